@@ -1,0 +1,63 @@
+/*
+ * Diagnostics: a caller-owned list. Library code adds to it and returns a status; it never prints, exits or aborts.
+ * A stage collects every problem it finds before it stops.
+ *
+ * Text form of one entry (xpu_diag_text):
+ *     FILE: error [rule-id] node 'NAME' (OP-VERSION, #INDEX): what
+ *       why: the rule and the offending value
+ *       hint: what to do
+ */
+#ifndef XPU_BASE_DIAG_H
+#define XPU_BASE_DIAG_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+
+typedef enum { XPU_SEVERITY_ERROR, XPU_SEVERITY_WARNING, XPU_SEVERITY_NOTE } xpu_severity;
+
+typedef struct {
+    xpu_severity severity;
+    xpu_status status; /* the exit code this problem stands for; XPU_OK for warnings and notes */
+    char *file;        /* the file at fault, or NULL */
+    char *rule;        /* rule id, e.g. "onnx-unsupported-op" */
+    char *where;       /* "node 'conv1' (Conv-11, #5)", "key 'memory.sm_bytes'", or NULL */
+    char *what;        /* one sentence, no full stop */
+    char *why;         /* or NULL */
+    char *hint;        /* or NULL */
+} xpu_diag;
+
+typedef struct xpu_diags {
+    xpu_diag *items;
+    size_t count, capacity;
+    size_t errors;       /* how many items are errors */
+    int out_of_memory;   /* set when even a diagnostic could not be stored; it then counts as an error of XPU_EIO */
+} xpu_diags;
+
+/* An empty list. It takes its memory from malloc, not from an arena: it outlives the work it reports on. */
+void xpu_diags_init(xpu_diags *diags);
+void xpu_diags_clear(xpu_diags *diags);
+
+/* Adds one problem; every string is copied; NULL where absent. Returns `status`, so callers can return the call. */
+xpu_status xpu_diag_add(xpu_diags *diags, xpu_severity severity, xpu_status status, const char *file, const char *rule,
+                        const char *where, const char *what, const char *why, const char *hint);
+
+/* The common case: an error. `what`, `why` and `hint` are finished strings (use xpu_printf). */
+xpu_status xpu_error(xpu_diags *diags, xpu_status status, const char *file, const char *rule, const char *where,
+                     const char *what, const char *why, const char *hint);
+
+/* The error of an API boundary whose allocation failed. Returns XPU_EIO. */
+xpu_status xpu_error_oom(xpu_diags *diags);
+
+/* The status of the first error, or XPU_OK. */
+xpu_status xpu_diags_status(const xpu_diags *diags);
+
+/* The text form of entry `index` into `buffer` (always terminated); returns the length that it needs. */
+size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t size);
+
+/* An untrusted name made printable for messages and generated comments: control characters, quotes, backslashes and
+ * bytes that are not valid UTF-8 become \xNN; cut to `max` bytes with "...". Never contains a comment delimiter. */
+char *xpu_escape(xpu_arena *arena, const char *name, size_t max);
+
+#endif

@@ -1,0 +1,60 @@
+/* Files, folders and child processes. Everything opened here stands on the arena's clean-up list. */
+#ifndef XPU_BASE_FILE_H
+#define XPU_BASE_FILE_H
+
+#include "base/diag.h"
+
+/* A file open for reading at arbitrary offsets. */
+typedef struct {
+    int fd;
+    uint64_t size; /* bytes, when it was opened */
+    const char *path;
+} xpu_file;
+
+/* Opens a regular file. NULL with a diagnostic [io-open] on failure. */
+xpu_file *xpu_file_open(xpu_arena *arena, const char *path, xpu_diags *diags);
+
+/* Reads exactly `length` bytes at `offset`, in chunks; a file cut short meanwhile is [io-short], never a signal. */
+xpu_status xpu_file_read(const xpu_file *file, uint64_t offset, void *buffer, size_t length, xpu_diags *diags);
+
+/* The whole file, followed by a NUL byte that does not count. More than `limit` bytes is an error. */
+void *xpu_file_read_all(xpu_arena *arena, const char *path, size_t limit, size_t *length, xpu_diags *diags);
+
+/* Writing: to a temporary name beside `path`, renamed by commit; unwinding without commit removes it.
+ * Paths that are no regular file (such as /dev/stdout) are written directly. */
+typedef struct xpu_output xpu_output;
+xpu_output *xpu_output_open(xpu_arena *arena, const char *path, xpu_diags *diags);
+xpu_status xpu_output_write(xpu_output *output, const void *data, size_t length); /* errors are reported by commit */
+xpu_status xpu_output_write_at(xpu_output *output, uint64_t offset, const void *data, size_t length);
+const char *xpu_output_temporary(const xpu_output *output); /* the name being written */
+xpu_status xpu_output_commit(xpu_output *output);
+xpu_status xpu_file_write(xpu_arena *arena, const char *path, const void *data, size_t length, xpu_diags *diags);
+
+int xpu_file_exists(const char *path);
+/* mkdir -p. */
+xpu_status xpu_make_folder(const char *path, xpu_diags *diags);
+/* A new private folder under $TMPDIR or /tmp, removed with everything in it when the arena is freed. */
+char *xpu_temporary_folder(xpu_arena *arena, xpu_diags *diags);
+char *xpu_path_join(xpu_arena *arena, const char *folder, const char *name);
+char *xpu_path_folder(xpu_arena *arena, const char *path); /* "." where there is none */
+const char *xpu_path_name(const char *path);               /* what follows the last '/' */
+
+/* Runs argv[0] (looked up in PATH) and waits. Its stdout and stderr are collected, each cut to 64 KiB.
+ * `found` is 0 when there is no such program. Returns XPU_OK whenever the program ran, whatever its exit code. */
+typedef struct {
+    int found, exit_code, signal;
+    char *output, *error;      /* terminated text in the arena */
+    uint64_t peak_rss_bytes;
+    double seconds;            /* wall time */
+} xpu_child;
+xpu_status xpu_child_run(xpu_arena *arena, const char *const *argv, xpu_child *result, xpu_diags *diags);
+
+/* The same in two steps, so that the caller can work meanwhile. */
+typedef struct xpu_child_running xpu_child_running;
+xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, xpu_diags *diags);
+xpu_status xpu_child_wait(xpu_child_running *child, xpu_child *result, xpu_diags *diags);
+
+double xpu_seconds(void);            /* a monotonic clock */
+uint64_t xpu_peak_rss_bytes(void);   /* of this process */
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Strict JSON over jansson: duplicate, unknown, missing and out-of-range keys are errors that name file and key.
+ *
+ * An xpu_json_object remembers which keys were asked for; xpu_json_done reports every other one as unknown, with the
+ * nearest known key as hint. Getters report and return the fallback; reading goes on, so all problems come at once.
+ */
+#ifndef XPU_BASE_JSON_H
+#define XPU_BASE_JSON_H
+
+#include <jansson.h>
+
+#include "base/diag.h"
+
+/* Reads and parses `path` (at most 64 MiB, at most 64 levels deep). NULL with a diagnostic on failure.
+ * The value is released with the arena. */
+json_t *xpu_json_read(xpu_arena *arena, const char *path, xpu_diags *diags);
+
+/* The same for text in memory; `name` stands for the file in messages. */
+json_t *xpu_json_parse(xpu_arena *arena, const char *text, size_t length, const char *name, xpu_diags *diags);
+
+typedef struct {
+    xpu_arena *arena;
+    xpu_diags *diags;
+    const char *file;
+    const char *path; /* dotted path of this object, "" at the top */
+    json_t *object;
+    XPU_ARRAY(const char *) known;
+} xpu_json_object;
+
+/* Opens `value` as an object; reports and returns 0 when it is none. */
+int xpu_json_open(xpu_json_object *object, xpu_arena *arena, json_t *value, const char *file, const char *path,
+                  xpu_diags *diags);
+int64_t xpu_json_int(xpu_json_object *object, const char *key, int64_t min, int64_t max); /* required */
+int64_t xpu_json_int_or(xpu_json_object *object, const char *key, int64_t min, int64_t max, int64_t fallback);
+double xpu_json_real_or(xpu_json_object *object, const char *key, double min, double max, double fallback);
+int xpu_json_bool_or(xpu_json_object *object, const char *key, int fallback);
+const char *xpu_json_string(xpu_json_object *object, const char *key); /* required; NULL after reporting */
+const char *xpu_json_string_or(xpu_json_object *object, const char *key, const char *fallback);
+/* One of `choices` (NULL terminated): its index, or -1 after reporting. */
+int xpu_json_choice(xpu_json_object *object, const char *key, const char *const *choices);
+json_t *xpu_json_array(xpu_json_object *object, const char *key);    /* required; NULL after reporting */
+json_t *xpu_json_member(xpu_json_object *object, const char *key);   /* optional, any type; NULL when absent */
+void xpu_json_done(xpu_json_object *object);                         /* reports unknown keys */
+
+/* Writes `value` to `path` (temporary name, then rename), indented by 2, keys in insertion order. */
+xpu_status xpu_json_write(xpu_arena *arena, const json_t *value, const char *path, xpu_diags *diags);
+
+#endif
