@@ -1,0 +1,68 @@
+/*
+ * Dimensions as expressions over named symbols: hash-consed, so equal expressions have equal handles.
+ * +, x, floor division, modulo, min, max; each symbol has a range and a step (`--shape x=N,3,32..224:32,W`).
+ * Expressions are simplified when made: constants fold, sums and products are kept in one canonical order, so that an
+ * equality that the rules can prove is an equality of handles.
+ */
+#ifndef XPU_CORE_IR_DIM_H
+#define XPU_CORE_IR_DIM_H
+
+#include "base/arena.h"
+
+typedef struct {
+    uint32_t id; /* index into the table; 0 is "unknown" */
+} xpu_dim;
+
+typedef enum {
+    XPU_DIM_CONST,
+    XPU_DIM_SYMBOL,
+    XPU_DIM_ADD,
+    XPU_DIM_MUL,
+    XPU_DIM_FLOORDIV,
+    XPU_DIM_MOD,
+    XPU_DIM_MIN,
+    XPU_DIM_MAX
+} xpu_dim_kind;
+
+typedef struct {
+    xpu_dim_kind kind;
+    int64_t value; /* the constant, or the index of the symbol */
+    xpu_dim a, b;  /* operands */
+} xpu_dim_node;
+
+typedef struct {
+    const char *name;       /* "N" */
+    int64_t min, max, step; /* min <= value <= max, (value - min) % step == 0 */
+} xpu_symbol;
+
+typedef struct xpu_dims {
+    xpu_arena *arena;
+    XPU_ARRAY(xpu_dim_node) nodes;
+    XPU_ARRAY(xpu_symbol) symbols;
+    uint32_t *table; /* hash table of node ids */
+    uint32_t table_size;
+} xpu_dims;
+
+void xpu_dims_init(xpu_dims *dims, xpu_arena *arena);
+xpu_dim xpu_dim_const(xpu_dims *dims, int64_t value);
+/* The symbol `name`, made with this range when it is new; an existing one is returned unchanged. */
+xpu_dim xpu_dim_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step);
+xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b);
+xpu_dim xpu_dim_add(xpu_dims *dims, xpu_dim a, xpu_dim b);
+xpu_dim xpu_dim_mul(xpu_dims *dims, xpu_dim a, xpu_dim b);
+xpu_dim xpu_dim_add_const(xpu_dims *dims, xpu_dim a, int64_t b);
+xpu_dim xpu_dim_mul_const(xpu_dims *dims, xpu_dim a, int64_t b);
+xpu_dim xpu_dim_floordiv_const(xpu_dims *dims, xpu_dim a, int64_t b);
+
+/* 1 and the value in *value (may be NULL) when `dim` is a constant. */
+int xpu_dim_is_const(const xpu_dims *dims, xpu_dim dim, int64_t *value);
+int64_t xpu_dim_min(const xpu_dims *dims, xpu_dim dim); /* bounds over all symbols' ranges */
+int64_t xpu_dim_max(const xpu_dims *dims, xpu_dim dim);
+/* The value when symbol i has symbol_values[i]. Division by zero gives 0. */
+int64_t xpu_dim_eval(const xpu_dims *dims, xpu_dim dim, const int64_t *symbol_values);
+/* "N*3+1" in the arena. */
+const char *xpu_dim_text(const xpu_dims *dims, xpu_dim dim, xpu_arena *arena);
+
+static inline int xpu_dim_equal(xpu_dim a, xpu_dim b) { return a.id == b.id; }
+
+#endif

@@ -1,0 +1,230 @@
+/*
+ * The intermediate representation: values and nodes in arena arrays behind 32-bit typed handles, use lists both ways,
+ * and for every node the operators of the user's model that it came from.
+ *
+ * Dims are logical (NCHW) always; the layout in memory is an attribute of a value, never a permuted shape.
+ * Handle 0 is "absent" (an optional operand that is not there).
+ */
+#ifndef XPU_CORE_IR_GRAPH_H
+#define XPU_CORE_IR_GRAPH_H
+
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/tensor.h"
+#include "core/ir/dim.h"
+#include "core/ops/attr.h"
+
+typedef struct {
+    uint32_t id;
+} xpu_value;
+typedef struct {
+    uint32_t id;
+} xpu_node;
+typedef struct {
+    uint32_t id;
+} xpu_block;
+
+struct xpu_op;
+
+/* Where an operator of the source model stood. */
+typedef struct {
+    const char *framework; /* "onnx" */
+    const char *op;        /* "Conv" */
+    int version;           /* opset version of the operator's form */
+    const char *name;      /* node name, or a made one: "Conv_5" */
+    uint32_t index;        /* position in the model's list of nodes */
+} xpu_origin;
+
+typedef enum {
+    XPU_LAYOUT_LINEAR,      /* row-major over the logical dims */
+    XPU_LAYOUT_CHANNEL_LAST /* logical dim 1 moved to the end (NHWC); rank 3 and 4 only */
+} xpu_layout;
+
+/* How the bytes of a constant come about. Constants over 64 KiB stay lazy: a slice of a file plus a recipe. */
+typedef enum {
+    XPU_CONST_BYTES, /* in memory, row-major, in `bytes` */
+    XPU_CONST_FILE,  /* `length` bytes at `offset` of `file`, row-major, of source_dtype */
+} xpu_const_kind;
+
+typedef enum {
+    XPU_STEP_CAST,          /* to dtype */
+    XPU_STEP_TRANSPOSE,     /* by perm */
+    XPU_STEP_RESHAPE,       /* to dims */
+    XPU_STEP_SCALE,         /* times scale[index along axis], rounded once to float32 */
+    XPU_STEP_QUANTISE       /* float32 -> dtype: clamp(rne(fl(x * inverse[index along axis]))) to +-scale_max */
+} xpu_step_kind;
+
+typedef struct {
+    xpu_step_kind kind;
+    xpu_dtype dtype;
+    int rank;
+    int64_t dims[XPU_MAX_RANK]; /* RESHAPE: dims; TRANSPOSE: perm */
+    int axis;
+    const float *factors; /* SCALE: scale; QUANTISE: inverse scale; one per index along axis */
+    uint32_t factor_count;
+} xpu_const_step;
+
+typedef struct {
+    xpu_const_kind kind;
+    xpu_dtype source_dtype; /* before the recipe */
+    int source_rank;
+    int64_t source_dims[XPU_MAX_RANK];
+    const void *bytes;
+    const xpu_file *file;
+    uint64_t offset, length;
+    XPU_ARRAY(xpu_const_step) steps;
+} xpu_const;
+
+typedef enum { XPU_VALUE_INPUT, XPU_VALUE_NODE, XPU_VALUE_CONST, XPU_VALUE_ARGUMENT, XPU_VALUE_STATE } xpu_value_kind;
+
+typedef struct {
+    xpu_node node;
+    uint32_t input; /* which of the node's inputs */
+} xpu_use;
+
+typedef struct {
+    xpu_value_kind kind;
+    const char *name; /* the source tensor's name where it has one; unique in the graph */
+    xpu_dtype dtype;
+    int rank;
+    xpu_dim dims[XPU_MAX_RANK];
+    xpu_layout layout;
+    xpu_node node; /* NODE: who makes it; ARGUMENT: 0 */
+    uint32_t output;
+    xpu_block block;      /* ARGUMENT: the block whose argument it is */
+    xpu_const *constant;  /* CONST, or a value that is known */
+    xpu_value state_init; /* STATE: its first value; state persists over runs */
+    XPU_ARRAY(xpu_use) uses;
+    int is_output; /* it is an output of the graph */
+} xpu_value_info;
+
+typedef struct {
+    const struct xpu_op *op;
+    xpu_value *inputs;
+    uint32_t input_count;
+    xpu_value *outputs;
+    uint32_t output_count;
+    XPU_ARRAY(xpu_attr) attrs;
+    XPU_ARRAY(uint32_t) origins; /* indices into graph->origins, the main one first */
+    xpu_block *blocks;           /* bodies of control flow */
+    uint32_t block_count;
+    xpu_block parent;
+    xpu_node previous, next; /* order of execution inside the parent block */
+    int dead;                /* removed */
+    uint32_t region;         /* set by partition: 0 none, else region number */
+} xpu_node_info;
+
+typedef struct {
+    XPU_ARRAY(xpu_value) arguments;
+    XPU_ARRAY(xpu_value) results;
+    xpu_node first, last;
+    xpu_node owner; /* 0 for the graph's own block */
+} xpu_block_info;
+
+typedef struct xpu_graph {
+    xpu_arena *arena;
+    const char *name; /* of the model */
+    const char *file; /* for messages */
+    xpu_dims dims;
+    XPU_ARRAY(xpu_value_info) values; /* [0] unused */
+    XPU_ARRAY(xpu_node_info) nodes;   /* [0] unused */
+    XPU_ARRAY(xpu_block_info) blocks; /* [0] unused; [1] is the graph's own */
+    XPU_ARRAY(xpu_origin) origins;
+    XPU_ARRAY(xpu_value) inputs;
+    XPU_ARRAY(xpu_value) outputs;
+    XPU_ARRAY(xpu_value) states;
+    uint32_t next_name;
+} xpu_graph;
+
+/* An empty graph in its own arena; `name` and `file` are copied. */
+xpu_graph *xpu_graph_new(xpu_arena *arena, const char *name, const char *file);
+
+static inline xpu_value_info *xpu_value_at(const xpu_graph *graph, xpu_value value)
+{
+    return &graph->values.items[value.id];
+}
+static inline xpu_node_info *xpu_node_at(const xpu_graph *graph, xpu_node node) { return &graph->nodes.items[node.id]; }
+static inline xpu_block_info *xpu_block_at(const xpu_graph *graph, xpu_block block)
+{
+    return &graph->blocks.items[block.id];
+}
+static inline xpu_node xpu_graph_first(const xpu_graph *graph) { return graph->blocks.items[1].first; }
+static inline xpu_node xpu_node_next(const xpu_graph *graph, xpu_node node) { return xpu_node_at(graph, node)->next; }
+#define XPU_FOR_NODES(graph, node)                                                                                     \
+    for (xpu_node node = xpu_graph_first(graph); node.id; node = xpu_node_next(graph, node))
+
+/* New values. `name` is copied and made unique; NULL makes one. Pointers from xpu_value_at and xpu_node_at are valid
+ * until the next value or node is added. */
+xpu_value xpu_graph_input(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const xpu_dim *dims);
+xpu_value xpu_graph_const_bytes(xpu_graph *graph, const char *name, const xpu_tensor *tensor); /* copies the data */
+xpu_value xpu_graph_const_file(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const int64_t *dims,
+                               const xpu_file *file, uint64_t offset);
+xpu_value xpu_graph_const_f32(xpu_graph *graph, const char *name, float value); /* rank 0 */
+xpu_value xpu_graph_value(xpu_graph *graph, const char *name);                  /* a result to be given to a node */
+void xpu_graph_output(xpu_graph *graph, xpu_value value);
+
+/*
+ * A new node before `before` (0: at the end of the graph's block) with `output_count` new result values, named
+ * `output_names[i]` where given. Attributes are copied. The caller then runs xpu_op_infer (core/ops/op.h), which gives
+ * the results dtype and dims. `origins` may be NULL.
+ */
+xpu_node xpu_graph_add(xpu_graph *graph, xpu_node before, const struct xpu_op *op, const xpu_value *inputs,
+                       uint32_t input_count, const char *const *output_names, uint32_t output_count,
+                       const xpu_attr *attrs, uint32_t attr_count, const uint32_t *origins, uint32_t origin_count);
+uint32_t xpu_graph_origin(xpu_graph *graph, const xpu_origin *origin); /* strings are copied */
+
+void xpu_node_set_input(xpu_graph *graph, xpu_node node, uint32_t input, xpu_value value);
+void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from); /* after fusing `from` into `node` */
+void xpu_node_remove(xpu_graph *graph, xpu_node node);                     /* its results must have no uses */
+void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before);
+/* Every use of `from`, graph outputs included, becomes a use of `to`; `to` takes over the name when from is an output
+ * of the graph. */
+void xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to);
+uint32_t xpu_remove_dead(xpu_graph *graph); /* nodes without uses or effect; returns how many */
+
+static inline xpu_value xpu_node_input(const xpu_graph *graph, xpu_node node, uint32_t i)
+{
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    return i < info->input_count ? info->inputs[i] : (xpu_value){0};
+}
+static inline xpu_value xpu_node_output(const xpu_graph *graph, xpu_node node, uint32_t i)
+{
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    return i < info->output_count ? info->outputs[i] : (xpu_value){0};
+}
+
+/* Attributes; the row's default where the node has none (core/ops/ops.def). */
+int64_t xpu_node_int(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
+float xpu_node_float(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
+const int64_t *xpu_node_ints(const xpu_graph *graph, xpu_node node, xpu_attr_id id, uint32_t *count);
+const xpu_attr *xpu_node_attr(const xpu_graph *graph, xpu_node node, xpu_attr_id id); /* NULL when absent */
+void xpu_node_set_attr(xpu_graph *graph, xpu_node node, const xpu_attr *attr);        /* adds or replaces; copied */
+
+/* "node 'conv1' (Conv-11, #5)": the main origin, name escaped; for diagnostics. */
+const char *xpu_node_where(const xpu_graph *graph, xpu_node node, xpu_arena *arena);
+/* The layer's name: the last origin's name where nodes were fused, else the only one's. */
+const char *xpu_node_name(const xpu_graph *graph, xpu_node node);
+
+/* Appends a step to a constant's recipe as a new constant value of this dtype and shape; small constants (at most
+ * 64 KiB) are computed at once. The source value is unchanged. */
+xpu_value xpu_const_derive(xpu_graph *graph, xpu_value constant, const xpu_const_step *step, const char *name,
+                           xpu_diags *diags);
+/* The finished bytes of a constant, row-major over the value's dims, in `arena`. NULL with a diagnostic on I/O errors. */
+void *xpu_const_data(const xpu_graph *graph, xpu_value constant, xpu_arena *arena, xpu_diags *diags);
+/* A whole constant as a tensor in `arena`. */
+xpu_status xpu_const_tensor(const xpu_graph *graph, xpu_value constant, xpu_arena *arena, xpu_tensor *tensor,
+                            xpu_diags *diags);
+
+/* Concrete dims under a binding of the symbols (NULL: the dims must be constant). Returns 0 when they are not known. */
+int xpu_value_dims(const xpu_graph *graph, xpu_value value, const int64_t *symbols, int64_t *dims);
+int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b); /* provably equal dims */
+
+/* Checks every invariant of the graph (handles, use lists, order, ranks, attributes of the row) and, by stage, what
+ * the pipeline promises. Adds [ir-verify] errors of status XPU_EBUG; returns XPU_OK or XPU_EBUG. `stage` names the pass
+ * that just ran. */
+xpu_status xpu_graph_verify(const xpu_graph *graph, const char *stage, xpu_diags *diags);
+
+/* The text form: one node per line with origin, shapes and attributes (`xpuc --emit=ir`, `--dump-after`). */
+void xpu_graph_text(const xpu_graph *graph, xpu_text *text);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * A chain: elementwise operators fused into one loop. It is a small program in static single assignment: operand
+ * numbers below `input_count` are inputs of the node, the others are results of earlier steps. The last step is the
+ * result. Every step rounds as its operator does alone, so a chain changes no bit. Operators: core/ops/elementwise.def.
+ */
+#ifndef XPU_CORE_OPS_CHAIN_H
+#define XPU_CORE_OPS_CHAIN_H
+
+#include <stdint.h>
+
+typedef enum {
+#define EW(name, ...) XPU_EW_##name,
+#include "core/ops/elementwise.def"
+#undef EW
+    XPU_EW_COUNT
+} xpu_elementwise;
+
+enum { XPU_CHAIN_MAX_INPUTS = 6, XPU_CHAIN_MAX_STEPS = 32, XPU_CHAIN_MAX_IMMEDIATES = 3 };
+
+typedef struct {
+    xpu_elementwise op;
+    uint8_t operands[3];
+    float immediates[XPU_CHAIN_MAX_IMMEDIATES];
+} xpu_chain_step;
+
+typedef struct xpu_chain {
+    uint32_t input_count, step_count;
+    xpu_chain_step steps[XPU_CHAIN_MAX_STEPS];
+} xpu_chain;
+
+/* Facts of the table elementwise.def. */
+const char *xpu_elementwise_name(xpu_elementwise op);
+int xpu_elementwise_arity(xpu_elementwise op);
+int xpu_elementwise_immediates(xpu_elementwise op);
+/* One element, with the roundings of core/arith.h. */
+float xpu_elementwise_apply(xpu_elementwise op, const float *operands, const float *immediates);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * ref: runs a graph on the host with the reference kernels, in the canonical order of arithmetic of
+ * docs/arithmetic.md. Logical row-major tensors throughout; layouts are ignored.
+ */
+#ifndef XPU_CORE_OPS_REF_H
+#define XPU_CORE_OPS_REF_H
+
+#include "core/ops/op.h"
+
+/* Called after each node with its results (valid during the call only). A status other than XPU_OK stops the run. */
+typedef xpu_status (*xpu_ref_observer)(void *context, xpu_node node, const xpu_tensor *results, uint32_t count);
+
+typedef struct {
+    const int64_t *symbols;   /* the value of each symbol of graph->dims; NULL when there is none */
+    const xpu_tensor *inputs; /* in the order of graph->inputs; dims already checked against the graph */
+    xpu_ref_observer observer;
+    void *context;
+} xpu_ref_options;
+
+/* Runs the whole graph. outputs[i] (order of graph->outputs) get their data in `arena`. Intermediate tensors are freed
+ * after their last use. */
+xpu_status xpu_ref_run(const xpu_graph *graph, const xpu_ref_options *options, xpu_tensor *outputs, xpu_arena *arena,
+                       xpu_diags *diags);
+
+/* Runs one node alone: inputs[i] may be NULL where absent, results are allocated in `arena`. */
+xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols, const xpu_tensor *const *inputs,
+                        xpu_tensor *results, xpu_arena *arena, xpu_diags *diags);
+
+#endif
