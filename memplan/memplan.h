@@ -1,0 +1,171 @@
+/*
+ * The memory-hierarchy planner. It knows no IR: a problem is plain numbers (levels, buffers with lifetimes, aliases
+ * that the caller allows, placement rules already matched to buffers), a plan is a level and an offset per buffer.
+ *
+ * Time is counted in steps: buffer A and buffer B may share bytes when their closed intervals [first, last] of steps do
+ * not meet. What one step reads and what it writes therefore never share bytes, unless an alias says so.
+ *
+ * The planner is deterministic: equal problems and options give equal plans, on every machine. It uses no clock.
+ *
+ *     xpu_memplan_problem problem = {.levels = levels, .level_count = 3, .buffers = buffers, .buffer_count = n};
+ *     xpu_memplan *plan;
+ *     status = xpu_memplan_make(arena, &problem, NULL, &plan, diags);
+ *     if (status == XPU_OK) status = xpu_memplan_check(arena, &problem, plan, diags);    // memplan/check.h
+ */
+#ifndef XPU_MEMPLAN_MEMPLAN_H
+#define XPU_MEMPLAN_MEMPLAN_H
+
+#include <stdint.h>
+
+#include "base/diag.h"
+
+enum { XPU_MEMPLAN_MAX_LEVELS = 8 };
+#define XPU_MEMPLAN_NONE UINT32_MAX /* no buffer, no level, no alias */
+
+/* Limits of a problem; anything above is [plan-problem]. */
+#define XPU_MEMPLAN_MAX_BUFFERS   (1u << 20)
+#define XPU_MEMPLAN_MAX_STEP      (1u << 30)
+#define XPU_MEMPLAN_MAX_BYTES     (UINT64_C(1) << 48)
+#define XPU_MEMPLAN_MAX_ALIGNMENT (1u << 30)
+
+/* X(enum name, text in reports and rule files) */
+#define XPU_MEMPLAN_KINDS(X)                                                                                           \
+    X(WEIGHT, "weight")                                                                                                \
+    X(ACTIVATION, "activation")                                                                                        \
+    X(SCRATCH, "scratch")
+
+typedef enum {
+#define X(name, text) XPU_MEMPLAN_##name,
+    XPU_MEMPLAN_KINDS(X)
+#undef X
+        XPU_MEMPLAN_KIND_COUNT
+} xpu_memplan_kind;
+
+const char *xpu_memplan_kind_name(xpu_memplan_kind kind);
+
+/* A memory, for example "SM", "L3" or "GM". Levels are numbered by their place in the problem, fastest first. */
+typedef struct {
+    const char *name;
+    uint64_t bytes;           /* size of the whole level */
+    uint64_t reserved;        /* its first bytes belong to somebody else; no buffer is placed there */
+    uint32_t alignment;       /* of every allocation in this level, a power of two; 0 stands for 1 */
+    uint32_t bytes_per_cycle; /* what an access costs, to weigh one buffer against another; 0 = unknown */
+} xpu_memplan_level;
+
+typedef struct {
+    const char *name;
+    uint64_t bytes;       /* 0 is allowed: it gets an offset and takes no room */
+    uint32_t alignment;   /* of its first byte, also where it is an alias; a power of two; 0 stands for 1 */
+    uint32_t first, last; /* the steps of its life, both included */
+    xpu_memplan_kind kind;
+    uint64_t access_bytes; /* bytes read and written over the whole run: what a fast level would save */
+    uint8_t levels[XPU_MEMPLAN_MAX_LEVELS]; /* numbers of the levels that are allowed, best first, all different */
+    uint32_t level_count;                   /* at least 1 */
+    int pinned; /* it already stands in levels[0] at pinned_offset (level_count is 1); it never moves and is */
+    uint64_t pinned_offset; /* nobody's alias, though others may be its aliases; it may stand in the reserved bytes */
+} xpu_memplan_buffer;
+
+/* Why two buffers may share bytes although both live.
+ * IN_PLACE: `buffer` overwrites `other`, which its first step reads for the last time (other.last <= buffer.first).
+ * PART:     `buffer` is written straight to its place in `other` (an input of a concat). Two parts of one buffer must
+ *           not share bytes. It must live until `other` begins (buffer.last >= other.first).
+ * VIEW:     `buffer` is another name for bytes of `other` and is never written (reshape, slice along the outer axis).
+ *           It must begin while `other` lives (buffer.first <= other.last, buffer.first >= other.first). */
+typedef enum { XPU_MEMPLAN_IN_PLACE, XPU_MEMPLAN_PART, XPU_MEMPLAN_VIEW } xpu_memplan_alias_kind;
+
+/* An alternative: `buffer` may lie in `other`, `offset` bytes after its start. The planner takes at most one
+ * alternative of a buffer, the first possible one in the order of the problem, or none.
+ * A box with gaps (channels in a channel-last concat) is `rows` runs of `row_bytes`, each `pitch` bytes after the one
+ * before; rows = 0 stands for one run of the buffer's bytes. IN_PLACE and VIEW have no gaps. The whole box lies within
+ * `other`, which must be allowed a level that `buffer` is allowed too. */
+typedef struct {
+    uint32_t buffer, other;
+    xpu_memplan_alias_kind kind;
+    uint64_t offset;
+    uint32_t rows;
+    uint64_t row_bytes, pitch;
+} xpu_memplan_alias;
+
+typedef enum { XPU_MEMPLAN_MUST, XPU_MEMPLAN_PREFER, XPU_MEMPLAN_NEVER } xpu_memplan_strength;
+
+const char *xpu_memplan_strength_name(xpu_memplan_strength strength);
+
+/* A placement rule. `text` names it in messages, for example: rule 3 ("layer3.*"/weight must be in L3). */
+typedef struct {
+    const char *text;
+    uint32_t level;
+    xpu_memplan_strength strength;
+} xpu_memplan_rule;
+
+/* Rule number `rule` holds for buffer number `buffer`. Of several "prefer" rules of a buffer the first one counts. */
+typedef struct {
+    uint32_t buffer, rule;
+} xpu_memplan_match;
+
+/* Everything is owned by the caller and must outlive the plan. */
+typedef struct {
+    const xpu_memplan_level *levels;
+    uint32_t level_count;
+    const xpu_memplan_buffer *buffers;
+    uint32_t buffer_count;
+    const xpu_memplan_alias *aliases;
+    uint32_t alias_count;
+    const xpu_memplan_rule *rules;
+    uint32_t rule_count;
+    const xpu_memplan_match *matches;
+    uint32_t match_count;
+} xpu_memplan_problem;
+
+typedef struct {
+    uint64_t step_budget; /* work after the first valid plan, in comparisons of two buffers; 0 = the default (4 million,
+                             about 10 ms); 1 = stop at the first valid plan */
+    int no_aliases;       /* ignore every alternative */
+} xpu_memplan_options;
+
+typedef struct {
+    uint32_t level;
+    uint64_t offset;   /* of its first byte, from the start of the level (the reserved bytes count) */
+    uint32_t alias;    /* number of the alternative that was taken, or XPU_MEMPLAN_NONE */
+    uint32_t alias_of; /* that alternative's `other`, or XPU_MEMPLAN_NONE */
+} xpu_memplan_place;
+
+/* Bytes here are without the level's reserved start. */
+typedef struct {
+    uint32_t buffers;                /* placed here, aliases included */
+    uint64_t capacity;               /* bytes that can be used */
+    uint64_t peak;                   /* from the start to the highest byte ever used */
+    uint64_t lower_bound;            /* max over steps of the bytes that live; no placement of these allocations in this
+                                        level has a lower peak */
+    uint64_t gap;                    /* peak - lower_bound: 0 proves the offsets optimal */
+    uint32_t worst_step;             /* the first step at which lower_bound bytes live */
+    uint32_t fragmentation_permille; /* holes: 1000 * (1 - live bytes / bytes below the highest live one), summed over
+                                        the steps */
+} xpu_memplan_usage;
+
+/* A buffer that is not in its preferred level: the first "prefer" rule's, else levels[0] less what rules forbid. */
+typedef struct {
+    uint32_t buffer;
+    uint32_t preferred;
+    const char *why; /* one phrase: "no room: 4096 bytes short at step 7", "shares bytes with 'x'" */
+} xpu_memplan_spill;
+
+typedef struct {
+    xpu_memplan_place *places; /* one per buffer */
+    uint32_t buffer_count;
+    xpu_memplan_usage *usage; /* one per level */
+    uint32_t level_count;
+    xpu_memplan_spill *spills; /* in the order of the buffers */
+    uint32_t spill_count;
+    uint64_t steps_used; /* comparisons made */
+} xpu_memplan;
+
+/* Plans. `options` may be NULL. On XPU_OK *plan is in `arena`; otherwise *plan is NULL and diags says why, as errors:
+ *   [plan-problem]  (XPU_EMODEL) the problem contradicts itself: an unknown level, a lifetime that ends before it
+ * begins, two pinned buffers on the same bytes ... [plan-rules]    (XPU_EUSAGE) rules contradict each other or leave no
+ * room; `why` is the smallest conflicting set [plan-capacity] (XPU_EMODEL) no room: the level, the bytes short, the
+ * worst step and the biggest buffers there Bytes for work come from an arena of their own that is freed before
+ * returning. */
+xpu_status xpu_memplan_make(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_options *options,
+                            xpu_memplan **plan, xpu_diags *diags);
+
+#endif

@@ -1,0 +1,19 @@
+/* Reports of memory plans: per level peak, lower bound, gap and fragmentation; the spills; the table of buffers. */
+#ifndef XPU_MEMPLAN_REPORT_H
+#define XPU_MEMPLAN_REPORT_H
+
+#include <jansson.h>
+
+#include "memplan/memplan.h"
+
+/* Text for people, in `arena`. Names are escaped. */
+char *xpu_memplan_text(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan *plan);
+
+/* {"levels": [{"name", "bytes", "reserved", "capacity", "peak", "lower_bound", "gap", "worst_step",
+ *              "fragmentation_permille", "buffers"}],
+ *  "spills": [{"buffer", "preferred", "level", "why"}],
+ *  "buffers": [{"name", "kind", "level", "offset", "bytes", "first", "last", "alias_of"}]}
+ * A spill's level is where it stands; alias_of is absent where a buffer is no alias. Released with the arena. */
+json_t *xpu_memplan_json(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan *plan);
+
+#endif
