@@ -1,0 +1,99 @@
+/*
+ * A compiled program as the .xpu file carries it: an ELF32 RISC-V executable whose extra sections hold the metadata
+ * (.xpu.program) and the lowered graph (.xpu.graph, left out by --strip), and whose weights are a page-aligned segment
+ * appended after linking. The writer and the checked reader share this one description.
+ */
+#ifndef XPU_PROGRAM_H
+#define XPU_PROGRAM_H
+
+#include "core/ir/graph.h"
+#include "xpu_runtime/program/packing.h"
+
+enum { XPU_PROGRAM_VERSION = 1 };
+
+/* A 32-bit word of the plan table: constant, dim expression, or address of a buffer plus an expression in bytes. */
+typedef enum { XPU_WORD_CONST, XPU_WORD_DIM, XPU_WORD_ADDRESS } xpu_word_kind;
+typedef struct {
+    xpu_word_kind kind;
+    uint32_t bits;   /* CONST: the word (floats by their bits) */
+    uint32_t buffer; /* ADDRESS: index into buffers */
+    xpu_dim dim;     /* DIM: the value; ADDRESS: bytes added (id 0: none) */
+} xpu_plan_word;
+
+typedef enum { XPU_BUFFER_WEIGHT, XPU_BUFFER_ACTIVATION, XPU_BUFFER_SCRATCH } xpu_buffer_kind;
+typedef enum { XPU_LEVEL_SM, XPU_LEVEL_L3, XPU_LEVEL_GM, XPU_LEVEL_COUNT } xpu_level;
+
+/* Memory that the planner places. Weights lie in the weights segment at a fixed offset. */
+typedef struct {
+    const char *name;
+    xpu_buffer_kind kind;
+    xpu_dim bytes;
+    uint32_t alignment;
+    uint32_t first_layer, last_layer; /* live from the start of first to the completion of last */
+    uint8_t levels[XPU_LEVEL_COUNT];  /* allowed levels, best first */
+    uint8_t level_count;
+    int32_t alias_of;     /* buffer whose memory it shares, or -1 */
+    xpu_dim alias_offset; /* bytes into it */
+    /* where it is: for weights (offset in the weights segment) and for programs without symbols; otherwise planned when
+     * shapes are bound */
+    uint8_t placed;
+    xpu_level level;
+    uint64_t offset; /* from the level's planned area; for weights from the segment's start */
+} xpu_program_buffer;
+
+/* A value of the graph that exists in device memory. */
+typedef struct {
+    xpu_value value;
+    uint32_t buffer;
+    xpu_dim offset; /* bytes into the buffer; id 0: none */
+    xpu_packing packing; /* constants; activations are LINEAR and follow the value's layout */
+} xpu_program_value;
+
+typedef struct {
+    const char *name;   /* as dumps and profiles show it */
+    xpu_node node;      /* of the lowered graph */
+    const char *unit;   /* "tensor", "core", "dma", "host" */
+    const char *kernel; /* the library kernel of its main call */
+    xpu_dim macs;       /* multiply-accumulates */
+    const char *reason; /* why this precision */
+} xpu_program_layer;
+
+/* What became of each tensor of the source model: dumped, fused or folded. */
+typedef enum { XPU_TENSOR_DUMPED, XPU_TENSOR_FUSED, XPU_TENSOR_FOLDED } xpu_tensor_fate;
+typedef struct {
+    const char *name;     /* tensor of the source model */
+    xpu_tensor_fate fate;
+    int32_t layer;        /* DUMPED: the layer whose output it is; FUSED: the layer that it went into; FOLDED: -1 */
+} xpu_program_tensor;
+
+/* A region of the model and where it runs. */
+typedef struct {
+    const char *target; /* "xpu-sim" or "host" */
+    uint32_t node_count;
+    const char *reason; /* host: why */
+} xpu_program_region;
+
+typedef struct {
+    const char *target;     /* "xpu-sim" */
+    const char *chip_json;  /* the chip's description, whole */
+    uint32_t abi_hash;
+    const char *precision;  /* "auto", "fp32", "int16" */
+    const char *compiler;   /* xpuc's version */
+    const char *clang;      /* clang's version */
+    const char *source;     /* file name of the model, without folders */
+    xpu_graph *graph;       /* the lowered graph; values, dims, inputs and outputs even when stripped of nodes' use */
+    uint8_t stripped;       /* ref is not available */
+    uint32_t source_nodes;  /* operators in the source model */
+    XPU_ARRAY(xpu_program_buffer) buffers;
+    XPU_ARRAY(xpu_program_value) values;
+    XPU_ARRAY(xpu_program_layer) layers;
+    XPU_ARRAY(xpu_plan_word) plan;
+    XPU_ARRAY(xpu_program_tensor) tensors;
+    XPU_ARRAY(xpu_program_region) regions;
+    uint64_t weights_bytes;
+    /* from the ELF file */
+    uint32_t entry, plan_address, control_address, weights_address;
+    uint32_t image_end;       /* first GM address behind everything that the program occupies: the planned GM area */
+} xpu_program;
+
+#endif
