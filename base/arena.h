@@ -40,6 +40,9 @@ xpu_arena *xpu_arena_new(xpu_mem *mem, const char *lifetime);
 /* Runs the clean-up list in reverse order, then frees the memory. NULL is allowed. */
 void xpu_arena_free(xpu_arena *arena);
 
+/* The name given to xpu_arena_new. */
+const char *xpu_arena_lifetime(const xpu_arena *arena);
+
 /* The memory context that an arena was made from. */
 xpu_mem *xpu_arena_mem(const xpu_arena *arena);
 
@@ -49,14 +52,16 @@ void *xpu_alloc(xpu_arena *arena, size_t bytes);
 /* count * size zeroed bytes; an overflow counts as running out of memory. */
 void *xpu_alloc_array(xpu_arena *arena, size_t count, size_t size);
 
-/* A copy of `bytes` bytes. */
+/* A copy of `bytes` bytes, aligned to 64. Strings have no alignment. */
 void *xpu_copy(xpu_arena *arena, const void *data, size_t bytes);
 char *xpu_strdup(xpu_arena *arena, const char *text);
+/* Copies at most `length` bytes of `text`, up to its first NUL byte. */
 char *xpu_strndup(xpu_arena *arena, const char *text, size_t length);
 char *xpu_printf(xpu_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *xpu_vprintf(xpu_arena *arena, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* Calls cleanup(object) when the arena is freed. */
+/* Calls cleanup(object) when the arena is freed; cleanup must not allocate from an arena. When this call itself runs
+ * out of memory, cleanup(object) runs at once, so nothing that was opened just before is lost. */
 void xpu_arena_defer(xpu_arena *arena, void (*cleanup)(void *object), void *object);
 
 /* Leaves to the API boundary as if an allocation had failed; for libraries that report it by a NULL of their own. */
@@ -65,6 +70,9 @@ _Noreturn void xpu_out_of_memory(xpu_mem *mem);
 /* Makes the N-th allocation from now fail (1 = the next one), in every arena of the process; 0 turns it off.
  * Returns how many allocations were made since the last call. For tests. */
 unsigned long xpu_alloc_fail_at(unsigned long n);
+
+/* Counts one allocation that is made outside the arenas; non-zero when it is the one that has to fail. */
+int xpu_alloc_fails(void);
 
 #define XPU_NEW(arena, type)          ((type *)xpu_alloc((arena), sizeof(type)))
 #define XPU_NEW_ARRAY(arena, type, n) ((type *)xpu_alloc_array((arena), (size_t)(n), sizeof(type)))
@@ -75,11 +83,13 @@ unsigned long xpu_alloc_fail_at(unsigned long n);
         type *items;                                                                                                   \
         uint32_t count, capacity;                                                                                      \
     }
-void xpu_array_reserve(xpu_arena *arena, void **items, uint32_t *capacity, uint32_t needed, size_t size);
+/* A block for `needed` items of `size` bytes that begins with the old *capacity ones: `items` itself where it suffices.
+ * needed == 0 stands for a count that overflowed, which counts as running out of memory. */
+void *xpu_array_reserve(xpu_arena *arena, void *items, uint32_t *capacity, uint32_t needed, size_t size);
 #define XPU_PUSH(arena, array, value)                                                                                  \
     do {                                                                                                               \
-        xpu_array_reserve((arena), (void **)&(array)->items, &(array)->capacity, (array)->count + 1,                   \
-                          sizeof *(array)->items);                                                                     \
+        (array)->items = xpu_array_reserve((arena), (array)->items, &(array)->capacity, (array)->count + 1,            \
+                                           sizeof *(array)->items);                                                    \
         (array)->items[(array)->count++] = (value);                                                                    \
     } while (0)
 

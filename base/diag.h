@@ -11,6 +11,7 @@
 #define XPU_BASE_DIAG_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -20,19 +21,23 @@ typedef enum { XPU_SEVERITY_ERROR, XPU_SEVERITY_WARNING, XPU_SEVERITY_NOTE } xpu
 typedef struct {
     xpu_severity severity;
     xpu_status status; /* the exit code this problem stands for; XPU_OK for warnings and notes */
-    char *file;        /* the file at fault, or NULL */
-    char *rule;        /* rule id, e.g. "onnx-unsupported-op" */
-    char *where;       /* "node 'conv1' (Conv-11, #5)", "key 'memory.sm_bytes'", or NULL */
-    char *what;        /* one sentence, no full stop */
-    char *why;         /* or NULL */
-    char *hint;        /* or NULL */
+    const char *file;  /* the file at fault, or NULL */
+    const char *rule;  /* rule id, e.g. "onnx-unsupported-op" */
+    const char *where; /* "node 'conv1' (Conv-11, #5)", "key 'memory.sm_bytes'", or NULL */
+    const char *what;  /* one sentence, no full stop */
+    const char *why;   /* or NULL */
+    const char *hint;  /* or NULL */
 } xpu_diag;
+
+/* A list stops storing here, so that a hostile file cannot fill the memory with complaints. */
+enum { XPU_MAX_DIAGS = 1000 };
 
 typedef struct xpu_diags {
     xpu_diag *items;
     size_t count, capacity;
-    size_t errors;       /* how many items are errors */
-    int out_of_memory;   /* set when even a diagnostic could not be stored; it then counts as an error of XPU_EIO */
+    size_t errors;     /* how many errors were added, stored or not */
+    size_t dropped;    /* what came after XPU_MAX_DIAGS entries: counted, not stored */
+    int out_of_memory; /* set when even a diagnostic could not be stored; it then counts as an error of XPU_EIO */
 } xpu_diags;
 
 /* An empty list. It takes its memory from malloc, not from an arena: it outlives the work it reports on. */
@@ -47,14 +52,18 @@ xpu_status xpu_diag_add(xpu_diags *diags, xpu_severity severity, xpu_status stat
 xpu_status xpu_error(xpu_diags *diags, xpu_status status, const char *file, const char *rule, const char *where,
                      const char *what, const char *why, const char *hint);
 
-/* The error of an API boundary whose allocation failed. Returns XPU_EIO. */
+/* The error [out-of-memory] of an API boundary whose allocation failed. Returns XPU_EIO. */
 xpu_status xpu_error_oom(xpu_diags *diags);
 
 /* The status of the first error, or XPU_OK. */
 xpu_status xpu_diags_status(const xpu_diags *diags);
 
-/* The text form of entry `index` into `buffer` (always terminated); returns the length that it needs. */
+/* The text form of entry `index`, without a final newline, into `buffer` (terminated unless size is 0); returns the
+ * length that it needs. */
 size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t size);
+
+/* Every entry in its text form, one newline after each, then how many were dropped; for the mains of tools. */
+void xpu_diags_print(const xpu_diags *diags, FILE *stream);
 
 /* An untrusted name made printable for messages and generated comments: control characters, quotes, backslashes and
  * bytes that are not valid UTF-8 become \xNN; cut to `max` bytes with "...". Never contains a comment delimiter. */

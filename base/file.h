@@ -43,9 +43,9 @@ const char *xpu_path_name(const char *path);               /* what follows the l
  * `found` is 0 when there is no such program. Returns XPU_OK whenever the program ran, whatever its exit code. */
 typedef struct {
     int found, exit_code, signal;
-    char *output, *error;      /* terminated text in the arena */
+    char *output, *error; /* terminated text in the arena */
     uint64_t peak_rss_bytes;
-    double seconds;            /* wall time */
+    double seconds; /* wall time */
 } xpu_child;
 xpu_status xpu_child_run(xpu_arena *arena, const char *const *argv, xpu_child *result, xpu_diags *diags);
 
@@ -54,7 +54,7 @@ typedef struct xpu_child_running xpu_child_running;
 xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, xpu_diags *diags);
 xpu_status xpu_child_wait(xpu_child_running *child, xpu_child *result, xpu_diags *diags);
 
-double xpu_seconds(void);            /* a monotonic clock */
-uint64_t xpu_peak_rss_bytes(void);   /* of this process */
+double xpu_seconds(void);          /* a monotonic clock */
+uint64_t xpu_peak_rss_bytes(void); /* of this process */
 
 #endif

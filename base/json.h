@@ -38,9 +38,9 @@ const char *xpu_json_string(xpu_json_object *object, const char *key); /* requir
 const char *xpu_json_string_or(xpu_json_object *object, const char *key, const char *fallback);
 /* One of `choices` (NULL terminated): its index, or -1 after reporting. */
 int xpu_json_choice(xpu_json_object *object, const char *key, const char *const *choices);
-json_t *xpu_json_array(xpu_json_object *object, const char *key);    /* required; NULL after reporting */
-json_t *xpu_json_member(xpu_json_object *object, const char *key);   /* optional, any type; NULL when absent */
-void xpu_json_done(xpu_json_object *object);                         /* reports unknown keys */
+json_t *xpu_json_array(xpu_json_object *object, const char *key);  /* required; NULL after reporting */
+json_t *xpu_json_member(xpu_json_object *object, const char *key); /* optional, any type; NULL when absent */
+void xpu_json_done(xpu_json_object *object);                       /* reports unknown keys */
 
 /* Writes `value` to `path` (temporary name, then rename), indented by 2, keys in insertion order. */
 xpu_status xpu_json_write(xpu_arena *arena, const json_t *value, const char *path, xpu_diags *diags);

@@ -16,10 +16,10 @@ typedef struct {
 } xpu_option;
 
 typedef struct {
-    const char *tool;     /* "xpuc" */
-    const char *usage;    /* "MODEL --target=NAME [-o OUT.xpu] [options]" */
-    const char *about;    /* one sentence */
-    const char *example;  /* commands that work, each on a line of its own */
+    const char *tool;          /* "xpuc" */
+    const char *usage;         /* "MODEL --target=NAME [-o OUT.xpu] [options]" */
+    const char *about;         /* one sentence */
+    const char *example;       /* commands that work, each on a line of its own */
     const xpu_option *options; /* ends with name == NULL; help, version, quiet (q), verbose (v) are added */
 } xpu_command;
 

@@ -12,7 +12,7 @@ enum { XPU_MAX_RANK = 8 };
     X(F32, "float32", 4, "<f4")                                                                                        \
     X(F64, "float64", 8, "<f8")                                                                                        \
     X(F16, "float16", 2, "<f2")                                                                                        \
-    X(BF16, "bfloat16", 2, "")                                                                                         \
+    X(BF16, "bfloat16", 2, "|V2")                                                                                      \
     X(I8, "int8", 1, "|i1")                                                                                            \
     X(U8, "uint8", 1, "|u1")                                                                                           \
     X(I16, "int16", 2, "<i2")                                                                                          \
@@ -45,7 +45,7 @@ typedef struct {
 int64_t xpu_tensor_count(const xpu_tensor *tensor); /* elements; 1 for a scalar */
 size_t xpu_tensor_bytes(const xpu_tensor *tensor);
 
-/* dims as "[1,3,224,224]" into `buffer`; returns buffer. 128 bytes always suffice. */
+/* dims as "[1,3,224,224]" into `buffer`; returns buffer. 192 bytes always suffice. */
 const char *xpu_dims_text(int rank, const int64_t *dims, char *buffer, size_t size);
 
 #endif
