@@ -42,6 +42,10 @@ xpu_ticket xpu_fill(const struct xpu_fill_args *args, uint32_t layer, xpu_ticket
 typedef void (*xpu_chain_body)(const float *const *in, const float *c, float *out, uint32_t n);
 xpu_ticket xpu_chain(const struct xpu_chain_args *args, xpu_chain_body body, uint32_t layer, xpu_ticket after);
 
+/* A layer that runs on the host: the device posts its number, blocks until the host has run the layer's node on device
+ * memory, and goes on. Legal anywhere, also inside a loop. */
+xpu_ticket xpu_host_call(uint32_t layer, xpu_ticket after);
+
 /* What a generated program provides: its layers in order, each a sequence of kernel calls. */
 typedef xpu_ticket (*xpu_layer_function)(const void *plan, xpu_ticket after);
 extern const xpu_layer_function xpu_layers[];

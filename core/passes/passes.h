@@ -1,0 +1,31 @@
+/*
+ * Target-neutral passes. Each takes the graph to a form that the next one may rely on, keeps it verified, and says what
+ * it may do to results: nothing (exact), only rounding (tolerance), or it defines them.
+ */
+#ifndef XPU_CORE_PASSES_H
+#define XPU_CORE_PASSES_H
+
+#include "core/target.h"
+
+/* Folding: nodes whose operands are all constants become constants (lazy where large). Exact. */
+xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags);
+/* Identity, no-op reshape and transpose, double transpose, reshape of reshape, transpose of a constant, pad into conv
+ * or pooling where the meaning is the same, one-operand concat, dead nodes, common subexpressions. Exact. */
+xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags);
+/* Batch norm behind conv or matmul into its weights and bias. Tolerance. */
+xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags);
+/* Composite rows into primitives. Exact. */
+xpu_status xpu_pass_legalise(xpu_graph *graph, xpu_diags *diags);
+/* Elementwise operators that feed each other into chains (core/ops/chain.h): at most 6 inputs, 32 steps, 16 immediates;
+ * scalar constants become immediates only through steps that take them, else inputs. Exact. */
+xpu_status xpu_pass_chains(xpu_graph *graph, xpu_diags *diags);
+
+/* Pattern actions for targets' tables: conv or matmul with a bias add, a residual add, an activation. */
+int xpu_accepts_bias(const xpu_graph *graph, const xpu_match *match); /* [conv|matmul, add]: add of a constant vector */
+xpu_status xpu_fuse_bias(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);
+int xpu_accepts_branch(const xpu_graph *graph, const xpu_match *match); /* [conv|matmul, add]: add of an equal shape */
+xpu_status xpu_fuse_branch(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);
+int xpu_accepts_activation(const xpu_graph *graph, const xpu_match *match); /* [conv|matmul, relu|clip|leaky_relu] */
+xpu_status xpu_fuse_activation(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * The target seam: bring your own codegen. A target is one table: its name, the composite patterns it wants kept, the
+ * operators it supports and the rules they must meet, a lowering from a carved region to a program section, and a
+ * packer that makes the output file. partition/ works from this table alone.
+ *
+ * A plug-in (xpuc --plugin=FILE.so) exports `const xpu_target *xpuc_plugin(void)`. It sees the graph through the inline
+ * accessors of core/ir/graph.h and calls back through xpu_services only, so it links against nothing.
+ */
+#ifndef XPU_CORE_TARGET_H
+#define XPU_CORE_TARGET_H
+
+#include "core/ops/op.h"
+
+enum { XPU_TARGET_VERSION = 1 };
+
+/* What the user asked for; strings are NULL where not given. */
+typedef struct {
+    const char *target;       /* --target */
+    const char *chip;         /* --chip: a name in <resources>/configs/chip or a .json file */
+    const char *precision;    /* --precision: auto, fp32, int16 */
+    const char *memory_rules; /* --memory: a placement rules file */
+    const char *emit;         /* --emit: xpu, c, ir */
+    const char *source_name;  /* the model's file name without folders */
+    const char *resources;    /* folder that holds configs/ and device/ (device headers, library, linker script) */
+    uint32_t source_nodes;    /* operators in the source model */
+    int strip;
+} xpu_compile_options;
+
+/* What a target may call. */
+typedef struct {
+    void *(*alloc)(xpu_arena *arena, size_t bytes);
+    xpu_status (*error)(xpu_diags *diags, xpu_status status, const char *file, const char *rule, const char *where,
+                        const char *what, const char *why, const char *hint);
+    const char *(*node_where)(const xpu_graph *graph, xpu_node node, xpu_arena *arena);
+    const char *(*node_name)(const xpu_graph *graph, xpu_node node);
+    int64_t (*node_int)(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
+    float (*node_float)(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
+    const int64_t *(*node_ints)(const xpu_graph *graph, xpu_node node, xpu_attr_id id, uint32_t *count);
+    int (*value_dims)(const xpu_graph *graph, xpu_value value, const int64_t *symbols, int64_t *dims);
+    void *(*const_data)(const xpu_graph *graph, xpu_value constant, xpu_arena *arena, xpu_diags *diags);
+    char *(*printf)(xpu_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    void (*text_add)(xpu_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    void (*text_init)(xpu_text *text, xpu_arena *arena);
+} xpu_services;
+
+/* A stretch of nodes that one target compiles; its nodes are connected in the order of execution. */
+typedef struct {
+    uint32_t number;     /* from 1; node.region */
+    int on_host;         /* no target takes these nodes: they run on the host with the reference kernels */
+    const char *reason;  /* on_host: which rule of which node failed, in words */
+    const char *hint;    /* on_host: what to do */
+    uint32_t node_count;
+    const xpu_node *nodes; /* in order of execution */
+} xpu_region;
+
+typedef struct {
+    const xpu_services *services;
+    const xpu_compile_options *options;
+    xpu_graph *graph;
+    const xpu_region *regions;
+    uint32_t region_count;
+    xpu_arena *arena;
+    xpu_diags *diags;
+    void *state; /* made by target->start, belongs to the arena */
+} xpu_target_job;
+
+/* What lowering one region gives. */
+typedef struct {
+    const char *source; /* generated source text (--emit=c), or NULL */
+    void *data;         /* the target's own */
+} xpu_section;
+
+/* A support rule: one small function, one sentence. The sentence is the error text, the document and the test name. */
+typedef struct {
+    const xpu_target_job *job; /* options and state; graph; arena for `value` */
+    xpu_node node;
+    const char *value; /* out, where the rule does not hold: the offending value, in words */
+} xpu_rule_query;
+typedef struct {
+    const char *id;       /* "conv-spatial-rank" */
+    const char *sentence; /* "a convolution has one or two spatial dimensions" */
+    const char *hint;
+    int (*holds)(xpu_rule_query *query);
+} xpu_rule;
+
+/* An operator that the target lowers. */
+typedef struct {
+    xpu_op_id op;
+    const char *lowering;         /* what it becomes, for the documents: "conv2d_i16, conv2d_f32 or depthwise_f32" */
+    const xpu_rule *const *rules; /* NULL terminated */
+} xpu_support;
+
+/* A composite pattern: a chain of nodes, each using the result of the one before (whose only use it is). Patterns are
+ * tried in table order at each node, until none applies. */
+enum { XPU_PATTERN_LENGTH = 4 };
+typedef struct {
+    xpu_node nodes[XPU_PATTERN_LENGTH];
+    uint32_t operand[XPU_PATTERN_LENGTH]; /* which operand of nodes[i] is the result of nodes[i - 1] */
+    uint32_t count;
+} xpu_match;
+typedef struct {
+    const char *name;     /* "conv+activation" */
+    const char *sentence; /* what it does to results, in words */
+    const char *chain[XPU_PATTERN_LENGTH]; /* operator names, alternatives separated by '|' */
+    int (*accepts)(const xpu_graph *graph, const xpu_match *match);
+    xpu_status (*fuse)(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);
+} xpu_pattern;
+
+typedef struct xpu_target {
+    uint32_t version; /* XPU_TARGET_VERSION */
+    const char *name; /* "xpu-sim" */
+    const char *about;
+    const char *extension;       /* of the output: ".xpu", ".c" */
+    int keeps_composites;        /* 1: composite rows are not expanded before partition */
+    int host_regions;            /* 1: nodes that no rule admits may run on the host; 0: they are errors */
+    const xpu_pattern *patterns; /* ends with name == NULL; NULL for none */
+    const xpu_support *support;  /* ends with lowering == NULL */
+    /* Checks the options (chip, precision, rules file) and makes job->state. */
+    xpu_status (*start)(xpu_target_job *job);
+    /* The target's own rewriting of the whole graph before lowering (precision, layout); may be NULL. */
+    xpu_status (*prepare)(xpu_target_job *job);
+    /* One carved region to one section. */
+    xpu_status (*lower)(xpu_target_job *job, uint32_t region, xpu_section *section);
+    /* All sections into the bytes of the output file, written to `path`; `report` (a jansson object) gets the target's
+     * facts. `path` NULL: stop after generating source (--emit=c). */
+    xpu_status (*pack)(xpu_target_job *job, xpu_section *sections, const char *path, void *report);
+} xpu_target;
+
+typedef const xpu_target *(*xpuc_plugin_function)(void);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * libxpurt: load, query, run, dump and close compiled programs. Thread-safe as long as each call has its own objects;
+ * it never prints or exits. The device is a struct from the tool that links one (xpurt_device.h).
+ */
+#ifndef XPURT_H
+#define XPURT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XPURT_API __attribute__((visibility("default")))
+
+/* What went wrong: the caller owns it. status is 0 (ok) or a tool exit code (docs/errors.md). text holds every message,
+ * malloc'd, NULL when there is none. */
+typedef struct {
+    int status;
+    char *text;
+} xpurt_error;
+XPURT_API void xpurt_error_clear(xpurt_error *error);
+
+typedef struct xpurt_program xpurt_program;
+struct xpurt_device_driver; /* xpurt_device.h; NULL stands for ref */
+
+/* Element types as NumPy names them. */
+typedef struct {
+    const char *name;
+    const char *dtype; /* "float32" */
+    int rank;
+    int64_t dims[8]; /* -1 where a symbol stands (query before binding); logical order (NCHW) */
+    void *data;      /* row-major, little endian */
+} xpurt_tensor;
+
+/* Opens a program from a file, or from memory (copied). NULL with error filled in on failure. */
+XPURT_API xpurt_program *xpurt_open(const char *path, xpurt_error *error);
+XPURT_API xpurt_program *xpurt_open_memory(const void *bytes, size_t size, const char *name, xpurt_error *error);
+XPURT_API void xpurt_close(xpurt_program *program);
+
+XPURT_API uint32_t xpurt_input_count(const xpurt_program *program);
+XPURT_API uint32_t xpurt_output_count(const xpurt_program *program);
+XPURT_API void xpurt_input(const xpurt_program *program, uint32_t index, xpurt_tensor *info); /* data NULL */
+XPURT_API void xpurt_output(const xpurt_program *program, uint32_t index, xpurt_tensor *info);
+XPURT_API const char *xpurt_chip_json(const xpurt_program *program);
+/* Facts of the program as JSON text (layers, regions, tensors, sizes); belongs to the program. */
+XPURT_API const char *xpurt_describe(xpurt_program *program, xpurt_error *error);
+
+typedef struct {
+    const struct xpurt_device_driver *device; /* NULL: ref */
+    const char *dump_folder;                  /* write every layer's output there; NULL: do not */
+    const char *dump_filter;                  /* glob over layer names; NULL: all */
+    const char *layer;                        /* run this layer alone ... */
+    const char *from_dump;                    /* ... with its inputs from this dump folder */
+    const char *stats_file;                   /* write --stats JSON there; NULL: do not */
+    uint64_t max_instructions;                /* give up after so many in all cores; 0: no limit */
+    void (*progress)(void *context, uint32_t layers_done, uint32_t layers, const char *layer);
+    void *context;
+} xpurt_run_options;
+
+/* Runs once. inputs: one per program input, by name, or by position where name is NULL; dims bind the symbols.
+ * outputs[i]: filled in; data is malloc'd and belongs to the caller (xpurt_tensor_clear). Returns error->status. */
+XPURT_API int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
+                        xpurt_tensor *outputs, const xpurt_run_options *options, xpurt_error *error);
+XPURT_API void xpurt_tensor_clear(xpurt_tensor *tensor);
+
+/* Statistics of the last run, as --stats writes them; belongs to the program. */
+XPURT_API const char *xpurt_stats(const xpurt_program *program);
+XPURT_API const char *xpurt_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
