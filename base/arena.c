@@ -1,3 +1,4 @@
+#define _GNU_SOURCE 1
 #include "base/arena.h"
 
 #include <stdatomic.h>

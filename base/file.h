@@ -17,14 +17,17 @@ xpu_file *xpu_file_open(xpu_arena *arena, const char *path, xpu_diags *diags);
 /* Reads exactly `length` bytes at `offset`, in chunks; a file cut short meanwhile is [io-short], never a signal. */
 xpu_status xpu_file_read(const xpu_file *file, uint64_t offset, void *buffer, size_t length, xpu_diags *diags);
 
-/* The whole file, followed by a NUL byte that does not count. More than `limit` bytes is an error. */
+/* The whole file, followed by a NUL byte that does not count; NULL with a diagnostic on failure. More than `limit`
+ * bytes are [io-too-large]. */
 void *xpu_file_read_all(xpu_arena *arena, const char *path, size_t limit, size_t *length, xpu_diags *diags);
 
-/* Writing: to a temporary name beside `path`, renamed by commit; unwinding without commit removes it.
+/* Writing: to a temporary name beside `path`, renamed by commit; unwinding without commit removes it. A failure, also
+ * a full disk half-way, is [io-write] and leaves what `path` held before.
  * Paths that are no regular file (such as /dev/stdout) are written directly. */
 typedef struct xpu_output xpu_output;
 xpu_output *xpu_output_open(xpu_arena *arena, const char *path, xpu_diags *diags);
 xpu_status xpu_output_write(xpu_output *output, const void *data, size_t length); /* errors are reported by commit */
+/* Only where the path is (or becomes) a regular file; does not move the position of xpu_output_write. */
 xpu_status xpu_output_write_at(xpu_output *output, uint64_t offset, const void *data, size_t length);
 const char *xpu_output_temporary(const xpu_output *output); /* the name being written */
 xpu_status xpu_output_commit(xpu_output *output);
@@ -39,17 +42,22 @@ char *xpu_path_join(xpu_arena *arena, const char *folder, const char *name);
 char *xpu_path_folder(xpu_arena *arena, const char *path); /* "." where there is none */
 const char *xpu_path_name(const char *path);               /* what follows the last '/' */
 
-/* Runs argv[0] (looked up in PATH) and waits. Its stdout and stderr are collected, each cut to 64 KiB.
- * `found` is 0 when there is no such program. Returns XPU_OK whenever the program ran, whatever its exit code. */
+/* Runs argv[0] (looked up in PATH) with an empty stdin and waits. Its stdout and stderr are collected, each cut to
+ * 64 KiB. Returns XPU_OK whenever the program ran, whatever its exit code. When there is no such program `found` is 0
+ * and the call returns XPU_EIO without a diagnostic: the caller knows what the program was for. Every other failure is
+ * [child-process]. */
 typedef struct {
-    int found, exit_code, signal;
-    char *output, *error; /* terminated text in the arena */
-    uint64_t peak_rss_bytes;
-    double seconds; /* wall time */
+    int found;
+    int exit_code;           /* -1 when a signal ended it */
+    int signal;              /* or 0 */
+    char *output, *error;    /* terminated text in the arena */
+    uint64_t peak_rss_bytes; /* as the kernel counts it: not below what the caller itself held when it started it */
+    double seconds;          /* wall time */
 } xpu_child;
 xpu_status xpu_child_run(xpu_arena *arena, const char *const *argv, xpu_child *result, xpu_diags *diags);
 
-/* The same in two steps, so that the caller can work meanwhile. */
+/* The same in two steps, so that the caller can work meanwhile. A missing program shows in `found` after the wait; NULL
+ * with a diagnostic on other failures. Unwinding before the wait kills and reaps the child. */
 typedef struct xpu_child_running xpu_child_running;
 xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, xpu_diags *diags);
 xpu_status xpu_child_wait(xpu_child_running *child, xpu_child *result, xpu_diags *diags);
