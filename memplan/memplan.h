@@ -23,7 +23,8 @@ enum { XPU_MEMPLAN_MAX_LEVELS = 8 };
 #define XPU_MEMPLAN_NONE UINT32_MAX /* no buffer, no level, no alias */
 
 /* Limits of a problem; anything above is [plan-problem]. */
-#define XPU_MEMPLAN_MAX_BUFFERS   (1u << 20)
+#define XPU_MEMPLAN_MAX_BUFFERS   (1u << 16)
+#define XPU_MEMPLAN_MAX_MATCHES   (1u << 22) /* also of aliases */
 #define XPU_MEMPLAN_MAX_STEP      (1u << 30)
 #define XPU_MEMPLAN_MAX_BYTES     (UINT64_C(1) << 48)
 #define XPU_MEMPLAN_MAX_ALIGNMENT (1u << 30)
@@ -58,26 +59,30 @@ typedef struct {
     uint32_t alignment;   /* of its first byte, also where it is an alias; a power of two; 0 stands for 1 */
     uint32_t first, last; /* the steps of its life, both included */
     xpu_memplan_kind kind;
-    uint64_t access_bytes; /* bytes read and written over the whole run: what a fast level would save */
+    uint64_t access_bytes; /* read and written over the whole run: what a fast level saves; 0 stands for 2 * bytes */
     uint8_t levels[XPU_MEMPLAN_MAX_LEVELS]; /* numbers of the levels that are allowed, best first, all different */
     uint32_t level_count;                   /* at least 1 */
-    int pinned; /* it already stands in levels[0] at pinned_offset (level_count is 1); it never moves and is */
-    uint64_t pinned_offset; /* nobody's alias, though others may be its aliases; it may stand in the reserved bytes */
+    /* Pinned: it stands in levels[0] (level_count is 1) at this offset, also within the reserved bytes. It never moves
+     * and is nobody's alias, though others may be its aliases. */
+    int pinned;
+    uint64_t pinned_offset;
 } xpu_memplan_buffer;
 
 /* Why two buffers may share bytes although both live.
- * IN_PLACE: `buffer` overwrites `other`, which its first step reads for the last time (other.last <= buffer.first).
- * PART:     `buffer` is written straight to its place in `other` (an input of a concat). Two parts of one buffer must
- *           not share bytes. It must live until `other` begins (buffer.last >= other.first).
- * VIEW:     `buffer` is another name for bytes of `other` and is never written (reshape, slice along the outer axis).
- *           It must begin while `other` lives (buffer.first <= other.last, buffer.first >= other.first). */
+ * IN_PLACE: `buffer` overwrites `other`, which its first step reads for the last time. Where other.last > buffer.first,
+ *           or `buffer` has more bytes than fit, the alternative is just not taken.
+ * PART:     `buffer` is written straight to its place in `other` (an input of a concat); `other` begins when all its
+ *           parts are there: buffer.first <= other.first <= buffer.last. Parts that share bytes are not taken together.
+ * VIEW:     `buffer` is another name for bytes of `other` and never written (reshape, slice along the outer axis):
+ *           other.first <= buffer.first <= other.last.
+ * A part or view out of those bounds, in time or in space, is [plan-problem]. */
 typedef enum { XPU_MEMPLAN_IN_PLACE, XPU_MEMPLAN_PART, XPU_MEMPLAN_VIEW } xpu_memplan_alias_kind;
 
 /* An alternative: `buffer` may lie in `other`, `offset` bytes after its start. The planner takes at most one
- * alternative of a buffer, the first possible one in the order of the problem, or none.
+ * alternative of a buffer, the first possible one in the order of the problem, or none: then `buffer` has bytes of its
+ * own, and the caller copies. A part or view moves to a level that both allow; in place needs the same preferred level.
  * A box with gaps (channels in a channel-last concat) is `rows` runs of `row_bytes`, each `pitch` bytes after the one
- * before; rows = 0 stands for one run of the buffer's bytes. IN_PLACE and VIEW have no gaps. The whole box lies within
- * `other`, which must be allowed a level that `buffer` is allowed too. */
+ * before; rows = 0 stands for one run of the buffer's bytes. Only a PART has gaps, and then nobody is its alias. */
 typedef struct {
     uint32_t buffer, other;
     xpu_memplan_alias_kind kind;
