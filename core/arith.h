@@ -1,0 +1,439 @@
+/*
+ * Every rounding of the project, once: docs/arithmetic.md is the readable form of this file. Header only; it compiles
+ * for the host (gcc, clang) and for the device (clang, riscv32, freestanding) and gives the same bits on both. All
+ * NaNs count as equal (xa_same); comparisons, maxima and conversions to integer are those of RISC-V. core/arith_rvv.h
+ * holds the vector forms. Functions are branch-free, so that loops over them vectorise (gcc wants -fno-math-errno and
+ * -fno-trapping-math for that; neither changes a result).
+ *
+ * fl(..) in comments: rounded to float32, ties to even. rne(..): rounded to integer, ties to even.
+ */
+#ifndef XPU_CORE_ARITH_H
+#define XPU_CORE_ARITH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Each operation rounds on its own: no contraction to fma, no wider intermediates, no value-changing optimisation.
+ * gcc tells by __GCC_IEC_559 what it was asked for, but in ISO mode only: in GNU mode XA_PRODUCT below keeps a product
+ * from being merged with the sum that follows. xa_contraction_is_off() looks at the code that was really made. */
+#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || __FLT_EVAL_METHOD__ != 0
+#error "core/arith.h needs IEEE arithmetic in float: no -ffast-math, -ffinite-math-only or x87"
+#endif
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#define XA_PRODUCT(product) (product)
+#else
+#if __GCC_IEC_559 != 2
+#error "core/arith.h needs -ffp-contract=off"
+#endif
+#define XA_PRODUCT(product) __builtin_assoc_barrier(product)
+#endif
+
+#define XA_INLINE static inline __attribute__((always_inline, unused))
+
+enum { XA_LANES = 16, XA_I16_MAX = 32767, XA_ACC48_BITS = 48 };
+
+/* ---- Bits, NaN ------------------------------------------------------------------------------------------------- */
+
+XA_INLINE uint32_t xa_bits(float x) {
+    uint32_t bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+XA_INLINE float xa_float(uint32_t bits) {
+    float x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+XA_INLINE float xa_inf(void) {
+    return __builtin_inff();
+}
+
+/* The canonical NaN of RISC-V: the only one that dumps hold. */
+XA_INLINE float xa_nan(void) {
+    return xa_float(0x7fc00000u);
+}
+
+XA_INLINE bool xa_is_nan(float x) {
+    return x != x;
+}
+
+/* x as it is written to dumps and files. */
+XA_INLINE float xa_canonical(float x) {
+    return x != x ? xa_nan() : x;
+}
+
+/* Equal bits, all NaNs being the same. */
+XA_INLINE bool xa_same(float a, float b) {
+    return xa_bits(xa_canonical(a)) == xa_bits(xa_canonical(b));
+}
+
+/* ---- The basic operations --------------------------------------------------------------------------------------- */
+
+XA_INLINE float xa_add(float a, float b) {
+    return a + b;
+}
+XA_INLINE float xa_sub(float a, float b) {
+    return a - b;
+}
+XA_INLINE float xa_mul(float a, float b) {
+    return XA_PRODUCT(a * b);
+}
+XA_INLINE float xa_div(float a, float b) {
+    return a / b;
+}
+XA_INLINE float xa_fma(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+XA_INLINE float xa_neg(float x) {
+    return -x;
+}
+XA_INLINE float xa_abs(float x) {
+    return __builtin_fabsf(x);
+}
+XA_INLINE float xa_sqrt(float x) {
+    return __builtin_sqrtf(x);
+}
+XA_INLINE float xa_identity(float x) {
+    return x;
+}
+
+/* fl(fl(a * b) + c): two roundings, as two operators of a graph. */
+XA_INLINE float xa_mul_add(float a, float b, float c) {
+    return xa_mul(a, b) + c;
+}
+
+/* fmin.s and fmax.s: the other operand when one is NaN, the canonical NaN when both are; -0 is less than +0. */
+XA_INLINE float xa_min(float a, float b) {
+#if defined(__riscv)
+    return __builtin_fminf(a, b);
+#else
+    float least = a < b ? a : b;
+    float either = a == b ? xa_float(xa_bits(a) | xa_bits(b)) : least; /* equal: differ in a zero's sign at most */
+    return xa_canonical(b != b ? a : either);
+#endif
+}
+
+XA_INLINE float xa_max(float a, float b) {
+#if defined(__riscv)
+    return __builtin_fmaxf(a, b);
+#else
+    float most = a > b ? a : b;
+    float either = a == b ? xa_float(xa_bits(a) & xa_bits(b)) : most;
+    return xa_canonical(b != b ? a : either);
+#endif
+}
+
+/* min(max(x, lo), hi); NaN gives lo. */
+XA_INLINE float xa_clip(float x, float lo, float hi) {
+    return xa_min(xa_max(x, lo), hi);
+}
+
+/* max(x, +0): NaN and -0 give +0. */
+XA_INLINE float xa_relu(float x) {
+    return x > 0.0f ? x : 0.0f;
+}
+
+/* NaN stays NaN, zeros keep their sign. */
+XA_INLINE float xa_leaky_relu(float x, float alpha) {
+    float scaled = xa_mul(x, alpha);
+    return x < 0.0f ? scaled : x;
+}
+
+/* clip(fl(fl(alpha * x) + beta), 0, 1) */
+XA_INLINE float xa_hard_sigmoid(float x, float alpha, float beta) {
+    return xa_clip(xa_mul_add(alpha, x, beta), 0.0f, 1.0f);
+}
+
+/* fl(x * hard_sigmoid(x, 1/6, 1/2)) */
+XA_INLINE float xa_hard_swish(float x) {
+    return xa_mul(x, xa_hard_sigmoid(x, 1.0f / 6.0f, 0.5f));
+}
+
+/* ---- Integers --------------------------------------------------------------------------------------------------- */
+
+XA_INLINE int32_t xa_clamp_i32(int32_t x, int32_t lo, int32_t hi) {
+    int32_t raised = x < lo ? lo : x;
+    return raised > hi ? hi : raised;
+}
+
+/* To an integral float, ties to even; the sign of a zero is that of x; NaN and infinities stay. */
+XA_INLINE float xa_round(float x) {
+    uint32_t sign = xa_bits(x) & 0x80000000u;
+    float magic = xa_float(0x4b000000u | sign); /* 2^23: its last place is 1 */
+    float rounded = (x + magic) - magic;
+    float signed_result = xa_float(xa_bits(rounded) | sign);
+    return __builtin_fabsf(x) < 0x1p23f ? signed_result : x;
+}
+
+/* Converts an integral float as fcvt.w.s does: out of range saturates, NaN gives INT32_MAX. */
+XA_INLINE int32_t xa_integral_to_i32(float x) {
+    float low = x > -0x1p31f ? x : -0x1p31f; /* NaN to -2^31: any value in range serves */
+    float in_range = low < 0x1p31f ? low : 0.0f;
+    int32_t converted = (int32_t)in_range;
+    return !(x < 0x1p31f) ? INT32_MAX : converted;
+}
+
+/* fcvt.w.s with rounding mode rne. */
+XA_INLINE int32_t xa_rne_i32(float x) {
+#if defined(__riscv)
+    int32_t result;
+    __asm__("fcvt.w.s %0, %1, rne" : "=r"(result) : "f"(x));
+    return result;
+#else
+    return xa_integral_to_i32(xa_round(x));
+#endif
+}
+
+/* fcvt.w.s with rounding mode rtz: the operator Cast. */
+XA_INLINE int32_t xa_rtz_i32(float x) {
+    return xa_integral_to_i32(x);
+}
+
+/* fcvt.w.s with rounding mode rmm: ties away from zero (Paddle's round_type 1). */
+XA_INLINE int32_t xa_away_i32(float x) {
+    float even = xa_round(x);
+    float toward_zero = x > 0.0f ? xa_sub(x, even) : xa_sub(even, x); /* 1/2: a tie went towards zero */
+    float step = x > 0.0f ? 1.0f : -1.0f;
+    return xa_integral_to_i32(toward_zero == 0.5f ? even + step : even);
+}
+
+/* clamp(q + zero, lo, hi) without overflow, however large q is; zero, lo, hi within 16 bits of 0. */
+XA_INLINE int32_t xa_clamp_add(int32_t q, int32_t zero, int32_t lo, int32_t hi) {
+    return xa_clamp_i32(q, lo - zero, hi - zero) + zero;
+}
+
+/* ---- Quantised operators (integer semantics of ONNX's QLinear operators) ----------------------------------------
+ * q is int8 or uint8 widened to int32, lo and hi the limits of the result's type or of a fused clip. */
+
+/* clamp(rne(fl(x / scale)) + zero) */
+XA_INLINE int32_t xa_quantize(float x, float scale, int32_t zero, int32_t lo, int32_t hi) {
+    return xa_clamp_add(xa_rne_i32(x / scale), zero, lo, hi);
+}
+
+/* The same with ties away from zero. */
+XA_INLINE int32_t xa_quantize_away(float x, float scale, int32_t zero, int32_t lo, int32_t hi) {
+    return xa_clamp_add(xa_away_i32(x / scale), zero, lo, hi);
+}
+
+/* fl(float(q - zero) * scale); q may be an int32 too. */
+XA_INLINE float xa_dequantize(int32_t q, float scale, int32_t zero) {
+    return xa_mul((float)(int32_t)((uint32_t)q - (uint32_t)zero), scale);
+}
+
+/* Conv, MatMul, Gemm: s of one channel, fl(fl(x_scale * w_scale) / y_scale). */
+XA_INLINE float xa_requantize_scale(float x_scale, float w_scale, float y_scale) {
+    return xa_mul(x_scale, w_scale) / y_scale;
+}
+
+/* Conv, MatMul, Gemm, and stage 1 of the post-processor: clamp(rne(fl(float(acc) * s)) + zero). acc includes the bias
+ * (int32, wrapping). With the scale of xa_average_scale also GlobalAveragePool, acc being sum(x - x_zero). */
+XA_INLINE int32_t xa_requantize(int32_t acc, float s, int32_t zero, int32_t lo, int32_t hi) {
+    return xa_clamp_add(xa_rne_i32(xa_mul((float)acc, s)), zero, lo, hi);
+}
+
+/* GlobalAveragePool over n elements: fl(x_scale / fl(y_scale * n)). */
+XA_INLINE float xa_average_scale(float x_scale, float y_scale, int32_t n) {
+    return x_scale / xa_mul(y_scale, (float)n);
+}
+
+/* Add: constants of clamp(rne(fma(a, ra, fma(b, rb, f)))). */
+typedef struct {
+    float ra, rb, f;
+} xa_qadd_constants;
+
+XA_INLINE xa_qadd_constants xa_qadd_prepare(float a_scale, int32_t a_zero, float b_scale, int32_t b_zero, float c_scale,
+                                            int32_t c_zero) {
+    xa_qadd_constants k;
+    k.ra = a_scale / c_scale;
+    k.rb = b_scale / c_scale;
+    k.f = (float)c_zero - xa_fma(k.ra, (float)a_zero, xa_mul(k.rb, (float)b_zero));
+    return k;
+}
+
+/* Add, and stage 2 of the post-processor (a: result of stage 1, b: branch). */
+XA_INLINE int32_t xa_qadd(int32_t a, int32_t b, float ra, float rb, float f, int32_t lo, int32_t hi) {
+    return xa_clamp_i32(xa_rne_i32(xa_fma((float)a, ra, xa_fma((float)b, rb, f))), lo, hi);
+}
+
+/* Mul: r = fl(fl(a_scale * b_scale) / c_scale). */
+XA_INLINE float xa_qmul_scale(float a_scale, float b_scale, float c_scale) {
+    return xa_mul(a_scale, b_scale) / c_scale;
+}
+
+/* Mul: clamp(rne(fl(fl(fl((a - a_zero) * (b - b_zero)) * r) + c_zero))): the zero point comes before the rounding to
+ * integer, and product and sum round separately (an fma differs from onnxruntime in 633 of 26 million elements chosen
+ * near ties, this form in none). */
+XA_INLINE int32_t xa_qmul(int32_t a, int32_t a_zero, int32_t b, int32_t b_zero, float r, int32_t c_zero, int32_t lo,
+                          int32_t hi) {
+    float product = xa_mul((float)(a - a_zero), (float)(b - b_zero));
+    return xa_clamp_i32(xa_rne_i32(xa_mul(product, r) + (float)c_zero), lo, hi);
+}
+
+/* ---- int16 and int16x8 for float models; int8 the same way, with limit 127 --------------------------------------- */
+
+/* |x| as its bits, whose order is that of the magnitudes; NaN counts as +inf. */
+XA_INLINE uint32_t xa_magnitude_bits(float x) {
+    uint32_t bits = xa_bits(x) & 0x7fffffffu;
+    return bits < 0x7f800000u ? bits : 0x7f800000u;
+}
+
+/* findmax: starts at 0; max |x| so far. */
+XA_INLINE float xa_absmax(float so_far, float x) {
+    uint32_t old = xa_bits(so_far), bits = xa_magnitude_bits(x);
+    return xa_float(old > bits ? old : bits);
+}
+
+/* The same over n elements. */
+XA_INLINE float xa_absmax_of(const float *x, size_t n) {
+    uint32_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = xa_magnitude_bits(x[i]);
+        most = most > bits ? most : bits;
+    }
+    return xa_float(most);
+}
+
+/* fl(absmax / limit), limit 32767 or 127. NaN where absmax is not finite: results that use the scale are NaN. */
+XA_INLINE float xa_absmax_scale(float absmax, int32_t limit) {
+    float scale = absmax / (float)limit;
+    return absmax < xa_inf() ? scale : xa_nan();
+}
+
+/* fl(limit / absmax), at most the largest float (so that 0 stays 0 beside tiny values); 0 where absmax is 0. */
+XA_INLINE float xa_absmax_inverse(float absmax, int32_t limit) {
+    float inverse = (float)limit / absmax;
+    float finite = inverse < 0x1.fffffep127f ? inverse : 0x1.fffffep127f;
+    return absmax > 0.0f ? finite : 0.0f;
+}
+
+/* clamp(rne(fl(x * inverse)), -limit, limit); NaN gives limit. */
+XA_INLINE int32_t xa_absmax_quantize(float x, float inverse, int32_t limit) {
+    return xa_clamp_i32(xa_rne_i32(xa_mul(x, inverse)), -limit, limit);
+}
+
+/* The scale of output channel c, computed when a descriptor starts: fl(x_scale * w_scale[c]). */
+XA_INLINE float xa_channel_scale(float x_scale, float w_scale) {
+    return xa_mul(x_scale, w_scale);
+}
+
+/* Accumulators of the int16 operand modes wrap at 48 bits. */
+XA_INLINE int64_t xa_acc48_wrap(int64_t acc) {
+    uint64_t low = (uint64_t)acc << (64 - XA_ACC48_BITS);
+    return (int64_t)low >> (64 - XA_ACC48_BITS);
+}
+
+/* float(acc), rounded once; acc is a wrapped 48-bit value. */
+XA_INLINE float xa_acc48_to_float(int64_t acc) {
+#if defined(__riscv)
+    return (float)acc;
+#else
+    /* 1.5 * 2^52 + acc is exact as a double, and so is the difference; this form vectorises without AVX-512. */
+    uint64_t bits = (uint64_t)acc + 0x4338000000000000u;
+    double shifted;
+    __builtin_memcpy(&shifted, &bits, sizeof shifted);
+    return (float)(shifted - 0x1.8p52);
+#endif
+}
+
+/* ---- Post-processor --------------------------------------------------------------------------------------------- */
+
+/* Quantised mode, one element: xa_requantize(acc, s[c], zero, lo, hi), then as the parameters say. */
+typedef struct {
+    int32_t zero, lo, hi; /* stage 1 */
+    bool has_branch;      /* stage 2: xa_qadd with ra, rb, f */
+    float ra, rb, f;
+    int32_t lo2, hi2;
+    const uint8_t *table; /* NULL, or 256 bytes indexed by the low byte of the result */
+    bool table_is_signed; /* the bytes of the table are int8 */
+} xa_post_quantised;
+
+XA_INLINE int32_t xa_post_quantise(int32_t acc, float s, int32_t branch, const xa_post_quantised *p) {
+    int32_t y = xa_requantize(acc, s, p->zero, p->lo, p->hi);
+    if (p->has_branch) y = xa_qadd(y, branch, p->ra, p->rb, p->f, p->lo2, p->hi2);
+    if (!p->table) return y;
+    uint8_t byte = p->table[(uint8_t)y];
+    return p->table_is_signed ? (int8_t)byte : byte;
+}
+
+typedef enum { XA_ACT_NONE, XA_ACT_CLIP, XA_ACT_LEAKY } xa_activation;
+
+/* Float mode. */
+typedef struct {
+    bool has_bias, has_branch; /* absent: the addition is left out */
+    bool act_after;            /* the activation comes after the branch, else before it */
+    xa_activation activation;
+    float lo, hi, slope;
+} xa_post_float;
+
+XA_INLINE float xa_activate(float x, const xa_post_float *p) {
+    switch (p->activation) {
+    case XA_ACT_CLIP: return xa_clip(x, p->lo, p->hi);
+    case XA_ACT_LEAKY: return xa_leaky_relu(x, p->slope);
+    default: return x;
+    }
+}
+
+/* acc is float(acc): a converted int32, or xa_acc48_to_float. act_after: act(fl(fl(fl(acc * s) + bias) + branch)). The
+ * result goes out as it is or through xa_absmax_quantize with the output's multiplier; findmax takes xa_absmax of it.
+ */
+XA_INLINE float xa_post_floating(float acc, float s, float bias, float branch, const xa_post_float *p) {
+    float y = xa_mul(acc, s);
+    if (p->has_bias) y += bias;
+    if (!p->act_after) y = xa_activate(y, p);
+    if (p->has_branch) y += branch;
+    return p->act_after ? xa_activate(y, p) : y;
+}
+
+/* ---- Order of reductions ----------------------------------------------------------------------------------------
+ * 16 strided lanes: element i in logical order goes to lane i mod 16; then a fixed binary tree. */
+
+typedef struct {
+    float lane[XA_LANES];
+} xa_lanes;
+
+XA_INLINE xa_lanes xa_lanes_fill(float x) {
+    xa_lanes lanes;
+    for (int i = 0; i < XA_LANES; i++) lanes.lane[i] = x;
+    return lanes;
+}
+
+/* The tree: lane j += lane j + step for steps 8, 4, 2, 1. */
+XA_INLINE float xa_lanes_sum(xa_lanes lanes) {
+    for (int step = XA_LANES / 2; step > 0; step /= 2)
+        for (int j = 0; j < step; j++) lanes.lane[j] += lanes.lane[j + step];
+    return lanes.lane[0];
+}
+
+/* Sum of n elements x[0], x[stride], ...: lanes start at +0. */
+XA_INLINE float xa_reduce_sum(const float *x, size_t n, size_t stride) {
+    xa_lanes lanes = xa_lanes_fill(0.0f);
+    size_t i = 0;
+    for (; i + XA_LANES <= n; i += XA_LANES)
+        for (size_t j = 0; j < XA_LANES; j++) lanes.lane[j] += x[(i + j) * stride];
+    for (size_t j = 0; i + j < n; j++) lanes.lane[j] += x[(i + j) * stride];
+    return xa_lanes_sum(lanes);
+}
+
+/* Maximum (xa_max: NaN is passed over); -inf for n = 0 or NaNs only. Its result depends on no order. */
+XA_INLINE float xa_reduce_max(const float *x, size_t n, size_t stride) {
+    float most = -xa_inf();
+    for (size_t i = 0; i < n; i++) most = xa_max(most, x[i * stride]);
+    return most;
+}
+
+/* ---- A look at the compiled code -------------------------------------------------------------------------------- */
+
+/* False where this translation unit was compiled with contraction: a * b + c then leaves a residue. Library code
+ * never needs it; tests call it. */
+XA_INLINE bool xa_contraction_is_off(void) {
+    volatile float third = 0x1.555556p-2f, three = 3.0f, minus_one = -1.0f;
+    float a = third, b = three, c = minus_one;
+    float plain = a * b + c;
+    return plain == 0.0f;
+}
+
+#endif
