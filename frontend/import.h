@@ -1,0 +1,34 @@
+/* What every importer takes from its caller: the shapes that the user asked for (--shape) and limits on the input. */
+#ifndef XPU_FRONTEND_IMPORT_H
+#define XPU_FRONTEND_IMPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/tensor.h"
+
+/* One dim of --shape: "3" is {3, 3, 1, NULL}, "32..224:32" is {32, 224, 32, NULL}, "N" is {0, 0, 0, "N"}, and
+ * "N" with a range of its own has all four. min 0 stands for "no range given". */
+typedef struct {
+    int64_t min, max, step; /* min <= dim <= max, (dim - min) % step == 0 */
+    const char *symbol;     /* inputs that share a name share the dim; NULL: the model's name, or a made-up one */
+} xpu_shape_dim;
+
+/* --shape NAME=... */
+typedef struct {
+    const char *input;
+    int rank;
+    xpu_shape_dim dims[XPU_MAX_RANK];
+} xpu_shape_spec;
+
+typedef struct {
+    const xpu_shape_spec *shapes;
+    uint32_t shape_count;
+    int64_t default_min, default_max; /* range of a dim that neither model nor user fixes; 0: 1..16 */
+    /* Limits on hostile input; 0 takes the default in brackets. */
+    uint32_t max_fields;       /* fields of the file's messages, tensor payloads not counted (4 million) */
+    size_t max_skeleton_bytes; /* the model without tensor payloads (256 MiB) */
+    uint32_t max_messages;     /* errors reported one by one before the rest is only counted (10,000) */
+} xpu_import_options;
+
+#endif
