@@ -1,0 +1,213 @@
+# The one build file. `make help` lists the targets; everything that is built stands in $(BUILD).
+#   SAN=address,undefined   build with sanitizers, in a folder of its own
+#   CHIP=nano               the chip that `make run` compiles for (default: standard)
+#   V=1                     show the commands
+#   CC=clang-19             another host compiler
+SAN    ?=
+CHIP   ?= standard
+PREFIX ?= /usr/local
+CLANG  ?= clang-19
+BUILD  ?= build$(if $(SAN),/san)
+
+VERSION := 0.1.0
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+CC      ?= gcc
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
+OPT     := $(if $(SAN),-O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2 -g)
+CFLAGS  := -std=c11 $(WARN) $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math \
+           -D_GNU_SOURCE -DXPU_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen
+LDFLAGS := $(if $(SAN),-fsanitize=$(SAN)) -Wl,-rpath,'$$ORIGIN/../lib'
+LDLIBS  := -lprotobuf-c -ljansson -lz -lm -ldl
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
+
+# Modules of the host, by layer (scripts/layers checks what they include).
+COMMON  := base core core/ir core/ops core/passes memplan xpu_runtime/program
+COMPILE := frontend/onnx partition xpu_codegen xpuc
+RUN     := xpu_runtime/host
+FUNC    := sim/func
+sources  = $(foreach d,$(1),$(sort $(wildcard $(d)/*.c)))
+objects  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out xpuc/main.c,$(call sources,$(1))))
+protos  := frontend/onnx/onnx xpu_runtime/program/program
+GEN_H   := $(foreach p,$(protos),$(BUILD)/gen/$(p).pb-c.h)
+pb       = $(patsubst %,$(BUILD)/obj/gen/%.pb-c.o,$(1))
+
+XPUC_O  := $(call objects,$(COMMON) $(COMPILE)) $(call pb,$(protos))
+XPURT_O := $(call objects,$(COMMON) $(RUN)) $(call pb,xpu_runtime/program/program)
+ALL_O   := $(call objects,$(COMMON) $(COMPILE) $(RUN) $(FUNC)) $(call pb,$(protos))
+
+LIBXPUC  := $(BUILD)/lib/libxpuc.so
+LIBXPURT := $(BUILD)/lib/libxpurt.so
+LIBALL   := $(BUILD)/lib/libxpu-internal.a
+SHARE    := $(BUILD)/share/xpu
+TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c,$(wildcard tools/*.c)))
+BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
+
+.PHONY: all run test test-long lint layers fmt-check fmt bench deps install help clean gen tests examples
+all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) device examples
+
+help:
+	@echo 'all        build everything into $(BUILD)'
+	@echo 'run        install what is missing, build, compile the digits network and run it'
+	@echo 'test       build and run the tests (about five minutes)'
+	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models'
+	@echo 'bench      compile and simulation speed per model, as text and JSON'
+	@echo 'lint       warnings of gcc and clang, clang-format, generated files, SystemVerilog'
+	@echo 'layers     which module includes which'
+	@echo 'fmt        format the sources; fmt-check only looks'
+	@echo 'gen        write the generated files that are committed again (hwgen)'
+	@echo 'deps       install the Debian packages that are missing (root or sudo)'
+	@echo 'install    to $$(DESTDIR)$$(PREFIX)'
+	@echo 'Variables: SAN=address,undefined  CHIP=nano|standard|pro  V=1  CC=  BUILD=  PREFIX=  DESTDIR='
+
+deps:
+	@scripts/deps
+
+# Host objects and libraries
+$(BUILD)/obj/%.o: %.c | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) $(EXTRA_$(subst /,_,$*)) -MMD -MP -c $< -o $@
+
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: %.proto
+	@mkdir -p $(@D)
+	$(call say,PROTOC,$<)
+	$(Q)protoc-c --proto_path=. --c_out=$(BUILD)/gen $<
+
+$(BUILD)/obj/gen/%.pb-c.o: $(BUILD)/gen/%.pb-c.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(filter-out -Wmissing-prototypes -Wshadow,$(CFLAGS)) -MMD -MP -c $< -o $@
+
+# The hot loops of the functional chip and of ref: blocked so that the host compiler vectorises them.
+HOT := $(call objects,sim/func core/ops)
+$(HOT): CFLAGS += $(if $(SAN),,-O3)
+
+$(LIBXPUC): $(XPUC_O)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -o $@ $^ $(LDFLAGS) $(LDLIBS)
+
+$(LIBXPURT): $(XPURT_O)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -o $@ $^ $(LDFLAGS) $(LDLIBS)
+
+$(LIBALL): $(ALL_O)
+	@mkdir -p $(@D)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/bin/xpuc: $(BUILD)/obj/xpuc/main.o $(LIBXPUC) $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(LIBXPUC) $(LIBALL) $(LDFLAGS) $(LDLIBS)
+
+$(BUILD)/bin/%: $(BUILD)/obj/tools/%.o $(LIBXPURT) $(LIBXPUC) $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(LIBXPURT) $(LIBXPUC) $(LIBALL) $(LDFLAGS) $(LDLIBS)
+
+# hwgen and what it writes; the generated files are committed, `make lint` diffs them
+$(BUILD)/hwgen: $(BUILD)/obj/tools/hwgen.o $(LIBALL)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
+gen: $(BUILD)/hwgen
+	@scripts/generate $(BUILD)/hwgen .
+
+# The device library: kernels and start-up code, compiled for the chip's cores
+DEVICE_C   := $(call sources,xpu_runtime/devrt xpu_runtime/kernels)
+DEVICE_S   := $(wildcard xpu_runtime/devrt/*.S)
+DEVICE_O   := $(patsubst %.c,$(BUILD)/device/%.o,$(DEVICE_C)) $(patsubst %.S,$(BUILD)/device/%.o,$(DEVICE_S))
+DEVICE_H   := $(wildcard xpu_runtime/include/*.h xpu_runtime/include/*.def xpu_runtime/include/generated/*.h \
+                core/arith*.h core/ops/elementwise.def xpu_runtime/kernels/*.h)
+FLAGS      := xpu_runtime/devrt/clang.flags
+$(BUILD)/device/%.o: %.c $(FLAGS)
+	@mkdir -p $(@D)
+	$(call say,CLANG,$<)
+	$(Q)$(CLANG) @$(FLAGS) -Wall -Wextra -Werror -I. -MMD -MP -c $< -o $@
+$(BUILD)/device/%.o: %.S $(FLAGS)
+	@mkdir -p $(@D)
+	$(call say,CLANG,$<)
+	$(Q)$(CLANG) @$(FLAGS) -Wno-unused-command-line-argument -I. -MMD -MP -c $< -o $@
+$(SHARE)/device/libxpudevice.a: $(DEVICE_O)
+	@mkdir -p $(@D)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && llvm-ar-19 rcs $@ $^
+$(SHARE)/.stamp: $(DEVICE_H) $(FLAGS) $(wildcard xpu_runtime/devrt/*.ld configs/*/*.json)
+	@mkdir -p $(SHARE)/device/include $(SHARE)/configs
+	$(Q)cp --parents $(DEVICE_H) $(SHARE)/device/include
+	$(Q)cp $(FLAGS) $(wildcard xpu_runtime/devrt/*.ld) $(SHARE)/device
+	$(Q)cp -r configs/. $(SHARE)/configs
+	@touch $@
+.PHONY: device
+device: $(SHARE)/.stamp $(SHARE)/device/libxpudevice.a
+
+# Examples link what a user's program links: the two libraries, and the functional chip
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+PLUGINS  := $(patsubst examples/%/plugin.c,$(BUILD)/lib/xpu-target-%.so,$(wildcard examples/*/plugin.c))
+examples: $(EXAMPLES) $(PLUGINS)
+$(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIBXPURT) $(LIBXPUC) $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(LIBXPURT) $(LIBXPUC) $(LIBALL) $(LDFLAGS) $(LDLIBS)
+$(BUILD)/lib/xpu-target-%.so: $(BUILD)/obj/examples/%/plugin.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -o $@ $^ $(LDFLAGS)
+
+# Tests: every tests/*/test_*.c is a program, every tests/*/test_*.sh a script
+TEST_C    := $(wildcard tests/*/test_*.c)
+LONG_C    := $(wildcard tests/*/long_*.c)
+BENCH_C   := $(wildcard tests/bench/*.c)
+GEN_C     := $(filter-out %_main.c,$(wildcard tests/gen/*.c))
+TEST_LIB  := $(BUILD)/lib/libxpu-tests.a
+TEST_BIN  := $(patsubst %.c,$(BUILD)/%,$(TEST_C))
+LONG_BIN  := $(patsubst %.c,$(BUILD)/%,$(LONG_C))
+BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(BENCH_C))
+GEN_BIN   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gen/*_main.c))
+$(TEST_LIB): $(patsubst %.c,$(BUILD)/obj/%.o,$(GEN_C))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIBXPURT) $(LIBXPUC) $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(TEST_LIB) $(LIBALL) $(LDFLAGS) $(LDLIBS) -lcunit
+tests: $(TEST_BIN) $(GEN_BIN)
+test: all tests
+	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
+test-long: all tests $(LONG_BIN)
+	@scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
+bench: all $(BENCH_BIN)
+	@scripts/bench $(BUILD)
+
+run: deps
+	@$(MAKE) --no-print-directory all
+	@scripts/run $(BUILD) $(CHIP)
+
+lint: fmt-check layers
+	@scripts/lint $(BUILD)
+fmt-check:
+	@scripts/format --check
+fmt:
+	@scripts/format
+layers:
+	@scripts/layers
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share
+	install $(BINARIES) $(DESTDIR)$(PREFIX)/bin
+	install $(LIBXPUC) $(LIBXPURT) $(DESTDIR)$(PREFIX)/lib
+	install -m 644 xpuc/include/xpuc.h xpu_runtime/include/xpurt.h $(DESTDIR)$(PREFIX)/include
+	cp -r $(SHARE) $(DESTDIR)$(PREFIX)/share/
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
