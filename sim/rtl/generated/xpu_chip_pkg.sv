@@ -1,5 +1,7 @@
 // Made by tools/hwgen from core/chip.def and core/isa.def; do not edit.
 package xpu_chip_pkg;
+  // Each module uses some of these only.
+  /* verilator lint_off UNUSEDPARAM */
   localparam int unsigned COUNTERS = 64;  // counters
   localparam int unsigned QUEUE_DEPTH = 4;  // entries of one core's queue of one engine
   localparam int unsigned DESC_WORDS = 32;  // words of one descriptor
@@ -1776,4 +1778,5 @@ package xpu_chip_pkg;
   localparam logic [31:0] INSN_VMV8R_V_MASK = 32'hfe0ff07f;  // vmv8r.v
   localparam logic [31:0] INSN_VMV8R_V_MATCH = 32'h9e03b057;
   localparam logic [6:0] INSN_VMV8R_V_CLASS = CLASS_VMOVE_WHOLE;
+  /* verilator lint_on UNUSEDPARAM */
 endpackage
