@@ -1,0 +1,101 @@
+/*
+ * What a device is to the runtime: a driver (a table of functions) that makes instances of a chip. sim/func implements
+ * it, and so will the Verilated chip. The tool that links a device hands its driver to xpurt_run.
+ *
+ * An instance is used by one thread at a time; instances are independent. Functions that return int give 0 on success.
+ */
+#ifndef XPURT_DEVICE_H
+#define XPURT_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct xpu_chip;  /* core/chip.h */
+struct xpu_diags; /* base/diag.h */
+
+enum { XPURT_DEVICE_VERSION = 1, XPURT_MAX_CORES = 16, XPURT_ENGINES = 3 };
+
+typedef struct xpurt_device xpurt_device;
+
+/* A fault, a time-out or a dead lock. Sticky: every later run reports it again. Texts belong to the device. */
+typedef struct {
+    int cause;              /* xpu_fault_cause, core/chip.h */
+    const char *cause_text; /* "bad address" */
+    int core;               /* or -1 */
+    int engine;             /* or -1; 0 DMA0, 1 DMA1, 2 tensor */
+    uint32_t pc;            /* core: the instruction's address */
+    uint32_t instruction;   /* core: the instruction word */
+    uint64_t address;       /* the address at fault; engine: that of the descriptor where nothing else is at fault */
+    uint64_t descriptor;    /* engine: address of the descriptor */
+    uint32_t layer;         /* layer tag of the core (register LAYER, >> 16) or of the descriptor */
+    uint32_t code;          /* software abort: what the program wrote */
+    const char *reason;     /* one sentence */
+    const char *state;      /* several lines: every core, queue and counter that is not 0 */
+} xpurt_fault;
+
+typedef enum {
+    XPURT_EVENT_ENDED,     /* the program wrote EXIT */
+    XPURT_EVENT_LAYER,     /* a ticket came true: this layer's output exists now */
+    XPURT_EVENT_HOST_CALL, /* core 0 waits for the host: answer with answer() */
+    XPURT_EVENT_FAULT,     /* a fault, time-out or dead lock */
+    XPURT_EVENT_BUDGET     /* the budget of this run is used up; run again to go on */
+} xpurt_event_kind;
+
+typedef struct {
+    xpurt_event_kind kind;
+    uint32_t status;          /* ENDED: what the program wrote, 0: done */
+    uint32_t layer;           /* LAYER: the layer's index */
+    uint32_t address;         /* HOST_CALL: the request block in GM */
+    const xpurt_fault *fault; /* FAULT */
+} xpurt_event;
+
+/* Totals since create; cycles is 0 on a device without timing. */
+typedef struct {
+    uint64_t cycles;
+    uint64_t instructions[XPURT_MAX_CORES];
+    uint64_t descriptors[XPURT_ENGINES];
+    uint64_t macs;
+    uint64_t gm_read_bytes, gm_write_bytes; /* by engines, and by loads and stores of cores */
+} xpurt_counters;
+
+typedef struct xpurt_device_driver {
+    uint32_t version; /* XPURT_DEVICE_VERSION */
+    const char *name; /* "func" */
+    const char *about;
+
+    /* A chip in its reset state; memory reads as zero. NULL with a diagnostic on failure. `chip` is copied. */
+    xpurt_device *(*create)(const struct xpu_chip *chip, struct xpu_diags *diags);
+    void (*destroy)(xpurt_device *device); /* NULL is allowed */
+
+    /* Bulk access as engines address memory: GM, L3, SM, and LM of core i at 0x11000000 + 0x100000 * i. Not 0 when the
+     * range leaves a memory. Between runs only. */
+    int (*write)(xpurt_device *device, uint64_t address, const void *bytes, size_t length);
+    int (*read)(xpurt_device *device, uint64_t address, void *bytes, size_t length);
+
+    /* Maps a part of a file copy-on-write into GM instead of writing it; address and offset must be equal modulo the
+     * page size. NULL: the device cannot. Not 0: it did not, use write. The caller may close `file` afterwards. */
+    int (*map)(xpurt_device *device, uint64_t address, int file, uint64_t offset, size_t length);
+
+    /* Where bytes written to PUTCHAR go; none by default. */
+    void (*output)(xpurt_device *device, void (*put)(void *context, char byte), void *context);
+
+    /* Every core begins at `entry`; counters, queues and registers are reset, memory stays. Also ends a fault. */
+    int (*start)(xpurt_device *device, uint32_t entry);
+
+    /* Goes on until something happens. `budget`: instructions of all cores in this run, 0: no limit. */
+    int (*run)(xpurt_device *device, uint64_t budget, xpurt_event *event);
+
+    /* The host has written its answer into the request block of the last HOST_CALL. */
+    int (*answer)(xpurt_device *device);
+
+    void (*counters)(const xpurt_device *device, xpurt_counters *counters);
+} xpurt_device_driver;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
