@@ -28,6 +28,9 @@ typedef struct {
     xpu_dim_kind kind;
     int64_t value; /* the constant, or the index of the symbol */
     xpu_dim a, b;  /* operands */
+    int64_t min, max;         /* bounds over all symbols' ranges, saturated */
+    int64_t modulus, residue; /* value mod modulus == residue; modulus 0: the value is residue, 1: nothing known */
+    uint32_t size;            /* nodes of the expression, counted as a tree */
 } xpu_dim_node;
 
 typedef struct {
@@ -45,8 +48,10 @@ typedef struct xpu_dims {
 
 void xpu_dims_init(xpu_dims *dims, xpu_arena *arena);
 xpu_dim xpu_dim_const(xpu_dims *dims, int64_t value);
-/* The symbol `name`, made with this range when it is new; an existing one is returned unchanged. */
+/* The symbol `name`, made with this range when it is new; an existing one is returned unchanged. A symbol whose range
+ * is one value is that constant. */
 xpu_dim xpu_dim_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step);
+/* Results that overflow, or become too large an expression, are unknown (id 0), as is what is made from unknown. */
 xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b);
 xpu_dim xpu_dim_add(xpu_dims *dims, xpu_dim a, xpu_dim b);
 xpu_dim xpu_dim_mul(xpu_dims *dims, xpu_dim a, xpu_dim b);
