@@ -28,7 +28,6 @@ typedef struct {
     /* Limits on hostile input; 0 takes the default in brackets. */
     uint32_t max_fields;       /* fields of the file's messages, tensor payloads not counted (4 million) */
     size_t max_skeleton_bytes; /* the model without tensor payloads (256 MiB) */
-    uint32_t max_messages;     /* errors reported one by one before the rest is only counted (10,000) */
 } xpu_import_options;
 
 #endif
