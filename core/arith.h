@@ -425,6 +425,53 @@ XA_INLINE float xa_reduce_max(const float *x, size_t n, size_t stride) {
     return most;
 }
 
+/* ---- Elementary functions: core/arith_poly.h on float ------------------------------------------------------------ */
+
+#define XF_FUNCTION         XA_INLINE
+#define XF                  float
+#define XI                  int32_t
+#define XM                  bool
+#define XF_NAME(f)          xa_##f
+#define XF_VL               /* scalars have no vector length */
+#define XF_CALL(f, ...)     xa_##f(__VA_ARGS__)
+#define XF_SPLAT(c)         (c)
+#define XF_INF              __builtin_inff()
+#define XF_NAN              __builtin_nanf("")
+#define XF_ADD(a, b)        ((a) + (b))
+#define XF_SUB(a, b)        ((a) - (b))
+#define XF_MUL(a, b)        xa_mul(a, b)
+#define XF_DIV(a, b)        ((a) / (b))
+#define XF_FMA(a, b, c)     xa_fma(a, b, c)
+#define XF_ADDC(a, c)       ((a) + (c))
+#define XF_MULC(a, c)       xa_mul(a, c)
+#define XF_RSUBC(a, c)      ((c) - (a))
+#define XF_FMAC(c, b, a)    xa_fma(c, b, a)
+#define XF_LINE(c0, c1, x)  xa_fma(c1, x, c0)
+#define XF_NEG(x)           (-(x))
+#define XF_ABS(x)           __builtin_fabsf(x)
+#define XF_COPYSIGN(x, s)   __builtin_copysignf(x, s)
+#define XF_BITS(x)          ((int32_t)xa_bits(x))
+#define XF_FROM_BITS(i)     xa_float((uint32_t)(i))
+#define XF_NEAREST(x)       xa_nearest(x)
+#define XF_FROM_INT(i)      ((float)(i))
+#define XI_ADDC(a, c)       ((int32_t)((uint32_t)(a) + (uint32_t)(c)))
+#define XI_SUB(a, b)        ((int32_t)((uint32_t)(a) - (uint32_t)(b)))
+#define XI_SLLC(a, c)       ((int32_t)((uint32_t)(a) << (c)))
+#define XI_SRAC(a, c)       ((a) >> (c))
+#define XI_MINC(a, c)       ((a) < (c) ? (a) : (c))
+#define XM_LTC(a, c)        ((a) < (c))
+#define XM_GTC(a, c)        ((a) > (c))
+#define XM_EQC(a, c)        ((a) == (c))
+#define XF_SELECT(m, a, b)  ((m) ? (a) : (b))
+#define XF_SELECTC(m, c, b) ((m) ? (c) : (b))
+
+/* Adding 1.5 * 2^23 leaves the integer in the low bits. */
+XA_INLINE int32_t xa_nearest(float x) {
+    return (int32_t)(xa_bits(x + 0x1.8p23f) - 0x4b400000u);
+}
+
+#include "core/arith_poly.h"
+
 /* ---- A look at the compiled code -------------------------------------------------------------------------------- */
 
 /* False where this translation unit was compiled with contraction: a * b + c then leaves a residue. Library code
