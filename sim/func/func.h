@@ -10,73 +10,21 @@
 #include <stdint.h>
 
 #include "core/chip.h"
+#include "sim/func/core.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpurt_device.h"
 
 typedef struct xpu_func xpu_func;
-typedef struct xpu_core xpu_core; /* sim/func/core.h */
 
-/* ---- Memory as a core sees it ---- */
-
+/* What the bus of a core knows. */
 typedef struct {
-    uint8_t *bytes; /* host address of the first byte */
-    uint32_t base;  /* device address of the first byte */
-    uint32_t size;  /* bytes; 0: no memory here */
-} xpu_func_window;
-
-/* One per core: window[address >> 28] decides; addresses outside of it (registers, other cores' LM) go the slow way. */
-typedef struct {
-    xpu_func_window window[16];
     xpu_func *func;
     unsigned core;
 } xpu_func_port;
 
-/* Host pointer to `length` bytes (at least 1) at `address` in LM, SM, L3 or GM; NULL: try xpu_func_memory, then the
- * registers. */
-static inline uint8_t *xpu_func_fast(const xpu_func_port *port, uint32_t address, uint32_t length) {
-    const xpu_func_window *w = &port->window[address >> 28];
-    uint32_t offset = address - w->base;
-    return offset < w->size && length <= w->size - offset ? w->bytes + offset : NULL;
-}
-
-/* The same for every memory, other cores' LM included. NULL: no memory is there; then it may be a register. */
-uint8_t *xpu_func_memory(const xpu_func_port *port, uint32_t address, uint32_t length);
-
-/* How a register access ends. */
-typedef enum {
-    XPU_ACCESS_OK,
-    XPU_ACCESS_STALL, /* try the same instruction again when the core is run next: return XPU_CORE_STALLED */
-    XPU_ACCESS_STOP,  /* done; finish the instruction, then return XPU_CORE_STOPPED */
-    XPU_ACCESS_FAULT  /* xpu_func_fault_* is to be called with cause `*value` (xpu_fault_cause) */
-} xpu_access;
-
-/* 32-bit accesses to any address outside of the memories; `value` is filled in (FAULT: with the cause). */
-xpu_access xpu_func_load_register(xpu_func_port *port, uint32_t address, uint32_t *value);
-xpu_access xpu_func_store_register(xpu_func_port *port, uint32_t address, uint32_t value, uint32_t *cause);
-
-/* Records a core's fault, unless there is one already. `code`: of a software abort. The core then returns
- * XPU_CORE_FAULT. */
-void xpu_func_core_fault(xpu_func *func, unsigned core, xpu_fault_cause cause, uint32_t pc, uint32_t instruction,
-                         uint32_t address);
-
-/* ---- Cores (sim/func/core.h and core*.c) ----
- * The core code provides:
- *     xpu_core *xpu_core_new(xpu_func_port *port, unsigned id, unsigned cores);   NULL: out of memory
- *     void xpu_core_free(xpu_core *core);
- *     void xpu_core_reset(xpu_core *core, uint32_t entry);     registers 0, pc = entry, decoded instructions dropped
- *     xpu_core_stop xpu_core_run(xpu_core *core, uint64_t budget);   at most `budget` instructions
- *     uint64_t xpu_core_instructions(const xpu_core *core);    retired since reset
- *     uint32_t xpu_core_pc(const xpu_core *core);
- * and adds the GM bytes of its loads and stores to *xpu_func_gm_bytes(func, write). */
-typedef enum {
-    XPU_CORE_BUDGET,  /* the budget is used up */
-    XPU_CORE_STALLED, /* a register access stalls; pc is that instruction */
-    XPU_CORE_STOPPED, /* an access ended with XPU_ACCESS_STOP; pc is the next instruction */
-    XPU_CORE_FAULT    /* xpu_func_core_fault was called */
-} xpu_core_stop;
-
-/* Bytes that went between the cores and GM: read (write 0) or written (write 1). */
-uint64_t *xpu_func_gm_bytes(xpu_func *func, int write);
+/* The bus of a core (context: its port): registers. */
+xpu_bus_result xpu_func_load_register(void *port, uint32_t address, uint32_t *value);
+xpu_bus_result xpu_func_store_register(void *port, uint32_t address, uint32_t *value);
 
 /* ---- State ---- */
 
@@ -108,15 +56,16 @@ struct xpu_func {
     xpu_chip chip;
     uint8_t *space; /* 4 GiB of reserved addresses; device address a of LM_ALL, SM, L3, GM is at space + a */
     xpu_func_port ports[XPU_MAX_CORES];
-    xpu_core *cores[XPU_MAX_CORES];
+    xpu_core_bus buses[XPU_MAX_CORES];
+    xpu_hart *harts; /* one per core */
+    xpu_code *code;  /* all of GM */
     xpu_func_core_state core_state[XPU_MAX_CORES];
     uint32_t counters[XPU_COUNTERS];
     xpu_func_queue queues[XPU_ENGINES][XPU_MAX_CORES];
     unsigned next_queue[XPU_ENGINES]; /* round robin */
     uint32_t seed, watchdog_limit;
     int64_t *banks[4]; /* accumulators: acc_rows * array_columns each; int32 modes keep them sign-extended */
-    void *scratch;     /* of the tensor engine, made when first needed */
-    size_t scratch_bytes;
+    void *scratch;     /* of the tensor engine */
 
     xpu_func_ticket *tickets; /* announced, not complete */
     size_t ticket_count, ticket_capacity;
@@ -130,8 +79,7 @@ struct xpu_func {
     char reason[256];
     char *state_text;
 
-    xpurt_counters totals;
-    uint64_t core_gm_bytes[2];
+    xpurt_counters totals; /* without what the harts count since the last start */
     void (*put)(void *context, char byte);
     void *put_context;
 };
@@ -141,11 +89,23 @@ struct xpu_func {
 /* Host pointer for an engine: GM, L3, SM and LM by 0x11000000, `length` bytes at a 40-bit address; NULL: not there. */
 uint8_t *xpu_func_engine_memory(const xpu_func *func, uint64_t address, uint64_t length);
 
+/* The host address of a device address that the chip has. */
+static inline uint8_t *xpu_func_host(const xpu_func *func, uint32_t address) {
+    return func->space + address;
+}
+
 /* Memory: 0, or -1 when the host has none. */
 int xpu_func_memory_create(xpu_func *func);
 void xpu_func_memory_destroy(xpu_func *func);
 
 void xpu_func_registers_reset(xpu_func *func);
+
+/* Copy-on-write map of a part of a file, see xpurt_device.h. */
+int xpu_func_memory_map(xpu_func *func, uint64_t address, int file, uint64_t offset, size_t length);
+
+/* Whether a ticket has come true; take removes the first such one and gives its layer. */
+int xpu_func_ticket_ready(const xpu_func *func);
+int xpu_func_ticket_take(xpu_func *func, uint32_t *layer);
 
 /* Queues a list; 0: the queue is full. */
 int xpu_func_queue_push(xpu_func *func, unsigned engine, unsigned core, uint32_t address, uint32_t count);
