@@ -134,6 +134,8 @@ typedef struct xpu_graph {
     XPU_ARRAY(xpu_value) outputs;
     XPU_ARRAY(xpu_value) states;
     uint32_t next_name;
+    uint32_t *names; /* hash table of value ids by name */
+    uint32_t names_size, names_used;
 } xpu_graph;
 
 /* An empty graph in its own arena; `name` and `file` are copied. */
@@ -161,6 +163,7 @@ xpu_value xpu_graph_const_file(xpu_graph *graph, const char *name, xpu_dtype dty
                                const xpu_file *file, uint64_t offset);
 xpu_value xpu_graph_const_f32(xpu_graph *graph, const char *name, float value); /* rank 0 */
 xpu_value xpu_graph_value(xpu_graph *graph, const char *name);                  /* a result to be given to a node */
+xpu_value xpu_graph_by_name(const xpu_graph *graph, const char *name);          /* 0 when there is none */
 void xpu_graph_output(xpu_graph *graph, xpu_value value);
 
 /*
@@ -175,11 +178,12 @@ uint32_t xpu_graph_origin(xpu_graph *graph, const xpu_origin *origin); /* string
 
 void xpu_node_set_input(xpu_graph *graph, xpu_node node, uint32_t input, xpu_value value);
 void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from); /* after fusing `from` into `node` */
-void xpu_node_remove(xpu_graph *graph, xpu_node node);                     /* its results must have no uses */
+void xpu_node_remove(xpu_graph *graph, xpu_node node); /* does nothing while a result is used or an output */
 void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before);
 /* Every use of `from`, graph outputs included, becomes a use of `to`; `to` takes over the name when from is an output
- * of the graph. */
-void xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to);
+ * of the graph. Where `to` has to keep its own name (an input, a state, another output), `from` stays the output: its
+ * node must then live on. Returns 1 when no use of `from` is left, else 0. */
+int xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to);
 uint32_t xpu_remove_dead(xpu_graph *graph); /* nodes without uses or effect; returns how many */
 
 static inline xpu_value xpu_node_input(const xpu_graph *graph, xpu_node node, uint32_t i)
@@ -193,10 +197,11 @@ static inline xpu_value xpu_node_output(const xpu_graph *graph, xpu_node node, u
     return i < info->output_count ? info->outputs[i] : (xpu_value){0};
 }
 
-/* Attributes; the row's default where the node has none (core/ops/ops.def). */
+/* Attributes; the operator's default where the node has none (table in graph.c). */
 int64_t xpu_node_int(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
 float xpu_node_float(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
 const int64_t *xpu_node_ints(const xpu_graph *graph, xpu_node node, xpu_attr_id id, uint32_t *count);
+const char *xpu_node_string(const xpu_graph *graph, xpu_node node, xpu_attr_id id); /* NULL when absent */
 const xpu_attr *xpu_node_attr(const xpu_graph *graph, xpu_node node, xpu_attr_id id); /* NULL when absent */
 void xpu_node_set_attr(xpu_graph *graph, xpu_node node, const xpu_attr *attr);        /* adds or replaces; copied */
 

@@ -1,0 +1,480 @@
+/* Building and editing graphs. */
+#include "core/ir/graph.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/ops/op.h"
+
+/* ---- names ---- */
+
+static uint32_t name_hash(const char *name) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+    return (uint32_t)(hash ^ (hash >> 32));
+}
+
+xpu_value xpu_graph_by_name(const xpu_graph *graph, const char *name) {
+    if (!graph->names_size) return (xpu_value){0};
+    uint32_t slot = name_hash(name) & (graph->names_size - 1);
+    for (; graph->names[slot]; slot = (slot + 1) & (graph->names_size - 1)) {
+        const char *other = graph->values.items[graph->names[slot]].name;
+        if (other && strcmp(other, name) == 0) return (xpu_value){graph->names[slot]};
+    }
+    return (xpu_value){0};
+}
+
+static void put_name(xpu_graph *graph, uint32_t id) {
+    uint32_t slot = name_hash(graph->values.items[id].name) & (graph->names_size - 1);
+    while (graph->names[slot] && graph->names[slot] != id) slot = (slot + 1) & (graph->names_size - 1);
+    graph->names[slot] = id;
+}
+
+/* Entries of values that were renamed stay in the table: they no longer match, and a rebuild drops them. */
+static void rebuild_names(xpu_graph *graph) {
+    uint32_t size = 256;
+    while (size < 4 * graph->values.count) size *= 2;
+    graph->names = XPU_NEW_ARRAY(graph->arena, uint32_t, size);
+    graph->names_size = size;
+    graph->names_used = 0;
+    for (uint32_t id = 1; id < graph->values.count; id++) {
+        if (!graph->values.items[id].name) continue;
+        put_name(graph, id);
+        graph->names_used++;
+    }
+}
+
+static void set_name(xpu_graph *graph, uint32_t id, const char *name) {
+    if (2 * (graph->names_used + 1) > graph->names_size) rebuild_names(graph);
+    graph->values.items[id].name = name;
+    put_name(graph, id);
+    graph->names_used++;
+}
+
+/* `wanted`, or `wanted` with a number behind it, or (NULL) a made name. */
+static const char *unique_name(xpu_graph *graph, const char *wanted) {
+    if (wanted && wanted[0] && !xpu_graph_by_name(graph, wanted).id) return xpu_strdup(graph->arena, wanted);
+    for (;;) {
+        const char *name = wanted && wanted[0] ? xpu_printf(graph->arena, "%s_%u", wanted, ++graph->next_name)
+                                               : xpu_printf(graph->arena, "v%u", ++graph->next_name);
+        if (!xpu_graph_by_name(graph, name).id) return name;
+    }
+}
+
+/* ---- values ---- */
+
+static xpu_value new_value(xpu_graph *graph, xpu_value_kind kind, const char *name) {
+    uint32_t id = graph->values.count;
+    const char *own_name = unique_name(graph, name);
+    XPU_PUSH(graph->arena, &graph->values, ((xpu_value_info){.kind = kind}));
+    set_name(graph, id, own_name);
+    return (xpu_value){id};
+}
+
+xpu_graph *xpu_graph_new(xpu_arena *arena, const char *name, const char *file) {
+    xpu_graph *graph = XPU_NEW(arena, xpu_graph);
+    graph->arena = arena;
+    graph->name = xpu_strdup(arena, name ? name : "");
+    graph->file = file ? xpu_strdup(arena, file) : NULL;
+    xpu_dims_init(&graph->dims, arena);
+    XPU_PUSH(arena, &graph->values, ((xpu_value_info){.name = NULL}));
+    XPU_PUSH(arena, &graph->nodes, ((xpu_node_info){.dead = 1}));
+    XPU_PUSH(arena, &graph->blocks, ((xpu_block_info){.owner = {0}}));
+    XPU_PUSH(arena, &graph->blocks, ((xpu_block_info){.owner = {0}}));
+    return graph;
+}
+
+xpu_value xpu_graph_input(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const xpu_dim *dims) {
+    xpu_value value = new_value(graph, XPU_VALUE_INPUT, name);
+    xpu_value_info *info = xpu_value_at(graph, value);
+    info->dtype = dtype;
+    info->rank = rank;
+    for (int i = 0; i < rank; i++) info->dims[i] = dims[i];
+    XPU_PUSH(graph->arena, &graph->inputs, value);
+    return value;
+}
+
+xpu_value xpu_graph_value(xpu_graph *graph, const char *name) {
+    return new_value(graph, XPU_VALUE_NODE, name);
+}
+
+void xpu_graph_output(xpu_graph *graph, xpu_value value) {
+    xpu_value_at(graph, value)->is_output = 1;
+    XPU_PUSH(graph->arena, &graph->outputs, value);
+}
+
+static xpu_value new_constant(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const int64_t *dims) {
+    xpu_value value = new_value(graph, XPU_VALUE_CONST, name);
+    xpu_const *constant = XPU_NEW(graph->arena, xpu_const);
+    constant->source_dtype = dtype;
+    constant->source_rank = rank;
+    xpu_value_info *info = xpu_value_at(graph, value);
+    info->dtype = dtype;
+    info->rank = rank;
+    info->constant = constant;
+    for (int i = 0; i < rank; i++) {
+        constant->source_dims[i] = dims[i];
+        info->dims[i] = xpu_dim_const(&graph->dims, dims[i]);
+    }
+    return value;
+}
+
+xpu_value xpu_graph_const_bytes(xpu_graph *graph, const char *name, const xpu_tensor *tensor) {
+    const void *bytes = xpu_copy(graph->arena, tensor->data, xpu_tensor_bytes(tensor));
+    xpu_value value = new_constant(graph, name, tensor->dtype, tensor->rank, tensor->dims);
+    xpu_const *constant = xpu_value_at(graph, value)->constant;
+    constant->kind = XPU_CONST_BYTES;
+    constant->bytes = bytes;
+    constant->length = xpu_tensor_bytes(tensor);
+    return value;
+}
+
+xpu_value xpu_graph_const_file(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const int64_t *dims,
+                               const xpu_file *file, uint64_t offset) {
+    xpu_value value = new_constant(graph, name, dtype, rank, dims);
+    xpu_const *constant = xpu_value_at(graph, value)->constant;
+    constant->kind = XPU_CONST_FILE;
+    constant->file = file;
+    constant->offset = offset;
+    constant->length = xpu_dtype_bytes(dtype);
+    for (int i = 0; i < rank; i++) constant->length *= (uint64_t)dims[i];
+    return value;
+}
+
+xpu_value xpu_graph_const_f32(xpu_graph *graph, const char *name, float value) {
+    return xpu_graph_const_bytes(graph, name, &(xpu_tensor){.dtype = XPU_F32, .rank = 0, .data = &value});
+}
+
+uint32_t xpu_graph_origin(xpu_graph *graph, const xpu_origin *origin) {
+    xpu_origin copy = *origin;
+    if (copy.framework) copy.framework = xpu_strdup(graph->arena, copy.framework);
+    if (copy.op) copy.op = xpu_strdup(graph->arena, copy.op);
+    if (copy.name) copy.name = xpu_strdup(graph->arena, copy.name);
+    XPU_PUSH(graph->arena, &graph->origins, copy);
+    return graph->origins.count - 1;
+}
+
+/* ---- use lists ---- */
+
+static void add_use(xpu_graph *graph, xpu_value value, xpu_node node, uint32_t input) {
+    if (!value.id) return;
+    XPU_PUSH(graph->arena, &xpu_value_at(graph, value)->uses, ((xpu_use){.node = node, .input = input}));
+}
+
+static void drop_use(xpu_graph *graph, xpu_value value, xpu_node node, uint32_t input) {
+    if (!value.id) return;
+    xpu_value_info *info = xpu_value_at(graph, value);
+    for (uint32_t i = 0; i < info->uses.count; i++) {
+        if (info->uses.items[i].node.id != node.id || info->uses.items[i].input != input) continue;
+        info->uses.count--;
+        memmove(&info->uses.items[i], &info->uses.items[i + 1], (info->uses.count - i) * sizeof(xpu_use));
+        return;
+    }
+}
+
+/* ---- nodes ---- */
+
+static void link_before(xpu_graph *graph, xpu_node node, xpu_node before, xpu_block parent) {
+    xpu_node_info *info = xpu_node_at(graph, node);
+    xpu_block_info *block = xpu_block_at(graph, parent);
+    info->parent = parent;
+    info->next = before;
+    info->previous = before.id ? xpu_node_at(graph, before)->previous : block->last;
+    if (info->previous.id) {
+        xpu_node_at(graph, info->previous)->next = node;
+    } else {
+        block->first = node;
+    }
+    if (before.id) {
+        xpu_node_at(graph, before)->previous = node;
+    } else {
+        block->last = node;
+    }
+}
+
+static void unlink_node(xpu_graph *graph, xpu_node node) {
+    xpu_node_info *info = xpu_node_at(graph, node);
+    xpu_block_info *block = xpu_block_at(graph, info->parent);
+    if (info->previous.id) {
+        xpu_node_at(graph, info->previous)->next = info->next;
+    } else {
+        block->first = info->next;
+    }
+    if (info->next.id) {
+        xpu_node_at(graph, info->next)->previous = info->previous;
+    } else {
+        block->last = info->previous;
+    }
+    info->previous = info->next = (xpu_node){0};
+}
+
+static xpu_attr copy_attr(xpu_arena *arena, const xpu_attr *attr) {
+    xpu_attr copy = *attr;
+    switch (xpu_attr_type_of(attr->id)) {
+    case XPU_ATTR_TYPE_INTS: copy.ints = xpu_copy(arena, attr->ints, attr->count * sizeof *attr->ints); break;
+    case XPU_ATTR_TYPE_DIMS: copy.dims = xpu_copy(arena, attr->dims, attr->count * sizeof *attr->dims); break;
+    case XPU_ATTR_TYPE_STRING: copy.s = xpu_strdup(arena, attr->s ? attr->s : ""); break;
+    case XPU_ATTR_TYPE_CHAIN: copy.chain = xpu_copy(arena, attr->chain, sizeof *attr->chain); break;
+    case XPU_ATTR_TYPE_INT:
+    case XPU_ATTR_TYPE_FLOAT: break;
+    }
+    return copy;
+}
+
+xpu_node xpu_graph_add(xpu_graph *graph, xpu_node before, const xpu_op *op, const xpu_value *inputs,
+                       uint32_t input_count, const char *const *output_names, uint32_t output_count,
+                       const xpu_attr *attrs, uint32_t attr_count, const uint32_t *origins, uint32_t origin_count) {
+    xpu_node node = {graph->nodes.count};
+    xpu_node_info info = {.op = op, .input_count = input_count, .output_count = output_count};
+    info.inputs = XPU_NEW_ARRAY(graph->arena, xpu_value, input_count);
+    info.outputs = XPU_NEW_ARRAY(graph->arena, xpu_value, output_count);
+    for (uint32_t i = 0; i < input_count; i++) info.inputs[i] = inputs[i];
+    for (uint32_t i = 0; i < attr_count; i++) {
+        XPU_PUSH(graph->arena, &info.attrs, copy_attr(graph->arena, &attrs[i]));
+    }
+    for (uint32_t i = 0; i < origin_count; i++) XPU_PUSH(graph->arena, &info.origins, origins[i]);
+    XPU_PUSH(graph->arena, &graph->nodes, info);
+    for (uint32_t i = 0; i < input_count; i++) add_use(graph, inputs[i], node, i);
+    for (uint32_t i = 0; i < output_count; i++) {
+        xpu_value value = new_value(graph, XPU_VALUE_NODE, output_names ? output_names[i] : NULL);
+        xpu_value_info *value_info = xpu_value_at(graph, value);
+        value_info->node = node;
+        value_info->output = i;
+        info.outputs[i] = value;
+    }
+    link_before(graph, node, before, before.id ? xpu_node_at(graph, before)->parent : (xpu_block){1});
+    return node;
+}
+
+void xpu_node_set_input(xpu_graph *graph, xpu_node node, uint32_t input, xpu_value value) {
+    xpu_node_info *info = xpu_node_at(graph, node);
+    if (input >= info->input_count) {
+        if (!value.id) return;
+        xpu_value *inputs = XPU_NEW_ARRAY(graph->arena, xpu_value, input + 1);
+        memcpy(inputs, info->inputs, info->input_count * sizeof *inputs);
+        info->inputs = inputs;
+        info->input_count = input + 1;
+    }
+    drop_use(graph, info->inputs[input], node, input);
+    info->inputs[input] = value;
+    add_use(graph, value, node, input);
+}
+
+void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from) {
+    const xpu_node_info *source = xpu_node_at(graph, from);
+    for (uint32_t i = 0; i < source->origins.count; i++) {
+        uint32_t origin = source->origins.items[i];
+        xpu_node_info *info = xpu_node_at(graph, node);
+        int known = 0;
+        for (uint32_t j = 0; j < info->origins.count; j++) known |= info->origins.items[j] == origin;
+        if (!known) XPU_PUSH(graph->arena, &info->origins, origin);
+    }
+}
+
+static int is_block_result(const xpu_graph *graph, xpu_value value) {
+    for (uint32_t b = 2; b < graph->blocks.count; b++) {
+        const xpu_block_info *block = &graph->blocks.items[b];
+        for (uint32_t i = 0; i < block->results.count; i++) {
+            if (block->results.items[i].id == value.id) return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_needed(const xpu_graph *graph, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        const xpu_value_info *value = xpu_value_at(graph, info->outputs[i]);
+        if (value->uses.count || value->is_output || is_block_result(graph, info->outputs[i])) return 1;
+    }
+    return 0;
+}
+
+void xpu_node_remove(xpu_graph *graph, xpu_node node) {
+    xpu_node_info *info = xpu_node_at(graph, node);
+    if (info->dead || is_needed(graph, node)) return;
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        drop_use(graph, info->inputs[i], node, i);
+        info->inputs[i] = (xpu_value){0};
+    }
+    for (uint32_t b = 0; b < info->block_count; b++) {
+        xpu_block_at(graph, info->blocks[b])->results.count = 0;
+        xpu_node last;
+        while ((last = xpu_block_at(graph, info->blocks[b])->last).id) {
+            xpu_node_remove(graph, last);
+            if (!xpu_node_at(graph, last)->dead) break;
+        }
+    }
+    unlink_node(graph, node);
+    info->dead = 1;
+}
+
+void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before) {
+    if (node.id == before.id) return;
+    xpu_block parent = before.id ? xpu_node_at(graph, before)->parent : xpu_node_at(graph, node)->parent;
+    unlink_node(graph, node);
+    link_before(graph, node, before, parent);
+}
+
+static void swap_names(xpu_graph *graph, xpu_value from, xpu_value to) {
+    const char *name = xpu_value_at(graph, from)->name;
+    set_name(graph, from.id, unique_name(graph, NULL));
+    set_name(graph, to.id, name);
+}
+
+int xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to) {
+    if (from.id == to.id) return 1;
+    xpu_value_info *source = xpu_value_at(graph, from), *target = xpu_value_at(graph, to);
+    for (uint32_t i = 0; i < source->uses.count; i++) {
+        xpu_use use = source->uses.items[i];
+        xpu_node_at(graph, use.node)->inputs[use.input] = to;
+        add_use(graph, to, use.node, use.input);
+    }
+    source->uses.count = 0;
+    for (uint32_t b = 2; b < graph->blocks.count; b++) {
+        xpu_block_info *block = &graph->blocks.items[b];
+        for (uint32_t i = 0; i < block->results.count; i++) {
+            if (block->results.items[i].id == from.id) block->results.items[i] = to;
+        }
+    }
+    if (!source->is_output) return 1;
+    if (target->is_output || target->kind == XPU_VALUE_INPUT || target->kind == XPU_VALUE_STATE) return 0;
+    for (uint32_t i = 0; i < graph->outputs.count; i++) {
+        if (graph->outputs.items[i].id == from.id) graph->outputs.items[i] = to;
+    }
+    target->is_output = 1;
+    source->is_output = 0;
+    swap_names(graph, from, to);
+    return 1;
+}
+
+uint32_t xpu_remove_dead(xpu_graph *graph) {
+    uint32_t removed = 0, before;
+    do {
+        before = removed;
+        for (uint32_t b = graph->blocks.count; b-- > 1;) {
+            xpu_node node = graph->blocks.items[b].last;
+            while (node.id) {
+                xpu_node previous = xpu_node_at(graph, node)->previous;
+                if (!is_needed(graph, node)) {
+                    xpu_node_remove(graph, node);
+                    removed++;
+                }
+                node = previous;
+            }
+        }
+    } while (removed != before);
+    return removed;
+}
+
+/* ---- attributes ---- */
+
+/* What an absent attribute stands for; lists are made explicit by the shape functions. */
+static const xpu_attr attr_defaults[] = {
+    {.id = XPU_ATTR_GROUP, .i = 1},       {.id = XPU_ATTR_LOW, .f = -INFINITY},   {.id = XPU_ATTR_HIGH, .f = INFINITY},
+    {.id = XPU_ATTR_EPSILON, .f = 1e-5f}, {.id = XPU_ATTR_MODE, .s = "constant"},
+};
+static const struct {
+    xpu_op_id op;
+    xpu_attr attr;
+} op_defaults[] = {
+    {XPU_OP_LEAKY_RELU, {.id = XPU_ATTR_ALPHA, .f = 0.01f}},
+    {XPU_OP_HARD_SIGMOID, {.id = XPU_ATTR_ALPHA, .f = 0.2f}},
+    {XPU_OP_HARD_SIGMOID, {.id = XPU_ATTR_BETA, .f = 0.5f}},
+};
+
+const xpu_attr *xpu_node_attr(const xpu_graph *graph, xpu_node node, xpu_attr_id id) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    for (uint32_t i = 0; i < info->attrs.count; i++) {
+        if (info->attrs.items[i].id == id) return &info->attrs.items[i];
+    }
+    return NULL;
+}
+
+static const xpu_attr *attr_or_default(const xpu_graph *graph, xpu_node node, xpu_attr_id id) {
+    static const xpu_attr zero;
+    const xpu_attr *attr = xpu_node_attr(graph, node, id);
+    if (attr) return attr;
+    for (size_t i = 0; i < sizeof op_defaults / sizeof op_defaults[0]; i++) {
+        if (op_defaults[i].attr.id == id && xpu_node_is(graph, node, op_defaults[i].op)) return &op_defaults[i].attr;
+    }
+    for (size_t i = 0; i < sizeof attr_defaults / sizeof attr_defaults[0]; i++) {
+        if (attr_defaults[i].id == id) return &attr_defaults[i];
+    }
+    return &zero;
+}
+
+int64_t xpu_node_int(const xpu_graph *graph, xpu_node node, xpu_attr_id id) {
+    return attr_or_default(graph, node, id)->i;
+}
+
+float xpu_node_float(const xpu_graph *graph, xpu_node node, xpu_attr_id id) {
+    return attr_or_default(graph, node, id)->f;
+}
+
+const int64_t *xpu_node_ints(const xpu_graph *graph, xpu_node node, xpu_attr_id id, uint32_t *count) {
+    const xpu_attr *attr = attr_or_default(graph, node, id);
+    if (count) *count = attr->count;
+    return attr->ints;
+}
+
+const char *xpu_node_string(const xpu_graph *graph, xpu_node node, xpu_attr_id id) {
+    return attr_or_default(graph, node, id)->s;
+}
+
+void xpu_node_set_attr(xpu_graph *graph, xpu_node node, const xpu_attr *attr) {
+    xpu_attr copy = copy_attr(graph->arena, attr);
+    xpu_node_info *info = xpu_node_at(graph, node);
+    for (uint32_t i = 0; i < info->attrs.count; i++) {
+        if (info->attrs.items[i].id != attr->id) continue;
+        info->attrs.items[i] = copy;
+        return;
+    }
+    XPU_PUSH(graph->arena, &info->attrs, copy);
+}
+
+/* ---- names of nodes ---- */
+
+const char *xpu_node_where(const xpu_graph *graph, xpu_node node, xpu_arena *arena) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    if (!info->origins.count) {
+        const char *name = xpu_node_name(graph, node);
+        return xpu_printf(arena, "node '%s' (%s)", xpu_escape(arena, name, 120), info->op->name);
+    }
+    const xpu_origin *origin = &graph->origins.items[info->origins.items[0]];
+    return xpu_printf(arena, "node '%s' (%s-%d, #%u)", xpu_escape(arena, origin->name ? origin->name : "", 120),
+                      xpu_escape(arena, origin->op ? origin->op : info->op->name, 60), origin->version, origin->index);
+}
+
+const char *xpu_node_name(const xpu_graph *graph, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    for (uint32_t i = info->origins.count; i-- > 0;) {
+        const char *name = graph->origins.items[info->origins.items[i]].name;
+        if (name && name[0]) return name;
+    }
+    return info->output_count ? xpu_value_at(graph, info->outputs[0])->name : info->op->name;
+}
+
+/* ---- shapes ---- */
+
+int xpu_value_dims(const xpu_graph *graph, xpu_value value, const int64_t *symbols, int64_t *dims) {
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    for (int i = 0; i < info->rank; i++) {
+        if (!info->dims[i].id) return 0;
+        if (!xpu_dim_is_const(&graph->dims, info->dims[i], &dims[i])) {
+            if (!symbols) return 0;
+            dims[i] = xpu_dim_eval(&graph->dims, info->dims[i], symbols);
+        }
+        if (dims[i] < 0) return 0;
+    }
+    return 1;
+}
+
+int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b) {
+    const xpu_value_info *left = xpu_value_at(graph, a), *right = xpu_value_at(graph, b);
+    if (left->rank != right->rank) return 0;
+    for (int i = 0; i < left->rank; i++) {
+        if (!left->dims[i].id || !xpu_dim_equal(left->dims[i], right->dims[i])) return 0;
+    }
+    return 1;
+}

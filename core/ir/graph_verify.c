@@ -1,0 +1,379 @@
+/* Every invariant of a graph, checked. Problems of one kind are reported once per place, all places are looked at. */
+#include <string.h>
+
+#include "core/ops/op.h"
+
+typedef struct {
+    const xpu_graph *graph;
+    const char *stage;
+    xpu_diags *diags;
+    xpu_arena *arena;   /* for messages and tables */
+    uint32_t *position; /* by node: place in the order of execution, from 1; 0 where it is in no block */
+    uint32_t placed;
+    size_t problems;
+} verifier;
+
+enum { MAX_PROBLEMS = 50 };
+
+static void report(verifier *v, const char *where, const char *what) {
+    if (++v->problems > MAX_PROBLEMS) return;
+    xpu_error(v->diags, XPU_EBUG, v->graph->file, "ir-verify", where, what,
+              xpu_printf(v->arena, "an invariant of the graph does not hold after '%s'", v->stage),
+              "this is a bug of the compiler: please report it with the model");
+}
+
+static void node_problem(verifier *v, xpu_node node, const char *what) {
+    report(v, xpu_node_where(v->graph, node, v->arena), what);
+}
+
+static void value_problem(verifier *v, uint32_t id, const char *what) {
+    const char *name = v->graph->values.items[id].name;
+    report(v, xpu_printf(v->arena, "value '%s'", xpu_escape(v->arena, name ? name : "", 120)), what);
+}
+
+static int valid_value(const verifier *v, xpu_value value) {
+    return value.id > 0 && value.id < v->graph->values.count;
+}
+static int valid_node(const verifier *v, xpu_node node) {
+    return node.id > 0 && node.id < v->graph->nodes.count;
+}
+
+/* ---- order ---- */
+
+static void place_block(verifier *v, xpu_block block, int depth) {
+    const xpu_block_info *info = xpu_block_at(v->graph, block);
+    xpu_node previous = {0};
+    for (xpu_node node = info->first; node.id; node = xpu_node_next(v->graph, node)) {
+        if (!valid_node(v, node) || v->position[node.id]) {
+            report(v, NULL, "a block's list of nodes has a wrong handle or a cycle");
+            return;
+        }
+        const xpu_node_info *node_info = xpu_node_at(v->graph, node);
+        v->position[node.id] = ++v->placed;
+        if (node_info->dead) node_problem(v, node, "a removed node is in the list of its block");
+        if (node_info->parent.id != block.id)
+            node_problem(v, node, "the node names another block than the one it is in");
+        if (node_info->previous.id != previous.id) node_problem(v, node, "the link to the node before is wrong");
+        for (uint32_t b = 0; b < node_info->block_count; b++) {
+            xpu_block inner = node_info->blocks[b];
+            if (inner.id < 2 || inner.id >= v->graph->blocks.count || depth > 64 ||
+                xpu_block_at(v->graph, inner)->owner.id != node.id) {
+                node_problem(v, node, "a body of control flow does not belong to the node");
+            } else {
+                place_block(v, inner, depth + 1);
+            }
+        }
+        previous = node;
+    }
+    if (info->last.id != previous.id) report(v, NULL, "a block's last node is not the end of its list");
+}
+
+/* The value is made before `user` runs, in its block or one around it. */
+static int is_visible(const verifier *v, const xpu_value_info *value, xpu_node user) {
+    xpu_block home = {1};
+    if (value->kind == XPU_VALUE_NODE) {
+        if (!valid_node(v, value->node) || v->position[value->node.id] >= v->position[user.id]) return 0;
+        home = xpu_node_at(v->graph, value->node)->parent;
+    } else if (value->kind == XPU_VALUE_ARGUMENT) {
+        home = value->block;
+    }
+    for (xpu_block block = xpu_node_at(v->graph, user)->parent; block.id != home.id;) {
+        xpu_node owner = xpu_block_at(v->graph, block)->owner;
+        if (!valid_node(v, owner)) return 0;
+        block = xpu_node_at(v->graph, owner)->parent;
+    }
+    return 1;
+}
+
+/* ---- nodes ---- */
+
+static void check_inputs(verifier *v, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(v->graph, node);
+    if ((int)info->input_count < info->op->min_inputs || (int)info->input_count > info->op->max_inputs) {
+        node_problem(v, node,
+                     xpu_printf(v->arena, "%s takes %d to %d operands, not %u", info->op->name, info->op->min_inputs,
+                                info->op->max_inputs, info->input_count));
+    }
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        xpu_value value = info->inputs[i];
+        if (!value.id) {
+            if ((int)i < info->op->min_inputs) node_problem(v, node, "a required operand is absent");
+            continue;
+        }
+        if (!valid_value(v, value)) {
+            node_problem(v, node, "an operand's handle is out of range");
+            continue;
+        }
+        const xpu_value_info *operand = xpu_value_at(v->graph, value);
+        uint32_t found = 0;
+        for (uint32_t u = 0; u < operand->uses.count; u++) {
+            found += operand->uses.items[u].node.id == node.id && operand->uses.items[u].input == i;
+        }
+        if (found != 1)
+            node_problem(v, node, xpu_printf(v->arena, "operand %u stands %u times in its use list", i, found));
+        if (operand->kind == XPU_VALUE_NODE && valid_node(v, operand->node) &&
+            xpu_node_at(v->graph, operand->node)->dead) {
+            node_problem(v, node, xpu_printf(v->arena, "operand %u is the result of a removed node", i));
+        } else if (!is_visible(v, operand, node)) {
+            node_problem(v, node, xpu_printf(v->arena, "operand %u is not made before the node", i));
+        }
+    }
+}
+
+static int chain_is_valid(const xpu_chain *chain, uint32_t input_count) {
+    if (!chain || chain->input_count != input_count || chain->input_count > XPU_CHAIN_MAX_INPUTS) return 0;
+    if (chain->step_count < 1 || chain->step_count > XPU_CHAIN_MAX_STEPS) return 0;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        if ((unsigned)chain->steps[s].op >= XPU_EW_COUNT) return 0;
+        for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) {
+            if (chain->steps[s].operands[i] >= input_count + s) return 0;
+        }
+    }
+    return 1;
+}
+
+static void check_attr(verifier *v, xpu_node node, const xpu_attr *attr) {
+    const xpu_node_info *info = xpu_node_at(v->graph, node);
+    if ((unsigned)attr->id >= XPU_ATTR_COUNT) {
+        node_problem(v, node, "an attribute's id is out of range");
+        return;
+    }
+    const char *name = xpu_attr_name(attr->id);
+    if (!(info->op->attrs >> attr->id & 1)) {
+        node_problem(v, node, xpu_printf(v->arena, "%s has no attribute '%s'", info->op->name, name));
+    }
+    switch (xpu_attr_type_of(attr->id)) {
+    case XPU_ATTR_TYPE_INTS:
+        if (attr->count && !attr->ints) node_problem(v, node, xpu_printf(v->arena, "'%s' has no list", name));
+        break;
+    case XPU_ATTR_TYPE_DIMS:
+        for (uint32_t i = 0; i < attr->count; i++) {
+            if (!attr->dims || !attr->dims[i].id || attr->dims[i].id >= v->graph->dims.nodes.count) {
+                node_problem(v, node, xpu_printf(v->arena, "'%s' has a wrong dim", name));
+                break;
+            }
+        }
+        break;
+    case XPU_ATTR_TYPE_STRING:
+        if (!attr->s) node_problem(v, node, xpu_printf(v->arena, "'%s' has no text", name));
+        break;
+    case XPU_ATTR_TYPE_CHAIN:
+        if (!chain_is_valid(attr->chain, info->input_count)) node_problem(v, node, "the chain's program is not valid");
+        break;
+    case XPU_ATTR_TYPE_INT:
+    case XPU_ATTR_TYPE_FLOAT: break;
+    }
+}
+
+/* Values of attributes that every later stage relies on. */
+static void check_attr_values(verifier *v, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(v->graph, node);
+    if (!info->output_count || !valid_value(v, info->outputs[0])) return;
+    int rank = xpu_value_at(v->graph, info->outputs[0])->rank;
+    uint32_t count;
+    if (xpu_node_is(v->graph, node, XPU_OP_TRANSPOSE)) {
+        const int64_t *perm = xpu_node_ints(v->graph, node, XPU_ATTR_PERM, &count);
+        unsigned seen = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if (perm[i] >= 0 && perm[i] < rank) seen |= 1u << perm[i];
+        }
+        if ((int)count != rank || seen != (1u << rank) - 1)
+            node_problem(v, node, "'perm' is no permutation of the dims");
+    }
+    if (info->op->attrs >> XPU_ATTR_AXIS & 1) {
+        int64_t axis = xpu_node_int(v->graph, node, XPU_ATTR_AXIS);
+        if (axis < 0 || axis >= rank) node_problem(v, node, "'axis' is outside the dims");
+    }
+    if (info->op->attrs >> XPU_ATTR_STRIDES & 1) {
+        static const xpu_attr_id lists[] = {XPU_ATTR_STRIDES, XPU_ATTR_DILATIONS, XPU_ATTR_PADS};
+        for (int i = 0; i < 3; i++) {
+            xpu_node_ints(v->graph, node, lists[i], &count);
+            if ((int)count != (rank - 2) * (lists[i] == XPU_ATTR_PADS ? 2 : 1)) {
+                node_problem(v, node, xpu_printf(v->arena, "'%s' has %u entries", xpu_attr_name(lists[i]), count));
+            }
+        }
+    }
+}
+
+static void check_node(verifier *v, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(v->graph, node);
+    if (!info->op) {
+        report(v, NULL, "a node has no operator");
+        return;
+    }
+    if (!v->position[node.id]) node_problem(v, node, "a live node is in no block");
+    check_inputs(v, node);
+    if (info->output_count < 1 || (int)info->output_count > info->op->max_outputs) {
+        node_problem(v, node, "the number of results is not one the operator has");
+    }
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        if (!valid_value(v, info->outputs[i])) {
+            node_problem(v, node, "a result's handle is out of range");
+            continue;
+        }
+        const xpu_value_info *result = xpu_value_at(v->graph, info->outputs[i]);
+        if (result->kind != XPU_VALUE_NODE || result->node.id != node.id || result->output != i) {
+            node_problem(v, node, xpu_printf(v->arena, "result %u does not name the node as its maker", i));
+        }
+        if (result->dtype <= XPU_DTYPE_NONE || result->dtype >= XPU_DTYPE_COUNT) {
+            node_problem(v, node, xpu_printf(v->arena, "result %u has no element type", i));
+        }
+        for (int d = 0; d < result->rank && d < XPU_MAX_RANK; d++) {
+            if (!result->dims[d].id)
+                node_problem(v, node, xpu_printf(v->arena, "dim %d of result %u is unknown", d, i));
+        }
+    }
+    for (uint32_t i = 0; i < info->attrs.count; i++) {
+        check_attr(v, node, &info->attrs.items[i]);
+        for (uint32_t j = 0; j < i; j++) {
+            if (info->attrs.items[i].id == info->attrs.items[j].id) node_problem(v, node, "an attribute stands twice");
+        }
+    }
+    for (uint32_t i = 0; i < info->origins.count; i++) {
+        if (info->origins.items[i] >= v->graph->origins.count) node_problem(v, node, "an origin is out of range");
+    }
+    check_attr_values(v, node);
+}
+
+/* ---- values ---- */
+
+static void check_constant(verifier *v, uint32_t id) {
+    const xpu_value_info *info = &v->graph->values.items[id];
+    const xpu_const *constant = info->constant;
+    if (!constant) {
+        value_problem(v, id, "the constant has no bytes");
+        return;
+    }
+    if (constant->source_rank < 0 || constant->source_rank > XPU_MAX_RANK || constant->source_dtype <= XPU_DTYPE_NONE ||
+        constant->source_dtype >= XPU_DTYPE_COUNT) {
+        value_problem(v, id, "the constant's source has no valid type");
+        return;
+    }
+    uint64_t source_bytes = xpu_dtype_bytes(constant->source_dtype);
+    for (int i = 0; i < constant->source_rank; i++) source_bytes *= (uint64_t)constant->source_dims[i];
+    if (source_bytes != constant->length) value_problem(v, id, "the constant's length is not that of its source dims");
+    if (constant->kind == XPU_CONST_BYTES ? !constant->bytes : !constant->file) {
+        value_problem(v, id, "the constant has no source");
+    }
+    for (int i = 0; i < info->rank; i++) {
+        if (!xpu_dim_is_const(&v->graph->dims, info->dims[i], NULL)) {
+            value_problem(v, id, "a dim of a constant is not constant");
+            return;
+        }
+    }
+    if (constant->steps.count) return;
+    int same = info->dtype == constant->source_dtype && info->rank == constant->source_rank;
+    for (int i = 0; same && i < info->rank; i++) {
+        int64_t dim = -1;
+        xpu_dim_is_const(&v->graph->dims, info->dims[i], &dim);
+        same = dim == constant->source_dims[i];
+    }
+    if (!same) value_problem(v, id, "the constant's type is not that of its bytes");
+}
+
+static void check_uses(verifier *v, uint32_t id) {
+    const xpu_value_info *info = &v->graph->values.items[id];
+    for (uint32_t u = 0; u < info->uses.count; u++) {
+        xpu_use use = info->uses.items[u];
+        if (!valid_node(v, use.node) || xpu_node_at(v->graph, use.node)->dead ||
+            use.input >= xpu_node_at(v->graph, use.node)->input_count ||
+            xpu_node_at(v->graph, use.node)->inputs[use.input].id != id) {
+            value_problem(v, id, "its use list names a node that does not use it");
+        }
+    }
+}
+
+static int in_list(const xpu_value *items, uint32_t count, uint32_t id) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) found += items[i].id == id;
+    return found == 1;
+}
+
+static void check_value(verifier *v, uint32_t id) {
+    const xpu_graph *graph = v->graph;
+    const xpu_value_info *info = &graph->values.items[id];
+    if (!info->name || !info->name[0]) value_problem(v, id, "it has no name");
+    if (info->name && xpu_graph_by_name(graph, info->name).id != id) value_problem(v, id, "its name is not unique");
+    if (info->rank < 0 || info->rank > XPU_MAX_RANK) {
+        value_problem(v, id, "its rank is out of range");
+        return;
+    }
+    for (int i = 0; i < info->rank; i++) {
+        if (info->dims[i].id >= graph->dims.nodes.count) value_problem(v, id, "a dim's handle is out of range");
+    }
+    if (info->layout == XPU_LAYOUT_CHANNEL_LAST && info->rank != 3 && info->rank != 4) {
+        value_problem(v, id, "only rank 3 and 4 can be channel-last");
+    }
+    check_uses(v, id);
+    int live = info->uses.count || info->is_output;
+    switch (info->kind) {
+    case XPU_VALUE_INPUT:
+        if (!in_list(graph->inputs.items, graph->inputs.count, id))
+            value_problem(v, id, "it is not in the list of inputs");
+        break;
+    case XPU_VALUE_NODE:
+        if (live && (!valid_node(v, info->node) || xpu_node_at(graph, info->node)->dead ||
+                     xpu_node_output(graph, info->node, info->output).id != id)) {
+            value_problem(v, id, "it is used but no live node makes it");
+        }
+        break;
+    case XPU_VALUE_CONST: check_constant(v, id); break;
+    case XPU_VALUE_ARGUMENT:
+        if (info->block.id < 2 || info->block.id >= graph->blocks.count ||
+            !in_list(xpu_block_at(graph, info->block)->arguments.items,
+                     xpu_block_at(graph, info->block)->arguments.count, id)) {
+            value_problem(v, id, "it is no argument of its block");
+        }
+        break;
+    case XPU_VALUE_STATE:
+        if (!valid_value(v, info->state_init)) value_problem(v, id, "the state has no first value");
+        if (!in_list(graph->states.items, graph->states.count, id))
+            value_problem(v, id, "it is not in the list of states");
+        break;
+    default: value_problem(v, id, "its kind is out of range");
+    }
+    if (info->kind == XPU_VALUE_NODE && info->constant) check_constant(v, id);
+    int listed = 0;
+    for (uint32_t i = 0; i < graph->outputs.count; i++) listed |= graph->outputs.items[i].id == id;
+    if (listed != (info->is_output != 0)) value_problem(v, id, "its output mark and the list of outputs differ");
+}
+
+static void check_lists(verifier *v) {
+    const xpu_graph *graph = v->graph;
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        xpu_value value = graph->inputs.items[i];
+        if (!valid_value(v, value) || xpu_value_at(graph, value)->kind != XPU_VALUE_INPUT) {
+            report(v, NULL, "the list of inputs names a value that is none");
+        }
+    }
+    for (uint32_t i = 0; i < graph->outputs.count; i++) {
+        if (!valid_value(v, graph->outputs.items[i])) report(v, NULL, "the list of outputs has a wrong handle");
+    }
+    for (uint32_t b = 1; b < graph->blocks.count; b++) {
+        const xpu_block_info *block = &graph->blocks.items[b];
+        for (uint32_t i = 0; i < block->results.count; i++) {
+            if (!valid_value(v, block->results.items[i])) report(v, NULL, "a block's result has a wrong handle");
+        }
+        for (uint32_t i = 0; i < block->arguments.count; i++) {
+            xpu_value value = block->arguments.items[i];
+            if (!valid_value(v, value) || xpu_value_at(graph, value)->kind != XPU_VALUE_ARGUMENT ||
+                xpu_value_at(graph, value)->block.id != b) {
+                report(v, NULL, "a block's argument does not belong to it");
+            }
+        }
+    }
+}
+
+xpu_status xpu_graph_verify(const xpu_graph *graph, const char *stage, xpu_diags *diags) {
+    verifier v = {.graph = graph, .stage = stage ? stage : "", .diags = diags};
+    v.arena = xpu_arena_new(xpu_arena_mem(graph->arena), "verify");
+    v.position = XPU_NEW_ARRAY(v.arena, uint32_t, graph->nodes.count);
+    check_lists(&v);
+    place_block(&v, (xpu_block){1}, 0);
+    for (uint32_t id = 1; id < graph->values.count; id++) check_value(&v, id);
+    for (uint32_t id = 1; id < graph->nodes.count; id++) {
+        if (!graph->nodes.items[id].dead) check_node(&v, (xpu_node){id});
+    }
+    xpu_arena_free(v.arena);
+    return v.problems ? XPU_EBUG : XPU_OK;
+}

@@ -1,0 +1,42 @@
+#include "core/ops/chain.h"
+
+#include "core/arith.h"
+
+static const struct {
+    const char *name;
+    int arity, immediates;
+} facts[XPU_EW_COUNT] = {
+#define EW(name, operands, immediate_count, ...) [XPU_EW_##name] = {#name, operands, immediate_count},
+#include "core/ops/elementwise.def"
+#undef EW
+};
+
+const char *xpu_elementwise_name(xpu_elementwise op) {
+    return facts[op].name;
+}
+
+int xpu_elementwise_arity(xpu_elementwise op) {
+    return facts[op].arity;
+}
+
+int xpu_elementwise_immediates(xpu_elementwise op) {
+    return facts[op].immediates;
+}
+
+/* APPLY_2_0(f): f called with 2 operands and 0 immediates. */
+#define APPLY_1_0(f) f(operands[0])
+#define APPLY_1_1(f) f(operands[0], immediates[0])
+#define APPLY_1_2(f) f(operands[0], immediates[0], immediates[1])
+#define APPLY_2_0(f) f(operands[0], operands[1])
+#define APPLY_3_0(f) f(operands[0], operands[1], operands[2])
+
+float xpu_elementwise_apply(xpu_elementwise op, const float *operands, const float *immediates) {
+    switch (op) {
+#define EW(name, arity, immediate_count, scalar, ...)                                                                  \
+    case XPU_EW_##name: return APPLY_##arity##_##immediate_count(scalar);
+#include "core/ops/elementwise.def"
+#undef EW
+    case XPU_EW_COUNT: break;
+    }
+    return xa_nan();
+}

@@ -1,0 +1,19 @@
+/* Shared by reference kernels and the recipes of constants. */
+#ifndef XPU_CORE_OPS_REF_UTIL_H
+#define XPU_CORE_OPS_REF_UTIL_H
+
+#include "core/ops/op.h"
+
+/* out[dims permuted] = in[dims]: dim i of the result is dim perm[i] of `in`; elements of `element` bytes, row-major. */
+void xpu_permute(const void *in, void *out, size_t element, int rank, const int64_t *in_dims, const int64_t *perm);
+
+/* A kernel's refusal: [ref-REASON] naming the node; status XPU_EBUG, since shape functions check first. */
+xpu_status xpu_ref_refuse(const xpu_ref_args *args, const char *what);
+
+static inline int64_t xpu_product(const int64_t *dims, int first, int end) {
+    int64_t product = 1;
+    for (int i = first; i < end; i++) product *= dims[i];
+    return product;
+}
+
+#endif
