@@ -26,7 +26,7 @@ enum { XPU_MEMPLAN_MAX_LEVELS = 8 };
 #define XPU_MEMPLAN_MAX_BUFFERS   (1u << 16)
 #define XPU_MEMPLAN_MAX_MATCHES   (1u << 22) /* also of aliases */
 #define XPU_MEMPLAN_MAX_STEP      (1u << 30)
-#define XPU_MEMPLAN_MAX_BYTES     (UINT64_C(1) << 48)
+#define XPU_MEMPLAN_MAX_BYTES     (UINT64_C(1) << 44)
 #define XPU_MEMPLAN_MAX_ALIGNMENT (1u << 30)
 
 /* X(enum name, text in reports and rule files) */

@@ -1,0 +1,128 @@
+/* What the parts of the planner share with each other. The validator does not include this file. */
+#ifndef XPU_MEMPLAN_INTERNAL_H
+#define XPU_MEMPLAN_INTERNAL_H
+
+#include "memplan/memplan.h"
+
+/* "'conv1/out'" or "buffer 7" where it has no name. */
+const char *xpu_memplan_quote(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t buffer);
+
+/* offset rounded up to a power of two. */
+static inline uint64_t xpu_memplan_align(uint64_t offset, uint64_t alignment) {
+    return (offset + alignment - 1) & ~(alignment - 1);
+}
+
+static inline uint64_t xpu_memplan_alignment(uint32_t alignment) {
+    return alignment ? alignment : 1;
+}
+
+/* problem.c: everything that a problem may say wrong. */
+xpu_status xpu_memplan_problem_check(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_diags *diags);
+
+/* rule_sets.c: what the rules leave of each buffer's levels. */
+typedef struct {
+    uint32_t mask;                         /* bit i: level i is allowed */
+    uint32_t prefer;                       /* the first "prefer" rule, or XPU_MEMPLAN_NONE */
+    uint8_t order[XPU_MEMPLAN_MAX_LEVELS]; /* the allowed levels, best first */
+    uint32_t order_count;
+} xpu_memplan_choice;
+
+/* One choice per buffer; rules with off[rule] != 0 do not count (`off` may be NULL). */
+xpu_memplan_choice *xpu_memplan_choices(xpu_arena *arena, const xpu_memplan_problem *problem, const uint8_t *off);
+
+/* [plan-rules] for every set of rules that leaves a buffer no level. */
+xpu_status xpu_memplan_rules_check(xpu_arena *arena, const xpu_memplan_problem *problem,
+                                   const xpu_memplan_choice *choices, xpu_diags *diags);
+
+/* "rule 1 (...) and rule 2 (...)" */
+char *xpu_memplan_rules_text(xpu_arena *arena, const xpu_memplan_problem *problem, const uint32_t *rules,
+                             uint32_t count);
+
+/* groups.c: buffers that share bytes by aliases move as one. */
+typedef struct {
+    uint32_t root;        /* the buffer that contains all the others */
+    uint32_t first, last; /* from the first step of any of them to the last step of any */
+    uint64_t bytes, alignment;
+    uint64_t access_bytes; /* of all of them */
+    uint8_t order[XPU_MEMPLAN_MAX_LEVELS];
+    uint32_t order_count;
+    uint32_t choice; /* the place in `order` that it is at now */
+    uint64_t offset;
+    uint64_t short_bytes[XPU_MEMPLAN_MAX_LEVELS]; /* why it left a level; 0: no hole was big enough */
+    uint32_t short_step[XPU_MEMPLAN_MAX_LEVELS];
+} xpu_memplan_group;
+
+typedef struct {
+    xpu_memplan_group *items;
+    uint32_t count;
+    uint32_t *group_of; /* per buffer */
+    uint32_t *alias;    /* per buffer: the alternative that was taken */
+    uint64_t *delta;    /* per buffer: its offset in the group */
+} xpu_memplan_groups;
+
+typedef enum {
+    XPU_MEMPLAN_ALL_ALIASES,
+    XPU_MEMPLAN_NO_PARTS,
+    XPU_MEMPLAN_NO_ALIASES,
+    XPU_MEMPLAN_ALIAS_MODES
+} xpu_memplan_alias_mode;
+
+void xpu_memplan_group_buffers(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
+                               xpu_memplan_alias_mode mode, xpu_memplan_groups *groups);
+
+/* pack.c: offsets in one level. */
+typedef struct {
+    uint32_t id; /* the caller's */
+    uint32_t first, last;
+    uint64_t bytes, alignment;
+    uint64_t benefit; /* of standing here */
+    int forced;       /* it has nowhere else to go */
+    int pinned;       /* at `offset` */
+    uint64_t offset;  /* result: UINT64_MAX when it was left out; forced ones never are, but may reach above the end */
+} xpu_memplan_item;
+
+/* Places items between `start` and `end`. Makes the overflow above `end` small, then the lost benefit, then the peak.
+ * Tries about `budget` comparisons, more when forced items reach above `end`; 0 asks for one quick arrangement. Adds
+ * what it used to *steps. Returns the bytes by which forced items reach above `end`. */
+uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
+                          uint64_t budget, uint64_t *steps);
+
+/* Benefit per byte and step, scaled to an integer. */
+uint64_t xpu_memplan_density(const xpu_memplan_item *item);
+
+/* load.c: bytes over time. Items of 0 bytes and what lies below `start` do not count. */
+
+/* Most bytes that live at one step, and the first such step. */
+uint64_t xpu_memplan_load(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start,
+                          uint32_t *worst_step);
+
+/* Takes items in order while their live bytes fit between `start` and `end`; forced ones always. Sets offset to 0 for
+ * those taken, UINT64_MAX for the others, with the bytes that were short and the step in short_bytes and short_step. */
+void xpu_memplan_admit(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
+                       uint64_t *short_bytes, uint32_t *short_step);
+
+/* Holes below the highest live byte, in 1/1000 of the bytes below it, summed over the steps. */
+uint32_t xpu_memplan_fragmentation(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start);
+
+/* plan.c: one try to plan everything. It fails when a level is too small for what has nowhere else to go. */
+typedef struct {
+    xpu_memplan_groups groups;
+    uint64_t steps;
+    int failed;
+    uint32_t level;          /* that failed */
+    uint64_t short_bytes;    /* by so many */
+    uint32_t step;           /* at this step */
+    int crowded;             /* more bytes live than there are; otherwise only no arrangement was found */
+    xpu_memplan_item *items; /* what had nowhere else to go, or was pinned; ids are groups */
+    uint32_t item_count;
+} xpu_memplan_attempt;
+
+void xpu_memplan_try(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
+                     xpu_memplan_alias_mode mode, uint64_t budget, xpu_memplan_attempt *attempt);
+
+/* blame.c: the error for a failed attempt: [plan-rules] when the problem has a plan without them, else [plan-capacity].
+ */
+xpu_status xpu_memplan_blame(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_attempt *attempt,
+                             xpu_diags *diags);
+
+#endif

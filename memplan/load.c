@@ -1,0 +1,195 @@
+/* Bytes over time: the load of a level, what fits under its capacity, and the holes that a plan leaves. */
+#include "memplan/internal.h"
+
+#include <stdlib.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+/* The bytes of an item above `start`. */
+static uint64_t bytes_above(const xpu_memplan_item *item, uint64_t start) {
+    if (!item->pinned || item->offset >= start) return item->bytes;
+    uint64_t end = item->offset + item->bytes;
+    return end > start ? end - start : 0;
+}
+
+typedef struct {
+    uint64_t step, plus, minus;
+} event;
+
+static int compare_events(const void *a, const void *b) {
+    const event *x = a, *y = b;
+    return x->step < y->step ? -1 : x->step > y->step;
+}
+
+uint64_t xpu_memplan_load(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start,
+                          uint32_t *worst_step) {
+    event *events = XPU_NEW_ARRAY(arena, event, 2 * (size_t)count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bytes = bytes_above(&items[i], start);
+        events[2 * i] = (event){items[i].first, bytes, 0};
+        events[2 * i + 1] = (event){(uint64_t)items[i].last + 1, 0, bytes};
+    }
+    if (count) qsort(events, 2 * (size_t)count, sizeof *events, compare_events);
+    uint64_t live = 0, most = 0;
+    *worst_step = 0;
+    for (size_t i = 0; i < 2 * (size_t)count;) {
+        uint64_t step = events[i].step, ends = 0;
+        for (; i < 2 * (size_t)count && events[i].step == step; i++) {
+            live += events[i].plus;
+            ends += events[i].minus;
+        }
+        live -= ends;
+        if (live > most) {
+            most = live;
+            *worst_step = (uint32_t)step;
+        }
+    }
+    return most;
+}
+
+/* Sorted, different steps. */
+typedef struct {
+    uint64_t *at;
+    uint32_t count;
+} points;
+
+static int compare_steps(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static points sort_points(uint64_t *steps, uint32_t count) {
+    points result = {steps, 0};
+    if (count) qsort(steps, count, sizeof *steps, compare_steps);
+    for (uint32_t i = 0; i < count; i++) {
+        if (result.count == 0 || steps[i] != steps[result.count - 1]) steps[result.count++] = steps[i];
+    }
+    return result;
+}
+
+/* How many points are below `step`. */
+static uint32_t points_below(const points *p, uint64_t step) {
+    uint32_t low = 0, high = p->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->at[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The live bytes at each point, as a tree that adds to a range and knows the most in a range: node i has the children
+ * 2i and 2i + 1; most[i] is the most in its range without what was added to the nodes above it. */
+typedef struct {
+    uint64_t *most, *added;
+    uint32_t leaves; /* a power of two */
+} load_tree;
+
+static void tree_add(load_tree *tree, uint32_t from, uint32_t to, uint64_t bytes) {
+    uint32_t left = from + tree->leaves, right = to + tree->leaves;
+    for (uint32_t l = left, r = right; l < r; l /= 2, r /= 2) {
+        if (l & 1) tree->most[l] += bytes, tree->added[l] += bytes, l++;
+        if (r & 1) r--, tree->most[r] += bytes, tree->added[r] += bytes;
+    }
+    for (int side = 0; side < 2; side++) {
+        for (uint32_t i = (side ? right - 1 : left) / 2; i >= 1; i /= 2) {
+            uint64_t a = tree->most[2 * i], b = tree->most[2 * i + 1];
+            tree->most[i] = (a > b ? a : b) + tree->added[i];
+        }
+    }
+}
+
+/* The most in [low, high) of node `node`'s range [a, b), and where it first is. */
+static uint64_t tree_most(const load_tree *tree, uint32_t node, uint32_t a, uint32_t b, uint32_t low, uint32_t high,
+                          uint32_t *where) {
+    if (b - a == 1) {
+        *where = a;
+        return tree->most[node];
+    }
+    uint32_t middle = a + (b - a) / 2, at_left = 0, at_right = 0;
+    uint64_t left = 0, right = 0;
+    int has_left = low<middle, has_right = high> middle;
+    if (has_left) left = tree_most(tree, 2 * node, a, middle, low, high < middle ? high : middle, &at_left);
+    if (has_right) right = tree_most(tree, 2 * node + 1, middle, b, low > middle ? low : middle, high, &at_right);
+    int take_left = has_left && (!has_right || left >= right);
+    *where = take_left ? at_left : at_right;
+    return (take_left ? left : right) + tree->added[node];
+}
+
+void xpu_memplan_admit(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
+                       uint64_t *short_bytes, uint32_t *short_step) {
+    if (count == 0) return;
+    uint64_t *steps = XPU_NEW_ARRAY(arena, uint64_t, count);
+    for (uint32_t i = 0; i < count; i++) steps[i] = items[i].first;
+    points p = sort_points(steps, count); /* the load is highest where something begins */
+    load_tree tree = {.leaves = 1};
+    while (tree.leaves < p.count) tree.leaves *= 2;
+    tree.most = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)tree.leaves);
+    tree.added = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)tree.leaves);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t from = points_below(&p, items[i].first), to = points_below(&p, (uint64_t)items[i].last + 1), where = 0;
+        if (!items[i].forced) {
+            uint64_t live = tree.leaves == 1 ? tree.most[1] : tree_most(&tree, 1, 0, tree.leaves, from, to, &where);
+            if (live + items[i].bytes > end - start) {
+                short_bytes[i] = live + items[i].bytes - (end - start);
+                short_step[i] = (uint32_t)p.at[where];
+                items[i].offset = UINT64_MAX;
+                continue;
+            }
+        }
+        tree_add(&tree, from, to, bytes_above(&items[i], start));
+        if (!items[i].pinned) items[i].offset = 0;
+    }
+}
+
+typedef struct {
+    uint64_t end;
+    uint32_t from, to; /* segments */
+} roof;
+
+static int compare_roofs(const void *a, const void *b) {
+    const roof *x = a, *y = b;
+    return x->end > y->end ? -1 : x->end < y->end;
+}
+
+uint32_t xpu_memplan_fragmentation(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start) {
+    uint64_t *steps = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)count);
+    roof *roofs = XPU_NEW_ARRAY(arena, roof, count);
+    uint32_t roof_count = 0;
+    wide live = 0, below = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        steps[2 * i] = items[i].first;
+        steps[2 * i + 1] = (uint64_t)items[i].last + 1;
+    }
+    points p = sort_points(steps, 2 * count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bytes = bytes_above(&items[i], start);
+        if (!bytes) continue;
+        live += (wide)bytes * ((uint64_t)items[i].last - items[i].first + 1);
+        roofs[roof_count++] = (roof){items[i].offset + items[i].bytes - start, points_below(&p, items[i].first),
+                                     points_below(&p, (uint64_t)items[i].last + 1)};
+    }
+    if (roof_count == 0) return 0;
+    /* The highest end first: each segment between two points belongs to the first roof that covers it. */
+    qsort(roofs, roof_count, sizeof *roofs, compare_roofs);
+    uint32_t *next = XPU_NEW_ARRAY(arena, uint32_t, p.count + 1); /* a free segment at or after this one */
+    for (uint32_t i = 0; i <= p.count; i++) next[i] = i;
+    for (uint32_t i = 0; i < roof_count; i++) {
+        for (uint32_t k = roofs[i].from;;) {
+            uint32_t found = k;
+            while (next[found] != found) found = next[found];
+            while (next[k] != found) { /* shorten the way for the next one */
+                uint32_t step = next[k];
+                next[k] = found;
+                k = step;
+            }
+            if (found >= roofs[i].to) break;
+            below += (wide)roofs[i].end * (p.at[found + 1] - p.at[found]);
+            next[found] = found + 1;
+            k = found;
+        }
+    }
+    return (uint32_t)((below - live) * 1000 / below);
+}

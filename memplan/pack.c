@@ -1,0 +1,309 @@
+/*
+ * Offsets in one level. One arrangement takes the items in some order and puts each into the smallest hole that it
+ * fits (or the lowest) among those already placed whose lives meet its own. Several orders are tried, then the best one
+ * is improved: an item that stands too high is moved forward in the order, at random from a fixed seed.
+ */
+#include "memplan/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+#define PATIENCE UINT64_C(4000000)
+
+typedef struct {
+    uint64_t offset, end;
+    uint32_t first, last;
+} standing;
+
+/* What an arrangement is worth: less is better, compared field by field. */
+typedef struct {
+    uint64_t overflow, lost, peak;
+} score;
+
+typedef struct {
+    const xpu_memplan_item *items;
+    uint32_t count;
+    uint64_t start, end;
+    uint64_t lower_bound; /* of the peak: where it is reached with nothing lost, the search ends */
+    uint8_t *whole;       /* per item: it lives over all the steps */
+    uint32_t first, last; /* all the steps */
+    int has_pinned;
+
+    standing *standing; /* sorted by offset */
+    uint32_t standing_count;
+    uint64_t *offset; /* per item, of the arrangement being made */
+    uint64_t steps;
+
+    uint32_t *best_order;
+    uint64_t *best_offset;
+    int best_fit; /* how the best order was placed */
+    score best;
+} packer;
+
+static int better(const score *a, const score *b) {
+    if (a->overflow != b->overflow) return a->overflow < b->overflow;
+    if (a->lost != b->lost) return a->lost < b->lost;
+    return a->peak < b->peak;
+}
+
+static void stand(packer *p, const xpu_memplan_item *item, uint64_t offset) {
+    uint32_t low = 0, high = p->standing_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->standing[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(p->standing + low + 1, p->standing + low, (p->standing_count - low) * sizeof *p->standing);
+    p->standing[low] = (standing){offset, offset + item->bytes, item->first, item->last};
+    p->standing_count++;
+}
+
+/* Where the item goes: into a hole, or on top of all that it meets. */
+static uint64_t find_place(packer *p, const xpu_memplan_item *item, uint64_t floor, int best_fit) {
+    uint64_t cursor = floor, found = UINT64_MAX, hole = UINT64_MAX;
+    uint64_t aligned = xpu_memplan_align(cursor, item->alignment);
+    uint32_t i;
+    for (i = 0; i < p->standing_count; i++) {
+        const standing *s = &p->standing[i];
+        if (s->first > item->last || s->last < item->first || s->end <= cursor) continue;
+        if (s->offset >= aligned + item->bytes && s->offset - cursor < hole) {
+            found = aligned;
+            hole = s->offset - cursor;
+            if (!best_fit) break;
+        }
+        cursor = s->end;
+        aligned = xpu_memplan_align(cursor, item->alignment);
+    }
+    p->steps += i + 1;
+    return found == UINT64_MAX ? aligned : found;
+}
+
+/* Places the items in this order. Returns 0 when it was given up as worse than the best. */
+static int arrange(packer *p, const uint32_t *order, int best_fit, const score *limit, score *result) {
+    uint64_t floor = p->start;
+    int bottom = !p->has_pinned; /* whole lives that come first just stack; nobody needs to look at them again */
+    *result = (score){0, 0, 0};
+    p->standing_count = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const xpu_memplan_item *item = &p->items[order[i]];
+        uint64_t offset;
+        if (item->pinned) {
+            offset = item->offset;
+        } else if (item->bytes == 0) {
+            offset = xpu_memplan_align(p->start, item->alignment);
+            offset = offset <= p->end ? offset : p->start;
+        } else if (bottom && p->whole[order[i]]) {
+            offset = xpu_memplan_align(floor, item->alignment);
+        } else {
+            bottom = 0;
+            offset = find_place(p, item, floor, best_fit);
+        }
+        uint64_t end = offset + item->bytes;
+        if (end > p->end && !item->forced) {
+            p->offset[order[i]] = UINT64_MAX;
+            result->lost += item->benefit + 1;
+        } else {
+            p->offset[order[i]] = offset;
+            if (end > p->end && end - p->end > result->overflow) result->overflow = end - p->end;
+            if (end > p->start && end - p->start > result->peak) result->peak = end - p->start;
+            if (item->bytes && bottom && !item->pinned)
+                floor = end;
+            else if (item->bytes)
+                stand(p, item, offset);
+        }
+        if (better(limit, result)) return 0;
+    }
+    return 1;
+}
+
+static void keep(packer *p, const uint32_t *order, int best_fit, const score *result) {
+    p->best = *result;
+    p->best_fit = best_fit;
+    memcpy(p->best_order, order, p->count * sizeof *order);
+    memcpy(p->best_offset, p->offset, p->count * sizeof *p->offset);
+}
+
+typedef struct {
+    uint64_t group, major, minor; /* greater ones first */
+    uint32_t index;
+} sort_key;
+
+static int compare_keys(const void *a, const void *b) {
+    const sort_key *x = a, *y = b;
+    if (x->group != y->group) return x->group > y->group ? -1 : 1;
+    if (x->major != y->major) return x->major > y->major ? -1 : 1;
+    if (x->minor != y->minor) return x->minor > y->minor ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+typedef enum { BY_BYTES, BY_AREA, BY_LENGTH, BY_LOAD, BY_BENEFIT, BY_BIRTH, BY_DEATH, ORDERS } order_kind;
+
+static uint64_t shrink(wide value) {
+    return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
+}
+
+uint64_t xpu_memplan_density(const xpu_memplan_item *item) {
+    wide area = (wide)item->bytes * ((uint64_t)item->last - item->first + 1);
+    return shrink(((wide)item->benefit << 24) / ((area >> 12) + 1));
+}
+
+static void set_key(const packer *p, const uint64_t *load, order_kind kind, uint32_t index, sort_key *key) {
+    const xpu_memplan_item *item = &p->items[index];
+    uint64_t length = (uint64_t)item->last - item->first + 1, area = shrink((wide)item->bytes * length >> 12);
+    key->minor = item->bytes;
+    switch (kind) {
+    case BY_BYTES: key->major = item->bytes, key->minor = length; break;
+    case BY_AREA: key->major = area; break;
+    case BY_LENGTH: key->major = length; break;
+    case BY_LOAD: key->major = load[index]; break;
+    case BY_BENEFIT: key->major = xpu_memplan_density(item); break;
+    case BY_BIRTH: key->major = UINT32_MAX - item->first; break;
+    default: key->major = item->last; break;
+    }
+}
+
+/* Pinned items, then those that live over all the steps, then by kind; `forced_first` puts what has nowhere else to go
+ * before all that has. */
+static void make_order(const packer *p, const uint64_t *load, order_kind kind, int forced_first, sort_key *keys,
+                       uint32_t *order) {
+    for (uint32_t i = 0; i < p->count; i++) {
+        const xpu_memplan_item *item = &p->items[i];
+        keys[i].index = i;
+        keys[i].group = item->pinned ? 4u : (forced_first && item->forced ? 2u : 0u) + (p->whole[i] ? 1u : 0u);
+        set_key(p, load, kind, i, &keys[i]);
+        if (p->whole[i]) keys[i].major = item->alignment; /* no padding between them */
+    }
+    if (p->count) qsort(keys, p->count, sizeof *keys, compare_keys);
+    for (uint32_t i = 0; i < p->count; i++) order[i] = keys[i].index;
+}
+
+/* Per item the most live bytes at the beginning of any item that it meets: those at crowded steps go first. */
+static uint64_t *crowding(xpu_arena *arena, packer *p) {
+    uint64_t *load = XPU_NEW_ARRAY(arena, uint64_t, p->count);
+    uint64_t *begin = XPU_NEW_ARRAY(arena, uint64_t, p->count);
+    for (uint32_t i = 0; i < p->count; i++) {
+        const xpu_memplan_item *a = &p->items[i];
+        for (uint32_t k = 0; k < p->count; k++) {
+            const xpu_memplan_item *b = &p->items[k];
+            if (b->first <= a->first && a->first <= b->last) begin[i] += b->bytes;
+        }
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        const xpu_memplan_item *a = &p->items[i];
+        for (uint32_t k = 0; k < p->count; k++) {
+            const xpu_memplan_item *b = &p->items[k];
+            if (a->first <= b->first && b->first <= a->last && begin[k] > load[i]) load[i] = begin[k];
+        }
+    }
+    p->steps += 2 * (uint64_t)p->count * p->count;
+    return load;
+}
+
+static uint32_t random_below(uint64_t *state, uint32_t limit) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (uint32_t)((*state >> 20) % limit);
+}
+
+/* Moves an item that is left out, or stands highest, forward in the order, or another one that its life meets. */
+static void disturb(const packer *p, uint64_t *random, uint32_t *order) {
+    uint64_t top = p->start + p->best.peak;
+    uint32_t from = 0, seen = 0;
+    for (uint32_t i = 0; i < p->count; i++) { /* one of them, each as likely */
+        const xpu_memplan_item *item = &p->items[order[i]];
+        uint64_t offset = p->best_offset[order[i]];
+        if (item->pinned || (offset != UINT64_MAX && offset + item->bytes != top)) continue;
+        if (random_below(random, ++seen) == 0) from = i;
+    }
+    const xpu_memplan_item *high = &p->items[order[from]];
+    uint32_t moves = 1 + random_below(random, 3);
+    for (uint32_t m = 0; m < moves; m++) {
+        uint32_t at = from;
+        if (m > 0 || random_below(random, 2)) {
+            for (uint32_t tries = 0; tries < 16; tries++) {
+                at = random_below(random, p->count);
+                const xpu_memplan_item *item = &p->items[order[at]];
+                if (item->first <= high->last && high->first <= item->last) break;
+            }
+        }
+        if (at == 0) continue;
+        uint32_t to = random_below(random, at), moved = order[at];
+        memmove(order + to + 1, order + to, (at - to) * sizeof *order);
+        order[to] = moved;
+    }
+}
+
+static int is_perfect(const packer *p) {
+    return p->best.overflow == 0 && p->best.lost == 0 && p->best.peak <= p->lower_bound;
+}
+
+/* A budget is for making a valid plan better; one that is not valid yet gets at least PATIENCE, unless it is 0. */
+static int has_time(const packer *p, uint64_t budget) {
+    if (p->best.overflow && budget && budget < PATIENCE) budget = PATIENCE;
+    return p->steps < budget && !is_perfect(p);
+}
+
+static void try_orders(xpu_arena *arena, packer *p, uint64_t budget, uint32_t *order) {
+    sort_key *keys = XPU_NEW_ARRAY(arena, sort_key, p->count);
+    uint64_t *load = NULL;
+    int some_forced = 0, some_free = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        some_forced |= p->items[i].forced;
+        some_free |= !p->items[i].forced;
+    }
+    for (int kind = 0; kind < ORDERS; kind++) {
+        for (int way = 0; way < (some_forced && some_free ? 4 : 2); way++) {
+            /* The first order always runs; while forced items overflow, so does one that puts them first. */
+            int needed = p->best.overflow == UINT64_MAX || (p->best.overflow && kind == 0 && (way & 2));
+            if (!needed && !has_time(p, budget)) continue;
+            if (kind == BY_LOAD && !load) load = crowding(arena, p);
+            make_order(p, load, (order_kind)kind, way & 2, keys, order);
+            score result;
+            if (arrange(p, order, way & 1, &p->best, &result) && better(&result, &p->best)) {
+                keep(p, order, way & 1, &result);
+            }
+        }
+    }
+}
+
+static void improve(packer *p, uint64_t budget, uint32_t *order) {
+    uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
+    while (has_time(p, budget)) {
+        memcpy(order, p->best_order, p->count * sizeof *order);
+        disturb(p, &random, order);
+        score result;
+        p->steps += p->count / 4 + 1; /* what disturbing costs */
+        if (arrange(p, order, p->best_fit, &p->best, &result)) keep(p, order, p->best_fit, &result);
+    }
+}
+
+uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
+                          uint64_t budget, uint64_t *steps) {
+    if (count == 0) return 0;
+    packer p = {.items = items, .count = count, .start = start, .end = end, .first = UINT32_MAX};
+    uint32_t worst;
+    p.lower_bound = xpu_memplan_load(arena, items, count, start, &worst);
+    p.whole = XPU_NEW_ARRAY(arena, uint8_t, count);
+    p.standing = XPU_NEW_ARRAY(arena, standing, count);
+    p.offset = XPU_NEW_ARRAY(arena, uint64_t, count);
+    p.best_offset = XPU_NEW_ARRAY(arena, uint64_t, count);
+    p.best_order = XPU_NEW_ARRAY(arena, uint32_t, count);
+    p.best = (score){UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].first < p.first) p.first = items[i].first;
+        if (items[i].last > p.last) p.last = items[i].last;
+        p.has_pinned |= items[i].pinned;
+    }
+    for (uint32_t i = 0; i < count; i++) p.whole[i] = items[i].first == p.first && items[i].last == p.last;
+    uint32_t *order = XPU_NEW_ARRAY(arena, uint32_t, count);
+    try_orders(arena, &p, budget, order);
+    improve(&p, budget, order);
+    for (uint32_t i = 0; i < count; i++) items[i].offset = p.best_offset[i];
+    *steps += p.steps;
+    return p.best.overflow;
+}

@@ -1,0 +1,262 @@
+/*
+ * The planner. Every group of buffers starts at the best level that it is allowed. Level by level, those with the
+ * greatest benefit per byte and step stay while they fit; the others move to the next level that they are allowed,
+ * which may push out others there. A group at its last level is never pushed out. Groups only ever move on, so this
+ * ends.
+ */
+#include "memplan/internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+#define DEFAULT_BUDGET UINT64_C(4000000)
+#define MAX_BENEFIT    (UINT64_C(1) << 46)
+
+/* What is lost, in 1/1024 cycles, when the group stands at its next level instead of this one; without bandwidths, the
+ * bytes that are accessed. */
+static uint64_t benefit_of(const xpu_memplan_problem *problem, const xpu_memplan_group *group) {
+    if (group->choice + 1 >= group->order_count) return 0;
+    uint64_t here = problem->levels[group->order[group->choice]].bytes_per_cycle;
+    uint64_t there = problem->levels[group->order[group->choice + 1]].bytes_per_cycle;
+    wide benefit = group->access_bytes;
+    if (here && there) {
+        wide slow = ((wide)group->access_bytes << 10) / there, fast = ((wide)group->access_bytes << 10) / here;
+        benefit = slow > fast ? slow - fast : 0;
+    }
+    return benefit > MAX_BENEFIT ? MAX_BENEFIT : (uint64_t)benefit;
+}
+
+static int compare_wishes(const void *a, const void *b) {
+    const xpu_memplan_item *x = a, *y = b;
+    if (x->forced != y->forced) return x->forced ? -1 : 1;
+    uint64_t dx = xpu_memplan_density(x), dy = xpu_memplan_density(y);
+    if (dx != dy) return dx > dy ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The groups that are at a level now, those that most deserve it first. */
+static xpu_memplan_item *items_at(xpu_arena *arena, const xpu_memplan_problem *problem,
+                                  const xpu_memplan_groups *groups, uint32_t level, uint32_t *count) {
+    xpu_memplan_item *items = XPU_NEW_ARRAY(arena, xpu_memplan_item, groups->count);
+    uint64_t alignment = xpu_memplan_alignment(problem->levels[level].alignment);
+    *count = 0;
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const xpu_memplan_group *group = &groups->items[i];
+        if (group->order[group->choice] != level) continue;
+        items[(*count)++] = (xpu_memplan_item){.id = i,
+                                               .first = group->first,
+                                               .last = group->last,
+                                               .bytes = group->bytes,
+                                               .alignment = group->alignment > alignment ? group->alignment : alignment,
+                                               .benefit = benefit_of(problem, group),
+                                               .forced = group->choice + 1 == group->order_count,
+                                               .pinned = problem->buffers[group->root].pinned,
+                                               .offset = group->offset};
+    }
+    if (*count) qsort(items, *count, sizeof *items, compare_wishes);
+    return items;
+}
+
+static void fail(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t level, const xpu_memplan_item *items,
+                 uint32_t count, uint64_t overflow, xpu_memplan_attempt *attempt) {
+    const xpu_memplan_level *l = &problem->levels[level];
+    attempt->failed = 1;
+    attempt->level = level;
+    attempt->items = XPU_NEW_ARRAY(arena, xpu_memplan_item, count);
+    attempt->item_count = 0;
+    uint64_t highest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!items[i].forced) continue;
+        attempt->items[attempt->item_count++] = items[i];
+        if (items[i].offset + items[i].bytes > highest) {
+            highest = items[i].offset + items[i].bytes;
+            attempt->step = items[i].first;
+        }
+    }
+    uint32_t worst;
+    uint64_t live = xpu_memplan_load(arena, attempt->items, attempt->item_count, l->reserved, &worst);
+    attempt->crowded = live > l->bytes - l->reserved;
+    attempt->short_bytes = attempt->crowded ? live - (l->bytes - l->reserved) : overflow;
+    if (attempt->crowded) attempt->step = worst;
+}
+
+/* Moves a group to its next level. */
+static void push_out(xpu_memplan_group *group, uint64_t short_bytes, uint32_t short_step, uint8_t *dirty) {
+    uint32_t level = group->order[group->choice++];
+    group->short_bytes[level] = short_bytes;
+    group->short_step[level] = short_step;
+    dirty[group->order[group->choice]] = 1;
+}
+
+/* Decides who stays at a level and where. */
+static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t level, uint64_t budget,
+                   uint8_t *dirty, xpu_memplan_attempt *attempt) {
+    xpu_memplan_groups *groups = &attempt->groups;
+    const xpu_memplan_level *l = &problem->levels[level];
+    uint32_t count, kept = 0;
+    xpu_memplan_item *items = items_at(arena, problem, groups, level, &count);
+    uint64_t *short_bytes = XPU_NEW_ARRAY(arena, uint64_t, count);
+    uint32_t *short_step = XPU_NEW_ARRAY(arena, uint32_t, count);
+    xpu_memplan_admit(arena, items, count, l->reserved, l->bytes, short_bytes, short_step);
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].offset == UINT64_MAX)
+            push_out(&groups->items[items[i].id], short_bytes[i], short_step[i], dirty);
+        else
+            items[kept++] = items[i];
+    }
+    uint64_t overflow = xpu_memplan_pack(arena, items, kept, l->reserved, l->bytes, budget, &attempt->steps);
+    if (overflow) {
+        fail(arena, problem, level, items, kept, overflow, attempt);
+        return;
+    }
+    for (uint32_t i = 0; i < kept; i++) {
+        xpu_memplan_group *group = &groups->items[items[i].id];
+        if (items[i].offset == UINT64_MAX)
+            push_out(group, 0, items[i].first, dirty);
+        else
+            group->offset = items[i].offset;
+    }
+}
+
+void xpu_memplan_try(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
+                     xpu_memplan_alias_mode mode, uint64_t budget, xpu_memplan_attempt *attempt) {
+    uint8_t dirty[XPU_MEMPLAN_MAX_LEVELS];
+    memset(dirty, 1, sizeof dirty);
+    *attempt = (xpu_memplan_attempt){0};
+    xpu_memplan_group_buffers(arena, problem, choices, mode, &attempt->groups);
+    for (uint32_t level = 0; level < problem->level_count && !attempt->failed;) {
+        if (!dirty[level]) {
+            level++;
+            continue;
+        }
+        dirty[level] = 0;
+        uint64_t share = budget / problem->level_count;
+        uint64_t left = budget > attempt->steps ? budget - attempt->steps : 1;
+        uint64_t now = budget == 0 ? 0 : share < left ? share : left;
+        xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "memory plan of a level");
+        settle(work, problem, level, now, dirty, attempt);
+        if (attempt->failed) {
+            attempt->items = xpu_copy(arena, attempt->items, attempt->item_count * sizeof *attempt->items);
+        }
+        xpu_arena_free(work);
+        level = 0;
+    }
+}
+
+static void set_places(const xpu_memplan_problem *problem, const xpu_memplan_attempt *attempt, xpu_memplan *plan) {
+    for (uint32_t i = 0; i < problem->buffer_count; i++) {
+        const xpu_memplan_group *group = &attempt->groups.items[attempt->groups.group_of[i]];
+        uint32_t alias = attempt->groups.alias[i];
+        plan->places[i] = (xpu_memplan_place){.level = group->order[group->choice],
+                                              .offset = group->offset + attempt->groups.delta[i],
+                                              .alias = alias,
+                                              .alias_of = alias == XPU_MEMPLAN_NONE ? XPU_MEMPLAN_NONE
+                                                                                    : problem->aliases[alias].other};
+    }
+}
+
+static void set_usage(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_attempt *attempt,
+                      xpu_memplan *plan) {
+    for (uint32_t level = 0; level < problem->level_count; level++) {
+        const xpu_memplan_level *l = &problem->levels[level];
+        xpu_memplan_usage *usage = &plan->usage[level];
+        uint32_t count;
+        const xpu_memplan_item *items = items_at(arena, problem, &attempt->groups, level, &count);
+        usage->capacity = l->bytes - l->reserved;
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t end = items[i].offset + items[i].bytes;
+            if (items[i].bytes && end > l->reserved && end - l->reserved > usage->peak) usage->peak = end - l->reserved;
+        }
+        usage->lower_bound = xpu_memplan_load(arena, items, count, l->reserved, &usage->worst_step);
+        usage->gap = usage->peak - usage->lower_bound;
+        usage->fragmentation_permille = xpu_memplan_fragmentation(arena, items, count, l->reserved);
+    }
+    for (uint32_t i = 0; i < problem->buffer_count; i++) plan->usage[plan->places[i].level].buffers++;
+}
+
+static const char *reason(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_attempt *attempt,
+                          uint32_t buffer, uint32_t preferred, const xpu_memplan_choice *choice) {
+    const xpu_memplan_group *group = &attempt->groups.items[attempt->groups.group_of[buffer]];
+    uint32_t alias = attempt->groups.alias[buffer];
+    if (!(choice->mask & 1u << preferred)) {
+        const xpu_memplan_buffer *b = &problem->buffers[buffer];
+        for (uint32_t i = 0; i < b->level_count; i++) {
+            if (b->levels[i] == preferred) return "a must or never rule forbids it";
+        }
+        return "it is not allowed there";
+    }
+    for (uint32_t i = 0; i < group->choice; i++) {
+        if (group->order[i] != preferred) continue;
+        if (group->short_bytes[preferred]) {
+            return xpu_printf(arena, "no room: %" PRIu64 " bytes short at step %" PRIu32, group->short_bytes[preferred],
+                              group->short_step[preferred]);
+        }
+        return xpu_printf(arena, "no room: no hole of %" PRIu64 " bytes for steps %" PRIu32 " to %" PRIu32,
+                          group->bytes, group->first, group->last);
+    }
+    if (alias == XPU_MEMPLAN_NONE) return "others share its bytes";
+    return xpu_printf(arena, "shares bytes with %s", xpu_memplan_quote(arena, problem, problem->aliases[alias].other));
+}
+
+static void set_spills(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
+                       const xpu_memplan_attempt *attempt, xpu_memplan *plan) {
+    XPU_ARRAY(xpu_memplan_spill) spills = {0};
+    for (uint32_t i = 0; i < problem->buffer_count; i++) {
+        const xpu_memplan_choice *choice = &choices[i];
+        uint32_t preferred =
+            choice->prefer == XPU_MEMPLAN_NONE ? choice->order[0] : problem->rules[choice->prefer].level;
+        if (plan->places[i].level == preferred) continue;
+        xpu_memplan_spill spill = {i, preferred, reason(arena, problem, attempt, i, preferred, choice)};
+        XPU_PUSH(arena, &spills, spill);
+    }
+    plan->spills = spills.items;
+    plan->spill_count = spills.count;
+}
+
+static xpu_memplan *make_plan(xpu_arena *arena, xpu_arena *work, const xpu_memplan_problem *problem,
+                              const xpu_memplan_choice *choices, const xpu_memplan_attempt *attempt) {
+    xpu_memplan *plan = XPU_NEW(arena, xpu_memplan);
+    plan->buffer_count = problem->buffer_count;
+    plan->level_count = problem->level_count;
+    plan->places = XPU_NEW_ARRAY(arena, xpu_memplan_place, problem->buffer_count);
+    plan->usage = XPU_NEW_ARRAY(arena, xpu_memplan_usage, problem->level_count);
+    plan->steps_used = attempt->steps;
+    set_places(problem, attempt, plan);
+    set_usage(work, problem, attempt, plan);
+    set_spills(arena, problem, choices, attempt, plan);
+    return plan;
+}
+
+xpu_status xpu_memplan_make(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_options *options,
+                            xpu_memplan **plan, xpu_diags *diags) {
+    *plan = NULL;
+    uint64_t budget = options && options->step_budget ? options->step_budget : DEFAULT_BUDGET;
+    xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "memory plan");
+    xpu_status status = xpu_memplan_problem_check(work, problem, diags);
+    xpu_memplan_choice *choices = NULL;
+    if (status == XPU_OK) {
+        choices = xpu_memplan_choices(work, problem, NULL);
+        status = xpu_memplan_rules_check(work, problem, choices, diags);
+    }
+    if (status == XPU_OK) {
+        /* Fewer aliases may fit where more do not: what shares bytes also has to stand together. */
+        xpu_memplan_attempt attempts[XPU_MEMPLAN_ALIAS_MODES];
+        uint32_t mode = options && options->no_aliases ? XPU_MEMPLAN_NO_ALIASES : XPU_MEMPLAN_ALL_ALIASES;
+        uint32_t first = mode;
+        xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempts[mode]);
+        while (attempts[mode].failed && problem->alias_count && mode + 1 < XPU_MEMPLAN_ALIAS_MODES) {
+            mode++;
+            xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempts[mode]);
+        }
+        if (attempts[mode].failed)
+            status = xpu_memplan_blame(work, problem, &attempts[first], diags);
+        else
+            *plan = make_plan(arena, work, problem, choices, &attempts[mode]);
+    }
+    xpu_arena_free(work);
+    return status;
+}

@@ -1,0 +1,184 @@
+#include "memplan/rules.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+
+enum { MAX_RULES = 4096, MAX_GLOB = 1024, MAX_REPORTED = 100 };
+
+/* One element of a glob: a set, a quoted or a plain character. `*next` is what follows it. */
+static int element_matches(const char *glob, char c, const char **next) {
+    if (*glob == '?') {
+        *next = glob + 1;
+        return 1;
+    }
+    if (*glob == '\\' && glob[1]) {
+        *next = glob + 2;
+        return glob[1] == c;
+    }
+    const char *p = glob + 1;
+    int inverted = *glob == '[' && *p == '!', inside = 0;
+    if (inverted) p++;
+    const char *end = *glob == '[' && *p ? strchr(p + 1, ']') : NULL; /* a ']' that comes first is a member */
+    if (!end) {                                                       /* a plain character, or a '[' without its ']' */
+        *next = glob + 1;
+        return *glob == c;
+    }
+    while (p < end) {
+        unsigned char low = (unsigned char)*p, high = low, at = (unsigned char)c;
+        if (p + 2 < end && p[1] == '-') {
+            high = (unsigned char)p[2];
+            p += 2;
+        }
+        inside |= low <= at && at <= high;
+        p++;
+    }
+    *next = end + 1;
+    return inside != inverted;
+}
+
+int xpu_glob_match(const char *glob, const char *name) {
+    const char *star = NULL, *retry = NULL, *next;
+    while (*name) {
+        if (*glob == '*') {
+            star = ++glob;
+            retry = name;
+        } else if (*glob && element_matches(glob, *name, &next)) {
+            glob = next;
+            name++;
+        } else if (star) { /* let the last star take one character more */
+            glob = star;
+            name = ++retry;
+        } else {
+            return 0;
+        }
+    }
+    while (*glob == '*') glob++;
+    return *glob == 0;
+}
+
+static void parse_rule(xpu_arena *arena, json_t *value, const char *file, uint32_t number, xpu_memory_rule *rule,
+                       xpu_diags *diags) {
+    static const char *const kinds[] = {
+#define X(name, text) text,
+        XPU_MEMPLAN_KINDS(X)
+#undef X
+            NULL};
+    static const char *const strengths[] = {"must", "prefer", "never", NULL};
+    static const char *const phrases[] = {"must be in", "should be in", "must not be in"};
+    xpu_json_object object;
+    const char *path = xpu_printf(arena, "rules[%" PRIu32 "]", number - 1);
+    if (!xpu_json_open(&object, arena, value, file, path, diags)) return;
+    const char *match = xpu_json_string(&object, "match"), *level = xpu_json_string(&object, "level");
+    rule->kind = xpu_json_member(&object, "kind") ? xpu_json_choice(&object, "kind", kinds) : -1;
+    int strength = xpu_json_choice(&object, "strength", strengths);
+    xpu_json_done(&object);
+    if (!match || !level || strength < 0) return;
+    if (strlen(match) > MAX_GLOB) {
+        xpu_error(diags, XPU_EUSAGE, file, "rules-match", xpu_printf(arena, "key '%s.match'", path),
+                  "the match is too long", "a match has at most 1024 bytes", "use a shorter pattern with *");
+        return;
+    }
+    rule->match = xpu_strdup(arena, match);
+    rule->level = xpu_strdup(arena, level);
+    rule->strength = (xpu_memplan_strength)strength;
+    rule->text =
+        xpu_printf(arena, "rule %" PRIu32 " (\"%s\", %s, %s %s)", number, xpu_escape(arena, match, 80),
+                   rule->kind < 0 ? "any kind" : kinds[rule->kind], phrases[strength], xpu_escape(arena, level, 40));
+}
+
+static xpu_status parse(xpu_arena *arena, json_t *root, const char *file, xpu_memory_rules *rules, xpu_diags *diags) {
+    size_t before = diags->errors;
+    xpu_json_object object;
+    *rules = (xpu_memory_rules){.file = xpu_strdup(arena, file)};
+    if (!xpu_json_open(&object, arena, root, rules->file, "", diags)) return XPU_EUSAGE;
+    json_t *list = xpu_json_array(&object, "rules");
+    xpu_json_done(&object);
+    size_t count = list ? json_array_size(list) : 0;
+    if (count > MAX_RULES) {
+        return xpu_error(diags, XPU_EUSAGE, file, "rules-count", "key 'rules'",
+                         xpu_printf(arena, "there are %zu rules", count), "a file has at most 4096 rules",
+                         "join rules with wildcards");
+    }
+    rules->items = XPU_NEW_ARRAY(arena, xpu_memory_rule, count);
+    for (size_t i = 0; i < count && diags->errors < before + MAX_REPORTED; i++) {
+        parse_rule(arena, json_array_get(list, i), rules->file, (uint32_t)i + 1, &rules->items[i], diags);
+    }
+    if (diags->errors > before) return XPU_EUSAGE;
+    rules->count = (uint32_t)count;
+    return XPU_OK;
+}
+
+xpu_status xpu_memory_rules_read(xpu_arena *arena, const char *path, xpu_memory_rules *rules, xpu_diags *diags) {
+    size_t before = diags->count;
+    *rules = (xpu_memory_rules){0};
+    json_t *root = xpu_json_read(arena, path, diags);
+    if (!root) return before < diags->count ? diags->items[before].status : xpu_error_oom(diags);
+    return parse(arena, root, path, rules, diags);
+}
+
+xpu_status xpu_memory_rules_parse(xpu_arena *arena, const char *text, size_t length, const char *name,
+                                  xpu_memory_rules *rules, xpu_diags *diags) {
+    *rules = (xpu_memory_rules){0};
+    json_t *root = xpu_json_parse(arena, text, length, name, diags);
+    return root ? parse(arena, root, name, rules, diags) : XPU_EUSAGE;
+}
+
+static uint32_t find_level(const xpu_memplan_problem *problem, const char *name) {
+    for (uint32_t i = 0; i < problem->level_count; i++) {
+        if (strcmp(problem->levels[i].name, name) == 0) return i;
+    }
+    return XPU_MEMPLAN_NONE;
+}
+
+static void unknown_level(xpu_arena *arena, const xpu_memory_rules *rules, uint32_t index,
+                          const xpu_memplan_problem *problem, xpu_diags *diags) {
+    xpu_text known;
+    xpu_text_init(&known, arena);
+    for (uint32_t i = 0; i < problem->level_count; i++) {
+        xpu_text_add(&known, "%s%s", i ? ", " : "", problem->levels[i].name);
+    }
+    xpu_error(diags, XPU_EUSAGE, rules->file, "rules-level", xpu_printf(arena, "key 'rules[%" PRIu32 "].level'", index),
+              xpu_printf(arena, "the chip has no memory \"%s\"", xpu_escape(arena, rules->items[index].level, 40)),
+              rules->items[index].text, xpu_printf(arena, "use one of %s", known.text));
+}
+
+xpu_status xpu_memory_rules_apply(xpu_arena *arena, xpu_memory_rules *rules, xpu_memplan_problem *problem,
+                                  xpu_diags *diags) {
+    size_t before = diags->errors;
+    xpu_memplan_rule *planned = XPU_NEW_ARRAY(arena, xpu_memplan_rule, rules->count);
+    XPU_ARRAY(xpu_memplan_match) matches = {0};
+    for (uint32_t r = 0; r < rules->count; r++) {
+        xpu_memory_rule *rule = &rules->items[r];
+        uint32_t level = find_level(problem, rule->level);
+        if (level == XPU_MEMPLAN_NONE) {
+            unknown_level(arena, rules, r, problem, diags);
+            continue;
+        }
+        planned[r] = (xpu_memplan_rule){rule->text, level, rule->strength};
+        for (uint32_t b = 0; b < problem->buffer_count; b++) {
+            const xpu_memplan_buffer *buffer = &problem->buffers[b];
+            if (rule->kind >= 0 && (int)buffer->kind != rule->kind) continue;
+            if (!xpu_glob_match(rule->match, buffer->name ? buffer->name : "")) continue;
+            rule->matched = 1;
+            xpu_memplan_match match = {b, r};
+            XPU_PUSH(arena, &matches, match);
+        }
+    }
+    if (diags->errors > before) return XPU_EUSAGE;
+    problem->rules = planned;
+    problem->rule_count = rules->count;
+    problem->matches = matches.items;
+    problem->match_count = matches.count;
+    return XPU_OK;
+}
+
+void xpu_memory_rules_unused(xpu_arena *arena, const xpu_memory_rules *rules, xpu_diags *diags) {
+    for (uint32_t i = 0; i < rules->count; i++) {
+        if (rules->items[i].matched) continue;
+        xpu_diag_add(diags, XPU_SEVERITY_WARNING, XPU_OK, rules->file, "rules-unused",
+                     xpu_printf(arena, "key 'rules[%" PRIu32 "]'", i), "the rule matches no buffer",
+                     rules->items[i].text, "see the names in the memory part of --report, or remove the rule");
+    }
+}
