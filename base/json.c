@@ -19,12 +19,14 @@ json_t *xpu_json_own(xpu_arena *arena, json_t *value) {
     return value;
 }
 
-void xpu_json_set(xpu_arena *arena, json_t *object, const char *key, json_t *value) {
+json_t *xpu_json_set(xpu_arena *arena, json_t *object, const char *key, json_t *value) {
     if (json_object_set_new(object, key, value) != 0) xpu_out_of_memory(xpu_arena_mem(arena));
+    return value;
 }
 
-void xpu_json_append(xpu_arena *arena, json_t *array, json_t *value) {
+json_t *xpu_json_append(xpu_arena *arena, json_t *array, json_t *value) {
     if (json_array_append_new(array, value) != 0) xpu_out_of_memory(xpu_arena_mem(arena));
+    return value;
 }
 
 /* The offset of the bracket that goes deeper than MAX_DEPTH, or `length`. */
@@ -71,11 +73,14 @@ json_t *xpu_json_parse(xpu_arena *arena, const char *text, size_t length, const 
                   "check that this is the file that was meant");
         return NULL;
     }
-    json_error_t error;
+    json_error_t error, again;
     json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (value) return xpu_json_own(arena, value);
-    /* jansson leaves the text empty where one of its own allocations failed. */
-    if (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0') {
+    /* Where one of its own allocations failed, jansson leaves the text empty or calls it a syntax error, which is then
+     * none at the second try. */
+    value = json_loadb(text, length, JSON_REJECT_DUPLICATES, &again);
+    json_decref(value);
+    if (value || json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0') {
         xpu_out_of_memory(xpu_arena_mem(arena));
     }
     parse_error(arena, name, &error, diags);

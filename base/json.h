@@ -49,11 +49,14 @@ void xpu_json_done(xpu_json_object *object);                       /* reports un
  * Making JSON. jansson says by NULL or -1 that memory ran out; these leave to the API boundary instead:
  *     json_t *top = xpu_json_own(arena, json_object());
  *     xpu_json_set(arena, top, "cycles", json_integer(n));
- * Strings must be UTF-8 (xpu_escape makes them so), real numbers finite: anything else looks like missing memory.
+ *     json_t *layers = xpu_json_set(arena, top, "layers", json_array());
+ * A value is put into its place before the next one is made, so unwinding loses none. Strings must be UTF-8
+ * (xpu_escape makes them so), real numbers finite: anything else looks like missing memory.
  */
 json_t *xpu_json_own(xpu_arena *arena, json_t *value); /* released with the arena; returns value */
-void xpu_json_set(xpu_arena *arena, json_t *object, const char *key, json_t *value); /* takes the reference to value */
-void xpu_json_append(xpu_arena *arena, json_t *array, json_t *value);                /* the same */
+/* Both take over the reference to `value` and return it, for adding to it. */
+json_t *xpu_json_set(xpu_arena *arena, json_t *object, const char *key, json_t *value);
+json_t *xpu_json_append(xpu_arena *arena, json_t *array, json_t *value);
 
 /* Writes `value` to `path` (temporary name, then rename), indented by 2, keys in insertion order, real numbers with 15
  * digits. */
