@@ -444,6 +444,7 @@ XA_INLINE float xa_reduce_max(const float *x, size_t n, size_t stride) {
 #define XF_FMA(a, b, c)     xa_fma(a, b, c)
 #define XF_ADDC(a, c)       ((a) + (c))
 #define XF_MULC(a, c)       xa_mul(a, c)
+#define XF_RDIVC(a, c)      ((c) / (a))
 #define XF_RSUBC(a, c)      ((c) - (a))
 #define XF_FMAC(c, b, a)    xa_fma(c, b, a)
 #define XF_LINE(c0, c1, x)  xa_fma(c1, x, c0)

@@ -12,8 +12,8 @@
  * Coefficients: own minimax fits (tests/gen/arith_coefficients.py).
  */
 
-#define XF_LN2_HIGH 0x1.62e430p-1f   /* ln 2 rounded to float */
-#define XF_LN2_LOW  -0x1.05c610p-29f /* what is missing */
+#define XF_LN2_HIGH 0x1.62e430p-1f     /* ln 2 rounded to float */
+#define XF_LN2_LOW  (-0x1.05c610p-29f) /* what is missing */
 #define XF_LOG2_E   0x1.715476p+0f
 
 /* 2^n for -126 <= n <= 127. */
@@ -80,7 +80,7 @@ XF_FUNCTION XF XF_NAME(tanh)(XF x XF_VL) {
     XI n = XF_NEAREST(XF_MULC(twice, XF_LOG2_E));
     XF q = XF_CALL(expm1_near, XF_CALL(exp_rest, twice, n));
     XF scale = XF_CALL(power_of_two, n);
-    XF below = XF_DIV(XF_SPLAT(2.0f), XF_ADDC(XF_FMA(q, scale, scale), 1.0f));
+    XF below = XF_RDIVC(XF_ADDC(XF_FMA(q, scale, scale), 1.0f), 2.0f);
     XF far = XF_RSUBC(below, 1.0f);
     return XF_SELECT(XM_LTC(a, 0.55f), near, XF_COPYSIGN(far, x));
 }
@@ -150,6 +150,7 @@ XF_FUNCTION XF XF_NAME(gelu)(XF x XF_VL) {
 #undef XF_ADDC
 #undef XF_MULC
 #undef XF_RSUBC
+#undef XF_RDIVC
 #undef XF_FMAC
 #undef XF_LINE
 #undef XF_NEG

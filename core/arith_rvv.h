@@ -1,0 +1,229 @@
+/*
+ * core/arith.h for vectors, device only: xv_NAME(operands, immediates, vl) gives, element by element, the bits of
+ * xa_NAME. Floats are vfloat32m4_t, integers vint32m4_t (64 elements at VLEN 512); immediates are scalars. frm must be
+ * 0 (nearest, ties to even), as at start-up. Elements from vl on are unspecified unless a function says otherwise.
+ */
+#ifndef XPU_CORE_ARITH_RVV_H
+#define XPU_CORE_ARITH_RVV_H
+
+#include <riscv_vector.h>
+
+#include "core/arith.h"
+
+/* ---- The basic operations --------------------------------------------------------------------------------------- */
+
+XA_INLINE vfloat32m4_t xv_splat(float c, size_t vl) {
+    return __riscv_vfmv_v_f_f32m4(c, vl);
+}
+XA_INLINE vint32m4_t xv_splat_i32(int32_t c, size_t vl) {
+    return __riscv_vmv_v_x_i32m4(c, vl);
+}
+
+#define XV_BINARY(name, instruction)                                                                                   \
+    XA_INLINE vfloat32m4_t xv_##name(vfloat32m4_t a, vfloat32m4_t b, size_t vl) {                                      \
+        return __riscv_##instruction##_vv_f32m4(a, b, vl);                                                             \
+    }
+XV_BINARY(add, vfadd)
+XV_BINARY(sub, vfsub)
+XV_BINARY(mul, vfmul)
+XV_BINARY(div, vfdiv)
+XV_BINARY(min, vfmin)
+XV_BINARY(max, vfmax)
+#undef XV_BINARY
+
+XA_INLINE vfloat32m4_t xv_fma(vfloat32m4_t a, vfloat32m4_t b, vfloat32m4_t c, size_t vl) {
+    return __riscv_vfmacc_vv_f32m4(c, a, b, vl);
+}
+
+XA_INLINE vfloat32m4_t xv_mul_add(vfloat32m4_t a, vfloat32m4_t b, vfloat32m4_t c, size_t vl) {
+    return xv_add(xv_mul(a, b, vl), c, vl);
+}
+
+XA_INLINE vfloat32m4_t xv_neg(vfloat32m4_t x, size_t vl) {
+    return __riscv_vfneg_v_f32m4(x, vl);
+}
+XA_INLINE vfloat32m4_t xv_abs(vfloat32m4_t x, size_t vl) {
+    return __riscv_vfabs_v_f32m4(x, vl);
+}
+XA_INLINE vfloat32m4_t xv_sqrt(vfloat32m4_t x, size_t vl) {
+    return __riscv_vfsqrt_v_f32m4(x, vl);
+}
+XA_INLINE vfloat32m4_t xv_relu(vfloat32m4_t x, size_t vl) {
+    return __riscv_vfmax_vf_f32m4(x, 0.0f, vl);
+}
+
+XA_INLINE vfloat32m4_t xv_identity(vfloat32m4_t x, size_t vl) {
+    (void)vl;
+    return x;
+}
+
+XA_INLINE vfloat32m4_t xv_clip(vfloat32m4_t x, float lo, float hi, size_t vl) {
+    return __riscv_vfmin_vf_f32m4(__riscv_vfmax_vf_f32m4(x, lo, vl), hi, vl);
+}
+
+XA_INLINE vfloat32m4_t xv_leaky_relu(vfloat32m4_t x, float alpha, size_t vl) {
+    vbool8_t negative = __riscv_vmflt_vf_f32m4_b8(x, 0.0f, vl);
+    return __riscv_vfmul_vf_f32m4_mu(negative, x, x, alpha, vl);
+}
+
+XA_INLINE vfloat32m4_t xv_hard_sigmoid(vfloat32m4_t x, float alpha, float beta, size_t vl) {
+    return xv_clip(__riscv_vfadd_vf_f32m4(__riscv_vfmul_vf_f32m4(x, alpha, vl), beta, vl), 0.0f, 1.0f, vl);
+}
+
+XA_INLINE vfloat32m4_t xv_hard_swish(vfloat32m4_t x, size_t vl) {
+    return xv_mul(x, xv_hard_sigmoid(x, 1.0f / 6.0f, 0.5f, vl), vl);
+}
+
+/* ---- Elementary functions: core/arith_poly.h on vfloat32m4_t ----------------------------------------------------- */
+
+#define XF_FUNCTION         XA_INLINE
+#define XF                  vfloat32m4_t
+#define XI                  vint32m4_t
+#define XM                  vbool8_t
+#define XF_NAME(f)          xv_##f
+#define XF_VL               , size_t vl
+#define XF_CALL(f, ...)     xv_##f(__VA_ARGS__, vl)
+#define XF_SPLAT(c)         __riscv_vfmv_v_f_f32m4(c, vl)
+#define XF_INF              __builtin_inff()
+#define XF_NAN              __builtin_nanf("")
+#define XF_ADD(a, b)        __riscv_vfadd_vv_f32m4(a, b, vl)
+#define XF_SUB(a, b)        __riscv_vfsub_vv_f32m4(a, b, vl)
+#define XF_MUL(a, b)        __riscv_vfmul_vv_f32m4(a, b, vl)
+#define XF_DIV(a, b)        __riscv_vfdiv_vv_f32m4(a, b, vl)
+#define XF_FMA(a, b, c)     __riscv_vfmacc_vv_f32m4(c, a, b, vl)
+#define XF_ADDC(a, c)       __riscv_vfadd_vf_f32m4(a, c, vl)
+#define XF_MULC(a, c)       __riscv_vfmul_vf_f32m4(a, c, vl)
+#define XF_RDIVC(a, c)      __riscv_vfrdiv_vf_f32m4(a, c, vl)
+#define XF_RSUBC(a, c)      __riscv_vfrsub_vf_f32m4(a, c, vl)
+#define XF_FMAC(c, b, a)    __riscv_vfmacc_vf_f32m4(a, c, b, vl)
+#define XF_LINE(c0, c1, x)  __riscv_vfmacc_vf_f32m4(XF_SPLAT(c0), c1, x, vl)
+#define XF_NEG(x)           __riscv_vfneg_v_f32m4(x, vl)
+#define XF_ABS(x)           __riscv_vfabs_v_f32m4(x, vl)
+#define XF_COPYSIGN(x, s)   __riscv_vfsgnj_vv_f32m4(x, s, vl)
+#define XF_BITS(x)          __riscv_vreinterpret_v_f32m4_i32m4(x)
+#define XF_FROM_BITS(i)     __riscv_vreinterpret_v_i32m4_f32m4(i)
+#define XF_NEAREST(x)       __riscv_vfcvt_x_f_v_i32m4(x, vl)
+#define XF_FROM_INT(i)      __riscv_vfcvt_f_x_v_f32m4(i, vl)
+#define XI_ADDC(a, c)       __riscv_vadd_vx_i32m4(a, c, vl)
+#define XI_SUB(a, b)        __riscv_vsub_vv_i32m4(a, b, vl)
+#define XI_SLLC(a, c)       __riscv_vsll_vx_i32m4(a, c, vl)
+#define XI_SRAC(a, c)       __riscv_vsra_vx_i32m4(a, c, vl)
+#define XI_MINC(a, c)       __riscv_vmin_vx_i32m4(a, c, vl)
+#define XM_LTC(a, c)        __riscv_vmflt_vf_f32m4_b8(a, c, vl)
+#define XM_GTC(a, c)        __riscv_vmfgt_vf_f32m4_b8(a, c, vl)
+#define XM_EQC(a, c)        __riscv_vmfeq_vf_f32m4_b8(a, c, vl)
+#define XF_SELECT(m, a, b)  __riscv_vmerge_vvm_f32m4(b, a, m, vl)
+#define XF_SELECTC(m, c, b) __riscv_vfmerge_vfm_f32m4(b, c, m, vl)
+#include "core/arith_poly.h"
+
+/* ---- Integers and quantised operators: see the xa_ functions ----------------------------------------------------- */
+
+XA_INLINE vint32m4_t xv_rne_i32(vfloat32m4_t x, size_t vl) {
+    return __riscv_vfcvt_x_f_v_i32m4(x, vl);
+}
+XA_INLINE vint32m4_t xv_rtz_i32(vfloat32m4_t x, size_t vl) {
+    return __riscv_vfcvt_rtz_x_f_v_i32m4(x, vl);
+}
+XA_INLINE vfloat32m4_t xv_from_i32(vint32m4_t q, size_t vl) {
+    return __riscv_vfcvt_f_x_v_f32m4(q, vl);
+}
+
+XA_INLINE vint32m4_t xv_clamp_i32(vint32m4_t x, int32_t lo, int32_t hi, size_t vl) {
+    return __riscv_vmin_vx_i32m4(__riscv_vmax_vx_i32m4(x, lo, vl), hi, vl);
+}
+
+XA_INLINE vint32m4_t xv_clamp_add(vint32m4_t q, int32_t zero, int32_t lo, int32_t hi, size_t vl) {
+    return __riscv_vadd_vx_i32m4(xv_clamp_i32(q, lo - zero, hi - zero, vl), zero, vl);
+}
+
+XA_INLINE vint32m4_t xv_quantize(vfloat32m4_t x, float scale, int32_t zero, int32_t lo, int32_t hi, size_t vl) {
+    return xv_clamp_add(xv_rne_i32(__riscv_vfdiv_vf_f32m4(x, scale, vl), vl), zero, lo, hi, vl);
+}
+
+XA_INLINE vfloat32m4_t xv_dequantize(vint32m4_t q, float scale, int32_t zero, size_t vl) {
+    return __riscv_vfmul_vf_f32m4(xv_from_i32(__riscv_vsub_vx_i32m4(q, zero, vl), vl), scale, vl);
+}
+
+/* s: one scale per element; xv_splat where all are the same. */
+XA_INLINE vint32m4_t xv_requantize(vint32m4_t acc, vfloat32m4_t s, int32_t zero, int32_t lo, int32_t hi, size_t vl) {
+    return xv_clamp_add(xv_rne_i32(xv_mul(xv_from_i32(acc, vl), s, vl), vl), zero, lo, hi, vl);
+}
+
+XA_INLINE vint32m4_t xv_qadd(vint32m4_t a, vint32m4_t b, float ra, float rb, float f, int32_t lo, int32_t hi,
+                             size_t vl) {
+    vfloat32m4_t sum = __riscv_vfmacc_vf_f32m4(xv_splat(f, vl), rb, xv_from_i32(b, vl), vl);
+    sum = __riscv_vfmacc_vf_f32m4(sum, ra, xv_from_i32(a, vl), vl);
+    return xv_clamp_i32(xv_rne_i32(sum, vl), lo, hi, vl);
+}
+
+XA_INLINE vint32m4_t xv_qmul(vint32m4_t a, int32_t a_zero, vint32m4_t b, int32_t b_zero, float r, int32_t c_zero,
+                             int32_t lo, int32_t hi, size_t vl) {
+    vfloat32m4_t x = xv_from_i32(__riscv_vsub_vx_i32m4(a, a_zero, vl), vl);
+    vfloat32m4_t y = xv_from_i32(__riscv_vsub_vx_i32m4(b, b_zero, vl), vl);
+    vfloat32m4_t scaled = __riscv_vfmul_vf_f32m4(xv_mul(x, y, vl), r, vl);
+    return xv_clamp_i32(xv_rne_i32(__riscv_vfadd_vf_f32m4(scaled, (float)c_zero, vl), vl), lo, hi, vl);
+}
+
+XA_INLINE vint32m4_t xv_absmax_quantize(vfloat32m4_t x, float inverse, int32_t limit, size_t vl) {
+    return xv_clamp_i32(xv_rne_i32(__riscv_vfmul_vf_f32m4(x, inverse, vl), vl), -limit, limit, vl);
+}
+
+/* findmax: so_far starts as zeros in all elements; those from vl on are kept. */
+XA_INLINE vuint32m4_t xv_absmax(vuint32m4_t so_far, vfloat32m4_t x, size_t vl) {
+    vuint32m4_t bits = __riscv_vand_vx_u32m4(__riscv_vreinterpret_v_f32m4_u32m4(x), 0x7fffffffu, vl);
+    bits = __riscv_vminu_vx_u32m4(bits, 0x7f800000u, vl);
+    return __riscv_vmaxu_vv_u32m4_tu(so_far, so_far, bits, vl);
+}
+
+/* The absmax that vl elements of so_far hold. */
+XA_INLINE float xv_absmax_result(vuint32m4_t so_far, size_t vl) {
+    vuint32m1_t zero = __riscv_vmv_s_x_u32m1(0, 1);
+    return xa_float(__riscv_vmv_x_s_u32m1_u32(__riscv_vredmaxu_vs_u32m4_u32m1(so_far, zero, vl)));
+}
+
+/* ---- Order of reductions ---------------------------------------------------------------------------------------- */
+
+/* The 16 lanes of xa_lanes are one vfloat32m1_t; needs VLEN 512. */
+XA_INLINE vfloat32m1_t xv_lanes_zero(void) {
+    return __riscv_vfmv_v_f_f32m1(0.0f, XA_LANES);
+}
+
+/* Adds elements i .. i + vl - 1 of the logical order, i being a multiple of 64. */
+XA_INLINE vfloat32m1_t xv_lanes_add(vfloat32m1_t lanes, vfloat32m4_t x, size_t vl) {
+#define XV_ADD_PART(part)                                                                                              \
+    if (vl > (part) * XA_LANES) {                                                                                      \
+        size_t left = vl - (part) * XA_LANES;                                                                          \
+        lanes = __riscv_vfadd_vv_f32m1_tu(lanes, lanes, __riscv_vget_v_f32m4_f32m1(x, part),                           \
+                                          left < XA_LANES ? left : XA_LANES);                                          \
+    }
+    XV_ADD_PART(0)
+    XV_ADD_PART(1)
+    XV_ADD_PART(2)
+    XV_ADD_PART(3)
+#undef XV_ADD_PART
+    return lanes;
+}
+
+XA_INLINE float xv_lanes_sum(vfloat32m1_t lanes) {
+    for (size_t step = XA_LANES / 2; step > 0; step /= 2)
+        lanes = __riscv_vfadd_vv_f32m1(lanes, __riscv_vslidedown_vx_f32m1(lanes, step, XA_LANES), step);
+    return __riscv_vfmv_f_s_f32m1_f32(lanes);
+}
+
+/* The sum of n elements that lie side by side. */
+XA_INLINE float xv_reduce_sum(const float *x, size_t n) {
+    vfloat32m1_t lanes = xv_lanes_zero();
+    for (size_t vl; n > 0; n -= vl, x += vl) {
+        vl = __riscv_vsetvl_e32m4(n < 4 * XA_LANES ? n : 4 * XA_LANES);
+        lanes = xv_lanes_add(lanes, __riscv_vle32_v_f32m4(x, vl), vl);
+    }
+    return xv_lanes_sum(lanes);
+}
+
+/* xa_max over so_far and vl elements; starts from -inf. */
+XA_INLINE float xv_reduce_max(float so_far, vfloat32m4_t x, size_t vl) {
+    vfloat32m1_t start = __riscv_vfmv_s_f_f32m1(so_far, 1);
+    return __riscv_vfmv_f_s_f32m1_f32(__riscv_vfredmax_vs_f32m4_f32m1(x, start, vl));
+}
+
+#endif

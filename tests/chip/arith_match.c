@@ -1,0 +1,229 @@
+/*
+ * One program for host and device: prints a hash of the results of every elementwise operator and quantised function
+ * on pseudo-random bit patterns. Equal output of both builds means equal bits. On the device each vector function is
+ * compared with its scalar function as well; a difference ends the program with status 1.
+ */
+#include "core/arith.h"
+#if defined(__riscv)
+#include "core/arith_rvv.h"
+#endif
+
+enum { MATCH_ELEMENTS = 64 };
+#if !defined(MATCH_ROUNDS)
+#define MATCH_ROUNDS 1024
+#endif
+
+#if defined(__riscv)
+/* Linux system calls (qemu-riscv32). */
+static long call(long number, long a, long b, long c) {
+    register long a0 __asm__("a0") = a, a1 __asm__("a1") = b, a2 __asm__("a2") = c, a7 __asm__("a7") = number;
+    __asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a7) : "memory");
+    return a0;
+}
+static void put(const char *text, unsigned length) {
+    call(64, 1, (long)text, (long)length);
+}
+#else
+#include <stdio.h>
+static void put(const char *text, unsigned length) {
+    fwrite(text, 1, length, stdout);
+}
+#endif
+
+static uint32_t random_state = 0x2545f491u;
+
+static uint32_t random_bits(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 17;
+    random_state ^= random_state << 5;
+    return random_state;
+}
+
+/* Half of them any bit pattern, half of common size, with special values in between. */
+static float random_float(void) {
+    static const uint32_t special[] = {0,           0x80000000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc12345u,
+                                       0x7f800001u, 1,           0x807fffffu, 0x3f800000u, 0x4f000000u, 0xcf000001u};
+    uint32_t kind = random_bits() >> 24, bits = random_bits();
+    if (kind < 4) return xa_float(special[bits % (sizeof special / sizeof *special)]);
+    if (kind < 130) return xa_float(bits);
+    return xa_float((bits & 0x87ffffffu) + 0x3b000000u); /* 2^-9 to 2^6 */
+}
+
+static uint32_t hash;
+static int differences;
+
+static void add_to_hash(uint32_t bits) {
+    hash = (hash ^ bits) * 0x01000193u;
+    hash ^= hash >> 15;
+}
+
+static void print_line(const char *name) {
+    char line[64];
+    unsigned length = 0;
+    while (name[length] && length < 40) {
+        line[length] = name[length];
+        length++;
+    }
+    line[length++] = ' ';
+    for (int shift = 28; shift >= 0; shift -= 4) line[length++] = "0123456789abcdef"[hash >> shift & 15];
+    if (differences) line[length++] = '!';
+    line[length++] = '\n';
+    put(line, length);
+}
+
+static float a[MATCH_ELEMENTS], b[MATCH_ELEMENTS], c[MATCH_ELEMENTS], y[MATCH_ELEMENTS], v[MATCH_ELEMENTS];
+static int32_t p[MATCH_ELEMENTS], q[MATCH_ELEMENTS], k[MATCH_ELEMENTS], w[MATCH_ELEMENTS];
+static float immediate[2];
+
+static void fill(void) {
+    for (int i = 0; i < MATCH_ELEMENTS; i++) {
+        a[i] = random_float();
+        b[i] = random_float();
+        c[i] = random_float();
+        p[i] = (int32_t)(random_bits() >> (random_bits() & 31)) - 100;
+        q[i] = (int8_t)random_bits();
+    }
+    immediate[0] = random_float();
+    immediate[1] = random_float();
+}
+
+static void take_floats(void) {
+    for (int i = 0; i < MATCH_ELEMENTS; i++) {
+        add_to_hash(xa_bits(xa_canonical(y[i])));
+        differences += !xa_same(y[i], v[i]);
+    }
+}
+
+static void take_ints(void) {
+    for (int i = 0; i < MATCH_ELEMENTS; i++) {
+        add_to_hash((uint32_t)k[i]);
+        differences += k[i] != w[i];
+    }
+}
+
+#define SCALAR_1_0(f) f(a[i])
+#define SCALAR_1_1(f) f(a[i], immediate[0])
+#define SCALAR_1_2(f) f(a[i], immediate[0], immediate[1])
+#define SCALAR_2_0(f) f(a[i], b[i])
+#define SCALAR_3_0(f) f(a[i], b[i], c[i])
+#define VECTOR_1_0(f) f(va, vl)
+#define VECTOR_1_1(f) f(va, immediate[0], vl)
+#define VECTOR_1_2(f) f(va, immediate[0], immediate[1], vl)
+#define VECTOR_2_0(f) f(va, vb, vl)
+#define VECTOR_3_0(f) f(va, vb, vc, vl)
+
+#if defined(__riscv)
+#define VECTOR_FLOATS(expression)                                                                                      \
+    size_t vl = MATCH_ELEMENTS;                                                                                        \
+    vfloat32m4_t va = __riscv_vle32_v_f32m4(a, vl), vb = __riscv_vle32_v_f32m4(b, vl);                                 \
+    vfloat32m4_t vc = __riscv_vle32_v_f32m4(c, vl);                                                                    \
+    (void)vb, (void)vc;                                                                                                \
+    __riscv_vse32_v_f32m4(v, expression, vl)
+#define VECTOR_INTS(expression)                                                                                        \
+    size_t vl = MATCH_ELEMENTS;                                                                                        \
+    vfloat32m4_t va = __riscv_vle32_v_f32m4(a, vl), vb = __riscv_vle32_v_f32m4(b, vl);                                 \
+    vint32m4_t vp = __riscv_vle32_v_i32m4(p, vl), vq = __riscv_vle32_v_i32m4(q, vl);                                   \
+    (void)va, (void)vb, (void)vp, (void)vq;                                                                            \
+    __riscv_vse32_v_i32m4(w, expression, vl)
+#else
+#define VECTOR_FLOATS(expression) __builtin_memcpy(v, y, sizeof v)
+#define VECTOR_INTS(expression)   __builtin_memcpy(w, k, sizeof w)
+#endif
+
+#define EW(name, operands, immediates, scalar, vector, about)                                                          \
+    static void match_##name(void) {                                                                                   \
+        for (int i = 0; i < MATCH_ELEMENTS; i++) y[i] = SCALAR_##operands##_##immediates(scalar);                      \
+        VECTOR_FLOATS(VECTOR_##operands##_##immediates(vector));                                                       \
+        take_floats();                                                                                                 \
+    }
+#include "core/ops/elementwise.def"
+#undef EW
+
+/* X(name, scalar expression, vector expression) */
+#define INT_FUNCTIONS(X)                                                                                               \
+    X(rne, xa_rne_i32(a[i]), xv_rne_i32(va, vl))                                                                       \
+    X(quantize, xa_quantize(a[i], immediate[0], 3, -128, 127), xv_quantize(va, immediate[0], 3, -128, 127, vl))        \
+    X(requantize, xa_requantize(p[i], b[i], -5, -128, 127), xv_requantize(vp, vb, -5, -128, 127, vl))                  \
+    X(qadd, xa_qadd(q[i], p[i] & 255, immediate[0], immediate[1], 0.75f, 0, 255),                                      \
+      xv_qadd(vq, __riscv_vand_vx_i32m4(vp, 255, vl), immediate[0], immediate[1], 0.75f, 0, 255, vl))                  \
+    X(qmul, xa_qmul(q[i], 3, p[i] & 255, 128, immediate[0], -7, -128, 127),                                            \
+      xv_qmul(vq, 3, __riscv_vand_vx_i32m4(vp, 255, vl), 128, immediate[0], -7, -128, 127, vl))                        \
+    X(absmax_quantize, xa_absmax_quantize(a[i], immediate[0], 32767), xv_absmax_quantize(va, immediate[0], 32767, vl))
+#define X(name, scalar, vector)                                                                                        \
+    static void match_##name(void) {                                                                                   \
+        for (int i = 0; i < MATCH_ELEMENTS; i++) k[i] = scalar;                                                        \
+        VECTOR_INTS(vector);                                                                                           \
+        take_ints();                                                                                                   \
+    }
+INT_FUNCTIONS(X)
+#undef X
+
+static void match_dequantize(void) {
+    for (int i = 0; i < MATCH_ELEMENTS; i++) y[i] = xa_dequantize(p[i], immediate[0], -9);
+#if defined(__riscv)
+    vint32m4_t vp = __riscv_vle32_v_i32m4(p, MATCH_ELEMENTS);
+    __riscv_vse32_v_f32m4(v, xv_dequantize(vp, immediate[0], -9, MATCH_ELEMENTS), MATCH_ELEMENTS);
+#else
+    __builtin_memcpy(v, y, sizeof v);
+#endif
+    take_floats();
+}
+
+/* Sum, maximum and absmax of the first n elements, n from 1 to 64. */
+static void match_reductions(void) {
+    size_t n = 1 + random_bits() % MATCH_ELEMENTS;
+    for (int i = 0; i < MATCH_ELEMENTS; i++) y[i] = v[i] = 0;
+    y[0] = xa_reduce_sum(a, n, 1);
+    y[1] = xa_reduce_max(a, n, 1);
+    y[2] = xa_absmax_of(a, n);
+#if defined(__riscv)
+    vfloat32m4_t va = __riscv_vle32_v_f32m4(a, n);
+    vuint32m4_t zeros = __riscv_vmv_v_x_u32m4(0, MATCH_ELEMENTS);
+    v[0] = xv_reduce_sum(a, n);
+    v[1] = xv_reduce_max(-xa_inf(), va, n);
+    v[2] = xv_absmax_result(xv_absmax(zeros, va, n), MATCH_ELEMENTS);
+#else
+    for (int i = 0; i < 3; i++) v[i] = y[i];
+#endif
+    take_floats();
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} matches[] = {
+#define EW(name, operands, immediates, scalar, vector, about) {#name, match_##name},
+#include "core/ops/elementwise.def"
+#undef EW
+#define X(name, scalar, vector) {#name, match_##name},
+    INT_FUNCTIONS(X)
+#undef X
+        {"dequantize", match_dequantize},
+    {"reductions", match_reductions},
+};
+
+static int match_all(void) {
+    int bad = 0;
+    for (unsigned m = 0; m < sizeof matches / sizeof *matches; m++) {
+        hash = 0x811c9dc5u;
+        differences = 0;
+        for (int round = 0; round < MATCH_ROUNDS; round++) {
+            fill();
+            matches[m].run();
+        }
+        print_line(matches[m].name);
+        bad |= differences != 0;
+    }
+    return bad;
+}
+
+#if defined(__riscv)
+void _start(void) {
+    call(93, match_all(), 0, 0);
+    __builtin_unreachable();
+}
+#else
+int main(void) {
+    return match_all();
+}
+#endif
