@@ -1,0 +1,54 @@
+/* Writes one random network and its input, for onnxruntime and for looking at. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/npy.h"
+#include "tests/gen/random_cnn.h"
+
+static const char usage[] = "usage: random_cnn_main SEED OUT.onnx OUT_input.npz\n"
+                            "Writes the random CNN of SEED (0 to 2^64 - 1) and a matching input \"x\".\n"
+                            "Example: random_cnn_main 7 net.onnx net_input.npz\n";
+
+static xpu_status write_network(xpu_mem *mem, uint64_t seed, const char *model_path, const char *input_path,
+                                xpu_diags *diags) {
+    xpu_arena *arena = xpu_arena_new(mem, "network");
+    xpu_random_network network;
+    xpu_random_cnn(arena, seed, &network);
+    xpu_status status = xpu_file_write(arena, model_path, network.model, network.model_bytes, diags);
+    if (status) return status;
+    xpu_named_tensor input = {network.input_name, network.input};
+    status = xpu_npz_write(arena, input_path, &input, 1, diags);
+    if (status) return status;
+    printf("%s: %zu bytes, opset %d; input %s\n", model_path, network.model_bytes, network.opset, input_path);
+    return XPU_OK;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && !strcmp(argv[1], "--help")) {
+        fputs(usage, stdout);
+        return XPU_OK;
+    }
+    char *end = NULL;
+    errno = 0;
+    uint64_t seed = argc == 4 ? strtoull(argv[1], &end, 10) : 0;
+    if (argc != 4 || errno || end == argv[1] || *end || argv[1][0] == '-') {
+        fputs(usage, stderr);
+        return XPU_EUSAGE;
+    }
+    xpu_diags diags;
+    xpu_mem mem;
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    xpu_status status;
+    if (setjmp(mem.out_of_memory))
+        status = xpu_error_oom(&diags);
+    else
+        status = write_network(&mem, seed, argv[2], argv[3], &diags);
+    xpu_diags_print(&diags, stderr);
+    xpu_mem_release(&mem);
+    xpu_diags_clear(&diags);
+    return (int)status;
+}
