@@ -1,0 +1,240 @@
+#define _GNU_SOURCE 1
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/onnx/importer.h"
+
+enum { MIN_IR_VERSION = 3 };
+
+#define TEXT(importer, ...) xpu_printf((importer)->scratch, __VA_ARGS__)
+
+static void fail(const xpu_onnx_importer *importer, const char *rule, const char *where, const char *what,
+                 const char *why, const char *hint) {
+    xpu_error(importer->diags, XPU_EMODEL, importer->source->name, rule, where, what, why, hint);
+}
+
+/* The model's header: the graph is there, and the importer knows its versions. */
+static void check_model(xpu_onnx_importer *importer) {
+    const XpuOnnx__ModelProto *model = importer->model;
+    if (!model->graph) {
+        fail(importer, "onnx-model", NULL, "the model has no graph", "field ModelProto.graph is missing",
+             "check that this is an ONNX file, and that it is complete");
+        return;
+    }
+    if (model->ir_version < MIN_IR_VERSION) {
+        fail(importer, "onnx-model", NULL, "the model's format is too old",
+             TEXT(importer, "it has IR version %" PRId64 "; %d and up can be read", model->ir_version, MIN_IR_VERSION),
+             "convert it with a newer release of ONNX");
+    }
+    const XpuOnnx__OperatorSetIdProto *set = NULL;
+    for (size_t i = 0; i < model->n_opset_import; i++) {
+        const char *domain = model->opset_import[i]->domain;
+        if (!domain || !domain[0] || strcmp(domain, "ai.onnx") == 0) set = model->opset_import[i];
+    }
+    if (!set) {
+        fail(importer, "onnx-opset", NULL, "the model imports no opset of ONNX's own domain",
+             "field ModelProto.opset_import has no entry for ''", "export the model again");
+    } else if (set->version < XPU_ONNX_MIN_OPSET || set->version > XPU_ONNX_MAX_OPSET) {
+        fail(importer, "onnx-opset", NULL, "the model's opset is not supported",
+             TEXT(importer, "it is opset %" PRId64 "; %d to %d are supported", set->version, XPU_ONNX_MIN_OPSET,
+                  XPU_ONNX_MAX_OPSET),
+             "export the model with a supported opset_version, or convert it with onnx.version_converter");
+    } else {
+        importer->opset = (int)set->version;
+    }
+}
+
+static void add_initialisers(xpu_onnx_importer *importer) {
+    const XpuOnnx__GraphProto *graph = importer->model->graph;
+    for (size_t i = 0; i < graph->n_initializer; i++) {
+        const char *name = graph->initializer[i]->name ? graph->initializer[i]->name : "";
+        const char *where = TEXT(importer, "initializer '%s'", xpu_escape(importer->scratch, name, 100));
+        if (name[0] == '\0') {
+            fail(importer, "onnx-tensor", TEXT(importer, "initializer %zu", i), "the tensor has no name", NULL, NULL);
+            continue;
+        }
+        if (xpu_onnx_name_of(importer, name)->state != XPU_ONNX_NAME_UNKNOWN) {
+            fail(importer, "onnx-name", where, "the name is defined twice", "names of tensors are unique in ONNX",
+                 NULL);
+            continue;
+        }
+        xpu_value value = xpu_onnx_constant(importer, graph->initializer[i], name, where);
+        xpu_onnx_name *entry = xpu_onnx_name_of(importer, name);
+        entry->value = value;
+        entry->state = value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
+    }
+}
+
+/* Who makes each name, and how often it is used. */
+static void scan_nodes(xpu_onnx_importer *importer) {
+    const XpuOnnx__GraphProto *graph = importer->model->graph;
+    for (size_t i = 0; i < graph->n_node; i++) {
+        const xpu_onnx_node_proto *node = graph->node[i];
+        for (size_t k = 0; k < node->n_input; k++) {
+            if (node->input[k][0]) xpu_onnx_name_of(importer, node->input[k])->uses++;
+        }
+        for (size_t k = 0; k < node->n_output; k++) {
+            if (!node->output[k][0]) continue;
+            xpu_onnx_name *entry = xpu_onnx_name_of(importer, node->output[k]);
+            if (entry->state != XPU_ONNX_NAME_UNKNOWN) {
+                const char *shown = xpu_escape(importer->scratch, node->output[k], 100);
+                fail(importer, "onnx-name", TEXT(importer, "result '%s' of node #%zu", shown, i),
+                     "the name is defined twice", "names of tensors are unique in ONNX", NULL);
+                continue;
+            }
+            entry->state = XPU_ONNX_NAME_PENDING;
+            entry->producer = (uint32_t)i;
+        }
+    }
+    for (size_t i = 0; i < graph->n_output; i++) {
+        if (graph->output[i]->name) xpu_onnx_name_of(importer, graph->output[i]->name)->uses++;
+    }
+}
+
+/* ---- order of the nodes ---- */
+
+enum { NODE_NEW, NODE_OPEN, NODE_DONE };
+
+typedef struct {
+    uint32_t node;
+    size_t next; /* the operand to look at */
+} visit;
+
+/* The next operand of the open node whose maker is still to be read; 0 when there is none. */
+static int next_maker(xpu_onnx_importer *importer, visit *top, const uint8_t *state, uint32_t *maker) {
+    const xpu_onnx_node_proto *node = importer->model->graph->node[top->node];
+    while (top->next < node->n_input) {
+        const char *name = node->input[top->next++];
+        if (!name[0]) continue;
+        xpu_onnx_name *entry = xpu_onnx_name_of(importer, name);
+        if (entry->state != XPU_ONNX_NAME_PENDING) continue;
+        if (state[entry->producer] == NODE_NEW) {
+            *maker = entry->producer;
+            return 1;
+        }
+        const char *shown = xpu_escape(importer->scratch, name, 100);
+        fail(importer, "onnx-cycle", TEXT(importer, "node #%" PRIu32, top->node), "the nodes form a cycle",
+             TEXT(importer, "input '%s' depends on the node's own result", shown),
+             "export the model again, or check it with onnx.checker");
+        entry->state = XPU_ONNX_NAME_FAILED;
+    }
+    return 0;
+}
+
+/* Reads the nodes, each after those that it depends on; a list that is in order keeps it. */
+static void read_nodes(xpu_onnx_importer *importer) {
+    size_t count = importer->model->graph->n_node;
+    uint8_t *state = xpu_alloc(importer->scratch, count + 1);
+    visit *stack = XPU_NEW_ARRAY(importer->scratch, visit, count + 1);
+    for (uint32_t root = 0; root < count; root++) {
+        if (state[root] != NODE_NEW) continue;
+        size_t depth = 0;
+        stack[depth++] = (visit){root, 0};
+        state[root] = NODE_OPEN;
+        while (depth > 0) {
+            uint32_t maker = 0;
+            if (next_maker(importer, &stack[depth - 1], state, &maker)) {
+                state[maker] = NODE_OPEN;
+                stack[depth++] = (visit){maker, 0};
+                continue;
+            }
+            uint32_t node = stack[--depth].node;
+            xpu_onnx_read_node(importer, node);
+            state[node] = NODE_DONE;
+        }
+    }
+}
+
+/* ---- outputs ---- */
+
+/* The graph's output `value`: an input, a constant, or a value that is an output already gets a copy of its own. */
+static xpu_value output_value(xpu_onnx_importer *importer, xpu_value value, const char *name) {
+    xpu_graph *graph = importer->graph;
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    if (info->kind == XPU_VALUE_NODE && !info->is_output) return value;
+    xpu_origin origin = {.framework = "onnx",
+                         .op = "Output",
+                         .version = importer->opset,
+                         .name = name,
+                         .index = (uint32_t)importer->model->graph->n_node};
+    uint32_t index = xpu_graph_origin(graph, &origin);
+    xpu_node node =
+        xpu_build(graph, (xpu_node){0}, XPU_OP_IDENTITY, &value, 1, name, NULL, 0, &index, 1, importer->diags);
+    return xpu_node_output(graph, node, 0);
+}
+
+static void add_outputs(xpu_onnx_importer *importer) {
+    const XpuOnnx__GraphProto *graph = importer->model->graph;
+    if (graph->n_output == 0) {
+        fail(importer, "onnx-output", NULL, "the graph has no outputs", NULL, "export the model with outputs");
+    }
+    for (size_t i = 0; i < graph->n_output; i++) {
+        const char *name = graph->output[i]->name ? graph->output[i]->name : "";
+        xpu_onnx_name *entry = xpu_onnx_name_of(importer, name);
+        if (entry->state == XPU_ONNX_NAME_FAILED) continue;
+        if (entry->state != XPU_ONNX_NAME_READY) {
+            fail(importer, "onnx-output", TEXT(importer, "output '%s'", xpu_escape(importer->scratch, name, 100)),
+                 "the output is not defined", "no graph input, initializer or node has this name",
+                 "export the model again, or check it with onnx.checker");
+            continue;
+        }
+        xpu_graph_output(importer->graph, output_value(importer, entry->value, name));
+    }
+}
+
+/* ---- entry ---- */
+
+static void import_graph(xpu_onnx_importer *importer) {
+    const char *name = importer->model->graph->name;
+    importer->graph = xpu_graph_new(importer->arena, name && name[0] ? name : "model", importer->source->name);
+    add_initialisers(importer);
+    xpu_onnx_add_inputs(importer);
+    scan_nodes(importer);
+    read_nodes(importer);
+    add_outputs(importer);
+}
+
+static xpu_status import_source(xpu_arena *arena, const xpu_onnx_source *source, const char *folder,
+                                const xpu_import_options *options, xpu_graph **graph, xpu_diags *diags) {
+    static const xpu_import_options defaults = {0};
+    size_t errors = diags->errors, first = diags->count;
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "import");
+    xpu_onnx_importer importer = {.arena = arena,
+                                  .scratch = scratch,
+                                  .options = options ? options : &defaults,
+                                  .source = source,
+                                  .folder = folder,
+                                  .diags = diags};
+    importer.model = xpu_onnx_decode(scratch, source, importer.options, diags);
+    if (importer.model) check_model(&importer);
+    if (diags->errors == errors) import_graph(&importer);
+    xpu_arena_free(scratch);
+    if (diags->errors == errors) {
+        *graph = importer.graph;
+        return XPU_OK;
+    }
+    for (size_t i = first; i < diags->count; i++) {
+        if (diags->items[i].severity == XPU_SEVERITY_ERROR) return diags->items[i].status;
+    }
+    return XPU_EMODEL;
+}
+
+xpu_status xpu_onnx_import(xpu_arena *arena, const char *path, const xpu_import_options *options, xpu_graph **graph,
+                           xpu_diags *diags) {
+    *graph = NULL;
+    xpu_file *file = xpu_file_open(arena, path, diags);
+    if (!file) return XPU_EIO;
+    xpu_onnx_source source = {.name = file->path, .file = file, .size = file->size};
+    char folder[PATH_MAX];
+    const char *resolved = realpath(xpu_path_folder(arena, path), folder) ? folder : NULL;
+    return import_source(arena, &source, resolved, options, graph, diags);
+}
+
+xpu_status xpu_onnx_import_bytes(xpu_arena *arena, const void *bytes, size_t length, const char *name,
+                                 const xpu_import_options *options, xpu_graph **graph, xpu_diags *diags) {
+    *graph = NULL;
+    xpu_onnx_source source = {.name = name, .bytes = bytes, .size = length};
+    return import_source(arena, &source, NULL, options, graph, diags);
+}

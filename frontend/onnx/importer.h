@@ -1,0 +1,183 @@
+/*
+ * What the files of the ONNX importer share. One xpu_onnx_importer per import; it and everything in `scratch` are gone
+ * when the import ends, what the graph keeps is in `arena`.
+ */
+#ifndef XPU_FRONTEND_ONNX_IMPORTER_H
+#define XPU_FRONTEND_ONNX_IMPORTER_H
+
+#include "core/ops/op.h"
+#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/skeleton.h"
+
+typedef XpuOnnx__TensorProto xpu_onnx_tensor_proto;
+typedef XpuOnnx__NodeProto xpu_onnx_node_proto;
+typedef XpuOnnx__AttributeProto xpu_onnx_attr_proto;
+
+/* A tensor name of the model. */
+typedef struct {
+    const char *name;
+    enum {
+        XPU_ONNX_NAME_UNKNOWN, /* used, not defined so far */
+        XPU_ONNX_NAME_PENDING, /* result of a node that is still to be read */
+        XPU_ONNX_NAME_READY,   /* `value` is it */
+        XPU_ONNX_NAME_FAILED   /* its definition had an error, which is reported */
+    } state;
+    xpu_value value;
+    uint32_t producer; /* PENDING: index of the node */
+    uint32_t uses;     /* by nodes and as an output of the graph */
+} xpu_onnx_name;
+
+typedef struct {
+    XPU_ARRAY(xpu_onnx_name) items;
+    uint32_t *table; /* index + 1 */
+    uint32_t table_size;
+} xpu_onnx_names;
+
+/* A file of external data. */
+typedef struct {
+    const char *location; /* as the model names it */
+    const xpu_file *file; /* NULL: it cannot be used, which is reported */
+} xpu_onnx_external;
+
+typedef struct {
+    xpu_arena *arena, *scratch;
+    const xpu_import_options *options;
+    const xpu_onnx_source *source;
+    const char *folder; /* of the model, resolved; NULL: the model is in memory */
+    xpu_graph *graph;
+    xpu_diags *diags;
+    const XpuOnnx__ModelProto *model;
+    int opset;
+    xpu_onnx_names names;
+    XPU_ARRAY(xpu_onnx_external) external;
+} xpu_onnx_importer;
+
+typedef enum {
+    XPU_ONNX_FLOAT,
+    XPU_ONNX_INT,
+    XPU_ONNX_STRING,
+    XPU_ONNX_TENSOR,
+    XPU_ONNX_FLOATS,
+    XPU_ONNX_INTS
+} xpu_onnx_attr_type;
+
+/* An attribute that an operator takes, in the opset versions since <= version < until (0: no limit). */
+typedef struct {
+    const char *name;
+    xpu_onnx_attr_type type;
+    int since, until;
+} xpu_onnx_attr_rule;
+
+typedef enum {
+    XPU_ONNX_ALL_FLOAT32,  /* all operands are float32 */
+    XPU_ONNX_DATA_FLOAT32, /* the first one is */
+    XPU_ONNX_ANY_DTYPE
+} xpu_onnx_dtypes;
+
+typedef struct xpu_onnx_node xpu_onnx_node;
+
+/* Maps a node onto core rows; returns what its first result is, or {0} after reporting. */
+typedef xpu_value (*xpu_onnx_convert)(xpu_onnx_node *node);
+
+enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20 };
+
+/* One ONNX operator that is supported, in every form that operators.def lists (operators.c). */
+typedef struct {
+    const char *name;
+    uint32_t min_inputs, max_inputs, max_outputs;
+    xpu_onnx_dtypes dtypes;
+    xpu_onnx_convert convert;
+    xpu_op_id op;     /* for the converters that serve several operators */
+    const char *core; /* see xpu_onnx_operator */
+    const char *remarks;
+    xpu_onnx_attr_rule attrs[XPU_ONNX_MAX_ATTRS];
+} xpu_onnx_row;
+
+/* The node being read. */
+struct xpu_onnx_node {
+    xpu_onnx_importer *importer;
+    const xpu_onnx_node_proto *proto;
+    const xpu_onnx_row *row;
+    uint32_t index;    /* in the model */
+    int version;       /* of the operator's form */
+    const char *name;  /* its own, or "Conv_5" */
+    const char *where; /* "node 'conv1' (Conv-11, #5)" */
+    uint32_t origin;   /* index into graph->origins */
+    xpu_value *inputs; /* absent ones are {0} */
+    uint32_t input_count;
+    uint32_t made; /* intermediate results so far */
+};
+
+/* operators.c */
+const xpu_onnx_row *xpu_onnx_find_row(const char *name);
+/* The opset version of the form of standard operator `name` in `opset`; 0 where it does not exist (yet), -1 when
+ * `name` is no ONNX operator at all. */
+int xpu_onnx_known_version(const char *name, int opset);
+/* The nearest name of a standard operator, or NULL. */
+const char *xpu_onnx_nearest_operator(const char *name);
+
+/* names.c: the entry of a tensor name, made UNKNOWN when new; valid until the next new name. */
+xpu_onnx_name *xpu_onnx_name_of(xpu_onnx_importer *importer, const char *name);
+
+/* inputs.c: adds the graph's inputs; all errors are reported. */
+void xpu_onnx_add_inputs(xpu_onnx_importer *importer);
+
+/* tensor.c */
+/* ONNX's code of an element type; XPU_DTYPE_NONE where there is none for it. */
+xpu_dtype xpu_onnx_dtype(int code);
+const char *xpu_onnx_dtype_name(int code); /* "float8e4m3fn", "type 77" */
+/* Adds a constant. `where` stands for the tensor in messages; {0} after reporting. */
+xpu_value xpu_onnx_constant(xpu_onnx_importer *importer, const xpu_onnx_tensor_proto *tensor, const char *name,
+                            const char *where);
+
+/* convert.c: checks a node and converts it. Its results become READY or FAILED. */
+void xpu_onnx_read_node(xpu_onnx_importer *importer, uint32_t index);
+
+/* node.c: what converters are made of. Those that report say what is wrong with the node and return 0 or NULL. */
+const char *xpu_onnx_format(const xpu_onnx_node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Reports an error of the node; returns {0}. */
+xpu_value xpu_onnx_refuse(const xpu_onnx_node *node, const char *rule, const char *what, const char *why,
+                          const char *hint);
+/* Attributes: names, types and values of the node are checked against the row before it is converted. */
+const xpu_onnx_attr_proto *xpu_onnx_attr_of(const xpu_onnx_node *node, const char *name);
+int64_t xpu_onnx_int(const xpu_onnx_node *node, const char *name, int64_t fallback);
+float xpu_onnx_float(const xpu_onnx_node *node, const char *name, float fallback);
+const char *xpu_onnx_string(const xpu_onnx_node *node, const char *name, const char *fallback);
+/* 0 or 1; anything else is reported, and *ok becomes 0. */
+int xpu_onnx_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok);
+/* The value of an axis attribute or operand as 0 <= axis < rank; -1 after reporting. */
+int xpu_onnx_axis(const xpu_onnx_node *node, int64_t axis, int rank);
+/* A list of operand `input`, which must be constant and of rank 0 or 1, int32 or int64. */
+const int64_t *xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, uint32_t *count);
+/* A constant float32 operand of one element. */
+int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value);
+int xpu_onnx_has_input(const xpu_onnx_node *node, uint32_t input);
+/* Whether result `output` has a name that something uses. */
+int xpu_onnx_output_used(const xpu_onnx_node *node, uint32_t output);
+const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);
+const char *xpu_onnx_shape_text(const xpu_onnx_node *node, xpu_value value); /* "[N,3,32]" */
+
+/* Adds a core node. `last`: its result is the ONNX node's, else it gets a made-up name. {0} when inference failed. */
+xpu_value xpu_onnx_build(xpu_onnx_node *node, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
+                         const xpu_attr *attrs, uint32_t attr_count, int last);
+xpu_value xpu_onnx_reshape(xpu_onnx_node *node, xpu_value value, const xpu_dim *dims, int rank, int last);
+xpu_value xpu_onnx_transpose(xpu_onnx_node *node, xpu_value value, const int64_t *perm, int rank, int last);
+/* The product of dims first <= i < end. */
+xpu_dim xpu_onnx_product(const xpu_onnx_node *node, const xpu_dim *dims, int first, int end);
+/* A derived constant (xpu_const_derive) named after the node. */
+xpu_value xpu_onnx_derive(xpu_onnx_node *node, xpu_value constant, const xpu_const_step *step);
+
+/* ops_*.c: the converters named in operators.c. */
+#define XPU_ONNX_CONVERTERS(X)                                                                                         \
+    X(conv)                                                                                                            \
+    X(pool)                                                                                                            \
+    X(global_pool)                                                                                                     \
+    X(batch_norm)                                                                                                      \
+    X(pad)                                                                                                             \
+    X(gemm) X(matmul) X(unary) X(binary) X(variadic) X(clip) X(leaky_relu) X(hard_sigmoid) X(flatten) X(reshape)       \
+        X(squeeze) X(unsqueeze) X(transpose) X(concat) X(softmax) X(identity) X(dropout) X(constant)
+#define X(name) xpu_value xpu_onnx_convert_##name(xpu_onnx_node *node);
+XPU_ONNX_CONVERTERS(X)
+#undef X
+
+#endif

@@ -1,0 +1,302 @@
+/* The graph's inputs: what the model says about their shapes, what the user asked for (--shape), and defaults. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "frontend/onnx/importer.h"
+
+enum { MAX_INPUTS = 1024 };
+
+/* A name of the model for a dim (dim_param), once --shape has given it a meaning. */
+typedef struct {
+    const char *name;
+    xpu_dim dim;
+} binding;
+
+typedef struct {
+    xpu_onnx_importer *importer;
+    XPU_ARRAY(binding) bindings;
+} reader;
+
+/* One input of the model while it is read. */
+typedef struct {
+    const XpuOnnx__ValueInfoProto *proto;
+    const char *shown; /* its name for messages */
+    const XpuOnnx__TensorShapeProto *shape;
+    const xpu_shape_spec *spec;
+    xpu_dtype dtype;
+    int rank;
+    xpu_dim dims[XPU_MAX_RANK];
+} input;
+
+#define TEXT(read, ...) xpu_printf((read)->importer->scratch, __VA_ARGS__)
+
+static int fail(const reader *read, const input *in, const char *what, const char *why, const char *hint) {
+    xpu_error(read->importer->diags, XPU_EMODEL, read->importer->source->name, "onnx-input",
+              TEXT(read, "input '%s'", in->shown), what, why, hint);
+    return 0;
+}
+
+static int fail_option(const reader *read, const char *input_name, const char *what, const char *why,
+                       const char *hint) {
+    xpu_error(read->importer->diags, XPU_EUSAGE, NULL, "shape-option",
+              TEXT(read, "--shape %s", xpu_escape(read->importer->scratch, input_name, 100)), what, why, hint);
+    return 0;
+}
+
+/* ---- --shape ---- */
+
+static const xpu_shape_spec *find_spec(const xpu_import_options *options, const char *name) {
+    for (uint32_t i = 0; i < options->shape_count; i++) {
+        if (strcmp(options->shapes[i].input, name) == 0) return &options->shapes[i];
+    }
+    return NULL;
+}
+
+static int is_graph_input(const xpu_onnx_importer *importer, const XpuOnnx__ValueInfoProto *proto) {
+    return proto->name && xpu_onnx_name_of((xpu_onnx_importer *)importer, proto->name)->state == XPU_ONNX_NAME_UNKNOWN;
+}
+
+/* Every --shape names an input of the model, once, and its numbers make sense. */
+static int check_specs(const reader *read) {
+    const xpu_onnx_importer *importer = read->importer;
+    const xpu_import_options *options = importer->options;
+    const XpuOnnx__GraphProto *graph = importer->model->graph;
+    const char **names = XPU_NEW_ARRAY(importer->scratch, const char *, graph->n_input + 1);
+    xpu_text all;
+    xpu_text_init(&all, importer->scratch);
+    size_t count = 0;
+    for (size_t i = 0; i < graph->n_input && count < MAX_INPUTS; i++) {
+        if (!is_graph_input(importer, graph->input[i])) continue;
+        names[count++] = graph->input[i]->name;
+        xpu_text_add(&all, "%s'%s'", count > 1 ? ", " : "", xpu_escape(importer->scratch, graph->input[i]->name, 100));
+    }
+    int ok = 1;
+    for (uint32_t i = 0; i < options->shape_count; i++) {
+        const xpu_shape_spec *spec = &options->shapes[i];
+        size_t at = 0;
+        while (at < count && strcmp(names[at], spec->input) != 0) at++;
+        if (at == count) {
+            const char *nearest = xpu_nearest(spec->input, names);
+            ok = fail_option(
+                read, spec->input, "the model has no such input", TEXT(read, "its inputs are %s", all.text),
+                nearest ? TEXT(read, "the nearest one is '%s'", xpu_escape(importer->scratch, nearest, 100)) : NULL);
+        } else if (find_spec(options, spec->input) != spec) {
+            ok = fail_option(read, spec->input, "the option is given twice", NULL, "give one shape per input");
+        }
+        for (int d = 0; d < spec->rank; d++) {
+            const xpu_shape_dim *dim = &spec->dims[d];
+            int valid = dim->min == 0 ? dim->symbol != NULL && dim->max == 0
+                                      : dim->min > 0 && dim->max >= dim->min && dim->max <= INT32_MAX && dim->step > 0;
+            if (!valid) {
+                ok = fail_option(read, spec->input, TEXT(read, "dim %d is invalid", d),
+                                 TEXT(read, "%" PRId64 "..%" PRId64 ":%" PRId64, dim->min, dim->max, dim->step),
+                                 "write a number, FIRST..LAST or FIRST..LAST:STEP, each at least 1");
+            }
+        }
+    }
+    return ok;
+}
+
+/* The range that some --shape gives symbol `name`; NULL when there is none. *twice: there are two that differ. */
+static const xpu_shape_dim *range_of(const xpu_import_options *options, const char *name, int *twice) {
+    const xpu_shape_dim *found = NULL;
+    for (uint32_t i = 0; i < options->shape_count; i++) {
+        for (int d = 0; d < options->shapes[i].rank; d++) {
+            const xpu_shape_dim *dim = &options->shapes[i].dims[d];
+            if (!dim->symbol || strcmp(dim->symbol, name) != 0 || dim->min == 0) continue;
+            *twice |= found && (dim->min != found->min || dim->max != found->max || dim->step != found->step);
+            if (!found) found = dim;
+        }
+    }
+    return found;
+}
+
+/* ---- dims ---- */
+
+static xpu_dim *binding_of(reader *read, const char *name) {
+    for (uint32_t i = 0; i < read->bindings.count; i++) {
+        if (strcmp(read->bindings.items[i].name, name) == 0) return &read->bindings.items[i].dim;
+    }
+    return NULL;
+}
+
+static int has_symbol(const xpu_dims *dims, const char *name) {
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        if (strcmp(dims->symbols.items[i].name, name) == 0) return 1;
+    }
+    return 0;
+}
+
+/* A symbol that only the default range limits; says so. */
+static xpu_dim default_symbol(reader *read, const input *in, int index, const char *name) {
+    xpu_onnx_importer *importer = read->importer;
+    xpu_dims *dims = &importer->graph->dims;
+    int64_t min = importer->options->default_min, max = importer->options->default_max;
+    if (min <= 0 || max < min) min = 1, max = 16;
+    if (!has_symbol(dims, name)) {
+        xpu_diag_add(importer->diags, XPU_SEVERITY_NOTE, XPU_OK, importer->source->name, "shape-default",
+                     TEXT(read, "input '%s'", in->shown),
+                     TEXT(read, "dim %d ('%s') may be %" PRId64 " to %" PRId64, index, name, min, max),
+                     "the model leaves it open",
+                     TEXT(read, "give its range: --shape %s=..., with FIRST..LAST:STEP for this dim", in->shown));
+    }
+    return xpu_dim_symbol(dims, name, min, max, 1);
+}
+
+/* A symbol's name for dim `index` that no other dim has. */
+static const char *made_name(const reader *read, const input *in, int index) {
+    const char *name = TEXT(read, "%s_%d", in->shown, index);
+    while (has_symbol(&read->importer->graph->dims, name)) name = TEXT(read, "%s_", name);
+    return name;
+}
+
+static const char *param_of(const input *in, int index) {
+    if (!in->shape) return NULL;
+    const char *param = in->shape->dim[index]->dim_param;
+    return param && param[0] ? param : NULL;
+}
+
+/* What the model fixes: a positive dim_value. Zero and negative ones stand for "unknown" in files of some exporters. */
+static int64_t value_of(const input *in, int index) {
+    return in->shape && in->shape->dim[index]->has_dim_value ? in->shape->dim[index]->dim_value : 0;
+}
+
+/* Dim `index` as --shape asks for it; binds the model's name for it. */
+static int specified_dim(reader *read, input *in, int index) {
+    xpu_onnx_importer *importer = read->importer;
+    xpu_dims *dims = &importer->graph->dims;
+    const xpu_shape_dim *asked = &in->spec->dims[index];
+    const char *param = param_of(in, index), *hint = "leave the option out, or export the model with other shapes";
+    int twice = 0;
+    const xpu_shape_dim *range = asked->symbol ? range_of(importer->options, asked->symbol, &twice) : asked;
+    if (twice) {
+        return fail_option(read, in->spec->input, TEXT(read, "'%s' has two ranges", asked->symbol), NULL,
+                           "give the range once, and the name alone elsewhere");
+    }
+    int64_t value = value_of(in, index);
+    if (value > 0) {
+        if (range && (range->min != value || range->max != value)) {
+            return fail_option(read, in->spec->input, TEXT(read, "dim %d does not fit the model", index),
+                               TEXT(read, "the model fixes it to %" PRId64, value), hint);
+        }
+        in->dims[index] = xpu_dim_const(dims, value);
+        return 1;
+    }
+    if (range && range->min == range->max) {
+        in->dims[index] = xpu_dim_const(dims, range->min);
+    } else {
+        const char *name = asked->symbol ? asked->symbol : param ? param : made_name(read, in, index);
+        name = xpu_escape(importer->scratch, name, 100);
+        in->dims[index] = range ? xpu_dim_symbol(dims, name, range->min, range->max, range->step)
+                                : default_symbol(read, in, index, name);
+    }
+    if (!param) return 1;
+    const xpu_dim *bound = binding_of(read, param);
+    if (bound && !xpu_dim_equal(*bound, in->dims[index])) {
+        return fail_option(
+            read, in->spec->input, TEXT(read, "dim %d contradicts another --shape", index),
+            TEXT(read, "the model calls both '%s'; they are %s and %s", xpu_escape(importer->scratch, param, 100),
+                 xpu_dim_text(dims, *bound, importer->scratch), xpu_dim_text(dims, in->dims[index], importer->scratch)),
+            "give them the same size or name");
+    }
+    if (!bound) XPU_PUSH(importer->scratch, &read->bindings, ((binding){param, in->dims[index]}));
+    return 1;
+}
+
+static int model_dim(reader *read, input *in, int index) {
+    xpu_dims *dims = &read->importer->graph->dims;
+    const char *param = param_of(in, index);
+    int64_t value = value_of(in, index);
+    if (value > INT32_MAX) {
+        return fail(read, in, TEXT(read, "dim %d is too large", index), TEXT(read, "it is %" PRId64, value), NULL);
+    }
+    if (value > 0) {
+        in->dims[index] = xpu_dim_const(dims, value);
+    } else if (param) {
+        const xpu_dim *bound = binding_of(read, param);
+        in->dims[index] =
+            bound ? *bound : default_symbol(read, in, index, xpu_escape(read->importer->scratch, param, 100));
+    } else {
+        in->dims[index] = default_symbol(read, in, index, made_name(read, in, index));
+    }
+    return 1;
+}
+
+/* ---- inputs ---- */
+
+static int read_type(reader *read, input *in) {
+    const XpuOnnx__TypeProto *type = in->proto->type;
+    if (!type || !type->tensor_type) {
+        return fail(read, in, "the input is no tensor",
+                    type ? "sequences, maps and optional values are not supported" : "it has no type",
+                    "export the model with tensors as inputs");
+    }
+    in->dtype = xpu_onnx_dtype(type->tensor_type->elem_type);
+    if (in->dtype == XPU_DTYPE_NONE) {
+        return fail(read, in, "the input's element type is not supported",
+                    TEXT(read, "it is %s (%d)", xpu_onnx_dtype_name(type->tensor_type->elem_type),
+                         type->tensor_type->elem_type),
+                    "export the model in float32");
+    }
+    in->shape = type->tensor_type->shape;
+    size_t rank = in->shape ? in->shape->n_dim : in->spec ? (size_t)in->spec->rank : 0;
+    if (!in->shape && !in->spec) {
+        return fail(read, in, "the input's rank is not known", "the model gives no shape for it",
+                    TEXT(read, "give one: --shape %s=...", in->shown));
+    }
+    if (rank > XPU_MAX_RANK) {
+        return fail(read, in, "the input has too many dims",
+                    TEXT(read, "it has %zu; at most %d are supported", rank, XPU_MAX_RANK), NULL);
+    }
+    in->rank = (int)rank;
+    if (in->spec && in->spec->rank != in->rank) {
+        return fail_option(read, in->spec->input, "the shape has the wrong rank",
+                           TEXT(read, "it has %d dims, the input has %d", in->spec->rank, in->rank), NULL);
+    }
+    return 1;
+}
+
+static int read_dims(reader *read, input *in) {
+    int ok = 1;
+    for (int i = 0; i < in->rank; i++) ok &= in->spec ? specified_dim(read, in, i) : model_dim(read, in, i);
+    return ok;
+}
+
+void xpu_onnx_add_inputs(xpu_onnx_importer *importer) {
+    reader read = {.importer = importer};
+    const XpuOnnx__GraphProto *graph = importer->model->graph;
+    if (!check_specs(&read)) return;
+    input *inputs = XPU_NEW_ARRAY(importer->scratch, input, graph->n_input + 1);
+    int *ok = XPU_NEW_ARRAY(importer->scratch, int, graph->n_input + 1);
+    uint32_t count = 0;
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const char *name = graph->input[i]->name;
+        if (!name || !name[0] || !is_graph_input(importer, graph->input[i])) continue;
+        if (count == MAX_INPUTS) {
+            xpu_error(importer->diags, XPU_EMODEL, importer->source->name, "onnx-limit", NULL,
+                      "the model has too many inputs", TEXT(&read, "more than %d", MAX_INPUTS), NULL);
+            return;
+        }
+        input *in = &inputs[count];
+        *in = (input){.proto = graph->input[i], .shown = xpu_escape(importer->scratch, name, 100)};
+        in->spec = find_spec(importer->options, name);
+        ok[count++] = read_type(&read, in);
+    }
+    /* Those of --shape first: they give the model's names for dims a meaning. */
+    for (int specified = 1; specified >= 0; specified--) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (ok[i] && (inputs[i].spec != NULL) == specified) ok[i] = read_dims(&read, &inputs[i]);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        xpu_onnx_name *entry = xpu_onnx_name_of(importer, inputs[i].proto->name);
+        if (entry->state != XPU_ONNX_NAME_UNKNOWN) {
+            fail(&read, &inputs[i], "the input is defined twice", "names of tensors are unique in ONNX", NULL);
+            continue;
+        }
+        entry->state = ok[i] ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
+        if (!ok[i]) continue;
+        entry->value = xpu_graph_input(importer->graph, entry->name, inputs[i].dtype, inputs[i].rank, inputs[i].dims);
+    }
+}

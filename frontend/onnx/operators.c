@@ -1,0 +1,173 @@
+/* The operators that the importer supports, one row each. Rows are in alphabetical order. */
+#include <string.h>
+
+#include "base/option.h"
+#include "frontend/onnx/importer.h"
+
+enum { MAX_VERSIONS = 9 };
+
+/* ---- what ONNX has ---- */
+
+typedef struct {
+    const char *name;
+    int versions[MAX_VERSIONS]; /* ascending, 0 at the end */
+} known_operator;
+
+static const known_operator known[] = {
+#define ONNX(name, ...) {#name, {__VA_ARGS__}},
+#include "frontend/onnx/operators.def"
+#undef ONNX
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+static const known_operator *find_known(const char *name) {
+    for (size_t i = 0; i < KNOWN; i++) {
+        if (strcmp(known[i].name, name) == 0) return &known[i];
+    }
+    return NULL;
+}
+
+int xpu_onnx_known_version(const char *name, int opset) {
+    const known_operator *op = find_known(name);
+    if (!op) return -1;
+    int version = 0;
+    for (int i = 0; op->versions[i] && op->versions[i] <= opset; i++) version = op->versions[i];
+    return version;
+}
+
+const char *xpu_onnx_nearest_operator(const char *name) {
+    const char *names[KNOWN + 1];
+    for (size_t i = 0; i < KNOWN; i++) names[i] = known[i].name;
+    names[KNOWN] = NULL;
+    return strlen(name) > 60 ? NULL : xpu_nearest(name, names);
+}
+
+/* ---- what the importer has ---- */
+
+#define WINDOW_ATTRS                                                                                                   \
+    {"auto_pad", XPU_ONNX_STRING}, {"pads", XPU_ONNX_INTS}, {                                                          \
+        "strides", XPU_ONNX_INTS                                                                                       \
+    }
+
+/* clang-format off */
+/* Elementwise operators on float32 without attributes. */
+#define ELEMENTWISE(onnx, min, max, function, row, text)                                                               \
+    {.name = (onnx), .min_inputs = (min), .max_inputs = (max), .max_outputs = 1,                                       \
+     .convert = xpu_onnx_convert_##function, .op = XPU_OP_##row, .core = (text), .remarks = ""}
+#define UNARY(onnx, row, text)    ELEMENTWISE(onnx, 1, 1, unary, row, text)
+#define BINARY(onnx, row, text)   ELEMENTWISE(onnx, 2, 2, binary, row, text)
+#define VARIADIC(onnx, row, text) ELEMENTWISE(onnx, 1, XPU_ONNX_VARIADIC, variadic, row, text)
+
+static const xpu_onnx_row rows[] = {
+    UNARY("Abs", ABS, "abs"),
+    BINARY("Add", ADD, "add"),
+    {.name = "AveragePool", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .convert = xpu_onnx_convert_pool, .op = XPU_OP_AVERAGE_POOL, .core = "average_pool",
+     .remarks = "1-D and 2-D",
+     .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"count_include_pad", XPU_ONNX_INT},
+               {"ceil_mode", XPU_ONNX_INT, 10}, {"dilations", XPU_ONNX_INTS, 19}}},
+    {.name = "BatchNormalization", .min_inputs = 5, .max_inputs = 5, .max_outputs = 5,
+     .convert = xpu_onnx_convert_batch_norm, .op = XPU_OP_BATCH_NORM, .core = "batch_norm",
+     .remarks = "inference form only; spatial = 1",
+     .attrs = {{"epsilon", XPU_ONNX_FLOAT}, {"momentum", XPU_ONNX_FLOAT}, {"spatial", XPU_ONNX_INT, 0, 9},
+               {"training_mode", XPU_ONNX_INT, 14}}},
+    {.name = "Clip", .min_inputs = 1, .max_inputs = 3, .max_outputs = 1,
+     .convert = xpu_onnx_convert_clip, .op = XPU_OP_CLIP, .core = "clip",
+     .remarks = "constant bounds",
+     .attrs = {{"min", XPU_ONNX_FLOAT, 0, 11}, {"max", XPU_ONNX_FLOAT, 0, 11}}},
+    {.name = "Concat", .min_inputs = 1, .max_inputs = XPU_ONNX_VARIADIC, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_concat, .op = XPU_OP_CONCAT, .core = "concat",
+     .remarks = "", .attrs = {{"axis", XPU_ONNX_INT}}},
+    {.name = "Constant", .min_inputs = 0, .max_inputs = 0, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_constant, .core = "",
+     .remarks = "no sparse tensors, no strings",
+     .attrs = {{"value", XPU_ONNX_TENSOR}, {"value_float", XPU_ONNX_FLOAT, 12}, {"value_floats", XPU_ONNX_FLOATS, 12},
+               {"value_int", XPU_ONNX_INT, 12}, {"value_ints", XPU_ONNX_INTS, 12}}},
+    {.name = "Conv", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1,
+     .convert = xpu_onnx_convert_conv, .op = XPU_OP_CONV, .core = "conv",
+     .remarks = "1-D and 2-D",
+     .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"dilations", XPU_ONNX_INTS}, {"group", XPU_ONNX_INT}}},
+    BINARY("Div", DIV, "div"),
+    {.name = "Dropout", .min_inputs = 1, .max_inputs = 3, .max_outputs = 2,
+     .dtypes = XPU_ONNX_DATA_FLOAT32, .convert = xpu_onnx_convert_dropout, .op = XPU_OP_IDENTITY, .core = "identity",
+     .remarks = "inference form only; the mask must be unused",
+     .attrs = {{"ratio", XPU_ONNX_FLOAT, 0, 12}, {"seed", XPU_ONNX_INT, 12}}},
+    UNARY("Erf", ERF, "erf"),
+    UNARY("Exp", EXP, "exp"),
+    {.name = "Flatten", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_flatten, .op = XPU_OP_RESHAPE, .core = "reshape",
+     .remarks = "", .attrs = {{"axis", XPU_ONNX_INT}}},
+    {.name = "Gemm", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1,
+     .convert = xpu_onnx_convert_gemm, .op = XPU_OP_MATMUL, .core = "matmul, transpose, mul, add",
+     .remarks = "a constant C of one row becomes the bias",
+     .attrs = {{"alpha", XPU_ONNX_FLOAT}, {"beta", XPU_ONNX_FLOAT}, {"transA", XPU_ONNX_INT},
+               {"transB", XPU_ONNX_INT}}},
+    {.name = "GlobalAveragePool", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .convert = xpu_onnx_convert_unary, .op = XPU_OP_GLOBAL_AVERAGE_POOL, .core = "global_average_pool",
+     .remarks = ""},
+    {.name = "HardSigmoid", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .convert = xpu_onnx_convert_hard_sigmoid, .op = XPU_OP_HARD_SIGMOID, .core = "hard_sigmoid",
+     .remarks = "", .attrs = {{"alpha", XPU_ONNX_FLOAT}, {"beta", XPU_ONNX_FLOAT}}},
+    UNARY("HardSwish", HARD_SWISH, "hard_swish"),
+    {.name = "Identity", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_identity, .op = XPU_OP_IDENTITY, .core = "identity",
+     .remarks = "tensors only"},
+    {.name = "LeakyRelu", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .convert = xpu_onnx_convert_leaky_relu, .op = XPU_OP_LEAKY_RELU, .core = "leaky_relu",
+     .remarks = "", .attrs = {{"alpha", XPU_ONNX_FLOAT}}},
+    UNARY("Log", LOG, "log"),
+    {.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
+     .convert = xpu_onnx_convert_matmul, .op = XPU_OP_MATMUL, .core = "matmul, reshape",
+     .remarks = ""},
+    VARIADIC("Max", MAX, "max"),
+    {.name = "MaxPool", .min_inputs = 1, .max_inputs = 1, .max_outputs = 2,
+     .convert = xpu_onnx_convert_pool, .op = XPU_OP_MAX_POOL, .core = "max_pool",
+     .remarks = "1-D and 2-D; the indices must be unused; storage_order = 0",
+     .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"storage_order", XPU_ONNX_INT, 8},
+               {"ceil_mode", XPU_ONNX_INT, 10}, {"dilations", XPU_ONNX_INTS, 10}}},
+    VARIADIC("Min", MIN, "min"),
+    BINARY("Mul", MUL, "mul"),
+    UNARY("Neg", NEG, "neg"),
+    {.name = "Pad", .min_inputs = 1, .max_inputs = 4, .max_outputs = 1,
+     .dtypes = XPU_ONNX_DATA_FLOAT32, .convert = xpu_onnx_convert_pad, .op = XPU_OP_PAD, .core = "pad",
+     .remarks = "constant pads; modes constant, reflect and edge",
+     .attrs = {{"mode", XPU_ONNX_STRING}, {"pads", XPU_ONNX_INTS, 0, 11}, {"value", XPU_ONNX_FLOAT, 0, 11}}},
+    UNARY("Relu", RELU, "relu"),
+    {.name = "Reshape", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_reshape, .op = XPU_OP_RESHAPE, .core = "reshape",
+     .remarks = "constant shape", .attrs = {{"allowzero", XPU_ONNX_INT, 14}}},
+    UNARY("Sigmoid", SIGMOID, "sigmoid"),
+    {.name = "Softmax", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .convert = xpu_onnx_convert_softmax, .op = XPU_OP_SOFTMAX, .core = "softmax, reshape",
+     .remarks = "", .attrs = {{"axis", XPU_ONNX_INT}}},
+    UNARY("Sqrt", SQRT, "sqrt"),
+    {.name = "Squeeze", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_squeeze, .op = XPU_OP_RESHAPE, .core = "reshape",
+     .remarks = "constant axes", .attrs = {{"axes", XPU_ONNX_INTS, 0, 13}}},
+    BINARY("Sub", SUB, "sub"),
+    UNARY("Tanh", TANH, "tanh"),
+    {.name = "Transpose", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_transpose, .op = XPU_OP_TRANSPOSE, .core = "transpose",
+     .remarks = "", .attrs = {{"perm", XPU_ONNX_INTS}}},
+    {.name = "Unsqueeze", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_unsqueeze, .op = XPU_OP_RESHAPE, .core = "reshape",
+     .remarks = "constant axes", .attrs = {{"axes", XPU_ONNX_INTS, 0, 13}}},
+};
+/* clang-format on */
+enum { ROWS = sizeof rows / sizeof *rows };
+
+const xpu_onnx_row *xpu_onnx_find_row(const char *name) {
+    for (size_t i = 0; i < ROWS; i++) {
+        if (strcmp(rows[i].name, name) == 0) return &rows[i];
+    }
+    return NULL;
+}
+
+uint32_t xpu_onnx_operator_count(void) {
+    return ROWS;
+}
+
+xpu_onnx_operator xpu_onnx_operator_at(uint32_t index) {
+    const xpu_onnx_row *row = &rows[index];
+    return (xpu_onnx_operator){row->name, find_known(row->name)->versions, row->core, row->remarks};
+}
