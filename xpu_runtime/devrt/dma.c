@@ -9,15 +9,13 @@ struct ring {
 static struct ring loads, stores;
 
 /* A ring's next descriptor, once the one that used the slot before is done. */
-static uint32_t *next_slot(struct ring *ring, uint32_t counter)
-{
+static uint32_t *next_slot(struct ring *ring, uint32_t counter) {
     if (ring->issued >= XPU_RING) xpu_wait((xpu_ticket){counter, ring->issued - XPU_RING + 1});
     return ring->words[ring->issued % XPU_RING];
 }
 
 static xpu_ticket copy_2d(struct ring *ring, uint32_t engine, uint32_t counter, uint32_t target, int32_t target_stride,
-                          uint32_t source, int32_t source_stride, uint32_t row_bytes, uint32_t rows)
-{
+                          uint32_t source, int32_t source_stride, uint32_t row_bytes, uint32_t rows) {
     uint32_t *words = next_slot(ring, counter);
     xpu_desc_copy copy = {
         .layer = xpu_reg_load(XPU_REG_LAYER) >> 16,
@@ -45,30 +43,30 @@ static xpu_ticket copy_2d(struct ring *ring, uint32_t engine, uint32_t counter, 
 }
 
 xpu_ticket xpu_load_2d(void *lm, int32_t lm_stride, uint32_t source, int32_t source_stride, uint32_t row_bytes,
-                       uint32_t rows)
-{
+                       uint32_t rows) {
     return copy_2d(&loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), xpu_lm_address(lm), lm_stride, source,
                    source_stride, row_bytes, rows);
 }
 
 xpu_ticket xpu_store_2d(uint32_t target, int32_t target_stride, const void *lm, int32_t lm_stride, uint32_t row_bytes,
-                        uint32_t rows)
-{
+                        uint32_t rows) {
     return copy_2d(&stores, XPU_ENGINE_DMA1, XPU_COUNTER_CORE_STORE + core_id(), target, target_stride,
                    xpu_lm_address(lm), lm_stride, row_bytes, rows);
 }
 
-xpu_ticket GM2LM(void *lm, uint32_t source, uint32_t bytes) { return xpu_load_2d(lm, 0, source, 0, bytes, 1); }
+xpu_ticket GM2LM(void *lm, uint32_t source, uint32_t bytes) {
+    return xpu_load_2d(lm, 0, source, 0, bytes, 1);
+}
 
-xpu_ticket LM2GM(uint32_t target, const void *lm, uint32_t bytes) { return xpu_store_2d(target, 0, lm, 0, bytes, 1); }
+xpu_ticket LM2GM(uint32_t target, const void *lm, uint32_t bytes) {
+    return xpu_store_2d(target, 0, lm, 0, bytes, 1);
+}
 
-xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes)
-{
+xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes) {
     return copy_2d(&loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), sm, 0, source, 0, bytes, 1);
 }
 
-void xpu_dma_drain(void)
-{
+void xpu_dma_drain(void) {
     xpu_wait((xpu_ticket){XPU_COUNTER_CORE_LOAD + core_id(), loads.issued});
     xpu_wait((xpu_ticket){XPU_COUNTER_CORE_STORE + core_id(), stores.issued});
 }

@@ -17,35 +17,38 @@ struct mailbox {
     uint32_t layer;
 };
 
-static uint32_t expected[XPU_COUNTERS]; /* core 0: the value that each counter reaches when all that was queued is done */
+static uint32_t
+    expected[XPU_COUNTERS]; /* core 0: the value that each counter reaches when all that was queued is done */
 static xpu_chain_body current_body;
 
-static struct mailbox *mailbox_of(uint32_t core) { return (struct mailbox *)(XPU_SM_BASE + XPU_MAILBOX_BYTES * core); }
+static struct mailbox *mailbox_of(uint32_t core) {
+    return (struct mailbox *)(XPU_SM_BASE + XPU_MAILBOX_BYTES * core);
+}
 
-uint8_t *xpu_lm_begin(void) { return xpu_bss_end; }
+uint8_t *xpu_lm_begin(void) {
+    return xpu_bss_end;
+}
 
-uint32_t xpu_lm_bytes(void)
-{
+uint32_t xpu_lm_bytes(void) {
     return XPU_LM_BASE + xpu_reg_load(XPU_REG_LM_BYTES) - STACK_BYTES - (uint32_t)(uintptr_t)xpu_bss_end;
 }
 
-xpu_ticket xpu_expect(uint32_t counter, uint32_t amount)
-{
+xpu_ticket xpu_expect(uint32_t counter, uint32_t amount) {
     expected[counter] += amount;
     return (xpu_ticket){counter, expected[counter]};
 }
 
-void xpu_enqueue(uint32_t engine, const uint32_t *descriptors, uint32_t count)
-{
+void xpu_enqueue(uint32_t engine, const uint32_t *descriptors, uint32_t count) {
     mfence();
     xpu_reg_store(XPU_REG_DOORBELL_ADDRESS + XPU_REG_DOORBELL_ADDRESS_STRIDE * engine, xpu_lm_address(descriptors));
     xpu_reg_store(XPU_REG_DOORBELL_COUNT + XPU_REG_DOORBELL_COUNT_STRIDE * engine, count);
 }
 
-xpu_chain_body xpu_call_body(void) { return current_body; }
+xpu_chain_body xpu_call_body(void) {
+    return current_body;
+}
 
-static void run_share(const struct mailbox *call, uint32_t core, uint32_t cores)
-{
+static void run_share(const struct mailbox *call, uint32_t core, uint32_t cores) {
     xpu_reg_store(XPU_REG_LAYER, call->layer << 16);
     current_body = call->body;
     call->function(call->args, core, cores);
@@ -54,8 +57,7 @@ static void run_share(const struct mailbox *call, uint32_t core, uint32_t cores)
 }
 
 xpu_ticket xpu_run_on_cores_with(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer,
-                                 xpu_ticket after)
-{
+                                 xpu_ticket after) {
     uint32_t cores = core_num();
     struct mailbox call = {function, args, body, layer};
     /* Mailboxes are free: the call before is complete, as each call waits for its predecessor. */
@@ -68,13 +70,11 @@ xpu_ticket xpu_run_on_cores_with(xpu_core_function function, const void *args, x
     return done;
 }
 
-xpu_ticket xpu_run_on_cores(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_run_on_cores(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores_with(function, args, 0, layer, after);
 }
 
-xpu_ticket xpu_host_call(uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_host_call(uint32_t layer, xpu_ticket after) {
     static uint32_t request[2] __attribute__((section(".xpu_control")));
     xpu_wait(after);
     request[0] = layer;
@@ -87,8 +87,7 @@ xpu_ticket xpu_host_call(uint32_t layer, xpu_ticket after)
     return done;
 }
 
-static void run_layers(void)
-{
+static void run_layers(void) {
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
     uint32_t last = xpu_control.last_layer;
     for (uint32_t layer = xpu_control.first_layer; layer <= last && layer < xpu_layer_count; layer++) {
@@ -102,8 +101,7 @@ static void run_layers(void)
 }
 
 void xpu_core_main(void);
-void xpu_core_main(void)
-{
+void xpu_core_main(void) {
     uint32_t core = core_id(), cores = core_num();
     if (core == 0) {
         run_layers();

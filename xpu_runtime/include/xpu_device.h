@@ -1,8 +1,8 @@
 /*
  * XPU C: what device code says to the chip. Freestanding C for the cores.
  *
- * Order comes only from counters, the barrier and mfence (docs/chip.md). Counters only grow; a wait names the value that
- * a counter must have reached. Who uses which counter is fixed in XPU_COUNTER_* below.
+ * Order comes only from counters, the barrier and mfence (docs/chip.md). Counters only grow; a wait names the value
+ * that a counter must have reached. Who uses which counter is fixed in XPU_COUNTER_* below.
  */
 #ifndef XPU_DEVICE_H
 #define XPU_DEVICE_H
@@ -15,26 +15,29 @@
 
 /* ---- Counters and who signals them ---- */
 enum {
-    XPU_COUNTER_CALL = 0,   /* core 0: +1 for each core kernel that it published in the mailboxes */
-    XPU_COUNTER_DONE = 1,   /* each core: +1 when its share of a core kernel is done */
-    XPU_COUNTER_LOAD = 2,   /* DMA0, lists of layers: operands are in SM */
-    XPU_COUNTER_TENSOR = 3, /* tensor engine, lists of layers */
-    XPU_COUNTER_STORE = 4,  /* DMA1, lists of layers: results are in L3 or GM */
-    XPU_COUNTER_COPY = 5,   /* DMA0, copies and fills of layers */
-    XPU_COUNTER_HOST = 6,   /* core 0: +1 when a host call has returned */
+    XPU_COUNTER_CALL = 0,       /* core 0: +1 for each core kernel that it published in the mailboxes */
+    XPU_COUNTER_DONE = 1,       /* each core: +1 when its share of a core kernel is done */
+    XPU_COUNTER_LOAD = 2,       /* DMA0, lists of layers: operands are in SM */
+    XPU_COUNTER_TENSOR = 3,     /* tensor engine, lists of layers */
+    XPU_COUNTER_STORE = 4,      /* DMA1, lists of layers: results are in L3 or GM */
+    XPU_COUNTER_COPY = 5,       /* DMA0, copies and fills of layers */
+    XPU_COUNTER_HOST = 6,       /* core 0: +1 when a host call has returned */
     XPU_COUNTER_CORE_LOAD = 16, /* + core: that core's own loads (DMA0) */
     XPU_COUNTER_CORE_STORE = 32 /* + core: that core's own stores (DMA1) */
 };
 
 /* ---- Registers ---- */
-static inline uint32_t xpu_reg_load(uint32_t offset) { return *(volatile uint32_t *)(XPU_REGS_BASE + offset); }
-static inline void xpu_reg_store(uint32_t offset, uint32_t value)
-{
+static inline uint32_t xpu_reg_load(uint32_t offset) {
+    return *(volatile uint32_t *)(XPU_REGS_BASE + offset);
+}
+static inline void xpu_reg_store(uint32_t offset, uint32_t value) {
     *(volatile uint32_t *)(XPU_REGS_BASE + offset) = value;
 }
 
 /* All earlier loads and stores of this core are done before any later one. */
-static inline void mfence(void) { __asm__ volatile("fence" ::: "memory"); }
+static inline void mfence(void) {
+    __asm__ volatile("fence" ::: "memory");
+}
 
 #define XPU_CSR_READ(number)                                                                                           \
     ({                                                                                                                 \
@@ -42,47 +45,52 @@ static inline void mfence(void) { __asm__ volatile("fence" ::: "memory"); }
         __asm__ volatile("csrr %0, %1" : "=r"(value_) : "i"(number));                                                  \
         value_;                                                                                                        \
     })
-static inline uint32_t core_id(void) { return XPU_CSR_READ(XPU_CSR_CORE_ID); }
-static inline uint32_t cluster_id(void) { return XPU_CSR_READ(XPU_CSR_CLUSTER_ID); }
-static inline uint32_t core_num(void) { return XPU_CSR_READ(XPU_CSR_CORE_NUM); }
+static inline uint32_t core_id(void) {
+    return XPU_CSR_READ(XPU_CSR_CORE_ID);
+}
+static inline uint32_t cluster_id(void) {
+    return XPU_CSR_READ(XPU_CSR_CLUSTER_ID);
+}
+static inline uint32_t core_num(void) {
+    return XPU_CSR_READ(XPU_CSR_CORE_NUM);
+}
 
 /* Adds to a counter; earlier stores of this core are visible to whoever sees the sum. */
-static inline void xpu_signal(uint32_t counter, uint32_t amount)
-{
+static inline void xpu_signal(uint32_t counter, uint32_t amount) {
     mfence();
     xpu_reg_store(XPU_REG_COUNTER + XPU_REG_COUNTER_STRIDE * counter, amount);
 }
 
 /* Blocks this core until the ticket's counter has reached its value. */
-static inline void xpu_wait(xpu_ticket ticket)
-{
+static inline void xpu_wait(xpu_ticket ticket) {
     xpu_reg_store(XPU_REG_WAIT_VALUE + XPU_REG_WAIT_VALUE_STRIDE * ticket.counter, ticket.value);
     (void)xpu_reg_load(XPU_REG_WAIT + XPU_REG_WAIT_STRIDE * ticket.counter);
     __asm__ volatile("" ::: "memory");
 }
 
 /* Returns when every core of the cluster has called it. */
-static inline void sync_cluster(void)
-{
+static inline void sync_cluster(void) {
     mfence();
     (void)xpu_reg_load(XPU_REG_BARRIER);
     __asm__ volatile("" ::: "memory");
 }
 
 /* Tells the watchdog that a long computation without DMA goes on. */
-static inline void xpu_alive(void) { xpu_reg_store(XPU_REG_WATCHDOG, 1); }
+static inline void xpu_alive(void) {
+    xpu_reg_store(XPU_REG_WATCHDOG, 1);
+}
 
 /* Ends the program with a reported fault. */
-static inline void xpu_abort(uint32_t code)
-{
+static inline void xpu_abort(uint32_t code) {
     xpu_reg_store(XPU_REG_ABORT, code);
-    for (;;) { __asm__ volatile("wfi"); }
+    for (;;) {
+        __asm__ volatile("wfi");
+    }
 }
 
 /* Part `tid` of `parts` of 0 .. total - 1, in multiples of `grain`: [*begin, *end). */
 static inline void partition(uint32_t tid, uint32_t parts, uint32_t total, uint32_t grain, uint32_t *begin,
-                             uint32_t *end)
-{
+                             uint32_t *end) {
     uint32_t grains = (total + grain - 1) / grain;
     uint32_t each = grains / parts, more = grains % parts;
     uint32_t first = each * tid + (tid < more ? tid : more);
@@ -94,8 +102,7 @@ static inline void partition(uint32_t tid, uint32_t parts, uint32_t total, uint3
 /* ---- Local memory ---- */
 
 /* An LM pointer of this core as engines address it. */
-static inline uint32_t xpu_lm_address(const void *pointer)
-{
+static inline uint32_t xpu_lm_address(const void *pointer) {
     return (uint32_t)(uintptr_t)pointer - XPU_LM_BASE + XPU_LM_ALL_BASE + core_id() * XPU_LM_ALIAS_STRIDE;
 }
 

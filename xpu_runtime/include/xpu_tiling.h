@@ -17,39 +17,41 @@ typedef struct {
         groups;
 } xpu_tiling_shape;
 
-static inline int32_t xpu_tiling_min(int32_t a, int32_t b) { return a < b ? a : b; }
+static inline int32_t xpu_tiling_min(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
 
-static inline int32_t xpu_tiling_column_tiles(int32_t out_c, int32_t columns) { return (out_c + columns - 1) / columns; }
+static inline int32_t xpu_tiling_column_tiles(int32_t out_c, int32_t columns) {
+    return (out_c + columns - 1) / columns;
+}
 
 /* Input channels [*begin, *end) of column tile `tile`. */
 static inline void xpu_tiling_channels(int32_t out_c, int32_t in_c, int32_t groups, int32_t columns, int32_t tile,
-                                       int32_t *begin, int32_t *end)
-{
+                                       int32_t *begin, int32_t *end) {
     int32_t group_out = out_c / groups, group_in = in_c / groups;
     int32_t first = tile * columns, last = xpu_tiling_min(first + columns, out_c) - 1;
     *begin = first / group_out * group_in;
     *end = (last / group_out + 1) * group_in;
 }
 
-static inline int32_t xpu_tiling_chunks(int32_t begin, int32_t end, int32_t tile_c)
-{
+static inline int32_t xpu_tiling_chunks(int32_t begin, int32_t end, int32_t tile_c) {
     return (end - begin + tile_c - 1) / tile_c;
 }
 
 /* Bytes of one block of packed int16 weights. */
-static inline uint32_t xpu_tiling_block_bytes(int32_t kernel_h, int32_t kernel_w, int32_t channels, int32_t columns)
-{
+static inline uint32_t xpu_tiling_block_bytes(int32_t kernel_h, int32_t kernel_w, int32_t channels, int32_t columns) {
     return (uint32_t)kernel_h * (uint32_t)kernel_w * (uint32_t)channels * (uint32_t)columns * 2u;
 }
 
 /* Rows (or columns) of input that `outputs` consecutive output rows (columns) read, at most what there is. */
 static inline int32_t xpu_tiling_input_extent(int32_t outputs, int32_t stride, int32_t kernel, int32_t dilation,
-                                              int32_t limit)
-{
+                                              int32_t limit) {
     return xpu_tiling_min((outputs - 1) * stride + (kernel - 1) * dilation + 1, limit);
 }
 
-static inline uint32_t xpu_tiling_align(uint32_t bytes) { return (bytes + 63u) & ~63u; }
+static inline uint32_t xpu_tiling_align(uint32_t bytes) {
+    return (bytes + 63u) & ~63u;
+}
 
 /* Where things lie in the layer's scratch in SM, in bytes from its start; everything but params twice (double
  * buffers), the second copy *_bytes after the first. */
@@ -60,13 +62,12 @@ typedef struct {
     uint32_t branch, branch_bytes; /* the same of the branch; 0 bytes without one */
     uint32_t scale, scale_bytes;   /* float32 [columns] */
     uint32_t bias, bias_bytes;
-    uint32_t params;               /* post-processor parameter block */
+    uint32_t params; /* post-processor parameter block */
     uint32_t total;
 } xpu_tiling_scratch;
 
 static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, int32_t tile_h, int32_t tile_w,
-                                                   int32_t tile_c, int32_t columns, int has_branch)
-{
+                                                   int32_t tile_c, int32_t columns, int has_branch) {
     xpu_tiling_scratch at = {0};
     int32_t rows = xpu_tiling_input_extent(tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     int32_t cols = xpu_tiling_input_extent(tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);

@@ -3,11 +3,12 @@
 #include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/common.h"
 
-static uint32_t *part_of(uint32_t sm, uint32_t core) { return (uint32_t *)(sm + 64 * core); }
+static uint32_t *part_of(uint32_t sm, uint32_t core) {
+    return (uint32_t *)(sm + 64 * core);
+}
 
 /* Largest magnitude's bits of x[0..n) in LM. */
-static uint32_t magnitude(const float *x, uint32_t n)
-{
+static uint32_t magnitude(const float *x, uint32_t n) {
     size_t vlmax = __riscv_vsetvlmax_e32m4();
     vuint32m4_t most = __riscv_vmv_v_x_u32m4(0, vlmax);
     for (uint32_t done = 0; done < n;) {
@@ -22,8 +23,7 @@ static uint32_t magnitude(const float *x, uint32_t n)
     return __riscv_vmv_x_s_u32m1_u32(__riscv_vredmaxu_vs_u32m4_u32m1(most, zero, vlmax));
 }
 
-static void absmax_share(const void *args, uint32_t core, uint32_t cores)
-{
+static void absmax_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_absmax_f32_args a = *(const struct xpu_absmax_f32_args *)args;
     uint32_t available, first, last, most = 0;
     float *lm = lm_floats(&available);
@@ -50,7 +50,6 @@ static void absmax_share(const void *args, uint32_t core, uint32_t cores)
     *(volatile uint32_t *)a.y = most;
 }
 
-xpu_ticket xpu_absmax_f32(const struct xpu_absmax_f32_args *args, uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_absmax_f32(const struct xpu_absmax_f32_args *args, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores(absmax_share, args, layer, after);
 }

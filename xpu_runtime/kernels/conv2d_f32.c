@@ -16,12 +16,12 @@ struct plan {
     struct epilogue epilogue;
     uint32_t group_in, group_out; /* channels of a group */
     uint32_t w_pitch;             /* floats from one k of the weights to the next */
-    uint32_t block;                          /* output channels of a task, a multiple of 16 */
-    uint32_t blocks;                         /* tasks along the output channels of one group */
-    uint32_t pixels, tiles;                  /* output pixels of a task, tasks along a row */
-    uint32_t taps;                           /* taps of a step */
-    uint32_t slice;                          /* channels of a step */
-    uint32_t segment;                        /* input pixels that a step holds at most */
+    uint32_t block;               /* output channels of a task, a multiple of 16 */
+    uint32_t blocks;              /* tasks along the output channels of one group */
+    uint32_t pixels, tiles;       /* output pixels of a task, tasks along a row */
+    uint32_t taps;                /* taps of a step */
+    uint32_t slice;               /* channels of a step */
+    uint32_t segment;             /* input pixels that a step holds at most */
     float *acc, *branch, *bias, *x[2], *w[2];
 };
 
@@ -35,17 +35,16 @@ struct task {
     uint32_t image, row, first_pixel, pixels, group, channel, channels;
 };
 
-static uint32_t floats_needed(const struct plan *p, uint32_t pixels, uint32_t taps, uint32_t slice, uint32_t *segment)
-{
+static uint32_t floats_needed(const struct plan *p, uint32_t pixels, uint32_t taps, uint32_t slice, uint32_t *segment) {
     const struct xpu_conv2d_f32_args *a = p->a;
-    uint32_t reach = taps == 1 ? pixels : (pixels - 1) * (uint32_t)a->stride_w + (taps - 1) * (uint32_t)a->dilation_w + 1;
+    uint32_t reach =
+        taps == 1 ? pixels : (pixels - 1) * (uint32_t)a->stride_w + (taps - 1) * (uint32_t)a->dilation_w + 1;
     *segment = reach;
     return (a->branch ? 2u : 1u) * pixels * p->block + p->block + 2 * (reach * slice + taps * slice * p->block) + 64;
 }
 
 /* Chooses tile sizes that fit LM. The smallest always fit the smallest legal LM. */
-static void choose_tiles(struct plan *p)
-{
+static void choose_tiles(struct plan *p) {
     const struct xpu_conv2d_f32_args *a = p->a;
     uint32_t available;
     float *lm = lm_floats(&available);
@@ -53,12 +52,18 @@ static void choose_tiles(struct plan *p)
     p->slice = min_u32(p->group_in, 64);
     p->taps = p->slice == p->group_in ? min_u32((uint32_t)a->kernel_w, max_i32(1, (int32_t)(64 / p->slice))) : 1;
     while (floats_needed(p, p->pixels, p->taps, p->slice, &p->segment) > available) {
-        if (p->pixels > 16) p->pixels = (p->pixels + 1) / 2;
-        else if (p->taps > 1) p->taps = (p->taps + 1) / 2;
-        else if (p->slice > 4) p->slice = (p->slice + 1) / 2;
-        else if (p->pixels > 1) p->pixels = (p->pixels + 1) / 2;
-        else if (p->block > 16) p->block -= 16;
-        else xpu_abort(0x636f6e76);
+        if (p->pixels > 16)
+            p->pixels = (p->pixels + 1) / 2;
+        else if (p->taps > 1)
+            p->taps = (p->taps + 1) / 2;
+        else if (p->slice > 4)
+            p->slice = (p->slice + 1) / 2;
+        else if (p->pixels > 1)
+            p->pixels = (p->pixels + 1) / 2;
+        else if (p->block > 16)
+            p->block -= 16;
+        else
+            xpu_abort(0x636f6e76);
     }
     p->blocks = (p->group_out + p->block - 1) / p->block;
     p->tiles = ((uint32_t)a->out_w + p->pixels - 1) / p->pixels;
@@ -71,8 +76,7 @@ static void choose_tiles(struct plan *p)
     p->x[1] = p->x[0] + p->segment * p->slice;
 }
 
-static int next_step(const struct plan *p, struct step *s)
-{
+static int next_step(const struct plan *p, struct step *s) {
     const struct xpu_conv2d_f32_args *a = p->a;
     s->c += s->slice;
     if (s->c >= p->group_in) {
@@ -89,16 +93,14 @@ static int next_step(const struct plan *p, struct step *s)
 }
 
 /* Input row that kernel row kh reads, or -1 in the padding. */
-static int32_t input_row(const struct xpu_conv2d_f32_args *a, const struct task *t, uint32_t kh)
-{
+static int32_t input_row(const struct xpu_conv2d_f32_args *a, const struct task *t, uint32_t kh) {
     int32_t row = (int32_t)t->row * a->stride_h - a->pad_top + (int32_t)kh * a->dilation_h;
     return row >= 0 && row < a->in_h ? row : -1;
 }
 
 /* Output pixels [*low, *high) of the task for which tap kw lies inside the image. */
 static void valid_pixels(const struct xpu_conv2d_f32_args *a, const struct task *t, uint32_t kw, uint32_t *low,
-                         uint32_t *high)
-{
+                         uint32_t *high) {
     int32_t first = (int32_t)t->first_pixel * a->stride_w - a->pad_left + (int32_t)kw * a->dilation_w;
     int32_t begin = first >= 0 ? 0 : (-first + a->stride_w - 1) / a->stride_w;
     int32_t end = first >= a->in_w ? 0 : (a->in_w - 1 - first) / a->stride_w + 1;
@@ -109,8 +111,7 @@ static void valid_pixels(const struct xpu_conv2d_f32_args *a, const struct task 
 
 /* The input pixels of a step: from input column *first, every *pitch-th, *count of them, into slot *slot on. */
 static void step_span(const struct plan *p, const struct task *t, const struct step *s, int32_t *first, int32_t *pitch,
-                      uint32_t *slot, uint32_t *count)
-{
+                      uint32_t *slot, uint32_t *count) {
     const struct xpu_conv2d_f32_args *a = p->a;
     int32_t left = (int32_t)t->first_pixel * a->stride_w - a->pad_left + (int32_t)s->kw * a->dilation_w;
     uint32_t low, high;
@@ -131,8 +132,7 @@ static void step_span(const struct plan *p, const struct task *t, const struct s
 }
 
 /* Queues the transfers of a step into buffer `half`; returns the last one's ticket. */
-static xpu_ticket load_step(const struct plan *p, const struct task *t, const struct step *s, uint32_t half)
-{
+static xpu_ticket load_step(const struct plan *p, const struct task *t, const struct step *s, uint32_t half) {
     const struct xpu_conv2d_f32_args *a = p->a;
     int32_t row = input_row(a, t, s->kh), first, pitch;
     uint32_t slot, count;
@@ -150,8 +150,7 @@ static xpu_ticket load_step(const struct plan *p, const struct task *t, const st
 
 /* acc[i][0..vl) += x[i][k] * w[k][0..vl) in order of k, for PIXELS_AT_ONCE pixels. */
 static void multiply_four(float *acc, uint32_t acc_pitch, const float *x, uint32_t x_pitch, const float *w,
-                          uint32_t w_pitch, uint32_t depth, size_t vl)
-{
+                          uint32_t w_pitch, uint32_t depth, size_t vl) {
     vfloat32m4_t a0 = __riscv_vle32_v_f32m4(acc, vl);
     vfloat32m4_t a1 = __riscv_vle32_v_f32m4(acc + acc_pitch, vl);
     vfloat32m4_t a2 = __riscv_vle32_v_f32m4(acc + 2 * acc_pitch, vl);
@@ -169,8 +168,7 @@ static void multiply_four(float *acc, uint32_t acc_pitch, const float *x, uint32
     __riscv_vse32_v_f32m4(acc + 3 * acc_pitch, a3, vl);
 }
 
-static void multiply_one(float *acc, const float *x, const float *w, uint32_t w_pitch, uint32_t depth, size_t vl)
-{
+static void multiply_one(float *acc, const float *x, const float *w, uint32_t w_pitch, uint32_t depth, size_t vl) {
     vfloat32m4_t a0 = __riscv_vle32_v_f32m4(acc, vl);
     for (uint32_t k = 0; k < depth; k++, w += w_pitch) {
         a0 = __riscv_vfmacc_vf_f32m4(a0, x[k], __riscv_vle32_v_f32m4(w, vl), vl);
@@ -178,8 +176,7 @@ static void multiply_one(float *acc, const float *x, const float *w, uint32_t w_
     __riscv_vse32_v_f32m4(acc, a0, vl);
 }
 
-static void compute_step(const struct plan *p, const struct task *t, const struct step *s, uint32_t half, size_t vl)
-{
+static void compute_step(const struct plan *p, const struct task *t, const struct step *s, uint32_t half, size_t vl) {
     const struct xpu_conv2d_f32_args *a = p->a;
     uint32_t pitch = (p->taps == 1 ? 1 : (uint32_t)a->stride_w) * s->slice;
     for (uint32_t tap = 0; tap < s->taps; tap++) {
@@ -197,8 +194,7 @@ static void compute_step(const struct plan *p, const struct task *t, const struc
 }
 
 /* The first step at or behind *s whose kernel row lies inside the image; 0 when there is none. */
-static int skip_padding(const struct plan *p, const struct task *t, struct step *s)
-{
+static int skip_padding(const struct plan *p, const struct task *t, struct step *s) {
     while (s->kh < (uint32_t)p->a->kernel_h && input_row(p->a, t, s->kh) < 0) {
         s->kh++;
         s->kw = s->c = 0;
@@ -208,8 +204,7 @@ static int skip_padding(const struct plan *p, const struct task *t, struct step 
     return s->kh < (uint32_t)p->a->kernel_h;
 }
 
-static void start_accumulators(const struct plan *p, const struct task *t, size_t vl)
-{
+static void start_accumulators(const struct plan *p, const struct task *t, size_t vl) {
     const struct xpu_conv2d_f32_args *a = p->a;
     vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(0.0f, vl);
     if (a->bias) {
@@ -219,8 +214,7 @@ static void start_accumulators(const struct plan *p, const struct task *t, size_
     for (uint32_t pixel = 0; pixel < t->pixels; pixel++) __riscv_vse32_v_f32m4(p->acc + pixel * p->block, start, vl);
 }
 
-static void finish_task(const struct plan *p, const struct task *t)
-{
+static void finish_task(const struct plan *p, const struct task *t) {
     const struct xpu_conv2d_f32_args *a = p->a;
     uint32_t pixel = (t->image * (uint32_t)a->out_h + t->row) * (uint32_t)a->out_w + t->first_pixel;
     uint32_t offset = 4 * (pixel * (uint32_t)a->out_c + t->group * p->group_out + t->channel);
@@ -232,8 +226,7 @@ static void finish_task(const struct plan *p, const struct task *t)
     xpu_wait(xpu_store_2d(a->y + offset, pitch, p->acc, lm_pitch, 4 * t->channels, t->pixels));
 }
 
-static void run_task(const struct plan *p, const struct task *t)
-{
+static void run_task(const struct plan *p, const struct task *t) {
     size_t vl = __riscv_vsetvl_e32m4(t->channels);
     struct step now = {0, 0, min_u32(p->taps, (uint32_t)p->a->kernel_w), 0, min_u32(p->slice, p->group_in)};
     int more = skip_padding(p, t, &now);
@@ -252,8 +245,7 @@ static void run_task(const struct plan *p, const struct task *t)
     finish_task(p, t);
 }
 
-void conv2d_f32_part(const struct xpu_conv2d_f32_args *a, uint32_t w_pitch, uint32_t core, uint32_t cores)
-{
+void conv2d_f32_part(const struct xpu_conv2d_f32_args *a, uint32_t w_pitch, uint32_t core, uint32_t cores) {
     struct plan p = {.a = a, .epilogue = EPILOGUE_OF(a), .w_pitch = w_pitch};
     p.group_in = (uint32_t)(a->in_c / a->groups);
     p.group_out = (uint32_t)(a->out_c / a->groups);
@@ -274,13 +266,11 @@ void conv2d_f32_part(const struct xpu_conv2d_f32_args *a, uint32_t w_pitch, uint
     }
 }
 
-static void conv2d_share(const void *args, uint32_t core, uint32_t cores)
-{
+static void conv2d_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_conv2d_f32_args a = *(const struct xpu_conv2d_f32_args *)args;
     conv2d_f32_part(&a, (uint32_t)(a.out_c / a.groups + 15) / 16 * 16, core, cores);
 }
 
-xpu_ticket xpu_conv2d_f32(const struct xpu_conv2d_f32_args *args, uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_conv2d_f32(const struct xpu_conv2d_f32_args *args, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores(conv2d_share, args, layer, after);
 }

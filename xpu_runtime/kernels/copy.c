@@ -6,20 +6,17 @@ enum { RING = 4 };
 static uint32_t ring[RING][XPU_DESC_WORDS];
 
 /* The ring's next descriptor once its previous use is done; *ticket is that of its completion. */
-static uint32_t *next_descriptor(xpu_ticket *ticket)
-{
+static uint32_t *next_descriptor(xpu_ticket *ticket) {
     *ticket = xpu_expect(XPU_COUNTER_COPY, 1);
     if (ticket->value > RING) xpu_wait((xpu_ticket){XPU_COUNTER_COPY, ticket->value - RING});
     return ring[ticket->value % RING];
 }
 
-static uint32_t element_type(int32_t bytes)
-{
+static uint32_t element_type(int32_t bytes) {
     return bytes == 1 ? XPU_TYPE_U8 : bytes == 2 ? XPU_TYPE_I16 : XPU_TYPE_I32;
 }
 
-xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_ticket after) {
     int32_t bytes = a->element_bytes, wide = bytes == 8 ? 2 : 1; /* 8-byte elements move as pairs of words */
     int32_t unit = bytes / wide;
     xpu_ticket ticket = after;
@@ -58,8 +55,7 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_tic
     return ticket;
 }
 
-xpu_ticket xpu_fill(const struct xpu_fill_args *a, uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_fill(const struct xpu_fill_args *a, uint32_t layer, xpu_ticket after) {
     xpu_ticket ticket;
     uint32_t *words = next_descriptor(&ticket);
     xpu_desc_fill fill = {

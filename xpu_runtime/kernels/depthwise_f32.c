@@ -2,10 +2,11 @@
 #include "xpu_runtime/kernels/epilogue.h"
 #include "xpu_runtime/kernels/window.h"
 
-static uint32_t padded_channels(const struct window *w) { return ((uint32_t)w->channels + 15) / 16 * 16; }
+static uint32_t padded_channels(const struct window *w) {
+    return ((uint32_t)w->channels + 15) / 16 * 16;
+}
 
-static void depthwise_start(const struct window *w, const struct window_task *t, size_t vl)
-{
+static void depthwise_start(const struct window *w, const struct window_task *t, size_t vl) {
     const struct xpu_depthwise_f32_args *a = w->args;
     vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(0.0f, vl);
     if (a->bias) {
@@ -16,8 +17,7 @@ static void depthwise_start(const struct window *w, const struct window_task *t,
 }
 
 static xpu_ticket depthwise_load(const struct window *w, const struct window_task *t, uint32_t kh, uint32_t kw,
-                                 uint32_t taps, float *extra)
-{
+                                 uint32_t taps, float *extra) {
     const struct xpu_depthwise_f32_args *a = w->args;
     uint32_t pad = padded_channels(w), tap = kh * (uint32_t)a->kernel_w + kw;
     return xpu_load_2d(extra, (int32_t)(4 * w->block), a->w + 4 * (tap * pad + t->channel), (int32_t)(4 * pad),
@@ -25,8 +25,7 @@ static xpu_ticket depthwise_load(const struct window *w, const struct window_tas
 }
 
 static void depthwise_tap(const struct window *w, const struct window_task *t, const float *x, uint32_t pitch,
-                          uint32_t low, uint32_t high, const float *weights, size_t vl)
-{
+                          uint32_t low, uint32_t high, const float *weights, size_t vl) {
     (void)t;
     vfloat32m4_t factor = __riscv_vle32_v_f32m4(weights, vl);
     for (uint32_t pixel = low; pixel < high; pixel++) {
@@ -37,8 +36,7 @@ static void depthwise_tap(const struct window *w, const struct window_task *t, c
     }
 }
 
-static void depthwise_finish(const struct window *w, const struct window_task *t, size_t vl)
-{
+static void depthwise_finish(const struct window *w, const struct window_task *t, size_t vl) {
     (void)vl;
     const struct xpu_depthwise_f32_args *a = w->args;
     const struct epilogue e = EPILOGUE_OF(a);
@@ -52,8 +50,7 @@ static void depthwise_finish(const struct window *w, const struct window_task *t
     xpu_wait(xpu_store_2d(a->y + offset, pitch, w->acc, lm_pitch, 4 * t->channels, t->pixels));
 }
 
-static void depthwise_share(const void *args, uint32_t core, uint32_t cores)
-{
+static void depthwise_share(const void *args, uint32_t core, uint32_t cores) {
     static const struct window_actions actions = {depthwise_start, depthwise_load, depthwise_tap, depthwise_finish};
     const struct xpu_depthwise_f32_args a = *(const struct xpu_depthwise_f32_args *)args;
     struct window w = {
@@ -80,7 +77,6 @@ static void depthwise_share(const void *args, uint32_t core, uint32_t cores)
     window_run(&w, core, cores);
 }
 
-xpu_ticket xpu_depthwise_f32(const struct xpu_depthwise_f32_args *args, uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_depthwise_f32(const struct xpu_depthwise_f32_args *args, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores(depthwise_share, args, layer, after);
 }

@@ -14,16 +14,14 @@ struct epilogue {
 
 #define EPILOGUE_OF(a) {(a)->activation, (a)->low, (a)->high, (a)->alpha, (a)->branch_after}
 
-static inline vfloat32m4_t activate(vfloat32m4_t v, const struct epilogue *e, size_t vl)
-{
+static inline vfloat32m4_t activate(vfloat32m4_t v, const struct epilogue *e, size_t vl) {
     if (e->activation == (int32_t)XPU_ACT_CLIP) return xv_clip(v, e->low, e->high, vl);
     if (e->activation == (int32_t)XPU_ACT_LEAKY) return xv_leaky_relu(v, e->alpha, vl);
     return v;
 }
 
 /* row[0..n) in LM becomes the layer's result; branch is NULL without one. */
-static inline void apply_epilogue(float *row, const float *branch, uint32_t n, const struct epilogue *e)
-{
+static inline void apply_epilogue(float *row, const float *branch, uint32_t n, const struct epilogue *e) {
     if (!branch && e->activation == (int32_t)XPU_ACT_NONE) return;
     for (uint32_t done = 0; done < n;) {
         size_t vl = __riscv_vsetvl_e32m4(n - done);

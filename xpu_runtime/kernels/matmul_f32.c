@@ -1,8 +1,7 @@
 /* Product of two computed matrices: for each batch a 1x1 convolution whose image is one row of m pixels. */
 #include "xpu_runtime/kernels/conv2d_f32.h"
 
-static void matmul_share(const void *args, uint32_t core, uint32_t cores)
-{
+static void matmul_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_matmul_f32_args a = *(const struct xpu_matmul_f32_args *)args;
     struct xpu_conv2d_f32_args one = {
         .bias = a.bias,
@@ -36,7 +35,6 @@ static void matmul_share(const void *args, uint32_t core, uint32_t cores)
     }
 }
 
-xpu_ticket xpu_matmul_f32(const struct xpu_matmul_f32_args *args, uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_matmul_f32(const struct xpu_matmul_f32_args *args, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores(matmul_share, args, layer, after);
 }

@@ -2,16 +2,14 @@
 #include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/window.h"
 
-static void pool_start(const struct window *w, const struct window_task *t, size_t vl)
-{
+static void pool_start(const struct window *w, const struct window_task *t, size_t vl) {
     const struct xpu_pool_f32_args *a = w->args;
     vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(a->is_max ? -__builtin_inff() : 0.0f, vl);
     for (uint32_t pixel = 0; pixel < t->pixels; pixel++) __riscv_vse32_v_f32m4(w->acc + pixel * w->block, start, vl);
 }
 
 static void pool_tap(const struct window *w, const struct window_task *t, const float *x, uint32_t pitch, uint32_t low,
-                     uint32_t high, const float *extra, size_t vl)
-{
+                     uint32_t high, const float *extra, size_t vl) {
     (void)t, (void)extra;
     const struct xpu_pool_f32_args *a = w->args;
     for (uint32_t pixel = low; pixel < high; pixel++) {
@@ -23,8 +21,7 @@ static void pool_tap(const struct window *w, const struct window_task *t, const 
 }
 
 /* Taps of one direction that count for the average: those inside the input, or inside the padded input. */
-static int32_t count_taps(int32_t first, int32_t taps, int32_t dilation, int32_t low, int32_t high)
-{
+static int32_t count_taps(int32_t first, int32_t taps, int32_t dilation, int32_t low, int32_t high) {
     int32_t count = 0;
     for (int32_t i = 0; i < taps; i++) {
         int32_t at = first + i * dilation;
@@ -33,8 +30,7 @@ static int32_t count_taps(int32_t first, int32_t taps, int32_t dilation, int32_t
     return count;
 }
 
-static void pool_average(const struct window *w, const struct window_task *t, size_t vl)
-{
+static void pool_average(const struct window *w, const struct window_task *t, size_t vl) {
     const struct xpu_pool_f32_args *a = w->args;
     int32_t pad = a->count_include_pad;
     int32_t rows = count_taps((int32_t)t->row * a->stride_h - a->pad_top, a->kernel_h, a->dilation_h,
@@ -48,8 +44,7 @@ static void pool_average(const struct window *w, const struct window_task *t, si
     }
 }
 
-static void pool_finish(const struct window *w, const struct window_task *t, size_t vl)
-{
+static void pool_finish(const struct window *w, const struct window_task *t, size_t vl) {
     const struct xpu_pool_f32_args *a = w->args;
     if (!a->is_max) pool_average(w, t, vl);
     uint32_t pixel = (t->image * (uint32_t)w->out_h + t->row) * (uint32_t)w->out_w + t->first_pixel;
@@ -57,8 +52,7 @@ static void pool_finish(const struct window *w, const struct window_task *t, siz
                           (int32_t)(4 * w->block), 4 * t->channels, t->pixels));
 }
 
-static void pool_share(const void *args, uint32_t core, uint32_t cores)
-{
+static void pool_share(const void *args, uint32_t core, uint32_t cores) {
     static const struct window_actions actions = {pool_start, 0, pool_tap, pool_finish};
     const struct xpu_pool_f32_args a = *(const struct xpu_pool_f32_args *)args;
     struct window w = {
@@ -83,7 +77,6 @@ static void pool_share(const void *args, uint32_t core, uint32_t cores)
     window_run(&w, core, cores);
 }
 
-xpu_ticket xpu_pool_f32(const struct xpu_pool_f32_args *args, uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_pool_f32(const struct xpu_pool_f32_args *args, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores(pool_share, args, layer, after);
 }

@@ -15,22 +15,27 @@ struct rows {
     float *lm, *sums;
 };
 
-static void move_in(const struct rows *r, uint32_t from, uint32_t first, uint32_t n)
-{
+static void move_in(const struct rows *r, uint32_t from, uint32_t first, uint32_t n) {
+    if (r->width == r->pitch) {
+        xpu_wait(GM2LM(r->lm, from + 4 * first * r->pitch, 4 * n * r->pitch));
+        return;
+    }
     xpu_wait(xpu_load_2d(r->lm, (int32_t)(4 * r->width), from + 4 * first * r->pitch, (int32_t)(4 * r->pitch),
                          4 * r->width, n));
 }
 
-static void move_out(const struct rows *r, uint32_t first, uint32_t n)
-{
+static void move_out(const struct rows *r, uint32_t first, uint32_t n) {
+    if (r->width == r->pitch) {
+        xpu_wait(LM2GM(r->y + 4 * first * r->pitch, r->lm, 4 * n * r->pitch));
+        return;
+    }
     xpu_wait(xpu_store_2d(r->y + 4 * first * r->pitch, (int32_t)(4 * r->pitch), r->lm, (int32_t)(4 * r->width),
                           4 * r->width, n));
 }
 
 /* ---- one row: a vector holds neighbours of the row ---- */
 
-static float row_max(const float *x, uint32_t n, float most)
-{
+static float row_max(const float *x, uint32_t n, float most) {
     vfloat32m1_t result = __riscv_vfmv_s_f_f32m1(most, 1);
     for (uint32_t done = 0; done < n;) {
         size_t vl = __riscv_vsetvl_e32m4(n - done);
@@ -41,8 +46,7 @@ static float row_max(const float *x, uint32_t n, float most)
 }
 
 /* x becomes exp(x - most); its elements are added to the lanes. `x` begins at a multiple of 16 of its row. */
-static vfloat32m1_t row_exp(float *x, uint32_t n, float most, vfloat32m1_t lanes)
-{
+static vfloat32m1_t row_exp(float *x, uint32_t n, float most, vfloat32m1_t lanes) {
     for (uint32_t done = 0; done < n;) {
         size_t vl = __riscv_vsetvl_e32m4(n - done);
         vfloat32m4_t v = __riscv_vle32_v_f32m4(x + done, vl);
@@ -57,8 +61,7 @@ static vfloat32m1_t row_exp(float *x, uint32_t n, float most, vfloat32m1_t lanes
     return lanes;
 }
 
-static void row_divide(float *x, uint32_t n, float sum)
-{
+static void row_divide(float *x, uint32_t n, float sum) {
     for (uint32_t done = 0; done < n;) {
         size_t vl = __riscv_vsetvl_e32m4(n - done);
         __riscv_vse32_v_f32m4(x + done, __riscv_vfdiv_vf_f32m4(__riscv_vle32_v_f32m4(x + done, vl), sum, vl), vl);
@@ -66,15 +69,13 @@ static void row_divide(float *x, uint32_t n, float sum)
     }
 }
 
-static float lanes_sum(vfloat32m1_t lanes)
-{
+static float lanes_sum(vfloat32m1_t lanes) {
     xa_lanes values;
     __riscv_vse32_v_f32m1(values.lane, lanes, LANES);
     return xa_lanes_sum(values);
 }
 
-static void softmax_row(const struct rows *r)
-{
+static void softmax_row(const struct rows *r) {
     float most = -__builtin_inff();
     vfloat32m1_t lanes = __riscv_vfmv_v_f_f32m1(0.0f, LANES);
     int whole = r->count <= r->rows;
@@ -100,15 +101,13 @@ static void softmax_row(const struct rows *r)
 
 /* ---- `width` rows side by side: a vector holds one position of each ---- */
 
-static void columns_max(const struct rows *r, uint32_t n, float *most, size_t vl)
-{
+static void columns_max(const struct rows *r, uint32_t n, float *most, size_t vl) {
     vfloat32m4_t result = __riscv_vle32_v_f32m4(most, vl);
     for (uint32_t i = 0; i < n; i++) result = xv_max(result, __riscv_vle32_v_f32m4(r->lm + i * r->width, vl), vl);
     __riscv_vse32_v_f32m4(most, result, vl);
 }
 
-static void columns_exp(const struct rows *r, uint32_t first, uint32_t n, const float *most, size_t vl)
-{
+static void columns_exp(const struct rows *r, uint32_t first, uint32_t n, const float *most, size_t vl) {
     vfloat32m4_t subtract = __riscv_vle32_v_f32m4(most, vl);
     for (uint32_t i = 0; i < n; i++) {
         float *x = r->lm + i * r->width, *lane = r->sums + (first + i) % LANES * WIDTH;
@@ -119,8 +118,7 @@ static void columns_exp(const struct rows *r, uint32_t first, uint32_t n, const 
 }
 
 /* The tree over the 16 lanes; the sums end in lane 0. */
-static void columns_tree(const struct rows *r, size_t vl)
-{
+static void columns_tree(const struct rows *r, size_t vl) {
     for (uint32_t step = LANES / 2; step > 0; step /= 2) {
         for (uint32_t j = 0; j < step; j++) {
             float *to = r->sums + j * WIDTH;
@@ -130,8 +128,7 @@ static void columns_tree(const struct rows *r, size_t vl)
     }
 }
 
-static void columns_divide(const struct rows *r, uint32_t n, size_t vl)
-{
+static void columns_divide(const struct rows *r, uint32_t n, size_t vl) {
     vfloat32m4_t sum = __riscv_vle32_v_f32m4(r->sums, vl);
     for (uint32_t i = 0; i < n; i++) {
         float *x = r->lm + i * r->width;
@@ -139,8 +136,7 @@ static void columns_divide(const struct rows *r, uint32_t n, size_t vl)
     }
 }
 
-static void softmax_columns(const struct rows *r)
-{
+static void softmax_columns(const struct rows *r) {
     size_t vl = __riscv_vsetvl_e32m4(r->width);
     float *most = r->sums + LANES * WIDTH;
     __riscv_vse32_v_f32m4(most, __riscv_vfmv_v_f_f32m4(-__builtin_inff(), vl), vl);
@@ -168,8 +164,7 @@ static void softmax_columns(const struct rows *r)
     }
 }
 
-static void softmax_share(const void *args, uint32_t core, uint32_t cores)
-{
+static void softmax_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_softmax_f32_args a = *(const struct xpu_softmax_f32_args *)args;
     uint32_t available, first, last;
     struct rows r = {.count = (uint32_t)a.count, .pitch = (uint32_t)a.inner};
@@ -184,12 +179,13 @@ static void softmax_share(const void *args, uint32_t core, uint32_t cores)
         r.width = min_u32(width, r.pitch - i % blocks * width);
         r.x = a.x + offset;
         r.y = a.y + offset;
-        if (r.pitch == 1) softmax_row(&r);
-        else softmax_columns(&r);
+        if (r.pitch == 1)
+            softmax_row(&r);
+        else
+            softmax_columns(&r);
     }
 }
 
-xpu_ticket xpu_softmax_f32(const struct xpu_softmax_f32_args *args, uint32_t layer, xpu_ticket after)
-{
+xpu_ticket xpu_softmax_f32(const struct xpu_softmax_f32_args *args, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores(softmax_share, args, layer, after);
 }

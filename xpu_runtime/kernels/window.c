@@ -6,26 +6,29 @@ struct step {
     uint32_t kh, kw, taps;
 };
 
-static uint32_t floats_needed(struct window *w)
-{
+static uint32_t floats_needed(struct window *w) {
     w->segment = (w->pixels - 1) * (uint32_t)w->stride_w + (w->taps - 1) * (uint32_t)w->dilation_w + 1;
     if (w->taps == 1) w->segment = w->pixels;
     return w->block * ((1 + w->rows_of_result) * w->pixels + 2 * w->segment + (w->has_extra ? 2 * w->taps : 0)) + 64;
 }
 
-static void choose_tiles(struct window *w)
-{
+static void choose_tiles(struct window *w) {
     uint32_t available;
     float *lm = lm_floats(&available);
     w->block = min_u32(((uint32_t)w->channels + 15) / 16 * 16, MAX_BLOCK);
     w->pixels = min_u32((uint32_t)w->out_w, MAX_PIXELS);
     w->taps = (uint32_t)w->kernel_w;
     while (floats_needed(w) > available) {
-        if (w->pixels > 8) w->pixels = (w->pixels + 1) / 2;
-        else if (w->taps > 1) w->taps = (w->taps + 1) / 2;
-        else if (w->block > 16) w->block -= 16;
-        else if (w->pixels > 1) w->pixels = (w->pixels + 1) / 2;
-        else xpu_abort(0x77696e64);
+        if (w->pixels > 8)
+            w->pixels = (w->pixels + 1) / 2;
+        else if (w->taps > 1)
+            w->taps = (w->taps + 1) / 2;
+        else if (w->block > 16)
+            w->block -= 16;
+        else if (w->pixels > 1)
+            w->pixels = (w->pixels + 1) / 2;
+        else
+            xpu_abort(0x77696e64);
     }
     w->acc = lm;
     w->more = w->acc + w->pixels * w->block;
@@ -35,19 +38,16 @@ static void choose_tiles(struct window *w)
     w->extra[1] = w->extra[0] + (w->has_extra ? w->taps * w->block : 0);
 }
 
-int32_t window_input_row(const struct window *w, const struct window_task *t, uint32_t kh)
-{
+int32_t window_input_row(const struct window *w, const struct window_task *t, uint32_t kh) {
     int32_t row = (int32_t)t->row * w->stride_h - w->pad_top + (int32_t)kh * w->dilation_h;
     return row >= 0 && row < w->in_h ? row : -1;
 }
 
-static int32_t first_column(const struct window *w, const struct window_task *t, uint32_t kw)
-{
+static int32_t first_column(const struct window *w, const struct window_task *t, uint32_t kw) {
     return (int32_t)t->first_pixel * w->stride_w - w->pad_left + (int32_t)kw * w->dilation_w;
 }
 
-void window_valid(const struct window *w, const struct window_task *t, uint32_t kw, uint32_t *low, uint32_t *high)
-{
+void window_valid(const struct window *w, const struct window_task *t, uint32_t kw, uint32_t *low, uint32_t *high) {
     int32_t first = first_column(w, t, kw);
     int32_t begin = first >= 0 ? 0 : (-first + w->stride_w - 1) / w->stride_w;
     int32_t end = first >= w->in_w ? 0 : (w->in_w - 1 - first) / w->stride_w + 1;
@@ -56,8 +56,7 @@ void window_valid(const struct window *w, const struct window_task *t, uint32_t 
 }
 
 /* The first step at or behind *s whose kernel row lies inside the image; 0 when there is none. */
-static int skip_padding(const struct window *w, const struct window_task *t, struct step *s)
-{
+static int skip_padding(const struct window *w, const struct window_task *t, struct step *s) {
     if (s->kw >= (uint32_t)w->kernel_w) {
         s->kw = 0;
         s->kh++;
@@ -71,8 +70,7 @@ static int skip_padding(const struct window *w, const struct window_task *t, str
 }
 
 static xpu_ticket load_step(const struct window *w, const struct window_task *t, const struct step *s, uint32_t half,
-                            xpu_ticket before)
-{
+                            xpu_ticket before) {
     int32_t row = window_input_row(w, t, s->kh), left = first_column(w, t, s->kw), pitch = 1, begin, end;
     uint32_t slot;
     if (w->taps == 1) {
@@ -100,8 +98,7 @@ static xpu_ticket load_step(const struct window *w, const struct window_task *t,
 }
 
 static void compute_step(const struct window *w, const struct window_task *t, const struct step *s, uint32_t half,
-                         size_t vl)
-{
+                         size_t vl) {
     uint32_t pitch = (w->taps == 1 ? 1 : (uint32_t)w->stride_w) * w->block;
     for (uint32_t tap = 0; tap < s->taps; tap++) {
         uint32_t low, high;
@@ -111,8 +108,7 @@ static void compute_step(const struct window *w, const struct window_task *t, co
     }
 }
 
-static void run_task(const struct window *w, const struct window_task *t)
-{
+static void run_task(const struct window *w, const struct window_task *t) {
     size_t vl = __riscv_vsetvl_e32m4(t->channels);
     struct step now = {0, 0, 0};
     xpu_ticket loaded = {XPU_COUNTER_CALL, 0};
@@ -132,8 +128,7 @@ static void run_task(const struct window *w, const struct window_task *t)
     w->actions->finish(w, t, vl);
 }
 
-void window_run(struct window *w, uint32_t core, uint32_t cores)
-{
+void window_run(struct window *w, uint32_t core, uint32_t cores) {
     choose_tiles(w);
     uint32_t blocks = ((uint32_t)w->channels + w->block - 1) / w->block;
     uint32_t tiles = ((uint32_t)w->out_w + w->pixels - 1) / w->pixels;

@@ -109,9 +109,9 @@
 #define XPU_ACT_NONE 0u /* activation: none (in quantised mode the clamp to lo, hi is always done) */
 #define XPU_ACT_CLIP 1u /* activation: clip to lo, hi */
 #define XPU_ACT_LEAKY 2u /* activation: x < 0 gives fl(x * slope) */
-#define XPU_POST_SCALE 0u /* op: x goes through the post-processor like an accumulator */
-#define XPU_POST_ADD 1u /* op: quantised add, clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2) */
-#define XPU_POST_MUL 2u /* op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra+zero)), lo2, hi2); float fl(x*branch) */
+#define XPU_POST_SCALE 0u /* op: x - za goes through the post-processor like an accumulator */
+#define XPU_POST_ADD 1u /* op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2) */
+#define XPU_POST_MUL 2u /* op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra)+zero)), lo2, hi2); float act(fl(v*b)) */
 
 /* opcodes of descriptors */
 #define XPU_OPCODE_NOP 1u /* carries waits and a signal, does nothing */
@@ -144,7 +144,7 @@ typedef struct {
     float x_scale; /* scale of x where the descriptor's absmax is 0 */
     float w_scale; /* scale of w for all columns where the descriptor's scale and w_absmax are 0 */
     uint32_t w_absmax; /* address of the absmax of w (w converted at run time): w_scale is fl(absmax/Q); 0: none */
-    int32_t za; /* quantised multiply: zero point of x */
+    int32_t za; /* kind post: zero point of an integer x, subtracted first (not by a quantised add) */
     int32_t zb; /* quantised multiply: zero point of the branch */
 } xpu_post_params;
 
@@ -272,7 +272,7 @@ typedef struct {
     uint64_t scale_address; /* address of the multiplier or absmax with scale_mode 1, 2 */
     uint64_t dst; /* destination address */
     uint32_t dst_type; /* destination element type */
-    uint32_t size0; /* elements in dimension 0, the outermost; 0: nothing is moved */
+    uint32_t size0; /* elements in dimension 0, the outermost; 0: nothing is moved; at most 2^31 elements */
     uint32_t size1; /* elements in dimension 1 */
     uint32_t size2; /* elements in dimension 2 */
     uint32_t size3; /* elements in dimension 3, the innermost */
@@ -519,7 +519,7 @@ typedef struct {
     uint32_t wait1_value; /* starts when (int32)(counter wait1 - this) >= 0 */
     uint64_t dst; /* destination address */
     uint32_t dst_type; /* destination element type */
-    uint32_t size0; /* elements in dimension 0, the outermost; 0: nothing is moved */
+    uint32_t size0; /* elements in dimension 0, the outermost; 0: nothing is moved; at most 2^31 elements */
     uint32_t size1; /* elements in dimension 1 */
     uint32_t size2; /* elements in dimension 2 */
     uint32_t size3; /* elements in dimension 3, the innermost */
@@ -710,7 +710,7 @@ typedef struct {
     uint64_t scale_address; /* address of the multiplier or absmax with scale_mode 1, 2 */
     uint64_t dst; /* destination address */
     uint32_t dst_type; /* destination element type */
-    uint32_t size0; /* elements in dimension 0, the outermost; 0: nothing is moved */
+    uint32_t size0; /* elements in dimension 0, the outermost; 0: nothing is moved; at most 2^31 elements */
     uint32_t size1; /* elements in dimension 1 */
     uint32_t size2; /* elements in dimension 2 */
     uint32_t size3; /* elements in dimension 3, the innermost */
@@ -989,7 +989,7 @@ typedef struct {
     uint64_t findmax; /* float mode: a float that becomes max(itself, |y|); 0: none */
     uint64_t absmax; /* absmax of x: x_scale is fl(absmax/Q), read at the start; 0: none */
     uint64_t lookup; /* quantised mode: 256 bytes that map the output byte; 0: none */
-    uint32_t y_type; /* output type: int8, uint8; float mode also int16, float32 */
+    uint32_t y_type; /* quantised mode: int8, uint8; float mode: float32, int16, int8 */
     uint32_t columns; /* output channels */
     int32_t x_row_stride; /* bytes from one row of the input tile to the next */
     int32_t x_pixel_stride; /* bytes from one pixel of the input tile to the next */
@@ -999,7 +999,7 @@ typedef struct {
     int32_t y_pixel_stride; /* bytes from one output pixel to the next */
     int32_t branch_row_stride; /* bytes from one row of the branch to the next */
     int32_t branch_pixel_stride; /* bytes from one pixel of the branch to the next */
-    uint32_t branch_type; /* type of the branch; int8, uint8; float mode also int16, float32 */
+    uint32_t branch_type; /* type of the branch: as y_type */
     uint64_t w; /* packed weights in SM: [kh * kw * channels][columns] */
     uint64_t start; /* one int32 per column that accumulators start from; 0: none */
     uint32_t mode; /* operands: 0 8x8, 1 16x8, 2 16x16 */
@@ -1016,7 +1016,7 @@ typedef struct {
     int32_t pad_left; /* tile column of tap 0 of output pixel 0, negated; may be negative */
     uint32_t dilation_h; /* input rows from one tap to the next */
     uint32_t dilation_w; /* input pixels from one tap to the next */
-    uint32_t w_row_stride; /* bytes from one row of w to the next */
+    uint32_t w_row_stride; /* bytes from one row of w to the next, at least one row */
     int32_t x_zero; /* 8x8: zero point of x */
     int32_t w_zero; /* 8x8: zero point of w */
 } xpu_desc_tensor;
@@ -1485,7 +1485,7 @@ typedef struct {
     uint64_t findmax; /* float mode: a float that becomes max(itself, |y|); 0: none */
     uint64_t absmax; /* absmax of x: x_scale is fl(absmax/Q), read at the start; 0: none */
     uint64_t lookup; /* quantised mode: 256 bytes that map the output byte; 0: none */
-    uint32_t y_type; /* output type: int8, uint8; float mode also int16, float32 */
+    uint32_t y_type; /* quantised mode: int8, uint8; float mode: float32, int16, int8 */
     uint32_t columns; /* output channels */
     int32_t x_row_stride; /* bytes from one row of the input tile to the next */
     int32_t x_pixel_stride; /* bytes from one pixel of the input tile to the next */
@@ -1495,8 +1495,8 @@ typedef struct {
     int32_t y_pixel_stride; /* bytes from one output pixel to the next */
     int32_t branch_row_stride; /* bytes from one row of the branch to the next */
     int32_t branch_pixel_stride; /* bytes from one pixel of the branch to the next */
-    uint32_t branch_type; /* type of the branch; int8, uint8; float mode also int16, float32 */
-    uint32_t x_type; /* type of x; int32 stands for an accumulator */
+    uint32_t branch_type; /* type of the branch: as y_type */
+    uint32_t x_type; /* any element type; quantised mode: integers only; add and multiply there: 8 bits */
     uint32_t op; /* 0 scale, 1 add, 2 multiply */
 } xpu_desc_post;
 static inline uint32_t xpu_desc_post_get_opcode(const uint32_t *words) {
