@@ -47,7 +47,7 @@ XF_FUNCTION XF XF_NAME(log_near)(XF f, XF n XF_VL) {
     return XF_FMAC(XF_LN2_HIGH, n, low);
 }
 
-/* Underflows to subnormals and 0, overflows to inf. */
+/* Underflows to subnormals and 0, overflows to inf. 1.04 ulp. */
 XF_FUNCTION XF XF_NAME(exp)(XF x XF_VL) {
     XF bounded = XF_SELECTC(XM_LTC(x, -105.0f), -105.0f, x);
     XI n = XI_MINC(XF_NEAREST(XF_MULC(bounded, XF_LOG2_E)), 129);
@@ -57,7 +57,7 @@ XF_FUNCTION XF XF_NAME(exp)(XF x XF_VL) {
     return XF_MUL(power, XF_CALL(power_of_two, XI_SUB(n, half)));
 }
 
-/* 0 gives -inf, negative numbers NaN. */
+/* 0 gives -inf, negative numbers NaN. 0.94 ulp. */
 XF_FUNCTION XF XF_NAME(log)(XF x XF_VL) {
     XM small = XM_LTC(x, 0x1p-126f);
     XI bits = XF_BITS(XF_SELECT(small, XF_MULC(x, 0x1p23f), x));
@@ -69,7 +69,7 @@ XF_FUNCTION XF XF_NAME(log)(XF x XF_VL) {
     return XF_SELECTC(XM_EQC(x, 0.0f), -XF_INF, y);
 }
 
-/* x + x t P(t), t = x^2, below 0.55, else 1 - 2 / (1 + e^(2|x|)). */
+/* x + x t P(t), t = x^2, below 0.55, else 1 - 2 / (1 + e^(2|x|)). 1.47 ulp. */
 XF_FUNCTION XF XF_NAME(tanh)(XF x XF_VL) {
     XF t = XF_MUL(x, x), t2 = XF_MUL(t, t), a = XF_ABS(x);
     XF p = XF_FMAC(-0x1.9921a2p-8f, t2, XF_LINE(-0x1.b91e7ep-5f, 0x1.58e518p-6f, t));
@@ -82,11 +82,11 @@ XF_FUNCTION XF XF_NAME(tanh)(XF x XF_VL) {
     XF scale = XF_CALL(power_of_two, n);
     XF below = XF_RDIVC(XF_ADDC(XF_FMA(q, scale, scale), 1.0f), 2.0f);
     XF far = XF_RSUBC(below, 1.0f);
-    return XF_SELECT(XM_LTC(a, 0.55f), near, XF_COPYSIGN(far, x));
+    return XF_COPYSIGN(XF_SELECT(XM_LTC(a, 0.55f), near, far), x); /* of -0 too, which near loses */
 }
 
 /* With E = e^(-|x|): 1 / (1 + E), or E / (1 + E) for negative x. The last line lessens the error of the quotient y:
- * the true value is the numerator - y E. */
+ * the true value is the numerator - y E. 1.66 ulp. */
 XF_FUNCTION XF XF_NAME(sigmoid)(XF x XF_VL) {
     XF e = XF_CALL(exp, XF_NEG(XF_ABS(x)));
     XF numerator = XF_SELECT(XM_LTC(x, 0.0f), e, XF_SPLAT(1.0f));
@@ -94,7 +94,7 @@ XF_FUNCTION XF XF_NAME(sigmoid)(XF x XF_VL) {
     return XF_FMA(XF_NEG(y), e, numerator);
 }
 
-/* x + x S(x^2) below 0.875, else 1 - e^g(|x|) with g = log(erfc). */
+/* x + x S(x^2) below 0.875, else 1 - e^g(|x|) with g = log(erfc). 1.27 ulp. */
 XF_FUNCTION XF XF_NAME(erf)(XF x XF_VL) {
     XF t = XF_MUL(x, x), t2 = XF_MUL(t, t);
     XF s = XF_LINE(0x1.47d510p-8f, -0x1.3cb546p-11f, t);
@@ -114,7 +114,7 @@ XF_FUNCTION XF XF_NAME(erf)(XF x XF_VL) {
     return XF_SELECT(XM_LTC(a, 0.875f), near, XF_COPYSIGN(far, x));
 }
 
-/* log(1 + e^x) = max(x, 0) + log(1 + E), E = e^(-|x|) */
+/* log(1 + e^x) = max(x, 0) + log(1 + E), E = e^(-|x|). 1.75 ulp. */
 XF_FUNCTION XF XF_NAME(softplus)(XF x XF_VL) {
     XF e = XF_CALL(exp, XF_NEG(XF_ABS(x)));
     XM upper = XM_GTC(e, 0x1.a8279ap-2f); /* sqrt(2) - 1 */

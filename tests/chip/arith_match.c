@@ -218,6 +218,8 @@ static int match_all(void) {
 }
 
 #if defined(__riscv)
+void _start(void);
+
 void _start(void) {
     call(93, match_all(), 0, 0);
     __builtin_unreachable();

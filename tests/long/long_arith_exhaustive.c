@@ -1,22 +1,20 @@
 /*
  * All 2^32 floats through an elementary function of core/arith.h: prints the largest error against double precision
- * and where it is. Usage: arith_exhaustive FUNCTION... (without any: all). Exit status 1 when a bound is exceeded.
+ * and where it is. Usage: long_arith_exhaustive FUNCTION... (without any: all). Exit status 1 when a bound is exceeded.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/unit/arith_oracle.h"
 
-enum { BLOCK = 1 << 12 };
-
 static int check(const arith_oracle *oracle) {
-    static float x[BLOCK], y[BLOCK];
+    static float x[ORACLE_BLOCK], y[ORACLE_BLOCK];
     double worst = 0;
     uint32_t worst_bits = 0;
-    for (uint64_t start = 0; start < UINT64_C(1) << 32; start += BLOCK) {
-        for (uint32_t i = 0; i < BLOCK; i++) x[i] = xa_float((uint32_t)start + i);
-        oracle->block(y, x, BLOCK);
-        for (uint32_t i = 0; i < BLOCK; i++) {
+    for (uint64_t start = 0; start < UINT64_C(1) << 32; start += ORACLE_BLOCK) {
+        for (uint32_t i = 0; i < ORACLE_BLOCK; i++) x[i] = xa_float((uint32_t)start + i);
+        oracle->block(y, x);
+        for (uint32_t i = 0; i < ORACLE_BLOCK; i++) {
             double error = ulp_error(y[i], oracle->truth((double)x[i]));
             if (error > worst) {
                 worst = error;

@@ -1,0 +1,424 @@
+/* core/arith.h: edge cases, samples of every elementary function, and the quantised formulas against arithmetic of
+ * their own in double and 64-bit integers. */
+#include <limits.h>
+#include <stdio.h>
+
+#include "tests/unit/arith_oracle.h"
+#include "tests/unit/unit.h"
+
+enum { SAMPLES = 1 << 20, ROUNDS = 100000 };
+
+static uint64_t random_state;
+
+static void seed_random(const char *test) {
+    random_state = 0x9e3779b97f4a7c15u;
+    printf("(%s: seed %llx) ", test, (unsigned long long)random_state);
+}
+
+static uint32_t random_bits(void) {
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 32);
+}
+
+/* From lo to hi, both included. */
+static int32_t random_int(int32_t lo, int32_t hi) {
+    return (int32_t)(lo + (int64_t)(random_bits() % (uint64_t)((int64_t)hi - lo + 1)));
+}
+
+/* From lo to hi, evenly spread over the exponents. */
+static float random_scale(double lo, double hi) {
+    return (float)(lo * pow(hi / lo, random_bits() / 0x1p32));
+}
+
+static void check_bits(const char *name, uint32_t x, float y, uint32_t expected) {
+    bool same = xa_bits(xa_canonical(y)) == expected;
+    if (!same) printf("\n%s(%08x): %08x, expected %08x", name, x, xa_bits(y), expected);
+    CU_ASSERT_TRUE(same);
+}
+
+enum { INF = 0x7f800000, NEGATIVE_INF = (int)0xff800000, NOT_A_NUMBER = 0x7fc00000, NEGATIVE_ZERO = (int)0x80000000 };
+
+static void edge_cases(void) {
+    static const struct {
+        const char *name;
+        float (*function)(float x);
+        uint32_t x, y;
+    } cases[] = {
+        {"exp", xa_exp, 0, 0x3f800000},
+        {"exp", xa_exp, 0x80000000, 0x3f800000},
+        {"exp", xa_exp, 0x7f800000, 0x7f800000},
+        {"exp", xa_exp, 0xff800000, 0},
+        {"exp", xa_exp, 0x7fc00000, 0x7fc00000},
+        {"exp", xa_exp, 0xffc00001, 0x7fc00000},
+        {"exp", xa_exp, 0x42b17218, 0x7f800000}, /* the first float above log(FLT_MAX) */
+        {"exp", xa_exp, 0x7f7fffff, 0x7f800000},
+        {"exp", xa_exp, 0xc2cff1b5, 0}, /* the first float below log(2^-150) */
+        {"exp", xa_exp, 0xff7fffff, 0},
+        {"log", xa_log, 0, 0xff800000},
+        {"log", xa_log, 0x80000000, 0xff800000},
+        {"log", xa_log, 0x3f800000, 0},
+        {"log", xa_log, 0x7f800000, 0x7f800000},
+        {"log", xa_log, 0xff800000, 0x7fc00000},
+        {"log", xa_log, 0x80000001, 0x7fc00000},
+        {"log", xa_log, 0xbf800000, 0x7fc00000},
+        {"log", xa_log, 0x7fc00000, 0x7fc00000},
+        {"log", xa_log, 1, 0xc2ce8ed0}, /* log(2^-149) */
+        {"tanh", xa_tanh, 0, 0},
+        {"tanh", xa_tanh, 0x80000000, 0x80000000},
+        {"tanh", xa_tanh, 1, 1},
+        {"tanh", xa_tanh, 0x80000001, 0x80000001},
+        {"tanh", xa_tanh, 0x7f800000, 0x3f800000},
+        {"tanh", xa_tanh, 0xff800000, 0xbf800000},
+        {"tanh", xa_tanh, 0x7fc00000, 0x7fc00000},
+        {"sigmoid", xa_sigmoid, 0, 0x3f000000},
+        {"sigmoid", xa_sigmoid, 0x7f800000, 0x3f800000},
+        {"sigmoid", xa_sigmoid, 0xff800000, 0},
+        {"sigmoid", xa_sigmoid, 0x7fc00000, 0x7fc00000},
+        {"erf", xa_erf, 0, 0},
+        {"erf", xa_erf, 0x80000000, 0x80000000},
+        {"erf", xa_erf, 1, 1},
+        {"erf", xa_erf, 0x7f800000, 0x3f800000},
+        {"erf", xa_erf, 0xff800000, 0xbf800000},
+        {"erf", xa_erf, 0x7fc00000, 0x7fc00000},
+        {"sqrt", xa_sqrt, 0x80000000, 0x80000000},
+        {"sqrt", xa_sqrt, 0x80000001, 0x7fc00000},
+        {"sqrt", xa_sqrt, 0x7f800000, 0x7f800000},
+        {"softplus", xa_softplus, 0x7f800000, 0x7f800000},
+        {"softplus", xa_softplus, 0xff800000, 0},
+        {"softplus", xa_softplus, 0x7fc00000, 0x7fc00000},
+        {"gelu", xa_gelu, 0, 0},
+        {"gelu", xa_gelu, 0x41200000, 0x41200000},
+        {"gelu", xa_gelu, 0x7fc00000, 0x7fc00000},
+        {"relu", xa_relu, 0x80000000, 0},
+        {"relu", xa_relu, 0x7fc00000, 0},
+        {"relu", xa_relu, 0xbf800000, 0},
+        {"relu", xa_relu, 0x7f800000, 0x7f800000},
+        {"hard_swish", xa_hard_swish, 0x7fc00000, 0x7fc00000},
+        {"hard_swish", xa_hard_swish, 0xff800000, 0x7fc00000},
+        {"hard_swish", xa_hard_swish, 0xc0400000, 0x80000000},
+        {"hard_swish", xa_hard_swish, 0x40400000, 0x40400000},
+        {"round", xa_round, 0x3f000000, 0},
+        {"round", xa_round, 0xbf000000, 0x80000000},
+        {"round", xa_round, 0x3fc00000, 0x40000000},
+        {"round", xa_round, 0x4affffff, 0x4b000000},
+        {"round", xa_round, 0x4b000001, 0x4b000001},
+        {"round", xa_round, 0xff800000, 0xff800000},
+        {"round", xa_round, 0x7fc00000, 0x7fc00000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_bits(cases[i].name, cases[i].x, cases[i].function(xa_float(cases[i].x)), cases[i].y);
+}
+
+static void minimum_and_maximum(void) {
+    static const struct {
+        uint32_t a, b, min, max;
+    } cases[] = {
+        {0, 0x80000000, 0x80000000, 0},
+        {0x3f800000, 0x40000000, 0x3f800000, 0x40000000},
+        {0xbf800000, 0xc0000000, 0xc0000000, 0xbf800000},
+        {0x7fc00000, 0x3f800000, 0x3f800000, 0x3f800000},
+        {0x7f800001, 0xbf800000, 0xbf800000, 0xbf800000},
+        {0xffc00005, 0xffc00006, 0x7fc00000, 0x7fc00000},
+        {0x7f800000, 0xff800000, 0xff800000, 0x7f800000},
+        {0x7fc00000, 0x7f800000, 0x7f800000, 0x7f800000},
+        {1, 0x80000001, 0x80000001, 1},
+        {5, 5, 5, 5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float a = xa_float(cases[i].a), b = xa_float(cases[i].b);
+        check_bits("min", cases[i].a, xa_min(a, b), cases[i].min);
+        check_bits("min", cases[i].b, xa_min(b, a), cases[i].min);
+        check_bits("max", cases[i].a, xa_max(a, b), cases[i].max);
+        check_bits("max", cases[i].b, xa_max(b, a), cases[i].max);
+    }
+    check_bits("clip", NOT_A_NUMBER, xa_clip(xa_nan(), -1.0f, 1.0f), 0xbf800000);
+    check_bits("clip", 0x40400000, xa_clip(3.0f, 2.0f, 1.0f), 0x3f800000); /* lo above hi: hi */
+    check_bits("leaky_relu", NEGATIVE_ZERO, xa_leaky_relu(-0.0f, 0.5f), 0x80000000);
+    check_bits("leaky_relu", NEGATIVE_INF, xa_leaky_relu(-xa_inf(), 0.5f), 0xff800000);
+    check_bits("leaky_relu", NOT_A_NUMBER, xa_leaky_relu(xa_nan(), 0.5f), 0x7fc00000);
+    check_bits("hard_sigmoid", INF, xa_hard_sigmoid(xa_inf(), 0.2f, 0.5f), 0x3f800000);
+    check_bits("hard_sigmoid", NOT_A_NUMBER, xa_hard_sigmoid(xa_nan(), 0.2f, 0.5f), 0);
+}
+
+static void conversion_to_integer(void) {
+    static const struct {
+        float x;
+        int32_t even, zero, away;
+    } cases[] = {
+        {0.5f, 0, 0, 1},
+        {-0.5f, 0, 0, -1},
+        {1.5f, 2, 1, 2},
+        {2.5f, 2, 2, 3},
+        {-2.5f, -2, -2, -3},
+        {0x1.fffffep-2f, 0, 0, 0},
+        {0x1.000002p-1f, 1, 0, 1},
+        {8388607.5f, 8388608, 8388607, 8388608},
+        {4194303.5f, 4194304, 4194303, 4194304},
+        {16777216.0f, 16777216, 16777216, 16777216},
+        {0x1.fffffep30f, 2147483520, 2147483520, 2147483520},
+        {0x1p31f, INT32_MAX, INT32_MAX, INT32_MAX},
+        {-0x1p31f, INT32_MIN, INT32_MIN, INT32_MIN},
+        {-0x1.000002p31f, INT32_MIN, INT32_MIN, INT32_MIN},
+        {INFINITY, INT32_MAX, INT32_MAX, INT32_MAX},
+        {-INFINITY, INT32_MIN, INT32_MIN, INT32_MIN},
+        {NAN, INT32_MAX, INT32_MAX, INT32_MAX},
+        {-NAN, INT32_MAX, INT32_MAX, INT32_MAX},
+        {0x1p-149f, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CU_ASSERT_EQUAL(xa_rne_i32(cases[i].x), cases[i].even);
+        CU_ASSERT_EQUAL(xa_rtz_i32(cases[i].x), cases[i].zero);
+        CU_ASSERT_EQUAL(xa_away_i32(cases[i].x), cases[i].away);
+    }
+    seed_random("conversions");
+    uint32_t wrong = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+        float x = xa_float(random_bits());
+        if (!(fabsf(x) < 2e9f)) continue;
+        wrong += xa_rne_i32(x) != (int32_t)rint((double)x);
+        wrong += xa_rtz_i32(x) != (int32_t)x;
+        wrong += xa_away_i32(x) != (int32_t)round((double)x);
+        wrong += xa_round(x) != (float)rint((double)x);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+/* 2^20 bit patterns evenly over all floats, and as many around 0 to 128. */
+static void elementary_functions(void) {
+    static float x[SAMPLES], y[SAMPLES];
+    seed_random("elementary functions");
+    for (int f = 0; f < ARITH_ORACLE_COUNT; f++) {
+        const arith_oracle *oracle = &arith_oracles[f];
+        for (int i = 0; i < SAMPLES; i++) {
+            uint32_t bits = random_bits();
+            x[i] = xa_float(i % 2 ? bits : (bits & 0x87ffffffu) + 0x3c000000u);
+        }
+        for (int i = 0; i < SAMPLES; i += ORACLE_BLOCK) oracle->block(y + i, x + i);
+        double worst = 0;
+        for (int i = 0; i < SAMPLES; i++) {
+            double error = ulp_error(y[i], oracle->truth((double)x[i]));
+            if (error > worst) worst = error;
+        }
+        if (!(worst <= oracle->bound)) printf("\n%s: %g ulp", oracle->name, worst);
+        CU_ASSERT_TRUE(worst <= oracle->bound);
+    }
+}
+
+static int64_t clamp_64(double x, int64_t zero, int64_t lo, int64_t hi) {
+    if (!(x < 1e15)) return hi;
+    int64_t q = (int64_t)rint(x < -1e15 ? -1e15 : x) + zero;
+    return q < lo ? lo : q > hi ? hi : q;
+}
+
+/* Products of two floats are exact in double, quotients round the same way through double. */
+static void quantised_products(void) {
+    seed_random("quantised products");
+    uint32_t wrong = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        int32_t acc = (int32_t)random_bits() >> random_int(0, 24), zero = random_int(-128, 127);
+        float xs = random_scale(1e-4, 1), ws = random_scale(1e-4, 1), ys = random_scale(1e-3, 10);
+        float s = (float)((double)(float)((double)xs * ws) / ys);
+        wrong += xa_requantize_scale(xs, ws, ys) != s;
+        float product = (float)((double)(float)(double)acc * s);
+        wrong += xa_requantize(acc, s, zero, -128, 127) != clamp_64(product, zero, -128, 127);
+
+        int32_t n = random_int(1, 5000);
+        float average = (float)((double)xs / (float)((double)ys * n));
+        wrong += xa_average_scale(xs, ys, n) != average;
+
+        float x = xa_float(random_bits());
+        float quotient = (float)((double)x / xs);
+        wrong += xa_quantize(x, xs, zero, -128, 127) != clamp_64(quotient, zero, -128, 127);
+        x = (float)((random_int(-300, 300) + 0.5) * xs);
+        quotient = (float)((double)x / xs);
+        wrong += xa_quantize(x, xs, zero, -128, 127) != clamp_64(quotient, zero, -128, 127);
+        wrong += xa_quantize_away(x, xs, zero, 0, 255) != clamp_64(round(quotient), zero, 0, 255);
+        wrong += xa_dequantize(acc % 256, xs, zero) != (float)((double)(acc % 256 - zero) * xs);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(xa_requantize(INT32_MAX, 1.0f, 100, -128, 127), 127);
+    CU_ASSERT_EQUAL(xa_requantize(INT32_MIN, 1.0f, -100, -128, 127), -128);
+    CU_ASSERT_EQUAL(xa_requantize(0, xa_nan(), 0, -128, 127), 127);
+    CU_ASSERT_EQUAL(xa_quantize(xa_inf(), 0.5f, 127, 0, 255), 255);
+    CU_ASSERT_EQUAL(xa_quantize(-xa_inf(), 0.5f, 0, 0, 255), 0);
+}
+
+/* Sums of exact products are exact in long double for these sizes. */
+static void quantised_add_and_mul(void) {
+    seed_random("quantised add and mul");
+    uint32_t wrong = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        float sa = random_scale(1e-3, 1), sb = random_scale(1e-3, 1), sc = random_scale(1e-3, 1);
+        int32_t za = random_int(-128, 127), zb = random_int(-128, 127), zc = random_int(-128, 127);
+        xa_qadd_constants k = xa_qadd_prepare(sa, za, sb, zb, sc, zc);
+        float ra = (float)((double)sa / sc), rb = (float)((double)sb / sc);
+        float inner = (float)((long double)ra * za + (long double)(float)((double)rb * zb));
+        float f = (float)((double)zc - inner);
+        wrong += k.ra != ra || k.rb != rb || k.f != f;
+
+        int32_t a = random_int(-128, 127), b = random_int(-128, 127);
+        float first = (float)((long double)b * rb + f);
+        float sum = (float)((long double)a * ra + first);
+        wrong += xa_qadd(a, b, k.ra, k.rb, k.f, -128, 127) != clamp_64(sum, 0, -128, 127);
+
+        float r = (float)((double)(float)((double)sa * sb) / sc);
+        wrong += xa_qmul_scale(sa, sb, sc) != r;
+        float product = (float)((double)((a - za) * (b - zb)) * r);
+        float shifted = (float)((double)product + zc);
+        wrong += xa_qmul(a, za, b, zb, r, zc, -128, 127) != clamp_64(shifted, 0, -128, 127);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static void absmax_quantisation(void) {
+    static const float values[] = {-0.0f, 3.0f, -5.0f, 1.0f};
+    CU_ASSERT_EQUAL(xa_absmax_of(values, 4), 5.0f);
+    CU_ASSERT_EQUAL(xa_absmax_of(values, 0), 0.0f);
+    CU_ASSERT_EQUAL(xa_absmax(2.0f, -1.0f), 2.0f);
+    CU_ASSERT_EQUAL(xa_absmax(2.0f, xa_nan()), xa_inf());
+    CU_ASSERT_EQUAL(xa_absmax(xa_inf(), 1.0f), xa_inf());
+    CU_ASSERT_EQUAL(xa_absmax(0.0f, 0x1p-149f), 0x1p-149f);
+
+    CU_ASSERT_EQUAL(xa_absmax_scale(0.0f, XA_I16_MAX), 0.0f);
+    CU_ASSERT_EQUAL(xa_absmax_inverse(0.0f, XA_I16_MAX), 0.0f);
+    CU_ASSERT_TRUE(xa_is_nan(xa_absmax_scale(xa_inf(), XA_I16_MAX)));
+    CU_ASSERT_TRUE(xa_is_nan(xa_absmax_scale(xa_nan(), XA_I16_MAX)));
+    float tiny = xa_absmax_inverse(0x1p-149f, XA_I16_MAX); /* 32767 / absmax would overflow */
+    CU_ASSERT_EQUAL(xa_absmax_quantize(0.0f, tiny, XA_I16_MAX), 0);
+
+    seed_random("absmax");
+    uint32_t wrong = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        float absmax = random_scale(1e-30, 1e30), x = (float)(absmax * (random_int(-1000, 1000) / 1000.0));
+        int32_t limit = i % 2 ? XA_I16_MAX : 127;
+        float inverse = (float)((double)limit / absmax);
+        wrong += xa_absmax_scale(absmax, limit) != (float)((double)absmax / limit);
+        wrong += xa_absmax_inverse(absmax, limit) != inverse;
+        int64_t q = clamp_64((float)((double)x * inverse), 0, -limit, limit);
+        wrong += xa_absmax_quantize(x, inverse, limit) != q;
+        wrong += xa_absmax_quantize(-absmax, inverse, limit) != -limit;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static void accumulators_of_48_bits(void) {
+    CU_ASSERT_EQUAL(xa_acc48_wrap(INT64_C(1) << 47), -(INT64_C(1) << 47));
+    CU_ASSERT_EQUAL(xa_acc48_wrap((INT64_C(1) << 47) - 1), (INT64_C(1) << 47) - 1);
+    CU_ASSERT_EQUAL(xa_acc48_wrap(-(INT64_C(1) << 47) - 1), (INT64_C(1) << 47) - 1);
+    CU_ASSERT_EQUAL(xa_acc48_wrap(INT64_C(1) << 48), 0);
+    CU_ASSERT_EQUAL(xa_acc48_to_float(INT64_C(16777217)), 16777216.0f);
+    CU_ASSERT_EQUAL(xa_acc48_to_float(INT64_C(16777219)), 16777220.0f);
+    CU_ASSERT_EQUAL(xa_acc48_to_float(-(INT64_C(1) << 47)), -0x1p47f);
+    CU_ASSERT_EQUAL(xa_acc48_to_float((INT64_C(1) << 47) - 1), 0x1p47f);
+    seed_random("accumulators");
+    uint32_t wrong = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        int64_t acc = xa_acc48_wrap((int64_t)((uint64_t)random_bits() << 32 | random_bits())) >> random_int(0, 47);
+        wrong += xa_acc48_to_float(acc) != (float)acc;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static void post_processor(void) {
+    static uint8_t table[256];
+    for (int i = 0; i < 256; i++) table[i] = (uint8_t)(255 - i);
+    xa_post_quantised p = {.zero = 3, .lo = -128, .hi = 127, .lo2 = -100, .hi2 = 100, .ra = 0.5f, .rb = 0.25f, .f = 2};
+    CU_ASSERT_EQUAL(xa_post_quantise(100, 0.5f, 40, &p), 53);
+    p.has_branch = true;
+    CU_ASSERT_EQUAL(xa_post_quantise(100, 0.5f, 40, &p), 38); /* 26.5 + 10 + 2 = 38.5, to even */
+    CU_ASSERT_EQUAL(xa_post_quantise(100000, 0.5f, 255, &p), 100);
+    p.table = table;
+    CU_ASSERT_EQUAL(xa_post_quantise(100, 0.5f, 40, &p), 217);
+    p.table_is_signed = true;
+    CU_ASSERT_EQUAL(xa_post_quantise(100, 0.5f, 40, &p), 217 - 256);
+
+    xa_post_float q = {.activation = XA_ACT_CLIP, .lo = 0, .hi = 6, .slope = 0.5f};
+    CU_ASSERT_EQUAL(xa_post_floating(-8, 0.5f, 1, 10, &q), 0);
+    q.has_bias = q.has_branch = true;
+    CU_ASSERT_EQUAL(xa_post_floating(-8, 0.5f, 1, 10, &q), 10); /* clip(-3) + 10 */
+    q.act_after = true;
+    CU_ASSERT_EQUAL(xa_post_floating(-8, 0.5f, 1, 10, &q), 6);
+    q.activation = XA_ACT_LEAKY;
+    CU_ASSERT_EQUAL(xa_post_floating(-8, 0.5f, 1, -2, &q), -2.5f);
+    q.activation = XA_ACT_NONE;
+    CU_ASSERT_EQUAL(xa_post_floating(-8, 0.5f, 1, -2, &q), -5);
+    /* each step rounds: 2^24 + 1 + 1 stays 2^24, and 3 * fl(1/3) - 1 is 0 */
+    CU_ASSERT_EQUAL(xa_post_floating(0x1p24f, 1, 1, 1, &q), 0x1p24f);
+    CU_ASSERT_EQUAL(xa_post_floating(3, 0x1.555556p-2f, -1, 0, &q), 0);
+}
+
+static void reductions(void) {
+    float x[100];
+    seed_random("reductions");
+    for (int i = 0; i < 100; i++) x[i] = (float)(int32_t)random_bits() * 0x1p-20f;
+    for (size_t n = 0; n <= 50; n++) {
+        float lane[16] = {0}, most = -INFINITY;
+        for (size_t i = 0; i < n; i++) {
+            lane[i & 15] += x[2 * i];
+            most = fmaxf(most, x[2 * i]);
+        }
+        float eight[8], four[4];
+        for (int i = 0; i < 8; i++) eight[i] = lane[i] + lane[i + 8];
+        for (int i = 0; i < 4; i++) four[i] = eight[i] + eight[i + 4];
+        float sum = (four[0] + four[2]) + (four[1] + four[3]);
+        CU_ASSERT_EQUAL(xa_reduce_sum(x, n, 2), sum);
+        CU_ASSERT_EQUAL(xa_reduce_max(x, n, 2), most);
+    }
+    CU_ASSERT_EQUAL(xa_bits(xa_reduce_sum(&(float){-0.0f}, 1, 1)), 0); /* lanes start at +0 */
+}
+
+/* Each row's function takes as many operands and immediates as the row says. */
+static void elementwise_table(void) {
+#define CALL_1_0(f) f(0.5f)
+#define CALL_1_1(f) f(0.5f, 0.25f)
+#define CALL_1_2(f) f(0.5f, 0.25f, 0.75f)
+#define CALL_2_0(f) f(0.5f, 2.0f)
+#define CALL_3_0(f) f(0.5f, 2.0f, 3.0f)
+    static const struct {
+        const char *name;
+        double value;
+    } expected[] = {
+        {"add", 2.5},
+        {"sub", -1.5},
+        {"mul", 1},
+        {"div", 0.25},
+        {"max", 2},
+        {"min", 0.5},
+        {"mul_add", 4},
+        {"neg", -0.5},
+        {"abs", 0.5},
+        {"relu", 0.5},
+        {"leaky_relu", 0.5},
+        {"clip", 0.5},
+        {"sigmoid", 0.622459},
+        {"tanh", 0.462117},
+        {"hard_sigmoid", 0.875},
+        {"hard_swish", 0.291667},
+        {"exp", 1.648721},
+        {"log", -0.693147},
+        {"sqrt", 0.707107},
+        {"erf", 0.520500},
+        {"softplus", 0.974077},
+        {"gelu", 0.345731},
+        {"identity", 0.5},
+    };
+    size_t row = 0;
+#define EW(id, operands, immediates, scalar, vector, about)                                                            \
+    CU_ASSERT_STRING_EQUAL(#id, expected[row].name);                                                                   \
+    CU_ASSERT_DOUBLE_EQUAL(CALL_##operands##_##immediates(scalar), expected[row].value, 1e-6);                         \
+    row++;
+#include "core/ops/elementwise.def"
+#undef EW
+    CU_ASSERT_EQUAL(row, sizeof expected / sizeof *expected);
+}
+
+static void no_contraction(void) {
+    CU_ASSERT_TRUE(xa_contraction_is_off());
+}
+
+XPU_TEST_MAIN("arith", {"edge cases", edge_cases}, {"minimum and maximum", minimum_and_maximum},
+              {"conversion to integer", conversion_to_integer}, {"elementary functions", elementary_functions},
+              {"quantised products", quantised_products}, {"quantised add and mul", quantised_add_and_mul},
+              {"absmax quantisation", absmax_quantisation}, {"accumulators of 48 bits", accumulators_of_48_bits},
+              {"post-processor", post_processor}, {"reductions", reductions}, {"elementwise table", elementwise_table},
+              {"no contraction", no_contraction})
