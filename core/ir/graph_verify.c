@@ -120,18 +120,6 @@ static void check_inputs(verifier *v, xpu_node node) {
     }
 }
 
-static int chain_is_valid(const xpu_chain *chain, uint32_t input_count) {
-    if (!chain || chain->input_count != input_count || chain->input_count > XPU_CHAIN_MAX_INPUTS) return 0;
-    if (chain->step_count < 1 || chain->step_count > XPU_CHAIN_MAX_STEPS) return 0;
-    for (uint32_t s = 0; s < chain->step_count; s++) {
-        if ((unsigned)chain->steps[s].op >= XPU_EW_COUNT) return 0;
-        for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) {
-            if (chain->steps[s].operands[i] >= input_count + s) return 0;
-        }
-    }
-    return 1;
-}
-
 static void check_attr(verifier *v, xpu_node node, const xpu_attr *attr) {
     const xpu_node_info *info = xpu_node_at(v->graph, node);
     if ((unsigned)attr->id >= XPU_ATTR_COUNT) {
@@ -158,7 +146,8 @@ static void check_attr(verifier *v, xpu_node node, const xpu_attr *attr) {
         if (!attr->s) node_problem(v, node, xpu_printf(v->arena, "'%s' has no text", name));
         break;
     case XPU_ATTR_TYPE_CHAIN:
-        if (!chain_is_valid(attr->chain, info->input_count)) node_problem(v, node, "the chain's program is not valid");
+        if (!xpu_chain_is_valid(attr->chain, info->input_count))
+            node_problem(v, node, "the chain's program is not valid");
         break;
     case XPU_ATTR_TYPE_INT:
     case XPU_ATTR_TYPE_FLOAT: break;

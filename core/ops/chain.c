@@ -1,5 +1,7 @@
 #include "core/ops/chain.h"
 
+#include <stddef.h>
+
 #include "core/arith.h"
 
 static const struct {
@@ -39,4 +41,16 @@ float xpu_elementwise_apply(xpu_elementwise op, const float *operands, const flo
     case XPU_EW_COUNT: break;
     }
     return xa_nan();
+}
+
+int xpu_chain_is_valid(const xpu_chain *chain, uint32_t input_count) {
+    if (!chain || chain->input_count != input_count || chain->input_count > XPU_CHAIN_MAX_INPUTS) return 0;
+    if (chain->step_count < 1 || chain->step_count > XPU_CHAIN_MAX_STEPS) return 0;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        if ((unsigned)chain->steps[s].op >= XPU_EW_COUNT) return 0;
+        for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) {
+            if (chain->steps[s].operands[i] >= input_count + s) return 0;
+        }
+    }
+    return 1;
 }

@@ -28,6 +28,9 @@ typedef struct xpu_chain {
     xpu_chain_step steps[XPU_CHAIN_MAX_STEPS];
 } xpu_chain;
 
+/* 1 when every operand of every step exists before it and all counts are in range. */
+int xpu_chain_is_valid(const xpu_chain *chain, uint32_t input_count);
+
 /* Facts of the table elementwise.def. */
 const char *xpu_elementwise_name(xpu_elementwise op);
 int xpu_elementwise_arity(xpu_elementwise op);

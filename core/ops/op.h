@@ -83,7 +83,8 @@ static inline int xpu_node_is(const xpu_graph *graph, xpu_node node, xpu_op_id i
  * (results up to 64 KiB). Called once for each node that is added, and again when an operand changes. */
 xpu_status xpu_op_infer(xpu_graph *graph, xpu_node node, xpu_diags *diags);
 
-/* Adds a node and infers it: the way frontends and passes build. `op` results are named as given. */
+/* Adds a node and infers it: the way frontends and passes build. The result is named as given. The node is returned
+ * also when inference failed (diags has the errors, the result has no dtype): inference of what uses it stays silent. */
 xpu_node xpu_build(xpu_graph *graph, xpu_node before, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
                    const char *output_name, const xpu_attr *attrs, uint32_t attr_count, const uint32_t *origins,
                    uint32_t origin_count, xpu_diags *diags);

@@ -1,0 +1,214 @@
+/* Inference of one node: shape function, value function, folding. */
+#include "core/ops/infer.h"
+
+#include <string.h>
+
+#include "core/ops/ref.h"
+
+enum { SMALL_BYTES = 64 << 10 };
+
+/* Upper limit of result bytes x operand bytes where every result element looks at many operand elements. */
+#define FOLD_WORK ((uint64_t)1 << 26)
+
+xpu_status xpu_infer_error(xpu_graph *graph, xpu_node node, xpu_diags *diags, const char *rule, const char *what,
+                           const char *hint, const char *why, ...) {
+    va_list args;
+    va_start(args, why);
+    const char *reason = xpu_vprintf(graph->arena, why, args);
+    va_end(args);
+    return xpu_error(diags, XPU_EMODEL, graph->file, rule, xpu_node_where(graph, node, graph->arena), what, reason,
+                     hint);
+}
+
+const xpu_value_info *xpu_operand(const xpu_graph *graph, xpu_node node, uint32_t input) {
+    xpu_value value = xpu_node_input(graph, node, input);
+    return value.id ? xpu_value_at(graph, value) : NULL;
+}
+
+const char *xpu_dims_list_text(xpu_graph *graph, int rank, const xpu_dim *dims) {
+    xpu_text text;
+    xpu_text_init(&text, graph->arena);
+    xpu_text_add(&text, "[");
+    for (int i = 0; i < rank; i++) {
+        xpu_text_add(&text, "%s%s", i ? "," : "", xpu_dim_text(&graph->dims, dims[i], graph->arena));
+    }
+    xpu_text_add(&text, "]");
+    return text.text;
+}
+
+const char *xpu_operand_text(xpu_graph *graph, xpu_node node, uint32_t input) {
+    const xpu_value_info *info = xpu_operand(graph, node, input);
+    if (!info) return "absent";
+    return xpu_printf(graph->arena, "%s%s", xpu_dtype_name(info->dtype),
+                      xpu_dims_list_text(graph, info->rank, info->dims));
+}
+
+xpu_status xpu_check_dtype(xpu_graph *graph, xpu_node node, uint32_t input, xpu_dtype dtype, xpu_diags *diags) {
+    const xpu_value_info *info = xpu_operand(graph, node, input);
+    if (!info || info->dtype == dtype) return XPU_OK;
+    return xpu_infer_error(graph, node, diags, "dtype-operand",
+                           xpu_printf(graph->arena, "operand %u of %s has an element type that is not supported", input,
+                                      xpu_node_at(graph, node)->op->name),
+                           "export the model in float32, or insert a cast before this operator",
+                           "it takes %s; '%s' is %s", xpu_dtype_name(dtype), xpu_escape(graph->arena, info->name, 80),
+                           xpu_dtype_name(info->dtype));
+}
+
+xpu_status xpu_set_result(xpu_graph *graph, xpu_node node, uint32_t output, xpu_dtype dtype, int rank,
+                          const xpu_dim *dims, xpu_diags *diags) {
+    int64_t least = 1;
+    for (int i = 0; i < rank; i++) {
+        int64_t min = dims[i].id ? xpu_dim_min(&graph->dims, dims[i]) : INT64_MAX;
+        if (dims[i].id && xpu_dim_max(&graph->dims, dims[i]) < 0) {
+            return xpu_infer_error(graph, node, diags, "shape-negative", "a dim of the result is negative",
+                                   "check the attributes of the operator against the shapes of its operands",
+                                   "the result would be %s", xpu_dims_list_text(graph, rank, dims));
+        }
+        if (min < 1) min = 1;
+        if (__builtin_mul_overflow(least, min, &least) || least > XPU_MAX_ELEMENTS) {
+            return xpu_infer_error(graph, node, diags, "shape-too-large", "the result is too large",
+                                   "check the attributes of the operator, or give smaller shapes with --shape",
+                                   "a tensor has at most 2^40 elements; the result would be %s",
+                                   xpu_dims_list_text(graph, rank, dims));
+        }
+    }
+    xpu_value_info *info = xpu_value_at(graph, xpu_node_output(graph, node, output));
+    info->dtype = dtype;
+    info->rank = rank;
+    memcpy(info->dims, dims, (size_t)rank * sizeof *dims);
+    return XPU_OK;
+}
+
+xpu_status xpu_normalise_axis(xpu_graph *graph, xpu_node node, int rank, int *axis, xpu_diags *diags) {
+    int64_t value = xpu_node_int(graph, node, XPU_ATTR_AXIS);
+    if (value < -rank || value >= rank) {
+        return xpu_infer_error(graph, node, diags, "shape-axis", "the axis does not exist",
+                               "the axis is from -rank to rank - 1", "axis is %lld, the operand is %s",
+                               (long long)value, xpu_operand_text(graph, node, 0));
+    }
+    *axis = (int)(value < 0 ? value + rank : value);
+    xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(AXIS, *axis));
+    return XPU_OK;
+}
+
+int xpu_broadcast(const xpu_graph *graph, int *rank, xpu_dim *dims, int other_rank, const xpu_dim *other) {
+    int common = *rank > other_rank ? *rank : other_rank;
+    xpu_dim result[XPU_MAX_RANK];
+    for (int i = 0; i < common; i++) {
+        int a = i - (common - *rank), b = i - (common - other_rank);
+        int64_t value;
+        if (a < 0 || (b >= 0 && xpu_dim_is_const(&graph->dims, dims[a], &value) && value == 1)) {
+            result[i] = other[b];
+        } else if (b < 0 || xpu_dim_equal(dims[a], other[b]) ||
+                   (xpu_dim_is_const(&graph->dims, other[b], &value) && value == 1)) {
+            result[i] = dims[a];
+        } else {
+            return 0;
+        }
+    }
+    *rank = common;
+    memcpy(dims, result, (size_t)common * sizeof *dims);
+    return 1;
+}
+
+/* ---- folding ---- */
+
+/* Bytes of a value whose dims are constant, or UINT64_MAX. */
+static uint64_t bytes_of(const xpu_graph *graph, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    int64_t dims[XPU_MAX_RANK];
+    uint64_t bytes = xpu_dtype_bytes(info->dtype);
+    if (!xpu_value_dims(graph, value, NULL, dims)) return UINT64_MAX;
+    for (int i = 0; i < info->rank; i++) {
+        if (__builtin_mul_overflow(bytes, (uint64_t)dims[i], &bytes)) return UINT64_MAX;
+    }
+    return bytes;
+}
+
+static int can_fold(const xpu_graph *graph, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    uint64_t most = 0;
+    if (!info->op->ref || info->block_count) return 0;
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        if (!info->inputs[i].id) continue;
+        uint64_t bytes = bytes_of(graph, info->inputs[i]);
+        if (!xpu_value_at(graph, info->inputs[i])->constant || bytes > SMALL_BYTES) return 0;
+        if (bytes > most) most = bytes;
+    }
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        uint64_t bytes = bytes_of(graph, info->outputs[i]);
+        if (bytes > SMALL_BYTES || bytes * most > FOLD_WORK) return 0;
+    }
+    return info->input_count > 0;
+}
+
+static xpu_status fold(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "fold");
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    xpu_tensor *operands = XPU_NEW_ARRAY(arena, xpu_tensor, info->input_count);
+    const xpu_tensor **inputs = XPU_NEW_ARRAY(arena, const xpu_tensor *, info->input_count);
+    xpu_tensor *results = XPU_NEW_ARRAY(arena, xpu_tensor, info->output_count);
+    xpu_status status = XPU_OK;
+    for (uint32_t i = 0; i < info->input_count && status == XPU_OK; i++) {
+        if (!info->inputs[i].id) continue;
+        status = xpu_const_tensor(graph, info->inputs[i], arena, &operands[i], diags);
+        inputs[i] = &operands[i];
+    }
+    if (status == XPU_OK) status = xpu_ref_node(graph, node, NULL, inputs, results, arena, diags);
+    for (uint32_t i = 0; i < info->output_count && status == XPU_OK; i++) {
+        xpu_const *constant = XPU_NEW(graph->arena, xpu_const);
+        constant->kind = XPU_CONST_BYTES;
+        constant->source_dtype = results[i].dtype;
+        constant->source_rank = results[i].rank;
+        memcpy(constant->source_dims, results[i].dims, sizeof results[i].dims);
+        constant->length = xpu_tensor_bytes(&results[i]);
+        constant->bytes = xpu_copy(graph->arena, results[i].data, constant->length);
+        xpu_value_at(graph, info->outputs[i])->constant = constant;
+    }
+    xpu_arena_free(arena);
+    return status;
+}
+
+/* ---- the interface ---- */
+
+static xpu_status check_operands(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    int unknown = 0, missing = (int)info->input_count < info->op->min_inputs;
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        if (info->inputs[i].id) {
+            unknown |= xpu_value_at(graph, info->inputs[i])->dtype == XPU_DTYPE_NONE;
+        } else {
+            missing |= (int)i < info->op->min_inputs;
+        }
+    }
+    if (unknown && diags->errors) return xpu_diags_status(diags); /* what it is made from was reported already */
+    if (!missing && !unknown && (int)info->input_count <= info->op->max_inputs) return XPU_OK;
+    return xpu_infer_error(graph, node, diags, "op-operands",
+                           xpu_printf(graph->arena, "%s has not the operands that it needs", info->op->name),
+                           "check that the operator's required inputs are connected",
+                           "it takes %d to %d operands; it has %u%s", info->op->min_inputs, info->op->max_inputs,
+                           info->input_count,
+                           missing   ? ", or a required one is absent"
+                           : unknown ? ", one of them without a type"
+                                     : "");
+}
+
+xpu_status xpu_op_infer(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_op *op = xpu_node_at(graph, node)->op;
+    for (uint32_t i = 0; i < xpu_node_at(graph, node)->output_count; i++) {
+        xpu_value_at(graph, xpu_node_output(graph, node, i))->constant = NULL;
+    }
+    xpu_status status = check_operands(graph, node, diags);
+    if (status == XPU_OK) status = op->infer(graph, node, diags);
+    if (status != XPU_OK || (op->value && op->value(graph, node, diags))) return status;
+    return can_fold(graph, node) ? fold(graph, node, diags) : XPU_OK;
+}
+
+xpu_node xpu_build(xpu_graph *graph, xpu_node before, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
+                   const char *output_name, const xpu_attr *attrs, uint32_t attr_count, const uint32_t *origins,
+                   uint32_t origin_count, xpu_diags *diags) {
+    xpu_node node = xpu_graph_add(graph, before, xpu_op_of(op), inputs, input_count, &output_name, 1, attrs, attr_count,
+                                  origins, origin_count);
+    xpu_op_infer(graph, node, diags);
+    return node;
+}

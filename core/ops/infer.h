@@ -1,0 +1,44 @@
+/* Shared by the shape functions. For core/ops only. */
+#ifndef XPU_CORE_OPS_INFER_H
+#define XPU_CORE_OPS_INFER_H
+
+#include "core/ops/op.h"
+#include "core/ops/rows.h"
+
+/* Elements of one tensor; larger ones are [shape-too-large]. */
+#define XPU_MAX_ELEMENTS ((int64_t)1 << 40)
+
+/* Entries of strides, pads, ... are below this, so that sums and products of two fit 64 bits. */
+#define XPU_MAX_WINDOW_VALUE ((int64_t)1 << 30)
+
+/* An [ RULE ] error of the node: XPU_EMODEL. `why` is printf-style. */
+xpu_status xpu_infer_error(xpu_graph *graph, xpu_node node, xpu_diags *diags, const char *rule, const char *what,
+                           const char *hint, const char *why, ...) __attribute__((format(printf, 7, 8)));
+
+/* Operand `input`; NULL where absent. Valid until a value is added. */
+const xpu_value_info *xpu_operand(const xpu_graph *graph, xpu_node node, uint32_t input);
+
+/* "float32[N,3,8,8]" of an operand, in the graph's arena. */
+const char *xpu_operand_text(xpu_graph *graph, xpu_node node, uint32_t input);
+const char *xpu_dims_list_text(xpu_graph *graph, int rank, const xpu_dim *dims);
+
+/* [dtype-operand] unless operand `input` is absent or of `dtype`. */
+xpu_status xpu_check_dtype(xpu_graph *graph, xpu_node node, uint32_t input, xpu_dtype dtype, xpu_diags *diags);
+
+/* Gives result `output` its type. [shape-too-large] where a dim overflowed or there are more than XPU_MAX_ELEMENTS,
+ * [shape-negative] where a dim is below zero for every value of the symbols. */
+xpu_status xpu_set_result(xpu_graph *graph, xpu_node node, uint32_t output, xpu_dtype dtype, int rank,
+                          const xpu_dim *dims, xpu_diags *diags);
+
+/* Makes AXIS 0 <= axis < rank. [shape-axis] */
+xpu_status xpu_normalise_axis(xpu_graph *graph, xpu_node node, int rank, int *axis, xpu_diags *diags);
+
+/* Numpy's rules for one more operand: dims become the common shape. 0 where they do not fit or it cannot be proved. */
+int xpu_broadcast(const xpu_graph *graph, int *rank, xpu_dim *dims, int other_rank, const xpu_dim *other);
+
+/* What conv and matmul share behind the accumulation, once the result's type is set: element types, bias and weight
+ * scales over `channels`, branch, absmax, activation; the second result. [shape-bias] [shape-branch] [int16-operands]
+ */
+xpu_status xpu_check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_diags *diags);
+
+#endif

@@ -1,0 +1,89 @@
+/* Matrix products, and what follows the accumulation in conv and matmul. */
+#include <string.h>
+
+#include "core/ops/infer.h"
+
+static xpu_status check_vector(xpu_graph *graph, xpu_node node, uint32_t input, xpu_dim channels, const char *rule,
+                               const char *what, xpu_diags *diags) {
+    const xpu_value_info *info = xpu_operand(graph, node, input);
+    if (!info) return XPU_OK;
+    xpu_status status = xpu_check_dtype(graph, node, input, XPU_F32, diags);
+    if (status != XPU_OK || (info->rank == 1 && xpu_dim_equal(info->dims[0], channels))) return status;
+    return xpu_infer_error(graph, node, diags, rule, what, "it has one value per output channel",
+                           "it must be [%s]; it is %s", xpu_dim_text(&graph->dims, channels, graph->arena),
+                           xpu_operand_text(graph, node, input));
+}
+
+static xpu_status check_int16(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_value_info *absmax = xpu_operand(graph, node, XPU_IN_ABSMAX);
+    xpu_status status = xpu_check_dtype(graph, node, XPU_IN_W, XPU_I16, diags);
+    if (status != XPU_OK) return status;
+    if (xpu_operand(graph, node, XPU_IN_WSCALE) && absmax && absmax->rank == 0 && absmax->dtype == XPU_F32) {
+        return XPU_OK;
+    }
+    return xpu_infer_error(graph, node, diags, "int16-operands", "an int16 layer needs weight scales and absmax",
+                           "the precision pass adds both", "scales are %s, absmax is %s",
+                           xpu_operand_text(graph, node, XPU_IN_WSCALE), xpu_operand_text(graph, node, XPU_IN_ABSMAX));
+}
+
+xpu_status xpu_check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_diags *diags) {
+    int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
+    int64_t activation = xpu_node_int(graph, node, XPU_ATTR_ACTIVATION);
+    if (precision < XPU_PRECISION_FP32 || precision > XPU_PRECISION_INT16 || activation < XPU_ACTIVATION_NONE ||
+        activation > XPU_ACTIVATION_LEAKY) {
+        return xpu_infer_error(graph, node, diags, "op-attribute", "precision or activation is out of range", NULL,
+                               "precision is %lld, activation is %lld", (long long)precision, (long long)activation);
+    }
+    xpu_status status = xpu_check_dtype(graph, node, XPU_IN_X, XPU_F32, diags);
+    if (status == XPU_OK) {
+        status = precision == XPU_PRECISION_INT16 ? check_int16(graph, node, diags)
+                                                  : xpu_check_dtype(graph, node, XPU_IN_W, XPU_F32, diags);
+    }
+    if (status == XPU_OK) {
+        status = check_vector(graph, node, XPU_IN_BIAS, channels, "shape-bias", "the bias does not fit", diags);
+    }
+    if (status == XPU_OK) {
+        status = check_vector(graph, node, XPU_IN_WSCALE, channels, "shape-weight-scales",
+                              "the scales of the weights do not fit", diags);
+    }
+    if (status == XPU_OK) status = xpu_check_dtype(graph, node, XPU_IN_BRANCH, XPU_F32, diags);
+    if (status != XPU_OK) return status;
+    xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y), branch = xpu_node_input(graph, node, XPU_IN_BRANCH);
+    if (branch.id && !xpu_value_same_shape(graph, y, branch)) {
+        const xpu_value_info *result = xpu_value_at(graph, y);
+        return xpu_infer_error(graph, node, diags, "shape-branch", "the residual branch does not fit the result",
+                               "branch and result have the same dims", "the result is %s, the branch is %s",
+                               xpu_dims_list_text(graph, result->rank, result->dims),
+                               xpu_operand_text(graph, node, XPU_IN_BRANCH));
+    }
+    if (xpu_node_at(graph, node)->output_count <= XPU_OUT_ABSMAX) return XPU_OK;
+    return xpu_set_result(graph, node, XPU_OUT_ABSMAX, XPU_F32, 0, NULL, diags);
+}
+
+xpu_status xpu_infer_matmul(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_value_info *x = xpu_operand(graph, node, XPU_IN_X), *w = xpu_operand(graph, node, XPU_IN_W);
+    int rank = x->rank - 2;
+    xpu_dim dims[XPU_MAX_RANK];
+    if (x->rank < 2 || w->rank < 2) {
+        return xpu_infer_error(graph, node, diags, "shape-matmul-rank", "an operand of the matrix product is no matrix",
+                               "reshape it to two dims or more", "the operands are %s and %s",
+                               xpu_operand_text(graph, node, XPU_IN_X), xpu_operand_text(graph, node, XPU_IN_W));
+    }
+    if (!xpu_dim_equal(x->dims[x->rank - 1], w->dims[w->rank - 2])) {
+        return xpu_infer_error(graph, node, diags, "shape-matmul-k", "the inner dims of the matrix product differ",
+                               "the last dim of the first operand is the one before the last of the second",
+                               "the operands are %s and %s", xpu_operand_text(graph, node, XPU_IN_X),
+                               xpu_operand_text(graph, node, XPU_IN_W));
+    }
+    memcpy(dims, x->dims, sizeof dims);
+    if (!xpu_broadcast(graph, &rank, dims, w->rank - 2, w->dims)) {
+        return xpu_infer_error(graph, node, diags, "shape-broadcast", "the leading dims do not broadcast",
+                               "dims are equal or 1, counted from the last", "the operands are %s and %s",
+                               xpu_operand_text(graph, node, XPU_IN_X), xpu_operand_text(graph, node, XPU_IN_W));
+    }
+    xpu_dim channels = w->dims[w->rank - 1];
+    dims[rank] = x->dims[x->rank - 2];
+    dims[rank + 1] = channels;
+    xpu_status status = xpu_set_result(graph, node, XPU_OUT_Y, XPU_F32, rank + 2, dims, diags);
+    return status == XPU_OK ? xpu_check_epilogue(graph, node, channels, diags) : status;
+}

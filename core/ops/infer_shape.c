@@ -1,0 +1,144 @@
+/* Shapes of operators that move elements. */
+#include <string.h>
+
+#include "core/ops/infer.h"
+
+xpu_status xpu_infer_same(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value_info x = *xpu_operand(graph, node, 0);
+    xpu_status status = XPU_OK;
+    if (xpu_node_is(graph, node, XPU_OP_SOFTMAX)) {
+        int axis;
+        status = xpu_check_dtype(graph, node, 0, XPU_F32, diags);
+        if (status == XPU_OK) status = xpu_normalise_axis(graph, node, x.rank, &axis, diags);
+    }
+    return status == XPU_OK ? xpu_set_result(graph, node, 0, x.dtype, x.rank, x.dims, diags) : status;
+}
+
+static xpu_dim product_of(xpu_graph *graph, int rank, const xpu_dim *dims) {
+    xpu_dim product = xpu_dim_const(&graph->dims, 1);
+    for (int i = 0; i < rank; i++) product = xpu_dim_mul(&graph->dims, product, dims[i]);
+    return product;
+}
+
+xpu_status xpu_infer_reshape(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value_info x = *xpu_operand(graph, node, 0);
+    const xpu_attr *target = xpu_node_attr(graph, node, XPU_ATTR_SHAPE);
+    if (!target || target->count > XPU_MAX_RANK) {
+        return xpu_infer_error(graph, node, diags, "shape-reshape-rank", "the target shape is not valid",
+                               "use at most 8 dims", "it has %u dims", target ? target->count : 0);
+    }
+    int rank = (int)target->count;
+    xpu_dim before = product_of(graph, x.rank, x.dims), after = product_of(graph, rank, target->dims);
+    xpu_status status = xpu_set_result(graph, node, 0, x.dtype, rank, target->dims, diags);
+    if (status != XPU_OK || (before.id && xpu_dim_equal(before, after))) return status;
+    xpu_value_at(graph, xpu_node_output(graph, node, 0))->dtype = XPU_DTYPE_NONE;
+    return xpu_infer_error(
+        graph, node, diags, "shape-reshape-count", "the number of elements changes, or may change",
+        "check the target shape; fix dims with --shape where they are symbols", "%s has %s elements, %s has %s",
+        xpu_operand_text(graph, node, 0), xpu_dim_text(&graph->dims, before, graph->arena),
+        xpu_dims_list_text(graph, rank, target->dims), xpu_dim_text(&graph->dims, after, graph->arena));
+}
+
+xpu_status xpu_infer_transpose(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value_info x = *xpu_operand(graph, node, 0);
+    uint32_t count;
+    const int64_t *perm = xpu_node_ints(graph, node, XPU_ATTR_PERM, &count);
+    int64_t reversed[XPU_MAX_RANK];
+    if (!perm) {
+        for (int i = 0; i < x.rank; i++) reversed[i] = x.rank - 1 - i;
+        count = (uint32_t)x.rank;
+        perm = reversed;
+        xpu_node_set_attr(graph, node, &XPU_ATTR_INTS_OF(PERM, reversed, count));
+    }
+    unsigned seen = 0;
+    xpu_dim dims[XPU_MAX_RANK];
+    for (uint32_t i = 0; i < count && (int)count == x.rank; i++) {
+        if (perm[i] < 0 || perm[i] >= x.rank) continue;
+        seen |= 1u << perm[i];
+        dims[i] = x.dims[perm[i]];
+    }
+    if ((int)count != x.rank || seen != (1u << x.rank) - 1) {
+        return xpu_infer_error(graph, node, diags, "shape-transpose-perm", "attribute 'perm' is no permutation",
+                               "it names every dim once", "it has %u entries, the operand is %s", count,
+                               xpu_operand_text(graph, node, 0));
+    }
+    return xpu_set_result(graph, node, 0, x.dtype, x.rank, dims, diags);
+}
+
+xpu_status xpu_infer_concat(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value_info x = *xpu_operand(graph, node, 0);
+    int axis;
+    xpu_status status = xpu_normalise_axis(graph, node, x.rank, &axis, diags);
+    if (status != XPU_OK) return status;
+    uint32_t count = xpu_node_at(graph, node)->input_count;
+    for (uint32_t i = 1; i < count; i++) {
+        const xpu_value_info *other = xpu_operand(graph, node, i);
+        int fits = other && other->dtype == x.dtype && other->rank == x.rank;
+        for (int d = 0; fits && d < x.rank; d++) fits = d == axis || xpu_dim_equal(x.dims[d], other->dims[d]);
+        if (!fits) {
+            return xpu_infer_error(graph, node, diags, "shape-concat", "the operands do not fit together",
+                                   "all dims but the axis are equal, and so is the element type",
+                                   "operand 0 is %s, operand %u is %s, the axis is %d",
+                                   xpu_dims_list_text(graph, x.rank, xpu_operand(graph, node, 0)->dims), i,
+                                   xpu_operand_text(graph, node, i), axis);
+        }
+        x.dims[axis] = xpu_dim_add(&graph->dims, x.dims[axis], other->dims[axis]);
+    }
+    return xpu_set_result(graph, node, 0, x.dtype, x.rank, x.dims, diags);
+}
+
+/* Reflection needs more elements than it adds; the edge needs one. */
+static int pad_fits(const xpu_graph *graph, const char *mode, xpu_dim dim, int64_t begin, int64_t end) {
+    int64_t largest = xpu_dim_max(&graph->dims, dim), most = begin > end ? begin : end;
+    if (strcmp(mode, "reflect") == 0) return most < largest || most <= 0;
+    return strcmp(mode, "edge") != 0 || most <= 0 || largest > 0;
+}
+
+xpu_status xpu_infer_pad(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value_info x = *xpu_operand(graph, node, 0);
+    const char *mode = xpu_node_string(graph, node, XPU_ATTR_MODE);
+    uint32_t count;
+    const int64_t *pads = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
+    int is_constant = mode && strcmp(mode, "constant") == 0;
+    if (!mode || (!is_constant && strcmp(mode, "reflect") != 0 && strcmp(mode, "edge") != 0)) {
+        return xpu_infer_error(graph, node, diags, "pad-mode", "the padding mode is not supported",
+                               "use constant, reflect or edge", "mode is '%s'",
+                               xpu_escape(graph->arena, mode ? mode : "", 40));
+    }
+    if (is_constant && x.dtype != XPU_F32 && xpu_node_float(graph, node, XPU_ATTR_VALUE) != 0) {
+        return xpu_check_dtype(graph, node, 0, XPU_F32, diags);
+    }
+    if ((int)count != 2 * x.rank) {
+        return xpu_infer_error(graph, node, diags, "shape-pad", "attribute 'pads' does not fit the operand",
+                               "it has a begin and an end for every dim", "it has %u entries, the operand is %s", count,
+                               xpu_operand_text(graph, node, 0));
+    }
+    for (int i = 0; i < x.rank; i++) {
+        int64_t begin = pads[i], end = pads[x.rank + i];
+        int in_range = begin > -XPU_MAX_WINDOW_VALUE && begin < XPU_MAX_WINDOW_VALUE && end > -XPU_MAX_WINDOW_VALUE &&
+                       end < XPU_MAX_WINDOW_VALUE;
+        if (!in_range || !pad_fits(graph, mode, x.dims[i], begin, end)) {
+            return xpu_infer_error(graph, node, diags, "shape-pad", "the padding does not fit the operand",
+                                   "reflection adds less than the dim's size on each side; pads are below 2^30",
+                                   "dim %d is %s, pads are %lld and %lld, mode is %s", i,
+                                   xpu_dim_text(&graph->dims, x.dims[i], graph->arena), (long long)begin,
+                                   (long long)end, mode);
+        }
+        x.dims[i] = xpu_dim_add_const(&graph->dims, x.dims[i], begin + end);
+    }
+    return xpu_set_result(graph, node, 0, x.dtype, x.rank, x.dims, diags);
+}
+
+xpu_status xpu_infer_relayout(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value_info x = *xpu_operand(graph, node, 0);
+    int64_t layout = xpu_node_int(graph, node, XPU_ATTR_LAYOUT);
+    int valid = layout == XPU_LAYOUT_LINEAR || (layout == XPU_LAYOUT_CHANNEL_LAST && (x.rank == 3 || x.rank == 4));
+    if (!valid) {
+        return xpu_infer_error(graph, node, diags, "relayout-layout", "the operand cannot have this layout",
+                               "channel-last is for rank 3 and 4", "layout is %lld, the operand is %s",
+                               (long long)layout, xpu_operand_text(graph, node, 0));
+    }
+    xpu_status status = xpu_set_result(graph, node, 0, x.dtype, x.rank, x.dims, diags);
+    xpu_value_at(graph, xpu_node_output(graph, node, 0))->layout = (xpu_layout)layout;
+    return status;
+}
