@@ -46,6 +46,7 @@ typedef struct {
     uint32_t stall_address; /* register that the core stalls on, or 0 */
     uint64_t instructions_at_progress;
     int at_barrier, barrier_open;
+    int idle; /* wfi was executed */
 } xpu_func_core_state;
 
 typedef struct {
@@ -65,7 +66,8 @@ struct xpu_func {
     unsigned next_queue[XPU_ENGINES]; /* round robin */
     uint32_t seed, watchdog_limit;
     int64_t *banks[4]; /* accumulators: acc_rows * array_columns each; int32 modes keep them sign-extended */
-    void *scratch;     /* of the tensor engine */
+    void *scratch;     /* buffers of the tensor engine, xpu_func_tensor_scratch bytes */
+    const struct xpu_matmul *matmul;
 
     xpu_func_ticket *tickets; /* announced, not complete */
     size_t ticket_count, ticket_capacity;
@@ -85,6 +87,9 @@ struct xpu_func {
 };
 
 /* ---- Parts ---- */
+
+/* The chip of a device that this driver made; for tests. */
+xpu_func *xpu_func_of(xpurt_device *device);
 
 /* Host pointer for an engine: GM, L3, SM and LM by 0x11000000, `length` bytes at a 40-bit address; NULL: not there. */
 uint8_t *xpu_func_engine_memory(const xpu_func *func, uint64_t address, uint64_t length);
@@ -130,10 +135,30 @@ int xpu_func_engine_fault(const xpu_func_job *job, xpu_fault_cause cause, uint64
 uint8_t *xpu_func_job_memory(const xpu_func_job *job, const char *field, uint64_t address, uint64_t length,
                              unsigned alignment, int write);
 
+/* Counts bytes of an engine when the address is in GM. */
+void xpu_func_count_gm(xpu_func *func, uint64_t address, uint64_t bytes, int write);
+
+/* A strided box of elements of `bytes` bytes at a 40-bit address. */
+typedef struct {
+    uint64_t address;
+    uint32_t size[4];
+    int32_t stride[4]; /* bytes */
+    unsigned bytes;
+    int write;
+    uint8_t *bytes_at; /* filled in: host address of element 0 */
+} xpu_func_box;
+
+/* Checks alignment and that the whole box is in one memory, counts its bytes. An empty box is fine. */
+int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment);
+
+/* The next descriptor of a queue that is not empty; NULL: its address is bad. */
+const uint32_t *xpu_func_queue_head(const xpu_func *func, const xpu_func_queue *queue, uint64_t *address);
+
 int xpu_func_dma_copy(const xpu_func_job *job);
 int xpu_func_dma_fill(const xpu_func_job *job);
 int xpu_func_dma_gather(const xpu_func_job *job);
 int xpu_func_tensor(const xpu_func_job *job);
+size_t xpu_func_tensor_scratch(void);
 int xpu_func_post(const xpu_func_job *job);
 
 /* The state of all cores, queues and counters as text into func->state_text; fills in fault.state. */

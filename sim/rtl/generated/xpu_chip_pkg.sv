@@ -85,9 +85,9 @@ package xpu_chip_pkg;
   localparam logic [1:0] ACT_NONE = 2'd0;  // activation: none (in quantised mode the clamp to lo, hi is always done)
   localparam logic [1:0] ACT_CLIP = 2'd1;  // activation: clip to lo, hi
   localparam logic [1:0] ACT_LEAKY = 2'd2;  // activation: x < 0 gives fl(x * slope)
-  localparam logic [1:0] POST_SCALE = 2'd0;  // op: x goes through the post-processor like an accumulator
-  localparam logic [1:0] POST_ADD = 2'd1;  // op: quantised add, clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2)
-  localparam logic [1:0] POST_MUL = 2'd2;  // op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra+zero)), lo2, hi2); float fl(x*branch)
+  localparam logic [1:0] POST_SCALE = 2'd0;  // op: x - za goes through the post-processor like an accumulator
+  localparam logic [1:0] POST_ADD = 2'd1;  // op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2)
+  localparam logic [1:0] POST_MUL = 2'd2;  // op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra)+zero)), lo2, hi2); float act(fl(v*b))
   localparam logic [7:0] OPCODE_NOP = 8'd1;  // carries waits and a signal, does nothing
   localparam logic [7:0] OPCODE_COPY = 8'd2;  // 4-D strided copy; the types differ: conversion with a scale
   localparam logic [7:0] OPCODE_FILL = 8'd3;  // 4-D strided fill with a constant
@@ -108,7 +108,7 @@ package xpu_chip_pkg;
   localparam int unsigned POST_PARAM_X_SCALE = 11;  // scale of x where the descriptor's absmax is 0
   localparam int unsigned POST_PARAM_W_SCALE = 12;  // scale of w for all columns where the descriptor's scale and w_absmax are 0
   localparam int unsigned POST_PARAM_W_ABSMAX = 13;  // address of the absmax of w (w converted at run time): w_scale is fl(absmax/Q); 0: none
-  localparam int unsigned POST_PARAM_ZA = 14;  // quantised multiply: zero point of x
+  localparam int unsigned POST_PARAM_ZA = 14;  // kind post: zero point of an integer x, subtracted first (not by a quantised add)
   localparam int unsigned POST_PARAM_ZB = 15;  // quantised multiply: zero point of the branch
   localparam logic [4:0] LOST_BUSY = 5'd0;  // the unit does its work
   localparam logic [4:0] LOST_EMPTY = 5'd1;  // nothing is queued

@@ -1,0 +1,184 @@
+/* Queues of the engines: lists from doorbells, waits, completion. */
+#include "sim/func/func.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int xpu_func_queue_push(xpu_func *func, unsigned engine, unsigned core, uint32_t address, uint32_t count) {
+    xpu_func_queue *queue = &func->queues[engine][core];
+    if (queue->count == XPU_QUEUE_DEPTH) return 0;
+    queue->lists[(queue->first + queue->count++) % XPU_QUEUE_DEPTH] = (xpu_func_list){address, count, 0};
+    return 1;
+}
+
+int xpu_func_engine_fault(const xpu_func_job *job, xpu_fault_cause cause, uint64_t address, const char *reason, ...) {
+    xpu_func *func = job->func;
+    xpurt_fault *fault = &func->fault;
+    if (fault->cause != XPU_FAULT_NONE) return -1;
+    va_list args;
+    va_start(args, reason);
+    vsnprintf(func->reason, sizeof func->reason, reason, args);
+    va_end(args);
+    *fault = (xpurt_fault){.cause = cause,
+                           .cause_text = xpu_fault_text(cause),
+                           .core = -1,
+                           .engine = (int)job->engine,
+                           .address = address,
+                           .descriptor = job->address,
+                           .layer = job->words ? xpu_desc_nop_get_layer(job->words) : 0,
+                           .reason = func->reason};
+    return -1;
+}
+
+uint8_t *xpu_func_job_memory(const xpu_func_job *job, const char *field, uint64_t address, uint64_t length,
+                             unsigned alignment, int write) {
+    if (address % alignment != 0) {
+        xpu_func_engine_fault(job, XPU_FAULT_MISALIGNED, address, "%s at 0x%llx is not aligned to %u bytes", field,
+                              (unsigned long long)address, alignment);
+        return NULL;
+    }
+    uint8_t *bytes = xpu_func_engine_memory(job->func, address, length);
+    if (!bytes) {
+        xpu_func_engine_fault(job, XPU_FAULT_ENGINE_ADDRESS, address,
+                              "%s: %llu bytes at 0x%llx are not in one memory of this chip", field,
+                              (unsigned long long)length, (unsigned long long)address);
+        return NULL;
+    }
+    xpu_func_count_gm(job->func, address, length, write);
+    return bytes;
+}
+
+void xpu_func_count_gm(xpu_func *func, uint64_t address, uint64_t bytes, int write) {
+    if (address < XPU_GM_BASE) return;
+    *(write ? &func->totals.gm_write_bytes : &func->totals.gm_read_bytes) += bytes;
+}
+
+int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment) {
+    int64_t low = 0, high = 0;
+    uint64_t elements = 1;
+    for (int d = 0; d < 4; d++) {
+        if (box->size[d] == 0) return 0;
+        int64_t reach = (int64_t)(box->size[d] - 1) * box->stride[d];
+        *(reach < 0 ? &low : &high) += reach;
+        elements *= box->size[d];
+        if (elements > (uint64_t)1 << 31)
+            return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address, "%s has more than 2^31 elements",
+                                         field);
+        if (box->size[d] > 1 && box->stride[d] % (int)alignment != 0)
+            return xpu_func_engine_fault(job, XPU_FAULT_MISALIGNED, box->address,
+                                         "%s: stride %d of dimension %d is no multiple of %u", field, box->stride[d], d,
+                                         alignment);
+    }
+    if (box->address % alignment != 0)
+        return xpu_func_engine_fault(job, XPU_FAULT_MISALIGNED, box->address, "%s at 0x%llx is not aligned to %u bytes",
+                                     field, (unsigned long long)box->address, alignment);
+    uint64_t first = box->address + (uint64_t)low, length = (uint64_t)(high - low) + box->bytes;
+    uint8_t *bytes = xpu_func_engine_memory(job->func, first, length);
+    if (!bytes)
+        return xpu_func_engine_fault(job, XPU_FAULT_ENGINE_ADDRESS, box->address,
+                                     "%s: the elements from 0x%llx to 0x%llx are not in one memory of this chip", field,
+                                     (unsigned long long)first, (unsigned long long)(first + length - 1));
+    box->bytes_at = bytes - low;
+    xpu_func_count_gm(job->func, box->address, elements * box->bytes, box->write);
+    return 0;
+}
+
+static int wait_holds(const xpu_func *func, uint32_t counter, uint32_t value) {
+    return counter == XPU_NO_COUNTER || counter >= XPU_COUNTERS || (int32_t)(func->counters[counter] - value) >= 0;
+}
+
+static int check_common(const xpu_func_job *job) {
+    uint32_t counters[] = {xpu_desc_nop_get_wait0(job->words), xpu_desc_nop_get_wait1(job->words),
+                           xpu_desc_nop_get_signal(job->words)};
+    for (int i = 0; i < 3; i++)
+        if (counters[i] != XPU_NO_COUNTER && counters[i] >= XPU_COUNTERS)
+            return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address,
+                                         "counter %u of the waits and the signal does not exist", counters[i]);
+    return 0;
+}
+
+static int execute(const xpu_func_job *job) {
+    static const struct {
+        uint32_t opcode;
+        int tensor; /* the tensor engine executes it, else the DMA engines do */
+        int (*run)(const xpu_func_job *job);
+    } kinds[] = {{XPU_OPCODE_COPY, 0, xpu_func_dma_copy},
+                 {XPU_OPCODE_FILL, 0, xpu_func_dma_fill},
+                 {XPU_OPCODE_GATHER, 0, xpu_func_dma_gather},
+                 {XPU_OPCODE_TENSOR, 1, xpu_func_tensor},
+                 {XPU_OPCODE_POST, 1, xpu_func_post}};
+    uint32_t opcode = xpu_desc_nop_get_opcode(job->words);
+    if (check_common(job)) return -1;
+    if (opcode == XPU_OPCODE_NOP) return 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].opcode == opcode && kinds[i].tensor == (job->engine == XPU_ENGINE_TENSOR))
+            return kinds[i].run(job);
+    const char *name = xpu_desc_kind_name(opcode);
+    return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address, "opcode %u (%s) is none of engine %s", opcode,
+                                 name ? name : "unknown", xpu_engine_name(job->engine));
+}
+
+const uint32_t *xpu_func_queue_head(const xpu_func *func, const xpu_func_queue *queue, uint64_t *address) {
+    const xpu_func_list *list = &queue->lists[queue->first];
+    *address = list->address + (uint64_t)list->done * XPU_DESC_BYTES;
+    if (*address >= XPU_LM_ALL_BASE && *address < XPU_SM_BASE) return NULL; /* lists come from GM, L3 and SM only */
+    return (const uint32_t *)(const void *)xpu_func_engine_memory(func, *address, XPU_DESC_BYTES);
+}
+
+/* Executes the head of a queue if its waits hold: 1; 0: it waits; -1: a fault. */
+static int step(xpu_func *func, unsigned engine, xpu_func_queue *queue) {
+    xpu_func_job job = {.func = func, .engine = engine};
+    uint32_t words[XPU_DESC_WORDS];
+    const uint32_t *head = xpu_func_queue_head(func, queue, &job.address);
+    if (!head)
+        return xpu_func_engine_fault(&job, XPU_FAULT_ENGINE_ADDRESS, job.address,
+                                     "the descriptor list leaves GM, L3 and SM");
+    if (!wait_holds(func, xpu_desc_nop_get_wait0(head), xpu_desc_nop_get_wait0_value(head)) ||
+        !wait_holds(func, xpu_desc_nop_get_wait1(head), xpu_desc_nop_get_wait1_value(head)))
+        return 0;
+    memcpy(words, head, sizeof words);
+    job.words = words;
+    xpu_func_count_gm(func, job.address, XPU_DESC_BYTES, 0);
+    if (execute(&job)) return -1;
+    uint32_t signal = xpu_desc_nop_get_signal(words);
+    if (signal != XPU_NO_COUNTER) xpu_func_counter_add(func, signal, xpu_desc_nop_get_signal_add(words));
+    func->totals.descriptors[engine]++;
+    func->progress = 1;
+    xpu_func_list *list = &queue->lists[queue->first];
+    if (++list->done == list->count) {
+        queue->first = (queue->first + 1) % XPU_QUEUE_DEPTH;
+        queue->count--;
+    }
+    return 1;
+}
+
+/* One descriptor of one engine: the first queue, from the one after the last served, whose head can go. */
+static int step_engine(xpu_func *func, unsigned engine) {
+    unsigned cores = func->chip.cores;
+    for (unsigned i = 0; i < cores; i++) {
+        unsigned core = (func->next_queue[engine] + i) % cores;
+        xpu_func_queue *queue = &func->queues[engine][core];
+        if (queue->count == 0) continue;
+        int done = step(func, engine, queue);
+        if (done > 0) func->next_queue[engine] = (core + 1) % cores;
+        if (done != 0) return done;
+    }
+    return 0;
+}
+
+uint64_t xpu_func_engines_run(xpu_func *func) {
+    uint64_t total = 0;
+    for (int moved = 1; moved;) {
+        moved = 0;
+        for (unsigned engine = 0; engine < XPU_ENGINES; engine++) {
+            int done = step_engine(func, engine);
+            if (done < 0) return total;
+            if (done == 0) continue;
+            moved = 1;
+            total++;
+            if (func->ticket_count && xpu_func_ticket_ready(func)) return total;
+        }
+    }
+    return total;
+}

@@ -1,0 +1,284 @@
+/* The functional chip as a device: making it, its schedule, events and reports. */
+#include "sim/func/func.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "sim/func/driver.h"
+#include "sim/func/matmul.h"
+
+enum { QUANTUM = 50000 }; /* instructions of one turn of a core */
+
+/* The public device is the chip itself. */
+struct xpurt_device {
+    xpu_func func;
+};
+
+xpu_func *xpu_func_of(xpurt_device *device) {
+    return &device->func;
+}
+
+static void release(xpu_func *func) {
+    xpu_func_memory_destroy(func);
+    xpu_code_free(func->code);
+    for (unsigned i = 0; i < sizeof func->banks / sizeof *func->banks; i++) free(func->banks[i]);
+    free(func->harts);
+    free(func->scratch);
+    free(func->tickets);
+    free(func->state_text);
+}
+
+static void destroy(xpurt_device *device) {
+    if (!device) return;
+    release(&device->func);
+    free(device);
+}
+
+static int set_up(xpu_func *func) {
+    const xpu_chip *chip = &func->chip;
+    size_t accumulators = (size_t)chip->acc_rows * chip->array_columns;
+    if (xpu_func_memory_create(func)) return -1;
+    for (unsigned i = 0; i < chip->acc_banks; i++)
+        if (!(func->banks[i] = calloc(accumulators, sizeof(int64_t)))) return -1;
+    func->harts = aligned_alloc(64, (sizeof(xpu_hart) * chip->cores + 63) / 64 * 64);
+    func->scratch = aligned_alloc(64, (xpu_func_tensor_scratch() + 63) / 64 * 64);
+    func->code = xpu_code_new(XPU_GM_BASE, chip->gm_bytes, xpu_func_host(func, XPU_GM_BASE));
+    if (!func->harts || !func->scratch || !func->code) return -1;
+    memset(func->harts, 0, sizeof(xpu_hart) * chip->cores);
+    memset(func->scratch, 0, xpu_func_tensor_scratch());
+    func->matmul = xpu_matmul_best();
+    for (unsigned core = 0; core < chip->cores; core++) {
+        func->ports[core] = (xpu_func_port){func, core};
+        func->buses[core] =
+            (xpu_core_bus){&func->ports[core], xpu_func_load_register, xpu_func_store_register, NULL, NULL};
+    }
+    return 0;
+}
+
+static xpurt_device *create(const xpu_chip *chip, xpu_diags *diags) {
+    xpurt_device *device = calloc(1, sizeof *device);
+    if (!device) {
+        xpu_error_oom(diags);
+        return NULL;
+    }
+    device->func.chip = *chip;
+    if (set_up(&device->func) == 0) {
+        xpu_func_registers_reset(&device->func);
+        return device;
+    }
+    destroy(device);
+    xpu_error(diags, XPU_EIO, NULL, "device-memory", NULL, "the functional chip cannot be set up",
+              "the host has no room for 4 GiB of address space and the chip's buffers",
+              "free memory or raise the limit of the address space (ulimit -v)");
+    return NULL;
+}
+
+static int write_memory(xpurt_device *device, uint64_t address, const void *bytes, size_t length) {
+    if (length == 0) return 0;
+    uint8_t *to = xpu_func_engine_memory(&device->func, address, length);
+    if (!to) return -1;
+    memcpy(to, bytes, length);
+    if (address >= XPU_GM_BASE) xpu_code_invalidate(device->func.code, (uint32_t)address, (uint32_t)length);
+    return 0;
+}
+
+static int read_memory(xpurt_device *device, uint64_t address, void *bytes, size_t length) {
+    if (length == 0) return 0;
+    const uint8_t *from = xpu_func_engine_memory(&device->func, address, length);
+    if (!from) return -1;
+    memcpy(bytes, from, length);
+    return 0;
+}
+
+static int map_memory(xpurt_device *device, uint64_t address, int file, uint64_t offset, size_t length) {
+    if (xpu_func_memory_map(&device->func, address, file, offset, length)) return -1;
+    xpu_code_invalidate(device->func.code, (uint32_t)address, (uint32_t)length);
+    return 0;
+}
+
+static void set_output(xpurt_device *device, void (*put)(void *context, char byte), void *context) {
+    device->func.put = put;
+    device->func.put_context = context;
+}
+
+/* What the harts have counted goes into the totals. */
+static void collect(const xpu_func *func, xpurt_counters *totals) {
+    *totals = func->totals;
+    for (unsigned core = 0; func->started && core < func->chip.cores; core++) {
+        const xpu_hart *hart = &func->harts[core];
+        totals->instructions[core] += hart->instret;
+        for (unsigned i = 1; i <= hart->range_count; i++) {
+            if (hart->ranges[i].base != XPU_GM_BASE) continue;
+            totals->gm_read_bytes += hart->ranges[i].bytes[0];
+            totals->gm_write_bytes += hart->ranges[i].bytes[1];
+        }
+    }
+}
+
+static void counters(const xpurt_device *device, xpurt_counters *totals) {
+    collect(&device->func, totals);
+}
+
+static int start_core(xpu_func *func, unsigned core, uint32_t entry) {
+    const xpu_chip *chip = &func->chip;
+    xpu_core_range ranges[XPU_CORE_RANGES];
+    unsigned count = 0;
+    const struct {
+        uint32_t base, size;
+    } shared[] = {{XPU_SM_BASE, chip->sm_bytes}, {XPU_L3_BASE, chip->l3_bytes}, {XPU_GM_BASE, chip->gm_bytes}};
+    uint32_t own = XPU_LM_ALL_BASE + core * XPU_LM_ALIAS_STRIDE;
+    ranges[count++] = (xpu_core_range){XPU_LM_BASE, chip->lm_bytes, xpu_func_host(func, own), 1, {0, 0}};
+    for (unsigned i = 0; i < chip->cores; i++) {
+        uint32_t base = XPU_LM_ALL_BASE + i * XPU_LM_ALIAS_STRIDE;
+        ranges[count++] = (xpu_core_range){base, chip->lm_bytes, xpu_func_host(func, base), 1, {0, 0}};
+    }
+    for (unsigned i = 0; i < sizeof shared / sizeof *shared; i++)
+        ranges[count++] =
+            (xpu_core_range){shared[i].base, shared[i].size, xpu_func_host(func, shared[i].base), 1, {0, 0}};
+    return xpu_hart_init(&func->harts[core], core, chip->cores, &func->buses[core], ranges, count, func->code, entry);
+}
+
+static int start(xpurt_device *device, uint32_t entry) {
+    xpu_func *func = &device->func;
+    collect(func, &func->totals);
+    func->started = 0;
+    xpu_func_registers_reset(func);
+    memset(&func->fault, 0, sizeof func->fault);
+    for (unsigned core = 0; core < func->chip.cores; core++)
+        if (!start_core(func, core, entry)) return -1;
+    func->started = 1;
+    return 0;
+}
+
+/* ---- Faults ---- */
+
+static void core_fault(xpu_func *func, unsigned core, xpu_fault_cause cause, const char *reason) {
+    const xpu_hart *hart = &func->harts[core];
+    func->fault = (xpurt_fault){.cause = cause,
+                                .cause_text = xpu_fault_text(cause),
+                                .core = (int)core,
+                                .engine = -1,
+                                .pc = hart->pc,
+                                .layer = func->core_state[core].layer >> 16,
+                                .code = func->abort_code,
+                                .reason = func->reason};
+    if (hart->fault.cause != XPU_FAULT_NONE) {
+        func->fault.pc = hart->fault.pc;
+        func->fault.instruction = hart->fault.word;
+        func->fault.address = hart->fault.address;
+    }
+    snprintf(func->reason, sizeof func->reason, "%s", reason);
+}
+
+static const char *cause_reason(xpu_fault_cause cause) {
+    switch (cause) {
+#define X(name, text, doc)                                                                                             \
+    case XPU_FAULT_##name: return doc;
+        XPU_FAULT_CAUSES(X)
+#undef X
+    default: return "unknown";
+    }
+}
+
+/* Nothing can go on; what everything waits for stands in the state text. */
+static void dead_lock(xpu_func *func) {
+    core_fault(func, 0, XPU_FAULT_DEADLOCK, cause_reason(XPU_FAULT_DEADLOCK));
+    func->fault.core = -1;
+}
+
+/* ---- Schedule ---- */
+
+/* Reports a time-out when a core has run for too long without progress. */
+static void check_watchdog(xpu_func *func, unsigned core) {
+    if (func->progress) {
+        for (unsigned i = 0; i < func->chip.cores; i++)
+            func->core_state[i].instructions_at_progress = func->harts[i].instret;
+        func->progress = 0;
+    } else if (func->harts[core].instret - func->core_state[core].instructions_at_progress > func->watchdog_limit) {
+        core_fault(func, core, XPU_FAULT_TIMEOUT, "the core ran for WATCHDOG_LIMIT instructions without progress");
+    }
+}
+
+/* One turn of a core, then of the engines. `spent`: instructions. Returns whether anything moved. */
+static int turn(xpu_func *func, unsigned core, uint64_t budget, uint64_t *spent) {
+    xpu_hart *hart = &func->harts[core];
+    xpu_func_core_state *state = &func->core_state[core];
+    uint64_t before = hart->instret;
+    if (!state->idle) {
+        xpu_hart_reason why = xpu_hart_run(hart, budget);
+        state->idle = why == XPU_HART_IDLE;
+        if (why == XPU_HART_FAULT) {
+            core_fault(func, core, hart->fault.cause, cause_reason(hart->fault.cause));
+            return 1;
+        }
+    }
+    *spent += hart->instret - before;
+    int moved = hart->instret != before || func->progress;
+    if (!func->ended && !func->host_call && !xpu_func_ticket_ready(func) && xpu_func_engines_run(func)) moved = 1;
+    check_watchdog(func, core);
+    return moved;
+}
+
+/* Fills in the event that ends a run, if there is one. */
+static int pending(xpu_func *func, xpurt_event *event) {
+    *event = (xpurt_event){.kind = XPURT_EVENT_BUDGET};
+    if (func->fault.cause != XPU_FAULT_NONE) {
+        if (!func->fault.state) xpu_func_describe(func);
+        event->kind = XPURT_EVENT_FAULT;
+        event->fault = &func->fault;
+    } else if (xpu_func_ticket_take(func, &event->layer)) {
+        event->kind = XPURT_EVENT_LAYER;
+    } else if (func->ended) {
+        event->kind = XPURT_EVENT_ENDED;
+        event->status = func->exit_status;
+    } else if (func->host_call) {
+        event->kind = XPURT_EVENT_HOST_CALL;
+        event->address = func->host_call_address;
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
+    xpu_func *func = &device->func;
+    uint64_t spent = 0;
+    unsigned still = 0; /* turns in a row in which nothing moved */
+    if (!func->started) return -1;
+    while (!pending(func, event)) {
+        if (func->no_memory) return -1;
+        if (budget && spent >= budget) return 0;
+        uint64_t quantum = budget && budget - spent < QUANTUM ? budget - spent : QUANTUM;
+        unsigned core = func->next_core;
+        func->next_core = (core + 1) % func->chip.cores;
+        still = turn(func, core, quantum, &spent) ? 0 : still + 1;
+        if (func->host_call || func->ended) func->next_core = core;
+        if (still > func->chip.cores && func->fault.cause == XPU_FAULT_NONE) dead_lock(func);
+    }
+    return 0;
+}
+
+static int answer(xpurt_device *device) {
+    if (!device->func.host_call) return -1;
+    device->func.host_call = 0;
+    device->func.progress = 1;
+    return 0;
+}
+
+const xpurt_device_driver xpu_func_driver = {
+    .version = XPURT_DEVICE_VERSION,
+    .name = "func",
+    .about = "the functional chip: exact results, no timing",
+    .create = create,
+    .destroy = destroy,
+    .write = write_memory,
+    .read = read_memory,
+    .map = map_memory,
+    .output = set_output,
+    .start = start,
+    .run = run,
+    .answer = answer,
+    .counters = counters,
+};

@@ -1,0 +1,276 @@
+#include "sim/func/post.h"
+
+#include <string.h>
+
+unsigned xpu_func_type_bytes(uint32_t type) {
+    switch (type) {
+#define X(name, code, bytes, doc)                                                                                      \
+    case code: return bytes;
+        XPU_DESC_TYPES(X)
+#undef X
+    default: return 0;
+    }
+}
+
+int xpu_func_sm_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment) {
+    if (box->address < XPU_SM_BASE || box->address >= XPU_L3_BASE)
+        return xpu_func_engine_fault(job, XPU_FAULT_ENGINE_ADDRESS, box->address,
+                                     "%s at 0x%llx is not in SM, where the tensor engine has its operands", field,
+                                     (unsigned long long)box->address);
+    return xpu_func_job_box(job, box, field, alignment);
+}
+
+/* Reads a float that an optional address points at. */
+static int read_float(const xpu_func_job *job, const char *field, uint64_t address, float *value) {
+    const uint8_t *bytes = xpu_func_job_memory(job, field, address, 4, 4, 0);
+    if (!bytes) return -1;
+    memcpy(value, bytes, 4);
+    return 0;
+}
+
+static int bad(const xpu_post *post, const char *reason) {
+    return xpu_func_engine_fault(post->job, XPU_FAULT_DESCRIPTOR, post->job->address, "%s", reason);
+}
+
+static int is_byte(uint32_t type) {
+    return type == XPU_TYPE_I8 || type == XPU_TYPE_U8;
+}
+
+static int is_float_type(uint32_t type) {
+    return type == XPU_TYPE_F32 || type == XPU_TYPE_I16 || type == XPU_TYPE_I8;
+}
+
+/* What the two modes allow. */
+static int check_fields(const xpu_post *post) {
+    const xpu_desc_post *d = &post->d;
+    int quantised = d->post_mode == XPU_POST_QUANTISED;
+    if (!d->oh || !d->ow || !d->columns) return bad(post, "oh, ow and columns are at least 1");
+    if (d->activation > XPU_ACT_LEAKY) return bad(post, "activation is 0, 1 or 2");
+    if (quantised ? !is_byte(d->y_type) : !is_float_type(d->y_type))
+        return bad(post, "y_type is none of this post_mode");
+    if (d->branch && (quantised ? !is_byte(d->branch_type) : !is_float_type(d->branch_type)))
+        return bad(post, "branch_type is none of this post_mode");
+    if (quantised && (d->bias || d->findmax)) return bad(post, "bias and findmax are for float mode only");
+    if (!quantised && d->lookup) return bad(post, "lookup is for quantised mode only");
+    return 0;
+}
+
+static int open_boxes(xpu_post *post) {
+    const xpu_desc_post *d = &post->d;
+    unsigned y_bytes = xpu_func_type_bytes(d->y_type), branch_bytes = xpu_func_type_bytes(d->branch_type);
+    post->y = (xpu_func_box){
+        d->y, {d->oh, d->ow, d->columns, 1}, {d->y_row_stride, d->y_pixel_stride, (int32_t)y_bytes, 0}, y_bytes, 1,
+        NULL};
+    if (xpu_func_sm_box(post->job, &post->y, "y", y_bytes)) return -1;
+    if (!d->branch) return 0;
+    post->branch = (xpu_func_box){d->branch,
+                                  {d->oh, d->ow, d->columns, 1},
+                                  {d->branch_row_stride, d->branch_pixel_stride, (int32_t)branch_bytes, 0},
+                                  branch_bytes,
+                                  0,
+                                  NULL};
+    return xpu_func_sm_box(post->job, &post->branch, "branch", branch_bytes);
+}
+
+int xpu_post_open(xpu_post *post, const xpu_func_job *job, int32_t x_limit) {
+    post->job = job;
+    xpu_desc_post_unpack(job->words, &post->d);
+    const xpu_desc_post *d = &post->d;
+    const uint8_t *params = xpu_func_job_memory(job, "params", d->params, sizeof post->params, 4, 0);
+    if (!params) return -1;
+    memcpy(&post->params, params, sizeof post->params);
+    if (check_fields(post) || open_boxes(post)) return -1;
+    post->lookup = NULL;
+    if (d->lookup && !(post->lookup = xpu_func_job_memory(job, "lookup", d->lookup, 256, 1, 0))) return -1;
+    post->findmax = NULL;
+    if (d->findmax) {
+        uint8_t *bytes = xpu_func_job_memory(job, "findmax", d->findmax, 4, 4, 1);
+        if (!bytes) return -1;
+        post->findmax = (float *)(void *)bytes;
+    }
+    post->x_scale = post->params.x_scale;
+    if (!d->absmax) return 0;
+    if (!x_limit) return bad(post, "absmax goes with an int8 or int16 input only");
+    float absmax;
+    if (read_float(job, "absmax", d->absmax, &absmax)) return -1;
+    post->x_scale = xa_absmax_scale(absmax, x_limit);
+    return 0;
+}
+
+/* A float per column, from memory or the same for all. */
+static int read_columns(const xpu_post *post, const char *field, uint64_t address, float same, float *out) {
+    if (!address) {
+        for (uint32_t i = 0; i < post->columns; i++) out[i] = same;
+        return 0;
+    }
+    const uint8_t *bytes = xpu_func_job_memory(post->job, field, address + (uint64_t)post->first_column * 4,
+                                               (uint64_t)post->columns * 4, 4, 0);
+    if (!bytes) return -1;
+    memcpy(out, bytes, (size_t)post->columns * 4);
+    return 0;
+}
+
+int xpu_post_columns(xpu_post *post, uint32_t first_column, int32_t w_limit) {
+    uint32_t rest = post->d.columns - first_column;
+    post->first_column = first_column;
+    post->columns = rest < XPU_POST_COLUMNS ? rest : XPU_POST_COLUMNS;
+    float w_scale = post->params.w_scale;
+    if (!post->d.scale && post->params.w_absmax) {
+        float absmax;
+        if (read_float(post->job, "w_absmax", post->params.w_absmax, &absmax)) return -1;
+        w_scale = xa_absmax_scale(absmax, w_limit);
+    }
+    if (read_columns(post, "scale", post->d.scale, w_scale, post->scale)) return -1;
+    for (uint32_t i = 0; i < post->columns; i++) post->scale[i] = xa_channel_scale(post->x_scale, post->scale[i]);
+    return read_columns(post, "bias", post->d.bias, 0.0f, post->bias);
+}
+
+/* Host address of a pixel's first column of the current group. */
+static uint8_t *at(const xpu_post *post, const xpu_func_box *box, uint32_t row, uint32_t pixel) {
+    return box->bytes_at + (int64_t)row * box->stride[0] + (int64_t)pixel * box->stride[1] +
+           (size_t)post->first_column * box->bytes;
+}
+
+/* A combination of two operands in quantised mode: residual after stage 1, or the operators of kind post. */
+static void quantised_branch(const xpu_post *post, uint32_t op, const uint8_t *branch, const int32_t *q, int32_t *y) {
+    const xpu_post_params *p = &post->params;
+    for (uint32_t i = 0; i < post->columns; i++) {
+        int32_t b = post->d.branch_type == XPU_TYPE_U8 ? branch[i] : (int8_t)branch[i];
+        y[i] = op == XPU_POST_MUL ? xa_qmul(q[i], p->za, b, p->zb, p->ra, p->zero, p->lo2, p->hi2)
+                                  : xa_qadd(q[i], b, p->ra, p->rb, p->f, p->lo2, p->hi2);
+    }
+}
+
+void xpu_post_quantised_row(const xpu_post *post, uint32_t row, uint32_t pixel, const int32_t *q) {
+    const xpu_post_params *p = &post->params;
+    uint32_t n = post->columns, op = post->op;
+    int32_t y[XPU_POST_COLUMNS];
+    uint8_t *out = at(post, &post->y, row, pixel);
+    if (op == XPU_POST_SCALE) {
+        for (uint32_t i = 0; i < n; i++) y[i] = xa_requantize(q[i], post->scale[i], p->zero, p->lo.i, p->hi.i);
+        q = y;
+    }
+    if (post->d.branch) quantised_branch(post, op, at(post, &post->branch, row, pixel), q, y);
+    for (uint32_t i = 0; i < n; i++) out[i] = (uint8_t)y[i];
+    if (post->lookup)
+        for (uint32_t i = 0; i < n; i++) out[i] = post->lookup[out[i]];
+}
+
+/* The branch as float32. */
+static void read_branch(const xpu_post *post, uint32_t row, uint32_t pixel, float *out) {
+    const uint8_t *bytes = at(post, &post->branch, row, pixel);
+    uint32_t n = post->columns;
+    if (post->d.branch_type == XPU_TYPE_F32) {
+        memcpy(out, bytes, (size_t)n * 4);
+    } else if (post->d.branch_type == XPU_TYPE_I16) {
+        int16_t q[XPU_POST_COLUMNS];
+        memcpy(q, bytes, (size_t)n * 2);
+        for (uint32_t i = 0; i < n; i++) out[i] = xa_mul((float)q[i], post->params.branch_scale);
+    } else {
+        for (uint32_t i = 0; i < n; i++) out[i] = xa_mul((float)(int8_t)bytes[i], post->params.branch_scale);
+    }
+}
+
+static void float_row(const xpu_post *post, const float *v, const float *branch, const xa_post_float *f, float *y) {
+    uint32_t n = post->columns;
+    if (post->op == XPU_POST_MUL) {
+        for (uint32_t i = 0; i < n; i++) {
+            float scaled = xa_mul(v[i], post->scale[i]);
+            float biased = f->has_bias ? scaled + post->bias[i] : scaled;
+            y[i] = xa_activate(xa_mul(biased, branch[i]), f);
+        }
+    } else {
+        for (uint32_t i = 0; i < n; i++) y[i] = xa_post_floating(v[i], post->scale[i], post->bias[i], branch[i], f);
+    }
+}
+
+void xpu_post_float_row(const xpu_post *post, uint32_t row, uint32_t pixel, const float *v) {
+    const xpu_post_params *p = &post->params;
+    const xa_post_float f = {.has_bias = post->d.bias != 0,
+                             .has_branch = post->d.branch != 0,
+                             .act_after = post->d.act_after != 0,
+                             .activation = (xa_activation)post->d.activation,
+                             .lo = p->lo.f,
+                             .hi = p->hi.f,
+                             .slope = p->slope};
+    uint32_t n = post->columns;
+    float y[XPU_POST_COLUMNS], branch[XPU_POST_COLUMNS] = {0};
+    uint8_t *out = at(post, &post->y, row, pixel);
+    if (f.has_branch) read_branch(post, row, pixel, branch);
+    float_row(post, v, branch, &f, y);
+    if (post->findmax) *post->findmax = xa_absmax(*post->findmax, xa_absmax_of(y, n));
+    if (post->d.y_type == XPU_TYPE_F32) {
+        memcpy(out, y, (size_t)n * 4);
+    } else if (post->d.y_type == XPU_TYPE_I16) {
+        int16_t q[XPU_POST_COLUMNS];
+        for (uint32_t i = 0; i < n; i++) q[i] = (int16_t)xa_absmax_quantize(y[i], p->out_scale, XA_I16_MAX);
+        memcpy(out, q, (size_t)n * 2);
+    } else {
+        for (uint32_t i = 0; i < n; i++) out[i] = (uint8_t)xa_absmax_quantize(y[i], p->out_scale, 127);
+    }
+}
+
+/* ---- kind post: x from SM ---- */
+
+/* The columns of one pixel of x: integers less za into q, or values into v. */
+static void read_x(const xpu_post *post, const uint8_t *bytes, int subtract, int32_t *q, float *v) {
+    uint32_t n = post->columns, type = post->d.x_type;
+    uint32_t za = subtract ? (uint32_t)post->params.za : 0;
+    for (uint32_t i = 0; i < n && type != XPU_TYPE_F32; i++) {
+        int16_t half;
+        int32_t word;
+        if (type == XPU_TYPE_I16)
+            memcpy(&half, bytes + 2 * i, 2), word = half;
+        else if (type == XPU_TYPE_I32)
+            memcpy(&word, bytes + 4 * (size_t)i, 4);
+        else
+            word = type == XPU_TYPE_U8 ? bytes[i] : (int8_t)bytes[i];
+        q[i] = (int32_t)((uint32_t)word - za);
+        v[i] = (float)q[i];
+    }
+    if (type == XPU_TYPE_F32) memcpy(v, bytes, (size_t)n * 4);
+}
+
+static int check_post(const xpu_post *post) {
+    const xpu_desc_post *d = &post->d;
+    int quantised = d->post_mode == XPU_POST_QUANTISED;
+    if (d->op > XPU_POST_MUL) return bad(post, "op is 0, 1 or 2");
+    if (d->op != XPU_POST_SCALE && !d->branch) return bad(post, "add and multiply need a branch");
+    if (d->op == XPU_POST_ADD && !quantised)
+        return bad(post, "op add is of quantised mode; use op scale with a branch");
+    if (quantised && d->x_type == XPU_TYPE_F32) return bad(post, "x is an integer in quantised mode");
+    if (quantised && d->op != XPU_POST_SCALE && !is_byte(d->x_type))
+        return bad(post, "x has 8 bits in a quantised add or multiply");
+    return 0;
+}
+
+int xpu_func_post(const xpu_func_job *job) {
+    xpu_post post;
+    uint32_t x_type = xpu_desc_post_get_x_type(job->words);
+    unsigned bytes = xpu_func_type_bytes(x_type);
+    int32_t x_limit = x_type == XPU_TYPE_I16 ? XA_I16_MAX : x_type == XPU_TYPE_I8 ? 127 : 0;
+    if (!bytes)
+        return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address, "x_type %u does not exist", x_type);
+    if (xpu_post_open(&post, job, x_limit)) return -1;
+    const xpu_desc_post *d = &post.d;
+    post.op = d->op;
+    if (check_post(&post)) return -1;
+    xpu_func_box x = {
+        d->x, {d->oh, d->ow, d->columns, 1}, {d->x_row_stride, d->x_pixel_stride, (int32_t)bytes, 0}, bytes, 0, NULL};
+    if (xpu_func_sm_box(job, &x, "x", bytes)) return -1;
+    for (uint32_t first = 0; first < d->columns; first += XPU_POST_COLUMNS) {
+        if (xpu_post_columns(&post, first, XA_I16_MAX)) return -1;
+        for (uint32_t row = 0; row < d->oh; row++)
+            for (uint32_t pixel = 0; pixel < d->ow; pixel++) {
+                int32_t q[XPU_POST_COLUMNS];
+                float v[XPU_POST_COLUMNS];
+                read_x(&post, at(&post, &x, row, pixel), d->op == XPU_POST_SCALE || d->post_mode == XPU_POST_FLOAT, q,
+                       v);
+                if (d->post_mode == XPU_POST_QUANTISED)
+                    xpu_post_quantised_row(&post, row, pixel, q);
+                else
+                    xpu_post_float_row(&post, row, pixel, v);
+            }
+    }
+    return 0;
+}
