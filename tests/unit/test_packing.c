@@ -1,0 +1,87 @@
+/* Packed weights: round trips of random geometry, and single elements where the kernels look for them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/unit.h"
+#include "xpu_runtime/program/packing.h"
+
+static uint32_t state;
+static int32_t draw(int32_t low, int32_t high) {
+    state = state * 1664525u + 1013904223u;
+    return low + (int32_t)((state >> 8) % (uint32_t)(high - low + 1));
+}
+
+static xpu_packing random_packing(void) {
+    xpu_packing p = {.kind = (xpu_packing_kind)draw(XPU_PACK_CONV_F32, XPU_PACK_CONV_I16),
+                     .kernel_h = draw(1, 4),
+                     .kernel_w = draw(1, 4),
+                     .groups = draw(1, 5),
+                     .columns = 8 << draw(0, 3),
+                     .tile_c = draw(1, 40)};
+    p.out_c = p.groups * draw(1, 20);
+    p.in_c = p.groups * draw(1, 20);
+    if (p.kind == XPU_PACK_DEPTHWISE_F32)
+        p.out_c = p.in_c = p.groups = draw(1, 70);
+    else if (draw(0, 3) == 0) {
+        p.groups = p.kernel_h = p.kernel_w = 1;
+        p.transposed = 1;
+    }
+    return p;
+}
+
+static xpu_tensor random_tensor(const xpu_packing *p) {
+    xpu_tensor t = {.dtype = p->kind == XPU_PACK_CONV_I16 ? XPU_I16 : XPU_F32,
+                    .rank = 4,
+                    .dims = {p->out_c, p->in_c / p->groups, p->kernel_h, p->kernel_w}};
+    t.data = malloc(xpu_tensor_bytes(&t));
+    for (size_t i = 0; i < xpu_tensor_bytes(&t); i++) ((uint8_t *)t.data)[i] = (uint8_t)draw(0, 255);
+    return t;
+}
+
+static void round_trip(void) {
+    printf(" seed %u ", state = 20261121);
+    for (int i = 0; i < 300; i++) {
+        xpu_packing p = random_packing();
+        xpu_tensor t = random_tensor(&p), back = t;
+        uint64_t bytes = xpu_packed_bytes(&p, t.dtype, (uint64_t)xpu_tensor_count(&t));
+        CU_ASSERT_FATAL(bytes >= xpu_tensor_bytes(&t));
+        void *packed = malloc(bytes);
+        back.data = calloc(1, xpu_tensor_bytes(&t));
+        CU_ASSERT_EQUAL(xpu_pack(&p, &t, packed), XPU_OK);
+        CU_ASSERT_EQUAL(xpu_unpack(&p, packed, bytes, &back), XPU_OK);
+        CU_ASSERT(memcmp(t.data, back.data, xpu_tensor_bytes(&t)) == 0);
+        CU_ASSERT_EQUAL(xpu_unpack(&p, packed, bytes + 1, &back), XPU_EBUG);
+        free(packed);
+        free(t.data);
+        free(back.data);
+    }
+}
+
+static void places(void) {
+    float w[2 * 3 * 1 * 2];
+    for (int i = 0; i < 12; i++) w[i] = (float)(i + 1);
+    xpu_tensor t = {.dtype = XPU_F32, .rank = 4, .dims = {2, 3, 1, 2}, .data = w};
+    xpu_packing p = {.kind = XPU_PACK_CONV_F32, .out_c = 2, .in_c = 3, .kernel_h = 1, .kernel_w = 2, .groups = 1};
+    float packed[2 * 3 * 16];
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_F32, 12), sizeof packed);
+    CU_ASSERT_EQUAL(xpu_pack(&p, &t, packed), XPU_OK);
+    /* [kw = 1][c = 2][o = 1] is w[1][2][0][1] */
+    CU_ASSERT_EQUAL(packed[(1 * 3 + 2) * 16 + 1], w[(1 * 3 + 2) * 2 + 1]);
+    CU_ASSERT_EQUAL(packed[2], 0.0f);
+}
+
+static void refusals(void) {
+    xpu_packing p = {.kind = XPU_PACK_CONV_F32, .out_c = 4, .in_c = 4, .kernel_h = 1, .kernel_w = 1, .groups = 1};
+    CU_ASSERT_NOT_EQUAL(xpu_packed_bytes(&p, XPU_F32, 16), 0);
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_F32, 15), 0);
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_I16, 16), 0);
+    p.groups = 3;
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_F32, 16), 0);
+    p.groups = 0;
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_F32, 16), 0);
+    p.groups = 1;
+    p.out_c = p.in_c = p.kernel_h = p.kernel_w = 0x7fffffff;
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_F32, 16), 0);
+}
+
+XPU_TEST_MAIN("packing", {"round trip", round_trip}, {"places", places}, {"refusals", refusals})
