@@ -3,7 +3,8 @@
 
 #include "frontend/onnx/importer.h"
 
-static const char *const DOCUMENT = "docs/onnx-operators.md lists what is supported";
+static const char *const DOCUMENT =
+    "replace it by supported operators (docs/onnx-operators.md lists them), or export the model without it";
 
 static const char *const attr_type_names[] = {
     [XPU_ONNX_FLOAT] = "a float",   [XPU_ONNX_INT] = "an integer",          [XPU_ONNX_STRING] = "a string",

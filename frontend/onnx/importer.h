@@ -140,11 +140,11 @@ xpu_value xpu_onnx_refuse(const xpu_onnx_node *node, const char *rule, const cha
                           const char *hint);
 /* Attributes: names, types and values of the node are checked against the row before it is converted. */
 const xpu_onnx_attr_proto *xpu_onnx_attr_of(const xpu_onnx_node *node, const char *name);
-int64_t xpu_onnx_int(const xpu_onnx_node *node, const char *name, int64_t fallback);
-float xpu_onnx_float(const xpu_onnx_node *node, const char *name, float fallback);
-const char *xpu_onnx_string(const xpu_onnx_node *node, const char *name, const char *fallback);
+int64_t xpu_onnx_attr_int(const xpu_onnx_node *node, const char *name, int64_t fallback);
+float xpu_onnx_attr_float(const xpu_onnx_node *node, const char *name, float fallback);
+const char *xpu_onnx_attr_string(const xpu_onnx_node *node, const char *name, const char *fallback);
 /* 0 or 1; anything else is reported, and *ok becomes 0. */
-int xpu_onnx_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok);
+int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok);
 /* The value of an axis attribute or operand as 0 <= axis < rank; -1 after reporting. */
 int xpu_onnx_axis(const xpu_onnx_node *node, int64_t axis, int rank);
 /* A list of operand `input`, which must be constant and of rank 0 or 1, int32 or int64. */
@@ -174,8 +174,9 @@ xpu_value xpu_onnx_derive(xpu_onnx_node *node, xpu_value constant, const xpu_con
     X(global_pool)                                                                                                     \
     X(batch_norm)                                                                                                      \
     X(pad)                                                                                                             \
-    X(gemm) X(matmul) X(unary) X(binary) X(variadic) X(clip) X(leaky_relu) X(hard_sigmoid) X(flatten) X(reshape)       \
-        X(squeeze) X(unsqueeze) X(transpose) X(concat) X(softmax) X(identity) X(dropout) X(constant)
+    X(gemm)                                                                                                            \
+    X(matmul) X(unary) X(binary) X(variadic) X(clip) X(leaky_relu) X(hard_sigmoid) X(flatten) X(reshape) X(squeeze)    \
+        X(unsqueeze) X(transpose) X(concat) X(softmax) X(identity) X(dropout) X(constant)
 #define X(name) xpu_value xpu_onnx_convert_##name(xpu_onnx_node *node);
 XPU_ONNX_CONVERTERS(X)
 #undef X

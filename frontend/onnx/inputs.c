@@ -27,6 +27,7 @@ typedef struct {
     xpu_dtype dtype;
     int rank;
     xpu_dim dims[XPU_MAX_RANK];
+    const char *open[XPU_MAX_RANK]; /* names of the dims that got the default range first here */
 } input;
 
 #define TEXT(read, ...) xpu_printf((read)->importer->scratch, __VA_ARGS__)
@@ -128,20 +129,43 @@ static int has_symbol(const xpu_dims *dims, const char *name) {
     return 0;
 }
 
-/* A symbol that only the default range limits; says so. */
-static xpu_dim default_symbol(reader *read, const input *in, int index, const char *name) {
-    xpu_onnx_importer *importer = read->importer;
-    xpu_dims *dims = &importer->graph->dims;
-    int64_t min = importer->options->default_min, max = importer->options->default_max;
-    if (min <= 0 || max < min) min = 1, max = 16;
-    if (!has_symbol(dims, name)) {
-        xpu_diag_add(importer->diags, XPU_SEVERITY_NOTE, XPU_OK, importer->source->name, "shape-default",
-                     TEXT(read, "input '%s'", in->shown),
-                     TEXT(read, "dim %d ('%s') may be %" PRId64 " to %" PRId64, index, name, min, max),
-                     "the model leaves it open",
-                     TEXT(read, "give its range: --shape %s=..., with FIRST..LAST:STEP for this dim", in->shown));
-    }
+static void default_range(const xpu_import_options *options, int64_t *min, int64_t *max) {
+    int given = options->default_min > 0 && options->default_max >= options->default_min;
+    *min = given ? options->default_min : 1;
+    *max = given ? options->default_max : 16;
+}
+
+/* A symbol that only the default range limits. */
+static xpu_dim default_symbol(reader *read, input *in, int index, const char *name) {
+    xpu_dims *dims = &read->importer->graph->dims;
+    int64_t min, max;
+    default_range(read->importer->options, &min, &max);
+    if (!has_symbol(dims, name)) in->open[index] = name;
     return xpu_dim_symbol(dims, name, min, max, 1);
+}
+
+/* Says which dims got the default range, and how to ask for another one. */
+static void report_open_dims(const reader *read, const input *in) {
+    xpu_onnx_importer *importer = read->importer;
+    int64_t min, max;
+    default_range(importer->options, &min, &max);
+    xpu_text open, example;
+    xpu_text_init(&open, importer->scratch);
+    xpu_text_init(&example, importer->scratch);
+    for (int i = 0; i < in->rank; i++) {
+        xpu_text_add(&example, "%s", i ? "," : "");
+        if (in->open[i]) {
+            xpu_text_add(&open, "%sdim %d ('%s')", open.length ? ", " : "", i, in->open[i]);
+            xpu_text_add(&example, "%" PRId64 "..%" PRId64, min, max);
+        } else {
+            xpu_text_add(&example, "%s", xpu_dim_text(&importer->graph->dims, in->dims[i], importer->scratch));
+        }
+    }
+    if (!open.length) return;
+    xpu_diag_add(importer->diags, XPU_SEVERITY_NOTE, XPU_OK, importer->source->name, "shape-default",
+                 TEXT(read, "input '%s'", in->shown),
+                 TEXT(read, "%s may be %" PRId64 " to %" PRId64, open.text, min, max), "the model leaves that open",
+                 TEXT(read, "to ask for something else: --shape %s=%s", in->shown, example.text));
 }
 
 /* A symbol's name for dim `index` that no other dim has. */
@@ -260,6 +284,7 @@ static int read_type(reader *read, input *in) {
 static int read_dims(reader *read, input *in) {
     int ok = 1;
     for (int i = 0; i < in->rank; i++) ok &= in->spec ? specified_dim(read, in, i) : model_dim(read, in, i);
+    if (ok) report_open_dims(read, in);
     return ok;
 }
 

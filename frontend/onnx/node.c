@@ -28,23 +28,23 @@ const xpu_onnx_attr_proto *xpu_onnx_attr_of(const xpu_onnx_node *node, const cha
     return NULL;
 }
 
-int64_t xpu_onnx_int(const xpu_onnx_node *node, const char *name, int64_t fallback) {
+int64_t xpu_onnx_attr_int(const xpu_onnx_node *node, const char *name, int64_t fallback) {
     const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
     return attr ? attr->i : fallback;
 }
 
-float xpu_onnx_float(const xpu_onnx_node *node, const char *name, float fallback) {
+float xpu_onnx_attr_float(const xpu_onnx_node *node, const char *name, float fallback) {
     const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
     return attr ? attr->f : fallback;
 }
 
-const char *xpu_onnx_string(const xpu_onnx_node *node, const char *name, const char *fallback) {
+const char *xpu_onnx_attr_string(const xpu_onnx_node *node, const char *name, const char *fallback) {
     const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
     return attr ? xpu_strndup(node->importer->scratch, (const char *)attr->s.data, attr->s.len) : fallback;
 }
 
-int xpu_onnx_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok) {
-    int64_t value = xpu_onnx_int(node, name, fallback);
+int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok) {
+    int64_t value = xpu_onnx_attr_int(node, name, fallback);
     if (value == 0 || value == 1) return (int)value;
     xpu_onnx_refuse(node, "onnx-attribute", xpu_onnx_format(node, "attribute '%s' is invalid", name),
                     xpu_onnx_format(node, "it is %" PRId64 "; 0 and 1 are defined", value), NULL);

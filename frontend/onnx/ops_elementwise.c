@@ -23,7 +23,7 @@ xpu_value xpu_onnx_convert_variadic(xpu_onnx_node *node) {
 
 /* Without bounds ONNX clips to the range of finite float32 values. */
 xpu_value xpu_onnx_convert_clip(xpu_onnx_node *node) {
-    float low = xpu_onnx_float(node, "min", -FLT_MAX), high = xpu_onnx_float(node, "max", FLT_MAX);
+    float low = xpu_onnx_attr_float(node, "min", -FLT_MAX), high = xpu_onnx_attr_float(node, "max", FLT_MAX);
     if (node->version < 11 && node->input_count > 1) {
         return xpu_onnx_refuse(node, "onnx-operand", "the node has too many inputs",
                                "before opset 11, the bounds of Clip are attributes", NULL);
@@ -40,12 +40,12 @@ xpu_value xpu_onnx_convert_clip(xpu_onnx_node *node) {
 }
 
 xpu_value xpu_onnx_convert_leaky_relu(xpu_onnx_node *node) {
-    xpu_attr alpha = XPU_ATTR_FLOAT_OF(ALPHA, xpu_onnx_float(node, "alpha", 0.01f));
+    xpu_attr alpha = XPU_ATTR_FLOAT_OF(ALPHA, xpu_onnx_attr_float(node, "alpha", 0.01f));
     return xpu_onnx_build(node, XPU_OP_LEAKY_RELU, node->inputs, 1, &alpha, 1, 1);
 }
 
 xpu_value xpu_onnx_convert_hard_sigmoid(xpu_onnx_node *node) {
-    xpu_attr attrs[] = {XPU_ATTR_FLOAT_OF(ALPHA, xpu_onnx_float(node, "alpha", 0.2f)),
-                        XPU_ATTR_FLOAT_OF(BETA, xpu_onnx_float(node, "beta", 0.5f))};
+    xpu_attr attrs[] = {XPU_ATTR_FLOAT_OF(ALPHA, xpu_onnx_attr_float(node, "alpha", 0.2f)),
+                        XPU_ATTR_FLOAT_OF(BETA, xpu_onnx_attr_float(node, "beta", 0.5f))};
     return xpu_onnx_build(node, XPU_OP_HARD_SIGMOID, node->inputs, 1, attrs, 2, 1);
 }

@@ -12,7 +12,7 @@ static xpu_dims *table_of(const xpu_onnx_node *node) {
 
 xpu_value xpu_onnx_convert_flatten(xpu_onnx_node *node) {
     const xpu_value_info *info = xpu_onnx_info(node, node->inputs[0]);
-    int64_t axis = xpu_onnx_int(node, "axis", 1);
+    int64_t axis = xpu_onnx_attr_int(node, "axis", 1);
     if (axis < -info->rank || axis > info->rank || (axis < 0 && node->version < 11)) {
         return xpu_onnx_refuse(node, "onnx-attribute", "the axis is out of range",
                                xpu_onnx_format(node, "axis %" PRId64 " of a tensor of rank %d", axis, info->rank),
@@ -70,7 +70,7 @@ static int target_dims(const xpu_onnx_node *node, const int64_t *shape, uint32_t
 }
 
 xpu_value xpu_onnx_convert_reshape(xpu_onnx_node *node) {
-    int ok = 1, allow_zero = xpu_onnx_flag(node, "allowzero", 0, &ok);
+    int ok = 1, allow_zero = xpu_onnx_attr_flag(node, "allowzero", 0, &ok);
     uint32_t count = 0;
     const int64_t *shape = xpu_onnx_const_ints(node, 1, &count);
     if (!ok || !shape) return (xpu_value){0};
@@ -194,7 +194,7 @@ xpu_value xpu_onnx_convert_concat(xpu_onnx_node *node) {
     if (!xpu_onnx_attr_of(node, "axis")) {
         return xpu_onnx_refuse(node, "onnx-attribute", "attribute 'axis' is invalid", "it is missing", NULL);
     }
-    int64_t given = xpu_onnx_int(node, "axis", 0);
+    int64_t given = xpu_onnx_attr_int(node, "axis", 0);
     int axis = xpu_onnx_axis(node, given, xpu_onnx_info(node, node->inputs[0])->rank);
     if (axis < 0) return (xpu_value){0};
     if (given < 0 && node->version < 11) {
@@ -219,7 +219,7 @@ xpu_value xpu_onnx_convert_softmax(xpu_onnx_node *node) {
     xpu_value x = node->inputs[0];
     const xpu_value_info info = *xpu_onnx_info(node, x);
     int whole = node->version < 13;
-    int64_t given = xpu_onnx_int(node, "axis", whole ? 1 : -1);
+    int64_t given = xpu_onnx_attr_int(node, "axis", whole ? 1 : -1);
     if (whole && given == info.rank) {
         return xpu_onnx_refuse(node, "onnx-unsupported-form", "the softmax is over nothing",
                                xpu_onnx_format(node, "axis %" PRId64 " of a tensor of rank %d", given, info.rank),

@@ -58,7 +58,7 @@ static int same_padding(const xpu_onnx_node *node, xpu_dim size, const window *w
 
 /* pads, or what auto_pad stands for. */
 static int read_pads(const xpu_onnx_node *node, xpu_value x, window *win) {
-    const char *mode = xpu_onnx_string(node, "auto_pad", "NOTSET");
+    const char *mode = xpu_onnx_attr_string(node, "auto_pad", "NOTSET");
     if (strcmp(mode, "NOTSET") == 0 || mode[0] == '\0') return read_list(node, "pads", 2 * win->n, 0, win->pads);
     if (strcmp(mode, "VALID") == 0) return 1;
     int upper = strcmp(mode, "SAME_UPPER") == 0;
@@ -132,7 +132,7 @@ xpu_value xpu_onnx_convert_conv(xpu_onnx_node *node) {
         return xpu_onnx_refuse(node, "onnx-shape", "attribute 'kernel_shape' does not fit the weights",
                                xpu_onnx_format(node, "the weights have shape %s", xpu_onnx_shape_text(node, w)), NULL);
     }
-    int64_t group = xpu_onnx_int(node, "group", 1);
+    int64_t group = xpu_onnx_attr_int(node, "group", 1);
     if (group < 1 || group > MAX_EXTENT) {
         bad_attr(node, "group", xpu_onnx_format(node, "it is %" PRId64, group));
         return failed;
@@ -152,7 +152,7 @@ xpu_value xpu_onnx_convert_pool(xpu_onnx_node *node) {
                                                xpu_escape(node->importer->scratch, node->proto->output[1], 100)),
                                "export the model without them");
     }
-    if (xpu_onnx_int(node, "storage_order", 0) != 0) {
+    if (xpu_onnx_attr_int(node, "storage_order", 0) != 0) {
         return xpu_onnx_refuse(node, "onnx-unsupported-form", "storage_order is not supported",
                                "it is not 0 (row-major)", NULL);
     }
@@ -163,8 +163,8 @@ xpu_value xpu_onnx_convert_pool(xpu_onnx_node *node) {
         return failed;
     }
     int ok = read_list(node, "kernel_shape", win.n, 1, win.kernel);
-    int ceil_mode = xpu_onnx_flag(node, "ceil_mode", 0, &ok);
-    int include_pad = xpu_onnx_flag(node, "count_include_pad", 0, &ok);
+    int ceil_mode = xpu_onnx_attr_flag(node, "ceil_mode", 0, &ok);
+    int include_pad = xpu_onnx_attr_flag(node, "count_include_pad", 0, &ok);
     if (!ok || !read_window(node, x, &win)) return failed;
     xpu_attr attrs[WINDOW_ATTRS + 3];
     window_attrs(&win, attrs);
@@ -178,8 +178,8 @@ xpu_value xpu_onnx_convert_pool(xpu_onnx_node *node) {
 xpu_value xpu_onnx_convert_batch_norm(xpu_onnx_node *node) {
     int results = 0, ok = 1;
     for (uint32_t i = 1; i < node->proto->n_output; i++) results += node->proto->output[i][0] != '\0';
-    int training = xpu_onnx_flag(node, "training_mode", 0, &ok);
-    int spatial = xpu_onnx_flag(node, "spatial", 1, &ok);
+    int training = xpu_onnx_attr_flag(node, "training_mode", 0, &ok);
+    int spatial = xpu_onnx_attr_flag(node, "spatial", 1, &ok);
     if (!ok) return (xpu_value){0};
     if (training || (results && node->version < 14)) {
         return xpu_onnx_refuse(node, "onnx-unsupported-form", "the training form is not supported",
@@ -194,7 +194,7 @@ xpu_value xpu_onnx_convert_batch_norm(xpu_onnx_node *node) {
         return xpu_onnx_refuse(node, "onnx-unsupported-form", "spatial = 0 is not supported",
                                "it normalises each element on its own", NULL);
     }
-    xpu_attr epsilon = XPU_ATTR_FLOAT_OF(EPSILON, xpu_onnx_float(node, "epsilon", 1e-5f));
+    xpu_attr epsilon = XPU_ATTR_FLOAT_OF(EPSILON, xpu_onnx_attr_float(node, "epsilon", 1e-5f));
     return xpu_onnx_build(node, XPU_OP_BATCH_NORM, node->inputs, 5, &epsilon, 1, 1);
 }
 
@@ -235,14 +235,14 @@ static int spread_pads(const xpu_onnx_node *node, const int64_t *given, uint32_t
 
 xpu_value xpu_onnx_convert_pad(xpu_onnx_node *node) {
     static const xpu_value failed = {0};
-    const char *mode = xpu_onnx_string(node, "mode", "constant");
+    const char *mode = xpu_onnx_attr_string(node, "mode", "constant");
     if (strcmp(mode, "constant") != 0 && strcmp(mode, "reflect") != 0 && strcmp(mode, "edge") != 0) {
         return xpu_onnx_refuse(
             node, "onnx-unsupported-form",
             xpu_onnx_format(node, "mode '%s' is not supported", xpu_escape(node->importer->scratch, mode, 40)),
             "constant, reflect and edge are supported", NULL);
     }
-    float value = xpu_onnx_float(node, "value", 0.0f);
+    float value = xpu_onnx_attr_float(node, "value", 0.0f);
     const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, "pads");
     const int64_t *given = attr ? attr->ints : NULL, *axes = NULL;
     uint32_t count = attr && attr->n_ints <= 64 ? (uint32_t)attr->n_ints : 0, axis_count = 0, most = 1;
