@@ -10,7 +10,8 @@
  *     ... work ...
  *     xpu_mem_release(&mem);
  *
- * Files, maps and child processes stand on an arena's clean-up list, so unwinding closes them.
+ * Files, maps and child processes stand on an arena's clean-up list, so unwinding closes them. An xpu_mem and its
+ * arenas belong to one thread: the one that set the boundary.
  */
 #ifndef XPU_BASE_ARENA_H
 #define XPU_BASE_ARENA_H
