@@ -51,7 +51,9 @@ typedef struct {
 
 typedef struct {
     const char *name;   /* as dumps and profiles show it */
-    xpu_node node;      /* of the lowered graph */
+    xpu_node node;      /* of the lowered graph; 0 when stripped */
+    xpu_value outputs[2]; /* what it makes: its dump points */
+    uint32_t output_count;
     const char *unit;   /* "tensor", "core", "dma", "host" */
     const char *kernel; /* the library kernel of its main call */
     xpu_dim macs;       /* multiply-accumulates */
