@@ -1,0 +1,13 @@
+/* The vector float32 loops for hosts with AVX2. */
+#include "sim/func/core_internal.h"
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC target("avx2,fma")
+#endif
+#define KERNEL_TABLE xpu_fp_kernels_avx2
+#include "sim/func/core_vfp_kernels.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
