@@ -30,7 +30,7 @@ enum { ORACLE_BLOCK = 1 << 12 };
 
 /* Compiled for two instruction sets (without FMA instructions the exhaustive test takes hours). */
 #if defined(__x86_64__)
-#define ORACLE_CLONES __attribute__((target_clones("arch=haswell", "default")))
+#define ORACLE_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define ORACLE_CLONES
 #endif
