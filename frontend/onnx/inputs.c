@@ -291,7 +291,7 @@ static int read_dims(reader *read, input *in) {
 void xpu_onnx_add_inputs(xpu_onnx_importer *importer) {
     reader read = {.importer = importer};
     const XpuOnnx__GraphProto *graph = importer->model->graph;
-    if (!check_specs(&read)) return;
+    int specs_are_valid = check_specs(&read);
     input *inputs = XPU_NEW_ARRAY(importer->scratch, input, graph->n_input + 1);
     int *ok = XPU_NEW_ARRAY(importer->scratch, int, graph->n_input + 1);
     uint32_t count = 0;
@@ -306,7 +306,7 @@ void xpu_onnx_add_inputs(xpu_onnx_importer *importer) {
         input *in = &inputs[count];
         *in = (input){.proto = graph->input[i], .shown = xpu_escape(importer->scratch, name, 100)};
         in->spec = find_spec(importer->options, name);
-        ok[count++] = read_type(&read, in);
+        ok[count++] = specs_are_valid && read_type(&read, in);
     }
     /* Those of --shape first: they give the model's names for dims a meaning. */
     for (int specified = 1; specified >= 0; specified--) {
