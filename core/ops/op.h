@@ -79,6 +79,9 @@ static inline int xpu_node_is(const xpu_graph *graph, xpu_node node, xpu_op_id i
     return xpu_node_at(graph, node)->op == xpu_op_of(id);
 }
 
+/* An elementwise node as one step of a chain: operator and immediates, operands 0, 1, 2. 0 where it is none. */
+int xpu_elementwise_step(const xpu_graph *graph, xpu_node node, xpu_chain_step *step);
+
 /* Runs the row's shape function, then its value function, then folds when all operands are small constants
  * (results up to 64 KiB). Called once for each node that is added, and again when an operand changes. */
 xpu_status xpu_op_infer(xpu_graph *graph, xpu_node node, xpu_diags *diags);

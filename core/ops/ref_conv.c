@@ -1,0 +1,416 @@
+/*
+ * conv and matmul in the canonical order: every output is one chain of fma over K = (kh, kw, c) from the bias or 0,
+ * padded taps skipped. Operands are repacked (channels last; weights by lanes of output channels), so that tiles of
+ * pixels x output channels run over contiguous memory.
+ */
+#include <string.h>
+
+#include "core/arith.h"
+#include "core/ops/ref_tile.h"
+#include "core/ops/ref_util.h"
+#include "core/ops/rows.h"
+
+/* Sums of fewer products of two int16 are below 2^53: exact in double. */
+enum { MAX_INT16_K = (1 << 23) - 1 };
+
+/* ---- what precision changes: packing and the tile functions ---- */
+
+typedef struct {
+    int is_int16;
+    size_t lanes, element; /* lanes of a tile; bytes of a packed element: float, or double for int16 */
+    float inverse;         /* int16: of the activations' scale */
+    const xpu_tiles *tiles;
+} engine;
+
+static void *at(const engine *e, const void *packed, size_t index) {
+    return (char *)(uintptr_t)packed + index * e->element;
+}
+
+static void pack_x(const engine *e, const float *x, size_t x_step, void *out, size_t out_step, size_t count) {
+    if (e->is_int16) {
+        double *to = out;
+        for (size_t i = 0; i < count; i++) {
+            to[i * out_step] = (double)xa_absmax_quantize(x[i * x_step], e->inverse, XA_I16_MAX);
+        }
+    } else {
+        float *to = out;
+        for (size_t i = 0; i < count; i++) to[i * out_step] = x[i * x_step];
+    }
+}
+
+static void pack_w(const engine *e, const void *w, size_t index, void *packed, size_t at_index) {
+    if (e->is_int16) {
+        ((double *)packed)[at_index] = (double)((const int16_t *)w)[index];
+    } else {
+        ((float *)packed)[at_index] = ((const float *)w)[index];
+    }
+}
+
+/* One tile: results as float (int16: float(acc), not scaled yet) to out[pixel * pixel_step + lane * lane_step]. */
+static void run_tile(const engine *e, int lane_x, const void *x, ptrdiff_t pixel_stride, const void *w,
+                     const xpu_tile_run *runs, size_t run_count, const float *bias, int pixels, float *out,
+                     size_t pixel_step, size_t lane_step, size_t lanes) {
+    float values[XPU_TILE_PIXELS * XPU_TILE_LANES_FLOAT];
+    if (e->is_int16) {
+        static const double zero[XPU_TILE_LANES_DOUBLE];
+        double sums[XPU_TILE_PIXELS * XPU_TILE_LANES_DOUBLE];
+        xpu_tile_double tile = lane_x ? e->tiles->double_lane_x : e->tiles->double_scalar_x;
+        tile(x, pixel_stride, w, runs, run_count, zero, sums, pixels);
+        for (size_t i = 0; i < (size_t)pixels * XPU_TILE_LANES_DOUBLE; i++) {
+            values[i] = xa_acc48_to_float(xa_acc48_wrap((int64_t)sums[i]));
+        }
+    } else {
+        float first[XPU_TILE_LANES_FLOAT] = {0};
+        if (bias) memcpy(first, bias, lanes * sizeof *first);
+        xpu_tile_float tile = lane_x ? e->tiles->float_lane_x : e->tiles->float_scalar_x;
+        tile(x, pixel_stride, w, runs, run_count, first, values, pixels);
+    }
+    for (size_t lane = 0; lane < lanes; lane++) {
+        for (size_t p = 0; p < (size_t)pixels; p++) {
+            out[p * pixel_step + lane * lane_step] = values[p * e->lanes + lane];
+        }
+    }
+}
+
+/* ---- behind the accumulation ---- */
+
+typedef struct {
+    const float *scale, *bias, *branch; /* NULL where absent; scale only for int16, whose bias comes here */
+    xa_post_float post;
+} epilogue;
+
+/* xa_post_floating over `count` elements of y, channel by channel (step 0: all are channel 0; step 1: consecutive). */
+static void finish(const epilogue *e, float *y, const float *branch, size_t channel, size_t step, size_t count) {
+    if (e->scale) {
+        const float *s = e->scale + channel;
+        for (size_t i = 0; i < count; i++) y[i] = xa_mul(y[i], s[i * step]);
+        const float *b = e->bias ? e->bias + channel : NULL;
+        for (size_t i = 0; b && i < count; i++) y[i] += b[i * step];
+    }
+    if (branch && e->post.act_after) {
+        for (size_t i = 0; i < count; i++) y[i] += branch[i];
+    }
+    if (e->post.activation == XA_ACT_CLIP) {
+        for (size_t i = 0; i < count; i++) y[i] = xa_clip(y[i], e->post.lo, e->post.hi);
+    } else if (e->post.activation == XA_ACT_LEAKY) {
+        for (size_t i = 0; i < count; i++) y[i] = xa_leaky_relu(y[i], e->post.slope);
+    }
+    if (branch && !e->post.act_after) {
+        for (size_t i = 0; i < count; i++) y[i] += branch[i];
+    }
+}
+
+static const float *float_input(const xpu_ref_args *args, uint32_t i) {
+    const xpu_tensor *tensor = i < xpu_node_at(args->graph, args->node)->input_count ? args->inputs[i] : NULL;
+    return tensor ? tensor->data : NULL;
+}
+
+static void prepare(const xpu_ref_args *args, size_t channels, engine *e, epilogue *end) {
+    static const xa_activation kinds[] = {[XPU_ACTIVATION_NONE] = XA_ACT_NONE,
+                                          [XPU_ACTIVATION_CLIP] = XA_ACT_CLIP,
+                                          [XPU_ACTIVATION_LEAKY] = XA_ACT_LEAKY};
+    const xpu_graph *graph = args->graph;
+    memset(e, 0, sizeof *e);
+    memset(end, 0, sizeof *end);
+    e->is_int16 = xpu_node_int(graph, args->node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
+    e->lanes = e->is_int16 ? XPU_TILE_LANES_DOUBLE : XPU_TILE_LANES_FLOAT;
+    e->element = e->is_int16 ? sizeof(double) : sizeof(float);
+    e->tiles = xpu_tiles_for_host(0);
+    end->bias = float_input(args, XPU_IN_BIAS);
+    end->branch = float_input(args, XPU_IN_BRANCH);
+    end->post.activation = kinds[xpu_node_int(graph, args->node, XPU_ATTR_ACTIVATION)];
+    end->post.act_after = !xpu_node_int(graph, args->node, XPU_ATTR_BRANCH_AFTER);
+    end->post.lo = xpu_node_float(graph, args->node, XPU_ATTR_LOW);
+    end->post.hi = xpu_node_float(graph, args->node, XPU_ATTR_HIGH);
+    end->post.slope = xpu_node_float(graph, args->node, XPU_ATTR_ALPHA);
+    if (!e->is_int16) return;
+    float absmax = *float_input(args, XPU_IN_ABSMAX), x_scale = xa_absmax_scale(absmax, XA_I16_MAX);
+    const float *w_scale = float_input(args, XPU_IN_WSCALE);
+    float *scale = XPU_NEW_ARRAY(args->scratch, float, channels);
+    for (size_t c = 0; c < channels; c++) scale[c] = xa_channel_scale(x_scale, w_scale[c]);
+    end->scale = scale;
+    e->inverse = xa_absmax_inverse(absmax, XA_I16_MAX);
+}
+
+static void write_absmax(const xpu_ref_args *args) {
+    if (xpu_node_at(args->graph, args->node)->output_count <= XPU_OUT_ABSMAX) return;
+    const xpu_tensor *y = args->outputs[XPU_OUT_Y];
+    *(float *)args->outputs[XPU_OUT_ABSMAX]->data = xa_absmax_of(y->data, (size_t)xpu_tensor_count(y));
+}
+
+/* ---- convolution ---- */
+
+/* All in elements; a 1-D convolution is a 2-D one of height 1. */
+typedef struct {
+    int64_t n, c, h, w;        /* operand */
+    int64_t o, oh, ow;         /* result */
+    int64_t kh, kw, group, cg; /* cg: channels per group */
+    int64_t stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
+} geometry;
+
+static void read_geometry(const xpu_ref_args *args, geometry *g) {
+    const xpu_tensor *x = args->inputs[XPU_IN_X], *w = args->inputs[XPU_IN_W], *y = args->outputs[XPU_OUT_Y];
+    const int64_t *strides = xpu_node_ints(args->graph, args->node, XPU_ATTR_STRIDES, NULL);
+    const int64_t *dilations = xpu_node_ints(args->graph, args->node, XPU_ATTR_DILATIONS, NULL);
+    const int64_t *pads = xpu_node_ints(args->graph, args->node, XPU_ATTR_PADS, NULL);
+    int last = x->rank - 1, flat = x->rank == 3;
+    *g = (geometry){.n = x->dims[0],
+                    .c = x->dims[1],
+                    .h = flat ? 1 : x->dims[2],
+                    .w = x->dims[last],
+                    .o = y->dims[1],
+                    .oh = flat ? 1 : y->dims[2],
+                    .ow = y->dims[last],
+                    .kh = flat ? 1 : w->dims[2],
+                    .kw = w->dims[last],
+                    .group = xpu_node_int(args->graph, args->node, XPU_ATTR_GROUP),
+                    .cg = w->dims[1],
+                    .stride_h = flat ? 1 : strides[0],
+                    .stride_w = strides[!flat],
+                    .dilation_h = flat ? 1 : dilations[0],
+                    .dilation_w = dilations[!flat],
+                    .pad_h = flat ? 0 : pads[0],
+                    .pad_w = pads[!flat]};
+    int is_pointwise = g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h &&
+                       g->ow == g->w && g->pad_h == 0 && g->pad_w == 0;
+    if (is_pointwise) { /* one long row */
+        g->w = g->ow = g->w * g->h;
+        g->h = g->oh = 1;
+    }
+}
+
+/* The taps k of a window at `start` that lie inside [0, size): [*first, *end). */
+static void valid_taps(int64_t start, int64_t size, int64_t kernel, int64_t dilation, int64_t *first, int64_t *end) {
+    *first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+    *end = size <= start ? 0 : (size - start + dilation - 1) / dilation;
+    if (*end > kernel) *end = kernel;
+    if (*first > *end) *first = *end;
+}
+
+/* One block of output channels of one image. x is packed as [h][w][cg] (of lanes where lane_x), w as
+ * [kh][kw][cg][lanes]. */
+typedef struct {
+    const geometry *g;
+    const engine *e;
+    int lane_x;
+    const void *x, *w;
+    const float *bias; /* of the block's first channel, or NULL */
+    size_t lanes;      /* that exist */
+    float *y;          /* plane of the block's first channel */
+    xpu_tile_run *runs;
+} conv_block;
+
+/* Runs of the window at (row, column); returns how many. Neighbouring taps without dilation are one run. */
+static size_t window_runs(const conv_block *b, int64_t row, int64_t column) {
+    const geometry *g = b->g;
+    int64_t kh_first, kh_end, kw_first, kw_end;
+    valid_taps(row, g->h, g->kh, g->dilation_h, &kh_first, &kh_end);
+    valid_taps(column, g->w, g->kw, g->dilation_w, &kw_first, &kw_end);
+    int64_t unit = b->lane_x ? (int64_t)b->e->lanes : 1, lanes = (int64_t)b->e->lanes;
+    int64_t taps = g->dilation_w == 1 ? kw_end - kw_first : 1;
+    size_t count = 0;
+    for (int64_t kh = kh_first; kh < kh_end; kh++) {
+        for (int64_t kw = kw_first; kw < kw_end; kw += taps) {
+            int64_t pixel = (row + kh * g->dilation_h) * g->w + column + kw * g->dilation_w;
+            b->runs[count++] = (xpu_tile_run){
+                .x = pixel * g->cg * unit, .w = (kh * g->kw + kw) * g->cg * lanes, .length = (size_t)(taps * g->cg)};
+        }
+    }
+    return count;
+}
+
+static void conv_row(const conv_block *b, int64_t oh) {
+    const geometry *g = b->g;
+    int64_t row = oh * g->stride_h - g->pad_h, unit = b->lane_x ? (int64_t)b->e->lanes : 1;
+    size_t plane = (size_t)(g->oh * g->ow);
+    int64_t extent = (g->kw - 1) * g->dilation_w;
+    for (int64_t ow = 0; ow < g->ow;) {
+        int64_t column = ow * g->stride_w - g->pad_w, pixels = 1;
+        if (column >= 0 && column + extent < g->w) { /* the window is inside: its neighbours may share its runs */
+            int64_t inside = (g->w - 1 - extent - column) / g->stride_w + 1, left = g->ow - ow;
+            pixels = inside < left ? inside : left;
+            if (pixels > XPU_TILE_PIXELS) pixels = XPU_TILE_PIXELS;
+        }
+        size_t runs = window_runs(b, row, column);
+        run_tile(b->e, b->lane_x, b->x, g->stride_w * g->cg * unit, b->w, b->runs, runs, b->bias, (int)pixels,
+                 b->y + oh * g->ow + ow, 1, plane, b->lanes);
+        ow += pixels;
+    }
+}
+
+/* Weights of output channels [first, first + count) as [kh][kw][cg][lanes]; missing lanes stay 0. */
+static void pack_conv_weights(const geometry *g, const engine *e, const void *w, int64_t first, size_t count,
+                              void *out) {
+    size_t taps = (size_t)(g->kh * g->kw), k = taps * (size_t)g->cg;
+    for (size_t lane = 0; lane < count; lane++) {
+        size_t channel = ((size_t)first + lane) * k;
+        for (size_t c = 0; c < (size_t)g->cg; c++) {
+            for (size_t tap = 0; tap < taps; tap++) {
+                pack_w(e, w, channel + c * taps + tap, out, (tap * (size_t)g->cg + c) * e->lanes + lane);
+            }
+        }
+    }
+}
+
+typedef struct {
+    geometry g;
+    engine e;
+    epilogue end;
+    const float *x;
+    const char *w; /* packed, block after block */
+    size_t block_elements;
+    float *y;
+    xpu_tile_run *runs;
+    void *packed_x;
+} conv_job;
+
+static void conv_channels(const conv_job *job, const float *image, int64_t n, int64_t first, size_t count, size_t block,
+                          int lane_x) {
+    const geometry *g = &job->g;
+    size_t plane = (size_t)(g->oh * g->ow);
+    float *y = job->y + (size_t)(n * g->o + first) * plane;
+    conv_block b = {.g = g,
+                    .e = &job->e,
+                    .lane_x = lane_x,
+                    .x = image ? job->packed_x : NULL,
+                    .w = at(&job->e, job->w, block * job->block_elements),
+                    .bias = !job->e.is_int16 && job->end.bias ? job->end.bias + first : NULL,
+                    .lanes = count,
+                    .y = y,
+                    .runs = job->runs};
+    for (int64_t oh = 0; oh < g->oh; oh++) conv_row(&b, oh);
+    for (size_t lane = 0; lane < count; lane++) {
+        const float *branch = job->end.branch ? job->end.branch + (y - job->y) + lane * plane : NULL;
+        finish(&job->end, y + lane * plane, branch, (size_t)first + lane, 0, plane);
+    }
+}
+
+/* Few output channels per group: lanes are output channels of several groups, each with its own operand. */
+static void conv_by_lanes(const conv_job *job, int64_t n) {
+    const geometry *g = &job->g;
+    size_t pixels = (size_t)(g->h * g->w), lanes = job->e.lanes;
+    const float *image = job->x + (size_t)(n * g->c) * pixels;
+    for (int64_t first = 0; first < g->o; first += (int64_t)lanes) {
+        size_t count = (size_t)(g->o - first) < lanes ? (size_t)(g->o - first) : lanes;
+        for (size_t lane = 0; lane < count; lane++) {
+            int64_t group = (first + (int64_t)lane) / (g->o / g->group);
+            for (int64_t c = 0; c < g->cg; c++) {
+                pack_x(&job->e, image + (size_t)(group * g->cg + c) * pixels, 1,
+                       at(&job->e, job->packed_x, (size_t)c * lanes + lane), (size_t)g->cg * lanes, pixels);
+            }
+        }
+        conv_channels(job, image, n, first, count, (size_t)first / lanes, 1);
+    }
+}
+
+static void conv_by_groups(const conv_job *job, int64_t n) {
+    const geometry *g = &job->g;
+    size_t pixels = (size_t)(g->h * g->w), lanes = job->e.lanes, block = 0;
+    int64_t per_group = g->o / g->group;
+    for (int64_t group = 0; group < g->group; group++) {
+        const float *image = job->x + (size_t)(n * g->c + group * g->cg) * pixels;
+        for (int64_t c = 0; c < g->cg; c++) {
+            pack_x(&job->e, image + (size_t)c * pixels, 1, at(&job->e, job->packed_x, (size_t)c), (size_t)g->cg,
+                   pixels);
+        }
+        for (int64_t first = 0; first < per_group; first += (int64_t)lanes) {
+            size_t count = (size_t)(per_group - first) < lanes ? (size_t)(per_group - first) : lanes;
+            conv_channels(job, image, n, group * per_group + first, count, block++, 0);
+        }
+    }
+}
+
+xpu_status xpu_ref_conv(const xpu_ref_args *args) {
+    conv_job job = {.x = args->inputs[XPU_IN_X]->data, .y = args->outputs[XPU_OUT_Y]->data};
+    geometry *g = &job.g;
+    read_geometry(args, g);
+    prepare(args, (size_t)g->o, &job.e, &job.end);
+    int64_t per_group = g->o / g->group, lanes = (int64_t)job.e.lanes, k = g->kh * g->kw * g->cg;
+    if (job.e.is_int16 && k > MAX_INT16_K) return xpu_ref_refuse(args, "an int16 sum has more than 2^23 products");
+    int lane_x = g->group > 1 && per_group < lanes;
+    int64_t span = lane_x ? g->o : per_group, spans = lane_x ? 1 : g->group;
+    int64_t blocks_per_span = (span + lanes - 1) / lanes;
+    job.block_elements = (size_t)(k * lanes);
+    char *packed =
+        xpu_alloc_array(args->scratch, (size_t)(blocks_per_span * spans), job.block_elements * job.e.element);
+    job.w = packed;
+    for (int64_t block = 0; block < blocks_per_span * spans; block++) {
+        int64_t in_span = block % blocks_per_span * lanes, first = block / blocks_per_span * span + in_span;
+        size_t count = (size_t)(span - in_span < lanes ? span - in_span : lanes);
+        pack_conv_weights(g, &job.e, args->inputs[XPU_IN_W]->data, first, count,
+                          at(&job.e, packed, (size_t)block * job.block_elements));
+    }
+    job.packed_x = xpu_alloc_array(args->scratch, (size_t)(g->h * g->w * g->cg * (lane_x ? lanes : 1)), job.e.element);
+    job.runs = XPU_NEW_ARRAY(args->scratch, xpu_tile_run, g->kh * g->kw);
+    for (int64_t n = 0; n < g->n; n++) {
+        if (lane_x) {
+            conv_by_lanes(&job, n);
+        } else {
+            conv_by_groups(&job, n);
+        }
+    }
+    write_absmax(args);
+    return XPU_OK;
+}
+
+/* ---- matrix product ---- */
+
+/* Index of the matrix of `tensor` that result matrix `index` uses, under broadcast leading dims. */
+static size_t matrix_index(const xpu_tensor *tensor, const xpu_tensor *y, size_t index) {
+    size_t result = 0, step = 1;
+    for (int i = y->rank - 3, t = tensor->rank - 3; i >= 0; i--, t--) {
+        size_t position = index % (size_t)y->dims[i];
+        index /= (size_t)y->dims[i];
+        if (t < 0) continue;
+        if (tensor->dims[t] != 1) result += position * step;
+        step *= (size_t)tensor->dims[t];
+    }
+    return result;
+}
+
+xpu_status xpu_ref_matmul(const xpu_ref_args *args) {
+    const xpu_tensor *x = args->inputs[XPU_IN_X], *w = args->inputs[XPU_IN_W], *y = args->outputs[XPU_OUT_Y];
+    size_t m = (size_t)y->dims[y->rank - 2], n = (size_t)y->dims[y->rank - 1], k = (size_t)x->dims[x->rank - 1];
+    size_t count = (size_t)xpu_product(y->dims, 0, y->rank - 2);
+    engine e;
+    epilogue end;
+    prepare(args, n, &e, &end);
+    if (e.is_int16 && k > MAX_INT16_K) return xpu_ref_refuse(args, "an int16 sum has more than 2^23 products");
+    size_t blocks = (n + e.lanes - 1) / e.lanes, packed_w_index = SIZE_MAX, packed_x_index = SIZE_MAX;
+    void *packed_w = xpu_alloc_array(args->scratch, blocks * e.lanes * k, e.element);
+    void *packed_x = e.is_int16 ? xpu_alloc_array(args->scratch, m * k, e.element) : NULL;
+    const xpu_tile_run run = {.length = k};
+    for (size_t i = 0; i < count; i++) {
+        size_t x_index = matrix_index(x, y, i), w_index = matrix_index(w, y, i);
+        const float *x_matrix = (const float *)x->data + x_index * m * k;
+        float *y_matrix = (float *)y->data + i * m * n;
+        if (w_index != packed_w_index) {
+            for (size_t row = 0; row < k; row++) {
+                for (size_t c = 0; c < n; c++) {
+                    pack_w(&e, w->data, (w_index * k + row) * n + c, packed_w,
+                           (c / e.lanes * k + row) * e.lanes + c % e.lanes);
+                }
+            }
+            packed_w_index = w_index;
+        }
+        if (e.is_int16 && x_index != packed_x_index) {
+            pack_x(&e, x_matrix, 1, packed_x, 1, m * k);
+            packed_x_index = x_index;
+        }
+        const void *rows = e.is_int16 ? packed_x : x_matrix;
+        for (size_t c = 0; c < n; c += e.lanes) {
+            size_t lanes = n - c < e.lanes ? n - c : e.lanes;
+            for (size_t row = 0; row < m; row += XPU_TILE_PIXELS) {
+                int pixels = m - row < XPU_TILE_PIXELS ? (int)(m - row) : XPU_TILE_PIXELS;
+                run_tile(&e, 0, at(&e, rows, row * k), (ptrdiff_t)k, at(&e, packed_w, c * k), &run, 1,
+                         end.bias ? end.bias + c : NULL, pixels, y_matrix + row * n + c, n, 1, lanes);
+            }
+        }
+        for (size_t row = 0; row < m; row++) {
+            size_t offset = (i * m + row) * n;
+            finish(&end, (float *)y->data + offset, end.branch ? end.branch + offset : NULL, 0, 1, n);
+        }
+    }
+    write_absmax(args);
+    return XPU_OK;
+}

@@ -1,0 +1,123 @@
+/* Pooling: taps in (kh, kw) order, padded taps skipped. */
+#include "core/arith.h"
+#include "core/ops/ref_util.h"
+#include "core/ops/rows.h"
+
+typedef struct {
+    int64_t planes, h, w, oh, ow, kh, kw;
+    int64_t stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w, end_h, end_w;
+    int count_include_pad;
+} geometry;
+
+static void read_geometry(const xpu_ref_args *args, geometry *g) {
+    const xpu_tensor *x = args->inputs[0], *y = args->outputs[0];
+    const int64_t *kernel = xpu_node_ints(args->graph, args->node, XPU_ATTR_KERNEL, NULL);
+    const int64_t *strides = xpu_node_ints(args->graph, args->node, XPU_ATTR_STRIDES, NULL);
+    const int64_t *dilations = xpu_node_ints(args->graph, args->node, XPU_ATTR_DILATIONS, NULL);
+    const int64_t *pads = xpu_node_ints(args->graph, args->node, XPU_ATTR_PADS, NULL);
+    int last = x->rank - 1, flat = x->rank == 3;
+    *g = (geometry){.planes = x->dims[0] * x->dims[1],
+                    .h = flat ? 1 : x->dims[2],
+                    .w = x->dims[last],
+                    .oh = flat ? 1 : y->dims[2],
+                    .ow = y->dims[last],
+                    .kh = flat ? 1 : kernel[0],
+                    .kw = kernel[!flat],
+                    .stride_h = flat ? 1 : strides[0],
+                    .stride_w = strides[!flat],
+                    .dilation_h = flat ? 1 : dilations[0],
+                    .dilation_w = dilations[!flat],
+                    .pad_h = flat ? 0 : pads[0],
+                    .pad_w = pads[!flat],
+                    .end_h = flat ? 0 : pads[2],
+                    .end_w = pads[flat ? 1 : 3],
+                    .count_include_pad = xpu_node_int(args->graph, args->node, XPU_ATTR_COUNT_INCLUDE_PAD) != 0};
+}
+
+/* The taps k of a window at `start` with lo <= start + k * dilation < hi: [*first, *end). */
+static void taps_in(int64_t start, int64_t lo, int64_t hi, int64_t kernel, int64_t dilation, int64_t *first,
+                    int64_t *end) {
+    *first = start >= lo ? 0 : (lo - start + dilation - 1) / dilation;
+    *end = hi <= start ? 0 : (hi - start + dilation - 1) / dilation;
+    if (*end > kernel) *end = kernel;
+    if (*first > *end) *first = *end;
+}
+
+typedef struct {
+    int64_t row, column, kh, kh_end, kw, kw_end;
+    int64_t count; /* taps inside the padded operand */
+} window;
+
+static window window_at(const geometry *g, int64_t oh, int64_t ow) {
+    window v = {.row = oh * g->stride_h - g->pad_h, .column = ow * g->stride_w - g->pad_w};
+    int64_t first, end, first_w, end_w;
+    taps_in(v.row, 0, g->h, g->kh, g->dilation_h, &v.kh, &v.kh_end);
+    taps_in(v.column, 0, g->w, g->kw, g->dilation_w, &v.kw, &v.kw_end);
+    taps_in(v.row, -g->pad_h, g->h + g->end_h, g->kh, g->dilation_h, &first, &end);
+    taps_in(v.column, -g->pad_w, g->w + g->end_w, g->kw, g->dilation_w, &first_w, &end_w);
+    v.count = (end - first) * (end_w - first_w);
+    return v;
+}
+
+static float max_of(const geometry *g, const window *v, const float *plane) {
+    float most = -xa_inf();
+    for (int64_t kh = v->kh; kh < v->kh_end; kh++) {
+        const float *row = plane + (v->row + kh * g->dilation_h) * g->w + v->column;
+        for (int64_t kw = v->kw; kw < v->kw_end; kw++) most = xa_max(most, row[kw * g->dilation_w]);
+    }
+    return most;
+}
+
+static float sum_of(const geometry *g, const window *v, const float *plane) {
+    float sum = 0;
+    for (int64_t kh = v->kh; kh < v->kh_end; kh++) {
+        const float *row = plane + (v->row + kh * g->dilation_h) * g->w + v->column;
+        for (int64_t kw = v->kw; kw < v->kw_end; kw++) sum += row[kw * g->dilation_w];
+    }
+    return sum;
+}
+
+/* Starts from -inf: a NaN is passed over (RISC-V), a window of NaNs only gives -inf. */
+xpu_status xpu_ref_max_pool(const xpu_ref_args *args) {
+    geometry g;
+    read_geometry(args, &g);
+    const float *x = args->inputs[0]->data;
+    float *y = args->outputs[0]->data;
+    for (int64_t plane = 0; plane < g.planes; plane++, x += g.h * g.w) {
+        for (int64_t i = 0; i < g.oh * g.ow; i++) {
+            window v = window_at(&g, i / g.ow, i % g.ow);
+            *y++ = max_of(&g, &v, x);
+        }
+    }
+    return XPU_OK;
+}
+
+/* The sum starts at +0. The divisor counts the taps inside the operand, with count_include_pad those inside the padded
+ * operand: what ceil_mode adds beyond the padding never counts. */
+xpu_status xpu_ref_average_pool(const xpu_ref_args *args) {
+    geometry g;
+    read_geometry(args, &g);
+    const float *x = args->inputs[0]->data;
+    float *y = args->outputs[0]->data;
+    for (int64_t plane = 0; plane < g.planes; plane++, x += g.h * g.w) {
+        for (int64_t i = 0; i < g.oh * g.ow; i++) {
+            window v = window_at(&g, i / g.ow, i % g.ow);
+            int64_t inside = (v.kh_end - v.kh) * (v.kw_end - v.kw);
+            *y++ = xa_div(sum_of(&g, &v, x), (float)(g.count_include_pad ? v.count : inside));
+        }
+    }
+    return XPU_OK;
+}
+
+xpu_status xpu_ref_global_average_pool(const xpu_ref_args *args) {
+    const xpu_tensor *x = args->inputs[0];
+    int64_t planes = x->dims[0] * x->dims[1], size = xpu_product(x->dims, 2, x->rank);
+    const float *in = x->data;
+    float *y = args->outputs[0]->data;
+    for (int64_t plane = 0; plane < planes; plane++) {
+        float sum = 0;
+        for (int64_t i = 0; i < size; i++) sum += *in++;
+        y[plane] = xa_div(sum, (float)size);
+    }
+    return XPU_OK;
+}
