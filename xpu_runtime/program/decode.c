@@ -1,0 +1,471 @@
+/* Protobuf to xpu_program. Nothing is believed: every index, count, enum and size is checked. */
+#include <string.h>
+
+#include "core/ops/op.h"
+#include "xpu_runtime/program/metadata.h"
+#include "xpu_runtime/program/program.pb-c.h"
+
+enum {
+    MAX_ITEMS = 1 << 18,      /* entries of any list */
+    MAX_EXPRESSION = 1 << 12, /* operations of one dim expression, shared parts counted each time */
+};
+
+typedef struct {
+    xpu_arena *arena;
+    const char *name;
+    const char **why;
+    xpu_program *program;
+    xpu_graph *graph;
+    xpu_dim *dims; /* by id of the file; [0] unknown */
+    uint32_t dim_count;
+    xpu_value *values; /* by id of the file; [0] absent */
+    uint32_t value_count;
+    xpu_node *nodes;
+    uint32_t node_count;
+} decoder;
+
+/* Reports and is 0, so that checks read: if (!check(...)) return 0. */
+static int check(decoder *d, int holds, const char *why) {
+    if (!holds && !*d->why) *d->why = why;
+    return holds;
+}
+
+static void *allocate(void *arena, size_t bytes) {
+    return xpu_alloc(arena, bytes);
+}
+static void release(void *arena, void *block) {
+    (void)arena, (void)block;
+}
+
+static int dim_of(decoder *d, uint32_t id, xpu_dim *dim) {
+    if (!check(d, id <= d->dim_count, "a dim does not exist")) return 0;
+    *dim = d->dims[id];
+    return 1;
+}
+
+/* A dim that must be there and lie between 0 and `limit` for every legal shape. */
+static int size_of(decoder *d, uint32_t id, int64_t limit, xpu_dim *dim) {
+    if (!dim_of(d, id, dim)) return 0;
+    const xpu_dims *dims = &d->graph->dims;
+    return check(d, dim->id && xpu_dim_min(dims, *dim) >= 0 && xpu_dim_max(dims, *dim) <= limit,
+                 "a size is missing, negative or too large");
+}
+
+static int decode_symbols(decoder *d, const XpuMeta__Program *m) {
+    if (!check(d, m->n_symbols <= 64, "it has too many symbols")) return 0;
+    for (size_t i = 0; i < m->n_symbols; i++) {
+        const XpuMeta__Symbol *s = m->symbols[i];
+        int good = s->name[0] && s->min >= 0 && s->min <= s->max && s->max <= (int64_t)1 << 40 && s->step >= 1;
+        for (size_t k = 0; k < i; k++) good = good && strcmp(m->symbols[k]->name, s->name) != 0;
+        if (!check(d, good, "a symbol has no name, an empty range or no step")) return 0;
+        xpu_dim_symbol(&d->graph->dims, s->name, s->min, s->max, s->step);
+    }
+    return 1;
+}
+
+static int decode_dims(decoder *d, const XpuMeta__Program *m) {
+    if (!check(d, m->n_dims <= MAX_ITEMS, "it has too many dims")) return 0;
+    xpu_dims *dims = &d->graph->dims;
+    uint32_t *operations = XPU_NEW_ARRAY(d->arena, uint32_t, m->n_dims + 1);
+    xpu_dim *symbols = XPU_NEW_ARRAY(d->arena, xpu_dim, m->n_symbols + 1);
+    for (size_t i = 0; i < m->n_symbols; i++) symbols[i] = xpu_dim_symbol(dims, m->symbols[i]->name, 0, 0, 1);
+    d->dims = XPU_NEW_ARRAY(d->arena, xpu_dim, m->n_dims + 1);
+    for (uint32_t id = 1; id <= m->n_dims; id++, d->dim_count++) {
+        const XpuMeta__Dim *from = m->dims[id - 1];
+        operations[id] = 1;
+        if (from->kind == XPU_DIM_CONST) {
+            d->dims[id] = xpu_dim_const(dims, from->value);
+        } else if (from->kind == XPU_DIM_SYMBOL) {
+            if (!check(d, from->value >= 0 && (uint64_t)from->value < m->n_symbols, "a symbol does not exist"))
+                return 0;
+            d->dims[id] = symbols[from->value];
+        } else {
+            int good = from->kind <= XPU_DIM_MAX && from->a >= 1 && from->a < id && from->b >= 1 && from->b < id;
+            if (!check(d, good, "a dim expression is malformed")) return 0;
+            operations[id] += operations[from->a] + operations[from->b];
+            if (!check(d, operations[id] <= MAX_EXPRESSION, "a dim expression is too long")) return 0;
+            d->dims[id] = xpu_dim_op(dims, (xpu_dim_kind)from->kind, d->dims[from->a], d->dims[from->b]);
+        }
+    }
+    return 1;
+}
+
+static int decode_constant(decoder *d, const XpuMeta__Value *from, xpu_value_info *info) {
+    int64_t dims[XPU_MAX_RANK];
+    xpu_tensor shape = {.dtype = info->dtype, .rank = info->rank};
+    for (int i = 0; i < info->rank; i++) {
+        if (!check(d, xpu_dim_is_const(&d->graph->dims, info->dims[i], &dims[i]), "a constant has an open dim"))
+            return 0;
+        if (!check(d, dims[i] >= 0 && dims[i] <= (int64_t)1 << 32, "a constant is too large")) return 0;
+        shape.dims[i] = dims[i];
+        if (!check(d, xpu_tensor_count(&shape) <= (int64_t)1 << 32, "a constant is too large")) return 0;
+        shape.rank = info->rank;
+    }
+    xpu_const *constant = XPU_NEW(d->arena, xpu_const);
+    constant->kind = XPU_CONST_BYTES;
+    constant->source_dtype = info->dtype;
+    constant->source_rank = info->rank;
+    memcpy(constant->source_dims, shape.dims, sizeof shape.dims);
+    if (from->has_data) {
+        if (!check(d, from->data.len == xpu_tensor_bytes(&shape), "a constant's bytes do not fit its shape")) return 0;
+        constant->bytes = from->data.data;
+        constant->length = from->data.len;
+    }
+    info->constant = constant;
+    return 1;
+}
+
+static int decode_value(decoder *d, const XpuMeta__Value *from, uint32_t id) {
+    int good = from->kind <= XPU_VALUE_CONST && from->dtype > XPU_DTYPE_NONE && from->dtype < XPU_DTYPE_COUNT &&
+               from->n_dims <= XPU_MAX_RANK && from->layout <= XPU_LAYOUT_CHANNEL_LAST && from->name[0];
+    if (!check(d, good, "a value has an unknown kind, type, layout or rank")) return 0;
+    if (!check(d, from->layout == XPU_LAYOUT_LINEAR || from->n_dims == 3 || from->n_dims == 4,
+               "a value's layout needs rank 3 or 4")) {
+        return 0;
+    }
+    xpu_value value = xpu_graph_value(d->graph, from->name);
+    xpu_value_info *info = xpu_value_at(d->graph, value);
+    info->kind = (xpu_value_kind)from->kind;
+    info->dtype = (xpu_dtype)from->dtype;
+    info->layout = (xpu_layout)from->layout;
+    info->rank = (int)from->n_dims;
+    double count = 1;
+    for (size_t i = 0; i < from->n_dims; i++) {
+        if (!size_of(d, from->dims[i], (int64_t)1 << 40, &info->dims[i])) return 0;
+        count *= (double)xpu_dim_max(&d->graph->dims, info->dims[i]);
+    }
+    if (!check(d, count <= 1099511627776.0, "a value is too large")) return 0;
+    d->values[id] = value;
+    return info->kind != XPU_VALUE_CONST || decode_constant(d, from, info);
+}
+
+static int value_of(decoder *d, uint32_t id, xpu_value *value) {
+    if (!check(d, id >= 1 && id <= d->value_count, "a value does not exist")) return 0;
+    *value = d->values[id];
+    return 1;
+}
+
+static int decode_values(decoder *d, const XpuMeta__Program *m) {
+    if (!check(d, m->n_values <= MAX_ITEMS && m->n_inputs <= MAX_ITEMS && m->n_outputs <= MAX_ITEMS,
+               "it has too many values")) {
+        return 0;
+    }
+    d->values = XPU_NEW_ARRAY(d->arena, xpu_value, m->n_values + 1);
+    for (uint32_t id = 1; id <= m->n_values; id++, d->value_count++) {
+        if (!decode_value(d, m->values[id - 1], id)) return 0;
+    }
+    xpu_value value;
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        if (!value_of(d, m->inputs[i], &value)) return 0;
+        if (!check(d, xpu_value_at(d->graph, value)->kind == XPU_VALUE_INPUT, "an input is not an input value"))
+            return 0;
+        XPU_PUSH(d->arena, &d->graph->inputs, value);
+    }
+    for (size_t i = 0; i < m->n_outputs; i++) {
+        if (!value_of(d, m->outputs[i], &value)) return 0;
+        xpu_graph_output(d->graph, value);
+    }
+    return 1;
+}
+
+static int decode_buffer(decoder *d, const XpuMeta__Buffer *from, size_t index, size_t layers) {
+    xpu_program_buffer b = {
+        .name = from->name,
+        .kind = (xpu_buffer_kind)from->kind,
+        .alignment = from->alignment,
+        .first_layer = from->first_layer,
+        .last_layer = from->last_layer,
+        .alias_of = from->alias_of,
+        .placed = from->placed != 0,
+        .level = (xpu_level)from->level,
+        .offset = from->offset,
+    };
+    int good = from->kind <= XPU_BUFFER_SCRATCH && from->n_levels <= XPU_LEVEL_COUNT && from->level < XPU_LEVEL_COUNT &&
+               from->alignment >= 1 && from->alignment <= 4096 && !(from->alignment & (from->alignment - 1)) &&
+               from->first_layer <= from->last_layer && from->last_layer < layers + 1 && from->alias_of >= -1 &&
+               from->alias_of < (int64_t)index && from->offset <= (uint64_t)1 << 32;
+    if (!check(d, good, "a buffer is malformed")) return 0;
+    for (size_t i = 0; i < from->n_levels; i++) {
+        if (!check(d, from->levels[i] < XPU_LEVEL_COUNT, "a memory level does not exist")) return 0;
+        b.levels[b.level_count++] = (uint8_t)from->levels[i];
+    }
+    if (!check(d, b.placed || b.level_count > 0 || b.alias_of >= 0, "a buffer has no memory level")) return 0;
+    if (!size_of(d, from->bytes, (int64_t)1 << 40, &b.bytes)) return 0;
+    if (!dim_of(d, from->alias_offset, &b.alias_offset)) return 0;
+    XPU_PUSH(d->arena, &d->program->buffers, b);
+    return 1;
+}
+
+static int decode_placed(decoder *d, const XpuMeta__Placed *from) {
+    const XpuMeta__Packing *p = from->packing;
+    xpu_program_value v = {.buffer = from->buffer,
+                           .packing = {.kind = (xpu_packing_kind)p->kind,
+                                       .out_c = p->out_c,
+                                       .in_c = p->in_c,
+                                       .kernel_h = p->kernel_h,
+                                       .kernel_w = p->kernel_w,
+                                       .groups = p->groups,
+                                       .transposed = p->transposed != 0,
+                                       .columns = p->columns,
+                                       .tile_c = p->tile_c}};
+    if (!check(d, from->buffer < d->program->buffers.count, "a buffer does not exist")) return 0;
+    if (!value_of(d, from->value, &v.value) || !dim_of(d, from->offset, &v.offset)) return 0;
+    const xpu_value_info *info = xpu_value_at(d->graph, v.value);
+    if (!check(d, p->kind <= XPU_PACK_CONV_I16, "a packing does not exist")) return 0;
+    if (info->kind == XPU_VALUE_CONST) {
+        int64_t dims[XPU_MAX_RANK];
+        xpu_tensor shape = {.dtype = info->dtype, .rank = info->rank};
+        xpu_value_dims(d->graph, v.value, NULL, dims);
+        memcpy(shape.dims, dims, sizeof dims);
+        const xpu_program_buffer *b = &d->program->buffers.items[v.buffer];
+        int64_t bytes = 0;
+        uint64_t packed = xpu_packed_bytes(&v.packing, info->dtype, (uint64_t)xpu_tensor_count(&shape));
+        int good = b->kind == XPU_BUFFER_WEIGHT && b->placed && xpu_dim_is_const(&d->graph->dims, b->bytes, &bytes) &&
+                   packed <= (uint64_t)bytes && (packed > 0 || xpu_tensor_count(&shape) == 0);
+        if (!check(d, good, "a constant's packing does not fit its buffer")) return 0;
+    } else if (!check(d, v.packing.kind == XPU_PACK_LINEAR, "a computed value cannot be packed")) {
+        return 0;
+    }
+    XPU_PUSH(d->arena, &d->program->values, v);
+    return 1;
+}
+
+static int decode_buffers(decoder *d, const XpuMeta__Program *m) {
+    if (!check(d, m->n_buffers <= MAX_ITEMS && m->n_placed <= MAX_ITEMS, "it has too many buffers")) return 0;
+    for (size_t i = 0; i < m->n_buffers; i++) {
+        if (!decode_buffer(d, m->buffers[i], i, m->n_layers)) return 0;
+        const xpu_program_buffer *b = &d->program->buffers.items[i];
+        int64_t bytes = 0;
+        if (b->kind != XPU_BUFFER_WEIGHT) continue;
+        int good = b->placed && xpu_dim_is_const(&d->graph->dims, b->bytes, &bytes) && b->alias_of < 0 &&
+                   b->offset <= m->weights_bytes && (uint64_t)bytes <= m->weights_bytes - b->offset;
+        if (!check(d, good, "a weight lies outside of the weights")) return 0;
+    }
+    for (size_t i = 0; i < m->n_placed; i++) {
+        if (!decode_placed(d, m->placed[i])) return 0;
+    }
+    return 1;
+}
+
+static int decode_layers(decoder *d, const XpuMeta__Program *m) {
+    if (!check(d, m->n_layers <= 65536, "it has too many layers")) return 0;
+    for (size_t i = 0; i < m->n_layers; i++) {
+        const XpuMeta__Layer *from = m->layers[i];
+        xpu_program_layer l = {.name = from->name, .unit = from->unit, .kernel = from->kernel, .reason = from->reason};
+        if (!check(d, from->node <= d->node_count && from->n_outputs <= 2, "a layer is malformed")) return 0;
+        if (from->node) l.node = d->nodes[from->node];
+        if (!dim_of(d, from->macs, &l.macs)) return 0;
+        for (size_t k = 0; k < from->n_outputs; k++) {
+            if (!value_of(d, from->outputs[k], &l.outputs[l.output_count++])) return 0;
+        }
+        XPU_PUSH(d->arena, &d->program->layers, l);
+    }
+    return 1;
+}
+
+static int decode_plan(decoder *d, const XpuMeta__Program *m) {
+    if (!check(d, m->n_plan <= MAX_ITEMS, "its plan table is too long")) return 0;
+    for (size_t i = 0; i < m->n_plan; i++) {
+        const XpuMeta__Word *from = m->plan[i];
+        xpu_plan_word w = {.kind = (xpu_word_kind)from->kind, .bits = from->bits, .buffer = from->buffer};
+        if (!check(d, from->kind <= XPU_WORD_ADDRESS, "a word of its plan table has an unknown kind")) return 0;
+        if (!dim_of(d, from->dim, &w.dim)) return 0;
+        if (!check(d, w.kind != XPU_WORD_DIM || w.dim.id, "a word of its plan table has no expression")) return 0;
+        if (!check(d, w.kind != XPU_WORD_ADDRESS || w.buffer < d->program->buffers.count, "a buffer does not exist")) {
+            return 0;
+        }
+        XPU_PUSH(d->arena, &d->program->plan, w);
+    }
+    return 1;
+}
+
+static int decode_lists(decoder *d, const XpuMeta__Program *m) {
+    if (!check(d, m->n_tensors <= MAX_ITEMS && m->n_regions <= MAX_ITEMS, "it has too many tensors or regions"))
+        return 0;
+    for (size_t i = 0; i < m->n_tensors; i++) {
+        const XpuMeta__SourceTensor *t = m->tensors[i];
+        int good = t->fate <= XPU_TENSOR_FOLDED && t->layer >= -1 && t->layer < (int64_t)m->n_layers &&
+                   (t->layer >= 0) == (t->fate != XPU_TENSOR_FOLDED);
+        if (!check(d, good, "the fate of a source tensor is malformed")) return 0;
+        XPU_PUSH(d->arena, &d->program->tensors, ((xpu_program_tensor){t->name, (xpu_tensor_fate)t->fate, t->layer}));
+    }
+    for (size_t i = 0; i < m->n_regions; i++) {
+        const XpuMeta__Region *r = m->regions[i];
+        XPU_PUSH(d->arena, &d->program->regions, ((xpu_program_region){r->target, r->node_count, r->reason}));
+    }
+    return 1;
+}
+
+/* ---- .xpu.graph ---- */
+
+static int decode_chain(decoder *d, const XpuMeta__Attr *from, xpu_attr *to) {
+    xpu_chain *chain = XPU_NEW(d->arena, xpu_chain);
+    int good = from->has_chain_inputs && from->chain_inputs >= 1 && from->chain_inputs <= XPU_CHAIN_MAX_INPUTS &&
+               from->n_chain >= 1 && from->n_chain <= XPU_CHAIN_MAX_STEPS;
+    if (!check(d, good, "a chain has no inputs or steps, or too many")) return 0;
+    chain->input_count = from->chain_inputs;
+    for (size_t i = 0; i < from->n_chain; i++) {
+        const XpuMeta__ChainStep *s = from->chain[i];
+        if (!check(d, s->op < XPU_EW_COUNT, "a chain's operator does not exist")) return 0;
+        xpu_chain_step *step = &chain->steps[chain->step_count++];
+        step->op = (xpu_elementwise)s->op;
+        good = s->n_operands == (size_t)xpu_elementwise_arity(step->op) &&
+               s->n_immediates == (size_t)xpu_elementwise_immediates(step->op);
+        for (size_t k = 0; good && k < s->n_operands; k++) {
+            good = s->operands[k] < chain->input_count + i;
+            step->operands[k] = (uint8_t)s->operands[k];
+        }
+        if (!check(d, good, "a chain's step has wrong operands")) return 0;
+        for (size_t k = 0; k < s->n_immediates; k++) step->immediates[k] = s->immediates[k];
+    }
+    to->chain = chain;
+    return 1;
+}
+
+static int decode_attr(decoder *d, const XpuMeta__Attr *from, const xpu_op *op, xpu_attr *to) {
+    uint32_t id = 0;
+    while (id < XPU_ATTR_COUNT && strcmp(xpu_attr_name((xpu_attr_id)id), from->name) != 0) id++;
+    if (!check(d, id < XPU_ATTR_COUNT && (op->attrs >> id & 1), "an operator has an attribute that it does not take")) {
+        return 0;
+    }
+    *to = (xpu_attr){.id = (xpu_attr_id)id};
+    switch (xpu_attr_type_of(to->id)) {
+    case XPU_ATTR_TYPE_INT: to->i = from->i; break;
+    case XPU_ATTR_TYPE_FLOAT: to->f = from->f; break;
+    case XPU_ATTR_TYPE_STRING: to->s = from->s ? from->s : ""; break;
+    case XPU_ATTR_TYPE_INTS:
+        if (!check(d, from->n_ints <= 2 * XPU_MAX_RANK, "an attribute's list is too long")) return 0;
+        to->ints = from->ints;
+        to->count = (uint32_t)from->n_ints;
+        break;
+    case XPU_ATTR_TYPE_DIMS: {
+        if (!check(d, from->n_dims <= XPU_MAX_RANK, "an attribute's list is too long")) return 0;
+        xpu_dim *dims = XPU_NEW_ARRAY(d->arena, xpu_dim, from->n_dims);
+        for (size_t i = 0; i < from->n_dims; i++) {
+            if (!dim_of(d, from->dims[i], &dims[i])) return 0;
+        }
+        to->dims = dims;
+        to->count = (uint32_t)from->n_dims;
+        break;
+    }
+    case XPU_ATTR_TYPE_CHAIN: return decode_chain(d, from, to);
+    }
+    return 1;
+}
+
+/* Values in the program already have their shapes; the row's shape function must agree with them. */
+static int same_results(decoder *d, xpu_node node, const xpu_value *results, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const xpu_value_info *made = xpu_value_at(d->graph, xpu_node_output(d->graph, node, i));
+        const xpu_value_info *said = xpu_value_at(d->graph, results[i]);
+        int same = made->dtype == said->dtype && made->rank == said->rank;
+        for (int k = 0; same && k < made->rank; k++) same = xpu_dim_equal(made->dims[k], said->dims[k]);
+        if (!check(d, same, "a node's result has not the shape that its operator gives")) return 0;
+    }
+    return 1;
+}
+
+/* The node is built with results of its own, which are inferred and compared; then it gets the values of the file. */
+static int decode_node(decoder *d, const XpuMeta__Node *from, uint32_t id, uint8_t *made) {
+    const xpu_op *op = xpu_op_by_name(from->op);
+    if (!check(d, op != NULL, "an operator does not exist")) return 0;
+    int good = from->n_inputs >= (size_t)op->min_inputs && from->n_inputs <= (size_t)op->max_inputs &&
+               from->n_outputs >= 1 && from->n_outputs <= (size_t)op->max_outputs && from->n_attrs <= XPU_ATTR_COUNT;
+    if (!check(d, good, "a node has too few or too many operands, results or attributes")) return 0;
+    xpu_value *inputs = XPU_NEW_ARRAY(d->arena, xpu_value, from->n_inputs);
+    xpu_value *outputs = XPU_NEW_ARRAY(d->arena, xpu_value, from->n_outputs);
+    xpu_attr *attrs = XPU_NEW_ARRAY(d->arena, xpu_attr, from->n_attrs);
+    for (size_t i = 0; i < from->n_inputs; i++) {
+        if (from->inputs[i] == 0) {
+            if (!check(d, i >= (size_t)op->min_inputs, "a node lacks an operand")) return 0;
+            continue;
+        }
+        if (!value_of(d, from->inputs[i], &inputs[i])) return 0;
+        xpu_value_kind kind = xpu_value_at(d->graph, inputs[i])->kind;
+        if (!check(d, kind != XPU_VALUE_NODE || made[from->inputs[i]], "a value is used before it is made")) return 0;
+    }
+    for (size_t i = 0; i < from->n_outputs; i++) {
+        if (!value_of(d, from->outputs[i], &outputs[i])) return 0;
+        good = xpu_value_at(d->graph, outputs[i])->kind == XPU_VALUE_NODE && !made[from->outputs[i]];
+        if (!check(d, good, "a value is made twice, or not by a node")) return 0;
+        made[from->outputs[i]] = 1;
+    }
+    for (size_t i = 0; i < from->n_attrs; i++) {
+        if (!decode_attr(d, from->attrs[i], op, &attrs[i])) return 0;
+    }
+    for (size_t i = 0; i < from->n_origins; i++) {
+        if (!check(d, from->origins[i] < d->graph->origins.count, "a node's origin does not exist")) return 0;
+    }
+    d->nodes[id] =
+        xpu_graph_add(d->graph, (xpu_node){0}, op, inputs, (uint32_t)from->n_inputs, NULL, (uint32_t)from->n_outputs,
+                      attrs, (uint32_t)from->n_attrs, from->origins, (uint32_t)from->n_origins);
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    xpu_status status = op->infer(d->graph, d->nodes[id], &diags);
+    xpu_diags_clear(&diags);
+    if (!check(d, status == XPU_OK, "a node's operands do not fit its operator")) return 0;
+    if (!same_results(d, d->nodes[id], outputs, (uint32_t)from->n_outputs)) return 0;
+    for (uint32_t i = 0; i < from->n_outputs; i++) {
+        xpu_node_at(d->graph, d->nodes[id])->outputs[i] = outputs[i];
+        xpu_value_at(d->graph, outputs[i])->node = d->nodes[id];
+        xpu_value_at(d->graph, outputs[i])->output = i;
+    }
+    return 1;
+}
+
+static int decode_graph(decoder *d, const XpuMeta__Graph *m) {
+    if (!check(d, m->n_origins <= MAX_ITEMS && m->n_nodes <= MAX_ITEMS, "it has too many nodes")) return 0;
+    for (size_t i = 0; i < m->n_origins; i++) {
+        const XpuMeta__Origin *o = m->origins[i];
+        xpu_graph_origin(d->graph, &(xpu_origin){o->framework, o->op, o->version, o->name, o->index});
+    }
+    if (!check(d, d->graph->origins.count == m->n_origins, "an origin is listed twice")) return 0;
+    uint8_t *made = XPU_NEW_ARRAY(d->arena, uint8_t, d->value_count + 1);
+    d->nodes = XPU_NEW_ARRAY(d->arena, xpu_node, m->n_nodes + 1);
+    for (uint32_t id = 1; id <= m->n_nodes; id++, d->node_count++) {
+        if (!decode_node(d, m->nodes[id - 1], id, made)) return 0;
+    }
+    for (uint32_t i = 0; i < d->graph->outputs.count; i++) {
+        const xpu_value_info *info = xpu_value_at(d->graph, d->graph->outputs.items[i]);
+        if (!check(d, info->kind != XPU_VALUE_NODE || info->node.id, "nothing makes an output")) return 0;
+    }
+    return 1;
+}
+
+static void decode_header(decoder *d, const XpuMeta__Program *m) {
+    xpu_program *p = d->program;
+    p->target = m->target;
+    p->chip_json = m->chip_json;
+    p->abi_hash = m->abi_hash;
+    p->precision = m->precision;
+    p->compiler = m->compiler;
+    p->clang = m->clang;
+    p->source = m->source;
+    p->source_nodes = m->source_nodes;
+    p->stripped = m->stripped != 0;
+    p->weights_bytes = m->weights_bytes;
+    p->plan_address = m->plan_address;
+    p->control_address = m->control_address;
+    p->weights_address = m->weights_address;
+    p->image_end = m->image_end;
+}
+
+xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph, xpu_arena *arena, const char *name,
+                                 const char **why) {
+    ProtobufCAllocator allocator = {allocate, release, arena};
+    decoder d = {.arena = arena, .name = name, .why = why, .program = XPU_NEW(arena, xpu_program)};
+    *why = NULL;
+    XpuMeta__Program *m = xpu_meta__program__unpack(&allocator, metadata->length, metadata->bytes);
+    if (!check(&d, m != NULL, "its section .xpu.program is damaged")) return NULL;
+    if (!check(&d, m->version == XPU_PROGRAM_VERSION, "it was made by another version of the compiler")) return NULL;
+    d.graph = d.program->graph = xpu_graph_new(arena, m->graph_name, name);
+    decode_header(&d, m);
+    if (!decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_values(&d, m) || !decode_buffers(&d, m)) return NULL;
+    if (graph->length) {
+        XpuMeta__Graph *g = xpu_meta__graph__unpack(&allocator, graph->length, graph->bytes);
+        if (!check(&d, g != NULL, "its section .xpu.graph is damaged") || !decode_graph(&d, g)) return NULL;
+    } else if (!check(&d, d.program->stripped, "its section .xpu.graph is missing")) {
+        return NULL;
+    }
+    return decode_layers(&d, m) && decode_plan(&d, m) && decode_lists(&d, m) ? d.program : NULL;
+}
