@@ -247,6 +247,18 @@ static int decode_buffers(decoder *d, const XpuMeta__Program *m) {
     return 1;
 }
 
+/* Every constant has bytes: its own, or a place in the weights. */
+static int constants_exist(decoder *d) {
+    uint8_t *placed = XPU_NEW_ARRAY(d->arena, uint8_t, d->graph->values.count);
+    for (uint32_t i = 0; i < d->program->values.count; i++) placed[d->program->values.items[i].value.id] = 1;
+    for (uint32_t id = 1; id < d->graph->values.count; id++) {
+        const xpu_value_info *info = xpu_value_at(d->graph, (xpu_value){id});
+        int good = info->kind != XPU_VALUE_CONST || info->constant->bytes || placed[id];
+        if (!check(d, good, "a constant has no bytes")) return 0;
+    }
+    return 1;
+}
+
 static int decode_layers(decoder *d, const XpuMeta__Program *m) {
     if (!check(d, m->n_layers <= 65536, "it has too many layers")) return 0;
     for (size_t i = 0; i < m->n_layers; i++) {
@@ -460,7 +472,10 @@ xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph
     if (!check(&d, m->version == XPU_PROGRAM_VERSION, "it was made by another version of the compiler")) return NULL;
     d.graph = d.program->graph = xpu_graph_new(arena, m->graph_name, name);
     decode_header(&d, m);
-    if (!decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_values(&d, m) || !decode_buffers(&d, m)) return NULL;
+    if (!decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_values(&d, m) || !decode_buffers(&d, m) ||
+        !constants_exist(&d)) {
+        return NULL;
+    }
     if (graph->length) {
         XpuMeta__Graph *g = xpu_meta__graph__unpack(&allocator, graph->length, graph->bytes);
         if (!check(&d, g != NULL, "its section .xpu.graph is damaged") || !decode_graph(&d, g)) return NULL;
