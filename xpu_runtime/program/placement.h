@@ -1,0 +1,40 @@
+/*
+ * Where the buffers of a program lie: the one conversion of a program's buffers into a memory plan. The compiler plans
+ * programs without symbols with it and tries others at their upper bound; the runtime plans when shapes are bound.
+ *
+ * Planned areas: SM behind the mailboxes, L3 whole, GM behind the program's image. Offsets of buffers count from there;
+ * those of weights from the start of the weights' segment.
+ */
+#ifndef XPU_PROGRAM_PLACEMENT_H
+#define XPU_PROGRAM_PLACEMENT_H
+
+#include "core/chip.h"
+#include "memplan/memplan.h"
+#include "xpu_runtime/program/program.h"
+
+typedef struct {
+    xpu_memplan_problem problem;        /* its buffer i is buffer i of the program; its levels are xpu_level */
+    uint64_t reserved[XPU_LEVEL_COUNT]; /* bytes at the start of each level that are not planned */
+} xpu_placement;
+
+typedef struct {
+    xpu_level level;
+    uint64_t offset;  /* as in xpu_program_buffer */
+    uint32_t address; /* on the device */
+} xpu_place;
+
+/* The memory problem of `program` when symbol i has symbols[i] (NULL where there is none). weights_address and
+ * image_end of the program must be known. Errors: [gm-capacity] where the program alone does not fit GM. */
+xpu_status xpu_placement_problem(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,
+                                 xpu_arena *arena, xpu_placement *placement, xpu_diags *diags);
+
+/* Places of all buffers from a plan of that problem, in `arena`. */
+xpu_place *xpu_placement_places(const xpu_program *program, const xpu_placement *placement, const xpu_memplan *plan,
+                                xpu_arena *arena);
+
+/* The whole way: stored places where every buffer has one, else the problem is planned and the plan is checked by
+ * memplan's validator. One place per buffer in `arena`; NULL with diagnostics on failure. */
+xpu_place *xpu_placement_make(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,
+                              xpu_arena *arena, xpu_diags *diags);
+
+#endif
