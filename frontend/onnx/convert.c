@@ -168,7 +168,7 @@ static int check_attr(const xpu_onnx_node *node, size_t index) {
     if (!has_type(attr, rule->type)) {
         return attr_error(node, attr, xpu_onnx_format(node, "it is not %s", attr_type_names[rule->type]), NULL);
     }
-    if (attr->has_s && memchr(attr->s.data, 0, attr->s.len)) {
+    if (attr->s.len > 0 && memchr(attr->s.data, 0, attr->s.len)) {
         return attr_error(node, attr, "it holds a NUL byte", NULL);
     }
     return 1;

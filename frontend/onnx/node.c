@@ -40,7 +40,8 @@ float xpu_onnx_attr_float(const xpu_onnx_node *node, const char *name, float fal
 
 const char *xpu_onnx_attr_string(const xpu_onnx_node *node, const char *name, const char *fallback) {
     const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
-    return attr ? xpu_strndup(node->importer->scratch, (const char *)attr->s.data, attr->s.len) : fallback;
+    if (!attr) return fallback;
+    return attr->s.len ? xpu_strndup(node->importer->scratch, (const char *)attr->s.data, attr->s.len) : "";
 }
 
 int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok) {
