@@ -46,8 +46,8 @@ static uint64_t box_end(const box *b) {
     return b->offset + (b->rows - 1) * b->pitch + b->row_bytes;
 }
 
-static int has_gaps(const xpu_memplan_alias *alias) {
-    return alias && alias->rows > 1;
+static int has_rows(const xpu_memplan_alias *alias) {
+    return alias && alias->rows > 0;
 }
 
 /* Whether two boxes share bytes. Boxes of different pitch that interleave count as sharing. */
@@ -120,7 +120,7 @@ static int is_possible(const grouping *g, const xpu_memplan_alias *alias) {
     const xpu_memplan_buffer *buffer = buffer_at(g, alias->buffer), *other = buffer_at(g, alias->other);
     const xpu_memplan_alias *of_other = alias_of(g, alias->other);
     if (buffer->pinned || root == alias->buffer) return 0; /* the latter would be a circle */
-    if (has_gaps(of_other) || (has_gaps(alias) && g->nodes[alias->buffer].members > 1)) return 0;
+    if (has_rows(of_other) || (has_rows(alias) && g->nodes[alias->buffer].members > 1)) return 0;
     if (alias->kind == XPU_MEMPLAN_PART && of_other && of_other->kind == XPU_MEMPLAN_VIEW) return 0;
     if (!(g->mask[alias->buffer] & g->mask[root])) return 0;
     if (g->nodes[alias->buffer].members + g->nodes[root].members > MAX_MEMBERS) return 0;

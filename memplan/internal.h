@@ -90,6 +90,14 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
 /* Benefit per byte and step, scaled to an integer. */
 uint64_t xpu_memplan_density(const xpu_memplan_item *item);
 
+/* neighbours.c: for an item that meets few others in time, which ones: list[start[i]] to list[start[i + 1] - 1]. */
+typedef struct {
+    uint32_t *start, *list;
+    uint8_t *many; /* per item: it meets too many to list them */
+} xpu_memplan_neighbours;
+void xpu_memplan_find_neighbours(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
+                                 xpu_memplan_neighbours *neighbours);
+
 /* load.c: bytes over time. Items of 0 bytes and what lies below `start` do not count. */
 
 /* Most bytes that live at one step, and the first such step. */
@@ -100,6 +108,9 @@ uint64_t xpu_memplan_load(xpu_arena *arena, const xpu_memplan_item *items, uint3
  * those taken, UINT64_MAX for the others, with the bytes that were short and the step in short_bytes and short_step. */
 void xpu_memplan_admit(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
                        uint64_t *short_bytes, uint32_t *short_step);
+
+/* Per item the most bytes that live at one step of its life. `count` is at least 1. */
+uint64_t *xpu_memplan_crowding(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count);
 
 /* Holes below the highest live byte, in 1/1000 of the bytes below it, summed over the steps. */
 uint32_t xpu_memplan_fragmentation(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start);

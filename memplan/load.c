@@ -104,8 +104,10 @@ static void tree_add(load_tree *tree, uint32_t from, uint32_t to, uint64_t bytes
 /* The most in [low, high) of node `node`'s range [a, b), and where it first is. */
 static uint64_t tree_most(const load_tree *tree, uint32_t node, uint32_t a, uint32_t b, uint32_t low, uint32_t high,
                           uint32_t *where) {
-    if (b - a == 1) {
-        *where = a;
+    if (low <= a && b <= high) {
+        uint32_t leaf = node;
+        while (leaf < tree->leaves) leaf = 2 * leaf + (tree->most[2 * leaf] < tree->most[2 * leaf + 1]);
+        *where = leaf - tree->leaves;
         return tree->most[node];
     }
     uint32_t middle = a + (b - a) / 2, at_left = 0, at_right = 0;
@@ -118,20 +120,27 @@ static uint64_t tree_most(const load_tree *tree, uint32_t node, uint32_t a, uint
     return (take_left ? left : right) + tree->added[node];
 }
 
+/* A tree over the steps at which something begins: the load is highest at one of them. */
+static load_tree make_tree(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, points *p) {
+    uint64_t *steps = XPU_NEW_ARRAY(arena, uint64_t, count);
+    for (uint32_t i = 0; i < count; i++) steps[i] = items[i].first;
+    *p = sort_points(steps, count);
+    load_tree tree = {.leaves = 1};
+    while (tree.leaves < p->count) tree.leaves *= 2;
+    tree.most = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)tree.leaves);
+    tree.added = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)tree.leaves);
+    return tree;
+}
+
 void xpu_memplan_admit(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
                        uint64_t *short_bytes, uint32_t *short_step) {
     if (count == 0) return;
-    uint64_t *steps = XPU_NEW_ARRAY(arena, uint64_t, count);
-    for (uint32_t i = 0; i < count; i++) steps[i] = items[i].first;
-    points p = sort_points(steps, count); /* the load is highest where something begins */
-    load_tree tree = {.leaves = 1};
-    while (tree.leaves < p.count) tree.leaves *= 2;
-    tree.most = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)tree.leaves);
-    tree.added = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)tree.leaves);
+    points p;
+    load_tree tree = make_tree(arena, items, count, &p);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t from = points_below(&p, items[i].first), to = points_below(&p, (uint64_t)items[i].last + 1), where = 0;
+        uint32_t from = points_below(&p, items[i].first), to = points_below(&p, (uint64_t)items[i].last + 1), where;
         if (!items[i].forced) {
-            uint64_t live = tree.leaves == 1 ? tree.most[1] : tree_most(&tree, 1, 0, tree.leaves, from, to, &where);
+            uint64_t live = tree_most(&tree, 1, 0, tree.leaves, from, to, &where);
             if (live + items[i].bytes > end - start) {
                 short_bytes[i] = live + items[i].bytes - (end - start);
                 short_step[i] = (uint32_t)p.at[where];
@@ -142,6 +151,22 @@ void xpu_memplan_admit(xpu_arena *arena, xpu_memplan_item *items, uint32_t count
         tree_add(&tree, from, to, bytes_above(&items[i], start));
         if (!items[i].pinned) items[i].offset = 0;
     }
+}
+
+uint64_t *xpu_memplan_crowding(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count) {
+    points p;
+    load_tree tree = make_tree(arena, items, count, &p);
+    uint64_t *crowding = XPU_NEW_ARRAY(arena, uint64_t, count);
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t from = points_below(&p, items[i].first), to = points_below(&p, (uint64_t)items[i].last + 1), where;
+            if (pass == 0)
+                tree_add(&tree, from, to, items[i].bytes);
+            else
+                crowding[i] = tree_most(&tree, 1, 0, tree.leaves, from, to, &where);
+        }
+    }
+    return crowding;
 }
 
 typedef struct {

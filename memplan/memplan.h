@@ -82,7 +82,7 @@ typedef enum { XPU_MEMPLAN_IN_PLACE, XPU_MEMPLAN_PART, XPU_MEMPLAN_VIEW } xpu_me
  * alternative of a buffer, the first possible one in the order of the problem, or none: then `buffer` has bytes of its
  * own, and the caller copies. A part or view moves to a level that both allow; in place needs the same preferred level.
  * A box with gaps (channels in a channel-last concat) is `rows` runs of `row_bytes`, each `pitch` bytes after the one
- * before; rows = 0 stands for one run of the buffer's bytes. Only a PART has gaps, and then nobody is its alias. */
+ * before; rows = 0 stands for one run of the buffer's bytes. Only a PART has rows, and then nobody is its alias. */
 typedef struct {
     uint32_t buffer, other;
     xpu_memplan_alias_kind kind;

@@ -29,11 +29,13 @@ typedef struct {
     uint64_t lower_bound; /* of the peak: where it is reached with nothing lost, the search ends */
     uint8_t *whole;       /* per item: it lives over all the steps */
     uint32_t first, last; /* all the steps */
-    int has_pinned;
+    uint32_t pinned_count;
 
     standing *standing; /* sorted by offset */
     uint32_t standing_count;
-    uint64_t *offset; /* per item, of the arrangement being made */
+    standing *near; /* the same of one item's neighbours */
+    xpu_memplan_neighbours neighbours;
+    uint64_t *offset; /* per item, of the arrangement being made; UINT64_MAX while it does not stand */
     uint64_t steps;
 
     uint32_t *best_order;
@@ -62,13 +64,34 @@ static void stand(packer *p, const xpu_memplan_item *item, uint64_t offset) {
     p->standing_count++;
 }
 
+/* Collects, by offset, what already stands of the item's few neighbours. */
+static uint32_t gather(packer *p, uint32_t index) {
+    uint32_t count = 0, to = p->neighbours.start[index + 1];
+    for (uint32_t i = p->neighbours.start[index]; i < to; i++) {
+        uint32_t other = p->neighbours.list[i];
+        if (p->offset[other] == UINT64_MAX) continue;
+        const xpu_memplan_item *item = &p->items[other];
+        uint32_t k = count++;
+        for (; k > 0 && p->near[k - 1].offset > p->offset[other]; k--) p->near[k] = p->near[k - 1];
+        p->near[k] = (standing){p->offset[other], p->offset[other] + item->bytes, item->first, item->last};
+    }
+    p->steps += to - p->neighbours.start[index];
+    return count;
+}
+
 /* Where the item goes: into a hole, or on top of all that it meets. */
-static uint64_t find_place(packer *p, const xpu_memplan_item *item, uint64_t floor, int best_fit) {
+static uint64_t find_place(packer *p, uint32_t index, uint64_t floor, int best_fit) {
+    const xpu_memplan_item *item = &p->items[index];
+    const standing *all = p->standing;
+    uint32_t count = p->standing_count, i;
+    if (!p->neighbours.many[index]) {
+        count = gather(p, index);
+        all = p->near;
+    }
     uint64_t cursor = floor, found = UINT64_MAX, hole = UINT64_MAX;
     uint64_t aligned = xpu_memplan_align(cursor, item->alignment);
-    uint32_t i;
-    for (i = 0; i < p->standing_count; i++) {
-        const standing *s = &p->standing[i];
+    for (i = 0; i < count; i++) {
+        const standing *s = &all[i];
         if (s->first > item->last || s->last < item->first || s->end <= cursor) continue;
         if (s->offset >= aligned + item->bytes && s->offset - cursor < hole) {
             found = aligned;
@@ -85,9 +108,10 @@ static uint64_t find_place(packer *p, const xpu_memplan_item *item, uint64_t flo
 /* Places the items in this order. Returns 0 when it was given up as worse than the best. */
 static int arrange(packer *p, const uint32_t *order, int best_fit, const score *limit, score *result) {
     uint64_t floor = p->start;
-    int bottom = !p->has_pinned; /* whole lives that come first just stack; nobody needs to look at them again */
+    int bottom = !p->pinned_count; /* whole lives that come first just stack; nobody needs to look at them again */
     *result = (score){0, 0, 0};
     p->standing_count = 0;
+    memset(p->offset, 0xff, p->count * sizeof *p->offset);
     for (uint32_t i = 0; i < p->count; i++) {
         const xpu_memplan_item *item = &p->items[order[i]];
         uint64_t offset;
@@ -100,7 +124,7 @@ static int arrange(packer *p, const uint32_t *order, int best_fit, const score *
             offset = xpu_memplan_align(floor, item->alignment);
         } else {
             bottom = 0;
-            offset = find_place(p, item, floor, best_fit);
+            offset = find_place(p, order[i], floor, best_fit);
         }
         uint64_t end = offset + item->bytes;
         if (end > p->end && !item->forced) {
@@ -181,28 +205,6 @@ static void make_order(const packer *p, const uint64_t *load, order_kind kind, i
     for (uint32_t i = 0; i < p->count; i++) order[i] = keys[i].index;
 }
 
-/* Per item the most live bytes at the beginning of any item that it meets: those at crowded steps go first. */
-static uint64_t *crowding(xpu_arena *arena, packer *p) {
-    uint64_t *load = XPU_NEW_ARRAY(arena, uint64_t, p->count);
-    uint64_t *begin = XPU_NEW_ARRAY(arena, uint64_t, p->count);
-    for (uint32_t i = 0; i < p->count; i++) {
-        const xpu_memplan_item *a = &p->items[i];
-        for (uint32_t k = 0; k < p->count; k++) {
-            const xpu_memplan_item *b = &p->items[k];
-            if (b->first <= a->first && a->first <= b->last) begin[i] += b->bytes;
-        }
-    }
-    for (uint32_t i = 0; i < p->count; i++) {
-        const xpu_memplan_item *a = &p->items[i];
-        for (uint32_t k = 0; k < p->count; k++) {
-            const xpu_memplan_item *b = &p->items[k];
-            if (a->first <= b->first && b->first <= a->last && begin[k] > load[i]) load[i] = begin[k];
-        }
-    }
-    p->steps += 2 * (uint64_t)p->count * p->count;
-    return load;
-}
-
 static uint32_t random_below(uint64_t *state, uint32_t limit) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -231,8 +233,8 @@ static void disturb(const packer *p, uint64_t *random, uint32_t *order) {
                 if (item->first <= high->last && high->first <= item->last) break;
             }
         }
-        if (at == 0) continue;
-        uint32_t to = random_below(random, at), moved = order[at];
+        if (at <= p->pinned_count) continue; /* pinned items stay in front */
+        uint32_t to = p->pinned_count + random_below(random, at - p->pinned_count), moved = order[at];
         memmove(order + to + 1, order + to, (at - to) * sizeof *order);
         order[to] = moved;
     }
@@ -261,7 +263,7 @@ static void try_orders(xpu_arena *arena, packer *p, uint64_t budget, uint32_t *o
             /* The first order always runs; while forced items overflow, so does one that puts them first. */
             int needed = p->best.overflow == UINT64_MAX || (p->best.overflow && kind == 0 && (way & 2));
             if (!needed && !has_time(p, budget)) continue;
-            if (kind == BY_LOAD && !load) load = crowding(arena, p);
+            if (kind == BY_LOAD && !load) load = xpu_memplan_crowding(arena, p->items, p->count);
             make_order(p, load, (order_kind)kind, way & 2, keys, order);
             score result;
             if (arrange(p, order, way & 1, &p->best, &result) && better(&result, &p->best)) {
@@ -290,6 +292,8 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
     p.lower_bound = xpu_memplan_load(arena, items, count, start, &worst);
     p.whole = XPU_NEW_ARRAY(arena, uint8_t, count);
     p.standing = XPU_NEW_ARRAY(arena, standing, count);
+    p.near = XPU_NEW_ARRAY(arena, standing, count);
+    xpu_memplan_find_neighbours(arena, items, count, &p.neighbours);
     p.offset = XPU_NEW_ARRAY(arena, uint64_t, count);
     p.best_offset = XPU_NEW_ARRAY(arena, uint64_t, count);
     p.best_order = XPU_NEW_ARRAY(arena, uint32_t, count);
@@ -297,7 +301,7 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
     for (uint32_t i = 0; i < count; i++) {
         if (items[i].first < p.first) p.first = items[i].first;
         if (items[i].last > p.last) p.last = items[i].last;
-        p.has_pinned |= items[i].pinned;
+        p.pinned_count += items[i].pinned != 0;
     }
     for (uint32_t i = 0; i < count; i++) p.whole[i] = items[i].first == p.first && items[i].last == p.last;
     uint32_t *order = XPU_NEW_ARRAY(arena, uint32_t, count);
