@@ -1,0 +1,95 @@
+/* Batch norm behind a convolution or a matrix product goes into its weights and bias. */
+#include <math.h>
+
+#include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
+
+enum { IN_X, IN_SCALE, IN_OFFSET, IN_MEAN, IN_VARIANCE };
+
+/* The axis of the weights that is the channel; -1 where the batch norm cannot go into this producer. */
+static int channel_axis(const xpu_graph *graph, xpu_node producer) {
+    int rank = xpu_value_at(graph, xpu_node_output(graph, producer, 0))->rank;
+    int weight_rank = xpu_value_at(graph, xpu_node_input(graph, producer, XPU_IN_W))->rank;
+    if (xpu_node_is(graph, producer, XPU_OP_CONV)) return 0;
+    return xpu_node_is(graph, producer, XPU_OP_MATMUL) && rank == 2 && weight_rank == 2 ? 1 : -1;
+}
+
+static int accepts(const xpu_graph *graph, xpu_node node, xpu_node producer) {
+    if (!producer.id || !xpu_used_once(graph, producer)) return 0;
+    int is_matrix = xpu_node_is(graph, producer, XPU_OP_CONV) || xpu_node_is(graph, producer, XPU_OP_MATMUL);
+    if (!is_matrix || channel_axis(graph, producer) < 0) return 0;
+    if (xpu_node_int(graph, producer, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_NONE ||
+        xpu_node_int(graph, producer, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32 ||
+        xpu_node_input(graph, producer, XPU_IN_BRANCH).id) {
+        return 0;
+    }
+    xpu_value bias = xpu_node_input(graph, producer, XPU_IN_BIAS);
+    if (!xpu_is_constant(graph, xpu_node_input(graph, producer, XPU_IN_W))) return 0;
+    if (bias.id && !xpu_is_constant(graph, bias)) return 0;
+    for (uint32_t i = IN_SCALE; i <= IN_VARIANCE; i++) {
+        if (!xpu_is_constant(graph, xpu_node_input(graph, node, i))) return 0;
+    }
+    return 1;
+}
+
+/* factor[c] = scale / sqrt(variance + epsilon), offset[c] = (bias - mean) * factor + offset, each rounded once.
+ * 0 where one of them is not finite: the operator then stays as it is. */
+static int combine(const xpu_graph *graph, xpu_node node, const float *const *operands, const float *bias, size_t count,
+                   float *factor, float *offset) {
+    double epsilon = (double)xpu_node_float(graph, node, XPU_ATTR_EPSILON);
+    for (size_t c = 0; c < count; c++) {
+        double f = (double)operands[IN_SCALE][c] / sqrt((double)operands[IN_VARIANCE][c] + epsilon);
+        double b = bias ? (double)bias[c] : 0;
+        factor[c] = (float)f;
+        offset[c] = (float)((b - (double)operands[IN_MEAN][c]) * f + (double)operands[IN_OFFSET][c]);
+        if (!isfinite(factor[c]) || !isfinite(offset[c])) return 0;
+    }
+    return 1;
+}
+
+static xpu_status fold_into(xpu_graph *graph, xpu_node node, xpu_node producer, xpu_arena *arena, xpu_diags *diags) {
+    const float *operands[IN_VARIANCE + 1] = {NULL}, *bias = NULL;
+    xpu_tensor tensor = {.dtype = XPU_DTYPE_NONE};
+    xpu_status status = XPU_OK;
+    for (uint32_t i = IN_SCALE; i <= IN_VARIANCE && status == XPU_OK; i++) {
+        status = xpu_const_tensor(graph, xpu_node_input(graph, node, i), arena, &tensor, diags);
+        operands[i] = tensor.data;
+    }
+    int64_t count = xpu_tensor_count(&tensor);
+    xpu_value old_bias = xpu_node_input(graph, producer, XPU_IN_BIAS);
+    if (status == XPU_OK && old_bias.id) {
+        status = xpu_const_tensor(graph, old_bias, arena, &tensor, diags);
+        bias = tensor.data;
+    }
+    if (status != XPU_OK) return status;
+    float *factor = XPU_NEW_ARRAY(arena, float, count), *offset = XPU_NEW_ARRAY(arena, float, count);
+    if (!combine(graph, node, operands, bias, (size_t)count, factor, offset)) return XPU_OK;
+    xpu_value weights = xpu_node_input(graph, producer, XPU_IN_W);
+    xpu_const_step scale = {.kind = XPU_STEP_SCALE,
+                            .axis = channel_axis(graph, producer),
+                            .factors = factor,
+                            .factor_count = (uint32_t)count};
+    weights = xpu_const_derive(graph, weights, &scale, xpu_value_at(graph, weights)->name, diags);
+    if (!weights.id) return xpu_diags_status(diags);
+    xpu_tensor vector = {.dtype = XPU_F32, .rank = 1, .dims = {count}, .data = offset};
+    const char *name = xpu_printf(arena, "%s_bias", xpu_value_at(graph, xpu_node_output(graph, node, 0))->name);
+    xpu_value new_bias = xpu_graph_const_bytes(graph, name, &vector);
+    xpu_absorb(graph, node, producer);
+    xpu_node_set_input(graph, node, XPU_IN_W, weights);
+    xpu_node_set_input(graph, node, XPU_IN_BIAS, new_bias);
+    return xpu_op_infer(graph, node, diags);
+}
+
+xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags) {
+    xpu_status status = XPU_OK;
+    XPU_FOR_NODES(graph, node) {
+        if (!xpu_node_is(graph, node, XPU_OP_BATCH_NORM)) continue;
+        xpu_node producer = xpu_maker(graph, node, IN_X);
+        if (!accepts(graph, node, producer)) continue;
+        xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "batch norm");
+        status = fold_into(graph, node, producer, arena, diags);
+        xpu_arena_free(arena);
+        if (status != XPU_OK) return status;
+    }
+    return status;
+}

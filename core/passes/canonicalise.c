@@ -1,0 +1,164 @@
+/* Simplifications that change no result: what does nothing goes, what does the same twice is done once. */
+#include <string.h>
+
+#include "core/passes/cse.h"
+#include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
+
+/* Each takes a node of its operator and returns 1 when it changed the graph. */
+typedef int (*simplification)(xpu_graph *graph, xpu_node node, xpu_diags *diags);
+
+static int drop_identity(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    (void)diags;
+    return xpu_replace_node(graph, node, xpu_node_input(graph, node, 0));
+}
+
+static int drop_single_concat(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    if (xpu_node_at(graph, node)->input_count != 1) return 0;
+    return drop_identity(graph, node, diags);
+}
+
+static int simplify_reshape(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    if (xpu_value_same_shape(graph, xpu_node_input(graph, node, 0), xpu_node_output(graph, node, 0)) &&
+        drop_identity(graph, node, diags)) {
+        return 1;
+    }
+    xpu_node maker = xpu_maker(graph, node, 0);
+    if (!maker.id || !xpu_node_is(graph, maker, XPU_OP_RESHAPE)) return 0;
+    xpu_node_set_input(graph, node, 0, xpu_node_input(graph, maker, 0));
+    xpu_op_infer(graph, node, diags);
+    return 1;
+}
+
+/* The order in memory does not change: only dims of size 1 move. */
+static int moves_nothing(const xpu_graph *graph, xpu_value operand, const int64_t *perm, uint32_t count) {
+    const xpu_value_info *info = xpu_value_at(graph, operand);
+    int64_t last = -1, size;
+    for (uint32_t i = 0; i < count; i++) {
+        if (xpu_dim_is_const(&graph->dims, info->dims[perm[i]], &size) && size == 1) continue;
+        if (perm[i] < last) return 0;
+        last = perm[i];
+    }
+    return 1;
+}
+
+static int simplify_transpose(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    uint32_t count;
+    const int64_t *perm = xpu_node_ints(graph, node, XPU_ATTR_PERM, &count);
+    xpu_value operand = xpu_node_input(graph, node, 0);
+    uint32_t in_place = 0;
+    while (in_place < count && perm[in_place] == in_place) in_place++;
+    if (in_place == count && drop_identity(graph, node, diags)) return 1;
+    xpu_node maker = xpu_maker(graph, node, 0);
+    if (maker.id && xpu_node_is(graph, maker, XPU_OP_TRANSPOSE)) {
+        const int64_t *first = xpu_node_ints(graph, maker, XPU_ATTR_PERM, NULL);
+        int64_t both[XPU_MAX_RANK];
+        for (uint32_t i = 0; i < count; i++) both[i] = first[perm[i]];
+        xpu_node_set_attr(graph, node, &XPU_ATTR_INTS_OF(PERM, both, count));
+        xpu_node_set_input(graph, node, 0, xpu_node_input(graph, maker, 0));
+        xpu_op_infer(graph, node, diags);
+        return 1;
+    }
+    if (!moves_nothing(graph, operand, perm, count)) return 0;
+    xpu_dim dims[XPU_MAX_RANK];
+    memcpy(dims, xpu_value_at(graph, xpu_node_output(graph, node, 0))->dims, sizeof dims);
+    xpu_rewrite(graph, node, XPU_OP_RESHAPE, &operand, 1, &XPU_ATTR_DIMS_OF(SHAPE, dims, count), 1);
+    xpu_op_infer(graph, node, diags);
+    return 1;
+}
+
+static int drop_empty_pad(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    uint32_t count;
+    const int64_t *pads = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (pads[i]) return 0;
+    }
+    return drop_identity(graph, node, diags);
+}
+
+/* Zeros around the spatial dims: their pads (begin of each, end of each) in `pads`. */
+static int spatial_zero_pads(const xpu_graph *graph, xpu_node pad, int spatial, int64_t *pads) {
+    uint32_t count;
+    const int64_t *all = xpu_node_ints(graph, pad, XPU_ATTR_PADS, &count);
+    int rank = spatial + 2;
+    if ((int)count != 2 * rank || strcmp(xpu_node_string(graph, pad, XPU_ATTR_MODE), "constant") != 0 ||
+        xpu_node_float(graph, pad, XPU_ATTR_VALUE) != 0) {
+        return 0;
+    }
+    for (int i = 0; i < 2 * rank; i++) {
+        int dim = i % rank;
+        if (all[i] < 0 || (dim < 2 && all[i])) return 0;
+        if (dim >= 2) pads[i / rank * spatial + dim - 2] = all[i];
+    }
+    return 1;
+}
+
+/* A sum that skips the taps on its padding is the same as one over added zeros (a zero's sign apart). */
+static int absorb_pad(xpu_graph *graph, xpu_node node, int counts_pads, xpu_diags *diags) {
+    xpu_node pad = xpu_maker(graph, node, 0);
+    if (!pad.id || !xpu_node_is(graph, pad, XPU_OP_PAD)) return 0;
+    uint32_t count;
+    const int64_t *own = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
+    int64_t pads[2 * XPU_MAX_RANK];
+    if (!spatial_zero_pads(graph, pad, (int)count / 2, pads)) return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (counts_pads && own[i]) return 0;
+        pads[i] += own[i];
+    }
+    if (counts_pads) {
+        const int64_t *kernel = xpu_node_ints(graph, node, XPU_ATTR_KERNEL, NULL);
+        const int64_t *dilations = xpu_node_ints(graph, node, XPU_ATTR_DILATIONS, NULL);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t dim = i % (count / 2);
+            if (pads[i] > (kernel[dim] - 1) * dilations[dim]) return 0;
+        }
+        xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, 1));
+    }
+    xpu_node_set_attr(graph, node, &XPU_ATTR_INTS_OF(PADS, pads, count));
+    xpu_node_set_input(graph, node, 0, xpu_node_input(graph, pad, 0));
+    if (xpu_used_once(graph, pad) || !xpu_value_at(graph, xpu_node_output(graph, pad, 0))->uses.count) {
+        xpu_node_remove(graph, pad);
+    }
+    xpu_op_infer(graph, node, diags);
+    return 1;
+}
+
+static int pad_into_conv(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    return absorb_pad(graph, node, 0, diags);
+}
+
+static int pad_into_average(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    return !xpu_node_int(graph, node, XPU_ATTR_CEIL_MODE) && absorb_pad(graph, node, 1, diags);
+}
+
+static const struct {
+    xpu_op_id op;
+    simplification apply;
+} simplifications[] = {
+    {XPU_OP_IDENTITY, drop_identity},        {XPU_OP_CONCAT, drop_single_concat}, {XPU_OP_RESHAPE, simplify_reshape},
+    {XPU_OP_TRANSPOSE, simplify_transpose},  {XPU_OP_PAD, drop_empty_pad},        {XPU_OP_CONV, pad_into_conv},
+    {XPU_OP_AVERAGE_POOL, pad_into_average},
+};
+
+static int simplify(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    for (size_t i = 0; i < sizeof simplifications / sizeof *simplifications; i++) {
+        if (!xpu_node_is(graph, node, simplifications[i].op)) continue;
+        return simplifications[i].apply(graph, node, diags);
+    }
+    return 0;
+}
+
+xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags) {
+    size_t errors = diags->errors;
+    int changed;
+    do {
+        changed = 0;
+        for (xpu_node node = xpu_graph_first(graph), next; node.id; node = next) {
+            next = xpu_node_next(graph, node);
+            changed |= simplify(graph, node, diags);
+        }
+        changed |= xpu_merge_equal_nodes(graph) > 0;
+        xpu_remove_dead(graph);
+    } while (changed && diags->errors == errors);
+    return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);
+}

@@ -1,0 +1,128 @@
+/* Elementwise operators become chains, and chains that feed each other one chain (core/ops/chain.h). */
+#include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
+
+enum { MAX_IMMEDIATES = 16 }; /* of all steps: the kernel's argument block has room for so many */
+
+/* The attributes that are a step's immediates, in the order of elementwise.def. */
+static const struct {
+    xpu_op_id op;
+    xpu_attr_id immediates[XPU_CHAIN_MAX_IMMEDIATES];
+} immediate_attrs[] = {
+    {XPU_OP_LEAKY_RELU, {XPU_ATTR_ALPHA}},
+    {XPU_OP_CLIP, {XPU_ATTR_LOW, XPU_ATTR_HIGH}},
+    {XPU_OP_HARD_SIGMOID, {XPU_ATTR_ALPHA, XPU_ATTR_BETA}},
+};
+
+static uint32_t count_immediates(const xpu_chain *chain) {
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < chain->step_count; s++) count += (uint32_t)xpu_elementwise_immediates(chain->steps[s].op);
+    return count;
+}
+
+static uint8_t input_number(xpu_chain *chain, xpu_value *inputs, xpu_value value) {
+    for (uint32_t i = 0; i < chain->input_count; i++) {
+        if (inputs[i].id == value.id) return (uint8_t)i;
+    }
+    inputs[chain->input_count] = value;
+    return (uint8_t)chain->input_count++;
+}
+
+/* An elementwise node as a chain of one step. */
+static xpu_status make_chain(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    xpu_chain chain = {.step_count = 1, .steps = {{.op = (xpu_elementwise)info->op->elementwise}}};
+    xpu_value inputs[XPU_CHAIN_MAX_INPUTS];
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        chain.steps[0].operands[i] = input_number(&chain, inputs, info->inputs[i]);
+    }
+    for (size_t row = 0; row < sizeof immediate_attrs / sizeof *immediate_attrs; row++) {
+        if (!xpu_node_is(graph, node, immediate_attrs[row].op)) continue;
+        for (int i = 0; i < xpu_elementwise_immediates(chain.steps[0].op); i++) {
+            chain.steps[0].immediates[i] = xpu_node_float(graph, node, immediate_attrs[row].immediates[i]);
+        }
+    }
+    xpu_rewrite(graph, node, XPU_OP_CHAIN, inputs, chain.input_count, &XPU_ATTR_CHAIN_OF(STEPS, &chain), 1);
+    return xpu_op_infer(graph, node, diags);
+}
+
+/* ---- joining ---- */
+
+typedef struct {
+    xpu_chain chain;
+    xpu_value inputs[2 * XPU_CHAIN_MAX_INPUTS];
+} joined;
+
+/* Appends the steps of `node`'s chain; `from` stands for operand values that are a step already. 0: too long. */
+static int append(const xpu_graph *graph, xpu_node node, xpu_value made, uint32_t made_step, joined *result,
+                  uint32_t input_count) {
+    const xpu_chain *chain = xpu_node_attr(graph, node, XPU_ATTR_STEPS)->chain;
+    uint32_t first = result->chain.step_count;
+    if (first + chain->step_count > XPU_CHAIN_MAX_STEPS) return 0;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        xpu_chain_step step = chain->steps[s];
+        for (int i = 0; i < xpu_elementwise_arity(step.op); i++) {
+            uint32_t operand = step.operands[i];
+            if (operand >= chain->input_count) {
+                step.operands[i] = (uint8_t)(input_count + first + operand - chain->input_count);
+            } else if (made.id && xpu_node_input(graph, node, operand).id == made.id) {
+                step.operands[i] = (uint8_t)(input_count + made_step);
+            } else {
+                step.operands[i] = input_number(&result->chain, result->inputs, xpu_node_input(graph, node, operand));
+            }
+        }
+        result->chain.steps[result->chain.step_count++] = step;
+    }
+    return 1;
+}
+
+/* All inputs first, so that the numbers of steps are known. */
+static uint32_t collect_inputs(const xpu_graph *graph, xpu_node node, xpu_value except, joined *result) {
+    for (uint32_t i = 0; i < xpu_node_at(graph, node)->input_count; i++) {
+        xpu_value value = xpu_node_input(graph, node, i);
+        if (value.id != except.id) input_number(&result->chain, result->inputs, value);
+    }
+    return result->chain.input_count;
+}
+
+static int only_user(const xpu_graph *graph, xpu_node node, xpu_node user) {
+    const xpu_value_info *value = xpu_value_at(graph, xpu_node_output(graph, node, 0));
+    if (value->is_output) return 0;
+    for (uint32_t i = 0; i < value->uses.count; i++) {
+        if (value->uses.items[i].node.id != user.id) return 0;
+    }
+    return 1;
+}
+
+/* The maker of operand `input` goes into the node where it is a chain of the same shape that nothing else uses. */
+static int join(xpu_graph *graph, xpu_node node, uint32_t input, xpu_diags *diags) {
+    xpu_node maker = xpu_maker(graph, node, input);
+    if (!maker.id || !xpu_node_is(graph, maker, XPU_OP_CHAIN) || !only_user(graph, maker, node)) return 0;
+    xpu_value made = xpu_node_output(graph, maker, 0);
+    if (!xpu_value_same_shape(graph, made, xpu_node_output(graph, node, 0))) return 0;
+    joined result = {.chain = {.step_count = 0}};
+    collect_inputs(graph, maker, (xpu_value){0}, &result);
+    uint32_t count = collect_inputs(graph, node, made, &result);
+    if (count > XPU_CHAIN_MAX_INPUTS || !append(graph, maker, (xpu_value){0}, 0, &result, count)) return 0;
+    if (!append(graph, node, made, result.chain.step_count - 1, &result, count)) return 0;
+    if (count_immediates(&result.chain) > MAX_IMMEDIATES) return 0;
+    xpu_absorb(graph, node, maker);
+    xpu_rewrite(graph, node, XPU_OP_CHAIN, result.inputs, count, &XPU_ATTR_CHAIN_OF(STEPS, &result.chain), 1);
+    return xpu_op_infer(graph, node, diags) == XPU_OK;
+}
+
+xpu_status xpu_pass_chains(xpu_graph *graph, xpu_diags *diags) {
+    size_t errors = diags->errors;
+    XPU_FOR_NODES(graph, node) {
+        if (xpu_node_at(graph, node)->op->elementwise < 0) continue;
+        xpu_status status = make_chain(graph, node, diags);
+        if (status != XPU_OK) return status;
+    }
+    XPU_FOR_NODES(graph, node) {
+        if (!xpu_node_is(graph, node, XPU_OP_CHAIN)) continue;
+        for (uint32_t i = 0; i < xpu_node_at(graph, node)->input_count && diags->errors == errors;) {
+            i = join(graph, node, i, diags) ? 0 : i + 1;
+        }
+    }
+    return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);
+}

@@ -1,0 +1,115 @@
+/* Pattern actions for the tables of targets: what may follow a convolution or matrix product inside one layer. */
+#include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
+
+/* The operand of match->nodes[1] that is not the result of match->nodes[0]. */
+static xpu_value other_operand(const xpu_graph *graph, const xpu_match *match) {
+    return xpu_node_input(graph, match->nodes[1], 1 - match->operand[1]);
+}
+
+static int is_plain(const xpu_graph *graph, xpu_node node) {
+    return xpu_node_int(graph, node, XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE &&
+           xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32 &&
+           !xpu_node_input(graph, node, XPU_IN_BRANCH).id;
+}
+
+static int keeps_shape(const xpu_graph *graph, const xpu_match *match) {
+    return xpu_value_same_shape(graph, xpu_node_output(graph, match->nodes[0], 0),
+                                xpu_node_output(graph, match->nodes[1], 0));
+}
+
+/* Elements of a constant that varies along the channels of the result at most; 0 where it varies along other dims. */
+static int64_t channel_vector(const xpu_graph *graph, xpu_node producer, xpu_value constant) {
+    const xpu_value_info *result = xpu_value_at(graph, xpu_node_output(graph, producer, 0));
+    const xpu_value_info *info = xpu_value_at(graph, constant);
+    int channel = xpu_node_is(graph, producer, XPU_OP_CONV) ? 1 : result->rank - 1;
+    int64_t dims[XPU_MAX_RANK], count = 1;
+    if (info->dtype != XPU_F32 || !xpu_value_dims(graph, constant, NULL, dims)) return 0;
+    for (int i = 0; i < info->rank; i++) {
+        if (dims[i] != 1 && i + result->rank - info->rank != channel) return 0;
+        count *= dims[i];
+    }
+    return count;
+}
+
+int xpu_accepts_bias(const xpu_graph *graph, const xpu_match *match) {
+    xpu_value vector = other_operand(graph, match);
+    return is_plain(graph, match->nodes[0]) && !xpu_node_input(graph, match->nodes[0], XPU_IN_BIAS).id &&
+           xpu_is_constant(graph, vector) && keeps_shape(graph, match) &&
+           channel_vector(graph, match->nodes[0], vector) > 0;
+}
+
+/* The constant as a vector over `channels`. */
+static xpu_value bias_vector(xpu_graph *graph, xpu_value constant, int64_t count, int64_t channels, xpu_diags *diags) {
+    const char *name = xpu_value_at(graph, constant)->name;
+    if (count == channels) {
+        xpu_const_step flat = {.kind = XPU_STEP_RESHAPE, .rank = 1, .dims = {channels}};
+        if (xpu_value_at(graph, constant)->rank == 1) return constant;
+        return xpu_const_derive(graph, constant, &flat, name, diags);
+    }
+    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "bias");
+    xpu_tensor one, all = {.dtype = XPU_F32, .rank = 1, .dims = {channels}};
+    xpu_value result = {0};
+    if (xpu_const_tensor(graph, constant, arena, &one, diags) == XPU_OK) {
+        float *data = XPU_NEW_ARRAY(arena, float, channels);
+        for (int64_t i = 0; i < channels; i++) data[i] = *(const float *)one.data;
+        all.data = data;
+        result = xpu_graph_const_bytes(graph, name, &all);
+    }
+    xpu_arena_free(arena);
+    return result;
+}
+
+xpu_status xpu_fuse_bias(xpu_graph *graph, const xpu_match *match, xpu_diags *diags) {
+    xpu_node producer = match->nodes[0], node = match->nodes[1];
+    xpu_value constant = other_operand(graph, match);
+    int64_t weights[XPU_MAX_RANK];
+    xpu_value weight = xpu_node_input(graph, producer, XPU_IN_W);
+    if (!xpu_value_dims(graph, weight, NULL, weights)) return XPU_OK;
+    int is_conv = xpu_node_is(graph, producer, XPU_OP_CONV);
+    int64_t channels = weights[is_conv ? 0 : xpu_value_at(graph, weight)->rank - 1];
+    xpu_value bias = bias_vector(graph, constant, channel_vector(graph, producer, constant), channels, diags);
+    if (!bias.id) return xpu_diags_status(diags);
+    xpu_absorb(graph, node, producer);
+    xpu_node_set_input(graph, node, XPU_IN_BIAS, bias);
+    return xpu_op_infer(graph, node, diags);
+}
+
+int xpu_accepts_branch(const xpu_graph *graph, const xpu_match *match) {
+    xpu_value branch = other_operand(graph, match);
+    return !xpu_node_input(graph, match->nodes[0], XPU_IN_BRANCH).id && !xpu_is_constant(graph, branch) &&
+           xpu_node_int(graph, match->nodes[0], XPU_ATTR_PRECISION) == XPU_PRECISION_FP32 &&
+           keeps_shape(graph, match) && xpu_value_same_shape(graph, branch, xpu_node_output(graph, match->nodes[0], 0));
+}
+
+xpu_status xpu_fuse_branch(xpu_graph *graph, const xpu_match *match, xpu_diags *diags) {
+    xpu_node producer = match->nodes[0], node = match->nodes[1];
+    xpu_value branch = other_operand(graph, match);
+    int after = xpu_node_int(graph, producer, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_NONE;
+    xpu_absorb(graph, node, producer);
+    xpu_node_set_input(graph, node, XPU_IN_BRANCH, branch);
+    xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(BRANCH_AFTER, after));
+    return xpu_op_infer(graph, node, diags);
+}
+
+int xpu_accepts_activation(const xpu_graph *graph, const xpu_match *match) {
+    return xpu_node_int(graph, match->nodes[0], XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE &&
+           xpu_node_int(graph, match->nodes[0], XPU_ATTR_PRECISION) == XPU_PRECISION_FP32;
+}
+
+xpu_status xpu_fuse_activation(xpu_graph *graph, const xpu_match *match, xpu_diags *diags) {
+    xpu_node node = match->nodes[1];
+    float low = xpu_node_float(graph, node, XPU_ATTR_LOW), high = xpu_node_float(graph, node, XPU_ATTR_HIGH);
+    float alpha = xpu_node_float(graph, node, XPU_ATTR_ALPHA);
+    int leaky = xpu_node_is(graph, node, XPU_OP_LEAKY_RELU);
+    if (xpu_node_is(graph, node, XPU_OP_RELU)) low = 0;
+    xpu_absorb(graph, node, match->nodes[0]);
+    xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(ACTIVATION, leaky ? XPU_ACTIVATION_LEAKY : XPU_ACTIVATION_CLIP));
+    if (leaky) {
+        xpu_node_set_attr(graph, node, &XPU_ATTR_FLOAT_OF(ALPHA, alpha));
+    } else {
+        xpu_node_set_attr(graph, node, &XPU_ATTR_FLOAT_OF(LOW, low));
+        xpu_node_set_attr(graph, node, &XPU_ATTR_FLOAT_OF(HIGH, high));
+    }
+    return xpu_op_infer(graph, node, diags);
+}

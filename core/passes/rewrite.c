@@ -1,0 +1,62 @@
+#include "core/passes/rewrite.h"
+
+void xpu_rewrite(xpu_graph *graph, xpu_node node, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
+                 const xpu_attr *attrs, uint32_t attr_count) {
+    for (uint32_t i = input_count; i < xpu_node_at(graph, node)->input_count; i++) {
+        xpu_node_set_input(graph, node, i, (xpu_value){0});
+    }
+    for (uint32_t i = 0; i < input_count; i++) xpu_node_set_input(graph, node, i, inputs[i]);
+    xpu_node_info *info = xpu_node_at(graph, node);
+    if (info->input_count > input_count) info->input_count = input_count;
+    info->op = xpu_op_of(op);
+    info->attrs.count = 0;
+    for (uint32_t i = 0; i < attr_count; i++) xpu_node_set_attr(graph, node, &attrs[i]);
+}
+
+void xpu_absorb(xpu_graph *graph, xpu_node node, xpu_node from) {
+    xpu_node_info own = *xpu_node_at(graph, node), source = *xpu_node_at(graph, from);
+    xpu_rewrite(graph, node, xpu_op_id_of(source.op), source.inputs, source.input_count, source.attrs.items,
+                source.attrs.count);
+    xpu_node_info *info = xpu_node_at(graph, node);
+    info->origins.items = NULL;
+    info->origins.count = info->origins.capacity = 0;
+    xpu_node_add_origins(graph, node, from);
+    for (uint32_t i = 0; i < own.origins.count; i++) {
+        int known = 0;
+        for (uint32_t j = 0; j < info->origins.count; j++) known |= info->origins.items[j] == own.origins.items[i];
+        if (!known) XPU_PUSH(graph->arena, &info->origins, own.origins.items[i]);
+    }
+    xpu_node_remove(graph, from);
+}
+
+int xpu_replace_node(xpu_graph *graph, xpu_node node, xpu_value value) {
+    xpu_value result = xpu_node_output(graph, node, 0);
+    uint32_t uses = xpu_value_at(graph, result)->uses.count;
+    int is_output = xpu_value_at(graph, result)->is_output;
+    if (is_output && xpu_value_at(graph, value)->kind != XPU_VALUE_NODE) {
+        if (!uses) return 0;
+        for (uint32_t i = uses; i-- > 0;) {
+            xpu_use use = xpu_value_at(graph, result)->uses.items[i];
+            xpu_node_set_input(graph, use.node, use.input, value);
+        }
+        return 1;
+    }
+    int gone = xpu_value_replace(graph, result, value);
+    if (gone) xpu_node_remove(graph, node);
+    return gone || uses > 0;
+}
+
+xpu_node xpu_maker(const xpu_graph *graph, xpu_node node, uint32_t input) {
+    xpu_value value = xpu_node_input(graph, node, input);
+    return value.id && xpu_value_at(graph, value)->kind == XPU_VALUE_NODE ? xpu_value_at(graph, value)->node
+                                                                          : (xpu_node){0};
+}
+
+int xpu_used_once(const xpu_graph *graph, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        const xpu_value_info *value = xpu_value_at(graph, info->outputs[i]);
+        if (value->is_output || value->uses.count != (i == 0)) return 0;
+    }
+    return 1;
+}

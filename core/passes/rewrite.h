@@ -1,0 +1,29 @@
+/* What the passes share: turning nodes into others in place, so that their results keep name, uses and meaning. */
+#ifndef XPU_CORE_PASSES_REWRITE_H
+#define XPU_CORE_PASSES_REWRITE_H
+
+#include "core/ops/op.h"
+
+/* `node` gets this operator, these operands and, instead of its own, these attributes. Infers nothing. */
+void xpu_rewrite(xpu_graph *graph, xpu_node node, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
+                 const xpu_attr *attrs, uint32_t attr_count);
+
+/* `node`, the only user of `from`'s result, takes over operator, operands, attributes and origins of `from`, which is
+ * removed. The caller adds what the fusion is about and then infers. */
+void xpu_absorb(xpu_graph *graph, xpu_node node, xpu_node from);
+
+/* Uses of the node's first result become uses of `value`; the node goes where nothing needs it any more. An output of
+ * the graph stays the result of a node. Returns 1 when something changed. */
+int xpu_replace_node(xpu_graph *graph, xpu_node node, xpu_value value);
+
+/* The node that makes operand `input` of `node`, or {0}. */
+xpu_node xpu_maker(const xpu_graph *graph, xpu_node node, uint32_t input);
+
+/* The node's first result is used once, and is no output of the graph; its other results are not used at all. */
+int xpu_used_once(const xpu_graph *graph, xpu_node node);
+
+static inline int xpu_is_constant(const xpu_graph *graph, xpu_value value) {
+    return value.id && xpu_value_at(graph, value)->constant != NULL;
+}
+
+#endif
