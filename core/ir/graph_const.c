@@ -241,7 +241,7 @@ static void *run_recipe(const xpu_const *constant, xpu_arena *arena, xpu_diags *
             xpu_permute(from.bytes, bytes, element, in.rank, in.dims, steps[s].dims);
             step_result(&steps[s], &in, &state);
         } else {
-            bytes = run_chunks(&from, steps + s, end - s, &state, target, diags);
+            bytes = run_chunks(&from, end > s ? &steps[s] : NULL, end - s, &state, target, diags);
         }
         xpu_arena_free(held);
         held = target == arena ? NULL : target;

@@ -75,7 +75,7 @@ xpu_status xpu_set_result(xpu_graph *graph, xpu_node node, uint32_t output, xpu_
     xpu_value_info *info = xpu_value_at(graph, xpu_node_output(graph, node, output));
     info->dtype = dtype;
     info->rank = rank;
-    memcpy(info->dims, dims, (size_t)rank * sizeof *dims);
+    for (int i = 0; i < rank; i++) info->dims[i] = dims[i];
     return XPU_OK;
 }
 
