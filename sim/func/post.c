@@ -171,16 +171,27 @@ static void read_branch(const xpu_post *post, uint32_t row, uint32_t pixel, floa
     }
 }
 
-static void float_row(const xpu_post *post, const float *v, const float *branch, const xa_post_float *f, float *y) {
+/* The activation is a constant of the loops, so that they vectorise. */
+static inline __attribute__((always_inline)) void float_loop(const xpu_post *post, const float *v, const float *branch,
+                                                             xa_post_float f, xa_activation activation, float *y) {
     uint32_t n = post->columns;
+    f.activation = activation;
     if (post->op == XPU_POST_MUL) {
         for (uint32_t i = 0; i < n; i++) {
             float scaled = xa_mul(v[i], post->scale[i]);
-            float biased = f->has_bias ? scaled + post->bias[i] : scaled;
-            y[i] = xa_activate(xa_mul(biased, branch[i]), f);
+            float biased = f.has_bias ? scaled + post->bias[i] : scaled;
+            y[i] = xa_activate(xa_mul(biased, branch[i]), &f);
         }
     } else {
-        for (uint32_t i = 0; i < n; i++) y[i] = xa_post_floating(v[i], post->scale[i], post->bias[i], branch[i], f);
+        for (uint32_t i = 0; i < n; i++) y[i] = xa_post_floating(v[i], post->scale[i], post->bias[i], branch[i], &f);
+    }
+}
+
+static void float_row(const xpu_post *post, const float *v, const float *branch, const xa_post_float *f, float *y) {
+    switch (f->activation) {
+    case XA_ACT_CLIP: float_loop(post, v, branch, *f, XA_ACT_CLIP, y); break;
+    case XA_ACT_LEAKY: float_loop(post, v, branch, *f, XA_ACT_LEAKY, y); break;
+    default: float_loop(post, v, branch, *f, XA_ACT_NONE, y);
     }
 }
 
@@ -194,9 +205,12 @@ void xpu_post_float_row(const xpu_post *post, uint32_t row, uint32_t pixel, cons
                              .hi = p->hi.f,
                              .slope = p->slope};
     uint32_t n = post->columns;
-    float y[XPU_POST_COLUMNS], branch[XPU_POST_COLUMNS] = {0};
+    float y[XPU_POST_COLUMNS], branch[XPU_POST_COLUMNS];
     uint8_t *out = at(post, &post->y, row, pixel);
-    if (f.has_branch) read_branch(post, row, pixel, branch);
+    if (f.has_branch)
+        read_branch(post, row, pixel, branch);
+    else
+        memset(branch, 0, n * sizeof *branch);
     float_row(post, v, branch, &f, y);
     if (post->findmax) *post->findmax = xa_absmax(*post->findmax, xa_absmax_of(y, n));
     if (post->d.y_type == XPU_TYPE_F32) {
