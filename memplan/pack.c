@@ -275,12 +275,15 @@ static void try_orders(xpu_arena *arena, packer *p, uint64_t budget, uint32_t *o
 
 static void improve(packer *p, uint64_t budget, uint32_t *order) {
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
-    while (has_time(p, budget)) {
+    uint64_t vain = 0, patience = 500 + 50 * (uint64_t)p->count; /* tries without success */
+    while (has_time(p, budget) && vain++ < patience) {
         memcpy(order, p->best_order, p->count * sizeof *order);
         disturb(p, &random, order);
         score result;
-        p->steps += p->count / 4 + 1; /* what disturbing costs */
-        if (arrange(p, order, p->best_fit, &p->best, &result)) keep(p, order, p->best_fit, &result);
+        p->steps += 4 * (uint64_t)p->count; /* what disturbing and keeping cost */
+        if (!arrange(p, order, p->best_fit, &p->best, &result)) continue;
+        if (better(&result, &p->best)) vain = 0;
+        keep(p, order, p->best_fit, &result);
     }
 }
 
