@@ -1,0 +1,207 @@
+/* Dims: canonical forms, bounds, evaluation against plain arithmetic. */
+#include "core/ir/dim.h"
+#include "tests/unit/ir.h"
+
+/* Expressions in reverse Polish notation: numbers, N W H, and + * / % < (min) > (max). */
+static xpu_dim parse(xpu_dims *dims, const char *text) {
+    xpu_dim stack[32];
+    int depth = 0;
+    for (; *text; text++) {
+        static const char operators[] = "+*/%<>";
+        static const xpu_dim_kind kinds[] = {XPU_DIM_ADD, XPU_DIM_MUL, XPU_DIM_FLOORDIV,
+                                             XPU_DIM_MOD, XPU_DIM_MIN, XPU_DIM_MAX};
+        const char *found = strchr(operators, *text);
+        if (*text == ' ') continue;
+        if (found) {
+            depth--;
+            stack[depth - 1] = xpu_dim_op(dims, kinds[found - operators], stack[depth - 1], stack[depth]);
+        } else if (*text == 'N') {
+            stack[depth++] = xpu_dim_symbol(dims, "N", 1, 16, 1);
+        } else if (*text == 'W') {
+            stack[depth++] = xpu_dim_symbol(dims, "W", 32, 224, 32);
+        } else if (*text == 'H') {
+            stack[depth++] = xpu_dim_symbol(dims, "H", 3, 100, 1);
+        } else {
+            char *end;
+            stack[depth++] = xpu_dim_const(dims, strtoll(text, &end, 10));
+            text = end - 1;
+        }
+    }
+    return stack[0];
+}
+
+static void equal_expressions(void) {
+    static const struct {
+        const char *a, *b;
+        int equal;
+    } cases[] = {
+        {"N W +", "W N +", 1},
+        {"N W * 3 *", "3 W * N *", 1},
+        {"N 1 + W *", "W N W * +", 1},
+        {"N N -1 * +", "0", 1},
+        {"N 2 * N +", "N 3 *", 1},
+        {"2 3 +", "5", 1},
+        {"W 2 / 2 *", "W", 1},          /* W is a multiple of 32 */
+        {"H 2 / 2 *", "H", 0},          /* H need not be even */
+        {"W -1 + 2 / 1 +", "W 2 /", 1}, /* stride 2 with and without an odd border */
+        {"H -1 + 2 / 1 +", "H 1 + 2 /", 1},
+        {"H -1 + 2 / 1 +", "H 2 /", 0},
+        {"W 2 / 2 /", "W 4 /", 1},
+        {"H 2 / 3 /", "H 6 /", 1},
+        {"H 4 * 6 + 4 /", "H 1 +", 1},
+        {"H 3 * 2 /", "H H 2 / +", 1},
+        {"N H * N /", "H", 1},
+        {"N H 1 + * H 1 + /", "N", 1},
+        {"N 6 * H * N 2 * /", "H 3 *", 1},
+        {"N H * W * 256 * N 256 * /", "H W *", 1},
+        {"W 32 %", "0", 1},
+        {"W 1 + 16 %", "1", 1},
+        {"H 7 * 7 %", "0", 1},
+        {"N 17 %", "N", 1},
+        {"N 17 /", "0", 1},
+        {"N W <", "N", 1}, /* at most 16 against at least 32 */
+        {"N W >", "W", 1},
+        {"H H 3 + <", "H", 1},
+        {"H N <", "N H <", 1},
+        {"H N <", "H", 0},
+        {"7 2 / ", "3", 1},
+        {"-7 2 /", "-4", 1},
+        {"-7 2 %", "1", 1},
+        {"7 0 /", "0", 1},
+        {"7 0 %", "0", 1},
+    };
+    BENCH_OPEN(b);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        xpu_dims dims;
+        xpu_dims_init(&dims, b.arena);
+        xpu_dim left = parse(&dims, cases[i].a), right = parse(&dims, cases[i].b);
+        CU_ASSERT(left.id && right.id);
+        if (xpu_dim_equal(left, right) == cases[i].equal) continue;
+        CU_FAIL("equality");
+        printf("%s = %s against %s = %s\n", cases[i].a, xpu_dim_text(&dims, left, b.arena), cases[i].b,
+               xpu_dim_text(&dims, right, b.arena));
+    }
+    bench_close(&b);
+}
+
+static void texts(void) {
+    static const struct {
+        const char *expression, *text;
+    } cases[] = {{"N 3 * 1 +", "N*3+1"},   {"N 2 * -1 +", "N*2-1"}, {"H -1 + 2 / 1 +", "(H+1)/2"},
+                 {"N H 2 / *", "N*(H/2)"}, {"H N <", "min(N,H)"},   {"12", "12"}};
+    BENCH_OPEN(b);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        xpu_dims dims;
+        xpu_dims_init(&dims, b.arena);
+        parse(&dims, "N W H + +");
+        const char *text = xpu_dim_text(&dims, parse(&dims, cases[i].expression), b.arena);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].text);
+        if (strcmp(text, cases[i].text) != 0) printf("%s\n", text);
+    }
+    CU_ASSERT_STRING_EQUAL(xpu_dim_text(&b.graph->dims, (xpu_dim){0}, b.arena), "?");
+    bench_close(&b);
+}
+
+static void overflow_is_unknown(void) {
+    BENCH_OPEN(b);
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim big = xpu_dim_const(dims, INT64_MAX), n = xpu_dim_symbol(dims, "N", 1, INT64_MAX, 1);
+    CU_ASSERT_EQUAL(xpu_dim_add(dims, big, big).id, 0);
+    CU_ASSERT_EQUAL(xpu_dim_mul(dims, big, big).id, 0);
+    CU_ASSERT_EQUAL(xpu_dim_mul(dims, xpu_dim_mul(dims, n, big), big).id, 0);
+    CU_ASSERT_EQUAL(xpu_dim_add(dims, (xpu_dim){0}, big).id, 0);
+    CU_ASSERT_EQUAL(xpu_dim_max(dims, xpu_dim_mul(dims, n, n)), INT64_MAX);
+    xpu_dim sum = n;
+    for (int i = 0; i < 5000 && sum.id; i++) { /* grows without bound: ends as unknown, not in deep recursion */
+        sum = xpu_dim_op(dims, XPU_DIM_FLOORDIV, xpu_dim_add_const(dims, xpu_dim_mul(dims, sum, n), 1),
+                         xpu_dim_add_const(dims, n, i + 1));
+    }
+    CU_ASSERT_EQUAL(sum.id, 0);
+    bench_close(&b);
+}
+
+static void symbols(void) {
+    BENCH_OPEN(b);
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim n = xpu_dim_symbol(dims, "N", 1, 16, 4), value = xpu_dim_symbol(dims, "K", 7, 7, 1);
+    CU_ASSERT(xpu_dim_equal(n, xpu_dim_symbol(dims, "N", 2, 3, 1)));
+    CU_ASSERT_EQUAL(xpu_dim_max(dims, n), 13); /* 1, 5, 9, 13 */
+    int64_t constant = 0;
+    CU_ASSERT(xpu_dim_is_const(dims, value, &constant) && constant == 7);
+    CU_ASSERT(!xpu_dim_is_const(dims, n, NULL));
+    CU_ASSERT_EQUAL(dims->symbols.count, 2);
+    bench_close(&b);
+}
+
+/* ---- random expressions: the canonical form has the value of the plain one, within the bounds ---- */
+
+enum { SYMBOLS = 3, NODES = 12 };
+
+static int64_t plain(xpu_dim_kind kind, int64_t a, int64_t b) {
+    switch (kind) {
+    case XPU_DIM_ADD: return a + b;
+    case XPU_DIM_MUL: return a * b;
+    case XPU_DIM_MIN: return a < b ? a : b;
+    case XPU_DIM_MAX: return a > b ? a : b;
+    default: break;
+    }
+    if (b == 0) return 0;
+    int64_t quotient = a / b - (a % b != 0 && (a < 0) != (b < 0));
+    return kind == XPU_DIM_FLOORDIV ? quotient : a - quotient * b;
+}
+
+static void random_expressions(void) {
+    static const struct {
+        const char *name;
+        int64_t min, max, step;
+    } ranges[SYMBOLS] = {{"N", 1, 9, 1}, {"H", 3, 27, 4}, {"W", 0, 24, 8}};
+    random_source r = random_open("dims");
+    BENCH_OPEN(b);
+    int64_t wrong = 0, outside = 0, residues = 0;
+    for (int round = 0; round < 600; round++) {
+        xpu_dims dims;
+        xpu_dims_init(&dims, b.arena);
+        xpu_dim nodes[NODES];
+        xpu_dim_kind kinds[NODES] = {0};
+        int left[NODES] = {0}, right[NODES] = {0};
+        int64_t constants[NODES] = {0};
+        for (int i = 0; i < NODES; i++) {
+            if (i < SYMBOLS) {
+                nodes[i] = xpu_dim_symbol(&dims, ranges[i].name, ranges[i].min, ranges[i].max, ranges[i].step);
+            } else if (i < SYMBOLS + 3) {
+                constants[i] = random_range(&r, -3, 9);
+                nodes[i] = xpu_dim_const(&dims, constants[i]);
+            } else {
+                kinds[i] = (xpu_dim_kind)random_range(&r, XPU_DIM_ADD, XPU_DIM_MAX);
+                left[i] = (int)random_range(&r, 0, i - 1);
+                right[i] = (int)random_range(&r, 0, i - 1);
+                nodes[i] = xpu_dim_op(&dims, kinds[i], nodes[left[i]], nodes[right[i]]);
+            }
+        }
+        for (int trial = 0; trial < 10; trial++) {
+            int64_t values[NODES];
+            for (int i = 0; i < NODES; i++) {
+                if (i < SYMBOLS) {
+                    int64_t steps = (ranges[i].max - ranges[i].min) / ranges[i].step;
+                    values[i] = ranges[i].min + random_range(&r, 0, steps) * ranges[i].step;
+                } else {
+                    values[i] = i < SYMBOLS + 3 ? constants[i] : plain(kinds[i], values[left[i]], values[right[i]]);
+                }
+                if (values[i] > 1000000 || values[i] < -1000000 || !nodes[i].id) break;
+                const xpu_dim_node *node = &dims.nodes.items[nodes[i].id];
+                wrong += xpu_dim_eval(&dims, nodes[i], values) != values[i];
+                outside += values[i] < xpu_dim_min(&dims, nodes[i]) || values[i] > xpu_dim_max(&dims, nodes[i]);
+                int64_t rest = node->modulus ? plain(XPU_DIM_MOD, values[i], node->modulus) : values[i];
+                residues += rest != node->residue;
+            }
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(outside, 0);
+    CU_ASSERT_EQUAL(residues, 0);
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("dim", {"equal expressions have equal handles", equal_expressions}, {"text", texts},
+              {"overflow is unknown", overflow_is_unknown}, {"symbols", symbols},
+              {"random expressions", random_expressions})
