@@ -98,6 +98,18 @@ typedef struct {
 void xpu_memplan_find_neighbours(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
                                  xpu_memplan_neighbours *neighbours);
 
+/* skyline.c: an order of the items that fills valleys of the offsets over time. The first `placed` of `order` stay
+ * where they are and count for nothing. Stops after about `budget` steps with what is ordered so far; returns the
+ * steps. */
+typedef enum {
+    XPU_MEMPLAN_FILL_LONGEST,
+    XPU_MEMPLAN_FILL_LARGEST, /* bytes times steps */
+    XPU_MEMPLAN_FILL_BIGGEST, /* bytes */
+    XPU_MEMPLAN_FILLS
+} xpu_memplan_fill;
+uint64_t xpu_memplan_skyline_order(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint32_t placed,
+                                   xpu_memplan_fill fill, uint64_t budget, uint32_t *order);
+
 /* load.c: bytes over time. Items of 0 bytes and what lies below `start` do not count. */
 
 /* Most bytes that live at one step, and the first such step. */

@@ -273,6 +273,28 @@ static void try_orders(xpu_arena *arena, packer *p, uint64_t budget, uint32_t *o
     }
 }
 
+/* Orders that fill valleys; what is pinned or lives over all the steps stays in front. */
+static void try_skylines(xpu_arena *arena, packer *p, uint64_t budget, uint32_t *order) {
+    for (int fill = 0; fill < XPU_MEMPLAN_FILLS && has_time(p, budget); fill++) {
+        uint32_t placed = 0;
+        memcpy(order, p->best_order, p->count * sizeof *order);
+        for (uint32_t i = 0; i < p->count; i++) {
+            if (!p->items[order[i]].pinned && !p->whole[order[i]]) continue;
+            uint32_t moved = order[i];
+            memmove(order + placed + 1, order + placed, (i - placed) * sizeof *order);
+            order[placed++] = moved;
+        }
+        uint64_t most = budget > p->steps ? budget - p->steps : 0;
+        p->steps += xpu_memplan_skyline_order(arena, p->items, p->count, placed, (xpu_memplan_fill)fill, most, order);
+        for (int best_fit = 0; best_fit < 2; best_fit++) {
+            score result;
+            if (arrange(p, order, best_fit, &p->best, &result) && better(&result, &p->best)) {
+                keep(p, order, best_fit, &result);
+            }
+        }
+    }
+}
+
 static void improve(packer *p, uint64_t budget, uint32_t *order) {
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t vain = 0, patience = 500 + 50 * (uint64_t)p->count; /* tries without success */
@@ -309,6 +331,7 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
     for (uint32_t i = 0; i < count; i++) p.whole[i] = items[i].first == p.first && items[i].last == p.last;
     uint32_t *order = XPU_NEW_ARRAY(arena, uint32_t, count);
     try_orders(arena, &p, budget, order);
+    try_skylines(arena, &p, budget, order);
     improve(&p, budget, order);
     for (uint32_t i = 0; i < count; i++) items[i].offset = p.best_offset[i];
     *steps += p.steps;

@@ -146,8 +146,28 @@ static int same_plans(const xpu_memplan *a, const xpu_memplan *b) {
 enum { RANDOM_PROBLEMS = 300 };
 
 static struct {
-    unsigned planned, no_room, no_rules, bad, aliases, gaps, spills;
+    unsigned planned, no_room, no_rules, bad, aliases, gaps, spills, collisions;
 } seen;
+
+/* Puts one buffer on another that lives at the same time and shares no bytes with it: the validator must see it. */
+static void collide(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_memplan *plan) {
+    for (uint32_t tries = 0; tries < 50; tries++) {
+        uint32_t a = random_below(plan->buffer_count), b = random_below(plan->buffer_count);
+        const xpu_memplan_buffer *x = &problem->buffers[a], *y = &problem->buffers[b];
+        xpu_memplan_place *p = &plan->places[a], *q = &plan->places[b];
+        int together = p->level == q->level && x->first <= y->last && y->first <= x->last;
+        if (a == b || !together || !x->bytes || !y->bytes || p->alias != q->alias || p->offset == q->offset) continue;
+        uint64_t kept = p->offset;
+        p->offset = q->offset;
+        xpu_diags own;
+        xpu_diags_init(&own);
+        CU_ASSERT_EQUAL(xpu_memplan_check(arena, problem, plan, &own), XPU_EBUG);
+        xpu_diags_clear(&own);
+        p->offset = kept;
+        seen.collisions++;
+        return;
+    }
+}
 
 static void random_one(xpu_arena *arena, uint64_t seed, xpu_diags *diags) {
     xpu_memplan_problem problem = random_problem(arena, seed);
@@ -173,6 +193,7 @@ static void random_one(xpu_arena *arena, uint64_t seed, xpu_diags *diags) {
     CU_ASSERT_EQUAL(status, XPU_OK);
     CU_ASSERT_EQUAL(xpu_memplan_make(arena, &problem, &options, &again, diags), XPU_OK);
     if (again) CU_ASSERT(same_plans(plan, again));
+    collide(arena, &problem, plan);
 }
 
 typedef void (*seed_work)(xpu_arena *arena, uint64_t seed, xpu_diags *diags);
@@ -203,6 +224,7 @@ static void random_problems(void) {
     printf("(%u plans with %u aliases, %u of them with gaps, %u spills; %u without room, %u against rules) ",
            seen.planned, seen.aliases, seen.gaps, seen.spills, seen.no_room, seen.no_rules);
     CU_ASSERT_EQUAL(seen.bad, 0);
+    CU_ASSERT(seen.collisions > RANDOM_PROBLEMS / 3);
     CU_ASSERT(seen.planned > RANDOM_PROBLEMS / 2);
     CU_ASSERT(seen.aliases > 100 && seen.gaps > 10 && seen.spills > 100 && seen.no_rules > 5 && seen.no_room > 5);
 }
