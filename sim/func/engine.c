@@ -122,7 +122,6 @@ static int execute(const xpu_func_job *job) {
 const uint32_t *xpu_func_queue_head(const xpu_func *func, const xpu_func_queue *queue, uint64_t *address) {
     const xpu_func_list *list = &queue->lists[queue->first];
     *address = list->address + (uint64_t)list->done * XPU_DESC_BYTES;
-    if (*address >= XPU_LM_ALL_BASE && *address < XPU_SM_BASE) return NULL; /* lists come from GM, L3 and SM only */
     return (const uint32_t *)(const void *)xpu_func_engine_memory(func, *address, XPU_DESC_BYTES);
 }
 
@@ -133,7 +132,7 @@ static int step(xpu_func *func, unsigned engine, xpu_func_queue *queue) {
     const uint32_t *head = xpu_func_queue_head(func, queue, &job.address);
     if (!head)
         return xpu_func_engine_fault(&job, XPU_FAULT_ENGINE_ADDRESS, job.address,
-                                     "the descriptor list leaves GM, L3 and SM");
+                                     "the descriptor list leaves the memories of this chip");
     if (!wait_holds(func, xpu_desc_nop_get_wait0(head), xpu_desc_nop_get_wait0_value(head)) ||
         !wait_holds(func, xpu_desc_nop_get_wait1(head), xpu_desc_nop_get_wait1_value(head)))
         return 0;

@@ -46,7 +46,6 @@ static int check(const pass *t) {
         {d->mode <= XPU_OPERANDS_16X16, "mode is 0, 1 or 2"},
         {d->kh && d->kw && d->channels, "kh, kw and channels are at least 1"},
         {d->stride_h && d->stride_w && d->dilation_h && d->dilation_w, "strides and dilations are at least 1"},
-        {d->tile_rows && d->tile_cols, "the tile has at least one pixel"},
         {d->columns && d->columns <= chip->array_columns, "columns is 1 to the columns of the array"},
         {d->oh && d->ow && d->oh * d->ow <= chip->acc_rows, "oh * ow is 1 to the rows of an accumulator bank"},
         {d->bank < chip->acc_banks, "the accumulator bank does not exist"},

@@ -5,7 +5,7 @@
 
 #include "tests/unit/func_fixture.h"
 
-enum { T0 = 5, T1 = 6, T2 = 7, ENTRY = 0x80001000u, LIST = 0x80002000u };
+enum { T0 = 5, T1 = 6, T2 = 7, ENTRY = 0x80001000u, LIST = 0x11000400u };
 
 typedef struct {
     uint32_t words[256];
@@ -261,7 +261,7 @@ static void never_a_hang(void) {
     wait_counter(&engine, 3, 1);
     expect_fault(&f, &engine, XPU_FAULT_DEADLOCK, -1, 0,
                  "DMA1, queue of core 0: 4 lists, descriptor 1 of 1 at "
-                 "0x80002000 (nop, layer 12), waits for counter 40 >= 1");
+                 "0x11000400 (nop, layer 12), waits for counter 40 >= 1");
     close_fixture(&f);
 }
 
@@ -269,7 +269,7 @@ static void engine_fault(void) {
     fixture f;
     program p = {{0}, 0};
     open_fixture(&f, 6);
-    set_register(&p, XPU_REG_DOORBELL_ADDRESS, XPU_LM_ALL_BASE);
+    set_register(&p, XPU_REG_DOORBELL_ADDRESS, XPU_LM_BASE);
     set_register(&p, XPU_REG_DOORBELL_COUNT, 1);
     loop_for_ever(&p);
     start(&f, &p);
@@ -278,7 +278,7 @@ static void engine_fault(void) {
     CU_ASSERT_EQUAL(event.fault->cause, XPU_FAULT_ENGINE_ADDRESS);
     CU_ASSERT_EQUAL(event.fault->core, -1);
     CU_ASSERT_EQUAL(event.fault->engine, XPU_ENGINE_DMA0);
-    CU_ASSERT_EQUAL(event.fault->descriptor, XPU_LM_ALL_BASE);
+    CU_ASSERT_EQUAL(event.fault->descriptor, XPU_LM_BASE);
     close_fixture(&f);
 }
 

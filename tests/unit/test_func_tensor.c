@@ -195,7 +195,7 @@ static void draw_tensor(fixture *f, xpu_desc_tensor *d) {
     d->pad_top = draw_between(f, -1, 2), d->pad_left = draw_between(f, -1, 2);
     d->oh = 1 + draw(f, 6), d->ow = 1 + draw(f, 9);
     d->columns = 1 + draw(f, 64);
-    d->tile_rows = 1 + draw(f, 12), d->tile_cols = 1 + draw(f, 16);
+    d->tile_rows = draw(f, 13), d->tile_cols = draw(f, 17);
     d->bank = draw(f, 2);
     unsigned xb = d->mode ? 2 : 1, wb = d->mode == XPU_OPERANDS_16X16 ? 2 : 1;
     d->x = X_AT, d->w = W_AT;
@@ -437,7 +437,7 @@ static void faults(void) {
         {"channels", 0, XPU_FAULT_DESCRIPTOR},
         {"stride_h", 0, XPU_FAULT_DESCRIPTOR},
         {"dilation_w", 0, XPU_FAULT_DESCRIPTOR},
-        {"tile_cols", 0, XPU_FAULT_DESCRIPTOR},
+        {"tile_cols", 0, XPU_FAULT_NONE},
         {"columns", 65, XPU_FAULT_DESCRIPTOR},
         {"columns", 0, XPU_FAULT_DESCRIPTOR},
         {"oh", 257, XPU_FAULT_DESCRIPTOR},

@@ -22,7 +22,7 @@ package xpu_chip_pkg;
   localparam logic [15:0] REG_COUNTER = 16'h0000;  // read: the counter's value now; write: adds the written value to it
   localparam logic [15:0] REG_WAIT_VALUE = 16'h0100;  // per core: the value that the next load of WAIT waits for
   localparam logic [15:0] REG_WAIT = 16'h0200;  // a load stalls until (int32)(COUNTER - WAIT_VALUE) >= 0, then returns the counter
-  localparam logic [15:0] REG_DOORBELL_ADDRESS = 16'h0300;  // per core, by engine: address of the next descriptor list
+  localparam logic [15:0] REG_DOORBELL_ADDRESS = 16'h0300;  // per core, by engine: address of the next descriptor list, in GM, L3, SM or LM (by 0x11000000)
   localparam logic [15:0] REG_DOORBELL_COUNT = 16'h0304;  // queues DOORBELL_ADDRESS and this many descriptors on this core's queue; stalls while it is full
   localparam logic [15:0] REG_DOORBELL_STATUS = 16'h0308;  // lists of this core that are queued or running on the engine
   localparam logic [15:0] REG_BARRIER = 16'h0400;  // a load stalls until every core has loaded it in this round, then returns 0

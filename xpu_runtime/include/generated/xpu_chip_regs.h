@@ -34,7 +34,7 @@
 #define XPU_REG_WAIT_VALUE_STRIDE 4u
 #define XPU_REG_WAIT 0x0200u /* R: a load stalls until (int32)(COUNTER - WAIT_VALUE) >= 0, then returns the counter */
 #define XPU_REG_WAIT_STRIDE 4u
-#define XPU_REG_DOORBELL_ADDRESS 0x0300u /* RW: per core, by engine: address of the next descriptor list */
+#define XPU_REG_DOORBELL_ADDRESS 0x0300u /* RW: per core, by engine: address of the next descriptor list, in GM, L3, SM or LM (by 0x11000000) */
 #define XPU_REG_DOORBELL_ADDRESS_STRIDE 16u
 #define XPU_REG_DOORBELL_COUNT 0x0304u /* W: queues DOORBELL_ADDRESS and this many descriptors on this core's queue; stalls while it is full */
 #define XPU_REG_DOORBELL_COUNT_STRIDE 16u
@@ -1005,7 +1005,7 @@ typedef struct {
     uint32_t mode; /* operands: 0 8x8, 1 16x8, 2 16x16 */
     uint32_t x_unsigned; /* 8x8: x is uint8, else int8 */
     uint32_t w_unsigned; /* 8x8: w is uint8, else int8 */
-    uint32_t tile_rows; /* rows of the input tile in SM; taps outside count as the zero point */
+    uint32_t tile_rows; /* rows of the input tile in SM, may be 0; taps outside count as the zero point */
     uint32_t tile_cols; /* pixels per row of the input tile */
     uint32_t channels; /* channels of a pixel that take part */
     uint32_t kh; /* kernel rows */
