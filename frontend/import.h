@@ -26,7 +26,7 @@ typedef struct {
     uint32_t shape_count;
     int64_t default_min, default_max; /* range of a dim that neither model nor user fixes; 0: 1..16 */
     /* Limits on hostile input; 0 takes the default in brackets. */
-    uint32_t max_fields;       /* fields of the file's messages, tensor payloads not counted (4 million) */
+    uint32_t max_fields;       /* fields of the file's messages, tensor payloads not counted (2 million) */
     size_t max_skeleton_bytes; /* the model without tensor payloads (256 MiB) */
 } xpu_import_options;
 

@@ -105,7 +105,8 @@ static int find_row(xpu_onnx_node *node) {
     node->row = xpu_onnx_find_row(op);
     int known = xpu_onnx_known_version(op, importer->opset);
     if (known < 0) {
-        const char *nearest = xpu_onnx_nearest_operator(op);
+        /* A hint costs a comparison with every name: not for messages that nobody will see. */
+        const char *nearest = importer->diags->dropped ? NULL : xpu_onnx_nearest_operator(op);
         return unsupported(node, "ONNX has no operator of this name",
                            nearest ? xpu_onnx_format(node, "the nearest one is %s", nearest) : DOCUMENT);
     }

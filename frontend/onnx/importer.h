@@ -83,7 +83,7 @@ enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20 };
 
 /* One ONNX operator that is supported, in every form that operators.def lists (operators.c). */
 typedef struct {
-    const char *name;
+    const char *name; /* the first member, see find_row */
     uint32_t min_inputs, max_inputs, max_outputs;
     xpu_onnx_dtypes dtypes;
     xpu_onnx_convert convert;
@@ -175,8 +175,9 @@ xpu_value xpu_onnx_derive(xpu_onnx_node *node, xpu_value constant, const xpu_con
     X(batch_norm)                                                                                                      \
     X(pad)                                                                                                             \
     X(gemm)                                                                                                            \
-    X(matmul) X(unary) X(binary) X(variadic) X(clip) X(leaky_relu) X(hard_sigmoid) X(flatten) X(reshape) X(squeeze)    \
-        X(unsqueeze) X(transpose) X(concat) X(softmax) X(identity) X(dropout) X(constant)
+    X(matmul)                                                                                                          \
+    X(unary) X(binary) X(variadic) X(clip) X(leaky_relu) X(hard_sigmoid) X(flatten) X(reshape) X(squeeze) X(unsqueeze) \
+        X(transpose) X(concat) X(softmax) X(identity) X(dropout) X(constant)
 #define X(name) xpu_value xpu_onnx_convert_##name(xpu_onnx_node *node);
 XPU_ONNX_CONVERTERS(X)
 #undef X

@@ -1,4 +1,5 @@
 /* The operators that the importer supports, one row each. Rows are in alphabetical order. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/option.h"
@@ -20,11 +21,13 @@ static const known_operator known[] = {
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
+/* Both tables are in the order of strcmp, and begin each row with its name. */
+static int compare_name(const void *name, const void *row) {
+    return strcmp(name, *(const char *const *)row);
+}
+
 static const known_operator *find_known(const char *name) {
-    for (size_t i = 0; i < KNOWN; i++) {
-        if (strcmp(known[i].name, name) == 0) return &known[i];
-    }
-    return NULL;
+    return bsearch(name, known, KNOWN, sizeof *known, compare_name);
 }
 
 int xpu_onnx_known_version(const char *name, int opset) {
@@ -157,10 +160,7 @@ static const xpu_onnx_row rows[] = {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 const xpu_onnx_row *xpu_onnx_find_row(const char *name) {
-    for (size_t i = 0; i < ROWS; i++) {
-        if (strcmp(rows[i].name, name) == 0) return &rows[i];
-    }
-    return NULL;
+    return bsearch(name, rows, ROWS, sizeof *rows, compare_name);
 }
 
 uint32_t xpu_onnx_operator_count(void) {

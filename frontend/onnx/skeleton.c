@@ -5,7 +5,7 @@
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2, WIRE_FIXED32 = 5 };
 enum { WINDOW = 64 << 10, MAX_VARINT = 10, LENGTH_ROOM = 5, PAYLOAD_FIELD = 20000 };
-enum { DEFAULT_MAX_FIELDS = 4 << 20, DEFAULT_MAX_SKELETON = 256 << 20 };
+enum { DEFAULT_MAX_FIELDS = 2 << 20, DEFAULT_MAX_SKELETON = 256 << 20 };
 
 typedef struct {
     const xpu_onnx_source *source;

@@ -667,7 +667,7 @@ static void test_files(void) {
 static void test_table(void) {
     for (uint32_t i = 0; i < xpu_onnx_operator_count(); i++) {
         xpu_onnx_operator op = xpu_onnx_operator_at(i);
-        if (i > 0) CU_ASSERT(strcmp(xpu_onnx_operator_at(i - 1).name, op.name) < 0);
+        if (i > 0) CU_ASSERT(strcmp(xpu_onnx_operator_at(i - 1).name, op.name) < 0); /* it is searched by halving */
         CU_ASSERT(op.versions[0] >= 1 && op.remarks != NULL);
         for (int v = 1; op.versions[v]; v++) CU_ASSERT(op.versions[v - 1] < op.versions[v]);
         char copy[128], *rest = copy;
