@@ -77,7 +77,7 @@ typedef enum {
 typedef struct xpu_onnx_node xpu_onnx_node;
 
 /* Maps a node onto core rows; returns what its first result is, or {0} after reporting. */
-typedef xpu_value (*xpu_onnx_convert)(xpu_onnx_node *node);
+typedef xpu_value xpu_onnx_convert(xpu_onnx_node *node);
 
 enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20 };
 
@@ -86,7 +86,7 @@ typedef struct {
     const char *name; /* the first member, see find_row */
     uint32_t min_inputs, max_inputs, max_outputs;
     xpu_onnx_dtypes dtypes;
-    xpu_onnx_convert convert;
+    xpu_onnx_convert *convert;
     xpu_op_id op;     /* for the converters that serve several operators */
     const char *core; /* see xpu_onnx_operator */
     const char *remarks;
@@ -168,18 +168,11 @@ xpu_dim xpu_onnx_product(const xpu_onnx_node *node, const xpu_dim *dims, int fir
 xpu_value xpu_onnx_derive(xpu_onnx_node *node, xpu_value constant, const xpu_const_step *step);
 
 /* ops_*.c: the converters named in operators.c. */
-#define XPU_ONNX_CONVERTERS(X)                                                                                         \
-    X(conv)                                                                                                            \
-    X(pool)                                                                                                            \
-    X(global_pool)                                                                                                     \
-    X(batch_norm)                                                                                                      \
-    X(pad)                                                                                                             \
-    X(gemm)                                                                                                            \
-    X(matmul)                                                                                                          \
-    X(unary) X(binary) X(variadic) X(clip) X(leaky_relu) X(hard_sigmoid) X(flatten) X(reshape) X(squeeze) X(unsqueeze) \
-        X(transpose) X(concat) X(softmax) X(identity) X(dropout) X(constant)
-#define X(name) xpu_value xpu_onnx_convert_##name(xpu_onnx_node *node);
-XPU_ONNX_CONVERTERS(X)
-#undef X
+xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad,
+    xpu_onnx_convert_gemm, xpu_onnx_convert_matmul, xpu_onnx_convert_unary, xpu_onnx_convert_binary,
+    xpu_onnx_convert_variadic, xpu_onnx_convert_clip, xpu_onnx_convert_leaky_relu, xpu_onnx_convert_hard_sigmoid,
+    xpu_onnx_convert_flatten, xpu_onnx_convert_reshape, xpu_onnx_convert_squeeze, xpu_onnx_convert_unsqueeze,
+    xpu_onnx_convert_transpose, xpu_onnx_convert_concat, xpu_onnx_convert_softmax, xpu_onnx_convert_identity,
+    xpu_onnx_convert_dropout, xpu_onnx_convert_constant;
 
 #endif
