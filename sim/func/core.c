@@ -1,6 +1,7 @@
 /* The interpreter: memory, predecoded pages, RV32IM; everything else goes to the class's function. */
 #include "sim/func/core.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/func/core_internal.h"
@@ -45,6 +46,13 @@ enum { PAGE_BYTES = 4096, PAGE_INSNS = PAGE_BYTES / 4, PAGE_SLOTS = 256 };
     X(LBU, LOAD(1, RD, value))                                                                                         \
     X(LHU, LOAD(2, RD, value))                                                                                         \
     X(FLW, LOAD(4, hart->f[i->rd], value))                                                                             \
+    X(FADD_S, FLOAT(FS1 + FS2))                                                                                        \
+    X(FSUB_S, FLOAT(FS1 - FS2))                                                                                        \
+    X(FMUL_S, FLOAT(FS1 *FS2))                                                                                         \
+    X(FMADD_S, FUSED(hart->f[i->rs1], hart->f[i->word >> 27]))                                                         \
+    X(FNMSUB_S, FUSED(hart->f[i->rs1] ^ 0x80000000, hart->f[i->word >> 27]))                                           \
+    X(FMV_W_X, hart->f[i->rd] = RS1)                                                                                   \
+    X(FMV_X_W, RD = hart->f[i->rs1])                                                                                   \
     X(SB, STORE(1, RS2))                                                                                               \
     X(SH, STORE(2, RS2))                                                                                               \
     X(SW, STORE(4, RS2))                                                                                               \
@@ -119,6 +127,8 @@ static void decode(xpu_decoded *insn, uint32_t word, uint32_t pc) {
     insn->rs1 = word >> 15 & 31;
     insn->rs2 = word >> 20 & 31;
     insn->imm = xpu_insn_immediate(word, format);
+    int is_rounded = format == XPU_FORMAT_F3RM || format == XPU_FORMAT_F4;
+    if (is_rounded && (word >> 12 & 7) != 7) insn->hot = HOT_OTHER;
     if (id == XPU_INSN_AUIPC) insn->imm = (int32_t)(pc + (uint32_t)insn->imm);
     if (insn->rd == 0 && writes_x(format)) insn->rd = 32;
 }
@@ -381,6 +391,17 @@ static xpu_exec *const by_class[XPU_CLASS_COUNT] = {
         outcome = xpu_hart_store(hart, address, size, value);                                                          \
         if (outcome) goto special;                                                                                     \
     }
+
+#define FS1 xpu_float(hart->f[i->rs1])
+#define FS2 xpu_float(hart->f[i->rs2])
+/* With the dynamic rounding mode, when the host has it. */
+#define FLOAT(result)                                                                                                  \
+    if (hart->frm > XPU_RUP) goto other;                                                                               \
+    hart->f[i->rd] = xpu_canonical(result)
+#define FUSED(a, c)                                                                                                    \
+    uint32_t p = (a), q = hart->f[i->rs2], sum = (c);                                                                  \
+    FLOAT(fmaf(xpu_float(p), xpu_float(q), xpu_float(sum)));                                                           \
+    if (hart->f[i->rd] == XPU_NAN_BITS) hart->fflags |= (uint8_t)xpu_fp_product_invalid(p, q)
 
 static xpu_hart_reason interpret(xpu_hart *hart, uint64_t budget) {
     static const void *const labels[] = {&&other, &&end_of_page, &&outside,

@@ -154,6 +154,9 @@ typedef struct {
 extern const xpu_kernels xpu_int_kernels_any[XPU_INSN_COUNT], xpu_int_kernels_avx2[XPU_INSN_COUNT];
 extern const xpu_kernels xpu_fp_kernels_any[XPU_INSN_COUNT], xpu_fp_kernels_avx2[XPU_INSN_COUNT];
 
+typedef void xpu_blender(uint8_t *destination, const uint8_t *values, const uint8_t *active, uint32_t vl, unsigned sew);
+xpu_blender xpu_blend_any, xpu_blend_avx2;
+
 /* `count` elements equal to value. */
 void xpu_fill(uint8_t *to, uint32_t value, uint32_t count, unsigned sew);
 

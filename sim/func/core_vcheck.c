@@ -206,18 +206,8 @@ void xpu_active(const xpu_hart *hart, int masked, uint8_t *active) {
     memset(active, 0, hart->vstart < 8 * blocks ? hart->vstart : 8 * blocks);
 }
 
-#define BLEND(type)                                                                                                    \
-    {                                                                                                                  \
-        type *to = (type *)destination;                                                                                \
-        const type *from = (const type *)values;                                                                       \
-        XPU_INDEPENDENT                                                                                                \
-        for (uint32_t e = 0; e < vl; e++) to[e] = active[e] ? from[e] : to[e];                                         \
-    }
-
 void xpu_blend(uint8_t *destination, const uint8_t *values, const uint8_t *active, uint32_t vl, unsigned sew) {
-    if (sew == 0) BLEND(xpu_u8)
-    if (sew == 1) BLEND(xpu_u16)
-    if (sew == 2) BLEND(xpu_u32)
+    (xpu_host_avx2() ? xpu_blend_avx2 : xpu_blend_any)(destination, values, active, vl, sew);
 }
 
 void xpu_fill(uint8_t *to, uint32_t value, uint32_t count, unsigned sew) {

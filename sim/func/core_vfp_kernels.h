@@ -37,14 +37,30 @@
     d[e] = xpu_canonical(__VA_ARGS__);                                                                                 \
     KERNEL_END
 
-/* p * q + r; p and q are bits that the flags look at. */
+/* p * q + r, all bits. */
 #define FMA(name, p, q, r)                                                                                             \
-    KERNEL_BEGIN(name, xpu_u32, xpu_u32)                                                                               \
-    OPERANDS;                                                                                                          \
-    uint32_t bits_p = (p), bits_q = (q), bits_r = (r);                                                                 \
-    flags |= xpu_fp_product_invalid(bits_p, bits_q);                                                                   \
-    d[e] = xpu_canonical(fmaf(xpu_float(bits_p), xpu_float(bits_q), xpu_float(bits_r)));                               \
-    KERNEL_END
+    static uint32_t name(void *vd, const void *va, const void *vb, uint32_t n, uint32_t mode) {                        \
+        xpu_u32 *d = vd;                                                                                               \
+        const xpu_u32 *a = va, *b = vb;                                                                                \
+        uint32_t flags = 0;                                                                                            \
+        (void)mode;                                                                                                    \
+        for (uint32_t block = 0; block < n; block += 16) {                                                             \
+            uint32_t results[16], not_a_number = 0;                                                                    \
+            for (uint32_t e = 0; e < 16; e++) {                                                                        \
+                uint32_t i = a[block + e], j = b[block + e], k = d[block + e];                                         \
+                results[e] = xpu_bits(fmaf(xpu_float(p), xpu_float(q), xpu_float(r)));                                 \
+            }                                                                                                          \
+            for (uint32_t e = 0; e < 16; e++) not_a_number |= 0x7f800000u - (results[e] & 0x7fffffff);                 \
+            for (uint32_t e = 0; e < 16 && not_a_number >> 31; e++) {                                                  \
+                uint32_t i = a[block + e], j = b[block + e], k = d[block + e];                                         \
+                (void)i, (void)j, (void)k;                                                                             \
+                flags |= xpu_fp_product_invalid(p, q);                                                                 \
+                if (xpu_is_nan(results[e])) results[e] = XPU_NAN_BITS;                                                 \
+            }                                                                                                          \
+            memcpy(d + block, results, sizeof results);                                                                \
+        }                                                                                                              \
+        return flags;                                                                                                  \
+    }
 
 #define MOVE(name, ...)                                                                                                \
     KERNEL_BEGIN(name, xpu_u32, xpu_u32)                                                                               \

@@ -7,6 +7,7 @@
 #pragma GCC target("avx2,fma")
 #endif
 #define KERNEL_TABLE xpu_int_kernels_avx2
+#define KERNEL_BLEND xpu_blend_avx2
 #include "sim/func/core_vint_kernels.h"
 #if defined(__clang__)
 #pragma clang attribute pop

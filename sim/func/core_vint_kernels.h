@@ -1,7 +1,8 @@
 /*
  * Loops of the vector integer and fixed-point instructions. Included once per host instruction set by a file that
- * defines KERNEL_TABLE. In expressions: x, y, z are the elements of vs2, of vs1 (or the scalar) and of vd; sx, sy, sz
- * the same as signed; U, S their types; WU, WS twice as wide; BITS the width. Carries come in and go out in z and d.
+ * defines KERNEL_TABLE and KERNEL_BLEND. In expressions: x, y, z are the elements of vs2, of vs1 (or the scalar) and of
+ * vd; sx, sy, sz the same as signed; U, S their types; WU, WS twice as wide; BITS the width. Carries come in and go out
+ * in z and d.
  */
 #include "sim/func/core_internal.h"
 
@@ -112,16 +113,16 @@ PLAIN(vminu, x < y ? x : y)
 PLAIN(vmin, sx < sy ? sx : sy)
 PLAIN(vmaxu, x > y ? x : y)
 PLAIN(vmax, sx > sy ? sx : sy)
-PLAIN(vand, x & y)
+PLAIN(vand, x &y)
 PLAIN(vor, x | y)
 PLAIN(vxor, x ^ y)
 PLAIN(vsll, (uint32_t)x << (y & (BITS - 1)))
 PLAIN(vsrl, x >> (y & (BITS - 1)))
 PLAIN(vsra, sx >> (y & (BITS - 1)))
 PLAIN(vmul, (uint32_t)x *y)
-PLAIN(vmulh, (WS)((WS)sx * (WS)sy) >> BITS)
-PLAIN(vmulhu, (WU)((WU)x * (WU)y) >> BITS)
-PLAIN(vmulhsu, (WS)((WS)sx * (WS)y) >> BITS)
+PLAIN(vmulh, (WS)((WS)sx *(WS)sy) >> BITS)
+PLAIN(vmulhu, (WU)((WU)x *(WU)y) >> BITS)
+PLAIN(vmulhsu, (WS)((WS)sx *(WS)y) >> BITS)
 PLAIN(vdivu, y ? x / y : (U)-1)
 PLAIN(vdiv, y == 0 ? -1 : sy == -1 ? (S)(0 - x) : (S)(sx / sy))
 PLAIN(vremu, y ? x % y : x)
@@ -151,7 +152,7 @@ WIDEN(vwadd, (WS)sx + sy)
 WIDEN(vwsubu, (WU)x - y)
 WIDEN(vwsub, (WS)sx - sy)
 WIDEN(vwmulu, (uint32_t)x *y)
-WIDEN(vwmulsu, (WS)sx * (WS)y)
+WIDEN(vwmulsu, (WS)sx *(WS)y)
 WIDEN(vwmul, (WS)sx *sy)
 WIDEN(vwmaccu, (uint32_t)x *y + z)
 WIDEN(vwmacc, z + (uint32_t)((WS)sx * sy))
@@ -182,37 +183,124 @@ PLAIN(vasub, shift_signed((int64_t)sx - sy, 1, mode))
 PLAIN(vsmul, CLIPPED(clip_signed, shift_signed((int64_t)sx *sy, BITS - 1, mode)))
 PLAIN(vssrl, shift_unsigned(x, y &(BITS - 1), mode))
 PLAIN(vssra, shift_signed(sx, y &(BITS - 1), mode))
-NARROW(vnclipu, CLIPPED(clip_unsigned, shift_unsigned(x, y &(2 * BITS - 1), mode)))
-NARROW(vnclip, CLIPPED(clip_signed, shift_signed(wsx, y &(2 * BITS - 1), mode)))
+NARROW(vnclipu, CLIPPED(clip_unsigned, shift_unsigned(x, y & (2 * BITS - 1), mode)))
+NARROW(vnclip, CLIPPED(clip_signed, shift_signed(wsx, y & (2 * BITS - 1), mode)))
 
-#define ALL(name)        {{name##_8, name##_16, name##_32}}
-#define HALF(name)       {{name##_8, name##_16, NULL}}
-#define VX(id, name)     [XPU_INSN_##id##_VV] = ALL(name), [XPU_INSN_##id##_VX] = ALL(name)
-#define VXI(id, name)    VX(id, name), [XPU_INSN_##id##_VI] = ALL(name)
-#define XI(id, name)     [XPU_INSN_##id##_VX] = ALL(name), [XPU_INSN_##id##_VI] = ALL(name)
-#define VXM(id, name)    [XPU_INSN_##id##_VVM] = ALL(name), [XPU_INSN_##id##_VXM] = ALL(name)
-#define VXIM(id, name)   VXM(id, name), [XPU_INSN_##id##_VIM] = ALL(name)
-#define WVX(id, name)    [XPU_INSN_##id##_VV] = HALF(name), [XPU_INSN_##id##_VX] = HALF(name)
-#define WWX(id, name)    [XPU_INSN_##id##_WV] = HALF(name), [XPU_INSN_##id##_WX] = HALF(name)
-#define NVXI(id, name)   WWX(id, name), [XPU_INSN_##id##_WI] = HALF(name)
+#define BLEND(type)                                                                                                    \
+    {                                                                                                                  \
+        type *to = (type *)destination;                                                                                \
+        const type *from = (const type *)values;                                                                       \
+        for (uint32_t i = 0; i < (vl & ~15u); i += 16) {                                                               \
+            XPU_INDEPENDENT                                                                                            \
+            for (uint32_t e = i; e < i + 16; e++) to[e] ^= (type)((to[e] ^ from[e]) & (type) - active[e]);             \
+        }                                                                                                              \
+        for (uint32_t e = vl & ~15u; e < vl; e++) to[e] = active[e] ? from[e] : to[e];                                 \
+    }
+
+void KERNEL_BLEND(uint8_t *destination, const uint8_t *values, const uint8_t *active, uint32_t vl, unsigned sew) {
+    if (sew == 0) BLEND(xpu_u8)
+    if (sew == 1) BLEND(xpu_u16)
+    if (sew == 2) BLEND(xpu_u32)
+}
+
+#define ALL(name)                                                                                                      \
+    {                                                                                                                  \
+        {                                                                                                              \
+            name##_8, name##_16, name##_32                                                                             \
+        }                                                                                                              \
+    }
+#define HALF(name)                                                                                                     \
+    {                                                                                                                  \
+        {                                                                                                              \
+            name##_8, name##_16, NULL                                                                                  \
+        }                                                                                                              \
+    }
+#define VX(id, name)   [XPU_INSN_##id##_VV] = ALL(name), [XPU_INSN_##id##_VX] = ALL(name)
+#define VXI(id, name)  VX(id, name), [XPU_INSN_##id##_VI] = ALL(name)
+#define XI(id, name)   [XPU_INSN_##id##_VX] = ALL(name), [XPU_INSN_##id##_VI] = ALL(name)
+#define VXM(id, name)  [XPU_INSN_##id##_VVM] = ALL(name), [XPU_INSN_##id##_VXM] = ALL(name)
+#define VXIM(id, name) VXM(id, name), [XPU_INSN_##id##_VIM] = ALL(name)
+#define WVX(id, name)  [XPU_INSN_##id##_VV] = HALF(name), [XPU_INSN_##id##_VX] = HALF(name)
+#define WWX(id, name)  [XPU_INSN_##id##_WV] = HALF(name), [XPU_INSN_##id##_WX] = HALF(name)
+#define NVXI(id, name) WWX(id, name), [XPU_INSN_##id##_WI] = HALF(name)
 
 const xpu_kernels KERNEL_TABLE[XPU_INSN_COUNT] = {
-    VXI(VADD, vadd), VX(VSUB, vsub), XI(VRSUB, vrsub), VX(VMINU, vminu), VX(VMIN, vmin), VX(VMAXU, vmaxu),
-    VX(VMAX, vmax), VXI(VAND, vand), VXI(VOR, vor), VXI(VXOR, vxor), VXI(VSLL, vsll), VXI(VSRL, vsrl),
-    VXI(VSRA, vsra), VX(VMUL, vmul), VX(VMULH, vmulh), VX(VMULHU, vmulhu), VX(VMULHSU, vmulhsu), VX(VDIVU, vdivu),
-    VX(VDIV, vdiv), VX(VREMU, vremu), VX(VREM, vrem), VX(VMADD, vmadd), VX(VNMSUB, vnmsub), VX(VMACC, vmacc),
-    VX(VNMSAC, vnmsac), VXIM(VADC, vadc), VXM(VSBC, vsbc), VXIM(VMERGE, vmerge),
-    [XPU_INSN_VFMERGE_VFM] = ALL(vmerge), [XPU_INSN_VMV_V_V] = ALL(vmv), [XPU_INSN_VMV_V_X] = ALL(vmv),
-    [XPU_INSN_VMV_V_I] = ALL(vmv), VXIM(VMADC, vmadc), VXI(VMADC, vmadc), VXM(VMSBC, vmsbc), VX(VMSBC, vmsbc),
-    VXI(VMSEQ, vmseq), VXI(VMSNE, vmsne), VX(VMSLTU, vmsltu), VX(VMSLT, vmslt), VXI(VMSLEU, vmsleu),
-    VXI(VMSLE, vmsle), XI(VMSGTU, vmsgtu), XI(VMSGT, vmsgt), WVX(VWADDU, vwaddu), WVX(VWADD, vwadd),
-    WVX(VWSUBU, vwsubu), WVX(VWSUB, vwsub), WVX(VWMULU, vwmulu), WVX(VWMULSU, vwmulsu), WVX(VWMUL, vwmul),
-    WVX(VWMACCU, vwmaccu), WVX(VWMACC, vwmacc), WVX(VWMACCSU, vwmaccsu),
-    [XPU_INSN_VWMACCUS_VX] = HALF(vwmaccus), WWX(VWADDU, vwaddu_w), WWX(VWADD, vwadd_w), WWX(VWSUBU, vwsubu_w),
-    WWX(VWSUB, vwsub_w), NVXI(VNSRL, vnsrl), NVXI(VNSRA, vnsra),
-    [XPU_INSN_VZEXT_VF2] = {{NULL, vzext2_16, vzext2_32}}, [XPU_INSN_VSEXT_VF2] = {{NULL, vsext2_16, vsext2_32}},
-    [XPU_INSN_VZEXT_VF4] = {{NULL, NULL, vzext4_32}}, [XPU_INSN_VSEXT_VF4] = {{NULL, NULL, vsext4_32}},
-    VXI(VSADDU, vsaddu), VXI(VSADD, vsadd), VX(VSSUBU, vssubu), VX(VSSUB, vssub), VX(VAADDU, vaaddu),
-    VX(VAADD, vaadd), VX(VASUBU, vasubu), VX(VASUB, vasub), VX(VSMUL, vsmul), VXI(VSSRL, vssrl), VXI(VSSRA, vssra),
-    NVXI(VNCLIPU, vnclipu), NVXI(VNCLIP, vnclip),
+    VXI(VADD, vadd),
+    VX(VSUB, vsub),
+    XI(VRSUB, vrsub),
+    VX(VMINU, vminu),
+    VX(VMIN, vmin),
+    VX(VMAXU, vmaxu),
+    VX(VMAX, vmax),
+    VXI(VAND, vand),
+    VXI(VOR, vor),
+    VXI(VXOR, vxor),
+    VXI(VSLL, vsll),
+    VXI(VSRL, vsrl),
+    VXI(VSRA, vsra),
+    VX(VMUL, vmul),
+    VX(VMULH, vmulh),
+    VX(VMULHU, vmulhu),
+    VX(VMULHSU, vmulhsu),
+    VX(VDIVU, vdivu),
+    VX(VDIV, vdiv),
+    VX(VREMU, vremu),
+    VX(VREM, vrem),
+    VX(VMADD, vmadd),
+    VX(VNMSUB, vnmsub),
+    VX(VMACC, vmacc),
+    VX(VNMSAC, vnmsac),
+    VXIM(VADC, vadc),
+    VXM(VSBC, vsbc),
+    VXIM(VMERGE, vmerge),
+    [XPU_INSN_VFMERGE_VFM] = ALL(vmerge),
+    [XPU_INSN_VMV_V_V] = ALL(vmv),
+    [XPU_INSN_VMV_V_X] = ALL(vmv),
+    [XPU_INSN_VMV_V_I] = ALL(vmv),
+    VXIM(VMADC, vmadc),
+    VXI(VMADC, vmadc),
+    VXM(VMSBC, vmsbc),
+    VX(VMSBC, vmsbc),
+    VXI(VMSEQ, vmseq),
+    VXI(VMSNE, vmsne),
+    VX(VMSLTU, vmsltu),
+    VX(VMSLT, vmslt),
+    VXI(VMSLEU, vmsleu),
+    VXI(VMSLE, vmsle),
+    XI(VMSGTU, vmsgtu),
+    XI(VMSGT, vmsgt),
+    WVX(VWADDU, vwaddu),
+    WVX(VWADD, vwadd),
+    WVX(VWSUBU, vwsubu),
+    WVX(VWSUB, vwsub),
+    WVX(VWMULU, vwmulu),
+    WVX(VWMULSU, vwmulsu),
+    WVX(VWMUL, vwmul),
+    WVX(VWMACCU, vwmaccu),
+    WVX(VWMACC, vwmacc),
+    WVX(VWMACCSU, vwmaccsu),
+    [XPU_INSN_VWMACCUS_VX] = HALF(vwmaccus),
+    WWX(VWADDU, vwaddu_w),
+    WWX(VWADD, vwadd_w),
+    WWX(VWSUBU, vwsubu_w),
+    WWX(VWSUB, vwsub_w),
+    NVXI(VNSRL, vnsrl),
+    NVXI(VNSRA, vnsra),
+    [XPU_INSN_VZEXT_VF2] = {{NULL, vzext2_16, vzext2_32}},
+    [XPU_INSN_VSEXT_VF2] = {{NULL, vsext2_16, vsext2_32}},
+    [XPU_INSN_VZEXT_VF4] = {{NULL, NULL, vzext4_32}},
+    [XPU_INSN_VSEXT_VF4] = {{NULL, NULL, vsext4_32}},
+    VXI(VSADDU, vsaddu),
+    VXI(VSADD, vsadd),
+    VX(VSSUBU, vssubu),
+    VX(VSSUB, vssub),
+    VX(VAADDU, vaaddu),
+    VX(VAADD, vaadd),
+    VX(VASUBU, vasubu),
+    VX(VASUB, vasub),
+    VX(VSMUL, vsmul),
+    VXI(VSSRL, vssrl),
+    VXI(VSSRA, vssra),
+    NVXI(VNCLIPU, vnclipu),
+    NVXI(VNCLIP, vnclip),
 };
