@@ -54,6 +54,8 @@ typedef struct {
     const char *layer;                        /* run this layer alone ... */
     const char *from_dump;                    /* ... with its inputs from this dump folder */
     const char *stats_file;                   /* write --stats JSON there; NULL: do not */
+    uint64_t *layer_differs;                  /* with layer: how many elements differ from the dump's; may be NULL */
+    const char *chip_json;                    /* run on this chip, which must have the program's ABI; NULL: its own */
     uint64_t max_instructions;                /* give up after so many in all cores; 0: no limit */
     void (*progress)(void *context, uint32_t layers_done, uint32_t layers, const char *layer);
     void *context;

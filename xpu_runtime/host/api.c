@@ -1,0 +1,210 @@
+/* The public functions of libxpurt: each is an API boundary with its own memory. */
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "xpu_runtime/host/host.h"
+
+void xpurt_error_clear(xpurt_error *error) {
+    free(error->text);
+    *error = (xpurt_error){0, NULL};
+}
+
+/* Moves the diagnostics into the caller's error object; returns its status. */
+static int report(xpurt_error *error, xpu_diags *diags, xpu_status status) {
+    size_t length = 0;
+    for (size_t i = 0; i < diags->count; i++) length += xpu_diag_text(diags, i, NULL, 0) + 1;
+    if (error) {
+        free(error->text);
+        *error = (xpurt_error){(int)status, length ? malloc(length + 1) : NULL};
+        size_t at = 0;
+        for (size_t i = 0; error->text && i < diags->count; i++) {
+            at += xpu_diag_text(diags, i, error->text + at, length + 1 - at);
+            error->text[at++] = '\n';
+            error->text[at] = '\0';
+        }
+    }
+    xpu_diags_clear(diags);
+    return (int)status;
+}
+
+/* ---- opening ---- */
+
+static xpu_status read_program(xpurt_program *p, const char *path, const void *bytes, size_t size, xpu_diags *diags) {
+    p->arena = xpu_arena_new(&p->mem, "program");
+    p->image = bytes ? xpu_program_parse(p->arena, xpu_copy(p->arena, bytes, size), size, path, diags)
+                     : xpu_program_read(p->arena, path, diags);
+    if (!p->image) return xpu_diags_status(diags);
+    const xpu_program *program = &p->image->program;
+    if (xpu_chip_parse(p->arena, program->chip_json, strlen(program->chip_json), path, &p->chip, diags) != XPU_OK) {
+        return XPU_EIO;
+    }
+    uint32_t here = xpu_chip_abi_hash(&p->chip);
+    if (here == program->abi_hash) return XPU_OK;
+    return xpu_error(diags, XPU_EUSAGE, path, "chip-abi", NULL, "the program was compiled for another chip",
+                     xpu_printf(p->arena, "its ABI hash is 0x%08x, that of its chip '%s' is 0x%08x here",
+                                program->abi_hash, xpu_escape(p->arena, p->chip.name, 60), here),
+                     "compile it again with this version of xpuc");
+}
+
+static xpurt_program *open_program(const char *path, const void *bytes, size_t size, xpurt_error *error) {
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    xpurt_program *p = calloc(1, sizeof *p);
+    if (!p) {
+        report(error, &diags, xpu_error_oom(&diags));
+        return NULL;
+    }
+    xpu_mem_init(&p->mem);
+    xpu_status status;
+    if (setjmp(p->mem.out_of_memory))
+        status = xpu_error_oom(&diags);
+    else
+        status = read_program(p, path, bytes, size, &diags);
+    report(error, &diags, status);
+    if (status == XPU_OK) return p;
+    xpurt_close(p);
+    return NULL;
+}
+
+xpurt_program *xpurt_open(const char *path, xpurt_error *error) {
+    return open_program(path, NULL, 0, error);
+}
+
+xpurt_program *xpurt_open_memory(const void *bytes, size_t size, const char *name, xpurt_error *error) {
+    return open_program(name ? name : "program", bytes ? bytes : "", size, error);
+}
+
+void xpurt_close(xpurt_program *program) {
+    if (!program) return;
+    xpu_mem_release(&program->mem);
+    free(program->stats);
+    free(program->description);
+    free(program);
+}
+
+/* ---- queries ---- */
+
+static void value_info(const xpurt_program *program, xpu_value value, xpurt_tensor *info) {
+    const xpu_graph *graph = program->image->program.graph;
+    const xpu_value_info *from = xpu_value_at(graph, value);
+    *info = (xpurt_tensor){.name = from->name, .dtype = xpu_dtype_name(from->dtype), .rank = from->rank};
+    for (int i = 0; i < from->rank; i++) {
+        if (!xpu_dim_is_const(&graph->dims, from->dims[i], &info->dims[i])) info->dims[i] = -1;
+    }
+}
+
+uint32_t xpurt_input_count(const xpurt_program *program) {
+    return program->image->program.graph->inputs.count;
+}
+
+uint32_t xpurt_output_count(const xpurt_program *program) {
+    return program->image->program.graph->outputs.count;
+}
+
+void xpurt_input(const xpurt_program *program, uint32_t index, xpurt_tensor *info) {
+    value_info(program, program->image->program.graph->inputs.items[index], info);
+}
+
+void xpurt_output(const xpurt_program *program, uint32_t index, xpurt_tensor *info) {
+    value_info(program, program->image->program.graph->outputs.items[index], info);
+}
+
+const char *xpurt_chip_json(const xpurt_program *program) {
+    return program->image->program.chip_json;
+}
+
+const char *xpurt_describe(xpurt_program *program, xpurt_error *error) {
+    xpu_mem mem;
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    xpu_status status;
+    if (setjmp(mem.out_of_memory))
+        status = xpu_error_oom(&diags);
+    else
+        status = xpu_describe_program(program, xpu_arena_new(&mem, "describe"), &diags);
+    xpu_mem_release(&mem);
+    return report(error, &diags, status) == 0 ? program->description : NULL;
+}
+
+const char *xpurt_stats(const xpurt_program *program) {
+    return program->stats;
+}
+
+const char *xpurt_version(void) {
+    return XPU_VERSION;
+}
+
+/* ---- running ---- */
+
+void xpurt_tensor_clear(xpurt_tensor *tensor) {
+    free(tensor->data);
+    *tensor = (xpurt_tensor){0};
+}
+
+/* Copies a result to malloc'd memory of the caller's. */
+static xpu_status give_output(const xpu_run *run, uint32_t index, xpurt_tensor *to) {
+    const xpu_tensor *from = &run->outputs[index];
+    value_info(run->owner, run->graph->outputs.items[index], to);
+    if (!from->data) return XPU_OK;
+    size_t bytes = xpu_tensor_bytes(from);
+    for (int i = 0; i < from->rank; i++) to->dims[i] = from->dims[i];
+    to->data = xpu_alloc_fails() ? NULL : malloc(bytes ? bytes : 1);
+    if (!to->data) return xpu_error_oom(run->diags);
+    memcpy(to->data, from->data, bytes);
+    return XPU_OK;
+}
+
+static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
+                           xpurt_tensor *outputs, const xpurt_run_options *options, xpu_arena *arena,
+                           xpu_diags *diags) {
+    const xpu_graph *graph = program->image->program.graph;
+    xpu_run run = {.owner = program,
+                   .program = &program->image->program,
+                   .graph = graph,
+                   .options = options,
+                   .arena = arena,
+                   .diags = diags,
+                   .driver = options->device,
+                   .only_layer = UINT32_MAX};
+    run.outputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->outputs.count);
+    run.layers = XPU_NEW_ARRAY(arena, xpu_layer_record, run.program->layers.count);
+    xpu_status status;
+    if (options->layer) {
+        status = xpu_replay_prepare(&run);
+    } else {
+        run.inputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->inputs.count);
+        status = xpu_run_bind(&run, inputs, input_count);
+    }
+    if (status == XPU_OK) status = xpu_dump_open(&run);
+    double start = xpu_seconds();
+    if (status == XPU_OK) status = run.driver ? xpu_run_on_device(&run) : xpu_run_on_ref(&run);
+    run.seconds = xpu_seconds() - start;
+    if (status == XPU_OK) status = xpu_dump_close(&run);
+    if (status == XPU_OK) status = xpu_run_stats(&run);
+    for (uint32_t i = 0; status == XPU_OK && i < graph->outputs.count; i++) status = give_output(&run, i, &outputs[i]);
+    return status;
+}
+
+int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
+              const xpurt_run_options *options, xpurt_error *error) {
+    static const xpurt_run_options defaults;
+    xpu_mem mem;
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    uint32_t output_count = xpurt_output_count(program);
+    memset(outputs, 0, output_count * sizeof *outputs);
+    xpu_status status;
+    /* Placements and constants that a run makes for later runs are taken from the program's own memory. */
+    if (setjmp(mem.out_of_memory) || setjmp(program->mem.out_of_memory)) {
+        status = xpu_error_oom(&diags);
+    } else {
+        status = run_once(program, inputs, input_count, outputs, options ? options : &defaults,
+                          xpu_arena_new(&mem, "run"), &diags);
+    }
+    xpu_mem_release(&mem);
+    for (uint32_t i = 0; status != XPU_OK && i < output_count; i++) xpurt_tensor_clear(&outputs[i]);
+    return report(error, &diags, status);
+}

@@ -1,0 +1,160 @@
+/* Inputs of a run: which tensor is which, and what the symbols are. */
+#include <string.h>
+
+#include "xpu_runtime/host/host.h"
+
+static const char *input_name(const xpu_run *run, uint32_t index) {
+    return xpu_value_at(run->graph, run->graph->inputs.items[index])->name;
+}
+
+static const char *where(const xpu_run *run, uint32_t index) {
+    return xpu_printf(run->arena, "input '%s'", xpu_escape(run->arena, input_name(run, index), 80));
+}
+
+static xpu_status refuse(const xpu_run *run, uint32_t index, const char *rule, const char *what, const char *why,
+                         const char *hint) {
+    return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, rule, where(run, index), what, why, hint);
+}
+
+/* The program's inputs as "x float32 [N,1,16,16]" for hints. */
+static const char *inputs_text(const xpu_run *run) {
+    xpu_text text;
+    xpu_text_init(&text, run->arena);
+    for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
+        const xpu_value_info *info = xpu_value_at(run->graph, run->graph->inputs.items[i]);
+        xpu_text_add(&text, "%s%s %s [", i ? ", " : "", xpu_escape(run->arena, info->name, 80),
+                     xpu_dtype_name(info->dtype));
+        for (int d = 0; d < info->rank; d++) {
+            xpu_text_add(&text, "%s%s", d ? "," : "", xpu_dim_text(&run->graph->dims, info->dims[d], run->arena));
+        }
+        xpu_text_add(&text, "]");
+    }
+    return text.text;
+}
+
+/* Which of the program's inputs a tensor is for: by name, or by position where it has none. */
+static int find_input(const xpu_run *run, const xpurt_tensor *tensor, uint32_t position) {
+    if (!tensor->name) return position < run->graph->inputs.count ? (int)position : -1;
+    for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
+        if (strcmp(input_name(run, i), tensor->name) == 0) return (int)i;
+    }
+    return -1;
+}
+
+static xpu_dtype dtype_of(const char *name) {
+    for (int i = XPU_DTYPE_NONE + 1; i < XPU_DTYPE_COUNT; i++) {
+        if (name && strcmp(xpu_dtype_name((xpu_dtype)i), name) == 0) return (xpu_dtype)i;
+    }
+    return XPU_DTYPE_NONE;
+}
+
+static xpu_status take_tensor(xpu_run *run, uint32_t index, const xpurt_tensor *from) {
+    const xpu_value_info *info = xpu_value_at(run->graph, run->graph->inputs.items[index]);
+    xpu_tensor *to = &run->inputs[index];
+    if (to->dtype != XPU_DTYPE_NONE) {
+        return refuse(run, index, "input-twice", "it is given twice", "an input takes one tensor",
+                      "give each --input once");
+    }
+    *to = (xpu_tensor){.dtype = dtype_of(from->dtype), .rank = from->rank, .data = from->data};
+    if (to->dtype != info->dtype) {
+        return refuse(run, index, "input-dtype", "it has the wrong element type",
+                      xpu_printf(run->arena, "the model takes %s, the tensor is %s", xpu_dtype_name(info->dtype),
+                                 from->dtype ? xpu_escape(run->arena, from->dtype, 40) : "none"),
+                      xpu_printf(run->arena, "convert it, in NumPy: x.astype('%s')", xpu_dtype_name(info->dtype)));
+    }
+    if (from->rank != info->rank) {
+        return refuse(run, index, "input-shape", "it has the wrong number of dimensions",
+                      xpu_printf(run->arena, "the model takes %d, the tensor has %d", info->rank, from->rank),
+                      xpu_printf(run->arena, "inputs are: %s", inputs_text(run)));
+    }
+    for (int i = 0; i < from->rank; i++) to->dims[i] = from->dims[i];
+    return XPU_OK;
+}
+
+/* A dim that is one symbol gives it its value. */
+static void bind_symbols(xpu_run *run, const xpu_value_info *info, const xpu_tensor *tensor, uint8_t *bound) {
+    for (int i = 0; i < info->rank; i++) {
+        const xpu_dim_node *node = &run->graph->dims.nodes.items[info->dims[i].id];
+        if (node->kind != XPU_DIM_SYMBOL || bound[node->value]) continue;
+        run->symbols[node->value] = tensor->dims[i];
+        bound[node->value] = 1;
+    }
+}
+
+static xpu_status check_dims(const xpu_run *run, uint32_t index) {
+    const xpu_value_info *info = xpu_value_at(run->graph, run->graph->inputs.items[index]);
+    const xpu_tensor *tensor = &run->inputs[index];
+    for (int i = 0; i < info->rank; i++) {
+        int64_t wanted = xpu_dim_eval(&run->graph->dims, info->dims[i], run->symbols);
+        if (tensor->dims[i] == wanted) continue;
+        char shape[192];
+        return refuse(run, index, "input-shape", "it has the wrong shape",
+                      xpu_printf(run->arena, "dimension %d is %lld, the model takes %lld (%s)", i,
+                                 (long long)tensor->dims[i], (long long)wanted,
+                                 xpu_dims_text(tensor->rank, tensor->dims, shape, sizeof shape)),
+                      xpu_printf(run->arena, "inputs are: %s", inputs_text(run)));
+    }
+    return XPU_OK;
+}
+
+static xpu_status check_ranges(const xpu_run *run, const uint8_t *bound) {
+    const xpu_dims *dims = &run->graph->dims;
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        const xpu_symbol *s = &dims->symbols.items[i];
+        int64_t value = run->symbols[i];
+        if (!bound[i]) {
+            return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "shape-unbound",
+                             xpu_printf(run->arena, "symbol '%s'", s->name), "no input gives this dimension a value",
+                             "it appears in the model only inside of expressions", "fix it with xpuc --shape");
+        }
+        if (value >= s->min && value <= s->max && (value - s->min) % s->step == 0) continue;
+        const char *range = s->step == 1 ? xpu_printf(run->arena, "%lld..%lld", (long long)s->min, (long long)s->max)
+                                         : xpu_printf(run->arena, "%lld..%lld in steps of %lld", (long long)s->min,
+                                                      (long long)s->max, (long long)s->step);
+        return xpu_error(
+            run->diags, XPU_EUSAGE, run->owner->image->name, "shape-range",
+            xpu_printf(run->arena, "symbol '%s'", s->name), "the input's shape is out of range",
+            xpu_printf(run->arena, "%s is %lld, the program was compiled for %s", s->name, (long long)value, range),
+            "compile with a larger range: xpuc --shape");
+    }
+    return XPU_OK;
+}
+
+xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count) {
+    uint8_t bound[XPU_MAX_SYMBOLS] = {0};
+    xpu_status status = XPU_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        int index = find_input(run, &inputs[i], i);
+        if (index < 0) {
+            status = xpu_error(
+                run->diags, XPU_EUSAGE, run->owner->image->name, "input-unknown",
+                inputs[i].name ? xpu_printf(run->arena, "input '%s'", xpu_escape(run->arena, inputs[i].name, 80))
+                               : xpu_printf(run->arena, "input #%u", i),
+                "the model has no such input", xpu_printf(run->arena, "inputs are: %s", inputs_text(run)),
+                "name the input: --input NAME=FILE.npy");
+            continue;
+        }
+        xpu_status taken = take_tensor(run, (uint32_t)index, &inputs[i]);
+        if (taken != XPU_OK) status = taken;
+    }
+    for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
+        if (run->inputs[i].dtype != XPU_DTYPE_NONE || status != XPU_OK) continue;
+        status = refuse(run, i, "input-missing", "it is missing",
+                        xpu_printf(run->arena, "the model takes %u, %u given", run->graph->inputs.count, count),
+                        xpu_printf(run->arena, "inputs are: %s", inputs_text(run)));
+    }
+    if (status != XPU_OK) return status;
+    for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
+        bind_symbols(run, xpu_value_at(run->graph, run->graph->inputs.items[i]), &run->inputs[i], bound);
+    }
+    status = check_ranges(run, bound);
+    for (uint32_t i = 0; status == XPU_OK && i < run->graph->inputs.count; i++) status = check_dims(run, i);
+    return status;
+}
+
+xpu_tensor xpu_run_shape(const xpu_run *run, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(run->graph, value);
+    xpu_tensor tensor = {.dtype = info->dtype, .rank = info->rank};
+    for (int i = 0; i < info->rank; i++) tensor.dims[i] = xpu_dim_eval(&run->graph->dims, info->dims[i], run->symbols);
+    return tensor;
+}

@@ -1,0 +1,316 @@
+/* A run on a device: load, start, answer events, read back. */
+#include <string.h>
+
+#include "core/ops/ref.h"
+#include "xpu_runtime/host/host.h"
+
+enum { CHUNK = 1 << 20, PAGE = 4096 };
+
+static xpu_status device_error(const xpu_run *run, const char *what) {
+    return xpu_error(run->diags, XPU_EBUG, run->owner->image->name, "device-memory", NULL, what,
+                     "the address lies in no memory of the device", "report this with the program");
+}
+
+/* ---- values in device memory ---- */
+
+static const xpu_program_value *place_of(const xpu_run *run, xpu_value value) {
+    for (uint32_t i = 0; i < run->program->values.count; i++) {
+        if (run->program->values.items[i].value.id == value.id) return &run->program->values.items[i];
+    }
+    return NULL;
+}
+
+static uint32_t address_of(const xpu_run *run, const xpu_program_value *placed) {
+    int64_t offset = placed->offset.id ? xpu_dim_eval(&run->graph->dims, placed->offset, run->symbols) : 0;
+    return run->places[placed->buffer].address + (uint32_t)offset;
+}
+
+static xpu_status write_value(xpu_run *run, xpu_value value, const xpu_tensor *tensor) {
+    const xpu_program_value *placed = place_of(run, value);
+    if (!placed) return device_error(run, "a value has no place in device memory");
+    size_t bytes = xpu_tensor_bytes(tensor);
+    void *physical = xpu_alloc(run->arena, bytes);
+    xpu_layout_to_device(xpu_value_at(run->graph, value)->layout, tensor, physical);
+    if (run->driver->write(run->device, address_of(run, placed), physical, bytes)) {
+        return device_error(run, "a value cannot be written");
+    }
+    return XPU_OK;
+}
+
+static xpu_status read_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
+    const xpu_value_info *info = xpu_value_at(run->graph, value);
+    *tensor = xpu_run_shape(run, value);
+    const xpu_program_value *placed = place_of(run, value);
+    if (!placed && info->kind == XPU_VALUE_CONST) {
+        return xpu_const_tensor(run->graph, value, run->arena, tensor, run->diags);
+    }
+    if (!placed) return device_error(run, "a value has no place in device memory");
+    size_t bytes = xpu_tensor_bytes(tensor);
+    void *physical = xpu_alloc(run->arena, bytes);
+    if (run->driver->read(run->device, address_of(run, placed), physical, bytes)) {
+        return device_error(run, "a value cannot be read");
+    }
+    tensor->data = xpu_alloc(run->arena, bytes);
+    xpu_layout_to_logical(info->layout, physical, tensor);
+    return XPU_OK;
+}
+
+/* ---- loading ---- */
+
+static xpu_status load_segment(xpu_run *run, const xpu_program_segment *s) {
+    const xpu_program_image *image = run->owner->image;
+    if (s->is_weights && image->file && run->driver->map && s->address % PAGE == 0 && s->offset % PAGE == 0 &&
+        run->driver->map(run->device, s->address, image->file->fd, s->offset, s->file_bytes) == 0) {
+        return XPU_OK;
+    }
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(run->arena), "segment");
+    uint8_t *chunk = xpu_alloc(scratch, CHUNK);
+    xpu_status status = XPU_OK;
+    for (uint64_t at = 0; status == XPU_OK && at < s->file_bytes; at += CHUNK) {
+        size_t n = s->file_bytes - at < CHUNK ? (size_t)(s->file_bytes - at) : CHUNK;
+        status = xpu_program_bytes(image, s->offset + at, chunk, n, run->diags);
+        if (status == XPU_OK && run->driver->write(run->device, s->address + at, chunk, n)) {
+            status = device_error(run, "the program does not fit the device's memory");
+        }
+    }
+    xpu_arena_free(scratch);
+    return status;
+}
+
+static xpu_status write_plan(xpu_run *run) {
+    const xpu_program *p = run->program;
+    uint32_t *words = XPU_NEW_ARRAY(run->arena, uint32_t, p->plan.count);
+    for (uint32_t i = 0; i < p->plan.count; i++) {
+        const xpu_plan_word *w = &p->plan.items[i];
+        uint32_t value = w->dim.id ? (uint32_t)xpu_dim_eval(&run->graph->dims, w->dim, run->symbols) : 0;
+        words[i] = w->kind == XPU_WORD_CONST     ? w->bits
+                   : w->kind == XPU_WORD_ADDRESS ? run->places[w->buffer].address + value
+                                                 : value;
+    }
+    uint32_t last = p->layers.count - 1;
+    uint32_t control[2] = {run->only_layer == UINT32_MAX ? 0 : run->only_layer,
+                           run->only_layer == UINT32_MAX ? last : run->only_layer};
+    if (run->driver->write(run->device, p->plan_address, words, p->plan.count * sizeof *words) ||
+        run->driver->write(run->device, p->control_address, control, sizeof control)) {
+        return device_error(run, "the plan table cannot be written");
+    }
+    return XPU_OK;
+}
+
+static xpu_status write_inputs(xpu_run *run) {
+    if (run->only_layer == UINT32_MAX) {
+        for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
+            xpu_status status = write_value(run, run->graph->inputs.items[i], &run->inputs[i]);
+            if (status != XPU_OK) return status;
+        }
+        return XPU_OK;
+    }
+    const xpu_node_info *info = xpu_node_at(run->graph, run->program->layers.items[run->only_layer].node);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        xpu_tensor tensor;
+        xpu_value value = info->inputs[i];
+        if (!value.id || xpu_value_at(run->graph, value)->kind == XPU_VALUE_CONST) continue;
+        xpu_status status = xpu_replay_value(run, value, &tensor);
+        if (status == XPU_OK) status = write_value(run, value, &tensor);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}
+
+static xpu_status find_places(xpu_run *run) {
+    xpurt_program *owner = run->owner;
+    size_t bytes = run->graph->dims.symbols.count * sizeof run->symbols[0];
+    for (xpu_cached_places *c = owner->cache; c; c = c->next) {
+        if (memcmp(c->symbols, run->symbols, bytes) == 0) {
+            run->places = c->places;
+            return XPU_OK;
+        }
+    }
+    run->places = xpu_placement_make(run->program, &owner->chip, run->symbols, owner->arena, run->diags);
+    if (!run->places) return xpu_diags_status(run->diags);
+    xpu_cached_places *c = XPU_NEW(owner->arena, xpu_cached_places);
+    memcpy(c->symbols, run->symbols, sizeof c->symbols);
+    c->places = run->places;
+    c->next = owner->cache;
+    owner->cache = c;
+    return XPU_OK;
+}
+
+static xpu_status load(xpu_run *run) {
+    const xpu_program_image *image = run->owner->image;
+    xpu_status status = find_places(run);
+    for (uint32_t i = 0; status == XPU_OK && i < image->segments.count; i++) {
+        status = load_segment(run, &image->segments.items[i]);
+    }
+    if (status == XPU_OK) status = write_plan(run);
+    return status == XPU_OK ? write_inputs(run) : status;
+}
+
+/* ---- events ---- */
+
+static const char *layer_name(const xpu_run *run, uint32_t layer) {
+    const char *name = layer < run->program->layers.count ? run->program->layers.items[layer].name : "?";
+    return xpu_escape(run->arena, name, 80);
+}
+
+static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
+    int timed_out = f->cause == XPU_FAULT_TIMEOUT || f->cause == XPU_FAULT_DEADLOCK;
+    const char *what = xpu_printf(run->arena, "%s: %s", f->cause_text, f->reason);
+    xpu_text why;
+    xpu_text_init(&why, run->arena);
+    if (f->core >= 0) {
+        xpu_text_add(&why, "core %d, pc 0x%08x, instruction 0x%08x, address 0x%08llx", f->core, f->pc, f->instruction,
+                     (unsigned long long)f->address);
+    } else if (f->engine >= 0) {
+        xpu_text_add(&why, "engine %s, descriptor at 0x%08llx, address 0x%08llx", xpu_engine_name((unsigned)f->engine),
+                     (unsigned long long)f->descriptor, (unsigned long long)f->address);
+    }
+    if (f->state && f->state[0]) xpu_text_add(&why, "%s%s", why.length ? "\n" : "", f->state);
+    return xpu_error(run->diags, timed_out ? XPU_ETIMEOUT : XPU_EFAULT, run->owner->image->name,
+                     timed_out ? "device-timeout" : "device-fault",
+                     xpu_printf(run->arena, "layer '%s' (#%u)", layer_name(run, f->layer), f->layer), what, why.text,
+                     "run with --dump-layers to see how far the results are right");
+}
+
+static xpu_status on_layer(xpu_run *run, uint32_t layer) {
+    if (layer >= run->program->layers.count)
+        return device_error(run, "the device announced a layer that does not exist");
+    const xpu_program_layer *l = &run->program->layers.items[layer];
+    xpu_run_progress(run, layer);
+    xpurt_counters now;
+    run->driver->counters(run->device, &now);
+    uint64_t total = 0;
+    for (int i = 0; i < XPURT_MAX_CORES; i++) total += now.instructions[i] - run->counters.instructions[i];
+    run->layers[layer].instructions = total;
+    run->counters = now;
+    for (uint32_t i = 0; i < l->output_count; i++) {
+        if (!xpu_dump_wants(run, layer) && run->only_layer != layer) continue;
+        xpu_tensor tensor;
+        xpu_status status = read_value(run, l->outputs[i], &tensor);
+        if (status == XPU_OK && xpu_dump_wants(run, layer)) status = xpu_dump_write(run, layer, i, &tensor);
+        if (status == XPU_OK && run->only_layer == layer) status = xpu_replay_compare(run, layer, i, &tensor);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}
+
+/* Runs a host layer's node on device memory. The request block is {layer, status}. */
+static xpu_status on_host_call(xpu_run *run, uint32_t address) {
+    uint32_t request[2];
+    if (run->driver->read(run->device, address, request, sizeof request)) {
+        return device_error(run, "the request of a host call cannot be read");
+    }
+    if (request[0] >= run->program->layers.count || !run->program->layers.items[request[0]].node.id) {
+        return device_error(run, "a host call names a layer that does not exist");
+    }
+    xpu_node node = run->program->layers.items[request[0]].node;
+    const xpu_node_info *info = xpu_node_at(run->graph, node);
+    xpu_tensor *inputs = XPU_NEW_ARRAY(run->arena, xpu_tensor, info->input_count);
+    const xpu_tensor **pointers = XPU_NEW_ARRAY(run->arena, const xpu_tensor *, info->input_count);
+    xpu_tensor *results = XPU_NEW_ARRAY(run->arena, xpu_tensor, info->output_count);
+    xpu_status status = xpu_run_constants(run);
+    for (uint32_t i = 0; status == XPU_OK && i < info->input_count; i++) {
+        if (!info->inputs[i].id) continue;
+        int constant = xpu_value_at(run->graph, info->inputs[i])->kind == XPU_VALUE_CONST;
+        status = constant ? xpu_const_tensor(run->graph, info->inputs[i], run->arena, &inputs[i], run->diags)
+                          : read_value(run, info->inputs[i], &inputs[i]);
+        pointers[i] = &inputs[i];
+    }
+    if (status == XPU_OK) {
+        status = xpu_ref_node(run->graph, node, run->symbols, pointers, results, run->arena, run->diags);
+    }
+    for (uint32_t i = 0; status == XPU_OK && i < info->output_count; i++) {
+        status = write_value(run, info->outputs[i], &results[i]);
+    }
+    request[1] = 0;
+    if (status == XPU_OK &&
+        (run->driver->write(run->device, address, request, sizeof request) || run->driver->answer(run->device))) {
+        status = device_error(run, "a host call cannot be answered");
+    }
+    return status;
+}
+
+static xpu_status follow_events(xpu_run *run) {
+    for (;;) {
+        xpurt_event event;
+        if (run->driver->run(run->device, run->options->max_instructions, &event)) {
+            return device_error(run, "the device cannot run");
+        }
+        xpu_status status = XPU_OK;
+        switch (event.kind) {
+        case XPURT_EVENT_ENDED:
+            if (event.status == 0) return XPU_OK;
+            return xpu_error(run->diags, XPU_EFAULT, run->owner->image->name, "device-status", NULL,
+                             xpu_printf(run->arena, "the program ended with status %u", event.status),
+                             "a program that works ends with 0", "report this with the program");
+        case XPURT_EVENT_LAYER: status = on_layer(run, event.layer); break;
+        case XPURT_EVENT_HOST_CALL: status = on_host_call(run, event.address); break;
+        case XPURT_EVENT_FAULT: return on_fault(run, event.fault);
+        case XPURT_EVENT_BUDGET:
+            return xpu_error(run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget", NULL,
+                             "the program needs more instructions than allowed",
+                             xpu_printf(run->arena, "the limit is %llu instructions",
+                                        (unsigned long long)run->options->max_instructions),
+                             "raise the limit");
+        }
+        if (status != XPU_OK) return status;
+    }
+}
+
+static xpu_status read_outputs(xpu_run *run) {
+    for (uint32_t i = 0; i < run->graph->outputs.count; i++) {
+        xpu_value value = run->graph->outputs.items[i];
+        xpu_status status = xpu_value_at(run->graph, value)->kind == XPU_VALUE_CONST
+                                ? xpu_const_tensor(run->graph, value, run->arena, &run->outputs[i], run->diags)
+                                : read_value(run, value, &run->outputs[i]);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}
+
+static int has_constant_output(const xpu_run *run) {
+    for (uint32_t i = 0; i < run->graph->outputs.count; i++) {
+        if (xpu_value_at(run->graph, run->graph->outputs.items[i])->kind == XPU_VALUE_CONST) return 1;
+    }
+    return 0;
+}
+
+static void destroy(void *run) {
+    ((xpu_run *)run)->driver->destroy(((xpu_run *)run)->device);
+}
+
+static xpu_status choose_chip(const xpu_run *run, xpu_chip *chip) {
+    *chip = run->owner->chip;
+    const char *json = run->options->chip_json;
+    if (!json) return XPU_OK;
+    xpu_status status = xpu_chip_parse(run->arena, json, strlen(json), "--chip", chip, run->diags);
+    if (status != XPU_OK) return status;
+    uint32_t wanted = run->program->abi_hash, here = xpu_chip_abi_hash(chip);
+    if (wanted == here) return XPU_OK;
+    return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "chip-abi", NULL,
+                     "the program was compiled for another chip",
+                     xpu_printf(run->arena, "its ABI hash is 0x%08x (%s), that of chip %s is 0x%08x: %s", wanted,
+                                run->owner->chip.name, chip->name, here,
+                                xpu_chip_abi_difference(run->arena, &run->owner->chip, chip)),
+                     xpu_printf(run->arena, "compile it with xpuc --chip=%s", chip->name));
+}
+
+xpu_status xpu_run_on_device(xpu_run *run) {
+    xpu_chip chip;
+    xpu_status status = choose_chip(run, &chip);
+    if (status != XPU_OK) return status;
+    double start = xpu_seconds();
+    run->device = run->driver->create(&chip, run->diags);
+    if (!run->device) return xpu_diags_status(run->diags);
+    xpu_arena_defer(run->arena, destroy, run);
+    if (run->only_layer != UINT32_MAX || has_constant_output(run)) status = xpu_run_constants(run);
+    if (status == XPU_OK) status = load(run);
+    run->bind_seconds = xpu_seconds() - start;
+    if (status == XPU_OK && run->program->layers.count) {
+        if (run->driver->start(run->device, run->program->entry)) return device_error(run, "the device does not start");
+        status = follow_events(run);
+    }
+    run->driver->counters(run->device, &run->counters);
+    if (status == XPU_OK && run->only_layer == UINT32_MAX) status = read_outputs(run);
+    return status;
+}

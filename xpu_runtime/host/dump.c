@@ -1,0 +1,164 @@
+/*
+ * Dump folders: one .npy per result of a layer in logical shape, 0012_NAME.npy in execution order, the inputs as
+ * input_NAME.npy, and index.json, which names every file with its statistics and says for every tensor of the source
+ * model whether it was dumped, fused into a layer, or folded. The index is written last.
+ */
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/npy.h"
+#include "core/arith.h"
+#include "xpu_runtime/host/host.h"
+
+struct xpu_dump {
+    json_t *index, *layers, *inputs;
+    uint8_t *written; /* per layer */
+};
+
+static int is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+}
+
+/* A name that can be part of a file name; at most 80 characters. */
+static const char *file_part(xpu_arena *arena, const char *name) {
+    char *copy = xpu_strndup(arena, name, strnlen(name, 80));
+    for (char *c = copy; *c; c++) {
+        if (!is_plain(*c)) *c = '_';
+    }
+    return copy;
+}
+
+static const char *value_name(const xpu_run *run, xpu_value value) {
+    return xpu_escape(run->arena, xpu_value_at(run->graph, value)->name, 200);
+}
+
+/* NaNs in one form, so that equal runs give equal files; counts what is worth a look. */
+static void examine(xpu_arena *arena, xpu_tensor *tensor, json_t *entry) {
+    int64_t count = xpu_tensor_count(tensor), nan = 0, saturated = 0;
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < count; i++) {
+        double x = 0;
+        if (tensor->dtype == XPU_F32) {
+            float *f = (float *)tensor->data + i;
+            *f = xa_canonical(*f);
+            x = (double)*f;
+            saturated += isinf(*f) != 0;
+        } else if (tensor->dtype == XPU_I16) {
+            int16_t v = ((const int16_t *)tensor->data)[i];
+            x = v;
+            saturated += v == INT16_MAX || v == INT16_MIN || v == -INT16_MAX;
+        } else if (tensor->dtype == XPU_I8) {
+            int8_t v = ((const int8_t *)tensor->data)[i];
+            x = v;
+            saturated += v == INT8_MAX || v == INT8_MIN;
+        } else if (tensor->dtype == XPU_U8) {
+            uint8_t v = ((const uint8_t *)tensor->data)[i];
+            x = v;
+            saturated += v == UINT8_MAX || v == 0;
+        } else {
+            return;
+        }
+        nan += isnan(x) != 0;
+        if (x < low) low = x;
+        if (x > high) high = x;
+    }
+    xpu_json_set(arena, entry, "min", isfinite(low) ? json_real(low) : json_null());
+    xpu_json_set(arena, entry, "max", isfinite(high) ? json_real(high) : json_null());
+    xpu_json_set(arena, entry, "nan", json_integer(nan));
+    xpu_json_set(arena, entry, "saturated", json_integer(saturated));
+}
+
+static xpu_status write_tensor(xpu_run *run, const char *file, const xpu_tensor *tensor, json_t *entry) {
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(run->arena), "dump");
+    xpu_tensor copy = *tensor;
+    copy.data = xpu_copy(scratch, tensor->data, xpu_tensor_bytes(tensor));
+    xpu_json_set(run->arena, entry, "file", json_string(file));
+    xpu_json_set(run->arena, entry, "dtype", json_string(xpu_dtype_name(tensor->dtype)));
+    json_t *shape = xpu_json_set(run->arena, entry, "shape", json_array());
+    for (int i = 0; i < tensor->rank; i++) xpu_json_append(run->arena, shape, json_integer(tensor->dims[i]));
+    examine(run->arena, &copy, entry);
+    const char *path = xpu_path_join(scratch, run->options->dump_folder, file);
+    xpu_status status = xpu_npy_write(scratch, path, &copy, run->diags);
+    xpu_arena_free(scratch);
+    return status;
+}
+
+static xpu_status write_inputs(xpu_run *run) {
+    for (uint32_t i = 0; run->inputs && i < run->graph->inputs.count; i++) {
+        xpu_value value = run->graph->inputs.items[i];
+        const char *name = value_name(run, value);
+        json_t *entry = xpu_json_append(run->arena, run->dump->inputs, json_object());
+        xpu_json_set(run->arena, entry, "tensor", json_string(name));
+        xpu_status status = write_tensor(run, xpu_printf(run->arena, "input_%s.npy", file_part(run->arena, name)),
+                                         &run->inputs[i], entry);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}
+
+xpu_status xpu_dump_open(xpu_run *run) {
+    if (!run->options->dump_folder) return XPU_OK;
+    xpu_arena *arena = run->arena;
+    xpu_status status = xpu_make_folder(run->options->dump_folder, run->diags);
+    if (status != XPU_OK) return status;
+    xpu_dump *dump = run->dump = XPU_NEW(arena, xpu_dump);
+    dump->written = XPU_NEW_ARRAY(arena, uint8_t, run->program->layers.count);
+    dump->index = xpu_json_own(arena, json_object());
+    xpu_json_set(arena, dump->index, "version", json_integer(1));
+    xpu_json_set(arena, dump->index, "source", json_string(xpu_escape(arena, run->program->source, 200)));
+    xpu_json_set(arena, dump->index, "device", json_string(run->driver ? run->driver->name : "ref"));
+    xpu_json_set(arena, dump->index, "chip", json_string(xpu_escape(arena, run->owner->chip.name, 80)));
+    xpu_json_set(arena, dump->index, "precision", json_string(xpu_escape(arena, run->program->precision, 80)));
+    json_t *symbols = xpu_json_set(arena, dump->index, "symbols", json_object());
+    for (uint32_t i = 0; i < run->graph->dims.symbols.count; i++) {
+        xpu_json_set(arena, symbols, xpu_escape(arena, run->graph->dims.symbols.items[i].name, 200),
+                     json_integer(run->symbols[i]));
+    }
+    dump->inputs = xpu_json_set(arena, dump->index, "inputs", json_array());
+    dump->layers = xpu_json_set(arena, dump->index, "layers", json_array());
+    return write_inputs(run);
+}
+
+int xpu_dump_wants(const xpu_run *run, uint32_t layer) {
+    const char *filter = run->options->dump_filter;
+    return run->dump && (!filter || fnmatch(filter, run->program->layers.items[layer].name, 0) == 0);
+}
+
+xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {
+    const xpu_program_layer *l = &run->program->layers.items[layer];
+    xpu_arena *arena = run->arena;
+    const char *suffix = output ? ".absmax" : "";
+    const char *file = xpu_printf(arena, "%04u_%s%s.npy", layer, file_part(arena, l->name), suffix);
+    json_t *entry = xpu_json_append(arena, run->dump->layers, json_object());
+    xpu_json_set(arena, entry, "index", json_integer(layer));
+    xpu_json_set(arena, entry, "layer", json_string(xpu_escape(arena, l->name, 200)));
+    xpu_json_set(arena, entry, "output", json_integer(output));
+    xpu_json_set(arena, entry, "tensor", json_string(value_name(run, l->outputs[output])));
+    run->dump->written[layer] = 1;
+    return write_tensor(run, file, tensor, entry);
+}
+
+static void list_tensors(xpu_run *run) {
+    static const char *const fates[] = {
+        [XPU_TENSOR_DUMPED] = "dumped", [XPU_TENSOR_FUSED] = "fused", [XPU_TENSOR_FOLDED] = "folded"};
+    json_t *list = xpu_json_set(run->arena, run->dump->index, "tensors", json_array());
+    for (uint32_t i = 0; i < run->program->tensors.count; i++) {
+        const xpu_program_tensor *t = &run->program->tensors.items[i];
+        int missing = t->fate == XPU_TENSOR_DUMPED && !run->dump->written[t->layer];
+        json_t *entry = xpu_json_append(run->arena, list, json_object());
+        xpu_json_set(run->arena, entry, "tensor", json_string(xpu_escape(run->arena, t->name, 200)));
+        xpu_json_set(run->arena, entry, "fate", json_string(missing ? "filtered" : fates[t->fate]));
+        if (t->layer < 0) continue;
+        const char *layer = run->program->layers.items[t->layer].name;
+        xpu_json_set(run->arena, entry, "layer", json_string(xpu_escape(run->arena, layer, 200)));
+    }
+}
+
+xpu_status xpu_dump_close(xpu_run *run) {
+    if (!run->dump) return XPU_OK;
+    list_tensors(run);
+    const char *path = xpu_path_join(run->arena, run->options->dump_folder, "index.json");
+    return xpu_json_write(run->arena, run->dump->index, path, run->diags);
+}

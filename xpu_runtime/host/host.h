@@ -1,0 +1,97 @@
+/* The runtime, inside: what its parts know of each other. One run is one xpu_run with an arena of its own. */
+#ifndef XPU_RUNTIME_HOST_H
+#define XPU_RUNTIME_HOST_H
+
+#include "core/chip.h"
+#include "xpu_runtime/include/xpurt.h"
+#include "xpu_runtime/include/xpurt_device.h"
+#include "xpu_runtime/program/file.h"
+#include "xpu_runtime/program/placement.h"
+
+enum { XPU_MAX_SYMBOLS = 64, XPU_MAX_VALUES_PER_RUN = 256 };
+
+/* A placement that was planned for one binding of the symbols. */
+typedef struct xpu_cached_places {
+    int64_t symbols[XPU_MAX_SYMBOLS];
+    xpu_place *places;
+    struct xpu_cached_places *next;
+} xpu_cached_places;
+
+struct xpurt_program {
+    xpu_mem mem;
+    xpu_arena *arena; /* lives as long as the program */
+    xpu_program_image *image;
+    xpu_chip chip;
+    xpu_cached_places *cache;
+    int has_constants;
+    char *stats, *description; /* malloc'd */
+};
+
+/* What a run has learnt of a layer. */
+typedef struct {
+    uint64_t instructions; /* of all cores, since the layer before */
+    double seconds;
+} xpu_layer_record;
+
+typedef struct {
+    xpurt_program *owner;
+    const xpu_program *program;
+    const xpu_graph *graph;
+    const xpurt_run_options *options;
+    xpu_arena *arena;
+    xpu_diags *diags;
+    int64_t symbols[XPU_MAX_SYMBOLS];
+    xpu_tensor *inputs;                /* in the order of graph->inputs */
+    xpu_tensor *outputs;               /* in the order of graph->outputs */
+    const xpurt_device_driver *driver; /* NULL: ref */
+    xpurt_device *device;
+    xpu_place *places;     /* one per buffer */
+    uint32_t only_layer;   /* UINT32_MAX: all */
+    struct xpu_dump *dump; /* NULL: none */
+    xpu_layer_record *layers;
+    uint32_t layers_done;
+    xpurt_counters counters;
+    double seconds, bind_seconds;
+} xpu_run;
+
+/* ---- bind.c ---- */
+/* Matches the caller's tensors with the program's inputs and binds the symbols. */
+xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count);
+/* The dims of a value under the run's binding as a tensor without data. */
+xpu_tensor xpu_run_shape(const xpu_run *run, xpu_value value);
+
+/* ---- layout.c ---- */
+/* Between logical row-major order and the layout of a value in device memory. */
+void xpu_layout_to_device(xpu_layout layout, const xpu_tensor *logical, void *physical);
+void xpu_layout_to_logical(xpu_layout layout, const void *physical, xpu_tensor *logical);
+
+/* ---- device.c, ref.c ---- */
+xpu_status xpu_run_on_device(xpu_run *run);
+xpu_status xpu_run_on_ref(xpu_run *run);
+/* Constants of the graph get their data (once per program). */
+xpu_status xpu_run_constants(xpu_run *run);
+/* Layer whose node this is, or UINT32_MAX. */
+uint32_t xpu_run_layer_of(const xpu_run *run, xpu_node node);
+void xpu_run_progress(xpu_run *run, uint32_t layer);
+
+/* ---- dump.c: dump folders ---- */
+typedef struct xpu_dump xpu_dump;
+xpu_status xpu_dump_open(xpu_run *run);
+int xpu_dump_wants(const xpu_run *run, uint32_t layer);
+/* Writes result `output` of a layer. */
+xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor);
+xpu_status xpu_dump_close(xpu_run *run); /* writes index.json */
+
+/* ---- replay.c: one layer alone ---- */
+/* Finds the layer, binds the symbols as the dump says, and checks the options. */
+xpu_status xpu_replay_prepare(xpu_run *run);
+/* A value as the dump has it; values that are not layers' results are computed from those that are. */
+xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor);
+/* Compares a result of the replayed layer with the dump's. */
+xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor);
+
+/* ---- stats.c, describe.c ---- */
+xpu_status xpu_run_stats(xpu_run *run);
+xpu_status xpu_describe_program(xpurt_program *program, xpu_arena *arena, xpu_diags *diags);
+
+#endif

@@ -1,0 +1,75 @@
+/* The device ref: the lowered graph on the host. */
+#include "core/ops/ref.h"
+
+#include <string.h>
+
+#include "xpu_runtime/host/host.h"
+
+xpu_status xpu_run_constants(xpu_run *run) {
+    if (run->owner->has_constants) return XPU_OK;
+    xpu_status status = xpu_program_load_constants(run->owner->image, run->owner->arena, run->diags);
+    if (status == XPU_OK) run->owner->has_constants = 1;
+    return status;
+}
+
+uint32_t xpu_run_layer_of(const xpu_run *run, xpu_node node) {
+    for (uint32_t i = 0; i < run->program->layers.count; i++) {
+        if (run->program->layers.items[i].node.id == node.id) return i;
+    }
+    return UINT32_MAX;
+}
+
+void xpu_run_progress(xpu_run *run, uint32_t layer) {
+    run->layers_done++;
+    if (run->options->progress) {
+        run->options->progress(run->options->context, run->layers_done, run->program->layers.count,
+                               run->program->layers.items[layer].name);
+    }
+}
+
+static xpu_status take_results(xpu_run *run, uint32_t layer, const xpu_tensor *results, uint32_t count) {
+    const xpu_program_layer *l = &run->program->layers.items[layer];
+    xpu_run_progress(run, layer);
+    for (uint32_t i = 0; i < l->output_count && i < count; i++) {
+        xpu_status status = XPU_OK;
+        if (xpu_dump_wants(run, layer)) status = xpu_dump_write(run, layer, i, &results[i]);
+        if (status == XPU_OK && run->only_layer == layer) status = xpu_replay_compare(run, layer, i, &results[i]);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}
+
+static xpu_status observe(void *context, xpu_node node, const xpu_tensor *results, uint32_t count) {
+    xpu_run *run = context;
+    uint32_t layer = xpu_run_layer_of(run, node);
+    return layer == UINT32_MAX ? XPU_OK : take_results(run, layer, results, count);
+}
+
+static xpu_status replay(xpu_run *run) {
+    xpu_node node = run->program->layers.items[run->only_layer].node;
+    const xpu_node_info *info = xpu_node_at(run->graph, node);
+    xpu_tensor *inputs = XPU_NEW_ARRAY(run->arena, xpu_tensor, info->input_count);
+    const xpu_tensor **pointers = XPU_NEW_ARRAY(run->arena, const xpu_tensor *, info->input_count);
+    xpu_tensor *results = XPU_NEW_ARRAY(run->arena, xpu_tensor, info->output_count);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        if (!info->inputs[i].id) continue;
+        xpu_status status = xpu_replay_value(run, info->inputs[i], &inputs[i]);
+        if (status != XPU_OK) return status;
+        pointers[i] = &inputs[i];
+    }
+    xpu_status status = xpu_ref_node(run->graph, node, run->symbols, pointers, results, run->arena, run->diags);
+    return status == XPU_OK ? take_results(run, run->only_layer, results, info->output_count) : status;
+}
+
+xpu_status xpu_run_on_ref(xpu_run *run) {
+    if (run->program->stripped) {
+        return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "ref-stripped", NULL,
+                         "this program cannot run on ref", "it was compiled with --strip, which leaves the graph out",
+                         "compile it without --strip, or use another device");
+    }
+    xpu_status status = xpu_run_constants(run);
+    if (status != XPU_OK) return status;
+    if (run->only_layer != UINT32_MAX) return replay(run);
+    xpu_ref_options options = {.symbols = run->symbols, .inputs = run->inputs, .observer = observe, .context = run};
+    return xpu_ref_run(run->graph, &options, run->outputs, run->arena, run->diags);
+}

@@ -1,0 +1,139 @@
+/* One layer alone, with its operands from a dump folder. */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/npy.h"
+#include "core/arith.h"
+#include "core/ops/ref.h"
+#include "xpu_runtime/host/host.h"
+
+static xpu_status refuse(const xpu_run *run, const char *file, const char *rule, const char *what, const char *why,
+                         const char *hint) {
+    return xpu_error(run->diags, XPU_EUSAGE, file, rule, NULL, what, why, hint);
+}
+
+static json_t *read_index(xpu_run *run) {
+    const char *path = xpu_path_join(run->arena, run->options->from_dump, "index.json");
+    return xpu_json_read(run->arena, path, run->diags);
+}
+
+static xpu_status find_layer(xpu_run *run) {
+    const xpu_program *p = run->program;
+    const char **names = XPU_NEW_ARRAY(run->arena, const char *, p->layers.count + 1);
+    for (uint32_t i = 0; i < p->layers.count; i++) {
+        names[i] = p->layers.items[i].name;
+        if (strcmp(names[i], run->options->layer) != 0) continue;
+        run->only_layer = i;
+        return XPU_OK;
+    }
+    xpu_text list;
+    xpu_text_init(&list, run->arena);
+    for (uint32_t i = 0; i < p->layers.count && i < 40; i++) xpu_text_add(&list, "%s%s", i ? ", " : "", names[i]);
+    return refuse(
+        run, run->owner->image->name, "layer-unknown",
+        xpu_printf(run->arena, "the program has no layer '%s'", xpu_escape(run->arena, run->options->layer, 80)),
+        xpu_printf(run->arena, "its layers are %s", xpu_escape(run->arena, list.text, 2000)),
+        "xpuc --describe FILE.xpu lists them");
+}
+
+xpu_status xpu_replay_prepare(xpu_run *run) {
+    if (!run->options->from_dump) {
+        return refuse(run, run->owner->image->name, "layer-from-dump", "--layer needs --from-dump",
+                      "one layer alone takes its operands from a dump folder",
+                      "make one first: xpu-run --dump-layers=DIR");
+    }
+    if (run->program->stripped) {
+        return refuse(run, run->owner->image->name, "ref-stripped", "one layer of this program cannot run alone",
+                      "it was compiled with --strip, which leaves the graph out", "compile it without --strip");
+    }
+    xpu_status status = find_layer(run);
+    if (status != XPU_OK) return status;
+    json_t *index = read_index(run);
+    if (!index) return xpu_diags_status(run->diags);
+    json_t *symbols = json_object_get(index, "symbols");
+    for (uint32_t i = 0; i < run->graph->dims.symbols.count; i++) {
+        const xpu_symbol *s = &run->graph->dims.symbols.items[i];
+        json_t *value = json_object_get(symbols, xpu_escape(run->arena, s->name, 200));
+        run->symbols[i] = json_is_integer(value) ? json_integer_value(value) : -1;
+        if (run->symbols[i] >= s->min && run->symbols[i] <= s->max) continue;
+        return refuse(run, run->options->from_dump, "dump-symbols", "the dump is of another program",
+                      xpu_printf(run->arena, "it has no value in range for symbol '%s'", s->name),
+                      "make the dump with this program");
+    }
+    return XPU_OK;
+}
+
+/* The file of the entry of `list` whose "tensor" is `name`, or NULL. */
+static const char *file_of(json_t *list, const char *name) {
+    size_t i;
+    json_t *entry;
+    json_array_foreach(list, i, entry) {
+        const char *tensor = json_string_value(json_object_get(entry, "tensor"));
+        if (tensor && strcmp(tensor, name) == 0) return json_string_value(json_object_get(entry, "file"));
+    }
+    return NULL;
+}
+
+/* *found is 0 when the dump has no such value. */
+static xpu_status from_dump(xpu_run *run, xpu_value value, xpu_tensor *tensor, int *found) {
+    json_t *index = read_index(run);
+    if (!index) return xpu_diags_status(run->diags);
+    const char *name = xpu_escape(run->arena, xpu_value_at(run->graph, value)->name, 200);
+    const char *file = file_of(json_object_get(index, "layers"), name);
+    if (!file) file = file_of(json_object_get(index, "inputs"), name);
+    *found = file && !strchr(file, '/');
+    if (!*found) return XPU_OK;
+    const char *path = xpu_path_join(run->arena, run->options->from_dump, file);
+    xpu_status status = xpu_npy_read(run->arena, path, tensor, run->diags);
+    if (status != XPU_OK) return status;
+    xpu_tensor shape = xpu_run_shape(run, value);
+    int same = shape.dtype == tensor->dtype && shape.rank == tensor->rank;
+    for (int i = 0; same && i < shape.rank; i++) same = shape.dims[i] == tensor->dims[i];
+    if (same) return XPU_OK;
+    return refuse(run, path, "dump-shape", "the dump is of another program",
+                  xpu_printf(run->arena, "'%s' has another shape or element type", name),
+                  "make the dump with this program");
+}
+
+xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
+    const xpu_value_info *info = xpu_value_at(run->graph, value);
+    int found = 0;
+    if (info->kind == XPU_VALUE_CONST) return xpu_const_tensor(run->graph, value, run->arena, tensor, run->diags);
+    xpu_status status = from_dump(run, value, tensor, &found);
+    if (status != XPU_OK || found) return status;
+    if (info->kind != XPU_VALUE_NODE || xpu_run_layer_of(run, info->node) != UINT32_MAX) {
+        return refuse(run, run->options->from_dump, "dump-missing", "the dump lacks an operand of the layer",
+                      xpu_printf(run->arena, "'%s' is not in it", xpu_escape(run->arena, info->name, 80)),
+                      "make the dump without --dump-filter");
+    }
+    const xpu_node_info *node = xpu_node_at(run->graph, info->node);
+    xpu_tensor *inputs = XPU_NEW_ARRAY(run->arena, xpu_tensor, node->input_count);
+    const xpu_tensor **pointers = XPU_NEW_ARRAY(run->arena, const xpu_tensor *, node->input_count);
+    xpu_tensor *results = XPU_NEW_ARRAY(run->arena, xpu_tensor, node->output_count);
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        if (!node->inputs[i].id) continue;
+        status = xpu_replay_value(run, node->inputs[i], &inputs[i]);
+        if (status != XPU_OK) return status;
+        pointers[i] = &inputs[i];
+    }
+    status = xpu_ref_node(run->graph, info->node, run->symbols, pointers, results, run->arena, run->diags);
+    if (status == XPU_OK) *tensor = results[info->output];
+    return status;
+}
+
+static int differs(const xpu_tensor *a, const xpu_tensor *b, int64_t i) {
+    size_t bytes = xpu_dtype_bytes(a->dtype);
+    if (a->dtype == XPU_F32) return !xa_same(((const float *)a->data)[i], ((const float *)b->data)[i]);
+    return memcmp((const uint8_t *)a->data + (size_t)i * bytes, (const uint8_t *)b->data + (size_t)i * bytes, bytes) !=
+           0;
+}
+
+xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {
+    xpu_tensor before;
+    int found = 0;
+    if (!run->options->layer_differs) return XPU_OK;
+    xpu_status status = from_dump(run, run->program->layers.items[layer].outputs[output], &before, &found);
+    if (status != XPU_OK || !found) return status;
+    for (int64_t i = 0; i < xpu_tensor_count(tensor); i++) *run->options->layer_differs += differs(tensor, &before, i);
+    return XPU_OK;
+}

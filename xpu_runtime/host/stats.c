@@ -1,0 +1,91 @@
+/* What a run took, as JSON (docs/commands.md lists the keys). */
+#include <string.h>
+
+#include "base/json.h"
+#include "xpu_runtime/host/host.h"
+
+static int64_t macs_of(const xpu_run *run, uint32_t layer) {
+    xpu_dim macs = run->program->layers.items[layer].macs;
+    return macs.id ? xpu_dim_eval(&run->graph->dims, macs, run->symbols) : 0;
+}
+
+static const char *precision_of(const xpu_run *run, const xpu_program_layer *layer) {
+    if (!layer->node.id) return "";
+    uint64_t takes = xpu_node_at(run->graph, layer->node)->op->attrs >> XPU_ATTR_PRECISION & 1;
+    if (!takes) return "fp32";
+    return xpu_node_int(run->graph, layer->node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16 ? "int16" : "fp32";
+}
+
+static void layer_stats(xpu_run *run, json_t *list, uint32_t index) {
+    const xpu_program_layer *layer = &run->program->layers.items[index];
+    xpu_arena *arena = run->arena;
+    json_t *entry = xpu_json_append(arena, list, json_object());
+    xpu_json_set(arena, entry, "index", json_integer(index));
+    xpu_json_set(arena, entry, "name", json_string(xpu_escape(arena, layer->name, 200)));
+    json_t *nodes = xpu_json_set(arena, entry, "nodes", json_array());
+    if (layer->node.id) {
+        const xpu_node_info *node = xpu_node_at(run->graph, layer->node);
+        for (uint32_t i = 0; i < node->origins.count; i++) {
+            const char *name = run->graph->origins.items[node->origins.items[i]].name;
+            xpu_json_append(arena, nodes, json_string(xpu_escape(arena, name, 200)));
+        }
+        xpu_json_set(arena, entry, "op", json_string(node->op->name));
+    }
+    xpu_json_set(arena, entry, "unit", json_string(xpu_escape(arena, layer->unit, 40)));
+    xpu_json_set(arena, entry, "precision", json_string(precision_of(run, layer)));
+    xpu_json_set(arena, entry, "macs", json_integer(macs_of(run, index)));
+    if (run->driver) {
+        xpu_json_set(arena, entry, "instructions", json_integer((json_int_t)run->layers[index].instructions));
+    }
+}
+
+static void device_stats(xpu_run *run, json_t *top) {
+    xpu_arena *arena = run->arena;
+    uint64_t instructions = 0, descriptors = 0;
+    for (int i = 0; i < XPURT_MAX_CORES; i++) instructions += run->counters.instructions[i];
+    for (int i = 0; i < XPURT_ENGINES; i++) descriptors += run->counters.descriptors[i];
+    xpu_json_set(arena, top, "instructions", json_integer((json_int_t)instructions));
+    xpu_json_set(arena, top, "descriptors", json_integer((json_int_t)descriptors));
+    xpu_json_set(arena, top, "engine_macs", json_integer((json_int_t)run->counters.macs));
+    xpu_json_set(arena, top, "gm_read_bytes", json_integer((json_int_t)run->counters.gm_read_bytes));
+    xpu_json_set(arena, top, "gm_write_bytes", json_integer((json_int_t)run->counters.gm_write_bytes));
+    if (run->counters.cycles) xpu_json_set(arena, top, "cycles", json_integer((json_int_t)run->counters.cycles));
+    xpu_json_set(arena, top, "load_s", json_real(run->bind_seconds));
+    double seconds = run->seconds - run->bind_seconds;
+    if (seconds > 0) {
+        xpu_json_set(arena, top, "instructions_per_s", json_real((double)instructions / seconds));
+        if (run->counters.cycles) {
+            xpu_json_set(arena, top, "cycles_per_s", json_real((double)run->counters.cycles / seconds));
+        }
+    }
+}
+
+xpu_status xpu_run_stats(xpu_run *run) {
+    xpu_arena *arena = run->arena;
+    json_t *top = xpu_json_own(arena, json_object());
+    uint32_t host_calls = 0;
+    int64_t macs = 0;
+    for (uint32_t i = 0; i < run->program->layers.count; i++) {
+        macs += macs_of(run, i);
+        host_calls += strcmp(run->program->layers.items[i].unit, "host") == 0;
+    }
+    xpu_json_set(arena, top, "chip", json_string(xpu_escape(arena, run->owner->chip.name, 80)));
+    xpu_json_set(arena, top, "device", json_string(run->driver ? run->driver->name : "ref"));
+    xpu_json_set(arena, top, "precision", json_string(xpu_escape(arena, run->program->precision, 40)));
+    xpu_json_set(arena, top, "macs", json_integer(macs));
+    xpu_json_set(arena, top, "host_calls", json_integer(host_calls));
+    xpu_json_set(arena, top, "weights_bytes", json_integer((json_int_t)run->program->weights_bytes));
+    xpu_json_set(arena, top, "wall_s", json_real(run->seconds));
+    if (run->driver) device_stats(run, top);
+    json_t *layers = xpu_json_set(arena, top, "layers", json_array());
+    for (uint32_t i = 0; i < run->program->layers.count; i++) layer_stats(run, layers, i);
+    if (run->options->stats_file) {
+        xpu_status status = xpu_json_write(arena, top, run->options->stats_file, run->diags);
+        if (status != XPU_OK) return status;
+    }
+    char *text = json_dumps(top, JSON_INDENT(2));
+    if (!text) xpu_out_of_memory(xpu_arena_mem(arena));
+    free(run->owner->stats);
+    run->owner->stats = text;
+    return XPU_OK;
+}
