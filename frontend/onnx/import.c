@@ -88,8 +88,15 @@ static void scan_nodes(xpu_onnx_importer *importer) {
             entry->producer = (uint32_t)i;
         }
     }
+}
+
+static void scan_outputs(xpu_onnx_importer *importer) {
+    const XpuOnnx__GraphProto *graph = importer->model->graph;
     for (size_t i = 0; i < graph->n_output; i++) {
-        if (graph->output[i]->name) xpu_onnx_name_of(importer, graph->output[i]->name)->uses++;
+        if (!graph->output[i]->name) continue;
+        xpu_onnx_name *entry = xpu_onnx_name_of(importer, graph->output[i]->name);
+        entry->is_output = 1;
+        entry->uses++;
     }
 }
 
@@ -189,6 +196,7 @@ static void add_outputs(xpu_onnx_importer *importer) {
 static void import_graph(xpu_onnx_importer *importer) {
     const char *name = importer->model->graph->name;
     importer->graph = xpu_graph_new(importer->arena, name && name[0] ? name : "model", importer->source->name);
+    scan_outputs(importer);
     add_initialisers(importer);
     xpu_onnx_add_inputs(importer);
     scan_nodes(importer);

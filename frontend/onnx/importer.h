@@ -25,6 +25,7 @@ typedef struct {
     xpu_value value;
     uint32_t producer; /* PENDING: index of the node */
     uint32_t uses;     /* by nodes and as an output of the graph */
+    int is_output;     /* of the graph */
 } xpu_onnx_name;
 
 typedef struct {
@@ -126,6 +127,8 @@ void xpu_onnx_add_inputs(xpu_onnx_importer *importer);
 /* ONNX's code of an element type; XPU_DTYPE_NONE where there is none for it. */
 xpu_dtype xpu_onnx_dtype(int code);
 const char *xpu_onnx_dtype_name(int code); /* "float8e4m3fn", "type 77" */
+/* The name of a constant's value: another one where an output of the graph, which is a copy, has `name`. */
+const char *xpu_onnx_constant_name(xpu_onnx_importer *importer, const char *name);
 /* Adds a constant. `where` stands for the tensor in messages; {0} after reporting. */
 xpu_value xpu_onnx_constant(xpu_onnx_importer *importer, const xpu_onnx_tensor_proto *tensor, const char *name,
                             const char *where);

@@ -275,7 +275,8 @@ xpu_value xpu_onnx_convert_dropout(xpu_onnx_node *node) {
 static xpu_value scalar_or_list(xpu_onnx_node *node, xpu_dtype dtype, const void *data, size_t count, int rank) {
     xpu_tensor tensor = {.dtype = dtype, .rank = rank, .dims = {(int64_t)count}, .data = (void *)data};
     if (count == 0) tensor.data = (void *)"";
-    return xpu_graph_const_bytes(node->importer->graph, node->proto->output[0], &tensor);
+    const char *name = xpu_onnx_constant_name(node->importer, node->proto->output[0]);
+    return xpu_graph_const_bytes(node->importer->graph, name, &tensor);
 }
 
 xpu_value xpu_onnx_convert_constant(xpu_onnx_node *node) {

@@ -325,9 +325,14 @@ static xpu_value read_external(reading *read) {
     return keep_slice(read, file, offset);
 }
 
+const char *xpu_onnx_constant_name(xpu_onnx_importer *importer, const char *name) {
+    return xpu_onnx_name_of(importer, name)->is_output ? xpu_printf(importer->scratch, "%s/value", name) : name;
+}
+
 xpu_value xpu_onnx_constant(xpu_onnx_importer *importer, const xpu_onnx_tensor_proto *tensor, const char *name,
                             const char *where) {
-    reading read = {.importer = importer, .proto = tensor, .name = name, .where = where};
+    reading read = {.importer = importer, .proto = tensor, .where = where};
+    read.name = xpu_onnx_constant_name(importer, name);
     if (!read_head(&read)) return (xpu_value){0};
     read.arena = xpu_arena_new(xpu_arena_mem(importer->arena), "tensor");
     int is_external = tensor->data_location == XPU_ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;

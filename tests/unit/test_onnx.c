@@ -481,6 +481,7 @@ static void test_outputs(void) {
     if (f.graph) {
         expect("outputs", nodes_of(&f), "max_pool identity identity identity");
         CU_ASSERT_EQUAL(f.graph->outputs.count, 4);
+        expect("a constant", xpu_value_at(f.graph, f.graph->outputs.items[3])->name, "k");
         for (uint32_t i = 0; i < f.graph->outputs.count; i++) {
             CU_ASSERT_EQUAL(xpu_value_at(f.graph, f.graph->outputs.items[i])->kind, XPU_VALUE_NODE);
         }
