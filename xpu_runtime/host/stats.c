@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/ops/op.h"
 #include "xpu_runtime/host/host.h"
 
 static int64_t macs_of(const xpu_run *run, uint32_t layer) {
