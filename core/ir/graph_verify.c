@@ -22,20 +22,27 @@ static void report(verifier *v, const char *where, const char *what) {
               "this is a bug of the compiler: please report it with the model");
 }
 
-static void node_problem(verifier *v, xpu_node node, const char *what) {
-    report(v, xpu_node_where(v->graph, node, v->arena), what);
-}
-
-static void value_problem(verifier *v, uint32_t id, const char *what) {
-    const char *name = v->graph->values.items[id].name;
-    report(v, xpu_printf(v->arena, "value '%s'", xpu_escape(v->arena, name ? name : "", 120)), what);
-}
-
 static int valid_value(const verifier *v, xpu_value value) {
     return value.id > 0 && value.id < v->graph->values.count;
 }
 static int valid_node(const verifier *v, xpu_node node) {
     return node.id > 0 && node.id < v->graph->nodes.count;
+}
+
+/* A damaged node may not have a name. */
+static void node_problem(verifier *v, xpu_node node, const char *what) {
+    const xpu_node_info *info = xpu_node_at(v->graph, node);
+    int has_name = info->op != NULL;
+    for (uint32_t i = 0; i < info->origins.count; i++) has_name &= info->origins.items[i] < v->graph->origins.count;
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        has_name &= valid_value(v, info->outputs[i]) && xpu_value_at(v->graph, info->outputs[i])->name;
+    }
+    report(v, has_name ? xpu_node_where(v->graph, node, v->arena) : xpu_printf(v->arena, "node %u", node.id), what);
+}
+
+static void value_problem(verifier *v, uint32_t id, const char *what) {
+    const char *name = v->graph->values.items[id].name;
+    report(v, xpu_printf(v->arena, "value '%s'", xpu_escape(v->arena, name ? name : "", 120)), what);
 }
 
 /* ---- order ---- */
@@ -159,6 +166,7 @@ static void check_attr_values(verifier *v, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(v->graph, node);
     if (!info->output_count || !valid_value(v, info->outputs[0])) return;
     int rank = xpu_value_at(v->graph, info->outputs[0])->rank;
+    if (rank < 0 || rank > XPU_MAX_RANK) return;
     uint32_t count;
     if (xpu_node_is(v->graph, node, XPU_OP_TRANSPOSE)) {
         const int64_t *perm = xpu_node_ints(v->graph, node, XPU_ATTR_PERM, &count);
