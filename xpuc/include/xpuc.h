@@ -23,24 +23,24 @@ XPUC_API void xpuc_error_clear(xpuc_error *error);
 
 /* NULL members take the defaults in brackets. Strings stay the caller's. */
 typedef struct {
-    const char *target;       /* ["xpu-sim"] */
-    const char *chip;         /* a chip's name or a .json file ["standard"] */
-    const char *precision;    /* auto, fp32, int16 ["auto"] */
-    const char *memory_rules; /* placement rules file [none] */
-    const char *emit;         /* xpu, c, ir ["xpu"] */
-    const char *dump_after;   /* pass whose result is returned as text through dump */
-    const char *plugin;       /* shared library with a target */
-    const char *report;       /* JSON file to write */
-    const char *explain;      /* "text" or "json": where each node runs and why, returned through explanation */
-    const char *resources;    /* folder with configs/ and device/ [found beside the library, or $XPU_RESOURCES] */
+    const char *target;        /* ["xpu-sim"] */
+    const char *chip;          /* a chip's name or a .json file ["standard"] */
+    const char *precision;     /* auto, fp32, int16 ["auto"] */
+    const char *memory_rules;  /* placement rules file [none] */
+    const char *emit;          /* xpu, c, ir ["xpu"] */
+    const char *dump_after;    /* pass whose result is returned as text through dump */
+    const char *plugin;        /* shared library with a target */
+    const char *report;        /* JSON file to write */
+    const char *explain;       /* "text" or "json": where each node runs and why, returned through explanation */
+    const char *resources;     /* folder with configs/ and device/ [found beside the library, or $XPU_RESOURCES] */
     const char *const *shapes; /* "x=N,3,32..224:32,W", NULL terminated [symbolic batch 1..16] */
-    int check_passes;         /* run ref before and after every pass on random input */
+    int check_passes;          /* run ref before and after every pass on random input */
     int strip;
 } xpuc_options;
 
 /* Results in malloc'd memory; xpuc_result_clear frees them. */
 typedef struct {
-    void *bytes;       /* the program, or with emit c or ir its text */
+    void *bytes; /* the program, or with emit c or ir its text */
     size_t size;
     char *dump;        /* text asked for by dump_after */
     char *explanation; /* text or JSON asked for by explain */
@@ -51,7 +51,8 @@ XPUC_API void xpuc_result_clear(xpuc_result *result);
 /* Compiles a model file into memory. Returns error->status. */
 XPUC_API int xpuc_compile_file(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error);
 
-/* Compiles a model file and writes the output file (temporary name, then rename); result->bytes stays NULL. */
+/* Compiles a model file and writes the output file (temporary name, then rename); result->bytes stays NULL. `output`
+ * NULL: the model's name with the target's extension, in the current folder; result->summary names the file. */
 XPUC_API int xpuc_compile_to_file(const char *path, const char *output, const xpuc_options *options,
                                   xpuc_result *result, xpuc_error *error);
 

@@ -1,0 +1,219 @@
+/* libxpuc: the API boundary. Memory that runs out comes back here; nothing leaves by exit or abort. */
+#include "xpuc/include/xpuc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "xpuc/pipeline.h"
+
+const char *xpuc_version(void) {
+    return XPU_VERSION;
+}
+
+void xpuc_error_clear(xpuc_error *error) {
+    free(error->text);
+    *error = (xpuc_error){.status = 0};
+}
+
+void xpuc_result_clear(xpuc_result *result) {
+    free(result->bytes);
+    free(result->dump);
+    free(result->explanation);
+    free(result->summary);
+    *result = (xpuc_result){.bytes = NULL};
+}
+
+/* ---- what goes out ---- */
+
+/* Every message on lines of its own; NULL where there is none, or no memory for it. */
+static char *messages(const xpu_diags *diags) {
+    size_t length = 0;
+    for (size_t i = 0; i < diags->count; i++) length += xpu_diag_text(diags, i, NULL, 0) + 1;
+    char *text = length ? malloc(length + 1) : NULL, *at = text;
+    for (size_t i = 0; text && i < diags->count; i++) {
+        at += xpu_diag_text(diags, i, at, length + 1 - (size_t)(at - text));
+        *at++ = '\n';
+    }
+    if (text) *at = '\0';
+    return text;
+}
+
+static void *give(xpu_arena *arena, const void *data, size_t length) {
+    char *copy = xpu_alloc_fails() ? NULL : malloc(length + 1);
+    if (!copy) xpu_out_of_memory(xpu_arena_mem(arena));
+    memcpy(copy, data, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+static char *give_text(xpu_arena *arena, const char *text) {
+    return text ? give(arena, text, strlen(text)) : NULL;
+}
+
+/* ---- options ---- */
+
+static xpu_status bad_choice(xpu_pipeline *p, const char *option, const char *value, const char *const *choices) {
+    xpu_text known;
+    xpu_text_init(&known, p->arena);
+    for (int i = 0; choices[i]; i++) xpu_text_add(&known, "%s%s", i ? ", " : "", choices[i]);
+    const char *nearest = xpu_nearest(value, choices);
+    return xpu_error(p->diags, XPU_EUSAGE, NULL, "option", option,
+                     xpu_printf(p->arena, "'%s' is not a value of this option", xpu_escape(p->arena, value, 80)),
+                     xpu_printf(p->arena, "it takes %s", known.text),
+                     nearest ? xpu_printf(p->arena, "did you mean '%s'?", nearest) : NULL);
+}
+
+static void check_choice(xpu_pipeline *p, const char *option, const char *value, const char *const *choices) {
+    for (int i = 0; value && choices[i]; i++) {
+        if (strcmp(value, choices[i]) == 0) return;
+    }
+    if (value) bad_choice(p, option, value, choices);
+}
+
+static const char *or_default(const char *value, const char *fallback) {
+    return value ? value : fallback;
+}
+
+static xpu_status read_shapes(xpu_pipeline *p) {
+    uint32_t count = 0;
+    while (p->wanted->shapes && p->wanted->shapes[count]) count++;
+    xpu_shape_spec *specs = XPU_NEW_ARRAY(p->arena, xpu_shape_spec, count);
+    for (uint32_t i = 0; i < count; i++) xpu_shape_parse(p->arena, p->wanted->shapes[i], &specs[i], p->diags);
+    p->import.shapes = specs;
+    p->import.shape_count = count;
+    return xpu_diags_status(p->diags);
+}
+
+/* All options, before anything is read. */
+static xpu_status check_options(xpu_pipeline *p) {
+    static const char *const emits[] = {"xpu", "c", "ir", NULL}, *const explains[] = {"text", "json", NULL};
+    const xpuc_options *wanted = p->wanted;
+    check_choice(p, "--emit", wanted->emit, emits);
+    check_choice(p, "--explain", wanted->explain, explains);
+    check_choice(p, "--dump-after", wanted->dump_after, xpu_pipeline_passes());
+    read_shapes(p);
+    p->target = xpu_find_target(p->arena, wanted->target, wanted->plugin, p->diags);
+    if (p->diags->errors) return xpu_diags_status(p->diags);
+    p->options = (xpu_compile_options){.target = p->target->name,
+                                       .chip = or_default(wanted->chip, "standard"),
+                                       .precision = or_default(wanted->precision, "auto"),
+                                       .memory_rules = wanted->memory_rules,
+                                       .emit = or_default(wanted->emit, "xpu"),
+                                       .source_name = xpu_path_name(p->path),
+                                       .resources = xpu_find_resources(p->arena, wanted->resources),
+                                       .strip = wanted->strip};
+    p->job = (xpu_target_job){
+        .services = &xpu_target_services, .options = &p->options, .arena = p->arena, .diags = p->diags};
+    return p->target->start(&p->job);
+}
+
+/* ---- entry points ---- */
+
+typedef struct {
+    const char *path, *output;
+    int to_file; /* 0: into result->bytes */
+    const xpuc_options *options;
+    xpuc_result *result;
+    xpu_diags *diags;
+} request;
+
+static xpu_pipeline *new_pipeline(const request *r, xpu_arena *arena) {
+    static const xpuc_options defaults = {0};
+    xpu_pipeline *p = XPU_NEW(arena, xpu_pipeline);
+    p->path = r->path;
+    p->output = r->output;
+    p->wanted = r->options ? r->options : &defaults;
+    p->arena = arena;
+    p->diags = r->diags;
+    p->started = xpu_seconds();
+    p->report = xpu_json_own(arena, json_object());
+    p->facts = xpu_json_set(arena, p->report, "program", json_object());
+    return p;
+}
+
+/* Texts are given or written here; the target's file was written by the pass that packs. */
+static xpu_status deliver(xpu_pipeline *p, const request *r) {
+    if (p->text && p->output) return xpu_file_write(p->arena, p->output, p->text, strlen(p->text), p->diags);
+    if (p->output) return XPU_OK;
+    r->result->size = p->text ? strlen(p->text) : p->size;
+    r->result->bytes = give(p->arena, p->text ? p->text : p->bytes, r->result->size);
+    return XPU_OK;
+}
+
+/* "digits.onnx" gives "digits.xpu" in the current folder. */
+static const char *default_output(const xpu_pipeline *p) {
+    const char *name = xpu_path_name(p->path), *dot = strrchr(name, '.');
+    int length = dot && dot != name ? (int)(dot - name) : (int)strlen(name);
+    int is_program = strcmp(p->options.emit, "xpu") == 0;
+    return xpu_printf(p->arena, "%.*s%s%s", length, name, is_program ? "" : ".",
+                      is_program ? p->target->extension : p->options.emit);
+}
+
+static xpu_status compile(const request *r, xpu_arena *arena) {
+    xpu_pipeline *p = new_pipeline(r, arena);
+    xpu_status status = check_options(p);
+    if (status == XPU_OK && r->to_file && !p->output) p->output = default_output(p);
+    if (status == XPU_OK) status = xpu_pipeline_run(p);
+    if (status == XPU_OK) status = deliver(p, r);
+    r->result->dump = give_text(arena, p->dump);
+    if (status != XPU_OK) return status;
+    xpu_report_make(p);
+    if (p->wanted->report) status = xpu_json_write(arena, p->report, p->wanted->report, p->diags);
+    if (p->wanted->explain) {
+        r->result->explanation = give_text(arena, xpu_explain(p, strcmp(p->wanted->explain, "json") == 0));
+    }
+    r->result->summary = give_text(arena, xpu_summary(p));
+    return status;
+}
+
+static xpu_status describe(const request *r, xpu_arena *arena) {
+    xpu_pipeline *p = new_pipeline(r, arena);
+    if (read_shapes(p) != XPU_OK) return xpu_diags_status(p->diags);
+    char *text = xpu_describe(p);
+    if (!text) return xpu_diags_status(p->diags);
+    r->result->dump = give_text(arena, text);
+    return XPU_OK;
+}
+
+/* The one setjmp: what runs out of memory below comes back here, with files, maps and children closed. */
+static int guarded(request *r, xpu_status (*work)(const request *, xpu_arena *), xpuc_error *error) {
+    xpu_mem mem;
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    *r->result = (xpuc_result){.bytes = NULL};
+    *error = (xpuc_error){.status = 0};
+    r->diags = &diags;
+    if (setjmp(mem.out_of_memory)) {
+        xpu_error_oom(&diags);
+        error->status = XPU_EIO;
+    } else {
+        error->status = (int)work(r, xpu_arena_new(&mem, "compilation"));
+        if (!error->status) error->status = (int)xpu_diags_status(&diags);
+    }
+    xpu_mem_release(&mem);
+    error->text = messages(&diags);
+    if (error->status) {
+        char *dump = r->result->dump;
+        r->result->dump = NULL;
+        xpuc_result_clear(r->result);
+        r->result->dump = dump;
+    }
+    xpu_diags_clear(&diags);
+    return error->status;
+}
+
+int xpuc_compile_file(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error) {
+    return guarded(&(request){.path = path, .options = options, .result = result}, compile, error);
+}
+
+int xpuc_compile_to_file(const char *path, const char *output, const xpuc_options *options, xpuc_result *result,
+                         xpuc_error *error) {
+    return guarded(&(request){.path = path, .output = output, .to_file = 1, .options = options, .result = result},
+                   compile, error);
+}
+
+int xpuc_describe(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error) {
+    return guarded(&(request){.path = path, .options = options, .result = result}, describe, error);
+}

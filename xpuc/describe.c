@@ -1,0 +1,145 @@
+/* --describe: what is in a model or a program. */
+#include <stdio.h>
+#include <string.h>
+
+#include "xpu_runtime/program/file.h"
+#include "xpuc/pipeline.h"
+
+static const char *type_text(const xpu_pipeline *p, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(p->graph, value);
+    xpu_text text;
+    xpu_text_init(&text, p->arena);
+    xpu_text_add(&text, "%s[", xpu_dtype_name(info->dtype));
+    for (int i = 0; i < info->rank; i++) {
+        xpu_text_add(&text, "%s%s", i ? "," : "", xpu_dim_text(&p->graph->dims, info->dims[i], p->arena));
+    }
+    xpu_text_add(&text, "]");
+    return text.text;
+}
+
+static void add_values(const xpu_pipeline *p, xpu_text *text, const char *title, const xpu_value *values,
+                       uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        xpu_text_add(text, "%-8s %s  %s\n", title, xpu_escape(p->arena, xpu_value_at(p->graph, values[i])->name, 120),
+                     type_text(p, values[i]));
+    }
+}
+
+static void add_symbols(const xpu_pipeline *p, xpu_text *text) {
+    for (uint32_t i = 0; i < p->graph->dims.symbols.count; i++) {
+        const xpu_symbol *symbol = &p->graph->dims.symbols.items[i];
+        xpu_text_add(text, "symbol   %s  %lld to %lld", xpu_escape(p->arena, symbol->name, 120), (long long)symbol->min,
+                     (long long)symbol->max);
+        if (symbol->step != 1) xpu_text_add(text, " in steps of %lld", (long long)symbol->step);
+        xpu_text_add(text, "\n");
+    }
+}
+
+static uint32_t same_operator(const xpu_graph *graph, uint32_t first, int before) {
+    uint32_t count = 0, start = before ? 0 : first, end = before ? first : graph->origins.count;
+    for (uint32_t i = start; i < end; i++) {
+        count += strcmp(graph->origins.items[i].op, graph->origins.items[first].op) == 0;
+    }
+    return count;
+}
+
+static void add_operators(const xpu_pipeline *p, xpu_text *text) {
+    const xpu_graph *graph = p->graph;
+    uint32_t total = 0, kinds = 0;
+    xpu_text list;
+    xpu_text_init(&list, p->arena);
+    for (uint32_t i = 0; i < graph->origins.count; i++) {
+        if (strcmp(graph->origins.items[i].op, "Output") == 0) continue;
+        total++;
+        if (same_operator(graph, i, 1)) continue;
+        xpu_text_add(&list, "%s%s %u", kinds++ ? ", " : "", xpu_escape(p->arena, graph->origins.items[i].op, 60),
+                     same_operator(graph, i, 0));
+    }
+    xpu_text_add(text, "%u operators: %s\n", total, list.text);
+}
+
+static void add_constants(const xpu_pipeline *p, xpu_text *text) {
+    uint64_t bytes = 0;
+    uint32_t count = 0;
+    for (uint32_t id = 1; id < p->graph->values.count; id++) {
+        const xpu_value_info *info = &p->graph->values.items[id];
+        if (info->kind != XPU_VALUE_CONST || !(info->uses.count || info->is_output)) continue;
+        bytes += info->constant->length;
+        count++;
+    }
+    xpu_text_add(text, "%u constants: %llu bytes\n", count, (unsigned long long)bytes);
+}
+
+static char *describe_model(xpu_pipeline *p) {
+    if (xpu_import_model(p) != XPU_OK) return NULL;
+    xpu_text text;
+    xpu_text_init(&text, p->arena);
+    xpu_text_add(&text, "%s: ONNX model '%s'\n", xpu_path_name(p->path), xpu_escape(p->arena, p->graph->name, 120));
+    add_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
+    add_symbols(p, &text);
+    add_values(p, &text, "output", p->graph->outputs.items, p->graph->outputs.count);
+    add_operators(p, &text);
+    add_constants(p, &text);
+    return text.text;
+}
+
+/* ---- programs ---- */
+
+static void add_layers(const xpu_pipeline *p, const xpu_program *program, xpu_text *text) {
+    xpu_text_add(text, "%u layers:\n", program->layers.count);
+    for (uint32_t i = 0; i < program->layers.count; i++) {
+        const xpu_program_layer *layer = &program->layers.items[i];
+        xpu_text_add(text, "  %4u  %-32s %-8s %s\n", i, xpu_escape(p->arena, layer->name, 60), layer->unit,
+                     layer->kernel ? xpu_escape(p->arena, layer->kernel, 40) : "");
+    }
+}
+
+/* What became of the tensors of the source model: how many cannot be dumped, and what is missing altogether. */
+static void add_left_out(const xpu_program *program, xpu_text *text) {
+    uint32_t fates[XPU_TENSOR_FOLDED + 1] = {0};
+    for (uint32_t i = 0; i < program->tensors.count; i++) fates[program->tensors.items[i].fate]++;
+    xpu_text_add(text, "tensors of the model: %u are results of layers, %u inside fused layers, %u folded\n",
+                 fates[XPU_TENSOR_DUMPED], fates[XPU_TENSOR_FUSED], fates[XPU_TENSOR_FOLDED]);
+    if (program->stripped) xpu_text_add(text, "left out (--strip): the lowered graph; --device=ref cannot run it\n");
+}
+
+static char *describe_program(xpu_pipeline *p) {
+    const xpu_program_image *image = xpu_program_read(p->arena, p->path, p->diags);
+    if (!image) return NULL;
+    const xpu_program *program = &image->program;
+    xpu_text text;
+    xpu_text_init(&text, p->arena);
+    xpu_text_add(&text, "%s: program for %s, precision %s, from %s (%u operators), made by xpuc %s\n",
+                 xpu_path_name(p->path), xpu_escape(p->arena, program->target, 60),
+                 xpu_escape(p->arena, program->precision, 20), xpu_escape(p->arena, program->source, 120),
+                 program->source_nodes, xpu_escape(p->arena, program->compiler, 40));
+    p->graph = program->graph;
+    add_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
+    add_symbols(p, &text);
+    add_values(p, &text, "output", p->graph->outputs.items, p->graph->outputs.count);
+    xpu_text_add(&text, "weights: %llu bytes; file: %llu bytes; chip ABI %08x\n",
+                 (unsigned long long)program->weights_bytes, (unsigned long long)image->size, program->abi_hash);
+    for (uint32_t i = 0; i < program->regions.count; i++) {
+        const xpu_program_region *region = &program->regions.items[i];
+        xpu_text_add(&text, "region %u: %u layers on %s%s%s\n", i + 1, region->node_count,
+                     xpu_escape(p->arena, region->target, 60), region->reason ? ": " : "",
+                     region->reason ? xpu_escape(p->arena, region->reason, 400) : "");
+    }
+    add_layers(p, program, &text);
+    add_left_out(program, &text);
+    return text.text;
+}
+
+/* Programs are ELF files. */
+static int is_program(const xpu_pipeline *p) {
+    char magic[4] = {0};
+    FILE *file = fopen(p->path, "rb");
+    if (!file) return 0;
+    int is_elf = fread(magic, 1, sizeof magic, file) == sizeof magic && memcmp(magic, "\177ELF", sizeof magic) == 0;
+    fclose(file);
+    return is_elf;
+}
+
+char *xpu_describe(xpu_pipeline *p) {
+    return is_program(p) ? describe_program(p) : describe_model(p);
+}

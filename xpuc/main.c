@@ -1,0 +1,180 @@
+/* xpuc: the compiler's command line. Everything happens in libxpuc. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/option.h"
+#include "xpuc/include/xpuc.h"
+
+static const xpu_option options[] = {
+    {"target", 0, "NAME", "what to compile for (xpu-sim)"},
+    {"output", 'o', "FILE", "where the result goes (MODEL.xpu in this folder; texts: standard output)"},
+    {"chip", 0, "NAME|FILE.json", "the chip (standard)"},
+    {"precision", 0, "NAME", "auto, fp32 or int16 (auto)"},
+    {"memory", 0, "FILE.json", "placement rules for memory"},
+    {"shape", 0, "INPUT=DIMS", "an input's dims: x=N,3,32..224:32,64; may be given for each input"},
+    {"emit", 0, "xpu|c|ir", "the program, its generated C, or the lowered graph (xpu)"},
+    {"dump-after", 0, "PASS", "print the graph behind this pass"},
+    {"check-passes", 0, NULL, "run the graph on random input behind every pass and compare"},
+    {"explain", 0, "[json]", "print where each operator of the model runs, and why"},
+    {"report", 0, "FILE.json", "write what was done, with times and sizes"},
+    {"plugin", 0, "FILE.so", "add a target from a shared library"},
+    {"strip", 0, NULL, "leave the graph out of the program (it then runs on the device only)"},
+    {"describe", 0, NULL, "say what is in a model or program, instead of compiling"},
+    {NULL, 0, NULL, NULL},
+};
+
+static const xpu_command command = {
+    .tool = "xpuc",
+    .usage = "MODEL [--target=NAME] [-o OUT.xpu] [options]",
+    .about = "Compiles a neural network (an ONNX file) into a program for an XPU-style NPU.",
+    .example = "xpuc mnist-8.onnx --precision=fp32 -o mnist-8.xpu\n"
+               "xpuc mnist-8.onnx --emit=ir\n"
+               "xpuc mnist-8.onnx --explain --report=mnist-8.json",
+    .options = options,
+};
+
+typedef struct {
+    xpuc_options compile;
+    const char *model, *output;
+    int describe, quiet, verbose, help, version;
+    XPU_ARRAY(const char *) shapes;
+} settings;
+
+/* Options whose value goes straight into a member of xpuc_options. */
+static const char **member_of(settings *s, const char *name) {
+    const struct {
+        const char *name;
+        const char **member;
+    } rows[] = {
+        {"target", &s->compile.target},
+        {"output", &s->output},
+        {"chip", &s->compile.chip},
+        {"precision", &s->compile.precision},
+        {"memory", &s->compile.memory_rules},
+        {"emit", &s->compile.emit},
+        {"dump-after", &s->compile.dump_after},
+        {"report", &s->compile.report},
+        {"plugin", &s->compile.plugin},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].name, name) == 0) return rows[i].member;
+    }
+    return NULL;
+}
+
+static int *flag_of(settings *s, const char *name) {
+    const struct {
+        const char *name;
+        int *flag;
+    } rows[] = {
+        {"check-passes", &s->compile.check_passes},
+        {"strip", &s->compile.strip},
+        {"describe", &s->describe},
+        {"quiet", &s->quiet},
+        {"verbose", &s->verbose},
+        {"help", &s->help},
+        {"version", &s->version},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].name, name) == 0) return rows[i].flag;
+    }
+    return NULL;
+}
+
+static void read_argument(xpu_arena *arena, settings *s, const xpu_argument *argument, xpu_diags *diags) {
+    if (!argument->name) {
+        if (s->model) {
+            xpu_error(diags, XPU_EUSAGE, NULL, "usage",
+                      xpu_printf(arena, "'%s'", xpu_escape(arena, argument->value, 200)),
+                      "there is more than one model", "xpuc compiles one model at a time", "see xpuc --help");
+        }
+        s->model = argument->value;
+    } else if (strcmp(argument->name, "shape") == 0) {
+        XPU_PUSH(arena, &s->shapes, argument->value);
+    } else if (strcmp(argument->name, "explain") == 0) {
+        s->compile.explain = argument->value ? argument->value : "text";
+    } else if (member_of(s, argument->name)) {
+        *member_of(s, argument->name) = argument->value;
+    } else if (flag_of(s, argument->name)) {
+        *flag_of(s, argument->name) = 1;
+    }
+}
+
+static xpu_status read_arguments(xpu_arena *arena, int argc, char **argv, settings *s, xpu_diags *diags) {
+    xpu_arguments arguments;
+    xpu_options_parse(arena, &command, argc, argv, &arguments, diags);
+    for (uint32_t i = 0; i < arguments.count; i++) read_argument(arena, s, &arguments.items[i], diags);
+    if (!s->help && !s->version && !s->model && !diags->errors) {
+        xpu_error(diags, XPU_EUSAGE, NULL, "usage", NULL, "there is no model to compile",
+                  "the command line names no file", "write xpuc MODEL.onnx, or see xpuc --help");
+    }
+    XPU_PUSH(arena, &s->shapes, NULL);
+    s->compile.shapes = s->shapes.items;
+    return s->help || s->version ? XPU_OK : xpu_diags_status(diags);
+}
+
+static int is_text(const settings *s) {
+    return s->compile.emit && strcmp(s->compile.emit, "xpu") != 0;
+}
+
+/* The last line says what was done and where the result is; beside a text on standard output it goes to stderr. */
+static void print_result(const settings *s, const xpuc_result *result) {
+    if (result->dump) fputs(result->dump, stdout);
+    if (result->explanation) fputs(result->explanation, stdout);
+    if (result->bytes) fwrite(result->bytes, 1, result->size, stdout);
+    if (s->quiet || !result->summary) return;
+    int is_data = result->bytes || (s->compile.explain && strcmp(s->compile.explain, "json") == 0);
+    fflush(stdout);
+    fprintf(is_data ? stderr : stdout, "%s\n", result->summary);
+}
+
+static int run(const settings *s) {
+    xpuc_result result;
+    xpuc_error error;
+    if (s->describe) {
+        xpuc_describe(s->model, &s->compile, &result, &error);
+    } else if (s->output || !is_text(s)) {
+        xpuc_compile_to_file(s->model, s->output, &s->compile, &result, &error);
+    } else {
+        xpuc_compile_file(s->model, &s->compile, &result, &error);
+    }
+    if (error.text && (error.status || !s->quiet)) fputs(error.text, stderr);
+    print_result(s, &result);
+    int status = error.status;
+    if (fflush(stdout) != 0 && status == 0) {
+        fputs("xpuc: error [io-write] standard output cannot be written\n", stderr);
+        status = XPU_EIO;
+    }
+    xpuc_result_clear(&result);
+    xpuc_error_clear(&error);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    xpu_mem mem;
+    xpu_diags diags;
+    xpu_mem_init(&mem);
+    xpu_diags_init(&diags);
+    if (setjmp(mem.out_of_memory)) {
+        xpu_mem_release(&mem);
+        fputs("xpuc: error [out-of-memory] there is not enough memory\n", stderr);
+        return XPU_EIO;
+    }
+    xpu_arena *arena = xpu_arena_new(&mem, "command line");
+    settings *s = XPU_NEW(arena, settings);
+    int status = (int)read_arguments(arena, argc, argv, s, &diags);
+    if (s->help) {
+        fputs(xpu_options_help(arena, &command), stdout);
+    } else if (s->version) {
+        printf("xpuc %s\n", xpuc_version());
+    } else if (status) {
+        xpu_diags_print(&diags, stderr);
+    } else {
+        status = run(s);
+    }
+    xpu_diags_clear(&diags);
+    xpu_mem_release(&mem);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* The target's file: at its place, whole or not at all, or in memory. */
+#include <string.h>
+
+#include "xpuc/pipeline.h"
+
+static const char *file_in_temporary_folder(xpu_pipeline *p) {
+    const char *folder = xpu_temporary_folder(p->arena, p->diags);
+    return folder ? xpu_path_join(p->arena, folder, "program") : NULL;
+}
+
+static xpu_status copy(xpu_pipeline *p, const char *from, xpu_output *to) {
+    enum { CHUNK = 1 << 20 };
+    char *chunk = xpu_alloc(p->arena, CHUNK);
+    xpu_file *file = xpu_file_open(p->arena, from, p->diags);
+    if (!file) return XPU_EIO;
+    for (uint64_t at = 0; at < file->size; at += CHUNK) {
+        size_t length = file->size - at < CHUNK ? (size_t)(file->size - at) : CHUNK;
+        if (xpu_file_read(file, at, chunk, length, p->diags) != XPU_OK) return XPU_EIO;
+        xpu_output_write(to, chunk, length);
+    }
+    return XPU_OK;
+}
+
+static xpu_status to_memory(xpu_pipeline *p) {
+    const char *path = file_in_temporary_folder(p);
+    if (!path) return XPU_EIO;
+    xpu_status status = p->target->pack(&p->job, p->sections, path, p->facts);
+    if (status != XPU_OK) return status;
+    p->bytes = xpu_file_read_all(p->arena, path, SIZE_MAX, &p->size, p->diags);
+    return p->bytes ? XPU_OK : XPU_EIO;
+}
+
+xpu_status xpu_pack_output(xpu_pipeline *p) {
+    if (!p->output) return to_memory(p);
+    xpu_output *output = xpu_output_open(p->arena, p->output, p->diags);
+    if (!output) return XPU_EIO;
+    /* What is no regular file has no temporary name: its own name then stands for it. */
+    const char *path = xpu_output_temporary(output);
+    int direct = strcmp(path, p->output) == 0;
+    if (direct) path = file_in_temporary_folder(p);
+    if (!path) return XPU_EIO;
+    xpu_status status = p->target->pack(&p->job, p->sections, path, p->facts);
+    if (status == XPU_OK && direct) status = copy(p, path, output);
+    return status == XPU_OK ? xpu_output_commit(output) : status;
+}

@@ -1,0 +1,90 @@
+/* One compilation: what the passes of pipeline.c work on. Everything lives in `arena`. */
+#ifndef XPU_XPUC_PIPELINE_H
+#define XPU_XPUC_PIPELINE_H
+
+#include "base/json.h"
+#include "core/target.h"
+#include "frontend/import.h"
+#include "partition/partition.h"
+#include "xpuc/include/xpuc.h"
+
+/* What a pass may do to the results of the network. */
+typedef enum {
+    XPU_EFFECT_EXACT,     /* nothing: bit for bit the same (the sign of a zero apart) */
+    XPU_EFFECT_TOLERANCE, /* other roundings: within |a-b| <= 1e-3 |b| + 1e-5 max|b| */
+    XPU_EFFECT_DEFINES    /* it chooses them: import, and the precision of the target */
+} xpu_effect;
+
+typedef struct {
+    const char *pass;
+    double seconds;
+    uint32_t nodes; /* of the graph behind it */
+} xpu_pass_record;
+
+typedef struct xpu_checker xpu_checker;
+
+typedef struct {
+    const char *path;   /* of the model */
+    const char *output; /* file to write, or NULL: into memory */
+    const xpuc_options *wanted;
+    xpu_compile_options options;
+    xpu_import_options import;
+    const xpu_target *target;
+    xpu_arena *arena;
+    xpu_diags *diags;
+    xpu_graph *graph;
+    xpu_target_job job;
+    xpu_partition partition;
+    xpu_section *sections;
+    xpu_checker *checker; /* --check-passes */
+    json_t *report;
+    json_t *facts; /* what the target adds to the report */
+    XPU_ARRAY(xpu_pass_record) records;
+    char *text;        /* of --emit=c or ir */
+    char *dump;        /* of --dump-after */
+    const void *bytes; /* the target's file where `output` is NULL */
+    size_t size;
+    double started;
+} xpu_pipeline;
+
+/* Runs every pass as far as --emit asks for. */
+xpu_status xpu_pipeline_run(xpu_pipeline *pipeline);
+
+/* The names that --dump-after takes, NULL terminated. */
+const char *const *xpu_pipeline_passes(void);
+const char *xpu_effect_text(xpu_effect effect);
+uint32_t xpu_count_nodes(const xpu_graph *graph);
+
+/* targets.c: the target `name`, or that of the plug-in (a path, or NULL). NULL after reporting. */
+const xpu_target *xpu_find_target(xpu_arena *arena, const char *name, const char *plugin, xpu_diags *diags);
+
+/* output.c: has the target write its file. */
+xpu_status xpu_pack_output(xpu_pipeline *pipeline);
+
+/* services.c: what targets may call. */
+extern const xpu_services xpu_target_services;
+
+/* resources.c: the folder that holds configs/ and device/. */
+const char *xpu_find_resources(xpu_arena *arena, const char *wanted);
+
+/* shape.c: "x=N,3,32..224:32,W=1..8". */
+xpu_status xpu_shape_parse(xpu_arena *arena, const char *text, xpu_shape_spec *spec, xpu_diags *diags);
+
+/* check.c: ref behind every pass, on random input with small values for the symbols. */
+xpu_checker *xpu_checker_new(xpu_arena *arena);
+/* The graph behind `pass` against the one before; the first call only records. [check-passes], XPU_EBUG. */
+xpu_status xpu_checker_run(xpu_checker *checker, const xpu_graph *graph, const char *pass, xpu_effect effect,
+                           xpu_diags *diags);
+
+/* report.c: --report and --explain. */
+void xpu_report_make(xpu_pipeline *pipeline);
+char *xpu_explain(xpu_pipeline *pipeline, int as_json);
+char *xpu_summary(const xpu_pipeline *pipeline);
+
+/* describe.c: what is in a model or an .xpu file. NULL after reporting. */
+char *xpu_describe(xpu_pipeline *pipeline);
+
+/* import.c: the model into pipeline->graph, by the kind of file. */
+xpu_status xpu_import_model(xpu_pipeline *pipeline);
+
+#endif

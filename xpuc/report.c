@@ -1,0 +1,185 @@
+/* What was done, and where each operator of the model runs and why: --report, --explain, the summary. */
+#include <string.h>
+
+#include "base/json.h"
+#include "xpuc/pipeline.h"
+
+#define TEXT(p, ...) xpu_printf((p)->arena, __VA_ARGS__)
+
+static json_t *string(xpu_pipeline *p, const char *text) {
+    return json_string(xpu_escape(p->arena, text, 400));
+}
+
+static void set(xpu_pipeline *p, json_t *object, const char *key, json_t *value) {
+    xpu_json_set(p->arena, object, key, value);
+}
+
+static void add_passes(xpu_pipeline *p) {
+    json_t *list = xpu_json_set(p->arena, p->report, "passes", json_array());
+    for (uint32_t i = 0; i < p->records.count; i++) {
+        json_t *entry = xpu_json_append(p->arena, list, json_object());
+        set(p, entry, "name", json_string(p->records.items[i].pass));
+        set(p, entry, "seconds", json_real(p->records.items[i].seconds));
+        set(p, entry, "nodes", json_integer(p->records.items[i].nodes));
+    }
+}
+
+static void add_regions(xpu_pipeline *p) {
+    json_t *list = xpu_json_set(p->arena, p->report, "regions", json_array());
+    for (uint32_t i = 0; i < p->job.region_count; i++) {
+        const xpu_region *region = &p->job.regions[i];
+        json_t *entry = xpu_json_append(p->arena, list, json_object());
+        set(p, entry, "number", json_integer(region->number));
+        set(p, entry, "runs_on", json_string(region->on_host ? "host" : p->target->name));
+        set(p, entry, "nodes", json_integer(region->node_count));
+        if (!region->on_host) continue;
+        set(p, entry, "reason", string(p, region->reason));
+        if (region->hint) set(p, entry, "hint", string(p, region->hint));
+    }
+}
+
+void xpu_report_make(xpu_pipeline *p) {
+    set(p, p->report, "xpuc", json_string(xpuc_version()));
+    set(p, p->report, "model", string(p, p->path));
+    if (p->output) set(p, p->report, "output", string(p, p->output));
+    set(p, p->report, "target", json_string(p->target->name));
+    set(p, p->report, "chip", string(p, p->options.chip));
+    set(p, p->report, "precision", string(p, p->options.precision));
+    set(p, p->report, "seconds", json_real(xpu_seconds() - p->started));
+    set(p, p->report, "peak_rss_bytes", json_integer((json_int_t)xpu_peak_rss_bytes()));
+    set(p, p->report, "source_nodes", json_integer(p->options.source_nodes));
+    set(p, p->report, "nodes", json_integer(xpu_count_nodes(p->graph)));
+    add_passes(p);
+    add_regions(p);
+}
+
+/* ---- explain ---- */
+
+/* Where one operator of the model went. */
+typedef struct {
+    const xpu_origin *origin;
+    const char *layer; /* NULL: nothing is left of it */
+    const char *op, *unit, *precision, *why;
+    const xpu_region *region;
+} fate;
+
+static int comes_from(const xpu_node_info *info, uint32_t origin) {
+    for (uint32_t i = 0; i < info->origins.count; i++) {
+        if (info->origins.items[i] == origin) return 1;
+    }
+    return 0;
+}
+
+/* What the target told about a layer in its part of the report. */
+static const char *layer_fact(const xpu_pipeline *p, const char *layer, const char *key) {
+    const json_t *layers = json_object_get(p->facts, "layers"), *entry;
+    size_t i;
+    json_array_foreach(layers, i, entry) {
+        const char *name = json_string_value(json_object_get(entry, "name"));
+        if (name && strcmp(name, layer) == 0) return json_string_value(json_object_get(entry, key));
+    }
+    return NULL;
+}
+
+static const char *lowering_of(const xpu_pipeline *p, const xpu_op *op) {
+    for (const xpu_support *row = p->target->support; row && row->lowering; row++) {
+        if (xpu_op_of(row->op) == op) return row->lowering;
+    }
+    return p->target->name;
+}
+
+/* The first node in order of execution that the operator went into; of several the last one makes its result. */
+static xpu_node node_of(const xpu_pipeline *p, uint32_t origin) {
+    xpu_node found = {0};
+    XPU_FOR_NODES(p->graph, node) {
+        if (comes_from(xpu_node_at(p->graph, node), origin)) found = node;
+    }
+    return found;
+}
+
+static fate fate_of(xpu_pipeline *p, uint32_t origin) {
+    fate result = {.origin = &p->graph->origins.items[origin]};
+    xpu_node node = node_of(p, origin);
+    if (!node.id) return result;
+    const xpu_node_info *info = xpu_node_at(p->graph, node);
+    result.layer = xpu_node_name(p->graph, node);
+    result.op = info->op->name;
+    result.region = info->region ? &p->job.regions[info->region - 1] : NULL;
+    int matrix = strcmp(info->op->name, "conv") == 0 || strcmp(info->op->name, "matmul") == 0;
+    int int16 = matrix && xpu_node_int(p->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
+    result.precision = int16 ? "int16" : "fp32";
+    result.why = layer_fact(p, result.layer, "reason");
+    result.unit = layer_fact(p, result.layer, "unit");
+    if (result.region && result.region->on_host) {
+        const xpu_refusal *refusal = xpu_partition_refusal(&p->partition, node);
+        result.unit = "host";
+        if (refusal) result.why = TEXT(p, "[%s] %s; %s", refusal->rule, refusal->sentence, refusal->value);
+    } else if (!result.unit) {
+        result.unit = lowering_of(p, info->op);
+    }
+    return result;
+}
+
+static int is_operator(const xpu_origin *origin) {
+    return strcmp(origin->op, "Output") != 0;
+}
+
+static char *explain_json(xpu_pipeline *p) {
+    json_t *top = xpu_json_own(p->arena, json_object());
+    set(p, top, "model", string(p, p->path));
+    set(p, top, "target", json_string(p->target->name));
+    json_t *list = xpu_json_set(p->arena, top, "nodes", json_array());
+    for (uint32_t i = 0; i < p->graph->origins.count; i++) {
+        if (!is_operator(&p->graph->origins.items[i])) continue;
+        fate f = fate_of(p, i);
+        json_t *entry = xpu_json_append(p->arena, list, json_object());
+        set(p, entry, "index", json_integer(f.origin->index));
+        set(p, entry, "name", string(p, f.origin->name));
+        set(p, entry, "op", string(p, f.origin->op));
+        set(p, entry, "layer", f.layer ? string(p, f.layer) : json_null());
+        if (!f.layer) continue;
+        set(p, entry, "unit", string(p, f.unit));
+        set(p, entry, "precision", json_string(f.precision));
+        if (f.region) set(p, entry, "region", json_integer(f.region->number));
+        if (f.why) set(p, entry, "why", string(p, f.why));
+    }
+    char *text = json_dumps(top, JSON_INDENT(2));
+    if (!text) xpu_out_of_memory(xpu_arena_mem(p->arena));
+    char *copy = xpu_printf(p->arena, "%s\n", text);
+    free(text);
+    return copy;
+}
+
+char *xpu_explain(xpu_pipeline *p, int as_json) {
+    if (as_json) return explain_json(p);
+    xpu_text text;
+    xpu_text_init(&text, p->arena);
+    xpu_text_add(&text, "%-4s %-18s %-24s %-24s %-9s %-6s %s\n", "#", "operator", "name", "layer", "precision",
+                 "region", "unit, and why");
+    for (uint32_t i = 0; i < p->graph->origins.count; i++) {
+        if (!is_operator(&p->graph->origins.items[i])) continue;
+        fate f = fate_of(p, i);
+        xpu_text_add(&text, "%-4u %-18s %-24s ", f.origin->index, xpu_escape(p->arena, f.origin->op, 40),
+                     xpu_escape(p->arena, f.origin->name, 60));
+        if (!f.layer) {
+            xpu_text_add(&text, "-                        -         -      nothing is left to do at run time\n");
+            continue;
+        }
+        xpu_text_add(&text, "%-24s %-9s %-6u %s%s%s\n", xpu_escape(p->arena, f.layer, 60), f.precision,
+                     f.region ? f.region->number : 0, f.unit, f.why ? ": " : "", f.why ? f.why : "");
+    }
+    return text.text;
+}
+
+char *xpu_summary(const xpu_pipeline *p) {
+    uint32_t on_host = 0;
+    for (uint32_t i = 0; i < p->job.region_count; i++) {
+        on_host += p->job.regions[i].on_host ? p->job.regions[i].node_count : 0;
+    }
+    char *text =
+        TEXT(p, "%s: %u operators, %u layers in %u region%s for %s", xpu_path_name(p->path), p->options.source_nodes,
+             xpu_count_nodes(p->graph), p->job.region_count, p->job.region_count == 1 ? "" : "s", p->target->name);
+    if (on_host) text = TEXT(p, "%s, %u layer%s on the host", text, on_host, on_host == 1 ? "" : "s");
+    text = TEXT(p, "%s; %.2f s", text, xpu_seconds() - p->started);
+    return p->output ? TEXT(p, "%s -> %s", text, p->output) : text;
+}
