@@ -161,6 +161,25 @@ static void test_encodings(void) {
     }
 }
 
+/* A file that is cut after it was read: its constants that stayed there are an error when they are needed. */
+static void test_cut_later(void) {
+    fixture f;
+    begin(&f);
+    fill_typed(&f, constant_model(&f, XPU_F32, 70001), XPU_F32, 70001, 1);
+    size_t length = 0;
+    void *bytes = xpu_onnx_pack(&f.builder, "test", &length);
+    const char *path = xpu_path_join(f.arena, xpu_temporary_folder(f.arena, &f.diags), "m.onnx");
+    xpu_file_write(f.arena, path, bytes, length, &f.diags);
+    f.status = xpu_onnx_import(f.arena, path, NULL, &f.graph, &f.diags);
+    CU_ASSERT_EQUAL_FATAL(f.status, XPU_OK);
+    CU_ASSERT_EQUAL(truncate(path, 1000), 0);
+    xpu_tensor tensor;
+    CU_ASSERT_EQUAL(xpu_const_tensor(f.graph, constant_of(&f), f.arena, &tensor, &f.diags), XPU_EIO);
+    CU_ASSERT_EQUAL_FATAL(f.diags.count, 1);
+    expect(f.diags.items[0].rule, "io-short");
+    end(&f);
+}
+
 /* Each spoils a tensor of 3 float32; the message follows "initializer 'k': ". */
 static void no_type(XpuOnnx__TensorProto *tensor) {
     tensor->data_type = 0;
@@ -555,7 +574,7 @@ static void test_out_of_memory(void) {
     CU_ASSERT(xpu_fail_each_allocation(import_small, 1) > 20);
 }
 
-XPU_TEST_MAIN("onnx reader", {"encodings", test_encodings}, {"bad tensors", test_bad_tensors},
-              {"external data", test_external_data}, {"wire format", test_wire}, {"limits", test_limits},
-              {"skeleton", test_skeleton}, {"truncated", test_truncated}, {"flipped bits", test_flipped},
-              {"out of memory", test_out_of_memory})
+XPU_TEST_MAIN("onnx reader", {"encodings", test_encodings}, {"cut later", test_cut_later},
+              {"bad tensors", test_bad_tensors}, {"external data", test_external_data}, {"wire format", test_wire},
+              {"limits", test_limits}, {"skeleton", test_skeleton}, {"truncated", test_truncated},
+              {"flipped bits", test_flipped}, {"out of memory", test_out_of_memory})
