@@ -1,0 +1,103 @@
+#include "tests/gen/devices.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "sim/func/driver.h"
+#include "tools/common/dump.h"
+#include "xpuc/include/xpuc.h"
+
+static int failed(xpu_device_check *check, const char *what, const char *text) {
+    snprintf(check->message, sizeof check->message, "%s: %s", what, text ? text : "no message");
+    return 0;
+}
+
+int xpu_device_check_compile(xpu_device_check *check, const char *model, const char *chip, const char *precision) {
+    xpuc_options options = {.chip = chip, .precision = precision};
+    xpuc_result result = {0};
+    xpuc_error error = {0};
+    xpurt_error opening = {0};
+    *check = (xpu_device_check){0};
+    int good = xpuc_compile_file(model, &options, &result, &error) == 0;
+    if (!good) failed(check, "compile", error.text);
+    if (good) check->program = xpurt_open_memory(result.bytes, result.size, "test.xpu", &opening);
+    if (good && !check->program) good = failed(check, "open", opening.text);
+    xpuc_error_clear(&error);
+    xpurt_error_clear(&opening);
+    xpuc_result_clear(&result);
+    return good;
+}
+
+void xpu_device_check_close(xpu_device_check *check) {
+    xpurt_close(check->program);
+    check->program = NULL;
+}
+
+static int run(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, xpurt_tensor *outputs,
+               const xpurt_run_options *options) {
+    xpurt_error error = {0};
+    int good = xpurt_run(check->program, inputs, count, outputs, options, &error) == 0;
+    if (!good) failed(check, options->device ? "func" : "ref", error.text);
+    xpurt_error_clear(&error);
+    return good;
+}
+
+int xpu_device_check_run(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, xpurt_tensor *outputs) {
+    return run(check, inputs, count, outputs, &(xpurt_run_options){.device = &xpu_func_driver});
+}
+
+static int compare_folders(xpu_device_check *check, const char *func, const char *ref, xpu_arena *arena,
+                           xpu_diags *diags) {
+    static const xpu_tolerance exact = {0, 0};
+    xpu_dump_list a, b;
+    xpu_dump_difference difference;
+    char text[512] = "";
+    if (xpu_dump_list_open(&a, arena, func, diags) != XPU_OK || xpu_dump_list_open(&b, arena, ref, diags) != XPU_OK ||
+        xpu_dump_compare(&a, &b, &exact, NULL, NULL, &difference, arena, diags) != XPU_OK) {
+        if (diags->count) xpu_diag_text(diags, 0, text, sizeof text);
+        return failed(check, "dumps", text);
+    }
+    check->layers = difference.compared;
+    if (difference.only_a || difference.only_b) return failed(check, "dumps", "func and ref dumped other layers");
+    if (!difference.differing) return 1;
+    snprintf(check->message, sizeof check->message, "layer '%s': %lld of %lld elements differ, first at %lld: %g, %g",
+             difference.first.layer, (long long)difference.first_comparison.differing,
+             (long long)difference.first_comparison.count, (long long)difference.first_comparison.first,
+             difference.first_comparison.first_a, difference.first_comparison.first_b);
+    return 0;
+}
+
+int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count,
+                            xpurt_tensor *outputs) {
+    xpu_mem mem;
+    xpu_diags diags;
+    xpurt_tensor *ref_outputs = calloc(xpurt_output_count(check->program) + 1, sizeof *ref_outputs);
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    if (!ref_outputs || setjmp(mem.out_of_memory)) return failed(check, "test", "out of memory");
+    xpu_arena *arena = xpu_arena_new(&mem, "test");
+    const char *folder = xpu_temporary_folder(arena, &diags);
+    const char *func = xpu_path_join(arena, folder, "func"), *ref = xpu_path_join(arena, folder, "ref");
+    int good =
+        run(check, inputs, count, outputs, &(xpurt_run_options){.device = &xpu_func_driver, .dump_folder = func}) &&
+        run(check, inputs, count, ref_outputs, &(xpurt_run_options){.dump_folder = ref}) &&
+        compare_folders(check, func, ref, arena, &diags);
+    for (uint32_t i = 0; i < xpurt_output_count(check->program); i++) xpurt_tensor_clear(&ref_outputs[i]);
+    free(ref_outputs);
+    xpu_mem_release(&mem);
+    xpu_diags_clear(&diags);
+    return good;
+}
+
+int64_t xpu_outside_tolerance(const float *got, const float *wanted, int64_t count) {
+    float largest = 0;
+    int64_t outside = 0;
+    for (int64_t i = 0; i < count; i++) largest = fmaxf(largest, fabsf(wanted[i]));
+    for (int64_t i = 0; i < count; i++) {
+        outside += !(fabsf(got[i] - wanted[i]) <= 1e-3f * fabsf(wanted[i]) + 1e-5f * largest);
+    }
+    return outside;
+}

@@ -1,0 +1,29 @@
+/* Compiles a model in process, runs it on ref and on the functional chip, and compares every layer. For tests. */
+#ifndef XPU_TESTS_DEVICES_H
+#define XPU_TESTS_DEVICES_H
+
+#include "base/diag.h"
+#include "base/npy.h"
+#include "xpu_runtime/include/xpurt.h"
+
+typedef struct {
+    xpurt_program *program;
+    char message[1024]; /* what went wrong, or which layer differs first; empty when all is well */
+    uint32_t layers;    /* results of layers that were compared */
+} xpu_device_check;
+
+/* Compiles `model` (a path) for a chip ("standard") at a precision ("fp32"). 0 with check->message on failure.
+ * xpu_device_check_close releases the program. */
+int xpu_device_check_compile(xpu_device_check *check, const char *model, const char *chip, const char *precision);
+void xpu_device_check_close(xpu_device_check *check);
+
+/* Runs on func only; outputs[i] belong to the caller (xpurt_tensor_clear). */
+int xpu_device_check_run(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, xpurt_tensor *outputs);
+
+/* Runs on func and ref with dumps in a temporary folder and compares every layer bit for bit. `outputs` are func's. */
+int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, xpurt_tensor *outputs);
+
+/* Elements of `got` outside of |a-b| <= 1e-3 |b| + 1e-5 max|b| of `wanted` (float32, same count). */
+int64_t xpu_outside_tolerance(const float *got, const float *wanted, int64_t count);
+
+#endif
