@@ -13,6 +13,9 @@
 /* Sums of fewer products of two int16 are below 2^53: exact in double. */
 enum { MAX_INT16_K = (1 << 23) - 1 };
 
+/* Pixels that are repacked at a time, all channels of them: what is written stays in the cache. */
+enum { PACK_PIXELS = 32 };
+
 /* ---- what precision changes: packing and the tile functions ---- */
 
 typedef struct {
@@ -292,11 +295,14 @@ static void conv_by_lanes(const conv_job *job, int64_t n) {
     const float *image = job->x + (size_t)(n * g->c) * pixels;
     for (int64_t first = 0; first < g->o; first += (int64_t)lanes) {
         size_t count = (size_t)(g->o - first) < lanes ? (size_t)(g->o - first) : lanes;
-        for (size_t lane = 0; lane < count; lane++) {
-            int64_t group = (first + (int64_t)lane) / (g->o / g->group);
-            for (int64_t c = 0; c < g->cg; c++) {
-                pack_x(&job->e, image + (size_t)(group * g->cg + c) * pixels, 1,
-                       at(&job->e, job->packed_x, (size_t)c * lanes + lane), (size_t)g->cg * lanes, pixels);
+        for (size_t p = 0; p < pixels; p += PACK_PIXELS) {
+            size_t chunk = pixels - p < PACK_PIXELS ? pixels - p : PACK_PIXELS;
+            for (size_t i = 0; i < count * (size_t)g->cg; i++) {
+                size_t lane = i / (size_t)g->cg, c = i % (size_t)g->cg;
+                size_t channel = ((size_t)first + lane) / (size_t)(g->o / g->group) * (size_t)g->cg + c;
+                pack_x(&job->e, image + channel * pixels + p, 1,
+                       at(&job->e, job->packed_x, (p * (size_t)g->cg + c) * lanes + lane), (size_t)g->cg * lanes,
+                       chunk);
             }
         }
         conv_channels(job, image, n, first, count, (size_t)first / lanes, 1);
@@ -309,9 +315,12 @@ static void conv_by_groups(const conv_job *job, int64_t n) {
     int64_t per_group = g->o / g->group;
     for (int64_t group = 0; group < g->group; group++) {
         const float *image = job->x + (size_t)(n * g->c + group * g->cg) * pixels;
-        for (int64_t c = 0; c < g->cg; c++) {
-            pack_x(&job->e, image + (size_t)c * pixels, 1, at(&job->e, job->packed_x, (size_t)c), (size_t)g->cg,
-                   pixels);
+        for (size_t p = 0; p < pixels; p += PACK_PIXELS) {
+            size_t chunk = pixels - p < PACK_PIXELS ? pixels - p : PACK_PIXELS;
+            for (size_t c = 0; c < (size_t)g->cg; c++) {
+                pack_x(&job->e, image + c * pixels + p, 1, at(&job->e, job->packed_x, p * (size_t)g->cg + c),
+                       (size_t)g->cg, chunk);
+            }
         }
         for (int64_t first = 0; first < per_group; first += (int64_t)lanes) {
             size_t count = (size_t)(per_group - first) < lanes ? (size_t)(per_group - first) : lanes;

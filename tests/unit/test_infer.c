@@ -302,5 +302,121 @@ static void errors_do_not_cascade(void) {
     bench_close(&b);
 }
 
+/* ---- hostile operands and attributes: an error, or a graph that verifies and runs ---- */
+
+static int64_t hostile_int(random_source *r) {
+    static const int64_t extremes[] = {
+        0, -1, INT64_MAX, INT64_MIN, (int64_t)1 << 30, (int64_t)1 << 31, (int64_t)1 << 40, -((int64_t)1 << 62), 65536};
+    if (random_range(r, 0, 7) == 0) return extremes[random_range(r, 0, 8)];
+    return random_range(r, 0, 3) ? random_range(r, 0, 3) : random_range(r, -3, 9);
+}
+
+static xpu_value hostile_operand(bench *b, random_source *r, int usual_rank) {
+    xpu_dim dims[XPU_MAX_RANK];
+    int rank = random_range(r, 0, 9) ? usual_rank : (int)random_range(r, 0, XPU_MAX_RANK);
+    xpu_dtype dtype = random_range(r, 0, 15) ? XPU_F32 : (xpu_dtype)random_range(r, XPU_F32, XPU_DTYPE_COUNT - 1);
+    for (int i = 0; i < rank; i++) {
+        int64_t size = random_range(r, 0, 15) ? random_range(r, 1, 4) : hostile_int(r);
+        if (size < 0) size = 5;
+        dims[i] = random_range(r, 0, 19) ? xpu_dim_const(&b->graph->dims, size)
+                                         : dim_named(&b->graph->dims, "NHWK"[random_range(r, 0, 3)]);
+    }
+    return xpu_graph_input(b->graph, NULL, dtype, rank, dims);
+}
+
+static uint32_t hostile_attrs(bench *b, random_source *r, xpu_op_id op, int usual_rank, xpu_attr *attrs) {
+    static const char *const modes[] = {"constant", "reflect", "edge", "?"};
+    uint32_t count = 0;
+    for (int id = 0; id < XPU_ATTR_COUNT; id++) {
+        if (!(xpu_op_of(op)->attrs >> id & 1) || random_range(r, 0, 3) == 0) continue;
+        xpu_attr attr = {
+            .id = (xpu_attr_id)id, .i = hostile_int(r), .f = random_float(r), .s = modes[random_range(r, 0, 3)]};
+        int64_t *ints = XPU_NEW_ARRAY(b->arena, int64_t, 20);
+        xpu_dim *dims = XPU_NEW_ARRAY(b->arena, xpu_dim, 20);
+        xpu_chain *chain = XPU_NEW(b->arena, xpu_chain);
+        int spatial = usual_rank > 2 ? usual_rank - 2 : 1;
+        attr.count = (uint32_t)(id == XPU_ATTR_PADS ? 2 * (op == XPU_OP_PAD ? usual_rank : spatial)
+                                : id == XPU_ATTR_PERM || id == XPU_ATTR_SHAPE ? usual_rank
+                                                                              : spatial);
+        if (random_range(r, 0, 9) == 0) attr.count = (uint32_t)random_range(r, 0, 18);
+        for (uint32_t i = 0; i < attr.count; i++) {
+            ints[i] = hostile_int(r);
+            dims[i] = xpu_dim_const(&b->graph->dims, ints[i]);
+        }
+        chain->input_count = (uint32_t)random_range(r, 0, 7);
+        chain->step_count = (uint32_t)random_range(r, 0, 33);
+        for (int i = 0; i < XPU_CHAIN_MAX_STEPS; i++) {
+            chain->steps[i].op = (xpu_elementwise)random_range(r, 0, XPU_EW_COUNT);
+            for (int k = 0; k < 3; k++) chain->steps[i].operands[k] = (uint8_t)random_range(r, 0, i + 2);
+        }
+        attr.ints = ints;
+        attr.dims = dims;
+        attr.chain = chain;
+        attrs[count++] = attr;
+    }
+    return count;
+}
+
+/* Runs the node when it is small; symbols at their least value. */
+static int run_small(bench *b, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(b->graph, node);
+    const int64_t symbols[] = {1, 1, 1, 1};
+    xpu_tensor operands[8] = {{0}}, results[2];
+    const xpu_tensor *inputs[8] = {NULL};
+    int64_t work = 1;
+    for (uint32_t i = 0; i < info->input_count + info->output_count; i++) {
+        xpu_value value = i < info->input_count ? info->inputs[i] : info->outputs[i - info->input_count];
+        xpu_tensor tensor = {.dtype = xpu_value_at(b->graph, value)->dtype,
+                             .rank = xpu_value_at(b->graph, value)->rank};
+        if (!value.id) continue;
+        if (!xpu_value_dims(b->graph, value, b->graph->dims.symbols.count ? symbols : NULL, tensor.dims)) return 0;
+        int64_t count = 1;
+        for (int d = 0; d < tensor.rank; d++) {
+            if (tensor.dims[d] > 5000 || (count *= tensor.dims[d]) > 5000) return 0;
+        }
+        work *= count ? count : 1;
+        if (work > 10000000) return 0;
+        if (i >= info->input_count) continue;
+        tensor.data = xpu_alloc(b->arena, xpu_tensor_bytes(&tensor));
+        operands[i] = tensor;
+        inputs[i] = &operands[i];
+    }
+    xpu_status status = xpu_ref_node(b->graph, node, symbols, inputs, results, b->arena, &b->diags);
+    CU_ASSERT(status == XPU_OK || b->diags.errors == 1);
+    return status == XPU_OK;
+}
+
+static void hostile(void) {
+    random_source r = random_open("hostile");
+    int accepted = 0, refused = 0, ran = 0;
+    for (int i = 0; i < 4000; i++) {
+        BENCH_OPEN(b);
+        xpu_op_id op = (xpu_op_id)random_range(&r, 0, XPU_OP_COUNT - 1);
+        int usual_rank = (int)random_range(&r, 3, 4);
+        xpu_value inputs[8];
+        xpu_attr attrs[XPU_ATTR_COUNT];
+        uint32_t count = (uint32_t)random_range(&r, xpu_op_of(op)->min_inputs, xpu_op_of(op)->min_inputs + 1);
+        for (uint32_t k = 0; k < count; k++) {
+            int is_vector = op == XPU_OP_BATCH_NORM ? k > 0 : op <= XPU_OP_MATMUL && k > 1;
+            inputs[k] = hostile_operand(&b, &r, is_vector ? 1 : usual_rank);
+        }
+        uint32_t attr_count = hostile_attrs(&b, &r, op, usual_rank, attrs);
+        xpu_node node = bench_node(&b, op, inputs, count, attrs, attr_count);
+        if (b.diags.errors) {
+            refused++;
+        } else {
+            accepted++;
+            if (xpu_graph_verify(b.graph, "hostile", &b.diags) != XPU_OK) {
+                CU_FAIL("verify");
+                bench_print(&b);
+            }
+            ran += run_small(&b, node);
+        }
+        bench_close(&b);
+    }
+    CU_ASSERT(accepted > 200 && refused > 200 && ran > 100);
+}
+
 XPU_TEST_MAIN("infer", {"windows", windows}, {"matrix products", matrices}, {"moving elements", movers},
-              {"elementwise", elementwise}, {"folding", folding}, {"errors do not cascade", errors_do_not_cascade})
+              {"elementwise", elementwise}, {"folding", folding}, {"errors do not cascade", errors_do_not_cascade},
+              {"hostile attributes", hostile})
