@@ -26,8 +26,8 @@ typedef enum {
 
 typedef struct {
     xpu_dim_kind kind;
-    int64_t value; /* the constant, or the index of the symbol */
-    xpu_dim a, b;  /* operands */
+    int64_t value;            /* the constant, or the index of the symbol */
+    xpu_dim a, b;             /* operands */
     int64_t min, max;         /* bounds over all symbols' ranges, saturated */
     int64_t modulus, residue; /* value mod modulus == residue; modulus 0: the value is residue, 1: nothing known */
     uint32_t size;            /* nodes of the expression, counted as a tree */
@@ -68,6 +68,8 @@ int64_t xpu_dim_eval(const xpu_dims *dims, xpu_dim dim, const int64_t *symbol_va
 /* "N*3+1" in the arena. */
 const char *xpu_dim_text(const xpu_dims *dims, xpu_dim dim, xpu_arena *arena);
 
-static inline int xpu_dim_equal(xpu_dim a, xpu_dim b) { return a.id == b.id; }
+static inline int xpu_dim_equal(xpu_dim a, xpu_dim b) {
+    return a.id == b.id;
+}
 
 #endif

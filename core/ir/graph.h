@@ -47,11 +47,11 @@ typedef enum {
 } xpu_const_kind;
 
 typedef enum {
-    XPU_STEP_CAST,          /* to dtype */
-    XPU_STEP_TRANSPOSE,     /* by perm */
-    XPU_STEP_RESHAPE,       /* to dims */
-    XPU_STEP_SCALE,         /* times scale[index along axis], rounded once to float32 */
-    XPU_STEP_QUANTISE       /* float32 -> dtype: clamp(rne(fl(x * inverse[index along axis]))) to +-scale_max */
+    XPU_STEP_CAST,      /* to dtype */
+    XPU_STEP_TRANSPOSE, /* by perm */
+    XPU_STEP_RESHAPE,   /* to dims */
+    XPU_STEP_SCALE,     /* times scale[index along axis], rounded once to float32 */
+    XPU_STEP_QUANTISE   /* float32 -> dtype: clamp(rne(fl(x * inverse[index along axis]))) to +-scale_max */
 } xpu_step_kind;
 
 typedef struct {
@@ -141,17 +141,21 @@ typedef struct xpu_graph {
 /* An empty graph in its own arena; `name` and `file` are copied. */
 xpu_graph *xpu_graph_new(xpu_arena *arena, const char *name, const char *file);
 
-static inline xpu_value_info *xpu_value_at(const xpu_graph *graph, xpu_value value)
-{
+static inline xpu_value_info *xpu_value_at(const xpu_graph *graph, xpu_value value) {
     return &graph->values.items[value.id];
 }
-static inline xpu_node_info *xpu_node_at(const xpu_graph *graph, xpu_node node) { return &graph->nodes.items[node.id]; }
-static inline xpu_block_info *xpu_block_at(const xpu_graph *graph, xpu_block block)
-{
+static inline xpu_node_info *xpu_node_at(const xpu_graph *graph, xpu_node node) {
+    return &graph->nodes.items[node.id];
+}
+static inline xpu_block_info *xpu_block_at(const xpu_graph *graph, xpu_block block) {
     return &graph->blocks.items[block.id];
 }
-static inline xpu_node xpu_graph_first(const xpu_graph *graph) { return graph->blocks.items[1].first; }
-static inline xpu_node xpu_node_next(const xpu_graph *graph, xpu_node node) { return xpu_node_at(graph, node)->next; }
+static inline xpu_node xpu_graph_first(const xpu_graph *graph) {
+    return graph->blocks.items[1].first;
+}
+static inline xpu_node xpu_node_next(const xpu_graph *graph, xpu_node node) {
+    return xpu_node_at(graph, node)->next;
+}
 #define XPU_FOR_NODES(graph, node)                                                                                     \
     for (xpu_node node = xpu_graph_first(graph); node.id; node = xpu_node_next(graph, node))
 
@@ -186,13 +190,11 @@ void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before);
 int xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to);
 uint32_t xpu_remove_dead(xpu_graph *graph); /* nodes without uses or effect; returns how many */
 
-static inline xpu_value xpu_node_input(const xpu_graph *graph, xpu_node node, uint32_t i)
-{
+static inline xpu_value xpu_node_input(const xpu_graph *graph, xpu_node node, uint32_t i) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     return i < info->input_count ? info->inputs[i] : (xpu_value){0};
 }
-static inline xpu_value xpu_node_output(const xpu_graph *graph, xpu_node node, uint32_t i)
-{
+static inline xpu_value xpu_node_output(const xpu_graph *graph, xpu_node node, uint32_t i) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     return i < info->output_count ? info->outputs[i] : (xpu_value){0};
 }
@@ -201,7 +203,7 @@ static inline xpu_value xpu_node_output(const xpu_graph *graph, xpu_node node, u
 int64_t xpu_node_int(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
 float xpu_node_float(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
 const int64_t *xpu_node_ints(const xpu_graph *graph, xpu_node node, xpu_attr_id id, uint32_t *count);
-const char *xpu_node_string(const xpu_graph *graph, xpu_node node, xpu_attr_id id); /* NULL when absent */
+const char *xpu_node_string(const xpu_graph *graph, xpu_node node, xpu_attr_id id);   /* NULL when absent */
 const xpu_attr *xpu_node_attr(const xpu_graph *graph, xpu_node node, xpu_attr_id id); /* NULL when absent */
 void xpu_node_set_attr(xpu_graph *graph, xpu_node node, const xpu_attr *attr);        /* adds or replaces; copied */
 
@@ -214,7 +216,8 @@ const char *xpu_node_name(const xpu_graph *graph, xpu_node node);
  * 64 KiB) are computed at once. The source value is unchanged. */
 xpu_value xpu_const_derive(xpu_graph *graph, xpu_value constant, const xpu_const_step *step, const char *name,
                            xpu_diags *diags);
-/* The finished bytes of a constant, row-major over the value's dims, in `arena`. NULL with a diagnostic on I/O errors. */
+/* The finished bytes of a constant, row-major over the value's dims, in `arena`. NULL with a diagnostic on I/O errors.
+ */
 void *xpu_const_data(const xpu_graph *graph, xpu_value constant, xpu_arena *arena, xpu_diags *diags);
 /* A whole constant as a tensor in `arena`. */
 xpu_status xpu_const_tensor(const xpu_graph *graph, xpu_value constant, xpu_arena *arena, xpu_tensor *tensor,

@@ -74,8 +74,7 @@ typedef enum {
 const xpu_op *xpu_op_of(xpu_op_id id);
 xpu_op_id xpu_op_id_of(const xpu_op *op);
 const xpu_op *xpu_op_by_name(const char *name); /* NULL when there is none */
-static inline int xpu_node_is(const xpu_graph *graph, xpu_node node, xpu_op_id id)
-{
+static inline int xpu_node_is(const xpu_graph *graph, xpu_node node, xpu_op_id id) {
     return xpu_node_at(graph, node)->op == xpu_op_of(id);
 }
 
@@ -87,7 +86,8 @@ int xpu_elementwise_step(const xpu_graph *graph, xpu_node node, xpu_chain_step *
 xpu_status xpu_op_infer(xpu_graph *graph, xpu_node node, xpu_diags *diags);
 
 /* Adds a node and infers it: the way frontends and passes build. The result is named as given. The node is returned
- * also when inference failed (diags has the errors, the result has no dtype): inference of what uses it stays silent. */
+ * also when inference failed (diags has the errors, the result has no dtype): inference of what uses it stays silent.
+ */
 xpu_node xpu_build(xpu_graph *graph, xpu_node before, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
                    const char *output_name, const xpu_attr *attrs, uint32_t attr_count, const uint32_t *origins,
                    uint32_t origin_count, xpu_diags *diags);
