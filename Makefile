@@ -33,6 +33,7 @@ COMMON  := base core core/ir core/ops core/passes memplan xpu_runtime/program
 COMPILE := frontend/onnx partition xpu_codegen xpuc
 RUN     := xpu_runtime/host
 FUNC    := sim/func
+SHARED  := tools/common
 sources  = $(foreach d,$(1),$(sort $(wildcard $(d)/*.c)))
 objects  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out xpuc/main.c,$(call sources,$(1))))
 protos  := frontend/onnx/onnx xpu_runtime/program/program
@@ -41,7 +42,7 @@ pb       = $(patsubst %,$(BUILD)/obj/gen/%.pb-c.o,$(1))
 
 XPUC_O  := $(call objects,$(COMMON) $(COMPILE)) $(call pb,$(protos))
 XPURT_O := $(call objects,$(COMMON) $(RUN)) $(call pb,xpu_runtime/program/program)
-ALL_O   := $(call objects,$(COMMON) $(COMPILE) $(RUN) $(FUNC)) $(call pb,$(protos))
+ALL_O   := $(call objects,$(COMMON) $(COMPILE) $(RUN) $(FUNC) $(SHARED)) $(call pb,$(protos))
 
 LIBXPUC  := $(BUILD)/lib/libxpuc.so
 LIBXPURT := $(BUILD)/lib/libxpurt.so

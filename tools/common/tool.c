@@ -1,0 +1,105 @@
+#include "tools/common/tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int is_common(const xpu_arguments *all, uint32_t i, const char *name) {
+    return all->items[i].name && strcmp(all->items[i].name, name) == 0;
+}
+
+/* Takes the options that every tool has out of the list. */
+static void take_common(xpu_tool *tool, const xpu_arguments *all, int *help, int *version) {
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (is_common(all, i, "quiet"))
+            tool->quiet = 1;
+        else if (is_common(all, i, "verbose"))
+            tool->verbose++;
+        else if (is_common(all, i, "help"))
+            *help = 1;
+        else if (is_common(all, i, "version"))
+            *version = 1;
+        else
+            XPU_PUSH(tool->arena, &tool->arguments, all->items[i]);
+    }
+}
+
+static int work(xpu_tool *tool, int argc, char **argv, int (*run)(xpu_tool *tool)) {
+    xpu_arguments all;
+    int help = 0, version = 0;
+    xpu_options_parse(tool->arena, tool->command, argc, argv, &all, &tool->diags);
+    take_common(tool, &all, &help, &version);
+    if (help) {
+        xpu_diags_clear(&tool->diags);
+        fputs(xpu_options_help(tool->arena, tool->command), stdout);
+        return XPU_OK;
+    }
+    if (version) {
+        xpu_diags_clear(&tool->diags);
+        printf("%s %s\n", tool->command->tool, XPU_VERSION);
+        return XPU_OK;
+    }
+    return tool->diags.errors ? XPU_EUSAGE : run(tool);
+}
+
+int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(xpu_tool *tool)) {
+    static xpu_tool tool; /* static: its contents are needed after a longjmp */
+    static int result;
+    tool.command = command;
+    xpu_mem_init(&tool.mem);
+    xpu_diags_init(&tool.diags);
+    if (setjmp(tool.mem.out_of_memory)) {
+        xpu_error_oom(&tool.diags);
+    } else {
+        tool.arena = xpu_arena_new(&tool.mem, "tool");
+        result = work(&tool, argc, argv, run);
+    }
+    int unwritten = fflush(stdout) != 0 || ferror(stdout);
+    xpu_diags_print(&tool.diags, stderr);
+    if (tool.diags.errors || tool.diags.out_of_memory) result = (int)xpu_diags_status(&tool.diags);
+    if (unwritten && result == XPU_OK) {
+        fprintf(stderr, "%s: error [io-write] standard output cannot be written\n", command->tool);
+        result = XPU_EIO;
+    }
+    xpu_diags_clear(&tool.diags);
+    xpu_mem_release(&tool.mem);
+    return result;
+}
+
+const char *xpu_tool_option(const xpu_tool *tool, const char *name) {
+    const char *value = NULL;
+    for (uint32_t i = 0; i < tool->arguments.count; i++) {
+        const xpu_argument *a = &tool->arguments.items[i];
+        if (a->name && strcmp(a->name, name) == 0) value = a->value;
+    }
+    return value;
+}
+
+int xpu_tool_flag(const xpu_tool *tool, const char *name) {
+    for (uint32_t i = 0; i < tool->arguments.count; i++) {
+        const xpu_argument *a = &tool->arguments.items[i];
+        if (a->name && strcmp(a->name, name) == 0) return 1;
+    }
+    return 0;
+}
+
+const char *xpu_tool_word(const xpu_tool *tool, uint32_t index) {
+    for (uint32_t i = 0; i < tool->arguments.count; i++) {
+        if (!tool->arguments.items[i].name && index-- == 0) return tool->arguments.items[i].value;
+    }
+    return NULL;
+}
+
+uint32_t xpu_tool_words(const xpu_tool *tool) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < tool->arguments.count; i++) count += tool->arguments.items[i].name == NULL;
+    return count;
+}
+
+int xpu_tool_usage(xpu_tool *tool, const char *where, const char *what, const char *why, const char *hint) {
+    return (int)xpu_error(&tool->diags, XPU_EUSAGE, NULL, "usage", where, what, why, hint);
+}
+
+int xpu_tool_report(const xpu_tool *tool, int status, const char *text) {
+    if (text && (status || !tool->quiet)) fputs(text, stderr);
+    return status;
+}

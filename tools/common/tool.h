@@ -1,0 +1,33 @@
+/* What the mains of the tools share: the command line, the API boundary, printing of errors. */
+#ifndef XPU_TOOLS_TOOL_H
+#define XPU_TOOLS_TOOL_H
+
+#include "base/option.h"
+
+typedef struct xpu_tool {
+    xpu_mem mem;
+    xpu_diags diags;  /* printed to stderr at the end */
+    xpu_arena *arena; /* lives until the end */
+    const xpu_command *command;
+    xpu_arguments arguments; /* without the four options that every tool has */
+    int quiet, verbose;      /* verbose: how often -v was given */
+} xpu_tool;
+
+/* Parses the command line, answers --help and --version, calls `run`, prints the problems and returns the exit code:
+ * the first error's, else what `run` returned. */
+int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(xpu_tool *tool));
+
+/* Value of an option, the last one where it was given more than once, or NULL. */
+const char *xpu_tool_option(const xpu_tool *tool, const char *name);
+int xpu_tool_flag(const xpu_tool *tool, const char *name);
+/* Word `index` among those that are no options, or NULL. */
+const char *xpu_tool_word(const xpu_tool *tool, uint32_t index);
+uint32_t xpu_tool_words(const xpu_tool *tool);
+
+/* An error [usage] about the command line; returns its exit code. */
+int xpu_tool_usage(xpu_tool *tool, const char *where, const char *what, const char *why, const char *hint);
+
+/* Moves the text of a library's error (xpuc_error, xpurt_error) to stderr; returns `status`. */
+int xpu_tool_report(const xpu_tool *tool, int status, const char *text);
+
+#endif
