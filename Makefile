@@ -167,7 +167,7 @@ $(BUILD)/lib/xpu-target-%.so: $(BUILD)/obj/examples/%/plugin.o
 TEST_C    := $(wildcard tests/*/test_*.c)
 LONG_C    := $(wildcard tests/*/long_*.c)
 BENCH_C   := $(wildcard tests/bench/*.c)
-GEN_C     := $(filter-out %_main.c,$(wildcard tests/gen/*.c))
+GEN_C     := $(filter-out %_main.c,$(wildcard tests/gen/*.c tests/chip/rig/*.c))
 TEST_LIB  := $(BUILD)/lib/libxpu-tests.a
 TEST_BIN  := $(patsubst %.c,$(BUILD)/%,$(TEST_C))
 LONG_BIN  := $(patsubst %.c,$(BUILD)/%,$(LONG_C))
@@ -180,7 +180,13 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(TEST_LIB) $(LIBXPURT) $(LIBXPUC) $(LI
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(TEST_LIB) $(LIBALL) $(LDFLAGS) $(LDLIBS) -lcunit
-tests: $(TEST_BIN) $(GEN_BIN)
+# The device's half of the kernel tests
+KERNELS_ELF := $(BUILD)/tests/chip/kernels.elf
+$(KERNELS_ELF): $(BUILD)/device/tests/chip/device/kernels.o $(SHARE)/device/libxpudevice.a xpu_runtime/devrt/link.ld
+	@mkdir -p $(@D)
+	$(call say,LLD,$@)
+	$(Q)ld.lld-19 --gc-sections -T xpu_runtime/devrt/link.ld $(filter %.o %.a,$^) -o $@
+tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)
 test: all tests
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
 test-long: all tests $(LONG_BIN)

@@ -1,0 +1,206 @@
+#include "tests/chip/rig/rig.h"
+
+#include <elf.h>
+#include <stdarg.h>
+
+#include "sim/func/driver.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+
+enum { GM_BYTES = 6 << 20, GAP = 256, PAGE = 4096, REPORTS = 5 };
+
+/* ---- The program ---- */
+
+static uint8_t *read_whole(const char *path, size_t *bytes) {
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        printf("cannot read %s\n", path);
+        return NULL;
+    }
+    fseek(file, 0, SEEK_END);
+    *bytes = (size_t)ftell(file);
+    rewind(file);
+    uint8_t *data = malloc(*bytes);
+    if (fread(data, 1, *bytes, file) != *bytes) *bytes = 0;
+    fclose(file);
+    return data;
+}
+
+static uint32_t symbol(const uint8_t *elf, const char *name) {
+    const Elf32_Ehdr *header = (const void *)elf;
+    const Elf32_Shdr *sections = (const void *)(elf + header->e_shoff);
+    for (int i = 0; i < header->e_shnum; i++) {
+        if (sections[i].sh_type != SHT_SYMTAB) continue;
+        const Elf32_Sym *symbols = (const void *)(elf + sections[i].sh_offset);
+        const char *names = (const char *)elf + sections[sections[i].sh_link].sh_offset;
+        for (uint32_t j = 0; j < sections[i].sh_size / sizeof *symbols; j++)
+            if (strcmp(names + symbols[j].st_name, name) == 0) return symbols[j].st_value;
+    }
+    return 0;
+}
+
+static int load_program(rig *r) {
+    const char *build = getenv("XPU_BUILD");
+    char path[1024];
+    snprintf(path, sizeof path, "%s/tests/chip/kernels.elf", build ? build : "build");
+    size_t bytes = 0;
+    uint8_t *elf = read_whole(path, &bytes);
+    if (!elf || bytes < sizeof(Elf32_Ehdr)) return 0;
+    const Elf32_Ehdr *header = (const void *)elf;
+    const Elf32_Phdr *segments = (const void *)(elf + header->e_phoff);
+    int fine = 1;
+    for (int i = 0; i < header->e_phnum; i++)
+        if (segments[i].p_type == PT_LOAD)
+            fine &= !xpu_func_driver.write(r->device, segments[i].p_paddr, elf + segments[i].p_offset,
+                                           segments[i].p_filesz);
+    r->entry = header->e_entry;
+    r->plan_address = symbol(elf, "xpu_plan");
+    r->control_address = symbol(elf, "xpu_control");
+    r->regions[RIG_GM].base = symbol(elf, "xpu_image_end");
+    free(elf);
+    return fine && r->plan_address && r->control_address && r->regions[RIG_GM].base;
+}
+
+int rig_open(rig *r, const char *chip, random_source *random) {
+    memset(r, 0, sizeof *r);
+    BENCH_OPEN(ir);
+    r->random = random;
+    if (xpu_chip_load(ir.arena, "configs/chip", chip, &r->chip, &ir.diags) != XPU_OK) return 0;
+    r->device = xpu_func_driver.create(&r->chip, &ir.diags);
+    bench_close(&ir);
+    if (!r->device || !load_program(r)) return 0;
+    r->regions[RIG_L3] = (rig_region){.base = XPU_L3_BASE, .bytes = r->chip.l3_bytes};
+    if (r->regions[RIG_L3].bytes > GM_BYTES) r->regions[RIG_L3].bytes = GM_BYTES;
+    r->regions[RIG_GM].bytes = GM_BYTES;
+    for (int i = 0; i < RIG_MEMORIES; i++) {
+        r->regions[i].expected = malloc(r->regions[i].bytes);
+        r->regions[i].actual = malloc(r->regions[i].bytes);
+    }
+    return 1;
+}
+
+void rig_close(rig *r) {
+    for (int i = 0; i < RIG_MEMORIES; i++) {
+        free(r->regions[i].expected);
+        free(r->regions[i].actual);
+    }
+    xpu_func_driver.destroy(r->device);
+}
+
+/* ---- A case ---- */
+
+void rig_begin(rig *r, const char *what, ...) {
+    va_list args;
+    va_start(args, what);
+    vsnprintf(r->what, sizeof r->what, what, args);
+    va_end(args);
+    for (int i = 0; i < RIG_MEMORIES; i++) r->regions[i].used = 0;
+    r->plan[0] = 0;
+    r->plan_words = 1;
+}
+
+static void noise(rig *r, uint8_t *bytes, uint32_t count) {
+    for (uint32_t i = 0; i < count; i += 8) {
+        uint64_t bits = random_bits(r->random);
+        memcpy(bytes + i, &bits, count - i < 8 ? count - i : 8);
+    }
+}
+
+/* A piece of the region behind what is used, noise so far. */
+static uint32_t take(rig *r, rig_region *region, uint32_t bytes) {
+    uint32_t offset = region->used;
+    noise(r, region->expected + offset, bytes);
+    memcpy(region->actual + offset, region->expected + offset, bytes);
+    region->used += bytes;
+    return offset;
+}
+
+uint32_t rig_place(rig *r, const void *data, uint32_t bytes, uint32_t alignment) {
+    uint32_t gap = GAP + alignment * (uint32_t)random_range(r->random, 0, 16 / alignment), room = bytes + 2 * GAP + 64;
+    rig_region *region = &r->regions[random_range(r->random, 0, 1)];
+    if (region->bytes - region->used < room) region = &r->regions[RIG_GM];
+    if (region->bytes - region->used < room) {
+        printf("%s: no room for %u bytes\n", r->what, bytes);
+        exit(EXIT_FAILURE);
+    }
+    uint32_t offset = take(r, region, (room + 63) / 64 * 64) + gap;
+    if (data) {
+        memcpy(region->expected + offset, data, bytes);
+        memcpy(region->actual + offset, data, bytes);
+    }
+    return region->base + offset;
+}
+
+void rig_expect(rig *r, uint32_t address, const void *data, uint32_t bytes) {
+    rig_region *region = &r->regions[address >= XPU_GM_BASE ? RIG_GM : RIG_L3];
+    memcpy(region->expected + (address - region->base), data, bytes);
+}
+
+void rig_call(rig *r, xpu_call_kernel kernel, xpu_call_body_id body, const void *args, uint32_t bytes) {
+    uint32_t *head = r->plan + r->plan_words;
+    r->plan_words += XPU_CALL_HEAD + bytes / 4;
+    if (r->plan_words > XPU_CALL_WORDS) exit(EXIT_FAILURE);
+    head[0] = kernel;
+    head[1] = body;
+    head[2] = bytes / 4;
+    memcpy(head + XPU_CALL_HEAD, args, bytes);
+    r->plan[0]++;
+}
+
+uint32_t rig_sm(const rig *r) {
+    return XPU_SM_BASE + XPU_MAILBOX_BYTES * XPU_MAX_CORES + 0 * r->chip.cores;
+}
+
+static int is_nan(uint32_t bits) {
+    return (bits & 0x7fffffff) > 0x7f800000;
+}
+
+static void compare(const rig *r, const rig_region *region) {
+    unsigned wrong = 0;
+    for (uint32_t i = 0; i < region->used; i += 4) {
+        uint32_t expected, actual;
+        memcpy(&expected, region->expected + i, 4);
+        memcpy(&actual, region->actual + i, 4);
+        if (expected == actual || (is_nan(expected) && is_nan(actual))) continue;
+        if (wrong == 0) printf("\n%s, chip %s:", r->what, r->chip.name);
+        if (wrong < REPORTS) printf("\n  0x%08x: %08x, not %08x", region->base + i, actual, expected);
+        wrong++;
+    }
+    if (wrong) printf("\n  %u words differ\n", wrong);
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+static int run_program(rig *r) {
+    xpurt_event event = {0};
+    const uint32_t control[2] = {0, 0};
+    xpu_func_driver.write(r->device, r->plan_address, r->plan, 4 * r->plan_words);
+    xpu_func_driver.write(r->device, r->control_address, control, sizeof control);
+    if (xpu_func_driver.start(r->device, r->entry)) return 0;
+    do {
+        if (xpu_func_driver.run(r->device, 2000000000, &event)) return 0;
+    } while (event.kind == XPURT_EVENT_LAYER);
+    if (event.kind == XPURT_EVENT_ENDED && event.status == 0) return 1;
+    printf("\n%s, chip %s: event %d\n", r->what, r->chip.name, event.kind);
+    if (event.kind == XPURT_EVENT_FAULT)
+        printf("%s: %s\ncore %d, pc %08x, address %08llx, descriptor %08llx, code %x\n%s\n", event.fault->cause_text,
+               event.fault->reason, event.fault->core, event.fault->pc, (unsigned long long)event.fault->address,
+               (unsigned long long)event.fault->descriptor, event.fault->code,
+               event.fault->state ? event.fault->state : "");
+    return 0;
+}
+
+void rig_run(rig *r) {
+    xpurt_counters before, after;
+    for (int i = 0; i < RIG_MEMORIES; i++)
+        xpu_func_driver.write(r->device, r->regions[i].base, r->regions[i].actual, r->regions[i].used);
+    xpu_func_driver.counters(r->device, &before);
+    int fine = run_program(r);
+    CU_ASSERT(fine);
+    xpu_func_driver.counters(r->device, &after);
+    r->instructions = 0;
+    for (int i = 0; i < XPURT_MAX_CORES; i++) r->instructions += after.instructions[i] - before.instructions[i];
+    r->gm_bytes = after.gm_read_bytes + after.gm_write_bytes - before.gm_read_bytes - before.gm_write_bytes;
+    for (int i = 0; i < RIG_MEMORIES && fine; i++) {
+        xpu_func_driver.read(r->device, r->regions[i].base, r->regions[i].actual, r->regions[i].used);
+        compare(r, &r->regions[i]);
+    }
+}

@@ -1,0 +1,69 @@
+/*
+ * The bench of the kernel tests: a functional chip with the test program in it, device memory filled with noise in
+ * which the operands of a call lie, and a comparison of all of that memory with what it must hold afterwards.
+ */
+#ifndef XPU_TESTS_CHIP_RIG_H
+#define XPU_TESTS_CHIP_RIG_H
+
+#include "core/chip.h"
+#include "tests/chip/rig/kernel_calls.h"
+#include "tests/unit/ir.h"
+#include "xpu_runtime/include/xpurt_device.h"
+
+/* The argument structs of xpu_runtime/include/xpu_kernels.h, whose functions have names that the host uses too. */
+#define ADDRESS(name) uint32_t name;
+#define INT(name)     int32_t name;
+#define FLOAT(name)   float name;
+#define KERNEL(name, fields, about)                                                                                    \
+    struct xpu_##name##_args {                                                                                         \
+        fields                                                                                                         \
+    };
+#include "xpu_runtime/include/kernels.def"
+#undef KERNEL
+#undef ADDRESS
+#undef INT
+#undef FLOAT
+
+typedef enum { RIG_L3, RIG_GM, RIG_MEMORIES } rig_memory;
+
+/* Part of device memory that calls use, and what it must hold. */
+typedef struct {
+    uint32_t base, bytes, used;
+    uint8_t *expected, *actual;
+} rig_region;
+
+typedef struct {
+    xpu_chip chip;
+    xpurt_device *device;
+    uint32_t entry, plan_address, control_address;
+    rig_region regions[RIG_MEMORIES];
+    random_source *random;
+    uint32_t plan[XPU_CALL_WORDS], plan_words;
+    char what[512]; /* the case in words, printed when it fails */
+    uint64_t instructions;
+    uint64_t gm_bytes;
+} rig;
+
+/* A chip of configs/chip with the program of $XPU_BUILD/tests/chip/kernels.elf; 0 when something is missing. */
+int rig_open(rig *r, const char *chip, random_source *random);
+void rig_close(rig *r);
+
+/* Begins a case: memory is free again, noise everywhere, no calls. */
+void rig_begin(rig *r, const char *what, ...) __attribute__((format(printf, 2, 3)));
+
+/* Room in a drawn memory (L3 or GM, where it fits) at a drawn address that is a multiple of `alignment`. `data`: what
+ * lies there before the run; NULL: noise. */
+uint32_t rig_place(rig *r, const void *data, uint32_t bytes, uint32_t alignment);
+/* What must lie at `address` after the run. */
+void rig_expect(rig *r, uint32_t address, const void *data, uint32_t bytes);
+
+/* Adds a call; `args` is the kernel's struct. */
+void rig_call(rig *r, xpu_call_kernel kernel, xpu_call_body_id body, const void *args, uint32_t bytes);
+
+/* Runs the calls and compares all memory. 4-byte words that are NaN on both sides are equal. Checks with CUnit. */
+void rig_run(rig *r);
+
+/* First address of SM that calls may use, behind the mailboxes. */
+uint32_t rig_sm(const rig *r);
+
+#endif
