@@ -1,0 +1,493 @@
+/* Target-neutral passes: what small graphs become, and that their results stay what they were. */
+#include <math.h>
+
+#include "core/passes/passes.h"
+#include "tests/unit/ir.h"
+#include "xpuc/pipeline.h"
+
+static const xpu_pattern patterns[] = {
+    {"bias", "adds a constant vector", {"conv|matmul", "add"}, xpu_accepts_bias, xpu_fuse_bias},
+    {"branch", "adds a tensor", {"conv|matmul", "add"}, xpu_accepts_branch, xpu_fuse_branch},
+    {"activation", "clips", {"conv|matmul", "relu|clip|leaky_relu"}, xpu_accepts_activation, xpu_fuse_activation},
+    {NULL, NULL, {NULL}, NULL, NULL},
+};
+
+static xpu_status match(xpu_graph *graph, xpu_diags *diags) {
+    static const xpu_target target = {.name = "test", .patterns = patterns};
+    return xpu_partition_match(graph, &target, NULL, diags);
+}
+
+/* ---- short ways to build ---- */
+
+static xpu_value constant(bench *b, int rank, const int64_t *dims) {
+    xpu_tensor tensor = {.dtype = XPU_F32, .rank = rank};
+    random_source r = {b->graph->values.count};
+    for (int i = 0; i < rank; i++) tensor.dims[i] = dims[i];
+    int64_t count = xpu_tensor_count(&tensor);
+    float *data = XPU_NEW_ARRAY(b->arena, float, count);
+    for (int64_t i = 0; i < count; i++) data[i] = 0.5f + (float)random_range(&r, 0, 1000) / 1000;
+    tensor.data = data;
+    return xpu_graph_const_bytes(b->graph, NULL, &tensor);
+}
+
+static xpu_value input(bench *b, int rank, const int64_t *dims) {
+    return bench_input(b, NULL, XPU_F32, rank, dims);
+}
+
+static xpu_value op(bench *b, xpu_op_id id, const xpu_value *inputs, uint32_t count, const xpu_attr *attrs,
+                    uint32_t attr_count) {
+    return xpu_node_output(b->graph, bench_node(b, id, inputs, count, attrs, attr_count), 0);
+}
+
+#define COUNT_OF_LIST(type, ...) (sizeof((type[]){__VA_ARGS__}) / sizeof(type))
+#define OP(b, id, ...)                                                                                                 \
+    op(b, XPU_OP_##id, (const xpu_value[]){__VA_ARGS__}, COUNT_OF_LIST(xpu_value, __VA_ARGS__), NULL, 0)
+#define OP_WITH(b, id, x, ...)                                                                                         \
+    op(b, XPU_OP_##id, &(x), 1, (const xpu_attr[]){__VA_ARGS__}, COUNT_OF_LIST(xpu_attr, __VA_ARGS__))
+#define OUT(b, value) xpu_graph_output((b)->graph, value)
+
+static xpu_value reshape(bench *b, xpu_value x, int rank, const int64_t *dims) {
+    xpu_dim shape[XPU_MAX_RANK];
+    for (int i = 0; i < rank; i++) shape[i] = xpu_dim_const(&b->graph->dims, dims[i]);
+    xpu_attr attr = XPU_ATTR_DIMS_OF(SHAPE, shape, (uint32_t)rank);
+    return op(b, XPU_OP_RESHAPE, &x, 1, &attr, 1);
+}
+
+static xpu_value conv(bench *b, xpu_value x) {
+    return OP(b, CONV, x, constant(b, DIMS(4, 3, 3, 3)));
+}
+
+static xpu_value image(bench *b) {
+    return input(b, DIMS(2, 3, 6, 7));
+}
+
+/* What the graph consists of: "conv+bias+clip chain(2)". */
+static const char *summary(const bench *b) {
+    static const char *const activations[] = {"", "+clip", "+leaky"};
+    xpu_text text;
+    xpu_text_init(&text, b->arena);
+    XPU_FOR_NODES(b->graph, node) {
+        const char *name = xpu_node_at(b->graph, node)->op->name;
+        xpu_text_add(&text, "%s%s", text.length ? " " : "", name);
+        if (strcmp(name, "chain") == 0) {
+            const xpu_chain *chain = xpu_node_attr(b->graph, node, XPU_ATTR_STEPS)->chain;
+            xpu_text_add(&text, "(%u)", chain->step_count);
+        }
+        if (strcmp(name, "conv") != 0 && strcmp(name, "matmul") != 0) continue;
+        int after = xpu_node_int(b->graph, node, XPU_ATTR_BRANCH_AFTER) != 0;
+        const char *branch = xpu_node_input(b->graph, node, XPU_IN_BRANCH).id ? "+branch" : "";
+        const char *activation = activations[xpu_node_int(b->graph, node, XPU_ATTR_ACTIVATION)];
+        xpu_text_add(&text, "%s%s%s", xpu_node_input(b->graph, node, XPU_IN_BIAS).id ? "+bias" : "",
+                     after ? activation : branch, after ? branch : activation);
+    }
+    return text.text ? text.text : "";
+}
+
+typedef struct {
+    const char *name;
+    void (*build)(bench *b);
+    const char *after;
+} pass_case;
+
+static void run_case(const pass_case *c, xpu_effect effect, xpu_status (*pass)(xpu_graph *, xpu_diags *)) {
+    BENCH_OPEN(b);
+    c->build(&b);
+    CU_ASSERT_EQUAL_FATAL(b.diags.errors, 0);
+    CU_ASSERT_EQUAL(xpu_graph_verify(b.graph, "build", &b.diags), XPU_OK);
+    xpu_value output = b.graph->outputs.items[0];
+    const char *name = xpu_value_at(b.graph, output)->name;
+    xpu_checker *checker = xpu_checker_new(b.arena);
+    CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "build", XPU_EFFECT_DEFINES, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(pass(b.graph, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_graph_verify(b.graph, "pass", &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "pass", effect, &b.diags), XPU_OK);
+    const char *found = summary(&b);
+    if (strcmp(found, c->after) != 0) printf("%s: got '%s', expected '%s'\n", c->name, found, c->after);
+    CU_ASSERT_STRING_EQUAL(found, c->after);
+    CU_ASSERT_STRING_EQUAL(xpu_value_at(b.graph, b.graph->outputs.items[0])->name, name);
+    CU_ASSERT_EQUAL(xpu_value_at(b.graph, b.graph->outputs.items[0])->kind, XPU_VALUE_NODE);
+    if (b.diags.errors) bench_print(&b);
+    CU_ASSERT_EQUAL(b.diags.errors, 0);
+    bench_close(&b);
+}
+
+#define RUN_CASES(cases, effect, pass)                                                                                 \
+    for (size_t i_ = 0; i_ < sizeof(cases) / sizeof *(cases); i_++) run_case(&(cases)[i_], effect, pass)
+
+/* ---- fold ---- */
+
+static void fold_unary(bench *b) {
+    xpu_value k = OP(b, SQRT, constant(b, DIMS(2, 3)));
+    OUT(b, OP(b, ADD, input(b, DIMS(2, 3)), k));
+}
+static void fold_large(bench *b) { /* over 64 KiB: recipes, and the reference kernel */
+    xpu_value k = reshape(b, constant(b, DIMS(200, 300)), DIMS(300, 200));
+    k = OP_WITH(b, TRANSPOSE, k, INTS(PERM, 1, 0));
+    xpu_value sum = OP(b, ADD, k, constant(b, DIMS(200, 300)));
+    OUT(b, OP(b, MUL, input(b, DIMS(200, 300)), sum));
+}
+static void fold_output(bench *b) {
+    input(b, DIMS(1));
+    OUT(b, OP(b, EXP, constant(b, DIMS(3))));
+}
+static void fold_used_output(bench *b) {
+    xpu_value k = OP(b, EXP, constant(b, DIMS(3)));
+    OUT(b, OP(b, ADD, input(b, DIMS(3)), k));
+    OUT(b, k);
+}
+static void fold_nothing(bench *b) {
+    OUT(b, OP(b, ADD, input(b, DIMS(3)), constant(b, DIMS(3))));
+}
+
+static void folding(void) {
+    static const pass_case cases[] = {
+        {"unary", fold_unary, "add"},           {"large", fold_large, "mul"},
+        {"output", fold_output, "identity"},    {"used output", fold_used_output, "identity add"},
+        {"nothing to do", fold_nothing, "add"},
+    };
+    RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_fold);
+}
+
+/* ---- canonicalise ---- */
+
+static void identities(bench *b) {
+    xpu_value x = OP(b, IDENTITY, OP(b, IDENTITY, input(b, DIMS(3))));
+    OUT(b, OP(b, IDENTITY, OP(b, RELU, x)));
+}
+static void identity_of_input(bench *b) {
+    OUT(b, OP(b, IDENTITY, input(b, DIMS(3))));
+}
+static void same_output_twice(bench *b) {
+    xpu_value x = OP(b, RELU, input(b, DIMS(3)));
+    OUT(b, x);
+    OUT(b, OP(b, IDENTITY, x));
+}
+static void reshapes(bench *b) {
+    xpu_value x = OP(b, RELU, input(b, DIMS(2, 6)));
+    x = reshape(b, reshape(b, reshape(b, x, DIMS(2, 6)), DIMS(3, 4)), DIMS(12));
+    OUT(b, OP(b, EXP, x));
+}
+static void reshapes_back(bench *b) {
+    xpu_value x = OP(b, RELU, input(b, DIMS(2, 6)));
+    OUT(b, OP(b, EXP, reshape(b, reshape(b, x, DIMS(3, 4)), DIMS(2, 6))));
+}
+static void transposes_back(bench *b) {
+    xpu_value x = input(b, DIMS(2, 3, 4));
+    x = OP_WITH(b, TRANSPOSE, x, INTS(PERM, 1, 2, 0));
+    OUT(b, OP(b, RELU, OP_WITH(b, TRANSPOSE, x, INTS(PERM, 2, 0, 1))));
+}
+static void transposes_combined(bench *b) {
+    xpu_value x = input(b, DIMS(2, 3, 4));
+    x = OP_WITH(b, TRANSPOSE, x, INTS(PERM, 1, 2, 0));
+    OUT(b, OP_WITH(b, TRANSPOSE, x, INTS(PERM, 1, 0, 2)));
+}
+static void transpose_of_ones(bench *b) {
+    xpu_value x = input(b, DIMS(2, 1, 4));
+    OUT(b, OP_WITH(b, TRANSPOSE, x, INTS(PERM, 1, 0, 2)));
+}
+static void empty_pad(bench *b) {
+    xpu_value x = image(b);
+    OUT(b, OP(b, RELU, OP_WITH(b, PAD, x, INTS(PADS, 0, 0, 0, 0, 0, 0, 0, 0))));
+}
+static xpu_value padded(bench *b, float value) {
+    xpu_value x = image(b);
+    return OP_WITH(b, PAD, x, INTS(PADS, 0, 0, 1, 2, 0, 0, 0, 1), XPU_ATTR_FLOAT_OF(VALUE, value));
+}
+static void pad_conv(bench *b) {
+    OUT(b, conv(b, padded(b, 0)));
+}
+static void pad_value_conv(bench *b) {
+    OUT(b, conv(b, padded(b, 1)));
+}
+static void pad_twice_conv(bench *b) {
+    xpu_value x = padded(b, 0);
+    OUT(b, conv(b, x));
+    OUT(b, OP(b, EXP, x));
+}
+static void crop_conv(bench *b) {
+    xpu_value x = image(b);
+    OUT(b, conv(b, OP_WITH(b, PAD, x, INTS(PADS, 0, 0, -1, 0, 0, 0, 0, 1))));
+}
+static void pad_average(bench *b) {
+    xpu_value x = padded(b, 0);
+    OUT(b, OP_WITH(b, AVERAGE_POOL, x, INTS(KERNEL, 3, 3)));
+}
+static void pad_padded_average(bench *b) {
+    xpu_value x = padded(b, 0);
+    OUT(b, OP_WITH(b, AVERAGE_POOL, x, INTS(KERNEL, 3, 3), INTS(PADS, 1, 1, 1, 1)));
+}
+static void pad_wide_average(bench *b) {
+    xpu_value x = padded(b, 0);
+    OUT(b, OP_WITH(b, AVERAGE_POOL, x, INTS(KERNEL, 2, 2)));
+}
+static void pad_max(bench *b) {
+    xpu_value x = padded(b, 0);
+    OUT(b, OP_WITH(b, MAX_POOL, x, INTS(KERNEL, 3, 3)));
+}
+static void single_concat(bench *b) {
+    xpu_value x = input(b, DIMS(2, 3));
+    OUT(b, OP(b, RELU, OP_WITH(b, CONCAT, x, XPU_ATTR_INT_OF(AXIS, 1))));
+}
+static void equal_nodes(bench *b) {
+    xpu_value x = input(b, DIMS(3));
+    xpu_value a = OP(b, EXP, OP(b, RELU, x)), c = OP(b, EXP, OP(b, RELU, x));
+    OUT(b, OP(b, MUL, a, c));
+}
+static void equal_outputs(bench *b) {
+    xpu_value x = input(b, DIMS(3));
+    OUT(b, OP(b, RELU, x));
+    OUT(b, OP(b, RELU, x));
+}
+static void other_attributes(bench *b) {
+    xpu_value x = input(b, DIMS(3));
+    xpu_value a = OP_WITH(b, LEAKY_RELU, x, XPU_ATTR_FLOAT_OF(ALPHA, 0.1f));
+    OUT(b, OP(b, ADD, a, OP_WITH(b, LEAKY_RELU, x, XPU_ATTR_FLOAT_OF(ALPHA, 0.2f))));
+}
+static void dead_nodes(bench *b) {
+    xpu_value x = input(b, DIMS(3));
+    OP(b, EXP, OP(b, RELU, x));
+    OUT(b, OP(b, ABS, x));
+}
+
+static void canonicalising(void) {
+    static const pass_case cases[] = {
+        {"identities", identities, "relu"},
+        {"identity of an input", identity_of_input, "identity"},
+        {"same output twice", same_output_twice, "relu identity"},
+        {"reshapes", reshapes, "relu reshape exp"},
+        {"reshape there and back", reshapes_back, "relu exp"},
+        {"transpose there and back", transposes_back, "relu"},
+        {"transposes", transposes_combined, "transpose"},
+        {"transpose of ones", transpose_of_ones, "reshape"},
+        {"empty pad", empty_pad, "relu"},
+        {"pad into conv", pad_conv, "conv"},
+        {"pad of ones stays", pad_value_conv, "pad conv"},
+        {"pad with two users", pad_twice_conv, "pad conv exp"},
+        {"crop stays", crop_conv, "pad conv"},
+        {"pad into average", pad_average, "average_pool"},
+        {"padded average", pad_padded_average, "pad average_pool"},
+        {"pad as wide as the window", pad_wide_average, "pad average_pool"},
+        {"pad before maximum", pad_max, "pad max_pool"},
+        {"concat of one", single_concat, "relu"},
+        {"equal nodes", equal_nodes, "relu exp mul"},
+        {"equal outputs", equal_outputs, "relu relu"},
+        {"other attributes", other_attributes, "leaky_relu leaky_relu add"},
+        {"dead nodes", dead_nodes, "abs"},
+    };
+    RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_canonicalise);
+}
+
+/* ---- batch norm ---- */
+
+static xpu_value batch_norm(bench *b, xpu_value x, int64_t channels) {
+    xpu_value scale = constant(b, 1, &channels), offset = constant(b, 1, &channels), mean = constant(b, 1, &channels);
+    return OP(b, BATCH_NORM, x, scale, offset, mean, constant(b, 1, &channels));
+}
+static void conv_norm(bench *b) {
+    OUT(b, batch_norm(b, conv(b, image(b)), 4));
+}
+static void conv_bias_norm(bench *b) {
+    xpu_value x = OP(b, CONV, image(b), constant(b, DIMS(4, 3, 2, 2)), constant(b, DIMS(4)));
+    OUT(b, batch_norm(b, x, 4));
+}
+static void matmul_norm(bench *b) {
+    OUT(b, batch_norm(b, OP(b, MATMUL, input(b, DIMS(2, 5)), constant(b, DIMS(5, 4))), 4));
+}
+static void matmul_rank_3_norm(bench *b) {
+    OUT(b, batch_norm(b, OP(b, MATMUL, input(b, DIMS(2, 3, 5)), constant(b, DIMS(5, 4))), 3));
+}
+static void shared_conv_norm(bench *b) {
+    xpu_value x = conv(b, image(b));
+    OUT(b, batch_norm(b, x, 4));
+    OUT(b, OP(b, RELU, x));
+}
+static void infinite_norm(bench *b) {
+    float zero = 0;
+    xpu_value variance =
+        xpu_graph_const_bytes(b->graph, NULL, &(xpu_tensor){.dtype = XPU_F32, .rank = 1, .dims = {1}, .data = &zero});
+    xpu_value x = OP(b, CONV, image(b), constant(b, DIMS(1, 3, 2, 2)));
+    xpu_value inputs[] = {x, constant(b, DIMS(1)), constant(b, DIMS(1)), constant(b, DIMS(1)), variance};
+    OUT(b, op(b, XPU_OP_BATCH_NORM, inputs, 5, &XPU_ATTR_FLOAT_OF(EPSILON, 0), 1));
+}
+static void single_norm(bench *b) {
+    OUT(b, batch_norm(b, image(b), 3));
+}
+
+static void batch_norms(void) {
+    static const pass_case cases[] = {
+        {"conv", conv_norm, "conv+bias"},
+        {"conv with bias", conv_bias_norm, "conv+bias"},
+        {"matmul", matmul_norm, "matmul+bias"},
+        {"matmul of rank 3", matmul_rank_3_norm, "matmul batch_norm"},
+        {"shared", shared_conv_norm, "conv batch_norm relu"},
+        {"factor is not finite", infinite_norm, "conv batch_norm"},
+    };
+    static const pass_case legal[] = {{"legalise", single_norm, "mul add"}};
+    RUN_CASES(cases, XPU_EFFECT_TOLERANCE, xpu_pass_fold_batch_norm);
+    BENCH_OPEN(b);
+    legal[0].build(&b);
+    CU_ASSERT_EQUAL(xpu_pass_legalise(b.graph, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_pass_fold(b.graph, &b.diags), XPU_OK);
+    CU_ASSERT_STRING_EQUAL(summary(&b), legal[0].after);
+    bench_close(&b);
+}
+
+/* ---- patterns ---- */
+
+static xpu_value clip(bench *b, xpu_value x) {
+    return OP_WITH(b, CLIP, x, XPU_ATTR_FLOAT_OF(LOW, -0.25f), XPU_ATTR_FLOAT_OF(HIGH, 6));
+}
+static void bias_vector(bench *b) {
+    OUT(b, OP(b, ADD, constant(b, DIMS(4, 1, 1)), conv(b, image(b))));
+}
+static void bias_scalar(bench *b) {
+    OUT(b, OP(b, ADD, conv(b, image(b)), constant(b, DIMS(1))));
+}
+static void bias_rows(bench *b) {
+    OUT(b, OP(b, ADD, conv(b, image(b)), constant(b, DIMS(1, 5))));
+}
+static void bias_twice(bench *b) {
+    xpu_value x = OP(b, ADD, conv(b, image(b)), constant(b, DIMS(4, 1, 1)));
+    OUT(b, OP(b, ADD, x, constant(b, DIMS(4, 1, 1))));
+}
+static void bias_matmul(bench *b) {
+    OUT(b, OP(b, ADD, OP(b, MATMUL, input(b, DIMS(3, 5)), constant(b, DIMS(5, 4))), constant(b, DIMS(4))));
+}
+static void bias_widens(bench *b) {
+    xpu_value x = OP(b, MATMUL, input(b, DIMS(1, 5)), constant(b, DIMS(5, 1)));
+    OUT(b, OP(b, ADD, x, constant(b, DIMS(4))));
+}
+static void residual(bench *b) {
+    xpu_value x = image(b), k = constant(b, DIMS(3, 3, 1, 1));
+    OUT(b, OP(b, RELU, OP(b, ADD, x, OP(b, CONV, x, k))));
+}
+static void residual_after(bench *b) {
+    xpu_value x = image(b), k = constant(b, DIMS(3, 3, 1, 1));
+    OUT(b, OP(b, ADD, clip(b, OP(b, CONV, x, k)), x));
+}
+static void residual_later(bench *b) { /* the branch is made behind the convolution */
+    xpu_value x = image(b), y = OP(b, CONV, x, constant(b, DIMS(3, 3, 1, 1)));
+    OUT(b, OP(b, ADD, y, OP(b, EXP, x)));
+}
+static void both_convs(bench *b) {
+    xpu_value x = image(b);
+    OUT(b, OP(b, ADD, conv(b, x), conv(b, x)));
+}
+static void activation_twice(bench *b) {
+    OUT(b, clip(b, clip(b, conv(b, image(b)))));
+}
+static void activation_shared(bench *b) {
+    xpu_value x = conv(b, image(b));
+    OUT(b, OP(b, RELU, x));
+    OUT(b, x);
+}
+static void leaky(bench *b) {
+    xpu_value x = OP(b, ADD, conv(b, image(b)), constant(b, DIMS(1, 4, 1, 1)));
+    OUT(b, OP_WITH(b, LEAKY_RELU, x, XPU_ATTR_FLOAT_OF(ALPHA, 0.125f)));
+}
+static void used_twice(bench *b) {
+    xpu_value x = conv(b, image(b));
+    OUT(b, OP(b, ADD, x, x));
+}
+
+static void fusions(void) {
+    static const pass_case cases[] = {
+        {"bias vector", bias_vector, "conv+bias"},
+        {"bias scalar", bias_scalar, "conv+bias"},
+        {"bias along another dim", bias_rows, "conv add"},
+        {"a second bias", bias_twice, "conv+bias add"},
+        {"bias of matmul", bias_matmul, "matmul+bias"},
+        {"bias that widens the result", bias_widens, "matmul add"},
+        {"residual, then relu", residual, "conv+branch+clip"},
+        {"residual behind clip", residual_after, "conv+clip+branch"},
+        {"residual made later", residual_later, "exp conv+branch"},
+        {"sum of two convs", both_convs, "conv conv+branch"},
+        {"two activations", activation_twice, "conv+clip clip"},
+        {"result is an output", activation_shared, "conv relu"},
+        {"leaky", leaky, "conv+bias+leaky"},
+        {"used twice", used_twice, "conv add"},
+    };
+    RUN_CASES(cases, XPU_EFFECT_TOLERANCE, match);
+}
+
+/* ---- chains ---- */
+
+static void chain_one(bench *b) {
+    OUT(b, clip(b, image(b)));
+}
+static void chain_line(bench *b) {
+    xpu_value x = OP(b, MUL, image(b), constant(b, DIMS(3, 1, 1)));
+    OUT(b, clip(b, OP(b, SIGMOID, OP(b, ADD, x, constant(b, DIMS(1))))));
+}
+static void chain_square(bench *b) {
+    xpu_value x = OP(b, ABS, image(b));
+    OUT(b, OP(b, MUL, x, x));
+}
+static void chain_diamond(bench *b) {
+    xpu_value x = OP(b, RELU, image(b));
+    OUT(b, OP(b, SUB, OP(b, EXP, x), OP(b, NEG, x)));
+}
+static void chain_output(bench *b) {
+    xpu_value x = OP(b, RELU, image(b));
+    OUT(b, OP(b, EXP, x));
+    OUT(b, x);
+}
+static void chain_widens(bench *b) { /* joining would compute the exponentials once per row */
+    xpu_value x = OP(b, EXP, input(b, DIMS(3, 1, 1)));
+    OUT(b, OP(b, ADD, image(b), x));
+}
+static void chain_inputs(bench *b) { /* six inputs at most */
+    xpu_value x = image(b);
+    for (int i = 0; i < 7; i++) x = OP(b, ADD, x, image(b));
+    OUT(b, x);
+}
+static void chain_steps(bench *b) { /* 32 steps at most */
+    xpu_value x = image(b);
+    for (int i = 0; i < 40; i++) x = op(b, i & 1 ? XPU_OP_ABS : XPU_OP_NEG, &x, 1, NULL, 0);
+    OUT(b, x);
+}
+static void chain_immediates(bench *b) { /* 16 immediates at most: 8 clips */
+    xpu_value x = image(b);
+    for (int i = 0; i < 9; i++) x = clip(b, x);
+    OUT(b, x);
+}
+
+static void chains(void) {
+    static const pass_case cases[] = {
+        {"one", chain_one, "chain(1)"},
+        {"line", chain_line, "chain(4)"},
+        {"square", chain_square, "chain(2)"},
+        {"diamond", chain_diamond, "chain(4)"},
+        {"output in the middle", chain_output, "chain(1) chain(1)"},
+        {"broadcast", chain_widens, "chain(1) chain(1)"},
+        {"inputs", chain_inputs, "chain(5) chain(2)"},
+        {"steps", chain_steps, "chain(32) chain(8)"},
+        {"immediates", chain_immediates, "chain(8) chain(1)"},
+    };
+    RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_chains);
+}
+
+/* ---- the checker itself ---- */
+
+static void checker_finds_changes(void) {
+    BENCH_OPEN(b);
+    xpu_value x = image(&b);
+    xpu_value y = OP_WITH(&b, LEAKY_RELU, x, XPU_ATTR_FLOAT_OF(ALPHA, 0.1f));
+    OUT(&b, OP(&b, EXP, y));
+    xpu_checker *checker = xpu_checker_new(b.arena);
+    CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "build", XPU_EFFECT_DEFINES, &b.diags), XPU_OK);
+    xpu_node node = xpu_value_at(b.graph, y)->node;
+    xpu_node_set_attr(b.graph, node, &XPU_ATTR_FLOAT_OF(ALPHA, 0.1000001f));
+    CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "small", XPU_EFFECT_TOLERANCE, &b.diags), XPU_OK);
+    xpu_node_set_attr(b.graph, node, &XPU_ATTR_FLOAT_OF(ALPHA, 0.1f));
+    CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "exact", XPU_EFFECT_EXACT, &b.diags), XPU_EBUG);
+    xpu_node_set_attr(b.graph, node, &XPU_ATTR_FLOAT_OF(ALPHA, 0.2f));
+    CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "large", XPU_EFFECT_TOLERANCE, &b.diags), XPU_EBUG);
+    CU_ASSERT_EQUAL(b.diags.errors, 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(b.diags.items[0].where, "leaky_relu"));
+    CU_ASSERT_STRING_EQUAL(b.diags.items[0].what, "pass 'exact' changes the results more than it may");
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("passes", {"fold", folding}, {"canonicalise", canonicalising}, {"batch norm", batch_norms},
+              {"fusions", fusions}, {"chains", chains}, {"checker", checker_finds_changes})
