@@ -1,26 +1,269 @@
-#include "tests/chip/rig/rig.h"
-static random_source source;
-static void smoke(void) {
-    rig r;
-    CU_ASSERT_FATAL(rig_open(&r, "standard", &source));
-    rig_begin(&r, "fill");
-    float v[100];
-    for (int i = 0; i < 100; i++) v[i] = 3.5f;
-    struct xpu_fill_args f = {.count = 100, .value = 3.5f};
-    f.y = rig_place(&r, NULL, 400, 4);
-    rig_expect(&r, f.y, v, 400);
-    rig_call(&r, XPU_CALL_fill, 0, &f, sizeof f);
-    rig_run(&r);
-    printf("%llu instructions\n", (unsigned long long)r.instructions);
-    rig_begin(&r, "chain");
-    struct xpu_chain_args c = {.inputs = 1, .d0 = 1, .d1 = 1, .d2 = 1, .d3 = 100, .x0_s3 = 1};
-    for (int i = 0; i < 100; i++) v[i] = random_float(&source);
-    c.x0 = rig_place(&r, v, 400, 4);
-    c.y = rig_place(&r, NULL, 400, 4);
-    rig_expect(&r, c.y, v, 400);
-    rig_call(&r, XPU_CALL_chain, 0, &c, sizeof c);
-    rig_run(&r);
-    printf("%llu instructions\n", (unsigned long long)r.instructions);
-    rig_close(&r);
+/*
+ * The kernels that move data or work element by element, on the functional chip against the reference kernels: random
+ * geometries, bit for bit. The matrix-like ones are in test_kernels_conv.c.
+ */
+#include "core/arith.h"
+#include "tests/chip/rig/operands.h"
+
+static int64_t draw(rig *r, int64_t low, int64_t high) {
+    return random_range(r->random, low, high);
 }
-XPU_TEST_MAIN("kernels", {"smoke", smoke})
+
+/* Sizes that matter: often 1, often around a vector. */
+static int64_t draw_size(rig *r, int64_t most) {
+    int64_t kind = draw(r, 0, 5);
+    int64_t size = kind == 0 ? 1 : kind == 1 ? 16 * draw(r, 1, 8) + draw(r, -1, 1) : draw(r, 1, most);
+    return size < most ? size : most;
+}
+
+/* ---- fill, absmax ---- */
+
+static void fill_case(rig *r) {
+    BENCH_OPEN(b);
+    struct xpu_fill_args a = {.count = (int32_t)draw_size(r, 5000), .value = random_float(r->random)};
+    rig_begin(r, "fill %d", a.count);
+    xpu_tensor y = operand_random(&b, r->random, XPU_F32, DIMS(a.count));
+    for (int32_t i = 0; i < a.count; i++) ((float *)y.data)[i] = a.value;
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_fill, 0, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void fill(void) {
+    rig_on_each_chip("fill", 8, fill_case);
+}
+
+static void absmax_case(rig *r) {
+    BENCH_OPEN(b);
+    struct xpu_absmax_f32_args a = {.count = (int32_t)draw_size(r, draw(r, 0, 3) ? 3000 : 100000)};
+    rig_begin(r, "absmax of %d", a.count);
+    xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(a.count));
+    if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, a.count);
+    if (draw(r, 0, 5) == 0) memset(x.data, 0, xpu_tensor_bytes(&x));
+    const xpu_tensor *const inputs[] = {&x};
+    xpu_tensor y = operand_reference(&b, XPU_OP_ABSMAX, inputs, 1, NULL, 0);
+    a.x = operand_place(r, &x);
+    a.y = operand_expect(r, &y);
+    a.sm = rig_sm(r);
+    rig_call(r, XPU_CALL_absmax_f32, 0, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void absmax(void) {
+    rig_on_each_chip("absmax", 15, absmax_case);
+}
+
+/* ---- softmax ---- */
+
+static void softmax_case(rig *r) {
+    BENCH_OPEN(b);
+    struct xpu_softmax_f32_args a = {.outer = (int32_t)draw_size(r, 20), .inner = 1};
+    a.count = (int32_t)draw_size(r, 200);
+    if (draw(r, 0, 1)) a.inner = (int32_t)draw_size(r, 150);
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 2000, 20000), a.outer = (int32_t)draw(r, 1, 3), a.inner = 1;
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 200, 400), a.outer = 1, a.inner = 70;
+    rig_begin(r, "softmax %d x %d x %d", a.outer, a.count, a.inner);
+    xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(a.outer, a.count, a.inner));
+    if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 200);
+    const xpu_tensor *const inputs[] = {&x};
+    const xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, 1)};
+    xpu_tensor y = operand_reference(&b, XPU_OP_SOFTMAX, inputs, 1, attrs, 1);
+    a.x = operand_place(r, &x);
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_softmax_f32, 0, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void softmax(void) {
+    rig_on_each_chip("softmax", 25, softmax_case);
+}
+
+/* ---- copy_nd ---- */
+
+enum { COPY_DIMS = 6 };
+
+/* Strides of a dense box whose dims lie in a drawn order, some with room between; returns the elements it spans. */
+static int64_t draw_strides(rig *r, const int32_t *size, int32_t *stride, int keep_last) {
+    int order[COPY_DIMS];
+    for (int i = 0; i < COPY_DIMS; i++) order[i] = i;
+    for (int i = 0; i < COPY_DIMS - keep_last; i++) {
+        int j = (int)draw(r, i, COPY_DIMS - 1 - keep_last), swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+    int64_t step = 1;
+    for (int i = COPY_DIMS - 1; i >= 0; i--) {
+        stride[order[i]] = (int32_t)step;
+        step = step * size[order[i]] + (draw(r, 0, 3) ? 0 : draw(r, 0, 3));
+    }
+    return step;
+}
+
+static void copy_box(const int32_t *size, const int32_t *xs, const int32_t *ys, size_t bytes, const uint8_t *x,
+                     uint8_t *y) {
+    int32_t at[COPY_DIMS] = {0};
+    for (;;) {
+        int64_t from = 0, to = 0;
+        for (int i = 0; i < COPY_DIMS; i++) from += (int64_t)at[i] * xs[i], to += (int64_t)at[i] * ys[i];
+        memcpy(y + to * (int64_t)bytes, x + from * (int64_t)bytes, bytes);
+        int i = COPY_DIMS - 1;
+        for (; i >= 0 && ++at[i] == size[i]; i--) at[i] = 0;
+        if (i < 0) return;
+    }
+}
+
+static void copy_case(rig *r) {
+    static const int32_t element[] = {1, 2, 4, 4, 8};
+    BENCH_OPEN(b);
+    struct xpu_copy_nd_args a = {.element_bytes = element[draw(r, 0, 4)]};
+    int32_t *size = &a.d0, *xs = &a.xs0, *ys = &a.ys0, total = 1;
+    for (int i = COPY_DIMS - 1; i >= 0; i--) {
+        int32_t most = 4000 / total < 12 ? 4000 / total : 12;
+        size[i] = draw(r, 0, 2) == 0 ? 1 : (int32_t)draw(r, 1, most > 1 ? most : 1);
+        total *= size[i];
+    }
+    int64_t x_span = draw_strides(r, size, xs, a.element_bytes == 8),
+            y_span = draw_strides(r, size, ys, a.element_bytes == 8);
+    a.x_offset = (int32_t)draw(r, 0, 20), a.y_offset = (int32_t)draw(r, 0, 20);
+    if (draw(r, 0, 3) == 0 && size[0] > 1) a.x_offset += (size[0] - 1) * xs[0], xs[0] = -xs[0];
+    rig_begin(r, "copy of %d-byte elements %d x %d x %d x %d x %d x %d", a.element_bytes, a.d0, a.d1, a.d2, a.d3, a.d4,
+              a.d5);
+    size_t bytes = (size_t)a.element_bytes;
+    xpu_tensor x = operand_random(&b, r->random, XPU_U8, DIMS((x_span + 40) * a.element_bytes));
+    xpu_tensor y = operand_random(&b, r->random, XPU_U8, DIMS((y_span + 40) * a.element_bytes));
+    a.x = operand_place(r, &x);
+    a.y = operand_place(r, &y);
+    copy_box(size, xs, ys, bytes, (uint8_t *)x.data + (size_t)a.x_offset * bytes,
+             (uint8_t *)y.data + (size_t)a.y_offset * bytes);
+    rig_expect(r, a.y, y.data, (uint32_t)xpu_tensor_bytes(&y));
+    rig_call(r, XPU_CALL_copy_nd, 0, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void copy_nd(void) {
+    rig_on_each_chip("copy_nd", 30, copy_case);
+}
+
+/* ---- chain ---- */
+
+static float body_on_host(xpu_call_body_id body, const float *v, const float *c) {
+    switch (body) {
+    case XPU_BODY_IDENTITY: return v[0];
+    case XPU_BODY_AFFINE: return xa_clip(xa_mul_add(v[0], v[1], v[2]), c[0], c[1]);
+    case XPU_BODY_SIX: return xa_sub(xa_mul(xa_sigmoid(xa_add(v[0], v[1])), xa_max(v[2], v[3])), xa_min(v[4], v[5]));
+    case XPU_BODY_LEAKY: return xa_leaky_relu(v[0], c[0]);
+    case XPU_BODY_COUNT: break;
+    }
+    return 0;
+}
+
+static void chain_case(rig *r) {
+    static const int32_t inputs[XPU_BODY_COUNT] = {1, 3, 6, 1};
+    BENCH_OPEN(b);
+    xpu_call_body_id body = (xpu_call_body_id)draw(r, 0, XPU_BODY_COUNT - 1);
+    struct xpu_chain_args a = {.inputs = inputs[body], .c0 = -0.5f, .c1 = 1.25f};
+    int32_t *size = &a.d0;
+    int64_t total = 1;
+    for (int d = 3; d >= 0; d--) {
+        int64_t most = 20000 / total;
+        size[d] = draw(r, 0, 2) == 0 ? 1
+                                     : (int32_t)draw_size(r, most < 1                       ? 1
+                                                             : d == 3 && draw(r, 0, 3) == 0 ? most
+                                                             : most < 150                   ? most
+                                                                                            : 150);
+        total *= size[d];
+    }
+    rig_begin(r, "chain %d over %d x %d x %d x %d", (int)body, a.d0, a.d1, a.d2, a.d3);
+    const float *data[6];
+    for (int i = 0; i < a.inputs; i++) {
+        int32_t *stride = &a.x0_s0 + 4 * i;
+        int64_t step = 1;
+        for (int d = 3; d >= 0; d--) {
+            int broadcast = draw(r, 0, 3) == 0;
+            stride[d] = broadcast ? 0 : (int32_t)step;
+            if (!broadcast) step *= size[d];
+        }
+        xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(step));
+        if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 50);
+        data[i] = x.data;
+        (&a.x0)[i] = operand_place(r, &x);
+    }
+    xpu_tensor y = operand_random(&b, r->random, XPU_F32, DIMS(total));
+    for (int64_t e = 0; e < total; e++) {
+        float v[6] = {0};
+        for (int i = 0; i < a.inputs; i++) {
+            int64_t at = 0, rest = e;
+            for (int d = 3; d >= 0; rest /= size[d], d--) at += rest % size[d] * (&a.x0_s0)[4 * i + d];
+            v[i] = data[i][at];
+        }
+        ((float *)y.data)[e] = body_on_host(body, v, &a.c0);
+    }
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_chain, body, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void chain(void) {
+    rig_on_each_chip("chain", 40, chain_case);
+}
+
+/* ---- pooling ---- */
+
+static void pool_case(rig *r) {
+    BENCH_OPEN(b);
+    int is_max = (int)draw(r, 0, 1);
+    int64_t n = draw(r, 0, 5) ? draw(r, 1, 2) : draw(r, 3, 16), c = draw_size(r, 150), h = draw(r, 1, 14),
+            w = draw(r, 1, 20);
+    int64_t kernel[2], stride[2], dilation[2], pads[4], extent[2], size[2] = {h, w};
+    for (int i = 0; i < 2; i++) {
+        kernel[i] = draw(r, 1, 5), stride[i] = draw(r, 1, 3), dilation[i] = draw(r, 0, 3) ? 1 : draw(r, 1, 3);
+        if (draw(r, 0, 5) == 0) kernel[i] = size[i], dilation[i] = 1;
+        extent[i] = (kernel[i] - 1) * dilation[i] + 1;
+        pads[i] = draw(r, 0, 1) ? 0 : draw(r, 0, extent[i] - 1);
+        pads[2 + i] = draw(r, 0, 1) ? 0 : draw(r, 0, extent[i] - 1);
+        int64_t missing = extent[i] - size[i] - pads[i] - pads[2 + i];
+        if (missing > 0) size[i] += missing;
+    }
+    int64_t ceil_mode = draw(r, 0, 1), include = !is_max && draw(r, 0, 1);
+    xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(n, c, size[0], size[1]));
+    if (draw(r, 0, 4) == 0) operand_spoil(r->random, &x, 20);
+    const xpu_attr attrs[] = {XPU_ATTR_INTS_OF(KERNEL, kernel, 2),      XPU_ATTR_INTS_OF(STRIDES, stride, 2),
+                              XPU_ATTR_INTS_OF(DILATIONS, dilation, 2), XPU_ATTR_INTS_OF(PADS, pads, 4),
+                              XPU_ATTR_INT_OF(CEIL_MODE, ceil_mode),    XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, include)};
+    const xpu_tensor *const inputs[] = {&x};
+    xpu_tensor y =
+        operand_reference(&b, is_max ? XPU_OP_MAX_POOL : XPU_OP_AVERAGE_POOL, inputs, 1, attrs, is_max ? 5 : 6);
+    struct xpu_pool_f32_args a = {.batch = (int32_t)n,
+                                  .in_h = (int32_t)size[0],
+                                  .in_w = (int32_t)size[1],
+                                  .in_c = (int32_t)c,
+                                  .out_h = (int32_t)y.dims[2],
+                                  .out_w = (int32_t)y.dims[3],
+                                  .kernel_h = (int32_t)kernel[0],
+                                  .kernel_w = (int32_t)kernel[1],
+                                  .stride_h = (int32_t)stride[0],
+                                  .stride_w = (int32_t)stride[1],
+                                  .dilation_h = (int32_t)dilation[0],
+                                  .dilation_w = (int32_t)dilation[1],
+                                  .pad_top = (int32_t)pads[0],
+                                  .pad_left = (int32_t)pads[1],
+                                  .pad_bottom = (int32_t)pads[2],
+                                  .pad_right = (int32_t)pads[3],
+                                  .is_max = is_max,
+                                  .count_include_pad = (int32_t)include};
+    rig_begin(r, "%s pool %d x %d x %d x %d, kernel %d x %d, stride %d, %d, dilation %d, %d, pads %d, %d, %d, %d, %s",
+              is_max ? "max" : "average", a.batch, a.in_h, a.in_w, a.in_c, a.kernel_h, a.kernel_w, a.stride_h,
+              a.stride_w, a.dilation_h, a.dilation_w, a.pad_top, a.pad_left, a.pad_bottom, a.pad_right,
+              include ? "pads count" : "pads do not count");
+    a.x = operand_place_image(r, &b, &x);
+    a.y = operand_expect_image(r, &b, &y);
+    rig_call(r, XPU_CALL_pool_f32, 0, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void pool(void) {
+    rig_on_each_chip("pool", 40, pool_case);
+}
+
+XPU_TEST_MAIN("kernels", {"fill", fill}, {"absmax", absmax}, {"softmax", softmax}, {"copy_nd", copy_nd},
+              {"chain", chain}, {"pool", pool})

@@ -36,14 +36,14 @@ static void six(const float *const *in, const float *c, float *out, uint32_t n) 
     }
 }
 
-static void constant(const float *const *in, const float *c, float *out, uint32_t n) {
+static void leaky(const float *const *in, const float *c, float *out, uint32_t n) {
     FOR_EACH_VECTOR(i, n, vl) __riscv_vse32_v_f32m4(out + i, xv_leaky_relu(vector(in[0], i, vl), c[0], vl), vl);
 }
 
 /* ---- Calls ---- */
 
 static xpu_ticket call(const uint32_t *head, xpu_ticket after) {
-    static const xpu_chain_body bodies[XPU_BODY_COUNT] = {identity, affine, six, constant};
+    static const xpu_chain_body bodies[XPU_BODY_COUNT] = {identity, affine, six, leaky};
     const void *args = head + XPU_CALL_HEAD;
     switch ((xpu_call_kernel)head[0]) {
     case XPU_CALL_conv2d_f32: return xpu_conv2d_f32(args, 0, after);

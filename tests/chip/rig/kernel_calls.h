@@ -24,7 +24,7 @@ typedef enum {
     XPU_BODY_IDENTITY, /* a */
     XPU_BODY_AFFINE,   /* clip(a * b + c, c0, c1) */
     XPU_BODY_SIX,      /* sigmoid(a + b) * max(c, d) - min(e, f) */
-    XPU_BODY_CONSTANT, /* leaky_relu(a, c0) */
+    XPU_BODY_LEAKY,    /* leaky_relu(a, c0) */
     XPU_BODY_COUNT
 } xpu_call_body_id;
 

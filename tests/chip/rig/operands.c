@@ -1,0 +1,95 @@
+#include "tests/chip/rig/operands.h"
+
+#include "core/arith.h"
+
+xpu_tensor operand_random(bench *b, random_source *random, xpu_dtype dtype, int rank, const int64_t *dims) {
+    xpu_tensor tensor = {.dtype = dtype, .rank = rank};
+    for (int i = 0; i < rank; i++) tensor.dims[i] = dims[i];
+    tensor.data = xpu_alloc(b->arena, xpu_tensor_bytes(&tensor));
+    int64_t count = xpu_tensor_count(&tensor);
+    if (dtype == XPU_F32) {
+        for (int64_t i = 0; i < count; i++) ((float *)tensor.data)[i] = random_float(random);
+    } else {
+        for (size_t i = 0; i < xpu_tensor_bytes(&tensor); i++)
+            ((uint8_t *)tensor.data)[i] = (uint8_t)random_bits(random);
+    }
+    return tensor;
+}
+
+void operand_spoil(random_source *random, xpu_tensor *tensor, int64_t one_in) {
+    static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x7f812345, 0x00000000,
+                                       0x80000000, 0x00000001, 0x807fffff, 0x7f7fffff, 0xff7fffff, 0x00800000};
+    int64_t count = xpu_tensor_count(tensor);
+    for (int64_t i = 0; i < count; i++) {
+        if (random_range(random, 1, one_in) != 1) continue;
+        uint32_t bits = special[random_range(random, 0, (int64_t)(sizeof special / sizeof *special) - 1)];
+        memcpy((float *)tensor->data + i, &bits, sizeof bits);
+    }
+}
+
+xpu_tensor operand_reference(bench *b, xpu_op_id op, const xpu_tensor *const *inputs, uint32_t count,
+                             const xpu_attr *attrs, uint32_t attr_count) {
+    xpu_value values[XPU_IN_COUNT] = {{0}};
+    for (uint32_t i = 0; i < count; i++)
+        if (inputs[i]) values[i] = bench_input(b, "operand", inputs[i]->dtype, inputs[i]->rank, inputs[i]->dims);
+    xpu_tensor result = {0};
+    xpu_node node = bench_node(b, op, values, count, attrs, attr_count);
+    if (xpu_diags_status(&b->diags) == XPU_OK) xpu_ref_node(b->graph, node, NULL, inputs, &result, b->arena, &b->diags);
+    if (xpu_diags_status(&b->diags) != XPU_OK) {
+        bench_print(b);
+        CU_FAIL_FATAL("the reference kernel refuses the case");
+    }
+    return result;
+}
+
+/* [N,C,...] as [N,...,C]. */
+static void *channel_last(bench *b, const xpu_tensor *tensor) {
+    size_t channels = (size_t)tensor->dims[1], inner = 1, outer = (size_t)tensor->dims[0];
+    for (int i = 2; i < tensor->rank; i++) inner *= (size_t)tensor->dims[i];
+    float *data = xpu_alloc(b->arena, xpu_tensor_bytes(tensor));
+    const float *from = tensor->data;
+    for (size_t n = 0; n < outer; n++)
+        for (size_t c = 0; c < channels; c++)
+            for (size_t i = 0; i < inner; i++) data[(n * inner + i) * channels + c] = *from++;
+    return data;
+}
+
+uint32_t operand_place_image(rig *r, bench *b, const xpu_tensor *tensor) {
+    return tensor ? rig_place(r, channel_last(b, tensor), (uint32_t)xpu_tensor_bytes(tensor), 4) : 0;
+}
+
+uint32_t operand_place(rig *r, const xpu_tensor *tensor) {
+    return tensor ? rig_place(r, tensor->data, (uint32_t)xpu_tensor_bytes(tensor), 4) : 0;
+}
+
+static uint32_t expect(rig *r, const void *data, uint32_t bytes) {
+    uint32_t address = rig_place(r, NULL, bytes, 4);
+    rig_expect(r, address, data, bytes);
+    return address;
+}
+
+uint32_t operand_expect_image(rig *r, bench *b, const xpu_tensor *tensor) {
+    return expect(r, channel_last(b, tensor), (uint32_t)xpu_tensor_bytes(tensor));
+}
+
+uint32_t operand_expect(rig *r, const xpu_tensor *tensor) {
+    return expect(r, tensor->data, (uint32_t)xpu_tensor_bytes(tensor));
+}
+
+void rig_on_each_chip(const char *name, int cases, void (*test)(rig *r)) {
+    static const char *const chips[] = {"nano", "standard", "pro"};
+    random_source random = random_open(name);
+    const char *factor = getenv("XPU_CASES");
+    cases *= factor ? atoi(factor) : 1;
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        rig r;
+        CU_ASSERT_FATAL(rig_open(&r, chips[i], &random));
+        uint64_t instructions = 0;
+        for (int k = 0; k < cases; k++) {
+            test(&r);
+            instructions += r.instructions;
+        }
+        if (factor) printf("\n    %s: %llu instructions", chips[i], (unsigned long long)instructions);
+        rig_close(&r);
+    }
+}

@@ -1,0 +1,29 @@
+/* Random tensors, their device layout, and the reference kernels' results, for the kernel tests. */
+#ifndef XPU_TESTS_CHIP_OPERANDS_H
+#define XPU_TESTS_CHIP_OPERANDS_H
+
+#include "core/ops/ref.h"
+#include "tests/chip/rig/rig.h"
+
+/* A tensor in the bench's arena: floats mostly in -2 .. 2, other types random bits. */
+xpu_tensor operand_random(bench *b, random_source *random, xpu_dtype dtype, int rank, const int64_t *dims);
+/* Puts special values (infinities, NaNs, zeros, subnormals, huge ones) at about one of `one_in` places of a float
+ * tensor. */
+void operand_spoil(random_source *random, xpu_tensor *tensor, int64_t one_in);
+
+/* The first result of one node with these operands (NULL where absent). */
+xpu_tensor operand_reference(bench *b, xpu_op_id op, const xpu_tensor *const *inputs, uint32_t count,
+                             const xpu_attr *attrs, uint32_t attr_count);
+
+/* Places [N,C,...] as [N,...,C]; 0 for NULL. */
+uint32_t operand_place_image(rig *r, bench *b, const xpu_tensor *tensor);
+/* Places a tensor as it is; 0 for NULL. */
+uint32_t operand_place(rig *r, const xpu_tensor *tensor);
+/* Room for a result, which is expected to be `tensor` ([N,C,...], channel last on the device). */
+uint32_t operand_expect_image(rig *r, bench *b, const xpu_tensor *tensor);
+uint32_t operand_expect(rig *r, const xpu_tensor *tensor);
+
+/* Runs `test` on each chip of configs/chip, `cases` times ($XPU_CASES times as often), with the seed printed. */
+void rig_on_each_chip(const char *name, int cases, void (*test)(rig *r));
+
+#endif
