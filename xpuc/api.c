@@ -1,6 +1,7 @@
 /* libxpuc: the API boundary. Memory that runs out comes back here; nothing leaves by exit or abort. */
 #include "xpuc/include/xpuc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +29,12 @@ void xpuc_result_clear(xpuc_result *result) {
 
 /* Every message on lines of its own; NULL where there is none, or no memory for it. */
 static char *messages(const xpu_diags *diags) {
+    char *text = NULL;
     size_t length = 0;
-    for (size_t i = 0; i < diags->count; i++) length += xpu_diag_text(diags, i, NULL, 0) + 1;
-    char *text = length ? malloc(length + 1) : NULL, *at = text;
-    for (size_t i = 0; text && i < diags->count; i++) {
-        at += xpu_diag_text(diags, i, at, length + 1 - (size_t)(at - text));
-        *at++ = '\n';
-    }
-    if (text) *at = '\0';
+    FILE *stream = diags->count ? open_memstream(&text, &length) : NULL;
+    if (!stream) return NULL;
+    xpu_diags_print(diags, stream);
+    fclose(stream);
     return text;
 }
 

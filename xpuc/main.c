@@ -141,6 +141,7 @@ static int run(const settings *s) {
         xpuc_compile_file(s->model, &s->compile, &result, &error);
     }
     if (error.text && (error.status || !s->quiet)) fputs(error.text, stderr);
+    if (!error.text && error.status) fputs("xpuc: error [out-of-memory] there is not enough memory\n", stderr);
     print_result(s, &result);
     int status = error.status;
     if (fflush(stdout) != 0 && status == 0) {

@@ -1,4 +1,5 @@
 /* What was done, and where each operator of the model runs and why: --report, --explain, the summary. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -145,9 +146,8 @@ static char *explain_json(xpu_pipeline *p) {
     }
     char *text = json_dumps(top, JSON_INDENT(2));
     if (!text) xpu_out_of_memory(xpu_arena_mem(p->arena));
-    char *copy = xpu_printf(p->arena, "%s\n", text);
-    free(text);
-    return copy;
+    xpu_arena_defer(p->arena, free, text);
+    return TEXT(p, "%s\n", text);
 }
 
 char *xpu_explain(xpu_pipeline *p, int as_json) {

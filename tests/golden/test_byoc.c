@@ -1,0 +1,134 @@
+/* The target of examples/byoc: mnist-8 as C, compiled by the host's compiler, run on an image of a nine. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/npy.h"
+#include "tests/unit/unit.h"
+#include "xpuc/include/xpuc.h"
+
+enum { CLASSES = 10 };
+
+typedef struct {
+    xpu_mem mem;
+    xpu_arena *arena;
+    xpu_diags diags;
+    const char *folder, *plugin;
+} bench;
+
+static void open_bench(bench *b) {
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    CU_ASSERT_FATAL(length > 0);
+    self[length] = '\0';
+    b->arena = xpu_arena_new(&b->mem, "test");
+    xpu_diags_init(&b->diags);
+    b->folder = xpu_temporary_folder(b->arena, &b->diags);
+    const char *build = getenv("XPU_BUILD");
+    if (!build) build = xpu_path_join(b->arena, xpu_path_folder(b->arena, self), "../..");
+    b->plugin = xpu_path_join(b->arena, build, "lib/xpu-target-byoc.so");
+}
+
+static void close_bench(bench *b) {
+    xpu_diags_clear(&b->diags);
+    xpu_mem_release(&b->mem);
+}
+
+#define BENCH_OPEN(b)                                                                                                  \
+    bench b;                                                                                                           \
+    xpu_mem_init(&b.mem);                                                                                              \
+    if (setjmp(b.mem.out_of_memory)) exit(EXIT_FAILURE);                                                               \
+    open_bench(&b)
+
+static int compile(const bench *b, const char *model, const char *output, xpuc_options options, char **text) {
+    xpuc_result result;
+    xpuc_error error;
+    options.plugin = b->plugin;
+    options.target = "c";
+    int status = xpuc_compile_to_file(model, output, &options, &result, &error);
+    if (text) {
+        *text = error.text;
+        error.text = NULL;
+    } else if (error.text) {
+        fputs(error.text, stdout);
+    }
+    xpuc_error_clear(&error);
+    xpuc_result_clear(&result);
+    return status;
+}
+
+static void mnist(void) {
+    BENCH_OPEN(b);
+    const char *source = xpu_path_join(b.arena, b.folder, "mnist.c");
+    const char *library = xpu_path_join(b.arena, b.folder, "mnist.so");
+    CU_ASSERT_EQUAL_FATAL(compile(&b, "tests/models/mnist-8.onnx", source, (xpuc_options){.check_passes = 1}, NULL), 0);
+    const char *command[] = {"cc", "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source, "-lm", NULL};
+    xpu_child child;
+    CU_ASSERT_EQUAL(xpu_child_run(b.arena, command, &child, &b.diags), XPU_OK);
+    if (child.exit_code) printf("%s\n", child.error);
+    CU_ASSERT_EQUAL_FATAL(child.exit_code, 0);
+    void *handle = dlopen(library, RTLD_NOW), *symbol = handle ? dlsym(handle, "network") : NULL;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(symbol);
+    void (*network)(const float *image, float *scores);
+    memcpy(&network, &symbol, sizeof network);
+
+    xpu_tensor image;
+    xpu_named_tensors expected = {NULL, 0, 0};
+    CU_ASSERT_EQUAL_FATAL(xpu_npy_read(b.arena, "tests/models/9.npy", &image, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(xpu_npz_read(b.arena, "tests/models/mnist8_expected.npz", &expected, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_tensor_count(&image), 28 * 28);
+    float scores[CLASSES], largest = 0;
+    network(image.data, scores);
+    const float *wanted = expected.items[0].tensor.data;
+    int best = 0;
+    for (int i = 0; i < CLASSES; i++) {
+        if (scores[i] > scores[best]) best = i;
+        largest = fmaxf(largest, fabsf(wanted[i]));
+    }
+    CU_ASSERT_EQUAL(best, 9);
+    for (int i = 0; i < CLASSES; i++) {
+        CU_ASSERT(fabsf(scores[i] - wanted[i]) <= 1e-3f * fabsf(wanted[i]) + 1e-5f * largest);
+    }
+    dlclose(handle);
+    close_bench(&b);
+}
+
+static void refused_options(void) {
+    BENCH_OPEN(b);
+    char *text;
+    const char *output = xpu_path_join(b.arena, b.folder, "never.c");
+    CU_ASSERT_EQUAL(compile(&b, "tests/models/mnist-8.onnx", output, (xpuc_options){.precision = "int16"}, &text), 2);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    CU_ASSERT_STRING_EQUAL(text, "error [option] --precision: target 'c' has no such precision\n"
+                                 "  why: it computes in float32: auto or fp32\n"
+                                 "  hint: leave the option out\n");
+    free(text);
+    CU_ASSERT(!xpu_file_exists(output));
+    close_bench(&b);
+}
+
+static void refused_plugins(void) {
+    static const struct {
+        const char *plugin, *what;
+        int status;
+    } cases[] = {
+        {"no-such-file.so", "error [plugin] the plug-in cannot be loaded", 3},
+        {"tests/models/9.npy", "error [plugin] the plug-in cannot be loaded", 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpuc_result result;
+        xpuc_error error;
+        xpuc_options options = {.plugin = cases[i].plugin};
+        CU_ASSERT_EQUAL(xpuc_compile_file("tests/models/mnist-8.onnx", &options, &result, &error), cases[i].status);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(error.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.text, cases[i].what));
+        xpuc_error_clear(&error);
+        xpuc_result_clear(&result);
+    }
+}
+
+XPU_TEST_MAIN("byoc", {"mnist-8", mnist}, {"options", refused_options}, {"plug-ins", refused_plugins})

@@ -1,0 +1,248 @@
+/* libxpuc: options, shapes, texts, reports, and what happens when memory runs out. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "tests/unit/unit.h"
+#include "xpuc/pipeline.h"
+
+#define MODEL "tests/models/mnist-8.onnx"
+
+typedef struct {
+    xpu_mem mem;
+    xpu_arena *arena;
+    xpu_diags diags;
+} bench;
+
+#define BENCH_OPEN(b)                                                                                                  \
+    bench b;                                                                                                           \
+    xpu_mem_init(&b.mem);                                                                                              \
+    if (setjmp(b.mem.out_of_memory)) exit(EXIT_FAILURE);                                                               \
+    b.arena = xpu_arena_new(&b.mem, "test");                                                                           \
+    xpu_diags_init(&b.diags)
+
+static void bench_close(bench *b) {
+    xpu_diags_clear(&b->diags);
+    xpu_mem_release(&b->mem);
+}
+
+/* ---- --shape ---- */
+
+static const char *shape_text(xpu_arena *arena, const xpu_shape_spec *spec) {
+    xpu_text text;
+    xpu_text_init(&text, arena);
+    xpu_text_add(&text, "%s:", spec->input);
+    for (int i = 0; i < spec->rank; i++) {
+        const xpu_shape_dim *dim = &spec->dims[i];
+        xpu_text_add(&text, " %s(%lld,%lld,%lld)", dim->symbol ? dim->symbol : "", (long long)dim->min,
+                     (long long)dim->max, (long long)dim->step);
+    }
+    return text.text;
+}
+
+static void shapes(void) {
+    static const struct {
+        const char *text, *expected; /* NULL: refused */
+    } cases[] = {
+        {"x=1,3", "x: (1,1,1) (3,3,1)"},
+        {"x=N,3,32..224:32,W", "x: N(0,0,0) (3,3,1) (32,224,32) W(0,0,0)"},
+        {"a:0=N=1..8,2", "a:0: N(1,8,1) (2,2,1)"},
+        {"x=B_1=2..8:2", "x: B_1(2,8,2)"},
+        {"x=4", "x: (4,4,1)"},
+        {"x=", "x:"},
+        {"x=1..1", "x: (1,1,1)"},
+        {"x", NULL},
+        {"=1", NULL},
+        {"x=0", NULL},
+        {"x=-1", NULL},
+        {"x=1,", NULL},
+        {"x=,1", NULL},
+        {"x=1;2", NULL},
+        {"x=8..4", NULL},
+        {"x=1..", NULL},
+        {"x=1..4:", NULL},
+        {"x=1..4:0", NULL},
+        {"x=N=", NULL},
+        {"x=99999999999999999999", NULL},
+        {"x=4294967296", NULL},
+        {"x=1,1,1,1,1,1,1,1,1", NULL},
+        {"x= 1", NULL},
+    };
+    BENCH_OPEN(b);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpu_shape_spec spec;
+        size_t errors = b.diags.errors;
+        xpu_status status = xpu_shape_parse(b.arena, cases[i].text, &spec, &b.diags);
+        CU_ASSERT_EQUAL(status, cases[i].expected ? XPU_OK : XPU_EUSAGE);
+        CU_ASSERT_EQUAL(b.diags.errors - errors, cases[i].expected ? 0 : 1);
+        if (cases[i].expected && status == XPU_OK) {
+            CU_ASSERT_STRING_EQUAL(shape_text(b.arena, &spec), cases[i].expected);
+        }
+    }
+    bench_close(&b);
+}
+
+/* ---- the interface ---- */
+
+static void all_wrong_options(void) {
+    const char *const wrong[] = {"x=0", NULL};
+    xpuc_options options = {
+        .target = "xpu-sin", .emit = "exe", .explain = "xml", .dump_after = "folt", .shapes = wrong};
+    xpuc_result result;
+    xpuc_error error;
+    CU_ASSERT_EQUAL(xpuc_compile_file(MODEL, &options, &result, &error), 2);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(error.text);
+    static const char *const expected[] = {
+        "error [option] --emit: 'exe' is not a value of this option\n  why: it takes xpu, c, ir\n",
+        "error [option] --explain: 'xml' is not a value of this option\n",
+        "error [option] --dump-after: 'folt' is not a value of this option\n",
+        "hint: did you mean 'fold'?\n",
+        "error [shape-option] --shape x=0: the shape cannot be read\n  why: dim 0 is not valid\n",
+        "error [target] there is no target 'xpu-sin'\n  why: the targets are xpu-sim\n  hint: did you mean "
+        "'xpu-sim'?\n",
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        if (!strstr(error.text, expected[i])) printf("missing: %s\nin: %s\n", expected[i], error.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.text, expected[i]));
+    }
+    xpuc_error_clear(&error);
+    xpuc_result_clear(&result);
+}
+
+static int compile(const char *path, const xpuc_options *options, xpuc_result *result) {
+    xpuc_error error;
+    int status = xpuc_compile_file(path, options, result, &error);
+    if (error.text) fputs(error.text, stdout);
+    xpuc_error_clear(&error);
+    return status;
+}
+
+static void graph_text(void) {
+    xpuc_result result;
+    CU_ASSERT_EQUAL_FATAL(compile(MODEL, &(xpuc_options){.emit = "ir", .precision = "fp32"}, &result), 0);
+    CU_ASSERT_EQUAL(strlen(result.bytes), result.size);
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.bytes, "graph \"CNTKGraph\"\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.bytes, "Conv 'Convolution28' #1 + Add 'Plus30' #2 + Relu 'ReLU32' #3"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.bytes, "output %Plus214_Output_0\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.summary, "mnist-8.onnx: 12 operators"));
+    xpuc_result_clear(&result);
+}
+
+static void dump_of_every_pass(void) {
+    for (const char *const *pass = xpu_pipeline_passes(); *pass; pass++) {
+        xpuc_result result;
+        xpuc_options options = {.emit = "ir", .precision = "fp32", .dump_after = *pass};
+        CU_ASSERT_EQUAL_FATAL(compile(MODEL, &options, &result), 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(result.dump);
+        CU_ASSERT_PTR_NOT_NULL(strstr(result.dump, "conv("));
+        xpuc_result_clear(&result);
+    }
+}
+
+static void explanation(void) {
+    xpuc_result result;
+    BENCH_OPEN(b);
+    xpuc_options options = {.emit = "ir", .precision = "fp32", .explain = "text"};
+    CU_ASSERT_EQUAL_FATAL(compile(MODEL, &options, &result), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.explanation, "Plus30                   ReLU32                   fp32      1"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.explanation, "nothing is left to do at run time"));
+    xpuc_result_clear(&result);
+    options.explain = "json";
+    CU_ASSERT_EQUAL_FATAL(compile(MODEL, &options, &result), 0);
+    json_t *top = xpu_json_parse(b.arena, result.explanation, strlen(result.explanation), "explain", &b.diags);
+    const json_t *nodes = json_object_get(top, "nodes");
+    CU_ASSERT_EQUAL(json_array_size(nodes), 12);
+    const json_t *conv = json_array_get(nodes, 1);
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(conv, "name")), "Convolution28");
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(conv, "layer")), "ReLU32");
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(conv, "precision")), "fp32");
+    CU_ASSERT(json_is_null(json_object_get(json_array_get(nodes, 0), "layer")));
+    xpuc_result_clear(&result);
+    bench_close(&b);
+}
+
+static void report(void) {
+    xpuc_result result;
+    BENCH_OPEN(b);
+    const char *path = xpu_path_join(b.arena, xpu_temporary_folder(b.arena, &b.diags), "report.json");
+    xpuc_options options = {.emit = "ir", .precision = "fp32", .report = path};
+    CU_ASSERT_EQUAL_FATAL(compile(MODEL, &options, &result), 0);
+    json_t *top = xpu_json_read(b.arena, path, &b.diags);
+    CU_ASSERT_EQUAL(json_integer_value(json_object_get(top, "source_nodes")), 12);
+    CU_ASSERT_EQUAL(json_array_size(json_object_get(top, "passes")), 10);
+    CU_ASSERT_EQUAL(json_array_size(json_object_get(top, "regions")), 1);
+    xpuc_result_clear(&result);
+    bench_close(&b);
+}
+
+static void description(void) {
+    xpuc_result result;
+    xpuc_error error;
+    CU_ASSERT_EQUAL_FATAL(xpuc_describe(MODEL, NULL, &result, &error), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.dump, "input    Input3  float32[1,1,28,28]\n"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(result.dump, "12 operators: Reshape 2, Conv 2, Add 3, Relu 2, MaxPool 2, MatMul 1\n"));
+    xpuc_error_clear(&error);
+    xpuc_result_clear(&result);
+    CU_ASSERT_EQUAL(xpuc_describe("tests/models/9.npy", NULL, &result, &error), 1);
+    CU_ASSERT_PTR_NOT_NULL(error.text);
+    xpuc_error_clear(&error);
+    xpuc_result_clear(&result);
+}
+
+static void files(void) {
+    static const struct {
+        const char *path, *rule;
+        int status;
+    } cases[] = {
+        {"tests/models/none.onnx", "[io-open]", 3},
+        {"net.pdmodel", "[model-format]", 2},
+        {"net.pt", "[model-format]", 2},
+        {"net.xpu", "[model-format]", 2},
+        {"tests/models/9.npy", "[onnx-wire]", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpuc_result result;
+        xpuc_error error;
+        xpuc_options options = {.emit = "ir", .precision = "fp32"};
+        CU_ASSERT_EQUAL(xpuc_compile_file(cases[i].path, &options, &result, &error), cases[i].status);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(error.text);
+        if (!strstr(error.text, cases[i].rule)) printf("%s", error.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.text, cases[i].rule));
+        CU_ASSERT_PTR_NULL(result.bytes);
+        xpuc_error_clear(&error);
+        xpuc_result_clear(&result);
+        options.emit = "ir";
+    }
+    xpuc_result result;
+    xpuc_error error;
+    xpuc_options options = {.emit = "ir", .precision = "fp32"};
+    CU_ASSERT_EQUAL(xpuc_compile_to_file(MODEL, "/no-such-folder/x.ir", &options, &result, &error), 3);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "[io-write]"));
+    xpuc_error_clear(&error);
+    xpuc_result_clear(&result);
+}
+
+/* Every allocation of a compilation fails once; each time there is one clear error, and the last try succeeds. */
+static void out_of_memory(void) {
+    xpuc_options options = {.emit = "ir", .precision = "fp32", .explain = "json"};
+    unsigned long n = 1;
+    int status = 3;
+    for (; status != 0 && n < 100000; n += 1 + n / 40) {
+        xpuc_result result;
+        xpuc_error error;
+        xpu_alloc_fail_at(n);
+        status = xpuc_compile_file(MODEL, &options, &result, &error);
+        xpu_alloc_fail_at(0);
+        if (status != 0 && status != 3) printf("allocation %lu: %s", n, error.text ? error.text : "\n");
+        CU_ASSERT(status == 0 || status == 3);
+        CU_ASSERT(status == 0 || (error.text && strstr(error.text, "[out-of-memory]")));
+        xpuc_error_clear(&error);
+        xpuc_result_clear(&result);
+    }
+    CU_ASSERT_EQUAL(status, 0);
+}
+
+XPU_TEST_MAIN("xpuc", {"--shape", shapes}, {"all wrong options at once", all_wrong_options}, {"graph text", graph_text},
+              {"dump after every pass", dump_of_every_pass}, {"explain", explanation}, {"report", report},
+              {"describe", description}, {"files", files}, {"out of memory", out_of_memory})
