@@ -14,6 +14,9 @@
 typedef xpu_status (*xpu_program_weight_fn)(void *context, uint32_t buffer, xpu_arena *scratch, const void **bytes,
                                             uint64_t *length, xpu_diags *diags);
 
+/* Finds what only the linker knows: entry, plan, control and weights addresses, and the end of the image. */
+xpu_status xpu_program_locate(xpu_program *program, const char *elf_path, xpu_arena *arena, xpu_diags *diags);
+
 /*
  * Writes `output_path` from the linked program at `elf_path`. Weight buffers (kind WEIGHT, placed) lie at their offset
  * in the weights' segment; weights are asked for one at a time, in the order of buffers. Fields of `program` that come

@@ -176,18 +176,32 @@ static xpu_status write_file(cursor *c, xpu_program *p, xpu_elf *elf, const memo
     return XPU_OK;
 }
 
+static xpu_status open_program(xpu_program *p, const char *elf_path, memory_image *image, xpu_elf *elf,
+                               xpu_arena *arena, xpu_diags *diags) {
+    const char *why;
+    image->bytes = xpu_file_read_all(arena, elf_path, MAX_IMAGE, &image->size, diags);
+    if (!image->bytes) return XPU_EIO;
+    if (xpu_elf_open(elf, image->size, read_memory, image, arena, &why, diags) != XPU_OK) {
+        return broken(diags, elf_path, why);
+    }
+    return find_addresses(p, elf, image, elf_path, diags);
+}
+
+xpu_status xpu_program_locate(xpu_program *program, const char *elf_path, xpu_arena *arena, xpu_diags *diags) {
+    memory_image image;
+    xpu_elf elf;
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "locate");
+    xpu_status status = open_program(program, elf_path, &image, &elf, scratch, diags);
+    xpu_arena_free(scratch);
+    return status;
+}
+
 xpu_status xpu_program_write(const xpu_program *program, const char *elf_path, const char *output_path,
                              xpu_program_weight_fn weight, void *context, xpu_arena *arena, xpu_diags *diags) {
     memory_image image;
     xpu_elf elf;
-    const char *why;
     xpu_program p = *program;
-    image.bytes = xpu_file_read_all(arena, elf_path, MAX_IMAGE, &image.size, diags);
-    if (!image.bytes) return XPU_EIO;
-    if (xpu_elf_open(&elf, image.size, read_memory, &image, arena, &why, diags) != XPU_OK) {
-        return broken(diags, elf_path, why);
-    }
-    xpu_status status = find_addresses(&p, &elf, &image, elf_path, diags);
+    xpu_status status = open_program(&p, elf_path, &image, &elf, arena, diags);
     if (status != XPU_OK) return status;
     cursor c = {.output = xpu_output_open(arena, output_path, diags)};
     if (!c.output) return XPU_EIO;

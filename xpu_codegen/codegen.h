@@ -1,0 +1,176 @@
+/*
+ * Inside the XPU target. The steps, in order: start (options) -> precision -> layout -> lower (layers become kernel
+ * calls, their arguments become words of the plan table) -> emit (C) -> link (clang, lld) -> pack (memory, file).
+ */
+#ifndef XPU_CODEGEN_INTERNAL_H
+#define XPU_CODEGEN_INTERNAL_H
+
+#include "core/chip.h"
+#include "core/target.h"
+#include "memplan/rules.h"
+#include "xpu_codegen/calls.h"
+#include "xpu_codegen/xpu_codegen.h"
+#include "xpu_runtime/program/placement.h"
+#include "xpu_runtime/program/program.h"
+
+typedef enum { XPU_MODE_AUTO, XPU_MODE_FP32, XPU_MODE_INT16 } xpu_precision_mode;
+
+/* One layer of the program: one node, as the kernel calls that it became. */
+typedef struct {
+    xpu_node node;
+    uint32_t region;        /* node.region */
+    const char *identifier; /* of its C function: "layer_3_conv1" */
+    const char *comment;    /* the source nodes, one per line */
+    XPU_ARRAY(xpu_call) calls;
+} xpu_codegen_layer;
+
+/* The loop body of an elementwise chain; layers of the same structure share one. */
+typedef struct {
+    uint64_t hash;
+    const xpu_chain *chain;
+    const char *name; /* of the C function */
+} xpu_chain_body_text;
+
+/* A constant in the weights' segment: one buffer for each form that a layer wants it in. */
+typedef struct {
+    xpu_value value;
+    uint32_t buffer;
+    xpu_packing packing;
+} xpu_weight;
+
+/* What clang took. */
+typedef struct {
+    const char *version;
+    double seconds;
+    uint64_t peak_rss_bytes;
+} xpu_clang_facts;
+
+typedef struct {
+    xpu_target_job *job;
+    xpu_arena *arena;
+    xpu_graph *graph;
+    xpu_diags *diags;
+    xpu_chip chip;
+    xpu_precision_mode mode;
+    xpu_memory_rules rules;
+    xpu_program program;
+    XPU_ARRAY(xpu_codegen_layer) layers; /* same order as program.layers */
+    XPU_ARRAY(xpu_chain_body_text) bodies;
+    XPU_ARRAY(xpu_weight) weights;
+    XPU_ARRAY(const char *) reasons; /* by node id: why the node computes in its precision; NULL for none */
+    int32_t *buffer_of;              /* by value id: its buffer, or -1 */
+    int32_t *layer_of;               /* by node id: its layer, or -1 */
+    int lowered;                     /* the layers are made, and whether that worked */
+    xpu_status lower_status;
+    xpu_clang_facts clang;
+    xpu_memplan *plan; /* at the upper bound of the symbols, with its problem */
+    xpu_placement placement;
+} xpu_codegen;
+
+/* An internal error of the target: [codegen], status XPU_EBUG. `why` is printf-style. */
+xpu_status xpu_codegen_bug(xpu_codegen *cg, const char *what, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- values.c: dims, layouts, memory of values ---- */
+
+int xpu_on_host(const xpu_codegen *cg, xpu_node node);
+static inline xpu_dim xpu_dim_of(xpu_codegen *cg, int64_t value) {
+    return xpu_dim_const(&cg->graph->dims, value);
+}
+/* Dim i of the logical shape. */
+xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i);
+/* The product of dims first .. last - 1. */
+xpu_dim xpu_dims_product(xpu_codegen *cg, xpu_value value, int first, int last);
+/* The order in which dims lie in memory, outermost first. */
+void xpu_storage_order(xpu_layout layout, int rank, int *order);
+/* Elements from one index of logical dim i to the next, for each dim. */
+void xpu_value_strides(xpu_codegen *cg, xpu_value value, xpu_dim *strides);
+/* Whether a value's bytes are the same in both layouts: one channel, or one pixel, or a rank that has one layout. */
+int xpu_layout_free(const xpu_codegen *cg, xpu_value value);
+int xpu_is_const_value(const xpu_codegen *cg, xpu_value value);
+/* Whether a node makes no layer: its result is another name for the bytes of its operand. */
+int xpu_is_view(xpu_codegen *cg, xpu_node node);
+/* The value whose memory `value` is, behind views. */
+xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
+/* The value of which `value` is a rearrangement, behind reshape, transpose, relayout and identity. */
+xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value);
+/* Symbols at the upper end of their ranges; NULL where there is none. */
+const int64_t *xpu_upper_bound(xpu_codegen *cg);
+int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim);
+
+/* The buffer of a value that is no constant. */
+uint32_t xpu_activation_buffer(xpu_codegen *cg, xpu_value value);
+/* The buffer of a constant in a packed form; `name` is "LAYER/w". */
+uint32_t xpu_weight_buffer(xpu_codegen *cg, xpu_value value, const xpu_packing *packing, const char *name);
+uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t layer, xpu_dim bytes, const char *name);
+/* Any value as operand `role` ("w", "bias", "x") of a layer: constants row-major. */
+uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, const char *role);
+/* Lifetimes of activations, offsets of weights. */
+void xpu_finish_buffers(xpu_codegen *cg);
+
+/* ---- the steps ---- */
+
+xpu_status xpu_choose_precision(xpu_codegen *cg);
+xpu_status xpu_choose_layouts(xpu_codegen *cg);
+/* All layers of all regions; done once. */
+xpu_status xpu_lower_program(xpu_codegen *cg);
+/* The C text of one region (index into job->regions), NULL where it is on the host, and what follows all regions. */
+const char *xpu_emit_region(xpu_codegen *cg, uint32_t region);
+const char *xpu_emit_tail(xpu_codegen *cg);
+/* Compiles and links `source`; the program's path in a temporary folder of `arena`, NULL with diagnostics. */
+const char *xpu_link_program(xpu_codegen *cg, const char *source, xpu_arena *arena);
+xpu_status xpu_pack_program(xpu_codegen *cg, const char *elf, const char *path);
+void xpu_report_program(xpu_codegen *cg, void *report, int packed);
+
+/* ---- rules.c ---- */
+extern const xpu_support xpu_sim_support[];
+extern const xpu_pattern xpu_sim_patterns[];
+
+/* ---- lowering of single operators: one function each, called with the layer's index ---- */
+typedef xpu_status (*xpu_lower_fn)(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_conv(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_matmul(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_max_pool(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_global_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_softmax(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node); /* reshape, identity, relayout, transpose */
+xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node);
+
+/* What a layer is, for the program's table. */
+void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, const char *unit, const char *kernel, xpu_dim macs);
+/* Adds a finished call to a layer and its words to the plan table; [codegen] where a field has no value. */
+xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, const xpu_call *call);
+
+/* ---- chains ---- */
+const xpu_chain *xpu_chain_of(const xpu_graph *graph, xpu_node node);
+
+/* Loops over the elements of a chain's result in its storage order, merged where every operand allows. */
+enum { XPU_CHAIN_DIMS = 4 };
+typedef struct {
+    int rank;
+    xpu_dim size[XPU_MAX_RANK];
+    xpu_dim stride[XPU_CHAIN_MAX_INPUTS][XPU_MAX_RANK];
+} xpu_chain_loops;
+/* For a result in `layout`. Returns 1 when the kernel can run them: at most XPU_CHAIN_DIMS loops, innermost strides 0
+ * or 1. *bad (may be NULL) is the first operand whose innermost stride is neither, or UINT32_MAX. */
+int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_loops *loops, uint32_t *bad);
+
+/* ---- tiles of the tensor engine ---- */
+typedef struct {
+    int32_t tile_h, tile_w, tile_c;
+    uint32_t sm_bytes;
+} xpu_tile;
+/* Geometry of a convolution, dims as expressions; of a matrix product by a constant too. */
+typedef struct {
+    xpu_dim batch, in_h, in_w, in_c, out_h, out_w, out_c;
+    int64_t kernel[2], stride[2], dilation[2], begin[2], end[2], groups;
+} xpu_conv_shape;
+xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node);
+/* The best tile for this chip at the upper bound of the symbols; NULL, or why the tensor engine cannot do it. */
+const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *shape, int has_branch, xpu_tile *tile);
+
+#endif

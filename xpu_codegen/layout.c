@@ -1,0 +1,189 @@
+/*
+ * Memory layouts. Convolution and pooling work on channel-last images, elementwise chains and what moves elements
+ * follow their operands, everything else and the program's inputs and outputs are row-major. Where a layer wants
+ * another layout than its operand has, a relayout is inserted, once per value.
+ */
+#include <string.h>
+
+#include "xpu_codegen/codegen.h"
+
+typedef struct {
+    xpu_value from, to;
+    xpu_layout layout;
+} relaid;
+
+typedef struct {
+    xpu_codegen *cg;
+    xpu_graph *graph;
+    XPU_ARRAY(relaid) done;
+} pass;
+
+/* What an operator wants of its operands and makes of its result. */
+typedef enum { LINEAR, IMAGE, CHAIN, FOLLOW } layout_class;
+
+static layout_class class_of(const pass *p, xpu_node node) {
+    const xpu_op *op = xpu_node_at(p->graph, node)->op;
+    if (xpu_on_host(p->cg, node)) return LINEAR;
+    switch (xpu_op_id_of(op)) {
+    case XPU_OP_CONV:
+    case XPU_OP_MAX_POOL:
+    case XPU_OP_AVERAGE_POOL:
+    case XPU_OP_GLOBAL_AVERAGE_POOL: return IMAGE;
+    case XPU_OP_CHAIN: return CHAIN;
+    case XPU_OP_SOFTMAX:
+    case XPU_OP_TRANSPOSE:
+    case XPU_OP_CONCAT:
+    case XPU_OP_PAD:
+    case XPU_OP_IDENTITY:
+    case XPU_OP_RELAYOUT:
+    case XPU_OP_ABSMAX: return FOLLOW;
+    default: return LINEAR;
+    }
+}
+
+static xpu_layout layout_of(const pass *p, xpu_value value) {
+    return xpu_value_at(p->graph, value)->layout;
+}
+
+static int has_layout(const pass *p, xpu_value value, xpu_layout layout) {
+    return layout_of(p, value) == layout || xpu_layout_free(p->cg, value);
+}
+
+/* Whether a convolution or pooling reads the value as an image. */
+static int feeds_image(const pass *p, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(p->graph, value);
+    for (uint32_t u = 0; u < info->uses.count; u++) {
+        xpu_use use = info->uses.items[u];
+        if (class_of(p, use.node) == IMAGE && (use.input == XPU_IN_X || use.input == XPU_IN_BRANCH)) return 1;
+    }
+    return 0;
+}
+
+/* ---- relayouts ---- */
+
+static xpu_value relayout(pass *p, xpu_value value, xpu_layout layout, xpu_node before) {
+    for (uint32_t i = 0; i < p->done.count; i++) {
+        const relaid *item = &p->done.items[i];
+        if (item->from.id == value.id && item->layout == layout) return item->to;
+    }
+    const xpu_value_info source = *xpu_value_at(p->graph, value);
+    const char *name = xpu_printf(p->cg->arena, "%s/%s", source.name,
+                                  layout == XPU_LAYOUT_CHANNEL_LAST ? "channel_last" : "channel_first");
+    xpu_attr attr = XPU_ATTR_INT_OF(LAYOUT, layout);
+    xpu_node node = xpu_graph_add(p->graph, before, xpu_op_of(XPU_OP_RELAYOUT), &value, 1, &name, 1, &attr, 1, NULL, 0);
+    relaid item = {.from = value, .to = xpu_node_output(p->graph, node, 0), .layout = layout};
+    xpu_value_info *result = xpu_value_at(p->graph, item.to);
+    result->dtype = source.dtype;
+    result->rank = source.rank;
+    memcpy(result->dims, source.dims, sizeof source.dims);
+    result->layout = layout;
+    XPU_PUSH(p->cg->arena, &p->done, item);
+    return item.to;
+}
+
+static void want(pass *p, xpu_node node, uint32_t input, xpu_layout layout) {
+    xpu_value value = xpu_node_input(p->graph, node, input);
+    if (!value.id || has_layout(p, value, layout)) return;
+    xpu_node_set_input(p->graph, node, input, relayout(p, value, layout, node));
+}
+
+/* ---- chains ---- */
+
+/* Whether the chain can run over its result in this layout once operands of its own rank are brought to it. */
+static int chain_fits(pass *p, xpu_node node, xpu_layout layout) {
+    const xpu_node_info *info = xpu_node_at(p->graph, node);
+    int rank = xpu_value_at(p->graph, info->outputs[0])->rank;
+    if (layout == XPU_LAYOUT_CHANNEL_LAST && rank != 3 && rank != 4) return 0;
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        xpu_chain_loops loops;
+        uint32_t bad;
+        xpu_value_info *value = xpu_value_at(p->graph, info->inputs[i]);
+        xpu_layout had = value->layout;
+        if (value->rank == rank) value->layout = layout;
+        xpu_chain_plan(p->cg, node, layout, &loops, &bad);
+        value->layout = had;
+        if (bad == i) return 0;
+    }
+    return 1;
+}
+
+static int any_channel_last(const pass *p, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(p->graph, node);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        if (!xpu_layout_free(p->cg, info->inputs[i]) && layout_of(p, info->inputs[i]) == XPU_LAYOUT_CHANNEL_LAST)
+            return 1;
+    }
+    return 0;
+}
+
+static void place_chain(pass *p, xpu_node node) {
+    xpu_layout layout = XPU_LAYOUT_LINEAR;
+    if (any_channel_last(p, node) && chain_fits(p, node, XPU_LAYOUT_CHANNEL_LAST)) layout = XPU_LAYOUT_CHANNEL_LAST;
+    uint32_t inputs = xpu_node_at(p->graph, node)->input_count, bad = 0;
+    for (uint32_t round = 0; round <= inputs && bad != UINT32_MAX; round++) {
+        xpu_chain_loops loops;
+        xpu_chain_plan(p->cg, node, layout, &loops, &bad);
+        if (bad != UINT32_MAX) want(p, node, bad, layout);
+    }
+    xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = layout;
+}
+
+/* ---- the others ---- */
+
+static void place_follower(pass *p, xpu_node node) {
+    xpu_op_id op = xpu_op_id_of(xpu_node_at(p->graph, node)->op);
+    xpu_value y = xpu_node_output(p->graph, node, 0), x = xpu_node_input(p->graph, node, 0);
+    int rank = xpu_value_at(p->graph, y)->rank;
+    if (op == XPU_OP_ABSMAX || op == XPU_OP_RELAYOUT) return;
+    xpu_layout layout = layout_of(p, x);
+    if (op == XPU_OP_TRANSPOSE || op == XPU_OP_CONCAT || op == XPU_OP_PAD) {
+        int image = feeds_image(p, y) || (op != XPU_OP_TRANSPOSE && any_channel_last(p, node));
+        layout = image && (rank == 3 || rank == 4) ? XPU_LAYOUT_CHANNEL_LAST : XPU_LAYOUT_LINEAR;
+    }
+    xpu_value_at(p->graph, y)->layout = layout;
+}
+
+static void place_image(pass *p, xpu_node node) {
+    want(p, node, XPU_IN_X, XPU_LAYOUT_CHANNEL_LAST);
+    if (xpu_node_is(p->graph, node, XPU_OP_CONV)) want(p, node, XPU_IN_BRANCH, XPU_LAYOUT_CHANNEL_LAST);
+    xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = XPU_LAYOUT_CHANNEL_LAST;
+}
+
+static void place_linear(pass *p, xpu_node node) {
+    uint32_t count = xpu_node_at(p->graph, node)->input_count;
+    for (uint32_t i = 0; i < count; i++) want(p, node, i, XPU_LAYOUT_LINEAR);
+}
+
+/* Gives an output of the program that is channel-last its row-major form, under its own name. */
+static void place_output(pass *p, xpu_value output) {
+    if (has_layout(p, output, XPU_LAYOUT_LINEAR)) {
+        xpu_value_at(p->graph, output)->layout = XPU_LAYOUT_LINEAR;
+        return;
+    }
+    XPU_ARRAY(xpu_use) uses = {0};
+    const xpu_value_info *info = xpu_value_at(p->graph, output);
+    for (uint32_t u = 0; u < info->uses.count; u++) XPU_PUSH(p->cg->arena, &uses, info->uses.items[u]);
+    xpu_value linear = relayout(p, output, XPU_LAYOUT_LINEAR, (xpu_node){0});
+    xpu_node maker = xpu_value_at(p->graph, linear)->node;
+    xpu_value_replace(p->graph, output, linear);
+    xpu_node_set_input(p->graph, maker, 0, output);
+    for (uint32_t u = 0; u < uses.count; u++) {
+        if (uses.items[u].node.id != maker.id)
+            xpu_node_set_input(p->graph, uses.items[u].node, uses.items[u].input, output);
+    }
+}
+
+xpu_status xpu_choose_layouts(xpu_codegen *cg) {
+    pass p = {.cg = cg, .graph = cg->graph};
+    for (xpu_node node = xpu_graph_first(cg->graph), next; node.id; node = next) {
+        next = xpu_node_next(cg->graph, node);
+        switch (class_of(&p, node)) {
+        case LINEAR: place_linear(&p, node); break;
+        case IMAGE: place_image(&p, node); break;
+        case CHAIN: place_chain(&p, node); break;
+        case FOLLOW: place_follower(&p, node); break;
+        }
+    }
+    for (uint32_t i = 0; i < cg->graph->outputs.count; i++) place_output(&p, cg->graph->outputs.items[i]);
+    return XPU_OK;
+}

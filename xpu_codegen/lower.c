@@ -1,0 +1,249 @@
+/* From nodes to layers: each node that makes something becomes a layer, a list of kernel calls, in graph order. */
+#include <string.h>
+
+#include "xpu_codegen/codegen.h"
+
+enum { MAX_IDENTIFIER = 40 };
+
+static xpu_status lower_nothing(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    return xpu_codegen_bug(cg, "an operator without lowering was admitted", "layer %u: %s", layer,
+                           xpu_node_where(cg->graph, node, cg->arena));
+}
+
+static xpu_lower_fn lowering_of(const xpu_op *op) {
+    static const struct {
+        xpu_op_id op;
+        xpu_lower_fn lower;
+    } table[] = {
+        {XPU_OP_CONV, xpu_lower_conv},
+        {XPU_OP_MATMUL, xpu_lower_matmul},
+        {XPU_OP_MAX_POOL, xpu_lower_max_pool},
+        {XPU_OP_AVERAGE_POOL, xpu_lower_average_pool},
+        {XPU_OP_GLOBAL_AVERAGE_POOL, xpu_lower_global_average_pool},
+        {XPU_OP_SOFTMAX, xpu_lower_softmax},
+        {XPU_OP_ABSMAX, xpu_lower_absmax},
+        {XPU_OP_RESHAPE, xpu_lower_copy},
+        {XPU_OP_IDENTITY, xpu_lower_copy},
+        {XPU_OP_RELAYOUT, xpu_lower_copy},
+        {XPU_OP_TRANSPOSE, xpu_lower_copy},
+        {XPU_OP_CONCAT, xpu_lower_concat},
+        {XPU_OP_PAD, xpu_lower_pad},
+        {XPU_OP_CHAIN, xpu_lower_chain},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (xpu_op_of(table[i].op) == op) return table[i].lower;
+    }
+    return lower_nothing;
+}
+
+/* ---- names ---- */
+
+static int name_taken(const xpu_codegen *cg, const char *name) {
+    for (uint32_t i = 0; i < cg->program.layers.count; i++) {
+        if (strcmp(cg->program.layers.items[i].name, name) == 0) return 1;
+    }
+    return 0;
+}
+
+static const char *layer_name(xpu_codegen *cg, xpu_node node) {
+    const char *name = xpu_node_name(cg->graph, node), *unique = name;
+    for (uint32_t i = 2; name_taken(cg, unique); i++) unique = xpu_printf(cg->arena, "%s_%u", name, i);
+    return unique;
+}
+
+static const char *identifier(xpu_codegen *cg, uint32_t layer, const char *name) {
+    char *text = xpu_printf(cg->arena, "layer_%u_%s", layer, name);
+    size_t length = strlen(text);
+    if (length > MAX_IDENTIFIER) text[length = MAX_IDENTIFIER] = 0;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!plain) text[i] = '_';
+    }
+    return text;
+}
+
+/* The operators of the source model that the node stands for. */
+static const char *source_comment(xpu_codegen *cg, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(cg->graph, node);
+    xpu_text text;
+    xpu_text_init(&text, cg->arena);
+    for (uint32_t i = 0; i < info->origins.count; i++) {
+        const xpu_origin *origin = &cg->graph->origins.items[info->origins.items[i]];
+        xpu_text_add(&text, "%snode '%s' (%s-%d, #%u)", i ? "\n * " : "",
+                     xpu_escape(cg->arena, origin->name ? origin->name : "", 120),
+                     xpu_escape(cg->arena, origin->op ? origin->op : "", 60), origin->version, origin->index);
+    }
+    if (info->origins.count) return text.text;
+    const char *result = xpu_value_at(cg->graph, info->outputs[0])->name;
+    return xpu_printf(cg->arena, "%s, made by the compiler: '%s'", info->op->name, xpu_escape(cg->arena, result, 120));
+}
+
+/* ---- layers ---- */
+
+void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, const char *unit, const char *kernel, xpu_dim macs) {
+    xpu_program_layer *item = &cg->program.layers.items[layer];
+    item->unit = unit;
+    item->kernel = kernel;
+    item->macs = macs;
+}
+
+static xpu_plan_word simplified(const xpu_codegen *cg, xpu_plan_word word) {
+    int64_t value;
+    if (word.kind != XPU_WORD_DIM || !xpu_dim_is_const(&cg->graph->dims, word.dim, &value)) return word;
+    return (xpu_plan_word){.kind = XPU_WORD_CONST, .bits = (uint32_t)value};
+}
+
+/* Whether a word's value fits 32 bits for all values of the symbols. */
+static int fits_word(const xpu_codegen *cg, const xpu_plan_word *word) {
+    if (word->kind != XPU_WORD_DIM) return 1;
+    return xpu_dim_min(&cg->graph->dims, word->dim) >= INT32_MIN &&
+           xpu_dim_max(&cg->graph->dims, word->dim) <= INT32_MAX;
+}
+
+xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, const xpu_call *call) {
+    const xpu_kernel_info *kernel = xpu_kernel_of(call->kernel);
+    const char *name = cg->program.layers.items[layer].name, *problem = xpu_call_problem(call);
+    if (problem) return xpu_codegen_bug(cg, "a kernel call is not complete", "layer '%s': %s", name, problem);
+    for (uint32_t i = 0; i < kernel->field_count; i++) {
+        if (!fits_word(cg, &call->words[i])) {
+            return xpu_codegen_bug(cg, "an argument does not fit 32 bits", "layer '%s': field '%s' of %s", name,
+                                   kernel->fields[i].name, kernel->name);
+        }
+        XPU_PUSH(cg->arena, &cg->program.plan, simplified(cg, call->words[i]));
+    }
+    XPU_PUSH(cg->arena, &cg->layers.items[layer].calls, *call);
+    return XPU_OK;
+}
+
+/* Members of the plan struct: the layer's identifier, numbered where the layer makes several calls. */
+static void name_calls(xpu_codegen *cg, xpu_codegen_layer *layer) {
+    for (uint32_t i = 0; i < layer->calls.count; i++) {
+        const char *kernel = xpu_kernel_of(layer->calls.items[i].kernel)->name;
+        layer->calls.items[i].member = layer->calls.count == 1
+                                           ? layer->identifier
+                                           : xpu_printf(cg->arena, "%s_%s_%u", layer->identifier, kernel, i);
+    }
+}
+
+static const char *host_reason(const xpu_codegen *cg, xpu_node node) {
+    return cg->job->regions[xpu_node_at(cg->graph, node)->region - 1].reason;
+}
+
+static xpu_status add_host_layer(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(cg->graph, node);
+    xpu_describe_layer(cg, layer, "host", info->op->name, xpu_dim_of(cg, 0));
+    cg->program.layers.items[layer].reason = host_reason(cg, node);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        if (info->inputs[i].id) xpu_operand_buffer(cg, layer, info->inputs[i], xpu_printf(cg->arena, "x%u", i));
+    }
+    for (uint32_t i = 0; i < info->output_count; i++) xpu_activation_buffer(cg, info->outputs[i]);
+    return XPU_OK;
+}
+
+static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(cg->graph, node);
+    uint32_t index = cg->program.layers.count;
+    xpu_program_layer item = {.name = layer_name(cg, node), .node = node};
+    for (uint32_t i = 0; i < info->output_count && i < 2; i++) item.outputs[item.output_count++] = info->outputs[i];
+    if (node.id < cg->reasons.count) item.reason = cg->reasons.items[node.id];
+    xpu_codegen_layer layer = {.node = node, .region = info->region, .comment = source_comment(cg, node)};
+    layer.identifier = identifier(cg, index, item.name);
+    XPU_PUSH(cg->arena, &cg->program.layers, item);
+    XPU_PUSH(cg->arena, &cg->layers, layer);
+    cg->layer_of[node.id] = (int32_t)index;
+    if (xpu_on_host(cg, node)) return add_host_layer(cg, index, node);
+    xpu_status status = lowering_of(info->op)(cg, index, node);
+    name_calls(cg, &cg->layers.items[index]);
+    return status;
+}
+
+/* ---- what became of each tensor ---- */
+
+/* The layer that the maker of `value` went into: its own, that of the layer whose bytes it names, or the one that has
+ * the maker's origin; -1 for none. */
+static int32_t layer_behind(xpu_codegen *cg, const xpu_value_info *info) {
+    const xpu_node_info *maker = xpu_node_at(cg->graph, info->node);
+    if (!maker->dead) {
+        if (cg->layer_of[info->node.id] >= 0) return cg->layer_of[info->node.id];
+        const xpu_value_info *root =
+            xpu_value_at(cg->graph, xpu_value_root(cg, xpu_node_output(cg->graph, info->node, info->output)));
+        return root->kind == XPU_VALUE_NODE ? cg->layer_of[root->node.id] : -1;
+    }
+    for (uint32_t i = 0; i < cg->layers.count && maker->origins.count; i++) {
+        const xpu_node_info *node = xpu_node_at(cg->graph, cg->layers.items[i].node);
+        for (uint32_t j = 0; j < node->origins.count; j++) {
+            if (node->origins.items[j] == maker->origins.items[0]) return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+static void add_tensor_fates(xpu_codegen *cg) {
+    for (uint32_t id = 1; id < cg->graph->values.count; id++) {
+        const xpu_value_info *info = &cg->graph->values.items[id];
+        if (info->kind != XPU_VALUE_NODE || !xpu_node_at(cg->graph, info->node)->origins.count) continue;
+        if (info->output != 0) continue;
+        int32_t layer = layer_behind(cg, info);
+        int own = !xpu_node_at(cg->graph, info->node)->dead && cg->layer_of[info->node.id] >= 0;
+        xpu_program_tensor tensor = {.name = info->name, .layer = layer};
+        tensor.fate = layer < 0 ? XPU_TENSOR_FOLDED : own ? XPU_TENSOR_DUMPED : XPU_TENSOR_FUSED;
+        XPU_PUSH(cg->arena, &cg->program.tensors, tensor);
+    }
+}
+
+static void add_regions(xpu_codegen *cg) {
+    for (uint32_t i = 0; i < cg->job->region_count; i++) {
+        const xpu_region *region = &cg->job->regions[i];
+        xpu_program_region item = {.target = region->on_host ? "host" : xpu_sim_target.name,
+                                   .node_count = region->node_count,
+                                   .reason = region->on_host ? region->reason : NULL};
+        XPU_PUSH(cg->arena, &cg->program.regions, item);
+    }
+}
+
+/* ---- the program ---- */
+
+static const char *mode_name(xpu_precision_mode mode) {
+    return mode == XPU_MODE_FP32 ? "fp32" : mode == XPU_MODE_INT16 ? "int16" : "auto";
+}
+
+static void start_program(xpu_codegen *cg) {
+    xpu_graph *graph = cg->graph;
+    cg->program = (xpu_program){.target = xpu_sim_target.name,
+                                .chip_json = xpu_chip_json(cg->arena, &cg->chip),
+                                .abi_hash = xpu_chip_abi_hash(&cg->chip),
+                                .precision = mode_name(cg->mode),
+                                .compiler = XPU_VERSION,
+                                .clang = "",
+                                .source = cg->job->options->source_name,
+                                .graph = graph,
+                                .stripped = cg->job->options->strip != 0,
+                                .source_nodes = cg->job->options->source_nodes};
+    if (!cg->program.source) cg->program.source = graph->name ? graph->name : "";
+    cg->buffer_of = XPU_NEW_ARRAY(cg->arena, int32_t, graph->values.count);
+    cg->layer_of = XPU_NEW_ARRAY(cg->arena, int32_t, graph->nodes.count);
+    for (uint32_t i = 0; i < graph->values.count; i++) cg->buffer_of[i] = -1;
+    for (uint32_t i = 0; i < graph->nodes.count; i++) cg->layer_of[i] = -1;
+}
+
+static xpu_status lower_all(xpu_codegen *cg) {
+    start_program(cg);
+    size_t errors = cg->diags->errors;
+    XPU_FOR_NODES(cg->graph, node) {
+        if (!xpu_is_view(cg, node)) add_layer(cg, node);
+    }
+    if (cg->diags->errors != errors) return xpu_diags_status(cg->diags);
+    xpu_finish_buffers(cg);
+    add_tensor_fates(cg);
+    add_regions(cg);
+    return XPU_OK;
+}
+
+xpu_status xpu_lower_program(xpu_codegen *cg) {
+    if (!cg->lowered) {
+        cg->lowered = 1;
+        cg->lower_status = lower_all(cg);
+    }
+    return cg->lower_status;
+}

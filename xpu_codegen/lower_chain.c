@@ -1,0 +1,171 @@
+/* Elementwise chains: the loops of a call, and which loop body it shares. */
+#include <string.h>
+
+#include "xpu_codegen/codegen.h"
+
+const xpu_chain *xpu_chain_of(const xpu_graph *graph, xpu_node node) {
+    return xpu_node_attr(graph, node, XPU_ATTR_STEPS)->chain;
+}
+
+/* ---- loops ---- */
+
+static int is_const(const xpu_codegen *cg, xpu_dim dim, int64_t wanted) {
+    int64_t value;
+    return xpu_dim_is_const(&cg->graph->dims, dim, &value) && value == wanted;
+}
+
+/* Strides of an operand by the result's logical dims: 0 where it is broadcast. */
+static void operand_strides(xpu_codegen *cg, xpu_value x, int result_rank, xpu_dim *strides) {
+    int rank = xpu_value_at(cg->graph, x)->rank;
+    xpu_dim own[XPU_MAX_RANK];
+    xpu_value_strides(cg, x, own);
+    for (int i = 0; i < result_rank; i++) {
+        int j = i - (result_rank - rank);
+        strides[i] = j < 0 || is_const(cg, xpu_value_dim(cg, x, j), 1) ? xpu_dim_of(cg, 0) : own[j];
+    }
+}
+
+/* Whether loop `outer` and the one inside it are one loop for every operand. */
+static int can_merge(xpu_codegen *cg, const xpu_chain_loops *loops, uint32_t inputs, int outer) {
+    for (uint32_t i = 0; i < inputs; i++) {
+        xpu_dim span = xpu_dim_mul(&cg->graph->dims, loops->stride[i][outer + 1], loops->size[outer + 1]);
+        if (!xpu_dim_equal(span, loops->stride[i][outer])) return 0;
+    }
+    return 1;
+}
+
+static void merge(xpu_codegen *cg, xpu_chain_loops *loops, uint32_t inputs, int outer) {
+    loops->size[outer] = xpu_dim_mul(&cg->graph->dims, loops->size[outer], loops->size[outer + 1]);
+    for (uint32_t i = 0; i < inputs; i++) loops->stride[i][outer] = loops->stride[i][outer + 1];
+    for (int d = outer + 1; d + 1 < loops->rank; d++) {
+        loops->size[d] = loops->size[d + 1];
+        for (uint32_t i = 0; i < inputs; i++) loops->stride[i][d] = loops->stride[i][d + 1];
+    }
+    loops->rank--;
+}
+
+int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_loops *loops, uint32_t *bad) {
+    const xpu_node_info *info = xpu_node_at(cg->graph, node);
+    xpu_value y = info->outputs[0];
+    int rank = xpu_value_at(cg->graph, y)->rank, order[XPU_MAX_RANK];
+    uint32_t inputs = info->input_count;
+    xpu_dim strides[XPU_CHAIN_MAX_INPUTS][XPU_MAX_RANK];
+    *loops = (xpu_chain_loops){0};
+    xpu_storage_order(layout, rank, order);
+    for (uint32_t i = 0; i < inputs; i++) operand_strides(cg, xpu_node_input(cg->graph, node, i), rank, strides[i]);
+    for (int d = 0; d < rank; d++) {
+        xpu_dim size = xpu_value_dim(cg, y, order[d]);
+        if (is_const(cg, size, 1)) continue;
+        loops->size[loops->rank] = size;
+        for (uint32_t i = 0; i < inputs; i++) loops->stride[i][loops->rank] = strides[i][order[d]];
+        loops->rank++;
+    }
+    for (int d = loops->rank - 2; d >= 0; d--) {
+        if (can_merge(cg, loops, inputs, d)) merge(cg, loops, inputs, d);
+    }
+    uint32_t first_bad = UINT32_MAX;
+    for (uint32_t i = inputs; i-- > 0 && loops->rank;) {
+        xpu_dim inner = loops->stride[i][loops->rank - 1];
+        if (!is_const(cg, inner, 0) && !is_const(cg, inner, 1)) first_bad = i;
+    }
+    if (bad) *bad = first_bad;
+    return loops->rank <= XPU_CHAIN_DIMS && first_bad == UINT32_MAX;
+}
+
+/* ---- bodies ---- */
+
+/* The structure without immediates and unused operands: what a body's text depends on. */
+static uint64_t hash_chain(const xpu_chain *chain) {
+    uint64_t hash = 14695981039346656037u;
+#define MIX(value) hash = (hash ^ (uint64_t)(value)) * 1099511628211u
+    MIX(chain->input_count);
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        MIX(chain->steps[s].op);
+        for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) MIX(chain->steps[s].operands[i]);
+    }
+#undef MIX
+    return hash;
+}
+
+static int same_structure(const xpu_chain *a, const xpu_chain *b) {
+    if (a->input_count != b->input_count || a->step_count != b->step_count) return 0;
+    for (uint32_t s = 0; s < a->step_count; s++) {
+        if (a->steps[s].op != b->steps[s].op) return 0;
+        for (int i = 0; i < xpu_elementwise_arity(a->steps[s].op); i++) {
+            if (a->steps[s].operands[i] != b->steps[s].operands[i]) return 0;
+        }
+    }
+    return 1;
+}
+
+/* "chain_sub_mul_2": the operators of the steps, numbered. */
+static const char *body_name(xpu_codegen *cg, const xpu_chain *chain) {
+    xpu_text text;
+    xpu_text_init(&text, cg->arena);
+    xpu_text_add(&text, "chain_%u", cg->bodies.count + 1);
+    for (uint32_t s = 0; s < chain->step_count && s < 4; s++) {
+        xpu_text_add(&text, "_%s", xpu_elementwise_name(chain->steps[s].op));
+    }
+    return text.text;
+}
+
+static const char *body_of(xpu_codegen *cg, const xpu_chain *chain) {
+    uint64_t hash = hash_chain(chain);
+    for (uint32_t i = 0; i < cg->bodies.count; i++) {
+        const xpu_chain_body_text *body = &cg->bodies.items[i];
+        if (body->hash == hash && same_structure(body->chain, chain)) return body->name;
+    }
+    xpu_chain_body_text body = {.hash = hash, .chain = chain, .name = body_name(cg, chain)};
+    XPU_PUSH(cg->arena, &cg->bodies, body);
+    return body.name;
+}
+
+/* ---- the call ---- */
+
+static void set_loops(xpu_codegen *cg, xpu_call *call, const xpu_chain_loops *loops, uint32_t inputs) {
+    for (int d = 0; d < XPU_CHAIN_DIMS; d++) {
+        int loop = d - (XPU_CHAIN_DIMS - loops->rank);
+        xpu_set_int(call, xpu_printf(cg->arena, "d%d", d), loop < 0 ? xpu_dim_of(cg, 1) : loops->size[loop]);
+        for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {
+            xpu_dim stride = loop < 0 || i >= inputs ? xpu_dim_of(cg, 0) : loops->stride[i][loop];
+            xpu_set_int(call, xpu_printf(cg->arena, "x%u_s%d", i, d), stride);
+        }
+    }
+}
+
+static void set_immediates(xpu_codegen *cg, xpu_call *call, const xpu_chain *chain) {
+    enum { MAX_IMMEDIATES = 16 };
+    uint32_t next = 0;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        for (int i = 0; i < xpu_elementwise_immediates(chain->steps[s].op); i++) {
+            xpu_set_float(call, xpu_printf(cg->arena, "c%u", next++), chain->steps[s].immediates[i]);
+        }
+    }
+    while (next < MAX_IMMEDIATES) xpu_set_float(call, xpu_printf(cg->arena, "c%u", next++), 0);
+}
+
+xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_chain *chain = xpu_chain_of(cg->graph, node);
+    xpu_value y = xpu_node_output(cg->graph, node, 0);
+    xpu_chain_loops loops;
+    if (!xpu_chain_plan(cg, node, xpu_value_at(cg->graph, y)->layout, &loops, NULL)) {
+        return xpu_codegen_bug(cg, "a chain has loops that its kernel cannot run", "%s",
+                               xpu_node_where(cg->graph, node, cg->arena));
+    }
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_chain);
+    call.body = body_of(cg, chain);
+    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
+    xpu_set_number(&call, "inputs", chain->input_count);
+    for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {
+        const char *field = xpu_printf(cg->arena, "x%u", i);
+        if (i < chain->input_count) {
+            xpu_set_address(&call, field, xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, i), field));
+        } else {
+            xpu_set_absent(&call, field);
+        }
+    }
+    set_loops(cg, &call, &loops, chain->input_count);
+    set_immediates(cg, &call, chain);
+    xpu_describe_layer(cg, layer, "core", "chain", xpu_dim_of(cg, 0));
+    return xpu_add_call(cg, layer, &call);
+}

@@ -1,0 +1,233 @@
+/* Convolutions and matrix products: on the tensor engine in int16, on the cores in float32. */
+#include <string.h>
+
+#include "xpu_codegen/codegen.h"
+
+/* ---- geometry ---- */
+
+/* Attribute lists hold one entry per spatial dim; a convolution over one dim is one row of pixels. */
+static int64_t spatial(const xpu_graph *graph, xpu_node node, xpu_attr_id id, int axis, int dims, int64_t fallback) {
+    uint32_t count;
+    const int64_t *list = xpu_node_ints(graph, node, id, &count);
+    int i = axis - (2 - dims);
+    return i < 0 || (uint32_t)i >= count ? fallback : list[i];
+}
+
+static xpu_conv_shape conv_shape(xpu_codegen *cg, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    xpu_value x = xpu_node_input(graph, node, XPU_IN_X), y = xpu_node_output(graph, node, 0);
+    xpu_value w = xpu_node_input(graph, node, XPU_IN_W);
+    int rank = xpu_value_at(graph, x)->rank, dims = rank - 2;
+    xpu_dim one = xpu_dim_of(cg, 1);
+    xpu_conv_shape s = {.batch = xpu_value_dim(cg, x, 0),
+                        .in_h = dims == 2 ? xpu_value_dim(cg, x, 2) : one,
+                        .in_w = xpu_value_dim(cg, x, rank - 1),
+                        .in_c = xpu_value_dim(cg, x, 1),
+                        .out_h = dims == 2 ? xpu_value_dim(cg, y, 2) : one,
+                        .out_w = xpu_value_dim(cg, y, rank - 1),
+                        .out_c = xpu_value_dim(cg, y, 1),
+                        .groups = xpu_node_int(graph, node, XPU_ATTR_GROUP)};
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t pads[4] = {0};
+        uint32_t count;
+        const int64_t *list = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
+        for (uint32_t i = 0; i < count && i < 4; i++) pads[i] = list[i];
+        int i = axis - (2 - dims);
+        s.begin[axis] = i < 0 ? 0 : pads[i];
+        s.end[axis] = i < 0 ? 0 : pads[dims + i];
+        s.stride[axis] = spatial(graph, node, XPU_ATTR_STRIDES, axis, dims, 1);
+        s.dilation[axis] = spatial(graph, node, XPU_ATTR_DILATIONS, axis, dims, 1);
+        s.kernel[axis] = i < 0 ? 1 : xpu_dim_upper(cg, xpu_value_dim(cg, w, 2 + i));
+    }
+    return s;
+}
+
+/* A product by a constant matrix is a convolution with a 1x1 kernel over one row of pixels. */
+static xpu_conv_shape matmul_shape(xpu_codegen *cg, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), y = xpu_node_output(cg->graph, node, 0);
+    int rank = xpu_value_at(cg->graph, x)->rank, result_rank = xpu_value_at(cg->graph, y)->rank;
+    xpu_dim one = xpu_dim_of(cg, 1), rows = xpu_dims_product(cg, x, 0, rank - 1);
+    return (xpu_conv_shape){.batch = one,
+                            .in_h = one,
+                            .in_w = rows,
+                            .in_c = xpu_value_dim(cg, x, rank - 1),
+                            .out_h = one,
+                            .out_w = rows,
+                            .out_c = xpu_value_dim(cg, y, result_rank - 1),
+                            .kernel = {1, 1},
+                            .stride = {1, 1},
+                            .dilation = {1, 1},
+                            .groups = 1};
+}
+
+xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node) {
+    return xpu_node_is(cg->graph, node, XPU_OP_CONV) ? conv_shape(cg, node) : matmul_shape(cg, node);
+}
+
+static void set_geometry(xpu_call *call, const xpu_conv_shape *s) {
+    xpu_set_int(call, "batch", s->batch);
+    xpu_set_int(call, "in_h", s->in_h);
+    xpu_set_int(call, "in_w", s->in_w);
+    xpu_set_int(call, "in_c", s->in_c);
+    xpu_set_int(call, "out_h", s->out_h);
+    xpu_set_int(call, "out_w", s->out_w);
+    xpu_set_int(call, "out_c", s->out_c);
+    xpu_set_number(call, "kernel_h", s->kernel[0]);
+    xpu_set_number(call, "kernel_w", s->kernel[1]);
+    xpu_set_number(call, "stride_h", s->stride[0]);
+    xpu_set_number(call, "stride_w", s->stride[1]);
+    xpu_set_number(call, "dilation_h", s->dilation[0]);
+    xpu_set_number(call, "dilation_w", s->dilation[1]);
+    xpu_set_number(call, "pad_top", s->begin[0]);
+    xpu_set_number(call, "pad_left", s->begin[1]);
+    xpu_set_number(call, "groups", s->groups);
+}
+
+static void set_epilogue(const xpu_codegen *cg, xpu_call *call, xpu_node node) {
+    xpu_set_number(call, "activation", xpu_node_int(cg->graph, node, XPU_ATTR_ACTIVATION));
+    xpu_set_float(call, "low", xpu_node_float(cg->graph, node, XPU_ATTR_LOW));
+    xpu_set_float(call, "high", xpu_node_float(cg->graph, node, XPU_ATTR_HIGH));
+    xpu_set_float(call, "alpha", xpu_node_float(cg->graph, node, XPU_ATTR_ALPHA));
+    xpu_set_number(call, "branch_after", xpu_node_int(cg->graph, node, XPU_ATTR_BRANCH_AFTER));
+}
+
+/* An operand that may be absent. */
+static void set_operand(xpu_codegen *cg, xpu_call *call, uint32_t layer, const char *field, xpu_value value,
+                        const char *role) {
+    if (value.id) {
+        xpu_set_address(call, field, xpu_operand_buffer(cg, layer, value, role));
+    } else {
+        xpu_set_absent(call, field);
+    }
+}
+
+/* ---- weights ---- */
+
+static xpu_packing packing_of(xpu_codegen *cg, xpu_node node, xpu_packing_kind kind, const xpu_conv_shape *s,
+                              int32_t tile_c) {
+    xpu_packing packing = {.kind = kind,
+                           .out_c = (int32_t)xpu_dim_upper(cg, s->out_c),
+                           .in_c = (int32_t)xpu_dim_upper(cg, s->in_c),
+                           .kernel_h = (int32_t)s->kernel[0],
+                           .kernel_w = (int32_t)s->kernel[1],
+                           .groups = (int32_t)s->groups,
+                           .transposed = xpu_node_is(cg->graph, node, XPU_OP_MATMUL)};
+    if (kind == XPU_PACK_CONV_I16) {
+        packing.columns = (int32_t)cg->chip.array_columns;
+        packing.tile_c = tile_c;
+    }
+    return packing;
+}
+
+static uint32_t packed_weights(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_packing *packing) {
+    const char *name = xpu_printf(cg->arena, "%s/w", cg->program.layers.items[layer].name);
+    return xpu_weight_buffer(cg, xpu_node_input(cg->graph, node, XPU_IN_W), packing, name);
+}
+
+static xpu_dim conv_macs(xpu_codegen *cg, const xpu_conv_shape *s) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_dim out = xpu_dim_mul(dims, xpu_dim_mul(dims, s->batch, s->out_h), xpu_dim_mul(dims, s->out_w, s->out_c));
+    xpu_dim depth = xpu_dim_floordiv_const(dims, s->in_c, s->groups);
+    return xpu_dim_mul(dims, out, xpu_dim_mul_const(dims, depth, s->kernel[0] * s->kernel[1]));
+}
+
+/* ---- the calls ---- */
+
+static void set_conv(xpu_codegen *cg, xpu_call *call, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
+                     const xpu_packing *packing) {
+    const xpu_graph *graph = cg->graph;
+    set_operand(cg, call, layer, "x", xpu_node_input(graph, node, XPU_IN_X), "x");
+    xpu_set_address(call, "w", packed_weights(cg, layer, node, packing));
+    set_operand(cg, call, layer, "bias", xpu_node_input(graph, node, XPU_IN_BIAS), "bias");
+    set_operand(cg, call, layer, "branch", xpu_node_input(graph, node, XPU_IN_BRANCH), "branch");
+    xpu_set_address(call, "y", xpu_activation_buffer(cg, xpu_node_output(graph, node, XPU_OUT_Y)));
+    set_geometry(call, s);
+    set_epilogue(cg, call, node);
+}
+
+static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
+    const xpu_graph *graph = cg->graph;
+    xpu_tile tile;
+    xpu_value y_absmax = xpu_node_output(graph, node, XPU_OUT_ABSMAX);
+    const char *problem = xpu_choose_tile(cg, s, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0, &tile);
+    if (problem) return xpu_codegen_bug(cg, "an int16 layer has no tile", "%s", problem);
+    xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I16, s, tile.tile_c);
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_conv2d_i16);
+    set_conv(cg, &call, layer, node, s, &packing);
+    set_operand(cg, &call, layer, "x_absmax", xpu_node_input(graph, node, XPU_IN_ABSMAX), "absmax");
+    set_operand(cg, &call, layer, "w_scale", xpu_node_input(graph, node, XPU_IN_WSCALE), "scale");
+    if (y_absmax.id) {
+        xpu_set_address(&call, "y_absmax", xpu_activation_buffer(cg, y_absmax));
+    } else {
+        xpu_set_absent(&call, "y_absmax");
+    }
+    xpu_set_number(&call, "tile_h", tile.tile_h);
+    xpu_set_number(&call, "tile_w", tile.tile_w);
+    xpu_set_number(&call, "tile_c", tile.tile_c);
+    const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
+    xpu_set_address(&call, "sm", xpu_scratch_buffer(cg, layer, xpu_dim_of(cg, tile.sm_bytes), scratch));
+    xpu_set_number(&call, "sm_bytes", tile.sm_bytes);
+    xpu_describe_layer(cg, layer, "tensor", "conv2d_i16", conv_macs(cg, s));
+    return xpu_add_call(cg, layer, &call);
+}
+
+static xpu_status lower_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
+    int64_t channels = xpu_dim_upper(cg, s->in_c);
+    int depthwise = s->groups > 1 && s->groups == channels && s->groups == xpu_dim_upper(cg, s->out_c);
+    xpu_kernel kernel = depthwise ? XPU_KERNEL_depthwise_f32 : XPU_KERNEL_conv2d_f32;
+    xpu_packing packing = packing_of(cg, node, depthwise ? XPU_PACK_DEPTHWISE_F32 : XPU_PACK_CONV_F32, s, 0);
+    xpu_call call = xpu_call_begin(cg->arena, kernel);
+    set_conv(cg, &call, layer, node, s, &packing);
+    xpu_describe_layer(cg, layer, "core", xpu_kernel_of(kernel)->name, conv_macs(cg, s));
+    return xpu_add_call(cg, layer, &call);
+}
+
+static xpu_status lower_conv_like(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
+    int is_int16 = xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
+    return is_int16 ? lower_i16(cg, layer, node, &shape) : lower_f32(cg, layer, node, &shape);
+}
+
+xpu_status xpu_lower_conv(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    return lower_conv_like(cg, layer, node);
+}
+
+/* Two matrices of any origin, with leading dims. The rule matmul-leading-dims has made sure that they are simple. */
+static xpu_status lower_two_matrices(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_value a = xpu_node_input(graph, node, XPU_IN_X), b = xpu_node_input(graph, node, XPU_IN_W);
+    xpu_value y = xpu_node_output(graph, node, 0);
+    int a_rank = xpu_value_at(graph, a)->rank, b_rank = xpu_value_at(graph, b)->rank;
+    int rank = xpu_value_at(graph, y)->rank;
+    xpu_dim one = xpu_dim_of(cg, 1), zero = xpu_dim_of(cg, 0);
+    xpu_dim m = xpu_value_dim(cg, a, a_rank - 2), k = xpu_value_dim(cg, a, a_rank - 1);
+    xpu_dim n = xpu_value_dim(cg, b, b_rank - 1);
+    int a_single = xpu_dim_equal(xpu_dims_product(cg, a, 0, a_rank - 2), one);
+    int b_single = xpu_dim_equal(xpu_dims_product(cg, b, 0, b_rank - 2), one);
+    xpu_dim batch = xpu_dims_product(cg, y, 0, rank - 2);
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_matmul_f32);
+    set_operand(cg, &call, layer, "a", a, "a");
+    set_operand(cg, &call, layer, "b", b, "w");
+    set_operand(cg, &call, layer, "bias", xpu_node_input(graph, node, XPU_IN_BIAS), "bias");
+    set_operand(cg, &call, layer, "branch", xpu_node_input(graph, node, XPU_IN_BRANCH), "branch");
+    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
+    xpu_set_int(&call, "batch", batch);
+    xpu_set_int(&call, "m", m);
+    xpu_set_int(&call, "k", k);
+    xpu_set_int(&call, "n", n);
+    xpu_set_int(&call, "a_batch_stride", a_single ? zero : xpu_dim_mul(dims, m, k));
+    xpu_set_int(&call, "b_batch_stride", b_single ? zero : xpu_dim_mul(dims, k, n));
+    set_epilogue(cg, &call, node);
+    xpu_dim each = xpu_dim_mul(dims, xpu_dim_mul(dims, m, k), n);
+    xpu_describe_layer(cg, layer, "core", "matmul_f32", xpu_dim_mul(dims, batch, each));
+    return xpu_add_call(cg, layer, &call);
+}
+
+xpu_status xpu_lower_matmul(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value w = xpu_node_input(cg->graph, node, XPU_IN_W);
+    int rank = xpu_value_at(cg->graph, w)->rank;
+    int one_matrix = xpu_dim_equal(xpu_dims_product(cg, w, 0, rank - 2), xpu_dim_of(cg, 1));
+    if (xpu_is_const_value(cg, w) && one_matrix) return lower_conv_like(cg, layer, node);
+    return lower_two_matrices(cg, layer, node);
+}

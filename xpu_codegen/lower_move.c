@@ -1,0 +1,242 @@
+/* Operators that move elements: boxes copied by DMA with strides, and fills. */
+#include <string.h>
+
+#include "xpu_codegen/codegen.h"
+
+enum { COPY_DIMS = 6, WIDEST_ELEMENT = 4 };
+
+/* A box of elements and where they stand in source and target, outermost dim first; offsets and strides in elements.
+ * Elements wider than 4 bytes count as several of 4. */
+typedef struct {
+    int rank;
+    int64_t element;
+    xpu_dim size[XPU_MAX_RANK + 1], from[XPU_MAX_RANK + 1], to[XPU_MAX_RANK + 1];
+    xpu_dim from_offset, to_offset;
+} box;
+
+static int is_const(const xpu_codegen *cg, xpu_dim dim, int64_t wanted) {
+    int64_t value;
+    return xpu_dim_is_const(&cg->graph->dims, dim, &value) && value == wanted;
+}
+
+/* Drops dims of one element and joins neighbours that are one run on both sides. */
+static void simplify(xpu_codegen *cg, box *b) {
+    xpu_dims *dims = &cg->graph->dims;
+    int rank = 0;
+    for (int d = 0; d < b->rank; d++) {
+        if (is_const(cg, b->size[d], 1)) continue;
+        int joins = rank > 0 && xpu_dim_equal(b->from[rank - 1], xpu_dim_mul(dims, b->from[d], b->size[d])) &&
+                    xpu_dim_equal(b->to[rank - 1], xpu_dim_mul(dims, b->to[d], b->size[d]));
+        int at = joins ? rank - 1 : rank++;
+        b->size[at] = joins ? xpu_dim_mul(dims, b->size[at], b->size[d]) : b->size[d];
+        b->from[at] = b->from[d];
+        b->to[at] = b->to[d];
+    }
+    b->rank = rank;
+}
+
+/* An element of 8 bytes is a dim of two words. */
+static void split_wide(xpu_codegen *cg, box *b) {
+    if (b->element <= WIDEST_ELEMENT) return;
+    xpu_dims *dims = &cg->graph->dims;
+    int64_t words = b->element / WIDEST_ELEMENT;
+    for (int d = 0; d < b->rank; d++) {
+        b->from[d] = xpu_dim_mul_const(dims, b->from[d], words);
+        b->to[d] = xpu_dim_mul_const(dims, b->to[d], words);
+    }
+    b->from_offset = xpu_dim_mul_const(dims, b->from_offset, words);
+    b->to_offset = xpu_dim_mul_const(dims, b->to_offset, words);
+    b->size[b->rank] = xpu_dim_of(cg, words);
+    b->from[b->rank] = b->to[b->rank] = xpu_dim_of(cg, 1);
+    b->rank++;
+    b->element = WIDEST_ELEMENT;
+}
+
+static xpu_status add_copy(xpu_codegen *cg, uint32_t layer, uint32_t from, uint32_t to, box *b) {
+    split_wide(cg, b);
+    simplify(cg, b);
+    if (b->rank > COPY_DIMS) return xpu_codegen_bug(cg, "a copy has too many dims", "%d dims", b->rank);
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_copy_nd);
+    xpu_set_address(&call, "x", from);
+    xpu_set_address(&call, "y", to);
+    xpu_set_number(&call, "element_bytes", b->element);
+    xpu_set_int(&call, "x_offset", b->from_offset);
+    xpu_set_int(&call, "y_offset", b->to_offset);
+    for (int d = 0; d < COPY_DIMS; d++) {
+        int i = d - (COPY_DIMS - b->rank);
+        xpu_dim zero = xpu_dim_of(cg, 0), one = xpu_dim_of(cg, 1);
+        /* Unused dims have one element; a lone element is its own innermost run. */
+        xpu_dim unused = d == COPY_DIMS - 1 ? one : zero;
+        xpu_set_int(&call, xpu_printf(cg->arena, "d%d", d), i < 0 ? one : b->size[i]);
+        xpu_set_int(&call, xpu_printf(cg->arena, "xs%d", d), i < 0 ? unused : b->from[i]);
+        xpu_set_int(&call, xpu_printf(cg->arena, "ys%d", d), i < 0 ? unused : b->to[i]);
+    }
+    return xpu_add_call(cg, layer, &call);
+}
+
+/* The box of a whole value `shape` in the order in which it lies in `to`, strides of its dims given by logical dim. */
+static box whole_box(xpu_codegen *cg, xpu_value shape, xpu_layout layout, const xpu_dim *from, const xpu_dim *to) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, shape);
+    int order[XPU_MAX_RANK];
+    box b = {.rank = info->rank,
+             .element = (int64_t)xpu_dtype_bytes(info->dtype),
+             .from_offset = xpu_dim_of(cg, 0),
+             .to_offset = xpu_dim_of(cg, 0)};
+    xpu_storage_order(layout, info->rank, order);
+    for (int d = 0; d < info->rank; d++) {
+        b.size[d] = info->dims[order[d]];
+        b.from[d] = from[order[d]];
+        b.to[d] = to[order[d]];
+    }
+    return b;
+}
+
+static xpu_layout layout_of(const xpu_codegen *cg, xpu_value value) {
+    return xpu_value_at(cg->graph, value)->layout;
+}
+
+/* ---- reshape, identity, relayout, transpose ---- */
+
+xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    xpu_dim x_strides[XPU_MAX_RANK], from[XPU_MAX_RANK], to[XPU_MAX_RANK];
+    uint32_t source = xpu_operand_buffer(cg, layer, x, "x"), target = xpu_activation_buffer(cg, y);
+    xpu_value_strides(cg, y, to);
+    xpu_value_strides(cg, x, x_strides);
+    xpu_describe_layer(cg, layer, "dma", "copy_nd", xpu_dim_of(cg, 0));
+    int rank = xpu_value_at(cg->graph, y)->rank;
+    const int64_t *perm = NULL;
+    if (xpu_node_is(cg->graph, node, XPU_OP_TRANSPOSE)) perm = xpu_node_ints(cg->graph, node, XPU_ATTR_PERM, NULL);
+    for (int i = 0; i < rank; i++) from[i] = x_strides[perm ? perm[i] : i];
+    int reshape = xpu_node_is(cg->graph, node, XPU_OP_RESHAPE);
+    box b = whole_box(cg, y, layout_of(cg, y), reshape ? to : from, to); /* both row-major: one run */
+    return add_copy(cg, layer, source, target, &b);
+}
+
+/* ---- concat ---- */
+
+xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_value y = xpu_node_output(cg->graph, node, 0);
+    int axis = (int)xpu_node_int(cg->graph, node, XPU_ATTR_AXIS);
+    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK], position = xpu_dim_of(cg, 0);
+    uint32_t target = xpu_activation_buffer(cg, y), count = xpu_node_at(cg->graph, node)->input_count;
+    xpu_value_strides(cg, y, to);
+    xpu_describe_layer(cg, layer, "dma", "copy_nd", xpu_dim_of(cg, 0));
+    for (uint32_t i = 0; i < count; i++) {
+        xpu_value x = xpu_node_input(cg->graph, node, i);
+        uint32_t source = xpu_operand_buffer(cg, layer, x, xpu_printf(cg->arena, "x%u", i));
+        xpu_value_strides(cg, x, from);
+        box b = whole_box(cg, x, layout_of(cg, y), from, to);
+        b.to_offset = xpu_dim_mul(dims, position, to[axis]);
+        xpu_status status = add_copy(cg, layer, source, target, &b);
+        if (status != XPU_OK) return status;
+        position = xpu_dim_add(dims, position, xpu_value_dim(cg, x, axis));
+    }
+    return XPU_OK;
+}
+
+/* ---- pad ---- */
+
+typedef enum { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE } pad_mode;
+
+typedef struct {
+    xpu_codegen *cg;
+    uint32_t layer, source, target;
+    xpu_value y;
+    int rank, order[XPU_MAX_RANK];
+    pad_mode mode;
+    const int64_t *pads;
+    xpu_dim x_strides[XPU_MAX_RANK], y_strides[XPU_MAX_RANK];
+    xpu_dim center[XPU_MAX_RANK]; /* elements of the operand that stay, by logical dim */
+} pad;
+
+static int64_t at_least_zero(int64_t value) {
+    return value > 0 ? value : 0;
+}
+
+static void start_pad(pad *p, xpu_node node) {
+    xpu_dims *dims = &p->cg->graph->dims;
+    xpu_value x = xpu_node_input(p->cg->graph, node, 0);
+    const char *mode = xpu_node_string(p->cg->graph, node, XPU_ATTR_MODE);
+    p->y = xpu_node_output(p->cg->graph, node, 0);
+    p->rank = xpu_value_at(p->cg->graph, p->y)->rank;
+    p->mode = strcmp(mode, "reflect") == 0 ? PAD_REFLECT : strcmp(mode, "edge") == 0 ? PAD_EDGE : PAD_CONSTANT;
+    p->pads = xpu_node_ints(p->cg->graph, node, XPU_ATTR_PADS, NULL);
+    p->source = xpu_operand_buffer(p->cg, p->layer, x, "x");
+    p->target = xpu_activation_buffer(p->cg, p->y);
+    xpu_storage_order(layout_of(p->cg, p->y), p->rank, p->order);
+    xpu_value_strides(p->cg, x, p->x_strides);
+    xpu_value_strides(p->cg, p->y, p->y_strides);
+    for (int d = 0; d < p->rank; d++) {
+        int64_t cropped = at_least_zero(-p->pads[d]) + at_least_zero(-p->pads[p->rank + d]);
+        xpu_dim rest = xpu_dim_add_const(dims, xpu_value_dim(p->cg, x, d), -cropped);
+        p->center[d] = xpu_dim_op(dims, XPU_DIM_MAX, rest, xpu_dim_of(p->cg, 0));
+    }
+}
+
+static xpu_status fill_all(pad *p, float value) {
+    const xpu_value_info *info = xpu_value_at(p->cg->graph, p->y);
+    xpu_dims *dims = &p->cg->graph->dims;
+    int64_t element = (int64_t)xpu_dtype_bytes(info->dtype);
+    xpu_dim bytes = xpu_dim_mul_const(dims, xpu_dims_product(p->cg, p->y, 0, p->rank), element);
+    xpu_dim words = xpu_dim_floordiv_const(dims, xpu_dim_add_const(dims, bytes, 3), 4); /* buffers are whole words */
+    xpu_call call = xpu_call_begin(p->cg->arena, XPU_KERNEL_fill);
+    xpu_set_address(&call, "y", p->target);
+    xpu_set_int(&call, "count", words);
+    xpu_set_float(&call, "value", info->dtype == XPU_F32 ? value : 0);
+    return xpu_add_call(p->cg, p->layer, &call);
+}
+
+static xpu_status copy_center(pad *p) {
+    xpu_dims *dims = &p->cg->graph->dims;
+    box b = whole_box(p->cg, p->y, layout_of(p->cg, p->y), p->x_strides, p->y_strides);
+    for (int d = 0; d < p->rank; d++) {
+        int64_t begin = p->pads[p->order[d]];
+        b.size[d] = p->center[p->order[d]];
+        b.from_offset = xpu_dim_add(dims, b.from_offset, xpu_dim_mul_const(dims, b.from[d], at_least_zero(-begin)));
+        b.to_offset = xpu_dim_add(dims, b.to_offset, xpu_dim_mul_const(dims, b.to[d], at_least_zero(begin)));
+    }
+    return add_copy(p->cg, p->layer, p->source, p->target, &b);
+}
+
+/* The slab before (or behind) the center along logical dim `dim`, copied from what already stands in the result: all
+ * of it along dims below `dim`, the center along those above. */
+static xpu_status copy_slab(pad *p, int dim, int behind) {
+    xpu_dims *dims = &p->cg->graph->dims;
+    int64_t count = p->pads[behind ? p->rank + dim : dim];
+    if (count <= 0) return XPU_OK;
+    box b = whole_box(p->cg, p->y, layout_of(p->cg, p->y), p->y_strides, p->y_strides);
+    for (int d = 0; d < p->rank; d++) {
+        int logical = p->order[d];
+        if (logical < dim) continue;
+        xpu_dim first = xpu_dim_of(p->cg, at_least_zero(p->pads[logical])), from = first, to = first;
+        b.size[d] = p->center[logical];
+        if (logical == dim) {
+            xpu_dim end = xpu_dim_add(dims, first, p->center[dim]);
+            int64_t away = p->mode == PAD_REFLECT ? 1 : 0; /* reflection starts beside the edge */
+            b.size[d] = xpu_dim_of(p->cg, count);
+            to = behind ? end : xpu_dim_add_const(dims, first, -1); /* outwards from the edge */
+            from = behind ? xpu_dim_add_const(dims, end, -1 - away) : xpu_dim_add_const(dims, first, away);
+            b.to[d] = xpu_dim_mul_const(dims, p->y_strides[dim], behind ? 1 : -1);
+            b.from[d] = xpu_dim_mul_const(dims, p->y_strides[dim], behind ? -away : away);
+        }
+        b.from_offset = xpu_dim_add(dims, b.from_offset, xpu_dim_mul(dims, p->y_strides[logical], from));
+        b.to_offset = xpu_dim_add(dims, b.to_offset, xpu_dim_mul(dims, p->y_strides[logical], to));
+    }
+    return add_copy(p->cg, p->layer, p->target, p->target, &b);
+}
+
+xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    pad p = {.cg = cg, .layer = layer};
+    start_pad(&p, node);
+    xpu_describe_layer(cg, layer, "dma", "copy_nd", xpu_dim_of(cg, 0));
+    xpu_status status = XPU_OK;
+    if (p.mode == PAD_CONSTANT) status = fill_all(&p, xpu_node_float(cg->graph, node, XPU_ATTR_VALUE));
+    if (status == XPU_OK) status = copy_center(&p);
+    for (int dim = 0; dim < p.rank && p.mode != PAD_CONSTANT; dim++) {
+        if (status == XPU_OK) status = copy_slab(&p, dim, 0);
+        if (status == XPU_OK) status = copy_slab(&p, dim, 1);
+    }
+    return status;
+}

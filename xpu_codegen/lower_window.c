@@ -1,0 +1,124 @@
+/* Pooling, softmax, absmax: kernels on the cores. */
+#include <string.h>
+
+#include "xpu_codegen/codegen.h"
+
+enum { ABSMAX_SCRATCH_BYTES_PER_CORE = 64 };
+
+/* ---- pooling ---- */
+
+typedef struct {
+    xpu_dim kernel[2];
+    int64_t stride[2], dilation[2], begin[2], end[2];
+    int is_max, count_include_pad;
+} pool_window;
+
+static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, const pool_window *w) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    int rank = xpu_value_at(cg->graph, x)->rank;
+    xpu_dim one = xpu_dim_of(cg, 1);
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_pool_f32);
+    xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
+    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
+    xpu_set_int(&call, "batch", xpu_value_dim(cg, x, 0));
+    xpu_set_int(&call, "in_h", rank == 4 ? xpu_value_dim(cg, x, 2) : one);
+    xpu_set_int(&call, "in_w", xpu_value_dim(cg, x, rank - 1));
+    xpu_set_int(&call, "in_c", xpu_value_dim(cg, x, 1));
+    xpu_set_int(&call, "out_h", rank == 4 ? xpu_value_dim(cg, y, 2) : one);
+    xpu_set_int(&call, "out_w", xpu_value_dim(cg, y, rank - 1));
+    xpu_set_int(&call, "kernel_h", w->kernel[0]);
+    xpu_set_int(&call, "kernel_w", w->kernel[1]);
+    xpu_set_number(&call, "stride_h", w->stride[0]);
+    xpu_set_number(&call, "stride_w", w->stride[1]);
+    xpu_set_number(&call, "dilation_h", w->dilation[0]);
+    xpu_set_number(&call, "dilation_w", w->dilation[1]);
+    xpu_set_number(&call, "pad_top", w->begin[0]);
+    xpu_set_number(&call, "pad_left", w->begin[1]);
+    xpu_set_number(&call, "pad_bottom", w->end[0]);
+    xpu_set_number(&call, "pad_right", w->end[1]);
+    xpu_set_number(&call, "is_max", w->is_max);
+    xpu_set_number(&call, "count_include_pad", w->count_include_pad);
+    xpu_describe_layer(cg, layer, "core", "pool_f32", xpu_dim_of(cg, 0));
+    return xpu_add_call(cg, layer, &call);
+}
+
+static pool_window window_of(xpu_codegen *cg, xpu_node node, int is_max) {
+    const xpu_graph *graph = cg->graph;
+    int dims = xpu_value_at(graph, xpu_node_input(graph, node, 0))->rank - 2;
+    const int64_t *kernel = xpu_node_ints(graph, node, XPU_ATTR_KERNEL, NULL);
+    const int64_t *strides = xpu_node_ints(graph, node, XPU_ATTR_STRIDES, NULL);
+    const int64_t *dilations = xpu_node_ints(graph, node, XPU_ATTR_DILATIONS, NULL);
+    const int64_t *pads = xpu_node_ints(graph, node, XPU_ATTR_PADS, NULL);
+    pool_window w = {.is_max = is_max};
+    for (int axis = 0; axis < 2; axis++) {
+        int i = axis - (2 - dims);
+        w.kernel[axis] = xpu_dim_of(cg, i < 0 ? 1 : kernel[i]);
+        w.stride[axis] = i < 0 ? 1 : strides[i];
+        w.dilation[axis] = i < 0 ? 1 : dilations[i];
+        w.begin[axis] = i < 0 ? 0 : pads[i];
+        w.end[axis] = i < 0 ? 0 : pads[dims + i];
+    }
+    if (!is_max) w.count_include_pad = xpu_node_int(graph, node, XPU_ATTR_COUNT_INCLUDE_PAD) != 0;
+    return w;
+}
+
+xpu_status xpu_lower_max_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    pool_window w = window_of(cg, node, 1);
+    return lower_pool(cg, layer, node, &w);
+}
+
+xpu_status xpu_lower_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    pool_window w = window_of(cg, node, 0);
+    return lower_pool(cg, layer, node, &w);
+}
+
+/* One window over the whole image. */
+xpu_status xpu_lower_global_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0);
+    int rank = xpu_value_at(cg->graph, x)->rank;
+    pool_window w = {
+        .kernel = {rank == 4 ? xpu_value_dim(cg, x, 2) : xpu_dim_of(cg, 1), xpu_value_dim(cg, x, rank - 1)},
+        .stride = {1, 1},
+        .dilation = {1, 1}};
+    return lower_pool(cg, layer, node, &w);
+}
+
+/* ---- softmax ---- */
+
+/* In storage order: what lies outside the axis, the axis, what lies inside. */
+xpu_status xpu_lower_softmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    const xpu_value_info *info = xpu_value_at(cg->graph, x);
+    int order[XPU_MAX_RANK], axis = (int)xpu_node_int(cg->graph, node, XPU_ATTR_AXIS), inside = 0;
+    xpu_dim size[3] = {xpu_dim_of(cg, 1), xpu_dim_of(cg, 1), xpu_dim_of(cg, 1)};
+    xpu_storage_order(info->layout, info->rank, order);
+    for (int d = 0; d < info->rank; d++) {
+        xpu_dim dim = xpu_value_dim(cg, x, order[d]);
+        int part = order[d] == axis ? 1 : inside ? 2 : 0;
+        inside |= order[d] == axis;
+        size[part] = xpu_dim_mul(&cg->graph->dims, size[part], dim);
+    }
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_softmax_f32);
+    xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
+    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
+    xpu_set_int(&call, "outer", size[0]);
+    xpu_set_int(&call, "count", size[1]);
+    xpu_set_int(&call, "inner", size[2]);
+    xpu_describe_layer(cg, layer, "core", "softmax_f32", xpu_dim_of(cg, 0));
+    return xpu_add_call(cg, layer, &call);
+}
+
+/* ---- absmax ---- */
+
+xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    const char *scratch = xpu_printf(cg->arena, "%s/parts", cg->program.layers.items[layer].name);
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_absmax_f32);
+    xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
+    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
+    xpu_set_int(&call, "count", xpu_dims_product(cg, x, 0, xpu_value_at(cg->graph, x)->rank));
+    xpu_dim bytes = xpu_dim_of(cg, (int64_t)cg->chip.cores * ABSMAX_SCRATCH_BYTES_PER_CORE);
+    xpu_set_address(&call, "sm", xpu_scratch_buffer(cg, layer, bytes, scratch));
+    xpu_describe_layer(cg, layer, "core", "absmax_f32", xpu_dim_of(cg, 0));
+    return xpu_add_call(cg, layer, &call);
+}

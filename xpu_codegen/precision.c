@@ -1,0 +1,255 @@
+/*
+ * Which layers compute in int16 on the tensor engine, and why.
+ *
+ * A convolution (not depthwise) or matrix product by a constant can; everything else is float32. Automatic precision
+ * keeps float32 where the result reaches a logarithm, exponent, square root or divisor through linear operators:
+ * there a small error becomes a large one. An int16 layer has int16 weights with a scale per output channel and reads
+ * the largest magnitude of its input, which the producing layer finds, or a layer of its own.
+ */
+#include <string.h>
+
+#include "core/arith.h"
+#include "xpu_codegen/codegen.h"
+
+/* ---- which results reach a sensitive operator ---- */
+
+/* Whether a chain passes operand `input` linearly into its result (1), into a sensitive operand (2), or both (3). */
+static int follow_chain(const xpu_chain *chain, uint32_t input) {
+    uint8_t carries[XPU_CHAIN_MAX_INPUTS + XPU_CHAIN_MAX_STEPS] = {0};
+    int sensitive = 0;
+    carries[input] = 1;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        const xpu_chain_step *step = &chain->steps[s];
+        int any = 0;
+        for (int i = 0; i < xpu_elementwise_arity(step->op); i++) any |= carries[step->operands[i]];
+        switch (step->op) {
+        case XPU_EW_log:
+        case XPU_EW_sqrt:
+        case XPU_EW_exp: sensitive |= any; break;
+        case XPU_EW_div:
+            sensitive |= carries[step->operands[1]];
+            carries[chain->input_count + s] = carries[step->operands[0]];
+            break;
+        case XPU_EW_add:
+        case XPU_EW_sub:
+        case XPU_EW_mul:
+        case XPU_EW_mul_add:
+        case XPU_EW_neg:
+        case XPU_EW_identity: carries[chain->input_count + s] = (uint8_t)any; break;
+        default: break;
+        }
+    }
+    return (sensitive ? 2 : 0) | carries[chain->input_count + chain->step_count - 1];
+}
+
+/* How a node treats operand `input`: as follow_chain. */
+static int follow(const xpu_codegen *cg, xpu_node node, uint32_t input) {
+    const xpu_op *op = xpu_node_at(cg->graph, node)->op;
+    if (op == xpu_op_of(XPU_OP_CHAIN)) {
+        return follow_chain(xpu_chain_of(cg->graph, node), input);
+    }
+    switch (xpu_op_id_of(op)) {
+    case XPU_OP_CONV:
+    case XPU_OP_MATMUL:
+        if (input == XPU_IN_BRANCH && xpu_node_int(cg->graph, node, XPU_ATTR_BRANCH_AFTER)) return 1;
+        return xpu_node_int(cg->graph, node, XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE;
+    case XPU_OP_AVERAGE_POOL:
+    case XPU_OP_GLOBAL_AVERAGE_POOL:
+    case XPU_OP_RESHAPE:
+    case XPU_OP_TRANSPOSE:
+    case XPU_OP_CONCAT:
+    case XPU_OP_PAD:
+    case XPU_OP_IDENTITY:
+    case XPU_OP_RELAYOUT: return 1;
+    default: return 0;
+    }
+}
+
+static xpu_node last_node(const xpu_graph *graph) {
+    return graph->blocks.items[1].last;
+}
+
+/* By node id: whether its first result reaches a sensitive operator through linear ones. From the end backwards. */
+static uint8_t *find_sensitive(const xpu_codegen *cg, xpu_arena *arena) {
+    uint8_t *sensitive = XPU_NEW_ARRAY(arena, uint8_t, cg->graph->nodes.count);
+    for (xpu_node node = last_node(cg->graph); node.id; node = xpu_node_at(cg->graph, node)->previous) {
+        const xpu_value_info *result = xpu_value_at(cg->graph, xpu_node_output(cg->graph, node, 0));
+        for (uint32_t u = 0; u < result->uses.count; u++) {
+            xpu_use use = result->uses.items[u];
+            int how = follow(cg, use.node, use.input);
+            if (how & 2 || (how & 1 && sensitive[use.node.id])) sensitive[node.id] = 1;
+        }
+    }
+    return sensitive;
+}
+
+/* ---- the choice ---- */
+
+static int is_matrix_like(const xpu_codegen *cg, xpu_node node) {
+    return xpu_node_is(cg->graph, node, XPU_OP_CONV) || xpu_node_is(cg->graph, node, XPU_OP_MATMUL);
+}
+
+static int is_depthwise(const xpu_conv_shape *shape, const xpu_codegen *cg) {
+    int64_t in = xpu_dim_upper(cg, shape->in_c), out = xpu_dim_upper(cg, shape->out_c);
+    return shape->groups > 1 && in == shape->groups && out == shape->groups;
+}
+
+/* A matrix of constants, possibly behind leading dims of 1. */
+static int has_constant_matrix(const xpu_codegen *cg, xpu_node node) {
+    xpu_value w = xpu_node_input(cg->graph, node, XPU_IN_W);
+    int64_t dims[XPU_MAX_RANK];
+    int rank = xpu_value_at(cg->graph, w)->rank;
+    if (!xpu_is_const_value(cg, w) || !xpu_value_dims(cg->graph, w, NULL, dims)) return 0;
+    for (int i = 0; i < rank - 2; i++) {
+        if (dims[i] != 1) return 0;
+    }
+    return 1;
+}
+
+/* NULL when the node shall be int16, else why it is not. */
+static const char *why_float32(xpu_codegen *cg, xpu_node node, const uint8_t *sensitive) {
+    if (cg->mode == XPU_MODE_FP32) return "--precision=fp32";
+    if (xpu_node_is(cg->graph, node, XPU_OP_MATMUL) && !has_constant_matrix(cg, node)) {
+        return "a product of two computed matrices runs on the cores";
+    }
+    if (!xpu_is_const_value(cg, xpu_node_input(cg->graph, node, XPU_IN_W))) return "its weights are computed";
+    xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
+    if (is_depthwise(&shape, cg)) return "a depthwise convolution runs on the cores";
+    xpu_tile tile;
+    const char *no_tile = xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0, &tile);
+    if (no_tile) return no_tile;
+    if (cg->mode == XPU_MODE_AUTO && sensitive[node.id]) {
+        return "its result reaches a logarithm, exponent, square root or divisor through linear operators";
+    }
+    return NULL;
+}
+
+static void set_reason(xpu_codegen *cg, xpu_node node, const char *reason) {
+    while (cg->reasons.count <= node.id) XPU_PUSH(cg->arena, &cg->reasons, NULL);
+    cg->reasons.items[node.id] = reason;
+}
+
+/* ---- int16 weights ---- */
+
+/* Scale and inverse scale of each index of `axis`, from the largest magnitudes there. */
+static void find_scales(const xpu_tensor *w, int axis, float *scale, float *inverse) {
+    int64_t inner = 1, channels = w->dims[axis], count = xpu_tensor_count(w);
+    for (int i = axis + 1; i < w->rank; i++) inner *= w->dims[i];
+    const float *data = w->data;
+    for (int64_t i = 0; i < count; i += inner) {
+        float *most = &scale[i / inner % channels];
+        for (int64_t j = 0; j < inner; j++) *most = xa_absmax(*most, data[i + j]);
+    }
+    for (int64_t c = 0; c < channels; c++) {
+        inverse[c] = xa_absmax_inverse(scale[c], XA_I16_MAX);
+        scale[c] = xa_absmax_scale(scale[c], XA_I16_MAX);
+    }
+}
+
+static xpu_status quantise_weights(xpu_codegen *cg, xpu_node node) {
+    xpu_graph *graph = cg->graph;
+    xpu_value w = xpu_node_input(graph, node, XPU_IN_W);
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "quantise");
+    xpu_tensor tensor;
+    xpu_status status = xpu_const_tensor(graph, w, scratch, &tensor, cg->diags);
+    if (status == XPU_OK) {
+        int axis = xpu_node_is(graph, node, XPU_OP_CONV) ? 0 : tensor.rank - 1;
+        float *scale = XPU_NEW_ARRAY(scratch, float, tensor.dims[axis]);
+        float *inverse = XPU_NEW_ARRAY(scratch, float, tensor.dims[axis]);
+        find_scales(&tensor, axis, scale, inverse);
+        const char *name = xpu_value_at(graph, w)->name;
+        xpu_tensor scales = {.dtype = XPU_F32, .rank = 1, .dims = {tensor.dims[axis]}, .data = scale};
+        xpu_value w_scale = xpu_graph_const_bytes(graph, xpu_printf(scratch, "%s/scale", name), &scales);
+        xpu_const_step step = {.kind = XPU_STEP_QUANTISE,
+                               .dtype = XPU_I16,
+                               .axis = axis,
+                               .factors = inverse,
+                               .factor_count = (uint32_t)tensor.dims[axis]};
+        xpu_value w16 = xpu_const_derive(graph, w, &step, xpu_printf(scratch, "%s/int16", name), cg->diags);
+        if (w16.id) {
+            xpu_node_set_input(graph, node, XPU_IN_W, w16);
+            xpu_node_set_input(graph, node, XPU_IN_WSCALE, w_scale);
+        } else {
+            status = XPU_EBUG;
+        }
+    }
+    xpu_arena_free(scratch);
+    return status;
+}
+
+/* ---- absmax ---- */
+
+static xpu_value scalar_result(xpu_graph *graph, xpu_node node, uint32_t output, const char *name) {
+    xpu_value value = xpu_graph_value(graph, name);
+    xpu_value_info *info = xpu_value_at(graph, value);
+    info->kind = XPU_VALUE_NODE;
+    info->node = node;
+    info->output = output;
+    info->dtype = XPU_F32;
+    info->rank = 0;
+    return value;
+}
+
+/* A second result of an int16 layer: the largest magnitude of its first. */
+static xpu_value add_absmax_result(xpu_codegen *cg, xpu_node node) {
+    xpu_graph *graph = cg->graph;
+    xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y), known = xpu_node_output(graph, node, XPU_OUT_ABSMAX);
+    if (known.id) return known;
+    const char *name = xpu_printf(cg->arena, "%s/absmax", xpu_value_at(graph, y)->name);
+    xpu_value value = scalar_result(graph, node, XPU_OUT_ABSMAX, name);
+    xpu_node_info *info = xpu_node_at(graph, node);
+    xpu_value *outputs = XPU_NEW_ARRAY(graph->arena, xpu_value, 2);
+    outputs[XPU_OUT_Y] = y;
+    outputs[XPU_OUT_ABSMAX] = value;
+    info->outputs = outputs;
+    info->output_count = 2;
+    return value;
+}
+
+/* A layer that finds the largest magnitude of `value`, directly behind what makes it. */
+static xpu_value add_absmax_node(xpu_codegen *cg, xpu_value value) {
+    xpu_graph *graph = cg->graph;
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    xpu_node before = info->kind == XPU_VALUE_NODE ? xpu_node_next(graph, info->node) : xpu_graph_first(graph);
+    const char *name = xpu_printf(cg->arena, "%s/absmax", info->name);
+    xpu_node node = xpu_graph_add(graph, before, xpu_op_of(XPU_OP_ABSMAX), &value, 1, &name, 1, NULL, 0, NULL, 0);
+    xpu_value result = xpu_node_output(graph, node, 0);
+    xpu_value_at(graph, result)->dtype = XPU_F32;
+    return result;
+}
+
+static int is_int16(const xpu_codegen *cg, xpu_node node) {
+    return is_matrix_like(cg, node) && !xpu_on_host(cg, node) &&
+           xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
+}
+
+/* One absmax for all that hold the same elements; `known` is by value id. */
+static void connect_absmax(xpu_codegen *cg, xpu_node node, xpu_value *known) {
+    xpu_value source = xpu_same_elements(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
+    if (!known[source.id].id) {
+        const xpu_value_info *info = xpu_value_at(cg->graph, source);
+        int found = info->kind == XPU_VALUE_NODE && info->output == XPU_OUT_Y && is_int16(cg, info->node);
+        known[source.id] = found ? add_absmax_result(cg, info->node) : add_absmax_node(cg, source);
+    }
+    xpu_node_set_input(cg->graph, node, XPU_IN_ABSMAX, known[source.id]);
+}
+
+xpu_status xpu_choose_precision(xpu_codegen *cg) {
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
+    uint8_t *sensitive = find_sensitive(cg, scratch);
+    xpu_value *known = XPU_NEW_ARRAY(scratch, xpu_value, cg->graph->values.count);
+    xpu_status status = XPU_OK;
+    XPU_FOR_NODES(cg->graph, node) {
+        if (status != XPU_OK || !is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
+        const char *reason = why_float32(cg, node, sensitive);
+        set_reason(cg, node, reason ? reason : "matrix-like operators run in int16 on the tensor engine");
+        if (reason) continue;
+        xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_INT16));
+        status = quantise_weights(cg, node);
+    }
+    XPU_FOR_NODES(cg->graph, node) {
+        if (status == XPU_OK && is_int16(cg, node)) connect_absmax(cg, node, known);
+    }
+    xpu_arena_free(scratch);
+    return status;
+}

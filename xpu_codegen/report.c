@@ -1,0 +1,51 @@
+/* What the target adds to --report: layers with their precision and why, clang's cost, memory per level. */
+#include "base/json.h"
+#include "memplan/report.h"
+#include "xpu_codegen/codegen.h"
+
+static const char *precision_of(const xpu_codegen *cg, xpu_node node) {
+    const xpu_op *op = xpu_node_at(cg->graph, node)->op;
+    if (op != xpu_op_of(XPU_OP_CONV) && op != xpu_op_of(XPU_OP_MATMUL)) return "fp32";
+    return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16 ? "int16" : "fp32";
+}
+
+static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
+    const xpu_program_layer *layer = &cg->program.layers.items[index];
+    const xpu_node_info *node = xpu_node_at(cg->graph, layer->node);
+    json_t *item = xpu_json_append(cg->arena, list, json_object());
+    xpu_json_set(cg->arena, item, "index", json_integer(index));
+    xpu_json_set(cg->arena, item, "name", json_string(xpu_escape(cg->arena, layer->name, 200)));
+    xpu_json_set(cg->arena, item, "op", json_string(node->op->name));
+    xpu_json_set(cg->arena, item, "unit", json_string(layer->unit));
+    xpu_json_set(cg->arena, item, "kernel", json_string(layer->kernel));
+    xpu_json_set(cg->arena, item, "precision", json_string(precision_of(cg, layer->node)));
+    if (layer->reason) xpu_json_set(cg->arena, item, "reason", json_string(layer->reason));
+    xpu_json_set(cg->arena, item, "macs", json_string(xpu_dim_text(&cg->graph->dims, layer->macs, cg->arena)));
+    json_t *nodes = xpu_json_set(cg->arena, item, "nodes", json_array());
+    for (uint32_t i = 0; i < node->origins.count; i++) {
+        const char *name = cg->graph->origins.items[node->origins.items[i]].name;
+        xpu_json_append(cg->arena, nodes, json_string(xpu_escape(cg->arena, name ? name : "", 200)));
+    }
+}
+
+static void report_memory(xpu_codegen *cg, json_t *top) {
+    json_t *plan = xpu_memplan_json(cg->arena, &cg->placement.problem, cg->plan);
+    xpu_json_set(cg->arena, top, "memory", json_incref(plan));
+}
+
+void xpu_report_program(xpu_codegen *cg, void *report, int packed) {
+    json_t *top = report;
+    xpu_json_set(cg->arena, top, "chip", json_string(cg->chip.name));
+    xpu_json_set(cg->arena, top, "precision", json_string(cg->program.precision));
+    xpu_json_set(cg->arena, top, "weights_bytes", json_integer((json_int_t)cg->program.weights_bytes));
+    xpu_json_set(cg->arena, top, "plan_words", json_integer(cg->program.plan.count));
+    if (packed) {
+        xpu_json_set(cg->arena, top, "clang", json_string(cg->clang.version));
+        xpu_json_set(cg->arena, top, "clang_seconds", json_real(cg->clang.seconds));
+        xpu_json_set(cg->arena, top, "clang_peak_rss_bytes", json_integer((json_int_t)cg->clang.peak_rss_bytes));
+        report_memory(cg, top);
+    }
+    xpu_json_set(cg->arena, top, "peak_rss_bytes", json_integer((json_int_t)xpu_peak_rss_bytes()));
+    json_t *layers = xpu_json_set(cg->arena, top, "layers", json_array());
+    for (uint32_t i = 0; i < cg->program.layers.count; i++) report_layer(cg, layers, i);
+}

@@ -1,0 +1,247 @@
+/* What the target takes: operators, the rules that they must meet, and the patterns that it fuses. */
+#include <string.h>
+
+#include "core/passes/passes.h"
+#include "xpu_codegen/codegen.h"
+
+enum { MOVE_RANK = 6, WORD_BYTES = 4 };
+static const int64_t tensor_limit = INT32_MAX;
+
+static xpu_codegen *codegen_of(const xpu_rule_query *query) {
+    xpu_codegen *cg = query->job->state;
+    cg->graph = query->job->graph;
+    return cg;
+}
+
+/* "float32[N,3,8,8]" */
+static const char *type_text(const xpu_rule_query *query, xpu_value value) {
+    const xpu_graph *graph = query->job->graph;
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    xpu_text text;
+    xpu_text_init(&text, query->job->arena);
+    xpu_text_add(&text, "%s[", xpu_dtype_name(info->dtype));
+    for (int i = 0; i < info->rank; i++) {
+        xpu_text_add(&text, "%s%s", i ? "," : "",
+                     info->dims[i].id ? xpu_dim_text(&graph->dims, info->dims[i], query->job->arena) : "?");
+    }
+    xpu_text_add(&text, "]");
+    return text.text;
+}
+
+/* ---- every operand and result ---- */
+
+typedef int (*value_test)(const xpu_graph *graph, const xpu_value_info *info);
+
+/* Tests every operand and result that is there; the first that fails is the offending value. */
+static int all_values(xpu_rule_query *query, value_test test) {
+    const xpu_graph *graph = query->job->graph;
+    const xpu_node_info *info = xpu_node_at(graph, query->node);
+    for (uint32_t i = 0; i < info->input_count + info->output_count; i++) {
+        int is_input = i < info->input_count;
+        xpu_value value = is_input ? info->inputs[i] : info->outputs[i - info->input_count];
+        if (!value.id || test(graph, xpu_value_at(graph, value))) continue;
+        query->value = xpu_printf(query->job->arena, "%s %u is %s", is_input ? "operand" : "result",
+                                  is_input ? i : i - info->input_count, type_text(query, value));
+        return 0;
+    }
+    return 1;
+}
+
+static int has_known_dims(const xpu_graph *graph, const xpu_value_info *info) {
+    for (int i = 0; i < info->rank; i++) {
+        if (!info->dims[i].id || xpu_dim_min(&graph->dims, info->dims[i]) < 1) return 0;
+    }
+    return 1;
+}
+static int known_dims_holds(xpu_rule_query *query) {
+    return all_values(query, has_known_dims);
+}
+static const xpu_rule known_dims = {
+    "known-dims", "every dimension is known and at least 1 for all values of the symbols",
+    "fix the shape with --shape, or give symbols a range in which no dimension is empty", known_dims_holds};
+
+static int is_small(const xpu_graph *graph, const xpu_value_info *info) {
+    int64_t bytes = (int64_t)xpu_dtype_bytes(info->dtype);
+    for (int i = 0; i < info->rank; i++) {
+        if (__builtin_mul_overflow(bytes, xpu_dim_max(&graph->dims, info->dims[i]), &bytes)) return 0;
+    }
+    return bytes <= tensor_limit;
+}
+static int tensor_size_holds(xpu_rule_query *query) {
+    return all_values(query, is_small);
+}
+static const xpu_rule tensor_size = {"tensor-size", "every tensor is smaller than 2 GiB",
+                                     "give the symbols a smaller range with --shape", tensor_size_holds};
+
+static int is_float32(const xpu_graph *graph, const xpu_value_info *info) {
+    (void)graph;
+    return info->dtype == XPU_F32;
+}
+static int float32_holds(xpu_rule_query *query) {
+    return all_values(query, is_float32);
+}
+static const xpu_rule float32 = {"float32", "operands and results are float32", "export the model in float32",
+                                 float32_holds};
+
+/* ---- single operators ---- */
+
+static int constant_weights_holds(xpu_rule_query *query) {
+    xpu_value w = xpu_node_input(query->job->graph, query->node, XPU_IN_W);
+    if (xpu_is_const_value(codegen_of(query), w)) return 1;
+    query->value = xpu_printf(query->job->arena, "they are computed: '%s'",
+                              xpu_escape(query->job->arena, xpu_value_at(query->job->graph, w)->name, 80));
+    return 0;
+}
+static const xpu_rule constant_weights = {"constant-weights", "the weights of a convolution are a constant",
+                                          "export the model with its weights as initialisers", constant_weights_holds};
+
+static int is_single(xpu_codegen *cg, xpu_value value) {
+    int rank = xpu_value_at(cg->graph, value)->rank;
+    return xpu_dim_equal(xpu_dims_product(cg, value, 0, rank - 2), xpu_dim_of(cg, 1));
+}
+
+static int leading_dims_holds(xpu_rule_query *query) {
+    xpu_codegen *cg = codegen_of(query);
+    xpu_value a = xpu_node_input(cg->graph, query->node, XPU_IN_X);
+    xpu_value b = xpu_node_input(cg->graph, query->node, XPU_IN_W);
+    if (is_single(cg, a) || is_single(cg, b)) return 1;
+    int a_rank = xpu_value_at(cg->graph, a)->rank, b_rank = xpu_value_at(cg->graph, b)->rank, equal = a_rank == b_rank;
+    for (int i = 0; equal && i < a_rank - 2; i++) {
+        equal = xpu_dim_equal(xpu_value_dim(cg, a, i), xpu_value_dim(cg, b, i));
+    }
+    if (!equal) {
+        query->value = xpu_printf(query->job->arena, "they are %s and %s", type_text(query, a), type_text(query, b));
+    }
+    return equal;
+}
+static const xpu_rule leading_dims = {
+    "matmul-leading-dims", "the leading dimensions of both matrices are equal, or one operand is a single matrix",
+    "expand the smaller operand in the model", leading_dims_holds};
+
+static int pool_rank_holds(xpu_rule_query *query) {
+    xpu_value x = xpu_node_input(query->job->graph, query->node, 0);
+    if (xpu_value_at(query->job->graph, x)->rank <= 4) return 1;
+    query->value = xpu_printf(query->job->arena, "the operand is %s", type_text(query, x));
+    return 0;
+}
+static const xpu_rule pool_rank = {"pool-rank", "a pooling window has one or two spatial dimensions",
+                                   "reshape the operand to [N,C,H,W]", pool_rank_holds};
+
+static int move_rank_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    xpu_value y = xpu_node_output(graph, query->node, 0);
+    int words = xpu_dtype_bytes(xpu_value_at(graph, y)->dtype) > WORD_BYTES;
+    if (xpu_value_at(graph, y)->rank + words <= MOVE_RANK) return 1;
+    query->value = xpu_printf(query->job->arena, "the result is %s", type_text(query, y));
+    return 0;
+}
+static const xpu_rule move_rank = {"move-rank",
+                                   "elements are moved in at most six dimensions (five of 8-byte elements)",
+                                   "merge dimensions with a reshape before", move_rank_holds};
+
+static int pad_inside_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    const char *mode = xpu_node_string(graph, query->node, XPU_ATTR_MODE);
+    if (strcmp(mode, "constant") == 0) return 1;
+    uint32_t count;
+    const int64_t *pads = xpu_node_ints(graph, query->node, XPU_ATTR_PADS, &count);
+    xpu_value x = xpu_node_input(graph, query->node, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t least = xpu_dim_min(&graph->dims, xpu_value_at(graph, x)->dims[i % (count / 2)]);
+        if (pads[i] >= 0 && (strcmp(mode, "edge") == 0 || pads[i] < least)) continue;
+        query->value = xpu_printf(query->job->arena, "pad %u is %lld, the operand is %s", i, (long long)pads[i],
+                                  type_text(query, x));
+        return 0;
+    }
+    return 1;
+}
+static const xpu_rule pad_inside = {
+    "pad-inside", "reflect and edge padding crop nothing, and a reflection is shorter than its dimension",
+    "split cropping and padding in the model, or give the symbols a larger minimum", pad_inside_holds};
+
+static int chain_loops_holds(xpu_rule_query *query) {
+    xpu_chain_loops loops;
+    if (xpu_chain_plan(codegen_of(query), query->node, XPU_LAYOUT_LINEAR, &loops, NULL)) return 1;
+    query->value = xpu_printf(query->job->arena, "it needs %d", loops.rank);
+    return 0;
+}
+static const xpu_rule chain_loops = {"chain-loops", "an elementwise operator needs at most four loops",
+                                     "expand broadcast operands in the model", chain_loops_holds};
+
+/* ---- tables ---- */
+
+#define RULES(name, ...) static const xpu_rule *const name[] = {__VA_ARGS__, NULL}
+RULES(conv_rules, &known_dims, &tensor_size, &constant_weights);
+RULES(matmul_rules, &known_dims, &tensor_size, &float32, &leading_dims);
+RULES(pool_rules, &known_dims, &tensor_size, &float32, &pool_rank);
+RULES(float_rules, &known_dims, &tensor_size, &float32);
+RULES(any_rules, &known_dims, &tensor_size);
+RULES(move_rules, &known_dims, &tensor_size, &move_rank);
+RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside);
+RULES(chain_rules, &known_dims, &tensor_size, &float32, &chain_loops);
+
+const xpu_support xpu_sim_support[] = {
+    {XPU_OP_CONV, "conv2d_i16, conv2d_f32 or depthwise_f32", conv_rules},
+    {XPU_OP_MATMUL, "conv2d_i16 or conv2d_f32 by a constant, else matmul_f32", matmul_rules},
+    {XPU_OP_MAX_POOL, "pool_f32", pool_rules},
+    {XPU_OP_AVERAGE_POOL, "pool_f32", pool_rules},
+    {XPU_OP_GLOBAL_AVERAGE_POOL, "pool_f32 over the whole image", pool_rules},
+    {XPU_OP_SOFTMAX, "softmax_f32", float_rules},
+    {XPU_OP_RESHAPE, "nothing: another name for the same bytes; copy_nd where it makes an output of the model",
+     any_rules},
+    {XPU_OP_IDENTITY, "nothing, or copy_nd where it makes an output of the model", move_rules},
+    {XPU_OP_TRANSPOSE, "copy_nd", move_rules},
+    {XPU_OP_CONCAT, "copy_nd, one per operand", move_rules},
+    {XPU_OP_PAD, "fill and copy_nd, or copies of slabs", pad_rules},
+    {XPU_OP_CHAIN, "a generated loop: all elementwise operators", chain_rules},
+    {XPU_OP_RELAYOUT, "copy_nd", move_rules},
+    {XPU_OP_ABSMAX, "absmax_f32", float_rules},
+    {.lowering = NULL},
+};
+
+const xpu_pattern xpu_sim_patterns[] = {
+    {.name = "bias",
+     .sentence = "adding a constant vector over the channels starts the accumulation",
+     .chain = {"conv|matmul", "add"},
+     .accepts = xpu_accepts_bias,
+     .fuse = xpu_fuse_bias},
+    {.name = "branch",
+     .sentence = "adding a tensor of the same shape happens behind the accumulation",
+     .chain = {"conv|matmul", "add"},
+     .accepts = xpu_accepts_branch,
+     .fuse = xpu_fuse_branch},
+    {.name = "activation",
+     .sentence = "relu, clip and leaky relu happen behind the accumulation",
+     .chain = {"conv|matmul", "relu|clip|leaky_relu"},
+     .accepts = xpu_accepts_activation,
+     .fuse = xpu_fuse_activation},
+    {.name = NULL},
+};
+
+static void document_row(xpu_text *text, const xpu_support *row) {
+    const xpu_op *op = xpu_op_of(row->op);
+    xpu_text_add(text, "| %s | %s | %s | ", op->name, op->about, row->lowering);
+    for (const xpu_rule *const *rule = row->rules; *rule; rule++) {
+        xpu_text_add(text, "%s%s", rule == row->rules ? "" : ", ", (*rule)->id);
+    }
+    xpu_text_add(text, " |\n");
+}
+
+static void document_rules(xpu_text *text) {
+    static const xpu_rule *const rules[] = {&known_dims, &tensor_size, &float32,    &constant_weights, &leading_dims,
+                                            &pool_rank,  &move_rank,   &pad_inside, &chain_loops};
+    xpu_text_add(text, "\n| rule | what it says | what to do |\n|---|---|---|\n");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        xpu_text_add(text, "| %s | %s | %s |\n", rules[i]->id, rules[i]->sentence, rules[i]->hint);
+    }
+}
+
+void xpu_codegen_document(xpu_text *text) {
+    xpu_text_add(text, "| operator | meaning | becomes | rules |\n|---|---|---|---|\n");
+    for (const xpu_support *row = xpu_sim_support; row->lowering; row++) document_row(text, row);
+    document_rules(text);
+    xpu_text_add(text, "\n| fused | what it does to results |\n|---|---|\n");
+    for (const xpu_pattern *pattern = xpu_sim_patterns; pattern->name; pattern++) {
+        xpu_text_add(text, "| %s, then %s | %s |\n", pattern->chain[0], pattern->chain[1], pattern->sentence);
+    }
+}

@@ -1,0 +1,99 @@
+/* The table of the target "xpu-sim", and its options. */
+#include <string.h>
+
+#include "xpu_codegen/codegen.h"
+
+static const struct {
+    const char *name;
+    xpu_precision_mode mode;
+} precisions[] = {{"auto", XPU_MODE_AUTO}, {"fp32", XPU_MODE_FP32}, {"int16", XPU_MODE_INT16}};
+
+static xpu_status read_precision(xpu_codegen *cg, const char *wanted) {
+    if (!wanted) wanted = "auto";
+    for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
+        if (strcmp(precisions[i].name, wanted) != 0) continue;
+        cg->mode = precisions[i].mode;
+        return XPU_OK;
+    }
+    return xpu_error(cg->diags, XPU_EUSAGE, NULL, "precision", NULL,
+                     xpu_printf(cg->arena, "target 'xpu-sim' has no precision '%s'", xpu_escape(cg->arena, wanted, 40)),
+                     "the precisions are auto, fp32, int16", "leave --precision out to get auto");
+}
+
+static xpu_status start(xpu_target_job *job) {
+    xpu_codegen *cg = XPU_NEW(job->arena, xpu_codegen);
+    const xpu_compile_options *options = job->options;
+    cg->job = job;
+    cg->arena = job->arena;
+    cg->graph = job->graph;
+    cg->diags = job->diags;
+    job->state = cg;
+    size_t errors = job->diags->errors;
+    const char *folder = xpu_path_join(job->arena, options->resources, "configs/chip");
+    const char *chip = options->chip ? options->chip : "standard";
+    xpu_chip_load(job->arena, folder, chip, &cg->chip, job->diags);
+    read_precision(cg, options->precision);
+    if (options->memory_rules) {
+        xpu_memory_rules_read(job->arena, options->memory_rules, &cg->rules, job->diags);
+    }
+    return job->diags->errors == errors ? XPU_OK : xpu_diags_status(job->diags);
+}
+
+static xpu_codegen *codegen_of(xpu_target_job *job) {
+    xpu_codegen *cg = job->state;
+    cg->graph = job->graph;
+    return cg;
+}
+
+static xpu_status prepare(xpu_target_job *job) {
+    xpu_codegen *cg = codegen_of(job);
+    xpu_status status = xpu_choose_precision(cg);
+    return status == XPU_OK ? xpu_choose_layouts(cg) : status;
+}
+
+static xpu_status lower(xpu_target_job *job, uint32_t region, xpu_section *section) {
+    xpu_codegen *cg = codegen_of(job);
+    xpu_status status = xpu_lower_program(cg);
+    if (status != XPU_OK) return status;
+    section->source = xpu_emit_region(cg, region);
+    if (region + 1 != job->region_count) return XPU_OK;
+    section->source = xpu_printf(cg->arena, "%s%s", section->source ? section->source : "", xpu_emit_tail(cg));
+    return XPU_OK;
+}
+
+static const char *whole_source(xpu_codegen *cg, const xpu_section *sections) {
+    xpu_text text;
+    xpu_text_init(&text, cg->arena);
+    for (uint32_t i = 0; i < cg->job->region_count; i++) {
+        if (sections[i].source) xpu_text_add(&text, "%s", sections[i].source);
+    }
+    if (!cg->job->region_count) xpu_text_add(&text, "%s", xpu_emit_tail(cg)); /* a model without operators */
+    return text.text;
+}
+
+static xpu_status pack(xpu_target_job *job, xpu_section *sections, const char *path, void *report) {
+    xpu_codegen *cg = codegen_of(job);
+    xpu_status status = xpu_lower_program(cg);
+    if (status == XPU_OK && path) {
+        xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(job->arena), "link");
+        const char *elf = xpu_link_program(cg, whole_source(cg, sections), scratch);
+        status = elf ? xpu_pack_program(cg, elf, path) : xpu_diags_status(cg->diags);
+        xpu_arena_free(scratch);
+    }
+    if (status == XPU_OK && report) xpu_report_program(cg, report, path != NULL);
+    return status;
+}
+
+const xpu_target xpu_sim_target = {
+    .version = XPU_TARGET_VERSION,
+    .name = "xpu-sim",
+    .about = "one RISC-V program for the XPU chip and its functional twin",
+    .extension = ".xpu",
+    .host_regions = 1,
+    .patterns = xpu_sim_patterns,
+    .support = xpu_sim_support,
+    .start = start,
+    .prepare = prepare,
+    .lower = lower,
+    .pack = pack,
+};

@@ -1,0 +1,289 @@
+/* Values: dims, layouts, which share memory, and the buffers that they live in. */
+#include <string.h>
+
+#include "xpu_codegen/codegen.h"
+
+enum { BUFFER_ALIGNMENT = 64 };
+
+xpu_status xpu_codegen_bug(xpu_codegen *cg, const char *what, const char *why, ...) {
+    va_list args;
+    va_start(args, why);
+    char *text = xpu_vprintf(cg->arena, why, args);
+    va_end(args);
+    return xpu_error(cg->diags, XPU_EBUG, cg->graph->file, "codegen", NULL, what, text,
+                     "report this as a bug of the compiler");
+}
+
+int xpu_on_host(const xpu_codegen *cg, xpu_node node) {
+    uint32_t region = xpu_node_at(cg->graph, node)->region;
+    return region > 0 && region <= cg->job->region_count && cg->job->regions[region - 1].on_host;
+}
+
+/* ---- dims and layouts ---- */
+
+xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i) {
+    return xpu_value_at(cg->graph, value)->dims[i];
+}
+
+xpu_dim xpu_dims_product(xpu_codegen *cg, xpu_value value, int first, int last) {
+    xpu_dim product = xpu_dim_of(cg, 1);
+    for (int i = first; i < last; i++) {
+        product = xpu_dim_mul(&cg->graph->dims, product, xpu_value_dim(cg, value, i));
+    }
+    return product;
+}
+
+void xpu_storage_order(xpu_layout layout, int rank, int *order) {
+    int last = layout == XPU_LAYOUT_CHANNEL_LAST;
+    for (int i = 0; i < rank; i++) order[i] = !last || i == 0 ? i : i == rank - 1 ? 1 : i + 1;
+}
+
+void xpu_value_strides(xpu_codegen *cg, xpu_value value, xpu_dim *strides) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    int order[XPU_MAX_RANK];
+    xpu_storage_order(info->layout, info->rank, order);
+    xpu_dim stride = xpu_dim_of(cg, 1);
+    for (int i = info->rank; i-- > 0;) {
+        strides[order[i]] = stride;
+        stride = xpu_dim_mul(&cg->graph->dims, stride, info->dims[order[i]]);
+    }
+}
+
+static int is_one(const xpu_codegen *cg, xpu_dim dim) {
+    int64_t value;
+    return xpu_dim_is_const(&cg->graph->dims, dim, &value) && value == 1;
+}
+
+int xpu_layout_free(const xpu_codegen *cg, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    if (info->rank != 3 && info->rank != 4) return 1;
+    if (is_one(cg, info->dims[1])) return 1;
+    return is_one(cg, info->dims[2]) && (info->rank == 3 || is_one(cg, info->dims[3]));
+}
+
+int xpu_is_const_value(const xpu_codegen *cg, xpu_value value) {
+    return xpu_value_at(cg->graph, value)->kind == XPU_VALUE_CONST;
+}
+
+/* Whether each element of a permutation stands where it stood: result dim i is operand dim perm[i]. */
+static int keeps_place(xpu_codegen *cg, xpu_value x, xpu_value y, const int64_t *perm) {
+    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK];
+    xpu_value_strides(cg, x, from);
+    xpu_value_strides(cg, y, to);
+    const xpu_value_info *info = xpu_value_at(cg->graph, y);
+    for (int i = 0; i < info->rank; i++) {
+        if (!is_one(cg, info->dims[i]) && !xpu_dim_equal(to[i], from[perm ? perm[i] : i])) return 0;
+    }
+    return 1;
+}
+
+static int is_linear(const xpu_codegen *cg, xpu_value value) {
+    return xpu_value_at(cg->graph, value)->layout == XPU_LAYOUT_LINEAR || xpu_layout_free(cg, value);
+}
+
+int xpu_is_view(xpu_codegen *cg, xpu_node node) {
+    xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, node)->op);
+    if (xpu_on_host(cg, node)) return 0;
+    if (op != XPU_OP_RESHAPE && op != XPU_OP_IDENTITY && op != XPU_OP_RELAYOUT && op != XPU_OP_TRANSPOSE) return 0;
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    if (op == XPU_OP_RESHAPE) {
+        if (!is_linear(cg, x) || !is_linear(cg, y)) return 0;
+    } else {
+        const int64_t *perm = op == XPU_OP_TRANSPOSE ? xpu_node_ints(cg->graph, node, XPU_ATTR_PERM, NULL) : NULL;
+        if (!keeps_place(cg, x, y, perm)) return 0;
+    }
+    /* An output of the program has memory of its own. */
+    if (!xpu_value_at(cg->graph, y)->is_output) return 1;
+    return xpu_value_at(cg->graph, xpu_value_root(cg, x))->kind == XPU_VALUE_NODE;
+}
+
+xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value) {
+    for (;;) {
+        const xpu_value_info *info = xpu_value_at(cg->graph, value);
+        if (info->kind != XPU_VALUE_NODE || !xpu_is_view(cg, info->node)) return value;
+        value = xpu_node_input(cg->graph, info->node, 0);
+    }
+}
+
+xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value) {
+    for (;;) {
+        const xpu_value_info *info = xpu_value_at(cg->graph, value);
+        if (info->kind != XPU_VALUE_NODE) return value;
+        xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, info->node)->op);
+        if (op != XPU_OP_RESHAPE && op != XPU_OP_IDENTITY && op != XPU_OP_RELAYOUT && op != XPU_OP_TRANSPOSE) {
+            return value;
+        }
+        value = xpu_node_input(cg->graph, info->node, 0);
+    }
+}
+
+const int64_t *xpu_upper_bound(xpu_codegen *cg) {
+    const xpu_dims *dims = &cg->graph->dims;
+    if (!dims->symbols.count) return NULL;
+    int64_t *most = XPU_NEW_ARRAY(cg->arena, int64_t, dims->symbols.count);
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        const xpu_symbol *symbol = &dims->symbols.items[i];
+        most[i] = symbol->min + (symbol->max - symbol->min) / symbol->step * symbol->step;
+    }
+    return most;
+}
+
+int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim) {
+    return xpu_dim_max(&cg->graph->dims, dim);
+}
+
+/* ---- buffers ---- */
+
+static uint32_t add_buffer(xpu_codegen *cg, const xpu_program_buffer *buffer) {
+    XPU_PUSH(cg->arena, &cg->program.buffers, *buffer);
+    return cg->program.buffers.count - 1;
+}
+
+static void add_program_value(xpu_codegen *cg, xpu_value value, uint32_t buffer, const xpu_packing *packing) {
+    xpu_program_value place = {.value = value, .buffer = buffer, .packing = *packing};
+    XPU_PUSH(cg->arena, &cg->program.values, place);
+}
+
+/* Bytes of a value, in whole words. */
+static xpu_dim value_bytes(xpu_codegen *cg, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    int64_t element = (int64_t)xpu_dtype_bytes(info->dtype);
+    xpu_dim count = xpu_dims_product(cg, value, 0, info->rank);
+    xpu_dims *dims = &cg->graph->dims;
+    if (element >= 4) return xpu_dim_mul_const(dims, count, element);
+    xpu_dim bytes = xpu_dim_add_const(dims, xpu_dim_mul_const(dims, count, element), 3);
+    return xpu_dim_mul_const(dims, xpu_dim_floordiv_const(dims, bytes, 4), 4);
+}
+
+uint32_t xpu_activation_buffer(xpu_codegen *cg, xpu_value value) {
+    xpu_value root = xpu_value_root(cg, value);
+    if (cg->buffer_of[root.id] >= 0) return (uint32_t)cg->buffer_of[root.id];
+    xpu_program_buffer buffer = {.name = xpu_value_at(cg->graph, root)->name,
+                                 .kind = XPU_BUFFER_ACTIVATION,
+                                 .bytes = value_bytes(cg, root),
+                                 .alignment = BUFFER_ALIGNMENT,
+                                 .levels = {XPU_LEVEL_L3, XPU_LEVEL_GM},
+                                 .level_count = 2,
+                                 .alias_of = -1};
+    uint32_t index = add_buffer(cg, &buffer);
+    cg->buffer_of[root.id] = (int32_t)index;
+    return index;
+}
+
+static int same_packing(const xpu_packing *a, const xpu_packing *b) {
+    if (a->kind != b->kind) return 0;
+    if (a->kind == XPU_PACK_LINEAR) return 1;
+    return a->out_c == b->out_c && a->in_c == b->in_c && a->kernel_h == b->kernel_h && a->kernel_w == b->kernel_w &&
+           a->groups == b->groups && a->transposed == b->transposed && a->columns == b->columns &&
+           a->tile_c == b->tile_c;
+}
+
+uint32_t xpu_weight_buffer(xpu_codegen *cg, xpu_value value, const xpu_packing *packing, const char *name) {
+    for (uint32_t i = 0; i < cg->weights.count; i++) {
+        const xpu_weight *weight = &cg->weights.items[i];
+        if (weight->value.id == value.id && same_packing(&weight->packing, packing)) return weight->buffer;
+    }
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    int64_t count = 1, dims[XPU_MAX_RANK];
+    if (xpu_value_dims(cg->graph, value, NULL, dims)) {
+        for (int i = 0; i < info->rank; i++) count *= dims[i];
+    }
+    uint64_t bytes = xpu_packed_bytes(packing, info->dtype, (uint64_t)count);
+    if (!bytes && count) xpu_codegen_bug(cg, "a constant does not fit its packing", "%s", name);
+    xpu_program_buffer buffer = {.name = name,
+                                 .kind = XPU_BUFFER_WEIGHT,
+                                 .bytes = xpu_dim_of(cg, (int64_t)bytes),
+                                 .alignment = BUFFER_ALIGNMENT,
+                                 .levels = {XPU_LEVEL_GM},
+                                 .level_count = 1,
+                                 .alias_of = -1,
+                                 .placed = 1,
+                                 .level = XPU_LEVEL_GM,
+                                 .offset = cg->program.weights_bytes};
+    cg->program.weights_bytes += (bytes + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
+    xpu_weight weight = {.value = value, .buffer = add_buffer(cg, &buffer), .packing = *packing};
+    XPU_PUSH(cg->arena, &cg->weights, weight);
+    add_program_value(cg, value, weight.buffer, packing);
+    return weight.buffer;
+}
+
+uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t layer, xpu_dim bytes, const char *name) {
+    xpu_program_buffer buffer = {.name = name,
+                                 .kind = XPU_BUFFER_SCRATCH,
+                                 .bytes = bytes,
+                                 .alignment = BUFFER_ALIGNMENT,
+                                 .first_layer = layer,
+                                 .last_layer = layer,
+                                 .levels = {XPU_LEVEL_SM},
+                                 .level_count = 1,
+                                 .alias_of = -1};
+    return add_buffer(cg, &buffer);
+}
+
+uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, const char *role) {
+    xpu_value root = xpu_value_root(cg, value);
+    if (!xpu_is_const_value(cg, root)) return xpu_activation_buffer(cg, root);
+    const char *name = xpu_printf(cg->arena, "%s/%s", cg->program.layers.items[layer].name, role);
+    return xpu_weight_buffer(cg, root, &(xpu_packing){.kind = XPU_PACK_LINEAR}, name);
+}
+
+/* ---- lifetimes ---- */
+
+static void live_until(xpu_codegen *cg, xpu_value value, uint32_t layer) {
+    int32_t index = cg->buffer_of[xpu_value_root(cg, value).id];
+    if (index < 0) return;
+    xpu_program_buffer *buffer = &cg->program.buffers.items[index];
+    if (buffer->last_layer < layer) buffer->last_layer = layer;
+}
+
+static void begin_lifetimes(xpu_codegen *cg) {
+    for (uint32_t id = 1; id < cg->graph->values.count; id++) {
+        const xpu_value_info *info = &cg->graph->values.items[id];
+        int32_t index = cg->buffer_of[id];
+        if (index < 0) continue;
+        int32_t layer = info->kind == XPU_VALUE_NODE ? cg->layer_of[info->node.id] : 0;
+        cg->program.buffers.items[index].first_layer = (uint32_t)layer;
+        cg->program.buffers.items[index].last_layer = (uint32_t)layer;
+    }
+}
+
+/* Where every value with memory is, views too: that is how dumps and replays find them. */
+static void add_activation_values(xpu_codegen *cg) {
+    xpu_packing linear = {.kind = XPU_PACK_LINEAR};
+    for (uint32_t id = 1; id < cg->graph->values.count; id++) {
+        const xpu_value_info *info = &cg->graph->values.items[id];
+        if (info->kind == XPU_VALUE_CONST) continue;
+        if (info->kind == XPU_VALUE_NODE && xpu_node_at(cg->graph, info->node)->dead) continue;
+        xpu_value root = xpu_value_root(cg, (xpu_value){id});
+        if (xpu_is_const_value(cg, root) || cg->buffer_of[root.id] < 0) continue;
+        add_program_value(cg, (xpu_value){id}, (uint32_t)cg->buffer_of[root.id], &linear);
+    }
+}
+
+void xpu_finish_buffers(xpu_codegen *cg) {
+    uint32_t layers = cg->program.layers.count, last = layers ? layers - 1 : 0;
+    for (uint32_t i = 0; i < cg->graph->inputs.count; i++) xpu_activation_buffer(cg, cg->graph->inputs.items[i]);
+    for (uint32_t i = 0; i < cg->graph->outputs.count; i++) {
+        xpu_value output = cg->graph->outputs.items[i];
+        if (!xpu_is_const_value(cg, output)) {
+            xpu_activation_buffer(cg, output);
+        } else {
+            xpu_weight_buffer(cg, output, &(xpu_packing){.kind = XPU_PACK_LINEAR},
+                              xpu_value_at(cg->graph, output)->name);
+        }
+    }
+    begin_lifetimes(cg);
+    XPU_FOR_NODES(cg->graph, node) {
+        if (cg->layer_of[node.id] < 0) continue;
+        const xpu_node_info *info = xpu_node_at(cg->graph, node);
+        for (uint32_t i = 0; i < info->input_count; i++) {
+            if (info->inputs[i].id) live_until(cg, info->inputs[i], (uint32_t)cg->layer_of[node.id]);
+        }
+    }
+    for (uint32_t i = 0; i < cg->graph->outputs.count; i++) live_until(cg, cg->graph->outputs.items[i], last);
+    for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
+        xpu_program_buffer *buffer = &cg->program.buffers.items[i];
+        if (buffer->kind == XPU_BUFFER_WEIGHT) buffer->last_layer = last;
+    }
+    add_activation_values(cg);
+}
