@@ -1,0 +1,300 @@
+/*
+ * The matrix-like kernels on the functional chip against the reference kernels: random geometries, bit for bit. The
+ * tensor engine gets random legal tiles.
+ */
+#include <math.h>
+
+#include "core/arith.h"
+#include "tests/chip/rig/operands.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/include/xpu_tiling.h"
+#include "xpu_runtime/program/packing.h"
+
+static int64_t draw(rig *r, int64_t low, int64_t high) {
+    return random_range(r->random, low, high);
+}
+
+/* ---- What follows the accumulation ---- */
+
+typedef struct {
+    int64_t activation, branch_after;
+    float low, high, alpha;
+    int has_bias, has_branch;
+} epilogue;
+
+static epilogue draw_epilogue(rig *r) {
+    epilogue e = {.activation = draw(r, XPU_ACTIVATION_NONE, XPU_ACTIVATION_LEAKY), .alpha = 0.125f};
+    e.has_bias = draw(r, 0, 2) > 0;
+    e.has_branch = draw(r, 0, 2) == 0;
+    e.branch_after = e.has_branch && draw(r, 0, 1);
+    e.high = draw(r, 0, 1) ? (float)INFINITY : 6.0f;
+    return e;
+}
+
+enum { EPILOGUE_ATTRS = 5 };
+
+static void set_attrs(const epilogue *e, xpu_attr *attrs) {
+    attrs[0] = XPU_ATTR_INT_OF(ACTIVATION, e->activation);
+    attrs[1] = XPU_ATTR_INT_OF(BRANCH_AFTER, e->branch_after);
+    attrs[2] = XPU_ATTR_FLOAT_OF(LOW, e->low);
+    attrs[3] = XPU_ATTR_FLOAT_OF(HIGH, e->high);
+    attrs[4] = XPU_ATTR_FLOAT_OF(ALPHA, e->alpha);
+}
+
+#define SET_EPILOGUE(args, e)                                                                                          \
+    ((args)->activation = (int32_t)(e)->activation, (args)->low = (e)->low, (args)->high = (e)->high,                  \
+     (args)->alpha = (e)->alpha, (args)->branch_after = (int32_t)(e)->branch_after)
+
+/* ---- Convolutions ---- */
+
+typedef enum { DENSE, GROUPED, DEPTHWISE } conv_kind;
+
+typedef struct {
+    int64_t n, c, h, w, o, groups, kernel[2], stride[2], dilation[2], pads[4], out[2];
+    epilogue end;
+    xpu_tensor x, weights, bias, branch, w_scale, absmax, y;
+} conv;
+
+enum { MAX_MACS = 1 << 20 };
+
+static int64_t macs(const conv *v) {
+    return v->n * v->out[0] * v->out[1] * v->o * (v->c / v->groups) * v->kernel[0] * v->kernel[1];
+}
+
+static void draw_channels(rig *r, conv *v, conv_kind kind) {
+    static const int64_t group_sizes[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 32, 40, 64};
+    v->groups = kind == DENSE ? 1 : draw(r, 0, 3) ? draw(r, 1, 8) : draw(r, 1, 50);
+    if (kind == DEPTHWISE) {
+        v->c = v->o = v->groups = draw(r, 0, 1) ? draw(r, 2, 200) : 16 * draw(r, 1, 12);
+    } else if (kind == GROUPED) {
+        v->c = v->groups * group_sizes[draw(r, 0, 11)];
+        v->o = v->groups * group_sizes[draw(r, 0, 11)];
+    } else {
+        v->c = draw(r, 0, 1) ? draw(r, 1, 200) : 16 * draw(r, 1, 8);
+        v->o = draw(r, 0, 1) ? draw(r, 1, 200) : 16 * draw(r, 1, 8);
+    }
+}
+
+static void draw_window(rig *r, conv *v, int pointwise) {
+    int64_t size[2] = {draw(r, 0, 4) ? draw(r, 1, 12) : 1, draw(r, 0, 4) ? draw(r, 1, 20) : draw(r, 1, 150)};
+    for (int i = 0; i < 2; i++) {
+        v->kernel[i] = pointwise ? 1 : draw(r, 0, 7) ? draw(r, 1, 5) : draw(r, 1, 12);
+        v->stride[i] = draw(r, 0, 2) ? 1 : draw(r, 1, 4);
+        v->dilation[i] = draw(r, 0, 3) ? 1 : draw(r, 1, 4);
+        int64_t extent = (v->kernel[i] - 1) * v->dilation[i] + 1;
+        v->pads[i] = draw(r, 0, 1) ? extent / 2 : draw(r, 0, extent);
+        v->pads[2 + i] = draw(r, 0, 1) ? extent / 2 : draw(r, 0, extent);
+        int64_t missing = extent - size[i] - v->pads[i] - v->pads[2 + i];
+        if (missing > 0) size[i] += missing;
+        v->out[i] = (size[i] + v->pads[i] + v->pads[2 + i] - extent) / v->stride[i] + 1;
+    }
+    v->h = size[0], v->w = size[1];
+}
+
+static conv draw_conv(rig *r, conv_kind kind) {
+    conv v = {.n = draw(r, 0, 4) ? 1 : draw(r, 2, 16), .end = draw_epilogue(r)};
+    do {
+        draw_channels(r, &v, kind);
+        draw_window(r, &v, kind != DEPTHWISE && draw(r, 0, 3) == 0);
+        if (macs(&v) > MAX_MACS) v.n = 1;
+    } while (macs(&v) > MAX_MACS || v.c * v.h * v.w * v.n > 200000 || v.o * v.out[0] * v.out[1] * v.n > 200000);
+    return v;
+}
+
+static void fill_conv(rig *r, bench *b, conv *v, int is_int16) {
+    xpu_dtype dtype = is_int16 ? XPU_I16 : XPU_F32;
+    v->x = operand_random(b, r->random, XPU_F32, DIMS(v->n, v->c, v->h, v->w));
+    if (draw(r, 0, 7) == 0) operand_spoil(r->random, &v->x, 500);
+    if (draw(r, 0, 15) == 0) memset(v->x.data, 0, xpu_tensor_bytes(&v->x));
+    v->weights = operand_random(b, r->random, dtype, DIMS(v->o, v->c / v->groups, v->kernel[0], v->kernel[1]));
+    v->bias = operand_random(b, r->random, XPU_F32, DIMS(v->o));
+    v->branch = operand_random(b, r->random, XPU_F32, DIMS(v->n, v->o, v->out[0], v->out[1]));
+    v->w_scale = operand_random(b, r->random, XPU_F32, DIMS(v->o));
+    for (int64_t i = 0; i < v->o; i++) {
+        float *s = (float *)v->w_scale.data + i;
+        *s = (fabsf(*s) + 0.001f) / 32767.0f;
+    }
+    v->absmax = operand_random(b, r->random, XPU_F32, 0, NULL);
+    *(float *)v->absmax.data = xa_absmax_of(v->x.data, (size_t)xpu_tensor_count(&v->x));
+    const xpu_tensor *inputs[XPU_IN_COUNT] = {&v->x,
+                                              &v->weights,
+                                              v->end.has_bias ? &v->bias : NULL,
+                                              v->end.has_branch ? &v->branch : NULL,
+                                              is_int16 ? &v->w_scale : NULL,
+                                              is_int16 ? &v->absmax : NULL};
+    xpu_attr attrs[5 + EPILOGUE_ATTRS] = {
+        XPU_ATTR_INTS_OF(STRIDES, v->stride, 2), XPU_ATTR_INTS_OF(DILATIONS, v->dilation, 2),
+        XPU_ATTR_INTS_OF(PADS, v->pads, 4), XPU_ATTR_INT_OF(GROUP, v->groups),
+        XPU_ATTR_INT_OF(PRECISION, is_int16 ? XPU_PRECISION_INT16 : XPU_PRECISION_FP32)};
+    set_attrs(&v->end, attrs + 5);
+    v->y = operand_reference(b, XPU_OP_CONV, inputs, XPU_IN_COUNT, attrs, 5 + EPILOGUE_ATTRS);
+}
+
+static void begin_conv(rig *r, const conv *v, const char *kernel) {
+    rig_begin(r,
+              "%s: %lld x %lld x %lld x %lld to %lld, %lld groups, kernel %lld x %lld, stride %lld, %lld, dilation "
+              "%lld, %lld, pads %lld, %lld, %lld, %lld, bias %d, branch %d after %d, activation %d",
+              kernel, (long long)v->n, (long long)v->h, (long long)v->w, (long long)v->c, (long long)v->o,
+              (long long)v->groups, (long long)v->kernel[0], (long long)v->kernel[1], (long long)v->stride[0],
+              (long long)v->stride[1], (long long)v->dilation[0], (long long)v->dilation[1], (long long)v->pads[0],
+              (long long)v->pads[1], (long long)v->pads[2], (long long)v->pads[3], v->end.has_bias, v->end.has_branch,
+              (int)v->end.branch_after, (int)v->end.activation);
+}
+
+static uint32_t place_packed(rig *r, bench *b, const xpu_packing *packing, const xpu_tensor *weights) {
+    uint32_t bytes = (uint32_t)xpu_packed_bytes(packing, weights->dtype, (uint64_t)xpu_tensor_count(weights));
+    void *packed = xpu_alloc(b->arena, bytes);
+    CU_ASSERT_FATAL(bytes > 0 && xpu_pack(packing, weights, packed) == XPU_OK);
+    return rig_place(r, packed, bytes, 4);
+}
+
+static xpu_packing packing_of(const conv *v, xpu_packing_kind kind) {
+    return (xpu_packing){.kind = kind,
+                         .out_c = (int32_t)v->o,
+                         .in_c = (int32_t)v->c,
+                         .kernel_h = (int32_t)v->kernel[0],
+                         .kernel_w = (int32_t)v->kernel[1],
+                         .groups = (int32_t)v->groups};
+}
+
+/* What the argument structs of the three convolutions have in common. */
+#define SET_CONV(args, r, b, v)                                                                                        \
+    do {                                                                                                               \
+        (args)->x = operand_place_image(r, b, &(v)->x);                                                                \
+        (args)->bias = operand_place(r, (v)->end.has_bias ? &(v)->bias : NULL);                                        \
+        (args)->branch = operand_place_image(r, b, (v)->end.has_branch ? &(v)->branch : NULL);                         \
+        (args)->y = operand_expect_image(r, b, &(v)->y);                                                               \
+        (args)->batch = (int32_t)(v)->n, (args)->in_h = (int32_t)(v)->h, (args)->in_w = (int32_t)(v)->w;               \
+        (args)->in_c = (int32_t)(v)->c, (args)->out_c = (int32_t)(v)->o, (args)->groups = (int32_t)(v)->groups;        \
+        (args)->out_h = (int32_t)(v)->y.dims[2], (args)->out_w = (int32_t)(v)->y.dims[3];                              \
+        (args)->kernel_h = (int32_t)(v)->kernel[0], (args)->kernel_w = (int32_t)(v)->kernel[1];                        \
+        (args)->stride_h = (int32_t)(v)->stride[0], (args)->stride_w = (int32_t)(v)->stride[1];                        \
+        (args)->dilation_h = (int32_t)(v)->dilation[0], (args)->dilation_w = (int32_t)(v)->dilation[1];                \
+        (args)->pad_top = (int32_t)(v)->pads[0], (args)->pad_left = (int32_t)(v)->pads[1];                             \
+        SET_EPILOGUE(args, &(v)->end);                                                                                 \
+    } while (0)
+
+static void conv_f32_case(rig *r) {
+    BENCH_OPEN(b);
+    conv v = draw_conv(r, (conv_kind)draw(r, DENSE, GROUPED));
+    struct xpu_conv2d_f32_args a;
+    xpu_packing packing = packing_of(&v, XPU_PACK_CONV_F32);
+    begin_conv(r, &v, "conv2d_f32");
+    fill_conv(r, &b, &v, 0);
+    SET_CONV(&a, r, &b, &v);
+    a.w = place_packed(r, &b, &packing, &v.weights);
+    rig_call(r, XPU_CALL_conv2d_f32, 0, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void conv_f32(void) {
+    rig_on_each_chip("conv2d_f32", 40, conv_f32_case);
+}
+
+static void depthwise_case(rig *r) {
+    BENCH_OPEN(b);
+    conv v = draw_conv(r, DEPTHWISE);
+    struct xpu_depthwise_f32_args a;
+    xpu_packing packing = packing_of(&v, XPU_PACK_DEPTHWISE_F32);
+    begin_conv(r, &v, "depthwise_f32");
+    fill_conv(r, &b, &v, 0);
+    SET_CONV(&a, r, &b, &v);
+    a.w = place_packed(r, &b, &packing, &v.weights);
+    rig_call(r, XPU_CALL_depthwise_f32, 0, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void depthwise(void) {
+    rig_on_each_chip("depthwise_f32", 40, depthwise_case);
+}
+
+/* ---- The tensor engine ---- */
+
+/* Random tile sizes that fit the accumulators and SM. */
+static void draw_tile(rig *r, const conv *v, struct xpu_conv2d_i16_args *a) {
+    xpu_tiling_shape shape = {a->in_h,       a->in_w,       a->in_c,     a->out_h,    a->out_w,
+                              a->out_c,      a->kernel_h,   a->kernel_w, a->stride_h, a->stride_w,
+                              a->dilation_h, a->dilation_w, a->groups};
+    int32_t columns = (int32_t)r->chip.array_columns;
+    uint32_t room = XPU_SM_BASE + r->chip.sm_bytes - a->sm;
+    a->tile_h = (int32_t)draw(r, 1, a->out_h), a->tile_w = (int32_t)draw(r, 1, a->out_w);
+    a->tile_c = (int32_t)draw(r, 1, a->in_c);
+    while (a->tile_h * a->tile_w > (int32_t)r->chip.acc_rows) *(a->tile_h > 1 ? &a->tile_h : &a->tile_w) /= 2;
+    while ((a->sm_bytes =
+                (int32_t)xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, columns, v->end.has_branch).total) >
+           (int32_t)room) {
+        int32_t *less = a->tile_c > 1 && draw(r, 0, 1) ? &a->tile_c : a->tile_h > 1 ? &a->tile_h : &a->tile_w;
+        if (*less == 1) less = &a->tile_c;
+        *less = (*less + 1) / 2;
+    }
+}
+
+static void conv_i16_case(rig *r) {
+    BENCH_OPEN(b);
+    conv v = draw_conv(r, (conv_kind)draw(r, DENSE, DEPTHWISE));
+    struct xpu_conv2d_i16_args a;
+    xpu_packing packing = packing_of(&v, XPU_PACK_CONV_I16);
+    begin_conv(r, &v, "conv2d_i16");
+    fill_conv(r, &b, &v, 1);
+    SET_CONV(&a, r, &b, &v);
+    a.sm = rig_sm(r) + 64 * (uint32_t)draw(r, 0, 20);
+    draw_tile(r, &v, &a);
+    packing.columns = (int32_t)r->chip.array_columns;
+    packing.tile_c = a.tile_c;
+    a.w = place_packed(r, &b, &packing, &v.weights);
+    a.w_scale = operand_place(r, &v.w_scale);
+    a.x_absmax = operand_place(r, &v.absmax);
+    a.y_absmax = 0;
+    xpu_tensor y_absmax = v.absmax;
+    *(float *)y_absmax.data = xa_absmax_of(v.y.data, (size_t)xpu_tensor_count(&v.y));
+    if (draw(r, 0, 1)) a.y_absmax = operand_expect(r, &y_absmax);
+    size_t length = strlen(r->what);
+    snprintf(r->what + length, sizeof r->what - length, ", tile %d x %d, %d channels", a.tile_h, a.tile_w, a.tile_c);
+    rig_call(r, XPU_CALL_conv2d_i16, 0, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void conv_i16(void) {
+    rig_on_each_chip("conv2d_i16", 40, conv_i16_case);
+}
+
+/* ---- Products of two matrices ---- */
+
+static void matmul_case(rig *r) {
+    BENCH_OPEN(b);
+    int64_t batch = draw(r, 0, 2) ? draw(r, 1, 5) : 1, m, k, n;
+    do m = draw(r, 1, 100), k = draw(r, 1, 150), n = draw(r, 1, 150);
+    while (batch * m * k * n > MAX_MACS);
+    if (draw(r, 0, 5) == 0) m = 1;
+    int64_t a_batch = draw(r, 0, 2) ? batch : 1, b_batch = a_batch == batch && draw(r, 0, 1) ? 1 : batch;
+    epilogue end = draw_epilogue(r);
+    rig_begin(r, "matmul_f32: %lld of %lld x %lld x %lld (%lld, %lld), bias %d, branch %d after %d, activation %d",
+              (long long)batch, (long long)m, (long long)k, (long long)n, (long long)a_batch, (long long)b_batch,
+              end.has_bias, end.has_branch, (int)end.branch_after, (int)end.activation);
+    xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(a_batch, m, k));
+    xpu_tensor w = operand_random(&b, r->random, XPU_F32, DIMS(b_batch, k, n));
+    xpu_tensor bias = operand_random(&b, r->random, XPU_F32, DIMS(n));
+    xpu_tensor branch = operand_random(&b, r->random, XPU_F32, DIMS(batch, m, n));
+    const xpu_tensor *inputs[] = {&x, &w, end.has_bias ? &bias : NULL, end.has_branch ? &branch : NULL};
+    xpu_attr attrs[EPILOGUE_ATTRS];
+    set_attrs(&end, attrs);
+    xpu_tensor y = operand_reference(&b, XPU_OP_MATMUL, inputs, 4, attrs, EPILOGUE_ATTRS);
+    struct xpu_matmul_f32_args a = {.batch = (int32_t)batch, .m = (int32_t)m, .k = (int32_t)k, .n = (int32_t)n};
+    a.a_batch_stride = a_batch == 1 ? 0 : (int32_t)(m * k);
+    a.b_batch_stride = b_batch == 1 ? 0 : (int32_t)(k * n);
+    SET_EPILOGUE(&a, &end);
+    a.a = operand_place(r, &x);
+    a.b = operand_place(r, &w);
+    a.bias = operand_place(r, inputs[2]);
+    a.branch = operand_place(r, inputs[3]);
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_matmul_f32, 0, &a, sizeof a);
+    rig_run(r);
+    bench_close(&b);
+}
+static void matmul(void) {
+    rig_on_each_chip("matmul_f32", 30, matmul_case);
+}
+
+XPU_TEST_MAIN("kernels_conv", {"conv2d_f32", conv_f32}, {"depthwise_f32", depthwise}, {"conv2d_i16", conv_i16},
+              {"matmul_f32", matmul})
