@@ -36,15 +36,26 @@ static const char *count(xpu_arena *arena, int64_t value) {
     return value < 0 ? "-" : xpu_printf(arena, "%lld", (long long)value);
 }
 
-static void show_items(xpu_tool *tool, const xpu_dump_item *items, uint32_t n) {
+static int widest(const xpu_dump_list *list, int layers) {
+    int width = 6;
+    for (uint32_t i = 0; i < list->items.count; i++) {
+        const char *name = layers ? list->items.items[i].layer : list->items.items[i].tensor;
+        int length = name ? (int)strlen(name) : 0;
+        if (length > width) width = length;
+    }
+    return width < 48 ? width : 48;
+}
+
+static void show_items(xpu_tool *tool, const xpu_dump_list *list, const xpu_dump_item *items, uint32_t n) {
     char shape[192];
     for (uint32_t i = 0; i < n; i++) {
         const xpu_dump_item *item = &items[i];
-        printf("%-5s %-28s %-28s %-24s %12s %12s %5s %5s\n", item->layer ? count(tool->arena, item->index) : "",
-               item->layer ? item->layer : "(input)", item->tensor,
-               xpu_printf(tool->arena, "%s%s", item->dtype, xpu_dims_text(item->rank, item->dims, shape, sizeof shape)),
-               number(tool->arena, item->min), number(tool->arena, item->max), count(tool->arena, item->nan),
-               count(tool->arena, item->saturated));
+        const char *layer = item->layer ? item->layer : item->file ? "(input)" : "";
+        xpu_dims_text(item->rank, item->dims, shape, sizeof shape);
+        printf("%-4s  %-*s  %-*s  %-24s %12s %12s %5s %5s\n", item->layer ? count(tool->arena, item->index) : "",
+               widest(list, 1), layer, widest(list, 0), item->tensor,
+               xpu_printf(tool->arena, "%s%s", item->dtype, shape), number(tool->arena, item->min),
+               number(tool->arena, item->max), count(tool->arena, item->nan), count(tool->arena, item->saturated));
     }
 }
 
@@ -66,16 +77,17 @@ static int show(xpu_tool *tool) {
     }
     xpu_status status = xpu_dump_list_open(&list, tool->arena, path, &tool->diags);
     if (status != XPU_OK) return (int)status;
-    printf("%-5s %-28s %-28s %-24s %12s %12s %5s %5s\n", "#", "layer", "tensor", "shape", "min", "max", "NaN", "sat");
-    show_items(tool, list.inputs.items, list.inputs.count);
-    show_items(tool, list.items.items, list.items.count);
+    printf("%-4s  %-*s  %-*s  %-24s %12s %12s %5s %5s\n", "#", widest(&list, 1), "layer", widest(&list, 0), "tensor",
+           "shape", "min", "max", "NaN", "sat");
+    show_items(tool, &list, list.inputs.items, list.inputs.count);
+    show_items(tool, &list, list.items.items, list.items.count);
     show_fates(&list);
     if (tool->quiet) return XPU_OK;
     if (list.is_folder)
-        printf("%s: %u tensors of %s on %s (chip %s, precision %s)\n", path, list.items.count, list.source, list.device,
-               list.chip, list.precision);
+        printf("%s: %u tensor%s of %s on %s (chip %s, precision %s)\n", path, list.items.count,
+               list.items.count == 1 ? "" : "s", list.source, list.device, list.chip, list.precision);
     else
-        printf("%s: %u tensors\n", path, list.items.count);
+        printf("%s: %u tensor%s\n", path, list.items.count, list.items.count == 1 ? "" : "s");
     return XPU_OK;
 }
 

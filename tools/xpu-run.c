@@ -13,7 +13,7 @@
 #include "tools/common/tool.h"
 
 static const xpu_option options[] = {
-    {"input", 'i', "[NAME=]FILE", "an input from a .npy or .npz file; may be given for each input"},
+    {"input", 'i', "FILE|NAME=FILE", "an input from a .npy or .npz file; may be given for each input"},
     {"output", 'o', "FILE.npz", "write the outputs there"},
     {"device", 'd', "func|ref", "the functional chip, or the reference on the host (func)"},
     {"dump-layers", 0, "DIR", "write the output of every layer there"},
@@ -26,7 +26,7 @@ static const xpu_option options[] = {
 
 static const xpu_command command = {
     .tool = "xpu-run",
-    .usage = "MODEL.xpu [--input [NAME=]FILE]... [options]",
+    .usage = "MODEL.xpu [--input FILE|NAME=FILE]... [options]",
     .about = "Runs a program that xpuc made and prints its outputs.",
     .example = "xpu-run mnist-8.xpu --input 9.npy\n"
                "xpu-run mnist-8.xpu --input Input3=9.npy --device=ref --dump-layers=dump --output=out.npz\n"

@@ -1,0 +1,341 @@
+/*
+ * Reads images with a network, from C: compiles an .onnx file into memory with libxpuc (or opens a program that xpuc
+ * made), runs the images of an .npz archive in batches, and draws each as text with the class that was read.
+ *
+ *     classify MODEL.onnx|PROGRAM.xpu IMAGES.npz [options]
+ *
+ * The archive's entry "x" holds the images, float32 [count,1,height,width]; "label", int64 [count], where there is one,
+ * the true classes.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/npy.h"
+#include "base/option.h"
+#include "sim/func/driver.h"
+#include "xpu_runtime/include/xpurt.h"
+#include "xpuc/include/xpuc.h"
+
+static const xpu_option options[] = {
+    {"count", 'n', "N", "how many images (10)"},
+    {"batch", 'b', "N", "how many images in one run (4)"},
+    {"device", 'd', "func|ref", "the functional chip, or the reference on the host (func)"},
+    {"chip", 0, "NAME", "the chip to compile for (standard)"},
+    {"precision", 0, "NAME", "auto, fp32 or int16 (auto)"},
+    {"dump", 0, "DIR", "write every layer's output of the first run to DIR/func or DIR/ref"},
+    {"summary", 0, NULL, "run on the other device too, compare, and say what was compiled and moved"},
+    {NULL, 0, NULL, NULL},
+};
+
+static const xpu_command command = {
+    .tool = "classify",
+    .usage = "MODEL.onnx|PROGRAM.xpu IMAGES.npz [options]",
+    .about = "Reads images with a neural network and draws them.",
+    .example = "classify digits.onnx digits_heldout.npz --count=10",
+    .options = options,
+};
+
+typedef struct {
+    xpu_arena *arena;
+    xpu_diags *diags;
+    const char *model, *archive, *chip, *precision, *dump;
+    const struct xpurt_device_driver *device;
+    int64_t count, batch;
+    int summary;
+    xpu_tensor images, labels; /* labels.data is NULL where there are none */
+    xpuc_result compiled;
+    xpurt_program *program;
+    int64_t *classes;                      /* what was read */
+    int64_t right;                         /* where there are labels */
+    int64_t differing;                     /* elements of the outputs that differ between func and ref */
+    long long instructions, read, written; /* on func */
+} job;
+
+/* ---- program ---- */
+
+static int fails(int status, const char *text) {
+    if (status && text) fputs(text, stderr);
+    return status;
+}
+
+static int ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static int open_program(job *j) {
+    xpurt_error error = {0};
+    xpuc_error compile_error = {0};
+    if (ends_with(j->model, ".xpu")) {
+        j->program = xpurt_open(j->model, &error);
+    } else {
+        xpuc_options how = {.chip = j->chip, .precision = j->precision};
+        int status = fails(xpuc_compile_file(j->model, &how, &j->compiled, &compile_error), compile_error.text);
+        xpuc_error_clear(&compile_error);
+        if (status) return status;
+        printf("%s\n", j->compiled.summary);
+        j->program = xpurt_open_memory(j->compiled.bytes, j->compiled.size, j->model, &error);
+    }
+    int status = fails(error.status, error.text);
+    xpurt_error_clear(&error);
+    return status;
+}
+
+/* ---- images ---- */
+
+static int read_images(job *j) {
+    xpu_named_tensors entries = {0};
+    if (xpu_npz_read(j->arena, j->archive, &entries, j->diags) != XPU_OK) return XPU_EIO;
+    for (uint32_t i = 0; i < entries.count; i++) {
+        if (strcmp(entries.items[i].name, "x") == 0) j->images = entries.items[i].tensor;
+        if (strcmp(entries.items[i].name, "label") == 0) j->labels = entries.items[i].tensor;
+    }
+    int good = j->images.dtype == XPU_F32 && j->images.rank == 4 && j->images.dims[1] == 1;
+    if (!good || j->images.dims[0] < j->count) {
+        return (int)xpu_error(j->diags, XPU_EUSAGE, j->archive, "images", NULL, "the archive has not the images",
+                              "its entry x has to be float32 [count,1,height,width] with as many images as asked for",
+                              "write it with numpy.savez(FILE, x=..., label=...), or ask for fewer: --count");
+    }
+    if (j->labels.dtype != XPU_I64 || j->labels.rank != 1 || j->labels.dims[0] < j->count) j->labels.data = NULL;
+    return XPU_OK;
+}
+
+enum { PER_ROW = 4, WIDEST = 40 };
+
+/* One line of text of an image: characters are twice as high as wide, so it stands for two rows of pixels. */
+static void draw_line(const float *image, int64_t height, int64_t width, int64_t line) {
+    static const char shades[] = " .:-=+*#%@";
+    for (int64_t x = 0; x < width; x++) {
+        float above = image[2 * line * width + x];
+        float below = 2 * line + 1 < height ? image[(2 * line + 1) * width + x] : above;
+        int shade = (int)((above + below) / 2 * 9.99f);
+        putchar(shades[shade < 0 ? 0 : shade > 9 ? 9 : shade]);
+    }
+}
+
+static void draw_images(const job *j, int64_t from, int64_t count) {
+    int64_t height = j->images.dims[2], width = j->images.dims[3];
+    const float *images = j->images.data;
+    for (int64_t line = 0; width <= WIDEST && line < (height + 1) / 2; line++) {
+        for (int64_t i = from; i < from + count; i++) {
+            draw_line(images + i * height * width, height, width, line);
+            fputs(i + 1 < from + count ? "  " : "\n", stdout);
+        }
+    }
+    for (int64_t i = from; i < from + count; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "read %lld", (long long)j->classes[i]);
+        if (j->labels.data) {
+            long long label = (long long)((const int64_t *)j->labels.data)[i];
+            const char *mark = label == j->classes[i] ? "" : " WRONG";
+            snprintf(text, sizeof text, "read %lld is %lld%s", (long long)j->classes[i], label, mark);
+        }
+        printf("%-*s%s", (int)(width <= WIDEST ? width : 16), text, i + 1 < from + count ? "  " : "\n\n");
+    }
+}
+
+/* ---- running ---- */
+
+static int64_t class_of(const float *row, int64_t count) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < count; i++) best = row[i] > row[best] ? i : best;
+    return best;
+}
+
+static void add_statistics(job *j) {
+    json_t *stats = json_loads(xpurt_stats(j->program), 0, NULL);
+    j->instructions += json_integer_value(json_object_get(stats, "instructions"));
+    j->read += json_integer_value(json_object_get(stats, "gm_read_bytes"));
+    j->written += json_integer_value(json_object_get(stats, "gm_write_bytes"));
+    json_decref(stats);
+}
+
+static int run_on(job *j, const struct xpurt_device_driver *device, const xpurt_tensor *input, xpurt_tensor *outputs,
+                  int is_first) {
+    xpurt_error error = {0};
+    xpurt_run_options how = {.device = device};
+    if (j->dump && is_first) how.dump_folder = xpu_printf(j->arena, "%s/%s", j->dump, device ? device->name : "ref");
+    int status = fails(xpurt_run(j->program, input, 1, outputs, &how, &error), error.text);
+    xpurt_error_clear(&error);
+    if (status == 0 && device) add_statistics(j);
+    return status;
+}
+
+static int take_classes(job *j, const xpurt_tensor *output, int64_t from, int64_t count) {
+    if (strcmp(output->dtype, "float32") != 0 || output->rank != 2 || output->dims[0] != count || !output->dims[1]) {
+        fputs("classify: the network's first output is not float32 [count,classes]\n", stderr);
+        return XPU_EMODEL;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t class = class_of((const float *)output->data + i * output->dims[1], output->dims[1]);
+        j->classes[from + i] = class;
+        if (j->labels.data) j->right += class == ((const int64_t *)j->labels.data)[from + i];
+    }
+    return XPU_OK;
+}
+
+static int64_t count_differing(const xpurt_tensor *a, const xpurt_tensor *b) {
+    int64_t differing = 0;
+    for (int64_t i = 0; i < a->dims[0] * a->dims[1]; i++) {
+        differing += memcmp((const float *)a->data + i, (const float *)b->data + i, sizeof(float)) != 0;
+    }
+    return differing;
+}
+
+static int run_batch(job *j, int64_t from, int64_t count) {
+    uint32_t outputs = xpurt_output_count(j->program);
+    xpurt_tensor *results = XPU_NEW_ARRAY(j->arena, xpurt_tensor, 2 * outputs);
+    const xpu_tensor *images = &j->images;
+    xpurt_tensor input = {.dtype = "float32", .rank = 4, .dims = {count, 1, images->dims[2], images->dims[3]}};
+    input.data = (float *)images->data + from * images->dims[2] * images->dims[3];
+    int status = run_on(j, j->device, &input, results, from == 0);
+    if (!status && outputs) status = take_classes(j, results, from, count);
+    if (!status && j->summary) {
+        status = run_on(j, j->device ? NULL : &xpu_func_driver, &input, results + outputs, from == 0);
+        if (!status) j->differing += count_differing(results, results + outputs);
+    }
+    for (uint32_t i = 0; i < 2 * outputs; i++) xpurt_tensor_clear(&results[i]);
+    return status;
+}
+
+/* ---- summary ---- */
+
+static const char *string_of(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static long long integer_of(const json_t *object, const char *key) {
+    return json_integer_value(json_object_get(object, key));
+}
+
+static void print_regions(const json_t *about) {
+    size_t i;
+    const json_t *region, *regions = json_object_get(about, "regions");
+    long long on_host = 0;
+    json_array_foreach(regions, i, region) {
+        int host = strcmp(string_of(region, "target"), "host") == 0;
+        if (host) on_host += integer_of(region, "nodes");
+        printf("  region %zu     %lld nodes on %s%s%s\n", i + 1, integer_of(region, "nodes"),
+               string_of(region, "target"), host ? ": " : "", host ? string_of(region, "reason") : "");
+    }
+    if (!on_host) printf("  on the host  nothing\n");
+}
+
+static int print_summary(job *j) {
+    xpurt_error error = {0};
+    const char *text = xpurt_describe(j->program, &error);
+    int status = fails(error.status, error.text);
+    xpurt_error_clear(&error);
+    if (!text) return status;
+    json_t *about = json_loads(text, 0, NULL);
+    printf("  model        %s, %lld operators in %zu layers\n", string_of(about, "source"),
+           integer_of(about, "source_nodes"), json_array_size(json_object_get(about, "layers")));
+    printf("  compiled     for chip %s, precision %s, by xpuc %s with %s\n", string_of(about, "chip"),
+           string_of(about, "precision"), string_of(about, "compiler"), string_of(about, "clang"));
+    print_regions(about);
+    printf("  weights      %lld bytes\n", integer_of(about, "weights_bytes"));
+    printf("  on func      %lld instructions, %lld bytes read from and %lld written to global memory\n",
+           j->instructions, j->read, j->written);
+    printf("  func = ref   %s\n", j->differing ? "NO" : "yes, every bit of the outputs");
+    json_decref(about);
+    return j->differing ? XPU_EDIFF : XPU_OK;
+}
+
+static int work(job *j) {
+    int status = read_images(j);
+    if (!status) status = open_program(j);
+    if (status) return status;
+    j->classes = XPU_NEW_ARRAY(j->arena, int64_t, j->count);
+    for (int64_t from = 0; !status && from < j->count; from += j->batch) {
+        status = run_batch(j, from, j->count - from < j->batch ? j->count - from : j->batch);
+    }
+    if (status) return status;
+    for (int64_t from = 0; from < j->count; from += PER_ROW) {
+        draw_images(j, from, j->count - from < PER_ROW ? j->count - from : PER_ROW);
+    }
+    if (j->summary) status = print_summary(j);
+    printf("%lld images read on %s", (long long)j->count, j->device ? j->device->name : "ref");
+    if (j->labels.data) printf(", %lld of them correctly", (long long)j->right);
+    putchar('\n');
+    return status;
+}
+
+/* ---- command line ---- */
+
+static int usage(const job *j, const char *what, const char *why) {
+    return (int)xpu_error(j->diags, XPU_EUSAGE, NULL, "usage", NULL, what, why, "see classify --help");
+}
+
+static int64_t positive(const job *j, const xpu_argument *a) {
+    char *end;
+    long long value = strtoll(a->value, &end, 10);
+    if (*end || end == a->value || value < 1 || value > 1 << 20) {
+        usage(j, "this is not a number of images", xpu_printf(j->arena, "--%s=%s", a->name, a->value));
+    }
+    return value;
+}
+
+static int read_option(job *j, const xpu_argument *a, int *answered) {
+    if (!a->name) {
+        if (j->archive) usage(j, "there are more than two files", xpu_escape(j->arena, a->value, 80));
+        *(j->model ? &j->archive : &j->model) = a->value;
+    } else if (strcmp(a->name, "count") == 0) {
+        j->count = positive(j, a);
+    } else if (strcmp(a->name, "batch") == 0) {
+        j->batch = positive(j, a);
+    } else if (strcmp(a->name, "chip") == 0) {
+        j->chip = a->value;
+    } else if (strcmp(a->name, "precision") == 0) {
+        j->precision = a->value;
+    } else if (strcmp(a->name, "dump") == 0) {
+        j->dump = a->value;
+    } else if (strcmp(a->name, "summary") == 0) {
+        j->summary = 1;
+    } else if (strcmp(a->name, "device") == 0) {
+        int ref = strcmp(a->value, "ref") == 0;
+        if (!ref && strcmp(a->value, "func") != 0) usage(j, "there is no such device", "it is func or ref");
+        j->device = ref ? NULL : &xpu_func_driver;
+    } else if (strcmp(a->name, "help") == 0) {
+        fputs(xpu_options_help(j->arena, &command), stdout);
+        *answered = 1;
+    } else if (strcmp(a->name, "version") == 0) {
+        printf("classify %s\n", xpurt_version());
+        *answered = 1;
+    }
+    return (int)xpu_diags_status(j->diags);
+}
+
+static int run(job *j, int argc, char **argv) {
+    xpu_arguments arguments;
+    int answered = 0;
+    int status = (int)xpu_options_parse(j->arena, &command, argc, argv, &arguments, j->diags);
+    for (uint32_t i = 0; !status && i < arguments.count; i++) status = read_option(j, &arguments.items[i], &answered);
+    if (status || answered) return status;
+    if (!j->archive) return usage(j, "a file is missing", "a model and an archive of images are needed");
+    return work(j);
+}
+
+int main(int argc, char **argv) {
+    static job j = {.count = 10, .batch = 4, .device = &xpu_func_driver};
+    static xpu_mem mem;
+    static xpu_diags diags;
+    static int status;
+    xpu_mem_init(&mem);
+    xpu_diags_init(&diags);
+    j.diags = &diags;
+    if (setjmp(mem.out_of_memory)) {
+        status = (int)xpu_error_oom(&diags);
+    } else {
+        j.arena = xpu_arena_new(&mem, "classify");
+        status = run(&j, argc, argv);
+    }
+    xpu_diags_print(&diags, stderr);
+    xpurt_close(j.program);
+    xpuc_result_clear(&j.compiled);
+    xpu_mem_release(&mem);
+    xpu_diags_clear(&diags);
+    return status;
+}

@@ -1,0 +1,319 @@
+/* Runs one regression case on one chip. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/npy.h"
+#include "base/zip.h"
+#include "core/arith.h"
+#include "tools/common/inputs.h"
+#include "tools/common/regress.h"
+#include "xpuc/include/xpuc.h"
+
+typedef struct {
+    const xpu_regress_case *c;
+    const xpu_regress_chip *chip;
+    xpu_arena *arena; /* the whole run */
+    xpu_diags *diags;
+    xpuc_result compiled;
+    xpurt_program *program;
+    xpu_tensor *inputs;  /* in the order of c->inputs; whole files */
+    xpu_tensor *outputs; /* of the program, all batches of the first device */
+    int64_t samples;
+    uint32_t layers; /* compared */
+    int64_t cycles;
+    const char *failure; /* NULL while all is well */
+} session;
+
+static int fail(session *s, const char *text) {
+    if (!s->failure) s->failure = text;
+    return 0;
+}
+
+/* The first line of a library's message, and all the others; without the final newline. */
+static int fail_with(session *s, const char *stage, const char *text) {
+    size_t length = text ? strlen(text) : 0;
+    while (length && text[length - 1] == '\n') length--;
+    return fail(s, xpu_printf(s->arena, "%s: %.*s", stage, (int)length, text ? text : ""));
+}
+
+static void close_session(void *object) {
+    session *s = object;
+    xpurt_close(s->program);
+    xpuc_result_clear(&s->compiled);
+}
+
+static int compile(session *s) {
+    xpuc_options options = {.chip = s->chip->chip, .precision = s->c->precision};
+    xpuc_error compile_error = {0};
+    xpurt_error open_error = {0};
+    xpu_arena_defer(s->arena, close_session, s);
+    if (xpuc_compile_file(s->c->model, &options, &s->compiled, &compile_error)) {
+        fail_with(s, "it does not compile", compile_error.text);
+    }
+    xpuc_error_clear(&compile_error);
+    if (s->failure) return 0;
+    s->program = xpurt_open_memory(s->compiled.bytes, s->compiled.size, s->c->model, &open_error);
+    if (!s->program) fail_with(s, "the program does not open", open_error.text);
+    xpurt_error_clear(&open_error);
+    return s->program != NULL;
+}
+
+/* ---- tensors from files ---- */
+
+/* Entry `name` of a file, or its only one where name is NULL. */
+static int read_tensor(session *s, const char *file, const char *name, xpu_tensor *to) {
+    xpu_named_tensors tensors = {0};
+    if (xpu_npz_read(s->arena, file, &tensors, s->diags) != XPU_OK) return fail(s, "a file cannot be read");
+    for (uint32_t i = 0; i < tensors.count; i++) {
+        int chosen = name ? strcmp(tensors.items[i].name, name) == 0 : tensors.count == 1;
+        if (!chosen) continue;
+        *to = tensors.items[i].tensor;
+        return 1;
+    }
+    if (!name) return fail(s, xpu_printf(s->arena, "%s has more than one entry: name one", file));
+    return fail(s, xpu_printf(s->arena, "%s has no entry '%s'", file, name));
+}
+
+static int read_inputs(session *s) {
+    const xpu_regress_case *c = s->c;
+    s->inputs = XPU_NEW_ARRAY(s->arena, xpu_tensor, c->inputs.count + 1);
+    for (uint32_t i = 0; i < c->inputs.count; i++) {
+        if (!read_tensor(s, c->inputs.items[i].file, c->inputs.items[i].entry, &s->inputs[i])) return 0;
+        int64_t rows = s->inputs[i].rank ? s->inputs[i].dims[0] : 1;
+        if (i == 0) s->samples = s->chip->samples ? s->chip->samples : rows;
+        int batched = c->batch_count || s->chip->samples;
+        if (batched && rows < s->samples) return fail(s, "an input has fewer samples than the case runs");
+    }
+    return 1;
+}
+
+/* Rows `from` to `from + count` of the first axis; data is shared. */
+static xpu_tensor rows_of(const xpu_tensor *tensor, int64_t from, int64_t count) {
+    xpu_tensor part = *tensor;
+    if (!part.rank || part.dims[0] == count) return part;
+    size_t row = part.dims[0] ? xpu_tensor_bytes(tensor) / (size_t)part.dims[0] : 0;
+    part.dims[0] = count;
+    part.data = (uint8_t *)tensor->data + row * (size_t)from;
+    return part;
+}
+
+/* ---- one batch ---- */
+
+static const char *device_name(const session *s, uint32_t device) {
+    return s->c->devices[device]->name;
+}
+
+static void take_cycles(session *s, xpu_arena *arena) {
+    const char *text = xpurt_stats(s->program);
+    json_t *stats = text ? xpu_json_parse(arena, text, strlen(text), "statistics", s->diags) : NULL;
+    s->cycles += json_integer_value(json_object_get(stats, "cycles"));
+}
+
+static int run_device(session *s, uint32_t device, const xpu_inputs *inputs, xpurt_tensor *outputs, const char *folder,
+                      xpu_arena *arena) {
+    xpurt_error error = {0};
+    xpurt_run_options options = {.device = s->c->devices[device]->driver, .dump_folder = folder};
+    int status = xpurt_run(s->program, inputs->items, inputs->count, outputs, &options, &error);
+    if (status) fail_with(s, xpu_printf(s->arena, "on %s", device_name(s, device)), error.text);
+    xpurt_error_clear(&error);
+    if (!status) take_cycles(s, arena);
+    return status == 0;
+}
+
+static int compare_layers(session *s, uint32_t device, const char *first, const char *other, xpu_arena *arena) {
+    static const xpu_tolerance exact;
+    xpu_dump_list a, b;
+    xpu_dump_difference d;
+    if (xpu_dump_list_open(&a, arena, other, s->diags) != XPU_OK ||
+        xpu_dump_list_open(&b, arena, first, s->diags) != XPU_OK ||
+        xpu_dump_compare(&a, &b, &exact, NULL, NULL, &d, arena, s->diags) != XPU_OK) {
+        return fail(s, "a dump cannot be read");
+    }
+    s->layers = d.compared;
+    if (d.only_a || d.only_b) return fail(s, "the devices dump different layers");
+    if (!d.differing) return 1;
+    const xpu_comparison *c = &d.first_comparison;
+    return fail(s, xpu_printf(s->arena,
+                              "%s differs from %s in %u of %u layers, first in layer '%s' (#%lld): %lld of %lld "
+                              "elements, by at most %.6g, first at %s",
+                              device_name(s, device), device_name(s, 0), d.differing, d.compared, d.first.layer,
+                              (long long)d.first.index, (long long)c->differing, (long long)c->count, c->max_difference,
+                              xpu_index_text(arena, &d.first_a, c->first)));
+}
+
+/* Appends a batch's outputs to those of the batches before. */
+static int gather(session *s, const xpurt_tensor *outputs, int64_t from, int64_t count) {
+    for (uint32_t i = 0; i < xpurt_output_count(s->program); i++) {
+        xpu_tensor part = xpu_from_runtime(&outputs[i]), *whole = &s->outputs[i];
+        if (!whole->data) {
+            *whole = part;
+            if (count != s->samples) whole->dims[0] = s->samples;
+            whole->data = xpu_alloc(s->arena, xpu_tensor_bytes(whole));
+        }
+        if (count == s->samples && from == 0) {
+            memcpy(whole->data, part.data, xpu_tensor_bytes(&part));
+            continue;
+        }
+        if (!part.rank || part.dims[0] != count) return fail(s, "an output has no batch axis: leave out 'batches'");
+        size_t row = xpu_tensor_bytes(&part) / (size_t)count;
+        memcpy((uint8_t *)whole->data + row * (size_t)from, part.data, row * (size_t)count);
+    }
+    return 1;
+}
+
+static int same_outputs(session *s, const xpurt_tensor *a, const xpurt_tensor *b) {
+    static const xpu_tolerance exact;
+    for (uint32_t i = 0; i < xpurt_output_count(s->program); i++) {
+        xpu_tensor ta = xpu_from_runtime(&a[i]), tb = xpu_from_runtime(&b[i]);
+        xpu_comparison c = xpu_compare(&ta, &tb, &exact);
+        if (!c.comparable || c.differing) return fail(s, xpu_printf(s->arena, "output '%s' differs", a[i].name));
+    }
+    return 1;
+}
+
+/* All devices on `count` samples, every layer of each compared with the first device's. */
+static int run_batch(session *s, int64_t from, int64_t count, xpu_arena *arena) {
+    xpu_inputs inputs = {0};
+    const char *folders[XPU_REGRESS_MAX_DEVICES];
+    uint32_t outputs = xpurt_output_count(s->program);
+    xpurt_tensor *results = XPU_NEW_ARRAY(arena, xpurt_tensor, XPU_REGRESS_MAX_DEVICES * (outputs + 1));
+    for (uint32_t i = 0; i < s->c->inputs.count; i++) {
+        xpu_tensor part = rows_of(&s->inputs[i], from, count);
+        XPU_PUSH(arena, &inputs, xpu_to_runtime(s->c->inputs.items[i].name, &part));
+    }
+    int good = 1;
+    for (uint32_t d = 0; good && d < s->c->device_count; d++) {
+        folders[d] = s->c->device_count > 1 ? xpu_temporary_folder(arena, s->diags) : NULL;
+        good = run_device(s, d, &inputs, results + d * outputs, folders[d], arena);
+        if (good && d == 0) good = gather(s, results, from, count);
+        if (good && d > 0) good = compare_layers(s, d, folders[0], folders[d], arena);
+        if (good && d > 0) good = same_outputs(s, results, results + d * outputs);
+    }
+    for (uint32_t i = 0; i < XPU_REGRESS_MAX_DEVICES * outputs; i++) xpurt_tensor_clear(&results[i]);
+    return good;
+}
+
+static int run_batches(session *s) {
+    const xpu_regress_case *c = s->c;
+    s->outputs = XPU_NEW_ARRAY(s->arena, xpu_tensor, xpurt_output_count(s->program) + 1);
+    int good = 1;
+    int64_t from = 0;
+    for (uint32_t i = 0; good && from < s->samples; i++) {
+        int64_t left = s->samples - from, size = c->batch_count ? c->batches[i % c->batch_count] : left;
+        if (size > left) size = left;
+        xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(s->arena), "batch");
+        good = run_batch(s, from, size, scratch);
+        xpu_arena_free(scratch);
+        from += size;
+    }
+    return good;
+}
+
+/* ---- what must hold of the outputs ---- */
+
+static int64_t class_of(const xpu_tensor *tensor, int64_t row, int64_t count) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < count; i++) {
+        if (xpu_element(tensor, row * count + i) > xpu_element(tensor, row * count + best)) best = i;
+    }
+    return best;
+}
+
+static int check_classes(session *s, const xpu_regress_tensor *e, const xpu_tensor *output) {
+    xpu_tensor wanted;
+    if (!read_tensor(s, e->file, e->classes, &wanted)) return 0;
+    int64_t last = output->rank ? output->dims[output->rank - 1] : 1, wrong = 0, first = -1;
+    int64_t rows = last ? xpu_tensor_count(output) / last : 0;
+    if (xpu_tensor_count(&wanted) < rows) return fail(s, "there are fewer expected classes than samples");
+    for (int64_t i = 0; i < rows; i++) {
+        if ((double)class_of(output, i, last) == xpu_element(&wanted, i)) continue;
+        if (!wrong++) first = i;
+    }
+    if (!wrong) return 1;
+    return fail(s, xpu_printf(s->arena,
+                              "output '%s': %lld of %lld classes are wrong, the first of them that of sample %lld",
+                              e->name, (long long)wrong, (long long)rows, (long long)first));
+}
+
+static int check_expected(session *s, const xpu_regress_tensor *e) {
+    xpu_tensor wanted;
+    uint32_t index = 0, count = xpurt_output_count(s->program);
+    for (; index < count; index++) {
+        xpurt_tensor info;
+        xpurt_output(s->program, index, &info);
+        if (strcmp(info.name, e->name) == 0) break;
+    }
+    if (index == count) return fail(s, xpu_printf(s->arena, "the model has no output '%s'", e->name));
+    if (!read_tensor(s, e->file, e->entry, &wanted)) return 0;
+    const xpu_tensor *output = &s->outputs[index];
+    if (wanted.rank && wanted.dims[0] > s->samples) wanted = rows_of(&wanted, 0, s->samples);
+    xpu_comparison c = xpu_compare(output, &wanted, &e->tolerance);
+    if (!c.comparable) return fail(s, xpu_printf(s->arena, "output '%s' has not the expected shape", e->name));
+    if (!c.differing) return !e->classes || check_classes(s, e, output);
+    return fail(s,
+                xpu_printf(s->arena, "output '%s': %lld of %lld elements are wrong, first at %s: %.9g, expected %.9g",
+                           e->name, (long long)c.differing, (long long)c.count,
+                           xpu_index_text(s->arena, output, c.first), c.first_a, c.first_b));
+}
+
+/* Outputs never depend on the chip. */
+static int check_chips(session *s, const xpu_tensor *before) {
+    static const xpu_tolerance exact;
+    for (uint32_t i = 0; before && i < xpurt_output_count(s->program); i++) {
+        const xpu_tensor *a = &s->outputs[i], *b = &before[i];
+        int64_t rows_a = a->rank ? a->dims[0] : 1, rows_b = b->rank ? b->dims[0] : 1;
+        int64_t rows = rows_a < rows_b ? rows_a : rows_b;
+        xpu_tensor part_a = rows_of(a, 0, rows), part_b = rows_of(b, 0, rows);
+        xpu_comparison c = xpu_compare(&part_a, &part_b, &exact);
+        if (c.comparable && !c.differing) continue;
+        return fail(s, "the outputs differ from those of the chip before");
+    }
+    return 1;
+}
+
+static const char *checksum(session *s) {
+    uint32_t crc = 0;
+    for (uint32_t i = 0; i < xpurt_output_count(s->program); i++) {
+        xpu_tensor *t = &s->outputs[i];
+        float *values = t->data;
+        for (int64_t k = 0; t->dtype == XPU_F32 && k < xpu_tensor_count(t); k++) values[k] = xa_canonical(values[k]);
+        crc = xpu_crc32(crc, t->data, xpu_tensor_bytes(t));
+    }
+    return xpu_printf(s->arena, "%08x", crc);
+}
+
+static const char *summary(session *s) {
+    xpu_text text;
+    xpu_text_init(&text, s->arena);
+    xpu_text_add(&text, "%lld sample%s", (long long)s->samples, s->samples == 1 ? "" : "s");
+    if (s->c->device_count > 1) {
+        xpu_text_add(&text, ", %u layers equal on", s->layers);
+        for (uint32_t d = 0; d < s->c->device_count; d++) {
+            xpu_text_add(&text, "%s %s", d == 0 ? "" : d + 1 == s->c->device_count ? " and" : ",", device_name(s, d));
+        }
+    }
+    if (s->c->expected.count) xpu_text_add(&text, ", outputs as expected");
+    return text.text;
+}
+
+xpu_regress_result xpu_regress_run(const xpu_regress_case *c, const xpu_regress_chip *chip, const xpu_tensor *before,
+                                   xpu_arena *arena, xpu_diags *diags) {
+    double start = xpu_seconds();
+    xpu_regress_result result = {0};
+    session *s = XPU_NEW(arena, session);
+    *s = (session){.c = c, .chip = chip, .arena = arena, .diags = diags};
+    int good = compile(s) && read_inputs(s) && run_batches(s);
+    for (uint32_t i = 0; good && i < c->expected.count; i++) good = check_expected(s, &c->expected.items[i]);
+    if (good) good = check_chips(s, before);
+    if (good) {
+        result.outputs = s->outputs;
+        result.checksum = checksum(s);
+        result.cycles = s->cycles;
+    }
+    result.passed = good;
+    result.what = good ? summary(s) : s->failure;
+    result.seconds = xpu_seconds() - start;
+    return result;
+}
