@@ -21,6 +21,7 @@ void xpuc_result_clear(xpuc_result *result) {
     free(result->bytes);
     free(result->dump);
     free(result->explanation);
+    free(result->log);
     free(result->summary);
     *result = (xpuc_result){.bytes = NULL};
 }
@@ -162,6 +163,7 @@ static xpu_status compile(const request *r, xpu_arena *arena) {
     if (p->wanted->explain) {
         r->result->explanation = give_text(arena, xpu_explain(p, strcmp(p->wanted->explain, "json") == 0));
     }
+    r->result->log = give_text(arena, xpu_pass_log(p));
     r->result->summary = give_text(arena, xpu_summary(p));
     return status;
 }

@@ -121,7 +121,7 @@ static char *describe_program(xpu_pipeline *p) {
                  (unsigned long long)program->weights_bytes, (unsigned long long)image->size, program->abi_hash);
     for (uint32_t i = 0; i < program->regions.count; i++) {
         const xpu_program_region *region = &program->regions.items[i];
-        xpu_text_add(&text, "region %u: %u layers on %s%s%s\n", i + 1, region->node_count,
+        xpu_text_add(&text, "region %u: %u nodes on %s%s%s\n", i + 1, region->node_count,
                      xpu_escape(p->arena, region->target, 60), region->reason ? ": " : "",
                      region->reason ? xpu_escape(p->arena, region->reason, 400) : "");
     }

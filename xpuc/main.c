@@ -121,6 +121,7 @@ static int is_text(const settings *s) {
 
 /* The last line says what was done and where the result is; beside a text on standard output it goes to stderr. */
 static void print_result(const settings *s, const xpuc_result *result) {
+    if (s->verbose && result->log) fputs(result->log, stderr);
     if (result->dump) fputs(result->dump, stdout);
     if (result->explanation) fputs(result->explanation, stdout);
     if (result->bytes) fwrite(result->bytes, 1, result->size, stdout);

@@ -79,6 +79,7 @@ xpu_status xpu_checker_run(xpu_checker *checker, const xpu_graph *graph, const c
 /* report.c: --report and --explain. */
 void xpu_report_make(xpu_pipeline *pipeline);
 char *xpu_explain(xpu_pipeline *pipeline, int as_json);
+char *xpu_pass_log(const xpu_pipeline *pipeline);
 char *xpu_summary(const xpu_pipeline *pipeline);
 
 /* describe.c: what is in a model or an .xpu file. NULL after reporting. */

@@ -171,14 +171,30 @@ char *xpu_explain(xpu_pipeline *p, int as_json) {
     return text.text;
 }
 
+char *xpu_pass_log(const xpu_pipeline *p) {
+    xpu_text text;
+    xpu_text_init(&text, p->arena);
+    for (uint32_t i = 0; i < p->records.count; i++) {
+        const xpu_pass_record *record = &p->records.items[i];
+        xpu_text_add(&text, "%-13s %8.3f ms  %u nodes\n", record->pass, record->seconds * 1e3, record->nodes);
+    }
+    return text.text;
+}
+
+/* As the target counts them where it says so: a node may become nothing, or share a layer. */
+static size_t count_layers(const xpu_pipeline *p) {
+    const json_t *layers = json_object_get(p->facts, "layers");
+    return layers ? json_array_size(layers) : xpu_count_nodes(p->graph);
+}
+
 char *xpu_summary(const xpu_pipeline *p) {
     uint32_t on_host = 0;
     for (uint32_t i = 0; i < p->job.region_count; i++) {
         on_host += p->job.regions[i].on_host ? p->job.regions[i].node_count : 0;
     }
     char *text =
-        TEXT(p, "%s: %u operators, %u layers in %u region%s for %s", xpu_path_name(p->path), p->options.source_nodes,
-             xpu_count_nodes(p->graph), p->job.region_count, p->job.region_count == 1 ? "" : "s", p->target->name);
+        TEXT(p, "%s: %u operators, %zu layers in %u region%s for %s", xpu_path_name(p->path), p->options.source_nodes,
+             count_layers(p), p->job.region_count, p->job.region_count == 1 ? "" : "s", p->target->name);
     if (on_host) text = TEXT(p, "%s, %u layer%s on the host", text, on_host, on_host == 1 ? "" : "s");
     text = TEXT(p, "%s; %.2f s", text, xpu_seconds() - p->started);
     return p->output ? TEXT(p, "%s -> %s", text, p->output) : text;

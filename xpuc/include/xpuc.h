@@ -44,6 +44,7 @@ typedef struct {
     size_t size;
     char *dump;        /* text asked for by dump_after */
     char *explanation; /* text or JSON asked for by explain */
+    char *log;         /* one line per pass: time, nodes behind it */
     char *summary;     /* one line: what was done */
 } xpuc_result;
 XPUC_API void xpuc_result_clear(xpuc_result *result);
