@@ -96,8 +96,8 @@ static int measure(bench *b, const bench_case *c, const char *precision) {
     xpu_json_set(b->arena, row, "precision", json_string(precision));
     xpu_json_set(b->arena, row, "compile_s", json_real(compiled.seconds));
     copy(b, row, "own_peak_rss_bytes", made, "peak_rss_bytes");
-    json_t *facts = json_object_get(made, "target_facts");
-    copy(b, row, "child_peak_rss_bytes", facts ? facts : made, "child_peak_rss_bytes");
+    json_t *facts = json_object_get(made, "program");
+    copy(b, row, "child_peak_rss_bytes", facts, "clang_peak_rss_bytes");
     copy(b, row, "func_s", took, "wall_s");
     copy(b, row, "instructions", took, "instructions");
     copy(b, row, "instructions_per_s", took, "instructions_per_s");
