@@ -3,7 +3,6 @@
  * value by value, and the reference kernels then give what onnxruntime recorded, within |a-b| <= 1e-3 |b| + 1e-5
  * max|b|.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "core/passes/passes.h"
 #include "frontend/onnx/onnx.h"
 #include "tests/gen/random_cnn.h"
+#include "tests/gen/compare.h"
 #include "tests/unit/unit.h"
 #include "xpuc/pipeline.h"
 
@@ -62,20 +62,6 @@ static int is_lowered(const xpu_graph *graph) {
     return 1;
 }
 
-/* How much of the tolerance is used, at most 1 where the tensors agree. */
-static double distance(const xpu_tensor *a, const xpu_tensor *b) {
-    double largest = 0, worst = 0;
-    const float *x = a->data, *y = b->data;
-    int64_t count = xpu_tensor_count(a);
-    if (a->dtype != XPU_F32 || b->dtype != XPU_F32 || count != xpu_tensor_count(b)) return INFINITY;
-    for (int64_t i = 0; i < count; i++) largest = fmax(largest, fabs((double)y[i]));
-    for (int64_t i = 0; i < count; i++) {
-        double used = fabs((double)x[i] - (double)y[i]) / (1e-3 * fabs((double)y[i]) + 1e-5 * largest + 1e-30);
-        if (!(used <= worst)) worst = used;
-    }
-    return worst;
-}
-
 static const xpu_tensor *recorded_output(const xpu_named_tensors *recorded, const char *name) {
     for (uint32_t i = 0; i < recorded->count; i++) {
         if (strcmp(recorded->items[i].name, name) == 0) return &recorded->items[i].tensor;
@@ -97,7 +83,7 @@ static void compare_outputs(const xpu_graph *graph, uint64_t seed, const xpu_ten
         const char *name = xpu_value_at(graph, graph->outputs.items[i])->name;
         const xpu_tensor *expected = recorded_output(&recorded, name);
         CU_ASSERT_PTR_NOT_NULL(expected);
-        double used = expected ? distance(&outputs[i], expected) : INFINITY;
+        double used = expected ? xpu_tolerance_used(&outputs[i], expected) : INFINITY;
         if (!(used <= 1)) printf("seed %d: output '%s' uses %g of the tolerance\n", (int)seed, name, used);
         CU_ASSERT(used <= 1);
     }

@@ -2,27 +2,14 @@
  * The 40 recorded random networks, compiled and run: func equals ref bit for bit in every layer, at fp32 and at int16,
  * on a chip drawn by the seed; at fp32 the outputs are onnxruntime's within |a-b| <= 1e-3 |b| + 1e-5 max|b|.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/gen/device_net.h"
+#include "tests/gen/compare.h"
 #include "tests/unit/unit.h"
 
 enum { RECORDED = 40 };
-
-static double tolerance_used(const xpu_tensor *a, const xpu_tensor *b) {
-    double largest = 0, worst = 0;
-    const float *x = a->data, *y = b->data;
-    int64_t count = xpu_tensor_count(a);
-    if (a->dtype != XPU_F32 || b->dtype != XPU_F32 || count != xpu_tensor_count(b)) return INFINITY;
-    for (int64_t i = 0; i < count; i++) largest = fmax(largest, fabs((double)y[i]));
-    for (int64_t i = 0; i < count; i++) {
-        double used = fabs((double)x[i] - (double)y[i]) / (1e-3 * fabs((double)y[i]) + 1e-5 * largest + 1e-30);
-        if (!(used <= worst)) worst = used;
-    }
-    return worst;
-}
 
 static void compare_recorded(xpu_arena *arena, uint64_t seed, const xpu_named_tensors *outputs, xpu_diags *diags) {
     xpu_named_tensors recorded = {NULL, 0, 0};
@@ -32,7 +19,7 @@ static void compare_recorded(xpu_arena *arena, uint64_t seed, const xpu_named_te
         double used = INFINITY;
         for (uint32_t k = 0; k < recorded.count; k++) {
             if (strcmp(recorded.items[k].name, outputs->items[i].name) != 0) continue;
-            used = tolerance_used(&outputs->items[i].tensor, &recorded.items[k].tensor);
+            used = xpu_tolerance_used(&outputs->items[i].tensor, &recorded.items[k].tensor);
         }
         if (!(used <= 1)) printf("seed %d, '%s': %g of the tolerance\n", (int)seed, outputs->items[i].name, used);
         CU_ASSERT(used <= 1);

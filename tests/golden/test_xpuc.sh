@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The command line of xpuc: what it prints, where results go, exit codes.
+set -uo pipefail
+model=$PWD/tests/models/mnist-8.onnx
+bin=$(cd "$XPU_BIN" && pwd) lib=$(cd "$XPU_BUILD/lib" && pwd)
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0 failed=0
+# check NAME CONDITION...: runs the condition as a command
+check() {
+    local name=$1; shift
+    if "$@" >/dev/null 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "failed: $name"; fi
+}
+# status N ARGUMENTS...: exit code of xpuc; its output is in the files out and err
+status() {
+    local expected=$1; shift
+    "$bin/xpuc" "$@" >out 2>err </dev/null
+    local got=$?
+    [ $got = "$expected" ] || { echo "xpuc $*: exit $got, expected $expected"; cat err; return 1; }
+}
+
+check "help" status 0 --help
+check "help has an example" grep -q '^  xpuc mnist-8.onnx' out
+check "version" status 0 --version
+check "no model" status 2
+check "no model: hint" grep -qx '  hint: write xpuc MODEL.onnx, or see xpuc --help' err
+check "two models" status 2 a.onnx b.onnx
+check "unknown option" status 2 "$model" --precison=fp32
+check "unknown option: hint" grep -q 'precision' err
+check "no such model" status 3 none.onnx
+check "unknown precision" status 2 "$model" --precision=int3
+check "unknown chip" status 2 "$model" --chip=nona
+check "failed runs leave nothing" test -z "$(find . -name '*.xpu' -o -name '.xpu*')"
+
+check "default output" status 0 "$model"
+check "the last line names it" grep -q '^mnist-8.onnx: 12 operators, .* -> mnist-8.xpu$' out
+check "it is there" test -s mnist-8.xpu
+check "two compilations give the same bytes" status 0 "$model" -q -o again.xpu
+check "same bytes" cmp mnist-8.xpu again.xpu
+check "quiet" test ! -s out
+check "describe a program" status 0 --describe mnist-8.xpu
+check "its input" grep -q '^input    Input3  float32\[1,1,28,28\]$' out
+check "describe a model" status 0 --describe "$model"
+check "graph on standard output" status 0 "$model" --emit=ir
+check "graph" grep -q '^graph "CNTKGraph"$' out
+check "summary beside it" grep -q '^mnist-8.onnx: 12 operators' err
+check "C in a file" status 0 "$model" --emit=c -o net.c
+check "C" grep -q 'xpu_layers' net.c
+check "checked passes" status 0 "$model" --emit=ir --check-passes -q
+check "dump" status 0 "$model" --dump-after=fold --precision=fp32 -o d.xpu
+check "dump has unfused nodes" grep -q "relu(" out
+check "explain" status 0 "$model" --explain -o e.xpu
+check "explain: layer of a fused node" grep -Eq '^2 +Add +Plus30 +ReLU32 ' out
+check "report" status 0 "$model" --report=r.json -o r.xpu
+check "report" grep -q '"weights_bytes"' r.json
+check "no place to write" status 3 "$model" -o no/such/folder.xpu
+check "a full disk" status 3 "$model" -o /dev/full
+
+check "plug-in" status 0 "$model" --plugin="$lib/xpu-target-byoc.so" --target=c
+check "its last line" grep -q ' for c; .* -> mnist-8.c$' out
+check "its C compiles" cc -std=c11 -Wall -Werror -c mnist-8.c -o mnist-8.o
+check "a file that is no plug-in" status 3 "$model" --plugin="$model"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
