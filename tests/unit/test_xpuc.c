@@ -98,8 +98,8 @@ static void all_wrong_options(void) {
         "error [option] --dump-after: 'folt' is not a value of this option\n",
         "hint: did you mean 'fold'?\n",
         "error [shape-option] --shape x=0: the shape cannot be read\n  why: dim 0 is not valid\n",
-        "error [target] there is no target 'xpu-sin'\n  why: the targets are xpu-sim\n  hint: did you mean "
-        "'xpu-sim'?\n",
+        "error [target] there is no target 'xpu-sin'\n  why: the targets are xpu-sim\n",
+        "hint: did you mean 'xpu-sim'?\n",
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         if (!strstr(error.text, expected[i])) printf("missing: %s\nin: %s\n", expected[i], error.text);
