@@ -94,17 +94,16 @@ static int chain_fits(pass *p, xpu_node node, xpu_layout layout) {
     const xpu_node_info *info = xpu_node_at(p->graph, node);
     int rank = xpu_value_at(p->graph, info->outputs[0])->rank;
     if (layout == XPU_LAYOUT_CHANNEL_LAST && rank != 3 && rank != 4) return 0;
+    xpu_layout had[XPU_CHAIN_MAX_INPUTS];
     for (uint32_t i = 0; i < info->input_count; i++) {
-        xpu_chain_loops loops;
-        uint32_t bad;
         xpu_value_info *value = xpu_value_at(p->graph, info->inputs[i]);
-        xpu_layout had = value->layout;
+        had[i] = value->layout;
         if (value->rank == rank) value->layout = layout;
-        xpu_chain_plan(p->cg, node, layout, &loops, &bad);
-        value->layout = had;
-        if (bad == i) return 0;
     }
-    return 1;
+    xpu_chain_loops loops;
+    int fits = xpu_chain_plan(p->cg, node, layout, &loops, NULL);
+    for (uint32_t i = info->input_count; i-- > 0;) xpu_value_at(p->graph, info->inputs[i])->layout = had[i];
+    return fits;
 }
 
 static int any_channel_last(const pass *p, xpu_node node) {
