@@ -166,7 +166,23 @@ static int step_engine(xpu_func *func, unsigned engine) {
     return 0;
 }
 
+/* Under a seed an engine may get far ahead of the others, and work that is possible may stay for the next turn; at
+ * least one descriptor is executed when any can be. */
+static uint64_t run_perturbed(xpu_func *func) {
+    uint64_t total = 0;
+    unsigned favourite = xpu_func_draw(func, XPU_ENGINES);
+    for (;;) {
+        int done = 0;
+        if (xpu_func_draw(func, 8) == 0) favourite = xpu_func_draw(func, XPU_ENGINES);
+        for (unsigned i = 0; i < XPU_ENGINES && done == 0; i++) done = step_engine(func, (favourite + i) % XPU_ENGINES);
+        if (done <= 0) return total;
+        total++;
+        if ((func->ticket_count && xpu_func_ticket_ready(func)) || xpu_func_draw(func, 8) == 0) return total;
+    }
+}
+
 uint64_t xpu_func_engines_run(xpu_func *func) {
+    if (func->seed) return run_perturbed(func);
     uint64_t total = 0;
     for (int moved = 1; moved;) {
         moved = 0;

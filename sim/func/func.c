@@ -242,6 +242,11 @@ static int pending(xpu_func *func, xpurt_event *event) {
     return 1;
 }
 
+/* A turn's instructions; under a seed short and long ones. */
+static uint64_t draw_quantum(xpu_func *func) {
+    return func->seed ? 1 + xpu_func_draw(func, 2u << xpu_func_draw(func, 12)) : QUANTUM;
+}
+
 static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     xpu_func *func = &device->func;
     uint64_t spent = 0;
@@ -250,7 +255,8 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     while (!pending(func, event)) {
         if (func->no_memory) return -1;
         if (budget && spent >= budget) return 0;
-        uint64_t quantum = budget && budget - spent < QUANTUM ? budget - spent : QUANTUM;
+        uint64_t quantum = draw_quantum(func);
+        if (budget && budget - spent < quantum) quantum = budget - spent;
         unsigned core = func->next_core;
         func->next_core = (core + 1) % func->chip.cores;
         still = turn(func, core, quantum, &spent) ? 0 : still + 1;

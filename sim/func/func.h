@@ -2,7 +2,7 @@
  * The functional chip, inside: what its parts (memory, registers, engines, cores, scheduler) know of each other.
  *
  * One thread runs everything in a fixed schedule: each core in turn until it stalls or has used its quantum, and after
- * each core every descriptor whose waits hold. Nothing depends on time.
+ * each core every descriptor whose waits hold. Nothing depends on time. Register SEED draws other legal schedules.
  */
 #ifndef XPU_SIM_FUNC_FUNC_H
 #define XPU_SIM_FUNC_FUNC_H
@@ -65,6 +65,7 @@ struct xpu_func {
     xpu_func_queue queues[XPU_ENGINES][XPU_MAX_CORES];
     unsigned next_queue[XPU_ENGINES]; /* round robin */
     uint32_t seed, watchdog_limit;
+    uint32_t draws;    /* state of the sequence that the seed began */
     int64_t *banks[4]; /* accumulators: acc_rows * array_columns each; int32 modes keep them sign-extended */
     void *scratch;     /* buffers of the tensor engine, xpu_func_tensor_scratch bytes */
     const struct xpu_matmul *matmul;
@@ -115,7 +116,14 @@ int xpu_func_ticket_take(xpu_func *func, uint32_t *layer);
 /* Queues a list; 0: the queue is full. */
 int xpu_func_queue_push(xpu_func *func, unsigned engine, unsigned core, uint32_t address, uint32_t count);
 
-/* Runs every descriptor whose waits hold, until none is left; returns how many. Stops at a fault. */
+/* 0 .. bound - 1 from the sequence that register SEED began. */
+static inline uint32_t xpu_func_draw(xpu_func *func, uint32_t bound) {
+    func->draws = func->draws * 1664525u + 1013904223u;
+    return (uint32_t)(((uint64_t)func->draws * bound) >> 32);
+}
+
+/* Runs every descriptor whose waits hold, until none is left; returns how many. Stops at a fault. With a seed: some of
+ * them, in a drawn order. */
 uint64_t xpu_func_engines_run(xpu_func *func);
 
 /* Adds to a counter; counts as progress. */

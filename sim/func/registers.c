@@ -201,7 +201,7 @@ xpu_bus_result xpu_func_store_register(void *context, uint32_t address, uint32_t
     case XPU_REG_TICKET_VALUE: state->ticket_value = *value; return XPU_BUS_OK;
     case XPU_REG_WATCHDOG: func->progress = 1; return XPU_BUS_OK;
     case XPU_REG_WATCHDOG_LIMIT: func->watchdog_limit = *value; return XPU_BUS_OK;
-    case XPU_REG_SEED: func->seed = *value; return XPU_BUS_OK;
+    case XPU_REG_SEED: func->seed = func->draws = *value; return XPU_BUS_OK;
     case XPU_REG_ABORT: func->abort_code = *value; return fault(value, XPU_FAULT_ABORT);
     case XPU_REG_PUTCHAR:
         if (func->put) func->put(func->put_context, (char)*value);

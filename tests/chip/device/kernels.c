@@ -63,8 +63,10 @@ static xpu_ticket call(const uint32_t *head, xpu_ticket after) {
 }
 
 static xpu_ticket run_calls(const void *plan, xpu_ticket after) {
-    const uint32_t *head = (const uint32_t *)plan + 1;
-    for (uint32_t i = *(const volatile uint32_t *)plan; i > 0; i--) {
+    const volatile uint32_t *words = plan;
+    const uint32_t *head = (const uint32_t *)plan + XPU_PLAN_HEAD;
+    xpu_reg_store(XPU_REG_SEED, words[1]);
+    for (uint32_t i = words[0]; i > 0; i--) {
         after = call(head, after);
         head += XPU_CALL_HEAD + head[2];
     }

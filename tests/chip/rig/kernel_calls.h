@@ -1,16 +1,16 @@
 /*
  * What the host's and the device's half of the kernel tests share: the numbers of the kernels and the plan.
  *
- * The plan's first word is the number of calls. A call is XPU_CALL_HEAD words (kernel, chain body, words of arguments)
- * and the words of the kernel's argument struct. Calls run one after the other, each after the ticket of the one
- * before.
+ * The plan's first word is the number of calls, the second one the chip's seed (0: the fixed schedule). A call is
+ * XPU_CALL_HEAD words (kernel, chain body, words of arguments) and the words of the kernel's argument struct. Calls run
+ * one after the other, each after the ticket of the one before.
  */
 #ifndef XPU_TESTS_KERNEL_CALLS_H
 #define XPU_TESTS_KERNEL_CALLS_H
 
 #include <stdint.h>
 
-enum { XPU_CALL_HEAD = 3, XPU_CALL_WORDS = 4096 };
+enum { XPU_PLAN_HEAD = 2, XPU_CALL_HEAD = 3, XPU_CALL_WORDS = 4096 };
 
 typedef enum {
 #define KERNEL(name, fields, about) XPU_CALL_##name,

@@ -6,7 +6,7 @@
 #include "sim/func/driver.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
-enum { GM_BYTES = 6 << 20, GAP = 256, PAGE = 4096, REPORTS = 5 };
+enum { GM_BYTES = 6 << 20, GAP = 256, PAGE = 4096, REPORTS = 5, MAX_INSTRUCTIONS = 2000000000 };
 
 /* ---- The program ---- */
 
@@ -95,7 +95,8 @@ void rig_begin(rig *r, const char *what, ...) {
     va_end(args);
     for (int i = 0; i < RIG_MEMORIES; i++) r->regions[i].used = 0;
     r->plan[0] = 0;
-    r->plan_words = 1;
+    r->plan[1] = random_range(r->random, 0, 3) ? (uint32_t)random_bits(r->random) : 0;
+    r->plan_words = XPU_PLAN_HEAD;
 }
 
 static void noise(rig *r, uint8_t *bytes, uint32_t count) {
@@ -176,7 +177,7 @@ static int run_program(rig *r) {
     xpu_func_driver.write(r->device, r->control_address, control, sizeof control);
     if (xpu_func_driver.start(r->device, r->entry)) return 0;
     do {
-        if (xpu_func_driver.run(r->device, 2000000000, &event)) return 0;
+        if (xpu_func_driver.run(r->device, MAX_INSTRUCTIONS, &event)) return 0;
     } while (event.kind == XPURT_EVENT_LAYER);
     if (event.kind == XPURT_EVENT_ENDED && event.status == 0) return 1;
     printf("\n%s, chip %s: event %d\n", r->what, r->chip.name, event.kind);
