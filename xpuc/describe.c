@@ -35,27 +35,29 @@ static void add_symbols(const xpu_pipeline *p, xpu_text *text) {
     }
 }
 
-static uint32_t same_operator(const xpu_graph *graph, uint32_t first, int before) {
-    uint32_t count = 0, start = before ? 0 : first, end = before ? first : graph->origins.count;
-    for (uint32_t i = start; i < end; i++) {
-        count += strcmp(graph->origins.items[i].op, graph->origins.items[first].op) == 0;
-    }
-    return count;
-}
+typedef struct {
+    const char *name;
+    uint32_t count;
+} operator_count;
 
 static void add_operators(const xpu_pipeline *p, xpu_text *text) {
-    const xpu_graph *graph = p->graph;
-    uint32_t total = 0, kinds = 0;
-    xpu_text list;
-    xpu_text_init(&list, p->arena);
-    for (uint32_t i = 0; i < graph->origins.count; i++) {
-        if (strcmp(graph->origins.items[i].op, "Output") == 0) continue;
+    XPU_ARRAY(operator_count) kinds = {NULL, 0, 0};
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < p->graph->origins.count; i++) {
+        const char *name = p->graph->origins.items[i].op;
+        uint32_t kind = 0;
+        if (strcmp(name, "Output") == 0) continue;
+        while (kind < kinds.count && strcmp(kinds.items[kind].name, name) != 0) kind++;
+        if (kind == kinds.count) XPU_PUSH(p->arena, &kinds, ((operator_count){name, 0}));
+        kinds.items[kind].count++;
         total++;
-        if (same_operator(graph, i, 1)) continue;
-        xpu_text_add(&list, "%s%s %u", kinds++ ? ", " : "", xpu_escape(p->arena, graph->origins.items[i].op, 60),
-                     same_operator(graph, i, 0));
     }
-    xpu_text_add(text, "%u operators: %s\n", total, list.text);
+    xpu_text_add(text, "%u operators", total);
+    for (uint32_t i = 0; i < kinds.count; i++) {
+        xpu_text_add(text, "%s %s %u", i ? "," : ":", xpu_escape(p->arena, kinds.items[i].name, 60),
+                     kinds.items[i].count);
+    }
+    xpu_text_add(text, "\n");
 }
 
 static void add_constants(const xpu_pipeline *p, xpu_text *text) {

@@ -64,22 +64,30 @@ typedef struct {
     const xpu_region *region;
 } fate;
 
-static int comes_from(const xpu_node_info *info, uint32_t origin) {
-    for (uint32_t i = 0; i < info->origins.count; i++) {
-        if (info->origins.items[i] == origin) return 1;
-    }
-    return 0;
-}
+/* What is looked up for every operator of the model. */
+typedef struct {
+    const xpu_node *node_of; /* by origin: the last node in order of execution that it went into, or {0} */
+    const json_t *layers;    /* the target's facts by layer name */
+} index_of_layers;
 
-/* What the target told about a layer in its part of the report. */
-static const char *layer_fact(const xpu_pipeline *p, const char *layer, const char *key) {
-    const json_t *layers = json_object_get(p->facts, "layers"), *entry;
+static index_of_layers make_index(const xpu_pipeline *p) {
+    xpu_node *node_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
+    XPU_FOR_NODES(p->graph, node) {
+        const xpu_node_info *info = xpu_node_at(p->graph, node);
+        for (uint32_t i = 0; i < info->origins.count; i++) node_of[info->origins.items[i]] = node;
+    }
+    json_t *by_name = xpu_json_own(p->arena, json_object());
+    json_t *layers = json_object_get(p->facts, "layers"), *entry;
     size_t i;
     json_array_foreach(layers, i, entry) {
         const char *name = json_string_value(json_object_get(entry, "name"));
-        if (name && strcmp(name, layer) == 0) return json_string_value(json_object_get(entry, key));
+        if (name && !json_object_get(by_name, name)) xpu_json_set(p->arena, by_name, name, json_incref(entry));
     }
-    return NULL;
+    return (index_of_layers){node_of, by_name};
+}
+
+static const char *layer_fact(const index_of_layers *index, const char *layer, const char *key) {
+    return json_string_value(json_object_get(json_object_get(index->layers, layer), key));
 }
 
 static const char *lowering_of(const xpu_pipeline *p, const xpu_op *op) {
@@ -89,18 +97,9 @@ static const char *lowering_of(const xpu_pipeline *p, const xpu_op *op) {
     return p->target->name;
 }
 
-/* The first node in order of execution that the operator went into; of several the last one makes its result. */
-static xpu_node node_of(const xpu_pipeline *p, uint32_t origin) {
-    xpu_node found = {0};
-    XPU_FOR_NODES(p->graph, node) {
-        if (comes_from(xpu_node_at(p->graph, node), origin)) found = node;
-    }
-    return found;
-}
-
-static fate fate_of(xpu_pipeline *p, uint32_t origin) {
+static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t origin) {
     fate result = {.origin = &p->graph->origins.items[origin]};
-    xpu_node node = node_of(p, origin);
+    xpu_node node = index->node_of[origin];
     if (!node.id) return result;
     const xpu_node_info *info = xpu_node_at(p->graph, node);
     result.layer = xpu_node_name(p->graph, node);
@@ -109,8 +108,8 @@ static fate fate_of(xpu_pipeline *p, uint32_t origin) {
     int matrix = strcmp(info->op->name, "conv") == 0 || strcmp(info->op->name, "matmul") == 0;
     int int16 = matrix && xpu_node_int(p->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
     result.precision = int16 ? "int16" : "fp32";
-    result.why = layer_fact(p, result.layer, "reason");
-    result.unit = layer_fact(p, result.layer, "unit");
+    result.why = layer_fact(index, result.layer, "reason");
+    result.unit = layer_fact(index, result.layer, "unit");
     if (result.region && result.region->on_host) {
         const xpu_refusal *refusal = xpu_partition_refusal(&p->partition, node);
         result.unit = "host";
@@ -126,13 +125,14 @@ static int is_operator(const xpu_origin *origin) {
 }
 
 static char *explain_json(xpu_pipeline *p) {
+    index_of_layers index = make_index(p);
     json_t *top = xpu_json_own(p->arena, json_object());
     set(p, top, "model", string(p, p->path));
     set(p, top, "target", json_string(p->target->name));
     json_t *list = xpu_json_set(p->arena, top, "nodes", json_array());
     for (uint32_t i = 0; i < p->graph->origins.count; i++) {
         if (!is_operator(&p->graph->origins.items[i])) continue;
-        fate f = fate_of(p, i);
+        fate f = fate_of(p, &index, i);
         json_t *entry = xpu_json_append(p->arena, list, json_object());
         set(p, entry, "index", json_integer(f.origin->index));
         set(p, entry, "name", string(p, f.origin->name));
@@ -152,13 +152,14 @@ static char *explain_json(xpu_pipeline *p) {
 
 char *xpu_explain(xpu_pipeline *p, int as_json) {
     if (as_json) return explain_json(p);
+    index_of_layers index = make_index(p);
     xpu_text text;
     xpu_text_init(&text, p->arena);
     xpu_text_add(&text, "%-4s %-18s %-24s %-24s %-9s %-6s %s\n", "#", "operator", "name", "layer", "precision",
                  "region", "unit, and why");
     for (uint32_t i = 0; i < p->graph->origins.count; i++) {
         if (!is_operator(&p->graph->origins.items[i])) continue;
-        fate f = fate_of(p, i);
+        fate f = fate_of(p, &index, i);
         xpu_text_add(&text, "%-4u %-18s %-24s ", f.origin->index, xpu_escape(p->arena, f.origin->op, 40),
                      xpu_escape(p->arena, f.origin->name, 60));
         if (!f.layer) {
