@@ -48,7 +48,7 @@ LIBXPUC  := $(BUILD)/lib/libxpuc.so
 LIBXPURT := $(BUILD)/lib/libxpurt.so
 LIBALL   := $(BUILD)/lib/libxpu-internal.a
 SHARE    := $(BUILD)/share/xpu
-TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c,$(wildcard tools/*.c)))
+TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
 .PHONY: all run test test-long lint layers fmt-check fmt bench deps install help clean gen tests examples
@@ -117,11 +117,11 @@ $(BUILD)/bin/%: $(BUILD)/obj/tools/%.o $(LIBXPURT) $(LIBXPUC) $(LIBALL)
 	$(Q)$(CC) -o $@ $< $(LIBXPURT) $(LIBXPUC) $(LIBALL) $(LDFLAGS) $(LDLIBS)
 
 # hwgen and what it writes; the generated files are committed, `make lint` diffs them
-$(BUILD)/hwgen: $(BUILD)/obj/tools/hwgen.o $(LIBALL)
+$(BUILD)/hwgen $(BUILD)/docgen: $(BUILD)/%: $(BUILD)/obj/tools/%.o $(LIBALL)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
-gen: $(BUILD)/hwgen
-	@scripts/generate $(BUILD)/hwgen .
+gen: $(BUILD)/hwgen $(BUILD)/docgen
+	@scripts/generate $(BUILD) .
 
 # The device library: kernels and start-up code, compiled for the chip's cores
 DEVICE_C   := $(call sources,xpu_runtime/devrt xpu_runtime/kernels)
@@ -186,7 +186,17 @@ $(KERNELS_ELF): $(BUILD)/device/tests/chip/device/kernels.o $(SHARE)/device/libx
 	@mkdir -p $(@D)
 	$(call say,LLD,$@)
 	$(Q)ld.lld-19 --gc-sections -T xpu_runtime/devrt/link.ld $(filter %.o %.a,$^) -o $@
-tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)
+# Hostile files, with sanitizers: the program is built in a sanitizer folder of its own
+FUZZ_O   := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
+SAN_BIN  := $(if $(SAN),$(BUILD),$(BUILD)/san)/tests/fuzz/hostile
+$(BUILD)/tests/fuzz/hostile: $(FUZZ_O) $(TEST_LIB) $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
+.PHONY: hostile
+hostile:
+	$(Q)$(MAKE) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
+tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) hostile
 test: all tests
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
 test-long: all tests $(LONG_BIN)

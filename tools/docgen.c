@@ -1,0 +1,68 @@
+/*
+ * docgen onnx|operators|xpu-sim: writes the tables of supported operators as Markdown, from the rows and rules that the
+ * compiler itself uses. `make gen` keeps the results in docs/.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/ops/op.h"
+#include "frontend/onnx/onnx.h"
+#include "xpu_codegen/xpu_codegen.h"
+
+static void write_onnx(void) {
+    printf("# ONNX operators\n\nWhat the importer reads, made from its table (`make gen`). Opset 7 to 22. \"Forms "
+           "since\": the operator\n"
+           "set versions in which the operator's form changed, and which of them are understood.\n\n"
+           "| operator | forms since | becomes | remarks |\n|---|---|---|---|\n");
+    for (uint32_t i = 0; i < xpu_onnx_operator_count(); i++) {
+        xpu_onnx_operator op = xpu_onnx_operator_at(i);
+        printf("| %s | ", op.name);
+        for (const int *v = op.versions; *v; v++) printf("%s%d", v == op.versions ? "" : ", ", *v);
+        printf(" | %s | %s |\n", op.core, op.remarks);
+    }
+}
+
+static void write_operators(void) {
+    printf("# Core operators\n\nThe rows of core/ops/ops.def (`make gen`).\n\n"
+           "| operator | operands | attributes | what it is |\n|---|---|---|---|\n");
+    for (int id = 0; id < XPU_OP_COUNT; id++) {
+        const xpu_op *op = xpu_op_of((xpu_op_id)id);
+        const char *separator = "";
+        if (op->min_inputs == op->max_inputs) {
+            printf("| %s | %d | ", op->name, op->min_inputs);
+        } else {
+            printf("| %s | %d to %d | ", op->name, op->min_inputs, op->max_inputs);
+        }
+        for (int a = 0; a < XPU_ATTR_COUNT; a++) {
+            if (!(op->attrs >> a & 1)) continue;
+            printf("%s%s", separator, xpu_attr_name((xpu_attr_id)a));
+            separator = ", ";
+        }
+        printf(" | %s |\n", op->about);
+    }
+}
+
+static void write_target(void) {
+    xpu_mem mem;
+    xpu_text text;
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) return;
+    xpu_text_init(&text, xpu_arena_new(&mem, "document"));
+    xpu_codegen_document(&text);
+    fputs(text.text, stdout);
+    xpu_mem_release(&mem);
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*write)(void);
+    } documents[] = {{"onnx", write_onnx}, {"operators", write_operators}, {"xpu-sim", write_target}};
+    for (size_t i = 0; argc == 2 && i < sizeof documents / sizeof *documents; i++) {
+        if (strcmp(argv[1], documents[i].name) != 0) continue;
+        documents[i].write();
+        return ferror(stdout) ? XPU_EIO : XPU_OK;
+    }
+    fputs("usage: docgen onnx|operators|xpu-sim\n", stderr);
+    return XPU_EUSAGE;
+}
