@@ -6,9 +6,10 @@
 
 enum { CHUNK = 1 << 20, PAGE = 4096 };
 
+/* What only a damaged program does: xpuc places everything inside of the chip's memories. */
 static xpu_status device_error(const xpu_run *run, const char *what) {
-    return xpu_error(run->diags, XPU_EBUG, run->owner->image->name, "device-memory", NULL, what,
-                     "the address lies in no memory of the device", "report this with the program");
+    return xpu_error(run->diags, XPU_EFAULT, run->owner->image->name, "device-memory", NULL, what,
+                     "the program asks for something that its chip does not have", "compile the model again with xpuc");
 }
 
 /* ---- values in device memory ---- */
@@ -172,16 +173,22 @@ static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
                      "run with --dump-layers to see how far the results are right");
 }
 
+static uint64_t instructions(const xpurt_counters *counters) {
+    uint64_t total = 0;
+    for (int i = 0; i < XPURT_MAX_CORES; i++) total += counters->instructions[i];
+    return total;
+}
+
 static xpu_status on_layer(xpu_run *run, uint32_t layer) {
     if (layer >= run->program->layers.count)
         return device_error(run, "the device announced a layer that does not exist");
     const xpu_program_layer *l = &run->program->layers.items[layer];
+    if (run->layers[layer].announced) return device_error(run, "the device announced a layer twice");
+    run->layers[layer].announced = 1;
     xpu_run_progress(run, layer);
     xpurt_counters now;
     run->driver->counters(run->device, &now);
-    uint64_t total = 0;
-    for (int i = 0; i < XPURT_MAX_CORES; i++) total += now.instructions[i] - run->counters.instructions[i];
-    run->layers[layer].instructions = total;
+    run->layers[layer].instructions = instructions(&now) - instructions(&run->counters);
     run->counters = now;
     for (uint32_t i = 0; i < l->output_count; i++) {
         if (!xpu_dump_wants(run, layer) && run->only_layer != layer) continue;
@@ -203,6 +210,8 @@ static xpu_status on_host_call(xpu_run *run, uint32_t address) {
     if (request[0] >= run->program->layers.count || !run->program->layers.items[request[0]].node.id) {
         return device_error(run, "a host call names a layer that does not exist");
     }
+    if (run->layers[request[0]].host_called) return device_error(run, "the device called the host twice for a layer");
+    run->layers[request[0]].host_called = 1;
     xpu_node node = run->program->layers.items[request[0]].node;
     const xpu_node_info *info = xpu_node_at(run->graph, node);
     xpu_tensor *inputs = XPU_NEW_ARRAY(run->arena, xpu_tensor, info->input_count);
@@ -230,12 +239,25 @@ static xpu_status on_host_call(xpu_run *run, uint32_t address) {
     return status;
 }
 
+static xpu_status over_budget(const xpu_run *run) {
+    return xpu_error(
+        run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget", NULL,
+        "the program needs more instructions than allowed",
+        xpu_printf(run->arena, "the limit is %llu instructions", (unsigned long long)run->options->max_instructions),
+        "raise the limit");
+}
+
 static xpu_status follow_events(xpu_run *run) {
     for (;;) {
-        xpurt_event event;
-        if (run->driver->run(run->device, run->options->max_instructions, &event)) {
-            return device_error(run, "the device cannot run");
+        uint64_t limit = run->options->max_instructions, used = 0;
+        if (limit) {
+            xpurt_counters now;
+            run->driver->counters(run->device, &now);
+            used = instructions(&now);
+            if (used >= limit) return over_budget(run);
         }
+        xpurt_event event;
+        if (run->driver->run(run->device, limit - used, &event)) return device_error(run, "the device cannot run");
         xpu_status status = XPU_OK;
         switch (event.kind) {
         case XPURT_EVENT_ENDED:
@@ -246,12 +268,7 @@ static xpu_status follow_events(xpu_run *run) {
         case XPURT_EVENT_LAYER: status = on_layer(run, event.layer); break;
         case XPURT_EVENT_HOST_CALL: status = on_host_call(run, event.address); break;
         case XPURT_EVENT_FAULT: return on_fault(run, event.fault);
-        case XPURT_EVENT_BUDGET:
-            return xpu_error(run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget", NULL,
-                             "the program needs more instructions than allowed",
-                             xpu_printf(run->arena, "the limit is %llu instructions",
-                                        (unsigned long long)run->options->max_instructions),
-                             "raise the limit");
+        case XPURT_EVENT_BUDGET: return over_budget(run);
         }
         if (status != XPU_OK) return status;
     }

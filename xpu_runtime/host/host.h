@@ -30,6 +30,7 @@ struct xpurt_program {
 /* What a run has learnt of a layer. */
 typedef struct {
     uint64_t instructions; /* of all cores, since the layer before */
+    uint8_t announced, host_called;
     double seconds;
 } xpu_layer_record;
 

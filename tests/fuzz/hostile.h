@@ -1,0 +1,85 @@
+/*
+ * Hostile files: seeds are damaged, generated and fed to the reader of their kind, in process, with sanitizers. Each
+ * file must be taken (status 0) or refused with a documented status (1 to 6) and a message that names its rule.
+ *
+ * A case is (kind, seed): the same two give the same bytes and the same calls on every host.
+ */
+#ifndef XPU_TESTS_FUZZ_HOSTILE_H
+#define XPU_TESTS_FUZZ_HOSTILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+/* ---- random numbers ---- */
+
+typedef struct {
+    uint64_t state;
+} hostile_random;
+uint64_t hostile_draw(hostile_random *random);
+uint32_t hostile_below(hostile_random *random, uint32_t bound); /* 0 .. bound-1; 0 for bound 0 */
+int hostile_chance(hostile_random *random, uint32_t percent);
+/* A number that readers get wrong: a limit of a type, a power of two or its neighbour, a negative one, or any. */
+int64_t hostile_number(hostile_random *random);
+
+/* ---- the bytes of a file (malloc'd) ---- */
+
+typedef struct {
+    uint8_t *data;
+    size_t size, capacity;
+} hostile_file;
+void hostile_clear(hostile_file *file);
+void hostile_set(hostile_file *file, const void *data, size_t size);
+void hostile_add(hostile_file *file, const void *data, size_t size);
+void hostile_add_text(hostile_file *file, const char *text);
+/* Replaces `removed` bytes at `at` by `size` others. */
+void hostile_replace(hostile_file *file, size_t at, size_t removed, const void *data, size_t size);
+/* Reads a file of the repository; ends the program when there is none. */
+void hostile_load(hostile_file *file, const char *path);
+/* Writes the file into the scratch folder under a name with this extension; the path stays valid until the next call.
+ */
+const char *hostile_save(const hostile_file *file, const char *extension);
+/* The scratch folder, removed at the end. */
+const char *hostile_folder(void);
+
+/* ---- damage ---- */
+
+/* Without knowledge of the format: cut, flip bits, overwrite, insert, remove or repeat stretches, or all random. */
+void hostile_damage(hostile_random *random, hostile_file *file);
+/* Protobuf: changes numbers, strings and whole fields somewhere in the tree of messages; lengths stay right. */
+void hostile_damage_wire(hostile_random *random, hostile_file *file);
+/* JSON: numbers, strings, keys given twice, members lost, other types, nesting. */
+void hostile_damage_json(hostile_random *random, hostile_file *file);
+/* Protobuf messages inside of each other: fields[i % count] around fields[(i + 1) % count], `depth` times. */
+void hostile_nest_wire(hostile_file *file, const uint8_t *fields, size_t count, size_t depth);
+
+/* ---- kinds ---- */
+
+typedef struct {
+    char problem[2000]; /* what was wrong; empty: nothing */
+    int refused;        /* some call gave a status that is not 0 */
+    char rule[40];      /* the first one's rule id */
+} hostile_result;
+
+/* Judges one call into a library: its status and its messages. Returns the status. */
+int hostile_judge(hostile_result *result, const char *call, int status, const char *text);
+
+typedef struct {
+    const char *name;
+    const char *extension;
+    void (*prepare)(void); /* loads the seeds, once per process */
+    void (*make)(hostile_random *random, hostile_file *file);
+    void (*feed)(hostile_random *random, const hostile_file *file, hostile_result *result);
+} hostile_kind;
+
+extern const hostile_kind hostile_model, hostile_npy, hostile_npz, hostile_program, hostile_chip, hostile_rules,
+    hostile_regress;
+
+/* Runs `work` behind an API boundary of its own, and judges what it reports. */
+typedef xpu_status (*hostile_work)(xpu_arena *arena, const hostile_file *file, hostile_random *random,
+                                   xpu_diags *diags);
+int hostile_guard(hostile_result *result, const char *call, hostile_work work, hostile_random *random,
+                  const hostile_file *file);
+
+#endif

@@ -1,0 +1,90 @@
+/* ONNX models: the whole compilation up to the generated C. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/onnx/onnx.h"
+#include "tests/fuzz/hostile.h"
+#include "tests/gen/random_cnn.h"
+#include "xpuc/include/xpuc.h"
+
+enum { FIXED = 3, GENERATED = 12 };
+static hostile_file seeds[FIXED + GENERATED];
+
+static void load_models(void) {
+    hostile_load(&seeds[0], "tests/models/mnist-8.onnx");
+    hostile_load(&seeds[1], "examples/digits/digits.onnx");
+    hostile_load(&seeds[2], "examples/digits/digits_qdq.onnx");
+    xpu_mem mem;
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) abort();
+    for (uint64_t i = 0; i < GENERATED; i++) {
+        xpu_arena *arena = xpu_arena_new(&mem, "network");
+        xpu_random_network network;
+        xpu_random_cnn(arena, 101 + i, &network);
+        hostile_set(&seeds[FIXED + i], network.model, network.model_bytes);
+        xpu_arena_free(arena);
+    }
+    xpu_mem_release(&mem);
+}
+
+/* Messages that contain themselves: graphs in attributes of nodes, types of sequences, and fields nobody knows. */
+static void make_nested(hostile_random *random, hostile_file *file) {
+    static const uint8_t graphs[] = {7, 1, 5, 6, 1, 5, 6}, types[] = {7, 11, 2, 4, 1, 9, 1}, unknown[] = {15};
+    static const uint8_t functions[] = {25, 7, 5, 11};
+    static const struct {
+        const uint8_t *fields;
+        size_t count;
+    } ways[] = {{graphs, sizeof graphs},       {types, sizeof types}, {unknown, sizeof unknown},
+                {functions, sizeof functions}, {graphs + 4, 3},       {types + 2, 4}};
+    uint32_t way = hostile_below(random, sizeof ways / sizeof *ways);
+    size_t depth = 1 + hostile_below(random, hostile_chance(random, 50) ? 300 : 200000);
+    if (hostile_chance(random, 50)) hostile_set(file, seeds[0].data, seeds[0].size);
+    hostile_nest_wire(file, ways[way].fields, ways[way].count, depth);
+}
+
+static void make_model(hostile_random *random, hostile_file *file) {
+    uint32_t kind = hostile_below(random, 100);
+    file->size = 0;
+    if (kind < 5) {
+        make_nested(random, file);
+        return;
+    }
+    uint32_t which =
+        hostile_chance(random, 20) ? hostile_below(random, FIXED) : FIXED + hostile_below(random, GENERATED);
+    hostile_set(file, seeds[which].data, seeds[which].size);
+    if (kind < 88)
+        hostile_damage_wire(random, file);
+    else
+        hostile_damage(random, file);
+}
+
+static xpu_status import_bytes(xpu_arena *arena, const hostile_file *file, hostile_random *random, xpu_diags *diags) {
+    xpu_graph *graph;
+    (void)random;
+    return xpu_onnx_import_bytes(arena, file->data, file->size, "hostile.onnx", NULL, &graph, diags);
+}
+
+static void feed_model(hostile_random *random, const hostile_file *file, hostile_result *result) {
+    static const char *const precisions[] = {"auto", "fp32", "int16"}, *const chips[] = {"nano", "standard", "pro"};
+    if (hostile_chance(random, 10)) hostile_guard(result, "xpu_onnx_import_bytes", import_bytes, random, file);
+    xpuc_options options = {.emit = hostile_chance(random, 90) ? "c" : "ir",
+                            .precision = precisions[hostile_below(random, 3)],
+                            .chip = chips[hostile_below(random, 3)],
+                            .check_passes = hostile_chance(random, 5),
+                            .explain = hostile_chance(random, 20) ? "json" : NULL,
+                            .resources = getenv("XPU_RESOURCES")};
+    const char *path = hostile_save(file, ".onnx");
+    xpuc_result compiled;
+    xpuc_error error;
+    xpuc_compile_file(path, &options, &compiled, &error);
+    hostile_judge(result, "xpuc_compile_file", error.status, error.text);
+    xpuc_result_clear(&compiled);
+    xpuc_error_clear(&error);
+    if (!hostile_chance(random, 5)) return;
+    xpuc_describe(path, &options, &compiled, &error);
+    hostile_judge(result, "xpuc_describe", error.status, error.text);
+    xpuc_result_clear(&compiled);
+    xpuc_error_clear(&error);
+}
+
+const hostile_kind hostile_model = {"model", ".onnx", load_models, make_model, feed_model};

@@ -1,0 +1,233 @@
+/* Compiled programs: opened, described, and run on ref and on the functional chip. */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/func/driver.h"
+#include "tests/fuzz/hostile.h"
+#include "tests/gen/random_cnn.h"
+#include "xpu_runtime/include/xpurt.h"
+#include "xpuc/include/xpuc.h"
+
+enum { SEEDS = 5, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
+static hostile_file seeds[SEEDS];
+
+static void compile(hostile_file *seed, const char *model, const char *chip, const char *precision) {
+    const char *shapes[] = {NULL};
+    xpuc_options options = {
+        .chip = chip, .precision = precision, .shapes = shapes, .resources = getenv("XPU_RESOURCES")};
+    xpuc_result result;
+    xpuc_error error;
+    if (xpuc_compile_file(model, &options, &result, &error)) {
+        fprintf(stderr, "%s cannot be compiled:\n%s", model, error.text ? error.text : "");
+        exit(EXIT_FAILURE);
+    }
+    hostile_set(seed, result.bytes, result.size);
+    xpuc_result_clear(&result);
+    xpuc_error_clear(&error);
+}
+
+static void compile_random(hostile_file *seed, uint64_t number) {
+    xpu_mem mem;
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) abort();
+    xpu_random_network network;
+    xpu_random_cnn(xpu_arena_new(&mem, "network"), number, &network);
+    hostile_file model = {NULL, 0, 0};
+    hostile_set(&model, network.model, network.model_bytes);
+    xpu_mem_release(&mem);
+    compile(seed, hostile_save(&model, ".onnx"), "nano", "auto");
+    hostile_clear(&model);
+}
+
+static void load_programs(void) {
+    compile(&seeds[0], "tests/models/mnist-8.onnx", "nano", "fp32");
+    compile(&seeds[1], "tests/models/mnist-8.onnx", "standard", "int16");
+    compile(&seeds[2], "examples/digits/digits.onnx", "nano", "int16");
+    compile_random(&seeds[3], 2);
+    compile_random(&seeds[4], 7);
+}
+
+/* ---- making ---- */
+
+static uint32_t table(const hostile_file *file, uint32_t wanted, size_t *offset) {
+    Elf32_Ehdr h;
+    memcpy(&h, file->data, sizeof h);
+    *offset = wanted == PT_LOAD ? h.e_phoff : h.e_shoff;
+    return wanted == PT_LOAD ? h.e_phnum : h.e_shnum;
+}
+
+static Elf32_Shdr section_at(const hostile_file *file, uint32_t index) {
+    Elf32_Shdr section;
+    size_t offset;
+    table(file, 0, &offset);
+    memcpy(&section, file->data + offset + index * sizeof section, sizeof section);
+    return section;
+}
+
+static uint32_t find_section(const hostile_file *file, const char *name) {
+    Elf32_Ehdr h;
+    memcpy(&h, file->data, sizeof h);
+    Elf32_Shdr names = section_at(file, h.e_shstrndx);
+    for (uint32_t i = 1; i < h.e_shnum; i++) {
+        if (strcmp((const char *)file->data + names.sh_offset + section_at(file, i).sh_name, name) == 0) return i;
+    }
+    return 0;
+}
+
+/* Damages the messages of a section; what comes out stands at the end of the file. */
+static void damage_section(hostile_random *random, hostile_file *file, const char *name) {
+    uint32_t index = find_section(file, name);
+    if (!index) return;
+    Elf32_Shdr section = section_at(file, index);
+    hostile_file contents = {NULL, 0, 0};
+    hostile_set(&contents, file->data + section.sh_offset, section.sh_size);
+    if (hostile_chance(random, 90))
+        hostile_damage_wire(random, &contents);
+    else
+        hostile_damage(random, &contents);
+    section.sh_offset = (Elf32_Off)file->size;
+    section.sh_size = (Elf32_Word)contents.size;
+    hostile_add(file, contents.data, contents.size);
+    hostile_clear(&contents);
+    size_t offset;
+    table(file, 0, &offset);
+    memcpy(file->data + offset + index * sizeof section, &section, sizeof section);
+}
+
+/* Changes words of what the device gets: instructions, descriptors, weights. */
+static void damage_code(hostile_random *random, hostile_file *file) {
+    static const uint32_t odd[] = {
+        0x00000000, 0xffffffff, 0x0000006f /* j . */, 0x00008067 /* ret */, 0x00100073 /* ebreak */, 0x7f7f7f7f,
+        0x80000000, 0x02000000};
+    size_t offset;
+    uint32_t count = table(file, PT_LOAD, &offset);
+    Elf32_Phdr segment;
+    memcpy(&segment, file->data + offset + hostile_below(random, count) * sizeof segment, sizeof segment);
+    if (segment.p_type != PT_LOAD || segment.p_filesz < 4) return;
+    uint32_t times = 1 + hostile_below(random, 8);
+    for (uint32_t i = 0; i < times; i++) {
+        uint32_t word, other;
+        uint8_t *at = file->data + segment.p_offset + 4 * hostile_below(random, segment.p_filesz / 4);
+        memcpy(&word, at, 4);
+        memcpy(&other, file->data + segment.p_offset + 4 * hostile_below(random, segment.p_filesz / 4), 4);
+        switch (hostile_below(random, 4)) {
+        case 0: word ^= 1u << hostile_below(random, 32); break;
+        case 1: word = odd[hostile_below(random, sizeof odd / sizeof *odd)]; break;
+        case 2: word = other; break;
+        default: word = (uint32_t)hostile_draw(random);
+        }
+        memcpy(at, &word, 4);
+    }
+}
+
+static void damage_header(hostile_random *random, hostile_file *file) {
+    size_t offset, size = sizeof(Elf32_Ehdr), width = hostile_chance(random, 50) ? 4 : 2;
+    uint32_t kind = hostile_below(random, 3);
+    if (kind == 0) {
+        offset = 0;
+    } else {
+        uint32_t count = table(file, kind == 1 ? PT_LOAD : 0, &offset);
+        size = count * (kind == 1 ? sizeof(Elf32_Phdr) : sizeof(Elf32_Shdr));
+        width = 4;
+    }
+    uint64_t value = (uint64_t)hostile_number(random);
+    uint8_t *at = file->data + offset + width * hostile_below(random, (uint32_t)(size / width));
+    if (hostile_chance(random, 50)) {
+        memcpy(at, &value, width);
+    } else {
+        at[hostile_below(random, (uint32_t)width)] ^= (uint8_t)(1 << hostile_below(random, 8));
+    }
+}
+
+static void make_program(hostile_random *random, hostile_file *file) {
+    const hostile_file *seed = &seeds[hostile_below(random, SEEDS)];
+    hostile_set(file, seed->data, seed->size);
+    uint32_t kind = hostile_below(random, 100);
+    if (kind < 35) {
+        damage_section(random, file, ".xpu.program");
+    } else if (kind < 55) {
+        damage_section(random, file, ".xpu.graph");
+    } else if (kind < 75) {
+        damage_code(random, file);
+    } else if (kind < 90) {
+        damage_header(random, file);
+    } else {
+        hostile_damage(random, file);
+    }
+}
+
+/* ---- feeding ---- */
+
+/* A tensor for an input; 0 where its shape is too large to try. */
+static int make_input(hostile_random *random, xpurt_tensor *tensor) {
+    int64_t count = 1;
+    if (tensor->rank < 0 || tensor->rank > 8) return 0;
+    for (int i = 0; i < tensor->rank; i++) {
+        int odd = hostile_chance(random, 3);
+        if (odd) tensor->dims[i] = hostile_below(random, 40) - 4;
+        if (tensor->dims[i] < 0 && !odd) tensor->dims[i] = 1 + hostile_below(random, 3);
+        if (tensor->dims[i] > MAX_ELEMENTS) return 0;
+        count *= tensor->dims[i] < 0 ? 1 : tensor->dims[i];
+        if (count > MAX_ELEMENTS) return 0;
+    }
+    float *data = malloc((size_t)count * 8 + 1);
+    if (!data) return 0;
+    for (int64_t i = 0; i < 2 * count; i++) data[i] = (float)hostile_below(random, 256) / 128 - 1;
+    tensor->data = data;
+    return 1;
+}
+
+static void run_program(hostile_random *random, xpurt_program *program, const struct xpurt_device_driver *device,
+                        const xpurt_tensor *inputs, uint32_t count, hostile_result *result) {
+    static const char *const layers[] = {"Convolution28", "Plus30", "conv1", "nothing"};
+    char dump[128];
+    xpurt_tensor outputs[MAX_TENSORS];
+    xpurt_error error = {0, NULL};
+    xpurt_run_options options = {.device = device, .max_instructions = MAX_INSTRUCTIONS};
+    snprintf(dump, sizeof dump, "%s/dump", hostile_folder());
+    if (hostile_chance(random, 8)) options.dump_folder = dump;
+    if (hostile_chance(random, 2)) {
+        options.layer = layers[hostile_below(random, 4)];
+        options.from_dump = dump;
+    }
+    int status = xpurt_run(program, inputs, count, outputs, &options, &error);
+    hostile_judge(result, device ? "xpurt_run on func" : "xpurt_run on ref", status, error.text);
+    xpurt_error_clear(&error);
+    for (uint32_t i = 0; i < xpurt_output_count(program); i++) xpurt_tensor_clear(&outputs[i]);
+}
+
+static void use_program(hostile_random *random, xpurt_program *program, hostile_result *result) {
+    xpurt_error error = {0, NULL};
+    const char *text = xpurt_describe(program, &error);
+    hostile_judge(result, "xpurt_describe", error.status, error.text);
+    if (!text != (error.status != 0)) hostile_judge(result, "xpurt_describe", XPU_EBUG, "text and status contradict");
+    xpurt_error_clear(&error);
+    xpurt_tensor inputs[MAX_TENSORS];
+    uint32_t count = xpurt_input_count(program), made = 0;
+    if (count > MAX_TENSORS || xpurt_output_count(program) > MAX_TENSORS) return;
+    for (; made < count; made++) {
+        xpurt_input(program, made, &inputs[made]);
+        if (!make_input(random, &inputs[made])) break;
+    }
+    if (made == count) {
+        if (hostile_chance(random, 50)) run_program(random, program, NULL, inputs, count, result);
+        run_program(random, program, &xpu_func_driver, inputs, count, result);
+    }
+    for (uint32_t i = 0; i < made; i++) free(inputs[i].data);
+}
+
+static void feed_program(hostile_random *random, const hostile_file *file, hostile_result *result) {
+    xpurt_error error = {0, NULL};
+    xpurt_program *program = hostile_chance(random, 20)
+                                 ? xpurt_open(hostile_save(file, ".xpu"), &error)
+                                 : xpurt_open_memory(file->data, file->size, "hostile.xpu", &error);
+    hostile_judge(result, "xpurt_open", error.status, error.text);
+    if (!program != (error.status != 0)) hostile_judge(result, "xpurt_open", XPU_EBUG, "program and status contradict");
+    xpurt_error_clear(&error);
+    if (program) use_program(random, program, result);
+    xpurt_close(program);
+}
+
+const hostile_kind hostile_program = {"program", ".xpu", load_programs, make_program, feed_program};
