@@ -156,34 +156,50 @@ static xpu_status give_output(const xpu_run *run, uint32_t index, xpurt_tensor *
     return XPU_OK;
 }
 
+/* Host regions are nodes of the graph. */
+static xpu_status check_host_layers(const xpu_run *run) {
+    for (uint32_t i = 0; run->program->stripped && i < run->program->layers.count; i++) {
+        const xpu_program_layer *l = &run->program->layers.items[i];
+        if (strcmp(l->unit, "host") != 0) continue;
+        return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "ref-stripped",
+                         xpu_printf(run->arena, "layer '%s' (#%u)", xpu_escape(run->arena, l->name, 80), i),
+                         "the layer cannot run on the host",
+                         "the program was compiled with --strip, which leaves the graph out",
+                         "compile it without --strip");
+    }
+    return XPU_OK;
+}
+
 static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
                            xpurt_tensor *outputs, const xpurt_run_options *options, xpu_arena *arena,
                            xpu_diags *diags) {
     const xpu_graph *graph = program->image->program.graph;
-    xpu_run run = {.owner = program,
-                   .program = &program->image->program,
-                   .graph = graph,
-                   .options = options,
-                   .arena = arena,
-                   .diags = diags,
-                   .driver = options->device,
-                   .only_layer = UINT32_MAX};
-    run.outputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->outputs.count);
-    run.layers = XPU_NEW_ARRAY(arena, xpu_layer_record, run.program->layers.count);
+    xpu_run *run = XPU_NEW(arena, xpu_run); /* the arena's clean-up list refers to it */
+    *run = (xpu_run){.owner = program,
+                     .program = &program->image->program,
+                     .graph = graph,
+                     .options = options,
+                     .arena = arena,
+                     .diags = diags,
+                     .driver = options->device,
+                     .only_layer = UINT32_MAX};
+    run->outputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->outputs.count);
+    run->layers = XPU_NEW_ARRAY(arena, xpu_layer_record, run->program->layers.count);
     xpu_status status;
     if (options->layer) {
-        status = xpu_replay_prepare(&run);
+        status = xpu_replay_prepare(run);
     } else {
-        run.inputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->inputs.count);
-        status = xpu_run_bind(&run, inputs, input_count);
+        run->inputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->inputs.count);
+        status = xpu_run_bind(run, inputs, input_count);
     }
-    if (status == XPU_OK) status = xpu_dump_open(&run);
+    if (status == XPU_OK) status = check_host_layers(run);
+    if (status == XPU_OK) status = xpu_dump_open(run);
     double start = xpu_seconds();
-    if (status == XPU_OK) status = run.driver ? xpu_run_on_device(&run) : xpu_run_on_ref(&run);
-    run.seconds = xpu_seconds() - start;
-    if (status == XPU_OK) status = xpu_dump_close(&run);
-    if (status == XPU_OK) status = xpu_run_stats(&run);
-    for (uint32_t i = 0; status == XPU_OK && i < graph->outputs.count; i++) status = give_output(&run, i, &outputs[i]);
+    if (status == XPU_OK) status = run->driver ? xpu_run_on_device(run) : xpu_run_on_ref(run);
+    run->seconds = xpu_seconds() - start;
+    if (status == XPU_OK) status = xpu_dump_close(run);
+    if (status == XPU_OK) status = xpu_run_stats(run);
+    for (uint32_t i = 0; status == XPU_OK && i < graph->outputs.count; i++) status = give_output(run, i, &outputs[i]);
     return status;
 }
 

@@ -67,6 +67,10 @@ static xpu_status take_tensor(xpu_run *run, uint32_t index, const xpurt_tensor *
                       xpu_printf(run->arena, "the model takes %d, the tensor has %d", info->rank, from->rank),
                       xpu_printf(run->arena, "inputs are: %s", inputs_text(run)));
     }
+    if (!from->data) {
+        return refuse(run, index, "input-data", "it has no data", "the tensor's pointer is NULL",
+                      xpu_printf(run->arena, "inputs are: %s", inputs_text(run)));
+    }
     for (int i = 0; i < from->rank; i++) to->dims[i] = from->dims[i];
     return XPU_OK;
 }

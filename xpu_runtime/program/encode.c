@@ -173,7 +173,7 @@ static void encode_layers(encoder *e, XpuMeta__Program *m) {
         XpuMeta__Layer *l = m->layers[m->n_layers++] = xpu_alloc(e->arena, sizeof *l);
         xpu_meta__layer__init(l);
         l->name = text(e, from->name);
-        l->node = e->node_ids[from->node.id];
+        l->node = p->stripped ? 0 : e->node_ids[from->node.id];
         l->unit = text(e, from->unit);
         l->kernel = text(e, from->kernel);
         l->macs = from->macs.id;
