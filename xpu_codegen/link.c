@@ -5,14 +5,11 @@
 
 enum { MESSAGE_LINES = 12 };
 
-static const char *clang_name(void) {
-    return "clang-19";
-}
+static const char clang_name[] = "clang-19";
 
-static void report_missing(xpu_codegen *cg) {
-    xpu_error(cg->diags, XPU_EIO, NULL, "no-clang", NULL,
-              xpu_printf(cg->arena, "the device compiler %s was not found", clang_name()),
-              "the generated C is compiled for the chip's cores by it",
+static void report_missing(xpu_codegen *cg, const char *what) {
+    xpu_error(cg->diags, XPU_EIO, NULL, "no-clang", NULL, xpu_printf(cg->arena, "the device %s was not found", what),
+              "it makes the program for the chip's cores from the generated C",
               "install the Debian packages clang-19 and lld-19, or stop after the C with --emit=c");
 }
 
@@ -39,7 +36,7 @@ const char *xpu_link_program(xpu_codegen *cg, const char *source, xpu_arena *are
     const char *device = xpu_path_join(arena, cg->job->options->resources, "device");
     const char *c = xpu_path_join(arena, folder, "program.c"), *elf = xpu_path_join(arena, folder, "program.elf");
     if (xpu_file_write(arena, c, source, strlen(source), cg->diags) != XPU_OK) return NULL;
-    const char *argv[] = {clang_name(),
+    const char *argv[] = {clang_name,
                           xpu_printf(arena, "@%s/clang.flags", device),
                           "-fuse-ld=lld",
                           "-I",
@@ -51,17 +48,21 @@ const char *xpu_link_program(xpu_codegen *cg, const char *source, xpu_arena *are
                           "-o",
                           elf,
                           NULL};
-    const char *version_argv[] = {clang_name(), "--version", NULL};
+    const char *version_argv[] = {clang_name, "--version", NULL};
     xpu_child child, version;
     xpu_child_running *asked = xpu_child_start(arena, version_argv, cg->diags);
     if (!asked) return NULL;
     xpu_status status = xpu_child_run(arena, argv, &child, cg->diags);
     xpu_status asked_status = xpu_child_wait(asked, &version, cg->diags);
-    if (!child.found) report_missing(cg);
+    if (!child.found) report_missing(cg, "compiler clang-19");
     if (status != XPU_OK || asked_status != XPU_OK) return NULL;
     cg->clang = (xpu_clang_facts){version_line(cg, &version), child.seconds, child.peak_rss_bytes};
     cg->program.clang = cg->clang.version;
     if (child.exit_code == 0) return elf;
+    if (strstr(child.error, "invalid linker name")) { /* clang's words for a missing lld */
+        report_missing(cg, "linker lld-19");
+        return NULL;
+    }
     xpu_codegen_bug(cg, "the generated C does not compile", "%s", first_lines(cg->arena, child.error));
     return NULL;
 }

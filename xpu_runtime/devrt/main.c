@@ -1,7 +1,7 @@
 /* What the cores do between start and exit: core 0 walks the layers, the others serve their mailboxes. */
 #include "xpu_runtime/include/xpu_device.h"
 
-enum { STACK_BYTES = 2048 };
+enum { STACK_BYTES = 4096 }; /* a generated chain may keep eight vector groups of 256 bytes there */
 
 extern uint8_t xpu_bss_end[];
 extern const uint32_t xpu_plan[];
