@@ -1,6 +1,5 @@
 #include "tests/gen/devices.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,14 +89,4 @@ int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs,
     xpu_mem_release(&mem);
     xpu_diags_clear(&diags);
     return good;
-}
-
-int64_t xpu_outside_tolerance(const float *got, const float *wanted, int64_t count) {
-    float largest = 0;
-    int64_t outside = 0;
-    for (int64_t i = 0; i < count; i++) largest = fmaxf(largest, fabsf(wanted[i]));
-    for (int64_t i = 0; i < count; i++) {
-        outside += !(fabsf(got[i] - wanted[i]) <= 1e-3f * fabsf(wanted[i]) + 1e-5f * largest);
-    }
-    return outside;
 }

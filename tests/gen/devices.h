@@ -23,7 +23,4 @@ int xpu_device_check_run(xpu_device_check *check, const xpurt_tensor *inputs, ui
 /* Runs on func and ref with dumps in a temporary folder and compares every layer bit for bit. `outputs` are func's. */
 int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, xpurt_tensor *outputs);
 
-/* Elements of `got` outside of |a-b| <= 1e-3 |b| + 1e-5 max|b| of `wanted` (float32, same count). */
-int64_t xpu_outside_tolerance(const float *got, const float *wanted, int64_t count);
-
 #endif
