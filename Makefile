@@ -42,17 +42,19 @@ pb       = $(patsubst %,$(BUILD)/obj/gen/%.pb-c.o,$(1))
 
 XPUC_O  := $(call objects,$(COMMON) $(COMPILE)) $(call pb,$(protos))
 XPURT_O := $(call objects,$(COMMON) $(RUN)) $(call pb,xpu_runtime/program/program)
+FUNC_O  := $(call objects,base core $(FUNC))
 ALL_O   := $(call objects,$(COMMON) $(COMPILE) $(RUN) $(FUNC) $(SHARED)) $(call pb,$(protos))
 
 LIBXPUC  := $(BUILD)/lib/libxpuc.so
 LIBXPURT := $(BUILD)/lib/libxpurt.so
+LIBFUNC  := $(BUILD)/lib/libxpufunc.so
 LIBALL   := $(BUILD)/lib/libxpu-internal.a
 SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
 .PHONY: all run test test-long lint layers fmt-check fmt bench deps install help clean gen tests examples
-all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) device examples
+all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples
 
 help:
 	@echo 'all        build everything into $(BUILD)'
@@ -97,6 +99,11 @@ $(LIBXPUC): $(XPUC_O)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(LDFLAGS) $(LDLIBS)
 
 $(LIBXPURT): $(XPURT_O)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(LDFLAGS) $(LDLIBS)
+
+$(LIBFUNC): $(FUNC_O)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(LDFLAGS) $(LDLIBS)
@@ -151,14 +158,14 @@ $(SHARE)/.stamp: $(DEVICE_H) $(FLAGS) $(wildcard xpu_runtime/devrt/*.ld configs/
 .PHONY: device
 device: $(SHARE)/.stamp $(SHARE)/device/libxpudevice.a
 
-# Examples link what a user's program links: the two libraries, and the functional chip
+# Examples link what a user's program links
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 PLUGINS  := $(patsubst examples/%/plugin.c,$(BUILD)/lib/xpu-target-%.so,$(wildcard examples/*/plugin.c))
 examples: $(EXAMPLES) $(PLUGINS)
-$(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIBXPURT) $(LIBXPUC) $(LIBALL)
+$(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIBXPURT) $(LIBXPUC) $(LIBFUNC) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(LIBXPURT) $(LIBXPUC) $(LIBALL) $(LDFLAGS) $(LDLIBS)
+	$(Q)$(CC) -o $@ $< $(LIBXPURT) $(LIBXPUC) $(LIBFUNC) $(LIBALL) $(LDFLAGS) $(LDLIBS)
 $(BUILD)/lib/xpu-target-%.so: $(BUILD)/obj/examples/%/plugin.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared -o $@ $^ $(LDFLAGS)
@@ -217,11 +224,16 @@ fmt:
 layers:
 	@scripts/layers
 
+# Headers of the libraries; and what a plug-in includes (cc -I$(PREFIX)/include/xpu)
+PUBLIC_H := xpuc/include/xpuc.h $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h)
+PLUGIN_H := $(wildcard base/*.h core/target.h core/ir/*.h core/ops/*.h core/ops/*.def)
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share
 	install $(BINARIES) $(DESTDIR)$(PREFIX)/bin
-	install $(LIBXPUC) $(LIBXPURT) $(DESTDIR)$(PREFIX)/lib
-	install -m 644 xpuc/include/xpuc.h xpu_runtime/include/xpurt.h $(DESTDIR)$(PREFIX)/include
+	install $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(PUBLIC_H) $(DESTDIR)$(PREFIX)/include
+	install -d $(DESTDIR)$(PREFIX)/include/xpu
+	cp --parents $(PLUGIN_H) $(DESTDIR)$(PREFIX)/include/xpu
 	cp -r $(SHARE) $(DESTDIR)$(PREFIX)/share/
 
 clean:

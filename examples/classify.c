@@ -14,7 +14,7 @@
 
 #include "base/npy.h"
 #include "base/option.h"
-#include "sim/func/driver.h"
+#include "xpu_runtime/include/xpurt_func.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpuc/include/xpuc.h"
 
@@ -193,7 +193,7 @@ static int run_batch(job *j, int64_t from, int64_t count) {
     int status = run_on(j, j->device, &input, results, from == 0);
     if (!status && outputs) status = take_classes(j, results, from, count);
     if (!status && j->summary) {
-        status = run_on(j, j->device ? NULL : &xpu_func_driver, &input, results + outputs, from == 0);
+        status = run_on(j, j->device ? NULL : xpurt_func_driver(), &input, results + outputs, from == 0);
         if (!status) j->differing += count_differing(results, results + outputs);
     }
     for (uint32_t i = 0; i < 2 * outputs; i++) xpurt_tensor_clear(&results[i]);
@@ -297,7 +297,7 @@ static int read_option(job *j, const xpu_argument *a, int *answered) {
     } else if (strcmp(a->name, "device") == 0) {
         int ref = strcmp(a->value, "ref") == 0;
         if (!ref && strcmp(a->value, "func") != 0) usage(j, "there is no such device", "it is func or ref");
-        j->device = ref ? NULL : &xpu_func_driver;
+        j->device = ref ? NULL : xpurt_func_driver();
     } else if (strcmp(a->name, "help") == 0) {
         fputs(xpu_options_help(j->arena, &command), stdout);
         *answered = 1;
@@ -319,7 +319,7 @@ static int run(job *j, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    static job j = {.count = 10, .batch = 4, .device = &xpu_func_driver};
+    static job j = {.count = 10, .batch = 4, .device = xpurt_func_driver()};
     static xpu_mem mem;
     static xpu_diags diags;
     static int status;
