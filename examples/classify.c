@@ -14,6 +14,7 @@
 
 #include "base/npy.h"
 #include "base/option.h"
+#include "xpu_runtime/include/xpurt_device.h"
 #include "xpu_runtime/include/xpurt_func.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpuc/include/xpuc.h"
@@ -319,10 +320,11 @@ static int run(job *j, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    static job j = {.count = 10, .batch = 4, .device = xpurt_func_driver()};
+    static job j = {.count = 10, .batch = 4};
     static xpu_mem mem;
     static xpu_diags diags;
     static int status;
+    j.device = xpurt_func_driver();
     xpu_mem_init(&mem);
     xpu_diags_init(&diags);
     j.diags = &diags;
