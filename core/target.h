@@ -45,10 +45,10 @@ typedef struct {
 
 /* A stretch of nodes that one target compiles; its nodes are connected in the order of execution. */
 typedef struct {
-    uint32_t number;     /* from 1; node.region */
-    int on_host;         /* no target takes these nodes: they run on the host with the reference kernels */
-    const char *reason;  /* on_host: which rule of which node failed, in words */
-    const char *hint;    /* on_host: what to do */
+    uint32_t number;    /* from 1; node.region */
+    int on_host;        /* no target takes these nodes: they run on the host with the reference kernels */
+    const char *reason; /* on_host: which rule of which node failed, in words */
+    const char *hint;   /* on_host: what to do */
     uint32_t node_count;
     const xpu_node *nodes; /* in order of execution */
 } xpu_region;
@@ -99,8 +99,8 @@ typedef struct {
     uint32_t count;
 } xpu_match;
 typedef struct {
-    const char *name;     /* "conv+activation" */
-    const char *sentence; /* what it does to results, in words */
+    const char *name;                      /* "conv+activation" */
+    const char *sentence;                  /* what it does to results, in words */
     const char *chain[XPU_PATTERN_LENGTH]; /* operator names, alternatives separated by '|' */
     int (*accepts)(const xpu_graph *graph, const xpu_match *match);
     xpu_status (*fuse)(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);

@@ -11,8 +11,7 @@ typedef struct {
     void (*run)(void);
 } xpu_test;
 
-static inline int xpu_test_main(const char *suite_name, const xpu_test *tests)
-{
+static inline int xpu_test_main(const char *suite_name, const xpu_test *tests) {
     if (CU_initialize_registry() != CUE_SUCCESS) return EXIT_FAILURE;
     CU_pSuite suite = CU_add_suite(suite_name, NULL, NULL);
     for (; suite && tests->name; tests++) {
@@ -31,8 +30,7 @@ static inline int xpu_test_main(const char *suite_name, const xpu_test *tests)
 
 /* XPU_TEST_MAIN("json", {"unknown key", unknown_key}, {"depth", depth}) */
 #define XPU_TEST_MAIN(suite_name, ...)                                                                                 \
-    int main(void)                                                                                                     \
-    {                                                                                                                  \
+    int main(void) {                                                                                                   \
         static const xpu_test tests[] = {__VA_ARGS__, {NULL, NULL}};                                                   \
         return xpu_test_main(suite_name, tests);                                                                       \
     }

@@ -63,8 +63,8 @@ typedef struct {
 
 /* Runs once. inputs: one per program input, by name, or by position where name is NULL; dims bind the symbols.
  * outputs[i]: filled in; data is malloc'd and belongs to the caller (xpurt_tensor_clear). Returns error->status. */
-XPURT_API int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
-                        xpurt_tensor *outputs, const xpurt_run_options *options, xpurt_error *error);
+XPURT_API int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
+                        const xpurt_run_options *options, xpurt_error *error);
 XPURT_API void xpurt_tensor_clear(xpurt_tensor *tensor);
 
 /* Statistics of the last run, as --stats writes them; belongs to the program. */

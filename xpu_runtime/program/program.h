@@ -45,13 +45,13 @@ typedef struct {
 typedef struct {
     xpu_value value;
     uint32_t buffer;
-    xpu_dim offset; /* bytes into the buffer; id 0: none */
+    xpu_dim offset;      /* bytes into the buffer; id 0: none */
     xpu_packing packing; /* constants; activations are LINEAR and follow the value's layout */
 } xpu_program_value;
 
 typedef struct {
-    const char *name;   /* as dumps and profiles show it */
-    xpu_node node;      /* of the lowered graph; 0 when stripped */
+    const char *name;     /* as dumps and profiles show it */
+    xpu_node node;        /* of the lowered graph; 0 when stripped */
     xpu_value outputs[2]; /* what it makes: its dump points */
     uint32_t output_count;
     const char *unit;   /* "tensor", "core", "dma", "host" */
@@ -63,9 +63,9 @@ typedef struct {
 /* What became of each tensor of the source model: dumped, fused or folded. */
 typedef enum { XPU_TENSOR_DUMPED, XPU_TENSOR_FUSED, XPU_TENSOR_FOLDED } xpu_tensor_fate;
 typedef struct {
-    const char *name;     /* tensor of the source model */
+    const char *name; /* tensor of the source model */
     xpu_tensor_fate fate;
-    int32_t layer;        /* DUMPED: the layer whose output it is; FUSED: the layer that it went into; FOLDED: -1 */
+    int32_t layer; /* DUMPED: the layer whose output it is; FUSED: the layer that it went into; FOLDED: -1 */
 } xpu_program_tensor;
 
 /* A region of the model and where it runs. */
@@ -76,16 +76,16 @@ typedef struct {
 } xpu_program_region;
 
 typedef struct {
-    const char *target;     /* "xpu-sim" */
-    const char *chip_json;  /* the chip's description, whole */
+    const char *target;    /* "xpu-sim" */
+    const char *chip_json; /* the chip's description, whole */
     uint32_t abi_hash;
-    const char *precision;  /* "auto", "fp32", "int16" */
-    const char *compiler;   /* xpuc's version */
-    const char *clang;      /* clang's version */
-    const char *source;     /* file name of the model, without folders */
-    xpu_graph *graph;       /* the lowered graph; values, dims, inputs and outputs even when stripped of nodes' use */
-    uint8_t stripped;       /* ref is not available */
-    uint32_t source_nodes;  /* operators in the source model */
+    const char *precision; /* "auto", "fp32", "int16" */
+    const char *compiler;  /* xpuc's version */
+    const char *clang;     /* clang's version */
+    const char *source;    /* file name of the model, without folders */
+    xpu_graph *graph;      /* the lowered graph; values, dims, inputs and outputs even when stripped of nodes' use */
+    uint8_t stripped;      /* ref is not available */
+    uint32_t source_nodes; /* operators in the source model */
     XPU_ARRAY(xpu_program_buffer) buffers;
     XPU_ARRAY(xpu_program_value) values;
     XPU_ARRAY(xpu_program_layer) layers;
@@ -95,7 +95,7 @@ typedef struct {
     uint64_t weights_bytes;
     /* from the ELF file */
     uint32_t entry, plan_address, control_address, weights_address;
-    uint32_t image_end;       /* first GM address behind everything that the program occupies: the planned GM area */
+    uint32_t image_end; /* first GM address behind everything that the program occupies: the planned GM area */
 } xpu_program;
 
 #endif
