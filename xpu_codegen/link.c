@@ -7,10 +7,9 @@ enum { MESSAGE_LINES = 12 };
 
 static const char clang_name[] = "clang-19";
 
-static void report_missing(xpu_codegen *cg, const char *what) {
+static void report_missing(xpu_codegen *cg, const char *what, const char *why) {
     xpu_error(cg->diags, XPU_EIO, NULL, "no-clang", NULL, xpu_printf(cg->arena, "the device %s was not found", what),
-              "it makes the program for the chip's cores from the generated C",
-              "install the Debian packages clang-19 and lld-19, or stop after the C with --emit=c");
+              why, "install the Debian packages clang-19 and lld-19, or stop after the C with --emit=c");
 }
 
 /* The first lines of what the compiler said. */
@@ -54,13 +53,13 @@ const char *xpu_link_program(xpu_codegen *cg, const char *source, xpu_arena *are
     if (!asked) return NULL;
     xpu_status status = xpu_child_run(arena, argv, &child, cg->diags);
     xpu_status asked_status = xpu_child_wait(asked, &version, cg->diags);
-    if (!child.found) report_missing(cg, "compiler clang-19");
+    if (!child.found) report_missing(cg, "compiler clang-19", "the generated C is compiled for the chip's cores by it");
     if (status != XPU_OK || asked_status != XPU_OK) return NULL;
     cg->clang = (xpu_clang_facts){version_line(cg, &version), child.seconds, child.peak_rss_bytes};
     cg->program.clang = cg->clang.version;
     if (child.exit_code == 0) return elf;
     if (strstr(child.error, "invalid linker name")) { /* clang's words for a missing lld */
-        report_missing(cg, "linker lld-19");
+        report_missing(cg, "linker lld-19", "the program for the chip's cores is linked by it");
         return NULL;
     }
     xpu_codegen_bug(cg, "the generated C does not compile", "%s", first_lines(cg->arena, child.error));
