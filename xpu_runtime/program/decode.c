@@ -264,7 +264,9 @@ static int decode_layers(decoder *d, const XpuMeta__Program *m) {
     for (size_t i = 0; i < m->n_layers; i++) {
         const XpuMeta__Layer *from = m->layers[i];
         xpu_program_layer l = {.name = from->name, .unit = from->unit, .kernel = from->kernel, .reason = from->reason};
-        if (!check(d, from->node <= d->node_count && from->n_outputs <= 2, "a layer is malformed")) return 0;
+        int has_node = from->node >= 1 && from->node <= d->node_count;
+        int good = (d->program->stripped ? from->node == 0 : has_node) && from->n_outputs <= 2;
+        if (!check(d, good, "a layer is malformed")) return 0;
         if (from->node) l.node = d->nodes[from->node];
         if (!dim_of(d, from->macs, &l.macs)) return 0;
         for (size_t k = 0; k < from->n_outputs; k++) {

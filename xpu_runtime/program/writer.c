@@ -107,6 +107,7 @@ static xpu_status back_weights(xpu_elf *elf, uint64_t offset, uint64_t bytes, co
     Elf32_Shdr *section = &elf->sections[xpu_elf_section(elf, ".weights")];
     section->sh_type = SHT_PROGBITS;
     section->sh_offset = (Elf32_Off)offset;
+    if (section->sh_size > bytes) section->sh_size = (Elf32_Word)bytes;
     for (uint32_t i = 0; i < elf->header.e_phnum; i++) {
         Elf32_Phdr *p = &elf->segments[i];
         if (p->p_type != PT_LOAD || p->p_vaddr != section->sh_addr) continue;
