@@ -18,64 +18,55 @@ static int64_t draw_size(rig *r, int64_t most) {
 
 /* ---- fill, absmax ---- */
 
-static void fill_case(rig *r) {
-    BENCH_OPEN(b);
+static void add_fill(rig *r, bench *b) {
     struct xpu_fill_args a = {.count = (int32_t)draw_size(r, 5000), .value = random_float(r->random)};
-    rig_begin(r, "fill %d", a.count);
-    xpu_tensor y = operand_random(&b, r->random, XPU_F32, DIMS(a.count));
+    rig_describe(r, "fill %d", a.count);
+    xpu_tensor y = operand_random(b, r->random, XPU_F32, DIMS(a.count));
     for (int32_t i = 0; i < a.count; i++) ((float *)y.data)[i] = a.value;
     a.y = operand_expect(r, &y);
     rig_call(r, XPU_CALL_fill, 0, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void fill(void) {
-    rig_on_each_chip("fill", 8, fill_case);
+    rig_on_each_chip("fill", 8, add_fill);
 }
 
-static void absmax_case(rig *r) {
-    BENCH_OPEN(b);
+static void add_absmax(rig *r, bench *b) {
     struct xpu_absmax_f32_args a = {.count = (int32_t)draw_size(r, draw(r, 0, 3) ? 3000 : 100000)};
-    rig_begin(r, "absmax of %d", a.count);
-    xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(a.count));
+    rig_describe(r, "absmax of %d", a.count);
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a.count));
     if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, a.count);
     if (draw(r, 0, 5) == 0) memset(x.data, 0, xpu_tensor_bytes(&x));
     const xpu_tensor *const inputs[] = {&x};
-    xpu_tensor y = operand_reference(&b, XPU_OP_ABSMAX, inputs, 1, NULL, 0);
+    xpu_tensor y = operand_reference(b, XPU_OP_ABSMAX, inputs, 1, NULL, 0);
     a.x = operand_place(r, &x);
     a.y = operand_expect(r, &y);
     a.sm = rig_sm(r);
     rig_call(r, XPU_CALL_absmax_f32, 0, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void absmax(void) {
-    rig_on_each_chip("absmax", 15, absmax_case);
+    rig_on_each_chip("absmax", 15, add_absmax);
 }
 
 /* ---- softmax ---- */
 
-static void softmax_case(rig *r) {
-    BENCH_OPEN(b);
+static void add_softmax(rig *r, bench *b) {
     struct xpu_softmax_f32_args a = {.outer = (int32_t)draw_size(r, 20), .inner = 1};
     a.count = (int32_t)draw_size(r, 200);
     if (draw(r, 0, 1)) a.inner = (int32_t)draw_size(r, 150);
     if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 2000, 20000), a.outer = (int32_t)draw(r, 1, 3), a.inner = 1;
     if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 200, 400), a.outer = 1, a.inner = 70;
-    rig_begin(r, "softmax %d x %d x %d", a.outer, a.count, a.inner);
-    xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(a.outer, a.count, a.inner));
+    rig_describe(r, "softmax %d x %d x %d", a.outer, a.count, a.inner);
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a.outer, a.count, a.inner));
     if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 200);
     const xpu_tensor *const inputs[] = {&x};
     const xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, 1)};
-    xpu_tensor y = operand_reference(&b, XPU_OP_SOFTMAX, inputs, 1, attrs, 1);
+    xpu_tensor y = operand_reference(b, XPU_OP_SOFTMAX, inputs, 1, attrs, 1);
     a.x = operand_place(r, &x);
     a.y = operand_expect(r, &y);
     rig_call(r, XPU_CALL_softmax_f32, 0, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void softmax(void) {
-    rig_on_each_chip("softmax", 25, softmax_case);
+    rig_on_each_chip("softmax", 25, add_softmax);
 }
 
 /* ---- copy_nd ---- */
@@ -112,9 +103,8 @@ static void copy_box(const int32_t *size, const int32_t *xs, const int32_t *ys, 
     }
 }
 
-static void copy_case(rig *r) {
+static void add_copy(rig *r, bench *b) {
     static const int32_t element[] = {1, 2, 4, 4, 8};
-    BENCH_OPEN(b);
     struct xpu_copy_nd_args a = {.element_bytes = element[draw(r, 0, 4)]};
     int32_t *size = &a.d0, *xs = &a.xs0, *ys = &a.ys0, total = 1;
     for (int i = COPY_DIMS - 1; i >= 0; i--) {
@@ -126,22 +116,20 @@ static void copy_case(rig *r) {
             y_span = draw_strides(r, size, ys, a.element_bytes == 8);
     a.x_offset = (int32_t)draw(r, 0, 20), a.y_offset = (int32_t)draw(r, 0, 20);
     if (draw(r, 0, 3) == 0 && size[0] > 1) a.x_offset += (size[0] - 1) * xs[0], xs[0] = -xs[0];
-    rig_begin(r, "copy of %d-byte elements %d x %d x %d x %d x %d x %d", a.element_bytes, a.d0, a.d1, a.d2, a.d3, a.d4,
-              a.d5);
+    rig_describe(r, "copy of %d-byte elements %d x %d x %d x %d x %d x %d", a.element_bytes, a.d0, a.d1, a.d2, a.d3,
+                 a.d4, a.d5);
     size_t bytes = (size_t)a.element_bytes;
-    xpu_tensor x = operand_random(&b, r->random, XPU_U8, DIMS((x_span + 40) * a.element_bytes));
-    xpu_tensor y = operand_random(&b, r->random, XPU_U8, DIMS((y_span + 40) * a.element_bytes));
+    xpu_tensor x = operand_random(b, r->random, XPU_U8, DIMS((x_span + 40) * a.element_bytes));
+    xpu_tensor y = operand_random(b, r->random, XPU_U8, DIMS((y_span + 40) * a.element_bytes));
     a.x = operand_place(r, &x);
     a.y = operand_place(r, &y);
     copy_box(size, xs, ys, bytes, (uint8_t *)x.data + (size_t)a.x_offset * bytes,
              (uint8_t *)y.data + (size_t)a.y_offset * bytes);
     rig_expect(r, a.y, y.data, (uint32_t)xpu_tensor_bytes(&y));
     rig_call(r, XPU_CALL_copy_nd, 0, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void copy_nd(void) {
-    rig_on_each_chip("copy_nd", 30, copy_case);
+    rig_on_each_chip("copy_nd", 30, add_copy);
 }
 
 /* ---- chain ---- */
@@ -157,9 +145,8 @@ static float body_on_host(xpu_call_body_id body, const float *v, const float *c)
     return 0;
 }
 
-static void chain_case(rig *r) {
+static void add_chain(rig *r, bench *b) {
     static const int32_t inputs[XPU_BODY_COUNT] = {1, 3, 6, 1};
-    BENCH_OPEN(b);
     xpu_call_body_id body = (xpu_call_body_id)draw(r, 0, XPU_BODY_COUNT - 1);
     struct xpu_chain_args a = {.inputs = inputs[body], .c0 = -0.5f, .c1 = 1.25f};
     int32_t *size = &a.d0;
@@ -173,7 +160,7 @@ static void chain_case(rig *r) {
                                                                                             : 150);
         total *= size[d];
     }
-    rig_begin(r, "chain %d over %d x %d x %d x %d", (int)body, a.d0, a.d1, a.d2, a.d3);
+    rig_describe(r, "chain %d over %d x %d x %d x %d", (int)body, a.d0, a.d1, a.d2, a.d3);
     const float *data[6];
     for (int i = 0; i < a.inputs; i++) {
         int32_t *stride = &a.x0_s0 + 4 * i;
@@ -183,12 +170,12 @@ static void chain_case(rig *r) {
             stride[d] = broadcast ? 0 : (int32_t)step;
             if (!broadcast) step *= size[d];
         }
-        xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(step));
+        xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(step));
         if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 50);
         data[i] = x.data;
         (&a.x0)[i] = operand_place(r, &x);
     }
-    xpu_tensor y = operand_random(&b, r->random, XPU_F32, DIMS(total));
+    xpu_tensor y = operand_random(b, r->random, XPU_F32, DIMS(total));
     for (int64_t e = 0; e < total; e++) {
         float v[6] = {0};
         for (int i = 0; i < a.inputs; i++) {
@@ -200,17 +187,14 @@ static void chain_case(rig *r) {
     }
     a.y = operand_expect(r, &y);
     rig_call(r, XPU_CALL_chain, body, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void chain(void) {
-    rig_on_each_chip("chain", 40, chain_case);
+    rig_on_each_chip("chain", 40, add_chain);
 }
 
 /* ---- pooling ---- */
 
-static void pool_case(rig *r) {
-    BENCH_OPEN(b);
+static void add_pool(rig *r, bench *b) {
     int is_max = (int)draw(r, 0, 1);
     int64_t n = draw(r, 0, 5) ? draw(r, 1, 2) : draw(r, 3, 16), c = draw_size(r, 150), h = draw(r, 1, 14),
             w = draw(r, 1, 20);
@@ -225,14 +209,14 @@ static void pool_case(rig *r) {
         if (missing > 0) size[i] += missing;
     }
     int64_t ceil_mode = draw(r, 0, 1), include = !is_max && draw(r, 0, 1);
-    xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(n, c, size[0], size[1]));
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(n, c, size[0], size[1]));
     if (draw(r, 0, 4) == 0) operand_spoil(r->random, &x, 20);
     const xpu_attr attrs[] = {XPU_ATTR_INTS_OF(KERNEL, kernel, 2),      XPU_ATTR_INTS_OF(STRIDES, stride, 2),
                               XPU_ATTR_INTS_OF(DILATIONS, dilation, 2), XPU_ATTR_INTS_OF(PADS, pads, 4),
                               XPU_ATTR_INT_OF(CEIL_MODE, ceil_mode),    XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, include)};
     const xpu_tensor *const inputs[] = {&x};
     xpu_tensor y =
-        operand_reference(&b, is_max ? XPU_OP_MAX_POOL : XPU_OP_AVERAGE_POOL, inputs, 1, attrs, is_max ? 5 : 6);
+        operand_reference(b, is_max ? XPU_OP_MAX_POOL : XPU_OP_AVERAGE_POOL, inputs, 1, attrs, is_max ? 5 : 6);
     struct xpu_pool_f32_args a = {.batch = (int32_t)n,
                                   .in_h = (int32_t)size[0],
                                   .in_w = (int32_t)size[1],
@@ -251,19 +235,23 @@ static void pool_case(rig *r) {
                                   .pad_right = (int32_t)pads[3],
                                   .is_max = is_max,
                                   .count_include_pad = (int32_t)include};
-    rig_begin(r, "%s pool %d x %d x %d x %d, kernel %d x %d, stride %d, %d, dilation %d, %d, pads %d, %d, %d, %d, %s",
-              is_max ? "max" : "average", a.batch, a.in_h, a.in_w, a.in_c, a.kernel_h, a.kernel_w, a.stride_h,
-              a.stride_w, a.dilation_h, a.dilation_w, a.pad_top, a.pad_left, a.pad_bottom, a.pad_right,
-              include ? "pads count" : "pads do not count");
-    a.x = operand_place_image(r, &b, &x);
-    a.y = operand_expect_image(r, &b, &y);
+    rig_describe(r,
+                 "%s pool %d x %d x %d x %d, kernel %d x %d, stride %d, %d, dilation %d, %d, pads %d, %d, %d, %d, %s",
+                 is_max ? "max" : "average", a.batch, a.in_h, a.in_w, a.in_c, a.kernel_h, a.kernel_w, a.stride_h,
+                 a.stride_w, a.dilation_h, a.dilation_w, a.pad_top, a.pad_left, a.pad_bottom, a.pad_right,
+                 include ? "pads count" : "pads do not count");
+    a.x = operand_place_image(r, b, &x);
+    a.y = operand_expect_image(r, b, &y);
     rig_call(r, XPU_CALL_pool_f32, 0, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void pool(void) {
-    rig_on_each_chip("pool", 40, pool_case);
+    rig_on_each_chip("pool", 40, add_pool);
+}
+
+static void sequences(void) {
+    static const rig_add adds[] = {add_fill, add_absmax, add_softmax, add_copy, add_chain, add_pool};
+    rig_sequences("sequences", 15, adds, (int)(sizeof adds / sizeof *adds));
 }
 
 XPU_TEST_MAIN("kernels", {"fill", fill}, {"absmax", absmax}, {"softmax", softmax}, {"copy_nd", copy_nd},
-              {"chain", chain}, {"pool", pool})
+              {"chain", chain}, {"pool", pool}, {"sequences", sequences})

@@ -131,14 +131,14 @@ static void fill_conv(rig *r, bench *b, conv *v, int is_int16) {
 }
 
 static void begin_conv(rig *r, const conv *v, const char *kernel) {
-    rig_begin(r,
-              "%s: %lld x %lld x %lld x %lld to %lld, %lld groups, kernel %lld x %lld, stride %lld, %lld, dilation "
-              "%lld, %lld, pads %lld, %lld, %lld, %lld, bias %d, branch %d after %d, activation %d",
-              kernel, (long long)v->n, (long long)v->h, (long long)v->w, (long long)v->c, (long long)v->o,
-              (long long)v->groups, (long long)v->kernel[0], (long long)v->kernel[1], (long long)v->stride[0],
-              (long long)v->stride[1], (long long)v->dilation[0], (long long)v->dilation[1], (long long)v->pads[0],
-              (long long)v->pads[1], (long long)v->pads[2], (long long)v->pads[3], v->end.has_bias, v->end.has_branch,
-              (int)v->end.branch_after, (int)v->end.activation);
+    rig_describe(r,
+                 "%s: %lld x %lld x %lld x %lld to %lld, %lld groups, kernel %lld x %lld, stride %lld, %lld, dilation "
+                 "%lld, %lld, pads %lld, %lld, %lld, %lld, bias %d, branch %d after %d, activation %d",
+                 kernel, (long long)v->n, (long long)v->h, (long long)v->w, (long long)v->c, (long long)v->o,
+                 (long long)v->groups, (long long)v->kernel[0], (long long)v->kernel[1], (long long)v->stride[0],
+                 (long long)v->stride[1], (long long)v->dilation[0], (long long)v->dilation[1], (long long)v->pads[0],
+                 (long long)v->pads[1], (long long)v->pads[2], (long long)v->pads[3], v->end.has_bias,
+                 v->end.has_branch, (int)v->end.branch_after, (int)v->end.activation);
 }
 
 static uint32_t place_packed(rig *r, bench *b, const xpu_packing *packing, const xpu_tensor *weights) {
@@ -174,38 +174,32 @@ static xpu_packing packing_of(const conv *v, xpu_packing_kind kind) {
         SET_EPILOGUE(args, &(v)->end);                                                                                 \
     } while (0)
 
-static void conv_f32_case(rig *r) {
-    BENCH_OPEN(b);
+static void add_conv_f32(rig *r, bench *b) {
     conv v = draw_conv(r, (conv_kind)draw(r, DENSE, GROUPED));
     struct xpu_conv2d_f32_args a;
     xpu_packing packing = packing_of(&v, XPU_PACK_CONV_F32);
     begin_conv(r, &v, "conv2d_f32");
-    fill_conv(r, &b, &v, 0);
-    SET_CONV(&a, r, &b, &v);
-    a.w = place_packed(r, &b, &packing, &v.weights);
+    fill_conv(r, b, &v, 0);
+    SET_CONV(&a, r, b, &v);
+    a.w = place_packed(r, b, &packing, &v.weights);
     rig_call(r, XPU_CALL_conv2d_f32, 0, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void conv_f32(void) {
-    rig_on_each_chip("conv2d_f32", 40, conv_f32_case);
+    rig_on_each_chip("conv2d_f32", 40, add_conv_f32);
 }
 
-static void depthwise_case(rig *r) {
-    BENCH_OPEN(b);
+static void add_depthwise(rig *r, bench *b) {
     conv v = draw_conv(r, DEPTHWISE);
     struct xpu_depthwise_f32_args a;
     xpu_packing packing = packing_of(&v, XPU_PACK_DEPTHWISE_F32);
     begin_conv(r, &v, "depthwise_f32");
-    fill_conv(r, &b, &v, 0);
-    SET_CONV(&a, r, &b, &v);
-    a.w = place_packed(r, &b, &packing, &v.weights);
+    fill_conv(r, b, &v, 0);
+    SET_CONV(&a, r, b, &v);
+    a.w = place_packed(r, b, &packing, &v.weights);
     rig_call(r, XPU_CALL_depthwise_f32, 0, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void depthwise(void) {
-    rig_on_each_chip("depthwise_f32", 40, depthwise_case);
+    rig_on_each_chip("depthwise_f32", 40, add_depthwise);
 }
 
 /* ---- The tensor engine ---- */
@@ -229,56 +223,51 @@ static void draw_tile(rig *r, const conv *v, struct xpu_conv2d_i16_args *a) {
     }
 }
 
-static void conv_i16_case(rig *r) {
-    BENCH_OPEN(b);
+static void add_conv_i16(rig *r, bench *b) {
     conv v = draw_conv(r, (conv_kind)draw(r, DENSE, DEPTHWISE));
     struct xpu_conv2d_i16_args a;
     xpu_packing packing = packing_of(&v, XPU_PACK_CONV_I16);
     begin_conv(r, &v, "conv2d_i16");
-    fill_conv(r, &b, &v, 1);
-    SET_CONV(&a, r, &b, &v);
+    fill_conv(r, b, &v, 1);
+    SET_CONV(&a, r, b, &v);
     a.sm = rig_sm(r) + 64 * (uint32_t)draw(r, 0, 20);
     draw_tile(r, &v, &a);
     packing.columns = (int32_t)r->chip.array_columns;
     packing.tile_c = a.tile_c;
-    a.w = place_packed(r, &b, &packing, &v.weights);
+    a.w = place_packed(r, b, &packing, &v.weights);
     a.w_scale = operand_place(r, &v.w_scale);
     a.x_absmax = operand_place(r, &v.absmax);
     a.y_absmax = 0;
     xpu_tensor y_absmax = v.absmax;
     *(float *)y_absmax.data = xa_absmax_of(v.y.data, (size_t)xpu_tensor_count(&v.y));
     if (draw(r, 0, 1)) a.y_absmax = operand_expect(r, &y_absmax);
-    size_t length = strlen(r->what);
-    snprintf(r->what + length, sizeof r->what - length, ", tile %d x %d, %d channels", a.tile_h, a.tile_w, a.tile_c);
+    rig_describe(r, "tile %d x %d, %d channels", a.tile_h, a.tile_w, a.tile_c);
     rig_call(r, XPU_CALL_conv2d_i16, 0, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void conv_i16(void) {
-    rig_on_each_chip("conv2d_i16", 40, conv_i16_case);
+    rig_on_each_chip("conv2d_i16", 40, add_conv_i16);
 }
 
 /* ---- Products of two matrices ---- */
 
-static void matmul_case(rig *r) {
-    BENCH_OPEN(b);
+static void add_matmul(rig *r, bench *b) {
     int64_t batch = draw(r, 0, 2) ? draw(r, 1, 5) : 1, m, k, n;
     do m = draw(r, 1, 100), k = draw(r, 1, 150), n = draw(r, 1, 150);
     while (batch * m * k * n > MAX_MACS);
     if (draw(r, 0, 5) == 0) m = 1;
     int64_t a_batch = draw(r, 0, 2) ? batch : 1, b_batch = a_batch == batch && draw(r, 0, 1) ? 1 : batch;
     epilogue end = draw_epilogue(r);
-    rig_begin(r, "matmul_f32: %lld of %lld x %lld x %lld (%lld, %lld), bias %d, branch %d after %d, activation %d",
-              (long long)batch, (long long)m, (long long)k, (long long)n, (long long)a_batch, (long long)b_batch,
-              end.has_bias, end.has_branch, (int)end.branch_after, (int)end.activation);
-    xpu_tensor x = operand_random(&b, r->random, XPU_F32, DIMS(a_batch, m, k));
-    xpu_tensor w = operand_random(&b, r->random, XPU_F32, DIMS(b_batch, k, n));
-    xpu_tensor bias = operand_random(&b, r->random, XPU_F32, DIMS(n));
-    xpu_tensor branch = operand_random(&b, r->random, XPU_F32, DIMS(batch, m, n));
+    rig_describe(r, "matmul_f32: %lld of %lld x %lld x %lld (%lld, %lld), bias %d, branch %d after %d, activation %d",
+                 (long long)batch, (long long)m, (long long)k, (long long)n, (long long)a_batch, (long long)b_batch,
+                 end.has_bias, end.has_branch, (int)end.branch_after, (int)end.activation);
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a_batch, m, k));
+    xpu_tensor w = operand_random(b, r->random, XPU_F32, DIMS(b_batch, k, n));
+    xpu_tensor bias = operand_random(b, r->random, XPU_F32, DIMS(n));
+    xpu_tensor branch = operand_random(b, r->random, XPU_F32, DIMS(batch, m, n));
     const xpu_tensor *inputs[] = {&x, &w, end.has_bias ? &bias : NULL, end.has_branch ? &branch : NULL};
     xpu_attr attrs[EPILOGUE_ATTRS];
     set_attrs(&end, attrs);
-    xpu_tensor y = operand_reference(&b, XPU_OP_MATMUL, inputs, 4, attrs, EPILOGUE_ATTRS);
+    xpu_tensor y = operand_reference(b, XPU_OP_MATMUL, inputs, 4, attrs, EPILOGUE_ATTRS);
     struct xpu_matmul_f32_args a = {.batch = (int32_t)batch, .m = (int32_t)m, .k = (int32_t)k, .n = (int32_t)n};
     a.a_batch_stride = a_batch == 1 ? 0 : (int32_t)(m * k);
     a.b_batch_stride = b_batch == 1 ? 0 : (int32_t)(k * n);
@@ -289,12 +278,15 @@ static void matmul_case(rig *r) {
     a.branch = operand_place(r, inputs[3]);
     a.y = operand_expect(r, &y);
     rig_call(r, XPU_CALL_matmul_f32, 0, &a, sizeof a);
-    rig_run(r);
-    bench_close(&b);
 }
 static void matmul(void) {
-    rig_on_each_chip("matmul_f32", 30, matmul_case);
+    rig_on_each_chip("matmul_f32", 30, add_matmul);
+}
+
+static void sequences(void) {
+    static const rig_add adds[] = {add_conv_f32, add_depthwise, add_conv_i16, add_conv_i16, add_matmul};
+    rig_sequences("sequences", 10, adds, (int)(sizeof adds / sizeof *adds));
 }
 
 XPU_TEST_MAIN("kernels_conv", {"conv2d_f32", conv_f32}, {"depthwise_f32", depthwise}, {"conv2d_i16", conv_i16},
-              {"matmul_f32", matmul})
+              {"matmul_f32", matmul}, {"sequences", sequences})

@@ -6,13 +6,13 @@
 #include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/common.h"
 
-enum { LANES = 16, WIDTH = 64 };
+enum { LANES = 16, MOST_WIDTH = 64 };
 
 /* A block of rows side by side: `width` columns of `count` values, `pitch` floats from one value to the next in
- * memory; blocks of `rows` values fit LM. */
+ * memory; blocks of `rows` values fit LM. Several columns: `sums` is LANES rows of sums, `most` a row of maxima. */
 struct rows {
     uint32_t x, y, count, width, pitch, rows;
-    float *lm, *sums;
+    float *lm, *sums, *most;
 };
 
 static void move_in(const struct rows *r, uint32_t from, uint32_t first, uint32_t n) {
@@ -101,16 +101,16 @@ static void softmax_row(const struct rows *r) {
 
 /* ---- `width` rows side by side: a vector holds one position of each ---- */
 
-static void columns_max(const struct rows *r, uint32_t n, float *most, size_t vl) {
-    vfloat32m4_t result = __riscv_vle32_v_f32m4(most, vl);
+static void columns_max(const struct rows *r, uint32_t n, size_t vl) {
+    vfloat32m4_t result = __riscv_vle32_v_f32m4(r->most, vl);
     for (uint32_t i = 0; i < n; i++) result = xv_max(result, __riscv_vle32_v_f32m4(r->lm + i * r->width, vl), vl);
-    __riscv_vse32_v_f32m4(most, result, vl);
+    __riscv_vse32_v_f32m4(r->most, result, vl);
 }
 
-static void columns_exp(const struct rows *r, uint32_t first, uint32_t n, const float *most, size_t vl) {
-    vfloat32m4_t subtract = __riscv_vle32_v_f32m4(most, vl);
+static void columns_exp(const struct rows *r, uint32_t first, uint32_t n, size_t vl) {
+    vfloat32m4_t subtract = __riscv_vle32_v_f32m4(r->most, vl);
     for (uint32_t i = 0; i < n; i++) {
-        float *x = r->lm + i * r->width, *lane = r->sums + (first + i) % LANES * WIDTH;
+        float *x = r->lm + i * r->width, *lane = r->sums + (first + i) % LANES * r->width;
         vfloat32m4_t v = xv_exp(xv_sub(__riscv_vle32_v_f32m4(x, vl), subtract, vl), vl);
         __riscv_vse32_v_f32m4(x, v, vl);
         __riscv_vse32_v_f32m4(lane, xv_add(__riscv_vle32_v_f32m4(lane, vl), v, vl), vl);
@@ -121,8 +121,8 @@ static void columns_exp(const struct rows *r, uint32_t first, uint32_t n, const 
 static void columns_tree(const struct rows *r, size_t vl) {
     for (uint32_t step = LANES / 2; step > 0; step /= 2) {
         for (uint32_t j = 0; j < step; j++) {
-            float *to = r->sums + j * WIDTH;
-            vfloat32m4_t b = __riscv_vle32_v_f32m4(r->sums + (j + step) * WIDTH, vl);
+            float *to = r->sums + j * r->width;
+            vfloat32m4_t b = __riscv_vle32_v_f32m4(r->sums + (j + step) * r->width, vl);
             __riscv_vse32_v_f32m4(to, xv_add(__riscv_vle32_v_f32m4(to, vl), b, vl), vl);
         }
     }
@@ -138,21 +138,20 @@ static void columns_divide(const struct rows *r, uint32_t n, size_t vl) {
 
 static void softmax_columns(const struct rows *r) {
     size_t vl = __riscv_vsetvl_e32m4(r->width);
-    float *most = r->sums + LANES * WIDTH;
-    __riscv_vse32_v_f32m4(most, __riscv_vfmv_v_f_f32m4(-__builtin_inff(), vl), vl);
+    __riscv_vse32_v_f32m4(r->most, __riscv_vfmv_v_f_f32m4(-__builtin_inff(), vl), vl);
     for (uint32_t i = 0; i < LANES; i++) {
-        __riscv_vse32_v_f32m4(r->sums + i * WIDTH, __riscv_vfmv_v_f_f32m4(0.0f, vl), vl);
+        __riscv_vse32_v_f32m4(r->sums + i * r->width, __riscv_vfmv_v_f_f32m4(0.0f, vl), vl);
     }
     for (uint32_t i = 0; i < r->count; i += r->rows) {
         uint32_t n = min_u32(r->rows, r->count - i);
         move_in(r, r->x, i, n);
-        columns_max(r, n, most, vl);
+        columns_max(r, n, vl);
     }
     int whole = r->count <= r->rows;
     for (uint32_t i = 0; i < r->count; i += r->rows) {
         uint32_t n = min_u32(r->rows, r->count - i);
         if (!whole) move_in(r, r->x, i, n);
-        columns_exp(r, i, n, most, vl);
+        columns_exp(r, i, n, vl);
         if (!whole) move_out(r, i, n);
     }
     columns_tree(r, vl);
@@ -164,15 +163,24 @@ static void softmax_columns(const struct rows *r) {
     }
 }
 
+/* Divides LM: as many columns as leave room for LANES values of each. Returns the columns of a block. */
+static uint32_t choose_block(struct rows *r) {
+    uint32_t available, width = min_u32(r->pitch, MOST_WIDTH), reserved = 0;
+    r->lm = lm_floats(&available);
+    if (r->pitch > 1) {
+        while ((2 * LANES + 1) * width > available) width = (width + 1) / 2;
+        reserved = (LANES + 1) * width;
+    }
+    r->rows = round_down((available - reserved) / width, LANES);
+    r->sums = r->lm + r->rows * width;
+    r->most = r->sums + LANES * width;
+    return width;
+}
+
 static void softmax_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_softmax_f32_args a = *(const struct xpu_softmax_f32_args *)args;
-    uint32_t available, first, last;
     struct rows r = {.count = (uint32_t)a.count, .pitch = (uint32_t)a.inner};
-    r.lm = lm_floats(&available);
-    uint32_t width = min_u32(r.pitch, WIDTH), blocks = (r.pitch + width - 1) / width;
-    uint32_t reserved = r.pitch == 1 ? 0 : (LANES + 1) * WIDTH;
-    r.sums = r.lm + (available - reserved);
-    r.rows = round_down((available - reserved) / width, LANES);
+    uint32_t width = choose_block(&r), blocks = (r.pitch + width - 1) / width, first, last;
     partition(core, cores, (uint32_t)a.outer * blocks, 1, &first, &last);
     for (uint32_t i = first; i < last; i++) {
         uint32_t offset = 4 * (i / blocks * r.count * r.pitch + i % blocks * width);

@@ -76,20 +76,35 @@ uint32_t operand_expect(rig *r, const xpu_tensor *tensor) {
     return expect(r, tensor->data, (uint32_t)xpu_tensor_bytes(tensor));
 }
 
-void rig_on_each_chip(const char *name, int cases, void (*test)(rig *r)) {
+static void run_case(rig *r, const rig_add *adds, int add_count, int calls) {
+    BENCH_OPEN(b);
+    rig_begin(r);
+    for (int i = 0; i < calls; i++) {
+        adds[random_range(r->random, 0, add_count - 1)](r, &b);
+        if (random_range(r->random, 0, 3) == 0) rig_copy_last(r);
+    }
+    rig_run(r);
+    bench_close(&b);
+}
+
+static void run_cases(const char *name, int cases, const rig_add *adds, int add_count, int most_calls) {
     static const char *const chips[] = {"nano", "standard", "pro"};
     random_source random = random_open(name);
     const char *factor = getenv("XPU_CASES");
-    cases *= factor ? atoi(factor) : 1;
+    if (factor) cases *= atoi(factor);
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
         rig r;
         CU_ASSERT_FATAL(rig_open(&r, chips[i], &random));
-        uint64_t instructions = 0;
-        for (int k = 0; k < cases; k++) {
-            test(&r);
-            instructions += r.instructions;
-        }
-        if (factor) printf("\n    %s: %llu instructions", chips[i], (unsigned long long)instructions);
+        for (int k = 0; k < cases; k++)
+            run_case(&r, adds, add_count, (int)random_range(&random, most_calls > 1 ? 2 : 1, most_calls));
         rig_close(&r);
     }
+}
+
+void rig_on_each_chip(const char *name, int cases, rig_add add) {
+    run_cases(name, cases, &add, 1, 1);
+}
+
+void rig_sequences(const char *name, int cases, const rig_add *adds, int add_count) {
+    run_cases(name, cases, adds, add_count, 5);
 }

@@ -23,7 +23,11 @@ uint32_t operand_place(rig *r, const xpu_tensor *tensor);
 uint32_t operand_expect_image(rig *r, bench *b, const xpu_tensor *tensor);
 uint32_t operand_expect(rig *r, const xpu_tensor *tensor);
 
-/* Runs `test` on each chip of configs/chip, `cases` times ($XPU_CASES times as often), with the seed printed. */
-void rig_on_each_chip(const char *name, int cases, void (*test)(rig *r));
+/* Describes a random call, places its operands and adds it. */
+typedef void (*rig_add)(rig *r, bench *b);
+/* Runs cases of one call each on the chips of configs/chip: `cases` of each ($XPU_CASES times as many). */
+void rig_on_each_chip(const char *name, int cases, rig_add add);
+/* The same with cases of two to five calls drawn from `adds`. */
+void rig_sequences(const char *name, int cases, const rig_add *adds, int add_count);
 
 #endif

@@ -6,7 +6,7 @@
 #include "sim/func/driver.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
-enum { GM_BYTES = 6 << 20, GAP = 256, PAGE = 4096, REPORTS = 5, MAX_INSTRUCTIONS = 2000000000 };
+enum { GM_BYTES = 6 << 20, GAP = 256, PAGE = 4096, REPORTS = 5, MAX_INSTRUCTIONS = 300000000 };
 
 /* ---- The program ---- */
 
@@ -88,11 +88,18 @@ void rig_close(rig *r) {
 
 /* ---- A case ---- */
 
-void rig_begin(rig *r, const char *what, ...) {
+void rig_describe(rig *r, const char *what, ...) {
+    size_t length = strlen(r->what);
     va_list args;
     va_start(args, what);
-    vsnprintf(r->what, sizeof r->what, what, args);
+    if (length) length += (size_t)snprintf(r->what + length, sizeof r->what - length, "; ");
+    if (length < sizeof r->what) vsnprintf(r->what + length, sizeof r->what - length, what, args);
     va_end(args);
+}
+
+void rig_begin(rig *r) {
+    r->what[0] = 0;
+    r->last_bytes = 0;
     for (int i = 0; i < RIG_MEMORIES; i++) r->regions[i].used = 0;
     r->plan[0] = 0;
     r->plan[1] = random_range(r->random, 0, 3) ? (uint32_t)random_bits(r->random) : 0;
@@ -134,6 +141,20 @@ uint32_t rig_place(rig *r, const void *data, uint32_t bytes, uint32_t alignment)
 void rig_expect(rig *r, uint32_t address, const void *data, uint32_t bytes) {
     rig_region *region = &r->regions[address >= XPU_GM_BASE ? RIG_GM : RIG_L3];
     memcpy(region->expected + (address - region->base), data, bytes);
+    r->last_address = address;
+    r->last_bytes = bytes;
+}
+
+void rig_copy_last(rig *r) {
+    rig_region *region = &r->regions[r->last_address >= XPU_GM_BASE ? RIG_GM : RIG_L3];
+    const uint8_t *data = region->expected + (r->last_address - region->base);
+    struct xpu_copy_nd_args a = {.element_bytes = 1, .d0 = 1, .d1 = 1, .d2 = 1, .d3 = 1, .d4 = 1, .xs5 = 1, .ys5 = 1};
+    a.d5 = (int32_t)r->last_bytes;
+    a.x = r->last_address;
+    a.y = rig_place(r, NULL, r->last_bytes, 4); /* words: NaNs are compared as such */
+    rig_expect(r, a.y, data, r->last_bytes);
+    rig_describe(r, "copy of the result");
+    rig_call(r, XPU_CALL_copy_nd, XPU_BODY_IDENTITY, &a, sizeof a);
 }
 
 void rig_call(rig *r, xpu_call_kernel kernel, xpu_call_body_id body, const void *args, uint32_t bytes) {

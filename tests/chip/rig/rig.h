@@ -39,7 +39,8 @@ typedef struct {
     rig_region regions[RIG_MEMORIES];
     random_source *random;
     uint32_t plan[XPU_CALL_WORDS], plan_words;
-    char what[512]; /* the case in words, printed when it fails */
+    uint32_t last_address, last_bytes; /* what was expected last */
+    char what[2048];                   /* the case in words, printed when it fails */
     uint64_t instructions;
     uint64_t gm_bytes;
 } rig;
@@ -49,13 +50,18 @@ int rig_open(rig *r, const char *chip, random_source *random);
 void rig_close(rig *r);
 
 /* Begins a case: memory is free again, noise everywhere, no calls. */
-void rig_begin(rig *r, const char *what, ...) __attribute__((format(printf, 2, 3)));
+void rig_begin(rig *r);
+/* Says what the case is; the texts of one case are joined. */
+void rig_describe(rig *r, const char *what, ...) __attribute__((format(printf, 2, 3)));
 
 /* Room in a drawn memory (L3 or GM, where it fits) at a drawn address that is a multiple of `alignment`. `data`: what
  * lies there before the run; NULL: noise. */
 uint32_t rig_place(rig *r, const void *data, uint32_t bytes, uint32_t alignment);
-/* What must lie at `address` after the run. */
+/* What must lie at `address`, which rig_place gave, after the run. */
 void rig_expect(rig *r, uint32_t address, const void *data, uint32_t bytes);
+
+/* Adds a copy_nd of what was expected last to another place: it must wait for the call before. */
+void rig_copy_last(rig *r);
 
 /* Adds a call; `args` is the kernel's struct. */
 void rig_call(rig *r, xpu_call_kernel kernel, xpu_call_body_id body, const void *args, uint32_t bytes);
