@@ -38,6 +38,23 @@ static int reserve(xpu_diags *diags) {
     return 1;
 }
 
+/* Fills in copies of the strings; 0, and nothing is changed, when memory runs out. */
+static int fill(xpu_diag *diag, const char *file, const char *rule, const char *where, const char *what,
+                const char *why, const char *hint) {
+    const char *const strings[] = {rule, file, where, what, why, hint};
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) bytes += strings[i] ? strlen(strings[i]) + 1 : 0;
+    char *room = xpu_alloc_fails() ? NULL : malloc(bytes);
+    if (!room) return 0;
+    diag->rule = place(&room, rule);
+    diag->file = place(&room, file);
+    diag->where = place(&room, where);
+    diag->what = place(&room, what);
+    diag->why = place(&room, why);
+    diag->hint = place(&room, hint);
+    return 1;
+}
+
 xpu_status xpu_diag_add(xpu_diags *diags, xpu_severity severity, xpu_status status, const char *file, const char *rule,
                         const char *where, const char *what, const char *why, const char *hint) {
     if (severity == XPU_SEVERITY_ERROR) diags->errors++;
@@ -46,25 +63,23 @@ xpu_status xpu_diag_add(xpu_diags *diags, xpu_severity severity, xpu_status stat
         diags->dropped++;
         return status;
     }
-    const char *const strings[] = {rule, file, where, what, why, hint};
-    size_t bytes = 0;
-    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) bytes += strings[i] ? strlen(strings[i]) + 1 : 0;
-    char *room = reserve(diags) && !xpu_alloc_fails() ? malloc(bytes) : NULL;
-    if (!room) {
+    if (!reserve(diags) || !fill(&diags->items[diags->count], file, rule, where, what, why, hint)) {
         if (!diags->out_of_memory && severity != XPU_SEVERITY_ERROR) diags->errors++;
         diags->out_of_memory = 1;
         return status;
     }
-    xpu_diag *diag = &diags->items[diags->count++];
-    diag->severity = severity;
-    diag->status = status;
-    diag->rule = place(&room, rule);
-    diag->file = place(&room, file);
-    diag->where = place(&room, where);
-    diag->what = place(&room, what);
-    diag->why = place(&room, why);
-    diag->hint = place(&room, hint);
+    diags->items[diags->count].severity = severity;
+    diags->items[diags->count].status = status;
+    diags->count++;
     return status;
+}
+
+void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to) {
+    for (size_t i = 0; i < diags->count; i++) {
+        xpu_diag *diag = &diags->items[i], old = *diag;
+        if (!old.file || strcmp(old.file, from) != 0) continue;
+        if (fill(diag, to, old.rule, old.where, old.what, old.why, old.hint)) free((void *)old.rule);
+    }
 }
 
 xpu_status xpu_error(xpu_diags *diags, xpu_status status, const char *file, const char *rule, const char *where,

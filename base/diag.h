@@ -55,6 +55,9 @@ xpu_status xpu_error(xpu_diags *diags, xpu_status status, const char *file, cons
 /* The error [out-of-memory] of an API boundary whose allocation failed. Returns XPU_EIO. */
 xpu_status xpu_error_oom(xpu_diags *diags);
 
+/* Problems of file `from` become those of `to`: what was written under a temporary name belongs to the final one. */
+void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to);
+
 /* The status of the first error, or XPU_OK. */
 xpu_status xpu_diags_status(const xpu_diags *diags);
 

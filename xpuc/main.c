@@ -1,4 +1,5 @@
 /* xpuc: the compiler's command line. Everything happens in libxpuc. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,7 @@ int main(int argc, char **argv) {
     xpu_diags diags;
     xpu_mem_init(&mem);
     xpu_diags_init(&diags);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
     if (setjmp(mem.out_of_memory)) {
         xpu_mem_release(&mem);
         fputs("xpuc: error [out-of-memory] there is not enough memory\n", stderr);

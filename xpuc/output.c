@@ -40,6 +40,7 @@ xpu_status xpu_pack_output(xpu_pipeline *p) {
     if (direct) path = file_in_temporary_folder(p);
     if (!path) return XPU_EIO;
     xpu_status status = p->target->pack(&p->job, p->sections, path, p->facts);
+    xpu_diags_rename_file(p->diags, path, p->output);
     if (status == XPU_OK && direct) status = copy(p, path, output);
     return status == XPU_OK ? xpu_output_commit(output) : status;
 }

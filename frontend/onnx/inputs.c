@@ -79,9 +79,10 @@ static int check_specs(const reader *read) {
         while (at < count && strcmp(names[at], spec->input) != 0) at++;
         if (at == count) {
             const char *nearest = xpu_nearest(spec->input, names);
-            ok = fail_option(
-                read, spec->input, "the model has no such input", TEXT(read, "its inputs are %s", all.text),
-                nearest ? TEXT(read, "the nearest one is '%s'", xpu_escape(importer->scratch, nearest, 100)) : NULL);
+            ok =
+                fail_option(read, spec->input, "the model has no such input", TEXT(read, "its inputs are %s", all.text),
+                            nearest ? TEXT(read, "the nearest one is '%s'", xpu_escape(importer->scratch, nearest, 100))
+                                    : "write the name of one of them");
         } else if (find_spec(options, spec->input) != spec) {
             ok = fail_option(read, spec->input, "the option is given twice", NULL, "give one shape per input");
         }

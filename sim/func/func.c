@@ -198,6 +198,8 @@ static void check_watchdog(xpu_func *func, unsigned core) {
         func->progress = 0;
     } else if (func->harts[core].instret - func->core_state[core].instructions_at_progress > func->watchdog_limit) {
         core_fault(func, core, XPU_FAULT_TIMEOUT, "the core ran for WATCHDOG_LIMIT instructions without progress");
+        const void *word = xpu_func_engine_memory(func, func->fault.pc, sizeof func->fault.instruction);
+        if (word) memcpy(&func->fault.instruction, word, sizeof func->fault.instruction);
     }
 }
 

@@ -117,7 +117,8 @@ static void damage_string(hostile_random *random, hostile_file *file, const toke
         hostile_replace(file, t->start, t->end - t->start, text.data, text.size);
         hostile_clear(&text);
     } else if (kind < 5) {
-        const token *other = &list->items[pick(random, list, '"')];
+        uint32_t i = pick(random, list, '"');
+        const token *other = i < list->count ? &list->items[i] : t;
         size_t length = other->end - other->start;
         char *copy = malloc(length + 1);
         if (!copy) abort();

@@ -3,6 +3,8 @@
  * process; the process is a child of this one, so that a signal, a sanitizer's report or ten seconds without an end are
  * reported with the case that caused them, and the rest goes on.
  *
+ * hostile --allocations: every allocation of a compilation and of a run fails once.
+ *
  * hostile KIND SEED [FILE]: one case again, in this very process (for a debugger); FILE keeps its bytes.
  */
 #include "tests/fuzz/hostile.h"
@@ -275,6 +277,11 @@ int main(int argc, char **argv) {
         return status;
     }
     uint64_t wrong = 0, fed = 0;
+    if (argc == 2 && strcmp(argv[1], "--allocations") == 0) {
+        wrong = hostile_allocations();
+        remove_folder();
+        return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
+    }
     for (int i = 1; i < argc; i++) {
         int option = sscanf(argv[i], "--count=%llu", &count) == 1 || sscanf(argv[i], "--first=%llu", &first) == 1 ||
                      sscanf(argv[i], "--jobs=%llu", &jobs) == 1 || strcmp(argv[i], "--verbose") == 0;

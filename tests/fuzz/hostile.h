@@ -82,4 +82,7 @@ typedef xpu_status (*hostile_work)(xpu_arena *arena, const hostile_file *file, h
 int hostile_guard(hostile_result *result, const char *call, hostile_work work, hostile_random *random,
                   const hostile_file *file);
 
+/* allocations.c: prints and returns how many tries were wrong. */
+uint64_t hostile_allocations(void);
+
 #endif

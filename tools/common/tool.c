@@ -1,5 +1,6 @@
 #include "tools/common/tool.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(
     static xpu_tool tool; /* static: its contents are needed after a longjmp */
     static int result;
     tool.command = command;
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
     xpu_mem_init(&tool.mem);
     xpu_diags_init(&tool.diags);
     if (setjmp(tool.mem.out_of_memory)) {

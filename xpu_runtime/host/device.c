@@ -166,7 +166,11 @@ static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
         xpu_text_add(&why, "engine %s, descriptor at 0x%08llx, address 0x%08llx", xpu_engine_name((unsigned)f->engine),
                      (unsigned long long)f->descriptor, (unsigned long long)f->address);
     }
-    if (f->state && f->state[0]) xpu_text_add(&why, "%s%s", why.length ? "\n" : "", f->state);
+    if (f->cause == XPU_FAULT_ABORT) xpu_text_add(&why, ", code %u", f->code);
+    size_t length = f->state ? strlen(f->state) : 0;
+    while (length && f->state[length - 1] == '\n') length--;
+    if (length && why.length) xpu_text_add(&why, "\n");
+    xpu_text_add_bytes(&why, f->state, length);
     return xpu_error(run->diags, timed_out ? XPU_ETIMEOUT : XPU_EFAULT, run->owner->image->name,
                      timed_out ? "device-timeout" : "device-fault",
                      xpu_printf(run->arena, "layer '%s' (#%u)", layer_name(run, f->layer), f->layer), what, why.text,
