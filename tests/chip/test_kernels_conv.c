@@ -230,7 +230,7 @@ static void add_conv_i16(rig *r, bench *b) {
     begin_conv(r, &v, "conv2d_i16");
     fill_conv(r, b, &v, 1);
     SET_CONV(&a, r, b, &v);
-    a.sm = rig_sm(r) + 64 * (uint32_t)draw(r, 0, 20);
+    a.sm = rig_sm() + 64 * (uint32_t)draw(r, 0, 20);
     draw_tile(r, &v, &a);
     packing.columns = (int32_t)r->chip.array_columns;
     packing.tile_c = a.tile_c;
