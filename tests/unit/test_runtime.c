@@ -459,11 +459,53 @@ static void replay_errors(void) {
     options = (xpurt_run_options){.layer = last, .from_dump = folder};
     CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &options, &error), XPU_EUSAGE);
     CU_ASSERT(error.text && strstr(error.text, "[dump-missing] the dump lacks an operand of the layer\n"));
+    options.layer = list.items.items[0].layer;
+    CU_ASSERT_EQUAL(run(&b, &options, 0, &output), 0);
+    xpurt_tensor_clear(&output);
+    /* A layer whose operands the dump has, but not its own result. */
+    uint64_t differs = 0;
+    options = (xpurt_run_options){.dump_folder = folder, .dump_filter = "nothing"};
+    run(&b, &options, 1, &output);
+    xpurt_tensor_clear(&output);
+    options = (xpurt_run_options){.layer = list.items.items[0].layer, .from_dump = folder, .layer_differs = &differs};
+    CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &options, &error), XPU_EUSAGE);
+    CU_ASSERT(error.text && strstr(error.text, "[dump-missing] the dump lacks what the layer made\n"));
     xpurt_error_clear(&error);
     bench_close(&b);
 }
 
 /* ---- faults ---- */
+
+/* What was dumped before a run ended early is a dump; what an earlier run left is none. */
+static void dump_until_fault(void) {
+    BENCH_OPEN(b, "fp32");
+    xpurt_error error = {0};
+    xpurt_tensor input = images_of(&b, 0, 2), output;
+    xpu_dump_list whole, part;
+    const char *folders[] = {xpu_path_join(b.arena, b.folder, "whole"), xpu_path_join(b.arena, b.folder, "part")};
+    xpurt_run_options options = {.device = &xpu_func_driver, .dump_folder = folders[0]};
+    CU_ASSERT_EQUAL_FATAL(run(&b, &options, 2, &output), 0);
+    xpurt_tensor_clear(&output);
+    CU_ASSERT_EQUAL_FATAL(xpu_dump_list_open(&whole, b.arena, folders[0], &b.diags), XPU_OK);
+    options.dump_folder = folders[1];
+    const char *text = xpurt_stats(b.program);
+    json_t *stats = xpu_json_parse(b.arena, text, strlen(text), "statistics", &b.diags);
+    options.max_instructions = (uint64_t)json_integer_value(json_object_get(stats, "instructions")) * 9 / 10;
+    CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &output, &options, &error), XPU_ETIMEOUT);
+    CU_ASSERT_EQUAL_FATAL(xpu_dump_list_open(&part, b.arena, folders[1], &b.diags), XPU_OK);
+    CU_ASSERT(part.items.count >= 1 && part.items.count < whole.items.count);
+    static const xpu_tolerance exact;
+    xpu_dump_difference difference;
+    CU_ASSERT_EQUAL(xpu_dump_compare(&part, &whole, &exact, NULL, NULL, &difference, b.arena, &b.diags), XPU_OK);
+    CU_ASSERT(difference.compared == part.items.count && !difference.differing);
+    CU_ASSERT_EQUAL(difference.only_b, whole.items.count - part.items.count);
+    options = (xpurt_run_options){.dump_folder = folders[0]};
+    input.dims[3] = 15; /* refused before anything is written */
+    CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &output, &options, &error), XPU_EUSAGE);
+    CU_ASSERT_EQUAL(xpu_dump_list_open(&whole, b.arena, folders[0], &b.diags), XPU_OK);
+    xpurt_error_clear(&error);
+    bench_close(&b);
+}
 
 /* A copy of the program whose first instruction is `word`. */
 static xpurt_program *with_first_instruction(bench *b, uint32_t word) {
@@ -590,5 +632,6 @@ static void out_of_memory(void) {
 XPU_TEST_MAIN("runtime", {"errors of opening", open_errors}, {"queries", queries}, {"binding of inputs", bindings},
               {"every batch size", every_batch_size}, {"statistics", statistics}, {"progress", progress},
               {"another chip", another_chip}, {"dumps and replay", dumps_and_replay}, {"damaged dump", damaged_dump},
-              {"errors of replay", replay_errors}, {"faults and time-outs", faults}, {"stripped program", stripped},
+              {"errors of replay", replay_errors}, {"faults and time-outs", faults},
+              {"dump until a fault", dump_until_fault}, {"stripped program", stripped},
               {"memory that runs out", out_of_memory})

@@ -197,7 +197,11 @@ static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, u
     double start = xpu_seconds();
     if (status == XPU_OK) status = run->driver ? xpu_run_on_device(run) : xpu_run_on_ref(run);
     run->seconds = xpu_seconds() - start;
-    if (status == XPU_OK) status = xpu_dump_close(run);
+    /* After a fault the layers before it are worth a look. */
+    if (status == XPU_OK || status == XPU_EFAULT || status == XPU_ETIMEOUT) {
+        xpu_status closed = xpu_dump_close(run);
+        if (status == XPU_OK) status = closed;
+    }
     if (status == XPU_OK) status = xpu_run_stats(run);
     for (uint32_t i = 0; status == XPU_OK && i < graph->outputs.count; i++) status = give_output(run, i, &outputs[i]);
     return status;

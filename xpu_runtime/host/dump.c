@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/npy.h"
@@ -85,14 +86,24 @@ static xpu_status write_tensor(xpu_run *run, const char *file, const xpu_tensor 
     return status;
 }
 
+/* input_NAME.npy; a number is added where an input before has a name that gives the same file. */
+static const char *input_file(xpu_run *run, uint32_t index) {
+    const char *part = file_part(run->arena, value_name(run, run->graph->inputs.items[index]));
+    for (uint32_t i = 0; i < index; i++) {
+        if (strcmp(part, file_part(run->arena, value_name(run, run->graph->inputs.items[i]))) == 0) {
+            return xpu_printf(run->arena, "input_%s.%u.npy", part, index);
+        }
+    }
+    return xpu_printf(run->arena, "input_%s.npy", part);
+}
+
 static xpu_status write_inputs(xpu_run *run) {
     for (uint32_t i = 0; run->inputs && i < run->graph->inputs.count; i++) {
         xpu_value value = run->graph->inputs.items[i];
         const char *name = value_name(run, value);
         json_t *entry = xpu_json_append(run->arena, run->dump->inputs, json_object());
         xpu_json_set(run->arena, entry, "tensor", json_string(name));
-        xpu_status status = write_tensor(run, xpu_printf(run->arena, "input_%s.npy", file_part(run->arena, name)),
-                                         &run->inputs[i], entry);
+        xpu_status status = write_tensor(run, input_file(run, i), &run->inputs[i], entry);
         if (status != XPU_OK) return status;
     }
     return XPU_OK;
@@ -103,6 +114,8 @@ xpu_status xpu_dump_open(xpu_run *run) {
     xpu_arena *arena = run->arena;
     xpu_status status = xpu_make_folder(run->options->dump_folder, run->diags);
     if (status != XPU_OK) return status;
+    /* Without an index a folder is no dump: what an earlier run left does not pass for this one's. */
+    unlink(xpu_path_join(arena, run->options->dump_folder, "index.json"));
     xpu_dump *dump = run->dump = XPU_NEW(arena, xpu_dump);
     dump->written = XPU_NEW_ARRAY(arena, uint8_t, run->program->layers.count);
     dump->index = xpu_json_own(arena, json_object());

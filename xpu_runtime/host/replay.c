@@ -95,13 +95,15 @@ static xpu_status from_dump(xpu_run *run, xpu_value value, xpu_tensor *tensor, i
                   "make the dump with this program");
 }
 
-xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
+enum { MAX_DEPTH = 16 }; /* nodes between a layer's result and an operand: views such as reshape */
+
+static xpu_status find_value(xpu_run *run, xpu_value value, xpu_tensor *tensor, int depth) {
     const xpu_value_info *info = xpu_value_at(run->graph, value);
     int found = 0;
     if (info->kind == XPU_VALUE_CONST) return xpu_const_tensor(run->graph, value, run->arena, tensor, run->diags);
     xpu_status status = from_dump(run, value, tensor, &found);
     if (status != XPU_OK || found) return status;
-    if (info->kind != XPU_VALUE_NODE || xpu_run_layer_of(run, info->node) != UINT32_MAX) {
+    if (info->kind != XPU_VALUE_NODE || depth == MAX_DEPTH || xpu_run_layer_of(run, info->node) != UINT32_MAX) {
         return refuse(run, run->options->from_dump, "dump-missing", "the dump lacks an operand of the layer",
                       xpu_printf(run->arena, "'%s' is not in it", xpu_escape(run->arena, info->name, 80)),
                       "make the dump without --dump-filter");
@@ -112,13 +114,17 @@ xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
     xpu_tensor *results = XPU_NEW_ARRAY(run->arena, xpu_tensor, node->output_count);
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (!node->inputs[i].id) continue;
-        status = xpu_replay_value(run, node->inputs[i], &inputs[i]);
+        status = find_value(run, node->inputs[i], &inputs[i], depth + 1);
         if (status != XPU_OK) return status;
         pointers[i] = &inputs[i];
     }
     status = xpu_ref_node(run->graph, info->node, run->symbols, pointers, results, run->arena, run->diags);
     if (status == XPU_OK) *tensor = results[info->output];
     return status;
+}
+
+xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
+    return find_value(run, value, tensor, 0);
 }
 
 static int differs(const xpu_tensor *a, const xpu_tensor *b, int64_t i) {
@@ -133,7 +139,13 @@ xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, con
     int found = 0;
     if (!run->options->layer_differs) return XPU_OK;
     xpu_status status = from_dump(run, run->program->layers.items[layer].outputs[output], &before, &found);
-    if (status != XPU_OK || !found) return status;
+    if (status != XPU_OK) return status;
+    if (!found) {
+        return refuse(run, run->options->from_dump, "dump-missing", "the dump lacks what the layer made",
+                      xpu_printf(run->arena, "layer '%s' is not in it",
+                                 xpu_escape(run->arena, run->program->layers.items[layer].name, 80)),
+                      "make the dump without --dump-filter");
+    }
     for (int64_t i = 0; i < xpu_tensor_count(tensor); i++) *run->options->layer_differs += differs(tensor, &before, i);
     return XPU_OK;
 }
