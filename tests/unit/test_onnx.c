@@ -569,7 +569,8 @@ static void test_shapes(void) {
          "error [shape-option] --shape x: the shape has the wrong rank\n  why: it has 2 dims, the input has 3\n"},
         {{&typo},
          XPU_EUSAGE,
-         "error [shape-option] --shape y: the model has no such input\n  why: its inputs are 'x', 'z'\n"},
+         "error [shape-option] --shape y: the model has no such input\n  why: its inputs are 'x', 'z'\n  hint: write "
+         "the name of one of them\n"},
         {{&named, &other},
          XPU_EUSAGE,
          "error [shape-option] --shape z: dim 0 contradicts another --shape\n"
