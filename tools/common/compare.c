@@ -77,7 +77,8 @@ xpu_comparison xpu_compare(const xpu_tensor *a, const xpu_tensor *b, const xpu_t
         double x = xpu_element(a, i), y = xpu_element(b, i), difference = fabs(x - y);
         if (difference > c.max_difference) c.max_difference = difference;
         int both_nan = isnan(x) && isnan(y);
-        if (!exact && (both_nan || difference <= tolerance->relative * fabs(y) + slack)) continue;
+        int near = isfinite(difference) && difference <= tolerance->relative * fabs(y) + slack;
+        if (!exact && (both_nan || near)) continue;
         c.differing++;
         if (c.first >= 0) continue;
         c.first = i;
