@@ -43,15 +43,15 @@ static const json_case cases[] = {
     {"{\"n\": 10, \"m\": -5, \"x\": 1, \"b\": false, \"s\": \"\", \"c\": \"green\","
      " \"inner\": {\"name\": \"a\", \"list\": [], \"r\": 0.5}}",
      ""},
-    {"", SYNTAX("line 1, column 0", "\\x27[\\x27 or \\x27{\\x27 expected near end of file")},
-    {"{\"n\": 1,}", SYNTAX("line 1, column 9", "string or \\x27}\\x27 expected near \\x27}\\x27")},
-    {"{\"n\": 1} x", SYNTAX("line 1, column 10", "end of file expected near \\x27x\\x27")},
-    {"{\"n\": 1, \"s\": \"\xff\"}", SYNTAX("line 1, column 15", "unable to decode byte 0xff near \\x27\\x22\\x27")},
+    {"", SYNTAX("line 1, column 0", "'[' or '{' expected near end of file")},
+    {"{\"n\": 1,}", SYNTAX("line 1, column 9", "string or '}' expected near '}'")},
+    {"{\"n\": 1} x", SYNTAX("line 1, column 10", "end of file expected near 'x'")},
+    {"{\"n\": 1, \"s\": \"\xff\"}", SYNTAX("line 1, column 15", "unable to decode byte 0xff near '\"'")},
     {"{\"n\": 1, \"n\": 2}", "f: error [json-duplicate] line 1, column 12: a key stands twice in one object\n"
-                             "  why: duplicate object key near \\x27\\x22n\\x22\\x27\n"
+                             "  why: duplicate object key near '\"n\"'\n"
                              "  hint: remove one of the two\n"},
     {"{\"n\": 99999999999999999999}", "f: error [json-range] line 1, column 26: a number is too large\n"
-                                      "  why: too big integer near \\x2799999999999999999999\\x27\n"
+                                      "  why: too big integer near '99999999999999999999'\n"
                                       "  hint: integers have at most 64 bits, other numbers are IEEE doubles\n"},
     {"[]", "f: error [json-type] an object is expected\n  why: the value is an array\n  hint: write { ... }\n"},
     {"{}", "f: error [json-missing-key] key 'n': the key is missing\n  why: an integer is required here\n"
