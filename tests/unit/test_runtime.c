@@ -25,25 +25,34 @@ typedef struct {
     xpu_mem mem;
     xpu_arena *arena;
     xpu_diags diags;
-    xpuc_result compiled;
+    xpuc_result compiled; /* shared */
     xpurt_program *program;
     const float *images;
     char *folder; /* temporary */
 } bench;
 
-static void bench_open(bench *b, const char *precision) {
+/* Compiled at its first use, once for all tests. */
+static const xpuc_result *compiled_at(const char *precision) {
+    static xpuc_result results[2];
+    xpuc_result *result = &results[strcmp(precision, "fp32") == 0];
     xpuc_options options = {.precision = precision};
     xpuc_error error = {0};
-    xpurt_error open_error = {0};
+    if (result->bytes) return result;
+    int status = xpuc_compile_file(MODEL, &options, result, &error);
+    if (status) fprintf(stderr, "%s", error.text);
+    CU_ASSERT_EQUAL_FATAL(status, 0);
+    xpuc_error_clear(&error);
+    return result;
+}
+
+static void bench_open(bench *b, const char *precision) {
+    xpurt_error error = {0};
     xpu_named_tensors entries = {0};
     xpu_diags_init(&b->diags);
     b->arena = xpu_arena_new(&b->mem, "test");
     b->folder = xpu_temporary_folder(b->arena, &b->diags);
-    int status = xpuc_compile_file(MODEL, &options, &b->compiled, &error);
-    if (status) fprintf(stderr, "%s", error.text);
-    CU_ASSERT_EQUAL_FATAL(status, 0);
-    xpuc_error_clear(&error);
-    b->program = xpurt_open_memory(b->compiled.bytes, b->compiled.size, "digits.xpu", &open_error);
+    b->compiled = *compiled_at(precision);
+    b->program = xpurt_open_memory(b->compiled.bytes, b->compiled.size, "digits.xpu", &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(b->program);
     CU_ASSERT_EQUAL_FATAL(xpu_npz_read(b->arena, IMAGES, &entries, &b->diags), XPU_OK);
     for (uint32_t i = 0; i < entries.count; i++) {
@@ -54,7 +63,6 @@ static void bench_open(bench *b, const char *precision) {
 
 static void bench_close(bench *b) {
     xpurt_close(b->program);
-    xpuc_result_clear(&b->compiled);
     xpu_diags_clear(&b->diags);
     xpu_mem_release(&b->mem);
 }
