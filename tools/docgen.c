@@ -38,7 +38,9 @@ static void write_operators(void) {
             printf("%s%s", separator, xpu_attr_name((xpu_attr_id)a));
             separator = ", ";
         }
-        printf(" | %s |\n", op->about);
+        printf(" | ");
+        for (const char *c = op->about; *c; c++) fputs(*c == '|' ? "\\|" : (char[]){*c, 0}, stdout);
+        printf(" |\n");
     }
 }
 

@@ -247,9 +247,22 @@ const xpu_pattern xpu_sim_patterns[] = {
     {.name = NULL},
 };
 
+/* A cell of a table: a '|' inside of it is not its end. */
+static void add_cell(xpu_text *text, const char *content) {
+    xpu_text_add(text, "| ");
+    for (; *content; content++) {
+        if (*content == '|') xpu_text_add(text, "\\");
+        xpu_text_add_bytes(text, content, 1);
+    }
+    xpu_text_add(text, " ");
+}
+
 static void document_row(xpu_text *text, const xpu_support *row) {
     const xpu_op *op = xpu_op_of(row->op);
-    xpu_text_add(text, "| %s | %s | %s | ", op->name, op->about, row->lowering);
+    add_cell(text, op->name);
+    add_cell(text, op->about);
+    add_cell(text, row->lowering);
+    xpu_text_add(text, "| ");
     for (const xpu_rule *const *rule = row->rules; *rule; rule++) {
         xpu_text_add(text, "%s%s", rule == row->rules ? "" : ", ", (*rule)->id);
     }
@@ -261,16 +274,24 @@ static void document_rules(xpu_text *text) {
                                             &pool_rank,  &move_rank,   &pad_inside, &chain_loops,      &chain_values};
     xpu_text_add(text, "\n| rule | what it says | what to do |\n|---|---|---|\n");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        xpu_text_add(text, "| %s | %s | %s |\n", rules[i]->id, rules[i]->sentence, rules[i]->hint);
+        add_cell(text, rules[i]->id);
+        add_cell(text, rules[i]->sentence);
+        add_cell(text, rules[i]->hint);
+        xpu_text_add(text, "|\n");
     }
 }
 
 void xpu_codegen_document(xpu_text *text) {
+    xpu_text_add(text,
+                 "# What xpu-sim supports\n\nThe lowering table, rules and patterns of the target (`make gen`).\n\n");
     xpu_text_add(text, "| operator | meaning | becomes | rules |\n|---|---|---|---|\n");
     for (const xpu_support *row = xpu_sim_support; row->lowering; row++) document_row(text, row);
     document_rules(text);
-    xpu_text_add(text, "\n| fused | what it does to results |\n|---|---|\n");
+    xpu_text_add(text, "\n| this | then this is fused | what it does to results |\n|---|---|---|\n");
     for (const xpu_pattern *pattern = xpu_sim_patterns; pattern->name; pattern++) {
-        xpu_text_add(text, "| %s, then %s | %s |\n", pattern->chain[0], pattern->chain[1], pattern->sentence);
+        add_cell(text, pattern->chain[0]);
+        add_cell(text, pattern->chain[1]);
+        add_cell(text, pattern->sentence);
+        xpu_text_add(text, "|\n");
     }
 }

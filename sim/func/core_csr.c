@@ -1,5 +1,6 @@
 /* CSRs and vector configuration. */
 #include "sim/func/core_internal.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 static uint64_t cycles(const xpu_hart *hart) {
     return hart->bus->cycle ? hart->bus->cycle(hart->bus->context) : hart->instret;
@@ -7,40 +8,42 @@ static uint64_t cycles(const xpu_hart *hart) {
 
 int xpu_hart_read_csr(xpu_hart *hart, unsigned number, uint32_t *value) {
     switch (number) {
-    case 0x001: *value = hart->fflags; return 1;
-    case 0x002: *value = hart->frm; return 1;
-    case 0x003: *value = (uint32_t)hart->frm << 5 | hart->fflags; return 1;
-    case 0x008: *value = hart->vstart; return 1;
-    case 0x009: *value = hart->vxsat; return 1;
-    case 0x00a: *value = hart->vxrm; return 1;
-    case 0x00f: *value = (uint32_t)hart->vxrm << 1 | hart->vxsat; return 1;
-    case 0xc00: *value = (uint32_t)cycles(hart); return 1;
-    case 0xc80: *value = (uint32_t)(cycles(hart) >> 32); return 1;
-    case 0xc02: *value = (uint32_t)hart->instret; return 1;
-    case 0xc82: *value = (uint32_t)(hart->instret >> 32); return 1;
-    case 0xc20: *value = hart->vl; return 1;
-    case 0xc21: *value = hart->vtype; return 1;
-    case 0xc22: *value = XPU_VLEN_BYTES; return 1;
-    case 0xf14:
-    case 0xfc0: *value = hart->id; return 1;
-    case 0xfc1: *value = 0; return 1;
-    case 0xfc2: *value = hart->cores; return 1;
+    case XPU_CSR_FFLAGS: *value = hart->fflags; return 1;
+    case XPU_CSR_FRM: *value = hart->frm; return 1;
+    case XPU_CSR_FCSR: *value = (uint32_t)hart->frm << 5 | hart->fflags; return 1;
+    case XPU_CSR_VSTART: *value = hart->vstart; return 1;
+    case XPU_CSR_VXSAT: *value = hart->vxsat; return 1;
+    case XPU_CSR_VXRM: *value = hart->vxrm; return 1;
+    case XPU_CSR_VCSR: *value = (uint32_t)hart->vxrm << 1 | hart->vxsat; return 1;
+    case XPU_CSR_CYCLE:
+    case XPU_CSR_TIME: *value = (uint32_t)cycles(hart); return 1;
+    case XPU_CSR_CYCLEH:
+    case XPU_CSR_TIMEH: *value = (uint32_t)(cycles(hart) >> 32); return 1;
+    case XPU_CSR_INSTRET: *value = (uint32_t)hart->instret; return 1;
+    case XPU_CSR_INSTRETH: *value = (uint32_t)(hart->instret >> 32); return 1;
+    case XPU_CSR_VL: *value = hart->vl; return 1;
+    case XPU_CSR_VTYPE: *value = hart->vtype; return 1;
+    case XPU_CSR_VLENB: *value = XPU_VLEN_BYTES; return 1;
+    case XPU_CSR_MHARTID:
+    case XPU_CSR_CORE_ID: *value = hart->id; return 1;
+    case XPU_CSR_CLUSTER_ID: *value = 0; return 1;
+    case XPU_CSR_CORE_NUM: *value = hart->cores; return 1;
     default: return 0;
     }
 }
 
 int xpu_hart_write_csr(xpu_hart *hart, unsigned number, uint32_t value) {
     switch (number) {
-    case 0x001: hart->fflags = value & 31; return 1;
-    case 0x002: hart->frm = value & 7; return 1;
-    case 0x003:
+    case XPU_CSR_FFLAGS: hart->fflags = value & 31; return 1;
+    case XPU_CSR_FRM: hart->frm = value & 7; return 1;
+    case XPU_CSR_FCSR:
         hart->fflags = value & 31;
         hart->frm = value >> 5 & 7;
         return 1;
-    case 0x008: hart->vstart = value & (XPU_MAX_ELEMENTS - 1); return 1;
-    case 0x009: hart->vxsat = value & 1; return 1;
-    case 0x00a: hart->vxrm = value & 3; return 1;
-    case 0x00f:
+    case XPU_CSR_VSTART: hart->vstart = value & (XPU_MAX_ELEMENTS - 1); return 1;
+    case XPU_CSR_VXSAT: hart->vxsat = value & 1; return 1;
+    case XPU_CSR_VXRM: hart->vxrm = value & 3; return 1;
+    case XPU_CSR_VCSR:
         hart->vxsat = value & 1;
         hart->vxrm = value >> 1 & 3;
         return 1;
@@ -53,11 +56,11 @@ xpu_outcome xpu_exec_csr(xpu_hart *hart, xpu_decoded *insn) {
     int immediate = insn->word >> 14 & 1;
     uint32_t source = immediate ? insn->rs1 : hart->x[insn->rs1], old;
     int writes = kind == 1 || insn->rs1 != 0;
-    if (number <= 3) xpu_fp_collect(hart);
+    if (number <= XPU_CSR_FCSR) xpu_fp_collect(hart);
     if (!xpu_hart_read_csr(hart, number, &old)) return xpu_illegal(hart);
     uint32_t value = kind == 1 ? source : kind == 2 ? old | source : old & ~source;
     if (writes && !xpu_hart_write_csr(hart, number, value)) return xpu_illegal(hart);
-    if (writes && number <= 3) xpu_fp_collect(hart);
+    if (writes && number <= XPU_CSR_FCSR) xpu_fp_collect(hart);
     hart->x[insn->rd] = old;
     return XPU_DONE;
 }

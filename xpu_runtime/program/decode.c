@@ -320,9 +320,11 @@ static int decode_chain(decoder *d, const XpuMeta__Attr *from, xpu_attr *to) {
     chain->input_count = from->chain_inputs;
     for (size_t i = 0; i < from->n_chain; i++) {
         const XpuMeta__ChainStep *s = from->chain[i];
-        if (!check(d, s->op < XPU_EW_COUNT, "a chain's operator does not exist")) return 0;
+        uint32_t op = 0;
+        while (op < XPU_EW_COUNT && strcmp(xpu_elementwise_name((xpu_elementwise)op), s->op) != 0) op++;
+        if (!check(d, op < XPU_EW_COUNT, "a chain's operator does not exist")) return 0;
         xpu_chain_step *step = &chain->steps[chain->step_count++];
-        step->op = (xpu_elementwise)s->op;
+        step->op = (xpu_elementwise)op;
         good = s->n_operands == (size_t)xpu_elementwise_arity(step->op) &&
                s->n_immediates == (size_t)xpu_elementwise_immediates(step->op);
         for (size_t k = 0; good && k < s->n_operands; k++) {

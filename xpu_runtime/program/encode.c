@@ -265,7 +265,7 @@ static void encode_chain(encoder *e, XpuMeta__Attr *to, const xpu_chain *chain) 
         const xpu_chain_step *from = &chain->steps[i];
         XpuMeta__ChainStep *s = to->chain[to->n_chain++] = xpu_alloc(e->arena, sizeof *s);
         xpu_meta__chain_step__init(s);
-        s->op = from->op;
+        s->op = text(e, xpu_elementwise_name(from->op));
         s->n_operands = (size_t)xpu_elementwise_arity(from->op);
         s->operands = XPU_NEW_ARRAY(e->arena, uint32_t, 3);
         for (size_t k = 0; k < s->n_operands; k++) s->operands[k] = from->operands[k];
