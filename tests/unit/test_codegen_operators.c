@@ -9,6 +9,7 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/unit.h"
+#include "xpuc/include/xpuc.h"
 
 enum { BRANCHES = 14, MAX_OPERANDS = 4, BATCH = 3 };
 
@@ -326,4 +327,84 @@ static void random_operators(void) {
     xpu_diags_clear(&diags);
 }
 
-XPU_TEST_MAIN("operators of the XPU target", {"random operators, func equals ref", random_operators})
+/* ---- sizes that are bound at run time ---- */
+
+/* Square images of N x N pixels through everything whose geometry depends on them. */
+static const char *sized_model(model *m, xpu_diags *diags) {
+    static const int64_t declared[] = {2, 3, -1, -1}, kernel[] = {3, 3}, strides[] = {2, 2}, ones[] = {1, 1, 1, 1};
+    static const int64_t pads[] = {0, 0, 1, 2, 0, 0, 2, 0}, perm[] = {0, 2, 3, 1};
+    value x = {.name = "x", .rank = 4}, y = x, z = x;
+    xpu_onnx_begin(&m->onnx, m->arena, 14);
+    xpu_onnx_input(&m->onnx, x.name, 4, declared);
+    value w = constant(m, 4, (int64_t[]){5, 3, 3, 3}), scale = constant(m, 3, (int64_t[]){5, 1, 1});
+    XpuOnnx__NodeProto *proto = node(m, "Conv", &y, (const char *[]){x.name, w.name, NULL});
+    xpu_onnx_ints(&m->onnx, proto, "strides", strides, 2);
+    xpu_onnx_ints(&m->onnx, proto, "pads", ones, 4);
+    proto = node(m, "MaxPool", &z, (const char *[]){y.name, NULL});
+    xpu_onnx_ints(&m->onnx, proto, "kernel_shape", kernel, 2);
+    xpu_onnx_ints(&m->onnx, proto, "pads", ones, 4);
+    node(m, "Mul", &z, (const char *[]){z.name, scale.name, NULL});
+    proto = node(m, "Concat", &y, (const char *[]){y.name, z.name, y.name, NULL});
+    xpu_onnx_int(&m->onnx, proto, "axis", 2);
+    proto = node(m, "Pad", &y, (const char *[]){y.name, int64s(m, pads, 8), NULL});
+    xpu_onnx_string(&m->onnx, proto, "mode", "reflect");
+    value turned = y, mean = y;
+    xpu_onnx_ints(&m->onnx, node(m, "Transpose", &turned, (const char *[]){y.name, NULL}), "perm", perm, 4);
+    xpu_onnx_int(&m->onnx, node(m, "Softmax", &turned, (const char *[]){turned.name, NULL}), "axis", 1);
+    node(m, "GlobalAveragePool", &mean, (const char *[]){y.name, NULL});
+    xpu_onnx_output(&m->onnx, turned.name, 4, (int64_t[]){2, -1, -1, 5});
+    xpu_onnx_output(&m->onnx, mean.name, 4, (int64_t[]){2, 5, 1, 1});
+    size_t length;
+    const void *bytes = xpu_onnx_pack(&m->onnx, "sizes", &length);
+    const char *path = xpu_path_join(m->arena, xpu_temporary_folder(m->arena, diags), "sizes.onnx");
+    CU_ASSERT_EQUAL(xpu_file_write(m->arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+static void run_sizes(model *m, xpu_device_check *check) {
+    static const int64_t sizes[] = {6, 7, 13, 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        xpurt_tensor image = {.name = "x", .dtype = "float32", .rank = 4, .dims = {2, 3, sizes[i], sizes[i]}};
+        xpurt_tensor results[2] = {0};
+        image.data = random_floats(m, count_of(4, image.dims));
+        int good = xpu_device_check_layers(check, &image, 1, results);
+        CU_ASSERT(good);
+        if (!good) printf("size %d: %s\n", (int)sizes[i], check->message);
+        CU_ASSERT_EQUAL(results[0].dims[2], (sizes[i] + 1) / 2 + 2);
+        for (int o = 0; o < 2; o++) xpurt_tensor_clear(&results[o]);
+    }
+}
+
+static void sizes_bound_later(void) {
+    static const char *const shapes[] = {"x=2,3,N=6..20,N", NULL}, *const precisions[] = {"fp32", "int16"};
+    xpu_mem mem;
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) exit(EXIT_FAILURE);
+    model *m = XPU_NEW(xpu_arena_new(&mem, "model"), model);
+    m->arena = xpu_arena_new(&mem, "model");
+    m->state = 1;
+    const char *path = sized_model(m, &diags);
+    for (int p = 0; p < 2; p++) {
+        xpuc_result result = {0};
+        xpuc_error error = {0};
+        xpurt_error opening = {0};
+        xpu_device_check check = {0};
+        xpuc_options options = {.chip = "nano", .precision = precisions[p], .shapes = shapes};
+        CU_ASSERT_EQUAL(xpuc_compile_file(path, &options, &result, &error), 0);
+        if (error.status) printf("%s\n", error.text);
+        if (!error.status) check.program = xpurt_open_memory(result.bytes, result.size, "sizes.xpu", &opening);
+        CU_ASSERT_PTR_NOT_NULL(check.program);
+        if (check.program) run_sizes(m, &check);
+        xpu_device_check_close(&check);
+        xpurt_error_clear(&opening);
+        xpuc_error_clear(&error);
+        xpuc_result_clear(&result);
+    }
+    xpu_diags_clear(&diags);
+    xpu_mem_release(&mem);
+}
+
+XPU_TEST_MAIN("operators of the XPU target", {"sizes that are bound at run time", sizes_bound_later},
+              {"random operators, func equals ref", random_operators})
