@@ -1,78 +1,57 @@
 /* Depthwise convolution in float32 on the cores: fma in (kh, kw) order from the bias. */
-#include "xpu_runtime/kernels/epilogue.h"
 #include "xpu_runtime/kernels/window.h"
 
-static uint32_t padded_channels(const struct window *w) {
-    return ((uint32_t)w->channels + 15) / 16 * 16;
-}
+enum { AT_ONCE = 3 };
 
-static void depthwise_start(const struct window *w, const struct window_task *t, size_t vl) {
-    const struct xpu_depthwise_f32_args *a = w->args;
-    vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(0.0f, vl);
-    if (a->bias) {
-        xpu_wait(GM2LM(w->more, a->bias + 4 * t->channel, 4 * t->channels));
-        start = __riscv_vle32_v_f32m4(w->more, vl);
-    }
-    for (uint32_t pixel = 0; pixel < t->pixels; pixel++) __riscv_vse32_v_f32m4(w->acc + pixel * w->block, start, vl);
-}
-
-static xpu_ticket depthwise_load(const struct window *w, const struct window_task *t, uint32_t kh, uint32_t kw,
-                                 uint32_t taps, float *extra) {
-    const struct xpu_depthwise_f32_args *a = w->args;
-    uint32_t pad = padded_channels(w), tap = kh * (uint32_t)a->kernel_w + kw;
-    return xpu_load_2d(extra, (int32_t)(4 * w->block), a->w + 4 * (tap * pad + t->channel), (int32_t)(4 * pad),
-                       4 * t->channels, taps);
-}
-
-static void depthwise_tap(const struct window *w, const struct window_task *t, const float *x, uint32_t pitch,
-                          uint32_t low, uint32_t high, const float *weights, size_t vl) {
-    (void)t;
-    vfloat32m4_t factor = __riscv_vle32_v_f32m4(weights, vl);
-    for (uint32_t pixel = low; pixel < high; pixel++) {
-        float *acc = w->acc + pixel * w->block;
+static void multiply_three(const struct window *w, const struct window_run *run, size_t vl) {
+    vfloat32m4_t w0 = __riscv_vle32_v_f32m4(run->w, vl);
+    vfloat32m4_t w1 = __riscv_vle32_v_f32m4(run->w + w->block, vl);
+    vfloat32m4_t w2 = __riscv_vle32_v_f32m4(run->w + 2 * w->block, vl);
+    const float *x = run->x, *x1 = x + run->tap_pitch, *x2 = x1 + run->tap_pitch;
+    float *acc = run->acc;
+    for (uint32_t left = run->pixels, pitch = run->pitch, block = w->block; left > 0; left--, acc += block) {
         vfloat32m4_t sum = __riscv_vle32_v_f32m4(acc, vl);
-        sum = __riscv_vfmacc_vv_f32m4(sum, __riscv_vle32_v_f32m4(x + pixel * pitch, vl), factor, vl);
+        sum = __riscv_vfmacc_vv_f32m4(sum, __riscv_vle32_v_f32m4(x, vl), w0, vl);
+        sum = __riscv_vfmacc_vv_f32m4(sum, __riscv_vle32_v_f32m4(x1, vl), w1, vl);
+        sum = __riscv_vfmacc_vv_f32m4(sum, __riscv_vle32_v_f32m4(x2, vl), w2, vl);
         __riscv_vse32_v_f32m4(acc, sum, vl);
+        x += pitch, x1 += pitch, x2 += pitch;
     }
 }
 
-static void depthwise_finish(const struct window *w, const struct window_task *t, size_t vl) {
-    (void)vl;
-    const struct xpu_depthwise_f32_args *a = w->args;
-    const struct epilogue e = EPILOGUE_OF(a);
-    uint32_t pixel = (t->image * (uint32_t)w->out_h + t->row) * (uint32_t)w->out_w + t->first_pixel;
-    uint32_t offset = 4 * (pixel * (uint32_t)w->channels + t->channel);
-    int32_t pitch = 4 * w->channels, lm_pitch = (int32_t)(4 * w->block);
-    if (a->branch) xpu_wait(xpu_load_2d(w->more, lm_pitch, a->branch + offset, pitch, 4 * t->channels, t->pixels));
-    for (uint32_t i = 0; i < t->pixels; i++) {
-        apply_epilogue(w->acc + i * w->block, a->branch ? w->more + i * w->block : 0, t->channels, &e);
+static void multiply_one(const struct window *w, const struct window_run *run, uint32_t tap, size_t vl) {
+    vfloat32m4_t factor = __riscv_vle32_v_f32m4(run->w + tap * w->block, vl);
+    const float *x = run->x + tap * run->tap_pitch;
+    float *acc = run->acc;
+    for (uint32_t left = run->pixels, pitch = run->pitch, block = w->block; left > 0; left--, acc += block) {
+        vfloat32m4_t sum = __riscv_vle32_v_f32m4(acc, vl);
+        sum = __riscv_vfmacc_vv_f32m4(sum, __riscv_vle32_v_f32m4(x, vl), factor, vl);
+        __riscv_vse32_v_f32m4(acc, sum, vl);
+        x += pitch;
     }
-    xpu_wait(xpu_store_2d(a->y + offset, pitch, w->acc, lm_pitch, 4 * t->channels, t->pixels));
+}
+
+static void depthwise_multiply(const struct window *w, const struct window_run *run, size_t vl) {
+    if (run->taps == AT_ONCE) {
+        multiply_three(w, run, vl);
+        return;
+    }
+    for (uint32_t tap = 0; tap < run->taps; tap++) multiply_one(w, run, tap, vl);
 }
 
 static void depthwise_share(const void *args, uint32_t core, uint32_t cores) {
-    static const struct window_actions actions = {depthwise_start, depthwise_load, depthwise_tap, depthwise_finish};
     const struct xpu_depthwise_f32_args a = *(const struct xpu_depthwise_f32_args *)args;
     struct window w = {
-        .x = a.x,
-        .batch = a.batch,
-        .in_h = a.in_h,
-        .in_w = a.in_w,
-        .channels = a.in_c,
-        .out_h = a.out_h,
-        .out_w = a.out_w,
-        .kernel_h = a.kernel_h,
-        .kernel_w = a.kernel_w,
-        .stride_h = a.stride_h,
-        .stride_w = a.stride_w,
-        .dilation_h = a.dilation_h,
-        .dilation_w = a.dilation_w,
-        .pad_top = a.pad_top,
-        .pad_left = a.pad_left,
-        .actions = &actions,
-        .args = &a,
-        .rows_of_result = 1,
-        .has_extra = 1,
+        WINDOW_GEOMETRY(&a),
+        .w = a.w,
+        .bias = a.bias,
+        .branch = a.branch,
+        .out_c = a.in_c,
+        .channelwise = 1,
+        .w_pitch = (uint32_t)(a.in_c + 15) / 16 * 16,
+        .taps_together = AT_ONCE,
+        .epilogue = EPILOGUE_OF(&a),
+        .multiply = depthwise_multiply,
     };
     window_run(&w, core, cores);
 }

@@ -1,11 +1,15 @@
-/* Product of two computed matrices: for each batch a 1x1 convolution whose image is one row of m pixels. */
-#include "xpu_runtime/kernels/conv2d_f32.h"
+/* Product of two computed matrices: a 1x1 window over images of one row of m pixels, each with weights of its own. */
+#include "xpu_runtime/kernels/window.h"
 
 static void matmul_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_matmul_f32_args a = *(const struct xpu_matmul_f32_args *)args;
-    struct xpu_conv2d_f32_args one = {
+    struct window w = {
+        .x = a.a,
+        .w = a.b,
         .bias = a.bias,
-        .batch = 1,
+        .branch = a.branch,
+        .y = a.y,
+        .batch = a.batch,
         .in_h = 1,
         .in_w = a.m,
         .in_c = a.k,
@@ -19,20 +23,14 @@ static void matmul_share(const void *args, uint32_t core, uint32_t cores) {
         .dilation_h = 1,
         .dilation_w = 1,
         .groups = 1,
-        .activation = a.activation,
-        .low = a.low,
-        .high = a.high,
-        .alpha = a.alpha,
-        .branch_after = a.branch_after,
+        .x_image = (uint32_t)a.a_batch_stride,
+        .w_pitch = (uint32_t)a.n,
+        .w_image = (uint32_t)a.b_batch_stride,
+        .taps_together = 1,
+        .epilogue = EPILOGUE_OF(&a),
+        .multiply = window_multiply,
     };
-    uint32_t result_bytes = 4 * (uint32_t)(a.m * a.n);
-    for (uint32_t i = 0; i < (uint32_t)a.batch; i++) {
-        one.x = a.a + 4 * i * (uint32_t)a.a_batch_stride;
-        one.w = a.b + 4 * i * (uint32_t)a.b_batch_stride;
-        one.y = a.y + i * result_bytes;
-        one.branch = a.branch ? a.branch + i * result_bytes : 0;
-        conv2d_f32_part(&one, (uint32_t)a.n, core, cores);
-    }
+    window_run(&w, core, cores);
 }
 
 xpu_ticket xpu_matmul_f32(const struct xpu_matmul_f32_args *args, uint32_t layer, xpu_ticket after) {

@@ -1,23 +1,29 @@
 /* Max and average pooling in float32 on the cores. */
-#include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/window.h"
 
-static void pool_start(const struct window *w, const struct window_task *t, size_t vl) {
-    const struct xpu_pool_f32_args *a = w->args;
-    vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(a->is_max ? -__builtin_inff() : 0.0f, vl);
-    for (uint32_t pixel = 0; pixel < t->pixels; pixel++) __riscv_vse32_v_f32m4(w->acc + pixel * w->block, start, vl);
+enum { AT_ONCE = 3 };
+
+static vfloat32m4_t load(const float *x, size_t vl) {
+    return __riscv_vle32_v_f32m4(x, vl);
 }
 
-static void pool_tap(const struct window *w, const struct window_task *t, const float *x, uint32_t pitch, uint32_t low,
-                     uint32_t high, const float *extra, size_t vl) {
-    (void)t, (void)extra;
-    const struct xpu_pool_f32_args *a = w->args;
-    for (uint32_t pixel = low; pixel < high; pixel++) {
-        float *acc = w->acc + pixel * w->block;
-        vfloat32m4_t now = __riscv_vle32_v_f32m4(acc, vl), in = __riscv_vle32_v_f32m4(x + pixel * pitch, vl);
-        now = a->is_max ? xv_max(now, in, vl) : __riscv_vfadd_vv_f32m4(now, in, vl);
-        __riscv_vse32_v_f32m4(acc, now, vl);
+/* acc = op(op(op(acc, x[tap 0]), x[tap 1]), ..) for each pixel. */
+#define POOL_RUN(op)                                                                                                   \
+    float *acc = run->acc;                                                                                             \
+    const float *x = run->x;                                                                                           \
+    for (uint32_t left = run->pixels; left > 0; left--, acc += w->block, x += run->pitch) {                            \
+        vfloat32m4_t now = op(load(acc, vl), load(x, vl), vl);                                                         \
+        if (run->taps > 1) now = op(now, load(x + run->tap_pitch, vl), vl);                                            \
+        if (run->taps > 2) now = op(now, load(x + 2 * run->tap_pitch, vl), vl);                                        \
+        __riscv_vse32_v_f32m4(acc, now, vl);                                                                           \
     }
+
+static void pool_max(const struct window *w, const struct window_run *run, size_t vl) {
+    POOL_RUN(xv_max)
+}
+
+static void pool_sum(const struct window *w, const struct window_run *run, size_t vl) {
+    POOL_RUN(xv_add)
 }
 
 /* Taps of one direction that count for the average: those inside the input, or inside the padded input. */
@@ -30,49 +36,28 @@ static int32_t count_taps(int32_t first, int32_t taps, int32_t dilation, int32_t
     return count;
 }
 
-static void pool_average(const struct window *w, const struct window_task *t, size_t vl) {
+static void pool_average(const struct window *w, const struct window_task *t, float *acc, size_t vl) {
     const struct xpu_pool_f32_args *a = w->args;
     int32_t pad = a->count_include_pad;
     int32_t rows = count_taps((int32_t)t->row * a->stride_h - a->pad_top, a->kernel_h, a->dilation_h,
                               pad ? -a->pad_top : 0, a->in_h + (pad ? a->pad_bottom : 0));
-    for (uint32_t i = 0; i < t->pixels; i++) {
+    for (uint32_t i = 0; i < t->pixels; i++, acc += w->block) {
         int32_t columns = count_taps((int32_t)(t->first_pixel + i) * a->stride_w - a->pad_left, a->kernel_w,
                                      a->dilation_w, pad ? -a->pad_left : 0, a->in_w + (pad ? a->pad_right : 0));
-        float *acc = w->acc + i * w->block;
-        vfloat32m4_t sum = __riscv_vle32_v_f32m4(acc, vl);
-        __riscv_vse32_v_f32m4(acc, __riscv_vfdiv_vf_f32m4(sum, (float)(rows * columns), vl), vl);
+        __riscv_vse32_v_f32m4(acc, __riscv_vfdiv_vf_f32m4(load(acc, vl), (float)(rows * columns), vl), vl);
     }
 }
 
-static void pool_finish(const struct window *w, const struct window_task *t, size_t vl) {
-    const struct xpu_pool_f32_args *a = w->args;
-    if (!a->is_max) pool_average(w, t, vl);
-    uint32_t pixel = (t->image * (uint32_t)w->out_h + t->row) * (uint32_t)w->out_w + t->first_pixel;
-    xpu_wait(xpu_store_2d(a->y + 4 * (pixel * (uint32_t)w->channels + t->channel), 4 * w->channels, w->acc,
-                          (int32_t)(4 * w->block), 4 * t->channels, t->pixels));
-}
-
 static void pool_share(const void *args, uint32_t core, uint32_t cores) {
-    static const struct window_actions actions = {pool_start, 0, pool_tap, pool_finish};
     const struct xpu_pool_f32_args a = *(const struct xpu_pool_f32_args *)args;
     struct window w = {
-        .x = a.x,
-        .batch = a.batch,
-        .in_h = a.in_h,
-        .in_w = a.in_w,
-        .channels = a.in_c,
-        .out_h = a.out_h,
-        .out_w = a.out_w,
-        .kernel_h = a.kernel_h,
-        .kernel_w = a.kernel_w,
-        .stride_h = a.stride_h,
-        .stride_w = a.stride_w,
-        .dilation_h = a.dilation_h,
-        .dilation_w = a.dilation_w,
-        .pad_top = a.pad_top,
-        .pad_left = a.pad_left,
-        .actions = &actions,
-        .args = &a,
+        WINDOW_GEOMETRY(&a),
+        .out_c = a.in_c,
+        .channelwise = 1,
+        .taps_together = AT_ONCE,
+        .start = a.is_max ? -__builtin_inff() : 0.0f,
+        .multiply = a.is_max ? pool_max : pool_sum,
+        .finish = a.is_max ? 0 : pool_average,
     };
     window_run(&w, core, cores);
 }

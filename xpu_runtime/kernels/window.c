@@ -1,53 +1,97 @@
 #include "xpu_runtime/kernels/window.h"
 
-enum { MAX_BLOCK = 64, MAX_PIXELS = 64 };
+enum { MOST_PIXELS = 64, MOST_CHANNELS = 64, MOST_DEPTH = 64 };
 
+/* One step of K: taps kw .. kw + taps - 1 of row kh, input channels c .. c + slice - 1. No taps: all is padding. */
 struct step {
-    uint32_t kh, kw, taps;
+    uint32_t kh, kw, taps, c, slice;
+    int first; /* of its task */
 };
 
+/* Where the walk over the tasks [index, last) stands. */
+struct cursor {
+    uint32_t index, last;
+    struct window_task task;
+    struct step step;
+};
+
+/* ---- tile sizes ---- */
+
 static uint32_t floats_needed(struct window *w) {
-    w->segment = (w->pixels - 1) * (uint32_t)w->stride_w + (w->taps - 1) * (uint32_t)w->dilation_w + 1;
-    if (w->taps == 1) w->segment = w->pixels;
-    return w->block * ((1 + w->rows_of_result) * w->pixels + 2 * w->segment + (w->has_extra ? 2 * w->taps : 0)) + 64;
+    uint32_t reach = (w->pixels - 1) * (uint32_t)w->stride_w + (w->taps - 1) * (uint32_t)w->dilation_w + 1;
+    uint32_t result = w->pixels * w->block, weights = w->taps * (w->channelwise ? 1 : w->slice) * w->block;
+    w->segment = w->taps == 1 ? w->pixels : reach;
+    return (w->branch ? 3 : 2) * result + 2 * (w->block + w->segment * w->slice + (w->w ? weights : 0));
 }
 
-static void choose_tiles(struct window *w) {
+/* Makes a tile smaller, what costs least first; 0 when it is as small as can be. */
+static int shrink(struct window *w) {
+    static const struct {
+        uint8_t taps, slice, pixels, block;
+    } least[] = {{1, 16, 16, 32}, {1, 8, 4, 16}, {1, 1, 1, 16}};
+    for (uint32_t i = 0; i < sizeof least / sizeof *least; i++) {
+        if (!w->channelwise && w->taps > least[i].taps) return w->taps = (w->taps + 1) / 2, 1;
+        if (!w->channelwise && w->slice > least[i].slice) return w->slice = (w->slice + 1) / 2, 1;
+        if (w->pixels > least[i].pixels) return w->pixels = (w->pixels + 1) / 2, 1;
+        if (w->taps > least[i].taps) return w->taps = (w->taps + 1) / 2, 1;
+        if (w->block > least[i].block) {
+            w->block -= 16;
+            if (w->channelwise) w->slice = w->block;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static uint32_t count_tasks(struct window *w) {
+    w->tiles = ((uint32_t)w->out_w + w->pixels - 1) / w->pixels;
+    w->blocks = (w->group_out + w->block - 1) / w->block;
+    return (uint32_t)(w->batch * w->out_h) * w->tiles * w->groups * w->blocks;
+}
+
+static void choose_tiles(struct window *w, uint32_t cores) {
     uint32_t available;
     float *lm = lm_floats(&available);
-    w->block = min_u32(((uint32_t)w->channels + 15) / 16 * 16, MAX_BLOCK);
-    w->pixels = min_u32((uint32_t)w->out_w, MAX_PIXELS);
+    w->group_in = (uint32_t)w->in_c / w->groups;
+    w->group_out = (uint32_t)w->out_c / w->groups;
+    w->block = min_u32((w->group_out + 15) / 16 * 16, MOST_CHANNELS);
+    w->pixels = min_u32((uint32_t)w->out_w, MOST_PIXELS);
+    w->slice = w->channelwise ? w->block : min_u32(w->group_in, MOST_DEPTH);
     w->taps = (uint32_t)w->kernel_w;
-    while (floats_needed(w) > available) {
-        if (w->pixels > 8)
-            w->pixels = (w->pixels + 1) / 2;
-        else if (w->taps > 1)
-            w->taps = (w->taps + 1) / 2;
-        else if (w->block > 16)
-            w->block -= 16;
-        else if (w->pixels > 1)
-            w->pixels = (w->pixels + 1) / 2;
-        else
-            xpu_abort(0x77696e64);
+    if (!w->channelwise) {
+        uint32_t taps = w->slice == w->group_in ? MOST_DEPTH / w->slice : 1;
+        w->taps = min_u32(w->taps, taps);
     }
-    w->acc = lm;
-    w->more = w->acc + w->pixels * w->block;
-    w->in[0] = w->more + w->rows_of_result * w->pixels * w->block;
-    w->in[1] = w->in[0] + w->segment * w->block;
-    w->extra[0] = w->in[1] + w->segment * w->block;
-    w->extra[1] = w->extra[0] + (w->has_extra ? w->taps * w->block : 0);
+    while (floats_needed(w) > available) {
+        if (!shrink(w)) xpu_abort(0x77696e64);
+    }
+    while (w->pixels > 8 && count_tasks(w) < cores) w->pixels = (w->pixels + 1) / 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        w->acc[i] = lm;
+        w->x_lm[i] = w->acc[i] + w->pixels * w->block;
+        w->bias_lm[i] = w->x_lm[i] + w->segment * w->slice;
+        w->w_lm[i] = w->bias_lm[i] + w->block;
+        lm = w->w_lm[i] + (w->w ? w->taps * (w->channelwise ? 1 : w->slice) * w->block : 0);
+    }
+    w->branch_lm = lm;
 }
 
-int32_t window_input_row(const struct window *w, const struct window_task *t, uint32_t kh) {
+/* ---- which taps and pixels are inside the image ---- */
+
+/* Input row that kernel row kh reads, or -1 in the padding. */
+static int32_t input_row(const struct window *w, const struct window_task *t, uint32_t kh) {
     int32_t row = (int32_t)t->row * w->stride_h - w->pad_top + (int32_t)kh * w->dilation_h;
     return row >= 0 && row < w->in_h ? row : -1;
 }
 
+/* Input column that tap kw reads for the task's first pixel. */
 static int32_t first_column(const struct window *w, const struct window_task *t, uint32_t kw) {
     return (int32_t)t->first_pixel * w->stride_w - w->pad_left + (int32_t)kw * w->dilation_w;
 }
 
-void window_valid(const struct window *w, const struct window_task *t, uint32_t kw, uint32_t *low, uint32_t *high) {
+/* Output pixels [*low, *high) of the task for which tap kw lies inside the image. */
+static void valid_pixels(const struct window *w, const struct window_task *t, uint32_t kw, uint32_t *low,
+                         uint32_t *high) {
     int32_t first = first_column(w, t, kw);
     int32_t begin = first >= 0 ? 0 : (-first + w->stride_w - 1) / w->stride_w;
     int32_t end = first >= w->in_w ? 0 : (w->in_w - 1 - first) / w->stride_w + 1;
@@ -55,92 +99,194 @@ void window_valid(const struct window *w, const struct window_task *t, uint32_t 
     *low = min_u32((uint32_t)begin, *high);
 }
 
-/* The first step at or behind *s whose kernel row lies inside the image; 0 when there is none. */
-static int skip_padding(const struct window *w, const struct window_task *t, struct step *s) {
-    if (s->kw >= (uint32_t)w->kernel_w) {
-        s->kw = 0;
-        s->kh++;
-    }
-    while (s->kh < (uint32_t)w->kernel_h && window_input_row(w, t, s->kh) < 0) {
-        s->kw = 0;
-        s->kh++;
-    }
-    s->taps = min_u32(w->taps, (uint32_t)w->kernel_w - s->kw);
+/* ---- the walk ---- */
+
+/* Goes on to the first kernel row inside the image; 0 when there is none. */
+static int enter_row(const struct window *w, struct cursor *at) {
+    struct step *s = &at->step;
+    while (s->kh < (uint32_t)w->kernel_h && input_row(w, &at->task, s->kh) < 0) s->kh++;
     return s->kh < (uint32_t)w->kernel_h;
 }
 
-static xpu_ticket load_step(const struct window *w, const struct window_task *t, const struct step *s, uint32_t half,
-                            xpu_ticket before) {
-    int32_t row = window_input_row(w, t, s->kh), left = first_column(w, t, s->kw), pitch = 1, begin, end;
+static void size_step(const struct window *w, struct cursor *at) {
+    struct step *s = &at->step;
+    s->taps = min_u32(w->taps, (uint32_t)w->kernel_w - s->kw);
+    s->slice = w->channelwise ? at->task.channels : min_u32(w->slice, w->group_in - s->c);
+}
+
+static void begin_task(const struct window *w, struct cursor *at) {
+    uint32_t channel_tiles = w->groups * w->blocks, rest = at->index % channel_tiles,
+             pixels = at->index / channel_tiles;
+    struct window_task *t = &at->task;
+    t->group = rest / w->blocks;
+    t->channel = rest % w->blocks * w->block;
+    t->channels = min_u32(w->block, w->group_out - t->channel);
+    t->first_pixel = pixels % w->tiles * w->pixels;
+    t->pixels = min_u32(w->pixels, (uint32_t)w->out_w - t->first_pixel);
+    t->row = pixels / w->tiles % (uint32_t)w->out_h;
+    t->image = pixels / w->tiles / (uint32_t)w->out_h;
+    at->step = (struct step){.first = 1};
+    if (enter_row(w, at)) size_step(w, at);
+}
+
+/* To the next step, if need be of the next task; 0 behind the last. */
+static int advance(const struct window *w, struct cursor *at) {
+    struct step *s = &at->step;
+    if (s->taps > 0) {
+        s->first = 0;
+        s->c += s->slice;
+        if (w->channelwise || s->c >= w->group_in) {
+            s->c = 0;
+            s->kw += s->taps;
+        }
+        if (s->kw >= (uint32_t)w->kernel_w) {
+            s->kw = 0;
+            s->kh++;
+        }
+        if (enter_row(w, at)) {
+            size_step(w, at);
+            return 1;
+        }
+    }
+    if (++at->index >= at->last) return 0;
+    begin_task(w, at);
+    return 1;
+}
+
+/* ---- transfers ---- */
+
+/* Offset in floats of the task's first result in y and branch. */
+static uint32_t result_offset(const struct window *w, const struct window_task *t) {
+    uint32_t pixel = (t->image * (uint32_t)w->out_h + t->row) * (uint32_t)w->out_w + t->first_pixel;
+    return pixel * (uint32_t)w->out_c + t->group * w->group_out + t->channel;
+}
+
+/* The step's inputs: input pixels from `left` on, or where a step is one tap, only those that output pixels read. */
+static xpu_ticket load_inputs(const struct window *w, const struct window_task *t, const struct step *s, float *lm,
+                              xpu_ticket before) {
+    int32_t left = first_column(w, t, s->kw), pitch = 1, begin, end;
     uint32_t slot;
     if (w->taps == 1) {
         uint32_t low, high;
-        window_valid(w, t, s->kw, &low, &high);
+        valid_pixels(w, t, s->kw, &low, &high);
         pitch = w->stride_w;
         begin = left + (int32_t)low * pitch;
         end = begin + (int32_t)(high - low);
         slot = low;
     } else {
+        int32_t reach = (int32_t)(t->pixels - 1) * w->stride_w + (int32_t)(s->taps - 1) * w->dilation_w + 1;
         begin = max_i32(left, 0);
-        end = min_i32(left + (int32_t)(t->pixels - 1) * w->stride_w + (int32_t)(s->taps - 1) * w->dilation_w + 1,
-                      w->in_w);
+        end = min_i32(left + reach, w->in_w);
         slot = (uint32_t)(begin - left);
     }
-    xpu_ticket ticket = before;
-    if (end > begin) {
-        uint32_t pixel = (t->image * (uint32_t)w->in_h + (uint32_t)row) * (uint32_t)w->in_w + (uint32_t)begin;
-        ticket = xpu_load_2d(w->in[half] + slot * w->block, (int32_t)(4 * w->block),
-                             w->x + 4 * (pixel * (uint32_t)w->channels + t->channel), 4 * pitch * w->channels,
-                             4 * t->channels, (uint32_t)(end - begin));
-    }
-    if (w->has_extra) ticket = w->actions->load(w, t, s->kh, s->kw, s->taps, w->extra[half]);
-    return ticket;
+    if (end <= begin) return before;
+    uint32_t channel = w->channelwise ? t->channel : t->group * w->group_in + s->c;
+    uint32_t row = (uint32_t)(input_row(w, t, s->kh) * w->in_w + begin);
+    return xpu_load_2d(lm + slot * s->slice, (int32_t)(4 * s->slice),
+                       w->x + 4 * (t->image * w->x_image + row * (uint32_t)w->in_c + channel), 4 * pitch * w->in_c,
+                       4 * s->slice, (uint32_t)(end - begin));
 }
 
-static void compute_step(const struct window *w, const struct window_task *t, const struct step *s, uint32_t half,
-                         size_t vl) {
-    uint32_t pitch = (w->taps == 1 ? 1 : (uint32_t)w->stride_w) * w->block;
-    for (uint32_t tap = 0; tap < s->taps; tap++) {
-        uint32_t low, high;
-        window_valid(w, t, s->kw + tap, &low, &high);
-        w->actions->tap(w, t, w->in[half] + tap * (uint32_t)w->dilation_w * w->block, pitch, low, high,
-                        w->extra[half] + tap * w->block, vl);
+/* The step's weights: `block` floats in LM for each k. */
+static xpu_ticket load_weights(const struct window *w, const struct window_task *t, const struct step *s, float *lm) {
+    uint32_t depth = w->channelwise ? 1 : w->group_in, slice = w->channelwise ? 1 : s->slice;
+    uint32_t tap = (t->group * (uint32_t)w->kernel_h + s->kh) * (uint32_t)w->kernel_w + s->kw;
+    uint32_t from = t->image * w->w_image + (tap * depth + s->c) * w->w_pitch + t->channel;
+    return xpu_load_2d(lm, (int32_t)(4 * w->block), w->w + 4 * from, (int32_t)(4 * w->w_pitch), 4 * t->channels,
+                       s->taps * slice);
+}
+
+/* Queues the operands of a step into buffers `half`; the last ticket, or `before` where there is nothing to load. */
+static xpu_ticket load_step(const struct window *w, const struct cursor *at, uint32_t half, xpu_ticket before) {
+    const struct window_task *t = &at->task;
+    if (at->step.first && w->bias) {
+        before =
+            GM2LM(w->bias_lm[at->index & 1], w->bias + 4 * (t->group * w->group_out + t->channel), 4 * t->channels);
+    }
+    if (at->step.taps == 0) return before;
+    before = load_inputs(w, t, &at->step, w->x_lm[half], before);
+    return w->w ? load_weights(w, t, &at->step, w->w_lm[half]) : before;
+}
+
+/* ---- computing ---- */
+
+static void start_task(const struct window *w, const struct cursor *at, size_t vl) {
+    float *acc = w->acc[at->index & 1];
+    vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(w->start, vl);
+    if (w->bias) start = __riscv_vle32_v_f32m4(w->bias_lm[at->index & 1], vl);
+    for (uint32_t i = 0; i < at->task.pixels; i++, acc += w->block) __riscv_vse32_v_f32m4(acc, start, vl);
+}
+
+static void multiply(const struct window *w, struct window_run run, uint32_t low, uint32_t high, size_t vl) {
+    if (low >= high) return;
+    run.acc += low * w->block;
+    run.x += low * run.pitch;
+    run.pixels = high - low;
+    w->multiply(w, &run, vl);
+}
+
+/* Several taps together where all of them are inside the image, one by one elsewhere. */
+static void compute_step(const struct window *w, const struct cursor *at, uint32_t half, size_t vl) {
+    const struct step *s = &at->step;
+    struct window_run run = {.acc = w->acc[at->index & 1], .x = w->x_lm[half], .w = w->w_lm[half], .slice = s->slice};
+    uint32_t w_tap = (w->channelwise ? 1 : s->slice) * w->block, together;
+    run.pitch = (w->taps == 1 ? 1 : (uint32_t)w->stride_w) * s->slice;
+    run.tap_pitch = (uint32_t)w->dilation_w * s->slice;
+    for (uint32_t tap = 0; tap < s->taps; tap += together) {
+        uint32_t low, high, ignored;
+        together = min_u32(w->taps_together, s->taps - tap);
+        valid_pixels(w, &at->task, s->kw + tap, &low, &ignored);
+        valid_pixels(w, &at->task, s->kw + tap + together - 1, &ignored, &high);
+        if (low >= high) low = high = at->task.pixels;
+        run.taps = together;
+        multiply(w, run, low, high, vl);
+        for (uint32_t i = 0; i < together; i++, run.x += run.tap_pitch, run.w += w_tap) {
+            if (together == 1 && low < high) continue;
+            uint32_t from, to;
+            run.taps = 1;
+            valid_pixels(w, &at->task, s->kw + tap + i, &from, &to);
+            multiply(w, run, from, min_u32(to, low), vl);
+            multiply(w, run, from > high ? from : high, to, vl);
+        }
     }
 }
 
-static void run_task(const struct window *w, const struct window_task *t) {
-    size_t vl = __riscv_vsetvl_e32m4(t->channels);
-    struct step now = {0, 0, 0};
-    xpu_ticket loaded = {XPU_COUNTER_CALL, 0};
-    int more = skip_padding(w, t, &now);
-    if (more) loaded = load_step(w, t, &now, 0, loaded);
-    w->actions->start(w, t, vl);
-    for (uint32_t half = 0; more; half ^= 1) {
-        struct step next = now;
-        xpu_ticket ready = loaded;
-        next.kw += next.taps;
-        more = skip_padding(w, t, &next);
-        if (more) loaded = load_step(w, t, &next, half ^ 1, ready);
-        xpu_wait(ready);
-        compute_step(w, t, &now, half, vl);
-        now = next;
-    }
-    w->actions->finish(w, t, vl);
+/* Ends a task; returns the ticket of its store. */
+static xpu_ticket finish_task(const struct window *w, const struct cursor *at, xpu_ticket branch, size_t vl) {
+    const struct window_task *t = &at->task;
+    float *acc = w->acc[at->index & 1];
+    if (w->finish) w->finish(w, t, acc, vl);
+    if (w->branch) xpu_wait(branch);
+    apply_epilogue(acc, w->branch ? w->branch_lm : 0, t->pixels * w->block, &w->epilogue);
+    return xpu_store_2d(w->y + 4 * result_offset(w, t), 4 * w->out_c, acc, (int32_t)(4 * w->block), 4 * t->channels,
+                        t->pixels);
 }
 
 void window_run(struct window *w, uint32_t core, uint32_t cores) {
-    choose_tiles(w);
-    uint32_t blocks = ((uint32_t)w->channels + w->block - 1) / w->block;
-    uint32_t tiles = ((uint32_t)w->out_w + w->pixels - 1) / w->pixels;
-    uint32_t first, last;
-    partition(core, cores, (uint32_t)(w->batch * w->out_h) * tiles * blocks, 1, &first, &last);
-    for (uint32_t i = first; i < last; i++) {
-        uint32_t row = i / (tiles * blocks), rest = i % (tiles * blocks);
-        struct window_task t = {.image = row / (uint32_t)w->out_h, .row = row % (uint32_t)w->out_h};
-        t.first_pixel = rest / blocks * w->pixels;
-        t.pixels = min_u32(w->pixels, (uint32_t)w->out_w - t.first_pixel);
-        t.channel = rest % blocks * w->block;
-        t.channels = min_u32(w->block, (uint32_t)w->channels - t.channel);
-        run_task(w, &t);
+    struct cursor now;
+    choose_tiles(w, cores);
+    partition(core, cores, count_tasks(w), 1, &now.index, &now.last);
+    if (now.index >= now.last) return;
+    begin_task(w, &now);
+    xpu_ticket none = {XPU_COUNTER_CALL, 0}, loaded = load_step(w, &now, 0, none), stored[2] = {none, none};
+    xpu_ticket branch = none;
+    for (uint32_t half = 0, more = 1; more; half ^= 1) {
+        struct cursor next = now;
+        xpu_ticket ready = loaded;
+        size_t vl = __riscv_vsetvl_e32m4(now.task.channels);
+        more = (uint32_t)advance(w, &next);
+        if (more) loaded = load_step(w, &next, half ^ 1, ready);
+        if (now.step.first && w->branch) {
+            branch = xpu_load_2d(w->branch_lm, (int32_t)(4 * w->block), w->branch + 4 * result_offset(w, &now.task),
+                                 4 * w->out_c, 4 * now.task.channels, now.task.pixels);
+        }
+        xpu_wait(ready);
+        if (now.step.first) {
+            xpu_wait(stored[now.index & 1]);
+            start_task(w, &now, vl);
+        }
+        compute_step(w, &now, half, vl);
+        if (!more || next.index != now.index) stored[now.index & 1] = finish_task(w, &now, branch, vl);
+        now = next;
     }
 }

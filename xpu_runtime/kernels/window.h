@@ -1,50 +1,65 @@
 /*
- * Sliding windows that treat each channel alone: pooling and depthwise convolution. A task is some neighbouring output
- * pixels of one row by a block of channels; its accumulators stand in LM. The window is walked in (kh, kw) order in
- * steps of some taps of one kernel row, the next step's inputs being loaded meanwhile. Taps in the padding are skipped.
+ * Sliding windows in float32 on the cores: convolution, depthwise convolution, pooling, and matrix products as 1x1
+ * windows.
+ *
+ * A task is some neighbouring output pixels of one row by a block of output channels; its accumulators stand in LM.
+ * Its window is walked in steps, in the canonical order (kh, kw, c): a step is some taps of one kernel row with all
+ * channels, or one tap with a slice of the channels. The next step's operands, also those of the next task, come by DMA
+ * while a step is computed, and a task's result leaves while the next task runs. Taps in the padding are skipped.
  */
 #ifndef XPU_KERNELS_WINDOW_H
 #define XPU_KERNELS_WINDOW_H
 
-#include "xpu_runtime/kernels/common.h"
+#include "xpu_runtime/kernels/epilogue.h"
 
-struct window_task {
-    uint32_t image, row, first_pixel, pixels, channel, channels;
+/* Taps of some output pixels that all lie inside the image: acc[i * block ..] gets x[i * pitch ..] of each tap. */
+struct window_run {
+    float *acc;
+    const float *x, *w; /* of the first pixel and tap; w: `block` floats for each k */
+    uint32_t pixels, pitch, taps, tap_pitch, slice;
 };
 
-struct window;
-
-/* What differs between kernels. `extra` is room in LM for what a tap needs besides inputs (weights). */
-struct window_actions {
-    void (*start)(const struct window *w, const struct window_task *t, size_t vl);
-    /* Queues the extra data of taps kw .. kw + taps - 1 of row kh into `extra`; may be NULL. */
-    xpu_ticket (*load)(const struct window *w, const struct window_task *t, uint32_t kh, uint32_t kw, uint32_t taps,
-                       float *extra);
-    /* acc[pixel] with x[pixel * pitch] for pixels low .. high - 1; extra: this tap's `block` floats. */
-    void (*tap)(const struct window *w, const struct window_task *t, const float *x, uint32_t pitch, uint32_t low,
-                uint32_t high, const float *extra, size_t vl);
-    void (*finish)(const struct window *w, const struct window_task *t, size_t vl);
+struct window_task {
+    uint32_t image, row, first_pixel, pixels, group, channel, channels; /* channel: in its group */
 };
 
 struct window {
-    uint32_t x; /* device address of the input, NHWC */
-    int32_t batch, in_h, in_w, channels, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w,
-        pad_top, pad_left;
-    const struct window_actions *actions;
-    const void *args;        /* of the kernel */
-    uint32_t rows_of_result; /* how many arrays of pixels x block the kernel keeps besides acc */
-    uint32_t has_extra;      /* 1: taps have extra data */
-    /* chosen by window_run */
-    uint32_t pixels, block, taps, segment;
-    float *acc, *more, *in[2], *extra[2];
+    /* Device addresses; images are channel last; 0 where there is none. */
+    uint32_t x, w, bias, branch, y;
+    int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h, stride_w, dilation_h,
+        dilation_w, pad_top, pad_left;
+    /* Each output channel has an input channel of its own; else those of a group share the group's input channels. */
+    uint32_t channelwise, groups;
+    uint32_t x_image;          /* floats from one image of x to the next */
+    uint32_t w_pitch, w_image; /* floats from one k of the weights to the next, from one image's weights to the next */
+    uint32_t taps_together;    /* how many taps of a row `multiply` takes at most */
+    float start;               /* accumulators start from the bias or this */
+    struct epilogue epilogue;
+    const void *args; /* of the kernel */
+    void (*multiply)(const struct window *w, const struct window_run *run, size_t vl);
+    /* Works on the accumulators before the epilogue; may be NULL. */
+    void (*finish)(const struct window *w, const struct window_task *t, float *acc, size_t vl);
+
+    /* Chosen by window_run. */
+    uint32_t group_in, group_out;  /* channels of a group; channelwise: group_in is that of a task */
+    uint32_t pixels, block;        /* of a task; block: output channels, a multiple of 16 */
+    uint32_t taps, slice, segment; /* of a step; segment: input pixels */
+    uint32_t tiles, blocks;        /* tasks along a row, along the channels of a group */
+    float *acc[2], *branch_lm, *bias_lm[2], *x_lm[2], *w_lm[2];
 };
+
+/* The geometry of a convolution's or pooling's arguments. */
+#define WINDOW_GEOMETRY(a)                                                                                             \
+    .x = (a)->x, .y = (a)->y, .batch = (a)->batch, .in_h = (a)->in_h, .in_w = (a)->in_w, .in_c = (a)->in_c,            \
+    .out_h = (a)->out_h, .out_w = (a)->out_w, .kernel_h = (a)->kernel_h, .kernel_w = (a)->kernel_w,                    \
+    .stride_h = (a)->stride_h, .stride_w = (a)->stride_w, .dilation_h = (a)->dilation_h,                               \
+    .dilation_w = (a)->dilation_w, .pad_top = (a)->pad_top, .pad_left = (a)->pad_left, .groups = 1, .args = (a),       \
+    .x_image = (uint32_t)((a)->in_h * (a)->in_w * (a)->in_c)
 
 /* Runs the share of `core` of all tasks. */
 void window_run(struct window *w, uint32_t core, uint32_t cores);
 
-/* Input columns of tap kw: output pixels [*low, *high) of the task read inside the image. */
-void window_valid(const struct window *w, const struct window_task *t, uint32_t kw, uint32_t *low, uint32_t *high);
-/* The same of rows: how many taps of the column of the window lie inside the image. */
-int32_t window_input_row(const struct window *w, const struct window_task *t, uint32_t kh);
+/* The multiply of products: acc += x * w in order of k, neighbouring taps being one run of k. */
+void window_multiply(const struct window *w, const struct window_run *run, size_t vl);
 
 #endif

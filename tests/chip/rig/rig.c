@@ -64,8 +64,9 @@ int rig_open(rig *r, const char *chip, random_source *random) {
     memset(r, 0, sizeof *r);
     BENCH_OPEN(ir);
     r->random = random;
-    if (xpu_chip_load(ir.arena, "configs/chip", chip, &r->chip, &ir.diags) != XPU_OK) return 0;
-    r->device = xpu_func_driver.create(&r->chip, &ir.diags);
+    if (xpu_chip_load(ir.arena, "configs/chip", chip, &r->chip, &ir.diags) == XPU_OK)
+        r->device = xpu_func_driver.create(&r->chip, &ir.diags);
+    bench_print(&ir);
     bench_close(&ir);
     if (!r->device || !load_program(r)) return 0;
     r->regions[RIG_L3] = (rig_region){.base = XPU_L3_BASE, .bytes = r->chip.l3_bytes};
