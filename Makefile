@@ -202,7 +202,7 @@ $(BUILD)/tests/fuzz/hostile: $(FUZZ_O) $(TEST_LIB) $(LIBALL)
 	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
 .PHONY: hostile
 hostile:
-	$(Q)$(MAKE) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
+	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
 tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) hostile
 test: all tests
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
