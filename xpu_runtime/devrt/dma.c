@@ -8,35 +8,37 @@ struct ring {
 
 static struct ring loads, stores;
 
-/* A ring's next descriptor, once the one that used the slot before is done. */
-static uint32_t *next_slot(struct ring *ring, uint32_t counter) {
-    if (ring->issued >= XPU_RING) xpu_wait((xpu_ticket){counter, ring->issued - XPU_RING + 1});
-    return ring->words[ring->issued % XPU_RING];
-}
-
-static xpu_ticket copy_2d(struct ring *ring, uint32_t engine, uint32_t counter, uint32_t target, int32_t target_stride,
-                          uint32_t source, int32_t source_stride, uint32_t row_bytes, uint32_t rows) {
-    uint32_t *words = next_slot(ring, counter);
-    xpu_desc_copy copy = {
-        .layer = xpu_reg_load(XPU_REG_LAYER) >> 16,
+/* What all copies of a ring have in common. */
+static void prepare(uint32_t *words, uint32_t counter) {
+    const xpu_desc_copy copy = {
         .wait0 = XPU_NO_COUNTER,
         .wait1 = XPU_NO_COUNTER,
         .signal = counter,
         .signal_add = 1,
-        .src = source,
-        .dst = target,
         .src_type = XPU_TYPE_I32,
         .dst_type = XPU_TYPE_I32,
         .size0 = 1,
         .size1 = 1,
-        .size2 = rows,
-        .size3 = row_bytes / 4,
-        .src_stride2 = source_stride,
         .src_stride3 = 4,
-        .dst_stride2 = target_stride,
         .dst_stride3 = 4,
     };
     xpu_desc_copy_pack(words, &copy);
+}
+
+static xpu_ticket copy_2d(struct ring *ring, uint32_t engine, uint32_t counter, uint32_t target, int32_t target_stride,
+                          uint32_t source, int32_t source_stride, uint32_t row_bytes, uint32_t rows) {
+    uint32_t *words = ring->words[ring->issued % XPU_RING];
+    if (ring->issued < XPU_RING)
+        prepare(words, counter);
+    else
+        xpu_wait((xpu_ticket){counter, ring->issued - XPU_RING + 1});
+    xpu_desc_copy_set_layer(words, xpu_reg_load(XPU_REG_LAYER) >> 16);
+    xpu_desc_copy_set_src(words, source);
+    xpu_desc_copy_set_dst(words, target);
+    xpu_desc_copy_set_size2(words, rows);
+    xpu_desc_copy_set_size3(words, row_bytes / 4);
+    xpu_desc_copy_set_src_stride2(words, source_stride);
+    xpu_desc_copy_set_dst_stride2(words, target_stride);
     xpu_enqueue(engine, words, 1);
     ring->issued++;
     return (xpu_ticket){counter, ring->issued};

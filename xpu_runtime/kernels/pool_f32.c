@@ -36,7 +36,7 @@ static int32_t count_taps(int32_t first, int32_t taps, int32_t dilation, int32_t
     return count;
 }
 
-static void pool_average(const struct window *w, const struct window_task *t, float *acc, size_t vl) {
+static void pool_average(const struct window *w, const struct window_task *t, float *acc) {
     const struct xpu_pool_f32_args *a = w->args;
     int32_t pad = a->count_include_pad;
     int32_t rows = count_taps((int32_t)t->row * a->stride_h - a->pad_top, a->kernel_h, a->dilation_h,
@@ -44,7 +44,11 @@ static void pool_average(const struct window *w, const struct window_task *t, fl
     for (uint32_t i = 0; i < t->pixels; i++, acc += w->block) {
         int32_t columns = count_taps((int32_t)(t->first_pixel + i) * a->stride_w - a->pad_left, a->kernel_w,
                                      a->dilation_w, pad ? -a->pad_left : 0, a->in_w + (pad ? a->pad_right : 0));
-        __riscv_vse32_v_f32m4(acc, __riscv_vfdiv_vf_f32m4(load(acc, vl), (float)(rows * columns), vl), vl);
+        for (uint32_t c = 0; c < t->channels;) {
+            size_t vl = __riscv_vsetvl_e32m4(t->channels - c);
+            __riscv_vse32_v_f32m4(acc + c, __riscv_vfdiv_vf_f32m4(load(acc + c, vl), (float)(rows * columns), vl), vl);
+            c += (uint32_t)vl;
+        }
     }
 }
 

@@ -1,6 +1,13 @@
 #include "xpu_runtime/kernels/window.h"
 
-enum { MOST_PIXELS = 64, MOST_CHANNELS = 64, MOST_DEPTH = 64 };
+enum {
+    VECTOR = 64, /* channels of one vector */
+    MOST_PIXELS = 64,
+    MOST_DEPTH = 64,
+    MOST_CHANNELS = 256,    /* channelwise: of a task of few pixels */
+    MOST_RESULTS = 64 * 64, /* channelwise: of a task */
+    LEAST_PIXELS = 8        /* that a task is cut to so that all cores have one */
+};
 
 /* One step of K: taps kw .. kw + taps - 1 of row kh, input channels c .. c + slice - 1. No taps: all is padding. */
 struct step {
@@ -24,21 +31,24 @@ static uint32_t floats_needed(struct window *w) {
     return (w->branch ? 3 : 2) * result + 2 * (w->block + w->segment * w->slice + (w->w ? weights : 0));
 }
 
+static int set_block(struct window *w, uint32_t block) {
+    w->block = (block + 15) / 16 * 16;
+    if (w->channelwise) w->slice = w->block;
+    return 1;
+}
+
 /* Makes a tile smaller, what costs least first; 0 when it is as small as can be. */
 static int shrink(struct window *w) {
     static const struct {
         uint8_t taps, slice, pixels, block;
     } least[] = {{1, 16, 16, 32}, {1, 8, 4, 16}, {1, 1, 1, 16}};
+    if (w->block > VECTOR) return set_block(w, w->block - VECTOR);
     for (uint32_t i = 0; i < sizeof least / sizeof *least; i++) {
         if (!w->channelwise && w->taps > least[i].taps) return w->taps = (w->taps + 1) / 2, 1;
         if (!w->channelwise && w->slice > least[i].slice) return w->slice = (w->slice + 1) / 2, 1;
         if (w->pixels > least[i].pixels) return w->pixels = (w->pixels + 1) / 2, 1;
         if (w->taps > least[i].taps) return w->taps = (w->taps + 1) / 2, 1;
-        if (w->block > least[i].block) {
-            w->block -= 16;
-            if (w->channelwise) w->slice = w->block;
-            return 1;
-        }
+        if (w->block > least[i].block) return set_block(w, w->block - 16);
     }
     return 0;
 }
@@ -49,13 +59,26 @@ static uint32_t count_tasks(struct window *w) {
     return (uint32_t)(w->batch * w->out_h) * w->tiles * w->groups * w->blocks;
 }
 
+/* Smaller tasks where there would be fewer than cores. */
+static void share_out(struct window *w, uint32_t cores) {
+    while (count_tasks(w) < cores) {
+        if (w->block > VECTOR)
+            set_block(w, round_down(w->block - 1, VECTOR));
+        else if (w->pixels > LEAST_PIXELS)
+            w->pixels = (w->pixels + 1) / 2;
+        else
+            break;
+    }
+}
+
 static void choose_tiles(struct window *w, uint32_t cores) {
     uint32_t available;
     float *lm = lm_floats(&available);
     w->group_in = (uint32_t)w->in_c / w->groups;
     w->group_out = (uint32_t)w->out_c / w->groups;
-    w->block = min_u32((w->group_out + 15) / 16 * 16, MOST_CHANNELS);
     w->pixels = min_u32((uint32_t)w->out_w, MOST_PIXELS);
+    w->block = w->channelwise ? min_u32(round_down(MOST_RESULTS / w->pixels, VECTOR), MOST_CHANNELS) : VECTOR;
+    w->block = min_u32((w->group_out + 15) / 16 * 16, w->block);
     w->slice = w->channelwise ? w->block : min_u32(w->group_in, MOST_DEPTH);
     w->taps = (uint32_t)w->kernel_w;
     if (!w->channelwise) {
@@ -65,7 +88,7 @@ static void choose_tiles(struct window *w, uint32_t cores) {
     while (floats_needed(w) > available) {
         if (!shrink(w)) xpu_abort(0x77696e64);
     }
-    while (w->pixels > 8 && count_tasks(w) < cores) w->pixels = (w->pixels + 1) / 2;
+    share_out(w, cores);
     for (uint32_t i = 0; i < 2; i++) {
         w->acc[i] = lm;
         w->x_lm[i] = w->acc[i] + w->pixels * w->block;
@@ -92,9 +115,9 @@ static int32_t first_column(const struct window *w, const struct window_task *t,
 /* Output pixels [*low, *high) of the task for which tap kw lies inside the image. */
 static void valid_pixels(const struct window *w, const struct window_task *t, uint32_t kw, uint32_t *low,
                          uint32_t *high) {
-    int32_t first = first_column(w, t, kw);
+    int32_t first = first_column(w, t, kw), last = first + (int32_t)(t->pixels - 1) * w->stride_w;
     int32_t begin = first >= 0 ? 0 : (-first + w->stride_w - 1) / w->stride_w;
-    int32_t end = first >= w->in_w ? 0 : (w->in_w - 1 - first) / w->stride_w + 1;
+    int32_t end = last < w->in_w ? (int32_t)t->pixels : first >= w->in_w ? 0 : (w->in_w - 1 - first) / w->stride_w + 1;
     *high = (uint32_t)max_i32(min_i32(end, (int32_t)t->pixels), 0);
     *low = min_u32((uint32_t)begin, *high);
 }
@@ -210,52 +233,75 @@ static xpu_ticket load_step(const struct window *w, const struct cursor *at, uin
 
 /* ---- computing ---- */
 
-static void start_task(const struct window *w, const struct cursor *at, size_t vl) {
-    float *acc = w->acc[at->index & 1];
-    vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(w->start, vl);
-    if (w->bias) start = __riscv_vle32_v_f32m4(w->bias_lm[at->index & 1], vl);
-    for (uint32_t i = 0; i < at->task.pixels; i++, acc += w->block) __riscv_vse32_v_f32m4(acc, start, vl);
+static void start_task(const struct window *w, const struct cursor *at) {
+    for (uint32_t c = 0; c < at->task.channels; c += VECTOR) {
+        size_t vl = __riscv_vsetvl_e32m4(at->task.channels - c);
+        float *acc = w->acc[at->index & 1] + c;
+        vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(w->start, vl);
+        if (w->bias) start = __riscv_vle32_v_f32m4(w->bias_lm[at->index & 1] + c, vl);
+        for (uint32_t i = at->task.pixels; i > 0; i--, acc += w->block) __riscv_vse32_v_f32m4(acc, start, vl);
+    }
 }
 
-static void multiply(const struct window *w, struct window_run run, uint32_t low, uint32_t high, size_t vl) {
-    if (low >= high) return;
-    run.acc += low * w->block;
-    run.x += low * run.pitch;
-    run.pixels = high - low;
-    w->multiply(w, &run, vl);
+/* `count` pixels of the task from `first` on. */
+static void multiply(const struct window *w, const struct cursor *at, const struct window_run *run, uint32_t first,
+                     uint32_t count) {
+    struct window_run part = *run;
+    part.acc += first * w->block;
+    part.x += first * run->pitch;
+    part.pixels = count;
+    for (uint32_t c = 0; c < at->task.channels; c += VECTOR) {
+        w->multiply(w, &part, __riscv_vsetvl_e32m4(at->task.channels - c));
+        part.acc += VECTOR;
+        part.x += VECTOR;
+        part.w += VECTOR;
+    }
 }
 
-/* Several taps together where all of them are inside the image, one by one elsewhere. */
-static void compute_step(const struct window *w, const struct cursor *at, uint32_t half, size_t vl) {
+/* Pixels [pixel, end) for which not all of the run's taps, from kw on, are inside the image: those that are. */
+static void multiply_edge(const struct window *w, const struct cursor *at, const struct window_run *run, uint32_t kw,
+                          uint32_t w_tap, uint32_t pixel, uint32_t end) {
+    for (; pixel < end; pixel++) {
+        struct window_run part = *run;
+        int32_t column = first_column(w, &at->task, kw) + (int32_t)pixel * w->stride_w;
+        for (; part.taps > 0 && column < 0; part.taps--, column += w->dilation_w) {
+            part.x += run->tap_pitch;
+            part.w += w_tap;
+        }
+        while (part.taps > 0 && column + (int32_t)(part.taps - 1) * w->dilation_w >= w->in_w) part.taps--;
+        if (part.taps > 0) multiply(w, at, &part, pixel, 1);
+    }
+}
+
+static void compute_step(const struct window *w, const struct cursor *at, uint32_t half) {
     const struct step *s = &at->step;
     struct window_run run = {.acc = w->acc[at->index & 1], .x = w->x_lm[half], .w = w->w_lm[half], .slice = s->slice};
-    uint32_t w_tap = (w->channelwise ? 1 : s->slice) * w->block, together;
+    uint32_t w_tap = (w->channelwise ? 1 : s->slice) * w->block;
     run.pitch = (w->taps == 1 ? 1 : (uint32_t)w->stride_w) * s->slice;
     run.tap_pitch = (uint32_t)w->dilation_w * s->slice;
-    for (uint32_t tap = 0; tap < s->taps; tap += together) {
-        uint32_t low, high, ignored;
-        together = min_u32(w->taps_together, s->taps - tap);
-        valid_pixels(w, &at->task, s->kw + tap, &low, &ignored);
-        valid_pixels(w, &at->task, s->kw + tap + together - 1, &ignored, &high);
-        if (low >= high) low = high = at->task.pixels;
-        run.taps = together;
-        multiply(w, run, low, high, vl);
-        for (uint32_t i = 0; i < together; i++, run.x += run.tap_pitch, run.w += w_tap) {
-            if (together == 1 && low < high) continue;
-            uint32_t from, to;
-            run.taps = 1;
-            valid_pixels(w, &at->task, s->kw + tap + i, &from, &to);
-            multiply(w, run, from, min_u32(to, low), vl);
-            multiply(w, run, from > high ? from : high, to, vl);
+    for (uint32_t tap = 0; tap < s->taps; tap += run.taps) {
+        uint32_t kw = s->kw + tap, low, high, ignored;
+        run.taps = min_u32(w->taps_together, s->taps - tap);
+        valid_pixels(w, &at->task, kw, &low, &ignored);
+        valid_pixels(w, &at->task, kw + run.taps - 1, &ignored, &high);
+        if (low < high)
+            multiply(w, at, &run, low, high - low);
+        else
+            low = high = at->task.pixels;
+        if (run.taps > 1) {
+            multiply_edge(w, at, &run, kw, w_tap, 0, low);
+            multiply_edge(w, at, &run, kw, w_tap, high, at->task.pixels);
         }
+        run.x += run.taps * run.tap_pitch;
+        run.w += run.taps * w_tap;
     }
 }
 
 /* Ends a task; returns the ticket of its store. */
-static xpu_ticket finish_task(const struct window *w, const struct cursor *at, xpu_ticket branch, size_t vl) {
+static xpu_ticket finish_task(const struct window *w, const struct cursor *at, xpu_ticket branch) {
     const struct window_task *t = &at->task;
     float *acc = w->acc[at->index & 1];
-    if (w->finish) w->finish(w, t, acc, vl);
+    if (w->finish) w->finish(w, t, acc);
     if (w->branch) xpu_wait(branch);
     apply_epilogue(acc, w->branch ? w->branch_lm : 0, t->pixels * w->block, &w->epilogue);
     return xpu_store_2d(w->y + 4 * result_offset(w, t), 4 * w->out_c, acc, (int32_t)(4 * w->block), 4 * t->channels,
@@ -273,7 +319,6 @@ void window_run(struct window *w, uint32_t core, uint32_t cores) {
     for (uint32_t half = 0, more = 1; more; half ^= 1) {
         struct cursor next = now;
         xpu_ticket ready = loaded;
-        size_t vl = __riscv_vsetvl_e32m4(now.task.channels);
         more = (uint32_t)advance(w, &next);
         if (more) loaded = load_step(w, &next, half ^ 1, ready);
         if (now.step.first && w->branch) {
@@ -283,10 +328,10 @@ void window_run(struct window *w, uint32_t core, uint32_t cores) {
         xpu_wait(ready);
         if (now.step.first) {
             xpu_wait(stored[now.index & 1]);
-            start_task(w, &now, vl);
+            start_task(w, &now);
         }
-        compute_step(w, &now, half, vl);
-        if (!more || next.index != now.index) stored[now.index & 1] = finish_task(w, &now, branch, vl);
+        compute_step(w, &now, half);
+        if (!more || next.index != now.index) stored[now.index & 1] = finish_task(w, &now, branch);
         now = next;
     }
 }

@@ -2,7 +2,8 @@
  * Sliding windows in float32 on the cores: convolution, depthwise convolution, pooling, and matrix products as 1x1
  * windows.
  *
- * A task is some neighbouring output pixels of one row by a block of output channels; its accumulators stand in LM.
+ * A task is some neighbouring output pixels of one row by a block of output channels; its accumulators stand in LM,
+ * `block` floats for each pixel. Vectors run along the channels.
  * Its window is walked in steps, in the canonical order (kh, kw, c): a step is some taps of one kernel row with all
  * channels, or one tap with a slice of the channels. The next step's operands, also those of the next task, come by DMA
  * while a step is computed, and a task's result leaves while the next task runs. Taps in the padding are skipped.
@@ -38,7 +39,7 @@ struct window {
     const void *args; /* of the kernel */
     void (*multiply)(const struct window *w, const struct window_run *run, size_t vl);
     /* Works on the accumulators before the epilogue; may be NULL. */
-    void (*finish)(const struct window *w, const struct window_task *t, float *acc, size_t vl);
+    void (*finish)(const struct window *w, const struct window_task *t, float *acc);
 
     /* Chosen by window_run. */
     uint32_t group_in, group_out;  /* channels of a group; channelwise: group_in is that of a task */
