@@ -1,0 +1,47 @@
+/* A bare program for tests/chip/test_bare.sh; MODE chooses what it does. */
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+
+#define REG(offset) (*(volatile uint32_t *)(uintptr_t)(XPU_REGS_BASE + (offset)))
+
+enum { COUNT = 64 };
+
+static const uint32_t primes[] = {2, 3, 5, 7, 11, 13, 17, 19};
+static uint32_t start = 1;
+float roots[16];
+uint32_t results[COUNT];
+
+static void say(const char *text) {
+    while (*text) REG(XPU_REG_PUTCHAR) = (uint8_t)*text++;
+}
+
+/* Other cores wait for a signal, add their number to a counter and end. */
+void other_main(uint32_t core);
+void other_main(uint32_t core) {
+    REG(XPU_REG_WAIT_VALUE) = 1;
+    (void)REG(XPU_REG_WAIT);
+    REG(XPU_REG_COUNTER + 4) = core;
+}
+
+int main(uint32_t core, uint32_t cores) {
+    uint32_t x = start, sum = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        x = x * 1664525 + primes[i % 8];
+        results[i] = x;
+        sum += x % (i + 1);
+    }
+    for (int i = 0; i < 16; i++) roots[i] = __builtin_sqrtf((float)i);
+    say("bare\n");
+    if (MODE == 1) REG(XPU_REG_ABORT) = 77;
+    if (MODE == 2) return *(volatile int *)(uintptr_t)core; /* null */
+    if (MODE == 3) REG(XPU_REG_WATCHDOG_LIMIT) = 20000;
+    if (MODE == 3 || MODE == 4)
+        for (;;) __asm__ volatile("" ::: "memory");
+    if (MODE == 5) {
+        REG(XPU_REG_WAIT_VALUE + 8) = 9;
+        return (int)REG(XPU_REG_WAIT + 8);
+    }
+    REG(XPU_REG_COUNTER) = 1;
+    REG(XPU_REG_WAIT_VALUE + 4) = cores * (cores - 1) / 2;
+    (void)REG(XPU_REG_WAIT + 4);
+    return (int)(sum & 127);
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Bare programs: xpu-bare with the linker script and start-up file of xpu_runtime/devrt/bare. DEVICES (func) are tried
+# on CHIPS (nano standard).
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+check() { # check STATUS TEXT COMMAND...: the exit status, and a part of what is printed
+    wanted=$1 text=$2; shift 2
+    output=$("$@" 2>&1); status=$?
+    if [ "$status" = "$wanted" ] && [[ $output == *"$text"* ]]; then passed=$((passed + 1)); return; fi
+    failed=$((failed + 1)); printf 'FAILED (exit %s, not %s; wanted "%s"): %s\n%s\n' "$status" "$wanted" "$text" "$*" "$output"
+}
+build() { # build NAME MODE
+    "${CLANG:-clang-19}" --target=riscv32-unknown-elf -march=rv32imf_zicsr -mabi=ilp32f -ffreestanding -nostdlib -O2 \
+        -fno-math-errno -mno-relax -Wall -Wextra -Werror -I. -DMODE="$2" -fuse-ld=lld \
+        -Wl,-T,xpu_runtime/devrt/bare/link.ld xpu_runtime/devrt/bare/start.S tests/chip/device/bare.c -o "$folder/$1" ||
+        exit 1
+}
+bare() { "$XPU_BIN/xpu-bare" "$@"; }
+for mode in 0 1 2 3 4 5; do build "$mode.elf" $mode; done
+for device in ${DEVICES:-func}; do for chip in ${CHIPS:-nano standard}; do
+    on=(--chip="$chip" --device="$device")
+    check 80 'bare' bare "$folder/0.elf" "${on[@]}" --dump-mem=roots:64:"$folder/roots.$device.$chip" \
+        --dump-mem=results:256:"$folder/results.$device.$chip"
+    check 80 'status 80' bare "$folder/0.elf" "${on[@]}" --max-cycles=1000000
+    check 125 'software abort' bare "$folder/1.elf" "${on[@]}"
+    check 125 'code 77' bare "$folder/1.elf" "${on[@]}"
+    check 125 'bad address' bare "$folder/2.elf" "${on[@]}"
+    check 125 'address 0x00000000' bare "$folder/2.elf" "${on[@]}"
+    check 124 'time-out' bare "$folder/3.elf" "${on[@]}"
+    check 124 '--max-cycles=5000 has passed' bare "$folder/4.elf" "${on[@]}" --max-cycles=5000
+    check 124 'waits for counter 2 >= 9 (it is 0)' bare "$folder/5.elf" "${on[@]}"
+    check 2 'has no such symbol' bare "$folder/0.elf" "${on[@]}" --dump-mem=nothing:4:"$folder/x"
+    check 2 'memory of the chip ends' bare "$folder/0.elf" "${on[@]}" --dump-mem=0x1100fffc:8:"$folder/x"
+done; done
+first= # results are the same everywhere
+for file in "$folder"/results.*; do
+    first=${first:-$file}
+    check 0 '' cmp "$first" "$file"
+    check 0 '' cmp "${first/results/roots}" "${file/results/roots}"
+done
+check 0 '1.4142135       1.7320508' od -A n -t f4 "${first/results/roots}"
+check 3 '[bare-program]' bare tests/chip/test_bare.sh --chip=nano
+check 3 '[io-open]' bare "$folder/none.elf"
+check 2 '[usage]' bare
+check 2 'there is no such device' bare "$folder/0.elf" --device=gpu
+check 2 'this is no number' bare "$folder/0.elf" --max-cycles=many
+check 3 '[device-missing]' env XPU_RESOURCES="$XPU_BIN/../share/xpu" bash -c \
+    "mkdir -p $folder/bin && cp $XPU_BIN/xpu-bare $folder/bin && $folder/bin/xpu-bare $folder/0.elf --device=rtl"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,32 @@
+/*
+ * The library of a Verilated chip, libxpurtl-CHIP.so: a device for xpurt_run with time. There is one library for each
+ * chip; it is loaded when it is needed (dlopen, then dlsym of the two functions below).
+ */
+#ifndef XPURT_RTL_H
+#define XPURT_RTL_H
+
+#include "xpu_runtime/include/xpurt_device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How devices that are created from now on work. */
+typedef struct {
+    int lockstep;  /* the functional chip executes what the RTL has executed; the first difference ends the run */
+    int no_skip;   /* cycles in which nothing happens are simulated one by one, too; counts stay the same */
+    uint32_t seed; /* register SEED after the start */
+    /* Called for each retired instruction; or NULL. */
+    void (*trace)(void *context, uint64_t cycle, unsigned core, uint32_t pc, uint32_t instruction);
+    void *context;
+} xpurt_rtl_options;
+
+#define XPURT_RTL_DRIVER    "xpurt_rtl_driver"
+#define XPURT_RTL_CONFIGURE "xpurt_rtl_configure"
+typedef const xpurt_device_driver *xpurt_rtl_driver_fn(void);
+typedef void xpurt_rtl_configure_fn(const xpurt_rtl_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
