@@ -71,9 +71,21 @@ static const char *whole_source(xpu_codegen *cg, const xpu_section *sections) {
     return text.text;
 }
 
+/* Said before the linker would say it. */
+static xpu_status check_capacity(xpu_codegen *cg) {
+    uint64_t weights = cg->program.weights_bytes, room = cg->chip.gm_bytes;
+    if (weights <= room) return XPU_OK;
+    return xpu_error(cg->diags, XPU_EMODEL, cg->graph->file, "gm-capacity", NULL, "the weights do not fit GM",
+                     xpu_printf(cg->arena, "they have %llu bytes, GM of chip '%s' %llu: %llu bytes short",
+                                (unsigned long long)weights, cg->chip.name, (unsigned long long)room,
+                                (unsigned long long)(weights - room)),
+                     "compile for a chip with more GM");
+}
+
 static xpu_status pack(xpu_target_job *job, xpu_section *sections, const char *path, void *report) {
     xpu_codegen *cg = codegen_of(job);
     xpu_status status = xpu_lower_program(cg);
+    if (status == XPU_OK) status = check_capacity(cg);
     if (status == XPU_OK && path) {
         xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(job->arena), "link");
         const char *elf = xpu_link_program(cg, whole_source(cg, sections), scratch);

@@ -82,7 +82,7 @@ static const char *int64s(model *m, const int64_t *values, int count) {
 
 static value constant(model *m, int rank, const int64_t *dims) {
     value v = {.name = fresh(m, "c"), .rank = rank};
-    memcpy(v.dims, dims, (size_t)rank * sizeof *dims);
+    for (int i = 0; i < rank; i++) v.dims[i] = dims[i];
     xpu_tensor tensor = {.dtype = XPU_F32, .rank = rank, .data = random_floats(m, count_of(rank, dims))};
     memcpy(tensor.dims, v.dims, sizeof tensor.dims);
     xpu_onnx_initializer(&m->onnx, v.name, &tensor, 0);
