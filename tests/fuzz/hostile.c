@@ -91,15 +91,16 @@ int hostile_judge(hostile_result *result, const char *call, int status, const ch
 }
 
 static void judge_diags(hostile_result *result, const char *call, int status, const xpu_diags *diags) {
-    char text[1000] = "";
-    if (diags->count) xpu_diag_text(diags, 0, text, sizeof text);
-    for (size_t i = 0; i < diags->count; i++) {
-        if (diags->items[i].severity != XPU_SEVERITY_ERROR) continue;
-        xpu_diag_text(diags, i, text, sizeof text);
-        break;
-    }
+    size_t first = 0;
+    while (first < diags->count && diags->items[first].severity != XPU_SEVERITY_ERROR) first++;
+    if (first == diags->count) first = 0;
+    size_t length = diags->count ? xpu_diag_text(diags, first, NULL, 0) : 0;
+    char *text = calloc(1, length + 1);
+    if (!text) abort();
+    if (diags->count) xpu_diag_text(diags, first, text, length + 1);
     if (status != (int)xpu_diags_status(diags) && status == 0) status = XPU_EBUG;
     hostile_judge(result, call, status, text);
+    free(text);
 }
 
 int hostile_guard(hostile_result *result, const char *call, hostile_work work, hostile_random *random,
