@@ -207,7 +207,7 @@ tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) hostile
 test: all tests
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
 test-long: all tests $(LONG_BIN)
-	@scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
+	@XPU_TEST_SECONDS=$${XPU_TEST_SECONDS:-7200} scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
 bench: all $(BENCH_BIN)
 	@scripts/bench $(BUILD)
 
