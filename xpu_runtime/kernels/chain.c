@@ -5,7 +5,7 @@
  */
 #include "xpu_runtime/kernels/common.h"
 
-enum { INPUTS = 6 };
+enum { INPUTS = 6, VECTOR = 64 };
 
 /* A block: `rows` rows (along d2) of `width` elements (along d3). */
 struct block {
@@ -34,14 +34,24 @@ static void unpack(struct frame *f, const struct xpu_chain_args *a) {
     }
 }
 
-static void choose_block(struct frame *f) {
-    uint32_t available;
+static uint32_t round_up_div(uint32_t a, uint32_t b) {
+    return (a + b - 1) / b;
+}
+
+/* Blocks fit LM twice, with every input; there are enough of them for all cores where there is enough to do. */
+static void choose_block(struct frame *f, uint32_t cores) {
+    uint32_t available, all_rows = f->size[0] * f->size[1] * f->size[2];
     float *lm = lm_floats(&available);
-    uint32_t room = round_down(available / (2 * (f->inputs + 1)), 16);
+    uint32_t room = round_down(available / (2 * (f->inputs + 1)), VECTOR);
     f->width = min_u32(f->size[3], room);
+    if (all_rows < cores) {
+        uint32_t share = round_up_div(f->size[3], round_up_div(cores, all_rows));
+        f->width = min_u32(f->width, round_up_div(share, VECTOR) * VECTOR);
+    }
     f->rows = f->width < f->size[3] ? 1 : min_u32(f->size[2], room / f->width);
-    f->column_blocks = (f->size[3] + f->width - 1) / f->width;
-    f->row_blocks = (f->size[2] + f->rows - 1) / f->rows;
+    f->rows = min_u32(f->rows, round_up_div(all_rows, cores));
+    f->column_blocks = round_up_div(f->size[3], f->width);
+    f->row_blocks = round_up_div(f->size[2], f->rows);
     for (uint32_t half = 0; half < 2; half++) {
         for (uint32_t i = 0; i < f->inputs; i++, lm += room) f->in[half][i] = lm;
         f->out[half] = lm;
@@ -107,7 +117,7 @@ static void chain_share(const void *args, uint32_t core, uint32_t cores) {
     struct frame f;
     uint32_t first, last;
     unpack(&f, &a);
-    choose_block(&f);
+    choose_block(&f, cores);
     partition(core, cores, f.size[0] * f.size[1] * f.row_blocks * f.column_blocks, 1, &first, &last);
     xpu_ticket loaded = {XPU_COUNTER_CALL, 0}, stored[2] = {loaded, loaded};
     struct block next = {0};

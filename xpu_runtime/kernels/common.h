@@ -19,13 +19,20 @@ static inline uint32_t round_down(uint32_t value, uint32_t multiple) {
     return value / multiple * multiple;
 }
 
-/* LM as floats for a kernel's own use, and how many. */
+/* Codes of software aborts. */
+enum {
+    ABORT_LOCAL_MEMORY = 1, /* this chip's LM is too small for a kernel */
+    ABORT_SHARED_MEMORY,    /* a layer's scratch in SM is smaller than its tiles need */
+    ABORT_WIDE_ELEMENTS     /* copy_nd: 8-byte elements whose innermost stride is not 1 */
+};
+
+/* LM as floats for a kernel's own use, and how many: at least LEAST_LM_FLOATS, so that a chain of six inputs has room
+ * for a vector of each twice. */
+enum { LEAST_LM_FLOATS = 1024 };
 static inline float *lm_floats(uint32_t *count) {
     *count = xpu_lm_bytes() / 4;
+    if (*count < LEAST_LM_FLOATS || *count > UINT32_MAX / 8) xpu_abort(ABORT_LOCAL_MEMORY);
     return (float *)xpu_lm_begin();
 }
-
-/* Waits until this core's transfer is done. */
-#define WAIT xpu_wait
 
 #endif

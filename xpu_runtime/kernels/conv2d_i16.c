@@ -16,7 +16,7 @@ struct slot {
     uint32_t load[LOADS][XPU_DESC_WORDS];
     uint32_t tensor[XPU_DESC_WORDS];
     uint32_t store[XPU_DESC_WORDS];
-    xpu_ticket loaded, computed, stored;
+    xpu_ticket computed, stored;
 };
 static struct slot slots[SLOTS];
 
@@ -230,8 +230,7 @@ static void take_slot(struct work *k) {
     k->slot = &slots[k->steps++ % SLOTS];
     k->loads = 0;
     if (k->steps <= SLOTS) return;
-    xpu_wait(k->slot->loaded);
-    xpu_wait(k->slot->computed);
+    xpu_wait(k->slot->computed); /* so its operands were loaded */
     xpu_wait(k->slot->stored);
 }
 
@@ -246,7 +245,7 @@ static void run_step(struct work *k, const struct tile *t, const struct chunk *c
     }
     if (c->last && a->branch) load_branch(k, t, c);
     xpu_enqueue(XPU_ENGINE_DMA0, k->slot->load[0], k->loads);
-    k->loaded = k->slot->loaded = xpu_expect(XPU_COUNTER_LOAD, k->loads);
+    k->loaded = xpu_expect(XPU_COUNTER_LOAD, k->loads);
     k->slot->stored = k->stored;
     queue_tensor(k, t, c);
     k->x.free[k->x.now] = k->w.free[k->w.now] = k->computed;
@@ -319,7 +318,7 @@ xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer
     xpu_tiling_shape shape = {a.in_h,     a.in_w,     a.in_c,     a.out_h,      a.out_w,      a.out_c, a.kernel_h,
                               a.kernel_w, a.stride_h, a.stride_w, a.dilation_h, a.dilation_w, a.groups};
     xpu_tiling_scratch at = xpu_tiling_layout(&shape, a.tile_h, a.tile_w, a.tile_c, k.columns, a.branch != 0);
-    if (at.total > (uint32_t)a.sm_bytes) xpu_abort(0x69313600);
+    if (at.total > (uint32_t)a.sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
     k.x = make_pair(a.sm, at.x, at.x_bytes);
     k.w = make_pair(a.sm, at.w, at.w_bytes);
     k.y = make_pair(a.sm, at.y, at.y_bytes);

@@ -20,7 +20,7 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_tic
     int32_t bytes = a->element_bytes, wide = bytes == 8 ? 2 : 1; /* 8-byte elements move as pairs of words */
     int32_t unit = bytes / wide;
     xpu_ticket ticket = after;
-    if (wide == 2 && (a->xs5 != 1 || a->ys5 != 1)) xpu_abort(0x6e640008);
+    if (wide == 2 && (a->xs5 != 1 || a->ys5 != 1)) xpu_abort(ABORT_WIDE_ELEMENTS);
     for (int32_t i = 0; i < a->d0; i++) {
         for (int32_t j = 0; j < a->d1; j++) {
             xpu_desc_copy copy = {

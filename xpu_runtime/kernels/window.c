@@ -86,7 +86,7 @@ static void choose_tiles(struct window *w, uint32_t cores) {
         w->taps = min_u32(w->taps, taps);
     }
     while (floats_needed(w) > available) {
-        if (!shrink(w)) xpu_abort(0x77696e64);
+        if (!shrink(w)) xpu_abort(ABORT_LOCAL_MEMORY);
     }
     share_out(w, cores);
     for (uint32_t i = 0; i < 2; i++) {
