@@ -239,4 +239,5 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
+-include sim/rtl/rtl.mk
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,58 @@
+# RTL: `make rtl` verilates what the tests need, `make test-rtl` runs them, `make lint-rtl` checks every module.
+VERILATOR      ?= verilator
+VERILATOR_ROOT ?= $(shell $(VERILATOR) --getenv VERILATOR_ROOT)
+RTL_PKG    := sim/rtl/generated/xpu_chip_pkg.sv
+RTL_SV     := $(sort $(wildcard sim/rtl/*.sv))
+RTL_INC    := $(wildcard sim/rtl/*.svh)
+RTL_CXX    := -std=c++17 -O2 -g -Wall -Wextra -I. -isystem $(VERILATOR_ROOT)/include -isystem $(VERILATOR_ROOT)/include/vltstd
+RTL_FLAGS  := -Wall -O3 --x-assign fast --x-initial fast -Isim/rtl
+RTL_OPT    := OPT_FAST="-O3 -march=native"
+RTL_RUN    := verilated.o verilated_threads.o
+
+.PHONY: rtl test-rtl lint-rtl
+rtl:
+test-rtl:
+
+# The core alone
+CORE_RTL   := $(BUILD)/rtl/core
+CORE_LIB   := $(CORE_RTL)/Vxpu_core__ALL.a
+CORE_BENCH := $(BUILD)/tests/rtl/core/core_bench
+CORE_ELF   := $(foreach k,integer floats memory,$(foreach o,1 2 3,$(BUILD)/tests/rtl/core/$(k)-O$(o).elf)) \
+              $(BUILD)/tests/rtl/core/loop-O2.elf
+CORE_FLAGS := --target=riscv32-unknown-elf -march=rv32imf_zicsr -mabi=ilp32f -std=c11 -ffreestanding -nostdlib \
+              -fno-math-errno -ffp-contract=off -mno-relax -fno-ident -ffunction-sections -Wall -Wextra -Werror
+$(CORE_LIB): sim/rtl/xpu_core.sv $(wildcard sim/rtl/xpu_core_*) $(RTL_PKG)
+	@mkdir -p $(CORE_RTL)
+	$(call say,VERILATE,xpu_core)
+	$(Q)$(VERILATOR) --cc --prefix Vxpu_core $(RTL_FLAGS) --Mdir $(CORE_RTL) --top-module xpu_core \
+	    -GLM_BYTES=65536 -GICACHE_BYTES=4096 $(RTL_PKG) sim/rtl/xpu_core.sv
+	$(Q)$(MAKE) -s -C $(CORE_RTL) -f Vxpu_core.mk $(RTL_OPT) Vxpu_core__ALL.a $(RTL_RUN) >/dev/null
+$(BUILD)/obj/tests/rtl/core/%.o: tests/rtl/core/%.cpp $(CORE_LIB)
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(Q)g++ $(RTL_CXX) -I$(CORE_RTL) -MMD -MP -c $< -o $@
+$(CORE_BENCH): $(patsubst %,$(BUILD)/obj/tests/rtl/core/%.o,main programs lockstep bench) $(CORE_LIB) $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)g++ -o $@ $(filter %.o,$^) $(CORE_LIB) $(addprefix $(CORE_RTL)/,$(RTL_RUN)) $(LIBALL) -lm -lpthread
+define core_elf
+$(BUILD)/tests/rtl/core/%-O$(1).elf: tests/rtl/core/device/%.c tests/rtl/core/device/start.S \
+    tests/rtl/core/device/kernel.h tests/rtl/core/device/link.ld
+	@mkdir -p $$(@D)
+	$$(call say,CLANG,$$@)
+	$$(Q)$$(CLANG) $$(CORE_FLAGS) -O$(1) -I. -fuse-ld=lld -Wl,-T,tests/rtl/core/device/link.ld \
+	    tests/rtl/core/device/start.S $$< -o $$@
+endef
+$(foreach o,1 2 3,$(eval $(call core_elf,$(o))))
+rtl: $(CORE_BENCH) $(CORE_ELF)
+.PHONY: test-rtl-core
+test-rtl: test-rtl-core
+test-rtl-core: rtl
+	$(Q)$(CORE_BENCH) test $(filter-out %/loop-O2.elf,$(CORE_ELF))
+
+# Every module by itself, by both tools; parameters as they stand in the module.
+lint-rtl:
+	$(Q)for f in $(RTL_SV); do \
+	    $(VERILATOR) --lint-only -Wall -Isim/rtl $(RTL_PKG) $(wildcard sim/rtl/*.vlt) $$f --top-module $$(basename $$f .sv) && \
+	    yosys -q -p "read_verilog -sv -Isim/rtl $(RTL_PKG) $$f" || exit 1; done
+	@echo 'lint-rtl: clean'
