@@ -84,4 +84,22 @@ static void refusals(void) {
     CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_F32, 16), 0);
 }
 
-XPU_TEST_MAIN("packing", {"round trip", round_trip}, {"places", places}, {"refusals", refusals})
+/* A product over more than a million elements is legal; packings that would overflow are not. */
+static void long_sums(void) {
+    const int32_t depth = (1 << 20) + 4;
+    xpu_packing p = {.out_c = 1, .in_c = depth, .kernel_h = 1, .kernel_w = 1, .groups = 1, .transposed = 1};
+    p.columns = p.tile_c = 8;
+    p.kind = XPU_PACK_CONV_F32;
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_F32, (uint64_t)depth), (uint64_t)depth * 16 * 4);
+    p.kind = XPU_PACK_CONV_I16;
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_I16, (uint64_t)depth), (uint64_t)depth * 8 * 2);
+    p = (xpu_packing){.kind = XPU_PACK_CONV_F32, .out_c = 1 << 28, .in_c = 1 << 28, .groups = 1};
+    p.kernel_h = p.kernel_w = 1 << 4; /* 1 << 64 elements */
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_F32, 0), 0);
+    p.kernel_h = p.kernel_w = 1;
+    p.out_c = (1 << 28) + 1;
+    CU_ASSERT_EQUAL(xpu_packed_bytes(&p, XPU_F32, (uint64_t)p.out_c * (uint64_t)p.in_c), 0);
+}
+
+XPU_TEST_MAIN("packing", {"round trip", round_trip}, {"places", places}, {"refusals", refusals},
+              {"long sums", long_sums})

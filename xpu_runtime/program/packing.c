@@ -17,7 +17,7 @@ static int64_t padded(int64_t channels) {
 
 /* Whether the packing's numbers make sense and describe `count` elements. */
 static int consistent(const xpu_packing *p, xpu_dtype dtype, uint64_t count) {
-    const int64_t limit = 1 << 20;
+    const int64_t limit = 1 << 28; /* so that sums of two stay below 32 bits; tensors of the chip end at 2 GiB */
     if (p->kind == XPU_PACK_LINEAR) return 1;
     if (p->kind > XPU_PACK_CONV_I16) return 0;
     if (dtype != (p->kind == XPU_PACK_CONV_I16 ? XPU_I16 : XPU_F32)) return 0;
@@ -28,8 +28,8 @@ static int consistent(const xpu_packing *p, xpu_dtype dtype, uint64_t count) {
     if (p->kind == XPU_PACK_DEPTHWISE_F32 && (p->in_c != p->groups || p->out_c != p->groups)) return 0;
     if (p->kind == XPU_PACK_CONV_I16 && (p->columns < 1 || p->columns > 4096 || p->tile_c < 1)) return 0;
     uint64_t each = (uint64_t)p->out_c * (uint64_t)(p->in_c / p->groups);
-    uint64_t taps = (uint64_t)p->kernel_h * (uint64_t)p->kernel_w;
-    return taps <= count && each <= count && each * taps == count;
+    uint64_t taps = (uint64_t)p->kernel_h * (uint64_t)p->kernel_w, elements;
+    return !__builtin_mul_overflow(each, taps, &elements) && elements == count;
 }
 
 /* The order of a packed form, element by element: calls visit(context, position, logical index or -1 in padding). */
