@@ -208,7 +208,7 @@ test: all tests
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
 test-long: all tests $(LONG_BIN)
 	@XPU_TEST_SECONDS=$${XPU_TEST_SECONDS:-7200} scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
-bench: all $(BENCH_BIN)
+bench: all $(BENCH_BIN) $(KERNELS_ELF)
 	@scripts/bench $(BUILD)
 
 run: deps
