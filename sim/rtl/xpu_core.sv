@@ -136,22 +136,22 @@ module xpu_core #(
 
   // ---- Units with stages of their own ----
   logic        fpu_valid, fpu_done, fpu_done_divide;
-  logic [3:0]  fpu_op, fpu_tag, fpu_result_tag;
-  logic [2:0]  fpu_rm;
+  logic [3:0]  fpu_result_tag;
+  logic [16:0] unit_control; // operation, rounding mode, destination, tag
   logic [31:0] unit_a, unit_b, unit_c, fpu_result, md_result;
   logic [4:0]  fpu_flags;
-  logic [5:0]  unit_rd, fpu_result_rd, md_result_rd;
+  logic [5:0]  fpu_result_rd, md_result_rd;
   logic        md_valid, md_done, md_done_divide;
-  logic [2:0]  md_op;
   logic [3:0]  md_result_tag;
 
   xpu_core_fpu fpu (
-    .clk, .rst, .valid(fpu_valid), .op(fpu_op), .rm(fpu_rm), .a(unit_a), .b(unit_b), .c(unit_c), .rd(unit_rd),
-    .tag(fpu_tag), .done(fpu_done), .done_divide(fpu_done_divide), .result(fpu_result), .flags(fpu_flags),
+    .clk, .rst, .valid(fpu_valid), .op(unit_control[16:13]), .rm(unit_control[12:10]), .a(unit_a), .b(unit_b),
+    .c(unit_c), .rd(unit_control[9:4]), .tag(unit_control[3:0]), .done(fpu_done), .done_divide(fpu_done_divide), .result(fpu_result), .flags(fpu_flags),
     .result_rd(fpu_result_rd), .result_tag(fpu_result_tag)
   );
   xpu_core_muldiv muldiv (
-    .clk, .rst, .valid(md_valid), .op(md_op), .a(unit_a), .b(unit_b), .rd(unit_rd), .tag(fpu_tag), .done(md_done),
+    .clk, .rst, .valid(md_valid), .op(unit_control[15:13]), .a(unit_a), .b(unit_b), .rd(unit_control[9:4]),
+    .tag(unit_control[3:0]), .done(md_done),
     .done_divide(md_done_divide), .result(md_result), .result_rd(md_result_rd), .result_tag(md_result_tag)
   );
 
@@ -210,19 +210,21 @@ module xpu_core #(
   logic [2:0]  w_size;
   logic [31:0] w_value, w_raw, w_insn, w_pc, w_next, w_address, w_data;
   logic [3:0]  w_rmask, w_wmask;
+  // A line that is written with a mask; not local, since clearing them costs.
+  logic [511:0] wide_old, wide_data;
   // The instruction with a fault.
   logic [3:0]  trap_cause;
   logic [31:0] trap_address;
   // Retirement: instruction number n stands in entry n modulo 16 unless it retires when it leaves W.
   logic [15:0] r_done, r_trap, r_vmem;
-  logic [31:0] r_insn [16];
-  logic [31:0] r_pc [16];
-  logic [31:0] r_next [16];
-  logic [31:0] r_value [16];
-  logic [31:0] r_address [16];
-  logic [31:0] r_data [16];
-  logic [5:0]  r_rd [16];
-  logic [7:0]  r_masks [16];
+  (* mem2reg *) logic [31:0] r_insn [16];
+  (* mem2reg *) logic [31:0] r_pc [16];
+  (* mem2reg *) logic [31:0] r_next [16];
+  (* mem2reg *) logic [31:0] r_value [16];
+  (* mem2reg *) logic [31:0] r_address [16];
+  (* mem2reg *) logic [31:0] r_data [16];
+  (* mem2reg *) logic [5:0]  r_rd [16];
+  (* mem2reg *) logic [7:0]  r_masks [16];
 
   // The lost-cycle cause of a wait for a register, by its address.
   function automatic logic [4:0] register_cause(input logic [15:0] offset);
@@ -231,14 +233,6 @@ module xpu_core #(
     else if (offset == xpu_chip_pkg::REG_BARRIER) register_cause = xpu_chip_pkg::LOST_BARRIER;
     else if (offset == xpu_chip_pkg::REG_HOST_CALL) register_cause = xpu_chip_pkg::LOST_HOST;
     else register_cause = xpu_chip_pkg::LOST_MEMORY;
-  endfunction
-
-  // A 64-byte line with the bytes of the mask replaced.
-  function automatic logic [511:0] merged(input logic [511:0] old, input logic [511:0] data, input logic [63:0] mask);
-    for (int unsigned i = 0; i < 16; i = i + 1)
-      merged[32 * i +: 32] =
-          (data[32 * i +: 32] & {{8{mask[4 * i + 3]}}, {8{mask[4 * i + 2]}}, {8{mask[4 * i + 1]}}, {8{mask[4 * i]}}}) |
-          (old[32 * i +: 32] & ~{{8{mask[4 * i + 3]}}, {8{mask[4 * i + 2]}}, {8{mask[4 * i + 1]}}, {8{mask[4 * i]}}});
   endfunction
 
   always_ff @(posedge clk) begin : p_core
@@ -259,7 +253,17 @@ module xpu_core #(
     logic [31:0] va, vb, vc;
     logic [4:0]  lost;
     logic [25:0] fill_next;
-    logic        slot;
+    logic        slot, wide_write;
+    logic [LM_BITS-1:0] wide_line;
+    logic [31:0] bits;
+    logic [63:0] wide_mask;
+    redirect = 1'b0; x_leaves = 1'b0; trap = 1'b0; taken = 1'b0; active = 1'b0; fill_ask = 1'b0; w_direct = 1'b0;
+    retires = 1'b0; target = 32'd0; address = 32'd0; old = 32'd0; loaded = 32'd0; length = 32'd0; number = 12'd0;
+    written = 9'd0; mask = 4'd0; cause = 4'd0; simple = 33'd0; misaligned = 1'b0; in_lm = 1'b0;
+    i = 32'd0; imm = 32'd0; s1 = 6'd0; s2 = 6'd0; s3 = 6'd0; rd = 6'd0; kind = 4'd0; op = 4'd0; rm = 3'd0;
+    use_imm = 1'b0; use_pc = 1'b0; legal = 1'b0; rounds = 1'b0; serial = 1'b0; memory = 1'b0; hazard = 1'b0;
+    iterative = 1'b0; leaves = 1'b0; vload = 1'b0; vmemory = 1'b0; va = 32'd0; vb = 32'd0; vc = 32'd0; lost = 5'd0;
+    fill_next = 26'd0; slot = 1'b0; wide_write = 1'b0; wide_line = '0; bits = 32'd0; wide_mask = 64'd0;
     if (rst) begin
       run = 1'b0; stop = 1'b0; retired = 64'd0; issued = 5'd0; busy = 64'd0; fdiv_busy = 1'b0; div_busy = 1'b0;
       vmem_count = 6'd0; vl_wait = 1'b0;
@@ -288,12 +292,12 @@ module xpu_core #(
         lmx_done <= lmx_valid && lmx_ready;
         vm_done <= 1'b0;
         vm_error <= 1'b0;
+        in_lm = vm_address[31:20] == xpu_chip_pkg::LM_BASE[31:20] && {12'd0, vm_address[19:0]} < LM_BYTES;
         if (vm_valid && vm_ready) begin
-          in_lm = vm_address[31:20] == xpu_chip_pkg::LM_BASE[31:20] && {12'd0, vm_address[19:0]} < LM_BYTES;
           if (in_lm) begin
             vm_done <= 1'b1;
-            if (vm_write) lm_q[vm_address[6 +: LM_BITS]] <= merged(lm_q[vm_address[6 +: LM_BITS]], vm_wdata, vm_mask);
-            else vm_rdata <= lm_q[vm_address[6 +: LM_BITS]];
+            wide_write = vm_write;
+            if (!vm_write) vm_rdata <= lm_q[vm_address[6 +: LM_BITS]];
           end else begin
             vbus_q <= 1'b1;
             bus_valid <= 1'b1;
@@ -303,9 +307,20 @@ module xpu_core #(
             bus_wdata <= vm_wdata;
           end
         end else if (lmx_valid && lmx_ready) begin
-          if (lmx_write)
-            lm_q[lmx_address[6 +: LM_BITS]] <= merged(lm_q[lmx_address[6 +: LM_BITS]], lmx_wdata, lmx_mask);
-          else lmx_rdata <= lm_q[lmx_address[6 +: LM_BITS]];
+          wide_write = lmx_write;
+          if (!lmx_write) lmx_rdata <= lm_q[lmx_address[6 +: LM_BITS]];
+        end
+        if (wide_write) begin
+          wide_line = vm_valid && vm_ready ? vm_address[6 +: LM_BITS] : lmx_address[6 +: LM_BITS];
+          wide_old = lm_q[wide_line];
+          wide_data = vm_valid && vm_ready ? vm_wdata : lmx_wdata;
+          wide_mask = vm_valid && vm_ready ? vm_mask : lmx_mask;
+          for (int unsigned n = 0; n < 16; n = n + 1) begin
+            bits = {{8{wide_mask[4 * n + 3]}}, {8{wide_mask[4 * n + 2]}}, {8{wide_mask[4 * n + 1]}},
+                    {8{wide_mask[4 * n]}}};
+            wide_data[32 * n +: 32] = (wide_data[32 * n +: 32] & bits) | (wide_old[32 * n +: 32] & ~bits);
+          end
+          lm_q[wide_line] <= wide_data;
         end
       end
       if (vbus_q) begin
@@ -355,7 +370,7 @@ module xpu_core #(
           if (fpu_result_rd != 6'd0) regs[fpu_result_rd] = fpu_result;
           busy[fpu_result_rd] = 1'b0;
           fflags = fflags | fpu_flags;
-          r_value[fpu_result_tag] <= fpu_result_rd != 6'd0 ? fpu_result : 32'd0;
+          r_value[fpu_result_tag] = fpu_result_rd != 6'd0 ? fpu_result : 32'd0;
           r_done[fpu_result_tag] = 1'b1;
           if (fpu_done_divide) fdiv_busy = 1'b0;
         end
@@ -363,7 +378,7 @@ module xpu_core #(
           active = 1'b1;
           if (md_result_rd != 6'd0) regs[md_result_rd] = md_result;
           busy[md_result_rd] = 1'b0;
-          r_value[md_result_tag] <= md_result_rd != 6'd0 ? md_result : 32'd0;
+          r_value[md_result_tag] = md_result_rd != 6'd0 ? md_result : 32'd0;
           r_done[md_result_tag] = 1'b1;
           if (md_done_divide) div_busy = 1'b0;
         end
@@ -377,7 +392,7 @@ module xpu_core #(
             rd = {v_retire_f_valid, r_insn[v_retire_order[3:0]][11:7]};
             if (rd != 6'd0) regs[rd] = v_retire_x_data;
             busy[rd] = 1'b0;
-            r_value[v_retire_order[3:0]] <= rd != 6'd0 ? v_retire_x_data : 32'd0;
+            r_value[v_retire_order[3:0]] = rd != 6'd0 ? v_retire_x_data : 32'd0;
           end
           if (v_retire_vl_valid) vl = v_retire_vl;
           if (v_retire_fault && r_trap == 16'd0) begin
@@ -428,14 +443,14 @@ module xpu_core #(
           end else begin
             r_done[w_tag] = !w_long;
             r_trap[w_tag] = w_trap;
-            r_insn[w_tag] <= w_insn;
-            r_pc[w_tag] <= w_pc;
-            r_next[w_tag] <= w_next;
-            r_rd[w_tag] <= w_rd;
-            if (!w_long) r_value[w_tag] <= w_value;
-            r_address[w_tag] <= w_address;
-            r_data[w_tag] <= w_data;
-            r_masks[w_tag] <= {w_rmask, w_wmask};
+            r_insn[w_tag] = w_insn;
+            r_pc[w_tag] = w_pc;
+            r_next[w_tag] = w_next;
+            r_rd[w_tag] = w_rd;
+            if (!w_long) r_value[w_tag] = w_value;
+            r_address[w_tag] = w_address;
+            r_data[w_tag] = w_data;
+            r_masks[w_tag] = {w_rmask, w_wmask};
           end
         end
         rvfi_valid <= retires;
@@ -904,11 +919,7 @@ module xpu_core #(
               unit_a <= va;
               unit_b <= vb;
               unit_c <= vc;
-              unit_rd <= rd;
-              fpu_tag <= issued[3:0];
-              fpu_op <= op;
-              fpu_rm <= rm;
-              md_op <= op[2:0];
+              unit_control <= {op, rm, rd, issued[3:0]};
               fpu_valid <= kind == KIND_FPU;
               md_valid <= kind == KIND_MULDIV;
               if (rd != 6'd0) busy[rd] = 1'b1;

@@ -87,30 +87,131 @@ module xpu_core_fpu (
   logic [5:0]  it_rd_q;
   logic [3:0]  it_tag_q;
 
-  // Stage 1: operands, product, distance of the exponents; results that need no arithmetic.
-  always_ff @(posedge clk) begin : p_stage1
-    logic [31:0] xa, xb, xc, special_result, magnitude;
+  // Stages run from the last to the first, so each sees what the one before had. Temporaries are cleared first.
+  /* verilator lint_off BLKSEQ */
+  logic done_q; // what `done` shows
+  always_ff @(posedge clk) begin : p_fpu
+    logic [31:0] xa, xb, xc, special_result, magnitude, r;
     logic        sa, sp, sc, special, nan_a, nan_b, nan_c, inf_p, zero_a, zero_b, zero_c, inf_c, swap, up, invalid;
-    logic        is_signed, half, rest;
-    logic [11:0] ea, eb, ec, ex, distance;
+    logic        is_signed, half, rest, negative, take_iterative, inexact, tiny, overflow, carries, fits;
+    logic [11:0] ea, eb, ec, ex, distance, field, shift;
     logic [23:0] ma, mb, mc;
     logic [4:0]  zeros, special_flags;
     logic [47:0] product;
-    logic [63:0] x, w;
+    logic [63:0] x, w, s, t, aligned, sum;
     logic [49:0] shifted;
     logic [32:0] rounded, most;
-    xa = 32'd0; xb = 32'd0; xc = 32'd0; special_result = 32'd0; magnitude = 32'd0;
+    logic [27:0] trial, it_next;
+    xa = 32'd0; xb = 32'd0; xc = 32'd0; special_result = 32'd0; magnitude = 32'd0; r = 32'd0;
     sa = 1'b0; sp = 1'b0; sc = 1'b0; special = 1'b0; nan_a = 1'b0; nan_b = 1'b0; nan_c = 1'b0; inf_p = 1'b0;
     zero_a = 1'b0; zero_b = 1'b0; zero_c = 1'b0; inf_c = 1'b0; swap = 1'b0; up = 1'b0; invalid = 1'b0;
-    is_signed = 1'b0; half = 1'b0; rest = 1'b0;
-    ea = 12'd0; eb = 12'd0; ec = 12'd0; ex = 12'd0; distance = 12'd0; ma = 24'd0; mb = 24'd0; mc = 24'd0;
-    zeros = 5'd0; special_flags = 5'd0; product = 48'd0; x = 64'd0; w = 64'd0; shifted = 50'd0;
-    rounded = 33'd0; most = 33'd0;
+    is_signed = 1'b0; half = 1'b0; rest = 1'b0; negative = 1'b0; take_iterative = 1'b0; inexact = 1'b0;
+    tiny = 1'b0; overflow = 1'b0; carries = 1'b0; fits = 1'b0;
+    ea = 12'd0; eb = 12'd0; ec = 12'd0; ex = 12'd0; distance = 12'd0; field = 12'd0; shift = 12'd0;
+    ma = 24'd0; mb = 24'd0; mc = 24'd0; zeros = 5'd0; special_flags = 5'd0; product = 48'd0;
+    x = 64'd0; w = 64'd0; s = 64'd0; t = 64'd0; aligned = 64'd0; sum = 64'd0; shifted = 50'd0;
+    rounded = 33'd0; most = 33'd0; trial = 28'd0; it_next = 28'd0;
     if (rst) begin
-      s1_valid_q <= 1'b0;
-      it_busy_q <= 1'b0;
-    end else if (valid || s1_valid_q || it_busy_q) begin
-      s1_valid_q <= 1'b0;
+      s1_valid_q = 1'b0;
+      s2_valid_q = 1'b0;
+      it_busy_q = 1'b0;
+      done_q = 1'b0;
+      done <= 1'b0;
+      done_divide <= 1'b0;
+    end else if (valid || s1_valid_q || s2_valid_q || it_busy_q || done_q) begin
+      // ---- Stage 3: normalisation and rounding ----
+      done <= s2_valid_q;
+      done_q = s2_valid_q;
+      done_divide <= s2_valid_q && s2_divides_q;
+      if (s2_valid_q) begin
+        result_rd <= s2_rd_q;
+        result_tag <= s2_tag_q;
+        if (s2_special_q) begin
+          result <= s2_result_q;
+          flags <= s2_flags_q;
+        end else begin
+          s = s2_s_q;
+          field = s2_ex_q;
+          if (s[63:31] == 33'd0) begin s = s << 32; field = field - 12'd32; end
+          if (s[63:47] == 17'd0) begin s = s << 16; field = field - 12'd16; end
+          if (s[63:55] == 9'd0) begin s = s << 8; field = field - 12'd8; end
+          if (s[63:59] == 5'd0) begin s = s << 4; field = field - 12'd4; end
+          if (s[63:61] == 3'd0) begin s = s << 2; field = field - 12'd2; end
+          if (s[63:62] == 2'd0) begin s = s << 1; field = field - 12'd1; end
+          tiny = $signed(field) <= 12'sd1024;
+          t = s;
+          if (tiny) begin
+            shift = 12'd1025 - field;
+            if (shift > 12'd63) shift = 12'd63;
+            t = s >> shift[5:0];
+            if ((t << shift[5:0]) != s) t[0] = 1'b1;
+            // rounded to 24 bits without a bound of the exponent, it may reach the least normal number
+            carries = field == 12'd1024 && (&s[62:39]) &&
+                      round_up(s2_rm_q, s2_sign_q, 1'b1, s[38], s[37:0] != 38'd0);
+          end
+          inexact = t[38:0] != 39'd0;
+          up = round_up(s2_rm_q, s2_sign_q, t[39], t[38], t[37:0] != 38'd0);
+          r = {8'd0, t[62:39]} + {31'd0, up};
+          if (!tiny) r = r + {field[8:0] - 9'd1, 23'd0}; // the leading one adds the rest
+          overflow = !tiny && (field > 12'd1278 || r[31:23] >= 9'd255);
+          if (overflow)
+            r = s2_rm_q == 3'd1 || (s2_rm_q == 3'd2 && !s2_sign_q) || (s2_rm_q == 3'd3 && s2_sign_q)
+                ? 32'h7f7fffff : INFINITY;
+          result <= {s2_sign_q, r[30:0]};
+          flags <= {2'b00, overflow, tiny && inexact && !carries, inexact || overflow};
+          if (s2_s_q == 64'd0) begin
+            result <= {s2_sign_q, 31'd0};
+            flags <= 5'd0;
+          end
+        end
+      end
+
+      // ---- Stage 2: alignment and sum ----
+      take_iterative = it_busy_q && it_count_q == 5'd0 && !s1_valid_q;
+      s2_valid_q = s1_valid_q || take_iterative;
+      s2_divides_q = s1_valid_q ? s1_divides_q : take_iterative;
+      if (s1_valid_q) begin
+        aligned = s1_w_q >> s1_shift_q;
+        if ((aligned << s1_shift_q) != s1_w_q) aligned[0] = 1'b1;
+        sum = s1_sub_q ? s1_x_q - aligned : s1_x_q + aligned;
+        negative = sum[63];
+        s2_s_q = negative ? ~sum + 64'd1 : sum;
+        s2_sign_q = sum == 64'd0 && s1_sub_q ? s1_rm_q == 3'd2 : s1_sign_q ^ negative;
+        s2_ex_q = s1_ex_q + 12'd1;
+        s2_special_q = s1_special_q;
+        s2_result_q = s1_result_q;
+        s2_flags_q = s1_flags_q;
+        s2_rm_q = s1_rm_q;
+        s2_rd_q = s1_rd_q;
+        s2_tag_q = s1_tag_q;
+      end else if (take_iterative) begin
+        s2_s_q = it_root_q ? {1'b0, it_quotient_q[25:0], 36'd0, it_rest_q != 28'd0}
+                            : {1'b0, it_quotient_q, 35'd0, it_rest_q != 28'd0};
+        s2_sign_q = it_sign_q;
+        s2_ex_q = it_ex_q;
+        s2_special_q = 1'b0;
+        it_busy_q = 1'b0;
+        s2_rm_q = it_rm_q;
+        s2_rd_q = it_rd_q;
+        s2_tag_q = it_tag_q;
+      end
+
+      // ---- Division and square root ----
+      if (it_busy_q) begin
+        it_next = it_root_q ? {it_rest_q[25:0], it_radicand_q[51:50]} : it_rest_q;
+        trial = it_root_q ? {it_quotient_q[25:0], 2'd1} : {4'd0, it_divisor_q};
+        fits = it_next >= trial;
+        if (it_count_q != 5'd0) begin
+          it_next = fits ? it_next - trial : it_next;
+          it_rest_q = it_root_q ? it_next : {it_next[26:0], 1'b0};
+          it_quotient_q = {it_quotient_q[25:0], fits};
+          it_radicand_q = {it_radicand_q[49:0], 2'd0};
+          it_count_q = it_count_q - 5'd1;
+        end
+      end
+
+      // ---- Stage 1: operands, product, distance of the exponents; results that need no arithmetic ----
+      s1_valid_q = 1'b0;
       if (valid) begin
         xa = a;
         xb = b;
@@ -247,149 +348,37 @@ module xpu_core_fpu (
           end
         endcase
         if ((op == FPU_DIV || op == FPU_SQRT) && !special) begin
-          it_busy_q <= 1'b1;
-          it_root_q <= op == FPU_SQRT;
-          it_count_q <= op == FPU_SQRT ? 5'd26 : 5'd27;
-          it_sign_q <= sp;
-          it_rest_q <= op == FPU_SQRT ? 28'd0 : {4'd0, ma};
-          it_quotient_q <= 27'd0;
-          it_divisor_q <= mb;
+          it_busy_q = 1'b1;
+          it_root_q = op == FPU_SQRT;
+          it_count_q = op == FPU_SQRT ? 5'd26 : 5'd27;
+          it_sign_q = sp;
+          it_rest_q = op == FPU_SQRT ? 28'd0 : {4'd0, ma};
+          it_quotient_q = 27'd0;
+          it_divisor_q = mb;
           // bits 51:50 are the first pair; an odd exponent doubles the radicand
-          it_radicand_q <= ea[0] ? {1'b0, ma, 27'd0} : {ma, 28'd0};
-          it_ex_q <= ex;
-          it_rm_q <= rm;
-          it_rd_q <= rd;
-          it_tag_q <= tag;
+          it_radicand_q = ea[0] ? {1'b0, ma, 27'd0} : {ma, 28'd0};
+          it_ex_q = ex;
+          it_rm_q = rm;
+          it_rd_q = rd;
+          it_tag_q = tag;
         end else begin
-          s1_valid_q <= 1'b1;
-          s1_special_q <= special;
-          s1_divides_q <= op == FPU_DIV || op == FPU_SQRT;
-          s1_result_q <= special_result;
-          s1_flags_q <= special_flags;
-          s1_x_q <= swap ? w : x;
-          s1_w_q <= swap ? x : w;
-          s1_shift_q <= distance > 12'd63 ? 6'd63 : distance[5:0];
-          s1_ex_q <= swap ? ec : ex;
-          s1_sign_q <= swap ? sc : sp;
-          s1_sub_q <= sp ^ sc;
-          s1_rm_q <= rm;
-          s1_rd_q <= rd;
-          s1_tag_q <= tag;
-        end
-      end
-      if (it_busy_q) begin : iterate
-        logic [27:0] trial, next;
-        logic        fits;
-        next = it_root_q ? {it_rest_q[25:0], it_radicand_q[51:50]} : it_rest_q;
-        trial = it_root_q ? {it_quotient_q[25:0], 2'd1} : {4'd0, it_divisor_q};
-        fits = next >= trial;
-        if (it_count_q != 5'd0) begin
-          next = fits ? next - trial : next;
-          it_rest_q <= it_root_q ? next : {next[26:0], 1'b0};
-          it_quotient_q <= {it_quotient_q[25:0], fits};
-          it_radicand_q <= {it_radicand_q[49:0], 2'd0};
-          it_count_q <= it_count_q - 5'd1;
-        end else if (!s1_valid_q) begin
-          it_busy_q <= 1'b0; // stage 2 takes it
+          s1_valid_q = 1'b1;
+          s1_special_q = special;
+          s1_divides_q = op == FPU_DIV || op == FPU_SQRT;
+          s1_result_q = special_result;
+          s1_flags_q = special_flags;
+          s1_x_q = swap ? w : x;
+          s1_w_q = swap ? x : w;
+          s1_shift_q = distance > 12'd63 ? 6'd63 : distance[5:0];
+          s1_ex_q = swap ? ec : ex;
+          s1_sign_q = swap ? sc : sp;
+          s1_sub_q = sp ^ sc;
+          s1_rm_q = rm;
+          s1_rd_q = rd;
+          s1_tag_q = tag;
         end
       end
     end
   end
-
-  // Stage 2: alignment and sum.
-  always_ff @(posedge clk) begin : p_stage2
-    logic [63:0] w, s;
-    logic        negative, take_iterative;
-    w = 64'd0; s = 64'd0; negative = 1'b0;
-    take_iterative = it_busy_q && it_count_q == 5'd0 && !s1_valid_q;
-    if (rst) begin
-      s2_valid_q <= 1'b0;
-    end else if (s1_valid_q || take_iterative || s2_valid_q) begin
-      s2_valid_q <= s1_valid_q || take_iterative;
-      s2_divides_q <= s1_valid_q ? s1_divides_q : take_iterative;
-      if (s1_valid_q) begin
-        w = s1_w_q >> s1_shift_q;
-        if ((w << s1_shift_q) != s1_w_q) w[0] = 1'b1;
-        s = s1_sub_q ? s1_x_q - w : s1_x_q + w;
-        negative = s[63];
-        s2_s_q <= negative ? ~s + 64'd1 : s;
-        s2_sign_q <= s == 64'd0 && s1_sub_q ? s1_rm_q == 3'd2 : s1_sign_q ^ negative;
-        s2_ex_q <= s1_ex_q + 12'd1;
-        s2_special_q <= s1_special_q;
-        s2_result_q <= s1_result_q;
-        s2_flags_q <= s1_flags_q;
-        s2_rm_q <= s1_rm_q;
-        s2_rd_q <= s1_rd_q;
-        s2_tag_q <= s1_tag_q;
-      end else if (take_iterative) begin
-        s2_s_q <= it_root_q ? {1'b0, it_quotient_q[25:0], 36'd0, it_rest_q != 28'd0}
-                            : {1'b0, it_quotient_q, 35'd0, it_rest_q != 28'd0};
-        s2_sign_q <= it_sign_q;
-        s2_ex_q <= it_ex_q;
-        s2_special_q <= 1'b0;
-        s2_rm_q <= it_rm_q;
-        s2_rd_q <= it_rd_q;
-        s2_tag_q <= it_tag_q;
-      end
-    end
-  end
-
-  // Stage 3: normalisation and rounding.
-  always_ff @(posedge clk) begin : p_stage3
-    logic [63:0] s, t;
-    logic [11:0] ex, shift;
-    logic [31:0] r;
-    logic        up, inexact, tiny, overflow, carries;
-    s = 64'd0; t = 64'd0; ex = 12'd0; shift = 12'd0; r = 32'd0;
-    up = 1'b0; inexact = 1'b0; tiny = 1'b0; overflow = 1'b0; carries = 1'b0;
-    if (rst) begin
-      done <= 1'b0;
-      done_divide <= 1'b0;
-    end else if (s2_valid_q || done) begin
-      done <= s2_valid_q;
-      done_divide <= s2_valid_q && s2_divides_q;
-      if (s2_valid_q) begin
-        result_rd <= s2_rd_q;
-        result_tag <= s2_tag_q;
-        if (s2_special_q) begin
-          result <= s2_result_q;
-          flags <= s2_flags_q;
-        end else begin
-          s = s2_s_q;
-          ex = s2_ex_q;
-          if (s[63:31] == 33'd0) begin s = s << 32; ex = ex - 12'd32; end
-          if (s[63:47] == 17'd0) begin s = s << 16; ex = ex - 12'd16; end
-          if (s[63:55] == 9'd0) begin s = s << 8; ex = ex - 12'd8; end
-          if (s[63:59] == 5'd0) begin s = s << 4; ex = ex - 12'd4; end
-          if (s[63:61] == 3'd0) begin s = s << 2; ex = ex - 12'd2; end
-          if (s[63:62] == 2'd0) begin s = s << 1; ex = ex - 12'd1; end
-          tiny = $signed(ex) <= 12'sd1024;
-          t = s;
-          if (tiny) begin
-            shift = 12'd1025 - ex;
-            if (shift > 12'd63) shift = 12'd63;
-            t = s >> shift[5:0];
-            if ((t << shift[5:0]) != s) t[0] = 1'b1;
-            // rounded to 24 bits without a bound of the exponent, it may reach the least normal number
-            carries = ex == 12'd1024 && (&s[62:39]) &&
-                      round_up(s2_rm_q, s2_sign_q, 1'b1, s[38], s[37:0] != 38'd0);
-          end
-          inexact = t[38:0] != 39'd0;
-          up = round_up(s2_rm_q, s2_sign_q, t[39], t[38], t[37:0] != 38'd0);
-          r = {8'd0, t[62:39]} + {31'd0, up};
-          if (!tiny) r = r + {ex[8:0] - 9'd1, 23'd0}; // bit 39 + 23 of t adds the last one
-          overflow = !tiny && (ex > 12'd1278 || r[31:23] >= 9'd255);
-          if (overflow)
-            r = s2_rm_q == 3'd1 || (s2_rm_q == 3'd2 && !s2_sign_q) || (s2_rm_q == 3'd3 && s2_sign_q)
-                ? 32'h7f7fffff : INFINITY;
-          result <= {s2_sign_q, r[30:0]};
-          flags <= {2'b00, overflow, tiny && inexact && !carries, inexact || overflow};
-          if (s2_s_q == 64'd0) begin
-            result <= {s2_sign_q, 31'd0};
-            flags <= 5'd0;
-          end
-        end
-      end
-    end
-  end
+  /* verilator lint_on BLKSEQ */
 endmodule

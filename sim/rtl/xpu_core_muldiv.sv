@@ -29,72 +29,78 @@ module xpu_core_muldiv (
   logic [5:0]  d_rd_q;
   logic [3:0]  d_tag_q;
 
+  // Later steps stand first, so each sees what the one before had.
+  /* verilator lint_off BLKSEQ */
+  logic        done_q; // what `done` shows
   always_ff @(posedge clk) begin : p_muldiv
     logic [63:0] x, y;
-    logic [31:0] dividend, value;
+    logic [31:0] value;
     logic [32:0] difference;
-    x = 64'd0; y = 64'd0; dividend = 32'd0; value = 32'd0; difference = 33'd0;
+    x = 64'd0; y = 64'd0; value = 32'd0; difference = 33'd0;
     if (rst) begin
-      m_valid_q <= 1'b0;
-      d_busy_q <= 1'b0;
+      m_valid_q = 1'b0;
+      d_busy_q = 1'b0;
+      done_q = 1'b0;
       done <= 1'b0;
       done_divide <= 1'b0;
-    end else if (valid || m_valid_q || d_busy_q || done) begin
-      done <= 1'b0;
+    end else if (valid || m_valid_q || d_busy_q || done_q) begin
+      done <= m_valid_q;
+      done_q = m_valid_q;
       done_divide <= 1'b0;
-      m_valid_q <= valid && !op[2];
-      if (valid && !op[2]) begin
-        x = {{32{a[31] && op[1:0] != 2'd3}}, a};
-        y = {{32{b[31] && !op[1]}}, b};
-        m_product_q <= x * y;
-        m_high_q <= op[1:0] != 2'd0;
-        m_rd_q <= rd;
-        m_tag_q <= tag;
-      end
       if (m_valid_q) begin
-        done <= 1'b1;
         result <= m_high_q ? m_product_q[63:32] : m_product_q[31:0];
         result_rd <= m_rd_q;
         result_tag <= m_tag_q;
       end
-      if (valid && op[2]) begin
-        dividend = !op[0] && a[31] ? ~a + 32'd1 : a;
-        d_busy_q <= 1'b1;
-        d_rest_q <= op[1];
-        d_negative_q <= !op[0] && (op[1] ? a[31] : a[31] != b[31] && b != 32'd0);
-        d_divisor_q <= !op[0] && b[31] ? ~b + 32'd1 : b;
-        d_remainder_q <= 32'd0;
-        d_count_q <= 6'd32;
-        d_quotient_q <= dividend;
-        // leading zero bytes of the dividend give zero bits, but not where the divisor is 0
-        if (dividend[31:8] == 24'd0 && b != 32'd0) begin
-          d_count_q <= 6'd8;
-          d_quotient_q <= dividend << 24;
-        end else if (dividend[31:16] == 16'd0 && b != 32'd0) begin
-          d_count_q <= 6'd16;
-          d_quotient_q <= dividend << 16;
-        end else if (dividend[31:24] == 8'd0 && b != 32'd0) begin
-          d_count_q <= 6'd24;
-          d_quotient_q <= dividend << 8;
-        end
-        d_rd_q <= rd;
-        d_tag_q <= tag;
-      end else if (d_busy_q) begin
+      if (d_busy_q) begin
         if (d_count_q != 6'd0) begin
           difference = {d_remainder_q, d_quotient_q[31]} - {1'b0, d_divisor_q};
-          d_remainder_q <= difference[32] ? {d_remainder_q[30:0], d_quotient_q[31]} : difference[31:0];
-          d_quotient_q <= {d_quotient_q[30:0], !difference[32]};
-          d_count_q <= d_count_q - 6'd1;
+          d_remainder_q = difference[32] ? {d_remainder_q[30:0], d_quotient_q[31]} : difference[31:0];
+          d_quotient_q = {d_quotient_q[30:0], !difference[32]};
+          d_count_q = d_count_q - 6'd1;
         end else if (!m_valid_q) begin
           value = d_rest_q ? d_remainder_q : d_quotient_q;
           done <= 1'b1;
+          done_q = 1'b1;
           done_divide <= 1'b1;
           result <= d_negative_q ? ~value + 32'd1 : value;
           result_rd <= d_rd_q;
           result_tag <= d_tag_q;
-          d_busy_q <= 1'b0;
+          d_busy_q = 1'b0;
         end
+      end
+      m_valid_q = valid && !op[2];
+      if (m_valid_q) begin
+        x = {{32{a[31] && op[1:0] != 2'd3}}, a};
+        y = {{32{b[31] && !op[1]}}, b};
+        m_product_q = x * y;
+        m_high_q = op[1:0] != 2'd0;
+        m_rd_q = rd;
+        m_tag_q = tag;
+      end
+      if (valid && op[2]) begin
+        d_busy_q = 1'b1;
+        d_rest_q = op[1];
+        d_negative_q = !op[0] && (op[1] ? a[31] : a[31] != b[31] && b != 32'd0);
+        d_divisor_q = !op[0] && b[31] ? ~b + 32'd1 : b;
+        d_quotient_q = !op[0] && a[31] ? ~a + 32'd1 : a;
+        d_remainder_q = 32'd0;
+        d_count_q = 6'd32;
+        // leading zero bytes of the dividend give zero bits, but not where the divisor is 0
+        if (d_quotient_q[31:8] == 24'd0 && b != 32'd0) begin
+          d_count_q = 6'd8;
+          d_quotient_q = d_quotient_q << 24;
+        end else if (d_quotient_q[31:16] == 16'd0 && b != 32'd0) begin
+          d_count_q = 6'd16;
+          d_quotient_q = d_quotient_q << 16;
+        end else if (d_quotient_q[31:24] == 8'd0 && b != 32'd0) begin
+          d_count_q = 6'd24;
+          d_quotient_q = d_quotient_q << 8;
+        end
+        d_rd_q = rd;
+        d_tag_q = tag;
       end
     end
   end
+  /* verilator lint_on BLKSEQ */
 endmodule
