@@ -177,7 +177,7 @@ static int is_plain(uint32_t code, uint32_t before) {
     return code != '?' || before != '?';
 }
 
-char *xpu_escape(xpu_arena *arena, const char *name, size_t max) {
+static char *escape(xpu_arena *arena, const char *name, size_t max, int is_message) {
     const unsigned char *next = (const unsigned char *)name, *end = next + strlen(name);
     xpu_text text;
     xpu_text_init(&text, arena);
@@ -186,7 +186,7 @@ char *xpu_escape(xpu_arena *arena, const char *name, size_t max) {
     while (next < end) {
         uint32_t code = 0;
         size_t length = decode(next, end, &code);
-        if (length && is_plain(code, before)) {
+        if (length && (is_message ? !is_control(code) : is_plain(code, before))) {
             xpu_text_add_bytes(&text, (const char *)next, length);
         } else {
             if (length == 0) length = 1;
@@ -204,4 +204,12 @@ char *xpu_escape(xpu_arena *arena, const char *name, size_t max) {
         next += length;
     }
     return text.text;
+}
+
+char *xpu_escape(xpu_arena *arena, const char *name, size_t max) {
+    return escape(arena, name, max, 0);
+}
+
+char *xpu_escape_message(xpu_arena *arena, const char *message, size_t max) {
+    return escape(arena, message, max, 1);
 }

@@ -72,4 +72,8 @@ void xpu_diags_print(const xpu_diags *diags, FILE *stream);
  * bytes that are not valid UTF-8 become \xNN; cut to `max` bytes with "...". Never contains a comment delimiter. */
 char *xpu_escape(xpu_arena *arena, const char *name, size_t max);
 
+/* The same for a whole message, in which names are quoted and escaped already: quotes, backslashes and comment
+ * delimiters stay. */
+char *xpu_escape_message(xpu_arena *arena, const char *message, size_t max);
+
 #endif

@@ -48,19 +48,6 @@ static size_t too_deep(const char *text, size_t length) {
     return length;
 }
 
-/* jansson's message, which quotes the file: printable, with the quotes as they are. */
-static const char *readable(xpu_arena *arena, const char *message) {
-    xpu_text text;
-    xpu_text_init(&text, arena);
-    while (*message) {
-        size_t plain = strcspn(message, "'\"");
-        xpu_text_add(&text, "%s", xpu_escape(arena, xpu_strndup(arena, message, plain), 160));
-        message += plain;
-        if (*message) xpu_text_add(&text, "%c", *message++);
-    }
-    return text.text;
-}
-
 static void parse_error(xpu_arena *arena, const char *name, const json_error_t *error, xpu_diags *diags) {
     const char *rule = "json-syntax", *what = "the file is no valid JSON";
     const char *hint = "correct the file at this place; comments and trailing commas are not allowed";
@@ -75,7 +62,7 @@ static void parse_error(xpu_arena *arena, const char *name, const json_error_t *
         hint = "integers have at most 64 bits, other numbers are IEEE doubles";
     }
     const char *where = xpu_printf(arena, "line %d, column %d", error->line, error->column);
-    xpu_error(diags, XPU_EUSAGE, name, rule, where, what, readable(arena, error->text), hint);
+    xpu_error(diags, XPU_EUSAGE, name, rule, where, what, xpu_escape_message(arena, error->text, 400), hint);
 }
 
 json_t *xpu_json_parse(xpu_arena *arena, const char *text, size_t length, const char *name, xpu_diags *diags) {

@@ -125,7 +125,7 @@ static char *describe_program(xpu_pipeline *p) {
         const xpu_program_region *region = &program->regions.items[i];
         xpu_text_add(&text, "region %u: %u nodes on %s%s%s\n", i + 1, region->node_count,
                      xpu_escape(p->arena, region->target, 60), region->reason ? ": " : "",
-                     region->reason ? xpu_escape(p->arena, region->reason, 400) : "");
+                     region->reason ? xpu_escape_message(p->arena, region->reason, 400) : "");
     }
     add_layers(p, program, &text);
     add_left_out(program, &text);

@@ -11,6 +11,10 @@ static json_t *string(xpu_pipeline *p, const char *text) {
     return json_string(xpu_escape(p->arena, text, 400));
 }
 
+static json_t *message(xpu_pipeline *p, const char *text) {
+    return json_string(xpu_escape_message(p->arena, text, 400));
+}
+
 static void set(xpu_pipeline *p, json_t *object, const char *key, json_t *value) {
     xpu_json_set(p->arena, object, key, value);
 }
@@ -34,8 +38,8 @@ static void add_regions(xpu_pipeline *p) {
         set(p, entry, "runs_on", json_string(region->on_host ? "host" : p->target->name));
         set(p, entry, "nodes", json_integer(region->node_count));
         if (!region->on_host) continue;
-        set(p, entry, "reason", string(p, region->reason));
-        if (region->hint) set(p, entry, "hint", string(p, region->hint));
+        set(p, entry, "reason", message(p, region->reason));
+        if (region->hint) set(p, entry, "hint", message(p, region->hint));
     }
 }
 
@@ -61,6 +65,7 @@ typedef struct {
     const xpu_origin *origin;
     const char *layer; /* NULL: nothing is left of it */
     const char *op, *unit, *precision, *why;
+    const char *hint; /* what would take it off the host; or NULL */
     const xpu_region *region;
 } fate;
 
@@ -107,13 +112,18 @@ static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t orig
     result.region = info->region ? &p->job.regions[info->region - 1] : NULL;
     int matrix = strcmp(info->op->name, "conv") == 0 || strcmp(info->op->name, "matmul") == 0;
     int int16 = matrix && xpu_node_int(p->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
-    result.precision = int16 ? "int16" : "fp32";
+    result.precision = layer_fact(index, result.layer, "precision");
+    if (!result.precision) result.precision = int16 ? "int16" : "fp32";
     result.why = layer_fact(index, result.layer, "reason");
     result.unit = layer_fact(index, result.layer, "unit");
     if (result.region && result.region->on_host) {
         const xpu_refusal *refusal = xpu_partition_refusal(&p->partition, node);
         result.unit = "host";
-        if (refusal) result.why = TEXT(p, "[%s] %s; %s", refusal->rule, refusal->sentence, refusal->value);
+        if (refusal) {
+            const char *between = refusal->value[0] ? "; " : "";
+            result.why = TEXT(p, "[%s] %s%s%s", refusal->rule, refusal->sentence, between, refusal->value);
+            result.hint = refusal->hint;
+        }
     } else if (!result.unit) {
         result.unit = lowering_of(p, info->op);
     }
@@ -142,7 +152,8 @@ static char *explain_json(xpu_pipeline *p) {
         set(p, entry, "unit", string(p, f.unit));
         set(p, entry, "precision", json_string(f.precision));
         if (f.region) set(p, entry, "region", json_integer(f.region->number));
-        if (f.why) set(p, entry, "why", string(p, f.why));
+        if (f.why) set(p, entry, "why", message(p, f.why));
+        if (f.hint) set(p, entry, "hint", message(p, f.hint));
     }
     char *text = json_dumps(top, JSON_INDENT(2));
     if (!text) xpu_out_of_memory(xpu_arena_mem(p->arena));
@@ -168,6 +179,7 @@ char *xpu_explain(xpu_pipeline *p, int as_json) {
         }
         xpu_text_add(&text, "%-24s %-9s %-6u %s%s%s\n", xpu_escape(p->arena, f.layer, 60), f.precision,
                      f.region ? f.region->number : 0, f.unit, f.why ? ": " : "", f.why ? f.why : "");
+        if (f.hint) xpu_text_add(&text, "     hint: %s\n", f.hint);
     }
     return text.text;
 }

@@ -133,5 +133,19 @@ static void escaping(void) {
     CU_ASSERT(xpu_fail_each_allocation(escape, 1) > 10);
 }
 
+static xpu_status escape_messages(xpu_arena *arena, xpu_diags *diags) {
+    (void)diags;
+    CU_ASSERT_STRING_EQUAL(xpu_escape_message(arena, "node 'a\\x0a' (\"b\"): a/**/b", 80),
+                           "node 'a\\x0a' (\"b\"): a/**/b");
+    CU_ASSERT_STRING_EQUAL(xpu_escape_message(arena, "a\n\xff\xe2\x80\xae", 80), "a\\x0a\\xff\\xe2\\x80\\xae");
+    CU_ASSERT_STRING_EQUAL(xpu_escape_message(arena, "abcdefghijk", 10), "abcdefg...");
+    return XPU_OK;
+}
+
+static void messages(void) {
+    CU_ASSERT(xpu_fail_each_allocation(escape_messages, 1) > 1);
+}
+
 XPU_TEST_MAIN("diag", {"text form", text_form}, {"status", status}, {"flood", flood},
-              {"no memory for diagnostics", no_memory_for_diagnostics}, {"escaping names", escaping})
+              {"no memory for diagnostics", no_memory_for_diagnostics}, {"escaping names", escaping},
+              {"escaping messages", messages})
