@@ -56,3 +56,6 @@ lint-rtl:
 	    $(VERILATOR) --lint-only -Wall -Isim/rtl $(RTL_PKG) $(wildcard sim/rtl/*.vlt) $$f --top-module $$(basename $$f .sv) && \
 	    yosys -q -p "read_verilog -sv -Isim/rtl $(RTL_PKG) $$f" || exit 1; done
 	@echo 'lint-rtl: clean'
+
+# Benches with a file of their own
+-include $(wildcard tests/rtl/*/*.mk)

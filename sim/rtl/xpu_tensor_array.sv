@@ -1,0 +1,399 @@
+// Tensor engine: the weight-stationary array of ROWS x COLUMNS cells that multiply 9 by 9 bits, its two sets of weight
+// registers with their loader, and the accumulator banks.
+//
+// Each step multiplies one row of operands with all weights: 8x8 takes one step per row; 16-bit operands are a signed
+// high and an unsigned low byte, so 16x8 takes two steps per row and 16x16 also runs each block of K twice, once per
+// byte of the weights. Sums are added to the accumulators shifted by 0, 8 or 16 bits: 32 bits wide for 8x8, else 48.
+// Neighbouring descriptors may use one bank one after the other, but a bank keeps its mode until it starts anew.
+//
+// Throughput: one step per cycle while rows arrive, the weights of the next pass are loaded during this one (at most
+// WEIGHT_ROWS rows and one new 64-byte line per cycle), and the bank of the next descriptor is free; there is no idle
+// cycle between passes or descriptors. Latency: three cycles from a row to its accumulator. After the last row of a
+// descriptor that drains, its bank leaves in groups of LANES columns, one per cycle while acc_ready.
+`include "xpu_lanes.svh"
+module xpu_tensor_array #(
+    parameter int unsigned ROWS = 8,
+    parameter int unsigned COLUMNS = 8,
+    parameter int unsigned BANKS = 2,
+    parameter int unsigned ACC_ROWS = 16,
+    parameter int unsigned WEIGHT_ROWS = 1,
+    parameter int unsigned LANES = 8
+) (
+    input logic clk,
+    input logic rst,
+    input logic push,
+    input logic [1023:0] desc,
+    // Weights: line reads, answered in order
+    output logic w_valid,
+    input logic w_ready,
+    output logic [31:0] w_address,
+    input logic w_done,
+    input logic [511:0] w_rdata,
+    // Rows of operands
+    input logic row_valid,
+    output logic row_ready,
+    input logic [ROWS*16-1:0] row_data,
+    input logic [15:0] row_pixel,
+    input logic row_begin,
+    input logic row_initial,
+    input logic row_low,
+    input logic row_end,
+    input logic row_last,
+    // Start values of the columns, for the next descriptor that has some: into buffer start_buffer, then start_full
+    input logic start_write,
+    input logic start_buffer,
+    input logic [7:0] start_column,
+    input logic [31:0] start_value,
+    input logic start_full,
+    output logic start_free,  // a buffer was used up
+    // Accumulators on their way out
+    output logic acc_valid,
+    input logic acc_ready,
+    output logic [LANES*32-1:0] acc_low,
+    output logic [LANES*16-1:0] acc_high,
+    output logic computed,    // a descriptor has left the array
+    output logic busy,        // a step was made
+    output logic lost_weights,
+    output logic lost_post,
+    output logic idle
+);
+  localparam int unsigned LINES = 8;
+  localparam int unsigned WORDS = ROWS / 2;
+  localparam int unsigned CHUNKS = COLUMNS > 32 ? (COLUMNS + 31) / 32 : 1;  // pieces of 64 bytes of a row of weights
+  localparam int unsigned BIG = COLUMNS > 64 ? COLUMNS : 64;
+  /* verilator lint_off UNUSEDSIGNAL */  // each part uses some fields
+  xpu_chip_pkg::desc_tensor_t in;  // what is pushed, within its cycle
+  /* verilator lint_on UNUSEDSIGNAL */
+
+  // Descriptors, a ring
+  logic [31:0] d_w[4];
+  logic [31:0] d_stride[4];
+  logic [31:0] d_depth[4];
+  logic [15:0] d_columns[4];
+  logic [15:0] d_pixels[4];
+  logic d_wide[4];
+  logic d_words[4];     // weights of 16 bits
+  logic [31:0] d_x_flip[4];
+  logic [31:0] d_x_zero[4];
+  logic [31:0] d_w_flip[4];
+  logic [31:0] d_w_zero[4];
+  logic [1:0] d_bank[4];
+  logic d_drain[4];
+  logic d_start[4];
+  logic d_accumulate[4];
+  logic [2:0] d_write;
+
+  // Two walkers over rows of weights: 1 asks for lines, 0 uses them
+  logic [2:0] k_desc[2];
+  logic k_low[2];
+  logic [15:0] k_row[2];     // row of the pass
+  logic [7:0] k_chunk[2];
+  logic [31:0] k_left[2];    // rows of w that are left, from this pass on
+  logic [31:0] k_base[2];    // address of the pass
+  logic [31:0] k_at[2];      // address of the row
+  logic k_new[2];
+  logic [26:0] k_tag[4];
+  logic [31:0] line[LINES*16];
+  logic [3:0] l_write, l_read, l_flight;
+  logic [31:0] window[32];
+
+  // The array
+  logic [31:0] weight[2*ROWS][COLUMNS];
+  logic [31:0] operand[ROWS];
+  logic [31:0] sum[COLUMNS];
+  logic [31:0] words[WORDS];
+  logic [1:0] full;
+  logic fill, use_q;
+  logic phase;
+  logic [2:0] a_desc;
+  logic s1_valid, s1_set, s1_end, s1_wide, s1_initial, s1_last, s1_accumulate, s1_start, s1_buffer, s1_drain;
+  logic [4:0] s1_shift;
+  logic [31:0] s1_row;
+  logic [15:0] s1_columns, s1_pixels;
+  logic [1:0] s1_bank;
+  logic s2_valid, s2_wide, s2_initial, s2_last, s2_accumulate, s2_start, s2_buffer, s2_drain;
+  logic [4:0] s2_shift;
+  logic [31:0] s2_row;
+  logic [15:0] s2_columns, s2_pixels;
+  logic [1:0] s2_bank;
+
+  // Accumulators and what they start from
+  logic [31:0] low[BANKS*ACC_ROWS][COLUMNS];
+  logic [31:0] high[BANKS*ACC_ROWS][COLUMNS];  // 16 bits each
+  logic [31:0] start[2*COLUMNS];
+  logic [1:0] start_count;
+  logic start_use;
+
+  // Banks that drain, in order
+  logic [3:0] bank_busy;
+  logic [1:0] q_bank[4];
+  logic [15:0] q_pixels[4];
+  logic [15:0] q_columns[4];
+  logic q_wide[4];
+  logic [2:0] q_write, q_read;
+  logic [15:0] q_pixel, q_column;
+
+  logic stall_weights, stall_post;
+  assign stall_weights = !full[use_q];
+  assign stall_post = row_begin && (bank_busy[d_bank[a_desc[1:0]]] || (d_start[a_desc[1:0]] && start_count == 0));
+  assign row_ready = row_valid && !stall_weights && !stall_post && phase == d_wide[a_desc[1:0]];
+  assign lost_weights = row_valid && stall_weights;
+  assign lost_post = row_valid && stall_post;
+  assign idle = a_desc == d_write && !s1_valid && !s2_valid && q_read == q_write && !acc_valid;
+
+  // Address and last byte of the chunk of walker u
+`define CHUNK(u) \
+    if (k_new[u]) begin \
+      wd = k_desc[u][1:0]; k_new[u] = 0; k_left[u] = d_depth[wd]; k_base[u] = d_w[wd]; k_at[u] = d_w[wd]; \
+    end \
+    wd = k_desc[u][1:0]; at = k_at[u] + 32'(k_chunk[u]) * 64; \
+    size = (32'(d_columns[wd]) << d_words[wd]) - 32'(k_chunk[u]) * 64; final_chunk = size <= 64; \
+    size = final_chunk ? size : 64; \
+    la = 26'(at >> 6); lb = 26'((at + size - 1) >> 6);
+
+`define NEXT_CHUNK(u) \
+    k_chunk[u] = final_chunk ? 0 : k_chunk[u] + 1; \
+    if (final_chunk) begin \
+      k_row[u] = k_row[u] + 1; k_at[u] = k_at[u] + d_stride[wd]; \
+    end
+
+  // The next pass of walker u, or descriptor
+`define NEXT_PASS(u) \
+    k_row[u] = 0; \
+    if (d_words[wd] && !k_low[u]) begin \
+      k_low[u] = 1; k_at[u] = k_base[u]; \
+    end else begin \
+      k_low[u] = 0; k_base[u] = k_at[u]; \
+      if (k_left[u] <= ROWS) begin \
+        k_new[u] = 1; k_desc[u] = k_desc[u] + 1; k_tag[2*(u)] = 0; k_tag[2*(u)+1] = 0; \
+      end \
+      k_left[u] = k_left[u] - ROWS; \
+    end
+
+  always @(posedge clk) begin : p_array
+  /* verilator lint_off UNUSEDSIGNAL */  // z is LOOP's
+    int unsigned i, j, k, n, z, to;
+  /* verilator lint_on UNUSEDSIGNAL */
+    logic go, issued, popped, final_chunk;
+    logic [1:0] wd;
+    logic [31:0] at, size, b, c, q, f, v, x;
+    logic [25:0] la, lb;
+    logic [63:0] pair, t;
+    i = 0; j = 0; k = 0; n = 0; z = 0; to = 0; go = 0; issued = 0; popped = 0; final_chunk = 0; wd = 0;
+    at = 0; size = 0; b = 0; c = 0; q = 0; f = 0; v = 0; x = 0; la = 0; lb = 0; pair = 0; t = 0;
+    if (rst) begin
+      acc_valid <= 0; w_valid <= 0; computed <= 0; start_free <= 0; busy <= 0;
+      d_write = 0; l_write = 0; l_read = 0; l_flight = 0; full = 0; fill = 0; use_q = 0; phase = 0; a_desc = 0;
+      s1_valid = 0; s2_valid = 0; start_count = 0; start_use = 0; bank_busy = 0; q_write = 0; q_read = 0;
+      q_pixel = 0; q_column = 0;
+      for (i = 0; i < 2; i = i + 1) begin
+        k_desc[i] = 0; k_low[i] = 0; k_row[i] = 0; k_chunk[i] = 0; k_new[i] = 1; k_tag[2*i] = 0; k_tag[2*i+1] = 0;
+      end
+    end else if (!idle || push || computed || start_free || busy) begin
+      computed <= 0; start_free <= 0;
+      // Drain
+      if (acc_ready) acc_valid <= 0;
+      if (q_read != q_write && (!acc_valid || acc_ready)) begin
+        i = 32'(q_read[1:0]); acc_valid <= 1;
+        b = 32'(q_bank[i[1:0]]) * ACC_ROWS + 32'(q_pixel); c = 32'(q_column);
+        for (n = 0; n < LANES; n = n + 1) acc_low[n*32+:32] <= low[b][c+n];
+        if (q_wide[i[1:0]])
+          for (n = 0; n < LANES; n = n + 1) acc_high[n*16+:16] <= high[b][c+n][15:0];
+        q_column = q_column + 16'(LANES);
+        if (q_column >= q_columns[i[1:0]]) begin
+          q_column = 0; q_pixel = q_pixel + 1;
+          if (q_pixel == q_pixels[i[1:0]]) begin
+            q_pixel = 0; bank_busy[q_bank[i[1:0]]] = 0; q_read = q_read + 1;
+          end
+        end
+      end
+      // Sums to the accumulators
+      if (s2_valid) begin
+        b = s2_row; c = 32'(s2_buffer) * COLUMNS; f = s2_start ? 32'hffffffff : 0; q = 32'(s2_columns);
+        if (!s2_wide && !(s2_initial && !s2_accumulate)) begin
+          `LOOP(n, COLUMNS) `SET(low[b][n], low[b][n] + sum[n]); `ENDLOOP(n)
+        end else if (!s2_wide) begin
+          `LOOP(n, COLUMNS)
+            `SET(low[b][n], (n < q ? start[c+n] & f : low[b][n]) + sum[n]);
+          `ENDLOOP(n)
+        end else if (!(s2_initial && !s2_accumulate)) begin
+          `LOOP(n, COLUMNS)
+            t = {32'd0, sum[n] ^ 32'h80000000} - 64'h80000000;
+            t = (t << s2_shift) + {high[b][n], low[b][n]};
+            `SET(low[b][n], t[31:0]); `SET(high[b][n], {16'd0, t[47:32]});
+          `ENDLOOP(n)
+        end else begin
+          `LOOP(n, COLUMNS)
+            t = {32'd0, sum[n] ^ 32'h80000000} - 64'h80000000; t = t << s2_shift;
+            pair = {32'd0, (start[c+n] & f) ^ 32'h80000000} - 64'h80000000;
+            t = t + (n < q ? pair : {high[b][n], low[b][n]});
+            `SET(low[b][n], t[31:0]); `SET(high[b][n], {16'd0, t[47:32]});
+          `ENDLOOP(n)
+        end
+        if (s2_last) begin
+          computed <= 1; start_free <= s2_start;
+          if (s2_drain) begin
+            q_bank[q_write[1:0]] = s2_bank; q_pixels[q_write[1:0]] = s2_pixels; q_columns[q_write[1:0]] = s2_columns;
+            q_wide[q_write[1:0]] = s2_wide; q_write = q_write + 1;
+          end
+        end
+      end
+      s2_valid = s1_valid;
+      // The products of all cells
+      if (s1_valid) begin
+        b = s1_set ? ROWS : 0;
+        `LOOP(n, COLUMNS) sum[n] = 0; `ENDLOOP(n)
+        `LOOP4(k, ROWS)
+          `LOOP(n, COLUMNS)
+            sum[n] = sum[n] + operand[k] * weight[b+k][n] + operand[k+1] * weight[b+k+1][n] +
+                     operand[k+2] * weight[b+k+2][n] + operand[k+3] * weight[b+k+3][n];
+          `ENDLOOP(n)
+        `ENDLOOP4(k)
+        if (s1_end) full[s1_set] = 0;
+        s2_wide = s1_wide; s2_initial = s1_initial; s2_last = s1_last; s2_accumulate = s1_accumulate;
+        s2_start = s1_start; s2_buffer = s1_buffer; s2_drain = s1_drain; s2_shift = s1_shift; s2_row = s1_row;
+        s2_columns = s1_columns; s2_pixels = s1_pixels; s2_bank = s1_bank;
+      end
+      // A row into the operand registers
+      s1_valid = row_valid && !stall_weights && !stall_post;
+      busy <= s1_valid;
+      if (s1_valid) begin
+        wd = a_desc[1:0];
+        for (i = 0; i < WORDS; i = i + 1) words[i] = row_data[i*32+:32];
+        if (!d_wide[wd]) begin
+          f = d_x_flip[wd]; v = d_x_zero[wd];
+          for (j = 0; j < 4; j = j + 1) begin
+            `LOOP(i, ROWS / 4) operand[j*(ROWS/4)+i] = (((words[i] >> (8 * j)) & 255) ^ f) - v; `ENDLOOP(i)
+          end
+        end else begin
+          f = phase ? 0 : 128; v = phase ? 0 : 8;
+          for (j = 0; j < 2; j = j + 1) begin
+            `LOOP(i, WORDS) operand[j*WORDS+i] = (((words[i] >> (16 * j + v)) & 255) ^ f) - f; `ENDLOOP(i)
+          end
+        end
+        s1_wide = d_wide[wd]; s1_accumulate = d_accumulate[wd]; s1_initial = row_initial && !phase;
+        s1_start = d_start[wd]; s1_buffer = start_use; s1_drain = d_drain[wd]; s1_bank = d_bank[wd];
+        s1_shift = s1_wide ? (phase ? 5'd0 : 5'd8) + (d_words[wd] && !row_low ? 5'd8 : 5'd0) : 5'd0;
+        s1_row = 32'(d_bank[wd]) * ACC_ROWS + 32'(row_pixel); s1_columns = d_columns[wd]; s1_pixels = d_pixels[wd];
+        s1_set = use_q; go = phase == s1_wide; s1_end = row_end && go; s1_last = row_last && go;
+        phase = !go;
+        if (s1_end) use_q = !use_q;
+        if (s1_last) begin
+          a_desc = a_desc + 1;
+          if (s1_start) begin
+            start_use = !start_use; start_count = start_count - 1;
+          end
+          if (s1_drain) bank_busy[s1_bank] = 1;
+        end
+      end
+      // Weights into the set that is not in use
+      popped = 0; go = k_desc[0] != d_write && !full[fill];
+      for (j = 0; j < WEIGHT_ROWS * CHUNKS; j = j + 1) if (go) begin
+        `CHUNK(0)
+        to = 32'(k_row[0]);
+        to = d_wide[wd] ? (to & 1) * (ROWS / 2) + (to >> 1) : (to & 3) * (ROWS / 4) + (to >> 2);
+        to = to + (fill ? ROWS : 0);
+        if (32'(k_row[0]) >= k_left[0]) begin  // behind the last row of w
+          `LOOP(n, COLUMNS) `SET(weight[to][n], 0); `ENDLOOP(n)
+          k_row[0] = k_row[0] + 1;
+        end else begin
+          if (k_tag[32'(la[0])] != {1'b1, la}) begin
+            if (!popped && l_read != l_write) begin
+              popped = 1; k_tag[32'(la[0])] = {1'b1, la};
+              `LOOP(k, 16) window[32'(la[0])*16+k] = line[32'(l_read[2:0])*16+k]; `ENDLOOP(k)
+              l_read = l_read + 1; l_flight = l_flight - 1;
+            end else go = 0;
+          end
+          if (lb != la && k_tag[32'(lb[0])] != {1'b1, lb}) begin
+            if (go && !popped && l_read != l_write) begin
+              popped = 1; k_tag[32'(lb[0])] = {1'b1, lb};
+              `LOOP(k, 16) window[32'(lb[0])*16+k] = line[32'(l_read[2:0])*16+k]; `ENDLOOP(k)
+              l_read = l_read + 1; l_flight = l_flight - 1;
+            end else go = 0;
+          end
+          if (go) begin
+            q = (at >> 2) & 31; c = 32'(d_columns[wd]);
+            if (!d_words[wd]) begin
+              f = d_w_flip[wd]; v = d_w_zero[wd]; b = 64 * 32'(k_chunk[0]);
+              `LOOP(k, (COLUMNS < 64 ? COLUMNS : 64) / 4)
+                pair = {window[(q + k + 1) & 31], window[(q + k) & 31]} >> {at[1:0], 3'd0};
+                x = pair[31:0]; n = (b + 4 * k) & (BIG - 1);
+                if (n < COLUMNS) begin
+                  `SET(weight[to][n], n < c ? ((x & 255) ^ f) - v : 0);
+                  `SET(weight[to][n+1], n + 1 < c ? (((x >> 8) & 255) ^ f) - v : 0);
+                  `SET(weight[to][n+2], n + 2 < c ? (((x >> 16) & 255) ^ f) - v : 0);
+                  `SET(weight[to][n+3], n + 3 < c ? ((x >> 24) ^ f) - v : 0);
+                end
+              `ENDLOOP(k)
+            end else begin
+              f = k_low[0] ? 0 : 128; v = k_low[0] ? 0 : 8; b = 32 * 32'(k_chunk[0]);
+              `LOOP(k, (COLUMNS < 32 ? COLUMNS : 32) / 2)
+                pair = {window[(q + k + 1) & 31], window[(q + k) & 31]} >> {at[1:0], 3'd0};
+                x = pair[31:0]; n = (b + 2 * k) & (BIG - 1);
+                if (n < COLUMNS) begin
+                  `SET(weight[to][n], n < c ? (((x >> v[4:0]) & 255) ^ f) - f : 0);
+                  `SET(weight[to][n+1], n + 1 < c ? (((x >> (16 + v)) & 255) ^ f) - f : 0);
+                end
+              `ENDLOOP(k)
+            end
+            `NEXT_CHUNK(0)
+            // columns of chunks that do not exist
+            if (final_chunk && CHUNKS > 1) begin
+              `LOOP(n, COLUMNS) if (n >= c) `SET(weight[to][n], 0); `ENDLOOP(n)
+            end
+          end
+        end
+        if (32'(k_row[0]) == ROWS) begin
+          go = 0; full[fill] = 1; fill = !fill;
+          `NEXT_PASS(0)
+        end
+      end
+      // Requests
+      if (w_ready) w_valid <= 0;
+      issued = 0; go = k_desc[1] != d_write && (!w_valid || w_ready) && l_flight != 4'(LINES);
+      for (j = 0; j < WEIGHT_ROWS * CHUNKS; j = j + 1) if (go) begin
+        `CHUNK(1)
+        if (k_tag[2+32'(la[0])] != {1'b1, la}) begin
+          if (issued) go = 0;
+          else begin
+            issued = 1; w_valid <= 1; w_address <= {la, 6'd0}; k_tag[2+32'(la[0])] = {1'b1, la};
+            l_flight = l_flight + 1;
+          end
+        end
+        if (go && lb != la && k_tag[2+32'(lb[0])] != {1'b1, lb}) begin
+          if (issued) go = 0;
+          else begin
+            issued = 1; w_valid <= 1; w_address <= {lb, 6'd0}; k_tag[2+32'(lb[0])] = {1'b1, lb};
+            l_flight = l_flight + 1;
+          end
+        end
+        if (go) begin
+          `NEXT_CHUNK(1)
+          if (32'(k_row[1]) == ROWS || 32'(k_row[1]) == k_left[1]) begin
+            go = 0;
+            `NEXT_PASS(1)
+          end
+        end
+      end
+      if (w_done) begin
+        for (k = 0; k < 16; k = k + 1) `SET(line[32'(l_write[2:0])*16+k], w_rdata[k*32+:32]);
+        l_write = l_write + 1;
+      end
+      if (start_write) `SET(start[32'(start_buffer)*COLUMNS+32'(start_column)], start_value);
+      if (start_full) start_count = start_count + 1;
+      if (push) begin
+        in = desc;
+        wd = d_write[1:0];
+        d_w[wd] = in.w; d_stride[wd] = 32'(in.w_row_stride); d_columns[wd] = in.columns;
+        d_depth[wd] = 32'(in.kh) * 32'(in.kw) * 32'(in.channels); d_pixels[wd] = 16'(in.oh * in.ow);
+        d_wide[wd] = in.mode != 0; d_words[wd] = in.mode == xpu_chip_pkg::OPERANDS_16X16;
+        d_x_flip[wd] = in.x_unsigned ? 0 : 128; d_w_flip[wd] = in.w_unsigned ? 0 : 128;
+        d_x_zero[wd] = d_x_flip[wd] + {{23{in.x_zero[8]}}, in.x_zero};
+        d_w_zero[wd] = d_w_flip[wd] + {{23{in.w_zero[8]}}, in.w_zero};
+        d_bank[wd] = in.bank; d_drain[wd] = in.drain; d_accumulate[wd] = in.accumulate;
+        d_start[wd] = !in.accumulate && in.start != 0;
+        d_write = d_write + 1;
+      end
+    end
+  end
+endmodule

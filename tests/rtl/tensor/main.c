@@ -1,0 +1,439 @@
+/*
+ * The tensor engine's RTL against the functional engine: lists of random descriptors of kinds tensor and post, in all
+ * modes, under random back-pressure; then the convolutions of ResNet-50's layer3.1 with their cycles, and host time per
+ * cycle beside the bare array's.
+ *     tensor [lists [first seed]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "core/arith.h"
+#include "sim/func/driver.h"
+#include "sim/func/func.h"
+#include "tests/rtl/tensor/rtl.h"
+
+/* Memory of a list: inputs, then what descriptor i owns. */
+enum {
+    X_AT = 0x20001000,
+    X_BYTES = 0x20000,
+    W_AT = 0x20021000,
+    W_BYTES = 0x20000,
+    BRANCH_AT = 0x20041000,
+    BRANCH_BYTES = 0x20000,
+    Y_AT = 0x20061000,
+    Y_BYTES = 0x18000,
+    LIST = 6,
+    SMALL_AT = 0x40000000,
+    SMALL_BYTES = 0x2000,
+    PARAMS = 0,
+    SCALE = 0x80,
+    BIAS = 0x880,
+    START = 0x1080,
+    TABLE = 0x1900,
+    FINDMAX = 0x1a10,
+    ABSMAX = 0x1a20,
+    W_ABSMAX = 0x1a24
+};
+
+typedef struct {
+    xpurt_device *device;
+    xpu_func *func;
+    rtl *rtl;
+    uint64_t random;
+    unsigned passed, failed;
+} bench;
+
+static const xpu_chip chip = {.name = "test",
+                              .array_rows = CHIP_ROWS,
+                              .array_columns = CHIP_COLUMNS,
+                              .acc_banks = CHIP_BANKS,
+                              .acc_rows = CHIP_ACC_ROWS,
+                              .weight_rows = CHIP_WEIGHT_ROWS,
+                              .post_lanes = CHIP_LANES,
+                              .cores = 1,
+                              .lm_bytes = 16384,
+                              .lm_port_bytes = 64,
+                              .lanes = 16,
+                              .icache_bytes = 4096,
+                              .icache_line_bytes = 64,
+                              .sm_bytes = RTL_SM_BYTES,
+                              .sm_banks = 8,
+                              .sm_bank_bytes = 64,
+                              .l3_bytes = RTL_L3_BYTES,
+                              .l3_banks = 8,
+                              .l3_rate = 64,
+                              .l3_latency = 10,
+                              .gm_bytes = 1 << 20,
+                              .gm_rate = 64,
+                              .gm_latency = 100,
+                              .gm_outstanding = 128,
+                              .gm_burst_bytes = 64};
+
+static uint32_t draw(bench *b, uint32_t bound) {
+    b->random = b->random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((b->random >> 33) * bound >> 31);
+}
+
+static int draw_between(bench *b, int low, int high) {
+    return low + (int)draw(b, (uint32_t)(high - low + 1));
+}
+
+static uint8_t *host(const bench *b, uint32_t address) {
+    return xpu_func_host(b->func, address);
+}
+
+static void store(const bench *b, uint32_t address, uint32_t word) {
+    memcpy(host(b, address), &word, 4);
+}
+
+static void scribble(bench *b, uint32_t address, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        b->random = b->random * 6364136223846793005u + 1442695040888963407u;
+        store(b, address + i, (uint32_t)(b->random >> 32));
+    }
+}
+
+/* The bits of a float: mostly of moderate size, at times any pattern. */
+static uint32_t draw_float(bench *b, float size) {
+    static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000, 0,          0x80000000, 1,
+                                       0x807fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x3f800000, 0xbf000000};
+    uint32_t kind = draw(b, 64);
+    if (kind == 0) return special[draw(b, 12)];
+    if (kind == 1) return draw(b, 1u << 31) << 1 | draw(b, 2);
+    return xa_bits(((float)draw(b, 1u << 24) / (float)(1 << 23) - 1.0f) * size);
+}
+
+/* ---- Random descriptors ---- */
+
+static const unsigned type_size[] = {1, 1, 2, 4, 4};
+static const uint32_t float_types[] = {XPU_TYPE_F32, XPU_TYPE_I16, XPU_TYPE_I8};
+
+static uint32_t bits_int(int x) {
+    return (uint32_t)x;
+}
+
+/* Parameters and vectors of one descriptor at `at`. */
+static void draw_small(bench *b, uint32_t at, int quantised, float scale) {
+    uint32_t p[XPU_POST_WORDS];
+    for (unsigned i = 0; i < XPU_POST_WORDS; i++) p[i] = 0;
+    p[0] = quantised ? bits_int(draw_between(b, -128, 0)) : draw_float(b, 20.0f);
+    p[1] = quantised ? bits_int(draw_between(b, 10, 255)) : draw_float(b, 500.0f);
+    p[2] = draw_float(b, 0.5f);
+    p[3] = draw_float(b, 1.0f), p[4] = draw_float(b, 1.5f), p[5] = draw_float(b, 30.0f);
+    p[6] = bits_int(draw_between(b, -128, 255));
+    p[7] = bits_int(draw_between(b, -128, -50)), p[8] = bits_int(draw_between(b, 50, 255));
+    p[9] = draw_float(b, 2.0f), p[10] = draw_float(b, 0.1f);
+    p[11] = draw(b, 2) ? 0x3f800000 : draw_float(b, 0.1f);
+    p[12] = draw_float(b, scale);
+    p[13] = draw(b, 2) ? at + W_ABSMAX : 0;
+    p[14] = bits_int(draw_between(b, -128, 255)), p[15] = bits_int(draw_between(b, -128, 255));
+    memcpy(host(b, at + PARAMS), p, sizeof p);
+    for (uint32_t i = 0; i < 256; i++) {
+        store(b, at + SCALE + 4 * i, draw_float(b, scale));
+        store(b, at + BIAS + 4 * i, draw_float(b, 100.0f));
+        store(b, at + START + 4 * i, draw(b, 8) ? bits_int(draw_between(b, -100000, 100000)) : draw(b, 1u << 31) << 1);
+    }
+    scribble(b, at + TABLE, 260);
+    store(b, at + FINDMAX, draw(b, 2) ? 0 : draw_float(b, 100.0f));
+    store(b, at + ABSMAX, draw_float(b, 50.0f) & (draw(b, 8) ? 0x7fffffff : 0xffffffff));
+    store(b, at + W_ABSMAX, draw_float(b, 2.0f) & 0x7fffffff);
+}
+
+/* What the kinds tensor and post share. */
+static void draw_post(bench *b, xpu_desc_post *d, unsigned index) {
+    int quantised = d->post_mode == XPU_POST_QUANTISED;
+    uint32_t small = SMALL_AT + SMALL_BYTES * index;
+    d->params = small + PARAMS, d->y = Y_AT + Y_BYTES * index + 16 * draw(b, 5);
+    d->y_type = quantised ? draw(b, 2) : float_types[draw(b, 3)];
+    d->branch_type = quantised ? draw(b, 2) : float_types[draw(b, 3)];
+    d->activation = draw(b, 3), d->act_after = draw(b, 2);
+    d->scale = draw(b, 2) ? small + SCALE : 0;
+    d->branch = draw(b, 2) ? BRANCH_AT + 4 * draw(b, 64) : 0;
+    d->bias = !quantised && draw(b, 2) ? small + BIAS : 0;
+    d->findmax = !quantised && draw(b, 2) ? small + FINDMAX : 0;
+    d->lookup = quantised && draw(b, 3) == 0 ? small + TABLE + draw(b, 4) : 0;
+    unsigned yb = type_size[d->y_type], bb = type_size[d->branch_type];
+    if (yb == 1) d->y += draw(b, 4);
+    if (d->branch && bb == 1) d->branch += draw(b, 4);
+    d->y_pixel_stride = (int32_t)((d->columns + draw(b, 3)) * yb);
+    d->y_row_stride = (int32_t)(d->ow * (uint32_t)d->y_pixel_stride + draw(b, 3) * yb);
+    d->branch_pixel_stride = (int32_t)((d->columns + draw(b, 3)) * bb);
+    d->branch_row_stride = (int32_t)(d->ow * (uint32_t)d->branch_pixel_stride + draw(b, 3) * bb);
+}
+
+static void draw_tensor(bench *b, xpu_desc_tensor *d) {
+    unsigned xb, wb, dense;
+    memset(d, 0, sizeof *d);
+    d->mode = draw(b, 3);
+    xb = d->mode ? 2 : 1, wb = d->mode == XPU_OPERANDS_16X16 ? 2 : 1;
+    d->kh = 1 + draw(b, 3), d->kw = 1 + draw(b, 4);
+    d->channels = draw(b, 4) ? 1 + draw(b, 20) : 1 + draw(b, 100);
+    if (draw(b, 4) == 0) d->channels = CHIP_ROWS * (1 + draw(b, 2));
+    d->stride_h = 1 + draw(b, 2), d->stride_w = 1 + draw(b, 2);
+    d->dilation_h = 1 + draw(b, 2), d->dilation_w = draw(b, 3) ? 1 : 2;
+    d->pad_top = draw_between(b, -1, 2), d->pad_left = draw_between(b, -1, 2);
+    do d->oh = 1 + draw(b, 8), d->ow = 1 + draw(b, 12);
+    while (d->oh * d->ow > CHIP_ACC_ROWS);
+    d->columns = draw(b, 2) ? CHIP_COLUMNS : 1 + draw(b, CHIP_COLUMNS);
+    d->tile_rows = draw(b, 13), d->tile_cols = draw(b, 17);
+    dense = draw(b, 2);
+    d->x_pixel_stride = (int32_t)((d->channels + (dense ? 0 : draw(b, 5))) * xb);
+    d->x_row_stride = (int32_t)(d->tile_cols * (uint32_t)d->x_pixel_stride + draw(b, 3) * xb);
+    d->x = X_AT + 2 * draw(b, 64) + (xb == 1 ? draw(b, 2) : 0);
+    if (draw(b, 2)) d->x &= ~63u;
+    if (draw(b, 8) == 0) { /* upside down */
+        d->x += (uint64_t)(uint32_t)d->x_row_stride * d->tile_rows;
+        d->x_row_stride = -d->x_row_stride;
+    }
+    d->w = W_AT + 2 * draw(b, 64) + (wb == 1 ? draw(b, 2) : 0);
+    if (draw(b, 2)) d->w &= ~63u;
+    d->w_row_stride = (d->columns + (draw(b, 2) ? 0 : draw(b, 3))) * wb;
+    if (d->mode == XPU_OPERANDS_8X8) {
+        d->x_unsigned = draw(b, 2), d->w_unsigned = draw(b, 2);
+        d->x_zero = draw_between(b, d->x_unsigned ? 0 : -128, d->x_unsigned ? 255 : 127);
+        d->w_zero = draw_between(b, d->w_unsigned ? 0 : -128, d->w_unsigned ? 255 : 127);
+    }
+    d->post_mode = d->mode == XPU_OPERANDS_8X8 ? draw(b, 2) : XPU_POST_FLOAT;
+}
+
+/* The words of a tensor descriptor with the fields of `p`, which it shares with kind post. */
+static void pack_tensor(uint32_t *words, const xpu_desc_tensor *d, const xpu_desc_post *p) {
+    xpu_desc_tensor all = *d;
+    all.params = p->params, all.y = p->y, all.y_type = p->y_type, all.branch_type = p->branch_type;
+    all.activation = p->activation, all.act_after = p->act_after, all.scale = p->scale, all.branch = p->branch;
+    all.bias = p->bias, all.findmax = p->findmax, all.absmax = p->absmax, all.lookup = p->lookup;
+    all.y_pixel_stride = p->y_pixel_stride, all.y_row_stride = p->y_row_stride;
+    all.branch_pixel_stride = p->branch_pixel_stride, all.branch_row_stride = p->branch_row_stride;
+    xpu_desc_tensor_pack(words, &all);
+    xpu_desc_tensor_set_wait0(words, XPU_NO_COUNTER);
+    xpu_desc_tensor_set_wait1(words, XPU_NO_COUNTER);
+    xpu_desc_tensor_set_signal(words, XPU_NO_COUNTER);
+}
+
+/* One to three descriptors that add up in one bank; returns how many. */
+static unsigned one_tensor(bench *b, uint32_t *words, unsigned index, unsigned room) {
+    unsigned parts = 1 + draw(b, 3);
+    uint32_t bank = draw(b, CHIP_BANKS), small = SMALL_AT + SMALL_BYTES * index;
+    xpu_desc_tensor d;
+    if (parts > room) parts = room;
+    draw_tensor(b, &d);
+    d.bank = bank;
+    for (unsigned part = 0; part < parts; part++) {
+        xpu_desc_post post = {.post_mode = d.post_mode, .columns = d.columns, .oh = d.oh, .ow = d.ow};
+        d.accumulate = part > 0, d.drain = part + 1 == parts;
+        d.start = part == 0 && draw(b, 2) ? small + START : 0;
+        if (d.drain) {
+            draw_post(b, &post, index);
+            post.absmax = draw(b, 2) ? small + ABSMAX : 0;
+            draw_small(b, small, d.post_mode == XPU_POST_QUANTISED,
+                       d.mode == XPU_OPERANDS_16X16 ? 1e-9f
+                       : d.mode                     ? 1e-7f
+                                                    : 1e-4f);
+            if (draw(b, 2) && d.mode == 0) d.start = 0; /* also an accumulate from 0 */
+        }
+        pack_tensor(words + (size_t)part * XPU_DESC_WORDS, &d, &post);
+        if (draw(b, 2)) d.kh = 1 + draw(b, 2), d.channels = 1 + draw(b, d.channels);
+    }
+    return parts;
+}
+
+static void one_post(bench *b, uint32_t *words, unsigned index) {
+    xpu_desc_post d = {.wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER, .signal = XPU_NO_COUNTER};
+    uint32_t small = SMALL_AT + SMALL_BYTES * index;
+    d.post_mode = draw(b, 2), d.op = d.post_mode == XPU_POST_QUANTISED ? draw(b, 3) : draw(b, 2) * XPU_POST_MUL;
+    d.columns = draw(b, 4) ? 1 + draw(b, 60) : 1 + draw(b, 250);
+    d.oh = 1 + draw(b, 4), d.ow = 1 + draw(b, 6);
+    draw_post(b, &d, index);
+    if (d.op != XPU_POST_SCALE && !d.branch) d.branch = BRANCH_AT;
+    d.x_type = d.post_mode == XPU_POST_FLOAT ? draw(b, 5) : draw(b, d.op == XPU_POST_SCALE ? 4 : 2);
+    d.absmax = (d.x_type == XPU_TYPE_I8 || d.x_type == XPU_TYPE_I16) && draw(b, 2) ? small + ABSMAX : 0;
+    unsigned xb = type_size[d.x_type];
+    d.x = X_AT + 4 * draw(b, 64);
+    d.x_pixel_stride = (int32_t)((d.columns + draw(b, 3)) * xb);
+    d.x_row_stride = (int32_t)(d.ow * (uint32_t)d.x_pixel_stride);
+    draw_small(b, small, d.post_mode == XPU_POST_QUANTISED, d.x_type == XPU_TYPE_I32 ? 1e-7f : 1.0f);
+    xpu_desc_post_pack(words, &d);
+}
+
+/* ---- Comparison ---- */
+
+static int func_run(bench *b, const uint32_t *words, unsigned count) {
+    uint32_t list = XPU_GM_BASE + chip.gm_bytes - LIST * XPU_DESC_BYTES;
+    memcpy(host(b, list), words, (size_t)count * XPU_DESC_BYTES);
+    xpu_func_queue_push(b->func, XPU_ENGINE_TENSOR, 0, list, count);
+    xpu_func_engines_run(b->func);
+    int cause = (int)b->func->fault.cause;
+    if (cause) printf("functional engine: %s\n", b->func->reason);
+    memset(&b->func->fault, 0, sizeof b->func->fault);
+    memset(b->func->queues, 0, sizeof b->func->queues);
+    return cause;
+}
+
+/* Words that differ other than in the bits of a NaN. */
+static unsigned differences(const bench *b, uint32_t from, uint32_t bytes, uint32_t *where) {
+    unsigned count = 0;
+    for (uint32_t at = from; at < from + bytes; at += 4) {
+        uint32_t f, r;
+        memcpy(&f, host(b, at), 4);
+        memcpy(&r, rtl_memory(b->rtl, at), 4);
+        if (f == r || ((f & 0x7fffffff) > 0x7f800000 && r == 0x7fc00000)) continue;
+        if (count++ == 0) *where = at;
+    }
+    return count;
+}
+
+static void copy_memory(const bench *b) {
+    memcpy(rtl_memory(b->rtl, XPU_SM_BASE), host(b, XPU_SM_BASE), RTL_SM_BYTES);
+    memcpy(rtl_memory(b->rtl, XPU_L3_BASE), host(b, XPU_L3_BASE), RTL_L3_BYTES);
+}
+
+static void describe(const uint32_t *words, unsigned i) {
+    xpu_desc_tensor d;
+    xpu_desc_post p;
+    xpu_desc_tensor_unpack(words, &d);
+    xpu_desc_post_unpack(words, &p);
+    if (d.opcode == XPU_OPCODE_TENSOR)
+        printf("  %u: tensor mode %u k %ux%ux%u stride %u,%u dilation %u,%u pad %d,%d out %ux%ux%u tile %ux%u x %llx "
+               "strides %d,%d w %llx stride %u bank %u accumulate %u drain %u start %llx post_mode %u y %llx type %u "
+               "branch %llx act %u\n",
+               i, d.mode, d.kh, d.kw, d.channels, d.stride_h, d.stride_w, d.dilation_h, d.dilation_w, d.pad_top,
+               d.pad_left, d.oh, d.ow, d.columns, d.tile_rows, d.tile_cols, (unsigned long long)d.x, d.x_row_stride,
+               d.x_pixel_stride, (unsigned long long)d.w, d.w_row_stride, d.bank, d.accumulate, d.drain,
+               (unsigned long long)d.start, d.post_mode, (unsigned long long)d.y, d.y_type,
+               (unsigned long long)d.branch, d.activation);
+    else
+        printf(
+            "  %u: post op %u mode %u out %ux%ux%u x type %u y type %u branch %llx type %u act %u after %u bias %llx "
+            "scale %llx findmax %llx absmax %llx lookup %llx\n",
+            i, p.op, p.post_mode, p.oh, p.ow, p.columns, p.x_type, p.y_type, (unsigned long long)p.branch,
+            p.branch_type, p.activation, p.act_after, (unsigned long long)p.bias, (unsigned long long)p.scale,
+            (unsigned long long)p.findmax, (unsigned long long)p.absmax, (unsigned long long)p.lookup);
+}
+
+/* A list of random descriptors; a third of all lists run without back-pressure. */
+static void one_list(bench *b, uint32_t seed) {
+    uint32_t words[LIST * XPU_DESC_WORDS], where = 0;
+    unsigned count = 0, wanted = 1 + draw(b, LIST);
+    scribble(b, X_AT, X_BYTES);
+    scribble(b, W_AT, W_BYTES);
+    scribble(b, BRANCH_AT, BRANCH_BYTES);
+    while (count < wanted)
+        if (draw(b, 3))
+            count += one_tensor(b, words + (size_t)count * XPU_DESC_WORDS, count, wanted - count);
+        else
+            one_post(b, words + (size_t)count * XPU_DESC_WORDS, count), count++;
+    copy_memory(b);
+    if (func_run(b, words, count)) {
+        for (unsigned i = 0; i < count; i++) describe(words + (size_t)i * XPU_DESC_WORDS, i);
+        b->failed++;
+        return;
+    }
+    rtl_result r = rtl_run(b->rtl, words, count, seed % 3 ? seed : 0);
+    unsigned wrong = differences(b, XPU_SM_BASE, RTL_SM_BYTES, &where);
+    if (!wrong) wrong = differences(b, XPU_L3_BASE, RTL_L3_BYTES, &where);
+    if (r.fault || r.hung || wrong) {
+        printf("seed %u: fault %d, %s, %u of %u descriptors, %u words differ, the first at 0x%x\n", seed, r.fault,
+               r.hung ? "hung" : "not hung", r.done, count, wrong, where);
+        for (unsigned i = 0; i < count; i++) describe(words + (size_t)i * XPU_DESC_WORDS, i);
+        b->failed++;
+    } else {
+        b->passed++;
+    }
+}
+
+/* ---- ResNet-50 layer3.1 ---- */
+
+typedef struct {
+    const char *name;
+    uint32_t channels, kernel, out;
+    int residual;
+} layer;
+
+static const layer layers[] = {
+    {"conv1 1x1 1024 to 256", 1024, 1, 256, 0},
+    {"conv2 3x3 256 to 256", 256, 3, 256, 0},
+    {"conv3 1x1 256 to 1024, residual", 256, 1, 1024, 1},
+};
+
+enum { EXTENT = 14, LAYER_X = 0x20001000, LAYER_W = 0x20034000, LAYER_Y = 0x20050000, LAYER_BRANCH = 0x20090000 };
+
+/* All column tiles of a layer, as many pixels per tile as the accumulators take. Returns the number of descriptors. */
+static unsigned cut(const layer *l, uint32_t *words) {
+    unsigned count = 0;
+    uint32_t rows = CHIP_ACC_ROWS / EXTENT < EXTENT ? CHIP_ACC_ROWS / EXTENT : EXTENT;
+    for (uint32_t top = 0; top < EXTENT; top += rows)
+        for (uint32_t column = 0; column < l->out; column += CHIP_COLUMNS, count++) {
+            xpu_desc_tensor d = {.kh = l->kernel, .kw = l->kernel, .channels = l->channels, .columns = CHIP_COLUMNS};
+            uint32_t halo = l->kernel / 2, out_rows = EXTENT - top < rows ? EXTENT - top : rows;
+            xpu_desc_post p = {.params = SMALL_AT, .scale = SMALL_AT + SCALE, .y_type = XPU_TYPE_I8};
+            d.stride_h = d.stride_w = d.dilation_h = d.dilation_w = 1;
+            d.pad_top = d.pad_left = (int32_t)halo;
+            d.oh = out_rows, d.ow = EXTENT, d.tile_rows = out_rows + 2 * halo, d.tile_cols = EXTENT;
+            d.x = LAYER_X, d.x_pixel_stride = (int32_t)l->channels, d.x_row_stride = (int32_t)(EXTENT * l->channels);
+            d.w = LAYER_W, d.w_row_stride = CHIP_COLUMNS, d.start = SMALL_AT + START;
+            d.bank = count % CHIP_BANKS, d.drain = 1, d.x_zero = 3;
+            p.y = LAYER_Y + column, p.y_pixel_stride = (int32_t)l->out, p.y_row_stride = (int32_t)(EXTENT * l->out);
+            p.branch = l->residual ? LAYER_BRANCH + column : 0;
+            p.branch_pixel_stride = p.y_pixel_stride, p.branch_row_stride = p.y_row_stride;
+            pack_tensor(words + (size_t)count * XPU_DESC_WORDS, &d, &p);
+        }
+    return count;
+}
+
+static double run_layers(bench *b, uint32_t *words) {
+    uint64_t cycles = 0, busy = 0;
+    double ns = 0, ideal_all = 0;
+    scribble(b, XPU_SM_BASE + 0x1000, RTL_SM_BYTES - 0x1000);
+    draw_small(b, SMALL_AT, 1, 1e-4f);
+    copy_memory(b);
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const layer *l = &layers[i];
+        unsigned count = cut(l, words);
+        rtl_result r = rtl_run(b->rtl, words, count, 0);
+        double ideal =
+            (double)(EXTENT * EXTENT) * l->channels * l->kernel * l->kernel * l->out / CHIP_ROWS / CHIP_COLUMNS;
+        printf("%-32s %3u tiles %8llu cycles, busy %5.1f %%, of the array's bound %5.1f %%, %.0f ns per cycle; lost:",
+               l->name, count, (unsigned long long)r.cycles, 100.0 * (double)r.states[0] / (double)r.cycles,
+               100.0 * ideal / (double)r.cycles, r.ns / (double)r.cycles);
+        for (unsigned s = 1; s < RTL_STATES; s++)
+            if (r.states[s]) printf(" %s %llu", xpu_lost_text((xpu_lost_cause)s), (unsigned long long)r.states[s]);
+        printf("\n");
+        if (r.fault || r.hung || (CHIP_ROWS >= 32 && ideal / (double)r.cycles < 0.85))
+            b->failed++;
+        else
+            b->passed++;
+        cycles += r.cycles, busy += r.states[0], ns += r.ns, ideal_all += ideal;
+    }
+    printf("layer3.1: %llu cycles, busy %.1f %%, of the array's bound %.1f %%\n", (unsigned long long)cycles,
+           100.0 * (double)busy / (double)cycles, 100.0 * ideal_all / (double)cycles);
+    return ns / (double)cycles;
+}
+
+int main(int argc, char **argv) {
+    static uint32_t words[256 * XPU_DESC_WORDS];
+    unsigned lists = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 300;
+    uint32_t seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 1;
+    xpu_diags diags;
+    bench b = {0};
+    xpu_diags_init(&diags);
+    b.device = xpu_func_driver.create(&chip, &diags);
+    if (!b.device) return 1;
+    b.func = xpu_func_of(b.device);
+    b.rtl = rtl_create();
+    printf("array %ux%u, %u lists from seed %u\n", CHIP_ROWS, CHIP_COLUMNS, lists, seed);
+    for (unsigned i = 0; i < lists && b.failed < 3; i++) {
+        b.random = seed + i;
+        one_list(&b, seed + i);
+    }
+    b.random = seed;
+    double bare = rtl_bare(200000), busy = run_layers(&b, words), idle = rtl_idle(b.rtl, 1000000);
+    printf("host time per cycle: busy %.0f ns, idle %.1f ns, bare 32x32 array %.0f ns; ratio %.2f\n", busy, idle, bare,
+           busy / bare);
+    rtl_destroy(b.rtl);
+    xpu_func_driver.destroy(b.device);
+    xpu_diags_clear(&diags);
+    printf("%u passed, %u failed\n", b.passed, b.failed);
+    return b.failed != 0;
+}

@@ -1,0 +1,44 @@
+# The tensor engine's RTL against the functional engine: make test-rtl-tensor. One build per size of the array.
+TENSOR_SV  := $(RTL_PKG) $(addprefix sim/rtl/,xpu_tensor.sv xpu_tensor_gather.sv xpu_tensor_array.sv xpu_post.sv)
+TENSOR_DIR := $(BUILD)/rtl/tensor
+BARE_LIB   := $(TENSOR_DIR)/bare/Vbare__ALL.a
+$(BARE_LIB): tests/rtl/tensor/bare.sv
+	@mkdir -p $(@D)
+	$(call say,VERILATE,bare array)
+	$(Q)$(VERILATOR) --cc --prefix Vbare $(RTL_FLAGS) --Mdir $(@D) --top-module bare $<
+	$(Q)$(MAKE) -s -C $(@D) -f Vbare.mk $(RTL_OPT) Vbare__ALL.a $(RTL_RUN) >/dev/null
+
+# name, rows, columns, accumulator rows, weight rows per cycle, lanes
+define tensor_bench
+$(TENSOR_DIR)/$(1)/Vtensor__ALL.a: $(TENSOR_SV) sim/rtl/xpu_lanes.svh sim/rtl/waivers.vlt
+	@mkdir -p $$(@D)
+	$$(call say,VERILATE,xpu_tensor $(1))
+	$$(Q)$$(VERILATOR) --cc --prefix Vtensor $$(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_tensor -GARRAY_ROWS=$(2) \
+	    -GARRAY_COLUMNS=$(3) -GACC_ROWS=$(4) -GWEIGHT_ROWS=$(5) -GPOST_LANES=$(6) -GSM_BYTES=1048576 \
+	    sim/rtl/waivers.vlt $$(TENSOR_SV)
+	$$(Q)$$(MAKE) -s -C $$(@D) -f Vtensor.mk $$(RTL_OPT) Vtensor__ALL.a >/dev/null
+$(TENSOR_DIR)/$(1)/main.o: tests/rtl/tensor/main.c tests/rtl/tensor/rtl.h
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$<)
+	$$(Q)$$(CC) $$(CFLAGS) -DCHIP_ROWS=$(2)u -DCHIP_COLUMNS=$(3)u -DCHIP_BANKS=2u -DCHIP_ACC_ROWS=$(4)u \
+	    -DCHIP_WEIGHT_ROWS=$(5) -DCHIP_LANES=$(6) -MMD -MP -c $$< -o $$@
+$(TENSOR_DIR)/$(1)/rtl.o: tests/rtl/tensor/rtl.cpp tests/rtl/tensor/rtl.h $(TENSOR_DIR)/$(1)/Vtensor__ALL.a $(BARE_LIB)
+	$$(call say,CXX,$$<)
+	$$(Q)g++ $$(RTL_CXX) -I$$(@D) -I$(TENSOR_DIR)/bare -c $$< -o $$@
+$(BUILD)/tests/rtl/tensor/tensor-$(1): $(TENSOR_DIR)/$(1)/main.o $(TENSOR_DIR)/$(1)/rtl.o \
+    $(TENSOR_DIR)/$(1)/Vtensor__ALL.a $(BARE_LIB) $(LIBALL)
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$$(Q)g++ -o $$@ $$^ $$(addprefix $(TENSOR_DIR)/bare/,$$(RTL_RUN)) $(LDLIBS) -lpthread
+TENSOR_BIN += $(BUILD)/tests/rtl/tensor/tensor-$(1)
+endef
+TENSOR_BIN :=
+$(eval $(call tensor_bench,8x8,8,8,128,1,8))
+$(eval $(call tensor_bench,32x32,32,32,512,2,32))
+$(eval $(call tensor_bench,odd,12,20,40,3,8))
+
+.PHONY: test-rtl-tensor
+test-rtl: test-rtl-tensor
+rtl: $(TENSOR_BIN)
+test-rtl-tensor: $(TENSOR_BIN)
+	$(Q)for b in $(TENSOR_BIN); do $$b 300 || exit 1; done
