@@ -5,7 +5,7 @@ RTL_PKG    := sim/rtl/generated/xpu_chip_pkg.sv
 RTL_SV     := $(sort $(wildcard sim/rtl/*.sv))
 RTL_INC    := $(wildcard sim/rtl/*.svh)
 RTL_CXX    := -std=c++17 -O2 -g -Wall -Wextra -I. -isystem $(VERILATOR_ROOT)/include -isystem $(VERILATOR_ROOT)/include/vltstd
-RTL_FLAGS  := -Wall -O3 --x-assign fast --x-initial fast -Isim/rtl
+RTL_FLAGS  := -Wall -O3 --x-assign fast --x-initial fast -Isim/rtl sim/rtl/waivers.vlt
 RTL_OPT    := OPT_FAST="-O3 -march=native"
 RTL_RUN    := verilated.o verilated_threads.o
 
@@ -53,9 +53,12 @@ test-rtl-core: rtl
 # Every module by itself, by both tools; parameters as they stand in the module.
 lint-rtl:
 	$(Q)for f in $(RTL_SV); do \
-	    $(VERILATOR) --lint-only -Wall -Isim/rtl $(RTL_PKG) $(wildcard sim/rtl/*.vlt) $$f --top-module $$(basename $$f .sv) && \
+	    $(VERILATOR) --lint-only -Wall -Isim/rtl sim/rtl/waivers.vlt $(RTL_PKG) $$f --top-module $$(basename $$f .sv) && \
 	    yosys -q -p "read_verilog -sv -Isim/rtl $(RTL_PKG) $$f" || exit 1; done
 	@echo 'lint-rtl: clean'
 
 # Benches with a file of their own
 -include $(wildcard tests/rtl/*/*.mk)
+
+# The whole chip
+include sim/rtl/system.mk

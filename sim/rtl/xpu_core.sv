@@ -130,10 +130,6 @@ module xpu_core #(
   logic unused;
   assign unused = &{1'b0, lmx_address, v_retire_order[63:4]};
 
-  // ---- Cycles ----
-  logic [63:0] cycle_q;
-  always_ff @(posedge clk) cycle_q <= rst ? 64'd0 : cycle_q + {32'd0, cycles_per_edge};
-
   // ---- Units with stages of their own ----
   logic        fpu_valid, fpu_done, fpu_done_divide;
   logic [3:0]  fpu_result_tag;
@@ -167,8 +163,11 @@ module xpu_core #(
   assign lmx_ready = slot_q && !(vm_valid && !vbus_q);
 
   // ---- State of the pipeline. Stages run from the last to the first, so each sees what the one before had. ----
-  /* verilator lint_off BLKSEQ */
+  logic [63:0] cycles;
   logic        run;                                // started, not halted
+  logic        ended;                              // halted
+  // What the outputs of these names show: reading an output that this block writes would cost a copy per cycle.
+  logic        bus_waits, vector_waits, vm_answered, lmx_answered, vbus;
   logic        stop;                               // nothing more enters the execute stage
   logic [63:0] retired;
   logic [4:0]  issued;                             // instructions that have entered the execute stage, modulo 32
@@ -265,6 +264,8 @@ module xpu_core #(
     iterative = 1'b0; leaves = 1'b0; vload = 1'b0; vmemory = 1'b0; va = 32'd0; vb = 32'd0; vc = 32'd0; lost = 5'd0;
     fill_next = 26'd0; slot = 1'b0; wide_write = 1'b0; wide_line = '0; bits = 32'd0; wide_mask = 64'd0;
     if (rst) begin
+      cycles = 64'd0; ended = 1'b0; bus_waits = 1'b0; vector_waits = 1'b0; vm_answered = 1'b0; lmx_answered = 1'b0;
+      vbus = 1'b0;
       run = 1'b0; stop = 1'b0; retired = 64'd0; issued = 5'd0; busy = 64'd0; fdiv_busy = 1'b0; div_busy = 1'b0;
       vmem_count = 6'd0; vl_wait = 1'b0;
       fflags = 5'd0; frm = 3'd0; vl = 10'd0; vtype = 32'h80000000; vstart = 9'd0; vxsat = 1'b0; vxrm = 2'd0;
@@ -280,27 +281,40 @@ module xpu_core #(
       state <= xpu_chip_pkg::LOST_EMPTY;
       slot_q <= 1'b1; vbus_q <= 1'b0;
     end else begin
+      cycles = cycles + {32'd0, cycles_per_edge};
       if (start) begin
         run = 1'b1;
         f_pc = entry;
       end
       active = start;
       slot = 1'b1;
-      // ---- Requests for the LM by others; the execute stage leaves the port alone in this cycle ----
-      if (lmx_valid || lmx_done || vm_valid || vm_done) begin
+      if (VECTOR != 0 && vm_answered) begin
         active = 1'b1;
-        lmx_done <= lmx_valid && lmx_ready;
-        vm_done <= 1'b0;
+        vm_answered = 1'b0;
         vm_error <= 1'b0;
+      end
+      // ---- The bus: requests of the vector unit; those of the execute stage are answered there ----
+      if (bus_ready) bus_waits = 1'b0;
+      if (VECTOR != 0 && vbus && bus_done) begin
+        active = 1'b1;
+        vbus = 1'b0;
+        vm_answered = 1'b1;
+        vm_error <= bus_error;
+        vm_rdata <= bus_rdata;
+      end
+      // ---- Requests for the LM by others; the execute stage leaves the port alone in this cycle ----
+      if (lmx_valid || lmx_answered || vm_valid) begin
+        active = 1'b1;
+        lmx_answered = lmx_valid && lmx_ready;
         in_lm = vm_address[31:20] == xpu_chip_pkg::LM_BASE[31:20] && {12'd0, vm_address[19:0]} < LM_BYTES;
         if (vm_valid && vm_ready) begin
           if (in_lm) begin
-            vm_done <= 1'b1;
+            vm_answered = 1'b1;
             wide_write = vm_write;
             if (!vm_write) vm_rdata <= lm_q[vm_address[6 +: LM_BITS]];
           end else begin
-            vbus_q <= 1'b1;
-            bus_valid <= 1'b1;
+            vbus = 1'b1;
+            bus_waits = 1'b1;
             bus_write <= vm_write;
             bus_address <= vm_address;
             bus_mask <= vm_mask;
@@ -321,16 +335,6 @@ module xpu_core #(
             wide_data[32 * n +: 32] = (wide_data[32 * n +: 32] & bits) | (wide_old[32 * n +: 32] & ~bits);
           end
           lm_q[wide_line] <= wide_data;
-        end
-      end
-      if (vbus_q) begin
-        if (bus_ready) bus_valid <= 1'b0;
-        if (bus_done) begin
-          active = 1'b1;
-          vbus_q <= 1'b0;
-          vm_done <= 1'b1;
-          vm_error <= bus_error;
-          vm_rdata <= bus_rdata;
         end
       end
       if (run) begin
@@ -472,8 +476,7 @@ module xpu_core #(
         x_leaves = 1'b1;
         target = 32'd0;
         w_valid = 1'b0;
-        if (VECTOR != 0 && v_valid && v_ready) v_valid <= 1'b0;
-        if (bus_valid && bus_ready) bus_valid <= 1'b0;
+        if (VECTOR != 0 && v_ready) vector_waits = 1'b0;
         if (x_valid) begin
           trap = 1'b0;
           cause = xpu_chip_pkg::FAULT_ILLEGAL;
@@ -533,7 +536,7 @@ module xpu_core #(
                   x_unaligned = misaligned;
                   x_lost = address[31:16] == REGISTER_REGION ? register_cause(address[15:0])
                                                               : xpu_chip_pkg::LOST_MEMORY;
-                  bus_valid <= 1'b1;
+                  bus_waits = 1'b1;
                   bus_write <= x_kind == KIND_STORE && !misaligned;
                   bus_address <= address;
                   bus_mask <= misaligned ? 64'd0 : {60'd0, mask} << address[5:0];
@@ -563,8 +566,8 @@ module xpu_core #(
                 xpu_chip_pkg::CSR_VXSAT: old = {31'd0, vxsat};
                 xpu_chip_pkg::CSR_VXRM: old = {30'd0, vxrm};
                 xpu_chip_pkg::CSR_VCSR: old = {29'd0, vxrm, vxsat};
-                xpu_chip_pkg::CSR_CYCLE, xpu_chip_pkg::CSR_TIME: old = cycle_q[31:0];
-                xpu_chip_pkg::CSR_CYCLEH, xpu_chip_pkg::CSR_TIMEH: old = cycle_q[63:32];
+                xpu_chip_pkg::CSR_CYCLE, xpu_chip_pkg::CSR_TIME: old = cycles[31:0];
+                xpu_chip_pkg::CSR_CYCLEH, xpu_chip_pkg::CSR_TIMEH: old = cycles[63:32];
                 xpu_chip_pkg::CSR_INSTRET: old = retired[31:0];
                 xpu_chip_pkg::CSR_INSTRETH: old = retired[63:32];
                 xpu_chip_pkg::CSR_VL: old = {22'd0, vl};
@@ -617,10 +620,10 @@ module xpu_core #(
               w_value = {22'd0, vl};
             end
             KIND_VECTOR: begin
-              x_leaves = !v_valid || v_ready;
+              x_leaves = !vector_waits;
               w_long = 1'b1;
               if (x_leaves) begin
-                v_valid <= 1'b1;
+                vector_waits = 1'b1;
                 v_insn <= x_insn;
                 v_order <= retired + {59'd0, issued - 5'd1 - retired[4:0]};
                 v_pc <= x_pc;
@@ -1009,9 +1012,11 @@ module xpu_core #(
           fetch_address <= {fill_next, 6'd0};
         end
         if (!run) begin
+          ended = 1'b1;
           halted <= 1'b1;
           fetch_valid <= 1'b0;
-          bus_valid <= 1'b0;
+          bus_waits = 1'b0;
+          vector_waits = 1'b0;
           fpu_valid <= 1'b0;
           md_valid <= 1'b0;
         end
@@ -1021,9 +1026,15 @@ module xpu_core #(
         rvfi_valid <= 1'b0;
         slot_q <= 1'b1;
         quiet <= !active;
-        if (halted) state <= xpu_chip_pkg::LOST_HALTED;
+        if (ended) state <= xpu_chip_pkg::LOST_HALTED;
+      end
+      bus_valid <= bus_waits;
+      lmx_done <= lmx_answered;
+      if (VECTOR != 0) begin
+        v_valid <= vector_waits;
+        vm_done <= vm_answered;
+        vbus_q <= vbus;
       end
     end
   end
-  /* verilator lint_on BLKSEQ */
 endmodule

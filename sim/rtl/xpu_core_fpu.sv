@@ -88,7 +88,6 @@ module xpu_core_fpu (
   logic [3:0]  it_tag_q;
 
   // Stages run from the last to the first, so each sees what the one before had. Temporaries are cleared first.
-  /* verilator lint_off BLKSEQ */
   logic done_q; // what `done` shows
   always_ff @(posedge clk) begin : p_fpu
     logic [31:0] xa, xb, xc, special_result, magnitude, r;
@@ -380,5 +379,4 @@ module xpu_core_fpu (
       end
     end
   end
-  /* verilator lint_on BLKSEQ */
 endmodule

@@ -30,7 +30,6 @@ module xpu_core_muldiv (
   logic [3:0]  d_tag_q;
 
   // Later steps stand first, so each sees what the one before had.
-  /* verilator lint_off BLKSEQ */
   logic        done_q; // what `done` shows
   always_ff @(posedge clk) begin : p_muldiv
     logic [63:0] x, y;
@@ -102,5 +101,4 @@ module xpu_core_muldiv (
       end
     end
   end
-  /* verilator lint_on BLKSEQ */
 endmodule
