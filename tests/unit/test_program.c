@@ -215,14 +215,18 @@ static xpu_status give_weight(void *context, uint32_t buffer, xpu_arena *scratch
 }
 
 /* Writes the program; the path of the file. */
-static const char *write_program(bench *b, const xpu_program *p) {
+static xpu_status try_to_write(bench *b, const xpu_program *p, const char *path, int *asked) {
     executable e;
-    int asked = 0;
     const char *elf = xpu_path_join(b->arena, b->folder, "linked.elf");
-    const char *path = xpu_path_join(b->arena, b->folder, "test.xpu");
     make_executable(&e);
     CU_ASSERT_EQUAL_FATAL(xpu_file_write(b->arena, elf, &e, sizeof e, &b->diags), XPU_OK);
-    xpu_status status = xpu_program_write(p, elf, path, give_weight, &asked, b->arena, &b->diags);
+    return xpu_program_write(p, elf, path, give_weight, asked, b->arena, &b->diags);
+}
+
+static const char *write_program(bench *b, const xpu_program *p) {
+    int asked = 0;
+    const char *path = xpu_path_join(b->arena, b->folder, "test.xpu");
+    xpu_status status = try_to_write(b, p, path, &asked);
     xpu_diags_print(&b->diags, stderr);
     CU_ASSERT_EQUAL_FATAL(status, XPU_OK);
     CU_ASSERT_EQUAL(asked, 1);
@@ -646,6 +650,22 @@ static void plan_too_long(void) {
     bench_close(&b);
 }
 
+/* What a file cannot hold is refused when it is written: nothing is left behind. */
+static void limits(void) {
+    BENCH_OPEN(b);
+    xpu_program *p = make_program(&b);
+    for (int i = 0; i < 64; i++) {
+        xpu_dim_symbol(&p->graph->dims, xpu_printf(b.arena, "s%d", i), 1, 4, 1);
+    }
+    int asked = 0;
+    const char *path = xpu_path_join(b.arena, b.folder, "test.xpu");
+    CU_ASSERT_EQUAL(try_to_write(&b, p, path, &asked), XPU_EMODEL);
+    CU_ASSERT(b.diags.count == 1 && strcmp(b.diags.items[0].rule, "program-limits") == 0);
+    CU_ASSERT(b.diags.count == 1 && strcmp(b.diags.items[0].why, "it has too many symbols") == 0);
+    CU_ASSERT(!asked && !xpu_file_exists(path));
+    bench_close(&b);
+}
+
 /* ---- the ELF around it ---- */
 
 typedef struct {
@@ -707,5 +727,5 @@ static void elf_lies(void) {
 
 XPU_TEST_MAIN("program", {"round trip", round_trip}, {"stripped", stripped}, {"binutils read it", binutils},
               {"a write that fails", failed_write}, {"truncated", truncated}, {"bits flipped", flipped},
-              {"metadata that lies", metadata_lies}, {"plan table too long", plan_too_long},
+              {"metadata that lies", metadata_lies}, {"plan table too long", plan_too_long}, {"limits", limits},
               {"headers that lie", elf_lies})

@@ -4,6 +4,8 @@
 
 #include "xpu_runtime/program/program.h"
 
+enum { XPU_MAX_METADATA = 8 << 20 }; /* bytes of a section */
+
 typedef struct {
     void *bytes;
     size_t length;

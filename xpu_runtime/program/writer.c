@@ -146,12 +146,26 @@ static void put_sections(cursor *c, xpu_elf *elf, const char *const *names, cons
     elf->header.e_shnum = (Elf32_Half)(elf->header.e_shnum + count);
 }
 
+/* What the reader would refuse is not written: a model can have more of something than a file may hold. */
+static xpu_status check_limits(const xpu_program *p, const xpu_blob *data, xpu_arena *arena, xpu_diags *diags) {
+    const char *why = "a section of metadata is over 8 MiB";
+    if (data[0].length <= XPU_MAX_METADATA && data[1].length <= XPU_MAX_METADATA) {
+        xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "limits of a program");
+        xpu_metadata_decode(&data[0], &data[1], scratch, p->source, &why);
+        xpu_arena_free(scratch);
+    }
+    if (!why) return XPU_OK;
+    return xpu_error(diags, XPU_EMODEL, p->source, "program-limits", NULL, "the program is too large for its file", why,
+                     "compile parts of the model, or fix free dimensions with --shape");
+}
+
 static xpu_status write_file(cursor *c, xpu_program *p, xpu_elf *elf, const memory_image *image, const char *path,
                              xpu_program_weight_fn weight, void *context, xpu_arena *arena, xpu_diags *diags) {
     static const char *const names[] = {".xpu.program", ".xpu.graph"};
     xpu_blob data[2];
     uint64_t offsets[2];
     xpu_status status = xpu_metadata_encode(p, arena, &data[0], &data[1], diags);
+    if (status == XPU_OK) status = check_limits(p, data, arena, diags);
     if (status != XPU_OK) return status;
     put(c, image->bytes, image->size);
     if (p->weights_bytes) {
