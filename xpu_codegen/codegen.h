@@ -63,7 +63,8 @@ typedef struct {
     int lowered;                     /* the layers are made, and whether that worked */
     xpu_status lower_status;
     xpu_clang_facts clang;
-    xpu_memplan *plan; /* at the upper bound of the symbols, with its problem */
+    xpu_memplan *wishes; /* where weights would lie by the rules; NULL: no rule is about weights */
+    xpu_memplan *plan;   /* at the upper bound of the symbols, with its problem */
     xpu_placement placement;
 } xpu_codegen;
 
@@ -114,6 +115,13 @@ xpu_status xpu_choose_precision(xpu_codegen *cg);
 xpu_status xpu_choose_layouts(xpu_codegen *cg);
 /* All layers of all regions; done once. */
 xpu_status xpu_lower_program(xpu_codegen *cg);
+/* Weights that placement rules want in L3 get copies there, filled by a layer "weights/L3" before all others; calls
+ * then read the copies. Nothing changes without such rules. */
+xpu_status xpu_copy_weights(xpu_codegen *cg);
+/* Rules that match a weight hold for its copy where it has one. */
+void xpu_rules_of_copies(xpu_codegen *cg, xpu_memplan_problem *problem);
+/* Why weights that should be in L3 have no copy, for the spills of the plan. */
+void xpu_explain_missing_copies(xpu_codegen *cg, xpu_memplan *plan);
 /* The C text of one region (index into job->regions), NULL where it is on the host, and what follows all regions. */
 const char *xpu_emit_region(xpu_codegen *cg, uint32_t region);
 const char *xpu_emit_tail(xpu_codegen *cg);
@@ -140,6 +148,10 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node);
 
+/* The layer's name, with a number where another layer has it. */
+const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name);
+/* The identifier of a layer's C function, and the members of the plan struct, numbered where it makes several calls. */
+void xpu_name_layer(xpu_codegen *cg, uint32_t layer);
 /* What a layer is, for the program's table. */
 void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, const char *unit, const char *kernel, xpu_dim macs);
 /* Adds a finished call to a layer and its words to the plan table; [codegen] where a field has no value. */

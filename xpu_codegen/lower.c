@@ -45,8 +45,8 @@ static int name_taken(const xpu_codegen *cg, const char *name) {
     return 0;
 }
 
-static const char *layer_name(xpu_codegen *cg, xpu_node node) {
-    const char *name = xpu_node_name(cg->graph, node), *unique = name;
+const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name) {
+    const char *unique = name;
     for (uint32_t i = 2; name_taken(cg, unique); i++) unique = xpu_printf(cg->arena, "%s_%u", name, i);
     return unique;
 }
@@ -116,8 +116,9 @@ xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, const xpu_call *call) {
     return XPU_OK;
 }
 
-/* Members of the plan struct: the layer's identifier, numbered where the layer makes several calls. */
-static void name_calls(xpu_codegen *cg, xpu_codegen_layer *layer) {
+void xpu_name_layer(xpu_codegen *cg, uint32_t index) {
+    xpu_codegen_layer *layer = &cg->layers.items[index];
+    layer->identifier = identifier(cg, index, cg->program.layers.items[index].name);
     for (uint32_t i = 0; i < layer->calls.count; i++) {
         const char *kernel = xpu_kernel_of(layer->calls.items[i].kernel)->name;
         layer->calls.items[i].member = layer->calls.count == 1
@@ -144,17 +145,17 @@ static xpu_status add_host_layer(xpu_codegen *cg, uint32_t layer, xpu_node node)
 static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(cg->graph, node);
     uint32_t index = cg->program.layers.count;
-    xpu_program_layer item = {.name = layer_name(cg, node), .node = node};
+    xpu_program_layer item = {.name = xpu_unique_layer_name(cg, xpu_node_name(cg->graph, node)), .node = node};
     for (uint32_t i = 0; i < info->output_count && i < 2; i++) item.outputs[item.output_count++] = info->outputs[i];
     if (node.id < cg->reasons.count) item.reason = cg->reasons.items[node.id];
     xpu_codegen_layer layer = {.node = node, .region = info->region, .comment = source_comment(cg, node)};
-    layer.identifier = identifier(cg, index, item.name);
     XPU_PUSH(cg->arena, &cg->program.layers, item);
     XPU_PUSH(cg->arena, &cg->layers, layer);
     cg->layer_of[node.id] = (int32_t)index;
+    xpu_name_layer(cg, index);
     if (xpu_on_host(cg, node)) return add_host_layer(cg, index, node);
     xpu_status status = lowering_of(info->op)(cg, index, node);
-    name_calls(cg, &cg->layers.items[index]);
+    xpu_name_layer(cg, index);
     return status;
 }
 
@@ -171,6 +172,7 @@ static int32_t layer_behind(xpu_codegen *cg, const xpu_value_info *info) {
         return root->kind == XPU_VALUE_NODE ? cg->layer_of[root->node.id] : -1;
     }
     for (uint32_t i = 0; i < cg->layers.count && maker->origins.count; i++) {
+        if (!cg->layers.items[i].node.id) continue;
         const xpu_node_info *node = xpu_node_at(cg->graph, cg->layers.items[i].node);
         for (uint32_t j = 0; j < node->origins.count; j++) {
             if (node->origins.items[j] == maker->origins.items[0]) return (int32_t)i;
@@ -235,6 +237,8 @@ static xpu_status lower_all(xpu_codegen *cg) {
     }
     if (cg->diags->errors != errors) return xpu_diags_status(cg->diags);
     xpu_finish_buffers(cg);
+    xpu_status status = xpu_copy_weights(cg);
+    if (status != XPU_OK) return status;
     add_tensor_fates(cg);
     add_regions(cg);
     return XPU_OK;

@@ -30,7 +30,7 @@ static void apply_rules(xpu_codegen *cg, const xpu_memplan_problem *problem) {
     for (uint32_t i = problem->match_count; i-- > 0;) { /* the first preference is applied last and wins */
         const xpu_memplan_rule *rule = &problem->rules[problem->matches[i].rule];
         xpu_program_buffer *buffer = &cg->program.buffers.items[problem->matches[i].buffer];
-        if (buffer->kind == XPU_BUFFER_WEIGHT) continue;
+        if (buffer->kind == XPU_BUFFER_WEIGHT || buffer->kind == XPU_BUFFER_COPY) continue;
         if (rule->strength == XPU_MEMPLAN_NEVER) {
             remove_level(buffer, rule->level);
         } else if (rule->strength == XPU_MEMPLAN_PREFER) {
@@ -41,6 +41,7 @@ static void apply_rules(xpu_codegen *cg, const xpu_memplan_problem *problem) {
         const xpu_memplan_rule *rule = &problem->rules[problem->matches[i].rule];
         xpu_program_buffer *buffer = &cg->program.buffers.items[problem->matches[i].buffer];
         if (rule->strength != XPU_MEMPLAN_MUST || buffer->kind == XPU_BUFFER_WEIGHT) continue;
+        if (buffer->kind == XPU_BUFFER_COPY) continue;
         buffer->levels[0] = (uint8_t)rule->level;
         buffer->level_count = 1;
     }
@@ -54,11 +55,13 @@ static xpu_status plan_memory(xpu_codegen *cg) {
     xpu_memplan_problem *problem = &cg->placement.problem;
     if (status == XPU_OK && cg->rules.count) {
         status = xpu_memory_rules_apply(cg->arena, &cg->rules, problem, cg->diags);
+        xpu_rules_of_copies(cg, problem);
     }
     if (status == XPU_OK) status = xpu_memplan_make(cg->arena, problem, NULL, &cg->plan, cg->diags);
     if (status == XPU_OK) status = xpu_memplan_check(cg->arena, problem, cg->plan, cg->diags);
     if (status != XPU_OK) return status;
     if (cg->rules.count) {
+        xpu_explain_missing_copies(cg, cg->plan);
         xpu_memory_rules_unused(cg->arena, &cg->rules, cg->diags);
         apply_rules(cg, problem);
     }

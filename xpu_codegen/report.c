@@ -11,17 +11,18 @@ static const char *precision_of(const xpu_codegen *cg, xpu_node node) {
 
 static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     const xpu_program_layer *layer = &cg->program.layers.items[index];
-    const xpu_node_info *node = xpu_node_at(cg->graph, layer->node);
     json_t *item = xpu_json_append(cg->arena, list, json_object());
     xpu_json_set(cg->arena, item, "index", json_integer(index));
     xpu_json_set(cg->arena, item, "name", json_string(xpu_escape(cg->arena, layer->name, 200)));
-    xpu_json_set(cg->arena, item, "op", json_string(node->op->name));
     xpu_json_set(cg->arena, item, "unit", json_string(layer->unit));
     xpu_json_set(cg->arena, item, "kernel", json_string(layer->kernel));
-    xpu_json_set(cg->arena, item, "precision", json_string(precision_of(cg, layer->node)));
     if (layer->reason) xpu_json_set(cg->arena, item, "reason", json_string(layer->reason));
     xpu_json_set(cg->arena, item, "macs", json_string(xpu_dim_text(&cg->graph->dims, layer->macs, cg->arena)));
     json_t *nodes = xpu_json_set(cg->arena, item, "nodes", json_array());
+    if (!layer->node.id) return; /* copies of weights */
+    const xpu_node_info *node = xpu_node_at(cg->graph, layer->node);
+    xpu_json_set(cg->arena, item, "op", json_string(node->op->name));
+    xpu_json_set(cg->arena, item, "precision", json_string(precision_of(cg, layer->node)));
     for (uint32_t i = 0; i < node->origins.count; i++) {
         const char *name = cg->graph->origins.items[node->origins.items[i]].name;
         xpu_json_append(cg->arena, nodes, json_string(xpu_escape(cg->arena, name ? name : "", 200)));

@@ -549,12 +549,127 @@ static void placement_rules(void) {
     CU_ASSERT_STRING_EQUAL(level_of(report, "Pooling160_Output_0"), "L3");
     xpuc_error_clear(&error);
     report = compile_report("rules.json",
-                            "{\"rules\": [{\"match\": \"*/w\", \"kind\": \"weight\", \"level\": \"L3\", \"strength\": "
+                            "{\"rules\": [{\"match\": \"*/w\", \"kind\": \"weight\", \"level\": \"SM\", \"strength\": "
                             "\"must\"}]}",
                             b.arena, &b.diags, &error);
     CU_ASSERT_PTR_NULL(report);
     CU_ASSERT_EQUAL(error.status, XPU_EUSAGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "[plan-rules]"));
+    xpuc_error_clear(&error);
+    bench_close(&b);
+}
+
+/* ---- weights in L3 ---- */
+
+typedef struct {
+    const char *what, *rules;
+    int64_t columns;   /* two convolutions with weights of 256 bytes each a column; L3 has 4 MiB */
+    uint32_t copies;   /* how many weights get one */
+    const char *wrong; /* part of the message, NULL: it compiles */
+    const char *spill; /* part of why a weight has none, NULL: every wish is met */
+} copy_case;
+
+#define RULE(match, level, strength)                                                                                   \
+    "{\"match\": \"" match "\", \"kind\": \"weight\", \"level\": \"" level "\", \"strength\": \"" strength "\"}"
+
+static const copy_case copy_cases[] = {
+    {.what = "no rule about weights", .rules = "{\"rules\": []}", .columns = 64},
+    {.what = "GM", .rules = "{\"rules\": [" RULE("*", "GM", "must") "]}", .columns = 64},
+    {.what = "prefer", .rules = "{\"rules\": [" RULE("*", "L3", "prefer") "]}", .columns = 64, .copies = 2},
+    {.what = "must", .rules = "{\"rules\": [" RULE("*", "L3", "must") "]}", .columns = 64, .copies = 2},
+    {.what = "never GM", .rules = "{\"rules\": [" RULE("*", "GM", "never") "]}", .columns = 64, .copies = 2},
+    {.what = "one of two", .rules = "{\"rules\": [" RULE("v2/w", "L3", "must") "]}", .columns = 64, .copies = 1},
+    {.what = "room for one",
+     .rules = "{\"rules\": [" RULE("*", "L3", "prefer") "]}",
+     .columns = 10000,
+     .copies = 1,
+     .spill = "no room"},
+    {.what = "no room", .rules = "{\"rules\": [" RULE("*", "L3", "prefer") "]}", .columns = 20000, .spill = "no room"},
+    {.what = "no room, but a must",
+     .rules = "{\"rules\": [" RULE("*", "L3", "must") "]}",
+     .columns = 10000,
+     .wrong = "[plan-rules] level 'L3': a placement rule leaves no room in L3"},
+    {.what = "contradiction",
+     .rules = "{\"rules\": [" RULE("*", "L3", "must") ", " RULE("*", "GM", "must") "]}",
+     .columns = 64,
+     .wrong = "the buffer may only be in GM or L3"},
+};
+
+/* Layer 0 fills the copies, all other calls read them, and they live until their last reader. */
+static void check_copies(const xpu_codegen *cg) {
+    CU_ASSERT_STRING_EQUAL(cg->program.layers.items[0].name, "weights/L3");
+    CU_ASSERT_STRING_EQUAL(cg->program.layers.items[0].unit, "dma");
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < cg->layers.count; i++) {
+        for (uint32_t c = 0; c < cg->layers.items[i].calls.count; c++) {
+            uint32_t fields = xpu_kernel_of(cg->layers.items[i].calls.items[c].kernel)->field_count;
+            for (uint32_t f = 0; f < fields; f++, word++) {
+                const xpu_plan_word *w = &cg->program.plan.items[word];
+                if (w->kind != XPU_WORD_ADDRESS) continue;
+                const xpu_program_buffer *buffer = &cg->program.buffers.items[w->buffer];
+                CU_ASSERT(buffer->first_layer <= i && i <= buffer->last_layer);
+                if (buffer->kind != XPU_BUFFER_COPY || i == 0) continue;
+                CU_ASSERT(buffer->level_count == 1 && buffer->levels[0] == XPU_LEVEL_L3 && buffer->first_layer == 0);
+            }
+        }
+    }
+    CU_ASSERT_EQUAL(word, cg->program.plan.count);
+}
+
+static void copy_weights(const copy_case *c) {
+    BENCH_OPEN(b);
+    work w;
+    xpu_value x = input(&b, "x", DIMS(1, c->columns, 1, 1)), y = conv(&b, x, 64, c->columns, 1, 1);
+    xpu_graph_output(b.graph, conv(&b, y, c->columns, 64, 1, 1));
+    xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+    CU_ASSERT_EQUAL(xpu_memory_rules_parse(b.arena, c->rules, strlen(c->rules), "rules", &cg->rules, &b.diags), XPU_OK);
+    work_prepare(&b, &w);
+    xpu_section section = {0};
+    xpu_status status = xpu_sim_target.lower(&w.job, 0, &section);
+    char text[2000] = "";
+    if (b.diags.count) xpu_diag_text(&b.diags, 0, text, sizeof text);
+    if ((status != XPU_OK) != (c->wrong != NULL)) fprintf(stderr, "%s: %s\n", c->what, text);
+    CU_ASSERT_EQUAL(status != XPU_OK, c->wrong != NULL);
+    if (c->wrong && !strstr(text, c->wrong)) fprintf(stderr, "%s: %s\n", c->what, text);
+    CU_ASSERT(!c->wrong || strstr(text, c->wrong));
+    uint32_t copies = 0;
+    for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
+        copies += cg->program.buffers.items[i].kind == XPU_BUFFER_COPY;
+    }
+    if (copies != c->copies) {
+        fprintf(stderr, "%s: %u copies\n", c->what, copies);
+        for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
+            fprintf(stderr, "    %s\n", cg->program.buffers.items[i].name);
+        }
+    }
+    CU_ASSERT_EQUAL(copies, c->copies);
+    CU_ASSERT_EQUAL(cg->layers.count, c->wrong ? cg->layers.count : 2 + (c->copies > 0));
+    if (copies) check_copies(cg);
+    int spilled = 0;
+    for (uint32_t i = 0; c->spill && i < cg->wishes->spill_count; i++) {
+        spilled |= strstr(cg->wishes->spills[i].why, c->spill) != NULL;
+    }
+    CU_ASSERT_EQUAL(spilled, c->spill != NULL);
+    bench_close(&b);
+}
+
+static void weights_in_l3(void) {
+    for (size_t i = 0; i < sizeof copy_cases / sizeof *copy_cases; i++) copy_weights(&copy_cases[i]);
+}
+
+/* The whole way: the weight stays in GM in the report, its copy stands in L3. */
+static void copies_in_report(void) {
+    BENCH_OPEN(b);
+    xpuc_error error = {0};
+    json_t *report =
+        compile_report("rules.json", "{\"rules\": [" RULE("ReLU32*/w", "L3", "must") "]}", b.arena, &b.diags, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+    json_t *layers = json_object_get(json_object_get(report, "program"), "layers");
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(layers, 0), "name")), "weights/L3");
+    CU_ASSERT_STRING_EQUAL(level_of(report, "ReLU32/w"), "GM");
+    CU_ASSERT_STRING_EQUAL(level_of(report, "ReLU32/w@L3"), "L3");
+    json_t *spills = json_object_get(json_object_get(json_object_get(report, "program"), "memory"), "spills");
+    CU_ASSERT_EQUAL(json_array_size(spills), 0);
     xpuc_error_clear(&error);
     bench_close(&b);
 }
@@ -593,4 +708,5 @@ XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, 
               {"scales of int16 weights", weight_scales}, {"one absmax per value", shared_absmax},
               {"relayouts only where needed", layouts}, {"rules", rules}, {"documents", documents},
               {"tiles fit the chip", tiles}, {"generated C", generated_c}, {"placement rules", placement_rules},
+              {"weights in L3", weights_in_l3}, {"copies in the report", copies_in_report},
               {"same bytes twice", same_bytes_twice}, {"options", options})

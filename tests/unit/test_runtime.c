@@ -31,11 +31,15 @@ typedef struct {
     char *folder; /* temporary */
 } bench;
 
+#define IN_L3 "+L3" /* behind a precision: with weights copied into L3 */
+
 /* Compiled at its first use, once for all tests. */
-static const xpuc_result *compiled_at(const char *precision) {
-    static xpuc_result results[2];
-    xpuc_result *result = &results[strcmp(precision, "fp32") == 0];
-    xpuc_options options = {.precision = precision};
+static const xpuc_result *compiled_at(const char *variant) {
+    static xpuc_result results[4];
+    int is_fp32 = strncmp(variant, "fp32", 4) == 0, in_l3 = strstr(variant, IN_L3) != NULL;
+    xpuc_result *result = &results[is_fp32 + 2 * in_l3];
+    xpuc_options options = {.precision = is_fp32 ? "fp32" : "int16",
+                            .memory_rules = in_l3 ? "configs/memory/weights-in-l3.json" : NULL};
     xpuc_error error = {0};
     if (result->bytes) return result;
     int status = xpuc_compile_file(MODEL, &options, result, &error);
@@ -400,6 +404,42 @@ static void dumps_and_replay(void) {
     dumps_and_replay_at("int16");
 }
 
+/* Weights in L3 change no result and no layer, and each is read from GM once. */
+static int64_t gm_bytes_read(const char *variant) {
+    BENCH_OPEN(b, variant);
+    xpurt_tensor output;
+    run(&b, &(xpurt_run_options){.device = &xpu_func_driver}, MOST, &output);
+    xpurt_tensor_clear(&output);
+    json_t *stats = xpu_json_parse(b.arena, xpurt_stats(b.program), strlen(xpurt_stats(b.program)), "stats", &b.diags);
+    int64_t bytes = json_integer_value(json_object_get(stats, "gm_read_bytes"));
+    bench_close(&b);
+    return bytes;
+}
+
+static void weights_in_l3(void) {
+    dumps_and_replay_at("fp32" IN_L3);
+    dumps_and_replay_at("int16" IN_L3);
+    int64_t plain[] = {gm_bytes_read("fp32"), gm_bytes_read("int16")};
+    int64_t in_l3[] = {gm_bytes_read("fp32" IN_L3), gm_bytes_read("int16" IN_L3)};
+    for (int i = 0; i < 2; i++) {
+        if (in_l3[i] >= plain[i]) printf("read from GM: %lld bytes, %lld\n", (long long)plain[i], (long long)in_l3[i]);
+        CU_ASSERT(in_l3[i] > 0 && in_l3[i] < plain[i]);
+    }
+    BENCH_OPEN(b, "fp32" IN_L3);
+    uint64_t differs = 0;
+    const char *folder = xpu_path_join(b.arena, b.folder, "dump");
+    xpurt_run_options dump = {.dump_folder = folder},
+                      replay = {.layer = "weights/L3", .from_dump = folder, .layer_differs = &differs};
+    xpurt_tensor output;
+    xpurt_error error = {0};
+    run(&b, &dump, 1, &output);
+    xpurt_tensor_clear(&output);
+    CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &replay, &error), XPU_EUSAGE);
+    CU_ASSERT_PTR_NOT_NULL(error.text && strstr(error.text, "[layer-unknown]"));
+    xpurt_error_clear(&error);
+    bench_close(&b);
+}
+
 /* Adds 1 to element `position` of a dumped tensor. */
 static void damage(bench *b, const xpu_dump_item *item, int64_t position) {
     xpu_tensor tensor;
@@ -639,7 +679,7 @@ static void out_of_memory(void) {
 
 XPU_TEST_MAIN("runtime", {"errors of opening", open_errors}, {"queries", queries}, {"binding of inputs", bindings},
               {"every batch size", every_batch_size}, {"statistics", statistics}, {"progress", progress},
-              {"another chip", another_chip}, {"dumps and replay", dumps_and_replay}, {"damaged dump", damaged_dump},
-              {"errors of replay", replay_errors}, {"faults and time-outs", faults},
+              {"another chip", another_chip}, {"dumps and replay", dumps_and_replay}, {"weights in L3", weights_in_l3},
+              {"damaged dump", damaged_dump}, {"errors of replay", replay_errors}, {"faults and time-outs", faults},
               {"dump until a fault", dump_until_fault}, {"stripped program", stripped},
               {"memory that runs out", out_of_memory})

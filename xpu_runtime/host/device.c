@@ -98,6 +98,22 @@ static xpu_status write_plan(xpu_run *run) {
     return XPU_OK;
 }
 
+/* One layer alone finds the copies of weights that the program's first layer would have made. */
+static xpu_status write_copies(xpu_run *run) {
+    const xpu_program *p = run->program;
+    for (uint32_t i = 0; i < p->buffers.count; i++) {
+        const xpu_program_buffer *b = &p->buffers.items[i];
+        if (b->kind != XPU_BUFFER_COPY || b->last_layer < run->only_layer) continue;
+        size_t bytes = (size_t)xpu_dim_eval(&run->graph->dims, b->bytes, run->symbols);
+        void *copy = xpu_alloc(run->arena, bytes);
+        if (run->driver->read(run->device, run->places[b->copy_of].address, copy, bytes) ||
+            run->driver->write(run->device, run->places[i].address, copy, bytes)) {
+            return device_error(run, "a weight cannot be copied");
+        }
+    }
+    return XPU_OK;
+}
+
 static xpu_status write_inputs(xpu_run *run) {
     if (run->only_layer == UINT32_MAX) {
         for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
@@ -106,6 +122,8 @@ static xpu_status write_inputs(xpu_run *run) {
         }
         return XPU_OK;
     }
+    xpu_status copied = write_copies(run);
+    if (copied != XPU_OK) return copied;
     const xpu_node_info *info = xpu_node_at(run->graph, run->program->layers.items[run->only_layer].node);
     for (uint32_t i = 0; i < info->input_count; i++) {
         xpu_tensor tensor;

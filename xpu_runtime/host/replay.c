@@ -19,16 +19,16 @@ static json_t *read_index(xpu_run *run) {
 
 static xpu_status find_layer(xpu_run *run) {
     const xpu_program *p = run->program;
-    const char **names = XPU_NEW_ARRAY(run->arena, const char *, p->layers.count + 1);
-    for (uint32_t i = 0; i < p->layers.count; i++) {
-        names[i] = p->layers.items[i].name;
-        if (strcmp(names[i], run->options->layer) != 0) continue;
+    xpu_text list;
+    xpu_text_init(&list, run->arena);
+    for (uint32_t i = 0, listed = 0; i < p->layers.count; i++) {
+        const xpu_program_layer *layer = &p->layers.items[i];
+        if (!layer->output_count) continue; /* it has nothing to compare */
+        if (listed < 40) xpu_text_add(&list, "%s%s", listed++ ? ", " : "", layer->name);
+        if (strcmp(layer->name, run->options->layer) != 0) continue;
         run->only_layer = i;
         return XPU_OK;
     }
-    xpu_text list;
-    xpu_text_init(&list, run->arena);
-    for (uint32_t i = 0; i < p->layers.count && i < 40; i++) xpu_text_add(&list, "%s%s", i ? ", " : "", names[i]);
     return refuse(
         run, run->owner->image->name, "layer-unknown",
         xpu_printf(run->arena, "the program has no layer '%s'", xpu_escape(run->arena, run->options->layer, 80)),

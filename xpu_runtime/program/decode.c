@@ -179,8 +179,9 @@ static int decode_buffer(decoder *d, const XpuMeta__Buffer *from, size_t index, 
         .placed = from->placed != 0,
         .level = (xpu_level)from->level,
         .offset = from->offset,
+        .copy_of = from->copy_of,
     };
-    int good = from->kind <= XPU_BUFFER_SCRATCH && from->n_levels <= XPU_LEVEL_COUNT && from->level < XPU_LEVEL_COUNT &&
+    int good = from->kind <= XPU_BUFFER_COPY && from->n_levels <= XPU_LEVEL_COUNT && from->level < XPU_LEVEL_COUNT &&
                from->alignment >= 1 && from->alignment <= 4096 && !(from->alignment & (from->alignment - 1)) &&
                from->first_layer <= from->last_layer && from->last_layer < layers + 1 && from->alias_of >= -1 &&
                from->alias_of < (int64_t)index && from->offset <= (uint64_t)1 << 32;
@@ -194,6 +195,21 @@ static int decode_buffer(decoder *d, const XpuMeta__Buffer *from, size_t index, 
     if (!dim_of(d, from->alias_offset, &b.alias_offset)) return 0;
     XPU_PUSH(d->arena, &d->program->buffers, b);
     return 1;
+}
+
+/* A weight lies within the weights, a copy has the bytes of a weight, in whole words. */
+static int weight_is_good(decoder *d, const xpu_program_buffer *b, size_t index, uint64_t weights_bytes) {
+    int64_t bytes = 0, original = 0;
+    if (b->kind != XPU_BUFFER_WEIGHT && b->kind != XPU_BUFFER_COPY) return 1;
+    int fixed = xpu_dim_is_const(&d->graph->dims, b->bytes, &bytes) && b->alias_of < 0;
+    if (b->kind == XPU_BUFFER_WEIGHT) {
+        return check(d,
+                     fixed && b->placed && b->offset <= weights_bytes && (uint64_t)bytes <= weights_bytes - b->offset,
+                     "a weight lies outside of the weights");
+    }
+    const xpu_program_buffer *of = b->copy_of < index ? &d->program->buffers.items[b->copy_of] : NULL;
+    fixed = fixed && of && of->kind == XPU_BUFFER_WEIGHT && xpu_dim_is_const(&d->graph->dims, of->bytes, &original);
+    return check(d, fixed && bytes <= original + 3, "a copy of a weight is malformed");
 }
 
 static int decode_placed(decoder *d, const XpuMeta__Placed *from) {
@@ -234,12 +250,7 @@ static int decode_buffers(decoder *d, const XpuMeta__Program *m) {
     if (!check(d, m->n_buffers <= MAX_ITEMS && m->n_placed <= MAX_ITEMS, "it has too many buffers")) return 0;
     for (size_t i = 0; i < m->n_buffers; i++) {
         if (!decode_buffer(d, m->buffers[i], i, m->n_layers)) return 0;
-        const xpu_program_buffer *b = &d->program->buffers.items[i];
-        int64_t bytes = 0;
-        if (b->kind != XPU_BUFFER_WEIGHT) continue;
-        int good = b->placed && xpu_dim_is_const(&d->graph->dims, b->bytes, &bytes) && b->alias_of < 0 &&
-                   b->offset <= m->weights_bytes && (uint64_t)bytes <= m->weights_bytes - b->offset;
-        if (!check(d, good, "a weight lies outside of the weights")) return 0;
+        if (!weight_is_good(d, &d->program->buffers.items[i], i, m->weights_bytes)) return 0;
     }
     for (size_t i = 0; i < m->n_placed; i++) {
         if (!decode_placed(d, m->placed[i])) return 0;
@@ -265,7 +276,8 @@ static int decode_layers(decoder *d, const XpuMeta__Program *m) {
         const XpuMeta__Layer *from = m->layers[i];
         xpu_program_layer l = {.name = from->name, .unit = from->unit, .kernel = from->kernel, .reason = from->reason};
         int has_node = from->node >= 1 && from->node <= d->node_count;
-        int good = (d->program->stripped ? from->node == 0 : has_node) && from->n_outputs <= 2;
+        int no_node = from->node == 0 && (d->program->stripped || from->n_outputs == 0);
+        int good = (no_node || (has_node && !d->program->stripped)) && from->n_outputs <= 2;
         if (!check(d, good, "a layer is malformed")) return 0;
         if (from->node) l.node = d->nodes[from->node];
         if (!dim_of(d, from->macs, &l.macs)) return 0;

@@ -130,6 +130,8 @@ static void encode_buffers(encoder *e, XpuMeta__Program *m) {
         b->placed = from->placed;
         b->level = from->level;
         b->offset = from->offset;
+        b->has_copy_of = from->kind == XPU_BUFFER_COPY;
+        b->copy_of = from->copy_of;
     }
 }
 

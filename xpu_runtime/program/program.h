@@ -20,7 +20,8 @@ typedef struct {
     xpu_dim dim;     /* DIM: the value; ADDRESS: bytes added (id 0: none) */
 } xpu_plan_word;
 
-typedef enum { XPU_BUFFER_WEIGHT, XPU_BUFFER_ACTIVATION, XPU_BUFFER_SCRATCH } xpu_buffer_kind;
+/* COPY: the bytes of a weight in a faster memory; the program's first layer fills it. */
+typedef enum { XPU_BUFFER_WEIGHT, XPU_BUFFER_ACTIVATION, XPU_BUFFER_SCRATCH, XPU_BUFFER_COPY } xpu_buffer_kind;
 typedef enum { XPU_LEVEL_SM, XPU_LEVEL_L3, XPU_LEVEL_GM, XPU_LEVEL_COUNT } xpu_level;
 
 /* Memory that the planner places. Weights lie in the weights segment at a fixed offset. */
@@ -34,6 +35,7 @@ typedef struct {
     uint8_t level_count;
     int32_t alias_of;     /* buffer whose memory it shares, or -1 */
     xpu_dim alias_offset; /* bytes into it */
+    uint32_t copy_of;     /* COPY: the weight, a buffer before this one */
     /* where it is: for weights (offset in the weights segment) and for programs without symbols; otherwise planned when
      * shapes are bound */
     uint8_t placed;
@@ -51,8 +53,8 @@ typedef struct {
 
 typedef struct {
     const char *name;     /* as dumps and profiles show it */
-    xpu_node node;        /* of the lowered graph; 0 when stripped */
-    xpu_value outputs[2]; /* what it makes: its dump points */
+    xpu_node node;        /* of the lowered graph; 0 when stripped, and for a layer without results */
+    xpu_value outputs[2]; /* what it makes: its dump points; none: it only moves weights */
     uint32_t output_count;
     const char *unit;   /* "tensor", "core", "dma", "host" */
     const char *kernel; /* the library kernel of its main call */
