@@ -1,37 +1,34 @@
 /*
  * Softmax in float32 on the cores, in three passes over each row: maximum; exp(x - maximum) with its sum in 16 strided
  * lanes and the fixed tree; division. Rows that do not fit LM are walked in blocks. Along the last dim a vector holds
- * neighbours of one row; otherwise it holds the same position of neighbouring rows.
+ * neighbours of one row; otherwise it holds the same position of neighbouring rows. A step is one pass over one block,
+ * or all passes over a row that fits; the next step's block is loaded meanwhile, results are stored behind.
  */
 #include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/common.h"
 
 enum { LANES = 16, MOST_WIDTH = 64 };
 
-/* A block of rows side by side: `width` columns of `count` values, `pitch` floats from one value to the next in
- * memory; blocks of `rows` values fit LM. Several columns: `sums` is LANES rows of sums, `most` a row of maxima. */
+/* Rows side by side, `width` columns of `count` values, `pitch` floats from one value to the next in memory; a block is
+ * up to `rows` values. `sums`: LANES rows of sums, `most`: a row of maxima; both [width]. */
 struct rows {
     uint32_t x, y, count, width, pitch, rows;
     float *lm, *sums, *most;
 };
 
-static void move_in(const struct rows *r, uint32_t from, uint32_t first, uint32_t n) {
-    if (r->width == r->pitch) {
-        xpu_wait(GM2LM(r->lm, from + 4 * first * r->pitch, 4 * n * r->pitch));
-        return;
-    }
-    xpu_wait(xpu_load_2d(r->lm, (int32_t)(4 * r->width), from + 4 * first * r->pitch, (int32_t)(4 * r->pitch),
-                         4 * r->width, n));
-}
+/* Pass 0 finds the maximum, 1 takes exp, 2 divides; `whole`: all three at once. */
+struct step {
+    uint32_t task, pass, first;
+};
 
-static void move_out(const struct rows *r, uint32_t first, uint32_t n) {
-    if (r->width == r->pitch) {
-        xpu_wait(LM2GM(r->y + 4 * first * r->pitch, r->lm, 4 * n * r->pitch));
-        return;
-    }
-    xpu_wait(xpu_store_2d(r->y + 4 * first * r->pitch, (int32_t)(4 * r->pitch), r->lm, (int32_t)(4 * r->width),
-                          4 * r->width, n));
-}
+struct plan {
+    const struct xpu_softmax_f32_args *a;
+    uint32_t width, blocks; /* columns of a task; tasks beside each other in one row of the result */
+    uint32_t rows, last;    /* values of a block; the task behind this core's last */
+    int whole;
+    float *lm[2], *sums, *most;
+    xpu_ticket stored[2];
+};
 
 /* ---- one row: a vector holds neighbours of the row ---- */
 
@@ -75,28 +72,14 @@ static float lanes_sum(vfloat32m1_t lanes) {
     return xa_lanes_sum(values);
 }
 
-static void softmax_row(const struct rows *r) {
-    float most = -__builtin_inff();
-    vfloat32m1_t lanes = __riscv_vfmv_v_f_f32m1(0.0f, LANES);
-    int whole = r->count <= r->rows;
-    for (uint32_t i = 0; i < r->count; i += r->rows) {
-        uint32_t n = min_u32(r->rows, r->count - i);
-        move_in(r, r->x, i, n);
-        most = row_max(r->lm, n, most);
+/* One pass over n values; the sum's lanes and the maximum stay in LM between blocks. */
+static void row_pass(const struct rows *r, uint32_t pass, uint32_t n) {
+    if (pass == 0) r->most[0] = row_max(r->lm, n, r->most[0]);
+    if (pass == 1) {
+        vfloat32m1_t lanes = __riscv_vle32_v_f32m1(r->sums, LANES);
+        __riscv_vse32_v_f32m1(r->sums, row_exp(r->lm, n, r->most[0], lanes), LANES);
     }
-    for (uint32_t i = 0; i < r->count; i += r->rows) {
-        uint32_t n = min_u32(r->rows, r->count - i);
-        if (!whole) move_in(r, r->x, i, n);
-        lanes = row_exp(r->lm, n, most, lanes);
-        if (!whole) move_out(r, i, n);
-    }
-    float sum = lanes_sum(lanes);
-    for (uint32_t i = 0; i < r->count; i += r->rows) {
-        uint32_t n = min_u32(r->rows, r->count - i);
-        if (!whole) move_in(r, r->y, i, n);
-        row_divide(r->lm, n, sum);
-        move_out(r, i, n);
-    }
+    if (pass == 2) row_divide(r->lm, n, lanes_sum(__riscv_vle32_v_f32m1(r->sums, LANES)));
 }
 
 /* ---- `width` rows side by side: a vector holds one position of each ---- */
@@ -136,61 +119,118 @@ static void columns_divide(const struct rows *r, uint32_t n, size_t vl) {
     }
 }
 
-static void softmax_columns(const struct rows *r) {
+/* The same; the tree over the lanes runs before the first block is divided. */
+static void columns_pass(const struct rows *r, uint32_t pass, uint32_t first, uint32_t n) {
     size_t vl = __riscv_vsetvl_e32m4(r->width);
-    __riscv_vse32_v_f32m4(r->most, __riscv_vfmv_v_f_f32m4(-__builtin_inff(), vl), vl);
-    for (uint32_t i = 0; i < LANES; i++) {
-        __riscv_vse32_v_f32m4(r->sums + i * r->width, __riscv_vfmv_v_f_f32m4(0.0f, vl), vl);
-    }
-    for (uint32_t i = 0; i < r->count; i += r->rows) {
-        uint32_t n = min_u32(r->rows, r->count - i);
-        move_in(r, r->x, i, n);
-        columns_max(r, n, vl);
-    }
-    int whole = r->count <= r->rows;
-    for (uint32_t i = 0; i < r->count; i += r->rows) {
-        uint32_t n = min_u32(r->rows, r->count - i);
-        if (!whole) move_in(r, r->x, i, n);
-        columns_exp(r, i, n, vl);
-        if (!whole) move_out(r, i, n);
-    }
-    columns_tree(r, vl);
-    for (uint32_t i = 0; i < r->count; i += r->rows) {
-        uint32_t n = min_u32(r->rows, r->count - i);
-        if (!whole) move_in(r, r->y, i, n);
-        columns_divide(r, n, vl);
-        move_out(r, i, n);
-    }
+    if (pass == 0) columns_max(r, n, vl);
+    if (pass == 1) columns_exp(r, first, n, vl);
+    if (pass == 2 && first == 0) columns_tree(r, vl);
+    if (pass == 2) columns_divide(r, n, vl);
 }
 
-/* Divides LM: as many columns as leave room for LANES values of each. Returns the columns of a block. */
-static uint32_t choose_block(struct rows *r) {
-    uint32_t available, width = min_u32(r->pitch, MOST_WIDTH), reserved = 0;
-    r->lm = lm_floats(&available);
-    if (r->pitch > 1) {
-        while ((2 * LANES + 1) * width > available) width = (width + 1) / 2;
-        reserved = (LANES + 1) * width;
+/* ---- steps ---- */
+
+static struct rows rows_of(const struct plan *p, const struct step *s, uint32_t half) {
+    const struct xpu_softmax_f32_args *a = p->a;
+    uint32_t pitch = (uint32_t)a->inner, count = (uint32_t)a->count, column = s->task % p->blocks * p->width;
+    uint32_t offset = 4 * (s->task / p->blocks * count * pitch + column);
+    return (struct rows){.x = (uint32_t)a->x + offset,
+                         .y = (uint32_t)a->y + offset,
+                         .count = count,
+                         .width = min_u32(p->width, pitch - column),
+                         .pitch = pitch,
+                         .rows = p->rows,
+                         .lm = p->lm[half],
+                         .sums = p->sums,
+                         .most = p->most};
+}
+
+static int next_step(const struct plan *p, struct step *s) {
+    s->first += p->rows;
+    if (s->first >= (uint32_t)p->a->count) {
+        s->first = 0;
+        s->pass++;
+        if (p->whole || s->pass == 3) {
+            s->pass = 0;
+            s->task++;
+        }
     }
-    r->rows = round_down((available - reserved) / width, LANES);
-    r->sums = r->lm + r->rows * width;
-    r->most = r->sums + LANES * width;
-    return width;
+    return s->task < p->last;
+}
+
+/* Queues the load of a step's block into buffer `half`, once what was stored from there is on its way no more. The last
+ * pass reads what the pass before stored. */
+static xpu_ticket load_step(const struct plan *p, const struct step *s, uint32_t half) {
+    struct rows r = rows_of(p, s, half);
+    uint32_t n = min_u32(r.rows, r.count - s->first), from = (s->pass == 2 ? r.y : r.x) + 4 * s->first * r.pitch;
+    xpu_wait(p->stored[half]);
+    if (s->pass == 2) xpu_wait(p->stored[half ^ 1]);
+    if (r.width == r.pitch) return GM2LM(r.lm, from, 4 * n * r.pitch);
+    return xpu_load_2d(r.lm, (int32_t)(4 * r.width), from, (int32_t)(4 * r.pitch), 4 * r.width, n);
+}
+
+static xpu_ticket store_step(const struct rows *r, uint32_t first, uint32_t n) {
+    uint32_t to = r->y + 4 * first * r->pitch;
+    if (r->width == r->pitch) return LM2GM(to, r->lm, 4 * n * r->pitch);
+    return xpu_store_2d(to, (int32_t)(4 * r->pitch), r->lm, (int32_t)(4 * r->width), 4 * r->width, n);
+}
+
+static void begin_task(const struct plan *p, const struct rows *r) {
+    uint32_t sums = r->pitch == 1 ? LANES : LANES * r->width;
+    for (uint32_t i = 0; i < r->width; i++) p->most[i] = -__builtin_inff();
+    for (uint32_t i = 0; i < sums; i++) p->sums[i] = 0.0f;
+}
+
+static void run_step(struct plan *p, const struct step *s, uint32_t half) {
+    struct rows r = rows_of(p, s, half);
+    uint32_t n = min_u32(r.rows, r.count - s->first), last = p->whole ? 2 : s->pass;
+    if (s->pass == 0 && s->first == 0) begin_task(p, &r);
+    for (uint32_t pass = s->pass; pass <= last; pass++) {
+        if (r.pitch == 1)
+            row_pass(&r, pass, n);
+        else
+            columns_pass(&r, pass, s->first, n);
+    }
+    if (last > 0) p->stored[half] = store_step(&r, s->first, n);
+}
+
+/* Divides LM: two blocks, the sums and the maxima of as many columns as leave room for LANES values of each. */
+static void choose_block(struct plan *p) {
+    uint32_t available, pitch = (uint32_t)p->a->inner;
+    float *lm = lm_floats(&available);
+    p->width = min_u32(pitch, MOST_WIDTH);
+    while ((3 * LANES + 1) * p->width > available) p->width = (p->width + 1) / 2;
+    uint32_t room = round_down((available - (LANES + 1) * p->width) / 2, LANES);
+    p->rows = round_down(room / p->width, LANES);
+    p->blocks = (pitch + p->width - 1) / p->width;
+    p->whole = (uint32_t)p->a->count <= p->rows;
+    p->sums = lm;
+    p->most = p->sums + LANES * p->width;
+    p->lm[0] = p->most + (p->width + LANES - 1) / LANES * LANES;
+    p->lm[1] = p->lm[0] + p->rows * p->width;
 }
 
 static void softmax_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_softmax_f32_args a = *(const struct xpu_softmax_f32_args *)args;
-    struct rows r = {.count = (uint32_t)a.count, .pitch = (uint32_t)a.inner};
-    uint32_t width = choose_block(&r), blocks = (r.pitch + width - 1) / width, first, last;
-    partition(core, cores, (uint32_t)a.outer * blocks, 1, &first, &last);
-    for (uint32_t i = first; i < last; i++) {
-        uint32_t offset = 4 * (i / blocks * r.count * r.pitch + i % blocks * width);
-        r.width = min_u32(width, r.pitch - i % blocks * width);
-        r.x = a.x + offset;
-        r.y = a.y + offset;
-        if (r.pitch == 1)
-            softmax_row(&r);
-        else
-            softmax_columns(&r);
+    xpu_ticket none = {XPU_COUNTER_CALL, 0};
+    struct plan p = {.a = &a, .stored = {none, none}};
+    struct step now = {0};
+    choose_block(&p);
+    partition(core, cores, (uint32_t)a.outer * p.blocks, 1, &now.task, &p.last);
+    int more = now.task < p.last;
+    xpu_ticket loaded = none;
+    if (more) loaded = load_step(&p, &now, 0);
+    for (uint32_t half = 0; more; half ^= 1) {
+        struct step next = now;
+        xpu_ticket ready = loaded;
+        more = next_step(&p, &next);
+        /* The first block of the last pass may be the one that is being computed now. */
+        int late = more && next.pass == 2 && now.pass == 1;
+        if (more && !late) loaded = load_step(&p, &next, half ^ 1);
+        xpu_wait(ready);
+        run_step(&p, &now, half);
+        if (late) loaded = load_step(&p, &next, half ^ 1);
+        now = next;
     }
 }
 
