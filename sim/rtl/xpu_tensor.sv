@@ -6,16 +6,16 @@
 // them. desc_done pulses once per descriptor, in order, when all it wrote is visible.
 //
 // Latency: 4 cycles from desc_valid to the first line reads. Throughput: a step of the array per cycle, see
-// xpu_tensor_array. Back-pressure: desc_ready is low while four descriptors are inside; each memory port takes a
-// request when valid and ready, and answers come in order, at any time later. Faults are sticky: the engine takes no
-// further descriptor.
+// xpu_tensor_array. Back-pressure: desc and desc_valid hold until desc_ready, which comes after one cycle or more, not
+// while four descriptors are inside. Each memory port takes a request when valid and ready, and answers come in order,
+// at any time later. Faults are sticky: the engine takes no further descriptor.
 module xpu_tensor #(
     parameter int unsigned ARRAY_ROWS = 8,
     parameter int unsigned ARRAY_COLUMNS = 8,
     parameter int unsigned ACC_BANKS = 2,
     parameter int unsigned ACC_ROWS = 16,
     parameter int unsigned WEIGHT_ROWS = 1,
-    parameter int unsigned POST_LANES = 8,
+    parameter int unsigned POST_LANES = 8,  // fewer than 4 are 4
     parameter int unsigned SM_BYTES = 32768
 ) (
     input logic clk,
@@ -56,16 +56,16 @@ module xpu_tensor #(
     output logic [31:0] next_event,
     output logic [4:0] state
 );
-  logic [1023:0] desc_q;
-  // desc_q, while it is looked at; drains_q: its flag drain afterwards
+  localparam int unsigned LANES = POST_LANES < 4 ? 4 : POST_LANES;
+  // The descriptor, while it is looked at; drains_q: its flag drain afterwards
   /* verilator lint_off UNUSEDSIGNAL */  // some fields matter elsewhere
   xpu_chip_pkg::desc_tensor_t d_q;
   xpu_chip_pkg::desc_post_t p_q;
   /* verilator lint_on UNUSEDSIGNAL */
   logic drains_q;
 
-  // A descriptor is looked at in the cycle after it was taken, then goes to all parts at once
-  logic check_q, push_q;
+  // A descriptor is looked at in its first cycle; in the next one it is taken and goes to all parts at once
+  logic push_q;
   logic is_tensor, is_post;
   logic [2:0] count_q;      // descriptors inside
   logic [1:0] write_q, read_q;
@@ -77,12 +77,12 @@ module xpu_tensor #(
   logic start_write, start_buffer, start_full, start_free, acc_valid, acc_ready;
   logic [7:0] start_column;
   logic [31:0] start_value;
-  logic [POST_LANES*32-1:0] acc_low;
-  logic [POST_LANES*16-1:0] acc_high;
+  logic [LANES*32-1:0] acc_low;
+  logic [LANES*16-1:0] acc_high;
 
-  assign desc_ready = count_q != 4 && !check_q && !push_q && !fault_valid;
+  assign desc_ready = push_q;
   assign next_event = 32'hffffffff;
-  assign quiet = count_q == 0 && !check_q && !push_q && !desc_valid && !desc_done && gather_idle && array_idle && post_idle;
+  assign quiet = count_q == 0 && !push_q && !desc_valid && !desc_done && gather_idle && array_idle && post_idle;
   assign state = array_busy || post_busy ? xpu_chip_pkg::LOST_BUSY :
                  count_q == 0 ? xpu_chip_pkg::LOST_EMPTY :
                  lost_weights ? xpu_chip_pkg::LOST_WEIGHTS :
@@ -118,22 +118,42 @@ module xpu_tensor #(
              (low[63] || low < {32'd0, xpu_chip_pkg::SM_BASE} || high > {32'd0, xpu_chip_pkg::SM_BASE} + 64'(SM_BYTES));
   endfunction
 
+  // The parts from the last to the first and then the front: so Verilator needs no copies of the wide registers between
+  xpu_post #(.COLUMNS(ARRAY_COLUMNS), .LANES(LANES)) post (
+      .clk(clk), .rst(rst), .push(is_tensor || is_post), .desc(desc), .s_valid(s_valid), .s_ready(s_ready),
+      .s_address(s_address), .s_done(s_done), .s_rdata(s_rdata), .y_valid(y_valid), .y_ready(y_ready),
+      .y_address(y_address), .y_wdata(y_wdata), .y_mask(y_mask), .y_done(y_done), .start_write(start_write),
+      .start_buffer(start_buffer), .start_column(start_column), .start_value(start_value), .start_full(start_full),
+      .start_free(start_free), .acc_valid(acc_valid), .acc_ready(acc_ready), .acc_low(acc_low), .acc_high(acc_high),
+      .drained(drained), .busy(post_busy), .idle(post_idle));
+  xpu_tensor_array #(.ROWS(ARRAY_ROWS), .COLUMNS(ARRAY_COLUMNS), .BANKS(ACC_BANKS), .ACC_ROWS(ACC_ROWS),
+                     .WEIGHT_ROWS(WEIGHT_ROWS), .LANES(LANES)) cells (
+      .clk(clk), .rst(rst), .push(is_tensor), .desc(desc), .w_valid(w_valid), .w_ready(w_ready),
+      .w_address(w_address), .w_done(w_done), .w_rdata(w_rdata), .row_valid(row_valid), .row_ready(row_ready),
+      .row_data(row_data), .row_pixel(row_pixel), .row_begin(row_begin), .row_initial(row_initial), .row_low(row_low),
+      .row_end(row_end), .row_last(row_last), .start_write(start_write), .start_buffer(start_buffer),
+      .start_column(start_column), .start_value(start_value), .start_full(start_full), .start_free(start_free),
+      .acc_valid(acc_valid), .acc_ready(acc_ready), .acc_low(acc_low), .acc_high(acc_high), .computed(computed),
+      .busy(array_busy), .lost_weights(lost_weights), .lost_post(lost_post), .idle(array_idle));
+  xpu_tensor_gather #(.ROWS(ARRAY_ROWS)) gather (
+      .clk(clk), .rst(rst), .push(is_tensor), .desc(desc), .x_valid(x_valid), .x_ready(x_ready),
+      .x_address(x_address), .x_done(x_done), .x_rdata(x_rdata), .row_valid(row_valid), .row_ready(row_ready),
+      .row_data(row_data), .row_pixel(row_pixel), .row_begin(row_begin), .row_initial(row_initial), .row_low(row_low),
+      .row_end(row_end), .row_last(row_last), .idle(gather_idle));
+
   always @(posedge clk) begin : p_top
     logic [1:0] i;
     logic posts, zero_bad;
     logic [1:0] xs, ys, bs;
     i = 0; posts = 0; zero_bad = 0; xs = 0; ys = 0; bs = 0;
     if (rst) begin
-      check_q <= 0; push_q <= 0; count_q <= 0; write_q <= 0; read_q <= 0; used_q = 0; computing_q = 0; draining_q = 0;
+      push_q <= 0; count_q <= 0; write_q <= 0; read_q <= 0; used_q = 0; computing_q = 0; draining_q = 0;
       desc_done <= 0; fault_valid <= 0; fault_cause <= xpu_chip_pkg::FAULT_NONE; fault_address <= 0;
       is_tensor <= 0; is_post <= 0;
-    end else if (count_q != 0 || desc_valid || check_q || push_q || desc_done) begin
-      push_q <= 0; check_q <= 0; desc_done <= 0; is_tensor <= 0; is_post <= 0;
-      if (desc_valid && desc_ready) begin
-        desc_q <= desc; check_q <= 1;
-      end
-      if (check_q) begin
-        d_q = desc_q; p_q = desc_q; drains_q <= d_q.drain;
+    end else if (count_q != 0 || desc_valid || push_q || desc_done) begin
+      push_q <= 0; desc_done <= 0; is_tensor <= 0; is_post <= 0;
+      if (desc_valid && !push_q && count_q != 4 && !fault_valid) begin
+        d_q = desc; p_q = desc; drains_q <= d_q.drain;
         wide = d_q.mode != xpu_chip_pkg::OPERANDS_8X8; quantised = d_q.post_mode == xpu_chip_pkg::POST_QUANTISED[0];
         posts = d_q.opcode == xpu_chip_pkg::OPCODE_POST || d_q.drain; bad = 0; misaligned = 0; outside = 0;
         bad_address = 0; ys = log_bytes(d_q.y_type); bs = log_bytes(d_q.branch_type);
@@ -218,25 +238,4 @@ module xpu_tensor #(
     end
   end
 
-  xpu_tensor_gather #(.ROWS(ARRAY_ROWS)) gather (
-      .clk(clk), .rst(rst), .push(is_tensor), .desc(desc_q), .x_valid(x_valid), .x_ready(x_ready),
-      .x_address(x_address), .x_done(x_done), .x_rdata(x_rdata), .row_valid(row_valid), .row_ready(row_ready),
-      .row_data(row_data), .row_pixel(row_pixel), .row_begin(row_begin), .row_initial(row_initial), .row_low(row_low),
-      .row_end(row_end), .row_last(row_last), .idle(gather_idle));
-  xpu_tensor_array #(.ROWS(ARRAY_ROWS), .COLUMNS(ARRAY_COLUMNS), .BANKS(ACC_BANKS), .ACC_ROWS(ACC_ROWS),
-                     .WEIGHT_ROWS(WEIGHT_ROWS), .LANES(POST_LANES)) cells (
-      .clk(clk), .rst(rst), .push(is_tensor), .desc(desc_q), .w_valid(w_valid), .w_ready(w_ready),
-      .w_address(w_address), .w_done(w_done), .w_rdata(w_rdata), .row_valid(row_valid), .row_ready(row_ready),
-      .row_data(row_data), .row_pixel(row_pixel), .row_begin(row_begin), .row_initial(row_initial), .row_low(row_low),
-      .row_end(row_end), .row_last(row_last), .start_write(start_write), .start_buffer(start_buffer),
-      .start_column(start_column), .start_value(start_value), .start_full(start_full), .start_free(start_free),
-      .acc_valid(acc_valid), .acc_ready(acc_ready), .acc_low(acc_low), .acc_high(acc_high), .computed(computed),
-      .busy(array_busy), .lost_weights(lost_weights), .lost_post(lost_post), .idle(array_idle));
-  xpu_post #(.COLUMNS(ARRAY_COLUMNS), .LANES(POST_LANES)) post (
-      .clk(clk), .rst(rst), .push(is_tensor || is_post), .desc(desc_q), .s_valid(s_valid), .s_ready(s_ready),
-      .s_address(s_address), .s_done(s_done), .s_rdata(s_rdata), .y_valid(y_valid), .y_ready(y_ready),
-      .y_address(y_address), .y_wdata(y_wdata), .y_mask(y_mask), .y_done(y_done), .start_write(start_write),
-      .start_buffer(start_buffer), .start_column(start_column), .start_value(start_value), .start_full(start_full),
-      .start_free(start_free), .acc_valid(acc_valid), .acc_ready(acc_ready), .acc_low(acc_low), .acc_high(acc_high),
-      .drained(drained), .busy(post_busy), .idle(post_idle));
 endmodule

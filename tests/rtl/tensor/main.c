@@ -428,7 +428,7 @@ int main(int argc, char **argv) {
         one_list(&b, seed + i);
     }
     b.random = seed;
-    double bare = rtl_bare(200000), busy = run_layers(&b, words), idle = rtl_idle(b.rtl, 1000000);
+    double bare = rtl_bare(200000), busy = run_layers(&b, words), idle = rtl_idle(b.rtl, 300000);
     printf("host time per cycle: busy %.0f ns, idle %.1f ns, bare 32x32 array %.0f ns; ratio %.2f\n", busy, idle, bare,
            busy / bare);
     rtl_destroy(b.rtl);

@@ -123,14 +123,17 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed) {
     r->reset();
     r->seed = r->draws = seed;
     size_t next = 0;
+    bool offered = false;  // stays until the descriptor is taken
     uint64_t quiet_for = 0, begin = r->cycle;
     double start = now();
     while (result.done < count && !result.fault && !result.hung) {
-        r->top.desc_valid = next < count && (seed == 0 || r->draw(4) != 0);
+        offered = next < count && (offered || seed == 0 || r->draw(4) != 0);
+        r->top.desc_valid = offered;
         if (r->top.desc_valid) memcpy(&r->top.desc[0], words + 32 * next, 128);
         bool taken = r->top.desc_valid && r->top.desc_ready;
         r->step();
         next += taken;
+        if (taken) offered = false;
         result.states[r->top.state < RTL_STATES ? r->top.state : 0]++;
         quiet_for = r->top.desc_done || r->top.state == 0 ? 0 : quiet_for + 1;
         result.done += r->top.desc_done;

@@ -35,7 +35,7 @@ endef
 TENSOR_BIN :=
 $(eval $(call tensor_bench,8x8,8,8,128,1,8))
 $(eval $(call tensor_bench,32x32,32,32,512,2,32))
-$(eval $(call tensor_bench,odd,12,20,40,3,8))
+$(eval $(call tensor_bench,16x64,16,64,64,4,16))
 
 .PHONY: test-rtl-tensor
 test-rtl: test-rtl-tensor
