@@ -61,4 +61,4 @@ lint-rtl:
 -include $(wildcard tests/rtl/*/*.mk)
 
 # The whole chip
-include sim/rtl/system.mk
+-include sim/rtl/system.mk
