@@ -1,8 +1,8 @@
 // xpu_core_fpu: float32 arithmetic of the scalar core: add, sub, mul, the four fused forms, div, sqrt, conversions from
 // and to integers. Exact: five rounding modes, subnormals, all flags (tininess after rounding), NaN results 7fc00000.
-//   Latency: three clocked stages, so a result is seen in the fourth cycle after the one in which `valid` was set; div
-//   30, sqrt 29 cycles more (special operands: as the others). Throughput: one operation a cycle; one div or sqrt at a
-//   time, beside the others. Back-pressure: none; the core starts no second div or sqrt before done_divide.
+//   Latency, from issue to issue of a user: 4 cycles (three stages, then the register file); div 31, sqrt 30, but 4 for
+//   special operands. Throughput: one operation a cycle; one div or sqrt at a time, beside the others.
+//   Back-pressure: none; the core starts no second div or sqrt before done_divide.
 //   A finished div or sqrt enters the third stage in a cycle in which no other operation does.
 module xpu_core_fpu (
   input  logic        clk,

@@ -1,8 +1,8 @@
 // xpu_core_muldiv: integer multiplication and division of the scalar core.
-//   Latency: a product is seen in the third cycle after the one in which `valid` was set, a quotient or remainder after
-//   4 + (8, 16, 24 or 32, by the bytes of the dividend) cycles. Throughput: one product a cycle, one division at a
-//   time beside them. Back-pressure: none; the core starts no second division before done_divide. A finished
-//   division waits for a cycle without a product.
+//   Latency, from issue to issue of a user: a product 3 cycles, a quotient or remainder 2 + (8, 16, 24 or 32, by the
+//   bytes of the dividend) cycles. Throughput: one product a cycle, one division at a time beside them.
+//   Back-pressure: none; the core starts no second division before done_divide. A finished division waits for a cycle
+//   without a product.
 module xpu_core_muldiv (
   input  logic        clk,
   input  logic        rst,
@@ -57,7 +57,8 @@ module xpu_core_muldiv (
           d_remainder_q = difference[32] ? {d_remainder_q[30:0], d_quotient_q[31]} : difference[31:0];
           d_quotient_q = {d_quotient_q[30:0], !difference[32]};
           d_count_q = d_count_q - 6'd1;
-        end else if (!m_valid_q) begin
+        end
+        if (d_count_q == 6'd0 && !m_valid_q) begin
           value = d_rest_q ? d_remainder_q : d_quotient_q;
           done <= 1'b1;
           done_q = 1'b1;

@@ -119,7 +119,7 @@ void Bench::bus() {
 }
 
 void Bench::fetch() {
-    core_->fetch_ready = core_->fetch_done = core_->fetch_error = 0;
+    core_->fetch_ready = core_->fetch_done = 0;
     if (!fetch_.taken) {
         if (!core_->fetch_valid) return;
         if (!fetch_.chosen) {
@@ -133,6 +133,11 @@ void Bench::fetch() {
         core_->fetch_ready = 1;
         fetch_.taken = true;
         fetch_.wait = delay(4) ? delay(40) : 0;
+        // the line as it is now: later stores do not reach it
+        uint32_t address = core_->fetch_address;
+        const uint8_t *memory = address >= BENCH_GM ? bench_memory(0, address, 64) : nullptr;
+        core_->fetch_error = memory == nullptr;
+        if (memory) std::memcpy(&core_->fetch_rdata[0], memory, 64);
         if (fetch_.wait) return;
     } else if (fetch_.wait > core_->cycles_per_edge) {
         fetch_.wait -= core_->cycles_per_edge;
@@ -140,9 +145,6 @@ void Bench::fetch() {
     }
     fetch_.taken = fetch_.chosen = false;
     core_->fetch_done = 1;
-    const uint8_t *memory = core_->fetch_address >= BENCH_GM ? bench_memory(0, core_->fetch_address, 64) : nullptr;
-    core_->fetch_error = memory == nullptr;
-    if (memory) std::memcpy(&core_->fetch_rdata[0], memory, 64);
 }
 
 // Other users of the LM, in lines that the program does not touch.

@@ -71,9 +71,11 @@ static void directed_programs(void) {
         if (!entry) break;
         bench_options options = {.lockstep = 1};
         count(bench_run(entry, &options).equal, name);
-        bench_directed_program(i, &name);
-        options.seed = 99 + i;
-        count(bench_run(entry, &options).equal, name);
+        for (unsigned k = 1; k < 10; k++) {
+            bench_directed_program(i, &name);
+            options.seed = 99 * k + i;
+            count(bench_run(entry, &options).equal, name);
+        }
     }
 }
 

@@ -244,17 +244,26 @@ uint32_t bench_float_program(uint64_t seed, unsigned *operations) {
 
 /* ---- Directed cases ---- */
 
+/* Blocks of code that change an instruction behind themselves, perhaps while its line is being fetched. */
 static void self_modifying(void) {
-    code_li(&code, 8, code.base + 4 * 10);
-    code_li(&code, 9, code_match(XPU_INSN_ADDI) | 10 << 7 | 42 << 20);
     code_i(&code, XPU_INSN_ADDI, 11, 0, 2);
-    while (code.count < 8) code_i(&code, XPU_INSN_ADDI, 0, 0, 0);
-    code_s(&code, XPU_INSN_SW, 9, 8, 0);
-    code_word(&code, code_match(XPU_INSN_FENCE_I));
-    code_i(&code, XPU_INSN_ADDI, 10, 0, 1); /* becomes li x10, 42 */
-    code_i(&code, XPU_INSN_ADDI, 9, 9, 0);
+    code_j(&code, 0, 8);
+    uint32_t again = code.count;
+    code_j(&code, 0, 8);
+    for (unsigned block = 0; block < 40; block++) {
+        uint32_t begin = code.count, distance = 7 + block % 29;
+        code_li(&code, 8, code.base + 4 * (begin + distance));
+        code_li(&code, 9, code_match(XPU_INSN_ADDI) | 10 << 7 | (42 + block) << 20);
+        code_s(&code, XPU_INSN_SW, 9, 8, 0);
+        code_word(&code, code_match(XPU_INSN_FENCE_I));
+        if (block % 2) code_j(&code, 0, (int32_t)(begin + distance - code.count) * 4);
+        while (code.count < begin + distance) code_i(&code, XPU_INSN_ADDI, 12, 12, 1);
+        code_i(&code, XPU_INSN_ADDI, 10, 0, 1); /* becomes li x10, 42 + block */
+        code_r(&code, XPU_INSN_ADD, 13, 13, 10);
+    }
     code_i(&code, XPU_INSN_ADDI, 11, 11, -1);
-    code_b(&code, XPU_INSN_BNE, 11, 0, -5 * 4);
+    code_b(&code, XPU_INSN_BEQ, 11, 0, 8);
+    code_j(&code, 0, (int32_t)(again - code.count) * 4);
 }
 
 static void divisions(void) {
