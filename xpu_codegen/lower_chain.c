@@ -144,6 +144,36 @@ static void set_immediates(xpu_codegen *cg, xpu_call *call, const xpu_chain *cha
     while (next < MAX_IMMEDIATES) xpu_set_float(call, xpu_printf(cg->arena, "c%u", next++), 0);
 }
 
+/* ---- results in place of operands ---- */
+
+/* Whether an operand's elements stand in the order of the result, without gaps. */
+static int is_dense(xpu_codegen *cg, const xpu_chain_loops *loops, uint32_t input) {
+    xpu_dim stride = xpu_dim_of(cg, 1);
+    for (int d = loops->rank; d-- > 0;) {
+        if (!xpu_dim_equal(loops->stride[input][d], stride)) return 0;
+        stride = xpu_dim_mul(&cg->graph->dims, stride, loops->size[d]);
+    }
+    return 1;
+}
+
+/* The result may overwrite a dense operand of its size: the kernel loads every block of it before it stores that block.
+ * An operand that is read in another order too would be read behind what was overwritten. */
+static void offer_in_place(xpu_codegen *cg, const xpu_call *call, const xpu_chain_loops *loops, uint32_t inputs) {
+    const xpu_program_buffer *buffers = cg->program.buffers.items;
+    enum { RESULT, FIRST_INPUT }; /* fields of the call */
+    uint32_t result = call->words[RESULT].buffer;
+    for (uint32_t i = 0; i < inputs; i++) {
+        uint32_t operand = call->words[FIRST_INPUT + i].buffer;
+        int fits = buffers[operand].kind == XPU_BUFFER_ACTIVATION && operand != result &&
+                   xpu_dim_equal(buffers[operand].bytes, buffers[result].bytes);
+        for (uint32_t k = 0; fits && k < inputs; k++) {
+            fits = call->words[FIRST_INPUT + k].buffer != operand || is_dense(cg, loops, k);
+        }
+        xpu_program_in_place pair = {result, operand};
+        if (fits) XPU_PUSH(cg->arena, &cg->program.in_place, pair);
+    }
+}
+
 xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_chain *chain = xpu_chain_of(cg->graph, node);
     xpu_value y = xpu_node_output(cg->graph, node, 0);
@@ -166,6 +196,7 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     }
     set_loops(cg, &call, &loops, chain->input_count);
     set_immediates(cg, &call, chain);
+    offer_in_place(cg, &call, &loops, chain->input_count);
     xpu_describe_layer(cg, layer, "core", "chain", xpu_dim_of(cg, 0));
     return xpu_add_call(cg, layer, &call);
 }

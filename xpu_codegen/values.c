@@ -260,6 +260,23 @@ static void add_activation_values(xpu_codegen *cg) {
     }
 }
 
+/* Keeps the alternatives whose operand dies where the result begins and is nobody else's result. */
+static void finish_in_place(xpu_codegen *cg) {
+    const xpu_program_buffer *buffers = cg->program.buffers.items;
+    uint8_t *is_output = XPU_NEW_ARRAY(cg->arena, uint8_t, cg->program.buffers.count);
+    for (uint32_t i = 0; i < cg->graph->outputs.count; i++) {
+        int32_t buffer = cg->buffer_of[xpu_value_root(cg, cg->graph->outputs.items[i]).id];
+        if (buffer >= 0) is_output[buffer] = 1;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < cg->program.in_place.count; i++) {
+        xpu_program_in_place pair = cg->program.in_place.items[i];
+        if (is_output[pair.other] || buffers[pair.other].last_layer != buffers[pair.buffer].first_layer) continue;
+        cg->program.in_place.items[kept++] = pair;
+    }
+    cg->program.in_place.count = kept;
+}
+
 void xpu_finish_buffers(xpu_codegen *cg) {
     uint32_t layers = cg->program.layers.count, last = layers ? layers - 1 : 0;
     for (uint32_t i = 0; i < cg->graph->inputs.count; i++) xpu_activation_buffer(cg, cg->graph->inputs.items[i]);
@@ -285,5 +302,6 @@ void xpu_finish_buffers(xpu_codegen *cg) {
         xpu_program_buffer *buffer = &cg->program.buffers.items[i];
         if (buffer->kind == XPU_BUFFER_WEIGHT) buffer->last_layer = last;
     }
+    finish_in_place(cg);
     add_activation_values(cg);
 }

@@ -674,6 +674,76 @@ static void copies_in_report(void) {
     bench_close(&b);
 }
 
+/* ---- chains in place ---- */
+
+static void dense(bench *b) { /* sigmoid and tanh take the input's bytes */
+    xpu_value x = input(b, "x", DIMS(1, 8, 16, 16));
+    xpu_graph_output(b->graph, step1(b, XPU_EW_tanh, step1(b, XPU_EW_sigmoid, x)));
+}
+static void used_later(bench *b) { /* the second chain is the last reader of both operands */
+    xpu_value x = input(b, "x", DIMS(8, 8));
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, step1(b, XPU_EW_tanh, x), x));
+}
+static void broadcast(bench *b) { /* a row that is added to every row has fewer bytes than the result */
+    xpu_value x = input(b, "x", DIMS(8)), y = input(b, "y", DIMS(8, 8));
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, x, y));
+}
+static void output_stays(bench *b) { /* the last layer reads an output */
+    xpu_value y = step1(b, XPU_EW_tanh, input(b, "x", DIMS(8, 8)));
+    xpu_graph_output(b->graph, y);
+    xpu_graph_output(b->graph, step1(b, XPU_EW_sigmoid, y));
+}
+static void with_constant(bench *b) { /* weights are not overwritten */
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, constant(b, DIMS(8, 8)), input(b, "x", DIMS(1, 1))));
+}
+static void product(bench *b) { /* not a chain */
+    xpu_value x = input(b, "x", DIMS(8, 8));
+    xpu_graph_output(b->graph, node2(b, XPU_OP_MATMUL, x, x, NULL, 0));
+}
+
+/* How many alternatives are left, and bytes of SM and L3 at their peaks with and without them. */
+typedef struct {
+    void (*build)(bench *b);
+    uint32_t alternatives;
+    uint64_t peaks[2];
+} in_place_case;
+
+static uint64_t peak_of(bench *b, const xpu_codegen *cg, int no_aliases) {
+    xpu_placement placement;
+    xpu_memplan *plan;
+    xpu_memplan_options planning = {.no_aliases = no_aliases};
+    CU_ASSERT_EQUAL(xpu_placement_problem(&cg->program, &cg->chip, NULL, b->arena, &placement, &b->diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(xpu_memplan_make(b->arena, &placement.problem, &planning, &plan, &b->diags), XPU_OK);
+    return plan->usage[XPU_LEVEL_SM].peak + plan->usage[XPU_LEVEL_L3].peak;
+}
+
+static void chain_in_place(const in_place_case *c) {
+    BENCH_OPEN(b);
+    work w;
+    c->build(&b);
+    xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+    work_prepare(&b, &w);
+    xpu_section section = {0};
+    CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);
+    CU_ASSERT_EQUAL(cg->program.in_place.count, c->alternatives);
+    cg->program.weights_address = cg->program.image_end = XPU_GM_BASE + 65536;
+    for (int i = 0; i < 2; i++) {
+        uint64_t peak = peak_of(&b, cg, i);
+        if (peak != c->peaks[i])
+            fprintf(stderr, "peak %llu, not %llu\n", (unsigned long long)peak, (unsigned long long)c->peaks[i]);
+        CU_ASSERT_EQUAL(peak, c->peaks[i]);
+    }
+    bench_close(&b);
+}
+
+static void chains_in_place(void) {
+    static const in_place_case cases[] = {
+        {dense, 2, {8192, 16384}},     {used_later, 2, {512, 768}},    {broadcast, 1, {288, 544}},
+        {output_stays, 1, {512, 512}}, {with_constant, 0, {260, 260}}, {product, 0, {512, 512}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) chain_in_place(&cases[i]);
+}
+
 static void same_bytes_twice(void) {
     xpuc_result results[2] = {0};
     for (int i = 0; i < 2; i++) {
@@ -709,4 +779,4 @@ XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, 
               {"relayouts only where needed", layouts}, {"rules", rules}, {"documents", documents},
               {"tiles fit the chip", tiles}, {"generated C", generated_c}, {"placement rules", placement_rules},
               {"weights in L3", weights_in_l3}, {"copies in the report", copies_in_report},
-              {"same bytes twice", same_bytes_twice}, {"options", options})
+              {"chains in place", chains_in_place}, {"same bytes twice", same_bytes_twice}, {"options", options})

@@ -144,6 +144,16 @@ static void add_buffers(bench *b, xpu_program *p, xpu_dim bytes, xpu_dim weight_
     XPU_PUSH(b->arena, &p->buffers, x);
     XPU_PUSH(b->arena, &p->buffers, w);
     XPU_PUSH(b->arena, &p->buffers, alias);
+    xpu_program_buffer copy = {.name = "w@L3",
+                               .kind = XPU_BUFFER_COPY,
+                               .bytes = xpu_dim_const(&p->graph->dims, 4),
+                               .alignment = 64,
+                               .levels = {XPU_LEVEL_L3},
+                               .level_count = 1,
+                               .alias_of = -1,
+                               .copy_of = 1};
+    XPU_PUSH(b->arena, &p->buffers, copy);
+    XPU_PUSH(b->arena, &p->in_place, ((xpu_program_in_place){2, 0}));
 }
 
 static void add_lists(bench *b, xpu_program *p, xpu_dim n) {
@@ -267,8 +277,11 @@ static void check_lists(const xpu_program *a, const xpu_program *b) {
         CU_ASSERT(x->last_layer == y->last_layer && x->level_count == y->level_count && x->alias_of == y->alias_of);
         CU_ASSERT(x->placed == y->placed && x->level == y->level && x->offset == y->offset);
         CU_ASSERT_EQUAL(memcmp(x->levels, y->levels, sizeof x->levels), 0);
-        CU_ASSERT(same_dim(a, x->bytes, b, y->bytes));
+        CU_ASSERT(same_dim(a, x->bytes, b, y->bytes) && x->copy_of == y->copy_of);
     }
+    CU_ASSERT_EQUAL_FATAL(a->in_place.count, b->in_place.count);
+    CU_ASSERT_EQUAL(a->in_place.items[0].buffer, b->in_place.items[0].buffer);
+    CU_ASSERT_EQUAL(a->in_place.items[0].other, b->in_place.items[0].other);
     CU_ASSERT_EQUAL_FATAL(a->plan.count, b->plan.count);
     for (uint32_t i = 0; i < a->plan.count; i++) {
         const xpu_plan_word *x = &a->plan.items[i], *y = &b->plan.items[i];
@@ -424,7 +437,8 @@ static int read_hostile(const void *bytes, size_t length) {
             CU_ASSERT_EQUAL(diags.errors, 0);
         }
         for (uint32_t i = 0; i < image->program.layers.count; i++) {
-            CU_ASSERT(image->program.stripped || image->program.layers.items[i].node.id);
+            const xpu_program_layer *layer = &image->program.layers.items[i];
+            CU_ASSERT(image->program.stripped || layer->node.id || !layer->output_count);
         }
     } else {
         CU_ASSERT_EQUAL(diags.errors, 1);
@@ -493,6 +507,30 @@ static void buffer_alignment(bench *b, xpu_program *p) {
 static void buffer_alias(bench *b, xpu_program *p) {
     (void)b;
     p->buffers.items[0].alias_of = 0;
+}
+static void copy_of_activation(bench *b, xpu_program *p) {
+    (void)b;
+    p->buffers.items[3].copy_of = 0;
+}
+static void copy_too_large(bench *b, xpu_program *p) {
+    (void)b;
+    p->buffers.items[3].bytes = xpu_dim_const(&p->graph->dims, 1 << 20);
+}
+static void copy_of_nothing(bench *b, xpu_program *p) {
+    (void)b;
+    p->buffers.items[3].copy_of = 9;
+}
+static void input_unlisted(bench *b, xpu_program *p) {
+    (void)b;
+    p->graph->inputs.count = 0;
+}
+static void in_place_of_nothing(bench *b, xpu_program *p) {
+    (void)b;
+    p->in_place.items[0].other = 4;
+}
+static void in_place_of_itself(bench *b, xpu_program *p) {
+    (void)b;
+    p->in_place.items[0].other = 2;
 }
 static void buffer_lifetime(bench *b, xpu_program *p) {
     (void)b;
@@ -588,6 +626,12 @@ static const lie lies[] = {
     {"alignment is no power of two", buffer_alignment, "a buffer is malformed"},
     {"a buffer is an alias of itself", buffer_alias, "a buffer is malformed"},
     {"a buffer lives backwards", buffer_lifetime, "a buffer is malformed"},
+    {"a copy of no weight", copy_of_activation, "a copy of a weight is malformed"},
+    {"a copy larger than its weight", copy_too_large, "a copy of a weight is malformed"},
+    {"a copy of nothing", copy_of_nothing, "a copy of a weight is malformed"},
+    {"an input nobody lists", input_unlisted, "an input is not in the list of inputs"},
+    {"in place of nothing", in_place_of_nothing, "a buffer does not exist"},
+    {"in place of itself", in_place_of_itself, "a buffer does not exist"},
     {"unknown memory level", buffer_level, "a memory level does not exist"},
     {"no memory level", buffer_levels, "a buffer has no memory level"},
     {"negative size", buffer_negative, "a size is missing, negative or too large"},

@@ -2,6 +2,9 @@
  * The frame of generated elementwise loops: moves blocks of every input into LM, calls the loop's body, and moves the
  * result out, with inputs of the next block on their way meanwhile. A broadcast input arrives spread out, so the body
  * sees dense blocks only.
+ *
+ * The result may lie on an operand that stands in its order: blocks do not overlap, and each is loaded before it is
+ * stored.
  */
 #include "xpu_runtime/kernels/common.h"
 

@@ -155,12 +155,20 @@ static int decode_values(decoder *d, const XpuMeta__Program *m) {
         if (!decode_value(d, m->values[id - 1], id)) return 0;
     }
     xpu_value value;
+    uint32_t unlisted = 0;
+    for (uint32_t id = 1; id <= d->value_count; id++) {
+        unlisted += xpu_value_at(d->graph, d->values[id])->kind == XPU_VALUE_INPUT;
+    }
+    uint8_t *listed = XPU_NEW_ARRAY(d->arena, uint8_t, d->value_count + 1);
     for (size_t i = 0; i < m->n_inputs; i++) {
         if (!value_of(d, m->inputs[i], &value)) return 0;
-        if (!check(d, xpu_value_at(d->graph, value)->kind == XPU_VALUE_INPUT, "an input is not an input value"))
-            return 0;
+        int good = xpu_value_at(d->graph, value)->kind == XPU_VALUE_INPUT && !listed[m->inputs[i]];
+        if (!check(d, good, "an input is not an input value, or listed twice")) return 0;
+        listed[m->inputs[i]] = 1;
+        unlisted--;
         XPU_PUSH(d->arena, &d->graph->inputs, value);
     }
+    if (!check(d, unlisted == 0, "an input is not in the list of inputs")) return 0;
     for (size_t i = 0; i < m->n_outputs; i++) {
         if (!value_of(d, m->outputs[i], &value)) return 0;
         xpu_graph_output(d->graph, value);
@@ -254,6 +262,20 @@ static int decode_buffers(decoder *d, const XpuMeta__Program *m) {
     }
     for (size_t i = 0; i < m->n_placed; i++) {
         if (!decode_placed(d, m->placed[i])) return 0;
+    }
+    return 1;
+}
+
+static int decode_in_place(decoder *d, const XpuMeta__Program *m) {
+    if (!check(d, m->n_in_place <= MAX_ITEMS, "it has too many buffers")) return 0;
+    for (size_t i = 0; i < m->n_in_place; i++) {
+        xpu_program_in_place pair = {m->in_place[i]->buffer, m->in_place[i]->other};
+        uint32_t count = d->program->buffers.count;
+        if (!check(d, pair.buffer < count && pair.other < count && pair.buffer != pair.other,
+                   "a buffer does not exist")) {
+            return 0;
+        }
+        XPU_PUSH(d->arena, &d->program->in_place, pair);
     }
     return 1;
 }
@@ -489,7 +511,7 @@ xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph
     d.graph = d.program->graph = xpu_graph_new(arena, m->graph_name, name);
     decode_header(&d, m);
     if (!decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_values(&d, m) || !decode_buffers(&d, m) ||
-        !constants_exist(&d)) {
+        !decode_in_place(&d, m) || !constants_exist(&d)) {
         return NULL;
     }
     if (graph->length) {

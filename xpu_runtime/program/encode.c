@@ -135,6 +135,17 @@ static void encode_buffers(encoder *e, XpuMeta__Program *m) {
     }
 }
 
+static void encode_in_place(encoder *e, XpuMeta__Program *m) {
+    const xpu_program *p = e->program;
+    m->in_place = NEW_MESSAGES(e, XpuMeta__InPlace, p->in_place.count);
+    for (uint32_t i = 0; i < p->in_place.count; i++) {
+        XpuMeta__InPlace *to = m->in_place[m->n_in_place++] = xpu_alloc(e->arena, sizeof *to);
+        xpu_meta__in_place__init(to);
+        to->buffer = p->in_place.items[i].buffer;
+        to->other = p->in_place.items[i].other;
+    }
+}
+
 static XpuMeta__Packing *encode_packing(encoder *e, const xpu_packing *from) {
     XpuMeta__Packing *p = xpu_alloc(e->arena, sizeof *p);
     xpu_meta__packing__init(p);
@@ -250,6 +261,7 @@ static xpu_status encode_program(encoder *e, XpuMeta__Program *m) {
     m->image_end = p->image_end;
     encode_dims(e, m);
     encode_buffers(e, m);
+    encode_in_place(e, m);
     encode_placed(e, m);
     encode_layers(e, m);
     encode_plan(e, m);

@@ -64,6 +64,15 @@ static xpu_status convert(const xpu_program *program, uint32_t index, const int6
     return XPU_OK;
 }
 
+static xpu_memplan_alias *make_aliases(const xpu_program *program, xpu_arena *arena) {
+    xpu_memplan_alias *aliases = XPU_NEW_ARRAY(arena, xpu_memplan_alias, program->in_place.count);
+    for (uint32_t i = 0; i < program->in_place.count; i++) {
+        const xpu_program_in_place *pair = &program->in_place.items[i];
+        aliases[i] = (xpu_memplan_alias){.buffer = pair->buffer, .other = pair->other, .kind = XPU_MEMPLAN_IN_PLACE};
+    }
+    return aliases;
+}
+
 xpu_status xpu_placement_problem(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,
                                  xpu_arena *arena, xpu_placement *placement, xpu_diags *diags) {
     *placement = (xpu_placement){0};
@@ -84,7 +93,9 @@ xpu_status xpu_placement_problem(const xpu_program *program, const xpu_chip *chi
     placement->problem = (xpu_memplan_problem){.levels = make_levels(chip, placement->reserved, arena),
                                                .level_count = XPU_LEVEL_COUNT,
                                                .buffers = buffers,
-                                               .buffer_count = program->buffers.count};
+                                               .buffer_count = program->buffers.count,
+                                               .aliases = make_aliases(program, arena),
+                                               .alias_count = program->in_place.count};
     return XPU_OK;
 }
 

@@ -43,6 +43,12 @@ typedef struct {
     uint64_t offset; /* from the level's planned area; for weights from the segment's start */
 } xpu_program_buffer;
 
+/* The layer that makes `buffer` may write it over `other`, which it reads for the last time: both have the same bytes
+ * and the layer reads each place before it writes it. The planner decides. */
+typedef struct {
+    uint32_t buffer, other;
+} xpu_program_in_place;
+
 /* A value of the graph that exists in device memory. */
 typedef struct {
     xpu_value value;
@@ -89,6 +95,7 @@ typedef struct {
     uint8_t stripped;      /* ref is not available */
     uint32_t source_nodes; /* operators in the source model */
     XPU_ARRAY(xpu_program_buffer) buffers;
+    XPU_ARRAY(xpu_program_in_place) in_place;
     XPU_ARRAY(xpu_program_value) values;
     XPU_ARRAY(xpu_program_layer) layers;
     XPU_ARRAY(xpu_plan_word) plan;
