@@ -435,7 +435,7 @@ static void weights_in_l3(void) {
     run(&b, &dump, 1, &output);
     xpurt_tensor_clear(&output);
     CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &replay, &error), XPU_EUSAGE);
-    CU_ASSERT_PTR_NOT_NULL(error.text && strstr(error.text, "[layer-unknown]"));
+    CU_ASSERT(error.text && strstr(error.text, "[layer-unknown]"));
     xpurt_error_clear(&error);
     bench_close(&b);
 }
