@@ -191,7 +191,9 @@ static int follow(const bare *b, uint64_t limit) {
         switch (event.kind) {
         case XPURT_EVENT_ENDED: return exit_status(event.status);
         case XPURT_EVENT_FAULT: return fault_status(event.fault);
-        case XPURT_EVENT_BUDGET: fprintf(stderr, "--max-cycles=%" PRIu64 " has passed\n", limit); return STATUS_TIMEOUT;
+        case XPURT_EVENT_BUDGET:
+            fprintf(stderr, "--max-cycles=%s has passed\n", xpu_tool_option(b->tool, "max-cycles"));
+            return STATUS_TIMEOUT;
         case XPURT_EVENT_LAYER: break;
         case XPURT_EVENT_HOST_CALL: b->driver->answer(b->device); break;
         }
@@ -255,14 +257,16 @@ static int run(xpu_tool *tool) {
     const char *folder = xpu_path_join(tool->arena, xpu_find_resources(tool->arena, NULL), "configs/chip");
     status = (int)xpu_chip_load(tool->arena, folder, chip ? chip : "standard", &b->chip, &tool->diags);
     if (status) return status;
+    int has_time = device && strcmp(device, "rtl") == 0;
     xpurt_rtl_options rtl = {.lockstep = xpu_tool_flag(tool, "lockstep"),
                              .no_skip = xpu_tool_flag(tool, "no-skip"),
                              .seed = (uint32_t)seed,
+                             .max_cycles = limit,
                              .trace = xpu_tool_flag(tool, "trace") ? print_instruction : NULL};
     b->driver = xpu_tool_device(tool, device ? device : "func", &b->chip, &rtl);
     if (!b->driver) return tool->diags.errors ? (int)xpu_diags_status(&tool->diags) : XPU_EUSAGE;
     status = open_program(b);
-    return status ? status : run_program(b, limit);
+    return status ? status : run_program(b, has_time ? 0 : limit);
 }
 
 int main(int argc, char **argv) {

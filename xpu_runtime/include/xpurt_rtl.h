@@ -1,6 +1,6 @@
 /*
  * The library of a Verilated chip, libxpurtl-CHIP.so: a device for xpurt_run with time. There is one library for each
- * chip; it is loaded when it is needed (dlopen, then dlsym of the two functions below).
+ * chip; it is loaded when it is needed (dlopen, then dlsym of the functions below).
  */
 #ifndef XPURT_RTL_H
 #define XPURT_RTL_H
@@ -13,18 +13,27 @@ extern "C" {
 
 /* How devices that are created from now on work. */
 typedef struct {
-    int lockstep;  /* the functional chip executes what the RTL has executed; the first difference ends the run */
-    int no_skip;   /* cycles in which nothing happens are simulated one by one, too; counts stay the same */
-    uint32_t seed; /* register SEED after the start */
+    int lockstep;        /* the functional chip executes what the RTL has executed; the first difference ends the run */
+    int no_skip;         /* cycles in which nothing happens are simulated one by one, too; counts stay the same */
+    uint32_t seed;       /* register SEED after the start */
+    uint64_t max_cycles; /* a run ends with XPURT_EVENT_BUDGET so many cycles after the start; 0: no limit */
     /* Called for each retired instruction; or NULL. */
     void (*trace)(void *context, uint64_t cycle, unsigned core, uint32_t pc, uint32_t instruction);
     void *context;
 } xpurt_rtl_options;
 
+/* What a run has cost the host, and where each core's cycles went (xpu_lost_cause, core/chip.h), since the start. */
+typedef struct {
+    uint64_t cycles, edges; /* edges: of the simulated clock since create; skipping makes them fewer than cycles */
+    uint64_t states[XPURT_MAX_CORES][32];
+} xpurt_rtl_statistics;
+
 #define XPURT_RTL_DRIVER    "xpurt_rtl_driver"
 #define XPURT_RTL_CONFIGURE "xpurt_rtl_configure"
+#define XPURT_RTL_LOOK      "xpurt_rtl_look"
 typedef const xpurt_device_driver *xpurt_rtl_driver_fn(void);
 typedef void xpurt_rtl_configure_fn(const xpurt_rtl_options *options);
+typedef void xpurt_rtl_look_fn(const xpurt_device *device, xpurt_rtl_statistics *statistics);
 
 #ifdef __cplusplus
 }

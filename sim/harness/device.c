@@ -1,0 +1,365 @@
+/* The driver of the Verilated chip: memory, events, reports. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "sim/harness/harness.h"
+
+static xpurt_rtl_options next_options;
+
+/* ---- What the chip calls while it runs ---- */
+
+static int is_true(const xpurt_device *device, const xpu_rtl_ticket *ticket) {
+    return (int32_t)(device->counters[ticket->counter] - ticket->value) >= 0;
+}
+
+static void on_counter(void *context, unsigned counter, uint32_t value) {
+    xpurt_device *device = context;
+    device->counters[counter] = value;
+    for (size_t i = 0; i < device->ticket_count; i++)
+        if (device->tickets[i].counter == counter && is_true(device, &device->tickets[i])) device->host.stop = 1;
+}
+
+static void on_ticket(void *context, unsigned counter, uint32_t value, uint32_t layer) {
+    xpurt_device *device = context;
+    if (device->ticket_count == device->ticket_capacity) {
+        size_t capacity = device->ticket_capacity ? 2 * device->ticket_capacity : 64;
+        xpu_rtl_ticket *grown = realloc(device->tickets, capacity * sizeof *grown);
+        if (!grown) {
+            device->no_memory = device->host.stop = 1;
+            return;
+        }
+        device->tickets = grown;
+        device->ticket_capacity = capacity;
+    }
+    device->tickets[device->ticket_count++] = (xpu_rtl_ticket){counter, value, layer};
+    if (is_true(device, &device->tickets[device->ticket_count - 1])) device->host.stop = 1;
+}
+
+static void on_put(void *context, char byte) {
+    const xpurt_device *device = context;
+    if (device->put) device->put(device->put_context, byte);
+}
+
+static void on_retire(void *context, const xpu_retired *retired) {
+    xpurt_device *device = context;
+    if (device->options.trace)
+        device->options.trace(device->options.context, retired->cycle, retired->core, retired->pc, retired->insn);
+    if (device->lockstep && !xpu_lockstep_retire(device->lockstep, retired)) device->host.stop = 1;
+}
+
+/* ---- Making and memory ---- */
+
+static void destroy(xpurt_device *device) {
+    if (!device) return;
+    xpu_model_free(device->model);
+    xpu_lockstep_free(device->lockstep);
+    xpu_func_memory_destroy(&device->memory);
+    free(device->tickets);
+    free(device->state_text);
+    free(device);
+}
+
+static int fits(const xpu_chip *chip) {
+    xpu_model_info info = xpu_model_about();
+    return info.abi_hash == xpu_chip_abi_hash(chip) && info.icache_bytes == chip->icache_bytes &&
+           info.gm_entries >= chip->gm_outstanding;
+}
+
+static int set_up(xpurt_device *device, const xpu_chip *chip) {
+    xpu_model_times times = {.gm_latency = (uint16_t)chip->gm_latency,
+                             .gm_line_time = (uint16_t)((64 * 256 + chip->gm_rate - 1) / chip->gm_rate),
+                             .gm_outstanding = (uint16_t)chip->gm_outstanding};
+    device->chip = device->memory.chip = *chip;
+    device->options = next_options;
+    if (xpu_func_memory_create(&device->memory)) return -1;
+    if (device->options.lockstep && !(device->lockstep = xpu_lockstep_new(chip))) return -1;
+    device->host = (xpu_model_host){.context = device,
+                                    .gm = xpu_func_host(&device->memory, XPU_GM_BASE),
+                                    .counter = on_counter,
+                                    .ticket = on_ticket,
+                                    .put = on_put,
+                                    .retire = device->lockstep || device->options.trace ? on_retire : NULL};
+    device->model = xpu_model_new(&device->host, &times);
+    return device->model ? 0 : -1;
+}
+
+static xpurt_device *create(const xpu_chip *chip, xpu_diags *diags) {
+    if (!fits(chip)) {
+        xpu_error(diags, XPU_EUSAGE, NULL, "device-chip", NULL, "the Verilated chip was built for another description",
+                  "its ABI hash, instruction cache or number of requests to GM differs from the file's",
+                  "build it again with make rtl CHIP=NAME or FILE.json");
+        return NULL;
+    }
+    xpurt_device *device = calloc(1, sizeof *device);
+    if (!device) {
+        xpu_error_oom(diags);
+        return NULL;
+    }
+    if (set_up(device, chip) == 0) return device;
+    destroy(device);
+    xpu_error(diags, XPU_EIO, NULL, "device-memory", NULL, "the Verilated chip cannot be set up",
+              "the host has no memory or address space for it", NULL);
+    return NULL;
+}
+
+/* The host's bytes of a range as engines address it; NULL: not there. */
+static uint8_t *memory_at(const xpurt_device *device, uint64_t address, size_t length) {
+    uint8_t *bytes = xpu_func_engine_memory(&device->memory, address, length);
+    if (!bytes || address >= XPU_GM_BASE) return bytes;
+    if (address >= XPU_SM_BASE) return NULL;
+    uint32_t offset = (uint32_t)address - XPU_LM_ALL_BASE;
+    return xpu_model_lm(device->model, offset / XPU_LM_ALIAS_STRIDE) + offset % XPU_LM_ALIAS_STRIDE;
+}
+
+static int write_memory(xpurt_device *device, uint64_t address, const void *bytes, size_t length) {
+    if (length == 0) return 0;
+    uint8_t *to = memory_at(device, address, length);
+    if (!to) return -1;
+    memcpy(to, bytes, length);
+    return device->lockstep ? xpu_lockstep_write(device->lockstep, address, bytes, length) : 0;
+}
+
+static int read_memory(xpurt_device *device, uint64_t address, void *bytes, size_t length) {
+    if (length == 0) return 0;
+    const uint8_t *from = memory_at(device, address, length);
+    if (!from) return -1;
+    memcpy(bytes, from, length);
+    return 0;
+}
+
+static int map_memory(xpurt_device *device, uint64_t address, int file, uint64_t offset, size_t length) {
+    if (device->lockstep && xpu_lockstep_map(device->lockstep, address, file, offset, length)) return -1;
+    return xpu_func_memory_map(&device->memory, address, file, offset, length);
+}
+
+static void set_output(xpurt_device *device, void (*put)(void *context, char byte), void *context) {
+    device->put = put;
+    device->put_context = context;
+}
+
+/* ---- Counting ---- */
+
+static void collect(const xpurt_device *device, uint64_t *cycles, uint64_t *instructions) {
+    xpu_model_state state;
+    *cycles = device->cycles;
+    memcpy(instructions, device->instructions, sizeof device->instructions);
+    if (!device->started) return;
+    xpu_model_look(device->model, &state);
+    *cycles += device->host.cycle;
+    for (unsigned core = 0; core < device->chip.cores; core++) instructions[core] += state.core[core].instructions;
+    instructions[0] += (unsigned)device->ended; /* the store to EXIT does not retire */
+}
+
+static void counters(const xpurt_device *device, xpurt_counters *totals) {
+    *totals =
+        (xpurt_counters){.gm_read_bytes = device->host.gm_read_bytes, .gm_write_bytes = device->host.gm_write_bytes};
+    collect(device, &totals->cycles, totals->instructions);
+}
+
+static int start(xpurt_device *device, uint32_t entry) {
+    collect(device, &device->cycles, device->instructions);
+    memset(device->counters, 0, sizeof device->counters);
+    device->ticket_count = 0;
+    device->ended = device->host_call = device->has_fault = device->host.stop = 0;
+    device->fault = (xpurt_fault){0};
+    xpu_model_start(device->model, entry, device->options.seed);
+    device->started = 1;
+    return device->lockstep ? xpu_lockstep_start(device->lockstep, entry, device->options.seed) : 0;
+}
+
+/* ---- Faults ---- */
+
+static const char *cause_reason(xpu_fault_cause cause) {
+    switch (cause) {
+#define X(name, text, doc)                                                                                             \
+    case XPU_FAULT_##name: return doc;
+        XPU_FAULT_CAUSES(X)
+#undef X
+    default: return "unknown";
+    }
+}
+
+static void set_fault(xpurt_device *device, const xpu_model_state *state, xpu_fault_cause cause, int core,
+                      const char *reason) {
+    device->has_fault = 1;
+    device->fault = (xpurt_fault){.cause = (int)cause,
+                                  .cause_text = xpu_fault_text(cause),
+                                  .core = core,
+                                  .engine = -1,
+                                  .code = state->abort_code,
+                                  .reason = device->reason};
+    snprintf(device->reason, sizeof device->reason, "%s", reason);
+    if (core >= 0) {
+        device->fault.pc = state->core[core].pc;
+        device->fault.layer = state->core[core].layer >> 16;
+    }
+    xpu_rtl_describe(device, state);
+}
+
+static void core_fault(xpurt_device *device, const xpu_model_state *state, unsigned core) {
+    xpu_fault_cause cause = (xpu_fault_cause)state->core[core].cause;
+    set_fault(device, state, cause, (int)core, cause_reason(cause));
+    device->fault.pc = state->core[core].fault_pc;
+    device->fault.instruction = state->core[core].fault_insn;
+    device->fault.address = state->core[core].fault_address;
+}
+
+/* The core that is blamed for a time-out is the first that waits for nobody. */
+static void time_out(xpurt_device *device, const xpu_model_state *state) {
+    for (unsigned core = 0; core < device->chip.cores; core++) {
+        if (state->core[core].halted || state->core[core].stalled) continue;
+        set_fault(device, state, XPU_FAULT_TIMEOUT, (int)core, "WATCHDOG_LIMIT cycles have passed without progress");
+        const void *word = memory_at(device, device->fault.pc, sizeof device->fault.instruction);
+        if (word) memcpy(&device->fault.instruction, word, sizeof device->fault.instruction);
+        return;
+    }
+    set_fault(device, state, XPU_FAULT_TIMEOUT, -1, "WATCHDOG_LIMIT cycles have passed without progress");
+}
+
+static int lockstep_differs(xpurt_device *device, const xpu_model_state *state) {
+    if (!device->lockstep || !xpu_lockstep_text(device->lockstep)[0]) return 0;
+    set_fault(device, state, XPU_FAULT_NONE, -1, xpu_lockstep_text(device->lockstep));
+    device->fault.cause_text = "lock-step: rtl and func differ";
+    return 1;
+}
+
+/* ---- Running ---- */
+
+static int take_ticket(xpurt_device *device, uint32_t *layer) {
+    for (size_t i = 0; i < device->ticket_count; i++) {
+        if (!is_true(device, &device->tickets[i])) continue;
+        *layer = device->tickets[i].layer;
+        device->ticket_count--;
+        memmove(&device->tickets[i], &device->tickets[i + 1], (device->ticket_count - i) * sizeof *device->tickets);
+        return 1;
+    }
+    return 0;
+}
+
+/* Fills in the event that ends a run, if there is one. */
+static int pending(xpurt_device *device, xpurt_event *event) {
+    *event = (xpurt_event){.kind = XPURT_EVENT_BUDGET};
+    if (device->has_fault) {
+        event->kind = XPURT_EVENT_FAULT;
+        event->fault = &device->fault;
+    } else if (take_ticket(device, &event->layer)) {
+        event->kind = XPURT_EVENT_LAYER;
+    } else if (device->ended) {
+        event->kind = XPURT_EVENT_ENDED;
+        event->status = device->exit_status;
+    } else if (device->host_call) {
+        event->kind = XPURT_EVENT_HOST_CALL;
+        event->address = device->host_address;
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+/* Why the chip has stopped. */
+static void attend(xpurt_device *device, const xpu_model_state *state) {
+    for (unsigned core = 0; core < device->chip.cores; core++) {
+        if (!state->core[core].fault) continue;
+        core_fault(device, state, core);
+        if (device->lockstep) {
+            xpu_lockstep_fault(device->lockstep, core, state->core[core].cause, state->core[core].fault_address);
+            lockstep_differs(device, state);
+        }
+        return;
+    }
+    if (state->ended) {
+        device->ended = 1;
+        device->exit_status = state->exit_status;
+        if (device->lockstep && !xpu_lockstep_exit(device->lockstep, device->host.cycle, state->exit_status))
+            lockstep_differs(device, state);
+    } else if (state->host_call) {
+        device->host_call = 1;
+        device->host_address = state->host_address;
+    } else {
+        time_out(device, state);
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* How many cycles may pass before a limit has to be looked at again; 0: a limit has passed, UINT64_MAX: there is none.
+ * A core retires at most one instruction in a cycle. */
+static uint64_t allowance(const xpurt_device *device, uint64_t budget, uint64_t spent) {
+    uint64_t cycles = UINT64_MAX, last = device->options.max_cycles;
+    if (last) cycles = last - least(last, device->host.cycle);
+    if (budget && cycles)
+        cycles = least(cycles, (budget - least(budget, spent) + device->chip.cores - 1) / device->chip.cores);
+    return cycles;
+}
+
+static uint64_t instructions_of(const xpurt_device *device, const xpu_model_state *state) {
+    uint64_t all = 0;
+    for (unsigned core = 0; core < device->chip.cores; core++) all += state->core[core].instructions;
+    return all;
+}
+
+static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
+    xpu_model_state state;
+    if (!device->started) return -1;
+    xpu_model_look(device->model, &state);
+    const uint64_t before = instructions_of(device, &state);
+    while (!pending(device, event)) {
+        uint64_t cycles = allowance(device, budget, instructions_of(device, &state) - before);
+        if (device->no_memory) return -1;
+        if (cycles == 0) return 0;
+        xpu_model_reason reason =
+            xpu_model_run(device->model, cycles == UINT64_MAX ? 0 : cycles, !device->options.no_skip);
+        xpu_model_look(device->model, &state);
+        if (lockstep_differs(device, &state)) continue;
+        if (reason == XPU_MODEL_ATTENTION) attend(device, &state);
+        if (reason == XPU_MODEL_DEAD)
+            set_fault(device, &state, XPU_FAULT_DEADLOCK, -1, cause_reason(XPU_FAULT_DEADLOCK));
+    }
+    return 0;
+}
+
+static int answer(xpurt_device *device) {
+    if (!device->host_call) return -1;
+    device->host_call = 0;
+    xpu_model_answer(device->model);
+    return 0;
+}
+
+static const xpurt_device_driver driver = {
+    .version = XPURT_DEVICE_VERSION,
+    .name = "rtl",
+    .about = "the Verilated chip: exact results, cycle by cycle",
+    .create = create,
+    .destroy = destroy,
+    .write = write_memory,
+    .read = read_memory,
+    .map = map_memory,
+    .output = set_output,
+    .start = start,
+    .run = run,
+    .answer = answer,
+    .counters = counters,
+};
+
+__attribute__((visibility("default"))) xpurt_rtl_driver_fn xpurt_rtl_driver;
+__attribute__((visibility("default"))) xpurt_rtl_configure_fn xpurt_rtl_configure;
+__attribute__((visibility("default"))) xpurt_rtl_look_fn xpurt_rtl_look;
+
+const xpurt_device_driver *xpurt_rtl_driver(void) {
+    return &driver;
+}
+
+void xpurt_rtl_configure(const xpurt_rtl_options *options) {
+    next_options = *options;
+}
+
+void xpurt_rtl_look(const xpurt_device *device, xpurt_rtl_statistics *statistics) {
+    *statistics = (xpurt_rtl_statistics){.cycles = device->host.cycle, .edges = xpu_model_edges(device->model)};
+    for (unsigned core = 0; core < device->chip.cores; core++)
+        memcpy(statistics->states[core], xpu_model_states(device->model, core), sizeof statistics->states[core]);
+}

@@ -1,0 +1,238 @@
+// The Verilated chip: its clock, and what it asks the harness for (DPI-C).
+#include "sim/harness/model.h"
+
+#include <cstring>
+#include <new>
+
+#include "Vxpu_chip.h"
+#include "Vxpu_chip___024root.h"
+#include "Vxpu_chip__Dpi.h"
+#include "memories.h" // made from the Verilated headers: XPU_CORE_HEADER, XPU_CORES(X)
+#include XPU_CORE_HEADER
+#include "verilated.h"
+
+struct xpu_model {
+    VerilatedContext context;
+    Vxpu_chip chip{&context};
+    xpu_model_host *host = nullptr;
+    uint64_t states[XPU_MODEL_MAX_CORES][XPU_MODEL_STATES] = {};
+    uint64_t edges = 0;
+
+    void edge(uint32_t cycles);
+};
+
+namespace {
+
+constexpr unsigned cores = CHIP_CORES;
+
+// Field `index` of `bits` bits of a port, whatever type Verilator gave it.
+template <typename T> uint64_t field(const T &port, unsigned index, unsigned bits) {
+    return static_cast<uint64_t>(port) >> (index * bits) & (~0ull >> (64 - bits));
+}
+template <std::size_t N> uint64_t field(const VlWide<N> &port, unsigned index, unsigned bits) {
+    uint64_t value = 0;
+    for (unsigned done = 0; done < bits;) {
+        unsigned at = index * bits + done, shift = at % 32;
+        unsigned got = 32 - shift < bits - done ? 32 - shift : bits - done;
+        uint64_t part = port[at / 32] >> shift & (~0ull >> (64 - got));
+        value |= part << done;
+        done += got;
+    }
+    return value;
+}
+
+xpu_model_host *host_of(unsigned long long host) {
+    return reinterpret_cast<xpu_model_host *>(static_cast<uintptr_t>(host));
+}
+
+uint8_t *line_at(const xpu_model_host *host, unsigned int address) {
+    return host->gm + ((address - 0x80000000u) & ~63u);
+}
+
+} // namespace
+
+// ---- What the chip calls ----
+
+void xpu_dpi_gm_read(unsigned long long host, unsigned int address, unsigned long long mask, svBitVecVal *data) {
+    std::memcpy(data, line_at(host_of(host), address), 64);
+    host_of(host)->gm_read_bytes += static_cast<unsigned>(__builtin_popcountll(mask));
+}
+
+void xpu_dpi_gm_write(unsigned long long host, unsigned int address, unsigned long long mask, const svBitVecVal *data) {
+    uint8_t *line = line_at(host_of(host), address);
+    const uint8_t *from = reinterpret_cast<const uint8_t *>(data);
+    host_of(host)->gm_write_bytes += static_cast<unsigned>(__builtin_popcountll(mask));
+    if (mask == ~0ull) {
+        std::memcpy(line, from, 64);
+        return;
+    }
+    for (unsigned i = 0; mask; i++, mask >>= 1)
+        if (mask & 1) line[i] = from[i];
+}
+
+void xpu_dpi_counter(unsigned long long host, unsigned int counter, unsigned int value) {
+    host_of(host)->counter(host_of(host)->context, counter, value);
+}
+
+void xpu_dpi_ticket(unsigned long long host, unsigned int counter, unsigned int value, unsigned int layer) {
+    host_of(host)->ticket(host_of(host)->context, counter, value, layer);
+}
+
+void xpu_dpi_put(unsigned long long host, unsigned int character) {
+    host_of(host)->put(host_of(host)->context, static_cast<char>(character));
+}
+
+void xpu_dpi_retire(unsigned long long host, unsigned int core, unsigned long long order, unsigned int insn,
+                    unsigned int pc, unsigned int next, unsigned int kinds, unsigned int registers, unsigned int rd,
+                    unsigned int frd, unsigned int address, unsigned int rdata, unsigned int wdata) {
+    xpu_retired r{};
+    r.core = core;
+    r.order = order;
+    r.cycle = host_of(host)->cycle;
+    r.insn = insn;
+    r.pc = pc;
+    r.next = next;
+    r.trap = kinds >> 9 & 1;
+    r.writes_f = kinds >> 8 & 1;
+    r.rd = registers & 31;
+    r.frd = registers >> 5 & 31;
+    r.rd_value = rd;
+    r.frd_value = frd;
+    r.address = address;
+    r.read_mask = kinds >> 4 & 15;
+    r.write_mask = kinds & 15;
+    r.read_data = rdata;
+    r.write_data = wdata;
+    host_of(host)->retire(host_of(host)->context, &r);
+}
+
+// ---- What the harness calls ----
+
+void xpu_model::edge(uint32_t cycles) {
+    chip.cycles_per_edge = cycles;
+    chip.clk = 1;
+    chip.eval();
+    chip.clk = 0;
+    chip.eval();
+    host->cycle += cycles;
+    edges++;
+    for (unsigned core = 0; core < cores; core++) states[core][field(chip.core_state, core, 5)] += cycles;
+}
+
+xpu_model_info xpu_model_about(void) {
+    return {cores,         CHIP_LM_BYTES, CHIP_SM_BYTES,     CHIP_L3_BYTES,
+            CHIP_GM_BYTES, CHIP_ABI_HASH, CHIP_ICACHE_BYTES, CHIP_GM_ENTRIES};
+}
+
+xpu_model *xpu_model_new(xpu_model_host *host, const xpu_model_times *times) {
+    auto *model = new (std::nothrow) xpu_model;
+    if (!model) return nullptr;
+    model->host = host;
+    model->chip.host = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(host));
+    model->chip.gm_latency = times->gm_latency;
+    model->chip.gm_line_time = times->gm_line_time;
+    model->chip.gm_outstanding = times->gm_outstanding;
+    model->chip.retire_enable = host->retire != nullptr;
+    model->chip.clk = 0;
+    model->chip.eval();
+    for (unsigned core = 0; core < cores; core++) std::memset(xpu_model_lm(model, core), 0, CHIP_LM_BYTES);
+    return model;
+}
+
+void xpu_model_free(xpu_model *model) {
+    if (model) model->chip.final();
+    delete model;
+}
+
+void xpu_model_start(xpu_model *model, uint32_t entry, uint32_t seed) {
+    Vxpu_chip &chip = model->chip;
+    chip.rst = 1;
+    chip.start = 0;
+    chip.host_answer = 0;
+    chip.entry = entry;
+    chip.seed_start = seed;
+    for (int i = 0; i < 2; i++) model->edge(0);
+    chip.rst = 0;
+    chip.start = 1;
+    chip.eval();
+    std::memset(model->states, 0, sizeof model->states);
+    model->host->cycle = 0;
+}
+
+xpu_model_reason xpu_model_run(xpu_model *model, uint64_t limit, int skip) {
+    Vxpu_chip &chip = model->chip;
+    xpu_model_host *host = model->host;
+    const uint64_t last = limit ? host->cycle + limit : ~0ull;
+    for (;;) {
+        if (chip.attention && !chip.host_answer) return XPU_MODEL_ATTENTION;
+        if (host->stop) {
+            host->stop = 0;
+            return XPU_MODEL_STOPPED;
+        }
+        if (host->cycle >= last) return XPU_MODEL_LIMIT;
+        uint32_t cycles = 1;
+        if (chip.quiet) {
+            if (chip.next_event == ~0u) return XPU_MODEL_DEAD;
+            if (skip) {
+                cycles = chip.next_event < chip.until_time_out ? chip.next_event : chip.until_time_out;
+                if (cycles > last - host->cycle) cycles = static_cast<uint32_t>(last - host->cycle);
+            }
+        }
+        model->edge(cycles);
+        if (chip.start | chip.host_answer) {
+            chip.start = chip.host_answer = 0;
+            chip.eval();
+        }
+    }
+}
+
+void xpu_model_answer(xpu_model *model) {
+    model->chip.host_answer = 1;
+    model->chip.eval();
+}
+
+void xpu_model_look(const xpu_model *model, xpu_model_state *state) {
+    const Vxpu_chip &chip = model->chip;
+    *state = {};
+    state->ended = chip.ended;
+    state->host_call = chip.host_call;
+    state->timed_out = chip.timed_out;
+    state->quiet = chip.quiet;
+    state->exit_status = chip.exit_status;
+    state->host_address = chip.host_address;
+    state->abort_code = chip.abort_code;
+    state->next_event = chip.next_event;
+    for (unsigned n = 0; n < cores; n++) {
+        auto &core = state->core[n];
+        core.any_retired = static_cast<int>(field(chip.core_retired, n, 1));
+        core.instructions = core.any_retired ? field(chip.core_order, n, 64) + 1 : 0;
+        core.pc = core.any_retired ? static_cast<uint32_t>(field(chip.core_pc, n, 32)) : chip.entry;
+        core.layer = static_cast<uint32_t>(field(chip.core_layer, n, 32));
+        core.stalled = static_cast<uint32_t>(field(chip.core_stalled, n, 16));
+        core.stalled_value = static_cast<uint32_t>(field(chip.core_stalled_value, n, 32));
+        core.halted = static_cast<int>(field(chip.core_halted, n, 1));
+        core.fault = static_cast<int>(field(chip.fault_valid, n, 1));
+        core.cause = static_cast<uint32_t>(field(chip.fault_cause, n, 4));
+        core.fault_pc = static_cast<uint32_t>(field(chip.fault_pc, n, 32));
+        core.fault_insn = static_cast<uint32_t>(field(chip.fault_insn, n, 32));
+        core.fault_address = static_cast<uint32_t>(field(chip.fault_address, n, 32));
+    }
+}
+
+uint8_t *xpu_model_lm(xpu_model *model, unsigned core) {
+    switch (core) {
+#define X(number, member)                                                                                              \
+    case number: return reinterpret_cast<uint8_t *>(&model->chip.rootp->member->lm_q[0]);
+        XPU_CORES(X)
+#undef X
+    default: return nullptr;
+    }
+}
+
+const uint64_t *xpu_model_states(const xpu_model *model, unsigned core) {
+    return model->states[core];
+}
+
+uint64_t xpu_model_edges(const xpu_model *model) {
+    return model->edges;
+}

@@ -1,0 +1,60 @@
+# The Verilated chip as a library, $(BUILD)/lib/libxpurtl-CHIP.so: `make rtl CHIP=NAME or FILE.json`; its tests.
+SYSTEM_DEPS := $(RTL_PKG) $(wildcard sim/rtl/xpu_core*) $(addprefix sim/rtl/,xpu_chip.sv xpu_bus.sv xpu_gm.sv xpu_regs.sv \
+               xpu_retire.sv) $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt sim/harness/memories
+SYSTEM_CXX  := -std=c++17 -Wall -Wextra -I. -isystem $(VERILATOR_ROOT)/include -isystem $(VERILATOR_ROOT)/include/vltstd
+SYSTEM_LIB  := -O3 -march=native -fPIC -fvisibility=hidden -fno-gnu-unique
+HARNESS_O   := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/params.c,$(wildcard sim/harness/*.c)))
+PARAMS      := $(BUILD)/rtl/params
+$(PARAMS): $(BUILD)/obj/sim/harness/params.o $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
+
+# One chip: $(1) its name, $(2) what names its description. Its folder holds what it is built with, the Verilated C++,
+# and the objects.
+define system_chip
+$(BUILD)/rtl/$(1)/chip.mk: $(PARAMS) $(if $(filter %.json,$(2)),$(2),configs/chip/$(2).json)
+	@mkdir -p $$(@D)
+	$(Q)$(PARAMS) configs/chip $(2) >$$@.new
+	$(Q)cmp -s $$@.new $$@ && touch $$@ && rm $$@.new || mv $$@.new $$@
+$(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a: $(BUILD)/rtl/$(1)/chip.mk $(SYSTEM_DEPS)
+	$(call say,VERILATE,$(1))
+	$(Q)$(VERILATOR) --cc --prefix Vxpu_chip $(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_chip \
+	    $$$$(sed -n 's/^GENERICS := //p' $$<) -CFLAGS '-fPIC -fvisibility=hidden -fno-gnu-unique' \
+	    $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt $(RTL_PKG) sim/rtl/xpu_chip.sv
+	$(Q)sim/harness/memories $$(@D) >$$(@D)/memories.h
+	$(Q)$(MAKE) -s -C $$(@D) -f Vxpu_chip.mk $(RTL_OPT) Vxpu_chip__ALL.a verilated.o verilated_threads.o >/dev/null
+$(BUILD)/rtl/$(1)/model.o: sim/harness/model.cpp sim/harness/model.h $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a
+	$(call say,CXX,$$@)
+	$(Q)g++ $(SYSTEM_CXX) $(SYSTEM_LIB) -I$$(@D) $$$$(sed -n 's/^DEFINES := //p' $$(@D)/chip.mk) -c $$< -o $$@
+$(BUILD)/lib/libxpurtl-$(1).so: $(BUILD)/rtl/$(1)/model.o $(HARNESS_O) $(FUNC_O)
+	@mkdir -p $$(@D)
+	$(call say,LINK,$$@)
+	$(Q)g++ -shared -Wl,-Bsymbolic -Wl,--exclude-libs,ALL -Wl,-soname,$$(@F) -o $$@ $$^ $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a \
+	    $(BUILD)/rtl/$(1)/verilated.o $(BUILD)/rtl/$(1)/verilated_threads.o -lpthread $(LDLIBS)
+endef
+
+# CHIP on the command line chooses one chip, else those that the tests need.
+RTL_CHIPS   := $(if $(filter command environment,$(origin CHIP)),$(CHIP),nano tests/rtl/system/quad.json)
+chip_name    = $(if $(filter %.json,$(1)),$(shell sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' $(1) | head -n 1),$(1))
+$(foreach c,$(RTL_CHIPS),$(eval $(call system_chip,$(call chip_name,$(c)),$(c))))
+rtl: $(foreach c,$(RTL_CHIPS),$(BUILD)/lib/libxpurtl-$(call chip_name,$(c)).so)
+
+# Its tests
+SYSTEM_TEST := $(BUILD)/tests/rtl/system/system
+SYSTEM_ELF  := $(SYSTEM_TEST).elf
+BARE_LD     := xpu_runtime/devrt/bare/link.ld
+BARE_FLAGS  := $(CORE_FLAGS) -O2 -I. -fuse-ld=lld -Wl,-T,$(BARE_LD) xpu_runtime/devrt/bare/start.S
+$(SYSTEM_ELF): tests/rtl/system/device/system.c tests/rtl/system/system.h xpu_runtime/devrt/bare/start.S $(BARE_LD)
+	@mkdir -p $(@D)
+	$(call say,CLANG,$@)
+	$(Q)$(CLANG) $(BARE_FLAGS) $< -o $@
+$(SYSTEM_TEST): $(addprefix $(BUILD)/obj/,tests/rtl/system/main.o sim/harness/lockstep.o) $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS) -lcunit
+.PHONY: test-rtl-system
+test-rtl: test-rtl-system
+test-rtl-system: rtl $(SYSTEM_TEST) $(SYSTEM_ELF) $(BUILD)/bin/xpu-bare $(SHARE)/.stamp
+	$(Q)XPU_BUILD=$(BUILD) $(SYSTEM_TEST)
+	$(Q)XPU_BIN=$(BUILD)/bin DEVICES='func rtl' CHIPS=nano bash tests/chip/test_bare.sh

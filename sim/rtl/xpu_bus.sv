@@ -1,0 +1,210 @@
+// xpu_bus: carries the cores' accesses outside of their own LM, and their instruction lines, to the registers, the
+// memories (GM, SM, L3) and the LM of all cores.
+//   One request leaves each cycle, round robin among the cores' two ports; a request waits at most for the one before it
+//   to be taken by its target. One answer comes back each cycle; answers of different targets may overtake each other,
+//   each port has one request only. Request to target 1 cycle, target to core 1 cycle.
+//   An address that nothing answers, or that this port may not use, is answered with bus_error and cause 0 (bad
+//   address) in bus_rdata[3:0]; a register's fault with its cause. Data requests with an empty mask only ask whether
+//   there is memory. With `perturb`, grants are delayed at random.
+module xpu_bus #(
+  parameter int unsigned CORES = 1,
+  parameter int unsigned LM_BYTES = 16384,
+  parameter int unsigned SM_BYTES = 0,  // 0: no such memory on the bus
+  parameter int unsigned L3_BYTES = 0,
+  parameter int unsigned GM_BYTES = 268435456
+) (
+  input  logic                   clk,
+  input  logic                   rst,
+  input  logic                   perturb,
+  input  logic                   perturb_start, // begins the sequence of perturb_seed
+  input  logic [31:0]            perturb_seed,
+  output logic [3:0]             gm_delay,
+  // cores
+  input  logic [CORES-1:0]       bus_valid,
+  input  logic [CORES-1:0]       bus_write,
+  input  logic [CORES*32-1:0]    bus_address,
+  input  logic [CORES*64-1:0]    bus_mask,
+  input  logic [CORES*512-1:0]   bus_wdata,
+  output logic [CORES-1:0]       bus_ready,
+  output logic [CORES-1:0]       bus_done,
+  input  logic [CORES-1:0]       fetch_valid,
+  input  logic [CORES*32-1:0]    fetch_address,
+  output logic [CORES-1:0]       fetch_ready,
+  output logic [CORES-1:0]       fetch_done,
+  output logic [511:0]           rdata,         // with bus_done and fetch_done
+  output logic                   error,
+  // all targets
+  output logic                   req_write,
+  output logic                   req_fetch,
+  output logic [31:0]            req_address,
+  output logic [63:0]            req_mask,
+  output logic [511:0]           req_wdata,
+  output logic [4:0]             req_tag,       // {fetch, core}
+  // LM of the cores
+  output logic [CORES-1:0]       lmx_valid,
+  input  logic [CORES-1:0]       lmx_ready,
+  input  logic [CORES-1:0]       lmx_done,
+  input  logic [CORES*512-1:0]   lmx_rdata,
+  // memories: 0 GM, 1 SM, 2 L3
+  output logic [2:0]             mem_valid,
+  input  logic [2:0]             mem_ready,
+  input  logic [2:0]             mem_rsp_valid,
+  output logic [2:0]             mem_rsp_ready,
+  input  logic [14:0]            mem_rsp_tag,   // 5 bits each
+  input  logic [1535:0]          mem_rsp_rdata,
+  // registers: always ready
+  output logic                   reg_valid,
+  input  logic                   reg_rsp_valid,
+  output logic                   reg_rsp_ready,
+  input  logic [3:0]             reg_rsp_core,
+  input  logic [31:0]            reg_rsp_rdata,
+  input  logic                   reg_rsp_error,
+  output logic                   quiet
+);
+  localparam int unsigned CORE_BITS = CORES > 1 ? $clog2(CORES) : 1;
+  localparam logic [5:0] MASTERS = 6'(2 * CORES);
+  // 33 bits, so that a memory may reach up to the end of the address space
+  localparam logic [32:0] GM_END = {1'b0, xpu_chip_pkg::GM_BASE} + 33'(GM_BYTES);
+  localparam logic [32:0] SM_END = {1'b0, xpu_chip_pkg::SM_BASE} + 33'(SM_BYTES);
+  localparam logic [32:0] L3_END = {1'b0, xpu_chip_pkg::L3_BASE} + 33'(L3_BYTES);
+
+  logic         none_q;      // the request's target is nobody: it is answered here
+  logic         none_error_q;
+  logic         lm_wait_q;   // an LM answers in this cycle
+  logic [CORE_BITS-1:0] lm_core_q; // that asked
+  logic [5:0]   last_q;      // port that was served last: core + CORES * fetch
+  logic [31:0]  random_q;
+  logic [1:0]   pick;        // memory whose answer is taken
+
+  logic asked, taken, occupied;
+  assign asked = (bus_valid & ~bus_ready) != '0 || (fetch_valid & ~fetch_ready) != '0;
+  assign occupied = reg_valid || none_q || mem_valid != 3'd0 || lmx_valid != '0;
+  assign taken = reg_valid || (mem_valid & mem_ready) != 3'd0 || (lmx_valid & lmx_ready) != '0 ||
+                 (none_q && !lm_wait_q && mem_rsp_valid == 3'd0 && !reg_rsp_valid);
+  assign mem_rsp_ready = lm_wait_q ? 3'd0 : {mem_rsp_valid[1:0] == 2'd0, !mem_rsp_valid[0], 1'b1};
+  assign reg_rsp_ready = !lm_wait_q && mem_rsp_valid == 3'd0;
+  assign quiet = !asked && !occupied && !lm_wait_q && bus_ready == '0 && bus_done == '0 && fetch_ready == '0 &&
+                 fetch_done == '0 && mem_rsp_valid == 3'd0 && !reg_rsp_valid;
+  assign pick = mem_rsp_valid[0] ? 2'd0 : mem_rsp_valid[1] ? 2'd1 : 2'd2;
+  logic unused;
+  assign unused = &{1'b0, reg_rsp_core, mem_rsp_tag};
+  assign gm_delay = perturb ? random_q[11:8] : 4'd0;
+
+  // What a request asks for.
+  function automatic logic [6:0] target_of(input logic fetch, input logic probe, input logic [31:0] address);
+    logic in_gm, in_sm, in_l3, in_lm, in_registers;
+    in_gm = address >= xpu_chip_pkg::GM_BASE && {1'b0, address} < GM_END;
+    in_sm = !fetch && address >= xpu_chip_pkg::SM_BASE && {1'b0, address} < SM_END;
+    in_l3 = !fetch && address >= xpu_chip_pkg::L3_BASE && {1'b0, address} < L3_END;
+    in_lm = !fetch && address[31:24] == xpu_chip_pkg::LM_ALL_BASE[31:24] && {28'd0, address[23:20]} < CORES &&
+            {12'd0, address[19:0]} < LM_BYTES;
+    in_registers = !fetch && address[31:16] == xpu_chip_pkg::REGS_BASE[31:16];
+    // none, error, registers, LM, L3, SM, GM
+    target_of = {!(in_gm || in_sm || in_l3 || in_lm || in_registers), 1'b0, in_registers, in_lm, in_l3, in_sm, in_gm};
+    if (target_of[6]) target_of[5] = 1'b1;
+    else if (probe && !fetch) target_of = {2'b10 | {1'b0, in_registers}, 5'd0};
+  endfunction
+
+  always_ff @(posedge clk) begin : p_bus
+    logic [5:0]           at;
+    logic [6:0]           target;
+    logic                 found, fetch, write;
+    logic [CORE_BITS-1:0] core;
+    logic [31:0]          address;
+    logic [63:0]          mask;
+    if (rst) begin
+      bus_ready <= '0;
+      bus_done <= '0;
+      fetch_ready <= '0;
+      fetch_done <= '0;
+      lmx_valid <= '0;
+      mem_valid <= 3'd0;
+      reg_valid <= 1'b0;
+      none_q <= 1'b0;
+      lm_wait_q <= 1'b0;
+      last_q <= 6'd0;
+      random_q <= 32'd1;
+    end else begin
+      if (perturb_start) random_q <= perturb_seed;
+      if (!quiet) begin
+        // ---- Answers ----
+        bus_done <= '0;
+        fetch_done <= '0;
+        if (lm_wait_q) begin
+          rdata <= lmx_rdata[512 * req_lm_core +: 512];
+          error <= 1'b0;
+          bus_done[lm_core_q] <= 1'b1;
+        end else if (mem_rsp_valid != 3'd0) begin
+          rdata <= mem_rsp_rdata[{pick, 9'd0} +: 512];
+          error <= 1'b0;
+          if (mem_rsp_tag[5 * pick + 4]) fetch_done[mem_rsp_tag[5 * pick +: CORE_BITS]] <= 1'b1;
+          else bus_done[mem_rsp_tag[5 * pick +: CORE_BITS]] <= 1'b1;
+        end else if (reg_rsp_valid) begin
+          rdata <= {16{reg_rsp_rdata}};
+          error <= reg_rsp_error;
+          bus_done[reg_rsp_core[CORE_BITS-1:0]] <= 1'b1;
+        end else if (none_q) begin
+          rdata <= 512'd0;
+          error <= none_error_q;
+          if (req_tag[4]) fetch_done[req_tag[CORE_BITS-1:0]] <= 1'b1;
+          else bus_done[req_tag[CORE_BITS-1:0]] <= 1'b1;
+        end
+        lm_wait_q <= (lmx_valid & lmx_ready) != '0;
+        if ((lmx_valid & lmx_ready) != '0) lm_core_q <= req_tag[CORE_BITS-1:0];
+        // ---- Requests ----
+        bus_ready <= '0;
+        fetch_ready <= '0;
+        if (taken) begin
+          reg_valid <= 1'b0;
+          none_q <= 1'b0;
+          mem_valid <= 3'd0;
+          lmx_valid <= '0;
+        end
+        if (asked) begin
+          if (!perturb_start) random_q <= {random_q[30:0], random_q[31] ^ random_q[21] ^ random_q[1] ^ random_q[0]};
+          if ((taken || !occupied) && !(perturb && random_q[1:0] == 2'd0)) begin
+            found = 1'b0;
+            at = last_q;
+            fetch = 1'b0;
+            core = '0;
+            for (int unsigned n = 0; n < 2 * CORES; n = n + 1) begin
+              if (!found) begin
+                at = at + 6'd1 >= MASTERS ? 6'd0 : at + 6'd1;
+                fetch = {26'd0, at} >= CORES;
+                core = CORE_BITS'(fetch ? at - 6'(CORES) : at);
+                found = fetch ? fetch_valid[core] && !fetch_ready[core] : bus_valid[core] && !bus_ready[core];
+              end
+            end
+            last_q <= at;
+            address = fetch ? fetch_address[32 * core +: 32] : bus_address[32 * core +: 32];
+            mask = fetch ? {64{1'b1}} : bus_mask[64 * core +: 64];
+            write = !fetch && bus_write[core];
+            target = target_of(fetch, mask == 64'd0, address);
+            if (fetch) fetch_ready[core] <= 1'b1;
+            else bus_ready[core] <= 1'b1;
+            req_write <= write;
+            req_fetch <= fetch;
+            req_address <= address;
+            req_mask <= mask;
+            if (write) req_wdata <= bus_wdata[512 * core +: 512];
+            req_tag <= {fetch, 4'(core)};
+            mem_valid <= target[2:0];
+            for (int unsigned n = 0; n < CORES; n = n + 1) lmx_valid[n] <= target[3] && {28'd0, address[23:20]} == n;
+            reg_valid <= target[4];
+            none_q <= target[6];
+            none_error_q <= target[5];
+          end
+        end
+      end
+    end
+  end
+
+  // The LM that answers: it is asked for no longer than until then.
+  logic [CORE_BITS-1:0] req_lm_core;
+  always_comb begin
+    req_lm_core = '0;
+    if (lm_wait_q)
+      for (int unsigned n = 0; n < CORES; n = n + 1)
+        if (lmx_done[n]) req_lm_core = CORE_BITS'(n);
+  end
+endmodule

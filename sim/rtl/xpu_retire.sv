@@ -1,0 +1,40 @@
+// xpu_retire: tells the harness what a core retires (DPI-C), for lock-step and traces. Nothing in hardware.
+module xpu_retire (
+  input logic        clk,
+  input logic        enable,
+  input logic [63:0] host,
+  input logic [3:0]  core,
+  input logic        rvfi_valid,
+  input logic [63:0] rvfi_order,
+  input logic [31:0] rvfi_insn,
+  input logic        rvfi_trap,
+  input logic [31:0] rvfi_pc_rdata,
+  input logic [31:0] rvfi_pc_wdata,
+  input logic [4:0]  rvfi_rd_addr,
+  input logic [31:0] rvfi_rd_wdata,
+  input logic        rvfi_frd_valid,
+  input logic [4:0]  rvfi_frd_addr,
+  input logic [31:0] rvfi_frd_wdata,
+  input logic [31:0] rvfi_mem_addr,
+  input logic [3:0]  rvfi_mem_rmask,
+  input logic [3:0]  rvfi_mem_wmask,
+  input logic [31:0] rvfi_mem_rdata,
+  input logic [31:0] rvfi_mem_wdata
+);
+`ifndef YOSYS
+  // kinds: {trap, frd_valid, rmask, wmask}; registers: {frd, rd}
+  import "DPI-C" function void xpu_dpi_retire(
+      input longint unsigned host, input int unsigned core, input longint unsigned order, input int unsigned insn,
+      input int unsigned pc, input int unsigned next, input int unsigned kinds, input int unsigned registers,
+      input int unsigned rd, input int unsigned frd, input int unsigned address, input int unsigned rdata,
+      input int unsigned wdata);
+  // The other edge: what has retired is told before anybody can act on it.
+  always_ff @(negedge clk) begin
+    if (enable && rvfi_valid)
+      xpu_dpi_retire(host, {28'd0, core}, rvfi_order, rvfi_insn, rvfi_pc_rdata, rvfi_pc_wdata,
+                     {22'd0, rvfi_trap, rvfi_frd_valid, rvfi_mem_rmask, rvfi_mem_wmask},
+                     {22'd0, rvfi_frd_addr, rvfi_rd_addr}, rvfi_rd_wdata, rvfi_frd_wdata, rvfi_mem_addr,
+                     rvfi_mem_rdata, rvfi_mem_wdata);
+  end
+`endif
+endmodule

@@ -1,0 +1,487 @@
+/*
+ * The whole Verilated chip: each program runs on the functional chip and, in several ways, on the Verilated one;
+ * events, results and faults must be the same, cycle counts too with skipping on and off.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "core/chip.h"
+#include "sim/func/driver.h"
+#include "sim/harness/harness.h"
+#include "tests/rtl/system/system.h"
+#include "tests/unit/unit.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/include/xpurt_rtl.h"
+#include "xpu_runtime/program/elf.h"
+
+enum { MAX_EVENTS = 32 };
+
+typedef struct {
+    const char *name, *file;
+    xpu_chip chip;
+    const xpurt_device_driver *driver;
+    xpurt_rtl_configure_fn *configure;
+    xpurt_rtl_look_fn *look;
+} system_chip;
+
+typedef struct {
+    xpurt_event events[MAX_EVENTS];
+    unsigned event_count;
+    xpurt_fault fault; /* texts: gone */
+    char text[600];    /* of a fault */
+    uint32_t results[SYSTEM_RESULT_WORDS];
+    char printed[64];
+    unsigned printed_count;
+    xpurt_counters counters;
+    xpurt_rtl_statistics statistics;
+} outcome;
+
+static system_chip chips[] = {{"nano", "nano", {{0}}, NULL, NULL, NULL},
+                              {"quad", "tests/rtl/system/quad.json", {{0}}, NULL, NULL, NULL}};
+enum { CHIPS = sizeof chips / sizeof *chips };
+static xpu_mem mem;
+static xpu_arena *arena;
+static xpu_diags diags;
+static const uint8_t *program;
+static size_t program_size;
+static xpu_elf elf;
+
+static xpu_status read_program(void *context, uint64_t offset, void *to, size_t length, xpu_diags *unused) {
+    (void)context;
+    (void)unused;
+    memcpy(to, program + offset, length);
+    return XPU_OK;
+}
+
+static int load_library(system_chip *chip, const char *build) {
+    void *library = dlopen(xpu_printf(arena, "%s/lib/libxpurtl-%s.so", build, chip->name), RTLD_NOW | RTLD_LOCAL);
+    void *symbols[3] = {NULL};
+    xpurt_rtl_driver_fn *driver;
+    if (!library) {
+        fprintf(stderr, "%s\n", dlerror());
+        return -1;
+    }
+    symbols[0] = dlsym(library, XPURT_RTL_DRIVER);
+    symbols[1] = dlsym(library, XPURT_RTL_CONFIGURE);
+    symbols[2] = dlsym(library, XPURT_RTL_LOOK);
+    memcpy(&driver, &symbols[0], sizeof driver);
+    memcpy(&chip->configure, &symbols[1], sizeof chip->configure);
+    memcpy(&chip->look, &symbols[2], sizeof chip->look);
+    chip->driver = driver();
+    return xpu_chip_load(arena, "configs/chip", chip->file, &chip->chip, &diags) == XPU_OK ? 0 : -1;
+}
+
+static int set_up(void) {
+    const char *build = getenv("XPU_BUILD"), *why = NULL;
+    xpu_mem_init(&mem);
+    xpu_diags_init(&diags);
+    arena = xpu_arena_new(&mem, "test");
+    if (!build) build = "build";
+    const char *path = xpu_printf(arena, "%s/tests/rtl/system/system.elf", build);
+    program = xpu_file_read_all(arena, path, 1 << 20, &program_size, &diags);
+    if (!program || xpu_elf_open(&elf, program_size, read_program, NULL, arena, &why, &diags) != XPU_OK) return -1;
+    for (int i = 0; i < CHIPS; i++)
+        if (load_library(&chips[i], build)) return -1;
+    return 0;
+}
+
+/* ---- running ---- */
+
+static void put(void *context, char byte) {
+    outcome *o = context;
+    if (o->printed_count + 1 < sizeof o->printed) o->printed[o->printed_count++] = byte;
+}
+
+/* The host's part of a host call: the request's first word times 3, plus 1, into the second. */
+static void answer(const xpurt_device_driver *driver, xpurt_device *device, uint32_t address) {
+    uint32_t words[2];
+    CU_ASSERT_EQUAL(driver->read(device, address, words, sizeof words), 0);
+    words[1] = words[0] * 3 + 1;
+    CU_ASSERT_EQUAL(driver->write(device, address, words, sizeof words), 0);
+    CU_ASSERT_EQUAL(driver->answer(device), 0);
+}
+
+static void follow(const xpurt_device_driver *driver, xpurt_device *device, outcome *o) {
+    for (int done = 0; !done && o->event_count < MAX_EVENTS;) {
+        xpurt_event *event = &o->events[o->event_count++];
+        CU_ASSERT_EQUAL_FATAL(driver->run(device, 0, event), 0);
+        done = event->kind != XPURT_EVENT_LAYER && event->kind != XPURT_EVENT_HOST_CALL;
+        if (event->kind == XPURT_EVENT_HOST_CALL) answer(driver, device, event->address);
+        if (event->kind != XPURT_EVENT_FAULT) continue;
+        o->fault = *event->fault;
+        snprintf(o->text, sizeof o->text, "%s: %s", event->fault->cause_text, event->fault->reason);
+    }
+    driver->read(device, SYSTEM_RESULTS, o->results, sizeof o->results);
+    driver->counters(device, &o->counters);
+}
+
+static xpurt_device *prepare(const xpurt_device_driver *driver, const xpu_chip *chip, const uint32_t *request,
+                             outcome *o) {
+    xpurt_device *device = driver->create(chip, &diags);
+    memset(o, 0, sizeof *o);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(device);
+    for (unsigned i = 0; i < elf.header.e_phnum; i++) {
+        const Elf32_Phdr *p = &elf.segments[i];
+        if (p->p_type == PT_LOAD && p->p_filesz)
+            CU_ASSERT_EQUAL(driver->write(device, p->p_paddr, program + p->p_offset, p->p_filesz), 0);
+    }
+    CU_ASSERT_EQUAL(driver->write(device, SYSTEM_REQUEST, request, 5 * sizeof *request), 0);
+    driver->output(device, put, o);
+    CU_ASSERT_EQUAL_FATAL(driver->start(device, elf.header.e_entry), 0);
+    return device;
+}
+
+static void run_func(const xpu_chip *chip, const uint32_t *request, outcome *o) {
+    xpurt_device *device = prepare(&xpu_func_driver, chip, request, o);
+    follow(&xpu_func_driver, device, o);
+    xpu_func_driver.destroy(device);
+}
+
+static void run_rtl(const system_chip *chip, const uint32_t *request, const xpurt_rtl_options *options, outcome *o) {
+    chip->configure(options);
+    xpurt_device *device = prepare(chip->driver, &chip->chip, request, o);
+    follow(chip->driver, device, o);
+    chip->look(device, &o->statistics);
+    chip->driver->destroy(device);
+    for (unsigned core = 0; core < chip->chip.cores; core++) {
+        uint64_t sum = 0;
+        for (int i = 0; i < 32; i++) sum += o->statistics.states[core][i];
+        CU_ASSERT_EQUAL(sum, o->statistics.cycles);
+    }
+}
+
+/* ---- comparing ---- */
+
+static int same_events(const outcome *a, const outcome *b) {
+    if (a->event_count != b->event_count) return 0;
+    for (unsigned i = 0; i < a->event_count; i++) {
+        const xpurt_event *x = &a->events[i], *y = &b->events[i];
+        if (x->kind != y->kind || x->status != y->status || x->layer != y->layer || x->address != y->address) return 0;
+    }
+    return a->fault.cause == b->fault.cause;
+}
+
+/* Of faults of cores. */
+static int same_fault(const xpurt_fault *a, const xpurt_fault *b) {
+    return a->cause == b->cause && a->core == b->core && a->engine == b->engine && a->pc == b->pc &&
+           a->instruction == b->instruction && a->address == b->address && a->code == b->code && a->layer == b->layer;
+}
+
+static void expect_same(const system_chip *chip, const char *name, const outcome *func, const outcome *rtl) {
+    int same =
+        same_events(func, rtl) && memcmp(func->results, rtl->results, sizeof func->results) == 0 &&
+        memcmp(func->printed, rtl->printed, sizeof func->printed) == 0 &&
+        (func->fault.cause == 0 || func->fault.cause >= XPU_FAULT_TIMEOUT || same_fault(&func->fault, &rtl->fault));
+    if (func->fault.cause == 0)
+        same =
+            same &&
+            memcmp(func->counters.instructions, rtl->counters.instructions, sizeof func->counters.instructions) == 0 &&
+            func->counters.gm_read_bytes == rtl->counters.gm_read_bytes &&
+            func->counters.gm_write_bytes == rtl->counters.gm_write_bytes;
+    CU_ASSERT_TRUE(same);
+    if (!same) printf("\n%s on %s: func %s, rtl %s\n", name, chip->name, func->text, rtl->text);
+}
+
+static int same_time(const outcome *a, const outcome *b) {
+    return a->statistics.cycles == b->statistics.cycles && a->counters.cycles == b->counters.cycles &&
+           memcmp(a->statistics.states, b->statistics.states, sizeof a->statistics.states) == 0 &&
+           memcmp(a->counters.instructions, b->counters.instructions, sizeof a->counters.instructions) == 0;
+}
+
+/* A program in all ways. Its results depend on no timing. */
+static void all_ways(const system_chip *chip, const char *name, const uint32_t *request) {
+    static outcome func, plain, slow, compared;
+    static const xpurt_rtl_options none = {0}, no_skip = {.no_skip = 1}, lockstep = {.lockstep = 1};
+    run_func(&chip->chip, request, &func);
+    run_rtl(chip, request, &none, &plain);
+    expect_same(chip, name, &func, &plain);
+    run_rtl(chip, request, &no_skip, &slow);
+    CU_ASSERT_TRUE(same_time(&plain, &slow));
+    CU_ASSERT_EQUAL(slow.statistics.edges, slow.statistics.cycles + 2); /* two of the reset */
+    CU_ASSERT(plain.statistics.edges < slow.statistics.edges);
+    run_rtl(chip, request, &lockstep, &compared);
+    expect_same(chip, name, &func, &compared);
+    CU_ASSERT_TRUE(same_time(&plain, &compared));
+    for (uint32_t seed = 1; seed <= 3; seed++) {
+        xpurt_rtl_options options = {.lockstep = seed & 1, .seed = seed * 0x9e3779b9};
+        run_rtl(chip, request, &options, &compared);
+        expect_same(chip, name, &func, &compared);
+        options.no_skip = 1;
+        run_rtl(chip, request, &options, &slow);
+        CU_ASSERT_TRUE(same_time(&compared, &slow));
+    }
+}
+
+/* ---- tests ---- */
+
+static void programs(void) {
+    static const struct {
+        const char *name;
+        uint32_t request[5];
+    } cases[] = {{"registers", {SYSTEM_REGISTERS}}, {"ring", {SYSTEM_RING, 5}},    {"meet", {SYSTEM_MEET, 6}},
+                 {"tickets", {SYSTEM_TICKETS}},     {"host calls", {SYSTEM_HOST}}, {"memory", {SYSTEM_MEMORY}},
+                 {"dead lock", {SYSTEM_DEAD}},      {"print", {SYSTEM_PRINT}},     {"unknown", {0}}};
+    for (int c = 0; c < CHIPS; c++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) all_ways(&chips[c], cases[i].name, cases[i].request);
+}
+
+static void expectations(void) {
+    static outcome o;
+    static const xpurt_rtl_options none = {0};
+    for (int c = 0; c < CHIPS; c++) {
+        const uint32_t tickets[5] = {SYSTEM_TICKETS}, host[5] = {SYSTEM_HOST}, print[5] = {SYSTEM_PRINT};
+        run_rtl(&chips[c], tickets, &none, &o);
+        CU_ASSERT_EQUAL_FATAL(o.event_count, 6);
+        CU_ASSERT_EQUAL(o.events[0].layer, 2); /* true when it was announced */
+        CU_ASSERT_EQUAL(o.events[5].kind, XPURT_EVENT_ENDED);
+        run_rtl(&chips[c], host, &none, &o);
+        CU_ASSERT_EQUAL_FATAL(o.event_count, 4);
+        CU_ASSERT_EQUAL(o.events[3].status, 147); /* 1, 4, 7 */
+        run_rtl(&chips[c], print, &none, &o);
+        CU_ASSERT_STRING_EQUAL(o.printed, "printed\n");
+    }
+}
+
+static void faults(void) {
+    static outcome func, rtl;
+    static const struct {
+        uint32_t kind, address, value;
+        xpu_fault_cause cause;
+    } cases[] = {
+        {SYSTEM_LW, 0, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_SW, 0x90, 1, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, 0x90000000, 0, XPU_FAULT_ADDRESS}, /* behind GM */
+        {SYSTEM_SB, 0xffffffff, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, 0x80000002, 0, XPU_FAULT_MISALIGNED},
+        {SYSTEM_LH, 0x80100001, 0, XPU_FAULT_MISALIGNED},
+        {SYSTEM_SH, 0x11000001, 0, XPU_FAULT_MISALIGNED},
+        {SYSTEM_SW, 0x10000002, 0, XPU_FAULT_MISALIGNED},
+        {SYSTEM_LW, 0x10004000, 0, XPU_FAULT_ADDRESS}, /* behind LM */
+        {SYSTEM_LW, 0x11004000, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_SW, 0x11f00000, 0, XPU_FAULT_ADDRESS}, /* no such core */
+        {SYSTEM_LB, 0x02000000, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LH, 0x02000444, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, 0x02000002, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, 0x02000410, 0, XPU_FAULT_ADDRESS}, /* TICKET_LAYER cannot be read */
+        {SYSTEM_LW, 0x02000304, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, 0x02000330, 0, XPU_FAULT_ADDRESS}, /* no such engine */
+        {SYSTEM_SW, 0x02000340, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, 0x0200030c, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, 0x02000460, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, 0x02001000, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_SW, 0x02000200, 0, XPU_FAULT_ADDRESS}, /* WAIT cannot be written */
+        {SYSTEM_SW, 0x02000308, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_SW, 0x02000400, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_SW, 0x02000408, 64, XPU_FAULT_ADDRESS}, /* no such counter */
+        {SYSTEM_SW, 0x02000428, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_SW, 0x02000440, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_SW, 0x02000304, 0, XPU_FAULT_DOORBELL}, /* an empty list */
+        {SYSTEM_SW, 0x02000420, 4711, XPU_FAULT_ABORT},
+        {SYSTEM_JUMP, 0x20000000, 0, XPU_FAULT_FETCH},
+        {SYSTEM_JUMP, 0x80000002, 0, XPU_FAULT_FETCH},
+        {SYSTEM_EBREAK, 0, 0, XPU_FAULT_ABORT},
+        {SYSTEM_ILLEGAL, 0, 0, XPU_FAULT_ILLEGAL},
+    };
+    static const xpurt_rtl_options lockstep = {.lockstep = 1};
+    for (int c = 0; c < CHIPS; c++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            uint32_t request[5] = {SYSTEM_ACCESS, cases[i].kind, cases[i].address, cases[i].value, 0};
+            request[4] = (uint32_t)i % chips[c].chip.cores;
+            run_func(&chips[c].chip, request, &func);
+            run_rtl(&chips[c], request, &lockstep, &rtl);
+            CU_ASSERT_EQUAL(rtl.fault.cause, cases[i].cause);
+            expect_same(&chips[c], xpu_printf(arena, "fault %zu", i), &func, &rtl);
+        }
+}
+
+/* What only core 0 may do; a doorbell of an engine that this chip does not have. */
+static void faults_of_cores(void) {
+    static outcome func, rtl;
+    static const uint32_t offsets[] = {XPU_REG_TICKET_LAYER, XPU_REG_EXIT, XPU_REG_HOST_CALL};
+    static const xpurt_rtl_options lockstep = {.lockstep = 1};
+    for (int i = 0; i < 3; i++) {
+        uint32_t request[5] = {SYSTEM_ACCESS, SYSTEM_SW, XPU_REGS_BASE + offsets[i], 0, 3};
+        run_func(&chips[1].chip, request, &func);
+        run_rtl(&chips[1], request, &lockstep, &rtl);
+        CU_ASSERT_EQUAL(rtl.fault.cause, XPU_FAULT_ADDRESS);
+        expect_same(&chips[1], "core 0 only", &func, &rtl);
+    }
+}
+
+/* The watchdog fires at its cycle: WATCHDOG_LIMIT after the last progress. */
+static void watchdog(void) {
+    static outcome o, slow;
+    for (int c = 0; c < CHIPS; c++)
+        for (uint32_t limit = 3000; limit < 3010; limit += 3) {
+            const uint32_t request[5] = {SYSTEM_WATCHDOG, limit};
+            run_rtl(&chips[c], request, &(xpurt_rtl_options){.lockstep = 1}, &o);
+            run_rtl(&chips[c], request, &(xpurt_rtl_options){.no_skip = 1}, &slow);
+            CU_ASSERT_EQUAL(o.fault.cause, XPU_FAULT_TIMEOUT);
+            CU_ASSERT(o.fault.core == 0 && o.statistics.cycles > o.results[0] + limit);
+            CU_ASSERT(o.statistics.cycles <= o.results[1] + limit);
+            CU_ASSERT_EQUAL(o.statistics.cycles - o.results[0], slow.statistics.cycles - slow.results[0]);
+            CU_ASSERT_TRUE(same_time(&o, &slow));
+        }
+}
+
+/* Limits of a run: the same end, whatever the pieces. */
+static void limits(void) {
+    static outcome whole, o;
+    const uint32_t request[5] = {SYSTEM_MEET, 6};
+    for (int c = 0; c < CHIPS; c++) {
+        const xpurt_device_driver *driver = chips[c].driver;
+        xpurt_event event = {.kind = XPURT_EVENT_BUDGET};
+        unsigned runs = 0;
+        run_rtl(&chips[c], request, &(xpurt_rtl_options){0}, &whole);
+        chips[c].configure(&(xpurt_rtl_options){0});
+        xpurt_device *device = prepare(driver, &chips[c].chip, request, &o);
+        for (; event.kind == XPURT_EVENT_BUDGET && runs < 1000; runs++) {
+            uint64_t before = 0, after = 0;
+            driver->counters(device, &o.counters);
+            for (int i = 0; i < XPURT_MAX_CORES; i++) before += o.counters.instructions[i];
+            CU_ASSERT_EQUAL_FATAL(driver->run(device, 11, &event), 0);
+            driver->counters(device, &o.counters);
+            for (int i = 0; i < XPURT_MAX_CORES; i++) after += o.counters.instructions[i];
+            CU_ASSERT(after - before <= 11 + chips[c].chip.cores);
+        }
+        CU_ASSERT(event.kind == XPURT_EVENT_ENDED && runs > 10);
+        CU_ASSERT_EQUAL(o.counters.cycles, whole.counters.cycles);
+        driver->destroy(device);
+        run_rtl(&chips[c], request, &(xpurt_rtl_options){.max_cycles = 777}, &o);
+        CU_ASSERT_EQUAL(o.events[0].kind, XPURT_EVENT_BUDGET);
+        CU_ASSERT_EQUAL(o.statistics.cycles, 777);
+    }
+}
+
+/* Run-time registers of GM: slower memory, more cycles, the same results; a library for another chip is refused. */
+static void gm_times(void) {
+    static outcome fast, slow;
+    const uint32_t request[5] = {SYSTEM_MEMORY};
+    system_chip chip = chips[1];
+    xpurt_rtl_options none = {0};
+    chip.chip.gm_latency = 10;
+    run_rtl(&chip, request, &none, &fast);
+    for (uint32_t latency = 11; latency <= 13; latency++) {
+        chip.chip.gm_latency = latency;
+        run_rtl(&chip, request, &none, &slow);
+        CU_ASSERT(slow.statistics.cycles > fast.statistics.cycles);
+        CU_ASSERT_EQUAL(memcmp(slow.results, fast.results, sizeof slow.results), 0);
+    }
+    chip.chip.gm_latency = 10;
+    chip.chip.gm_rate = 1; /* 64 cycles for a line */
+    run_rtl(&chip, request, &none, &slow);
+    CU_ASSERT(slow.statistics.cycles > fast.statistics.cycles + fast.statistics.cycles / 2);
+    chip.chip.gm_rate = 64;
+    chip.chip.gm_outstanding = 1;
+    run_rtl(&chip, request, &none, &slow);
+    CU_ASSERT(slow.statistics.cycles > fast.statistics.cycles);
+    chip.chip.lm_bytes *= 2;
+    CU_ASSERT_PTR_NULL(chip.driver->create(&chip.chip, &diags));
+    CU_ASSERT_STRING_EQUAL(diags.items[diags.count - 1].rule, "device-chip");
+}
+
+/* The host's view of LM, and a second start of the same device. */
+static void host_memory(void) {
+    static outcome o;
+    const uint32_t request[5] = {SYSTEM_PRINT};
+    for (int c = 0; c < CHIPS; c++) {
+        const xpurt_device_driver *driver = chips[c].driver;
+        chips[c].configure(&(xpurt_rtl_options){0});
+        xpurt_device *device = prepare(driver, &chips[c].chip, request, &o);
+        uint32_t word = 0x12345678, back = 0, last = chips[c].chip.cores - 1;
+        uint64_t at = XPU_LM_ALL_BASE + XPU_LM_ALIAS_STRIDE * last + chips[c].chip.lm_bytes - 4;
+        CU_ASSERT_EQUAL(driver->read(device, at, &back, 4), 0);
+        CU_ASSERT_EQUAL(back, 0);
+        CU_ASSERT_EQUAL(driver->write(device, at, &word, 4), 0);
+        CU_ASSERT_EQUAL(driver->read(device, at, &back, 4), 0);
+        CU_ASSERT_EQUAL(back, word);
+        CU_ASSERT_NOT_EQUAL(driver->write(device, at, &word, 5), 0);
+        CU_ASSERT_NOT_EQUAL(driver->write(device, 0x10000000, &word, 4), 0);
+        CU_ASSERT_NOT_EQUAL(driver->write(device, at + XPU_LM_ALIAS_STRIDE, &word, 4), 0);
+        follow(driver, device, &o);
+        uint64_t cycles = o.counters.cycles;
+        CU_ASSERT_EQUAL(driver->start(device, elf.header.e_entry), 0);
+        follow(driver, device, &o);
+        CU_ASSERT_EQUAL(o.counters.cycles, 2 * cycles);
+        CU_ASSERT_STRING_EQUAL(o.printed, "printed\nprinted\n");
+        driver->destroy(device);
+    }
+}
+
+/* Lock-step on made-up instructions: which differences it finds, and how it names them. */
+static void lockstep_finds(void) {
+    static const uint32_t code[] = {0x00700293, 0x80200337, 0x00532223, 0xc0002573, 0x00000073};
+    static const xpu_retired good[] = {
+        {.order = 0, .insn = 0x00700293, .pc = 0x80000000, .next = 0x80000004, .rd = 5, .rd_value = 7},
+        {.order = 1, .insn = 0x80200337, .pc = 0x80000004, .next = 0x80000008, .rd = 6, .rd_value = 0x80200000},
+        {.order = 2,
+         .insn = 0x00532223,
+         .pc = 0x80000008,
+         .next = 0x8000000c,
+         .address = 0x80200004,
+         .write_mask = 15,
+         .write_data = 7},
+        {.order = 3, .insn = 0xc0002573, .pc = 0x8000000c, .next = 0x80000010, .rd = 10, .rd_value = 4711, .cycle = 99},
+        {.order = 4, .insn = 0x00000073, .pc = 0x80000010, .next = 0x80000014, .trap = 1},
+    };
+    static const struct {
+        int index; /* of the instruction that is damaged */
+        size_t offset;
+        const char *text;
+    } cases[] = {
+        {0, offsetof(xpu_retired, rd_value),
+         "pc 0x80000000, addi t0, zero, 7: x5 is 0x00000008 on rtl, 0x00000007 on func"},
+        {1, offsetof(xpu_retired, insn), "the instruction is 0x80200338 on rtl, 0x80200337 on func"},
+        {1, offsetof(xpu_retired, pc), "pc is 0x80000005 on rtl, 0x80000004 on func"},
+        {1, offsetof(xpu_retired, next), "the next pc is 0x80000009 on rtl"},
+        {2, offsetof(xpu_retired, order), "the number of the instruction is 0x00000003 on rtl, 0x00000002 on func"},
+        {2, offsetof(xpu_retired, write_data), "the stored value is 0x00000008 on rtl, 0x00000007 on func"},
+        {2, offsetof(xpu_retired, address), "the stored value is 0x00000007 on rtl"},
+        {3, offsetof(xpu_retired, trap),
+         "cycle 99, core 0, instruction 3, pc 0x8000000c, csrrs a0, cycle, zero: the number"},
+        {-1, 0, ""},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        xpu_lockstep *lockstep = xpu_lockstep_new(&chips[0].chip);
+        int equal = 1, last = cases[c].index >= 0 ? cases[c].index : 4;
+        CU_ASSERT_PTR_NOT_NULL_FATAL(lockstep);
+        CU_ASSERT_EQUAL(xpu_lockstep_write(lockstep, 0x80000000, code, sizeof code), 0);
+        CU_ASSERT_EQUAL(xpu_lockstep_start(lockstep, 0x80000000, 0), 0);
+        for (int i = 0; i <= last; i++) {
+            xpu_retired retired = good[i];
+            if (i == cases[c].index) ++*(uint32_t *)(void *)((char *)&retired + cases[c].offset);
+            CU_ASSERT_EQUAL(equal, 1);
+            equal = xpu_lockstep_retire(lockstep, &retired);
+        }
+        CU_ASSERT_EQUAL(equal, cases[c].index < 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(xpu_lockstep_text(lockstep), cases[c].text));
+        if (cases[c].index < 0) {
+            CU_ASSERT_EQUAL(xpu_lockstep_fault(lockstep, 0, XPU_FAULT_ABORT, 0), 1);
+            CU_ASSERT_EQUAL(xpu_lockstep_fault(lockstep, 0, XPU_FAULT_ABORT, 4), 0);
+        }
+        xpu_lockstep_free(lockstep);
+    }
+}
+
+int main(void) {
+    static const xpu_test tests[] = {{"programs", programs},
+                                     {"expectations", expectations},
+                                     {"faults", faults},
+                                     {"faults of cores", faults_of_cores},
+                                     {"watchdog", watchdog},
+                                     {"limits", limits},
+                                     {"GM", gm_times},
+                                     {"host memory", host_memory},
+                                     {"lock-step", lockstep_finds},
+                                     {NULL, NULL}};
+    if (set_up()) {
+        xpu_diags_print(&diags, stderr);
+        return EXIT_FAILURE;
+    }
+    int status = xpu_test_main("system", tests);
+    xpu_diags_clear(&diags);
+    xpu_mem_release(&mem);
+    return status;
+}
