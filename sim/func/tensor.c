@@ -142,7 +142,7 @@ static void gather_taps(const pass *t, int64_t iy, int64_t ix, uint32_t begin, u
     const xpu_desc_tensor *d = &t->d;
     uint32_t channels = d->channels;
     int dense = d->dilation_w == 1 && d->x_pixel_stride == (int32_t)(channels * t->x_bytes);
-    if (iy < 0 || iy >= d->tile_rows) {
+    if (iy < 0 || iy >= d->tile_rows || !d->tile_cols) {
         put_zeros(t, at, end - begin);
         return;
     }
