@@ -1,7 +1,7 @@
 // xpu_core: the scalar core, RV32IMF and Zicsr, in order; the vector unit's instructions leave it by v_*.
 //   Pipeline: F fetch | D decode, operands | X execute, address | W load alignment, write back. One instruction per
-//   cycle. A load's user waits 1 cycle, a taken branch or jump costs 2, multiplication takes 3, division 10 to 34, float
-//   arithmetic 4 (pipelined), float division 31 and square root 30. These write back when they are done, beside
+//   cycle. A load's user waits 1 cycle, a taken branch or jump costs 2, multiplication takes 3, division 10 to 34,
+//   float arithmetic 4 (pipelined), float division 31 and square root 30. These write back when they are done, beside
 //   younger instructions (a scoreboard of the 64 registers x0-x31, f0-f31 holds back who needs them); retirement is in
 //   order.
 //   Own LM: one 64-byte port, 1 cycle, the core's loads and stores first, then the vector unit, then lmx_*. Everything
