@@ -248,7 +248,7 @@ static void faults(void) {
     static outcome func, rtl;
     static const struct {
         uint32_t kind, address, value;
-        xpu_fault_cause cause;
+        int cause;
     } cases[] = {
         {SYSTEM_LW, 0, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_SW, 0x90, 1, XPU_FAULT_ADDRESS},
