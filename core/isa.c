@@ -99,10 +99,10 @@ const char *xpu_csr_name(unsigned number) {
         uint16_t number;
         const char *name;
     } names[] = {
-        {0x001, "fflags"},  {0x002, "frm"},        {0x003, "fcsr"},     {0x008, "vstart"},   {0x009, "vxsat"},
-        {0x00a, "vxrm"},    {0x00f, "vcsr"},       {0xc00, "cycle"},    {0xc02, "instret"},  {0xc20, "vl"},
-        {0xc21, "vtype"},   {0xc22, "vlenb"},      {0xc80, "cycleh"},   {0xc82, "instreth"}, {0xf14, "mhartid"},
-        {0xfc0, "core_id"}, {0xfc1, "cluster_id"}, {0xfc2, "core_num"},
+        {0x001, "fflags"},   {0x002, "frm"},     {0x003, "fcsr"},    {0x008, "vstart"},     {0x009, "vxsat"},
+        {0x00a, "vxrm"},     {0x00f, "vcsr"},    {0xc00, "cycle"},   {0xc01, "time"},       {0xc81, "timeh"},
+        {0xc02, "instret"},  {0xc20, "vl"},      {0xc21, "vtype"},   {0xc22, "vlenb"},      {0xc80, "cycleh"},
+        {0xc82, "instreth"}, {0xf14, "mhartid"}, {0xfc0, "core_id"}, {0xfc1, "cluster_id"}, {0xfc2, "core_num"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].number == number) return names[i].name;
