@@ -43,6 +43,7 @@ module xpu_post #(
     output logic acc_ready,
     input logic [LANES*32-1:0] acc_low,
     input logic [LANES*16-1:0] acc_high,
+    output logic room,     // for one more descriptor: some that are complete may not have been passed yet
     output logic drained,  // a descriptor's output is visible
     output logic busy,     // a group of a descriptor of kind post was taken
     output logic idle
@@ -172,6 +173,7 @@ module xpu_post #(
   logic [2:0] c_write, c_read;
 
   assign acc_ready = h_count != 2;
+  assign room = 3'(d_write - p_start) < 4 && 3'(d_write - p_setup) < 4;
   assign idle = p_start == d_write && p_setup == d_write && q_state == Q_IDLE && r_valid == 0 && c_read == c_write &&
                 f_state == 0 && h_count == 0;
 

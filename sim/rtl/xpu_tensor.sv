@@ -70,7 +70,7 @@ module xpu_tensor #(
   logic [2:0] count_q;      // descriptors inside
   logic [1:0] write_q, read_q;
   logic [3:0] used_q, computing_q, draining_q;
-  logic computed, drained, array_busy, post_busy, lost_weights, lost_post, gather_idle, array_idle, post_idle;
+  logic computed, drained, array_busy, post_busy, post_room, lost_weights, lost_post, gather_idle, array_idle, post_idle;
   logic row_valid, row_ready, row_begin, row_initial, row_low, row_end, row_last;
   logic [ARRAY_ROWS*16-1:0] row_data;
   logic [15:0] row_pixel;
@@ -125,7 +125,7 @@ module xpu_tensor #(
       .y_address(y_address), .y_wdata(y_wdata), .y_mask(y_mask), .y_done(y_done), .start_write(start_write),
       .start_buffer(start_buffer), .start_column(start_column), .start_value(start_value), .start_full(start_full),
       .start_free(start_free), .acc_valid(acc_valid), .acc_ready(acc_ready), .acc_low(acc_low), .acc_high(acc_high),
-      .drained(drained), .busy(post_busy), .idle(post_idle));
+      .room(post_room), .drained(drained), .busy(post_busy), .idle(post_idle));
   xpu_tensor_array #(.ROWS(ARRAY_ROWS), .COLUMNS(ARRAY_COLUMNS), .BANKS(ACC_BANKS), .ACC_ROWS(ACC_ROWS),
                      .WEIGHT_ROWS(WEIGHT_ROWS), .LANES(LANES)) cells (
       .clk(clk), .rst(rst), .push(is_tensor), .desc(desc), .w_valid(w_valid), .w_ready(w_ready),
@@ -152,7 +152,7 @@ module xpu_tensor #(
       is_tensor <= 0; is_post <= 0;
     end else if (count_q != 0 || desc_valid || push_q || desc_done) begin
       push_q <= 0; desc_done <= 0; is_tensor <= 0; is_post <= 0;
-      if (desc_valid && !push_q && count_q != 4 && !fault_valid) begin
+      if (desc_valid && !push_q && count_q != 4 && post_room && !fault_valid) begin
         d_q = desc; p_q = desc; drains_q <= d_q.drain;
         wide = d_q.mode != xpu_chip_pkg::OPERANDS_8X8; quantised = d_q.post_mode == xpu_chip_pkg::POST_QUANTISED[0];
         posts = d_q.opcode == xpu_chip_pkg::OPCODE_POST || d_q.drain; bad = 0; misaligned = 0; outside = 0;
