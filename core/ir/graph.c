@@ -158,18 +158,19 @@ uint32_t xpu_graph_origin(xpu_graph *graph, const xpu_origin *origin) {
 
 static void add_use(xpu_graph *graph, xpu_value value, xpu_node node, uint32_t input) {
     if (!value.id) return;
-    XPU_PUSH(graph->arena, &xpu_value_at(graph, value)->uses, ((xpu_use){.node = node, .input = input}));
+    xpu_value_info *info = xpu_value_at(graph, value);
+    xpu_node_at(graph, node)->places[input] = info->uses.count;
+    XPU_PUSH(graph->arena, &info->uses, ((xpu_use){.node = node, .input = input}));
 }
 
+/* The last use takes the place of the one that goes: a value may have very many. */
 static void drop_use(xpu_graph *graph, xpu_value value, xpu_node node, uint32_t input) {
     if (!value.id) return;
     xpu_value_info *info = xpu_value_at(graph, value);
-    for (uint32_t i = 0; i < info->uses.count; i++) {
-        if (info->uses.items[i].node.id != node.id || info->uses.items[i].input != input) continue;
-        info->uses.count--;
-        memmove(&info->uses.items[i], &info->uses.items[i + 1], (info->uses.count - i) * sizeof(xpu_use));
-        return;
-    }
+    uint32_t place = xpu_node_at(graph, node)->places[input];
+    xpu_use last = info->uses.items[--info->uses.count];
+    info->uses.items[place] = last;
+    xpu_node_at(graph, last.node)->places[last.input] = place;
 }
 
 /* ---- nodes ---- */
@@ -227,6 +228,7 @@ xpu_node xpu_graph_add(xpu_graph *graph, xpu_node before, const xpu_op *op, cons
     xpu_node node = {graph->nodes.count};
     xpu_node_info info = {.op = op, .input_count = input_count, .output_count = output_count};
     info.inputs = XPU_NEW_ARRAY(graph->arena, xpu_value, input_count);
+    info.places = XPU_NEW_ARRAY(graph->arena, uint32_t, input_count);
     info.outputs = XPU_NEW_ARRAY(graph->arena, xpu_value, output_count);
     for (uint32_t i = 0; i < input_count; i++) info.inputs[i] = inputs[i];
     for (uint32_t i = 0; i < attr_count; i++) {
@@ -251,8 +253,11 @@ void xpu_node_set_input(xpu_graph *graph, xpu_node node, uint32_t input, xpu_val
     if (input >= info->input_count) {
         if (!value.id) return;
         xpu_value *inputs = XPU_NEW_ARRAY(graph->arena, xpu_value, input + 1);
+        uint32_t *places = XPU_NEW_ARRAY(graph->arena, uint32_t, input + 1);
         memcpy(inputs, info->inputs, info->input_count * sizeof *inputs);
+        memcpy(places, info->places, info->input_count * sizeof *places);
         info->inputs = inputs;
+        info->places = places;
         info->input_count = input + 1;
     }
     drop_use(graph, info->inputs[input], node, input);

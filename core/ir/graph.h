@@ -101,6 +101,7 @@ typedef struct {
 typedef struct {
     const struct xpu_op *op;
     xpu_value *inputs;
+    uint32_t *places; /* by input: where its entry stands in the use list of that value */
     uint32_t input_count;
     xpu_value *outputs;
     uint32_t output_count;

@@ -10,6 +10,9 @@ typedef struct {
     xpu_arena *arena;   /* for messages and tables */
     uint32_t *position; /* by node: place in the order of execution, from 1; 0 where it is in no block */
     uint32_t placed;
+    uint32_t *first_input; /* by node: where its inputs begin in `listed` */
+    uint32_t *listed;      /* by input of a node: how often it stands in the use list of its value */
+    uint8_t *is_output;    /* by value: it is in the list of outputs */
     size_t problems;
 } verifier;
 
@@ -112,10 +115,7 @@ static void check_inputs(verifier *v, xpu_node node) {
             continue;
         }
         const xpu_value_info *operand = xpu_value_at(v->graph, value);
-        uint32_t found = 0;
-        for (uint32_t u = 0; u < operand->uses.count; u++) {
-            found += operand->uses.items[u].node.id == node.id && operand->uses.items[u].input == i;
-        }
+        uint32_t found = v->listed[v->first_input[node.id] + i];
         if (found != 1)
             node_problem(v, node, xpu_printf(v->arena, "operand %u stands %u times in its use list", i, found));
         if (operand->kind == XPU_VALUE_NODE && valid_node(v, operand->node) &&
@@ -276,6 +276,8 @@ static void check_uses(verifier *v, uint32_t id) {
             use.input >= xpu_node_at(v->graph, use.node)->input_count ||
             xpu_node_at(v->graph, use.node)->inputs[use.input].id != id) {
             value_problem(v, id, "its use list names a node that does not use it");
+        } else {
+            v->listed[v->first_input[use.node.id] + use.input]++;
         }
     }
 }
@@ -330,9 +332,8 @@ static void check_value(verifier *v, uint32_t id) {
     default: value_problem(v, id, "its kind is out of range");
     }
     if (info->kind == XPU_VALUE_NODE && info->constant) check_constant(v, id);
-    int listed = 0;
-    for (uint32_t i = 0; i < graph->outputs.count; i++) listed |= graph->outputs.items[i].id == id;
-    if (listed != (info->is_output != 0)) value_problem(v, id, "its output mark and the list of outputs differ");
+    if (v->is_output[id] != (info->is_output != 0))
+        value_problem(v, id, "its output mark and the list of outputs differ");
 }
 
 static void check_lists(verifier *v) {
@@ -344,7 +345,11 @@ static void check_lists(verifier *v) {
         }
     }
     for (uint32_t i = 0; i < graph->outputs.count; i++) {
-        if (!valid_value(v, graph->outputs.items[i])) report(v, NULL, "the list of outputs has a wrong handle");
+        if (valid_value(v, graph->outputs.items[i])) {
+            v->is_output[graph->outputs.items[i].id] = 1;
+        } else {
+            report(v, NULL, "the list of outputs has a wrong handle");
+        }
     }
     for (uint32_t b = 1; b < graph->blocks.count; b++) {
         const xpu_block_info *block = &graph->blocks.items[b];
@@ -365,6 +370,14 @@ xpu_status xpu_graph_verify(const xpu_graph *graph, const char *stage, xpu_diags
     verifier v = {.graph = graph, .stage = stage ? stage : "", .diags = diags};
     v.arena = xpu_arena_new(xpu_arena_mem(graph->arena), "verify");
     v.position = XPU_NEW_ARRAY(v.arena, uint32_t, graph->nodes.count);
+    v.first_input = XPU_NEW_ARRAY(v.arena, uint32_t, graph->nodes.count);
+    v.is_output = XPU_NEW_ARRAY(v.arena, uint8_t, graph->values.count);
+    uint32_t inputs = 0;
+    for (uint32_t id = 1; id < graph->nodes.count; id++) {
+        v.first_input[id] = inputs;
+        inputs += graph->nodes.items[id].input_count;
+    }
+    v.listed = XPU_NEW_ARRAY(v.arena, uint32_t, inputs);
     check_lists(&v);
     place_block(&v, (xpu_block){1}, 0);
     for (uint32_t id = 1; id < graph->values.count; id++) check_value(&v, id);

@@ -10,11 +10,31 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return hash ^ (hash >> 29);
 }
 
+static uint64_t hash_of_bytes(uint64_t hash, const void *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++) hash = mix(hash, ((const uint8_t *)bytes)[i]);
+    return hash;
+}
+
+static uint64_t hash_of_attr(const xpu_attr *attr) {
+    uint64_t hash = mix(1 + (uint64_t)attr->id, attr->count);
+    switch (xpu_attr_type_of(attr->id)) {
+    case XPU_ATTR_TYPE_INT: return mix(hash, (uint64_t)attr->i);
+    case XPU_ATTR_TYPE_FLOAT: return hash_of_bytes(hash, &attr->f, sizeof attr->f);
+    case XPU_ATTR_TYPE_STRING: return hash_of_bytes(hash, attr->s, strlen(attr->s));
+    case XPU_ATTR_TYPE_INTS: return hash_of_bytes(hash, attr->ints, attr->count * sizeof *attr->ints);
+    case XPU_ATTR_TYPE_DIMS: return hash_of_bytes(hash, attr->dims, attr->count * sizeof *attr->dims);
+    case XPU_ATTR_TYPE_CHAIN: return hash_of_bytes(hash, attr->chain, sizeof *attr->chain);
+    }
+    return hash;
+}
+
+/* The order of the attributes does not count, as in same_node. */
 static uint64_t hash_of(const xpu_graph *graph, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     uint64_t hash = mix(0, (uint64_t)xpu_op_id_of(info->op));
     for (uint32_t i = 0; i < info->input_count; i++) hash = mix(hash, info->inputs[i].id);
-    return mix(hash, info->attrs.count);
+    for (uint32_t i = 0; i < info->attrs.count; i++) hash += hash_of_attr(&info->attrs.items[i]);
+    return hash;
 }
 
 static int same_attr(const xpu_attr *a, const xpu_attr *b) {
