@@ -93,9 +93,10 @@ static const char *hint_of(const char *op) {
 static int find_row(xpu_onnx_node *node) {
     xpu_onnx_importer *importer = node->importer;
     const char *op = node->proto->op_type ? node->proto->op_type : "";
+    int seen = !importer->diags->dropped; /* hints cost comparisons with every name: not for what nobody will see */
     if (!is_default_domain(node->proto->domain)) {
         const char *domain = xpu_escape(importer->scratch, node->proto->domain, 60);
-        if (has_function(node)) {
+        if (seen && has_function(node)) {
             return unsupported(node, "it is a function of the model, and functions are not inlined",
                                "inline the model's functions when exporting (onnx.inliner)");
         }
@@ -105,8 +106,7 @@ static int find_row(xpu_onnx_node *node) {
     node->row = xpu_onnx_find_row(op);
     int known = xpu_onnx_known_version(op, importer->opset);
     if (known < 0) {
-        /* A hint costs a comparison with every name: not for messages that nobody will see. */
-        const char *nearest = importer->diags->dropped ? NULL : xpu_onnx_nearest_operator(op);
+        const char *nearest = seen ? xpu_onnx_nearest_operator(op) : NULL;
         return unsupported(node, "ONNX has no operator of this name",
                            nearest ? xpu_onnx_format(node, "the nearest one is %s", nearest) : DOCUMENT);
     }
@@ -225,7 +225,7 @@ static int check_counts(xpu_onnx_node *node) {
     return ok;
 }
 
-/* Looks the operands up. Returns 0 where one is not there; *silent when that has been reported already. */
+/* Looks the operands up. Returns 0 where one is not there, which is reported once: where its definition fails. */
 static int find_inputs(xpu_onnx_node *node) {
     xpu_onnx_importer *importer = node->importer;
     int ok = 1;

@@ -6,7 +6,7 @@
 
 #include "frontend/onnx/importer.h"
 
-enum { MIN_IR_VERSION = 3 };
+enum { MIN_IR_VERSION = 3, MAX_OPSETS = 256 };
 
 #define TEXT(importer, ...) xpu_printf((importer)->scratch, __VA_ARGS__)
 
@@ -27,6 +27,12 @@ static void check_model(xpu_onnx_importer *importer) {
         fail(importer, "onnx-model", NULL, "the model's format is too old",
              TEXT(importer, "it has IR version %" PRId64 "; %d and up can be read", model->ir_version, MIN_IR_VERSION),
              "convert it with a newer release of ONNX");
+    }
+    if (model->n_opset_import > MAX_OPSETS) {
+        fail(importer, "onnx-limit", NULL, "the model imports too many opsets",
+             TEXT(importer, "it imports %zu; at most %d are supported", model->n_opset_import, MAX_OPSETS),
+             "check that this is the file that was meant");
+        return;
     }
     const XpuOnnx__OperatorSetIdProto *set = NULL;
     for (size_t i = 0; i < model->n_opset_import; i++) {

@@ -6,7 +6,7 @@
 
 #include "frontend/onnx/importer.h"
 
-enum { LAZY = 64 << 10, CHUNK = 64 << 10, NAME_MAX_TEXT = 100 };
+enum { LAZY = 64 << 10, CHUNK = 64 << 10, NAME_MAX_TEXT = 100, MAX_FILES = 1024 };
 static const int64_t MAX_BYTES = (int64_t)1 << 40;
 
 /* The numbers of the fields of TensorProto that hold elements. */
@@ -278,6 +278,11 @@ static const xpu_file *external_file(reading *read, const char *location) {
     xpu_onnx_importer *importer = read->importer;
     for (uint32_t i = 0; i < importer->external.count; i++) {
         if (strcmp(importer->external.items[i].location, location) == 0) return importer->external.items[i].file;
+    }
+    if (importer->external.count == MAX_FILES) {
+        external(read, TEXT(read, "the model's tensors are in more than %d files", MAX_FILES),
+                 "export the model with its tensors in one file");
+        return NULL;
     }
     const char *path = resolve(read, location);
     xpu_onnx_external entry = {location, path ? xpu_file_open(importer->arena, path, importer->diags) : NULL};

@@ -422,6 +422,29 @@ static xpu_status work(xpu_arena *arena, xpu_diags *diags) {
     return xpu_graph_verify(g, "test", diags);
 }
 
+/* ---- a value that very many nodes use: removing in every order takes time linear in the uses ---- */
+
+static void many_uses(void) {
+    enum { USES = 100000 };
+    BENCH_OPEN(b);
+    xpu_graph *g = b.graph;
+    const int64_t dims[] = {2};
+    xpu_value x = bench_input(&b, "x", XPU_F32, 1, dims);
+    xpu_node *nodes = XPU_NEW_ARRAY(b.arena, xpu_node, USES);
+    for (int i = 0; i < USES; i++) {
+        nodes[i] = bench_node(&b, XPU_OP_MUL, (xpu_value[]){x, x}, 2, NULL, 0);
+        if (i % 4 == 3) xpu_graph_output(g, xpu_node_output(g, nodes[i], 0));
+    }
+    expect_valid(&b);
+    for (int i = 0; i < USES; i += 2) xpu_node_remove(g, nodes[i]);
+    CU_ASSERT_EQUAL(xpu_value_at(g, x)->uses.count, USES);
+    expect_valid(&b);
+    CU_ASSERT_EQUAL(xpu_remove_dead(g), USES / 4);
+    CU_ASSERT_EQUAL(xpu_value_at(g, x)->uses.count, USES / 2);
+    expect_valid(&b);
+    bench_close(&b);
+}
+
 static void every_allocation_may_fail(void) {
     CU_ASSERT(xpu_fail_each_allocation(work, 1) > 20);
 }
@@ -429,4 +452,4 @@ static void every_allocation_may_fail(void) {
 XPU_TEST_MAIN("graph", {"edits", edits}, {"order and names", order_and_names}, {"attributes", attributes},
               {"verify finds damage", verify_finds_damage}, {"text", text_form}, {"recipes of constants", recipes},
               {"casts", casts}, {"impossible recipes", impossible_recipes}, {"short file", short_file},
-              {"every allocation may fail", every_allocation_may_fail})
+              {"many uses", many_uses}, {"every allocation may fail", every_allocation_may_fail})

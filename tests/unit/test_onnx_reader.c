@@ -428,6 +428,15 @@ static void test_limits(void) {
                         "  why: without its tensors it has more than 1000 bytes\n"
                         "  hint: models of this size are not supported");
     end(&f);
+
+    begin(&f); /* ir_version 7, an empty graph, and opset imports that hold nothing */
+    memcpy(bytes, (const uint8_t[]){0x08, 7, 0x3a, 0}, 4);
+    for (size_t i = 0; i < 300; i++) bytes[4 + 2 * i] = 0x42, bytes[5 + 2 * i] = 0;
+    import_bytes(&f, bytes, 604);
+    expect(message(&f), "m.onnx: error [onnx-limit] the model imports too many opsets\n"
+                        "  why: it imports 300; at most 256 are supported\n"
+                        "  hint: check that this is the file that was meant");
+    end(&f);
 }
 
 /* The skeleton has no long payloads, and none of the file's own making. */
