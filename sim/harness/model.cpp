@@ -3,17 +3,24 @@
 
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 #include "Vxpu_chip.h"
 #include "Vxpu_chip___024root.h"
 #include "Vxpu_chip__Dpi.h"
-#include "memories.h" // made from the Verilated headers: XPU_CORE_HEADER, XPU_CORES(X)
+#include "memories.h" // made from the Verilated headers by sim/harness/memories
 #include XPU_CORE_HEADER
 #include "verilated.h"
+
+namespace {
+constexpr unsigned cores = CHIP_CORES;
+using Core = std::remove_pointer_t<decltype(Vxpu_chip___024root::XPU_CORE_0)>;
+} // namespace
 
 struct xpu_model {
     VerilatedContext context;
     Vxpu_chip chip{&context};
+    Core *const core[cores] = {XPU_CORES(chip.rootp)};
     xpu_model_host *host = nullptr;
     uint64_t states[XPU_MODEL_MAX_CORES][XPU_MODEL_STATES] = {};
     uint64_t edges = 0;
@@ -22,24 +29,6 @@ struct xpu_model {
 };
 
 namespace {
-
-constexpr unsigned cores = CHIP_CORES;
-
-// Field `index` of `bits` bits of a port, whatever type Verilator gave it.
-template <typename T> uint64_t field(const T &port, unsigned index, unsigned bits) {
-    return static_cast<uint64_t>(port) >> (index * bits) & (~0ull >> (64 - bits));
-}
-template <std::size_t N> uint64_t field(const VlWide<N> &port, unsigned index, unsigned bits) {
-    uint64_t value = 0;
-    for (unsigned done = 0; done < bits;) {
-        unsigned at = index * bits + done, shift = at % 32;
-        unsigned got = 32 - shift < bits - done ? 32 - shift : bits - done;
-        uint64_t part = port[at / 32] >> shift & (~0ull >> (64 - got));
-        value |= part << done;
-        done += got;
-    }
-    return value;
-}
 
 xpu_model_host *host_of(unsigned long long host) {
     return reinterpret_cast<xpu_model_host *>(static_cast<uintptr_t>(host));
@@ -108,15 +97,21 @@ void xpu_dpi_retire(unsigned long long host, unsigned int core, unsigned long lo
 
 // ---- What the harness calls ----
 
+// Both edges of the clock. Nothing happens at the falling one, so where Verilator's note of the clock can be changed,
+// that is all that is done.
 void xpu_model::edge(uint32_t cycles) {
     chip.cycles_per_edge = cycles;
     chip.clk = 1;
     chip.eval();
+#ifdef XPU_CLOCK_BEFORE
+    chip.rootp->XPU_CLOCK_BEFORE = 0;
+#else
     chip.clk = 0;
     chip.eval();
+#endif
     host->cycle += cycles;
     edges++;
-    for (unsigned core = 0; core < cores; core++) states[core][field(chip.core_state, core, 5)] += cycles;
+    for (unsigned n = 0; n < cores; n++) states[n][core[n]->state] += cycles;
 }
 
 xpu_model_info xpu_model_about(void) {
@@ -203,30 +198,24 @@ void xpu_model_look(const xpu_model *model, xpu_model_state *state) {
     state->abort_code = chip.abort_code;
     state->next_event = chip.next_event;
     for (unsigned n = 0; n < cores; n++) {
-        auto &core = state->core[n];
-        core.any_retired = static_cast<int>(field(chip.core_retired, n, 1));
-        core.instructions = core.any_retired ? field(chip.core_order, n, 64) + 1 : 0;
-        core.pc = core.any_retired ? static_cast<uint32_t>(field(chip.core_pc, n, 32)) : chip.entry;
-        core.layer = static_cast<uint32_t>(field(chip.core_layer, n, 32));
-        core.stalled = static_cast<uint32_t>(field(chip.core_stalled, n, 16));
-        core.stalled_value = static_cast<uint32_t>(field(chip.core_stalled_value, n, 32));
-        core.halted = static_cast<int>(field(chip.core_halted, n, 1));
-        core.fault = static_cast<int>(field(chip.fault_valid, n, 1));
-        core.cause = static_cast<uint32_t>(field(chip.fault_cause, n, 4));
-        core.fault_pc = static_cast<uint32_t>(field(chip.fault_pc, n, 32));
-        core.fault_insn = static_cast<uint32_t>(field(chip.fault_insn, n, 32));
-        core.fault_address = static_cast<uint32_t>(field(chip.fault_address, n, 32));
+        auto &to = state->core[n];
+        const Core &from = *model->core[n];
+        to.instructions = from.retired;
+        to.pc = from.retired ? from.rvfi_pc_wdata : chip.entry;
+        to.layer = chip.rootp->XPU_REGISTERS(layers)[n];
+        to.stalled = chip.rootp->XPU_REGISTERS(stalled_at)[n];
+        to.stalled_value = chip.rootp->XPU_REGISTERS(wait_for)[n];
+        to.halted = from.halted;
+        to.fault = from.fault_valid;
+        to.cause = from.fault_cause;
+        to.fault_pc = from.fault_pc;
+        to.fault_insn = from.fault_insn;
+        to.fault_address = from.fault_address;
     }
 }
 
 uint8_t *xpu_model_lm(xpu_model *model, unsigned core) {
-    switch (core) {
-#define X(number, member)                                                                                              \
-    case number: return reinterpret_cast<uint8_t *>(&model->chip.rootp->member->lm_q[0]);
-        XPU_CORES(X)
-#undef X
-    default: return nullptr;
-    }
+    return reinterpret_cast<uint8_t *>(&model->core[core]->lm_q[0]);
 }
 
 const uint64_t *xpu_model_states(const xpu_model *model, unsigned core) {

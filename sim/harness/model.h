@@ -56,7 +56,7 @@ typedef struct {
     struct {
         uint64_t instructions;
         uint32_t pc, layer, stalled, stalled_value; /* stalled: offset of a register, or 0 */
-        int any_retired, halted, fault;
+        int halted, fault;
         uint32_t cause, fault_pc, fault_insn, fault_address;
     } core[XPU_MODEL_MAX_CORES];
 } xpu_model_state;

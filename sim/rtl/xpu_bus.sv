@@ -1,8 +1,9 @@
 // xpu_bus: carries the cores' accesses outside of their own LM, and their instruction lines, to the registers, the
 // memories (GM, SM, L3) and the LM of all cores.
-//   One request leaves each cycle, round robin among the cores' two ports; a request waits at most for the one before it
-//   to be taken by its target. One answer comes back each cycle; answers of different targets may overtake each other,
-//   each port has one request only. Request to target 1 cycle, target to core 1 cycle.
+//   One request leaves in every second cycle, round robin among the cores' two ports, after the one before it has been
+//   taken by its target. One answer comes back in every second cycle; answers of different targets may overtake each
+//   other, each port has one request only. Request to target 1 cycle, target to core 1 cycle. So req_* and rdata never
+//   change in a cycle in which somebody may look at them, which saves the simulator two copies of a line per cycle.
 //   An address that nothing answers, or that this port may not use, is answered with bus_error and cause 0 (bad
 //   address) in bus_rdata[3:0]; a register's fault with its cause. Data requests with an empty mask only ask whether
 //   there is memory. With `perturb`, grants are delayed at random.
@@ -70,24 +71,25 @@ module xpu_bus #(
 
   logic         none_q;      // the request's target is nobody: it is answered here
   logic         none_error_q;
-  logic         lm_wait_q;   // an LM answers in this cycle
-  logic [CORE_BITS-1:0] lm_core_q; // that asked
+  logic         lm_wait_q;   // an LM has answered
+  logic [CORE_BITS-1:0] lm_core_q, lm_from_q; // who asked, whose LM
   logic [5:0]   last_q;      // port that was served last: core + CORES * fetch
   logic [31:0]  random_q;
   logic [1:0]   pick;        // memory whose answer is taken
 
-  logic asked, taken, occupied;
+  logic asked, taken, occupied, free; // free: an answer may go out
   assign asked = (bus_valid & ~bus_ready) != '0 || (fetch_valid & ~fetch_ready) != '0;
-  assign occupied = reg_valid || none_q || mem_valid != 3'd0 || lmx_valid != '0;
+  assign free = bus_done == '0 && fetch_done == '0;
+  assign occupied = reg_valid || none_q || mem_valid != 3'd0 || lmx_valid != '0 || lm_wait_q;
   assign taken = reg_valid || (mem_valid & mem_ready) != 3'd0 || (lmx_valid & lmx_ready) != '0 ||
-                 (none_q && !lm_wait_q && mem_rsp_valid == 3'd0 && !reg_rsp_valid);
-  assign mem_rsp_ready = lm_wait_q ? 3'd0 : {mem_rsp_valid[1:0] == 2'd0, !mem_rsp_valid[0], 1'b1};
-  assign reg_rsp_ready = !lm_wait_q && mem_rsp_valid == 3'd0;
+                 (none_q && free && mem_rsp_valid == 3'd0 && !reg_rsp_valid);
+  assign mem_rsp_ready = lm_wait_q || !free ? 3'd0 : {mem_rsp_valid[1:0] == 2'd0, !mem_rsp_valid[0], 1'b1};
+  assign reg_rsp_ready = !lm_wait_q && free && mem_rsp_valid == 3'd0;
   assign quiet = !asked && !occupied && !lm_wait_q && bus_ready == '0 && bus_done == '0 && fetch_ready == '0 &&
                  fetch_done == '0 && mem_rsp_valid == 3'd0 && !reg_rsp_valid;
   assign pick = mem_rsp_valid[0] ? 2'd0 : mem_rsp_valid[1] ? 2'd1 : 2'd2;
   logic unused;
-  assign unused = &{1'b0, reg_rsp_core, mem_rsp_tag};
+  assign unused = &{1'b0, reg_rsp_core, mem_rsp_tag, lmx_done};
   assign gm_delay = perturb ? random_q[11:8] : 4'd0;
 
   // What a request asks for.
@@ -130,27 +132,33 @@ module xpu_bus #(
         // ---- Answers ----
         bus_done <= '0;
         fetch_done <= '0;
-        if (lm_wait_q) begin
-          rdata <= lmx_rdata[512 * req_lm_core +: 512];
-          error <= 1'b0;
+        if (!free) begin
+          // the answer of the cycle before is looked at
+        end else if (lm_wait_q) begin
+          lm_wait_q <= 1'b0;
+          rdata = lmx_rdata[512 * lm_from_q +: 512];
+          error = 1'b0;
           bus_done[lm_core_q] <= 1'b1;
         end else if (mem_rsp_valid != 3'd0) begin
-          rdata <= mem_rsp_rdata[{pick, 9'd0} +: 512];
-          error <= 1'b0;
+          rdata = mem_rsp_rdata[{pick, 9'd0} +: 512];
+          error = 1'b0;
           if (mem_rsp_tag[5 * pick + 4]) fetch_done[mem_rsp_tag[5 * pick +: CORE_BITS]] <= 1'b1;
           else bus_done[mem_rsp_tag[5 * pick +: CORE_BITS]] <= 1'b1;
         end else if (reg_rsp_valid) begin
-          rdata <= {16{reg_rsp_rdata}};
-          error <= reg_rsp_error;
+          rdata = {16{reg_rsp_rdata}};
+          error = reg_rsp_error;
           bus_done[reg_rsp_core[CORE_BITS-1:0]] <= 1'b1;
         end else if (none_q) begin
-          rdata <= 512'd0;
-          error <= none_error_q;
+          rdata = 512'd0;
+          error = none_error_q;
           if (req_tag[4]) fetch_done[req_tag[CORE_BITS-1:0]] <= 1'b1;
           else bus_done[req_tag[CORE_BITS-1:0]] <= 1'b1;
         end
-        lm_wait_q <= (lmx_valid & lmx_ready) != '0;
-        if ((lmx_valid & lmx_ready) != '0) lm_core_q <= req_tag[CORE_BITS-1:0];
+        if ((lmx_valid & lmx_ready) != '0) begin
+          lm_wait_q <= 1'b1;
+          lm_core_q <= req_tag[CORE_BITS-1:0];
+          lm_from_q <= req_address[20 +: CORE_BITS];
+        end
         // ---- Requests ----
         bus_ready <= '0;
         fetch_ready <= '0;
@@ -162,7 +170,7 @@ module xpu_bus #(
         end
         if (asked) begin
           if (!perturb_start) random_q <= {random_q[30:0], random_q[31] ^ random_q[21] ^ random_q[1] ^ random_q[0]};
-          if ((taken || !occupied) && !(perturb && random_q[1:0] == 2'd0)) begin
+          if (!occupied && !(perturb && random_q[1:0] == 2'd0)) begin
             found = 1'b0;
             at = last_q;
             fetch = 1'b0;
@@ -182,12 +190,12 @@ module xpu_bus #(
             target = target_of(fetch, mask == 64'd0, address);
             if (fetch) fetch_ready[core] <= 1'b1;
             else bus_ready[core] <= 1'b1;
-            req_write <= write;
-            req_fetch <= fetch;
-            req_address <= address;
-            req_mask <= mask;
-            if (write) req_wdata <= bus_wdata[512 * core +: 512];
-            req_tag <= {fetch, 4'(core)};
+            req_write = write;
+            req_fetch = fetch;
+            req_address = address;
+            req_mask = mask;
+            if (write) req_wdata = bus_wdata[512 * core +: 512];
+            req_tag = {fetch, 4'(core)};
             mem_valid <= target[2:0];
             for (int unsigned n = 0; n < CORES; n = n + 1) lmx_valid[n] <= target[3] && {28'd0, address[23:20]} == n;
             reg_valid <= target[4];
@@ -197,14 +205,5 @@ module xpu_bus #(
         end
       end
     end
-  end
-
-  // The LM that answers: it is asked for no longer than until then.
-  logic [CORE_BITS-1:0] req_lm_core;
-  always_comb begin
-    req_lm_core = '0;
-    if (lm_wait_q)
-      for (int unsigned n = 0; n < CORES; n = n + 1)
-        if (lmx_done[n]) req_lm_core = CORE_BITS'(n);
   end
 endmodule

@@ -3,7 +3,8 @@
 //   cycles up to next_event and until_time_out has the same effect as so many edges of one cycle; quiet with next_event
 //   32'hffffffff: nothing will ever happen again.
 //   rst: registers, queues and cores; memories keep their contents. start: all cores begin at `entry`.
-//   attention: the program has ended, calls the host, is timed out, or a core has a fault: the harness stops the clock.
+//   attention: the program has ended (and core 0 has retired what was before), calls the host, is timed out, or a core
+//   has a fault: the harness stops the clock. What single cores do is read from the inside (sim/harness/chip.vlt).
 // host: what the DPI-C functions get as their first argument.
 module xpu_chip #(
   parameter int unsigned CORES = 1,
@@ -42,28 +43,14 @@ module xpu_chip #(
   // time
   output logic                quiet,
   output logic [31:0]         next_event,
-  output logic [31:0]         until_time_out,
-  // what each core does
-  output logic [CORES*5-1:0]  core_state,    // LOST_*
-  output logic [CORES-1:0]    core_halted,
-  output logic [CORES*64-1:0] core_order,    // of the instruction that retired last
-  output logic [CORES-1:0]    core_retired,  // any has retired
-  output logic [CORES*32-1:0] core_pc,       // of the next instruction
-  output logic [CORES*32-1:0] core_layer,
-  output logic [CORES*16-1:0] core_stalled,
-  output logic [CORES*32-1:0] core_stalled_value,
-  output logic [CORES-1:0]    fault_valid,
-  output logic [CORES*4-1:0]  fault_cause,
-  output logic [CORES*32-1:0] fault_pc,
-  output logic [CORES*32-1:0] fault_insn,
-  output logic [CORES*32-1:0] fault_address
+  output logic [31:0]         until_time_out
 );
   // ---- Cores ----
   logic [CORES-1:0]     bus_valid, bus_write, bus_ready, bus_done, fetch_valid, fetch_ready, fetch_done;
   logic [CORES*32-1:0]  bus_address, fetch_address;
   logic [CORES*64-1:0]  bus_mask;
   logic [CORES*512-1:0] bus_wdata, lmx_rdata;
-  logic [CORES-1:0]     lmx_valid, lmx_ready, lmx_done, core_quiet;
+  logic [CORES-1:0]     lmx_valid, lmx_ready, lmx_done, core_quiet, fault_valid;
   logic [CORES*32-1:0]  core_next_event;
   logic [511:0]         bus_rdata;
   logic                 bus_error;
@@ -80,8 +67,6 @@ module xpu_chip #(
                  rvfi_mem_wdata;
     logic [4:0]  rvfi_rd_addr, rvfi_frd_addr;
     logic [3:0]  rvfi_mem_rmask, rvfi_mem_wmask;
-    assign core_order[64 * n +: 64] = rvfi_order;
-    assign core_pc[32 * n +: 32] = rvfi_pc_wdata;
 
     xpu_core #(.LM_BYTES(LM_BYTES), .ICACHE_BYTES(ICACHE_BYTES)) core (
       .clk, .rst, .cycles_per_edge, .core_id(4'(n)), .core_num(5'(CORES)), .cluster_id(4'd0), .start, .entry,
@@ -93,7 +78,7 @@ module xpu_chip #(
       .lmx_valid(lmx_valid[n]), .lmx_write(req_write), .lmx_address(req_address[19:0]), .lmx_mask(req_mask),
       .lmx_wdata(req_wdata), .lmx_ready(lmx_ready[n]), .lmx_done(lmx_done[n]), .lmx_rdata(lmx_rdata[512 * n +: 512]),
       /* verilator lint_off PINCONNECTEMPTY */
-      .v_valid(), .v_insn(), .v_order(), .v_pc(), .v_x1(), .v_x2(), .v_f1(), .v_vl(), .v_vtype(), .v_vill(),
+      .fault_cause(), .fault_pc(), .fault_insn(), .fault_address(), .halted(), .state(), .v_valid(), .v_insn(), .v_order(), .v_pc(), .v_x1(), .v_x2(), .v_f1(), .v_vl(), .v_vtype(), .v_vill(),
       .v_vstart(), .v_frm(), .v_vxrm(), .vm_ready(), .vm_done(), .vm_rdata(), .vm_error(),
       /* verilator lint_on PINCONNECTEMPTY */
       .v_ready(1'b0), .v_retire_valid(1'b0), .v_retire_order(64'd0), .v_retire_x_valid(1'b0), .v_retire_f_valid(1'b0),
@@ -103,16 +88,13 @@ module xpu_chip #(
       .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap, .rvfi_pc_rdata, .rvfi_pc_wdata, .rvfi_rd_addr, .rvfi_rd_wdata,
       .rvfi_frd_valid, .rvfi_frd_addr, .rvfi_frd_wdata, .rvfi_mem_addr, .rvfi_mem_rmask, .rvfi_mem_wmask,
       .rvfi_mem_rdata, .rvfi_mem_wdata,
-      .fault_valid(fault_valid[n]), .fault_cause(fault_cause[4 * n +: 4]), .fault_pc(fault_pc[32 * n +: 32]),
-      .fault_insn(fault_insn[32 * n +: 32]), .fault_address(fault_address[32 * n +: 32]), .halted(core_halted[n]),
-      .quiet(core_quiet[n]), .next_event(core_next_event[32 * n +: 32]), .state(core_state[5 * n +: 5])
+      .fault_valid(fault_valid[n]), .quiet(core_quiet[n]), .next_event(core_next_event[32 * n +: 32])
     );
     xpu_retire retire (
       .clk, .enable(retire_enable), .host, .core(4'(n)), .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap,
       .rvfi_pc_rdata, .rvfi_pc_wdata, .rvfi_rd_addr, .rvfi_rd_wdata, .rvfi_frd_valid, .rvfi_frd_addr, .rvfi_frd_wdata,
       .rvfi_mem_addr, .rvfi_mem_rmask, .rvfi_mem_wmask, .rvfi_mem_rdata, .rvfi_mem_wdata
     );
-    always_ff @(posedge clk) core_retired[n] <= !rst && (core_retired[n] || (rvfi_valid && !rvfi_trap));
   end
 
   // ---- Bus ----
@@ -144,7 +126,7 @@ module xpu_chip #(
   logic [31:0]        reg_wdata;
   logic [9*CORES-1:0] door_lists;
   logic [3*CORES-1:0] door_full;
-  logic               regs_quiet;
+  logic               regs_quiet, exit_written, faulty_q;
   assign reg_wdata = req_wdata[{req_address[5:2], 5'd0} +: 32];
   assign door_lists = '0;
   assign door_full = '1;
@@ -160,14 +142,17 @@ module xpu_chip #(
     /* verilator lint_off PINCONNECTEMPTY */
     .door_valid(), .door_engine(), .door_core(), .door_address(), .door_count(),
     /* verilator lint_on PINCONNECTEMPTY */
-    .door_full, .door_lists, .seed, .seed_written, .ended, .exit_status, .host_call, .host_address, .host_answer,
-    .abort_code, .timed_out, .until_time_out, .layer(core_layer), .stalled(core_stalled),
-    .stalled_value(core_stalled_value), .quiet(regs_quiet)
+    .door_full, .door_lists, .seed, .seed_written, .ended(exit_written), .exit_status, .host_call, .host_address, .host_answer,
+    .abort_code, .timed_out, .until_time_out, .quiet(regs_quiet)
   );
 
   // ---- Time ----
-  assign attention = ended || host_call || timed_out || fault_valid != '0;
-  assign quiet = core_quiet == {CORES{1'b1}} && bus_quiet && gm_quiet && regs_quiet && !start;
+  // A cycle behind fault_valid: then the instruction has been told, see xpu_retire.
+  always_ff @(posedge clk) faulty_q <= !rst && fault_valid != '0;
+  assign ended = exit_written && core_quiet[0];
+  assign attention = ended || host_call || timed_out || faulty_q;
+  assign quiet = core_quiet == {CORES{1'b1}} && bus_quiet && gm_quiet && regs_quiet && !start &&
+                 (fault_valid != '0) == faulty_q;
   always_comb begin
     next_event = gm_next_event;
     for (int unsigned n = 0; n < CORES; n = n + 1)

@@ -57,9 +57,6 @@ module xpu_regs #(
   output logic [31:0]         abort_code,
   output logic                timed_out,
   output logic [31:0]         until_time_out, // cycles
-  output logic [CORES*32-1:0] layer,          // LAYER of each core
-  output logic [CORES*16-1:0] stalled,        // offset of the register that the core waits for, 0: none (not COUNTER[0])
-  output logic [CORES*32-1:0] stalled_value,  // its WAIT_VALUE
   output logic                quiet
 );
 `ifndef YOSYS
@@ -86,6 +83,8 @@ module xpu_regs #(
   logic [5:0]  wait_counter [CORES]; // doorbells: the engine
   logic [31:0] wait_for [CORES];     // doorbells: the count
   logic [31:0] answer [CORES];
+  logic [31:0] layers [CORES];
+  logic [15:0] stalled_at [CORES];  // the register that the core waits for; 0: none
   logic [CORES-1:0] answered, faulty, waiting, arrived;
   logic [31:0] since;
   logic [3*CORES-1:0] door_waiting;  // for room in this queue
@@ -97,6 +96,9 @@ module xpu_regs #(
   logic [31:0] watchdog_limit_q, since_q;
   assign until_time_out = watchdog_limit_q - since_q;
   assign timed_out = since_q >= watchdog_limit_q;
+
+  logic unused;
+  assign unused = &{1'b0, stalled_at[0]}; // for reports
 
   always_ff @(posedge clk) begin : p_regs
     logic        progress, changed, look, plain, stalls, fault;
@@ -115,6 +117,8 @@ module xpu_regs #(
         ticket_counter[n] = 32'd0;
         ticket_value[n] = 32'd0;
         waits[n] = WAIT_NONE;
+        layers[n] = 32'd0;
+        stalled_at[n] = 16'd0;
       end
       answered = '0;
       faulty = '0;
@@ -132,9 +136,6 @@ module xpu_regs #(
       host_address <= 32'd0;
       abort_code <= 32'd0;
       watchdog_limit_q <= xpu_chip_pkg::WATCHDOG_CYCLES;
-      layer <= '0;
-      stalled <= '0;
-      stalled_value <= '0;
     end else if (!quiet) begin
       changed = 1'b0;
       look = door_room;
@@ -161,7 +162,7 @@ module xpu_regs #(
         waits[0] = WAIT_NONE;
         waiting[0] = 1'b0;
         answered[0] = 1'b1;
-        stalled[15:0] <= 16'd0;
+        stalled_at[0] = 16'd0;
       end
       // ---- An access ----
       if (req_valid) begin
@@ -228,7 +229,7 @@ module xpu_regs #(
         end else begin
           if (req_write) begin
             case (req_offset)
-              xpu_chip_pkg::REG_LAYER: layer[32 * core +: 32] <= req_wdata;
+              xpu_chip_pkg::REG_LAYER: layers[core] = req_wdata;
               xpu_chip_pkg::REG_TICKET_COUNTER: begin
                 fault = req_wdata >= COUNTERS;
                 if (!fault) ticket_counter[core] = req_wdata;
@@ -287,7 +288,7 @@ module xpu_regs #(
                 arrived[core] = 1'b1;
                 progress = 1'b1;
               end
-              xpu_chip_pkg::REG_LAYER: value = layer[32 * core +: 32];
+              xpu_chip_pkg::REG_LAYER: value = layers[core];
               xpu_chip_pkg::REG_TICKET_COUNTER: value = ticket_counter[core];
               xpu_chip_pkg::REG_TICKET_VALUE: value = ticket_value[core];
               xpu_chip_pkg::REG_WATCHDOG_LIMIT: value = watchdog_limit_q;
@@ -307,8 +308,7 @@ module xpu_regs #(
         end
         if (stalls) begin
           waiting[core] = 1'b1;
-          stalled[16 * core +: 16] <= req_offset;
-          stalled_value[32 * core +: 32] <= wait_for[core];
+          stalled_at[core] = req_offset;
         end else begin
           answered[core] = 1'b1;
           faulty[core] = fault;
@@ -345,7 +345,7 @@ module xpu_regs #(
             waiting[n] = 1'b0;
             answered[n] = 1'b1;
             answer[n] = value;
-            stalled[16 * n +: 16] <= 16'd0;
+            stalled_at[n] = 16'd0;
           end
         end
       end
@@ -353,11 +353,11 @@ module xpu_regs #(
         for (int unsigned n = 0; n < CORES; n = n + 1) begin
           waits[n] = WAIT_NONE;
           answer[n] = 32'd0;
+          stalled_at[n] = 16'd0;
         end
         waiting = '0;
         answered = {CORES{1'b1}};
         arrived = '0;
-        stalled <= '0;
       end
       if (changed) progress = 1'b1;
       // ---- Answers ----

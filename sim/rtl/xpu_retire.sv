@@ -1,4 +1,5 @@
-// xpu_retire: tells the harness what a core retires (DPI-C), for lock-step and traces. Nothing in hardware.
+// xpu_retire: tells the harness what a core retires (DPI-C), for lock-step and traces: one edge after rvfi_valid
+//   has been set. Nothing in hardware.
 module xpu_retire (
   input logic        clk,
   input logic        enable,
@@ -28,8 +29,7 @@ module xpu_retire (
       input int unsigned pc, input int unsigned next, input int unsigned kinds, input int unsigned registers,
       input int unsigned rd, input int unsigned frd, input int unsigned address, input int unsigned rdata,
       input int unsigned wdata);
-  // The other edge: what has retired is told before anybody can act on it.
-  always_ff @(negedge clk) begin
+  always_ff @(posedge clk) begin
     if (enable && rvfi_valid)
       xpu_dpi_retire(host, {28'd0, core}, rvfi_order, rvfi_insn, rvfi_pc_rdata, rvfi_pc_wdata,
                      {22'd0, rvfi_trap, rvfi_frd_valid, rvfi_mem_rmask, rvfi_mem_wmask},
