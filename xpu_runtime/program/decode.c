@@ -5,6 +5,9 @@
 #include "xpu_runtime/program/metadata.h"
 #include "xpu_runtime/program/program.pb-c.h"
 
+/* Of one layer: 65,536 layers of so many add up in 64 bits. */
+static const int64_t MAX_MACS = (int64_t)1 << 46;
+
 enum {
     MAX_ITEMS = 1 << 18,      /* entries of any list */
     MAX_EXPRESSION = 1 << 12, /* operations of one dim expression, shared parts counted each time */
@@ -302,7 +305,7 @@ static int decode_layers(decoder *d, const XpuMeta__Program *m) {
         int good = (no_node || (has_node && !d->program->stripped)) && from->n_outputs <= 2;
         if (!check(d, good, "a layer is malformed")) return 0;
         if (from->node) l.node = d->nodes[from->node];
-        if (!dim_of(d, from->macs, &l.macs)) return 0;
+        if (from->macs && !size_of(d, from->macs, MAX_MACS, &l.macs)) return 0;
         for (size_t k = 0; k < from->n_outputs; k++) {
             if (!value_of(d, from->outputs[k], &l.outputs[l.output_count++])) return 0;
         }
