@@ -6,7 +6,7 @@
 
 static const xpu_option common_options[] = {
     {"quiet", 'q', NULL, "say nothing but errors"},
-    {"verbose", 'v', NULL, "say more; twice: much more"},
+    {"verbose", 'v', NULL, "say more"},
     {"help", 0, NULL, "show this text"},
     {"version", 0, NULL, "show the version"},
     {NULL, 0, NULL, NULL},

@@ -117,7 +117,7 @@ static xpu_status make_help(xpu_arena *arena, xpu_diags *diags) {
                                    "      --a-very-long-option-name-indeed=SOMETHING\n"
                                    "                        has a line of its own\n"
                                    "  -q, --quiet           say nothing but errors\n"
-                                   "  -v, --verbose         say more; twice: much more\n"
+                                   "  -v, --verbose         say more\n"
                                    "      --help            show this text\n"
                                    "      --version         show the version\n"
                                    "\n"
