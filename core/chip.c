@@ -186,7 +186,7 @@ static void read_section(xpu_arena *arena, xpu_json_object *top, size_t first, s
     const char *name = chip_keys[first].section;
     json_t *member = xpu_json_member(top, name);
     if (!member) {
-        xpu_error(diags, XPU_EUSAGE, top->file, "json-missing", xpu_printf(arena, "key '%s'", name),
+        xpu_error(diags, XPU_EUSAGE, top->file, "json-missing-key", xpu_printf(arena, "key '%s'", name),
                   "a section of the chip is missing", "every section of a chip description is required",
                   "copy the section from one of the files in configs/chip");
         return;
