@@ -1,6 +1,7 @@
 /* The pattern matcher. */
 #include <string.h>
 
+#include "core/passes/rewrite.h"
 #include "partition/partition.h"
 
 /* `name` is one of the words of "conv|matmul". */
@@ -13,15 +14,11 @@ static int is_one_of(const char *name, const char *words) {
     return 0;
 }
 
-/* The only use of the node's first result, where that is one by a node and nothing else needs any result of it. */
+/* The only use of the node's first result, where that is one in the same block and nothing else needs the node. */
 static int single_use(const xpu_graph *graph, xpu_node node, xpu_use *use) {
-    const xpu_node_info *info = xpu_node_at(graph, node);
-    for (uint32_t i = 0; i < info->output_count; i++) {
-        const xpu_value_info *value = xpu_value_at(graph, info->outputs[i]);
-        if (value->is_output || value->uses.count != (i == 0)) return 0;
-        if (i == 0) *use = value->uses.items[0];
-    }
-    return info->output_count > 0 && xpu_node_at(graph, use->node)->parent.id == info->parent.id;
+    if (!xpu_used_once(graph, node)) return 0;
+    *use = xpu_value_at(graph, xpu_node_output(graph, node, 0))->uses.items[0];
+    return xpu_node_at(graph, use->node)->parent.id == xpu_node_at(graph, node)->parent.id;
 }
 
 static int matches(const xpu_graph *graph, const xpu_pattern *pattern, xpu_node node, xpu_match *match) {

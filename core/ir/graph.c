@@ -265,14 +265,18 @@ void xpu_node_set_input(xpu_graph *graph, xpu_node node, uint32_t input, xpu_val
     add_use(graph, value, node, input);
 }
 
+void xpu_node_add_origin(xpu_graph *graph, xpu_node node, uint32_t origin) {
+    xpu_node_info *info = xpu_node_at(graph, node);
+    for (uint32_t i = 0; i < info->origins.count; i++) {
+        if (info->origins.items[i] == origin) return;
+    }
+    XPU_PUSH(graph->arena, &info->origins, origin);
+}
+
 void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from) {
     const xpu_node_info *source = xpu_node_at(graph, from);
     for (uint32_t i = 0; i < source->origins.count; i++) {
-        uint32_t origin = source->origins.items[i];
-        xpu_node_info *info = xpu_node_at(graph, node);
-        int known = 0;
-        for (uint32_t j = 0; j < info->origins.count; j++) known |= info->origins.items[j] == origin;
-        if (!known) XPU_PUSH(graph->arena, &info->origins, origin);
+        xpu_node_add_origin(graph, node, source->origins.items[i]);
     }
 }
 

@@ -182,7 +182,8 @@ xpu_node xpu_graph_add(xpu_graph *graph, xpu_node before, const struct xpu_op *o
 uint32_t xpu_graph_origin(xpu_graph *graph, const xpu_origin *origin); /* strings are copied */
 
 void xpu_node_set_input(xpu_graph *graph, xpu_node node, uint32_t input, xpu_value value);
-void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from); /* after fusing `from` into `node` */
+void xpu_node_add_origin(xpu_graph *graph, xpu_node node, uint32_t origin); /* once */
+void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from);  /* after fusing `from` into `node` */
 void xpu_node_remove(xpu_graph *graph, xpu_node node); /* does nothing while a result is used or an output */
 void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before);
 /* Every use of `from`, graph outputs included, becomes a use of `to`; `to` takes over the name when from is an output

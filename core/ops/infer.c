@@ -145,16 +145,8 @@ static int can_fold(const xpu_graph *graph, xpu_node node) {
 static xpu_status fold(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "fold");
     const xpu_node_info *info = xpu_node_at(graph, node);
-    xpu_tensor *operands = XPU_NEW_ARRAY(arena, xpu_tensor, info->input_count);
-    const xpu_tensor **inputs = XPU_NEW_ARRAY(arena, const xpu_tensor *, info->input_count);
     xpu_tensor *results = XPU_NEW_ARRAY(arena, xpu_tensor, info->output_count);
-    xpu_status status = XPU_OK;
-    for (uint32_t i = 0; i < info->input_count && status == XPU_OK; i++) {
-        if (!info->inputs[i].id) continue;
-        status = xpu_const_tensor(graph, info->inputs[i], arena, &operands[i], diags);
-        inputs[i] = &operands[i];
-    }
-    if (status == XPU_OK) status = xpu_ref_node(graph, node, NULL, inputs, results, arena, diags);
+    xpu_status status = xpu_ref_constants(graph, node, results, arena, diags);
     for (uint32_t i = 0; i < info->output_count && status == XPU_OK; i++) {
         xpu_const *constant = XPU_NEW(graph->arena, xpu_const);
         constant->kind = XPU_CONST_BYTES;

@@ -70,6 +70,20 @@ xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *sy
     return status;
 }
 
+xpu_status xpu_ref_constants(const xpu_graph *graph, xpu_node node, xpu_tensor *results, xpu_arena *arena,
+                             xpu_diags *diags) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    xpu_tensor *operands = XPU_NEW_ARRAY(arena, xpu_tensor, info->input_count);
+    const xpu_tensor **inputs = XPU_NEW_ARRAY(arena, const xpu_tensor *, info->input_count);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        if (!info->inputs[i].id) continue;
+        xpu_status status = xpu_const_tensor(graph, info->inputs[i], arena, &operands[i], diags);
+        if (status != XPU_OK) return status;
+        inputs[i] = &operands[i];
+    }
+    return xpu_ref_node(graph, node, NULL, inputs, results, arena, diags);
+}
+
 /* ---- whole graphs ---- */
 
 typedef struct {

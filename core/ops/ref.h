@@ -26,4 +26,8 @@ xpu_status xpu_ref_run(const xpu_graph *graph, const xpu_ref_options *options, x
 xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols, const xpu_tensor *const *inputs,
                         xpu_tensor *results, xpu_arena *arena, xpu_diags *diags);
 
+/* The same for a node whose operands are all constants. */
+xpu_status xpu_ref_constants(const xpu_graph *graph, xpu_node node, xpu_tensor *results, xpu_arena *arena,
+                             xpu_diags *diags);
+
 #endif

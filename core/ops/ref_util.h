@@ -7,7 +7,8 @@
 /* out[dims permuted] = in[dims]: dim i of the result is dim perm[i] of `in`; elements of `element` bytes, row-major. */
 void xpu_permute(const void *in, void *out, size_t element, int rank, const int64_t *in_dims, const int64_t *perm);
 
-/* A kernel's refusal: [ref-REASON] naming the node; status XPU_EBUG, since shape functions check first. */
+/* A kernel's refusal: [ref-shape] naming the node; XPU_EUSAGE, since shape functions checked what does not depend on
+ * the shapes of this run. */
 xpu_status xpu_ref_refuse(const xpu_ref_args *args, const char *what);
 
 static inline int64_t xpu_product(const int64_t *dims, int first, int end) {

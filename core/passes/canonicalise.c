@@ -116,9 +116,7 @@ static int absorb_pad(xpu_graph *graph, xpu_node node, int counts_pads, xpu_diag
     }
     xpu_node_set_attr(graph, node, &XPU_ATTR_INTS_OF(PADS, pads, count));
     xpu_node_set_input(graph, node, 0, xpu_node_input(graph, pad, 0));
-    if (xpu_used_once(graph, pad) || !xpu_value_at(graph, xpu_node_output(graph, pad, 0))->uses.count) {
-        xpu_node_remove(graph, pad);
-    }
+    xpu_node_remove(graph, pad);
     xpu_op_infer(graph, node, diags);
     return 1;
 }

@@ -4,16 +4,6 @@
 
 enum { MAX_IMMEDIATES = 16 }; /* of all steps: the kernel's argument block has room for so many */
 
-/* The attributes that are a step's immediates, in the order of elementwise.def. */
-static const struct {
-    xpu_op_id op;
-    xpu_attr_id immediates[XPU_CHAIN_MAX_IMMEDIATES];
-} immediate_attrs[] = {
-    {XPU_OP_LEAKY_RELU, {XPU_ATTR_ALPHA}},
-    {XPU_OP_CLIP, {XPU_ATTR_LOW, XPU_ATTR_HIGH}},
-    {XPU_OP_HARD_SIGMOID, {XPU_ATTR_ALPHA, XPU_ATTR_BETA}},
-};
-
 static uint32_t count_immediates(const xpu_chain *chain) {
     uint32_t count = 0;
     for (uint32_t s = 0; s < chain->step_count; s++) count += (uint32_t)xpu_elementwise_immediates(chain->steps[s].op);
@@ -28,20 +18,15 @@ static uint8_t input_number(xpu_chain *chain, xpu_value *inputs, xpu_value value
     return (uint8_t)chain->input_count++;
 }
 
-/* An elementwise node as a chain of one step. */
-static xpu_status make_chain(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+/* An elementwise node as a chain of one step; equal operands are one input. */
+static xpu_status make_chain(xpu_graph *graph, xpu_node node, xpu_chain_step *step, xpu_diags *diags) {
     const xpu_node_info *info = xpu_node_at(graph, node);
-    xpu_chain chain = {.step_count = 1, .steps = {{.op = (xpu_elementwise)info->op->elementwise}}};
+    xpu_chain chain = {.step_count = 1};
     xpu_value inputs[XPU_CHAIN_MAX_INPUTS];
     for (uint32_t i = 0; i < info->input_count; i++) {
-        chain.steps[0].operands[i] = input_number(&chain, inputs, info->inputs[i]);
+        step->operands[i] = input_number(&chain, inputs, info->inputs[i]);
     }
-    for (size_t row = 0; row < sizeof immediate_attrs / sizeof *immediate_attrs; row++) {
-        if (!xpu_node_is(graph, node, immediate_attrs[row].op)) continue;
-        for (int i = 0; i < xpu_elementwise_immediates(chain.steps[0].op); i++) {
-            chain.steps[0].immediates[i] = xpu_node_float(graph, node, immediate_attrs[row].immediates[i]);
-        }
-    }
+    chain.steps[0] = *step;
     xpu_rewrite(graph, node, XPU_OP_CHAIN, inputs, chain.input_count, &XPU_ATTR_CHAIN_OF(STEPS, &chain), 1);
     return xpu_op_infer(graph, node, diags);
 }
@@ -114,8 +99,9 @@ static int join(xpu_graph *graph, xpu_node node, uint32_t input, xpu_diags *diag
 xpu_status xpu_pass_chains(xpu_graph *graph, xpu_diags *diags) {
     size_t errors = diags->errors;
     XPU_FOR_NODES(graph, node) {
-        if (xpu_node_at(graph, node)->op->elementwise < 0) continue;
-        xpu_status status = make_chain(graph, node, diags);
+        xpu_chain_step step;
+        if (!xpu_elementwise_step(graph, node, &step)) continue;
+        xpu_status status = make_chain(graph, node, &step, diags);
         if (status != XPU_OK) return status;
     }
     XPU_FOR_NODES(graph, node) {

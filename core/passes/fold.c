@@ -73,18 +73,9 @@ static int may_compute(const xpu_graph *graph, xpu_node node, uint64_t *budget) 
 
 static xpu_value compute(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "fold");
-    const xpu_node_info *info = xpu_node_at(graph, node);
-    xpu_tensor *operands = XPU_NEW_ARRAY(arena, xpu_tensor, info->input_count), result = {.dtype = XPU_DTYPE_NONE};
-    const xpu_tensor **inputs = XPU_NEW_ARRAY(arena, const xpu_tensor *, info->input_count);
-    xpu_status status = XPU_OK;
-    for (uint32_t i = 0; i < info->input_count && status == XPU_OK; i++) {
-        if (!info->inputs[i].id) continue;
-        status = xpu_const_tensor(graph, info->inputs[i], arena, &operands[i], diags);
-        inputs[i] = &operands[i];
-    }
-    if (status == XPU_OK) status = xpu_ref_node(graph, node, NULL, inputs, &result, arena, diags);
+    xpu_tensor result = {.dtype = XPU_DTYPE_NONE};
     xpu_value value = {0};
-    if (status == XPU_OK) {
+    if (xpu_ref_constants(graph, node, &result, arena, diags) == XPU_OK) {
         value = xpu_graph_const_bytes(graph, xpu_value_at(graph, xpu_node_output(graph, node, 0))->name, &result);
     }
     xpu_arena_free(arena);

@@ -21,11 +21,7 @@ void xpu_absorb(xpu_graph *graph, xpu_node node, xpu_node from) {
     info->origins.items = NULL;
     info->origins.count = info->origins.capacity = 0;
     xpu_node_add_origins(graph, node, from);
-    for (uint32_t i = 0; i < own.origins.count; i++) {
-        int known = 0;
-        for (uint32_t j = 0; j < info->origins.count; j++) known |= info->origins.items[j] == own.origins.items[i];
-        if (!known) XPU_PUSH(graph->arena, &info->origins, own.origins.items[i]);
-    }
+    for (uint32_t i = 0; i < own.origins.count; i++) xpu_node_add_origin(graph, node, own.origins.items[i]);
     xpu_node_remove(graph, from);
 }
 
