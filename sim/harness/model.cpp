@@ -103,10 +103,10 @@ void xpu_model::edge(uint32_t cycles) {
     chip.cycles_per_edge = cycles;
     chip.clk = 1;
     chip.eval();
+    chip.clk = 0;
 #ifdef XPU_CLOCK_BEFORE
     chip.rootp->XPU_CLOCK_BEFORE = 0;
 #else
-    chip.clk = 0;
     chip.eval();
 #endif
     host->cycle += cycles;

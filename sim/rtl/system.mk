@@ -58,3 +58,4 @@ test-rtl: test-rtl-system
 test-rtl-system: rtl $(SYSTEM_TEST) $(SYSTEM_ELF) $(BUILD)/bin/xpu-bare $(SHARE)/.stamp
 	$(Q)XPU_BUILD=$(BUILD) $(SYSTEM_TEST)
 	$(Q)XPU_BIN=$(BUILD)/bin DEVICES='func rtl' CHIPS=nano bash tests/chip/test_bare.sh
+	$(Q)XPU_BIN=$(BUILD)/bin bash tests/rtl/system/kernels.sh nano tests/rtl/system/quad.json

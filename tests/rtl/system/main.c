@@ -326,6 +326,18 @@ static void watchdog(void) {
         }
 }
 
+/* Without any progress: at the limit, counted from the start. */
+static void watchdog_from_start(void) {
+    static outcome o;
+    for (int c = 0; c < CHIPS; c++)
+        for (uint32_t limit = 4000; limit < 4004; limit++) {
+            const uint32_t request[5] = {SYSTEM_SPIN, limit};
+            run_rtl(&chips[c], request, &(xpurt_rtl_options){.no_skip = limit & 1}, &o);
+            CU_ASSERT_EQUAL(o.fault.cause, XPU_FAULT_TIMEOUT);
+            CU_ASSERT_EQUAL(o.statistics.cycles, limit);
+        }
+}
+
 /* Limits of a run: the same end, whatever the pieces. */
 static void limits(void) {
     static outcome whole, o;
@@ -471,6 +483,7 @@ int main(void) {
                                      {"faults", faults},
                                      {"faults of cores", faults_of_cores},
                                      {"watchdog", watchdog},
+                                     {"watchdog from the start", watchdog_from_start},
                                      {"limits", limits},
                                      {"GM", gm_times},
                                      {"host memory", host_memory},

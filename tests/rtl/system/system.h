@@ -17,6 +17,7 @@ enum {
     SYSTEM_TICKETS,
     SYSTEM_HOST,
     SYSTEM_WATCHDOG, /* limit */
+    SYSTEM_SPIN,     /* limit */
     SYSTEM_MEMORY,
     SYSTEM_DEAD,
     SYSTEM_PRINT

@@ -8,6 +8,8 @@ _start:
     lw      t1, 0x444(t0)               # LM_BYTES
     li      sp, 0x10000000
     add     sp, sp, t1
+    li      t1, 100000000
+    sw      t1, 0x418(t0)               # WATCHDOG_LIMIT: foreign programs do not tell of progress
     csrw    fcsr, zero                  # round to nearest even, flags clear
     csrr    a0, 0xfc0                   # core_id
     csrr    a1, 0xfc2                   # core_num

@@ -175,6 +175,9 @@ static uint32_t work(uint32_t core, uint32_t cores) {
     case SYSTEM_WATCHDOG:
         if (core == 0) watchdog(request[1]);
         return 0;
+    case SYSTEM_SPIN:
+        REG(XPU_REG_WATCHDOG_LIMIT) = request[1];
+        for (;;) __asm__ volatile("");
     case SYSTEM_MEMORY: results[16 + core] = memory(core); return 0;
     case SYSTEM_DEAD: wait_for(7, core + 1); return 0;
     case SYSTEM_PRINT:
