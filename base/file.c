@@ -29,7 +29,7 @@ static xpu_status open_error(const char *path, int error, xpu_diags *diags) {
     char why[REASON];
     const char *hint = error == ENOENT   ? "check the spelling of the path"
                        : error == EACCES ? "check the permissions of the file and of its folder"
-                                         : NULL;
+                                         : "check the path, and that not too many files are open (ulimit -n)";
     return xpu_error(diags, XPU_EIO, path, "io-open", NULL, "the file cannot be opened", reason(error, why), hint);
 }
 
@@ -70,7 +70,7 @@ xpu_status xpu_file_read(const xpu_file *file, uint64_t offset, void *buffer, si
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             return xpu_error(diags, XPU_EIO, file->path, "io-read", NULL, "the file cannot be read", reason(errno, why),
-                             NULL);
+                             "check that the disk or network share that it is on works");
         }
         if (got == 0) {
             snprintf(why, sizeof why, "%zu bytes were expected at offset %llu, %zu are there", length,

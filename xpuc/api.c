@@ -61,7 +61,7 @@ static xpu_status bad_choice(xpu_pipeline *p, const char *option, const char *va
     return xpu_error(p->diags, XPU_EUSAGE, NULL, "option", option,
                      xpu_printf(p->arena, "'%s' is not a value of this option", xpu_escape(p->arena, value, 80)),
                      xpu_printf(p->arena, "it takes %s", known.text),
-                     nearest ? xpu_printf(p->arena, "did you mean '%s'?", nearest) : NULL);
+                     nearest ? xpu_printf(p->arena, "did you mean '%s'?", nearest) : "use one of these values");
 }
 
 static void check_choice(xpu_pipeline *p, const char *option, const char *value, const char *const *choices) {

@@ -32,7 +32,8 @@ xpu_status xpu_infer_elementwise(xpu_graph *graph, xpu_node node, xpu_diags *dia
 xpu_status xpu_infer_chain(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_attr *attr = xpu_node_attr(graph, node, XPU_ATTR_STEPS);
     if (!attr || !xpu_chain_is_valid(attr->chain, xpu_node_at(graph, node)->input_count)) {
-        return xpu_infer_error(graph, node, diags, "chain-program", "the chain's program is not valid", NULL,
+        return xpu_infer_error(graph, node, diags, "chain-program", "the chain's program is not valid",
+                               "the program is damaged: compile the model again",
                                "operands of a step are inputs or earlier steps");
     }
     return broadcast_all(graph, node, diags);

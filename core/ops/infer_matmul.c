@@ -31,7 +31,8 @@ xpu_status xpu_check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels,
     int64_t activation = xpu_node_int(graph, node, XPU_ATTR_ACTIVATION);
     if (precision < XPU_PRECISION_FP32 || precision > XPU_PRECISION_INT16 || activation < XPU_ACTIVATION_NONE ||
         activation > XPU_ACTIVATION_LEAKY) {
-        return xpu_infer_error(graph, node, diags, "op-attribute", "precision or activation is out of range", NULL,
+        return xpu_infer_error(graph, node, diags, "op-attribute", "precision or activation is out of range",
+                               "the program is damaged: compile the model again",
                                "precision is %lld, activation is %lld", (long long)precision, (long long)activation);
     }
     xpu_status status = xpu_check_dtype(graph, node, XPU_IN_X, XPU_F32, diags);

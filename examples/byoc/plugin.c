@@ -64,8 +64,8 @@ static int multiplies_by_one_matrix(xpu_rule_query *q) {
     q->value = q->job->services->printf(q->job->arena, "it has %d dims", rank);
     return rank == 2;
 }
-static const xpu_rule one_matrix = {"c-matmul-rank", "the second operand of a matrix product has two dims", NULL,
-                                    multiplies_by_one_matrix};
+static const xpu_rule one_matrix = {"c-matmul-rank", "the second operand of a matrix product has two dims",
+                                    "reshape it to a matrix, or split the product", multiplies_by_one_matrix};
 
 /* C for one step: $a, $b are operands, #0, #1 immediates. NULL: this target does not have the operator. */
 static const char *const step_forms[XPU_EW_COUNT] = {
@@ -106,7 +106,7 @@ static int has_known_steps(xpu_rule_query *q) {
 static const xpu_rule known_steps = {"c-chain-step",
                                      "elementwise operators are add, sub, mul, div, max, min, neg, abs, relu, "
                                      "leaky_relu, clip, sigmoid, tanh, exp, sqrt",
-                                     NULL, has_known_steps};
+                                     "replace the operator, or compile for another target", has_known_steps};
 
 static const xpu_rule *const any_rules[] = {&fixed_float_values, NULL};
 static const xpu_rule *const window_rules[] = {&fixed_float_values, &two_spatial_dims, NULL};

@@ -242,8 +242,7 @@ static int find_inputs(xpu_onnx_node *node) {
         if (entry->state != XPU_ONNX_NAME_UNKNOWN) continue;
         const char *what =
             xpu_onnx_format(node, "input %u ('%s') is not defined", i, xpu_escape(importer->scratch, name, 100));
-        xpu_onnx_refuse(node, "onnx-name", what, "no graph input, initializer or node has this name",
-                        "export the model again, or check it with onnx.checker");
+        xpu_onnx_refuse(node, "onnx-name", what, "no graph input, initializer or node has this name", NULL);
     }
     return ok;
 }

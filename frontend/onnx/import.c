@@ -12,7 +12,8 @@ enum { MIN_IR_VERSION = 3, MAX_OPSETS = 256 };
 
 static void fail(const xpu_onnx_importer *importer, const char *rule, const char *where, const char *what,
                  const char *why, const char *hint) {
-    xpu_error(importer->diags, XPU_EMODEL, importer->source->name, rule, where, what, why, hint);
+    xpu_error(importer->diags, XPU_EMODEL, importer->source->name, rule, where, what, why,
+              hint ? hint : XPU_ONNX_CHECK_MODEL);
 }
 
 /* The model's header: the graph is there, and the importer knows its versions. */
@@ -129,8 +130,7 @@ static int next_maker(xpu_onnx_importer *importer, visit *top, const uint8_t *st
         }
         const char *shown = xpu_escape(importer->scratch, name, 100);
         fail(importer, "onnx-cycle", TEXT(importer, "node #%" PRIu32, top->node), "the nodes form a cycle",
-             TEXT(importer, "input '%s' depends on the node's own result", shown),
-             "export the model again, or check it with onnx.checker");
+             TEXT(importer, "input '%s' depends on the node's own result", shown), NULL);
         entry->state = XPU_ONNX_NAME_FAILED;
     }
     return 0;
@@ -189,8 +189,7 @@ static void add_outputs(xpu_onnx_importer *importer) {
         if (entry->state == XPU_ONNX_NAME_FAILED) continue;
         if (entry->state != XPU_ONNX_NAME_READY) {
             fail(importer, "onnx-output", TEXT(importer, "output '%s'", xpu_escape(importer->scratch, name, 100)),
-                 "the output is not defined", "no graph input, initializer or node has this name",
-                 "export the model again, or check it with onnx.checker");
+                 "the output is not defined", "no graph input, initializer or node has this name", NULL);
             continue;
         }
         xpu_graph_output(importer->graph, output_value(importer, entry->value, name));

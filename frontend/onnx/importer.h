@@ -53,6 +53,9 @@ typedef struct {
     XPU_ARRAY(xpu_onnx_external) external;
 } xpu_onnx_importer;
 
+/* The hint of messages that have no better one: something is wrong with the file. */
+#define XPU_ONNX_CHECK_MODEL "export the model again, or check it with onnx.checker"
+
 typedef enum {
     XPU_ONNX_FLOAT,
     XPU_ONNX_INT,
@@ -138,7 +141,7 @@ void xpu_onnx_read_node(xpu_onnx_importer *importer, uint32_t index);
 
 /* node.c: what converters are made of. Those that report say what is wrong with the node and return 0 or NULL. */
 const char *xpu_onnx_format(const xpu_onnx_node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Reports an error of the node; returns {0}. */
+/* Reports an error of the node; returns {0}. `hint` NULL: the usual one of the rule. */
 xpu_value xpu_onnx_refuse(const xpu_onnx_node *node, const char *rule, const char *what, const char *why,
                           const char *hint);
 /* Attributes: names, types and values of the node are checked against the row before it is converted. */

@@ -34,7 +34,7 @@ typedef struct {
 
 static int fail(const reader *read, const input *in, const char *what, const char *why, const char *hint) {
     xpu_error(read->importer->diags, XPU_EMODEL, read->importer->source->name, "onnx-input",
-              TEXT(read, "input '%s'", in->shown), what, why, hint);
+              TEXT(read, "input '%s'", in->shown), what, why, hint ? hint : XPU_ONNX_CHECK_MODEL);
     return 0;
 }
 
@@ -277,7 +277,8 @@ static int read_type(reader *read, input *in) {
     in->rank = (int)rank;
     if (in->spec && in->spec->rank != in->rank) {
         return fail_option(read, in->spec->input, "the shape has the wrong rank",
-                           TEXT(read, "it has %d dims, the input has %d", in->spec->rank, in->rank), NULL);
+                           TEXT(read, "it has %d dims, the input has %d", in->spec->rank, in->rank),
+                           "give a number, a range or a name for each dim of the input");
     }
     return 1;
 }
@@ -301,7 +302,7 @@ void xpu_onnx_add_inputs(xpu_onnx_importer *importer) {
         if (!name || !name[0] || !is_graph_input(importer, graph->input[i])) continue;
         if (count == MAX_INPUTS) {
             xpu_error(importer->diags, XPU_EMODEL, importer->source->name, "onnx-limit", NULL,
-                      "the model has too many inputs", TEXT(&read, "more than %d", MAX_INPUTS), NULL);
+                      "the model has too many inputs", TEXT(&read, "more than %d", MAX_INPUTS), XPU_ONNX_CHECK_MODEL);
             return;
         }
         input *in = &inputs[count];

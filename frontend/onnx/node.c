@@ -14,6 +14,8 @@ const char *xpu_onnx_format(const xpu_onnx_node *node, const char *format, ...) 
 xpu_value xpu_onnx_refuse(const xpu_onnx_node *node, const char *rule, const char *what, const char *why,
                           const char *hint) {
     const xpu_onnx_importer *importer = node->importer;
+    int is_form = strcmp(rule, "onnx-unsupported-form") == 0;
+    if (!hint) hint = is_form ? "export the model with a form that docs/onnx-operators.md lists" : XPU_ONNX_CHECK_MODEL;
     xpu_error(importer->diags, XPU_EMODEL, importer->source->name, rule, node->where, what, why, hint);
     return (xpu_value){0};
 }

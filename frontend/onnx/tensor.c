@@ -59,8 +59,7 @@ static xpu_value fail(const reading *read, const char *rule, const char *what, c
 }
 
 static xpu_value invalid(const reading *read, const char *why) {
-    return fail(read, "onnx-tensor", "the tensor is invalid", why,
-                "export the model again, or check it with onnx.checker");
+    return fail(read, "onnx-tensor", "the tensor is invalid", why, XPU_ONNX_CHECK_MODEL);
 }
 
 #define TEXT(read, ...) xpu_printf((read)->importer->scratch, __VA_ARGS__)

@@ -291,16 +291,24 @@ static const refusal refusals[] = {
      "  why: MaxPool-8 has no such attribute\n"
      "  hint: remove it, or fix the opset_import of the model\n"},
     {"Concat", 13, "axis=f:1", "[1,3,9]",
-     "[onnx-attribute] node 'n' (Concat-13, #0): attribute 'axis' is invalid\n  why: it is not an integer\n"},
+     "[onnx-attribute] node 'n' (Concat-13, #0): attribute 'axis' is invalid\n  why: it is not an integer\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Flatten", 9, "axis=i:-1", "[1,3]",
-     "[onnx-attribute] node 'n' (Flatten-9, #0): the axis is out of range\n  why: axis -1 of a tensor of rank 2\n"},
-    {"Add", 13, "", "[2]", "[onnx-operand] node 'n' (Add-13, #0): the node has 1 inputs\n  why: Add-13 takes 2\n"},
-    {"Add", 13, "", "- [2]", "[onnx-operand] node 'n' (Add-13, #0): input 0 is missing\n  why: Add-13 requires it\n"},
+     "[onnx-attribute] node 'n' (Flatten-9, #0): the axis is out of range\n  why: axis -1 of a tensor of rank 2\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
+    {"Add", 13, "", "[2]",
+     "[onnx-operand] node 'n' (Add-13, #0): the node has 1 inputs\n  why: Add-13 takes 2\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
+    {"Add", 13, "", "- [2]",
+     "[onnx-operand] node 'n' (Add-13, #0): input 0 is missing\n  why: Add-13 requires it\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Gemm", 9, "", "[2,2] [2,2]",
-     "[onnx-operand] node 'n' (Gemm-9, #0): input 2 is missing\n  why: before opset 11, Gemm requires C\n"},
+     "[onnx-operand] node 'n' (Gemm-9, #0): input 2 is missing\n  why: before opset 11, Gemm requires C\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Gemm", 13, "", "[1,3] {3,5} {2,5}",
      "[onnx-shape] node 'n' (Gemm-13, #0): input 2 cannot be added to the product\n"
-     "  why: it has shape [2,5], the product [1,5]\n"},
+     "  why: it has shape [2,5], the product [1,5]\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Add", 13, "", "[2] =1,2",
      "[onnx-dtype] node 'n' (Add-13, #0): input 1 ('w') is int64\n"
      "  why: Add is supported on float32 only\n  hint: export the model in float32\n"},
@@ -309,59 +317,75 @@ static const refusal refusals[] = {
      "  why: Clip needs it as a constant\n"
      "  hint: fold constants when exporting (onnx-simplifier), or export with fixed shapes\n"},
     {"Clip", 13, "", "[2] {2}",
-     "[onnx-operand] node 'n' (Clip-13, #0): input 1 ('w') is invalid\n  why: it has 2 elements, not one\n"},
+     "[onnx-operand] node 'n' (Clip-13, #0): input 1 ('w') is invalid\n  why: it has 2 elements, not one\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Conv", 13, "auto_pad=s:SAME_UPPER strides=I:2", "[1,3,N] {4,3,3}",
      "[onnx-unsupported-form] node 'n' (Conv-11, #0): the padding depends on the size of the input\n"
      "  why: auto_pad with stride 2 over a dim of size N\n"
      "  hint: give that dim a size, or a step that 2 divides (--shape)\n"},
     {"Conv", 13, "auto_pad=s:SAME", "[1,3,8] {4,3,3}",
      "[onnx-attribute] node 'n' (Conv-11, #0): attribute 'auto_pad' is invalid\n"
-     "  why: it is 'SAME'; NOTSET, SAME_UPPER, SAME_LOWER and VALID are defined\n"},
+     "  why: it is 'SAME'; NOTSET, SAME_UPPER, SAME_LOWER and VALID are defined\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Conv", 13, "kernel_shape=I:5", "[1,3,8] {4,3,3}",
      "[onnx-shape] node 'n' (Conv-11, #0): attribute 'kernel_shape' does not fit the weights\n"
-     "  why: the weights have shape [4,3,3]\n"},
+     "  why: the weights have shape [4,3,3]\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Conv", 13, "strides=I:0", "[1,3,8] {4,3,3}",
      "[onnx-attribute] node 'n' (Conv-11, #0): attribute 'strides' is invalid\n"
-     "  why: value 0 is 0; 1 to 1048576 are supported\n"},
+     "  why: value 0 is 0; 1 to 1048576 are supported\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Conv", 13, "", "[1,3,8,8,8] {4,3,3,3,3}",
      "[onnx-unsupported-form] node 'n' (Conv-11, #0): 3-D is not supported\n"
-     "  why: the input has shape [1,3,8,8,8]; [N,C,W] and [N,C,H,W] are supported\n"},
+     "  why: the input has shape [1,3,8,8,8]; [N,C,W] and [N,C,H,W] are supported\n"
+     "  hint: export the model with a form that docs/onnx-operators.md lists\n"},
     {"MaxPool", 12, "kernel_shape=I:2 storage_order=i:1", "[1,3,8]",
      "[onnx-unsupported-form] node 'n' (MaxPool-12, #0): storage_order is not supported\n"
-     "  why: it is not 0 (row-major)\n"},
+     "  why: it is not 0 (row-major)\n"
+     "  hint: export the model with a form that docs/onnx-operators.md lists\n"},
     {"MaxPool", 12, "", "[1,3,8]",
-     "[onnx-attribute] node 'n' (MaxPool-12, #0): attribute 'kernel_shape' is invalid\n  why: it is missing\n"},
+     "[onnx-attribute] node 'n' (MaxPool-12, #0): attribute 'kernel_shape' is invalid\n  why: it is missing\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"BatchNormalization", 15, "training_mode=i:1", "[N,3,4] {3} {3} {3} {3}",
      "[onnx-unsupported-form] node 'n' (BatchNormalization-15, #0): the training form is not supported\n"
      "  why: training_mode is 1\n  hint: export the model for inference (model.eval())\n"},
     {"Reshape", 13, "", "[2,6] =5,-1",
      "[onnx-shape] node 'n' (Reshape-13, #0): the target shape is invalid\n"
-     "  why: -1 stands for 12 elements over 5, which does not divide them\n"},
+     "  why: -1 stands for 12 elements over 5, which does not divide them\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Reshape", 13, "", "[N,6] =5,-1",
      "[onnx-shape] node 'n' (Reshape-13, #0): the target shape is invalid\n"
-     "  why: -1 stands for N*6 elements over 5, which is not known to divide them\n"},
+     "  why: -1 stands for N*6 elements over 5, which is not known to divide them\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Reshape", 13, "", "[2,6] =-1,-1",
-     "[onnx-shape] node 'n' (Reshape-13, #0): the target shape is invalid\n  why: dim 1 is -1, the second one\n"},
+     "[onnx-shape] node 'n' (Reshape-13, #0): the target shape is invalid\n  why: dim 1 is -1, the second one\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Reshape", 13, "", "[2,6] =2,6,0",
      "[onnx-shape] node 'n' (Reshape-13, #0): the target shape is invalid\n"
-     "  why: dim 2 is 0 (keep), but the input has rank 2\n"},
+     "  why: dim 2 is 0 (keep), but the input has rank 2\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Squeeze", 13, "", "[N,6]",
      "[onnx-unsupported-form] node 'n' (Squeeze-13, #0): the rank of the result depends on the input\n"
      "  why: there are no axes, and dim 0 may be 1: [N,6]\n"
      "  hint: export the model with axes, or fix the dim with --shape\n"},
     {"Squeeze", 13, "", "[2,6] =1",
-     "[onnx-shape] node 'n' (Squeeze-13, #0): dim 1 cannot be removed\n  why: the input has shape [2,6]\n"},
+     "[onnx-shape] node 'n' (Squeeze-13, #0): dim 1 cannot be removed\n  why: the input has shape [2,6]\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Transpose", 13, "perm=I:0,0", "[2,6]",
      "[onnx-attribute] node 'n' (Transpose-13, #0): attribute 'perm' is invalid\n"
-     "  why: it is no permutation of the 2 dims of the input\n"},
+     "  why: it is no permutation of the 2 dims of the input\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Pad", 19, "mode=s:wrap", "[2,6] =0,0,1,1",
      "[onnx-unsupported-form] node 'n' (Pad-19, #0): mode 'wrap' is not supported\n"
-     "  why: constant, reflect and edge are supported\n"},
+     "  why: constant, reflect and edge are supported\n"
+     "  hint: export the model with a form that docs/onnx-operators.md lists\n"},
     {"Pad", 13, "", "[2,6] =1,1",
-     "[onnx-operand] node 'n' (Pad-13, #0): the pads do not fit the input\n  why: 2 values for 2 dims\n"},
+     "[onnx-operand] node 'n' (Pad-13, #0): the pads do not fit the input\n  why: 2 values for 2 dims\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Constant", 13, "", "",
      "[onnx-attribute] node 'n' (Constant-13, #0): the constant's value is invalid\n"
-     "  why: 0 attributes give it, not one\n"},
+     "  why: 0 attributes give it, not one\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
 };
 
 /* Errors alone: notes about open dims are tested below. */
@@ -451,6 +475,7 @@ static void test_order(void) {
     expect("cycle", messages(&f),
            "m.onnx: error [onnx-name] result 'c' of node #3: the name is defined twice\n"
            "  why: names of tensors are unique in ONNX\n"
+           "  hint: export the model again, or check it with onnx.checker\n"
            "m.onnx: error [onnx-cycle] node #1: the nodes form a cycle\n"
            "  why: input 'b' depends on the node's own result\n"
            "  hint: export the model again, or check it with onnx.checker\n"
@@ -566,7 +591,8 @@ static void test_shapes(void) {
          "  hint: leave the option out, or export the model with other shapes\n"},
         {{&short_spec},
          XPU_EUSAGE,
-         "error [shape-option] --shape x: the shape has the wrong rank\n  why: it has 2 dims, the input has 3\n"},
+         "error [shape-option] --shape x: the shape has the wrong rank\n  why: it has 2 dims, the input has 3\n"
+         "  hint: give a number, a range or a name for each dim of the input\n"},
         {{&typo},
          XPU_EUSAGE,
          "error [shape-option] --shape y: the model has no such input\n  why: its inputs are 'x', 'z'\n  hint: write "
