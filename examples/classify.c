@@ -44,7 +44,7 @@ typedef struct {
     const char *model, *archive, *chip, *precision, *dump;
     const struct xpurt_device_driver *device;
     int64_t count, batch;
-    int summary;
+    int summary, quiet, verbose;
     xpu_tensor images, labels; /* labels.data is NULL where there are none */
     xpuc_result compiled;
     xpurt_program *program;
@@ -73,10 +73,12 @@ static int open_program(job *j) {
         j->program = xpurt_open(j->model, &error);
     } else {
         xpuc_options how = {.chip = j->chip, .precision = j->precision};
-        int status = fails(xpuc_compile_file(j->model, &how, &j->compiled, &compile_error), compile_error.text);
+        int status = xpuc_compile_file(j->model, &how, &j->compiled, &compile_error);
+        fails(status, compile_error.text);
         xpuc_error_clear(&compile_error);
         if (status) return status;
-        printf("%s\n", j->compiled.summary);
+        if (j->verbose) fputs(j->compiled.log, stdout);
+        if (!j->quiet) printf("%s\n", j->compiled.summary);
         j->program = xpurt_open_memory(j->compiled.bytes, j->compiled.size, j->model, &error);
     }
     int status = fails(error.status, error.text);
@@ -158,7 +160,8 @@ static int run_on(job *j, const struct xpurt_device_driver *device, const xpurt_
     xpurt_error error = {0};
     xpurt_run_options how = {.device = device};
     if (j->dump && is_first) how.dump_folder = xpu_printf(j->arena, "%s/%s", j->dump, device ? device->name : "ref");
-    int status = fails(xpurt_run(j->program, input, 1, outputs, &how, &error), error.text);
+    int status = xpurt_run(j->program, input, 1, outputs, &how, &error);
+    fails(status, error.text);
     xpurt_error_clear(&error);
     if (status == 0 && device) add_statistics(j);
     return status;
@@ -254,10 +257,11 @@ static int work(job *j) {
         status = run_batch(j, from, j->count - from < j->batch ? j->count - from : j->batch);
     }
     if (status) return status;
-    for (int64_t from = 0; from < j->count; from += PER_ROW) {
+    for (int64_t from = 0; !j->quiet && from < j->count; from += PER_ROW) {
         draw_images(j, from, j->count - from < PER_ROW ? j->count - from : PER_ROW);
     }
     if (j->summary) status = print_summary(j);
+    if (j->quiet) return status;
     printf("%lld images read on %s", (long long)j->count, j->device ? j->device->name : "ref");
     if (j->labels.data) printf(", %lld of them correctly", (long long)j->right);
     putchar('\n');
@@ -295,6 +299,10 @@ static int read_option(job *j, const xpu_argument *a, int *answered) {
         j->dump = a->value;
     } else if (strcmp(a->name, "summary") == 0) {
         j->summary = 1;
+    } else if (strcmp(a->name, "quiet") == 0) {
+        j->quiet = 1;
+    } else if (strcmp(a->name, "verbose") == 0) {
+        j->verbose = 1;
     } else if (strcmp(a->name, "device") == 0) {
         int ref = strcmp(a->value, "ref") == 0;
         if (!ref && strcmp(a->value, "func") != 0) usage(j, "there is no such device", "it is func or ref");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The way through the tools that docs/debugging.md describes: compile, run on both devices, dump, compare, replay, find
+# The way through the tools that docs/a-layer-is-wrong.md describes: compile, run on both devices, dump, compare, replay, find
 # a layer that was damaged on purpose.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
