@@ -13,19 +13,8 @@ static xpu_codegen *codegen_of(const xpu_rule_query *query) {
     return cg;
 }
 
-/* "float32[N,3,8,8]" */
 static const char *type_text(const xpu_rule_query *query, xpu_value value) {
-    const xpu_graph *graph = query->job->graph;
-    const xpu_value_info *info = xpu_value_at(graph, value);
-    xpu_text text;
-    xpu_text_init(&text, query->job->arena);
-    xpu_text_add(&text, "%s[", xpu_dtype_name(info->dtype));
-    for (int i = 0; i < info->rank; i++) {
-        xpu_text_add(&text, "%s%s", i ? "," : "",
-                     info->dims[i].id ? xpu_dim_text(&graph->dims, info->dims[i], query->job->arena) : "?");
-    }
-    xpu_text_add(&text, "]");
-    return text.text;
+    return xpu_type_text(query->job->graph, value, query->job->arena);
 }
 
 /* ---- every operand and result ---- */

@@ -5,23 +5,11 @@
 #include "xpu_runtime/program/file.h"
 #include "xpuc/pipeline.h"
 
-static const char *type_text(const xpu_pipeline *p, xpu_value value) {
-    const xpu_value_info *info = xpu_value_at(p->graph, value);
-    xpu_text text;
-    xpu_text_init(&text, p->arena);
-    xpu_text_add(&text, "%s[", xpu_dtype_name(info->dtype));
-    for (int i = 0; i < info->rank; i++) {
-        xpu_text_add(&text, "%s%s", i ? "," : "", xpu_dim_text(&p->graph->dims, info->dims[i], p->arena));
-    }
-    xpu_text_add(&text, "]");
-    return text.text;
-}
-
 static void add_values(const xpu_pipeline *p, xpu_text *text, const char *title, const xpu_value *values,
                        uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         xpu_text_add(text, "%-8s %s  %s\n", title, xpu_escape(p->arena, xpu_value_at(p->graph, values[i])->name, 120),
-                     type_text(p, values[i]));
+                     xpu_type_text(p->graph, values[i], p->arena));
     }
 }
 

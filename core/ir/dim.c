@@ -666,3 +666,14 @@ const char *xpu_dim_text(const xpu_dims *dims, xpu_dim dim, xpu_arena *arena) {
     add_text(dims, dim, 0, &text);
     return text.text;
 }
+
+const char *xpu_dim_list_text(const xpu_dims *dims, int rank, const xpu_dim *list, xpu_arena *arena) {
+    xpu_text text;
+    xpu_text_init(&text, arena);
+    for (int i = 0; i < rank; i++) {
+        xpu_text_add(&text, i ? "," : "[");
+        add_text(dims, list[i], 0, &text);
+    }
+    xpu_text_add(&text, rank > 0 ? "]" : "[]");
+    return text.text;
+}

@@ -67,6 +67,8 @@ int64_t xpu_dim_max(const xpu_dims *dims, xpu_dim dim);
 int64_t xpu_dim_eval(const xpu_dims *dims, xpu_dim dim, const int64_t *symbol_values);
 /* "N*3+1" in the arena. */
 const char *xpu_dim_text(const xpu_dims *dims, xpu_dim dim, xpu_arena *arena);
+/* "[N,3,32]" in the arena. */
+const char *xpu_dim_list_text(const xpu_dims *dims, int rank, const xpu_dim *list, xpu_arena *arena);
 
 static inline int xpu_dim_equal(xpu_dim a, xpu_dim b) {
     return a.id == b.id;

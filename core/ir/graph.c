@@ -479,6 +479,12 @@ int xpu_value_dims(const xpu_graph *graph, xpu_value value, const int64_t *symbo
     return 1;
 }
 
+const char *xpu_type_text(const xpu_graph *graph, xpu_value value, xpu_arena *arena) {
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    return xpu_printf(arena, "%s%s", xpu_dtype_name(info->dtype),
+                      xpu_dim_list_text(&graph->dims, info->rank, info->dims, arena));
+}
+
 int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b) {
     const xpu_value_info *left = xpu_value_at(graph, a), *right = xpu_value_at(graph, b);
     if (left->rank != right->rank) return 0;

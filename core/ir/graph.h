@@ -227,7 +227,8 @@ xpu_status xpu_const_tensor(const xpu_graph *graph, xpu_value constant, xpu_aren
 
 /* Concrete dims under a binding of the symbols (NULL: the dims must be constant). Returns 0 when they are not known. */
 int xpu_value_dims(const xpu_graph *graph, xpu_value value, const int64_t *symbols, int64_t *dims);
-int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b); /* provably equal dims */
+const char *xpu_type_text(const xpu_graph *graph, xpu_value value, xpu_arena *arena); /* "float32[N,3,8,8]" */
+int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b);           /* provably equal dims */
 
 /* Checks every invariant of the graph (handles, use lists, order, ranks, attributes of the row) and, by stage, what
  * the pipeline promises. Adds [ir-verify] errors of status XPU_EBUG; returns XPU_OK or XPU_EBUG. `stage` names the pass

@@ -10,12 +10,8 @@ static void add_value(const xpu_graph *graph, xpu_value value, xpu_text *text) {
 }
 
 static void add_type(const xpu_graph *graph, xpu_value value, xpu_text *text) {
-    const xpu_value_info *info = xpu_value_at(graph, value);
-    xpu_text_add(text, "%s[", xpu_dtype_name(info->dtype));
-    for (int i = 0; i < info->rank; i++) {
-        xpu_text_add(text, "%s%s", i ? "," : "", xpu_dim_text(&graph->dims, info->dims[i], text->arena));
-    }
-    xpu_text_add(text, info->layout == XPU_LAYOUT_CHANNEL_LAST ? "] channel_last" : "]");
+    int channel_last = xpu_value_at(graph, value)->layout == XPU_LAYOUT_CHANNEL_LAST;
+    xpu_text_add(text, "%s%s", xpu_type_text(graph, value, text->arena), channel_last ? " channel_last" : "");
 }
 
 static void add_chain(const xpu_chain *chain, xpu_text *text) {
@@ -42,16 +38,12 @@ static void add_attr(const xpu_graph *graph, const xpu_attr *attr, xpu_text *tex
     case XPU_ATTR_TYPE_FLOAT: xpu_text_add(text, "%.9g", (double)attr->f); break;
     case XPU_ATTR_TYPE_STRING: xpu_text_add(text, "\"%s\"", xpu_escape(text->arena, attr->s, 80)); break;
     case XPU_ATTR_TYPE_CHAIN: add_chain(attr->chain, text); break;
-    case XPU_ATTR_TYPE_INTS:
     case XPU_ATTR_TYPE_DIMS:
+        xpu_text_add(text, "%s", xpu_dim_list_text(&graph->dims, (int)attr->count, attr->dims, text->arena));
+        break;
+    case XPU_ATTR_TYPE_INTS:
         xpu_text_add(text, "[");
-        for (uint32_t i = 0; i < attr->count; i++) {
-            if (attr->ints) {
-                xpu_text_add(text, "%s%lld", i ? "," : "", (long long)attr->ints[i]);
-            } else {
-                xpu_text_add(text, "%s%s", i ? "," : "", xpu_dim_text(&graph->dims, attr->dims[i], text->arena));
-            }
-        }
+        for (uint32_t i = 0; i < attr->count; i++) xpu_text_add(text, "%s%lld", i ? "," : "", (long long)attr->ints[i]);
         xpu_text_add(text, "]");
         break;
     }

@@ -25,22 +25,9 @@ const xpu_value_info *xpu_operand(const xpu_graph *graph, xpu_node node, uint32_
     return value.id ? xpu_value_at(graph, value) : NULL;
 }
 
-const char *xpu_dims_list_text(xpu_graph *graph, int rank, const xpu_dim *dims) {
-    xpu_text text;
-    xpu_text_init(&text, graph->arena);
-    xpu_text_add(&text, "[");
-    for (int i = 0; i < rank; i++) {
-        xpu_text_add(&text, "%s%s", i ? "," : "", xpu_dim_text(&graph->dims, dims[i], graph->arena));
-    }
-    xpu_text_add(&text, "]");
-    return text.text;
-}
-
 const char *xpu_operand_text(xpu_graph *graph, xpu_node node, uint32_t input) {
-    const xpu_value_info *info = xpu_operand(graph, node, input);
-    if (!info) return "absent";
-    return xpu_printf(graph->arena, "%s%s", xpu_dtype_name(info->dtype),
-                      xpu_dims_list_text(graph, info->rank, info->dims));
+    xpu_value value = xpu_node_input(graph, node, input);
+    return value.id ? xpu_type_text(graph, value, graph->arena) : "absent";
 }
 
 xpu_status xpu_check_dtype(xpu_graph *graph, xpu_node node, uint32_t input, xpu_dtype dtype, xpu_diags *diags) {
@@ -62,14 +49,14 @@ xpu_status xpu_set_result(xpu_graph *graph, xpu_node node, uint32_t output, xpu_
         if (dims[i].id && xpu_dim_max(&graph->dims, dims[i]) < 0) {
             return xpu_infer_error(graph, node, diags, "shape-negative", "a dim of the result is negative",
                                    "check the attributes of the operator against the shapes of its operands",
-                                   "the result would be %s", xpu_dims_list_text(graph, rank, dims));
+                                   "the result would be %s", xpu_dim_list_text(&graph->dims, rank, dims, graph->arena));
         }
         if (min < 1) min = 1;
         if (__builtin_mul_overflow(least, min, &least) || least > XPU_MAX_ELEMENTS) {
             return xpu_infer_error(graph, node, diags, "shape-too-large", "the result is too large",
                                    "check the attributes of the operator, or give smaller shapes with --shape",
                                    "a tensor has at most 2^40 elements; the result would be %s",
-                                   xpu_dims_list_text(graph, rank, dims));
+                                   xpu_dim_list_text(&graph->dims, rank, dims, graph->arena));
         }
     }
     xpu_value_info *info = xpu_value_at(graph, xpu_node_output(graph, node, output));

@@ -20,7 +20,6 @@ const xpu_value_info *xpu_operand(const xpu_graph *graph, xpu_node node, uint32_
 
 /* "float32[N,3,8,8]" of an operand, in the graph's arena. */
 const char *xpu_operand_text(xpu_graph *graph, xpu_node node, uint32_t input);
-const char *xpu_dims_list_text(xpu_graph *graph, int rank, const xpu_dim *dims);
 
 /* [dtype-operand] unless operand `input` is absent or of `dtype`. */
 xpu_status xpu_check_dtype(xpu_graph *graph, xpu_node node, uint32_t input, xpu_dtype dtype, xpu_diags *diags);

@@ -20,7 +20,7 @@ static xpu_status broadcast_all(xpu_graph *graph, xpu_node node, xpu_diags *diag
             "dims, counted from the last, are equal or 1; of symbols this must be provable: fix them "
             "or give them one name with --shape",
             "operand %u is %s, the ones before it are together %s", i, xpu_operand_text(graph, node, i),
-            xpu_dims_list_text(graph, rank, dims));
+            xpu_dim_list_text(&graph->dims, rank, dims, graph->arena));
     }
     return xpu_set_result(graph, node, 0, XPU_F32, rank, dims, diags);
 }

@@ -54,7 +54,7 @@ xpu_status xpu_check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels,
         const xpu_value_info *result = xpu_value_at(graph, y);
         return xpu_infer_error(graph, node, diags, "shape-branch", "the residual branch does not fit the result",
                                "branch and result have the same dims", "the result is %s, the branch is %s",
-                               xpu_dims_list_text(graph, result->rank, result->dims),
+                               xpu_dim_list_text(&graph->dims, result->rank, result->dims, graph->arena),
                                xpu_operand_text(graph, node, XPU_IN_BRANCH));
     }
     if (xpu_node_at(graph, node)->output_count <= XPU_OUT_ABSMAX) return XPU_OK;

@@ -32,11 +32,12 @@ xpu_status xpu_infer_reshape(xpu_graph *graph, xpu_node node, xpu_diags *diags) 
     xpu_status status = xpu_set_result(graph, node, 0, x.dtype, rank, target->dims, diags);
     if (status != XPU_OK || (before.id && xpu_dim_equal(before, after))) return status;
     xpu_value_at(graph, xpu_node_output(graph, node, 0))->dtype = XPU_DTYPE_NONE;
-    return xpu_infer_error(
-        graph, node, diags, "shape-reshape-count", "the number of elements changes, or may change",
-        "check the target shape; fix dims with --shape where they are symbols", "%s has %s elements, %s has %s",
-        xpu_operand_text(graph, node, 0), xpu_dim_text(&graph->dims, before, graph->arena),
-        xpu_dims_list_text(graph, rank, target->dims), xpu_dim_text(&graph->dims, after, graph->arena));
+    return xpu_infer_error(graph, node, diags, "shape-reshape-count", "the number of elements changes, or may change",
+                           "check the target shape; fix dims with --shape where they are symbols",
+                           "%s has %s elements, %s has %s", xpu_operand_text(graph, node, 0),
+                           xpu_dim_text(&graph->dims, before, graph->arena),
+                           xpu_dim_list_text(&graph->dims, rank, target->dims, graph->arena),
+                           xpu_dim_text(&graph->dims, after, graph->arena));
 }
 
 xpu_status xpu_infer_transpose(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
@@ -76,11 +77,12 @@ xpu_status xpu_infer_concat(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
         int fits = other && other->dtype == x.dtype && other->rank == x.rank;
         for (int d = 0; fits && d < x.rank; d++) fits = d == axis || xpu_dim_equal(x.dims[d], other->dims[d]);
         if (!fits) {
-            return xpu_infer_error(graph, node, diags, "shape-concat", "the operands do not fit together",
-                                   "all dims but the axis are equal, and so is the element type",
-                                   "operand 0 is %s, operand %u is %s, the axis is %d",
-                                   xpu_dims_list_text(graph, x.rank, xpu_operand(graph, node, 0)->dims), i,
-                                   xpu_operand_text(graph, node, i), axis);
+            return xpu_infer_error(
+                graph, node, diags, "shape-concat", "the operands do not fit together",
+                "all dims but the axis are equal, and so is the element type",
+                "operand 0 is %s, operand %u is %s, the axis is %d",
+                xpu_dim_list_text(&graph->dims, x.rank, xpu_operand(graph, node, 0)->dims, graph->arena), i,
+                xpu_operand_text(graph, node, i), axis);
         }
         x.dims[axis] = xpu_dim_add(&graph->dims, x.dims[axis], other->dims[axis]);
     }

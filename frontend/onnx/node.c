@@ -80,15 +80,7 @@ const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value) 
 
 const char *xpu_onnx_shape_text(const xpu_onnx_node *node, xpu_value value) {
     const xpu_value_info *info = xpu_onnx_info(node, value);
-    xpu_text text;
-    xpu_text_init(&text, node->importer->scratch);
-    xpu_text_add(&text, "[");
-    for (int i = 0; i < info->rank; i++) {
-        xpu_text_add(&text, "%s%s", i ? "," : "",
-                     xpu_dim_text(&node->importer->graph->dims, info->dims[i], node->importer->scratch));
-    }
-    xpu_text_add(&text, "]");
-    return text.text;
+    return xpu_dim_list_text(&node->importer->graph->dims, info->rank, info->dims, node->importer->scratch);
 }
 
 static const char *operand_text(const xpu_onnx_node *node, uint32_t input) {

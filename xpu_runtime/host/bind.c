@@ -22,12 +22,9 @@ static const char *inputs_text(const xpu_run *run) {
     xpu_text_init(&text, run->arena);
     for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
         const xpu_value_info *info = xpu_value_at(run->graph, run->graph->inputs.items[i]);
-        xpu_text_add(&text, "%s%s %s [", i ? ", " : "", xpu_escape(run->arena, info->name, 80),
-                     xpu_dtype_name(info->dtype));
-        for (int d = 0; d < info->rank; d++) {
-            xpu_text_add(&text, "%s%s", d ? "," : "", xpu_dim_text(&run->graph->dims, info->dims[d], run->arena));
-        }
-        xpu_text_add(&text, "]");
+        xpu_text_add(&text, "%s%s %s %s", i ? ", " : "", xpu_escape(run->arena, info->name, 80),
+                     xpu_dtype_name(info->dtype),
+                     xpu_dim_list_text(&run->graph->dims, info->rank, info->dims, run->arena));
     }
     return text.text;
 }
