@@ -23,6 +23,7 @@ module xpu_post #(
     input logic s_ready,
     output logic [31:0] s_address,
     input logic s_done,
+    input logic s_error,  // with s_done: there is no such memory
     input logic [511:0] s_rdata,
     // Output: masked line writes; y_done once per write when it is visible
     output logic y_valid,
@@ -31,6 +32,7 @@ module xpu_post #(
     output logic [511:0] y_wdata,
     output logic [63:0] y_mask,
     input logic y_done,
+    input logic y_error,
     // Start values for the array
     output logic start_write,
     output logic start_buffer,
@@ -46,6 +48,8 @@ module xpu_post #(
     output logic room,     // for one more descriptor: some that are complete may not have been passed yet
     output logic drained,  // a descriptor's output is visible
     output logic busy,     // a group of a descriptor of kind post was taken
+    output logic error,    // an answer had s_error or y_error: a pulse, and the address of the operand, for y the line
+    output logic [31:0] error_address,
     output logic idle
 );
   localparam int unsigned LINES = 8;
@@ -168,6 +172,7 @@ module xpu_post #(
   logic [1:0] f_state;      // findmax: 0 none, 1 to ask, 2 asked, 3 to write
   logic f_set;
   logic [31:0] wrote, seen;
+  logic [31:0] o_asked[64]; // addresses of the last lines
   logic [31:0] c_mark[4];
   logic c_final[4];
   logic [2:0] c_write, c_read;
@@ -228,8 +233,8 @@ module xpu_post #(
     flip = 0; zero = 0; x = 0; at = 0; n = 0; w = 0; e = 0; la = 0; lb = 0;
     `FLOAT_ZERO
     if (rst) begin
-      s_valid <= 0; y_valid <= 0; start_write <= 0; start_full <= 0; drained <= 0; busy <= 0;
-      d_write = 0; p_start = 0; p_setup = 0; q_state = Q_IDLE; q_step = 0; q_first = 0; q_set = 0; q_asked = 0;
+      s_valid <= 0; y_valid <= 0; start_write <= 0; start_full <= 0; drained <= 0; busy <= 0; error <= 0;
+      error_address <= 0; d_write = 0; p_start = 0; p_setup = 0; q_state = Q_IDLE; q_step = 0; q_first = 0; q_set = 0; q_asked = 0;
       q_here = 0; q_buffer = 0; q_credit = 2; r_valid = 0; r_todo = 0; run = 0; here = 0; run_set = 0; route_write = 0; route_read = 0;
       h_count = 0; h_read = 0; h_write = 0; o_valid = 0; f_state = 0; f_set = 0; wrote = 0; seen = 0; c_write = 0;
       c_read = 0;
@@ -237,11 +242,16 @@ module xpu_post #(
       for (i = 0; i < 2; i = i + 1) begin
         l_write[i] = 0; l_read[i] = 0; l_flight[i] = 0;
       end
-    end else if (!idle || push || acc_valid || drained || busy || start_free || start_full || start_write) begin
-      drained <= 0; busy <= 0; start_write <= 0; start_full <= 0;
+    end else if (!idle || push || acc_valid || drained || busy || error || start_free || start_full || start_write) begin
+      drained <= 0; busy <= 0; error <= 0; start_write <= 0; start_full <= 0;
       if (start_free) q_credit = q_credit + 1;
       // Completion
-      if (y_done) seen = seen + 1;
+      if (y_done) begin
+        if (y_error) begin
+          error <= 1; error_address <= o_asked[seen[5:0]];
+        end
+        seen = seen + 1;
+      end
       e = seen - c_mark[c_read[1:0]];
       if (c_read != c_write && !e[31]) begin
         drained <= c_final[c_read[1:0]]; c_read = c_read + 1;
@@ -252,6 +262,7 @@ module xpu_post #(
       if (ready && f_state == 3) begin
         for (k = 0; k < 16; k = k + 1) y_wdata[k*32+:32] <= r_most[f_set];
         y_valid <= 1; y_address <= {r_findmax_at[f_set][31:6], 6'd0}; y_mask <= 64'd15 << r_findmax_at[f_set][5:0];
+        `SET(o_asked[wrote[5:0]], r_findmax_at[f_set]);
         wrote = wrote + 1; c_mark[c_write[1:0]] = wrote; c_final[c_write[1:0]] = r_final[f_set]; c_write = c_write + 1;
         f_state = 0; r_valid[f_set] = 0;
       end else if (ready && o_valid && f_state == 0) begin
@@ -265,6 +276,7 @@ module xpu_post #(
         for (k = 0; k < 16; k = k + 1) y_wdata[k*32+:32] <= o_line[k];
         y_valid <= 1; y_address <= {o_address[31:6], 6'd0};
         y_mask <= (n == 64 ? 64'hffffffffffffffff : (64'd1 << n[5:0]) - 1) << o_address[5:0];
+        `SET(o_asked[wrote[5:0]], o_address);
         wrote = wrote + 1; o_left = o_left - n; o_address = o_address + n; o_index = o_index + 16 - w;
         if (o_left == 0) begin
           o_valid = 0;
@@ -711,6 +723,14 @@ module xpu_post #(
       endcase
       // Answers
       if (s_done) begin
+        if (s_error) begin
+          r = run_set; i = r ? 1 : 0; error <= 1;
+          case (route[route_read])
+            2: error_address <= q_step == T_TABLE ? cur.lookup : q_address - 4 * 32'(q_index);
+            3: error_address <= r_findmax_at[f_set];
+            default: error_address <= r_base[32'(route[route_read])*2+i];
+          endcase
+        end
         case (route[route_read])
           2: begin
             for (k = 0; k < 16; k = k + 1) q_line[k] = s_rdata[k*32+:32];

@@ -8,7 +8,9 @@
 // Latency: 4 cycles from desc_valid to the first line reads. Throughput: a step of the array per cycle, see
 // xpu_tensor_array. Back-pressure: desc and desc_valid hold until desc_ready, which comes after one cycle or more, not
 // while four descriptors are inside. Each memory port takes a request when valid and ready, and answers come in order,
-// at any time later. Faults are sticky: the engine takes no further descriptor.
+// at any time later. x and w lie in SM, as do y and branch: their addresses are checked; what s and y address else is
+// there unless s_error or y_error says so. Faults are sticky: the engine takes and completes no further descriptor.
+// Multiply-accumulate operations are not counted here: they follow from the descriptors (oh x ow x columns x K).
 module xpu_tensor #(
     parameter int unsigned ARRAY_ROWS = 8,
     parameter int unsigned ARRAY_COLUMNS = 8,
@@ -42,6 +44,7 @@ module xpu_tensor #(
     input logic s_ready,
     output logic [31:0] s_address,
     input logic s_done,
+    input logic s_error,  // with s_done: there is no such memory
     input logic [511:0] s_rdata,
     output logic y_valid,
     input logic y_ready,
@@ -49,6 +52,7 @@ module xpu_tensor #(
     output logic [511:0] y_wdata,
     output logic [63:0] y_mask,
     input logic y_done,
+    input logic y_error,
     output logic fault_valid,
     output logic [3:0] fault_cause,
     output logic [31:0] fault_address,
@@ -74,6 +78,8 @@ module xpu_tensor #(
   logic row_valid, row_ready, row_begin, row_initial, row_low, row_end, row_last;
   logic [ARRAY_ROWS*16-1:0] row_data;
   logic [15:0] row_pixel;
+  logic post_error;
+  logic [31:0] post_address;
   logic start_write, start_buffer, start_full, start_free, acc_valid, acc_ready;
   logic [7:0] start_column;
   logic [31:0] start_value;
@@ -121,11 +127,13 @@ module xpu_tensor #(
   // The parts from the last to the first and then the front: so Verilator needs no copies of the wide registers between
   xpu_post #(.COLUMNS(ARRAY_COLUMNS), .LANES(LANES)) post (
       .clk(clk), .rst(rst), .push(is_tensor || is_post), .desc(desc), .s_valid(s_valid), .s_ready(s_ready),
-      .s_address(s_address), .s_done(s_done), .s_rdata(s_rdata), .y_valid(y_valid), .y_ready(y_ready),
-      .y_address(y_address), .y_wdata(y_wdata), .y_mask(y_mask), .y_done(y_done), .start_write(start_write),
+      .s_address(s_address), .s_done(s_done), .s_error(s_error), .s_rdata(s_rdata), .y_valid(y_valid), .y_ready(y_ready),
+      .y_address(y_address), .y_wdata(y_wdata), .y_mask(y_mask), .y_done(y_done),
+      .y_error(y_error), .start_write(start_write),
       .start_buffer(start_buffer), .start_column(start_column), .start_value(start_value), .start_full(start_full),
       .start_free(start_free), .acc_valid(acc_valid), .acc_ready(acc_ready), .acc_low(acc_low), .acc_high(acc_high),
-      .room(post_room), .drained(drained), .busy(post_busy), .idle(post_idle));
+      .room(post_room), .drained(drained), .busy(post_busy), .error(post_error),
+      .error_address(post_address), .idle(post_idle));
   xpu_tensor_array #(.ROWS(ARRAY_ROWS), .COLUMNS(ARRAY_COLUMNS), .BANKS(ACC_BANKS), .ACC_ROWS(ACC_ROWS),
                      .WEIGHT_ROWS(WEIGHT_ROWS), .LANES(LANES)) cells (
       .clk(clk), .rst(rst), .push(is_tensor), .desc(desc), .w_valid(w_valid), .w_ready(w_ready),
@@ -217,6 +225,9 @@ module xpu_tensor #(
           is_tensor <= d_q.opcode == xpu_chip_pkg::OPCODE_TENSOR; is_post <= d_q.opcode == xpu_chip_pkg::OPCODE_POST;
         end
       end
+      if (post_error && !fault_valid) begin
+        fault_valid <= 1; fault_address <= post_address; fault_cause <= xpu_chip_pkg::FAULT_ENGINE_ADDRESS;
+      end
       // Bookkeeping, in order: the oldest descriptor that computes, the oldest that drains
       if (computed) begin
         i = computing_q[read_q] ? read_q : computing_q[read_q+2'd1] ? read_q + 2'd1 :
@@ -232,7 +243,7 @@ module xpu_tensor #(
         used_q[write_q] = 1; computing_q[write_q] = is_tensor; draining_q[write_q] = is_post || (is_tensor && drains_q);
         write_q <= write_q + 1;
       end
-      if (used_q[read_q] && !computing_q[read_q] && !draining_q[read_q]) begin
+      if (used_q[read_q] && !computing_q[read_q] && !draining_q[read_q] && !post_error && !fault_valid) begin
         desc_done <= 1; used_q[read_q] = 0; read_q <= read_q + 1; count_q <= push_q ? count_q : count_q - 1;
       end else if (push_q) count_q <= count_q + 1;
     end

@@ -34,7 +34,7 @@ struct port {
     }
 };
 
-}  // namespace
+} // namespace
 
 struct rtl {
     VerilatedContext context;
@@ -55,12 +55,9 @@ struct rtl {
         draws = draws * 1664525u + 1013904223u;
         return static_cast<uint32_t>((static_cast<uint64_t>(draws) * bound) >> 32);
     }
-    bool is_ready(const port &p) {
-        return p.count < port::DEPTH - 1 && (seed == 0 || draw(4) != 0);
-    }
-    uint64_t due() {
-        return cycle + 2 + (seed == 0 ? 0 : draw(8) == 0 ? draw(30) : draw(3));
-    }
+    bool is_ready(const port &p) { return p.count < port::DEPTH - 1 && (seed == 0 || draw(4) != 0); }
+    uint64_t due() { return cycle + 2 + (seed == 0 ? 0 : draw(8) == 0 ? draw(30) : draw(3)); }
+    bool is_memory(uint32_t address) { return line(address) != scrap; }
     template <typename W> void answer(port &p, CData &done, W &rdata) {
         done = p.count && p.due[p.first] <= cycle && (seed == 0 || draw(8) != 0);
         if (done) memcpy(&rdata[0], line(p.take()), 64);
@@ -78,7 +75,9 @@ struct rtl {
         top.y_ready = is_ready(y);
         answer(x, top.x_done, top.x_rdata);
         answer(w, top.w_done, top.w_rdata);
+        top.s_error = s.count && !is_memory(s.address[s.first]);
         answer(s, top.s_done, top.s_rdata);
+        top.y_error = y.count && !is_memory(y.address[y.first]);
         top.y_done = y.count && y.due[y.first] <= cycle;
         if (top.y_done) y.take();
         if (top.x_valid && top.x_ready) x.put(top.x_address, due());
@@ -86,7 +85,7 @@ struct rtl {
         if (top.s_valid && top.s_ready) s.put(top.s_address, due());
         if (top.y_valid && top.y_ready) {
             write(top.y_address);
-            y.put(0, due());
+            y.put(top.y_address, due());
         }
         top.clk = 1;
         top.eval();
@@ -123,7 +122,7 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed) {
     r->reset();
     r->seed = r->draws = seed;
     size_t next = 0;
-    bool offered = false;  // stays until the descriptor is taken
+    bool offered = false; // stays until the descriptor is taken
     uint64_t quiet_for = 0, begin = r->cycle;
     double start = now();
     while (result.done < count && !result.fault && !result.hung) {
@@ -138,6 +137,7 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed) {
         quiet_for = r->top.desc_done || r->top.state == 0 ? 0 : quiet_for + 1;
         result.done += r->top.desc_done;
         result.fault = r->top.fault_valid ? r->top.fault_cause : 0;
+        result.fault_address = r->top.fault_address;
         result.hung = quiet_for > 20000;
     }
     result.ns = now() - start;

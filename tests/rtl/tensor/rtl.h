@@ -18,8 +18,9 @@ typedef struct {
     uint64_t states[RTL_STATES]; /* cycles by lost cause */
     uint32_t done;               /* descriptors */
     int fault;                   /* cause, 0: none */
-    int hung;                    /* no completion for a long time */
-    double ns;                   /* process time */
+    uint32_t fault_address;
+    int hung;  /* no completion for a long time */
+    double ns; /* process time */
 } rtl_result;
 
 rtl *rtl_create(void);
