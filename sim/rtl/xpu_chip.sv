@@ -140,7 +140,8 @@ module xpu_chip #(
     .rsp_core(reg_rsp_core), .rsp_rdata(reg_rsp_rdata), .rsp_error(reg_rsp_error),
     .signal_valid(3'd0), .signal_counter(18'd0), .signal_add(24'd0), .engine_progress(1'b0),
     /* verilator lint_off PINCONNECTEMPTY */
-    .door_valid(), .door_engine(), .door_core(), .door_address(), .door_count(),
+    .door_valid(), .door_engine(), .door_core(), .door_address(), .door_count(), .change_valid(),
+    .change_counter(), .change_value(),
     /* verilator lint_on PINCONNECTEMPTY */
     .door_full, .door_lists, .seed, .seed_written, .ended(exit_written), .exit_status, .host_call, .host_address, .host_answer,
     .abort_code, .timed_out, .until_time_out, .quiet(regs_quiet)

@@ -46,6 +46,10 @@ module xpu_regs #(
   output logic [31:0]         door_count,
   input  logic [3*CORES-1:0]  door_full,
   input  logic [9*CORES-1:0]  door_lists,     // lists queued or running
+  // counters that have changed, with their new values: one cycle; of one that is there twice the higher place is newer
+  output logic [3:0]          change_valid,
+  output logic [23:0]         change_counter, // 6 bits each
+  output logic [127:0]        change_value,   // 32 bits each
   // chip
   output logic [31:0]         seed,
   output logic                seed_written,   // one cycle
@@ -92,7 +96,7 @@ module xpu_regs #(
   assign door_room = (door_waiting & ~door_full) != '0;
 
   assign quiet = !req_valid && !rsp_valid && answered == '0 && signal_valid == 3'd0 && !engine_progress && !door_valid &&
-                 !host_answer && !seed_written && !door_room;
+                 !host_answer && !seed_written && !door_room && change_valid == 4'd0;
   logic [31:0] watchdog_limit_q, since_q;
   assign until_time_out = watchdog_limit_q - since_q;
   assign timed_out = since_q >= watchdog_limit_q;
@@ -128,6 +132,7 @@ module xpu_regs #(
       door_waiting = '0;
       rsp_valid <= 1'b0;
       door_valid <= 1'b0;
+      change_valid <= 4'd0;
       seed <= seed_start;
       seed_written <= 1'b1;
       ended <= 1'b0;
@@ -140,6 +145,7 @@ module xpu_regs #(
       changed = 1'b0;
       look = door_room;
       door_valid <= 1'b0;
+      change_valid <= 4'd0;
       seed_written <= 1'b0;
       if (rsp_ready) rsp_valid <= 1'b0;
       // ---- Signals ----
@@ -150,6 +156,9 @@ module xpu_regs #(
             number = signal_counter[6 * e +: 6];
             counters[number] = counters[number] + {24'd0, signal_add[8 * e +: 8]};
             changed = 1'b1;
+            change_valid[e] <= 1'b1;
+            change_counter[6 * e +: 6] <= number;
+            change_value[32 * e +: 32] <= counters[number];
 `ifndef YOSYS
             xpu_dpi_counter(host, {26'd0, number}, counters[number]);
 `endif
@@ -179,6 +188,9 @@ module xpu_regs #(
           if (req_write) begin
             counters[number] = counters[number] + req_wdata;
             changed = 1'b1;
+            change_valid[3] <= 1'b1;
+            change_counter[23:18] <= number;
+            change_value[127:96] <= counters[number];
 `ifndef YOSYS
             xpu_dpi_counter(host, {26'd0, number}, counters[number]);
 `endif
