@@ -85,7 +85,8 @@ int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *fie
 }
 
 static int wait_holds(const xpu_func *func, uint32_t counter, uint32_t value) {
-    return counter == XPU_NO_COUNTER || counter >= XPU_COUNTERS || (int32_t)(func->counters[counter] - value) >= 0;
+    return counter == XPU_NO_COUNTER || counter >= XPU_COUNTERS ||
+           (int32_t)(func->events.counters[counter] - value) >= 0;
 }
 
 static int check_common(const xpu_func_job *job) {
@@ -177,7 +178,8 @@ static uint64_t run_perturbed(xpu_func *func) {
         for (unsigned i = 0; i < XPU_ENGINES && done == 0; i++) done = step_engine(func, (favourite + i) % XPU_ENGINES);
         if (done <= 0) return total;
         total++;
-        if ((func->ticket_count && xpu_func_ticket_ready(func)) || xpu_func_draw(func, 8) == 0) return total;
+        if ((func->events.ticket_count && xpu_sim_ticket_ready(&func->events)) || xpu_func_draw(func, 8) == 0)
+            return total;
     }
 }
 
@@ -192,7 +194,7 @@ uint64_t xpu_func_engines_run(xpu_func *func) {
             if (done == 0) continue;
             moved = 1;
             total++;
-            if (func->ticket_count && xpu_func_ticket_ready(func)) return total;
+            if (func->events.ticket_count && xpu_sim_ticket_ready(&func->events)) return total;
         }
     }
     return total;

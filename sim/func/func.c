@@ -26,8 +26,7 @@ static void release(xpu_func *func) {
     for (unsigned i = 0; i < sizeof func->banks / sizeof *func->banks; i++) free(func->banks[i]);
     free(func->harts);
     free(func->scratch);
-    free(func->tickets);
-    free(func->state_text);
+    xpu_sim_events_release(&func->events);
 }
 
 static void destroy(xpurt_device *device) {
@@ -99,8 +98,8 @@ static int map_memory(xpurt_device *device, uint64_t address, int file, uint64_t
 }
 
 static void set_output(xpurt_device *device, void (*put)(void *context, char byte), void *context) {
-    device->func.put = put;
-    device->func.put_context = context;
+    device->func.events.put = put;
+    device->func.events.put_context = context;
 }
 
 /* What the harts have counted goes into the totals. */
@@ -162,7 +161,7 @@ static void core_fault(xpu_func *func, unsigned core, xpu_fault_cause cause, con
                                 .engine = -1,
                                 .pc = hart->pc,
                                 .layer = func->core_state[core].layer >> 16,
-                                .code = func->abort_code,
+                                .code = func->events.abort_code,
                                 .reason = func->reason};
     if (hart->fault.cause != XPU_FAULT_NONE) {
         func->fault.pc = hart->fault.pc;
@@ -172,19 +171,9 @@ static void core_fault(xpu_func *func, unsigned core, xpu_fault_cause cause, con
     snprintf(func->reason, sizeof func->reason, "%s", reason);
 }
 
-static const char *cause_reason(xpu_fault_cause cause) {
-    switch (cause) {
-#define X(name, text, doc)                                                                                             \
-    case XPU_FAULT_##name: return doc;
-        XPU_FAULT_CAUSES(X)
-#undef X
-    default: return "unknown";
-    }
-}
-
 /* Nothing can go on; what everything waits for stands in the state text. */
 static void dead_lock(xpu_func *func) {
-    core_fault(func, 0, XPU_FAULT_DEADLOCK, cause_reason(XPU_FAULT_DEADLOCK));
+    core_fault(func, 0, XPU_FAULT_DEADLOCK, xpu_sim_cause_reason(XPU_FAULT_DEADLOCK));
     func->fault.core = -1;
 }
 
@@ -212,36 +201,23 @@ static int turn(xpu_func *func, unsigned core, uint64_t budget, uint64_t *spent)
         xpu_hart_reason why = xpu_hart_run(hart, budget);
         state->idle = why == XPU_HART_IDLE;
         if (why == XPU_HART_FAULT) {
-            core_fault(func, core, hart->fault.cause, cause_reason(hart->fault.cause));
+            core_fault(func, core, hart->fault.cause, xpu_sim_cause_reason(hart->fault.cause));
             return 1;
         }
     }
     *spent += hart->instret - before;
     int moved = hart->instret != before || func->progress;
-    if (!func->ended && !func->host_call && !xpu_func_ticket_ready(func) && xpu_func_engines_run(func)) moved = 1;
+    if (!func->events.ended && !func->events.host_call && !xpu_sim_ticket_ready(&func->events) &&
+        xpu_func_engines_run(func))
+        moved = 1;
     check_watchdog(func, core);
     return moved;
 }
 
-/* Fills in the event that ends a run, if there is one. */
 static int pending(xpu_func *func, xpurt_event *event) {
-    *event = (xpurt_event){.kind = XPURT_EVENT_BUDGET};
-    if (func->fault.cause != XPU_FAULT_NONE) {
-        if (!func->fault.state) xpu_func_describe(func);
-        event->kind = XPURT_EVENT_FAULT;
-        event->fault = &func->fault;
-    } else if (xpu_func_ticket_take(func, &event->layer)) {
-        event->kind = XPURT_EVENT_LAYER;
-    } else if (func->ended) {
-        event->kind = XPURT_EVENT_ENDED;
-        event->status = func->exit_status;
-    } else if (func->host_call) {
-        event->kind = XPURT_EVENT_HOST_CALL;
-        event->address = func->host_call_address;
-    } else {
-        return 0;
-    }
-    return 1;
+    const int has_fault = func->fault.cause != XPU_FAULT_NONE;
+    if (has_fault && !func->fault.state) xpu_func_describe(func);
+    return xpu_sim_event_pending(&func->events, has_fault ? &func->fault : NULL, event);
 }
 
 /* A turn's instructions; under a seed short and long ones. */
@@ -255,22 +231,22 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     unsigned still = 0; /* turns in a row in which nothing moved */
     if (!func->started) return -1;
     while (!pending(func, event)) {
-        if (func->no_memory) return -1;
+        if (func->events.no_memory) return -1;
         if (budget && spent >= budget) return 0;
         uint64_t quantum = draw_quantum(func);
         if (budget && budget - spent < quantum) quantum = budget - spent;
         unsigned core = func->next_core;
         func->next_core = (core + 1) % func->chip.cores;
         still = turn(func, core, quantum, &spent) ? 0 : still + 1;
-        if (func->host_call || func->ended) func->next_core = core;
+        if (func->events.host_call || func->events.ended) func->next_core = core;
         if (still > func->chip.cores && func->fault.cause == XPU_FAULT_NONE) dead_lock(func);
     }
     return 0;
 }
 
 static int answer(xpurt_device *device) {
-    if (!device->func.host_call) return -1;
-    device->func.host_call = 0;
+    if (!device->func.events.host_call) return -1;
+    device->func.events.host_call = 0;
     device->func.progress = 1;
     return 0;
 }

@@ -11,8 +11,7 @@
 
 #include "core/chip.h"
 #include "sim/func/core.h"
-#include "xpu_runtime/include/generated/xpu_chip_regs.h"
-#include "xpu_runtime/include/xpurt_device.h"
+#include "sim/func/events.h"
 
 typedef struct xpu_func xpu_func;
 
@@ -49,10 +48,6 @@ typedef struct {
     int idle; /* wfi was executed */
 } xpu_func_core_state;
 
-typedef struct {
-    uint32_t counter, value, layer;
-} xpu_func_ticket;
-
 struct xpu_func {
     xpu_chip chip;
     uint8_t *space; /* 4 GiB of reserved addresses; device address a of LM_ALL, SM, L3, GM is at space + a */
@@ -61,7 +56,7 @@ struct xpu_func {
     xpu_hart *harts; /* one per core */
     xpu_code *code;  /* all of GM */
     xpu_func_core_state core_state[XPU_MAX_CORES];
-    uint32_t counters[XPU_COUNTERS];
+    xpu_sim_events events; /* with the counters */
     xpu_func_queue queues[XPU_ENGINES][XPU_MAX_CORES];
     unsigned next_queue[XPU_ENGINES]; /* round robin */
     uint32_t seed, watchdog_limit;
@@ -70,21 +65,14 @@ struct xpu_func {
     void *scratch;     /* buffers of the tensor engine, xpu_func_tensor_scratch bytes */
     const struct xpu_matmul *matmul;
 
-    xpu_func_ticket *tickets; /* announced, not complete */
-    size_t ticket_count, ticket_capacity;
-
-    int ended, host_call, started, no_memory;
-    uint32_t exit_status, host_call_address, abort_code;
+    int started;
     unsigned next_core; /* the core that runs next */
     int progress;       /* something moved since the scheduler looked last */
 
     xpurt_fault fault; /* cause XPU_FAULT_NONE: none */
     char reason[256];
-    char *state_text;
 
     xpurt_counters totals; /* without what the harts count since the last start */
-    void (*put)(void *context, char byte);
-    void *put_context;
 };
 
 /* ---- Parts ---- */
@@ -108,10 +96,6 @@ void xpu_func_registers_reset(xpu_func *func);
 
 /* Copy-on-write map of a part of a file, see xpurt_device.h. */
 int xpu_func_memory_map(xpu_func *func, uint64_t address, int file, uint64_t offset, size_t length);
-
-/* Whether a ticket has come true; take removes the first such one and gives its layer. */
-int xpu_func_ticket_ready(const xpu_func *func);
-int xpu_func_ticket_take(xpu_func *func, uint32_t *layer);
 
 /* Queues a list; 0: the queue is full. */
 int xpu_func_queue_push(xpu_func *func, unsigned engine, unsigned core, uint32_t address, uint32_t count);
@@ -169,7 +153,7 @@ int xpu_func_tensor(const xpu_func_job *job);
 size_t xpu_func_tensor_scratch(void);
 int xpu_func_post(const xpu_func_job *job);
 
-/* The state of all cores, queues and counters as text into func->state_text; fills in fault.state. */
+/* Fills in fault.state: the state of all cores, queues and counters as text. */
 void xpu_func_describe(xpu_func *func);
 
 #endif

@@ -1,63 +1,28 @@
 /* Registers of the functional chip. */
 #include "sim/func/func.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void xpu_func_registers_reset(xpu_func *func) {
     memset(func->core_state, 0, sizeof func->core_state);
-    memset(func->counters, 0, sizeof func->counters);
     memset(func->queues, 0, sizeof func->queues);
     memset(func->next_queue, 0, sizeof func->next_queue);
     func->seed = 0;
     func->watchdog_limit = XPU_WATCHDOG_CYCLES;
-    func->ticket_count = 0;
-    func->ended = func->host_call = 0;
-    func->exit_status = func->host_call_address = func->abort_code = 0;
+    xpu_sim_events_reset(&func->events);
     func->next_core = 0;
     func->progress = 1;
 }
 
 void xpu_func_counter_add(xpu_func *func, unsigned counter, uint32_t value) {
-    func->counters[counter] += value;
+    func->events.counters[counter] += value;
     func->progress = 1;
-}
-
-static int ticket_true(const xpu_func *func, const xpu_func_ticket *ticket) {
-    return (int32_t)(func->counters[ticket->counter] - ticket->value) >= 0;
-}
-
-int xpu_func_ticket_ready(const xpu_func *func) {
-    for (size_t i = 0; i < func->ticket_count; i++)
-        if (ticket_true(func, &func->tickets[i])) return 1;
-    return 0;
-}
-
-int xpu_func_ticket_take(xpu_func *func, uint32_t *layer) {
-    for (size_t i = 0; i < func->ticket_count; i++) {
-        if (!ticket_true(func, &func->tickets[i])) continue;
-        *layer = func->tickets[i].layer;
-        func->ticket_count--;
-        memmove(&func->tickets[i], &func->tickets[i + 1], (func->ticket_count - i) * sizeof *func->tickets);
-        return 1;
-    }
-    return 0;
 }
 
 static xpu_bus_result ticket_add(xpu_func *func, const xpu_func_core_state *state, uint32_t layer) {
-    if (func->ticket_count == func->ticket_capacity) {
-        size_t capacity = func->ticket_capacity ? 2 * func->ticket_capacity : 64;
-        xpu_func_ticket *grown = realloc(func->tickets, capacity * sizeof *grown);
-        if (!grown) {
-            func->no_memory = 1;
-            return XPU_BUS_STOP;
-        }
-        func->tickets = grown;
-        func->ticket_capacity = capacity;
-    }
-    func->tickets[func->ticket_count++] = (xpu_func_ticket){state->ticket_counter, state->ticket_value, layer};
     func->progress = 1;
-    return ticket_true(func, &func->tickets[func->ticket_count - 1]) ? XPU_BUS_STOP : XPU_BUS_OK;
+    return xpu_sim_ticket_add(&func->events, state->ticket_counter, state->ticket_value, layer) ? XPU_BUS_STOP
+                                                                                                : XPU_BUS_OK;
 }
 
 /* A core arrives; it goes on when all have, the others when they try again. */
@@ -123,12 +88,12 @@ xpu_bus_result xpu_func_load_register(void *context, uint32_t address, uint32_t 
     uint32_t offset = address - XPU_REGS_BASE, i;
     state->stall_address = address;
     if (in_array(offset, XPU_REG_COUNTER, XPU_COUNTERS, 4, &i)) {
-        *value = func->counters[i];
+        *value = func->events.counters[i];
     } else if (in_array(offset, XPU_REG_WAIT_VALUE, XPU_COUNTERS, 4, &i)) {
         *value = state->wait_value[i];
     } else if (in_array(offset, XPU_REG_WAIT, XPU_COUNTERS, 4, &i)) {
-        if ((int32_t)(func->counters[i] - state->wait_value[i]) < 0) return XPU_BUS_STALL;
-        *value = func->counters[i];
+        if ((int32_t)(func->events.counters[i] - state->wait_value[i]) < 0) return XPU_BUS_STALL;
+        *value = func->events.counters[i];
     } else if (in_array(offset, XPU_REG_DOORBELL_ADDRESS, XPU_ENGINES, 16, &i)) {
         *value = state->doorbell_address[i];
     } else if (in_array(offset, XPU_REG_DOORBELL_STATUS, XPU_ENGINES, 16, &i)) {
@@ -157,7 +122,7 @@ static xpu_bus_result doorbell(const xpu_func_port *port, unsigned engine, uint3
 
 static xpu_bus_result store_counter(xpu_func *func, uint32_t counter, uint32_t value) {
     xpu_func_counter_add(func, counter, value);
-    return func->ticket_count && xpu_func_ticket_ready(func) ? XPU_BUS_STOP : XPU_BUS_OK;
+    return func->events.ticket_count && xpu_sim_ticket_ready(&func->events) ? XPU_BUS_STOP : XPU_BUS_OK;
 }
 
 /* Registers that only core 0 writes and that end its turn. */
@@ -166,11 +131,11 @@ static xpu_bus_result store_core0(xpu_func *func, unsigned core, uint32_t offset
     func->progress = 1;
     if (offset == XPU_REG_TICKET_LAYER) return ticket_add(func, &func->core_state[core], *value);
     if (offset == XPU_REG_EXIT) {
-        func->ended = 1;
-        func->exit_status = *value;
+        func->events.ended = 1;
+        func->events.exit_status = *value;
     } else {
-        func->host_call = 1;
-        func->host_call_address = *value;
+        func->events.host_call = 1;
+        func->events.host_address = *value;
     }
     return XPU_BUS_STOP;
 }
@@ -202,9 +167,9 @@ xpu_bus_result xpu_func_store_register(void *context, uint32_t address, uint32_t
     case XPU_REG_WATCHDOG: func->progress = 1; return XPU_BUS_OK;
     case XPU_REG_WATCHDOG_LIMIT: func->watchdog_limit = *value; return XPU_BUS_OK;
     case XPU_REG_SEED: func->seed = func->draws = *value; return XPU_BUS_OK;
-    case XPU_REG_ABORT: func->abort_code = *value; return fault(value, XPU_FAULT_ABORT);
+    case XPU_REG_ABORT: func->events.abort_code = *value; return fault(value, XPU_FAULT_ABORT);
     case XPU_REG_PUTCHAR:
-        if (func->put) func->put(func->put_context, (char)*value);
+        if (func->events.put) func->events.put(func->events.put_context, (char)*value);
         return XPU_BUS_OK;
     case XPU_REG_TICKET_LAYER:
     case XPU_REG_EXIT:

@@ -11,36 +11,20 @@ static xpurt_rtl_options next_options;
 
 /* ---- What the chip calls while it runs ---- */
 
-static int is_true(const xpurt_device *device, const xpu_rtl_ticket *ticket) {
-    return (int32_t)(device->counters[ticket->counter] - ticket->value) >= 0;
-}
-
 static void on_counter(void *context, unsigned counter, uint32_t value) {
     xpurt_device *device = context;
-    device->counters[counter] = value;
-    for (size_t i = 0; i < device->ticket_count; i++)
-        if (device->tickets[i].counter == counter && is_true(device, &device->tickets[i])) device->host.stop = 1;
+    device->events.counters[counter] = value;
+    if (xpu_sim_ticket_counter_ready(&device->events, counter)) device->host.stop = 1;
 }
 
 static void on_ticket(void *context, unsigned counter, uint32_t value, uint32_t layer) {
     xpurt_device *device = context;
-    if (device->ticket_count == device->ticket_capacity) {
-        size_t capacity = device->ticket_capacity ? 2 * device->ticket_capacity : 64;
-        xpu_rtl_ticket *grown = realloc(device->tickets, capacity * sizeof *grown);
-        if (!grown) {
-            device->no_memory = device->host.stop = 1;
-            return;
-        }
-        device->tickets = grown;
-        device->ticket_capacity = capacity;
-    }
-    device->tickets[device->ticket_count++] = (xpu_rtl_ticket){counter, value, layer};
-    if (is_true(device, &device->tickets[device->ticket_count - 1])) device->host.stop = 1;
+    if (xpu_sim_ticket_add(&device->events, counter, value, layer)) device->host.stop = 1;
 }
 
 static void on_put(void *context, char byte) {
     const xpurt_device *device = context;
-    if (device->put) device->put(device->put_context, byte);
+    if (device->events.put) device->events.put(device->events.put_context, byte);
 }
 
 static void on_retire(void *context, const xpu_retired *retired) {
@@ -57,8 +41,7 @@ static void destroy(xpurt_device *device) {
     xpu_model_free(device->model);
     xpu_lockstep_free(device->lockstep);
     xpu_func_memory_destroy(&device->memory);
-    free(device->tickets);
-    free(device->state_text);
+    xpu_sim_events_release(&device->events);
     free(device);
 }
 
@@ -136,8 +119,8 @@ static int map_memory(xpurt_device *device, uint64_t address, int file, uint64_t
 }
 
 static void set_output(xpurt_device *device, void (*put)(void *context, char byte), void *context) {
-    device->put = put;
-    device->put_context = context;
+    device->events.put = put;
+    device->events.put_context = context;
 }
 
 /* ---- Counting ---- */
@@ -150,7 +133,7 @@ static void collect(const xpurt_device *device, uint64_t *cycles, uint64_t *inst
     xpu_model_look(device->model, &state);
     *cycles += device->host.cycle;
     for (unsigned core = 0; core < device->chip.cores; core++) instructions[core] += state.core[core].instructions;
-    instructions[0] += (unsigned)device->ended; /* the store to EXIT does not retire */
+    instructions[0] += (unsigned)device->events.ended; /* the store to EXIT does not retire */
 }
 
 static void counters(const xpurt_device *device, xpurt_counters *totals) {
@@ -161,9 +144,8 @@ static void counters(const xpurt_device *device, xpurt_counters *totals) {
 
 static int start(xpurt_device *device, uint32_t entry) {
     collect(device, &device->cycles, device->instructions);
-    memset(device->counters, 0, sizeof device->counters);
-    device->ticket_count = 0;
-    device->ended = device->host_call = device->has_fault = device->host.stop = 0;
+    xpu_sim_events_reset(&device->events);
+    device->has_fault = device->host.stop = 0;
     device->fault = (xpurt_fault){0};
     xpu_model_start(device->model, entry, device->options.seed);
     device->started = 1;
@@ -171,16 +153,6 @@ static int start(xpurt_device *device, uint32_t entry) {
 }
 
 /* ---- Faults ---- */
-
-static const char *cause_reason(xpu_fault_cause cause) {
-    switch (cause) {
-#define X(name, text, doc)                                                                                             \
-    case XPU_FAULT_##name: return doc;
-        XPU_FAULT_CAUSES(X)
-#undef X
-    default: return "unknown";
-    }
-}
 
 static void set_fault(xpurt_device *device, const xpu_model_state *state, xpu_fault_cause cause, int core,
                       const char *reason) {
@@ -201,7 +173,7 @@ static void set_fault(xpurt_device *device, const xpu_model_state *state, xpu_fa
 
 static void core_fault(xpurt_device *device, const xpu_model_state *state, unsigned core) {
     xpu_fault_cause cause = (xpu_fault_cause)state->core[core].cause;
-    set_fault(device, state, cause, (int)core, cause_reason(cause));
+    set_fault(device, state, cause, (int)core, xpu_sim_cause_reason(cause));
     device->fault.pc = state->core[core].fault_pc;
     device->fault.instruction = state->core[core].fault_insn;
     device->fault.address = state->core[core].fault_address;
@@ -228,37 +200,6 @@ static int lockstep_differs(xpurt_device *device, const xpu_model_state *state) 
 
 /* ---- Running ---- */
 
-static int take_ticket(xpurt_device *device, uint32_t *layer) {
-    for (size_t i = 0; i < device->ticket_count; i++) {
-        if (!is_true(device, &device->tickets[i])) continue;
-        *layer = device->tickets[i].layer;
-        device->ticket_count--;
-        memmove(&device->tickets[i], &device->tickets[i + 1], (device->ticket_count - i) * sizeof *device->tickets);
-        return 1;
-    }
-    return 0;
-}
-
-/* Fills in the event that ends a run, if there is one. */
-static int pending(xpurt_device *device, xpurt_event *event) {
-    *event = (xpurt_event){.kind = XPURT_EVENT_BUDGET};
-    if (device->has_fault) {
-        event->kind = XPURT_EVENT_FAULT;
-        event->fault = &device->fault;
-    } else if (take_ticket(device, &event->layer)) {
-        event->kind = XPURT_EVENT_LAYER;
-    } else if (device->ended) {
-        event->kind = XPURT_EVENT_ENDED;
-        event->status = device->exit_status;
-    } else if (device->host_call) {
-        event->kind = XPURT_EVENT_HOST_CALL;
-        event->address = device->host_address;
-    } else {
-        return 0;
-    }
-    return 1;
-}
-
 /* Why the chip has stopped. */
 static void attend(xpurt_device *device, const xpu_model_state *state) {
     for (unsigned core = 0; core < device->chip.cores; core++) {
@@ -271,13 +212,13 @@ static void attend(xpurt_device *device, const xpu_model_state *state) {
         return;
     }
     if (state->ended) {
-        device->ended = 1;
-        device->exit_status = state->exit_status;
+        device->events.ended = 1;
+        device->events.exit_status = state->exit_status;
         if (device->lockstep && !xpu_lockstep_exit(device->lockstep, device->host.cycle, state->exit_status))
             lockstep_differs(device, state);
     } else if (state->host_call) {
-        device->host_call = 1;
-        device->host_address = state->host_address;
+        device->events.host_call = 1;
+        device->events.host_address = state->host_address;
     } else {
         time_out(device, state);
     }
@@ -308,9 +249,9 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     if (!device->started) return -1;
     xpu_model_look(device->model, &state);
     const uint64_t before = instructions_of(device, &state);
-    while (!pending(device, event)) {
+    while (!xpu_sim_event_pending(&device->events, device->has_fault ? &device->fault : NULL, event)) {
         uint64_t cycles = allowance(device, budget, instructions_of(device, &state) - before);
-        if (device->no_memory) return -1;
+        if (device->events.no_memory) return -1;
         if (cycles == 0) return 0;
         xpu_model_reason reason =
             xpu_model_run(device->model, cycles == UINT64_MAX ? 0 : cycles, !device->options.no_skip);
@@ -318,14 +259,14 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
         if (lockstep_differs(device, &state)) continue;
         if (reason == XPU_MODEL_ATTENTION) attend(device, &state);
         if (reason == XPU_MODEL_DEAD)
-            set_fault(device, &state, XPU_FAULT_DEADLOCK, -1, cause_reason(XPU_FAULT_DEADLOCK));
+            set_fault(device, &state, XPU_FAULT_DEADLOCK, -1, xpu_sim_cause_reason(XPU_FAULT_DEADLOCK));
     }
     return 0;
 }
 
 static int answer(xpurt_device *device) {
-    if (!device->host_call) return -1;
-    device->host_call = 0;
+    if (!device->events.host_call) return -1;
+    device->events.host_call = 0;
     xpu_model_answer(device->model);
     return 0;
 }

@@ -8,10 +8,6 @@
 
 typedef struct xpu_lockstep xpu_lockstep;
 
-typedef struct {
-    uint32_t counter, value, layer;
-} xpu_rtl_ticket;
-
 /* A device of this driver. */
 struct xpurt_device {
     xpu_chip chip;
@@ -21,21 +17,15 @@ struct xpurt_device {
     xpu_model *model;
     xpu_lockstep *lockstep; /* NULL: none */
 
-    uint32_t counters[XPU_COUNTERS];
-    xpu_rtl_ticket *tickets; /* announced, not complete */
-    size_t ticket_count, ticket_capacity;
+    xpu_sim_events events;
 
-    int started, ended, host_call, no_memory;
-    uint32_t exit_status, host_address;
+    int started;
     uint64_t cycles; /* of the runs before the last start */
     uint64_t instructions[XPU_MAX_CORES];
 
     xpurt_fault fault;
     int has_fault;
     char reason[512];
-    char *state_text;
-    void (*put)(void *context, char byte);
-    void *put_context;
 };
 
 /* Lock-step: a functional chip that executes what the RTL retires. NULL: out of memory. */
@@ -53,7 +43,7 @@ int xpu_lockstep_fault(xpu_lockstep *lockstep, unsigned core, uint32_t cause, ui
 int xpu_lockstep_exit(xpu_lockstep *lockstep, uint64_t cycle, uint32_t status);
 const char *xpu_lockstep_text(const xpu_lockstep *lockstep);
 
-/* The state of all cores and counters as text into device->state_text; fills in fault.state. */
+/* Fills in fault.state: the state of all cores and counters as text. */
 void xpu_rtl_describe(xpurt_device *device, const xpu_model_state *state);
 
 #endif

@@ -32,7 +32,7 @@ static uint32_t depends_on_time(uint32_t offset) {
 static xpu_lockstep *of_port(void *port, unsigned *core) {
     const xpu_func_port *p = port;
     *core = p->core;
-    return p->func->put_context;
+    return p->func->events.put_context;
 }
 
 static xpu_bus_result load(void *port, uint32_t address, uint32_t *value) {
@@ -80,7 +80,7 @@ xpu_lockstep *xpu_lockstep_new(const xpu_chip *chip) {
         return NULL;
     }
     lockstep->func = xpu_func_of(lockstep->device);
-    lockstep->func->put_context = lockstep;
+    lockstep->func->events.put_context = lockstep;
     for (unsigned core = 0; core < chip->cores; core++)
         lockstep->func->buses[core] = (xpu_core_bus){&lockstep->func->ports[core], load, store, cycle, NULL};
     return lockstep;

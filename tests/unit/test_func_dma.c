@@ -294,14 +294,14 @@ static void order(void) {
     d.wait0 = 3, d.wait0_value = 0xfffffffe, d.wait1 = 4, d.wait1_value = 1, d.signal = 5, d.signal_add = 7;
     xpu_desc_nop_pack(words, &d);
     memcpy(host(&f, list), words, sizeof words);
-    f.func->counters[3] = 0xfffffff0;
+    f.func->events.counters[3] = 0xfffffff0;
     CU_ASSERT_EQUAL(xpu_func_queue_push(f.func, XPU_ENGINE_DMA0, 1, list, 1), 1);
     CU_ASSERT_EQUAL(xpu_func_engines_run(f.func), 0);
-    f.func->counters[3] = 2; /* past the wait by wrapping round */
+    f.func->events.counters[3] = 2; /* past the wait by wrapping round */
     CU_ASSERT_EQUAL(xpu_func_engines_run(f.func), 0);
-    f.func->counters[4] = 1;
+    f.func->events.counters[4] = 1;
     CU_ASSERT_EQUAL(xpu_func_engines_run(f.func), 1);
-    CU_ASSERT_EQUAL(f.func->counters[5], 7);
+    CU_ASSERT_EQUAL(f.func->events.counters[5], 7);
     xpurt_counters totals;
     xpu_func_driver.counters(f.device, &totals);
     CU_ASSERT_EQUAL(totals.descriptors[XPU_ENGINE_DMA0], 1);

@@ -1,0 +1,68 @@
+/*
+ * What every simulated chip keeps for the runtime, and how it reports faults: used by the functional and by the
+ * Verilated chip.
+ */
+#ifndef XPU_SIM_FUNC_EVENTS_H
+#define XPU_SIM_FUNC_EVENTS_H
+
+#include "core/chip.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/include/xpurt_device.h"
+
+/* Layer `layer` is complete when `counter` reaches `value`. */
+typedef struct {
+    uint32_t counter, value, layer;
+} xpu_sim_ticket;
+
+typedef struct {
+    uint32_t counters[XPU_COUNTERS];
+    xpu_sim_ticket *tickets; /* announced, not complete */
+    size_t ticket_count, ticket_capacity;
+    int ended, host_call, no_memory;
+    uint32_t exit_status, host_address, abort_code;
+    void (*put)(void *context, char byte);
+    void *put_context;
+    char *state_text; /* of the last fault */
+} xpu_sim_events;
+
+/* For a start: no tickets, nothing has happened. */
+void xpu_sim_events_reset(xpu_sim_events *events);
+void xpu_sim_events_release(xpu_sim_events *events);
+
+/* Whether a ticket has come true; add: whether the new one has (without memory: no_memory is set, and 1 returned);
+ * counter_ready: whether one that waits for this counter has. */
+int xpu_sim_ticket_add(xpu_sim_events *events, uint32_t counter, uint32_t value, uint32_t layer);
+int xpu_sim_ticket_ready(const xpu_sim_events *events);
+int xpu_sim_ticket_counter_ready(const xpu_sim_events *events, uint32_t counter);
+
+/* Fills in the event that ends a run, if there is one: `fault` (NULL: none), a layer, the end, a host call. */
+int xpu_sim_event_pending(xpu_sim_events *events, const xpurt_fault *fault, xpurt_event *event);
+
+/* ---- Faults ---- */
+
+/* What a cause means, one sentence. */
+const char *xpu_sim_cause_reason(xpu_fault_cause cause);
+
+/* What the report says of a core. */
+typedef struct {
+    uint32_t pc, layer;
+    uint64_t instructions;
+    xpu_fault_cause fault;
+    int halted;
+    uint32_t stalled;       /* offset of the register that the core waits at, or 0 */
+    uint32_t stalled_value; /* of a counter: what it waits for */
+} xpu_sim_core_report;
+
+/* The list at the head of a queue of an engine. */
+typedef struct {
+    unsigned engine, core, lists;
+    uint32_t done, count; /* descriptors of the first list */
+    uint64_t address;     /* of the descriptor that is next */
+    const uint32_t *head; /* its words, or NULL */
+} xpu_sim_queue_report;
+
+/* The state of cores, queues, counters and tickets as text, kept in `events`; "" when there is no memory for it. */
+const char *xpu_sim_report(xpu_sim_events *events, const xpu_sim_core_report *cores, unsigned core_count,
+                           const xpu_sim_queue_report *queues, unsigned queue_count);
+
+#endif
