@@ -45,6 +45,9 @@ uint8_t *xpu_func_job_memory(const xpu_func_job *job, const char *field, uint64_
                               (unsigned long long)length, (unsigned long long)address);
         return NULL;
     }
+    if (write && job->func->writes)
+        job->func->writes(job->func->writes_context,
+                          &(xpu_func_box){address, {1, 1, 1, 1}, {0}, (unsigned)length, 1, bytes});
     xpu_func_count_gm(job->func, address, length, write);
     return bytes;
 }
@@ -80,6 +83,7 @@ int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *fie
                                      "%s: the elements from 0x%llx to 0x%llx are not in one memory of this chip", field,
                                      (unsigned long long)first, (unsigned long long)(first + length - 1));
     box->bytes_at = bytes - low;
+    if (box->write && job->func->writes) job->func->writes(job->func->writes_context, box);
     xpu_func_count_gm(job->func, box->address, elements * box->bytes, box->write);
     return 0;
 }
@@ -118,6 +122,18 @@ static int execute(const xpu_func_job *job) {
     const char *name = xpu_desc_kind_name(opcode);
     return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address, "opcode %u (%s) is none of engine %s", opcode,
                                  name ? name : "unknown", xpu_engine_name(job->engine));
+}
+
+int xpu_func_descriptor_run(xpu_func *func, unsigned engine, uint64_t address) {
+    uint32_t words[XPU_DESC_WORDS];
+    xpu_func_job job = {.func = func, .engine = engine, .address = address};
+    const uint8_t *bytes = xpu_func_engine_memory(func, address, sizeof words);
+    if (!bytes)
+        return xpu_func_engine_fault(&job, XPU_FAULT_ENGINE_ADDRESS, address,
+                                     "the descriptor list leaves the memories of this chip");
+    memcpy(words, bytes, sizeof words);
+    job.words = words;
+    return execute(&job);
 }
 
 const uint32_t *xpu_func_queue_head(const xpu_func *func, const xpu_func_queue *queue, uint64_t *address) {

@@ -151,6 +151,10 @@ static int start(xpurt_device *device, uint32_t entry) {
     return 0;
 }
 
+static void set_seed(xpurt_device *device, uint32_t seed) {
+    device->func.start_seed = seed;
+}
+
 /* ---- Faults ---- */
 
 static void core_fault(xpu_func *func, unsigned core, xpu_fault_cause cause, const char *reason) {
@@ -262,6 +266,7 @@ const xpurt_device_driver xpu_func_driver = {
     .map = map_memory,
     .output = set_output,
     .start = start,
+    .seed = set_seed,
     .run = run,
     .answer = answer,
     .counters = counters,

@@ -14,6 +14,7 @@
 #include "sim/func/events.h"
 
 typedef struct xpu_func xpu_func;
+typedef struct xpu_func_box xpu_func_box;
 
 /* What the bus of a core knows. */
 typedef struct {
@@ -58,9 +59,9 @@ struct xpu_func {
     xpu_func_core_state core_state[XPU_MAX_CORES];
     xpu_sim_events events; /* with the counters */
     xpu_func_queue queues[XPU_ENGINES][XPU_MAX_CORES];
-    unsigned next_queue[XPU_ENGINES]; /* round robin */
-    uint32_t seed, watchdog_limit;
-    uint32_t draws;    /* state of the sequence that the seed began */
+    unsigned next_queue[XPU_ENGINES];          /* round robin */
+    uint32_t start_seed, seed, watchdog_limit; /* start_seed: what seed is at a start */
+    uint32_t draws;                            /* state of the sequence that the seed began */
     int64_t *banks[4]; /* accumulators: acc_rows * array_columns each; int32 modes keep them sign-extended */
     void *scratch;     /* buffers of the tensor engine, xpu_func_tensor_scratch bytes */
     const struct xpu_matmul *matmul;
@@ -68,6 +69,10 @@ struct xpu_func {
     int started;
     unsigned next_core; /* the core that runs next */
     int progress;       /* something moved since the scheduler looked last */
+
+    /* Is told of every box that a descriptor is going to write; NULL: nobody. */
+    void (*writes)(void *context, const xpu_func_box *box);
+    void *writes_context;
 
     xpurt_fault fault; /* cause XPU_FAULT_NONE: none */
     char reason[256];
@@ -110,6 +115,9 @@ static inline uint32_t xpu_func_draw(xpu_func *func, uint32_t bound) {
  * them, in a drawn order. */
 uint64_t xpu_func_engines_run(xpu_func *func);
 
+/* Executes the descriptor at `address` now, whatever it waits for, and without its signal: 0; -1: a fault. */
+int xpu_func_descriptor_run(xpu_func *func, unsigned engine, uint64_t address);
+
 /* Adds to a counter; counts as progress. */
 void xpu_func_counter_add(xpu_func *func, unsigned counter, uint32_t value);
 
@@ -131,14 +139,14 @@ uint8_t *xpu_func_job_memory(const xpu_func_job *job, const char *field, uint64_
 void xpu_func_count_gm(xpu_func *func, uint64_t address, uint64_t bytes, int write);
 
 /* A strided box of elements of `bytes` bytes at a 40-bit address. */
-typedef struct {
+struct xpu_func_box {
     uint64_t address;
     uint32_t size[4];
     int32_t stride[4]; /* bytes */
     unsigned bytes;
     int write;
     uint8_t *bytes_at; /* filled in: host address of element 0 */
-} xpu_func_box;
+};
 
 /* Checks alignment and that the whole box is in one memory, counts its bytes. An empty box is fine. */
 int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment);

@@ -7,7 +7,7 @@ void xpu_func_registers_reset(xpu_func *func) {
     memset(func->core_state, 0, sizeof func->core_state);
     memset(func->queues, 0, sizeof func->queues);
     memset(func->next_queue, 0, sizeof func->next_queue);
-    func->seed = 0;
+    func->seed = func->draws = func->start_seed;
     func->watchdog_limit = XPU_WATCHDOG_CYCLES;
     xpu_sim_events_reset(&func->events);
     func->next_core = 0;

@@ -57,7 +57,10 @@ typedef struct {
     uint64_t *layer_differs;                  /* with layer: how many elements differ from the dump's; may be NULL */
     const char *chip_json;                    /* run on this chip, which must have the program's ABI; NULL: its own */
     uint64_t max_instructions;                /* give up after so many in all cores; 0: no limit */
+    uint32_t seed;                            /* register SEED of the device at the start */
+    const char *trace_file;                   /* write what every unit did when as Chrome JSON; NULL: do not */
     void (*progress)(void *context, uint32_t layers_done, uint32_t layers, const char *layer);
+    void (*tick)(void *context, uint64_t cycles); /* every now and then, on a device that has time */
     void *context;
 } xpurt_run_options;
 

@@ -17,7 +17,13 @@ extern "C" {
 struct xpu_chip;  /* core/chip.h */
 struct xpu_diags; /* base/diag.h */
 
-enum { XPURT_DEVICE_VERSION = 1, XPURT_MAX_CORES = 16, XPURT_ENGINES = 3 };
+enum {
+    XPURT_DEVICE_VERSION = 2,
+    XPURT_MAX_CORES = 16,
+    XPURT_ENGINES = 3,
+    XPURT_MEMORIES = 4, /* LM, SM, L3, GM */
+    XPURT_STATES = 32   /* room for the states of a unit in a cycle: xpu_lost_cause, core/chip.h */
+};
 
 typedef struct xpurt_device xpurt_device;
 
@@ -33,6 +39,7 @@ typedef struct {
     uint64_t descriptor;    /* engine: address of the descriptor */
     uint32_t layer;         /* layer tag of the core (register LAYER, >> 16) or of the descriptor */
     uint32_t code;          /* software abort: what the program wrote */
+    int differs;            /* no fault of the program: lock-step has found a difference between rtl and func */
     const char *reason;     /* one sentence */
     const char *state;      /* several lines: every core, queue and counter that is not 0 */
 } xpurt_fault;
@@ -60,7 +67,30 @@ typedef struct {
     uint64_t descriptors[XPURT_ENGINES];
     uint64_t macs;
     uint64_t gm_read_bytes, gm_write_bytes; /* by engines, and by loads and stores of cores */
+    /* With timing: edges of the simulated clock, which skipping makes fewer than cycles; how many cycles each unit has
+     * been in which state (one in each cycle). */
+    uint64_t edges, core_states[XPURT_MAX_CORES][XPURT_STATES], engine_states[XPURT_ENGINES][XPURT_STATES];
 } xpurt_counters;
+
+/* A descriptor that is complete, and the least that each resource needs for it. */
+typedef struct {
+    unsigned engine, core; /* core: whose queue */
+    uint64_t descriptor;   /* its address */
+    uint32_t layer, opcode;
+    uint64_t begin, end; /* cycles since the start: when the engine got it, when all was visible */
+    uint64_t macs, array_cycles, drain_cycles;
+    uint64_t bytes[XPURT_MEMORIES]; /* moved in or out */
+} xpurt_completion;
+
+/* Who is told what a device does while it runs; NULL: nobody. */
+typedef struct {
+    void *context;
+    void (*complete)(void *context, const xpurt_completion *completion);
+    /* A core (unit: its number) or engine (XPURT_MAX_CORES + its number) was mostly in this state from cycle `from` to
+     * `to` since the start; equal states that follow each other may come in pieces. */
+    void (*state)(void *context, unsigned unit, unsigned state, uint64_t from, uint64_t to);
+    void (*tick)(void *context, uint64_t cycles); /* every now and then */
+} xpurt_observer;
 
 typedef struct xpurt_device_driver {
     uint32_t version; /* XPURT_DEVICE_VERSION */
@@ -85,6 +115,12 @@ typedef struct xpurt_device_driver {
 
     /* Every core begins at `entry`; counters, queues and registers are reset, memory stays. Also ends a fault. */
     int (*start)(xpurt_device *device, uint32_t entry);
+
+    /* Register SEED at the next starts. */
+    void (*seed)(xpurt_device *device, uint32_t seed);
+
+    /* From the next start on; the observer is copied. NULL: the device has nothing to tell. */
+    void (*observe)(xpurt_device *device, const xpurt_observer *observer);
 
     /* Goes on until something happens. `budget`: instructions of all cores in this run, 0: no limit. */
     int (*run)(xpurt_device *device, uint64_t budget, xpurt_event *event);

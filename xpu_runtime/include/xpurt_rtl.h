@@ -17,6 +17,10 @@ typedef struct {
     int no_skip;         /* cycles in which nothing happens are simulated one by one, too; counts stay the same */
     uint32_t seed;       /* register SEED after the start */
     uint64_t max_cycles; /* a run ends with XPURT_EVENT_BUDGET so many cycles after the start; 0: no limit */
+    /* A waveform (FST) of one layer, from the cycle in which core 0 begins with it to its completion; NULL: none. The
+     * library must have been built with tracing. */
+    const char *wave_file;
+    uint32_t wave_layer;
     /* Called for each retired instruction; or NULL. */
     void (*trace)(void *context, uint64_t cycle, unsigned core, uint32_t pc, uint32_t instruction);
     void *context;
@@ -25,7 +29,7 @@ typedef struct {
 /* What a run has cost the host, and where each core's cycles went (xpu_lost_cause, core/chip.h), since the start. */
 typedef struct {
     uint64_t cycles, edges; /* edges: of the simulated clock since create; skipping makes them fewer than cycles */
-    uint64_t states[XPURT_MAX_CORES][32];
+    uint64_t states[XPURT_MAX_CORES][XPURT_STATES];
 } xpurt_rtl_statistics;
 
 #define XPURT_RTL_DRIVER    "xpurt_rtl_driver"
