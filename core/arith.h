@@ -273,6 +273,19 @@ XA_INLINE int32_t xa_qmul(int32_t a, int32_t a_zero, int32_t b, int32_t b_zero, 
     return xa_clamp_i32(xa_rne_i32(xa_mul(product, r) + (float)c_zero), lo, hi);
 }
 
+/* DynamicQuantizeLinear: uint8 parameters for values from low <= 0 to high >= 0. */
+typedef struct {
+    float scale;
+    int32_t zero;
+} xa_dynamic_range;
+
+XA_INLINE xa_dynamic_range xa_dynamic_quantize(float low, float high) {
+    xa_dynamic_range range;
+    range.scale = high == low ? 1.0f : (high - low) / 255.0f;
+    range.zero = xa_rne_i32(xa_clip(0.0f - low / range.scale, 0.0f, 255.0f));
+    return range;
+}
+
 /* ---- int16 and int16x8 for float models; int8 the same way, with limit 127 --------------------------------------- */
 
 /* |x| as its bits, whose order is that of the magnitudes; NaN counts as +inf. */

@@ -16,7 +16,7 @@ static void write_onnx(void) {
            "| operator | forms since | becomes | remarks |\n|---|---|---|---|\n");
     for (uint32_t i = 0; i < xpu_onnx_operator_count(); i++) {
         xpu_onnx_operator op = xpu_onnx_operator_at(i);
-        printf("| %s | ", op.name);
+        printf("| %s%s%s | ", op.domain, op.domain[0] ? "." : "", op.name);
         for (const int *v = op.versions; *v; v++) printf("%s%d", v == op.versions ? "" : ", ", *v);
         printf(" | %s | %s |\n", op.core, op.remarks);
     }

@@ -16,6 +16,10 @@ static xpu_status import(xpu_pipeline *p) {
     return XPU_OK;
 }
 
+static xpu_status quantised(xpu_pipeline *p) {
+    return xpu_pass_quantised(p->graph, p->diags);
+}
+
 static xpu_status fold(xpu_pipeline *p) {
     return xpu_pass_fold(p->graph, p->diags);
 }
@@ -88,6 +92,7 @@ typedef struct {
 
 static const pass passes[] = {
     {"import", XPU_EFFECT_DEFINES, 0, import},           /* the model; shapes and values of small constants */
+    {"quantised", XPU_EFFECT_DEFINES, 0, quantised},     /* groups of Q and DQ into operators on integers */
     {"fold", XPU_EFFECT_EXACT, 0, fold},                 /* what depends on constants only */
     {"canonicalise", XPU_EFFECT_EXACT, 0, canonicalise}, /* what does nothing, or the same twice */
     {"batch-norm", XPU_EFFECT_TOLERANCE, 0, batch_norm}, /* into the weights before it */
@@ -103,8 +108,8 @@ static const pass passes[] = {
 enum { PASS_COUNT = sizeof passes / sizeof *passes };
 
 const char *const *xpu_pipeline_passes(void) {
-    static const char *const names[] = {"import", "fold",   "canonicalise", "batch-norm", "legalise", "clean",
-                                        "match",  "chains", "partition",    "prepare",    NULL};
+    static const char *const names[] = {"import", "quantised", "fold",   "canonicalise", "batch-norm", "legalise",
+                                        "clean",  "match",     "chains", "partition",    "prepare",    NULL};
     return names;
 }
 

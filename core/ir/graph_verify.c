@@ -179,7 +179,7 @@ static void check_attr_values(verifier *v, xpu_node node) {
     }
     if (info->op->attrs >> XPU_ATTR_AXIS & 1) {
         int64_t axis = xpu_node_int(v->graph, node, XPU_ATTR_AXIS);
-        if (axis < 0 || axis >= rank) node_problem(v, node, "'axis' is outside the dims");
+        if (axis < 0 || axis >= (rank ? rank : 1)) node_problem(v, node, "'axis' is outside the dims");
     }
     if (info->op->attrs >> XPU_ATTR_STRIDES & 1) {
         static const xpu_attr_id lists[] = {XPU_ATTR_STRIDES, XPU_ATTR_DILATIONS, XPU_ATTR_PADS};

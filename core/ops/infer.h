@@ -35,9 +35,20 @@ xpu_status xpu_normalise_axis(xpu_graph *graph, xpu_node node, int rank, int *ax
 /* Numpy's rules for one more operand: dims become the common shape. 0 where they do not fit or it cannot be proved. */
 int xpu_broadcast(const xpu_graph *graph, int *rank, xpu_dim *dims, int other_rank, const xpu_dim *other);
 
-/* What conv and matmul share behind the accumulation, once the result's type is set: element types, bias and weight
+/* Type of the result of (q)conv and (q)matmul, and what they share behind the accumulation: element types, bias and
  * scales over `channels`, branch, absmax, activation; the second result. [shape-bias] [shape-branch] [int16-operands]
- */
-xpu_status xpu_check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_diags *diags);
+ * [quantised-attribute] */
+xpu_status xpu_set_product(xpu_graph *graph, xpu_node node, int rank, const xpu_dim *dims, xpu_dim channels,
+                           xpu_diags *diags);
+
+/* [dtype-operand] unless operand `input` is absent, int8 or uint8. */
+xpu_status xpu_check_byte(xpu_graph *graph, xpu_node node, uint32_t input, xpu_diags *diags);
+
+/* qconv and qmatmul: operands and attributes before the result's type is set, which is `dtype`; then the branch. */
+xpu_status xpu_check_quantised(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_dtype *dtype, xpu_diags *diags);
+xpu_status xpu_check_quantised_branch(xpu_graph *graph, xpu_node node, xpu_diags *diags);
+
+/* Pooling of int8 or uint8 to the type that DTYPE names. */
+xpu_status xpu_check_quantised_pool(xpu_graph *graph, xpu_node node, xpu_dtype *dtype, xpu_diags *diags);
 
 #endif

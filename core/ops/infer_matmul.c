@@ -26,7 +26,7 @@ static xpu_status check_int16(xpu_graph *graph, xpu_node node, xpu_diags *diags)
                            xpu_operand_text(graph, node, XPU_IN_WSCALE), xpu_operand_text(graph, node, XPU_IN_ABSMAX));
 }
 
-xpu_status xpu_check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_diags *diags) {
+static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_diags *diags) {
     int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
     int64_t activation = xpu_node_int(graph, node, XPU_ATTR_ACTIVATION);
     if (precision < XPU_PRECISION_FP32 || precision > XPU_PRECISION_INT16 || activation < XPU_ACTIVATION_NONE ||
@@ -61,6 +61,16 @@ xpu_status xpu_check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels,
     return xpu_set_result(graph, node, XPU_OUT_ABSMAX, XPU_F32, 0, NULL, diags);
 }
 
+xpu_status xpu_set_product(xpu_graph *graph, xpu_node node, int rank, const xpu_dim *dims, xpu_dim channels,
+                           xpu_diags *diags) {
+    int quantised = xpu_node_is(graph, node, XPU_OP_QCONV) || xpu_node_is(graph, node, XPU_OP_QMATMUL);
+    xpu_dtype dtype = XPU_F32;
+    xpu_status status = quantised ? xpu_check_quantised(graph, node, channels, &dtype, diags) : XPU_OK;
+    if (status == XPU_OK) status = xpu_set_result(graph, node, XPU_OUT_Y, dtype, rank, dims, diags);
+    if (status != XPU_OK) return status;
+    return quantised ? xpu_check_quantised_branch(graph, node, diags) : check_epilogue(graph, node, channels, diags);
+}
+
 xpu_status xpu_infer_matmul(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_value_info *x = xpu_operand(graph, node, XPU_IN_X), *w = xpu_operand(graph, node, XPU_IN_W);
     int rank = x->rank - 2;
@@ -85,6 +95,5 @@ xpu_status xpu_infer_matmul(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_dim channels = w->dims[w->rank - 1];
     dims[rank] = x->dims[x->rank - 2];
     dims[rank + 1] = channels;
-    xpu_status status = xpu_set_result(graph, node, XPU_OUT_Y, XPU_F32, rank + 2, dims, diags);
-    return status == XPU_OK ? xpu_check_epilogue(graph, node, channels, diags) : status;
+    return xpu_set_product(graph, node, rank + 2, dims, channels, diags);
 }

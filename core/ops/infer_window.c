@@ -139,15 +139,25 @@ xpu_status xpu_infer_conv(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     int rank = x->rank;
     xpu_dim dims[XPU_MAX_RANK] = {x->dims[0], xpu_operand(graph, node, XPU_IN_W)->dims[0]};
     status = output_dims(graph, node, &w, 0, dims + 2, diags);
-    if (status == XPU_OK) status = xpu_set_result(graph, node, XPU_OUT_Y, XPU_F32, rank, dims, diags);
-    return status == XPU_OK ? xpu_check_epilogue(graph, node, dims[1], diags) : status;
+    return status == XPU_OK ? xpu_set_product(graph, node, rank, dims, dims[1], diags) : status;
 }
 
 /* ---- pooling ---- */
 
+/* The largest of bytes is one of them; everything else is float32. */
+static xpu_status pooled_type(xpu_graph *graph, xpu_node node, xpu_dtype *dtype, xpu_diags *diags) {
+    *dtype = xpu_operand(graph, node, 0)->dtype;
+    if (xpu_node_is(graph, node, XPU_OP_QGLOBAL_AVERAGE_POOL)) {
+        return xpu_check_quantised_pool(graph, node, dtype, diags);
+    }
+    if (xpu_node_is(graph, node, XPU_OP_MAX_POOL) && (*dtype == XPU_I8 || *dtype == XPU_U8)) return XPU_OK;
+    return xpu_check_dtype(graph, node, 0, XPU_F32, diags);
+}
+
 xpu_status xpu_infer_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     window w;
-    xpu_status status = xpu_check_dtype(graph, node, 0, XPU_F32, diags);
+    xpu_dtype dtype;
+    xpu_status status = pooled_type(graph, node, &dtype, diags);
     if (status == XPU_OK) status = read_window(graph, node, &w, diags);
     if (status != XPU_OK) return status;
     uint32_t count;
@@ -171,11 +181,12 @@ xpu_status xpu_infer_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
                                "pads are %lld and %lld, the window covers %lld", (long long)w.begin[i],
                                (long long)w.end[i], (long long)extent);
     }
-    return xpu_set_result(graph, node, 0, XPU_F32, rank, dims, diags);
+    return xpu_set_result(graph, node, 0, dtype, rank, dims, diags);
 }
 
 xpu_status xpu_infer_global_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    xpu_status status = xpu_check_dtype(graph, node, 0, XPU_F32, diags);
+    xpu_dtype dtype;
+    xpu_status status = pooled_type(graph, node, &dtype, diags);
     if (status != XPU_OK) return status;
     const xpu_value_info *x = xpu_operand(graph, node, 0);
     int rank = x->rank;
@@ -186,5 +197,5 @@ xpu_status xpu_infer_global_pool(xpu_graph *graph, xpu_node node, xpu_diags *dia
     }
     xpu_dim dims[XPU_MAX_RANK] = {x->dims[0], x->dims[1]};
     for (int i = 2; i < rank; i++) dims[i] = xpu_dim_const(&graph->dims, 1);
-    return xpu_set_result(graph, node, 0, XPU_F32, rank, dims, diags);
+    return xpu_set_result(graph, node, 0, dtype, rank, dims, diags);
 }

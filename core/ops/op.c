@@ -13,23 +13,27 @@ enum {
 };
 _Static_assert(XPU_ATTR_COUNT < 64, "xpu_op.attrs has one bit per attribute");
 
-#define BIT(name)                                             ((uint64_t)1 << BIT_OF_##name >> 1)
-#define PASTE(a, b)                                           PASTE_(a, b)
-#define PASTE_(a, b)                                          a##b
-#define COUNT_OF(...)                                         COUNT_OF_(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define COUNT_OF_(a, b, c, d, e, f, g, h, i, j, k, l, n, ...) n
-#define BITS_1(a)                                             BIT(a)
-#define BITS_2(a, ...)                                        BIT(a) | BITS_1(__VA_ARGS__)
-#define BITS_3(a, ...)                                        BIT(a) | BITS_2(__VA_ARGS__)
-#define BITS_4(a, ...)                                        BIT(a) | BITS_3(__VA_ARGS__)
-#define BITS_5(a, ...)                                        BIT(a) | BITS_4(__VA_ARGS__)
-#define BITS_6(a, ...)                                        BIT(a) | BITS_5(__VA_ARGS__)
-#define BITS_7(a, ...)                                        BIT(a) | BITS_6(__VA_ARGS__)
-#define BITS_8(a, ...)                                        BIT(a) | BITS_7(__VA_ARGS__)
-#define BITS_9(a, ...)                                        BIT(a) | BITS_8(__VA_ARGS__)
-#define BITS_10(a, ...)                                       BIT(a) | BITS_9(__VA_ARGS__)
-#define BITS_11(a, ...)                                       BIT(a) | BITS_10(__VA_ARGS__)
-#define BITS_12(a, ...)                                       BIT(a) | BITS_11(__VA_ARGS__)
+#define BIT(name)                                                         ((uint64_t)1 << BIT_OF_##name >> 1)
+#define PASTE(a, b)                                                       PASTE_(a, b)
+#define PASTE_(a, b)                                                      a##b
+#define COUNT_OF(...)                                                     COUNT_OF_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define COUNT_OF_(a, b, c, d, e, f, g, h, i, j, k, l, m, o, p, q, n, ...) n
+#define BITS_1(a)                                                         BIT(a)
+#define BITS_2(a, ...)                                                    BIT(a) | BITS_1(__VA_ARGS__)
+#define BITS_3(a, ...)                                                    BIT(a) | BITS_2(__VA_ARGS__)
+#define BITS_4(a, ...)                                                    BIT(a) | BITS_3(__VA_ARGS__)
+#define BITS_5(a, ...)                                                    BIT(a) | BITS_4(__VA_ARGS__)
+#define BITS_6(a, ...)                                                    BIT(a) | BITS_5(__VA_ARGS__)
+#define BITS_7(a, ...)                                                    BIT(a) | BITS_6(__VA_ARGS__)
+#define BITS_8(a, ...)                                                    BIT(a) | BITS_7(__VA_ARGS__)
+#define BITS_9(a, ...)                                                    BIT(a) | BITS_8(__VA_ARGS__)
+#define BITS_10(a, ...)                                                   BIT(a) | BITS_9(__VA_ARGS__)
+#define BITS_11(a, ...)                                                   BIT(a) | BITS_10(__VA_ARGS__)
+#define BITS_12(a, ...)                                                   BIT(a) | BITS_11(__VA_ARGS__)
+#define BITS_13(a, ...)                                                   BIT(a) | BITS_12(__VA_ARGS__)
+#define BITS_14(a, ...)                                                   BIT(a) | BITS_13(__VA_ARGS__)
+#define BITS_15(a, ...)                                                   BIT(a) | BITS_14(__VA_ARGS__)
+#define BITS_16(a, ...)                                                   BIT(a) | BITS_15(__VA_ARGS__)
 
 #define BITS_ATTRS(...)      PASTE(BITS_, COUNT_OF(__VA_ARGS__))(__VA_ARGS__)
 #define ELEMENTWISE_EW(name) XPU_EW_##name

@@ -29,6 +29,10 @@ enum {
     XPU_IN_ABSMAX, /* int16: rank 0 float32, max |x| */
     XPU_IN_COUNT
 };
+/* qconv and qmatmul have the same operands, with these differences: x, w and branch are int8 or uint8, the bias is
+ * int32, WSCALE holds the factors fl(fl(x_scale * w_scale) / y_scale) of the output channels (absent: the result is the
+ * int32 sums), and instead of absmax there may be the zero point of x, rank 0, where it is not the attribute X_ZERO. */
+enum { XPU_IN_XZERO = XPU_IN_ABSMAX };
 /* Results: y, and (int16, where somebody asks for it) rank 0 float32 max |y|. */
 enum { XPU_OUT_Y, XPU_OUT_ABSMAX };
 

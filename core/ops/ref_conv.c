@@ -1,7 +1,7 @@
 /*
- * conv and matmul in the canonical order: every output is one chain of fma over K = (kh, kw, c) from the bias or 0,
- * padded taps skipped. Operands are repacked (channels last; weights by lanes of output channels), so that tiles of
- * pixels x output channels run over contiguous memory.
+ * conv and matmul, of floats in the canonical order: every output is one chain of fma over K = (kh, kw, c) from the
+ * bias or 0, padded taps skipped. Operands are repacked (channels last; weights by lanes of output channels), so that
+ * tiles of pixels x output channels run over contiguous memory. qconv and qmatmul sum integers.
  */
 #include <string.h>
 
@@ -10,18 +10,27 @@
 #include "core/ops/ref_util.h"
 #include "core/ops/rows.h"
 
-/* Sums of fewer products of two int16 are below 2^53: exact in double. */
-enum { MAX_INT16_K = (1 << 23) - 1 };
+/* Sums of fewer products of two int16 are below 2^53: exact in double. Bytes minus their zero points are smaller. */
+enum { MAX_INTEGER_K = (1 << 23) - 1 };
 
 /* Pixels that are repacked at a time, all channels of them: what is written stays in the cache. */
 enum { PACK_PIXELS = 32 };
 
 /* ---- what precision changes: packing and the tile functions ---- */
 
+typedef enum {
+    FLOATS, /* results are floats */
+    INT16,  /* float activations become int16; results are float(sum), rounded once */
+    BYTES   /* int8 or uint8 minus zero points; results are the bits of int32 sums, the bias included */
+} arithmetic;
+
 typedef struct {
-    int is_int16;
-    size_t lanes, element; /* lanes of a tile; bytes of a packed element: float, or double for int16 */
-    float inverse;         /* int16: of the activations' scale */
+    arithmetic kind;
+    size_t lanes, element; /* lanes of a tile; bytes of a packed element: float or double */
+    float inverse;          /* INT16: of the activations' scale */
+    int x_signed, w_signed; /* BYTES */
+    int32_t x_zero, w_zero;
+    const int32_t *bias; /* BYTES: NULL where absent */
     const xpu_tiles *tiles;
 } engine;
 
@@ -29,38 +38,55 @@ static void *at(const engine *e, const void *packed, size_t index) {
     return (char *)(uintptr_t)packed + index * e->element;
 }
 
-static void pack_x(const engine *e, const float *x, size_t x_step, void *out, size_t out_step, size_t count) {
-    if (e->is_int16) {
-        double *to = out;
+static int32_t byte_at(const void *bytes, size_t index, int is_signed) {
+    return is_signed ? ((const int8_t *)bytes)[index] : ((const uint8_t *)bytes)[index];
+}
+
+/* `count` neighbours of x, from `index` on. */
+static void pack_x(const engine *e, const void *x, size_t index, void *out, size_t out_step, size_t count) {
+    const float *from = (const float *)x + index;
+    double *to = out;
+    if (e->kind == FLOATS) {
+        for (size_t i = 0; i < count; i++) ((float *)out)[i * out_step] = from[i];
+    } else if (e->kind == INT16) {
         for (size_t i = 0; i < count; i++) {
-            to[i * out_step] = (double)xa_absmax_quantize(x[i * x_step], e->inverse, XA_I16_MAX);
+            to[i * out_step] = (double)xa_absmax_quantize(from[i], e->inverse, XA_I16_MAX);
         }
     } else {
-        float *to = out;
-        for (size_t i = 0; i < count; i++) to[i * out_step] = x[i * x_step];
+        for (size_t i = 0; i < count; i++) to[i * out_step] = (double)(byte_at(x, index + i, e->x_signed) - e->x_zero);
     }
 }
 
 static void pack_w(const engine *e, const void *w, size_t index, void *packed, size_t at_index) {
-    if (e->is_int16) {
+    if (e->kind == FLOATS) {
+        ((float *)packed)[at_index] = ((const float *)w)[index];
+    } else if (e->kind == INT16) {
         ((double *)packed)[at_index] = (double)((const int16_t *)w)[index];
     } else {
-        ((float *)packed)[at_index] = ((const float *)w)[index];
+        ((double *)packed)[at_index] = (double)(byte_at(w, index, e->w_signed) - e->w_zero);
     }
 }
 
-/* One tile: results as float (int16: float(acc), not scaled yet) to out[pixel * pixel_step + lane * lane_step]. */
+/* The int32 sum of a tile of bytes and the bias, both wrapping. */
+static float wrapped_sum(double sum, int32_t bias) {
+    return xa_float((uint32_t)(uint64_t)(int64_t)sum + (uint32_t)bias);
+}
+
+/* One tile: results as `arithmetic` says, not scaled yet, to out[pixel * pixel_step + lane * lane_step]. `channel`: of
+ * the first lane. */
 static void run_tile(const engine *e, int lane_x, const void *x, ptrdiff_t pixel_stride, const void *w,
-                     const xpu_tile_run *runs, size_t run_count, const float *bias, int pixels, float *out,
-                     size_t pixel_step, size_t lane_step, size_t lanes) {
+                     const xpu_tile_run *runs, size_t run_count, const float *bias, size_t channel, int pixels,
+                     float *out, size_t pixel_step, size_t lane_step, size_t lanes) {
     float values[XPU_TILE_PIXELS * XPU_TILE_LANES_FLOAT];
-    if (e->is_int16) {
+    if (e->kind != FLOATS) {
         static const double zero[XPU_TILE_LANES_DOUBLE];
         double sums[XPU_TILE_PIXELS * XPU_TILE_LANES_DOUBLE];
         xpu_tile_double tile = lane_x ? e->tiles->double_lane_x : e->tiles->double_scalar_x;
         tile(x, pixel_stride, w, runs, run_count, zero, sums, pixels);
         for (size_t i = 0; i < (size_t)pixels * XPU_TILE_LANES_DOUBLE; i++) {
-            values[i] = xa_acc48_to_float(xa_acc48_wrap((int64_t)sums[i]));
+            size_t lane = i % XPU_TILE_LANES_DOUBLE;
+            values[i] = e->kind == INT16 ? xa_acc48_to_float(xa_acc48_wrap((int64_t)sums[i]))
+                                         : wrapped_sum(sums[i], e->bias && lane < lanes ? e->bias[channel + lane] : 0);
         }
     } else {
         float first[XPU_TILE_LANES_FLOAT] = {0};
@@ -78,8 +104,11 @@ static void run_tile(const engine *e, int lane_x, const void *x, ptrdiff_t pixel
 /* ---- behind the accumulation ---- */
 
 typedef struct {
-    const float *scale, *bias, *branch; /* NULL where absent; scale only for int16, whose bias comes here */
+    const float *scale, *bias, *branch; /* NULL where absent; scale only for INT16, whose bias comes here, and BYTES */
     xa_post_float post;
+    xa_post_quantised quantised; /* BYTES; its branch and result: */
+    const xpu_tensor *branch_bytes;
+    uint8_t *bytes; /* NULL: the sums are the result */
 } epilogue;
 
 /* xa_post_floating over `count` elements of y, channel by channel (step 0: all are channel 0; step 1: consecutive). */
@@ -103,9 +132,56 @@ static void finish(const epilogue *e, float *y, const float *branch, size_t chan
     }
 }
 
+/* The same for BYTES: `count` sums that are elements `index` and following of the result. */
+static void finish_bytes(const epilogue *e, const float *sums, size_t index, size_t channel, size_t step,
+                         size_t count) {
+    const xpu_tensor *branch = e->branch_bytes;
+    for (size_t i = 0; e->bytes && i < count; i++) {
+        int32_t other = branch ? byte_at(branch->data, index + i, branch->dtype == XPU_I8) : 0;
+        int32_t sum = (int32_t)xa_bits(sums[i]);
+        e->bytes[index + i] = (uint8_t)xa_post_quantise(sum, e->scale[channel + i * step], other, &e->quantised);
+    }
+}
+
 static const float *float_input(const xpu_ref_args *args, uint32_t i) {
     const xpu_tensor *tensor = i < xpu_node_at(args->graph, args->node)->input_count ? args->inputs[i] : NULL;
     return tensor ? tensor->data : NULL;
+}
+
+static const xpu_tensor *operand(const xpu_ref_args *args, uint32_t i) {
+    return i < xpu_node_at(args->graph, args->node)->input_count ? args->inputs[i] : NULL;
+}
+
+static int32_t int_attr(const xpu_ref_args *args, xpu_attr_id id) {
+    return (int32_t)xpu_node_int(args->graph, args->node, id);
+}
+
+/* How bytes are read and finished. */
+static void prepare_bytes(const xpu_ref_args *args, engine *e, epilogue *end) {
+    const xpu_graph *graph = args->graph;
+    const xpu_tensor *zero = operand(args, XPU_IN_XZERO), *bias = operand(args, XPU_IN_BIAS);
+    e->x_signed = args->inputs[XPU_IN_X]->dtype == XPU_I8;
+    e->w_signed = args->inputs[XPU_IN_W]->dtype == XPU_I8;
+    e->x_zero = zero ? byte_at(zero->data, 0, zero->dtype == XPU_I8) : int_attr(args, XPU_ATTR_X_ZERO);
+    e->w_zero = int_attr(args, XPU_ATTR_W_ZERO);
+    e->bias = bias ? bias->data : NULL;
+    end->scale = float_input(args, XPU_IN_WSCALE);
+    if (!end->scale) return;
+    int32_t zero_y = int_attr(args, XPU_ATTR_Y_ZERO), low = int_attr(args, XPU_ATTR_Y_LOW);
+    int32_t high = int_attr(args, XPU_ATTR_Y_HIGH);
+    end->bytes = args->outputs[XPU_OUT_Y]->data;
+    end->branch_bytes = operand(args, XPU_IN_BRANCH);
+    end->quantised = (xa_post_quantised){.zero = zero_y, .lo = low, .hi = high};
+    if (!end->branch_bytes) return;
+    end->quantised = (xa_post_quantised){.zero = int_attr(args, XPU_ATTR_MID_ZERO),
+                                         .lo = int_attr(args, XPU_ATTR_MID_LOW),
+                                         .hi = int_attr(args, XPU_ATTR_MID_HIGH),
+                                         .has_branch = true,
+                                         .ra = xpu_node_float(graph, args->node, XPU_ATTR_X_FACTOR),
+                                         .rb = xpu_node_float(graph, args->node, XPU_ATTR_B_FACTOR),
+                                         .f = xpu_node_float(graph, args->node, XPU_ATTR_ADDEND),
+                                         .lo2 = low,
+                                         .hi2 = high};
 }
 
 static void prepare(const xpu_ref_args *args, size_t channels, engine *e, epilogue *end) {
@@ -115,10 +191,16 @@ static void prepare(const xpu_ref_args *args, size_t channels, engine *e, epilog
     const xpu_graph *graph = args->graph;
     memset(e, 0, sizeof *e);
     memset(end, 0, sizeof *end);
-    e->is_int16 = xpu_node_int(graph, args->node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
-    e->lanes = e->is_int16 ? XPU_TILE_LANES_DOUBLE : XPU_TILE_LANES_FLOAT;
-    e->element = e->is_int16 ? sizeof(double) : sizeof(float);
+    int quantised = xpu_node_is(graph, args->node, XPU_OP_QCONV) || xpu_node_is(graph, args->node, XPU_OP_QMATMUL);
+    int is_int16 = xpu_node_int(graph, args->node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
+    e->kind = quantised ? BYTES : is_int16 ? INT16 : FLOATS;
+    e->lanes = e->kind == FLOATS ? XPU_TILE_LANES_FLOAT : XPU_TILE_LANES_DOUBLE;
+    e->element = e->kind == FLOATS ? sizeof(float) : sizeof(double);
     e->tiles = xpu_tiles_for_host(0);
+    if (e->kind == BYTES) {
+        prepare_bytes(args, e, end);
+        return;
+    }
     end->bias = float_input(args, XPU_IN_BIAS);
     end->branch = float_input(args, XPU_IN_BRANCH);
     end->post.activation = kinds[xpu_node_int(graph, args->node, XPU_ATTR_ACTIVATION)];
@@ -126,13 +208,24 @@ static void prepare(const xpu_ref_args *args, size_t channels, engine *e, epilog
     end->post.lo = xpu_node_float(graph, args->node, XPU_ATTR_LOW);
     end->post.hi = xpu_node_float(graph, args->node, XPU_ATTR_HIGH);
     end->post.slope = xpu_node_float(graph, args->node, XPU_ATTR_ALPHA);
-    if (!e->is_int16) return;
+    if (e->kind == FLOATS) return;
     float absmax = *float_input(args, XPU_IN_ABSMAX), x_scale = xa_absmax_scale(absmax, XA_I16_MAX);
     const float *w_scale = float_input(args, XPU_IN_WSCALE);
     float *scale = XPU_NEW_ARRAY(args->scratch, float, channels);
     for (size_t c = 0; c < channels; c++) scale[c] = xa_channel_scale(x_scale, w_scale[c]);
     end->scale = scale;
     e->inverse = xa_absmax_inverse(absmax, XA_I16_MAX);
+}
+
+/* Where tiles write to: the result itself, or sums that become its bytes. */
+static float *sums_of(const xpu_ref_args *args, const epilogue *end) {
+    const xpu_tensor *y = args->outputs[XPU_OUT_Y];
+    return end->bytes ? XPU_NEW_ARRAY(args->scratch, float, (size_t)xpu_tensor_count(y)) : y->data;
+}
+
+static xpu_status check_k(const xpu_ref_args *args, const engine *e, int64_t k) {
+    if (e->kind == FLOATS || k <= MAX_INTEGER_K) return XPU_OK;
+    return xpu_ref_refuse(args, "a sum of integers has more than 2^23 products");
 }
 
 static void write_absmax(const xpu_ref_args *args) {
@@ -197,9 +290,9 @@ typedef struct {
     const engine *e;
     int lane_x;
     const void *x, *w;
-    const float *bias; /* of the block's first channel, or NULL */
-    size_t lanes;      /* that exist */
-    float *y;          /* plane of the block's first channel */
+    const float *bias;     /* of the block's first channel, or NULL */
+    size_t channel, lanes; /* the first one; how many exist */
+    float *y;              /* plane of the block's first channel */
     xpu_tile_run *runs;
 } conv_block;
 
@@ -235,8 +328,8 @@ static void conv_row(const conv_block *b, int64_t oh) {
             if (pixels > XPU_TILE_PIXELS) pixels = XPU_TILE_PIXELS;
         }
         size_t runs = window_runs(b, row, column);
-        run_tile(b->e, b->lane_x, b->x, g->stride_w * g->cg * unit, b->w, b->runs, runs, b->bias, (int)pixels,
-                 b->y + oh * g->ow + ow, 1, plane, b->lanes);
+        run_tile(b->e, b->lane_x, b->x, g->stride_w * g->cg * unit, b->w, b->runs, runs, b->bias, b->channel,
+                 (int)pixels, b->y + oh * g->ow + ow, 1, plane, b->lanes);
         ow += pixels;
     }
 }
@@ -259,32 +352,36 @@ typedef struct {
     geometry g;
     engine e;
     epilogue end;
-    const float *x;
+    const void *x;
     const char *w; /* packed, block after block */
     size_t block_elements;
-    float *y;
+    float *y; /* see sums_of */
     xpu_tile_run *runs;
     void *packed_x;
 } conv_job;
 
-static void conv_channels(const conv_job *job, const float *image, int64_t n, int64_t first, size_t count, size_t block,
-                          int lane_x) {
+static void conv_channels(const conv_job *job, int64_t n, int64_t first, size_t count, size_t block, int lane_x) {
     const geometry *g = &job->g;
     size_t plane = (size_t)(g->oh * g->ow);
     float *y = job->y + (size_t)(n * g->o + first) * plane;
     conv_block b = {.g = g,
                     .e = &job->e,
                     .lane_x = lane_x,
-                    .x = image ? job->packed_x : NULL,
+                    .x = job->packed_x,
                     .w = at(&job->e, job->w, block * job->block_elements),
-                    .bias = !job->e.is_int16 && job->end.bias ? job->end.bias + first : NULL,
+                    .bias = job->e.kind == FLOATS && job->end.bias ? job->end.bias + first : NULL,
+                    .channel = (size_t)first,
                     .lanes = count,
                     .y = y,
                     .runs = job->runs};
     for (int64_t oh = 0; oh < g->oh; oh++) conv_row(&b, oh);
     for (size_t lane = 0; lane < count; lane++) {
-        const float *branch = job->end.branch ? job->end.branch + (y - job->y) + lane * plane : NULL;
-        finish(&job->end, y + lane * plane, branch, (size_t)first + lane, 0, plane);
+        size_t index = (size_t)(y - job->y) + lane * plane, channel = (size_t)first + lane;
+        if (job->e.kind == BYTES) {
+            finish_bytes(&job->end, job->y + index, index, channel, 0, plane);
+        } else {
+            finish(&job->end, job->y + index, job->end.branch ? job->end.branch + index : NULL, channel, 0, plane);
+        }
     }
 }
 
@@ -292,7 +389,7 @@ static void conv_channels(const conv_job *job, const float *image, int64_t n, in
 static void conv_by_lanes(const conv_job *job, int64_t n) {
     const geometry *g = &job->g;
     size_t pixels = (size_t)(g->h * g->w), lanes = job->e.lanes;
-    const float *image = job->x + (size_t)(n * g->c) * pixels;
+    size_t image = (size_t)(n * g->c) * pixels;
     for (int64_t first = 0; first < g->o; first += (int64_t)lanes) {
         size_t count = (size_t)(g->o - first) < lanes ? (size_t)(g->o - first) : lanes;
         for (size_t p = 0; p < pixels; p += PACK_PIXELS) {
@@ -300,12 +397,12 @@ static void conv_by_lanes(const conv_job *job, int64_t n) {
             for (size_t i = 0; i < count * (size_t)g->cg; i++) {
                 size_t lane = i / (size_t)g->cg, c = i % (size_t)g->cg;
                 size_t channel = ((size_t)first + lane) / (size_t)(g->o / g->group) * (size_t)g->cg + c;
-                pack_x(&job->e, image + channel * pixels + p, 1,
+                pack_x(&job->e, job->x, image + channel * pixels + p,
                        at(&job->e, job->packed_x, (p * (size_t)g->cg + c) * lanes + lane), (size_t)g->cg * lanes,
                        chunk);
             }
         }
-        conv_channels(job, image, n, first, count, (size_t)first / lanes, 1);
+        conv_channels(job, n, first, count, (size_t)first / lanes, 1);
     }
 }
 
@@ -314,28 +411,29 @@ static void conv_by_groups(const conv_job *job, int64_t n) {
     size_t pixels = (size_t)(g->h * g->w), lanes = job->e.lanes, block = 0;
     int64_t per_group = g->o / g->group;
     for (int64_t group = 0; group < g->group; group++) {
-        const float *image = job->x + (size_t)(n * g->c + group * g->cg) * pixels;
+        size_t image = (size_t)(n * g->c + group * g->cg) * pixels;
         for (size_t p = 0; p < pixels; p += PACK_PIXELS) {
             size_t chunk = pixels - p < PACK_PIXELS ? pixels - p : PACK_PIXELS;
             for (size_t c = 0; c < (size_t)g->cg; c++) {
-                pack_x(&job->e, image + c * pixels + p, 1, at(&job->e, job->packed_x, p * (size_t)g->cg + c),
+                pack_x(&job->e, job->x, image + c * pixels + p, at(&job->e, job->packed_x, p * (size_t)g->cg + c),
                        (size_t)g->cg, chunk);
             }
         }
         for (int64_t first = 0; first < per_group; first += (int64_t)lanes) {
             size_t count = (size_t)(per_group - first) < lanes ? (size_t)(per_group - first) : lanes;
-            conv_channels(job, image, n, group * per_group + first, count, block++, 0);
+            conv_channels(job, n, group * per_group + first, count, block++, 0);
         }
     }
 }
 
 xpu_status xpu_ref_conv(const xpu_ref_args *args) {
-    conv_job job = {.x = args->inputs[XPU_IN_X]->data, .y = args->outputs[XPU_OUT_Y]->data};
+    conv_job job = {.x = args->inputs[XPU_IN_X]->data};
     geometry *g = &job.g;
     read_geometry(args, g);
     prepare(args, (size_t)g->o, &job.e, &job.end);
     int64_t per_group = g->o / g->group, lanes = (int64_t)job.e.lanes, k = g->kh * g->kw * g->cg;
-    if (job.e.is_int16 && k > MAX_INT16_K) return xpu_ref_refuse(args, "an int16 sum has more than 2^23 products");
+    if (check_k(args, &job.e, k) != XPU_OK) return XPU_EUSAGE;
+    job.y = sums_of(args, &job.end);
     int lane_x = g->group > 1 && per_group < lanes;
     int64_t span = lane_x ? g->o : per_group, spans = lane_x ? 1 : g->group;
     int64_t blocks_per_span = (span + lanes - 1) / lanes;
@@ -384,15 +482,15 @@ xpu_status xpu_ref_matmul(const xpu_ref_args *args) {
     engine e;
     epilogue end;
     prepare(args, n, &e, &end);
-    if (e.is_int16 && k > MAX_INT16_K) return xpu_ref_refuse(args, "an int16 sum has more than 2^23 products");
+    if (check_k(args, &e, (int64_t)k) != XPU_OK) return XPU_EUSAGE;
+    float *sums = sums_of(args, &end);
     size_t blocks = (n + e.lanes - 1) / e.lanes, packed_w_index = SIZE_MAX, packed_x_index = SIZE_MAX;
     void *packed_w = xpu_alloc_array(args->scratch, blocks * e.lanes * k, e.element);
-    void *packed_x = e.is_int16 ? xpu_alloc_array(args->scratch, m * k, e.element) : NULL;
+    void *packed_x = e.kind == FLOATS ? NULL : xpu_alloc_array(args->scratch, m * k, e.element);
     const xpu_tile_run run = {.length = k};
     for (size_t i = 0; i < count; i++) {
         size_t x_index = matrix_index(x, y, i), w_index = matrix_index(w, y, i);
-        const float *x_matrix = (const float *)x->data + x_index * m * k;
-        float *y_matrix = (float *)y->data + i * m * n;
+        float *y_matrix = sums + i * m * n;
         if (w_index != packed_w_index) {
             for (size_t row = 0; row < k; row++) {
                 for (size_t c = 0; c < n; c++) {
@@ -402,22 +500,26 @@ xpu_status xpu_ref_matmul(const xpu_ref_args *args) {
             }
             packed_w_index = w_index;
         }
-        if (e.is_int16 && x_index != packed_x_index) {
-            pack_x(&e, x_matrix, 1, packed_x, 1, m * k);
+        if (e.kind != FLOATS && x_index != packed_x_index) {
+            pack_x(&e, x->data, x_index * m * k, packed_x, 1, m * k);
             packed_x_index = x_index;
         }
-        const void *rows = e.is_int16 ? packed_x : x_matrix;
+        const void *rows = e.kind == FLOATS ? at(&e, x->data, x_index * m * k) : packed_x;
         for (size_t c = 0; c < n; c += e.lanes) {
             size_t lanes = n - c < e.lanes ? n - c : e.lanes;
             for (size_t row = 0; row < m; row += XPU_TILE_PIXELS) {
                 int pixels = m - row < XPU_TILE_PIXELS ? (int)(m - row) : XPU_TILE_PIXELS;
                 run_tile(&e, 0, at(&e, rows, row * k), (ptrdiff_t)k, at(&e, packed_w, c * k), &run, 1,
-                         end.bias ? end.bias + c : NULL, pixels, y_matrix + row * n + c, n, 1, lanes);
+                         end.bias ? end.bias + c : NULL, c, pixels, y_matrix + row * n + c, n, 1, lanes);
             }
         }
         for (size_t row = 0; row < m; row++) {
             size_t offset = (i * m + row) * n;
-            finish(&end, (float *)y->data + offset, end.branch ? end.branch + offset : NULL, 0, 1, n);
+            if (e.kind == BYTES) {
+                finish_bytes(&end, sums + offset, offset, 0, 1, n);
+            } else {
+                finish(&end, sums + offset, end.branch ? end.branch + offset : NULL, 0, 1, n);
+            }
         }
     }
     write_absmax(args);

@@ -77,10 +77,37 @@ static float sum_of(const geometry *g, const window *v, const float *plane) {
     return sum;
 }
 
+/* Order of bytes by `flip`: 0x80 for int8, 0 for uint8. */
+static uint8_t max_of_bytes(const geometry *g, const window *v, const uint8_t *plane, uint8_t flip) {
+    uint8_t most = 0;
+    for (int64_t kh = v->kh; kh < v->kh_end; kh++) {
+        const uint8_t *row = plane + (v->row + kh * g->dilation_h) * g->w + v->column;
+        for (int64_t kw = v->kw; kw < v->kw_end; kw++) {
+            uint8_t value = row[kw * g->dilation_w] ^ flip;
+            most = value > most ? value : most;
+        }
+    }
+    return most ^ flip;
+}
+
+static void max_pool_bytes(const geometry *g, const uint8_t *x, uint8_t *y, uint8_t flip) {
+    for (int64_t plane = 0; plane < g->planes; plane++, x += g->h * g->w) {
+        for (int64_t i = 0; i < g->oh * g->ow; i++) {
+            window v = window_at(g, i / g->ow, i % g->ow);
+            *y++ = max_of_bytes(g, &v, x, flip);
+        }
+    }
+}
+
 /* Starts from -inf: a NaN is passed over (RISC-V), a window of NaNs only gives -inf. */
 xpu_status xpu_ref_max_pool(const xpu_ref_args *args) {
     geometry g;
     read_geometry(args, &g);
+    if (args->inputs[0]->dtype != XPU_F32) {
+        uint8_t flip = args->inputs[0]->dtype == XPU_I8 ? 0x80 : 0;
+        max_pool_bytes(&g, args->inputs[0]->data, args->outputs[0]->data, flip);
+        return XPU_OK;
+    }
     const float *x = args->inputs[0]->data;
     float *y = args->outputs[0]->data;
     for (int64_t plane = 0; plane < g.planes; plane++, x += g.h * g.w) {

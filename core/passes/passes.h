@@ -7,6 +7,9 @@
 
 #include "core/target.h"
 
+/* Quantised groups (DEQUANTIZE, operator, QUANTIZE) into operators on integers, before anything folds or fuses. Defines
+ * results: the roundings of ONNX's QLinear operators. */
+xpu_status xpu_pass_quantised(xpu_graph *graph, xpu_diags *diags);
 /* Folding: nodes whose operands are all constants become constants (lazy where large). Exact. */
 xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags);
 /* Identity, no-op reshape and transpose, double transpose, reshape of reshape, transpose of a constant, pad into conv

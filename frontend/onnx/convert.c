@@ -71,11 +71,6 @@ static const char *hint_of(const char *op) {
     static const struct {
         const char *op, *hint;
     } hints[] = {
-        {"QuantizeLinear", "give the float32 model; xpuc chooses the precision itself (--precision)"},
-        {"DequantizeLinear", "give the float32 model; xpuc chooses the precision itself (--precision)"},
-        {"DynamicQuantizeLinear", "give the float32 model; xpuc chooses the precision itself (--precision)"},
-        {"QLinearConv", "give the float32 model; xpuc chooses the precision itself (--precision)"},
-        {"QLinearMatMul", "give the float32 model; xpuc chooses the precision itself (--precision)"},
         {"If", "export the model without control flow (traced, with constant conditions)"},
         {"Loop", "export the model without control flow (traced, with constant trip counts)"},
         {"Scan", "export the model without control flow (traced, with constant trip counts)"},
@@ -94,7 +89,9 @@ static int find_row(xpu_onnx_node *node) {
     xpu_onnx_importer *importer = node->importer;
     const char *op = node->proto->op_type ? node->proto->op_type : "";
     int seen = !importer->diags->dropped; /* hints cost comparisons with every name: not for what nobody will see */
+    node->row = xpu_onnx_find_row(op, is_default_domain(node->proto->domain) ? "" : node->proto->domain);
     if (!is_default_domain(node->proto->domain)) {
+        if (node->row) return 1;
         const char *domain = xpu_escape(importer->scratch, node->proto->domain, 60);
         if (seen && has_function(node)) {
             return unsupported(node, "it is a function of the model, and functions are not inlined",
@@ -103,7 +100,6 @@ static int find_row(xpu_onnx_node *node) {
         return unsupported(node, xpu_onnx_format(node, "operators of domain '%s' are not ONNX operators", domain),
                            "export with operators of the default domain only");
     }
-    node->row = xpu_onnx_find_row(op);
     int known = xpu_onnx_known_version(op, importer->opset);
     if (known < 0) {
         const char *nearest = seen ? xpu_onnx_nearest_operator(op) : NULL;
@@ -278,6 +274,13 @@ static xpu_value read_node(xpu_onnx_node *node) {
     return node->row->convert(node);
 }
 
+/* Result `i` of the node whose first result was given. */
+static xpu_value result_of(const xpu_graph *graph, xpu_value first, uint32_t i) {
+    if (i == 0 || !first.id || xpu_value_at(graph, first)->kind != XPU_VALUE_NODE)
+        return i == 0 ? first : (xpu_value){0};
+    return xpu_node_output(graph, xpu_value_at(graph, first)->node, i);
+}
+
 void xpu_onnx_read_node(xpu_onnx_importer *importer, uint32_t index) {
     xpu_onnx_node node = {.importer = importer, .proto = importer->model->graph->node[index], .index = index};
     xpu_value result = read_node(&node);
@@ -285,7 +288,7 @@ void xpu_onnx_read_node(xpu_onnx_importer *importer, uint32_t index) {
         if (node.proto->output[i][0] == '\0') continue;
         xpu_onnx_name *entry = xpu_onnx_name_of(importer, node.proto->output[i]);
         if (entry->state != XPU_ONNX_NAME_PENDING || entry->producer != index) continue;
-        entry->state = i == 0 && result.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
-        entry->value = result;
+        entry->value = result_of(importer->graph, result, (uint32_t)i);
+        entry->state = entry->value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
     }
 }

@@ -83,7 +83,7 @@ typedef struct xpu_onnx_node xpu_onnx_node;
 /* Maps a node onto core rows; returns what its first result is, or {0} after reporting. */
 typedef xpu_value xpu_onnx_convert(xpu_onnx_node *node);
 
-enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20 };
+enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20, XPU_ONNX_MAX_QUANTISED = 64 };
 
 /* One ONNX operator that is supported, in every form that operators.def lists (operators.c). */
 typedef struct {
@@ -91,8 +91,10 @@ typedef struct {
     uint32_t min_inputs, max_inputs, max_outputs;
     xpu_onnx_dtypes dtypes;
     xpu_onnx_convert *convert;
-    xpu_op_id op;     /* for the converters that serve several operators */
-    const char *core; /* see xpu_onnx_operator */
+    xpu_op_id op;               /* for the converters that serve several operators */
+    const char *domain;         /* NULL: ONNX's own */
+    const char *inner, *layout; /* QLinear operators: the float operator, and the inputs (ops_quantised.c) */
+    const char *core;           /* see xpu_onnx_operator */
     const char *remarks;
     xpu_onnx_attr_rule attrs[XPU_ONNX_MAX_ATTRS];
 } xpu_onnx_row;
@@ -110,10 +112,11 @@ struct xpu_onnx_node {
     xpu_value *inputs; /* absent ones are {0} */
     uint32_t input_count;
     uint32_t made; /* intermediate results so far */
+    int is_inner;  /* its result is an intermediate one */
 };
 
 /* operators.c */
-const xpu_onnx_row *xpu_onnx_find_row(const char *name);
+const xpu_onnx_row *xpu_onnx_find_row(const char *name, const char *domain); /* "" : ONNX's own */
 /* The opset version of the form of standard operator `name` in `opset`; 0 where it does not exist (yet), -1 when
  * `name` is no ONNX operator at all. */
 int xpu_onnx_known_version(const char *name, int opset);
@@ -179,6 +182,10 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_
     xpu_onnx_convert_variadic, xpu_onnx_convert_clip, xpu_onnx_convert_leaky_relu, xpu_onnx_convert_hard_sigmoid,
     xpu_onnx_convert_flatten, xpu_onnx_convert_reshape, xpu_onnx_convert_squeeze, xpu_onnx_convert_unsqueeze,
     xpu_onnx_convert_transpose, xpu_onnx_convert_concat, xpu_onnx_convert_softmax, xpu_onnx_convert_identity,
-    xpu_onnx_convert_dropout, xpu_onnx_convert_constant;
+    xpu_onnx_convert_dropout, xpu_onnx_convert_constant, xpu_onnx_convert_quantize, xpu_onnx_convert_dequantize,
+    xpu_onnx_convert_dynamic_quantize, xpu_onnx_convert_qlinear, xpu_onnx_convert_integer_product;
+/* A convolution of operands 0 (x) and 1 (w) with the window attributes of the node, and `more` of them (at most 4). */
+xpu_value xpu_onnx_conv(xpu_onnx_node *node, xpu_op_id op, const xpu_value *operands, uint32_t operand_count,
+                        const xpu_attr *more, uint32_t more_count);
 
 #endif

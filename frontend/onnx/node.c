@@ -157,7 +157,7 @@ int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value
 
 static const char *result_name(xpu_onnx_node *node, int last) {
     const char *name = node->proto->output[0];
-    return last ? name : xpu_onnx_format(node, "%s/%u", name, ++node->made);
+    return last && !node->is_inner ? name : xpu_onnx_format(node, "%s/%u", name, ++node->made);
 }
 
 xpu_value xpu_onnx_build(xpu_onnx_node *node, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,

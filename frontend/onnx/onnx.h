@@ -35,12 +35,13 @@ xpu_status xpu_onnx_import_bytes(xpu_arena *arena, const void *bytes, size_t len
 /* One row of the table of supported operators, for documents. The strings are constants. */
 typedef struct {
     const char *name;    /* "Conv" */
+    const char *domain;  /* "" for ONNX's own */
     const int *versions; /* opset versions of the forms that are understood, ascending, ended by 0 */
     const char *core;    /* rows of ops.def that it maps to, separated by ", " */
     const char *remarks; /* what is left out, or "" */
 } xpu_onnx_operator;
 
 uint32_t xpu_onnx_operator_count(void);
-xpu_onnx_operator xpu_onnx_operator_at(uint32_t index); /* in alphabetical order */
+xpu_onnx_operator xpu_onnx_operator_at(uint32_t index); /* in alphabetical order, by domain */
 
 #endif

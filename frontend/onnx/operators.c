@@ -90,11 +90,20 @@ static const xpu_onnx_row rows[] = {
      .convert = xpu_onnx_convert_conv, .op = XPU_OP_CONV, .core = "conv",
      .remarks = "1-D and 2-D",
      .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"dilations", XPU_ONNX_INTS}, {"group", XPU_ONNX_INT}}},
+    {.name = "ConvInteger", .min_inputs = 2, .max_inputs = 4, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
+     .convert = xpu_onnx_convert_integer_product, .op = XPU_OP_QCONV, .core = "qconv",
+     .remarks = "1-D and 2-D; one zero point for all channels",
+     .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"dilations", XPU_ONNX_INTS}, {"group", XPU_ONNX_INT}}},
+    {.name = "DequantizeLinear", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
+     .convert = xpu_onnx_convert_dequantize, .core = "dequantize", .remarks = "int8, uint8, int16, uint16, int32; no blocks",
+     .attrs = {{"axis", XPU_ONNX_INT, 13}, {"block_size", XPU_ONNX_INT, 21}}},
     BINARY("Div", DIV, "div"),
     {.name = "Dropout", .min_inputs = 1, .max_inputs = 3, .max_outputs = 2,
      .dtypes = XPU_ONNX_DATA_FLOAT32, .convert = xpu_onnx_convert_dropout, .op = XPU_OP_IDENTITY, .core = "identity",
      .remarks = "inference form only; the mask must be unused",
      .attrs = {{"ratio", XPU_ONNX_FLOAT, 0, 12}, {"seed", XPU_ONNX_INT, 12}}},
+    {.name = "DynamicQuantizeLinear", .min_inputs = 1, .max_inputs = 1, .max_outputs = 3,
+     .convert = xpu_onnx_convert_dynamic_quantize, .core = "dynamic_quantize", .remarks = ""},
     UNARY("Erf", ERF, "erf"),
     UNARY("Exp", EXP, "exp"),
     {.name = "Flatten", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
@@ -122,6 +131,9 @@ static const xpu_onnx_row rows[] = {
     {.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
      .convert = xpu_onnx_convert_matmul, .op = XPU_OP_MATMUL, .core = "matmul, reshape",
      .remarks = ""},
+    {.name = "MatMulInteger", .min_inputs = 2, .max_inputs = 4, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
+     .convert = xpu_onnx_convert_integer_product, .op = XPU_OP_QMATMUL, .core = "qmatmul",
+     .remarks = "matrices; one zero point per operand"},
     VARIADIC("Max", MAX, "max"),
     {.name = "MaxPool", .min_inputs = 1, .max_inputs = 1, .max_outputs = 2,
      .convert = xpu_onnx_convert_pool, .op = XPU_OP_MAX_POOL, .core = "max_pool",
@@ -135,6 +147,16 @@ static const xpu_onnx_row rows[] = {
      .dtypes = XPU_ONNX_DATA_FLOAT32, .convert = xpu_onnx_convert_pad, .op = XPU_OP_PAD, .core = "pad",
      .remarks = "constant pads; modes constant, reflect and edge",
      .attrs = {{"mode", XPU_ONNX_STRING}, {"pads", XPU_ONNX_INTS, 0, 11}, {"value", XPU_ONNX_FLOAT, 0, 11}}},
+    {.name = "QLinearConv", .min_inputs = 8, .max_inputs = 9, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
+     .convert = xpu_onnx_convert_qlinear, .inner = "Conv", .layout = "xxyb", .core = "qconv", .remarks = "1-D and 2-D",
+     .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"dilations", XPU_ONNX_INTS}, {"group", XPU_ONNX_INT}}},
+    {.name = "QLinearMatMul", .min_inputs = 8, .max_inputs = 8, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
+     .convert = xpu_onnx_convert_qlinear, .inner = "MatMul", .layout = "xxy", .core = "qmatmul", .remarks = ""},
+    {.name = "QuantizeLinear", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1,
+     .convert = xpu_onnx_convert_quantize, .dtypes = XPU_ONNX_DATA_FLOAT32, .core = "quantize",
+     .remarks = "to int8, uint8, int16, uint16; no blocks",
+     .attrs = {{"axis", XPU_ONNX_INT, 13}, {"saturate", XPU_ONNX_INT, 19}, {"block_size", XPU_ONNX_INT, 21},
+               {"output_dtype", XPU_ONNX_INT, 21}}},
     UNARY("Relu", RELU, "relu"),
     {.name = "Reshape", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_reshape, .op = XPU_OP_RESHAPE, .core = "reshape",
@@ -156,18 +178,68 @@ static const xpu_onnx_row rows[] = {
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_unsqueeze, .op = XPU_OP_RESHAPE, .core = "reshape",
      .remarks = "constant axes", .attrs = {{"axes", XPU_ONNX_INTS, 0, 13}}},
 };
-/* clang-format on */
-enum { ROWS = sizeof rows / sizeof *rows };
 
-const xpu_onnx_row *xpu_onnx_find_row(const char *name) {
-    return bsearch(name, rows, ROWS, sizeof *rows, compare_name);
+/* The same of a domain that quantisers write. */
+#define MICROSOFT "com.microsoft"
+static const xpu_onnx_row microsoft_rows[] = {
+    {.name = "DequantizeLinear", .domain = MICROSOFT, .min_inputs = 2, .max_inputs = 3, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_dequantize, .core = "dequantize", .remarks = "",
+     .attrs = {{"axis", XPU_ONNX_INT}}},
+    {.name = "QGemm", .domain = MICROSOFT, .min_inputs = 8, .max_inputs = 9, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "Gemm", .layout = "xxby",
+     .core = "qmatmul", .remarks = "with a quantised result",
+     .attrs = {{"alpha", XPU_ONNX_FLOAT}, {"transA", XPU_ONNX_INT}, {"transB", XPU_ONNX_INT}}},
+    {.name = "QLinearAdd", .domain = MICROSOFT, .min_inputs = 7, .max_inputs = 8, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "Add", .layout = "xxy",
+     .core = "qadd", .remarks = ""},
+    {.name = "QLinearAveragePool", .domain = MICROSOFT, .min_inputs = 4, .max_inputs = 5, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "AveragePool", .layout = "xy",
+     .core = "dequantize, average_pool, quantize", .remarks = "1-D and 2-D; channels_last = 0",
+     .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"count_include_pad", XPU_ONNX_INT},
+               {"ceil_mode", XPU_ONNX_INT}, {"channels_last", XPU_ONNX_INT}}},
+    {.name = "QLinearConcat", .domain = MICROSOFT, .min_inputs = 5, .max_inputs = XPU_ONNX_VARIADIC, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "Concat", .layout = "y*",
+     .core = "lookup, concat", .remarks = "",
+     .attrs = {{"axis", XPU_ONNX_INT}}},
+    {.name = "QLinearGlobalAveragePool", .domain = MICROSOFT, .min_inputs = 4, .max_inputs = 5, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "GlobalAveragePool", .layout = "xy",
+     .core = "qglobal_average_pool", .remarks = "channels_last = 0",
+     .attrs = {{"channels_last", XPU_ONNX_INT}}},
+    {.name = "QLinearLeakyRelu", .domain = MICROSOFT, .min_inputs = 4, .max_inputs = 5, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "LeakyRelu", .layout = "xy",
+     .core = "lookup", .remarks = "",
+     .attrs = {{"alpha", XPU_ONNX_FLOAT}}},
+    {.name = "QLinearMul", .domain = MICROSOFT, .min_inputs = 7, .max_inputs = 8, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "Mul", .layout = "xxy",
+     .core = "qmul", .remarks = ""},
+    {.name = "QLinearSigmoid", .domain = MICROSOFT, .min_inputs = 4, .max_inputs = 5, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "Sigmoid", .layout = "xy",
+     .core = "lookup", .remarks = ""},
+    {.name = "QLinearSoftmax", .domain = MICROSOFT, .min_inputs = 5, .max_inputs = 5, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "Softmax", .layout = "xy",
+     .core = "dequantize, softmax, quantize", .remarks = "",
+     .attrs = {{"axis", XPU_ONNX_INT}, {"opset", XPU_ONNX_INT}}},
+    {.name = "QuantizeLinear", .domain = MICROSOFT, .min_inputs = 2, .max_inputs = 3, .max_outputs = 1,
+     .dtypes = XPU_ONNX_DATA_FLOAT32, .convert = xpu_onnx_convert_quantize, .core = "quantize", .remarks = "",
+     .attrs = {{"axis", XPU_ONNX_INT}}},
+};
+/* clang-format on */
+enum { ROWS = sizeof rows / sizeof *rows, MICROSOFT_ROWS = sizeof microsoft_rows / sizeof *microsoft_rows };
+
+const xpu_onnx_row *xpu_onnx_find_row(const char *name, const char *domain) {
+    if (strcmp(domain, MICROSOFT) == 0) {
+        return bsearch(name, microsoft_rows, MICROSOFT_ROWS, sizeof *microsoft_rows, compare_name);
+    }
+    return domain[0] ? NULL : bsearch(name, rows, ROWS, sizeof *rows, compare_name);
 }
 
 uint32_t xpu_onnx_operator_count(void) {
-    return ROWS;
+    return ROWS + MICROSOFT_ROWS;
 }
 
 xpu_onnx_operator xpu_onnx_operator_at(uint32_t index) {
-    const xpu_onnx_row *row = &rows[index];
-    return (xpu_onnx_operator){row->name, find_known(row->name)->versions, row->core, row->remarks};
+    static const int first[] = {1, 0};
+    const xpu_onnx_row *row = index < ROWS ? &rows[index] : &microsoft_rows[index - ROWS];
+    const int *versions = row->domain ? first : find_known(row->name)->versions;
+    return (xpu_onnx_operator){row->name, row->domain ? row->domain : "", versions, row->core, row->remarks};
 }

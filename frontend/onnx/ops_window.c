@@ -106,9 +106,10 @@ static void window_attrs(const window *win, xpu_attr attrs[WINDOW_ATTRS]) {
 
 /* ---- converters ---- */
 
-xpu_value xpu_onnx_convert_conv(xpu_onnx_node *node) {
+xpu_value xpu_onnx_conv(xpu_onnx_node *node, xpu_op_id op, const xpu_value *operands, uint32_t operand_count,
+                        const xpu_attr *more, uint32_t more_count) {
     static const xpu_value failed = {0};
-    xpu_value x = node->inputs[0], w = node->inputs[1];
+    xpu_value x = operands[0], w = operands[1];
     window win = {.n = spatial_rank(node, x)};
     if (!win.n) return failed;
     const xpu_value_info *weights = xpu_onnx_info(node, w);
@@ -137,10 +138,16 @@ xpu_value xpu_onnx_convert_conv(xpu_onnx_node *node) {
         bad_attr(node, "group", xpu_onnx_format(node, "it is %" PRId64, group));
         return failed;
     }
-    xpu_attr attrs[WINDOW_ATTRS + 1];
+    enum { MORE = 4 };
+    xpu_attr attrs[WINDOW_ATTRS + 1 + MORE];
     window_attrs(&win, attrs);
     attrs[WINDOW_ATTRS] = XPU_ATTR_INT_OF(GROUP, group);
-    return xpu_onnx_build(node, XPU_OP_CONV, node->inputs, node->input_count, attrs, WINDOW_ATTRS + 1, 1);
+    for (uint32_t i = 0; i < more_count && i < MORE; i++) attrs[WINDOW_ATTRS + 1 + i] = more[i];
+    return xpu_onnx_build(node, op, operands, operand_count, attrs, WINDOW_ATTRS + 1 + more_count, 1);
+}
+
+xpu_value xpu_onnx_convert_conv(xpu_onnx_node *node) {
+    return xpu_onnx_conv(node, XPU_OP_CONV, node->inputs, node->input_count, NULL, 0);
 }
 
 xpu_value xpu_onnx_convert_pool(xpu_onnx_node *node) {
