@@ -125,17 +125,7 @@ TYPES(CARRIES)
 }
 #undef CALL
 
-/* Narrow to wide and back. X(bits, group, twice the bits, twice the group) */
-#define PAIRS(X)                                                                                                       \
-    X(8, mf4, 16, mf2)                                                                                                 \
-    X(8, mf2, 16, m1)                                                                                                  \
-    X(8, m1, 16, m2)                                                                                                   \
-    X(8, m2, 16, m4)                                                                                                   \
-    X(8, m4, 16, m8)                                                                                                   \
-    X(16, mf2, 32, m1)                                                                                                 \
-    X(16, m1, 32, m2)                                                                                                  \
-    X(16, m2, 32, m4)                                                                                                  \
-    X(16, m4, 32, m8)
+/* Narrow to wide and back. */
 #define WIDE(r) acc = RVV(vxor)(RVV(vadd)(acc, acc, vl), r, vl)
 #define WIDENING(bits, group, bits2, group2)                                                                           \
     static __attribute__((noinline)) uint32_t *widening_##bits##group(uint32_t *out, uint32_t *seed) {                 \

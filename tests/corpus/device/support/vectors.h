@@ -27,6 +27,18 @@
     X(32, m8, 4)
 #define TYPES(X) TYPES_8(X) TYPES_16(X) TYPES_32(X)
 
+/* X(bits, group, twice the bits, twice the group) */
+#define PAIRS(X)                                                                                                       \
+    X(8, mf4, 16, mf2)                                                                                                 \
+    X(8, mf2, 16, m1)                                                                                                  \
+    X(8, m1, 16, m2)                                                                                                   \
+    X(8, m2, 16, m4)                                                                                                   \
+    X(8, m4, 16, m8)                                                                                                   \
+    X(16, mf2, 32, m1)                                                                                                 \
+    X(16, m1, 32, m2)                                                                                                  \
+    X(16, m2, 32, m4)                                                                                                  \
+    X(16, m4, 32, m8)
+
 #define RVV(name) __riscv_##name
 
 enum { GROUP_BYTES = 512 };
