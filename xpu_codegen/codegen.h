@@ -147,6 +147,10 @@ xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node); /* re
 xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node); /* qadd, qmul */
+xpu_status xpu_lower_lookup(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_quantize(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_dequantize(xpu_codegen *cg, uint32_t layer, xpu_node node);
 
 /* The layer's name, with a number where another layer has it. */
 const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name);

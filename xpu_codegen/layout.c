@@ -19,7 +19,7 @@ typedef struct {
 } pass;
 
 /* What an operator wants of its operands and makes of its result. */
-typedef enum { LINEAR, IMAGE, CHAIN, FOLLOW } layout_class;
+typedef enum { LINEAR, IMAGE, CHAIN, FOLLOW, PAIR } layout_class;
 
 static layout_class class_of(const pass *p, xpu_node node) {
     const xpu_op *op = xpu_node_at(p->graph, node)->op;
@@ -36,7 +36,12 @@ static layout_class class_of(const pass *p, xpu_node node) {
     case XPU_OP_PAD:
     case XPU_OP_IDENTITY:
     case XPU_OP_RELAYOUT:
+    case XPU_OP_LOOKUP:
+    case XPU_OP_QUANTIZE:
+    case XPU_OP_DEQUANTIZE:
     case XPU_OP_ABSMAX: return FOLLOW;
+    case XPU_OP_QADD:
+    case XPU_OP_QMUL: return PAIR;
     default: return LINEAR;
     }
 }
@@ -148,6 +153,14 @@ static void place_image(pass *p, xpu_node node) {
     xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = XPU_LAYOUT_CHANNEL_LAST;
 }
 
+/* Both operands have the result's dims: channel-last where one of them is. */
+static void place_pair(pass *p, xpu_node node) {
+    int image = any_channel_last(p, node);
+    xpu_layout layout = image ? XPU_LAYOUT_CHANNEL_LAST : XPU_LAYOUT_LINEAR;
+    for (uint32_t i = 0; i < 2; i++) want(p, node, i, layout);
+    xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = layout;
+}
+
 static void place_linear(pass *p, xpu_node node) {
     uint32_t count = xpu_node_at(p->graph, node)->input_count;
     for (uint32_t i = 0; i < count; i++) want(p, node, i, XPU_LAYOUT_LINEAR);
@@ -181,6 +194,7 @@ xpu_status xpu_choose_layouts(xpu_codegen *cg) {
         case IMAGE: place_image(&p, node); break;
         case CHAIN: place_chain(&p, node); break;
         case FOLLOW: place_follower(&p, node); break;
+        case PAIR: place_pair(&p, node); break;
         }
     }
     for (uint32_t i = 0; i < cg->graph->outputs.count; i++) place_output(&p, cg->graph->outputs.items[i]);

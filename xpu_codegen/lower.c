@@ -29,6 +29,11 @@ static xpu_lower_fn lowering_of(const xpu_op *op) {
         {XPU_OP_CONCAT, xpu_lower_concat},
         {XPU_OP_PAD, xpu_lower_pad},
         {XPU_OP_CHAIN, xpu_lower_chain},
+        {XPU_OP_QADD, xpu_lower_qpair},
+        {XPU_OP_QMUL, xpu_lower_qpair},
+        {XPU_OP_LOOKUP, xpu_lower_lookup},
+        {XPU_OP_QUANTIZE, xpu_lower_quantize},
+        {XPU_OP_DEQUANTIZE, xpu_lower_dequantize},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (xpu_op_of(table[i].op) == op) return table[i].lower;

@@ -186,6 +186,45 @@ static int chain_values_holds(xpu_rule_query *query) {
 static const xpu_rule chain_values = {"chain-values", "an elementwise chain needs at most eight values at a time",
                                       "reorder the operators so that results are used sooner", chain_values_holds};
 
+static int same_shape_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    xpu_value a = xpu_node_input(graph, query->node, 0), b = xpu_node_input(graph, query->node, 1);
+    xpu_value y = xpu_node_output(graph, query->node, 0);
+    if (xpu_value_same_shape(graph, a, y) && xpu_value_same_shape(graph, b, y)) return 1;
+    query->value = xpu_printf(query->job->arena, "they are %s and %s", type_text(query, a), type_text(query, b));
+    return 0;
+}
+static const xpu_rule same_shape = {"same-shape", "both operands of a quantised operator have the same dimensions",
+                                    "expand the smaller operand in the model", same_shape_holds};
+
+static int is_one_constant(xpu_rule_query *query, xpu_value value) {
+    xpu_codegen *cg = codegen_of(query);
+    return xpu_is_const_value(cg, value) &&
+           xpu_dim_equal(xpu_dims_product(cg, value, 0, xpu_value_at(cg->graph, value)->rank), xpu_dim_of(cg, 1));
+}
+
+static int one_scale_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    xpu_value scale = xpu_node_input(graph, query->node, 1), zero = xpu_node_input(graph, query->node, 2);
+    if (is_one_constant(query, scale) && (!zero.id || is_one_constant(query, zero))) return 1;
+    query->value = xpu_printf(query->job->arena, "the scale is %s%s", type_text(query, scale),
+                              xpu_is_const_value(codegen_of(query), scale) ? "" : ", computed");
+    return 0;
+}
+static const xpu_rule one_scale = {"one-scale",
+                                   "float32 and bytes are converted with one constant scale and zero point",
+                                   "quantise activations per tensor", one_scale_holds};
+
+static int bytes_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    int quantize = xpu_node_is(graph, query->node, XPU_OP_QUANTIZE);
+    xpu_value q = quantize ? xpu_node_output(graph, query->node, 0) : xpu_node_input(graph, query->node, 0);
+    if (xpu_dtype_bytes(xpu_value_at(graph, q)->dtype) == 1) return 1;
+    query->value = xpu_printf(query->job->arena, "they are %s", type_text(query, q));
+    return 0;
+}
+static const xpu_rule bytes = {"bytes", "quantised values are int8 or uint8", "quantise to 8 bits", bytes_holds};
+
 /* ---- tables ---- */
 
 #define RULES(name, ...) static const xpu_rule *const name[] = {__VA_ARGS__, NULL}
@@ -196,6 +235,8 @@ RULES(float_rules, &known_dims, &tensor_size, &float32);
 RULES(any_rules, &known_dims, &tensor_size);
 RULES(move_rules, &known_dims, &tensor_size, &move_rank);
 RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside);
+RULES(pair_rules, &known_dims, &tensor_size, &same_shape);
+RULES(scheme_rules, &known_dims, &tensor_size, &one_scale, &bytes);
 RULES(chain_rules, &known_dims, &tensor_size, &float32, &chain_loops, &chain_values);
 
 const xpu_support xpu_sim_support[] = {
@@ -212,6 +253,11 @@ const xpu_support xpu_sim_support[] = {
     {XPU_OP_CONCAT, "copy_nd, one per operand", move_rules},
     {XPU_OP_PAD, "fill and copy_nd, or copies of slabs", pad_rules},
     {XPU_OP_CHAIN, "a generated loop: all elementwise operators", chain_rules},
+    {XPU_OP_QADD, "qpair", pair_rules},
+    {XPU_OP_QMUL, "qpair", pair_rules},
+    {XPU_OP_LOOKUP, "lookup", any_rules},
+    {XPU_OP_QUANTIZE, "quantize", scheme_rules},
+    {XPU_OP_DEQUANTIZE, "dequantize", scheme_rules},
     {XPU_OP_RELAYOUT, "copy_nd", move_rules},
     {XPU_OP_ABSMAX, "absmax_f32", float_rules},
     {.lowering = NULL},
@@ -260,7 +306,8 @@ static void document_row(xpu_text *text, const xpu_support *row) {
 
 static void document_rules(xpu_text *text) {
     static const xpu_rule *const rules[] = {&known_dims, &tensor_size, &float32,    &constant_weights, &leading_dims,
-                                            &pool_rank,  &move_rank,   &pad_inside, &chain_loops,      &chain_values};
+                                            &pool_rank,  &move_rank,   &pad_inside, &chain_loops,      &chain_values,
+                                            &same_shape, &one_scale,   &bytes};
     xpu_text_add(text, "\n| rule | what it says | what to do |\n|---|---|---|\n");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         add_cell(text, rules[i]->id);

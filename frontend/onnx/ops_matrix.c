@@ -6,10 +6,16 @@ static xpu_dims *table_of(const xpu_onnx_node *node) {
 
 /* ---- Gemm: alpha * A' * B' + beta * C ---- */
 
+/* Whether the value is a constant of the model; what nodes make of constants stays theirs, as they may be part of a
+ * quantised group. */
+static int is_given(const xpu_onnx_node *node, xpu_value value) {
+    return xpu_onnx_info(node, value)->kind == XPU_VALUE_CONST;
+}
+
 /* The transpose of a matrix; of a constant, another constant. */
 static xpu_value transposed(xpu_onnx_node *node, xpu_value matrix) {
     static const int64_t perm[] = {1, 0};
-    if (!xpu_onnx_info(node, matrix)->constant) return xpu_onnx_transpose(node, matrix, perm, 2, 0);
+    if (!is_given(node, matrix)) return xpu_onnx_transpose(node, matrix, perm, 2, 0);
     xpu_const_step step = {.kind = XPU_STEP_TRANSPOSE, .rank = 2, .dims = {1, 0}};
     return xpu_onnx_derive(node, matrix, &step);
 }
@@ -45,6 +51,7 @@ static xpu_value bias_of(xpu_onnx_node *node, xpu_value c, xpu_dim columns) {
     if (info->rank == 2) xpu_dim_is_const(table_of(node), info->dims[0], &rows);
     if (rows != 1 || !xpu_dim_is_const(table_of(node), columns, &size)) return (xpu_value){0};
     if (info->rank == 1) return c;
+    if (!is_given(node, c)) return xpu_onnx_reshape(node, c, &columns, 1, 0);
     xpu_const_step step = {.kind = XPU_STEP_RESHAPE, .rank = 1, .dims = {size}};
     return xpu_onnx_derive(node, c, &step);
 }

@@ -37,6 +37,10 @@ xpu_ticket xpu_softmax_f32(const struct xpu_softmax_f32_args *args, uint32_t lay
 xpu_ticket xpu_absmax_f32(const struct xpu_absmax_f32_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_fill(const struct xpu_fill_args *args, uint32_t layer, xpu_ticket after);
+xpu_ticket xpu_qpair(const struct xpu_qpair_args *args, uint32_t layer, xpu_ticket after);
+xpu_ticket xpu_lookup(const struct xpu_lookup_args *args, uint32_t layer, xpu_ticket after);
+xpu_ticket xpu_quantize(const struct xpu_quantize_args *args, uint32_t layer, xpu_ticket after);
+xpu_ticket xpu_dequantize(const struct xpu_dequantize_args *args, uint32_t layer, xpu_ticket after);
 
 /* The body of a generated chain: out[0..n) from in[i][0..n), all in LM and dense; immediates from c. */
 typedef void (*xpu_chain_body)(const float *const *in, const float *c, float *out, uint32_t n);
