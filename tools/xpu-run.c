@@ -1,4 +1,4 @@
-/* xpu-run: runs a compiled program on a device. */
+/* xpu-run: runs a compiled program, or a bare one, on a device. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,30 +7,46 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npy.h"
-#include "sim/func/driver.h"
+#include "tools/common/bare.h"
+#include "tools/common/device.h"
 #include "tools/common/dump.h"
 #include "tools/common/inputs.h"
+#include "tools/common/profile.h"
 #include "tools/common/tool.h"
 
 static const xpu_option options[] = {
     {"input", 'i', "FILE|NAME=FILE", "an input from a .npy or .npz file; may be given for each input"},
     {"output", 'o', "FILE.npz", "write the outputs there"},
-    {"device", 'd', "func|ref", "the functional chip, or the reference on the host (func)"},
+    {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (func)"},
     {"dump-layers", 0, "DIR", "write the output of every layer there"},
     {"dump-filter", 0, "GLOB", "dump only layers whose name matches"},
     {"layer", 0, "NAME", "run this layer alone, with its operands from --from-dump, and compare its output"},
     {"from-dump", 0, "DIR", "the dump that --layer takes its operands from"},
     {"stats", 0, "FILE.json", "write what the run took"},
+    {"profile", 0, NULL, "rtl: print each layer's cycles, and where they went"},
+    {"trace", 0, "FILE.json", "rtl: write what every engine and core did when, for Perfetto or chrome://tracing"},
+    {"wave", 0, "LAYER:FILE.fst", "rtl: write the waveform of one layer"},
+    {"lockstep", 0, NULL, "rtl: compare every instruction and descriptor with the functional chip"},
+    {"max-cycles", 0, "N", "give up after so many cycles (func: instructions of all cores)"},
+    {"seed", 0, "N", "register SEED at the start: another legal timing (func: schedule)"},
+    {"no-skip", 0, NULL, "rtl: simulate cycles in which nothing happens one by one, too"},
+    {"instructions", 0, NULL, "rtl: print every instruction that retires"},
+    {"bare", 0, NULL, "the program is an ELF file that brings its own start-up code"},
+    {"chip", 0, "NAME", "bare: a chip of configs/chip, or FILE.json (standard)"},
+    {"dump-mem", 0, "SYMBOL:BYTES:FILE", "bare: write memory to a file after the run; SYMBOL may be an address"},
     {NULL, 0, NULL, NULL},
 };
 
 static const xpu_command command = {
     .tool = "xpu-run",
-    .usage = "MODEL.xpu [--input FILE|NAME=FILE]... [options]",
-    .about = "Runs a program that xpuc made and prints its outputs.",
+    .usage = "MODEL.xpu [--input FILE|NAME=FILE]... [options] | --bare PROGRAM.elf [options]",
+    .about = "Runs a program that xpuc made and prints its outputs. With --bare the exit status is what the program\n"
+             "writes to register EXIT, 124 when it makes no progress or reaches --max-cycles, 125 after a fault.",
     .example = "xpu-run mnist-8.xpu --input 9.npy\n"
                "xpu-run mnist-8.xpu --input Input3=9.npy --device=ref --dump-layers=dump --output=out.npz\n"
-               "xpu-run mnist-8.xpu --layer=Convolution28 --from-dump=dump",
+               "xpu-run mnist-8.xpu --layer=Convolution28 --from-dump=dump\n"
+               "xpu-run mnist-8.xpu --input 9.npy --device=rtl --profile --trace=trace.json\n"
+               "xpu-run --bare test.elf --chip=nano --max-cycles=1000000 --dump-mem=results:256:results.bin",
     .options = options,
 };
 
@@ -90,24 +106,56 @@ static void print_output(xpu_tool *tool, const xpurt_tensor *output) {
     if (shown < rows) printf("  and %lld more rows (-v shows them)\n", (long long)(rows - shown));
 }
 
-static void show_progress(void *context, uint32_t done, uint32_t layers, const char *layer) {
-    (void)context;
-    fprintf(stderr, "\r%u/%u %-40.40s", done, layers, layer);
+/* What the line on the terminal says. */
+typedef struct {
+    uint32_t done, layers;
+    const char *layer; /* the last that was complete */
+    uint64_t cycles;
+    double started, shown;
+    int is_shown;
+} progress;
+
+static void show(progress *p) {
+    double now = xpu_seconds();
+    p->shown = now;
+    p->is_shown = 1;
+    fprintf(stderr, "\r%u/%u %-40.40s", p->done, p->layers, p->layer ? p->layer : "");
+    if (p->cycles && now > p->started)
+        fprintf(stderr, " %llu cycles, %.1f kHz  ", (unsigned long long)p->cycles,
+                (double)p->cycles / (now - p->started) / 1000);
+}
+
+static void on_layer(void *context, uint32_t done, uint32_t layers, const char *layer) {
+    progress *p = context;
+    p->done = done;
+    p->layers = layers;
+    p->layer = layer;
+    show(p);
+}
+
+static void on_tick(void *context, uint64_t cycles) {
+    progress *p = context;
+    p->cycles = cycles;
+    if (xpu_seconds() - p->shown > 0.2) show(p);
 }
 
 static void clear_progress(const xpurt_run_options *run) {
-    if (run->progress) fprintf(stderr, "\r%60s\r", "");
+    if (run->progress && ((const progress *)run->context)->is_shown) fprintf(stderr, "\r%100s\r", "");
 }
 
-/* "8 layers, 1234567 instructions, 0.05 s" from the run's statistics. */
+/* "1234567 instructions, 2345678 cycles, 0.05 s" from the run's statistics. */
 static const char *work_done(xpu_tool *tool, const xpurt_program *program) {
     const char *text = xpurt_stats(program);
     json_t *stats = text ? xpu_json_parse(tool->arena, text, strlen(text), "statistics", &tool->diags) : NULL;
-    json_t *instructions = json_object_get(stats, "instructions");
-    return xpu_printf(
-        tool->arena, "%s%.3f s",
-        instructions ? xpu_printf(tool->arena, "%lld instructions, ", (long long)json_integer_value(instructions)) : "",
-        json_number_value(json_object_get(stats, "wall_s")));
+    long long instructions = json_integer_value(json_object_get(stats, "instructions"));
+    long long cycles = json_integer_value(json_object_get(stats, "cycles"));
+    double speed = json_number_value(json_object_get(stats, "cycles_per_s"));
+    xpu_text line;
+    xpu_text_init(&line, tool->arena);
+    if (instructions) xpu_text_add(&line, "%lld instructions, ", instructions);
+    if (cycles) xpu_text_add(&line, "%lld cycles at %.1f kHz, ", cycles, speed / 1000);
+    xpu_text_add(&line, "%.3f s", json_number_value(json_object_get(stats, "wall_s")));
+    return line.text;
 }
 
 /* ---- running ---- */
@@ -123,30 +171,43 @@ static void close_program(void *object) {
     xpurt_close(o->program);
 }
 
-static int run_options(xpu_tool *tool, xpurt_run_options *run) {
-    const char *device = xpu_tool_option(tool, "device");
-    if (!device || strcmp(device, "func") == 0) {
-        run->device = &xpu_func_driver;
-    } else if (strcmp(device, "ref") != 0) {
-        return xpu_tool_usage(
-            tool, "option '--device'", "there is no such device",
-            xpu_printf(tool->arena, "'%s' is not one of func, ref", xpu_escape(tool->arena, device, 80)),
-            "func is the chip, ref is the reference on the host");
+/* Options that need another one. */
+static int check_pairs(xpu_tool *tool) {
+    static const struct {
+        const char *name, *needs, *what, *why, *hint;
+    } pairs[] = {
+        {"dump-filter", "dump-layers", "nothing is dumped", "the filter chooses among the layers of --dump-layers",
+         "add --dump-layers=DIR"},
+        {"from-dump", "layer", "no layer is named", "a dump gives the operands of one layer that runs alone",
+         "add --layer=NAME"},
+        {"chip", "bare", "the program has its chip", "xpuc compiles for one chip, whose description is in the program",
+         "leave it out, or compile with xpuc --chip"},
+        {"dump-mem", "bare", "the program is not bare", "memory is dumped of bare programs",
+         "add --bare, or use --dump-layers=DIR"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (!xpu_tool_flag(tool, pairs[i].name) || xpu_tool_flag(tool, pairs[i].needs)) continue;
+        return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", pairs[i].name), pairs[i].what,
+                              pairs[i].why, pairs[i].hint);
     }
+    return XPU_OK;
+}
+
+static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_run_options *run) {
     run->dump_folder = xpu_tool_option(tool, "dump-layers");
     run->dump_filter = xpu_tool_option(tool, "dump-filter");
     run->layer = xpu_tool_option(tool, "layer");
     run->from_dump = xpu_tool_option(tool, "from-dump");
     run->stats_file = xpu_tool_option(tool, "stats");
-    if (run->dump_filter && !run->dump_folder) {
-        return xpu_tool_usage(tool, "option '--dump-filter'", "nothing is dumped",
-                              "the filter chooses among the layers of --dump-layers", "add --dump-layers=DIR");
-    }
-    if (run->from_dump && !run->layer) {
-        return xpu_tool_usage(tool, "option '--from-dump'", "no layer is named",
-                              "a dump gives the operands of one layer that runs alone", "add --layer=NAME");
-    }
-    if (!tool->quiet && isatty(STDERR_FILENO)) run->progress = show_progress;
+    run->trace_file = xpu_tool_option(tool, "trace");
+    run->seed = device->rtl.seed;
+    if (!device->has_time) run->max_instructions = device->rtl.max_cycles;
+    if (tool->quiet || !isatty(STDERR_FILENO)) return XPU_OK;
+    progress *p = XPU_NEW(tool->arena, progress);
+    p->started = xpu_seconds();
+    run->context = p;
+    run->progress = on_layer;
+    run->tick = on_tick;
     return XPU_OK;
 }
 
@@ -176,8 +237,9 @@ static int run_result(xpu_tool *tool, const opened *o, const xpurt_run_options *
     if (output && write_outputs(tool, o, output) != XPU_OK) return XPU_EIO;
     if (tool->quiet) return XPU_OK;
     for (uint32_t i = 0; i < xpurt_output_count(o->program); i++) print_output(tool, &o->outputs[i]);
+    if (xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
     printf("%s on %s: %s", xpu_path_name(path), run->device ? run->device->name : "ref", work_done(tool, o->program));
-    const char *const written[] = {output, run->dump_folder, run->stats_file};
+    const char *const written[] = {output, run->dump_folder, run->stats_file, run->trace_file};
     const char *separator = " -> ";
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         if (!written[i]) continue;
@@ -188,8 +250,56 @@ static int run_result(xpu_tool *tool, const opened *o, const xpurt_run_options *
     return XPU_OK;
 }
 
-static int run_program(xpu_tool *tool, const char *path, const xpurt_run_options *run) {
+/* --wave=LAYER:FILE: the number of the layer; the name may hold colons, the file not. */
+static int wave_options(xpu_tool *tool, xpurt_program *program, xpurt_rtl_options *rtl) {
+    const char *wave = xpu_tool_option(tool, "wave"), *colon = wave ? strrchr(wave, ':') : NULL;
+    if (!wave) return XPU_OK;
+    if (!colon || !colon[1] || colon == wave)
+        return xpu_tool_usage(tool, "option '--wave'", "this is no layer and file", xpu_escape(tool->arena, wave, 200),
+                              "write --wave=LAYER:FILE.fst");
+    const char *name = xpu_strndup(tool->arena, wave, (size_t)(colon - wave)), *text = xpurt_describe(program, NULL);
+    json_t *about = text ? xpu_json_parse(tool->arena, text, strlen(text), "description", &tool->diags) : NULL;
+    json_t *layer;
+    size_t i;
+    json_array_foreach(json_object_get(about, "layers"), i, layer) {
+        const char *this = json_string_value(json_object_get(layer, "name"));
+        if (!this || strcmp(this, name) != 0) continue;
+        rtl->wave_file = colon + 1;
+        rtl->wave_layer = (uint32_t)i;
+        return XPU_OK;
+    }
+    return xpu_tool_usage(tool, "option '--wave'",
+                          xpu_printf(tool->arena, "the program has no layer '%s'", xpu_escape(tool->arena, name, 80)),
+                          "a waveform is written while one layer runs", "xpuc --describe FILE.xpu lists the layers");
+}
+
+/* The driver of the device, for the program's chip. */
+static int open_device(xpu_tool *tool, const opened *o, xpu_device_options *device, xpurt_run_options *run) {
+    xpu_chip chip;
+    const char *json = xpurt_chip_json(o->program);
+    if (device->is_ref) return XPU_OK;
+    int status = wave_options(tool, o->program, &device->rtl);
+    if (status) return status;
+    status = (int)xpu_chip_parse(tool->arena, json, strlen(json), "chip", &chip, &tool->diags);
+    if (status) return status;
+    run->device = xpu_device_open(tool, device, &chip);
+    return run->device ? XPU_OK : (int)xpu_diags_status(&tool->diags);
+}
+
+static int read_inputs(xpu_tool *tool, const opened *o, xpu_inputs *inputs) {
+    int status = XPU_OK;
+    for (uint32_t i = 0; i < tool->arguments.count; i++) {
+        const xpu_argument *a = &tool->arguments.items[i];
+        if (!a->name || strcmp(a->name, "input") != 0) continue;
+        xpu_status added = xpu_inputs_add(inputs, o->program, a->value, tool->arena, &tool->diags);
+        if (added != XPU_OK) status = (int)added;
+    }
+    return status;
+}
+
+static int run_program(xpu_tool *tool, const char *path, xpu_device_options *device, xpurt_run_options *run) {
     xpurt_error error = {0};
+    xpu_inputs inputs = {0};
     opened *o = XPU_NEW(tool->arena, opened);
     o->program = xpurt_open(path, &error);
     xpu_tool_report(tool, error.status, error.text);
@@ -199,13 +309,8 @@ static int run_program(xpu_tool *tool, const char *path, const xpurt_run_options
     uint32_t outputs = xpurt_output_count(o->program);
     o->outputs = XPU_NEW_ARRAY(tool->arena, xpurt_tensor, outputs ? outputs : 1);
     xpu_arena_defer(tool->arena, close_program, o);
-    xpu_inputs inputs = {0};
-    for (uint32_t i = 0; i < tool->arguments.count; i++) {
-        const xpu_argument *a = &tool->arguments.items[i];
-        if (!a->name || strcmp(a->name, "input") != 0) continue;
-        xpu_status added = xpu_inputs_add(&inputs, o->program, a->value, tool->arena, &tool->diags);
-        if (added != XPU_OK) status = (int)added;
-    }
+    status = read_inputs(tool, o, &inputs);
+    if (!status) status = open_device(tool, o, device, run);
     if (status) return status;
     status = xpurt_run(o->program, inputs.items, inputs.count, o->outputs, run, &error);
     clear_progress(run);
@@ -218,6 +323,7 @@ static int run_program(xpu_tool *tool, const char *path, const xpurt_run_options
 static int run(xpu_tool *tool) {
     uint64_t differ = 0;
     xpurt_run_options run_with = {.layer_differs = &differ};
+    xpu_device_options device;
     const char *path = xpu_tool_word(tool, 0);
     if (!path) {
         return xpu_tool_usage(tool, NULL, "there is no program to run", "the command line names no file",
@@ -228,8 +334,11 @@ static int run(xpu_tool *tool) {
             tool, xpu_printf(tool->arena, "'%s'", xpu_escape(tool->arena, xpu_tool_word(tool, 1), 200)),
             "there is more than one program", "xpu-run runs one program at a time", "inputs are given with --input");
     }
-    int status = run_options(tool, &run_with);
-    return status ? status : run_program(tool, path, &run_with);
+    int status = check_pairs(tool);
+    if (!status && xpu_tool_flag(tool, "bare")) return xpu_bare_run(tool);
+    if (!status) status = xpu_device_options_read(tool, &device);
+    if (!status) status = run_options(tool, &device, &run_with);
+    return status ? status : run_program(tool, path, &device, &run_with);
 }
 
 int main(int argc, char **argv) {

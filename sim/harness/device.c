@@ -34,6 +34,30 @@ static void on_retire(void *context, const xpu_retired *retired) {
     if (device->lockstep && !xpu_lockstep_retire(device->lockstep, retired)) device->host.stop = 1;
 }
 
+static uint8_t *memory_at(const xpurt_device *device, uint64_t address, size_t length);
+
+static void on_complete(void *context, unsigned engine, unsigned core, uint32_t descriptor, uint32_t layer,
+                        uint32_t opcode, uint64_t cycles) {
+    xpurt_device *device = context;
+    uint32_t words[XPU_DESC_WORDS];
+    const uint8_t *bytes = memory_at(device, descriptor, sizeof words);
+    xpurt_completion completion = {.engine = engine,
+                                   .core = core,
+                                   .descriptor = descriptor,
+                                   .layer = layer,
+                                   .opcode = opcode,
+                                   .begin = device->host.cycle - cycles,
+                                   .end = device->host.cycle};
+    if (bytes) {
+        memcpy(words, bytes, sizeof words);
+        xpu_rtl_bounds(&device->chip, words, &completion);
+    }
+    device->before.descriptors[engine]++;
+    device->before.macs += completion.macs;
+    if (device->observer.complete) device->observer.complete(device->observer.context, &completion);
+    if (device->lockstep && !xpu_lockstep_complete(device->lockstep, &completion)) device->host.stop = 1;
+}
+
 /* ---- Making and memory ---- */
 
 static void destroy(xpurt_device *device) {
@@ -51,6 +75,30 @@ static int fits(const xpu_chip *chip) {
            info.gm_entries >= chip->gm_outstanding;
 }
 
+/* ---- What lock-step sees ---- */
+
+static const uint8_t *rtl_memory(void *context, uint64_t address, uint64_t length) {
+    return memory_at(context, address, length);
+}
+
+static const uint8_t *rtl_vectors(void *context, unsigned core) {
+    (void)context;
+    (void)core;
+    return NULL;
+}
+
+static uint32_t rtl_layer(void *context, unsigned core) {
+    xpu_model_state state;
+    xpu_model_look(((const xpurt_device *)context)->model, &state);
+    return state.core[core].layer >> 16;
+}
+
+static int make_lockstep(xpurt_device *device) {
+    xpu_lockstep_rtl rtl = {device, rtl_memory, rtl_vectors, rtl_layer};
+    device->lockstep = xpu_lockstep_new(&device->chip, &rtl);
+    return device->lockstep ? 0 : -1;
+}
+
 static int set_up(xpurt_device *device, const xpu_chip *chip) {
     xpu_model_times times = {.gm_latency = (uint16_t)chip->gm_latency,
                              .gm_line_time = (uint16_t)((64 * 256 + chip->gm_rate - 1) / chip->gm_rate),
@@ -58,12 +106,13 @@ static int set_up(xpurt_device *device, const xpu_chip *chip) {
     device->chip = device->memory.chip = *chip;
     device->options = next_options;
     if (xpu_func_memory_create(&device->memory)) return -1;
-    if (device->options.lockstep && !(device->lockstep = xpu_lockstep_new(chip))) return -1;
+    if (device->options.lockstep && make_lockstep(device)) return -1;
     device->host = (xpu_model_host){.context = device,
                                     .gm = xpu_func_host(&device->memory, XPU_GM_BASE),
                                     .counter = on_counter,
                                     .ticket = on_ticket,
                                     .put = on_put,
+                                    .complete = on_complete,
                                     .retire = device->lockstep || device->options.trace ? on_retire : NULL};
     device->model = xpu_model_new(&device->host, &times);
     return device->model ? 0 : -1;
@@ -125,28 +174,42 @@ static void set_output(xpurt_device *device, void (*put)(void *context, char byt
 
 /* ---- Counting ---- */
 
-static void collect(const xpurt_device *device, uint64_t *cycles, uint64_t *instructions) {
-    xpu_model_state state;
-    *cycles = device->cycles;
-    memcpy(instructions, device->instructions, sizeof device->instructions);
-    if (!device->started) return;
-    xpu_model_look(device->model, &state);
-    *cycles += device->host.cycle;
-    for (unsigned core = 0; core < device->chip.cores; core++) instructions[core] += state.core[core].instructions;
-    instructions[0] += (unsigned)device->events.ended; /* the store to EXIT does not retire */
+static void add_states(uint64_t *to, const uint64_t *from) {
+    for (int i = 0; i < XPURT_STATES; i++) to[i] += from[i];
 }
 
 static void counters(const xpurt_device *device, xpurt_counters *totals) {
-    *totals =
-        (xpurt_counters){.gm_read_bytes = device->host.gm_read_bytes, .gm_write_bytes = device->host.gm_write_bytes};
-    collect(device, &totals->cycles, totals->instructions);
+    xpu_model_state state;
+    *totals = device->before;
+    totals->edges = xpu_model_edges(device->model);
+    totals->gm_read_bytes = device->host.gm_read_bytes;
+    totals->gm_write_bytes = device->host.gm_write_bytes;
+    if (!device->started) return;
+    xpu_model_look(device->model, &state);
+    totals->cycles += device->host.cycle;
+    for (unsigned core = 0; core < device->chip.cores; core++) {
+        totals->instructions[core] += state.core[core].instructions;
+        add_states(totals->core_states[core], xpu_model_states(device->model, core));
+    }
+    totals->instructions[0] += (unsigned)device->events.ended; /* the store to EXIT does not retire */
+}
+
+static void set_seed(xpurt_device *device, uint32_t seed) {
+    device->options.seed = seed;
+}
+
+static void observe(xpurt_device *device, const xpurt_observer *observer) {
+    device->observer = *observer;
 }
 
 static int start(xpurt_device *device, uint32_t entry) {
-    collect(device, &device->cycles, device->instructions);
+    counters(device, &device->before);
     xpu_sim_events_reset(&device->events);
     device->has_fault = device->host.stop = 0;
     device->fault = (xpurt_fault){0};
+    device->wave = device->options.wave_file ? WAVE_WAITING : WAVE_NONE;
+    device->states_at = 0;
+    memset(device->states, 0, sizeof device->states);
     xpu_model_start(device->model, entry, device->options.seed);
     device->started = 1;
     return device->lockstep ? xpu_lockstep_start(device->lockstep, entry, device->options.seed) : 0;
@@ -195,6 +258,8 @@ static int lockstep_differs(xpurt_device *device, const xpu_model_state *state) 
     if (!device->lockstep || !xpu_lockstep_text(device->lockstep)[0]) return 0;
     set_fault(device, state, XPU_FAULT_NONE, -1, xpu_lockstep_text(device->lockstep));
     device->fault.cause_text = "lock-step: rtl and func differ";
+    device->fault.differs = 1;
+    device->fault.layer = xpu_lockstep_layer(device->lockstep);
     return 1;
 }
 
@@ -228,11 +293,53 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+/* ---- Who looks on ---- */
+
+enum { WAVE_SLICE = 16, STATES_SLICE = 64, TICK_SLICE = 4096 };
+
+/* Tells the state in which each unit has spent most of the cycles since the last time. */
+static void tell_states(xpurt_device *device) {
+    uint64_t now = device->host.cycle;
+    for (unsigned core = 0; core < device->chip.cores; core++) {
+        const uint64_t *states = xpu_model_states(device->model, core);
+        unsigned most = 0;
+        for (unsigned i = 1; i < XPURT_STATES; i++)
+            if (states[i] - device->states[core][i] > states[most] - device->states[core][most]) most = i;
+        memcpy(device->states[core], states, sizeof device->states[core]);
+        device->observer.state(device->observer.context, core, most, device->states_at, now);
+    }
+    device->states_at = now;
+}
+
+/* A waveform begins when core 0 gets to the layer, or past it, and ends with the layer. */
+static int look_at_wave(xpurt_device *device, const xpu_model_state *state) {
+    if (device->wave != WAVE_WAITING || state->core[0].layer >> 16 < device->options.wave_layer) return 0;
+    device->wave = WAVE_OPEN;
+    return xpu_model_wave_open(device->model, device->options.wave_file);
+}
+
+static void end_wave(xpurt_device *device, const xpurt_event *event) {
+    if (device->wave != WAVE_OPEN) return;
+    if (event->kind == XPURT_EVENT_HOST_CALL) return;
+    if (event->kind == XPURT_EVENT_LAYER && event->layer != device->options.wave_layer) return;
+    xpu_model_wave_close(device->model);
+    device->wave = WAVE_NONE;
+}
+
+static void tell(xpurt_device *device) {
+    if (device->observer.tick) device->observer.tick(device->observer.context, device->host.cycle);
+    if (device->observer.state && device->host.cycle > device->states_at) tell_states(device);
+}
+
 /* How many cycles may pass before a limit has to be looked at again; 0: a limit has passed, UINT64_MAX: there is none.
  * A core retires at most one instruction in a cycle. */
 static uint64_t allowance(const xpurt_device *device, uint64_t budget, uint64_t spent) {
-    uint64_t cycles = UINT64_MAX, last = device->options.max_cycles;
-    if (last) cycles = last - least(last, device->host.cycle);
+    uint64_t cycles = device->wave == WAVE_WAITING ? WAVE_SLICE
+                      : device->observer.state     ? STATES_SLICE
+                      : device->observer.tick      ? TICK_SLICE
+                                                   : UINT64_MAX;
+    uint64_t last = device->options.max_cycles;
+    if (last) cycles = least(cycles, last - least(last, device->host.cycle));
     if (budget && cycles)
         cycles = least(cycles, (budget - least(budget, spent) + device->chip.cores - 1) / device->chip.cores);
     return cycles;
@@ -251,16 +358,18 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     const uint64_t before = instructions_of(device, &state);
     while (!xpu_sim_event_pending(&device->events, device->has_fault ? &device->fault : NULL, event)) {
         uint64_t cycles = allowance(device, budget, instructions_of(device, &state) - before);
-        if (device->events.no_memory) return -1;
+        if (device->events.no_memory || look_at_wave(device, &state)) return -1;
         if (cycles == 0) return 0;
         xpu_model_reason reason =
             xpu_model_run(device->model, cycles == UINT64_MAX ? 0 : cycles, !device->options.no_skip);
         xpu_model_look(device->model, &state);
+        tell(device);
         if (lockstep_differs(device, &state)) continue;
         if (reason == XPU_MODEL_ATTENTION) attend(device, &state);
         if (reason == XPU_MODEL_DEAD)
             set_fault(device, &state, XPU_FAULT_DEADLOCK, -1, xpu_sim_cause_reason(XPU_FAULT_DEADLOCK));
     }
+    end_wave(device, event);
     return 0;
 }
 
@@ -281,6 +390,8 @@ static const xpurt_device_driver driver = {
     .read = read_memory,
     .map = map_memory,
     .output = set_output,
+    .seed = set_seed,
+    .observe = observe,
     .start = start,
     .run = run,
     .answer = answer,

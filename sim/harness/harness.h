@@ -20,16 +20,29 @@ struct xpurt_device {
     xpu_sim_events events;
 
     int started;
-    uint64_t cycles; /* of the runs before the last start */
-    uint64_t instructions[XPU_MAX_CORES];
+    xpurt_counters before; /* counts of the runs before the last start; descriptors and macs: all */
+    xpurt_observer observer;
+    uint64_t states_at;                                         /* cycle up to which the observer knows the states */
+    uint64_t states[XPU_MAX_CORES + XPU_ENGINES][XPURT_STATES]; /* then */
+    enum { WAVE_NONE, WAVE_WAITING, WAVE_OPEN } wave;
 
     xpurt_fault fault;
     int has_fault;
     char reason[512];
 };
 
-/* Lock-step: a functional chip that executes what the RTL retires. NULL: out of memory. */
-xpu_lockstep *xpu_lockstep_new(const xpu_chip *chip);
+/* What lock-step sees of the RTL. */
+typedef struct {
+    void *context;
+    /* The bytes of a range as engines address it, and the vector registers of a core; NULL: not there. */
+    const uint8_t *(*memory)(void *context, uint64_t address, uint64_t length);
+    const uint8_t *(*vectors)(void *context, unsigned core);
+    uint32_t (*layer)(void *context, unsigned core); /* register LAYER, >> 16 */
+} xpu_lockstep_rtl;
+
+/* Lock-step: a functional chip that executes what the RTL retires. `rtl` NULL: only what retires is compared. NULL:
+ * out of memory. */
+xpu_lockstep *xpu_lockstep_new(const xpu_chip *chip, const xpu_lockstep_rtl *rtl);
 void xpu_lockstep_free(xpu_lockstep *lockstep);
 int xpu_lockstep_write(xpu_lockstep *lockstep, uint64_t address, const void *bytes, size_t length);
 int xpu_lockstep_map(xpu_lockstep *lockstep, uint64_t address, int file, uint64_t offset, size_t length);
@@ -41,7 +54,14 @@ int xpu_lockstep_retire(xpu_lockstep *lockstep, const xpu_retired *retired);
 int xpu_lockstep_fault(xpu_lockstep *lockstep, unsigned core, uint32_t cause, uint32_t address);
 /* Core 0 has written `status` to EXIT, which never retires; all before it has. */
 int xpu_lockstep_exit(xpu_lockstep *lockstep, uint64_t cycle, uint32_t status);
+/* The functional chip executes this descriptor too; the bytes that it writes must be those of the RTL. */
+int xpu_lockstep_complete(xpu_lockstep *lockstep, const xpurt_completion *completion);
+/* The first difference, "" while there is none, and the layer in which it is. */
 const char *xpu_lockstep_text(const xpu_lockstep *lockstep);
+uint32_t xpu_lockstep_layer(const xpu_lockstep *lockstep);
+
+/* Fills in what a descriptor needs at least; `words` are its 32 words. */
+void xpu_rtl_bounds(const xpu_chip *chip, const uint32_t *words, xpurt_completion *completion);
 
 /* Fills in fault.state: the state of all cores and counters as text. */
 void xpu_rtl_describe(xpurt_device *device, const xpu_model_state *state);

@@ -1,7 +1,7 @@
 /*
- * Lock-step: the RTL leads. Each instruction that retires there is executed by the functional chip, which has memories
- * and registers of its own; what both have done is compared. Loads of registers that depend on time give what they gave
- * in the RTL.
+ * Lock-step: the RTL leads. Each instruction that retires there and each descriptor that is complete there is executed
+ * by the functional chip, which has memories and registers of its own; what both have done is compared. Loads of
+ * registers that depend on time give what they gave in the RTL.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,15 +12,26 @@
 #include "sim/func/driver.h"
 #include "sim/harness/harness.h"
 
+enum { MAX_STORES = 2048 }; /* of one instruction: 8 fields of 256 elements */
+
 struct xpu_lockstep {
     xpurt_device *device; /* of the functional chip's driver */
     xpu_func *func;
+    xpu_lockstep_rtl rtl;
     xpu_retired now;
+    struct {
+        uint32_t address, bytes;
+    } stores[MAX_STORES]; /* to memory, by the vector instruction that is executed */
+    unsigned store_count;
+    xpu_func_box *boxes; /* that the descriptor writes */
+    size_t box_count, box_capacity;
+    int no_memory;
+    uint32_t layer;
     struct {
         uint32_t address, value;
         int store;
     } last_register; /* of this instruction; address 0: none */
-    char text[400];
+    char text[480];
 };
 
 static uint32_t depends_on_time(uint32_t offset) {
@@ -68,7 +79,39 @@ static uint64_t cycle(void *port) {
     return now->insn >> 27 & 1 ? (uint64_t)now->rd_value << 32 : now->rd_value;
 }
 
-xpu_lockstep *xpu_lockstep_new(const xpu_chip *chip) {
+/* ---- what the functional chip writes ---- */
+
+static int is_vector_store(uint32_t insn) {
+    uint32_t width = insn >> 12 & 7;
+    return (insn & 0x7f) == 0x27 && (width == 0 || width >= 5);
+}
+
+static void observe(void *port, uint32_t address, uint32_t bytes, int is_store) {
+    unsigned core;
+    xpu_lockstep *lockstep = of_port(port, &core);
+    if (!is_store || !is_vector_store(lockstep->now.insn) || lockstep->store_count == MAX_STORES) return;
+    lockstep->stores[lockstep->store_count].address = address;
+    lockstep->stores[lockstep->store_count++].bytes = bytes;
+}
+
+static void on_box(void *context, const xpu_func_box *box) {
+    xpu_lockstep *lockstep = context;
+    if (lockstep->box_count == lockstep->box_capacity) {
+        size_t capacity = lockstep->box_capacity ? 2 * lockstep->box_capacity : 64;
+        xpu_func_box *grown = realloc(lockstep->boxes, capacity * sizeof *grown);
+        if (!grown) {
+            lockstep->no_memory = 1;
+            return;
+        }
+        lockstep->boxes = grown;
+        lockstep->box_capacity = capacity;
+    }
+    lockstep->boxes[lockstep->box_count++] = *box;
+}
+
+/* ---- making it ---- */
+
+xpu_lockstep *xpu_lockstep_new(const xpu_chip *chip, const xpu_lockstep_rtl *rtl) {
     xpu_lockstep *lockstep = calloc(1, sizeof *lockstep);
     xpu_diags diags;
     if (!lockstep) return NULL;
@@ -79,16 +122,20 @@ xpu_lockstep *xpu_lockstep_new(const xpu_chip *chip) {
         free(lockstep);
         return NULL;
     }
+    if (rtl) lockstep->rtl = *rtl;
     lockstep->func = xpu_func_of(lockstep->device);
-    lockstep->func->events.put_context = lockstep;
+    lockstep->func->events.put_context = lockstep->func->writes_context = lockstep;
+    lockstep->func->writes = on_box;
     for (unsigned core = 0; core < chip->cores; core++)
-        lockstep->func->buses[core] = (xpu_core_bus){&lockstep->func->ports[core], load, store, cycle, NULL};
+        lockstep->func->buses[core] = (xpu_core_bus){
+            .context = &lockstep->func->ports[core], .load = load, .store = store, .cycle = cycle, .observe = observe};
     return lockstep;
 }
 
 void xpu_lockstep_free(xpu_lockstep *lockstep) {
     if (!lockstep) return;
     xpu_func_driver.destroy(lockstep->device);
+    free(lockstep->boxes);
     free(lockstep);
 }
 
@@ -111,11 +158,18 @@ const char *xpu_lockstep_text(const xpu_lockstep *lockstep) {
     return lockstep->text;
 }
 
+uint32_t xpu_lockstep_layer(const xpu_lockstep *lockstep) {
+    return lockstep->layer;
+}
+
+/* ---- instructions ---- */
+
 /* Notes a difference; returns whether there is one. */
 static int differs(xpu_lockstep *lockstep, const char *what, uint32_t rtl, uint32_t func) {
     const xpu_retired *now = &lockstep->now;
     char text[80];
     if (rtl == func) return 0;
+    if (lockstep->rtl.layer) lockstep->layer = lockstep->rtl.layer(lockstep->rtl.context, now->core);
     xpu_disassemble(now->insn, now->pc, text, sizeof text);
     for (char *c = text; *c; c++)
         if (*c == '\t') *c = ' ';
@@ -136,6 +190,12 @@ static int before_differs(xpu_lockstep *lockstep, const xpu_hart *hart) {
     return differs(lockstep, "the instruction", now->insn, word);
 }
 
+/* Where engines see what is at an address of a core. */
+static uint32_t engine_address(uint32_t address, unsigned core) {
+    if (address - XPU_LM_BASE >= XPU_LM_ALIAS_STRIDE) return address;
+    return address + XPU_LM_ALL_BASE - XPU_LM_BASE + core * XPU_LM_ALIAS_STRIDE;
+}
+
 static int store_differs(xpu_lockstep *lockstep, const xpu_hart *hart) {
     const xpu_retired *now = &lockstep->now;
     uint32_t bytes = now->write_mask == 15 ? 4 : now->write_mask == 3 ? 2 : now->write_mask, func = 0;
@@ -144,30 +204,91 @@ static int store_differs(xpu_lockstep *lockstep, const xpu_hart *hart) {
     if (lockstep->last_register.address)
         return differs(lockstep, "the address", address, lockstep->last_register.address) ||
                differs(lockstep, "the stored value", rtl, lockstep->last_register.value);
-    if (address - XPU_LM_BASE < XPU_LM_ALIAS_STRIDE)
-        address += XPU_LM_ALL_BASE - XPU_LM_BASE + hart->id * XPU_LM_ALIAS_STRIDE;
-    const uint8_t *memory = xpu_func_engine_memory(lockstep->func, address, bytes);
+    const uint8_t *memory = xpu_func_engine_memory(lockstep->func, engine_address(address, hart->id), bytes);
     if (!memory) return differs(lockstep, "the address", now->address, 0);
     memcpy(&func, memory, bytes);
     return differs(lockstep, "the stored value", rtl, func);
 }
 
+static const uint8_t *rtl_memory(const xpu_lockstep *lockstep, uint64_t address, uint64_t length) {
+    return lockstep->rtl.memory ? lockstep->rtl.memory(lockstep->rtl.context, address, length) : NULL;
+}
+
+/* The first differing bytes of two memories as words that begin there. */
+static void words_at(const uint8_t *rtl, const uint8_t *func, size_t length, size_t *at, uint32_t *a, uint32_t *b) {
+    for (*at = 0; *at < length && rtl[*at] == func[*at]; ++*at) {
+    }
+    size_t bytes = length - *at < sizeof *a ? length - *at : sizeof *a;
+    *a = *b = 0;
+    memcpy(a, rtl + *at, bytes);
+    memcpy(b, func + *at, bytes);
+}
+
+/* The registers that the instruction has changed, and the first of its group. */
+static int vectors_differ(xpu_lockstep *lockstep, const xpu_hart *hart, const uint8_t *before) {
+    const uint8_t *rtl = lockstep->rtl.vectors ? lockstep->rtl.vectors(lockstep->rtl.context, hart->id) : NULL;
+    unsigned vd = lockstep->now.insn >> 7 & 31;
+    for (unsigned v = 0; rtl && v < 32; v++) {
+        const uint8_t *func = hart->v + (size_t)v * XPU_VLEN_BYTES, *there = rtl + (size_t)v * XPU_VLEN_BYTES;
+        if (v != vd && memcmp(func, before + (size_t)v * XPU_VLEN_BYTES, XPU_VLEN_BYTES) == 0) continue;
+        if (memcmp(func, there, XPU_VLEN_BYTES) == 0) continue;
+        size_t at;
+        uint32_t a, b;
+        char name[40];
+        words_at(there, func, XPU_VLEN_BYTES, &at, &a, &b);
+        snprintf(name, sizeof name, "v%u from byte %zu on", v, at);
+        return differs(lockstep, name, a, b);
+    }
+    return 0;
+}
+
+static int vector_stores_differ(xpu_lockstep *lockstep, const xpu_hart *hart) {
+    for (unsigned i = 0; i < lockstep->store_count; i++) {
+        uint32_t address = engine_address(lockstep->stores[i].address, hart->id), bytes = lockstep->stores[i].bytes;
+        const uint8_t *func = xpu_func_engine_memory(lockstep->func, address, bytes);
+        const uint8_t *rtl = rtl_memory(lockstep, address, bytes);
+        size_t at;
+        uint32_t a, b;
+        char name[48];
+        if (!func || !rtl || memcmp(func, rtl, bytes) == 0) continue;
+        words_at(rtl, func, bytes, &at, &a, &b);
+        snprintf(name, sizeof name, "memory at 0x%08" PRIx32, lockstep->stores[i].address + (uint32_t)at);
+        return differs(lockstep, name, a, b);
+    }
+    return 0;
+}
+
+static int is_vector(uint32_t insn) {
+    uint32_t opcode = insn & 0x7f, width = insn >> 12 & 7;
+    return opcode == 0x57 || ((opcode == 0x07 || opcode == 0x27) && (width == 0 || width >= 5));
+}
+
+static int results_differ(xpu_lockstep *lockstep, const xpu_hart *hart, const uint8_t *before) {
+    const xpu_retired *retired = &lockstep->now;
+    char name[16];
+    snprintf(name, sizeof name, "x%u", retired->rd);
+    if (retired->rd && differs(lockstep, name, retired->rd_value, hart->x[retired->rd])) return 1;
+    snprintf(name, sizeof name, "f%u", retired->frd);
+    if (retired->writes_f && differs(lockstep, name, retired->frd_value, hart->f[retired->frd])) return 1;
+    if (is_vector_store(retired->insn)) return vector_stores_differ(lockstep, hart);
+    if (is_vector(retired->insn)) return vectors_differ(lockstep, hart, before);
+    return store_differs(lockstep, hart);
+}
+
 int xpu_lockstep_retire(xpu_lockstep *lockstep, const xpu_retired *retired) {
     xpu_hart *hart = &lockstep->func->harts[retired->core];
+    uint8_t before[sizeof hart->v];
     lockstep->now = *retired;
     lockstep->last_register.address = 0;
+    lockstep->store_count = 0;
     if (lockstep->text[0]) return 0;
     if (before_differs(lockstep, hart)) return 0;
+    if (is_vector(retired->insn)) memcpy(before, hart->v, sizeof before);
     xpu_hart_reason reason = xpu_hart_run(hart, 1);
     if (differs(lockstep, "the number of faults", (uint32_t)retired->trap, reason == XPU_HART_FAULT)) return 0;
     if (retired->trap) return 1;
     if (differs(lockstep, "the number of stalls", 0, reason == XPU_HART_STALLED)) return 0;
-    char name[16];
-    snprintf(name, sizeof name, "x%u", retired->rd);
-    if (retired->rd && differs(lockstep, name, retired->rd_value, hart->x[retired->rd])) return 0;
-    snprintf(name, sizeof name, "f%u", retired->frd);
-    if (retired->writes_f && differs(lockstep, name, retired->frd_value, hart->f[retired->frd])) return 0;
-    if (store_differs(lockstep, hart)) return 0;
+    if (results_differ(lockstep, hart, before)) return 0;
     return !differs(lockstep, "the next pc", retired->next, hart->pc);
 }
 
@@ -188,4 +309,66 @@ int xpu_lockstep_exit(xpu_lockstep *lockstep, uint64_t cycle_now, uint32_t statu
     xpu_hart_run(hart, 1);
     return !differs(lockstep, "the stored register", XPU_REGS_BASE + XPU_REG_EXIT, lockstep->last_register.address) &&
            !differs(lockstep, "the status", status, lockstep->last_register.value);
+}
+
+/* ---- descriptors ---- */
+
+static void note(xpu_lockstep *lockstep, const xpurt_completion *c, const char *what) {
+    const char *kind = xpu_desc_kind_name(c->opcode);
+    lockstep->layer = c->layer;
+    snprintf(lockstep->text, sizeof lockstep->text,
+             "cycle %" PRIu64 ", engine %s, descriptor at 0x%08" PRIx64 " (%s, queue of core %u): %s", c->end,
+             xpu_engine_name(c->engine), c->descriptor, kind ? kind : "unknown kind", c->core, what);
+}
+
+/* `length` bytes at `offset` of a box. */
+static int bytes_differ(xpu_lockstep *lockstep, const xpurt_completion *c, const xpu_func_box *box, int64_t offset,
+                        size_t length) {
+    uint64_t address = box->address + (uint64_t)offset;
+    const uint8_t *func = box->bytes_at + offset, *rtl = rtl_memory(lockstep, address, length);
+    size_t at;
+    uint32_t a, b;
+    char what[120];
+    if (!rtl || memcmp(rtl, func, length) == 0) return 0;
+    words_at(rtl, func, length, &at, &a, &b);
+    snprintf(what, sizeof what, "memory at 0x%08" PRIx64 " is 0x%08" PRIx32 " on rtl, 0x%08" PRIx32 " on func",
+             address + at, a, b);
+    note(lockstep, c, what);
+    return 1;
+}
+
+static int box_differs(xpu_lockstep *lockstep, const xpurt_completion *c, const xpu_func_box *box) {
+    int dense = box->stride[3] == (int32_t)box->bytes;
+    uint32_t pieces = dense ? 1 : box->size[3];
+    for (int d = 0; d < 4; d++)
+        if (box->size[d] == 0) return 0;
+    for (uint32_t i = 0; i < box->size[0]; i++)
+        for (uint32_t j = 0; j < box->size[1]; j++)
+            for (uint32_t k = 0; k < box->size[2]; k++)
+                for (uint32_t l = 0; l < pieces; l++) {
+                    int64_t offset = (int64_t)i * box->stride[0] + (int64_t)j * box->stride[1] +
+                                     (int64_t)k * box->stride[2] + (int64_t)l * box->stride[3];
+                    size_t length = dense ? (size_t)box->size[3] * box->bytes : box->bytes;
+                    if (bytes_differ(lockstep, c, box, offset, length)) return 1;
+                }
+    return 0;
+}
+
+int xpu_lockstep_complete(xpu_lockstep *lockstep, const xpurt_completion *completion) {
+    if (lockstep->text[0]) return 0;
+    lockstep->box_count = 0;
+    if (xpu_func_descriptor_run(lockstep->func, completion->engine, completion->descriptor)) {
+        char what[300];
+        snprintf(what, sizeof what, "func has the fault %s: %s", lockstep->func->fault.cause_text,
+                 lockstep->func->fault.reason);
+        note(lockstep, completion, what);
+        return 0;
+    }
+    if (lockstep->no_memory) {
+        note(lockstep, completion, "the host has no memory to compare what it writes");
+        return 0;
+    }
+    for (size_t i = 0; i < lockstep->box_count; i++)
+        if (box_differs(lockstep, completion, &lockstep->boxes[i])) return 0;
+    return 1;
 }

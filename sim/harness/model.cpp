@@ -11,6 +11,9 @@
 #include "memories.h" // made from the Verilated headers by sim/harness/memories
 #include XPU_CORE_HEADER
 #include "verilated.h"
+#ifdef XPU_WAVE
+#include "verilated_fst_c.h"
+#endif
 
 namespace {
 constexpr unsigned cores = CHIP_CORES;
@@ -24,6 +27,10 @@ struct xpu_model {
     xpu_model_host *host = nullptr;
     uint64_t states[XPU_MODEL_MAX_CORES][XPU_MODEL_STATES] = {};
     uint64_t edges = 0;
+#ifdef XPU_WAVE
+    VerilatedFstC wave;
+    bool traced = false;
+#endif
 
     void edge(uint32_t cycles);
 };
@@ -103,7 +110,13 @@ void xpu_model::edge(uint32_t cycles) {
     chip.cycles_per_edge = cycles;
     chip.clk = 1;
     chip.eval();
+#ifdef XPU_WAVE
+    if (wave.isOpen()) wave.dump(2 * host->cycle);
+#endif
     chip.clk = 0;
+#ifdef XPU_WAVE
+    if (wave.isOpen()) wave.dump(2 * host->cycle + 1);
+#endif
 #ifdef XPU_CLOCK_BEFORE
     chip.rootp->XPU_CLOCK_BEFORE = 0;
 #else
@@ -122,6 +135,9 @@ xpu_model_info xpu_model_about(void) {
 xpu_model *xpu_model_new(xpu_model_host *host, const xpu_model_times *times) {
     auto *model = new (std::nothrow) xpu_model;
     if (!model) return nullptr;
+#ifdef XPU_WAVE
+    model->context.traceEverOn(true);
+#endif
     model->host = host;
     model->chip.host = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(host));
     model->chip.gm_latency = times->gm_latency;
@@ -134,7 +150,29 @@ xpu_model *xpu_model_new(xpu_model_host *host, const xpu_model_times *times) {
     return model;
 }
 
+int xpu_model_wave_open(xpu_model *model, const char *file) {
+#ifdef XPU_WAVE
+    if (!model->traced) model->chip.trace(&model->wave, 99);
+    model->traced = true;
+    model->wave.open(file);
+    return model->wave.isOpen() ? 0 : -1;
+#else
+    (void)model;
+    (void)file;
+    return -1;
+#endif
+}
+
+void xpu_model_wave_close(xpu_model *model) {
+#ifdef XPU_WAVE
+    if (model->wave.isOpen()) model->wave.close();
+#else
+    (void)model;
+#endif
+}
+
 void xpu_model_free(xpu_model *model) {
+    if (model) xpu_model_wave_close(model);
     if (model) model->chip.final();
     delete model;
 }

@@ -37,6 +37,9 @@ typedef struct {
     void (*ticket)(void *context, unsigned counter, uint32_t value, uint32_t layer);
     void (*put)(void *context, char byte);
     void (*retire)(void *context, const xpu_retired *retired); /* NULL: nobody looks; fixed when the model is made */
+    /* A descriptor is complete; `cycles` ago its engine got it. NULL: nobody looks */
+    void (*complete)(void *context, unsigned engine, unsigned core, uint32_t descriptor, uint32_t layer,
+                     uint32_t opcode, uint64_t cycles);
 } xpu_model_host;
 
 /* Constants of the compiled chip. */
@@ -92,6 +95,10 @@ uint8_t *xpu_model_lm(xpu_model *model, unsigned core);
 
 /* Cycles that a core has spent in each state (xpu_lost_cause) since the start, XPU_MODEL_STATES of them. */
 const uint64_t *xpu_model_states(const xpu_model *model, unsigned core);
+
+/* Writes a waveform (FST) from now on. -1: the library was built without tracing, or the file cannot be written. */
+int xpu_model_wave_open(xpu_model *model, const char *file);
+void xpu_model_wave_close(xpu_model *model);
 
 /* Edges since the model was made: with skipping fewer than cycles. */
 uint64_t xpu_model_edges(const xpu_model *model);

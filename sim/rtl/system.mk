@@ -55,7 +55,7 @@ $(SYSTEM_TEST): $(addprefix $(BUILD)/obj/,tests/rtl/system/main.o sim/harness/lo
 	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS) -lcunit
 .PHONY: test-rtl-system
 test-rtl: test-rtl-system
-test-rtl-system: rtl $(SYSTEM_TEST) $(SYSTEM_ELF) $(BUILD)/bin/xpu-bare $(SHARE)/.stamp
+test-rtl-system: rtl $(SYSTEM_TEST) $(SYSTEM_ELF) $(BUILD)/bin/xpu-run $(SHARE)/.stamp
 	$(Q)XPU_BUILD=$(BUILD) $(SYSTEM_TEST)
 	$(Q)XPU_BIN=$(BUILD)/bin DEVICES='func rtl' CHIPS=nano bash tests/chip/test_bare.sh
 	$(Q)XPU_BIN=$(BUILD)/bin bash tests/rtl/system/kernels.sh nano tests/rtl/system/quad.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Bare programs: xpu-bare with the linker script and start-up file of xpu_runtime/devrt/bare. DEVICES (func) are tried
+# Bare programs: xpu-run --bare with the linker script and start-up file of xpu_runtime/devrt/bare. DEVICES (func) are tried
 # on CHIPS (nano standard).
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,11 +17,18 @@ build() { # build NAME MODE
         -Wl,-T,xpu_runtime/devrt/bare/link.ld xpu_runtime/devrt/bare/start.S tests/chip/device/bare.c -o "$folder/$1" ||
         exit 1
 }
-bare() { "$XPU_BIN/xpu-bare" "$@"; }
+foreign() { # foreign NAME CASE: a test in the form of riscv-tests; case CASE fails
+    "${CLANG:-clang-19}" --target=riscv32-unknown-elf -march=rv32imf_zicsr_zifencei -mabi=ilp32f -nostdlib -mno-relax \
+        -DFAIL="$2" -Ixpu_runtime/devrt/bare -fuse-ld=lld -Wl,-T,xpu_runtime/devrt/bare/link.ld \
+        tests/chip/device/foreign.S -o "$folder/$1" || exit 1
+}
+bare() { "$XPU_BIN/xpu-run" --bare "$@"; }
 for mode in 0 1 2 3 4 5; do build "$mode.elf" $mode; done
+foreign good.elf 0
+foreign bad.elf 4
 for device in ${DEVICES:-func}; do for chip in ${CHIPS:-nano standard}; do
     on=(--chip="$chip" --device="$device")
-    check 80 'bare' bare "$folder/0.elf" "${on[@]}" --dump-mem=roots:64:"$folder/roots.$device.$chip" \
+    check 80 'status 80' bare "$folder/0.elf" "${on[@]}" --dump-mem=roots:64:"$folder/roots.$device.$chip" \
         --dump-mem=results:256:"$folder/results.$device.$chip"
     check 80 'status 80' bare "$folder/0.elf" "${on[@]}" --max-cycles=1000000
     check 125 'software abort' bare "$folder/1.elf" "${on[@]}"
@@ -31,6 +38,8 @@ for device in ${DEVICES:-func}; do for chip in ${CHIPS:-nano standard}; do
     check 124 'time-out' bare "$folder/3.elf" "${on[@]}"
     check 124 '--max-cycles=5000 has passed' bare "$folder/4.elf" "${on[@]}" --max-cycles=5000
     check 124 'waits for counter 2 >= 9 (it is 0)' bare "$folder/5.elf" "${on[@]}"
+    check 0 'status 0' bare "$folder/good.elf" "${on[@]}"
+    check 4 'status 4' bare "$folder/bad.elf" "${on[@]}"
     check 2 'has no such symbol' bare "$folder/0.elf" "${on[@]}" --dump-mem=nothing:4:"$folder/x"
     check 2 'memory of the chip ends' bare "$folder/0.elf" "${on[@]}" --dump-mem=0x1100fffc:8:"$folder/x"
 done; done
@@ -45,8 +54,9 @@ check 3 '[bare-program]' bare tests/chip/test_bare.sh --chip=nano
 check 3 '[io-open]' bare "$folder/none.elf"
 check 2 '[usage]' bare
 check 2 'there is no such device' bare "$folder/0.elf" --device=gpu
+check 2 'a bare program cannot run on ref' bare "$folder/0.elf" --device=ref
 check 2 'this is no number' bare "$folder/0.elf" --max-cycles=many
 check 3 '[device-missing]' env XPU_RESOURCES="$XPU_BIN/../share/xpu" bash -c \
-    "mkdir -p $folder/bin && cp $XPU_BIN/xpu-bare $folder/bin && $folder/bin/xpu-bare $folder/0.elf --device=rtl"
+    "mkdir -p $folder/bin && cp $XPU_BIN/xpu-run $folder/bin && LD_LIBRARY_PATH=$XPU_BIN/../lib $folder/bin/xpu-run --bare $folder/0.elf --device=rtl"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

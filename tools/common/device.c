@@ -1,49 +1,113 @@
 #include "tools/common/device.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "core/isa.h"
 #include "sim/func/driver.h"
 
-/* lib/libxpurtl-CHIP.so beside the folder that holds this tool. */
-static const char *library_path(xpu_tool *tool, const char *chip) {
+/* ---- the command line ---- */
+
+static int number_option(xpu_tool *tool, const char *name, uint64_t most, uint64_t *value) {
+    const char *text = xpu_tool_option(tool, name);
+    char *end;
+    if (!text) return XPU_OK;
+    *value = strtoull(text, &end, 0);
+    if (end != text && *end == 0 && text[0] != '-' && *value <= most) return XPU_OK;
+    return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", name), "this is no number",
+                          xpu_escape(tool->arena, text, 80), "write a number without a unit");
+}
+
+static void print_instruction(void *context, uint64_t cycle, unsigned core, uint32_t pc, uint32_t instruction) {
+    char text[80];
+    (void)context;
+    xpu_disassemble(instruction, pc, text, sizeof text);
+    fprintf(stderr, "%8" PRIu64 " core %u  %08" PRIx32 "  %08" PRIx32 "  %s\n", cycle, core, pc, instruction, text);
+}
+
+/* Options that only some devices have. */
+static int check_options(xpu_tool *tool, const xpu_device_options *options) {
+    static const struct {
+        const char *name;
+        int only_rtl;
+    } rules[] = {{"lockstep", 1}, {"no-skip", 1}, {"instructions", 1}, {"profile", 1}, {"trace", 1},
+                 {"wave", 1},     {"seed", 0},    {"max-cycles", 0},   {"dump-mem", 0}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (!xpu_tool_flag(tool, rules[i].name)) continue;
+        if (rules[i].only_rtl ? options->has_time : !options->is_ref) continue;
+        return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", rules[i].name),
+                              xpu_printf(tool->arena, "device %s does not have this", options->device),
+                              rules[i].only_rtl ? "only rtl, the Verilated chip, has time and signals"
+                                                : "ref is no chip, it computes layers on the host",
+                              rules[i].only_rtl ? "add --device=rtl" : "use --device=rtl or --device=func");
+    }
+    return XPU_OK;
+}
+
+int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options) {
+    const char *device = xpu_tool_option(tool, "device");
+    uint64_t seed = 0;
+    *options = (xpu_device_options){.device = device ? device : XPU_DEFAULT_DEVICE};
+    options->is_ref = strcmp(options->device, "ref") == 0;
+    options->has_time = strcmp(options->device, "rtl") == 0;
+    if (!options->is_ref && !options->has_time && strcmp(options->device, "func") != 0)
+        return xpu_tool_usage(
+            tool, "option '--device'", "there is no such device",
+            xpu_printf(tool->arena, "'%s' is not one of rtl, func, ref", xpu_escape(tool->arena, device, 80)),
+            "rtl is the Verilated chip, func the same chip in C, ref the reference on the host");
+    int status = number_option(tool, "max-cycles", UINT64_MAX, &options->rtl.max_cycles);
+    if (!status) status = number_option(tool, "seed", UINT32_MAX, &seed);
+    options->rtl.seed = (uint32_t)seed;
+    options->rtl.lockstep = xpu_tool_flag(tool, "lockstep");
+    options->rtl.no_skip = xpu_tool_flag(tool, "no-skip");
+    options->rtl.trace = xpu_tool_flag(tool, "instructions") ? print_instruction : NULL;
+    return status ? status : check_options(tool, options);
+}
+
+/* ---- the Verilated chip ---- */
+
+/* lib/libxpurtl-CHIP.so beside the folder that holds this tool; with waveforms libxpurtl-CHIP-wave.so. */
+static const char *library_path(xpu_tool *tool, const char *chip, int waves) {
     char self[PATH_MAX];
     if (!realpath("/proc/self/exe", self)) return NULL;
     const char *prefix = xpu_path_folder(tool->arena, xpu_path_folder(tool->arena, self));
-    return xpu_path_join(tool->arena, prefix, xpu_printf(tool->arena, "lib/libxpurtl-%s.so", chip));
+    return xpu_path_join(tool->arena, prefix,
+                         xpu_printf(tool->arena, "lib/libxpurtl-%s%s.so", chip, waves ? "-wave" : ""));
 }
 
-static const xpurt_device_driver *missing(xpu_tool *tool, const xpu_chip *chip, const char *path, const char *why) {
+static const xpurt_device_driver *missing(xpu_tool *tool, const xpu_chip *chip, const char *path, int waves,
+                                          const char *why) {
+    const char *name = xpu_escape(tool->arena, chip->name, 64);
     xpu_error(&tool->diags, XPU_EIO, path, "device-missing", NULL,
-              xpu_printf(tool->arena, "there is no Verilated chip '%s'", xpu_escape(tool->arena, chip->name, 64)), why,
-              "build it with make rtl CHIP=NAME or FILE.json");
+              xpu_printf(tool->arena, "there is no Verilated chip '%s'%s", name, waves ? " with waveforms" : ""), why,
+              xpu_printf(tool->arena, "build it with make chip CHIP=%s%s (or CHIP=FILE.json)%s", name,
+                         waves ? " WAVE=1" : "", waves ? "" : "; --device=func runs without"));
     return NULL;
 }
 
 static const xpurt_device_driver *load_rtl(xpu_tool *tool, const xpu_chip *chip, const xpurt_rtl_options *options) {
-    const char *path = library_path(tool, chip->name);
-    if (!path || !xpu_file_exists(path)) return missing(tool, chip, path, "its library has not been built");
+    int waves = options->wave_file != NULL;
+    const char *path = library_path(tool, chip->name, waves);
+    if (!path || !xpu_file_exists(path)) return missing(tool, chip, path, waves, "its library has not been built");
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return missing(tool, chip, path, xpu_strdup(tool->arena, dlerror()));
+    if (!library) return missing(tool, chip, path, waves, xpu_strdup(tool->arena, dlerror()));
     xpurt_rtl_driver_fn *driver;
     xpurt_rtl_configure_fn *configure;
     void *symbols[] = {dlsym(library, XPURT_RTL_DRIVER), dlsym(library, XPURT_RTL_CONFIGURE)};
-    if (!symbols[0] || !symbols[1]) return missing(tool, chip, path, "the library is none of a Verilated chip");
+    if (!symbols[0] || !symbols[1]) return missing(tool, chip, path, waves, "the library is none of a Verilated chip");
     memcpy(&driver, &symbols[0], sizeof driver);
     memcpy(&configure, &symbols[1], sizeof configure);
-    if (options) configure(options);
+    if (driver()->version != XPURT_DEVICE_VERSION)
+        return missing(tool, chip, path, waves, "the library was built for another version of the tools");
+    configure(options);
     return driver();
 }
 
-const xpurt_device_driver *xpu_tool_device(xpu_tool *tool, const char *name, const xpu_chip *chip,
-                                           const xpurt_rtl_options *options) {
-    if (strcmp(name, "func") == 0) return &xpu_func_driver;
-    if (strcmp(name, "rtl") == 0) return load_rtl(tool, chip, options);
-    xpu_tool_usage(tool, "option '--device'", "there is no such device",
-                   xpu_printf(tool->arena, "'%s' is not one of func, rtl", xpu_escape(tool->arena, name, 80)),
-                   "func is the functional chip, rtl the Verilated one");
-    return NULL;
+const xpurt_device_driver *xpu_device_open(xpu_tool *tool, const xpu_device_options *options, const xpu_chip *chip) {
+    return options->has_time ? load_rtl(tool, chip, &options->rtl) : &xpu_func_driver;
 }

@@ -1,4 +1,4 @@
-/* The devices that tools run programs on, by name. */
+/* The devices that tools run programs on, and the options that concern them. */
 #ifndef XPU_TOOLS_DEVICE_H
 #define XPU_TOOLS_DEVICE_H
 
@@ -7,10 +7,20 @@
 #include "xpu_runtime/include/xpurt_device.h"
 #include "xpu_runtime/include/xpurt_rtl.h"
 
-/* The driver of device `name` (func, or rtl: the Verilated chip's library beside the tool) for `chip`. NULL with a
- * diagnostic: no such device [device], or no library for this chip [device-missing]. `options` are for rtl; NULL: none.
- */
-const xpurt_device_driver *xpu_tool_device(xpu_tool *tool, const char *name, const xpu_chip *chip,
-                                           const xpurt_rtl_options *options);
+#define XPU_DEFAULT_DEVICE "func"
+
+typedef struct {
+    const char *device; /* "func", "rtl", "ref" */
+    int is_ref, has_time;
+    xpurt_rtl_options rtl; /* without timing max_cycles counts instructions */
+} xpu_device_options;
+
+/* Reads --device, --max-cycles, --seed, --no-skip, --lockstep, --instructions. Returns an exit code: 2 [usage] for a
+ * device that does not exist and for options that the device does not have. */
+int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options);
+
+/* The driver of the device for `chip`; of rtl the library beside the tool. NULL with a diagnostic: there is no library
+ * for this chip [device-missing]. Not for ref. */
+const xpurt_device_driver *xpu_device_open(xpu_tool *tool, const xpu_device_options *options, const xpu_chip *chip);
 
 #endif

@@ -185,7 +185,11 @@ static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, u
                      .only_layer = UINT32_MAX};
     run->outputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->outputs.count);
     run->layers = XPU_NEW_ARRAY(arena, xpu_layer_record, run->program->layers.count);
-    xpu_status status;
+    xpu_status status = XPU_OK;
+    if (options->trace_file && !(run->driver && run->driver->observe)) {
+        return xpu_error(diags, XPU_EUSAGE, NULL, "trace-device", NULL, "this device gives no trace",
+                         "only a device that has time can tell when something happened", "run on rtl");
+    }
     if (options->layer) {
         status = xpu_replay_prepare(run);
     } else {
@@ -198,7 +202,7 @@ static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, u
     if (status == XPU_OK) status = run->driver ? xpu_run_on_device(run) : xpu_run_on_ref(run);
     run->seconds = xpu_seconds() - start;
     /* After a fault the layers before it are worth a look. */
-    if (status == XPU_OK || status == XPU_EFAULT || status == XPU_ETIMEOUT) {
+    if (status == XPU_OK || status == XPU_EFAULT || status == XPU_ETIMEOUT || status == XPU_ELOCKSTEP) {
         xpu_status closed = xpu_dump_close(run);
         if (status == XPU_OK) status = closed;
     }

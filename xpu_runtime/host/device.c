@@ -172,7 +172,23 @@ static const char *layer_name(const xpu_run *run, uint32_t layer) {
     return xpu_escape(run->arena, name, 80);
 }
 
+/* "layer 'conv1' (#1), node 'conv1' (Conv-11, #5)" */
+static const char *layer_and_node(const xpu_run *run, uint32_t layer) {
+    const char *text = xpu_printf(run->arena, "layer '%s' (#%u)", layer_name(run, layer), layer);
+    if (layer >= run->program->layers.count || !run->program->layers.items[layer].node.id) return text;
+    return xpu_printf(run->arena, "%s, %s", text,
+                      xpu_node_where(run->graph, run->program->layers.items[layer].node, run->arena));
+}
+
+/* Lock-step: the reason says cycle, place, disassembly and both values. */
+static xpu_status on_difference(const xpu_run *run, const xpurt_fault *f) {
+    return xpu_error(run->diags, XPU_ELOCKSTEP, run->owner->image->name, "device-differs",
+                     layer_and_node(run, f->layer), f->cause_text, f->reason,
+                     "report this with the program; --wave=LAYER:FILE.fst shows the signals");
+}
+
 static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
+    if (f->differs) return on_difference(run, f);
     int timed_out = f->cause == XPU_FAULT_TIMEOUT || f->cause == XPU_FAULT_DEADLOCK;
     const char *what = xpu_printf(run->arena, "%s: %s", f->cause_text, f->reason);
     xpu_text why;
@@ -211,6 +227,7 @@ static xpu_status on_layer(xpu_run *run, uint32_t layer) {
     xpurt_counters now;
     run->driver->counters(run->device, &now);
     run->layers[layer].instructions = instructions(&now) - instructions(&run->counters);
+    xpu_profile_layer(run, layer, &now);
     run->counters = now;
     for (uint32_t i = 0; i < l->output_count; i++) {
         if (!xpu_dump_wants(run, layer) && run->only_layer != layer) continue;
@@ -262,11 +279,15 @@ static xpu_status on_host_call(xpu_run *run, uint32_t address) {
 }
 
 static xpu_status over_budget(const xpu_run *run) {
-    return xpu_error(
-        run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget", NULL,
-        "the program needs more instructions than allowed",
-        xpu_printf(run->arena, "the limit is %llu instructions", (unsigned long long)run->options->max_instructions),
-        "raise the limit");
+    xpurt_counters now;
+    uint64_t limit = run->options->max_instructions;
+    run->driver->counters(run->device, &now);
+    const char *unit = limit ? "instructions" : "cycles"; /* a device counts its cycles itself */
+    return xpu_error(run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget", NULL,
+                     xpu_printf(run->arena, "the program needs more %s than allowed", unit),
+                     xpu_printf(run->arena, "the limit is %llu %s",
+                                (unsigned long long)(limit ? limit : now.cycles - run->before.cycles), unit),
+                     "raise the limit");
 }
 
 static xpu_status follow_events(xpu_run *run) {
@@ -314,6 +335,16 @@ static int has_constant_output(const xpu_run *run) {
     return 0;
 }
 
+/* What came after the last layer's completion counts as that layer's. */
+static xpu_status take_counters(xpu_run *run, xpu_status status) {
+    xpurt_counters now;
+    run->driver->counters(run->device, &now);
+    if (run->layers_done) xpu_profile_layer(run, run->last_layer, &now);
+    run->counters = now;
+    xpu_status written = xpu_trace_write(run);
+    return status == XPU_OK ? written : status;
+}
+
 static void destroy(void *run) {
     ((xpu_run *)run)->driver->destroy(((xpu_run *)run)->device);
 }
@@ -346,10 +377,12 @@ xpu_status xpu_run_on_device(xpu_run *run) {
     if (status == XPU_OK) status = load(run);
     run->bind_seconds = xpu_seconds() - start;
     if (status == XPU_OK && run->program->layers.count) {
+        run->driver->seed(run->device, run->options->seed);
+        xpu_profile_begin(run);
         if (run->driver->start(run->device, run->program->entry)) return device_error(run, "the device does not start");
         status = follow_events(run);
     }
-    run->driver->counters(run->device, &run->counters);
+    status = take_counters(run, status);
     if (status == XPU_OK && run->only_layer == UINT32_MAX) status = read_outputs(run);
     return status;
 }

@@ -2,6 +2,8 @@
 #ifndef XPU_RUNTIME_HOST_H
 #define XPU_RUNTIME_HOST_H
 
+#include <jansson.h>
+
 #include "core/chip.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpu_runtime/include/xpurt_device.h"
@@ -27,9 +29,17 @@ struct xpurt_program {
     char *stats, *description; /* malloc'd */
 };
 
+/* Where a layer's cycles went, on a device that has time. Cycles and states are those from the completion of the layer
+ * before to its own; the rest is what its descriptors need at least. */
+typedef struct {
+    uint64_t cycles, array, drain, macs, bytes[XPURT_MEMORIES];
+    uint64_t cores[XPURT_MAX_CORES][XPURT_STATES], engines[XPURT_ENGINES][XPURT_STATES];
+} xpu_layer_times;
+
 /* What a run has learnt of a layer. */
 typedef struct {
-    uint64_t instructions; /* of all cores, since the layer before */
+    xpu_layer_times *times; /* NULL: the device has no time */
+    uint64_t instructions;  /* of all cores, since the layer before */
     uint8_t announced, host_called;
     double seconds;
 } xpu_layer_record;
@@ -50,8 +60,10 @@ typedef struct {
     uint32_t only_layer;   /* UINT32_MAX: all */
     struct xpu_dump *dump; /* NULL: none */
     xpu_layer_record *layers;
-    uint32_t layers_done;
-    xpurt_counters counters;
+    uint32_t layers_done, last_layer;
+    xpurt_counters counters, before; /* when the last layer was complete; before the start */
+    int has_times;
+    struct xpu_trace *trace; /* NULL: none */
     double seconds, bind_seconds;
 } xpu_run;
 
@@ -91,7 +103,21 @@ xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor);
 /* Compares a result of the replayed layer with the dump's. */
 xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor);
 
+/* ---- profile.c, trace.c: devices that have time ---- */
+typedef struct xpu_trace xpu_trace;
+void xpu_profile_begin(xpu_run *run);                                            /* before the start */
+void xpu_profile_layer(xpu_run *run, uint32_t layer, const xpurt_counters *now); /* it is complete */
+void xpu_profile_stats(xpu_run *run, json_t *top);                               /* of the whole run */
+void xpu_profile_layer_stats(const xpu_run *run, json_t *entry, uint32_t layer); /* of one layer */
+void xpu_trace_begin(xpu_run *run);
+void xpu_trace_layer(xpu_run *run, uint32_t layer, uint64_t from, uint64_t to);
+void xpu_trace_descriptor(xpu_run *run, const xpurt_completion *completion);
+void xpu_trace_state(xpu_run *run, unsigned unit, unsigned state, uint64_t from, uint64_t to);
+xpu_status xpu_trace_write(xpu_run *run);
+
 /* ---- stats.c, describe.c ---- */
+int64_t xpu_run_layer_macs(const xpu_run *run, uint32_t layer);
+const char *xpu_run_layer_precision(const xpu_run *run, uint32_t layer); /* "fp32"; "" where it is not known */
 xpu_status xpu_run_stats(xpu_run *run);
 xpu_status xpu_describe_program(xpurt_program *program, xpu_arena *arena, xpu_diags *diags);
 

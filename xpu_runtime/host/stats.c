@@ -5,12 +5,13 @@
 #include "core/ops/op.h"
 #include "xpu_runtime/host/host.h"
 
-static int64_t macs_of(const xpu_run *run, uint32_t layer) {
+int64_t xpu_run_layer_macs(const xpu_run *run, uint32_t layer) {
     xpu_dim macs = run->program->layers.items[layer].macs;
     return macs.id ? xpu_dim_eval(&run->graph->dims, macs, run->symbols) : 0;
 }
 
-static const char *precision_of(const xpu_run *run, const xpu_program_layer *layer) {
+const char *xpu_run_layer_precision(const xpu_run *run, uint32_t index) {
+    const xpu_program_layer *layer = &run->program->layers.items[index];
     if (!layer->node.id) return "";
     uint64_t takes = xpu_node_at(run->graph, layer->node)->op->attrs >> XPU_ATTR_PRECISION & 1;
     if (!takes) return "fp32";
@@ -33,11 +34,12 @@ static void layer_stats(xpu_run *run, json_t *list, uint32_t index) {
         xpu_json_set(arena, entry, "op", json_string(node->op->name));
     }
     xpu_json_set(arena, entry, "unit", json_string(xpu_escape(arena, layer->unit, 40)));
-    xpu_json_set(arena, entry, "precision", json_string(precision_of(run, layer)));
-    xpu_json_set(arena, entry, "macs", json_integer(macs_of(run, index)));
+    xpu_json_set(arena, entry, "precision", json_string(xpu_run_layer_precision(run, index)));
+    xpu_json_set(arena, entry, "macs", json_integer(xpu_run_layer_macs(run, index)));
     if (run->driver) {
         xpu_json_set(arena, entry, "instructions", json_integer((json_int_t)run->layers[index].instructions));
     }
+    xpu_profile_layer_stats(run, entry, index);
 }
 
 static void device_stats(xpu_run *run, json_t *top) {
@@ -51,6 +53,7 @@ static void device_stats(xpu_run *run, json_t *top) {
     xpu_json_set(arena, top, "gm_read_bytes", json_integer((json_int_t)run->counters.gm_read_bytes));
     xpu_json_set(arena, top, "gm_write_bytes", json_integer((json_int_t)run->counters.gm_write_bytes));
     if (run->counters.cycles) xpu_json_set(arena, top, "cycles", json_integer((json_int_t)run->counters.cycles));
+    xpu_profile_stats(run, top);
     xpu_json_set(arena, top, "load_s", json_real(run->bind_seconds));
     double seconds = run->seconds - run->bind_seconds;
     if (seconds > 0) {
@@ -67,7 +70,7 @@ xpu_status xpu_run_stats(xpu_run *run) {
     uint32_t host_calls = 0;
     int64_t macs = 0;
     for (uint32_t i = 0; i < run->program->layers.count; i++) {
-        macs += macs_of(run, i);
+        macs += xpu_run_layer_macs(run, i);
         host_calls += strcmp(run->program->layers.items[i].unit, "host") == 0;
     }
     xpu_json_set(arena, top, "chip", json_string(xpu_escape(arena, run->owner->chip.name, 80)));
@@ -80,6 +83,7 @@ xpu_status xpu_run_stats(xpu_run *run) {
     if (run->driver) device_stats(run, top);
     json_t *layers = xpu_json_set(arena, top, "layers", json_array());
     for (uint32_t i = 0; i < run->program->layers.count; i++) layer_stats(run, layers, i);
+    if (xpu_diags_status(run->diags) == XPU_EBUG) return XPU_EBUG;
     if (run->options->stats_file) {
         xpu_status status = xpu_json_write(arena, top, run->options->stats_file, run->diags);
         if (status != XPU_OK) return status;

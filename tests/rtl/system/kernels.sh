@@ -13,7 +13,7 @@ for kernel in integer floats memory; do for level in 1 2 3; do
         exit 1
     for chip in "$@"; do
         seed=$((seed + 1))
-        if output=$("$XPU_BIN/xpu-bare" "$elf" --device=rtl --chip="$chip" --lockstep --seed=$((seed % 5)) 2>&1); then
+        if output=$("$XPU_BIN/xpu-run" --bare "$elf" --device=rtl --chip="$chip" --lockstep --seed=$((seed % 5)) 2>&1); then
             passed=$((passed + 1))
         else
             failed=$((failed + 1)); printf 'FAILED: %s on %s, seed %s\n%s\n' "$elf" "$chip" $((seed % 5)) "$output"

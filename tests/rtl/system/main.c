@@ -456,7 +456,7 @@ static void lockstep_finds(void) {
         {-1, 0, ""},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        xpu_lockstep *lockstep = xpu_lockstep_new(&chips[0].chip);
+        xpu_lockstep *lockstep = xpu_lockstep_new(&chips[0].chip, NULL);
         int equal = 1, last = cases[c].index >= 0 ? cases[c].index : 4;
         CU_ASSERT_PTR_NOT_NULL_FATAL(lockstep);
         CU_ASSERT_EQUAL(xpu_lockstep_write(lockstep, 0x80000000, code, sizeof code), 0);
