@@ -11,6 +11,7 @@
 // at any time later. x and w lie in SM, as do y and branch: their addresses are checked; what s and y address else is
 // there unless s_error or y_error says so. Faults are sticky: the engine takes and completes no further descriptor.
 // Multiply-accumulate operations are not counted here: they follow from the descriptors (oh x ow x columns x K).
+`include "xpu_lanes.svh"
 module xpu_tensor #(
     parameter int unsigned ARRAY_ROWS = 8,
     parameter int unsigned ARRAY_COLUMNS = 8,
@@ -60,44 +61,30 @@ module xpu_tensor #(
     output logic [31:0] next_event,
     output logic [4:0] state
 );
+  localparam int unsigned ROWS = ARRAY_ROWS;
+  localparam int unsigned COLUMNS = ARRAY_COLUMNS;
+  localparam int unsigned BANKS = ACC_BANKS;
   localparam int unsigned LANES = POST_LANES < 4 ? 4 : POST_LANES;
-  // The descriptor, while it is looked at; drains_q: its flag drain afterwards
+  localparam int unsigned LINES = 8;  // asked for and not used yet, of each operand
+  localparam int unsigned WORDS = ROWS / 2;
+  // The descriptor, while it is looked at; drains: its flag drain afterwards
   /* verilator lint_off UNUSEDSIGNAL */  // some fields matter elsewhere
-  xpu_chip_pkg::desc_tensor_t d_q;
-  xpu_chip_pkg::desc_post_t p_q;
+  xpu_chip_pkg::desc_tensor_t in;
+  xpu_chip_pkg::desc_post_t in_post;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic drains_q;
+  logic drains;
 
   // A descriptor is looked at in its first cycle; in the next one it is taken and goes to all parts at once
-  logic push_q;
-  logic is_tensor, is_post;
-  logic [2:0] count_q;      // descriptors inside
-  logic [1:0] write_q, read_q;
-  logic [3:0] used_q, computing_q, draining_q;
-  logic computed, drained, array_busy, post_busy, post_room, lost_weights, lost_post, gather_idle, array_idle, post_idle;
-  logic row_valid, row_ready, row_begin, row_initial, row_low, row_end, row_last;
-  logic [ARRAY_ROWS*16-1:0] row_data;
-  logic [15:0] row_pixel;
-  logic post_error;
-  logic [31:0] post_address;
-  logic start_write, start_buffer, start_full, start_free, acc_valid, acc_ready;
-  logic [7:0] start_column;
-  logic [31:0] start_value;
-  logic [LANES*32-1:0] acc_low;
-  logic [LANES*16-1:0] acc_high;
+  logic taken, is_tensor, is_post;
+  logic [2:0] count;        // descriptors inside
+  logic [1:0] newest, oldest;
+  logic [3:0] used, computing, draining;
+  logic done, faulty, alive, alive_q;
 
-  assign desc_ready = push_q;
   assign next_event = 32'hffffffff;
-  assign quiet = count_q == 0 && !push_q && !desc_valid && !desc_done && gather_idle && array_idle && post_idle;
-  assign state = array_busy || post_busy ? xpu_chip_pkg::LOST_BUSY :
-                 count_q == 0 ? xpu_chip_pkg::LOST_EMPTY :
-                 lost_weights ? xpu_chip_pkg::LOST_WEIGHTS :
-                 lost_post || gather_idle ? xpu_chip_pkg::LOST_POST : xpu_chip_pkg::LOST_BANK;
+  assign quiet = !alive_q && !desc_valid;
 
   // Rules of the descriptor, as the functional engine has them
-  logic wide, quantised, bad, misaligned, outside;
-  logic [31:0] bad_address;
-
   function automatic logic is_byte(input logic [3:0] kind);
     is_byte = kind == xpu_chip_pkg::TYPE_I8 || kind == xpu_chip_pkg::TYPE_U8;
   endfunction
@@ -115,138 +102,135 @@ module xpu_tensor #(
   function automatic logic leaves(input logic [31:0] a, input logic [31:0] rows, input logic [31:0] row_stride,
                                   input logic [31:0] pixels, input logic [31:0] pixel_stride,
                                   input logic [31:0] bytes);
-    logic [63:0] r, p, low, high;
+    logic [63:0] r, p, first, behind;
     r = {32'd0, rows - 1} * {{32{row_stride[31]}}, row_stride};
     p = {32'd0, pixels - 1} * {{32{pixel_stride[31]}}, pixel_stride};
-    low = {32'd0, a} + (r[63] ? r : 64'd0) + (p[63] ? p : 64'd0);
-    high = {32'd0, a} + (r[63] ? 64'd0 : r) + (p[63] ? 64'd0 : p) + {32'd0, bytes};
+    first = {32'd0, a} + (r[63] ? r : 64'd0) + (p[63] ? p : 64'd0);
+    behind = {32'd0, a} + (r[63] ? 64'd0 : r) + (p[63] ? 64'd0 : p) + {32'd0, bytes};
     leaves = rows != 0 && pixels != 0 && bytes != 0 &&
-             (low[63] || low < {32'd0, xpu_chip_pkg::SM_BASE} || high > {32'd0, xpu_chip_pkg::SM_BASE} + 64'(SM_BYTES));
+             (first[63] || first < {32'd0, xpu_chip_pkg::SM_BASE} || behind > {32'd0, xpu_chip_pkg::SM_BASE} + 64'(SM_BYTES));
   endfunction
 
-  // The parts from the last to the first and then the front: so Verilator needs no copies of the wide registers between
-  xpu_post #(.COLUMNS(ARRAY_COLUMNS), .LANES(LANES)) post (
-      .clk(clk), .rst(rst), .push(is_tensor || is_post), .desc(desc), .s_valid(s_valid), .s_ready(s_ready),
-      .s_address(s_address), .s_done(s_done), .s_error(s_error), .s_rdata(s_rdata), .y_valid(y_valid), .y_ready(y_ready),
-      .y_address(y_address), .y_wdata(y_wdata), .y_mask(y_mask), .y_done(y_done),
-      .y_error(y_error), .start_write(start_write),
-      .start_buffer(start_buffer), .start_column(start_column), .start_value(start_value), .start_full(start_full),
-      .start_free(start_free), .acc_valid(acc_valid), .acc_ready(acc_ready), .acc_low(acc_low), .acc_high(acc_high),
-      .room(post_room), .drained(drained), .busy(post_busy), .error(post_error),
-      .error_address(post_address), .idle(post_idle));
-  xpu_tensor_array #(.ROWS(ARRAY_ROWS), .COLUMNS(ARRAY_COLUMNS), .BANKS(ACC_BANKS), .ACC_ROWS(ACC_ROWS),
-                     .WEIGHT_ROWS(WEIGHT_ROWS), .LANES(LANES)) cells (
-      .clk(clk), .rst(rst), .push(is_tensor), .desc(desc), .w_valid(w_valid), .w_ready(w_ready),
-      .w_address(w_address), .w_done(w_done), .w_rdata(w_rdata), .row_valid(row_valid), .row_ready(row_ready),
-      .row_data(row_data), .row_pixel(row_pixel), .row_begin(row_begin), .row_initial(row_initial), .row_low(row_low),
-      .row_end(row_end), .row_last(row_last), .start_write(start_write), .start_buffer(start_buffer),
-      .start_column(start_column), .start_value(start_value), .start_full(start_full), .start_free(start_free),
-      .acc_valid(acc_valid), .acc_ready(acc_ready), .acc_low(acc_low), .acc_high(acc_high), .computed(computed),
-      .busy(array_busy), .lost_weights(lost_weights), .lost_post(lost_post), .idle(array_idle));
-  xpu_tensor_gather #(.ROWS(ARRAY_ROWS)) gather (
-      .clk(clk), .rst(rst), .push(is_tensor), .desc(desc), .x_valid(x_valid), .x_ready(x_ready),
-      .x_address(x_address), .x_done(x_done), .x_rdata(x_rdata), .row_valid(row_valid), .row_ready(row_ready),
-      .row_data(row_data), .row_pixel(row_pixel), .row_begin(row_begin), .row_initial(row_initial), .row_low(row_low),
-      .row_end(row_end), .row_last(row_last), .idle(gather_idle));
+  // The parts: what they keep, and a task that is their step. All steps are made by one block: so the simulator looks at
+  // one condition in a cycle without work, and what goes from one part to the next are plain variables.
+`include "xpu_tensor_post.svh"
+`include "xpu_tensor_array.svh"
+`include "xpu_tensor_gather.svh"
 
-  always @(posedge clk) begin : p_top
+  task automatic step_front;
     logic [1:0] i;
-    logic posts, zero_bad;
+    logic posts, zero_bad, wide, quantised, bad, misaligned, outside;
+    logic [31:0] bad_address;
     logic [1:0] xs, ys, bs;
-    i = 0; posts = 0; zero_bad = 0; xs = 0; ys = 0; bs = 0;
+    i = 0; posts = 0; zero_bad = 0; wide = 0; quantised = 0; bad = 0; misaligned = 0; outside = 0; bad_address = 0; xs = 0; ys = 0; bs = 0;
     if (rst) begin
-      push_q <= 0; count_q <= 0; write_q <= 0; read_q <= 0; used_q = 0; computing_q = 0; draining_q = 0;
-      desc_done <= 0; fault_valid <= 0; fault_cause <= xpu_chip_pkg::FAULT_NONE; fault_address <= 0;
-      is_tensor <= 0; is_post <= 0;
-    end else if (count_q != 0 || desc_valid || push_q || desc_done) begin
-      push_q <= 0; desc_done <= 0; is_tensor <= 0; is_post <= 0;
-      if (desc_valid && !push_q && count_q != 4 && post_room && !fault_valid) begin
-        d_q = desc; p_q = desc; drains_q <= d_q.drain;
-        wide = d_q.mode != xpu_chip_pkg::OPERANDS_8X8; quantised = d_q.post_mode == xpu_chip_pkg::POST_QUANTISED[0];
-        posts = d_q.opcode == xpu_chip_pkg::OPCODE_POST || d_q.drain; bad = 0; misaligned = 0; outside = 0;
-        bad_address = 0; ys = log_bytes(d_q.y_type); bs = log_bytes(d_q.branch_type);
-        if (d_q.opcode == xpu_chip_pkg::OPCODE_TENSOR) begin
-          zero_bad = d_q.x_unsigned ? d_q.x_zero[8] : d_q.x_zero[8] != d_q.x_zero[7];
-          zero_bad = zero_bad || (d_q.w_unsigned ? d_q.w_zero[8] : d_q.w_zero[8] != d_q.w_zero[7]);
-          bad = d_q.mode > xpu_chip_pkg::OPERANDS_16X16 || d_q.kh == 0 || d_q.kw == 0 || d_q.channels == 0 ||
-                d_q.stride_h == 0 || d_q.stride_w == 0 || d_q.dilation_h == 0 || d_q.dilation_w == 0 ||
-                d_q.columns == 0 || 32'(d_q.columns) > ARRAY_COLUMNS || d_q.oh == 0 || d_q.ow == 0 ||
-                32'(d_q.oh) * 32'(d_q.ow) > ACC_ROWS || 32'(d_q.bank) >= ACC_BANKS ||
-                (wide && (d_q.x_unsigned || d_q.w_unsigned || d_q.x_zero != 0 || d_q.w_zero != 0)) || zero_bad ||
-                (d_q.drain && wide && quantised) ||
-                32'(d_q.w_row_stride) < 32'(d_q.columns) << (d_q.mode == xpu_chip_pkg::OPERANDS_16X16);
+      taken = 0; is_tensor = 0; is_post = 0; count = 0; newest = 0; oldest = 0; used = 0; computing = 0; draining = 0;
+      done = 0; faulty = 0; fault_cause <= xpu_chip_pkg::FAULT_NONE; fault_address <= 0;
+    end else begin
+      done = 0;
+      // Faults of operands; completion, in order: the oldest descriptor that computes, the oldest that drains
+      if (failed && !faulty) begin
+        faulty = 1; fault_address <= failed_at; fault_cause <= xpu_chip_pkg::FAULT_ENGINE_ADDRESS;
+      end
+      if (computed) begin
+        i = computing[oldest] ? oldest : computing[oldest+2'd1] ? oldest + 2'd1 :
+            computing[oldest+2'd2] ? oldest + 2'd2 : oldest + 2'd3;
+        computing[i] = 0;
+      end
+      if (drained) begin
+        i = draining[oldest] ? oldest : draining[oldest+2'd1] ? oldest + 2'd1 :
+            draining[oldest+2'd2] ? oldest + 2'd2 : oldest + 2'd3;
+        draining[i] = 0;
+      end
+      if (taken) begin
+        used[newest] = 1; computing[newest] = is_tensor; draining[newest] = is_post || (is_tensor && drains);
+        newest = newest + 1; count = count + 1;
+      end
+      if (used[oldest] && !computing[oldest] && !draining[oldest] && !faulty) begin
+        done = 1; used[oldest] = 0; oldest = oldest + 1; count = count - 1;
+      end
+      // The next descriptor
+      i = taken ? 2'd1 : 2'd0; taken = 0; is_tensor = 0; is_post = 0;
+      if (desc_valid && i == 0 && count != 4 && 3'(p_write - p_start) < 4 && 3'(p_write - p_setup) < 4 && !faulty) begin
+        in = desc; in_post = desc; drains = in.drain;
+        wide = in.mode != xpu_chip_pkg::OPERANDS_8X8; quantised = in.post_mode == xpu_chip_pkg::POST_QUANTISED[0];
+        posts = in.opcode == xpu_chip_pkg::OPCODE_POST || in.drain; bad = 0; misaligned = 0; outside = 0;
+        bad_address = 0; ys = log_bytes(in.y_type); bs = log_bytes(in.branch_type);
+        if (in.opcode == xpu_chip_pkg::OPCODE_TENSOR) begin
+          zero_bad = in.x_unsigned ? in.x_zero[8] : in.x_zero[8] != in.x_zero[7];
+          zero_bad = zero_bad || (in.w_unsigned ? in.w_zero[8] : in.w_zero[8] != in.w_zero[7]);
+          bad = in.mode > xpu_chip_pkg::OPERANDS_16X16 || in.kh == 0 || in.kw == 0 || in.channels == 0 ||
+                in.stride_h == 0 || in.stride_w == 0 || in.dilation_h == 0 || in.dilation_w == 0 ||
+                in.columns == 0 || 32'(in.columns) > ARRAY_COLUMNS || in.oh == 0 || in.ow == 0 ||
+                32'(in.oh) * 32'(in.ow) > ACC_ROWS || 32'(in.bank) >= ACC_BANKS ||
+                (wide && (in.x_unsigned || in.w_unsigned || in.x_zero != 0 || in.w_zero != 0)) || zero_bad ||
+                (in.drain && wide && quantised) ||
+                32'(in.w_row_stride) < 32'(in.columns) << (in.mode == xpu_chip_pkg::OPERANDS_16X16);
           xs = wide ? 2'd1 : 2'd0;
-          misaligned = off(d_q.x | d_q.x_row_stride | d_q.x_pixel_stride, xs) ||
-                       off(d_q.w | 32'(d_q.w_row_stride), d_q.mode == xpu_chip_pkg::OPERANDS_16X16 ? 2'd1 : 2'd0) ||
-                       off(d_q.start, 2'd2);
-          bad_address = d_q.x;
-          outside = leaves(d_q.x, 32'(d_q.tile_rows), d_q.x_row_stride, 32'(d_q.tile_cols), d_q.x_pixel_stride,
-                           32'(d_q.channels) << xs);
-          if (leaves(d_q.w, 1, 0, 32'(d_q.kh) * 32'(d_q.kw) * 32'(d_q.channels), 32'(d_q.w_row_stride),
-                     32'(d_q.columns) << (d_q.mode == xpu_chip_pkg::OPERANDS_16X16)) && !outside) begin
-            outside = 1; bad_address = d_q.w;
+          misaligned = off(in.x | in.x_row_stride | in.x_pixel_stride, xs) ||
+                       off(in.w | 32'(in.w_row_stride), in.mode == xpu_chip_pkg::OPERANDS_16X16 ? 2'd1 : 2'd0) ||
+                       off(in.start, 2'd2);
+          bad_address = in.x;
+          outside = leaves(in.x, 32'(in.tile_rows), in.x_row_stride, 32'(in.tile_cols), in.x_pixel_stride,
+                           32'(in.channels) << xs);
+          if (leaves(in.w, 1, 0, 32'(in.kh) * 32'(in.kw) * 32'(in.channels), 32'(in.w_row_stride),
+                     32'(in.columns) << (in.mode == xpu_chip_pkg::OPERANDS_16X16)) && !outside) begin
+            outside = 1; bad_address = in.w;
           end
-        end else if (d_q.opcode == xpu_chip_pkg::OPCODE_POST) begin
-          xs = log_bytes(p_q.x_type);
-          bad = p_q.x_type > xpu_chip_pkg::TYPE_F32 || p_q.op > xpu_chip_pkg::POST_MUL ||
-                (p_q.op != xpu_chip_pkg::POST_SCALE && d_q.branch == 0) ||
-                (p_q.op == xpu_chip_pkg::POST_ADD && !quantised) ||
-                (quantised && p_q.x_type == xpu_chip_pkg::TYPE_F32) ||
-                (quantised && p_q.op != xpu_chip_pkg::POST_SCALE && !is_byte(p_q.x_type)) ||
-                (d_q.absmax != 0 && p_q.x_type != xpu_chip_pkg::TYPE_I16 && p_q.x_type != xpu_chip_pkg::TYPE_I8);
-          misaligned = off(d_q.x | d_q.x_row_stride | d_q.x_pixel_stride, xs);
-          bad_address = d_q.x;
-          outside = leaves(d_q.x, 32'(d_q.oh), d_q.x_row_stride, 32'(d_q.ow), d_q.x_pixel_stride,
-                           32'(d_q.columns) << xs);
-        end else bad = d_q.opcode != xpu_chip_pkg::OPCODE_NOP;
-        if (posts && d_q.opcode != xpu_chip_pkg::OPCODE_NOP) begin
-          bad = bad || d_q.oh == 0 || d_q.ow == 0 || d_q.columns == 0 || d_q.activation > xpu_chip_pkg::ACT_LEAKY ||
-                !(quantised ? is_byte(d_q.y_type) : is_float(d_q.y_type)) ||
-                (d_q.branch != 0 && !(quantised ? is_byte(d_q.branch_type) : is_float(d_q.branch_type))) ||
-                (quantised ? d_q.bias != 0 || d_q.findmax != 0 : d_q.lookup != 0);
-          misaligned = misaligned || off(d_q.y | d_q.y_row_stride | d_q.y_pixel_stride, ys) ||
-                       (d_q.branch != 0 && off(d_q.branch | d_q.branch_row_stride | d_q.branch_pixel_stride, bs)) ||
-                       off(d_q.params | d_q.scale | d_q.bias | d_q.findmax | d_q.absmax, 2'd2);
-          if (leaves(d_q.y, 32'(d_q.oh), d_q.y_row_stride, 32'(d_q.ow), d_q.y_pixel_stride,
-                     32'(d_q.columns) << ys) && !outside) begin
-            outside = 1; bad_address = d_q.y;
+        end else if (in.opcode == xpu_chip_pkg::OPCODE_POST) begin
+          xs = log_bytes(in_post.x_type);
+          bad = in_post.x_type > xpu_chip_pkg::TYPE_F32 || in_post.op > xpu_chip_pkg::POST_MUL ||
+                (in_post.op != xpu_chip_pkg::POST_SCALE && in.branch == 0) ||
+                (in_post.op == xpu_chip_pkg::POST_ADD && !quantised) ||
+                (quantised && in_post.x_type == xpu_chip_pkg::TYPE_F32) ||
+                (quantised && in_post.op != xpu_chip_pkg::POST_SCALE && !is_byte(in_post.x_type)) ||
+                (in.absmax != 0 && in_post.x_type != xpu_chip_pkg::TYPE_I16 && in_post.x_type != xpu_chip_pkg::TYPE_I8);
+          misaligned = off(in.x | in.x_row_stride | in.x_pixel_stride, xs);
+          bad_address = in.x;
+          outside = leaves(in.x, 32'(in.oh), in.x_row_stride, 32'(in.ow), in.x_pixel_stride,
+                           32'(in.columns) << xs);
+        end else bad = in.opcode != xpu_chip_pkg::OPCODE_NOP;
+        if (posts && in.opcode != xpu_chip_pkg::OPCODE_NOP) begin
+          bad = bad || in.oh == 0 || in.ow == 0 || in.columns == 0 || in.activation > xpu_chip_pkg::ACT_LEAKY ||
+                !(quantised ? is_byte(in.y_type) : is_float(in.y_type)) ||
+                (in.branch != 0 && !(quantised ? is_byte(in.branch_type) : is_float(in.branch_type))) ||
+                (quantised ? in.bias != 0 || in.findmax != 0 : in.lookup != 0);
+          misaligned = misaligned || off(in.y | in.y_row_stride | in.y_pixel_stride, ys) ||
+                       (in.branch != 0 && off(in.branch | in.branch_row_stride | in.branch_pixel_stride, bs)) ||
+                       off(in.params | in.scale | in.bias | in.findmax | in.absmax, 2'd2);
+          if (leaves(in.y, 32'(in.oh), in.y_row_stride, 32'(in.ow), in.y_pixel_stride,
+                     32'(in.columns) << ys) && !outside) begin
+            outside = 1; bad_address = in.y;
           end
-          if (d_q.branch != 0 && leaves(d_q.branch, 32'(d_q.oh), d_q.branch_row_stride, 32'(d_q.ow),
-                                        d_q.branch_pixel_stride, 32'(d_q.columns) << bs) && !outside) begin
-            outside = 1; bad_address = d_q.branch;
+          if (in.branch != 0 && leaves(in.branch, 32'(in.oh), in.branch_row_stride, 32'(in.ow),
+                                        in.branch_pixel_stride, 32'(in.columns) << bs) && !outside) begin
+            outside = 1; bad_address = in.branch;
           end
         end
         if (bad || misaligned || outside) begin
-          fault_valid <= 1; fault_address <= bad_address;
+          faulty = 1; fault_address <= bad_address;
           fault_cause <= bad ? xpu_chip_pkg::FAULT_DESCRIPTOR :
                          misaligned ? xpu_chip_pkg::FAULT_MISALIGNED : xpu_chip_pkg::FAULT_ENGINE_ADDRESS;
         end else begin
-          push_q <= 1;
-          is_tensor <= d_q.opcode == xpu_chip_pkg::OPCODE_TENSOR; is_post <= d_q.opcode == xpu_chip_pkg::OPCODE_POST;
+          taken = 1; is_tensor = in.opcode == xpu_chip_pkg::OPCODE_TENSOR;
+          is_post = in.opcode == xpu_chip_pkg::OPCODE_POST;
         end
       end
-      if (post_error && !fault_valid) begin
-        fault_valid <= 1; fault_address <= post_address; fault_cause <= xpu_chip_pkg::FAULT_ENGINE_ADDRESS;
-      end
-      // Bookkeeping, in order: the oldest descriptor that computes, the oldest that drains
-      if (computed) begin
-        i = computing_q[read_q] ? read_q : computing_q[read_q+2'd1] ? read_q + 2'd1 :
-            computing_q[read_q+2'd2] ? read_q + 2'd2 : read_q + 2'd3;
-        computing_q[i] = 0;
-      end
-      if (drained) begin
-        i = draining_q[read_q] ? read_q : draining_q[read_q+2'd1] ? read_q + 2'd1 :
-            draining_q[read_q+2'd2] ? read_q + 2'd2 : read_q + 2'd3;
-        draining_q[i] = 0;
-      end
-      if (push_q) begin
-        used_q[write_q] = 1; computing_q[write_q] = is_tensor; draining_q[write_q] = is_post || (is_tensor && drains_q);
-        write_q <= write_q + 1;
-      end
-      if (used_q[read_q] && !computing_q[read_q] && !draining_q[read_q] && !post_error && !fault_valid) begin
-        desc_done <= 1; used_q[read_q] = 0; read_q <= read_q + 1; count_q <= push_q ? count_q : count_q - 1;
-      end else if (push_q) count_q <= count_q + 1;
     end
-  end
+    desc_ready <= taken; desc_done <= done; fault_valid <= faulty;
+    // Nothing is inside, and the outputs are as they stay
+    alive = count != 0 || taken || done || p_start != p_write || p_setup != p_write;
+    alive_q <= alive;
+    state <= array_busy || post_busy ? xpu_chip_pkg::LOST_BUSY :
+             count == 0 ? xpu_chip_pkg::LOST_EMPTY :
+             lost_weights ? xpu_chip_pkg::LOST_WEIGHTS :
+             lost_post || w_desc[0] == d_write ? xpu_chip_pkg::LOST_POST : xpu_chip_pkg::LOST_BANK;
+  endtask
 
+  always @(posedge clk) if (rst || alive || desc_valid) begin
+    step_post();
+    step_array();
+    step_gather();
+    step_front();
+  end
 endmodule

@@ -1,5 +1,5 @@
 # The tensor engine's RTL against the functional engine: make test-rtl-tensor. One build per size of the array.
-TENSOR_SV  := $(RTL_PKG) $(addprefix sim/rtl/,xpu_tensor.sv xpu_tensor_gather.sv xpu_tensor_array.sv xpu_post.sv)
+TENSOR_SV  := $(RTL_PKG) sim/rtl/xpu_tensor.sv
 TENSOR_DIR := $(BUILD)/rtl/tensor
 BARE_LIB   := $(TENSOR_DIR)/bare/Vbare__ALL.a
 $(BARE_LIB): tests/rtl/tensor/bare.sv
@@ -10,7 +10,7 @@ $(BARE_LIB): tests/rtl/tensor/bare.sv
 
 # name, rows, columns, accumulator rows, weight rows per cycle, lanes
 define tensor_bench
-$(TENSOR_DIR)/$(1)/Vtensor__ALL.a: $(TENSOR_SV) sim/rtl/xpu_lanes.svh sim/rtl/waivers.vlt
+$(TENSOR_DIR)/$(1)/Vtensor__ALL.a: $(TENSOR_SV) $(wildcard sim/rtl/xpu_tensor_*.svh) sim/rtl/xpu_lanes.svh sim/rtl/waivers.vlt
 	@mkdir -p $$(@D)
 	$$(call say,VERILATE,xpu_tensor $(1))
 	$$(Q)$$(VERILATOR) --cc --prefix Vtensor $$(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_tensor -GARRAY_ROWS=$(2) \
@@ -36,6 +36,7 @@ TENSOR_BIN :=
 $(eval $(call tensor_bench,8x8,8,8,128,1,8))
 $(eval $(call tensor_bench,32x32,32,32,512,2,32))
 $(eval $(call tensor_bench,16x64,16,64,64,4,16))
+$(eval $(call tensor_bench,64x64,64,64,512,2,64))
 
 .PHONY: test-rtl-tensor
 test-rtl: test-rtl-tensor

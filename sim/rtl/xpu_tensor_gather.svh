@@ -8,40 +8,8 @@
 //
 // Throughput: one row per cycle as long as a row needs at most one new line and SEGMENTS segments. Latency: 4 cycles
 // beyond the memory's. Up to LINES lines are on their way; rows wait at row_valid until row_ready.
-`include "xpu_lanes.svh"
-module xpu_tensor_gather #(
-    parameter int unsigned ROWS = 8
-) (
-    input logic clk,
-    input logic rst,
-    // A descriptor; the engine holds at most four
-    input logic push,
-    input logic [1023:0] desc,
-    // Line reads, answered in order
-    output logic x_valid,
-    input logic x_ready,
-    output logic [31:0] x_address,
-    input logic x_done,
-    input logic [511:0] x_rdata,
-    // Rows: operand k in byte k, or for 16-bit modes in bytes 2 k and 2 k + 1
-    output logic row_valid,
-    input logic row_ready,
-    output logic [ROWS*16-1:0] row_data,
-    output logic [15:0] row_pixel,  // output pixel, counted over the tile
-    output logic row_begin,         // first row of a descriptor
-    output logic row_initial,       // of the first block of K
-    output logic row_low,           // of the pass with the low bytes of 16-bit weights
-    output logic row_end,           // last row of a pass
-    output logic row_last,          // last row of a descriptor
-    output logic idle
-);
   localparam int unsigned SEGMENTS = 4;
-  localparam int unsigned LINES = 8;
   localparam int unsigned TABLES = 4;   // blocks of K whose segments are known
-  localparam int unsigned WORDS = ROWS / 2;
-  /* verilator lint_off UNUSEDSIGNAL */  // each part uses some fields
-  xpu_chip_pkg::desc_tensor_t in;  // what is pushed, within its cycle
-  /* verilator lint_on UNUSEDSIGNAL */
 
   // Descriptors, a ring
   logic [31:0] d_x[4];            // address of tap 0 of output pixel 0
@@ -62,10 +30,8 @@ module xpu_tensor_gather #(
   logic [7:0] d_dilation_h[4];
   logic [7:0] d_kh[4];
   logic [7:0] d_runs[4];          // runs per kernel row
-  logic d_wide[4];
   logic d_twice[4];
   logic [7:0] d_pad[4];           // byte of padding
-  logic [2:0] d_write;
 
   // Segments of the blocks of K, a ring of tables
   logic [31:0] s_offset[TABLES*ROWS];
@@ -116,7 +82,16 @@ module xpu_tensor_gather #(
   logic g_begin, g_initial, g_pass_low, g_end, g_done;
   logic [31:0] row[WORDS];
 
-  assign idle = w_desc[0] == d_write && !row_valid && !g_valid;
+  // The row that the array takes next: operand k in byte k, or for 16-bit modes in bytes 2 k and 2 k + 1
+  logic [31:0] row_data[WORDS];
+  logic row_valid, row_ready;
+  logic [15:0] row_pixel;  // output pixel, counted over the tile
+  logic row_begin;         // first row of a descriptor
+  logic row_initial;       // of the first block of K
+  logic row_low;           // of the pass with the low bytes of 16-bit weights
+  logic row_end;           // last row of a pass
+  logic row_last;          // last row of a descriptor
+  logic x_want;            // as x_valid
 
   // Segment s of walker u: e element in the tile row, lo .. hi the elements that exist, la and lb their first and last
   // line, at the address of element 0
@@ -158,7 +133,7 @@ module xpu_tensor_gather #(
       end \
     end
 
-  always @(posedge clk) begin : p_gather
+  task automatic step_gather;
   /* verilator lint_off UNUSEDSIGNAL */  // z is LOOP's; high halves of shifts
     int unsigned i, j, k, q, s, z;
     logic [63:0] pair, mask;
@@ -170,16 +145,16 @@ module xpu_tensor_gather #(
     i = 0; j = 0; k = 0; q = 0; s = 0; z = 0; go = 0; issued = 0; popped = 0; wd = 0;
     e = 0; lo = 0; hi = 0; at = 0; m = 0; room = 0; rest = 0; length = 0; la = 0; lb = 0; pair = 0; mask = 0;
     if (rst) begin
-      row_valid <= 0; x_valid <= 0; d_write = 0; t_write = 0; c_desc = 0; c_first = 1;
+      row_valid = 0; row_ready = 0; x_want = 0; x_valid <= 0; t_write = 0; c_desc = 0; c_first = 1;
       c_at = 0; c_count = 0; c_row = 0; c_run_at = 0; c_row_offset = 0; c_tap_offset = 0; c_tap_element = 0;
       c_ky = 0; c_run = 0; l_write = 0; l_read = 0; l_flight = 0; g_valid = 0;
       w_table[0] = 0; w_table[1] = 0; w_desc[0] = 0; w_desc[1] = 0; w_new[0] = 1; w_new[1] = 1;
       w_low[0] = 0; w_low[1] = 0;
       `LOOP(k, SEGMENTS * 4) w_tag[k] = 0; `ENDLOOP(k)
-    end else if (!idle || push) begin
+    end else begin
       // Second stage: from the windows into the row, and out
-      if (row_ready) row_valid <= 0;
-      if (g_valid && (!g_last || !row_valid || row_ready)) begin
+      if (row_ready) row_valid = 0;
+      if (g_valid && (!g_last || !row_valid)) begin
         if (g_first && !g_full) begin
           `LOOP(k, WORDS) row[k] = {4{g_pad}}; `ENDLOOP(k)
         end
@@ -202,9 +177,9 @@ module xpu_tensor_gather #(
           end
         end
         if (g_last) begin
-          row_valid <= 1; row_pixel <= g_pixel; row_begin <= g_begin; row_initial <= g_initial;
-          row_low <= g_pass_low; row_end <= g_end; row_last <= g_done;
-          for (k = 0; k < WORDS; k = k + 1) row_data[k*32+:32] <= row[k];
+          row_valid = 1; row_pixel = g_pixel; row_begin = g_begin; row_initial = g_initial; row_low = g_pass_low;
+          row_end = g_end; row_last = g_done;
+          `LOOP(k, WORDS) row_data[k] = row[k]; `ENDLOOP(k)
         end
         g_valid = 0;
       end
@@ -250,8 +225,8 @@ module xpu_tensor_gather #(
         end
       end
       // Requests
-      if (x_ready) x_valid <= 0;
-      if (w_table[1] != t_write && (!x_valid || x_ready) && l_flight != 4'(LINES)) begin
+      if (x_ready) x_want = 0;
+      if (w_table[1] != t_write && !x_want && l_flight != 4'(LINES)) begin
         `ENTER(1)
         go = 1; issued = 0;
         for (j = 0; j < SEGMENTS; j = j + 1) if (go) begin
@@ -261,14 +236,14 @@ module xpu_tensor_gather #(
             if (w_tag[s+32'(la[0])] != {1'b1, la}) begin
               if (issued) go = 0;
               else begin
-                issued = 1; x_valid <= 1; x_address <= {la, 6'd0}; w_tag[s+32'(la[0])] = {1'b1, la};
+                issued = 1; x_want = 1; x_address <= {la, 6'd0}; w_tag[s+32'(la[0])] = {1'b1, la};
                 l_flight = l_flight + 1;
               end
             end
             if (go && lb != la && w_tag[s+32'(lb[0])] != {1'b1, lb}) begin
               if (issued) go = 0;
               else begin
-                issued = 1; x_valid <= 1; x_address <= {lb, 6'd0}; w_tag[s+32'(lb[0])] = {1'b1, lb};
+                issued = 1; x_want = 1; x_address <= {lb, 6'd0}; w_tag[s+32'(lb[0])] = {1'b1, lb};
                 l_flight = l_flight + 1;
               end
             end
@@ -281,6 +256,7 @@ module xpu_tensor_gather #(
           end
         end
       end
+      x_valid <= x_want;
       // Answers
       if (x_done) begin
         for (k = 0; k < 16; k = k + 1) `SET(line[32'(l_write[2:0])*16+k], x_rdata[k*32+:32]);
@@ -317,11 +293,10 @@ module xpu_tensor_gather #(
         end
       end
       // A new descriptor
-      if (push) begin
-        in = desc;
+      if (is_tensor) begin
         wd = d_write[1:0];
         go = in.dilation_w == 1 && in.x_pixel_stride == (32'(in.channels) << (in.mode != 0));
-        d_wide[wd] = in.mode != 0; d_twice[wd] = in.mode == xpu_chip_pkg::OPERANDS_16X16;
+        d_twice[wd] = in.mode == xpu_chip_pkg::OPERANDS_16X16;
         d_x[wd] = in.x - {{16{in.pad_top[15]}}, in.pad_top} * in.x_row_stride -
                   {{16{in.pad_left[15]}}, in.pad_left} * in.x_pixel_stride;
         d_row_step[wd] = 32'(in.stride_h) * in.x_row_stride; d_pixel_step[wd] = 32'(in.stride_w) * in.x_pixel_stride;
@@ -339,5 +314,4 @@ module xpu_tensor_gather #(
         d_write = d_write + 1;
       end
     end
-  end
-endmodule
+  endtask

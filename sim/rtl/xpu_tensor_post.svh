@@ -9,65 +9,18 @@
 // whole while the output is written, one 64-byte line per cycle.
 //
 // Throughput: one group per cycle, less what its bytes need on the ports. Latency: 10 cycles.
-`include "xpu_lanes.svh"
-module xpu_post #(
-    parameter int unsigned COLUMNS = 8,
-    parameter int unsigned LANES = 8
-) (
-    input logic clk,
-    input logic rst,
-    input logic push,
-    input logic [1023:0] desc,
-    // Operands: line reads, answered in order
-    output logic s_valid,
-    input logic s_ready,
-    output logic [31:0] s_address,
-    input logic s_done,
-    input logic s_error,  // with s_done: there is no such memory
-    input logic [511:0] s_rdata,
-    // Output: masked line writes; y_done once per write when it is visible
-    output logic y_valid,
-    input logic y_ready,
-    output logic [31:0] y_address,
-    output logic [511:0] y_wdata,
-    output logic [63:0] y_mask,
-    input logic y_done,
-    input logic y_error,
-    // Start values for the array
-    output logic start_write,
-    output logic start_buffer,
-    output logic [7:0] start_column,
-    output logic [31:0] start_value,
-    output logic start_full,
-    input logic start_free,
-    // Accumulators, in the order of the descriptors that drain
-    input logic acc_valid,
-    output logic acc_ready,
-    input logic [LANES*32-1:0] acc_low,
-    input logic [LANES*16-1:0] acc_high,
-    output logic room,     // for one more descriptor: some that are complete may not have been passed yet
-    output logic drained,  // a descriptor's output is visible
-    output logic busy,     // a group of a descriptor of kind post was taken
-    output logic error,    // an answer had s_error or y_error: a pulse, and the address of the operand, for y the line
-    output logic [31:0] error_address,
-    output logic idle
-);
-  localparam int unsigned LINES = 8;
   localparam int unsigned RING = 8;   // lines of an operand of one group that are kept
   localparam int unsigned PARAM = xpu_chip_pkg::POST_WORDS;
   localparam int unsigned COLUMNS_PADDED = (COLUMNS + LANES - 1) / LANES * LANES;
-  /* verilator lint_off UNUSEDSIGNAL */  // each part uses some fields
-  xpu_chip_pkg::desc_tensor_t in;  // what is pushed, within its cycle
-  /* verilator lint_on UNUSEDSIGNAL */
 
   // Descriptors, a ring
-  logic [1023:0] d_words[4];
-  logic d_drain[4];
-  logic d_start[4];
-  logic d_post[4];
-  logic [31:0] d_start_address[4];
-  logic [15:0] d_start_count[4];
-  logic [2:0] d_write, p_start, p_setup;
+  logic [1023:0] p_words[4];
+  logic p_drain[4];
+  logic p_starts[4];
+  logic p_posts[4];
+  logic [31:0] p_start_address[4];
+  logic [15:0] p_start_count[4];
+  logic [2:0] p_write, p_start, p_setup;
 
   // Sequencer
   localparam logic [2:0] Q_IDLE = 0, Q_STEP = 1, Q_FETCH = 2, Q_DIVIDE = 3, Q_ROUND = 4;
@@ -127,19 +80,15 @@ module xpu_post #(
   logic [31:0] p_base[5];
   logic p_ended[5];
   logic [26:0] tag[4*RING];
-  logic [31:0] line[2*LINES*16];
+  logic [31:0] i_line[2*LINES*16];
   logic [31:0] ring[2*RING*16];
-  logic [3:0] l_write[2];
-  logic [3:0] l_read[2];
-  logic [3:0] l_flight[2];
+  logic [3:0] i_write[2];
+  logic [3:0] i_read[2];
+  logic [3:0] i_flight[2];
   logic [1:0] route[32];    // whom an answer is for: 0 branch, 1 x, 2 sequencer, 3 findmax
   logic [4:0] route_write, route_read;
 
-  // Accumulators that wait, and the pipeline
-  logic [31:0] hold_low[2*LANES];
-  logic [31:0] hold_high[2*LANES];
-  logic [1:0] h_count;
-  logic h_read, h_write;
+  // The pipeline
   logic [31:0] raw[LANES];
   logic [63:0] value[LANES];
   logic [63:0] u0[LANES];
@@ -177,10 +126,11 @@ module xpu_post #(
   logic c_final[4];
   logic [2:0] c_write, c_read;
 
-  assign acc_ready = h_count != 2;
-  assign room = 3'(d_write - p_start) < 4 && 3'(d_write - p_setup) < 4;
-  assign idle = p_start == d_write && p_setup == d_write && q_state == Q_IDLE && r_valid == 0 && c_read == c_write &&
-                f_state == 0 && h_count == 0;
+  logic drained;            // a descriptor's output is visible
+  logic post_busy;          // a group of a descriptor of kind post was taken
+  logic s_want, y_want;     // as s_valid and y_valid
+  logic failed;             // an answer had s_error or y_error
+  logic [31:0] failed_at;   // address of the operand, for y the line
 
   // Position m of stream k (times 2) to its next group
 `define ADVANCE(m, k, w) \
@@ -214,11 +164,7 @@ module xpu_post #(
     r = m_set[m]; quantised = r_quantised[r]; op = r_op[r]; branch = r_branch[r]; act = r_act[r]; after = r_after[r]; \
     p = r ? PARAM : 0; c = (r ? COLUMNS_PADDED : 0) + (COLUMNS > LANES ? 32'(m_column[m]) : 0);
 
-  function automatic logic [1:0] log_bytes(input logic [3:0] kind);
-    log_bytes = kind == xpu_chip_pkg::TYPE_I16 ? 2'd1 : kind >= xpu_chip_pkg::TYPE_I32 ? 2'd2 : 2'd0;
-  endfunction
-
-  always @(posedge clk) begin : p_post
+  task automatic step_post;
   /* verilator lint_off UNUSEDSIGNAL */  // z is LOOP's
     int unsigned i, j, k, z, p, c;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -233,35 +179,34 @@ module xpu_post #(
     flip = 0; zero = 0; x = 0; at = 0; n = 0; w = 0; e = 0; la = 0; lb = 0;
     `FLOAT_ZERO
     if (rst) begin
-      s_valid <= 0; y_valid <= 0; start_write <= 0; start_full <= 0; drained <= 0; busy <= 0; error <= 0;
-      error_address <= 0; d_write = 0; p_start = 0; p_setup = 0; q_state = Q_IDLE; q_step = 0; q_first = 0; q_set = 0; q_asked = 0;
+      s_valid <= 0; y_valid <= 0; s_want = 0; y_want = 0; drained = 0; post_busy = 0; failed = 0; failed_at = 0;
+      p_write = 0; p_start = 0; p_setup = 0; q_state = Q_IDLE; q_step = 0; q_first = 0; q_set = 0; q_asked = 0;
       q_here = 0; q_buffer = 0; q_credit = 2; r_valid = 0; r_todo = 0; run = 0; here = 0; run_set = 0; route_write = 0; route_read = 0;
-      h_count = 0; h_read = 0; h_write = 0; o_valid = 0; f_state = 0; f_set = 0; wrote = 0; seen = 0; c_write = 0;
+      o_valid = 0; f_state = 0; f_set = 0; wrote = 0; seen = 0; c_write = 0;
       c_read = 0;
       for (i = 0; i < 8; i = i + 1) m_valid[i] = 0;
       for (i = 0; i < 2; i = i + 1) begin
-        l_write[i] = 0; l_read[i] = 0; l_flight[i] = 0;
+        i_write[i] = 0; i_read[i] = 0; i_flight[i] = 0;
       end
-    end else if (!idle || push || acc_valid || drained || busy || error || start_free || start_full || start_write) begin
-      drained <= 0; busy <= 0; error <= 0; start_write <= 0; start_full <= 0;
-      if (start_free) q_credit = q_credit + 1;
+    end else begin
+      drained = 0; post_busy = 0;
       // Completion
       if (y_done) begin
         if (y_error) begin
-          error <= 1; error_address <= o_asked[seen[5:0]];
+          failed = 1; failed_at = o_asked[seen[5:0]];
         end
         seen = seen + 1;
       end
       e = seen - c_mark[c_read[1:0]];
       if (c_read != c_write && !e[31]) begin
-        drained <= c_final[c_read[1:0]]; c_read = c_read + 1;
+        drained = c_final[c_read[1:0]]; c_read = c_read + 1;
       end
-      // Output: one line per cycle
-      if (y_ready) y_valid <= 0;
-      ready = !y_valid || y_ready;
+      // Output: one i_line per cycle
+      if (y_ready) y_want = 0;
+      ready = !y_want;
       if (ready && f_state == 3) begin
         for (k = 0; k < 16; k = k + 1) y_wdata[k*32+:32] <= r_most[f_set];
-        y_valid <= 1; y_address <= {r_findmax_at[f_set][31:6], 6'd0}; y_mask <= 64'd15 << r_findmax_at[f_set][5:0];
+        y_want = 1; y_address <= {r_findmax_at[f_set][31:6], 6'd0}; y_mask <= 64'd15 << r_findmax_at[f_set][5:0];
         `SET(o_asked[wrote[5:0]], r_findmax_at[f_set]);
         wrote = wrote + 1; c_mark[c_write[1:0]] = wrote; c_final[c_write[1:0]] = r_final[f_set]; c_write = c_write + 1;
         f_state = 0; r_valid[f_set] = 0;
@@ -274,7 +219,7 @@ module xpu_post #(
           o_line[k] = t[63:32];
         `ENDLOOP(k)
         for (k = 0; k < 16; k = k + 1) y_wdata[k*32+:32] <= o_line[k];
-        y_valid <= 1; y_address <= {o_address[31:6], 6'd0};
+        y_want = 1; y_address <= {o_address[31:6], 6'd0};
         y_mask <= (n == 64 ? 64'hffffffffffffffff : (64'd1 << n[5:0]) - 1) << o_address[5:0];
         `SET(o_asked[wrote[5:0]], o_address);
         wrote = wrote + 1; o_left = o_left - n; o_address = o_address + n; o_index = o_index + 16 - w;
@@ -288,6 +233,7 @@ module xpu_post #(
           end
         end
       end
+      y_valid <= y_want;
       // The pipeline moves as a whole
       advance = !o_valid && f_state == 0;
       if (advance) begin
@@ -459,7 +405,7 @@ module xpu_post #(
       end
       // The next group
       r = run_set;
-      fire = run && advance && here && (r_post[r] || h_count != 0);
+      fire = run && advance && here && (r_post[r] || q_read != q_write);
       if (fire) begin
         n = 32'(r_columns[r]) - 32'(p_column[2]); n = n > LANES ? LANES : n;
         p = r ? PARAM : 0;
@@ -497,17 +443,23 @@ module xpu_post #(
           end
         end
         if (!r_post[r]) begin
-          c = h_read ? LANES : 0;
+          i = 32'(q_read[1:0]); at = 32'(q_bank[i[1:0]]) * ACC_ROWS + 32'(q_pixel); c = 32'(q_column);
           if (r_wide[r]) begin
             `LOOP(k, LANES)
-              x = {16'd0, hold_high[c+k][15:0], hold_low[c+k]}; u0[k] = (x ^ 64'h800000000000) - 64'h800000000000;
+              x = {16'd0, high[at][c+k][15:0], low[at][c+k]}; u0[k] = (x ^ 64'h800000000000) - 64'h800000000000;
             `ENDLOOP(k)
           end else begin
-            `LOOP(k, LANES) x = {32'd0, hold_low[c+k]}; u0[k] = (x ^ 64'h80000000) - 64'h80000000; `ENDLOOP(k)
+            `LOOP(k, LANES) x = {32'd0, low[at][c+k]}; u0[k] = (x ^ 64'h80000000) - 64'h80000000; `ENDLOOP(k)
           end
-          h_read = !h_read; h_count = h_count - 1;
+          q_column = q_column + 16'(LANES);
+          if (q_column >= q_columns[i[1:0]]) begin
+            q_column = 0; q_pixel = q_pixel + 1;
+            if (q_pixel == q_pixels[i[1:0]]) begin
+              q_pixel = 0; bank_busy[q_bank[i[1:0]]] = 0; q_read = q_read + 1;
+            end
+          end
         end
-        busy <= r_post[r];
+        post_busy = r_post[r];
         m_valid[0] = 1; m_set[0] = r; m_count[0] = 16'(n); m_column[0] = p_column[2]; m_address[0] = p_base[2];
         if (r_branch[r]) begin
           w = LANES << log_bytes(r_b_type[r]);
@@ -543,10 +495,10 @@ module xpu_post #(
         for (k = 0; k < RING; k = k + 1) if (26'(k) <= lb - la) begin
           i = RING * j + ((32'(la) + k) & (RING - 1));
           if (tag[i] != {1'b1, la + 26'(k)}) begin
-            if (!popped && l_read[j] != l_write[j]) begin
-              popped = 1; tag[i] = {1'b1, la + 26'(k)}; e = (j * LINES + 32'(l_read[j][2:0])) * 16; w = i * 16;
-              `LOOP(c, 16) `SET(ring[w+c], line[e+c]); `ENDLOOP(c)
-              l_read[j] = l_read[j] + 1; l_flight[j] = l_flight[j] - 1;
+            if (!popped && i_read[j] != i_write[j]) begin
+              popped = 1; tag[i] = {1'b1, la + 26'(k)}; e = (j * LINES + 32'(i_read[j][2:0])) * 16; w = i * 16;
+              `LOOP(c, 16) `SET(ring[w+c], i_line[e+c]); `ENDLOOP(c)
+              i_read[j] = i_read[j] + 1; i_flight[j] = i_flight[j] - 1;
             end else begin
               popped = 1; here = 0;
             end
@@ -554,18 +506,18 @@ module xpu_post #(
         end
       end
       // Requests: findmax, sequencer, branch, x
-      if (s_ready) s_valid <= 0;
-      ready = !s_valid || s_ready;
+      if (s_ready) s_want = 0;
+      ready = !s_want;
       if (ready && f_state == 1 && seen == wrote) begin
-        ready = 0; f_state = 2; s_valid <= 1; s_address <= {r_findmax_at[f_set][31:6], 6'd0};
+        ready = 0; f_state = 2; s_want = 1; s_address <= {r_findmax_at[f_set][31:6], 6'd0};
         route[route_write] = 3; route_write = route_write + 1;
       end
       if (ready && q_state == Q_FETCH && !q_asked && !q_here) begin
-        ready = 0; q_asked = 1; s_valid <= 1; s_address <= {q_address[31:6], 6'd0};
+        ready = 0; q_asked = 1; s_want = 1; s_address <= {q_address[31:6], 6'd0};
         route[route_write] = 2; route_write = route_write + 1;
       end
       for (j = 0; j < 2; j = j + 1)
-        if (run && (j == 0 ? r_branch[r] : r_post[r]) && !p_ended[3+j] && l_flight[j] != 4'(LINES)) begin
+        if (run && (j == 0 ? r_branch[r] : r_post[r]) && !p_ended[3+j] && i_flight[j] != 4'(LINES)) begin
           n = 32'(r_columns[r]) - 32'(p_column[3+j]); n = n > LANES ? LANES : n;
           size = log_bytes(j == 0 ? r_b_type[r] : r_x_type[r]);
           at = p_base[3+j]; la = 26'(at >> 6); lb = 26'((at + (n << size) - 1) >> 6); go = 1;
@@ -575,8 +527,8 @@ module xpu_post #(
               go = 0;
               if (ready) begin
                 go = la + 26'(k) == lb;
-                ready = 0; tag[i] = {1'b1, la + 26'(k)}; l_flight[j] = l_flight[j] + 1;
-                s_valid <= 1; s_address <= {la + 26'(k), 6'd0};
+                ready = 0; tag[i] = {1'b1, la + 26'(k)}; i_flight[j] = i_flight[j] + 1;
+                s_want = 1; s_address <= {la + 26'(k), 6'd0};
                 route[route_write] = j == 0 ? 2'd0 : 2'd1; route_write = route_write + 1;
               end
             end
@@ -589,21 +541,22 @@ module xpu_post #(
             `ADVANCE(4, 2, w)
           end
         end
+      s_valid <= s_want;
       // Sequencer
       p = q_set ? PARAM : 0; c = q_set ? COLUMNS_PADDED : 0;
       n = 32'(cur.columns) - 32'(q_first); n = n > COLUMNS ? COLUMNS : n;
       case (q_state)
         Q_IDLE: begin
           i = 32'(p_start[1:0]); j = 32'(p_setup[1:0]);
-          if (p_start != d_write && !d_start[i[1:0]]) p_start = p_start + 1;
-          else if (p_start != d_write && q_credit != 0) begin
-            q_state = Q_FETCH; q_step = T_START; q_address = d_start_address[i[1:0]]; q_index = 0;
-            q_left = d_start_count[i[1:0]];
+          if (p_start != p_write && !p_starts[i[1:0]]) p_start = p_start + 1;
+          else if (p_start != p_write && q_credit != 0) begin
+            q_state = Q_FETCH; q_step = T_START; q_address = p_start_address[i[1:0]]; q_index = 0;
+            q_left = p_start_count[i[1:0]];
           end
-          if (p_setup != d_write && q_state == Q_IDLE) begin
-            if (!d_drain[j[1:0]] && !d_post[j[1:0]]) p_setup = p_setup + 1;
+          if (p_setup != p_write && q_state == Q_IDLE) begin
+            if (!p_drain[j[1:0]] && !p_posts[j[1:0]]) p_setup = p_setup + 1;
             else if (!r_valid[q_set]) begin
-              cur = d_words[j[1:0]]; cur_post = d_words[j[1:0]]; q_is_post = d_post[j[1:0]];
+              cur = p_words[j[1:0]]; cur_post = p_words[j[1:0]]; q_is_post = p_posts[j[1:0]];
               r_valid[q_set] = 1; q_state = Q_FETCH; q_step = T_PARAMS; q_address = cur.params; q_index = 0;
               q_left = 16'(PARAM);
             end
@@ -670,7 +623,7 @@ module xpu_post #(
           e = q_line[q_address[5:2]]; q_value = e;
           case (q_step)
             T_START: begin
-              start_write <= 1; start_buffer <= q_buffer; start_column <= q_index[7:0]; start_value <= e;
+              `SET(start[(q_buffer ? COLUMNS : 0)+32'(q_index)], e);
             end
             T_PARAMS: `SET(param[p+32'(q_index[3:0])], e);
             T_SCALE: begin
@@ -691,7 +644,7 @@ module xpu_post #(
           if (q_left == 0 || q_address[5:0] == 0) q_here = 0;
           if (q_left == 0) begin
             if (q_step == T_START) begin
-              start_full <= 1; q_credit = q_credit - 1; q_buffer = !q_buffer; p_start = p_start + 1; q_state = Q_IDLE;
+              start_count = start_count + 1; q_credit = q_credit - 1; q_buffer = !q_buffer; p_start = p_start + 1; q_state = Q_IDLE;
             end else if (q_step == T_ABSMAX || q_step == T_W_ABSMAX) begin
               t = {32'd0, e};
               `FLOAT_OPEN(t, fe, fm, fk)
@@ -724,11 +677,11 @@ module xpu_post #(
       // Answers
       if (s_done) begin
         if (s_error) begin
-          r = run_set; i = r ? 1 : 0; error <= 1;
+          r = run_set; i = r ? 1 : 0; failed = 1;
           case (route[route_read])
-            2: error_address <= q_step == T_TABLE ? cur.lookup : q_address - 4 * 32'(q_index);
-            3: error_address <= r_findmax_at[f_set];
-            default: error_address <= r_base[32'(route[route_read])*2+i];
+            2: failed_at = q_step == T_TABLE ? cur.lookup : q_address - 4 * 32'(q_index);
+            3: failed_at = r_findmax_at[f_set];
+            default: failed_at = r_base[32'(route[route_read])*2+i];
           endcase
         end
         case (route[route_read])
@@ -741,30 +694,20 @@ module xpu_post #(
             r_most[f_set] = e > r_most[f_set] ? e : r_most[f_set]; f_state = 3;
           end
           default: begin
-            j = route[route_read] == 1 ? 1 : 0; w = (j * LINES + 32'(l_write[j[0]][2:0])) * 16;
-            for (k = 0; k < 16; k = k + 1) `SET(line[w+k], s_rdata[k*32+:32]);
-            l_write[j[0]] = l_write[j[0]] + 1;
+            j = route[route_read] == 1 ? 1 : 0; w = (j * LINES + 32'(i_write[j[0]][2:0])) * 16;
+            for (k = 0; k < 16; k = k + 1) `SET(i_line[w+k], s_rdata[k*32+:32]);
+            i_write[j[0]] = i_write[j[0]] + 1;
           end
         endcase
         route_read = route_read + 1;
       end
-      if (push) begin
-        in = desc;
-        i = 32'(d_write[1:0]);
-        d_words[i[1:0]] = desc; d_post[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_POST;
-        d_drain[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_TENSOR && in.drain;
-        d_start[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_TENSOR && !in.accumulate && in.start != 0;
-        d_start_address[i[1:0]] = in.start; d_start_count[i[1:0]] = in.columns;
-        d_write = d_write + 1;
-      end
-      if (acc_valid && acc_ready) begin
-        c = h_write ? LANES : 0;
-        for (k = 0; k < LANES; k = k + 1) begin
-          `SET(hold_low[c+k], acc_low[k*32+:32]);
-          `SET(hold_high[c+k], {16'd0, acc_high[k*16+:16]});
-        end
-        h_write = !h_write; h_count = h_count + 1;
+      if (is_tensor || is_post) begin
+        i = 32'(p_write[1:0]);
+        p_words[i[1:0]] = in; p_posts[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_POST;
+        p_drain[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_TENSOR && in.drain;
+        p_starts[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_TENSOR && !in.accumulate && in.start != 0;
+        p_start_address[i[1:0]] = in.start; p_start_count[i[1:0]] = in.columns;
+        p_write = p_write + 1;
       end
     end
-  end
-endmodule
+  endtask

@@ -9,61 +9,9 @@
 // Throughput: one step per cycle while rows arrive, the weights of the next pass are loaded during this one (at most
 // WEIGHT_ROWS rows and one new 64-byte line per cycle), and the bank of the next descriptor is free; there is no idle
 // cycle between passes or descriptors. Latency: three cycles from a row to its accumulator. After the last row of a
-// descriptor that drains, its bank leaves in groups of LANES columns, one per cycle while acc_ready.
-`include "xpu_lanes.svh"
-module xpu_tensor_array #(
-    parameter int unsigned ROWS = 8,
-    parameter int unsigned COLUMNS = 8,
-    parameter int unsigned BANKS = 2,
-    parameter int unsigned ACC_ROWS = 16,
-    parameter int unsigned WEIGHT_ROWS = 1,
-    parameter int unsigned LANES = 8
-) (
-    input logic clk,
-    input logic rst,
-    input logic push,
-    input logic [1023:0] desc,
-    // Weights: line reads, answered in order
-    output logic w_valid,
-    input logic w_ready,
-    output logic [31:0] w_address,
-    input logic w_done,
-    input logic [511:0] w_rdata,
-    // Rows of operands
-    input logic row_valid,
-    output logic row_ready,
-    input logic [ROWS*16-1:0] row_data,
-    input logic [15:0] row_pixel,
-    input logic row_begin,
-    input logic row_initial,
-    input logic row_low,
-    input logic row_end,
-    input logic row_last,
-    // Start values of the columns, for the next descriptor that has some: into buffer start_buffer, then start_full
-    input logic start_write,
-    input logic start_buffer,
-    input logic [7:0] start_column,
-    input logic [31:0] start_value,
-    input logic start_full,
-    output logic start_free,  // a buffer was used up
-    // Accumulators on their way out
-    output logic acc_valid,
-    input logic acc_ready,
-    output logic [LANES*32-1:0] acc_low,
-    output logic [LANES*16-1:0] acc_high,
-    output logic computed,    // a descriptor has left the array
-    output logic busy,        // a step was made
-    output logic lost_weights,
-    output logic lost_post,
-    output logic idle
-);
-  localparam int unsigned LINES = 8;
-  localparam int unsigned WORDS = ROWS / 2;
+// descriptor that drains, its bank waits for the post-processor, which takes a group of LANES columns per cycle.
   localparam int unsigned CHUNKS = COLUMNS > 32 ? (COLUMNS + 31) / 32 : 1;  // pieces of 64 bytes of a row of weights
   localparam int unsigned BIG = COLUMNS > 64 ? COLUMNS : 64;
-  /* verilator lint_off UNUSEDSIGNAL */  // each part uses some fields
-  xpu_chip_pkg::desc_tensor_t in;  // what is pushed, within its cycle
-  /* verilator lint_on UNUSEDSIGNAL */
 
   // Descriptors, a ring
   logic [31:0] d_w[4];
@@ -93,15 +41,14 @@ module xpu_tensor_array #(
   logic [31:0] k_at[2];      // address of the row
   logic k_new[2];
   logic [26:0] k_tag[4];
-  logic [31:0] line[LINES*16];
-  logic [3:0] l_write, l_read, l_flight;
-  logic [31:0] window[32];
+  logic [31:0] k_line[LINES*16];
+  logic [3:0] k_write, k_read, k_flight;
+  logic [31:0] k_window[32];
 
   // The array
   logic [31:0] weight[2*ROWS][COLUMNS];
   logic [31:0] operand[ROWS];
   logic [31:0] sum[COLUMNS];
-  logic [31:0] words[WORDS];
   logic [1:0] full;
   logic fill, use_q;
   logic phase;
@@ -129,17 +76,13 @@ module xpu_tensor_array #(
   logic [1:0] q_bank[4];
   logic [15:0] q_pixels[4];
   logic [15:0] q_columns[4];
-  logic q_wide[4];
   logic [2:0] q_write, q_read;
   logic [15:0] q_pixel, q_column;
 
-  logic stall_weights, stall_post;
-  assign stall_weights = !full[use_q];
-  assign stall_post = row_begin && (bank_busy[d_bank[a_desc[1:0]]] || (d_start[a_desc[1:0]] && start_count == 0));
-  assign row_ready = row_valid && !stall_weights && !stall_post && phase == d_wide[a_desc[1:0]];
-  assign lost_weights = row_valid && stall_weights;
-  assign lost_post = row_valid && stall_post;
-  assign idle = a_desc == d_write && !s1_valid && !s2_valid && q_read == q_write && !acc_valid;
+  logic computed;          // a descriptor has left the array
+  logic array_busy;        // a step was made
+  logic lost_weights, lost_post;
+  logic w_want;            // as w_valid
 
   // Address and last byte of the chunk of walker u
 `define CHUNK(u) \
@@ -170,7 +113,7 @@ module xpu_tensor_array #(
       k_left[u] = k_left[u] - ROWS; \
     end
 
-  always @(posedge clk) begin : p_array
+  task automatic step_array;
   /* verilator lint_off UNUSEDSIGNAL */  // z is LOOP's
     int unsigned i, j, k, n, z, to;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -182,31 +125,18 @@ module xpu_tensor_array #(
     i = 0; j = 0; k = 0; n = 0; z = 0; to = 0; go = 0; issued = 0; popped = 0; final_chunk = 0; wd = 0;
     at = 0; size = 0; b = 0; c = 0; q = 0; f = 0; v = 0; x = 0; la = 0; lb = 0; pair = 0; t = 0;
     if (rst) begin
-      acc_valid <= 0; w_valid <= 0; computed <= 0; start_free <= 0; busy <= 0;
-      d_write = 0; l_write = 0; l_read = 0; l_flight = 0; full = 0; fill = 0; use_q = 0; phase = 0; a_desc = 0;
+      w_want = 0; w_valid <= 0; computed = 0; array_busy = 0; lost_weights = 0; lost_post = 0;
+      d_write = 0; k_write = 0; k_read = 0; k_flight = 0; full = 0; fill = 0; use_q = 0; phase = 0; a_desc = 0;
       s1_valid = 0; s2_valid = 0; start_count = 0; start_use = 0; bank_busy = 0; q_write = 0; q_read = 0;
       q_pixel = 0; q_column = 0;
       for (i = 0; i < 2; i = i + 1) begin
         k_desc[i] = 0; k_low[i] = 0; k_row[i] = 0; k_chunk[i] = 0; k_new[i] = 1; k_tag[2*i] = 0; k_tag[2*i+1] = 0;
       end
-    end else if (!idle || push || computed || start_free || busy) begin
-      computed <= 0; start_free <= 0;
-      // Drain
-      if (acc_ready) acc_valid <= 0;
-      if (q_read != q_write && (!acc_valid || acc_ready)) begin
-        i = 32'(q_read[1:0]); acc_valid <= 1;
-        b = 32'(q_bank[i[1:0]]) * ACC_ROWS + 32'(q_pixel); c = 32'(q_column);
-        for (n = 0; n < LANES; n = n + 1) acc_low[n*32+:32] <= low[b][c+n];
-        if (q_wide[i[1:0]])
-          for (n = 0; n < LANES; n = n + 1) acc_high[n*16+:16] <= high[b][c+n][15:0];
-        q_column = q_column + 16'(LANES);
-        if (q_column >= q_columns[i[1:0]]) begin
-          q_column = 0; q_pixel = q_pixel + 1;
-          if (q_pixel == q_pixels[i[1:0]]) begin
-            q_pixel = 0; bank_busy[q_bank[i[1:0]]] = 0; q_read = q_read + 1;
-          end
-        end
-      end
+    end else begin
+      computed = 0; row_ready = 0;
+      lost_weights = row_valid && !full[use_q];
+      lost_post = row_valid && row_begin &&
+                  (bank_busy[d_bank[a_desc[1:0]]] || (d_start[a_desc[1:0]] && start_count == 0));
       // Sums to the accumulators
       if (s2_valid) begin
         b = s2_row; c = 32'(s2_buffer) * COLUMNS; f = s2_start ? 32'hffffffff : 0; q = 32'(s2_columns);
@@ -231,10 +161,11 @@ module xpu_tensor_array #(
           `ENDLOOP(n)
         end
         if (s2_last) begin
-          computed <= 1; start_free <= s2_start;
+          computed = 1;
+          if (s2_start) q_credit = q_credit + 1;
           if (s2_drain) begin
             q_bank[q_write[1:0]] = s2_bank; q_pixels[q_write[1:0]] = s2_pixels; q_columns[q_write[1:0]] = s2_columns;
-            q_wide[q_write[1:0]] = s2_wide; q_write = q_write + 1;
+            q_write = q_write + 1;
           end
         end
       end
@@ -258,20 +189,18 @@ module xpu_tensor_array #(
         s2_columns = s1_columns; s2_pixels = s1_pixels; s2_bank = s1_bank;
       end
       // A row into the operand registers
-      s1_valid = row_valid && !stall_weights && !stall_post;
-      busy <= s1_valid;
+      s1_valid = row_valid && !lost_weights && !lost_post; array_busy = s1_valid;
       if (s1_valid) begin
         wd = a_desc[1:0];
-        for (i = 0; i < WORDS; i = i + 1) words[i] = row_data[i*32+:32];
         if (!d_wide[wd]) begin
           f = d_x_flip[wd]; v = d_x_zero[wd];
           for (j = 0; j < 4; j = j + 1) begin
-            `LOOP(i, ROWS / 4) operand[j*(ROWS/4)+i] = (((words[i] >> (8 * j)) & 255) ^ f) - v; `ENDLOOP(i)
+            `LOOP(i, ROWS / 4) operand[j*(ROWS/4)+i] = (((row_data[i] >> (8 * j)) & 255) ^ f) - v; `ENDLOOP(i)
           end
         end else begin
           f = phase ? 0 : 128; v = phase ? 0 : 8;
           for (j = 0; j < 2; j = j + 1) begin
-            `LOOP(i, WORDS) operand[j*WORDS+i] = (((words[i] >> (16 * j + v)) & 255) ^ f) - f; `ENDLOOP(i)
+            `LOOP(i, WORDS) operand[j*WORDS+i] = (((row_data[i] >> (16 * j + v)) & 255) ^ f) - f; `ENDLOOP(i)
           end
         end
         s1_wide = d_wide[wd]; s1_accumulate = d_accumulate[wd]; s1_initial = row_initial && !phase;
@@ -279,7 +208,7 @@ module xpu_tensor_array #(
         s1_shift = s1_wide ? (phase ? 5'd0 : 5'd8) + (d_words[wd] && !row_low ? 5'd8 : 5'd0) : 5'd0;
         s1_row = 32'(d_bank[wd]) * ACC_ROWS + 32'(row_pixel); s1_columns = d_columns[wd]; s1_pixels = d_pixels[wd];
         s1_set = use_q; go = phase == s1_wide; s1_end = row_end && go; s1_last = row_last && go;
-        phase = !go;
+        phase = !go; row_ready = go;
         if (s1_end) use_q = !use_q;
         if (s1_last) begin
           a_desc = a_desc + 1;
@@ -301,17 +230,17 @@ module xpu_tensor_array #(
           k_row[0] = k_row[0] + 1;
         end else begin
           if (k_tag[32'(la[0])] != {1'b1, la}) begin
-            if (!popped && l_read != l_write) begin
+            if (!popped && k_read != k_write) begin
               popped = 1; k_tag[32'(la[0])] = {1'b1, la};
-              `LOOP(k, 16) window[32'(la[0])*16+k] = line[32'(l_read[2:0])*16+k]; `ENDLOOP(k)
-              l_read = l_read + 1; l_flight = l_flight - 1;
+              `LOOP(k, 16) k_window[32'(la[0])*16+k] = k_line[32'(k_read[2:0])*16+k]; `ENDLOOP(k)
+              k_read = k_read + 1; k_flight = k_flight - 1;
             end else go = 0;
           end
           if (lb != la && k_tag[32'(lb[0])] != {1'b1, lb}) begin
-            if (go && !popped && l_read != l_write) begin
+            if (go && !popped && k_read != k_write) begin
               popped = 1; k_tag[32'(lb[0])] = {1'b1, lb};
-              `LOOP(k, 16) window[32'(lb[0])*16+k] = line[32'(l_read[2:0])*16+k]; `ENDLOOP(k)
-              l_read = l_read + 1; l_flight = l_flight - 1;
+              `LOOP(k, 16) k_window[32'(lb[0])*16+k] = k_line[32'(k_read[2:0])*16+k]; `ENDLOOP(k)
+              k_read = k_read + 1; k_flight = k_flight - 1;
             end else go = 0;
           end
           if (go) begin
@@ -319,7 +248,7 @@ module xpu_tensor_array #(
             if (!d_words[wd]) begin
               f = d_w_flip[wd]; v = d_w_zero[wd]; b = 64 * 32'(k_chunk[0]);
               `LOOP(k, (COLUMNS < 64 ? COLUMNS : 64) / 4)
-                pair = {window[(q + k + 1) & 31], window[(q + k) & 31]} >> {at[1:0], 3'd0};
+                pair = {k_window[(q + k + 1) & 31], k_window[(q + k) & 31]} >> {at[1:0], 3'd0};
                 x = pair[31:0]; n = (b + 4 * k) & (BIG - 1);
                 if (n < COLUMNS) begin
                   `SET(weight[to][n], n < c ? ((x & 255) ^ f) - v : 0);
@@ -331,7 +260,7 @@ module xpu_tensor_array #(
             end else begin
               f = k_low[0] ? 0 : 128; v = k_low[0] ? 0 : 8; b = 32 * 32'(k_chunk[0]);
               `LOOP(k, (COLUMNS < 32 ? COLUMNS : 32) / 2)
-                pair = {window[(q + k + 1) & 31], window[(q + k) & 31]} >> {at[1:0], 3'd0};
+                pair = {k_window[(q + k + 1) & 31], k_window[(q + k) & 31]} >> {at[1:0], 3'd0};
                 x = pair[31:0]; n = (b + 2 * k) & (BIG - 1);
                 if (n < COLUMNS) begin
                   `SET(weight[to][n], n < c ? (((x >> v[4:0]) & 255) ^ f) - f : 0);
@@ -352,22 +281,22 @@ module xpu_tensor_array #(
         end
       end
       // Requests
-      if (w_ready) w_valid <= 0;
-      issued = 0; go = k_desc[1] != d_write && (!w_valid || w_ready) && l_flight != 4'(LINES);
+      if (w_ready) w_want = 0;
+      issued = 0; go = k_desc[1] != d_write && !w_want && k_flight != 4'(LINES);
       for (j = 0; j < WEIGHT_ROWS * CHUNKS; j = j + 1) if (go) begin
         `CHUNK(1)
         if (k_tag[2+32'(la[0])] != {1'b1, la}) begin
           if (issued) go = 0;
           else begin
-            issued = 1; w_valid <= 1; w_address <= {la, 6'd0}; k_tag[2+32'(la[0])] = {1'b1, la};
-            l_flight = l_flight + 1;
+            issued = 1; w_want = 1; w_address <= {la, 6'd0}; k_tag[2+32'(la[0])] = {1'b1, la};
+            k_flight = k_flight + 1;
           end
         end
         if (go && lb != la && k_tag[2+32'(lb[0])] != {1'b1, lb}) begin
           if (issued) go = 0;
           else begin
-            issued = 1; w_valid <= 1; w_address <= {lb, 6'd0}; k_tag[2+32'(lb[0])] = {1'b1, lb};
-            l_flight = l_flight + 1;
+            issued = 1; w_want = 1; w_address <= {lb, 6'd0}; k_tag[2+32'(lb[0])] = {1'b1, lb};
+            k_flight = k_flight + 1;
           end
         end
         if (go) begin
@@ -378,14 +307,12 @@ module xpu_tensor_array #(
           end
         end
       end
+      w_valid <= w_want;
       if (w_done) begin
-        for (k = 0; k < 16; k = k + 1) `SET(line[32'(l_write[2:0])*16+k], w_rdata[k*32+:32]);
-        l_write = l_write + 1;
+        for (k = 0; k < 16; k = k + 1) `SET(k_line[32'(k_write[2:0])*16+k], w_rdata[k*32+:32]);
+        k_write = k_write + 1;
       end
-      if (start_write) `SET(start[32'(start_buffer)*COLUMNS+32'(start_column)], start_value);
-      if (start_full) start_count = start_count + 1;
-      if (push) begin
-        in = desc;
+      if (is_tensor) begin
         wd = d_write[1:0];
         d_w[wd] = in.w; d_stride[wd] = 32'(in.w_row_stride); d_columns[wd] = in.columns;
         d_depth[wd] = 32'(in.kh) * 32'(in.kw) * 32'(in.channels); d_pixels[wd] = 16'(in.oh * in.ow);
@@ -395,8 +322,6 @@ module xpu_tensor_array #(
         d_w_zero[wd] = d_w_flip[wd] + {{23{in.w_zero[8]}}, in.w_zero};
         d_bank[wd] = in.bank; d_drain[wd] = in.drain; d_accumulate[wd] = in.accumulate;
         d_start[wd] = !in.accumulate && in.start != 0;
-        d_write = d_write + 1;
       end
     end
-  end
-endmodule
+  endtask
