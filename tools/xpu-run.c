@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npy.h"
+#include "sim/func/driver.h"
 #include "tools/common/bare.h"
 #include "tools/common/device.h"
 #include "tools/common/dump.h"
@@ -23,6 +24,7 @@ static const xpu_option options[] = {
     {"layer", 0, "NAME", "run this layer alone, with its operands from --from-dump, and compare its output"},
     {"from-dump", 0, "DIR", "the dump that --layer takes its operands from"},
     {"stats", 0, "FILE.json", "write what the run took"},
+    {"check-races", 0, NULL, "func: report accesses that no counter, doorbell or barrier orders (slow)"},
     {"profile", 0, NULL, "rtl: print each layer's cycles, and where they went"},
     {"trace", 0, "FILE.json", "rtl: write what every engine and core did when, for Perfetto or chrome://tracing"},
     {"wave", 0, "LAYER:FILE.fst", "rtl: write the waveform of one layer"},
@@ -194,6 +196,11 @@ static int check_pairs(xpu_tool *tool) {
 }
 
 static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_run_options *run) {
+    if (xpu_tool_flag(tool, "check-races") && (device->is_ref || device->has_time)) {
+        return xpu_tool_usage(tool, "option '--check-races'", "this device cannot look for races",
+                              "only the functional chip keeps track of who accessed what", "add --device=func");
+    }
+    xpu_func_configure(&(xpu_func_options){.check_races = xpu_tool_flag(tool, "check-races")});
     run->dump_folder = xpu_tool_option(tool, "dump-layers");
     run->dump_filter = xpu_tool_option(tool, "dump-filter");
     run->layer = xpu_tool_option(tool, "layer");

@@ -39,7 +39,7 @@ enum { PAGE_BYTES = 4096, PAGE_INSNS = PAGE_BYTES / 4, PAGE_SLOTS = 256 };
     X(DIVU, RD = RS2 ? RS1 / RS2 : UINT32_MAX)                                                                         \
     X(REM, RD = remainder_of(RS1, RS2))                                                                                \
     X(REMU, RD = RS2 ? RS1 % RS2 : RS1)                                                                                \
-    X(FENCE, (void)0)                                                                                                  \
+    X(FENCE, if (hart->bus->fence) hart->bus->fence(hart->bus->context))                                               \
     X(LB, LOAD(1, RD, (uint32_t)(int8_t)value))                                                                        \
     X(LH, LOAD(2, RD, (uint32_t)(int16_t)value))                                                                       \
     X(LW, LOAD(4, RD, value))                                                                                          \
@@ -376,6 +376,7 @@ static xpu_exec *const by_class[XPU_CLASS_COUNT] = {
         memcpy(&value, memory, size);                                                                                  \
     } else {                                                                                                           \
         hart->instret = first + (budget - left);                                                                       \
+        hart->pc = PC;                                                                                                 \
         outcome = xpu_hart_load(hart, address, size, &value);                                                          \
         if (outcome == XPU_STALL || outcome == XPU_FAULTED) goto special;                                              \
     }                                                                                                                  \
@@ -388,6 +389,7 @@ static xpu_exec *const by_class[XPU_CLASS_COUNT] = {
         memcpy(memory, &value, size);                                                                                  \
     } else {                                                                                                           \
         hart->instret = first + (budget - left);                                                                       \
+        hart->pc = PC;                                                                                                 \
         outcome = xpu_hart_store(hart, address, size, value);                                                          \
         if (outcome) goto special;                                                                                     \
     }
@@ -435,6 +437,7 @@ enter: {
 #undef X
 other:
     hart->instret = first + (budget - left);
+    hart->pc = PC;
     outcome = by_class[i->class](hart, i);
     if (outcome == XPU_DONE) NEXT;
 special:

@@ -65,8 +65,10 @@ typedef struct {
     xpu_bus_result (*load)(void *context, uint32_t address, uint32_t *value);
     xpu_bus_result (*store)(void *context, uint32_t address, uint32_t *value);
     uint64_t (*cycle)(void *context); /* CSR cycle; NULL: instret */
-    /* Called for each access to a range before it happens (slow), for race checks; NULL: never. */
+    /* Called for each access to a range before it happens, with the instruction's pc in the hart (slow), for race
+     * checks; NULL: never. */
     void (*observe)(void *context, uint32_t address, uint32_t bytes, int store);
+    void (*fence)(void *context); /* called for each fence; NULL: never */
 } xpu_core_bus;
 
 typedef enum {

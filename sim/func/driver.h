@@ -6,4 +6,10 @@
 
 extern const xpurt_device_driver xpu_func_driver;
 
+/* How devices that are created from now on work; all 0 until it is called. */
+typedef struct {
+    int check_races; /* look for races (driver->race); slower, and needs memory */
+} xpu_func_options;
+void xpu_func_configure(const xpu_func_options *options);
+
 #endif

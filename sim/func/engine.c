@@ -8,7 +8,9 @@
 int xpu_func_queue_push(xpu_func *func, unsigned engine, unsigned core, uint32_t address, uint32_t count) {
     xpu_func_queue *queue = &func->queues[engine][core];
     if (queue->count == XPU_QUEUE_DEPTH) return 0;
-    queue->lists[(queue->first + queue->count++) % XPU_QUEUE_DEPTH] = (xpu_func_list){address, count, 0};
+    unsigned slot = (queue->first + queue->count++) % XPU_QUEUE_DEPTH;
+    queue->lists[slot] = (xpu_func_list){address, count, 0};
+    if (func->races) xpu_races_doorbell(func->races, core, engine, slot);
     return 1;
 }
 
@@ -49,6 +51,7 @@ uint8_t *xpu_func_job_memory(const xpu_func_job *job, const char *field, uint64_
         job->func->writes(job->func->writes_context,
                           &(xpu_func_box){address, {1, 1, 1, 1}, {0}, (unsigned)length, 1, bytes});
     xpu_func_count_gm(job->func, address, length, write);
+    if (job->func->races) xpu_races_bytes(job->func->races, field, address, length, write);
     return bytes;
 }
 
@@ -85,6 +88,8 @@ int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *fie
     box->bytes_at = bytes - low;
     if (box->write && job->func->writes) job->func->writes(job->func->writes_context, box);
     xpu_func_count_gm(job->func, box->address, elements * box->bytes, box->write);
+    if (job->func->races)
+        xpu_races_box(job->func->races, field, box->address, box->size, box->stride, box->bytes, box->write);
     return 0;
 }
 
@@ -143,7 +148,8 @@ const uint32_t *xpu_func_queue_head(const xpu_func *func, const xpu_func_queue *
 }
 
 /* Executes the head of a queue if its waits hold: 1; 0: it waits; -1: a fault. */
-static int step(xpu_func *func, unsigned engine, xpu_func_queue *queue) {
+static int step(xpu_func *func, unsigned engine, unsigned core) {
+    xpu_func_queue *queue = &func->queues[engine][core];
     xpu_func_job job = {.func = func, .engine = engine};
     uint32_t words[XPU_DESC_WORDS];
     const uint32_t *head = xpu_func_queue_head(func, queue, &job.address);
@@ -156,7 +162,9 @@ static int step(xpu_func *func, unsigned engine, xpu_func_queue *queue) {
     memcpy(words, head, sizeof words);
     job.words = words;
     xpu_func_count_gm(func, job.address, XPU_DESC_BYTES, 0);
+    if (func->races) xpu_races_start(func->races, engine, core, queue->first, (uint32_t)job.address, words);
     if (execute(&job)) return -1;
+    if (func->races) xpu_races_end(func->races, words);
     uint32_t signal = xpu_desc_nop_get_signal(words);
     if (signal != XPU_NO_COUNTER) xpu_func_counter_add(func, signal, xpu_desc_nop_get_signal_add(words));
     func->totals.descriptors[engine]++;
@@ -174,9 +182,8 @@ static int step_engine(xpu_func *func, unsigned engine) {
     unsigned cores = func->chip.cores;
     for (unsigned i = 0; i < cores; i++) {
         unsigned core = (func->next_queue[engine] + i) % cores;
-        xpu_func_queue *queue = &func->queues[engine][core];
-        if (queue->count == 0) continue;
-        int done = step(func, engine, queue);
+        if (func->queues[engine][core].count == 0) continue;
+        int done = step(func, engine, core);
         if (done > 0) func->next_queue[engine] = (core + 1) % cores;
         if (done != 0) return done;
     }

@@ -9,12 +9,18 @@
 #include "sim/func/driver.h"
 #include "sim/func/matmul.h"
 
-enum { QUANTUM = 50000 }; /* instructions of one turn of a core */
+enum { QUANTUM = 50000, MAX_ROUNDS = 200 }; /* QUANTUM: instructions of one turn of a core */
 
 /* The public device is the chip itself. */
 struct xpurt_device {
     xpu_func func;
 };
+
+static xpu_func_options configured;
+
+void xpu_func_configure(const xpu_func_options *options) {
+    configured = *options;
+}
 
 xpu_func *xpu_func_of(xpurt_device *device) {
     return &device->func;
@@ -26,6 +32,7 @@ static void release(xpu_func *func) {
     for (unsigned i = 0; i < sizeof func->banks / sizeof *func->banks; i++) free(func->banks[i]);
     free(func->harts);
     free(func->scratch);
+    xpu_races_free(func->races);
     xpu_sim_events_release(&func->events);
 }
 
@@ -33,6 +40,16 @@ static void destroy(xpurt_device *device) {
     if (!device) return;
     release(&device->func);
     free(device);
+}
+
+static void observe(void *context, uint32_t address, uint32_t bytes, int store) {
+    const xpu_func_port *port = context;
+    xpu_races_core(port->func->races, port->core, port->func->harts[port->core].pc, address, bytes, store);
+}
+
+static void observe_fence(void *context) {
+    const xpu_func_port *port = context;
+    xpu_races_fence(port->func->races, port->core);
 }
 
 static int set_up(xpu_func *func) {
@@ -44,14 +61,18 @@ static int set_up(xpu_func *func) {
     func->harts = aligned_alloc(64, (sizeof(xpu_hart) * chip->cores + 63) / 64 * 64);
     func->scratch = aligned_alloc(64, (xpu_func_tensor_scratch() + 63) / 64 * 64);
     func->code = xpu_code_new(XPU_GM_BASE, chip->gm_bytes, xpu_func_host(func, XPU_GM_BASE));
+    if (configured.check_races && !(func->races = xpu_races_new(chip->cores))) return -1;
     if (!func->harts || !func->scratch || !func->code) return -1;
     memset(func->harts, 0, sizeof(xpu_hart) * chip->cores);
     memset(func->scratch, 0, xpu_func_tensor_scratch());
     func->matmul = xpu_matmul_best();
     for (unsigned core = 0; core < chip->cores; core++) {
         func->ports[core] = (xpu_func_port){func, core};
-        func->buses[core] =
-            (xpu_core_bus){&func->ports[core], xpu_func_load_register, xpu_func_store_register, NULL, NULL};
+        func->buses[core] = (xpu_core_bus){.context = &func->ports[core],
+                                           .load = xpu_func_load_register,
+                                           .store = xpu_func_store_register,
+                                           .observe = func->races ? observe : NULL,
+                                           .fence = func->races ? observe_fence : NULL};
     }
     return 0;
 }
@@ -74,10 +95,16 @@ static xpurt_device *create(const xpu_chip *chip, xpu_diags *diags) {
     return NULL;
 }
 
+/* The host's accesses between start and end of a program. */
+static void observe_host(xpu_func *func, uint64_t address, size_t length, int write) {
+    if (func->races && func->started) xpu_races_host(func->races, func->events.host_call, address, length, write);
+}
+
 static int write_memory(xpurt_device *device, uint64_t address, const void *bytes, size_t length) {
     if (length == 0) return 0;
     uint8_t *to = xpu_func_engine_memory(&device->func, address, length);
     if (!to) return -1;
+    observe_host(&device->func, address, length, 1);
     memcpy(to, bytes, length);
     if (address >= XPU_GM_BASE) xpu_code_invalidate(device->func.code, (uint32_t)address, (uint32_t)length);
     return 0;
@@ -87,6 +114,7 @@ static int read_memory(xpurt_device *device, uint64_t address, void *bytes, size
     if (length == 0) return 0;
     const uint8_t *from = xpu_func_engine_memory(&device->func, address, length);
     if (!from) return -1;
+    observe_host(&device->func, address, length, 0);
     memcpy(bytes, from, length);
     return 0;
 }
@@ -144,6 +172,7 @@ static int start(xpurt_device *device, uint32_t entry) {
     collect(func, &func->totals);
     func->started = 0;
     xpu_func_registers_reset(func);
+    if (func->races) xpu_races_reset(func->races);
     memset(&func->fault, 0, sizeof func->fault);
     for (unsigned core = 0; core < func->chip.cores; core++)
         if (!start_core(func, core, entry)) return -1;
@@ -218,9 +247,35 @@ static int turn(xpu_func *func, unsigned core, uint64_t budget, uint64_t *spent)
     return moved;
 }
 
+/* Behind EXIT, for the race check: what cores and engines still do, which nobody waits for. */
+static void run_rest(xpu_func *func) {
+    for (int round = 0, moved = 1; moved && round < MAX_ROUNDS; round++) {
+        moved = xpu_func_engines_run(func) != 0;
+        for (unsigned core = 1; core < func->chip.cores; core++) {
+            uint64_t before = func->harts[core].instret;
+            if (func->core_state[core].idle) continue;
+            func->core_state[core].idle = xpu_hart_run(&func->harts[core], QUANTUM) == XPU_HART_IDLE;
+            moved |= func->harts[core].instret != before;
+        }
+    }
+    memset(&func->fault, 0, sizeof func->fault);
+}
+
+/* The host learns of a layer: the ticket that xpu_sim_event_pending will take. */
+static void observe_ticket(xpu_func *func) {
+    const xpu_sim_events *events = &func->events;
+    for (size_t i = 0; i < events->ticket_count; i++) {
+        const xpu_sim_ticket *ticket = &events->tickets[i];
+        if ((int32_t)(events->counters[ticket->counter] - ticket->value) < 0) continue;
+        xpu_races_ticket(func->races, ticket->counter, ticket->value);
+        return;
+    }
+}
+
 static int pending(xpu_func *func, xpurt_event *event) {
     const int has_fault = func->fault.cause != XPU_FAULT_NONE;
     if (has_fault && !func->fault.state) xpu_func_describe(func);
+    if (func->races && !has_fault) observe_ticket(func);
     return xpu_sim_event_pending(&func->events, has_fault ? &func->fault : NULL, event);
 }
 
@@ -235,7 +290,7 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     unsigned still = 0; /* turns in a row in which nothing moved */
     if (!func->started) return -1;
     while (!pending(func, event)) {
-        if (func->events.no_memory) return -1;
+        if (func->events.no_memory || (func->races && xpu_races_incomplete(func->races))) return -1;
         if (budget && spent >= budget) return 0;
         uint64_t quantum = draw_quantum(func);
         if (budget && budget - spent < quantum) quantum = budget - spent;
@@ -244,6 +299,7 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
         still = turn(func, core, quantum, &spent) ? 0 : still + 1;
         if (func->events.host_call || func->events.ended) func->next_core = core;
         if (still > func->chip.cores && func->fault.cause == XPU_FAULT_NONE) dead_lock(func);
+        if (func->races && func->events.ended && func->fault.cause == XPU_FAULT_NONE) run_rest(func);
     }
     return 0;
 }
@@ -253,6 +309,10 @@ static int answer(xpurt_device *device) {
     device->func.events.host_call = 0;
     device->func.progress = 1;
     return 0;
+}
+
+static int get_race(const xpurt_device *device, size_t index, xpurt_race *race) {
+    return device->func.races && xpu_races_get(device->func.races, index, race);
 }
 
 const xpurt_device_driver xpu_func_driver = {
@@ -270,4 +330,5 @@ const xpurt_device_driver xpu_func_driver = {
     .run = run,
     .answer = answer,
     .counters = counters,
+    .race = get_race,
 };

@@ -32,10 +32,14 @@ static xpu_bus_result barrier(xpu_func *func, unsigned core) {
         state->barrier_open = 0;
         return XPU_BUS_OK;
     }
-    if (!state->at_barrier) func->progress = 1;
+    if (!state->at_barrier) {
+        func->progress = 1;
+        if (func->races) xpu_races_barrier_reach(func->races, core);
+    }
     state->at_barrier = 1;
     for (unsigned i = 0; i < func->chip.cores; i++)
         if (!func->core_state[i].at_barrier) return XPU_BUS_STALL;
+    if (func->races) xpu_races_barrier_open(func->races);
     for (unsigned i = 0; i < func->chip.cores; i++) {
         func->core_state[i].at_barrier = 0;
         func->core_state[i].barrier_open = i != core;
@@ -94,6 +98,7 @@ xpu_bus_result xpu_func_load_register(void *context, uint32_t address, uint32_t 
     } else if (in_array(offset, XPU_REG_WAIT, XPU_COUNTERS, 4, &i)) {
         if ((int32_t)(func->events.counters[i] - state->wait_value[i]) < 0) return XPU_BUS_STALL;
         *value = func->events.counters[i];
+        if (func->races) xpu_races_wait(func->races, port->core, i, state->wait_value[i]);
     } else if (in_array(offset, XPU_REG_DOORBELL_ADDRESS, XPU_ENGINES, 16, &i)) {
         *value = state->doorbell_address[i];
     } else if (in_array(offset, XPU_REG_DOORBELL_STATUS, XPU_ENGINES, 16, &i)) {
@@ -120,7 +125,8 @@ static xpu_bus_result doorbell(const xpu_func_port *port, unsigned engine, uint3
     return XPU_BUS_OK;
 }
 
-static xpu_bus_result store_counter(xpu_func *func, uint32_t counter, uint32_t value) {
+static xpu_bus_result store_counter(xpu_func *func, unsigned core, uint32_t counter, uint32_t value) {
+    if (func->races) xpu_races_signal(func->races, core, func->harts[core].pc, counter, value);
     xpu_func_counter_add(func, counter, value);
     return func->events.ticket_count && xpu_sim_ticket_ready(&func->events) ? XPU_BUS_STOP : XPU_BUS_OK;
 }
@@ -131,6 +137,7 @@ static xpu_bus_result store_core0(xpu_func *func, unsigned core, uint32_t offset
     func->progress = 1;
     if (offset == XPU_REG_TICKET_LAYER) return ticket_add(func, &func->core_state[core], *value);
     if (offset == XPU_REG_EXIT) {
+        if (func->races) xpu_races_exit(func->races);
         func->events.ended = 1;
         func->events.exit_status = *value;
     } else {
@@ -148,7 +155,7 @@ xpu_bus_result xpu_func_store_register(void *context, uint32_t address, uint32_t
     state->stall_address = address;
     if (in_array(offset, XPU_REG_DOORBELL_COUNT, XPU_ENGINES, 16, &i)) return doorbell(port, i, value);
     state->stall_address = 0;
-    if (in_array(offset, XPU_REG_COUNTER, XPU_COUNTERS, 4, &i)) return store_counter(func, i, *value);
+    if (in_array(offset, XPU_REG_COUNTER, XPU_COUNTERS, 4, &i)) return store_counter(func, port->core, i, *value);
     if (in_array(offset, XPU_REG_WAIT_VALUE, XPU_COUNTERS, 4, &i)) {
         state->wait_value[i] = *value;
         return XPU_BUS_OK;
@@ -158,7 +165,10 @@ xpu_bus_result xpu_func_store_register(void *context, uint32_t address, uint32_t
         return XPU_BUS_OK;
     }
     switch (offset) {
-    case XPU_REG_LAYER: state->layer = *value; return XPU_BUS_OK;
+    case XPU_REG_LAYER:
+        state->layer = *value;
+        if (func->races) xpu_races_layer(func->races, port->core, *value >> 16);
+        return XPU_BUS_OK;
     case XPU_REG_TICKET_COUNTER:
         if (*value >= XPU_COUNTERS) return fault(value, XPU_FAULT_ADDRESS);
         state->ticket_counter = *value;

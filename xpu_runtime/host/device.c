@@ -384,5 +384,6 @@ xpu_status xpu_run_on_device(xpu_run *run) {
     }
     status = take_counters(run, status);
     if (status == XPU_OK && run->only_layer == UINT32_MAX) status = read_outputs(run);
-    return status;
+    xpu_status races = xpu_run_races(run);
+    return status == XPU_OK ? races : status;
 }

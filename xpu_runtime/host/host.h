@@ -78,6 +78,10 @@ xpu_tensor xpu_run_shape(const xpu_run *run, xpu_value value);
 void xpu_layout_to_device(xpu_layout layout, const xpu_tensor *logical, void *physical);
 void xpu_layout_to_logical(xpu_layout layout, const void *physical, xpu_tensor *logical);
 
+/* ---- races.c ---- */
+/* Reports the races that the device has found, if it looks for them. */
+xpu_status xpu_run_races(const xpu_run *run);
+
 /* ---- device.c, ref.c ---- */
 xpu_status xpu_run_on_device(xpu_run *run);
 xpu_status xpu_run_on_ref(xpu_run *run);

@@ -60,6 +60,28 @@ typedef struct {
     const xpurt_fault *fault; /* FAULT */
 } xpurt_event;
 
+/* One of two accesses that nothing orders. */
+typedef struct {
+    int core;            /* that made it, or in whose queue the descriptor stood; -1: the host */
+    int engine;          /* or -1: the core itself, or the host */
+    uint32_t pc;         /* core: the instruction's address */
+    uint64_t descriptor; /* engine: the descriptor's address */
+    const char *kind;    /* engine: "copy" */
+    const char *field;   /* engine: "src", "findmax" */
+    uint32_t layer;
+    int write;
+} xpurt_access;
+
+/* A race: two accesses to the byte at `address`, as an engine addresses it, in the order in which they happened this
+ * time; or (counter not -1) two signals of a counter, either of which may fulfil a wait for `value`. */
+typedef struct {
+    xpurt_access before, after;
+    uint64_t address;
+    int counter;
+    uint32_t value;
+    const char *hint;
+} xpurt_race;
+
 /* Totals since create; cycles is 0 on a device without timing. */
 typedef struct {
     uint64_t cycles;
@@ -129,6 +151,9 @@ typedef struct xpurt_device_driver {
     int (*answer)(xpurt_device *device);
 
     void (*counters)(const xpurt_device *device, xpurt_counters *counters);
+
+    /* Race `index` of those found since the start: 1, or 0: there are no more. NULL: the device does not look. */
+    int (*race)(const xpurt_device *device, size_t index, xpurt_race *race);
 } xpurt_device_driver;
 
 #ifdef __cplusplus
