@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 levels=${*:-2}
 bare=${XPU_BARE:-$XPU_BIN/xpu-run --bare} chip=${CHIP:-nano}
 devices=${DEVICES:-func$([ -e "$XPU_BIN/../lib/libxpurtl-$chip.so" ] && echo ' rtl')}
-clang=${CLANG:-clang-19} bytes=16384 slot=1024 # SLOTS * SLOT_WORDS * 4
+clang=${CLANG:-clang-19} link=${LLD:-ld.lld-19} bytes=16384 slot=1024 # SLOTS * SLOT_WORDS * 4
 emulator=(qemu-riscv32 -cpu rv32,d=false,Zve32f=true,vlen=512,elen=32,vext_spec=v1.0)
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0 kernels=0
@@ -18,7 +18,7 @@ grep -v interleaved xpu_runtime/devrt/clang.flags >"$folder/flags-3"
 compile() { # compile LEVEL FILE.c OBJECT
     local flags=xpu_runtime/devrt/clang.flags
     [ "$1" = 3 ] && flags=$folder/flags-3
-    "$clang" "@$flags" -O"$1" -Wall -Wextra -Werror -I. -c "$2" -o "$3" || exit 1
+    "$clang" "@$flags" -Wno-unused-command-line-argument -O"$1" -Wall -Wextra -Werror -I. -c "$2" -o "$3" || exit 1
 }
 names() { sed -n '/^RUN(/,/)/p' "$1" | tr -c 'a-z0-9_\n' ' ' | tr ' ' '\n' | grep .; }
 compare() { # compare FAMILY LEVEL WHAT FILE FILE: one check for each kernel
@@ -43,15 +43,15 @@ complete() { # complete FAMILY FILE: every kernel has left its mark and more tha
 
 qemu=
 if ! command -v qemu-riscv32 >/dev/null; then echo 'skipped: no qemu-riscv32 here'; else qemu=1; fi
+compile 2 xpu_runtime/devrt/bare/start.S "$folder/start-bare.o"
+compile 2 tests/corpus/device/support/qemu.S "$folder/start-qemu.o"
 for level in $levels; do
     compile "$level" tests/corpus/device/support/support.c "$folder/support.o"
     for source in tests/corpus/device/*.c; do
         family=$(basename "$source" .c) base=$folder/$(basename "$source" .c)
         [[ " ${FAMILIES:-$family} " == *" $family "* ]] || continue
         compile "$level" "$source" "$base.o"
-        "$clang" --target=riscv32-unknown-elf -march=rv32imf_zicsr_zve32f_zvl512b -mabi=ilp32f -nostdlib -mno-relax \
-            -fuse-ld=lld -Wl,-T,xpu_runtime/devrt/bare/link.ld xpu_runtime/devrt/bare/start.S "$base.o" \
-            "$folder/support.o" -o "$base.elf" || exit 1
+        "$link" -T xpu_runtime/devrt/bare/link.ld "$folder/start-bare.o" "$base.o" "$folder/support.o" -o "$base.elf" || exit 1
         reference=
         for device in $devices; do
             if ! message=$($bare "$base.elf" --chip="$chip" --device="$device" \
@@ -62,8 +62,7 @@ for level in $levels; do
             compare "$family" "$level" "$device and ${reference##*.}" "$base.$device" "$reference"
         done
         [ -n "$qemu" ] && [ -n "$reference" ] || continue
-        "$clang" --target=riscv32-unknown-elf -march=rv32imf_zicsr_zve32f_zvl512b -mabi=ilp32f -nostdlib -mno-relax \
-            -fuse-ld=lld -Wl,-T,tests/corpus/device/support/qemu.ld tests/corpus/device/support/qemu.S "$base.o" "$folder/support.o" \
+        "$link" -T tests/corpus/device/support/qemu.ld "$folder/start-qemu.o" "$base.o" "$folder/support.o" \
             -o "$base.user" || exit 1
         if ! "${emulator[@]}" "$base.user" >"$base.qemu"; then complain "$family.c, -O$level under QEMU"; continue; fi
         compare "$family" "$level" "${reference##*.} and QEMU" "$base.qemu" "$reference"
