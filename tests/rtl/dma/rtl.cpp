@@ -1,0 +1,232 @@
+#include "tests/rtl/dma/rtl.h"
+
+#include "Vbare.h"
+#include "Vdma.h"
+#include "Vpair.h"
+#include "tests/rtl/dma/memory.h"
+#include "verilated.h"
+
+struct rtl {
+    VerilatedContext context;
+    Vdma top{&context};
+    Vpair pair{&context};
+    dma::memory memory;
+    dma::port r, w, q, r1, w1;
+    struct {
+        uint32_t next[3];                  // index + 1 of the next completed list of this core's queue
+        std::vector<uint32_t> expected[3]; // addresses of descriptors in the order of completion
+        size_t done[3];
+    } cores[RTL_CORES];
+    uint32_t counters[64];
+    uint32_t completed = 0;
+    bool wrong_order = false;
+
+    void step() {
+        bool r_ready = top.r_ready, w_ready = top.w_ready;
+        r.read(memory, top.r_valid, r_ready, top.r_address, top.r_done, top.r_error, top.r_rdata);
+        w.write(memory, top.w_valid, w_ready, top.w_address, top.w_mask, top.w_wdata, top.w_done, top.w_error);
+        top.clk = 1;
+        top.eval();
+        top.clk = 0;
+        top.r_ready = r.ready(memory);
+        top.w_ready = w.ready(memory);
+        top.eval();
+        memory.cycle++;
+    }
+    void step_pair() {
+        q.read(memory, pair.q_valid, pair.q_ready, pair.q_address, pair.q_done, pair.q_error, pair.q_rdata);
+        r.read(memory, pair.r0_valid, pair.r0_ready, pair.r0_address, pair.r0_done, pair.r0_error, pair.r0_rdata);
+        w.write(memory, pair.w0_valid, pair.w0_ready, pair.w0_address, pair.w0_mask, pair.w0_wdata, pair.w0_done,
+                pair.w0_error);
+        r1.read(memory, pair.r1_valid, pair.r1_ready, pair.r1_address, pair.r1_done, pair.r1_error, pair.r1_rdata);
+        w1.write(memory, pair.w1_valid, pair.w1_ready, pair.w1_address, pair.w1_mask, pair.w1_wdata, pair.w1_done,
+                 pair.w1_error);
+        pair.clk = 1;
+        pair.eval();
+        pair.clk = 0;
+        pair.q_ready = q.ready(memory);
+        pair.r0_ready = r.ready(memory);
+        pair.w0_ready = w.ready(memory);
+        pair.r1_ready = r1.ready(memory);
+        pair.w1_ready = w1.ready(memory);
+        pair.eval();
+        memory.cycle++;
+    }
+    void reset(uint32_t seed, uint32_t latency) {
+        memory.start(0);
+        memory.latency = latency;
+        for (dma::port *p : {&r, &w, &q, &r1, &w1}) p->reset();
+        top.rst = pair.rst = 1;
+        top.desc_valid = pair.req_valid = 0;
+        top.cycles_per_edge = pair.cycles_per_edge = 1;
+        for (int i = 0; i < 3; i++) {
+            step();
+            step_pair();
+        }
+        top.rst = pair.rst = 0;
+        memory.start(seed);
+    }
+};
+
+static rtl *current;
+
+extern "C" {
+void xpu_dpi_counter(unsigned long long, unsigned counter, unsigned value) {
+    current->counters[counter] = value;
+}
+void xpu_dpi_ticket(unsigned long long, unsigned, unsigned, unsigned) {}
+void xpu_dpi_put(unsigned long long, unsigned) {}
+void xpu_dpi_complete(unsigned long long, unsigned engine, unsigned core, unsigned descriptor, unsigned, unsigned,
+                      unsigned) {
+    auto &c = current->cores[core];
+    if (c.done[engine] >= c.expected[engine].size() || c.expected[engine][c.done[engine]] != descriptor)
+        current->wrong_order = true;
+    c.done[engine]++;
+    current->completed++;
+}
+}
+
+rtl *rtl_create(void) {
+    return new rtl;
+}
+
+void rtl_destroy(rtl *r) {
+    delete r;
+}
+
+uint8_t *rtl_memory(rtl *r, uint32_t address) {
+    return r->memory.at(address);
+}
+
+uint32_t rtl_counter(rtl *r, unsigned counter) {
+    return r->counters[counter];
+}
+
+rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed, uint32_t latency) {
+    rtl_result result = {};
+    dma::memory &m = r->memory;
+    r->reset(seed, latency);
+    size_t next = 0;
+    bool offered = false; // stays until the descriptor is taken
+    uint64_t quiet_for = 0, begin = m.cycle;
+    double start = dma::now();
+    while (result.done < count && !result.fault && !result.hung) {
+        bool again = !offered; // a new descriptor comes a cycle after the one before it
+        offered = next < count && (offered || seed == 0 || m.draw(4) != 0);
+        r->top.desc_valid = offered;
+        if (offered && again) memcpy(&r->top.desc[0], words + 32 * next, 128);
+        bool taken = offered && r->top.desc_ready;
+        uint64_t busy = r->r.count + r->w.count;
+        r->step();
+        next += taken;
+        if (taken) offered = false;
+        if (taken) r->top.desc_valid = 0;
+        result.states[r->top.state < RTL_STATES ? r->top.state : 0]++;
+        quiet_for = r->top.desc_done || busy != r->r.count + r->w.count ? 0 : quiet_for + 1;
+        result.done += r->top.desc_done;
+        result.fault = r->top.fault_valid ? r->top.fault_cause : 0;
+        result.fault_address = r->top.fault_address;
+        result.hung = quiet_for > 3000;
+    }
+    result.ns = dma::now() - start;
+    result.cycles = m.cycle - begin;
+    result.unclean = r->r.changed || r->w.changed || (!result.fault && r->w.count);
+    return result;
+}
+
+rtl_result rtl_run_lists(rtl *r, const rtl_list *lists, size_t count, uint32_t seed, uint32_t latency) {
+    rtl_result result = {};
+    dma::memory &m = r->memory;
+    size_t next[RTL_CORES] = {}, step[RTL_CORES] = {}, total = 0;
+    bool waits[RTL_CORES] = {};
+    current = r;
+    r->completed = 0;
+    r->wrong_order = false;
+    memset(r->counters, 0, sizeof r->counters);
+    for (auto &c : r->cores)
+        for (unsigned e = 0; e < 3; e++) c.expected[e].clear(), c.done[e] = 0;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < lists[i].count; k++, total++)
+            r->cores[lists[i].core].expected[lists[i].engine].push_back(lists[i].address + 128 * k);
+    r->reset(seed, latency);
+    uint64_t quiet_for = 0, begin = m.cycle;
+    double start = dma::now();
+    while (r->completed < total && !result.fault && !result.hung) {
+        uint32_t before = r->completed;
+        // one access per cycle: ADDRESS and COUNT of each core's next list
+        r->pair.req_valid = 0;
+        for (unsigned core = 0; core < RTL_CORES && !r->pair.req_valid; core++) {
+            size_t &i = next[core];
+            while (i < count && lists[i].core != core) i++;
+            if (i >= count || waits[core] || (seed && m.draw(4) == 0)) continue;
+            r->pair.req_valid = r->pair.req_write = 1;
+            r->pair.req_core = static_cast<CData>(core);
+            r->pair.req_offset = static_cast<SData>(0x300 + 16 * lists[i].engine + 4 * step[core]);
+            r->pair.req_wdata = step[core] ? lists[i].count : lists[i].address;
+            waits[core] = true;
+            if (step[core]) i++;
+            step[core] ^= 1;
+        }
+        uint64_t busy = r->r.count + r->w.count + r->q.count + r->r1.count + r->w1.count;
+        r->step_pair();
+        if (r->pair.rsp_valid) {
+            waits[r->pair.rsp_core] = false;
+            if (r->pair.rsp_error) result.unclean = 1;
+        }
+        result.states[(r->pair.state & 31) < RTL_STATES ? r->pair.state & 31 : 0]++;
+        bool moved = busy != r->r.count + r->w.count + r->q.count + r->r1.count + r->w1.count;
+        quiet_for = before != r->completed || moved ? 0 : quiet_for + 1;
+        result.fault = r->pair.fault_valid ? r->pair.fault_cause : 0;
+        result.fault_address = r->pair.fault_address;
+        result.fault_descriptor = r->pair.fault_descriptor;
+        result.fault_layer = r->pair.fault_layer;
+        result.hung = quiet_for > 3000;
+    }
+    r->pair.req_valid = 0;
+    result.ns = dma::now() - start;
+    result.cycles = m.cycle - begin;
+    result.done = r->completed;
+    for (int i = 0; i < 4; i++) r->step_pair(); // the last signal reaches its counter
+    for (dma::port *p : {&r->r, &r->w, &r->q, &r->r1, &r->w1})
+        if (p->changed) result.unclean = 1;
+    if (r->wrong_order) result.unclean = 1;
+    return result;
+}
+
+double rtl_idle(rtl *r, uint64_t cycles) {
+    r->reset(0, 2);
+    for (int i = 0; i < 10; i++) r->step();
+    double start = dma::now();
+    for (uint64_t i = 0; i < cycles; i++) r->top.clk = 1, r->top.eval(), r->top.clk = 0, r->top.eval();
+    return (dma::now() - start) / static_cast<double>(cycles);
+}
+
+double rtl_idle_lists(rtl *r, uint64_t cycles) {
+    current = r;
+    r->reset(0, 2);
+    for (int i = 0; i < 10; i++) r->step_pair();
+    double start = dma::now();
+    for (uint64_t i = 0; i < cycles; i++) r->pair.clk = 1, r->pair.eval(), r->pair.clk = 0, r->pair.eval();
+    return (dma::now() - start) / static_cast<double>(cycles);
+}
+
+double rtl_bare(uint64_t cycles) {
+    VerilatedContext context;
+    Vbare top{&context};
+    uint32_t x = 1;
+    top.en = 1;
+    for (unsigned k = 0; k < 32; k++) {
+        top.w_load = 1;
+        top.w_idx = static_cast<SData>(k);
+        for (unsigned i = 0; i < 8; i++) top.w_row[i] = x = x * 1664525u + 1013904223u;
+        top.clk = 1, top.eval(), top.clk = 0, top.eval();
+    }
+    top.w_load = 0;
+    top.a_valid = 1;
+    double start = dma::now();
+    for (uint64_t i = 0; i < cycles; i++) {
+        for (unsigned k = 0; k < 8; k++) top.a_row[k] = x = x * 1664525u + 1013904223u;
+        top.clk = 1, top.eval(), top.clk = 0, top.eval();
+    }
+    return (dma::now() - start) / static_cast<double>(cycles);
+}
