@@ -166,7 +166,7 @@ static void elementwise(rig *r) {
 int main(int argc, char **argv) {
     rig r;
     random_source random = {1};
-    if (!rig_open(&r, argc > 1 ? argv[1] : "standard", &random)) return EXIT_FAILURE;
+    if (!rig_open_unchecked(&r, argc > 1 ? argv[1] : "standard", &random)) return EXIT_FAILURE;
     printf("%-40s %12s %12s %10s\n", "layer", "instructions", "busiest core", "per 64");
     convolutions(&r);
     tensor(&r);

@@ -80,10 +80,12 @@ int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs,
     xpu_arena *arena = xpu_arena_new(&mem, "test");
     const char *folder = xpu_temporary_folder(arena, &diags);
     const char *func = xpu_path_join(arena, folder, "func"), *ref = xpu_path_join(arena, folder, "ref");
-    int good =
-        run(check, inputs, count, outputs, &(xpurt_run_options){.device = &xpu_func_driver, .dump_folder = func}) &&
-        run(check, inputs, count, ref_outputs, &(xpurt_run_options){.dump_folder = ref}) &&
-        compare_folders(check, func, ref, arena, &diags);
+    const xpurt_run_options on_func = {.device = &xpu_func_driver, .dump_folder = func};
+    xpu_func_configure(&(xpu_func_options){.check_races = 1});
+    int good = run(check, inputs, count, outputs, &on_func);
+    xpu_func_configure(&(xpu_func_options){.check_races = 0});
+    good = good && run(check, inputs, count, ref_outputs, &(xpurt_run_options){.dump_folder = ref}) &&
+           compare_folders(check, func, ref, arena, &diags);
     for (uint32_t i = 0; i < xpurt_output_count(check->program); i++) xpurt_tensor_clear(&ref_outputs[i]);
     free(ref_outputs);
     xpu_mem_release(&mem);

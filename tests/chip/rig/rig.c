@@ -60,12 +60,14 @@ static int load_program(rig *r) {
     return fine && r->plan_address && r->control_address && r->regions[RIG_GM].base;
 }
 
-int rig_open(rig *r, const char *chip, random_source *random) {
+static int open_rig(rig *r, const char *chip, random_source *random, int check_races) {
     memset(r, 0, sizeof *r);
     BENCH_OPEN(ir);
     r->random = random;
+    xpu_func_configure(&(xpu_func_options){.check_races = check_races});
     if (xpu_chip_load(ir.arena, "configs/chip", chip, &r->chip, &ir.diags) == XPU_OK)
         r->device = xpu_func_driver.create(&r->chip, &ir.diags);
+    xpu_func_configure(&(xpu_func_options){.check_races = 0});
     bench_print(&ir);
     bench_close(&ir);
     if (!r->device || !load_program(r)) return 0;
@@ -77,6 +79,14 @@ int rig_open(rig *r, const char *chip, random_source *random) {
         r->regions[i].actual = malloc(r->regions[i].bytes);
     }
     return 1;
+}
+
+int rig_open(rig *r, const char *chip, random_source *random) {
+    return open_rig(r, chip, random, 1);
+}
+
+int rig_open_unchecked(rig *r, const char *chip, random_source *random) {
+    return open_rig(r, chip, random, 0);
 }
 
 void rig_close(rig *r) {
@@ -211,6 +221,14 @@ static int run_program(rig *r) {
     return 0;
 }
 
+static void check_races(const rig *r) {
+    xpurt_race race;
+    if (!xpu_func_driver.race(r->device, 0, &race)) return;
+    printf("\n%s, chip %s: race at 0x%08llx, core %d, pc 0x%08x and core %d, pc 0x%08x\n", r->what, r->chip.name,
+           (unsigned long long)race.address, race.before.core, race.before.pc, race.after.core, race.after.pc);
+    CU_FAIL("race");
+}
+
 int rig_execute(rig *r) {
     xpurt_counters before, after;
     for (int i = 0; i < RIG_MEMORIES; i++)
@@ -234,4 +252,5 @@ void rig_run(rig *r) {
         xpu_func_driver.read(r->device, r->regions[i].base, r->regions[i].actual, r->regions[i].used);
         compare(r, &r->regions[i]);
     }
+    check_races(r);
 }
