@@ -141,6 +141,12 @@ static void set_conv(xpu_codegen *cg, xpu_call *call, uint32_t layer, xpu_node n
     set_operand(cg, call, layer, "bias", xpu_node_input(graph, node, XPU_IN_BIAS), "bias");
     set_operand(cg, call, layer, "branch", xpu_node_input(graph, node, XPU_IN_BRANCH), "branch");
     xpu_set_address(call, "y", xpu_activation_buffer(cg, xpu_node_output(graph, node, XPU_OUT_Y)));
+    xpu_value y_absmax = xpu_node_output(graph, node, XPU_OUT_ABSMAX);
+    if (y_absmax.id) {
+        xpu_set_address(call, "y_absmax", xpu_activation_buffer(cg, y_absmax));
+    } else {
+        xpu_set_absent(call, "y_absmax");
+    }
     set_geometry(call, s);
     set_epilogue(cg, call, node);
 }
@@ -148,7 +154,6 @@ static void set_conv(xpu_codegen *cg, xpu_call *call, uint32_t layer, xpu_node n
 static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
     xpu_tile tile;
-    xpu_value y_absmax = xpu_node_output(graph, node, XPU_OUT_ABSMAX);
     const char *problem = xpu_choose_tile(cg, s, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0, &tile);
     if (problem) return xpu_codegen_bug(cg, "an int16 layer has no tile", "%s", problem);
     xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I16, s, tile.tile_c);
@@ -156,11 +161,6 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     set_conv(cg, &call, layer, node, s, &packing);
     set_operand(cg, &call, layer, "x_absmax", xpu_node_input(graph, node, XPU_IN_ABSMAX), "absmax");
     set_operand(cg, &call, layer, "w_scale", xpu_node_input(graph, node, XPU_IN_WSCALE), "scale");
-    if (y_absmax.id) {
-        xpu_set_address(&call, "y_absmax", xpu_activation_buffer(cg, y_absmax));
-    } else {
-        xpu_set_absent(&call, "y_absmax");
-    }
     xpu_set_number(&call, "tile_h", tile.tile_h);
     xpu_set_number(&call, "tile_w", tile.tile_w);
     xpu_set_number(&call, "tile_c", tile.tile_c);

@@ -190,7 +190,7 @@ static xpu_value scalar_result(xpu_graph *graph, xpu_node node, uint32_t output,
     return value;
 }
 
-/* A second result of an int16 layer: the largest magnitude of its first. */
+/* A second result of a matrix-like layer: the largest magnitude of its first. */
 static xpu_value add_absmax_result(xpu_codegen *cg, xpu_node node) {
     xpu_graph *graph = cg->graph;
     xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y), known = xpu_node_output(graph, node, XPU_OUT_ABSMAX);
@@ -223,12 +223,18 @@ static int is_int16(const xpu_codegen *cg, xpu_node node) {
            xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
 }
 
+/* Whether the kernel of a node can find the largest magnitude of what it makes. */
+static int finds_absmax(const xpu_codegen *cg, xpu_node node) {
+    if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) return 0;
+    return xpu_node_is(cg->graph, node, XPU_OP_CONV) || has_constant_matrix(cg, node);
+}
+
 /* One absmax for all that hold the same elements; `known` is by value id. */
 static void connect_absmax(xpu_codegen *cg, xpu_node node, xpu_value *known) {
     xpu_value source = xpu_same_elements(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
     if (!known[source.id].id) {
         const xpu_value_info *info = xpu_value_at(cg->graph, source);
-        int found = info->kind == XPU_VALUE_NODE && info->output == XPU_OUT_Y && is_int16(cg, info->node);
+        int found = info->kind == XPU_VALUE_NODE && info->output == XPU_OUT_Y && finds_absmax(cg, info->node);
         known[source.id] = found ? add_absmax_result(cg, info->node) : add_absmax_node(cg, source);
     }
     xpu_node_set_input(cg->graph, node, XPU_IN_ABSMAX, known[source.id]);

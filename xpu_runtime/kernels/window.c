@@ -1,5 +1,7 @@
 #include "xpu_runtime/kernels/window.h"
 
+#include "xpu_runtime/kernels/findmax.h"
+
 enum {
     VECTOR = 64, /* channels of one vector */
     MOST_PIXELS = 64,
@@ -28,7 +30,8 @@ static uint32_t floats_needed(struct window *w) {
     uint32_t reach = (w->pixels - 1) * (uint32_t)w->stride_w + (w->taps - 1) * (uint32_t)w->dilation_w + 1;
     uint32_t result = w->pixels * w->block, weights = w->taps * (w->channelwise ? 1 : w->slice) * w->block;
     w->segment = w->taps == 1 ? w->pixels : reach;
-    return (w->branch ? 3 : 2) * result + 2 * (w->block + w->segment * w->slice + (w->w ? weights : 0));
+    return (w->branch ? 3 : 2) * result + 2 * (w->block + w->segment * w->slice + (w->w ? weights : 0)) +
+           (w->y_absmax ? FINDMAX_LANES : 0);
 }
 
 static int set_block(struct window *w, uint32_t block) {
@@ -97,6 +100,7 @@ static void choose_tiles(struct window *w, uint32_t cores) {
         lm = w->w_lm[i] + (w->w ? w->taps * (w->channelwise ? 1 : w->slice) * w->block : 0);
     }
     w->branch_lm = lm;
+    w->most = (uint32_t *)(lm + (w->branch ? w->pixels * w->block : 0));
 }
 
 /* ---- which taps and pixels are inside the image ---- */
@@ -304,15 +308,14 @@ static xpu_ticket finish_task(const struct window *w, const struct cursor *at, x
     if (w->finish) w->finish(w, t, acc);
     if (w->branch) xpu_wait(branch);
     apply_epilogue(acc, w->branch ? w->branch_lm : 0, t->pixels * w->block, &w->epilogue);
+    if (w->y_absmax) findmax_rows(w->most, acc, w->block, t->channels, t->pixels);
     return xpu_store_2d(w->y + 4 * result_offset(w, t), 4 * w->out_c, acc, (int32_t)(4 * w->block), 4 * t->channels,
                         t->pixels);
 }
 
-void window_run(struct window *w, uint32_t core, uint32_t cores) {
-    struct cursor now;
-    choose_tiles(w, cores);
-    partition(core, cores, count_tasks(w), 1, &now.index, &now.last);
-    if (now.index >= now.last) return;
+static void run_tasks(const struct window *w, uint32_t first, uint32_t last) {
+    struct cursor now = {.index = first, .last = last};
+    if (first >= last) return;
     begin_task(w, &now);
     xpu_ticket none = {XPU_COUNTER_CALL, 0}, loaded = load_step(w, &now, 0, none), stored[2] = {none, none};
     xpu_ticket branch = none;
@@ -334,4 +337,13 @@ void window_run(struct window *w, uint32_t core, uint32_t cores) {
         if (!more || next.index != now.index) stored[now.index & 1] = finish_task(w, &now, branch);
         now = next;
     }
+}
+
+void window_run(struct window *w, uint32_t core, uint32_t cores) {
+    uint32_t first, last;
+    choose_tiles(w, cores);
+    partition(core, cores, count_tasks(w), 1, &first, &last);
+    if (w->y_absmax) findmax_begin(w->most);
+    run_tasks(w, first, last);
+    if (w->y_absmax) findmax_end(w->most, w->y_absmax, core, cores);
 }

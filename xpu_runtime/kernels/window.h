@@ -26,7 +26,7 @@ struct window_task {
 
 struct window {
     /* Device addresses; images are channel last; 0 where there is none. */
-    uint32_t x, w, bias, branch, y;
+    uint32_t x, w, bias, branch, y, y_absmax;
     int32_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, stride_h, stride_w, dilation_h,
         dilation_w, pad_top, pad_left;
     /* Each output channel has an input channel of its own; else those of a group share the group's input channels. */
@@ -47,6 +47,7 @@ struct window {
     uint32_t taps, slice, segment; /* of a step; segment: input pixels */
     uint32_t tiles, blocks;        /* tasks along a row, along the channels of a group */
     float *acc[2], *branch_lm, *bias_lm[2], *x_lm[2], *w_lm[2];
+    uint32_t *most; /* findmax */
 };
 
 /* The geometry of a convolution's or pooling's arguments. */
