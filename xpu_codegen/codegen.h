@@ -10,6 +10,7 @@
 #include "memplan/rules.h"
 #include "xpu_codegen/calls.h"
 #include "xpu_codegen/xpu_codegen.h"
+#include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/program/placement.h"
 #include "xpu_runtime/program/program.h"
 
@@ -147,6 +148,7 @@ xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node); /* re
 xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node);
+xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node); /* qconv, qmatmul */
 xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node); /* qadd, qmul */
 xpu_status xpu_lower_lookup(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_quantize(xpu_codegen *cg, uint32_t layer, xpu_node node);
@@ -187,6 +189,7 @@ typedef struct {
 } xpu_conv_shape;
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node);
 /* The best tile for this chip at the upper bound of the symbols; NULL, or why the tensor engine cannot do it. */
-const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *shape, int has_branch, xpu_tile *tile);
+const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *shape, int has_branch, xpu_tiling_format format,
+                            xpu_tile *tile);
 
 #endif

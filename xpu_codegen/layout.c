@@ -26,6 +26,7 @@ static layout_class class_of(const pass *p, xpu_node node) {
     if (xpu_on_host(p->cg, node)) return LINEAR;
     switch (xpu_op_id_of(op)) {
     case XPU_OP_CONV:
+    case XPU_OP_QCONV:
     case XPU_OP_MAX_POOL:
     case XPU_OP_AVERAGE_POOL:
     case XPU_OP_GLOBAL_AVERAGE_POOL: return IMAGE;
@@ -149,7 +150,7 @@ static void place_follower(pass *p, xpu_node node) {
 
 static void place_image(pass *p, xpu_node node) {
     want(p, node, XPU_IN_X, XPU_LAYOUT_CHANNEL_LAST);
-    if (xpu_node_is(p->graph, node, XPU_OP_CONV)) want(p, node, XPU_IN_BRANCH, XPU_LAYOUT_CHANNEL_LAST);
+    if (xpu_node_is(p->graph, node, XPU_OP_CONV) || xpu_node_is(p->graph, node, XPU_OP_QCONV)) want(p, node, XPU_IN_BRANCH, XPU_LAYOUT_CHANNEL_LAST);
     xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = XPU_LAYOUT_CHANNEL_LAST;
 }
 

@@ -61,7 +61,8 @@ static xpu_conv_shape matmul_shape(xpu_codegen *cg, xpu_node node) {
 }
 
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node) {
-    return xpu_node_is(cg->graph, node, XPU_OP_CONV) ? conv_shape(cg, node) : matmul_shape(cg, node);
+    int is_conv = xpu_node_is(cg->graph, node, XPU_OP_CONV) || xpu_node_is(cg->graph, node, XPU_OP_QCONV);
+    return is_conv ? conv_shape(cg, node) : matmul_shape(cg, node);
 }
 
 static void set_geometry(xpu_call *call, const xpu_conv_shape *s) {
@@ -111,8 +112,9 @@ static xpu_packing packing_of(xpu_codegen *cg, xpu_node node, xpu_packing_kind k
                            .kernel_h = (int32_t)s->kernel[0],
                            .kernel_w = (int32_t)s->kernel[1],
                            .groups = (int32_t)s->groups,
-                           .transposed = xpu_node_is(cg->graph, node, XPU_OP_MATMUL)};
-    if (kind == XPU_PACK_CONV_I16) {
+                           .transposed = xpu_node_is(cg->graph, node, XPU_OP_MATMUL) ||
+                                         xpu_node_is(cg->graph, node, XPU_OP_QMATMUL)};
+    if (kind == XPU_PACK_CONV_I16 || kind == XPU_PACK_CONV_I8) {
         packing.columns = (int32_t)cg->chip.array_columns;
         packing.tile_c = tile_c;
     }
@@ -151,22 +153,28 @@ static void set_conv(xpu_codegen *cg, xpu_call *call, uint32_t layer, xpu_node n
     set_epilogue(cg, call, node);
 }
 
+/* The tile of a call, and its scratch in SM. */
+static void set_tile(xpu_codegen *cg, xpu_call *call, uint32_t layer, const xpu_tile *tile) {
+    const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
+    xpu_set_number(call, "tile_h", tile->tile_h);
+    xpu_set_number(call, "tile_w", tile->tile_w);
+    xpu_set_number(call, "tile_c", tile->tile_c);
+    xpu_set_address(call, "sm", xpu_scratch_buffer(cg, layer, xpu_dim_of(cg, tile->sm_bytes), scratch));
+    xpu_set_number(call, "sm_bytes", tile->sm_bytes);
+}
+
 static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
     xpu_tile tile;
-    const char *problem = xpu_choose_tile(cg, s, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0, &tile);
+    const char *problem =
+        xpu_choose_tile(cg, s, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0, XPU_TILING_I16, &tile);
     if (problem) return xpu_codegen_bug(cg, "an int16 layer has no tile", "%s", problem);
     xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I16, s, tile.tile_c);
     xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_conv2d_i16);
     set_conv(cg, &call, layer, node, s, &packing);
     set_operand(cg, &call, layer, "x_absmax", xpu_node_input(graph, node, XPU_IN_ABSMAX), "absmax");
     set_operand(cg, &call, layer, "w_scale", xpu_node_input(graph, node, XPU_IN_WSCALE), "scale");
-    xpu_set_number(&call, "tile_h", tile.tile_h);
-    xpu_set_number(&call, "tile_w", tile.tile_w);
-    xpu_set_number(&call, "tile_c", tile.tile_c);
-    const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
-    xpu_set_address(&call, "sm", xpu_scratch_buffer(cg, layer, xpu_dim_of(cg, tile.sm_bytes), scratch));
-    xpu_set_number(&call, "sm_bytes", tile.sm_bytes);
+    set_tile(cg, &call, layer, &tile);
     xpu_describe_layer(cg, layer, "tensor", "conv2d_i16", conv_macs(cg, s));
     return xpu_add_call(cg, layer, &call);
 }
@@ -179,6 +187,57 @@ static xpu_status lower_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     xpu_call call = xpu_call_begin(cg->arena, kernel);
     set_conv(cg, &call, layer, node, s, &packing);
     xpu_describe_layer(cg, layer, "core", xpu_kernel_of(kernel)->name, conv_macs(cg, s));
+    return xpu_add_call(cg, layer, &call);
+}
+
+static int is_unsigned(const xpu_codegen *cg, xpu_value value) {
+    return value.id && xpu_value_at(cg->graph, value)->dtype == XPU_U8;
+}
+
+static void set_attr(const xpu_codegen *cg, xpu_call *call, xpu_node node, const char *field, xpu_attr_id id) {
+    xpu_set_number(call, field, xpu_node_int(cg->graph, node, id));
+}
+
+/* How sums of bytes become bytes. */
+static void set_rescaling(const xpu_codegen *cg, xpu_call *call, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    int branch = xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0;
+    set_attr(cg, call, node, "x_zero", XPU_ATTR_X_ZERO);
+    set_attr(cg, call, node, "w_zero", XPU_ATTR_W_ZERO);
+    set_attr(cg, call, node, "zero", branch ? XPU_ATTR_MID_ZERO : XPU_ATTR_Y_ZERO);
+    set_attr(cg, call, node, "low", branch ? XPU_ATTR_MID_LOW : XPU_ATTR_Y_LOW);
+    set_attr(cg, call, node, "high", branch ? XPU_ATTR_MID_HIGH : XPU_ATTR_Y_HIGH);
+    set_attr(cg, call, node, "low2", XPU_ATTR_Y_LOW);
+    set_attr(cg, call, node, "high2", XPU_ATTR_Y_HIGH);
+    xpu_set_float(call, "x_factor", xpu_node_float(graph, node, XPU_ATTR_X_FACTOR));
+    xpu_set_float(call, "b_factor", xpu_node_float(graph, node, XPU_ATTR_B_FACTOR));
+    xpu_set_float(call, "addend", xpu_node_float(graph, node, XPU_ATTR_ADDEND));
+}
+
+xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    xpu_conv_shape s = xpu_conv_shape_of(cg, node);
+    xpu_value x = xpu_node_input(graph, node, XPU_IN_X), branch = xpu_node_input(graph, node, XPU_IN_BRANCH);
+    xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y);
+    xpu_tile tile;
+    const char *problem = xpu_choose_tile(cg, &s, branch.id != 0, XPU_TILING_I8, &tile);
+    if (problem) return xpu_codegen_bug(cg, "a quantised layer has no tile", "%s", problem);
+    xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I8, &s, tile.tile_c);
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_conv2d_i8);
+    set_operand(cg, &call, layer, "x", x, "x");
+    xpu_set_address(&call, "w", packed_weights(cg, layer, node, &packing));
+    set_operand(cg, &call, layer, "bias", xpu_node_input(graph, node, XPU_IN_BIAS), "bias");
+    set_operand(cg, &call, layer, "branch", branch, "branch");
+    set_operand(cg, &call, layer, "factors", xpu_node_input(graph, node, XPU_IN_WSCALE), "factors");
+    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
+    set_geometry(&call, &s);
+    xpu_set_number(&call, "x_unsigned", is_unsigned(cg, x));
+    xpu_set_number(&call, "w_unsigned", is_unsigned(cg, xpu_node_input(graph, node, XPU_IN_W)));
+    xpu_set_number(&call, "y_unsigned", is_unsigned(cg, y));
+    xpu_set_number(&call, "branch_unsigned", is_unsigned(cg, branch));
+    set_rescaling(cg, &call, node);
+    set_tile(cg, &call, layer, &tile);
+    xpu_describe_layer(cg, layer, "tensor", "conv2d_i8", conv_macs(cg, &s));
     return xpu_add_call(cg, layer, &call);
 }
 

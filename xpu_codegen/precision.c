@@ -116,7 +116,8 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, const uint8_t *se
     xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
     if (is_depthwise(&shape, cg)) return "a depthwise convolution runs on the cores";
     xpu_tile tile;
-    const char *no_tile = xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0, &tile);
+    const char *no_tile = xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0,
+                                          XPU_TILING_I16, &tile);
     if (no_tile) return no_tile;
     if (cg->mode == XPU_MODE_AUTO && sensitive[node.id]) {
         return "its result reaches a logarithm, exponent, square root or divisor through linear operators";

@@ -215,6 +215,50 @@ static const xpu_rule one_scale = {"one-scale",
                                    "float32 and bytes are converted with one constant scale and zero point",
                                    "quantise activations per tensor", one_scale_holds};
 
+static int rescaled_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    int scaled = xpu_node_input(graph, query->node, XPU_IN_WSCALE).id != 0;
+    if (scaled && !xpu_node_input(graph, query->node, XPU_IN_XZERO).id) return 1;
+    query->value = scaled ? "the zero point is computed" : "the result is int32";
+    return 0;
+}
+static const xpu_rule rescaled = {"rescaled", "an integer product has a constant zero point and becomes bytes again",
+                                  "quantise statically", rescaled_holds};
+
+/* Weights of other groups stand as zero bytes in a tile of packed weights. */
+static int symmetric_groups_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    int64_t groups = xpu_node_int(graph, query->node, XPU_ATTR_GROUP);
+    int64_t zero = xpu_node_int(graph, query->node, XPU_ATTR_W_ZERO);
+    if (groups == 1 || zero == 0) return 1;
+    query->value = xpu_printf(query->job->arena, "%lld groups, zero point %lld", (long long)groups, (long long)zero);
+    return 0;
+}
+static const xpu_rule symmetric_groups = {"symmetric-groups",
+                                          "the weights of a quantised convolution with groups have the zero point 0",
+                                          "quantise the weights to int8, symmetric", symmetric_groups_holds};
+
+static int tensor_tile_holds(xpu_rule_query *query) {
+    xpu_codegen *cg = codegen_of(query);
+    xpu_conv_shape shape = xpu_conv_shape_of(cg, query->node);
+    int branch = xpu_node_input(query->job->graph, query->node, XPU_IN_BRANCH).id != 0;
+    xpu_tile tile;
+    query->value = xpu_choose_tile(cg, &shape, branch, XPU_TILING_I8, &tile);
+    return query->value == NULL;
+}
+static const xpu_rule tensor_tile = {"tensor-tile", "a tile of a quantised product fits the tensor engine",
+                                     "compile for a chip with more shared memory", tensor_tile_holds};
+
+static int single_matrix_holds(xpu_rule_query *query) {
+    xpu_codegen *cg = codegen_of(query);
+    xpu_value w = xpu_node_input(cg->graph, query->node, XPU_IN_W);
+    if (is_single(cg, w)) return 1;
+    query->value = xpu_printf(query->job->arena, "they are %s", type_text(query, w));
+    return 0;
+}
+static const xpu_rule single_matrix = {"single-matrix", "the weights of a quantised matrix product are one matrix",
+                                       "split the product in the model", single_matrix_holds};
+
 static int bytes_holds(xpu_rule_query *query) {
     const xpu_graph *graph = query->job->graph;
     int quantize = xpu_node_is(graph, query->node, XPU_OP_QUANTIZE);
@@ -235,6 +279,8 @@ RULES(float_rules, &known_dims, &tensor_size, &float32);
 RULES(any_rules, &known_dims, &tensor_size);
 RULES(move_rules, &known_dims, &tensor_size, &move_rank);
 RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside);
+RULES(qconv_rules, &known_dims, &tensor_size, &constant_weights, &rescaled, &symmetric_groups, &tensor_tile);
+RULES(qmatmul_rules, &known_dims, &tensor_size, &constant_weights, &single_matrix, &rescaled, &tensor_tile);
 RULES(pair_rules, &known_dims, &tensor_size, &same_shape);
 RULES(scheme_rules, &known_dims, &tensor_size, &one_scale, &bytes);
 RULES(chain_rules, &known_dims, &tensor_size, &float32, &chain_loops, &chain_values);
@@ -253,6 +299,8 @@ const xpu_support xpu_sim_support[] = {
     {XPU_OP_CONCAT, "copy_nd, one per operand", move_rules},
     {XPU_OP_PAD, "fill and copy_nd, or copies of slabs", pad_rules},
     {XPU_OP_CHAIN, "a generated loop: all elementwise operators", chain_rules},
+    {XPU_OP_QCONV, "conv2d_i8", qconv_rules},
+    {XPU_OP_QMATMUL, "conv2d_i8", qmatmul_rules},
     {XPU_OP_QADD, "qpair", pair_rules},
     {XPU_OP_QMUL, "qpair", pair_rules},
     {XPU_OP_LOOKUP, "lookup", any_rules},
@@ -305,9 +353,10 @@ static void document_row(xpu_text *text, const xpu_support *row) {
 }
 
 static void document_rules(xpu_text *text) {
-    static const xpu_rule *const rules[] = {&known_dims, &tensor_size, &float32,    &constant_weights, &leading_dims,
-                                            &pool_rank,  &move_rank,   &pad_inside, &chain_loops,      &chain_values,
-                                            &same_shape, &one_scale,   &bytes};
+    static const xpu_rule *const rules[] = {
+        &known_dims, &tensor_size, &float32,          &constant_weights, &leading_dims, &pool_rank,
+        &move_rank,  &pad_inside,  &chain_loops,      &chain_values,     &same_shape,   &one_scale,
+        &bytes,      &rescaled,    &symmetric_groups, &tensor_tile,      &single_matrix};
     xpu_text_add(text, "\n| rule | what it says | what to do |\n|---|---|---|\n");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         add_cell(text, rules[i]->id);

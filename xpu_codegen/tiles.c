@@ -17,6 +17,7 @@ typedef struct {
     int32_t columns, acc_rows, widest; /* widest: input channels of the widest column tile */
     uint32_t sm_bytes;
     int has_branch;
+    xpu_tiling_format format;
 } problem;
 
 static int32_t bounded(const xpu_codegen *cg, xpu_dim dim) {
@@ -24,12 +25,13 @@ static int32_t bounded(const xpu_codegen *cg, xpu_dim dim) {
     return (int32_t)(most < 1 ? 1 : most > MAX_OFFSET ? MAX_OFFSET : most);
 }
 
-static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int has_branch) {
+static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format) {
     problem p = {.batch = bounded(cg, s->batch),
                  .columns = (int32_t)cg->chip.array_columns,
                  .acc_rows = (int32_t)cg->chip.acc_rows,
                  .sm_bytes = cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES,
-                 .has_branch = has_branch};
+                 .has_branch = has_branch,
+                 .format = format};
     p.shape = (xpu_tiling_shape){.in_h = bounded(cg, s->in_h),
                                  .in_w = bounded(cg, s->in_w),
                                  .in_c = bounded(cg, s->in_c),
@@ -70,9 +72,9 @@ static double cost_of(const problem *p, int32_t tile_h, int32_t tile_w, int32_t 
     int32_t column_tiles = xpu_tiling_column_tiles(s->out_c, p->columns);
     int32_t chunks = xpu_tiling_chunks(0, p->widest, tile_c);
     double tiles = (double)p->batch * ((s->out_h + tile_h - 1) / tile_h) * ((s->out_w + tile_w - 1) / tile_w);
-    double input = (double)rows * pixels * p->widest * 4;
+    double input = (double)rows * pixels * p->widest * p->format.result;
     double inputs = chunks == 1 && s->groups == 1 ? 1 : column_tiles; /* a single chunk stays for all column tiles */
-    double weights = (double)column_tiles * xpu_tiling_block_bytes(s->kernel_h, s->kernel_w, p->widest, p->columns);
+    double weights = (double)column_tiles * xpu_tiling_block_bytes(s->kernel_h, s->kernel_w, p->widest, p->columns, p->format);
     return tiles * (inputs * input + weights + (double)column_tiles * chunks * STEP_BYTES);
 }
 
@@ -80,10 +82,10 @@ static int fits(const problem *p, int32_t tile_h, int32_t tile_w, int32_t tile_c
     const xpu_tiling_shape *s = &p->shape;
     int32_t rows = xpu_tiling_input_extent(tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     int32_t pixels = xpu_tiling_input_extent(tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
-    double each = (double)s->kernel_h * s->kernel_w * tile_c * p->columns * 2;
+    double each = (double)s->kernel_h * s->kernel_w * tile_c * p->columns * p->format.operand;
     if (rows > MAX_EXTENT || pixels > MAX_EXTENT || tile_c > MAX_EXTENT) return 0;
-    if (each > p->sm_bytes || (double)rows * pixels * tile_c * 2 > p->sm_bytes) return 0;
-    *bytes = xpu_tiling_layout(s, tile_h, tile_w, tile_c, p->columns, p->has_branch).total;
+    if (each > p->sm_bytes || (double)rows * pixels * tile_c * p->format.operand > p->sm_bytes) return 0;
+    *bytes = xpu_tiling_layout(s, tile_h, tile_w, tile_c, p->columns, p->has_branch, p->format).total;
     return *bytes <= p->sm_bytes;
 }
 
@@ -91,10 +93,11 @@ static int32_t half(int32_t value) {
     return value == 1 ? 0 : (value + 1) / 2;
 }
 
-const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tile *tile) {
+const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format,
+                            xpu_tile *tile) {
     const char *wrong = check_fields(s);
     if (wrong) return wrong;
-    problem p = make_problem(cg, s, has_branch);
+    problem p = make_problem(cg, s, has_branch, format);
     double best = -1;
     for (int32_t c = p.widest; c > 0; c = half(c)) {
         for (int32_t w = xpu_tiling_min(p.shape.out_w, p.acc_rows); w > 0; w = half(w)) {

@@ -225,7 +225,9 @@ static void draw_tile(rig *r, const conv *v, struct xpu_conv2d_i16_args *a) {
     a->tile_c = (int32_t)draw(r, 1, a->in_c);
     while (a->tile_h * a->tile_w > (int32_t)r->chip.acc_rows) *(a->tile_h > 1 ? &a->tile_h : &a->tile_w) /= 2;
     while ((a->sm_bytes =
-                (int32_t)xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, columns, v->end.has_branch).total) >
+                (int32_t)xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, columns, v->end.has_branch,
+                                            XPU_TILING_I16)
+                    .total) >
            (int32_t)room) {
         int32_t *less = a->tile_c > 1 && draw(r, 0, 1) ? &a->tile_c : a->tile_h > 1 ? &a->tile_h : &a->tile_w;
         if (*less == 1) less = &a->tile_c;

@@ -390,7 +390,8 @@ static void documents(void) {
     }
     for (int op = 0; op < XPU_OP_COUNT; op++) {
         const xpu_op *row = xpu_op_of((xpu_op_id)op);
-        int found = row->elementwise >= 0 || row->expand;
+        int on_host = op == XPU_OP_DYNAMIC_QUANTIZE || op == XPU_OP_QGLOBAL_AVERAGE_POOL;
+        int found = row->elementwise >= 0 || row->expand || on_host;
         for (const xpu_support *s = xpu_sim_support; s->lowering; s++) found |= s->op == (xpu_op_id)op;
         CU_ASSERT(found);
     }
@@ -423,7 +424,7 @@ static void tiles(void) {
         s.out_w = xpu_dim_const(dims, (size - kernel) / s.stride[1] + 1);
         xpu_tile tile;
         int branch = (int)random_range(&r, 0, 1);
-        const char *problem = xpu_choose_tile(cg, &s, branch, &tile);
+        const char *problem = xpu_choose_tile(cg, &s, branch, XPU_TILING_I16, &tile);
         CU_ASSERT_PTR_NULL(problem);
         xpu_tiling_shape shape = {(int32_t)size,
                                   (int32_t)size,
@@ -439,7 +440,8 @@ static void tiles(void) {
                                   1,
                                   (int32_t)s.groups};
         xpu_tiling_scratch at =
-            xpu_tiling_layout(&shape, tile.tile_h, tile.tile_w, tile.tile_c, (int32_t)cg->chip.array_columns, branch);
+            xpu_tiling_layout(&shape, tile.tile_h, tile.tile_w, tile.tile_c, (int32_t)cg->chip.array_columns, branch,
+                              XPU_TILING_I16);
         CU_ASSERT_EQUAL(at.total, tile.sm_bytes);
         CU_ASSERT(at.total <= cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES);
         CU_ASSERT((uint32_t)(tile.tile_h * tile.tile_w) <= cg->chip.acc_rows);

@@ -31,6 +31,7 @@ typedef struct {
 xpu_ticket xpu_conv2d_f32(const struct xpu_conv2d_f32_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_depthwise_f32(const struct xpu_depthwise_f32_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer, xpu_ticket after);
+xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_matmul_f32(const struct xpu_matmul_f32_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_pool_f32(const struct xpu_pool_f32_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_softmax_f32(const struct xpu_softmax_f32_args *args, uint32_t layer, xpu_ticket after);

@@ -1,11 +1,11 @@
 /*
- * How conv2d_i16 cuts its work for the tensor engine: shared by the kernel, by the packer of its weights and by the
+ * How conv2d_i16 and conv2d_i8 cut their work for the tensor engine: shared by the kernel, by the packer of its weights and by the
  * choice of tiles, so that they cannot disagree. Freestanding C.
  *
  * Output channels are cut into column tiles of the array's width. A column tile needs the input channels of the groups
  * that its output channels belong to (weights are block-diagonal there); these are cut into chunks of tile_c channels.
  * Packed weights are the blocks (column tile, chunk) one after the other; a block is [kernel_h * kernel_w * channels of
- * the chunk][columns] int16, K in (kh, kw, c) order, absent channels and the other groups' weights 0.
+ * the chunk][columns] int16 or bytes, K in (kh, kw, c) order, absent channels and the other groups' weights 0.
  */
 #ifndef XPU_TILING_H
 #define XPU_TILING_H
@@ -38,9 +38,17 @@ static inline int32_t xpu_tiling_chunks(int32_t begin, int32_t end, int32_t tile
     return (end - begin + tile_c - 1) / tile_c;
 }
 
-/* Bytes of one block of packed int16 weights. */
-static inline uint32_t xpu_tiling_block_bytes(int32_t kernel_h, int32_t kernel_w, int32_t channels, int32_t columns) {
-    return (uint32_t)kernel_h * (uint32_t)kernel_w * (uint32_t)channels * (uint32_t)columns * 2u;
+/* Bytes of an element in SM: of x and w, of y and branch. */
+typedef struct {
+    uint32_t operand, result;
+} xpu_tiling_format;
+#define XPU_TILING_I16 ((xpu_tiling_format){2, 4}) /* float32 results */
+#define XPU_TILING_I8  ((xpu_tiling_format){1, 1})
+
+/* Bytes of one block of packed weights. */
+static inline uint32_t xpu_tiling_block_bytes(int32_t kernel_h, int32_t kernel_w, int32_t channels, int32_t columns,
+                                              xpu_tiling_format format) {
+    return (uint32_t)kernel_h * (uint32_t)kernel_w * (uint32_t)channels * (uint32_t)columns * format.operand;
 }
 
 /* Rows (or columns) of input that `outputs` consecutive output rows (columns) read, at most what there is. */
@@ -56,24 +64,25 @@ static inline uint32_t xpu_tiling_align(uint32_t bytes) {
 /* Where things lie in the layer's scratch in SM, in bytes from its start; everything but params twice (double
  * buffers), the second copy *_bytes after the first. */
 typedef struct {
-    uint32_t x, x_bytes;           /* int16 input tile, channel last */
+    uint32_t x, x_bytes;           /* input tile, channel last */
     uint32_t w, w_bytes;           /* a block of weights */
-    uint32_t y, y_bytes;           /* float32 output tile [tile_h][tile_w][columns] */
+    uint32_t y, y_bytes;           /* output tile [tile_h][tile_w][columns] */
     uint32_t branch, branch_bytes; /* the same of the branch; 0 bytes without one */
     uint32_t scale, scale_bytes;   /* float32 [columns] */
-    uint32_t bias, bias_bytes;
+    uint32_t bias, bias_bytes; /* float32 or int32 */
     uint32_t params; /* post-processor parameter block */
     uint32_t total;
 } xpu_tiling_scratch;
 
 static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, int32_t tile_h, int32_t tile_w,
-                                                   int32_t tile_c, int32_t columns, int has_branch) {
+                                                   int32_t tile_c, int32_t columns, int has_branch,
+                                                   xpu_tiling_format format) {
     xpu_tiling_scratch at = {0};
     int32_t rows = xpu_tiling_input_extent(tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     int32_t cols = xpu_tiling_input_extent(tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
-    at.x_bytes = xpu_tiling_align((uint32_t)rows * (uint32_t)cols * (uint32_t)tile_c * 2u);
-    at.w_bytes = xpu_tiling_align(xpu_tiling_block_bytes(s->kernel_h, s->kernel_w, tile_c, columns));
-    at.y_bytes = xpu_tiling_align((uint32_t)tile_h * (uint32_t)tile_w * (uint32_t)columns * 4u);
+    at.x_bytes = xpu_tiling_align((uint32_t)rows * (uint32_t)cols * (uint32_t)tile_c * format.operand);
+    at.w_bytes = xpu_tiling_align(xpu_tiling_block_bytes(s->kernel_h, s->kernel_w, tile_c, columns, format));
+    at.y_bytes = xpu_tiling_align((uint32_t)tile_h * (uint32_t)tile_w * (uint32_t)columns * format.result);
     at.branch_bytes = has_branch ? at.y_bytes : 0;
     at.scale_bytes = at.bias_bytes = xpu_tiling_align((uint32_t)columns * 4u);
     at.x = 0;

@@ -238,7 +238,7 @@ static int decode_placed(decoder *d, const XpuMeta__Placed *from) {
     if (!check(d, from->buffer < d->program->buffers.count, "a buffer does not exist")) return 0;
     if (!value_of(d, from->value, &v.value) || !dim_of(d, from->offset, &v.offset)) return 0;
     const xpu_value_info *info = xpu_value_at(d->graph, v.value);
-    if (!check(d, p->kind <= XPU_PACK_CONV_I16, "a packing does not exist")) return 0;
+    if (!check(d, p->kind < XPU_PACK_COUNT, "a packing does not exist")) return 0;
     if (info->kind == XPU_VALUE_CONST) {
         int64_t dims[XPU_MAX_RANK];
         xpu_tensor shape = {.dtype = info->dtype, .rank = info->rank};

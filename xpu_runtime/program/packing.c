@@ -15,18 +15,26 @@ static int64_t padded(int64_t channels) {
     return (channels + 15) / 16 * 16;
 }
 
+static int is_tiled(xpu_packing_kind kind) {
+    return kind == XPU_PACK_CONV_I16 || kind == XPU_PACK_CONV_I8;
+}
+
+static int holds(xpu_packing_kind kind, xpu_dtype dtype) {
+    if (kind == XPU_PACK_CONV_I8) return dtype == XPU_I8 || dtype == XPU_U8;
+    return dtype == (kind == XPU_PACK_CONV_I16 ? XPU_I16 : XPU_F32);
+}
+
 /* Whether the packing's numbers make sense and describe `count` elements. */
 static int consistent(const xpu_packing *p, xpu_dtype dtype, uint64_t count) {
     const int64_t limit = 1 << 28; /* so that sums of two stay below 32 bits; tensors of the chip end at 2 GiB */
     if (p->kind == XPU_PACK_LINEAR) return 1;
-    if (p->kind > XPU_PACK_CONV_I16) return 0;
-    if (dtype != (p->kind == XPU_PACK_CONV_I16 ? XPU_I16 : XPU_F32)) return 0;
+    if (p->kind >= XPU_PACK_COUNT || !holds(p->kind, dtype)) return 0;
     if (p->out_c < 1 || p->in_c < 1 || p->groups < 1 || p->kernel_h < 1 || p->kernel_w < 1) return 0;
     if (p->out_c > limit || p->in_c > limit || p->kernel_h > limit || p->kernel_w > limit) return 0;
     if (p->out_c % p->groups || p->in_c % p->groups) return 0;
     if (p->transposed && (p->groups != 1 || p->kernel_h != 1 || p->kernel_w != 1)) return 0;
     if (p->kind == XPU_PACK_DEPTHWISE_F32 && (p->in_c != p->groups || p->out_c != p->groups)) return 0;
-    if (p->kind == XPU_PACK_CONV_I16 && (p->columns < 1 || p->columns > 4096 || p->tile_c < 1)) return 0;
+    if (is_tiled(p->kind) && (p->columns < 1 || p->columns > 4096 || p->tile_c < 1)) return 0;
     uint64_t each = (uint64_t)p->out_c * (uint64_t)(p->in_c / p->groups);
     uint64_t taps = (uint64_t)p->kernel_h * (uint64_t)p->kernel_w, elements;
     return !__builtin_mul_overflow(each, taps, &elements) && elements == count;
@@ -84,7 +92,7 @@ static uint64_t walk_block(const xpu_packing *p, int32_t tile, int32_t first, in
     return at;
 }
 
-static uint64_t walk_conv_i16(const xpu_packing *p, visitor visit, void *context) {
+static uint64_t walk_tiles(const xpu_packing *p, visitor visit, void *context) {
     uint64_t at = 0;
     for (int32_t tile = 0; tile < xpu_tiling_column_tiles(p->out_c, p->columns); tile++) {
         int32_t begin, end;
@@ -103,7 +111,7 @@ static uint64_t walk_conv_i16(const xpu_packing *p, visitor visit, void *context
 static uint64_t walk(const xpu_packing *p, visitor visit, void *context) {
     if (p->kind == XPU_PACK_CONV_F32) return walk_conv_f32(p, visit, context);
     if (p->kind == XPU_PACK_DEPTHWISE_F32) return walk_depthwise_f32(p, visit, context);
-    return walk_conv_i16(p, visit, context);
+    return walk_tiles(p, visit, context);
 }
 
 uint64_t xpu_packed_bytes(const xpu_packing *packing, xpu_dtype dtype, uint64_t count) {

@@ -12,7 +12,9 @@ typedef enum {
     XPU_PACK_LINEAR,        /* row-major, as the logical tensor */
     XPU_PACK_CONV_F32,      /* [group][kh][kw][c/group][(o/group) padded to 16] */
     XPU_PACK_DEPTHWISE_F32, /* [kh][kw][c padded to 16] */
-    XPU_PACK_CONV_I16       /* tiles for the tensor engine, see xpu_tiling.h */
+    XPU_PACK_CONV_I16,      /* tiles for the tensor engine, see xpu_tiling.h */
+    XPU_PACK_CONV_I8,       /* the same of int8 or uint8 */
+    XPU_PACK_COUNT
 } xpu_packing_kind;
 
 typedef struct {
@@ -21,7 +23,7 @@ typedef struct {
      * out_c = N, in_c = K, kernel 1x1 with `transposed` set (the logical tensor then is [in_c][out_c]). */
     int32_t out_c, in_c, kernel_h, kernel_w, groups;
     uint8_t transposed;
-    int32_t columns, tile_c; /* CONV_I16: the array's columns, input channels of a chunk */
+    int32_t columns, tile_c; /* CONV_I16, CONV_I8: the array's columns, input channels of a chunk */
 } xpu_packing;
 
 /* Bytes of the packed form of a constant of this dtype with `count` elements. 0 when the packing is inconsistent. */

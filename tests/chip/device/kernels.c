@@ -55,6 +55,11 @@ static xpu_ticket call(const uint32_t *head, xpu_ticket after) {
     case XPU_CALL_absmax_f32: return xpu_absmax_f32(args, 0, after);
     case XPU_CALL_copy_nd: return xpu_copy_nd(args, 0, after);
     case XPU_CALL_fill: return xpu_fill(args, 0, after);
+    case XPU_CALL_conv2d_i8: return xpu_conv2d_i8(args, 0, after);
+    case XPU_CALL_qpair: return xpu_qpair(args, 0, after);
+    case XPU_CALL_lookup: return xpu_lookup(args, 0, after);
+    case XPU_CALL_quantize: return xpu_quantize(args, 0, after);
+    case XPU_CALL_dequantize: return xpu_dequantize(args, 0, after);
     case XPU_CALL_chain: return xpu_chain(args, bodies[head[1]], 0, after);
     case XPU_CALL_COUNT: break;
     }
