@@ -10,8 +10,8 @@ $(PARAMS): $(BUILD)/obj/sim/harness/params.o $(LIBALL)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
 
-# One chip: $(1) its name, $(2) what names its description. Its folder holds what it is built with, the Verilated C++,
-# and the objects.
+# One chip: $(1) its name, $(2) what names its description, $(3) --trace-fst where it writes waveforms. Its folder holds
+# what it is built with, the Verilated C++, and the objects.
 define system_chip
 $(BUILD)/rtl/$(1)/chip.mk: $(PARAMS) $(if $(filter %.json,$(2)),$(2),configs/chip/$(2).json)
 	@mkdir -p $$(@D)
@@ -21,23 +21,29 @@ $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a: $(BUILD)/rtl/$(1)/chip.mk $(SYSTEM_DEPS)
 	$(call say,VERILATE,$(1))
 	$(Q)$(VERILATOR) --cc --prefix Vxpu_chip $(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_chip \
 	    $$$$(sed -n 's/^GENERICS := //p' $$<) -CFLAGS '-fPIC -fvisibility=hidden -fno-gnu-unique' \
-	    $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt $(RTL_PKG) sim/rtl/xpu_chip.sv
+	    $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt $(RTL_PKG) sim/rtl/xpu_chip.sv $(3)
 	$(Q)sim/harness/memories $$(@D) >$$(@D)/memories.h
 	$(Q)$(MAKE) -s -C $$(@D) -f Vxpu_chip.mk $(RTL_OPT) Vxpu_chip__ALL.a verilated.o verilated_threads.o >/dev/null
 $(BUILD)/rtl/$(1)/model.o: sim/harness/model.cpp sim/harness/model.h $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a
 	$(call say,CXX,$$@)
-	$(Q)g++ $(SYSTEM_CXX) $(SYSTEM_LIB) -I$$(@D) $$$$(sed -n 's/^DEFINES := //p' $$(@D)/chip.mk) -c $$< -o $$@
+	$(Q)g++ $(SYSTEM_CXX) $(SYSTEM_LIB) -I$$(@D) $(if $(3),-DXPU_WAVE) $$$$(sed -n 's/^DEFINES := //p' $$(@D)/chip.mk) -c $$< -o $$@
+	$(if $(3),$(Q)$(MAKE) -s -C $$(@D) -f Vxpu_chip.mk $(RTL_OPT) verilated_fst_c.o >/dev/null)
 $(BUILD)/lib/libxpurtl-$(1).so: $(BUILD)/rtl/$(1)/model.o $(HARNESS_O) $(FUNC_O)
 	@mkdir -p $$(@D)
 	$(call say,LINK,$$@)
 	$(Q)g++ -shared -Wl,-Bsymbolic -Wl,--exclude-libs,ALL -Wl,-soname,$$(@F) -o $$@ $$^ $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a \
-	    $(BUILD)/rtl/$(1)/verilated.o $(BUILD)/rtl/$(1)/verilated_threads.o -lpthread $(LDLIBS)
+	    $(BUILD)/rtl/$(1)/verilated.o $(BUILD)/rtl/$(1)/verilated_threads.o $(if $(3),$(BUILD)/rtl/$(1)/verilated_fst_c.o) \
+	    -lpthread $(LDLIBS)
 endef
 
-# CHIP on the command line chooses one chip, else those that the tests need.
-RTL_CHIPS   := $(if $(filter command environment,$(origin CHIP)),$(CHIP),nano tests/rtl/system/quad.json)
+# CHIP on the command line chooses one chip, else those that the tests need. With WAVE=1 `make chip` builds the library
+# that writes waveforms, libxpurtl-CHIP-wave.so.
+RTL_CHIPS   := $(if $(filter command environment,$(origin CHIP))$(filter chip,$(MAKECMDGOALS)),$(CHIP),nano tests/rtl/system/quad.json)
 chip_name    = $(if $(filter %.json,$(1)),$(shell sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' $(1) | head -n 1),$(1))
 $(foreach c,$(RTL_CHIPS),$(eval $(call system_chip,$(call chip_name,$(c)),$(c))))
+$(if $(WAVE),$(foreach c,$(RTL_CHIPS),$(eval $(call system_chip,$(call chip_name,$(c))-wave,$(c),--trace-fst))))
+.PHONY: chip
+chip: $(foreach c,$(RTL_CHIPS),$(BUILD)/lib/libxpurtl-$(call chip_name,$(c))$(if $(WAVE),-wave).so)
 rtl: $(foreach c,$(RTL_CHIPS),$(BUILD)/lib/libxpurtl-$(call chip_name,$(c)).so)
 
 # Its tests

@@ -208,13 +208,39 @@ static int run_program(bare *b, const xpu_device_options *options) {
     return dumped ? dumped : status;
 }
 
+/* Options that need layers, inputs or outputs. */
+static int check_options(xpu_tool *tool) {
+    static const char *const names[] = {"input",     "output", "dump-layers", "dump-filter", "layer",
+                                        "from-dump", "stats",  "profile",     "trace"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (xpu_tool_flag(tool, names[i]))
+            return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", names[i]),
+                                  "this is not for bare programs", "a bare program has no layers, inputs or outputs",
+                                  "leave it out; --dump-mem=SYMBOL:BYTES:FILE writes memory");
+    return XPU_OK;
+}
+
+/* --wave=NUMBER:FILE: from the cycle in which core 0 stores this layer to LAYER, or a later one; 0: from the start. */
+static int wave_option(xpu_tool *tool, xpurt_rtl_options *rtl) {
+    const char *wave = xpu_tool_option(tool, "wave");
+    char *end;
+    if (!wave) return XPU_OK;
+    rtl->wave_layer = (uint32_t)strtoul(wave, &end, 10);
+    rtl->wave_file = end + 1;
+    if (end != wave && *end == ':' && end[1]) return XPU_OK;
+    return xpu_tool_usage(tool, "option '--wave'", "this is no layer and file", xpu_escape(tool->arena, wave, 200),
+                          "a bare program's layers are what it stores to LAYER: write --wave=0:FILE.fst");
+}
+
 int xpu_bare_run(xpu_tool *tool) {
     bare *b = XPU_NEW(tool->arena, bare);
     const char *chip = xpu_tool_option(tool, "chip");
     xpu_device_options options;
     b->tool = tool;
     b->path = xpu_tool_word(tool, 0);
-    int status = xpu_device_options_read(tool, &options);
+    int status = check_options(tool);
+    if (!status) status = xpu_device_options_read(tool, &options);
+    if (!status) status = wave_option(tool, &options.rtl);
     if (status) return status;
     if (options.is_ref)
         return xpu_tool_usage(tool, "option '--device'", "a bare program cannot run on ref",

@@ -94,6 +94,7 @@ static const xpurt_device_driver *load_rtl(xpu_tool *tool, const xpu_chip *chip,
     int waves = options->wave_file != NULL;
     const char *path = library_path(tool, chip->name, waves);
     if (!path || !xpu_file_exists(path)) return missing(tool, chip, path, waves, "its library has not been built");
+    if (waves && xpu_file_write(tool->arena, options->wave_file, "", 0, &tool->diags) != XPU_OK) return NULL;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) return missing(tool, chip, path, waves, xpu_strdup(tool->arena, dlerror()));
     xpurt_rtl_driver_fn *driver;
