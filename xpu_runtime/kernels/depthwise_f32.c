@@ -249,20 +249,20 @@ ALWAYS_INLINE void finish(struct end e, float *out, vfloat32m4_t a0, vfloat32m4_
  * that memory and arithmetic go on side by side. In assembler, because all eight register groups are in use: the
  * compiler would keep some of them on the stack.
  */
+/* clang-format off */
 #define VLE(to, from) "vle32.v %[" to "], (%[" from "])\nadd %[" from "], %[" from "], %[step]\n"
 #define SUM(a, x, w)  "vfmacc.vv %[" a "], %[" x "], %[" w "]\n"
 #define FIRST(x)      "mv %[at], %[" x "]\n" VLE("w0", "w") VLE("u", "at") VLE("w1", "w") VLE("v", "at") VLE("w2", "w")
 #define ROW_1(u, v, next_0, next_1, next_2)                                                                            \
-    SUM("a0", u, "w0")                                                                                                 \
-    VLE(u, "at")                                                                                                       \
-    SUM("a1", v, "w0") SUM("a0", v, "w1") VLE(v, "at") SUM("a2", u, "w0") SUM("a1", u, "w1") SUM("a0", u, "w2") next_0 \
-    VLE(u, "at") SUM("a2", v, "w1") SUM("a1", v, "w2") next_1 SUM("a2", u, "w2") next_2
+    SUM("a0", u, "w0") VLE(u, "at") SUM("a1", v, "w0") SUM("a0", v, "w1") VLE(v, "at")                                 \
+    SUM("a2", u, "w0") SUM("a1", u, "w1") SUM("a0", u, "w2") next_0 VLE(u, "at")                                       \
+    SUM("a2", v, "w1") SUM("a1", v, "w2") next_1                                                                       \
+    SUM("a2", u, "w2") next_2
 #define ROW_2(u, v, next_0, next_1, next_2)                                                                            \
-    SUM("a0", u, "w0")                                                                                                 \
-    VLE(u, "at")                                                                                                       \
-    SUM("a0", v, "w1") VLE(v, "at") SUM("a1", u, "w0") SUM("a0", u, "w2") VLE(u, "at") SUM("a1", v, "w1") VLE(v, "at") \
-        SUM("a2", u, "w0") SUM("a1", u, "w2") next_0                                                                   \
-        VLE(u, "at") SUM("a2", v, "w1") next_1 SUM("a2", u, "w2") next_2
+    SUM("a0", u, "w0") VLE(u, "at") SUM("a0", v, "w1") VLE(v, "at")                                                    \
+    SUM("a1", u, "w0") SUM("a0", u, "w2") VLE(u, "at") SUM("a1", v, "w1") VLE(v, "at")                                 \
+    SUM("a2", u, "w0") SUM("a1", u, "w2") next_0 VLE(u, "at") SUM("a2", v, "w1") next_1                                \
+    SUM("a2", u, "w2") next_2
 /* Behind a row the pixels x + 0 and x + 1 of the next one are in v and u. */
 #define AND_THEN(x, u, v)                                                                                              \
     VLE("w0", "w"), "mv %[next], %[" x "]\n" VLE("w1", "w") VLE(v, "next"),                                            \
@@ -281,6 +281,7 @@ ALWAYS_INLINE void finish(struct end e, float *out, vfloat32m4_t a0, vfloat32m4_
               [u] "=&vr"(u), [v] "=&vr"(v), [w] "+&r"(w), [at] "=&r"(at), [next] "=&r"(next)                           \
             : [x0] "r"(x0), [x1] "r"(x1), [x2] "r"(x2), [bias] "r"(l->bias), [step] "r"(4 * block), [vl] "r"(vl)       \
             : "memory", "vl", "vtype")
+/* clang-format on */
 
 /* Pixels pixel .. pixel + count - 1, a multiple of AT_ONCE of them, whose columns are all inside the image. */
 ALWAYS_INLINE void inner_pixels(const struct line *l, uint32_t pixel, uint32_t count, uint32_t heights, uint32_t stride,
