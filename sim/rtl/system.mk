@@ -1,6 +1,8 @@
 # The Verilated chip as a library, $(BUILD)/lib/libxpurtl-CHIP.so: `make rtl CHIP=NAME or FILE.json`; its tests.
-SYSTEM_DEPS := $(RTL_PKG) $(wildcard sim/rtl/xpu_core*) $(addprefix sim/rtl/,xpu_chip.sv xpu_bus.sv xpu_gm.sv xpu_regs.sv \
-               xpu_retire.sv) $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt sim/harness/memories
+SYSTEM_DEPS := $(RTL_PKG) $(RTL_SV) $(RTL_INC) $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt sim/harness/memories
+# The C++ in pieces, and how many compilers at once
+SYSTEM_SPLIT := --output-split 40000 --output-split-cfuncs 20000
+SYSTEM_JOBS  ?= 2
 SYSTEM_CXX  := -std=c++17 -Wall -Wextra -I. -isystem $(VERILATOR_ROOT)/include -isystem $(VERILATOR_ROOT)/include/vltstd
 SYSTEM_LIB  := -O3 -march=native -fPIC -fvisibility=hidden -fno-gnu-unique
 HARNESS_O   := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/params.c,$(wildcard sim/harness/*.c)))
@@ -19,11 +21,11 @@ $(BUILD)/rtl/$(1)/chip.mk: $(PARAMS) $(if $(filter %.json,$(2)),$(2),configs/chi
 	$(Q)cmp -s $$@.new $$@ && touch $$@ && rm $$@.new || mv $$@.new $$@
 $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a: $(BUILD)/rtl/$(1)/chip.mk $(SYSTEM_DEPS)
 	$(call say,VERILATE,$(1))
-	$(Q)$(VERILATOR) --cc --prefix Vxpu_chip $(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_chip \
+	$(Q)$(VERILATOR) --cc --prefix Vxpu_chip $(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_chip $(SYSTEM_SPLIT) \
 	    $$$$(sed -n 's/^GENERICS := //p' $$<) -CFLAGS '-fPIC -fvisibility=hidden -fno-gnu-unique' \
 	    $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt $(RTL_PKG) sim/rtl/xpu_chip.sv $(3)
 	$(Q)sim/harness/memories $$(@D) >$$(@D)/memories.h
-	$(Q)$(MAKE) -s -C $$(@D) -f Vxpu_chip.mk $(RTL_OPT) Vxpu_chip__ALL.a verilated.o verilated_threads.o >/dev/null
+	$(Q)$(MAKE) -s -j$(SYSTEM_JOBS) -C $$(@D) -f Vxpu_chip.mk $(RTL_OPT) Vxpu_chip__ALL.a verilated.o verilated_threads.o >/dev/null
 $(BUILD)/rtl/$(1)/model.o: sim/harness/model.cpp sim/harness/model.h $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a
 	$(call say,CXX,$$@)
 	$(Q)g++ $(SYSTEM_CXX) $(SYSTEM_LIB) -I$$(@D) $(if $(3),-DXPU_WAVE) $$$$(sed -n 's/^DEFINES := //p' $$(@D)/chip.mk) -c $$< -o $$@

@@ -1,17 +1,18 @@
-// xpu_bus: carries the cores' accesses outside of their own LM, and their instruction lines, to the registers, the
-// memories (GM, SM, L3) and the LM of all cores.
-//   One request leaves in every second cycle, round robin among the cores' two ports, after the one before it has been
-//   taken by its target. One answer comes back in every second cycle; answers of different targets may overtake each
-//   other, each port has one request only. Request to target 1 cycle, target to core 1 cycle. So req_* and rdata never
-//   change in a cycle in which somebody may look at them, which saves the simulator two copies of a line per cycle.
+// xpu_bus: carries the cores' accesses outside of their own LM, and their instruction lines, to the registers and to
+// xpu_fabric, which has the memories and the LM of all cores.
+//   One request leaves in every second cycle, instruction lines first, otherwise round robin among the cores, after the
+//   one before it has been taken by its target. One answer comes back in every second cycle; answers of different
+//   targets may overtake each other, each port has one request only; at most one request is on its way to SM, L3 and LM.
+//   Request to target 1 cycle, target to core 1 cycle. So req_* and rdata never change in a cycle in which somebody may
+//   look at them, which saves the simulator two copies of a line per cycle.
 //   An address that nothing answers, or that this port may not use, is answered with bus_error and cause 0 (bad
 //   address) in bus_rdata[3:0]; a register's fault with its cause. Data requests with an empty mask only ask whether
 //   there is memory. With `perturb`, grants are delayed at random.
 module xpu_bus #(
   parameter int unsigned CORES = 1,
   parameter int unsigned LM_BYTES = 16384,
-  parameter int unsigned SM_BYTES = 0,  // 0: no such memory on the bus
-  parameter int unsigned L3_BYTES = 0,
+  parameter int unsigned SM_BYTES = 32768,
+  parameter int unsigned L3_BYTES = 65536,
   parameter int unsigned GM_BYTES = 268435456
 ) (
   input  logic                   clk,
@@ -19,7 +20,6 @@ module xpu_bus #(
   input  logic                   perturb,
   input  logic                   perturb_start, // begins the sequence of perturb_seed
   input  logic [31:0]            perturb_seed,
-  output logic [3:0]             gm_delay,
   // cores
   input  logic [CORES-1:0]       bus_valid,
   input  logic [CORES-1:0]       bus_write,
@@ -34,25 +34,20 @@ module xpu_bus #(
   output logic [CORES-1:0]       fetch_done,
   output logic [511:0]           rdata,         // with bus_done and fetch_done
   output logic                   error,
-  // all targets
+  // both targets
   output logic                   req_write,
   output logic                   req_fetch,
   output logic [31:0]            req_address,
   output logic [63:0]            req_mask,
   output logic [511:0]           req_wdata,
   output logic [4:0]             req_tag,       // {fetch, core}
-  // LM of the cores
-  output logic [CORES-1:0]       lmx_valid,
-  input  logic [CORES-1:0]       lmx_ready,
-  input  logic [CORES-1:0]       lmx_done,
-  input  logic [CORES*512-1:0]   lmx_rdata,
-  // memories: 0 GM, 1 SM, 2 L3
-  output logic [2:0]             mem_valid,
-  input  logic [2:0]             mem_ready,
-  input  logic [2:0]             mem_rsp_valid,
-  output logic [2:0]             mem_rsp_ready,
-  input  logic [14:0]            mem_rsp_tag,   // 5 bits each
-  input  logic [1535:0]          mem_rsp_rdata,
+  // memories: held until mem_taken, which comes a cycle after the request was looked at for the last time
+  output logic [3:0]             mem_valid,     // one of: LM, L3, SM, GM
+  input  logic                   mem_taken,
+  input  logic                   mem_rsp_valid,
+  output logic                   mem_rsp_ready,
+  input  logic [4:0]             mem_rsp_tag,
+  input  logic [511:0]           mem_rsp_rdata,
   // registers: always ready
   output logic                   reg_valid,
   input  logic                   reg_rsp_valid,
@@ -63,7 +58,6 @@ module xpu_bus #(
   output logic                   quiet
 );
   localparam int unsigned CORE_BITS = CORES > 1 ? $clog2(CORES) : 1;
-  localparam logic [5:0] MASTERS = 6'(2 * CORES);
   // 33 bits, so that a memory may reach up to the end of the address space
   localparam logic [32:0] GM_END = {1'b0, xpu_chip_pkg::GM_BASE} + 33'(GM_BYTES);
   localparam logic [32:0] SM_END = {1'b0, xpu_chip_pkg::SM_BASE} + 33'(SM_BYTES);
@@ -71,26 +65,22 @@ module xpu_bus #(
 
   logic         none_q;      // the request's target is nobody: it is answered here
   logic         none_error_q;
-  logic         lm_wait_q;   // an LM has answered
-  logic [CORE_BITS-1:0] lm_core_q, lm_from_q; // who asked, whose LM
-  logic [5:0]   last_q;      // port that was served last: core + CORES * fetch
+  logic         direct_q;    // a request is on its way to SM, L3 or LM
+  logic [CORE_BITS-1:0] direct_core_q; // by this core
+  logic [5:0]   last_q;      // core that was served last
   logic [31:0]  random_q;
-  logic [1:0]   pick;        // memory whose answer is taken
 
   logic asked, taken, occupied, free; // free: an answer may go out
   assign asked = (bus_valid & ~bus_ready) != '0 || (fetch_valid & ~fetch_ready) != '0;
   assign free = bus_done == '0 && fetch_done == '0;
-  assign occupied = reg_valid || none_q || mem_valid != 3'd0 || lmx_valid != '0 || lm_wait_q;
-  assign taken = reg_valid || (mem_valid & mem_ready) != 3'd0 || (lmx_valid & lmx_ready) != '0 ||
-                 (none_q && free && mem_rsp_valid == 3'd0 && !reg_rsp_valid);
-  assign mem_rsp_ready = lm_wait_q || !free ? 3'd0 : {mem_rsp_valid[1:0] == 2'd0, !mem_rsp_valid[0], 1'b1};
-  assign reg_rsp_ready = !lm_wait_q && free && mem_rsp_valid == 3'd0;
-  assign quiet = !asked && !occupied && !lm_wait_q && bus_ready == '0 && bus_done == '0 && fetch_ready == '0 &&
-                 fetch_done == '0 && mem_rsp_valid == 3'd0 && !reg_rsp_valid;
-  assign pick = mem_rsp_valid[0] ? 2'd0 : mem_rsp_valid[1] ? 2'd1 : 2'd2;
+  assign occupied = reg_valid || none_q || (mem_valid != 4'd0 && !mem_taken);
+  assign taken = reg_valid || mem_taken || (none_q && free && !mem_rsp_valid && !reg_rsp_valid);
+  assign mem_rsp_ready = free;
+  assign reg_rsp_ready = free && !mem_rsp_valid;
+  assign quiet = !asked && !occupied && !mem_taken && bus_ready == '0 && bus_done == '0 && fetch_ready == '0 &&
+                 fetch_done == '0 && !mem_rsp_valid && !reg_rsp_valid;
   logic unused;
-  assign unused = &{1'b0, reg_rsp_core, mem_rsp_tag, lmx_done};
-  assign gm_delay = perturb ? random_q[11:8] : 4'd0;
+  assign unused = &{1'b0, reg_rsp_core, mem_rsp_tag};
 
   // What a request asks for.
   function automatic logic [6:0] target_of(input logic fetch, input logic probe, input logic [31:0] address);
@@ -101,7 +91,7 @@ module xpu_bus #(
     in_lm = !fetch && address[31:24] == xpu_chip_pkg::LM_ALL_BASE[31:24] && {28'd0, address[23:20]} < CORES &&
             {12'd0, address[19:0]} < LM_BYTES;
     in_registers = !fetch && address[31:16] == xpu_chip_pkg::REGS_BASE[31:16];
-    // none, error, registers, LM, L3, SM, GM
+    // none, error, registers; LM, L3, SM, GM
     target_of = {!(in_gm || in_sm || in_l3 || in_lm || in_registers), 1'b0, in_registers, in_lm, in_l3, in_sm, in_gm};
     if (target_of[6]) target_of[5] = 1'b1;
     else if (probe && !fetch) target_of = {2'b10 | {1'b0, in_registers}, 5'd0};
@@ -119,11 +109,10 @@ module xpu_bus #(
       bus_done <= '0;
       fetch_ready <= '0;
       fetch_done <= '0;
-      lmx_valid <= '0;
-      mem_valid <= 3'd0;
+      mem_valid <= 4'd0;
       reg_valid <= 1'b0;
       none_q <= 1'b0;
-      lm_wait_q <= 1'b0;
+      direct_q <= 1'b0;
       last_q <= 6'd0;
       random_q <= 32'd1;
     end else begin
@@ -134,16 +123,14 @@ module xpu_bus #(
         fetch_done <= '0;
         if (!free) begin
           // the answer of the cycle before is looked at
-        end else if (lm_wait_q) begin
-          lm_wait_q <= 1'b0;
-          rdata = lmx_rdata[512 * lm_from_q +: 512];
+        end else if (mem_rsp_valid) begin
+          rdata = mem_rsp_rdata;
           error = 1'b0;
-          bus_done[lm_core_q] <= 1'b1;
-        end else if (mem_rsp_valid != 3'd0) begin
-          rdata = mem_rsp_rdata[{pick, 9'd0} +: 512];
-          error = 1'b0;
-          if (mem_rsp_tag[5 * pick + 4]) fetch_done[mem_rsp_tag[5 * pick +: CORE_BITS]] <= 1'b1;
-          else bus_done[mem_rsp_tag[5 * pick +: CORE_BITS]] <= 1'b1;
+          if (mem_rsp_tag[4]) fetch_done[mem_rsp_tag[CORE_BITS-1:0]] <= 1'b1;
+          else begin
+            bus_done[mem_rsp_tag[CORE_BITS-1:0]] <= 1'b1;
+            if (mem_rsp_tag[CORE_BITS-1:0] == direct_core_q) direct_q <= 1'b0;
+          end
         end else if (reg_rsp_valid) begin
           rdata = {16{reg_rsp_rdata}};
           error = reg_rsp_error;
@@ -154,32 +141,25 @@ module xpu_bus #(
           if (req_tag[4]) fetch_done[req_tag[CORE_BITS-1:0]] <= 1'b1;
           else bus_done[req_tag[CORE_BITS-1:0]] <= 1'b1;
         end
-        if ((lmx_valid & lmx_ready) != '0) begin
-          lm_wait_q <= 1'b1;
-          lm_core_q <= req_tag[CORE_BITS-1:0];
-          lm_from_q <= req_address[20 +: CORE_BITS];
-        end
         // ---- Requests ----
         bus_ready <= '0;
         fetch_ready <= '0;
         if (taken) begin
           reg_valid <= 1'b0;
           none_q <= 1'b0;
-          mem_valid <= 3'd0;
-          lmx_valid <= '0;
+          mem_valid <= 4'd0;
         end
         if (asked) begin
           if (!perturb_start) random_q <= {random_q[30:0], random_q[31] ^ random_q[21] ^ random_q[1] ^ random_q[0]};
           if (!occupied && !(perturb && random_q[1:0] == 2'd0)) begin
             found = 1'b0;
             at = last_q;
-            fetch = 1'b0;
+            fetch = (fetch_valid & ~fetch_ready) != '0;
             core = '0;
-            for (int unsigned n = 0; n < 2 * CORES; n = n + 1) begin
+            for (int unsigned n = 0; n < CORES; n = n + 1) begin
               if (!found) begin
-                at = at + 6'd1 >= MASTERS ? 6'd0 : at + 6'd1;
-                fetch = {26'd0, at} >= CORES;
-                core = CORE_BITS'(fetch ? at - 6'(CORES) : at);
+                at = {26'd0, at} + 1 >= CORES ? 6'd0 : at + 6'd1;
+                core = CORE_BITS'(at);
                 found = fetch ? fetch_valid[core] && !fetch_ready[core] : bus_valid[core] && !bus_ready[core];
               end
             end
@@ -188,19 +168,24 @@ module xpu_bus #(
             mask = fetch ? {64{1'b1}} : bus_mask[64 * core +: 64];
             write = !fetch && bus_write[core];
             target = target_of(fetch, mask == 64'd0, address);
-            if (fetch) fetch_ready[core] <= 1'b1;
-            else bus_ready[core] <= 1'b1;
-            req_write = write;
-            req_fetch = fetch;
-            req_address = address;
-            req_mask = mask;
-            if (write) req_wdata = bus_wdata[512 * core +: 512];
-            req_tag = {fetch, 4'(core)};
-            mem_valid <= target[2:0];
-            for (int unsigned n = 0; n < CORES; n = n + 1) lmx_valid[n] <= target[3] && {28'd0, address[23:20]} == n;
-            reg_valid <= target[4];
-            none_q <= target[6];
-            none_error_q <= target[5];
+            if (target[3:1] == 3'd0 || !direct_q) begin
+              if (fetch) fetch_ready[core] <= 1'b1;
+              else bus_ready[core] <= 1'b1;
+              req_write = write;
+              req_fetch = fetch;
+              req_address = address;
+              req_mask = mask;
+              if (write) req_wdata = bus_wdata[512 * core +: 512];
+              req_tag = {fetch, 4'(core)};
+              mem_valid <= target[3:0];
+              if (target[3:1] != 3'd0) begin
+                direct_q <= 1'b1;
+                direct_core_q <= core;
+              end
+              reg_valid <= target[4];
+              none_q <= target[6];
+              none_error_q <= target[5];
+            end
           end
         end
       end

@@ -1,21 +1,30 @@
-// xpu_chip: the top: cores, bus, registers, GM.
+// xpu_chip: the top: cores, engines and their queues, bus, registers, memories.
 //   Time: each edge of clk stands for cycles_per_edge cycles, normally 1. While `quiet`, an edge with any number of
 //   cycles up to next_event and until_time_out has the same effect as so many edges of one cycle; quiet with next_event
 //   32'hffffffff: nothing will ever happen again.
 //   rst: registers, queues and cores; memories keep their contents. start: all cores begin at `entry`.
 //   attention: the program has ended (and core 0 has retired what was before), calls the host, is timed out, or a core
-//   has a fault: the harness stops the clock. What single cores do is read from the inside (sim/harness/chip.vlt).
+//   or an engine has a fault: the harness stops the clock. What single units do is read from the inside
+//   (sim/harness/chip.vlt).
+//   Who reads a line stands before who makes it: so Verilator needs no copies of the wide registers between.
 // host: what the DPI-C functions get as their first argument.
 module xpu_chip #(
   parameter int unsigned CORES = 1,
   parameter int unsigned LM_BYTES = 16384,
   parameter int unsigned ICACHE_BYTES = 8192,
   parameter int unsigned SM_BYTES = 32768,
+  parameter int unsigned SM_BANKS = 4,      // of 64 bytes
+  parameter int unsigned SM_HOLD = 1,       // cycles that an access occupies its bank
   parameter int unsigned L3_BYTES = 65536,
+  parameter int unsigned L3_BANKS = 4,      // of 64 bytes
+  parameter int unsigned L3_ENTRIES = 16,
   parameter int unsigned GM_BYTES = 268435456,
   parameter int unsigned ARRAY_ROWS = 8,
   parameter int unsigned ARRAY_COLUMNS = 8,
+  parameter int unsigned ACC_BANKS = 2,
   parameter int unsigned ACC_ROWS = 128,
+  parameter int unsigned WEIGHT_ROWS = 1,
+  parameter int unsigned POST_LANES = 8,
   parameter int unsigned ABI_HASH = 0,
   parameter int unsigned GM_ENTRIES = 128
 ) (
@@ -27,7 +36,9 @@ module xpu_chip #(
   input  logic [31:0]         entry,
   input  logic [31:0]         seed_start,
   input  logic                retire_enable,
-  // run-time registers of GM
+  // run-time registers of L3 and GM
+  input  logic [15:0]         l3_latency,
+  input  logic [15:0]         l3_rate,       // bytes a cycle in each direction
   input  logic [15:0]         gm_latency,
   input  logic [15:0]         gm_line_time,  // cycles * 256 for 64 bytes
   input  logic [15:0]         gm_outstanding,
@@ -40,25 +51,99 @@ module xpu_chip #(
   input  logic                host_answer,
   output logic [31:0]         abort_code,
   output logic                timed_out,
+  // engines: 0 DMA0, 1 DMA1, 2 tensor
+  output logic [14:0]         engine_states, // LOST_*, 5 bits each, of this cycle
+  output logic                engine_faulty, // sticky
+  output logic [1:0]          fault_engine,
+  output logic [3:0]          fault_cause,
+  output logic [31:0]         fault_address,
+  output logic [31:0]         fault_descriptor,
+  output logic [15:0]         fault_layer,
   // time
   output logic                quiet,
   output logic [31:0]         next_event,
   output logic [31:0]         until_time_out
 );
+  localparam int unsigned READS = GM_ENTRIES < 128 ? GM_ENTRIES : 128;
+
+  // ---- Engines ----
+  logic [2:0]    desc_valid, desc_ready, desc_done, engine_fault, engine_quiet;
+  logic [1023:0] desc0, desc1, desc2;
+  logic [11:0]   engine_cause;
+  logic [95:0]   engine_address;
+  logic [14:0]   engine_state;
+  logic [31:0]   next_event0, next_event1, next_event2;
+  logic          x_valid, x_ready, x_done, w_valid, w_ready, w_done, s_valid, s_ready, s_done, s_error, y_valid, y_ready,
+                 y_done, y_error, q_valid, q_ready, q_done, q_error, d0r_valid, d0r_ready, d0r_done, d0r_error, d0w_valid,
+                 d0w_ready, d0w_done, d0w_error, d1r_valid, d1r_ready, d1r_done, d1r_error, d1w_valid, d1w_ready, d1w_done,
+                 d1w_error;
+  logic [31:0]   x_address, w_address, s_address, y_address, q_address, d0r_address, d0w_address, d1r_address, d1w_address;
+  logic [63:0]   y_mask, q_mask, d0r_mask, d0w_mask, d1r_mask, d1w_mask;
+  logic [511:0]  x_rdata, w_rdata, s_rdata, y_wdata, q_rdata, d0r_rdata, d0w_wdata, d1r_rdata, d1w_wdata;
+
+  xpu_tensor #(
+    .ARRAY_ROWS(ARRAY_ROWS), .ARRAY_COLUMNS(ARRAY_COLUMNS), .ACC_BANKS(ACC_BANKS), .ACC_ROWS(ACC_ROWS),
+    .WEIGHT_ROWS(WEIGHT_ROWS), .POST_LANES(POST_LANES), .SM_BYTES(SM_BYTES)
+  ) tensor (
+    .clk, .rst, .cycles_per_edge, .desc_valid(desc_valid[2]), .desc_ready(desc_ready[2]), .desc(desc2),
+    .desc_done(desc_done[2]), .x_valid, .x_ready, .x_address, .x_done, .x_rdata, .w_valid, .w_ready, .w_address, .w_done,
+    .w_rdata, .s_valid, .s_ready, .s_address, .s_done, .s_error, .s_rdata, .y_valid, .y_ready, .y_address, .y_wdata,
+    .y_mask, .y_done, .y_error, .fault_valid(engine_fault[2]), .fault_cause(engine_cause[11:8]),
+    .fault_address(engine_address[95:64]), .quiet(engine_quiet[2]), .next_event(next_event2), .state(engine_state[14:10])
+  );
+  xpu_dma #(
+    .CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES), .READS(READS)
+  ) dma0 (
+    .clk, .rst, .cycles_per_edge, .desc_valid(desc_valid[0]), .desc_ready(desc_ready[0]), .desc(desc0),
+    .desc_done(desc_done[0]), .r_valid(d0r_valid), .r_ready(d0r_ready), .r_address(d0r_address), .r_mask(d0r_mask),
+    .r_done(d0r_done), .r_error(d0r_error), .r_rdata(d0r_rdata), .w_valid(d0w_valid), .w_ready(d0w_ready),
+    .w_address(d0w_address), .w_mask(d0w_mask), .w_wdata(d0w_wdata), .w_done(d0w_done), .w_error(d0w_error),
+    .fault_valid(engine_fault[0]), .fault_cause(engine_cause[3:0]), .fault_address(engine_address[31:0]),
+    .quiet(engine_quiet[0]), .next_event(next_event0), .state(engine_state[4:0])
+  );
+  xpu_dma #(
+    .CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES), .READS(READS)
+  ) dma1 (
+    .clk, .rst, .cycles_per_edge, .desc_valid(desc_valid[1]), .desc_ready(desc_ready[1]), .desc(desc1),
+    .desc_done(desc_done[1]), .r_valid(d1r_valid), .r_ready(d1r_ready), .r_address(d1r_address), .r_mask(d1r_mask),
+    .r_done(d1r_done), .r_error(d1r_error), .r_rdata(d1r_rdata), .w_valid(d1w_valid), .w_ready(d1w_ready),
+    .w_address(d1w_address), .w_mask(d1w_mask), .w_wdata(d1w_wdata), .w_done(d1w_done), .w_error(d1w_error),
+    .fault_valid(engine_fault[1]), .fault_cause(engine_cause[7:4]), .fault_address(engine_address[63:32]),
+    .quiet(engine_quiet[1]), .next_event(next_event1), .state(engine_state[9:5])
+  );
+
+  logic               door_valid, queues_quiet, engine_progress;
+  logic [1:0]         door_engine;
+  logic [3:0]         door_core, change_valid;
+  logic [31:0]        door_address, door_count, queues_next_event;
+  logic [9*CORES-1:0] door_lists;
+  logic [3*CORES-1:0] door_full;
+  logic [2:0]         signal_valid;
+  logic [17:0]        signal_counter;
+  logic [23:0]        signal_add, change_counter;
+  logic [127:0]       change_value;
+  xpu_queues #(.CORES(CORES)) queues (
+    .clk, .rst, .cycles_per_edge, .host, .door_valid, .door_engine, .door_core, .door_address, .door_count, .door_full,
+    .door_lists, .change_valid, .change_counter, .change_value, .q_valid, .q_ready, .q_address, .q_mask, .q_done, .q_error,
+    .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2, .desc_done, .engine_fault, .engine_cause,
+    .engine_address, .engine_state, .signal_valid, .signal_counter, .signal_add, .engine_progress,
+    .fault_valid(engine_faulty), .fault_engine, .fault_cause, .fault_address, .fault_descriptor, .fault_layer,
+    .state(engine_states), .quiet(queues_quiet), .next_event(queues_next_event)
+  );
+
   // ---- Cores ----
   logic [CORES-1:0]     bus_valid, bus_write, bus_ready, bus_done, fetch_valid, fetch_ready, fetch_done;
   logic [CORES*32-1:0]  bus_address, fetch_address;
   logic [CORES*64-1:0]  bus_mask;
   logic [CORES*512-1:0] bus_wdata, lmx_rdata;
-  logic [CORES-1:0]     lmx_valid, lmx_ready, lmx_done, core_quiet, fault_valid;
+  logic [CORES-1:0]     lmx_valid, lmx_ready, core_quiet, fault_valid;
+  logic                 lmx_write;
+  logic [19:0]          lmx_address;
+  logic [63:0]          lmx_mask;
+  logic [511:0]         lmx_wdata;
   logic [CORES*32-1:0]  core_next_event;
   logic [511:0]         bus_rdata;
   logic                 bus_error;
-  logic                 req_write, req_fetch;
-  logic [31:0]          req_address;
-  logic [63:0]          req_mask;
-  logic [511:0]         req_wdata;
-  logic [4:0]           req_tag;
 
   for (genvar n = 0; n < CORES; n = n + 1) begin : cores
     logic        rvfi_valid, rvfi_trap, rvfi_frd_valid;
@@ -67,98 +152,115 @@ module xpu_chip #(
                  rvfi_mem_wdata;
     logic [4:0]  rvfi_rd_addr, rvfi_frd_addr;
     logic [3:0]  rvfi_mem_rmask, rvfi_mem_wmask;
+    logic        rvv_valid, rvv_vxsat;
+    logic [4:0]  rvv_fflags;
 
-    xpu_core #(.LM_BYTES(LM_BYTES), .ICACHE_BYTES(ICACHE_BYTES)) core (
+    xpu_processor #(.LM_BYTES(LM_BYTES), .ICACHE_BYTES(ICACHE_BYTES)) processor (
       .clk, .rst, .cycles_per_edge, .core_id(4'(n)), .core_num(5'(CORES)), .cluster_id(4'd0), .start, .entry,
       .bus_valid(bus_valid[n]), .bus_write(bus_write[n]), .bus_address(bus_address[32 * n +: 32]),
       .bus_mask(bus_mask[64 * n +: 64]), .bus_wdata(bus_wdata[512 * n +: 512]), .bus_ready(bus_ready[n]),
       .bus_done(bus_done[n]), .bus_rdata, .bus_error,
       .fetch_valid(fetch_valid[n]), .fetch_address(fetch_address[32 * n +: 32]), .fetch_ready(fetch_ready[n]),
       .fetch_done(fetch_done[n]), .fetch_rdata(bus_rdata), .fetch_error(bus_error),
-      .lmx_valid(lmx_valid[n]), .lmx_write(req_write), .lmx_address(req_address[19:0]), .lmx_mask(req_mask),
-      .lmx_wdata(req_wdata), .lmx_ready(lmx_ready[n]), .lmx_done(lmx_done[n]), .lmx_rdata(lmx_rdata[512 * n +: 512]),
+      .lmx_valid(lmx_valid[n]), .lmx_write, .lmx_address, .lmx_mask, .lmx_wdata, .lmx_ready(lmx_ready[n]),
+      .lmx_rdata(lmx_rdata[512 * n +: 512]),
       /* verilator lint_off PINCONNECTEMPTY */
-      .fault_cause(), .fault_pc(), .fault_insn(), .fault_address(), .halted(), .state(), .v_valid(), .v_insn(), .v_order(), .v_pc(), .v_x1(), .v_x2(), .v_f1(), .v_vl(), .v_vtype(), .v_vill(),
-      .v_vstart(), .v_frm(), .v_vxrm(), .vm_ready(), .vm_done(), .vm_rdata(), .vm_error(),
+      .lmx_done(), .fault_cause(), .fault_pc(), .fault_insn(), .fault_address(), .halted(), .state(),
       /* verilator lint_on PINCONNECTEMPTY */
-      .v_ready(1'b0), .v_retire_valid(1'b0), .v_retire_order(64'd0), .v_retire_x_valid(1'b0), .v_retire_f_valid(1'b0),
-      .v_retire_x_data(32'd0), .v_retire_fflags(5'd0), .v_retire_vxsat(1'b0), .v_retire_fault(1'b0),
-      .v_retire_cause(4'd0), .v_retire_address(32'd0), .v_retire_vl_valid(1'b0), .v_retire_vl(10'd0),
-      .vm_valid(1'b0), .vm_write(1'b0), .vm_address(32'd0), .vm_mask(64'd0), .vm_wdata(512'd0),
       .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap, .rvfi_pc_rdata, .rvfi_pc_wdata, .rvfi_rd_addr, .rvfi_rd_wdata,
       .rvfi_frd_valid, .rvfi_frd_addr, .rvfi_frd_wdata, .rvfi_mem_addr, .rvfi_mem_rmask, .rvfi_mem_wmask,
       .rvfi_mem_rdata, .rvfi_mem_wdata,
-      .fault_valid(fault_valid[n]), .quiet(core_quiet[n]), .next_event(core_next_event[32 * n +: 32])
+      .rvv_valid, .rvv_fflags, .rvv_vxsat, .fault_valid(fault_valid[n]), .quiet(core_quiet[n]), .next_event(core_next_event[32 * n +: 32])
     );
     xpu_retire retire (
       .clk, .enable(retire_enable), .host, .core(4'(n)), .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap,
       .rvfi_pc_rdata, .rvfi_pc_wdata, .rvfi_rd_addr, .rvfi_rd_wdata, .rvfi_frd_valid, .rvfi_frd_addr, .rvfi_frd_wdata,
-      .rvfi_mem_addr, .rvfi_mem_rmask, .rvfi_mem_wmask, .rvfi_mem_rdata, .rvfi_mem_wdata
+      .rvfi_mem_addr, .rvfi_mem_rmask, .rvfi_mem_wmask, .rvfi_mem_rdata, .rvfi_mem_wdata, .rvv_valid, .rvv_fflags,
+      .rvv_vxsat
     );
   end
 
-  // ---- Bus ----
-  logic [2:0]    mem_valid, mem_rsp_ready;
-  logic [4:0]    gm_tag;
-  logic [511:0]  gm_rdata;
-  logic          gm_ready, gm_rsp_valid, gm_quiet, bus_quiet, reg_valid, reg_rsp_valid, reg_rsp_ready, reg_rsp_error;
-  logic [3:0]    reg_rsp_core, gm_delay;
-  logic [31:0]   reg_rsp_rdata, gm_next_event, seed;
-  logic          seed_written;
-  xpu_bus #(.CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(0), .L3_BYTES(0), .GM_BYTES(GM_BYTES)) system_bus (
-    .clk, .rst, .perturb(seed != 32'd0), .perturb_start(seed_written), .perturb_seed(seed), .gm_delay,
-    .bus_valid, .bus_write, .bus_address, .bus_mask, .bus_wdata, .bus_ready, .bus_done,
-    .fetch_valid, .fetch_address, .fetch_ready, .fetch_done, .rdata(bus_rdata), .error(bus_error),
-    .req_write, .req_fetch, .req_address, .req_mask, .req_wdata, .req_tag,
-    .lmx_valid, .lmx_ready, .lmx_done, .lmx_rdata,
-    .mem_valid, .mem_ready({2'd0, gm_ready}), .mem_rsp_valid({2'd0, gm_rsp_valid}), .mem_rsp_ready,
-    .mem_rsp_tag({10'd0, gm_tag}), .mem_rsp_rdata({1024'd0, gm_rdata}),
-    .reg_valid, .reg_rsp_valid, .reg_rsp_ready, .reg_rsp_core, .reg_rsp_rdata, .reg_rsp_error, .quiet(bus_quiet)
-  );
-  xpu_gm #(.TAG_BITS(5), .ENTRIES(GM_ENTRIES)) gm (
-    .clk, .rst, .cycles_per_edge, .host, .latency(gm_latency), .line_time(gm_line_time), .outstanding(gm_outstanding),
-    .delay(gm_delay), .req_valid(mem_valid[0]), .req_ready(gm_ready), .req_write, .req_fetch, .req_address, .req_mask,
-    .req_wdata, .req_tag, .rsp_valid(gm_rsp_valid), .rsp_ready(mem_rsp_ready[0]), .rsp_tag(gm_tag),
-    .rsp_rdata(gm_rdata), .quiet(gm_quiet), .next_event(gm_next_event)
-  );
-
   // ---- Registers ----
-  logic [31:0]        reg_wdata;
-  logic [9*CORES-1:0] door_lists;
-  logic [3*CORES-1:0] door_full;
-  logic               regs_quiet, exit_written, faulty_q;
+  logic         req_write, req_fetch, reg_valid, reg_rsp_valid, reg_rsp_ready, reg_rsp_error, seed_written;
+  logic         regs_quiet, exit_written, faulty_q;
+  logic [31:0]  req_address, reg_wdata, reg_rsp_rdata, seed;
+  logic [63:0]  req_mask;
+  logic [511:0] req_wdata;
+  logic [4:0]   req_tag;
+  logic [3:0]   reg_rsp_core;
   assign reg_wdata = req_wdata[{req_address[5:2], 5'd0} +: 32];
-  assign door_lists = '0;
-  assign door_full = '1;
   xpu_regs #(
-    .CORES(CORES), .ENGINES(3'b000), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES),
+    .CORES(CORES), .ENGINES(3'b111), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES),
     .GM_BYTES(GM_BYTES), .ARRAY_ROWS(ARRAY_ROWS), .ARRAY_COLUMNS(ARRAY_COLUMNS), .ACC_ROWS(ACC_ROWS),
     .ABI_HASH(ABI_HASH)
   ) registers (
     .clk, .rst, .cycles_per_edge, .host, .seed_start, .req_valid(reg_valid), .req_write, .req_core(req_tag[3:0]),
     .req_offset(req_address[15:0]), .req_wdata(reg_wdata), .rsp_valid(reg_rsp_valid), .rsp_ready(reg_rsp_ready),
-    .rsp_core(reg_rsp_core), .rsp_rdata(reg_rsp_rdata), .rsp_error(reg_rsp_error),
-    .signal_valid(3'd0), .signal_counter(18'd0), .signal_add(24'd0), .engine_progress(1'b0),
-    /* verilator lint_off PINCONNECTEMPTY */
-    .door_valid(), .door_engine(), .door_core(), .door_address(), .door_count(), .change_valid(),
-    .change_counter(), .change_value(),
-    /* verilator lint_on PINCONNECTEMPTY */
-    .door_full, .door_lists, .seed, .seed_written, .ended(exit_written), .exit_status, .host_call, .host_address, .host_answer,
-    .abort_code, .timed_out, .until_time_out, .quiet(regs_quiet)
+    .rsp_core(reg_rsp_core), .rsp_rdata(reg_rsp_rdata), .rsp_error(reg_rsp_error), .signal_valid, .signal_counter,
+    .signal_add, .engine_progress, .change_valid, .change_counter, .change_value, .door_valid, .door_engine, .door_core,
+    .door_address, .door_count, .door_full, .door_lists, .seed, .seed_written, .ended(exit_written), .exit_status,
+    .host_call, .host_address, .host_answer, .abort_code, .timed_out, .until_time_out, .quiet(regs_quiet)
+  );
+
+  // ---- Memories ----
+  logic [3:0]   mem_valid, gm_delay;
+  logic         mem_taken, mem_rsp_valid, mem_rsp_ready, bus_quiet, fabric_quiet;
+  logic [4:0]   mem_rsp_tag;
+  logic [511:0] mem_rsp_rdata;
+  logic         gm_valid, gm_ready, gm_write, gm_fetch, gm_rsp_valid, gm_rsp_ready, gm_rsp_write, gm_quiet;
+  logic [31:0]  gm_address, gm_rsp_address, gm_next_event;
+  logic [63:0]  gm_mask, gm_rsp_mask;
+  logic [8:0]   gm_tag, gm_rsp_tag;
+  xpu_bus #(.CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES)) system_bus (
+    .clk, .rst, .perturb(seed != 32'd0), .perturb_start(seed_written), .perturb_seed(seed),
+    .bus_valid, .bus_write, .bus_address, .bus_mask, .bus_wdata, .bus_ready, .bus_done,
+    .fetch_valid, .fetch_address, .fetch_ready, .fetch_done, .rdata(bus_rdata), .error(bus_error),
+    .req_write, .req_fetch, .req_address, .req_mask, .req_wdata, .req_tag,
+    .mem_valid, .mem_taken, .mem_rsp_valid, .mem_rsp_ready, .mem_rsp_tag, .mem_rsp_rdata,
+    .reg_valid, .reg_rsp_valid, .reg_rsp_ready, .reg_rsp_core, .reg_rsp_rdata, .reg_rsp_error, .quiet(bus_quiet)
+  );
+  xpu_gm #(.TAG_BITS(9), .ENTRIES(GM_ENTRIES)) gm (
+    .clk, .rst, .cycles_per_edge, .latency(gm_latency), .line_time(gm_line_time), .outstanding(gm_outstanding),
+    .delay(gm_delay), .req_valid(gm_valid), .req_ready(gm_ready), .req_write(gm_write), .req_fetch(gm_fetch),
+    .req_address(gm_address), .req_mask(gm_mask), .req_tag(gm_tag), .rsp_valid(gm_rsp_valid), .rsp_ready(gm_rsp_ready),
+    .rsp_tag(gm_rsp_tag), .rsp_write(gm_rsp_write), .rsp_address(gm_rsp_address), .rsp_mask(gm_rsp_mask),
+    .quiet(gm_quiet), .next_event(gm_next_event)
+  );
+  xpu_fabric #(
+    .CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .SM_BANKS(SM_BANKS), .SM_HOLD(SM_HOLD), .L3_BYTES(L3_BYTES),
+    .L3_BANKS(L3_BANKS), .L3_ENTRIES(L3_ENTRIES), .GM_BYTES(GM_BYTES)
+  ) fabric (
+    .clk, .rst, .host, .perturb(seed != 32'd0), .perturb_start(seed_written), .perturb_seed(seed), .l3_latency, .l3_rate,
+    .x_valid, .x_address, .x_ready, .x_done, .x_rdata, .w_valid, .w_address, .w_ready, .w_done, .w_rdata,
+    .s_valid, .s_address, .s_ready, .s_done, .s_error, .s_rdata,
+    .y_valid, .y_address, .y_mask, .y_wdata, .y_ready, .y_done, .y_error,
+    .q_valid, .q_address, .q_mask, .q_ready, .q_done, .q_error, .q_rdata,
+    .d0r_valid, .d0r_address, .d0r_mask, .d0r_ready, .d0r_done, .d0r_error, .d0r_rdata,
+    .d0w_valid, .d0w_address, .d0w_mask, .d0w_wdata, .d0w_ready, .d0w_done, .d0w_error,
+    .d1r_valid, .d1r_address, .d1r_mask, .d1r_ready, .d1r_done, .d1r_error, .d1r_rdata,
+    .d1w_valid, .d1w_address, .d1w_mask, .d1w_wdata, .d1w_ready, .d1w_done, .d1w_error,
+    .b_valid(mem_valid), .b_write(req_write), .b_fetch(req_fetch), .b_address(req_address), .b_mask(req_mask),
+    .b_wdata(req_wdata), .b_tag(req_tag), .b_taken(mem_taken), .b_rsp_valid(mem_rsp_valid),
+    .b_rsp_ready(mem_rsp_ready), .b_rsp_tag(mem_rsp_tag), .b_rsp_rdata(mem_rsp_rdata),
+    .lmx_valid, .lmx_write, .lmx_address, .lmx_mask, .lmx_wdata, .lmx_ready, .lmx_rdata,
+    .gm_valid, .gm_ready, .gm_write, .gm_fetch, .gm_address, .gm_mask, .gm_tag, .gm_delay,
+    .gm_rsp_valid, .gm_rsp_ready, .gm_rsp_write, .gm_rsp_address, .gm_rsp_mask, .gm_rsp_tag, .quiet(fabric_quiet)
   );
 
   // ---- Time ----
   // A cycle behind fault_valid: then the instruction has been told, see xpu_retire.
   always_ff @(posedge clk) faulty_q <= !rst && fault_valid != '0;
   assign ended = exit_written && core_quiet[0];
-  assign attention = ended || host_call || timed_out || faulty_q;
-  assign quiet = core_quiet == {CORES{1'b1}} && bus_quiet && gm_quiet && regs_quiet && !start &&
-                 (fault_valid != '0) == faulty_q;
+  assign attention = ended || host_call || timed_out || faulty_q || engine_faulty;
+  assign quiet = core_quiet == {CORES{1'b1}} && engine_quiet == 3'b111 && queues_quiet && bus_quiet && fabric_quiet &&
+                 gm_quiet && regs_quiet && !start && (fault_valid != '0) == faulty_q;
   always_comb begin
     next_event = gm_next_event;
+    if (next_event0 < next_event) next_event = next_event0;
+    if (next_event1 < next_event) next_event = next_event1;
+    if (next_event2 < next_event) next_event = next_event2;
+    if (queues_next_event < next_event) next_event = queues_next_event;
     for (int unsigned n = 0; n < CORES; n = n + 1)
       if (core_next_event[32 * n +: 32] < next_event) next_event = core_next_event[32 * n +: 32];
   end
-  logic unused;
-  assign unused = &{1'b0, mem_valid[2:1], mem_rsp_ready[2:1]};
 endmodule

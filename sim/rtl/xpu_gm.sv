@@ -1,8 +1,7 @@
-// xpu_gm: global memory, a model of DRAM; its contents are the harness's (DPI-C).
+// xpu_gm: the time of global memory, a model of DRAM. Its contents are the harness's; xpu_fabric asks for them (DPI-C).
 //   Requests are 64-byte lines, taken in order, one each cycle while fewer than `outstanding` are on their way. The
 //   channel moves one line in line_time/256 cycles. A read is answered `latency` cycles after the channel began with it,
 //   a write when it begins. Answers come in the order of the requests, at most one each cycle, held until rsp_ready.
-//   A write is seen by every request that is taken later.
 module xpu_gm #(
   parameter int unsigned TAG_BITS = 5,
   parameter int unsigned ENTRIES = 128
@@ -10,7 +9,6 @@ module xpu_gm #(
   input  logic                clk,
   input  logic                rst,
   input  logic [31:0]         cycles_per_edge,
-  input  logic [63:0]         host,
   // run-time registers
   input  logic [15:0]         latency,
   input  logic [15:0]         line_time,   // cycles * 256
@@ -23,22 +21,17 @@ module xpu_gm #(
   input  logic                req_fetch,   // instructions: not counted as read
   input  logic [31:0]         req_address,
   input  logic [63:0]         req_mask,
-  input  logic [511:0]        req_wdata,
   input  logic [TAG_BITS-1:0] req_tag,
   // answers
   output logic                rsp_valid,
   input  logic                rsp_ready,
   output logic [TAG_BITS-1:0] rsp_tag,
-  output logic [511:0]        rsp_rdata,
+  output logic                rsp_write,
+  output logic [31:0]         rsp_address,
+  output logic [63:0]         rsp_mask,    // 0: not counted as read
   output logic                quiet,
   output logic [31:0]         next_event
 );
-`ifndef YOSYS
-  import "DPI-C" function void xpu_dpi_gm_read(input longint unsigned host, input int unsigned address,
-                                               input longint unsigned mask, output bit [511:0] data);
-  import "DPI-C" function void xpu_dpi_gm_write(input longint unsigned host, input int unsigned address,
-                                                input longint unsigned mask, input bit [511:0] data);
-`endif
   localparam int unsigned BITS = $clog2(ENTRIES);
 
   logic [31:0]         now_q;
@@ -48,7 +41,7 @@ module xpu_gm #(
   logic [31:0]         head_due_q;
   logic [31:0]         due_q [ENTRIES];
   logic [31:0]         address_q [ENTRIES];
-  logic [63:0]         mask_q [ENTRIES]; // 0: a write, or not counted
+  logic [63:0]         mask_q [ENTRIES];
   logic [ENTRIES-1:0]  write_q;
   logic [TAG_BITS-1:0] tag_q [ENTRIES];
 
@@ -68,7 +61,6 @@ module xpu_gm #(
   always_ff @(posedge clk) begin : p_gm
     logic [39:0]  start;
     logic [31:0]  arrives;
-    logic [511:0] data;
     logic         takes, pops;
     takes = req_valid && req_ready;
     pops = due && (!rsp_valid || rsp_ready);
@@ -93,16 +85,11 @@ module xpu_gm #(
         write_q[tail_q] <= req_write;
         tag_q[tail_q] <= req_tag;
         tail_q <= tail_q + 1'b1;
-`ifndef YOSYS
-        if (req_write) xpu_dpi_gm_write(host, req_address, req_mask, req_wdata);
-`endif
       end
       if (pops) begin
-        data = 512'd0;
-`ifndef YOSYS
-        if (!write_q[head_q]) xpu_dpi_gm_read(host, address_q[head_q], mask_q[head_q], data);
-`endif
-        rsp_rdata <= data;
+        rsp_write <= write_q[head_q];
+        rsp_address <= address_q[head_q];
+        rsp_mask <= mask_q[head_q];
         rsp_tag <= tag_q[head_q];
         head_q <= head_q + 1'b1;
       end
@@ -112,8 +99,4 @@ module xpu_gm #(
       rsp_valid <= pops || (rsp_valid && !rsp_ready);
     end
   end
-`ifdef YOSYS
-  logic unused;
-  assign unused = &{1'b0, host};
-`endif
 endmodule
