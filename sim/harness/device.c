@@ -71,8 +71,11 @@ static void destroy(xpurt_device *device) {
 
 static int fits(const xpu_chip *chip) {
     xpu_model_info info = xpu_model_about();
+    uint32_t sm_rate = chip->sm_banks * chip->sm_bank_bytes;
     return info.abi_hash == xpu_chip_abi_hash(chip) && info.icache_bytes == chip->icache_bytes &&
-           info.gm_entries >= chip->gm_outstanding;
+           info.gm_entries >= chip->gm_outstanding && info.sm_banks * 64 == sm_rate * info.sm_hold &&
+           info.l3_banks == chip->l3_banks && info.l3_entries >= chip->l3_latency &&
+           info.weight_rows == chip->weight_rows && info.post_lanes == chip->post_lanes;
 }
 
 /* ---- What lock-step sees ---- */
@@ -102,7 +105,9 @@ static int make_lockstep(xpurt_device *device) {
 static int set_up(xpurt_device *device, const xpu_chip *chip) {
     xpu_model_times times = {.gm_latency = (uint16_t)chip->gm_latency,
                              .gm_line_time = (uint16_t)((64 * 256 + chip->gm_rate - 1) / chip->gm_rate),
-                             .gm_outstanding = (uint16_t)chip->gm_outstanding};
+                             .gm_outstanding = (uint16_t)chip->gm_outstanding,
+                             .l3_latency = (uint16_t)chip->l3_latency,
+                             .l3_rate = (uint16_t)chip->l3_rate};
     device->chip = device->memory.chip = *chip;
     device->options = next_options;
     if (xpu_func_memory_create(&device->memory)) return -1;
@@ -121,7 +126,7 @@ static int set_up(xpurt_device *device, const xpu_chip *chip) {
 static xpurt_device *create(const xpu_chip *chip, xpu_diags *diags) {
     if (!fits(chip)) {
         xpu_error(diags, XPU_EUSAGE, NULL, "device-chip", NULL, "the Verilated chip was built for another description",
-                  "its ABI hash, instruction cache or number of requests to GM differs from the file's",
+                  "its ABI hash, caches, banks, lanes or number of requests to GM differ from the file's",
                   "build it again with make rtl CHIP=NAME or FILE.json");
         return NULL;
     }
@@ -141,7 +146,8 @@ static xpurt_device *create(const xpu_chip *chip, xpu_diags *diags) {
 static uint8_t *memory_at(const xpurt_device *device, uint64_t address, size_t length) {
     uint8_t *bytes = xpu_func_engine_memory(&device->memory, address, length);
     if (!bytes || address >= XPU_GM_BASE) return bytes;
-    if (address >= XPU_SM_BASE) return NULL;
+    if (address >= XPU_L3_BASE) return xpu_model_l3(device->model) + (address - XPU_L3_BASE);
+    if (address >= XPU_SM_BASE) return xpu_model_sm(device->model) + (address - XPU_SM_BASE);
     uint32_t offset = (uint32_t)address - XPU_LM_ALL_BASE;
     return xpu_model_lm(device->model, offset / XPU_LM_ALIAS_STRIDE) + offset % XPU_LM_ALIAS_STRIDE;
 }
@@ -242,6 +248,15 @@ static void core_fault(xpurt_device *device, const xpu_model_state *state, unsig
     device->fault.address = state->core[core].fault_address;
 }
 
+static void engine_fault(xpurt_device *device, const xpu_model_state *state) {
+    xpu_fault_cause cause = (xpu_fault_cause)state->engine_cause;
+    set_fault(device, state, cause, -1, xpu_sim_cause_reason(cause));
+    device->fault.engine = (int)state->engine;
+    device->fault.address = state->engine_address;
+    device->fault.descriptor = state->descriptor;
+    device->fault.layer = state->descriptor_layer;
+}
+
 /* The core that is blamed for a time-out is the first that waits for nobody. */
 static void time_out(xpurt_device *device, const xpu_model_state *state) {
     for (unsigned core = 0; core < device->chip.cores; core++) {
@@ -276,7 +291,9 @@ static void attend(xpurt_device *device, const xpu_model_state *state) {
         }
         return;
     }
-    if (state->ended) {
+    if (state->engine_fault) {
+        engine_fault(device, state);
+    } else if (state->ended) {
         device->events.ended = 1;
         device->events.exit_status = state->exit_status;
         if (device->lockstep && !xpu_lockstep_exit(device->lockstep, device->host.cycle, state->exit_status))

@@ -26,6 +26,7 @@ struct xpu_model {
     Core *const core[cores] = {XPU_CORES(chip.rootp)};
     xpu_model_host *host = nullptr;
     uint64_t states[XPU_MODEL_MAX_CORES][XPU_MODEL_STATES] = {};
+    uint64_t engine_states[XPU_MODEL_ENGINES][XPU_MODEL_STATES] = {};
     uint64_t edges = 0;
 #ifdef XPU_WAVE
     VerilatedFstC wave;
@@ -89,6 +90,9 @@ void xpu_dpi_retire(unsigned long long host, unsigned int core, unsigned long lo
     r.pc = pc;
     r.next = next;
     r.trap = kinds >> 9 & 1;
+    r.vector = kinds >> 10 & 1;
+    r.fflags = kinds >> 11 & 31;
+    r.vxsat = kinds >> 16 & 1;
     r.writes_f = kinds >> 8 & 1;
     r.rd = registers & 31;
     r.frd = registers >> 5 & 31;
@@ -102,11 +106,20 @@ void xpu_dpi_retire(unsigned long long host, unsigned int core, unsigned long lo
     host_of(host)->retire(host_of(host)->context, &r);
 }
 
+void xpu_dpi_complete(unsigned long long host, unsigned int engine, unsigned int core, unsigned int descriptor,
+                      unsigned int layer, unsigned int opcode, unsigned int cycles) {
+    host_of(host)->descriptors[engine]++;
+    if (host_of(host)->complete)
+        host_of(host)->complete(host_of(host)->context, engine, core, descriptor, layer, opcode, cycles);
+}
+
 // ---- What the harness calls ----
 
 // Both edges of the clock. Nothing happens at the falling one, so where Verilator's note of the clock can be changed,
 // that is all that is done.
 void xpu_model::edge(uint32_t cycles) {
+    const uint32_t engines = chip.engine_states; // of the cycles that this edge ends
+    for (unsigned n = 0; n < XPU_MODEL_ENGINES; n++) engine_states[n][engines >> 5 * n & 31] += cycles;
     chip.cycles_per_edge = cycles;
     chip.clk = 1;
     chip.eval();
@@ -128,8 +141,9 @@ void xpu_model::edge(uint32_t cycles) {
 }
 
 xpu_model_info xpu_model_about(void) {
-    return {cores,         CHIP_LM_BYTES, CHIP_SM_BYTES,     CHIP_L3_BYTES,
-            CHIP_GM_BYTES, CHIP_ABI_HASH, CHIP_ICACHE_BYTES, CHIP_GM_ENTRIES};
+    return {cores,           CHIP_LM_BYTES,     CHIP_SM_BYTES,   CHIP_L3_BYTES, CHIP_GM_BYTES,
+            CHIP_ABI_HASH,   CHIP_ICACHE_BYTES, CHIP_GM_ENTRIES, CHIP_SM_BANKS, CHIP_SM_HOLD,
+            CHIP_L3_BANKS,   CHIP_L3_ENTRIES,   CHIP_WEIGHT_ROWS, CHIP_POST_LANES};
 }
 
 xpu_model *xpu_model_new(xpu_model_host *host, const xpu_model_times *times) {
@@ -143,10 +157,14 @@ xpu_model *xpu_model_new(xpu_model_host *host, const xpu_model_times *times) {
     model->chip.gm_latency = times->gm_latency;
     model->chip.gm_line_time = times->gm_line_time;
     model->chip.gm_outstanding = times->gm_outstanding;
+    model->chip.l3_latency = times->l3_latency;
+    model->chip.l3_rate = times->l3_rate;
     model->chip.retire_enable = host->retire != nullptr;
     model->chip.clk = 0;
     model->chip.eval();
     for (unsigned core = 0; core < cores; core++) std::memset(xpu_model_lm(model, core), 0, CHIP_LM_BYTES);
+    std::memset(xpu_model_sm(model), 0, CHIP_SM_BYTES);
+    std::memset(xpu_model_l3(model), 0, CHIP_L3_BYTES);
     return model;
 }
 
@@ -189,6 +207,8 @@ void xpu_model_start(xpu_model *model, uint32_t entry, uint32_t seed) {
     chip.start = 1;
     chip.eval();
     std::memset(model->states, 0, sizeof model->states);
+    std::memset(model->engine_states, 0, sizeof model->engine_states);
+    std::memset(model->host->descriptors, 0, sizeof model->host->descriptors);
     model->host->cycle = 0;
 }
 
@@ -250,10 +270,35 @@ void xpu_model_look(const xpu_model *model, xpu_model_state *state) {
         to.fault_insn = from.fault_insn;
         to.fault_address = from.fault_address;
     }
+    for (unsigned n = 0; n < XPU_MODEL_ENGINES; n++) state->engine_state[n] = chip.engine_states >> 5 * n & 31;
+    state->engine_fault = chip.engine_faulty;
+    state->engine = chip.fault_engine;
+    state->engine_cause = chip.fault_cause;
+    state->engine_address = chip.fault_address;
+    state->descriptor = chip.fault_descriptor;
+    state->descriptor_layer = chip.fault_layer;
 }
 
 uint8_t *xpu_model_lm(xpu_model *model, unsigned core) {
     return reinterpret_cast<uint8_t *>(&model->core[core]->lm_q[0]);
+}
+
+uint8_t *xpu_model_sm(xpu_model *model) {
+    return reinterpret_cast<uint8_t *>(&model->chip.rootp->XPU_FABRIC(sm_q)[0]);
+}
+
+uint8_t *xpu_model_l3(xpu_model *model) {
+    return reinterpret_cast<uint8_t *>(&model->chip.rootp->XPU_FABRIC(l3_q)[0]);
+}
+
+const uint64_t *xpu_model_vreg(xpu_model *model, unsigned core) {
+    (void)model;
+    (void)core;
+    return nullptr;
+}
+
+const uint64_t *xpu_model_engine_states(const xpu_model *model, unsigned engine) {
+    return model->engine_states[engine];
 }
 
 const uint64_t *xpu_model_states(const xpu_model *model, unsigned core) {

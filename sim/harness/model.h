@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { XPU_MODEL_MAX_CORES = 16, XPU_MODEL_COUNTERS = 64, XPU_MODEL_STATES = 32 };
+enum { XPU_MODEL_MAX_CORES = 16, XPU_MODEL_COUNTERS = 64, XPU_MODEL_STATES = 32, XPU_MODEL_ENGINES = 3 };
 
 /* An instruction that has retired, or (trap) has not because of a fault. Masks: bytes of the access from `address` on.
  */
@@ -21,6 +21,8 @@ typedef struct {
     uint64_t order, cycle;
     uint32_t insn, pc, next;
     int trap, writes_f;
+    int vector; /* an instruction of the vector unit: no scalar memory access is told */
+    unsigned fflags, vxsat; /* that a vector instruction has raised */
     unsigned rd, frd; /* rd 0: none */
     uint32_t rd_value, frd_value;
     uint32_t address, read_mask, write_mask, read_data, write_data;
@@ -33,6 +35,7 @@ typedef struct {
     int stop;    /* set by any of the functions: the run ends after this edge */
     uint64_t cycle;
     uint64_t gm_read_bytes, gm_write_bytes;
+    uint64_t descriptors[XPU_MODEL_ENGINES]; /* complete, since the start */
     void (*counter)(void *context, unsigned counter, uint32_t value); /* a counter has a new value */
     void (*ticket)(void *context, unsigned counter, uint32_t value, uint32_t layer);
     void (*put)(void *context, char byte);
@@ -45,11 +48,14 @@ typedef struct {
 /* Constants of the compiled chip. */
 typedef struct {
     uint32_t cores, lm_bytes, sm_bytes, l3_bytes, gm_bytes, abi_hash, icache_bytes, gm_entries;
+    uint32_t sm_banks, sm_hold, l3_banks, l3_entries, weight_rows, post_lanes; /* SM in banks of 64 bytes; hold: cycles
+                                                                                   of an access */
 } xpu_model_info;
 
 /* Run-time registers. */
 typedef struct {
     uint16_t gm_latency, gm_line_time, gm_outstanding; /* line time: cycles * 256 */
+    uint16_t l3_latency, l3_rate;                      /* rate: bytes a cycle in each direction */
 } xpu_model_times;
 
 /* What is to be seen between two edges. */
@@ -62,6 +68,10 @@ typedef struct {
         int halted, fault;
         uint32_t cause, fault_pc, fault_insn, fault_address;
     } core[XPU_MODEL_MAX_CORES];
+    unsigned engine_state[XPU_MODEL_ENGINES]; /* xpu_lost_cause */
+    int engine_fault;                         /* the next five: of the first fault of an engine */
+    unsigned engine;
+    uint32_t engine_cause, engine_address, descriptor, descriptor_layer;
 } xpu_model_state;
 
 typedef enum {
@@ -90,11 +100,17 @@ void xpu_model_answer(xpu_model *model);
 
 void xpu_model_look(const xpu_model *model, xpu_model_state *state);
 
-/* The bytes of a core's LM. */
+/* The bytes of a core's LM, of SM, of L3. */
 uint8_t *xpu_model_lm(xpu_model *model, unsigned core);
+uint8_t *xpu_model_sm(xpu_model *model);
+uint8_t *xpu_model_l3(xpu_model *model);
+
+/* A core's 32 vector registers, 8 words each; NULL: the chip has none. */
+const uint64_t *xpu_model_vreg(xpu_model *model, unsigned core);
 
 /* Cycles that a core has spent in each state (xpu_lost_cause) since the start, XPU_MODEL_STATES of them. */
 const uint64_t *xpu_model_states(const xpu_model *model, unsigned core);
+const uint64_t *xpu_model_engine_states(const xpu_model *model, unsigned engine);
 
 /* Writes a waveform (FST) from now on. -1: the library was built without tracing, or the file cannot be written. */
 int xpu_model_wave_open(xpu_model *model, const char *file);

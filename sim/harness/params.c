@@ -24,6 +24,8 @@ int main(int argc, char **argv) {
     }
     uint32_t entries = 16;
     while (entries < chip.gm_outstanding) entries *= 2;
+    uint32_t sm_rate = chip.sm_banks * chip.sm_bank_bytes, l3_entries = 16;
+    while (l3_entries < chip.l3_latency) l3_entries *= 2;
     const struct {
         const char *name;
         uint32_t value;
@@ -31,11 +33,18 @@ int main(int argc, char **argv) {
                       {"LM_BYTES", chip.lm_bytes},
                       {"ICACHE_BYTES", chip.icache_bytes},
                       {"SM_BYTES", chip.sm_bytes},
+                      {"SM_BANKS", sm_rate < 64 ? 1 : sm_rate / 64},
+                      {"SM_HOLD", sm_rate < 64 ? 64 / sm_rate : 1},
                       {"L3_BYTES", chip.l3_bytes},
+                      {"L3_BANKS", chip.l3_banks},
+                      {"L3_ENTRIES", l3_entries},
                       {"GM_BYTES", chip.gm_bytes},
                       {"ARRAY_ROWS", chip.array_rows},
                       {"ARRAY_COLUMNS", chip.array_columns},
+                      {"ACC_BANKS", chip.acc_banks},
                       {"ACC_ROWS", chip.acc_rows},
+                      {"WEIGHT_ROWS", chip.weight_rows},
+                      {"POST_LANES", chip.post_lanes},
                       {"ABI_HASH", xpu_chip_abi_hash(&chip)},
                       {"GM_ENTRIES", entries}};
     printf("NAME := %s\nGENERICS :=", chip.name);
