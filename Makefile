@@ -62,6 +62,7 @@ help:
 	@echo 'test       build and run the tests (about five minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
+	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
 	@echo 'lint       warnings of gcc and clang, clang-format, generated files, SystemVerilog'
 	@echo 'layers     which module includes which'
 	@echo 'fmt        format the sources; fmt-check only looks'

@@ -1,0 +1,28 @@
+# make bench-sim: host time per simulated cycle of the standard chip, beside the bare array's; make test-rtl-bench: its
+# programs on the functional chip.
+BENCH_DIR  := $(BUILD)/tests/rtl/bench
+BENCH_SIM  := $(BENCH_DIR)/bench-sim
+BENCH_ELF  := $(patsubst %,$(BENCH_DIR)/%.elf,resnet exp scalar)
+BENCH_BARE := $(BUILD)/rtl/tensor/bare/Vbare__ALL.a
+BENCH_RTL  := $(BUILD)/lib/libxpurtl-standard.so
+$(BENCH_DIR)/%.elf: tests/rtl/bench/device/%.c tests/rtl/bench/bench.h xpu_runtime/include/xpu_device.h \
+    core/arith_rvv.h core/arith_poly.h xpu_runtime/devrt/bare/start.S xpu_runtime/devrt/bare/link.ld $(FLAGS)
+	@mkdir -p $(@D)
+	$(call say,CLANG,$@)
+	$(Q)$(CLANG) @$(FLAGS) -Wall -Wextra -Werror -I. -fuse-ld=lld \
+	    -Wl,--gc-sections,-T,xpu_runtime/devrt/bare/link.ld xpu_runtime/devrt/bare/start.S $< -o $@
+$(BENCH_DIR)/bare.o: tests/rtl/bench/bare.cpp tests/rtl/bench/bare.h $(BENCH_BARE)
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(Q)g++ $(RTL_CXX) -I$(dir $(BENCH_BARE)) -c $< -o $@
+$(BENCH_SIM): $(BUILD)/obj/tests/rtl/bench/main.o $(BENCH_DIR)/bare.o $(BENCH_BARE) $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)g++ -o $@ $^ $(addprefix $(dir $(BENCH_BARE)),$(RTL_RUN)) $(LDLIBS) -lpthread
+.PHONY: bench-sim test-rtl-bench
+test-rtl: test-rtl-bench
+test-rtl-bench: $(BENCH_SIM) $(BENCH_ELF)
+	$(Q)$(BENCH_SIM) $(BENCH_DIR) func
+bench-sim: $(BENCH_SIM) $(BENCH_ELF)
+	$(Q)$(MAKE) --no-print-directory CHIP=standard $(BENCH_RTL)
+	$(Q)$(BENCH_SIM) $(BENCH_DIR) $(BENCH_RTL) $(BUILD)/bench-sim.json
