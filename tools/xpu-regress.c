@@ -13,9 +13,9 @@
 
 static const xpu_option options[] = {
     {"suite", 0, "DIR", "the folder with the cases, one JSON file each (tests/regress)"},
-    {"device", 'd', "NAME", "run on this device only: ref or func; may be given more than once"},
+    {"device", 'd', "NAME", "run on this device only: ref, func or rtl; may be given more than once"},
     {"chip", 0, "NAME", "run on this chip only"},
-    {"update", 0, NULL, "record the outputs' checksums, and cycles where the device has them, in the cases"},
+    {"update", 0, NULL, "record the outputs' checksums, and the cycles on rtl, in the cases"},
     {"list", 0, NULL, "name the cases instead of running them"},
     {NULL, 0, NULL, NULL},
 };
@@ -23,7 +23,8 @@ static const xpu_option options[] = {
 static const xpu_command command = {
     .tool = "xpu-regress",
     .usage = "[NAME]... [options]",
-    .about = "Compiles and runs the cases of a suite: every layer must be equal on all devices, outputs as expected.",
+    .about = "Compiles and runs the cases of a suite: every layer must be equal on all devices, outputs as expected,\n"
+             "cycles on the Verilated chip as recorded.",
     .example = "xpu-regress\n"
                "xpu-regress digits-int16 --chip=nano",
     .options = options,
@@ -92,41 +93,69 @@ static int check_names(xpu_tool *tool, const suite *s) {
 
 /* Leaves the devices of --device, if it is given. */
 static int choose_devices(xpu_tool *tool, xpu_regress_case *c) {
-    uint32_t chosen = 0;
+    uint32_t chosen = 0, rtl = 0;
     for (uint32_t i = 0; i < tool->arguments.count; i++) {
         const xpu_argument *a = &tool->arguments.items[i];
         if (!a->name || strcmp(a->name, "device") != 0) continue;
+        if (strcmp(a->value, "rtl") == 0) {
+            rtl = 1;
+            continue;
+        }
         const xpu_regress_device *device = xpu_regress_device_by_name(a->value);
         if (!device || chosen == XPU_REGRESS_MAX_DEVICES) {
             return xpu_tool_usage(
                 tool, "option '--device'", "there is no such device",
-                xpu_printf(tool->arena, "'%s' is not one of ref, func", xpu_escape(tool->arena, a->value, 80)),
+                xpu_printf(tool->arena, "'%s' is not one of ref, func, rtl", xpu_escape(tool->arena, a->value, 80)),
                 "leave it out to run on the devices of the case");
         }
         c->devices[chosen++] = device;
     }
-    if (chosen) c->device_count = chosen;
+    if (chosen || rtl) {
+        c->device_count = chosen;
+        c->with_rtl = (int)rtl;
+    }
     return XPU_OK;
 }
 
 /* ---- running ---- */
 
 static void record(xpu_tool *tool, const xpu_regress_chip *chip, const xpu_regress_result *result) {
-    xpu_json_set(tool->arena, chip->entry, "checksum", json_string(result->checksum));
-    if (result->cycles) xpu_json_set(tool->arena, chip->entry, "cycles", json_integer(result->cycles));
+    if (result->checksum) xpu_json_set(tool->arena, chip->entry, "checksum", json_string(result->checksum));
+    if (!result->cycles) return;
+    xpu_json_set(tool->arena, chip->rtl.entry, "cycles", json_integer(result->cycles));
+    xpu_json_set(tool->arena, chip->rtl.entry, "layers", json_incref(result->layers));
+}
+
+/* The layers whose cycles are not those that are recorded, a line each. */
+static void print_cycles(const xpu_regress_chip *chip, const xpu_regress_result *result) {
+    const char *name;
+    json_t *value;
+    printf("        %-40s %12s %12s %9s\n", "layer", "recorded", "now", "");
+    json_object_foreach(result->layers, name, value) {
+        const json_t *recorded = json_object_get(chip->rtl.layers, name);
+        long long was = json_integer_value(recorded), now = json_integer_value(value);
+        if (recorded && was == now) continue;
+        printf("        %-40s %12lld %12lld", name, was, now);
+        if (was) printf(" %+8.2f %%", 100.0 * (double)(now - was) / (double)was);
+        putchar('\n');
+    }
+    json_object_foreach(chip->rtl.layers, name, value) {
+        if (!json_object_get(result->layers, name))
+            printf("        %-40s %12lld %12s\n", name, (long long)json_integer_value(value), "gone");
+    }
+    printf("        %-40s %12lld %12lld\n", "all", (long long)chip->rtl.cycles, (long long)result->cycles);
 }
 
 /* The recorded numbers against the new ones: why it failed, or NULL. */
 static const char *against_record(xpu_tool *tool, const xpu_regress_chip *chip, const xpu_regress_result *result) {
-    if (chip->checksum && strcmp(chip->checksum, result->checksum) != 0) {
+    if (chip->checksum && result->checksum && strcmp(chip->checksum, result->checksum) != 0) {
         return xpu_printf(tool->arena, "the outputs have changed: checksum %s, recorded %s (--update records it)",
                           result->checksum, chip->checksum);
     }
-    if (chip->cycles >= 0 && result->cycles && result->cycles != chip->cycles) {
-        return xpu_printf(tool->arena, "cycles have changed: %lld, recorded %lld (--update records it)",
-                          (long long)result->cycles, (long long)chip->cycles);
-    }
-    return NULL;
+    if (!result->cycles || chip->rtl.cycles < 0) return NULL;
+    if (result->cycles == chip->rtl.cycles && json_equal(result->layers, chip->rtl.layers)) return NULL;
+    return xpu_printf(tool->arena, "cycles have changed: %lld, recorded %lld (--update records it)",
+                      (long long)result->cycles, (long long)chip->rtl.cycles);
 }
 
 /* *before is the outputs of the chip before; they are compared and then replaced. */
@@ -148,6 +177,9 @@ static void run_chip(xpu_tool *tool, suite *s, const xpu_regress_case *c, const 
                result.what);
         fflush(stdout);
     }
+    if (!result.passed && result.layers && result.layers != chip->rtl.layers &&
+        !json_equal(result.layers, chip->rtl.layers) && chip->rtl.cycles >= 0 && !xpu_tool_flag(tool, "update"))
+        print_cycles(chip, &result);
     xpu_diags_print(&diags, stderr);
     if (result.passed)
         s->passed++;
@@ -167,6 +199,7 @@ static xpu_status run_case(xpu_tool *tool, suite *s, const char *path) {
     xpu_arena *scratch = xpu_arena_new(&tool->mem, "case");
     for (uint32_t i = 0; i < c.chips.count; i++) {
         if (only && strcmp(only, c.chips.items[i].chip) != 0) continue;
+        if (!c.device_count && !(c.with_rtl && c.chips.items[i].rtl.samples)) continue;
         run_chip(tool, s, &c, &c.chips.items[i], &before, scratch);
         ran++;
     }

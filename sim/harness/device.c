@@ -85,9 +85,7 @@ static const uint8_t *rtl_memory(void *context, uint64_t address, uint64_t lengt
 }
 
 static const uint8_t *rtl_vectors(void *context, unsigned core) {
-    (void)context;
-    (void)core;
-    return NULL;
+    return (const uint8_t *)xpu_model_vreg(((const xpurt_device *)context)->model, core);
 }
 
 static uint32_t rtl_layer(void *context, unsigned core) {
@@ -197,6 +195,8 @@ static void counters(const xpurt_device *device, xpurt_counters *totals) {
         totals->instructions[core] += state.core[core].instructions;
         add_states(totals->core_states[core], xpu_model_states(device->model, core));
     }
+    for (unsigned engine = 0; engine < XPURT_ENGINES; engine++)
+        add_states(totals->engine_states[engine], xpu_model_engine_states(device->model, engine));
     totals->instructions[0] += (unsigned)device->events.ended; /* the store to EXIT does not retire */
 }
 
@@ -293,6 +293,12 @@ static void attend(xpurt_device *device, const xpu_model_state *state) {
     }
     if (state->engine_fault) {
         engine_fault(device, state);
+        xpurt_completion at = {.engine = state->engine,
+                               .descriptor = state->descriptor,
+                               .layer = state->descriptor_layer,
+                               .end = device->host.cycle};
+        if (device->lockstep && !xpu_lockstep_engine_fault(device->lockstep, &at, state->engine_cause))
+            lockstep_differs(device, state);
     } else if (state->ended) {
         device->events.ended = 1;
         device->events.exit_status = state->exit_status;

@@ -260,7 +260,8 @@ static int vector_stores_differ(xpu_lockstep *lockstep, const xpu_hart *hart) {
 
 static int is_vector(uint32_t insn) {
     uint32_t opcode = insn & 0x7f, width = insn >> 12 & 7;
-    return opcode == 0x57 || ((opcode == 0x07 || opcode == 0x27) && (width == 0 || width >= 5));
+    if (opcode == 0x57) return width != 7; /* vsetvl and its like are scalar */
+    return (opcode == 0x07 || opcode == 0x27) && (width == 0 || width >= 5);
 }
 
 static int results_differ(xpu_lockstep *lockstep, const xpu_hart *hart, const uint8_t *before) {
@@ -275,6 +276,18 @@ static int results_differ(xpu_lockstep *lockstep, const xpu_hart *hart, const ui
     return store_differs(lockstep, hart);
 }
 
+/* Executes a vector instruction. What it raises is compared, but for a fault: there it has not ended. */
+static xpu_hart_reason run_vector(xpu_lockstep *lockstep, xpu_hart *hart) {
+    uint8_t fflags = hart->fflags, vxsat = hart->vxsat;
+    hart->fflags = hart->vxsat = 0;
+    xpu_hart_reason reason = xpu_hart_run(hart, 1);
+    if (!lockstep->now.trap && !differs(lockstep, "the raised float flags", lockstep->now.fflags, hart->fflags))
+        differs(lockstep, "the raised vxsat", lockstep->now.vxsat, hart->vxsat);
+    hart->fflags |= fflags;
+    hart->vxsat |= vxsat;
+    return reason;
+}
+
 int xpu_lockstep_retire(xpu_lockstep *lockstep, const xpu_retired *retired) {
     xpu_hart *hart = &lockstep->func->harts[retired->core];
     uint8_t before[sizeof hart->v];
@@ -283,8 +296,10 @@ int xpu_lockstep_retire(xpu_lockstep *lockstep, const xpu_retired *retired) {
     lockstep->store_count = 0;
     if (lockstep->text[0]) return 0;
     if (before_differs(lockstep, hart)) return 0;
-    if (is_vector(retired->insn)) memcpy(before, hart->v, sizeof before);
-    xpu_hart_reason reason = xpu_hart_run(hart, 1);
+    int vector = is_vector(retired->insn);
+    if (vector) memcpy(before, hart->v, sizeof before);
+    xpu_hart_reason reason = vector ? run_vector(lockstep, hart) : xpu_hart_run(hart, 1);
+    if (lockstep->text[0]) return 0;
     if (differs(lockstep, "the number of faults", (uint32_t)retired->trap, reason == XPU_HART_FAULT)) return 0;
     if (retired->trap) return 1;
     if (differs(lockstep, "the number of stalls", 0, reason == XPU_HART_STALLED)) return 0;
@@ -371,4 +386,17 @@ int xpu_lockstep_complete(xpu_lockstep *lockstep, const xpurt_completion *comple
     for (size_t i = 0; i < lockstep->box_count; i++)
         if (box_differs(lockstep, completion, &lockstep->boxes[i])) return 0;
     return 1;
+}
+
+int xpu_lockstep_engine_fault(xpu_lockstep *lockstep, const xpurt_completion *at, uint32_t cause) {
+    const xpurt_fault *fault = &lockstep->func->fault;
+    char what[120];
+    if (lockstep->text[0]) return 0;
+    if (at->descriptor == 0) return 1; /* of a list that cannot be read */
+    xpu_func_descriptor_run(lockstep->func, at->engine, at->descriptor);
+    if ((uint32_t)fault->cause == cause) return 1;
+    snprintf(what, sizeof what, "the fault is %s on rtl, %s on func", xpu_fault_text((xpu_fault_cause)cause),
+             xpu_fault_text((xpu_fault_cause)fault->cause));
+    note(lockstep, at, what);
+    return 0;
 }

@@ -21,9 +21,9 @@ typedef struct {
     uint64_t order, cycle;
     uint32_t insn, pc, next;
     int trap, writes_f;
-    int vector; /* an instruction of the vector unit: no scalar memory access is told */
+    int vector;             /* an instruction of the vector unit: no scalar memory access is told */
     unsigned fflags, vxsat; /* that a vector instruction has raised */
-    unsigned rd, frd; /* rd 0: none */
+    unsigned rd, frd;       /* rd 0: none */
     uint32_t rd_value, frd_value;
     uint32_t address, read_mask, write_mask, read_data, write_data;
 } xpu_retired;
@@ -35,7 +35,7 @@ typedef struct {
     int stop;    /* set by any of the functions: the run ends after this edge */
     uint64_t cycle;
     uint64_t gm_read_bytes, gm_write_bytes;
-    uint64_t descriptors[XPU_MODEL_ENGINES]; /* complete, since the start */
+    uint64_t descriptors[XPU_MODEL_ENGINES];                          /* complete, since the start */
     void (*counter)(void *context, unsigned counter, uint32_t value); /* a counter has a new value */
     void (*ticket)(void *context, unsigned counter, uint32_t value, uint32_t layer);
     void (*put)(void *context, char byte);

@@ -23,4 +23,8 @@ int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options);
  * for this chip [device-missing]. Not for ref. */
 const xpurt_device_driver *xpu_device_open(xpu_tool *tool, const xpu_device_options *options, const xpu_chip *chip);
 
+/* The same for rtl alone. */
+const xpurt_device_driver *xpu_device_rtl(xpu_arena *arena, const xpurt_rtl_options *options, const xpu_chip *chip,
+                                          xpu_diags *diags);
+
 #endif

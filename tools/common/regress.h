@@ -1,7 +1,9 @@
 /*
  * Regression cases: one JSON file each (docs/commands.md lists the keys). A case compiles its model once for each chip,
  * runs it on its devices in batches, and demands: every layer bit-equal between the first device and the others,
- * outputs within the tolerance of the expected ones, the same checksum of all outputs as recorded.
+ * outputs within the tolerance of the expected ones, the same checksum of all outputs as recorded. Where the case says
+ * so it runs some samples on the chip's Verilated library too: every layer equal again, and the same cycles as
+ * recorded.
  */
 #ifndef XPU_TOOLS_REGRESS_H
 #define XPU_TOOLS_REGRESS_H
@@ -35,8 +37,13 @@ typedef struct {
     const char *chip;
     int64_t samples;      /* how many of the inputs' first axis are run; 0: all */
     const char *checksum; /* recorded CRC-32 of all outputs, or NULL */
-    int64_t cycles;       /* recorded; -1: none */
     json_t *entry;        /* of the case's JSON, for --update */
+    struct {
+        int64_t samples; /* how many in one run; 0: it does not run on rtl */
+        int64_t cycles;  /* recorded; -1: none */
+        json_t *layers;  /* recorded cycles by name, or NULL */
+        json_t *entry;
+    } rtl;
 } xpu_regress_chip;
 
 typedef struct {
@@ -47,7 +54,9 @@ typedef struct {
     XPU_ARRAY(xpu_regress_tensor) expected;
     XPU_ARRAY(xpu_regress_chip) chips;
     const xpu_regress_device *devices[XPU_REGRESS_MAX_DEVICES]; /* the first one is what the others must equal */
-    uint32_t device_count;
+    uint32_t device_count;                                      /* 0: rtl alone, held against `reference` */
+    const xpu_regress_device *reference;
+    int with_rtl;
     int64_t batches[XPU_REGRESS_MAX_BATCHES]; /* sizes of the first axis, used in turn; none: the whole at once */
     uint32_t batch_count;
 } xpu_regress_case;
@@ -60,7 +69,8 @@ typedef struct {
     int passed;
     const char *what; /* one line: what was compared, or why it failed */
     const char *checksum;
-    int64_t cycles; /* of the device that has cycles; 0: none */
+    int64_t cycles; /* on rtl; 0: it did not run there */
+    json_t *layers; /* their cycles, by name */
     double seconds;
     const xpu_tensor *outputs; /* of the first device, all samples; in the run\'s arena */
 } xpu_regress_result;

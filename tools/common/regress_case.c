@@ -60,6 +60,25 @@ static void read_tensors(const reader *r, json_t *object, const char *path, int 
     }
 }
 
+/* {"samples": 1, "cycles": 1234, "layers": {"NAME": 56, ...}} */
+static void read_rtl(const reader *r, xpu_regress_chip *chip, json_t *value, const char *path) {
+    xpu_json_object entry;
+    const char *place = xpu_printf(r->arena, "%s.rtl", path), *name;
+    json_t *cycles;
+    if (!value || !xpu_json_open(&entry, r->arena, value, r->file, place, r->diags)) return;
+    chip->rtl.entry = value;
+    chip->rtl.samples = xpu_json_int_or(&entry, "samples", 1, 65536, 1);
+    chip->rtl.cycles = xpu_json_int_or(&entry, "cycles", 1, INT64_MAX, -1);
+    chip->rtl.layers = xpu_json_member(&entry, "layers");
+    xpu_json_done(&entry);
+    json_object_foreach(chip->rtl.layers, name, cycles) {
+        if (json_is_integer(cycles)) continue;
+        bad_value(r, xpu_printf(r->arena, "%s.layers", place), "this is no number of cycles",
+                  xpu_printf(r->arena, "layer '%s'", xpu_escape(r->arena, name, 80)));
+        return;
+    }
+}
+
 static void read_chips(const reader *r, json_t *object) {
     const char *name;
     json_t *value;
@@ -74,7 +93,7 @@ static void read_chips(const reader *r, json_t *object) {
         xpu_regress_chip chip = {.chip = name, .entry = value};
         chip.samples = xpu_json_int_or(&entry, "samples", 1, 1 << 20, 0);
         chip.checksum = xpu_json_string_or(&entry, "checksum", NULL);
-        chip.cycles = xpu_json_int_or(&entry, "cycles", 1, INT64_MAX, -1);
+        read_rtl(r, &chip, xpu_json_member(&entry, "rtl"), place);
         xpu_json_done(&entry);
         XPU_PUSH(r->arena, &r->to->chips, chip);
     }
@@ -139,6 +158,8 @@ xpu_status xpu_regress_read(xpu_regress_case *to, xpu_arena *arena, const char *
     read_tensors(&r, xpu_json_member(&top, "expected"), "expected", 1);
     read_chips(&r, chips);
     read_devices(&r, xpu_json_array(&top, "devices"));
+    to->reference = to->devices[0];
+    to->with_rtl = 1;
     read_batches(&r, xpu_json_member(&top, "batches"));
     xpu_json_done(&top);
     return diags->errors == before ? XPU_OK : XPU_EUSAGE;

@@ -7,6 +7,8 @@
 #include "base/npy.h"
 #include "base/zip.h"
 #include "core/arith.h"
+#include "core/chip.h"
+#include "tools/common/device.h"
 #include "tools/common/inputs.h"
 #include "tools/common/regress.h"
 #include "xpuc/include/xpuc.h"
@@ -21,8 +23,9 @@ typedef struct {
     xpu_tensor *inputs;  /* in the order of c->inputs; whole files */
     xpu_tensor *outputs; /* of the program, all batches of the first device */
     int64_t samples;
-    uint32_t layers; /* compared */
-    int64_t cycles;
+    uint32_t layers, rtl_layers; /* compared */
+    int64_t cycles;              /* on rtl */
+    json_t *layer_cycles;
     const char *failure; /* NULL while all is well */
 } session;
 
@@ -105,24 +108,18 @@ static const char *device_name(const session *s, uint32_t device) {
     return s->c->devices[device]->name;
 }
 
-static void take_cycles(session *s, xpu_arena *arena) {
-    const char *text = xpurt_stats(s->program);
-    json_t *stats = text ? xpu_json_parse(arena, text, strlen(text), "statistics", s->diags) : NULL;
-    s->cycles += json_integer_value(json_object_get(stats, "cycles"));
-}
-
-static int run_device(session *s, uint32_t device, const xpu_inputs *inputs, xpurt_tensor *outputs, const char *folder,
-                      xpu_arena *arena) {
+static int run_device(session *s, const char *name, const xpurt_device_driver *driver, const xpu_inputs *inputs,
+                      xpurt_tensor *outputs, const char *folder) {
     xpurt_error error = {0};
-    xpurt_run_options options = {.device = s->c->devices[device]->driver, .dump_folder = folder};
+    xpurt_run_options options = {.device = driver, .dump_folder = folder};
     int status = xpurt_run(s->program, inputs->items, inputs->count, outputs, &options, &error);
-    if (status) fail_with(s, xpu_printf(s->arena, "on %s", device_name(s, device)), error.text);
+    if (status) fail_with(s, xpu_printf(s->arena, "on %s", name), error.text);
     xpurt_error_clear(&error);
-    if (!status) take_cycles(s, arena);
     return status == 0;
 }
 
-static int compare_layers(session *s, uint32_t device, const char *first, const char *other, xpu_arena *arena) {
+static int compare_layers(session *s, const char *reference, const char *device, const char *first, const char *other,
+                          uint32_t *layers, xpu_arena *arena) {
     static const xpu_tolerance exact;
     xpu_dump_list a, b;
     xpu_dump_difference d;
@@ -131,15 +128,15 @@ static int compare_layers(session *s, uint32_t device, const char *first, const 
         xpu_dump_compare(&a, &b, &exact, NULL, NULL, &d, arena, s->diags) != XPU_OK) {
         return fail(s, "a dump cannot be read");
     }
-    s->layers = d.compared;
+    *layers = d.compared;
     if (d.only_a || d.only_b) return fail(s, "the devices dump different layers");
     if (!d.differing) return 1;
     const xpu_comparison *c = &d.first_comparison;
     return fail(s, xpu_printf(s->arena,
                               "%s differs from %s in %u of %u layers, first in layer '%s' (#%lld): %lld of %lld "
                               "elements, by at most %.6g, first at %s",
-                              device_name(s, device), device_name(s, 0), d.differing, d.compared, d.first.layer,
-                              (long long)d.first.index, (long long)c->differing, (long long)c->count, c->max_difference,
+                              device, reference, d.differing, d.compared, d.first.layer, (long long)d.first.index,
+                              (long long)c->differing, (long long)c->count, c->max_difference,
                               xpu_index_text(arena, &d.first_a, c->first)));
 }
 
@@ -173,22 +170,28 @@ static int same_outputs(session *s, const xpurt_tensor *a, const xpurt_tensor *b
     return 1;
 }
 
-/* All devices on `count` samples, every layer of each compared with the first device's. */
-static int run_batch(session *s, int64_t from, int64_t count, xpu_arena *arena) {
+static xpu_inputs inputs_of(const session *s, int64_t from, int64_t count, xpu_arena *arena) {
     xpu_inputs inputs = {0};
-    const char *folders[XPU_REGRESS_MAX_DEVICES];
-    uint32_t outputs = xpurt_output_count(s->program);
-    xpurt_tensor *results = XPU_NEW_ARRAY(arena, xpurt_tensor, XPU_REGRESS_MAX_DEVICES * (outputs + 1));
     for (uint32_t i = 0; i < s->c->inputs.count; i++) {
         xpu_tensor part = rows_of(&s->inputs[i], from, count);
         XPU_PUSH(arena, &inputs, xpu_to_runtime(s->c->inputs.items[i].name, &part));
     }
+    return inputs;
+}
+
+/* All devices on `count` samples, every layer of each compared with the first device's. */
+static int run_batch(session *s, int64_t from, int64_t count, xpu_arena *arena) {
+    xpu_inputs inputs = inputs_of(s, from, count, arena);
+    const char *folders[XPU_REGRESS_MAX_DEVICES];
+    uint32_t outputs = xpurt_output_count(s->program);
+    xpurt_tensor *results = XPU_NEW_ARRAY(arena, xpurt_tensor, XPU_REGRESS_MAX_DEVICES * (outputs + 1));
     int good = 1;
     for (uint32_t d = 0; good && d < s->c->device_count; d++) {
         folders[d] = s->c->device_count > 1 ? xpu_temporary_folder(arena, s->diags) : NULL;
-        good = run_device(s, d, &inputs, results + d * outputs, folders[d], arena);
+        good = run_device(s, device_name(s, d), s->c->devices[d]->driver, &inputs, results + d * outputs, folders[d]);
         if (good && d == 0) good = gather(s, results, from, count);
-        if (good && d > 0) good = compare_layers(s, d, folders[0], folders[d], arena);
+        if (good && d > 0)
+            good = compare_layers(s, device_name(s, 0), device_name(s, d), folders[0], folders[d], &s->layers, arena);
         if (good && d > 0) good = same_outputs(s, results, results + d * outputs);
     }
     for (uint32_t i = 0; i < XPU_REGRESS_MAX_DEVICES * outputs; i++) xpurt_tensor_clear(&results[i]);
@@ -208,6 +211,46 @@ static int run_batches(session *s) {
         xpu_arena_free(scratch);
         from += size;
     }
+    return good;
+}
+
+/* ---- the Verilated chip ---- */
+
+static void take_cycles(session *s) {
+    const char *text = xpurt_stats(s->program);
+    json_t *layer, *stats = text ? xpu_json_parse(s->arena, text, strlen(text), "statistics", s->diags) : NULL;
+    size_t i;
+    s->cycles = json_integer_value(json_object_get(stats, "cycles"));
+    s->layer_cycles = xpu_json_own(s->arena, json_object());
+    json_array_foreach(json_object_get(stats, "layers"), i, layer) {
+        const char *name = json_string_value(json_object_get(layer, "name"));
+        json_int_t cycles = json_integer_value(json_object_get(layer, "cycles"));
+        xpu_json_set(s->arena, s->layer_cycles, name, json_integer(cycles));
+    }
+}
+
+/* Some samples in one run on rtl and on the reference. */
+static int run_rtl(session *s) {
+    xpu_chip chip;
+    static const xpurt_rtl_options plain;
+    int64_t count = s->chip->rtl.samples < s->samples ? s->chip->rtl.samples : s->samples;
+    const char *json = xpurt_chip_json(s->program);
+    if (xpu_chip_parse(s->arena, json, strlen(json), "chip", &chip, s->diags) != XPU_OK) return fail(s, "its chip");
+    const xpurt_device_driver *drivers[] = {s->c->reference->driver, xpu_device_rtl(s->arena, &plain, &chip, s->diags)};
+    const char *names[] = {s->c->reference->name, "rtl"}, *folders[2];
+    if (!drivers[1]) return fail(s, "the Verilated chip cannot be used");
+    xpu_inputs inputs = inputs_of(s, 0, count, s->arena);
+    uint32_t outputs = xpurt_output_count(s->program);
+    xpurt_tensor *results = XPU_NEW_ARRAY(s->arena, xpurt_tensor, 2 * outputs + 1);
+    int good = 1;
+    for (int d = 0; good && d < 2; d++) {
+        folders[d] = xpu_temporary_folder(s->arena, s->diags);
+        good = run_device(s, names[d], drivers[d], &inputs, results + (uint32_t)d * outputs, folders[d]);
+    }
+    if (good) take_cycles(s);
+    if (good) good = compare_layers(s, names[0], names[1], folders[0], folders[1], &s->rtl_layers, s->arena);
+    if (good) good = same_outputs(s, results, results + outputs);
+    for (uint32_t i = 0; i < 2 * outputs; i++) xpurt_tensor_clear(&results[i]);
     return good;
 }
 
@@ -287,14 +330,17 @@ static const char *checksum(session *s) {
 static const char *summary(session *s) {
     xpu_text text;
     xpu_text_init(&text, s->arena);
-    xpu_text_add(&text, "%lld sample%s", (long long)s->samples, s->samples == 1 ? "" : "s");
+    if (s->c->device_count) xpu_text_add(&text, "%lld sample%s", (long long)s->samples, s->samples == 1 ? "" : "s");
     if (s->c->device_count > 1) {
         xpu_text_add(&text, ", %u layers equal on", s->layers);
         for (uint32_t d = 0; d < s->c->device_count; d++) {
             xpu_text_add(&text, "%s %s", d == 0 ? "" : d + 1 == s->c->device_count ? " and" : ",", device_name(s, d));
         }
     }
-    if (s->c->expected.count) xpu_text_add(&text, ", outputs as expected");
+    if (s->c->device_count && s->c->expected.count) xpu_text_add(&text, ", outputs as expected");
+    if (s->cycles)
+        xpu_text_add(&text, "%s%u layers equal on %s and rtl, %lld cycles", s->c->device_count ? "; " : "",
+                     s->rtl_layers, s->c->reference->name, (long long)s->cycles);
     return text.text;
 }
 
@@ -304,13 +350,18 @@ xpu_regress_result xpu_regress_run(const xpu_regress_case *c, const xpu_regress_
     xpu_regress_result result = {0};
     session *s = XPU_NEW(arena, session);
     *s = (session){.c = c, .chip = chip, .arena = arena, .diags = diags};
-    int good = compile(s) && read_inputs(s) && run_batches(s);
-    for (uint32_t i = 0; good && i < c->expected.count; i++) good = check_expected(s, &c->expected.items[i]);
-    if (good) good = check_chips(s, before);
-    if (good) {
+    int good = compile(s) && read_inputs(s), usual = c->device_count > 0;
+    if (good && usual) good = run_batches(s);
+    for (uint32_t i = 0; good && usual && i < c->expected.count; i++) good = check_expected(s, &c->expected.items[i]);
+    if (good && usual) good = check_chips(s, before);
+    if (good && c->with_rtl && chip->rtl.samples) good = run_rtl(s);
+    if (good && usual) {
         result.outputs = s->outputs;
         result.checksum = checksum(s);
+    }
+    if (good) {
         result.cycles = s->cycles;
+        result.layers = s->layer_cycles;
     }
     result.passed = good;
     result.what = good ? summary(s) : s->failure;
