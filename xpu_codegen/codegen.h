@@ -149,6 +149,9 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node); /* qconv, qmatmul */
+/* Whether a qconv becomes depthwise_i8. */
+int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node);
+xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node); /* qadd, qmul */
 xpu_status xpu_lower_lookup(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_quantize(xpu_codegen *cg, uint32_t layer, xpu_node node);

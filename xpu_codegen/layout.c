@@ -27,6 +27,7 @@ static layout_class class_of(const pass *p, xpu_node node) {
     switch (xpu_op_id_of(op)) {
     case XPU_OP_CONV:
     case XPU_OP_QCONV:
+    case XPU_OP_QGLOBAL_AVERAGE_POOL:
     case XPU_OP_MAX_POOL:
     case XPU_OP_AVERAGE_POOL:
     case XPU_OP_GLOBAL_AVERAGE_POOL: return IMAGE;

@@ -31,6 +31,7 @@ static xpu_lower_fn lowering_of(const xpu_op *op) {
         {XPU_OP_CHAIN, xpu_lower_chain},
         {XPU_OP_QCONV, xpu_lower_qproduct},
         {XPU_OP_QMATMUL, xpu_lower_qproduct},
+        {XPU_OP_QGLOBAL_AVERAGE_POOL, xpu_lower_qglobal_average_pool},
         {XPU_OP_QADD, xpu_lower_qpair},
         {XPU_OP_QMUL, xpu_lower_qpair},
         {XPU_OP_LOOKUP, xpu_lower_lookup},

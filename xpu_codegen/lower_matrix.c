@@ -202,8 +202,6 @@ static void set_attr(const xpu_codegen *cg, xpu_call *call, xpu_node node, const
 static void set_rescaling(const xpu_codegen *cg, xpu_call *call, xpu_node node) {
     const xpu_graph *graph = cg->graph;
     int branch = xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0;
-    set_attr(cg, call, node, "x_zero", XPU_ATTR_X_ZERO);
-    set_attr(cg, call, node, "w_zero", XPU_ATTR_W_ZERO);
     set_attr(cg, call, node, "zero", branch ? XPU_ATTR_MID_ZERO : XPU_ATTR_Y_ZERO);
     set_attr(cg, call, node, "low", branch ? XPU_ATTR_MID_LOW : XPU_ATTR_Y_LOW);
     set_attr(cg, call, node, "high", branch ? XPU_ATTR_MID_HIGH : XPU_ATTR_Y_HIGH);
@@ -214,30 +212,59 @@ static void set_rescaling(const xpu_codegen *cg, xpu_call *call, xpu_node node) 
     xpu_set_float(call, "addend", xpu_node_float(graph, node, XPU_ATTR_ADDEND));
 }
 
+int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
+    xpu_conv_shape s = xpu_conv_shape_of(cg, node);
+    int64_t channels;
+    return s.groups > 1 && xpu_dim_is_const(&cg->graph->dims, s.in_c, &channels) && channels == s.groups &&
+           xpu_dim_upper(cg, s.out_c) == channels && channels % 4 == 0 &&
+           !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
+}
+
+/* What the kernels of integer products have in common. */
+static xpu_call begin_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node, xpu_kernel kernel,
+                               const xpu_conv_shape *s, const xpu_packing *packing) {
+    const xpu_graph *graph = cg->graph;
+    xpu_value x = xpu_node_input(graph, node, XPU_IN_X);
+    xpu_call call = xpu_call_begin(cg->arena, kernel);
+    set_operand(cg, &call, layer, "x", x, "x");
+    xpu_set_address(&call, "w", packed_weights(cg, layer, node, packing));
+    set_operand(cg, &call, layer, "bias", xpu_node_input(graph, node, XPU_IN_BIAS), "bias");
+    set_operand(cg, &call, layer, "factors", xpu_node_input(graph, node, XPU_IN_WSCALE), "factors");
+    xpu_set_address(&call, "y", xpu_activation_buffer(cg, xpu_node_output(graph, node, XPU_OUT_Y)));
+    set_geometry(&call, s);
+    xpu_set_number(&call, "x_unsigned", is_unsigned(cg, x));
+    xpu_set_number(&call, "w_unsigned", is_unsigned(cg, xpu_node_input(graph, node, XPU_IN_W)));
+    set_attr(cg, &call, node, "x_zero", XPU_ATTR_X_ZERO);
+    set_attr(cg, &call, node, "w_zero", XPU_ATTR_W_ZERO);
+    xpu_describe_layer(cg, layer, kernel == XPU_KERNEL_conv2d_i8 ? "tensor" : "core", xpu_kernel_of(kernel)->name,
+                       conv_macs(cg, s));
+    return call;
+}
+
+static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
+    xpu_packing packing = packing_of(cg, node, XPU_PACK_DEPTHWISE_I8, s, 0);
+    xpu_call call = begin_qproduct(cg, layer, node, XPU_KERNEL_depthwise_i8, s, &packing);
+    set_attr(cg, &call, node, "zero", XPU_ATTR_Y_ZERO);
+    set_attr(cg, &call, node, "low", XPU_ATTR_Y_LOW);
+    set_attr(cg, &call, node, "high", XPU_ATTR_Y_HIGH);
+    return xpu_add_call(cg, layer, &call);
+}
+
 xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_graph *graph = cg->graph;
     xpu_conv_shape s = xpu_conv_shape_of(cg, node);
-    xpu_value x = xpu_node_input(graph, node, XPU_IN_X), branch = xpu_node_input(graph, node, XPU_IN_BRANCH);
-    xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y);
+    if (xpu_is_byte_depthwise(cg, node)) return lower_byte_depthwise(cg, layer, node, &s);
+    xpu_value branch = xpu_node_input(graph, node, XPU_IN_BRANCH);
     xpu_tile tile;
     const char *problem = xpu_choose_tile(cg, &s, branch.id != 0, XPU_TILING_I8, &tile);
     if (problem) return xpu_codegen_bug(cg, "a quantised layer has no tile", "%s", problem);
     xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I8, &s, tile.tile_c);
-    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_conv2d_i8);
-    set_operand(cg, &call, layer, "x", x, "x");
-    xpu_set_address(&call, "w", packed_weights(cg, layer, node, &packing));
-    set_operand(cg, &call, layer, "bias", xpu_node_input(graph, node, XPU_IN_BIAS), "bias");
+    xpu_call call = begin_qproduct(cg, layer, node, XPU_KERNEL_conv2d_i8, &s, &packing);
     set_operand(cg, &call, layer, "branch", branch, "branch");
-    set_operand(cg, &call, layer, "factors", xpu_node_input(graph, node, XPU_IN_WSCALE), "factors");
-    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
-    set_geometry(&call, &s);
-    xpu_set_number(&call, "x_unsigned", is_unsigned(cg, x));
-    xpu_set_number(&call, "w_unsigned", is_unsigned(cg, xpu_node_input(graph, node, XPU_IN_W)));
-    xpu_set_number(&call, "y_unsigned", is_unsigned(cg, y));
+    xpu_set_number(&call, "y_unsigned", is_unsigned(cg, xpu_node_output(graph, node, XPU_OUT_Y)));
     xpu_set_number(&call, "branch_unsigned", is_unsigned(cg, branch));
     set_rescaling(cg, &call, node);
     set_tile(cg, &call, layer, &tile);
-    xpu_describe_layer(cg, layer, "tensor", "conv2d_i8", conv_macs(cg, &s));
     return xpu_add_call(cg, layer, &call);
 }
 

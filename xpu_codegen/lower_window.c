@@ -15,9 +15,9 @@ typedef struct {
 
 static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, const pool_window *w) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    int rank = xpu_value_at(cg->graph, x)->rank;
+    int rank = xpu_value_at(cg->graph, x)->rank, bytes = xpu_value_at(cg->graph, x)->dtype != XPU_F32;
     xpu_dim one = xpu_dim_of(cg, 1);
-    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_pool_f32);
+    xpu_call call = xpu_call_begin(cg->arena, bytes ? XPU_KERNEL_max_pool_i8 : XPU_KERNEL_pool_f32);
     xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
     xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
     xpu_set_int(&call, "batch", xpu_value_dim(cg, x, 0));
@@ -34,11 +34,15 @@ static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, con
     xpu_set_number(&call, "dilation_w", w->dilation[1]);
     xpu_set_number(&call, "pad_top", w->begin[0]);
     xpu_set_number(&call, "pad_left", w->begin[1]);
-    xpu_set_number(&call, "pad_bottom", w->end[0]);
-    xpu_set_number(&call, "pad_right", w->end[1]);
-    xpu_set_number(&call, "is_max", w->is_max);
-    xpu_set_number(&call, "count_include_pad", w->count_include_pad);
-    xpu_describe_layer(cg, layer, "core", "pool_f32", xpu_dim_of(cg, 0));
+    if (bytes) {
+        xpu_set_number(&call, "x_unsigned", xpu_value_at(cg->graph, x)->dtype == XPU_U8);
+    } else {
+        xpu_set_number(&call, "pad_bottom", w->end[0]);
+        xpu_set_number(&call, "pad_right", w->end[1]);
+        xpu_set_number(&call, "is_max", w->is_max);
+        xpu_set_number(&call, "count_include_pad", w->count_include_pad);
+    }
+    xpu_describe_layer(cg, layer, "core", xpu_kernel_of(call.kernel)->name, xpu_dim_of(cg, 0));
     return xpu_add_call(cg, layer, &call);
 }
 
@@ -81,6 +85,26 @@ xpu_status xpu_lower_global_average_pool(xpu_codegen *cg, uint32_t layer, xpu_no
         .stride = {1, 1},
         .dilation = {1, 1}};
     return lower_pool(cg, layer, node, &w);
+}
+
+xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    int to_signed = xpu_value_at(cg->graph, y)->dtype == XPU_I8;
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_mean_i8);
+    xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
+    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
+    xpu_set_int(&call, "batch", xpu_value_dim(cg, x, 0));
+    xpu_set_int(&call, "pixels", xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank));
+    xpu_set_int(&call, "channels", xpu_value_dim(cg, x, 1));
+    xpu_set_number(&call, "x_unsigned", xpu_value_at(cg->graph, x)->dtype == XPU_U8);
+    xpu_set_number(&call, "x_zero", xpu_node_int(cg->graph, node, XPU_ATTR_X_ZERO));
+    xpu_set_float(&call, "x_scale", xpu_node_float(cg->graph, node, XPU_ATTR_X_SCALE));
+    xpu_set_float(&call, "y_scale", xpu_node_float(cg->graph, node, XPU_ATTR_Y_SCALE));
+    xpu_set_number(&call, "zero", xpu_node_int(cg->graph, node, XPU_ATTR_Y_ZERO));
+    xpu_set_number(&call, "low", to_signed ? INT8_MIN : 0);
+    xpu_set_number(&call, "high", to_signed ? INT8_MAX : UINT8_MAX);
+    xpu_describe_layer(cg, layer, "core", "mean_i8", xpu_dim_of(cg, 0));
+    return xpu_add_call(cg, layer, &call);
 }
 
 /* ---- softmax ---- */

@@ -186,11 +186,19 @@ static int chain_values_holds(xpu_rule_query *query) {
 static const xpu_rule chain_values = {"chain-values", "an elementwise chain needs at most eight values at a time",
                                       "reorder the operators so that results are used sooner", chain_values_holds};
 
+/* An operand of lower rank lacks dims of one element only; then the order in memory must not depend on the layout. */
+static int same_elements(xpu_codegen *cg, xpu_value operand, xpu_value y) {
+    if (xpu_value_same_shape(cg->graph, operand, y)) return 1;
+    int rank = xpu_value_at(cg->graph, operand)->rank, y_rank = xpu_value_at(cg->graph, y)->rank;
+    return xpu_dim_equal(xpu_dims_product(cg, operand, 0, rank), xpu_dims_product(cg, y, 0, y_rank)) &&
+           xpu_layout_free(cg, y) && xpu_layout_free(cg, operand);
+}
+
 static int same_shape_holds(xpu_rule_query *query) {
-    const xpu_graph *graph = query->job->graph;
-    xpu_value a = xpu_node_input(graph, query->node, 0), b = xpu_node_input(graph, query->node, 1);
-    xpu_value y = xpu_node_output(graph, query->node, 0);
-    if (xpu_value_same_shape(graph, a, y) && xpu_value_same_shape(graph, b, y)) return 1;
+    xpu_codegen *cg = codegen_of(query);
+    xpu_value a = xpu_node_input(cg->graph, query->node, 0), b = xpu_node_input(cg->graph, query->node, 1);
+    xpu_value y = xpu_node_output(cg->graph, query->node, 0);
+    if (same_elements(cg, a, y) && same_elements(cg, b, y)) return 1;
     query->value = xpu_printf(query->job->arena, "they are %s and %s", type_text(query, a), type_text(query, b));
     return 0;
 }
@@ -230,7 +238,7 @@ static int symmetric_groups_holds(xpu_rule_query *query) {
     const xpu_graph *graph = query->job->graph;
     int64_t groups = xpu_node_int(graph, query->node, XPU_ATTR_GROUP);
     int64_t zero = xpu_node_int(graph, query->node, XPU_ATTR_W_ZERO);
-    if (groups == 1 || zero == 0) return 1;
+    if (groups == 1 || zero == 0 || xpu_is_byte_depthwise(codegen_of(query), query->node)) return 1;
     query->value = xpu_printf(query->job->arena, "%lld groups, zero point %lld", (long long)groups, (long long)zero);
     return 0;
 }
@@ -243,6 +251,7 @@ static int tensor_tile_holds(xpu_rule_query *query) {
     xpu_conv_shape shape = xpu_conv_shape_of(cg, query->node);
     int branch = xpu_node_input(query->job->graph, query->node, XPU_IN_BRANCH).id != 0;
     xpu_tile tile;
+    if (xpu_is_byte_depthwise(cg, query->node)) return 1;
     query->value = xpu_choose_tile(cg, &shape, branch, XPU_TILING_I8, &tile);
     return query->value == NULL;
 }
@@ -269,6 +278,19 @@ static int bytes_holds(xpu_rule_query *query) {
 }
 static const xpu_rule bytes = {"bytes", "quantised values are int8 or uint8", "quantise to 8 bits", bytes_holds};
 
+static int whole_words_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    xpu_value x = xpu_node_input(graph, query->node, 0);
+    const xpu_value_info *info = xpu_value_at(graph, x);
+    xpu_dim rest = xpu_dim_op(&query->job->graph->dims, XPU_DIM_MOD, info->dims[1], xpu_dim_of(codegen_of(query), 4));
+    int64_t value = 1;
+    if (info->dtype == XPU_F32 || (xpu_dim_is_const(&graph->dims, rest, &value) && value == 0)) return 1;
+    query->value = xpu_printf(query->job->arena, "the operand is %s", type_text(query, x));
+    return 0;
+}
+static const xpu_rule whole_words = {"whole-words", "a window over bytes has a multiple of four channels",
+                                     "pad the channels in the model", whole_words_holds};
+
 /* ---- tables ---- */
 
 #define RULES(name, ...) static const xpu_rule *const name[] = {__VA_ARGS__, NULL}
@@ -281,6 +303,8 @@ RULES(move_rules, &known_dims, &tensor_size, &move_rank);
 RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside);
 RULES(qconv_rules, &known_dims, &tensor_size, &constant_weights, &rescaled, &symmetric_groups, &tensor_tile);
 RULES(qmatmul_rules, &known_dims, &tensor_size, &constant_weights, &single_matrix, &rescaled, &tensor_tile);
+RULES(max_pool_rules, &known_dims, &tensor_size, &whole_words, &pool_rank);
+RULES(mean_rules, &known_dims, &tensor_size, &whole_words);
 RULES(pair_rules, &known_dims, &tensor_size, &same_shape);
 RULES(scheme_rules, &known_dims, &tensor_size, &one_scale, &bytes);
 RULES(chain_rules, &known_dims, &tensor_size, &float32, &chain_loops, &chain_values);
@@ -288,7 +312,7 @@ RULES(chain_rules, &known_dims, &tensor_size, &float32, &chain_loops, &chain_val
 const xpu_support xpu_sim_support[] = {
     {XPU_OP_CONV, "conv2d_i16, conv2d_f32 or depthwise_f32", conv_rules},
     {XPU_OP_MATMUL, "conv2d_i16 or conv2d_f32 by a constant, else matmul_f32", matmul_rules},
-    {XPU_OP_MAX_POOL, "pool_f32", pool_rules},
+    {XPU_OP_MAX_POOL, "pool_f32, or max_pool_i8 over bytes", max_pool_rules},
     {XPU_OP_AVERAGE_POOL, "pool_f32", pool_rules},
     {XPU_OP_GLOBAL_AVERAGE_POOL, "pool_f32 over the whole image", pool_rules},
     {XPU_OP_SOFTMAX, "softmax_f32", float_rules},
@@ -299,8 +323,9 @@ const xpu_support xpu_sim_support[] = {
     {XPU_OP_CONCAT, "copy_nd, one per operand", move_rules},
     {XPU_OP_PAD, "fill and copy_nd, or copies of slabs", pad_rules},
     {XPU_OP_CHAIN, "a generated loop: all elementwise operators", chain_rules},
-    {XPU_OP_QCONV, "conv2d_i8", qconv_rules},
+    {XPU_OP_QCONV, "conv2d_i8 or depthwise_i8", qconv_rules},
     {XPU_OP_QMATMUL, "conv2d_i8", qmatmul_rules},
+    {XPU_OP_QGLOBAL_AVERAGE_POOL, "mean_i8", mean_rules},
     {XPU_OP_QADD, "qpair", pair_rules},
     {XPU_OP_QMUL, "qpair", pair_rules},
     {XPU_OP_LOOKUP, "lookup", any_rules},

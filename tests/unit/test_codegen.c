@@ -390,7 +390,7 @@ static void documents(void) {
     }
     for (int op = 0; op < XPU_OP_COUNT; op++) {
         const xpu_op *row = xpu_op_of((xpu_op_id)op);
-        int on_host = op == XPU_OP_DYNAMIC_QUANTIZE || op == XPU_OP_QGLOBAL_AVERAGE_POOL;
+        int on_host = op == XPU_OP_DYNAMIC_QUANTIZE;
         int found = row->elementwise >= 0 || row->expand || on_host;
         for (const xpu_support *s = xpu_sim_support; s->lowering; s++) found |= s->op == (xpu_op_id)op;
         CU_ASSERT(found);

@@ -19,8 +19,12 @@ static int is_tiled(xpu_packing_kind kind) {
     return kind == XPU_PACK_CONV_I16 || kind == XPU_PACK_CONV_I8;
 }
 
+static int is_depthwise(xpu_packing_kind kind) {
+    return kind == XPU_PACK_DEPTHWISE_F32 || kind == XPU_PACK_DEPTHWISE_I8;
+}
+
 static int holds(xpu_packing_kind kind, xpu_dtype dtype) {
-    if (kind == XPU_PACK_CONV_I8) return dtype == XPU_I8 || dtype == XPU_U8;
+    if (kind == XPU_PACK_CONV_I8 || kind == XPU_PACK_DEPTHWISE_I8) return dtype == XPU_I8 || dtype == XPU_U8;
     return dtype == (kind == XPU_PACK_CONV_I16 ? XPU_I16 : XPU_F32);
 }
 
@@ -33,7 +37,7 @@ static int consistent(const xpu_packing *p, xpu_dtype dtype, uint64_t count) {
     if (p->out_c > limit || p->in_c > limit || p->kernel_h > limit || p->kernel_w > limit) return 0;
     if (p->out_c % p->groups || p->in_c % p->groups) return 0;
     if (p->transposed && (p->groups != 1 || p->kernel_h != 1 || p->kernel_w != 1)) return 0;
-    if (p->kind == XPU_PACK_DEPTHWISE_F32 && (p->in_c != p->groups || p->out_c != p->groups)) return 0;
+    if (is_depthwise(p->kind) && (p->in_c != p->groups || p->out_c != p->groups)) return 0;
     if (is_tiled(p->kind) && (p->columns < 1 || p->columns > 4096 || p->tile_c < 1)) return 0;
     uint64_t each = (uint64_t)p->out_c * (uint64_t)(p->in_c / p->groups);
     uint64_t taps = (uint64_t)p->kernel_h * (uint64_t)p->kernel_w, elements;
@@ -61,7 +65,7 @@ static uint64_t walk_conv_f32(const xpu_packing *p, visitor visit, void *context
     return at;
 }
 
-static uint64_t walk_depthwise_f32(const xpu_packing *p, visitor visit, void *context) {
+static uint64_t walk_depthwise(const xpu_packing *p, visitor visit, void *context) {
     int64_t pad = padded(p->out_c);
     uint64_t at = 0;
     if (!visit) return (uint64_t)p->kernel_h * (uint64_t)p->kernel_w * (uint64_t)pad;
@@ -110,7 +114,7 @@ static uint64_t walk_tiles(const xpu_packing *p, visitor visit, void *context) {
 
 static uint64_t walk(const xpu_packing *p, visitor visit, void *context) {
     if (p->kind == XPU_PACK_CONV_F32) return walk_conv_f32(p, visit, context);
-    if (p->kind == XPU_PACK_DEPTHWISE_F32) return walk_depthwise_f32(p, visit, context);
+    if (is_depthwise(p->kind)) return walk_depthwise(p, visit, context);
     return walk_tiles(p, visit, context);
 }
 

@@ -14,6 +14,7 @@ typedef enum {
     XPU_PACK_DEPTHWISE_F32, /* [kh][kw][c padded to 16] */
     XPU_PACK_CONV_I16,      /* tiles for the tensor engine, see xpu_tiling.h */
     XPU_PACK_CONV_I8,       /* the same of int8 or uint8 */
+    XPU_PACK_DEPTHWISE_I8,  /* as DEPTHWISE_F32, of int8 or uint8 */
     XPU_PACK_COUNT
 } xpu_packing_kind;
 

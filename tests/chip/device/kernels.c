@@ -56,6 +56,9 @@ static xpu_ticket call(const uint32_t *head, xpu_ticket after) {
     case XPU_CALL_copy_nd: return xpu_copy_nd(args, 0, after);
     case XPU_CALL_fill: return xpu_fill(args, 0, after);
     case XPU_CALL_conv2d_i8: return xpu_conv2d_i8(args, 0, after);
+    case XPU_CALL_depthwise_i8: return xpu_depthwise_i8(args, 0, after);
+    case XPU_CALL_max_pool_i8: return xpu_max_pool_i8(args, 0, after);
+    case XPU_CALL_mean_i8: return xpu_mean_i8(args, 0, after);
     case XPU_CALL_qpair: return xpu_qpair(args, 0, after);
     case XPU_CALL_lookup: return xpu_lookup(args, 0, after);
     case XPU_CALL_quantize: return xpu_quantize(args, 0, after);
