@@ -5,11 +5,13 @@ BENCH_SIM  := $(BENCH_DIR)/bench-sim
 BENCH_ELF  := $(patsubst %,$(BENCH_DIR)/%.elf,resnet exp scalar)
 BENCH_BARE := $(BUILD)/rtl/tensor/bare/Vbare__ALL.a
 BENCH_RTL  := $(BUILD)/lib/libxpurtl-standard.so
+# Vector instructions where the program asks for them, only
+$(BENCH_DIR)/resnet.elf $(BENCH_DIR)/scalar.elf: BENCH_ARCH := -march=rv32imf_zicsr
 $(BENCH_DIR)/%.elf: tests/rtl/bench/device/%.c tests/rtl/bench/bench.h xpu_runtime/include/xpu_device.h \
     core/arith_rvv.h core/arith_poly.h xpu_runtime/devrt/bare/start.S xpu_runtime/devrt/bare/link.ld $(FLAGS)
 	@mkdir -p $(@D)
 	$(call say,CLANG,$@)
-	$(Q)$(CLANG) @$(FLAGS) -Wall -Wextra -Werror -I. -fuse-ld=lld \
+	$(Q)$(CLANG) @$(FLAGS) $(BENCH_ARCH) -Wall -Wextra -Werror -I. -fuse-ld=lld \
 	    -Wl,--gc-sections,-T,xpu_runtime/devrt/bare/link.ld xpu_runtime/devrt/bare/start.S $< -o $@
 $(BENCH_DIR)/bare.o: tests/rtl/bench/bare.cpp tests/rtl/bench/bare.h $(BENCH_BARE)
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 /*
  * Host time per simulated cycle of three programs on the Verilated standard chip, beside the bare array's in the same
  * run; results are compared with plain formulas.
- *     bench-sim FOLDER LIBRARY|func [JSON]
+ *     bench-sim FOLDER LIBRARY|func [JSON [PROGRAM]]
  * FOLDER has resnet.elf, exp.elf and scalar.elf. Exit status 1: a wrong result, or a limit is broken.
  */
 #include <dlfcn.h>
@@ -329,8 +329,10 @@ int main(int argc, char **argv) {
             for (uint32_t tile = 0; tile < layers[index].out / RESNET_COLUMNS; tile++)
                 resnet_pixel(&b, &layers[index], index, at / RESNET_EXTENT, at % RESNET_EXTENT, tile);
     json_t *json = json_array();
-    for (unsigned i = 0; i < PROGRAMS; i++)
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        if (argc > 4 && strcmp(argv[4], programs[i].name) != 0) continue;
         broken |= b.configure ? measure(&b, &programs[i], json) : check_only(&b, &programs[i]);
+    }
     if (argc > 3 && json_dump_file(json, argv[3], JSON_INDENT(2))) printf("cannot write %s\n", argv[3]);
     json_decref(json);
     free(b.expected);
