@@ -352,6 +352,11 @@ const xpu_pattern xpu_sim_patterns[] = {
      .chain = {"conv|matmul", "relu|clip|leaky_relu"},
      .accepts = xpu_accepts_activation,
      .fuse = xpu_fuse_activation},
+    {.name = "quantised-branch",
+     .sentence = "adding a quantised tensor of the same shape happens behind the rounding of the product",
+     .chain = {"qconv|qmatmul", "qadd"},
+     .accepts = xpu_accepts_quantised_branch,
+     .fuse = xpu_fuse_quantised_branch},
     {.name = NULL},
 };
 

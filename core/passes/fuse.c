@@ -113,3 +113,30 @@ xpu_status xpu_fuse_activation(xpu_graph *graph, const xpu_match *match, xpu_dia
     }
     return xpu_op_infer(graph, node, diags);
 }
+
+/* The sum rounds fma(a, ra, fma(b, rb, f)) once: the product must be its first operand, as in the post-processor. */
+int xpu_accepts_quantised_branch(const xpu_graph *graph, const xpu_match *match) {
+    xpu_node product = match->nodes[0];
+    xpu_value branch = other_operand(graph, match);
+    return match->operand[1] == 0 && xpu_node_input(graph, product, XPU_IN_WSCALE).id &&
+           !xpu_node_input(graph, product, XPU_IN_BRANCH).id && xpu_node_int(graph, product, XPU_ATTR_GROUP) == 1 &&
+           !xpu_is_constant(graph, branch) && keeps_shape(graph, match) &&
+           xpu_value_same_shape(graph, branch, xpu_node_output(graph, product, 0));
+}
+
+xpu_status xpu_fuse_quantised_branch(xpu_graph *graph, const xpu_match *match, xpu_diags *diags) {
+    static const xpu_attr_id taken[] = {XPU_ATTR_X_FACTOR, XPU_ATTR_B_FACTOR, XPU_ATTR_ADDEND,
+                                        XPU_ATTR_DTYPE,    XPU_ATTR_Y_LOW,    XPU_ATTR_Y_HIGH};
+    enum { TAKEN = sizeof taken / sizeof *taken };
+    xpu_node product = match->nodes[0], node = match->nodes[1];
+    xpu_value branch = other_operand(graph, match);
+    xpu_attr sum[TAKEN], middle[] = {XPU_ATTR_INT_OF(MID_ZERO, xpu_node_int(graph, product, XPU_ATTR_Y_ZERO)),
+                                     XPU_ATTR_INT_OF(MID_LOW, xpu_node_int(graph, product, XPU_ATTR_Y_LOW)),
+                                     XPU_ATTR_INT_OF(MID_HIGH, xpu_node_int(graph, product, XPU_ATTR_Y_HIGH))};
+    for (int i = 0; i < TAKEN; i++) sum[i] = *xpu_node_attr(graph, node, taken[i]);
+    xpu_absorb(graph, node, product);
+    for (int i = 0; i < TAKEN; i++) xpu_node_set_attr(graph, node, &sum[i]);
+    for (int i = 0; i < 3; i++) xpu_node_set_attr(graph, node, &middle[i]);
+    xpu_node_set_input(graph, node, XPU_IN_BRANCH, branch);
+    return xpu_op_infer(graph, node, diags);
+}

@@ -30,5 +30,7 @@ int xpu_accepts_branch(const xpu_graph *graph, const xpu_match *match); /* [conv
 xpu_status xpu_fuse_branch(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);
 int xpu_accepts_activation(const xpu_graph *graph, const xpu_match *match); /* [conv|matmul, relu|clip|leaky_relu] */
 xpu_status xpu_fuse_activation(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);
+int xpu_accepts_quantised_branch(const xpu_graph *graph, const xpu_match *match); /* [qconv|qmatmul, qadd] */
+xpu_status xpu_fuse_quantised_branch(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);
 
 #endif
