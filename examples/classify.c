@@ -16,17 +16,18 @@
 #include "base/option.h"
 #include "xpu_runtime/include/xpurt_device.h"
 #include "xpu_runtime/include/xpurt_func.h"
+#include "xpu_runtime/include/xpurt_rtl.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpuc/include/xpuc.h"
 
 static const xpu_option options[] = {
     {"count", 'n', "N", "how many images (10)"},
     {"batch", 'b', "N", "how many images in one run (4)"},
-    {"device", 'd', "func|ref", "the functional chip, or the reference on the host (func)"},
+    {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (func)"},
     {"chip", 0, "NAME", "the chip to compile for (standard)"},
     {"precision", 0, "NAME", "auto, fp32 or int16 (auto)"},
-    {"dump", 0, "DIR", "write every layer's output of the first run to DIR/func or DIR/ref"},
-    {"summary", 0, NULL, "run on the other device too, compare, and say what was compiled and moved"},
+    {"dump", 0, "DIR", "write every layer's output of the first run to a folder of the device's name in DIR"},
+    {"summary", 0, NULL, "run on the other devices too, compare, and say what was compiled and what it took"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -42,7 +43,7 @@ typedef struct {
     xpu_arena *arena;
     xpu_diags *diags;
     const char *model, *archive, *chip, *precision, *dump;
-    const struct xpurt_device_driver *device;
+    const char *device;
     int64_t count, batch;
     int summary, quiet, verbose;
     xpu_tensor images, labels; /* labels.data is NULL where there are none */
@@ -50,8 +51,11 @@ typedef struct {
     xpurt_program *program;
     int64_t *classes;                      /* what was read */
     int64_t right;                         /* where there are labels */
-    int64_t differing;                     /* elements of the outputs that differ between func and ref */
-    long long instructions, read, written; /* on func */
+    int64_t differing;                     /* elements of the outputs that differ between the devices */
+    long long instructions, read, written; /* on the device */
+    long long cycles, bound;               /* on rtl */
+    double seconds;
+    json_t *first; /* statistics of the first run on the device */
 } job;
 
 /* ---- program ---- */
@@ -147,23 +151,43 @@ static int64_t class_of(const float *row, int64_t count) {
     return best;
 }
 
-static void add_statistics(job *j) {
+static void add_statistics(job *j, int is_first) {
     json_t *stats = json_loads(xpurt_stats(j->program), 0, NULL);
+    long long cycles = json_integer_value(json_object_get(stats, "cycles"));
+    double speed = json_number_value(json_object_get(stats, "cycles_per_s"));
     j->instructions += json_integer_value(json_object_get(stats, "instructions"));
     j->read += json_integer_value(json_object_get(stats, "gm_read_bytes"));
     j->written += json_integer_value(json_object_get(stats, "gm_write_bytes"));
+    j->cycles += cycles;
+    j->bound += json_integer_value(json_object_get(stats, "bound_cycles"));
+    j->seconds += speed > 0 ? (double)cycles / speed : 0;
+    if (is_first) j->first = json_incref(stats);
     json_decref(stats);
 }
 
-static int run_on(job *j, const struct xpurt_device_driver *device, const xpurt_tensor *input, xpurt_tensor *outputs,
-                  int is_first) {
+/* The driver of a device, NULL for ref. Returns an exit code. */
+static int find_device(const job *j, const char *name, const struct xpurt_device_driver **driver) {
     xpurt_error error = {0};
-    xpurt_run_options how = {.device = device};
-    if (j->dump && is_first) how.dump_folder = xpu_printf(j->arena, "%s/%s", j->dump, device ? device->name : "ref");
-    int status = xpurt_run(j->program, input, 1, outputs, &how, &error);
+    *driver = strcmp(name, "func") == 0 ? xpurt_func_driver() : NULL;
+    if (strcmp(name, "rtl") != 0) return XPU_OK;
+    json_t *chip = json_loads(xpurt_chip_json(j->program), 0, NULL);
+    *driver = xpurt_rtl_load(json_string_value(json_object_get(chip, "name")), NULL, NULL, &error);
+    json_decref(chip);
+    int status = fails(error.status, error.text);
+    xpurt_error_clear(&error);
+    return status;
+}
+
+static int run_on(job *j, const char *device, const xpurt_tensor *input, xpurt_tensor *outputs, int is_first) {
+    xpurt_error error = {0};
+    xpurt_run_options how = {.device = NULL};
+    int status = find_device(j, device, &how.device);
+    if (status) return status;
+    if (j->dump && is_first) how.dump_folder = xpu_printf(j->arena, "%s/%s", j->dump, device);
+    status = xpurt_run(j->program, input, 1, outputs, &how, &error);
     fails(status, error.text);
     xpurt_error_clear(&error);
-    if (status == 0 && device) add_statistics(j);
+    if (status == 0 && how.device && strcmp(device, j->device) == 0) add_statistics(j, is_first);
     return status;
 }
 
@@ -191,14 +215,18 @@ static int64_t count_differing(const xpurt_tensor *a, const xpurt_tensor *b) {
 static int run_batch(job *j, int64_t from, int64_t count) {
     uint32_t outputs = xpurt_output_count(j->program);
     xpurt_tensor *results = XPU_NEW_ARRAY(j->arena, xpurt_tensor, 2 * outputs);
+    static const char *const devices[] = {"rtl", "func", "ref"};
     const xpu_tensor *images = &j->images;
     xpurt_tensor input = {.dtype = "float32", .rank = 4, .dims = {count, 1, images->dims[2], images->dims[3]}};
     input.data = (float *)images->data + from * images->dims[2] * images->dims[3];
     int status = run_on(j, j->device, &input, results, from == 0);
     if (!status && outputs) status = take_classes(j, results, from, count);
-    if (!status && j->summary) {
-        status = run_on(j, j->device ? NULL : xpurt_func_driver(), &input, results + outputs, from == 0);
+    /* The others that are not slower. */
+    for (int d = strcmp(j->device, "rtl") != 0; !status && j->summary && d < 3; d++) {
+        if (strcmp(devices[d], j->device) == 0) continue;
+        status = run_on(j, devices[d], &input, results + outputs, from == 0);
         if (!status) j->differing += count_differing(results, results + outputs);
+        for (uint32_t i = outputs; i < 2 * outputs; i++) xpurt_tensor_clear(&results[i]);
     }
     for (uint32_t i = 0; i < 2 * outputs; i++) xpurt_tensor_clear(&results[i]);
     return status;
@@ -228,6 +256,51 @@ static void print_regions(const json_t *about) {
     if (!on_host) printf("  on the host  nothing\n");
 }
 
+static double percent(long long part, long long whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* The three states in which a unit has spent most of a layer's cycles. */
+static void print_states(const json_t *layer, const char *unit) {
+    const char *key, *separator = " ";
+    json_t *value, *states = json_object_get(json_object_get(layer, "units"), unit);
+    long long cycles = integer_of(layer, "cycles"), below = -1;
+    if (!states) return;
+    printf("%s:", unit);
+    for (int i = 0; i < 3; i++) {
+        const char *most = NULL;
+        json_object_foreach(states, key, value) {
+            long long count = json_integer_value(value);
+            if ((below < 0 || count < below) && (!most || count > integer_of(states, most))) most = key;
+        }
+        if (!most) break;
+        below = integer_of(states, most);
+        printf("%s%s %.0f %%", separator, most, percent(below, cycles));
+        separator = ", ";
+    }
+}
+
+/* On a device that has time: speed, utilisation, and where the cycles of the slowest layer went. */
+static void print_time(const job *j) {
+    size_t i;
+    const json_t *layer, *slowest = NULL;
+    if (!j->cycles) return;
+    printf("  cycles       %lld, simulated at %.1f kHz\n", j->cycles,
+           j->seconds > 0 ? (double)j->cycles / j->seconds / 1000 : 0);
+    printf("  utilisation  %.1f %%: at least %lld cycles are needed (roofline)\n", percent(j->bound, j->cycles),
+           j->bound);
+    json_array_foreach(json_object_get(j->first, "layers"), i, layer) {
+        if (!slowest || integer_of(layer, "cycles") > integer_of(slowest, "cycles")) slowest = layer;
+    }
+    if (!slowest) return;
+    printf("  slowest      layer '%s', %.0f %% of the cycles; ", string_of(slowest, "name"),
+           percent(integer_of(slowest, "cycles"), integer_of(j->first, "cycles")));
+    print_states(slowest, "TENSOR");
+    printf("; ");
+    print_states(slowest, "core 0");
+    putchar('\n');
+}
+
 static int print_summary(job *j) {
     xpurt_error error = {0};
     const char *text = xpurt_describe(j->program, &error);
@@ -241,9 +314,11 @@ static int print_summary(job *j) {
            string_of(about, "precision"), string_of(about, "compiler"), string_of(about, "clang"));
     print_regions(about);
     printf("  weights      %lld bytes\n", integer_of(about, "weights_bytes"));
-    printf("  on func      %lld instructions, %lld bytes read from and %lld written to global memory\n",
+    printf("  on %-9s %lld instructions, %lld bytes read from and %lld written to global memory\n", j->device,
            j->instructions, j->read, j->written);
-    printf("  func = ref   %s\n", j->differing ? "NO" : "yes, every bit of the outputs");
+    print_time(j);
+    printf("  %s   %s\n", strcmp(j->device, "rtl") == 0 ? "rtl = func = ref" : "func = ref",
+           j->differing ? "NO" : "yes, every bit of the outputs");
     json_decref(about);
     return j->differing ? XPU_EDIFF : XPU_OK;
 }
@@ -262,7 +337,7 @@ static int work(job *j) {
     }
     if (j->summary) status = print_summary(j);
     if (j->quiet) return status;
-    printf("%lld images read on %s", (long long)j->count, j->device ? j->device->name : "ref");
+    printf("%lld images read on %s", (long long)j->count, j->device);
     if (j->labels.data) printf(", %lld of them correctly", (long long)j->right);
     putchar('\n');
     return status;
@@ -304,9 +379,9 @@ static int read_option(job *j, const xpu_argument *a, int *answered) {
     } else if (strcmp(a->name, "verbose") == 0) {
         j->verbose = 1;
     } else if (strcmp(a->name, "device") == 0) {
-        int ref = strcmp(a->value, "ref") == 0;
-        if (!ref && strcmp(a->value, "func") != 0) usage(j, "there is no such device", "it is func or ref");
-        j->device = ref ? NULL : xpurt_func_driver();
+        int known = strcmp(a->value, "rtl") == 0 || strcmp(a->value, "func") == 0 || strcmp(a->value, "ref") == 0;
+        if (!known) usage(j, "there is no such device", "it is rtl, func or ref");
+        j->device = a->value;
     } else if (strcmp(a->name, "help") == 0) {
         fputs(xpu_options_help(j->arena, &command), stdout);
         *answered = 1;
@@ -328,11 +403,10 @@ static int run(job *j, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    static job j = {.count = 10, .batch = 4};
+    static job j = {.count = 10, .batch = 4, .device = "func"};
     static xpu_mem mem;
     static xpu_diags diags;
     static int status;
-    j.device = xpurt_func_driver();
     xpu_mem_init(&mem);
     xpu_diags_init(&diags);
     j.diags = &diags;
@@ -343,6 +417,7 @@ int main(int argc, char **argv) {
         status = run(&j, argc, argv);
     }
     xpu_diags_print(&diags, stderr);
+    json_decref(j.first);
     xpurt_close(j.program);
     xpuc_result_clear(&j.compiled);
     xpu_mem_release(&mem);

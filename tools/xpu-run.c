@@ -289,8 +289,7 @@ static int open_device(xpu_tool *tool, const opened *o, xpu_device_options *devi
     if (status) return status;
     status = (int)xpu_chip_parse(tool->arena, json, strlen(json), "chip", &chip, &tool->diags);
     if (status) return status;
-    run->device = xpu_device_open(tool, device, &chip);
-    return run->device ? XPU_OK : (int)xpu_diags_status(&tool->diags);
+    return xpu_device_open(tool, device, &chip, &run->device);
 }
 
 static int read_inputs(xpu_tool *tool, const opened *o, xpu_inputs *inputs) {

@@ -248,8 +248,7 @@ int xpu_bare_run(xpu_tool *tool) {
     const char *folder = xpu_path_join(tool->arena, xpu_find_resources(tool->arena, NULL), "configs/chip");
     status = (int)xpu_chip_load(tool->arena, folder, chip ? chip : "standard", &b->chip, &tool->diags);
     if (status) return status;
-    b->driver = xpu_device_open(tool, &options, &b->chip);
-    if (!b->driver) return (int)xpu_diags_status(&tool->diags);
-    status = open_program(b);
+    status = xpu_device_open(tool, &options, &b->chip, &b->driver);
+    if (!status) status = open_program(b);
     return status ? status : run_program(b, &options);
 }

@@ -1,6 +1,5 @@
 #include "tools/common/device.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -71,50 +70,25 @@ int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options) {
 
 /* ---- the Verilated chip ---- */
 
-/* lib/libxpurtl-CHIP.so beside the folder that holds this tool; with waveforms libxpurtl-CHIP-wave.so. */
-static const char *library_path(xpu_arena *arena, const char *chip, int waves) {
-    char self[PATH_MAX];
-    if (!realpath("/proc/self/exe", self)) return NULL;
-    const char *prefix = xpu_path_folder(arena, xpu_path_folder(arena, self));
-    return xpu_path_join(arena, prefix, xpu_printf(arena, "lib/libxpurtl-%s%s.so", chip, waves ? "-wave" : ""));
-}
-
-typedef struct {
-    xpu_arena *arena;
-    xpu_diags *diags;
-    const char *chip, *path;
-    int waves;
-} library;
-
-static const xpurt_device_driver *missing(const library *l, const char *why) {
-    xpu_error(l->diags, XPU_EIO, l->path, "device-missing", NULL,
-              xpu_printf(l->arena, "there is no Verilated chip '%s'%s", l->chip, l->waves ? " with waveforms" : ""),
-              why,
-              xpu_printf(l->arena, "build it with make chip CHIP=%s%s (or CHIP=FILE.json)%s", l->chip,
-                         l->waves ? " WAVE=1" : "", l->waves ? "" : "; --device=func runs without"));
-    return NULL;
-}
-
 const xpurt_device_driver *xpu_device_rtl(xpu_arena *arena, const xpurt_rtl_options *options, const xpu_chip *chip,
-                                          xpu_diags *diags) {
-    library l = {arena, diags, xpu_escape(arena, chip->name, 64), NULL, options->wave_file != NULL};
-    l.path = library_path(arena, chip->name, l.waves);
-    if (!l.path || !xpu_file_exists(l.path)) return missing(&l, "its library has not been built");
-    if (l.waves && xpu_file_write(arena, options->wave_file, "", 0, diags) != XPU_OK) return NULL;
-    void *handle = dlopen(l.path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) return missing(&l, xpu_strdup(arena, dlerror()));
-    xpurt_rtl_driver_fn *driver;
-    xpurt_rtl_configure_fn *configure;
-    void *symbols[] = {dlsym(handle, XPURT_RTL_DRIVER), dlsym(handle, XPURT_RTL_CONFIGURE)};
-    if (!symbols[0] || !symbols[1]) return missing(&l, "the library is none of a Verilated chip");
-    memcpy(&driver, &symbols[0], sizeof driver);
-    memcpy(&configure, &symbols[1], sizeof configure);
-    if (driver()->version != XPURT_DEVICE_VERSION)
-        return missing(&l, "the library was built for another version of the tools");
-    configure(options);
-    return driver();
+                                          xpurt_error *error) {
+    char self[PATH_MAX];
+    const char *folder = NULL;
+    if (realpath("/proc/self/exe", self))
+        folder = xpu_path_join(arena, xpu_path_folder(arena, xpu_path_folder(arena, self)), "lib");
+    return xpurt_rtl_load(chip->name, folder, options, error);
 }
 
-const xpurt_device_driver *xpu_device_open(xpu_tool *tool, const xpu_device_options *options, const xpu_chip *chip) {
-    return options->has_time ? xpu_device_rtl(tool->arena, &options->rtl, chip, &tool->diags) : &xpu_func_driver;
+int xpu_device_open(xpu_tool *tool, const xpu_device_options *options, const xpu_chip *chip,
+                    const xpurt_device_driver **driver) {
+    xpurt_error error = {0};
+    int status = XPU_OK;
+    *driver = &xpu_func_driver;
+    if (!options->has_time) return XPU_OK;
+    const char *file = options->rtl.wave_file;
+    if (file && xpu_file_write(tool->arena, file, "", 0, &tool->diags) != XPU_OK) return XPU_EIO;
+    *driver = xpu_device_rtl(tool->arena, &options->rtl, chip, &error);
+    if (!*driver) status = xpu_tool_report(tool, error.status, error.text);
+    xpurt_error_clear(&error);
+    return status;
 }

@@ -19,12 +19,13 @@ typedef struct {
  * device that does not exist and for options that the device does not have. */
 int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options);
 
-/* The driver of the device for `chip`; of rtl the library beside the tool. NULL with a diagnostic: there is no library
- * for this chip [device-missing]. Not for ref. */
-const xpurt_device_driver *xpu_device_open(xpu_tool *tool, const xpu_device_options *options, const xpu_chip *chip);
+/* The driver of the device (not ref) for `chip`; of rtl the library beside the tool. Returns an exit code: 3, there is
+ * no library for this chip [device-missing], which has been printed. */
+int xpu_device_open(xpu_tool *tool, const xpu_device_options *options, const xpu_chip *chip,
+                    const xpurt_device_driver **driver);
 
-/* The same for rtl alone. */
+/* The same for rtl alone. NULL with error filled in: there is none. */
 const xpurt_device_driver *xpu_device_rtl(xpu_arena *arena, const xpurt_rtl_options *options, const xpu_chip *chip,
-                                          xpu_diags *diags);
+                                          xpurt_error *error);
 
 #endif

@@ -10,8 +10,7 @@ void xpurt_error_clear(xpurt_error *error) {
     *error = (xpurt_error){0, NULL};
 }
 
-/* Moves the diagnostics into the caller's error object; returns its status. */
-static int report(xpurt_error *error, xpu_diags *diags, xpu_status status) {
+int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status) {
     size_t length = 0;
     for (size_t i = 0; i < diags->count; i++) length += xpu_diag_text(diags, i, NULL, 0) + 1;
     if (error) {
@@ -52,7 +51,7 @@ static xpurt_program *open_program(const char *path, const void *bytes, size_t s
     xpu_diags_init(&diags);
     xpurt_program *p = calloc(1, sizeof *p);
     if (!p) {
-        report(error, &diags, xpu_error_oom(&diags));
+        xpu_report(error, &diags, xpu_error_oom(&diags));
         return NULL;
     }
     xpu_mem_init(&p->mem);
@@ -61,7 +60,7 @@ static xpurt_program *open_program(const char *path, const void *bytes, size_t s
         status = xpu_error_oom(&diags);
     else
         status = read_program(p, path, bytes, size, &diags);
-    report(error, &diags, status);
+    xpu_report(error, &diags, status);
     if (status == XPU_OK) return p;
     xpurt_close(p);
     return NULL;
@@ -125,7 +124,7 @@ const char *xpurt_describe(xpurt_program *program, xpurt_error *error) {
     else
         status = xpu_describe_program(program, xpu_arena_new(&mem, "describe"), &diags);
     xpu_mem_release(&mem);
-    return report(error, &diags, status) == 0 ? program->description : NULL;
+    return xpu_report(error, &diags, status) == 0 ? program->description : NULL;
 }
 
 const char *xpurt_stats(const xpurt_program *program) {
@@ -230,5 +229,5 @@ int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input
     }
     xpu_mem_release(&mem);
     for (uint32_t i = 0; status != XPU_OK && i < output_count; i++) xpurt_tensor_clear(&outputs[i]);
-    return report(error, &diags, status);
+    return xpu_report(error, &diags, status);
 }

@@ -67,6 +67,10 @@ typedef struct {
     double seconds, bind_seconds;
 } xpu_run;
 
+/* ---- api.c ---- */
+/* Moves the diagnostics into the caller's error object; returns its status. */
+int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status);
+
 /* ---- bind.c ---- */
 /* Matches the caller's tensors with the program's inputs and binds the symbols. */
 xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count);

@@ -1,11 +1,12 @@
 /*
  * The library of a Verilated chip, libxpurtl-CHIP.so: a device for xpurt_run with time. There is one library for each
- * chip; it is loaded when it is needed (dlopen, then dlsym of the functions below).
+ * chip; xpurt_rtl_load loads it.
  */
 #ifndef XPURT_RTL_H
 #define XPURT_RTL_H
 
-#include "xpu_runtime/include/xpurt_device.h"
+#include "xpurt.h"
+#include "xpurt_device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,14 @@ typedef struct {
     uint64_t states[XPURT_MAX_CORES][XPURT_STATES];
 } xpurt_rtl_statistics;
 
+/* The driver of the Verilated chip of this name: loads its library from `folder` (NULL: where libxpurt is), with
+ * wave_file the one that is named libxpurtl-CHIP-wave.so, which stays loaded. `options` (NULL: none) hold for the
+ * devices that it creates from now on. NULL with error filled in on failure [device-missing]. */
+typedef const xpurt_device_driver *xpurt_rtl_load_fn(const char *chip, const char *folder,
+                                                     const xpurt_rtl_options *options, xpurt_error *error);
+XPURT_API xpurt_rtl_load_fn xpurt_rtl_load;
+
+/* What the library exports. */
 #define XPURT_RTL_DRIVER    "xpurt_rtl_driver"
 #define XPURT_RTL_CONFIGURE "xpurt_rtl_configure"
 #define XPURT_RTL_LOOK      "xpurt_rtl_look"
