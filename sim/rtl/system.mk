@@ -57,7 +57,7 @@ $(SYSTEM_ELF): tests/rtl/system/device/system.c tests/rtl/system/system.h xpu_ru
 	@mkdir -p $(@D)
 	$(call say,CLANG,$@)
 	$(Q)$(CLANG) $(BARE_FLAGS) $< -o $@
-$(SYSTEM_TEST): $(addprefix $(BUILD)/obj/,tests/rtl/system/main.o sim/harness/lockstep.o) $(LIBALL)
+$(SYSTEM_TEST): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/rtl/system/*.c)) $(BUILD)/obj/sim/harness/lockstep.o $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS) -lcunit

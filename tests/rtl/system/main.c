@@ -2,155 +2,12 @@
  * The whole Verilated chip: each program runs on the functional chip and, in several ways, on the Verilated one;
  * events, results and faults must be the same, cycle counts too with skipping on and off.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "core/chip.h"
-#include "sim/func/driver.h"
 #include "sim/harness/harness.h"
-#include "tests/rtl/system/system.h"
-#include "tests/unit/unit.h"
+#include "tests/rtl/system/rig.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
-#include "xpu_runtime/include/xpurt_rtl.h"
-#include "xpu_runtime/program/elf.h"
-
-enum { MAX_EVENTS = 32 };
-
-typedef struct {
-    const char *name, *file;
-    xpu_chip chip;
-    const xpurt_device_driver *driver;
-    xpurt_rtl_configure_fn *configure;
-    xpurt_rtl_look_fn *look;
-} system_chip;
-
-typedef struct {
-    xpurt_event events[MAX_EVENTS];
-    unsigned event_count;
-    xpurt_fault fault; /* texts: gone */
-    char text[600];    /* of a fault */
-    uint32_t results[SYSTEM_RESULT_WORDS];
-    char printed[64];
-    unsigned printed_count;
-    xpurt_counters counters;
-    xpurt_rtl_statistics statistics;
-} outcome;
-
-static system_chip chips[] = {{"nano", "nano", {{0}}, NULL, NULL, NULL},
-                              {"quad", "tests/rtl/system/quad.json", {{0}}, NULL, NULL, NULL}};
-enum { CHIPS = sizeof chips / sizeof *chips };
-static xpu_mem mem;
-static xpu_arena *arena;
-static xpu_diags diags;
-static const uint8_t *program;
-static size_t program_size;
-static xpu_elf elf;
-
-static xpu_status read_program(void *context, uint64_t offset, void *to, size_t length, xpu_diags *unused) {
-    (void)context;
-    (void)unused;
-    memcpy(to, program + offset, length);
-    return XPU_OK;
-}
-
-static int load_library(system_chip *chip, const char *build) {
-    void *library = dlopen(xpu_printf(arena, "%s/lib/libxpurtl-%s.so", build, chip->name), RTLD_NOW | RTLD_LOCAL);
-    void *symbols[3] = {NULL};
-    xpurt_rtl_driver_fn *driver;
-    if (!library) {
-        fprintf(stderr, "%s\n", dlerror());
-        return -1;
-    }
-    symbols[0] = dlsym(library, XPURT_RTL_DRIVER);
-    symbols[1] = dlsym(library, XPURT_RTL_CONFIGURE);
-    symbols[2] = dlsym(library, XPURT_RTL_LOOK);
-    memcpy(&driver, &symbols[0], sizeof driver);
-    memcpy(&chip->configure, &symbols[1], sizeof chip->configure);
-    memcpy(&chip->look, &symbols[2], sizeof chip->look);
-    chip->driver = driver();
-    return xpu_chip_load(arena, "configs/chip", chip->file, &chip->chip, &diags) == XPU_OK ? 0 : -1;
-}
-
-static int set_up(void) {
-    const char *build = getenv("XPU_BUILD"), *why = NULL;
-    xpu_mem_init(&mem);
-    xpu_diags_init(&diags);
-    arena = xpu_arena_new(&mem, "test");
-    if (!build) build = "build";
-    const char *path = xpu_printf(arena, "%s/tests/rtl/system/system.elf", build);
-    program = xpu_file_read_all(arena, path, 1 << 20, &program_size, &diags);
-    if (!program || xpu_elf_open(&elf, program_size, read_program, NULL, arena, &why, &diags) != XPU_OK) return -1;
-    for (int i = 0; i < CHIPS; i++)
-        if (load_library(&chips[i], build)) return -1;
-    return 0;
-}
-
-/* ---- running ---- */
-
-static void put(void *context, char byte) {
-    outcome *o = context;
-    if (o->printed_count + 1 < sizeof o->printed) o->printed[o->printed_count++] = byte;
-}
-
-/* The host's part of a host call: the request's first word times 3, plus 1, into the second. */
-static void answer(const xpurt_device_driver *driver, xpurt_device *device, uint32_t address) {
-    uint32_t words[2];
-    CU_ASSERT_EQUAL(driver->read(device, address, words, sizeof words), 0);
-    words[1] = words[0] * 3 + 1;
-    CU_ASSERT_EQUAL(driver->write(device, address, words, sizeof words), 0);
-    CU_ASSERT_EQUAL(driver->answer(device), 0);
-}
-
-static void follow(const xpurt_device_driver *driver, xpurt_device *device, outcome *o) {
-    for (int done = 0; !done && o->event_count < MAX_EVENTS;) {
-        xpurt_event *event = &o->events[o->event_count++];
-        CU_ASSERT_EQUAL_FATAL(driver->run(device, 0, event), 0);
-        done = event->kind != XPURT_EVENT_LAYER && event->kind != XPURT_EVENT_HOST_CALL;
-        if (event->kind == XPURT_EVENT_HOST_CALL) answer(driver, device, event->address);
-        if (event->kind != XPURT_EVENT_FAULT) continue;
-        o->fault = *event->fault;
-        snprintf(o->text, sizeof o->text, "%s: %s", event->fault->cause_text, event->fault->reason);
-    }
-    driver->read(device, SYSTEM_RESULTS, o->results, sizeof o->results);
-    driver->counters(device, &o->counters);
-}
-
-static xpurt_device *prepare(const xpurt_device_driver *driver, const xpu_chip *chip, const uint32_t *request,
-                             outcome *o) {
-    xpurt_device *device = driver->create(chip, &diags);
-    memset(o, 0, sizeof *o);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(device);
-    for (unsigned i = 0; i < elf.header.e_phnum; i++) {
-        const Elf32_Phdr *p = &elf.segments[i];
-        if (p->p_type == PT_LOAD && p->p_filesz)
-            CU_ASSERT_EQUAL(driver->write(device, p->p_paddr, program + p->p_offset, p->p_filesz), 0);
-    }
-    CU_ASSERT_EQUAL(driver->write(device, SYSTEM_REQUEST, request, 5 * sizeof *request), 0);
-    driver->output(device, put, o);
-    CU_ASSERT_EQUAL_FATAL(driver->start(device, elf.header.e_entry), 0);
-    return device;
-}
-
-static void run_func(const xpu_chip *chip, const uint32_t *request, outcome *o) {
-    xpurt_device *device = prepare(&xpu_func_driver, chip, request, o);
-    follow(&xpu_func_driver, device, o);
-    xpu_func_driver.destroy(device);
-}
-
-static void run_rtl(const system_chip *chip, const uint32_t *request, const xpurt_rtl_options *options, outcome *o) {
-    chip->configure(options);
-    xpurt_device *device = prepare(chip->driver, &chip->chip, request, o);
-    follow(chip->driver, device, o);
-    chip->look(device, &o->statistics);
-    chip->driver->destroy(device);
-    for (unsigned core = 0; core < chip->chip.cores; core++) {
-        uint64_t sum = 0;
-        for (int i = 0; i < 32; i++) sum += o->statistics.states[core][i];
-        CU_ASSERT_EQUAL(sum, o->statistics.cycles);
-    }
-}
 
 /* ---- comparing ---- */
 
@@ -182,12 +39,6 @@ static void expect_same(const system_chip *chip, const char *name, const outcome
             func->counters.gm_write_bytes == rtl->counters.gm_write_bytes;
     CU_ASSERT_TRUE(same);
     if (!same) printf("\n%s on %s: func %s, rtl %s\n", name, chip->name, func->text, rtl->text);
-}
-
-static int same_time(const outcome *a, const outcome *b) {
-    return a->statistics.cycles == b->statistics.cycles && a->counters.cycles == b->counters.cycles &&
-           memcmp(a->statistics.states, b->statistics.states, sizeof a->statistics.states) == 0 &&
-           memcmp(a->counters.instructions, b->counters.instructions, sizeof a->counters.instructions) == 0;
 }
 
 /* A program in all ways. Its results depend on no timing. */
@@ -414,7 +265,7 @@ static void host_memory(void) {
         CU_ASSERT_NOT_EQUAL(driver->write(device, at + XPU_LM_ALIAS_STRIDE, &word, 4), 0);
         follow(driver, device, &o);
         uint64_t cycles = o.counters.cycles;
-        CU_ASSERT_EQUAL(driver->start(device, elf.header.e_entry), 0);
+        CU_ASSERT_EQUAL(driver->start(device, system_entry), 0);
         follow(driver, device, &o);
         CU_ASSERT_EQUAL(o.counters.cycles, 2 * cycles);
         CU_ASSERT_STRING_EQUAL(o.printed, "printed\nprinted\n");
@@ -488,13 +339,14 @@ int main(void) {
                                      {"GM", gm_times},
                                      {"host memory", host_memory},
                                      {"lock-step", lockstep_finds},
+                                     {"engines", test_engines},
+                                     {"faults of engines", test_engine_faults},
                                      {NULL, NULL}};
     if (set_up()) {
         xpu_diags_print(&diags, stderr);
         return EXIT_FAILURE;
     }
     int status = xpu_test_main("system", tests);
-    xpu_diags_clear(&diags);
-    xpu_mem_release(&mem);
+    release();
     return status;
 }

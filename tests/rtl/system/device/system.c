@@ -161,6 +161,42 @@ static uint32_t memory(uint32_t core) {
     return sum;
 }
 
+/* Loads and stores of all sizes, in all memories in turn, of words that nobody else touches. */
+static uint32_t traffic(uint32_t core, uint32_t cores, uint32_t rounds) {
+    uint32_t sum = core, other = (core + 1) % cores;
+    const uintptr_t places[] = {XPU_SM_BASE + SYSTEM_BLOCK * (SYSTEM_SM_CORE + core),
+                                XPU_L3_BASE + SYSTEM_BLOCK * (SYSTEM_L3_CORE + core),
+                                XPU_LM_ALL_BASE + XPU_LM_ALIAS_STRIDE * other + SYSTEM_BLOCK * SYSTEM_LM_CORE,
+                                (uintptr_t)(results + 512 + 64 * core)};
+    for (uint32_t i = 0; i < rounds; i++)
+        for (uint32_t p = 0; p < 4; p++) {
+            uintptr_t at = places[p] + (i * 52 & 252);
+            sum = sum * 31 + *(volatile uint32_t *)at;
+            *(volatile uint32_t *)at = sum;
+            *(volatile uint16_t *)(at + 2) = (uint16_t)(sum >> 5);
+            *(volatile uint8_t *)(at + 1) = (uint8_t)i;
+            sum += *(volatile uint32_t *)at;
+        }
+    return sum;
+}
+
+static void engines(uint32_t core, uint32_t cores) {
+    volatile uint32_t *list = (volatile uint32_t *)(uintptr_t)SYSTEM_TABLE + 4 * SYSTEM_LISTS * core;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < SYSTEM_LISTS; i++, list += 4) {
+        if (list[2]) {
+            REG(XPU_REG_DOORBELL_ADDRESS + 16 * list[0]) = list[1];
+            REG(XPU_REG_DOORBELL_COUNT + 16 * list[0]) = list[2];
+        }
+        sum += traffic(core, cores, request[3]);
+    }
+    if (core == 0) {
+        wait_for(11, request[1]);
+        wait_for(12, request[2]);
+    }
+    results[core] = sum;
+}
+
 static uint32_t work(uint32_t core, uint32_t cores) {
     switch (request[0]) {
     case SYSTEM_REGISTERS: return core == 0 ? registers(core) : 0;
@@ -180,6 +216,7 @@ static uint32_t work(uint32_t core, uint32_t cores) {
         for (;;) __asm__ volatile("");
     case SYSTEM_MEMORY: results[16 + core] = memory(core); return 0;
     case SYSTEM_DEAD: wait_for(7, core + 1); return 0;
+    case SYSTEM_ENGINES: engines(core, cores); return 0;
     case SYSTEM_PRINT:
         for (const char *c = "printed\n"; core == 0 && *c; c++) REG(XPU_REG_PUTCHAR) = (uint8_t)*c;
         return 0;
@@ -197,5 +234,6 @@ void other_main(uint32_t core, uint32_t cores) {
 int main(uint32_t core, uint32_t cores) {
     uint32_t status = work(core, cores);
     wait_for(1, cores - 1);
+    for (uint32_t i = 0; i < 100; i++) __asm__ volatile(""); /* until the others have come to their wfi */
     return (int)status;
 }
