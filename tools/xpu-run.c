@@ -1,6 +1,7 @@
 /* xpu-run: runs a compiled program, or a bare one, on a device. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ static const xpu_option options[] = {
     {"from-dump", 0, "DIR", "the dump that --layer takes its operands from"},
     {"stats", 0, "FILE.json", "write what the run took"},
     {"check-races", 0, NULL, "func: report accesses that no counter, doorbell or barrier orders (slow)"},
+    {"gdb", 0, "PORT", "func: wait for gdb on this port of localhost, and obey it"},
     {"profile", 0, NULL, "rtl: print each layer's cycles, and where they went"},
     {"trace", 0, "FILE.json", "rtl: write what every engine and core did when, for Perfetto or chrome://tracing"},
     {"wave", 0, "LAYER:FILE.fst", "rtl: write the waveform of one layer"},
@@ -195,12 +197,29 @@ static int check_pairs(xpu_tool *tool) {
     return XPU_OK;
 }
 
-static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_run_options *run) {
-    if (xpu_tool_flag(tool, "check-races") && (device->is_ref || device->has_time)) {
-        return xpu_tool_usage(tool, "option '--check-races'", "this device cannot look for races",
-                              "only the functional chip keeps track of who accessed what", "add --device=func");
+/* Options that the functional chip alone has. */
+static int func_options(xpu_tool *tool) {
+    const char *device = xpu_tool_option(tool, "device"), *port = xpu_tool_option(tool, "gdb");
+    xpu_func_options func = {.check_races = xpu_tool_flag(tool, "check-races")};
+    if ((func.check_races || port) && strcmp(device ? device : XPU_DEFAULT_DEVICE, "func") != 0) {
+        return xpu_tool_usage(tool, port ? "option '--gdb'" : "option '--check-races'",
+                              "this device does not have this", "only func, the functional chip, can do it",
+                              "use --device=func");
     }
-    xpu_func_configure(&(xpu_func_options){.check_races = xpu_tool_flag(tool, "check-races")});
+    if (port) {
+        char *end;
+        unsigned long number = strtoul(port, &end, 10);
+        if (*end || end == port || number < 1 || number > 65535)
+            return xpu_tool_usage(tool, "option '--gdb'", "this is no port", xpu_escape(tool->arena, port, 80),
+                                  "write a number from 1024 to 65535");
+        func.gdb_port = (unsigned)number;
+        if (!tool->quiet) fprintf(stderr, "gdb: target remote localhost:%u\n", func.gdb_port);
+    }
+    xpu_func_configure(&func);
+    return XPU_OK;
+}
+
+static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_run_options *run) {
     run->dump_folder = xpu_tool_option(tool, "dump-layers");
     run->dump_filter = xpu_tool_option(tool, "dump-filter");
     run->layer = xpu_tool_option(tool, "layer");
@@ -341,6 +360,7 @@ static int run(xpu_tool *tool) {
             "there is more than one program", "xpu-run runs one program at a time", "inputs are given with --input");
     }
     int status = check_pairs(tool);
+    if (!status) status = func_options(tool);
     if (!status && xpu_tool_flag(tool, "bare")) return xpu_bare_run(tool);
     if (!status) status = xpu_device_options_read(tool, &device);
     if (!status) status = run_options(tool, &device, &run_with);

@@ -6,7 +6,7 @@
 
 #include "sim/func/core_internal.h"
 
-enum { PAGE_BYTES = 4096, PAGE_INSNS = PAGE_BYTES / 4, PAGE_SLOTS = 256 };
+enum { PAGE_BYTES = 4096, PAGE_INSNS = PAGE_BYTES / 4, PAGE_SLOTS = 256, MAX_BREAKS = 256 };
 
 /* The instructions that the interpreter does itself. x, i, RS1, RS2: registers and instruction; RD: the result. */
 #define HOT_INSNS(X)                                                                                                   \
@@ -70,6 +70,7 @@ enum {
     HOT_OTHER,   /* by class */
     HOT_END,     /* behind the last instruction of a page */
     HOT_OUTSIDE, /* not in code memory */
+    HOT_BREAK,   /* a breakpoint */
 #define X(id, ...) HOT_##id,
     HOT_INSNS(X)
 #undef X
@@ -89,6 +90,8 @@ typedef struct {
 struct xpu_code {
     uint32_t base, size;
     const uint8_t *host;
+    unsigned break_count;
+    uint32_t breaks[MAX_BREAKS];
     code_page pages[PAGE_SLOTS];
 };
 
@@ -113,22 +116,41 @@ void xpu_code_invalidate(xpu_code *code, uint32_t address, uint32_t size) {
     }
 }
 
+int xpu_code_break(xpu_code *code, uint32_t address, int set) {
+    unsigned i = 0;
+    while (i < code->break_count && code->breaks[i] != address) i++;
+    if (set && i == code->break_count) {
+        if (i == MAX_BREAKS || address - code->base >= code->size || address & 3) return 0;
+        code->breaks[code->break_count++] = address;
+    } else if (!set && i < code->break_count) {
+        code->breaks[i] = code->breaks[--code->break_count];
+    }
+    xpu_code_invalidate(code, address, 4);
+    return 1;
+}
+
 static int writes_x(xpu_insn_format format) {
     const char *operands = xpu_format_operands(format);
     return operands[0] == 'r' && operands[1] == 'd';
+}
+
+/* How an instruction is dispatched where there is no breakpoint. */
+static uint8_t hot_of_insn(const xpu_decoded *insn) {
+    unsigned format = xpu_insn_infos[insn->op].format;
+    int is_rounded = format == XPU_FORMAT_F3RM || format == XPU_FORMAT_F4;
+    return is_rounded && (insn->word >> 12 & 7) != 7 ? HOT_OTHER : hot_of[insn->op];
 }
 
 static void decode(xpu_decoded *insn, uint32_t word, uint32_t pc) {
     xpu_insn_id id = xpu_insn_find(word);
     const xpu_insn_info *info = &xpu_insn_infos[id];
     xpu_insn_format format = (xpu_insn_format)info->format;
-    *insn = (xpu_decoded){.op = (uint16_t)id, .hot = hot_of[id], .class = info->class, .word = word};
+    *insn = (xpu_decoded){.op = (uint16_t)id, .class = info->class, .word = word};
     insn->rd = word >> 7 & 31;
     insn->rs1 = word >> 15 & 31;
     insn->rs2 = word >> 20 & 31;
     insn->imm = xpu_insn_immediate(word, format);
-    int is_rounded = format == XPU_FORMAT_F3RM || format == XPU_FORMAT_F4;
-    if (is_rounded && (word >> 12 & 7) != 7) insn->hot = HOT_OTHER;
+    insn->hot = hot_of_insn(insn);
     if (id == XPU_INSN_AUIPC) insn->imm = (int32_t)(pc + (uint32_t)insn->imm);
     if (insn->rd == 0 && writes_x(format)) insn->rd = 32;
 }
@@ -148,6 +170,8 @@ static code_page *find_page(xpu_code *code, uint32_t pc) {
         decode(&page->insns[i], word, base + 4 * i);
     }
     page->insns[PAGE_INSNS].hot = HOT_END;
+    for (unsigned i = 0; i < code->break_count; i++)
+        if (code->breaks[i] - base < PAGE_BYTES) page->insns[(code->breaks[i] - base) / 4].hot = HOT_BREAK;
     return page;
 }
 
@@ -159,6 +183,7 @@ int xpu_hart_init(xpu_hart *hart, unsigned id, unsigned cores, const xpu_core_bu
     hart->bus = bus;
     hart->code = code;
     hart->pc = entry;
+    hart->pass = 1;
     hart->vtype = 0x80000000;
     if (range_count > XPU_CORE_RANGES) return 0;
     hart->range_count = range_count;
@@ -172,12 +197,21 @@ int xpu_hart_init(xpu_hart *hart, unsigned id, unsigned cores, const xpu_core_bu
         for (uint32_t mib = range->base >> 20; mib <= (range->base + (range->size - 1)) >> 20; mib++) {
             if (seen[mib]) return 0;
             seen[mib] = 1;
-            if (bus->observe) continue;
-            hart->map[0][mib] = (uint8_t)(i + 1);
-            if (range->writable) hart->map[1][mib] = (uint8_t)(i + 1);
         }
     }
+    xpu_hart_observe(hart, bus->observe != NULL);
     return 1;
+}
+
+void xpu_hart_observe(xpu_hart *hart, int on) {
+    memset(hart->map, 0, sizeof hart->map);
+    for (unsigned i = 1; i <= hart->range_count && !on; i++) {
+        const xpu_core_range *range = &hart->ranges[i];
+        for (uint32_t mib = range->base >> 20; mib <= (range->base + (range->size - 1)) >> 20; mib++) {
+            hart->map[0][mib] = (uint8_t)i;
+            if (range->writable) hart->map[1][mib] = (uint8_t)i;
+        }
+    }
 }
 
 void xpu_hart_clear_fault(xpu_hart *hart, uint32_t pc) {
@@ -191,7 +225,8 @@ uint8_t *xpu_hart_span(xpu_hart *hart, uint32_t address, uint32_t bytes, int sto
         uint32_t offset = address - range->base;
         if (offset >= range->size || bytes > range->size - offset) continue;
         if (store && !range->writable) return NULL;
-        if (hart->bus->observe) hart->bus->observe(hart->bus->context, address, bytes, store);
+        if (hart->bus->observe && !hart->map[0][range->base >> 20])
+            hart->bus->observe(hart->bus->context, address, bytes, store);
         range->bytes[store] += bytes;
         return range->host + offset;
     }
@@ -406,7 +441,7 @@ static xpu_exec *const by_class[XPU_CLASS_COUNT] = {
     if (hart->f[i->rd] == XPU_NAN_BITS) hart->fflags |= (uint8_t)xpu_fp_product_invalid(p, q)
 
 static xpu_hart_reason interpret(xpu_hart *hart, uint64_t budget) {
-    static const void *const labels[] = {&&other, &&end_of_page, &&outside,
+    static const void *const labels[] = {&&other, &&end_of_page, &&outside, &&breakpoint,
 #define X(id, ...) &&do_##id,
                                          HOT_INSNS(X)
 #undef X
@@ -440,10 +475,19 @@ other:
     hart->pc = PC;
     outcome = by_class[i->class](hart, i);
     if (outcome == XPU_DONE) NEXT;
+breakpoint:
+    if (hart->pass == PC) {
+        hart->pass = 1;
+        goto *labels[hot_of_insn(i)];
+    }
+    hart->pc = PC;
+    hart->instret = first + (budget - left);
+    return XPU_HART_BREAK;
 special:
     hart->pc = PC + (outcome == XPU_STALL || outcome == XPU_FAULTED ? 0 : 4);
     if (outcome != XPU_STALL && outcome != XPU_FAULTED) left--;
     if (outcome == XPU_REFETCH) goto enter;
+    if (outcome == XPU_STALL) hart->pass = hart->pc;
     hart->instret = first + (budget - left);
     hart->fault.pc = hart->fault.cause ? hart->pc : 0;
     hart->fault.word = hart->fault.cause ? i->word : 0;

@@ -42,6 +42,10 @@ void xpu_code_free(xpu_code *code);
 /* To be called when the host has written code memory: [address, address + size) is decoded again when next executed. */
 void xpu_code_invalidate(xpu_code *code, uint32_t address, uint32_t size);
 
+/* Sets or removes a breakpoint: a core that arrives there stops before the instruction. 0: there are too many, or this
+ * is no address of an instruction. */
+int xpu_code_break(xpu_code *code, uint32_t address, int set);
+
 /* Memory that the core reads and writes directly. Base is a multiple of 1 MiB, size of 64 bytes; two ranges never share
  * a MiB of addresses. */
 typedef struct {
@@ -76,6 +80,7 @@ typedef enum {
     XPU_HART_STALLED, /* at an instruction that waits for the system */
     XPU_HART_IDLE,    /* wfi was executed */
     XPU_HART_STOPPED, /* the bus said XPU_BUS_STOP */
+    XPU_HART_BREAK,   /* before the instruction of a breakpoint */
     XPU_HART_FAULT    /* see fault; sticky */
 } xpu_hart_reason;
 
@@ -90,6 +95,7 @@ typedef struct {
     uint32_t x[33];                              /* x[0] is always 0; x[32] takes what is written to x0 */
     uint32_t f[32];                              /* float bits */
     uint32_t pc;
+    uint32_t pass;              /* breakpoint that does not stop the core, or 1; also after a stall there */
     uint32_t vl, vtype, vstart; /* vtype as the CSR shows it: 0x80000000 is vill */
     uint8_t vxrm, vxsat, frm, fflags;
     uint64_t instret;
@@ -116,6 +122,9 @@ int xpu_hart_init(xpu_hart *hart, unsigned id, unsigned cores, const xpu_core_bu
 
 /* Executes at most `budget` instructions and says why it stopped. A core with a fault stays where it is. */
 xpu_hart_reason xpu_hart_run(xpu_hart *hart, uint64_t budget);
+
+/* Whether bus->observe is called; after xpu_hart_init it is if there is one. */
+void xpu_hart_observe(xpu_hart *hart, int on);
 
 /* Continues at `pc` as if there had been no fault. For tests and debuggers. */
 void xpu_hart_clear_fault(xpu_hart *hart, uint32_t pc);

@@ -1,6 +1,7 @@
 /* The functional chip as a device: making it, its schedule, events and reports. */
 #include "sim/func/func.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static void release(xpu_func *func) {
     free(func->harts);
     free(func->scratch);
     xpu_races_free(func->races);
+    xpu_gdb_free(func->gdb);
     xpu_sim_events_release(&func->events);
 }
 
@@ -44,7 +46,11 @@ static void destroy(xpurt_device *device) {
 
 static void observe(void *context, uint32_t address, uint32_t bytes, int store) {
     const xpu_func_port *port = context;
-    xpu_races_core(port->func->races, port->core, port->func->harts[port->core].pc, address, bytes, store);
+    const xpu_func *func = port->func;
+    if (address - XPU_LM_BASE < XPU_LM_ALIAS_STRIDE)
+        address += XPU_LM_ALL_BASE - XPU_LM_BASE + port->core * XPU_LM_ALIAS_STRIDE;
+    if (func->races) xpu_races_core(func->races, port->core, func->harts[port->core].pc, address, bytes, store);
+    if (func->gdb) xpu_gdb_access(func->gdb, address, bytes, store);
 }
 
 static void observe_fence(void *context) {
@@ -71,9 +77,18 @@ static int set_up(xpu_func *func) {
         func->buses[core] = (xpu_core_bus){.context = &func->ports[core],
                                            .load = xpu_func_load_register,
                                            .store = xpu_func_store_register,
-                                           .observe = func->races ? observe : NULL,
+                                           .observe = observe,
                                            .fence = func->races ? observe_fence : NULL};
     }
+    return 0;
+}
+
+static int listen_for_gdb(xpu_func *func, xpu_diags *diags) {
+    char why[80];
+    func->gdb = xpu_gdb_listen(func, configured.gdb_port);
+    if (func->gdb) return 1;
+    snprintf(why, sizeof why, "port %u of 127.0.0.1: %s", configured.gdb_port, strerror(errno));
+    xpu_error(diags, XPU_EIO, NULL, "device-gdb", NULL, "gdb cannot be waited for", why, "choose another port");
     return 0;
 }
 
@@ -86,7 +101,9 @@ static xpurt_device *create(const xpu_chip *chip, xpu_diags *diags) {
     device->func.chip = *chip;
     if (set_up(&device->func) == 0) {
         xpu_func_registers_reset(&device->func);
-        return device;
+        if (!configured.gdb_port || listen_for_gdb(&device->func, diags)) return device;
+        destroy(device);
+        return NULL;
     }
     destroy(device);
     xpu_error(diags, XPU_EIO, NULL, "device-memory", NULL, "the functional chip cannot be set up",
@@ -176,6 +193,8 @@ static int start(xpurt_device *device, uint32_t entry) {
     memset(&func->fault, 0, sizeof func->fault);
     for (unsigned core = 0; core < func->chip.cores; core++)
         if (!start_core(func, core, entry)) return -1;
+    for (unsigned core = 0; core < func->chip.cores; core++) xpu_hart_observe(&func->harts[core], func->races != NULL);
+    if (func->gdb) xpu_gdb_start(func->gdb);
     func->started = 1;
     return 0;
 }
@@ -226,14 +245,15 @@ static void check_watchdog(xpu_func *func, unsigned core) {
 }
 
 /* One turn of a core, then of the engines. `spent`: instructions. Returns whether anything moved. */
-static int turn(xpu_func *func, unsigned core, uint64_t budget, uint64_t *spent) {
+static int turn(xpu_func *func, unsigned core, uint64_t budget, uint64_t *spent, xpu_hart_reason *why) {
     xpu_hart *hart = &func->harts[core];
     xpu_func_core_state *state = &func->core_state[core];
     uint64_t before = hart->instret;
+    *why = XPU_HART_IDLE;
     if (!state->idle) {
-        xpu_hart_reason why = xpu_hart_run(hart, budget);
-        state->idle = why == XPU_HART_IDLE;
-        if (why == XPU_HART_FAULT) {
+        *why = xpu_hart_run(hart, budget);
+        state->idle = *why == XPU_HART_IDLE;
+        if (*why == XPU_HART_FAULT) {
             core_fault(func, core, hart->fault.cause, xpu_sim_cause_reason(hart->fault.cause));
             return 1;
         }
@@ -295,10 +315,18 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
         uint64_t quantum = draw_quantum(func);
         if (budget && budget - spent < quantum) quantum = budget - spent;
         unsigned core = func->next_core;
+        xpu_hart_reason why;
+        if (func->gdb) xpu_gdb_before(func->gdb, &core, &quantum);
+        if (func->fault.cause != XPU_FAULT_NONE) continue;
         func->next_core = (core + 1) % func->chip.cores;
-        still = turn(func, core, quantum, &spent) ? 0 : still + 1;
+        int moved = turn(func, core, quantum, &spent, &why);
+        still = moved ? 0 : still + 1;
+        if (func->gdb) xpu_gdb_after(func->gdb, core, why, moved);
         if (func->events.host_call || func->events.ended) func->next_core = core;
-        if (still > func->chip.cores && func->fault.cause == XPU_FAULT_NONE) dead_lock(func);
+        if (still > func->chip.cores && func->fault.cause == XPU_FAULT_NONE &&
+            (!func->gdb || xpu_gdb_runs_all(func->gdb)))
+            dead_lock(func);
+        if (func->gdb && (func->events.ended || func->fault.cause != XPU_FAULT_NONE)) xpu_gdb_end(func->gdb);
         if (func->races && func->events.ended && func->fault.cause == XPU_FAULT_NONE) run_rest(func);
     }
     return 0;

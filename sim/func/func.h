@@ -12,6 +12,7 @@
 #include "core/chip.h"
 #include "sim/func/core.h"
 #include "sim/func/events.h"
+#include "sim/func/gdb.h"
 #include "sim/func/races.h"
 
 typedef struct xpu_func xpu_func;
@@ -78,6 +79,7 @@ struct xpu_func {
     xpurt_fault fault; /* cause XPU_FAULT_NONE: none */
     char reason[256];
 
+    xpu_gdb *gdb;          /* NULL: none */
     xpu_races *races;      /* NULL: nobody looks for them */
     xpurt_counters totals; /* without what the harts count since the last start */
 };
