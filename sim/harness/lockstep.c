@@ -12,7 +12,21 @@
 #include "sim/func/driver.h"
 #include "sim/harness/harness.h"
 
-enum { MAX_STORES = 2048 }; /* of one instruction: 8 fields of 256 elements */
+enum {
+    MAX_STORES = 2048, /* of one instruction: 8 fields of 256 elements */
+    MAX_DOUBTS = 64,
+    DOUBT_INSTRUCTIONS = 64
+};
+
+/* What differs when a vector instruction retires may be the work of a younger one, which the RTL has begun already. It
+ * is a difference when it is still there some instructions later. */
+typedef struct {
+    unsigned core, left; /* instructions of this core that may still retire */
+    int in_memory;
+    uint32_t at, bytes; /* memory: as engines address it; else where in the vector registers */
+    uint32_t layer;
+    char text[480];
+} doubt;
 
 struct xpu_lockstep {
     xpurt_device *device; /* of the functional chip's driver */
@@ -27,6 +41,8 @@ struct xpu_lockstep {
     size_t box_count, box_capacity;
     int no_memory;
     uint32_t layer;
+    doubt doubts[MAX_DOUBTS]; /* the oldest first */
+    unsigned doubt_count;
     struct {
         uint32_t address, value;
         int store;
@@ -149,6 +165,7 @@ int xpu_lockstep_map(xpu_lockstep *lockstep, uint64_t address, int file, uint64_
 
 int xpu_lockstep_start(xpu_lockstep *lockstep, uint32_t entry, uint32_t seed) {
     lockstep->text[0] = 0;
+    lockstep->doubt_count = 0;
     if (xpu_func_driver.start(lockstep->device, entry)) return -1;
     lockstep->func->seed = seed;
     return 0;
@@ -224,37 +241,81 @@ static void words_at(const uint8_t *rtl, const uint8_t *func, size_t length, siz
     memcpy(b, func + *at, bytes);
 }
 
+/* Both sides of a doubt; 0: they are equal, or cannot be seen. */
+static int is_doubtful(const xpu_lockstep *lockstep, const doubt *d, const uint8_t **rtl, const uint8_t **func) {
+    if (d->in_memory) {
+        *rtl = rtl_memory(lockstep, d->at, d->bytes);
+        *func = xpu_func_engine_memory(lockstep->func, d->at, d->bytes);
+    } else {
+        *rtl = lockstep->rtl.vectors ? lockstep->rtl.vectors(lockstep->rtl.context, d->core) : NULL;
+        *rtl = *rtl ? *rtl + d->at : NULL;
+        *func = lockstep->func->harts[d->core].v + d->at;
+    }
+    return *rtl && *func && memcmp(*rtl, *func, d->bytes) != 0;
+}
+
+static void take_doubt(xpu_lockstep *lockstep, const doubt *d) {
+    memcpy(lockstep->text, d->text, sizeof lockstep->text);
+    lockstep->layer = d->layer;
+}
+
+/* Notes what differs now. Returns whether there is no room for it: then it counts. */
+static int doubts(xpu_lockstep *lockstep, int in_memory, uint32_t at, uint32_t bytes) {
+    doubt d = {
+        .core = lockstep->now.core, .left = DOUBT_INSTRUCTIONS, .in_memory = in_memory, .at = at, .bytes = bytes};
+    const uint8_t *rtl, *func;
+    size_t offset;
+    uint32_t a, b;
+    char name[48];
+    if (!is_doubtful(lockstep, &d, &rtl, &func)) return 0;
+    words_at(rtl, func, bytes, &offset, &a, &b);
+    if (in_memory)
+        snprintf(name, sizeof name, "memory at 0x%08" PRIx32, at + (uint32_t)offset);
+    else
+        snprintf(name, sizeof name, "v%u from byte %zu on", at / XPU_VLEN_BYTES, offset);
+    differs(lockstep, name, a, b);
+    if (lockstep->doubt_count == MAX_DOUBTS) return 1;
+    memcpy(d.text, lockstep->text, sizeof d.text);
+    d.layer = lockstep->layer;
+    lockstep->text[0] = 0;
+    lockstep->doubts[lockstep->doubt_count++] = d;
+    return 0;
+}
+
+/* Another instruction of this core has retired: what differs no more was a younger one's work. Returns whether a
+ * difference has stayed for too long; `end`: it has in any case. */
+static int doubts_stay(xpu_lockstep *lockstep, unsigned core, int end) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < lockstep->doubt_count; i++) {
+        doubt *d = &lockstep->doubts[i];
+        const uint8_t *rtl, *func;
+        if ((d->core == core || end) && !is_doubtful(lockstep, d, &rtl, &func)) continue;
+        if (end || (d->core == core && d->left-- == 0)) {
+            take_doubt(lockstep, d);
+            return 1;
+        }
+        if (kept != i) lockstep->doubts[kept] = *d;
+        kept++;
+    }
+    lockstep->doubt_count = kept;
+    return 0;
+}
+
 /* The registers that the instruction has changed, and the first of its group. */
 static int vectors_differ(xpu_lockstep *lockstep, const xpu_hart *hart, const uint8_t *before) {
-    const uint8_t *rtl = lockstep->rtl.vectors ? lockstep->rtl.vectors(lockstep->rtl.context, hart->id) : NULL;
     unsigned vd = lockstep->now.insn >> 7 & 31;
-    for (unsigned v = 0; rtl && v < 32; v++) {
-        const uint8_t *func = hart->v + (size_t)v * XPU_VLEN_BYTES, *there = rtl + (size_t)v * XPU_VLEN_BYTES;
-        if (v != vd && memcmp(func, before + (size_t)v * XPU_VLEN_BYTES, XPU_VLEN_BYTES) == 0) continue;
-        if (memcmp(func, there, XPU_VLEN_BYTES) == 0) continue;
-        size_t at;
-        uint32_t a, b;
-        char name[40];
-        words_at(there, func, XPU_VLEN_BYTES, &at, &a, &b);
-        snprintf(name, sizeof name, "v%u from byte %zu on", v, at);
-        return differs(lockstep, name, a, b);
+    for (unsigned v = 0; v < 32; v++) {
+        uint32_t at = v * XPU_VLEN_BYTES;
+        if (v != vd && memcmp(hart->v + at, before + at, XPU_VLEN_BYTES) == 0) continue;
+        if (doubts(lockstep, 0, at, XPU_VLEN_BYTES)) return 1;
     }
     return 0;
 }
 
 static int vector_stores_differ(xpu_lockstep *lockstep, const xpu_hart *hart) {
-    for (unsigned i = 0; i < lockstep->store_count; i++) {
-        uint32_t address = engine_address(lockstep->stores[i].address, hart->id), bytes = lockstep->stores[i].bytes;
-        const uint8_t *func = xpu_func_engine_memory(lockstep->func, address, bytes);
-        const uint8_t *rtl = rtl_memory(lockstep, address, bytes);
-        size_t at;
-        uint32_t a, b;
-        char name[48];
-        if (!func || !rtl || memcmp(func, rtl, bytes) == 0) continue;
-        words_at(rtl, func, bytes, &at, &a, &b);
-        snprintf(name, sizeof name, "memory at 0x%08" PRIx32, lockstep->stores[i].address + (uint32_t)at);
-        return differs(lockstep, name, a, b);
-    }
+    for (unsigned i = 0; i < lockstep->store_count; i++)
+        if (doubts(lockstep, 1, engine_address(lockstep->stores[i].address, hart->id), lockstep->stores[i].bytes))
+            return 1;
     return 0;
 }
 
@@ -288,23 +349,39 @@ static xpu_hart_reason run_vector(xpu_lockstep *lockstep, xpu_hart *hart) {
     return reason;
 }
 
-int xpu_lockstep_retire(xpu_lockstep *lockstep, const xpu_retired *retired) {
-    xpu_hart *hart = &lockstep->func->harts[retired->core];
+/* A difference that follows from an older doubt is not the first one. */
+static int first_difference(xpu_lockstep *lockstep) {
+    const uint8_t *rtl, *func;
+    for (unsigned i = 0; i < lockstep->doubt_count; i++) {
+        if (!is_doubtful(lockstep, &lockstep->doubts[i], &rtl, &func)) continue;
+        take_doubt(lockstep, &lockstep->doubts[i]);
+        break;
+    }
+    return 0;
+}
+
+static int retire(xpu_lockstep *lockstep, xpu_hart *hart) {
+    const xpu_retired *retired = &lockstep->now;
     uint8_t before[sizeof hart->v];
-    lockstep->now = *retired;
-    lockstep->last_register.address = 0;
-    lockstep->store_count = 0;
-    if (lockstep->text[0]) return 0;
-    if (before_differs(lockstep, hart)) return 0;
     int vector = is_vector(retired->insn);
+    if (before_differs(lockstep, hart)) return 0;
     if (vector) memcpy(before, hart->v, sizeof before);
     xpu_hart_reason reason = vector ? run_vector(lockstep, hart) : xpu_hart_run(hart, 1);
     if (lockstep->text[0]) return 0;
     if (differs(lockstep, "the number of faults", (uint32_t)retired->trap, reason == XPU_HART_FAULT)) return 0;
     if (retired->trap) return 1;
     if (differs(lockstep, "the number of stalls", 0, reason == XPU_HART_STALLED)) return 0;
+    if (lockstep->doubt_count && doubts_stay(lockstep, retired->core, 0)) return 0;
     if (results_differ(lockstep, hart, before)) return 0;
     return !differs(lockstep, "the next pc", retired->next, hart->pc);
+}
+
+int xpu_lockstep_retire(xpu_lockstep *lockstep, const xpu_retired *retired) {
+    if (lockstep->text[0]) return 0;
+    lockstep->now = *retired;
+    lockstep->last_register.address = 0;
+    lockstep->store_count = 0;
+    return retire(lockstep, &lockstep->func->harts[retired->core]) || first_difference(lockstep);
 }
 
 int xpu_lockstep_fault(xpu_lockstep *lockstep, unsigned core, uint32_t cause, uint32_t address) {
@@ -317,7 +394,7 @@ int xpu_lockstep_fault(xpu_lockstep *lockstep, unsigned core, uint32_t cause, ui
 int xpu_lockstep_exit(xpu_lockstep *lockstep, uint64_t cycle_now, uint32_t status) {
     xpu_hart *hart = &lockstep->func->harts[0];
     const uint8_t *memory = xpu_func_engine_memory(lockstep->func, hart->pc, sizeof lockstep->now.insn);
-    if (lockstep->text[0]) return 0;
+    if (lockstep->text[0] || doubts_stay(lockstep, 0, 1)) return 0;
     lockstep->now = (xpu_retired){.cycle = cycle_now, .order = hart->instret, .pc = hart->pc};
     if (memory) memcpy(&lockstep->now.insn, memory, sizeof lockstep->now.insn);
     lockstep->last_register.address = 0;
@@ -384,7 +461,7 @@ int xpu_lockstep_complete(xpu_lockstep *lockstep, const xpurt_completion *comple
         return 0;
     }
     for (size_t i = 0; i < lockstep->box_count; i++)
-        if (box_differs(lockstep, completion, &lockstep->boxes[i])) return 0;
+        if (box_differs(lockstep, completion, &lockstep->boxes[i])) return first_difference(lockstep);
     return 1;
 }
 
