@@ -46,11 +46,13 @@ xpu_tensor operand_reference(bench *b, xpu_op_id op, const xpu_tensor *const *in
 static void *channel_last(bench *b, const xpu_tensor *tensor) {
     size_t channels = (size_t)tensor->dims[1], inner = 1, outer = (size_t)tensor->dims[0];
     for (int i = 2; i < tensor->rank; i++) inner *= (size_t)tensor->dims[i];
-    float *data = xpu_alloc(b->arena, xpu_tensor_bytes(tensor));
-    const float *from = tensor->data;
+    size_t bytes = xpu_dtype_bytes(tensor->dtype);
+    char *data = xpu_alloc(b->arena, xpu_tensor_bytes(tensor));
+    const char *from = tensor->data;
     for (size_t n = 0; n < outer; n++)
         for (size_t c = 0; c < channels; c++)
-            for (size_t i = 0; i < inner; i++) data[(n * inner + i) * channels + c] = *from++;
+            for (size_t i = 0; i < inner; i++, from += bytes)
+                memcpy(data + ((n * inner + i) * channels + c) * bytes, from, bytes);
     return data;
 }
 

@@ -1,0 +1,392 @@
+/*
+ * The kernels on quantised tensors, on the functional chip against the reference kernels: random geometries, types and
+ * zero points, bit for bit.
+ */
+#include <math.h>
+
+#include "core/arith.h"
+#include "tests/chip/rig/operands.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/include/xpu_tiling.h"
+#include "xpu_runtime/program/packing.h"
+
+static int64_t draw(rig *r, int64_t low, int64_t high) {
+    return random_range(r->random, low, high);
+}
+
+static xpu_dtype draw_type(rig *r) {
+    return draw(r, 0, 1) ? XPU_I8 : XPU_U8;
+}
+
+static int32_t draw_zero(rig *r, xpu_dtype dtype) {
+    if (draw(r, 0, 3) == 0) return 0;
+    return (int32_t)(dtype == XPU_I8 ? draw(r, -128, 127) : draw(r, 0, 255));
+}
+
+/* A clamp inside of the type's range, often all of it. */
+static void draw_clamp(rig *r, xpu_dtype dtype, int32_t *low, int32_t *high) {
+    *low = dtype == XPU_I8 ? -128 : 0;
+    *high = dtype == XPU_I8 ? 127 : 255;
+    if (draw(r, 0, 2)) return;
+    *low += (int32_t)draw(r, 0, 100);
+    *high -= (int32_t)draw(r, 0, 100);
+}
+
+static float draw_factor(rig *r, float about) {
+    return about * (0.25f + (float)draw(r, 0, 1000) / 500.0f);
+}
+
+/* ---- elementwise ---- */
+
+/* Whole words: what lies behind a tensor's last word is not the kernel's. */
+static int64_t draw_count(rig *r) {
+    return 4 * (draw(r, 0, 2) ? draw(r, 1, 300) : draw(r, 1, 30000));
+}
+
+static void add_pair(rig *r, bench *b) {
+    xpu_dtype x_type = draw_type(r), b_type = draw_type(r), y_type = draw_type(r);
+    struct xpu_qpair_args a = {.count = (int32_t)draw_count(r),
+                               .a_signed = x_type == XPU_I8,
+                               .b_signed = b_type == XPU_I8,
+                               .is_product = (int32_t)draw(r, 0, 1),
+                               .a_zero = draw_zero(r, x_type),
+                               .b_zero = draw_zero(r, b_type),
+                               .y_zero = draw_zero(r, y_type),
+                               .b_factor = draw_factor(r, 1),
+                               .addend = (float)draw(r, -40000, 40000) / 128.0f};
+    a.a_factor = draw_factor(r, a.is_product ? 0.01f : 1.0f);
+    draw_clamp(r, y_type, &a.low, &a.high);
+    rig_describe(r, "%s of %d", a.is_product ? "product" : "sum", a.count);
+    xpu_tensor x = operand_random(b, r->random, x_type, DIMS(a.count));
+    xpu_tensor other = operand_random(b, r->random, b_type, DIMS(a.count));
+    const xpu_tensor *const inputs[] = {&x, &other};
+    xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, y_type),          XPU_ATTR_FLOAT_OF(X_FACTOR, a.a_factor),
+                        XPU_ATTR_INT_OF(Y_LOW, a.low),           XPU_ATTR_INT_OF(Y_HIGH, a.high),
+                        XPU_ATTR_FLOAT_OF(B_FACTOR, a.b_factor), XPU_ATTR_FLOAT_OF(ADDEND, a.addend),
+                        XPU_ATTR_INT_OF(Y_ZERO, a.y_zero)};
+    if (a.is_product) {
+        attrs[4] = XPU_ATTR_INT_OF(X_ZERO, a.a_zero);
+        attrs[5] = XPU_ATTR_INT_OF(B_ZERO, a.b_zero);
+    }
+    xpu_tensor y =
+        operand_reference(b, a.is_product ? XPU_OP_QMUL : XPU_OP_QADD, inputs, 2, attrs, a.is_product ? 7 : 6);
+    a.a = operand_place(r, &x);
+    a.b = operand_place(r, &other);
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_qpair, 0, &a, sizeof a);
+}
+static void pairs(void) {
+    rig_on_each_chip("qpair", 30, add_pair);
+}
+
+static void add_lookup(rig *r, bench *b) {
+    struct xpu_lookup_args a = {.count = (int32_t)draw_count(r)};
+    rig_describe(r, "lookup of %d", a.count);
+    xpu_tensor x = operand_random(b, r->random, draw_type(r), DIMS(a.count));
+    xpu_tensor table = operand_random(b, r->random, draw_type(r), DIMS(256));
+    const xpu_tensor *const inputs[] = {&x, &table};
+    xpu_tensor y = operand_reference(b, XPU_OP_LOOKUP, inputs, 2, NULL, 0);
+    a.x = operand_place(r, &x);
+    a.table = operand_place(r, &table);
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_lookup, 0, &a, sizeof a);
+}
+static void lookups(void) {
+    rig_on_each_chip("lookup", 10, add_lookup);
+}
+
+/* Scale and zero point as operands of the reference. */
+static void parameters(bench *b, rig *r, xpu_dtype dtype, float scale_value, int32_t zero_value, xpu_tensor *scale,
+                       xpu_tensor *zero) {
+    *scale = operand_random(b, r->random, XPU_F32, 0, NULL);
+    *zero = operand_random(b, r->random, dtype, 0, NULL);
+    *(float *)scale->data = scale_value;
+    *(uint8_t *)zero->data = (uint8_t)zero_value;
+}
+
+static void add_quantize(rig *r, bench *b) {
+    xpu_dtype dtype = draw_type(r);
+    struct xpu_quantize_args a = {.count = (int32_t)draw_count(r), .scale = draw_factor(r, 0.02f)};
+    a.zero = draw_zero(r, dtype);
+    a.low = dtype == XPU_I8 ? -128 : 0;
+    a.high = dtype == XPU_I8 ? 127 : 255;
+    rig_describe(r, "quantize %d", a.count);
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a.count)), scale, zero;
+    if (draw(r, 0, 2) == 0) operand_spoil(r->random, &x, 50);
+    parameters(b, r, dtype, a.scale, a.zero, &scale, &zero);
+    const xpu_tensor *const inputs[] = {&x, &scale, &zero};
+    const xpu_attr attr = XPU_ATTR_INT_OF(DTYPE, dtype);
+    xpu_tensor y = operand_reference(b, XPU_OP_QUANTIZE, inputs, 3, &attr, 1);
+    a.x = operand_place(r, &x);
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_quantize, 0, &a, sizeof a);
+}
+static void quantizing(void) {
+    rig_on_each_chip("quantize", 15, add_quantize);
+}
+
+static void add_dequantize(rig *r, bench *b) {
+    xpu_dtype dtype = draw_type(r);
+    struct xpu_dequantize_args a = {.count = (int32_t)draw_count(r), .scale = draw_factor(r, 0.02f)};
+    a.x_signed = dtype == XPU_I8;
+    a.zero = draw_zero(r, dtype);
+    rig_describe(r, "dequantize %d", a.count);
+    xpu_tensor x = operand_random(b, r->random, dtype, DIMS(a.count)), scale, zero;
+    parameters(b, r, dtype, a.scale, a.zero, &scale, &zero);
+    const xpu_tensor *const inputs[] = {&x, &scale, &zero};
+    xpu_tensor y = operand_reference(b, XPU_OP_DEQUANTIZE, inputs, 3, NULL, 0);
+    a.x = operand_place(r, &x);
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_dequantize, 0, &a, sizeof a);
+}
+static void dequantizing(void) {
+    rig_on_each_chip("dequantize", 15, add_dequantize);
+}
+
+/* ---- windows ---- */
+
+typedef struct {
+    int64_t n, c, h, w, o, groups, kernel[2], stride[2], dilation[2], pads[4], out[2];
+} geometry;
+
+static void draw_window(rig *r, geometry *g) {
+    int64_t size[2] = {draw(r, 1, 12), draw(r, 0, 4) ? draw(r, 1, 20) : draw(r, 1, 120)};
+    for (int i = 0; i < 2; i++) {
+        g->kernel[i] = draw(r, 0, 3) ? draw(r, 1, 3) : draw(r, 1, 6);
+        g->stride[i] = draw(r, 0, 2) ? 1 : draw(r, 1, 3);
+        g->dilation[i] = draw(r, 0, 3) ? 1 : draw(r, 1, 3);
+        int64_t extent = (g->kernel[i] - 1) * g->dilation[i] + 1;
+        g->pads[i] = draw(r, 0, extent - 1);
+        g->pads[2 + i] = draw(r, 0, extent - 1);
+        int64_t missing = extent - size[i] - g->pads[i] - g->pads[2 + i];
+        if (missing > 0) size[i] += missing;
+        g->out[i] = (size[i] + g->pads[i] + g->pads[2 + i] - extent) / g->stride[i] + 1;
+    }
+    g->h = size[0], g->w = size[1];
+}
+
+static int64_t work_of(const geometry *g) {
+    return g->n * g->out[0] * g->out[1] * g->o * (g->c / g->groups) * g->kernel[0] * g->kernel[1];
+}
+
+static geometry draw_geometry(rig *r, int depthwise) {
+    geometry g;
+    do {
+        g = (geometry){.n = draw(r, 0, 4) ? 1 : draw(r, 2, 5), .groups = 1};
+        g.c = depthwise ? 4 * draw(r, 1, 50) : draw(r, 1, 150);
+        g.o = depthwise ? g.c : draw(r, 1, 150);
+        if (depthwise) g.groups = g.c;
+        draw_window(r, &g);
+    } while (work_of(&g) > 1 << 20 || g.n * g.c * g.h * g.w > 200000 || g.n * g.o * g.out[0] * g.out[1] > 200000);
+    return g;
+}
+
+#define SET_GEOMETRY(a, g)                                                                                             \
+    ((a)->batch = (int32_t)(g)->n, (a)->in_h = (int32_t)(g)->h, (a)->in_w = (int32_t)(g)->w,                           \
+     (a)->in_c = (int32_t)(g)->c, (a)->out_h = (int32_t)(g)->out[0], (a)->out_w = (int32_t)(g)->out[1],                \
+     (a)->kernel_h = (int32_t)(g)->kernel[0], (a)->kernel_w = (int32_t)(g)->kernel[1],                                 \
+     (a)->stride_h = (int32_t)(g)->stride[0], (a)->stride_w = (int32_t)(g)->stride[1],                                 \
+     (a)->dilation_h = (int32_t)(g)->dilation[0], (a)->dilation_w = (int32_t)(g)->dilation[1],                         \
+     (a)->pad_top = (int32_t)(g)->pads[0], (a)->pad_left = (int32_t)(g)->pads[1])
+
+static void describe(rig *r, const char *kernel, const geometry *g) {
+    rig_describe(r,
+                 "%s: %lld x %lld x %lld x %lld to %lld, kernel %lld x %lld, stride %lld, %lld, dilation %lld, %lld, "
+                 "pads %lld, %lld, %lld, %lld",
+                 kernel, (long long)g->n, (long long)g->h, (long long)g->w, (long long)g->c, (long long)g->o,
+                 (long long)g->kernel[0], (long long)g->kernel[1], (long long)g->stride[0], (long long)g->stride[1],
+                 (long long)g->dilation[0], (long long)g->dilation[1], (long long)g->pads[0], (long long)g->pads[1],
+                 (long long)g->pads[2], (long long)g->pads[3]);
+}
+
+enum { WINDOW_ATTRS = 3 };
+static void window_attrs(const geometry *g, xpu_attr *attrs) {
+    attrs[0] = XPU_ATTR_INTS_OF(STRIDES, g->stride, 2);
+    attrs[1] = XPU_ATTR_INTS_OF(DILATIONS, g->dilation, 2);
+    attrs[2] = XPU_ATTR_INTS_OF(PADS, g->pads, 4);
+}
+
+static void add_max_pool(rig *r, bench *b) {
+    geometry g = draw_geometry(r, 1);
+    xpu_dtype dtype = draw_type(r);
+    struct xpu_max_pool_i8_args a = {.x_unsigned = dtype == XPU_U8};
+    SET_GEOMETRY(&a, &g);
+    describe(r, "max_pool_i8", &g);
+    xpu_tensor x = operand_random(b, r->random, dtype, DIMS(g.n, g.c, g.h, g.w));
+    const xpu_tensor *const inputs[] = {&x};
+    xpu_attr attrs[WINDOW_ATTRS + 1];
+    window_attrs(&g, attrs);
+    attrs[WINDOW_ATTRS] = XPU_ATTR_INTS_OF(KERNEL, g.kernel, 2);
+    xpu_tensor y = operand_reference(b, XPU_OP_MAX_POOL, inputs, 1, attrs, WINDOW_ATTRS + 1);
+    a.x = operand_place_image(r, b, &x);
+    a.y = operand_expect_image(r, b, &y);
+    rig_call(r, XPU_CALL_max_pool_i8, 0, &a, sizeof a);
+}
+static void max_pool(void) {
+    rig_on_each_chip("max_pool_i8", 20, add_max_pool);
+}
+
+static void add_mean(rig *r, bench *b) {
+    xpu_dtype x_type = draw_type(r), y_type = draw_type(r);
+    int64_t h = draw(r, 1, 20), w = draw(r, 1, 40), n = draw(r, 1, 4), c = 4 * draw(r, 1, 60);
+    struct xpu_mean_i8_args a = {.batch = (int32_t)n, .pixels = (int32_t)(h * w), .channels = (int32_t)c};
+    a.x_unsigned = x_type == XPU_U8;
+    a.x_zero = draw_zero(r, x_type), a.zero = draw_zero(r, y_type);
+    a.x_scale = draw_factor(r, 0.02f), a.y_scale = draw_factor(r, 0.01f);
+    a.low = y_type == XPU_I8 ? -128 : 0, a.high = y_type == XPU_I8 ? 127 : 255;
+    rig_describe(r, "mean of %lld x %lld pixels, %lld channels", (long long)h, (long long)w, (long long)c);
+    xpu_tensor x = operand_random(b, r->random, x_type, DIMS(n, c, h, w));
+    const xpu_tensor *const inputs[] = {&x};
+    const xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, y_type), XPU_ATTR_FLOAT_OF(X_SCALE, a.x_scale),
+                              XPU_ATTR_INT_OF(X_ZERO, a.x_zero), XPU_ATTR_FLOAT_OF(Y_SCALE, a.y_scale),
+                              XPU_ATTR_INT_OF(Y_ZERO, a.zero)};
+    xpu_tensor y = operand_reference(b, XPU_OP_QGLOBAL_AVERAGE_POOL, inputs, 1, attrs, 5);
+    a.x = operand_place_image(r, b, &x);
+    a.y = operand_expect_image(r, b, &y);
+    rig_call(r, XPU_CALL_mean_i8, 0, &a, sizeof a);
+}
+static void mean(void) {
+    rig_on_each_chip("mean_i8", 15, add_mean);
+}
+
+/* ---- products ---- */
+
+/* What a convolution has besides its geometry. */
+typedef struct {
+    xpu_dtype x_type, w_type, y_type, branch_type;
+    int32_t x_zero, w_zero, zero, low, high, low2, high2;
+    float x_factor, b_factor, addend;
+    xpu_tensor x, w, bias, factors, branch, y;
+    int has_bias, has_branch;
+} product;
+
+static void reference(rig *r, bench *b, const geometry *g, product *p) {
+    const xpu_tensor *const inputs[] = {&p->x, &p->w, p->has_bias ? &p->bias : NULL, p->has_branch ? &p->branch : NULL,
+                                        &p->factors};
+    int64_t y_zero = p->has_branch ? 0 : p->zero;
+    xpu_attr attrs[] = {{.id = XPU_ATTR_STRIDES},
+                        {.id = XPU_ATTR_DILATIONS},
+                        {.id = XPU_ATTR_PADS},
+                        XPU_ATTR_INT_OF(GROUP, g->groups),
+                        XPU_ATTR_INT_OF(DTYPE, p->y_type),
+                        XPU_ATTR_INT_OF(X_ZERO, p->x_zero),
+                        XPU_ATTR_INT_OF(W_ZERO, p->w_zero),
+                        XPU_ATTR_INT_OF(Y_ZERO, y_zero),
+                        XPU_ATTR_INT_OF(Y_LOW, p->has_branch ? p->low2 : p->low),
+                        XPU_ATTR_INT_OF(Y_HIGH, p->has_branch ? p->high2 : p->high),
+                        XPU_ATTR_INT_OF(MID_ZERO, p->zero),
+                        XPU_ATTR_INT_OF(MID_LOW, p->low),
+                        XPU_ATTR_INT_OF(MID_HIGH, p->high),
+                        XPU_ATTR_FLOAT_OF(X_FACTOR, p->x_factor),
+                        XPU_ATTR_FLOAT_OF(B_FACTOR, p->b_factor),
+                        XPU_ATTR_FLOAT_OF(ADDEND, p->addend)};
+    (void)r;
+    window_attrs(g, attrs);
+    p->y = operand_reference(b, XPU_OP_QCONV, inputs, 5, attrs, sizeof attrs / sizeof *attrs);
+}
+
+static product draw_product(rig *r, bench *b, const geometry *g, int may_branch) {
+    product p = {.x_type = draw_type(r), .w_type = draw_type(r), .y_type = draw_type(r), .branch_type = draw_type(r)};
+    p.x_zero = draw_zero(r, p.x_type), p.w_zero = draw_zero(r, p.w_type), p.zero = draw_zero(r, p.y_type);
+    p.has_bias = draw(r, 0, 2) > 0;
+    p.has_branch = may_branch && draw(r, 0, 1);
+    draw_clamp(r, p.has_branch ? draw_type(r) : p.y_type, &p.low, &p.high);
+    draw_clamp(r, p.y_type, &p.low2, &p.high2);
+    p.x_factor = draw_factor(r, 0.7f), p.b_factor = draw_factor(r, 0.7f), p.addend = (float)draw(r, -900, 900) / 16.0f;
+    p.x = operand_random(b, r->random, p.x_type, DIMS(g->n, g->c, g->h, g->w));
+    p.w = operand_random(b, r->random, p.w_type, DIMS(g->o, g->c / g->groups, g->kernel[0], g->kernel[1]));
+    p.bias = operand_random(b, r->random, XPU_I32, DIMS(g->o));
+    p.factors = operand_random(b, r->random, XPU_F32, DIMS(g->o));
+    p.branch = operand_random(b, r->random, p.branch_type, DIMS(g->n, g->o, g->out[0], g->out[1]));
+    float depth = sqrtf((float)(g->c / g->groups * g->kernel[0] * g->kernel[1]));
+    for (int64_t i = 0; i < g->o; i++) {
+        if (draw(r, 0, 5)) ((int32_t *)p.bias.data)[i] %= 20000;
+        ((float *)p.factors.data)[i] = draw_factor(r, 0.02f / depth);
+    }
+    reference(r, b, g, &p);
+    return p;
+}
+
+static uint32_t place_packed(rig *r, bench *b, const geometry *g, const product *p, xpu_packing_kind kind,
+                             int32_t tile_c) {
+    xpu_packing packing = {.kind = kind,
+                           .out_c = (int32_t)g->o,
+                           .in_c = (int32_t)g->c,
+                           .kernel_h = (int32_t)g->kernel[0],
+                           .kernel_w = (int32_t)g->kernel[1],
+                           .groups = (int32_t)g->groups,
+                           .columns = (int32_t)r->chip.array_columns,
+                           .tile_c = tile_c};
+    uint32_t bytes = (uint32_t)xpu_packed_bytes(&packing, p->w_type, (uint64_t)xpu_tensor_count(&p->w));
+    void *packed = xpu_alloc(b->arena, bytes);
+    CU_ASSERT_FATAL(bytes > 0 && xpu_pack(&packing, &p->w, packed) == XPU_OK);
+    return rig_place(r, packed, bytes, 4);
+}
+
+#define SET_PRODUCT(args, r, b, g, p)                                                                                  \
+    do {                                                                                                               \
+        SET_GEOMETRY(args, g);                                                                                         \
+        (args)->out_c = (int32_t)(g)->o, (args)->groups = (int32_t)(g)->groups;                                        \
+        (args)->x_unsigned = (p)->x_type == XPU_U8, (args)->w_unsigned = (p)->w_type == XPU_U8;                        \
+        (args)->x_zero = (p)->x_zero, (args)->w_zero = (p)->w_zero, (args)->zero = (p)->zero;                          \
+        (args)->low = (p)->low, (args)->high = (p)->high;                                                              \
+        (args)->x = operand_place_image(r, b, &(p)->x);                                                                \
+        (args)->bias = (p)->has_bias ? operand_place(r, &(p)->bias) : 0;                                               \
+        (args)->factors = operand_place(r, &(p)->factors);                                                             \
+        (args)->y = operand_expect_image(r, b, &(p)->y);                                                               \
+    } while (0)
+
+static void add_depthwise(rig *r, bench *b) {
+    geometry g = draw_geometry(r, 1);
+    struct xpu_depthwise_i8_args a = {.x = 0};
+    describe(r, "depthwise_i8", &g);
+    product p = draw_product(r, b, &g, 0);
+    SET_PRODUCT(&a, r, b, &g, &p);
+    a.w = place_packed(r, b, &g, &p, XPU_PACK_DEPTHWISE_I8, 0);
+    rig_call(r, XPU_CALL_depthwise_i8, 0, &a, sizeof a);
+}
+static void depthwise(void) {
+    rig_on_each_chip("depthwise_i8", 30, add_depthwise);
+}
+
+/* Random tile sizes that fit the accumulators and SM. */
+static void draw_tile(rig *r, struct xpu_conv2d_i8_args *a) {
+    xpu_tiling_shape shape = {a->in_h,       a->in_w,       a->in_c,     a->out_h,    a->out_w,
+                              a->out_c,      a->kernel_h,   a->kernel_w, a->stride_h, a->stride_w,
+                              a->dilation_h, a->dilation_w, a->groups};
+    int32_t columns = (int32_t)r->chip.array_columns;
+    uint32_t room = XPU_SM_BASE + r->chip.sm_bytes - a->sm;
+    a->tile_h = (int32_t)draw(r, 1, a->out_h), a->tile_w = (int32_t)draw(r, 1, a->out_w);
+    a->tile_c = (int32_t)draw(r, 1, a->in_c);
+    while (a->tile_h * a->tile_w > (int32_t)r->chip.acc_rows) *(a->tile_h > 1 ? &a->tile_h : &a->tile_w) /= 2;
+    while ((a->sm_bytes = (int32_t)xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, columns, a->branch != 0,
+                                                     XPU_TILING_I8)
+                              .total) > (int32_t)room) {
+        int32_t *less = a->tile_c > 1 && draw(r, 0, 1) ? &a->tile_c : a->tile_h > 1 ? &a->tile_h : &a->tile_w;
+        if (*less == 1) less = &a->tile_c;
+        *less = (*less + 1) / 2;
+    }
+}
+
+static void add_conv(rig *r, bench *b) {
+    geometry g = draw_geometry(r, 0);
+    struct xpu_conv2d_i8_args a = {.sm = rig_sm() + 64 * (uint32_t)draw(r, 0, 20)};
+    describe(r, "conv2d_i8", &g);
+    product p = draw_product(r, b, &g, 1);
+    SET_PRODUCT(&a, r, b, &g, &p);
+    a.y_unsigned = p.y_type == XPU_U8, a.branch_unsigned = p.branch_type == XPU_U8;
+    a.x_factor = p.x_factor, a.b_factor = p.b_factor, a.addend = p.addend;
+    a.low2 = p.low2, a.high2 = p.high2;
+    a.branch = p.has_branch ? operand_place_image(r, b, &p.branch) : 0;
+    draw_tile(r, &a);
+    a.w = place_packed(r, b, &g, &p, XPU_PACK_CONV_I8, a.tile_c);
+    rig_describe(r, "tile %d x %d, %d channels, branch %d", a.tile_h, a.tile_w, a.tile_c, p.has_branch);
+    rig_call(r, XPU_CALL_conv2d_i8, 0, &a, sizeof a);
+}
+static void convolution(void) {
+    rig_on_each_chip("conv2d_i8", 40, add_conv);
+}
+
+XPU_TEST_MAIN("kernels on bytes", {"sums and products of two", pairs}, {"tables", lookups}, {"to bytes", quantizing},
+              {"from bytes", dequantizing}, {"maxima", max_pool}, {"means", mean}, {"depthwise", depthwise},
+              {"convolution", convolution})
