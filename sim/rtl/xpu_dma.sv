@@ -443,12 +443,12 @@ module xpu_dma #(
           where = {32'(l_read) << 3};
           low_bits = {position[2:0], 3'd0};
           keep = (64'd1 << low_bits) - 1;
-          value = ring[i + first];
-          `LOOP_TO(k, last, 9)
-            a = (lines[where + ((j + k) & 7)] >> shift) | ((lines[where + ((j + k + 1) & 7)] << 1) << (6'd63 - shift));
-            a = (a & ~keep) | (value & keep);
-            keep = 0;
-            if (k < last) `SET(ring[i + ((first + k) & 31)], a);
+          a = lines[where + (j & 7)]; b = lines[where + ((j + 1) & 7)];
+          value = (a >> shift) | ((b << 1) << (6'd63 - shift));
+          `SET(ring[i + first], (ring[i + first] & keep) | (value & ~keep));
+          `LOOP_TO(k, last - 1, 8) // what comes behind the piece is free
+            a = b; b = lines[where + ((j + k + 2) & 7)];
+            `SET(ring[i + ((first + k + 1) & 31)], (a >> shift) | ((b << 1) << (6'd63 - shift)));
           `ENDLOOP(k)
           if (p_convert[slot]) begin
             ri_write = ri_write + {1'b0, bytes}; ri_level = ri_level + {2'd0, bytes};

@@ -77,6 +77,10 @@ static void draw_sizes(uint64_t *random, uint32_t *size) {
     if (draw(random, 100) == 0) size[draw(random, 4)] = 0;
 }
 
+static uint32_t finite(uint32_t bits) {
+    return (bits & 0x7f800000) == 0x7f800000 ? bits & 0xff000000 : bits;
+}
+
 static void put_types(uint64_t *random, xpu_desc_gather *d) {
     static const uint32_t pairs[][2] = {{XPU_TYPE_F32, XPU_TYPE_I16}, {XPU_TYPE_F32, XPU_TYPE_I8},
                                         {XPU_TYPE_I8, XPU_TYPE_F32},  {XPU_TYPE_I16, XPU_TYPE_F32},
@@ -86,7 +90,8 @@ static void put_types(uint64_t *random, xpu_desc_gather *d) {
     if (draw(random, 2)) d->src_type = d->dst_type = draw(random, 5);
 }
 
-void draw_one(uint64_t *random, draw_descriptor *out, unsigned extra, uint8_t *(*at)(void *, uint32_t), void *context) {
+void draw_one(uint64_t *random, draw_descriptor *out, unsigned extra, int nans, uint8_t *(*at)(void *, uint32_t),
+              void *context) {
     xpu_desc_gather d;
     uint32_t size[4], kind = draw(random, 8), count, window = window_at[draw(random, 3)];
     int32_t src_stride[4], dst_stride[4];
@@ -110,9 +115,11 @@ void draw_one(uint64_t *random, draw_descriptor *out, unsigned extra, uint8_t *(
     /* scale: as a field or in memory */
     uint32_t space = window + WINDOW_BYTES + GUARD + EXTRA_BYTES * extra, bits;
     bits = draw_float(random, d.dst_type == XPU_TYPE_I16 ? 3000.0f : d.dst_type == XPU_TYPE_F32 ? 0.01f : 50.0f);
+    if (!nans && d.dst_type == XPU_TYPE_F32) bits = finite(bits);
     memcpy(&d.scale, &bits, 4);
     d.scale_mode = draw(random, d.src_type == XPU_TYPE_I32 ? 2 : 3);
     if (d.scale_mode == XPU_SCALE_ABSMAX) bits = draw_float(random, 100.0f) & (draw(random, 8) ? 0x7fffffff : ~0u);
+    if (!nans && d.dst_type == XPU_TYPE_F32) bits = finite(bits);
     d.scale_address = space + 4 * draw(random, 32);
     memcpy(at(context, (uint32_t)d.scale_address), &bits, 4);
     if (d.src_type != d.dst_type && d.scale_mode)

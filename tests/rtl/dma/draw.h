@@ -27,8 +27,9 @@ uint32_t draw(uint64_t *random, uint32_t bound);
 uint32_t draw_float(uint64_t *random, float size);
 
 /* A valid descriptor of kind copy, fill or gather. Host addresses for its scale and indices come from `at`; it fills
- * them in. extra: below EXTRAS, a part of the space for indices and scales that is this descriptor's own. */
-void draw_one(uint64_t *random, draw_descriptor *d, unsigned extra, uint8_t *(*at)(void *context, uint32_t address),
-              void *context);
+ * them in. extra: below EXTRAS, a part of the space for indices and scales that is this descriptor's own. nans: scales
+ * may be such that integers become NaNs, whose bits are not the same everywhere: for results that nobody reads. */
+void draw_one(uint64_t *random, draw_descriptor *d, unsigned extra, int nans,
+              uint8_t *(*at)(void *context, uint32_t address), void *context);
 
 #endif

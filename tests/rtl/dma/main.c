@@ -113,15 +113,21 @@ static unsigned differences(bench *b, int with_plain, uint32_t *where) {
     return count;
 }
 
+static const uint32_t memory_at[] = {XPU_GM_BASE, XPU_L3_BASE, XPU_SM_BASE};
+static const uint32_t memory_bytes[] = {RTL_GM_BYTES, RTL_L3_BYTES, RTL_SM_BYTES};
+
+static void copy_all(const bench *b) {
+    for (unsigned i = 0; i < 3; i++)
+        memcpy(rtl_memory(b->rtl, memory_at[i]), host((void *)(uintptr_t)b, memory_at[i]), memory_bytes[i]);
+}
+
 /* All of a chip's memory, now and then: nothing may be written outside of the windows. */
 static int same_elsewhere(const bench *b) {
-    static const uint32_t from[] = {XPU_GM_BASE, XPU_L3_BASE, XPU_SM_BASE};
-    static const uint32_t bytes[] = {RTL_GM_BYTES, RTL_L3_BYTES, RTL_SM_BYTES};
     for (unsigned i = 0; i < 3; i++)
-        for (uint32_t at = 0; at < bytes[i]; at += 64)
-            if (from[i] + at - window_at[i] >= WINDOW_BYTES &&
-                memcmp(rtl_memory(b->rtl, from[i] + at), host((void *)(uintptr_t)b, from[i] + at), 64) != 0) {
-                printf("0x%x differs\n", from[i] + at);
+        for (uint32_t at = 0; at < memory_bytes[i]; at += 64)
+            if (memory_at[i] + at - window_at[i] >= WINDOW_BYTES &&
+                memcmp(rtl_memory(b->rtl, memory_at[i] + at), host((void *)(uintptr_t)b, memory_at[i] + at), 64) != 0) {
+                printf("0x%x differs\n", memory_at[i] + at);
                 return 0;
             }
     return 1;
@@ -190,7 +196,7 @@ static void one_list(bench *b, uint32_t seed) {
     char text[256];
     scribble(b);
     for (unsigned i = 0; i < count; i++) {
-        draw_one(&b->random, &list[i], i, host, b);
+        draw_one(&b->random, &list[i], i, i + 1 == count, host, b);
         if (spoilt && i + 1 == count) spoil(b, &list[i]);
         memcpy(words + (size_t)i * XPU_DESC_WORDS, list[i].words, XPU_DESC_BYTES);
     }
@@ -205,7 +211,7 @@ static void one_list(bench *b, uint32_t seed) {
     unsigned wrong = cause ? 0 : differences(b, !spoilt, &where);
     int fault_differs = r.fault != cause || (cause && cause != XPU_FAULT_DESCRIPTOR && r.fault_address != address);
     if ((cause && !spoilt) || fault_differs || r.hung || r.unclean || r.done != done || wrong ||
-        (seed % 64 == 0 && !cause && !same_elsewhere(b))) {
+        ((seed % 64 == 0 || spoilt) && !cause && !same_elsewhere(b))) {
         snprintf(text, sizeof text,
                  "fault %d at 0x%x (expected %d at 0x%x), %s%s%u of %u done, %u words differ, the first at 0x%x",
                  r.fault, r.fault_address, cause, address, r.hung ? "hung, " : "", r.unclean ? "unclean, " : "", r.done,
@@ -215,6 +221,7 @@ static void one_list(bench *b, uint32_t seed) {
     } else {
         b->passed++;
     }
+    if (cause) copy_all(b); /* a gather may have got further in one of them */
     func_reset(b);
 }
 
@@ -224,7 +231,7 @@ static void timings(bench *b, uint32_t seed) {
     uint32_t words[LIST * XPU_DESC_WORDS], where = 0;
     b->random = seed;
     for (unsigned i = 0; i < LIST; i++) {
-        draw_one(&b->random, &list[i], i, host, b);
+        draw_one(&b->random, &list[i], i, i + 1 == LIST, host, b);
         memcpy(words + (size_t)i * XPU_DESC_WORDS, list[i].words, XPU_DESC_BYTES);
     }
     copy_extras(b);
@@ -340,7 +347,7 @@ static void one_program(bench *b, uint32_t seed) {
     scribble(b);
     for (unsigned q = 0; q < QUEUES; q++) programs[q].count = 0;
     for (unsigned i = 0; i < count; i++) {
-        draw_one(&b->random, &jobs[i].d, i, host, b);
+        draw_one(&b->random, &jobs[i].d, i, 0, host, b);
         jobs[i].queue = draw(&b->random, 2) * RTL_CORES + draw(&b->random, cores);
         jobs[i].ordinal = ++ordinals[jobs[i].queue];
         add_job(&programs[jobs[i].queue], jobs, i);

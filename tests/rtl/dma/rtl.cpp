@@ -55,14 +55,18 @@ struct rtl {
     void reset(uint32_t seed, uint32_t latency) {
         memory.start(0);
         memory.latency = latency;
-        for (dma::port *p : {&r, &w, &q, &r1, &w1}) p->reset();
         top.rst = pair.rst = 1;
         top.desc_valid = pair.req_valid = 0;
         top.cycles_per_edge = pair.cycles_per_edge = 1;
-        for (int i = 0; i < 3; i++) {
-            step();
-            step_pair();
+        top.r_ready = top.w_ready = top.r_done = top.w_done = 0;
+        pair.q_ready = pair.r0_ready = pair.w0_ready = pair.r1_ready = pair.w1_ready = 0;
+        pair.q_done = pair.r0_done = pair.w0_done = pair.r1_done = pair.w1_done = 0;
+        for (int i = 0; i < 6; i++) {
+            top.clk = pair.clk = !(i & 1);
+            top.eval();
+            pair.eval();
         }
+        for (dma::port *p : {&r, &w, &q, &r1, &w1}) p->reset();
         top.rst = pair.rst = 0;
         memory.start(seed);
     }
@@ -116,17 +120,16 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed, u
         r->top.desc_valid = offered;
         if (offered && again) memcpy(&r->top.desc[0], words + 32 * next, 128);
         bool taken = offered && r->top.desc_ready;
-        uint64_t busy = r->r.count + r->w.count;
         r->step();
         next += taken;
         if (taken) offered = false;
         if (taken) r->top.desc_valid = 0;
         result.states[r->top.state < RTL_STATES ? r->top.state : 0]++;
-        quiet_for = r->top.desc_done || busy != r->r.count + r->w.count ? 0 : quiet_for + 1;
+        quiet_for = r->top.desc_done ? 0 : quiet_for + 1;
         result.done += r->top.desc_done;
         result.fault = r->top.fault_valid ? r->top.fault_cause : 0;
         result.fault_address = r->top.fault_address;
-        result.hung = quiet_for > 3000;
+        result.hung = quiet_for > 60000;
     }
     result.ns = dma::now() - start;
     result.cycles = m.cycle - begin;
@@ -167,20 +170,18 @@ rtl_result rtl_run_lists(rtl *r, const rtl_list *lists, size_t count, uint32_t s
             if (step[core]) i++;
             step[core] ^= 1;
         }
-        uint64_t busy = r->r.count + r->w.count + r->q.count + r->r1.count + r->w1.count;
         r->step_pair();
         if (r->pair.rsp_valid) {
             waits[r->pair.rsp_core] = false;
             if (r->pair.rsp_error) result.unclean = 1;
         }
         result.states[(r->pair.state & 31) < RTL_STATES ? r->pair.state & 31 : 0]++;
-        bool moved = busy != r->r.count + r->w.count + r->q.count + r->r1.count + r->w1.count;
-        quiet_for = before != r->completed || moved ? 0 : quiet_for + 1;
+        quiet_for = before != r->completed ? 0 : quiet_for + 1;
         result.fault = r->pair.fault_valid ? r->pair.fault_cause : 0;
         result.fault_address = r->pair.fault_address;
         result.fault_descriptor = r->pair.fault_descriptor;
         result.fault_layer = r->pair.fault_layer;
-        result.hung = quiet_for > 3000;
+        result.hung = quiet_for > 60000;
     }
     r->pair.req_valid = 0;
     result.ns = dma::now() - start;
