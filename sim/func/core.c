@@ -475,14 +475,6 @@ other:
     hart->pc = PC;
     outcome = by_class[i->class](hart, i);
     if (outcome == XPU_DONE) NEXT;
-breakpoint:
-    if (hart->pass == PC) {
-        hart->pass = 1;
-        goto *labels[hot_of_insn(i)];
-    }
-    hart->pc = PC;
-    hart->instret = first + (budget - left);
-    return XPU_HART_BREAK;
 special:
     hart->pc = PC + (outcome == XPU_STALL || outcome == XPU_FAULTED ? 0 : 4);
     if (outcome != XPU_STALL && outcome != XPU_FAULTED) left--;
@@ -495,6 +487,14 @@ special:
            : outcome == XPU_IDLE ? XPU_HART_IDLE
            : outcome == XPU_STOP ? XPU_HART_STOPPED
                                  : XPU_HART_FAULT;
+breakpoint:
+    if (hart->pass == PC) {
+        hart->pass = 1;
+        goto *labels[hot_of_insn(i)];
+    }
+    hart->pc = PC;
+    hart->instret = first + (budget - left);
+    return XPU_HART_BREAK;
 end_of_page:
 outside:
     hart->pc = PC;
