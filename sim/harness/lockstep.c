@@ -168,6 +168,8 @@ int xpu_lockstep_start(xpu_lockstep *lockstep, uint32_t entry, uint32_t seed) {
     lockstep->doubt_count = 0;
     if (xpu_func_driver.start(lockstep->device, entry)) return -1;
     lockstep->func->seed = seed;
+    for (unsigned core = 0; core < lockstep->func->chip.cores; core++)
+        xpu_hart_observe(&lockstep->func->harts[core], 1);
     return 0;
 }
 

@@ -110,6 +110,7 @@ static void bench_open(bench *b) {
     xpu_diags_init(&b->diags);
     b->arena = xpu_arena_new(&b->mem, "test");
     CU_ASSERT_EQUAL_FATAL(xpuc_compile_file("examples/digits/digits.onnx", &options, &b->compiled, &compile_error), 0);
+    xpuc_error_clear(&compile_error);
     b->program = xpurt_open_memory(b->compiled.bytes, b->compiled.size, "digits.xpu", &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(b->program);
 }
