@@ -187,6 +187,21 @@ module xpu_fabric #(
   /* verilator lint_on UNUSEDSIGNAL */
   logic [511:0] b_line;                      // what an LM has answered
   logic [511:0] wide_data, wide_old, wide_gm, wide_lm; // not local: clearing them costs
+  // What ports have read. Arrays of one element: an assignment `<=` to one costs nothing in a cycle without it.
+  logic [511:0] x_data [1];
+  logic [511:0] w_data [1];
+  logic [511:0] s_data [1];
+  logic [511:0] q_data [1];
+  logic [511:0] d0r_data [1];
+  logic [511:0] d1r_data [1];
+  assign x_rdata = x_data[0];
+  assign w_rdata = w_data[0];
+  assign s_rdata = s_data[0];
+  assign q_rdata = q_data[0];
+  assign d0r_rdata = d0r_data[0];
+  assign d1r_rdata = d1r_data[0];
+  logic [511:0] lm_data [1];                 // what is written to an LM
+  assign lmx_wdata = lm_data[0];
   logic        awake;                        // something is to be done without a request
   logic [8:0]  ready_q, done_q, error_q;
 
@@ -415,7 +430,7 @@ module xpu_fabric #(
                       lmx_write <= write;
                       lmx_address <= address[19:0];
                       lmx_mask <= mask;
-                      if (write) lmx_wdata <= wide_data;
+                      if (write) lm_data[0] <= wide_data;
                     end
                   endcase
               end
@@ -478,12 +493,12 @@ module xpu_fabric #(
         end
         // ---- Out ----
         if (reads != 9'd0) begin
-          `ANSWER(X, x_rdata)
-          `ANSWER(W, w_rdata)
-          `ANSWER(S, s_rdata)
-          `ANSWER(Q, q_rdata)
-          `ANSWER(D0R, d0r_rdata)
-          `ANSWER(D1R, d1r_rdata)
+          `ANSWER(X, x_data[0])
+          `ANSWER(W, w_data[0])
+          `ANSWER(S, s_data[0])
+          `ANSWER(Q, q_data[0])
+          `ANSWER(D0R, d0r_data[0])
+          `ANSWER(D1R, d1r_data[0])
         end
         ready_q <= ~full;
         done_q <= done;
