@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 first=$1 programs=$2 descriptors=$3
-bare=${XPU_BARE:-$XPU_BIN/xpu-bare} generator=$XPU_BIN/../tests/gen/random_descriptors_main clang=${CLANG:-clang-19}
+bare=${XPU_BARE:-$XPU_BIN/xpu-run --bare} generator=$XPU_BIN/../tests/gen/random_descriptors_main clang=${CLANG:-clang-19}
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 "$clang" @xpu_runtime/devrt/clang.flags -O2 -fno-strict-aliasing -Wall -Wextra -Werror -I. -c \
     tests/chip/device/descriptors.c -o "$folder/descriptors.o" &&

@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 device=$1 operands=$2 parts=${3:-3}
-bare=${XPU_BARE:-$XPU_BIN/xpu-bare} chip=${CHIP:-nano} seed=${XPU_FLOAT_SEED:-0x2545f491}
+bare=${XPU_BARE:-$XPU_BIN/xpu-run --bare} chip=${CHIP:-nano} seed=${XPU_FLOAT_SEED:-0x2545f491}
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 clang=${CLANG:-clang-19} per_run=16384 # blocks of 64 operands
 "$clang" @xpu_runtime/devrt/clang.flags -O2 -fno-strict-aliasing -Wall -Wextra -Werror -I. -c \
