@@ -175,6 +175,35 @@ static int follow(const bare *b, uint64_t limit) {
     }
 }
 
+static void print_access(const xpurt_access *a) {
+    const char *verb = a->write ? "writes" : "reads";
+    if (a->engine >= 0)
+        fprintf(stderr, "  %s, queue of core %d, %s descriptor at 0x%08" PRIx64 ": %s (%s)\n",
+                xpu_engine_name((unsigned)a->engine), a->core, a->kind ? a->kind : "unknown", a->descriptor, verb,
+                a->field);
+    else if (a->core >= 0)
+        fprintf(stderr, "  core %d, pc 0x%08" PRIx32 ": %s\n", a->core, a->pc, verb);
+    else
+        fprintf(stderr, "  the host: %s\n", verb);
+}
+
+/* Prints the races that the device has found; the status, which they make that of a fault. */
+static int print_races(const bare *b, int status) {
+    xpurt_race race;
+    for (size_t i = 0; b->driver->race && b->driver->race(b->device, i, &race); i++) {
+        if (race.counter >= 0)
+            fprintf(stderr, "race: either of two signals may fulfil a wait for counter %d >= %" PRIu32 "\n",
+                    race.counter, race.value);
+        else
+            fprintf(stderr, "race: nothing orders two accesses to 0x%08" PRIx64 "\n", race.address);
+        print_access(&race.before);
+        print_access(&race.after);
+        fprintf(stderr, "  hint: %s\n", race.hint);
+        status = STATUS_FAULT;
+    }
+    return status;
+}
+
 static void print_work(const bare *b, int status) {
     xpurt_counters counters;
     uint64_t instructions = 0;
@@ -203,8 +232,9 @@ static int run_program(bare *b, const xpu_device_options *options) {
     if (b->driver->start(b->device, b->elf.header.e_entry))
         return bad_program(b, "the program cannot be started", "its entry is no address of the chip");
     status = follow(b, options->has_time ? 0 : options->rtl.max_cycles);
-    if (!b->tool->quiet) print_work(b, status);
     int dumped = dump_all(b);
+    status = print_races(b, status);
+    if (!b->tool->quiet) print_work(b, status);
     return dumped ? dumped : status;
 }
 
