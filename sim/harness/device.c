@@ -34,13 +34,11 @@ static void on_retire(void *context, const xpu_retired *retired) {
     if (device->lockstep && !xpu_lockstep_retire(device->lockstep, retired)) device->host.stop = 1;
 }
 
-static uint8_t *memory_at(const xpurt_device *device, uint64_t address, size_t length);
-
 static void on_complete(void *context, unsigned engine, unsigned core, uint32_t descriptor, uint32_t layer,
                         uint32_t opcode, uint64_t cycles) {
     xpurt_device *device = context;
     uint32_t words[XPU_DESC_WORDS];
-    const uint8_t *bytes = memory_at(device, descriptor, sizeof words);
+    const uint8_t *bytes = xpu_rtl_memory(device, descriptor, sizeof words);
     xpurt_completion completion = {.engine = engine,
                                    .core = core,
                                    .descriptor = descriptor,
@@ -81,7 +79,7 @@ static int fits(const xpu_chip *chip) {
 /* ---- What lock-step sees ---- */
 
 static const uint8_t *rtl_memory(void *context, uint64_t address, uint64_t length) {
-    return memory_at(context, address, length);
+    return xpu_rtl_memory(context, address, length);
 }
 
 static const uint8_t *rtl_vectors(void *context, unsigned core) {
@@ -140,8 +138,7 @@ static xpurt_device *create(const xpu_chip *chip, xpu_diags *diags) {
     return NULL;
 }
 
-/* The host's bytes of a range as engines address it; NULL: not there. */
-static uint8_t *memory_at(const xpurt_device *device, uint64_t address, size_t length) {
+uint8_t *xpu_rtl_memory(const xpurt_device *device, uint64_t address, size_t length) {
     uint8_t *bytes = xpu_func_engine_memory(&device->memory, address, length);
     if (!bytes || address >= XPU_GM_BASE) return bytes;
     if (address >= XPU_L3_BASE) return xpu_model_l3(device->model) + (address - XPU_L3_BASE);
@@ -152,7 +149,7 @@ static uint8_t *memory_at(const xpurt_device *device, uint64_t address, size_t l
 
 static int write_memory(xpurt_device *device, uint64_t address, const void *bytes, size_t length) {
     if (length == 0) return 0;
-    uint8_t *to = memory_at(device, address, length);
+    uint8_t *to = xpu_rtl_memory(device, address, length);
     if (!to) return -1;
     memcpy(to, bytes, length);
     return device->lockstep ? xpu_lockstep_write(device->lockstep, address, bytes, length) : 0;
@@ -160,7 +157,7 @@ static int write_memory(xpurt_device *device, uint64_t address, const void *byte
 
 static int read_memory(xpurt_device *device, uint64_t address, void *bytes, size_t length) {
     if (length == 0) return 0;
-    const uint8_t *from = memory_at(device, address, length);
+    const uint8_t *from = xpu_rtl_memory(device, address, length);
     if (!from) return -1;
     memcpy(bytes, from, length);
     return 0;
@@ -262,7 +259,7 @@ static void time_out(xpurt_device *device, const xpu_model_state *state) {
     for (unsigned core = 0; core < device->chip.cores; core++) {
         if (state->core[core].halted || state->core[core].stalled) continue;
         set_fault(device, state, XPU_FAULT_TIMEOUT, (int)core, "WATCHDOG_LIMIT cycles have passed without progress");
-        const void *word = memory_at(device, device->fault.pc, sizeof device->fault.instruction);
+        const void *word = xpu_rtl_memory(device, device->fault.pc, sizeof device->fault.instruction);
         if (word) memcpy(&device->fault.instruction, word, sizeof device->fault.instruction);
         return;
     }

@@ -62,6 +62,9 @@ int xpu_lockstep_engine_fault(xpu_lockstep *lockstep, const xpurt_completion *at
 const char *xpu_lockstep_text(const xpu_lockstep *lockstep);
 uint32_t xpu_lockstep_layer(const xpu_lockstep *lockstep);
 
+/* The host's bytes of a range as engines address it; NULL: not there. */
+uint8_t *xpu_rtl_memory(const xpurt_device *device, uint64_t address, size_t length);
+
 /* Fills in what a descriptor needs at least; `words` are its 32 words. */
 void xpu_rtl_bounds(const xpu_chip *chip, const uint32_t *words, xpurt_completion *completion);
 

@@ -279,6 +279,13 @@ void xpu_model_look(const xpu_model *model, xpu_model_state *state) {
     state->descriptor_layer = chip.fault_layer;
 }
 
+xpu_model_queue xpu_model_look_queue(const xpu_model *model, unsigned engine, unsigned core) {
+    const auto &root = *model->chip.rootp;
+    const unsigned queue = engine * cores + core, list = 4 * queue + root.XPU_QUEUES(l_first)[queue];
+    return {root.XPU_QUEUES(l_lists)[queue], root.XPU_QUEUES(l_address)[list], root.XPU_QUEUES(l_count)[list],
+            root.XPU_QUEUES(l_left)[queue]};
+}
+
 uint8_t *xpu_model_lm(xpu_model *model, unsigned core) {
     return reinterpret_cast<uint8_t *>(&model->core[core]->lm_q[0]);
 }

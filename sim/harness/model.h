@@ -100,6 +100,14 @@ void xpu_model_answer(xpu_model *model);
 
 void xpu_model_look(const xpu_model *model, xpu_model_state *state);
 
+/* A core's queue of an engine: how many lists stand in it, and the first: its address, its descriptors, and how many of
+ * them are not complete. */
+typedef struct {
+    unsigned lists;
+    uint32_t address, count, left;
+} xpu_model_queue;
+xpu_model_queue xpu_model_look_queue(const xpu_model *model, unsigned engine, unsigned core);
+
 /* The bytes of a core's LM, of SM, of L3. */
 uint8_t *xpu_model_lm(xpu_model *model, unsigned core);
 uint8_t *xpu_model_sm(xpu_model *model);

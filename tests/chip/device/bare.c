@@ -36,7 +36,16 @@ int main(uint32_t core, uint32_t cores) {
     if (MODE == 3) REG(XPU_REG_WATCHDOG_LIMIT) = 20000;
     if (MODE == 3 || MODE == 4)
         for (;;) __asm__ volatile("" ::: "memory");
-    if (MODE == 5) {
+    if (MODE == 6) { /* a descriptor that waits for a signal that nobody gives */
+        static uint32_t words[XPU_DESC_WORDS];
+        xpu_desc_nop d = {
+            .layer = 3, .wait0 = 7, .wait0_value = 2, .wait1 = XPU_NO_COUNTER, .signal = 2, .signal_add = 9};
+        xpu_desc_nop_pack(words, &d);
+        __asm__ volatile("fence" ::: "memory");
+        REG(XPU_REG_DOORBELL_ADDRESS) = (uint32_t)(uintptr_t)words;
+        REG(XPU_REG_DOORBELL_COUNT) = 1;
+    }
+    if (MODE >= 5) {
         REG(XPU_REG_WAIT_VALUE + 8) = 9;
         return (int)REG(XPU_REG_WAIT + 8);
     }
