@@ -101,7 +101,7 @@ static unpacked unpack(xpu_onnx_node *node) {
             unpack_operand(node, &u, input);
             input += 3;
         } else if (*letter == 'y') {
-            u.y_scale = node->inputs[input];
+            u.y_scale = optional_input(node, input);
             u.y_zero = optional_input(node, input + 1);
             input += 2;
         } else if (*letter == 'b') {
@@ -124,7 +124,11 @@ xpu_value xpu_onnx_convert_qlinear(xpu_onnx_node *node) {
     }
     const xpu_onnx_row *inner_row = xpu_onnx_find_row(node->row->inner, "");
     unpacked u = unpack(node);
-    if (!u.ok || !u.y_scale.id) return none;
+    if (!u.ok) return none;
+    if (!u.y_scale.id) {
+        return xpu_onnx_refuse(node, "onnx-unsupported-form", "the form with a float32 result is not supported",
+                               "the scale of the result is missing", "give the result a scale and a zero point");
+    }
     xpu_dtype dtype = xpu_onnx_info(node, u.y_zero.id ? u.y_zero : node->inputs[0])->dtype;
     xpu_onnx_node inner = *node;
     inner.row = inner_row;

@@ -49,6 +49,10 @@ static XpuOnnx__AttributeProto *add_attribute(xpu_onnx_builder *builder, XpuOnnx
     return attribute;
 }
 
+void xpu_onnx_domain(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *domain) {
+    builder->domain = node->domain = xpu_strdup(builder->arena, domain);
+}
+
 void xpu_onnx_int(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *name, int64_t value) {
     XpuOnnx__AttributeProto *attribute =
         add_attribute(builder, node, name, XPU_ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
@@ -103,6 +107,17 @@ static void set_raw(xpu_arena *arena, XpuOnnx__TensorProto *proto, const xpu_ten
     proto->raw_data.len = count * size;
 }
 
+static int32_t code_of(xpu_dtype dtype) {
+    switch (dtype) {
+    case XPU_F32: return XPU_ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+    case XPU_I64: return XPU_ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+    case XPU_I32: return XPU_ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
+    case XPU_I8: return XPU_ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    case XPU_U8: return XPU_ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
+    default: return XPU_ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+    }
+}
+
 static XpuOnnx__TensorProto *make_tensor(xpu_arena *arena, const char *name, const xpu_tensor *tensor, int typed) {
     size_t count = (size_t)xpu_tensor_count(tensor), bytes = xpu_tensor_bytes(tensor);
     XpuOnnx__TensorProto *proto = XPU_NEW(arena, XpuOnnx__TensorProto);
@@ -111,9 +126,7 @@ static XpuOnnx__TensorProto *make_tensor(xpu_arena *arena, const char *name, con
     proto->n_dims = (size_t)tensor->rank;
     proto->dims = xpu_copy(arena, tensor->dims, (size_t)tensor->rank * sizeof *tensor->dims);
     proto->has_data_type = 1;
-    proto->data_type = tensor->dtype == XPU_F32   ? XPU_ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
-                       : tensor->dtype == XPU_I64 ? XPU_ONNX__TENSOR_PROTO__DATA_TYPE__INT64
-                                                  : XPU_ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+    proto->data_type = code_of(tensor->dtype);
     if (!typed) {
         set_raw(arena, proto, tensor);
     } else if (tensor->dtype == XPU_F32) {
@@ -202,7 +215,12 @@ void *xpu_onnx_pack(xpu_onnx_builder *builder, const char *graph_name, size_t *l
     xpu_onnx__operator_set_id_proto__init(&opset);
     opset.has_version = 1;
     opset.version = builder->opset;
-    XpuOnnx__OperatorSetIdProto *opsets[] = {&opset};
+    XpuOnnx__OperatorSetIdProto contrib;
+    xpu_onnx__operator_set_id_proto__init(&contrib);
+    contrib.domain = builder->domain;
+    contrib.has_version = 1;
+    contrib.version = 1;
+    XpuOnnx__OperatorSetIdProto *opsets[] = {&opset, &contrib};
 
     XpuOnnx__ModelProto model;
     xpu_onnx__model_proto__init(&model);
@@ -211,7 +229,7 @@ void *xpu_onnx_pack(xpu_onnx_builder *builder, const char *graph_name, size_t *l
     model.producer_name = xpu_strdup(builder->arena, "xpu-tests");
     model.graph = &graph;
     model.opset_import = opsets;
-    model.n_opset_import = 1;
+    model.n_opset_import = builder->domain ? 2 : 1;
     void *bytes = xpu_alloc(builder->arena, xpu_onnx__model_proto__get_packed_size(&model));
     *length = xpu_onnx__model_proto__pack(&model, bytes);
     return bytes;

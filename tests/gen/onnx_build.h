@@ -9,7 +9,7 @@
 #include "base/tensor.h"
 #include "frontend/onnx/onnx.pb-c.h"
 
-enum { XPU_ONNX_MAX_INPUTS = 8 };
+enum { XPU_ONNX_MAX_INPUTS = 24 };
 
 typedef XPU_ARRAY(XpuOnnx__NodeProto *) xpu_onnx_nodes;
 typedef XPU_ARRAY(XpuOnnx__TensorProto *) xpu_onnx_tensors;
@@ -19,6 +19,7 @@ typedef struct {
     xpu_arena *arena;
     int opset;
     int ir_version; /* 3 for opsets up to 8, where weights are listed among the inputs too; 4 and more: they are not */
+    char *domain;   /* that some nodes are of besides ONNX's own, in version 1; NULL: none */
     xpu_onnx_nodes nodes;
     xpu_onnx_tensors initializers;
     xpu_onnx_values inputs, outputs;
@@ -31,6 +32,9 @@ void xpu_onnx_begin(xpu_onnx_builder *builder, xpu_arena *arena, int opset);
 XpuOnnx__NodeProto *xpu_onnx_node(xpu_onnx_builder *builder, const char *op, const char *name, const char *output,
                                   const char *const *inputs);
 
+/* Makes it an operator of another domain than ONNX's own; a model has one such domain. */
+void xpu_onnx_domain(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *domain);
+
 void xpu_onnx_int(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *name, int64_t value);
 void xpu_onnx_float(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *name, float value);
 void xpu_onnx_string(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *name, const char *value);
@@ -42,8 +46,8 @@ void xpu_onnx_floats(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const 
 void xpu_onnx_tensor(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *name, const xpu_tensor *tensor,
                      int typed);
 
-/* Adds a weight: float32, int64 or bool. It is stored in raw_data, or, where `typed`, in float_data, int64_data or
- * int32_data. */
+/* Adds a weight: float32, int64, int32, int8, uint8 or bool. It is stored in raw_data, or, where `typed`, in float_data,
+ * int64_data or int32_data (not int32). */
 void xpu_onnx_initializer(xpu_onnx_builder *builder, const char *name, const xpu_tensor *tensor, int typed);
 
 /* Declares a float32 graph input or output. A dim of -1 becomes the free dimension "N". */

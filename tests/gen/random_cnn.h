@@ -21,4 +21,15 @@ typedef struct {
 
 void xpu_random_cnn(xpu_arena *arena, uint64_t seed, xpu_random_network *network);
 
+/* The same of quantised networks: QLinear operators, or Q and DQ around float operators; int8 and uint8 activations and
+ * weights, weights per tensor or per channel. Scales are chosen so that values use their range. Networks end in float32
+ * through DequantizeLinear; those with `inexact` have a table function or softmax right before it, which may differ by
+ * one step of its scale (`step`). */
+typedef struct {
+    xpu_random_network network;
+    int inexact;
+    float step;
+} xpu_random_quantised;
+void xpu_random_qcnn(xpu_arena *arena, uint64_t seed, xpu_random_quantised *network);
+
 #endif

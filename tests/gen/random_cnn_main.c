@@ -8,15 +8,21 @@
 #include "base/npy.h"
 #include "tests/gen/random_cnn.h"
 
-static const char usage[] = "usage: random_cnn_main SEED OUT.onnx OUT_input.npz\n"
+static const char usage[] = "usage: random_cnn_main [--quantised] SEED OUT.onnx OUT_input.npz\n"
                             "Writes the random CNN of SEED (0 to 2^64 - 1) and a matching input \"x\".\n"
                             "Example: random_cnn_main 7 net.onnx net_input.npz\n";
 
-static xpu_status write_network(xpu_mem *mem, uint64_t seed, const char *model_path, const char *input_path,
-                                xpu_diags *diags) {
+static xpu_status write_network(xpu_mem *mem, int is_quantised, uint64_t seed, const char *model_path,
+                                const char *input_path, xpu_diags *diags) {
     xpu_arena *arena = xpu_arena_new(mem, "network");
     xpu_random_network network;
-    xpu_random_cnn(arena, seed, &network);
+    xpu_random_quantised quantised;
+    if (is_quantised) {
+        xpu_random_qcnn(arena, seed, &quantised);
+        network = quantised.network;
+    } else {
+        xpu_random_cnn(arena, seed, &network);
+    }
     xpu_status status = xpu_file_write(arena, model_path, network.model, network.model_bytes, diags);
     if (status) return status;
     xpu_named_tensor input = {network.input_name, network.input};
@@ -31,10 +37,12 @@ int main(int argc, char **argv) {
         fputs(usage, stdout);
         return XPU_OK;
     }
+    const int is_quantised = argc > 1 && strcmp(argv[1], "--quantised") == 0, count = argc - is_quantised;
+    char **const arguments = argv + is_quantised;
     char *end = NULL;
     errno = 0;
-    uint64_t seed = argc == 4 ? strtoull(argv[1], &end, 10) : 0;
-    if (argc != 4 || errno || end == argv[1] || *end || argv[1][0] == '-') {
+    uint64_t seed = count == 4 ? strtoull(arguments[1], &end, 10) : 0;
+    if (count != 4 || errno || end == arguments[1] || *end || arguments[1][0] == '-') {
         fputs(usage, stderr);
         return XPU_EUSAGE;
     }
@@ -46,7 +54,7 @@ int main(int argc, char **argv) {
     if (setjmp(mem.out_of_memory))
         status = xpu_error_oom(&diags);
     else
-        status = write_network(&mem, seed, argv[2], argv[3], &diags);
+        status = write_network(&mem, is_quantised, seed, arguments[2], arguments[3], &diags);
     xpu_diags_print(&diags, stderr);
     xpu_mem_release(&mem);
     xpu_diags_clear(&diags);
