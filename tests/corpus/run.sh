@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 levels=${*:-2}
 bare=${XPU_BARE:-$XPU_BIN/xpu-run --bare} chip=${CHIP:-nano}
-devices=${DEVICES:-func$([ -e "$XPU_BIN/../lib/libxpurtl-$chip.so" ] && echo ' rtl')}
+devices=${DEVICES:-func$([ -e "$XPU_BIN/../lib/libxpurtl-$(basename "$chip" .json).so" ] && echo ' rtl')}
 clang=${CLANG:-clang-19} link=${LLD:-ld.lld-19} bytes=16384 slot=1024 # SLOTS * SLOT_WORDS * 4
 emulator=(qemu-riscv32 -cpu rv32,d=false,Zve32f=true,vlen=512,elen=32,vext_spec=v1.0)
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT

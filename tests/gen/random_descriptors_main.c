@@ -88,8 +88,10 @@ typedef struct {
 /* ---- Random numbers ---- */
 
 static uint32_t draw(generator *g, uint32_t bound) {
-    g->random = g->random * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((g->random >> 33) * bound >> 31);
+    uint64_t x = g->random += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (uint32_t)(((x ^ x >> 31) >> 32) * bound >> 32);
 }
 static int between(generator *g, int low, int high) {
     return low + (int)draw(g, (uint32_t)(high - low + 1));
@@ -258,9 +260,23 @@ typedef struct {
     uint32_t counter, value;
 } wait;
 
-/* The waits of the present task of agent `which`. Earlier tasks of the agent need none, nor do those of a core that
- * came before the doorbell for the list. Now and then a wait that is not needed. */
-static unsigned waits_of(generator *g, unsigned which, wait *waits) {
+/* Whether the tensor engine, in which descriptors overlap, would read too early what an earlier one writes, or (a post
+ * descriptor) write too early what an earlier one still reads. */
+static int overlaps_own(const generator *g, unsigned which, int is_post) {
+    const agent *a = &g->agents[which];
+    if (a->is_core || a->engine != XPU_ENGINE_TENSOR) return 0;
+    for (unsigned i = 0; i < g->read_count; i++) {
+        int writer = g->slots[g->reads[i]].writer;
+        if (writer >= 0 && g->task_agent[writer] == (int)which) return 1;
+    }
+    for (unsigned i = 0; i < g->write_count && is_post; i++)
+        if (g->slots[g->writes[i]].readers[which]) return 1;
+    return 0;
+}
+
+/* The waits of the present task of agent `which`. Most earlier tasks of the agent need none, nor do those of a core
+ * that came before the doorbell for the list. Now and then a wait that is not needed. */
+static unsigned waits_of(generator *g, unsigned which, int is_post, wait *waits) {
     const agent *a = &g->agents[which];
     uint32_t last[MAX_AGENTS];
     unsigned n = 0;
@@ -273,7 +289,7 @@ static unsigned waits_of(generator *g, unsigned which, wait *waits) {
     for (unsigned k = 0; k < g->agent_count; k++) {
         const agent *other = &g->agents[k];
         if (!last[k]) continue;
-        if (k == which && draw(g, 8)) continue;
+        if (k == which && draw(g, 8) && !overlaps_own(g, which, is_post)) continue;
         if (!a->is_core && other->is_core && other->core == a->core && last[k] - 1 < a->opened_at && draw(g, 2))
             continue;
         waits[n++] = (wait){other->counter, g->task_value[last[k] - 1]};
@@ -302,7 +318,7 @@ static void queue_task(generator *g, unsigned which, const uint32_t *words) {
     uint32_t add = draw(g, 4) ? 1 : 1 + draw(g, 255);
     if (a->open >= 0 && a->length == a->room) close_list(g, a);
     if (a->open < 0) open_list(g, a);
-    unsigned n = waits_of(g, which, waits), used = 0;
+    unsigned n = waits_of(g, which, xpu_desc_nop_get_opcode(words) == XPU_OPCODE_POST, waits), used = 0;
     while (n - used > 2 || draw(g, 24) == 0) {
         xpu_desc_nop nop = {
             .wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER, .signal = XPU_NO_COUNTER, .layer = g->tasks & 0xffff};
@@ -334,7 +350,7 @@ static void queue_task(generator *g, unsigned which, const uint32_t *words) {
 static void core_task(generator *g, unsigned which, rd_action action) {
     agent *a = &g->agents[which];
     wait waits[MAX_WAITS];
-    unsigned n = waits_of(g, which, waits);
+    unsigned n = waits_of(g, which, 0, waits);
     for (unsigned i = 0; i < n; i++) put_action(g, a->core, RD_WAIT, waits[i].counter, waits[i].value, 0);
     put_action(g, a->core, (rd_kind)action.kind, action.to, action.from, action.count);
     put_action(g, a->core, RD_SIGNAL, a->counter, 1, 0);
@@ -727,13 +743,12 @@ static int run(xpu_mem *mem, char **argv, xpu_diags *diags) {
     xpu_arena *arena = xpu_arena_new(mem, "descriptors");
     generator *g = calloc(1, sizeof *g);
     if (!g) return XPU_EIO;
-    g->random = strtoull(argv[1], NULL, 0);
+    g->random = strtoull(argv[1], NULL, 0) << 32;
     g->wanted = (uint32_t)strtoul(argv[2], NULL, 0);
     g->task_agent = XPU_NEW_ARRAY(arena, int, 16 * g->wanted + 256),
     g->task_value = XPU_NEW_ARRAY(arena, uint32_t, 16 * g->wanted + 256);
     int status = (int)xpu_chip_load(arena, "configs/chip", argv[3], &g->chip, diags);
     if (!status) {
-        for (unsigned i = 0; i < 4; i++) draw(g, 2);
         make_program(g, (uint32_t)strtoul(argv[6], NULL, 0));
         status = write_program(g, arena, argv[4], argv[5], diags);
         printf("%u %u %u\n", g->descriptors, g->chip.cores, g->chip.sm_bytes);
