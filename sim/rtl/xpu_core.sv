@@ -52,23 +52,20 @@ module xpu_core #(
   output logic         lmx_ready,
   output logic         lmx_done,
   output logic [511:0] lmx_rdata,
-  // vector unit: instructions
+  // vector unit: legal instructions, in order
   output logic         v_valid,
   output logic [31:0]  v_insn,
-  output logic [63:0]  v_order,
-  output logic [31:0]  v_pc,
-  output logic [31:0]  v_x1,
-  output logic [31:0]  v_x2,
-  output logic [31:0]  v_f1,
+  output logic [3:0]   v_tag,          // the lowest bits of its number
+  output logic [31:0]  v_x1,           // rs1 from x or f
+  output logic [31:0]  v_x2,           // rs2 from x
   output logic [9:0]   v_vl,
-  output logic [7:0]   v_vtype,
-  output logic         v_vill,
+  output logic [4:0]   v_vtype,        // SEW, LMUL
   output logic [8:0]   v_vstart,
   output logic [2:0]   v_frm,
   output logic [1:0]   v_vxrm,
   input  logic         v_ready,
   input  logic         v_retire_valid,
-  input  logic [63:0]  v_retire_order,
+  input  logic [3:0]   v_retire_tag,
   input  logic         v_retire_x_valid,
   input  logic         v_retire_f_valid,
   input  logic [31:0]  v_retire_x_data,  // of either kind
@@ -106,6 +103,9 @@ module xpu_core #(
   output logic [3:0]   rvfi_mem_wmask,
   output logic [31:0]  rvfi_mem_rdata,
   output logic [31:0]  rvfi_mem_wdata,
+  output logic         rvv_valid,      // the instruction is one of the vector unit's
+  output logic [4:0]   rvv_fflags,     // flags that it raised
+  output logic         rvv_vxsat,      // it saturated
   output logic         fault_valid,
   output logic [3:0]   fault_cause,
   output logic [31:0]  fault_pc,
@@ -118,6 +118,8 @@ module xpu_core #(
 );
   `include "xpu_core_ops.svh"
   `include "xpu_core_decode.svh"
+  `include "xpu_vector_decode.svh"
+  `include "xpu_vector_legal.svh"
 
   localparam int unsigned LM_LINES = LM_BYTES / 64;
   localparam int unsigned LM_BITS = $clog2(LM_LINES);
@@ -129,7 +131,7 @@ module xpu_core #(
 
   assign next_event = 32'hffffffff;
   logic unused;
-  assign unused = &{1'b0, lmx_address, v_retire_order[63:4]};
+  assign unused = &{1'b0, lmx_address};
 
   // ---- Units with stages of their own ----
   logic        fpu_done, fpu_done_divide;
@@ -171,6 +173,7 @@ module xpu_core #(
   // What the outputs of these names show: reading an output that this block writes would cost a copy per cycle.
   logic        bus_waits, vector_waits, vm_answered, lmx_answered, vbus;
   logic        stop;                               // nothing more enters the execute stage
+  logic        v_faulted;                          // a vector instruction has a fault
   logic [63:0] retired;
   logic [4:0]  issued;                             // instructions that have entered the execute stage, modulo 32
   (* mem2reg *) logic [31:0] regs [64];                          // x0 to x31, f0 to f31
@@ -178,6 +181,7 @@ module xpu_core #(
   logic        fdiv_busy, div_busy;
   logic [5:0]  vmem_count;                         // vector loads and stores that have not retired
   logic        vl_wait;                            // the vector length is not known
+  logic [4:0]  units;                              // instructions in the float unit, the multiplier and divider
   // CSRs
   logic [4:0]  fflags;
   logic [2:0]  frm;
@@ -217,7 +221,8 @@ module xpu_core #(
   logic [3:0]  trap_cause;
   logic [31:0] trap_address;
   // Retirement: instruction number n stands in entry n modulo 16 unless it retires when it leaves W.
-  logic [15:0] r_done, r_trap, r_vmem;
+  logic [15:0] r_done, r_trap, r_vmem, r_vector;
+  (* mem2reg *) logic [5:0]  r_raised [16];           // by a vector instruction: vxsat, fflags
   (* mem2reg *) logic [31:0] r_insn [16];
   (* mem2reg *) logic [31:0] r_pc [16];
   (* mem2reg *) logic [31:0] r_next [16];
@@ -269,7 +274,7 @@ module xpu_core #(
       cycles = 64'd0; ended = 1'b0; bus_waits = 1'b0; vector_waits = 1'b0; vm_answered = 1'b0; lmx_answered = 1'b0;
       vbus = 1'b0; tidy = 1'b0;
       run = 1'b0; stop = 1'b0; retired = 64'd0; issued = 5'd0; busy = 64'd0; fdiv_busy = 1'b0; div_busy = 1'b0;
-      vmem_count = 6'd0; vl_wait = 1'b0;
+      vmem_count = 6'd0; vl_wait = 1'b0; units = 5'd0; v_faulted = 1'b0;
       fflags = 5'd0; frm = 3'd0; vl = 10'd0; vtype = 32'h80000000; vstart = 9'd0; vxsat = 1'b0; vxrm = 2'd0;
       ic_valid = '0; fill_busy = 1'b0; fill_drop = 1'b0; seen_valid = 1'b0; bad_valid = 1'b0;
       f_missed = 1'b0;
@@ -315,6 +320,9 @@ module xpu_core #(
               vm_answered = 1'b1;
               wide_write = vm_write;
               if (!vm_write) vm_rdata <= lm_q[vm_address[6 +: LM_BITS]];
+            end else if (vm_address[31:24] == LM_REGION || vm_address[31:16] == REGISTER_REGION) begin
+              vm_answered = 1'b1; // scalar accesses only
+              vm_error <= 1'b1;
             end else begin
               vbus = 1'b1;
               bus_waits = 1'b1;
@@ -362,6 +370,10 @@ module xpu_core #(
             rvfi_mem_wmask <= r_masks[retired[3:0]][3:0];
             rvfi_mem_rdata <= r_data[retired[3:0]];
             rvfi_mem_wdata <= r_data[retired[3:0]];
+            if (VECTOR != 0) begin
+              rvv_valid <= r_vector[retired[3:0]] && !trap;
+              {rvv_vxsat, rvv_fflags} <= r_vector[retired[3:0]] ? r_raised[retired[3:0]] : 6'd0;
+            end
             if (trap) begin
               fault_pc <= r_pc[retired[3:0]];
               fault_insn <= r_insn[retired[3:0]];
@@ -375,6 +387,7 @@ module xpu_core #(
             active = 1'b1;
             if (fpu_result_rd != 6'd0) regs[fpu_result_rd] = fpu_result;
             busy[fpu_result_rd] = 1'b0;
+            units = units - 5'd1;
             fflags = fflags | fpu_flags;
             r_value[fpu_result_tag] = fpu_result_rd != 6'd0 ? fpu_result : 32'd0;
             r_done[fpu_result_tag] = 1'b1;
@@ -382,6 +395,7 @@ module xpu_core #(
           end
           if (md_done) begin
             active = 1'b1;
+            units = units - 5'd1;
             if (md_result_rd != 6'd0) regs[md_result_rd] = md_result;
             busy[md_result_rd] = 1'b0;
             r_value[md_result_tag] = md_result_rd != 6'd0 ? md_result : 32'd0;
@@ -390,19 +404,21 @@ module xpu_core #(
           end
           if (VECTOR != 0 && v_retire_valid) begin
             active = 1'b1;
-            r_done[v_retire_order[3:0]] = 1'b1;
+            r_done[v_retire_tag] = 1'b1;
             fflags = fflags | v_retire_fflags;
             vxsat = vxsat | v_retire_vxsat;
-            if (r_vmem[v_retire_order[3:0]]) vmem_count = vmem_count - 6'd1;
+            r_raised[v_retire_tag] = {v_retire_vxsat, v_retire_fflags};
+            if (r_vmem[v_retire_tag]) vmem_count = vmem_count - 6'd1;
             if (v_retire_x_valid || v_retire_f_valid) begin
-              rd = {v_retire_f_valid, r_insn[v_retire_order[3:0]][11:7]};
+              rd = {v_retire_f_valid, r_insn[v_retire_tag][11:7]};
               if (rd != 6'd0) regs[rd] = v_retire_x_data;
               busy[rd] = 1'b0;
-              r_value[v_retire_order[3:0]] = rd != 6'd0 ? v_retire_x_data : 32'd0;
+              r_value[v_retire_tag] = rd != 6'd0 ? v_retire_x_data : 32'd0;
             end
             if (v_retire_vl_valid) vl = v_retire_vl;
-            if (v_retire_fault && r_trap == 16'd0) begin
-              r_trap[v_retire_order[3:0]] = 1'b1;
+            if (v_retire_fault) begin // the only one of the vector unit; a scalar one that waits is younger
+              r_trap[v_retire_tag] = 1'b1;
+              v_faulted = 1'b1;
               trap_cause = v_retire_cause;
               trap_address = v_retire_address;
               stop = 1'b1;
@@ -442,6 +458,10 @@ module xpu_core #(
               rvfi_mem_wmask <= w_wmask;
               rvfi_mem_rdata <= w_data;
               rvfi_mem_wdata <= w_data;
+              if (VECTOR != 0) begin
+                rvv_valid <= 1'b0;
+                {rvv_vxsat, rvv_fflags} <= 6'd0;
+              end
               if (w_trap) begin
                 fault_pc <= w_pc;
                 fault_insn <= w_insn;
@@ -623,18 +643,16 @@ module xpu_core #(
               end
               KIND_VECTOR: begin
                 x_leaves = !vector_waits;
-                w_long = 1'b1;
-                if (x_leaves) begin
+                trap = x_leaves && !vector_legal(x_insn, vtype, vstart == 9'd0, frm);
+                w_long = !trap;
+                if (x_leaves && !trap) begin
                   vector_waits = 1'b1;
                   v_insn <= x_insn;
-                  v_order <= retired + {59'd0, issued - 5'd1 - retired[4:0]};
-                  v_pc <= x_pc;
+                  v_tag <= issued[3:0] - 4'd1;
                   v_x1 <= x_a;
                   v_x2 <= x_b;
-                  v_f1 <= x_a;
                   v_vl <= vl;
-                  v_vtype <= vtype[7:0];
-                  v_vill <= vtype[31];
+                  v_vtype <= vtype[4:0];
                   v_vstart <= vstart;
                   v_frm <= frm;
                   v_vxrm <= vxrm;
@@ -666,8 +684,10 @@ module xpu_core #(
                 w_value = 32'd0;
                 w_rmask = 4'd0;
                 w_wmask = 4'd0;
-                trap_cause = cause;
-                trap_address = address;
+                if (!v_faulted) begin
+                  trap_cause = cause;
+                  trap_address = address;
+                end
                 stop = 1'b1;
               end
             end
@@ -911,7 +931,10 @@ module xpu_core #(
                      (w_valid && w_load && w_rd != 6'd0 && (w_rd == s1 || w_rd == s2 || w_rd == s3)) ||
                      (serial && issued != retired[4:0]) || issued - retired[4:0] > 5'd14 ||
                      (VECTOR != 0 && memory && vmem_count != 6'd0);
-            if (VECTOR != 0 && vl_wait && issued == retired[4:0]) vl_wait = 1'b0;
+            if (VECTOR != 0 && vl_wait && issued == retired[4:0]) begin
+              vl_wait = 1'b0;
+              active = 1'b1;
+            end
             lost = hazard ? xpu_chip_pkg::LOST_HAZARD : xpu_chip_pkg::LOST_BUSY;
             leaves = !hazard;
             if (leaves) begin
@@ -920,7 +943,9 @@ module xpu_core #(
               vb = w_valid && w_rd == s2 ? w_value : regs[s2];
               vc = regs[s3];
               if (w_valid && w_rd == s3) vc = w_value;
+              if (VECTOR != 0) r_vector[issued[3:0]] = kind == KIND_VECTOR;
               if (kind == KIND_FPU || kind == KIND_MULDIV) begin
+                units = units + 5'd1;
                 unit_a <= va;
                 unit_b <= vb;
                 unit_c <= vc;
@@ -933,7 +958,7 @@ module xpu_core #(
                 if (rd != 6'd0) busy[rd] = 1'b1;
                 r_vmem[issued[3:0]] = vmemory;
                 if (vmemory) vmem_count = vmem_count + 6'd1;
-                vl_wait = vmemory && !i[5] && i[27:20] == 8'h10;
+                vl_wait = vmemory && !i[5] && i[27:26] == 2'd0 && i[24:20] == 5'h10;
               end
               x_valid = 1'b1;
               x_kind = kind;
@@ -1020,7 +1045,7 @@ module xpu_core #(
             unit_control <= 19'd0;
           end
           slot_q <= slot;
-          quiet <= !active && issued - retired[4:0] == {4'd0, x_valid};
+          quiet <= !active && units == 5'd0 && !w_valid;
         end else begin
           rvfi_valid <= 1'b0;
           slot_q <= 1'b1;

@@ -72,24 +72,62 @@ module xpu_processor #(
   output logic [31:0]  next_event,
   output logic [4:0]   state           // LOST_* of the cycle before
 );
-  assign rvv_valid = 1'b0;
-  assign rvv_fflags = 5'd0;
-  assign rvv_vxsat = 1'b0;
-  // verilator lint_off PINCONNECTEMPTY
-  xpu_core #(.LM_BYTES(LM_BYTES), .ICACHE_BYTES(ICACHE_BYTES)) core (
+  logic         v_valid;
+  logic [31:0]  v_insn;
+  logic [3:0]   v_tag;
+  logic [31:0]  v_x1;
+  logic [31:0]  v_x2;
+  logic [9:0]   v_vl;
+  logic [4:0]   v_vtype;
+  logic [8:0]   v_vstart;
+  logic [2:0]   v_frm;
+  logic [1:0]   v_vxrm;
+  logic         v_ready;
+  logic         v_retire_valid;
+  logic [3:0]   v_retire_tag;
+  logic         v_retire_x_valid;
+  logic         v_retire_f_valid;
+  logic [31:0]  v_retire_x_data;
+  logic [4:0]   v_retire_fflags;
+  logic         v_retire_vxsat;
+  logic         v_retire_fault;
+  logic [3:0]   v_retire_cause;
+  logic [31:0]  v_retire_address;
+  logic         v_retire_vl_valid;
+  logic [9:0]   v_retire_vl;
+  logic         vm_valid;
+  logic         vm_write;
+  logic [31:0]  vm_address;
+  logic [63:0]  vm_mask;
+  logic [511:0] vm_wdata;
+  logic         vm_ready;
+  logic         vm_done;
+  logic [511:0] vm_rdata;
+  logic         vm_error;
+  logic         core_quiet, vector_quiet;
+  logic [4:0]   vector_state;
+  assign quiet = core_quiet && vector_quiet;
+  logic unused;
+  assign unused = &{1'b0, vector_state};
+
+  xpu_core #(.LM_BYTES(LM_BYTES), .ICACHE_BYTES(ICACHE_BYTES), .VECTOR(1)) core (
     .clk, .rst, .cycles_per_edge, .core_id, .core_num, .cluster_id, .start, .entry, .bus_valid, .bus_write,
     .bus_address, .bus_mask, .bus_wdata, .bus_ready, .bus_done, .bus_rdata, .bus_error, .fetch_valid, .fetch_address,
     .fetch_ready, .fetch_done, .fetch_rdata, .fetch_error, .lmx_valid, .lmx_write, .lmx_address, .lmx_mask,
-    .lmx_wdata, .lmx_ready, .lmx_done, .lmx_rdata, .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap, .rvfi_pc_rdata,
-    .rvfi_pc_wdata, .rvfi_rd_addr, .rvfi_rd_wdata, .rvfi_frd_valid, .rvfi_frd_addr, .rvfi_frd_wdata, .rvfi_mem_addr,
-    .rvfi_mem_rmask, .rvfi_mem_wmask, .rvfi_mem_rdata, .rvfi_mem_wdata, .fault_valid, .fault_cause, .fault_pc,
-    .fault_insn, .fault_address, .halted, .quiet, .next_event, .state, .v_ready(1'b0), .v_retire_valid(1'b0),
-    .v_retire_order(64'd0), .v_retire_x_valid(1'b0), .v_retire_f_valid(1'b0), .v_retire_x_data(32'd0),
-    .v_retire_fflags(5'd0), .v_retire_vxsat(1'b0), .v_retire_fault(1'b0), .v_retire_cause(4'd0),
-    .v_retire_address(32'd0), .v_retire_vl_valid(1'b0), .v_retire_vl(10'd0), .vm_valid(1'b0), .vm_write(1'b0),
-    .vm_address(32'd0), .vm_mask(64'd0), .vm_wdata(512'd0), .v_valid(), .v_insn(), .v_order(), .v_pc(), .v_x1(),
-    .v_x2(), .v_f1(), .v_vl(), .v_vtype(), .v_vill(), .v_vstart(), .v_frm(), .v_vxrm(), .vm_ready(), .vm_done(),
-    .vm_rdata(), .vm_error()
+    .lmx_wdata, .lmx_ready, .lmx_done, .lmx_rdata, .v_valid, .v_insn, .v_tag, .v_x1, .v_x2, .v_vl, .v_vtype,
+    .v_vstart, .v_frm, .v_vxrm, .v_ready, .v_retire_valid, .v_retire_tag, .v_retire_x_valid, .v_retire_f_valid,
+    .v_retire_x_data, .v_retire_fflags, .v_retire_vxsat, .v_retire_fault, .v_retire_cause, .v_retire_address,
+    .v_retire_vl_valid, .v_retire_vl, .vm_valid, .vm_write, .vm_address, .vm_mask, .vm_wdata, .vm_ready, .vm_done,
+    .vm_rdata, .vm_error, .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap, .rvfi_pc_rdata, .rvfi_pc_wdata,
+    .rvfi_rd_addr, .rvfi_rd_wdata, .rvfi_frd_valid, .rvfi_frd_addr, .rvfi_frd_wdata, .rvfi_mem_addr, .rvfi_mem_rmask,
+    .rvfi_mem_wmask, .rvfi_mem_rdata, .rvfi_mem_wdata, .rvv_valid, .rvv_fflags, .rvv_vxsat, .fault_valid,
+    .fault_cause, .fault_pc, .fault_insn, .fault_address, .halted, .quiet(core_quiet), .next_event, .state
   );
-  // verilator lint_on PINCONNECTEMPTY
+  xpu_vector #(.LM_BYTES(LM_BYTES)) vector (
+    .clk, .rst, .v_valid, .v_insn, .v_tag, .v_x1, .v_x2, .v_vl, .v_vtype, .v_vstart, .v_frm, .v_vxrm, .v_ready,
+    .v_retire_valid, .v_retire_tag, .v_retire_x_valid, .v_retire_f_valid, .v_retire_x_data, .v_retire_fflags,
+    .v_retire_vxsat, .v_retire_fault, .v_retire_cause, .v_retire_address, .v_retire_vl_valid, .v_retire_vl, .vm_valid,
+    .vm_write, .vm_address, .vm_mask, .vm_wdata, .vm_ready, .vm_done, .vm_rdata, .vm_error, .quiet(vector_quiet),
+    .state(vector_state)
+  );
 endmodule

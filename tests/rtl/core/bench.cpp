@@ -7,7 +7,14 @@
 #include <memory>
 #include <vector>
 
+#ifdef BENCH_PROCESSOR
+#include "Vxpu_processor.h"
+#include "Vxpu_processor___024root.h"
+using Core = Vxpu_processor;
+#else
 #include "Vxpu_core.h"
+using Core = Vxpu_core;
+#endif
 #include "verilated.h"
 
 namespace {
@@ -44,7 +51,7 @@ class Bench {
     uint32_t delay(uint32_t bound) { return seed_ ? bench_random(&seed_) % bound : 0; }
 
     VerilatedContext context_;
-    std::unique_ptr<Vxpu_core> core_{new Vxpu_core{&context_}};
+    std::unique_ptr<Core> core_{new Core{&context_}};
     bench_options options_{};
     bench_result result_{};
     uint64_t seed_ = 0, outer_seed_ = 0, registers_seed_ = 1;
@@ -205,6 +212,14 @@ void Bench::retire() {
     r.fault_pc = core_->fault_pc;
     r.fault_insn = core_->fault_insn;
     r.fault_address = core_->fault_address;
+#ifdef BENCH_PROCESSOR
+    r.vector = core_->rvv_valid;
+    r.fflags = core_->rvv_fflags;
+    r.vxsat = core_->rvv_vxsat;
+    r.v = &core_->rootp->xpu_processor__DOT__vector__DOT__v_q[0];
+    r.writers = &core_->rootp->xpu_processor__DOT__vector__DOT__writer_q[0];
+    result_.vectors += r.vector;
+#endif
     if (!bench_lockstep_check(&r)) result_.equal = 0;
 }
 
@@ -302,6 +317,10 @@ bench_result Bench::run(uint32_t entry, const bench_options &options) {
     }
     bench_result result = result_;
     if (options.lockstep && result.equal && !compare_memories()) result.equal = 0;
+#ifdef BENCH_PROCESSOR
+    if (options.lockstep && result.equal && !result.cause)
+        result.equal = bench_lockstep_end(&core_->rootp->xpu_processor__DOT__vector__DOT__v_q[0]);
+#endif
     return result;
 }
 

@@ -35,6 +35,11 @@ typedef struct {
     uint32_t rd, rd_value, is_float, frd, frd_value;
     uint32_t address, read_mask, write_mask, read_data, write_data;
     uint32_t trap, cause, fault_pc, fault_insn, fault_address;
+    /* A vector instruction: what it raised; the register file as it is now (32 x 64 bytes) and the youngest instruction
+     * that writes each register, modulo 16. */
+    uint32_t vector, fflags, vxsat;
+    const void *v;
+    const uint8_t *writers;
 } bench_retired;
 
 typedef struct {
@@ -46,7 +51,7 @@ typedef struct {
 
 typedef struct {
     int equal; /* no difference, and the core ended */
-    uint64_t cycles, edges, instructions;
+    uint64_t cycles, edges, instructions, vectors;
     uint32_t exit_status; /* what was written to EXIT */
     uint32_t cause;       /* of the fault, 0: none */
     uint64_t lost[32];    /* cycles by lost cause */
@@ -66,6 +71,8 @@ uint8_t *bench_memory(int copy, uint32_t address, uint32_t size);
 /* lockstep.c: the functional core. bench_lockstep_check returns 1 when equal, and prints the first difference. */
 void bench_lockstep_start(uint32_t entry);
 int bench_lockstep_check(const bench_retired *retired);
+/* All vector registers (32 x 64 bytes) after the end. */
+int bench_lockstep_end(const void *v);
 
 /* Random numbers. */
 uint32_t bench_random(uint64_t *state);

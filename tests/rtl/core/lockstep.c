@@ -114,6 +114,35 @@ static int fault_differs(xpu_hart_reason reason) {
            differs("the fault's address", now->fault_address, hart.fault.address);
 }
 
+static int register_differs(unsigned reg, const void *rtl) {
+    char name[32];
+    uint32_t words[2][16];
+    memcpy(words[0], (const uint8_t *)rtl + 64 * (size_t)reg, 64);
+    memcpy(words[1], hart.v + 64 * (size_t)reg, 64);
+    for (unsigned i = 0; i < 16; i++) {
+        snprintf(name, sizeof name, "v%u, word %u", reg, i);
+        if (differs(name, words[0][i], words[1][i])) return 1;
+    }
+    return 0;
+}
+
+int bench_lockstep_end(const void *v) {
+    for (unsigned reg = 0; reg < 32; reg++)
+        if (register_differs(reg, v)) return 0;
+    return 1;
+}
+
+/* Registers that no younger instruction writes, and the flags, which `flags` has collected before. */
+static int vector_differs(uint8_t *flags) {
+    uint8_t raised[2] = {hart.fflags, hart.vxsat};
+    hart.fflags |= flags[0];
+    hart.vxsat |= flags[1];
+    if (differs("fflags", now->fflags, raised[0]) || differs("vxsat", now->vxsat, raised[1])) return 1;
+    for (unsigned reg = 0; reg < 32; reg++)
+        if (now->writers[reg] == (now->order & 15) && register_differs(reg, now->v)) return 1;
+    return 0;
+}
+
 int bench_lockstep_check(const bench_retired *retired) {
     now = retired;
     access_now.seen = 0;
@@ -124,6 +153,8 @@ int bench_lockstep_check(const bench_retired *retired) {
     const uint8_t *memory = bench_memory(1, now->pc, 4);
     if (memory && !(now->pc & 3)) memcpy(&word, memory, 4);
     if (differs("the instruction", now->insn, word)) return 0;
+    uint8_t flags[2] = {hart.fflags, hart.vxsat};
+    if (now->vector) hart.fflags = hart.vxsat = 0;
     xpu_hart_reason reason = xpu_hart_run(&hart, 1);
     if (fault_differs(reason)) return 0;
     if (now->trap) return 1;
@@ -131,5 +162,6 @@ int bench_lockstep_check(const bench_retired *retired) {
     if (now->is_float) f[now->frd] = now->frd_value;
     if (memcmp(x, hart.x, sizeof x) != 0 || memcmp(f, hart.f, sizeof f) != 0)
         if (registers_differ()) return 0;
-    return !memory_differs() && !differs("the next pc", now->next, hart.pc);
+    if (now->vector ? vector_differs(flags) : memory_differs()) return 0;
+    return !differs("the next pc", now->next, hart.pc);
 }
