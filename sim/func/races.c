@@ -324,7 +324,8 @@ static uint32_t field_number(xpu_races *r, const char *field) {
 
 static void visit(xpu_races *r, const uint32_t *clock, const char *field, uint64_t address, uint64_t bytes, int write) {
     const queue_state *q = &r->queue[r->active - r->cores];
-    xpu_shadow_access access = {xpu_tag(r->active, q->now, field_number(r, field)), clock, write, 1, q->own_reads};
+    xpu_shadow_access access = {xpu_tag(r->active, q->now, field_number(r, field)), clock, write,
+                                r->active == r->agents - 1, q->own_reads}; /* overlaps: the tensor engine's queue */
     xpu_shadow_visit(r->shadow, &access, (uint32_t)address, bytes);
 }
 
@@ -453,9 +454,10 @@ static void add_race(xpu_races *r, const xpurt_race *race) {
 static const char *hint_for(const xpu_races *r, uint64_t before, uint64_t after, const xpurt_race *race) {
     unsigned agent = xpu_tag_agent(before);
     uint32_t epoch = xpu_tag_epoch(before);
+    if (!after && agent == 0) return "core 0 has to fence before it stores to EXIT";
     if (!after) return "wait for the work before EXIT, and announce a layer with the ticket of all that writes it";
     if (race->before.core == race->after.core && race->before.engine == race->after.engine)
-        return "descriptors of a queue overlap: the later one needs a wait for the signal of the earlier one";
+        return "the tensor engine's descriptors overlap: the later one needs a wait for the signal of the earlier one";
     if (agent < r->cores && epoch > r->core[agent].forgotten[0] && epoch <= r->core[agent].forgotten[1])
         return "the first core has signalled without a fence: put one before the signal, doorbell or barrier";
     if (race->after.field && strcmp(race->after.field, "the descriptor") == 0)

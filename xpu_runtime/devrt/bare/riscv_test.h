@@ -24,6 +24,7 @@
     li TESTNUM, 0;
 #define RVTEST_CODE_END                                                                                                \
     xpu_bare_exit: li t0, 0x02000000;                                                                                  \
+    fence;                                                                                                             \
     sw a0, 0x41c(t0);              /* EXIT */                                                                          \
     xpu_bare_end: wfi;                                                                                                 \
     j xpu_bare_end;

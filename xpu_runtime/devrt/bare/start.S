@@ -16,6 +16,7 @@ _start:
     bnez    a0, 2f
     call    main
     li      t0, 0x02000000
+    fence                               # results are in memory
     sw      a0, 0x41c(t0)               # EXIT
 1:  wfi
     j       1b
