@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # descriptors.sh FIRST_SEED PROGRAMS DESCRIPTORS: random programs of so many descriptors each, on the functional chip under
-# several values of register SEED and on the Verilated one where its library is there and DEVICES says so: the memory at
+# several values of register SEED (once with --check-races) and on the Verilated one where its library is there and DEVICES says so: the memory at
 # the end must be the same. CHIPS: those to try (of configs/chip, or FILE.json).
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -16,6 +16,7 @@ passed=0 failed=0 total=0 runs=0
 
 run() { # run SEED CHIP DEVICE SEED_REGISTER: the memory's contents to $folder/DEVICE-SEED_REGISTER
     local made cores sm dumps=() core out=$folder/$3-$4
+    [ "$3:$4" = func:0 ] && dumps+=(--check-races)
     made=$("$generator" "$1" "$descriptors" "$2" "$folder/base.elf" "$folder/program.elf" "$4") || exit 1
     read -r count cores sm <<<"$made"
     for ((core = 0; core < cores; core++)); do
