@@ -82,7 +82,7 @@ typedef struct {
     uint32_t const_at[3];
     uint32_t const_words[CONST_BYTES / 4];
     /* of the task under construction */
-    unsigned reads[16], read_count, writes[4], write_count;
+    unsigned reads[16], read_count, writes[4], write_count, is_post;
 } generator;
 
 /* ---- Random numbers ---- */
@@ -232,18 +232,27 @@ static void open_list(generator *g, agent *a) {
     put_action(g, a->core, RD_RING, (uint32_t)a->engine, 0, 0);
 }
 
-/* The tasks that the present one has to follow: the last one of each agent, 1 + its number. */
-static void dependencies(const generator *g, uint32_t *last) {
+/* Whether the order inside of a queue leaves out that the present task of agent `which`, the tensor engine's queue,
+ * comes behind an earlier one that wrote what it reads (is_read), or read what it writes. */
+static int unordered(const generator *g, unsigned which, unsigned other, int is_read) {
+    const agent *a = &g->agents[which];
+    return which == other && !a->is_core && a->engine == XPU_ENGINE_TENSOR && (is_read || g->is_post);
+}
+
+/* The tasks that the present one of agent `which` has to follow: the last one of each agent, 1 + its number. What the
+ * order of its own queue ensures is left out. */
+static void dependencies(const generator *g, unsigned which, uint32_t *last) {
     memset(last, 0, MAX_AGENTS * sizeof *last);
     for (unsigned i = 0; i < g->read_count + g->write_count; i++) {
         int writes = i >= g->read_count;
         const slot *s = &g->slots[writes ? g->writes[i - g->read_count] : g->reads[i]];
         if (s->writer >= 0) {
-            uint32_t *at = &last[g->task_agent[s->writer]];
-            if (*at < (uint32_t)s->writer + 1) *at = (uint32_t)s->writer + 1;
+            unsigned other = (unsigned)g->task_agent[s->writer];
+            if ((other != which || unordered(g, which, other, !writes)) && last[other] < (uint32_t)s->writer + 1)
+                last[other] = (uint32_t)s->writer + 1;
         }
         for (unsigned k = 0; k < g->agent_count && writes; k++)
-            if (last[k] < s->readers[k]) last[k] = s->readers[k];
+            if ((k != which || unordered(g, which, k, 0)) && last[k] < s->readers[k]) last[k] = s->readers[k];
     }
 }
 
@@ -280,7 +289,7 @@ static unsigned waits_of(generator *g, unsigned which, int is_post, wait *waits)
     const agent *a = &g->agents[which];
     uint32_t last[MAX_AGENTS];
     unsigned n = 0;
-    dependencies(g, last);
+    dependencies(g, which, last);
     if (draw(g, 6) == 0 && g->tasks) {
         uint32_t earlier = draw(g, g->tasks);
         unsigned other = (unsigned)g->task_agent[earlier];
@@ -684,13 +693,15 @@ static void one_task(generator *g) {
     } else if (a->engine == XPU_ENGINE_TENSOR && draw(g, 4)) {
         tensor_tasks(g, which);
     } else {
-        if (a->engine == XPU_ENGINE_TENSOR)
+        g->is_post = a->engine == XPU_ENGINE_TENSOR;
+        if (g->is_post)
             post_words(g, words);
         else if (draw(g, 5) == 0)
             fill_words(g, words);
         else
             copy_words(g, words);
         queue_task(g, which, words);
+        g->is_post = 0;
     }
 }
 
