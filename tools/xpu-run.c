@@ -13,11 +13,13 @@
 #include "tools/common/device.h"
 #include "tools/common/dump.h"
 #include "tools/common/inputs.h"
+#include "tools/common/picture.h"
 #include "tools/common/profile.h"
 #include "tools/common/tool.h"
 
 static const xpu_option options[] = {
     {"input", 'i', "FILE|NAME=FILE", "an input from a .npy or .npz file; may be given for each input"},
+    XPU_PICTURE_OPTIONS,
     {"output", 'o', "FILE.npz", "write the outputs there"},
     {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (func)"},
     {"dump-layers", 0, "DIR", "write the output of every layer there"},
@@ -46,33 +48,41 @@ static const xpu_command command = {
     .usage = "MODEL.xpu [--input FILE|NAME=FILE]... [options] | --bare PROGRAM.elf [options]",
     .about = "Runs a program that xpuc made and prints its outputs. With --bare the exit status is what the program\n"
              "writes to register EXIT, 124 when it makes no progress or reaches --max-cycles, 125 after a fault.",
-    .example = "xpu-run mnist-8.xpu --input 9.npy\n"
-               "xpu-run mnist-8.xpu --input Input3=9.npy --device=ref --dump-layers=dump --output=out.npz\n"
-               "xpu-run mnist-8.xpu --layer=Convolution28 --from-dump=dump\n"
-               "xpu-run mnist-8.xpu --input 9.npy --device=rtl --profile --trace=trace.json\n"
-               "xpu-run --bare test.elf --chip=nano --max-cycles=1000000 --dump-mem=results:256:results.bin",
+    .example =
+        "xpu-run mnist-8.xpu --input 9.npy\n"
+        "xpu-run mnist-8.xpu --input Input3=9.npy --device=ref --dump-layers=dump --output=out.npz\n"
+        "xpu-run mobilenet.xpu --image=cat.bmp --mean=0.485,0.456,0.406 --std=0.229,0.224,0.225 --labels=names.txt\n"
+        "xpu-run mnist-8.xpu --layer=Convolution28 --from-dump=dump\n"
+        "xpu-run mnist-8.xpu --input 9.npy --device=rtl --profile --trace=trace.json\n"
+        "xpu-run --bare test.elf --chip=nano --max-cycles=1000000 --dump-mem=results:256:results.bin",
     .options = options,
 };
 
 /* ---- printing ---- */
 
-enum { TOP = 5, MAX_ROWS = 16 };
+enum { MAX_ROWS = 16 };
 
 /* The largest elements of a row of `count`, best first. */
-static void print_top(const xpu_tensor *tensor, int64_t row, int64_t count) {
-    int64_t best[TOP];
+static void print_top(xpu_tool *tool, const xpu_presentation *p, const xpu_tensor *tensor, int64_t row, int64_t count) {
+    int64_t *best = XPU_NEW_ARRAY(tool->arena, int64_t, p->top);
     int found = 0;
     for (int64_t i = 0; i < count; i++) {
         double x = xpu_element(tensor, row * count + i);
         int at = found;
         while (at > 0 && x > xpu_element(tensor, row * count + best[at - 1])) at--;
-        if (at == TOP) continue;
-        if (found < TOP) found++;
+        if (at == p->top) continue;
+        if (found < p->top) found++;
         for (int k = found - 1; k > at; k--) best[k] = best[k - 1];
         best[at] = i;
     }
     for (int k = 0; k < found; k++) {
-        printf("%s%lld: %.6g", k ? "  " : "", (long long)best[k], xpu_element(tensor, row * count + best[k]));
+        double value = xpu_element(tensor, row * count + best[k]);
+        int64_t line = best[k] + (p->label_count == count + 1); /* one line more: the first is the background's */
+        if (line < p->label_count) {
+            printf("%s%s: %.6g", k ? "  " : "", p->labels[line], value);
+        } else {
+            printf("%s%lld: %.6g", k ? "  " : "", (long long)best[k], value);
+        }
     }
     putchar('\n');
 }
@@ -91,7 +101,7 @@ static void print_range(const xpu_tensor *tensor) {
     putchar('\n');
 }
 
-static void print_output(xpu_tool *tool, const xpurt_tensor *output) {
+static void print_output(xpu_tool *tool, const xpu_presentation *p, const xpurt_tensor *output) {
     char shape[192];
     xpu_tensor tensor = xpu_from_runtime(output);
     printf("%s  %s%s\n", xpu_escape(tool->arena, output->name, 200), output->dtype,
@@ -105,7 +115,7 @@ static void print_output(xpu_tool *tool, const xpurt_tensor *output) {
     for (int64_t row = 0; row < shown; row++) {
         if (tensor.rank == 2) printf("  %lld)", (long long)row);
         printf("  ");
-        print_top(&tensor, row, count / rows);
+        print_top(tool, p, &tensor, row, count / rows);
     }
     if (shown < rows) printf("  and %lld more rows (-v shows them)\n", (long long)(rows - shown));
 }
@@ -260,9 +270,11 @@ static int replay_result(xpu_tool *tool, const opened *o, const xpurt_run_option
 
 static int run_result(xpu_tool *tool, const opened *o, const xpurt_run_options *run, const char *path) {
     const char *output = xpu_tool_option(tool, "output");
+    xpu_presentation presentation;
+    if (xpu_presentation_read(tool, &presentation) != XPU_OK) return XPU_EUSAGE;
     if (output && write_outputs(tool, o, output) != XPU_OK) return XPU_EIO;
     if (tool->quiet) return XPU_OK;
-    for (uint32_t i = 0; i < xpurt_output_count(o->program); i++) print_output(tool, &o->outputs[i]);
+    for (uint32_t i = 0; i < xpurt_output_count(o->program); i++) print_output(tool, &presentation, &o->outputs[i]);
     if (xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
     printf("%s on %s: %s", xpu_path_name(path), run->device ? run->device->name : "ref", work_done(tool, o->program));
     const char *const written[] = {output, run->dump_folder, run->stats_file, run->trace_file};
@@ -319,7 +331,7 @@ static int read_inputs(xpu_tool *tool, const opened *o, xpu_inputs *inputs) {
         xpu_status added = xpu_inputs_add(inputs, o->program, a->value, tool->arena, &tool->diags);
         if (added != XPU_OK) status = (int)added;
     }
-    return status;
+    return status ? status : (int)xpu_picture_inputs(tool, o->program, inputs);
 }
 
 static int run_program(xpu_tool *tool, const char *path, xpu_device_options *device, xpurt_run_options *run) {
