@@ -182,8 +182,9 @@ int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_
 
 /* ---- tiles of the tensor engine ---- */
 typedef struct {
-    int32_t tile_h, tile_w, tile_c;
+    int32_t tile_h, tile_w, tile_c, whole; /* as in the arguments of conv2d_i16 */
     uint32_t sm_bytes;
+    double cycles; /* by the model of tiles.c */
 } xpu_tile;
 /* Geometry of a convolution, dims as expressions; of a matrix product by a constant too. */
 typedef struct {

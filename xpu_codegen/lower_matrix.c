@@ -159,6 +159,8 @@ static void set_tile(xpu_codegen *cg, xpu_call *call, uint32_t layer, const xpu_
     xpu_set_number(call, "tile_h", tile->tile_h);
     xpu_set_number(call, "tile_w", tile->tile_w);
     xpu_set_number(call, "tile_c", tile->tile_c);
+    xpu_set_number(call, "whole", tile->whole);
+    xpu_set_number(call, "banks", cg->chip.acc_banks);
     xpu_set_address(call, "sm", xpu_scratch_buffer(cg, layer, xpu_dim_of(cg, tile->sm_bytes), scratch));
     xpu_set_number(call, "sm_bytes", tile->sm_bytes);
 }

@@ -3,8 +3,6 @@
 
 #include "xpu_codegen/codegen.h"
 
-enum { ABSMAX_SCRATCH_BYTES_PER_CORE = 64 };
-
 /* ---- pooling ---- */
 
 typedef struct {
@@ -136,13 +134,10 @@ xpu_status xpu_lower_softmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
 
 xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    const char *scratch = xpu_printf(cg->arena, "%s/parts", cg->program.layers.items[layer].name);
     xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_absmax_f32);
     xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
     xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
     xpu_set_int(&call, "count", xpu_dims_product(cg, x, 0, xpu_value_at(cg->graph, x)->rank));
-    xpu_dim bytes = xpu_dim_of(cg, (int64_t)cg->chip.cores * ABSMAX_SCRATCH_BYTES_PER_CORE);
-    xpu_set_address(&call, "sm", xpu_scratch_buffer(cg, layer, bytes, scratch));
     xpu_describe_layer(cg, layer, "core", "absmax_f32", xpu_dim_of(cg, 0));
     return xpu_add_call(cg, layer, &call);
 }

@@ -1,4 +1,6 @@
-/* Tiles for the tensor engine: the cheapest one that fits SM and the accumulators, by bytes moved and steps made. */
+/* Tiles for the tensor engine: the fastest one that fits SM and the accumulators, by a model of the engines. */
+#include <math.h>
+
 #include "xpu_codegen/codegen.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpu_tiling.h"
@@ -7,7 +9,10 @@ enum {
     MAX_BYTE_FIELD = 255, /* kernel, stride and dilation in a descriptor */
     MAX_PAD = 32767,      /* padding in a descriptor, signed */
     MAX_EXTENT = 65535,   /* rows, pixels and channels of a tile */
-    STEP_BYTES = 1024,    /* what a step's descriptors cost, as bytes moved */
+    LINE_BYTES = 64,      /* that an engine moves in a cycle */
+    COPY_CYCLES = 120,    /* from the start of a copy to its first line */
+    STEP_CYCLES = 800,    /* of core 0 for the descriptors of a step */
+    TILE_CYCLES = 400,    /* more for a tile */
     MAX_OFFSET = 1 << 28  /* dims that are larger do not get here */
 };
 
@@ -18,6 +23,8 @@ typedef struct {
     uint32_t sm_bytes;
     int has_branch;
     xpu_tiling_format format;
+    uint32_t input_bytes; /* of an element of x in memory */
+    const xpu_chip *chip;
 } problem;
 
 static int32_t bounded(const xpu_codegen *cg, xpu_dim dim) {
@@ -31,7 +38,9 @@ static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int 
                  .acc_rows = (int32_t)cg->chip.acc_rows,
                  .sm_bytes = cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES,
                  .has_branch = has_branch,
-                 .format = format};
+                 .format = format,
+                 .input_bytes = format.operand == 2 ? 4 : 1,
+                 .chip = &cg->chip};
     p.shape = (xpu_tiling_shape){.in_h = bounded(cg, s->in_h),
                                  .in_w = bounded(cg, s->in_w),
                                  .in_c = bounded(cg, s->in_c),
@@ -64,28 +73,68 @@ static const char *check_fields(const xpu_conv_shape *s) {
     return NULL;
 }
 
-/* Bytes that all tiles move, and their steps weighed as bytes. */
-static double cost_of(const problem *p, int32_t tile_h, int32_t tile_w, int32_t tile_c) {
-    const xpu_tiling_shape *s = &p->shape;
-    int32_t rows = xpu_tiling_input_extent(tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
-    int32_t pixels = xpu_tiling_input_extent(tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
-    int32_t column_tiles = xpu_tiling_column_tiles(s->out_c, p->columns);
-    int32_t chunks = xpu_tiling_chunks(0, p->widest, tile_c);
-    double tiles = (double)p->batch * ((s->out_h + tile_h - 1) / tile_h) * ((s->out_w + tile_w - 1) / tile_w);
-    double input = (double)rows * pixels * p->widest * p->format.result;
-    double inputs = chunks == 1 && s->groups == 1 ? 1 : column_tiles; /* a single chunk stays for all column tiles */
-    double weights = (double)column_tiles * xpu_tiling_block_bytes(s->kernel_h, s->kernel_w, p->widest, p->columns, p->format);
-    return tiles * (inputs * input + weights + (double)column_tiles * chunks * STEP_BYTES);
+/* ---- cycles ---- */
+
+/* How a layer is cut. */
+typedef struct {
+    int32_t tile_h, tile_w, tile_c, whole;
+} cut;
+
+static double parts(double total, double part) {
+    return ceil(total / part);
 }
 
-static int fits(const problem *p, int32_t tile_h, int32_t tile_w, int32_t tile_c, uint32_t *bytes) {
+/* Lines of memory that a box of `rows` rows x `pixels` pixels of `bytes` bytes takes, `pitch` bytes from pixel to
+ * pixel: neighbouring pixels without gaps are one run. */
+static double lines_of(double rows, double pixels, double bytes, double pitch) {
+    return bytes == pitch ? rows * parts(pixels * bytes, LINE_BYTES) : rows * pixels * parts(bytes, LINE_BYTES);
+}
+
+/* Cycles of all steps, by the unit that has most to do: array, the two DMA engines or core 0, which makes the
+ * descriptors; and what nothing overlaps: the first loads and the last drain. */
+static double cycles_of(const problem *p, const cut *c) {
     const xpu_tiling_shape *s = &p->shape;
-    int32_t rows = xpu_tiling_input_extent(tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
-    int32_t pixels = xpu_tiling_input_extent(tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
-    double each = (double)s->kernel_h * s->kernel_w * tile_c * p->columns * p->format.operand;
-    if (rows > MAX_EXTENT || pixels > MAX_EXTENT || tile_c > MAX_EXTENT) return 0;
-    if (each > p->sm_bytes || (double)rows * pixels * tile_c * p->format.operand > p->sm_bytes) return 0;
-    *bytes = xpu_tiling_layout(s, tile_h, tile_w, tile_c, p->columns, p->has_branch, p->format).total;
+    int32_t rows = xpu_tiling_input_extent(c->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+    int32_t pixels = xpu_tiling_input_extent(c->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
+    double column_tiles = xpu_tiling_column_tiles(s->out_c, p->columns), taps = (double)s->kernel_h * s->kernel_w;
+    double chunks = xpu_tiling_chunks(0, p->widest, c->tile_c), last = p->widest - (chunks - 1) * c->tile_c;
+    double tiles = (double)p->batch * parts(s->out_h, c->tile_h) * parts(s->out_w, c->tile_w);
+    double results = (double)p->batch * s->out_h * s->out_w, result = p->format.result, operand = p->format.operand;
+    double passes =
+        (chunks - 1) * parts(taps * c->tile_c, p->chip->array_rows) + parts(taps * last, p->chip->array_rows);
+    double steps_per_row = operand == 2 ? 4 : 1; /* 16-bit operands pass the cells byte by byte */
+    double row_loads = operand * parts(p->chip->array_rows, p->chip->weight_rows), tile = (double)c->tile_h * c->tile_w;
+    double each = tile * steps_per_row > row_loads ? steps_per_row : row_loads / tile;
+    double y_lines = parts(p->columns * result, LINE_BYTES), groups = parts(p->columns, p->chip->post_lanes);
+    double drain = y_lines > groups ? y_lines : groups;
+    double array = results * column_tiles * (passes * each > drain ? passes * each : drain);
+    int whole_x = c->whole & XPU_TILE_WHOLE_X, whole_w = c->whole & XPU_TILE_WHOLE_W;
+    double channels = whole_x ? s->in_c : c->tile_c, inputs = whole_x ? 1 : column_tiles * chunks;
+    double x = lines_of(rows, pixels, channels * p->input_bytes, (double)s->in_c * p->input_bytes) + COPY_CYCLES;
+    double block = taps * c->tile_c * p->columns * operand / LINE_BYTES + COPY_CYCLES;
+    double weights = taps * p->widest * column_tiles * p->columns * operand / LINE_BYTES;
+    double load = tiles * inputs * x + (whole_w ? weights : tiles * (weights + column_tiles * chunks * COPY_CYCLES));
+    double store = results * column_tiles * y_lines + tiles * column_tiles * COPY_CYCLES;
+    if (p->has_branch) load += store;
+    double steps = tiles * (column_tiles * chunks * STEP_CYCLES + TILE_CYCLES);
+    double most = array > load ? array : load;
+    if (store > most) most = store;
+    if (steps > most) most = steps;
+    return most + x + block + tile * (drain + y_lines) + 2 * COPY_CYCLES;
+}
+
+static int fits(const problem *p, const cut *c, uint32_t *bytes) {
+    const xpu_tiling_shape *s = &p->shape;
+    int32_t rows = xpu_tiling_input_extent(c->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+    int32_t pixels = xpu_tiling_input_extent(c->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
+    int32_t channels = c->whole & XPU_TILE_WHOLE_X ? s->in_c : c->tile_c;
+    double each = (double)s->kernel_h * s->kernel_w * c->tile_c * p->columns * p->format.operand;
+    if (rows > MAX_EXTENT || pixels > MAX_EXTENT || channels > MAX_EXTENT) return 0;
+    if (each > p->sm_bytes || (double)rows * pixels * channels * p->format.operand > p->sm_bytes) return 0;
+    if (c->whole & XPU_TILE_WHOLE_W && xpu_tiling_weights(s, p->columns, p->format) > p->sm_bytes) return 0;
+    xpu_tiling_scratch at =
+        xpu_tiling_layout(s, c->tile_h, c->tile_w, c->tile_c, c->whole, p->columns, p->has_branch, p->format);
+    *bytes = at.total;
     return *bytes <= p->sm_bytes;
 }
 
@@ -93,23 +142,49 @@ static int32_t half(int32_t value) {
     return value == 1 ? 0 : (value + 1) / 2;
 }
 
+/* A cut of `total` into even parts, about a third smaller than `part`: 0 behind 1. */
+static int32_t smaller(int32_t total, int32_t part) {
+    if (part == 1) return 0;
+    int32_t wanted = part < 3 ? 1 : part * 2 / 3, count = (total + wanted - 1) / wanted;
+    return (total + count - 1) / count;
+}
+
+/* The largest even cut that has at most `most`. */
+static int32_t largest(int32_t total, int32_t most) {
+    int32_t count = (total + most - 1) / most;
+    return (total + count - 1) / count;
+}
+
+/* Whether all pixels are one tile. */
+static int is_one_tile(const problem *p, const cut *c) {
+    return p->batch == 1 && c->tile_h >= p->shape.out_h && c->tile_w >= p->shape.out_w;
+}
+
+static void try_cut(const problem *p, cut c, xpu_tile *best) {
+    uint32_t bytes;
+    if (c.whole & XPU_TILE_WHOLE_X && is_one_tile(p, &c)) c.whole |= XPU_TILE_ONE_X;
+    if (8.0 * p->shape.out_c <= p->sm_bytes / 8) c.whole |= XPU_TILE_SCALES;
+    if (!fits(p, &c, &bytes)) return;
+    double cycles = cycles_of(p, &c);
+    if (best->cycles >= 0 && cycles >= best->cycles) return;
+    *best = (xpu_tile){c.tile_h, c.tile_w, c.tile_c, c.whole, bytes, cycles};
+}
+
 const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format,
                             xpu_tile *tile) {
     const char *wrong = check_fields(s);
     if (wrong) return wrong;
     problem p = make_problem(cg, s, has_branch, format);
-    double best = -1;
-    for (int32_t c = p.widest; c > 0; c = half(c)) {
-        for (int32_t w = xpu_tiling_min(p.shape.out_w, p.acc_rows); w > 0; w = half(w)) {
-            for (int32_t h = xpu_tiling_min(p.shape.out_h, p.acc_rows / w); h > 0; h = half(h)) {
-                uint32_t bytes;
-                if (!fits(&p, h, w, c, &bytes)) continue;
-                double cost = cost_of(&p, h, w, c);
-                if (best >= 0 && cost >= best) continue;
-                best = cost;
-                *tile = (xpu_tile){.tile_h = h, .tile_w = w, .tile_c = c, .sm_bytes = bytes};
+    int32_t out_h = p.shape.out_h, out_w = p.shape.out_w;
+    *tile = (xpu_tile){.cycles = -1};
+    for (int32_t w = largest(out_w, p.acc_rows); w > 0; w = smaller(out_w, w)) {
+        for (int32_t h = largest(out_h, p.acc_rows / w); h > 0; h = smaller(out_h, h)) {
+            try_cut(&p, (cut){h, w, p.widest, XPU_TILE_WHOLE_X | XPU_TILE_WHOLE_W}, tile);
+            for (int32_t c = p.widest; c > 0; c = half(c)) {
+                try_cut(&p, (cut){h, w, c, XPU_TILE_WHOLE_X}, tile);
+                try_cut(&p, (cut){h, w, c, 0}, tile);
             }
         }
     }
-    return best < 0 ? "no tile of it fits this chip's shared memory" : NULL;
+    return tile->cycles < 0 ? "no tile of it fits this chip's shared memory" : NULL;
 }

@@ -72,7 +72,8 @@ static void convolutions(rig *r) {
 
 static void tensor(rig *r) {
     static const layer l = {"conv2d_i16 28x28 64 to 64, 3x3", 28, 64, 64, 3, 1, 1};
-    struct xpu_conv2d_i16_args a = {.tile_h = 14, .tile_w = 28, .tile_c = 32, .sm = rig_sm(), .sm_bytes = 250000};
+    struct xpu_conv2d_i16_args a = {
+        .tile_h = 14, .tile_w = 28, .tile_c = 32, .banks = 2, .sm = rig_sm(), .sm_bytes = 250000};
     rig_begin(r);
     SET_CONV(&a, r, &l, 28);
     a.w = floats(r, 9 * 64 * 64 / 2);
@@ -151,7 +152,7 @@ static void elementwise(rig *r) {
         rig_call(r, XPU_CALL_chain, (xpu_call_body_id)cases[i].body, &a, sizeof a);
         measure(r, cases[i].name, total);
     }
-    struct xpu_absmax_f32_args m = {.count = 100352, .sm = rig_sm()};
+    struct xpu_absmax_f32_args m = {.count = 100352};
     rig_begin(r);
     m.x = floats(r, m.count), m.y = floats(r, 1);
     rig_call(r, XPU_CALL_absmax_f32, XPU_BODY_IDENTITY, &m, sizeof m);

@@ -40,7 +40,6 @@ static void add_absmax(rig *r, bench *b) {
     xpu_tensor y = operand_reference(b, XPU_OP_ABSMAX, inputs, 1, NULL, 0);
     a.x = operand_place(r, &x);
     a.y = operand_expect(r, &y);
-    a.sm = rig_sm();
     rig_call(r, XPU_CALL_absmax_f32, 0, &a, sizeof a);
 }
 static void absmax(void) {

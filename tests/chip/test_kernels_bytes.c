@@ -358,10 +358,19 @@ static void draw_tile(rig *r, struct xpu_conv2d_i8_args *a) {
     uint32_t room = XPU_SM_BASE + r->chip.sm_bytes - a->sm;
     a->tile_h = (int32_t)draw(r, 1, a->out_h), a->tile_w = (int32_t)draw(r, 1, a->out_w);
     a->tile_c = (int32_t)draw(r, 1, a->in_c);
+    a->whole = (int32_t)draw(r, 0, 15);
+    a->banks = (int32_t)draw(r, 1, r->chip.acc_banks);
     while (a->tile_h * a->tile_w > (int32_t)r->chip.acc_rows) *(a->tile_h > 1 ? &a->tile_h : &a->tile_w) /= 2;
-    while ((a->sm_bytes = (int32_t)xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, columns, a->branch != 0,
-                                                     XPU_TILING_I8)
+    int one_tile = a->batch == 1 && a->tile_h == a->out_h && a->tile_w == a->out_w && a->whole & XPU_TILE_WHOLE_X;
+    if (!one_tile) a->whole &= ~XPU_TILE_ONE_X;
+    while ((a->sm_bytes = (int32_t)xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, columns,
+                                                     a->branch != 0, XPU_TILING_I8)
                               .total) > (int32_t)room) {
+        a->whole &= ~XPU_TILE_ONE_X;
+        if (draw(r, 0, 1) && a->whole) {
+            a->whole &= (int32_t)draw(r, 0, 15);
+            continue;
+        }
         int32_t *less = a->tile_c > 1 && draw(r, 0, 1) ? &a->tile_c : a->tile_h > 1 ? &a->tile_h : &a->tile_w;
         if (*less == 1) less = &a->tile_c;
         *less = (*less + 1) / 2;

@@ -439,9 +439,8 @@ static void tiles(void) {
                                   1,
                                   1,
                                   (int32_t)s.groups};
-        xpu_tiling_scratch at =
-            xpu_tiling_layout(&shape, tile.tile_h, tile.tile_w, tile.tile_c, (int32_t)cg->chip.array_columns, branch,
-                              XPU_TILING_I16);
+        xpu_tiling_scratch at = xpu_tiling_layout(&shape, tile.tile_h, tile.tile_w, tile.tile_c, tile.whole,
+                                                  (int32_t)cg->chip.array_columns, branch, XPU_TILING_I16);
         CU_ASSERT_EQUAL(at.total, tile.sm_bytes);
         CU_ASSERT(at.total <= cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES);
         CU_ASSERT((uint32_t)(tile.tile_h * tile.tile_w) <= cg->chip.acc_rows);

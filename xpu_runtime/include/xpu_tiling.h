@@ -1,6 +1,6 @@
 /*
- * How conv2d_i16 and conv2d_i8 cut their work for the tensor engine: shared by the kernel, by the packer of its weights and by the
- * choice of tiles, so that they cannot disagree. Freestanding C.
+ * How conv2d_i16 and conv2d_i8 cut their work for the tensor engine: shared by the kernel, by the packer of its weights
+ * and by the choice of tiles, so that they cannot disagree. Freestanding C.
  *
  * Output channels are cut into column tiles of the array's width. A column tile needs the input channels of the groups
  * that its output channels belong to (weights are block-diagonal there); these are cut into chunks of tile_c channels.
@@ -28,6 +28,11 @@ static inline int32_t xpu_tiling_column_tiles(int32_t out_c, int32_t columns) {
 /* Input channels [*begin, *end) of column tile `tile`. */
 static inline void xpu_tiling_channels(int32_t out_c, int32_t in_c, int32_t groups, int32_t columns, int32_t tile,
                                        int32_t *begin, int32_t *end) {
+    if (groups == 1) { /* without divisions */
+        *begin = 0;
+        *end = in_c;
+        return;
+    }
     int32_t group_out = out_c / groups, group_in = in_c / groups;
     int32_t first = tile * columns, last = xpu_tiling_min(first + columns, out_c) - 1;
     *begin = first / group_out * group_in;
@@ -61,38 +66,57 @@ static inline uint32_t xpu_tiling_align(uint32_t bytes) {
     return (bytes + 63u) & ~63u;
 }
 
-/* Where things lie in the layer's scratch in SM, in bytes from its start; everything but params twice (double
+/* What of a layer stays in SM, bits of `whole`. */
+enum {
+    XPU_TILE_WHOLE_X = 1, /* the input tile has all input channels, for all column tiles; else a chunk's */
+    XPU_TILE_WHOLE_W = 2, /* all weights are loaded once; else two blocks take turns */
+    XPU_TILE_ONE_X = 4,   /* one buffer for input tiles instead of two: there is one tile */
+    XPU_TILE_SCALES = 8   /* scales and bias are loaded once; else the post-processor reads them where they are */
+};
+
+/* Where things lie in the layer's scratch in SM, in bytes from its start; of x, y and branch there are two (double
  * buffers), the second copy *_bytes after the first. */
 typedef struct {
     uint32_t x, x_bytes;           /* input tile, channel last */
-    uint32_t w, w_bytes;           /* a block of weights */
+    uint32_t w, w_bytes;           /* a block of weights; two of them, or all weights in their packed order */
     uint32_t y, y_bytes;           /* output tile [tile_h][tile_w][columns] */
     uint32_t branch, branch_bytes; /* the same of the branch; 0 bytes without one */
-    uint32_t scale, scale_bytes;   /* float32 [columns] */
-    uint32_t bias, bias_bytes; /* float32 or int32 */
-    uint32_t params; /* post-processor parameter block */
+    uint32_t scale, bias;          /* float32 or int32 [out_c] */
     uint32_t total;
 } xpu_tiling_scratch;
 
+/* Bytes of all weights of a layer as they are packed. */
+static inline uint64_t xpu_tiling_weights(const xpu_tiling_shape *s, int32_t columns, xpu_tiling_format format) {
+    uint64_t channels = 0;
+    for (int32_t i = 0; i < xpu_tiling_column_tiles(s->out_c, columns); i++) {
+        int32_t begin, end;
+        xpu_tiling_channels(s->out_c, s->in_c, s->groups, columns, i, &begin, &end);
+        channels += (uint64_t)(end - begin);
+    }
+    return channels * (uint64_t)s->kernel_h * (uint64_t)s->kernel_w * (uint64_t)columns * format.operand;
+}
+
 static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, int32_t tile_h, int32_t tile_w,
-                                                   int32_t tile_c, int32_t columns, int has_branch,
+                                                   int32_t tile_c, int32_t whole, int32_t columns, int has_branch,
                                                    xpu_tiling_format format) {
     xpu_tiling_scratch at = {0};
     int32_t rows = xpu_tiling_input_extent(tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     int32_t cols = xpu_tiling_input_extent(tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
-    at.x_bytes = xpu_tiling_align((uint32_t)rows * (uint32_t)cols * (uint32_t)tile_c * format.operand);
-    at.w_bytes = xpu_tiling_align(xpu_tiling_block_bytes(s->kernel_h, s->kernel_w, tile_c, columns, format));
+    uint32_t channels = (uint32_t)(whole & XPU_TILE_WHOLE_X ? s->in_c : tile_c);
+    uint32_t block = xpu_tiling_align(xpu_tiling_block_bytes(s->kernel_h, s->kernel_w, tile_c, columns, format));
+    uint32_t all = xpu_tiling_align((uint32_t)xpu_tiling_weights(s, columns, format));
+    at.x_bytes = xpu_tiling_align((uint32_t)rows * (uint32_t)cols * channels * format.operand);
+    at.w_bytes = whole & XPU_TILE_WHOLE_W ? 0 : block;
     at.y_bytes = xpu_tiling_align((uint32_t)tile_h * (uint32_t)tile_w * (uint32_t)columns * format.result);
     at.branch_bytes = has_branch ? at.y_bytes : 0;
-    at.scale_bytes = at.bias_bytes = xpu_tiling_align((uint32_t)columns * 4u);
     at.x = 0;
-    at.w = at.x + 2 * at.x_bytes;
-    at.y = at.w + 2 * at.w_bytes;
+    at.w = at.x + (whole & XPU_TILE_ONE_X ? 1 : 2) * at.x_bytes;
+    at.y = at.w + (whole & XPU_TILE_WHOLE_W ? all : 2 * block);
     at.branch = at.y + 2 * at.y_bytes;
     at.scale = at.branch + 2 * at.branch_bytes;
-    at.bias = at.scale + 2 * at.scale_bytes;
-    at.params = at.bias + 2 * at.bias_bytes;
-    at.total = at.params + 64;
+    uint32_t scales = whole & XPU_TILE_SCALES ? xpu_tiling_align((uint32_t)s->out_c * 4u) : 0;
+    at.bias = at.scale + scales;
+    at.total = at.bias + scales;
     return at;
 }
 

@@ -3,22 +3,37 @@
  *
  * For each tile of output pixels and each column tile of output channels, the chunks of input channels are accumulated
  * one after the other; the last one drains through the post-processor. A step is one chunk: its loads (DMA0), one
- * tensor descriptor, and behind a drain a store (DMA1). Inputs, weights, scales, branch and results each have two
- * buffers in SM, so the loads of a step run while the step before computes and an earlier result is stored.
+ * tensor descriptor, and behind a drain a store (DMA1). Input tiles, blocks of weights, branch and results have two
+ * buffers each in SM; accumulators change the bank with every drain. So the loads of coming steps run while a step is
+ * computed, the one before it drains and an earlier result is stored.
+ *
+ * Core 0 only queues. Descriptors are made from templates, of which a step changes what is its own, and stand in rings
+ * in LM. What has to wait for what stands in their waits: a buffer is loaded after the descriptor that read it last,
+ * and what the layer before made is read after its ticket. Everything else, weights first, is loaded without waiting
+ * for it.
  */
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/common.h"
 
-enum { SLOTS = 3, LOADS = 5 };
+/* Powers of two, so that they divide the range of a counter. */
+enum { LOADS = 16, TENSORS = 8, STORES = 8, PARAMS = 4 };
+enum { LOAD, TENSOR, STORE, RINGS };
 
-/* The descriptors of one step; they may be written again once everything queued with them is done. */
-struct slot {
-    uint32_t load[LOADS][XPU_DESC_WORDS];
-    uint32_t tensor[XPU_DESC_WORDS];
-    uint32_t store[XPU_DESC_WORDS];
-    xpu_ticket computed, stored;
+static uint32_t loads[LOADS][XPU_DESC_WORDS], tensors[TENSORS][XPU_DESC_WORDS], stores[STORES][XPU_DESC_WORDS];
+static xpu_post_params params_of[PARAMS]; /* by layer, in turn */
+static uint32_t layers_begun;
+static xpu_ticket params_free[PARAMS];
+
+/* A ring of descriptors. The counter counts what is done of it, over all layers. */
+struct ring {
+    uint32_t (*words)[XPU_DESC_WORDS];
+    uint32_t size, counter, engine;
+    uint32_t queued, seen; /* descriptors so far; what the counter is known to have reached */
+    uint32_t rung;         /* descriptors that the engine knows of */
 };
-static struct slot slots[SLOTS];
+static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
+                                   {tensors, TENSORS, XPU_COUNTER_TENSOR, XPU_ENGINE_TENSOR, 0, 0, 0},
+                                   {stores, STORES, XPU_COUNTER_STORE, XPU_ENGINE_DMA1, 0, 0, 0}};
 
 /* One of a pair of buffers, and the ticket after which it may be overwritten. */
 struct pair {
@@ -36,19 +51,6 @@ struct format {
     int32_t x_zero, w_zero;
 };
 
-struct work {
-    const struct xpu_conv2d_i16_args *a;
-    const struct format *f;
-    uint32_t layer;
-    int32_t columns;
-    struct pair x, w, y, branch, scale, bias;
-    uint32_t params;
-    uint32_t steps; /* so far */
-    struct slot *slot;
-    uint32_t loads;                      /* descriptors in the slot's list */
-    xpu_ticket loaded, computed, stored; /* of what was queued last */
-};
-
 /* A tile of output pixels and the input that it reads. */
 struct tile {
     int32_t image, oh, ow, rows, columns;           /* output */
@@ -59,13 +61,57 @@ struct tile {
 struct chunk {
     int32_t column_tile, first_out, outs; /* output channels */
     int32_t c, channels;                  /* input channels */
-    uint32_t w;                           /* address of the block of weights */
+    uint32_t w, w_bytes;                  /* the block of weights, from the start of all */
     int first, last;
 };
 
-static struct pair make_pair(uint32_t base, uint32_t offset, uint32_t bytes) {
-    xpu_ticket none = {XPU_NO_COUNTER, 0};
-    return (struct pair){{base + offset, base + offset + bytes}, {none, none}, 1};
+struct work {
+    const struct xpu_conv2d_i16_args *a;
+    const struct format *f;
+    uint32_t layer;
+    xpu_ticket after;
+    int32_t columns, x_channels; /* x_channels: of an input tile */
+    struct pair x, w, y, branch;
+    uint32_t scale, bias, params;
+    uint32_t bank;
+    int first_tile, has_weights;         /* has_weights: all are loaded */
+    xpu_ticket loaded, computed, stored; /* of what was queued last */
+    uint32_t load_x[XPU_DESC_WORDS], load_dense[XPU_DESC_WORDS], load_branch[XPU_DESC_WORDS], tensor[XPU_DESC_WORDS],
+        store[XPU_DESC_WORDS];
+};
+
+static const xpu_ticket no_ticket = {XPU_NO_COUNTER, 0};
+
+/* ---- rings ---- */
+
+/* The ring's next descriptor, a copy of `template`; waits until its last use is done. */
+static uint32_t *next(uint32_t which, const uint32_t *template, xpu_ticket *done) {
+    struct ring *r = &rings[which];
+    uint32_t *words = r->words[r->queued++ & (r->size - 1)];
+    *done = xpu_expect(r->counter, 1);
+    if ((int32_t)(r->seen + r->size - done->value) < 0) {
+        r->seen = done->value - r->size;
+        xpu_wait((xpu_ticket){r->counter, r->seen});
+    }
+    size_t vl = __riscv_vsetvl_e32m2(XPU_DESC_WORDS);
+    __riscv_vse32_v_u32m2(words, __riscv_vle32_v_u32m2(template, vl), vl);
+    return words;
+}
+
+/* Hands everything that is new in a ring to its engine: one list, or two where the ring begins again. */
+static void ring_the_bell(uint32_t which) {
+    struct ring *r = &rings[which];
+    while (r->rung != r->queued) {
+        uint32_t at = r->rung & (r->size - 1), count = min_u32(r->queued - r->rung, r->size - at);
+        xpu_enqueue(r->engine, r->words[at], count);
+        r->rung += count;
+    }
+}
+
+/* ---- buffers ---- */
+
+static struct pair make_pair(uint32_t base, uint32_t offset, uint32_t bytes, xpu_ticket free) {
+    return (struct pair){{base + offset, base + offset + bytes}, {free, free}, 1};
 }
 
 /* Turns to the other buffer; returns its address. */
@@ -74,57 +120,40 @@ static uint32_t flip(struct pair *p) {
     return p->address[p->now];
 }
 
-/* Adds a copy to the step's loads. Sizes and strides of the three inner dims; from and to in elements of the types. */
-static void add_load(struct work *k, const struct pair *to, xpu_desc_copy copy) {
-    xpu_ticket free = to->free[to->now];
-    copy.layer = k->layer;
-    copy.wait0 = free.counter;
-    copy.wait0_value = free.value;
-    copy.wait1 = XPU_NO_COUNTER;
-    copy.signal = XPU_COUNTER_LOAD;
-    copy.signal_add = 1;
-    copy.size0 = 1;
-    copy.dst = to->address[to->now];
-    xpu_desc_copy_pack(k->slot->load[k->loads++], &copy);
+/* ---- loads ---- */
+
+static void set_waits(uint32_t *words, xpu_ticket a, xpu_ticket b) {
+    xpu_desc_copy_set_wait0(words, a.counter);
+    xpu_desc_copy_set_wait0_value(words, a.value);
+    xpu_desc_copy_set_wait1(words, b.counter);
+    xpu_desc_copy_set_wait1_value(words, b.value);
 }
 
-/* A dense copy of `bytes` bytes. */
-static void add_dense_load(struct work *k, struct pair *to, uint32_t from, uint32_t bytes) {
-    flip(to);
-    add_load(k, to,
-             (xpu_desc_copy){.src = from,
-                             .src_type = XPU_TYPE_I32,
-                             .dst_type = XPU_TYPE_I32,
-                             .size1 = 1,
-                             .size2 = 1,
-                             .size3 = bytes / 4,
-                             .src_stride3 = 4,
-                             .dst_stride3 = 4});
+/* A dense copy of a constant. */
+static void load_dense(struct work *k, uint32_t to, uint32_t from, uint32_t bytes, xpu_ticket free) {
+    uint32_t *words = next(LOAD, k->load_dense, &k->loaded);
+    set_waits(words, free, no_ticket);
+    xpu_desc_copy_set_src(words, from);
+    xpu_desc_copy_set_dst(words, to);
+    xpu_desc_copy_set_size3(words, bytes / 4);
 }
 
-/* The input tile, float32 being converted to int16 on its way. */
-static void load_input(struct work *k, const struct tile *t, const struct chunk *c) {
+/* Channels first .. first + count - 1 of the input tile, float32 being converted to int16 on its way. A tile that is
+ * all padding has an empty copy, for its waits. */
+static void load_input(struct work *k, const struct tile *t, int32_t first, int32_t count) {
     const struct xpu_conv2d_i16_args *a = k->a;
-    const struct format *f = k->f;
-    int32_t from = (int32_t)f->x_bytes, to = (int32_t)f->sizes.operand;
+    int32_t to = (int32_t)k->f->sizes.operand;
     flip(&k->x);
-    if (t->in_rows <= 0 || t->in_columns <= 0) return;
     uint32_t pixel = (uint32_t)((t->image * a->in_h + t->ih) * a->in_w + t->iw);
-    add_load(k, &k->x,
-             (xpu_desc_copy){.src = a->x + f->x_bytes * (pixel * (uint32_t)a->in_c + (uint32_t)c->c),
-                             .src_type = f->x_type,
-                             .dst_type = f->mode == XPU_OPERANDS_16X16 ? XPU_TYPE_I16 : f->x_type,
-                             .scale_mode = XPU_SCALE_ABSMAX,
-                             .scale_address = a->x_absmax,
-                             .size1 = (uint32_t)t->in_rows,
-                             .size2 = (uint32_t)t->in_columns,
-                             .size3 = (uint32_t)c->channels,
-                             .src_stride1 = from * a->in_w * a->in_c,
-                             .src_stride2 = from * a->in_c,
-                             .src_stride3 = from,
-                             .dst_stride1 = to * t->in_columns * c->channels,
-                             .dst_stride2 = to * c->channels,
-                             .dst_stride3 = to});
+    uint32_t *words = next(LOAD, k->load_x, &k->loaded);
+    set_waits(words, k->x.free[k->x.now], k->after);
+    xpu_desc_copy_set_src(words, a->x + k->f->x_bytes * (pixel * (uint32_t)a->in_c + (uint32_t)first));
+    xpu_desc_copy_set_dst(words, k->x.address[k->x.now]);
+    xpu_desc_copy_set_size1(words, (uint32_t)t->in_rows);
+    xpu_desc_copy_set_size2(words, (uint32_t)t->in_columns);
+    xpu_desc_copy_set_size3(words, (uint32_t)count);
+    xpu_desc_copy_set_dst_stride1(words, to * t->in_columns * count);
+    xpu_desc_copy_set_dst_stride2(words, to * count);
 }
 
 static uint32_t output_offset(const struct work *k, const struct tile *t, const struct chunk *c) {
@@ -134,157 +163,146 @@ static uint32_t output_offset(const struct work *k, const struct tile *t, const 
 }
 
 static void load_branch(struct work *k, const struct tile *t, const struct chunk *c) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    int32_t size = (int32_t)k->f->sizes.result;
+    uint32_t *words = next(LOAD, k->load_branch, &k->loaded);
     flip(&k->branch);
-    add_load(k, &k->branch,
-             (xpu_desc_copy){.src = a->branch + output_offset(k, t, c),
-                             .src_type = k->f->branch_type,
-                             .dst_type = k->f->branch_type,
-                             .size1 = (uint32_t)t->rows,
-                             .size2 = (uint32_t)t->columns,
-                             .size3 = (uint32_t)c->outs,
-                             .src_stride1 = size * a->out_w * a->out_c,
-                             .src_stride2 = size * a->out_c,
-                             .src_stride3 = size,
-                             .dst_stride1 = size * t->columns * k->columns,
-                             .dst_stride2 = size * k->columns,
-                             .dst_stride3 = size});
+    set_waits(words, k->branch.free[k->branch.now], k->after);
+    xpu_desc_copy_set_src(words, k->a->branch + output_offset(k, t, c));
+    xpu_desc_copy_set_dst(words, k->branch.address[k->branch.now]);
+    xpu_desc_copy_set_size1(words, (uint32_t)t->rows);
+    xpu_desc_copy_set_size2(words, (uint32_t)t->columns);
+    xpu_desc_copy_set_size3(words, (uint32_t)c->outs);
+    xpu_desc_copy_set_dst_stride1(words, (int32_t)k->f->sizes.result * t->columns * k->columns);
 }
 
-static void queue_tensor(struct work *k, const struct tile *t, const struct chunk *c) {
+static void load_scales(struct work *k, xpu_ticket free) {
+    const struct xpu_conv2d_i16_args *a = k->a;
+    uint32_t bytes = 4 * (uint32_t)a->out_c;
+    if (!(a->whole & XPU_TILE_SCALES)) return;
+    load_dense(k, k->scale, a->w_scale, bytes, free);
+    if (a->bias) load_dense(k, k->bias, a->bias, bytes, free);
+}
+
+/* findmax begins with 0. */
+static void clear_absmax(struct work *k) {
+    const xpu_desc_fill fill = {.layer = k->layer,
+                                .wait0 = k->after.counter,
+                                .wait0_value = k->after.value,
+                                .wait1 = XPU_NO_COUNTER,
+                                .signal = XPU_COUNTER_LOAD,
+                                .signal_add = 1,
+                                .dst = k->a->y_absmax,
+                                .dst_type = XPU_TYPE_F32,
+                                .size0 = 1,
+                                .size1 = 1,
+                                .size2 = 1,
+                                .size3 = 1,
+                                .dst_stride3 = 4};
+    xpu_desc_fill_pack(next(LOAD, k->load_dense, &k->loaded), &fill);
+}
+
+/* ---- steps ---- */
+
+/* What is the same for all steps of a tile. */
+static void begin_tile(struct work *k, const struct tile *t) {
+    const struct xpu_conv2d_i16_args *a = k->a;
+    int32_t operand = (int32_t)k->f->sizes.operand, result = (int32_t)k->f->sizes.result;
+    int32_t y_row = result * t->columns * k->columns;
+    xpu_desc_tensor_set_tile_rows(k->tensor, (uint32_t)t->in_rows);
+    xpu_desc_tensor_set_tile_cols(k->tensor, (uint32_t)t->in_columns);
+    xpu_desc_tensor_set_pad_top(k->tensor, t->top);
+    xpu_desc_tensor_set_pad_left(k->tensor, t->left);
+    xpu_desc_tensor_set_oh(k->tensor, (uint32_t)t->rows);
+    xpu_desc_tensor_set_ow(k->tensor, (uint32_t)t->columns);
+    xpu_desc_tensor_set_y_row_stride(k->tensor, y_row);
+    xpu_desc_tensor_set_branch_row_stride(k->tensor, y_row);
+    xpu_desc_tensor_set_x_row_stride(k->tensor, operand * t->in_columns * k->x_channels);
+    xpu_desc_copy_set_size1(k->store, (uint32_t)t->rows);
+    xpu_desc_copy_set_size2(k->store, (uint32_t)t->columns);
+    xpu_desc_copy_set_src_stride1(k->store, y_row);
+    if (k->first_tile && a->y_absmax) clear_absmax(k);
+    if (a->whole & XPU_TILE_WHOLE_X) load_input(k, t, 0, a->in_c);
+}
+
+/* All weights at once, where the layer before runs on the cores meanwhile; behind a layer on the tensor engine, whose
+ * scratch is here, the first tile takes them block by block. */
+static void load_whole_weights(struct work *k, const xpu_tiling_shape *shape, xpu_ticket free) {
+    const struct xpu_conv2d_i16_args *a = k->a;
+    if (!(a->whole & XPU_TILE_WHOLE_W) || k->after.counter == XPU_COUNTER_STORE) return;
+    load_dense(k, k->w.address[0], a->w, (uint32_t)xpu_tiling_weights(shape, k->columns, k->f->sizes), free);
+    k->has_weights = 1;
+}
+
+/* Address of the step's weights, which are loaded if they are not there. */
+static uint32_t weights_of(struct work *k, const struct chunk *c) {
+    const struct xpu_conv2d_i16_args *a = k->a;
+    if (a->whole & XPU_TILE_WHOLE_W) {
+        uint32_t at = k->w.address[0] + c->w;
+        if (k->first_tile && !k->has_weights) load_dense(k, at, a->w + c->w, c->w_bytes, k->w.free[0]);
+        return at;
+    }
+    uint32_t at = flip(&k->w);
+    load_dense(k, at, a->w + c->w, c->w_bytes, k->w.free[k->w.now]);
+    return at;
+}
+
+static void queue_tensor(struct work *k, const struct tile *t, const struct chunk *c, uint32_t w) {
     const struct xpu_conv2d_i16_args *a = k->a;
     const struct format *f = k->f;
-    int32_t operand = (int32_t)f->sizes.operand, result = (int32_t)f->sizes.result;
-    uint32_t bias = a->bias ? k->bias.address[k->bias.now] : 0; /* the accumulators of bytes start from it */
-    int floats = f->post_mode == XPU_POST_FLOAT;
+    int whole = a->whole & XPU_TILE_WHOLE_X;
+    uint32_t bias = a->bias ? k->bias + 4 * (uint32_t)c->first_out : 0; /* the accumulators of bytes start from it */
+    uint32_t *words = next(TENSOR, k->tensor, &k->computed);
     if (c->last) flip(&k->y);
-    xpu_ticket room = c->last ? k->y.free[k->y.now] : (xpu_ticket){XPU_NO_COUNTER, 0};
-    xpu_desc_tensor d = {
-        .layer = k->layer,
-        .wait0 = k->loaded.counter,
-        .wait0_value = k->loaded.value,
-        .wait1 = room.counter,
-        .wait1_value = room.value,
-        .signal = XPU_COUNTER_TENSOR,
-        .signal_add = 1,
-        .accumulate = !c->first,
-        .drain = (uint32_t)c->last,
-        .post_mode = f->post_mode,
-        .activation = (uint32_t)a->activation,
-        .act_after = !a->branch_after,
-        .x = k->x.address[k->x.now],
-        .w = k->w.address[k->w.now],
-        .y = k->y.address[k->y.now],
-        .params = k->params,
-        .scale = k->scale.address[k->scale.now],
-        .bias = floats ? bias : 0,
-        .start = floats || !c->first ? 0 : bias,
-        .branch = a->branch ? k->branch.address[k->branch.now] : 0,
-        .findmax = a->y_absmax,
-        .absmax = a->x_absmax,
-        .y_type = f->y_type,
-        .branch_type = f->branch_type,
-        .mode = f->mode,
-        .x_unsigned = f->x_unsigned,
-        .w_unsigned = f->w_unsigned,
-        .x_zero = f->x_zero,
-        .w_zero = f->w_zero,
-        .tile_rows = (uint32_t)t->in_rows,
-        .tile_cols = (uint32_t)t->in_columns,
-        .channels = (uint32_t)c->channels,
-        .columns = (uint32_t)c->outs,
-        .x_row_stride = operand * t->in_columns * c->channels,
-        .x_pixel_stride = operand * c->channels,
-        .kh = (uint32_t)a->kernel_h,
-        .kw = (uint32_t)a->kernel_w,
-        .stride_h = (uint32_t)a->stride_h,
-        .stride_w = (uint32_t)a->stride_w,
-        .pad_top = t->top,
-        .pad_left = t->left,
-        .dilation_h = (uint32_t)a->dilation_h,
-        .dilation_w = (uint32_t)a->dilation_w,
-        .w_row_stride = (uint32_t)(operand * k->columns),
-        .oh = (uint32_t)t->rows,
-        .ow = (uint32_t)t->columns,
-        .y_row_stride = result * t->columns * k->columns,
-        .y_pixel_stride = result * k->columns,
-        .branch_row_stride = result * t->columns * k->columns,
-        .branch_pixel_stride = result * k->columns,
-    };
-    xpu_desc_tensor_pack(k->slot->tensor, &d);
-    xpu_enqueue(XPU_ENGINE_TENSOR, k->slot->tensor, 1);
-    k->computed = k->slot->computed = xpu_expect(XPU_COUNTER_TENSOR, 1);
+    set_waits(words, k->loaded, c->last ? k->y.free[k->y.now] : no_ticket);
+    xpu_desc_tensor_set_bank(words, k->bank);
+    xpu_desc_tensor_set_accumulate(words, !c->first);
+    xpu_desc_tensor_set_drain(words, (uint32_t)c->last);
+    xpu_desc_tensor_set_x(words, k->x.address[k->x.now] + (whole ? f->sizes.operand * (uint32_t)c->c : 0));
+    xpu_desc_tensor_set_w(words, w);
+    xpu_desc_tensor_set_y(words, k->y.address[k->y.now]);
+    xpu_desc_tensor_set_scale(words, k->scale + 4 * (uint32_t)c->first_out);
+    if (f->post_mode == XPU_POST_FLOAT)
+        xpu_desc_tensor_set_bias(words, bias);
+    else
+        xpu_desc_tensor_set_start(words, c->first ? bias : 0);
+    if (a->branch) xpu_desc_tensor_set_branch(words, k->branch.address[k->branch.now]);
+    xpu_desc_tensor_set_channels(words, (uint32_t)c->channels);
+    xpu_desc_tensor_set_columns(words, (uint32_t)c->outs);
+    if (!whole) {
+        int32_t pixel = (int32_t)f->sizes.operand * c->channels;
+        xpu_desc_tensor_set_x_pixel_stride(words, pixel);
+        xpu_desc_tensor_set_x_row_stride(words, pixel * t->in_columns);
+    }
+    if (c->last && ++k->bank >= (uint32_t)a->banks) k->bank = 0;
 }
 
 static void queue_store(struct work *k, const struct tile *t, const struct chunk *c) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    int32_t size = (int32_t)k->f->sizes.result;
-    xpu_desc_copy copy = {
-        .layer = k->layer,
-        .wait0 = k->computed.counter,
-        .wait0_value = k->computed.value,
-        .wait1 = XPU_NO_COUNTER,
-        .signal = XPU_COUNTER_STORE,
-        .signal_add = 1,
-        .src = k->y.address[k->y.now],
-        .dst = a->y + output_offset(k, t, c),
-        .src_type = k->f->y_type,
-        .dst_type = k->f->y_type,
-        .size0 = 1,
-        .size1 = (uint32_t)t->rows,
-        .size2 = (uint32_t)t->columns,
-        .size3 = (uint32_t)c->outs,
-        .src_stride1 = size * t->columns * k->columns,
-        .src_stride2 = size * k->columns,
-        .src_stride3 = size,
-        .dst_stride1 = size * a->out_w * a->out_c,
-        .dst_stride2 = size * a->out_c,
-        .dst_stride3 = size,
-    };
-    xpu_desc_copy_pack(k->slot->store, &copy);
-    xpu_enqueue(XPU_ENGINE_DMA1, k->slot->store, 1);
-    k->stored = k->slot->stored = xpu_expect(XPU_COUNTER_STORE, 1);
+    uint32_t *words = next(STORE, k->store, &k->stored);
+    xpu_desc_copy_set_wait0_value(words, k->computed.value);
+    xpu_desc_copy_set_src(words, k->y.address[k->y.now]);
+    xpu_desc_copy_set_dst(words, k->a->y + output_offset(k, t, c));
+    xpu_desc_copy_set_size3(words, (uint32_t)c->outs);
     k->y.free[k->y.now] = k->stored;
 }
 
-/* Waits until a slot's descriptors of an earlier round are done. */
-static void take_slot(struct work *k) {
-    k->slot = &slots[k->steps++ % SLOTS];
-    k->loads = 0;
-    if (k->steps <= SLOTS) return;
-    xpu_wait(k->slot->computed); /* so its operands were loaded */
-    xpu_wait(k->slot->stored);
-}
-
-static void run_step(struct work *k, const struct tile *t, const struct chunk *c, int input_stays) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    take_slot(k);
-    if (!input_stays) load_input(k, t, c);
-    add_dense_load(k, &k->w, c->w,
-                   xpu_tiling_block_bytes(a->kernel_h, a->kernel_w, c->channels, k->columns, k->f->sizes));
-    if (c->first) {
-        add_dense_load(k, &k->scale, a->w_scale + 4 * (uint32_t)c->first_out, 4 * (uint32_t)c->outs);
-        if (a->bias) add_dense_load(k, &k->bias, a->bias + 4 * (uint32_t)c->first_out, 4 * (uint32_t)c->outs);
-    }
-    if (c->last && a->branch) load_branch(k, t, c);
-    xpu_enqueue(XPU_ENGINE_DMA0, k->slot->load[0], k->loads);
-    k->loaded = xpu_expect(XPU_COUNTER_LOAD, k->loads);
-    k->slot->stored = k->stored;
-    queue_tensor(k, t, c);
-    k->x.free[k->x.now] = k->w.free[k->w.now] = k->computed;
-    k->scale.free[k->scale.now] = k->bias.free[k->bias.now] = k->computed;
-    if (c->last) {
-        k->branch.free[k->branch.now] = k->computed;
-        queue_store(k, t, c);
-    }
+static void run_step(struct work *k, const struct tile *t, const struct chunk *c) {
+    uint32_t w = weights_of(k, c);
+    if (c->column_tile == 0 && c->first) begin_tile(k, t);
+    if (!(k->a->whole & XPU_TILE_WHOLE_X)) load_input(k, t, c->c, c->channels);
+    if (c->last && k->a->branch) load_branch(k, t, c);
+    ring_the_bell(LOAD);
+    queue_tensor(k, t, c, w);
+    ring_the_bell(TENSOR);
+    k->x.free[k->x.now] = k->w.free[k->w.now] = k->branch.free[k->branch.now] = k->computed;
+    if (!c->last) return;
+    queue_store(k, t, c);
+    ring_the_bell(STORE);
 }
 
 /* All channels of one tile. */
 static void run_tile(struct work *k, const struct tile *t) {
     const struct xpu_conv2d_i16_args *a = k->a;
-    int32_t tiles = xpu_tiling_column_tiles(a->out_c, k->columns), had_begin = -1, had_end = -1;
-    uint32_t w = a->w;
+    int32_t tiles = xpu_tiling_column_tiles(a->out_c, k->columns);
+    uint32_t w = 0, per_channel = xpu_tiling_block_bytes(a->kernel_h, a->kernel_w, 1, k->columns, k->f->sizes);
     for (int32_t i = 0; i < tiles; i++) {
         int32_t begin, end;
         xpu_tiling_channels(a->out_c, a->in_c, a->groups, k->columns, i, &begin, &end);
@@ -294,12 +312,12 @@ static void run_tile(struct work *k, const struct tile *t) {
             chunk.channels = min_i32(a->tile_c, end - c);
             chunk.first = c == begin;
             chunk.last = c + chunk.channels == end;
-            run_step(k, t, &chunk, chunk.first && chunk.last && begin == had_begin && end == had_end);
-            w += xpu_tiling_block_bytes(a->kernel_h, a->kernel_w, chunk.channels, k->columns, k->f->sizes);
+            chunk.w_bytes = per_channel * (uint32_t)chunk.channels;
+            run_step(k, t, &chunk);
+            w += chunk.w_bytes;
         }
-        had_begin = begin;
-        had_end = end;
     }
+    k->first_tile = 0;
 }
 
 /* The input rows (or columns) behind outputs first .. first + count - 1, cut to the image. */
@@ -328,33 +346,120 @@ static void run_tiles(struct work *k) {
     }
 }
 
-static void write_params(const xpu_post_params *params, uint32_t address) {
-    const uint32_t *from = (const uint32_t *)params;
-    for (uint32_t i = 0; i < XPU_POST_WORDS; i++) ((volatile uint32_t *)address)[i] = from[i];
+/* ---- templates ---- */
+
+static void make_copies(struct work *k) {
+    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct format *f = k->f;
+    int32_t from = (int32_t)f->x_bytes, to = (int32_t)f->sizes.operand, result = (int32_t)f->sizes.result;
+    xpu_desc_copy copy = {.layer = k->layer,
+                          .wait0 = XPU_NO_COUNTER,
+                          .wait1 = XPU_NO_COUNTER,
+                          .signal = XPU_COUNTER_LOAD,
+                          .signal_add = 1,
+                          .size0 = 1};
+    xpu_desc_copy dense = copy, image = copy;
+    dense.src_type = dense.dst_type = XPU_TYPE_I32;
+    dense.size1 = dense.size2 = 1;
+    dense.src_stride3 = dense.dst_stride3 = 4;
+    xpu_desc_copy_pack(k->load_dense, &dense);
+    image.src_type = f->x_type;
+    image.dst_type = f->mode == XPU_OPERANDS_16X16 ? XPU_TYPE_I16 : f->x_type;
+    image.scale_mode = XPU_SCALE_ABSMAX;
+    image.scale_address = a->x_absmax;
+    image.src_stride1 = from * a->in_w * a->in_c;
+    image.src_stride2 = from * a->in_c;
+    image.src_stride3 = from;
+    image.dst_stride3 = to;
+    xpu_desc_copy_pack(k->load_x, &image);
+    copy.src_type = copy.dst_type = f->branch_type;
+    copy.src_stride1 = result * a->out_w * a->out_c;
+    copy.src_stride2 = result * a->out_c;
+    copy.dst_stride2 = result * k->columns;
+    copy.src_stride3 = copy.dst_stride3 = result;
+    xpu_desc_copy_pack(k->load_branch, &copy);
+    copy.src_type = copy.dst_type = f->y_type;
+    copy.wait0 = XPU_COUNTER_TENSOR;
+    copy.signal = XPU_COUNTER_STORE;
+    copy.dst_stride1 = copy.src_stride1;
+    copy.dst_stride2 = copy.src_stride2;
+    copy.src_stride2 = result * k->columns;
+    xpu_desc_copy_pack(k->store, &copy);
+}
+
+static void make_tensor(struct work *k) {
+    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct format *f = k->f;
+    int32_t operand = (int32_t)f->sizes.operand, result = (int32_t)f->sizes.result;
+    const xpu_desc_tensor d = {
+        .layer = k->layer,
+        .signal = XPU_COUNTER_TENSOR,
+        .signal_add = 1,
+        .post_mode = f->post_mode,
+        .activation = (uint32_t)a->activation,
+        .act_after = !a->branch_after,
+        .params = k->params,
+        .findmax = a->y_absmax,
+        .absmax = a->x_absmax,
+        .y_type = f->y_type,
+        .branch_type = f->branch_type,
+        .mode = f->mode,
+        .x_unsigned = f->x_unsigned,
+        .w_unsigned = f->w_unsigned,
+        .x_zero = f->x_zero,
+        .w_zero = f->w_zero,
+        .x_pixel_stride = operand * k->x_channels,
+        .kh = (uint32_t)a->kernel_h,
+        .kw = (uint32_t)a->kernel_w,
+        .stride_h = (uint32_t)a->stride_h,
+        .stride_w = (uint32_t)a->stride_w,
+        .dilation_h = (uint32_t)a->dilation_h,
+        .dilation_w = (uint32_t)a->dilation_w,
+        .w_row_stride = (uint32_t)(k->columns * operand),
+        .y_pixel_stride = result * k->columns,
+        .branch_pixel_stride = result * k->columns,
+    };
+    xpu_desc_tensor_pack(k->tensor, &d);
+}
+
+/* Where the post-processor's parameters stand, as engines address it. The place is free when the layer that had it last
+ * is done. */
+static uint32_t place_params(const xpu_post_params *params, uint32_t slot) {
+    if (layers_begun > PARAMS) xpu_wait(params_free[slot]);
+    params_of[slot] = *params;
+    return xpu_lm_address(&params_of[slot]);
 }
 
 static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *f, const xpu_post_params *params,
                       uint32_t layer, xpu_ticket after) {
-    struct work k = {.a = a, .f = f, .layer = layer, .columns = (int32_t)xpu_reg_load(XPU_REG_ARRAY_COLUMNS)};
+    static struct work work;
+    struct work *k = &work;
+    uint32_t slot = layers_begun++ % PARAMS;
+    *k = (struct work){.a = a, .f = f, .layer = layer, .after = after, .first_tile = 1};
+    k->columns = (int32_t)xpu_reg_load(XPU_REG_ARRAY_COLUMNS);
     xpu_tiling_shape shape = {a->in_h,       a->in_w,       a->in_c,     a->out_h,    a->out_w,
                               a->out_c,      a->kernel_h,   a->kernel_w, a->stride_h, a->stride_w,
                               a->dilation_h, a->dilation_w, a->groups};
     xpu_tiling_scratch at =
-        xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, k.columns, a->branch != 0, f->sizes);
+        xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, k->columns, a->branch != 0, f->sizes);
     if (at.total > (uint32_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
-    k.x = make_pair(a->sm, at.x, at.x_bytes);
-    k.w = make_pair(a->sm, at.w, at.w_bytes);
-    k.y = make_pair(a->sm, at.y, at.y_bytes);
-    k.branch = make_pair(a->sm, at.branch, at.branch_bytes);
-    k.scale = make_pair(a->sm, at.scale, at.scale_bytes);
-    k.bias = make_pair(a->sm, at.bias, at.bias_bytes);
-    k.params = a->sm + at.params;
-    xpu_wait(after); /* the scratch may be the layer before's */
-    k.stored = xpu_expect(XPU_COUNTER_STORE, 0);
-    write_params(params, k.params);
-    if (a->y_absmax) *(volatile float *)a->y_absmax = 0.0f;
-    run_tiles(&k);
-    return k.stored;
+    xpu_ticket free = xpu_expect(XPU_COUNTER_STORE, 0); /* of the layer whose scratch was here */
+    int scales = a->whole & XPU_TILE_SCALES;
+    k->x_channels = a->whole & XPU_TILE_WHOLE_X ? a->in_c : 0;
+    k->x = make_pair(a->sm, at.x, a->whole & XPU_TILE_ONE_X ? 0 : at.x_bytes, free);
+    k->w = make_pair(a->sm, at.w, at.w_bytes, free);
+    k->y = make_pair(a->sm, at.y, at.y_bytes, free);
+    k->branch = make_pair(a->sm, at.branch, at.branch_bytes, free);
+    k->scale = scales ? a->sm + at.scale : a->w_scale;
+    k->bias = scales ? a->sm + at.bias : a->bias;
+    k->params = place_params(params, slot);
+    make_copies(k);
+    make_tensor(k);
+    load_scales(k, free);
+    load_whole_weights(k, &shape, free);
+    run_tiles(k);
+    params_free[slot] = k->stored;
+    return k->stored;
 }
 
 xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer, xpu_ticket after) {
@@ -404,6 +509,8 @@ xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, 
         .tile_h = q.tile_h,
         .tile_w = q.tile_w,
         .tile_c = q.tile_c,
+        .whole = q.whole,
+        .banks = q.banks,
         .sm = q.sm,
         .sm_bytes = q.sm_bytes,
     };

@@ -22,6 +22,16 @@ void findmax_rows(uint32_t *lanes, const float *rows, uint32_t pitch, uint32_t n
     }
 }
 
+void findmax_dense(uint32_t *lanes, const float *x, uint32_t n) {
+    size_t vl = __riscv_vsetvlmax_e32m4();
+    vuint32m4_t most = __riscv_vle32_v_u32m4(lanes, vl);
+    for (; n >= FINDMAX_LANES; n -= FINDMAX_LANES, x += FINDMAX_LANES) {
+        most = findmax_join(most, __riscv_vle32_v_f32m4(x, vl), vl);
+    }
+    __riscv_vse32_v_u32m4(lanes, most, vl);
+    if (n) findmax_rows(lanes, x, 0, n, 1);
+}
+
 void findmax_end(const uint32_t *lanes, uint32_t y, uint32_t core, uint32_t cores) {
     size_t vl = __riscv_vsetvlmax_e32m4();
     vuint32m1_t zero = __riscv_vmv_v_x_u32m1(0, 1);

@@ -19,6 +19,8 @@ static inline vuint32m4_t findmax_join(vuint32m4_t so_far, vfloat32m4_t v, size_
 void findmax_begin(uint32_t *lanes);
 /* rows[i * pitch .. + n), `count` of them, in LM. */
 void findmax_rows(uint32_t *lanes, const float *rows, uint32_t pitch, uint32_t n, uint32_t count);
+/* x[0 .. n) in LM. */
+void findmax_dense(uint32_t *lanes, const float *x, uint32_t n);
 /* Called by every core, once each: the largest of all lanes becomes the float at device address `y`. */
 void findmax_end(const uint32_t *lanes, uint32_t y, uint32_t core, uint32_t cores);
 
