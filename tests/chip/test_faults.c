@@ -180,8 +180,9 @@ static void by_xpu_run(void) {
     if (!tools || !compile() || !mkdtemp(folder)) return;
     snprintf(path, sizeof path, "%s/bad.xpu", folder);
     snprintf(log, sizeof log, "%s/log", folder);
-    snprintf(command, sizeof command, "timeout %d '%s/xpu-run' '%s' --input=tests/models/9.npy >'%s' 2>&1", SECONDS,
-             tools, path, log);
+    snprintf(command, sizeof command,
+             "timeout %d '%s/xpu-run' '%s' --device=func --input=tests/models/9.npy >'%s' 2>&1", SECONDS, tools, path,
+             log);
     for (int i = 0; i < PROGRAMS; i++) {
         char text[16384] = "";
         uint8_t *bytes = patched(&programs[i]);

@@ -22,19 +22,19 @@ for precision in fp32 int16; do
     check 0 ' tensors differ: ' "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref"
     check 0 '0 of 1 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/func" tests/models/mnist8_expected.npz -t 1e-2,1e-3
     check 0 'on func (chip standard, precision '$precision')' "$XPU_BIN/xpu-dump" show "$folder/func"
-    check 0 "layer 'Pooling66' on func: equal to" "$XPU_BIN/xpu-run" "$xpu" --layer=Pooling66 --from-dump="$folder/func"
+    check 0 "layer 'Pooling66' on func: equal to" "$XPU_BIN/xpu-run" "$xpu" --device=func --layer=Pooling66 --from-dump="$folder/func"
     pooling=$(basename "$(ls "$folder"/func/*_Pooling66.npy)")
     printf '\x00\x00\x80\x7f' | dd of="$folder/func/$pooling" bs=1 seek=$((128 + 4 * 15)) conv=notrunc status=none
     check 4 "first difference: layer 'Pooling66'" "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref"
     check 4 'first at [0,0,1,1]: inf against' "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref"
     check 4 "layer 'Pooling66' on ref: 1 elements differ from" "$XPU_BIN/xpu-run" "$xpu" --device=ref \
         --layer=Pooling66 --from-dump="$folder/func"
-    check 4 ' elements differ from' "$XPU_BIN/xpu-run" "$xpu" --layer=ReLU114 --from-dump="$folder/func"
+    check 4 ' elements differ from' "$XPU_BIN/xpu-run" "$xpu" --device=func --layer=ReLU114 --from-dump="$folder/func"
 done
-check 0 '' "$XPU_BIN/xpu-run" -q "$xpu" --input tests/models/9.npy
+check 0 '' "$XPU_BIN/xpu-run" -q "$xpu" --device=func --input tests/models/9.npy
 check 0 'Example:' "$XPU_BIN/xpu-run" --help
 check 0 'xpu-dump ' "$XPU_BIN/xpu-dump" --version
 check 0 'mnist8-fp32' "$XPU_BIN/xpu-regress" --list
-check 3 '[io-write]' "$XPU_BIN/xpu-run" "$xpu" --input tests/models/9.npy --output=/nonexistent/out.npz
+check 3 '[io-write]' "$XPU_BIN/xpu-run" "$xpu" --device=func --input tests/models/9.npy --output=/nonexistent/out.npz
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
