@@ -12,10 +12,10 @@
 //
 // Up to four descriptors are inside: the reads of one begin while the writes of those before it drain, unless it reads
 // where they write. desc_done: one cycle, in order, when all writes of the oldest are done.
-// Latency: 8 cycles from desc_valid to the first read, 4 from the last line to its write. Back-pressure: desc holds until
-// desc_ready; the line ports as docs of the chip's fabric say: a request holds until it is ready, answers come in order,
-// there is room for each that was asked for. Faults are sticky and come when all descriptors before are done; the engine
-// takes nothing more. No timer: next_event is never.
+// Latency: 8 cycles from desc_valid to the first read, 4 from a line's arrival to its write. Throughput: see above; the
+// bench prints it. Back-pressure: desc holds until desc_ready; a request on a line port holds until it is ready,
+// answers come in the order of the requests, and there is room for each. Faults are sticky and come when all
+// descriptors before are done; the engine takes nothing more. No timer: next_event is never.
 `include "xpu_lanes.svh"
 module xpu_dma #(
   parameter int unsigned CORES = 1,
@@ -252,7 +252,8 @@ module xpu_dma #(
     logic [6:0]  bytes;
     logic [63:0] scale, limit, value;
     i = 0; j = 0; k = 0; z = 0; n = 0; first = 0; last = 0;
-    moved = 0; busy = 0; more = 0; hit = 0; emit = 0; fresh = 0; slot = 0; dim = 0; from_size = 0; to_size = 0; cause = 0; shift = 0; low_bits = 0;
+    moved = 0; busy = 0; more = 0; hit = 0; emit = 0; fresh = 0; slot = 0; dim = 0; from_size = 0;
+    to_size = 0; cause = 0; shift = 0; low_bits = 0;
     position = 0; stride = 0; size = 0; where = 0; a = 0; b = 0; keep = 0; reach = 0; product = 0; bytes = 0;
     `FLOAT_ZERO
     scale = 0; limit = 0; value = 0;
@@ -294,7 +295,7 @@ module xpu_dma #(
         slot = d_slot;
         n = 32'd64 - {26'd0, d_at[5:0]};
         if (d_bytes < n) n = d_bytes;
-        hit = !d_walked && (p_fill[slot] || {23'd0, ro_level} >= n); // a piece can be placed
+        hit = !d_walked && n != 0 && (p_fill[slot] || {23'd0, ro_level} >= n); // a piece can be placed; n: not 2^32
         emit = line_mask != 0 && (line_mask == 64'hffffffffffffffff || d_walked || (hit && line_at != d_at[31:6]));
         if (emit && !w_valid_i) begin
           w_valid_i = 1; w_address_i = {line_at, 6'd0};
@@ -508,7 +509,8 @@ module xpu_dma #(
       if (s_state == S_RUN) begin
         // scale and indices go before data
         if (s_ask_scale && !r_valid_i && k_count != READS[LINE_BITS:0] && !q_asked && q_step == 0) begin
-          r_valid_i = 1; r_address_i = {p_first[{2'd3, slot}][31:6], 6'd0}; r_mask <= 64'd15 << p_first[{2'd3, slot}][5:0];
+          r_valid_i = 1; r_address_i = {p_first[{2'd3, slot}][31:6], 6'd0};
+          r_mask <= 64'd15 << p_first[{2'd3, slot}][5:0];
           q_odd = p_first[{2'd3, slot}][2]; q_word = p_first[{2'd3, slot}][5:3]; q_asked = 1; q_slot = slot;
           `SET(kinds[k_write], IS_SCALE); k_write = k_write + 1; k_count = k_count + 1; s_ask_scale = 0; moved = 1;
         end
@@ -584,14 +586,16 @@ module xpu_dma #(
       if (s_state == S_IDLE && c_ahead != 0) begin
         if (p_cause[slot] != NO_FAULT) begin
           if (live == 0) begin
-            fault_valid <= 1; fault_cause <= p_cause[slot]; fault_address <= p_fault_at[slot]; s_state = S_FAULT; moved = 1;
+            fault_valid <= 1; fault_cause <= p_cause[slot]; fault_address <= p_fault_at[slot];
+            s_state = S_FAULT; moved = 1;
           end
         end else begin
           hit = 0; // it reads where one before it writes
           for (i = 0; i < 4; i = i + 1)
             if (live[i])
               for (j = 0; j < 16; j = j + 4)
-                if (j != 4 && p_first[j + {30'd0, slot}] <= p_last[4 + i] && p_last[j + {30'd0, slot}] >= p_first[4 + i])
+                if (j != 4 && p_first[j + {30'd0, slot}] <= p_last[4 + i] &&
+                    p_last[j + {30'd0, slot}] >= p_first[4 + i])
                   hit = 1;
           if (!hit) begin
             c_ahead = c_ahead - 1; d_ahead = d_ahead + 1; live[slot] = 1; placed[slot] = 0; moved = 1;
@@ -643,7 +647,8 @@ module xpu_dma #(
           `SET(p_first[{2'd2, slot}], c_desc.index); `SET(p_last[{2'd2, slot}], c_desc.index + (c_size[dim] << 2) - 1);
           `SET(p_first[{2'd3, slot}], c_desc.scale_address); `SET(p_last[{2'd3, slot}], c_desc.scale_address + 3);
           // types and scale
-          if (c_desc.dst_type > xpu_chip_pkg::TYPE_F32 || (!c_fill && c_desc.src_type > xpu_chip_pkg::TYPE_F32)) cause = BAD;
+          if (c_desc.dst_type > xpu_chip_pkg::TYPE_F32 || (!c_fill && c_desc.src_type > xpu_chip_pkg::TYPE_F32))
+            cause = BAD;
           else if (c_convert) begin
             if (c_widen ? c_desc.src_type == xpu_chip_pkg::TYPE_U8 :
                 c_desc.src_type != xpu_chip_pkg::TYPE_F32 ||
@@ -750,8 +755,9 @@ module xpu_dma #(
         case (kinds[k_read])
           IS_DATA: begin
             where = 32'(l_write) << 3;
-            `SET(lines[where], r_rdata[63:0]); `SET(lines[where+1], r_rdata[127:64]); `SET(lines[where+2], r_rdata[191:128]);
-            `SET(lines[where+3], r_rdata[255:192]); `SET(lines[where+4], r_rdata[319:256]); `SET(lines[where+5], r_rdata[383:320]);
+            `SET(lines[where], r_rdata[63:0]); `SET(lines[where+1], r_rdata[127:64]);
+            `SET(lines[where+2], r_rdata[191:128]); `SET(lines[where+3], r_rdata[255:192]);
+            `SET(lines[where+4], r_rdata[319:256]); `SET(lines[where+5], r_rdata[383:320]);
             `SET(lines[where+6], r_rdata[447:384]); `SET(lines[where+7], r_rdata[511:448]);
             l_write = l_write + 1; l_here = l_here + 1;
           end

@@ -1,5 +1,5 @@
-// xpu_queues: the queues of the three engines: takes lists from doorbells, fetches their descriptors, gives those to the
-// engines whose waits hold, signals when they are done, as sim/func/engine.c does.
+// xpu_queues: the queues of the three engines: takes lists from doorbells, fetches their descriptors, gives those whose
+// waits hold to the engines, signals when they are done, as sim/func/engine.c does.
 //   Queue: engine * CORES + core for the DMA engines, 2 * CORES for the tensor engine (core 0's only). Each holds
 //   QUEUE_DEPTH lists; a list leaves when its last descriptor is done. Of each queue up to four descriptors are fetched
 //   ahead, over the border of lists too, one line a cycle, round robin among the queues; so a list goes on without an
@@ -282,7 +282,7 @@ module xpu_queues #(
           end
       end
 
-      // ---- Faults of engines: a DMA engine's is that of its oldest descriptor, the tensor engine's of the offered ----
+      // ---- Faults of engines: of a DMA engine's oldest descriptor, of the one that the tensor engine is offered ----
       for (i = 0; i < 3; i = i + 1)
         if (ENGINES[i] && engine_fault[i] && !stopped) begin
           stopped = 1; moved = 1;
@@ -312,7 +312,8 @@ module xpu_queues #(
         r_queue = at; r_address = f_address[q]; slot = s_read[q] + s_count[q][1:0]; r_slot = {at, slot};
         r_left = r_address[5:0] == 0 ? 3'd2 : 3'd3; r_line = 0;
         s_address[{at, slot}] = r_address; s_error[{at, slot}] = 0;
-        f_address[q] = r_address + 32'(xpu_chip_pkg::DESC_BYTES); f_left[q] = f_left[q] - 1; s_count[q] = s_count[q] + 1;
+        f_address[q] = r_address + 32'(xpu_chip_pkg::DESC_BYTES); f_left[q] = f_left[q] - 1;
+        s_count[q] = s_count[q] + 1;
         wanted[q] = s_count[q] != 3'd4 && (f_left[q] != 0 || f_lists[q] != 0);
       end
       if (r_left != 0 && !q_valid_i && t_count != LINES) begin

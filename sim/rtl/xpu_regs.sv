@@ -95,8 +95,8 @@ module xpu_regs #(
   logic        door_room;
   assign door_room = (door_waiting & ~door_full) != '0;
 
-  assign quiet = !req_valid && !rsp_valid && answered == '0 && signal_valid == 3'd0 && !engine_progress && !door_valid &&
-                 !host_answer && !seed_written && !door_room && change_valid == 4'd0;
+  assign quiet = !req_valid && !rsp_valid && answered == '0 && signal_valid == 3'd0 && !engine_progress &&
+                 !door_valid && !host_answer && !seed_written && !door_room && change_valid == 4'd0;
   logic [31:0] watchdog_limit_q, since_q;
   assign until_time_out = watchdog_limit_q - since_q;
   assign timed_out = since_q >= watchdog_limit_q;

@@ -19,14 +19,28 @@ struct rtl {
     } cores[RTL_CORES];
     uint32_t counters[64];
     uint32_t completed = 0;
-    bool wrong_order = false;
+    bool wrong_order = false, not_quiet = false;
 
+    // What must stay in a cycle for which `quiet` was said.
+    uint64_t outputs() {
+        return top.r_valid | top.w_valid << 1 | top.desc_ready << 2 | top.desc_done << 3 | top.fault_valid << 4 |
+               top.state << 5 | static_cast<uint64_t>(top.r_address ^ top.w_address) << 32;
+    }
+    uint64_t outputs_pair() {
+        return pair.q_valid | pair.r0_valid << 1 | pair.r1_valid << 2 | pair.w0_valid << 3 | pair.w1_valid << 4 |
+               pair.rsp_valid << 5 | pair.fault_valid << 6 | pair.state << 7 |
+               static_cast<uint64_t>(pair.q_address ^ pair.r0_address ^ pair.w1_address ^ completed) << 32;
+    }
     void step() {
         bool r_ready = top.r_ready, w_ready = top.w_ready;
         r.read(memory, top.r_valid, r_ready, top.r_address, top.r_done, top.r_error, top.r_rdata);
         w.write(memory, top.w_valid, w_ready, top.w_address, top.w_mask, top.w_wdata, top.w_done, top.w_error);
+        if (memory.seed) top.eval();
+        bool quiet = memory.seed && top.quiet;
+        uint64_t before = outputs();
         top.clk = 1;
         top.eval();
+        if (quiet && before != outputs()) not_quiet = true;
         top.clk = 0;
         top.r_ready = r.ready(memory);
         top.w_ready = w.ready(memory);
@@ -41,8 +55,12 @@ struct rtl {
         r1.read(memory, pair.r1_valid, pair.r1_ready, pair.r1_address, pair.r1_done, pair.r1_error, pair.r1_rdata);
         w1.write(memory, pair.w1_valid, pair.w1_ready, pair.w1_address, pair.w1_mask, pair.w1_wdata, pair.w1_done,
                  pair.w1_error);
+        if (memory.seed) pair.eval();
+        bool quiet = memory.seed && pair.quiet;
+        uint64_t before = outputs_pair();
         pair.clk = 1;
         pair.eval();
+        if (quiet && before != outputs_pair()) not_quiet = true;
         pair.clk = 0;
         pair.q_ready = q.ready(memory);
         pair.r0_ready = r.ready(memory);
@@ -53,6 +71,7 @@ struct rtl {
         memory.cycle++;
     }
     void reset(uint32_t seed, uint32_t latency) {
+        not_quiet = false;
         memory.start(0);
         memory.latency = latency;
         top.rst = pair.rst = 1;
@@ -133,7 +152,7 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed, u
     }
     result.ns = dma::now() - start;
     result.cycles = m.cycle - begin;
-    result.unclean = r->r.changed || r->w.changed || (!result.fault && r->w.count);
+    result.unclean = r->not_quiet || r->r.changed || r->w.changed || (!result.fault && r->w.count);
     return result;
 }
 
@@ -190,7 +209,7 @@ rtl_result rtl_run_lists(rtl *r, const rtl_list *lists, size_t count, uint32_t s
     for (int i = 0; i < 4; i++) r->step_pair(); // the last signal reaches its counter
     for (dma::port *p : {&r->r, &r->w, &r->q, &r->r1, &r->w1})
         if (p->changed) result.unclean = 1;
-    if (r->wrong_order) result.unclean = 1;
+    if (r->wrong_order || r->not_quiet) result.unclean = 1;
     return result;
 }
 

@@ -29,7 +29,7 @@ typedef struct {
     uint32_t fault_descriptor; /* lists only */
     uint32_t fault_layer;
     int hung;    /* no completion for a long time */
-    int unclean; /* a request changed before it was taken, or completions came in a wrong order */
+    int unclean; /* a request changed before it was taken, completions in a wrong order, quiet but moving */
     double ns;   /* process time */
 } rtl_result;
 
