@@ -265,6 +265,7 @@ static int replay_result(xpu_tool *tool, const opened *o, const xpurt_run_option
         printf("layer '%s' on %s: %s %s; %s\n", xpu_escape(tool->arena, run->layer, 200),
                run->device ? run->device->name : "ref", result, run->from_dump, work_done(tool, o->program));
     }
+    if (xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
     return differ ? XPU_EDIFF : XPU_OK;
 }
 

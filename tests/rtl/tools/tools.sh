@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# What the tools do on the Verilated chip nano: a network in lock-step, layers equal to func's, profile, trace, limits;
+# cycles that depend on nothing but the program.
+set -uo pipefail
+cd "$(dirname "$0")/../../.."
+folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
+passed=0 failed=0
+check() { # check STATUS TEXT COMMAND...: the exit status, and a part of what is printed
+    wanted=$1 text=$2; shift 2
+    output=$("$@" 2>&1); status=$?
+    if [ "$status" = "$wanted" ] && [[ $output == *"$text"* ]]; then passed=$((passed + 1)); return; fi
+    failed=$((failed + 1)); printf 'FAILED (exit %s, not %s; wanted "%s"): %s\n%s\n' "$status" "$wanted" "$text" "$*" "$output"
+}
+cycles() { sed -n 's/^  "cycles": *\([0-9]*\).*/\1/p' "$1"; }
+same() { # same NAME A B
+    if [ -n "$2" ] && [ "$2" = "$3" ]; then passed=$((passed + 1)); return; fi
+    failed=$((failed + 1)); echo "FAILED: $1: '$2' and '$3'"
+}
+for precision in fp32 int16; do
+    xpu=$folder/mnist-$precision.xpu
+    check 0 '' "$XPU_BIN/xpuc" -q tests/models/mnist-8.onnx --chip=nano --precision=$precision -o "$xpu"
+    run=("$XPU_BIN/xpu-run" "$xpu" --input tests/models/9.npy)
+    check 0 '0)  9: ' "${run[@]}" --device=func --dump-layers="$folder/func" --output="$folder/func.npz"
+    check 0 '0)  9: ' "${run[@]}" --device=rtl --lockstep --stats="$folder/lockstep.json"
+    check 0 ' cycles at ' "${run[@]}" --device=rtl --dump-layers="$folder/rtl" --stats="$folder/dumped.json" --output="$folder/rtl.npz"
+    check 0 ' tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/rtl" "$folder/func"
+    check 0 ' tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/rtl.npz" "$folder/func.npz"
+    check 0 'of the cycles were skipped' "${run[@]}" --device=rtl --profile --trace="$folder/trace.json" --stats="$folder/traced.json"
+    check 0 '"name":"thread_name"' cat "$folder/trace.json"
+    check 0 '0)  9: ' "${run[@]}" --device=rtl --no-skip --stats="$folder/no-skip.json"
+    same 'cycles in lock-step and with dumps' "$(cycles "$folder/lockstep.json")" "$(cycles "$folder/dumped.json")"
+    same 'cycles with a trace' "$(cycles "$folder/lockstep.json")" "$(cycles "$folder/traced.json")"
+    same 'cycles without skipping' "$(cycles "$folder/lockstep.json")" "$(cycles "$folder/no-skip.json")"
+    check 0 '0)  9: ' "${run[@]}" --device=rtl --seed=12345 --lockstep --output="$folder/seed.npz"
+    check 0 ' tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/seed.npz" "$folder/func.npz"
+    check 6 'more cycles than allowed' "${run[@]}" --device=rtl --max-cycles=5000
+done
+check 0 "layer 'ReLU114' on rtl: equal to" "${run[@]:0:2}" --device=rtl --lockstep --layer=ReLU114 --from-dump="$folder/func"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
