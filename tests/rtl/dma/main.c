@@ -505,7 +505,6 @@ static double run_measured(bench *b) {
         {"fill of 64 KiB", {BOX(1, 1, 1, 16384), TO(0x20010000, 4, 0, 0, 0, 4)}, XPU_OPCODE_FILL, 65536, 2},
     };
     double ns = 0;
-    uint64_t cycles = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t words[8 * XPU_DESC_WORDS];
         xpu_desc_gather d = cases[i].d;
@@ -530,9 +529,12 @@ static double run_measured(bench *b) {
                100.0 * (double)r.states[XPU_LOST_BUSY] / (double)r.cycles, r.ns / (double)r.cycles,
                r.fault || r.hung ? "; fault" : "");
         if (r.fault || r.hung) b->failed++;
-        if (i == 0) ns += r.ns, cycles += r.cycles;
+        for (unsigned k = 0; k < 40 && i == 0; k++) { /* the least: caches are warm, nobody else runs */
+            rtl_result again = rtl_run(b->rtl, words, cases[i].repeat, 0, 100);
+            if (ns == 0 || again.ns / (double)again.cycles < ns) ns = again.ns / (double)again.cycles;
+        }
     }
-    return ns / (double)cycles;
+    return ns;
 }
 
 int main(int argc, char **argv) {
@@ -558,12 +560,17 @@ int main(int argc, char **argv) {
         one_program(&b, seed + i);
     }
     list_faults(&b);
-    double bare = rtl_bare(200000), busy = run_measured(&b), idle = rtl_idle(b.rtl, 1000000);
-    double all = rtl_idle_lists(b.rtl, 1000000);
-    printf(
-        "host time per cycle: busy %.0f ns, idle %.1f ns (all of queues, registers, two engines %.1f ns), bare 32x32 "
-        "array %.0f ns; ratio %.2f\n",
-        busy, idle, all, bare, busy / bare);
+    double bare = rtl_bare(20000);
+    for (unsigned i = 0; i < 20; i++) {
+        double again = rtl_bare(10000);
+        if (again < bare) bare = again;
+    }
+    double busy = run_measured(&b), idle = rtl_idle(b.rtl, 1000000);
+    double all = rtl_idle_lists(b.rtl, 1000000), memories = rtl_memories(b.rtl, 300000);
+    printf("host time per cycle: busy %.0f ns, of which the bench's memories %.0f ns; bare 32x32 array %.0f ns; ratio "
+           "of the engine %.2f\n",
+           busy, memories, bare, (busy - memories) / bare);
+    printf("idle: %.1f ns, with queues, registers and two engines %.1f ns\n", idle, all);
     rtl_destroy(b.rtl);
     xpu_func_driver.destroy(b.device);
     for (unsigned i = 0; i < WINDOWS; i++) free(b.plain[i]);

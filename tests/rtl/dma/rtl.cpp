@@ -207,10 +207,36 @@ rtl_result rtl_run_lists(rtl *r, const rtl_list *lists, size_t count, uint32_t s
     result.cycles = m.cycle - begin;
     result.done = r->completed;
     for (int i = 0; i < 4; i++) r->step_pair(); // the last signal reaches its counter
+    // DOORBELL_STATUS: no lists are left
+    for (unsigned i = 0; i < 2 * RTL_CORES && !result.fault && !result.hung; i++) {
+        r->pair.req_valid = 1;
+        r->pair.req_write = 0;
+        r->pair.req_core = static_cast<CData>(i / 2);
+        r->pair.req_offset = static_cast<SData>(0x308 + 16 * (i & 1));
+        do {
+            r->step_pair();
+            r->pair.req_valid = 0;
+        } while (!r->pair.rsp_valid);
+        if (r->pair.rsp_error || r->pair.rsp_rdata) result.unclean = 1;
+        r->step_pair();
+    }
     for (dma::port *p : {&r->r, &r->w, &r->q, &r->r1, &r->w1})
         if (p->changed) result.unclean = 1;
     if (r->wrong_order || r->not_quiet) result.unclean = 1;
     return result;
+}
+
+double rtl_memories(rtl *r, uint64_t cycles) {
+    dma::memory &m = r->memory;
+    CData done, error;
+    r->reset(0, 100);
+    double start = dma::now();
+    for (uint64_t i = 0; i < cycles; i++, m.cycle++) {
+        uint32_t offset = static_cast<uint32_t>(i % 1024 * 64);
+        r->r.read(m, true, r->r.ready(m), 0x80020000u + offset, done, error, r->top.r_rdata);
+        r->w.write(m, true, r->w.ready(m), 0x20010000u + offset, ~0ull, r->top.w_wdata, done, error);
+    }
+    return (dma::now() - start) / static_cast<double>(cycles);
 }
 
 double rtl_idle(rtl *r, uint64_t cycles) {

@@ -29,7 +29,7 @@ typedef struct {
     uint32_t fault_descriptor; /* lists only */
     uint32_t fault_layer;
     int hung;    /* no completion for a long time */
-    int unclean; /* a request changed before it was taken, completions in a wrong order, quiet but moving */
+    int unclean; /* a request changed before it was taken, completions in a wrong order, quiet but moving, lists left */
     double ns;   /* process time */
 } rtl_result;
 
@@ -58,6 +58,9 @@ uint32_t rtl_counter(rtl *r, unsigned counter);
 /* Cycles without a descriptor: ns of process time per cycle, of the engine alone, and of all. */
 double rtl_idle(rtl *r, uint64_t cycles);
 double rtl_idle_lists(rtl *r, uint64_t cycles);
+
+/* The memories of this bench alone, a line read and a line written each cycle: ns of process time per cycle. */
+double rtl_memories(rtl *r, uint64_t cycles);
 
 /* The bare array (tests/rtl/tensor/bare.sv), 32x32, busy each cycle: ns of process time per cycle. */
 double rtl_bare(uint64_t cycles);
