@@ -2,6 +2,9 @@
 //   Time: each edge of clk stands for cycles_per_edge cycles, normally 1. While `quiet`, an edge with any number of
 //   cycles up to next_event and until_time_out has the same effect as so many edges of one cycle; quiet with next_event
 //   32'hffffffff: nothing will ever happen again.
+//   Clocks: a unit of its own clock needs an edge of it only when its bit of `ticks` is set: then the edges of clk and of
+//   this clock come together. At its next edge the unit's input of cycles is the sum of those it has not seen. Whoever
+//   has no use for this connects all clocks together. Units: 0 tensor engine, 1 DMA0, 2 DMA1, 3 queues, 4 .. cores.
 //   rst: registers, queues and cores; memories keep their contents. start: all cores begin at `entry`.
 //   attention: the program has ended (and core 0 has retired what was before), calls the host, is timed out, or a core
 //   or an engine has a fault: the harness stops the clock. What single units do is read from the inside
@@ -28,9 +31,17 @@ module xpu_chip #(
   parameter int unsigned ABI_HASH = 0,
   parameter int unsigned GM_ENTRIES = 128
 ) (
-  input  logic                clk,
+  input  logic                clk,           // of the bus, registers and memories
+  input  logic                clk_tensor,
+  input  logic                clk_dma0,
+  input  logic                clk_dma1,
+  input  logic                clk_queues,
+  input  logic [CORES-1:0]    clk_cores,
+  output logic [CORES+3:0]    ticks,
   input  logic                rst,
   input  logic [31:0]         cycles_per_edge,
+  input  logic [31:0]         cycles_queues,
+  input  logic [CORES*32-1:0] cycles_cores,
   input  logic [63:0]         host,
   input  logic                start,
   input  logic [31:0]         entry,
@@ -85,7 +96,7 @@ module xpu_chip #(
     .ARRAY_ROWS(ARRAY_ROWS), .ARRAY_COLUMNS(ARRAY_COLUMNS), .ACC_BANKS(ACC_BANKS), .ACC_ROWS(ACC_ROWS),
     .WEIGHT_ROWS(WEIGHT_ROWS), .POST_LANES(POST_LANES), .SM_BYTES(SM_BYTES)
   ) tensor (
-    .clk, .rst, .cycles_per_edge, .desc_valid(desc_valid[2]), .desc_ready(desc_ready[2]), .desc(desc2),
+    .clk(clk_tensor), .rst, .cycles_per_edge, .desc_valid(desc_valid[2]), .desc_ready(desc_ready[2]), .desc(desc2),
     .desc_done(desc_done[2]), .x_valid, .x_ready, .x_address, .x_done, .x_rdata, .w_valid, .w_ready, .w_address, .w_done,
     .w_rdata, .s_valid, .s_ready, .s_address, .s_done, .s_error, .s_rdata, .y_valid, .y_ready, .y_address, .y_wdata,
     .y_mask, .y_done, .y_error, .fault_valid(engine_fault[2]), .fault_cause(engine_cause[11:8]),
@@ -94,7 +105,7 @@ module xpu_chip #(
   xpu_dma #(
     .CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES), .READS(READS)
   ) dma0 (
-    .clk, .rst, .cycles_per_edge, .desc_valid(desc_valid[0]), .desc_ready(desc_ready[0]), .desc(desc0),
+    .clk(clk_dma0), .rst, .cycles_per_edge, .desc_valid(desc_valid[0]), .desc_ready(desc_ready[0]), .desc(desc0),
     .desc_done(desc_done[0]), .r_valid(d0r_valid), .r_ready(d0r_ready), .r_address(d0r_address), .r_mask(d0r_mask),
     .r_done(d0r_done), .r_error(d0r_error), .r_rdata(d0r_rdata), .w_valid(d0w_valid), .w_ready(d0w_ready),
     .w_address(d0w_address), .w_mask(d0w_mask), .w_wdata(d0w_wdata), .w_done(d0w_done), .w_error(d0w_error),
@@ -104,7 +115,7 @@ module xpu_chip #(
   xpu_dma #(
     .CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES), .READS(READS)
   ) dma1 (
-    .clk, .rst, .cycles_per_edge, .desc_valid(desc_valid[1]), .desc_ready(desc_ready[1]), .desc(desc1),
+    .clk(clk_dma1), .rst, .cycles_per_edge, .desc_valid(desc_valid[1]), .desc_ready(desc_ready[1]), .desc(desc1),
     .desc_done(desc_done[1]), .r_valid(d1r_valid), .r_ready(d1r_ready), .r_address(d1r_address), .r_mask(d1r_mask),
     .r_done(d1r_done), .r_error(d1r_error), .r_rdata(d1r_rdata), .w_valid(d1w_valid), .w_ready(d1w_ready),
     .w_address(d1w_address), .w_mask(d1w_mask), .w_wdata(d1w_wdata), .w_done(d1w_done), .w_error(d1w_error),
@@ -123,7 +134,7 @@ module xpu_chip #(
   logic [23:0]        signal_add, change_counter;
   logic [127:0]       change_value;
   xpu_queues #(.CORES(CORES)) queues (
-    .clk, .rst, .cycles_per_edge, .host, .door_valid, .door_engine, .door_core, .door_address, .door_count, .door_full,
+    .clk(clk_queues), .rst, .cycles_per_edge(cycles_queues), .host, .door_valid, .door_engine, .door_core, .door_address, .door_count, .door_full,
     .door_lists, .change_valid, .change_counter, .change_value, .q_valid, .q_ready, .q_address, .q_mask, .q_done, .q_error,
     .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2, .desc_done, .engine_fault, .engine_cause,
     .engine_address, .engine_state, .signal_valid, .signal_counter, .signal_add, .engine_progress,
@@ -135,7 +146,8 @@ module xpu_chip #(
   logic [CORES-1:0]     bus_valid, bus_write, bus_ready, bus_done, fetch_valid, fetch_ready, fetch_done;
   logic [CORES*32-1:0]  bus_address, fetch_address;
   logic [CORES*64-1:0]  bus_mask;
-  logic [CORES*512-1:0] bus_wdata, lmx_rdata;
+  logic [CORES*512-1:0] bus_wdata;
+  logic [511:0]         lm_line [1];  // what an LM has read; an array of one element, see xpu_fabric
   logic [CORES-1:0]     lmx_valid, lmx_ready, core_quiet, fault_valid;
   logic                 lmx_write;
   logic [19:0]          lmx_address;
@@ -152,28 +164,32 @@ module xpu_chip #(
                  rvfi_mem_wdata;
     logic [4:0]  rvfi_rd_addr, rvfi_frd_addr;
     logic [3:0]  rvfi_mem_rmask, rvfi_mem_wmask;
-    logic        rvv_valid, rvv_vxsat;
+    logic        rvv_valid, rvv_vxsat, lmx_done;
+    logic [511:0] lmx_rdata;
+    always_ff @(posedge clk) if (lmx_done) lm_line[0] <= lmx_rdata;
     logic [4:0]  rvv_fflags;
 
     xpu_processor #(.LM_BYTES(LM_BYTES), .ICACHE_BYTES(ICACHE_BYTES)) processor (
-      .clk, .rst, .cycles_per_edge, .core_id(4'(n)), .core_num(5'(CORES)), .cluster_id(4'd0), .start, .entry,
+      .clk(clk_cores[n]), .rst, .cycles_per_edge(cycles_cores[32 * n +: 32]), .core_id(4'(n)), .core_num(5'(CORES)), .cluster_id(4'd0), .start, .entry,
       .bus_valid(bus_valid[n]), .bus_write(bus_write[n]), .bus_address(bus_address[32 * n +: 32]),
       .bus_mask(bus_mask[64 * n +: 64]), .bus_wdata(bus_wdata[512 * n +: 512]), .bus_ready(bus_ready[n]),
       .bus_done(bus_done[n]), .bus_rdata, .bus_error,
       .fetch_valid(fetch_valid[n]), .fetch_address(fetch_address[32 * n +: 32]), .fetch_ready(fetch_ready[n]),
       .fetch_done(fetch_done[n]), .fetch_rdata(bus_rdata), .fetch_error(bus_error),
       .lmx_valid(lmx_valid[n]), .lmx_write, .lmx_address, .lmx_mask, .lmx_wdata, .lmx_ready(lmx_ready[n]),
-      .lmx_rdata(lmx_rdata[512 * n +: 512]),
+      .lmx_done, .lmx_rdata,
       /* verilator lint_off PINCONNECTEMPTY */
-      .lmx_done(), .fault_cause(), .fault_pc(), .fault_insn(), .fault_address(), .halted(), .state(),
+      .fault_cause(), .fault_pc(), .fault_insn(), .fault_address(), .halted(), .state(),
       /* verilator lint_on PINCONNECTEMPTY */
       .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap, .rvfi_pc_rdata, .rvfi_pc_wdata, .rvfi_rd_addr, .rvfi_rd_wdata,
       .rvfi_frd_valid, .rvfi_frd_addr, .rvfi_frd_wdata, .rvfi_mem_addr, .rvfi_mem_rmask, .rvfi_mem_wmask,
       .rvfi_mem_rdata, .rvfi_mem_wdata,
       .rvv_valid, .rvv_fflags, .rvv_vxsat, .fault_valid(fault_valid[n]), .quiet(core_quiet[n]), .next_event(core_next_event[32 * n +: 32])
     );
+    assign ticks[n + 4] = !core_quiet[n] || rvfi_valid || start || bus_ready[n] || bus_done[n] || fetch_ready[n] ||
+                          fetch_done[n] || lmx_valid[n] || rst;
     xpu_retire retire (
-      .clk, .enable(retire_enable), .host, .core(4'(n)), .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap,
+      .clk(clk_cores[n]), .enable(retire_enable), .host, .core(4'(n)), .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap,
       .rvfi_pc_rdata, .rvfi_pc_wdata, .rvfi_rd_addr, .rvfi_rd_wdata, .rvfi_frd_valid, .rvfi_frd_addr, .rvfi_frd_wdata,
       .rvfi_mem_addr, .rvfi_mem_rmask, .rvfi_mem_wmask, .rvfi_mem_rdata, .rvfi_mem_wdata, .rvv_valid, .rvv_fflags,
       .rvv_vxsat
@@ -242,12 +258,13 @@ module xpu_chip #(
     .b_valid(mem_valid), .b_write(req_write), .b_fetch(req_fetch), .b_address(req_address), .b_mask(req_mask),
     .b_wdata(req_wdata), .b_tag(req_tag), .b_taken(mem_taken), .b_rsp_valid(mem_rsp_valid),
     .b_rsp_ready(mem_rsp_ready), .b_rsp_tag(mem_rsp_tag), .b_rsp_rdata(mem_rsp_rdata),
-    .lmx_valid, .lmx_write, .lmx_address, .lmx_mask, .lmx_wdata, .lmx_ready, .lmx_rdata,
-    .gm_valid, .gm_ready, .gm_write, .gm_fetch, .gm_address, .gm_mask, .gm_tag, .gm_delay,
+    .lmx_valid, .lmx_write, .lmx_address, .lmx_mask, .lmx_wdata, .lmx_ready,
+    .lmx_rdata(lm_line[0]), .gm_valid, .gm_ready, .gm_write, .gm_fetch, .gm_address, .gm_mask, .gm_tag, .gm_delay,
     .gm_rsp_valid, .gm_rsp_ready, .gm_rsp_write, .gm_rsp_address, .gm_rsp_mask, .gm_rsp_tag, .quiet(fabric_quiet)
   );
 
   // ---- Time ----
+  assign ticks[3:0] = {!queues_quiet, ~engine_quiet[1:0], !engine_quiet[2]} | {4{rst}};
   // A cycle behind fault_valid: then the instruction has been told, see xpu_retire.
   always_ff @(posedge clk) faulty_q <= !rst && fault_valid != '0;
   assign ended = exit_written && core_quiet[0];

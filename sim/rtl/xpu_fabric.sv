@@ -108,14 +108,14 @@ module xpu_fabric #(
   input  logic                 b_rsp_ready,
   output logic [4:0]           b_rsp_tag,
   output logic [511:0]         b_rsp_rdata,
-  // LM of the cores: answered in the cycle after lmx_ready
+  // LM of the cores: answered in the second cycle after lmx_ready
   output logic [CORES-1:0]     lmx_valid,
   output logic                 lmx_write,
   output logic [19:0]          lmx_address,
   output logic [63:0]          lmx_mask,
   output logic [511:0]         lmx_wdata,
   input  logic [CORES-1:0]     lmx_ready,
-  input  logic [CORES*512-1:0] lmx_rdata,
+  input  logic [511:0]         lmx_rdata,
   // GM
   output logic                 gm_valid,
   input  logic                 gm_ready,
@@ -145,7 +145,6 @@ module xpu_fabric #(
   localparam logic [3:0] B = 4'd9;
   localparam logic [1:0] GM = 2'd0, SM = 2'd1, L3 = 2'd2, LM = 2'd3;
   localparam logic [1:0] B_IDLE = 2'd0, B_WAITS = 2'd1, B_READY = 2'd2;
-  localparam int unsigned CORE_BITS = CORES > 1 ? $clog2(CORES) : 1;
   localparam int unsigned SM_BITS = $clog2(SM_BYTES / 64), L3_BITS = $clog2(L3_BYTES / 64);
   localparam int unsigned L3_AT = $clog2(L3_ENTRIES);
   localparam logic [31:0] SM_BANK = SM_BANKS - 1, L3_BANK = L3_BANKS - 1;
@@ -169,9 +168,8 @@ module xpu_fabric #(
   logic [31:0] random;
   logic        gm_waits;                     // twin of gm_valid
   logic [CORES-1:0] lm_waits;                // of lmx_valid
-  logic [3:0]  lm_port, lm_from;             // whose request to an LM waits, which one is answered
-  logic        lm_write, lm_from_write, lm_answers;
-  logic [CORE_BITS-1:0] lm_core, lm_from_core;
+  logic [3:0]  lm_port, lm_next, lm_from;    // whose request to an LM waits, is answered in the next cycle, in this one
+  logic        lm_write, lm_next_write, lm_from_write, lm_asked, lm_answers;
   logic [7:0]  sm_wait;                      // cycles until SM takes a request, where it is slower than a line a cycle
   logic [L3_AT-1:0] l3_now;                  // the entry that is answered in this cycle
   logic [11:0] l3_count;
@@ -266,7 +264,7 @@ module xpu_fabric #(
     address = 32'd0; p = 4'd0; target = 3'd0; mask = 64'd0; bits = 64'd0; go = 1'b0; write = 1'b0; b_old = 1'b0;
     sm_busy = '0; sm_bank = '0; l3_busy = '0; l3_bank = '0; slot = '0; lm_taken = '0;
     if (rst) begin
-      full = 9'd0; turn = 4'd1; gm_waits = 1'b0; lm_waits = '0; lm_answers = 1'b0; sm_wait = 8'd0;
+      full = 9'd0; turn = 4'd1; gm_waits = 1'b0; lm_waits = '0; lm_asked = 1'b0; lm_answers = 1'b0; sm_wait = 8'd0;
       l3_now = '0; l3_count = 12'd0; l3_read_credit = 16'd64; l3_write_credit = 16'd64; b_state = B_IDLE;
       b_took = 1'b0; b_answers = 1'b0; random = 32'd1;
       for (int unsigned n = 0; n < PORTS; n = n + 1) flight[n] = 12'd0;
@@ -308,9 +306,7 @@ module xpu_fabric #(
         l3_write_credit = l3_write_credit + l3_rate < credit_most ? l3_write_credit + l3_rate : credit_most;
         // ---- An LM has answered, one has taken a request ----
         if (lm_answers) begin
-          if (!lm_from_write)
-            for (int unsigned n = 0; n < CORES; n = n + 1)
-              if ({{(32-CORE_BITS){1'b0}}, lm_from_core} == n) wide_lm = lmx_rdata[512 * n +: 512];
+          if (!lm_from_write) wide_lm = lmx_rdata;
           if (lm_from == B) begin
             b_state = B_READY;
             if (!lm_from_write) b_line = wide_lm;
@@ -321,13 +317,15 @@ module xpu_fabric #(
             flight[lm_from] = flight[lm_from] - 12'd1;
           end
         end
+        lm_answers = lm_asked;
+        lm_from = lm_next;
+        lm_from_write = lm_next_write;
         lm_taken = lm_waits & lmx_ready;
-        lm_answers = lm_taken != '0;
-        if (lm_answers) begin
+        lm_asked = lm_taken != '0;
+        if (lm_asked) begin
           lm_waits = '0;
-          lm_from = lm_port;
-          lm_from_core = lm_core;
-          lm_from_write = lm_write;
+          lm_next = lm_port;
+          lm_next_write = lm_write;
         end
         // ---- Grants: x, b, the others in turn ----
         if (pending != 10'd0)
@@ -425,7 +423,6 @@ module xpu_fabric #(
                     default: begin
                       for (int unsigned c = 0; c < CORES; c = c + 1) lm_waits[c] = {28'd0, address[23:20]} == c;
                       lm_port = p;
-                      lm_core = address[20 +: CORE_BITS];
                       lm_write = write;
                       lmx_write <= write;
                       lmx_address <= address[19:0];
@@ -507,7 +504,7 @@ module xpu_fabric #(
         b_rsp_valid <= b_answers;
         gm_valid <= gm_waits;
         lmx_valid <= lm_waits;
-        awake <= full != 9'd0 || done != 9'd0 || gm_waits || lm_waits != '0 || lm_answers || l3_count != 12'd0 ||
+        awake <= full != 9'd0 || done != 9'd0 || gm_waits || lm_waits != '0 || lm_asked || lm_answers || l3_count != 12'd0 ||
                  b_state == B_READY || b_answers || b_took || sm_wait != 8'd0 ||
                  l3_read_credit != credit_most || l3_write_credit != credit_most;
       end
