@@ -15,15 +15,18 @@
 enum {
     MAX_STORES = 2048, /* of one instruction: 8 fields of 256 elements */
     MAX_DOUBTS = 64,
-    DOUBT_INSTRUCTIONS = 64
+    DOUBT_BYTES = 8 * XPU_VLEN_BYTES,
+    DOUBT_INSTRUCTIONS = 32 /* more than the RTL begins before the oldest of them retires */
 };
 
-/* What differs when a vector instruction retires may be the work of a younger one, which the RTL has begun already. It
- * is a difference when it is still there some instructions later. */
+/* What differs when a vector instruction retires may be the work of younger ones, which the RTL has begun already. Then
+ * each byte is what one of them gives, when they retire. Bytes for which that is not so are a difference. */
 typedef struct {
     unsigned core, left; /* instructions of this core that may still retire */
     int in_memory;
-    uint32_t at, bytes; /* memory: as engines address it; else where in the vector registers */
+    uint32_t at, bytes;       /* memory: as engines address it; else where in the vector registers */
+    uint8_t rtl[DOUBT_BYTES]; /* when the instruction retired */
+    uint8_t open[DOUBT_BYTES];
     uint32_t layer;
     char text[480];
 } doubt;
@@ -233,27 +236,34 @@ static const uint8_t *rtl_memory(const xpu_lockstep *lockstep, uint64_t address,
     return lockstep->rtl.memory ? lockstep->rtl.memory(lockstep->rtl.context, address, length) : NULL;
 }
 
-/* The first differing bytes of two memories as words that begin there. */
+/* The first word that differs. */
 static void words_at(const uint8_t *rtl, const uint8_t *func, size_t length, size_t *at, uint32_t *a, uint32_t *b) {
     for (*at = 0; *at < length && rtl[*at] == func[*at]; ++*at) {
     }
+    *at &= ~(size_t)3;
     size_t bytes = length - *at < sizeof *a ? length - *at : sizeof *a;
     *a = *b = 0;
     memcpy(a, rtl + *at, bytes);
     memcpy(b, func + *at, bytes);
 }
 
-/* Both sides of a doubt; 0: they are equal, or cannot be seen. */
-static int is_doubtful(const xpu_lockstep *lockstep, const doubt *d, const uint8_t **rtl, const uint8_t **func) {
-    if (d->in_memory) {
-        *rtl = rtl_memory(lockstep, d->at, d->bytes);
-        *func = xpu_func_engine_memory(lockstep->func, d->at, d->bytes);
-    } else {
-        *rtl = lockstep->rtl.vectors ? lockstep->rtl.vectors(lockstep->rtl.context, d->core) : NULL;
-        *rtl = *rtl ? *rtl + d->at : NULL;
-        *func = lockstep->func->harts[d->core].v + d->at;
-    }
-    return *rtl && *func && memcmp(*rtl, *func, d->bytes) != 0;
+static const uint8_t *func_bytes(const xpu_lockstep *lockstep, const doubt *d) {
+    return d->in_memory ? xpu_func_engine_memory(lockstep->func, d->at, d->bytes)
+                        : lockstep->func->harts[d->core].v + d->at;
+}
+
+static const uint8_t *rtl_bytes(const xpu_lockstep *lockstep, const doubt *d) {
+    if (d->in_memory) return rtl_memory(lockstep, d->at, d->bytes);
+    const uint8_t *v = lockstep->rtl.vectors ? lockstep->rtl.vectors(lockstep->rtl.context, d->core) : NULL;
+    return v ? v + d->at : NULL;
+}
+
+/* Closes the bytes that are what func has now; returns whether some are open. */
+static int is_open(const xpu_lockstep *lockstep, doubt *d) {
+    const uint8_t *func = func_bytes(lockstep, d);
+    int open = 0;
+    for (uint32_t i = 0; i < d->bytes; i++) open |= d->open[i] &= d->rtl[i] != func[i];
+    return open;
 }
 
 static void take_doubt(xpu_lockstep *lockstep, const doubt *d) {
@@ -263,35 +273,40 @@ static void take_doubt(xpu_lockstep *lockstep, const doubt *d) {
 
 /* Notes what differs now. Returns whether there is no room for it: then it counts. */
 static int doubts(xpu_lockstep *lockstep, int in_memory, uint32_t at, uint32_t bytes) {
-    doubt d = {
-        .core = lockstep->now.core, .left = DOUBT_INSTRUCTIONS, .in_memory = in_memory, .at = at, .bytes = bytes};
-    const uint8_t *rtl, *func;
+    doubt *d = &lockstep->doubts[lockstep->doubt_count];
     size_t offset;
     uint32_t a, b;
     char name[48];
-    if (!is_doubtful(lockstep, &d, &rtl, &func)) return 0;
-    words_at(rtl, func, bytes, &offset, &a, &b);
+    d->core = lockstep->now.core;
+    d->left = DOUBT_INSTRUCTIONS;
+    d->in_memory = in_memory;
+    d->at = at;
+    d->bytes = bytes < DOUBT_BYTES ? bytes : DOUBT_BYTES;
+    const uint8_t *rtl = rtl_bytes(lockstep, d), *func = func_bytes(lockstep, d);
+    if (!rtl || !func || memcmp(rtl, func, d->bytes) == 0) return 0;
+    words_at(rtl, func, d->bytes, &offset, &a, &b);
     if (in_memory)
         snprintf(name, sizeof name, "memory at 0x%08" PRIx32, at + (uint32_t)offset);
     else
         snprintf(name, sizeof name, "v%u from byte %zu on", at / XPU_VLEN_BYTES, offset);
     differs(lockstep, name, a, b);
-    if (lockstep->doubt_count == MAX_DOUBTS) return 1;
-    memcpy(d.text, lockstep->text, sizeof d.text);
-    d.layer = lockstep->layer;
+    if (lockstep->doubt_count + 1 == MAX_DOUBTS) return 1;
+    memcpy(d->rtl, rtl, d->bytes);
+    memset(d->open, 1, d->bytes);
+    memcpy(d->text, lockstep->text, sizeof d->text);
+    d->layer = lockstep->layer;
     lockstep->text[0] = 0;
-    lockstep->doubts[lockstep->doubt_count++] = d;
+    lockstep->doubt_count++;
     return 0;
 }
 
-/* Another instruction of this core has retired: what differs no more was a younger one's work. Returns whether a
- * difference has stayed for too long; `end`: it has in any case. */
+/* Another instruction of this core has retired. Returns whether a difference has stayed for too long; `end`: it has in
+ * any case. */
 static int doubts_stay(xpu_lockstep *lockstep, unsigned core, int end) {
     unsigned kept = 0;
     for (unsigned i = 0; i < lockstep->doubt_count; i++) {
         doubt *d = &lockstep->doubts[i];
-        const uint8_t *rtl, *func;
-        if ((d->core == core || end) && !is_doubtful(lockstep, d, &rtl, &func)) continue;
+        if ((d->core == core || end) && !is_open(lockstep, d)) continue;
         if (end || (d->core == core && d->left-- == 0)) {
             take_doubt(lockstep, d);
             return 1;
@@ -353,9 +368,8 @@ static xpu_hart_reason run_vector(xpu_lockstep *lockstep, xpu_hart *hart) {
 
 /* A difference that follows from an older doubt is not the first one. */
 static int first_difference(xpu_lockstep *lockstep) {
-    const uint8_t *rtl, *func;
     for (unsigned i = 0; i < lockstep->doubt_count; i++) {
-        if (!is_doubtful(lockstep, &lockstep->doubts[i], &rtl, &func)) continue;
+        if (!is_open(lockstep, &lockstep->doubts[i])) continue;
         take_doubt(lockstep, &lockstep->doubts[i]);
         break;
     }

@@ -10,6 +10,9 @@
 #include "Vxpu_chip__Dpi.h"
 #include "memories.h" // made from the Verilated headers by sim/harness/memories
 #include XPU_CORE_HEADER
+#ifdef XPU_VECTOR_HEADER
+#include XPU_VECTOR_HEADER
+#endif
 #include "verilated.h"
 #ifdef XPU_WAVE
 #include "verilated_fst_c.h"
@@ -25,6 +28,9 @@ struct xpu_model {
     Vxpu_chip chip{&context};
     Core *const core[cores] = {XPU_CORES(chip.rootp)};
     xpu_model_host *host = nullptr;
+#ifdef XPU_VECTORS
+    const uint32_t *const vectors[cores] = {XPU_VECTORS(chip.rootp)};
+#endif
     uint64_t states[XPU_MODEL_MAX_CORES][XPU_MODEL_STATES] = {};
     uint64_t engine_states[XPU_MODEL_ENGINES][XPU_MODEL_STATES] = {};
     uint64_t edges = 0;
@@ -299,9 +305,13 @@ uint8_t *xpu_model_l3(xpu_model *model) {
 }
 
 const uint64_t *xpu_model_vreg(xpu_model *model, unsigned core) {
+#ifdef XPU_VECTORS
+    return reinterpret_cast<const uint64_t *>(model->vectors[core]);
+#else
     (void)model;
     (void)core;
     return nullptr;
+#endif
 }
 
 const uint64_t *xpu_model_engine_states(const xpu_model *model, unsigned engine) {
