@@ -34,6 +34,9 @@ struct xpu_model {
     uint64_t states[XPU_MODEL_MAX_CORES][XPU_MODEL_STATES] = {};
     uint64_t engine_states[XPU_MODEL_ENGINES][XPU_MODEL_STATES] = {};
     uint64_t edges = 0;
+    uint64_t seen[cores + 1] = {}; // cycles until the last edge of each core's clock, of that of the queues
+
+    void clocks(bool high, uint32_t ticks);
 #ifdef XPU_WAVE
     VerilatedFstC wave;
     bool traced = false;
@@ -121,27 +124,54 @@ void xpu_dpi_complete(unsigned long long host, unsigned int engine, unsigned int
 
 // ---- What the harness calls ----
 
-// Both edges of the clock. Nothing happens at the falling one, so where Verilator's note of the clock can be changed,
+// A part of an input of 32 bits for each core
+static void set_word(IData &to, unsigned, uint32_t word) { to = word; }
+static void set_word(QData &to, unsigned n, uint32_t word) {
+    to = (to & ~(0xffffffffull << 32 * n)) | static_cast<uint64_t>(word) << 32 * n;
+}
+template <std::size_t words> static void set_word(VlWide<words> &to, unsigned n, uint32_t word) { to[n] = word; }
+
+void xpu_model::clocks(bool high, uint32_t ticks) {
+    chip.clk = high;
+    chip.clk_tensor = high & ticks;
+    chip.clk_dma0 = high & ticks >> 1;
+    chip.clk_dma1 = high & ticks >> 2;
+    chip.clk_queues = high & ticks >> 3;
+    chip.clk_cores = high ? ticks >> 4 & ((1u << cores) - 1) : 0;
+}
+
+// Both edges of the clocks. Nothing happens at the falling one, so where Verilator's notes of the clocks can be changed,
 // that is all that is done.
 void xpu_model::edge(uint32_t cycles) {
     const uint32_t engines = chip.engine_states; // of the cycles that this edge ends
+    const uint32_t ticks = chip.rst ? ~0u : chip.ticks;
+    const uint64_t now = host->cycle + cycles;
     for (unsigned n = 0; n < XPU_MODEL_ENGINES; n++) engine_states[n][engines >> 5 * n & 31] += cycles;
     chip.cycles_per_edge = cycles;
-    chip.clk = 1;
+    for (unsigned n = 0; n < cores; n++)
+        if (ticks >> (n + 4) & 1) {
+            set_word(chip.cycles_cores, n, static_cast<uint32_t>(now - seen[n]));
+            seen[n] = now;
+        }
+    if (ticks >> 3 & 1) {
+        chip.cycles_queues = static_cast<uint32_t>(now - seen[cores]);
+        seen[cores] = now;
+    }
+    clocks(true, ticks);
     chip.eval();
 #ifdef XPU_WAVE
     if (wave.isOpen()) wave.dump(2 * host->cycle);
 #endif
-    chip.clk = 0;
+    clocks(false, ticks);
 #ifdef XPU_WAVE
     if (wave.isOpen()) wave.dump(2 * host->cycle + 1);
 #endif
-#ifdef XPU_CLOCK_BEFORE
-    chip.rootp->XPU_CLOCK_BEFORE = 0;
+#ifdef XPU_CLOCKS_LOW
+    XPU_CLOCKS_LOW(chip.rootp);
 #else
     chip.eval();
 #endif
-    host->cycle += cycles;
+    host->cycle = now;
     edges++;
     for (unsigned n = 0; n < cores; n++) states[n][core[n]->state] += cycles;
 }
@@ -166,7 +196,7 @@ xpu_model *xpu_model_new(xpu_model_host *host, const xpu_model_times *times) {
     model->chip.l3_latency = times->l3_latency;
     model->chip.l3_rate = times->l3_rate;
     model->chip.retire_enable = host->retire != nullptr;
-    model->chip.clk = 0;
+    model->clocks(false, 0);
     model->chip.eval();
     for (unsigned core = 0; core < cores; core++) std::memset(xpu_model_lm(model, core), 0, CHIP_LM_BYTES);
     std::memset(xpu_model_sm(model), 0, CHIP_SM_BYTES);
@@ -215,6 +245,7 @@ void xpu_model_start(xpu_model *model, uint32_t entry, uint32_t seed) {
     std::memset(model->states, 0, sizeof model->states);
     std::memset(model->engine_states, 0, sizeof model->engine_states);
     std::memset(model->host->descriptors, 0, sizeof model->host->descriptors);
+    std::memset(model->seen, 0, sizeof model->seen);
     model->host->cycle = 0;
 }
 
