@@ -66,10 +66,10 @@
   logic [26:0] w_tag[2*SEGMENTS*2];  // valid bit, line
 
   // Answers, and windows: line l of segment s is in slot 2 s + l[0]
-  logic [31:0] line[LINES*16];
+  logic [31:0] line[LINES][16];
   logic [3:0] l_write, l_read;
   logic [3:0] l_flight;  // asked for and not used yet
-  logic [31:0] window[SEGMENTS*32];
+  logic [31:0] window[SEGMENTS*2][16];
 
   // Row under construction: what the second stage is to do
   logic g_valid, g_first, g_last, g_full, g_wide;
@@ -155,31 +155,42 @@
       // Second stage: from the windows into the row, and out
       if (row_ready) row_valid = 0;
       if (g_valid && (!g_last || !row_valid)) begin
-        if (g_first && !g_full) begin
-          `LOOP(k, WORDS) row[k] = {4{g_pad}}; `ENDLOOP(k)
-        end
-        if (g_full) begin
+        if (g_full && g_ring[0][4:0] == 0 && ROWS == 32 && !g_wide) begin  // the common case, for the simulator's sake
+          s = 32'(g_ring[0][6]);
+          if (g_ring[0][5]) begin
+            `LOOP(k, WORDS / 2) row_data[k] = window[s][k+8]; `ENDLOOP(k)
+          end else begin
+            `LOOP(k, WORDS / 2) row_data[k] = window[s][k]; `ENDLOOP(k)
+          end
+        end else if (g_full) begin
           q = 32'(g_ring[0]) >> 2;
           `LOOP_TO(k, g_wide ? WORDS : WORDS / 2, WORDS)
-            pair = {window[(q + k + 1) & 31], window[(q + k) & 31]} >> {g_ring[0][1:0], 3'd0};
-            row[k] = pair[31:0];
+            i = q + k; j = i + 1;
+            pair = {window[(j>>4)&1][j&15], window[(i>>4)&1][i&15]} >> {g_ring[0][1:0], 3'd0};
+            row_data[k] = pair[31:0];
           `ENDLOOP(k)
         end else begin
+          if (g_first) begin
+            `LOOP(k, WORDS) row[k] = {4{g_pad}}; `ENDLOOP(k)
+          end
           for (s = 0; s < SEGMENTS; s = s + 1) if (s < 32'(g_count) && g_low[s] < g_high[s]) begin
             q = 32'(g_ring[s]) >> 2;
             `LOOP(k, WORDS)
-              pair = {window[s * 32 + ((q + k + 1) & 31)], window[s * 32 + ((q + k) & 31)]} >> {g_ring[s][1:0], 3'd0};
+              i = q + k; j = i + 1;
+              pair = {window[s*2+((j>>4)&1)][j&15], window[s*2+((i>>4)&1)][i&15]} >> {g_ring[s][1:0], 3'd0};
               lo = 32'(g_low[s]) > 4 * k ? 32'(g_low[s]) - 4 * k : 0; lo = lo > 4 ? 4 : lo;
               hi = 32'(g_high[s]) > 4 * k ? 32'(g_high[s]) - 4 * k : 0; hi = hi > 4 ? 4 : hi;
               mask = ((64'd1 << {hi[2:0], 3'd0}) - 1) & ~((64'd1 << {lo[2:0], 3'd0}) - 1); m = mask[31:0];
               row[k] = (row[k] & ~m) | (pair[31:0] & m);
             `ENDLOOP(k)
           end
+          if (g_last) begin
+            `LOOP(k, WORDS) row_data[k] = row[k]; `ENDLOOP(k)
+          end
         end
         if (g_last) begin
           row_valid = 1; row_pixel = g_pixel; row_begin = g_begin; row_initial = g_initial; row_low = g_pass_low;
           row_end = g_end; row_last = g_done;
-          `LOOP(k, WORDS) row_data[k] = row[k]; `ENDLOOP(k)
         end
         g_valid = 0;
       end
@@ -196,14 +207,16 @@
             if (w_tag[j*2+32'(la[0])] != {1'b1, la}) begin
               if (!popped && l_read != l_write) begin
                 popped = 1; w_tag[j*2+32'(la[0])] = {1'b1, la};
-                `LOOP(k, 16) `SET(window[j*32+32'(la[0])*16+k], line[32'(l_read[2:0])*16+k]); `ENDLOOP(k)
+                s = j * 2 + 32'(la[0]);
+                `LOOP(k, 16) `SET(window[s][k], line[l_read[2:0]][k]); `ENDLOOP(k)
                 l_read = l_read + 1; l_flight = l_flight - 1;
               end else go = 0;
             end
             if (lb != la && w_tag[j*2+32'(lb[0])] != {1'b1, lb}) begin
               if (go && !popped && l_read != l_write) begin
                 popped = 1; w_tag[j*2+32'(lb[0])] = {1'b1, lb};
-                `LOOP(k, 16) `SET(window[j*32+32'(lb[0])*16+k], line[32'(l_read[2:0])*16+k]); `ENDLOOP(k)
+                s = j * 2 + 32'(lb[0]);
+                `LOOP(k, 16) `SET(window[s][k], line[l_read[2:0]][k]); `ENDLOOP(k)
                 l_read = l_read + 1; l_flight = l_flight - 1;
               end else go = 0;
             end
@@ -259,7 +272,7 @@
       x_valid <= x_want;
       // Answers
       if (x_done) begin
-        for (k = 0; k < 16; k = k + 1) `SET(line[32'(l_write[2:0])*16+k], x_rdata[k*32+:32]);
+        for (k = 0; k < 16; k = k + 1) `SET(line[l_write[2:0]][k], x_rdata[k*32+:32]);
         l_write = l_write + 1;
       end
       // The next segment

@@ -104,7 +104,7 @@
   logic [63:0] b2[LANES];
   logic [63:0] b3[LANES];
   logic [63:0] b4[LANES];
-  logic m_valid[8];
+  logic [7:0] m_valid;
   logic m_set[8];
   logic m_last[8];
   logic [15:0] m_count[8];
@@ -184,7 +184,7 @@
       q_here = 0; q_buffer = 0; q_credit = 2; r_valid = 0; r_todo = 0; run = 0; here = 0; run_set = 0; route_write = 0; route_read = 0;
       o_valid = 0; f_state = 0; f_set = 0; wrote = 0; seen = 0; c_write = 0;
       c_read = 0;
-      for (i = 0; i < 8; i = i + 1) m_valid[i] = 0;
+      m_valid = 0;
       for (i = 0; i < 2; i = i + 1) begin
         i_write[i] = 0; i_read[i] = 0; i_flight[i] = 0;
       end
@@ -397,11 +397,12 @@
             `LOOP(i, LANES) `FLOAT_FROM_INT(b1[i], b0[i]) `ENDLOOP(i)
           end
         end
-        for (k = 7; k > 0; k = k - 1) begin
-          m_valid[k] = m_valid[k-1]; m_set[k] = m_set[k-1]; m_last[k] = m_last[k-1]; m_count[k] = m_count[k-1];
-          m_column[k] = m_column[k-1]; m_address[k] = m_address[k-1];
-        end
-        m_valid[0] = 0;
+        if (m_valid != 0)
+          for (k = 7; k > 0; k = k - 1) begin
+            m_set[k] = m_set[k-1]; m_last[k] = m_last[k-1]; m_count[k] = m_count[k-1]; m_column[k] = m_column[k-1];
+            m_address[k] = m_address[k-1];
+          end
+        m_valid = m_valid << 1;
       end
       // The next group
       r = run_set;
@@ -459,7 +460,7 @@
             end
           end
         end
-        post_busy = r_post[r];
+        here = 0; post_busy = r_post[r];
         m_valid[0] = 1; m_set[0] = r; m_count[0] = 16'(n); m_column[0] = p_column[2]; m_address[0] = p_base[2];
         if (r_branch[r]) begin
           w = LANES << log_bytes(r_b_type[r]);
@@ -478,7 +479,7 @@
       end
       // The next job
       if (!run && r_todo[run_set]) begin
-        r = run_set; run = 1; r_todo[r] = 0;
+        r = run_set; run = 1; here = 0; r_todo[r] = 0;
         for (k = 0; k < 5; k = k + 1) begin
           i = (k < 3 ? 2 * k : 2 * k - 6) + (r ? 1 : 0);
           p_oy[k] = 0; p_ox[k] = 0; p_column[k] = 0; p_ended[k] = 0;
@@ -487,8 +488,8 @@
         `LOOP(k, 4 * RING) tag[k] = 0; `ENDLOOP(k)
       end
       // Lines for the group after this: one per cycle and operand
-      r = run_set; here = run;
-      for (j = 0; j < 2; j = j + 1) if (run && (j == 0 ? r_branch[r] : r_post[r])) begin
+      r = run_set; go = run && !here; here = run;
+      for (j = 0; j < 2; j = j + 1) if (go && (j == 0 ? r_branch[r] : r_post[r])) begin
         n = 32'(r_columns[r]) - 32'(p_column[j]); n = n > LANES ? LANES : n;
         size = log_bytes(j == 0 ? r_b_type[r] : r_x_type[r]);
         at = p_base[j]; la = 26'(at >> 6); lb = 26'((at + (n << size) - 1) >> 6); popped = 0;
