@@ -10,7 +10,7 @@
 // So dense rows move 64 bytes a cycle however they lie, runs shorter than a line one run a cycle. A gather goes through
 // the gathered dimension outermost.
 //
-// Up to four descriptors are inside: the reads of one begin while the writes of those before it drain, unless it reads
+// Up to eight descriptors are inside: the reads of one begin while the writes of those before it drain, unless it reads
 // where they write. desc_done: one cycle, in order, when all writes of the oldest are done.
 // Latency: 8 cycles from desc_valid to the first read, 4 from a line's arrival to its write. Throughput: see above; the
 // bench prints it. Back-pressure: desc holds until desc_ready; a request on a line port holds until it is ready,
@@ -70,31 +70,31 @@ module xpu_dma #(
   localparam logic [3:0] NO_FAULT = xpu_chip_pkg::FAULT_NONE, BAD = xpu_chip_pkg::FAULT_DESCRIPTOR,
                          MISALIGNED = xpu_chip_pkg::FAULT_MISALIGNED, OUTSIDE = xpu_chip_pkg::FAULT_ENGINE_ADDRESS;
 
-  // ---- What the stages know of the four descriptors; [4 * side + slot], loops: [16 * side + 4 * slot + loop] ----
-  logic [31:0] p_address [8];
-  logic [31:0] p_run [8];       // dense bytes
-  logic [31:0] p_count [32];    // of the loops around the runs, 0 the innermost; less 1
-  logic [31:0] p_stride [32];
-  logic [31:0] p_first [16];    // ranges: [4 * (0 source, 1 target, 2 indices, 3 scale) + slot]; empty: first > last
-  logic [31:0] p_last [16];
-  logic [63:0] p_low [8];       // gather: from the address of a step to its first byte, and its bytes
-  logic [63:0] p_length [8];
-  logic [3:0]  p_step_fault [8];
-  logic [31:0] p_step [8];      // stride of the gathered dimension
-  logic [31:0] p_steps [4];
-  logic [31:0] p_scale [4];     // a fill's value, too
-  logic [3:0]  p_cause [4];
-  logic [31:0] p_fault_at [4];
-  logic [1:0]  p_source_size [4]; // log2 of an element's bytes
-  logic [1:0]  p_target_size [4];
-  logic [1:0]  p_scale_mode [4];  // of a conversion
-  logic [3:0]  p_fill, p_gather, p_convert, p_widen, p_empty, p_wide; // wide: int16
-  logic [3:0]  scaled, live, placed; // scale is there; source has begun; all writes are asked for
-  logic [31:0] writes [4];      // on their way
-  logic [1:0]  c_slot, s_slot, d_slot, o_slot; // check, source, place, oldest
-  logic [2:0]  c_ahead;         // checked descriptors that source has not begun with
-  logic [2:0]  d_ahead;         // descriptors that source has begun with and place has not
-  logic [2:0]  taken;
+  // ---- What the stages know of the descriptors; [8 * side + slot], loops: [32 * side + 4 * slot + loop] ----
+  logic [31:0] p_address [16];
+  logic [31:0] p_run [16];       // dense bytes
+  logic [31:0] p_count [64];    // of the loops around the runs, 0 the innermost; less 1
+  logic [31:0] p_stride [64];
+  logic [31:0] p_first [32];    // ranges: [8 * (0 source, 1 target, 2 indices, 3 scale) + slot]; empty: first > last
+  logic [31:0] p_last [32];
+  logic [63:0] p_low [16];       // gather: from the address of a step to its first byte, and its bytes
+  logic [63:0] p_length [16];
+  logic [3:0]  p_step_fault [16];
+  logic [31:0] p_step [16];      // stride of the gathered dimension
+  logic [31:0] p_steps [8];
+  logic [31:0] p_scale [8];     // a fill's value, too
+  logic [3:0]  p_cause [8];
+  logic [31:0] p_fault_at [8];
+  logic [1:0]  p_source_size [8]; // log2 of an element's bytes
+  logic [1:0]  p_target_size [8];
+  logic [1:0]  p_scale_mode [8];  // of a conversion
+  logic [7:0]  p_fill, p_gather, p_convert, p_widen, p_empty, p_wide; // wide: int16
+  logic [7:0]  scaled, live, placed; // scale is there; source has begun; all writes are asked for
+  logic [31:0] writes [8];      // on their way
+  logic [2:0]  c_slot, s_slot, d_slot, o_slot; // check, source, place, oldest
+  logic [3:0]  c_ahead;         // checked descriptors that source has not begun with
+  logic [3:0]  d_ahead;         // descriptors that source has begun with and place has not
+  logic [3:0]  taken;
 
   // ---- Check ----
   logic [2:0]  c_state;
@@ -146,7 +146,7 @@ module xpu_dma #(
 
   // ---- Scale ----
   logic        q_asked;
-  logic [1:0]  q_slot;
+  logic [2:0]  q_slot;
   logic [2:0]  q_word;
   logic        q_odd;
   logic [3:0]  q_step;          // of the division; 0: idle
@@ -243,7 +243,8 @@ module xpu_dma #(
     `FLOAT_TEMPS
     /* verilator lint_on UNUSEDSIGNAL */
     logic        moved, busy, more, hit, emit, fresh;
-    logic [1:0]  slot, dim, from_size, to_size;
+    logic [2:0]  slot;
+    logic [1:0]  dim, from_size, to_size;
     logic [3:0]  cause;
     logic [5:0]  shift, low_bits;
     logic [7:0]  position;
@@ -267,7 +268,7 @@ module xpu_dma #(
       x_write = 0; x_read = 0; x_count = 0; l_write = 0; l_read = '1; l_count = 0; l_here = 0; q_asked = 0; q_step = 0;
       i_lines = 0; i_here = 0; i_write = 0; m_one_count = 0; m_two_count = 0; line_mask = 0;
       ri_level = 0; ro_level = 0;
-      for (i = 0; i < 4; i = i + 1) writes[i] = 0;
+      for (i = 0; i < 8; i = i + 1) writes[i] = 0;
     end else if (!quiet) begin
       // ---- Answers of writes, completion ----
       desc_done <= 0;
@@ -276,9 +277,7 @@ module xpu_dma #(
       end
       if (w_done) begin
         slot = o_slot;
-        if (writes[slot] == 0) slot = slot + 2'd1;
-        if (writes[slot] == 0) slot = slot + 2'd1;
-        if (writes[slot] == 0) slot = slot + 2'd1;
+        for (i = 0; i < 7; i = i + 1) if (writes[slot] == 0) slot = slot + 3'd1;
         writes[slot] = writes[slot] - 1;
         moved = 1;
         if (w_error) begin
@@ -347,7 +346,7 @@ module xpu_dma #(
         x_seen = 0; ri_write = 0; ri_read = 0; ro_write = 0; ro_read = 0; ri_level = 0; ro_level = 0;
         d_at = p_address[{1'b1, slot}]; d_bytes = p_run[{1'b1, slot}];
         for (i = 0; i < 4; i = i + 1) begin
-          d_left[i] = p_count[{27'd0, 1'b1, slot, 2'd0} + i]; d_base[i] = d_at;
+          d_left[i] = p_count[{26'd0, 1'b1, slot, 2'd0} + i]; d_base[i] = d_at;
         end
         if (p_fill[slot]) begin
           where = p_scale[slot];
@@ -591,11 +590,11 @@ module xpu_dma #(
           end
         end else begin
           hit = 0; // it reads where one before it writes
-          for (i = 0; i < 4; i = i + 1)
+          for (i = 0; i < 8; i = i + 1)
             if (live[i])
-              for (j = 0; j < 16; j = j + 4)
-                if (j != 4 && p_first[j + {30'd0, slot}] <= p_last[4 + i] &&
-                    p_last[j + {30'd0, slot}] >= p_first[4 + i])
+              for (j = 0; j < 32; j = j + 8)
+                if (j != 8 && p_first[j + {29'd0, slot}] <= p_last[8 + i] &&
+                    p_last[j + {29'd0, slot}] >= p_first[8 + i])
                   hit = 1;
           if (!hit) begin
             c_ahead = c_ahead - 1; d_ahead = d_ahead + 1; live[slot] = 1; placed[slot] = 0; moved = 1;
@@ -605,7 +604,7 @@ module xpu_dma #(
             scaled[slot] = !s_ask_scale;
             s_at = p_address[{1'b0, slot}]; s_bytes = p_run[{1'b0, slot}];
             for (i = 0; i < 4; i = i + 1) begin
-              s_left[i] = p_count[{27'd0, 1'b0, slot, 2'd0} + i]; s_base[i] = s_at;
+              s_left[i] = p_count[{26'd0, 1'b0, slot, 2'd0} + i]; s_base[i] = s_at;
             end
             s_left[4] = p_gather[slot] ? p_steps[slot] : 0;
             i_left = s_left[4]; i_at = p_first[{2'd2, slot}]; i_ask = i_at[31:6];
@@ -682,7 +681,7 @@ module xpu_dma #(
           for (i = 0; i < 2; i = i + 1) begin
             c_low[i] = 0; c_high[i] = 0; c_box_fault[i] = NO_FAULT; c_loops[i] = 0;
             c_run[i] = 32'd1 << (i == SOURCE ? from_size : to_size);
-            for (k = 0; k < 4; k = k + 1) `SET(p_count[{27'd0, i[0], slot, 2'd0} + k], 0);
+            for (k = 0; k < 4; k = k + 1) `SET(p_count[{26'd0, i[0], slot, 2'd0} + k], 0);
           end
         end
         C_DIMENSION: begin
@@ -711,7 +710,7 @@ module xpu_dma #(
             if (size != 1 && !(c_gather && c_step == 2'd3 && i == SOURCE)) begin
               if (c_loops[i] == 0 && stride == c_run[i]) c_run[i] = c_run[i] * size;
               else begin
-                k = {27'd0, i[0], slot, 2'd0} + {29'd0, c_loops[i]};
+                k = {26'd0, i[0], slot, 2'd0} + {29'd0, c_loops[i]};
                 `SET(p_count[k], size - 1); `SET(p_stride[k], stride); c_loops[i] = c_loops[i] + 1;
               end
             end
@@ -730,7 +729,7 @@ module xpu_dma #(
             if (cause == NO_FAULT && !c_ended && off(where, i == SOURCE ? p_source_size[slot] : p_target_size[slot]))
               cause = MISALIGNED;
             if (cause == NO_FAULT && !c_ended && !c_gather && !inside_memory(reach, product)) cause = OUTSIDE;
-            k = {29'd0, i[0], slot};
+            k = {28'd0, i[0], slot};
             `SET(p_address[k], where); `SET(p_run[k], c_run[i]); `SET(p_length[k], product);
             `SET(p_low[k], c_low[i] + {a[63:32], 32'd0}); // with a gather's address bits above 32: no step is inside
             `SET(p_step_fault[k], cause);
@@ -787,7 +786,7 @@ module xpu_dma #(
       end
 
       // ---- Outputs ----
-      desc_ready <= c_state == C_IDLE && taken < 3'd4 && s_state != S_FAULT;
+      desc_ready <= c_state == C_IDLE && taken < 4'd8 && s_state != S_FAULT;
       r_valid <= r_valid_i; r_address <= r_address_i; w_valid <= w_valid_i; w_address <= w_address_i;
       work_q <= moved;
       slot = d_slot;

@@ -1,9 +1,9 @@
 // xpu_queues: the queues of the three engines: takes lists from doorbells, fetches their descriptors, gives those whose
 // waits hold to the engines, signals when they are done, as sim/func/engine.c does.
 //   Queue: engine * CORES + core for the DMA engines, 2 * CORES for the tensor engine (core 0's only). Each holds
-//   QUEUE_DEPTH lists; a list leaves when its last descriptor is done. Of each queue up to four descriptors are fetched
-//   ahead, over the border of lists too, one line a cycle, round robin among the queues; so a list goes on without an
-//   idle cycle while its fetches keep up.
+//   QUEUE_DEPTH lists; a list leaves when its last descriptor is done. Of each queue up to eight descriptors are
+//   fetched ahead, over the border of lists too, one line a cycle, round robin among the queues; so a list goes on
+//   without an idle cycle while its fetches keep up.
 //   An engine gets a descriptor in every second cycle at most: desc and desc_valid hold until desc_ready. Round robin
 //   among the queues whose head's waits hold. A nop is done when all before it on this engine are.
 //   Latency: doorbell to the first fetch 2 cycles, last line of a descriptor to desc_valid 2, desc_done to signal 1, a
@@ -77,7 +77,7 @@ module xpu_queues #(
   localparam int unsigned DEPTH = xpu_chip_pkg::QUEUE_DEPTH; // 4
   localparam int unsigned WORDS = xpu_chip_pkg::DESC_WORDS;
   localparam logic [7:0] NONE = 8'(xpu_chip_pkg::NO_COUNTER);
-  localparam logic [3:0] LINES = 4'd12; // fetches on their way
+  localparam logic [3:0] LINES = 4'd15; // fetches on their way
 
   // ---- Queues: lists; [4 * queue + place] ----
   logic [31:0] l_address [DEPTH * QUEUES];
@@ -89,22 +89,22 @@ module xpu_queues #(
   logic [2:0]  f_lists [QUEUES];    // lists not begun with
   logic [31:0] f_address [QUEUES];  // the next descriptor, of those left of this list
   logic [31:0] f_left [QUEUES];
-  // ---- Descriptors fetched ahead; [4 * queue + slot] ----
-  logic [31:0] words [4 * QUEUES * WORDS];
-  logic [31:0] s_address [4 * QUEUES];
-  logic [1:0]  s_read [QUEUES];
-  logic [2:0]  s_count [QUEUES];    // asked for and not given to the engine
-  logic [4*QUEUES-1:0] s_full, s_error;
+  // ---- Descriptors fetched ahead; [8 * queue + slot] ----
+  logic [31:0] words [8 * QUEUES * WORDS];
+  logic [31:0] s_address [8 * QUEUES];
+  logic [2:0]  s_read [QUEUES];
+  logic [3:0]  s_count [QUEUES];    // asked for and not given to the engine
+  logic [8*QUEUES-1:0] s_full, s_error;
   logic [QUEUES-1:0] wanted;        // has something to fetch, and room for it
   logic [QUEUES-1:0] head, holds;   // the next descriptor is there; its waits hold
   logic [QUEUES-1:0] look;          // it has just come
   logic [31:0] counters [64];
   // ---- Fetch ----
   logic [QUEUE_BITS-1:0] r_queue;
-  logic [QUEUE_BITS+1:0] r_slot;
+  logic [QUEUE_BITS+2:0] r_slot;
   logic [31:0] r_address;
   logic [2:0]  r_left, r_line;      // lines not asked for; the number of the next
-  logic [QUEUE_BITS+1:0] t_slot [16];
+  logic [QUEUE_BITS+2:0] t_slot [16];
   logic [2:0]  t_line [16];
   logic [15:0] t_last;
   logic [3:0]  t_read, t_write, t_count;
@@ -140,7 +140,7 @@ module xpu_queues #(
     logic        moved, found, bad;
     logic [2:0]  now_taken;
     logic [3:0]  core;
-    logic [1:0]  slot;
+    logic [2:0]  slot;
     logic [31:0] word1, word2, word3;
     /* verilator lint_off UNUSEDSIGNAL */
     logic [31:0] word0, late0, late1;
@@ -176,7 +176,7 @@ module xpu_queues #(
         if (l_lists[q] == 0) l_left[q] = door_count;
         l_lists[q] = l_lists[q] + 1; f_lists[q] = f_lists[q] + 1;
         door_lists[3*q +: 3] <= l_lists[q]; door_full[q] <= l_lists[q] == 3'(DEPTH);
-        wanted[q] = s_count[q] != 3'd4; moved = 1;
+        wanted[q] = s_count[q] != 4'd8; moved = 1;
       end
 
       // ---- Engines: what they took and did ----
@@ -220,7 +220,7 @@ module xpu_queues #(
       if (look != 0) begin
         for (q = 0; q < QUEUES; q = q + 1)
           if (look[q]) begin
-            s = 4 * q + {30'd0, s_read[q]};
+            s = 8 * q + {29'd0, s_read[q]};
             word1 = words[WORDS * s + 1]; word2 = words[WORDS * s + 2]; word3 = words[WORDS * s + 3];
             late0 = counters[word1[5:0]] - word2; late1 = counters[word1[13:8]] - word3;
             holds[q] = s_error[s] || ((word1[7:6] != 0 || !late0[31]) && (word1[15:14] != 0 || !late1[31]));
@@ -240,7 +240,7 @@ module xpu_queues #(
                 if (!found) core = {28'd0, core} == CORES - 1 ? 4'd0 : core + 4'd1;
               end
             if (found) begin
-              s = 4 * q + {30'd0, s_read[q]};
+              s = 8 * q + {29'd0, s_read[q]};
               word0 = words[WORDS * s]; word1 = words[WORDS * s + 1];
               bad = (word1[7:6] != 0 && word1[7:0] != NONE) || (word1[15:14] != 0 && word1[15:8] != NONE) ||
                     (word1[23:22] != 0 && word1[23:16] != NONE);
@@ -275,7 +275,7 @@ module xpu_queues #(
                 end
                 // the next of this queue
                 s_full[s] = 0; s_read[q] = s_read[q] + 1; s_count[q] = s_count[q] - 1; holds[q] = 0;
-                head[q] = s_full[4 * q + {30'd0, s_read[q]}]; look[q] = head[q];
+                head[q] = s_full[8 * q + {29'd0, s_read[q]}]; look[q] = head[q];
                 wanted[q] = f_left[q] != 0 || f_lists[q] != 0;
               end
             end
@@ -309,12 +309,12 @@ module xpu_queues #(
           k = 4 * q + {30'd0, f_list[q]};
           f_address[q] = l_address[k]; f_left[q] = l_count[k]; f_list[q] = f_list[q] + 1; f_lists[q] = f_lists[q] - 1;
         end
-        r_queue = at; r_address = f_address[q]; slot = s_read[q] + s_count[q][1:0]; r_slot = {at, slot};
+        r_queue = at; r_address = f_address[q]; slot = s_read[q] + s_count[q][2:0]; r_slot = {at, slot};
         r_left = r_address[5:0] == 0 ? 3'd2 : 3'd3; r_line = 0;
         s_address[{at, slot}] = r_address; s_error[{at, slot}] = 0;
         f_address[q] = r_address + 32'(xpu_chip_pkg::DESC_BYTES); f_left[q] = f_left[q] - 1;
         s_count[q] = s_count[q] + 1;
-        wanted[q] = s_count[q] != 3'd4 && (f_left[q] != 0 || f_lists[q] != 0);
+        wanted[q] = s_count[q] != 4'd8 && (f_left[q] != 0 || f_lists[q] != 0);
       end
       if (r_left != 0 && !q_valid_i && t_count != LINES) begin
         moved = 1; q_valid_i = 1;
@@ -327,7 +327,7 @@ module xpu_queues #(
       // Lines that have arrived
       if (q_done) begin
         moved = 1;
-        s = 32'(t_slot[t_read]); at = t_slot[t_read][QUEUE_BITS+1:2]; q = 32'(at);
+        s = 32'(t_slot[t_read]); at = t_slot[t_read][QUEUE_BITS+2:3]; q = 32'(at);
         // word w of line n is word 16 * n + w - (address / 4) % 16 of the descriptor
         j = {25'd0, t_line[t_read], 4'd0} - {28'd0, s_address[s][5:2]};
         for (k = 0; k < 16; k = k + 1)
@@ -335,7 +335,7 @@ module xpu_queues #(
         if (q_error) s_error[s] = 1;
         if (t_last[t_read]) begin
           s_full[s] = 1;
-          if (s_read[q] == s[1:0]) begin
+          if (s_read[q] == s[2:0]) begin
             head[q] = 1; look[q] = 1;
           end
         end

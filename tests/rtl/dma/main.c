@@ -15,7 +15,7 @@
 #include "tests/rtl/dma/plain.h"
 #include "tests/rtl/dma/rtl.h"
 
-enum { LIST = 6, LIST_AT = 0x80080000, QUEUES = 2 * RTL_CORES, JOBS = 24, JOB_SPACE = 0x4000 };
+enum { LIST = 12, LIST_AT = 0x80080000, QUEUES = 2 * RTL_CORES, JOBS = 24, JOB_SPACE = 0x4000 };
 
 typedef struct {
     xpurt_device *device;
