@@ -23,6 +23,8 @@ typedef struct {
     const char *identifier; /* of its C function: "layer_3_conv1" */
     const char *comment;    /* the source nodes, one per line */
     XPU_ARRAY(xpu_call) calls;
+    double cycles;    /* by the model of tiles.c; 0: not known */
+    int begins_early; /* while the layer before makes its operand: its results live from then on */
 } xpu_codegen_layer;
 
 /* The loop body of an elementwise chain; layers of the same structure share one. */

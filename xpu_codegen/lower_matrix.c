@@ -155,6 +155,7 @@ static void set_conv(xpu_codegen *cg, xpu_call *call, uint32_t layer, xpu_node n
 
 /* The tile of a call, and its scratch in SM. */
 static void set_tile(xpu_codegen *cg, xpu_call *call, uint32_t layer, const xpu_tile *tile) {
+    cg->layers.items[layer].cycles = tile->cycles;
     const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
     xpu_set_number(call, "tile_h", tile->tile_h);
     xpu_set_number(call, "tile_w", tile->tile_w);
@@ -181,6 +182,31 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     return xpu_add_call(cg, layer, &call);
 }
 
+/* Whether the layer before makes x on the tensor engine. */
+static int follows_tensor(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_value_root(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
+    const xpu_value_info *info = xpu_value_at(cg->graph, x);
+    if (info->kind != XPU_VALUE_NODE || info->output != XPU_OUT_Y || layer == 0) return 0;
+    if (cg->layer_of[info->node.id] != (int32_t)layer - 1 || xpu_on_host(cg, info->node)) return 0;
+    return strcmp(cg->program.layers.items[layer - 1].kernel, "conv2d_i16") == 0;
+}
+
+/* A depthwise layer behind the tensor engine begins with the first rows. Core 0 first queues what the engine has to do:
+ * its share of the strips is such that all cores end together, by a rough model. */
+static void begin_early(xpu_codegen *cg, xpu_call *call, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
+    enum { LEAST_ROWS = 48 }; /* of x: fewer are there before the cores have begun, and finer strips cost more */
+    if (!follows_tensor(cg, layer, node) || xpu_dim_upper(cg, s->in_h) < LEAST_ROWS) {
+        xpu_set_number(call, "late_share", -1);
+        return;
+    }
+    double lines =
+        (double)xpu_dim_upper(cg, s->batch) * (double)xpu_dim_upper(cg, s->out_h) * (double)xpu_dim_upper(cg, s->out_c);
+    double work = lines * (2.2 * (double)xpu_dim_upper(cg, s->out_w) + 28), cores = cg->chip.cores; /* of one core */
+    double late = (work - (cores - 1) * cg->layers.items[layer - 1].cycles) / cores;
+    xpu_set_number(call, "late_share", late > 0 ? (int64_t)(1000 * late / work) : 0);
+    cg->layers.items[layer].begins_early = 1;
+}
+
 static xpu_status lower_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     int64_t channels = xpu_dim_upper(cg, s->in_c);
     int depthwise = s->groups > 1 && s->groups == channels && s->groups == xpu_dim_upper(cg, s->out_c);
@@ -188,6 +214,7 @@ static xpu_status lower_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     xpu_packing packing = packing_of(cg, node, depthwise ? XPU_PACK_DEPTHWISE_F32 : XPU_PACK_CONV_F32, s, 0);
     xpu_call call = xpu_call_begin(cg->arena, kernel);
     set_conv(cg, &call, layer, node, s, &packing);
+    if (depthwise) begin_early(cg, &call, layer, node, s);
     xpu_describe_layer(cg, layer, "core", xpu_kernel_of(kernel)->name, conv_macs(cg, s));
     return xpu_add_call(cg, layer, &call);
 }

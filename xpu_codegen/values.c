@@ -242,6 +242,7 @@ static void begin_lifetimes(xpu_codegen *cg) {
         int32_t index = cg->buffer_of[id];
         if (index < 0) continue;
         int32_t layer = info->kind == XPU_VALUE_NODE ? cg->layer_of[info->node.id] : 0;
+        if (layer > 0 && cg->layers.items[layer].begins_early) layer--;
         cg->program.buffers.items[index].first_layer = (uint32_t)layer;
         cg->program.buffers.items[index].last_layer = (uint32_t)layer;
     }

@@ -206,6 +206,7 @@ static void add_depthwise(rig *r, bench *b) {
     fill_conv(r, b, &v, 0);
     SET_CONV(&a, r, b, &v);
     a.w = place_packed(r, b, &packing, &v.weights);
+    a.late_share = (int32_t)draw(r, -1, 400);
     rig_call(r, XPU_CALL_depthwise_f32, 0, &a, sizeof a);
 }
 static void depthwise(void) {

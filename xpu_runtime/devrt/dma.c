@@ -7,6 +7,7 @@ struct ring {
 };
 
 static struct ring loads, stores;
+static const xpu_ticket none = {XPU_NO_COUNTER, 0};
 
 /* What all copies of a ring have in common. */
 static void prepare(uint32_t *words, uint32_t counter) {
@@ -26,13 +27,15 @@ static void prepare(uint32_t *words, uint32_t counter) {
 }
 
 static xpu_ticket copy_2d(struct ring *ring, uint32_t engine, uint32_t counter, uint32_t target, int32_t target_stride,
-                          uint32_t source, int32_t source_stride, uint32_t row_bytes, uint32_t rows) {
+                          uint32_t source, int32_t source_stride, uint32_t row_bytes, uint32_t rows, xpu_ticket after) {
     uint32_t *words = ring->words[ring->issued % XPU_RING];
     if (ring->issued < XPU_RING)
         prepare(words, counter);
     else
         xpu_wait((xpu_ticket){counter, ring->issued - XPU_RING + 1});
     xpu_desc_copy_set_layer(words, xpu_reg_load(XPU_REG_LAYER) >> 16);
+    xpu_desc_copy_set_wait0(words, after.counter);
+    xpu_desc_copy_set_wait0_value(words, after.value);
     xpu_desc_copy_set_src(words, source);
     xpu_desc_copy_set_dst(words, target);
     xpu_desc_copy_set_size2(words, rows);
@@ -44,16 +47,21 @@ static xpu_ticket copy_2d(struct ring *ring, uint32_t engine, uint32_t counter, 
     return (xpu_ticket){counter, ring->issued};
 }
 
+xpu_ticket xpu_load_2d_after(void *lm, int32_t lm_stride, uint32_t source, int32_t source_stride, uint32_t row_bytes,
+                             uint32_t rows, xpu_ticket after) {
+    return copy_2d(&loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), xpu_lm_address(lm), lm_stride, source,
+                   source_stride, row_bytes, rows, after);
+}
+
 xpu_ticket xpu_load_2d(void *lm, int32_t lm_stride, uint32_t source, int32_t source_stride, uint32_t row_bytes,
                        uint32_t rows) {
-    return copy_2d(&loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), xpu_lm_address(lm), lm_stride, source,
-                   source_stride, row_bytes, rows);
+    return xpu_load_2d_after(lm, lm_stride, source, source_stride, row_bytes, rows, none);
 }
 
 xpu_ticket xpu_store_2d(uint32_t target, int32_t target_stride, const void *lm, int32_t lm_stride, uint32_t row_bytes,
                         uint32_t rows) {
     return copy_2d(&stores, XPU_ENGINE_DMA1, XPU_COUNTER_CORE_STORE + core_id(), target, target_stride,
-                   xpu_lm_address(lm), lm_stride, row_bytes, rows);
+                   xpu_lm_address(lm), lm_stride, row_bytes, rows, none);
 }
 
 xpu_ticket GM2LM(void *lm, uint32_t source, uint32_t bytes) {
@@ -65,7 +73,7 @@ xpu_ticket LM2GM(uint32_t target, const void *lm, uint32_t bytes) {
 }
 
 xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes) {
-    return copy_2d(&loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), sm, 0, source, 0, bytes, 1);
+    return copy_2d(&loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), sm, 0, source, 0, bytes, 1, none);
 }
 
 void xpu_dma_drain(void) {

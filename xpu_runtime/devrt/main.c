@@ -15,11 +15,21 @@ struct mailbox {
     const void *args;
     xpu_chain_body body;
     uint32_t layer;
+    struct xpu_progress progress; /* of the operand */
 };
+_Static_assert(sizeof(struct mailbox) <= XPU_MAILBOX_BYTES, "a call fits a mailbox");
 
 static uint32_t
     expected[XPU_COUNTERS]; /* core 0: the value that each counter reaches when all that was queued is done */
 static xpu_chain_body current_body;
+static struct xpu_progress current_progress;
+
+/* Core 0: the layer that has not queued all of its descriptors. */
+static struct {
+    int (*step)(void); /* 0: there is none */
+    uint32_t layer, y;
+    struct xpu_progress progress;
+} unfinished;
 
 static struct mailbox *mailbox_of(uint32_t core) {
     return (struct mailbox *)(XPU_SM_BASE + XPU_MAILBOX_BYTES * core);
@@ -48,26 +58,67 @@ xpu_chain_body xpu_call_body(void) {
     return current_body;
 }
 
+const struct xpu_progress *xpu_call_progress(void) {
+    return &current_progress;
+}
+
+void xpu_continue_later(int (*step)(void), uint32_t layer, uint32_t y, const struct xpu_progress *progress) {
+    unfinished.step = step;
+    unfinished.layer = layer;
+    unfinished.y = y;
+    unfinished.progress = *progress;
+}
+
+void xpu_finish_queueing(void) {
+    if (!unfinished.step) return;
+    while (unfinished.step()) {
+    }
+    unfinished.step = 0;
+}
+
+int xpu_find_progress(uint32_t layer, uint32_t y, struct xpu_progress *progress) {
+    if (!unfinished.step || unfinished.layer != layer || unfinished.y != y) return 0;
+    *progress = unfinished.progress;
+    return 1;
+}
+
 static void run_share(const struct mailbox *call, uint32_t core, uint32_t cores) {
     xpu_reg_store(XPU_REG_LAYER, call->layer << 16);
     current_body = call->body;
+    current_progress = call->progress;
     call->function(call->args, core, cores);
     xpu_dma_drain();
     xpu_signal(XPU_COUNTER_DONE, 1);
 }
 
-xpu_ticket xpu_run_on_cores_with(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer,
-                                 xpu_ticket after) {
+static xpu_ticket run_on_cores(const struct mailbox *call, xpu_ticket after) {
     uint32_t cores = core_num();
-    struct mailbox call = {function, args, body, layer};
+    int comes_by_rows = call->progress.counter != XPU_NO_COUNTER;
     /* Mailboxes are free: the call before is complete, as each call waits for its predecessor. */
     xpu_wait((xpu_ticket){XPU_COUNTER_DONE, expected[XPU_COUNTER_DONE]});
-    xpu_wait(after);
-    for (uint32_t core = 1; core < cores; core++) *mailbox_of(core) = call;
+    if (!comes_by_rows) xpu_wait(after);
+    for (uint32_t core = 1; core < cores; core++) *mailbox_of(core) = *call;
     xpu_signal(XPU_COUNTER_CALL, 1);
     xpu_ticket done = xpu_expect(XPU_COUNTER_DONE, cores);
-    run_share(&call, 0, cores);
+    if (comes_by_rows) {
+        xpu_finish_queueing();
+        xpu_wait(after);
+    }
+    run_share(call, 0, cores);
     return done;
+}
+
+xpu_ticket xpu_run_on_cores_with(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer,
+                                 xpu_ticket after) {
+    struct mailbox call = {function, args, body, layer, {.counter = XPU_NO_COUNTER}};
+    xpu_finish_queueing();
+    return run_on_cores(&call, after);
+}
+
+xpu_ticket xpu_run_on_cores_behind(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after,
+                                   const struct xpu_progress *progress) {
+    struct mailbox call = {function, args, 0, layer, *progress};
+    return run_on_cores(&call, after);
 }
 
 xpu_ticket xpu_run_on_cores(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after) {
@@ -76,6 +127,7 @@ xpu_ticket xpu_run_on_cores(xpu_core_function function, const void *args, uint32
 
 xpu_ticket xpu_host_call(uint32_t layer, xpu_ticket after) {
     static uint32_t request[2] __attribute__((section(".xpu_control")));
+    xpu_finish_queueing();
     xpu_wait(after);
     request[0] = layer;
     mfence();
@@ -97,6 +149,7 @@ static void run_layers(void) {
         xpu_reg_store(XPU_REG_TICKET_VALUE, ticket.value);
         xpu_reg_store(XPU_REG_TICKET_LAYER, layer);
     }
+    xpu_finish_queueing();
     xpu_wait(ticket);
 }
 

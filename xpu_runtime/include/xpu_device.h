@@ -118,6 +118,9 @@ xpu_ticket xpu_load_2d(void *lm, int32_t lm_stride, uint32_t source, int32_t sou
                        uint32_t rows);
 xpu_ticket xpu_store_2d(uint32_t target, int32_t target_stride, const void *lm, int32_t lm_stride, uint32_t row_bytes,
                         uint32_t rows);
+/* As xpu_load_2d, once `after` is true. */
+xpu_ticket xpu_load_2d_after(void *lm, int32_t lm_stride, uint32_t source, int32_t source_stride, uint32_t row_bytes,
+                             uint32_t rows, xpu_ticket after);
 /* Dense copies; bytes is a multiple of 4. */
 xpu_ticket GM2LM(void *lm, uint32_t source, uint32_t bytes);
 xpu_ticket LM2GM(uint32_t target, const void *lm, uint32_t bytes);
@@ -135,9 +138,34 @@ void xpu_enqueue(uint32_t engine, const uint32_t *descriptors, uint32_t count);
 /* The ticket of the `amount`-th signal from now on `counter`, which only core 0's descriptors use. */
 xpu_ticket xpu_expect(uint32_t counter, uint32_t amount);
 
+/* ---- Layers that overlap ----
+ * A kernel on an engine may return while it still has descriptors to queue: core 0 queues them later, step by step, at
+ * the latest when the next kernel begins. A kernel on the cores that reads such a result can begin before it is
+ * complete, row by row; the memory plan must allow it (xpu_codegen). */
+
+/* When rows of a result are complete: rows 0 .. n * rows - 1 of image i when `counter` has reached base + signals * (i
+ * * steps + n). counter XPU_NO_COUNTER: everything is there. */
+struct xpu_progress {
+    uint32_t counter, base, signals, rows, steps;
+};
+
+/* Called by a kernel before it returns: step() queues some more, 0: nothing is left. y: device address of the result.
+ */
+void xpu_continue_later(int (*step)(void), uint32_t layer, uint32_t y, const struct xpu_progress *progress);
+/* Queues all that is left; every kernel begins with it. */
+void xpu_finish_queueing(void);
+/* The progress of what layer `layer` makes at address `y`; 0 when it does not continue. */
+int xpu_find_progress(uint32_t layer, uint32_t y, struct xpu_progress *progress);
+/* On a core, within a kernel: when rows of its operand are there. */
+const struct xpu_progress *xpu_call_progress(void);
+
 /* Runs function(args, core, cores) on every core after ticket `after`; returns the ticket of the last one's end. Core
  * 0's own share runs before this returns. `args` must lie in memory that all cores see (GM). */
 typedef void (*xpu_core_function)(const void *args, uint32_t core, uint32_t cores);
+/* The same for an operand that comes row by row: cores begin at once and wait for rows; core 0 first queues what is
+ * left of the layer that makes them, and begins after `after`. */
+xpu_ticket xpu_run_on_cores_behind(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after,
+                                   const struct xpu_progress *progress);
 xpu_ticket xpu_run_on_cores(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after);
 /* The same with a function pointer for the function (chain bodies). */
 xpu_ticket xpu_run_on_cores_with(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer,

@@ -16,7 +16,7 @@
 #include "xpu_runtime/kernels/common.h"
 
 /* Powers of two, so that they divide the range of a counter. */
-enum { LOADS = 16, TENSORS = 8, STORES = 8, PARAMS = 4 };
+enum { LOADS = 8, TENSORS = 4, STORES = 4, PARAMS = 2 };
 enum { LOAD, TENSOR, STORE, RINGS };
 
 static uint32_t loads[LOADS][XPU_DESC_WORDS], tensors[TENSORS][XPU_DESC_WORDS], stores[STORES][XPU_DESC_WORDS];
@@ -65,9 +65,21 @@ struct chunk {
     int first, last;
 };
 
+/* Where the walk over the steps stands. */
+struct cursor {
+    struct tile tile;
+    int32_t column_tile, begin, end, c; /* input channels of the column tile, and the next of them */
+    uint32_t w;
+};
+
 struct work {
+    struct xpu_conv2d_i16_args args;
+    struct format format;
     const struct xpu_conv2d_i16_args *a;
     const struct format *f;
+    struct cursor at;
+    int32_t column_tiles;
+    uint32_t w_channel; /* bytes of the weights of a channel in a block */
     uint32_t layer;
     xpu_ticket after;
     int32_t columns, x_channels; /* x_channels: of an input tile */
@@ -298,27 +310,7 @@ static void run_step(struct work *k, const struct tile *t, const struct chunk *c
     ring_the_bell(STORE);
 }
 
-/* All channels of one tile. */
-static void run_tile(struct work *k, const struct tile *t) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    int32_t tiles = xpu_tiling_column_tiles(a->out_c, k->columns);
-    uint32_t w = 0, per_channel = xpu_tiling_block_bytes(a->kernel_h, a->kernel_w, 1, k->columns, k->f->sizes);
-    for (int32_t i = 0; i < tiles; i++) {
-        int32_t begin, end;
-        xpu_tiling_channels(a->out_c, a->in_c, a->groups, k->columns, i, &begin, &end);
-        for (int32_t c = begin; c < end; c += a->tile_c) {
-            struct chunk chunk = {.column_tile = i, .first_out = i * k->columns, .c = c, .w = w};
-            chunk.outs = min_i32(k->columns, a->out_c - chunk.first_out);
-            chunk.channels = min_i32(a->tile_c, end - c);
-            chunk.first = c == begin;
-            chunk.last = c + chunk.channels == end;
-            chunk.w_bytes = per_channel * (uint32_t)chunk.channels;
-            run_step(k, t, &chunk);
-            w += chunk.w_bytes;
-        }
-    }
-    k->first_tile = 0;
-}
+/* ---- the walk: images, rows and columns of tiles, column tiles, chunks ---- */
 
 /* The input rows (or columns) behind outputs first .. first + count - 1, cut to the image. */
 static void input_range(int32_t first, int32_t count, int32_t stride, int32_t pad, int32_t reach, int32_t limit,
@@ -329,21 +321,62 @@ static void input_range(int32_t first, int32_t count, int32_t stride, int32_t pa
     *outside = *from - begin;
 }
 
-static void run_tiles(struct work *k) {
+static void enter_tile(struct work *k, int32_t image, int32_t oh, int32_t ow) {
     const struct xpu_conv2d_i16_args *a = k->a;
     int32_t reach_h = (a->kernel_h - 1) * a->dilation_h + 1, reach_w = (a->kernel_w - 1) * a->dilation_w + 1;
-    for (int32_t image = 0; image < a->batch; image++) {
-        for (int32_t oh = 0; oh < a->out_h; oh += a->tile_h) {
-            for (int32_t ow = 0; ow < a->out_w; ow += a->tile_w) {
-                struct tile t = {.image = image, .oh = oh, .ow = ow};
-                t.rows = min_i32(a->tile_h, a->out_h - oh);
-                t.columns = min_i32(a->tile_w, a->out_w - ow);
-                input_range(oh, t.rows, a->stride_h, a->pad_top, reach_h, a->in_h, &t.ih, &t.in_rows, &t.top);
-                input_range(ow, t.columns, a->stride_w, a->pad_left, reach_w, a->in_w, &t.iw, &t.in_columns, &t.left);
-                run_tile(k, &t);
-            }
-        }
+    struct tile *t = &k->at.tile;
+    *t = (struct tile){.image = image, .oh = oh, .ow = ow};
+    t->rows = min_i32(a->tile_h, a->out_h - oh);
+    t->columns = min_i32(a->tile_w, a->out_w - ow);
+    input_range(oh, t->rows, a->stride_h, a->pad_top, reach_h, a->in_h, &t->ih, &t->in_rows, &t->top);
+    input_range(ow, t->columns, a->stride_w, a->pad_left, reach_w, a->in_w, &t->iw, &t->in_columns, &t->left);
+}
+
+static void enter_column_tile(struct work *k, int32_t column_tile) {
+    struct cursor *at = &k->at;
+    at->column_tile = column_tile;
+    xpu_tiling_channels(k->a->out_c, k->a->in_c, k->a->groups, k->columns, column_tile, &at->begin, &at->end);
+    at->c = at->begin;
+}
+
+/* Goes on to the next tile; 0 behind the last. */
+static int advance_tile(struct work *k) {
+    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct tile *t = &k->at.tile;
+    int32_t image = t->image, oh = t->oh, ow = t->ow + a->tile_w;
+    if (ow >= a->out_w) ow = 0, oh += a->tile_h;
+    if (oh >= a->out_h) oh = 0, image++;
+    if (image >= a->batch) return 0;
+    k->first_tile = 0;
+    k->at.w = 0;
+    enter_tile(k, image, oh, ow);
+    return 1;
+}
+
+static struct work work; /* of the layer that is queued; there is one at a time */
+
+/* Queues a step; 0: it was the last. */
+static int queue_step(void) {
+    struct work *k = &work;
+    struct cursor *at = &k->at;
+    struct chunk c = {
+        .column_tile = at->column_tile, .first_out = at->column_tile * k->columns, .c = at->c, .w = at->w};
+    c.outs = min_i32(k->columns, k->a->out_c - c.first_out);
+    c.channels = min_i32(k->a->tile_c, at->end - at->c);
+    c.first = at->c == at->begin;
+    c.last = at->c + c.channels == at->end;
+    c.w_bytes = k->w_channel * (uint32_t)c.channels;
+    run_step(k, &at->tile, &c);
+    at->w += c.w_bytes;
+    at->c += c.channels;
+    if (at->c < at->end) return 1;
+    int32_t next_tile = at->column_tile + 1;
+    if (next_tile == k->column_tiles) {
+        next_tile = 0;
+        if (!advance_tile(k)) return 0;
     }
+    enter_column_tile(k, next_tile);
+    return 1;
 }
 
 /* ---- templates ---- */
@@ -430,36 +463,51 @@ static uint32_t place_params(const xpu_post_params *params, uint32_t slot) {
     return xpu_lm_address(&params_of[slot]);
 }
 
-static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *f, const xpu_post_params *params,
-                      uint32_t layer, xpu_ticket after) {
-    static struct work work;
-    struct work *k = &work;
-    uint32_t slot = layers_begun++ % PARAMS;
-    *k = (struct work){.a = a, .f = f, .layer = layer, .after = after, .first_tile = 1};
-    k->columns = (int32_t)xpu_reg_load(XPU_REG_ARRAY_COLUMNS);
+static void set_up_buffers(struct work *k, xpu_ticket free) {
+    const struct xpu_conv2d_i16_args *a = k->a;
+    int scales = a->whole & XPU_TILE_SCALES;
     xpu_tiling_shape shape = {a->in_h,       a->in_w,       a->in_c,     a->out_h,    a->out_w,
                               a->out_c,      a->kernel_h,   a->kernel_w, a->stride_h, a->stride_w,
                               a->dilation_h, a->dilation_w, a->groups};
     xpu_tiling_scratch at =
-        xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, k->columns, a->branch != 0, f->sizes);
+        xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, k->columns, a->branch != 0, k->f->sizes);
     if (at.total > (uint32_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
-    xpu_ticket free = xpu_expect(XPU_COUNTER_STORE, 0); /* of the layer whose scratch was here */
-    int scales = a->whole & XPU_TILE_SCALES;
-    k->x_channels = a->whole & XPU_TILE_WHOLE_X ? a->in_c : 0;
     k->x = make_pair(a->sm, at.x, a->whole & XPU_TILE_ONE_X ? 0 : at.x_bytes, free);
     k->w = make_pair(a->sm, at.w, at.w_bytes, free);
     k->y = make_pair(a->sm, at.y, at.y_bytes, free);
     k->branch = make_pair(a->sm, at.branch, at.branch_bytes, free);
     k->scale = scales ? a->sm + at.scale : a->w_scale;
     k->bias = scales ? a->sm + at.bias : a->bias;
+    load_scales(k, free);
+    load_whole_weights(k, &shape, free);
+}
+
+static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *f, const xpu_post_params *params,
+                      uint32_t layer, xpu_ticket after) {
+    struct work *k = &work;
+    xpu_finish_queueing();
+    uint32_t slot = layers_begun++ % PARAMS;
+    *k = (struct work){.args = *a, .format = *f, .layer = layer, .after = after, .first_tile = 1};
+    k->a = &k->args;
+    k->f = &k->format;
+    k->columns = (int32_t)xpu_reg_load(XPU_REG_ARRAY_COLUMNS);
+    k->column_tiles = xpu_tiling_column_tiles(a->out_c, k->columns);
+    k->w_channel = xpu_tiling_block_bytes(a->kernel_h, a->kernel_w, 1, k->columns, f->sizes);
+    k->x_channels = a->whole & XPU_TILE_WHOLE_X ? a->in_c : 0;
     k->params = place_params(params, slot);
     make_copies(k);
     make_tensor(k);
-    load_scales(k, free);
-    load_whole_weights(k, &shape, free);
-    run_tiles(k);
-    params_free[slot] = k->stored;
-    return k->stored;
+    xpu_ticket free = xpu_expect(XPU_COUNTER_STORE, 0); /* of the layer whose scratch was here */
+    set_up_buffers(k, free);
+    enter_tile(k, 0, 0, 0);
+    enter_column_tile(k, 0);
+    struct xpu_progress progress = {.counter = XPU_COUNTER_STORE, .base = free.value, .rows = (uint32_t)a->tile_h};
+    progress.signals = (uint32_t)((a->out_w + a->tile_w - 1) / a->tile_w * k->column_tiles);
+    progress.steps = (uint32_t)((a->out_h + a->tile_h - 1) / a->tile_h);
+    xpu_continue_later(queue_step, layer, a->y, &progress);
+    params_free[slot] =
+        (xpu_ticket){XPU_COUNTER_STORE, free.value + progress.signals * progress.steps * (uint32_t)a->batch};
+    return params_free[slot];
 }
 
 xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer, xpu_ticket after) {

@@ -20,6 +20,7 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_tic
     int32_t bytes = a->element_bytes, wide = bytes == 8 ? 2 : 1; /* 8-byte elements move as pairs of words */
     int32_t unit = bytes / wide;
     xpu_ticket ticket = after;
+    xpu_finish_queueing();
     if (wide == 2 && (a->xs5 != 1 || a->ys5 != 1)) xpu_abort(ABORT_WIDE_ELEMENTS);
     for (int32_t i = 0; i < a->d0; i++) {
         for (int32_t j = 0; j < a->d1; j++) {
@@ -57,6 +58,7 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_tic
 
 xpu_ticket xpu_fill(const struct xpu_fill_args *a, uint32_t layer, xpu_ticket after) {
     xpu_ticket ticket;
+    xpu_finish_queueing();
     uint32_t *words = next_descriptor(&ticket);
     xpu_desc_fill fill = {
         .layer = layer,

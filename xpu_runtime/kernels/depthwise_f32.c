@@ -17,7 +17,8 @@ enum {
     VECTOR = 64, /* channels */
     NARROW = 14, /* columns of a strip that still make good use of the ring */
     MOST_SLOTS = 16,
-    MOST_BANDS = 16 /* that the rows of an image are cut into */
+    MOST_BANDS = 16, /* that the rows of an image are cut into */
+    FINE = 8         /* strips of each core at least, where they are not shared out evenly */
 };
 
 /* How the work is cut, and where things lie in LM. */
@@ -40,10 +41,12 @@ struct strip {
 
 /* What is queued: rows are counted over all strips of this core. */
 struct loader {
-    uint32_t index, last, rows, slot; /* strip; rows queued so far; the ring's slot of the next one */
-    int32_t row;                      /* of the strip, next to be queued */
+    uint32_t index, last, step, rows, slot; /* strip, how many to the next one; rows queued so far; the ring's slot of
+                                            the next one */
+    uint32_t strips;                        /* so far */
+    int32_t row;                            /* of the strip, next to be queued */
     struct strip strip;
-    xpu_ticket row_ready[MOST_SLOTS], ready[2]; /* ready: weights and bias of strip index & 1 */
+    xpu_ticket row_ready[MOST_SLOTS], ready[2]; /* ready: weights and bias, of two strips in turn */
 };
 
 /* A row of output pixels of a strip. */
@@ -132,12 +135,12 @@ static int cut(struct strips *s, uint32_t cores) {
 static struct strip strip_at(const struct strips *s, uint32_t index) {
     const struct xpu_depthwise_f32_args *a = s->a;
     struct strip t;
-    t.row = index % s->bands * s->rows;
-    index /= s->bands;
     t.channel = index % s->blocks * s->block;
     index /= s->blocks;
     t.column = index % s->tiles * s->columns;
-    t.image = index / s->tiles;
+    index /= s->tiles;
+    t.row = index % s->bands * s->rows;
+    t.image = index / s->bands;
     t.rows = min_u32(s->rows, (uint32_t)a->out_h - t.row);
     t.columns = min_u32(s->columns, (uint32_t)a->out_w - t.column);
     t.channels = min_u32(s->block, (uint32_t)a->in_c - t.channel);
@@ -155,10 +158,18 @@ static struct strip strip_at(const struct strips *s, uint32_t index) {
 
 static void load_weights(const struct strips *s, struct loader *l) {
     const struct xpu_depthwise_f32_args *a = s->a;
-    uint32_t half = l->index & 1, pitch = (uint32_t)(a->in_c + 15) / 16 * 16, channel = l->strip.channel;
+    uint32_t half = l->strips & 1, pitch = (uint32_t)(a->in_c + 15) / 16 * 16, channel = l->strip.channel;
     if (a->bias) GM2LM(s->bias[half], a->bias + 4 * channel, 4 * l->strip.channels);
     l->ready[half] = xpu_load_2d(s->w[half], (int32_t)(4 * s->block), a->w + 4 * channel, (int32_t)(4 * pitch),
                                  4 * l->strip.channels, (uint32_t)(a->kernel_h * WIDTH));
+}
+
+/* When the strip's next input row is there. */
+static xpu_ticket row_made(const struct loader *l) {
+    const struct xpu_progress *p = xpu_call_progress();
+    if (p->counter == XPU_NO_COUNTER) return (xpu_ticket){XPU_NO_COUNTER, 0};
+    uint32_t step = (uint32_t)(l->strip.first_in + l->row) / p->rows + 1;
+    return (xpu_ticket){p->counter, p->base + p->signals * (l->strip.image * p->steps + step)};
 }
 
 static void load_row(const struct strips *s, struct loader *l) {
@@ -166,9 +177,9 @@ static void load_row(const struct strips *s, struct loader *l) {
     const struct strip *t = &l->strip;
     uint32_t slot = l->slot, row = t->image * (uint32_t)a->in_h + (uint32_t)(t->first_in + l->row);
     uint32_t pixel = row * (uint32_t)a->in_w + (uint32_t)t->from;
-    l->row_ready[slot] = xpu_load_2d(s->ring + slot * s->row_floats + (uint32_t)(t->from - t->left) * s->block,
-                                     (int32_t)(4 * s->block), a->x + 4 * (pixel * (uint32_t)a->in_c + t->channel),
-                                     4 * a->in_c, 4 * t->channels, (uint32_t)(t->to - t->from));
+    l->row_ready[slot] = xpu_load_2d_after(s->ring + slot * s->row_floats + (uint32_t)(t->from - t->left) * s->block,
+                                           (int32_t)(4 * s->block), a->x + 4 * (pixel * (uint32_t)a->in_c + t->channel),
+                                           4 * a->in_c, 4 * t->channels, (uint32_t)(t->to - t->from), row_made(l));
     l->rows++;
     l->slot = slot + 1 < s->slots ? slot + 1 : 0;
     l->row++;
@@ -188,8 +199,9 @@ static void load_ahead(const struct strips *s, struct loader *l, uint32_t now, u
             if ((int32_t)(l->rows - done) >= (int32_t)s->slots) return;
             load_row(s, l);
         } else {
-            if (l->index > now) return;
-            l->index++;
+            if ((int32_t)(l->index - now) > 0) return;
+            l->index += l->step;
+            l->strips++;
             open_strip(s, l);
         }
     }
@@ -386,22 +398,22 @@ static void clear(float *to, uint32_t block) {
     __riscv_vse32_v_f32m4(to, __riscv_vfmv_v_f_f32m4(0.0f, vl), vl);
 }
 
-static void run_strips(const struct strips *s, uint32_t first, uint32_t last) {
+static void run_strips(const struct strips *s, uint32_t first, uint32_t last, uint32_t step) {
     const struct xpu_depthwise_f32_args *a = s->a;
     xpu_ticket none = {XPU_COUNTER_CALL, 0}, stored[2] = {none, none};
-    struct loader l = {.index = first, .last = last};
+    struct loader l = {.index = first, .last = last, .step = step};
     struct line line = {.most = a->y_absmax ? s->most : 0, .block = s->block, .a = a};
-    uint32_t base = 0, half = 0;
+    uint32_t base = 0, half = 0, which = 0;
     open_strip(s, &l);
-    for (uint32_t index = first; index < last; index++) {
+    for (uint32_t index = first; index < last; index += step, which ^= 1) {
         struct strip t = strip_at(s, index);
-        line.bias = s->bias[index & 1];
-        if (!a->bias) clear(s->bias[index & 1], s->block);
+        line.bias = s->bias[which];
+        if (!a->bias) clear(s->bias[which], s->block);
         for (uint32_t row = 0; row < t.rows; row++, half ^= 1) {
             int32_t before = (int32_t)(t.row + row) * a->stride_h - a->pad_top - t.first_in;
             load_ahead(s, &l, index, base + (uint32_t)min_i32(max_i32(before, 0), t.in_rows));
-            if (row == 0) xpu_wait(l.ready[index & 1]);
-            find_rows(s, &l, &t, row, base % s->slots, index & 1, &line);
+            if (row == 0) xpu_wait(l.ready[which]);
+            find_rows(s, &l, &t, row, base % s->slots, which, &line);
             line.out = s->out[half];
             xpu_wait(stored[half]);
             compute_line(&line, &t);
@@ -445,16 +457,30 @@ static void depthwise_share(const void *args, uint32_t core, uint32_t cores) {
     struct strips s = {.a = &a};
     uint32_t first, last;
     int suits = a.kernel_w == WIDTH && a.kernel_h <= MOST_HEIGHT && a.dilation_w == 1 && a.stride_w <= 2 && !a.branch;
-    if (!suits || !cut(&s, cores)) {
+    const struct xpu_progress *p = xpu_call_progress();
+    int by_rows = p->counter != XPU_NO_COUNTER;
+    if (!suits || !cut(&s, by_rows ? FINE * cores : cores)) {
+        if (by_rows) xpu_wait((xpu_ticket){p->counter, p->base + p->signals * p->steps * (uint32_t)a.batch});
         run_windows(&a, core, cores);
         return;
     }
-    partition(core, cores, (uint32_t)a.batch * s.tiles * s.blocks * s.bands, 1, &first, &last);
+    uint32_t count = (uint32_t)a.batch * s.tiles * s.blocks * s.bands, step = 1;
+    if (!by_rows) {
+        partition(core, cores, count, 1, &first, &last);
+    } else { /* core 0 comes later and takes the last ones */
+        uint32_t late = count * (uint32_t)a.late_share / 1000;
+        first = core == 0 ? count - late : core - 1;
+        last = core == 0 ? count : count - late;
+        step = core == 0 ? 1 : cores - 1;
+    }
     if (a.y_absmax) findmax_begin(s.most);
-    run_strips(&s, first, last);
+    run_strips(&s, first, last, step);
     if (a.y_absmax) findmax_end(s.most, a.y_absmax, core, cores);
 }
 
 xpu_ticket xpu_depthwise_f32(const struct xpu_depthwise_f32_args *args, uint32_t layer, xpu_ticket after) {
+    struct xpu_progress progress;
+    int by_rows = args->late_share >= 0 && core_num() > 1 && xpu_find_progress(layer - 1, args->x, &progress);
+    if (by_rows) return xpu_run_on_cores_behind(depthwise_share, args, layer, after, &progress);
     return xpu_run_on_cores(depthwise_share, args, layer, after);
 }
