@@ -53,7 +53,7 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run test test-long lint layers fmt-check fmt bench deps install help clean gen tests examples
+.PHONY: all run test test-long test-models lint layers fmt-check fmt bench deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples
 
 help:
@@ -61,6 +61,7 @@ help:
 	@echo 'run        install what is missing, build, compile the digits network and run it'
 	@echo 'test       build and run the tests (about five minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models'
+	@echo 'test-models  the quantised networks of ../shared: every tensor against onnxruntime, on DEVICES (func; rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
 	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
 	@echo 'lint       warnings of gcc and clang, clang-format, generated files, SystemVerilog'
@@ -209,6 +210,8 @@ test: all tests
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
 test-long: all tests $(LONG_BIN)
 	@XPU_TEST_SECONDS=$${XPU_TEST_SECONDS:-7200} scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
+test-models: all
+	@XPU_BUILD=$(BUILD) bash tests/models/long_models.sh
 bench: all $(BENCH_BIN) $(KERNELS_ELF)
 	@scripts/bench $(BUILD)
 

@@ -18,6 +18,7 @@ static const xpu_option options[] = {
     {"emit", 0, "xpu|c|ir", "the program, its generated C, or the lowered graph (xpu)"},
     {"dump-after", 0, "PASS", "print the graph behind this pass"},
     {"check-passes", 0, NULL, "run the graph on random input behind every pass and compare"},
+    {"no-fuse", 0, NULL, "keep every tensor of the model: no biases, branches or activations behind a product"},
     {"explain", 0, "[json]", "print where each operator of the model runs, and why"},
     {"report", 0, "FILE.json", "write what was done, with times and sizes"},
     {"plugin", 0, "FILE.so", "add a target from a shared library"},
@@ -71,6 +72,7 @@ static int *flag_of(settings *s, const char *name) {
         int *flag;
     } rows[] = {
         {"check-passes", &s->compile.check_passes},
+        {"no-fuse", &s->compile.no_fuse},
         {"strip", &s->compile.strip},
         {"describe", &s->describe},
         {"quiet", &s->quiet},

@@ -42,7 +42,7 @@ static xpu_status clean(xpu_pipeline *p) {
 }
 
 static xpu_status match(xpu_pipeline *p) {
-    return xpu_partition_match(p->graph, p->target, NULL, p->diags);
+    return p->wanted->no_fuse ? XPU_OK : xpu_partition_match(p->graph, p->target, NULL, p->diags);
 }
 
 static xpu_status chains(xpu_pipeline *p) {

@@ -35,6 +35,7 @@ typedef struct {
     const char *resources;     /* folder with configs/ and device/ [found beside the library, or $XPU_RESOURCES] */
     const char *const *shapes; /* "x=N,3,32..224:32,W", NULL terminated [symbolic batch 1..16] */
     int check_passes;          /* run ref before and after every pass on random input */
+    int no_fuse;               /* the target's patterns are not applied: each tensor of the model can be dumped */
     int strip;
 } xpuc_options;
 
