@@ -71,6 +71,43 @@ xpu_status xpu_set_product(xpu_graph *graph, xpu_node node, int rank, const xpu_
     return quantised ? xpu_check_quantised_branch(graph, node, diags) : check_epilogue(graph, node, channels, diags);
 }
 
+/* The reshape that gave a value its last dim, looking through what keeps shapes; {0} where there is none near. */
+static xpu_node reshape_behind(const xpu_graph *graph, xpu_value value) {
+    enum { NEAR = 8 };
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    for (int i = 0; i < NEAR && info->kind == XPU_VALUE_NODE; i++) {
+        xpu_node node = info->node;
+        const xpu_value_info *before = xpu_operand(graph, node, 0);
+        if (xpu_node_is(graph, node, XPU_OP_RESHAPE)) return node;
+        if (!before || before->rank != info->rank ||
+            !xpu_dim_equal(before->dims[info->rank - 1], info->dims[info->rank - 1])) {
+            break;
+        }
+        info = before;
+    }
+    return (xpu_node){0};
+}
+
+/* The inner dims differ. Where a reshape has merged a free dim into that of x, the reshape is what forbids it. */
+static xpu_status inner_dims_differ(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_value_info *x = xpu_operand(graph, node, XPU_IN_X);
+    xpu_node reshape = reshape_behind(graph, xpu_node_input(graph, node, XPU_IN_X));
+    int64_t size;
+    if (reshape.id && !xpu_dim_is_const(&graph->dims, x->dims[x->rank - 1], &size)) {
+        return xpu_infer_error(
+            graph, reshape, diags, "shape-reshape-merges",
+            "the reshape merges a free dim into one that must keep its size",
+            "give that dim the model's size, or export the model with a free dim in the target shape",
+            "%s becomes %s, which %s multiplies by %s", xpu_operand_text(graph, reshape, 0),
+            xpu_operand_text(graph, node, XPU_IN_X), xpu_node_where(graph, node, graph->arena),
+            xpu_operand_text(graph, node, XPU_IN_W));
+    }
+    return xpu_infer_error(graph, node, diags, "shape-matmul-k", "the inner dims of the matrix product differ",
+                           "the last dim of the first operand is the one before the last of the second",
+                           "the operands are %s and %s", xpu_operand_text(graph, node, XPU_IN_X),
+                           xpu_operand_text(graph, node, XPU_IN_W));
+}
+
 xpu_status xpu_infer_matmul(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_value_info *x = xpu_operand(graph, node, XPU_IN_X), *w = xpu_operand(graph, node, XPU_IN_W);
     int rank = x->rank - 2;
@@ -81,10 +118,7 @@ xpu_status xpu_infer_matmul(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
                                xpu_operand_text(graph, node, XPU_IN_X), xpu_operand_text(graph, node, XPU_IN_W));
     }
     if (!xpu_dim_equal(x->dims[x->rank - 1], w->dims[w->rank - 2])) {
-        return xpu_infer_error(graph, node, diags, "shape-matmul-k", "the inner dims of the matrix product differ",
-                               "the last dim of the first operand is the one before the last of the second",
-                               "the operands are %s and %s", xpu_operand_text(graph, node, XPU_IN_X),
-                               xpu_operand_text(graph, node, XPU_IN_W));
+        return inner_dims_differ(graph, node, diags);
     }
     memcpy(dims, x->dims, sizeof dims);
     if (!xpu_broadcast(graph, &rank, dims, w->rank - 2, w->dims)) {

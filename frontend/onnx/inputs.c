@@ -187,12 +187,20 @@ static int64_t value_of(const input *in, int index) {
     return in->shape && in->shape->dim[index]->has_dim_value ? in->shape->dim[index]->dim_value : 0;
 }
 
+/* A dim that the model fixes may be asked for in another size: nodes that depend on it say so. */
+static void report_override(const reader *read, const input *in, int index, int64_t value) {
+    xpu_diag_add(read->importer->diags, XPU_SEVERITY_NOTE, XPU_OK, read->importer->source->name, "shape-override",
+                 TEXT(read, "input '%s'", in->shown), TEXT(read, "dim %d is %" PRId64 " in the model", index, value),
+                 "--shape asks for something else",
+                 "results of other sizes are as good as the network's training for them");
+}
+
 /* Dim `index` as --shape asks for it; binds the model's name for it. */
 static int specified_dim(reader *read, input *in, int index) {
     xpu_onnx_importer *importer = read->importer;
     xpu_dims *dims = &importer->graph->dims;
     const xpu_shape_dim *asked = &in->spec->dims[index];
-    const char *param = param_of(in, index), *hint = "leave the option out, or export the model with other shapes";
+    const char *param = param_of(in, index);
     int twice = 0;
     const xpu_shape_dim *range = asked->symbol ? range_of(importer->options, asked->symbol, &twice) : asked;
     if (twice) {
@@ -200,14 +208,11 @@ static int specified_dim(reader *read, input *in, int index) {
                            "give the range once, and the name alone elsewhere");
     }
     int64_t value = value_of(in, index);
-    if (value > 0) {
-        if (range && (range->min != value || range->max != value)) {
-            return fail_option(read, in->spec->input, TEXT(read, "dim %d does not fit the model", index),
-                               TEXT(read, "the model fixes it to %" PRId64, value), hint);
-        }
+    if (value > 0 && (!range || (range->min == value && range->max == value))) {
         in->dims[index] = xpu_dim_const(dims, value);
         return 1;
     }
+    if (value > 0) report_override(read, in, index, value);
     if (range && range->min == range->max) {
         in->dims[index] = xpu_dim_const(dims, range->min);
     } else {
