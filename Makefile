@@ -58,7 +58,8 @@ all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples
 
 help:
 	@echo 'all        build everything into $(BUILD)'
-	@echo 'run        install what is missing, build, compile the digits network and run it'
+	@echo 'run        install what is missing, build, compile the digits network and run it on the Verilated chip'
+	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
 	@echo 'test       build and run the tests (about five minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models'
 	@echo 'test-models  the quantised networks of ../shared: every tensor against onnxruntime, on DEVICES (func; rtl)'
@@ -206,7 +207,7 @@ $(BUILD)/tests/fuzz/hostile: $(FUZZ_O) $(TEST_LIB) $(LIBALL)
 hostile:
 	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
 tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) hostile
-test: all tests
+test: all tests chips
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
 test-long: all tests $(LONG_BIN)
 	@XPU_TEST_SECONDS=$${XPU_TEST_SECONDS:-7200} scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
@@ -217,6 +218,7 @@ bench: all $(BENCH_BIN) $(KERNELS_ELF)
 
 run: deps
 	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory chip CHIP=$(CHIP)
 	@scripts/run $(BUILD) $(CHIP)
 
 lint: fmt-check layers
@@ -229,12 +231,12 @@ layers:
 	@scripts/layers
 
 # Headers of the libraries; and what a plug-in includes (cc -I$(PREFIX)/include/xpu)
-PUBLIC_H := xpuc/include/xpuc.h $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h)
+PUBLIC_H := xpuc/include/xpuc.h $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h xpurt_rtl.h)
 PLUGIN_H := $(wildcard base/*.h core/target.h core/ir/*.h core/ops/*.h core/ops/*.def)
-install: all
+install: all chips
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share
 	install $(BINARIES) $(DESTDIR)$(PREFIX)/bin
-	install $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) $(DESTDIR)$(PREFIX)/lib
+	install $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) $(USER_LIBS) $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(PUBLIC_H) $(DESTDIR)$(PREFIX)/include
 	install -d $(DESTDIR)$(PREFIX)/include/xpu
 	cp --parents $(PLUGIN_H) $(DESTDIR)$(PREFIX)/include/xpu

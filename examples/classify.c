@@ -266,7 +266,7 @@ static void print_states(const json_t *layer, const char *unit) {
     json_t *value, *states = json_object_get(json_object_get(layer, "units"), unit);
     long long cycles = integer_of(layer, "cycles"), below = -1;
     if (!states) return;
-    printf("%s:", unit);
+    printf("    %-10s", unit);
     for (int i = 0; i < 3; i++) {
         const char *most = NULL;
         json_object_foreach(states, key, value) {
@@ -278,6 +278,7 @@ static void print_states(const json_t *layer, const char *unit) {
         printf("%s%s %.0f %%", separator, most, percent(below, cycles));
         separator = ", ";
     }
+    putchar('\n');
 }
 
 /* On a device that has time: speed, utilisation, and where the cycles of the slowest layer went. */
@@ -293,12 +294,10 @@ static void print_time(const job *j) {
         if (!slowest || integer_of(layer, "cycles") > integer_of(slowest, "cycles")) slowest = layer;
     }
     if (!slowest) return;
-    printf("  slowest      layer '%s', %.0f %% of the cycles; ", string_of(slowest, "name"),
+    printf("  slowest      layer '%s', %.0f %% of the cycles\n", string_of(slowest, "name"),
            percent(integer_of(slowest, "cycles"), integer_of(j->first, "cycles")));
     print_states(slowest, "TENSOR");
-    printf("; ");
     print_states(slowest, "core 0");
-    putchar('\n');
 }
 
 static int print_summary(job *j) {

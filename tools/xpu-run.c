@@ -21,7 +21,7 @@ static const xpu_option options[] = {
     {"input", 'i', "FILE|NAME=FILE", "an input from a .npy or .npz file; may be given for each input"},
     XPU_PICTURE_OPTIONS,
     {"output", 'o', "FILE.npz", "write the outputs there"},
-    {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (func)"},
+    {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (rtl)"},
     {"dump-layers", 0, "DIR", "write the output of every layer there"},
     {"dump-filter", 0, "GLOB", "dump only layers whose name matches"},
     {"layer", 0, "NAME", "run this layer alone, with its operands from --from-dump, and compare its output"},

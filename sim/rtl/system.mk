@@ -42,10 +42,14 @@ endef
 # that writes waveforms, libxpurtl-CHIP-wave.so.
 RTL_CHIPS   := $(if $(filter command environment,$(origin CHIP))$(filter chip,$(MAKECMDGOALS)),$(CHIP),nano tests/rtl/system/quad.json)
 chip_name    = $(if $(filter %.json,$(1)),$(shell sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' $(1) | head -n 1),$(1))
-$(foreach c,$(RTL_CHIPS),$(eval $(call system_chip,$(call chip_name,$(c)),$(c))))
+# Those that whole networks are run on, and that are installed.
+USER_CHIPS  := $(if $(filter command environment,$(origin CHIP))$(filter chip,$(MAKECMDGOALS)),$(CHIP),nano standard)
+USER_LIBS   := $(foreach c,$(USER_CHIPS),$(BUILD)/lib/libxpurtl-$(call chip_name,$(c)).so)
+$(foreach c,$(sort $(RTL_CHIPS) $(USER_CHIPS)),$(eval $(call system_chip,$(call chip_name,$(c)),$(c))))
 $(if $(WAVE),$(foreach c,$(RTL_CHIPS),$(eval $(call system_chip,$(call chip_name,$(c))-wave,$(c),--trace-fst))))
-.PHONY: chip
-chip: $(foreach c,$(RTL_CHIPS),$(BUILD)/lib/libxpurtl-$(call chip_name,$(c))$(if $(WAVE),-wave).so)
+.PHONY: chip chips
+chip: $(if $(WAVE),$(USER_LIBS:.so=-wave.so),$(USER_LIBS))
+chips: $(USER_LIBS)
 rtl: $(foreach c,$(RTL_CHIPS),$(BUILD)/lib/libxpurtl-$(call chip_name,$(c)).so)
 
 # Its tests

@@ -7,7 +7,7 @@
 #include "xpu_runtime/include/xpurt_device.h"
 #include "xpu_runtime/include/xpurt_rtl.h"
 
-#define XPU_DEFAULT_DEVICE "func"
+#define XPU_DEFAULT_DEVICE "rtl"
 
 typedef struct {
     const char *device; /* "func", "rtl", "ref" */

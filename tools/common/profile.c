@@ -59,14 +59,49 @@ static const char *states_text(xpu_tool *tool, const json_t *units, const char *
     return text.length ? text.text : "-";
 }
 
-static void print_layer(xpu_tool *tool, const json_t *layer, long long total) {
-    long long cycles = count_of(layer, "cycles");
+enum { COLUMNS = 10 };
+
+/* Columns that hold numbers are aligned to the right. */
+static const struct {
+    const char *title;
+    int number;
+} columns[COLUMNS] = {{"#", 1},     {"layer", 0}, {"unit", 0},    {"cycles", 1},        {"share", 1},
+                      {"bound", 0}, {"array", 1}, {"busiest", 0}, {"tensor engine", 0}, {"core 0", 0}};
+
+static void layer_row(xpu_tool *tool, const json_t *layer, long long total, const char **row) {
+    xpu_arena *arena = tool->arena;
+    long long cycles = count_of(layer, "cycles"), array = count_of(json_object_get(layer, "bounds"), "array");
     const json_t *units = json_object_get(layer, "units");
-    printf("%3lld  %-28.28s  %-6s  %11lld  %5.1f %%  %-11s  %5.1f %%  %-12s  %-46s  %s\n", count_of(layer, "index"),
-           json_string_value(json_object_get(layer, "name")), json_string_value(json_object_get(layer, "unit")), cycles,
-           percent(cycles, total), bound_text(tool, layer),
-           percent(count_of(json_object_get(layer, "bounds"), "array"), cycles), busiest_text(tool, layer),
-           states_text(tool, units, "TENSOR", 3), states_text(tool, units, "core 0", 3));
+    row[0] = xpu_printf(arena, "%lld", count_of(layer, "index"));
+    row[1] = json_string_value(json_object_get(layer, "name"));
+    row[2] = json_string_value(json_object_get(layer, "unit"));
+    row[3] = xpu_printf(arena, "%lld", cycles);
+    row[4] = xpu_printf(arena, "%.1f %%", percent(cycles, total));
+    row[5] = bound_text(tool, layer);
+    row[6] = array ? xpu_printf(arena, "%.1f %%", percent(array, cycles)) : "";
+    row[7] = busiest_text(tool, layer);
+    row[8] = states_text(tool, units, "TENSOR", 3);
+    row[9] = states_text(tool, units, "core 0", 3);
+}
+
+static void print_row(const char *const *row, const int *widths) {
+    for (int i = 0; i + 1 < COLUMNS; i++) printf(columns[i].number ? "%*s  " : "%-*s  ", widths[i], row[i]);
+    printf("%s\n", row[COLUMNS - 1]);
+}
+
+static void print_layers(xpu_tool *tool, const json_t *layers, long long total) {
+    size_t count = json_array_size(layers);
+    const char *(*rows)[COLUMNS] = xpu_alloc(tool->arena, (count + 2) * sizeof *rows);
+    int widths[COLUMNS] = {0};
+    for (int i = 0; i < COLUMNS; i++) rows[0][i] = columns[i].title;
+    for (size_t k = 0; k < count; k++) layer_row(tool, json_array_get(layers, k), total, rows[k + 1]);
+    for (int i = 0; i < COLUMNS; i++) rows[count + 1][i] = "";
+    rows[count + 1][1] = "all";
+    rows[count + 1][3] = xpu_printf(tool->arena, "%lld", total);
+    for (size_t k = 0; k < count + 2; k++)
+        for (int i = 0; i < COLUMNS; i++)
+            if ((int)strlen(rows[k][i]) > widths[i]) widths[i] = (int)strlen(rows[k][i]);
+    for (size_t k = 0; k < count + 2; k++) print_row(rows[k], widths);
 }
 
 /* Where the cycles of each unit went in the whole run. */
@@ -85,14 +120,10 @@ static void print_units(const json_t *stats, long long total) {
 }
 
 void xpu_profile_print(xpu_tool *tool, const char *text) {
-    size_t i;
-    json_t *layer, *stats = text ? xpu_json_parse(tool->arena, text, strlen(text), "statistics", &tool->diags) : NULL;
+    json_t *stats = text ? xpu_json_parse(tool->arena, text, strlen(text), "statistics", &tool->diags) : NULL;
     long long total = count_of(stats, "cycles"), edges = count_of(stats, "edges");
     if (!total) return;
-    printf("  #  %-28s  %-6s  %11s  %7s  %-11s  %7s  %-12s  %-46s  %s\n", "layer", "unit", "cycles", "share", "bound",
-           "array", "busiest", "tensor engine", "core 0");
-    json_array_foreach(json_object_get(stats, "layers"), i, layer) print_layer(tool, layer, total);
-    printf("     %-28s  %-6s  %11lld\n", "all", "", total);
+    print_layers(tool, json_object_get(stats, "layers"), total);
     print_units(stats, total);
     printf("utilisation %.1f %% (at least %lld of %lld cycles are needed); %.1f %% of the cycles were skipped\n",
            100 * json_number_value(json_object_get(stats, "utilisation")), count_of(stats, "bound_cycles"), total,
