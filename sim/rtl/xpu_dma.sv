@@ -166,7 +166,7 @@ module xpu_dma #(
   logic [63:0] line_mask;
   logic [25:0] line_at;
 
-  logic work_q, r_valid_i, w_valid_i;
+  logic work_q, r_valid_i, w_valid_i, ready_i, faulty; // the last four: twins of outputs
   logic [31:0] r_address_i, w_address_i;
 
   assign next_event = 32'hffffffff;
@@ -261,7 +261,8 @@ module xpu_dma #(
     if (rst) begin
       r_valid_i = 0; w_valid_i = 0; r_address_i = 0; w_address_i = 0;
       r_valid <= 0; w_valid <= 0; desc_ready <= 0; desc_done <= 0; work_q <= 1;
-      fault_valid <= 0; fault_cause <= NO_FAULT; fault_address <= 0; state <= xpu_chip_pkg::LOST_EMPTY;
+      faulty = 0; ready_i = 0; fault_valid <= 0; fault_cause <= NO_FAULT; fault_address <= 0;
+      state <= xpu_chip_pkg::LOST_EMPTY;
       scaled = 0; live = 0; placed = 0; c_slot = 0; s_slot = 0; d_slot = 0; o_slot = 0; c_ahead = 0; d_ahead = 0;
       taken = 0; c_state = C_IDLE; s_state = S_IDLE; s_walking = 0; s_ask_scale = 0; s_line_known = 0; g_ready = 0;
       g_cause = NO_FAULT; d_active = 0; d_walked = 0; x_active = 0; x_seen = 0; k_write = 0; k_read = 0; k_count = 0;
@@ -281,7 +282,7 @@ module xpu_dma #(
         writes[slot] = writes[slot] - 1;
         moved = 1;
         if (w_error) begin
-          fault_valid <= 1; fault_cause <= OUTSIDE; fault_address <= p_address[{1'b1, slot}]; s_state = S_FAULT;
+          faulty = 1; fault_cause <= OUTSIDE; fault_address <= p_address[{1'b1, slot}]; s_state = S_FAULT;
         end
       end
       if (live[o_slot] && placed[o_slot] && writes[o_slot] == 0) begin
@@ -573,8 +574,8 @@ module xpu_dma #(
             end
             g_ready = g_cause == NO_FAULT; moved = 1;
           end
-          if (g_cause != NO_FAULT && o_slot == slot && !fault_valid) begin
-            fault_valid <= 1; fault_cause <= g_cause; fault_address <= g_fault_at; s_state = S_FAULT; moved = 1;
+          if (g_cause != NO_FAULT && o_slot == slot && !faulty) begin
+            faulty = 1; fault_cause <= g_cause; fault_address <= g_fault_at; s_state = S_FAULT; moved = 1;
           end
         end
         if (!s_walking && !s_ask_scale && !(p_gather[slot] && s_left[4] != 0) && s_state == S_RUN) begin
@@ -585,7 +586,7 @@ module xpu_dma #(
       if (s_state == S_IDLE && c_ahead != 0) begin
         if (p_cause[slot] != NO_FAULT) begin
           if (live == 0) begin
-            fault_valid <= 1; fault_cause <= p_cause[slot]; fault_address <= p_fault_at[slot];
+            faulty = 1; fault_cause <= p_cause[slot]; fault_address <= p_fault_at[slot];
             s_state = S_FAULT; moved = 1;
           end
         end else begin
@@ -621,7 +622,7 @@ module xpu_dma #(
       // ---- Check ----
       slot = c_slot;
       case (c_state)
-        C_IDLE: if (desc_valid && desc_ready) begin
+        C_IDLE: if (desc_valid && ready_i) begin
           c_desc = desc; c_state = C_FIELDS; moved = 1; taken = taken + 1;
         end
         C_FIELDS: begin
@@ -781,12 +782,13 @@ module xpu_dma #(
         endcase
         k_read = k_read + 1;
         if (r_error) begin
-          fault_valid <= 1; fault_cause <= OUTSIDE; fault_address <= p_address[{1'b0, o_slot}]; s_state = S_FAULT;
+          faulty = 1; fault_cause <= OUTSIDE; fault_address <= p_address[{1'b0, o_slot}]; s_state = S_FAULT;
         end
       end
 
       // ---- Outputs ----
-      desc_ready <= c_state == C_IDLE && taken < 4'd8 && s_state != S_FAULT;
+      ready_i = c_state == C_IDLE && taken < 4'd8 && s_state != S_FAULT;
+      desc_ready <= ready_i; fault_valid <= faulty;
       r_valid <= r_valid_i; r_address <= r_address_i; w_valid <= w_valid_i; w_address <= w_address_i;
       work_q <= moved;
       slot = d_slot;

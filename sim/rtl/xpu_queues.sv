@@ -187,7 +187,7 @@ module xpu_queues #(
         end
         if (desc_done[i]) e_done[i] = e_done[i] + 1;
         k = 8 * i + {29'd0, e_read[i]};
-        if (e_count[i] != 0 && !fault_valid && (e_opcode[k] == xpu_chip_pkg::OPCODE_NOP || e_done[i] != 0)) begin
+        if (e_count[i] != 0 && !stopped && (e_opcode[k] == xpu_chip_pkg::OPCODE_NOP || e_done[i] != 0)) begin
           moved = 1;
           if (e_opcode[k] != xpu_chip_pkg::OPCODE_NOP) begin
             e_done[i] = e_done[i] - 1; e_engine[i] = e_engine[i] - 1;
