@@ -1,0 +1,396 @@
+#include "memplan/file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+
+enum { MAX_CSV_BYTES = 1 << 26 };
+
+typedef struct {
+    xpu_arena *arena;
+    const char *file;
+    xpu_diags *diags;
+} reader;
+
+static xpu_status wrong_name(const reader *r, const char *path, const char *what, const char *name, const char *hint) {
+    return xpu_error(r->diags, XPU_EUSAGE, r->file, "memplan-name", xpu_printf(r->arena, "key '%s'", path), what,
+                     xpu_printf(r->arena, "'%s'", xpu_escape(r->arena, name, 100)), hint);
+}
+
+/* ---- names to numbers ---- */
+
+typedef struct {
+    const char *name;
+    uint32_t number;
+} named;
+
+static int compare_named(const void *a, const void *b) {
+    return strcmp(((const named *)a)->name, ((const named *)b)->name);
+}
+
+/* The buffers by name. */
+static named *index_buffers(const reader *r, const xpu_memplan_problem *problem) {
+    named *index = XPU_NEW_ARRAY(r->arena, named, problem->buffer_count + 1);
+    for (uint32_t i = 0; i < problem->buffer_count; i++) index[i] = (named){problem->buffers[i].name, i};
+    if (problem->buffer_count) qsort(index, problem->buffer_count, sizeof *index, compare_named);
+    for (uint32_t i = 1; i < problem->buffer_count; i++) {
+        if (strcmp(index[i - 1].name, index[i].name) == 0) {
+            wrong_name(r, "buffers", "two buffers have one name", index[i].name, "give each buffer a name of its own");
+        }
+    }
+    return index;
+}
+
+static uint32_t buffer_named(const reader *r, const named *index, const xpu_memplan_problem *problem, const char *path,
+                             const char *name) {
+    named key = {name, 0};
+    const named *found = name && problem->buffer_count
+                             ? bsearch(&key, index, problem->buffer_count, sizeof *index, compare_named)
+                             : NULL;
+    if (found) return found->number;
+    if (name) wrong_name(r, path, "there is no such buffer", name, "the name of one of 'buffers'");
+    return XPU_MEMPLAN_NONE;
+}
+
+static uint32_t level_named(const reader *r, const xpu_memplan_problem *problem, const char *path, const char *name) {
+    for (uint32_t i = 0; name && i < problem->level_count; i++) {
+        if (strcmp(problem->levels[i].name, name) == 0) return i;
+    }
+    if (name) wrong_name(r, path, "there is no such level", name, "the name of one of 'levels'");
+    return XPU_MEMPLAN_NONE;
+}
+
+/* ---- problems ---- */
+
+static const int64_t MOST_BYTES = (int64_t)XPU_MEMPLAN_MAX_BYTES;
+
+static void read_level(const reader *r, json_t *value, const char *path, xpu_memplan_level *level) {
+    xpu_json_object o;
+    if (!xpu_json_open(&o, r->arena, value, r->file, path, r->diags)) return;
+    const char *name = xpu_json_string(&o, "name");
+    *level =
+        (xpu_memplan_level){.name = name ? xpu_strdup(r->arena, name) : "",
+                            .bytes = (uint64_t)xpu_json_int(&o, "bytes", 0, MOST_BYTES),
+                            .reserved = (uint64_t)xpu_json_int_or(&o, "reserved", 0, MOST_BYTES, 0),
+                            .alignment = (uint32_t)xpu_json_int_or(&o, "alignment", 0, XPU_MEMPLAN_MAX_ALIGNMENT, 0),
+                            .bytes_per_cycle = (uint32_t)xpu_json_int_or(&o, "bytes_per_cycle", 0, 1 << 20, 0)};
+    xpu_json_done(&o);
+}
+
+/* The list of levels that a buffer may stand in; absent: all. */
+static void read_levels(const reader *r, xpu_json_object *o, const char *path, const xpu_memplan_problem *problem,
+                        xpu_memplan_buffer *buffer) {
+    json_t *list = xpu_json_member(o, "levels");
+    if (!list) {
+        for (uint32_t i = 0; i < problem->level_count; i++) buffer->levels[buffer->level_count++] = (uint8_t)i;
+        return;
+    }
+    size_t count = json_is_array(list) ? json_array_size(list) : 0;
+    if (count < 1 || count > XPU_MEMPLAN_MAX_LEVELS) {
+        wrong_name(r, path, "'levels' is no list of levels", "levels", "a list of one to eight names");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        uint32_t level = level_named(r, problem, path, name ? name : "");
+        if (level != XPU_MEMPLAN_NONE) buffer->levels[buffer->level_count++] = (uint8_t)level;
+    }
+}
+
+static void read_buffer(const reader *r, json_t *value, const char *path, const xpu_memplan_problem *problem,
+                        xpu_memplan_buffer *buffer) {
+    static const char *const kinds[] = {
+#define X(name, text) text,
+        XPU_MEMPLAN_KINDS(X)
+#undef X
+            NULL};
+    xpu_json_object o;
+    if (!xpu_json_open(&o, r->arena, value, r->file, path, r->diags)) return;
+    const char *name = xpu_json_string(&o, "name");
+    int kind = xpu_json_member(&o, "kind") ? xpu_json_choice(&o, "kind", kinds) : XPU_MEMPLAN_ACTIVATION;
+    *buffer =
+        (xpu_memplan_buffer){.name = name ? xpu_strdup(r->arena, name) : "",
+                             .bytes = (uint64_t)xpu_json_int(&o, "bytes", 0, MOST_BYTES),
+                             .alignment = (uint32_t)xpu_json_int_or(&o, "alignment", 0, XPU_MEMPLAN_MAX_ALIGNMENT, 0),
+                             .first = (uint32_t)xpu_json_int(&o, "first", 0, XPU_MEMPLAN_MAX_STEP),
+                             .last = (uint32_t)xpu_json_int(&o, "last", 0, XPU_MEMPLAN_MAX_STEP),
+                             .kind = kind < 0 ? XPU_MEMPLAN_ACTIVATION : (xpu_memplan_kind)kind,
+                             .access_bytes = (uint64_t)xpu_json_int_or(&o, "access_bytes", 0, MOST_BYTES, 0)};
+    read_levels(r, &o, path, problem, buffer);
+    buffer->pinned = xpu_json_member(&o, "offset") != NULL;
+    if (buffer->pinned) buffer->pinned_offset = (uint64_t)xpu_json_int(&o, "offset", 0, MOST_BYTES);
+    xpu_json_done(&o);
+}
+
+static void read_alias(const reader *r, json_t *value, const char *path, const xpu_memplan_problem *problem,
+                       const named *index, xpu_memplan_alias *alias) {
+    static const char *const kinds[] = {"in-place", "part", "view", NULL};
+    xpu_json_object o;
+    if (!xpu_json_open(&o, r->arena, value, r->file, path, r->diags)) return;
+    const char *buffer = xpu_json_string(&o, "buffer"), *other = xpu_json_string(&o, "other");
+    int kind = xpu_json_choice(&o, "kind", kinds);
+    *alias = (xpu_memplan_alias){.buffer = buffer_named(r, index, problem, path, buffer),
+                                 .other = buffer_named(r, index, problem, path, other),
+                                 .kind = kind < 0 ? XPU_MEMPLAN_VIEW : (xpu_memplan_alias_kind)kind,
+                                 .offset = (uint64_t)xpu_json_int_or(&o, "offset", 0, MOST_BYTES, 0),
+                                 .rows = (uint32_t)xpu_json_int_or(&o, "rows", 0, UINT32_MAX, 0),
+                                 .row_bytes = (uint64_t)xpu_json_int_or(&o, "row_bytes", 0, MOST_BYTES, 0),
+                                 .pitch = (uint64_t)xpu_json_int_or(&o, "pitch", 0, MOST_BYTES, 0)};
+    xpu_json_done(&o);
+}
+
+static uint32_t length_of(const json_t *list) {
+    size_t count = json_array_size(list);
+    return count > XPU_MEMPLAN_MAX_MATCHES ? XPU_MEMPLAN_MAX_MATCHES : (uint32_t)count;
+}
+
+static xpu_status read_json(const reader *r, xpu_memplan_problem *problem) {
+    xpu_json_object o;
+    json_t *root = xpu_json_read(r->arena, r->file, r->diags);
+    if (!root) return xpu_diags_status(r->diags);
+    size_t before = r->diags->errors;
+    if (!xpu_json_open(&o, r->arena, root, r->file, "", r->diags)) return XPU_EUSAGE;
+    json_t *level_list = xpu_json_array(&o, "levels"), *buffer_list = xpu_json_array(&o, "buffers");
+    json_t *alias_list = xpu_json_member(&o, "aliases");
+    xpu_json_done(&o);
+    if (r->diags->errors != before) return XPU_EUSAGE;
+    uint32_t level_count = length_of(level_list), buffer_count = length_of(buffer_list);
+    xpu_memplan_level *levels = XPU_NEW_ARRAY(r->arena, xpu_memplan_level, level_count + 1);
+    for (uint32_t i = 0; i < level_count; i++) {
+        read_level(r, json_array_get(level_list, i), xpu_printf(r->arena, "levels[%" PRIu32 "]", i), &levels[i]);
+    }
+    xpu_memplan_buffer *buffers = XPU_NEW_ARRAY(r->arena, xpu_memplan_buffer, buffer_count + 1);
+    *problem = (xpu_memplan_problem){.levels = levels, .level_count = level_count, .buffers = buffers};
+    if (level_count > XPU_MEMPLAN_MAX_LEVELS || r->diags->errors != before) {
+        if (r->diags->errors == before) wrong_name(r, "levels", "there are too many levels", "levels", "at most eight");
+        return XPU_EUSAGE;
+    }
+    for (uint32_t i = 0; i < buffer_count; i++) {
+        read_buffer(r, json_array_get(buffer_list, i), xpu_printf(r->arena, "buffers[%" PRIu32 "]", i), problem,
+                    &buffers[i]);
+    }
+    if (r->diags->errors != before) return XPU_EUSAGE;
+    problem->buffer_count = buffer_count;
+    const named *index = index_buffers(r, problem);
+    problem->alias_count = length_of(alias_list);
+    xpu_memplan_alias *aliases = XPU_NEW_ARRAY(r->arena, xpu_memplan_alias, problem->alias_count + 1);
+    for (uint32_t i = 0; i < problem->alias_count; i++) {
+        read_alias(r, json_array_get(alias_list, i), xpu_printf(r->arena, "aliases[%" PRIu32 "]", i), problem, index,
+                   &aliases[i]);
+    }
+    problem->aliases = aliases;
+    return r->diags->errors == before ? XPU_OK : XPU_EUSAGE;
+}
+
+/* ---- CSV ---- */
+
+static xpu_status wrong_line(const reader *r, uint32_t line, const char *why) {
+    return xpu_error(r->diags, XPU_EUSAGE, r->file, "memplan-csv", xpu_printf(r->arena, "line %" PRIu32, line),
+                     "the line is no buffer", why, "each line is id,lower,upper,size, upper being exclusive");
+}
+
+static const char *read_row(reader *r, char *line, xpu_memplan_buffer *buffer) {
+    char *comma = strchr(line, ',');
+    unsigned long long numbers[3];
+    if (!comma || comma == line) return "it has no name";
+    *comma = '\0';
+    const char *at = comma + 1;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        numbers[i] = strtoull(at, &end, 10);
+        if (end == at || *at == '-' || *end != (i < 2 ? ',' : '\0')) return "three numbers follow the name";
+        at = end + 1;
+    }
+    if (numbers[0] >= numbers[1] || numbers[1] > XPU_MEMPLAN_MAX_STEP) return "lower is not below upper, or too large";
+    if (numbers[2] > XPU_MEMPLAN_MAX_BYTES) return "the size is too large";
+    *buffer = (xpu_memplan_buffer){.name = xpu_strdup(r->arena, line),
+                                   .bytes = numbers[2],
+                                   .first = (uint32_t)numbers[0],
+                                   .last = (uint32_t)numbers[1] - 1,
+                                   .kind = XPU_MEMPLAN_ACTIVATION,
+                                   .level_count = 1};
+    return NULL;
+}
+
+static uint64_t sum_of(const xpu_memplan_buffer *buffers, uint32_t count) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) sum += buffers[i].bytes;
+    return sum;
+}
+
+static xpu_status read_csv(reader *r, uint64_t bytes, xpu_memplan_problem *problem) {
+    size_t length, before = r->diags->errors;
+    char *text = xpu_file_read_all(r->arena, r->file, MAX_CSV_BYTES, &length, r->diags);
+    if (!text) return xpu_diags_status(r->diags);
+    XPU_ARRAY(xpu_memplan_buffer) buffers = {0};
+    uint32_t number = 0;
+    for (char *line = text; line && *line;) {
+        char *end = strchr(line, '\n');
+        if (end) *end = '\0';
+        line[strcspn(line, "\r")] = '\0';
+        if (number++ > 0 && *line) {
+            xpu_memplan_buffer buffer;
+            const char *problem_text = read_row(r, line, &buffer);
+            if (problem_text) return wrong_line(r, number, problem_text);
+            XPU_PUSH(r->arena, &buffers, buffer);
+        }
+        line = end ? end + 1 : NULL;
+    }
+    xpu_memplan_level *level = XPU_NEW(r->arena, xpu_memplan_level);
+    level->name = "memory";
+    level->bytes = bytes ? bytes : sum_of(buffers.items, buffers.count);
+    if (level->bytes > XPU_MEMPLAN_MAX_BYTES) level->bytes = XPU_MEMPLAN_MAX_BYTES;
+    *problem = (xpu_memplan_problem){
+        .levels = level, .level_count = 1, .buffers = buffers.items, .buffer_count = buffers.count};
+    index_buffers(r, problem);
+    return r->diags->errors == before ? XPU_OK : XPU_EUSAGE;
+}
+
+xpu_status xpu_memplan_read(xpu_arena *arena, const char *path, uint64_t csv_bytes, xpu_memplan_problem *problem,
+                            xpu_diags *diags) {
+    reader r = {arena, path, diags};
+    size_t length = strlen(path);
+    int is_csv = length > 4 && strcmp(path + length - 4, ".csv") == 0;
+    return is_csv ? read_csv(&r, csv_bytes, problem) : read_json(&r, problem);
+}
+
+/* ---- plans ---- */
+
+static json_t *text_of(const char *text) {
+    return json_string(text);
+}
+
+xpu_status xpu_memplan_write(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
+                             const xpu_memplan *plan, xpu_diags *diags) {
+    json_t *root = xpu_json_own(arena, json_object());
+    json_t *places = xpu_json_set(arena, root, "places", json_array());
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        const xpu_memplan_place *place = &plan->places[i];
+        json_t *item = xpu_json_append(arena, places, json_object());
+        xpu_json_set(arena, item, "buffer", text_of(problem->buffers[i].name));
+        xpu_json_set(arena, item, "level", text_of(problem->levels[place->level].name));
+        xpu_json_set(arena, item, "offset", json_integer((json_int_t)place->offset));
+        if (place->alias == XPU_MEMPLAN_NONE) continue;
+        xpu_json_set(arena, item, "alias_of", text_of(problem->buffers[place->alias_of].name));
+    }
+    json_t *usage = xpu_json_set(arena, root, "usage", json_array());
+    for (uint32_t i = 0; i < plan->level_count; i++) {
+        const xpu_memplan_usage *u = &plan->usage[i];
+        json_t *item = xpu_json_append(arena, usage, json_object());
+        xpu_json_set(arena, item, "level", text_of(problem->levels[i].name));
+        xpu_json_set(arena, item, "buffers", json_integer((json_int_t)u->buffers));
+        xpu_json_set(arena, item, "capacity", json_integer((json_int_t)u->capacity));
+        xpu_json_set(arena, item, "peak", json_integer((json_int_t)u->peak));
+        xpu_json_set(arena, item, "lower_bound", json_integer((json_int_t)u->lower_bound));
+        xpu_json_set(arena, item, "gap", json_integer((json_int_t)u->gap));
+        xpu_json_set(arena, item, "worst_step", json_integer((json_int_t)u->worst_step));
+        xpu_json_set(arena, item, "fragmentation_permille", json_integer((json_int_t)u->fragmentation_permille));
+    }
+    json_t *spills = xpu_json_set(arena, root, "spills", json_array());
+    for (uint32_t i = 0; i < plan->spill_count; i++) {
+        json_t *item = xpu_json_append(arena, spills, json_object());
+        xpu_json_set(arena, item, "buffer", text_of(problem->buffers[plan->spills[i].buffer].name));
+        xpu_json_set(arena, item, "preferred", text_of(problem->levels[plan->spills[i].preferred].name));
+        xpu_json_set(arena, item, "why", text_of(plan->spills[i].why));
+    }
+    return xpu_json_write(arena, root, path, diags);
+}
+
+/* The number of the alternative of `buffer` in `other`; XPU_MEMPLAN_NONE where there is none. */
+static uint32_t alias_between(const xpu_memplan_problem *problem, uint32_t buffer, uint32_t other) {
+    for (uint32_t i = 0; i < problem->alias_count; i++) {
+        if (problem->aliases[i].buffer == buffer && problem->aliases[i].other == other) return i;
+    }
+    return XPU_MEMPLAN_NONE;
+}
+
+static void read_place(const reader *r, json_t *value, const char *path, const xpu_memplan_problem *problem,
+                       const named *index, uint8_t *placed, xpu_memplan *plan) {
+    xpu_json_object o;
+    if (!xpu_json_open(&o, r->arena, value, r->file, path, r->diags)) return;
+    uint32_t buffer = buffer_named(r, index, problem, path, xpu_json_string(&o, "buffer"));
+    uint32_t level = level_named(r, problem, path, xpu_json_string(&o, "level"));
+    uint64_t offset = (uint64_t)xpu_json_int(&o, "offset", 0, MOST_BYTES);
+    const char *alias_of = xpu_json_string_or(&o, "alias_of", NULL);
+    xpu_json_done(&o);
+    if (buffer == XPU_MEMPLAN_NONE || level == XPU_MEMPLAN_NONE) return;
+    xpu_memplan_place place = {level, offset, XPU_MEMPLAN_NONE, XPU_MEMPLAN_NONE};
+    if (alias_of) {
+        place.alias_of = buffer_named(r, index, problem, path, alias_of);
+        place.alias =
+            place.alias_of == XPU_MEMPLAN_NONE ? XPU_MEMPLAN_NONE : alias_between(problem, buffer, place.alias_of);
+        if (place.alias == XPU_MEMPLAN_NONE) {
+            wrong_name(r, path, "the problem has no such alternative", alias_of, "one of its 'aliases'");
+            return;
+        }
+    }
+    if (placed[buffer]) wrong_name(r, path, "a buffer has two places", problem->buffers[buffer].name, "give it once");
+    placed[buffer] = 1;
+    plan->places[buffer] = place;
+}
+
+static void read_usage(const reader *r, json_t *value, const char *path, const xpu_memplan_problem *problem,
+                       xpu_memplan *plan) {
+    xpu_json_object o;
+    if (!xpu_json_open(&o, r->arena, value, r->file, path, r->diags)) return;
+    uint32_t level = level_named(r, problem, path, xpu_json_string(&o, "level"));
+    xpu_memplan_usage usage = {.buffers = (uint32_t)xpu_json_int(&o, "buffers", 0, XPU_MEMPLAN_MAX_BUFFERS),
+                               .capacity = (uint64_t)xpu_json_int(&o, "capacity", 0, MOST_BYTES),
+                               .peak = (uint64_t)xpu_json_int(&o, "peak", 0, MOST_BYTES),
+                               .lower_bound = (uint64_t)xpu_json_int(&o, "lower_bound", 0, INT64_MAX),
+                               .gap = (uint64_t)xpu_json_int(&o, "gap", 0, MOST_BYTES),
+                               .worst_step = (uint32_t)xpu_json_int(&o, "worst_step", 0, XPU_MEMPLAN_MAX_STEP),
+                               .fragmentation_permille = (uint32_t)xpu_json_int(&o, "fragmentation_permille", 0, 1000)};
+    xpu_json_done(&o);
+    if (level != XPU_MEMPLAN_NONE) plan->usage[level] = usage;
+}
+
+static void read_spill(const reader *r, json_t *value, const char *path, const xpu_memplan_problem *problem,
+                       const named *index, xpu_memplan_spill *spill) {
+    xpu_json_object o;
+    if (!xpu_json_open(&o, r->arena, value, r->file, path, r->diags)) return;
+    spill->buffer = buffer_named(r, index, problem, path, xpu_json_string(&o, "buffer"));
+    spill->preferred = level_named(r, problem, path, xpu_json_string(&o, "preferred"));
+    const char *why = xpu_json_string(&o, "why");
+    spill->why = why ? xpu_strdup(r->arena, why) : "";
+    xpu_json_done(&o);
+}
+
+xpu_status xpu_memplan_read_plan(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
+                                 xpu_memplan *plan, xpu_diags *diags) {
+    reader r = {arena, path, diags};
+    xpu_json_object o;
+    json_t *root = xpu_json_read(arena, path, diags);
+    size_t before = diags->errors;
+    if (!root || !xpu_json_open(&o, arena, root, path, "", diags)) return xpu_diags_status(diags);
+    json_t *places = xpu_json_array(&o, "places"), *usage = xpu_json_array(&o, "usage");
+    json_t *spills = xpu_json_array(&o, "spills");
+    xpu_json_done(&o);
+    if (diags->errors != before) return XPU_EUSAGE;
+    *plan = (xpu_memplan){.buffer_count = problem->buffer_count, .level_count = problem->level_count};
+    plan->places = XPU_NEW_ARRAY(arena, xpu_memplan_place, problem->buffer_count + 1);
+    plan->usage = XPU_NEW_ARRAY(arena, xpu_memplan_usage, problem->level_count + 1);
+    plan->spill_count = length_of(spills);
+    plan->spills = XPU_NEW_ARRAY(arena, xpu_memplan_spill, plan->spill_count + 1);
+    uint8_t *placed = XPU_NEW_ARRAY(arena, uint8_t, problem->buffer_count + 1);
+    const named *index = index_buffers(&r, problem);
+    for (uint32_t i = 0; i < length_of(places); i++) {
+        const char *at = xpu_printf(arena, "places[%" PRIu32 "]", i);
+        read_place(&r, json_array_get(places, i), at, problem, index, placed, plan);
+    }
+    for (uint32_t i = 0; i < length_of(usage); i++) {
+        read_usage(&r, json_array_get(usage, i), xpu_printf(arena, "usage[%" PRIu32 "]", i), problem, plan);
+    }
+    for (uint32_t i = 0; i < plan->spill_count; i++) {
+        const char *at = xpu_printf(arena, "spills[%" PRIu32 "]", i);
+        read_spill(&r, json_array_get(spills, i), at, problem, index, &plan->spills[i]);
+    }
+    for (uint32_t i = 0; i < problem->buffer_count && diags->errors == before; i++) {
+        if (!placed[i])
+            wrong_name(&r, "places", "a buffer has no place", problem->buffers[i].name, "place every buffer");
+    }
+    return diags->errors == before ? XPU_OK : XPU_EUSAGE;
+}

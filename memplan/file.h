@@ -1,0 +1,38 @@
+/*
+ * Problems and plans as files. A problem:
+ *     {"levels": [{"name": "SM", "bytes": 262144, "reserved": 1024, "alignment": 64, "bytes_per_cycle": 64}, ...],
+ *      "buffers": [{"name": "conv1/out", "bytes": 4096, "alignment": 64, "first": 0, "last": 3, "kind": "activation",
+ *                   "access_bytes": 8192, "levels": ["L3", "GM"], "offset": 64}, ...],
+ *      "aliases": [{"buffer": "add/out", "other": "conv1/out", "kind": "in-place", "offset": 0, "rows": 0,
+ *                   "row_bytes": 0, "pitch": 0}, ...]}
+ * levels of a buffer: best first; absent: all. offset: it is pinned there, and has one level. All other numbers but
+ * bytes, first and last may be left out. A plan:
+ *     {"places": [{"buffer": "conv1/out", "level": "L3", "offset": 0, "alias_of": "x"}, ...],
+ *      "usage": [{"level": "SM", "buffers": 3, "capacity": 261120, "peak": 4096, "lower_bound": 4096, "gap": 0,
+ *                 "worst_step": 2, "fragmentation_permille": 0}, ...],
+ *      "spills": [{"buffer": "conv1/out", "preferred": "SM", "why": "no room: ..."}, ...]}
+ * with alias_of where an alternative was taken. Minimalloc's CSV (id,lower,upper,size; upper is exclusive) is a problem
+ * of one level too, whose size the caller gives.
+ */
+#ifndef XPU_MEMPLAN_FILE_H
+#define XPU_MEMPLAN_FILE_H
+
+#include "memplan/memplan.h"
+
+/* Reads a problem; everything lives in `arena`. Errors: those of base/json.h, [memplan-name] a name that does not exist
+ * or exists twice, [memplan-csv]. `csv_bytes`: size of the level of a .csv file, 0: just what the largest step needs.
+ */
+xpu_status xpu_memplan_read(xpu_arena *arena, const char *path, uint64_t csv_bytes, xpu_memplan_problem *problem,
+                            xpu_diags *diags);
+
+xpu_status xpu_memplan_write(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
+                             const xpu_memplan *plan, xpu_diags *diags);
+/* Places, usage and spills as the file says; xpu_memplan_check judges them. */
+xpu_status xpu_memplan_read_plan(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
+                                 xpu_memplan *plan, xpu_diags *diags);
+
+/* Writes a picture: a panel for each level, steps to the right, bytes upwards, a rectangle for each buffer. */
+xpu_status xpu_memplan_draw(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
+                            const xpu_memplan *plan, xpu_diags *diags);
+
+#endif

@@ -1,0 +1,110 @@
+/* xpu-memplan: plans memory for a problem given as a file, checks plans, draws them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memplan/check.h"
+#include "memplan/file.h"
+#include "tools/common/tool.h"
+
+static const xpu_option options[] = {
+    {"output", 'o', "FILE", "plan: where the plan goes; svg: the picture"},
+    {"bytes", 0, "N", "the size of the memory that a .csv problem is for (as much as all buffers together)"},
+    {"budget", 0, "N", "plan: comparisons to spend on a better plan (4000000); 1: the first valid one"},
+    {"no-aliases", 0, NULL, "plan: every buffer gets bytes of its own"},
+    {NULL, 0, NULL, NULL},
+};
+
+static const xpu_command command = {
+    .tool = "xpu-memplan",
+    .usage = "plan PROBLEM [-o PLAN.json] | check PROBLEM PLAN.json | svg PROBLEM PLAN.json -o FILE.svg",
+    .about =
+        "Plans a hierarchy of memories: places buffers with lifetimes, checks a plan with code that shares nothing\n"
+        "with the planner, and draws it. PROBLEM: .json (docs/commands.md), or .csv with id,lower,upper,size.",
+    .example = "xpu-memplan plan problem.json -o plan.json\n"
+               "xpu-memplan check problem.json plan.json\n"
+               "xpu-memplan svg problem.json plan.json -o plan.svg\n"
+               "xpu-memplan plan A.1048576.csv --bytes=1048576",
+    .options = options,
+};
+
+static int read_number(xpu_tool *tool, const char *option, uint64_t *value) {
+    const char *text = xpu_tool_option(tool, option);
+    char *end;
+    *value = 0;
+    if (!text) return XPU_OK;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (*end || end == text || *text == '-' || number < 1) {
+        return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", option), "this is no number",
+                              xpu_escape(tool->arena, text, 80), "write a number of 1 or more");
+    }
+    *value = number;
+    return XPU_OK;
+}
+
+static void print_usage(const xpu_tool *tool, const xpu_memplan_problem *problem, const xpu_memplan *plan) {
+    if (tool->quiet) return;
+    printf("%-12s %8s %14s %14s %14s %10s %9s\n", "level", "buffers", "capacity", "peak", "lower bound", "gap",
+           "holes");
+    for (uint32_t i = 0; i < plan->level_count; i++) {
+        const xpu_memplan_usage *u = &plan->usage[i];
+        printf("%-12s %8u %14llu %14llu %14llu %10llu %7.1f %%\n", problem->levels[i].name, u->buffers,
+               (unsigned long long)u->capacity, (unsigned long long)u->peak, (unsigned long long)u->lower_bound,
+               (unsigned long long)u->gap, u->fragmentation_permille / 10.0);
+    }
+    for (uint32_t i = 0; i < plan->spill_count; i++) {
+        const xpu_memplan_spill *spill = &plan->spills[i];
+        printf("'%s' is not in %s: %s\n", problem->buffers[spill->buffer].name, problem->levels[spill->preferred].name,
+               spill->why);
+    }
+}
+
+static int make_plan(xpu_tool *tool, const xpu_memplan_problem *problem) {
+    xpu_memplan_options with = {.no_aliases = xpu_tool_flag(tool, "no-aliases")};
+    xpu_memplan *plan;
+    const char *output = xpu_tool_option(tool, "output");
+    int status = read_number(tool, "budget", &with.step_budget);
+    if (!status) status = (int)xpu_memplan_make(tool->arena, problem, &with, &plan, &tool->diags);
+    if (!status) status = (int)xpu_memplan_check(tool->arena, problem, plan, &tool->diags);
+    if (!status && output) status = (int)xpu_memplan_write(tool->arena, output, problem, plan, &tool->diags);
+    if (!status) print_usage(tool, problem, plan);
+    return status;
+}
+
+/* A plan from a file that does not hold is the file's fault, not the planner's. */
+static int with_plan(xpu_tool *tool, const xpu_memplan_problem *problem, const char *path, int draw) {
+    xpu_memplan plan;
+    const char *output = xpu_tool_option(tool, "output");
+    int status = (int)xpu_memplan_read_plan(tool->arena, path, problem, &plan, &tool->diags);
+    if (status) return status;
+    if (xpu_memplan_check(tool->arena, problem, &plan, &tool->diags) != XPU_OK) return XPU_EUSAGE;
+    if (draw) return (int)xpu_memplan_draw(tool->arena, output, problem, &plan, &tool->diags);
+    print_usage(tool, problem, &plan);
+    if (!tool->quiet) printf("%s: the plan is valid\n", path);
+    return XPU_OK;
+}
+
+static int run(xpu_tool *tool) {
+    const char *action = xpu_tool_word(tool, 0), *problem_path = xpu_tool_word(tool, 1), *plan = xpu_tool_word(tool, 2);
+    int planning = action && strcmp(action, "plan") == 0, drawing = action && strcmp(action, "svg") == 0;
+    int checking = action && strcmp(action, "check") == 0;
+    if ((!planning && !drawing && !checking) || xpu_tool_words(tool) != (planning ? 2u : 3u)) {
+        return xpu_tool_usage(tool, NULL, "this is no command",
+                              "the commands are plan PROBLEM, check PROBLEM PLAN and svg PROBLEM PLAN",
+                              "see xpu-memplan --help");
+    }
+    if (drawing && !xpu_tool_option(tool, "output")) {
+        return xpu_tool_usage(tool, "svg", "there is no file for the picture", "--output is missing",
+                              "add -o FILE.svg");
+    }
+    xpu_memplan_problem problem;
+    uint64_t bytes;
+    int status = read_number(tool, "bytes", &bytes);
+    if (!status) status = (int)xpu_memplan_read(tool->arena, problem_path, bytes, &problem, &tool->diags);
+    if (status) return status;
+    return planning ? make_plan(tool, &problem) : with_plan(tool, &problem, plan, drawing);
+}
+
+int main(int argc, char **argv) {
+    return xpu_tool_main(&command, argc, argv, run);
+}
