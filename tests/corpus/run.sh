@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh LEVEL...: the families of device/ at these optimisation levels (1 2 3), as bare programs on the devices (the
-# functional chip; the Verilated one where its library is there and DEVICES says so) and under QEMU's user mode. One check
-# for each kernel, level and pair of results; the smallest chip of CHIPS is enough, the programs do not look at it.
+# functional chip; the Verilated one where its library is there and DEVICES says so) and under QEMU's user mode. One
+# check for each kernel, level and pair of results. CHIP: the chip (nano); FAMILIES: not all of them.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 levels=${*:-2}
@@ -13,7 +13,8 @@ folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0 kernels=0
 complain() { failed=$((failed + 1)); printf 'FAILED: %s\n' "$*"; }
 
-# The device's flags; -O3 without the one that forbids segment accesses, with which clang 19 stops at some strided loops.
+# The device's flags; -O3 without the one that forbids segment accesses, with which clang 19 stops at some strided
+# loops.
 grep -v interleaved xpu_runtime/devrt/clang.flags >"$folder/flags-3"
 compile() { # compile LEVEL FILE.c OBJECT
     local flags=xpu_runtime/devrt/clang.flags
@@ -24,7 +25,8 @@ names() { sed -n '/^RUN(/,/)/p' "$1" | tr -c 'a-z0-9_\n' ' ' | tr ' ' '\n' | gre
 compare() { # compare FAMILY LEVEL WHAT FILE FILE: one check for each kernel
     local list bad
     mapfile -t list < <(names "tests/corpus/device/$1.c")
-    bad=$(cmp -l "$4" "$5" | awk -v slot=$slot '{ k = int(($1 - 1) / slot); if (!(k in first)) first[k] = ($1 - 1) % slot }
+    bad=$(cmp -l "$4" "$5" | awk -v slot=$slot '
+        { k = int(($1 - 1) / slot); if (!(k in first)) first[k] = ($1 - 1) % slot }
         END { for (k in first) printf "%d:%d ", k, int(first[k] / 4) }')
     for pair in $bad; do
         complain "$1.c, ${list[${pair%:*}]:-behind the last kernel}, -O$2, $3: word ${pair#*:} differs"
@@ -51,7 +53,8 @@ for level in $levels; do
         family=$(basename "$source" .c) base=$folder/$(basename "$source" .c)
         [[ " ${FAMILIES:-$family} " == *" $family "* ]] || continue
         compile "$level" "$source" "$base.o"
-        "$link" -T xpu_runtime/devrt/bare/link.ld "$folder/start-bare.o" "$base.o" "$folder/support.o" -o "$base.elf" || exit 1
+        "$link" -T xpu_runtime/devrt/bare/link.ld "$folder/start-bare.o" "$base.o" "$folder/support.o" \
+            -o "$base.elf" || exit 1
         reference=
         for device in $devices; do
             if ! message=$($bare "$base.elf" --chip="$chip" --device="$device" \
