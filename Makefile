@@ -43,7 +43,8 @@ pb       = $(patsubst %,$(BUILD)/obj/gen/%.pb-c.o,$(1))
 XPUC_O  := $(call objects,$(COMMON) $(COMPILE)) $(call pb,$(protos))
 XPURT_O := $(call objects,$(COMMON) $(RUN)) $(call pb,xpu_runtime/program/program)
 FUNC_O  := $(call objects,base core $(FUNC))
-ALL_O   := $(call objects,$(COMMON) $(COMPILE) $(RUN) $(FUNC) $(SHARED)) $(call pb,$(protos))
+ALL_O   := $(call objects,$(COMMON) $(COMPILE) $(RUN) $(FUNC) $(SHARED)) $(call pb,$(protos)) \
+           $(patsubst %,$(BUILD)/obj/sim/harness/%.o,lockstep bounds)
 
 LIBXPUC  := $(BUILD)/lib/libxpuc.so
 LIBXPURT := $(BUILD)/lib/libxpurt.so

@@ -123,7 +123,7 @@ static xpurt_device *create(const xpu_chip *chip, xpu_diags *diags) {
     if (!fits(chip)) {
         xpu_error(diags, XPU_EUSAGE, NULL, "device-chip", NULL, "the Verilated chip was built for another description",
                   "its ABI hash, caches, banks, lanes or number of requests to GM differ from the file's",
-                  "build it again with make rtl CHIP=NAME or FILE.json");
+                  "build it again with make chip CHIP=NAME or FILE.json");
         return NULL;
     }
     xpurt_device *device = calloc(1, sizeof *device);

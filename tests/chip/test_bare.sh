@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Bare programs: xpu-run --bare with the linker script and start-up file of xpu_runtime/devrt/bare. DEVICES (func) are tried
+# Bare programs: xpu-run --bare with the linker script and start-up file of xpu_runtime/devrt/bare. DEVICES (func rtl) are tried
 # on CHIPS (nano standard).
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -26,7 +26,7 @@ bare() { "$XPU_BIN/xpu-run" --bare "$@"; }
 for mode in 0 1 2 3 4 5 6; do build "$mode.elf" $mode; done
 foreign good.elf 0
 foreign bad.elf 4
-for device in ${DEVICES:-func}; do for chip in ${CHIPS:-nano standard}; do
+for device in ${DEVICES:-func rtl}; do for chip in ${CHIPS:-nano standard}; do
     on=(--chip="$chip" --device="$device")
     check 80 'status 80' bare "$folder/0.elf" "${on[@]}" --dump-mem=roots:64:"$folder/roots.$device.$chip" \
         --dump-mem=results:256:"$folder/results.$device.$chip"

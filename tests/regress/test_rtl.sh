@@ -2,7 +2,7 @@
 # What the tools do on the Verilated chip nano: a network in lock-step, layers equal to func's, profile, trace, limits;
 # cycles that depend on nothing but the program.
 set -uo pipefail
-cd "$(dirname "$0")/../../.."
+cd "$(dirname "$0")/../.."
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 passed=0 failed=0
 check() { # check STATUS TEXT COMMAND...: the exit status, and a part of what is printed
