@@ -133,7 +133,10 @@ static void show(progress *p) {
     double now = xpu_seconds();
     p->shown = now;
     p->is_shown = 1;
-    fprintf(stderr, "\r%u/%u %-40.40s", p->done, p->layers, p->layer ? p->layer : "");
+    if (p->layers)
+        fprintf(stderr, "\r%u/%u %-40.40s", p->done, p->layers, p->layer);
+    else
+        fprintf(stderr, "\rthe first layer"); /* how many there are is known when it is complete */
     if (p->cycles && now > p->started)
         fprintf(stderr, " %llu cycles, %.1f kHz  ", (unsigned long long)p->cycles,
                 (double)p->cycles / (now - p->started) / 1000);

@@ -36,5 +36,20 @@ for precision in fp32 int16; do
     check 6 'more cycles than allowed' "${run[@]}" --device=rtl --max-cycles=5000
 done
 check 0 "layer 'ReLU114' on rtl: equal to" "${run[@]:0:2}" --device=rtl --lockstep --layer=ReLU114 --from-dump="$folder/func"
+# Cycles of a case: recorded, held, and listed by layer where they changed
+mkdir "$folder/suite"
+cat >"$folder/suite/mnist.json" <<EOF
+{"model": "$PWD/tests/models/mnist-8.onnx", "precision": "int16", "devices": ["ref"], "chips": {"nano": {"rtl": {}}},
+ "inputs": {"Input3": {"file": "$PWD/tests/models/9.npy"}}}
+EOF
+regress=("$XPU_BIN/xpu-regress" --suite="$folder/suite" --device=rtl)
+check 0 '9 layers equal on ref and rtl, ' "${regress[@]}" --update
+check 0 '"ReLU114": ' cat "$folder/suite/mnist.json"
+check 0 '1 passed, 0 failed' "${regress[@]}"
+sed -i 's/"ReLU114": /&1/' "$folder/suite/mnist.json"
+check 4 'cycles have changed: ' "${regress[@]}"
+check 4 '        ReLU114 ' "${regress[@]}"
+check 0 '1 passed, 0 failed' "${regress[@]}" --update
+check 0 '1 passed, 0 failed' "${regress[@]}"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
