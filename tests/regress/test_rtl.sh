@@ -36,6 +36,10 @@ for precision in fp32 int16; do
     check 6 'more cycles than allowed' "${run[@]}" --device=rtl --max-cycles=5000
 done
 check 0 "layer 'ReLU114' on rtl: equal to" "${run[@]:0:2}" --device=rtl --lockstep --layer=ReLU114 --from-dump="$folder/func"
+# A chip of the same name, another chip
+sed 's/"bytes": 32768/"bytes": 65536/' configs/chip/nano.json >"$folder/other.json"
+check 0 '' "$XPU_BIN/xpuc" -q tests/models/mnist-8.onnx --chip="$folder/other.json" -o "$folder/other.xpu"
+check 2 '[device-chip]' "$XPU_BIN/xpu-run" "$folder/other.xpu" --input tests/models/9.npy
 # Cycles of a case: recorded, held, and listed by layer where they changed
 mkdir "$folder/suite"
 cat >"$folder/suite/mnist.json" <<EOF
