@@ -119,6 +119,8 @@ static const uint32_t memory_bytes[] = {RTL_GM_BYTES, RTL_L3_BYTES, RTL_SM_BYTES
 static void copy_all(const bench *b) {
     for (unsigned i = 0; i < 3; i++)
         memcpy(rtl_memory(b->rtl, memory_at[i]), host((void *)(uintptr_t)b, memory_at[i]), memory_bytes[i]);
+    for (uint32_t core = 0, at = XPU_LM_ALL_BASE; core < RTL_CORES; core++, at += XPU_LM_ALIAS_STRIDE)
+        memcpy(rtl_memory(b->rtl, at), host((void *)(uintptr_t)b, at), RTL_LM_BYTES);
 }
 
 /* All of a chip's memory, now and then: nothing may be written outside of the windows. */
@@ -177,7 +179,9 @@ static void spoil(bench *b, draw_descriptor *d) {
         case 7: w[12 + draw(&b->random, 8)] ^= 1u << draw(&b->random, 31) << 1; break;
         default: w[21 + draw(&b->random, 2)] ^= 1u << draw(&b->random, 31); break;
         }
-    uint64_t elements = 1; /* either few, or refused */
+    for (unsigned i = 8; i < 12; i++) /* either few elements, or refused */
+        if (w[i] >= 0x10000 && !w[i + 8]) w[i + 8] = 4;
+    uint64_t elements = 1;
     for (unsigned i = 8; i < 12; i++) elements = elements * (w[i] < 0x10000 ? w[i] : 0x10000);
     if (elements > 4096)
         for (unsigned i = 8; i < 12; i++)
