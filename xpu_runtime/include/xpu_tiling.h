@@ -17,6 +17,9 @@ typedef struct {
         groups;
 } xpu_tiling_shape;
 
+/* Most rows of the window of depthwise_i8. */
+enum { XPU_BYTE_ROWS = 16 };
+
 static inline int32_t xpu_tiling_min(int32_t a, int32_t b) {
     return a < b ? a : b;
 }

@@ -1,12 +1,14 @@
 /*
  * Windows over images of bytes on the cores: depthwise convolution, maximum, and the mean over an image.
  *
- * A task is some neighbouring output pixels of one row, of a block of channels. The rows of its window come by DMA, and
- * are widened to int16 once; pixels in the padding become what does not count, so that the loops over taps have no
- * edges. The next task's rows come, and a task's result leaves, while one is computed. Images are channel last; their
- * channels are a multiple of 4, so that every transfer is whole words.
+ * A task is some rows of output, of a block of channels; where even one row is too much for LM, some pixels of one row.
+ * The input rows of its windows come by DMA, the next task's while one is computed, and its result leaves meanwhile.
+ * Convolution widens each input row to int16 once, pixels in the padding being 0 there, so that the loops over taps
+ * have no edges; a maximum looks at the taps that are inside the image. Images are channel last; their channels are a
+ * multiple of 4, so that every transfer is whole words.
  */
 #include "core/arith_rvv.h"
+#include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/common.h"
 
 enum { VECTOR = 64 }; /* channels: a register group of int16 and one of int32 */
@@ -17,37 +19,76 @@ struct window_i8 {
     int32_t batch, in_h, in_w, channels, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w,
         pad_top, pad_left;
     int32_t x_unsigned, w_unsigned, x_zero, w_zero;
-    int16_t outside;                            /* a pixel in the padding, widened */
     const struct xpu_depthwise_i8_args *scheme; /* how sums become bytes; 0: the maximum is the result */
 
     /* chosen by cut */
-    uint32_t block, columns, blocks, tiles, segment; /* of a task: channels, output pixels; input pixels of a row */
-    uint8_t *rows[2], *out[2], *w_bytes;
+    uint32_t block, rows, columns; /* of a task: channels, output rows, output pixels of a row */
+    uint32_t blocks, bands, tiles; /* tasks along the channels, the rows, the pixels of a row */
+    uint32_t in_rows, in_columns;  /* most input rows of a task, and most pixels of one as they lie in LM */
+    uint32_t segment;              /* pixels of a widened row */
+    uint8_t *input[2], *out[2], *w_bytes;
     int16_t *wide, *w_wide;
     int32_t *bias_lm;
     float *factors_lm;
 };
 
 struct task {
-    uint32_t image, row, column, columns, channel, channels;
+    uint32_t image, row, rows, column, columns, channel, channels;
+    int32_t top, first, last; /* input rows: of the first tap, and those that exist, [first, last) */
+    int32_t left, from, to;   /* input columns, the same */
 };
 
 /* ---- the cut ---- */
 
+static uint32_t parts_of(uint32_t total, uint32_t part) {
+    return (total + part - 1) / part;
+}
+
 static uint32_t bytes_needed(struct window_i8 *w) {
     uint32_t taps = (uint32_t)(w->kernel_h * w->kernel_w), reach = (uint32_t)((w->kernel_w - 1) * w->dilation_w + 1);
     w->segment = (w->columns - 1) * (uint32_t)w->stride_w + reach;
-    uint32_t pixels = (uint32_t)w->kernel_h * w->segment;
-    return w->block * (4 * pixels + 2 * w->columns + (w->w ? 3 * taps + 8 : 0));
+    w->in_rows = (w->rows - 1) * (uint32_t)w->stride_h + (uint32_t)((w->kernel_h - 1) * w->dilation_h + 1);
+    w->in_rows = min_u32(w->in_rows, (uint32_t)w->in_h);
+    w->in_columns = min_u32(w->segment, (uint32_t)w->in_w);
+    if (w->columns == (uint32_t)w->out_w) w->in_columns = (uint32_t)w->in_w; /* whole rows, by one transfer */
+    uint32_t bytes = 2 * w->in_rows * w->in_columns + 2 * w->rows * w->columns;
+    if (w->w) bytes += 2 * w->in_rows * w->segment + 2 * w->segment + 3 * taps + 8;
+    return w->block * bytes;
 }
 
-/* The largest blocks that LM has room for. */
-static void cut(struct window_i8 *w) {
-    uint32_t floats, room;
+/* About the cycles of the core that has most to do. */
+static uint32_t cost_of(const struct window_i8 *w, uint32_t cores) {
+    enum { TAP = 8, PIXEL = 50, WIDEN = 10, TASK = 900 };
+    uint32_t tasks = (uint32_t)w->batch * w->blocks * w->bands * w->tiles;
+    uint32_t taps = (uint32_t)(w->kernel_h * w->kernel_w), inputs = w->in_rows * w->segment;
+    return parts_of(tasks, cores) * (w->rows * w->columns * (TAP * taps + PIXEL) + (w->w ? WIDEN * inputs : 0) + TASK);
+}
+
+/* The rows of a task that cost least, in what LM has room for. */
+static void choose_rows(struct window_i8 *w, uint32_t cores, uint32_t room) {
+    uint32_t best = 0, least = 0;
+    for (uint32_t bands = 1; bands <= (uint32_t)w->out_h; bands++) {
+        w->rows = parts_of((uint32_t)w->out_h, bands);
+        w->bands = parts_of((uint32_t)w->out_h, w->rows);
+        if (bytes_needed(w) > room) continue;
+        uint32_t cost = cost_of(w, cores);
+        if (best && cost >= least) continue;
+        least = cost;
+        best = w->rows;
+    }
+    w->rows = best ? best : 1;
+    w->bands = parts_of((uint32_t)w->out_h, w->rows);
+}
+
+static void cut(struct window_i8 *w, uint32_t cores) {
+    uint32_t floats, room, taps = (uint32_t)(w->kernel_h * w->kernel_w);
     uint8_t *lm = (uint8_t *)lm_floats(&floats);
     room = 4 * floats;
     w->block = min_u32(VECTOR, (uint32_t)(w->channels + 15) / 16 * 16);
+    w->blocks = parts_of((uint32_t)w->channels, w->block);
     w->columns = (uint32_t)w->out_w;
+    w->tiles = 1;
+    choose_rows(w, cores, room);
     while (bytes_needed(w) > room) {
         if (w->columns > 1)
             w->columns = (w->columns + 1) / 2;
@@ -56,21 +97,29 @@ static void cut(struct window_i8 *w) {
         else
             xpu_abort(ABORT_LOCAL_MEMORY);
     }
-    w->tiles = ((uint32_t)w->out_w + w->columns - 1) / w->columns;
-    w->blocks = ((uint32_t)w->channels + w->block - 1) / w->block;
-    uint32_t pixels = (uint32_t)w->kernel_h * w->segment, taps = (uint32_t)(w->kernel_h * w->kernel_w);
-    w->wide = (int16_t *)lm;
-    lm += 2 * pixels * w->block;
+    w->tiles = parts_of((uint32_t)w->out_w, w->columns);
+    w->blocks = parts_of((uint32_t)w->channels, w->block);
     for (uint32_t i = 0; i < 2; i++) {
-        w->rows[i] = lm;
-        lm += pixels * w->block;
+        w->input[i] = lm;
+        lm += w->in_rows * w->in_columns * w->block;
         w->out[i] = lm;
-        lm += w->columns * w->block;
+        lm += w->rows * w->columns * w->block;
     }
+    w->wide = (int16_t *)lm;
+    lm += 2 * (w->in_rows + 1) * w->segment * w->block; /* and a row of padding */
     w->bias_lm = (int32_t *)lm;
     w->factors_lm = (float *)(lm + 4 * w->block);
     w->w_wide = (int16_t *)(lm + 8 * w->block);
     w->w_bytes = lm + 8 * w->block + 2 * taps * w->block;
+}
+
+/* What of input 0 .. size - 1 the taps of outputs first .. first + count - 1 read: [*from, *to), and the first tap. */
+static int32_t input_range(uint32_t first, uint32_t count, int32_t stride, int32_t pad, int32_t reach, int32_t size,
+                           int32_t *from, int32_t *to) {
+    int32_t begin = (int32_t)first * stride - pad, end = begin + (int32_t)(count - 1) * stride + reach;
+    *from = min_i32(max_i32(begin, 0), size);
+    *to = max_i32(min_i32(end, size), *from);
+    return begin;
 }
 
 /* Tasks of one block of channels follow each other: its weights are loaded once. */
@@ -78,42 +127,50 @@ static struct task task_at(const struct window_i8 *w, uint32_t index) {
     struct task t;
     t.column = index % w->tiles * w->columns;
     index /= w->tiles;
-    t.row = index % (uint32_t)w->out_h;
-    index /= (uint32_t)w->out_h;
+    t.row = index % w->bands * w->rows;
+    index /= w->bands;
     t.image = index % (uint32_t)w->batch;
     t.channel = index / (uint32_t)w->batch * w->block;
+    t.rows = min_u32(w->rows, (uint32_t)w->out_h - t.row);
     t.columns = min_u32(w->columns, (uint32_t)w->out_w - t.column);
     t.channels = min_u32(w->block, (uint32_t)w->channels - t.channel);
+    t.top = input_range(t.row, t.rows, w->stride_h, w->pad_top, (w->kernel_h - 1) * w->dilation_h + 1, w->in_h,
+                        &t.first, &t.last);
+    t.left = input_range(t.column, t.columns, w->stride_w, w->pad_left, (w->kernel_w - 1) * w->dilation_w + 1, w->in_w,
+                         &t.from, &t.to);
+    if (w->tiles == 1) t.from = 0, t.to = w->in_w;
     return t;
 }
 
 /* ---- transfers ---- */
 
-/* The input columns of a task that exist: [*from, *to), the first one of its window being `left`. */
-static int32_t columns_of(const struct window_i8 *w, const struct task *t, int32_t *from, int32_t *to) {
-    int32_t left = (int32_t)t->column * w->stride_w - w->pad_left;
-    int32_t end = left + (int32_t)(t->columns - 1) * w->stride_w + (w->kernel_w - 1) * w->dilation_w + 1;
-    *from = min_i32(max_i32(left, 0), w->in_w);
-    *to = max_i32(min_i32(end, w->in_w), *from);
-    return left;
+static uint32_t pixel_address(const struct window_i8 *w, const struct task *t, uint32_t base, uint32_t row,
+                              uint32_t height, uint32_t column, uint32_t width) {
+    return base + ((t->image * height + row) * width + column) * (uint32_t)w->channels + t->channel;
 }
 
-static int32_t row_of(const struct window_i8 *w, const struct task *t, int32_t kh) {
-    return (int32_t)t->row * w->stride_h - w->pad_top + kh * w->dilation_h;
-}
-
-static xpu_ticket load_rows(const struct window_i8 *w, const struct task *t, uint32_t half) {
+/* Rows that are whole in both places lie one behind the other: one transfer takes them all. */
+static xpu_ticket load_task(const struct window_i8 *w, const struct task *t, uint32_t half) {
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
-    int32_t from, to, left = columns_of(w, t, &from, &to);
-    for (int32_t kh = 0; kh < w->kernel_h; kh++) {
-        int32_t row = row_of(w, t, kh);
-        if (row < 0 || row >= w->in_h || from >= to) continue;
-        uint32_t pixel = ((uint32_t)kh * w->segment + (uint32_t)(from - left)) * w->block;
-        uint32_t source = ((t->image * (uint32_t)w->in_h + (uint32_t)row) * (uint32_t)w->in_w + (uint32_t)from) *
-                              (uint32_t)w->channels +
-                          t->channel;
-        ticket = xpu_load_2d(w->rows[half] + pixel, (int32_t)w->block, w->x + source, w->channels, t->channels,
-                             (uint32_t)(to - from));
+    uint32_t rows = (uint32_t)(t->last - t->first), columns = (uint32_t)(t->to - t->from), step = rows;
+    if (rows == 0 || columns == 0) return ticket;
+    if (w->tiles > 1) step = 1;
+    for (uint32_t row = 0; row < rows; row += step) {
+        uint32_t from = pixel_address(w, t, w->x, (uint32_t)t->first + row, (uint32_t)w->in_h, (uint32_t)t->from,
+                                      (uint32_t)w->in_w);
+        ticket = xpu_load_2d(w->input[half] + row * w->in_columns * w->block, (int32_t)w->block, from, w->channels,
+                             t->channels, step * columns);
+    }
+    return ticket;
+}
+
+static xpu_ticket store_task(const struct window_i8 *w, const struct task *t, uint32_t half) {
+    xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
+    uint32_t step = w->tiles > 1 ? 1 : t->rows;
+    for (uint32_t row = 0; row < t->rows; row += step) {
+        uint32_t to = pixel_address(w, t, w->y, t->row + row, (uint32_t)w->out_h, t->column, (uint32_t)w->out_w);
+        ticket = xpu_store_2d(to, w->channels, w->out[half] + row * w->columns * w->block, (int32_t)w->block,
+                              t->channels, step * t->columns);
     }
     return ticket;
 }
@@ -136,105 +193,146 @@ static void load_weights(const struct window_i8 *w, const struct task *t) {
 
 /* ---- computing ---- */
 
-static void fill(int16_t *to, int16_t value, uint32_t pixels, uint32_t block, size_t vl) {
-    vint16m2_t v = __riscv_vmv_v_x_i16m2(value, vl);
-    for (; pixels > 0; pixels--, to += block) __riscv_vse16_v_i16m2(to, v, vl);
+static void fill(int16_t *to, uint32_t pixels, uint32_t block, size_t vl) {
+    vint16m2_t zero = __riscv_vmv_v_x_i16m2(0, vl);
+    for (; pixels > 0; pixels--, to += block) __riscv_vse16_v_i16m2(to, zero, vl);
 }
 
 static void widen(const struct window_i8 *w, const uint8_t *from, int16_t *to, uint32_t pixels, size_t vl) {
-    int16_t zero = (int16_t)w->x_zero;
+    const int16_t zero = (int16_t)w->x_zero;
+    const uint32_t block = w->block;
     if (w->x_unsigned) {
-        for (; pixels > 0; pixels--, from += w->block, to += w->block) {
+        for (; pixels > 0; pixels--, from += block, to += block) {
             vuint16m2_t v = __riscv_vzext_vf2_u16m2(__riscv_vle8_v_u8m1(from, vl), vl);
             __riscv_vse16_v_i16m2(to, __riscv_vsub_vx_i16m2(__riscv_vreinterpret_v_u16m2_i16m2(v), zero, vl), vl);
         }
     } else {
-        for (; pixels > 0; pixels--, from += w->block, to += w->block) {
+        for (; pixels > 0; pixels--, from += block, to += block) {
             vint16m2_t v = __riscv_vsext_vf2_i16m2(__riscv_vle8_v_i8m1((const int8_t *)from, vl), vl);
             __riscv_vse16_v_i16m2(to, __riscv_vsub_vx_i16m2(v, zero, vl), vl);
         }
     }
 }
 
-/* The task's rows, of which `left` columns before `from` and those from `to` on are outside, as int16. */
-static void widen_rows(const struct window_i8 *w, const struct task *t, const uint8_t *rows, size_t vl) {
-    int32_t from, to, left = columns_of(w, t, &from, &to);
-    for (int32_t kh = 0; kh < w->kernel_h; kh++) {
-        int32_t row = row_of(w, t, kh);
-        uint32_t first = (uint32_t)kh * w->segment, before = (uint32_t)(from - left), count = (uint32_t)(to - from);
-        int16_t *wide = w->wide + first * w->block;
-        if (row < 0 || row >= w->in_h) {
-            fill(wide, w->outside, w->segment, w->block, vl);
-            continue;
-        }
-        fill(wide, w->outside, before, w->block, vl);
-        widen(w, rows + (first + before) * w->block, wide + before * w->block, count, vl);
-        fill(wide + (before + count) * w->block, w->outside, w->segment - before - count, w->block, vl);
+/* The task's input rows as int16, with zeros before and behind where the padding is; behind the last row one of zeros.
+ */
+static void widen_rows(const struct window_i8 *w, const struct task *t, const uint8_t *input, size_t vl) {
+    int32_t begin = max_i32(t->left, t->from), end = min_i32(t->left + (int32_t)w->segment, t->to);
+    uint32_t before = (uint32_t)(begin - t->left), count = (uint32_t)max_i32(end - begin, 0);
+    uint32_t rows = (uint32_t)(t->last - t->first);
+    if (before > w->segment) before = w->segment;
+    uint32_t after = w->segment - before - count;
+    int16_t *wide = w->wide;
+    input += (uint32_t)(begin - t->from) * w->block;
+    for (uint32_t row = 0; row < rows; row++) {
+        fill(wide, before, w->block, vl);
+        widen(w, input, wide + before * w->block, count, vl);
+        fill(wide + (before + count) * w->block, after, w->block, vl);
+        wide += w->segment * w->block;
+        input += w->in_columns * w->block;
     }
+    fill(w->wide + w->in_rows * w->segment * w->block, w->segment, w->block, vl);
 }
 
 static void store_bytes(uint8_t *to, vint16m2_t v, size_t vl) {
     __riscv_vse8_v_i8m1((int8_t *)to, __riscv_vncvt_x_x_w_i8m1(v, vl), vl);
 }
 
-static void multiply_pixels(const struct window_i8 *w, const struct task *t, uint8_t *out, size_t vl) {
+/* One row of output: the widened rows of the window's taps, of which those outside are the row of zeros. */
+static void multiply_row(const struct window_i8 *w, const struct task *t, uint32_t row, uint8_t *out, size_t vl) {
     const struct xpu_depthwise_i8_args *a = w->scheme;
-    vfloat32m4_t factors = __riscv_vle32_v_f32m4(w->factors_lm, vl);
-    for (uint32_t pixel = 0; pixel < t->columns; pixel++, out += w->block) {
-        vint32m4_t sum = w->bias ? __riscv_vle32_v_i32m4(w->bias_lm, vl) : __riscv_vmv_v_x_i32m4(0, vl);
-        const int16_t *factor = w->w_wide;
-        for (int32_t kh = 0; kh < w->kernel_h; kh++) {
-            const int16_t *x = w->wide + ((uint32_t)kh * w->segment + pixel * (uint32_t)w->stride_w) * w->block;
-            for (int32_t kw = 0; kw < w->kernel_w; kw++) {
+    const uint32_t block = w->block, tap = (uint32_t)w->dilation_w * block, step = (uint32_t)w->stride_w * block;
+    const uint32_t kernel_h = (uint32_t)w->kernel_h, kernel_w = (uint32_t)w->kernel_w, has_bias = w->bias != 0;
+    const int32_t zero = a->zero, low = a->low, high = a->high;
+    const int16_t *const w_wide = w->w_wide;
+    const int32_t *const bias = w->bias_lm;
+    const vfloat32m4_t factors = __riscv_vle32_v_f32m4(w->factors_lm, vl);
+    const int16_t *lines[XPU_BYTE_ROWS];
+    for (uint32_t kh = 0; kh < kernel_h; kh++) {
+        int32_t in = t->top + (int32_t)row * w->stride_h + (int32_t)kh * w->dilation_h;
+        uint32_t line = in < t->first || in >= t->last ? w->in_rows : (uint32_t)(in - t->first);
+        lines[kh] = w->wide + line * w->segment * block;
+    }
+    for (uint32_t pixel = 0, at = 0; pixel < t->columns; pixel++, at += step, out += block) {
+        vint32m4_t sum = has_bias ? __riscv_vle32_v_i32m4(bias, vl) : __riscv_vmv_v_x_i32m4(0, vl);
+        const int16_t *factor = w_wide;
+        for (uint32_t kh = 0; kh < kernel_h; kh++) {
+            const int16_t *x = lines[kh] + at;
+            for (uint32_t kw = kernel_w; kw > 0; kw--, x += tap, factor += block) {
                 sum = __riscv_vwmacc_vv_i32m4(sum, __riscv_vle16_v_i16m2(x, vl), __riscv_vle16_v_i16m2(factor, vl), vl);
-                x += (uint32_t)w->dilation_w * w->block;
-                factor += w->block;
             }
         }
-        sum = xv_requantize(sum, factors, a->zero, a->low, a->high, vl);
+        sum = xv_requantize(sum, factors, zero, low, high, vl);
         store_bytes(out, __riscv_vncvt_x_x_w_i16m2(sum, vl), vl);
     }
 }
 
-static void max_pixels(const struct window_i8 *w, const struct task *t, uint8_t *out, size_t vl) {
-    for (uint32_t pixel = 0; pixel < t->columns; pixel++, out += w->block) {
-        vint16m2_t most = __riscv_vmv_v_x_i16m2(w->outside, vl);
-        for (int32_t kh = 0; kh < w->kernel_h; kh++) {
-            const int16_t *x = w->wide + ((uint32_t)kh * w->segment + pixel * (uint32_t)w->stride_w) * w->block;
-            for (int32_t kw = 0; kw < w->kernel_w; kw++, x += (uint32_t)w->dilation_w * w->block) {
-                most = __riscv_vmax_vv_i16m2(most, __riscv_vle16_v_i16m2(x, vl), vl);
+/* The taps k of a window at `start` that are inside [from, to): first and how many. */
+static uint32_t inside(int32_t start, int32_t dilation, int32_t kernel, int32_t from, int32_t to, uint32_t *first) {
+    int32_t begin = 0, end = kernel;
+    while (begin < end && start + begin * dilation < from) begin++;
+    while (end > begin && start + (end - 1) * dilation >= to) end--;
+    *first = (uint32_t)begin;
+    return (uint32_t)(end - begin);
+}
+
+static void max_row(const struct window_i8 *w, const struct task *t, uint32_t row, const uint8_t *input, uint8_t *out,
+                    size_t vl) {
+    const uint32_t block = w->block, line = w->in_columns * block, tap = (uint32_t)w->dilation_w * block;
+    const uint8_t flip = w->x_unsigned ? 0 : 0x80; /* bytes in the order of unsigned ones */
+    uint32_t kh, heights = inside(t->top + (int32_t)row * w->stride_h, w->dilation_h, w->kernel_h, 0, w->in_h, &kh);
+    int32_t top = t->top + (int32_t)row * w->stride_h + (int32_t)kh * w->dilation_h - t->first;
+    const uint8_t *rows = input + (uint32_t)top * line;
+    const uint32_t next_row = (uint32_t)w->dilation_h * line;
+    for (uint32_t pixel = 0; pixel < t->columns; pixel++, out += block) {
+        int32_t left = t->left + (int32_t)pixel * w->stride_w;
+        uint32_t kw, widths = inside(left, w->dilation_w, w->kernel_w, 0, w->in_w, &kw);
+        const uint8_t *corner = rows + (uint32_t)(left + (int32_t)kw * w->dilation_w - t->from) * block;
+        vuint8m1_t most = __riscv_vmv_v_x_u8m1(0, vl);
+        for (uint32_t i = heights; i > 0; i--, corner += next_row) {
+            const uint8_t *x = corner;
+            for (uint32_t j = widths; j > 0; j--, x += tap) {
+                vuint8m1_t v = __riscv_vle8_v_u8m1(x, vl);
+                if (flip) v = __riscv_vxor_vx_u8m1(v, flip, vl);
+                most = __riscv_vmaxu_vv_u8m1(most, v, vl);
             }
         }
-        store_bytes(out, most, vl);
+        __riscv_vse8_v_u8m1(out, flip ? __riscv_vxor_vx_u8m1(most, flip, vl) : most, vl);
+    }
+}
+
+static void compute_task(const struct window_i8 *w, const struct task *t, uint32_t half) {
+    size_t vl = __riscv_vsetvl_e16m2(t->channels);
+    uint8_t *out = w->out[half];
+    if (w->w) widen_rows(w, t, w->input[half], vl);
+    for (uint32_t row = 0; row < t->rows; row++, out += w->columns * w->block) {
+        if (w->w)
+            multiply_row(w, t, row, out, vl);
+        else
+            max_row(w, t, row, w->input[half], out, vl);
     }
 }
 
 static void run(struct window_i8 *w, uint32_t core, uint32_t cores) {
     uint32_t first, last, loaded_channel = UINT32_MAX;
-    cut(w);
-    partition(core, cores, w->blocks * (uint32_t)w->batch * (uint32_t)w->out_h * w->tiles, 1, &first, &last);
+    cut(w, cores);
+    partition(core, cores, w->blocks * (uint32_t)w->batch * w->bands * w->tiles, 1, &first, &last);
     xpu_ticket loaded = {XPU_COUNTER_CALL, 0}, stored[2] = {loaded, loaded};
     struct task next = task_at(w, first < last ? first : 0);
-    if (first < last) loaded = load_rows(w, &next, 0);
+    if (first < last) loaded = load_task(w, &next, 0);
     for (uint32_t half = 0; first < last; first++, half ^= 1) {
         struct task t = next;
-        size_t vl = __riscv_vsetvl_e16m2(t.channels);
-        xpu_wait(loaded);
-        if (first + 1 < last) {
-            next = task_at(w, first + 1);
-            loaded = load_rows(w, &next, half ^ 1);
-        }
+        xpu_ticket ready = loaded;
         if (w->w && t.channel != loaded_channel) load_weights(w, &t);
         loaded_channel = t.channel;
-        widen_rows(w, &t, w->rows[half], vl);
+        if (first + 1 < last) {
+            next = task_at(w, first + 1);
+            loaded = load_task(w, &next, half ^ 1);
+        }
+        xpu_wait(ready);
         xpu_wait(stored[half]);
-        if (w->w)
-            multiply_pixels(w, &t, w->out[half], vl);
-        else
-            max_pixels(w, &t, w->out[half], vl);
-        uint32_t pixel = (t.image * (uint32_t)w->out_h + t.row) * (uint32_t)w->out_w + t.column;
-        stored[half] = xpu_store_2d(w->y + pixel * (uint32_t)w->channels + t.channel, w->channels, w->out[half],
-                                    (int32_t)w->block, t.channels, t.columns);
+        compute_task(w, &t, half);
+        stored[half] = store_task(w, &t, half);
     }
 }
 
@@ -254,7 +352,7 @@ static void depthwise_share(const void *args, uint32_t core, uint32_t cores) {
 
 static void max_pool_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_max_pool_i8_args a = *(const struct xpu_max_pool_i8_args *)args;
-    struct window_i8 w = {GEOMETRY(a), .outside = INT16_MIN};
+    struct window_i8 w = {GEOMETRY(a)};
     run(&w, core, cores);
 }
 
