@@ -64,7 +64,9 @@ module xpu_vector #(
 
   // ---- State; the block works with variables, from the execute stage on ----
   logic [31:0] v_q [512];
+  // verilator lint_off UNUSEDSIGNAL
   (* mem2reg *) logic [3:0] writer_q [32];
+  // verilator lint_on UNUSEDSIGNAL
   // Queue
   logic        ready, waits, busy, dead;
   logic [1:0]  q_count;
@@ -75,6 +77,8 @@ module xpu_vector #(
   // Arithmetic pipe: the instruction under way
   logic          a_valid, a_hold, a_masked, a_begun;
   logic          a_zero;            // reads v0 beside vs1 and vs2
+  logic          a_float;           // in xpu_vector_float
+  logic          a_lanes;           // needs K
   // verilator lint_off UNUSEDSIGNAL
   logic [`VC_BITS-1:0] a_c;
   // verilator lint_on UNUSEDSIGNAL
@@ -96,6 +100,7 @@ module xpu_vector #(
   (* mem2reg *) logic [63:0] D [64];
   (* mem2reg *) logic [63:0] S [64];
   (* mem2reg *) logic [63:0] R [64];
+  (* mem2reg *) logic [63:0] K [64]; // all ones where an element is active
   (* mem2reg *) logic [31:0] W [32];
   (* mem2reg *) logic [31:0] O [16]; // a register of the result
   (* mem2reg *) logic [31:0] M [16]; // a mask being made, a register being filled element by element
@@ -107,6 +112,8 @@ module xpu_vector #(
   (* mem2reg *) logic [31:0] p1 [16];
   (* mem2reg *) logic [31:0] p2 [16];
   (* mem2reg *) logic [31:0] p3 [16];
+  logic [16:0] p1_lanes, p2_lanes; // the result comes from the float lanes; those that are active
+  logic [4:0]  p3_flags;           // of the float lanes, of this instruction
   // Load and store pipe
   logic        m_valid, m_older, m_store, m_masked, m_units, m_indexed, m_first, m_whole, m_asked, m_far, m_stopped;
   logic [3:0]  m_tag;
@@ -126,6 +133,19 @@ module xpu_vector #(
   (* mem2reg *) logic [63:0] f_mask [4];
   (* mem2reg *) logic [9:0]  f_e [4];      // its first element
   (* mem2reg *) logic [31:0] f_address [4];
+
+  // Float lanes: operands in the cycle after a step, the result one later
+  logic         fl_valid;
+  logic [2:0]   fl_op, fl_mode;
+  logic [5:0]   fl_control;
+  logic [511:0] fl_x, fl_y, fl_z, fl_result;
+  logic [15:0]  fl_active;
+  logic [4:0]   fl_flags;
+  xpu_vector_float lanes (
+    .clk, .valid(fl_valid), .op(fl_op), .add(fl_control[4]), .mul(fl_control[3]), .swap(fl_control[2]),
+    .neg(fl_control[1]), .sub(fl_control[0]), .is_signed(fl_control[5]), .mode(fl_mode), .a(fl_x), .b(fl_y), .c(fl_z),
+    .active(fl_active), .result(fl_result), .flags(fl_flags)
+  );
 
   // Elements first .. last - 1 of the 64 from `from` on.
   function automatic logic [63:0] element_range(input logic [9:0] from, input logic [9:0] first, input logic [9:0] last);
@@ -202,7 +222,7 @@ module xpu_vector #(
 
   always_ff @(posedge clk) begin : p_vector
     `FLOAT_TEMPS
-    logic [63:0] fl, fo, fp, fq, fy, fr_ne, fr_mm, fr_up, fr_dn, fo_p, fo_n, rx_up, rx_even, rx_odd;
+    logic [63:0] fr_ne, fr_mm, fr_up, fr_dn, rx_up, rx_even, rx_odd;
     logic [63:0] act, carries, window0, window2, bits, shifts, most, least, line_mask;
     int unsigned i, n, at, to, from;
     // verilator lint_off UNUSEDSIGNAL
@@ -210,6 +230,7 @@ module xpu_vector #(
     // verilator lint_on UNUSEDSIGNAL
     logic [31:0] inflight, reads, touched, hazards, word, address, w;
     logic [19:0] n_c;
+    logic [16:0] n_lanes;
     logic [31:0] n_x;
     logic [4:0]  n_flags, shift;
     logic        n_sat, active, masked, full, fires, last, asks, probe, skips, slides, single, in_lm, retires, write;
@@ -220,27 +241,29 @@ module xpu_vector #(
     logic [5:0]  lane;
     logic [`VC_BITS-1:0] c;
     logic [32:0] rest;
+    // cleared here, the host's compiler keeps them in registers
+    `FLOAT_ZERO
+    fr_ne = 0; fr_mm = 0; fr_up = 0; fr_dn = 0; n_lanes = 0;
+    rx_up = 0; rx_even = 0; rx_odd = 0; act = 0; carries = 0; window0 = 0; window2 = 0; bits = 0; shifts = 0;
+    most = 0; least = 0; line_mask = 0; i = 0; z = 0; n = 0; at = 0; to = 0; from = 0;
+    inflight = 0; reads = 0; touched = 0; hazards = 0; word = 0; address = 0; w = 0; n_c = 0; n_x = 0; n_flags = 0;
+    shift = 0; n_sat = 0; active = 0; masked = 0; full = 0; fires = 0; last = 0; asks = 0; probe = 0; skips = 0; slides = 0;
+    single = 0; in_lm = 0; retires = 0; write = 0; offset = 0; e = 0; count = 0; reg_d = 0; line_at = 0; lane = 0;
+    c = '0; rest = 0;
     if (rst) begin
 `ifndef YOSYS
       for (int unsigned k = 0; k < 512; k = k + 1) v_q[k] = 32'd0; // as the functional core begins
 `endif
       ready = 1'b1; waits = 1'b0; busy = 1'b0; dead = 1'b0; q_count = 2'd0;
-      a_valid = 1'b0; a_hold = 1'b0; m_valid = 1'b0; m_older = 1'b0; f_count = 3'd0;
+      a_valid = 1'b0; a_hold = 1'b0; fl_valid <= 1'b0; p1_lanes = 17'd0; p2_lanes = 17'd0; p3_flags = 5'd0; m_valid = 1'b0; m_older = 1'b0; f_count = 3'd0;
       p1_c = 20'd0; p2_c = 20'd0; p3_c = 20'd0; p1_mask = 32'd0; p2_mask = 32'd0; p3_mask = 32'd0;
       a_reads = 32'd0; a_writes = 32'd0; m_reads = 32'd0; m_writes = 32'd0; m_far = 1'b0;
       v_ready <= 1'b1; v_retire_valid <= 1'b0; vm_valid <= 1'b0; quiet <= 1'b1;
       v_retire_fault <= 1'b0; v_retire_vl_valid <= 1'b0;
       state <= xpu_chip_pkg::LOST_EMPTY;
     end else if (v_valid || busy) begin
-      `FLOAT_ZERO
-      fl = 0; fo = 0; fp = 0; fq = 0; fy = 0; fr_ne = 0; fr_mm = 0; fr_up = 0; fr_dn = 0; fo_p = 0; fo_n = 0;
-      rx_up = 0; rx_even = 0; rx_odd = 0; act = 0; carries = 0; window0 = 0; window2 = 0; bits = 0; shifts = 0;
-      most = 0; least = 0; line_mask = 0; i = 0; z = 0; n = 0; at = 0; to = 0; from = 0;
-      inflight = 0; reads = 0; touched = 0; hazards = 0; word = 0; address = 0; w = 0; n_c = 0; n_x = 0; n_flags = 0;
-      shift = 0; n_sat = 0; active = 0; masked = 0; full = 0; fires = 0; last = 0; asks = 0; probe = 0; skips = 0; slides = 0;
-      single = 0; in_lm = 0; retires = 0; write = 0; offset = 0; e = 0; count = 0; reg_d = 0; line_at = 0; lane = 0;
-      c = '0; rest = 0;
       inflight = p1_mask | p2_mask | p3_mask;
+      fl_valid <= 1'b0;
 
       `include "xpu_vector_arithmetic.svh"
       `include "xpu_vector_memory.svh"
@@ -268,15 +291,24 @@ module xpu_vector #(
         end
       end
       p3_c = p2_c; p3_mask = p2_mask; p3_x = p2_x;
-      if (p2_c[17]) begin
+      if (p2_lanes[16]) begin
+        p3_flags = p3_flags | fl_flags;
+        for (int unsigned k = 0; k < 16; k = k + 1) p3[k] = p2_lanes[k] ? fl_result[32 * k +: 32] : p2[k];
+      end else if (p2_c[17]) begin
         `LOOP(i, 16) p3[i] = p2[i]; `ENDLOOP(i)
       end
+      if (p2_c[18]) begin
+        p3_c[13:9] = p3_c[13:9] | p3_flags;
+        p3_flags = 5'd0;
+      end
       p2_c = p1_c; p2_mask = p1_mask; p2_x = p1_x;
-      if (p1_c[17]) begin
+      p2_lanes = p1_lanes;
+      if (p1_c[17] && !(&p1_lanes)) begin
         `LOOP(i, 16) p2[i] = p1[i]; `ENDLOOP(i)
       end
       p1_c = n_c; p1_mask = n_c[17] ? 32'd1 << n_c[8:4] : 32'd0; p1_x = n_x;
-      if (n_c[17]) begin
+      p1_lanes = n_lanes;
+      if (n_c[17] && !(&n_lanes)) begin
         `LOOP(i, 16) p1[i] = O[i]; `ENDLOOP(i)
       end
 

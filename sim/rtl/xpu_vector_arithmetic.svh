@@ -57,7 +57,11 @@
         case (a_c[`VC_KIND])
           VK_LANES, VK_REDUCE: begin
             // vs2
-            if (a_c[`VC_R2] && a_c[`VC_FORM] != VF_IOTA) begin
+            if (a_float && !a_c[`VC_NARROW]) begin
+              at = {23'd0, a_rs2, 4'd0} + {22'd0, a_e};
+              for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[(at + k) & 511];
+              fl_x <= wide;
+            end else if (a_c[`VC_R2] && a_c[`VC_FORM] != VF_IOTA) begin
               at = {23'd0, a_rs2, 4'd0} + (({22'd0, a_e} << a_c[`VC_W2]) >> 2);
               if (slides) begin
                 // from so many elements before or behind; offsets beyond the group are as far as its end
@@ -85,7 +89,24 @@
               window2 = {v_q[(at + 1) & 511], v_q[at]} >> shift;
             end
             // vs1
-            if (a_c[`VC_KIND] == VK_LANES) begin
+            if (a_float) begin
+              if (a_c[`VC_NARROW]) begin
+                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = A[k][31:0];
+                fl_x <= wide;
+              end
+              if (a_c[`VC_R1]) begin
+                at = {23'd0, a_rs1, 4'd0} + {22'd0, a_e};
+                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[(at + k) & 511];
+                fl_y <= wide;
+              end else if (!a_begun) begin
+                fl_y <= {16{a_s}};
+              end
+              if (a_c[`VC_RD]) begin
+                at = {23'd0, reg_d, 4'd0};
+                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[at + k];
+                fl_z <= wide;
+              end
+            end else if (a_c[`VC_KIND] == VK_LANES) begin
               if (a_c[`VC_R1]) begin
                 at = {23'd0, a_rs1, 4'd0} + (({22'd0, a_e} << a_c[`VC_W1]) >> 2);
                 `FETCH(at, (n << a_c[`VC_W1]) >> 2, 16)
@@ -102,12 +123,33 @@
             end
             bits = 64'd8 << (a_c[`VC_OP] == VO_TO_INT ? a_c[`VC_WD_LOW] : a_sew);
             shifts = (64'd8 << a_c[`VC_W2]) - 64'd1;
-            carries = a_c[`VC_CARRY] && a_zero ? window0 : 64'd0;
-            if (a_c[`VC_KIND] == VK_REDUCE) begin
+            // lanes of masks: carries, or those that count
+            if (a_c[`VC_CARRY]) begin
+              carries = a_zero ? window0 : 64'd0;
+              `LOOP_TO(i, n, 64) S[i] = carries & 64'd1; carries = carries >> 1; `ENDLOOP(i)
+            end
+            if (a_lanes) begin
+              carries = act;
+              `LOOP_TO(i, n, 64) K[i] = 64'd0 - (carries & 64'd1); carries = carries >> 1; `ENDLOOP(i)
+            end
+            if (a_float) begin
+              fl_valid <= 1'b1;
+              fl_op <= a_c[`VC_OP] == VO_FMA ? 3'd0 : a_c[`VC_OP] == VO_FMIN ? 3'd1 : a_c[`VC_OP] == VO_FMAX ? 3'd2
+                       : a_c[`VC_OP] == VO_FROM_INT ? 3'd3 : 3'd4;
+              fl_control <= {a_c[`VC_OP] == VO_FROM_INT ? a_c[`VC_X2] : a_c[`VC_X1], a_c[`VC_FMA_ADD], a_c[`VC_FMA_MUL],
+                             a_c[`VC_FMA_SWAP], a_c[`VC_FMA_NEG], a_c[`VC_FMA_SUB]};
+              fl_mode <= a_c[`VC_RTZ] ? 3'd1 : a_frm;
+              fl_active <= act[15:0];
+              n_lanes = {1'b1, act[15:0]};
+              if (!full) begin
+                at = {23'd0, reg_d, 4'd0};
+                `LOOP(i, 16) O[i] = v_q[at + i]; `ENDLOOP(i)
+              end
+            end else if (a_c[`VC_KIND] == VK_REDUCE) begin
               if (!a_begun) a_acc = extended(v_q[{a_rs1, 4'd0}], a_c[`VC_W1_LOW], a_c[`VC_X1]);
               fa = a_acc;
               `LOOP_TO(i, n, 64)
-                fb = A[i]; fc = 64'd0 - ((act >> i[5:0]) & 64'd1);
+                fb = A[i]; fc = K[i];
                 case (a_c[`VC_OP])
                   VO_ADD: fx = fa + fb;
                   VO_AND: fx = fa & fb;
@@ -133,7 +175,6 @@
                 end
                 `include "xpu_vector_integer.svh"
               end else begin
-                fo_p = `FLAG(a_frm == 3'd1 || a_frm == 3'd2); fo_n = `FLAG(a_frm == 3'd1 || a_frm == 3'd3);
                 `include "xpu_vector_float.svh"
               end
               if (a_c[`VC_TO_MASK]) begin
@@ -142,7 +183,8 @@
                   `LOOP(i, 16) M[i] = v_q[at + i]; `ENDLOOP(i)
                 end
                 fx = 64'd0;
-                `LOOP_TO(i, n, 64) fx = fx | ((R[i] & 64'd1) << i[5:0]); `ENDLOOP(i)
+                carries = 64'd1;
+                `LOOP_TO(i, n, 64) fx = fx | (carries & (64'd0 - (R[i] & 64'd1))); carries = carries << 1; `ENDLOOP(i)
                 at = {28'd0, a_e[8:5]};
                 fa = {M[at[3:0] | 4'd1], M[at[3:0]]};
                 shift = a_e[4:0];

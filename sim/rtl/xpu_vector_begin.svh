@@ -40,6 +40,12 @@
           a_sum = 10'd0;
           a_flags = 5'd0;
           a_sat = 1'b0;
+          a_lanes = c[`VC_KIND] == VK_REDUCE || (c[`VC_KIND] == VK_LANES && (c[`VC_IS_FLOAT]
+                    || (c[`VC_OP] >= VO_SADD && c[`VC_OP] <= VO_CLIP)));
+          a_float = c[`VC_KIND] == VK_LANES && c[`VC_IS_FLOAT] &&
+                    (c[`VC_OP] == VO_FMA || c[`VC_OP] == VO_FMIN || c[`VC_OP] == VO_FMAX || c[`VC_OP] == VO_FROM_INT ||
+                     (c[`VC_OP] == VO_TO_INT && !c[`VC_NARROW]));
+          if (a_float) a_lanes = 1'b0;
           a_reads = {31'd0, a_zero};
           if (c[`VC_R2])
             a_reads = a_reads | register_range(a_rs2, c[`VC_KIND] == VK_MASK || c[`VC_KIND] == VK_GET || c[`VC_FORM] == VF_IOTA
@@ -106,7 +112,7 @@
           m_fault = 1'b0;
           touched = m_writes;
         end
-        `LOOP(i, 32) writer_q[i] = touched[i[4:0]] ? rest[32:29] : writer_q[i]; `ENDLOOP(i)
+        for (int unsigned k = 0; k < 32; k = k + 1) if (touched[k]) writer_q[k] = rest[32:29];
         q_insn[0] = q_insn[1];
         q_x1[0] = q_x1[1];
         q_x2[0] = q_x2[1];

@@ -53,11 +53,8 @@
             if (a_c[`VC_FORM] == VF_REDUCE) begin
               if (e == 10'd0) a_acc = {32'd0, v_q[{a_rs1, 4'd0}]};
               if (single && a_c[`VC_OP] == VS_FREDSUM) begin
-                fo_p = `FLAG(a_frm == 3'd1 || a_frm == 3'd2); fo_n = `FLAG(a_frm == 3'd1 || a_frm == 3'd3);
-                A[0] = a_acc; B[0] = 64'h3f800000; C[0] = fa;
-                act = 64'd1;
-                `VECTOR_FMA
-                a_acc = R[0];
+                {n_flags, word} = float_add(a_acc[31:0], fa[31:0], a_frm);
+                a_acc = {32'd0, word};
               end else if (single) begin
                 {n_flags, word} = float_extreme(a_acc[31:0], fa[31:0], a_c[`VC_OP] == VS_FREDMAX);
                 a_acc = {32'd0, word};

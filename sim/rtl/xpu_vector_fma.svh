@@ -19,11 +19,8 @@
     y = fj | fm | (fm << 2) | ((fj & ~fd & `FLAG(e <= 64'd1024)) << 1); \
     y = s == 0 ? 64'd0 : y; fx = s == 0 ? 64'd0 : fx;
 
-// R[i] = A[i] * B[i] + C[i]. The product stands in bits 61:14, c in 61:38, the one with the lower exponent is shifted
-// right and keeps a sticky bit; subnormals need no normalisation before.
+// fx = A[i] * B[i] + C[i], to be replaced by a NaN where fp is not 0; fy, fq: flags, bits 3:0 and 4.
 `define VECTOR_FMA \
-    fl = 64'd0; \
-    `LOOP(i, 16) \
       fa = A[i]; fb = B[i]; fc = C[i]; \
       `FLOAT_OPEN(fa, fe, fm, fi) \
       `FLOAT_OPEN(fb, fd, fn, fj) \
@@ -45,19 +42,25 @@
       fx = 64'd0 - (fg ^ fh); fs = fs + ((fw ^ fx) - fx); \
       fx = 64'd0 - (fs >> 63); fs = (fs ^ fx) - fx; \
       fd = (fd ^ fx) & 64'd1; fd = fs == 0 ? (fg & fh) | ((fg ^ fh) & fr_dn) : fd; \
-      fj = (fi & 64'd2) != 0 ? fc : (fg << 31) | 64'h7f800000; \
+      fo = (fi & 64'd2) != 0 ? fc : (fg << 31) | 64'h7f800000; \
       fg = fd; fe = fe + 64'd1; \
       `FLOAT_NORM(fs, fe) \
-      `VECTOR_ROUND_KEEP \
+      `VECTOR_ROUND(fy, fs, fe) \
       fx = (fg << 31) | fx; \
-      fx = fi != 0 ? fo : fx; fy = (fi | fp) != 0 ? 64'd0 : fy; \
-      R[i] = fp != 0 ? 64'h7fc00000 : fx; \
-      fl = fl | ((fy | (fq << 4)) & (64'd0 - ((act >> i[5:0]) & 64'd1))); \
-    `ENDLOOP(i) \
-    n_flags = fl[4:0];
+      fx = fi != 0 ? fo : fx; fy = (fi | fp) != 0 ? 64'd0 : fy;
 
-`define VECTOR_ROUND_KEEP \
-      fo = fj; \
-      `VECTOR_ROUND(fy, fs, fe)
+// fw = the magnitude of fa as an integer, fg its sign; fx: out of range, (fi | fj): inexact. fb: the limit, fh: signed.
+`define VECTOR_TO_INT \
+      fe = (fa >> 23) & 64'd255; fk = `FLOAT_NAN_FLAG(fa); \
+      fm = ((fa & 64'h7fffff) | 64'h800000) << 39; fm = fe < 64'd126 ? `FLOAT_SOME_FLAG(fa) : fm; \
+      fg = (fa >> 31) & ~fk & 64'd1; \
+      fd = fe >= 64'd159 ? 64'd30 : 64'd188 - fe; fd = fe < 64'd126 ? 64'd62 : fd; \
+      fw = fm >> fd[5:0]; fi = `FLAG((fw << fd[5:0]) != fm); fj = fw & 64'd1; fw = fw >> 1; \
+      fx = (fr_ne & fj & (fi | fw)) | (fr_mm & fj) | ((fi | fj) & ((fr_up & ~fg) | (fr_dn & fg))); \
+      fw = fw + (fx & 64'd1); \
+      fn = (fb & (64'd0 - (fh | (fg ^ 64'd1)))) - ((fg & fh) ^ 64'd1); \
+      fn = (fg & ~fh) != 0 ? 64'd0 : fn; \
+      fx = `FLAG(fw > fn) | `FLAG(fe >= 64'd159); \
+      fw = fx != 0 ? fn : fw;
 
 `endif

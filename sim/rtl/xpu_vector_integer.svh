@@ -13,15 +13,15 @@
             VO_MOVE: begin `LOOP_TO(i, n, 64) R[i] = B[i]; `ENDLOOP(i) end
             VO_EXTEND: begin `LOOP_TO(i, n, 64) R[i] = A[i]; `ENDLOOP(i) end
             VO_MERGE: begin
-              `LOOP_TO(i, n, 64) fx = 64'd0 - ((carries >> i[5:0]) & 64'd1); R[i] = A[i] ^ ((A[i] ^ B[i]) & fx); `ENDLOOP(i)
+              `LOOP_TO(i, n, 64) R[i] = A[i] ^ ((A[i] ^ B[i]) & (64'd0 - S[i])); `ENDLOOP(i)
             end
-            VO_ADC: begin `LOOP_TO(i, n, 64) R[i] = A[i] + B[i] + ((carries >> i[5:0]) & 64'd1); `ENDLOOP(i) end
-            VO_SBC: begin `LOOP_TO(i, n, 64) R[i] = A[i] - B[i] - ((carries >> i[5:0]) & 64'd1); `ENDLOOP(i) end
+            VO_ADC: begin `LOOP_TO(i, n, 64) R[i] = A[i] + B[i] + S[i]; `ENDLOOP(i) end
+            VO_SBC: begin `LOOP_TO(i, n, 64) R[i] = A[i] - B[i] - S[i]; `ENDLOOP(i) end
             VO_MADC: begin
-              `LOOP_TO(i, n, 64) R[i] = ((A[i] + B[i] + ((carries >> i[5:0]) & 64'd1)) >> bits[5:0]) & 64'd1; `ENDLOOP(i)
+              `LOOP_TO(i, n, 64) R[i] = ((A[i] + B[i] + S[i]) >> bits[5:0]) & 64'd1; `ENDLOOP(i)
             end
             VO_MSBC: begin
-              `LOOP_TO(i, n, 64) R[i] = (A[i] - B[i] - ((carries >> i[5:0]) & 64'd1)) >> 63; `ENDLOOP(i)
+              `LOOP_TO(i, n, 64) R[i] = (A[i] - B[i] - S[i]) >> 63; `ENDLOOP(i)
             end
             VO_SLL: begin `LOOP_TO(i, n, 64) fx = B[i] & shifts; R[i] = A[i] << fx[5:0]; `ENDLOOP(i) end
             VO_SHR: begin
@@ -57,7 +57,7 @@
                 fs = 64'd0;
                 `LOOP_TO(i, n, 64)
                   fa = R[i]; fx = (fa ^ TOP) > most ? most ^ TOP : fa; fx = (fa ^ TOP) < least ? least ^ TOP : fx;
-                  R[i] = fx; fs = fs | ((fx ^ fa) & (64'd0 - ((act >> i[5:0]) & 64'd1)));
+                  R[i] = fx; fs = fs | ((fx ^ fa) & K[i]);
                 `ENDLOOP(i)
                 if (fs != 64'd0) n_sat = 1'b1;
               end

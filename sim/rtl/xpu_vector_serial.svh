@@ -94,6 +94,29 @@ function automatic logic is_nan(input logic [31:0] x);
   is_nan = x[30:0] > 31'h7f800000;
 endfunction
 
+function automatic logic [36:0] float_add(input logic [31:0] x, input logic [31:0] y, input logic [2:0] mode);
+  logic [31:0] a, b;
+  logic [7:0] ea, eb, distance;
+  logic [63:0] w, t, s;
+  a = x[30:0] < y[30:0] ? y : x;
+  b = x[30:0] < y[30:0] ? x : y;
+  ea = a[30:23] == 8'd0 ? 8'd1 : a[30:23];
+  eb = b[30:23] == 8'd0 ? 8'd1 : b[30:23];
+  distance = ea - eb;
+  if (distance > 8'd63) distance = 8'd63;
+  w = {40'd0, b[30:23] != 8'd0, b[22:0]} << 38;
+  t = w >> distance[5:0];
+  if ((t << distance[5:0]) != w) t[0] = 1'b1;
+  s = {40'd0, a[30:23] != 8'd0, a[22:0]} << 38;
+  s = a[31] == b[31] ? s + t : s - t;
+  if (is_nan(x) || is_nan(y))
+    float_add = {(is_nan(x) && !x[22]) || (is_nan(y) && !y[22]), 4'd0, 32'h7fc00000};
+  else if (a[30:0] == 31'h7f800000)
+    float_add = b[30:0] == 31'h7f800000 && a[31] != b[31] ? {5'd16, 32'h7fc00000} : {5'd0, a};
+  else if (s == 64'd0) float_add = {5'd0, a[31] == b[31] ? a[31] : mode == 3'd2, 31'd0};
+  else float_add = float_round(a[31], s, {4'd0, ea} + 12'd1025, mode);
+endfunction
+
 function automatic logic [36:0] float_divide(input logic [31:0] a, input logic [31:0] b, input logic [2:0] mode);
   logic sign;
   logic [35:0] fa, fb;

@@ -120,8 +120,12 @@ static void print_result(const bench_result *result) {
                    xpu_lost_text((xpu_lost_cause)i));
 }
 
+double bare_ns_per_cycle(void); /* bare.cpp */
+
 static void speed(unsigned rounds) {
     const char *name = "";
+    double bare = bare_ns_per_cycle();
+    printf("bare array: %.1f ns a cycle\n", bare);
     for (unsigned i = 0;; i++) {
         uint32_t entry = stream_loop(i, rounds, &name);
         if (!entry) return;
@@ -129,8 +133,9 @@ static void speed(unsigned rounds) {
         double begin = seconds();
         bench_result result = bench_run(entry, &options);
         double time = seconds() - begin;
-        printf("%-24s %8.2f cycles a round, %6.1f ns a cycle\n", name, (double)result.cycles / rounds,
-               1e9 * time / (double)result.edges);
+        double ns = 1e9 * time / (double)result.edges;
+        printf("%-24s %8.2f cycles a round, %6.1f ns a cycle, %5.2f times the bare array\n", name,
+               (double)result.cycles / rounds, ns, ns / bare);
     }
 }
 

@@ -286,7 +286,85 @@ uint32_t stream_directed(unsigned index, const char **name) {
     return end();
 }
 
+/* ---- Loops for measurements ---- */
+
+enum { ROUNDS = 9 };
+
+/* A vector instruction without mask; a is rs1, vs1, fs1 or an immediate. */
+static void vector(xpu_insn_id id, unsigned vd, unsigned vs2, unsigned a) {
+    code_word(&code, code_match(id) | 1u << 25 | vd << 7 | vs2 << 20 | a << 15);
+}
+
+static void loop_scalar(void) {
+    for (unsigned i = 0; i < 6; i++) code_r(&code, i & 1 ? XPU_INSN_XOR : XPU_INSN_ADD, 14, 15, 14);
+}
+static void loop_fma(void) {
+    for (unsigned i = 0; i < 6; i++) vector(XPU_INSN_VFMACC_VV, 8 + 4 * i, 0, 4);
+}
+static void loop_fadd(void) {
+    for (unsigned i = 0; i < 6; i++) vector(XPU_INSN_VFADD_VV, 8 + 4 * i, 0, 4);
+}
+static void loop_add32(void) {
+    for (unsigned i = 0; i < 6; i++) vector(XPU_INSN_VADD_VV, 8 + 4 * i, 0, 4);
+}
+static void loop_load(void) {
+    for (unsigned i = 0; i < 6; i++) vector(XPU_INSN_VLE32_V, 8 + 4 * i, 0, BASE);
+}
+static void loop_copy(void) {
+    vector(XPU_INSN_VLE32_V, 8, 0, BASE);
+    vector(XPU_INSN_VFMACC_VV, 8, 0, 4);
+    vector(XPU_INSN_VSE32_V, 8, 0, OTHER);
+}
+/* e^x of 64 floats: 19 instructions, constants in f and v registers. */
+static void loop_exp(void) {
+    vector(XPU_INSN_VLE32_V, 8, 0, BASE);
+    vector(XPU_INSN_VFMIN_VF, 8, 8, 1);
+    vector(XPU_INSN_VFMAX_VF, 8, 8, 2);
+    vector(XPU_INSN_VFMUL_VF, 12, 8, 3);
+    vector(XPU_INSN_VFCVT_X_F_V, 16, 12, 1);
+    vector(XPU_INSN_VFCVT_F_X_V, 12, 16, 3);
+    vector(XPU_INSN_VFNMSAC_VF, 8, 12, 4);
+    vector(XPU_INSN_VFNMSAC_VF, 8, 12, 5);
+    vector(XPU_INSN_VFMV_V_F, 20, 0, 6);
+    for (unsigned i = 0; i < 5; i++) vector(XPU_INSN_VFMADD_VV, 20, 24 + 4 * (i & 1), 8);
+    vector(XPU_INSN_VFMADD_VV, 20, 24, 8);
+    vector(XPU_INSN_VSLL_VI, 16, 16, 23);
+    vector(XPU_INSN_VADD_VX, 16, 16, 14);
+    vector(XPU_INSN_VADD_VV, 20, 20, 16);
+    vector(XPU_INSN_VSE32_V, 20, 0, OTHER);
+}
+
 uint32_t stream_loop(unsigned index, unsigned rounds, const char **name) {
-    (void)index, (void)rounds, (void)name;
-    return 0;
+    static const struct {
+        const char *name;
+        void (*body)(void);
+        unsigned vtype;
+    } loops[] = {{"scalar", loop_scalar, 2 << 3 | 2},
+                 {"vfmacc.vv m4, 6", loop_fma, 2 << 3 | 2},
+                 {"vfadd.vv m4, 6", loop_fadd, 2 << 3 | 2},
+                 {"vadd.vv e32 m4, 6", loop_add32, 2 << 3 | 2},
+                 {"vadd.vv e8 m4, 6", loop_add32, 2},
+                 {"vle32 m4, 6", loop_load, 2 << 3 | 2},
+                 {"load, fma, store m4", loop_copy, 2 << 3 | 2},
+                 {"exp m4, 64 floats", loop_exp, 2 << 3 | 2},
+                 {"exp m1, 16 floats", loop_exp, 2 << 3}};
+    if (index >= sizeof loops / sizeof *loops) return 0;
+    *name = loops[index].name;
+    begin(5);
+    for (uint32_t i = 0; i < 0x1000; i += 4) { /* numbers from 1 to 2 */
+        uint32_t value = 0x3f800000 | (bench_random(&state) & 0x7fffff);
+        bench_write(BENCH_LM + i, &value, 4);
+    }
+    code_li(&code, BASE, BENCH_LM);
+    for (unsigned reg = 0; reg < 32; reg += 8) code_word(&code, code_match(XPU_INSN_VL8RE32_V) | reg << 7 | BASE << 15);
+    for (unsigned i = 0; i < 16; i++) code_i(&code, XPU_INSN_FLW, i, BASE, (int32_t)(4 * i));
+    code_li(&code, OTHER, BENCH_LM + 0x2000);
+    code_li(&code, LENGTH, 512);
+    code_word(&code, code_match(XPU_INSN_VSETVLI) | loops[index].vtype << 20 | LENGTH << 15);
+    code_li(&code, ROUNDS, rounds);
+    uint32_t from = code.count;
+    loops[index].body();
+    code_i(&code, XPU_INSN_ADDI, ROUNDS, ROUNDS, -1);
+    code_b(&code, XPU_INSN_BNE, ROUNDS, 0, (int32_t)(from - code.count) * 4);
+    return end();
 }
