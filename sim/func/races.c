@@ -7,6 +7,8 @@
 #include "sim/func/shadow.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
+/* Details of a tag: the host's access; no pc, and no field. */
+enum { BY_HOST = 0 };
 enum { MAX_RACES = 100, MAX_FIELDS = 64, MAX_EPOCH = 0x0ffffffe, LOOK_BACK = 64, MAX_HISTORY = 1 << 16 };
 
 typedef uint32_t clock_values[XPU_MAX_AGENTS];
@@ -62,7 +64,8 @@ struct xpu_races {
     queue_state queue[XPU_MAX_AGENTS - XPU_MAX_CORES];
     counter_state counter[XPU_COUNTERS];
     clock_values barrier, host;
-    unsigned active; /* agent of the descriptor that is being executed */
+    uint64_t host_tag; /* whose signal made the last ticket come true: the host reads in that moment; 0: nobody's */
+    unsigned active;   /* agent of the descriptor that is being executed */
     const char *fields[MAX_FIELDS];
     unsigned field_count;
     xpurt_race races[MAX_RACES];
@@ -114,6 +117,7 @@ void xpu_races_reset(xpu_races *r) {
     memset(r->counter, 0, sizeof r->counter);
     memset(r->barrier, 0, sizeof r->barrier);
     memset(r->host, 0, sizeof r->host);
+    r->host_tag = 0;
     r->race_count = 0;
     r->failed = 0;
     for (unsigned i = 0; i < r->cores; i++) next_epoch(r, &r->core[i]);
@@ -270,17 +274,19 @@ static void add(xpu_races *r, unsigned counter, uint32_t amount, uint64_t tag, c
         check_wait(r, counter, reached(c, awaited), awaited, i);
 }
 
-/* A wait for `value` was fulfilled: what its signals hand over goes into `clock`. */
-static void acquire(xpu_races *r, unsigned counter, uint32_t value, uint32_t *clock) {
+/* A wait for `value` was fulfilled: what its signals hand over goes into `clock`. The tag of the last one; 0: none was
+ * needed. */
+static uint64_t acquire(xpu_races *r, unsigned counter, uint32_t value, uint32_t *clock) {
     counter_state *c = &r->counter[counter];
     int64_t sum = (int64_t)c->sum + (int32_t)(value - (uint32_t)c->sum);
-    if (sum <= 0 || c->count == 0) return;
+    if (sum <= 0 || c->count == 0) return 0;
     size_t last = reached(c, (uint64_t)sum);
     if ((uint64_t)sum > c->awaited) c->awaited = (uint64_t)sum;
     join(r, clock, clock_of(r, c, last, 1));
-    if (!(c->adders & (c->adders - 1))) return;
-    for (size_t late = last + 1; late < c->count && late - last <= LOOK_BACK; late++)
-        check_wait(r, counter, last, (uint64_t)sum, late);
+    if (c->adders & (c->adders - 1))
+        for (size_t late = last + 1; late < c->count && late - last <= LOOK_BACK; late++)
+            check_wait(r, counter, last, (uint64_t)sum, late);
+    return c->additions[last].tag;
 }
 
 void xpu_races_signal(xpu_races *r, unsigned core, uint32_t pc, unsigned counter, uint32_t amount) {
@@ -315,11 +321,12 @@ void xpu_races_doorbell(xpu_races *r, unsigned core, unsigned engine, unsigned s
 }
 
 static uint32_t field_number(xpu_races *r, const char *field) {
-    for (unsigned i = 0; i < r->field_count; i++)
-        if (r->fields[i] == field) return i;
-    if (r->field_count == MAX_FIELDS) return MAX_FIELDS - 1;
-    r->fields[r->field_count] = field;
-    return r->field_count++;
+    uint32_t i = BY_HOST + 1;
+    while (i < r->field_count && r->fields[i] != field) i++;
+    if (i == MAX_FIELDS) return MAX_FIELDS - 1;
+    r->fields[i] = field;
+    if (i >= r->field_count) r->field_count = i + 1;
+    return i;
 }
 
 static void visit(xpu_races *r, const uint32_t *clock, const char *field, uint64_t address, uint64_t bytes, int write) {
@@ -399,16 +406,20 @@ void xpu_races_end(xpu_races *r, const uint32_t *words) {
 /* ---- The host ---- */
 
 void xpu_races_ticket(xpu_races *r, unsigned counter, uint32_t value) {
-    acquire(r, counter, value, r->host);
+    uint64_t last = acquire(r, counter, value, r->host);
+    unsigned agent = xpu_tag_agent(last);
+    r->host_tag = last ? xpu_tag(agent, xpu_tag_epoch(last), BY_HOST) : 0;
 }
 
 void xpu_races_exit(xpu_races *r) {
     join(r, r->host, hand_over(r, 0));
+    r->host_tag = 0;
 }
 
 void xpu_races_host(xpu_races *r, int in_call, uint64_t address, uint64_t bytes, int write) {
     const core_state *c = &r->core[0];
-    xpu_shadow_access for_core = {xpu_tag(0, c->now, 0), c->clock, write, 0, UINT32_MAX}, own = {0, r->host, 0, 0, 0};
+    xpu_shadow_access for_core = {xpu_tag(0, c->now, 0), c->clock, write, 0, UINT32_MAX},
+                      own = {r->host_tag, r->host, 0, 1, 0};
     if (in_call) r->core[0].dirty = 1;
     if (in_call || !write) xpu_shadow_visit(r->shadow, in_call ? &for_core : &own, (uint32_t)address, bytes);
 }
@@ -423,18 +434,19 @@ static void describe(const xpu_races *r, uint64_t tag, int write, xpurt_access *
     if (agent < r->cores) {
         const core_state *c = &r->core[agent];
         to->pc = details << 2;
-        to->core = to->pc ? (int)agent : -1; /* else the host for it */
+        to->core = details == BY_HOST ? -1 : (int)agent;
         to->layer = epoch < c->capacity ? c->layers[epoch] : 0;
         return;
     }
     const queue_state *q = &r->queue[agent - r->cores];
+    if (epoch < q->capacity) to->layer = q->descriptors[epoch].layer;
+    if (details == BY_HOST) return;
     to->engine = (int)((agent - r->cores) / r->cores);
     to->core = (int)((agent - r->cores) % r->cores);
     to->field = r->fields[details];
     if (epoch >= q->capacity) return;
     to->descriptor = q->descriptors[epoch].address;
     to->kind = xpu_desc_kind_name(q->descriptors[epoch].opcode);
-    to->layer = q->descriptors[epoch].layer;
 }
 
 /* Whether two sides are the same place of a program, on whatever core. */
@@ -451,11 +463,14 @@ static void add_race(xpu_races *r, const xpurt_race *race) {
     if (r->race_count < MAX_RACES) r->races[r->race_count++] = *race;
 }
 
-static const char *hint_for(const xpu_races *r, uint64_t before, uint64_t after, const xpurt_race *race) {
+static const char *hint_for(const xpu_races *r, uint64_t before, const xpu_shadow_access *now, const xpurt_race *race) {
     unsigned agent = xpu_tag_agent(before);
     uint32_t epoch = xpu_tag_epoch(before);
-    if (!after && agent == 0) return "core 0 has to fence before it stores to EXIT";
-    if (!after) return "wait for the work before EXIT, and announce a layer with the ticket of all that writes it";
+    if (!now->tag && agent == 0) return "core 0 has to fence before it stores to EXIT";
+    if (now->clock == r->host)
+        return "wait for the work before EXIT, and announce a layer with the ticket of all that writes it";
+    if (race->before.core < 0 && !race->before.write)
+        return "what overwrites the result of a layer must wait for the layer's ticket";
     if (race->before.core == race->after.core && race->before.engine == race->after.engine)
         return "the tensor engine's descriptors overlap: the later one needs a wait for the signal of the earlier one";
     if (agent < r->cores && epoch > r->core[agent].forgotten[0] && epoch <= r->core[agent].forgotten[1])
@@ -474,7 +489,7 @@ static void found(void *context, uint64_t before, int before_writes, const xpu_s
     xpurt_race race = {.address = address, .counter = -1};
     describe(r, before, before_writes, &race.before);
     describe(r, now->tag, now->write, &race.after);
-    race.hint = hint_for(r, before, now->tag, &race);
+    race.hint = hint_for(r, before, now, &race);
     add_race(r, &race);
 }
 

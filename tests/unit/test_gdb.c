@@ -250,7 +250,7 @@ static void over_tcp(void) {
     close_fixture(&f);
 }
 
-/* ---- damage ---- */
+/* ---- damage; XPU_GDB_SEED=N chooses another sequence ---- */
 
 enum { ROUNDS = 600, PACKETS = 40 };
 
@@ -323,8 +323,10 @@ static void write_random(fixture *f, FILE *to) {
 
 static void damage(void) {
     fixture f;
-    printf("(seed 15) ");
-    open_fixture(&f, 15);
+    const char *given = getenv("XPU_GDB_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 10) : 15;
+    printf("(seed %llu) ", (unsigned long long)seed);
+    open_fixture(&f, seed);
     for (unsigned round = 0; round < ROUNDS; round++) {
         FILE *packets = tmpfile();
         xpurt_event event;

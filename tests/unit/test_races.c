@@ -499,6 +499,36 @@ static void tickets(void) {
     }
 }
 
+/* The host reads at the ticket of a store, which core 1 waits for (or not) before it overwrites the result. */
+static void overwritten_results(void) {
+    for (int waits = 0; waits < 2; waits++) {
+        test t;
+        xpurt_event event;
+        uint8_t bytes[16];
+        open_test(&t);
+        program *a = &t.core[0], *b = &t.core[1];
+        ring(a, XPU_ENGINE_DMA1, add_copy(&t, GM, SM, 16, XPU_NO_COUNTER, 0, 4), 1);
+        set_register(a, XPU_REG_TICKET_COUNTER, 4);
+        set_register(a, XPU_REG_TICKET_VALUE, 1);
+        set_register(a, XPU_REG_TICKET_LAYER, 7);
+        wait_counter(a, 5, 1);
+        if (waits) wait_counter(b, 4, 1);
+        store(b, GM, 1, 2), mark(b);
+        fence(b);
+        signal_counter(b, 5);
+        start(&t);
+        CU_ASSERT_EQUAL(xpu_func_driver.run(t.f.device, 100000, &event), 0);
+        CU_ASSERT_EQUAL(event.kind, XPURT_EVENT_LAYER);
+        CU_ASSERT_EQUAL(xpu_func_driver.read(t.f.device, GM, bytes, sizeof bytes), 0);
+        CU_ASSERT_EQUAL(xpu_func_driver.run(t.f.device, 100000, &event), 0);
+        CU_ASSERT_EQUAL(event.kind, XPURT_EVENT_ENDED);
+        CU_ASSERT_STRING_EQUAL(races(&t), waits ? ""
+                                                : "80020000: engine 1 core 0 copy 0 writes dst, core 1 writes here "
+                                                  "layer 0; 80020000: host reads, core 1 writes here layer 0; ");
+        close_fixture(&t.f);
+    }
+}
+
 /* In a host call the host acts for core 0. */
 static void host_calls(void) {
     test t;
@@ -521,4 +551,5 @@ static void host_calls(void) {
 XPU_TEST_MAIN("race check", {"two cores", two_cores}, {"bytes of words", bytes_of_words}, {"aliases of LM", aliases},
               {"vectors", vectors}, {"ambiguous wait", ambiguous_wait}, {"doorbells", doorbells},
               {"waits of cores", waits_of_cores}, {"order of queues", queues}, {"writes in order", writes_in_order},
-              {"tensor engine", tensor_engine}, {"exit", exits}, {"tickets", tickets}, {"host calls", host_calls})
+              {"tensor engine", tensor_engine}, {"exit", exits}, {"tickets", tickets},
+              {"overwritten results", overwritten_results}, {"host calls", host_calls})
