@@ -13,6 +13,12 @@
 // outside of LM are asked for with an empty mask: no error means that there is memory, and the fault is "misaligned".
 // fault_*: sticky, when the instruction is the oldest one. An instruction with a fault is shown with rvfi_trap.
 // quiet: nothing happens until an input changes.
+// Memories: nobody reads a word in the cycle in which it is written, except before that.
+`ifdef YOSYS
+`define STORE(element, value) element <= value
+`else
+`define STORE(element, value) element = value
+`endif
 module xpu_core #(
   parameter int unsigned LM_BYTES = 65536,
   parameter int unsigned ICACHE_BYTES = 16384,
@@ -345,7 +351,7 @@ module xpu_core #(
                       {8{wide_mask[4 * n]}}};
               wide_data[32 * n +: 32] = (wide_data[32 * n +: 32] & bits) | (wide_old[32 * n +: 32] & ~bits);
             end
-            lm_q[wide_line] <= wide_data;
+            `STORE(lm_q[wide_line], wide_data);
           end
         end
         if (run) begin
@@ -540,11 +546,11 @@ module xpu_core #(
                     if (x_kind == KIND_LOAD)
                       w_raw = lm_q[address[6 +: LM_BITS]][{address[5:2], 5'd0} +: 32];
                     else if (x_op[1])
-                      lm_q[address[6 +: LM_BITS]][{address[5:2], 5'd0} +: 32] <= x_b;
+                      `STORE(lm_q[address[6 +: LM_BITS]][{address[5:2], 5'd0} +: 32], x_b);
                     else if (x_op[0])
-                      lm_q[address[6 +: LM_BITS]][{address[5:1], 4'd0} +: 16] <= x_b[15:0];
+                      `STORE(lm_q[address[6 +: LM_BITS]][{address[5:1], 4'd0} +: 16], x_b[15:0]);
                     else
-                      lm_q[address[6 +: LM_BITS]][{address[5:0], 3'd0} +: 8] <= x_b[7:0];
+                      `STORE(lm_q[address[6 +: LM_BITS]][{address[5:0], 3'd0} +: 8], x_b[7:0]);
                   end
                 end else if (!x_bus) begin
                   if (address[31:24] == LM_REGION ||
@@ -1022,7 +1028,7 @@ module xpu_core #(
                   bad_valid = 1'b1;
                   bad_line = fill_line;
                 end else begin
-                  ic_q[fill_line[IC_BITS-1:0]] <= fetch_rdata;
+                  `STORE(ic_q[fill_line[IC_BITS-1:0]], fetch_rdata);
                   ic_tag_q[fill_line[IC_BITS-1:0]] <= fill_line[25 -: TAG_BITS];
                   ic_valid[fill_line[IC_BITS-1:0]] = 1'b1;
                 end
@@ -1064,3 +1070,4 @@ module xpu_core #(
     end
   end
 endmodule
+`undef STORE
