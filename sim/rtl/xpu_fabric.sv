@@ -184,7 +184,7 @@ module xpu_fabric #(
   logic [31:0] b_at;
   /* verilator lint_on UNUSEDSIGNAL */
   logic [511:0] b_line;                      // what an LM has answered
-  logic [511:0] wide_data, wide_old, wide_gm, wide_lm; // not local: clearing them costs
+  logic [511:0] wide_data, wide_out, wide_old, wide_gm, wide_lm; // not local: clearing them costs
   // What ports have read. Arrays of one element: an assignment `<=` to one costs nothing in a cycle without it.
   logic [511:0] x_data [1];
   logic [511:0] w_data [1];
@@ -255,13 +255,13 @@ module xpu_fabric #(
     logic [3:0]  p;
     logic [2:0]  target;
     logic [63:0] mask, bits;
-    logic        go, write, b_old;
+    logic        go, write, b_old, lm_sends;
     logic [SM_BANKS-1:0] sm_busy, sm_bank;
     logic [L3_BANKS-1:0] l3_busy, l3_bank;
     logic [L3_AT-1:0] slot;
     logic [CORES-1:0] lm_taken;
     fresh = 9'd0; done = 9'd0; fail = 9'd0; reads = 9'd0; pending = 10'd0; ports = 10'd0; from = 18'd0;
-    address = 32'd0; p = 4'd0; target = 3'd0; mask = 64'd0; bits = 64'd0; go = 1'b0; write = 1'b0; b_old = 1'b0;
+    address = 32'd0; p = 4'd0; target = 3'd0; mask = 64'd0; bits = 64'd0; go = 1'b0; write = 1'b0; b_old = 1'b0; lm_sends = 1'b0;
     sm_busy = '0; sm_bank = '0; l3_busy = '0; l3_bank = '0; slot = '0; lm_taken = '0;
     if (rst) begin
       full = 9'd0; turn = 4'd1; gm_waits = 1'b0; lm_waits = '0; lm_asked = 1'b0; lm_answers = 1'b0; sm_wait = 8'd0;
@@ -427,7 +427,10 @@ module xpu_fabric #(
                       lmx_write <= write;
                       lmx_address <= address[19:0];
                       lmx_mask <= mask;
-                      if (write) lm_data[0] <= wide_data;
+                      if (write) begin
+                        wide_out = wide_data;
+                        lm_sends = 1'b1;
+                      end
                     end
                   endcase
               end
@@ -504,6 +507,7 @@ module xpu_fabric #(
         b_rsp_valid <= b_answers;
         gm_valid <= gm_waits;
         lmx_valid <= lm_waits;
+        if (lm_sends) lm_data[0] <= wide_out;
         awake <= full != 9'd0 || done != 9'd0 || gm_waits || lm_waits != '0 || lm_asked || lm_answers || l3_count != 12'd0 ||
                  b_state == B_READY || b_answers || b_took || sm_wait != 8'd0 ||
                  l3_read_credit != credit_most || l3_write_credit != credit_most;
