@@ -20,5 +20,6 @@ extern "C" double bare_ns_per_cycle(void) {
         bare.eval();
     }
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-    return (static_cast<double>(end.tv_sec - begin.tv_sec) * 1e9 + static_cast<double>(end.tv_nsec - begin.tv_nsec)) / cycles;
+    return (static_cast<double>(end.tv_sec - begin.tv_sec) * 1e9 + static_cast<double>(end.tv_nsec - begin.tv_nsec)) /
+           cycles;
 }

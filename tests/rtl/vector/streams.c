@@ -163,7 +163,7 @@ static int try_vector(xpu_insn_id id, unsigned masked) {
         int indexed = info->class == XPU_CLASS_VLOAD_INDEXED || info->class == XPU_CLASS_VSTORE_INDEXED;
         code_li(&code, BASE, memory_base(indexed ? 4 : bytes));
         if (info->class == XPU_CLASS_VLOAD_STRIDED || info->class == XPU_CLASS_VSTORE_STRIDED) {
-            code_li(&code, STRIDE, (below(64) - 16) * bytes);
+            code_li(&code, STRIDE, (below(16) - 4) * bytes);
             word = (word & ~0x01f00000u) | STRIDE << 20;
         }
         if (indexed) {

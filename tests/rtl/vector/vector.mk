@@ -23,8 +23,23 @@ $(VECTOR_BENCH): $(VECTOR_O) $(VECTOR_LIB) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)g++ -o $@ $(VECTOR_O) $(VECTOR_LIB) $(BUILD)/rtl/tensor/bare/Vbare__ALL.a $(addprefix $(VECTOR_RTL)/,$(RTL_RUN)) $(LIBALL) -lm -lpthread
-rtl: $(VECTOR_BENCH)
+
+# Kernels in C with the flags of device code: of this bench and of the core's
+VECTOR_ELF   := $(foreach k,loops strips integer floats memory,$(foreach o,2 3,$(BUILD)/tests/rtl/vector/$(k)-O$(o).elf))
+VECTOR_FLAGS := $(subst rv32imf_zicsr,rv32imf_zicsr_zve32f_zvl512b,$(CORE_FLAGS)) \
+                -mllvm -riscv-v-register-bit-width-lmul=1 -mllvm -enable-mem-access-versioning=false \
+                -mllvm -enable-interleaved-mem-accesses=false
+define vector_elf
+$(BUILD)/tests/rtl/vector/%-O$(1).elf: tests/rtl/$(2)/device/%.c tests/rtl/core/device/start.S tests/rtl/core/device/kernel.h \
+    tests/rtl/core/device/link.ld
+	@mkdir -p $$(@D)
+	$$(call say,CLANG,$$@)
+	$$(Q)$$(CLANG) $$(VECTOR_FLAGS) -O$(1) -I. -fuse-ld=lld -Wl,-T,tests/rtl/core/device/link.ld \
+	    tests/rtl/core/device/start.S $$< -o $$@
+endef
+$(foreach o,2 3,$(foreach d,vector core,$(eval $(call vector_elf,$(o),$(d)))))
+rtl: $(VECTOR_BENCH) $(VECTOR_ELF)
 .PHONY: test-rtl-vector
 test-rtl: test-rtl-vector
-test-rtl-vector: $(VECTOR_BENCH)
-	$(Q)$(VECTOR_BENCH) test
+test-rtl-vector: $(VECTOR_BENCH) $(VECTOR_ELF)
+	$(Q)$(VECTOR_BENCH) test $(VECTOR_ELF)
