@@ -188,7 +188,7 @@ static void trace(void) {
     CU_ASSERT_EQUAL_FATAL(run_once(&b, &(xpurt_run_options){.device = &driver, .trace_file = path}, &error), 0);
     json_t *file = xpu_json_read(b.arena, path, &b.diags), *event;
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    int layers = 0, descriptors = 0, states = 0, second_lane = 0;
+    int layers = 0, descriptors = 0, states = 0, other_lanes = 0;
     json_int_t end = 0;
     size_t i;
     json_array_foreach(json_object_get(file, "traceEvents"), i, event) {
@@ -198,13 +198,13 @@ static void trace(void) {
         layers += strcmp(kind, "layer") == 0;
         descriptors += strcmp(kind, "tensor") == 0;
         states += strcmp(kind, "state") == 0;
-        second_lane += count_of(event, "tid") == 31;
+        other_lanes += count_of(event, "tid") > 30 && count_of(event, "tid") < 40;
         if (to > end) end = to;
     }
     CU_ASSERT(layers > 5);
     CU_ASSERT_EQUAL(descriptors, 2 * layers);
-    CU_ASSERT_EQUAL(second_lane, layers);
-    CU_ASSERT_EQUAL(states, 1); /* equal ones are joined */
+    CU_ASSERT(other_lanes >= layers); /* more where layers end together */
+    CU_ASSERT_EQUAL(states, 1);       /* equal ones are joined */
     CU_ASSERT(end > 10000);
     CU_ASSERT_EQUAL(run_once(&b, &(xpurt_run_options){.device = &xpu_func_driver, .trace_file = path}, &error),
                     XPU_EUSAGE);

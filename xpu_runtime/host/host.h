@@ -34,6 +34,7 @@ struct xpurt_program {
 typedef struct {
     uint64_t cycles, array, drain, macs, bytes[XPURT_MEMORIES];
     uint64_t cores[XPURT_MAX_CORES][XPURT_STATES], engines[XPURT_ENGINES][XPURT_STATES];
+    int traced;
 } xpu_layer_times;
 
 /* What a run has learnt of a layer. */

@@ -51,7 +51,7 @@ void xpu_profile_layer(xpu_run *run, uint32_t layer, const xpurt_counters *now) 
     if (!run->has_times) return;
     const xpurt_counters *before = &run->counters;
     xpu_layer_times *times = run->layers[layer].times;
-    if (run->trace && !times->cycles) xpu_trace_layer(run, layer, before->cycles, now->cycles);
+    if (run->trace && !times->traced++) xpu_trace_layer(run, layer, before->cycles, now->cycles);
     times->cycles += now->cycles - before->cycles;
     for (int i = 0; i < XPURT_MAX_CORES; i++) add_states(times->cores[i], now->core_states[i], before->core_states[i]);
     for (int i = 0; i < XPURT_ENGINES; i++)
