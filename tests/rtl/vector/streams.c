@@ -161,7 +161,9 @@ static int try_vector(xpu_insn_id id, unsigned masked) {
         word = (word & 0x1fffffffu) | below(8) << 29;
         if (below(3)) word &= 0x1fffffffu;
         int indexed = info->class == XPU_CLASS_VLOAD_INDEXED || info->class == XPU_CLASS_VSTORE_INDEXED;
-        code_li(&code, BASE, memory_base(indexed ? 4 : bytes));
+        uint32_t base = memory_base(indexed ? 4 : bytes);
+        unsigned beside = indexed && below(3) == 0 ? below(8) : 0; /* indices may be any numbers then */
+        code_li(&code, BASE, beside ? MEMORY : base);
         if (info->class == XPU_CLASS_VLOAD_STRIDED || info->class == XPU_CLASS_VSTORE_STRIDED) {
             code_li(&code, STRIDE, (below(16) - 4) * bytes);
             word = (word & ~0x01f00000u) | STRIDE << 20;
@@ -170,7 +172,7 @@ static int try_vector(xpu_insn_id id, unsigned masked) {
             unsigned log = width ? width - 4 : 0, reg = vector_register() & ~7u;
             code_li(&code, OTHER, TABLE + INDICES + 1024 * log + (below(512) & ~3u));
             code_word(&code, code_match(XPU_INSN_VL8RE32_V) | reg << 7 | OTHER << 15);
-            word = (word & ~0x01f00000u) | (reg | (below(3) ? 0 : below(8))) << 20;
+            word = (word & ~0x01f00000u) | (reg | beside) << 20;
         }
         word = (word & ~0x000f8000u) | BASE << 15;
     } else {
