@@ -28,8 +28,8 @@ foreign good.elf 0
 foreign bad.elf 4
 for device in ${DEVICES:-func rtl}; do for chip in ${CHIPS:-nano standard}; do
     on=(--chip="$chip" --device="$device")
-    check 80 'status 80' bare "$folder/0.elf" "${on[@]}" --dump-mem=roots:64:"$folder/roots.$device.$chip" \
-        --dump-mem=results:256:"$folder/results.$device.$chip"
+    check 80 'status 80' bare "$folder/0.elf" "${on[@]}" --dump-mem=roots:64:"$folder/roots.$device.${chip##*/}" \
+        --dump-mem=results:256:"$folder/results.$device.${chip##*/}"
     check 80 'status 80' bare "$folder/0.elf" "${on[@]}" --max-cycles=1000000
     check 125 'software abort' bare "$folder/1.elf" "${on[@]}"
     check 125 'code 77' bare "$folder/1.elf" "${on[@]}"
