@@ -15,6 +15,7 @@ static const xpu_option options[] = {
     {"suite", 0, "DIR", "the folder with the cases, one JSON file each (tests/regress)"},
     {"device", 'd', "NAME", "run on this device only: ref, func or rtl; may be given more than once"},
     {"chip", 0, "NAME", "run on this chip only"},
+    {"lockstep", 0, NULL, "rtl: compare every instruction and descriptor with the functional chip"},
     {"update", 0, NULL, "record the outputs' checksums, and the cycles on rtl, in the cases"},
     {"list", 0, NULL, "name the cases instead of running them"},
     {NULL, 0, NULL, NULL},
@@ -193,6 +194,7 @@ static xpu_status run_case(xpu_tool *tool, suite *s, const char *path) {
     const char *only = xpu_tool_option(tool, "chip");
     xpu_status status = xpu_regress_read(&c, tool->arena, path, &tool->diags);
     if (status == XPU_OK) status = (xpu_status)choose_devices(tool, &c);
+    c.lockstep = xpu_tool_flag(tool, "lockstep");
     if (status != XPU_OK) return status;
     uint32_t ran = 0;
     const xpu_tensor *before = NULL;

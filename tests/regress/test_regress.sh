@@ -2,4 +2,4 @@
 # Whole models on all devices and chips: tests/regress/*.json.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-"$XPU_BIN/xpu-regress"
+"$XPU_BIN/xpu-regress" --lockstep

@@ -56,7 +56,7 @@ typedef struct {
     const xpu_regress_device *devices[XPU_REGRESS_MAX_DEVICES]; /* the first one is what the others must equal */
     uint32_t device_count;                                      /* 0: rtl alone, held against `reference` */
     const xpu_regress_device *reference;
-    int with_rtl;
+    int with_rtl, lockstep;                   /* lockstep: on rtl, with func */
     int64_t batches[XPU_REGRESS_MAX_BATCHES]; /* sizes of the first axis, used in turn; none: the whole at once */
     uint32_t batch_count;
 } xpu_regress_case;

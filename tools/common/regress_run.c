@@ -232,12 +232,12 @@ static void take_cycles(session *s) {
 /* Some samples in one run on rtl and on the reference. */
 static int run_rtl(session *s) {
     xpu_chip chip;
-    static const xpurt_rtl_options plain;
+    const xpurt_rtl_options options = {.lockstep = s->c->lockstep};
     int64_t count = s->chip->rtl.samples < s->samples ? s->chip->rtl.samples : s->samples;
     const char *json = xpurt_chip_json(s->program);
     if (xpu_chip_parse(s->arena, json, strlen(json), "chip", &chip, s->diags) != XPU_OK) return fail(s, "its chip");
     xpurt_error error = {0};
-    const xpurt_device_driver *drivers[] = {s->c->reference->driver, xpu_device_rtl(s->arena, &plain, &chip, &error)};
+    const xpurt_device_driver *drivers[] = {s->c->reference->driver, xpu_device_rtl(s->arena, &options, &chip, &error)};
     const char *names[] = {s->c->reference->name, "rtl"}, *folders[2];
     if (!drivers[1]) fail_with(s, "on rtl", error.text);
     xpurt_error_clear(&error);
