@@ -34,9 +34,13 @@ struct xpu_model {
     uint64_t states[XPU_MODEL_MAX_CORES][XPU_MODEL_STATES] = {};
     uint64_t engine_states[XPU_MODEL_ENGINES][XPU_MODEL_STATES] = {};
     uint64_t edges = 0;
-    uint64_t seen[cores + 1] = {}; // cycles until the last edge of each core's clock, of that of the queues
+    uint32_t engines = 0; // their states, since that cycle
+    uint64_t engines_since = 0, states_until[cores] = {};
+    uint64_t cores_until[cores] = {}, queues_until = 0, memory_until = 0; // cycles until the last edge of these clocks
 
     void clocks(bool high, uint32_t ticks);
+    void evaluate(uint32_t ticks);
+    void settle();
 #ifdef XPU_WAVE
     VerilatedFstC wave;
     bool traced = false;
@@ -125,11 +129,14 @@ void xpu_dpi_complete(unsigned long long host, unsigned int engine, unsigned int
 // ---- What the harness calls ----
 
 // A part of an input of 32 bits for each core
-static void set_word(IData &to, unsigned, uint32_t word) { to = word; }
-static void set_word(QData &to, unsigned n, uint32_t word) {
-    to = (to & ~(0xffffffffull << 32 * n)) | static_cast<uint64_t>(word) << 32 * n;
+template <typename Input> static void set_word(Input &to, unsigned n, uint32_t word) {
+    if constexpr (sizeof to == 4)
+        to = word;
+    else if constexpr (sizeof to == 8 && cores == 2)
+        to = (to & ~(0xffffffffull << 32 * n)) | static_cast<uint64_t>(word) << 32 * n;
+    else
+        to[n] = word;
 }
-template <std::size_t words> static void set_word(VlWide<words> &to, unsigned n, uint32_t word) { to[n] = word; }
 
 void xpu_model::clocks(bool high, uint32_t ticks) {
     chip.clk = high;
@@ -137,43 +144,73 @@ void xpu_model::clocks(bool high, uint32_t ticks) {
     chip.clk_dma0 = high & ticks >> 1;
     chip.clk_dma1 = high & ticks >> 2;
     chip.clk_queues = high & ticks >> 3;
-    chip.clk_cores = high ? ticks >> 4 & ((1u << cores) - 1) : 0;
+    chip.clk_memory = high & ticks >> 4;
+    chip.clk_cores = high ? ticks >> 5 & ((1u << cores) - 1) : 0;
 }
 
-// Both edges of the clocks. Nothing happens at the falling one, so where Verilator's notes of the clocks can be changed,
-// that is all that is done.
-void xpu_model::edge(uint32_t cycles) {
-    const uint32_t engines = chip.engine_states; // of the cycles that this edge ends
-    const uint32_t ticks = chip.rst ? ~0u : chip.ticks;
-    const uint64_t now = host->cycle + cycles;
-    for (unsigned n = 0; n < XPU_MODEL_ENGINES; n++) engine_states[n][engines >> 5 * n & 31] += cycles;
-    chip.cycles_per_edge = cycles;
-    for (unsigned n = 0; n < cores; n++)
-        if (ticks >> (n + 4) & 1) {
-            set_word(chip.cycles_cores, n, static_cast<uint32_t>(now - seen[n]));
-            seen[n] = now;
-        }
-    if (ticks >> 3 & 1) {
-        chip.cycles_queues = static_cast<uint32_t>(now - seen[cores]);
-        seen[cores] = now;
+// What happens at the rising edges, and that nothing happens at the falling ones, is known. So where Verilator's function
+// for the registers and all behind them can be called, that is all that is done; no input of it has changed that is
+// looked at between edges.
+void xpu_model::evaluate(uint32_t ticks) {
+#if defined XPU_TRIGGERS && !defined XPU_WAVE
+    auto &triggered = chip.rootp->__VnbaTriggered;
+    if (!chip.rst) {
+        XPU_TRIGGERS(triggered, ticks);
+        Vxpu_chip___024root___eval_nba(chip.rootp);
+        return;
     }
+#endif
     clocks(true, ticks);
     chip.eval();
 #ifdef XPU_WAVE
     if (wave.isOpen()) wave.dump(2 * host->cycle);
 #endif
     clocks(false, ticks);
+    chip.eval();
 #ifdef XPU_WAVE
     if (wave.isOpen()) wave.dump(2 * host->cycle + 1);
 #endif
-#ifdef XPU_CLOCKS_LOW
-    XPU_CLOCKS_LOW(chip.rootp);
-#else
-    chip.eval();
-#endif
+}
+
+void xpu_model::settle() {
+    for (unsigned n = 0; n < XPU_MODEL_ENGINES; n++)
+        engine_states[n][engines >> 5 * n & 31] += host->cycle - engines_since;
+    engines_since = host->cycle;
+    engines = chip.engine_states;
+    for (unsigned n = 0; n < cores; n++) {
+        states[n][core[n]->state] += host->cycle - states_until[n];
+        states_until[n] = host->cycle;
+    }
+}
+
+// States of engines are those of the cycles that an edge ends; cores tell theirs afterwards.
+void xpu_model::edge(uint32_t cycles) {
+    const uint32_t ticks = chip.rst ? ~0u : chip.ticks;
+    const uint64_t begin = host->cycle, now = begin + cycles;
+    if (chip.engine_states != engines) settle();
+    chip.cycles_per_edge = cycles;
+    if (ticks >> 3 & 1) {
+        chip.cycles_queues = static_cast<uint32_t>(now - queues_until);
+        queues_until = now;
+    }
+    if (ticks >> 4 & 1) {
+        chip.cycles_memory = static_cast<uint32_t>(now - memory_until);
+        memory_until = now;
+    }
+    for (unsigned n = 0; n < cores; n++)
+        if (ticks >> (n + 5) & 1) {
+            states[n][core[n]->state] += begin - states_until[n];
+            set_word(chip.cycles_cores, n, static_cast<uint32_t>(now - cores_until[n]));
+            cores_until[n] = now;
+        }
+    evaluate(ticks);
+    for (unsigned n = 0; n < cores; n++)
+        if (ticks >> (n + 5) & 1) {
+            states[n][core[n]->state] += cycles;
+            states_until[n] = now;
+        }
     host->cycle = now;
     edges++;
-    for (unsigned n = 0; n < cores; n++) states[n][core[n]->state] += cycles;
 }
 
 xpu_model_info xpu_model_about(void) {
@@ -245,11 +282,13 @@ void xpu_model_start(xpu_model *model, uint32_t entry, uint32_t seed) {
     std::memset(model->states, 0, sizeof model->states);
     std::memset(model->engine_states, 0, sizeof model->engine_states);
     std::memset(model->host->descriptors, 0, sizeof model->host->descriptors);
-    std::memset(model->seen, 0, sizeof model->seen);
-    model->host->cycle = 0;
+    std::memset(model->states_until, 0, sizeof model->states_until);
+    std::memset(model->cores_until, 0, sizeof model->cores_until);
+    model->engines = chip.engine_states;
+    model->engines_since = model->queues_until = model->memory_until = model->host->cycle = 0;
 }
 
-xpu_model_reason xpu_model_run(xpu_model *model, uint64_t limit, int skip) {
+static xpu_model_reason run(xpu_model *model, uint64_t limit, int skip) {
     Vxpu_chip &chip = model->chip;
     xpu_model_host *host = model->host;
     const uint64_t last = limit ? host->cycle + limit : ~0ull;
@@ -274,6 +313,12 @@ xpu_model_reason xpu_model_run(xpu_model *model, uint64_t limit, int skip) {
             chip.eval();
         }
     }
+}
+
+xpu_model_reason xpu_model_run(xpu_model *model, uint64_t limit, int skip) {
+    const xpu_model_reason reason = run(model, limit, skip);
+    model->settle();
+    return reason;
 }
 
 void xpu_model_answer(xpu_model *model) {

@@ -4,7 +4,8 @@
 //   32'hffffffff: nothing will ever happen again.
 //   Clocks: a unit of its own clock needs an edge of it only when its bit of `ticks` is set: then the edges of clk and of
 //   this clock come together. At its next edge the unit's input of cycles is the sum of those it has not seen. Whoever
-//   has no use for this connects all clocks together. Units: 0 tensor engine, 1 DMA0, 2 DMA1, 3 queues, 4 .. cores.
+//   has no use for this connects all clocks together. Units: 0 tensor engine, 1 DMA0, 2 DMA1, 3 queues,
+//   4 bus, memories and what is between, 5 .. cores.
 //   rst: registers, queues and cores; memories keep their contents. start: all cores begin at `entry`.
 //   attention: the program has ended (and core 0 has retired what was before), calls the host, is timed out, or a core
 //   or an engine has a fault: the harness stops the clock. What single units do is read from the inside
@@ -31,16 +32,18 @@ module xpu_chip #(
   parameter int unsigned ABI_HASH = 0,
   parameter int unsigned GM_ENTRIES = 128
 ) (
-  input  logic                clk,           // of the bus, registers and memories
+  input  logic                clk,           // of the registers
   input  logic                clk_tensor,
   input  logic                clk_dma0,
   input  logic                clk_dma1,
   input  logic                clk_queues,
+  input  logic                clk_memory,
   input  logic [CORES-1:0]    clk_cores,
-  output logic [CORES+3:0]    ticks,
+  output logic [CORES+4:0]    ticks,
   input  logic                rst,
   input  logic [31:0]         cycles_per_edge,
   input  logic [31:0]         cycles_queues,
+  input  logic [31:0]         cycles_memory,
   input  logic [CORES*32-1:0] cycles_cores,
   input  logic [63:0]         host,
   input  logic                start,
@@ -134,7 +137,8 @@ module xpu_chip #(
   logic [23:0]        signal_add, change_counter;
   logic [127:0]       change_value;
   xpu_queues #(.CORES(CORES)) queues (
-    .clk(clk_queues), .rst, .cycles_per_edge(cycles_queues), .host, .door_valid, .door_engine, .door_core, .door_address, .door_count, .door_full,
+    .clk(clk_queues), .rst, .cycles_per_edge(cycles_queues), .host,
+    .door_valid, .door_engine, .door_core, .door_address, .door_count, .door_full,
     .door_lists, .change_valid, .change_counter, .change_value, .q_valid, .q_ready, .q_address, .q_mask, .q_done, .q_error,
     .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2, .desc_done, .engine_fault, .engine_cause,
     .engine_address, .engine_state, .signal_valid, .signal_counter, .signal_add, .engine_progress,
@@ -166,11 +170,12 @@ module xpu_chip #(
     logic [3:0]  rvfi_mem_rmask, rvfi_mem_wmask;
     logic        rvv_valid, rvv_vxsat, lmx_done;
     logic [511:0] lmx_rdata;
-    always_ff @(posedge clk) if (lmx_done) lm_line[0] <= lmx_rdata;
+    always_ff @(posedge clk_memory) if (lmx_done) lm_line[0] <= lmx_rdata;
     logic [4:0]  rvv_fflags;
 
     xpu_processor #(.LM_BYTES(LM_BYTES), .ICACHE_BYTES(ICACHE_BYTES)) processor (
-      .clk(clk_cores[n]), .rst, .cycles_per_edge(cycles_cores[32 * n +: 32]), .core_id(4'(n)), .core_num(5'(CORES)), .cluster_id(4'd0), .start, .entry,
+      .clk(clk_cores[n]), .rst, .cycles_per_edge(cycles_cores[32 * n +: 32]), .core_id(4'(n)), .core_num(5'(CORES)),
+      .cluster_id(4'd0), .start, .entry,
       .bus_valid(bus_valid[n]), .bus_write(bus_write[n]), .bus_address(bus_address[32 * n +: 32]),
       .bus_mask(bus_mask[64 * n +: 64]), .bus_wdata(bus_wdata[512 * n +: 512]), .bus_ready(bus_ready[n]),
       .bus_done(bus_done[n]), .bus_rdata, .bus_error,
@@ -186,7 +191,7 @@ module xpu_chip #(
       .rvfi_mem_rdata, .rvfi_mem_wdata,
       .rvv_valid, .rvv_fflags, .rvv_vxsat, .fault_valid(fault_valid[n]), .quiet(core_quiet[n]), .next_event(core_next_event[32 * n +: 32])
     );
-    assign ticks[n + 4] = !core_quiet[n] || rvfi_valid || start || bus_ready[n] || bus_done[n] || fetch_ready[n] ||
+    assign ticks[n + 5] = !core_quiet[n] || rvfi_valid || start || bus_ready[n] || bus_done[n] || fetch_ready[n] ||
                           fetch_done[n] || lmx_valid[n] || rst;
     xpu_retire retire (
       .clk(clk_cores[n]), .enable(retire_enable), .host, .core(4'(n)), .rvfi_valid, .rvfi_order, .rvfi_insn, .rvfi_trap,
@@ -228,7 +233,7 @@ module xpu_chip #(
   logic [63:0]  gm_mask, gm_rsp_mask;
   logic [8:0]   gm_tag, gm_rsp_tag;
   xpu_bus #(.CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES)) system_bus (
-    .clk, .rst, .perturb(seed != 32'd0), .perturb_start(seed_written), .perturb_seed(seed),
+    .clk(clk_memory), .rst, .perturb(seed != 32'd0), .perturb_start(seed_written), .perturb_seed(seed),
     .bus_valid, .bus_write, .bus_address, .bus_mask, .bus_wdata, .bus_ready, .bus_done,
     .fetch_valid, .fetch_address, .fetch_ready, .fetch_done, .rdata(bus_rdata), .error(bus_error),
     .req_write, .req_fetch, .req_address, .req_mask, .req_wdata, .req_tag,
@@ -236,7 +241,8 @@ module xpu_chip #(
     .reg_valid, .reg_rsp_valid, .reg_rsp_ready, .reg_rsp_core, .reg_rsp_rdata, .reg_rsp_error, .quiet(bus_quiet)
   );
   xpu_gm #(.TAG_BITS(9), .ENTRIES(GM_ENTRIES)) gm (
-    .clk, .rst, .cycles_per_edge, .latency(gm_latency), .line_time(gm_line_time), .outstanding(gm_outstanding),
+    .clk(clk_memory), .rst, .cycles_per_edge(cycles_memory), .latency(gm_latency), .line_time(gm_line_time),
+    .outstanding(gm_outstanding),
     .delay(gm_delay), .req_valid(gm_valid), .req_ready(gm_ready), .req_write(gm_write), .req_fetch(gm_fetch),
     .req_address(gm_address), .req_mask(gm_mask), .req_tag(gm_tag), .rsp_valid(gm_rsp_valid), .rsp_ready(gm_rsp_ready),
     .rsp_tag(gm_rsp_tag), .rsp_write(gm_rsp_write), .rsp_address(gm_rsp_address), .rsp_mask(gm_rsp_mask),
@@ -246,7 +252,8 @@ module xpu_chip #(
     .CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .SM_BANKS(SM_BANKS), .SM_HOLD(SM_HOLD), .L3_BYTES(L3_BYTES),
     .L3_BANKS(L3_BANKS), .L3_ENTRIES(L3_ENTRIES), .GM_BYTES(GM_BYTES)
   ) fabric (
-    .clk, .rst, .host, .perturb(seed != 32'd0), .perturb_start(seed_written), .perturb_seed(seed), .l3_latency, .l3_rate,
+    .clk(clk_memory), .rst, .host, .perturb(seed != 32'd0), .perturb_start(seed_written), .perturb_seed(seed),
+    .l3_latency, .l3_rate,
     .x_valid, .x_address, .x_ready, .x_done, .x_rdata, .w_valid, .w_address, .w_ready, .w_done, .w_rdata,
     .s_valid, .s_address, .s_ready, .s_done, .s_error, .s_rdata,
     .y_valid, .y_address, .y_mask, .y_wdata, .y_ready, .y_done, .y_error,
@@ -265,6 +272,7 @@ module xpu_chip #(
 
   // ---- Time ----
   assign ticks[3:0] = {!queues_quiet, ~engine_quiet[1:0], !engine_quiet[2]} | {4{rst}};
+  assign ticks[4] = !bus_quiet || !fabric_quiet || !gm_quiet || gm_next_event != 32'hffffffff || seed_written || rst;
   // A cycle behind fault_valid: then the instruction has been told, see xpu_retire.
   always_ff @(posedge clk) faulty_q <= !rst && fault_valid != '0;
   assign ended = exit_written && core_quiet[0];

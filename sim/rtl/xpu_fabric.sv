@@ -232,6 +232,13 @@ module xpu_fabric #(
     bytes_of = ((t & 64'h8080808080808080) >> 7) * 64'd255;
   endfunction
 
+`ifndef YOSYS
+  // Of its own: its variables would be cleared in every cycle
+  task read_gm(input logic [31:0] address, input logic [63:0] mask);
+    /* verilator no_inline_task */
+    xpu_dpi_gm_read(host, address, mask, wide_gm);
+  endtask
+`endif
 `ifdef YOSYS
 `define STORE(element, value) element <= value
 `else
@@ -466,13 +473,16 @@ module xpu_fabric #(
           p = gm_rsp_tag[8:5];
           if (p == B) begin
 `ifndef YOSYS
-            if (!gm_rsp_write) xpu_dpi_gm_read(host, gm_rsp_address, gm_rsp_mask, b_rsp_rdata);
+            if (!gm_rsp_write) begin
+              read_gm(gm_rsp_address, gm_rsp_mask);
+              b_rsp_rdata = wide_gm;
+            end
 `endif
             b_answers = 1'b1;
             b_rsp_tag <= gm_rsp_tag[4:0];
           end else begin
 `ifndef YOSYS
-            if (!gm_rsp_write) xpu_dpi_gm_read(host, gm_rsp_address, gm_rsp_mask, wide_gm);
+            if (!gm_rsp_write) read_gm(gm_rsp_address, gm_rsp_mask);
 `endif
             done[p] = 1'b1;
             reads[p] = !gm_rsp_write;

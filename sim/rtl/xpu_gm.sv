@@ -46,12 +46,7 @@ module xpu_gm #(
   logic [TAG_BITS-1:0] tag_q [ENTRIES];
 
   logic [31:0] left;
-  logic        due, free_behind;
-  /* verilator lint_off UNUSEDSIGNAL */
-  logic [39:0] ahead; // of now is the channel's next free cycle
-  /* verilator lint_on UNUSEDSIGNAL */
-  assign ahead = free_q - {now_q, 8'd0};
-  assign free_behind = ahead[39];
+  logic        due;
   assign left = head_due_q - now_q;
   assign due = count_q != '0 && (left[31] || left == 32'd0);
   assign req_ready = {{(15-BITS){1'b0}}, count_q} < outstanding;
@@ -60,10 +55,15 @@ module xpu_gm #(
 
   always_ff @(posedge clk) begin : p_gm
     logic [39:0]  start;
+    /* verilator lint_off UNUSEDSIGNAL */
+    logic [39:0]  ahead; // of now is the channel's next free cycle
+    /* verilator lint_on UNUSEDSIGNAL */
     logic [31:0]  arrives;
     logic         takes, pops;
+    logic [31:0]  now; // of this cycle: the edge may stand for cycles without anything before it
     takes = req_valid && req_ready;
     pops = due && (!rsp_valid || rsp_ready);
+    now = now_q + cycles_per_edge - 32'd1;
     now_q <= now_q + cycles_per_edge;
     if (rst) begin
       now_q <= 32'd0;
@@ -76,7 +76,8 @@ module xpu_gm #(
     end else if (takes || pops || rsp_valid) begin
       arrives = 32'd0;
       if (takes) begin
-        start = free_behind ? {now_q, 8'd0} : free_q;
+        ahead = free_q - {now, 8'd0};
+        start = ahead[39] ? {now, 8'd0} : free_q;
         free_q <= start + {24'd0, line_time};
         arrives = start[39:8] + (req_write ? 32'd0 : {16'd0, latency}) + {28'd0, delay};
         due_q[tail_q] <= arrives;
