@@ -61,7 +61,7 @@ help:
 	@echo 'all        build everything into $(BUILD)'
 	@echo 'run        install what is missing, build, compile the digits network and run it on the Verilated chip'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
-	@echo 'test       build and run the tests (about five minutes)'
+	@echo 'test       build and run the tests (about ten minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models'
 	@echo 'test-models  the quantised networks of ../shared: every tensor against onnxruntime, on DEVICES (func; rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'

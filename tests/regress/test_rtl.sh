@@ -36,6 +36,8 @@ for precision in fp32 int16; do
     check 6 'more cycles than allowed' "${run[@]}" --device=rtl --max-cycles=5000
 done
 check 0 "layer 'ReLU114' on rtl: equal to" "${run[@]:0:2}" --device=rtl --lockstep --layer=ReLU114 --from-dump="$folder/func"
+check 0 'rtl = func = ref   yes' "$XPU_BIN/../examples/classify" examples/digits/digits.onnx \
+    examples/digits/digits_heldout.npz --chip=nano --count=2 --device=rtl --summary
 # A chip of the same name, another chip
 sed 's/"bytes": 32768/"bytes": 65536/' configs/chip/nano.json >"$folder/other.json"
 check 0 '' "$XPU_BIN/xpuc" -q tests/models/mnist-8.onnx --chip="$folder/other.json" -o "$folder/other.xpu"
