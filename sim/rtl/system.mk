@@ -15,10 +15,14 @@ $(PARAMS): $(BUILD)/obj/sim/harness/params.o $(LIBALL)
 # One chip: $(1) its name, $(2) what names its description, $(3) --trace-fst where it writes waveforms. Its folder holds
 # what it is built with, the Verilated C++, and the objects.
 define system_chip
-$(BUILD)/rtl/$(1)/chip.mk: $(PARAMS) $(if $(filter %.json,$(2)),$(2),configs/chip/$(2).json)
+# chip.mk gets a new time only when it says something new: what is Verilated does not depend on the host's sources
+$(BUILD)/rtl/$(1)/chip.stamp: $(PARAMS) $(if $(filter %.json,$(2)),$(2),configs/chip/$(2).json)
 	@mkdir -p $$(@D)
-	$(Q)$(PARAMS) configs/chip $(2) >$$@.new
-	$(Q)cmp -s $$@.new $$@ && touch $$@ && rm $$@.new || mv $$@.new $$@
+	$(Q)$(PARAMS) configs/chip $(2) >$$(@D)/chip.new
+	$(Q)if cmp -s $$(@D)/chip.new $$(@D)/chip.mk; then rm $$(@D)/chip.new; else mv $$(@D)/chip.new $$(@D)/chip.mk; fi
+	@touch $$@
+$(BUILD)/rtl/$(1)/chip.mk: $(BUILD)/rtl/$(1)/chip.stamp
+	@:
 $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a: $(BUILD)/rtl/$(1)/chip.mk $(SYSTEM_DEPS)
 	$(call say,VERILATE,$(1))
 	$(Q)$(VERILATOR) --cc --prefix Vxpu_chip $(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_chip $(SYSTEM_SPLIT) \
