@@ -8,7 +8,17 @@
 #include "tests/rtl/system/rig.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
-enum { SEEDS = 20, BLOCK = SYSTEM_BLOCK, MAX_BLOCKS = 256, MAX_JOBS = 120, TENSORS = 6, Y_BLOCK = 29, LIST_BLOCK = 52 };
+enum {
+    SEEDS = 20,
+    BLOCK = SYSTEM_BLOCK,
+    MAX_BLOCKS = 256,
+    MAX_JOBS = 120,
+    TENSORS = 6,
+    Y_BLOCK = 29,
+    LIST_BLOCK = 52,
+    LM_LISTS = 11,
+    L3_LIST_BYTES = 9 * BLOCK
+};
 
 /* Blocks of one kind in a memory: first, count. */
 typedef struct {
@@ -32,7 +42,8 @@ typedef struct {
         uint32_t at, bytes;
         uint8_t data[64 * BLOCK];
     } lists[XPURT_MAX_CORES * 4 + 1];
-    unsigned list_count;
+    unsigned list_count, lm_used;
+    uint32_t l3_used;
     uint8_t *image; /* what `after` has read */
 } rig;
 
@@ -187,9 +198,17 @@ static void draw_tensor(rig *r, uint32_t *words, unsigned n) {
 
 /* Puts a list of descriptors somewhere, and who rings for it. */
 static void add_list(rig *r, unsigned core, unsigned entry, uint32_t engine, const unsigned *jobs, unsigned count) {
-    uint32_t at = XPU_GM_BASE + 0x300000 + 0x10000 * r->list_count + 4 * draw(r, 32);
+    uint32_t bytes = count * XPU_DESC_BYTES, at = XPU_GM_BASE + 0x300000 + 0x10000 * r->list_count + 4 * draw(r, 32);
+    uint32_t shift = 4 * draw(r, 16);
+    if (bytes + shift <= BLOCK && !r->lm_used) {
+        at = XPU_LM_ALL_BASE + XPU_LM_ALIAS_STRIDE * (r->cores - 1) + LM_LISTS * BLOCK + shift;
+        r->lm_used = 1;
+    } else if (draw(r, 2) && r->l3_used + bytes + shift <= L3_LIST_BYTES) {
+        at = XPU_L3_BASE + BLOCK * (LIST_BLOCK + 1) + r->l3_used + shift;
+        r->l3_used += bytes + shift;
+    }
     r->lists[r->list_count].at = at;
-    r->lists[r->list_count].bytes = count * XPU_DESC_BYTES;
+    r->lists[r->list_count].bytes = bytes;
     for (unsigned i = 0; i < count; i++)
         memcpy(r->lists[r->list_count].data + XPU_DESC_BYTES * i, r->words[jobs[i]], XPU_DESC_BYTES);
     r->list_count++;
@@ -202,7 +221,7 @@ static void add_list(rig *r, unsigned core, unsigned entry, uint32_t engine, con
 static void draw_work(rig *r, uint32_t *request) {
     uint32_t to[2][MAX_BLOCKS], queues = 2 * r->cores;
     unsigned count[2], jobs = 0, first, list[MAX_JOBS];
-    r->list_count = 0;
+    r->list_count = r->lm_used = r->l3_used = 0;
     memset(r->table, 0, sizeof r->table);
     for (unsigned phase = 0; phase < 2; phase++) {
         count[phase] = all_blocks(r, phase + 1, to[phase]);
@@ -328,7 +347,7 @@ void test_engine_faults(void) {
             const unsigned jobs[] = {0, 1};
             lay_out(&r, &chips[c].chip);
             r.random = 1;
-            r.list_count = 0;
+            r.list_count = r.lm_used = r.l3_used = 0;
             memset(r.table, 0, sizeof r.table);
             for (unsigned n = 0; n < 2; n++) {
                 xpu_desc_copy copy = {.layer = 7,
