@@ -63,7 +63,7 @@ module xpu_vector #(
   localparam logic [63:0] TOP = 64'h8000000000000000;
 
   // ---- State; the block works with variables, from the execute stage on ----
-  logic [31:0] v_q [512];
+  logic [31:0] v_q [32][16];
   // verilator lint_off UNUSEDSIGNAL
   (* mem2reg *) logic [3:0] writer_q [32];
   // verilator lint_on UNUSEDSIGNAL
@@ -197,8 +197,10 @@ module xpu_vector #(
 
   `include "xpu_vector_serial.svh"
 
+  // Word x of the register file.
+  `define WORD(x) v_q[((x) >> 4) & 31][(x) & 15]
   // W = the words from word `at` of the register file on; X = W as elements; 0 to n - 1 of them count.
-  `define FETCH(at, words, most_words) `LOOP_TO(i, words, most_words) W[i] = v_q[((at) + i) & 511]; `ENDLOOP(i)
+  `define FETCH(at, words, most_words) `LOOP_TO(i, words, most_words) W[i] = `WORD((at) + i); `ENDLOOP(i)
   `define UNPACK(X, width, is_signed) \
     case (width) \
       2'd2: begin \
@@ -236,7 +238,7 @@ module xpu_vector #(
     logic        n_sat, active, masked, full, fires, last, asks, probe, skips, slides, single, in_lm, retires, write;
     logic [10:0] offset;
     logic [9:0]  e, count;
-    logic [4:0]  reg_d;
+    logic [4:0]  reg_d, from_reg;
     logic [12:0] line_at;
     logic [5:0]  lane;
     logic [`VC_BITS-1:0] c;
@@ -248,11 +250,11 @@ module xpu_vector #(
     most = 0; least = 0; line_mask = 0; i = 0; z = 0; n = 0; at = 0; to = 0; from = 0;
     inflight = 0; reads = 0; touched = 0; hazards = 0; word = 0; address = 0; w = 0; n_c = 0; n_x = 0; n_flags = 0;
     shift = 0; n_sat = 0; active = 0; masked = 0; full = 0; fires = 0; last = 0; asks = 0; probe = 0; skips = 0; slides = 0;
-    single = 0; in_lm = 0; retires = 0; write = 0; offset = 0; e = 0; count = 0; reg_d = 0; line_at = 0; lane = 0;
+    single = 0; in_lm = 0; retires = 0; write = 0; offset = 0; e = 0; count = 0; reg_d = 0; from_reg = 0; line_at = 0; lane = 0;
     c = '0; rest = 0;
     if (rst) begin
 `ifndef YOSYS
-      for (int unsigned k = 0; k < 512; k = k + 1) v_q[k] = 32'd0; // as the functional core begins
+      for (int unsigned k = 0; k < 512; k = k + 1) v_q[k[8:4]][k[3:0]] = 32'd0; // as the functional core begins
 `endif
       ready = 1'b1; waits = 1'b0; busy = 1'b0; dead = 1'b0; q_count = 2'd0;
       a_valid = 1'b0; a_hold = 1'b0; fl_valid <= 1'b0; p1_lanes = 17'd0; p2_lanes = 17'd0; p3_flags = 5'd0; m_valid = 1'b0; m_older = 1'b0; f_count = 3'd0;
@@ -276,8 +278,8 @@ module xpu_vector #(
       if (p3_c[19]) begin
         active = 1'b1;
         if (p3_c[17]) begin
-          at = {23'd0, p3_c[8:4], 4'd0};
-          `LOOP(i, 16) `SET(v_q[at + i], p3[i]); `ENDLOOP(i)
+          reg_d = p3_c[8:4];
+          `LOOP(i, 16) `SET(v_q[reg_d][i], p3[i]); `ENDLOOP(i)
         end
         if (p3_c[18]) begin
           retires = 1'b1;
@@ -293,7 +295,11 @@ module xpu_vector #(
       p3_c = p2_c; p3_mask = p2_mask; p3_x = p2_x;
       if (p2_lanes[16]) begin
         p3_flags = p3_flags | fl_flags;
-        for (int unsigned k = 0; k < 16; k = k + 1) p3[k] = p2_lanes[k] ? fl_result[32 * k +: 32] : p2[k];
+        if (&p2_lanes) begin
+          for (int unsigned k = 0; k < 16; k = k + 1) p3[k] = fl_result[32 * k +: 32];
+        end else begin
+          for (int unsigned k = 0; k < 16; k = k + 1) p3[k] = p2_lanes[k] ? fl_result[32 * k +: 32] : p2[k];
+        end
       end else if (p2_c[17]) begin
         `LOOP(i, 16) p3[i] = p2[i]; `ENDLOOP(i)
       end

@@ -13,8 +13,8 @@
         if (a_zero) begin
           at = {27'd0, a_e[9:5]};
           shift = a_e[4:0];
-          window0 = {v_q[(at + 1) & 511], v_q[at]} >> shift;
-          if (shift != 5'd0) window0 = window0 | {32'd0, v_q[(at + 2) & 511]} << (7'd64 - {2'd0, shift});
+          window0 = {`WORD(at + 1), `WORD(at)} >> shift;
+          if (shift != 5'd0) window0 = window0 | {32'd0, `WORD(at + 2)} << (7'd64 - {2'd0, shift});
           if (masked) act = act & window0;
         end
         if (!a_n[6]) act = act & ~(~64'd0 << a_n[5:0]);
@@ -58,8 +58,8 @@
           VK_LANES, VK_REDUCE: begin
             // vs2
             if (a_float && !a_c[`VC_NARROW]) begin
-              at = {23'd0, a_rs2, 4'd0} + {22'd0, a_e};
-              for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[(at + k) & 511];
+              from_reg = a_rs2 + {2'd0, a_e[6:4]};
+              for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[from_reg][k];
               fl_x <= wide;
             end else if (a_c[`VC_R2] && a_c[`VC_FORM] != VF_IOTA) begin
               at = {23'd0, a_rs2, 4'd0} + (({22'd0, a_e} << a_c[`VC_W2]) >> 2);
@@ -73,20 +73,25 @@
                 to = ({27'd0, a_rs2} << 6) + (to << a_c[`VC_W2]);
                 at = to >> 2;
                 shift = {to[1:0], 3'd0};
-                `LOOP(i, 16) W[i] = v_q[(at + i) & 511] >> shift; `ENDLOOP(i)
+                `LOOP(i, 16) W[i] = `WORD(at + i) >> shift; `ENDLOOP(i)
                 if (shift != 5'd0) begin
-                  `LOOP(i, 16) W[i] = W[i] | v_q[(at + i + 1) & 511] << (6'd32 - {1'b0, shift}); `ENDLOOP(i)
+                  `LOOP(i, 16) W[i] = W[i] | `WORD(at + i + 1) << (6'd32 - {1'b0, shift}); `ENDLOOP(i)
                 end
                 if (a_c[`VC_OP] == VO_SLIDE_UP) act = act & element_range(a_e, offset[9:0] | {10{offset[10]}}, 10'd1023);
               end else begin
-                `FETCH(at, (n << a_c[`VC_W2]) >> 2, 32)
+                if (n << a_c[`VC_W2] == 64) begin
+                  from_reg = at[8:4];
+                  `LOOP(i, 16) W[i] = v_q[from_reg][i]; `ENDLOOP(i)
+                end else begin
+                  `FETCH(at, (n << a_c[`VC_W2]) >> 2, 32)
+                end
               end
               `UNPACK(A, a_c[`VC_W2_LOW], a_c[`VC_X2])
             end
             if (a_c[`VC_FORM] == VF_IOTA) begin
               at = {23'd0, a_rs2, 4'd0} + {27'd0, a_e[9:5]};
               shift = a_e[4:0];
-              window2 = {v_q[(at + 1) & 511], v_q[at]} >> shift;
+              window2 = {`WORD(at + 1), `WORD(at)} >> shift;
             end
             // vs1
             if (a_float) begin
@@ -95,29 +100,32 @@
                 fl_x <= wide;
               end
               if (a_c[`VC_R1]) begin
-                at = {23'd0, a_rs1, 4'd0} + {22'd0, a_e};
-                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[(at + k) & 511];
+                from_reg = a_rs1 + {2'd0, a_e[6:4]};
+                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[from_reg][k];
                 fl_y <= wide;
               end else if (!a_begun) begin
                 fl_y <= {16{a_s}};
               end
               if (a_c[`VC_RD]) begin
-                at = {23'd0, reg_d, 4'd0};
-                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[at + k];
+                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[reg_d][k];
                 fl_z <= wide;
               end
             end else if (a_c[`VC_KIND] == VK_LANES) begin
               if (a_c[`VC_R1]) begin
                 at = {23'd0, a_rs1, 4'd0} + (({22'd0, a_e} << a_c[`VC_W1]) >> 2);
-                `FETCH(at, (n << a_c[`VC_W1]) >> 2, 16)
+                if (n << a_c[`VC_W1] == 64) begin
+                  from_reg = at[8:4];
+                  `LOOP(i, 16) W[i] = v_q[from_reg][i]; `ENDLOOP(i)
+                end else begin
+                  `FETCH(at, (n << a_c[`VC_W1]) >> 2, 16)
+                end
                 `UNPACK(B, a_c[`VC_W1_LOW], a_c[`VC_X1])
               end else begin
                 fx = a_y;
                 `LOOP_TO(i, n, 64) B[i] = fx; `ENDLOOP(i)
               end
               if (a_c[`VC_RD]) begin
-                at = {23'd0, reg_d, 4'd0};
-                `FETCH(at, 16, 16)
+                `LOOP(i, 16) W[i] = v_q[reg_d][i]; `ENDLOOP(i)
                 `UNPACK(D, a_c[`VC_WD_LOW], 1'b0)
               end
             end
@@ -142,11 +150,10 @@
               fl_active <= act[15:0];
               n_lanes = {1'b1, act[15:0]};
               if (!full) begin
-                at = {23'd0, reg_d, 4'd0};
-                `LOOP(i, 16) O[i] = v_q[at + i]; `ENDLOOP(i)
+                `LOOP(i, 16) O[i] = v_q[reg_d][i]; `ENDLOOP(i)
               end
             end else if (a_c[`VC_KIND] == VK_REDUCE) begin
-              if (!a_begun) a_acc = extended(v_q[{a_rs1, 4'd0}], a_c[`VC_W1_LOW], a_c[`VC_X1]);
+              if (!a_begun) a_acc = extended(v_q[a_rs1][0], a_c[`VC_W1_LOW], a_c[`VC_X1]);
               fa = a_acc;
               `LOOP_TO(i, n, 64)
                 fb = A[i]; fc = K[i];
@@ -161,8 +168,7 @@
                 fa = fa ^ ((fa ^ fx) & fc);
               `ENDLOOP(i)
               a_acc = fa;
-              at = {23'd0, a_rd, 4'd0};
-              `LOOP(i, 16) O[i] = v_q[at + i]; `ENDLOOP(i)
+              `LOOP(i, 16) O[i] = v_q[a_rd][i]; `ENDLOOP(i)
               O[0] = a_c[`VC_WD_LOW] == 2'd2 ? fa[31:0] : a_c[`VC_WD_LOW] == 2'd1 ? {O[0][31:16], fa[15:0]}
                                                                              : {O[0][31:8], fa[7:0]};
               write = write && last;
@@ -179,8 +185,7 @@
               end
               if (a_c[`VC_TO_MASK]) begin
                 if (!a_begun) begin
-                  at = {23'd0, a_rd, 4'd0};
-                  `LOOP(i, 16) M[i] = v_q[at + i]; `ENDLOOP(i)
+                  `LOOP(i, 16) M[i] = v_q[a_rd][i]; `ENDLOOP(i)
                 end
                 fx = 64'd0;
                 carries = 64'd1;
@@ -205,11 +210,10 @@
                 endcase
                 if (!full) begin
                   fx = spread(act, a_c[`VC_WD_LOW]);
-                  at = {23'd0, reg_d, 4'd0};
                   `LOOP(i, 16)
                     fa = fx >> {i[3:0], 2'd0};
                     w = byte_mask(fa[3:0]);
-                    O[i] = (O[i] & w) | (v_q[at + i] & ~w);
+                    O[i] = (O[i] & w) | (v_q[reg_d][i] & ~w);
                   `ENDLOOP(i)
                 end
               end
@@ -223,8 +227,8 @@
             lane = a_c[`VC_OP];
             `LOOP(i, 16)
               w = word_range(i[3:0], a_vstart, a_vl);
-              fa = {32'd0, v_q[{a_rs2, i[3:0]}]}; fb = {32'd0, v_q[{a_rs1, i[3:0]}]};
-              if (masked) w = w & v_q[{5'd0, i[3:0]}];
+              fa = {32'd0, v_q[a_rs2][i]}; fb = {32'd0, v_q[a_rs1][i]};
+              if (masked) w = w & v_q[0][i];
               if (lane[3]) begin
                 fa = fa & {32'd0, w};
                 fb = fa & (64'd0 - fa);                        // the first
@@ -244,7 +248,7 @@
                   default: fx = ~(fa ^ fb);
                 endcase
               end
-              O[i] = (fx[31:0] & w) | (v_q[{a_rd, i[3:0]}] & ~w);
+              O[i] = (fx[31:0] & w) | (v_q[a_rd][i] & ~w);
             `ENDLOOP(i)
             last = 1'b1;
           end
@@ -253,14 +257,14 @@
             write = 1'b0;
             n_x = 32'd0;
             if (a_c[`VC_OP] == VG_MOVE || a_c[`VC_OP] == VG_FMOVE) begin
-              fx = extended(v_q[{a_rs2, 4'd0}], a_sew, a_c[`VC_X2]);
+              fx = extended(v_q[a_rs2][0], a_sew, a_c[`VC_X2]);
               n_x = fx[31:0];
             end else begin
               if (a_c[`VC_OP] == VG_FIRST) n_x = ~32'd0;
               fs = 64'd0;
               `LOOP(i, 16)
-                w = v_q[{a_rs2, i[3:0]}] & word_range(i[3:0], a_vstart, a_vl);
-                if (masked) w = w & v_q[{5'd0, i[3:0]}];
+                w = v_q[a_rs2][i] & word_range(i[3:0], a_vstart, a_vl);
+                if (masked) w = w & v_q[0][i];
                 if (a_c[`VC_OP] == VG_CPOP) n_x = n_x + ones(w);
                 else if (w != 32'd0 && fs == 0) begin
                   fs = 64'd1;

@@ -7,20 +7,19 @@
             lane = a_n[6] ? e[5:0] : a_n[5] ? {1'b0, e[4:0]} : {2'd0, e[3:0]};
             reg_d = a_rd;
             if (a_c[`VC_FORM] == VF_COMPRESS) begin
-              single = write && v_q[{a_rs1, e[8:5]}][e[4:0]];
+              single = write && v_q[a_rs1][e[8:5]][e[4:0]];
               lane = a_n[6] ? a_next[5:0] : a_n[5] ? {1'b0, a_next[4:0]} : {2'd0, a_next[3:0]};
               reg_d = a_rd + {1'b0, elements_register(a_next, a_c[`VC_WD])};
             end else if (a_c[`VC_FORM] != VF_REDUCE) begin
               reg_d = a_rd + {1'b0, elements_register(e, a_c[`VC_WD])};
             end
             if (lane == 6'd0 && a_c[`VC_FORM] != VF_REDUCE) begin
-              at = {23'd0, reg_d, 4'd0};
-              `LOOP(i, 16) M[i] = v_q[at + i]; `ENDLOOP(i)
+              `LOOP(i, 16) M[i] = v_q[reg_d][i]; `ENDLOOP(i)
             end
             word = a_s;
             if (a_c[`VC_R1] && a_c[`VC_FORM] != VF_COMPRESS && a_c[`VC_FORM] != VF_REDUCE) begin
               to = {22'd0, e} << a_c[`VC_W1];
-              fx = extended(v_q[({23'd0, a_rs1, 4'd0} + (to >> 2)) & 511] >> {to[1:0], 3'd0}, a_c[`VC_W1_LOW], a_c[`VC_X1]);
+              fx = extended(`WORD({23'd0, a_rs1, 4'd0} + (to >> 2)) >> {to[1:0], 3'd0}, a_c[`VC_W1_LOW], a_c[`VC_X1]);
               word = fx[31:0];
             end else begin
               fx = extended(a_s, a_sew, a_c[`VC_X1]);
@@ -30,7 +29,7 @@
             if (a_c[`VC_OP] == VS_GATHER) to = word;
             full = a_c[`VC_OP] == VS_GATHER && to >= {22'd0, a_most}; // beyond the group: 0
             to = (to & 32'd1023) << a_c[`VC_W2];
-            fa = extended(v_q[({23'd0, a_rs2, 4'd0} + (to >> 2)) & 511] >> {to[1:0], 3'd0}, a_c[`VC_W2_LOW], a_c[`VC_X2]);
+            fa = extended(`WORD({23'd0, a_rs2, 4'd0} + (to >> 2)) >> {to[1:0], 3'd0}, a_c[`VC_W2_LOW], a_c[`VC_X2]);
             if (full) fa = 64'd0;
             if (single) begin
               case (a_c[`VC_OP])
@@ -51,7 +50,7 @@
               endcase
             end
             if (a_c[`VC_FORM] == VF_REDUCE) begin
-              if (e == 10'd0) a_acc = {32'd0, v_q[{a_rs1, 4'd0}]};
+              if (e == 10'd0) a_acc = {32'd0, v_q[a_rs1][0]};
               if (single && a_c[`VC_OP] == VS_FREDSUM) begin
                 {n_flags, word} = float_add(a_acc[31:0], fa[31:0], a_frm);
                 a_acc = {32'd0, word};
@@ -59,8 +58,7 @@
                 {n_flags, word} = float_extreme(a_acc[31:0], fa[31:0], a_c[`VC_OP] == VS_FREDMAX);
                 a_acc = {32'd0, word};
               end
-              at = {23'd0, a_rd, 4'd0};
-              `LOOP(i, 16) O[i] = v_q[at + i]; `ENDLOOP(i)
+              `LOOP(i, 16) O[i] = v_q[a_rd][i]; `ENDLOOP(i)
               O[0] = a_acc[31:0];
               write = write && last;
             end else begin

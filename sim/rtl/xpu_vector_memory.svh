@@ -35,12 +35,12 @@
             count = m_p[9:0]; // first element of the line
             count = $unsigned($signed(count) >>> m_eew);
             if (m_p[12]) begin
-              window0 = {v_q[1], v_q[0]} << (7'd0 - count[6:0]);
+              window0 = {v_q[0][1], v_q[0][0]} << (7'd0 - count[6:0]);
             end else begin
               at = {27'd0, count[9:5]};
               shift = count[4:0];
-              window0 = {v_q[(at + 1) & 511], v_q[at]} >> shift;
-              if (shift != 5'd0) window0 = window0 | {32'd0, v_q[(at + 2) & 511]} << (7'd64 - {2'd0, shift});
+              window0 = {`WORD(at + 1), `WORD(at)} >> shift;
+              if (shift != 5'd0) window0 = window0 | {32'd0, `WORD(at + 2)} << (7'd64 - {2'd0, shift});
             end
             line_mask = line_mask & spread(window0, m_eew);
           end
@@ -57,7 +57,7 @@
           address = m_address;
           if (m_indexed) begin
             to = {22'd0, e} << m_ieew;
-            fx = extended(v_q[({23'd0, m_rs2, 4'd0} + (to >> 2)) & 511] >> {to[1:0], 3'd0}, m_ieew, 1'b0);
+            fx = extended(`WORD({23'd0, m_rs2, 4'd0} + (to >> 2)) >> {to[1:0], 3'd0}, m_ieew, 1'b0);
             address = m_base + fx[31:0];
             if ((hazards & register_range(m_rs2, last_register(m_rs2, m_vl, {1'b0, m_ieew}))) != 32'd0) asks = 1'b0;
           end
@@ -70,7 +70,7 @@
             probe = 1'b1;
             line_mask = 64'd0;
           end
-          skips = m_masked && !v_q[{5'd0, e[8:5]}][e[4:0]];
+          skips = m_masked && !v_q[0][e[8:5]][e[4:0]];
           if (skips) begin
             asks = 1'b0;
             last = 1'b1;
@@ -90,9 +90,14 @@
           if (m_store) begin
             at = {{21{line_at[12]}}, line_at[12:2]};
             shift = {line_at[1:0], 3'd0};
-            `LOOP(i, 16) L[i] = v_q[(at + i) & 511] >> shift; `ENDLOOP(i)
+            from_reg = at[8:4];
+            if (line_at[5:0] == 6'd0) begin
+              `LOOP(i, 16) L[i] = v_q[from_reg][i]; `ENDLOOP(i)
+            end else begin
+              `LOOP(i, 16) L[i] = `WORD(at + i) >> shift; `ENDLOOP(i)
+            end
             if (shift != 5'd0) begin
-              `LOOP(i, 16) L[i] = L[i] | v_q[(at + i + 1) & 511] << (6'd32 - {1'b0, shift}); `ENDLOOP(i)
+              `LOOP(i, 16) L[i] = L[i] | `WORD(at + i + 1) << (6'd32 - {1'b0, shift}); `ENDLOOP(i)
             end
             for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = L[k];
             vm_wdata <= wide;
@@ -155,8 +160,9 @@
             for (int unsigned k = 0; k < 16; k = k + 1) L[k + 1] = vm_rdata[32 * k +: 32];
             at = {{21{line_at[12]}}, line_at[12:2]};
             shift = {line_at[1:0], 3'd0};
-            if (line_mask == ~64'd0 && shift == 5'd0) begin
-              `LOOP(i, 16) `SET(v_q[(at + i) & 511], L[i + 1]); `ENDLOOP(i)
+            from_reg = at[8:4];
+            if (line_mask == ~64'd0 && line_at[5:0] == 6'd0) begin
+              `LOOP(i, 16) `SET(v_q[from_reg][i], L[i + 1]); `ENDLOOP(i)
             end else begin
               L[0] = 32'd0;
               L[17] = 32'd0;
@@ -171,7 +177,7 @@
               `LOOP(i, 17)
                 fx = i == 16 ? fb : fa >> {i[3:0], 2'd0};
                 w = byte_mask(fx[3:0]);
-                if (w != 32'd0) `SET(v_q[(at + i) & 511], (v_q[(at + i) & 511] & ~w) | (S[i][31:0] & w));
+                if (w != 32'd0) `SET(`WORD(at + i), (`WORD(at + i) & ~w) | (S[i][31:0] & w));
               `ENDLOOP(i)
             end
             to = ({19'd0, line_at} + 64) >> 6;
@@ -182,7 +188,7 @@
             word = (vm_rdata[{address[5:2], 5'd0} +: 32] >> {address[1:0], 3'd0}) & w;
             shift = {line_at[1:0], 3'd0};
             at = {23'd0, line_at[10:2]};
-            `SET(v_q[at], (v_q[at] & ~(w << shift)) | (word << shift));
+            `SET(`WORD(at), (`WORD(at) & ~(w << shift)) | (word << shift));
           end
         end
         `LOOP(i, 3)
