@@ -32,7 +32,7 @@
 
 #define XA_INLINE static inline __attribute__((always_inline, unused))
 
-enum { XA_LANES = 16, XA_I16_MAX = 32767, XA_ACC48_BITS = 48 };
+enum { XA_LANES = 16, XA_I16_MAX = 32767, XA_I8_MAX = 127, XA_ACC48_BITS = 48 };
 
 /* ---- Bits, NaN ------------------------------------------------------------------------------------------------- */
 

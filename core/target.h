@@ -15,14 +15,15 @@ enum { XPU_TARGET_VERSION = 1 };
 
 /* What the user asked for; strings are NULL where not given. */
 typedef struct {
-    const char *target;       /* --target */
-    const char *chip;         /* --chip: a name in <resources>/configs/chip or a .json file */
-    const char *precision;    /* --precision: auto, fp32, int16 */
-    const char *memory_rules; /* --memory: a placement rules file */
-    const char *emit;         /* --emit: xpu, c, ir */
-    const char *source_name;  /* the model's file name without folders */
-    const char *resources;    /* folder that holds configs/ and device/ (device headers, library, linker script) */
-    uint32_t source_nodes;    /* operators in the source model */
+    const char *target;          /* --target */
+    const char *chip;            /* --chip: a name in <resources>/configs/chip or a .json file */
+    const char *precision;       /* --precision: auto, fp32, int16, int16x8 */
+    const char *precision_rules; /* --precision-rules: a file of precisions for single layers */
+    const char *memory_rules;    /* --memory: a placement rules file */
+    const char *emit;            /* --emit: xpu, c, ir */
+    const char *source_name;     /* the model's file name without folders */
+    const char *resources;       /* folder that holds configs/ and device/ (device headers, library, linker script) */
+    uint32_t source_nodes;       /* operators in the source model */
     int strip;
 } xpu_compile_options;
 

@@ -14,7 +14,25 @@
 #include "xpu_runtime/program/placement.h"
 #include "xpu_runtime/program/program.h"
 
-typedef enum { XPU_MODE_AUTO, XPU_MODE_FP32, XPU_MODE_INT16 } xpu_precision_mode;
+typedef enum { XPU_MODE_AUTO, XPU_MODE_FP32, XPU_MODE_INT16, XPU_MODE_INT16X8 } xpu_precision_mode;
+/* The mode's name, or NULL for no mode. */
+const char *xpu_mode_name(int mode);
+
+/* A precision of the user's for some layers. */
+typedef struct {
+    const char *match; /* glob over the names of layers and of the model's nodes, as in memory rules */
+    xpu_precision_mode mode;
+    int matched;
+} xpu_precision_rule;
+typedef struct {
+    const char *file;
+    uint32_t count;
+    xpu_precision_rule *items; /* the last that matches a node holds for it */
+} xpu_precision_rules;
+/* Reads {"rules": [{"match": GLOB, "precision": NAME}]}. [json-...], [rules-count], [rules-match] */
+xpu_status xpu_precision_rules_read(xpu_arena *arena, const char *path, xpu_precision_rules *rules, xpu_diags *diags);
+/* A warning [rules-unused] for each rule that matched no layer which has a choice. */
+void xpu_precision_rules_unused(xpu_arena *arena, const xpu_precision_rules *rules, xpu_diags *diags);
 
 /* One layer of the program: one node, as the kernel calls that it became. */
 typedef struct {
@@ -55,6 +73,7 @@ typedef struct {
     xpu_diags *diags;
     xpu_chip chip;
     xpu_precision_mode mode;
+    xpu_precision_rules precision_rules;
     xpu_memory_rules rules;
     xpu_program program;
     XPU_ARRAY(xpu_codegen_layer) layers; /* same order as program.layers */

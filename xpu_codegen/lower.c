@@ -214,16 +214,12 @@ static void add_regions(xpu_codegen *cg) {
 
 /* ---- the program ---- */
 
-static const char *mode_name(xpu_precision_mode mode) {
-    return mode == XPU_MODE_FP32 ? "fp32" : mode == XPU_MODE_INT16 ? "int16" : "auto";
-}
-
 static void start_program(xpu_codegen *cg) {
     xpu_graph *graph = cg->graph;
     cg->program = (xpu_program){.target = xpu_sim_target.name,
                                 .chip_json = xpu_chip_json(cg->arena, &cg->chip),
                                 .abi_hash = xpu_chip_abi_hash(&cg->chip),
-                                .precision = mode_name(cg->mode),
+                                .precision = xpu_mode_name(cg->mode),
                                 .compiler = XPU_VERSION,
                                 .clang = "",
                                 .source = cg->job->options->source_name,

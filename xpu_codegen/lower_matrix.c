@@ -168,12 +168,14 @@ static void set_tile(xpu_codegen *cg, xpu_call *call, uint32_t layer, const xpu_
 
 static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
+    int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
     xpu_tile tile;
-    const char *problem =
-        xpu_choose_tile(cg, s, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0, XPU_TILING_I16, &tile);
+    const char *problem = xpu_choose_tile(cg, s, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0,
+                                          narrow ? XPU_TILING_I16X8 : XPU_TILING_I16, &tile);
     if (problem) return xpu_codegen_bug(cg, "an int16 layer has no tile", "%s", problem);
-    xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I16, s, tile.tile_c);
+    xpu_packing packing = packing_of(cg, node, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16, s, tile.tile_c);
     xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_conv2d_i16);
+    xpu_set_number(&call, "w_int8", narrow);
     set_conv(cg, &call, layer, node, s, &packing);
     set_operand(cg, &call, layer, "x_absmax", xpu_node_input(graph, node, XPU_IN_ABSMAX), "absmax");
     set_operand(cg, &call, layer, "w_scale", xpu_node_input(graph, node, XPU_IN_WSCALE), "scale");
@@ -299,8 +301,8 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
 
 static xpu_status lower_conv_like(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
-    int is_int16 = xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
-    return is_int16 ? lower_i16(cg, layer, node, &shape) : lower_f32(cg, layer, node, &shape);
+    int is_float = xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32;
+    return is_float ? lower_f32(cg, layer, node, &shape) : lower_i16(cg, layer, node, &shape);
 }
 
 xpu_status xpu_lower_conv(xpu_codegen *cg, uint32_t layer, xpu_node node) {

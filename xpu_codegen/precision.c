@@ -3,8 +3,9 @@
  *
  * A convolution (not depthwise) or matrix product by a constant can; everything else is float32. Automatic precision
  * keeps float32 where the result reaches a logarithm, exponent, square root or divisor through linear operators:
- * there a small error becomes a large one. An int16 layer has int16 weights with a scale per output channel and reads
- * the largest magnitude of its input, which the producing layer finds, or a layer of its own.
+ * there a small error becomes a large one. An int16 layer has int16 weights (int16x8: int8) with a scale per output
+ * channel and reads the largest magnitude of its input, which the producing layer finds, or a layer of its own. A rule
+ * of the user's overrides the precision of the layers that it matches.
  */
 #include <string.h>
 
@@ -106,9 +107,37 @@ static int has_constant_matrix(const xpu_codegen *cg, xpu_node node) {
     return 1;
 }
 
-/* NULL when the node shall be int16, else why it is not. */
-static const char *why_float32(xpu_codegen *cg, xpu_node node, const uint8_t *sensitive) {
-    if (cg->mode == XPU_MODE_FP32) return "--precision=fp32";
+static int matches(const xpu_codegen *cg, xpu_node node, const char *glob) {
+    if (xpu_glob_match(glob, xpu_node_name(cg->graph, node))) return 1;
+    const xpu_node_info *info = xpu_node_at(cg->graph, node);
+    for (uint32_t i = 0; i < info->origins.count; i++) {
+        const char *name = cg->graph->origins.items[info->origins.items[i]].name;
+        if (name && xpu_glob_match(glob, name)) return 1;
+    }
+    return 0;
+}
+
+/* The user's wish for a node: the last rule that matches it, or --precision; `*rule` is NULL for the latter. */
+static xpu_precision_mode wanted_mode(xpu_codegen *cg, xpu_node node, const char **rule) {
+    xpu_precision_mode mode = cg->mode;
+    *rule = NULL;
+    for (uint32_t i = 0; i < cg->precision_rules.count; i++) {
+        xpu_precision_rule *item = &cg->precision_rules.items[i];
+        if (!matches(cg, node, item->match)) continue;
+        item->matched = 1;
+        mode = item->mode;
+        *rule = item->match;
+    }
+    return mode;
+}
+
+/* NULL when the node shall have 16-bit activations, else why it has not. */
+static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mode mode, const char *rule,
+                               const uint8_t *sensitive) {
+    if (mode == XPU_MODE_FP32) {
+        return rule ? xpu_printf(cg->arena, "the precision rule \"%s\"", xpu_escape(cg->arena, rule, 80))
+                    : "--precision=fp32";
+    }
     if (xpu_node_is(cg->graph, node, XPU_OP_MATMUL) && !has_constant_matrix(cg, node)) {
         return "a product of two computed matrices runs on the cores";
     }
@@ -117,9 +146,9 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, const uint8_t *se
     if (is_depthwise(&shape, cg)) return "a depthwise convolution runs on the cores";
     xpu_tile tile;
     const char *no_tile = xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0,
-                                          XPU_TILING_I16, &tile);
+                                          mode == XPU_MODE_INT16X8 ? XPU_TILING_I16X8 : XPU_TILING_I16, &tile);
     if (no_tile) return no_tile;
-    if (cg->mode == XPU_MODE_AUTO && sensitive[node.id]) {
+    if (mode == XPU_MODE_AUTO && sensitive[node.id]) {
         return "its result reaches a logarithm, exponent, square root or divisor through linear operators";
     }
     return NULL;
@@ -130,10 +159,10 @@ static void set_reason(xpu_codegen *cg, xpu_node node, const char *reason) {
     cg->reasons.items[node.id] = reason;
 }
 
-/* ---- int16 weights ---- */
+/* ---- integer weights ---- */
 
 /* Scale and inverse scale of each index of `axis`, from the largest magnitudes there. */
-static void find_scales(const xpu_tensor *w, int axis, float *scale, float *inverse) {
+static void find_scales(const xpu_tensor *w, int axis, int32_t limit, float *scale, float *inverse) {
     int64_t inner = 1, channels = w->dims[axis], count = xpu_tensor_count(w);
     for (int i = axis + 1; i < w->rank; i++) inner *= w->dims[i];
     const float *data = w->data;
@@ -142,13 +171,14 @@ static void find_scales(const xpu_tensor *w, int axis, float *scale, float *inve
         for (int64_t j = 0; j < inner; j++) *most = xa_absmax(*most, data[i + j]);
     }
     for (int64_t c = 0; c < channels; c++) {
-        inverse[c] = xa_absmax_inverse(scale[c], XA_I16_MAX);
-        scale[c] = xa_absmax_scale(scale[c], XA_I16_MAX);
+        inverse[c] = xa_absmax_inverse(scale[c], limit);
+        scale[c] = xa_absmax_scale(scale[c], limit);
     }
 }
 
 static xpu_status quantise_weights(xpu_codegen *cg, xpu_node node) {
     xpu_graph *graph = cg->graph;
+    int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
     xpu_value w = xpu_node_input(graph, node, XPU_IN_W);
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "quantise");
     xpu_tensor tensor;
@@ -157,18 +187,19 @@ static xpu_status quantise_weights(xpu_codegen *cg, xpu_node node) {
         int axis = xpu_node_is(graph, node, XPU_OP_CONV) ? 0 : tensor.rank - 1;
         float *scale = XPU_NEW_ARRAY(scratch, float, tensor.dims[axis]);
         float *inverse = XPU_NEW_ARRAY(scratch, float, tensor.dims[axis]);
-        find_scales(&tensor, axis, scale, inverse);
+        find_scales(&tensor, axis, narrow ? XA_I8_MAX : XA_I16_MAX, scale, inverse);
         const char *name = xpu_value_at(graph, w)->name;
         xpu_tensor scales = {.dtype = XPU_F32, .rank = 1, .dims = {tensor.dims[axis]}, .data = scale};
         xpu_value w_scale = xpu_graph_const_bytes(graph, xpu_printf(scratch, "%s/scale", name), &scales);
         xpu_const_step step = {.kind = XPU_STEP_QUANTISE,
-                               .dtype = XPU_I16,
+                               .dtype = narrow ? XPU_I8 : XPU_I16,
                                .axis = axis,
                                .factors = inverse,
                                .factor_count = (uint32_t)tensor.dims[axis]};
-        xpu_value w16 = xpu_const_derive(graph, w, &step, xpu_printf(scratch, "%s/int16", name), cg->diags);
-        if (w16.id) {
-            xpu_node_set_input(graph, node, XPU_IN_W, w16);
+        const char *derived = xpu_printf(scratch, "%s/%s", name, narrow ? "int8" : "int16");
+        xpu_value integers = xpu_const_derive(graph, w, &step, derived, cg->diags);
+        if (integers.id) {
+            xpu_node_set_input(graph, node, XPU_IN_W, integers);
             xpu_node_set_input(graph, node, XPU_IN_WSCALE, w_scale);
         } else {
             status = XPU_EBUG;
@@ -219,9 +250,9 @@ static xpu_value add_absmax_node(xpu_codegen *cg, xpu_value value) {
     return result;
 }
 
-static int is_int16(const xpu_codegen *cg, xpu_node node) {
+static int has_int16_input(const xpu_codegen *cg, xpu_node node) {
     return is_matrix_like(cg, node) && !xpu_on_host(cg, node) &&
-           xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
+           xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
 }
 
 /* Whether the kernel of a node can find the largest magnitude of what it makes. */
@@ -241,6 +272,15 @@ static void connect_absmax(xpu_codegen *cg, xpu_node node, xpu_value *known) {
     xpu_node_set_input(cg->graph, node, XPU_IN_ABSMAX, known[source.id]);
 }
 
+static const char *reason_of(xpu_codegen *cg, xpu_precision precision, const char *rule) {
+    if (rule) {
+        return xpu_printf(cg->arena, "the precision rule \"%s\": it runs on the tensor engine",
+                          xpu_escape(cg->arena, rule, 80));
+    }
+    return precision == XPU_PRECISION_INT16X8 ? "matrix-like operators run in int16x8 on the tensor engine"
+                                              : "matrix-like operators run in int16 on the tensor engine";
+}
+
 xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
     uint8_t *sensitive = find_sensitive(cg, scratch);
@@ -248,15 +288,19 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_status status = XPU_OK;
     XPU_FOR_NODES(cg->graph, node) {
         if (status != XPU_OK || !is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
-        const char *reason = why_float32(cg, node, sensitive);
-        set_reason(cg, node, reason ? reason : "matrix-like operators run in int16 on the tensor engine");
+        const char *rule;
+        xpu_precision_mode mode = wanted_mode(cg, node, &rule);
+        const char *reason = why_float32(cg, node, mode, rule, sensitive);
+        xpu_precision chosen = mode == XPU_MODE_INT16X8 ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16;
+        set_reason(cg, node, reason ? reason : reason_of(cg, chosen, rule));
         if (reason) continue;
-        xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, XPU_PRECISION_INT16));
+        xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, chosen));
         status = quantise_weights(cg, node);
     }
     XPU_FOR_NODES(cg->graph, node) {
-        if (status == XPU_OK && is_int16(cg, node)) connect_absmax(cg, node, known);
+        if (status == XPU_OK && has_int16_input(cg, node)) connect_absmax(cg, node, known);
     }
+    xpu_precision_rules_unused(cg->arena, &cg->precision_rules, cg->diags);
     xpu_arena_free(scratch);
     return status;
 }

@@ -3,12 +3,6 @@
 #include "memplan/report.h"
 #include "xpu_codegen/codegen.h"
 
-static const char *precision_of(const xpu_codegen *cg, xpu_node node) {
-    const xpu_op *op = xpu_node_at(cg->graph, node)->op;
-    if (op != xpu_op_of(XPU_OP_CONV) && op != xpu_op_of(XPU_OP_MATMUL)) return "fp32";
-    return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16 ? "int16" : "fp32";
-}
-
 static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     const xpu_program_layer *layer = &cg->program.layers.items[index];
     json_t *item = xpu_json_append(cg->arena, list, json_object());
@@ -22,7 +16,7 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     if (!layer->node.id) return; /* copies of weights */
     const xpu_node_info *node = xpu_node_at(cg->graph, layer->node);
     xpu_json_set(cg->arena, item, "op", json_string(node->op->name));
-    xpu_json_set(cg->arena, item, "precision", json_string(precision_of(cg, layer->node)));
+    xpu_json_set(cg->arena, item, "precision", json_string(xpu_node_precision(cg->graph, layer->node)));
     for (uint32_t i = 0; i < node->origins.count; i++) {
         const char *name = cg->graph->origins.items[node->origins.items[i]].name;
         xpu_json_append(cg->arena, nodes, json_string(xpu_escape(cg->arena, name ? name : "", 200)));

@@ -382,17 +382,26 @@ static void document_row(xpu_text *text, const xpu_support *row) {
     xpu_text_add(text, " |\n");
 }
 
+/* Whether no row before has the rule. */
+static int is_new_rule(const xpu_support *row, const xpu_rule *rule) {
+    for (const xpu_support *r = xpu_sim_support; r != row; r++) {
+        for (const xpu_rule *const *other = r->rules; *other; other++) {
+            if (*other == rule) return 0;
+        }
+    }
+    return 1;
+}
+
 static void document_rules(xpu_text *text) {
-    static const xpu_rule *const rules[] = {
-        &known_dims, &tensor_size, &float32,          &constant_weights, &leading_dims, &pool_rank,
-        &move_rank,  &pad_inside,  &chain_loops,      &chain_values,     &same_shape,   &one_scale,
-        &bytes,      &rescaled,    &symmetric_groups, &tensor_tile,      &single_matrix};
     xpu_text_add(text, "\n| rule | what it says | what to do |\n|---|---|---|\n");
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        add_cell(text, rules[i]->id);
-        add_cell(text, rules[i]->sentence);
-        add_cell(text, rules[i]->hint);
-        xpu_text_add(text, "|\n");
+    for (const xpu_support *row = xpu_sim_support; row->lowering; row++) {
+        for (const xpu_rule *const *rule = row->rules; *rule; rule++) {
+            if (!is_new_rule(row, *rule)) continue;
+            add_cell(text, (*rule)->id);
+            add_cell(text, (*rule)->sentence);
+            add_cell(text, (*rule)->hint);
+            xpu_text_add(text, "|\n");
+        }
     }
 }
 

@@ -3,21 +3,16 @@
 
 #include "xpu_codegen/codegen.h"
 
-static const struct {
-    const char *name;
-    xpu_precision_mode mode;
-} precisions[] = {{"auto", XPU_MODE_AUTO}, {"fp32", XPU_MODE_FP32}, {"int16", XPU_MODE_INT16}};
-
 static xpu_status read_precision(xpu_codegen *cg, const char *wanted) {
     if (!wanted) wanted = "auto";
-    for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
-        if (strcmp(precisions[i].name, wanted) != 0) continue;
-        cg->mode = precisions[i].mode;
+    for (int mode = 0; xpu_mode_name(mode); mode++) {
+        if (strcmp(xpu_mode_name(mode), wanted) != 0) continue;
+        cg->mode = (xpu_precision_mode)mode;
         return XPU_OK;
     }
     return xpu_error(cg->diags, XPU_EUSAGE, NULL, "precision", NULL,
                      xpu_printf(cg->arena, "target 'xpu-sim' has no precision '%s'", xpu_escape(cg->arena, wanted, 40)),
-                     "the precisions are auto, fp32, int16", "leave --precision out to get auto");
+                     "the precisions are auto, fp32, int16, int16x8", "leave --precision out to get auto");
 }
 
 static xpu_status start(xpu_target_job *job) {
@@ -33,6 +28,9 @@ static xpu_status start(xpu_target_job *job) {
     const char *chip = options->chip ? options->chip : "standard";
     xpu_chip_load(job->arena, folder, chip, &cg->chip, job->diags);
     read_precision(cg, options->precision);
+    if (options->precision_rules) {
+        xpu_precision_rules_read(job->arena, options->precision_rules, &cg->precision_rules, job->diags);
+    }
     if (options->memory_rules) {
         xpu_memory_rules_read(job->arena, options->memory_rules, &cg->rules, job->diags);
     }

@@ -99,11 +99,11 @@ static double cycles_of(const problem *p, const cut *c) {
     double column_tiles = xpu_tiling_column_tiles(s->out_c, p->columns), taps = (double)s->kernel_h * s->kernel_w;
     double chunks = xpu_tiling_chunks(0, p->widest, c->tile_c), last = p->widest - (chunks - 1) * c->tile_c;
     double tiles = (double)p->batch * parts(s->out_h, c->tile_h) * parts(s->out_w, c->tile_w);
-    double results = (double)p->batch * s->out_h * s->out_w, result = p->format.result, operand = p->format.operand;
+    double results = (double)p->batch * s->out_h * s->out_w, result = p->format.result, weight = p->format.weight;
     double passes =
         (chunks - 1) * parts(taps * c->tile_c, p->chip->array_rows) + parts(taps * last, p->chip->array_rows);
-    double steps_per_row = operand == 2 ? 4 : 1; /* 16-bit operands pass the cells byte by byte */
-    double row_loads = operand * parts(p->chip->array_rows, p->chip->weight_rows), tile = (double)c->tile_h * c->tile_w;
+    double steps_per_row = p->format.operand * weight; /* 16-bit operands pass the cells byte by byte */
+    double row_loads = weight * parts(p->chip->array_rows, p->chip->weight_rows), tile = (double)c->tile_h * c->tile_w;
     double each = tile * steps_per_row > row_loads ? steps_per_row : row_loads / tile;
     double y_lines = parts(p->columns * result, LINE_BYTES), groups = parts(p->columns, p->chip->post_lanes);
     double drain = y_lines > groups ? y_lines : groups;
@@ -111,8 +111,8 @@ static double cycles_of(const problem *p, const cut *c) {
     int whole_x = c->whole & XPU_TILE_WHOLE_X, whole_w = c->whole & XPU_TILE_WHOLE_W;
     double channels = whole_x ? s->in_c : c->tile_c, inputs = whole_x ? 1 : column_tiles * chunks;
     double x = lines_of(rows, pixels, channels * p->input_bytes, (double)s->in_c * p->input_bytes) + COPY_CYCLES;
-    double block = taps * c->tile_c * p->columns * operand / LINE_BYTES + COPY_CYCLES;
-    double weights = taps * p->widest * column_tiles * p->columns * operand / LINE_BYTES;
+    double block = taps * c->tile_c * p->columns * weight / LINE_BYTES + COPY_CYCLES;
+    double weights = taps * p->widest * column_tiles * p->columns * weight / LINE_BYTES;
     double load = tiles * inputs * x + (whole_w ? weights : tiles * (weights + column_tiles * chunks * COPY_CYCLES));
     double store = results * column_tiles * y_lines + tiles * column_tiles * COPY_CYCLES;
     if (p->has_branch) load += store;
@@ -128,7 +128,7 @@ static int fits(const problem *p, const cut *c, uint32_t *bytes) {
     int32_t rows = xpu_tiling_input_extent(c->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     int32_t pixels = xpu_tiling_input_extent(c->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
     int32_t channels = c->whole & XPU_TILE_WHOLE_X ? s->in_c : c->tile_c;
-    double each = (double)s->kernel_h * s->kernel_w * c->tile_c * p->columns * p->format.operand;
+    double each = (double)s->kernel_h * s->kernel_w * c->tile_c * p->columns * p->format.weight;
     if (rows > MAX_EXTENT || pixels > MAX_EXTENT || channels > MAX_EXTENT) return 0;
     if (each > p->sm_bytes || (double)rows * pixels * channels * p->format.operand > p->sm_bytes) return 0;
     if (c->whole & XPU_TILE_WHOLE_W && xpu_tiling_weights(s, p->columns, p->format) > p->sm_bytes) return 0;

@@ -98,6 +98,7 @@ static xpu_status check_options(xpu_pipeline *p) {
     p->options = (xpu_compile_options){.target = p->target->name,
                                        .chip = or_default(wanted->chip, "standard"),
                                        .precision = or_default(wanted->precision, "auto"),
+                                       .precision_rules = wanted->precision_rules,
                                        .memory_rules = wanted->memory_rules,
                                        .emit = or_default(wanted->emit, "xpu"),
                                        .source_name = xpu_path_name(p->path),

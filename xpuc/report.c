@@ -110,10 +110,8 @@ static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t orig
     result.layer = xpu_node_name(p->graph, node);
     result.op = info->op->name;
     result.region = info->region ? &p->job.regions[info->region - 1] : NULL;
-    int matrix = strcmp(info->op->name, "conv") == 0 || strcmp(info->op->name, "matmul") == 0;
-    int int16 = matrix && xpu_node_int(p->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
     result.precision = layer_fact(index, result.layer, "precision");
-    if (!result.precision) result.precision = int16 ? "int16" : "fp32";
+    if (!result.precision) result.precision = xpu_node_precision(p->graph, node);
     result.why = layer_fact(index, result.layer, "reason");
     result.unit = layer_fact(index, result.layer, "unit");
     if (result.region && result.region->on_host) {

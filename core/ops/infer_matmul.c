@@ -16,7 +16,8 @@ static xpu_status check_vector(xpu_graph *graph, xpu_node node, uint32_t input, 
 
 static xpu_status check_int16(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_value_info *absmax = xpu_operand(graph, node, XPU_IN_ABSMAX);
-    xpu_status status = xpu_check_dtype(graph, node, XPU_IN_W, XPU_I16, diags);
+    int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
+    xpu_status status = xpu_check_dtype(graph, node, XPU_IN_W, narrow ? XPU_I8 : XPU_I16, diags);
     if (status != XPU_OK) return status;
     if (xpu_operand(graph, node, XPU_IN_WSCALE) && absmax && absmax->rank == 0 && absmax->dtype == XPU_F32) {
         return XPU_OK;
@@ -29,7 +30,7 @@ static xpu_status check_int16(xpu_graph *graph, xpu_node node, xpu_diags *diags)
 static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_diags *diags) {
     int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
     int64_t activation = xpu_node_int(graph, node, XPU_ATTR_ACTIVATION);
-    if (precision < XPU_PRECISION_FP32 || precision > XPU_PRECISION_INT16 || activation < XPU_ACTIVATION_NONE ||
+    if (precision < XPU_PRECISION_FP32 || precision > XPU_PRECISION_INT16X8 || activation < XPU_ACTIVATION_NONE ||
         activation > XPU_ACTIVATION_LEAKY) {
         return xpu_infer_error(graph, node, diags, "op-attribute", "precision or activation is out of range",
                                "the program is damaged: compile the model again",
@@ -37,8 +38,8 @@ static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channe
     }
     xpu_status status = xpu_check_dtype(graph, node, XPU_IN_X, XPU_F32, diags);
     if (status == XPU_OK) {
-        status = precision == XPU_PRECISION_INT16 ? check_int16(graph, node, diags)
-                                                  : xpu_check_dtype(graph, node, XPU_IN_W, XPU_F32, diags);
+        status = precision == XPU_PRECISION_FP32 ? xpu_check_dtype(graph, node, XPU_IN_W, XPU_F32, diags)
+                                                 : check_int16(graph, node, diags);
     }
     if (status == XPU_OK) {
         status = check_vector(graph, node, XPU_IN_BIAS, channels, "shape-bias", "the bias does not fit", diags);

@@ -80,3 +80,13 @@ const xpu_op *xpu_op_by_name(const char *name) {
     }
     return NULL;
 }
+
+const char *xpu_node_precision(const xpu_graph *graph, xpu_node node) {
+    static const char *const names[] = {
+        [XPU_PRECISION_FP32] = "fp32", [XPU_PRECISION_INT16] = "int16", [XPU_PRECISION_INT16X8] = "int16x8"};
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    if (info->op->attrs >> XPU_ATTR_PRECISION & 1) return names[xpu_node_int(graph, node, XPU_ATTR_PRECISION)];
+    if (info->input_count == 0 || !info->inputs[0].id) return "fp32";
+    xpu_dtype dtype = xpu_value_at(graph, info->inputs[0])->dtype;
+    return dtype == XPU_I8 || dtype == XPU_U8 ? "int8" : "fp32";
+}

@@ -9,8 +9,8 @@
 #include "core/ir/graph.h"
 #include "core/ops/chain.h"
 
-/* How a matrix-like layer computes (attribute PRECISION). */
-typedef enum { XPU_PRECISION_FP32, XPU_PRECISION_INT16 } xpu_precision;
+/* How a matrix-like layer computes (attribute PRECISION). INT16X8: int16 activations, int8 weights. */
+typedef enum { XPU_PRECISION_FP32, XPU_PRECISION_INT16, XPU_PRECISION_INT16X8 } xpu_precision;
 
 /* What is fused behind conv and matmul (attribute ACTIVATION). */
 typedef enum {
@@ -84,6 +84,9 @@ static inline int xpu_node_is(const xpu_graph *graph, xpu_node node, xpu_op_id i
 
 /* An elementwise node as one step of a chain: operator and immediates, operands 0, 1, 2. 0 where it is none. */
 int xpu_elementwise_step(const xpu_graph *graph, xpu_node node, xpu_chain_step *step);
+
+/* What a node computes in: "fp32", "int16", "int16x8", or "int8" where its operand is int8 or uint8. */
+const char *xpu_node_precision(const xpu_graph *graph, xpu_node node);
 
 /* Runs the row's shape function, then its value function, then folds when all operands are small constants
  * (results up to 64 KiB). Called once for each node that is added, and again when an operand changes. */

@@ -26,8 +26,9 @@ typedef enum {
 
 typedef struct {
     arithmetic kind;
-    size_t lanes, element; /* lanes of a tile; bytes of a packed element: float or double */
+    size_t lanes, element;  /* lanes of a tile; bytes of a packed element: float or double */
     float inverse;          /* INT16: of the activations' scale */
+    int narrow;             /* INT16: weights are int8 */
     int x_signed, w_signed; /* BYTES */
     int32_t x_zero, w_zero;
     const int32_t *bias; /* BYTES: NULL where absent */
@@ -61,7 +62,7 @@ static void pack_w(const engine *e, const void *w, size_t index, void *packed, s
     if (e->kind == FLOATS) {
         ((float *)packed)[at_index] = ((const float *)w)[index];
     } else if (e->kind == INT16) {
-        ((double *)packed)[at_index] = (double)((const int16_t *)w)[index];
+        ((double *)packed)[at_index] = e->narrow ? ((const int8_t *)w)[index] : ((const int16_t *)w)[index];
     } else {
         ((double *)packed)[at_index] = (double)(byte_at(w, index, e->w_signed) - e->w_zero);
     }
@@ -192,8 +193,9 @@ static void prepare(const xpu_ref_args *args, size_t channels, engine *e, epilog
     memset(e, 0, sizeof *e);
     memset(end, 0, sizeof *end);
     int quantised = xpu_node_is(graph, args->node, XPU_OP_QCONV) || xpu_node_is(graph, args->node, XPU_OP_QMATMUL);
-    int is_int16 = xpu_node_int(graph, args->node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16;
-    e->kind = quantised ? BYTES : is_int16 ? INT16 : FLOATS;
+    int64_t precision = xpu_node_int(graph, args->node, XPU_ATTR_PRECISION);
+    e->kind = quantised ? BYTES : precision != XPU_PRECISION_FP32 ? INT16 : FLOATS;
+    e->narrow = precision == XPU_PRECISION_INT16X8;
     e->lanes = e->kind == FLOATS ? XPU_TILE_LANES_FLOAT : XPU_TILE_LANES_DOUBLE;
     e->element = e->kind == FLOATS ? sizeof(float) : sizeof(double);
     e->tiles = xpu_tiles_for_host(0);

@@ -101,8 +101,11 @@ static conv draw_conv(rig *r, conv_kind kind) {
     return v;
 }
 
-static void fill_conv(rig *r, bench *b, conv *v, int is_int16) {
-    xpu_dtype dtype = is_int16 ? XPU_I16 : XPU_F32;
+static void fill_conv(rig *r, bench *b, conv *v, xpu_precision precision) {
+    static const xpu_dtype weights[] = {
+        [XPU_PRECISION_FP32] = XPU_F32, [XPU_PRECISION_INT16] = XPU_I16, [XPU_PRECISION_INT16X8] = XPU_I8};
+    xpu_dtype dtype = weights[precision];
+    int is_int16 = precision != XPU_PRECISION_FP32;
     v->x = operand_random(b, r->random, XPU_F32, DIMS(v->n, v->c, v->h, v->w));
     if (draw(r, 0, 7) == 0) operand_spoil(r->random, &v->x, 500);
     if (draw(r, 0, 15) == 0) memset(v->x.data, 0, xpu_tensor_bytes(&v->x));
@@ -124,8 +127,7 @@ static void fill_conv(rig *r, bench *b, conv *v, int is_int16) {
                                               is_int16 ? &v->absmax : NULL};
     xpu_attr attrs[5 + EPILOGUE_ATTRS] = {
         XPU_ATTR_INTS_OF(STRIDES, v->stride, 2), XPU_ATTR_INTS_OF(DILATIONS, v->dilation, 2),
-        XPU_ATTR_INTS_OF(PADS, v->pads, 4), XPU_ATTR_INT_OF(GROUP, v->groups),
-        XPU_ATTR_INT_OF(PRECISION, is_int16 ? XPU_PRECISION_INT16 : XPU_PRECISION_FP32)};
+        XPU_ATTR_INTS_OF(PADS, v->pads, 4), XPU_ATTR_INT_OF(GROUP, v->groups), XPU_ATTR_INT_OF(PRECISION, precision)};
     set_attrs(&v->end, attrs + 5);
     v->y = operand_reference(b, XPU_OP_CONV, inputs, XPU_IN_COUNT, attrs, 5 + EPILOGUE_ATTRS);
 }
@@ -189,7 +191,7 @@ static void add_conv_f32(rig *r, bench *b) {
     struct xpu_conv2d_f32_args a;
     xpu_packing packing = packing_of(&v, XPU_PACK_CONV_F32);
     begin_conv(r, &v, "conv2d_f32");
-    fill_conv(r, b, &v, 0);
+    fill_conv(r, b, &v, XPU_PRECISION_FP32);
     SET_CONV(&a, r, b, &v);
     a.w = place_packed(r, b, &packing, &v.weights);
     rig_call(r, XPU_CALL_conv2d_f32, 0, &a, sizeof a);
@@ -203,7 +205,7 @@ static void add_depthwise(rig *r, bench *b) {
     struct xpu_depthwise_f32_args a;
     xpu_packing packing = packing_of(&v, XPU_PACK_DEPTHWISE_F32);
     begin_conv(r, &v, "depthwise_f32");
-    fill_conv(r, b, &v, 0);
+    fill_conv(r, b, &v, XPU_PRECISION_FP32);
     SET_CONV(&a, r, b, &v);
     a.w = place_packed(r, b, &packing, &v.weights);
     a.late_share = (int32_t)draw(r, -1, 400);
@@ -230,7 +232,7 @@ static void draw_tile(rig *r, const conv *v, struct xpu_conv2d_i16_args *a) {
     int one_tile = a->batch == 1 && a->tile_h == a->out_h && a->tile_w == a->out_w && a->whole & XPU_TILE_WHOLE_X;
     if (!one_tile) a->whole &= ~XPU_TILE_ONE_X;
     while ((a->sm_bytes = (int32_t)xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, columns,
-                                                     v->end.has_branch, XPU_TILING_I16)
+                                                     v->end.has_branch, a->w_int8 ? XPU_TILING_I16X8 : XPU_TILING_I16)
                               .total) > (int32_t)room) {
         a->whole &= ~XPU_TILE_ONE_X;
         if (draw(r, 0, 1) && a->whole) {
@@ -246,10 +248,12 @@ static void draw_tile(rig *r, const conv *v, struct xpu_conv2d_i16_args *a) {
 static void add_conv_i16(rig *r, bench *b) {
     conv v = draw_conv(r, (conv_kind)draw(r, DENSE, DEPTHWISE));
     struct xpu_conv2d_i16_args a;
-    xpu_packing packing = packing_of(&v, XPU_PACK_CONV_I16);
-    begin_conv(r, &v, "conv2d_i16");
-    fill_conv(r, b, &v, 1);
+    int narrow = (int)draw(r, 0, 1);
+    xpu_packing packing = packing_of(&v, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16);
+    begin_conv(r, &v, narrow ? "conv2d_i16 with int8 weights" : "conv2d_i16");
+    fill_conv(r, b, &v, narrow ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16);
     SET_CONV(&a, r, b, &v);
+    a.w_int8 = narrow;
     a.sm = rig_sm() + 64 * (uint32_t)draw(r, 0, 20);
     draw_tile(r, &v, &a);
     packing.columns = (int32_t)r->chip.array_columns;

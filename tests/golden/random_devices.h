@@ -1,5 +1,5 @@
 /*
- * Random networks on the functional chip: every layer equals ref bit for bit at fp32 and int16, on a chip drawn by the
+ * Random networks on the functional chip: every layer equals ref bit for bit at each precision, on a chip drawn by the
  * seed; at fp32 the outputs of the recorded seeds are within the tolerance of onnxruntime's. XPU_RANDOM_SEED=N replays
  * one seed.
  */
@@ -68,6 +68,7 @@ static int run_seed(xpu_mem *mem, uint64_t seed, xpu_diags *diags) {
     for (int i = 0; i < network.input.rank; i++) input.dims[i] = network.input.dims[i];
     if (good) good = run_precision(seed, model, "fp32", &input, arena, diags);
     if (good) good = run_precision(seed, model, "int16", &input, arena, diags);
+    if (good) good = run_precision(seed, model, "int16x8", &input, arena, diags);
     xpu_arena_free(arena);
     return good;
 }

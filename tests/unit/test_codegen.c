@@ -178,6 +178,8 @@ static void precision(void) {
         {"int16", 4, 1, NOTHING, XPU_PRECISION_FP32, "depthwise"},
         {"auto", 2, 1, NOTHING, XPU_PRECISION_INT16, "tensor engine"},
         {"int16", 1, 300, NOTHING, XPU_PRECISION_FP32, "descriptor"},
+        {"int16x8", 1, 1, NOTHING, XPU_PRECISION_INT16X8, "int16x8"},
+        {"int16x8", 4, 1, NOTHING, XPU_PRECISION_FP32, "depthwise"},
         {"auto", 1, 1, LOG, XPU_PRECISION_FP32, "logarithm"},
         {"int16", 1, 1, LOG, XPU_PRECISION_INT16, "tensor engine"},
         {"auto", 1, 1, LOG_BEHIND_SIGMOID, XPU_PRECISION_INT16, "tensor engine"},
@@ -200,8 +202,10 @@ static void precision(void) {
         work_prepare(&b, &w);
         CU_ASSERT_EQUAL(xpu_node_int(b.graph, node, XPU_ATTR_PRECISION), cases[i].expected);
         CU_ASSERT_PTR_NOT_NULL(strstr(cg->reasons.items[node.id], cases[i].reason));
-        int is_int16 = xpu_value_at(b.graph, xpu_node_input(b.graph, node, XPU_IN_W))->dtype == XPU_I16;
-        CU_ASSERT_EQUAL(is_int16, cases[i].expected == XPU_PRECISION_INT16);
+        static const xpu_dtype weights[] = {
+            [XPU_PRECISION_FP32] = XPU_F32, [XPU_PRECISION_INT16] = XPU_I16, [XPU_PRECISION_INT16X8] = XPU_I8};
+        CU_ASSERT_EQUAL(xpu_value_at(b.graph, xpu_node_input(b.graph, node, XPU_IN_W))->dtype,
+                        weights[cases[i].expected]);
         bench_close(&b);
     }
 }

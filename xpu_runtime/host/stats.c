@@ -12,10 +12,7 @@ int64_t xpu_run_layer_macs(const xpu_run *run, uint32_t layer) {
 
 const char *xpu_run_layer_precision(const xpu_run *run, uint32_t index) {
     const xpu_program_layer *layer = &run->program->layers.items[index];
-    if (!layer->node.id) return "";
-    uint64_t takes = xpu_node_at(run->graph, layer->node)->op->attrs >> XPU_ATTR_PRECISION & 1;
-    if (!takes) return "fp32";
-    return xpu_node_int(run->graph, layer->node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16 ? "int16" : "fp32";
+    return layer->node.id ? xpu_node_precision(run->graph, layer->node) : "";
 }
 
 static void layer_stats(xpu_run *run, json_t *list, uint32_t index) {

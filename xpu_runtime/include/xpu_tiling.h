@@ -46,17 +46,18 @@ static inline int32_t xpu_tiling_chunks(int32_t begin, int32_t end, int32_t tile
     return (end - begin + tile_c - 1) / tile_c;
 }
 
-/* Bytes of an element in SM: of x and w, of y and branch. */
+/* Bytes of an element in SM: of x, of w, of y and branch. */
 typedef struct {
-    uint32_t operand, result;
+    uint32_t operand, weight, result;
 } xpu_tiling_format;
-#define XPU_TILING_I16 ((xpu_tiling_format){2, 4}) /* float32 results */
-#define XPU_TILING_I8  ((xpu_tiling_format){1, 1})
+#define XPU_TILING_I16   ((xpu_tiling_format){2, 2, 4}) /* float32 results */
+#define XPU_TILING_I16X8 ((xpu_tiling_format){2, 1, 4})
+#define XPU_TILING_I8    ((xpu_tiling_format){1, 1, 1})
 
 /* Bytes of one block of packed weights. */
 static inline uint32_t xpu_tiling_block_bytes(int32_t kernel_h, int32_t kernel_w, int32_t channels, int32_t columns,
                                               xpu_tiling_format format) {
-    return (uint32_t)kernel_h * (uint32_t)kernel_w * (uint32_t)channels * (uint32_t)columns * format.operand;
+    return (uint32_t)kernel_h * (uint32_t)kernel_w * (uint32_t)channels * (uint32_t)columns * format.weight;
 }
 
 /* Rows (or columns) of input that `outputs` consecutive output rows (columns) read, at most what there is. */
@@ -96,7 +97,7 @@ static inline uint64_t xpu_tiling_weights(const xpu_tiling_shape *s, int32_t col
         xpu_tiling_channels(s->out_c, s->in_c, s->groups, columns, i, &begin, &end);
         channels += (uint64_t)(end - begin);
     }
-    return channels * (uint64_t)s->kernel_h * (uint64_t)s->kernel_w * (uint64_t)columns * format.operand;
+    return channels * (uint64_t)s->kernel_h * (uint64_t)s->kernel_w * (uint64_t)columns * format.weight;
 }
 
 static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, int32_t tile_h, int32_t tile_w,

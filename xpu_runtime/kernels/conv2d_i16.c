@@ -1,5 +1,5 @@
 /*
- * Convolution on the tensor engine: float32 images with 16x16 operands, and quantised images with 8x8 operands.
+ * Convolution on the tensor engine: float32 images with 16x16 or 16x8 operands, and quantised images with 8x8 operands.
  *
  * For each tile of output pixels and each column tile of output channels, the chunks of input channels are accumulated
  * one after the other; the last one drains through the post-processor. A step is one chunk: its loads (DMA0), one
@@ -397,7 +397,7 @@ static void make_copies(struct work *k) {
     dense.src_stride3 = dense.dst_stride3 = 4;
     xpu_desc_copy_pack(k->load_dense, &dense);
     image.src_type = f->x_type;
-    image.dst_type = f->mode == XPU_OPERANDS_16X16 ? XPU_TYPE_I16 : f->x_type;
+    image.dst_type = f->sizes.operand == 2 ? XPU_TYPE_I16 : f->x_type;
     image.scale_mode = XPU_SCALE_ABSMAX;
     image.scale_address = a->x_absmax;
     image.src_stride1 = from * a->in_w * a->in_c;
@@ -448,7 +448,7 @@ static void make_tensor(struct work *k) {
         .stride_w = (uint32_t)a->stride_w,
         .dilation_h = (uint32_t)a->dilation_h,
         .dilation_w = (uint32_t)a->dilation_w,
-        .w_row_stride = (uint32_t)(k->columns * operand),
+        .w_row_stride = (uint32_t)k->columns * f->sizes.weight,
         .y_pixel_stride = result * k->columns,
         .branch_pixel_stride = result * k->columns,
     };
@@ -512,12 +512,12 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
 
 xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer, xpu_ticket after) {
     const struct xpu_conv2d_i16_args a = *args;
-    const struct format f = {.sizes = XPU_TILING_I16,
+    const struct format f = {.sizes = a.w_int8 ? XPU_TILING_I16X8 : XPU_TILING_I16,
                              .x_type = XPU_TYPE_F32,
                              .x_bytes = 4,
                              .y_type = XPU_TYPE_F32,
                              .branch_type = XPU_TYPE_F32,
-                             .mode = XPU_OPERANDS_16X16,
+                             .mode = a.w_int8 ? XPU_OPERANDS_16X8 : XPU_OPERANDS_16X16,
                              .post_mode = XPU_POST_FLOAT};
     xpu_post_params params = {.slope = a.alpha, .out_scale = 1.0f, .branch_scale = 1.0f};
     params.lo.f = a.low;

@@ -23,19 +23,20 @@ XPUC_API void xpuc_error_clear(xpuc_error *error);
 
 /* NULL members take the defaults in brackets. Strings stay the caller's. */
 typedef struct {
-    const char *target;        /* ["xpu-sim"] */
-    const char *chip;          /* a chip's name or a .json file ["standard"] */
-    const char *precision;     /* auto, fp32, int16 ["auto"] */
-    const char *memory_rules;  /* placement rules file [none] */
-    const char *emit;          /* xpu, c, ir ["xpu"] */
-    const char *dump_after;    /* pass whose result is returned as text through dump */
-    const char *plugin;        /* shared library with a target */
-    const char *report;        /* JSON file to write */
-    const char *explain;       /* "text" or "json": where each node runs and why, returned through explanation */
-    const char *resources;     /* folder with configs/ and device/ [found beside the library, or $XPU_RESOURCES] */
-    const char *const *shapes; /* "x=N,3,32..224:32,W", NULL terminated [symbolic batch 1..16] */
-    int check_passes;          /* run ref before and after every pass on random input */
-    int no_fuse;               /* the target's patterns are not applied: each tensor of the model can be dumped */
+    const char *target;          /* ["xpu-sim"] */
+    const char *chip;            /* a chip's name or a .json file ["standard"] */
+    const char *precision;       /* auto, fp32, int16, int16x8 ["auto"] */
+    const char *precision_rules; /* precisions of single layers: file [none] */
+    const char *memory_rules;    /* placement rules file [none] */
+    const char *emit;            /* xpu, c, ir ["xpu"] */
+    const char *dump_after;      /* pass whose result is returned as text through dump */
+    const char *plugin;          /* shared library with a target */
+    const char *report;          /* JSON file to write */
+    const char *explain;         /* "text" or "json": where each node runs and why, returned through explanation */
+    const char *resources;       /* folder with configs/ and device/ [found beside the library, or $XPU_RESOURCES] */
+    const char *const *shapes;   /* "x=N,3,32..224:32,W", NULL terminated [symbolic batch 1..16] */
+    int check_passes;            /* run ref before and after every pass on random input */
+    int no_fuse;                 /* the target's patterns are not applied: each tensor of the model can be dumped */
     int strip;
 } xpuc_options;
 
