@@ -49,13 +49,13 @@ static int rule_post_lanes(const xpu_chip *c) {
     return c->array_columns % c->post_lanes == 0;
 }
 static int rule_lanes(const xpu_chip *c) {
-    return power_of_two(c->lanes);
+    return c->lanes == 16;
 }
 static int rule_sizes(const xpu_chip *c) {
     return c->lm_bytes % 1024 == 0 && c->sm_bytes % 1024 == 0 && c->l3_bytes % 1024 == 0 && c->gm_bytes % 4096 == 0;
 }
 static int rule_ports(const xpu_chip *c) {
-    return power_of_two(c->lm_port_bytes) && power_of_two(c->sm_bank_bytes);
+    return c->lm_port_bytes == 64 && power_of_two(c->sm_bank_bytes);
 }
 static int rule_banks(const xpu_chip *c) {
     return power_of_two(c->sm_banks) && power_of_two(c->l3_banks);
@@ -67,7 +67,7 @@ static int rule_sm_rate(const xpu_chip *c) {
     return c->sm_banks * c->sm_bank_bytes >= c->array_rows + c->post_lanes;
 }
 static int rule_icache(const xpu_chip *c) {
-    return power_of_two(c->icache_line_bytes) && c->icache_bytes % c->icache_line_bytes == 0;
+    return c->icache_line_bytes == 64 && power_of_two(c->icache_bytes);
 }
 static int rule_burst(const xpu_chip *c) {
     return power_of_two(c->gm_burst_bytes) && c->gm_burst_bytes >= c->gm_rate;
@@ -100,7 +100,7 @@ static const chip_rule chip_rules[] = {
      "array.post_lanes divides array.columns",
      {"array.post_lanes", "array.columns"},
      "use as many lanes as the array has columns"},
-    {rule_lanes, "chip-lanes", "cores.lanes is a power of two", {"cores.lanes"}, "use 16"},
+    {rule_lanes, "chip-lanes", "cores.lanes is 16, the width of the vector unit", {"cores.lanes"}, "use 16"},
     {rule_sizes,
      "chip-sizes",
      "memories are multiples of 1024 bytes, GM of 4096",
@@ -108,7 +108,7 @@ static const chip_rule chip_rules[] = {
      "round the sizes up"},
     {rule_ports,
      "chip-ports",
-     "cores.lm_port_bytes and sm.bank_bytes are powers of two",
+     "cores.lm_port_bytes is 64, sm.bank_bytes a power of two",
      {"cores.lm_port_bytes", "sm.bank_bytes"},
      "use 64"},
     {rule_banks, "chip-banks", "sm.banks and l3.banks are powers of two", {"sm.banks", "l3.banks"}, "use 4, 8 or 16"},
@@ -124,9 +124,9 @@ static const chip_rule chip_rules[] = {
      "add banks or widen them"},
     {rule_icache,
      "chip-icache",
-     "the instruction cache is made of whole lines, whose size is a power of two",
+     "lines of the instruction cache have 64 bytes, and their number is a power of two",
      {"cores.icache_bytes", "cores.icache_line_bytes"},
-     "use lines of 64 bytes"},
+     "use lines of 64 bytes and a size of 1024, 2048, 4096, ... bytes"},
     {rule_burst,
      "chip-gm-burst",
      "gm.burst_bytes is a power of two and at least gm.bytes_per_cycle",

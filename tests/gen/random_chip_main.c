@@ -29,8 +29,8 @@ static void draw_chip(xpu_chip *c) {
     c->acc_banks = 1 + draw(3), c->acc_rows = ONE_OF(16, 48, 64, 100, 128);
     c->weight_rows = ONE_OF(1, 2, 4, 8, 16), c->post_lanes = ONE_OF(1, 2, 4, 8, 16);
     c->cores = 1 + draw(3), c->lm_bytes = 1024 * ONE_OF(16, 16, 20, 32, 64);
-    c->lm_port_bytes = ONE_OF(4, 8, 16, 32, 64, 64), c->lanes = ONE_OF(1, 2, 4, 8, 16, 16);
-    c->icache_line_bytes = ONE_OF(16, 32, 64, 64, 128, 256), c->icache_bytes = 1024 * ONE_OF(1, 2, 3, 4, 8);
+    c->lm_port_bytes = 64, c->lanes = 16;
+    c->icache_line_bytes = 64, c->icache_bytes = 1024 * ONE_OF(1, 2, 4, 8, 16);
     c->sm_bytes = 1024 * ONE_OF(32, 32, 40, 64, 100), c->sm_banks = ONE_OF(1, 2, 4, 8, 16);
     c->sm_bank_bytes = ONE_OF(8, 16, 32, 64, 128);
     c->l3_bytes = 1024 * ONE_OF(64, 65, 96, 128, 512), c->l3_banks = ONE_OF(1, 2, 4, 8);

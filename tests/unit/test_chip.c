@@ -89,6 +89,7 @@ static void bad_chips(void) {
         {"\"bytes\": 262144", "\"bytes\": 262145", "chip-sizes", "sm.bytes is 262145"},
         {"\"banks\": 8, \"bank_bytes\": 64", "\"banks\": 8, \"bank_bytes\": 48", "chip-ports", "48"},
         {"\"lanes\": 16", "\"lanes\": 12", "chip-lanes", "12"},
+        {"\"icache_bytes\": 16384", "\"icache_bytes\": 3072", "chip-icache", "3072"},
         {"\"sm\": {\"bytes\": 262144, \"banks\": 8, \"bank_bytes\": 64},", "", "json-missing-key", "sm"},
         {"\"bytes_per_cycle\": 64, \"latency\": 12", "\"bytes_per_cycle\": 32, \"latency\": 12", "chip-l3-rate", "32"},
         {"}}", "}", NULL, "chip.json"},
