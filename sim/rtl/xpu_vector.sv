@@ -1,15 +1,15 @@
-// xpu_vector: the vector unit of a core, Zve32f, VLEN 512, ELEN 32: a queue of 2 instructions, one arithmetic pipe and one
-//   load and store pipe, which overlap; register file v_q, 32 registers of 16 words.
-//   Instructions arrive legal (xpu_vector_legal.svh, checked by the scalar core) and begin in order. A pipe works on one
-//   at a time, on a register of 512 bits per cycle. What an older instruction of the other pipe or of the stages below
-//   has still to read or write holds a step back, register by register: a load, what computes with it and the store of
-//   the result run at the same time.
+// xpu_vector: the vector unit of a core, Zve32f, VLEN 512, ELEN 32: a queue of 2 instructions, one arithmetic pipe and
+//   one load and store pipe, which overlap; register file v_q, 32 registers of 16 words.
+//   Instructions arrive legal (xpu_vector_legal.svh, checked by the scalar core) and begin in order. A pipe works on
+//   one at a time, on a register of 512 bits per cycle. What an older instruction of the other pipe or of the stages
+//   below has still to read or write holds a step back, register by register: a load, what computes with it and the
+//   store of the result run at the same time.
 //   Arithmetic: latency from issue to issue of a user 4 cycles, throughput one register a cycle, integers of any width
 //   and 16 floats; narrowing results 2 cycles each. One element a cycle: division, square root, vfrec7, vfrsqrt7,
 //   vrgather, vcompress, float reductions (in the order of the elements).
 //   Loads and stores: unit stride 64 bytes of a line a cycle (an unaligned register takes two lines); strided, indexed
-//   and segment accesses an element of a field a cycle. Own LM answers in the next cycle; elsewhere one request at a time.
-//   Tails and inactive elements keep their values.
+//   and segment accesses an element of a field a cycle. Own LM answers in the next cycle; elsewhere one request at a
+//   time. Tails and inactive elements keep their values.
 //   Back-pressure: v_ready; vm_ready holds the load and store pipe. Completion: one v_retire_valid per instruction, at
 //   most one a cycle, when all it wrote can be read; instructions of different pipes may complete out of order, the
 //   scalar core retires them in order. After a fault nothing begins any more.
@@ -106,7 +106,8 @@ module xpu_vector #(
   (* mem2reg *) logic [31:0] M [16]; // a mask being made, a register being filled element by element
   (* mem2reg *) logic [31:0] L [18]; // a line of memory
   logic [511:0] wide;
-  // Results on their way to the register file, stages 1 to 3: tag and so on as {valid, last, write, x, f, sat, flags, rd, tag}
+  // Results on their way to the register file, stages 1 to 3: tag and so on as {valid, last, write, x, f, sat, flags,
+  // rd, tag}
   logic [19:0] p1_c, p2_c, p3_c;
   logic [31:0] p1_mask, p2_mask, p3_mask, p1_x, p2_x, p3_x;
   (* mem2reg *) logic [31:0] p1 [16];
@@ -122,7 +123,8 @@ module xpu_vector #(
   logic [2:0]  m_fields, m_f;          // fields - 1
   logic [9:0]  m_vl, m_vstart, m_e, m_new_vl;
   logic [31:0] m_base, m_stride, m_address;
-  logic [12:0] m_p;                    // unit stride: where byte 0 of the next line stands in the register group, signed
+  // unit stride: where byte 0 of the next line stands in the register group, signed
+  logic [12:0] m_p;
   logic [31:0] m_reads, m_writes;      // as a_reads
   logic        m_fault;
   logic [3:0]  m_cause;
@@ -148,7 +150,8 @@ module xpu_vector #(
   );
 
   // Elements first .. last - 1 of the 64 from `from` on.
-  function automatic logic [63:0] element_range(input logic [9:0] from, input logic [9:0] first, input logic [9:0] last);
+  function automatic logic [63:0] element_range(input logic [9:0] from, input logic [9:0] first,
+      input logic [9:0] last);
     logic [63:0] mask;
     mask = ~64'd0;
     if (last <= from) mask = 64'd0;
@@ -177,7 +180,8 @@ module xpu_vector #(
 
   // Four bits become four bytes.
   function automatic logic [31:0] byte_mask(input logic [3:0] bits);
-    byte_mask = ((({28'd0, bits} * 32'h00204081) & 32'h01010101) << 8) - (({28'd0, bits} * 32'h00204081) & 32'h01010101);
+    byte_mask = ((({28'd0, bits} * 32'h00204081) & 32'h01010101) << 8) - (({28'd0,
+        bits} * 32'h00204081) & 32'h01010101);
   endfunction
 
   // Registers a .. b.
@@ -249,15 +253,18 @@ module xpu_vector #(
     rx_up = 0; rx_even = 0; rx_odd = 0; act = 0; carries = 0; window0 = 0; window2 = 0; bits = 0; shifts = 0;
     most = 0; least = 0; line_mask = 0; i = 0; z = 0; n = 0; at = 0; to = 0; from = 0;
     inflight = 0; reads = 0; touched = 0; hazards = 0; word = 0; address = 0; w = 0; n_c = 0; n_x = 0; n_flags = 0;
-    shift = 0; n_sat = 0; active = 0; masked = 0; full = 0; fires = 0; last = 0; asks = 0; probe = 0; skips = 0; slides = 0;
-    single = 0; in_lm = 0; retires = 0; write = 0; offset = 0; e = 0; count = 0; reg_d = 0; from_reg = 0; line_at = 0; lane = 0;
+    shift = 0; n_sat = 0; active = 0; masked = 0; full = 0; fires = 0; last = 0; asks = 0; probe = 0; skips = 0;
+    slides = 0;
+    single = 0; in_lm = 0; retires = 0; write = 0; offset = 0; e = 0; count = 0; reg_d = 0; from_reg = 0; line_at = 0;
+    lane = 0;
     c = '0; rest = 0;
     if (rst) begin
 `ifndef YOSYS
       for (int unsigned k = 0; k < 512; k = k + 1) v_q[k[8:4]][k[3:0]] = 32'd0; // as the functional core begins
 `endif
       ready = 1'b1; waits = 1'b0; busy = 1'b0; dead = 1'b0; q_count = 2'd0;
-      a_valid = 1'b0; a_hold = 1'b0; fl_valid <= 1'b0; p1_lanes = 17'd0; p2_lanes = 17'd0; p3_flags = 5'd0; m_valid = 1'b0; m_older = 1'b0; f_count = 3'd0;
+      a_valid = 1'b0; a_hold = 1'b0; fl_valid <= 1'b0; p1_lanes = 17'd0; p2_lanes = 17'd0; p3_flags = 5'd0;
+      m_valid = 1'b0; m_older = 1'b0; f_count = 3'd0;
       p1_c = 20'd0; p2_c = 20'd0; p3_c = 20'd0; p1_mask = 32'd0; p2_mask = 32'd0; p3_mask = 32'd0;
       a_reads = 32'd0; a_writes = 32'd0; m_reads = 32'd0; m_writes = 32'd0; m_far = 1'b0;
       v_ready <= 1'b1; v_retire_valid <= 1'b0; vm_valid <= 1'b0; quiet <= 1'b1;

@@ -1,5 +1,5 @@
-// A step of the arithmetic pipe: operands are read, a register of the result (or an element of it) is made in O. Part of the
-// clocked block of xpu_vector.
+// A step of the arithmetic pipe: operands are read, a register of the result (or an element of it) is made in O. Part
+// of the clocked block of xpu_vector.
       if (a_valid && a_hold) begin
         a_hold = 1'b0;
         active = 1'b1;
@@ -8,7 +8,8 @@
         masked = a_masked;
         last = {1'b0, a_e} + {1'b0, a_n} >= {1'b0, a_vl};
         write = a_vl > a_vstart;
-        reg_d = a_c[`VC_TO_MASK] || a_c[`VC_KIND] != VK_LANES ? a_rd : a_rd + {1'b0, elements_register(a_e, a_c[`VC_WD])};
+        reg_d = a_c[`VC_TO_MASK] || a_c[`VC_KIND] != VK_LANES ? a_rd : a_rd + {1'b0, elements_register(a_e,
+            a_c[`VC_WD])};
         act = element_range(a_e, a_vstart, a_vl);
         if (a_zero) begin
           at = {27'd0, a_e[9:5]};
@@ -19,7 +20,8 @@
         end
         if (!a_n[6]) act = act & ~(~64'd0 << a_n[5:0]);
         slides = a_c[`VC_KIND] == VK_LANES && a_c[`VC_OP] >= VO_SLIDE_UP && a_c[`VC_OP] <= VO_SLIDE1_DOWN;
-        full = a_c[`VC_KIND] == VK_LANES && !masked && a_c[`VC_OP] != VO_SLIDE_UP && !a_c[`VC_SCALAR] && a_e >= a_vstart &&
+        full = a_c[`VC_KIND] == VK_LANES && !masked && a_c[`VC_OP] != VO_SLIDE_UP && !a_c[`VC_SCALAR] &&
+            a_e >= a_vstart &&
                {1'b0, a_e} + {1'b0, a_n} <= {1'b0, a_vl};
         // What it has to wait for
         if (a_c[`VC_KIND] == VK_LANES || a_c[`VC_KIND] == VK_REDUCE) begin
@@ -29,7 +31,8 @@
             else if (a_c[`VC_FORM] == VF_IOTA) reads = reads | 32'd1 << a_rs2;
             else
               reads = reads | register_range(a_rs2 + {1'b0, elements_register(a_e, a_c[`VC_W2])},
-                                             a_rs2 + {1'b0, elements_register(last ? (a_vl == 10'd0 ? 10'd0 : a_vl - 10'd1)
+                                             a_rs2 + {1'b0,
+                                                 elements_register(last ? (a_vl == 10'd0 ? 10'd0 : a_vl - 10'd1)
                                                                                     : a_e + a_n - 10'd1, a_c[`VC_W2])});
           end
           if (a_c[`VC_KIND] == VK_REDUCE || a_c[`VC_TO_MASK]) begin
@@ -77,7 +80,8 @@
                 if (shift != 5'd0) begin
                   `LOOP(i, 16) W[i] = W[i] | `WORD(at + i + 1) << (6'd32 - {1'b0, shift}); `ENDLOOP(i)
                 end
-                if (a_c[`VC_OP] == VO_SLIDE_UP) act = act & element_range(a_e, offset[9:0] | {10{offset[10]}}, 10'd1023);
+                if (a_c[`VC_OP] == VO_SLIDE_UP) act = act & element_range(a_e, offset[9:0] | {10{offset[10]}},
+                    10'd1023);
               end else begin
                 if (n << a_c[`VC_W2] == 64) begin
                   from_reg = at[8:4];
@@ -219,8 +223,10 @@
               end
             end
             a_e = a_e + a_n;
-            a_hold = !last && a_c[`VC_KIND] == VK_LANES && !a_c[`VC_TO_MASK] && a_c[`VC_W2_LOW] > a_c[`VC_WD_LOW] && a_c[`VC_R2];
-            a_writes = a_c[`VC_TO_MASK] || a_c[`VC_KIND] == VK_REDUCE ? a_writes : a_writes & (~32'd0 << ({1'b0, reg_d} + 6'd1));
+            a_hold = !last && a_c[`VC_KIND] == VK_LANES && !a_c[`VC_TO_MASK] && a_c[`VC_W2_LOW] > a_c[`VC_WD_LOW] &&
+                a_c[`VC_R2];
+            a_writes = a_c[`VC_TO_MASK] || a_c[`VC_KIND] == VK_REDUCE ? a_writes : a_writes & (~32'd0 << ({1'b0,
+                reg_d} + 6'd1));
           end
           VK_MASK: begin
             count = 10'd0; // 1 behind the first set bit
@@ -280,7 +286,8 @@
         a_flags = a_flags | n_flags;
         a_sat = a_sat | n_sat;
         a_begun = 1'b1;
-        n_c = {write || last, last, write, a_c[`VC_KIND] == VK_GET && a_c[`VC_OP] != VG_FMOVE, a_c[`VC_KIND] == VK_GET && a_c[`VC_OP] == VG_FMOVE,
+        n_c = {write || last, last, write, a_c[`VC_KIND] == VK_GET && a_c[`VC_OP] != VG_FMOVE,
+            a_c[`VC_KIND] == VK_GET && a_c[`VC_OP] == VG_FMOVE,
                a_sat, a_flags, reg_d, a_tag};
         if (write) inflight = inflight | 32'd1 << reg_d;
         if (last) begin

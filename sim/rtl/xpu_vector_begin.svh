@@ -48,10 +48,12 @@
           if (a_float) a_lanes = 1'b0;
           a_reads = {31'd0, a_zero};
           if (c[`VC_R2])
-            a_reads = a_reads | register_range(a_rs2, c[`VC_KIND] == VK_MASK || c[`VC_KIND] == VK_GET || c[`VC_FORM] == VF_IOTA
+            a_reads = a_reads | register_range(a_rs2, c[`VC_KIND] == VK_MASK || c[`VC_KIND] == VK_GET ||
+                c[`VC_FORM] == VF_IOTA
                                                           ? a_rs2 : last_register(a_rs2, count, c[`VC_W2]));
           if (c[`VC_R1])
-            a_reads = a_reads | register_range(a_rs1, c[`VC_KIND] == VK_MASK || c[`VC_FORM] == VF_REDUCE || c[`VC_FORM] == VF_COMPRESS
+            a_reads = a_reads | register_range(a_rs1, c[`VC_KIND] == VK_MASK || c[`VC_FORM] == VF_REDUCE ||
+                c[`VC_FORM] == VF_COMPRESS
                                                           ? a_rs1 : last_register(a_rs1, count, c[`VC_W1]));
           a_writes = 32'd0;
           if (c[`VC_KIND] != VK_GET && a_vl > a_vstart) begin

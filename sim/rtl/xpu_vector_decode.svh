@@ -1,4 +1,5 @@
-// Decoding of Zve32f: what the vector unit does with an instruction, and whether it is legal. Included inside of modules.
+// Decoding of Zve32f: what the vector unit does with an instruction, and whether it is legal. Included inside of
+// modules.
 /* verilator lint_off UNUSEDSIGNAL */
 /* verilator lint_off UNUSEDPARAM */
 // how the arithmetic pipe works on an instruction
@@ -200,10 +201,13 @@ function automatic logic [`VC_BITS-1:0] vector_decode_i(input logic [31:0] i, in
     end
     6'h28, 6'h29: begin c[`VC_OP] = VO_SHR; c[`VC_X2] = i[26]; c[`VC_IMMEDIATE] = 1'b1; end
     6'h2a, 6'h2b: begin c[`VC_OP] = VO_SSHR; c[`VC_X2] = i[26]; c[`VC_IMMEDIATE] = 1'b1; end
-    6'h2c, 6'h2d: begin c[`VC_OP] = VO_SHR; c[`VC_X2] = i[26]; c[`VC_W2] = {1'b0, sew} + 3'd1; c[`VC_IMMEDIATE] = 1'b1; end
-    6'h2e, 6'h2f: begin c[`VC_OP] = VO_CLIP; c[`VC_X2] = i[26]; c[`VC_W2] = {1'b0, sew} + 3'd1; c[`VC_IMMEDIATE] = 1'b1; end
+    6'h2c, 6'h2d: begin c[`VC_OP] = VO_SHR; c[`VC_X2] = i[26]; c[`VC_W2] = {1'b0, sew} + 3'd1;
+    c[`VC_IMMEDIATE] = 1'b1; end
+    6'h2e, 6'h2f: begin c[`VC_OP] = VO_CLIP; c[`VC_X2] = i[26]; c[`VC_W2] = {1'b0, sew} + 3'd1;
+    c[`VC_IMMEDIATE] = 1'b1; end
     6'h30, 6'h31: begin
-      c[`VC_KIND] = VK_REDUCE; c[`VC_OP] = VO_ADD; c[`VC_FORM] = vv ? VF_REDUCE : VF_NONE; c[`VC_X2] = i[26]; c[`VC_X1] = i[26];
+      c[`VC_KIND] = VK_REDUCE; c[`VC_OP] = VO_ADD; c[`VC_FORM] = vv ? VF_REDUCE : VF_NONE; c[`VC_X2] = i[26];
+      c[`VC_X1] = i[26];
       c[`VC_WD] = {1'b0, sew} + 3'd1; c[`VC_W1] = c[`VC_WD];
     end
     default: c[`VC_FORM] = VF_NONE;
@@ -262,13 +266,15 @@ function automatic logic [`VC_BITS-1:0] vector_decode_m(input logic [31:0] i, in
         5'h02: c[`VC_OP] = VM_SOF;
         5'h03: c[`VC_OP] = VM_SIF;
         5'h10: begin c[`VC_OP] = VO_IOTA; c[`VC_KIND] = VK_LANES; c[`VC_FORM] = VF_IOTA; end
-        5'h11: begin c[`VC_OP] = VO_ID; c[`VC_KIND] = VK_LANES; c[`VC_FORM] = VF_ID; c[`VC_ZERO_VS2] = 1'b1; c[`VC_R2] = 1'b0; end
+        5'h11: begin c[`VC_OP] = VO_ID; c[`VC_KIND] = VK_LANES; c[`VC_FORM] = VF_ID; c[`VC_ZERO_VS2] = 1'b1;
+        c[`VC_R2] = 1'b0; end
         default: c[`VC_FORM] = VF_NONE;
       endcase
       if (!vv) c[`VC_FORM] = VF_NONE;
     end
     6'h17: begin
-      c[`VC_KIND] = VK_SERIAL; c[`VC_OP] = VS_COMPRESS; c[`VC_FORM] = vv ? VF_COMPRESS : VF_NONE; c[`VC_UNMASKED] = 1'b1;
+      c[`VC_KIND] = VK_SERIAL; c[`VC_OP] = VS_COMPRESS; c[`VC_FORM] = vv ? VF_COMPRESS : VF_NONE;
+      c[`VC_UNMASKED] = 1'b1;
     end
     6'h18, 6'h19, 6'h1a, 6'h1b, 6'h1c, 6'h1d, 6'h1e, 6'h1f: begin
       c[`VC_KIND] = VK_MASK; c[`VC_OP] = {3'd0, i[28:26]}; c[`VC_FORM] = vv ? VF_ANY : VF_NONE; c[`VC_UNMASKED] = 1'b1;
@@ -289,7 +295,8 @@ function automatic logic [`VC_BITS-1:0] vector_decode_m(input logic [31:0] i, in
       c[`VC_WD] = {1'b0, sew} + 3'd1;
       if (i[28]) c[`VC_W2] = c[`VC_WD];
     end
-    6'h38, 6'h3a, 6'h3b: begin c[`VC_OP] = VO_MUL; c[`VC_X2] = i[27]; c[`VC_X1] = i[26]; c[`VC_WD] = {1'b0, sew} + 3'd1; end
+    6'h38, 6'h3a, 6'h3b: begin c[`VC_OP] = VO_MUL; c[`VC_X2] = i[27]; c[`VC_X1] = i[26]; c[`VC_WD] = {1'b0,
+        sew} + 3'd1; end
     6'h3c, 6'h3d, 6'h3e, 6'h3f: begin
       c[`VC_OP] = VO_MACC; c[`VC_RD] = 1'b1; c[`VC_WD] = {1'b0, sew} + 3'd1;
       c[`VC_X2] = i[27:26] == 2'd1 || i[27:26] == 2'd2;
@@ -314,11 +321,13 @@ function automatic logic [`VC_BITS-1:0] vector_decode_f(input logic [31:0] i, in
     6'h00: begin c[`VC_OP] = VO_FMA; c[`VC_FMA_ADD] = 1'b1; end
     6'h02: begin c[`VC_OP] = VO_FMA; c[`VC_FMA_ADD] = 1'b1; c[`VC_FMA_SUB] = 1'b1; end
     6'h27: begin
-      c[`VC_OP] = VO_FMA; c[`VC_FMA_ADD] = 1'b1; c[`VC_FMA_SUB] = 1'b1; c[`VC_FMA_SWAP] = 1'b1; if (vv) c[`VC_FORM] = VF_NONE;
+      c[`VC_OP] = VO_FMA; c[`VC_FMA_ADD] = 1'b1; c[`VC_FMA_SUB] = 1'b1; c[`VC_FMA_SWAP] = 1'b1;
+      if (vv) c[`VC_FORM] = VF_NONE;
     end
     6'h24: begin c[`VC_OP] = VO_FMA; c[`VC_FMA_MUL] = 1'b1; end
     6'h28, 6'h29, 6'h2a, 6'h2b, 6'h2c, 6'h2d, 6'h2e, 6'h2f: begin
-      c[`VC_OP] = VO_FMA; c[`VC_RD] = 1'b1; c[`VC_FMA_SWAP] = !i[28]; c[`VC_FMA_NEG] = i[26]; c[`VC_FMA_SUB] = i[26] ^ i[27];
+      c[`VC_OP] = VO_FMA; c[`VC_RD] = 1'b1; c[`VC_FMA_SWAP] = !i[28]; c[`VC_FMA_NEG] = i[26];
+      c[`VC_FMA_SUB] = i[26] ^ i[27];
     end
     6'h01, 6'h03, 6'h05, 6'h07: begin
       c[`VC_KIND] = VK_SERIAL; c[`VC_FORM] = vv ? VF_REDUCE : VF_NONE;
@@ -347,7 +356,8 @@ function automatic logic [`VC_BITS-1:0] vector_decode_f(input logic [31:0] i, in
         5'h00, 5'h01, 5'h06, 5'h07: begin c[`VC_OP] = VO_TO_INT; c[`VC_X1] = i[15]; end
         5'h02, 5'h03: begin c[`VC_OP] = VO_FROM_INT; c[`VC_X2] = i[15]; c[`VC_RTZ] = 1'b0; end
         5'h0a, 5'h0b: begin
-          c[`VC_OP] = VO_FROM_INT; c[`VC_X2] = i[15]; c[`VC_RTZ] = 1'b0; c[`VC_WD] = {1'b0, sew} + 3'd1; c[`VC_NARROW] = 1'b1;
+          c[`VC_OP] = VO_FROM_INT; c[`VC_X2] = i[15]; c[`VC_RTZ] = 1'b0; c[`VC_WD] = {1'b0, sew} + 3'd1;
+          c[`VC_NARROW] = 1'b1;
         end
         5'h10, 5'h11, 5'h16, 5'h17: begin
           c[`VC_OP] = VO_TO_INT; c[`VC_X1] = i[15]; c[`VC_W2] = {1'b0, sew} + 3'd1; c[`VC_NARROW] = 1'b1;

@@ -1,8 +1,8 @@
-// xpu_vector_float: the float lanes of the vector unit, 16 of float32: additions, multiplications, fused forms, minimum,
-//   maximum, conversions between int32 and float32. Exact: five rounding modes, subnormals, all flags (tininess after
-//   rounding), NaN results 7fc00000.
-//   Latency 1 cycle, throughput 16 results a cycle, no back-pressure. The stages of xpu_vector before and behind it hold
-//   nothing but registers, over which synthesis may spread it.
+// xpu_vector_float: the float lanes of the vector unit, 16 of float32: additions, multiplications, fused forms,
+//   minimum, maximum, conversions between int32 and float32. Exact: five rounding modes, subnormals, all flags
+//   (tininess after rounding), NaN results 7fc00000.
+//   Latency 1 cycle, throughput 16 results a cycle, no back-pressure. The stages of xpu_vector before and behind it
+//   hold nothing but registers, over which synthesis may spread it.
 //   op 0: a * b + c, as the control bits say; 1, 2: minimum, maximum of a and b; 3: a from an integer; 4: a to one.
 // Branch-free loops over lanes of 64 bits, see xpu_lanes.svh.
 `include "xpu_lanes.svh"

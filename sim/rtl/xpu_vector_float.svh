@@ -1,6 +1,6 @@
 // Float operations on lanes that do not round, and conversions to 16 bits: R[i] = op(A[i], B[i]), i < 16 (conversions:
-// i < n), the bits of floats in the low half of 64 bits. Part of the clocked block of xpu_vector; flags of active lanes go
-// to n_flags. fr_*: one of them is 1, the rounding mode (none: towards zero).
+// i < n), the bits of floats in the low half of 64 bits. Part of the clocked block of xpu_vector; flags of active
+// lanes go to n_flags. fr_*: one of them is 1, the rounding mode (none: towards zero).
           case (a_c[`VC_OP])
             VO_FSGNJ: begin `LOOP(i, 16) R[i] = (A[i] & 64'h7fffffff) | (B[i] & 64'h80000000); `ENDLOOP(i) end
             VO_FSGNJN: begin `LOOP(i, 16) R[i] = (A[i] & 64'h7fffffff) | (~B[i] & 64'h80000000); `ENDLOOP(i) end

@@ -1,6 +1,7 @@
-// Integer and fixed-point operations on lanes: R[i] = op(A[i], B[i], D[i]), i < n, all two's complement of 64 bits, from
-// which the result's width is taken. Part of the clocked block of xpu_vector. BITS: the width of an element, SHIFTS: what
-// remains of a shift amount, LEAST, MOST: limits of saturation. Comparisons give 0 or 1.
+// Integer and fixed-point operations on lanes: R[i] = op(A[i], B[i], D[i]), i < n, all two's complement of 64 bits,
+// from which the result's width is taken. Part of the clocked block of xpu_vector. bits: the width of an element,
+// shifts: what remains of a shift amount, least, most: limits of saturation, with TOP inverted; S: carries, later shift
+// amounts; K: all ones where an element is active. Comparisons give 0 or 1.
           case (a_c[`VC_OP])
             VO_ADD: begin `LOOP_TO(i, n, 64) R[i] = A[i] + B[i]; `ENDLOOP(i) end
             VO_SUB: begin `LOOP_TO(i, n, 64) R[i] = A[i] - B[i]; `ENDLOOP(i) end
