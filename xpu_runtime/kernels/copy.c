@@ -1,5 +1,6 @@
 /* Strided copies and fills by DMA, queued by core 0. The innermost four dims go into one descriptor, the outer two are
- * walked; descriptors stand in a ring in LM. */
+ * walked; descriptors stand in a ring in LM. DMA moves elements that do not lie side by side one by one: planes of few
+ * channels that become channel-last are woven by all cores instead. */
 #include "xpu_runtime/kernels/common.h"
 
 enum { RING = 4 };
@@ -16,10 +17,60 @@ static uint32_t element_type(int32_t bytes) {
     return bytes == 1 ? XPU_TYPE_U8 : bytes == 2 ? XPU_TYPE_I16 : XPU_TYPE_I32;
 }
 
+/* ---- weaving ---- */
+
+enum { MOST_CHANNELS = 16, LEAST_WOVEN = 4096, VECTOR = 64 };
+
+/* d4 pixels whose d5 channels lie in planes, and side by side in y. */
+static int is_woven(const struct xpu_copy_nd_args *a) {
+    return a->element_bytes == 4 && a->d0 * a->d1 * a->d2 * a->d3 == 1 && a->d5 > 1 && a->d5 <= MOST_CHANNELS &&
+           a->xs4 == 1 && a->ys5 == 1 && a->ys4 == a->d5 && a->d4 * a->d5 >= LEAST_WOVEN;
+}
+
+static void weave(const float *planes, float *out, uint32_t pixels, uint32_t channels) {
+    for (uint32_t c = 0; c < channels; c++) {
+        float *to = out + c;
+        for (uint32_t left = pixels; left > 0;) {
+            size_t vl = __riscv_vsetvl_e32m4(left);
+            __riscv_vsse32_v_f32m4(to, (ptrdiff_t)(4 * channels), __riscv_vle32_v_f32m4(planes, vl), vl);
+            planes += vl;
+            to += vl * channels;
+            left -= (uint32_t)vl;
+        }
+    }
+}
+
+static void weave_share(const void *args, uint32_t core, uint32_t cores) {
+    const struct xpu_copy_nd_args a = *(const struct xpu_copy_nd_args *)args;
+    uint32_t available, first, last, channels = (uint32_t)a.d5;
+    float *lm = lm_floats(&available);
+    uint32_t block = available / (4 * channels), x = a.x + 4 * (uint32_t)a.x_offset, y = a.y + 4 * (uint32_t)a.y_offset;
+    if (block > VECTOR) block = round_down(block, VECTOR);
+    float *in[2] = {lm, lm + block * channels}, *out[2] = {lm + 2 * block * channels, lm + 3 * block * channels};
+    partition(core, cores, (uint32_t)a.d4, 16, &first, &last);
+    xpu_ticket none = {XPU_COUNTER_CALL, 0}, loaded = none, stored[2] = {none, none};
+    for (uint32_t at = first, next = first, half = 0; at < last; half ^= 1) {
+        uint32_t pixels = min_u32(block, last - at);
+        xpu_ticket ready = loaded;
+        for (; next < last && next <= at + block; next += block) {
+            uint32_t count = min_u32(block, last - next);
+            loaded = xpu_load_2d(in[next == at ? half : half ^ 1], (int32_t)(4 * count), x + 4 * next, 4 * a.xs5,
+                                 4 * count, channels);
+            if (next == at) ready = loaded;
+        }
+        xpu_wait(ready);
+        xpu_wait(stored[half]);
+        weave(in[half], out[half], pixels, channels);
+        stored[half] = LM2GM(y + 4 * at * channels, out[half], 4 * pixels * channels);
+        at += pixels;
+    }
+}
+
 xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_ticket after) {
     int32_t bytes = a->element_bytes, wide = bytes == 8 ? 2 : 1; /* 8-byte elements move as pairs of words */
     int32_t unit = bytes / wide;
     xpu_ticket ticket = after;
+    if (is_woven(a)) return xpu_run_on_cores(weave_share, a, layer, after);
     xpu_finish_queueing();
     if (wide == 2 && (a->xs5 != 1 || a->ys5 != 1)) xpu_abort(ABORT_WIDE_ELEMENTS);
     for (int32_t i = 0; i < a->d0; i++) {
