@@ -11,6 +11,7 @@
 //   With `perturb`, grants are delayed at random, and answers of GM.
 //   The memories stand here, in one clocked block, and lines go from them to the masters' registers directly: a line is
 //   copied once. Simulation pays for active ports only.
+`include "xpu_lanes.svh"
 module xpu_fabric #(
   parameter int unsigned CORES = 1,
   parameter int unsigned LM_BYTES = 16384,
@@ -239,11 +240,6 @@ module xpu_fabric #(
     xpu_dpi_gm_read(host, address, mask, wide_gm);
   endtask
 `endif
-`ifdef YOSYS
-`define STORE(element, value) element <= value
-`else
-`define STORE(element, value) element = value
-`endif
 `define TAKE(n, address, mask) if (fresh[n]) begin at[n] = address; bytes[n] = mask; end
 `define ANSWER(n, rdata) if (reads[n]) \
         case (from[2 * n +: 2]) \
@@ -267,6 +263,10 @@ module xpu_fabric #(
     logic [L3_BANKS-1:0] l3_busy, l3_bank;
     logic [L3_AT-1:0] slot;
     logic [CORES-1:0] lm_taken;
+    /* verilator lint_off UNUSEDSIGNAL */
+    int unsigned k, z;
+    /* verilator lint_on UNUSEDSIGNAL */
+    k = 0; z = 0;
     fresh = 9'd0; done = 9'd0; fail = 9'd0; reads = 9'd0; pending = 10'd0; ports = 10'd0; from = 18'd0;
     address = 32'd0; p = 4'd0; target = 3'd0; mask = 64'd0; bits = 64'd0; go = 1'b0; write = 1'b0; b_old = 1'b0; lm_sends = 1'b0;
     sm_busy = '0; sm_bank = '0; l3_busy = '0; l3_bank = '0; slot = '0; lm_taken = '0;
@@ -335,10 +335,10 @@ module xpu_fabric #(
           lm_next_write = lm_write;
         end
         // ---- Grants: x, b, the others in turn ----
-        if (pending != 10'd0)
-          for (int unsigned n = 0; n < 10; n = n + 1) begin
-            p = n == 0 ? 4'(X) : n == 1 ? B : turn + 4'(n) - 4'd2;
-            if (n > 1 && (p > 4'd8 || p < turn)) p = p - 4'd8;
+        if (pending != 10'd0) begin
+          `LOOP(k, 10)
+            p = k == 0 ? 4'(X) : k == 1 ? B : turn + 4'(k) - 4'd2;
+            if (k > 1 && (p > 4'd8 || p < turn)) p = p - 4'd8;
             if (pending[p]) begin
               address = at[p];
               mask = bytes[p];
@@ -378,8 +378,8 @@ module xpu_fabric #(
                         wide_data[64 * i +: 64] = (wide_data[64 * i +: 64] & bits) | (wide_old[64 * i +: 64] & ~bits);
                       end
                     end
-                    if (target[1:0] == SM) `STORE(sm_q[address[6 +: SM_BITS]], wide_data);
-                    else `STORE(l3_q[address[6 +: L3_BITS]], wide_data);
+                    if (target[1:0] == SM) `SET(sm_q[address[6 +: SM_BITS]], wide_data);
+                    else `SET(l3_q[address[6 +: L3_BITS]], wide_data);
                   end
                 end
                 if (target[2] && target[1:0] != SM && p != B) begin
@@ -424,7 +424,7 @@ module xpu_fabric #(
                       else l3_read_credit = l3_read_credit - 16'd64;
                       slot = l3_now + L3_AT'(l3_latency - 16'd1);
                       l3_ports[slot][p] = 1'b1;
-                      `STORE(l3_at[{slot, p}], address);
+                      `SET(l3_at[{slot, p}], address);
                       l3_count = l3_count + 12'd1;
                     end
                     default: begin
@@ -442,7 +442,8 @@ module xpu_fabric #(
                   endcase
               end
             end
-          end
+          `ENDLOOP(k)
+        end
         turn = turn == 4'd8 ? 4'd1 : turn + 4'd1;
         if (fresh[Y] && full[Y]) held_y = y_wdata;
         if (fresh[D0W] && full[D0W]) held_0 = d0w_wdata;
@@ -524,7 +525,6 @@ module xpu_fabric #(
       end
     end
   end
-`undef STORE
 `undef TAKE
 `undef ANSWER
 endmodule
