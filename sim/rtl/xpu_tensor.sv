@@ -108,11 +108,12 @@ module xpu_tensor #(
     first = {32'd0, a} + (r[63] ? r : 64'd0) + (p[63] ? p : 64'd0);
     behind = {32'd0, a} + (r[63] ? 64'd0 : r) + (p[63] ? 64'd0 : p) + {32'd0, bytes};
     leaves = rows != 0 && pixels != 0 && bytes != 0 &&
-             (first[63] || first < {32'd0, xpu_chip_pkg::SM_BASE} || behind > {32'd0, xpu_chip_pkg::SM_BASE} + 64'(SM_BYTES));
+             (first[63] || first < {32'd0, xpu_chip_pkg::SM_BASE} ||
+              behind > {32'd0, xpu_chip_pkg::SM_BASE} + 64'(SM_BYTES));
   endfunction
 
-  // The parts: what they keep, and a task that is their step. All steps are made by one block: so the simulator looks at
-  // one condition in a cycle without work, and what goes from one part to the next are plain variables.
+  // The parts: what they keep, and a task that is their step. All steps are made by one block: so the simulator looks
+  // at one condition in a cycle without work, and what goes from one part to the next are plain variables.
 `include "xpu_tensor_post.svh"
 `include "xpu_tensor_array.svh"
 `include "xpu_tensor_gather.svh"
@@ -122,7 +123,8 @@ module xpu_tensor #(
     logic posts, zero_bad, wide, quantised, bad, misaligned, outside;
     logic [31:0] bad_address;
     logic [1:0] xs, ys, bs;
-    i = 0; posts = 0; zero_bad = 0; wide = 0; quantised = 0; bad = 0; misaligned = 0; outside = 0; bad_address = 0; xs = 0; ys = 0; bs = 0;
+    i = 0; posts = 0; zero_bad = 0; wide = 0; quantised = 0; bad = 0; misaligned = 0; outside = 0;
+    bad_address = 0; xs = 0; ys = 0; bs = 0;
     if (rst) begin
       taken = 0; is_tensor = 0; is_post = 0; count = 0; newest = 0; oldest = 0; used = 0; computing = 0; draining = 0;
       done = 0; faulty = 0; fault_cause <= xpu_chip_pkg::FAULT_NONE; fault_address <= 0;

@@ -181,7 +181,8 @@
     if (rst) begin
       s_valid <= 0; y_valid <= 0; s_want = 0; y_want = 0; drained = 0; post_busy = 0; failed = 0; failed_at = 0;
       p_write = 0; p_start = 0; p_setup = 0; q_state = Q_IDLE; q_step = 0; q_first = 0; q_set = 0; q_asked = 0;
-      q_here = 0; q_buffer = 0; q_credit = 2; r_valid = 0; r_todo = 0; run = 0; here = 0; run_set = 0; route_write = 0; route_read = 0;
+      q_here = 0; q_buffer = 0; q_credit = 2; r_valid = 0; r_todo = 0; run = 0; here = 0; run_set = 0;
+      route_write = 0; route_read = 0;
       o_valid = 0; f_state = 0; f_set = 0; wrote = 0; seen = 0; c_write = 0;
       c_read = 0;
       m_valid = 0;
@@ -645,7 +646,8 @@
           if (q_left == 0 || q_address[5:0] == 0) q_here = 0;
           if (q_left == 0) begin
             if (q_step == T_START) begin
-              start_count = start_count + 1; q_credit = q_credit - 1; q_buffer = !q_buffer; p_start = p_start + 1; q_state = Q_IDLE;
+              start_count = start_count + 1; q_credit = q_credit - 1; q_buffer = !q_buffer;
+              p_start = p_start + 1; q_state = Q_IDLE;
             end else if (q_step == T_ABSMAX || q_step == T_W_ABSMAX) begin
               t = {32'd0, e};
               `FLOAT_OPEN(t, fe, fm, fk)
