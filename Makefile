@@ -54,16 +54,17 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run test test-long test-models lint layers fmt-check fmt bench deps install help clean gen tests examples
+.PHONY: all run run-resnet50 test test-long test-models lint layers fmt-check fmt bench deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples
 
 help:
 	@echo 'all        build everything into $(BUILD)'
 	@echo 'run        install what is missing, build, compile the digits network and run it on the Verilated chip'
+	@echo 'run-resnet50  the whole of ResNet-50 on the Verilated chip (needs ../shared)'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
 	@echo 'test       build and run the tests (about ten minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models'
-	@echo 'test-models  the quantised networks of ../shared: every tensor against onnxruntime, on DEVICES (func; rtl)'
+	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func; rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
 	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
 	@echo 'lint       warnings of gcc and clang, clang-format, generated files, SystemVerilog'
@@ -221,6 +222,10 @@ run: deps
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory chip CHIP=$(CHIP)
 	@scripts/run $(BUILD) $(CHIP)
+run-resnet50: deps
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory chip CHIP=standard
+	@scripts/run_resnet50 $(BUILD) ../shared
 
 lint: fmt-check layers
 	@scripts/lint $(BUILD)

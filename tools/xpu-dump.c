@@ -12,6 +12,7 @@ static const xpu_option options[] = {
     {"tolerance", 't', "R[,M]",
      "elements a, b are equal when |a-b| <= R*|b| + M*max|b| (equal bits; M: R/100 where it is left out)"},
     {"all", 'a', NULL, "diff: list every tensor that differs, not only the first"},
+    {"snr", 0, NULL, "diff: print the ratio of the values to the differences, too: signal to noise in dB"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -109,8 +110,10 @@ static void print_pair(xpu_tool *tool, const char *title, const xpu_dump_item *i
                xpu_dims_text(b->rank, b->dims, shape_b, sizeof shape_b));
         return;
     }
-    printf("%lld of %lld elements differ, by at most %.6g; first at %s: %.9g against %.9g\n", (long long)c->differing,
-           (long long)c->count, c->max_difference, xpu_index_text(tool->arena, a, c->first), c->first_a, c->first_b);
+    printf("%lld of %lld elements differ, by at most %.6g", (long long)c->differing, (long long)c->count,
+           c->max_difference);
+    if (xpu_tool_flag(tool, "snr")) printf(", signal to noise %.2f dB", 10 * log10(c->signal / c->noise));
+    printf("; first at %s: %.9g against %.9g\n", xpu_index_text(tool->arena, a, c->first), c->first_a, c->first_b);
 }
 
 static void list_pair(void *context, const xpu_dump_item *item, const xpu_tensor *a, const xpu_tensor *b,

@@ -151,7 +151,8 @@ static void place_follower(pass *p, xpu_node node) {
 
 static void place_image(pass *p, xpu_node node) {
     want(p, node, XPU_IN_X, XPU_LAYOUT_CHANNEL_LAST);
-    if (xpu_node_is(p->graph, node, XPU_OP_CONV) || xpu_node_is(p->graph, node, XPU_OP_QCONV)) want(p, node, XPU_IN_BRANCH, XPU_LAYOUT_CHANNEL_LAST);
+    if (xpu_node_is(p->graph, node, XPU_OP_CONV) || xpu_node_is(p->graph, node, XPU_OP_QCONV))
+        want(p, node, XPU_IN_BRANCH, XPU_LAYOUT_CHANNEL_LAST);
     xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = XPU_LAYOUT_CHANNEL_LAST;
 }
 

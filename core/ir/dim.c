@@ -8,9 +8,10 @@
 #include <string.h>
 
 enum {
-    MAX_TERMS = 48,      /* of one polynomial; larger results are unknown */
-    MAX_DEGREE = 12,     /* atoms of one product */
-    MAX_TREE_SIZE = 4096 /* nodes of one expression counted as a tree: bounds recursion and evaluation */
+    MAX_TERMS = 48,       /* of one polynomial; larger results are unknown */
+    MAX_DEGREE = 12,      /* atoms of one product */
+    MAX_BOUND_TERMS = 16, /* of a sum whose bounds are found from all terms together */
+    MAX_TREE_SIZE = 4096  /* nodes of one expression counted as a tree: bounds recursion and evaluation */
 };
 
 typedef struct {
@@ -174,6 +175,8 @@ static void grow_table(xpu_dims *dims) {
     dims->table_size = size;
 }
 
+static void tighten_bounds(const xpu_dims *dims, xpu_dim_node *sum);
+
 /* The one node that is equal to (kind, value, a, b). Operands are canonical already. */
 static xpu_dim intern(xpu_dims *dims, xpu_dim_kind kind, int64_t value, xpu_dim a, xpu_dim b) {
     xpu_dim_node node = {.kind = kind, .value = value, .a = a, .b = b};
@@ -196,6 +199,7 @@ static xpu_dim intern(xpu_dims *dims, xpu_dim_kind kind, int64_t value, xpu_dim 
         node.size = left->size + right->size + 1;
         if (node.size > MAX_TREE_SIZE) return unknown;
         find_bounds(&node, left, right);
+        if (kind == XPU_DIM_ADD) tighten_bounds(dims, &node);
         find_residue(&node, left, right);
     }
     uint32_t id = dims->nodes.count;
@@ -288,6 +292,75 @@ static void read_polynomial(const xpu_dims *dims, xpu_dim dim, polynomial *out) 
         add_term(out, &product);
         if (!is_sum) return;
         dim = node->a;
+    }
+}
+
+/* ---- bounds of sums ---- */
+
+typedef struct {
+    int64_t min, max;
+} interval;
+
+static interval combine(xpu_dim_kind kind, interval a, interval b) {
+    xpu_dim_node node = {.kind = kind};
+    find_bounds(&node, &(xpu_dim_node){.min = a.min, .max = a.max}, &(xpu_dim_node){.min = b.min, .max = b.max});
+    return (interval){node.min, node.max};
+}
+
+static interval atom_bounds(const xpu_dims *dims, uint32_t atom) {
+    const xpu_dim_node *node = node_of(dims, (xpu_dim){atom});
+    return (interval){node->min, node->max};
+}
+
+/* The sum with each atom written as its minimum plus x, or its maximum minus x, where x is 0 or more; `atoms` of the
+ * result stand for x. 0: it gets too large. */
+static int shift(const xpu_dims *dims, const polynomial *sum, int from_max, polynomial *shifted) {
+    *shifted = (polynomial){0};
+    for (uint32_t i = 0; i < sum->count; i++) {
+        polynomial product = {.count = 1, .terms = {{.coefficient = sum->terms[i].coefficient}}};
+        for (uint32_t k = 0; k < sum->terms[i].count; k++) {
+            interval atom = atom_bounds(dims, sum->terms[i].atoms[k]);
+            const term base = {.coefficient = from_max ? atom.max : atom.min};
+            const term x = {.coefficient = from_max ? -1 : 1, .count = 1, .atoms = {sum->terms[i].atoms[k]}};
+            polynomial next = {0};
+            add_scaled(&next, &product, &base);
+            add_scaled(&next, &product, &x);
+            product = next;
+        }
+        add_scaled(shifted, &product, &(term){.coefficient = 1});
+        if (product.overflow || shifted->overflow) return 0;
+    }
+    return 1;
+}
+
+static interval shifted_bounds(const xpu_dims *dims, const polynomial *shifted) {
+    interval result = {0, 0};
+    for (uint32_t i = 0; i < shifted->count; i++) {
+        const term *part = &shifted->terms[i];
+        interval product = {part->coefficient, part->coefficient};
+        for (uint32_t k = 0; k < part->count; k++) {
+            interval atom = atom_bounds(dims, part->atoms[k]);
+            product = combine(XPU_DIM_MUL, product, (interval){0, clamp_to_64((__int128)atom.max - atom.min)});
+        }
+        result = combine(XPU_DIM_ADD, result, product);
+    }
+    return result;
+}
+
+/* What the sum's terms say together may be more than what its two operands say: a*b - a is (a' + 1)*(b' + 1) - (a' + 1)
+ * = a'*b' + b', where a and b are at least 1, and never negative. */
+static void tighten_bounds(const xpu_dims *dims, xpu_dim_node *sum) {
+    polynomial terms, shifted;
+    term last;
+    read_polynomial(dims, sum->a, &terms);
+    read_product(dims, sum->b, &last);
+    add_term(&terms, &last);
+    if (terms.overflow || terms.count > MAX_BOUND_TERMS) return;
+    for (int from_max = 0; from_max < 2; from_max++) {
+        if (!shift(dims, &terms, from_max, &shifted)) continue;
+        interval bounds = shifted_bounds(dims, &shifted);
+        if (bounds.min > sum->min) sum->min = bounds.min;
+        if (bounds.max < sum->max) sum->max = bounds.max;
     }
 }
 

@@ -15,7 +15,13 @@ static int failed(xpu_device_check *check, const char *what, const char *text) {
 }
 
 int xpu_device_check_compile(xpu_device_check *check, const char *model, const char *chip, const char *precision) {
-    xpuc_options options = {.chip = chip, .precision = precision};
+    return xpu_device_check_compile_shape(check, model, chip, precision, NULL);
+}
+
+int xpu_device_check_compile_shape(xpu_device_check *check, const char *model, const char *chip, const char *precision,
+                                   const char *shape) {
+    const char *shapes[] = {shape, NULL};
+    xpuc_options options = {.chip = chip, .precision = precision, .shapes = shape ? shapes : NULL};
     xpuc_result result = {0};
     xpuc_error error = {0};
     xpurt_error opening = {0};

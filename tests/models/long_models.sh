@@ -2,7 +2,7 @@
 # make test-models: both forms of the quantised MobileNetV2 on three pictures. Every tensor that a run dumps and
 # onnxruntime recorded (mobilenet_v2.txt, made by record_quantised.py) has the same bytes: on ref without fusion, where
 # that is every tensor of the model, and fused on each device of DEVICES (func; rtl is slow), on each chip on func. Then
-# ResNet-50 with random weights, whose output was recorded with it.
+# ResNet-50 with random weights, whose output was recorded with it, and the float MobileNetV2 at each precision.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 bin=${XPU_BIN:-${XPU_BUILD:-build}/bin}
@@ -52,6 +52,26 @@ for form in quant qdq; do
             run "$work/$form-$chip.xpu" func "$picture" 50 "$class"
         done
         for device in ${DEVICES:-func}; do run "$work/$form.xpu" "$device" "$picture" 50 "$class"; done
+    done <<'END'
+cat.bmp Egyptian cat
+hot_dog.jpg hotdog
+orange.png orange
+END
+done
+# The float network: its class, and how far its output is from onnxruntime's float32 (signal to noise).
+for precision in fp32 int16 int16x8; do
+    "$bin/xpuc" -q "$models/onnx/mobilenet_v2_fp32.onnx" --precision=$precision -o "$work/float.xpu" || exit 1
+    while read -r picture class; do
+        for device in ${DEVICES:-func}; do
+            top=$("$bin/xpu-run" "$work/float.xpu" --device="$device" --image="$models/data/$picture" \
+                --mean=0.485,0.456,0.406 --std=0.229,0.224,0.225 --top=2 --output="$work/float.npz" \
+                --labels="$models/data/imagenet_labels.txt" | sed -n 2p)
+            snr=$("$bin/xpu-dump" diff --snr "$work/float.npz" "tests/models/mobilenet_v2_fp32_${picture%.*}.npz" |
+                sed -n 's/.*signal to noise \([0-9.]*\) dB.*/\1/p')
+            echo "mobilenet_v2_fp32, $precision on $device, $picture: $top; signal to noise ${snr:-?} dB"
+            if [[ $top == *"$class"* ]] && [ "${snr%.*}" -ge 20 ]; then passed=$((passed + 1)); else
+                failed=$((failed + 1)); echo "FAILED mobilenet_v2_fp32, $precision on $device, $picture"; fi
+        done
     done <<'END'
 cat.bmp Egyptian cat
 hot_dog.jpg hotdog

@@ -55,6 +55,15 @@ def picture_tensor(tools, program, picture, folder):
     return np.load(os.path.join(dump, "input_input.npy"))
 
 
+def record_float(models, picture, tensor):
+    """The float network's output for the picture: mobilenet_v2_fp32_PICTURE.npz."""
+    session = ort.InferenceSession(os.path.join(models, "onnx", "mobilenet_v2_fp32.onnx"), options(),
+                                   providers=["CPUExecutionProvider"])
+    output = session.run(None, {session.get_inputs()[0].name: tensor})[0]
+    name = "mobilenet_v2_fp32_" + os.path.splitext(picture)[0] + ".npz"
+    np.savez(os.path.join(ROOT, "tests", "models", name), **{session.get_outputs()[0].name: output})
+
+
 def main():
     models, tools = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else os.path.join(ROOT, "build", "bin")
     path = os.path.join(models, "onnx", "mobilenet_v2_quant.onnx")
@@ -66,6 +75,7 @@ def main():
         subprocess.run([os.path.join(tools, "xpuc"), "-q", path, "-o", program], check=True)
         for picture in PICTURES:
             values = {"input": picture_tensor(tools, program, os.path.join(models, "data", picture), folder)}
+            record_float(models, picture, values["input"])
             for node in model.graph.node:
                 run_node(model, node, constants, values)
             for name, array in values.items():

@@ -133,6 +133,21 @@ static void symbols(void) {
     bench_close(&b);
 }
 
+/* Sizes of products of dims are known not to be negative, though their terms are. */
+static void bounds_of_products(void) {
+    BENCH_OPEN(b);
+    xpu_dims dims;
+    xpu_dims_init(&dims, b.arena);
+    xpu_dim n = xpu_dim_symbol(&dims, "N", 1, 4, 1), h = xpu_dim_symbol(&dims, "H", 8, 20, 1);
+    xpu_dim w = xpu_dim_symbol(&dims, "W", 17, 29, 1);
+    xpu_dim rows = xpu_dim_add_const(&dims, xpu_dim_floordiv_const(&dims, xpu_dim_add_const(&dims, h, 1), 2), -2);
+    xpu_dim columns = xpu_dim_add_const(&dims, xpu_dim_floordiv_const(&dims, xpu_dim_add_const(&dims, w, 1), 2), -1);
+    xpu_dim size = xpu_dim_mul_const(&dims, xpu_dim_mul(&dims, xpu_dim_mul(&dims, n, rows), columns), 44);
+    CU_ASSERT_EQUAL(xpu_dim_min(&dims, size), 44 * 1 * 2 * 8);
+    CU_ASSERT_EQUAL(xpu_dim_max(&dims, size), 44 * 4 * 8 * 14);
+    bench_close(&b);
+}
+
 /* ---- random expressions: the canonical form has the value of the plain one, within the bounds ---- */
 
 enum { SYMBOLS = 3, NODES = 12 };
@@ -204,4 +219,4 @@ static void random_expressions(void) {
 
 XPU_TEST_MAIN("dim", {"equal expressions have equal handles", equal_expressions}, {"text", texts},
               {"overflow is unknown", overflow_is_unknown}, {"symbols", symbols},
-              {"random expressions", random_expressions})
+              {"bounds of products", bounds_of_products}, {"random expressions", random_expressions})

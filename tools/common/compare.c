@@ -73,8 +73,12 @@ xpu_comparison xpu_compare(const xpu_tensor *a, const xpu_tensor *b, const xpu_t
     c.count = xpu_tensor_count(a);
     double slack = exact ? 0 : tolerance->of_max * largest(b);
     for (int64_t i = 0; i < c.count; i++) {
-        if (same_bits(a, b, i)) continue;
         double x = xpu_element(a, i), y = xpu_element(b, i), difference = fabs(x - y);
+        if (isfinite(x) && isfinite(y)) {
+            c.signal += y * y;
+            c.noise += difference * difference;
+        }
+        if (same_bits(a, b, i)) continue;
         if (difference > c.max_difference) c.max_difference = difference;
         int both_nan = isnan(x) && isnan(y);
         int near = isfinite(difference) && difference <= tolerance->relative * fabs(y) + slack;

@@ -53,6 +53,7 @@ typedef struct {
     int comparable; /* same element type and shape */
     int64_t count, differing;
     double max_difference; /* over elements where neither is NaN */
+    double signal, noise;  /* sums of b^2 and (a - b)^2 over elements where both are finite */
     int64_t first;         /* row-major index of the first one that differs; -1: none */
     double first_a, first_b;
 } xpu_comparison;

@@ -12,7 +12,8 @@
         {"std", 0, "R,G,B", "--image: what values are divided by then (1)"},                                           \
         {"bgr", 0, NULL, "--image: the model's channels are blue, green, red"},                                        \
         {"top", 0, "N", "print the N largest elements of each row (5)"},                                               \
-        {"labels", 0, "FILE", "print lines of this file instead of the elements' numbers; a line too many is a background class"}
+        {"labels", 0, "FILE",                                                                                          \
+         "print lines of this file instead of the elements' numbers; a line too many is a background class"}
 
 /* Adds the pictures of --image to `inputs`. */
 xpu_status xpu_picture_inputs(xpu_tool *tool, const xpurt_program *program, xpu_inputs *inputs);

@@ -1,0 +1,124 @@
+/*
+ * Random networks with free batch, height and width (--shape x=N=..,C,H=..,W=..): one program at several sizes gives
+ * the same bytes as a program compiled for each size, on a chip and at a precision drawn by the seed. A network that
+ * forbids free dims (a reshape or weights of its size) must say so in one error, and is not counted. XPU_RANDOM_SEED=N
+ * replays one seed.
+ */
+#ifndef XPU_TESTS_FREE_SHAPES_H
+#define XPU_TESTS_FREE_SHAPES_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "tests/gen/devices.h"
+#include "tests/gen/random_cnn.h"
+#include "tests/unit/ir.h"
+#include "tests/unit/unit.h"
+#include "tools/common/inputs.h"
+
+enum { GROWTH = 12, MOST_IMAGES = 4 }; /* height and width from the model's up to so many more */
+
+typedef struct {
+    uint64_t seed;
+    const char *model, *chip, *precision;
+    xpu_random_network network;
+    random_source random;
+    xpu_arena *arena;
+} free_case;
+
+static int64_t most_elements(const xpu_tensor *x) {
+    return MOST_IMAGES * x->dims[1] * (x->dims[2] + GROWTH) * (x->dims[3] + GROWTH);
+}
+
+/* The outputs of a run, in one piece of memory; the caller releases it. NULL with check->message. */
+static char *run_once(xpu_device_check *check, const free_case *c, const int64_t *dims, float *data, size_t *bytes) {
+    uint32_t count = xpurt_output_count(check->program);
+    xpurt_tensor *outputs = XPU_NEW_ARRAY(c->arena, xpurt_tensor, count);
+    xpurt_tensor input = {c->network.input_name, "float32", 4, {0}, data};
+    memcpy(input.dims, dims, 4 * sizeof *dims);
+    if (!xpu_device_check_run(check, &input, 1, outputs)) return NULL;
+    char *all = NULL;
+    FILE *stream = open_memstream(&all, bytes);
+    for (uint32_t i = 0; stream && i < count; i++) {
+        xpu_tensor y = xpu_from_runtime(&outputs[i]);
+        fwrite(y.dims, sizeof *y.dims, (size_t)y.rank, stream);
+        fwrite(y.data, 1, xpu_tensor_bytes(&y), stream);
+        xpurt_tensor_clear(&outputs[i]);
+    }
+    if (stream) fclose(stream);
+    return all;
+}
+
+static int run_size(xpu_device_check *free_program, free_case *c, int size) {
+    const xpu_tensor *x = &c->network.input;
+    const int64_t dims[4] = {random_range(&c->random, 1, MOST_IMAGES), x->dims[1],
+                             x->dims[2] + random_range(&c->random, 0, GROWTH),
+                             x->dims[3] + random_range(&c->random, 0, GROWTH)};
+    float *data = XPU_NEW_ARRAY(c->arena, float, most_elements(x));
+    for (int64_t i = 0; i < most_elements(x); i++) data[i] = (float)random_range(&c->random, -2000, 2000) / 1000;
+    const char *shape = xpu_printf(c->arena, "x=%d,%d,%d,%d", (int)dims[0], (int)dims[1], (int)dims[2], (int)dims[3]);
+    xpu_device_check fixed;
+    size_t free_bytes = 0, fixed_bytes = 0;
+    char *got = run_once(free_program, c, dims, data, &free_bytes), *wanted = NULL;
+    int good = got && xpu_device_check_compile_shape(&fixed, c->model, c->chip, c->precision, shape);
+    if (good) wanted = run_once(&fixed, c, dims, data, &fixed_bytes);
+    const char *message = !got ? free_program->message : !wanted ? fixed.message : "the outputs differ";
+    good = wanted && free_bytes == fixed_bytes && memcmp(got, wanted, free_bytes) == 0;
+    if (!good) printf("seed %d, size %d (%s), %s, %s: %s\n", (int)c->seed, size, shape, c->chip, c->precision, message);
+    if (got) xpu_device_check_close(&fixed);
+    free(got);
+    free(wanted);
+    return good;
+}
+
+/* Whether the network could have free dims: it is counted, and failures are asserts. */
+static int run_network(xpu_mem *mem, uint64_t seed, int sizes, xpu_diags *diags) {
+    static const char *const chips[] = {"nano", "standard", "pro"}, *const precisions[] = {"fp32", "auto", "int16x8"};
+    free_case c = {.seed = seed,
+                   .chip = chips[seed % 3],
+                   .precision = precisions[seed / 3 % 3],
+                   .arena = xpu_arena_new(mem, "network")};
+    c.random.state = seed;
+    xpu_random_cnn(c.arena, seed, &c.network);
+    const xpu_tensor *x = &c.network.input;
+    c.model = xpu_path_join(c.arena, xpu_temporary_folder(c.arena, diags), "random.onnx");
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(c.arena, c.model, c.network.model, c.network.model_bytes, diags), XPU_OK);
+    const char *shape =
+        xpu_printf(c.arena, "x=N=1..%d,%d,H=%d..%d,W=%d..%d", MOST_IMAGES, (int)x->dims[1], (int)x->dims[2],
+                   (int)x->dims[2] + GROWTH, (int)x->dims[3], (int)x->dims[3] + GROWTH);
+    xpu_device_check check;
+    int counted = xpu_device_check_compile_shape(&check, c.model, c.chip, c.precision, shape);
+    if (counted) {
+        for (int i = 0; i < sizes; i++) CU_ASSERT(run_size(&check, &c, i));
+    } else {
+        CU_ASSERT_PTR_NOT_NULL(strstr(check.message, "error ["));
+    }
+    xpu_device_check_close(&check);
+    xpu_arena_free(c.arena);
+    return counted;
+}
+
+static void run_networks(int networks, int sizes) {
+    xpu_mem mem;
+    xpu_diags diags;
+    const char *one = getenv("XPU_RANDOM_SEED");
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) {
+        CU_FAIL("out of memory");
+    } else if (one) {
+        CU_ASSERT(run_network(&mem, strtoull(one, NULL, 10), sizes, &diags));
+    } else {
+        int counted = 0;
+        uint64_t seed = 1;
+        for (; counted < networks && seed < 1000; seed++) counted += run_network(&mem, seed, sizes, &diags);
+        CU_ASSERT_EQUAL(counted, networks);
+        printf("%d of %d networks have free dims, %d sizes each\n", counted, (int)seed - 1, sizes);
+    }
+    xpu_diags_clear(&diags);
+    xpu_mem_release(&mem);
+}
+
+#endif
