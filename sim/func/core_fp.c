@@ -56,6 +56,8 @@ static float compute(xpu_fp_operation operation, float a, float b, float c) {
 /* In double: towards zero, and odd where inexact; exact products and enough bits make one later rounding right. */
 static double compute_odd(xpu_fp_operation operation, uint32_t a, uint32_t b, uint32_t c, uint32_t *flags) {
     uint32_t saved = _mm_getcsr();
+    if (operation == XPU_FP_SQRT) b = 0; /* what is not used raises no flag */
+    if (operation != XPU_FP_FMA) c = 0;
     _mm_setcsr(control_of(XPU_RTZ));
     float fa = xpu_float(a), fb = xpu_float(b), fc = xpu_float(c);
     ORDERED(fa);

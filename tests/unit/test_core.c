@@ -265,6 +265,19 @@ static void rounding_modes(void) {
     }
 }
 
+/* A signalling NaN in an operand that the operation does not have raises nothing. */
+static void unused_operands(void) {
+    const uint32_t one = 0x3f800000, signalling = 0x7f800001;
+    for (int op = XPU_FP_ADD; op <= XPU_FP_SQRT; op++) {
+        uint32_t flags = 0, second = op == XPU_FP_SQRT ? signalling : one;
+        CU_ASSERT_NOT_EQUAL(xpu_fp_away((xpu_fp_operation)op, one, second, signalling, &flags), XPU_NAN_BITS);
+        CU_ASSERT_EQUAL(flags, 0);
+    }
+    uint32_t flags = 0;
+    CU_ASSERT_EQUAL(xpu_fp_away(XPU_FP_FMA, one, one, signalling, &flags), XPU_NAN_BITS);
+    CU_ASSERT_EQUAL(flags, XPU_FLAG_NV);
+}
+
 /* ---- Vectors ---- */
 
 static void configuration(void) {
@@ -691,8 +704,9 @@ static void both_loops(void) {
 }
 
 XPU_TEST_MAIN("core", {"integers", integers}, {"float32", float_cases}, {"rounding modes", rounding_modes},
-              {"vector configuration", configuration}, {"reserved operands", reserved_operands},
-              {"tails, masks, vstart", undisturbed}, {"flags of inactive elements", masked_flags},
-              {"vector elements", vector_elements}, {"reductions", reductions}, {"bad addresses", bad_addresses},
-              {"jumps outside", jumps_outside}, {"bus", bus}, {"budgets", budgets}, {"changed code", changed_code},
-              {"wrong ranges", wrong_ranges}, {"both sets of loops", both_loops})
+              {"unused operands", unused_operands}, {"vector configuration", configuration},
+              {"reserved operands", reserved_operands}, {"tails, masks, vstart", undisturbed},
+              {"flags of inactive elements", masked_flags}, {"vector elements", vector_elements},
+              {"reductions", reductions}, {"bad addresses", bad_addresses}, {"jumps outside", jumps_outside},
+              {"bus", bus}, {"budgets", budgets}, {"changed code", changed_code}, {"wrong ranges", wrong_ranges},
+              {"both sets of loops", both_loops})
