@@ -51,6 +51,10 @@ check "dump" status 0 "$model" --dump-after=fold --precision=fp32 -o d.xpu
 check "dump has unfused nodes" grep -q "relu(" out
 check "explain" status 0 "$model" --explain -o e.xpu
 check "explain: layer of a fused node" grep -Eq '^2 +Add +Plus30 +ReLU32 ' out
+echo '{"rules": [{"match": "*", "precision": "int16x8"}, {"match": "Conv*28", "precision": "fp32"}]}' >rules.json
+check "precision rules" status 0 "$model" --precision-rules=rules.json --explain -o p.xpu
+check "the last rule holds" grep -Eq '^1 +Conv +Convolution28 .* fp32 .*: the precision rule "Conv\*28"$' out
+check "and the first for others" grep -Eq '^10 +MatMul +Times212 .* int16x8 .*: the precision rule "\*"' out
 check "report" status 0 "$model" --report=r.json -o r.xpu
 check "report" grep -q '"weights_bytes"' r.json
 check "no place to write" status 3 "$model" -o no/such/folder.xpu
