@@ -154,7 +154,7 @@ static xpu_status read_json(const reader *r, xpu_memplan_problem *problem) {
     size_t before = r->diags->errors;
     if (!xpu_json_open(&o, r->arena, root, r->file, "", r->diags)) return XPU_EUSAGE;
     json_t *level_list = xpu_json_array(&o, "levels"), *buffer_list = xpu_json_array(&o, "buffers");
-    json_t *alias_list = xpu_json_member(&o, "aliases");
+    json_t *alias_list = xpu_json_member(&o, "aliases") ? xpu_json_array(&o, "aliases") : NULL;
     xpu_json_done(&o);
     if (r->diags->errors != before) return XPU_EUSAGE;
     uint32_t level_count = length_of(level_list), buffer_count = length_of(buffer_list);

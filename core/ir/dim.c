@@ -326,9 +326,10 @@ static int shift(const xpu_dims *dims, const polynomial *sum, int from_max, poly
             add_scaled(&next, &product, &base);
             add_scaled(&next, &product, &x);
             product = next;
+            if (product.overflow) return 0;
         }
         add_scaled(shifted, &product, &(term){.coefficient = 1});
-        if (product.overflow || shifted->overflow) return 0;
+        if (shifted->overflow) return 0;
     }
     return 1;
 }
@@ -462,8 +463,8 @@ static int constant_difference(const xpu_dims *dims, xpu_dim a, xpu_dim b, int64
 /* ---- division ---- */
 
 static int divide_term(const term *a, const term *b, term *quotient) {
-    if (b->coefficient == 0 || a->coefficient % b->coefficient != 0) return 0;
-    if (a->coefficient == INT64_MIN && b->coefficient == -1) return 0;
+    if (b->coefficient == 0 || (a->coefficient == INT64_MIN && b->coefficient == -1)) return 0;
+    if (a->coefficient % b->coefficient != 0) return 0;
     quotient->coefficient = a->coefficient / b->coefficient;
     quotient->count = 0;
     uint32_t j = 0;

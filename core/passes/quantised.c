@@ -307,6 +307,7 @@ static int make_concat(pass *p, const group *g, xpu_status *status) {
         operands[i] = x.q;
         if (same_scheme(&x, &g->y)) continue;
         xpu_value pair[] = {x.q, table_of(p, g, &x, (xpu_node){0})};
+        if (!pair[1].id) return 0;
         const xpu_node_info *producer = xpu_node_at(graph, g->producer);
         xpu_node node = xpu_build(graph, g->quantise, XPU_OP_LOOKUP, pair, 2, NULL, NULL, 0, producer->origins.items,
                                   producer->origins.count, p->diags);
@@ -351,8 +352,8 @@ static void take_activation(const pass *p, group *g) {
     }
     float low = is_relu ? 0.0f : xpu_node_float(graph, g->producer, XPU_ATTR_LOW);
     float high = is_relu ? xa_inf() : xpu_node_float(graph, g->producer, XPU_ATTR_HIGH);
-    g->low = xa_quantize(low, g->y.scales[0], g->y.zero, g->low, g->high);
     g->high = xa_quantize(high, g->y.scales[0], g->y.zero, g->low, g->high);
+    g->low = xa_quantize(low, g->y.scales[0], g->y.zero, g->low, g->high); /* a clip's high wins */
     g->activation = g->producer;
     g->producer = before;
 }

@@ -112,6 +112,14 @@ static unpacked unpack(xpu_onnx_node *node) {
             for (; input + 2 < node->input_count && u.count < XPU_ONNX_MAX_QUANTISED; input += 3) {
                 unpack_operand(node, &u, input);
             }
+            if (u.ok && input != node->input_count) {
+                xpu_onnx_refuse(node, "onnx-unsupported-form", "it has too many operands, or an incomplete one",
+                                xpu_printf(node->importer->arena,
+                                           "%u inputs; operands take three each, and at most %d are supported",
+                                           node->input_count, XPU_ONNX_MAX_QUANTISED),
+                                "concatenate in steps");
+                u.ok = 0;
+            }
         }
     }
     return u;

@@ -145,6 +145,12 @@ static void bounds_of_products(void) {
     xpu_dim size = xpu_dim_mul_const(&dims, xpu_dim_mul(&dims, xpu_dim_mul(&dims, n, rows), columns), 44);
     CU_ASSERT_EQUAL(xpu_dim_min(&dims, size), 44 * 1 * 2 * 8);
     CU_ASSERT_EQUAL(xpu_dim_max(&dims, size), 44 * 4 * 8 * 14);
+    xpu_dim huge = xpu_dim_symbol(&dims, "A", 1, (int64_t)1 << 40, 1), other = xpu_dim_symbol(&dims, "B", 1, 7, 1);
+    xpu_dim cube = xpu_dim_mul(&dims, xpu_dim_mul(&dims, huge, huge), huge); /* clamped, not forgotten */
+    CU_ASSERT_EQUAL(xpu_dim_max(&dims, xpu_dim_add(&dims, cube, other)), INT64_MAX);
+    xpu_dim least = xpu_dim_mul_const(&dims, other, INT64_MIN);
+    xpu_dim divisor = xpu_dim_add_const(&dims, xpu_dim_mul_const(&dims, other, -1), 100);
+    CU_ASSERT(xpu_dim_op(&dims, XPU_DIM_FLOORDIV, least, divisor).id < dims.nodes.count); /* no trap */
     bench_close(&b);
 }
 

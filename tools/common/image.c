@@ -72,6 +72,10 @@ static const char *read_bmp_header(const source *s, bmp *b) {
     if (b->bits != 8 && b->bits != 24 && b->bits != 32) return "pixels of 8, 24 and 32 bits are supported";
     int is_plain = b->compression == 0 || (b->compression == 3 && b->bits == 32);
     if (!is_plain) return "it is compressed";
+    if (b->compression == 3 &&
+        (s->length < 66 || little(h + 40, 4) != 0xff0000 || little(h + 44, 4) != 0xff00 || little(h + 48, 4) != 0xff)) {
+        return "its masks of colours are not those of blue, green, red in this order";
+    }
     if (b->bits == 8 && (b->colours == 0 || b->colours > 256)) b->colours = 256;
     if (b->bits == 8 && 14 + (uint64_t)b->header + 4u * b->colours > s->length) return "its palette is cut off";
     return NULL;

@@ -20,7 +20,9 @@ static int read_scale(xpu_tool *tool, xpu_image_scale *scale) {
     if (mean && !xpu_image_triple(mean, scale->mean)) return bad_triple(tool, "mean", mean);
     if (std && !xpu_image_triple(std, scale->std)) return bad_triple(tool, "std", std);
     for (int i = 0; i < 3; i++) {
-        if (scale->std[i] == 0) return bad_triple(tool, "std", std);
+        if (scale->std[i] != 0) continue;
+        return xpu_tool_usage(tool, "option '--std'", "a divisor is 0", xpu_escape(tool->arena, std, 80),
+                              "leave --std out to divide by 1");
     }
     return XPU_OK;
 }
