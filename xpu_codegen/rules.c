@@ -3,6 +3,7 @@
 
 #include "core/passes/passes.h"
 #include "xpu_codegen/codegen.h"
+#include "xpu_runtime/include/xpu_tiling.h"
 
 enum { MOVE_RANK = 6, WORD_BYTES = 4 };
 static const int64_t tensor_limit = INT32_MAX;
@@ -291,6 +292,24 @@ static int whole_words_holds(xpu_rule_query *query) {
 static const xpu_rule whole_words = {"whole-words", "a window over bytes has a multiple of four channels",
                                      "pad the channels in the model", whole_words_holds};
 
+static int window_fits_holds(xpu_rule_query *query) {
+    xpu_codegen *cg = codegen_of(query);
+    const xpu_graph *graph = query->job->graph;
+    xpu_value x = xpu_node_input(graph, query->node, 0);
+    const int64_t *kernel = xpu_node_ints(graph, query->node, XPU_ATTR_KERNEL, NULL);
+    const int64_t *dilations = xpu_node_ints(graph, query->node, XPU_ATTR_DILATIONS, NULL);
+    int flat = xpu_value_at(graph, x)->rank == 3;
+    if (xpu_value_at(graph, x)->dtype == XPU_F32) return 1;
+    uint64_t needed =
+        xpu_tiling_window_bytes(flat ? 1 : kernel[0], kernel[!flat], flat ? 1 : dilations[0], dilations[!flat], 0);
+    if (needed <= cg->chip.lm_bytes - XPU_LM_RESERVED) return 1;
+    query->value =
+        xpu_printf(cg->arena, "the window is %lld x %lld", (long long)(flat ? 1 : kernel[0]), (long long)kernel[!flat]);
+    return 0;
+}
+static const xpu_rule window_fits = {"window-fits", "a pooling window over bytes fits the local memory of a core",
+                                     "pool in steps, or compile for a chip with more local memory", window_fits_holds};
+
 /* ---- tables ---- */
 
 #define RULES(name, ...) static const xpu_rule *const name[] = {__VA_ARGS__, NULL}
@@ -303,7 +322,7 @@ RULES(move_rules, &known_dims, &tensor_size, &move_rank);
 RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside);
 RULES(qconv_rules, &known_dims, &tensor_size, &constant_weights, &rescaled, &symmetric_groups, &tensor_tile);
 RULES(qmatmul_rules, &known_dims, &tensor_size, &constant_weights, &single_matrix, &rescaled, &tensor_tile);
-RULES(max_pool_rules, &known_dims, &tensor_size, &whole_words, &pool_rank);
+RULES(max_pool_rules, &known_dims, &tensor_size, &whole_words, &pool_rank, &window_fits);
 RULES(mean_rules, &known_dims, &tensor_size, &whole_words);
 RULES(pair_rules, &known_dims, &tensor_size, &same_shape);
 RULES(scheme_rules, &known_dims, &tensor_size, &one_scale, &bytes);

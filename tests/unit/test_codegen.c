@@ -351,6 +351,16 @@ static xpu_value int_concat(bench *b) {
     xpu_value x = bench_input(b, "x", XPU_I64, DIMS(2, 3));
     return node2(b, XPU_OP_CONCAT, x, x, &XPU_ATTR_INT_OF(AXIS, 1), 1);
 }
+static xpu_value pool_of_bytes(bench *b, int64_t size) {
+    xpu_attr attrs[] = {INTS(KERNEL, size, size), INTS(STRIDES, 1, 1), INTS(DILATIONS, 1, 1), INTS(PADS, 0, 0, 0, 0)};
+    return node1(b, XPU_OP_MAX_POOL, bench_input(b, "x", XPU_U8, DIMS(1, 8, 64, 64)), attrs, 4);
+}
+static xpu_value large_window(bench *b) {
+    return pool_of_bytes(b, 56);
+}
+static xpu_value small_window(bench *b) {
+    return pool_of_bytes(b, 3);
+}
 static xpu_value undecomposed(bench *b) {
     return node1(b, XPU_OP_RELU, input(b, "x", DIMS(2, 3)), NULL, 0);
 }
@@ -368,6 +378,8 @@ static void rules(void) {
                  {nine_values, "chain-values"},
                  {large, "tensor-size"},
                  {int_concat, "none"},
+                 {large_window, "window-fits"},
+                 {small_window, "none"},
                  {undecomposed, "target-operator"}};
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);

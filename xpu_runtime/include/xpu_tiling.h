@@ -17,8 +17,23 @@ typedef struct {
         groups;
 } xpu_tiling_shape;
 
-/* Most rows of the window of depthwise_i8. */
-enum { XPU_BYTE_ROWS = 16 };
+/* Windows over bytes (depthwise_i8, max_pool_i8). BYTE_ROWS: most rows of the window of depthwise_i8. LM_RESERVED:
+ * bytes of LM for the stack and what kernels keep. */
+enum { XPU_BYTE_ROWS = 16, XPU_LM_RESERVED = 10240 };
+
+/* Bytes of LM that the smallest task takes: one output pixel of 16 channels, the window's input twice; with weights
+ * these, and the input as int16 with a row of padding. */
+static inline uint64_t xpu_tiling_window_bytes(int64_t kernel_h, int64_t kernel_w, int64_t dilation_h,
+                                               int64_t dilation_w, int has_weights) {
+    const int64_t limit = 1 << 16;
+    if (kernel_h > limit || kernel_w > limit || dilation_h > limit || dilation_w > limit) return UINT64_MAX;
+    uint64_t columns = (uint64_t)((kernel_w - 1) * dilation_w + 1);
+    uint64_t pixels = ((uint64_t)((kernel_h - 1) * dilation_h) + 1) * columns;
+    if (pixels >= (uint64_t)1 << 32) return UINT64_MAX;
+    uint64_t bytes = 2 * pixels + 2;
+    if (has_weights) bytes += 2 * pixels + 2 * columns + 3 * (uint64_t)(kernel_h * kernel_w) + 8;
+    return 16 * bytes;
+}
 
 static inline int32_t xpu_tiling_min(int32_t a, int32_t b) {
     return a < b ? a : b;
