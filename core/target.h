@@ -78,7 +78,7 @@ typedef struct {
     const char *value; /* out, where the rule does not hold: the offending value, in words */
 } xpu_rule_query;
 typedef struct {
-    const char *id;       /* "conv-spatial-rank" */
+    const char *id;       /* "pool-rank" */
     const char *sentence; /* "a convolution has one or two spatial dimensions" */
     const char *hint;
     int (*holds)(xpu_rule_query *query);

@@ -52,7 +52,7 @@ static const xpu_command command = {
         "xpu-run mnist-8.xpu --input 9.npy\n"
         "xpu-run mnist-8.xpu --input Input3=9.npy --device=ref --dump-layers=dump --output=out.npz\n"
         "xpu-run mobilenet.xpu --image=cat.bmp --mean=0.485,0.456,0.406 --std=0.229,0.224,0.225 --labels=names.txt\n"
-        "xpu-run mnist-8.xpu --layer=Convolution28 --from-dump=dump\n"
+        "xpu-run mnist-8.xpu --layer=ReLU32 --from-dump=dump\n"
         "xpu-run mnist-8.xpu --input 9.npy --device=rtl --profile --trace=trace.json\n"
         "xpu-run --bare test.elf --chip=nano --max-cycles=1000000 --dump-mem=results:256:results.bin",
     .options = options,
