@@ -178,7 +178,7 @@ xpu_status xpu_ref_lookup(const xpu_ref_args *args) {
 xpu_status xpu_ref_qglobal_average_pool(const xpu_ref_args *args) {
     const xpu_tensor *x = args->inputs[0], *y = args->outputs[0];
     size_t planes = (size_t)(x->dims[0] * x->dims[1]), size = (size_t)xpu_product(x->dims, 2, x->rank);
-    if (size >= 1 << 22) return xpu_ref_refuse(args, "the sum of an image needs more than 31 bits");
+    if (size >= XPU_MEAN_PIXELS) return xpu_ref_refuse(args, "the sum of an image needs more than 31 bits");
     float scale =
         xa_average_scale(float_attr(args, XPU_ATTR_X_SCALE), float_attr(args, XPU_ATTR_Y_SCALE), (int32_t)size);
     limits range = limits_of(y->dtype);
