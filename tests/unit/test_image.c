@@ -1,6 +1,7 @@
 /* Pictures: what the decoders give, scaling, the forms of inputs. */
 #include <string.h>
 
+#include "base/file.h"
 #include "tests/unit/unit.h"
 #include "tools/common/image.h"
 
@@ -53,6 +54,25 @@ static void read_all(bench *b) {
 }
 static void reading(void) {
     with_bench(read_all);
+}
+
+/* A picture whose last third is missing is refused, in each format. */
+static void read_cut_off(bench *b) {
+    static const char *const names[] = {"gradient.bmp", "gradient.png", "gradient.jpg"};
+    for (int i = 0; i < 3; i++) {
+        xpu_image image;
+        const char *path = xpu_printf(b->arena, "tests/models/pictures/%s", names[i]);
+        const xpu_file *file = xpu_file_open(b->arena, path, &b->diags);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+        size_t size = (size_t)file->size * 2 / 3;
+        uint8_t *bytes = xpu_alloc(b->arena, size);
+        CU_ASSERT_EQUAL(xpu_file_read(file, 0, bytes, size, &b->diags), XPU_OK);
+        xpu_status status = xpu_image_parse(b->arena, bytes, size, names[i], &image, &b->diags);
+        CU_ASSERT_EQUAL(status, XPU_EUSAGE);
+    }
+}
+static void cut_off(void) {
+    with_bench(read_cut_off);
 }
 
 /* White shines through what is half transparent. */
@@ -135,5 +155,5 @@ static void triples(void) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) CU_ASSERT(!xpu_image_triple(wrong[i], v));
 }
 
-XPU_TEST_MAIN("pictures", {"reading", reading}, {"transparency", transparency}, {"scaling", scaling}, {"edges", edges},
-              {"triples", triples})
+XPU_TEST_MAIN("pictures", {"reading", reading}, {"cut off", cut_off}, {"transparency", transparency},
+              {"scaling", scaling}, {"edges", edges}, {"triples", triples})

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <jpeglib.h>
+#include <jerror.h>
 #include <png.h>
 
 #include "base/file.h"
@@ -154,12 +155,18 @@ static void on_jpeg_message(j_common_ptr info) {
     (void)info;
 }
 
+/* The library fills up a picture that is cut off, and only warns. */
+static void on_jpeg_warning(j_common_ptr info, int level) {
+    if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) on_jpeg_error(info);
+}
+
 /* Only the size where `rgb` is NULL, else the pixels. 0 with problem->message. */
 static int decode_jpeg(const source *s, jpeg_problem *problem, int *width, int *height, uint8_t *rgb) {
     struct jpeg_decompress_struct jpeg;
     jpeg.err = jpeg_std_error(&problem->manager);
     problem->manager.error_exit = on_jpeg_error;
     problem->manager.output_message = on_jpeg_message;
+    problem->manager.emit_message = on_jpeg_warning;
     jpeg_create_decompress(&jpeg);
     if (setjmp(problem->failed)) {
         jpeg_destroy_decompress(&jpeg);
