@@ -259,10 +259,6 @@ xpu_status xpu_memplan_read(xpu_arena *arena, const char *path, uint64_t csv_byt
 
 /* ---- plans ---- */
 
-static json_t *text_of(const char *text) {
-    return json_string(text);
-}
-
 xpu_status xpu_memplan_write(xpu_arena *arena, const char *path, const xpu_memplan_problem *problem,
                              const xpu_memplan *plan, xpu_diags *diags) {
     json_t *root = xpu_json_own(arena, json_object());
@@ -270,17 +266,17 @@ xpu_status xpu_memplan_write(xpu_arena *arena, const char *path, const xpu_mempl
     for (uint32_t i = 0; i < plan->buffer_count; i++) {
         const xpu_memplan_place *place = &plan->places[i];
         json_t *item = xpu_json_append(arena, places, json_object());
-        xpu_json_set(arena, item, "buffer", text_of(problem->buffers[i].name));
-        xpu_json_set(arena, item, "level", text_of(problem->levels[place->level].name));
+        xpu_json_set(arena, item, "buffer", json_string(problem->buffers[i].name));
+        xpu_json_set(arena, item, "level", json_string(problem->levels[place->level].name));
         xpu_json_set(arena, item, "offset", json_integer((json_int_t)place->offset));
         if (place->alias == XPU_MEMPLAN_NONE) continue;
-        xpu_json_set(arena, item, "alias_of", text_of(problem->buffers[place->alias_of].name));
+        xpu_json_set(arena, item, "alias_of", json_string(problem->buffers[place->alias_of].name));
     }
     json_t *usage = xpu_json_set(arena, root, "usage", json_array());
     for (uint32_t i = 0; i < plan->level_count; i++) {
         const xpu_memplan_usage *u = &plan->usage[i];
         json_t *item = xpu_json_append(arena, usage, json_object());
-        xpu_json_set(arena, item, "level", text_of(problem->levels[i].name));
+        xpu_json_set(arena, item, "level", json_string(problem->levels[i].name));
         xpu_json_set(arena, item, "buffers", json_integer((json_int_t)u->buffers));
         xpu_json_set(arena, item, "capacity", json_integer((json_int_t)u->capacity));
         xpu_json_set(arena, item, "peak", json_integer((json_int_t)u->peak));
@@ -292,9 +288,9 @@ xpu_status xpu_memplan_write(xpu_arena *arena, const char *path, const xpu_mempl
     json_t *spills = xpu_json_set(arena, root, "spills", json_array());
     for (uint32_t i = 0; i < plan->spill_count; i++) {
         json_t *item = xpu_json_append(arena, spills, json_object());
-        xpu_json_set(arena, item, "buffer", text_of(problem->buffers[plan->spills[i].buffer].name));
-        xpu_json_set(arena, item, "preferred", text_of(problem->levels[plan->spills[i].preferred].name));
-        xpu_json_set(arena, item, "why", text_of(plan->spills[i].why));
+        xpu_json_set(arena, item, "buffer", json_string(problem->buffers[plan->spills[i].buffer].name));
+        xpu_json_set(arena, item, "preferred", json_string(problem->levels[plan->spills[i].preferred].name));
+        xpu_json_set(arena, item, "why", json_string(plan->spills[i].why));
     }
     return xpu_json_write(arena, root, path, diags);
 }

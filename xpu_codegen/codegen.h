@@ -213,6 +213,16 @@ typedef struct {
     int64_t kernel[2], stride[2], dilation[2], begin[2], end[2], groups;
 } xpu_conv_shape;
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node);
+/* An integer attribute of the node as the call's field. */
+static inline void xpu_set_attr(const xpu_codegen *cg, xpu_call *call, xpu_node node, const char *field,
+                                xpu_attr_id id) {
+    xpu_set_number(call, field, xpu_node_int(cg->graph, node, id));
+}
+/* Whether each channel has a kernel of its own: groups = in_c = out_c, more than 1. */
+static inline int xpu_is_depthwise(const xpu_codegen *cg, const xpu_conv_shape *shape) {
+    return shape->groups > 1 && xpu_dim_upper(cg, shape->in_c) == shape->groups &&
+           xpu_dim_upper(cg, shape->out_c) == shape->groups;
+}
 /* The best tile for this chip at the upper bound of the symbols; NULL, or why the tensor engine cannot do it. */
 const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *shape, int has_branch, xpu_tiling_format format,
                             xpu_tile *tile);

@@ -23,10 +23,6 @@ static xpu_status finish(xpu_codegen *cg, uint32_t layer, const xpu_call *call) 
     return xpu_add_call(cg, layer, call);
 }
 
-static void set_attr(const xpu_codegen *cg, xpu_call *call, xpu_node node, const char *field, xpu_attr_id id) {
-    xpu_set_number(call, field, xpu_node_int(cg->graph, node, id));
-}
-
 xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value a = xpu_node_input(cg->graph, node, 0), b = xpu_node_input(cg->graph, node, 1);
     xpu_call call = begin(cg, XPU_KERNEL_qpair, node);
@@ -35,11 +31,11 @@ xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_set_number(&call, "a_signed", is_signed(cg, a));
     xpu_set_number(&call, "b_signed", is_signed(cg, b));
     xpu_set_number(&call, "is_product", xpu_node_is(cg->graph, node, XPU_OP_QMUL));
-    set_attr(cg, &call, node, "a_zero", XPU_ATTR_X_ZERO);
-    set_attr(cg, &call, node, "b_zero", XPU_ATTR_B_ZERO);
-    set_attr(cg, &call, node, "y_zero", XPU_ATTR_Y_ZERO);
-    set_attr(cg, &call, node, "low", XPU_ATTR_Y_LOW);
-    set_attr(cg, &call, node, "high", XPU_ATTR_Y_HIGH);
+    xpu_set_attr(cg, &call, node, "a_zero", XPU_ATTR_X_ZERO);
+    xpu_set_attr(cg, &call, node, "b_zero", XPU_ATTR_B_ZERO);
+    xpu_set_attr(cg, &call, node, "y_zero", XPU_ATTR_Y_ZERO);
+    xpu_set_attr(cg, &call, node, "low", XPU_ATTR_Y_LOW);
+    xpu_set_attr(cg, &call, node, "high", XPU_ATTR_Y_HIGH);
     xpu_set_float(&call, "a_factor", xpu_node_float(cg->graph, node, XPU_ATTR_X_FACTOR));
     xpu_set_float(&call, "b_factor", xpu_node_float(cg->graph, node, XPU_ATTR_B_FACTOR));
     xpu_set_float(&call, "addend", xpu_node_float(cg->graph, node, XPU_ATTR_ADDEND));

@@ -210,8 +210,7 @@ static void begin_early(xpu_codegen *cg, xpu_call *call, uint32_t layer, xpu_nod
 }
 
 static xpu_status lower_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
-    int64_t channels = xpu_dim_upper(cg, s->in_c);
-    int depthwise = s->groups > 1 && s->groups == channels && s->groups == xpu_dim_upper(cg, s->out_c);
+    int depthwise = xpu_is_depthwise(cg, s);
     xpu_kernel kernel = depthwise ? XPU_KERNEL_depthwise_f32 : XPU_KERNEL_conv2d_f32;
     xpu_packing packing = packing_of(cg, node, depthwise ? XPU_PACK_DEPTHWISE_F32 : XPU_PACK_CONV_F32, s, 0);
     xpu_call call = xpu_call_begin(cg->arena, kernel);
@@ -225,19 +224,15 @@ static int is_unsigned(const xpu_codegen *cg, xpu_value value) {
     return value.id && xpu_value_at(cg->graph, value)->dtype == XPU_U8;
 }
 
-static void set_attr(const xpu_codegen *cg, xpu_call *call, xpu_node node, const char *field, xpu_attr_id id) {
-    xpu_set_number(call, field, xpu_node_int(cg->graph, node, id));
-}
-
 /* How sums of bytes become bytes. */
 static void set_rescaling(const xpu_codegen *cg, xpu_call *call, xpu_node node) {
     const xpu_graph *graph = cg->graph;
     int branch = xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0;
-    set_attr(cg, call, node, "zero", branch ? XPU_ATTR_MID_ZERO : XPU_ATTR_Y_ZERO);
-    set_attr(cg, call, node, "low", branch ? XPU_ATTR_MID_LOW : XPU_ATTR_Y_LOW);
-    set_attr(cg, call, node, "high", branch ? XPU_ATTR_MID_HIGH : XPU_ATTR_Y_HIGH);
-    set_attr(cg, call, node, "low2", XPU_ATTR_Y_LOW);
-    set_attr(cg, call, node, "high2", XPU_ATTR_Y_HIGH);
+    xpu_set_attr(cg, call, node, "zero", branch ? XPU_ATTR_MID_ZERO : XPU_ATTR_Y_ZERO);
+    xpu_set_attr(cg, call, node, "low", branch ? XPU_ATTR_MID_LOW : XPU_ATTR_Y_LOW);
+    xpu_set_attr(cg, call, node, "high", branch ? XPU_ATTR_MID_HIGH : XPU_ATTR_Y_HIGH);
+    xpu_set_attr(cg, call, node, "low2", XPU_ATTR_Y_LOW);
+    xpu_set_attr(cg, call, node, "high2", XPU_ATTR_Y_HIGH);
     xpu_set_float(call, "x_factor", xpu_node_float(graph, node, XPU_ATTR_X_FACTOR));
     xpu_set_float(call, "b_factor", xpu_node_float(graph, node, XPU_ATTR_B_FACTOR));
     xpu_set_float(call, "addend", xpu_node_float(graph, node, XPU_ATTR_ADDEND));
@@ -267,8 +262,8 @@ static xpu_call begin_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node, x
     set_geometry(&call, s);
     xpu_set_number(&call, "x_unsigned", is_unsigned(cg, x));
     xpu_set_number(&call, "w_unsigned", is_unsigned(cg, xpu_node_input(graph, node, XPU_IN_W)));
-    set_attr(cg, &call, node, "x_zero", XPU_ATTR_X_ZERO);
-    set_attr(cg, &call, node, "w_zero", XPU_ATTR_W_ZERO);
+    xpu_set_attr(cg, &call, node, "x_zero", XPU_ATTR_X_ZERO);
+    xpu_set_attr(cg, &call, node, "w_zero", XPU_ATTR_W_ZERO);
     xpu_describe_layer(cg, layer, kernel == XPU_KERNEL_conv2d_i8 ? "tensor" : "core", xpu_kernel_of(kernel)->name,
                        conv_macs(cg, s));
     return call;
@@ -277,9 +272,9 @@ static xpu_call begin_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node, x
 static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     xpu_packing packing = packing_of(cg, node, XPU_PACK_DEPTHWISE_I8, s, 0);
     xpu_call call = begin_qproduct(cg, layer, node, XPU_KERNEL_depthwise_i8, s, &packing);
-    set_attr(cg, &call, node, "zero", XPU_ATTR_Y_ZERO);
-    set_attr(cg, &call, node, "low", XPU_ATTR_Y_LOW);
-    set_attr(cg, &call, node, "high", XPU_ATTR_Y_HIGH);
+    xpu_set_attr(cg, &call, node, "zero", XPU_ATTR_Y_ZERO);
+    xpu_set_attr(cg, &call, node, "low", XPU_ATTR_Y_LOW);
+    xpu_set_attr(cg, &call, node, "high", XPU_ATTR_Y_HIGH);
     return xpu_add_call(cg, layer, &call);
 }
 

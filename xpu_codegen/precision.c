@@ -90,11 +90,6 @@ static int is_matrix_like(const xpu_codegen *cg, xpu_node node) {
     return xpu_node_is(cg->graph, node, XPU_OP_CONV) || xpu_node_is(cg->graph, node, XPU_OP_MATMUL);
 }
 
-static int is_depthwise(const xpu_conv_shape *shape, const xpu_codegen *cg) {
-    int64_t in = xpu_dim_upper(cg, shape->in_c), out = xpu_dim_upper(cg, shape->out_c);
-    return shape->groups > 1 && in == shape->groups && out == shape->groups;
-}
-
 /* A matrix of constants, possibly behind leading dims of 1. */
 static int has_constant_matrix(const xpu_codegen *cg, xpu_node node) {
     xpu_value w = xpu_node_input(cg->graph, node, XPU_IN_W);
@@ -143,7 +138,7 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
     }
     if (!xpu_is_const_value(cg, xpu_node_input(cg->graph, node, XPU_IN_W))) return "its weights are computed";
     xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
-    if (is_depthwise(&shape, cg)) return "a depthwise convolution runs on the cores";
+    if (xpu_is_depthwise(cg, &shape)) return "a depthwise convolution runs on the cores";
     xpu_tile tile;
     const char *no_tile = xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0,
                                           mode == XPU_MODE_INT16X8 ? XPU_TILING_I16X8 : XPU_TILING_I16, &tile);

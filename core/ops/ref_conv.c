@@ -153,30 +153,26 @@ static const xpu_tensor *operand(const xpu_ref_args *args, uint32_t i) {
     return i < xpu_node_at(args->graph, args->node)->input_count ? args->inputs[i] : NULL;
 }
 
-static int32_t int_attr(const xpu_ref_args *args, xpu_attr_id id) {
-    return (int32_t)xpu_node_int(args->graph, args->node, id);
-}
-
 /* How bytes are read and finished. */
 static void prepare_bytes(const xpu_ref_args *args, engine *e, epilogue *end) {
     const xpu_graph *graph = args->graph;
     const xpu_tensor *zero = operand(args, XPU_IN_XZERO), *bias = operand(args, XPU_IN_BIAS);
     e->x_signed = args->inputs[XPU_IN_X]->dtype == XPU_I8;
     e->w_signed = args->inputs[XPU_IN_W]->dtype == XPU_I8;
-    e->x_zero = zero ? byte_at(zero->data, 0, zero->dtype == XPU_I8) : int_attr(args, XPU_ATTR_X_ZERO);
-    e->w_zero = int_attr(args, XPU_ATTR_W_ZERO);
+    e->x_zero = zero ? byte_at(zero->data, 0, zero->dtype == XPU_I8) : xpu_ref_int(args, XPU_ATTR_X_ZERO);
+    e->w_zero = xpu_ref_int(args, XPU_ATTR_W_ZERO);
     e->bias = bias ? bias->data : NULL;
     end->scale = float_input(args, XPU_IN_WSCALE);
     if (!end->scale) return;
-    int32_t zero_y = int_attr(args, XPU_ATTR_Y_ZERO), low = int_attr(args, XPU_ATTR_Y_LOW);
-    int32_t high = int_attr(args, XPU_ATTR_Y_HIGH);
+    int32_t zero_y = xpu_ref_int(args, XPU_ATTR_Y_ZERO), low = xpu_ref_int(args, XPU_ATTR_Y_LOW);
+    int32_t high = xpu_ref_int(args, XPU_ATTR_Y_HIGH);
     end->bytes = args->outputs[XPU_OUT_Y]->data;
     end->branch_bytes = operand(args, XPU_IN_BRANCH);
     end->quantised = (xa_post_quantised){.zero = zero_y, .lo = low, .hi = high};
     if (!end->branch_bytes) return;
-    end->quantised = (xa_post_quantised){.zero = int_attr(args, XPU_ATTR_MID_ZERO),
-                                         .lo = int_attr(args, XPU_ATTR_MID_LOW),
-                                         .hi = int_attr(args, XPU_ATTR_MID_HIGH),
+    end->quantised = (xa_post_quantised){.zero = xpu_ref_int(args, XPU_ATTR_MID_ZERO),
+                                         .lo = xpu_ref_int(args, XPU_ATTR_MID_LOW),
+                                         .hi = xpu_ref_int(args, XPU_ATTR_MID_HIGH),
                                          .has_branch = true,
                                          .ra = xpu_node_float(graph, args->node, XPU_ATTR_X_FACTOR),
                                          .rb = xpu_node_float(graph, args->node, XPU_ATTR_B_FACTOR),

@@ -36,14 +36,6 @@ static void store(const xpu_tensor *tensor, size_t i, int32_t value) {
     }
 }
 
-static int32_t int_attr(const xpu_ref_args *args, xpu_attr_id id) {
-    return (int32_t)xpu_node_int(args->graph, args->node, id);
-}
-
-static float float_attr(const xpu_ref_args *args, xpu_attr_id id) {
-    return xpu_node_float(args->graph, args->node, id);
-}
-
 /* ---- between float32 and integers ---- */
 
 /* Scale and zero point of each element: `inner` neighbours share one, and `count` of them follow each other. */
@@ -141,13 +133,13 @@ static int32_t multiply(const pair *p, int32_t a, int32_t b) {
 
 static xpu_status run_pair(const xpu_ref_args *args, int32_t (*function)(const pair *, int32_t, int32_t)) {
     const xpu_tensor *a = args->inputs[0], *b = args->inputs[1], *y = args->outputs[0];
-    pair p = {.x_zero = int_attr(args, XPU_ATTR_X_ZERO),
-              .b_zero = int_attr(args, XPU_ATTR_B_ZERO),
-              .y_zero = int_attr(args, XPU_ATTR_Y_ZERO),
-              .x_factor = float_attr(args, XPU_ATTR_X_FACTOR),
-              .b_factor = float_attr(args, XPU_ATTR_B_FACTOR),
-              .addend = float_attr(args, XPU_ATTR_ADDEND),
-              .range = {int_attr(args, XPU_ATTR_Y_LOW), int_attr(args, XPU_ATTR_Y_HIGH)}};
+    pair p = {.x_zero = xpu_ref_int(args, XPU_ATTR_X_ZERO),
+              .b_zero = xpu_ref_int(args, XPU_ATTR_B_ZERO),
+              .y_zero = xpu_ref_int(args, XPU_ATTR_Y_ZERO),
+              .x_factor = xpu_ref_float(args, XPU_ATTR_X_FACTOR),
+              .b_factor = xpu_ref_float(args, XPU_ATTR_B_FACTOR),
+              .addend = xpu_ref_float(args, XPU_ATTR_ADDEND),
+              .range = {xpu_ref_int(args, XPU_ATTR_Y_LOW), xpu_ref_int(args, XPU_ATTR_Y_HIGH)}};
     size_t total = (size_t)xpu_tensor_count(y);
     int plain = xpu_tensor_count(a) == (int64_t)total && xpu_tensor_count(b) == (int64_t)total;
     for (size_t i = 0; i < total; i++) {
@@ -180,9 +172,9 @@ xpu_status xpu_ref_qglobal_average_pool(const xpu_ref_args *args) {
     size_t planes = (size_t)(x->dims[0] * x->dims[1]), size = (size_t)xpu_product(x->dims, 2, x->rank);
     if (size >= XPU_MEAN_PIXELS) return xpu_ref_refuse(args, "the sum of an image needs more than 31 bits");
     float scale =
-        xa_average_scale(float_attr(args, XPU_ATTR_X_SCALE), float_attr(args, XPU_ATTR_Y_SCALE), (int32_t)size);
+        xa_average_scale(xpu_ref_float(args, XPU_ATTR_X_SCALE), xpu_ref_float(args, XPU_ATTR_Y_SCALE), (int32_t)size);
     limits range = limits_of(y->dtype);
-    int32_t x_zero = int_attr(args, XPU_ATTR_X_ZERO), y_zero = int_attr(args, XPU_ATTR_Y_ZERO);
+    int32_t x_zero = xpu_ref_int(args, XPU_ATTR_X_ZERO), y_zero = xpu_ref_int(args, XPU_ATTR_Y_ZERO);
     for (size_t plane = 0; plane < planes; plane++) {
         int32_t sum = 0;
         for (size_t i = 0; i < size; i++) sum += load(x, plane * size + i) - x_zero;
