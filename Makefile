@@ -144,10 +144,12 @@ DEVICE_O   := $(patsubst %.c,$(BUILD)/device/%.o,$(DEVICE_C)) $(patsubst %.S,$(B
 DEVICE_H   := $(wildcard xpu_runtime/include/*.h xpu_runtime/include/*.def xpu_runtime/include/generated/*.h \
                 core/arith*.h core/ops/elementwise.def xpu_runtime/kernels/*.h)
 FLAGS      := xpu_runtime/devrt/clang.flags
+# Vector instructions begin in order: here they stand as they shall begin, loads between the products that they overlap.
+$(BUILD)/device/xpu_runtime/kernels/window_i8.o: KERNEL_FLAGS := -mllvm -enable-misched=0 -mllvm -disable-lsr
 $(BUILD)/device/%.o: %.c $(FLAGS)
 	@mkdir -p $(@D)
 	$(call say,CLANG,$<)
-	$(Q)$(CLANG) @$(FLAGS) -Wall -Wextra -Werror -I. -MMD -MP -c $< -o $@
+	$(Q)$(CLANG) @$(FLAGS) $(KERNEL_FLAGS) -Wall -Wextra -Werror -I. -MMD -MP -c $< -o $@
 $(BUILD)/device/%.o: %.S $(FLAGS)
 	@mkdir -p $(@D)
 	$(call say,CLANG,$<)

@@ -144,9 +144,25 @@ XA_INLINE vfloat32m4_t xv_dequantize(vint32m4_t q, float scale, int32_t zero, si
     return __riscv_vfmul_vf_f32m4(xv_from_i32(__riscv_vsub_vx_i32m4(q, zero, vl), vl), scale, vl);
 }
 
-/* s: one scale per element; xv_splat where all are the same. */
-XA_INLINE vint32m4_t xv_requantize(vint32m4_t acc, vfloat32m4_t s, int32_t zero, int32_t lo, int32_t hi, size_t vl) {
-    return xv_clamp_add(xv_rne_i32(xv_mul(xv_from_i32(acc, vl), s, vl), vl), zero, lo, hi, vl);
+/* s: one scale per element; xv_splat where all are the same. lo - zero .. hi - zero are int16: what does not fit is
+ * clamped twice. */
+XA_INLINE vint16m2_t xv_requantize(vint32m4_t acc, vfloat32m4_t s, int32_t zero, int32_t lo, int32_t hi, size_t vl) {
+    vint16m2_t q = __riscv_vfncvt_x_f_w_i16m2(xv_mul(xv_from_i32(acc, vl), s, vl), vl);
+    q = __riscv_vmin_vx_i16m2(__riscv_vmax_vx_i16m2(q, (int16_t)(lo - zero), vl), (int16_t)(hi - zero), vl);
+    return __riscv_vadd_vx_i16m2(q, (int16_t)zero, vl);
+}
+
+/* Two of them, step by step: what one waits for, the other fills. */
+XA_INLINE void xv_requantize_two(vint32m4_t a, vint32m4_t b, vfloat32m4_t s, int32_t zero, int32_t lo, int32_t hi,
+                                 vint16m2_t *a_to, vint16m2_t *b_to, size_t vl) {
+    const int16_t low = (int16_t)(lo - zero), high = (int16_t)(hi - zero);
+    vfloat32m4_t x = xv_from_i32(a, vl), y = xv_from_i32(b, vl);
+    x = xv_mul(x, s, vl), y = xv_mul(y, s, vl);
+    vint16m2_t p = __riscv_vfncvt_x_f_w_i16m2(x, vl), q = __riscv_vfncvt_x_f_w_i16m2(y, vl);
+    p = __riscv_vmax_vx_i16m2(p, low, vl), q = __riscv_vmax_vx_i16m2(q, low, vl);
+    p = __riscv_vmin_vx_i16m2(p, high, vl), q = __riscv_vmin_vx_i16m2(q, high, vl);
+    *a_to = __riscv_vadd_vx_i16m2(p, (int16_t)zero, vl);
+    *b_to = __riscv_vadd_vx_i16m2(q, (int16_t)zero, vl);
 }
 
 XA_INLINE vint32m4_t xv_qadd(vint32m4_t a, vint32m4_t b, float ra, float rb, float f, int32_t lo, int32_t hi,

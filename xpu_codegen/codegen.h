@@ -226,5 +226,9 @@ static inline int xpu_is_depthwise(const xpu_codegen *cg, const xpu_conv_shape *
 /* The best tile for this chip at the upper bound of the symbols; NULL, or why the tensor engine cannot do it. */
 const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *shape, int has_branch, xpu_tiling_format format,
                             xpu_tile *tile);
+/* The geometry at the upper bound of the symbols. */
+xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape *shape);
+/* Sets tile_c, tile_h and tile_w of a kernel of windows over bytes, at the upper bound of the symbols. */
+void xpu_set_byte_task(xpu_codegen *cg, xpu_call *call, const xpu_conv_shape *shape, int has_weights);
 
 #endif

@@ -275,6 +275,7 @@ static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node
     xpu_set_attr(cg, &call, node, "zero", XPU_ATTR_Y_ZERO);
     xpu_set_attr(cg, &call, node, "low", XPU_ATTR_Y_LOW);
     xpu_set_attr(cg, &call, node, "high", XPU_ATTR_Y_HIGH);
+    xpu_set_byte_task(cg, &call, s, 1);
     return xpu_add_call(cg, layer, &call);
 }
 

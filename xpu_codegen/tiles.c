@@ -32,8 +32,25 @@ static int32_t bounded(const xpu_codegen *cg, xpu_dim dim) {
     return (int32_t)(most < 1 ? 1 : most > MAX_OFFSET ? MAX_OFFSET : most);
 }
 
+xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape *s) {
+    return (xpu_tiling_shape){.in_h = bounded(cg, s->in_h),
+                              .in_w = bounded(cg, s->in_w),
+                              .in_c = bounded(cg, s->in_c),
+                              .out_h = bounded(cg, s->out_h),
+                              .out_w = bounded(cg, s->out_w),
+                              .out_c = bounded(cg, s->out_c),
+                              .kernel_h = (int32_t)s->kernel[0],
+                              .kernel_w = (int32_t)s->kernel[1],
+                              .stride_h = (int32_t)s->stride[0],
+                              .stride_w = (int32_t)s->stride[1],
+                              .dilation_h = (int32_t)s->dilation[0],
+                              .dilation_w = (int32_t)s->dilation[1],
+                              .groups = (int32_t)s->groups};
+}
+
 static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format) {
-    problem p = {.batch = bounded(cg, s->batch),
+    problem p = {.shape = xpu_tiling_shape_of(cg, s),
+                 .batch = bounded(cg, s->batch),
                  .columns = (int32_t)cg->chip.array_columns,
                  .acc_rows = (int32_t)cg->chip.acc_rows,
                  .sm_bytes = cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES,
@@ -41,19 +58,6 @@ static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int 
                  .format = format,
                  .input_bytes = format.operand == 2 ? 4 : 1,
                  .chip = &cg->chip};
-    p.shape = (xpu_tiling_shape){.in_h = bounded(cg, s->in_h),
-                                 .in_w = bounded(cg, s->in_w),
-                                 .in_c = bounded(cg, s->in_c),
-                                 .out_h = bounded(cg, s->out_h),
-                                 .out_w = bounded(cg, s->out_w),
-                                 .out_c = bounded(cg, s->out_c),
-                                 .kernel_h = (int32_t)s->kernel[0],
-                                 .kernel_w = (int32_t)s->kernel[1],
-                                 .stride_h = (int32_t)s->stride[0],
-                                 .stride_w = (int32_t)s->stride[1],
-                                 .dilation_h = (int32_t)s->dilation[0],
-                                 .dilation_w = (int32_t)s->dilation[1],
-                                 .groups = (int32_t)s->groups};
     for (int32_t i = 0; i < xpu_tiling_column_tiles(p.shape.out_c, p.columns); i++) {
         int32_t begin, end;
         xpu_tiling_channels(p.shape.out_c, p.shape.in_c, p.shape.groups, p.columns, i, &begin, &end);

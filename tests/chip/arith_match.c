@@ -143,7 +143,8 @@ static void take_ints(void) {
 #define INT_FUNCTIONS(X)                                                                                               \
     X(rne, xa_rne_i32(a[i]), xv_rne_i32(va, vl))                                                                       \
     X(quantize, xa_quantize(a[i], immediate[0], 3, -128, 127), xv_quantize(va, immediate[0], 3, -128, 127, vl))        \
-    X(requantize, xa_requantize(p[i], b[i], -5, -128, 127), xv_requantize(vp, vb, -5, -128, 127, vl))                  \
+    X(requantize, xa_requantize(p[i], b[i], -5, -128, 127),                                                            \
+      __riscv_vsext_vf2_i32m4(xv_requantize(vp, vb, -5, -128, 127, vl), vl))                                           \
     X(qadd, xa_qadd(q[i], p[i] & 255, immediate[0], immediate[1], 0.75f, 0, 255),                                      \
       xv_qadd(vq, __riscv_vand_vx_i32m4(vp, 255, vl), immediate[0], immediate[1], 0.75f, 0, 255, vl))                  \
     X(qmul, xa_qmul(q[i], 3, p[i] & 255, 128, immediate[0], -7, -128, 127),                                            \

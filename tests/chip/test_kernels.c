@@ -102,6 +102,21 @@ static void copy_box(const int32_t *size, const int32_t *xs, const int32_t *ys, 
     }
 }
 
+/* Places operands that the copy spans, and calls it. */
+static void place_copy(rig *r, bench *b, struct xpu_copy_nd_args *a, int64_t x_span, int64_t y_span) {
+    rig_describe(r, "copy of %d-byte elements %d x %d x %d x %d x %d x %d", a->element_bytes, a->d0, a->d1, a->d2,
+                 a->d3, a->d4, a->d5);
+    size_t bytes = (size_t)a->element_bytes;
+    xpu_tensor x = operand_random(b, r->random, XPU_U8, DIMS((x_span + 40) * a->element_bytes));
+    xpu_tensor y = operand_random(b, r->random, XPU_U8, DIMS((y_span + 40) * a->element_bytes));
+    a->x = operand_place(r, &x);
+    a->y = operand_place(r, &y);
+    copy_box(&a->d0, &a->xs0, &a->ys0, bytes, (uint8_t *)x.data + (size_t)a->x_offset * bytes,
+             (uint8_t *)y.data + (size_t)a->y_offset * bytes);
+    rig_expect(r, a->y, y.data, (uint32_t)xpu_tensor_bytes(&y));
+    rig_call(r, XPU_CALL_copy_nd, 0, a, sizeof *a);
+}
+
 static void add_copy(rig *r, bench *b) {
     static const int32_t element[] = {1, 2, 4, 4, 8};
     struct xpu_copy_nd_args a = {.element_bytes = element[draw(r, 0, 4)]};
@@ -115,20 +130,32 @@ static void add_copy(rig *r, bench *b) {
             y_span = draw_strides(r, size, ys, a.element_bytes == 8);
     a.x_offset = (int32_t)draw(r, 0, 20), a.y_offset = (int32_t)draw(r, 0, 20);
     if (draw(r, 0, 3) == 0 && size[0] > 1) a.x_offset += (size[0] - 1) * xs[0], xs[0] = -xs[0];
-    rig_describe(r, "copy of %d-byte elements %d x %d x %d x %d x %d x %d", a.element_bytes, a.d0, a.d1, a.d2, a.d3,
-                 a.d4, a.d5);
-    size_t bytes = (size_t)a.element_bytes;
-    xpu_tensor x = operand_random(b, r->random, XPU_U8, DIMS((x_span + 40) * a.element_bytes));
-    xpu_tensor y = operand_random(b, r->random, XPU_U8, DIMS((y_span + 40) * a.element_bytes));
-    a.x = operand_place(r, &x);
-    a.y = operand_place(r, &y);
-    copy_box(size, xs, ys, bytes, (uint8_t *)x.data + (size_t)a.x_offset * bytes,
-             (uint8_t *)y.data + (size_t)a.y_offset * bytes);
-    rig_expect(r, a.y, y.data, (uint32_t)xpu_tensor_bytes(&y));
-    rig_call(r, XPU_CALL_copy_nd, 0, &a, sizeof a);
+    place_copy(r, b, &a, x_span, y_span);
 }
+
+/* Planes that become channel-last, most of them large enough that the cores weave them. */
+static void add_weave(rig *r, bench *b) {
+    int32_t channels = (int32_t)draw(r, 2, 16), pixels = (int32_t)draw(r, 1, 20000 / channels);
+    if (draw(r, 0, 2)) pixels = (pixels + 3) & ~3;
+    int32_t plane = pixels + (draw(r, 0, 1) ? 0 : 4 * (int32_t)draw(r, 1, 5));
+    struct xpu_copy_nd_args a = {.element_bytes = draw(r, 0, 1) ? 1 : 4,
+                                 .d0 = 1,
+                                 .d1 = 1,
+                                 .d2 = 1,
+                                 .d3 = 1,
+                                 .d4 = pixels,
+                                 .d5 = channels,
+                                 .xs4 = 1,
+                                 .xs5 = plane,
+                                 .ys4 = channels,
+                                 .ys5 = 1};
+    if (draw(r, 0, 2)) a.x_offset = 4 * (int32_t)draw(r, 0, 5), a.y_offset = 4 * (int32_t)draw(r, 0, 5);
+    place_copy(r, b, &a, (int64_t)plane * channels, (int64_t)pixels * channels);
+}
+
 static void copy_nd(void) {
     rig_on_each_chip("copy_nd", 30, add_copy);
+    rig_on_each_chip("copy_nd, woven", 15, add_weave);
 }
 
 /* ---- chain ---- */

@@ -189,6 +189,32 @@ static geometry draw_geometry(rig *r, int depthwise) {
      (a)->dilation_h = (int32_t)(g)->dilation[0], (a)->dilation_w = (int32_t)(g)->dilation[1],                         \
      (a)->pad_top = (int32_t)(g)->pads[0], (a)->pad_left = (int32_t)(g)->pads[1])
 
+/* A task of any size that LM has room for. */
+static xpu_tiling_task draw_task(rig *r, const geometry *g, int has_weights) {
+    const xpu_tiling_shape s = {.in_h = (int32_t)g->h,
+                                .in_w = (int32_t)g->w,
+                                .kernel_h = (int32_t)g->kernel[0],
+                                .kernel_w = (int32_t)g->kernel[1],
+                                .stride_h = (int32_t)g->stride[0],
+                                .stride_w = (int32_t)g->stride[1],
+                                .dilation_h = (int32_t)g->dilation[0],
+                                .dilation_w = (int32_t)g->dilation[1]};
+    xpu_tiling_task t;
+    do {
+        t.tile_c = 16 * (int32_t)draw(r, 1, XPU_BYTE_CHANNELS / 16);
+        t.tile_h = (int32_t)draw(r, 1, g->out[0]);
+        t.tile_w = (int32_t)(draw(r, 0, 2) ? draw(r, 1, g->out[1]) : g->out[1]);
+    } while (xpu_tiling_window_of(&s, &t, has_weights).bytes > r->chip.lm_bytes - XPU_LM_RESERVED);
+    if (draw(r, 0, 3) == 0 && t.tile_h == g->out[0]) t.tile_h += 3;
+    return t;
+}
+
+#define SET_TASK(a, r, g, has_weights)                                                                                 \
+    do {                                                                                                               \
+        const xpu_tiling_task task = draw_task(r, g, has_weights);                                                     \
+        (a)->tile_c = task.tile_c, (a)->tile_h = task.tile_h, (a)->tile_w = task.tile_w;                               \
+    } while (0)
+
 static void describe(rig *r, const char *kernel, const geometry *g) {
     rig_describe(r,
                  "%s: %lld x %lld x %lld x %lld to %lld, kernel %lld x %lld, stride %lld, %lld, dilation %lld, %lld, "
@@ -220,6 +246,7 @@ static void add_max_pool(rig *r, bench *b) {
     xpu_tensor y = operand_reference(b, XPU_OP_MAX_POOL, inputs, 1, attrs, WINDOW_ATTRS + 1);
     a.x = operand_place_image(r, b, &x);
     a.y = operand_expect_image(r, b, &y);
+    SET_TASK(&a, r, &g, 0);
     rig_call(r, XPU_CALL_max_pool_i8, 0, &a, sizeof a);
 }
 static void max_pool(void) {
@@ -343,10 +370,11 @@ static void add_depthwise(rig *r, bench *b) {
     product p = draw_product(r, b, &g, 0);
     SET_PRODUCT(&a, r, b, &g, &p);
     a.w = place_packed(r, b, &g, &p, XPU_PACK_DEPTHWISE_I8, 0);
+    SET_TASK(&a, r, &g, 1);
     rig_call(r, XPU_CALL_depthwise_i8, 0, &a, sizeof a);
 }
 static void depthwise(void) {
-    rig_on_each_chip("depthwise_i8", 30, add_depthwise);
+    rig_on_each_chip("depthwise_i8", 60, add_depthwise);
 }
 
 /* Random tile sizes that fit the accumulators and SM. */

@@ -17,26 +17,67 @@ typedef struct {
         groups;
 } xpu_tiling_shape;
 
-/* Windows over bytes (depthwise_i8, max_pool_i8). BYTE_ROWS: most rows of the window of depthwise_i8. LM_RESERVED:
- * bytes of LM for the stack and what kernels keep. */
-enum { XPU_BYTE_ROWS = 16, XPU_LM_RESERVED = 10240 };
+static inline int32_t xpu_tiling_min(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
 
-/* Bytes of LM that the smallest task takes: one output pixel of 16 channels, the window's input twice; with weights
- * these, and the input as int16 with a row of padding. */
+/* Rows (or columns) of input that `outputs` consecutive output rows (columns) read, at most what there is. */
+static inline int32_t xpu_tiling_input_extent(int32_t outputs, int32_t stride, int32_t kernel, int32_t dilation,
+                                              int32_t limit) {
+    return xpu_tiling_min((outputs - 1) * stride + (kernel - 1) * dilation + 1, limit);
+}
+
+/* Windows over bytes (depthwise_i8, max_pool_i8). BYTE_ROWS: most rows of the window of depthwise_i8. BYTE_CHANNELS:
+ * most channels of a task. LM_RESERVED: bytes of LM for the stack and what kernels keep. */
+enum { XPU_BYTE_ROWS = 16, XPU_BYTE_CHANNELS = 64, XPU_LM_RESERVED = 10240 };
+
+/* A task: tile_h x tile_w output pixels of tile_c channels, a multiple of 16. */
+typedef struct {
+    int32_t tile_c, tile_h, tile_w;
+} xpu_tiling_task;
+
+/* What a task has in LM: bytes of the input and the result, twice, its input rows as they come; with weights these, and
+ * the input as int16 with padding and one more row of it. */
+typedef struct {
+    uint32_t in_rows, in_columns; /* most input rows of a task, and most pixels of one as they come */
+    uint32_t segment;             /* pixels of a row that windows cover */
+    uint32_t together;            /* neighbouring output pixels whose inputs lie side by side, in one vector */
+    uint64_t bytes;
+} xpu_tiling_window;
+
+static inline xpu_tiling_window xpu_tiling_window_of(const xpu_tiling_shape *s, const xpu_tiling_task *t,
+                                                     int has_weights) {
+    xpu_tiling_window w = {.together = 1};
+    int32_t segment = xpu_tiling_input_extent(t->tile_w, s->stride_w, s->kernel_w, s->dilation_w, INT32_MAX);
+    w.segment = (uint32_t)segment;
+    w.in_rows = (uint32_t)xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+    /* tasks of whole rows take also what a stride leaves behind the last window */
+    w.in_columns = (uint32_t)xpu_tiling_min(segment + s->stride_w - 1, s->in_w);
+    uint64_t pixels = 2 * ((uint64_t)w.in_rows * w.in_columns + (uint64_t)t->tile_h * (uint64_t)t->tile_w);
+    if (has_weights) {
+        uint64_t taps = (uint64_t)s->kernel_h * (uint64_t)s->kernel_w;
+        if (s->stride_w == 1) w.together = (uint32_t)xpu_tiling_min(XPU_BYTE_CHANNELS / t->tile_c, t->tile_w);
+        pixels += 2 * ((uint64_t)w.in_rows + 1) * w.segment + taps + w.together * (2 * taps + 8);
+    }
+    w.bytes = pixels * (uint64_t)t->tile_c;
+    return w;
+}
+
+/* Bytes of LM that the smallest task takes: one output pixel of 16 channels. */
 static inline uint64_t xpu_tiling_window_bytes(int64_t kernel_h, int64_t kernel_w, int64_t dilation_h,
                                                int64_t dilation_w, int has_weights) {
     const int64_t limit = 1 << 16;
     if (kernel_h > limit || kernel_w > limit || dilation_h > limit || dilation_w > limit) return UINT64_MAX;
-    uint64_t columns = (uint64_t)((kernel_w - 1) * dilation_w + 1);
-    uint64_t pixels = ((uint64_t)((kernel_h - 1) * dilation_h) + 1) * columns;
-    if (pixels >= (uint64_t)1 << 32) return UINT64_MAX;
-    uint64_t bytes = 2 * pixels + 2;
-    if (has_weights) bytes += 2 * pixels + 2 * columns + 3 * (uint64_t)(kernel_h * kernel_w) + 8;
-    return 16 * bytes;
-}
-
-static inline int32_t xpu_tiling_min(int32_t a, int32_t b) {
-    return a < b ? a : b;
+    if ((kernel_h - 1) * dilation_h >= limit || (kernel_w - 1) * dilation_w >= limit) return UINT64_MAX;
+    const xpu_tiling_shape s = {.in_h = INT32_MAX,
+                                .in_w = INT32_MAX,
+                                .kernel_h = (int32_t)kernel_h,
+                                .kernel_w = (int32_t)kernel_w,
+                                .stride_h = 1,
+                                .stride_w = 1,
+                                .dilation_h = (int32_t)dilation_h,
+                                .dilation_w = (int32_t)dilation_w};
+    return xpu_tiling_window_of(&s, &(xpu_tiling_task){16, 1, 1}, has_weights).bytes;
 }
 
 static inline int32_t xpu_tiling_column_tiles(int32_t out_c, int32_t columns) {
@@ -73,12 +114,6 @@ typedef struct {
 static inline uint32_t xpu_tiling_block_bytes(int32_t kernel_h, int32_t kernel_w, int32_t channels, int32_t columns,
                                               xpu_tiling_format format) {
     return (uint32_t)kernel_h * (uint32_t)kernel_w * (uint32_t)channels * (uint32_t)columns * format.weight;
-}
-
-/* Rows (or columns) of input that `outputs` consecutive output rows (columns) read, at most what there is. */
-static inline int32_t xpu_tiling_input_extent(int32_t outputs, int32_t stride, int32_t kernel, int32_t dilation,
-                                              int32_t limit) {
-    return xpu_tiling_min((outputs - 1) * stride + (kernel - 1) * dilation + 1, limit);
 }
 
 static inline uint32_t xpu_tiling_align(uint32_t bytes) {

@@ -21,47 +21,59 @@ static uint32_t element_type(int32_t bytes) {
 
 enum { MOST_CHANNELS = 16, LEAST_WOVEN = 4096, VECTOR = 64 };
 
-/* d4 pixels whose d5 channels lie in planes, and side by side in y. */
+/* d4 pixels whose d5 channels lie in planes, and side by side in y; of bytes, whole words of them. */
 static int is_woven(const struct xpu_copy_nd_args *a) {
-    return a->element_bytes == 4 && a->d0 * a->d1 * a->d2 * a->d3 == 1 && a->d5 > 1 && a->d5 <= MOST_CHANNELS &&
-           a->xs4 == 1 && a->ys5 == 1 && a->ys4 == a->d5 && a->d4 * a->d5 >= LEAST_WOVEN;
+    if (a->element_bytes == 1 && ((a->d4 | a->xs5 | a->x_offset | a->y_offset) & 3)) return 0;
+    return (a->element_bytes == 4 || a->element_bytes == 1) && a->d0 * a->d1 * a->d2 * a->d3 == 1 && a->d5 > 1 &&
+           a->d5 <= MOST_CHANNELS && a->xs4 == 1 && a->ys5 == 1 && a->ys4 == a->d5 && a->d4 * a->d5 >= LEAST_WOVEN;
 }
 
-static void weave(const float *planes, float *out, uint32_t pixels, uint32_t channels) {
-    for (uint32_t c = 0; c < channels; c++) {
-        float *to = out + c;
-        for (uint32_t left = pixels; left > 0;) {
-            size_t vl = __riscv_vsetvl_e32m4(left);
-            __riscv_vsse32_v_f32m4(to, (ptrdiff_t)(4 * channels), __riscv_vle32_v_f32m4(planes, vl), vl);
-            planes += vl;
-            to += vl * channels;
-            left -= (uint32_t)vl;
-        }
+static void weave_words(const uint32_t *plane, uint32_t *to, uint32_t pixels, uint32_t channels) {
+    for (size_t vl; pixels > 0; pixels -= (uint32_t)vl, plane += vl, to += vl * channels) {
+        vl = __riscv_vsetvl_e32m4(pixels);
+        __riscv_vsse32_v_u32m4(to, (ptrdiff_t)(4 * channels), __riscv_vle32_v_u32m4(plane, vl), vl);
+    }
+}
+
+static void weave_bytes(const uint8_t *plane, uint8_t *to, uint32_t pixels, uint32_t channels) {
+    for (size_t vl; pixels > 0; pixels -= (uint32_t)vl, plane += vl, to += vl * channels) {
+        vl = __riscv_vsetvl_e8m4(pixels);
+        __riscv_vsse8_v_u8m4(to, (ptrdiff_t)channels, __riscv_vle8_v_u8m4(plane, vl), vl);
+    }
+}
+
+static void weave(const uint8_t *planes, uint8_t *out, uint32_t pixels, uint32_t channels, uint32_t bytes) {
+    for (uint32_t c = 0; c < channels; c++, planes += pixels * bytes, out += bytes) {
+        if (bytes == 1)
+            weave_bytes(planes, out, pixels, channels);
+        else
+            weave_words((const uint32_t *)planes, (uint32_t *)out, pixels, channels);
     }
 }
 
 static void weave_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_copy_nd_args a = *(const struct xpu_copy_nd_args *)args;
-    uint32_t available, first, last, channels = (uint32_t)a.d5;
-    float *lm = lm_floats(&available);
-    uint32_t block = available / (4 * channels), x = a.x + 4 * (uint32_t)a.x_offset, y = a.y + 4 * (uint32_t)a.y_offset;
+    uint32_t available, first, last, channels = (uint32_t)a.d5, bytes = (uint32_t)a.element_bytes;
+    uint8_t *lm = (uint8_t *)lm_floats(&available);
+    uint32_t pixel = channels * bytes, block = round_down(available / pixel, 4);
+    uint32_t x = a.x + bytes * (uint32_t)a.x_offset, y = a.y + bytes * (uint32_t)a.y_offset;
     if (block > VECTOR) block = round_down(block, VECTOR);
-    float *in[2] = {lm, lm + block * channels}, *out[2] = {lm + 2 * block * channels, lm + 3 * block * channels};
+    uint8_t *in[2] = {lm, lm + block * pixel}, *out[2] = {lm + 2 * block * pixel, lm + 3 * block * pixel};
     partition(core, cores, (uint32_t)a.d4, 16, &first, &last);
     xpu_ticket none = {XPU_COUNTER_CALL, 0}, loaded = none, stored[2] = {none, none};
     for (uint32_t at = first, next = first, half = 0; at < last; half ^= 1) {
         uint32_t pixels = min_u32(block, last - at);
         xpu_ticket ready = loaded;
         for (; next < last && next <= at + block; next += block) {
-            uint32_t count = min_u32(block, last - next);
-            loaded = xpu_load_2d(in[next == at ? half : half ^ 1], (int32_t)(4 * count), x + 4 * next, 4 * a.xs5,
-                                 4 * count, channels);
+            uint32_t count = bytes * min_u32(block, last - next);
+            loaded = xpu_load_2d(in[next == at ? half : half ^ 1], (int32_t)count, x + bytes * next,
+                                 (int32_t)bytes * a.xs5, count, channels);
             if (next == at) ready = loaded;
         }
         xpu_wait(ready);
         xpu_wait(stored[half]);
-        weave(in[half], out[half], pixels, channels);
-        stored[half] = LM2GM(y + 4 * at * channels, out[half], 4 * pixels * channels);
+        weave(in[half], out[half], pixels, channels, bytes);
+        stored[half] = LM2GM(y + at * pixel, out[half], pixels * pixel);
         at += pixels;
     }
 }

@@ -11,7 +11,7 @@
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/common.h"
 
-enum { VECTOR = 64 }; /* channels: a register group of int16 and one of int32 */
+enum { VECTOR = XPU_BYTE_CHANNELS }; /* a register group of int16 and one of int32 */
 
 struct window_i8 {
     /* Device addresses; w: [kernel_h][kernel_w][channels padded to 16] bytes; 0 where there is none. */
@@ -21,11 +21,12 @@ struct window_i8 {
     int32_t x_unsigned, w_unsigned, x_zero, w_zero;
     const struct xpu_depthwise_i8_args *scheme; /* how sums become bytes; 0: the maximum is the result */
 
-    /* chosen by cut */
-    uint32_t block, rows, columns; /* of a task: channels, output rows, output pixels of a row */
-    uint32_t blocks, bands, tiles; /* tasks along the channels, the rows, the pixels of a row */
-    uint32_t in_rows, in_columns;  /* most input rows of a task, and most pixels of one as they lie in LM */
-    uint32_t segment;              /* pixels of a widened row */
+    int32_t tile_c, tile_h, tile_w; /* of a task: channels, output rows, output pixels of a row */
+
+    /* set by cut */
+    uint32_t block, rows, columns;                   /* the same, at most what there is */
+    uint32_t blocks, bands, tiles;                   /* tasks along the channels, the rows, the pixels of a row */
+    uint32_t in_rows, in_columns, segment, together; /* see xpu_tiling_window */
     uint8_t *input[2], *out[2], *w_bytes;
     int16_t *wide, *w_wide;
     int32_t *bias_lm;
@@ -44,61 +45,9 @@ static uint32_t parts_of(uint32_t total, uint32_t part) {
     return (total + part - 1) / part;
 }
 
-static uint32_t bytes_needed(struct window_i8 *w) {
-    uint32_t taps = (uint32_t)(w->kernel_h * w->kernel_w), reach = (uint32_t)((w->kernel_w - 1) * w->dilation_w + 1);
-    w->segment = (w->columns - 1) * (uint32_t)w->stride_w + reach;
-    w->in_rows = (w->rows - 1) * (uint32_t)w->stride_h + (uint32_t)((w->kernel_h - 1) * w->dilation_h + 1);
-    w->in_rows = min_u32(w->in_rows, (uint32_t)w->in_h);
-    w->in_columns = min_u32(w->segment, (uint32_t)w->in_w);
-    if (w->columns == (uint32_t)w->out_w) w->in_columns = (uint32_t)w->in_w; /* whole rows, by one transfer */
-    uint32_t bytes = 2 * w->in_rows * w->in_columns + 2 * w->rows * w->columns;
-    if (w->w) bytes += 2 * w->in_rows * w->segment + 2 * w->segment + 3 * taps + 8;
-    return w->block * bytes;
-}
-
-/* About the cycles of the core that has most to do. */
-static uint32_t cost_of(const struct window_i8 *w, uint32_t cores) {
-    enum { TAP = 8, PIXEL = 50, WIDEN = 10, TASK = 900 };
-    uint32_t tasks = (uint32_t)w->batch * w->blocks * w->bands * w->tiles;
-    uint32_t taps = (uint32_t)(w->kernel_h * w->kernel_w), inputs = w->in_rows * w->segment;
-    return parts_of(tasks, cores) * (w->rows * w->columns * (TAP * taps + PIXEL) + (w->w ? WIDEN * inputs : 0) + TASK);
-}
-
-/* The rows of a task that cost least, in what LM has room for. */
-static void choose_rows(struct window_i8 *w, uint32_t cores, uint32_t room) {
-    uint32_t best = 0, least = 0;
-    for (uint32_t bands = 1; bands <= (uint32_t)w->out_h; bands++) {
-        w->rows = parts_of((uint32_t)w->out_h, bands);
-        w->bands = parts_of((uint32_t)w->out_h, w->rows);
-        if (bytes_needed(w) > room) continue;
-        uint32_t cost = cost_of(w, cores);
-        if (best && cost >= least) continue;
-        least = cost;
-        best = w->rows;
-    }
-    w->rows = best ? best : 1;
-    w->bands = parts_of((uint32_t)w->out_h, w->rows);
-}
-
-static void cut(struct window_i8 *w, uint32_t cores) {
-    uint32_t floats, room, taps = (uint32_t)(w->kernel_h * w->kernel_w);
-    uint8_t *lm = (uint8_t *)lm_floats(&floats);
-    room = 4 * floats;
-    w->block = min_u32(VECTOR, (uint32_t)(w->channels + 15) / 16 * 16);
-    w->blocks = parts_of((uint32_t)w->channels, w->block);
-    w->columns = (uint32_t)w->out_w;
-    w->tiles = 1;
-    choose_rows(w, cores, room);
-    while (bytes_needed(w) > room) {
-        if (w->columns > 1)
-            w->columns = (w->columns + 1) / 2;
-        else if (w->block > 16)
-            w->block -= 16;
-        else
-            xpu_abort(ABORT_LOCAL_MEMORY);
-    }
-    w->tiles = parts_of((uint32_t)w->out_w, w->columns);
-    w->blocks = parts_of((uint32_t)w->channels, w->block);
+/* Places in LM. */
+static void place(struct window_i8 *w, uint8_t *lm) {
+    const uint32_t taps = (uint32_t)(w->kernel_h * w->kernel_w), vector = w->together * w->block;
     for (uint32_t i = 0; i < 2; i++) {
         w->input[i] = lm;
         lm += w->in_rows * w->in_columns * w->block;
@@ -106,11 +55,38 @@ static void cut(struct window_i8 *w, uint32_t cores) {
         lm += w->rows * w->columns * w->block;
     }
     w->wide = (int16_t *)lm;
-    lm += 2 * (w->in_rows + 1) * w->segment * w->block; /* and a row of padding */
+    lm += 2 * (w->in_rows + 1) * w->segment * w->block;
     w->bias_lm = (int32_t *)lm;
-    w->factors_lm = (float *)(lm + 4 * w->block);
-    w->w_wide = (int16_t *)(lm + 8 * w->block);
-    w->w_bytes = lm + 8 * w->block + 2 * taps * w->block;
+    w->factors_lm = (float *)(lm + 4 * vector);
+    w->w_wide = (int16_t *)(lm + 8 * vector);
+    w->w_bytes = lm + 8 * vector + 2 * taps * vector;
+}
+
+static void cut(struct window_i8 *w) {
+    uint32_t floats;
+    uint8_t *lm = (uint8_t *)lm_floats(&floats);
+    const xpu_tiling_shape shape = {.in_h = w->in_h,
+                                    .in_w = w->in_w,
+                                    .kernel_h = w->kernel_h,
+                                    .kernel_w = w->kernel_w,
+                                    .stride_h = w->stride_h,
+                                    .stride_w = w->stride_w,
+                                    .dilation_h = w->dilation_h,
+                                    .dilation_w = w->dilation_w};
+    const xpu_tiling_task task = {w->tile_c, min_i32(w->tile_h, w->out_h), min_i32(w->tile_w, w->out_w)};
+    const xpu_tiling_window in_lm = xpu_tiling_window_of(&shape, &task, w->w != 0);
+    if (in_lm.bytes > 4 * floats) xpu_abort(ABORT_LOCAL_MEMORY);
+    w->block = (uint32_t)task.tile_c;
+    w->rows = (uint32_t)task.tile_h;
+    w->columns = (uint32_t)task.tile_w;
+    w->blocks = parts_of((uint32_t)w->channels, w->block);
+    w->bands = parts_of((uint32_t)w->out_h, w->rows);
+    w->tiles = parts_of((uint32_t)w->out_w, w->columns);
+    w->in_rows = in_lm.in_rows;
+    w->in_columns = in_lm.in_columns;
+    w->segment = in_lm.segment;
+    w->together = in_lm.together;
+    place(w, lm);
 }
 
 /* What of input 0 .. size - 1 the taps of outputs first .. first + count - 1 read: [*from, *to), and the first tap. */
@@ -175,48 +151,54 @@ static xpu_ticket store_task(const struct window_i8 *w, const struct task *t, ui
     return ticket;
 }
 
+static void fill(int16_t *to, uint32_t count) {
+    vint16m8_t zero = __riscv_vmv_v_x_i16m8(0, __riscv_vsetvlmax_e16m8());
+    for (size_t vl; count > 0; count -= (uint32_t)vl, to += vl) {
+        vl = __riscv_vsetvl_e16m8(count);
+        __riscv_vse16_v_i16m8(to, zero, vl);
+    }
+}
+
+/* Weights, bias and factors, each row as often as a vector has pixels. */
 static void load_weights(const struct window_i8 *w, const struct task *t) {
     uint32_t taps = (uint32_t)(w->kernel_h * w->kernel_w), pitch = (uint32_t)(w->channels + 15) / 16 * 16;
+    const int32_t words = (int32_t)(4 * w->block);
     size_t vl = __riscv_vsetvl_e16m2(w->block);
-    if (w->bias) GM2LM(w->bias_lm, w->bias + 4 * t->channel, 4 * t->channels);
-    GM2LM(w->factors_lm, w->factors + 4 * t->channel, 4 * t->channels);
+    if (w->bias)
+        xpu_load_2d(w->bias_lm, words, w->bias + 4 * t->channel, 0, 4 * t->channels, w->together);
+    else
+        fill((int16_t *)w->bias_lm, 2 * w->together * w->block);
+    xpu_load_2d(w->factors_lm, words, w->factors + 4 * t->channel, 0, 4 * t->channels, w->together);
     xpu_wait(xpu_load_2d(w->w_bytes, (int32_t)w->block, w->w + t->channel, (int32_t)pitch, t->channels, taps));
+    int16_t *to = w->w_wide;
     for (uint32_t i = 0; i < taps; i++) {
         const uint8_t *from = w->w_bytes + i * w->block;
         vint16m2_t wide =
             w->w_unsigned
                 ? __riscv_vreinterpret_v_u16m2_i16m2(__riscv_vzext_vf2_u16m2(__riscv_vle8_v_u8m1(from, vl), vl))
                 : __riscv_vsext_vf2_i16m2(__riscv_vle8_v_i8m1((const int8_t *)from, vl), vl);
-        __riscv_vse16_v_i16m2(w->w_wide + i * w->block, __riscv_vsub_vx_i16m2(wide, (int16_t)w->w_zero, vl), vl);
+        wide = __riscv_vsub_vx_i16m2(wide, (int16_t)w->w_zero, vl);
+        for (uint32_t copies = w->together; copies > 0; copies--, to += w->block) __riscv_vse16_v_i16m2(to, wide, vl);
     }
 }
 
 /* ---- computing ---- */
 
-static void fill(int16_t *to, uint32_t pixels, uint32_t block, size_t vl) {
-    vint16m2_t zero = __riscv_vmv_v_x_i16m2(0, vl);
-    for (; pixels > 0; pixels--, to += block) __riscv_vse16_v_i16m2(to, zero, vl);
-}
-
-static void widen(const struct window_i8 *w, const uint8_t *from, int16_t *to, uint32_t pixels, size_t vl) {
+static void widen(const struct window_i8 *w, const uint8_t *from, int16_t *to, uint32_t count) {
     const int16_t zero = (int16_t)w->x_zero;
-    const uint32_t block = w->block;
-    if (w->x_unsigned) {
-        for (; pixels > 0; pixels--, from += block, to += block) {
-            vuint16m2_t v = __riscv_vzext_vf2_u16m2(__riscv_vle8_v_u8m1(from, vl), vl);
-            __riscv_vse16_v_i16m2(to, __riscv_vsub_vx_i16m2(__riscv_vreinterpret_v_u16m2_i16m2(v), zero, vl), vl);
-        }
-    } else {
-        for (; pixels > 0; pixels--, from += block, to += block) {
-            vint16m2_t v = __riscv_vsext_vf2_i16m2(__riscv_vle8_v_i8m1((const int8_t *)from, vl), vl);
-            __riscv_vse16_v_i16m2(to, __riscv_vsub_vx_i16m2(v, zero, vl), vl);
-        }
+    const int32_t x_unsigned = w->x_unsigned;
+    for (size_t vl; count > 0; count -= (uint32_t)vl, from += vl, to += vl) {
+        vl = __riscv_vsetvl_e16m8(count);
+        vuint8m4_t bytes = __riscv_vle8_v_u8m4(from, vl);
+        vint16m8_t wide = x_unsigned ? __riscv_vreinterpret_v_u16m8_i16m8(__riscv_vzext_vf2_u16m8(bytes, vl))
+                                     : __riscv_vsext_vf2_i16m8(__riscv_vreinterpret_v_u8m4_i8m4(bytes), vl);
+        __riscv_vse16_v_i16m8(to, __riscv_vsub_vx_i16m8(wide, zero, vl), vl);
     }
 }
 
 /* The task's input rows as int16, with zeros before and behind where the padding is; behind the last row one of zeros.
  */
-static void widen_rows(const struct window_i8 *w, const struct task *t, const uint8_t *input, size_t vl) {
+static void widen_rows(const struct window_i8 *w, const struct task *t, const uint8_t *input) {
     int32_t begin = max_i32(t->left, t->from), end = min_i32(t->left + (int32_t)w->segment, t->to);
     uint32_t before = (uint32_t)(begin - t->left), count = (uint32_t)max_i32(end - begin, 0);
     uint32_t rows = (uint32_t)(t->last - t->first);
@@ -225,45 +207,137 @@ static void widen_rows(const struct window_i8 *w, const struct task *t, const ui
     int16_t *wide = w->wide;
     input += (uint32_t)(begin - t->from) * w->block;
     for (uint32_t row = 0; row < rows; row++) {
-        fill(wide, before, w->block, vl);
-        widen(w, input, wide + before * w->block, count, vl);
-        fill(wide + (before + count) * w->block, after, w->block, vl);
+        fill(wide, before * w->block);
+        widen(w, input, wide + before * w->block, count * w->block);
+        fill(wide + (before + count) * w->block, after * w->block);
         wide += w->segment * w->block;
         input += w->in_columns * w->block;
     }
-    fill(w->wide + w->in_rows * w->segment * w->block, w->segment, w->block, vl);
+    fill(w->wide + w->in_rows * w->segment * w->block, w->segment * w->block);
 }
 
 static void store_bytes(uint8_t *to, vint16m2_t v, size_t vl) {
     __riscv_vse8_v_i8m1((int8_t *)to, __riscv_vncvt_x_x_w_i8m1(v, vl), vl);
 }
 
-/* One row of output: the widened rows of the window's taps, of which those outside are the row of zeros. */
-static void multiply_row(const struct window_i8 *w, const struct task *t, uint32_t row, uint8_t *out, size_t vl) {
-    const struct xpu_depthwise_i8_args *a = w->scheme;
-    const uint32_t block = w->block, tap = (uint32_t)w->dilation_w * block, step = (uint32_t)w->stride_w * block;
-    const uint32_t kernel_h = (uint32_t)w->kernel_h, kernel_w = (uint32_t)w->kernel_w, has_bias = w->bias != 0;
-    const int32_t zero = a->zero, low = a->low, high = a->high;
-    const int16_t *const w_wide = w->w_wide;
-    const int32_t *const bias = w->bias_lm;
-    const vfloat32m4_t factors = __riscv_vle32_v_f32m4(w->factors_lm, vl);
+/* One row of output: `lines` are the widened rows of the window's taps. */
+struct row {
     const int16_t *lines[XPU_BYTE_ROWS];
-    for (uint32_t kh = 0; kh < kernel_h; kh++) {
-        int32_t in = t->top + (int32_t)row * w->stride_h + (int32_t)kh * w->dilation_h;
-        uint32_t line = in < t->first || in >= t->last ? w->in_rows : (uint32_t)(in - t->first);
-        lines[kh] = w->wide + line * w->segment * block;
-    }
-    for (uint32_t pixel = 0, at = 0; pixel < t->columns; pixel++, at += step, out += block) {
-        vint32m4_t sum = has_bias ? __riscv_vle32_v_i32m4(bias, vl) : __riscv_vmv_v_x_i32m4(0, vl);
-        const int16_t *factor = w_wide;
+    uint8_t *out;
+    uint32_t vectors; /* of w->together pixels, the last perhaps fewer: */
+    size_t vl, last_vl;
+};
+
+static void multiply_row(const struct window_i8 *w, const struct row *r) {
+    const struct xpu_depthwise_i8_args *a = w->scheme;
+    const uint32_t vector = w->together * w->block, tap = (uint32_t)w->dilation_w * w->block;
+    const uint32_t step = (uint32_t)w->stride_w * vector, kernel_h = (uint32_t)w->kernel_h;
+    const int32_t zero = a->zero, low = a->low, high = a->high, *const bias = w->bias_lm;
+    const float *const scales = w->factors_lm;
+    uint8_t *out = r->out;
+    size_t vl = r->vl;
+    for (uint32_t left = r->vectors, at = 0; left > 0; left--, at += step, out += vector) {
+        if (left == 1) vl = r->last_vl;
+        vint32m4_t sum = __riscv_vle32_v_i32m4(bias, vl);
+        const int16_t *factor = w->w_wide;
         for (uint32_t kh = 0; kh < kernel_h; kh++) {
-            const int16_t *x = lines[kh] + at;
-            for (uint32_t kw = kernel_w; kw > 0; kw--, x += tap, factor += block) {
+            const int16_t *x = r->lines[kh] + at;
+            for (uint32_t kw = (uint32_t)w->kernel_w; kw > 0; kw--, x += tap, factor += vector)
                 sum = __riscv_vwmacc_vv_i32m4(sum, __riscv_vle16_v_i16m2(x, vl), __riscv_vle16_v_i16m2(factor, vl), vl);
-            }
         }
-        sum = xv_requantize(sum, factors, zero, low, high, vl);
-        store_bytes(out, __riscv_vncvt_x_x_w_i16m2(sum, vl), vl);
+        vfloat32m4_t factors = __riscv_vle32_v_f32m4(scales, vl);
+        store_bytes(out, xv_requantize(sum, factors, zero, low, high, vl), vl);
+    }
+}
+
+/*
+ * The same for 3 x 3 taps, their weights in registers. Two vectors of pixels take turns, and the loads of the next
+ * product stand before each one, so that both pipes are always busy (the Makefile has clang keep the order).
+ */
+static void multiply_row_3x3(const struct window_i8 *w, const struct row *r) {
+    const struct xpu_depthwise_i8_args *a = w->scheme;
+    const uint32_t vector = w->together * w->block, tap = (uint32_t)w->dilation_w * w->block;
+    const uint32_t step = (uint32_t)w->stride_w * vector;
+    const int32_t zero = a->zero, low = a->low, high = a->high, *const bias = w->bias_lm;
+    const float *const scales = w->factors_lm;
+    const int16_t *x0 = r->lines[0], *x1 = r->lines[1], *x2 = r->lines[2];
+    uint8_t *out = r->out;
+    uint32_t left = r->vectors;
+    size_t vl = r->vl;
+#define LOAD(address)       __riscv_vle16_v_i16m2(address, vl)
+#define MULTIPLY(sum, x, w) sum = __riscv_vwmacc_vv_i32m4(sum, x, w, vl)
+#define WEIGHT(i)           const vint16m2_t w##i = LOAD(w->w_wide + (i) * vector)
+    WEIGHT(0);
+    WEIGHT(1);
+    WEIGHT(2);
+    WEIGHT(3);
+    WEIGHT(4);
+    WEIGHT(5);
+    WEIGHT(6);
+    const int16_t *const last_weights = w->w_wide + 7 * vector;
+    const vfloat32m4_t factors = __riscv_vle32_v_f32m4(scales, vl);
+#define TAP(weight, address, next)                                                                                     \
+    odd = LOAD((address) + step);                                                                                      \
+    MULTIPLY(sum0, even, weight);                                                                                      \
+    even = LOAD(next);                                                                                                 \
+    MULTIPLY(sum1, odd, weight)
+    for (; left > (r->last_vl < vl ? 2 : 1); left -= 2, x0 += 2 * step, x1 += 2 * step, x2 += 2 * step) {
+        vint32m4_t sum0 = __riscv_vle32_v_i32m4(bias, vl), sum1 = __riscv_vle32_v_i32m4(bias, vl);
+        vint16m2_t even = LOAD(x0), odd;
+        TAP(w0, x0, x0 + tap);
+        TAP(w1, x0 + tap, x0 + 2 * tap);
+        TAP(w2, x0 + 2 * tap, x1);
+        TAP(w3, x1, x1 + tap);
+        TAP(w4, x1 + tap, x1 + 2 * tap);
+        TAP(w5, x1 + 2 * tap, x2);
+        TAP(w6, x2, x2 + tap);
+        vint16m2_t last = LOAD(last_weights);
+        TAP(last, x2 + tap, x2 + 2 * tap);
+        last = LOAD(last_weights + vector);
+        odd = LOAD(x2 + 2 * tap + step);
+        MULTIPLY(sum0, even, last);
+        MULTIPLY(sum1, odd, last);
+        xv_requantize_two(sum0, sum1, factors, zero, low, high, &even, &odd, vl);
+        store_bytes(out, even, vl);
+        store_bytes(out + vector, odd, vl);
+        out += 2 * vector;
+    }
+#undef TAP
+    for (; left > 0; left--, x0 += step, x1 += step, x2 += step, out += vector) {
+        if (left == 1) vl = r->last_vl;
+        vint32m4_t sum = __riscv_vle32_v_i32m4(bias, vl);
+        MULTIPLY(sum, LOAD(x0), w0);
+        MULTIPLY(sum, LOAD(x0 + tap), w1);
+        MULTIPLY(sum, LOAD(x0 + 2 * tap), w2);
+        MULTIPLY(sum, LOAD(x1), w3);
+        MULTIPLY(sum, LOAD(x1 + tap), w4);
+        MULTIPLY(sum, LOAD(x1 + 2 * tap), w5);
+        MULTIPLY(sum, LOAD(x2), w6);
+        MULTIPLY(sum, LOAD(x2 + tap), LOAD(last_weights));
+        MULTIPLY(sum, LOAD(x2 + 2 * tap), LOAD(last_weights + vector));
+        store_bytes(out, xv_requantize(sum, factors, zero, low, high, vl), vl);
+    }
+#undef LOAD
+#undef MULTIPLY
+#undef WEIGHT
+}
+
+/* The rows of the window's taps, of which those outside of the image are the row of zeros. */
+static void multiply_rows(const struct window_i8 *w, const struct task *t, uint8_t *out) {
+    const int is_3x3 = w->kernel_h == 3 && w->kernel_w == 3;
+    const uint32_t line = w->segment * w->block, vector = w->together * w->block;
+    struct row r = {.out = out, .vectors = parts_of(t->columns, w->together), .vl = vector};
+    r.last_vl = (t->columns - (r.vectors - 1) * w->together) * w->block;
+    for (uint32_t row = 0; row < t->rows; row++, r.out += w->columns * w->block) {
+        for (uint32_t kh = 0; kh < (uint32_t)w->kernel_h; kh++) {
+            int32_t in = t->top + (int32_t)row * w->stride_h + (int32_t)kh * w->dilation_h;
+            uint32_t at = in < t->first || in >= t->last ? w->in_rows : (uint32_t)(in - t->first);
+            r.lines[kh] = w->wide + at * line;
+        }
+        if (is_3x3)
+            multiply_row_3x3(w, &r);
+        else
+            multiply_row(w, &r);
     }
 }
 
@@ -302,20 +376,21 @@ static void max_row(const struct window_i8 *w, const struct task *t, uint32_t ro
 }
 
 static void compute_task(const struct window_i8 *w, const struct task *t, uint32_t half) {
-    size_t vl = __riscv_vsetvl_e16m2(t->channels);
     uint8_t *out = w->out[half];
-    if (w->w) widen_rows(w, t, w->input[half], vl);
+    if (w->w) {
+        widen_rows(w, t, w->input[half]);
+        multiply_rows(w, t, out);
+        return;
+    }
+    size_t vl = __riscv_vsetvl_e16m2(t->channels);
     for (uint32_t row = 0; row < t->rows; row++, out += w->columns * w->block) {
-        if (w->w)
-            multiply_row(w, t, row, out, vl);
-        else
-            max_row(w, t, row, w->input[half], out, vl);
+        max_row(w, t, row, w->input[half], out, vl);
     }
 }
 
 static void run(struct window_i8 *w, uint32_t core, uint32_t cores) {
     uint32_t first, last, loaded_channel = UINT32_MAX;
-    cut(w, cores);
+    cut(w);
     partition(core, cores, w->blocks * (uint32_t)w->batch * w->bands * w->tiles, 1, &first, &last);
     xpu_ticket loaded = {XPU_COUNTER_CALL, 0}, stored[2] = {loaded, loaded};
     struct task next = task_at(w, first < last ? first : 0);
@@ -340,7 +415,8 @@ static void run(struct window_i8 *w, uint32_t core, uint32_t cores) {
     .x = (a).x, .y = (a).y, .batch = (a).batch, .in_h = (a).in_h, .in_w = (a).in_w, .channels = (a).in_c,              \
     .out_h = (a).out_h, .out_w = (a).out_w, .kernel_h = (a).kernel_h, .kernel_w = (a).kernel_w,                        \
     .stride_h = (a).stride_h, .stride_w = (a).stride_w, .dilation_h = (a).dilation_h, .dilation_w = (a).dilation_w,    \
-    .pad_top = (a).pad_top, .pad_left = (a).pad_left, .x_unsigned = (a).x_unsigned
+    .pad_top = (a).pad_top, .pad_left = (a).pad_left, .x_unsigned = (a).x_unsigned, .tile_c = (a).tile_c,              \
+    .tile_h = (a).tile_h, .tile_w = (a).tile_w
 
 static void depthwise_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_depthwise_i8_args a = *(const struct xpu_depthwise_i8_args *)args;
@@ -385,8 +461,7 @@ static void mean_task(const struct xpu_mean_i8_args *a, uint32_t image, uint32_t
         }
     }
     float scale = xa_average_scale(a->x_scale, a->y_scale, a->pixels);
-    sum = xv_requantize(sum, xv_splat(scale, vl), a->zero, a->low, a->high, vl);
-    store_bytes(out, __riscv_vncvt_x_x_w_i16m2(sum, vl), vl);
+    store_bytes(out, xv_requantize(sum, xv_splat(scale, vl), a->zero, a->low, a->high, vl), vl);
     xpu_wait(LM2GM(a->y + image * (uint32_t)a->channels + channel, out, channels));
 }
 

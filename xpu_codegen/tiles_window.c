@@ -1,0 +1,84 @@
+/* Tasks of windows over bytes (depthwise_i8, max_pool_i8): the fastest cut that fits LM, by a model of the cores. */
+#include "xpu_codegen/codegen.h"
+#include "xpu_runtime/include/xpu_tiling.h"
+
+/* Cycles of a core, measured on the Verilated standard chip. */
+enum {
+    TASK_CYCLES = 500,
+    TRANSFER_CYCLES = 90, /* to queue one */
+    ROW_CYCLES = 90,      /* of output */
+    INPUT_CYCLES = 60,    /* a row of input, to begin with */
+    WIDEN_CYCLES = 32,    /* 256 bytes to int16 */
+    TAP_ISSUE = 3,        /* instructions of a tap, and of a vector of pixels; */
+    VECTOR_ISSUE = 18,
+    RESCALE_PASSES = 5, /* passes of the vector unit over the sums of a vector to rescale them */
+    LANES = 16,
+    WEIGHTS_CYCLES = 600 /* of a block of channels */
+};
+
+typedef struct {
+    const xpu_tiling_shape *shape;
+    int64_t batch, room; /* room: bytes */
+    uint32_t cores;
+    int has_weights;
+} problem;
+
+static int64_t parts(int64_t total, int64_t part) {
+    return (total + part - 1) / part;
+}
+
+/* The next smaller part that cuts `total` into more pieces of about one size; 0 behind 1. */
+static int32_t next_part(int32_t total, int32_t part) {
+    return part == 1 ? 0 : (int32_t)parts(total, parts(total, part - 1));
+}
+
+/* Of one output row of a task. */
+static int64_t row_cycles(const problem *p, const xpu_tiling_task *t, const xpu_tiling_window *w) {
+    int64_t taps = (int64_t)p->shape->kernel_h * p->shape->kernel_w;
+    int64_t issue = TAP_ISSUE * taps + VECTOR_ISSUE, passes = parts((int64_t)t->tile_c * w->together, LANES);
+    int64_t arithmetic = p->has_weights ? passes * (taps + RESCALE_PASSES) : 0;
+    return ROW_CYCLES + parts(t->tile_w, w->together) * (issue > arithmetic ? issue : arithmetic);
+}
+
+/* About the cycles of the core that has most to do. */
+static int64_t cycles_of(const problem *p, const xpu_tiling_task *t, const xpu_tiling_window *w) {
+    const xpu_tiling_shape *s = p->shape;
+    int64_t blocks = parts(s->in_c, t->tile_c), tiles = parts(s->out_w, t->tile_w);
+    int64_t tasks = p->batch * blocks * tiles * parts(s->out_h, t->tile_h);
+    int64_t transfers = tiles > 1 ? (int64_t)w->in_rows + t->tile_h : 2;
+    int64_t task = TASK_CYCLES + transfers * TRANSFER_CYCLES + t->tile_h * row_cycles(p, t, w);
+    if (p->has_weights)
+        task += ((int64_t)w->in_rows + 1) * (INPUT_CYCLES + parts((int64_t)w->segment * t->tile_c, 256) * WIDEN_CYCLES);
+    return parts(tasks, p->cores) * task + parts(blocks, p->cores) * (p->has_weights ? WEIGHTS_CYCLES : 0);
+}
+
+static xpu_tiling_task choose(const problem *p) {
+    const xpu_tiling_shape *s = p->shape;
+    xpu_tiling_task best = {16, 1, 1};
+    int64_t least = -1;
+    for (int32_t c = XPU_BYTE_CHANNELS; c > 0; c -= 16) {
+        if (c - 16 >= s->in_c) continue;
+        for (int32_t w = s->out_w; w > 0; w = next_part(s->out_w, w)) {
+            for (int32_t h = s->out_h; h > 0; h = next_part(s->out_h, h)) {
+                const xpu_tiling_task t = {c, h, w};
+                const xpu_tiling_window in_lm = xpu_tiling_window_of(s, &t, p->has_weights);
+                if (in_lm.bytes > (uint64_t)p->room) continue;
+                int64_t cycles = cycles_of(p, &t, &in_lm);
+                if (least >= 0 && cycles >= least) continue;
+                least = cycles;
+                best = t;
+            }
+        }
+    }
+    return best;
+}
+
+void xpu_set_byte_task(xpu_codegen *cg, xpu_call *call, const xpu_conv_shape *conv, int has_weights) {
+    const xpu_tiling_shape s = xpu_tiling_shape_of(cg, conv);
+    const problem p = {&s, xpu_dim_upper(cg, conv->batch), (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED, cg->chip.cores,
+                       has_weights};
+    const xpu_tiling_task task = choose(&p);
+    xpu_set_number(call, "tile_c", task.tile_c);
+    xpu_set_number(call, "tile_h", task.tile_h);
+    xpu_set_number(call, "tile_w", task.tile_w);
+}
