@@ -16,6 +16,10 @@ const char *xpu_dtype_name(xpu_dtype dtype) {
     return dtypes[dtype].name;
 }
 
+int xpu_is_byte(xpu_dtype dtype) {
+    return dtype == XPU_I8 || dtype == XPU_U8;
+}
+
 size_t xpu_dtype_bytes(xpu_dtype dtype) {
     return dtypes[dtype].bytes;
 }

@@ -33,6 +33,7 @@ typedef enum {
 
 const char *xpu_dtype_name(xpu_dtype dtype); /* "float32"; "none" for XPU_DTYPE_NONE */
 size_t xpu_dtype_bytes(xpu_dtype dtype);     /* bytes of one element */
+int xpu_is_byte(xpu_dtype dtype);            /* int8 or uint8 */
 
 /* A dense tensor in row-major logical order (NCHW for images). `data` belongs to whoever made it. */
 typedef struct {

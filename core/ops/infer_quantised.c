@@ -1,10 +1,6 @@
 /* Shapes and element types of operators on quantised tensors. */
 #include "core/ops/infer.h"
 
-static int is_byte(xpu_dtype dtype) {
-    return dtype == XPU_I8 || dtype == XPU_U8;
-}
-
 static xpu_status bad_attributes(xpu_graph *graph, xpu_node node, const char *why, xpu_diags *diags) {
     return xpu_infer_error(
         graph, node, diags, "quantised-attribute",
@@ -26,7 +22,7 @@ static int is_clamp(const xpu_graph *graph, xpu_node node, xpu_attr_id low, xpu_
 
 xpu_status xpu_check_byte(xpu_graph *graph, xpu_node node, uint32_t input, xpu_diags *diags) {
     const xpu_value_info *info = xpu_operand(graph, node, input);
-    if (!info || is_byte(info->dtype)) return XPU_OK;
+    if (!info || xpu_is_byte(info->dtype)) return XPU_OK;
     return xpu_infer_error(graph, node, diags, "dtype-operand",
                            xpu_printf(graph->arena, "operand %u of %s has an element type that is not supported", input,
                                       xpu_node_at(graph, node)->op->name),
@@ -37,7 +33,7 @@ xpu_status xpu_check_byte(xpu_graph *graph, xpu_node node, uint32_t input, xpu_d
 /* DTYPE is int8 or uint8, and the zero point and clamp of the result fit it. */
 static xpu_status check_byte_result(xpu_graph *graph, xpu_node node, xpu_dtype *dtype, xpu_diags *diags) {
     *dtype = (xpu_dtype)xpu_node_int(graph, node, XPU_ATTR_DTYPE);
-    if (!is_byte(*dtype)) return bad_attributes(graph, node, "dtype is neither int8 nor uint8", diags);
+    if (!xpu_is_byte(*dtype)) return bad_attributes(graph, node, "dtype is neither int8 nor uint8", diags);
     int64_t least = *dtype == XPU_I8 ? INT8_MIN : 0, most = *dtype == XPU_I8 ? INT8_MAX : UINT8_MAX;
     static const xpu_attr_id zeros[] = {XPU_ATTR_X_ZERO, XPU_ATTR_W_ZERO, XPU_ATTR_B_ZERO, XPU_ATTR_Y_ZERO};
     for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
@@ -79,7 +75,7 @@ static xpu_status check_parameters(xpu_graph *graph, xpu_node node, xpu_dtype dt
 }
 
 static int is_storage(xpu_dtype dtype) {
-    return is_byte(dtype) || dtype == XPU_I16 || dtype == XPU_U16;
+    return xpu_is_byte(dtype) || dtype == XPU_I16 || dtype == XPU_U16;
 }
 
 xpu_status xpu_infer_quantize(xpu_graph *graph, xpu_node node, xpu_diags *diags) {

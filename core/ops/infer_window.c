@@ -150,7 +150,7 @@ static xpu_status pooled_type(xpu_graph *graph, xpu_node node, xpu_dtype *dtype,
     if (xpu_node_is(graph, node, XPU_OP_QGLOBAL_AVERAGE_POOL)) {
         return xpu_check_quantised_pool(graph, node, dtype, diags);
     }
-    if (xpu_node_is(graph, node, XPU_OP_MAX_POOL) && (*dtype == XPU_I8 || *dtype == XPU_U8)) return XPU_OK;
+    if (xpu_node_is(graph, node, XPU_OP_MAX_POOL) && xpu_is_byte(*dtype)) return XPU_OK;
     return xpu_check_dtype(graph, node, 0, XPU_F32, diags);
 }
 

@@ -23,11 +23,8 @@ typedef struct {
     int64_t count; /* of scales; 1: per tensor */
     int axis;
     int32_t zero;
+    int is_positive; /* every scale is more than 0 */
 } scheme;
-
-static int is_byte(xpu_dtype dtype) {
-    return dtype == XPU_I8 || dtype == XPU_U8;
-}
 
 static int32_t lowest(xpu_dtype dtype) {
     return dtype == XPU_I8 ? INT8_MIN : 0;
@@ -53,11 +50,15 @@ static int read_zero(const pass *p, xpu_node node, scheme *s) {
     const uint8_t *bytes = constant_bytes(p, zero, &tensor);
     if (!bytes) return 0;
     size_t size = xpu_tensor_bytes(&tensor);
-    if (is_byte(tensor.dtype)) s->zero = tensor.dtype == XPU_I8 ? (int8_t)bytes[0] : bytes[0];
+    if (xpu_is_byte(tensor.dtype)) s->zero = tensor.dtype == XPU_I8 ? (int8_t)bytes[0] : bytes[0];
     for (size_t i = 0; i < size; i++) {
         if (bytes[i] != (uint8_t)s->zero) return 0;
     }
     return 1;
+}
+
+static int is_finite(float x) {
+    return xa_magnitude_bits(x) < xa_bits(xa_inf());
 }
 
 /* `node` is a QUANTIZE or DEQUANTIZE; `integers` its integer side. 0 where its parameters are not of this kind. */
@@ -68,8 +69,10 @@ static int read_scheme(const pass *p, xpu_node node, xpu_value integers, scheme 
     if (!s->scales || !read_zero(p, node, s)) return 0;
     s->count = xpu_tensor_count(&tensor);
     s->axis = (int)xpu_node_int(p->graph, node, XPU_ATTR_AXIS);
+    s->is_positive = 1;
     for (int64_t i = 0; i < s->count; i++) {
-        if (!(s->scales[i] > 0 && s->scales[i] < xa_inf())) return 0;
+        if (!is_finite(xa_mul(s->scales[i], 512.0f))) return 0; /* any difference of two bytes can be dequantised */
+        s->is_positive &= s->scales[i] > 0;
     }
     return s->count > 0;
 }
@@ -83,7 +86,7 @@ static int dequantised(const pass *p, xpu_value value, scheme *s) {
 
 /* The same for 8-bit integers with one scale. */
 static int dequantised_bytes(const pass *p, xpu_value value, scheme *s) {
-    return dequantised(p, value, s) && is_byte(s->dtype) && s->count == 1;
+    return dequantised(p, value, s) && xpu_is_byte(s->dtype) && s->count == 1;
 }
 
 static int same_scheme(const scheme *a, const scheme *b) {
@@ -108,7 +111,8 @@ static int moved_axis(const pass *p, xpu_node node, const scheme *s) {
 static int moves_elements(const pass *p, xpu_node node, const scheme *s) {
     static const xpu_op_id ids[] = {XPU_OP_RESHAPE, XPU_OP_TRANSPOSE, XPU_OP_IDENTITY, XPU_OP_MAX_POOL};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        if (xpu_node_is(p->graph, node, ids[i])) return i < 3 || (is_byte(s->dtype) && s->count == 1);
+        if (!xpu_node_is(p->graph, node, ids[i])) continue;
+        return ids[i] != XPU_OP_MAX_POOL || (xpu_is_byte(s->dtype) && s->count == 1 && s->is_positive);
     }
     return 0;
 }
@@ -170,13 +174,25 @@ static xpu_value vector_of(pass *p, const char *name, const float *values, int64
     return xpu_graph_const_bytes(p->graph, name, &tensor);
 }
 
+/* Whether a bias has the scale of the sums, x_scale * w_scale of its channel, but for roundings of float32. */
+static int has_scale_of_sums(const scheme *bias, const scheme *x, const scheme *w) {
+    const float tolerance = 0x1p-20f;
+    for (int64_t c = 0; c < bias->count || c < w->count; c++) {
+        float scale = bias->scales[bias->count == 1 ? 0 : c];
+        float sums = xa_mul(x->scales[0], w->scales[w->count == 1 ? 0 : c]);
+        if (!(xa_abs(xa_sub(scale, sums)) <= xa_mul(xa_abs(sums), tolerance))) return 0;
+    }
+    return 1;
+}
+
 /* The int32 bias of a product; *bias {0} where there is none. 0: it is of another kind. */
-static int read_bias(const pass *p, xpu_node node, xpu_value *bias) {
+static int read_bias(const pass *p, xpu_node node, const scheme *x, const scheme *w, xpu_value *bias) {
     xpu_value value = xpu_node_input(p->graph, node, XPU_IN_BIAS);
     scheme s;
     *bias = (xpu_value){0};
     if (!value.id) return 1;
     if (!dequantised(p, value, &s) || s.dtype != XPU_I32 || s.zero != 0) return 0;
+    if (!has_scale_of_sums(&s, x, w)) return 0;
     *bias = s.q;
     return xpu_value_at(p->graph, s.q)->rank == 1;
 }
@@ -191,16 +207,17 @@ static int make_product(pass *p, const group *g, xpu_status *status) {
     xpu_value float_w = xpu_node_input(p->graph, g->producer, XPU_IN_W), bias;
     scheme x, w;
     if (!dequantised_bytes(p, xpu_node_input(p->graph, g->producer, XPU_IN_X), &x) || !dequantised(p, float_w, &w) ||
-        !is_byte(w.dtype) || !read_bias(p, g->producer, &bias) ||
-        xpu_node_input(p->graph, g->producer, XPU_IN_BRANCH).id) {
+        !xpu_is_byte(w.dtype) || xpu_node_input(p->graph, g->producer, XPU_IN_BRANCH).id) {
         return 0;
     }
     int axis = is_conv ? 0 : xpu_value_at(p->graph, float_w)->rank - 1;
     int64_t channels = output_channels(p, float_w, axis);
     if (channels < 1 || (w.count != 1 && (w.axis != axis || w.count != channels))) return 0;
+    if (!read_bias(p, g->producer, &x, &w, &bias)) return 0;
     float *factors = XPU_NEW_ARRAY(p->arena, float, channels);
     for (int64_t c = 0; c < channels; c++) {
         factors[c] = xa_requantize_scale(x.scales[0], w.scales[w.count == 1 ? 0 : c], g->y.scales[0]);
+        if (!is_finite(factors[c])) return 0;
     }
     const char *name = xpu_printf(p->arena, "%s/factors", xpu_value_at(p->graph, g->y.q)->name);
     xpu_value operands[] = {[XPU_IN_X] = x.q,
@@ -225,18 +242,18 @@ static int make_pair(pass *p, const group *g, xpu_status *status) {
     float y_scale = g->y.scales[0];
     if (xpu_node_is(p->graph, g->producer, XPU_OP_ADD)) {
         xa_qadd_constants k = xa_qadd_prepare(a.scales[0], a.zero, b.scales[0], b.zero, y_scale, g->y.zero);
+        if (!is_finite(k.ra) || !is_finite(k.rb) || !is_finite(k.f)) return 0;
         xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, g->y.dtype), XPU_ATTR_FLOAT_OF(X_FACTOR, k.ra),
                             XPU_ATTR_FLOAT_OF(B_FACTOR, k.rb),  XPU_ATTR_FLOAT_OF(ADDEND, k.f),
                             XPU_ATTR_INT_OF(Y_LOW, g->low),     XPU_ATTR_INT_OF(Y_HIGH, g->high)};
         *status = become(p, g, XPU_OP_QADD, operands, 2, attrs, 6);
         return 1;
     }
-    xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, g->y.dtype),
-                        XPU_ATTR_INT_OF(X_ZERO, a.zero),
-                        XPU_ATTR_INT_OF(B_ZERO, b.zero),
-                        XPU_ATTR_INT_OF(Y_ZERO, g->y.zero),
-                        XPU_ATTR_FLOAT_OF(X_FACTOR, xa_qmul_scale(a.scales[0], b.scales[0], y_scale)),
-                        XPU_ATTR_INT_OF(Y_LOW, g->low),
+    float factor = xa_qmul_scale(a.scales[0], b.scales[0], y_scale);
+    if (!is_finite(factor)) return 0;
+    xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, g->y.dtype),  XPU_ATTR_INT_OF(X_ZERO, a.zero),
+                        XPU_ATTR_INT_OF(B_ZERO, b.zero),     XPU_ATTR_INT_OF(Y_ZERO, g->y.zero),
+                        XPU_ATTR_FLOAT_OF(X_FACTOR, factor), XPU_ATTR_INT_OF(Y_LOW, g->low),
                         XPU_ATTR_INT_OF(Y_HIGH, g->high)};
     *status = become(p, g, XPU_OP_QMUL, operands, 2, attrs, 7);
     return 1;
@@ -344,6 +361,7 @@ static void take_activation(const pass *p, group *g) {
     const xpu_graph *graph = p->graph;
     int is_relu = xpu_node_is(graph, g->producer, XPU_OP_RELU);
     if (!is_relu && !xpu_node_is(graph, g->producer, XPU_OP_CLIP)) return;
+    if (!g->y.is_positive) return; /* it would turn the limits round */
     xpu_node before = xpu_maker(graph, g->producer, 0);
     if (!before.id || !xpu_used_once(graph, before)) return;
     if (!xpu_node_is(graph, before, XPU_OP_CONV) && !xpu_node_is(graph, before, XPU_OP_MATMUL) &&
@@ -362,7 +380,7 @@ static xpu_status recognise(pass *p, xpu_node node) {
     group g = {.quantise = node, .producer = xpu_maker(p->graph, node, 0)};
     xpu_status status = XPU_OK;
     if (!g.producer.id || !read_scheme(p, node, xpu_node_output(p->graph, node, 0), &g.y) || g.y.count != 1 ||
-        !is_byte(g.y.dtype)) {
+        !xpu_is_byte(g.y.dtype) || g.y.scales[0] == 0) {
         return XPU_OK;
     }
     if (!xpu_node_is(p->graph, g.producer, XPU_OP_DEQUANTIZE) && !xpu_used_once(p->graph, g.producer)) return XPU_OK;

@@ -83,7 +83,7 @@ typedef struct xpu_onnx_node xpu_onnx_node;
 /* Maps a node onto core rows; returns what its first result is, or {0} after reporting. */
 typedef xpu_value xpu_onnx_convert(xpu_onnx_node *node);
 
-enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20, XPU_ONNX_MAX_QUANTISED = 64 };
+enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20 };
 
 /* One ONNX operator that is supported, in every form that operators.def lists (operators.c). */
 typedef struct {

@@ -188,7 +188,7 @@ static const xpu_onnx_row microsoft_rows[] = {
      .attrs = {{"axis", XPU_ONNX_INT}}},
     {.name = "QGemm", .domain = MICROSOFT, .min_inputs = 6, .max_inputs = 9, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "Gemm", .layout = "xxby",
-     .core = "qmatmul", .remarks = "with a quantised result",
+     .core = "qmatmul", .remarks = "with a quantised result; C of one row or one element",
      .attrs = {{"alpha", XPU_ONNX_FLOAT}, {"transA", XPU_ONNX_INT}, {"transB", XPU_ONNX_INT}}},
     {.name = "QLinearAdd", .domain = MICROSOFT, .min_inputs = 7, .max_inputs = 8, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "Add", .layout = "xxy",

@@ -57,7 +57,9 @@ static xpu_value bias_of(xpu_onnx_node *node, xpu_value c, xpu_dim columns) {
 }
 
 xpu_value xpu_onnx_convert_gemm(xpu_onnx_node *node) {
-    float alpha = xpu_onnx_attr_float(node, "alpha", 1.0f), beta = xpu_onnx_attr_float(node, "beta", 1.0f);
+    /* QGemm's alpha is in the scale of A already */
+    float alpha = node->is_inner ? 1.0f : xpu_onnx_attr_float(node, "alpha", 1.0f);
+    float beta = xpu_onnx_attr_float(node, "beta", 1.0f);
     int trans_a = xpu_onnx_attr_int(node, "transA", 0) != 0, trans_b = xpu_onnx_attr_int(node, "transB", 0) != 0;
     for (uint32_t i = 0; i < 2; i++) {
         if (xpu_onnx_info(node, node->inputs[i])->rank == 2) continue;

@@ -3,20 +3,42 @@
  * operator, QuantizeLinear of the result; core/passes/quantised.c then finds these groups again, and those of models
  * that were written so.
  */
+#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/importer.h"
 
 static const xpu_value none = {0};
 
+/* Constant scales are finite, and those that divide are not 0: ONNX does not say what the results are then. */
+static int scales_are_good(xpu_onnx_node *node, xpu_value scale, int divides) {
+    const xpu_onnx_importer *importer = node->importer;
+    xpu_tensor tensor;
+    if (!scale.id || !xpu_onnx_info(node, scale)->constant || xpu_onnx_info(node, scale)->dtype != XPU_F32) return 1;
+    if (xpu_const_tensor(importer->graph, scale, importer->scratch, &tensor, importer->diags) != XPU_OK) return 0;
+    const float *scales = tensor.data;
+    for (int64_t i = 0; i < xpu_tensor_count(&tensor); i++) {
+        if (isfinite(scales[i]) && (!divides || scales[i] != 0)) continue;
+        xpu_onnx_refuse(node, "onnx-operand", "a scale is invalid",
+                        xpu_onnx_format(node, "element %lld of '%s' is %g", (long long)i,
+                                        xpu_escape(importer->scratch, xpu_onnx_info(node, scale)->name, 100),
+                                        (double)scales[i]),
+                        divides ? "quantise with finite scales other than 0" : "quantise with finite scales");
+        return 0;
+    }
+    return 1;
+}
+
 /* x, scale and zero point as a DEQUANTIZE; `zero` may be {0}. */
 static xpu_value dequantise(xpu_onnx_node *node, xpu_value x, xpu_value scale, xpu_value zero, int64_t axis, int last) {
+    if (!scales_are_good(node, scale, 0)) return none;
     xpu_value operands[] = {x, scale, zero};
     return xpu_onnx_build(node, XPU_OP_DEQUANTIZE, operands, zero.id ? 3 : 2, &XPU_ATTR_INT_OF(AXIS, axis), 1, last);
 }
 
 static xpu_value quantise(xpu_onnx_node *node, xpu_value x, xpu_value scale, xpu_value zero, xpu_dtype dtype,
                           int64_t axis) {
+    if (!scales_are_good(node, scale, 1)) return none;
     xpu_value operands[] = {x, scale, zero};
     xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, axis), XPU_ATTR_INT_OF(DTYPE, dtype)};
     return xpu_onnx_build(node, XPU_OP_QUANTIZE, operands, zero.id ? 3 : 2, attrs, 2, 1);
@@ -69,32 +91,96 @@ static int64_t scale_axis(const xpu_onnx_node *node, const char *inner, int inde
     return xpu_onnx_info(node, x)->rank - 1;
 }
 
-/* The int32 bias: its scale is the product of those of x and w. */
-static xpu_value dequantise_bias(xpu_onnx_node *node, uint32_t input) {
-    if (!xpu_onnx_has_input(node, input)) return none;
-    xpu_value scales[] = {node->inputs[1], node->inputs[4]};
+static int is_gemm(const xpu_onnx_node *node) {
+    return strcmp(node->row->inner, "Gemm") == 0;
+}
+
+/* The scale of the first operand. QGemm's alpha is part of it, as the scale of C is alpha * a_scale * b_scale. */
+static xpu_value first_scale(xpu_onnx_node *node, xpu_value scale) {
+    float alpha = is_gemm(node) ? xpu_onnx_attr_float(node, "alpha", 1.0f) : 1.0f;
+    if (alpha == 1.0f) return scale;
+    xpu_value pair[] = {xpu_graph_const_f32(node->importer->graph, NULL, alpha), scale};
+    return xpu_onnx_build(node, XPU_OP_MUL, pair, 2, NULL, 0, 0);
+}
+
+static xpu_value reshaped(xpu_onnx_node *node, xpu_value value, int64_t size) {
+    xpu_dim dim = xpu_dim_const(&node->importer->graph->dims, size);
+    if (xpu_onnx_info(node, value)->kind != XPU_VALUE_CONST) return xpu_onnx_reshape(node, value, &dim, 1, 0);
+    xpu_const_step step = {.kind = XPU_STEP_RESHAPE, .rank = 1, .dims = {size}};
+    return xpu_onnx_derive(node, value, &step);
+}
+
+/* A constant of one element, `count` times. */
+static xpu_value repeated(xpu_onnx_node *node, xpu_value value, int64_t count) {
+    const xpu_onnx_importer *importer = node->importer;
+    xpu_tensor one, all = {.dtype = XPU_I32, .rank = 1, .dims = {count}};
+    if (xpu_const_tensor(importer->graph, value, importer->scratch, &one, importer->diags) != XPU_OK) return none;
+    int32_t *elements = XPU_NEW_ARRAY(importer->scratch, int32_t, count);
+    for (int64_t i = 0; i < count; i++) elements[i] = *(const int32_t *)one.data;
+    all.data = elements;
+    return xpu_graph_const_bytes(importer->graph, NULL, &all);
+}
+
+/* QGemm's C as one int32 for each column. */
+static xpu_value bias_of_columns(xpu_onnx_node *node, uint32_t input) {
+    const xpu_dims *table = &node->importer->graph->dims;
+    xpu_value c = node->inputs[input];
+    const xpu_value_info *info = xpu_onnx_info(node, c), *b = xpu_onnx_info(node, node->inputs[3]);
+    int64_t sizes[2] = {1, 1}, columns = 0;
+    int good = info->rank <= 2 && b->rank == 2 && info->dtype == XPU_I32;
+    for (int i = 0; i < info->rank && good; i++)
+        good = xpu_dim_is_const(table, info->dims[i], &sizes[2 - info->rank + i]);
+    if (good) good = xpu_dim_is_const(table, b->dims[xpu_onnx_attr_int(node, "transB", 0) ? 0 : 1], &columns);
+    if (good && sizes[0] == 1 && sizes[1] == columns) return info->rank == 1 ? c : reshaped(node, c, columns);
+    if (good && sizes[0] == 1 && sizes[1] == 1 && info->constant) return repeated(node, c, columns);
+    return xpu_onnx_refuse(node, "onnx-unsupported-form", "this shape of C is not supported",
+                           xpu_onnx_format(node, "it is %s%s; int32 of one row or one constant is",
+                                           xpu_dtype_name(info->dtype), xpu_onnx_shape_text(node, c)),
+                           "write DequantizeLinear, Gemm, QuantizeLinear instead of QGemm");
+}
+
+/* The int32 bias: its scale is the product of those of x, as it is dequantised, and w. */
+static xpu_value dequantise_bias(xpu_onnx_node *node, xpu_value x_scale, uint32_t input) {
+    xpu_value bias = is_gemm(node) ? bias_of_columns(node, input) : node->inputs[input];
+    if (!bias.id || !x_scale.id) return none;
+    xpu_value scales[] = {x_scale, node->inputs[4]};
     xpu_value scale = xpu_onnx_build(node, XPU_OP_MUL, scales, 2, NULL, 0, 0);
-    return scale.id ? dequantise(node, node->inputs[input], scale, none, 0, 0) : scale;
+    return scale.id ? dequantise(node, bias, scale, none, 0, 0) : scale;
 }
 
 /* What the letters of a row's layout stand for, in the order of the inputs. */
 typedef struct {
-    xpu_value operands[XPU_ONNX_MAX_QUANTISED]; /* float32, of the inner operator */
+    xpu_value *operands; /* float32, of the inner operator */
     uint32_t count;
-    xpu_value y_scale, y_zero;
+    xpu_value x_scale, y_scale, y_zero;
     int ok;
 } unpacked;
 
 static void unpack_operand(xpu_onnx_node *node, unpacked *u, uint32_t input) {
-    xpu_value x = node->inputs[input], zero = optional_input(node, input + 2);
+    xpu_value x = node->inputs[input], scale = node->inputs[input + 1], zero = optional_input(node, input + 2);
     int64_t axis = scale_axis(node, node->row->inner, (int)u->count, x);
-    xpu_value value = dequantise(node, x, node->inputs[input + 1], zero, axis, 0);
+    if (u->count == 0) u->x_scale = scale = first_scale(node, scale);
+    xpu_value value = scale.id ? dequantise(node, x, scale, zero, axis, 0) : none;
     u->ok &= value.id != 0;
     u->operands[u->count++] = value;
 }
 
+/* Triples up to the last input. */
+static void unpack_list(xpu_onnx_node *node, unpacked *u, uint32_t input) {
+    uint32_t count = node->input_count - input;
+    if (count % 3 != 0) {
+        xpu_onnx_refuse(node, "onnx-operand", "the last operand is incomplete",
+                        xpu_onnx_format(node,
+                                        "%u inputs follow the result's scale and zero point; operands take three each",
+                                        count),
+                        NULL);
+        u->ok = 0;
+    }
+    for (; input < node->input_count && u->ok; input += 3) unpack_operand(node, u, input);
+}
+
 static unpacked unpack(xpu_onnx_node *node) {
-    unpacked u = {.ok = 1};
+    unpacked u = {.operands = XPU_NEW_ARRAY(node->importer->scratch, xpu_value, node->input_count), .ok = 1};
     uint32_t input = 0;
     for (const char *letter = node->row->layout; *letter && u.ok; letter++) {
         if (*letter == 'x') {
@@ -105,21 +191,13 @@ static unpacked unpack(xpu_onnx_node *node) {
             u.y_zero = optional_input(node, input + 1);
             input += 2;
         } else if (*letter == 'b') {
-            u.operands[u.count] = dequantise_bias(node, input);
-            u.ok &= !xpu_onnx_has_input(node, input) || u.operands[u.count].id;
-            u.count += xpu_onnx_has_input(node, input++) != 0;
-        } else { /* '*': triples up to the end */
-            for (; input + 2 < node->input_count && u.count < XPU_ONNX_MAX_QUANTISED; input += 3) {
-                unpack_operand(node, &u, input);
+            if (xpu_onnx_has_input(node, input)) {
+                u.operands[u.count] = dequantise_bias(node, u.x_scale, input);
+                u.ok &= u.operands[u.count++].id != 0;
             }
-            if (u.ok && input != node->input_count) {
-                xpu_onnx_refuse(node, "onnx-unsupported-form", "it has too many operands, or an incomplete one",
-                                xpu_printf(node->importer->arena,
-                                           "%u inputs; operands take three each, and at most %d are supported",
-                                           node->input_count, XPU_ONNX_MAX_QUANTISED),
-                                "concatenate in steps");
-                u.ok = 0;
-            }
+            input++;
+        } else { /* '*' */
+            unpack_list(node, &u, input);
         }
     }
     return u;
@@ -133,9 +211,10 @@ xpu_value xpu_onnx_convert_qlinear(xpu_onnx_node *node) {
     const xpu_onnx_row *inner_row = xpu_onnx_find_row(node->row->inner, "");
     unpacked u = unpack(node);
     if (!u.ok) return none;
-    if (!u.y_scale.id) {
+    if (!u.y_scale.id || (is_gemm(node) && !u.y_zero.id)) {
         return xpu_onnx_refuse(node, "onnx-unsupported-form", "the form with a float32 result is not supported",
-                               "the scale of the result is missing", "give the result a scale and a zero point");
+                               "the scale or the zero point of the result is missing",
+                               "give the result a scale and a zero point");
     }
     xpu_dtype dtype = xpu_onnx_info(node, u.y_zero.id ? u.y_zero : node->inputs[0])->dtype;
     xpu_onnx_node inner = *node;

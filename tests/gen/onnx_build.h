@@ -9,7 +9,7 @@
 #include "base/tensor.h"
 #include "frontend/onnx/onnx.pb-c.h"
 
-enum { XPU_ONNX_MAX_INPUTS = 24 };
+enum { XPU_ONNX_MAX_INPUTS = 320 };
 
 typedef XPU_ARRAY(XpuOnnx__NodeProto *) xpu_onnx_nodes;
 typedef XPU_ARRAY(XpuOnnx__TensorProto *) xpu_onnx_tensors;

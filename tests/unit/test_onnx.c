@@ -1,4 +1,5 @@
 /* The ONNX importer: what each form of each operator becomes, and what is said about those that it cannot take. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -382,6 +383,15 @@ static const refusal refusals[] = {
     {"Pad", 13, "", "[2,6] =1,1",
      "[onnx-operand] node 'n' (Pad-13, #0): the pads do not fit the input\n  why: 2 values for 2 dims\n"
      "  hint: export the model again, or check it with onnx.checker\n"},
+    {"QuantizeLinear", 13, "", "[2] %0",
+     "[onnx-operand] node 'n' (QuantizeLinear-13, #0): a scale is invalid\n  why: element 0 of 'w' is 0\n"
+     "  hint: quantise with finite scales other than 0\n"},
+    {"QuantizeLinear", 10, "", "[2] %inf",
+     "[onnx-operand] node 'n' (QuantizeLinear-10, #0): a scale is invalid\n  why: element 0 of 'w' is inf\n"
+     "  hint: quantise with finite scales other than 0\n"},
+    {"QuantizeLinear", 21, "", "[2] %nan",
+     "[onnx-operand] node 'n' (QuantizeLinear-21, #0): a scale is invalid\n  why: element 0 of 'w' is nan\n"
+     "  hint: quantise with finite scales other than 0\n"},
     {"Constant", 13, "", "",
      "[onnx-attribute] node 'n' (Constant-13, #0): the constant's value is invalid\n"
      "  why: 0 attributes give it, not one\n"
@@ -411,6 +421,65 @@ static void test_refusals(void) {
         import(&f);
         CU_ASSERT_EQUAL(f.status, XPU_EMODEL);
         expect(row->op, errors(&f), xpu_printf(f.arena, "m.onnx: error %s", row->message));
+        end(&f);
+    }
+}
+
+/* ---- operators of com.microsoft ---- */
+
+static void add_bytes(fixture *f, const char *name, int rank, const int64_t *dims) {
+    static const uint8_t zeros[64];
+    xpu_tensor tensor = {.dtype = XPU_U8, .rank = rank, .data = (void *)(uintptr_t)zeros};
+    for (int i = 0; i < rank; i++) tensor.dims[i] = dims[i];
+    xpu_onnx_initializer(&f->builder, name, &tensor, 0);
+}
+
+static void test_quantised_refusals(void) {
+    static const struct {
+        const char *op, *inputs, *message;
+        float scale;
+    } rows[] = {
+        {"QGemm", "m s z m s z c s z",
+         "[onnx-unsupported-form] node 'n' (com.microsoft.QGemm-1, #0): this shape of C is not supported\n"
+         "  why: it is int32[4,1]; int32 of one row or one constant is\n"
+         "  hint: write DequantizeLinear, Gemm, QuantizeLinear instead of QGemm\n",
+         1},
+        {"QGemm", "m s z m s z - s",
+         "[onnx-unsupported-form] node 'n' (com.microsoft.QGemm-1, #0): the form with a float32 result is not "
+         "supported\n  why: the scale or the zero point of the result is missing\n"
+         "  hint: give the result a scale and a zero point\n",
+         1},
+        {"QGemm", "m s z m s z - s z",
+         "[onnx-operand] node 'n' (com.microsoft.QGemm-1, #0): a scale is invalid\n"
+         "  why: element 0 of 's' is inf\n  hint: quantise with finite scales\n",
+         HUGE_VALF},
+        {"QLinearConcat", "s z m s z m s",
+         "[onnx-operand] node 'n' (com.microsoft.QLinearConcat-1, #0): the last operand is incomplete\n"
+         "  why: 5 inputs follow the result's scale and zero point; operands take three each\n"
+         "  hint: export the model again, or check it with onnx.checker\n",
+         1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        begin(&f, 13);
+        char copy[64], *rest = copy;
+        const char *inputs[16] = {NULL};
+        snprintf(copy, sizeof copy, "%s", rows[i].inputs);
+        for (int n = 0; rest; n++) {
+            inputs[n] = strsep(&rest, " ");
+            if (inputs[n][0] == '-') inputs[n] = "";
+        }
+        int32_t c[4] = {0};
+        add_bytes(&f, "z", 0, NULL);
+        add_bytes(&f, "m", 2, (const int64_t[]){4, 4});
+        xpu_onnx_initializer(&f.builder, "s", &(xpu_tensor){.dtype = XPU_F32, .data = (void *)&rows[i].scale}, 0);
+        xpu_onnx_initializer(&f.builder, "c", &(xpu_tensor){.dtype = XPU_I32, .rank = 2, .dims = {4, 1}, .data = c}, 0);
+        XpuOnnx__NodeProto *node = xpu_onnx_node(&f.builder, rows[i].op, "n", "y", inputs);
+        xpu_onnx_domain(&f.builder, node, "com.microsoft");
+        if (rows[i].op[1] == 'L') xpu_onnx_int(&f.builder, node, "axis", 0);
+        add_output(&f, "y");
+        import(&f);
+        expect(rows[i].op, errors(&f), xpu_printf(f.arena, "m.onnx: error %s", rows[i].message));
         end(&f);
     }
 }
@@ -707,6 +776,7 @@ static void test_table(void) {
     }
 }
 
-XPU_TEST_MAIN("onnx", {"forms", test_forms}, {"refusals", test_refusals}, {"all at once", test_all_at_once},
+XPU_TEST_MAIN("onnx", {"forms", test_forms}, {"refusals", test_refusals},
+              {"refusals of quantised operators", test_quantised_refusals}, {"all at once", test_all_at_once},
               {"order", test_order}, {"outputs", test_outputs}, {"header", test_header}, {"shapes", test_shapes},
               {"default shape", test_default_shape}, {"files", test_files}, {"table", test_table})

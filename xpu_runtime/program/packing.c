@@ -24,7 +24,7 @@ static int is_depthwise(xpu_packing_kind kind) {
 }
 
 static int holds(xpu_packing_kind kind, xpu_dtype dtype) {
-    if (kind == XPU_PACK_CONV_I8 || kind == XPU_PACK_DEPTHWISE_I8) return dtype == XPU_I8 || dtype == XPU_U8;
+    if (kind == XPU_PACK_CONV_I8 || kind == XPU_PACK_DEPTHWISE_I8) return xpu_is_byte(dtype);
     return dtype == (kind == XPU_PACK_CONV_I16 ? XPU_I16 : XPU_F32);
 }
 
