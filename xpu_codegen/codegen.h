@@ -59,7 +59,14 @@ typedef struct {
     xpu_packing packing;
 } xpu_weight;
 
-/* What clang took. */
+/* A weight that is packed before the file is written. */
+typedef struct {
+    xpu_arena *arena; /* NULL: it was delivered */
+    const void *bytes;
+    uint64_t length;
+} xpu_packed_weight;
+
+/* What clang and lld took. */
 typedef struct {
     const char *version;
     double seconds;
@@ -79,10 +86,12 @@ typedef struct {
     XPU_ARRAY(xpu_codegen_layer) layers; /* same order as program.layers */
     XPU_ARRAY(xpu_chain_body_text) bodies;
     XPU_ARRAY(xpu_weight) weights;
-    XPU_ARRAY(const char *) reasons; /* by node id: why the node computes in its precision; NULL for none */
-    int32_t *buffer_of;              /* by value id: its buffer, or -1 */
-    int32_t *layer_of;               /* by node id: its layer, or -1 */
-    int lowered;                     /* the layers are made, and whether that worked */
+    XPU_ARRAY(xpu_packed_weight) ahead; /* the first weights, in the order of buffers */
+    uint32_t delivered;                 /* of these */
+    XPU_ARRAY(const char *) reasons;    /* by node id: why the node computes in its precision; NULL for none */
+    int32_t *buffer_of;                 /* by value id: its buffer, or -1 */
+    int32_t *layer_of;                  /* by node id: its layer, or -1 */
+    int lowered;                        /* the layers are made, and whether that worked */
     xpu_status lower_status;
     xpu_clang_facts clang;
     xpu_memplan *wishes; /* where weights would lie by the rules; NULL: no rule is about weights */
@@ -147,8 +156,13 @@ void xpu_explain_missing_copies(xpu_codegen *cg, xpu_memplan *plan);
 /* The C text of one region (index into job->regions), NULL where it is on the host, and what follows all regions. */
 const char *xpu_emit_region(xpu_codegen *cg, uint32_t region);
 const char *xpu_emit_tail(xpu_codegen *cg);
-/* Compiles and links `source`; the program's path in a temporary folder of `arena`, NULL with diagnostics. */
-const char *xpu_link_program(xpu_codegen *cg, const char *source, xpu_arena *arena);
+/* Starts clang on `source`, in a temporary folder of `arena`; NULL with diagnostics. */
+typedef struct xpu_device_build xpu_device_build;
+xpu_device_build *xpu_compile_start(xpu_codegen *cg, const char *source, xpu_arena *arena);
+/* Waits for it and links; the program's path, NULL with diagnostics. */
+const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build);
+/* Packs weights while clang works: the first ones, as many as are kept in memory. */
+xpu_status xpu_pack_ahead(xpu_codegen *cg);
 xpu_status xpu_pack_program(xpu_codegen *cg, const char *elf, const char *path);
 void xpu_report_program(xpu_codegen *cg, void *report, int packed);
 

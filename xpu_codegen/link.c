@@ -5,7 +5,7 @@
 
 enum { MESSAGE_LINES = 12 };
 
-static const char clang_name[] = "clang-19";
+static const char clang_name[] = "clang-19", linker_name[] = "ld.lld-19";
 
 static void report_missing(xpu_codegen *cg, const char *what, const char *why) {
     xpu_error(cg->diags, XPU_EIO, NULL, "no-clang", NULL, xpu_printf(cg->arena, "the device %s was not found", what),
@@ -22,46 +22,85 @@ static const char *first_lines(xpu_arena *arena, const char *message) {
     return xpu_strndup(arena, message, (size_t)(end - message));
 }
 
-/* "Debian clang version 19.1.7 (3+b1)" of the first line. */
+/* "Debian clang version 19.1.7 (3+b1)", the first line of what -v prints. */
 static const char *version_line(xpu_codegen *cg, const xpu_child *child) {
-    const char *end = strchr(child->output, '\n');
-    size_t length = end ? (size_t)(end - child->output) : strlen(child->output);
-    return xpu_escape(cg->arena, xpu_strndup(cg->arena, child->output, length), 120);
+    const char *end = strchr(child->error, '\n');
+    size_t length = end ? (size_t)(end - child->error) : strlen(child->error);
+    return xpu_escape(cg->arena, xpu_strndup(cg->arena, child->error, length), 120);
 }
 
-const char *xpu_link_program(xpu_codegen *cg, const char *source, xpu_arena *arena) {
+/* What clang says about the source, behind what -v prints. */
+static const char *compiler_messages(const xpu_child *child) {
+    static const char last[] = "End of search list.\n";
+    const char *end = strstr(child->error, last);
+    return end ? end + sizeof last - 1 : child->error;
+}
+
+struct xpu_device_build {
+    xpu_arena *arena;
+    const char *object, *elf, *device;
+    xpu_child_running *compiler;
+};
+
+xpu_device_build *xpu_compile_start(xpu_codegen *cg, const char *source, xpu_arena *arena) {
     const char *folder = xpu_temporary_folder(arena, cg->diags);
     if (!folder) return NULL;
-    const char *device = xpu_path_join(arena, cg->job->options->resources, "device");
-    const char *c = xpu_path_join(arena, folder, "program.c"), *elf = xpu_path_join(arena, folder, "program.elf");
+    xpu_device_build *build = XPU_NEW(arena, xpu_device_build);
+    build->arena = arena;
+    build->object = xpu_path_join(arena, folder, "program.o");
+    build->elf = xpu_path_join(arena, folder, "program.elf");
+    build->device = xpu_path_join(arena, cg->job->options->resources, "device");
+    const char *c = xpu_path_join(arena, folder, "program.c");
     if (xpu_file_write(arena, c, source, strlen(source), cg->diags) != XPU_OK) return NULL;
+    /* One file with -c: clang then compiles in the process that was started. */
     const char *argv[] = {clang_name,
-                          xpu_printf(arena, "@%s/clang.flags", device),
-                          "-fuse-ld=lld",
+                          "-v",
+                          xpu_printf(arena, "@%s/clang.flags", build->device),
                           "-I",
-                          xpu_path_join(arena, device, "include"),
+                          xpu_path_join(arena, build->device, "include"),
+                          "-c",
                           c,
-                          xpu_path_join(arena, device, "libxpudevice.a"),
-                          xpu_printf(arena, "-Wl,-T,%s/link.ld", device),
-                          "-Wl,--gc-sections",
                           "-o",
-                          elf,
+                          build->object,
                           NULL};
-    const char *version_argv[] = {clang_name, "--version", NULL};
-    xpu_child child, version;
-    xpu_child_running *asked = xpu_child_start(arena, version_argv, cg->diags);
-    if (!asked) return NULL;
-    xpu_status status = xpu_child_run(arena, argv, &child, cg->diags);
-    xpu_status asked_status = xpu_child_wait(asked, &version, cg->diags);
-    if (!child.found) report_missing(cg, "compiler clang-19", "the generated C is compiled for the chip's cores by it");
-    if (status != XPU_OK || asked_status != XPU_OK) return NULL;
-    cg->clang = (xpu_clang_facts){version_line(cg, &version), child.seconds, child.peak_rss_bytes};
+    build->compiler = xpu_child_start(arena, argv, cg->diags);
+    return build->compiler ? build : NULL;
+}
+
+static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
+    xpu_arena *arena = build->arena;
+    const char *argv[] = {linker_name,
+                          build->object,
+                          xpu_path_join(arena, build->device, "libxpudevice.a"),
+                          "-T",
+                          xpu_path_join(arena, build->device, "link.ld"),
+                          "--gc-sections",
+                          "-Bstatic",
+                          "--no-relax",
+                          "-X",
+                          "-o",
+                          build->elf,
+                          NULL};
+    xpu_child linker;
+    xpu_status status = xpu_child_run(arena, argv, &linker, cg->diags);
+    if (!linker.found) report_missing(cg, "linker lld-19", "the program for the chip's cores is linked by it");
+    if (status != XPU_OK) return NULL;
+    cg->clang.seconds += linker.seconds;
+    if (linker.peak_rss_bytes > cg->clang.peak_rss_bytes) cg->clang.peak_rss_bytes = linker.peak_rss_bytes;
+    if (linker.exit_code == 0) return build->elf;
+    xpu_codegen_bug(cg, "the program cannot be linked", "%s", first_lines(cg->arena, linker.error));
+    return NULL;
+}
+
+const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build) {
+    xpu_child compiler;
+    xpu_status status = xpu_child_wait(build->compiler, &compiler, cg->diags);
+    if (!compiler.found)
+        report_missing(cg, "compiler clang-19", "the generated C is compiled for the chip's cores by it");
+    if (status != XPU_OK) return NULL;
+    cg->clang = (xpu_clang_facts){version_line(cg, &compiler), compiler.seconds, compiler.peak_rss_bytes};
     cg->program.clang = cg->clang.version;
-    if (child.exit_code == 0) return elf;
-    if (strstr(child.error, "invalid linker name")) { /* clang's words for a missing lld */
-        report_missing(cg, "linker lld-19", "the program for the chip's cores is linked by it");
-        return NULL;
-    }
-    xpu_codegen_bug(cg, "the generated C does not compile", "%s", first_lines(cg->arena, child.error));
+    if (compiler.exit_code == 0) return link_object(cg, build);
+    xpu_codegen_bug(cg, "the generated C does not compile", "%s", first_lines(cg->arena, compiler_messages(&compiler)));
     return NULL;
 }

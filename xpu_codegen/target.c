@@ -80,14 +80,22 @@ static xpu_status check_capacity(xpu_codegen *cg) {
                      "compile for a chip with more GM");
 }
 
+static xpu_status make_program(xpu_codegen *cg, const char *source, const char *path, xpu_arena *scratch) {
+    xpu_device_build *build = xpu_compile_start(cg, source, scratch);
+    if (!build) return xpu_diags_status(cg->diags);
+    xpu_status status = xpu_pack_ahead(cg);
+    if (status != XPU_OK) return status;
+    const char *elf = xpu_compile_finish(cg, build);
+    return elf ? xpu_pack_program(cg, elf, path) : xpu_diags_status(cg->diags);
+}
+
 static xpu_status pack(xpu_target_job *job, xpu_section *sections, const char *path, void *report) {
     xpu_codegen *cg = codegen_of(job);
     xpu_status status = xpu_lower_program(cg);
     if (status == XPU_OK) status = check_capacity(cg);
     if (status == XPU_OK && path) {
         xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(job->arena), "link");
-        const char *elf = xpu_link_program(cg, whole_source(cg, sections), scratch);
-        status = elf ? xpu_pack_program(cg, elf, path) : xpu_diags_status(cg->diags);
+        status = make_program(cg, whole_source(cg, sections), path, scratch);
         xpu_arena_free(scratch);
     }
     if (status == XPU_OK && report) xpu_report_program(cg, report, path != NULL);

@@ -153,8 +153,7 @@ static int run(fixture *f, const char *chip, const char *precision, const xpurt_
     const char *path = xpu_path_join(f->arena, xpu_temporary_folder(f->arena, &f->diags), "model.onnx");
     xpu_device_check check = {0};
     int good = xpu_file_write(f->arena, path, bytes, length, &f->diags) == XPU_OK &&
-               xpu_device_check_compile(&check, path, chip, precision) &&
-               xpu_device_check_layers(&check, x, 1, y);
+               xpu_device_check_compile(&check, path, chip, precision) && xpu_device_check_layers(&check, x, 1, y);
     if (!good) printf("%s\n", check.message);
     if (check.program) xpu_device_check_close(&check);
     return good;
@@ -233,7 +232,8 @@ static void bias_scales(void) {
     static const float factors[] = {1, 1 + 0x1p-22f, 1.1f, 2, -1};
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
         for (int j = 0; j < 4; j++) {
-            product p = {.form = j % 2 ? QDQ_CONV : QDQ_GEMM, .x_scale = 0.02f, .y_scale = 0.3f, .bias_factor = factors[i]};
+            product p = {
+                .form = j % 2 ? QDQ_CONV : QDQ_GEMM, .x_scale = 0.02f, .y_scale = 0.3f, .bias_factor = factors[i]};
             set_scales(&p, j / 2 ? COLUMNS : 1);
             int is_literal = i > 1;
             double worst = run_product(&p, is_literal, "nano");
@@ -248,9 +248,9 @@ static void edges(void) {
         float x, w, y;
         int alternates; /* the channels' signs */
     } rows[] = {
-        {-0.02f, 0.01f, 0.5f, 0},   {0.02f, -0.01f, 0.5f, 0}, {0.02f, 0.01f, -0.5f, 0},  {0.02f, 0.01f, 0.5f, 1},
-        {0, 0.01f, 0.5f, 0},        {0.02f, 0, 0.5f, 0},      {1e-30f, 1e-30f, 1e-30f, 0}, {1e-40f, 0.1f, 1e-40f, 0},
-        {1e-40f, 1, 1e-38f, 0},     {1e-39f, 0.5f, 1e-38f, 0}, {1e30f, 1e5f, 1e35f, 1},
+        {-0.02f, 0.01f, 0.5f, 0}, {0.02f, -0.01f, 0.5f, 0},  {0.02f, 0.01f, -0.5f, 0},    {0.02f, 0.01f, 0.5f, 1},
+        {0, 0.01f, 0.5f, 0},      {0.02f, 0, 0.5f, 0},       {1e-30f, 1e-30f, 1e-30f, 0}, {1e-40f, 0.1f, 1e-40f, 0},
+        {1e-40f, 1, 1e-38f, 0},   {1e-39f, 0.5f, 1e-38f, 0}, {1e30f, 1e5f, 1e35f, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         product p = {.form = i % 2 ? QLINEAR_CONV : QGEMM, .x_scale = rows[i].x, .y_scale = rows[i].y, .alpha = 1};
@@ -264,7 +264,8 @@ static void edges(void) {
 
 /* ---- other operators ---- */
 
-/* A maximum of values with a negative scale is a minimum of the bytes; so it keeps its place behind DequantizeLinear. */
+/* A maximum of values with a negative scale is a minimum of the bytes; so it keeps its place behind DequantizeLinear.
+ */
 static void negative_maximum(void) {
     fixture f;
     float x[16];

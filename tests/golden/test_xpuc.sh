@@ -46,6 +46,7 @@ check "graph" grep -q '^graph "CNTKGraph"$' out
 check "summary beside it" grep -q '^mnist-8.onnx: 12 operators' err
 check "C in a file" status 0 "$model" --emit=c -o net.c
 check "C" grep -q 'xpu_layers' net.c
+check "no loops, no headers for them" test -z "$(grep riscv_vector.h net.c)"
 check "checked passes" status 0 "$model" --emit=ir --check-passes -q
 check "dump" status 0 "$model" --dump-after=fold --precision=fp32 -o d.xpu
 check "dump has unfused nodes" grep -q "relu(" out
