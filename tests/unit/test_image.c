@@ -147,6 +147,34 @@ static void edges(void) {
     with_bench(scale_edges);
 }
 
+/* A tall picture for a wide input and the other way round: memory for the target and a row, not for a picture of the
+ * target's width and the source's height. A gradient stays one. */
+static void scale_long(bench *b) {
+    enum { LONG = 4096, SHORT = 4 };
+    for (int tall = 0; tall < 2; tall++) {
+        xpu_image image = plain(b, tall ? SHORT : LONG, tall ? LONG : SHORT, 0, 0, 0);
+        for (int i = 0; i < LONG * SHORT * 3; i++) {
+            image.rgb[i] = (uint8_t)((tall ? i / 3 / SHORT : i / 3 % LONG) * 256 / LONG);
+        }
+        xpu_image_scale scale = {.std = {1, 1, 1}};
+        const int64_t dims[] = {1, 1, tall ? SHORT : LONG, tall ? LONG : SHORT};
+        xpu_tensor tensor;
+        size_t before = b->mem.bytes;
+        xpu_status status = xpu_image_tensor(b->arena, &image, &scale, XPU_U8, 4, dims, "x", &tensor, &b->diags);
+        CU_ASSERT_EQUAL_FATAL(status, XPU_OK);
+        CU_ASSERT(b->mem.peak_bytes - before < (size_t)LONG * SHORT * 3 * sizeof(float) + (1 << 20));
+        int wrong = 0;
+        for (int i = 0; i < LONG * SHORT; i++) {
+            int at = tall ? i / LONG : i % SHORT, value = ((const uint8_t *)tensor.data)[i];
+            wrong += value < at * 64 + 20 || value > at * 64 + 44;
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+    }
+}
+static void long_pictures(void) {
+    with_bench(scale_long);
+}
+
 static void triples(void) {
     float v[3];
     CU_ASSERT(xpu_image_triple("0.5", v) && v[0] == 0.5f && v[2] == 0.5f);
@@ -156,4 +184,4 @@ static void triples(void) {
 }
 
 XPU_TEST_MAIN("pictures", {"reading", reading}, {"cut off", cut_off}, {"transparency", transparency},
-              {"scaling", scaling}, {"edges", edges}, {"triples", triples})
+              {"scaling", scaling}, {"edges", edges}, {"long pictures", long_pictures}, {"triples", triples})

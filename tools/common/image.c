@@ -258,27 +258,33 @@ static filter make_filter(xpu_arena *arena, int from, int to) {
     return f;
 }
 
-/* [height][width][3] floats of 0..255. */
-static float *resize(xpu_arena *arena, const xpu_image *image, int width, int height) {
-    filter across = make_filter(arena, image->width, width), down = make_filter(arena, image->height, height);
-    float *rows = XPU_NEW_ARRAY(arena, float, (size_t)image->height *(size_t)width * 3);
-    float *result = XPU_NEW_ARRAY(arena, float, (size_t)height *(size_t)width * 3);
-    for (int y = 0; y < image->height; y++) {
-        for (int x = 0; x < width; x++) {
-            float *out = rows + ((size_t)y * (size_t)width + (size_t)x) * 3;
-            for (int t = 0; t < across.taps && across.first[x] + t < image->width; t++) {
-                float weight = across.weights[(size_t)x * (size_t)across.taps + (size_t)t];
-                const uint8_t *in = image->rgb + ((size_t)y * (size_t)image->width + (size_t)(across.first[x] + t)) * 3;
-                for (int c = 0; c < 3; c++) out[c] += weight * (float)in[c];
-            }
+/* One row of the picture in the target's width. */
+static void scale_across(const xpu_image *image, const filter *across, int y, int width, float *row) {
+    const uint8_t *from = image->rgb + (size_t)y * (size_t)image->width * 3;
+    memset(row, 0, (size_t)width * 3 * sizeof *row);
+    for (int x = 0; x < width; x++) {
+        for (int t = 0; t < across->taps && across->first[x] + t < image->width; t++) {
+            float weight = across->weights[(size_t)x * (size_t)across->taps + (size_t)t];
+            const uint8_t *in = from + (size_t)(across->first[x] + t) * 3;
+            for (int c = 0; c < 3; c++) row[3 * x + c] += weight * (float)in[c];
         }
     }
-    for (int y = 0; y < height; y++) {
-        float *out = result + (size_t)y * (size_t)width * 3;
-        for (int t = 0; t < down.taps && down.first[y] + t < image->height; t++) {
-            float weight = down.weights[(size_t)y * (size_t)down.taps + (size_t)t];
-            const float *in = rows + (size_t)(down.first[y] + t) * (size_t)width * 3;
-            for (int i = 0; i < 3 * width; i++) out[i] += weight * in[i];
+}
+
+/* [height][width][3] floats of 0..255. Each row of the picture is added to the rows that it is part of. */
+static float *resize(xpu_arena *arena, const xpu_image *image, int width, int height) {
+    filter across = make_filter(arena, image->width, width), down = make_filter(arena, image->height, height);
+    float *row = XPU_NEW_ARRAY(arena, float, (size_t)width * 3);
+    float *result = XPU_NEW_ARRAY(arena, float, (size_t)height *(size_t)width * 3);
+    int complete = 0;
+    for (int y = 0; y < image->height; y++) {
+        scale_across(image, &across, y, width, row);
+        while (complete < height && down.first[complete] + down.taps <= y) complete++;
+        for (int to = complete; to < height && down.first[to] <= y; to++) {
+            int tap = y - down.first[to];
+            float *out = result + (size_t)to * (size_t)width * 3;
+            float weight = down.weights[(size_t)to * (size_t)down.taps + (size_t)tap];
+            for (int i = 0; i < 3 * width; i++) out[i] += weight * row[i];
         }
     }
     return result;
