@@ -163,6 +163,16 @@ static size_t decode(const unsigned char *text, const unsigned char *end, uint32
     return *code < least[length] || *code > 0x10ffff || surrogate ? 0 : length;
 }
 
+int xpu_is_utf8(const char *text) {
+    const unsigned char *next = (const unsigned char *)text, *end = next + strlen(text);
+    uint32_t code;
+    for (size_t length; next < end; next += length) {
+        length = decode(next, end, &code);
+        if (!length) return 0;
+    }
+    return 1;
+}
+
 /* Control characters (C0, DEL, C1), line separators and the marks that change the direction of text. */
 static int is_control(uint32_t code) {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 || code == 0x200e ||

@@ -75,5 +75,7 @@ char *xpu_escape(xpu_arena *arena, const char *name, size_t max);
 /* The same for a whole message, in which names are quoted and escaped already: quotes, backslashes and comment
  * delimiters stay. */
 char *xpu_escape_message(xpu_arena *arena, const char *message, size_t max);
+/* Whether all of `text` is valid UTF-8. */
+int xpu_is_utf8(const char *text);
 
 #endif

@@ -142,9 +142,15 @@ static void read_alias(const reader *r, json_t *value, const char *path, const x
     xpu_json_done(&o);
 }
 
-static uint32_t length_of(const json_t *list) {
+/* The length of a list; 0 after reporting that it is longer than `most`. */
+static uint32_t length_of(const reader *r, const char *key, const json_t *list, uint32_t most) {
     size_t count = json_array_size(list);
-    return count > XPU_MEMPLAN_MAX_MATCHES ? XPU_MEMPLAN_MAX_MATCHES : (uint32_t)count;
+    if (count <= most) return (uint32_t)count;
+    xpu_error(r->diags, XPU_EUSAGE, r->file, "json-range", xpu_printf(r->arena, "key '%s'", key),
+              "the list is too long",
+              xpu_printf(r->arena, "it has %zu elements; %" PRIu32 " are the limit", count, most),
+              "split the problem into smaller ones");
+    return 0;
 }
 
 static xpu_status read_json(const reader *r, xpu_memplan_problem *problem) {
@@ -157,17 +163,17 @@ static xpu_status read_json(const reader *r, xpu_memplan_problem *problem) {
     json_t *alias_list = xpu_json_member(&o, "aliases") ? xpu_json_array(&o, "aliases") : NULL;
     xpu_json_done(&o);
     if (r->diags->errors != before) return XPU_EUSAGE;
-    uint32_t level_count = length_of(level_list), buffer_count = length_of(buffer_list);
+    uint32_t level_count = length_of(r, "levels", level_list, XPU_MEMPLAN_MAX_LEVELS);
+    uint32_t buffer_count = length_of(r, "buffers", buffer_list, XPU_MEMPLAN_MAX_BUFFERS);
+    uint32_t alias_count = length_of(r, "aliases", alias_list, XPU_MEMPLAN_MAX_MATCHES);
+    if (r->diags->errors != before) return XPU_EUSAGE;
     xpu_memplan_level *levels = XPU_NEW_ARRAY(r->arena, xpu_memplan_level, level_count + 1);
     for (uint32_t i = 0; i < level_count; i++) {
         read_level(r, json_array_get(level_list, i), xpu_printf(r->arena, "levels[%" PRIu32 "]", i), &levels[i]);
     }
     xpu_memplan_buffer *buffers = XPU_NEW_ARRAY(r->arena, xpu_memplan_buffer, buffer_count + 1);
     *problem = (xpu_memplan_problem){.levels = levels, .level_count = level_count, .buffers = buffers};
-    if (level_count > XPU_MEMPLAN_MAX_LEVELS || r->diags->errors != before) {
-        if (r->diags->errors == before) wrong_name(r, "levels", "there are too many levels", "levels", "at most eight");
-        return XPU_EUSAGE;
-    }
+    if (r->diags->errors != before) return XPU_EUSAGE;
     for (uint32_t i = 0; i < buffer_count; i++) {
         read_buffer(r, json_array_get(buffer_list, i), xpu_printf(r->arena, "buffers[%" PRIu32 "]", i), problem,
                     &buffers[i]);
@@ -175,7 +181,7 @@ static xpu_status read_json(const reader *r, xpu_memplan_problem *problem) {
     if (r->diags->errors != before) return XPU_EUSAGE;
     problem->buffer_count = buffer_count;
     const named *index = index_buffers(r, problem);
-    problem->alias_count = length_of(alias_list);
+    problem->alias_count = alias_count;
     xpu_memplan_alias *aliases = XPU_NEW_ARRAY(r->arena, xpu_memplan_alias, problem->alias_count + 1);
     for (uint32_t i = 0; i < problem->alias_count; i++) {
         read_alias(r, json_array_get(alias_list, i), xpu_printf(r->arena, "aliases[%" PRIu32 "]", i), problem, index,
@@ -197,6 +203,7 @@ static const char *read_row(reader *r, char *line, xpu_memplan_buffer *buffer) {
     unsigned long long numbers[3];
     if (!comma || comma == line) return "it has no name";
     *comma = '\0';
+    if (!xpu_is_utf8(line)) return "its name is not UTF-8";
     const char *at = comma + 1;
     for (int i = 0; i < 3; i++) {
         char *end;
@@ -225,6 +232,11 @@ static xpu_status read_csv(reader *r, uint64_t bytes, xpu_memplan_problem *probl
     size_t length, before = r->diags->errors;
     char *text = xpu_file_read_all(r->arena, r->file, MAX_CSV_BYTES, &length, r->diags);
     if (!text) return xpu_diags_status(r->diags);
+    if (strlen(text) != length) {
+        uint32_t line = 1;
+        for (const char *c = text; *c; c++) line += *c == '\n';
+        return wrong_line(r, line, "it holds a NUL byte");
+    }
     XPU_ARRAY(xpu_memplan_buffer) buffers = {0};
     uint32_t number = 0;
     for (char *line = text; line && *line;) {
@@ -369,15 +381,17 @@ xpu_status xpu_memplan_read_plan(xpu_arena *arena, const char *path, const xpu_m
     *plan = (xpu_memplan){.buffer_count = problem->buffer_count, .level_count = problem->level_count};
     plan->places = XPU_NEW_ARRAY(arena, xpu_memplan_place, problem->buffer_count + 1);
     plan->usage = XPU_NEW_ARRAY(arena, xpu_memplan_usage, problem->level_count + 1);
-    plan->spill_count = length_of(spills);
+    uint32_t place_count = length_of(&r, "places", places, XPU_MEMPLAN_MAX_BUFFERS);
+    uint32_t usage_count = length_of(&r, "usage", usage, XPU_MEMPLAN_MAX_LEVELS);
+    plan->spill_count = length_of(&r, "spills", spills, XPU_MEMPLAN_MAX_BUFFERS);
     plan->spills = XPU_NEW_ARRAY(arena, xpu_memplan_spill, plan->spill_count + 1);
     uint8_t *placed = XPU_NEW_ARRAY(arena, uint8_t, problem->buffer_count + 1);
     const named *index = index_buffers(&r, problem);
-    for (uint32_t i = 0; i < length_of(places); i++) {
+    for (uint32_t i = 0; i < place_count; i++) {
         const char *at = xpu_printf(arena, "places[%" PRIu32 "]", i);
         read_place(&r, json_array_get(places, i), at, problem, index, placed, plan);
     }
-    for (uint32_t i = 0; i < length_of(usage); i++) {
+    for (uint32_t i = 0; i < usage_count; i++) {
         read_usage(&r, json_array_get(usage, i), xpu_printf(arena, "usage[%" PRIu32 "]", i), problem, plan);
     }
     for (uint32_t i = 0; i < plan->spill_count; i++) {

@@ -115,18 +115,57 @@ static void read_wrong(bench *b) {
         {"7.csv", "id,lower,upper,size\nb,5,5,1\n", "memplan-csv"},
         {"8.csv", "id,lower,upper,size\nb,5\n", "memplan-csv"},
         {"9.csv", "id,lower,upper,size\nb,1,2,-3\n", "memplan-csv"},
+        {"10.csv", "id,lower,upper,size\na,0,1,1\nb\xff,1,2,3\n", "memplan-csv] line 3"},
+        {"11.csv", "id,lower,upper,size\n\xc3\xa9,0,1,1\n\xed\xa0\x80,1,2,3\n", "memplan-csv] line 3"},
+        {"12.json", "{\"levels\": [0, 0, 0, 0, 0, 0, 0, 0, 0], \"buffers\": []}",
+         "json-range] key 'levels': the list is too long"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         xpu_memplan_problem problem;
         const char *path = write(b, rows[i].name, rows[i].text);
         CU_ASSERT_EQUAL(xpu_memplan_read(b->arena, path, 0, &problem, &b->diags), XPU_EUSAGE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(all_text(b->arena, &b->diags), xpu_printf(b->arena, "[%s]", rows[i].rule)));
+        CU_ASSERT_PTR_NOT_NULL(strstr(all_text(b->arena, &b->diags), xpu_printf(b->arena, "[%s", rows[i].rule)));
         xpu_diags_clear(&b->diags);
         xpu_diags_init(&b->diags);
     }
 }
+/* Lists that are longer than a planner takes, and a line with a NUL byte. */
+static void read_too_long(bench *b) {
+    enum { ITEMS = XPU_MEMPLAN_MAX_MATCHES + 1 };
+    static const char *const forms[] = {"{\"levels\": [], \"buffers\": [",
+                                        "{\"levels\": [], \"buffers\": [], \"aliases\": ["};
+    for (int i = 0; i < 2; i++) {
+        xpu_memplan_problem problem;
+        xpu_text text;
+        xpu_text_init(&text, b->arena);
+        xpu_text_add(&text, "%s", forms[i]);
+        for (int n = 0; n < (i ? ITEMS : (int)XPU_MEMPLAN_MAX_BUFFERS + 1); n++)
+            xpu_text_add_bytes(&text, n ? ",0" : "0", n ? 2 : 1);
+        xpu_text_add(&text, "]}");
+        const char *path = write(b, "long.json", text.text);
+        CU_ASSERT_EQUAL(xpu_memplan_read(b->arena, path, 0, &problem, &b->diags), XPU_EUSAGE);
+        const char *wanted =
+            i ? "it has 4194305 elements; 4194304 are the limit" : "it has 65537 elements; 65536 are the limit";
+        CU_ASSERT_PTR_NOT_NULL(strstr(all_text(b->arena, &b->diags), wanted));
+        CU_ASSERT_EQUAL(b->diags.errors, 1);
+        xpu_diags_clear(&b->diags);
+        xpu_diags_init(&b->diags);
+    }
+    static const char csv[] = "id,lower,upper,size\na,0,1,1\nb\0,1,2,3\n";
+    xpu_memplan_problem problem;
+    const char *path = xpu_path_join(b->arena, b->folder, "nul.csv");
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b->arena, path, csv, sizeof csv - 1, &b->diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_memplan_read(b->arena, path, 0, &problem, &b->diags), XPU_EUSAGE);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(all_text(b->arena, &b->diags), "line 3: the line is no buffer\n  why: it holds a NUL"));
+}
+static void too_long(void) {
+    with_bench(read_too_long);
+}
+
 static void wrong_files(void) {
     with_bench(read_wrong);
 }
 
-XPU_TEST_MAIN("files of the planner", {"there and back", there_and_back}, {"csv", csv}, {"wrong files", wrong_files})
+XPU_TEST_MAIN("files of the planner", {"there and back", there_and_back}, {"csv", csv}, {"wrong files", wrong_files},
+              {"too long", too_long})
