@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/func/post.h"
+
 int xpu_func_queue_push(xpu_func *func, unsigned engine, unsigned core, uint32_t address, uint32_t count) {
     xpu_func_queue *queue = &func->queues[engine][core];
     if (queue->count == XPU_QUEUE_DEPTH) return 0;
@@ -147,7 +149,38 @@ const uint32_t *xpu_func_queue_head(const xpu_func *func, const xpu_func_queue *
     return (const uint32_t *)(const void *)xpu_func_engine_memory(func, *address, XPU_DESC_BYTES);
 }
 
-/* Executes the head of a queue if its waits hold: 1; 0: it waits; -1: a fault. */
+/* The product of `count` sizes; 0 where it is over `most`: such a descriptor is a fault. */
+static uint64_t product(const uint32_t *sizes, int count, uint64_t most) {
+    uint64_t result = 1;
+    for (int i = 0; i < count; i++) {
+        if (__builtin_mul_overflow(result, (uint64_t)sizes[i], &result) || result > most) return 0;
+    }
+    return result;
+}
+
+/* Cycles that a descriptor takes at least: of a DMA engine 64 bytes each, of the array one for each of its rows. */
+static uint64_t least_cycles(const xpu_chip *chip, const uint32_t *words) {
+    const uint64_t most = (uint64_t)1 << 48;
+    switch (xpu_desc_nop_get_opcode(words)) {
+    case XPU_OPCODE_COPY:
+    case XPU_OPCODE_FILL:
+    case XPU_OPCODE_GATHER: {
+        xpu_desc_copy d; /* a fill's fields are at the same places */
+        xpu_desc_copy_unpack(words, &d);
+        uint32_t sizes[] = {d.size0, d.size1, d.size2, d.size3};
+        return product(sizes, 4, (uint64_t)1 << 31) * xpu_func_type_bytes(d.dst_type) / 64;
+    }
+    case XPU_OPCODE_TENSOR: {
+        xpu_desc_tensor d;
+        xpu_desc_tensor_unpack(words, &d);
+        uint32_t sizes[] = {d.oh, d.ow, d.kh, d.kw, d.channels};
+        return product(sizes, 5, most) / chip->array_rows;
+    }
+    default: return 0;
+    }
+}
+
+/* Executes the head of a queue if its waits hold: 1; 0: it waits; -1: a fault, or the budget does not suffice. */
 static int step(xpu_func *func, unsigned engine, unsigned core) {
     xpu_func_queue *queue = &func->queues[engine][core];
     xpu_func_job job = {.func = func, .engine = engine};
@@ -161,6 +194,12 @@ static int step(xpu_func *func, unsigned engine, unsigned core) {
         return 0;
     memcpy(words, head, sizeof words);
     job.words = words;
+    uint64_t cycles = func->engine_cycles + least_cycles(&func->chip, words);
+    if (func->budget && func->spent + cycles > func->budget) {
+        func->exhausted = 1;
+        return -1;
+    }
+    func->engine_cycles = cycles;
     xpu_func_count_gm(func, job.address, XPU_DESC_BYTES, 0);
     if (func->races) xpu_races_start(func->races, engine, core, queue->first, (uint32_t)job.address, words);
     if (execute(&job)) return -1;

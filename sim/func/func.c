@@ -191,6 +191,7 @@ static int start(xpurt_device *device, uint32_t entry) {
     xpu_func_registers_reset(func);
     if (func->races) xpu_races_reset(func->races);
     memset(&func->fault, 0, sizeof func->fault);
+    func->engine_cycles = 0;
     for (unsigned core = 0; core < func->chip.cores; core++)
         if (!start_core(func, core, entry)) return -1;
     for (unsigned core = 0; core < func->chip.cores; core++) xpu_hart_observe(&func->harts[core], func->races != NULL);
@@ -244,8 +245,8 @@ static void check_watchdog(xpu_func *func, unsigned core) {
     }
 }
 
-/* One turn of a core, then of the engines. `spent`: instructions. Returns whether anything moved. */
-static int turn(xpu_func *func, unsigned core, uint64_t budget, uint64_t *spent, xpu_hart_reason *why) {
+/* One turn of a core, then of the engines. Returns whether anything moved. */
+static int turn(xpu_func *func, unsigned core, uint64_t budget, xpu_hart_reason *why) {
     xpu_hart *hart = &func->harts[core];
     xpu_func_core_state *state = &func->core_state[core];
     uint64_t before = hart->instret;
@@ -258,7 +259,7 @@ static int turn(xpu_func *func, unsigned core, uint64_t budget, uint64_t *spent,
             return 1;
         }
     }
-    *spent += hart->instret - before;
+    func->spent += hart->instret - before;
     int moved = hart->instret != before || func->progress;
     if (!func->events.ended && !func->events.host_call && !xpu_sim_ticket_ready(&func->events) &&
         xpu_func_engines_run(func))
@@ -306,24 +307,27 @@ static uint64_t draw_quantum(xpu_func *func) {
 
 static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     xpu_func *func = &device->func;
-    uint64_t spent = 0;
     unsigned still = 0; /* turns in a row in which nothing moved */
     if (!func->started) return -1;
+    func->budget = budget;
+    func->spent = 0;
+    func->exhausted = 0;
     while (!pending(func, event)) {
         if (func->events.no_memory || (func->races && xpu_races_incomplete(func->races))) return -1;
-        if (budget && spent >= budget) return 0;
+        uint64_t used = func->spent + func->engine_cycles;
+        if (func->exhausted || (budget && used >= budget)) return 0;
         uint64_t quantum = draw_quantum(func);
-        if (budget && budget - spent < quantum) quantum = budget - spent;
+        if (budget && budget - used < quantum) quantum = budget - used;
         unsigned core = func->next_core;
         xpu_hart_reason why;
         if (func->gdb) xpu_gdb_before(func->gdb, &core, &quantum);
         if (func->fault.cause != XPU_FAULT_NONE) continue;
         func->next_core = (core + 1) % func->chip.cores;
-        int moved = turn(func, core, quantum, &spent, &why);
+        int moved = turn(func, core, quantum, &why);
         still = moved ? 0 : still + 1;
         if (func->gdb) xpu_gdb_after(func->gdb, core, why, moved);
         if (func->events.host_call || func->events.ended) func->next_core = core;
-        if (still > func->chip.cores && func->fault.cause == XPU_FAULT_NONE &&
+        if (still > func->chip.cores && !func->exhausted && func->fault.cause == XPU_FAULT_NONE &&
             (!func->gdb || xpu_gdb_runs_all(func->gdb)))
             dead_lock(func);
         if (func->gdb && (func->events.ended || func->fault.cause != XPU_FAULT_NONE)) xpu_gdb_end(func->gdb);

@@ -70,7 +70,10 @@ struct xpu_func {
 
     int started;
     unsigned next_core; /* the core that runs next */
-    int progress;       /* something moved since the scheduler looked last */
+    uint64_t budget;    /* of this run, 0: none; instructions in it; cycles of engines since the start, at least */
+    uint64_t spent, engine_cycles;
+    int exhausted; /* the next descriptor is more than what is left of the budget */
+    int progress;  /* something moved since the scheduler looked last */
 
     /* Is told of every box that a descriptor is going to write; NULL: nobody. */
     void (*writes)(void *context, const xpu_func_box *box);

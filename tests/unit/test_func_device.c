@@ -139,6 +139,41 @@ static void works_together(void) {
     close_fixture(&f);
 }
 
+/* Descriptors take no time, but a budget ends a run before one that is more than what is left of it; a larger budget
+ * lets it go on. */
+static void long_copies(void) {
+    static const struct {
+        uint32_t size2, size3;
+        uint64_t enough; /* instructions and cycles of the copy */
+    } rows[] = {{1 << 15, 1 << 16, 0}, {1 << 10, 1 << 15, (1 << 19) + 1000}, {0x80000000u, 2, 100}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        program p = {{0}, 0}, core0 = {{0}, 0};
+        uint32_t words[XPU_DESC_WORDS];
+        open_fixture(&f, 5);
+        set_register(&core0, XPU_REG_DOORBELL_ADDRESS, LIST);
+        set_register(&core0, XPU_REG_DOORBELL_COUNT, 1);
+        wait_counter(&core0, 9, 1);
+        set_register(&core0, XPU_REG_EXIT, 0);
+        only_core0(&p, core0.count);
+        for (uint32_t k = 0; k < core0.count; k++) emit(&p, core0.words[k]);
+        wait_counter(&p, 60, 1);
+        xpu_desc_copy d = {NO_WAITS,   .src = XPU_GM_BASE, .dst = XPU_SM_BASE,     .src_type = XPU_TYPE_I8,
+                           .size0 = 1, .size1 = 1,         .size2 = rows[i].size2, .size3 = rows[i].size3};
+        d.signal = 9, d.signal_add = 1;
+        xpu_desc_copy_pack(words, &d);
+        CU_ASSERT_EQUAL(xpu_func_driver.write(f.device, LIST, words, sizeof words), 0);
+        start(&f, &p);
+        if (i < 2) {
+            for (int again = 0; again < 2; again++) CU_ASSERT_EQUAL(next(&f, 1 << 18).kind, XPURT_EVENT_BUDGET);
+        }
+        if (rows[i].enough) {
+            CU_ASSERT_EQUAL(next(&f, rows[i].enough).kind, i < 2 ? XPURT_EVENT_ENDED : XPURT_EVENT_FAULT);
+        }
+        close_fixture(&f);
+    }
+}
+
 static void host_call(void) {
     fixture f;
     program p = {{0}, 0}, core0 = {{0}, 0};
@@ -311,6 +346,6 @@ static void memory(void) {
     close_fixture(&f);
 }
 
-XPU_TEST_MAIN("func device", {"ends", ends}, {"works together", works_together}, {"host call", host_call},
-              {"bad programs", bad_programs}, {"never a hang", never_a_hang}, {"engine fault", engine_fault},
-              {"memory", memory})
+XPU_TEST_MAIN("func device", {"ends", ends}, {"works together", works_together}, {"long copies", long_copies},
+              {"host call", host_call}, {"bad programs", bad_programs}, {"never a hang", never_a_hang},
+              {"engine fault", engine_fault}, {"memory", memory})

@@ -144,7 +144,8 @@ typedef struct xpurt_device_driver {
     /* From the next start on; the observer is copied. NULL: the device has nothing to tell. */
     void (*observe)(xpurt_device *device, const xpurt_observer *observer);
 
-    /* Goes on until something happens. `budget`: instructions of all cores in this run, 0: no limit. */
+    /* Goes on until something happens. `budget`: instructions of all cores in this run, 0: no limit. A device without
+     * time also takes from it the cycles that the engines' descriptors since the start need at least. */
     int (*run)(xpurt_device *device, uint64_t budget, xpurt_event *event);
 
     /* The host has written its answer into the request block of the last HOST_CALL. */
