@@ -263,14 +263,40 @@ const char *xpu_output_temporary(const xpu_output *output) {
     return output->temporary;
 }
 
+xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count) {
+    int good = 1;
+    for (size_t i = 0; i < count; i++) {
+        xpu_output *output = outputs[i];
+        flush(output);
+        if (output->fd >= 0 && close(output->fd) != 0 && !output->error) output->error = errno;
+        output->fd = -1;
+        good &= !output->error;
+    }
+    for (size_t i = 0; i < count; i++) {
+        xpu_output *output = outputs[i];
+        if (good && output->pending && rename(output->temporary, output->target) != 0) output->error = errno;
+        if (good && !output->error) output->pending = 0;
+        drop_output(output);
+        if (output->error) write_error(output);
+    }
+    for (size_t i = 0; i < count; i++) good &= !outputs[i]->error;
+    return good ? XPU_OK : XPU_EIO;
+}
+
 xpu_status xpu_output_commit(xpu_output *output) {
-    flush(output);
-    if (output->fd >= 0 && close(output->fd) != 0 && !output->error) output->error = errno;
-    output->fd = -1;
-    if (!output->error && output->pending && rename(output->temporary, output->target) != 0) output->error = errno;
-    if (!output->error) output->pending = 0;
-    drop_output(output);
-    return output->error ? write_error(output) : XPU_OK;
+    return xpu_outputs_commit(&output, 1);
+}
+
+xpu_status xpu_output_check(xpu_arena *arena, const char *path, xpu_diags *diags) {
+    struct stat info;
+    if (standard_stream(path) >= 0) return XPU_OK;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode) && access(path, W_OK) == 0) {
+        return XPU_OK; /* opening a pipe would tell its reader something */
+    }
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "output");
+    xpu_status status = xpu_output_open(scratch, path, diags) ? XPU_OK : XPU_EIO;
+    xpu_arena_free(scratch);
+    return status;
 }
 
 xpu_status xpu_file_write(xpu_arena *arena, const char *path, const void *data, size_t length, xpu_diags *diags) {

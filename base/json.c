@@ -274,12 +274,17 @@ static int dump_part(const char *bytes, size_t length, void *output) {
     return xpu_output_write(output, bytes, length) == XPU_OK ? 0 : -1;
 }
 
-xpu_status xpu_json_write(xpu_arena *arena, const json_t *value, const char *path, xpu_diags *diags) {
-    xpu_output *output = xpu_output_open(arena, path, diags);
-    if (!output) return XPU_EIO;
+xpu_status xpu_json_print(xpu_arena *arena, const json_t *value, xpu_output *output) {
     size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY;
     int dumped = json_dump_callback(value, dump_part, output, flags) == 0;
     xpu_status status = xpu_output_write(output, "\n", 1);
     if (!dumped && status == XPU_OK) xpu_out_of_memory(xpu_arena_mem(arena));
+    return status;
+}
+
+xpu_status xpu_json_write(xpu_arena *arena, const json_t *value, const char *path, xpu_diags *diags) {
+    xpu_output *output = xpu_output_open(arena, path, diags);
+    if (!output) return XPU_EIO;
+    xpu_json_print(arena, value, output);
     return xpu_output_commit(output);
 }

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "base/diag.h"
+#include "base/file.h"
 
 /* Reads and parses `path` (at most 64 MiB, at most 64 levels deep). NULL with a diagnostic on failure.
  * The value is released with the arena. */
@@ -57,6 +58,9 @@ json_t *xpu_json_own(xpu_arena *arena, json_t *value); /* released with the aren
 /* Both take over the reference to `value` and return it, for adding to it. */
 json_t *xpu_json_set(xpu_arena *arena, json_t *object, const char *key, json_t *value);
 json_t *xpu_json_append(xpu_arena *arena, json_t *array, json_t *value);
+
+/* Writes `value` as text; errors are those of the output's commit. */
+xpu_status xpu_json_print(xpu_arena *arena, const json_t *value, xpu_output *output);
 
 /* Writes `value` to `path` (temporary name, then rename), indented by 2, keys in insertion order, real numbers with 15
  * digits. */

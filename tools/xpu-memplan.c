@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "memplan/check.h"
 #include "memplan/file.h"
 #include "tools/common/tool.h"
@@ -100,6 +101,8 @@ static int run(xpu_tool *tool) {
     xpu_memplan_problem problem;
     uint64_t bytes;
     int status = read_number(tool, "bytes", &bytes);
+    const char *output = xpu_tool_option(tool, "output");
+    if (!status && output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
     if (!status) status = (int)xpu_memplan_read(tool->arena, problem_path, bytes, &problem, &tool->diags);
     if (status) return status;
     return planning ? make_plan(tool, &problem) : with_plan(tool, &problem, plan, drawing);

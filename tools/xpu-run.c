@@ -321,6 +321,8 @@ static int open_device(xpu_tool *tool, const opened *o, xpu_device_options *devi
     const char *json = xpurt_chip_json(o->program);
     if (device->is_ref) return XPU_OK;
     int status = wave_options(tool, o->program, &device->rtl);
+    const char *wave = device->rtl.wave_file;
+    if (!status && wave) status = (int)xpu_output_check(tool->arena, wave, &tool->diags);
     if (status) return status;
     status = (int)xpu_chip_parse(tool->arena, json, strlen(json), "chip", &chip, &tool->diags);
     if (status) return status;
@@ -350,7 +352,9 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
     uint32_t outputs = xpurt_output_count(o->program);
     o->outputs = XPU_NEW_ARRAY(tool->arena, xpurt_tensor, outputs ? outputs : 1);
     xpu_arena_defer(tool->arena, close_program, o);
-    status = read_inputs(tool, o, &inputs);
+    const char *output = xpu_tool_option(tool, "output");
+    if (output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
+    if (!status) status = read_inputs(tool, o, &inputs);
     if (!status) status = open_device(tool, o, device, run);
     if (status) return status;
     status = xpurt_run(o->program, inputs.items, inputs.count, o->outputs, run, &error);

@@ -134,12 +134,11 @@ static xpu_pipeline *new_pipeline(const request *r, xpu_arena *arena) {
 }
 
 /* Texts are given or written here; the target's file was written by the pass that packs. */
-static xpu_status deliver(xpu_pipeline *p, const request *r) {
-    if (p->text && p->output) return xpu_file_write(p->arena, p->output, p->text, strlen(p->text), p->diags);
-    if (p->output) return XPU_OK;
+static void deliver(xpu_pipeline *p, const request *r) {
+    if (p->text && p->file) xpu_output_write(p->file, p->text, strlen(p->text)); /* the commit reports what fails */
+    if (p->file) return;
     r->result->size = p->text ? strlen(p->text) : p->size;
     r->result->bytes = give(p->arena, p->text ? p->text : p->bytes, r->result->size);
-    return XPU_OK;
 }
 
 /* "digits.onnx" gives "digits.xpu" in the current folder. */
@@ -155,12 +154,13 @@ static xpu_status compile(const request *r, xpu_arena *arena) {
     xpu_pipeline *p = new_pipeline(r, arena);
     xpu_status status = check_options(p);
     if (status == XPU_OK && r->to_file && !p->output) p->output = default_output(p);
+    if (status == XPU_OK) status = xpu_open_outputs(p);
     if (status == XPU_OK) status = xpu_pipeline_run(p);
-    if (status == XPU_OK) status = deliver(p, r);
+    if (status == XPU_OK) deliver(p, r);
     r->result->dump = give_text(arena, p->dump);
     if (status != XPU_OK) return status;
     xpu_report_make(p);
-    if (p->wanted->report) status = xpu_json_write(arena, p->report, p->wanted->report, p->diags);
+    status = xpu_commit_outputs(p);
     if (p->wanted->explain) {
         r->result->explanation = give_text(arena, xpu_explain(p, strcmp(p->wanted->explain, "json") == 0));
     }

@@ -32,15 +32,32 @@ static xpu_status to_memory(xpu_pipeline *p) {
 
 xpu_status xpu_pack_output(xpu_pipeline *p) {
     if (!p->output) return to_memory(p);
-    xpu_output *output = xpu_output_open(p->arena, p->output, p->diags);
-    if (!output) return XPU_EIO;
     /* What is no regular file has no temporary name: its own name then stands for it. */
-    const char *path = xpu_output_temporary(output);
+    const char *path = xpu_output_temporary(p->file);
     int direct = strcmp(path, p->output) == 0;
     if (direct) path = file_in_temporary_folder(p);
     if (!path) return XPU_EIO;
     xpu_status status = p->target->pack(&p->job, p->sections, path, p->facts);
     xpu_diags_rename_file(p->diags, path, p->output);
-    if (status == XPU_OK && direct) status = copy(p, path, output);
-    return status == XPU_OK ? xpu_output_commit(output) : status;
+    return status == XPU_OK && direct ? copy(p, path, p->file) : status;
+}
+
+xpu_status xpu_open_outputs(xpu_pipeline *p) {
+    const char *report = p->wanted->report;
+    if (p->output && report && strcmp(p->output, report) == 0) {
+        return xpu_error(p->diags, XPU_EUSAGE, NULL, "option", "--report", "the report and the result have one name",
+                         xpu_printf(p->arena, "both are '%s'", xpu_escape(p->arena, report, 200)),
+                         "give one of them another name");
+    }
+    if (p->output) p->file = xpu_output_open(p->arena, p->output, p->diags);
+    if (report) p->report_file = xpu_output_open(p->arena, report, p->diags);
+    return (p->output && !p->file) || (report && !p->report_file) ? XPU_EIO : XPU_OK;
+}
+
+xpu_status xpu_commit_outputs(xpu_pipeline *p) {
+    xpu_output *outputs[2];
+    size_t count = 0;
+    if (p->file) outputs[count++] = p->file;
+    if (p->report_file) xpu_json_print(p->arena, p->report, outputs[count++] = p->report_file);
+    return xpu_outputs_commit(outputs, count);
 }

@@ -24,8 +24,9 @@ typedef struct {
 typedef struct xpu_checker xpu_checker;
 
 typedef struct {
-    const char *path;   /* of the model */
-    const char *output; /* file to write, or NULL: into memory */
+    const char *path;               /* of the model */
+    const char *output;             /* file to write, or NULL: into memory */
+    xpu_output *file, *report_file; /* open from before the passes run; NULL: none */
     const xpuc_options *wanted;
     xpu_compile_options options;
     xpu_import_options import;
@@ -58,8 +59,11 @@ uint32_t xpu_count_nodes(const xpu_graph *graph);
 /* targets.c: the target `name`, or that of the plug-in (a path, or NULL). NULL after reporting. */
 const xpu_target *xpu_find_target(xpu_arena *arena, const char *name, const char *plugin, xpu_diags *diags);
 
-/* output.c: has the target write its file. */
+/* output.c: the files are opened under temporary names before work begins; the target writes its own; all get their
+ * names together at the end. */
+xpu_status xpu_open_outputs(xpu_pipeline *pipeline);
 xpu_status xpu_pack_output(xpu_pipeline *pipeline);
+xpu_status xpu_commit_outputs(xpu_pipeline *pipeline);
 
 /* services.c: what targets may call. */
 extern const xpu_services xpu_target_services;

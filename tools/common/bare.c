@@ -97,32 +97,53 @@ static int bad_dump(const bare *b, const char *option, const char *why) {
                           "write --dump-mem=SYMBOL:BYTES:FILE, for example --dump-mem=results:256:results.bin");
 }
 
-static int dump(const bare *b, const char *option) {
+typedef struct {
+    uint32_t address;
+    size_t bytes;
+    const char *path;
+} stretch;
+
+static int read_stretch(const bare *b, const char *option, stretch *s) {
     const char *colon = strchr(option, ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
     char *end;
-    uint32_t address;
     if (!second) return bad_dump(b, option, "it does not have three parts");
     unsigned long long bytes = strtoull(colon + 1, &end, 0);
     if (end != second || end == colon + 1 || bytes > (1ull << 31))
         return bad_dump(b, option, "the number of bytes is none");
-    if (!find_symbol(b, option, (size_t)(colon - option), &address)) {
+    if (!find_symbol(b, option, (size_t)(colon - option), &s->address)) {
         unsigned long long number = strtoull(option, &end, 0);
         if (end != colon || end == option || number >> 32)
             return bad_dump(b, option, "the program has no such symbol, and it is no address");
-        address = (uint32_t)number;
+        s->address = (uint32_t)number;
     }
-    void *data = xpu_alloc(b->tool->arena, (size_t)bytes);
-    if (b->driver->read(b->device, host_address(address, 0), data, (size_t)bytes))
-        return bad_dump(b, option, "the memory of the chip ends before");
-    return (int)xpu_file_write(b->tool->arena, second + 1, data, (size_t)bytes, &b->tool->diags);
+    s->bytes = (size_t)bytes;
+    s->path = second + 1;
+    return XPU_OK;
 }
 
-static int dump_all(const bare *b) {
+/* Before the run: whether it can be written. */
+static int check_dump(const bare *b, const char *option) {
+    stretch s;
+    int status = read_stretch(b, option, &s);
+    return status ? status : (int)xpu_output_check(b->tool->arena, s.path, &b->tool->diags);
+}
+
+static int dump(const bare *b, const char *option) {
+    stretch s;
+    int status = read_stretch(b, option, &s);
+    if (status) return status;
+    void *data = xpu_alloc(b->tool->arena, s.bytes);
+    if (b->driver->read(b->device, host_address(s.address, 0), data, s.bytes))
+        return bad_dump(b, option, "the memory of the chip ends before");
+    return (int)xpu_file_write(b->tool->arena, s.path, data, s.bytes, &b->tool->diags);
+}
+
+static int for_all_dumps(const bare *b, int (*act)(const bare *b, const char *option)) {
     int status = XPU_OK;
     for (uint32_t i = 0; i < b->tool->arguments.count; i++) {
         const xpu_argument *a = &b->tool->arguments.items[i];
         if (!a->name || strcmp(a->name, "dump-mem") != 0) continue;
-        int done = dump(b, a->value);
+        int done = act(b, a->value);
         if (done) status = done;
     }
     return status;
@@ -245,13 +266,14 @@ static int run_program(bare *b, const xpu_device_options *options) {
     if (!b->device) return (int)xpu_diags_status(&b->tool->diags);
     xpu_arena_defer(b->tool->arena, destroy, b);
     int status = load(b);
+    if (!status) status = for_all_dumps(b, check_dump);
     if (status) return status;
     b->driver->output(b->device, put, NULL);
     b->driver->seed(b->device, options->rtl.seed);
     if (b->driver->start(b->device, b->elf.header.e_entry))
         return bad_program(b, "the program cannot be started", "its entry is no address of the chip");
     status = follow(b, options->has_time ? 0 : options->rtl.max_cycles);
-    int dumped = dump_all(b);
+    int dumped = for_all_dumps(b, dump);
     status = print_races(b, status);
     if (!b->tool->quiet) print_work(b, status);
     int checked = check_states(b);

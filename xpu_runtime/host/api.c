@@ -189,6 +189,9 @@ static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, u
         return xpu_error(diags, XPU_EUSAGE, NULL, "trace-device", NULL, "this device gives no trace",
                          "only a device that has time can tell when something happened", "run on rtl");
     }
+    if (options->stats_file) status = xpu_output_check(arena, options->stats_file, diags);
+    if (options->trace_file && status == XPU_OK) status = xpu_output_check(arena, options->trace_file, diags);
+    if (status != XPU_OK) return status;
     if (options->layer) {
         status = xpu_replay_prepare(run);
     } else {
