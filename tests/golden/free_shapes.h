@@ -101,24 +101,18 @@ static int run_network(xpu_mem *mem, uint64_t seed, int sizes, xpu_diags *diags)
 }
 
 static void run_networks(int networks, int sizes) {
-    xpu_mem mem;
-    xpu_diags diags;
     const char *one = getenv("XPU_RANDOM_SEED");
-    xpu_diags_init(&diags);
-    xpu_mem_init(&mem);
-    if (setjmp(mem.out_of_memory)) {
-        CU_FAIL("out of memory");
-    } else if (one) {
-        CU_ASSERT(run_network(&mem, strtoull(one, NULL, 10), sizes, &diags));
+    BENCH_OPEN(b);
+    if (one) {
+        CU_ASSERT(run_network(&b.mem, strtoull(one, NULL, 10), sizes, &b.diags));
     } else {
         int counted = 0;
         uint64_t seed = 1;
-        for (; counted < networks && seed < 1000; seed++) counted += run_network(&mem, seed, sizes, &diags);
+        for (; counted < networks && seed < 1000; seed++) counted += run_network(&b.mem, seed, sizes, &b.diags);
         CU_ASSERT_EQUAL(counted, networks);
         printf("%d of %d networks have free dims, %d sizes each\n", counted, (int)seed - 1, sizes);
     }
-    xpu_diags_clear(&diags);
-    xpu_mem_release(&mem);
+    bench_close(&b);
 }
 
 #endif

@@ -14,6 +14,7 @@
 #include "tests/gen/compare.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/random_cnn.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "tools/common/inputs.h"
 
@@ -81,17 +82,9 @@ static void run_range(xpu_mem *mem, uint64_t first, uint64_t last, xpu_diags *di
 }
 
 static void run_seeds(uint64_t first, uint64_t last) {
-    xpu_mem mem;
-    xpu_diags diags;
-    xpu_diags_init(&diags);
-    xpu_mem_init(&mem);
-    if (setjmp(mem.out_of_memory)) {
-        CU_FAIL("out of memory");
-    } else {
-        run_range(&mem, first, last, &diags);
-    }
-    xpu_diags_clear(&diags);
-    xpu_mem_release(&mem);
+    BENCH_OPEN(b);
+    run_range(&b.mem, first, last, &b.diags);
+    bench_close(&b);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "xpuc/include/xpuc.h"
 
@@ -269,15 +270,10 @@ static void check_vectors(void (*build)(network *), xpu_arena *arena, xpu_diags 
 }
 
 static void with_arena(void (*run)(void (*build)(network *), xpu_arena *, xpu_diags *), void (*build)(network *)) {
-    xpu_mem mem;
-    xpu_diags diags;
-    xpu_mem_init(&mem);
-    xpu_diags_init(&diags);
-    if (setjmp(mem.out_of_memory)) CU_FAIL_FATAL("out of memory");
-    run(build, xpu_arena_new(&mem, "odd network"), &diags);
-    CU_ASSERT_EQUAL(diags.errors, 0);
-    xpu_diags_clear(&diags);
-    xpu_mem_release(&mem);
+    BENCH_OPEN(b);
+    run(build, b.arena, &b.diags);
+    CU_ASSERT_EQUAL(b.diags.errors, 0);
+    bench_close(&b);
 }
 
 static void host_regions(void) {

@@ -7,33 +7,13 @@
 #include "base/diag.h"
 #include "sim/func/driver.h"
 #include "sim/func/func.h"
+#include "tests/gen/small_chip.h"
 #include "tests/unit/unit.h"
 
-static const xpu_chip fixture_chip = {.name = "test",
-                                      .array_rows = 16,
-                                      .array_columns = 64,
-                                      .acc_banks = 2,
-                                      .acc_rows = 256,
-                                      .weight_rows = 1,
-                                      .post_lanes = 16,
-                                      .cores = 2,
-                                      .lm_bytes = 16384,
-                                      .lm_port_bytes = 64,
-                                      .lanes = 16,
-                                      .icache_bytes = 4096,
-                                      .icache_line_bytes = 64,
-                                      .sm_bytes = 1 << 20,
-                                      .sm_banks = 8,
-                                      .sm_bank_bytes = 64,
-                                      .l3_bytes = 1 << 20,
-                                      .l3_banks = 8,
-                                      .l3_rate = 64,
-                                      .l3_latency = 10,
-                                      .gm_bytes = 16 << 20,
-                                      .gm_rate = 64,
-                                      .gm_latency = 100,
-                                      .gm_outstanding = 128,
-                                      .gm_burst_bytes = 64};
+static const xpu_chip fixture_chip = {SMALL_CHIP,          .array_rows = 16,    .array_columns = 64,
+                                      .acc_banks = 2,      .acc_rows = 256,     .weight_rows = 1,
+                                      .post_lanes = 16,    .cores = 2,          .lm_bytes = 16384,
+                                      .sm_bytes = 1 << 20, .l3_bytes = 1 << 20, .gm_bytes = 16 << 20};
 
 typedef struct {
     xpurt_device *device;

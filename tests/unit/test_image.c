@@ -2,28 +2,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "tools/common/image.h"
-
-typedef struct {
-    xpu_mem mem;
-    xpu_arena *arena;
-    xpu_diags diags;
-} bench;
-
-static void with_bench(void (*run)(bench *b)) {
-    bench b;
-    xpu_diags_init(&b.diags);
-    xpu_mem_init(&b.mem);
-    if (setjmp(b.mem.out_of_memory)) {
-        CU_FAIL("out of memory");
-    } else {
-        b.arena = xpu_arena_new(&b.mem, "test");
-        run(&b);
-    }
-    xpu_diags_clear(&b.diags);
-    xpu_mem_release(&b.mem);
-}
 
 /* The picture of tests/models/pictures: a gradient of each colour. */
 static void expect_gradient(bench *b, const char *name, int tolerance) {

@@ -5,29 +5,8 @@
 #include "memplan/check.h"
 #include "memplan/file.h"
 #include "tests/unit/memplan.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
-
-typedef struct {
-    xpu_mem mem;
-    xpu_arena *arena;
-    xpu_diags diags;
-    const char *folder;
-} bench;
-
-static void with_bench(void (*work)(bench *b)) {
-    bench b;
-    xpu_diags_init(&b.diags);
-    xpu_mem_init(&b.mem);
-    if (setjmp(b.mem.out_of_memory)) {
-        CU_FAIL("out of memory");
-    } else {
-        b.arena = xpu_arena_new(&b.mem, "test");
-        b.folder = xpu_temporary_folder(b.arena, &b.diags);
-        work(&b);
-    }
-    xpu_diags_clear(&b.diags);
-    xpu_mem_release(&b.mem);
-}
 
 static const char *write(bench *b, const char *name, const char *text) {
     const char *path = xpu_path_join(b->arena, b->folder, name);

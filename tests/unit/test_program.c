@@ -7,31 +7,12 @@
 #include "base/file.h"
 #include "core/chip.h"
 #include "core/ops/op.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "xpu_runtime/program/file.h"
 #include "xpu_runtime/program/metadata.h"
 
 enum { BASE = 0x80000000u, TEXT_BYTES = 64, PLAN_WORDS = 4, WEIGHTS_AT = 0x80002000u, WEIGHTS_SIZE = 0x2000 };
-
-typedef struct {
-    xpu_mem mem;
-    xpu_arena *arena;
-    xpu_diags diags;
-    char *folder;
-} bench;
-
-#define BENCH_OPEN(b)                                                                                                  \
-    bench b;                                                                                                           \
-    xpu_mem_init(&b.mem);                                                                                              \
-    if (setjmp(b.mem.out_of_memory)) exit(EXIT_FAILURE);                                                               \
-    b.arena = xpu_arena_new(&b.mem, "test");                                                                           \
-    xpu_diags_init(&b.diags);                                                                                          \
-    b.folder = xpu_temporary_folder(b.arena, &b.diags)
-
-static void bench_close(bench *b) {
-    xpu_diags_clear(&b->diags);
-    xpu_mem_release(&b->mem);
-}
 
 /* ---- a linked executable as lld makes it, in a few hundred bytes ---- */
 

@@ -5,31 +5,12 @@
 
 #include "base/file.h"
 #include "base/npy.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "tools/common/dump.h"
 #include "tools/common/inputs.h"
 #include "tools/common/regress.h"
 #include "xpuc/include/xpuc.h"
-
-typedef struct {
-    xpu_mem mem;
-    xpu_arena *arena;
-    xpu_diags diags;
-    char *folder;
-} bench;
-
-#define BENCH_OPEN(b)                                                                                                  \
-    bench b;                                                                                                           \
-    xpu_mem_init(&b.mem);                                                                                              \
-    if (setjmp(b.mem.out_of_memory)) exit(EXIT_FAILURE);                                                               \
-    b.arena = xpu_arena_new(&b.mem, "test");                                                                           \
-    xpu_diags_init(&b.diags);                                                                                          \
-    b.folder = xpu_temporary_folder(b.arena, &b.diags)
-
-static void bench_close(bench *b) {
-    xpu_diags_clear(&b->diags);
-    xpu_mem_release(&b->mem);
-}
 
 static const char *write_text(bench *b, const char *name, const char *text) {
     const char *path = xpu_path_join(b->arena, b->folder, name);

@@ -3,28 +3,11 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "xpuc/pipeline.h"
 
 #define MODEL "tests/models/mnist-8.onnx"
-
-typedef struct {
-    xpu_mem mem;
-    xpu_arena *arena;
-    xpu_diags diags;
-} bench;
-
-#define BENCH_OPEN(b)                                                                                                  \
-    bench b;                                                                                                           \
-    xpu_mem_init(&b.mem);                                                                                              \
-    if (setjmp(b.mem.out_of_memory)) exit(EXIT_FAILURE);                                                               \
-    b.arena = xpu_arena_new(&b.mem, "test");                                                                           \
-    xpu_diags_init(&b.diags)
-
-static void bench_close(bench *b) {
-    xpu_diags_clear(&b->diags);
-    xpu_mem_release(&b->mem);
-}
 
 /* ---- --shape ---- */
 

@@ -9,27 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/chip.h"
 #include "tests/rtl/core/bench.h"
-
-static unsigned passed, failed;
-
-static void count(int good, const char *name) {
-    if (good) {
-        passed++;
-    } else {
-        failed++;
-        printf("failed: %s\n", name);
-    }
-}
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "tests/rtl/core/tally.h"
 
 static void random_programs(uint64_t seed, unsigned programs) {
     uint64_t instructions = 0, cycles = 0;

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "sim/func/driver.h"
 #include "sim/func/func.h"
+#include "tests/gen/small_chip.h"
 #include "tests/rtl/dma/draw.h"
 #include "tests/rtl/dma/plain.h"
 #include "tests/rtl/dma/rtl.h"
@@ -26,7 +27,7 @@ typedef struct {
     unsigned passed, failed;
 } bench;
 
-static const xpu_chip chip = {.name = "test",
+static const xpu_chip chip = {SMALL_CHIP,
                               .array_rows = 8,
                               .array_columns = 8,
                               .acc_banks = 2,
@@ -35,22 +36,9 @@ static const xpu_chip chip = {.name = "test",
                               .post_lanes = 8,
                               .cores = RTL_CORES,
                               .lm_bytes = RTL_LM_BYTES,
-                              .lm_port_bytes = 64,
-                              .lanes = 16,
-                              .icache_bytes = 4096,
-                              .icache_line_bytes = 64,
                               .sm_bytes = RTL_SM_BYTES,
-                              .sm_banks = 8,
-                              .sm_bank_bytes = 64,
                               .l3_bytes = RTL_L3_BYTES,
-                              .l3_banks = 8,
-                              .l3_rate = 64,
-                              .l3_latency = 10,
-                              .gm_bytes = RTL_GM_BYTES,
-                              .gm_rate = 64,
-                              .gm_latency = 100,
-                              .gm_outstanding = 128,
-                              .gm_burst_bytes = 64};
+                              .gm_bytes = RTL_GM_BYTES};
 
 static uint8_t *host(void *context, uint32_t address) {
     return xpu_func_host(((const bench *)context)->func, address);

@@ -12,6 +12,7 @@
 #include "core/arith.h"
 #include "sim/func/driver.h"
 #include "sim/func/func.h"
+#include "tests/gen/small_chip.h"
 #include "tests/rtl/tensor/rtl.h"
 
 /* Memory of a list: inputs, then what descriptor i owns. */
@@ -47,7 +48,7 @@ typedef struct {
     uint32_t fault_address;
 } bench;
 
-static const xpu_chip chip = {.name = "test",
+static const xpu_chip chip = {SMALL_CHIP,
                               .array_rows = CHIP_ROWS,
                               .array_columns = CHIP_COLUMNS,
                               .acc_banks = CHIP_BANKS,
@@ -56,22 +57,9 @@ static const xpu_chip chip = {.name = "test",
                               .post_lanes = CHIP_LANES,
                               .cores = 1,
                               .lm_bytes = 16384,
-                              .lm_port_bytes = 64,
-                              .lanes = 16,
-                              .icache_bytes = 4096,
-                              .icache_line_bytes = 64,
                               .sm_bytes = RTL_SM_BYTES,
-                              .sm_banks = 8,
-                              .sm_bank_bytes = 64,
                               .l3_bytes = RTL_L3_BYTES,
-                              .l3_banks = 8,
-                              .l3_rate = 64,
-                              .l3_latency = 10,
-                              .gm_bytes = 1 << 20,
-                              .gm_rate = 64,
-                              .gm_latency = 100,
-                              .gm_outstanding = 128,
-                              .gm_burst_bytes = 64};
+                              .gm_bytes = 1 << 20};
 
 static uint32_t draw(bench *b, uint32_t bound) {
     b->random = b->random * 6364136223846793005u + 1442695040888963407u;

@@ -10,30 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/chip.h"
 #include "tests/rtl/core/bench.h"
+#include "tests/rtl/core/tally.h"
 #include "tests/rtl/vector/streams.h"
 
 enum { STREAM = 400 };
-
-static unsigned passed, failed;
-
-static void count(int good, const char *name) {
-    if (good) {
-        passed++;
-    } else {
-        failed++;
-        printf("failed: %s\n", name);
-    }
-}
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void random_streams(uint64_t seed, uint64_t vectors) {
     uint64_t instructions = 0, done = 0, cycles = 0;
