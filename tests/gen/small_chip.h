@@ -6,8 +6,8 @@
 #include "core/chip.h"
 
 #define SMALL_CHIP                                                                                                     \
-    .name = "test", .lm_port_bytes = 64, .lanes = 16, .icache_bytes = 4096, .icache_line_bytes = 64,  \
-    .sm_banks = 8, .sm_bank_bytes = 64, .l3_banks = 8, .l3_rate = 64, .l3_latency = 10, .gm_rate = 64,                  \
-    .gm_latency = 100, .gm_outstanding = 128, .gm_burst_bytes = 64
+    .name = "test", .lm_port_bytes = 64, .lanes = 16, .icache_bytes = 4096, .icache_line_bytes = 64, .sm_banks = 8,    \
+    .sm_bank_bytes = 64, .l3_banks = 8, .l3_rate = 64, .l3_latency = 10, .gm_rate = 64, .gm_latency = 100,             \
+    .gm_outstanding = 128, .gm_burst_bytes = 64
 
 #endif
