@@ -2,15 +2,7 @@
 # Bare programs: xpu-run --bare with the linker script and start-up file of xpu_runtime/devrt/bare. DEVICES (func rtl) are tried
 # on CHIPS (nano standard).
 set -uo pipefail
-cd "$(dirname "$0")/../.."
-folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-check() { # check STATUS TEXT COMMAND...: the exit status, and a part of what is printed
-    wanted=$1 text=$2; shift 2
-    output=$("$@" 2>&1); status=$?
-    if [ "$status" = "$wanted" ] && [[ $output == *"$text"* ]]; then passed=$((passed + 1)); return; fi
-    failed=$((failed + 1)); printf 'FAILED (exit %s, not %s; wanted "%s"): %s\n%s\n' "$status" "$wanted" "$text" "$*" "$output"
-}
+. "$(dirname "$0")/../checks.sh"
 build() { # build NAME MODE
     "${CLANG:-clang-19}" --target=riscv32-unknown-elf -march=rv32imf_zicsr -mabi=ilp32f -ffreestanding -nostdlib -O2 \
         -fno-math-errno -mno-relax -Wall -Wextra -Werror -I. -DMODE="$2" -fuse-ld=lld \

@@ -1,15 +1,7 @@
 #!/usr/bin/env bash
 # xpu-run --check-races and --gdb on bare programs, and with gdb-multiarch where it is installed.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
-folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-check() { # check STATUS TEXT COMMAND...: the exit status, and a part of what is printed
-    wanted=$1 text=$2; shift 2
-    output=$("$@" 2>&1); status=$?
-    if [ "$status" = "$wanted" ] && [[ $output == *"$text"* ]]; then passed=$((passed + 1)); return; fi
-    failed=$((failed + 1)); printf 'FAILED (exit %s, not %s; wanted "%s"): %s\n%s\n' "$status" "$wanted" "$text" "$*" "$output"
-}
+. "$(dirname "$0")/../checks.sh"
 for mode in 0 1 2; do
     "${CLANG:-clang-19}" @xpu_runtime/devrt/clang.flags -Wno-unused-command-line-argument -Wall -Wextra -Werror -I. \
         -DMODE=$mode -fuse-ld=lld -Wl,-T,xpu_runtime/devrt/bare/link.ld xpu_runtime/devrt/bare/start.S \

@@ -2,15 +2,7 @@
 # What the tools do on the Verilated chip nano: a network in lock-step, layers equal to func's, profile, trace, limits;
 # cycles that depend on nothing but the program.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
-folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-check() { # check STATUS TEXT COMMAND...: the exit status, and a part of what is printed
-    wanted=$1 text=$2; shift 2
-    output=$("$@" 2>&1); status=$?
-    if [ "$status" = "$wanted" ] && [[ $output == *"$text"* ]]; then passed=$((passed + 1)); return; fi
-    failed=$((failed + 1)); printf 'FAILED (exit %s, not %s; wanted "%s"): %s\n%s\n' "$status" "$wanted" "$text" "$*" "$output"
-}
+. "$(dirname "$0")/../checks.sh"
 cycles() { sed -n 's/^  "cycles": *\([0-9]*\).*/\1/p' "$1"; }
 same() { # same NAME A B
     if [ -n "$2" ] && [ "$2" = "$3" ]; then passed=$((passed + 1)); return; fi

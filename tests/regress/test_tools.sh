@@ -2,15 +2,7 @@
 # The way through the tools that docs/a-layer-is-wrong.md describes: compile, run on both devices, dump, compare, replay, find
 # a layer that was damaged on purpose.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
-folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
-passed=0 failed=0
-check() { # check STATUS TEXT COMMAND...: the exit status, and a part of what is printed
-    wanted=$1 text=$2; shift 2
-    output=$("$@" 2>&1); status=$?
-    if [ "$status" = "$wanted" ] && [[ $output == *"$text"* ]]; then passed=$((passed + 1)); return; fi
-    failed=$((failed + 1)); printf 'FAILED (exit %s, not %s; wanted "%s"): %s\n%s\n' "$status" "$wanted" "$text" "$*" "$output"
-}
+. "$(dirname "$0")/../checks.sh"
 for precision in fp32 int16; do
     xpu=$folder/mnist-8-$precision.xpu
     check 0 " -> $xpu" "$XPU_BIN/xpuc" tests/models/mnist-8.onnx --precision=$precision -o "$xpu"
