@@ -245,6 +245,24 @@ static void gm_times(void) {
     CU_ASSERT_STRING_EQUAL(diags.items[diags.count - 1].rule, "device-chip");
 }
 
+/* States that do not sum to the cycles end a run. */
+static void states_must_sum(void) {
+    static outcome o;
+    const uint32_t request[5] = {SYSTEM_MEET, 6};
+    for (int c = 0; c < CHIPS; c++) {
+        const xpurt_device_driver *driver = chips[c].driver;
+        xpurt_event event = {0};
+        chips[c].configure(&(xpurt_rtl_options){0});
+        xpurt_device *device = prepare(driver, &chips[c].chip, request, &o);
+        device->before.engine_states[2][XPU_LOST_BUSY]++;
+        CU_ASSERT_EQUAL(driver->run(device, 0, &event), 0);
+        CU_ASSERT_EQUAL_FATAL(event.kind, XPURT_EVENT_FAULT);
+        CU_ASSERT_STRING_EQUAL(event.fault->cause_text, "wrong counts");
+        CU_ASSERT_PTR_NOT_NULL(strstr(event.fault->reason, "the states of engine 2 sum to "));
+        driver->destroy(device);
+    }
+}
+
 /* The host's view of LM, and a second start of the same device. */
 static void host_memory(void) {
     static outcome o;
@@ -337,10 +355,12 @@ int main(void) {
                                      {"watchdog from the start", watchdog_from_start},
                                      {"limits", limits},
                                      {"GM", gm_times},
+                                     {"states sum to the cycles", states_must_sum},
                                      {"host memory", host_memory},
                                      {"lock-step", lockstep_finds},
                                      {"engines", test_engines},
                                      {"faults of engines", test_engine_faults},
+                                     {"fields of descriptors", test_fields},
                                      {NULL, NULL}};
     if (set_up()) {
         xpu_diags_print(&diags, stderr);

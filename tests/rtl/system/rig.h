@@ -30,6 +30,7 @@ typedef struct {
     xpurt_rtl_statistics statistics;
 } outcome;
 
+/* nano, and one with several cores: quad, or the one that XPU_SYSTEM_CHIP names. */
 extern system_chip chips[CHIPS];
 extern xpu_arena *arena;
 extern xpu_diags diags;
@@ -58,5 +59,6 @@ int same_time(const outcome *a, const outcome *b);
 
 void test_engines(void);
 void test_engine_faults(void);
+void test_fields(void);
 
 #endif
