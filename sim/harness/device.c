@@ -230,10 +230,9 @@ static void set_fault(xpurt_device *device, const xpu_model_state *state, xpu_fa
                                   .code = state->abort_code,
                                   .reason = device->reason};
     snprintf(device->reason, sizeof device->reason, "%s", reason);
-    if (core >= 0) {
-        device->fault.pc = state->core[core].pc;
-        device->fault.layer = state->core[core].layer >> 16;
-    }
+    unsigned at = core >= 0 ? (unsigned)core : 0;
+    device->fault.pc = state->core[at].pc;
+    device->fault.layer = state->core[at].layer >> 16;
     xpu_rtl_describe(device, state);
 }
 
