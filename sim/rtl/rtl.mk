@@ -62,3 +62,11 @@ lint-rtl:
 
 # The whole chip
 -include sim/rtl/system.mk
+
+# Of the benches, what `make test` runs (units), and all of them; two at a time are built
+.PHONY: units unit-benches all-benches
+unit-benches: $(VECTOR_BENCH) $(VECTOR_ELF) $(BUILD)/tests/rtl/tensor/tensor-8x8 $(DMA_BENCH) $(SYSTEM_TEST) $(SYSTEM_ELF)
+units: all chips
+	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory unit-benches
+all-benches: all chips
+	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory rtl
