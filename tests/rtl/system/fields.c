@@ -28,7 +28,7 @@ enum {
     X = OPERANDS + 0x800,
     W = OPERANDS + 0x1800,
     BRANCH = OPERANDS + 0x2800,
-    Y = OPERANDS + 0x4800,
+    OUTPUT_BYTES = 0x2400, /* at the end of SM: what is too large does not fit */
     TARGET = XPU_L3_BASE + 0x2000,
     ELSEWHERE = TARGET + 0x800, /* results of descriptors that come before */
     LAYER = 7,
@@ -134,13 +134,13 @@ static void add_dma(void) {
 }
 
 /* What the kinds tensor and post share; `type`: of y and the branch. */
-static xpu_desc_post post_of(uint32_t mode, uint32_t type) {
+static xpu_desc_post post_of(uint32_t mode, uint32_t type, uint32_t y) {
     int32_t pixel = type == XPU_TYPE_F32 ? 32 : 8;
     return (xpu_desc_post){NO_WAITS,
                            .post_mode = mode,
                            .activation = XPU_ACT_CLIP,
                            .x = X,
-                           .y = Y,
+                           .y = y,
                            .params = SMALL,
                            .scale = SCALE,
                            .branch = BRANCH,
@@ -189,13 +189,14 @@ static void add_post(const char *what, uint32_t op, uint32_t x_type, const xpu_d
     base *b = add("post", what, XPU_ENGINE_TENSOR, 1);
     xpu_desc_post d = *p;
     d.op = op, d.x_type = x_type, d.x_pixel_stride = 8 * sizes[x_type], d.x_row_stride = 8 * d.x_pixel_stride;
-    for (unsigned n = 0; n < 2; n++) d.y = n ? Y : Y + 0x1000, xpu_desc_post_pack(b->words[n], &d);
+    for (unsigned n = 0; n < 2; n++) d.y = p->y + (n ? 0 : 0x1000), xpu_desc_post_pack(b->words[n], &d);
     set_params(b, p->post_mode == XPU_POST_QUANTISED);
 }
 
-static void make_bases(void) {
-    xpu_desc_post quantised = post_of(XPU_POST_QUANTISED, XPU_TYPE_I8),
-                  floating = post_of(XPU_POST_FLOAT, XPU_TYPE_F32);
+static void make_bases(const xpu_chip *chip) {
+    uint32_t y = XPU_SM_BASE + chip->sm_bytes - OUTPUT_BYTES;
+    xpu_desc_post quantised = post_of(XPU_POST_QUANTISED, XPU_TYPE_I8, y),
+                  floating = post_of(XPU_POST_FLOAT, XPU_TYPE_F32, y);
     base_count = 0;
     add_dma();
     xpu_desc_nop_pack(add("nop", "on TENSOR", XPU_ENGINE_TENSOR, 0)->words[0], &(xpu_desc_nop){NO_WAITS});
@@ -260,14 +261,15 @@ static unsigned values(const xpu_chip *chip, const xpu_desc_field *f, uint64_t n
 
 /* ---- Runs ---- */
 
-static void fill_memory(const xpurt_device_driver *driver, xpurt_device *device, const base *b,
+static void fill_memory(const xpurt_device_driver *driver, xpurt_device *device, uint32_t sm_bytes, const base *b,
                         const uint32_t *spoilt) {
-    static uint8_t bytes[OPERAND_BYTES + 0x2000];
+    static uint8_t bytes[OPERAND_BYTES];
     static const uint32_t indices[16] = {0, 1, 2, 1}, factors[4] = {0x40a00000, 0x3f000000, 0x41200000, 0x3f800000};
     uint32_t table[4] = {b->engine, LIST, b->before + 1, 0};
     for (unsigned n = 0; n < sizeof bytes && !bytes[3]; n++) /* floats of moderate size */
         bytes[n ^ 3] = (uint8_t)(n % 4 ? draw(256) : 0x3c + draw(8));
-    driver->write(device, OPERANDS, bytes, sizeof bytes);
+    driver->write(device, OPERANDS, bytes, OPERAND_BYTES);
+    driver->write(device, XPU_SM_BASE + sm_bytes - OUTPUT_BYTES, bytes, OUTPUT_BYTES);
     driver->write(device, SMALL, bytes, SMALL_BYTES);
     driver->write(device, SOURCE, bytes, 0x1000);
     driver->write(device, TARGET, bytes, 0x1000);
@@ -290,7 +292,7 @@ static xpurt_event_kind run_one(bench *t, const base *b, const uint32_t *spoilt,
     const uint32_t request[5] = {SYSTEM_ENGINES, b->before + 1, 0, 0};
     const xpurt_device_driver *driver = t->chip->driver;
     xpurt_event event;
-    fill_memory(driver, t->device, b, spoilt);
+    fill_memory(driver, t->device, t->chip->chip.sm_bytes, b, spoilt);
     CU_ASSERT_EQUAL(driver->write(t->device, SYSTEM_REQUEST, request, sizeof request), 0);
     CU_ASSERT_EQUAL_FATAL(driver->start(t->device, system_entry), 0);
     CU_ASSERT_EQUAL_FATAL(driver->run(t->device, 100000, &event), 0);
@@ -337,12 +339,12 @@ static void absmax_of_weights(bench *t, base *b) {
 }
 
 void test_fields(void) {
-    make_bases();
     for (int c = 0; c < CHIPS; c++) {
         static outcome o;
         const uint32_t request[5] = {SYSTEM_PRINT};
         bench t = {.chip = &chips[c]};
         random_state = 1;
+        make_bases(&chips[c].chip);
         chips[c].configure(&(xpurt_rtl_options){.lockstep = 1});
         t.device = prepare(chips[c].driver, &chips[c].chip, request, &o);
         for (unsigned i = 0; i < base_count; i++) {

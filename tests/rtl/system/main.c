@@ -95,6 +95,18 @@ static void expectations(void) {
     }
 }
 
+/* Addresses that depend on the chip; others are what they are. */
+enum { BEHIND_GM = 1, BEHIND_LM, BEHIND_LM_ALL };
+
+static uint32_t address_on(const xpu_chip *chip, uint32_t address) {
+    switch (address) {
+    case BEHIND_GM: return XPU_GM_BASE + chip->gm_bytes;
+    case BEHIND_LM: return XPU_LM_BASE + chip->lm_bytes;
+    case BEHIND_LM_ALL: return XPU_LM_ALL_BASE + chip->lm_bytes;
+    default: return address;
+    }
+}
+
 static void faults(void) {
     static outcome func, rtl;
     static const struct {
@@ -103,14 +115,14 @@ static void faults(void) {
     } cases[] = {
         {SYSTEM_LW, 0, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_SW, 0x90, 1, XPU_FAULT_ADDRESS},
-        {SYSTEM_LW, 0x90000000, 0, XPU_FAULT_ADDRESS}, /* behind GM */
+        {SYSTEM_LW, BEHIND_GM, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_SB, 0xffffffff, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_LW, 0x80000002, 0, XPU_FAULT_MISALIGNED},
         {SYSTEM_LH, 0x80100001, 0, XPU_FAULT_MISALIGNED},
         {SYSTEM_SH, 0x11000001, 0, XPU_FAULT_MISALIGNED},
         {SYSTEM_SW, 0x10000002, 0, XPU_FAULT_MISALIGNED},
-        {SYSTEM_LW, 0x10004000, 0, XPU_FAULT_ADDRESS}, /* behind LM */
-        {SYSTEM_LW, 0x11004000, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, BEHIND_LM, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, BEHIND_LM_ALL, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_SW, 0x11f00000, 0, XPU_FAULT_ADDRESS}, /* no such core */
         {SYSTEM_LB, 0x02000000, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_LH, 0x02000444, 0, XPU_FAULT_ADDRESS},
@@ -138,7 +150,8 @@ static void faults(void) {
     static const xpurt_rtl_options lockstep = {.lockstep = 1};
     for (int c = 0; c < CHIPS; c++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            uint32_t request[5] = {SYSTEM_ACCESS, cases[i].kind, cases[i].address, cases[i].value, 0};
+            uint32_t at = address_on(&chips[c].chip, cases[i].address);
+            uint32_t request[5] = {SYSTEM_ACCESS, cases[i].kind, at, cases[i].value, 0};
             request[4] = (uint32_t)i % chips[c].chip.cores;
             run_func(&chips[c].chip, request, &func);
             run_rtl(&chips[c], request, &lockstep, &rtl);
