@@ -29,7 +29,7 @@ static int same_fault(const xpurt_fault *a, const xpurt_fault *b) {
 static void expect_same(const system_chip *chip, const char *name, const outcome *func, const outcome *rtl) {
     int same =
         same_events(func, rtl) && memcmp(func->results, rtl->results, sizeof func->results) == 0 &&
-        memcmp(func->printed, rtl->printed, sizeof func->printed) == 0 &&
+        memcmp(func->printed, rtl->printed, sizeof func->printed) == 0 && strcmp(func->state, rtl->state) == 0 &&
         (func->fault.cause == 0 || func->fault.cause >= XPU_FAULT_TIMEOUT || same_fault(&func->fault, &rtl->fault));
     if (func->fault.cause == 0)
         same =
@@ -38,7 +38,8 @@ static void expect_same(const system_chip *chip, const char *name, const outcome
             func->counters.gm_read_bytes == rtl->counters.gm_read_bytes &&
             func->counters.gm_write_bytes == rtl->counters.gm_write_bytes;
     CU_ASSERT_TRUE(same);
-    if (!same) printf("\n%s on %s: func %s, rtl %s\n", name, chip->name, func->text, rtl->text);
+    if (!same)
+        printf("\n%s on %s: func %s, rtl %s\n%s%s", name, chip->name, func->text, rtl->text, func->state, rtl->state);
 }
 
 /* A program in all ways. Its results depend on no timing. */

@@ -86,6 +86,7 @@ void follow(const xpurt_device_driver *driver, xpurt_device *device, outcome *o)
         if (event->kind != XPURT_EVENT_FAULT) continue;
         o->fault = *event->fault;
         snprintf(o->text, sizeof o->text, "%s: %s", event->fault->cause_text, event->fault->reason);
+        if (event->fault->cause == XPU_FAULT_DEADLOCK) snprintf(o->state, sizeof o->state, "%s", event->fault->state);
     }
     driver->read(device, SYSTEM_RESULTS, o->results, sizeof o->results);
     driver->counters(device, &o->counters);

@@ -23,6 +23,7 @@ typedef struct {
     unsigned event_count;
     xpurt_fault fault; /* texts: gone */
     char text[600];    /* of a fault */
+    char state[2000];  /* of a dead lock */
     uint32_t results[SYSTEM_RESULT_WORDS];
     char printed[64];
     unsigned printed_count;
