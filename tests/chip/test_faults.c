@@ -178,19 +178,22 @@ static void on_func(void) {
     on_device(&xpu_func_driver);
 }
 
-/* The Verilated chip, which func follows: it finds the same faults. */
-static void on_rtl(void) {
+/* The Verilated chip nano. */
+static const xpurt_device_driver *rtl_driver(int lockstep) {
     const char *build = getenv("XPU_BUILD");
     char folder[1024];
     xpurt_error error = {0, NULL};
     snprintf(folder, sizeof folder, "%s/lib", build ? build : "build");
-    for (int lockstep = 0; lockstep < 2; lockstep++) {
-        const xpurt_device_driver *driver =
-            xpurt_rtl_load("nano", folder, &(xpurt_rtl_options){.lockstep = lockstep}, &error);
-        if (!driver) fprintf(stderr, "%s", error.text);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(driver);
-        on_device(driver);
-    }
+    const xpurt_device_driver *driver =
+        xpurt_rtl_load("nano", folder, &(xpurt_rtl_options){.lockstep = lockstep}, &error);
+    if (!driver) fprintf(stderr, "%s", error.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(driver);
+    return driver;
+}
+
+/* It finds the same faults, and func with it. */
+static void on_rtl(void) {
+    for (int lockstep = 0; lockstep < 2; lockstep++) on_device(rtl_driver(lockstep));
 }
 
 /* The tool: exit code and report on stderr. */
@@ -253,7 +256,13 @@ static void another_chip(void) {
     xpurt_program *nano = xpurt_open_memory(compiled.bytes, compiled.size, "nano.xpu", &error);
     xpurt_program *standard = xpurt_open_memory(other.bytes, other.size, "standard.xpu", &error);
     CU_ASSERT_FATAL(nano && standard);
-    xpurt_run_options options = {.device = &xpu_func_driver, .chip_json = xpurt_chip_json(standard)};
+    xpurt_run_options options = {.device = rtl_driver(0), .chip_json = xpurt_chip_json(standard)};
+    CU_ASSERT_EQUAL(run(nano, &options, &error), 2);
+    xpurt_error_clear(&error);
+    CU_ASSERT_EQUAL(run(standard, &options, &error), 2); /* the library is nano's */
+    CU_ASSERT_PTR_NOT_NULL(error.text && strstr(error.text, "[device-chip]") ? error.text : NULL);
+    xpurt_error_clear(&error);
+    options.device = &xpu_func_driver;
     CU_ASSERT_EQUAL(run(nano, &options, &error), 2);
     static const char expected[] =
         "nano.xpu: error [chip-abi] the program was compiled for another chip\n  why: its ABI hash is 0x";
