@@ -65,7 +65,8 @@ lint-rtl:
 
 # Of the benches, what `make test` runs (units), and all of them; two at a time are built
 .PHONY: units unit-benches all-benches
-unit-benches: $(VECTOR_BENCH) $(VECTOR_ELF) $(BUILD)/tests/rtl/tensor/tensor-8x8 $(DMA_BENCH) $(SYSTEM_TEST) $(SYSTEM_ELF)
+unit-benches: $(CORE_BENCH) $(CORE_ELF) $(VECTOR_BENCH) $(VECTOR_ELF) $(BUILD)/tests/rtl/tensor/tensor-8x8 $(DMA_BENCH) \
+    $(SYSTEM_TEST) $(SYSTEM_ELF)
 units: all chips
 	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory unit-benches
 all-benches: all chips

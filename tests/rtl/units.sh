@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# units.sh short: the units in SystemVerilog alone, against the functional chip, with few random programs: processor
-# (scalar core and vector unit, which execute random streams from core/isa.def), tensor engine 8 x 8, DMA engine.
-# units.sh long: all benches, among them the scalar core alone and four sizes of the array; 10^6 random vector
-# instructions; the whole chip's tests on the chip quad.
+# units.sh short: the units in SystemVerilog alone, against the functional chip: scalar core and processor (with vector
+# unit), which execute random streams from core/isa.def, tensor engine 8 x 8, DMA engine.
+# units.sh long: all benches, among them four sizes of the array; 10^6 random vector instructions; the whole chip's tests
+# on the chip quad.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 build=${XPU_BUILD:-build}; benches=$build/tests/rtl status=0
@@ -10,7 +10,8 @@ export XPU_BUILD=$build XPU_BIN=${XPU_BIN:-$build/bin}
 run() { echo "$*"; "$@" || status=1; }
 case $1 in
 short)
-    run "$benches/vector/vector_bench" test "$benches"/vector/*.elf
+    run "$benches/core/core_bench" test "$benches"/core/{integer,floats,memory}-O?.elf
+    run "$benches/vector/vector_bench" test "$benches"/vector/*-O[23].elf
     run "$benches/tensor/tensor-8x8" 200
     run "$benches/dma/dma" 800
     ;;
