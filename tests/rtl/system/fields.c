@@ -42,6 +42,7 @@ typedef struct {
     unsigned engine, before;
     uint32_t words[3][XPU_DESC_WORDS];
     uint32_t params[PARAMS];
+    uint32_t index; /* the second of a gather's list */
 } base;
 
 static base bases[12];
@@ -79,7 +80,7 @@ static uint64_t get(const uint32_t *words, const char *kind, const char *name) {
 
 static base *add(const char *kind, const char *what, unsigned engine, unsigned before) {
     base *b = &bases[base_count++];
-    *b = (base){.kind = kind, .what = what, .engine = engine, .before = before};
+    *b = (base){.kind = kind, .what = what, .engine = engine, .before = before, .index = 1};
     return b;
 }
 
@@ -264,7 +265,8 @@ static unsigned values(const xpu_chip *chip, const xpu_desc_field *f, uint64_t n
 static void fill_memory(const xpurt_device_driver *driver, xpurt_device *device, uint32_t sm_bytes, const base *b,
                         const uint32_t *spoilt) {
     static uint8_t bytes[OPERAND_BYTES];
-    static const uint32_t indices[16] = {0, 1, 2, 1}, factors[4] = {0x40a00000, 0x3f000000, 0x41200000, 0x3f800000};
+    const uint32_t indices[16] = {0, b->index, 2, 1};
+    static const uint32_t factors[4] = {0x40a00000, 0x3f000000, 0x41200000, 0x3f800000};
     uint32_t table[4] = {b->engine, LIST, b->before + 1, 0};
     for (unsigned n = 0; n < sizeof bytes && !bytes[3]; n++) /* floats of moderate size */
         bytes[n ^ 3] = (uint8_t)(n % 4 ? draw(256) : 0x3c + draw(8));
@@ -338,6 +340,18 @@ static void absmax_of_weights(bench *t, base *b) {
     b->params[13] = FACTOR;
 }
 
+/* The indices stand in memory. */
+static void indices_of_gather(bench *t, base *b) {
+    static const uint32_t values[] = {0x00800000, 0x7fffffff, 0x80000000, 0xffffff00, 0x02000000, 0xfc000000};
+    unsigned before = t->faults[XPU_FAULT_ENGINE_ADDRESS];
+    for (unsigned i = 0; i < 6; i++) {
+        b->index = values[i];
+        run_one(t, b, b->words[b->before], xpu_printf(arena, "index 0x%x", values[i]));
+    }
+    CU_ASSERT(t->faults[XPU_FAULT_ENGINE_ADDRESS] >= before + 3);
+    b->index = 1;
+}
+
 void test_fields(void) {
     for (int c = 0; c < CHIPS; c++) {
         static outcome o;
@@ -352,6 +366,7 @@ void test_fields(void) {
             memcpy(before, t.faults, sizeof before);
             all_fields(&t, &bases[i]);
             if (i + 1 == base_count) absmax_of_weights(&t, &bases[i]);
+            if (strcmp(bases[i].kind, "gather") == 0) indices_of_gather(&t, &bases[i]);
             CU_ASSERT(t.faults[XPU_FAULT_DESCRIPTOR] > before[XPU_FAULT_DESCRIPTOR] + 10);
             if (strcmp(bases[i].kind, "nop") == 0) continue;
             CU_ASSERT(t.faults[XPU_FAULT_ENGINE_ADDRESS] > before[XPU_FAULT_ENGINE_ADDRESS] + 20);
