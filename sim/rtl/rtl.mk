@@ -34,7 +34,7 @@ $(BUILD)/obj/tests/rtl/core/%.o: tests/rtl/core/%.cpp $(CORE_LIB)
 $(CORE_BENCH): $(patsubst %,$(BUILD)/obj/tests/rtl/core/%.o,main programs lockstep bench) $(CORE_LIB) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)g++ -o $@ $(filter %.o,$^) $(CORE_LIB) $(addprefix $(CORE_RTL)/,$(RTL_RUN)) $(LIBALL) -lm -lpthread
+	$(Q)g++ -o $@ $(filter %.o,$^) $(CORE_LIB) $(addprefix $(CORE_RTL)/,$(RTL_RUN)) $(LIBALL) $(LDFLAGS) -lm -lpthread
 define core_elf
 $(BUILD)/tests/rtl/core/%-O$(1).elf: tests/rtl/core/device/%.c tests/rtl/core/device/start.S \
     tests/rtl/core/device/kernel.h tests/rtl/core/device/link.ld

@@ -24,7 +24,7 @@ $(BUILD)/obj/tests/rtl/dma/rtl.o: tests/rtl/dma/rtl.cpp tests/rtl/dma/rtl.h test
 $(DMA_BENCH): $(DMA_O) $(DMA_LIBS) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)g++ -o $@ $^ $(addprefix $(DMA_DIR)/dma/,$(RTL_RUN)) $(LDLIBS) -lpthread
+	$(Q)g++ -o $@ $^ $(addprefix $(DMA_DIR)/dma/,$(RTL_RUN)) $(LDFLAGS) $(LDLIBS) -lpthread
 
 .PHONY: test-rtl-dma
 test-rtl: test-rtl-dma

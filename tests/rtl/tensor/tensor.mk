@@ -29,7 +29,7 @@ $(BUILD)/tests/rtl/tensor/tensor-$(1): $(TENSOR_DIR)/$(1)/main.o $(TENSOR_DIR)/$
     $(TENSOR_DIR)/$(1)/Vtensor__ALL.a $(BARE_LIB) $(LIBALL)
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
-	$$(Q)g++ -o $$@ $$^ $$(addprefix $(TENSOR_DIR)/bare/,$$(RTL_RUN)) $(LDLIBS) -lpthread
+	$$(Q)g++ -o $$@ $$^ $$(addprefix $(TENSOR_DIR)/bare/,$$(RTL_RUN)) $$(LDFLAGS) $(LDLIBS) -lpthread
 TENSOR_BIN += $(BUILD)/tests/rtl/tensor/tensor-$(1)
 endef
 TENSOR_BIN :=
