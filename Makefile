@@ -63,7 +63,8 @@ help:
 	@echo 'run-resnet50  the whole of ResNet-50 on the Verilated chip (needs ../shared)'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
 	@echo 'test       build and run the tests (about ten minutes)'
-	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models'
+	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models, and of the RTL'
+	@echo '           10^6 random instructions, 10^5 descriptors, ten random chips, the chip pro, all benches of its units'
 	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func; rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
 	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
@@ -213,9 +214,9 @@ $(BUILD)/tests/fuzz/hostile: $(FUZZ_O) $(TEST_LIB) $(LIBALL)
 hostile:
 	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
 tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) hostile
-test: all tests chips
+test: all tests chips units
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
-test-long: all tests $(LONG_BIN)
+test-long: all tests chips all-benches $(LONG_BIN)
 	@XPU_TEST_SECONDS=$${XPU_TEST_SECONDS:-7200} scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
 test-models: all
 	@XPU_BUILD=$(BUILD) bash tests/models/long_models.sh

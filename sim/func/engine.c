@@ -28,7 +28,7 @@ int xpu_func_engine_fault(const xpu_func_job *job, xpu_fault_cause cause, uint64
                            .cause_text = xpu_fault_text(cause),
                            .core = -1,
                            .engine = (int)job->engine,
-                           .address = address,
+                           .address = (uint32_t)address, /* the chip's report has 32 bits */
                            .descriptor = job->address,
                            .layer = job->words ? xpu_desc_nop_get_layer(job->words) : 0,
                            .reason = func->reason};

@@ -72,6 +72,23 @@ static int open_boxes(xpu_post *post) {
     return xpu_func_sm_box(post->job, &post->branch, "branch", branch_bytes);
 }
 
+/* The scale of x, from memory where the descriptor says so. */
+static int open_absmax(xpu_post *post, int32_t x_limit) {
+    float absmax;
+    post->x_scale = post->params.x_scale;
+    if (!post->d.absmax) return 0;
+    if (!x_limit) return bad(post, "absmax goes with an int8 or int16 input only");
+    if (read_float(post->job, "absmax", post->d.absmax, &absmax)) return -1;
+    post->x_scale = xa_absmax_scale(absmax, x_limit);
+    return 0;
+}
+
+/* An optional vector of a float per column. */
+static int open_columns(const xpu_post *post, const char *field, uint64_t address, const uint8_t **bytes) {
+    *bytes = address ? xpu_func_job_memory(post->job, field, address, (uint64_t)post->d.columns * 4, 4, 0) : NULL;
+    return address && !*bytes ? -1 : 0;
+}
+
 int xpu_post_open(xpu_post *post, const xpu_func_job *job, int32_t x_limit) {
     post->job = job;
     xpu_desc_post_unpack(job->words, &post->d);
@@ -88,26 +105,18 @@ int xpu_post_open(xpu_post *post, const xpu_func_job *job, int32_t x_limit) {
         if (!bytes) return -1;
         post->findmax = (float *)(void *)bytes;
     }
-    post->x_scale = post->params.x_scale;
-    if (!d->absmax) return 0;
-    if (!x_limit) return bad(post, "absmax goes with an int8 or int16 input only");
-    float absmax;
-    if (read_float(job, "absmax", d->absmax, &absmax)) return -1;
-    post->x_scale = xa_absmax_scale(absmax, x_limit);
-    return 0;
+    return open_absmax(post, x_limit) || open_columns(post, "scale", d->scale, &post->scale_at) ||
+                   open_columns(post, "bias", d->bias, &post->bias_at)
+               ? -1
+               : 0;
 }
 
-/* A float per column, from memory or the same for all. */
-static int read_columns(const xpu_post *post, const char *field, uint64_t address, float same, float *out) {
-    if (!address) {
+/* A float per column of the current group, from memory or the same for all. */
+static void read_columns(const xpu_post *post, const uint8_t *from, float same, float *out) {
+    if (from)
+        memcpy(out, from + (size_t)post->first_column * 4, (size_t)post->columns * 4);
+    else
         for (uint32_t i = 0; i < post->columns; i++) out[i] = same;
-        return 0;
-    }
-    const uint8_t *bytes = xpu_func_job_memory(post->job, field, address + (uint64_t)post->first_column * 4,
-                                               (uint64_t)post->columns * 4, 4, 0);
-    if (!bytes) return -1;
-    memcpy(out, bytes, (size_t)post->columns * 4);
-    return 0;
 }
 
 int xpu_post_columns(xpu_post *post, uint32_t first_column, int32_t w_limit) {
@@ -120,9 +129,10 @@ int xpu_post_columns(xpu_post *post, uint32_t first_column, int32_t w_limit) {
         if (read_float(post->job, "w_absmax", post->params.w_absmax, &absmax)) return -1;
         w_scale = xa_absmax_scale(absmax, w_limit);
     }
-    if (read_columns(post, "scale", post->d.scale, w_scale, post->scale)) return -1;
+    read_columns(post, post->scale_at, w_scale, post->scale);
     for (uint32_t i = 0; i < post->columns; i++) post->scale[i] = xa_channel_scale(post->x_scale, post->scale[i]);
-    return read_columns(post, "bias", post->d.bias, 0.0f, post->bias);
+    read_columns(post, post->bias_at, 0.0f, post->bias);
+    return 0;
 }
 
 /* Host address of a pixel's first column of the current group. */

@@ -11,8 +11,8 @@ typedef struct {
     const xpu_func_job *job;
     xpu_desc_post d; /* of a tensor descriptor too: the shared fields stand at the same places */
     xpu_post_params params;
-    xpu_func_box y, branch; /* oh, ow, columns in dimensions 0, 1, 2 of 3 */
-    const uint8_t *lookup;
+    xpu_func_box y, branch;                     /* oh, ow, columns in dimensions 0, 1, 2 of 3 */
+    const uint8_t *lookup, *scale_at, *bias_at; /* NULL: none */
     float *findmax;
     float x_scale;
     uint32_t op; /* of a tensor descriptor: XPU_POST_SCALE */

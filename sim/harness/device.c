@@ -230,10 +230,9 @@ static void set_fault(xpurt_device *device, const xpu_model_state *state, xpu_fa
                                   .code = state->abort_code,
                                   .reason = device->reason};
     snprintf(device->reason, sizeof device->reason, "%s", reason);
-    if (core >= 0) {
-        device->fault.pc = state->core[core].pc;
-        device->fault.layer = state->core[core].layer >> 16;
-    }
+    unsigned at = core >= 0 ? (unsigned)core : 0;
+    device->fault.pc = state->core[at].pc;
+    device->fault.layer = state->core[at].layer >> 16;
     xpu_rtl_describe(device, state);
 }
 
@@ -290,11 +289,7 @@ static void attend(xpurt_device *device, const xpu_model_state *state) {
     }
     if (state->engine_fault) {
         engine_fault(device, state);
-        xpurt_completion at = {.engine = state->engine,
-                               .descriptor = state->descriptor,
-                               .layer = state->descriptor_layer,
-                               .end = device->host.cycle};
-        if (device->lockstep && !xpu_lockstep_engine_fault(device->lockstep, &at, state->engine_cause))
+        if (device->lockstep && !xpu_lockstep_engine_fault(device->lockstep, &device->fault, device->host.cycle))
             lockstep_differs(device, state);
     } else if (state->ended) {
         device->events.ended = 1;
@@ -306,6 +301,25 @@ static void attend(xpurt_device *device, const xpu_model_state *state) {
         device->events.host_address = state->host_address;
     } else {
         time_out(device, state);
+    }
+}
+
+/* Every core and engine is in one state in each cycle. */
+static void check_counters(xpurt_device *device, const xpu_model_state *state) {
+    char text[160];
+    xpurt_counters totals;
+    counters(device, &totals);
+    for (unsigned unit = 0; unit < device->chip.cores + XPU_ENGINES && !device->has_fault; unit++) {
+        int is_core = unit < device->chip.cores;
+        unsigned number = is_core ? unit : unit - device->chip.cores;
+        const uint64_t *states = is_core ? totals.core_states[number] : totals.engine_states[number];
+        uint64_t sum = 0;
+        for (int i = 0; i < XPURT_STATES; i++) sum += states[i];
+        if (sum == totals.cycles) continue;
+        snprintf(text, sizeof text, "the states of %s %u sum to %" PRIu64 ", not to the %" PRIu64 " cycles",
+                 is_core ? "core" : "engine", number, sum, totals.cycles);
+        set_fault(device, state, XPU_FAULT_NONE, -1, text);
+        device->fault.cause_text = "wrong counts";
     }
 }
 
@@ -390,6 +404,8 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
             set_fault(device, &state, XPU_FAULT_DEADLOCK, -1, xpu_sim_cause_reason(XPU_FAULT_DEADLOCK));
     }
     end_wave(device, event);
+    check_counters(device, &state);
+    if (device->has_fault) xpu_sim_event_pending(&device->events, &device->fault, event);
     return 0;
 }
 

@@ -56,8 +56,8 @@ int xpu_lockstep_fault(xpu_lockstep *lockstep, unsigned core, uint32_t cause, ui
 int xpu_lockstep_exit(xpu_lockstep *lockstep, uint64_t cycle, uint32_t status);
 /* The functional chip executes this descriptor too; the bytes that it writes must be those of the RTL. */
 int xpu_lockstep_complete(xpu_lockstep *lockstep, const xpurt_completion *completion);
-/* An engine has stopped at this descriptor with a fault: func finds the same one. */
-int xpu_lockstep_engine_fault(xpu_lockstep *lockstep, const xpurt_completion *at, uint32_t cause);
+/* An engine has stopped at a descriptor with this fault: func finds the same one there. */
+int xpu_lockstep_engine_fault(xpu_lockstep *lockstep, const xpurt_fault *rtl, uint64_t cycle_now);
 /* The first difference, "" while there is none, and the layer in which it is. */
 const char *xpu_lockstep_text(const xpu_lockstep *lockstep);
 uint32_t xpu_lockstep_layer(const xpu_lockstep *lockstep);

@@ -481,15 +481,26 @@ int xpu_lockstep_complete(xpu_lockstep *lockstep, const xpurt_completion *comple
     return 1;
 }
 
-int xpu_lockstep_engine_fault(xpu_lockstep *lockstep, const xpurt_completion *at, uint32_t cause) {
-    const xpurt_fault *fault = &lockstep->func->fault;
-    char what[120];
+int xpu_lockstep_engine_fault(xpu_lockstep *lockstep, const xpurt_fault *rtl, uint64_t cycle_now) {
+    const xpurt_fault *func = &lockstep->func->fault;
+    const uint8_t *opcode = xpu_func_engine_memory(lockstep->func, rtl->descriptor, 1);
+    const xpurt_completion at = {.engine = (unsigned)rtl->engine,
+                                 .descriptor = rtl->descriptor,
+                                 .layer = rtl->layer,
+                                 .opcode = opcode ? *opcode : 0,
+                                 .end = cycle_now};
+    char what[120] = "";
     if (lockstep->text[0]) return 0;
-    if (at->descriptor == 0) return 1; /* of a list that cannot be read */
-    xpu_func_descriptor_run(lockstep->func, at->engine, at->descriptor);
-    if ((uint32_t)fault->cause == cause) return 1;
-    snprintf(what, sizeof what, "the fault is %s on rtl, %s on func", xpu_fault_text((xpu_fault_cause)cause),
-             xpu_fault_text((xpu_fault_cause)fault->cause));
-    note(lockstep, at, what);
-    return 0;
+    xpu_func_descriptor_run(lockstep->func, at.engine, at.descriptor);
+    if (func->cause != rtl->cause)
+        snprintf(what, sizeof what, "the fault is %s on rtl, %s on func", rtl->cause_text,
+                 xpu_fault_text((xpu_fault_cause)func->cause));
+    else if (func->address != rtl->address)
+        snprintf(what, sizeof what, "the fault's address is 0x%08" PRIx64 " on rtl, 0x%08" PRIx64 " on func",
+                 rtl->address, func->address);
+    else if (func->layer != rtl->layer)
+        snprintf(what, sizeof what, "the fault's layer is %" PRIu32 " on rtl, %" PRIu32 " on func", rtl->layer,
+                 func->layer);
+    if (what[0]) note(lockstep, &at, what);
+    return !what[0];
 }

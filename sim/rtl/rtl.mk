@@ -34,7 +34,7 @@ $(BUILD)/obj/tests/rtl/core/%.o: tests/rtl/core/%.cpp $(CORE_LIB)
 $(CORE_BENCH): $(patsubst %,$(BUILD)/obj/tests/rtl/core/%.o,main programs lockstep bench) $(CORE_LIB) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)g++ -o $@ $(filter %.o,$^) $(CORE_LIB) $(addprefix $(CORE_RTL)/,$(RTL_RUN)) $(LIBALL) -lm -lpthread
+	$(Q)g++ -o $@ $(filter %.o,$^) $(CORE_LIB) $(addprefix $(CORE_RTL)/,$(RTL_RUN)) $(LIBALL) $(LDFLAGS) -lm -lpthread
 define core_elf
 $(BUILD)/tests/rtl/core/%-O$(1).elf: tests/rtl/core/device/%.c tests/rtl/core/device/start.S \
     tests/rtl/core/device/kernel.h tests/rtl/core/device/link.ld
@@ -62,3 +62,12 @@ lint-rtl:
 
 # The whole chip
 -include sim/rtl/system.mk
+
+# Of the benches, what `make test` runs (units), and all of them; two at a time are built
+.PHONY: units unit-benches all-benches
+unit-benches: $(CORE_BENCH) $(CORE_ELF) $(VECTOR_BENCH) $(VECTOR_ELF) $(BUILD)/tests/rtl/tensor/tensor-8x8 $(DMA_BENCH) \
+    $(SYSTEM_TEST) $(SYSTEM_ELF)
+units: all chips
+	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory unit-benches
+all-benches: all chips
+	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory rtl

@@ -87,8 +87,8 @@ module xpu_chip #(
   logic [95:0]   engine_address;
   logic [14:0]   engine_state;
   logic [31:0]   next_event0, next_event1, next_event2;
-  logic          x_valid, x_ready, x_done, w_valid, w_ready, w_done, s_valid, s_ready, s_done, s_error, y_valid, y_ready,
-                 y_done, y_error, q_valid, q_ready, q_done, q_error, d0r_valid, d0r_ready, d0r_done, d0r_error, d0w_valid,
+  logic          x_valid, x_ready, x_done, w_valid, w_ready, w_done, s_valid, s_ready, s_done, y_valid, y_ready,
+                 y_done, q_valid, q_ready, q_done, q_error, d0r_valid, d0r_ready, d0r_done, d0r_error, d0w_valid,
                  d0w_ready, d0w_done, d0w_error, d1r_valid, d1r_ready, d1r_done, d1r_error, d1w_valid, d1w_ready, d1w_done,
                  d1w_error;
   logic [31:0]   x_address, w_address, s_address, y_address, q_address, d0r_address, d0w_address, d1r_address, d1w_address;
@@ -97,12 +97,13 @@ module xpu_chip #(
 
   xpu_tensor #(
     .ARRAY_ROWS(ARRAY_ROWS), .ARRAY_COLUMNS(ARRAY_COLUMNS), .ACC_BANKS(ACC_BANKS), .ACC_ROWS(ACC_ROWS),
-    .WEIGHT_ROWS(WEIGHT_ROWS), .POST_LANES(POST_LANES), .SM_BYTES(SM_BYTES)
+    .WEIGHT_ROWS(WEIGHT_ROWS), .POST_LANES(POST_LANES), .CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES),
+    .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES)
   ) tensor (
     .clk(clk_tensor), .rst, .cycles_per_edge, .desc_valid(desc_valid[2]), .desc_ready(desc_ready[2]), .desc(desc2),
     .desc_done(desc_done[2]), .x_valid, .x_ready, .x_address, .x_done, .x_rdata, .w_valid, .w_ready, .w_address, .w_done,
-    .w_rdata, .s_valid, .s_ready, .s_address, .s_done, .s_error, .s_rdata, .y_valid, .y_ready, .y_address, .y_wdata,
-    .y_mask, .y_done, .y_error, .fault_valid(engine_fault[2]), .fault_cause(engine_cause[11:8]),
+    .w_rdata, .s_valid, .s_ready, .s_address, .s_done, .s_rdata, .y_valid, .y_ready, .y_address, .y_wdata,
+    .y_mask, .y_done, .fault_valid(engine_fault[2]), .fault_cause(engine_cause[11:8]),
     .fault_address(engine_address[95:64]), .quiet(engine_quiet[2]), .next_event(next_event2), .state(engine_state[14:10])
   );
   xpu_dma #(
@@ -255,8 +256,8 @@ module xpu_chip #(
     .clk(clk_memory), .rst, .host, .perturb(seed != 32'd0), .perturb_start(seed_written), .perturb_seed(seed),
     .l3_latency, .l3_rate,
     .x_valid, .x_address, .x_ready, .x_done, .x_rdata, .w_valid, .w_address, .w_ready, .w_done, .w_rdata,
-    .s_valid, .s_address, .s_ready, .s_done, .s_error, .s_rdata,
-    .y_valid, .y_address, .y_mask, .y_wdata, .y_ready, .y_done, .y_error,
+    .s_valid, .s_address, .s_ready, .s_done, .s_rdata,
+    .y_valid, .y_address, .y_mask, .y_wdata, .y_ready, .y_done,
     .q_valid, .q_address, .q_mask, .q_ready, .q_done, .q_error, .q_rdata,
     .d0r_valid, .d0r_address, .d0r_mask, .d0r_ready, .d0r_done, .d0r_error, .d0r_rdata,
     .d0w_valid, .d0w_address, .d0w_mask, .d0w_wdata, .d0w_ready, .d0w_done, .d0w_error,

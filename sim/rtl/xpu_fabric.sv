@@ -49,7 +49,6 @@ module xpu_fabric #(
   input  logic [31:0]          s_address,
   output logic                 s_ready,
   output logic                 s_done,
-  output logic                 s_error,
   output logic [511:0]         s_rdata,
   input  logic                 y_valid,
   input  logic [31:0]          y_address,
@@ -57,7 +56,6 @@ module xpu_fabric #(
   input  logic [511:0]         y_wdata,
   output logic                 y_ready,
   output logic                 y_done,
-  output logic                 y_error,
   // descriptors
   input  logic                 q_valid,
   input  logic [31:0]          q_address,
@@ -209,13 +207,13 @@ module xpu_fabric #(
   assign asks = {d1w_valid, d1r_valid, d0w_valid, d0r_valid, q_valid, y_valid, s_valid, w_valid, x_valid};
   assign {d1w_ready, d1r_ready, d0w_ready, d0r_ready, q_ready, y_ready, s_ready, w_ready, x_ready} = ready_q;
   assign {d1w_done, d1r_done, d0w_done, d0r_done, q_done, y_done, s_done, w_done, x_done} = done_q;
-  assign {d1w_error, d1r_error, d0w_error, d0r_error, q_error, y_error, s_error} = error_q[8:2];
+  assign {d1w_error, d1r_error, d0w_error, d0r_error, q_error} = error_q[8:4];
   assign credit_most = l3_rate < 16'd64 ? 16'd64 : l3_rate;
   assign gm_delay = perturb ? random[11:8] : 4'd0;
   assign gm_rsp_ready = gm_rsp_tag[8:5] != B || !b_rsp_valid;
   assign quiet = !awake && asks == 9'd0 && b_valid == 4'd0 && !gm_rsp_valid;
   logic unused;
-  assign unused = &{1'b0, error_q[1:0]};
+  assign unused = &{1'b0, error_q[3:0]};
 
   // {somebody answers, who}
   function automatic logic [2:0] target_of(input logic [31:0] address);

@@ -282,16 +282,17 @@ module xpu_queues #(
           end
       end
 
-      // ---- Faults of engines: of a DMA engine's oldest descriptor, of the one that the tensor engine is offered ----
-      for (i = 0; i < 3; i = i + 1)
-        if (ENGINES[i] && engine_fault[i] && !stopped) begin
+      // ---- Faults of engines: of the oldest descriptor, when what it has done and the nops before are told ----
+      for (i = 0; i < 3; i = i + 1) begin
+        k = 8 * i + {29'd0, e_read[i]};
+        if (ENGINES[i] && engine_fault[i] && e_done[i] == 0 && e_opcode[k] != xpu_chip_pkg::OPCODE_NOP && !stopped) begin
           stopped = 1; moved = 1;
-          k = 8 * i + {29'd0, i == 2 && valid_i[2] ? e_offered[2] : e_read[i]};
           fault_valid <= 1; fault_engine <= 2'(i); fault_cause <= engine_cause[4*i +: 4];
           fault_address <= engine_cause[4*i +: 4] == xpu_chip_pkg::FAULT_DESCRIPTOR ? e_address[k] :
                            engine_address[32*i +: 32];
           fault_descriptor <= e_address[k]; fault_layer <= e_layer[k];
         end
+      end
 
       // ---- Fetch: the lines of one descriptor after the other ----
       if (q_valid_i && q_ready) begin

@@ -8,8 +8,9 @@
 // Latency: 4 cycles from desc_valid to the first line reads. Throughput: a step of the array per cycle, see
 // xpu_tensor_array. Back-pressure: desc and desc_valid hold until desc_ready, which comes after one cycle or more, not
 // while four descriptors are inside. Each memory port takes a request when valid and ready, and answers come in order,
-// at any time later. x and w lie in SM, as do y and branch: their addresses are checked; what s and y address else is
-// there unless s_error or y_error says so. Faults are sticky: the engine takes and completes no further descriptor.
+// at any time later. Rules and addresses of a descriptor are checked before it is taken, in the order of the functional
+// engine, but for w_absmax, which stands in memory. Faults are sticky and come when all descriptors before are done: the
+// engine takes and completes no further one.
 // Multiply-accumulate operations are not counted here: they follow from the descriptors (oh x ow x columns x K).
 `include "xpu_lanes.svh"
 module xpu_tensor #(
@@ -19,7 +20,11 @@ module xpu_tensor #(
     parameter int unsigned ACC_ROWS = 16,
     parameter int unsigned WEIGHT_ROWS = 1,
     parameter int unsigned POST_LANES = 8,  // fewer than 4 are 4
-    parameter int unsigned SM_BYTES = 32768
+    parameter int unsigned CORES = 1,
+    parameter int unsigned LM_BYTES = 16384,
+    parameter int unsigned SM_BYTES = 32768,
+    parameter int unsigned L3_BYTES = 65536,
+    parameter int unsigned GM_BYTES = 268435456
 ) (
     input logic clk,
     input logic rst,
@@ -45,7 +50,6 @@ module xpu_tensor #(
     input logic s_ready,
     output logic [31:0] s_address,
     input logic s_done,
-    input logic s_error,  // with s_done: there is no such memory
     input logic [511:0] s_rdata,
     output logic y_valid,
     input logic y_ready,
@@ -53,7 +57,6 @@ module xpu_tensor #(
     output logic [511:0] y_wdata,
     output logic [63:0] y_mask,
     input logic y_done,
-    input logic y_error,
     output logic fault_valid,
     output logic [3:0] fault_cause,
     output logic [31:0] fault_address,
@@ -67,6 +70,9 @@ module xpu_tensor #(
   localparam int unsigned LANES = POST_LANES < 4 ? 4 : POST_LANES;
   localparam int unsigned LINES = 8;  // asked for and not used yet, of each operand
   localparam int unsigned WORDS = ROWS / 2;
+  localparam logic [3:0] NO_FAULT = xpu_chip_pkg::FAULT_NONE, BAD = xpu_chip_pkg::FAULT_DESCRIPTOR,
+                         MISALIGNED = xpu_chip_pkg::FAULT_MISALIGNED, OUTSIDE = xpu_chip_pkg::FAULT_ENGINE_ADDRESS;
+  localparam logic [63:0] MOST = 64'h80000000;  // elements of a box
   // The descriptor, while it is looked at; drains: its flag drain afterwards
   /* verilator lint_off UNUSEDSIGNAL */  // some fields matter elsewhere
   xpu_chip_pkg::desc_tensor_t in;
@@ -94,22 +100,35 @@ module xpu_tensor #(
   function automatic logic [1:0] log_bytes(input logic [3:0] kind);
     log_bytes = kind == xpu_chip_pkg::TYPE_I16 ? 2'd1 : kind >= xpu_chip_pkg::TYPE_I32 ? 2'd2 : 2'd0;
   endfunction
+`include "xpu_inside.svh"
   // Whether low bits of a are set below 1 << size
   function automatic logic off(input logic [31:0] a, input logic [1:0] size);
     off = (a & ((32'd1 << size) - 1)) != 0;
   endfunction
-  // Whether a box of rows x pixels x bytes at a leaves SM
-  function automatic logic leaves(input logic [31:0] a, input logic [31:0] rows, input logic [31:0] row_stride,
-                                  input logic [31:0] pixels, input logic [31:0] pixel_stride,
-                                  input logic [31:0] bytes);
-    logic [63:0] r, p, first, behind;
+  // The fault of `bytes` bytes at an address that is a multiple of 1 << size
+  function automatic logic [3:0] memory_fault(input logic [39:0] a, input logic [31:0] bytes, input logic [1:0] size);
+    memory_fault = off(a[31:0], size) ? MISALIGNED :
+                   inside_memory({24'd0, a}, {32'd0, bytes}) ? NO_FAULT : OUTSIDE;
+  endfunction
+  // The fault of a box of rows x pixels x elements of 1 << size bytes in SM
+  function automatic logic [3:0] box_fault(input logic [39:0] a, input logic [31:0] rows, input logic [31:0] row_stride,
+                                           input logic [31:0] pixels, input logic [31:0] pixel_stride,
+                                           input logic [15:0] elements, input logic [1:0] size);
+    logic [63:0] r, p, first, bytes, places;
     r = {32'd0, rows - 1} * {{32{row_stride[31]}}, row_stride};
     p = {32'd0, pixels - 1} * {{32{pixel_stride[31]}}, pixel_stride};
-    first = {32'd0, a} + (r[63] ? r : 64'd0) + (p[63] ? p : 64'd0);
-    behind = {32'd0, a} + (r[63] ? 64'd0 : r) + (p[63] ? 64'd0 : p) + {32'd0, bytes};
-    leaves = rows != 0 && pixels != 0 && bytes != 0 &&
-             (first[63] || first < {32'd0, xpu_chip_pkg::SM_BASE} ||
-              behind > {32'd0, xpu_chip_pkg::SM_BASE} + 64'(SM_BYTES));
+    first = {24'd0, a} + (r[63] ? r : 64'd0) + (p[63] ? p : 64'd0);
+    bytes = (r[63] ? 64'd0 - r : r) + (p[63] ? 64'd0 - p : p) + ({48'd0, elements} << size);
+    places = {32'd0, rows} * {32'd0, pixels};
+    box_fault = a[39:30] != 10'd0 || !a[29] ? OUTSIDE :
+                rows == 0 ? NO_FAULT :
+                rows != 1 && off(row_stride, size) ? MISALIGNED :
+                pixels == 0 ? NO_FAULT :
+                places > MOST ? BAD :
+                pixels != 1 && off(pixel_stride, size) ? MISALIGNED :
+                places * {48'd0, elements} > MOST ? BAD :
+                off(a[31:0], size) ? MISALIGNED :
+                inside_memory(first, bytes) ? NO_FAULT : OUTSIDE;
   endfunction
 
   // The parts: what they keep, and a task that is their step. All steps are made by one block: so the simulator looks
@@ -118,22 +137,25 @@ module xpu_tensor #(
 `include "xpu_tensor_array.svh"
 `include "xpu_tensor_gather.svh"
 
+  // A rule of the descriptor, unless one before it is broken; at: the address in its fault
+`define RULE(fault, at) if (cause == NO_FAULT) begin cause = (fault); fault_at = (at); end
+`define MEMORY(name, bytes, size) \
+    if ({in.name``_hi, in.name} != 0) `RULE(memory_fault({in.name``_hi, in.name}, bytes, size), in.name)
+
   task automatic step_front;
     logic [1:0] i;
-    logic posts, zero_bad, wide, quantised, bad, misaligned, outside;
-    logic [31:0] bad_address;
-    logic [1:0] xs, ys, bs;
-    i = 0; posts = 0; zero_bad = 0; wide = 0; quantised = 0; bad = 0; misaligned = 0; outside = 0;
-    bad_address = 0; xs = 0; ys = 0; bs = 0;
+    logic posts, is_bad, wide, quantised;
+    logic [3:0] cause;
+    logic [31:0] fault_at;
+    logic [1:0] xs, ws, ys, bs;
+    i = 0; posts = 0; is_bad = 0; wide = 0; quantised = 0; cause = NO_FAULT; fault_at = 0;
+    xs = 0; ws = 0; ys = 0; bs = 0;
     if (rst) begin
       taken = 0; is_tensor = 0; is_post = 0; count = 0; newest = 0; oldest = 0; used = 0; computing = 0; draining = 0;
-      done = 0; faulty = 0; fault_cause <= xpu_chip_pkg::FAULT_NONE; fault_address <= 0;
+      done = 0; faulty = 0; fault_cause <= NO_FAULT; fault_address <= 0;
     end else begin
       done = 0;
-      // Faults of operands; completion, in order: the oldest descriptor that computes, the oldest that drains
-      if (failed && !faulty) begin
-        faulty = 1; fault_address <= failed_at; fault_cause <= xpu_chip_pkg::FAULT_ENGINE_ADDRESS;
-      end
+      // Completion, in order: the oldest descriptor that computes, the oldest that drains
       if (computed) begin
         i = computing[oldest] ? oldest : computing[oldest+2'd1] ? oldest + 2'd1 :
             computing[oldest+2'd2] ? oldest + 2'd2 : oldest + 2'd3;
@@ -148,6 +170,10 @@ module xpu_tensor #(
         used[newest] = 1; computing[newest] = is_tensor; draining[newest] = is_post || (is_tensor && drains);
         newest = newest + 1; count = count + 1;
       end
+      // The one whose w_absmax cannot be read is the oldest now
+      if (failed != NO_FAULT && oldest == p_setup[1:0] && !faulty) begin
+        faulty = 1; fault_address <= failed_at; fault_cause <= failed;
+      end
       if (used[oldest] && !computing[oldest] && !draining[oldest] && !faulty) begin
         done = 1; used[oldest] = 0; oldest = oldest + 1; count = count - 1;
       end
@@ -156,66 +182,64 @@ module xpu_tensor #(
       if (desc_valid && i == 0 && count != 4 && 3'(p_write - p_start) < 4 && 3'(p_write - p_setup) < 4 && !faulty) begin
         in = desc; in_post = desc; drains = in.drain;
         wide = in.mode != xpu_chip_pkg::OPERANDS_8X8; quantised = in.post_mode == xpu_chip_pkg::POST_QUANTISED[0];
-        posts = in.opcode == xpu_chip_pkg::OPCODE_POST || in.drain; bad = 0; misaligned = 0; outside = 0;
-        bad_address = 0; ys = log_bytes(in.y_type); bs = log_bytes(in.branch_type);
-        if (in.opcode == xpu_chip_pkg::OPCODE_TENSOR) begin
-          zero_bad = in.x_unsigned ? in.x_zero[8] : in.x_zero[8] != in.x_zero[7];
-          zero_bad = zero_bad || (in.w_unsigned ? in.w_zero[8] : in.w_zero[8] != in.w_zero[7]);
-          bad = in.mode > xpu_chip_pkg::OPERANDS_16X16 || in.kh == 0 || in.kw == 0 || in.channels == 0 ||
-                in.stride_h == 0 || in.stride_w == 0 || in.dilation_h == 0 || in.dilation_w == 0 ||
-                in.columns == 0 || 32'(in.columns) > ARRAY_COLUMNS || in.oh == 0 || in.ow == 0 ||
-                32'(in.oh) * 32'(in.ow) > ACC_ROWS || 32'(in.bank) >= ACC_BANKS ||
-                (wide && (in.x_unsigned || in.w_unsigned || in.x_zero != 0 || in.w_zero != 0)) || zero_bad ||
-                (in.drain && wide && quantised) ||
-                32'(in.w_row_stride) < 32'(in.columns) << (in.mode == xpu_chip_pkg::OPERANDS_16X16);
-          xs = wide ? 2'd1 : 2'd0;
-          misaligned = off(in.x | in.x_row_stride | in.x_pixel_stride, xs) ||
-                       off(in.w | 32'(in.w_row_stride), in.mode == xpu_chip_pkg::OPERANDS_16X16 ? 2'd1 : 2'd0) ||
-                       off(in.start, 2'd2);
-          bad_address = in.x;
-          outside = leaves(in.x, 32'(in.tile_rows), in.x_row_stride, 32'(in.tile_cols), in.x_pixel_stride,
-                           32'(in.channels) << xs);
-          if (leaves(in.w, 1, 0, 32'(in.kh) * 32'(in.kw) * 32'(in.channels), 32'(in.w_row_stride),
-                     32'(in.columns) << (in.mode == xpu_chip_pkg::OPERANDS_16X16)) && !outside) begin
-            outside = 1; bad_address = in.w;
-          end
-        end else if (in.opcode == xpu_chip_pkg::OPCODE_POST) begin
-          xs = log_bytes(in_post.x_type);
-          bad = in_post.x_type > xpu_chip_pkg::TYPE_F32 || in_post.op > xpu_chip_pkg::POST_MUL ||
-                (in_post.op != xpu_chip_pkg::POST_SCALE && in.branch == 0) ||
-                (in_post.op == xpu_chip_pkg::POST_ADD && !quantised) ||
-                (quantised && in_post.x_type == xpu_chip_pkg::TYPE_F32) ||
-                (quantised && in_post.op != xpu_chip_pkg::POST_SCALE && !is_byte(in_post.x_type)) ||
-                (in.absmax != 0 && in_post.x_type != xpu_chip_pkg::TYPE_I16 && in_post.x_type != xpu_chip_pkg::TYPE_I8);
-          misaligned = off(in.x | in.x_row_stride | in.x_pixel_stride, xs);
-          bad_address = in.x;
-          outside = leaves(in.x, 32'(in.oh), in.x_row_stride, 32'(in.ow), in.x_pixel_stride,
-                           32'(in.columns) << xs);
-        end else bad = in.opcode != xpu_chip_pkg::OPCODE_NOP;
-        if (posts && in.opcode != xpu_chip_pkg::OPCODE_NOP) begin
-          bad = bad || in.oh == 0 || in.ow == 0 || in.columns == 0 || in.activation > xpu_chip_pkg::ACT_LEAKY ||
-                !(quantised ? is_byte(in.y_type) : is_float(in.y_type)) ||
-                (in.branch != 0 && !(quantised ? is_byte(in.branch_type) : is_float(in.branch_type))) ||
-                (quantised ? in.bias != 0 || in.findmax != 0 : in.lookup != 0);
-          misaligned = misaligned || off(in.y | in.y_row_stride | in.y_pixel_stride, ys) ||
-                       (in.branch != 0 && off(in.branch | in.branch_row_stride | in.branch_pixel_stride, bs)) ||
-                       off(in.params | in.scale | in.bias | in.findmax | in.absmax, 2'd2);
-          if (leaves(in.y, 32'(in.oh), in.y_row_stride, 32'(in.ow), in.y_pixel_stride,
-                     32'(in.columns) << ys) && !outside) begin
-            outside = 1; bad_address = in.y;
-          end
-          if (in.branch != 0 && leaves(in.branch, 32'(in.oh), in.branch_row_stride, 32'(in.ow),
-                                        in.branch_pixel_stride, 32'(in.columns) << bs) && !outside) begin
-            outside = 1; bad_address = in.branch;
-          end
+        is_tensor = in.opcode == xpu_chip_pkg::OPCODE_TENSOR; is_post = in.opcode == xpu_chip_pkg::OPCODE_POST;
+        posts = is_post || (is_tensor && in.drain); ys = log_bytes(in.y_type); bs = log_bytes(in.branch_type);
+        xs = is_post ? log_bytes(in_post.x_type) : wide ? 2'd1 : 2'd0;
+        ws = in.mode == xpu_chip_pkg::OPERANDS_16X16 ? 2'd1 : 2'd0;
+        if (is_tensor) begin
+          is_bad = in.x_unsigned ? in.x_zero[8] : in.x_zero[8] != in.x_zero[7];
+          is_bad = is_bad || (in.w_unsigned ? in.w_zero[8] : in.w_zero[8] != in.w_zero[7]);
+          is_bad = is_bad || in.mode > xpu_chip_pkg::OPERANDS_16X16 || in.kh == 0 || in.kw == 0 || in.channels == 0 ||
+                   in.stride_h == 0 || in.stride_w == 0 || in.dilation_h == 0 || in.dilation_w == 0 ||
+                   in.columns == 0 || 32'(in.columns) > ARRAY_COLUMNS || in.oh == 0 || in.ow == 0 ||
+                   32'(in.oh) * 32'(in.ow) > ACC_ROWS || 32'(in.bank) >= ACC_BANKS ||
+                   (wide && (in.x_unsigned || in.w_unsigned || in.x_zero != 0 || in.w_zero != 0)) ||
+                   (in.drain && wide && quantised) || 32'(in.w_row_stride) < 32'(in.columns) << ws;
+          `RULE(is_bad ? BAD : NO_FAULT, 0)
+          `RULE(box_fault({in.x_hi, in.x}, 32'(in.tile_rows), in.x_row_stride, 32'(in.tile_cols), in.x_pixel_stride,
+                          in.channels, xs), in.x)
+          `RULE(box_fault({in.w_hi, in.w}, 1, 0, 32'(in.kh) * 32'(in.kw) * 32'(in.channels), 32'(in.w_row_stride),
+                          in.columns, ws), in.w)
+        end else `RULE(is_post ? (in_post.x_type > xpu_chip_pkg::TYPE_F32 ? BAD : NO_FAULT) :
+                       in.opcode == xpu_chip_pkg::OPCODE_NOP ? NO_FAULT : BAD, 0)
+        if (posts) begin
+          `RULE(memory_fault({in.params_hi, in.params}, 4 * xpu_chip_pkg::POST_WORDS, 2), in.params)
+          is_bad = in.oh == 0 || in.ow == 0 || in.columns == 0 || in.activation > xpu_chip_pkg::ACT_LEAKY ||
+                   !(quantised ? is_byte(in.y_type) : is_float(in.y_type)) ||
+                   ({in.branch_hi, in.branch} != 0 &&
+                    !(quantised ? is_byte(in.branch_type) : is_float(in.branch_type))) ||
+                   (quantised ? {in.bias_hi, in.bias, in.findmax_hi, in.findmax} != 0 : {in.lookup_hi, in.lookup} != 0);
+          `RULE(is_bad ? BAD : NO_FAULT, 0)
+          `RULE(box_fault({in.y_hi, in.y}, 32'(in.oh), in.y_row_stride, 32'(in.ow), in.y_pixel_stride, in.columns, ys),
+                in.y)
+          if ({in.branch_hi, in.branch} != 0)
+            `RULE(box_fault({in.branch_hi, in.branch}, 32'(in.oh), in.branch_row_stride, 32'(in.ow),
+                            in.branch_pixel_stride, in.columns, bs), in.branch)
+          `MEMORY(lookup, 256, 0)
+          `MEMORY(findmax, 4, 2)
+          if ({in.absmax_hi, in.absmax} != 0 && is_post)
+            `RULE(in_post.x_type == xpu_chip_pkg::TYPE_I16 || in_post.x_type == xpu_chip_pkg::TYPE_I8 ? NO_FAULT : BAD, 0)
+          `MEMORY(absmax, 4, 2)
+          `MEMORY(scale, 32'(in.columns) << 2, 2)
+          `MEMORY(bias, 32'(in.columns) << 2, 2)
         end
-        if (bad || misaligned || outside) begin
-          faulty = 1; fault_address <= bad_address;
-          fault_cause <= bad ? xpu_chip_pkg::FAULT_DESCRIPTOR :
-                         misaligned ? xpu_chip_pkg::FAULT_MISALIGNED : xpu_chip_pkg::FAULT_ENGINE_ADDRESS;
-        end else begin
-          taken = 1; is_tensor = in.opcode == xpu_chip_pkg::OPCODE_TENSOR;
-          is_post = in.opcode == xpu_chip_pkg::OPCODE_POST;
+        if (is_tensor && !in.accumulate) `MEMORY(start, 32'(in.columns) << 2, 2)
+        if (is_post) begin
+          is_bad = in_post.op > xpu_chip_pkg::POST_MUL ||
+                   (in_post.op != xpu_chip_pkg::POST_SCALE && {in.branch_hi, in.branch} == 0) ||
+                   (in_post.op == xpu_chip_pkg::POST_ADD && !quantised) ||
+                   (quantised && in_post.x_type == xpu_chip_pkg::TYPE_F32) ||
+                   (quantised && in_post.op != xpu_chip_pkg::POST_SCALE && !is_byte(in_post.x_type));
+          `RULE(is_bad ? BAD : NO_FAULT, 0)
+          `RULE(box_fault({in.x_hi, in.x}, 32'(in.oh), in.x_row_stride, 32'(in.ow), in.x_pixel_stride, in.columns, xs),
+                in.x)
+        end
+        taken = cause == NO_FAULT;
+        if (!taken) begin
+          is_tensor = 0; is_post = 0;
+          if (count == 0) begin
+            faulty = 1; fault_address <= fault_at; fault_cause <= cause;
+          end
         end
       end
     end

@@ -121,7 +121,6 @@
   logic [1:0] f_state;      // findmax: 0 none, 1 to ask, 2 asked, 3 to write
   logic f_set;
   logic [31:0] wrote, seen;
-  logic [31:0] o_asked[64]; // addresses of the last lines
   logic [31:0] c_mark[4];
   logic c_final[4];
   logic [2:0] c_write, c_read;
@@ -129,8 +128,8 @@
   logic drained;            // a descriptor's output is visible
   logic post_busy;          // a group of a descriptor of kind post was taken
   logic s_want, y_want;     // as s_valid and y_valid
-  logic failed;             // an answer had s_error or y_error
-  logic [31:0] failed_at;   // address of the operand, for y the line
+  logic [3:0] failed;       // w_absmax cannot be read: the fault; the sequencer prepares nothing more
+  logic [31:0] failed_at;
 
   // Position m of stream k (times 2) to its next group
 `define ADVANCE(m, k, w) \
@@ -179,7 +178,7 @@
     flip = 0; zero = 0; x = 0; at = 0; n = 0; w = 0; e = 0; la = 0; lb = 0;
     `FLOAT_ZERO
     if (rst) begin
-      s_valid <= 0; y_valid <= 0; s_want = 0; y_want = 0; drained = 0; post_busy = 0; failed = 0; failed_at = 0;
+      s_valid <= 0; y_valid <= 0; s_want = 0; y_want = 0; drained = 0; post_busy = 0; failed = NO_FAULT; failed_at = 0;
       p_write = 0; p_start = 0; p_setup = 0; q_state = Q_IDLE; q_step = 0; q_first = 0; q_set = 0; q_asked = 0;
       q_here = 0; q_buffer = 0; q_credit = 2; r_valid = 0; r_todo = 0; run = 0; here = 0; run_set = 0;
       route_write = 0; route_read = 0;
@@ -193,9 +192,6 @@
       drained = 0; post_busy = 0;
       // Completion
       if (y_done) begin
-        if (y_error) begin
-          failed = 1; failed_at = o_asked[seen[5:0]];
-        end
         seen = seen + 1;
       end
       e = seen - c_mark[c_read[1:0]];
@@ -208,7 +204,6 @@
       if (ready && f_state == 3) begin
         for (k = 0; k < 16; k = k + 1) y_wdata[k*32+:32] <= r_most[f_set];
         y_want = 1; y_address <= {r_findmax_at[f_set][31:6], 6'd0}; y_mask <= 64'd15 << r_findmax_at[f_set][5:0];
-        `SET(o_asked[wrote[5:0]], r_findmax_at[f_set]);
         wrote = wrote + 1; c_mark[c_write[1:0]] = wrote; c_final[c_write[1:0]] = r_final[f_set]; c_write = c_write + 1;
         f_state = 0; r_valid[f_set] = 0;
       end else if (ready && o_valid && f_state == 0) begin
@@ -222,7 +217,6 @@
         for (k = 0; k < 16; k = k + 1) y_wdata[k*32+:32] <= o_line[k];
         y_want = 1; y_address <= {o_address[31:6], 6'd0};
         y_mask <= (n == 64 ? 64'hffffffffffffffff : (64'd1 << n[5:0]) - 1) << o_address[5:0];
-        `SET(o_asked[wrote[5:0]], o_address);
         wrote = wrote + 1; o_left = o_left - n; o_address = o_address + n; o_index = o_index + 16 - w;
         if (o_left == 0) begin
           o_valid = 0;
@@ -555,7 +549,7 @@
             q_state = Q_FETCH; q_step = T_START; q_address = p_start_address[i[1:0]]; q_index = 0;
             q_left = p_start_count[i[1:0]];
           end
-          if (p_setup != p_write && q_state == Q_IDLE) begin
+          if (p_setup != p_write && q_state == Q_IDLE && failed == NO_FAULT) begin
             if (!p_drain[j[1:0]] && !p_posts[j[1:0]]) p_setup = p_setup + 1;
             else if (!r_valid[q_set]) begin
               cur = p_words[j[1:0]]; cur_post = p_words[j[1:0]]; q_is_post = p_posts[j[1:0]];
@@ -577,7 +571,11 @@
               q_address = param[p+xpu_chip_pkg::POST_PARAM_W_ABSMAX]; q_left = 1;
               q_w_scale = param[p+xpu_chip_pkg::POST_PARAM_W_SCALE];
               q_limit = q_is_post || cur.mode == xpu_chip_pkg::OPERANDS_16X16 ? 16'd32767 : 16'd127;
-              if (cur.scale == 0 && q_address != 0) q_state = Q_FETCH; else q_step = T_SCALE;
+              if (cur.scale != 0 || q_address == 0) q_step = T_SCALE;
+              else begin
+                failed = memory_fault({8'd0, q_address}, 4, 2); failed_at = q_address;
+                q_state = failed == NO_FAULT ? Q_FETCH : Q_IDLE;
+              end
             end
             T_SCALE: begin
               q_address = cur.scale + 4 * 32'(q_first); q_left = 16'(n);
@@ -679,14 +677,6 @@
       endcase
       // Answers
       if (s_done) begin
-        if (s_error) begin
-          r = run_set; i = r ? 1 : 0; failed = 1;
-          case (route[route_read])
-            2: failed_at = q_step == T_TABLE ? cur.lookup : q_address - 4 * 32'(q_index);
-            3: failed_at = r_findmax_at[f_set];
-            default: failed_at = r_base[32'(route[route_read])*2+i];
-          endcase
-        end
         case (route[route_read])
           2: begin
             for (k = 0; k < 16; k = k + 1) q_line[k] = s_rdata[k*32+:32];
@@ -704,7 +694,7 @@
         endcase
         route_read = route_read + 1;
       end
-      if (is_tensor || is_post) begin
+      if (taken) begin
         i = 32'(p_write[1:0]);
         p_words[i[1:0]] = in; p_posts[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_POST;
         p_drain[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_TENSOR && in.drain;

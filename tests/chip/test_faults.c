@@ -13,6 +13,7 @@
 #include "tests/unit/unit.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpurt.h"
+#include "xpu_runtime/include/xpurt_rtl.h"
 #include "xpuc/include/xpuc.h"
 
 #define MODEL "tests/models/mnist-8.onnx"
@@ -156,7 +157,7 @@ static void expect(const bad_program *bad, int status, const char *text) {
     }
 }
 
-static void in_process(void) {
+static void on_device(const xpurt_device_driver *driver) {
     if (!compile()) return;
     for (int i = 0; i < PROGRAMS; i++) {
         xpurt_error error = {0, NULL};
@@ -164,7 +165,7 @@ static void in_process(void) {
         xpurt_program *program = xpurt_open_memory(bytes, compiled.size, "bad.xpu", &error);
         CU_ASSERT_PTR_NOT_NULL_FATAL(program);
         double began = xpu_seconds();
-        int status = run(program, &(xpurt_run_options){.device = &xpu_func_driver}, &error);
+        int status = run(program, &(xpurt_run_options){.device = driver}, &error);
         expect(&programs[i], status, error.text);
         CU_ASSERT(xpu_seconds() - began < SECONDS);
         xpurt_error_clear(&error);
@@ -173,16 +174,37 @@ static void in_process(void) {
     }
 }
 
+static void on_func(void) {
+    on_device(&xpu_func_driver);
+}
+
+/* The Verilated chip nano. */
+static const xpurt_device_driver *rtl_driver(int lockstep) {
+    const char *build = getenv("XPU_BUILD");
+    char folder[1024];
+    xpurt_error error = {0, NULL};
+    snprintf(folder, sizeof folder, "%s/lib", build ? build : "build");
+    const xpurt_device_driver *driver =
+        xpurt_rtl_load("nano", folder, &(xpurt_rtl_options){.lockstep = lockstep}, &error);
+    if (!driver) fprintf(stderr, "%s", error.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(driver);
+    return driver;
+}
+
+/* It finds the same faults, and func with it. */
+static void on_rtl(void) {
+    for (int lockstep = 0; lockstep < 2; lockstep++) on_device(rtl_driver(lockstep));
+}
+
 /* The tool: exit code and report on stderr. */
-static void by_xpu_run(void) {
+static void by_xpu_run(const char *device) {
     const char *tools = getenv("XPU_BIN");
     char folder[] = "/tmp/xpu-faults-XXXXXX", command[600], path[64], log[64];
     if (!tools || !compile() || !mkdtemp(folder)) return;
     snprintf(path, sizeof path, "%s/bad.xpu", folder);
     snprintf(log, sizeof log, "%s/log", folder);
-    snprintf(command, sizeof command,
-             "timeout %d '%s/xpu-run' '%s' --device=func --input=tests/models/9.npy >'%s' 2>&1", SECONDS, tools, path,
-             log);
+    snprintf(command, sizeof command, "timeout %d '%s/xpu-run' '%s' --device=%s --input=tests/models/9.npy >'%s' 2>&1",
+             SECONDS, tools, path, device, log);
     for (int i = 0; i < PROGRAMS; i++) {
         char text[16384] = "";
         uint8_t *bytes = patched(&programs[i]);
@@ -199,6 +221,13 @@ static void by_xpu_run(void) {
     unlink(path);
     unlink(log);
     rmdir(folder);
+}
+
+static void by_xpu_run_on_func(void) {
+    by_xpu_run("func");
+}
+static void by_xpu_run_on_rtl(void) {
+    by_xpu_run("rtl");
 }
 
 static void budget(void) {
@@ -227,7 +256,13 @@ static void another_chip(void) {
     xpurt_program *nano = xpurt_open_memory(compiled.bytes, compiled.size, "nano.xpu", &error);
     xpurt_program *standard = xpurt_open_memory(other.bytes, other.size, "standard.xpu", &error);
     CU_ASSERT_FATAL(nano && standard);
-    xpurt_run_options options = {.device = &xpu_func_driver, .chip_json = xpurt_chip_json(standard)};
+    xpurt_run_options options = {.device = rtl_driver(0), .chip_json = xpurt_chip_json(standard)};
+    CU_ASSERT_EQUAL(run(nano, &options, &error), 2);
+    xpurt_error_clear(&error);
+    CU_ASSERT_EQUAL(run(standard, &options, &error), 2); /* the library is nano's */
+    CU_ASSERT_PTR_NOT_NULL(error.text && strstr(error.text, "[device-chip]") ? error.text : NULL);
+    xpurt_error_clear(&error);
+    options.device = &xpu_func_driver;
     CU_ASSERT_EQUAL(run(nano, &options, &error), 2);
     static const char expected[] =
         "nano.xpu: error [chip-abi] the program was compiled for another chip\n  why: its ABI hash is 0x";
@@ -250,5 +285,6 @@ static void last(void) {
     xpuc_result_clear(&compiled);
 }
 
-XPU_TEST_MAIN("faults", {"in process", in_process}, {"by xpu-run", by_xpu_run}, {"budget", budget},
-              {"another chip", another_chip}, {"release", last})
+XPU_TEST_MAIN("faults", {"on func", on_func}, {"on rtl", on_rtl}, {"xpu-run on func", by_xpu_run_on_func},
+              {"xpu-run on rtl", by_xpu_run_on_rtl}, {"budget", budget}, {"another chip", another_chip},
+              {"release", last})

@@ -92,10 +92,12 @@ static void run_case(rig *r, const rig_add *adds, int add_count, int calls) {
 static void run_cases(const char *name, int cases, const rig_add *adds, int add_count, int most_calls) {
     static const char *const chips[] = {"nano", "standard", "pro"};
     random_source random = random_open(name);
-    const char *factor = getenv("XPU_CASES");
+    const char *factor = getenv("XPU_CASES"), *part = getenv("XPU_KERNEL_PART"), *chosen = getenv("XPU_KERNEL_CHIPS");
     if (factor) cases *= atoi(factor);
+    if (part) cases = (cases + atoi(part) - 1) / atoi(part);
     for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
         rig r;
+        if (chosen && !strstr(chosen, chips[i])) continue;
         CU_ASSERT_FATAL(rig_open(&r, chips[i], &random));
         for (int k = 0; k < cases; k++)
             run_case(&r, adds, add_count, (int)random_range(&random, most_calls > 1 ? 2 : 1, most_calls));

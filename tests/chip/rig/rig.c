@@ -5,6 +5,7 @@
 
 #include "sim/func/driver.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/include/xpurt_rtl.h"
 
 enum { GM_BYTES = 24 << 20, GAP = 256, PAGE = 4096, REPORTS = 5, MAX_INSTRUCTIONS = 300000000 };
 
@@ -50,8 +51,7 @@ static int load_program(rig *r) {
     int fine = 1;
     for (int i = 0; i < header->e_phnum; i++)
         if (segments[i].p_type == PT_LOAD)
-            fine &= !xpu_func_driver.write(r->device, segments[i].p_paddr, elf + segments[i].p_offset,
-                                           segments[i].p_filesz);
+            fine &= !r->driver->write(r->device, segments[i].p_paddr, elf + segments[i].p_offset, segments[i].p_filesz);
     r->entry = header->e_entry;
     r->plan_address = symbol(elf, "xpu_plan");
     r->control_address = symbol(elf, "xpu_control");
@@ -60,13 +60,27 @@ static int load_program(rig *r) {
     return fine && r->plan_address && r->control_address && r->regions[RIG_GM].base;
 }
 
+/* The chip in C, or with XPU_KERNEL_DEVICE=rtl the Verilated one in lock-step with it; NULL: not there. */
+static const xpurt_device_driver *driver_for(const char *chip) {
+    const char *device = getenv("XPU_KERNEL_DEVICE"), *build = getenv("XPU_BUILD");
+    char folder[1024];
+    xpurt_error error = {0, NULL};
+    if (!device || strcmp(device, "rtl") != 0) return &xpu_func_driver;
+    snprintf(folder, sizeof folder, "%s/lib", build ? build : "build");
+    const xpurt_device_driver *driver = xpurt_rtl_load(chip, folder, &(xpurt_rtl_options){.lockstep = 1}, &error);
+    if (!driver) printf("%s", error.text);
+    xpurt_error_clear(&error);
+    return driver;
+}
+
 static int open_rig(rig *r, const char *chip, random_source *random, int check_races) {
     memset(r, 0, sizeof *r);
     BENCH_OPEN(ir);
     r->random = random;
     xpu_func_configure(&(xpu_func_options){.check_races = check_races});
-    if (xpu_chip_load(ir.arena, "configs/chip", chip, &r->chip, &ir.diags) == XPU_OK)
-        r->device = xpu_func_driver.create(&r->chip, &ir.diags);
+    r->driver = driver_for(chip);
+    if (r->driver && xpu_chip_load(ir.arena, "configs/chip", chip, &r->chip, &ir.diags) == XPU_OK)
+        r->device = r->driver->create(&r->chip, &ir.diags);
     xpu_func_configure(&(xpu_func_options){.check_races = 0});
     bench_print(&ir);
     bench_close(&ir);
@@ -94,7 +108,7 @@ void rig_close(rig *r) {
         free(r->regions[i].expected);
         free(r->regions[i].actual);
     }
-    xpu_func_driver.destroy(r->device);
+    r->driver->destroy(r->device);
 }
 
 /* ---- A case ---- */
@@ -205,11 +219,11 @@ static void compare(const rig *r, const rig_region *region) {
 static int run_program(rig *r) {
     xpurt_event event = {0};
     const uint32_t control[2] = {0, 0};
-    xpu_func_driver.write(r->device, r->plan_address, r->plan, 4 * r->plan_words);
-    xpu_func_driver.write(r->device, r->control_address, control, sizeof control);
-    if (xpu_func_driver.start(r->device, r->entry)) return 0;
+    r->driver->write(r->device, r->plan_address, r->plan, 4 * r->plan_words);
+    r->driver->write(r->device, r->control_address, control, sizeof control);
+    if (r->driver->start(r->device, r->entry)) return 0;
     do {
-        if (xpu_func_driver.run(r->device, MAX_INSTRUCTIONS, &event)) return 0;
+        if (r->driver->run(r->device, MAX_INSTRUCTIONS, &event)) return 0;
     } while (event.kind == XPURT_EVENT_LAYER);
     if (event.kind == XPURT_EVENT_ENDED && event.status == 0) return 1;
     printf("\n%s, chip %s: event %d\n", r->what, r->chip.name, event.kind);
@@ -223,7 +237,7 @@ static int run_program(rig *r) {
 
 static void check_races(const rig *r) {
     xpurt_race race;
-    if (!xpu_func_driver.race(r->device, 0, &race)) return;
+    if (!r->driver->race || !r->driver->race(r->device, 0, &race)) return;
     printf("\n%s, chip %s: race at 0x%08llx, core %d, pc 0x%08x and core %d, pc 0x%08x\n", r->what, r->chip.name,
            (unsigned long long)race.address, race.before.core, race.before.pc, race.after.core, race.after.pc);
     CU_FAIL("race");
@@ -232,10 +246,10 @@ static void check_races(const rig *r) {
 int rig_execute(rig *r) {
     xpurt_counters before, after;
     for (int i = 0; i < RIG_MEMORIES; i++)
-        xpu_func_driver.write(r->device, r->regions[i].base, r->regions[i].actual, r->regions[i].used);
-    xpu_func_driver.counters(r->device, &before);
+        r->driver->write(r->device, r->regions[i].base, r->regions[i].actual, r->regions[i].used);
+    r->driver->counters(r->device, &before);
     int fine = run_program(r);
-    xpu_func_driver.counters(r->device, &after);
+    r->driver->counters(r->device, &after);
     r->instructions = r->most_instructions = 0;
     for (int i = 0; i < XPURT_MAX_CORES; i++) {
         uint64_t spent = after.instructions[i] - before.instructions[i];
@@ -249,7 +263,7 @@ void rig_run(rig *r) {
     int fine = rig_execute(r);
     CU_ASSERT(fine);
     for (int i = 0; i < RIG_MEMORIES && fine; i++) {
-        xpu_func_driver.read(r->device, r->regions[i].base, r->regions[i].actual, r->regions[i].used);
+        r->driver->read(r->device, r->regions[i].base, r->regions[i].actual, r->regions[i].used);
         compare(r, &r->regions[i]);
     }
     check_races(r);

@@ -1,6 +1,7 @@
 /*
- * The bench of the kernel tests: a functional chip with the test program in it, device memory filled with noise in
- * which the operands of a call lie, and a comparison of all of that memory with what it must hold afterwards.
+ * The bench of the kernel tests: a chip, functional or (XPU_KERNEL_DEVICE=rtl) Verilated and in lock-step, with the
+ * test program in it, device memory filled with noise in which the operands of a call lie, and a comparison of all of
+ * that memory with what it must hold afterwards.
  */
 #ifndef XPU_TESTS_CHIP_RIG_H
 #define XPU_TESTS_CHIP_RIG_H
@@ -34,6 +35,7 @@ typedef struct {
 
 typedef struct {
     xpu_chip chip;
+    const xpurt_device_driver *driver;
     xpurt_device *device;
     uint32_t entry, plan_address, control_address;
     rig_region regions[RIG_MEMORIES];

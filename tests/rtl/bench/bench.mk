@@ -20,7 +20,7 @@ $(BENCH_DIR)/bare.o: tests/rtl/bench/bare.cpp tests/rtl/bench/bare.h $(BENCH_BAR
 $(BENCH_SIM): $(BUILD)/obj/tests/rtl/bench/main.o $(BENCH_DIR)/bare.o $(BENCH_BARE) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)g++ -o $@ $^ $(addprefix $(dir $(BENCH_BARE)),$(RTL_RUN)) $(LDLIBS) -lpthread
+	$(Q)g++ -o $@ $^ $(addprefix $(dir $(BENCH_BARE)),$(RTL_RUN)) $(LDFLAGS) $(LDLIBS) -lpthread
 .PHONY: bench-sim test-rtl-bench
 test-rtl: test-rtl-bench
 test-rtl-bench: $(BENCH_SIM) $(BENCH_ELF)

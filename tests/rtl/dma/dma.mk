@@ -6,7 +6,7 @@ DMA_SIZES := -GCORES=4 -GLM_BYTES=16384 -GSM_BYTES=262144 -GL3_BYTES=262144 -GGM
 DMA_BARE  := $(BUILD)/rtl/tensor/bare/Vbare__ALL.a
 DMA_OPT   ?= $(RTL_OPT)
 define dma_model
-$(DMA_DIR)/$(1)/V$(1)__ALL.a: $(RTL_PKG) $(3) sim/rtl/xpu_lanes.svh sim/rtl/waivers.vlt
+$(DMA_DIR)/$(1)/V$(1)__ALL.a: $(RTL_PKG) $(3) sim/rtl/xpu_lanes.svh sim/rtl/xpu_inside.svh sim/rtl/waivers.vlt
 	@mkdir -p $$(@D)
 	$$(call say,VERILATE,$(2))
 	$$(Q)$$(VERILATOR) --cc --prefix V$(1) $$(RTL_FLAGS) --Mdir $$(@D) --top-module $(2) $(DMA_SIZES) $(4) \
@@ -24,7 +24,7 @@ $(BUILD)/obj/tests/rtl/dma/rtl.o: tests/rtl/dma/rtl.cpp tests/rtl/dma/rtl.h test
 $(DMA_BENCH): $(DMA_O) $(DMA_LIBS) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)g++ -o $@ $^ $(addprefix $(DMA_DIR)/dma/,$(RTL_RUN)) $(LDLIBS) -lpthread
+	$(Q)g++ -o $@ $^ $(addprefix $(DMA_DIR)/dma/,$(RTL_RUN)) $(LDFLAGS) $(LDLIBS) -lpthread
 
 .PHONY: test-rtl-dma
 test-rtl: test-rtl-dma

@@ -29,7 +29,7 @@ static int same_fault(const xpurt_fault *a, const xpurt_fault *b) {
 static void expect_same(const system_chip *chip, const char *name, const outcome *func, const outcome *rtl) {
     int same =
         same_events(func, rtl) && memcmp(func->results, rtl->results, sizeof func->results) == 0 &&
-        memcmp(func->printed, rtl->printed, sizeof func->printed) == 0 &&
+        memcmp(func->printed, rtl->printed, sizeof func->printed) == 0 && strcmp(func->state, rtl->state) == 0 &&
         (func->fault.cause == 0 || func->fault.cause >= XPU_FAULT_TIMEOUT || same_fault(&func->fault, &rtl->fault));
     if (func->fault.cause == 0)
         same =
@@ -38,7 +38,8 @@ static void expect_same(const system_chip *chip, const char *name, const outcome
             func->counters.gm_read_bytes == rtl->counters.gm_read_bytes &&
             func->counters.gm_write_bytes == rtl->counters.gm_write_bytes;
     CU_ASSERT_TRUE(same);
-    if (!same) printf("\n%s on %s: func %s, rtl %s\n", name, chip->name, func->text, rtl->text);
+    if (!same)
+        printf("\n%s on %s: func %s, rtl %s\n%s%s", name, chip->name, func->text, rtl->text, func->state, rtl->state);
 }
 
 /* A program in all ways. Its results depend on no timing. */
@@ -95,6 +96,18 @@ static void expectations(void) {
     }
 }
 
+/* Addresses that depend on the chip; others are what they are. */
+enum { BEHIND_GM = 1, BEHIND_LM, BEHIND_LM_ALL };
+
+static uint32_t address_on(const xpu_chip *chip, uint32_t address) {
+    switch (address) {
+    case BEHIND_GM: return XPU_GM_BASE + chip->gm_bytes;
+    case BEHIND_LM: return XPU_LM_BASE + chip->lm_bytes;
+    case BEHIND_LM_ALL: return XPU_LM_ALL_BASE + chip->lm_bytes;
+    default: return address;
+    }
+}
+
 static void faults(void) {
     static outcome func, rtl;
     static const struct {
@@ -103,14 +116,14 @@ static void faults(void) {
     } cases[] = {
         {SYSTEM_LW, 0, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_SW, 0x90, 1, XPU_FAULT_ADDRESS},
-        {SYSTEM_LW, 0x90000000, 0, XPU_FAULT_ADDRESS}, /* behind GM */
+        {SYSTEM_LW, BEHIND_GM, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_SB, 0xffffffff, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_LW, 0x80000002, 0, XPU_FAULT_MISALIGNED},
         {SYSTEM_LH, 0x80100001, 0, XPU_FAULT_MISALIGNED},
         {SYSTEM_SH, 0x11000001, 0, XPU_FAULT_MISALIGNED},
         {SYSTEM_SW, 0x10000002, 0, XPU_FAULT_MISALIGNED},
-        {SYSTEM_LW, 0x10004000, 0, XPU_FAULT_ADDRESS}, /* behind LM */
-        {SYSTEM_LW, 0x11004000, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, BEHIND_LM, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, BEHIND_LM_ALL, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_SW, 0x11f00000, 0, XPU_FAULT_ADDRESS}, /* no such core */
         {SYSTEM_LB, 0x02000000, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_LH, 0x02000444, 0, XPU_FAULT_ADDRESS},
@@ -138,7 +151,8 @@ static void faults(void) {
     static const xpurt_rtl_options lockstep = {.lockstep = 1};
     for (int c = 0; c < CHIPS; c++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            uint32_t request[5] = {SYSTEM_ACCESS, cases[i].kind, cases[i].address, cases[i].value, 0};
+            uint32_t at = address_on(&chips[c].chip, cases[i].address);
+            uint32_t request[5] = {SYSTEM_ACCESS, cases[i].kind, at, cases[i].value, 0};
             request[4] = (uint32_t)i % chips[c].chip.cores;
             run_func(&chips[c].chip, request, &func);
             run_rtl(&chips[c], request, &lockstep, &rtl);
@@ -245,6 +259,24 @@ static void gm_times(void) {
     CU_ASSERT_STRING_EQUAL(diags.items[diags.count - 1].rule, "device-chip");
 }
 
+/* States that do not sum to the cycles end a run. */
+static void states_must_sum(void) {
+    static outcome o;
+    const uint32_t request[5] = {SYSTEM_MEET, 6};
+    for (int c = 0; c < CHIPS; c++) {
+        const xpurt_device_driver *driver = chips[c].driver;
+        xpurt_event event = {0};
+        chips[c].configure(&(xpurt_rtl_options){0});
+        xpurt_device *device = prepare(driver, &chips[c].chip, request, &o);
+        device->before.engine_states[2][XPU_LOST_BUSY]++;
+        CU_ASSERT_EQUAL(driver->run(device, 0, &event), 0);
+        CU_ASSERT_EQUAL_FATAL(event.kind, XPURT_EVENT_FAULT);
+        CU_ASSERT_STRING_EQUAL(event.fault->cause_text, "wrong counts");
+        CU_ASSERT_PTR_NOT_NULL(strstr(event.fault->reason, "the states of engine 2 sum to "));
+        driver->destroy(device);
+    }
+}
+
 /* The host's view of LM, and a second start of the same device. */
 static void host_memory(void) {
     static outcome o;
@@ -337,10 +369,12 @@ int main(void) {
                                      {"watchdog from the start", watchdog_from_start},
                                      {"limits", limits},
                                      {"GM", gm_times},
+                                     {"states sum to the cycles", states_must_sum},
                                      {"host memory", host_memory},
                                      {"lock-step", lockstep_finds},
                                      {"engines", test_engines},
                                      {"faults of engines", test_engine_faults},
+                                     {"fields of descriptors", test_fields},
                                      {NULL, NULL}};
     if (set_up()) {
         xpu_diags_print(&diags, stderr);

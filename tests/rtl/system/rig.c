@@ -46,7 +46,8 @@ static int load_library(system_chip *chip, const char *build) {
 }
 
 int set_up(void) {
-    const char *build = getenv("XPU_BUILD"), *why = NULL;
+    const char *build = getenv("XPU_BUILD"), *other = getenv("XPU_SYSTEM_CHIP"), *why = NULL;
+    if (other) chips[1].name = chips[1].file = other;
     xpu_mem_init(&mem);
     xpu_diags_init(&diags);
     arena = xpu_arena_new(&mem, "test");
@@ -85,6 +86,7 @@ void follow(const xpurt_device_driver *driver, xpurt_device *device, outcome *o)
         if (event->kind != XPURT_EVENT_FAULT) continue;
         o->fault = *event->fault;
         snprintf(o->text, sizeof o->text, "%s: %s", event->fault->cause_text, event->fault->reason);
+        if (event->fault->cause == XPU_FAULT_DEADLOCK) snprintf(o->state, sizeof o->state, "%s", event->fault->state);
     }
     driver->read(device, SYSTEM_RESULTS, o->results, sizeof o->results);
     driver->counters(device, &o->counters);

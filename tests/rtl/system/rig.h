@@ -23,6 +23,7 @@ typedef struct {
     unsigned event_count;
     xpurt_fault fault; /* texts: gone */
     char text[600];    /* of a fault */
+    char state[2000];  /* of a dead lock */
     uint32_t results[SYSTEM_RESULT_WORDS];
     char printed[64];
     unsigned printed_count;
@@ -30,6 +31,7 @@ typedef struct {
     xpurt_rtl_statistics statistics;
 } outcome;
 
+/* nano, and one with several cores: quad, or the one that XPU_SYSTEM_CHIP names. */
 extern system_chip chips[CHIPS];
 extern xpu_arena *arena;
 extern xpu_diags diags;
@@ -58,5 +60,6 @@ int same_time(const outcome *a, const outcome *b);
 
 void test_engines(void);
 void test_engine_faults(void);
+void test_fields(void);
 
 #endif

@@ -57,7 +57,6 @@ struct rtl {
     }
     bool is_ready(const port &p) { return p.count < port::DEPTH - 1 && (seed == 0 || draw(4) != 0); }
     uint64_t due() { return cycle + 2 + (seed == 0 ? 0 : draw(8) == 0 ? draw(30) : draw(3)); }
-    bool is_memory(uint32_t address) { return line(address) != scrap; }
     template <typename W> void answer(port &p, CData &done, W &rdata) {
         done = p.count && p.due[p.first] <= cycle && (seed == 0 || draw(8) != 0);
         if (done) memcpy(&rdata[0], line(p.take()), 64);
@@ -75,9 +74,7 @@ struct rtl {
         top.y_ready = is_ready(y);
         answer(x, top.x_done, top.x_rdata);
         answer(w, top.w_done, top.w_rdata);
-        top.s_error = s.count && !is_memory(s.address[s.first]);
         answer(s, top.s_done, top.s_rdata);
-        top.y_error = y.count && !is_memory(y.address[y.first]);
         top.y_done = y.count && y.due[y.first] <= cycle;
         if (top.y_done) y.take();
         if (top.x_valid && top.x_ready) x.put(top.x_address, due());

@@ -10,11 +10,11 @@ $(BARE_LIB): tests/rtl/tensor/bare.sv
 
 # name, rows, columns, accumulator rows, weight rows per cycle, lanes
 define tensor_bench
-$(TENSOR_DIR)/$(1)/Vtensor__ALL.a: $(TENSOR_SV) $(wildcard sim/rtl/xpu_tensor_*.svh) sim/rtl/xpu_lanes.svh sim/rtl/waivers.vlt
+$(TENSOR_DIR)/$(1)/Vtensor__ALL.a: $(TENSOR_SV) $(wildcard sim/rtl/xpu_tensor_*.svh) sim/rtl/xpu_lanes.svh sim/rtl/xpu_inside.svh sim/rtl/waivers.vlt
 	@mkdir -p $$(@D)
 	$$(call say,VERILATE,xpu_tensor $(1))
 	$$(Q)$$(VERILATOR) --cc --prefix Vtensor $$(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_tensor -GARRAY_ROWS=$(2) \
-	    -GARRAY_COLUMNS=$(3) -GACC_ROWS=$(4) -GWEIGHT_ROWS=$(5) -GPOST_LANES=$(6) -GSM_BYTES=1048576 \
+	    -GARRAY_COLUMNS=$(3) -GACC_ROWS=$(4) -GWEIGHT_ROWS=$(5) -GPOST_LANES=$(6) -GSM_BYTES=1048576 -GGM_BYTES=1048576 \
 	    sim/rtl/waivers.vlt $$(TENSOR_SV)
 	$$(Q)$$(MAKE) -s -C $$(@D) -f Vtensor.mk $$(RTL_OPT) Vtensor__ALL.a >/dev/null
 $(TENSOR_DIR)/$(1)/main.o: tests/rtl/tensor/main.c tests/rtl/tensor/rtl.h
@@ -29,7 +29,7 @@ $(BUILD)/tests/rtl/tensor/tensor-$(1): $(TENSOR_DIR)/$(1)/main.o $(TENSOR_DIR)/$
     $(TENSOR_DIR)/$(1)/Vtensor__ALL.a $(BARE_LIB) $(LIBALL)
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
-	$$(Q)g++ -o $$@ $$^ $$(addprefix $(TENSOR_DIR)/bare/,$$(RTL_RUN)) $(LDLIBS) -lpthread
+	$$(Q)g++ -o $$@ $$^ $$(addprefix $(TENSOR_DIR)/bare/,$$(RTL_RUN)) $$(LDFLAGS) $(LDLIBS) -lpthread
 TENSOR_BIN += $(BUILD)/tests/rtl/tensor/tensor-$(1)
 endef
 TENSOR_BIN :=

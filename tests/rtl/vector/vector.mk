@@ -22,7 +22,7 @@ $(BUILD)/obj/tests/rtl/vector/bare.o: tests/rtl/vector/bare.cpp $(BUILD)/rtl/ten
 $(VECTOR_BENCH): $(VECTOR_O) $(VECTOR_LIB) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)g++ -o $@ $(VECTOR_O) $(VECTOR_LIB) $(BUILD)/rtl/tensor/bare/Vbare__ALL.a $(addprefix $(VECTOR_RTL)/,$(RTL_RUN)) $(LIBALL) -lm -lpthread
+	$(Q)g++ -o $@ $(VECTOR_O) $(VECTOR_LIB) $(BUILD)/rtl/tensor/bare/Vbare__ALL.a $(addprefix $(VECTOR_RTL)/,$(RTL_RUN)) $(LIBALL) $(LDFLAGS) -lm -lpthread
 
 # Kernels in C with the flags of device code: of this bench and of the core's
 VECTOR_ELF   := $(foreach k,loops strips integer floats memory,$(foreach o,2 3,$(BUILD)/tests/rtl/vector/$(k)-O$(o).elf))
