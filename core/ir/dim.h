@@ -36,6 +36,7 @@ typedef struct {
 typedef struct {
     const char *name;       /* "N" */
     int64_t min, max, step; /* min <= value <= max, (value - min) % step == 0 */
+    int open;               /* nobody has given it a range */
 } xpu_symbol;
 
 typedef struct xpu_dims {

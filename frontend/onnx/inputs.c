@@ -156,11 +156,19 @@ static int64_t open_limit(const reader *read, const input *in, int index) {
     return room > INT32_MAX ? INT32_MAX : room > 0 ? (int64_t)room : 1;
 }
 
-/* A symbol that only memory limits. */
+/* A symbol that only memory limits, and what the model needs at least. */
 static xpu_dim open_symbol(reader *read, input *in, int index, const char *name) {
     xpu_dims *dims = &read->importer->graph->dims;
-    if (!has_symbol(dims, name)) in->open[index] = name;
-    return xpu_dim_symbol(dims, name, 1, open_limit(read, in, index), 1);
+    const xpu_import_options *options = read->importer->options;
+    if (has_symbol(dims, name)) return xpu_dim_symbol(dims, name, 1, 1, 1);
+    int64_t least = 1, most = open_limit(read, in, index);
+    for (uint32_t i = 0; i < options->open_count; i++) {
+        if (strcmp(options->open[i].symbol, name) == 0) least = options->open[i].least;
+    }
+    in->open[index] = name;
+    xpu_dim dim = xpu_dim_symbol(dims, name, least, most, 1);
+    dims->symbols.items[dims->symbols.count - 1].open = 1;
+    return dim;
 }
 
 /* Says which dims have no bound, and how to give them one. */
@@ -172,7 +180,7 @@ static void report_open_dims(const reader *read, const input *in) {
     for (int i = 0; i < in->rank; i++) {
         const char *size = xpu_dim_text(&importer->graph->dims, in->dims[i], importer->scratch);
         if (in->open[i]) xpu_text_add(&open, "%sdim %d ('%s')", open.length ? ", " : "", i, in->open[i]);
-        xpu_text_add(&example, "%s%s", i ? "," : "", in->open[i] ? "1..16" : size);
+        xpu_text_add(&example, "%s%s", i ? "," : "", !in->open[i] ? size : i ? "32..224" : "1..16");
     }
     if (!open.length) return;
     xpu_diag_add(importer->diags, XPU_SEVERITY_NOTE, XPU_OK, importer->source->name, "shape-open",

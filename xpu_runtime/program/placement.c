@@ -89,11 +89,14 @@ static xpu_status convert(const xpu_program *program, uint32_t index, const int6
                          "check the shapes of the inputs");
     }
     if ((uint64_t)bytes > gm_bytes) {
+        int is_huge = bytes > XPU_PROGRAM_MAX_SIZE; /* and may be more than 64 bits hold */
+        uint64_t shown = is_huge ? (uint64_t)XPU_PROGRAM_MAX_SIZE : (uint64_t)bytes;
+        const char *more = is_huge ? "more than " : "";
         return xpu_error(diags, XPU_EMODEL, program->source, gm_full, xpu_placement_shape(program, symbols, arena),
-                         xpu_printf(arena, "GM has no room: %llu bytes short for one value",
-                                    (unsigned long long)((uint64_t)bytes - gm_bytes)),
-                         xpu_printf(arena, "'%s' has %lld bytes, GM has %llu", xpu_escape(arena, from->name, 80),
-                                    (long long)bytes, (unsigned long long)gm_bytes),
+                         xpu_printf(arena, "GM has no room: %s%llu bytes short for one value", more,
+                                    (unsigned long long)(shown - gm_bytes)),
+                         xpu_printf(arena, "'%s' has %s%llu bytes, GM has %llu", xpu_escape(arena, from->name, 80),
+                                    more, (unsigned long long)shown, (unsigned long long)gm_bytes),
                          "use a chip with more GM, or smaller shapes");
     }
     *to = (xpu_memplan_buffer){.name = from->name,
