@@ -1,14 +1,17 @@
 /*
- * Free shapes: 20 networks at ten sizes each (free_shapes.h), and mobilenet_v2_fp32 with free height and width, in a
- * range and with ranges beyond memory: every size gives the bytes of a program for that size. That model is in
- * ../shared (XPU_SHARED); without it its test is skipped.
+ * Free shapes: 20 networks and ten quantised ones at ten sizes each (free_shapes.h), and MobileNetV2, float and
+ * quantised, with free height and width, in a range and with ranges beyond memory: every size gives the bytes of a
+ * program for that size. Those models are in ../shared (XPU_SHARED); without it their test is skipped.
  */
 #include "tests/golden/free_shapes.h"
 
 enum { MOST_SIDE = 224, SIDES = 3 };
 
 static void all(void) {
-    run_networks(20, 10);
+    run_networks(20, 0, 10);
+}
+static void quantised_networks(void) {
+    run_networks(10, 1, 10);
 }
 
 /* The program's output for noise of this size, malloc'd, or NULL. */
@@ -40,17 +43,21 @@ static void run_mobilenet(const char *model, const char *precision, const char *
 static void mobilenet(void) {
     const char *shared = getenv("XPU_SHARED");
     if (!shared) {
-        printf("\nskipped: mobilenet_v2_fp32 needs ../shared\n");
+        printf("\nskipped: mobilenet_v2 needs ../shared\n");
         return;
     }
-    char model[4096];
+    char model[4096], quantised[4096];
     static float noise[3 * MOST_SIDE * MOST_SIDE];
     random_source random = {.state = 1};
     snprintf(model, sizeof model, "%s/models/onnx/mobilenet_v2_fp32.onnx", shared);
+    snprintf(quantised, sizeof quantised, "%s/models/onnx/mobilenet_v2_qdq.onnx", shared);
     for (int i = 0; i < 3 * MOST_SIDE * MOST_SIDE; i++) noise[i] = (float)random_range(&random, -2000, 2000) / 1000;
     run_mobilenet(model, "auto", "input=1,3,H=1..256,W=1..256", noise);
     run_mobilenet(model, "fp32", "input=1,3,H=1..100000,W=1..100000", noise);
     run_mobilenet(model, "auto", "input=1,3,H=1..100000,W=1..100000", noise);
+    run_mobilenet(quantised, "auto", "input=1,3,H=1..256,W=1..256", noise);
+    run_mobilenet(quantised, "auto", "input=1,3,H=1..100000,W=1..100000", noise);
 }
 
-XPU_TEST_MAIN("free shapes", {"20 networks, 10 sizes", all}, {"mobilenet_v2_fp32", mobilenet})
+XPU_TEST_MAIN("free shapes", {"20 networks, 10 sizes", all}, {"10 quantised networks, 10 sizes", quantised_networks},
+              {"mobilenet_v2", mobilenet})
