@@ -63,6 +63,9 @@ typedef struct {
     xpu_arena *arena;
     xpu_diags *diags;
     void *state; /* made by target->start, belongs to the arena */
+    /* Set by target->start where dims may be free: bytes of its largest memory. Dims that nobody bounds are such that
+     * the model's inputs fit it. 0: not known. */
+    uint64_t memory_bytes;
 } xpu_target_job;
 
 /* What lowering one region gives. */

@@ -21,10 +21,18 @@ typedef struct {
     xpu_shape_dim dims[XPU_MAX_RANK];
 } xpu_shape_spec;
 
+/* The least value of a dim that neither model nor user bounds, by its name; 1 where there is none. */
+typedef struct {
+    const char *symbol;
+    int64_t least;
+} xpu_open_dim;
+
 typedef struct {
     const xpu_shape_spec *shapes;
     uint32_t shape_count;
-    int64_t default_min, default_max; /* range of a dim that neither model nor user fixes; 0: 1..16 */
+    const xpu_open_dim *open;
+    uint32_t open_count;
+    uint64_t memory_bytes; /* of the target's largest memory: no input is larger; 0: not known */
     /* Limits on hostile input; 0 takes the default in brackets. */
     uint32_t max_fields;       /* fields of the file's messages, tensor payloads not counted (2 million) */
     size_t max_skeleton_bytes; /* the model without tensor payloads (256 MiB) */

@@ -121,7 +121,8 @@ static xpu_status blame_size(xpu_arena *arena, const xpu_memplan_problem *proble
                          xpu_memplan_quote(arena, problem, attempt->groups.items[live[i].id].root), live[i].bytes);
     }
     if (count > MAX_NAMED) xpu_text_add(&why, " and %" PRIu32 " more with %" PRIu64, count - MAX_NAMED, rest);
-    return xpu_error(diags, XPU_EMODEL, NULL, "plan-capacity", xpu_printf(arena, "level '%s'", name),
+    return xpu_error(diags, XPU_EMODEL, problem->file, level->full_rule ? level->full_rule : "plan-capacity",
+                     problem->subject ? problem->subject : xpu_printf(arena, "level '%s'", name),
                      xpu_printf(arena, "%s has no room: %" PRIu64 " bytes short at step %" PRIu32, name,
                                 attempt->short_bytes, attempt->step),
                      why.text,

@@ -51,6 +51,7 @@ typedef struct {
     uint64_t reserved;        /* its first bytes belong to somebody else; no buffer is placed there */
     uint32_t alignment;       /* of every allocation in this level, a power of two; 0 stands for 1 */
     uint32_t bytes_per_cycle; /* what an access costs, to weigh one buffer against another; 0 = unknown */
+    const char *full_rule;    /* id of the error when it has no room; NULL: "plan-capacity" */
 } xpu_memplan_level;
 
 typedef struct {
@@ -119,6 +120,7 @@ typedef struct {
     uint32_t rule_count;
     const xpu_memplan_match *matches;
     uint32_t match_count;
+    const char *file, *subject; /* file and place of the error that there is no room; NULL: none, and the level */
 } xpu_memplan_problem;
 
 typedef struct {
@@ -166,10 +168,11 @@ typedef struct {
 
 /* Plans. `options` may be NULL. On XPU_OK *plan is in `arena`; otherwise *plan is NULL and diags says why, as errors:
  *   [plan-problem]  (XPU_EMODEL) the problem contradicts itself: an unknown level, a lifetime that ends before it
- * begins, two pinned buffers on the same bytes ... [plan-rules]    (XPU_EUSAGE) rules contradict each other or leave no
- * room; `why` is the smallest conflicting set [plan-capacity] (XPU_EMODEL) no room: the level, the bytes short, the
- * worst step and the biggest buffers there Bytes for work come from an arena of their own that is freed before
- * returning. */
+ *                   begins, two pinned buffers on the same bytes ...
+ *   [plan-rules]    (XPU_EUSAGE) rules contradict each other or leave no room; `why` is the smallest conflicting set
+ *   [plan-capacity] (XPU_EMODEL) no room: the level, the bytes short, the worst step and the biggest buffers there; a
+ *                   level may have an id of its own for it
+ * Bytes for work come from an arena of their own that is freed before returning. */
 xpu_status xpu_memplan_make(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_options *options,
                             xpu_memplan **plan, xpu_diags *diags);
 

@@ -73,6 +73,14 @@ typedef struct {
     uint64_t peak_rss_bytes;
 } xpu_clang_facts;
 
+/* A memory plan of the largest shape that has one. */
+typedef struct {
+    const int64_t *symbols; /* the shape; NULL: the program has no symbols */
+    const char *refused;    /* why the upper bound of the symbols has no plan; NULL: this is it */
+    xpu_placement placement;
+    xpu_memplan *plan;
+} xpu_largest_plan;
+
 typedef struct {
     xpu_target_job *job;
     xpu_arena *arena;
@@ -95,8 +103,7 @@ typedef struct {
     xpu_status lower_status;
     xpu_clang_facts clang;
     xpu_memplan *wishes; /* where weights would lie by the rules; NULL: no rule is about weights */
-    xpu_memplan *plan;   /* at the upper bound of the symbols, with its problem */
-    xpu_placement placement;
+    xpu_largest_plan memory;
 } xpu_codegen;
 
 /* An internal error of the target: [codegen], status XPU_EBUG. `why` is printf-style. */
@@ -126,8 +133,7 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node);
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
 /* The value of which `value` is a rearrangement, behind reshape, transpose, relayout and identity. */
 xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value);
-/* Symbols at the upper end of their ranges; NULL where there is none. */
-const int64_t *xpu_upper_bound(xpu_codegen *cg);
+/* The largest value in the ranges of the symbols. */
 int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim);
 
 /* The buffer of a value that is no constant. */
@@ -150,7 +156,7 @@ xpu_status xpu_lower_program(xpu_codegen *cg);
  * then read the copies. Nothing changes without such rules. */
 xpu_status xpu_copy_weights(xpu_codegen *cg);
 /* Rules that match a weight hold for its copy where it has one. */
-void xpu_rules_of_copies(xpu_codegen *cg, xpu_memplan_problem *problem);
+void xpu_rules_of_copies(const xpu_codegen *cg, xpu_arena *arena, xpu_memplan_problem *problem);
 /* Why weights that should be in L3 have no copy, for the spills of the plan. */
 void xpu_explain_missing_copies(xpu_codegen *cg, xpu_memplan *plan);
 /* The C text of one region (index into job->regions), NULL where it is on the host, and what follows all regions. */
@@ -163,6 +169,14 @@ xpu_device_build *xpu_compile_start(xpu_codegen *cg, const char *source, xpu_are
 const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build);
 /* Packs weights while clang works: the first ones, as many as are kept in memory. */
 xpu_status xpu_pack_ahead(xpu_codegen *cg);
+/* Makes the memory problem of the program at a shape. */
+typedef xpu_status (*xpu_problem_fn)(xpu_codegen *cg, const int64_t *symbols, xpu_arena *arena,
+                                     xpu_placement *placement, xpu_diags *diags);
+/* Plans at the upper bound of the symbols or, where that has no plan, at the largest shape below that is found when all
+ * symbols grow from their smallest values by the same number of steps. An error where not even the smallest fits. */
+xpu_status xpu_plan_largest(xpu_codegen *cg, xpu_problem_fn make, xpu_largest_plan *plan);
+/* cg->memory; places of all buffers where the program has no symbols. The program is linked. */
+xpu_status xpu_plan_memory(xpu_codegen *cg);
 xpu_status xpu_pack_program(xpu_codegen *cg, const char *elf, const char *path);
 void xpu_report_program(xpu_codegen *cg, void *report, int packed);
 

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "memplan/check.h"
 #include "xpu_codegen/codegen.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
@@ -17,8 +16,8 @@ static const char *const l3_name = "L3";
 /* ---- who reads what ---- */
 
 /* By buffer: the last layer whose calls have its address, or NOT_READ. The plan table is in the order of layers. */
-static int32_t *last_readers(const xpu_codegen *cg) {
-    int32_t *last = XPU_NEW_ARRAY(cg->arena, int32_t, cg->program.buffers.count);
+static int32_t *last_readers(const xpu_codegen *cg, xpu_arena *arena) {
+    int32_t *last = XPU_NEW_ARRAY(arena, int32_t, cg->program.buffers.count);
     for (uint32_t i = 0; i < cg->program.buffers.count; i++) last[i] = NOT_READ;
     uint32_t word = 0;
     for (uint32_t i = 0; i < cg->layers.count; i++) {
@@ -68,15 +67,15 @@ static uint8_t *find_from_start(xpu_codegen *cg) {
 }
 
 /* The planner's view: weights that calls read are free to lie in GM, which they prefer, or in L3. */
-static xpu_status plan_wishes(xpu_codegen *cg, const int32_t *last) {
+static xpu_status make_problem(xpu_codegen *cg, const int64_t *symbols, xpu_arena *arena, xpu_placement *placement,
+                               xpu_diags *diags) {
+    const int32_t *last = last_readers(cg, arena);
     xpu_program unlinked = cg->program;
     unlinked.weights_address = unlinked.image_end = XPU_GM_BASE;
-    xpu_placement placement;
-    xpu_status status =
-        xpu_placement_problem(&unlinked, &cg->chip, xpu_upper_bound(cg), cg->arena, &placement, cg->diags);
+    xpu_status status = xpu_placement_problem(&unlinked, &cg->chip, symbols, arena, placement, diags);
     if (status != XPU_OK) return status;
-    xpu_memplan_problem *problem = &placement.problem;
-    xpu_memplan_buffer *buffers = xpu_copy(cg->arena, problem->buffers, problem->buffer_count * sizeof *buffers);
+    xpu_memplan_problem *problem = &placement->problem;
+    xpu_memplan_buffer *buffers = xpu_copy(arena, problem->buffers, problem->buffer_count * sizeof *buffers);
     for (uint32_t i = 0; i < problem->buffer_count; i++) {
         if (cg->program.buffers.items[i].kind != XPU_BUFFER_WEIGHT) continue;
         buffers[i].pinned = 0;
@@ -85,9 +84,14 @@ static xpu_status plan_wishes(xpu_codegen *cg, const int32_t *last) {
         buffers[i].last = (uint32_t)last[i] + 1;
     }
     problem->buffers = buffers;
-    status = xpu_memory_rules_apply(cg->arena, &cg->rules, problem, cg->diags);
-    if (status == XPU_OK) status = xpu_memplan_make(cg->arena, problem, NULL, &cg->wishes, cg->diags);
-    return status == XPU_OK ? xpu_memplan_check(cg->arena, problem, cg->wishes, cg->diags) : status;
+    return xpu_memory_rules_apply(arena, &cg->rules, problem, diags);
+}
+
+static xpu_status plan_wishes(xpu_codegen *cg) {
+    xpu_largest_plan largest;
+    xpu_status status = xpu_plan_largest(cg, make_problem, &largest);
+    cg->wishes = largest.plan;
+    return status;
 }
 
 /* ---- the copies ---- */
@@ -184,10 +188,10 @@ static xpu_status make_copies(xpu_codegen *cg, const int32_t *last) {
 
 xpu_status xpu_copy_weights(xpu_codegen *cg) {
     if (!rules_are_about_weights(cg)) return XPU_OK;
-    const int32_t *last = last_readers(cg);
+    const int32_t *last = last_readers(cg, cg->arena);
     const uint8_t *from_start = find_from_start(cg);
     shift_lives(cg, from_start, 1);
-    xpu_status status = plan_wishes(cg, last);
+    xpu_status status = plan_wishes(cg);
     if (status != XPU_OK) return status;
     for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
         int is_weight = cg->program.buffers.items[i].kind == XPU_BUFFER_WEIGHT;
@@ -199,14 +203,14 @@ xpu_status xpu_copy_weights(xpu_codegen *cg) {
 
 /* ---- the final plan ---- */
 
-void xpu_rules_of_copies(xpu_codegen *cg, xpu_memplan_problem *problem) {
+void xpu_rules_of_copies(const xpu_codegen *cg, xpu_arena *arena, xpu_memplan_problem *problem) {
     const xpu_program *program = &cg->program;
-    uint32_t *holder = XPU_NEW_ARRAY(cg->arena, uint32_t, program->buffers.count);
+    uint32_t *holder = XPU_NEW_ARRAY(arena, uint32_t, program->buffers.count);
     for (uint32_t i = 0; i < program->buffers.count; i++) {
         holder[i] = i;
         if (program->buffers.items[i].kind == XPU_BUFFER_COPY) holder[program->buffers.items[i].copy_of] = i;
     }
-    xpu_memplan_match *matches = XPU_NEW_ARRAY(cg->arena, xpu_memplan_match, problem->match_count);
+    xpu_memplan_match *matches = XPU_NEW_ARRAY(arena, xpu_memplan_match, problem->match_count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < problem->match_count; i++) {
         xpu_memplan_match match = problem->matches[i];

@@ -102,11 +102,11 @@ static xpu_plan_word simplified(const xpu_codegen *cg, xpu_plan_word word) {
     return (xpu_plan_word){.kind = XPU_WORD_CONST, .bits = (uint32_t)value};
 }
 
-/* Whether a word's value fits 32 bits for all values of the symbols. */
+/* Whether a word's value fits 32 bits at the smallest shape; the runtime looks at the others. */
 static int fits_word(const xpu_codegen *cg, const xpu_plan_word *word) {
     if (word->kind != XPU_WORD_DIM) return 1;
-    return xpu_dim_min(&cg->graph->dims, word->dim) >= INT32_MIN &&
-           xpu_dim_max(&cg->graph->dims, word->dim) <= INT32_MAX;
+    int64_t least = xpu_dim_eval(&cg->graph->dims, word->dim, NULL);
+    return least >= INT32_MIN && least <= INT32_MAX;
 }
 
 xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, const xpu_call *call) {

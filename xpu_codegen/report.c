@@ -3,6 +3,8 @@
 #include "memplan/report.h"
 #include "xpu_codegen/codegen.h"
 
+static const double MOST_CYCLES = 9e15; /* that a number in JSON holds exactly */
+
 static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     const xpu_program_layer *layer = &cg->program.layers.items[index];
     json_t *item = xpu_json_append(cg->arena, list, json_object());
@@ -13,7 +15,8 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     if (layer->reason) xpu_json_set(cg->arena, item, "reason", json_string(layer->reason));
     xpu_json_set(cg->arena, item, "macs", json_string(xpu_dim_text(&cg->graph->dims, layer->macs, cg->arena)));
     double cycles = cg->layers.items[index].cycles;
-    if (cycles > 0) xpu_json_set(cg->arena, item, "modelled_cycles", json_integer((json_int_t)cycles));
+    if (cycles > 0 && cycles < MOST_CYCLES)
+        xpu_json_set(cg->arena, item, "modelled_cycles", json_integer((json_int_t)cycles));
     json_t *nodes = xpu_json_set(cg->arena, item, "nodes", json_array());
     if (!layer->node.id) return; /* copies of weights */
     const xpu_node_info *node = xpu_node_at(cg->graph, layer->node);
@@ -26,7 +29,13 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
 }
 
 static void report_memory(xpu_codegen *cg, json_t *top) {
-    json_t *plan = xpu_memplan_json(cg->arena, &cg->placement.problem, cg->plan);
+    json_t *plan = xpu_memplan_json(cg->arena, &cg->memory.placement.problem, cg->memory.plan);
+    const xpu_dims *dims = &cg->graph->dims;
+    json_t *symbols = xpu_json_set(cg->arena, plan, "symbols", json_object());
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        const char *name = xpu_escape(cg->arena, dims->symbols.items[i].name, 120);
+        xpu_json_set(cg->arena, symbols, name, json_integer(cg->memory.symbols[i]));
+    }
     xpu_json_set(cg->arena, top, "memory", json_incref(plan));
 }
 

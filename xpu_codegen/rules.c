@@ -50,18 +50,19 @@ static const xpu_rule known_dims = {
     "known-dims", "every dimension is known and at least 1 for all values of the symbols",
     "fix the shape with --shape, or give symbols a range in which no dimension is empty", known_dims_holds};
 
+/* Of larger shapes the runtime makes sure: what has a place in memory is smaller. */
 static int is_small(const xpu_graph *graph, const xpu_value_info *info) {
     int64_t bytes = (int64_t)xpu_dtype_bytes(info->dtype);
     for (int i = 0; i < info->rank; i++) {
-        if (__builtin_mul_overflow(bytes, xpu_dim_max(&graph->dims, info->dims[i]), &bytes)) return 0;
+        if (__builtin_mul_overflow(bytes, xpu_dim_min(&graph->dims, info->dims[i]), &bytes)) return 0;
     }
     return bytes <= tensor_limit;
 }
 static int tensor_size_holds(xpu_rule_query *query) {
     return all_values(query, is_small);
 }
-static const xpu_rule tensor_size = {"tensor-size", "every tensor is smaller than 2 GiB",
-                                     "give the symbols a smaller range with --shape", tensor_size_holds};
+static const xpu_rule tensor_size = {"tensor-size", "every tensor of the smallest shape is smaller than 2 GiB",
+                                     "give the symbols smaller values with --shape", tensor_size_holds};
 
 static int is_float32(const xpu_graph *graph, const xpu_value_info *info) {
     (void)graph;
@@ -319,7 +320,7 @@ static int mean_pixels_holds(xpu_rule_query *query) {
     return 0;
 }
 static const xpu_rule mean_pixels = {"mean-pixels", "a mean of bytes is over fewer than 2^22 pixels",
-                                     "pool in steps before", mean_pixels_holds};
+                                     "give free dims a range with --shape, or pool in steps before", mean_pixels_holds};
 
 /* ---- tables ---- */
 

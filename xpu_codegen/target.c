@@ -27,6 +27,7 @@ static xpu_status start(xpu_target_job *job) {
     const char *folder = xpu_path_join(job->arena, options->resources, "configs/chip");
     const char *chip = options->chip ? options->chip : "standard";
     xpu_chip_load(job->arena, folder, chip, &cg->chip, job->diags);
+    job->memory_bytes = cg->chip.gm_bytes;
     read_precision(cg, options->precision);
     if (options->precision_rules) {
         xpu_precision_rules_read(job->arena, options->precision_rules, &cg->precision_rules, job->diags);

@@ -1,4 +1,6 @@
 /* Tasks of windows over bytes (depthwise_i8, max_pool_i8): the fastest cut that fits LM, by a model of the cores. */
+#include <math.h>
+
 #include "xpu_codegen/codegen.h"
 #include "xpu_runtime/include/xpu_tiling.h"
 
@@ -18,13 +20,19 @@ enum {
 
 typedef struct {
     const xpu_tiling_shape *shape;
-    int64_t batch, room; /* room: bytes */
+    double batch; /* at the upper end of a free dim this and its products may be huge */
+    int64_t room; /* bytes */
     uint32_t cores;
     int has_weights;
 } problem;
 
 static int64_t parts(int64_t total, int64_t part) {
     return (total + part - 1) / part;
+}
+
+/* The largest part of an even cut that has at most `most`. */
+static int32_t largest_part(int32_t total, int64_t most) {
+    return most >= total ? total : (int32_t)parts(total, parts(total, most));
 }
 
 /* The next smaller part that cuts `total` into more pieces of about one size; 0 behind 1. */
@@ -41,29 +49,31 @@ static int64_t row_cycles(const problem *p, const xpu_tiling_task *t, const xpu_
 }
 
 /* About the cycles of the core that has most to do. */
-static int64_t cycles_of(const problem *p, const xpu_tiling_task *t, const xpu_tiling_window *w) {
+static double cycles_of(const problem *p, const xpu_tiling_task *t, const xpu_tiling_window *w) {
     const xpu_tiling_shape *s = p->shape;
     int64_t blocks = parts(s->in_c, t->tile_c), tiles = parts(s->out_w, t->tile_w);
-    int64_t tasks = p->batch * blocks * tiles * parts(s->out_h, t->tile_h);
+    double tasks = p->batch * (double)blocks * (double)tiles * (double)parts(s->out_h, t->tile_h);
     int64_t transfers = tiles > 1 ? (int64_t)w->in_rows + t->tile_h : 2;
     int64_t task = TASK_CYCLES + transfers * TRANSFER_CYCLES + t->tile_h * row_cycles(p, t, w);
     if (p->has_weights)
         task += ((int64_t)w->in_rows + 1) * (INPUT_CYCLES + parts((int64_t)w->segment * t->tile_c, 256) * WIDEN_CYCLES);
-    return parts(tasks, p->cores) * task + parts(blocks, p->cores) * (p->has_weights ? WEIGHTS_CYCLES : 0);
+    int64_t weights = p->has_weights ? parts(blocks, p->cores) * WEIGHTS_CYCLES : 0;
+    return ceil(tasks / p->cores) * (double)task + (double)weights;
 }
 
 static xpu_tiling_task choose(const problem *p) {
     const xpu_tiling_shape *s = p->shape;
     xpu_tiling_task best = {16, 1, 1};
-    int64_t least = -1;
+    double least = -1;
     for (int32_t c = XPU_BYTE_CHANNELS; c > 0; c -= 16) {
-        if (c - 16 >= s->in_c) continue;
-        for (int32_t w = s->out_w; w > 0; w = next_part(s->out_w, w)) {
-            for (int32_t h = s->out_h; h > 0; h = next_part(s->out_h, h)) {
+        int64_t pixels = p->room / (2 * c); /* of results, which LM holds twice */
+        if (c - 16 >= s->in_c || pixels < 1) continue;
+        for (int32_t w = largest_part(s->out_w, pixels); w > 0; w = next_part(s->out_w, w)) {
+            for (int32_t h = largest_part(s->out_h, pixels / w); h > 0; h = next_part(s->out_h, h)) {
                 const xpu_tiling_task t = {c, h, w};
                 const xpu_tiling_window in_lm = xpu_tiling_window_of(s, &t, p->has_weights);
                 if (in_lm.bytes > (uint64_t)p->room) continue;
-                int64_t cycles = cycles_of(p, &t, &in_lm);
+                double cycles = cycles_of(p, &t, &in_lm);
                 if (least >= 0 && cycles >= least) continue;
                 least = cycles;
                 best = t;
@@ -75,8 +85,8 @@ static xpu_tiling_task choose(const problem *p) {
 
 void xpu_set_byte_task(xpu_codegen *cg, xpu_call *call, const xpu_conv_shape *conv, int has_weights) {
     const xpu_tiling_shape s = xpu_tiling_shape_of(cg, conv);
-    const problem p = {&s, xpu_dim_upper(cg, conv->batch), (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED, cg->chip.cores,
-                       has_weights};
+    const problem p = {&s, (double)xpu_dim_upper(cg, conv->batch), (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED,
+                       cg->chip.cores, has_weights};
     const xpu_tiling_task task = choose(&p);
     xpu_set_number(call, "tile_c", task.tile_c);
     xpu_set_number(call, "tile_h", task.tile_h);

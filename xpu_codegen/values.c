@@ -117,17 +117,6 @@ xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value) {
     }
 }
 
-const int64_t *xpu_upper_bound(xpu_codegen *cg) {
-    const xpu_dims *dims = &cg->graph->dims;
-    if (!dims->symbols.count) return NULL;
-    int64_t *most = XPU_NEW_ARRAY(cg->arena, int64_t, dims->symbols.count);
-    for (uint32_t i = 0; i < dims->symbols.count; i++) {
-        const xpu_symbol *symbol = &dims->symbols.items[i];
-        most[i] = symbol->min + (symbol->max - symbol->min) / symbol->step * symbol->step;
-    }
-    return most;
-}
-
 int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim) {
     return xpu_dim_max(&cg->graph->dims, dim);
 }

@@ -106,7 +106,9 @@ static xpu_status check_options(xpu_pipeline *p) {
                                        .strip = wanted->strip};
     p->job = (xpu_target_job){
         .services = &xpu_target_services, .options = &p->options, .arena = p->arena, .diags = p->diags};
-    return p->target->start(&p->job);
+    xpu_status status = p->target->start(&p->job);
+    p->import.memory_bytes = p->job.memory_bytes;
+    return status;
 }
 
 /* ---- entry points ---- */

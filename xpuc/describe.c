@@ -16,8 +16,11 @@ static void add_values(const xpu_pipeline *p, xpu_text *text, const char *title,
 static void add_symbols(const xpu_pipeline *p, xpu_text *text) {
     for (uint32_t i = 0; i < p->graph->dims.symbols.count; i++) {
         const xpu_symbol *symbol = &p->graph->dims.symbols.items[i];
-        xpu_text_add(text, "symbol   %s  %lld to %lld", xpu_escape(p->arena, symbol->name, 120), (long long)symbol->min,
-                     (long long)symbol->max);
+        xpu_text_add(text, "symbol   %s  %lld ", xpu_escape(p->arena, symbol->name, 120), (long long)symbol->min);
+        if (symbol->open)
+            xpu_text_add(text, "or more");
+        else
+            xpu_text_add(text, "to %lld", (long long)symbol->max);
         if (symbol->step != 1) xpu_text_add(text, " in steps of %lld", (long long)symbol->step);
         xpu_text_add(text, "\n");
     }

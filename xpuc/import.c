@@ -1,4 +1,4 @@
-/* Which importer reads a model. */
+/* Which importer reads a model, and the least values of dims that nobody bounds. */
 #include <string.h>
 #include <strings.h>
 
@@ -17,6 +17,116 @@ static const struct {
     {".xpu", "a compiled program", "run it with xpu-run, or look into it with xpuc --describe"},
 };
 
+static xpu_status read_model(xpu_pipeline *p, xpu_diags *diags) {
+    return xpu_onnx_import(p->arena, p->path, &p->import, &p->graph, diags);
+}
+
+/* ---- the least values of open dims ---- */
+
+enum { MOST_LEAST = 1 << 16 }; /* where the search ends */
+
+/* The first value with a dim below `least`, or none. */
+static xpu_value find_smaller(const xpu_graph *graph, const int64_t *symbols, int64_t least) {
+    for (uint32_t id = 1; id < graph->values.count; id++) {
+        const xpu_value_info *info = xpu_value_at(graph, (xpu_value){id});
+        for (int i = 0; i < info->rank; i++) {
+            if (info->dims[i].id && xpu_dim_eval(&graph->dims, info->dims[i], symbols) < least) return (xpu_value){id};
+        }
+    }
+    return (xpu_value){0};
+}
+
+static int is_empty(const xpu_graph *graph, const int64_t *symbols) {
+    return find_smaller(graph, symbols, 1).id != 0;
+}
+
+static void set_open(const xpu_graph *graph, int64_t *symbols, int64_t value) {
+    for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
+        const xpu_symbol *symbol = &graph->dims.symbols.items[i];
+        if (symbol->open) symbols[i] = value < symbol->max ? value : symbol->max;
+    }
+}
+
+/* The least values with which no tensor is empty: all grow until it is so, then each shrinks as far as it can. Returns
+ * whether there are any. */
+static int find_least(const xpu_graph *graph, int64_t *symbols) {
+    int64_t enough = 1;
+    for (; is_empty(graph, symbols); set_open(graph, symbols, enough)) {
+        if (enough >= MOST_LEAST) return 0;
+        enough *= 2;
+    }
+    for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
+        if (!graph->dims.symbols.items[i].open) continue;
+        int64_t too_few = 0, most = symbols[i];
+        while (most - too_few > 1) {
+            symbols[i] = too_few + (most - too_few) / 2;
+            if (is_empty(graph, symbols)) {
+                too_few = symbols[i];
+            } else {
+                most = symbols[i];
+            }
+        }
+        symbols[i] = most;
+    }
+    return 1;
+}
+
+static void release_diags(void *diags) {
+    xpu_diags_clear(diags);
+}
+
+/* Reads the model once more, open dims beginning at `symbols`. Its notes have been given. */
+static xpu_status read_again(xpu_pipeline *p, const int64_t *symbols) {
+    const xpu_dims *dims = &p->graph->dims;
+    xpu_open_dim *open = XPU_NEW_ARRAY(p->arena, xpu_open_dim, dims->symbols.count);
+    xpu_text text;
+    xpu_text_init(&text, p->arena);
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        const xpu_symbol *symbol = &dims->symbols.items[i];
+        if (!symbol->open) continue;
+        open[p->import.open_count++] = (xpu_open_dim){symbol->name, symbols[i]};
+        if (symbols[i] == 1) continue;
+        xpu_text_add(&text, "%s'%s' is at least %lld", text.length ? ", " : "", xpu_escape(p->arena, symbol->name, 100),
+                     (long long)symbols[i]);
+    }
+    p->import.open = open;
+    xpu_diag_add(p->diags, XPU_SEVERITY_NOTE, XPU_OK, p->graph->file, "shape-open", NULL, text.text,
+                 "a tensor of the model would be empty below that", NULL);
+    xpu_diags *diags = XPU_NEW(p->arena, xpu_diags);
+    xpu_diags_init(diags);
+    xpu_arena_defer(p->arena, release_diags, diags);
+    xpu_status status = read_model(p, diags);
+    return status == XPU_OK ? XPU_OK : read_model(p, p->diags); /* for its errors */
+}
+
+/* At the smallest shape no dim may be negative. */
+static xpu_status check_smallest(const xpu_pipeline *p) {
+    const xpu_graph *graph = p->graph;
+    xpu_value value = find_smaller(graph, NULL, 0);
+    if (!value.id) return XPU_OK;
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    return xpu_error(p->diags, XPU_EMODEL, graph->file, "shape-negative",
+                     xpu_printf(p->arena, "tensor '%s'", xpu_escape(p->arena, info->name, 100)),
+                     "a dim is negative at the smallest shape",
+                     xpu_printf(p->arena, "it is %s", xpu_type_text(graph, value, p->arena)),
+                     "give the symbols ranges that begin at larger values, with --shape");
+}
+
+static xpu_status fill_open_dims(xpu_pipeline *p) {
+    const xpu_dims *dims = &p->graph->dims;
+    int64_t *symbols = XPU_NEW_ARRAY(p->arena, int64_t, dims->symbols.count);
+    int any = 0;
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        symbols[i] = dims->symbols.items[i].min;
+        any |= dims->symbols.items[i].open;
+    }
+    if (any && is_empty(p->graph, symbols) && find_least(p->graph, symbols)) {
+        xpu_status status = read_again(p, symbols);
+        if (status != XPU_OK) return status;
+    }
+    return check_smallest(p);
+}
+
 xpu_status xpu_import_model(xpu_pipeline *pipeline) {
     const char *ending = strrchr(xpu_path_name(pipeline->path), '.');
     for (size_t i = 0; ending && i < sizeof refused / sizeof *refused; i++) {
@@ -27,5 +137,6 @@ xpu_status xpu_import_model(xpu_pipeline *pipeline) {
             xpu_printf(pipeline->arena, "its name says that it is %s; ONNX models can be read", refused[i].what),
             refused[i].hint);
     }
-    return xpu_onnx_import(pipeline->arena, pipeline->path, &pipeline->import, &pipeline->graph, pipeline->diags);
+    xpu_status status = read_model(pipeline, pipeline->diags);
+    return status == XPU_OK ? fill_open_dims(pipeline) : status;
 }

@@ -36,6 +36,7 @@ typedef struct {
 typedef struct {
     const char *name;       /* "N" */
     int64_t min, max, step; /* min <= value <= max, (value - min) % step == 0 */
+    int open;               /* nobody has given it a range */
 } xpu_symbol;
 
 typedef struct xpu_dims {
@@ -63,7 +64,7 @@ xpu_dim xpu_dim_floordiv_const(xpu_dims *dims, xpu_dim a, int64_t b);
 int xpu_dim_is_const(const xpu_dims *dims, xpu_dim dim, int64_t *value);
 int64_t xpu_dim_min(const xpu_dims *dims, xpu_dim dim); /* bounds over all symbols' ranges */
 int64_t xpu_dim_max(const xpu_dims *dims, xpu_dim dim);
-/* The value when symbol i has symbol_values[i]. Division by zero gives 0. */
+/* The value when symbol i has symbol_values[i], NULL: its least; saturated. Division by zero gives 0. */
 int64_t xpu_dim_eval(const xpu_dims *dims, xpu_dim dim, const int64_t *symbol_values);
 /* "N*3+1" in the arena. */
 const char *xpu_dim_text(const xpu_dims *dims, xpu_dim dim, xpu_arena *arena);

@@ -27,7 +27,7 @@ typedef struct {
     xpu_dtype dtype;
     int rank;
     xpu_dim dims[XPU_MAX_RANK];
-    const char *open[XPU_MAX_RANK]; /* names of the dims that got the default range first here */
+    const char *open[XPU_MAX_RANK]; /* names of the dims without a bound, where they come first */
 } input;
 
 #define TEXT(read, ...) xpu_printf((read)->importer->scratch, __VA_ARGS__)
@@ -130,43 +130,63 @@ static int has_symbol(const xpu_dims *dims, const char *name) {
     return 0;
 }
 
-static void default_range(const xpu_import_options *options, int64_t *min, int64_t *max) {
-    int given = options->default_min > 0 && options->default_max >= options->default_min;
-    *min = given ? options->default_min : 1;
-    *max = given ? options->default_max : 16;
+/* What the model fixes: a positive dim_value. Zero and negative ones stand for "unknown" in files of some exporters. */
+static int64_t value_of(const input *in, int index) {
+    return in->shape && in->shape->dim[index]->has_dim_value ? in->shape->dim[index]->dim_value : 0;
 }
 
-/* A symbol that only the default range limits. */
-static xpu_dim default_symbol(reader *read, input *in, int index, const char *name) {
+/* The least that dim `index` can be, as far as is known before it is read. */
+static int64_t least_of(const reader *read, const input *in, int index) {
+    const xpu_shape_dim *asked = in->spec ? &in->spec->dims[index] : NULL;
+    int twice = 0;
+    const xpu_shape_dim *range =
+        asked && asked->symbol ? range_of(read->importer->options, asked->symbol, &twice) : asked;
+    if (range && range->min > 0) return range->min;
+    int64_t value = asked ? 0 : value_of(in, index);
+    return value > 0 ? value : 1;
+}
+
+/* The largest value of an open dim: with it, and all others at their least, the input fills the target's memory. */
+static int64_t open_limit(const reader *read, const input *in, int index) {
+    uint64_t room = read->importer->options->memory_bytes / xpu_dtype_bytes(in->dtype);
+    if (!room) return INT32_MAX;
+    for (int i = 0; i < in->rank; i++) {
+        if (i != index) room /= (uint64_t)least_of(read, in, i);
+    }
+    return room > INT32_MAX ? INT32_MAX : room > 0 ? (int64_t)room : 1;
+}
+
+/* A symbol that only memory limits, and what the model needs at least. */
+static xpu_dim open_symbol(reader *read, input *in, int index, const char *name) {
     xpu_dims *dims = &read->importer->graph->dims;
-    int64_t min, max;
-    default_range(read->importer->options, &min, &max);
-    if (!has_symbol(dims, name)) in->open[index] = name;
-    return xpu_dim_symbol(dims, name, min, max, 1);
+    const xpu_import_options *options = read->importer->options;
+    if (has_symbol(dims, name)) return xpu_dim_symbol(dims, name, 1, 1, 1);
+    int64_t least = 1, most = open_limit(read, in, index);
+    for (uint32_t i = 0; i < options->open_count; i++) {
+        if (strcmp(options->open[i].symbol, name) == 0) least = options->open[i].least;
+    }
+    in->open[index] = name;
+    xpu_dim dim = xpu_dim_symbol(dims, name, least, most, 1);
+    dims->symbols.items[dims->symbols.count - 1].open = 1;
+    return dim;
 }
 
-/* Says which dims got the default range, and how to ask for another one. */
+/* Says which dims have no bound, and how to give them one. */
 static void report_open_dims(const reader *read, const input *in) {
     xpu_onnx_importer *importer = read->importer;
-    int64_t min, max;
-    default_range(importer->options, &min, &max);
     xpu_text open, example;
     xpu_text_init(&open, importer->scratch);
     xpu_text_init(&example, importer->scratch);
     for (int i = 0; i < in->rank; i++) {
-        xpu_text_add(&example, "%s", i ? "," : "");
-        if (in->open[i]) {
-            xpu_text_add(&open, "%sdim %d ('%s')", open.length ? ", " : "", i, in->open[i]);
-            xpu_text_add(&example, "%" PRId64 "..%" PRId64, min, max);
-        } else {
-            xpu_text_add(&example, "%s", xpu_dim_text(&importer->graph->dims, in->dims[i], importer->scratch));
-        }
+        const char *size = xpu_dim_text(&importer->graph->dims, in->dims[i], importer->scratch);
+        if (in->open[i]) xpu_text_add(&open, "%sdim %d ('%s')", open.length ? ", " : "", i, in->open[i]);
+        xpu_text_add(&example, "%s%s", i ? "," : "", !in->open[i] ? size : i ? "32..224" : "1..16");
     }
     if (!open.length) return;
-    xpu_diag_add(importer->diags, XPU_SEVERITY_NOTE, XPU_OK, importer->source->name, "shape-default",
-                 TEXT(read, "input '%s'", in->shown),
-                 TEXT(read, "%s may be %" PRId64 " to %" PRId64, open.text, min, max), "the model leaves that open",
-                 TEXT(read, "to ask for something else: --shape %s=%s", in->shown, example.text));
+    xpu_diag_add(importer->diags, XPU_SEVERITY_NOTE, XPU_OK, importer->source->name, "shape-open",
+                 TEXT(read, "input '%s'", in->shown), TEXT(read, "%s may be as large as memory allows", open.text),
+                 "the model leaves that open",
+                 TEXT(read, "for code that fits a range: --shape %s=%s", in->shown, example.text));
 }
 
 /* A symbol's name for dim `index` that no other dim has. */
@@ -180,11 +200,6 @@ static const char *param_of(const input *in, int index) {
     if (!in->shape) return NULL;
     const char *param = in->shape->dim[index]->dim_param;
     return param && param[0] ? param : NULL;
-}
-
-/* What the model fixes: a positive dim_value. Zero and negative ones stand for "unknown" in files of some exporters. */
-static int64_t value_of(const input *in, int index) {
-    return in->shape && in->shape->dim[index]->has_dim_value ? in->shape->dim[index]->dim_value : 0;
 }
 
 /* A dim that the model fixes may be asked for in another size: nodes that depend on it say so. */
@@ -219,7 +234,7 @@ static int specified_dim(reader *read, input *in, int index) {
         const char *name = asked->symbol ? asked->symbol : param ? param : made_name(read, in, index);
         name = xpu_escape(importer->scratch, name, 100);
         in->dims[index] = range ? xpu_dim_symbol(dims, name, range->min, range->max, range->step)
-                                : default_symbol(read, in, index, name);
+                                : open_symbol(read, in, index, name);
     }
     if (!param) return 1;
     const xpu_dim *bound = binding_of(read, param);
@@ -246,9 +261,9 @@ static int model_dim(reader *read, input *in, int index) {
     } else if (param) {
         const xpu_dim *bound = binding_of(read, param);
         in->dims[index] =
-            bound ? *bound : default_symbol(read, in, index, xpu_escape(read->importer->scratch, param, 100));
+            bound ? *bound : open_symbol(read, in, index, xpu_escape(read->importer->scratch, param, 100));
     } else {
-        in->dims[index] = default_symbol(read, in, index, made_name(read, in, index));
+        in->dims[index] = open_symbol(read, in, index, made_name(read, in, index));
     }
     return 1;
 }

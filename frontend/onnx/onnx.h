@@ -22,7 +22,7 @@ enum { XPU_ONNX_MIN_OPSET = 7, XPU_ONNX_MAX_OPSET = 22 };
  * [onnx-external-data]; and for single nodes [onnx-unsupported-op], [onnx-unsupported-form], [onnx-attribute],
  * [onnx-operand], [onnx-dtype], [onnx-shape], besides those of the shape functions. Nodes that depend on a faulty node
  * are checked as far as that is possible without its results.
- * On success `diags` may have got notes: [shape-default] for dims that neither model nor user limits.
+ * On success `diags` may have got notes: [shape-open] for dims that neither model nor user bounds.
  */
 xpu_status xpu_onnx_import(xpu_arena *arena, const char *path, const xpu_import_options *options, xpu_graph **graph,
                            xpu_diags *diags);

@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 export REPO LC_ALL=C.UTF-8 PATH=$build/bin:$PATH MNIST=$work/mnist-8.xpu DIGITS=$work/digits.xpu BUILD=$build
 unset XPU_RESOURCES
 xpuc -q "$REPO/tests/models/mnist-8.onnx" --precision=fp32 -o "$MNIST" &&
-    xpuc -q "$REPO/examples/digits/digits.onnx" --precision=int16 -o "$DIGITS" || exit 1
+    xpuc -q "$REPO/examples/digits/digits.onnx" --shape x=1..16,1,16,16 --precision=int16 -o "$DIGITS" || exit 1
 passed=0 failed=0
 [ $# -gt 0 ] || set -- */
 for name in "$@"; do

@@ -10,11 +10,11 @@
 #include "xpu_runtime/include/xpurt.h"
 #include "xpuc/include/xpuc.h"
 
-enum { SEEDS = 5, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
+enum { SEEDS = 6, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
 static hostile_file seeds[SEEDS];
 
-static void compile(hostile_file *seed, const char *model, const char *chip, const char *precision) {
-    const char *shapes[] = {NULL};
+static void compile(hostile_file *seed, const char *model, const char *chip, const char *precision, const char *shape) {
+    const char *shapes[] = {shape, NULL};
     xpuc_options options = {
         .chip = chip, .precision = precision, .shapes = shapes, .resources = getenv("XPU_RESOURCES")};
     xpuc_result result;
@@ -28,7 +28,8 @@ static void compile(hostile_file *seed, const char *model, const char *chip, con
     xpuc_error_clear(&error);
 }
 
-static void compile_random(hostile_file *seed, uint64_t number) {
+/* `is_free`: batch, height and width are symbols, with ranges beyond the chip's memory. */
+static void compile_random(hostile_file *seed, uint64_t number, int is_free) {
     xpu_mem mem;
     xpu_mem_init(&mem);
     if (setjmp(mem.out_of_memory)) abort();
@@ -36,17 +37,22 @@ static void compile_random(hostile_file *seed, uint64_t number) {
     xpu_random_cnn(xpu_arena_new(&mem, "network"), number, &network);
     hostile_file model = {NULL, 0, 0};
     hostile_set(&model, network.model, network.model_bytes);
+    const int64_t *dims = network.input.dims;
+    char shape[128];
+    snprintf(shape, sizeof shape, "x=N=1..100000,%d,H=%d..100000,W=%d..100000", (int)dims[1], (int)dims[2],
+             (int)dims[3]);
     xpu_mem_release(&mem);
-    compile(seed, hostile_save(&model, ".onnx"), "nano", "auto");
+    compile(seed, hostile_save(&model, ".onnx"), "nano", "auto", is_free ? shape : NULL);
     hostile_clear(&model);
 }
 
 static void load_programs(void) {
-    compile(&seeds[0], "tests/models/mnist-8.onnx", "nano", "fp32");
-    compile(&seeds[1], "tests/models/mnist-8.onnx", "standard", "int16");
-    compile(&seeds[2], "examples/digits/digits.onnx", "nano", "int16");
-    compile_random(&seeds[3], 2);
-    compile_random(&seeds[4], 7);
+    compile(&seeds[0], "tests/models/mnist-8.onnx", "nano", "fp32", NULL);
+    compile(&seeds[1], "tests/models/mnist-8.onnx", "standard", "int16", NULL);
+    compile(&seeds[2], "examples/digits/digits.onnx", "nano", "int16", NULL);
+    compile_random(&seeds[3], 2, 0);
+    compile_random(&seeds[4], 7, 0);
+    compile_random(&seeds[5], 91, 1);
 }
 
 /* ---- making ---- */
@@ -167,7 +173,7 @@ static int make_input(hostile_random *random, xpurt_tensor *tensor) {
     for (int i = 0; i < tensor->rank; i++) {
         int odd = hostile_chance(random, 3);
         if (odd) tensor->dims[i] = hostile_below(random, 40) - 4;
-        if (tensor->dims[i] < 0 && !odd) tensor->dims[i] = 1 + hostile_below(random, 3);
+        if (tensor->dims[i] < 0 && !odd) tensor->dims[i] = 1 + hostile_below(random, i ? 30 : 3);
         if (tensor->dims[i] > MAX_ELEMENTS) return 0;
         count *= tensor->dims[i] < 0 ? 1 : tensor->dims[i];
         if (count > MAX_ELEMENTS) return 0;

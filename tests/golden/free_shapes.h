@@ -1,8 +1,8 @@
 /*
- * Random networks with free batch, height and width (--shape x=N=..,C,H=..,W=..): one program at several sizes gives
- * the same bytes as a program compiled for each size, on a chip and at a precision drawn by the seed. A network that
- * forbids free dims (a reshape or weights of its size) must say so in one error, and is not counted. XPU_RANDOM_SEED=N
- * replays one seed.
+ * Random networks, float or quantised, with free batch, height and width (--shape x=N=..,C,H=..,W=..): one program at
+ * several sizes gives the same bytes as a program compiled for each size, on a chip and at a precision drawn by the
+ * seed. A network that forbids free dims (a reshape or weights of its size) must say so in one error, and is not
+ * counted. XPU_RANDOM_SEED=N replays one seed. Every second network has ranges that reach far beyond the chip's memory.
  */
 #ifndef XPU_TESTS_FREE_SHAPES_H
 #define XPU_TESTS_FREE_SHAPES_H
@@ -19,6 +19,7 @@
 #include "tools/common/inputs.h"
 
 enum { GROWTH = 12, MOST_IMAGES = 4 }; /* height and width from the model's up to so many more */
+enum { FAR = 100000 };                 /* the upper end of ranges that are not for real */
 
 typedef struct {
     uint64_t seed;
@@ -74,20 +75,26 @@ static int run_size(xpu_device_check *free_program, free_case *c, int size) {
 }
 
 /* Whether the network could have free dims: it is counted, and failures are asserts. */
-static int run_network(xpu_mem *mem, uint64_t seed, int sizes, xpu_diags *diags) {
+static int run_network(xpu_mem *mem, uint64_t seed, int quantised, int sizes, xpu_diags *diags) {
     static const char *const chips[] = {"nano", "standard", "pro"}, *const precisions[] = {"fp32", "auto", "int16x8"};
     free_case c = {.seed = seed,
                    .chip = chips[seed % 3],
                    .precision = precisions[seed / 3 % 3],
                    .arena = xpu_arena_new(mem, "network")};
     c.random.state = seed;
-    xpu_random_cnn(c.arena, seed, &c.network);
+    if (quantised) {
+        xpu_random_quantised made;
+        xpu_random_qcnn(c.arena, seed, &made);
+        c.network = made.network;
+    } else {
+        xpu_random_cnn(c.arena, seed, &c.network);
+    }
     const xpu_tensor *x = &c.network.input;
     c.model = xpu_path_join(c.arena, xpu_temporary_folder(c.arena, diags), "random.onnx");
     CU_ASSERT_EQUAL_FATAL(xpu_file_write(c.arena, c.model, c.network.model, c.network.model_bytes, diags), XPU_OK);
-    const char *shape =
-        xpu_printf(c.arena, "x=N=1..%d,%d,H=%d..%d,W=%d..%d", MOST_IMAGES, (int)x->dims[1], (int)x->dims[2],
-                   (int)x->dims[2] + GROWTH, (int)x->dims[3], (int)x->dims[3] + GROWTH);
+    int far = seed % 2 ? FAR : 0, height = (int)x->dims[2], width = (int)x->dims[3];
+    const char *shape = xpu_printf(c.arena, "x=N=1..%d,%d,H=%d..%d,W=%d..%d", far ? far : MOST_IMAGES, (int)x->dims[1],
+                                   height, far ? far : height + GROWTH, width, far ? far : width + GROWTH);
     xpu_device_check check;
     int counted = xpu_device_check_compile_shape(&check, c.model, c.chip, c.precision, shape);
     if (counted) {
@@ -100,15 +107,15 @@ static int run_network(xpu_mem *mem, uint64_t seed, int sizes, xpu_diags *diags)
     return counted;
 }
 
-static void run_networks(int networks, int sizes) {
+static void run_networks(int networks, int quantised, int sizes) {
     const char *one = getenv("XPU_RANDOM_SEED");
     BENCH_OPEN(b);
     if (one) {
-        CU_ASSERT(run_network(&b.mem, strtoull(one, NULL, 10), sizes, &b.diags));
+        CU_ASSERT(run_network(&b.mem, strtoull(one, NULL, 10), quantised, sizes, &b.diags));
     } else {
         int counted = 0;
         uint64_t seed = 1;
-        for (; counted < networks && seed < 1000; seed++) counted += run_network(&b.mem, seed, sizes, &b.diags);
+        for (; counted < networks && seed < 1000; seed++) counted += run_network(&b.mem, seed, quantised, sizes, &b.diags);
         CU_ASSERT_EQUAL(counted, networks);
         printf("%d of %d networks have free dims, %d sizes each\n", counted, (int)seed - 1, sizes);
     }

@@ -37,7 +37,7 @@ static inline void expect_text(const char *name, const char *got, const char *wa
 
 enum { SM, L3, GM };
 static const xpu_memplan_level levels[] = {
-    {"SM", 1024, 64, 16, 256}, {"L3", 4096, 0, 64, 64}, {"GM", 1 << 20, 0, 64, 16}};
+    {"SM", 1024, 64, 16, 256, NULL}, {"L3", 4096, 0, 64, 64, NULL}, {"GM", 1 << 20, 0, 64, 16, NULL}};
 
 typedef struct {
     const char *name;

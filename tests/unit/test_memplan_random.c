@@ -32,8 +32,10 @@ static void random_levels(xpu_memplan_problem *problem, xpu_memplan_level *made)
     for (uint32_t i = 0; i < problem->level_count; i++) {
         uint64_t bytes =
             i + 1 == problem->level_count ? (one_in(5) ? 4000 : 1u << 20) : 1000u + random_below(3000) * (1 + 4 * i);
-        made[i] = (xpu_memplan_level){names[i], bytes, random_below(3) * 64u, 1u << random_below(7),
-                                      one_in(3) ? 0 : 256u >> (2 * i)};
+        made[i] = (xpu_memplan_level){.name = names[i], .bytes = bytes};
+        made[i].reserved = random_below(3) * 64u;
+        made[i].alignment = 1u << random_below(7);
+        made[i].bytes_per_cycle = one_in(3) ? 0 : 256u >> (2 * i);
     }
 }
 
@@ -306,8 +308,9 @@ static void no_memory(void) {
 static void many_buffers_one(xpu_arena *arena, uint64_t seed, xpu_diags *diags) {
     enum { COUNT = 5000 };
     random_state = seed;
-    xpu_memplan_level three[] = {
-        {"SM", 262144, 1024, 64, 512}, {"L3", 4 << 20, 0, 64, 64}, {"GM", UINT64_C(1) << 32, 0, 64, 32}};
+    xpu_memplan_level three[] = {{"SM", 262144, 1024, 64, 512, NULL},
+                                 {"L3", 4 << 20, 0, 64, 64, NULL},
+                                 {"GM", UINT64_C(1) << 32, 0, 64, 32, NULL}};
     xpu_memplan_buffer *buffers = XPU_NEW_ARRAY(arena, xpu_memplan_buffer, COUNT);
     for (uint32_t i = 0; i < COUNT; i++) {
         int weight = i % 3 == 0;

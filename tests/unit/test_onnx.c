@@ -706,11 +706,42 @@ static void test_default_shape(void) {
     f.builder.inputs.items[0]->type->tensor_type->shape->dim[0]->dim_param = NULL;
     import(&f);
     expect("note", messages(&f),
-           "m.onnx: note [shape-default] input 'x': dim 0 ('x_0'), dim 2 ('h') may be 1 to 16\n"
+           "m.onnx: note [shape-open] input 'x': dim 0 ('x_0'), dim 2 ('h') may be as large as memory allows\n"
            "  why: the model leaves that open\n"
-           "  hint: to ask for something else: --shape x=1..16,3,1..16\n");
+           "  hint: for code that fits a range: --shape x=1..16,3,32..224\n");
     if (f.graph) expect("default", shape_of(&f, f.graph->outputs.items[0]), "[x_0,3,h]");
     end(&f);
+}
+
+/* An open dim is at most such that its input, all others at their least, fits the target's memory. */
+static void test_open_limits(void) {
+    static const xpu_shape_spec wide = {"x", 3, {NAMED("B"), SIZE(3), RANGE(50, 200, 1)}};
+    static const struct {
+        uint64_t memory_bytes;
+        const xpu_shape_spec *spec;
+        int64_t batch, height; /* the largest */
+    } rows[] = {
+        {0, NULL, INT32_MAX, INT32_MAX},
+        {12000, NULL, 1000, 1000},
+        {12011, NULL, 1000, 1000},
+        {12000, &wide, 20, 200},
+        {UINT64_MAX, NULL, INT32_MAX, INT32_MAX},
+        {24, NULL, 2, 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        shaped_model(&f);
+        f.options.memory_bytes = rows[i].memory_bytes;
+        f.options.shapes = rows[i].spec;
+        f.options.shape_count = rows[i].spec != NULL;
+        import(&f);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(f.graph);
+        CU_ASSERT_EQUAL_FATAL(f.graph->dims.symbols.count, 2);
+        CU_ASSERT_EQUAL(f.graph->dims.symbols.items[0].min, 1);
+        CU_ASSERT_EQUAL(f.graph->dims.symbols.items[0].max, rows[i].batch);
+        CU_ASSERT_EQUAL(f.graph->dims.symbols.items[1].max, rows[i].height);
+        end(&f);
+    }
 }
 
 /* ---- real files ---- */
@@ -781,4 +812,5 @@ static void test_table(void) {
 XPU_TEST_MAIN("onnx", {"forms", test_forms}, {"refusals", test_refusals},
               {"refusals of quantised operators", test_quantised_refusals}, {"all at once", test_all_at_once},
               {"order", test_order}, {"outputs", test_outputs}, {"header", test_header}, {"shapes", test_shapes},
-              {"default shape", test_default_shape}, {"files", test_files}, {"table", test_table})
+              {"default shape", test_default_shape}, {"limits of open dims", test_open_limits}, {"files", test_files},
+              {"table", test_table})

@@ -38,7 +38,9 @@ static const xpuc_result *compiled_at(const char *variant) {
     static xpuc_result results[4];
     int is_fp32 = strncmp(variant, "fp32", 4) == 0, in_l3 = strstr(variant, IN_L3) != NULL;
     xpuc_result *result = &results[is_fp32 + 2 * in_l3];
-    xpuc_options options = {.precision = is_fp32 ? "fp32" : "int16",
+    static const char *const shapes[] = {"x=1..16,1,16,16", NULL};
+    xpuc_options options = {.shapes = shapes,
+                            .precision = is_fp32 ? "fp32" : "int16",
                             .memory_rules = in_l3 ? "configs/memory/weights-in-l3.json" : NULL};
     xpuc_error error = {0};
     if (result->bytes) return result;

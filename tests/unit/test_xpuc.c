@@ -167,6 +167,10 @@ static void description(void) {
         strstr(result.dump, "12 operators: Reshape 2, Conv 2, Add 3, Relu 2, MaxPool 2, MatMul 1\n"));
     xpuc_error_clear(&error);
     xpuc_result_clear(&result);
+    CU_ASSERT_EQUAL_FATAL(xpuc_describe("examples/digits/digits.onnx", NULL, &result, &error), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.dump, "symbol   N  1 or more\n"));
+    xpuc_error_clear(&error);
+    xpuc_result_clear(&result);
     CU_ASSERT_EQUAL(xpuc_describe("tests/models/9.npy", NULL, &result, &error), 1);
     CU_ASSERT_PTR_NOT_NULL(error.text);
     xpuc_error_clear(&error);

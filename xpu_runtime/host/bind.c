@@ -121,6 +121,49 @@ static xpu_status check_ranges(const xpu_run *run, const uint8_t *bound) {
     return XPU_OK;
 }
 
+static xpu_status no_size(const xpu_run *run, const char *rule, const char *where, const char *what, const char *why) {
+    const char *shape = xpu_placement_shape(run->program, run->symbols, run->arena);
+    return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, rule, shape,
+                     xpu_printf(run->arena, "%s %s", where, what), why, "run the model at another shape");
+}
+
+static xpu_status check_value(const xpu_run *run, xpu_value value) {
+    xpu_tensor shape = xpu_run_shape(run, value);
+    const char *name =
+        xpu_printf(run->arena, "'%s'", xpu_escape(run->arena, xpu_value_at(run->graph, value)->name, 80));
+    int64_t count = 1;
+    char text[192];
+    for (int i = 0; i < shape.rank; i++) {
+        if (shape.dims[i] < 0) {
+            return no_size(run, "shape-negative", name, "has a dimension below zero",
+                           xpu_dims_text(shape.rank, shape.dims, text, sizeof text));
+        }
+        int64_t factor = shape.dims[i] ? shape.dims[i] : 1;
+        if (__builtin_mul_overflow(count, factor, &count) || count > XPU_PROGRAM_MAX_SIZE) {
+            return no_size(run, "shape-too-large", name, "has more than 2^40 elements",
+                           xpu_dims_text(shape.rank, shape.dims, text, sizeof text));
+        }
+    }
+    return XPU_OK;
+}
+
+/* The reader has looked at the smallest shape only. */
+xpu_status xpu_run_check_sizes(const xpu_run *run) {
+    xpu_status status = XPU_OK;
+    if (!run->graph->dims.symbols.count) return XPU_OK;
+    for (uint32_t id = 1; status == XPU_OK && id < run->graph->values.count; id++) {
+        status = check_value(run, (xpu_value){id});
+    }
+    for (uint32_t i = 0; status == XPU_OK && i < run->program->layers.count; i++) {
+        int64_t macs = xpu_run_layer_macs(run, i);
+        if (macs >= 0 && macs <= XPU_PROGRAM_MAX_MACS) continue;
+        const char *name = xpu_escape(run->arena, run->program->layers.items[i].name, 80);
+        status = no_size(run, "shape-too-large", xpu_printf(run->arena, "layer '%s'", name), "has too much to compute",
+                         xpu_printf(run->arena, "it has %lld multiply-accumulates", (long long)macs));
+    }
+    return status;
+}
+
 xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count) {
     uint8_t bound[XPU_MAX_SYMBOLS] = {0};
     xpu_status status = XPU_OK;

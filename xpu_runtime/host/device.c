@@ -83,10 +83,11 @@ static xpu_status write_plan(xpu_run *run) {
     uint32_t *words = XPU_NEW_ARRAY(run->arena, uint32_t, p->plan.count);
     for (uint32_t i = 0; i < p->plan.count; i++) {
         const xpu_plan_word *w = &p->plan.items[i];
-        uint32_t value = w->dim.id ? (uint32_t)xpu_dim_eval(&run->graph->dims, w->dim, run->symbols) : 0;
+        int64_t value = w->dim.id ? xpu_dim_eval(&run->graph->dims, w->dim, run->symbols) : 0;
+        if (value < INT32_MIN || value > INT32_MAX) return device_error(run, "a word of the plan table overflows");
         words[i] = w->kind == XPU_WORD_CONST     ? w->bits
-                   : w->kind == XPU_WORD_ADDRESS ? run->places[w->buffer].address + value
-                                                 : value;
+                   : w->kind == XPU_WORD_ADDRESS ? run->places[w->buffer].address + (uint32_t)value
+                                                 : (uint32_t)value;
     }
     uint32_t last = p->layers.count - 1;
     uint32_t control[2] = {run->only_layer == UINT32_MAX ? 0 : run->only_layer,
@@ -136,28 +137,9 @@ static xpu_status write_inputs(xpu_run *run) {
     return XPU_OK;
 }
 
-static xpu_status find_places(xpu_run *run) {
-    xpurt_program *owner = run->owner;
-    size_t bytes = run->graph->dims.symbols.count * sizeof run->symbols[0];
-    for (xpu_cached_places *c = owner->cache; c; c = c->next) {
-        if (memcmp(c->symbols, run->symbols, bytes) == 0) {
-            run->places = c->places;
-            return XPU_OK;
-        }
-    }
-    run->places = xpu_placement_make(run->program, &owner->chip, run->symbols, owner->arena, run->diags);
-    if (!run->places) return xpu_diags_status(run->diags);
-    xpu_cached_places *c = XPU_NEW(owner->arena, xpu_cached_places);
-    memcpy(c->symbols, run->symbols, sizeof c->symbols);
-    c->places = run->places;
-    c->next = owner->cache;
-    owner->cache = c;
-    return XPU_OK;
-}
-
 static xpu_status load(xpu_run *run) {
     const xpu_program_image *image = run->owner->image;
-    xpu_status status = find_places(run);
+    xpu_status status = xpu_run_find_places(run);
     for (uint32_t i = 0; status == XPU_OK && i < image->segments.count; i++) {
         status = load_segment(run, &image->segments.items[i]);
     }

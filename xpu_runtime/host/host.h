@@ -10,13 +10,13 @@
 #include "xpu_runtime/program/file.h"
 #include "xpu_runtime/program/placement.h"
 
-enum { XPU_MAX_SYMBOLS = 64, XPU_MAX_VALUES_PER_RUN = 256 };
+enum { XPU_MAX_SYMBOLS = 64, XPU_CACHED_SHAPES = 16 };
 
-/* A placement that was planned for one binding of the symbols. */
-typedef struct xpu_cached_places {
+/* Where the buffers lie when the symbols have these values. */
+typedef struct {
     int64_t symbols[XPU_MAX_SYMBOLS];
     xpu_place *places;
-    struct xpu_cached_places *next;
+    uint64_t last_used; /* 0: the entry is empty */
 } xpu_cached_places;
 
 struct xpurt_program {
@@ -24,7 +24,8 @@ struct xpurt_program {
     xpu_arena *arena; /* lives as long as the program */
     xpu_program_image *image;
     xpu_chip chip;
-    xpu_cached_places *cache;
+    xpu_cached_places cache[XPU_CACHED_SHAPES];
+    uint64_t plans, plan_hits; /* memory plans made when shapes were bound, and found in the cache */
     int has_constants;
     char *stats, *description; /* malloc'd */
 };
@@ -65,7 +66,7 @@ typedef struct {
     xpurt_counters counters, before; /* when the last layer was complete; before the start */
     int has_times;
     struct xpu_trace *trace; /* NULL: none */
-    double seconds, bind_seconds;
+    double seconds, bind_seconds, plan_seconds;
 } xpu_run;
 
 /* ---- api.c ---- */
@@ -75,8 +76,14 @@ int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status);
 /* ---- bind.c ---- */
 /* Matches the caller's tensors with the program's inputs and binds the symbols. */
 xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count);
+/* No value and no layer is too large at the bound shape. [shape-negative] [shape-too-large] */
+xpu_status xpu_run_check_sizes(const xpu_run *run);
 /* The dims of a value under the run's binding as a tensor without data. */
 xpu_tensor xpu_run_shape(const xpu_run *run, xpu_value value);
+
+/* ---- places.c ---- */
+/* Finds run->places: those of the program, of an earlier run with the same shapes, or of a plan that is made now. */
+xpu_status xpu_run_find_places(xpu_run *run);
 
 /* ---- layout.c ---- */
 /* Between logical row-major order and the layout of a value in device memory. */

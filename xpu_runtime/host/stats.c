@@ -52,6 +52,9 @@ static void device_stats(xpu_run *run, json_t *top) {
     if (run->counters.cycles) xpu_json_set(arena, top, "cycles", json_integer((json_int_t)run->counters.cycles));
     xpu_profile_stats(run, top);
     xpu_json_set(arena, top, "load_s", json_real(run->bind_seconds));
+    xpu_json_set(arena, top, "plan_s", json_real(run->plan_seconds));
+    xpu_json_set(arena, top, "plans", json_integer((json_int_t)run->owner->plans));
+    xpu_json_set(arena, top, "plan_hits", json_integer((json_int_t)run->owner->plan_hits));
     double seconds = run->seconds - run->bind_seconds;
     if (seconds > 0) {
         xpu_json_set(arena, top, "instructions_per_s", json_real((double)instructions / seconds));

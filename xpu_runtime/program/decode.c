@@ -5,9 +5,6 @@
 #include "xpu_runtime/program/metadata.h"
 #include "xpu_runtime/program/program.pb-c.h"
 
-/* Of one layer: 65,536 layers of so many add up in 64 bits. */
-static const int64_t MAX_MACS = (int64_t)1 << 46;
-
 enum {
     MAX_ITEMS = 1 << 18,      /* entries of any list */
     MAX_EXPRESSION = 1 << 12, /* operations of one dim expression, shared parts counted each time */
@@ -46,12 +43,11 @@ static int dim_of(decoder *d, uint32_t id, xpu_dim *dim) {
     return 1;
 }
 
-/* A dim that must be there and lie between 0 and `limit` for every legal shape. */
+/* A dim that must be there and lie between 0 and `limit` at the smallest shape. */
 static int size_of(decoder *d, uint32_t id, int64_t limit, xpu_dim *dim) {
     if (!dim_of(d, id, dim)) return 0;
-    const xpu_dims *dims = &d->graph->dims;
-    return check(d, dim->id && xpu_dim_min(dims, *dim) >= 0 && xpu_dim_max(dims, *dim) <= limit,
-                 "a size is missing, negative or too large");
+    int64_t least = xpu_dim_eval(&d->graph->dims, *dim, NULL);
+    return check(d, dim->id && least >= 0 && least <= limit, "a size is missing, negative or too large");
 }
 
 static int decode_symbols(decoder *d, const XpuMeta__Program *m) {
@@ -134,10 +130,10 @@ static int decode_value(decoder *d, const XpuMeta__Value *from, uint32_t id) {
     info->rank = (int)from->n_dims;
     double count = 1;
     for (size_t i = 0; i < from->n_dims; i++) {
-        if (!size_of(d, from->dims[i], (int64_t)1 << 40, &info->dims[i])) return 0;
-        count *= (double)xpu_dim_max(&d->graph->dims, info->dims[i]);
+        if (!size_of(d, from->dims[i], XPU_PROGRAM_MAX_SIZE, &info->dims[i])) return 0;
+        count *= (double)xpu_dim_eval(&d->graph->dims, info->dims[i], NULL);
     }
-    if (!check(d, count <= 1099511627776.0, "a value is too large")) return 0;
+    if (!check(d, count <= (double)XPU_PROGRAM_MAX_SIZE, "a value is too large")) return 0;
     d->values[id] = value;
     return info->kind != XPU_VALUE_CONST || decode_constant(d, from, info);
 }
@@ -202,7 +198,7 @@ static int decode_buffer(decoder *d, const XpuMeta__Buffer *from, size_t index, 
         b.levels[b.level_count++] = (uint8_t)from->levels[i];
     }
     if (!check(d, b.placed || b.level_count > 0 || b.alias_of >= 0, "a buffer has no memory level")) return 0;
-    if (!size_of(d, from->bytes, (int64_t)1 << 40, &b.bytes)) return 0;
+    if (!size_of(d, from->bytes, XPU_PROGRAM_MAX_SIZE, &b.bytes)) return 0;
     if (!dim_of(d, from->alias_offset, &b.alias_offset)) return 0;
     XPU_PUSH(d->arena, &d->program->buffers, b);
     return 1;
@@ -305,7 +301,7 @@ static int decode_layers(decoder *d, const XpuMeta__Program *m) {
         int good = (no_node || (has_node && !d->program->stripped)) && from->n_outputs <= 2;
         if (!check(d, good, "a layer is malformed")) return 0;
         if (from->node) l.node = d->nodes[from->node];
-        if (from->macs && !size_of(d, from->macs, MAX_MACS, &l.macs)) return 0;
+        if (from->macs && !size_of(d, from->macs, XPU_PROGRAM_MAX_MACS, &l.macs)) return 0;
         for (size_t k = 0; k < from->n_outputs; k++) {
             if (!value_of(d, from->outputs[k], &l.outputs[l.output_count++])) return 0;
         }

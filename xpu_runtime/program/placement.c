@@ -3,7 +3,13 @@
 #include "memplan/check.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
-enum { LEVEL_ALIGNMENT = 64 };
+enum {
+    LEVEL_ALIGNMENT = 64,
+    SHOWN_INPUTS = 4,
+    BIND_BUDGET = 250000 /* comparisons of the planner, about 1 ms, where a run waits for the plan */
+};
+
+static const char gm_full[] = "gm-capacity";
 
 static const uint32_t level_base[XPU_LEVEL_COUNT] = {
     [XPU_LEVEL_SM] = XPU_SM_BASE, [XPU_LEVEL_L3] = XPU_L3_BASE, [XPU_LEVEL_GM] = XPU_GM_BASE};
@@ -20,12 +26,15 @@ static void reserve(const xpu_program *program, uint64_t *reserved) {
 
 static xpu_memplan_level *make_levels(const xpu_chip *chip, const uint64_t *reserved, xpu_arena *arena) {
     xpu_memplan_level *levels = XPU_NEW_ARRAY(arena, xpu_memplan_level, XPU_LEVEL_COUNT);
-    levels[XPU_LEVEL_SM] = (xpu_memplan_level){"SM", chip->sm_bytes, reserved[XPU_LEVEL_SM], LEVEL_ALIGNMENT,
-                                               chip->sm_banks * chip->sm_bank_bytes};
-    levels[XPU_LEVEL_L3] =
-        (xpu_memplan_level){"L3", chip->l3_bytes, reserved[XPU_LEVEL_L3], LEVEL_ALIGNMENT, chip->l3_rate};
-    levels[XPU_LEVEL_GM] =
-        (xpu_memplan_level){"GM", chip->gm_bytes, reserved[XPU_LEVEL_GM], LEVEL_ALIGNMENT, chip->gm_rate};
+    levels[XPU_LEVEL_SM] = (xpu_memplan_level){
+        .name = "SM", .bytes = chip->sm_bytes, .bytes_per_cycle = chip->sm_banks * chip->sm_bank_bytes};
+    levels[XPU_LEVEL_L3] = (xpu_memplan_level){.name = "L3", .bytes = chip->l3_bytes, .bytes_per_cycle = chip->l3_rate};
+    levels[XPU_LEVEL_GM] = (xpu_memplan_level){
+        .name = "GM", .bytes = chip->gm_bytes, .bytes_per_cycle = chip->gm_rate, .full_rule = gm_full};
+    for (int i = 0; i < XPU_LEVEL_COUNT; i++) {
+        levels[i].reserved = reserved[i];
+        levels[i].alignment = LEVEL_ALIGNMENT;
+    }
     return levels;
 }
 
@@ -35,9 +44,41 @@ static xpu_memplan_kind kind_of(xpu_buffer_kind kind) {
                                                                 : XPU_MEMPLAN_ACTIVATION;
 }
 
+/* ---- the shape, for messages ---- */
+
+static int has_symbol(const xpu_graph *graph, const xpu_value_info *info) {
+    for (int i = 0; i < info->rank; i++) {
+        if (!xpu_dim_is_const(&graph->dims, info->dims[i], NULL)) return 1;
+    }
+    return 0;
+}
+
+const char *xpu_placement_shape(const xpu_program *program, const int64_t *symbols, xpu_arena *arena) {
+    const xpu_graph *graph = program->graph;
+    uint32_t shown = 0;
+    xpu_text text;
+    xpu_text_init(&text, arena);
+    for (uint32_t i = 0; symbols && i < graph->inputs.count; i++) {
+        const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[i]);
+        if (!has_symbol(graph, info)) continue;
+        if (shown++ == SHOWN_INPUTS) {
+            xpu_text_add(&text, ", ...");
+            break;
+        }
+        xpu_text_add(&text, "%s%s=", shown == 1 ? "shape " : ", ", xpu_escape(arena, info->name, 80));
+        for (int d = 0; d < info->rank; d++) {
+            long long size = (long long)xpu_dim_eval(&graph->dims, info->dims[d], symbols);
+            xpu_text_add(&text, "%s%lld", d ? "," : "", size);
+        }
+    }
+    return shown ? text.text : NULL;
+}
+
+/* ---- the problem ---- */
+
 /* Weights are pinned inside the image; an alias takes no room of its own. */
-static xpu_status convert(const xpu_program *program, uint32_t index, const int64_t *symbols, xpu_memplan_buffer *to,
-                          xpu_arena *arena, xpu_diags *diags) {
+static xpu_status convert(const xpu_program *program, uint32_t index, const int64_t *symbols, uint64_t gm_bytes,
+                          xpu_memplan_buffer *to, xpu_arena *arena, xpu_diags *diags) {
     const xpu_program_buffer *from = &program->buffers.items[index];
     int64_t bytes = xpu_dim_eval(&program->graph->dims, from->bytes, symbols);
     if (bytes < 0) {
@@ -46,6 +87,17 @@ static xpu_status convert(const xpu_program *program, uint32_t index, const int6
                          "a buffer's size is negative",
                          xpu_printf(arena, "it has %lld bytes with these input shapes", (long long)bytes),
                          "check the shapes of the inputs");
+    }
+    if ((uint64_t)bytes > gm_bytes) {
+        int is_huge = bytes > XPU_PROGRAM_MAX_SIZE; /* and may be more than 64 bits hold */
+        uint64_t shown = is_huge ? (uint64_t)XPU_PROGRAM_MAX_SIZE : (uint64_t)bytes;
+        const char *more = is_huge ? "more than " : "";
+        return xpu_error(diags, XPU_EMODEL, program->source, gm_full, xpu_placement_shape(program, symbols, arena),
+                         xpu_printf(arena, "GM has no room: %s%llu bytes short for one value", more,
+                                    (unsigned long long)(shown - gm_bytes)),
+                         xpu_printf(arena, "'%s' has %s%llu bytes, GM has %llu", xpu_escape(arena, from->name, 80),
+                                    more, (unsigned long long)shown, (unsigned long long)gm_bytes),
+                         "use a chip with more GM, or smaller shapes");
     }
     *to = (xpu_memplan_buffer){.name = from->name,
                                .bytes = from->alias_of >= 0 ? 0 : (uint64_t)bytes,
@@ -75,11 +127,11 @@ static xpu_memplan_alias *make_aliases(const xpu_program *program, xpu_arena *ar
 
 xpu_status xpu_placement_problem(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,
                                  xpu_arena *arena, xpu_placement *placement, xpu_diags *diags) {
-    *placement = (xpu_placement){0};
+    *placement = (xpu_placement){.planning.step_budget = program->graph->dims.symbols.count ? BIND_BUDGET : 0};
     reserve(program, placement->reserved);
     uint64_t image = placement->reserved[XPU_LEVEL_GM];
     if (image > chip->gm_bytes) {
-        return xpu_error(diags, XPU_EMODEL, program->source, "gm-capacity", NULL, "the program does not fit GM",
+        return xpu_error(diags, XPU_EMODEL, program->source, gm_full, NULL, "the program does not fit GM",
                          xpu_printf(arena, "it has %llu bytes with its weights, GM of chip '%s' %u: %llu bytes short",
                                     (unsigned long long)image, chip->name, chip->gm_bytes,
                                     (unsigned long long)(image - chip->gm_bytes)),
@@ -87,7 +139,7 @@ xpu_status xpu_placement_problem(const xpu_program *program, const xpu_chip *chi
     }
     xpu_memplan_buffer *buffers = XPU_NEW_ARRAY(arena, xpu_memplan_buffer, program->buffers.count);
     for (uint32_t i = 0; i < program->buffers.count; i++) {
-        xpu_status status = convert(program, i, symbols, &buffers[i], arena, diags);
+        xpu_status status = convert(program, i, symbols, chip->gm_bytes, &buffers[i], arena, diags);
         if (status != XPU_OK) return status;
     }
     placement->problem = (xpu_memplan_problem){.levels = make_levels(chip, placement->reserved, arena),
@@ -95,9 +147,18 @@ xpu_status xpu_placement_problem(const xpu_program *program, const xpu_chip *chi
                                                .buffers = buffers,
                                                .buffer_count = program->buffers.count,
                                                .aliases = make_aliases(program, arena),
-                                               .alias_count = program->in_place.count};
+                                               .alias_count = program->in_place.count,
+                                               .file = program->source,
+                                               .subject = xpu_placement_shape(program, symbols, arena)};
     return XPU_OK;
 }
+
+xpu_status xpu_placement_plan(const xpu_placement *placement, xpu_arena *arena, xpu_memplan **plan, xpu_diags *diags) {
+    xpu_status status = xpu_memplan_make(arena, &placement->problem, &placement->planning, plan, diags);
+    return status == XPU_OK ? xpu_memplan_check(arena, &placement->problem, *plan, diags) : status;
+}
+
+/* ---- the places ---- */
 
 static xpu_place place_at(const xpu_program *program, const xpu_program_buffer *buffer, xpu_level level,
                           uint64_t offset, const uint64_t *reserved) {
@@ -130,7 +191,7 @@ xpu_place *xpu_placement_places(const xpu_program *program, const xpu_placement 
     return places;
 }
 
-static int all_placed(const xpu_program *program) {
+int xpu_placement_is_stored(const xpu_program *program) {
     for (uint32_t i = 0; i < program->buffers.count; i++) {
         const xpu_program_buffer *buffer = &program->buffers.items[i];
         if (!buffer->placed && buffer->alias_of < 0) return 0;
@@ -143,7 +204,7 @@ xpu_place *xpu_placement_make(const xpu_program *program, const xpu_chip *chip, 
     xpu_placement placement;
     if (xpu_placement_problem(program, chip, symbols, arena, &placement, diags) != XPU_OK) return NULL;
     xpu_place *places;
-    if (all_placed(program)) {
+    if (xpu_placement_is_stored(program)) {
         places = XPU_NEW_ARRAY(arena, xpu_place, program->buffers.count);
         for (uint32_t i = 0; i < program->buffers.count; i++) {
             const xpu_program_buffer *buffer = &program->buffers.items[i];
@@ -151,8 +212,7 @@ xpu_place *xpu_placement_make(const xpu_program *program, const xpu_chip *chip, 
         }
     } else {
         xpu_memplan *plan;
-        if (xpu_memplan_make(arena, &placement.problem, NULL, &plan, diags) != XPU_OK) return NULL;
-        if (xpu_memplan_check(arena, &placement.problem, plan, diags) != XPU_OK) return NULL;
+        if (xpu_placement_plan(&placement, arena, &plan, diags) != XPU_OK) return NULL;
         places = xpu_placement_places(program, &placement, plan, arena);
     }
     resolve_aliases(program, symbols, places);

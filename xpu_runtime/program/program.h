@@ -11,6 +11,11 @@
 
 enum { XPU_PROGRAM_VERSION = 1 };
 
+/* Limits of a program at every shape: bytes of a buffer and elements of a value, and what a layer computes. Those of
+ * all layers add up in 64 bits. The reader checks them at the smallest shape, the runtime at those that are bound. */
+#define XPU_PROGRAM_MAX_SIZE ((int64_t)1 << 40)
+#define XPU_PROGRAM_MAX_MACS ((int64_t)1 << 46)
+
 /* A 32-bit word of the plan table: constant, dim expression, or address of a buffer plus an expression in bytes. */
 typedef enum { XPU_WORD_CONST, XPU_WORD_DIM, XPU_WORD_ADDRESS } xpu_word_kind;
 typedef struct {

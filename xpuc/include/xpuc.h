@@ -34,7 +34,7 @@ typedef struct {
     const char *report;          /* JSON file to write */
     const char *explain;         /* "text" or "json": where each node runs and why, returned through explanation */
     const char *resources;       /* folder with configs/ and device/ [found beside the library, or $XPU_RESOURCES] */
-    const char *const *shapes;   /* "x=N,3,32..224:32,W", NULL terminated [symbolic batch 1..16] */
+    const char *const *shapes;   /* "x=N,3,32..224:32,W", NULL terminated [as the model says] */
     int check_passes;            /* run ref before and after every pass on random input */
     int no_fuse;                 /* the target's patterns are not applied: each tensor of the model can be dumped */
     int strip;

@@ -1,0 +1,128 @@
+/*
+ * A network whose batch, height and width nobody bounds, and which is empty below 10 x 10: one program serves every
+ * shape from there on, with the bytes of a program for that shape; each shape is planned once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "tests/gen/devices.h"
+#include "tests/gen/onnx_build.h"
+#include "tests/unit/unit.h"
+#include "tools/common/inputs.h"
+
+enum { CHANNELS = 2, MIDDLE = 4, MOST = 3 * CHANNELS * 64 * 64 };
+
+static float noise[MOST];
+
+static void add_conv(xpu_onnx_builder *builder, const char *x, const char *y, const char *w, int from, int kernel) {
+    xpu_tensor weights = {.dtype = XPU_F32, .rank = 4, .dims = {MIDDLE, from, kernel, kernel}, .data = noise};
+    xpu_onnx_initializer(builder, w, &weights, 0);
+    xpu_onnx_node(builder, "Conv", y, y, (const char *const[]){x, w, NULL});
+}
+
+/* 5 x 5, maximum of 2 x 2, 3 x 3, all without padding. */
+static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
+    static char *names[] = {"N", NULL, "H", "W"};
+    xpu_onnx_builder builder;
+    size_t length;
+    xpu_onnx_begin(&builder, arena, 13);
+    xpu_onnx_input(&builder, "x", 4, (const int64_t[]){-1, CHANNELS, -1, -1});
+    XpuOnnx__TensorShapeProto *shape = builder.inputs.items[0]->type->tensor_type->shape;
+    for (int i = 0; i < 4; i++) {
+        if (names[i]) shape->dim[i]->dim_param = names[i];
+    }
+    add_conv(&builder, "x", "a", "a.w", CHANNELS, 5);
+    XpuOnnx__NodeProto *pool = xpu_onnx_node(&builder, "MaxPool", "b", "b", (const char *const[]){"a", NULL});
+    xpu_onnx_ints(&builder, pool, "kernel_shape", (const int64_t[]){2, 2}, 2);
+    xpu_onnx_ints(&builder, pool, "strides", (const int64_t[]){2, 2}, 2);
+    add_conv(&builder, "b", "y", "y.w", MIDDLE, 3);
+    xpu_onnx_output(&builder, "y", 4, (const int64_t[]){-1, MIDDLE, -1, -1});
+    shape = builder.outputs.items[0]->type->tensor_type->shape;
+    for (int i = 2; i < 4; i++) shape->dim[i]->dim_param = i == 2 ? "YH" : "YW";
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "open.onnx");
+    void *bytes = xpu_onnx_pack(&builder, "open", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+static int run(xpu_device_check *check, const int64_t *dims, xpurt_tensor *output) {
+    xpurt_tensor input = {"x", "float32", 4, {dims[0], dims[1], dims[2], dims[3]}, noise};
+    int good = xpu_device_check_layers(check, &input, 1, output);
+    if (!good) printf("%s\n", check->message);
+    return good;
+}
+
+static void compare(xpu_device_check *check, const char *model, const char *chip, const char *precision,
+                    const int64_t *dims) {
+    char shape[64];
+    xpu_device_check fixed;
+    xpurt_tensor got = {0}, wanted = {0};
+    snprintf(shape, sizeof shape, "x=%d,%d,%d,%d", (int)dims[0], (int)dims[1], (int)dims[2], (int)dims[3]);
+    int good = xpu_device_check_compile_shape(&fixed, model, chip, precision, shape) && run(&fixed, dims, &wanted) &&
+               run(check, dims, &got);
+    CU_ASSERT(good);
+    if (good) {
+        xpu_tensor a = xpu_from_runtime(&got), b = xpu_from_runtime(&wanted);
+        CU_ASSERT(xpu_tensor_bytes(&a) == xpu_tensor_bytes(&b) && memcmp(a.data, b.data, xpu_tensor_bytes(&a)) == 0);
+    }
+    xpurt_tensor_clear(&got);
+    xpurt_tensor_clear(&wanted);
+    xpu_device_check_close(&fixed);
+}
+
+static void check_model(const char *model, const char *chip, const char *precision) {
+    static const int64_t sizes[][4] = {{1, CHANNELS, 10, 10}, {3, CHANNELS, 31, 17}, {1, CHANNELS, 64, 40}};
+    xpu_device_check check;
+    xpurt_tensor output;
+    CU_ASSERT_FATAL(xpu_device_check_compile(&check, model, chip, precision));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) compare(&check, model, chip, precision, sizes[i]);
+    xpurt_tensor input = {"x", "float32", 4, {1, CHANNELS, 10, 10}, noise};
+    CU_ASSERT(xpu_device_check_run(&check, &input, 1, &output));
+    xpurt_tensor_clear(&output);
+    CU_ASSERT_PTR_NOT_NULL(strstr(xpurt_stats(check.program), "\"plans\": 3,"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(xpurt_stats(check.program), "\"plan_hits\": 1,"));
+    input.dims[3] = 9;
+    CU_ASSERT_FALSE(xpu_device_check_run(&check, &input, 1, &output));
+    CU_ASSERT_PTR_NOT_NULL(strstr(check.message, "[shape-range]"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(check.message, "W is 9, the program was compiled for 10.."));
+    xpu_device_check_close(&check);
+}
+
+static void with_model(void (*test)(const char *model)) {
+    xpu_mem mem;
+    xpu_diags diags;
+    for (int i = 0; i < MOST; i++) noise[i] = (float)(i * 37 % 101) / 101 - 0.5f;
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) {
+        CU_FAIL("out of memory");
+    } else {
+        test(write_model(xpu_arena_new(&mem, "test"), &diags));
+    }
+    xpu_diags_clear(&diags);
+    xpu_mem_release(&mem);
+}
+
+static void serve_all(const char *model) {
+    check_model(model, "standard", "auto");
+    check_model(model, "nano", "fp32");
+}
+static void every_shape(void) {
+    with_model(serve_all);
+}
+
+/* A range of the user's is not changed: below it the tensors would have negative dims. */
+static void refuse_small(const char *model) {
+    xpu_device_check check;
+    CU_ASSERT_FALSE(xpu_device_check_compile_shape(&check, model, "standard", "fp32", "x=N,2,3..64,32..64"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(check.message, "error [shape-negative] tensor 'a': a dim is negative at the smallest"));
+    xpu_device_check_close(&check);
+}
+static void range_too_low(void) {
+    with_model(refuse_small);
+}
+
+XPU_TEST_MAIN("open dims", {"every shape", every_shape}, {"range too low", range_too_low})

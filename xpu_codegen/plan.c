@@ -1,0 +1,163 @@
+/*
+ * Memory. A program without symbols gets its plan here. One with symbols is planned when shapes are bound, by the same
+ * functions: here a plan of its largest shape goes into the report.
+ */
+#include <string.h>
+
+#include "xpu_codegen/codegen.h"
+
+/* ---- the largest shape ---- */
+
+/* Symbol i `steps` of its steps above its smallest value, or at its upper bound. */
+static const int64_t *grown(xpu_codegen *cg, xpu_arena *arena, int64_t steps) {
+    const xpu_dims *dims = &cg->graph->dims;
+    int64_t *symbols = XPU_NEW_ARRAY(arena, int64_t, dims->symbols.count);
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        const xpu_symbol *symbol = &dims->symbols.items[i];
+        int64_t most = (symbol->max - symbol->min) / symbol->step;
+        symbols[i] = symbol->min + (steps < most ? steps : most) * symbol->step;
+    }
+    return symbols;
+}
+
+static xpu_status plan_at(xpu_codegen *cg, xpu_problem_fn make, const int64_t *symbols, xpu_arena *arena,
+                          xpu_largest_plan *plan, xpu_diags *diags) {
+    *plan = (xpu_largest_plan){.symbols = symbols};
+    xpu_status status = make(cg, symbols, arena, &plan->placement, diags);
+    return status == XPU_OK ? xpu_placement_plan(&plan->placement, arena, &plan->plan, diags) : status;
+}
+
+static void clear_diags(void *diags) {
+    xpu_diags_clear(diags);
+}
+
+/* Whether the shape has a plan; *why (may be NULL) in cg->arena, where it has none. */
+static xpu_status try_shape(xpu_codegen *cg, xpu_problem_fn make, int64_t steps, const char **why) {
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "plan");
+    xpu_diags *diags = XPU_NEW(scratch, xpu_diags);
+    xpu_diags_init(diags);
+    xpu_arena_defer(scratch, clear_diags, diags);
+    xpu_largest_plan plan;
+    xpu_status status = plan_at(cg, make, grown(cg, scratch, steps), scratch, &plan, diags);
+    if (why && diags->count) {
+        const xpu_diag *first = &diags->items[0];
+        *why = xpu_printf(cg->arena, "%s: %s", first->where ? first->where : "the largest shape", first->what);
+    }
+    xpu_arena_free(scratch);
+    return status;
+}
+
+/* Steps from the smallest shape to the upper bound of all symbols. */
+static int64_t all_steps(const xpu_codegen *cg) {
+    const xpu_dims *dims = &cg->graph->dims;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        const xpu_symbol *symbol = &dims->symbols.items[i];
+        int64_t steps = (symbol->max - symbol->min) / symbol->step;
+        if (steps > most) most = steps;
+    }
+    return most;
+}
+
+xpu_status xpu_plan_largest(xpu_codegen *cg, xpu_problem_fn make, xpu_largest_plan *plan) {
+    if (!cg->graph->dims.symbols.count) return plan_at(cg, make, NULL, cg->arena, plan, cg->diags);
+    int64_t fits = 0, too_many = all_steps(cg);
+    const char *refused = NULL;
+    xpu_status status = try_shape(cg, make, too_many, &refused);
+    if (status == XPU_OK || status == XPU_EBUG) {
+        fits = too_many;
+        refused = NULL;
+    }
+    while (too_many - fits > 1) {
+        int64_t middle = fits + (too_many - fits) / 2;
+        if (try_shape(cg, make, middle, NULL) == XPU_OK) {
+            fits = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    status = plan_at(cg, make, grown(cg, cg->arena, fits), cg->arena, plan, cg->diags);
+    plan->refused = refused;
+    return status;
+}
+
+/* ---- placement rules ---- */
+
+static void remove_level(xpu_program_buffer *buffer, uint32_t level) {
+    uint8_t kept = 0;
+    for (uint8_t i = 0; i < buffer->level_count; i++) {
+        if (buffer->levels[i] != level) buffer->levels[kept++] = buffer->levels[i];
+    }
+    buffer->level_count = kept;
+}
+
+static void prefer_level(xpu_program_buffer *buffer, uint32_t level) {
+    uint8_t had = buffer->level_count;
+    remove_level(buffer, level);
+    if (buffer->level_count == had) return; /* it is not allowed there */
+    memmove(buffer->levels + 1, buffer->levels, buffer->level_count);
+    buffer->levels[0] = (uint8_t)level;
+    buffer->level_count = had;
+}
+
+/* Placement rules become the allowed levels of buffers, so that the runtime keeps to them. */
+static void apply_rules(xpu_codegen *cg, const xpu_memplan_problem *problem) {
+    for (uint32_t i = problem->match_count; i-- > 0;) { /* the first preference is applied last and wins */
+        const xpu_memplan_rule *rule = &problem->rules[problem->matches[i].rule];
+        xpu_program_buffer *buffer = &cg->program.buffers.items[problem->matches[i].buffer];
+        if (buffer->kind == XPU_BUFFER_WEIGHT || buffer->kind == XPU_BUFFER_COPY) continue;
+        if (rule->strength == XPU_MEMPLAN_NEVER) {
+            remove_level(buffer, rule->level);
+        } else if (rule->strength == XPU_MEMPLAN_PREFER) {
+            prefer_level(buffer, rule->level);
+        }
+    }
+    for (uint32_t i = 0; i < problem->match_count; i++) {
+        const xpu_memplan_rule *rule = &problem->rules[problem->matches[i].rule];
+        xpu_program_buffer *buffer = &cg->program.buffers.items[problem->matches[i].buffer];
+        if (rule->strength != XPU_MEMPLAN_MUST || buffer->kind == XPU_BUFFER_WEIGHT) continue;
+        if (buffer->kind == XPU_BUFFER_COPY) continue;
+        buffer->levels[0] = (uint8_t)rule->level;
+        buffer->level_count = 1;
+    }
+}
+
+/* ---- the program ---- */
+
+static xpu_status make_problem(xpu_codegen *cg, const int64_t *symbols, xpu_arena *arena, xpu_placement *placement,
+                               xpu_diags *diags) {
+    xpu_status status = xpu_placement_problem(&cg->program, &cg->chip, symbols, arena, placement, diags);
+    if (status != XPU_OK || !cg->rules.count) return status;
+    status = xpu_memory_rules_apply(arena, &cg->rules, &placement->problem, diags);
+    xpu_rules_of_copies(cg, arena, &placement->problem);
+    return status;
+}
+
+/* That not every shape in range fits is no error: the runtime refuses those that do not. */
+static void note_limit(xpu_codegen *cg) {
+    if (!cg->memory.refused) return;
+    const char *shape = xpu_placement_shape(&cg->program, cg->memory.symbols, cg->arena);
+    xpu_diag_add(cg->diags, XPU_SEVERITY_NOTE, XPU_OK, cg->graph->file, "shape-limit", NULL,
+                 "not every shape in range fits the chip's memory", cg->memory.refused,
+                 xpu_printf(cg->arena, "%s fits; shapes that do not are refused when they are bound", shape));
+}
+
+xpu_status xpu_plan_memory(xpu_codegen *cg) {
+    xpu_program *program = &cg->program;
+    xpu_status status = xpu_plan_largest(cg, make_problem, &cg->memory);
+    if (status != XPU_OK) return status;
+    if (cg->rules.count) {
+        xpu_explain_missing_copies(cg, cg->memory.plan);
+        xpu_memory_rules_unused(cg->arena, &cg->rules, cg->diags);
+        apply_rules(cg, &cg->memory.placement.problem);
+    }
+    note_limit(cg);
+    if (cg->memory.symbols) return XPU_OK;
+    const xpu_place *places = xpu_placement_places(program, &cg->memory.placement, cg->memory.plan, cg->arena);
+    for (uint32_t i = 0; i < program->buffers.count; i++) {
+        program->buffers.items[i].placed = 1;
+        program->buffers.items[i].level = places[i].level;
+        program->buffers.items[i].offset = places[i].offset;
+    }
+    return XPU_OK;
+}
