@@ -43,6 +43,7 @@ typedef struct {
     XPU_ARRAY(xpu_call) calls;
     double cycles;    /* by the model of tiles.c; 0: not known */
     int begins_early; /* while the layer before makes its operand: its results live from then on */
+    int called_ahead; /* before the layer before it, on the cores, has run: its scratch lives from then on */
 } xpu_codegen_layer;
 
 /* The loop body of an elementwise chain; layers of the same structure share one. */
@@ -140,7 +141,7 @@ int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim);
 uint32_t xpu_activation_buffer(xpu_codegen *cg, xpu_value value);
 /* The buffer of a constant in a packed form; `name` is "LAYER/w". */
 uint32_t xpu_weight_buffer(xpu_codegen *cg, xpu_value value, const xpu_packing *packing, const char *name);
-uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t layer, xpu_dim bytes, const char *name);
+uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t first_layer, uint32_t layer, xpu_dim bytes, const char *name);
 /* Any value as operand `role` ("w", "bias", "x") of a layer: constants row-major. */
 uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, const char *role);
 /* Lifetimes of activations, offsets of weights. */

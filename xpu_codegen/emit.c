@@ -220,6 +220,12 @@ const char *xpu_emit_tail(xpu_codegen *cg) {
         xpu_text_add(&text, "    %s,\n", cg->layers.items[i].identifier);
     }
     xpu_text_add(&text, "    0,\n};\nconst uint32_t xpu_layer_count = sizeof xpu_layers / sizeof *xpu_layers - 1;\n\n");
+    xpu_text_add(&text, "const uint8_t xpu_layers_ahead[] = {\n");
+    for (uint32_t i = 0; i < cg->layers.count; i++) {
+        const char *name = xpu_escape(cg->arena, cg->program.layers.items[i].name, 80);
+        xpu_text_add(&text, "    %d, /* %s */\n", cg->layers.items[i].called_ahead, name);
+    }
+    xpu_text_add(&text, "    0,\n};\n\n");
     xpu_text_add(&text,
                  "/* The weights: room only, their bytes are appended to the program after linking. */\n"
                  "__asm__(\".section .weights, \\\"aw\\\", @nobits\\n\"\n"

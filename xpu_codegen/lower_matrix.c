@@ -153,16 +153,27 @@ static void set_conv(xpu_codegen *cg, xpu_call *call, uint32_t layer, xpu_node n
     set_epilogue(cg, call, node);
 }
 
+/* Whether core 0 waits for the tensor engine before the layer before, which is one call on the cores: in that time it
+ * can call this one. */
+static int follows_wait(const xpu_codegen *cg, uint32_t layer) {
+    const xpu_program_layer *layers = cg->program.layers.items;
+    return layer > 1 && strcmp(layers[layer - 2].unit, "tensor") == 0 && strcmp(layers[layer - 1].unit, "core") == 0 &&
+           cg->layers.items[layer - 1].calls.count == 1;
+}
+
 /* The tile of a call, and its scratch in SM. */
 static void set_tile(xpu_codegen *cg, xpu_call *call, uint32_t layer, const xpu_tile *tile) {
+    int ahead = follows_wait(cg, layer);
     cg->layers.items[layer].cycles = tile->cycles;
+    cg->layers.items[layer].called_ahead = ahead;
     const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
     xpu_set_number(call, "tile_h", tile->tile_h);
     xpu_set_number(call, "tile_w", tile->tile_w);
     xpu_set_number(call, "tile_c", tile->tile_c);
     xpu_set_number(call, "whole", tile->whole);
     xpu_set_number(call, "banks", cg->chip.acc_banks);
-    xpu_set_address(call, "sm", xpu_scratch_buffer(cg, layer, xpu_dim_of(cg, tile->sm_bytes), scratch));
+    xpu_set_address(call, "sm",
+                    xpu_scratch_buffer(cg, layer - (uint32_t)ahead, layer, xpu_dim_of(cg, tile->sm_bytes), scratch));
     xpu_set_number(call, "sm_bytes", tile->sm_bytes);
 }
 

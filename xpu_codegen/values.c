@@ -196,12 +196,12 @@ uint32_t xpu_weight_buffer(xpu_codegen *cg, xpu_value value, const xpu_packing *
     return weight.buffer;
 }
 
-uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t layer, xpu_dim bytes, const char *name) {
+uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t first_layer, uint32_t layer, xpu_dim bytes, const char *name) {
     xpu_program_buffer buffer = {.name = name,
                                  .kind = XPU_BUFFER_SCRATCH,
                                  .bytes = bytes,
                                  .alignment = BUFFER_ALIGNMENT,
-                                 .first_layer = layer,
+                                 .first_layer = first_layer,
                                  .last_layer = layer,
                                  .levels = {XPU_LEVEL_SM},
                                  .level_count = 1,

@@ -31,7 +31,7 @@ $(BUILD)/obj/tests/rtl/core/%.o: tests/rtl/core/%.cpp $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
 	$(Q)g++ $(RTL_CXX) -I$(CORE_RTL) -MMD -MP -c $< -o $@
-$(CORE_BENCH): $(patsubst %,$(BUILD)/obj/tests/rtl/core/%.o,main programs lockstep bench) $(CORE_LIB) $(LIBALL)
+$(CORE_BENCH): $(patsubst %,$(BUILD)/obj/tests/rtl/core/%.o,main programs prefetch lockstep bench) $(CORE_LIB) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)g++ -o $@ $(filter %.o,$^) $(CORE_LIB) $(addprefix $(CORE_RTL)/,$(RTL_RUN)) $(LIBALL) $(LDFLAGS) -lm -lpthread

@@ -2,7 +2,8 @@
 // xpu_fabric, which has the memories and the LM of all cores.
 //   One request leaves in every second cycle, instruction lines first, otherwise round robin among the cores, after the
 //   one before it has been taken by its target. One answer comes back in every second cycle; answers of different
-//   targets may overtake each other, each port has one request only; at most one request is on its way to SM, L3 and LM.
+//   targets may overtake each other. bus_* of a core has one request on its way, fetch_* any number, which are answered
+//   in their order (GM answers in order; what is answered here waits for it). At most one is on its way to SM, L3, LM.
 //   Request to target 1 cycle, target to core 1 cycle. So req_* and rdata never change in a cycle in which somebody may
 //   look at them, which saves the simulator two copies of a line per cycle.
 //   An address that nothing answers, or that this port may not use, is answered with bus_error and cause 0 (bad
@@ -65,16 +66,18 @@ module xpu_bus #(
 
   logic         none_q;      // the request's target is nobody: it is answered here
   logic         none_error_q;
+  logic [8:0]   lines_q;     // instruction lines on their way to GM and back
   logic         direct_q;    // a request is on its way to SM, L3 or LM
   logic [CORE_BITS-1:0] direct_core_q; // by this core
   logic [5:0]   last_q;      // core that was served last
   logic [31:0]  random_q;
 
-  logic asked, taken, occupied, free; // free: an answer may go out
+  logic asked, taken, occupied, free, none_answers; // free: an answer may go out
   assign asked = (bus_valid & ~bus_ready) != '0 || (fetch_valid & ~fetch_ready) != '0;
   assign free = bus_done == '0 && fetch_done == '0;
   assign occupied = reg_valid || none_q || (mem_valid != 4'd0 && !mem_taken);
-  assign taken = reg_valid || mem_taken || (none_q && free && !mem_rsp_valid && !reg_rsp_valid);
+  assign none_answers = none_q && free && !mem_rsp_valid && !reg_rsp_valid && !(req_fetch && lines_q != 9'd0);
+  assign taken = reg_valid || mem_taken || none_answers;
   assign mem_rsp_ready = free;
   assign reg_rsp_ready = free && !mem_rsp_valid;
   assign quiet = !asked && !occupied && !mem_taken && bus_ready == '0 && bus_done == '0 && fetch_ready == '0 &&
@@ -100,10 +103,12 @@ module xpu_bus #(
   always_ff @(posedge clk) begin : p_bus
     logic [5:0]           at;
     logic [6:0]           target;
-    logic                 found, fetch, write;
+    logic                 found, fetch, write, line_goes, line_comes;
     logic [CORE_BITS-1:0] core;
     logic [31:0]          address;
     logic [63:0]          mask;
+    line_goes = 1'b0;
+    line_comes = 1'b0;
     if (rst) begin
       bus_ready <= '0;
       bus_done <= '0;
@@ -112,6 +117,7 @@ module xpu_bus #(
       mem_valid <= 4'd0;
       reg_valid <= 1'b0;
       none_q <= 1'b0;
+      lines_q <= 9'd0;
       direct_q <= 1'b0;
       last_q <= 6'd0;
       random_q <= 32'd1;
@@ -126,6 +132,7 @@ module xpu_bus #(
         end else if (mem_rsp_valid) begin
           rdata = mem_rsp_rdata;
           error = 1'b0;
+          line_comes = mem_rsp_tag[4];
           if (mem_rsp_tag[4]) fetch_done[mem_rsp_tag[CORE_BITS-1:0]] <= 1'b1;
           else begin
             bus_done[mem_rsp_tag[CORE_BITS-1:0]] <= 1'b1;
@@ -135,7 +142,7 @@ module xpu_bus #(
           rdata = {16{reg_rsp_rdata}};
           error = reg_rsp_error;
           bus_done[reg_rsp_core[CORE_BITS-1:0]] <= 1'b1;
-        end else if (none_q) begin
+        end else if (none_answers) begin
           rdata = 512'd0;
           error = none_error_q;
           if (req_tag[4]) fetch_done[req_tag[CORE_BITS-1:0]] <= 1'b1;
@@ -177,6 +184,7 @@ module xpu_bus #(
               req_mask = mask;
               if (write) req_wdata = bus_wdata[512 * core +: 512];
               req_tag = {fetch, 4'(core)};
+              line_goes = fetch && target[0];
               mem_valid <= target[3:0];
               if (target[3:1] != 3'd0) begin
                 direct_q <= 1'b1;
@@ -188,6 +196,7 @@ module xpu_bus #(
             end
           end
         end
+        lines_q <= lines_q + 9'(line_goes) - 9'(line_comes);
       end
     end
   end

@@ -7,6 +7,9 @@
 //   Own LM: one 64-byte port, 1 cycle, the core's loads and stores first, then the vector unit, then lmx_*. Everything
 //   else goes over bus_*: one request outstanding, the core waits. CSR instructions, fence and wfi wait until all older
 //   instructions have retired; scalar loads and stores wait for the vector unit's.
+//   Instruction cache: direct mapped, lines of 64 bytes. With a missed line, and with the first use of each line, the
+//   AHEAD lines behind it are fetched too unless they are there or on their way; what is needed now is asked for first.
+//   A line ahead does not take the place of the line in use; one that cannot be fetched is forgotten.
 //   Back-pressure: retirement holds 16 instructions; v_* stalls the core while the unit's queue is full.
 //
 // Ports: see each group. A bus error carries its cause in bus_rdata[3:0] (FAULT_*; 0: bad address). Misaligned accesses
@@ -42,7 +45,7 @@ module xpu_core #(
   input  logic         bus_done,
   input  logic [511:0] bus_rdata,
   input  logic         bus_error,
-  // instruction lines: held until fetch_ready, answered by fetch_done in the same or a later cycle
+  // instruction lines: held until fetch_ready, answered by fetch_done in the same or a later cycle, in their order
   output logic         fetch_valid,
   output logic [31:0]  fetch_address,
   input  logic         fetch_ready,
@@ -132,6 +135,10 @@ module xpu_core #(
   localparam int unsigned IC_LINES = ICACHE_BYTES / 64;
   localparam int unsigned IC_BITS = $clog2(IC_LINES);
   localparam int unsigned TAG_BITS = 26 - IC_BITS;
+  localparam logic [25:0] AHEAD = 26'd8;           // lines
+  localparam int unsigned FILL_BITS = 4;
+  localparam int unsigned FILLS = 1 << FILL_BITS;  // lines on their way; two places are for those that are needed now
+  localparam logic [FILL_BITS:0] FILL_AHEAD = (FILL_BITS+1)'(FILLS - 2);
   localparam logic [7:0] LM_REGION = xpu_chip_pkg::LM_BASE[31:24];
   localparam logic [15:0] REGISTER_REGION = xpu_chip_pkg::REGS_BASE[31:16];
 
@@ -199,10 +206,14 @@ module xpu_core #(
   // F
   logic [31:0] f_pc;
   logic        f_missed;                           // there was no line to fetch from
-  logic [IC_LINES-1:0] ic_valid;
-  logic        fill_busy, fill_drop;               // a line is under way; it is not wanted any more
-  logic [25:0] fill_line, seen_line;
-  logic        seen_valid;                         // the line behind seen_line has been looked up
+  logic [IC_LINES-1:0] ic_valid, ic_fresh;         // fresh: not used yet
+  // Lines on their way, in a ring
+  (* mem2reg *) logic [25:0] fill_line [FILLS];
+  logic [FILLS-1:0] fill_wanted;                   // on its way, and not from before a fence.i
+  logic [FILL_BITS-1:0] fill_head, fill_tail;
+  logic [FILL_BITS:0] fill_count;
+  logic        fetch_waits;                        // what the output fetch_valid shows
+  logic [25:0] ahead_line, ahead_end;              // the lines from the first up to the second are to be looked up
   logic        bad_valid;
   logic [25:0] bad_line;                           // a line that could not be fetched
   // D
@@ -265,6 +276,8 @@ module xpu_core #(
     logic [31:0] va, vb, vc;
     logic [4:0]  lost;
     logic [25:0] fill_next;
+    logic [IC_BITS-1:0] f_at, fill_at;
+    logic        f_first, working;
     logic        slot, wide_write;
     logic [LM_BITS-1:0] wide_line;
     logic [31:0] bits;
@@ -275,15 +288,16 @@ module xpu_core #(
     i = 32'd0; imm = 32'd0; s1 = 6'd0; s2 = 6'd0; s3 = 6'd0; rd = 6'd0; kind = 4'd0; op = 4'd0; rm = 3'd0;
     use_imm = 1'b0; use_pc = 1'b0; legal = 1'b0; rounds = 1'b0; serial = 1'b0; memory = 1'b0; hazard = 1'b0;
     iterative = 1'b0; leaves = 1'b0; vload = 1'b0; vmemory = 1'b0; va = 32'd0; vb = 32'd0; vc = 32'd0; lost = 5'd0;
-    fill_next = 26'd0; slot = 1'b0; wide_write = 1'b0; wide_line = '0; bits = 32'd0; wide_mask = 64'd0;
+    fill_next = 26'd0; f_at = '0; fill_at = '0; f_first = 1'b0; working = 1'b0;
+    slot = 1'b0; wide_write = 1'b0; wide_line = '0; bits = 32'd0; wide_mask = 64'd0;
     if (rst) begin
       cycles = 64'd0; ended = 1'b0; bus_waits = 1'b0; vector_waits = 1'b0; vm_answered = 1'b0; lmx_answered = 1'b0;
       vbus = 1'b0; tidy = 1'b0;
       run = 1'b0; stop = 1'b0; retired = 64'd0; issued = 5'd0; busy = 64'd0; fdiv_busy = 1'b0; div_busy = 1'b0;
       vmem_count = 6'd0; vl_wait = 1'b0; units = 5'd0; v_faulted = 1'b0;
       fflags = 5'd0; frm = 3'd0; vl = 10'd0; vtype = 32'h80000000; vstart = 9'd0; vxsat = 1'b0; vxrm = 2'd0;
-      ic_valid = '0; fill_busy = 1'b0; fill_drop = 1'b0; seen_valid = 1'b0; bad_valid = 1'b0;
-      f_missed = 1'b0;
+      ic_valid = '0; ic_fresh = '0; fill_wanted = '0; fill_head = '0; fill_tail = '0; fill_count = '0;
+      fetch_waits = 1'b0; ahead_line = 26'd0; ahead_end = 26'd0; bad_valid = 1'b0; f_missed = 1'b0;
       d_valid = 1'b0; x_valid = 1'b0; x_bus = 1'b0; w_valid = 1'b0; r_done = 16'd0;
       w_load = 1'b0; w_rd = 6'd0;
       for (int unsigned n = 0; n < 64; n = n + 1) regs[n] = 32'd0;
@@ -301,7 +315,7 @@ module xpu_core #(
       end
       active = start;
       slot = 1'b1;
-      if (run || tidy || lmx_valid || (VECTOR != 0 && (vm_valid || vbus))) begin
+      if (run || tidy || lmx_valid || fill_count != '0 || (VECTOR != 0 && (vm_valid || vbus))) begin
         if (VECTOR != 0 && vm_answered) begin
           active = 1'b1;
           vm_answered = 1'b0;
@@ -635,8 +649,8 @@ module xpu_core #(
                 target = w_next;
                 ic_valid = '0;
                 bad_valid = 1'b0;
-                seen_valid = 1'b0;
-                fill_drop = fill_busy;
+                fill_wanted = '0;
+                ahead_end = ahead_line;
               end
               KIND_WFI: stop = 1'b1;
               KIND_VCONFIG: begin
@@ -985,8 +999,8 @@ module xpu_core #(
 
           // ---- F ----
           f_missed = 1'b0;
-          fill_ask = 1'b0;
           fill_next = f_pc[31:6];
+          f_at = f_pc[6 +: IC_BITS];
           if (redirect) begin
             f_pc = target;
             active = 1'b1;
@@ -997,67 +1011,85 @@ module xpu_core #(
               d_pc = f_pc;
               d_insn = 32'd0;
               active = 1'b1;
-            end else if (ic_valid[f_pc[6 +: IC_BITS]] && ic_tag_q[f_pc[6 +: IC_BITS]] == f_pc[31 -: TAG_BITS]) begin
+            end else if (ic_valid[f_at] && ic_tag_q[f_at] == f_pc[31 -: TAG_BITS]) begin
               d_valid = 1'b1;
               d_bad = 1'b0;
               d_pc = f_pc;
-              d_insn = ic_q[f_pc[6 +: IC_BITS]][{f_pc[5:2], 5'd0} +: 32];
+              d_insn = ic_q[f_at][{f_pc[5:2], 5'd0} +: 32];
               active = 1'b1;
-              if (seen_line != f_pc[31:6]) seen_valid = 1'b0;
-              if (!seen_valid && !fill_busy) begin // the line behind this one, once
-                seen_valid = 1'b1;
-                seen_line = f_pc[31:6];
-                fill_next = f_pc[31:6] + 26'd1;
-                fill_ask = !ic_valid[fill_next[IC_BITS-1:0]] ||
-                           ic_tag_q[fill_next[IC_BITS-1:0]] != fill_next[25 -: TAG_BITS];
-              end
+              f_first = ic_fresh[f_at];
               f_pc = f_pc + 32'd4;
             end else begin
-              fill_ask = !fill_busy;
               f_missed = 1'b1;
+              f_first = 1'b1;
+              fill_ask = 1'b1;
+              for (int unsigned n = 0; n < FILLS; n = n + 1)
+                if (fill_wanted[n] && fill_line[n] == fill_next) fill_ask = 1'b0;
             end
-          end
-
-          if (fill_busy) begin
-            if (fetch_ready) fetch_valid <= 1'b0;
-            if (fetch_done) begin
-              active = 1'b1;
-              fill_busy = 1'b0;
-              if (!fill_drop) begin
-                if (fetch_error) begin
-                  bad_valid = 1'b1;
-                  bad_line = fill_line;
-                end else begin
-                  `STORE(ic_q[fill_line[IC_BITS-1:0]], fetch_rdata);
-                  ic_tag_q[fill_line[IC_BITS-1:0]] <= fill_line[25 -: TAG_BITS];
-                  ic_valid[fill_line[IC_BITS-1:0]] = 1'b1;
-                end
-              end
-              fill_drop = 1'b0;
+            if (f_first) begin
+              ic_fresh[f_at] = 1'b0;
+              ahead_end = fill_next + 26'd1 + AHEAD;
+              if (ahead_line - fill_next - 26'd1 > AHEAD) ahead_line = fill_next + 26'd1;
             end
-          end else if (fill_ask) begin
-            active = 1'b1;
-            fill_busy = 1'b1;
-            fill_line = fill_next;
-            fetch_valid <= 1'b1;
-            fetch_address <= {fill_next, 6'd0};
           end
           if (!run) begin
             ended = 1'b1;
             halted <= 1'b1;
-            fetch_valid <= 1'b0;
+            fill_ask = 1'b0;
+            ahead_end = ahead_line;
             bus_waits = 1'b0;
             vector_waits = 1'b0;
             unit_control <= 19'd0;
           end
           slot_q <= slot;
-          quiet <= !active && units == 5'd0 && !w_valid;
+          working = units != 5'd0 || w_valid;
         end else begin
           rvfi_valid <= 1'b0;
           slot_q <= 1'b1;
-          quiet <= !active;
           if (ended) state <= xpu_chip_pkg::LOST_HALTED;
         end
+        // ---- Instruction lines ----
+        if (fill_count != '0 || fill_ask || ahead_line != ahead_end) begin
+          if (fetch_ready) fetch_waits = 1'b0;
+          if (!fetch_waits && !fill_ask && ahead_line != ahead_end && fill_count < FILL_AHEAD) begin
+            active = 1'b1;
+            fill_next = ahead_line;
+            ahead_line = ahead_line + 26'd1;
+            fill_ask = !ic_valid[fill_next[IC_BITS-1:0]] ||
+                       ic_tag_q[fill_next[IC_BITS-1:0]] != fill_next[25 -: TAG_BITS];
+            for (int unsigned n = 0; n < FILLS; n = n + 1)
+              if (fill_wanted[n] && fill_line[n] == fill_next) fill_ask = 1'b0;
+          end
+          if (fill_ask && !fetch_waits && !fill_count[FILL_BITS]) begin
+            active = 1'b1;
+            fetch_waits = 1'b1;
+            fetch_address <= {fill_next, 6'd0};
+            fill_line[fill_tail] = fill_next;
+            fill_wanted[fill_tail] = 1'b1;
+            fill_tail = fill_tail + 1'b1;
+            fill_count = fill_count + 1'b1;
+          end
+          if (fetch_done) begin
+            active = 1'b1;
+            fill_at = fill_line[fill_head][IC_BITS-1:0];
+            if (fill_wanted[fill_head] && !(ic_valid[fill_at] && {ic_tag_q[fill_at], fill_at} == f_pc[31:6])) begin
+              if (!fetch_error) begin
+                `STORE(ic_q[fill_at], fetch_rdata);
+                ic_tag_q[fill_at] <= fill_line[fill_head][25 -: TAG_BITS];
+                ic_valid[fill_at] = 1'b1;
+                ic_fresh[fill_at] = 1'b1;
+              end else if (fill_line[fill_head] == f_pc[31:6]) begin
+                bad_valid = 1'b1;
+                bad_line = f_pc[31:6];
+              end
+            end
+            fill_wanted[fill_head] = 1'b0;
+            fill_head = fill_head + 1'b1;
+            fill_count = fill_count - 1'b1;
+          end
+          fetch_valid <= fetch_waits;
+        end
+        quiet <= !active && !working;
         bus_valid <= bus_waits;
         lmx_done <= lmx_answered;
         if (VECTOR != 0) begin

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The command line of xpuc: what it prints, where results go, exit codes.
 set -uo pipefail
-model=$PWD/tests/models/mnist-8.onnx
+model=$PWD/tests/models/mnist-8.onnx digits=$PWD/examples/digits/digits_qdq.onnx
 bin=$(cd "$XPU_BIN" && pwd) lib=$(cd "$XPU_BUILD/lib" && pwd)
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -47,6 +47,11 @@ check "summary beside it" grep -q '^mnist-8.onnx: 12 operators' err
 check "C in a file" status 0 "$model" --emit=c -o net.c
 check "C" grep -q 'xpu_layers' net.c
 check "no loops, no headers for them" test -z "$(grep riscv_vector.h net.c)"
+check "C of a quantised model" status 0 "$digits" --emit=c -o digits.c
+check "behind engine and cores a layer is called ahead" grep -q '^    1, /\* logits_QuantizeLinear \*/$' digits.c
+check "a layer on the cores is not" grep -q '^    0, /\* pool2_QuantizeLinear \*/$' digits.c
+check "nor is one behind the engine" grep -q '^    0, /\* conv2/relu_QuantizeLinear \*/$' digits.c
+check "nor one behind two layers on the cores" grep -q '^    0, /\* block1/relu_QuantizeLinear \*/$' digits.c
 check "checked passes" status 0 "$model" --emit=ir --check-passes -q
 check "dump" status 0 "$model" --dump-after=fold --precision=fp32 -o d.xpu
 check "dump has unfused nodes" grep -q "relu(" out

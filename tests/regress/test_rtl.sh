@@ -30,6 +30,13 @@ done
 check 0 "layer 'ReLU114' on rtl: equal to" "${run[@]:0:2}" --device=rtl --lockstep --layer=ReLU114 --from-dump="$folder/func"
 check 0 'rtl = func = ref   yes' "$XPU_BIN/../examples/classify" examples/digits/digits.onnx \
     examples/digits/digits_heldout.npz --chip=nano --count=2 --device=rtl --summary
+# Weights of the last layer, on the tensor engine, come before the operands of the layer on the cores before it
+{ printf '\x93NUMPY\x01\x00v\x00%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 16, 16), }"
+    head -c 1024 /dev/zero; } >"$folder/digit.npy"
+check 0 '' "$XPU_BIN/xpuc" -q examples/digits/digits_qdq.onnx --chip=nano -o "$folder/digits.xpu"
+check 0 ' cycles at ' "$XPU_BIN/xpu-run" "$folder/digits.xpu" --input="$folder/digit.npy" --lockstep --trace="$folder/digits.json"
+grep '"cat":"copy"' "$folder/digits.json" >"$folder/copies"
+check 0 '"logits_QuantizeLinear"' grep -m 1 -e '"pool2_' -e '"logits_' "$folder/copies"
 # A chip of the same name, another chip
 sed 's/"bytes": 32768/"bytes": 65536/' configs/chip/nano.json >"$folder/other.json"
 check 0 '' "$XPU_BIN/xpuc" -q tests/models/mnist-8.onnx --chip="$folder/other.json" -o "$folder/other.xpu"

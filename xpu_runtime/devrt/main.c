@@ -31,6 +31,12 @@ static struct {
     struct xpu_progress progress;
 } unfinished;
 
+/* Core 0: the layer that was called ahead, 0: none, and its ticket. */
+static struct {
+    uint32_t layer;
+    xpu_ticket ticket;
+} ahead;
+
 static struct mailbox *mailbox_of(uint32_t core) {
     return (struct mailbox *)(XPU_SM_BASE + XPU_MAILBOX_BYTES * core);
 }
@@ -91,17 +97,30 @@ static void run_share(const struct mailbox *call, uint32_t core, uint32_t cores)
     xpu_signal(XPU_COUNTER_DONE, 1);
 }
 
+/* Calls the layer behind `layer`, whose ticket is `done`, where that may be. */
+static void call_ahead(uint32_t layer, xpu_ticket done) {
+    uint32_t next = layer + 1;
+    if (next >= xpu_layer_count || !xpu_layers_ahead[next] || next > xpu_control.last_layer) return;
+    ahead.ticket = xpu_layers[next](xpu_plan, done);
+    ahead.layer = next;
+}
+
+/* Core 0 calls the next layer while it waits for the one before: then that costs no time. */
 static xpu_ticket run_on_cores(const struct mailbox *call, xpu_ticket after) {
     uint32_t cores = core_num();
     int comes_by_rows = call->progress.counter != XPU_NO_COUNTER;
     /* Mailboxes are free: the call before is complete, as each call waits for its predecessor. */
     xpu_wait((xpu_ticket){XPU_COUNTER_DONE, expected[XPU_COUNTER_DONE]});
-    if (!comes_by_rows) xpu_wait(after);
+    xpu_ticket done = xpu_expect(XPU_COUNTER_DONE, cores);
+    if (!comes_by_rows) {
+        call_ahead(call->layer, done);
+        xpu_wait(after);
+    }
     for (uint32_t core = 1; core < cores; core++) *mailbox_of(core) = *call;
     xpu_signal(XPU_COUNTER_CALL, 1);
-    xpu_ticket done = xpu_expect(XPU_COUNTER_DONE, cores);
     if (comes_by_rows) {
         xpu_finish_queueing();
+        call_ahead(call->layer, done);
         xpu_wait(after);
     }
     run_share(call, 0, cores);
@@ -144,7 +163,7 @@ static void run_layers(void) {
     uint32_t last = xpu_control.last_layer;
     for (uint32_t layer = xpu_control.first_layer; layer <= last && layer < xpu_layer_count; layer++) {
         xpu_reg_store(XPU_REG_LAYER, layer << 16);
-        ticket = xpu_layers[layer](xpu_plan, ticket);
+        ticket = layer > 0 && layer == ahead.layer ? ahead.ticket : xpu_layers[layer](xpu_plan, ticket);
         xpu_reg_store(XPU_REG_TICKET_COUNTER, ticket.counter);
         xpu_reg_store(XPU_REG_TICKET_VALUE, ticket.value);
         xpu_reg_store(XPU_REG_TICKET_LAYER, layer);

@@ -141,7 +141,8 @@ xpu_ticket xpu_expect(uint32_t counter, uint32_t amount);
 /* ---- Layers that overlap ----
  * A kernel on an engine may return while it still has descriptors to queue: core 0 queues them later, step by step, at
  * the latest when the next kernel begins. A kernel on the cores that reads such a result can begin before it is
- * complete, row by row; the memory plan must allow it (xpu_codegen). */
+ * complete, row by row; the memory plan must allow it (xpu_codegen). A layer that xpu_layers_ahead marks is called
+ * while core 0 waits within xpu_run_on_cores of the layer before: it may only queue, behind that layer's ticket. */
 
 /* When rows of a result are complete: rows 0 .. n * rows - 1 of image i when `counter` has reached base + signals * (i
  * * steps + n). counter XPU_NO_COUNTER: everything is there. */

@@ -58,6 +58,9 @@ xpu_ticket xpu_host_call(uint32_t layer, xpu_ticket after);
 typedef xpu_ticket (*xpu_layer_function)(const void *plan, xpu_ticket after);
 extern const xpu_layer_function xpu_layers[];
 extern const uint32_t xpu_layer_count;
+/* Whether a layer is called before the layer before it has run: that is one call on the cores, and this one only queues
+ * descriptors, in whose waits the ticket of its predecessor stands. */
+extern const uint8_t xpu_layers_ahead[];
 
 /* The control block in GM (symbol xpu_control), filled by the runtime before it starts the program: which layers to
  * run (all: 0 .. xpu_layer_count - 1). */

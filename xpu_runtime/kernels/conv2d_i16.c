@@ -480,6 +480,7 @@ static void set_up_buffers(struct work *k, xpu_ticket free) {
     k->bias = scales ? a->sm + at.bias : a->bias;
     load_scales(k, free);
     load_whole_weights(k, &shape, free);
+    if (k->after.counter != XPU_COUNTER_STORE) ring_the_bell(LOAD);
 }
 
 static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *f, const xpu_post_params *params,

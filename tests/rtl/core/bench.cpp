@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -35,6 +36,14 @@ struct Port {
     bool chosen = false;
 };
 
+// An instruction line that was asked for: answered in the cycle `due` or later, in the order of the requests.
+struct Line {
+    uint64_t due;
+    uint32_t address;
+    bool error;
+    uint8_t bytes[64];
+};
+
 class Bench {
   public:
     bench_result run(uint32_t entry, const bench_options &options);
@@ -43,6 +52,7 @@ class Bench {
     void edge();
     void bus();
     void fetch();
+    uint32_t step() const;
     void outer_traffic();
     void retire();
     void load_lm();
@@ -55,7 +65,10 @@ class Bench {
     bench_options options_{};
     bench_result result_{};
     uint64_t seed_ = 0, outer_seed_ = 0, registers_seed_ = 1;
-    Port bus_, fetch_;
+    Port bus_;
+    std::deque<Line> lines_;
+    bool line_waits_ = false; // a line is asked for, and taken in the cycle line_taken_
+    uint64_t line_taken_ = 0;
     uint64_t cycles_ = 0;
     bool outer_read_ = false;
     uint32_t outer_line_ = 0;
@@ -127,31 +140,41 @@ void Bench::bus() {
 
 void Bench::fetch() {
     core_->fetch_ready = core_->fetch_done = 0;
-    if (!fetch_.taken) {
-        if (!core_->fetch_valid) return;
-        if (!fetch_.chosen) {
-            fetch_.chosen = true;
-            fetch_.wait = delay(3);
+    if (core_->fetch_valid) {
+        if (!line_waits_) {
+            line_waits_ = true;
+            line_taken_ = cycles_ + delay(3);
         }
-        if (fetch_.wait) {
-            fetch_.wait -= core_->cycles_per_edge;
-            return;
+        if (cycles_ >= line_taken_) {
+            core_->fetch_ready = 1;
+            line_waits_ = false;
+            // the line as it is now: later stores do not reach it
+            Line line{cycles_ + options_.fetch_latency + (delay(4) ? delay(40) : 0), core_->fetch_address, false, {}};
+            const uint8_t *memory = line.address >= BENCH_GM ? bench_memory(0, line.address, 64) : nullptr;
+            line.error = memory == nullptr;
+            if (memory) std::memcpy(line.bytes, memory, 64);
+            for (const Line &other : lines_) result_.fetched_twice += other.address == line.address;
+            result_.fetched++;
+            lines_.push_back(line);
         }
-        core_->fetch_ready = 1;
-        fetch_.taken = true;
-        fetch_.wait = delay(4) ? delay(40) : 0;
-        // the line as it is now: later stores do not reach it
-        uint32_t address = core_->fetch_address;
-        const uint8_t *memory = address >= BENCH_GM ? bench_memory(0, address, 64) : nullptr;
-        core_->fetch_error = memory == nullptr;
-        if (memory) std::memcpy(&core_->fetch_rdata[0], memory, 64);
-        if (fetch_.wait) return;
-    } else if (fetch_.wait > core_->cycles_per_edge) {
-        fetch_.wait -= core_->cycles_per_edge;
-        return;
     }
-    fetch_.taken = fetch_.chosen = false;
+    if (lines_.empty() || lines_.front().due > cycles_) return;
     core_->fetch_done = 1;
+    core_->fetch_error = lines_.front().error;
+    std::memcpy(&core_->fetch_rdata[0], lines_.front().bytes, 64);
+    lines_.pop_front();
+}
+
+// How many cycles the next edge stands for: nothing happens before the next answer.
+uint32_t Bench::step() const {
+    if (!options_.skip || !core_->quiet || core_->start) return 1;
+    uint64_t next = UINT64_MAX;
+    if (core_->bus_valid && !bus_.chosen) return 1;
+    if (core_->fetch_valid && !line_waits_) return 1;
+    if (bus_.chosen) next = cycles_ + (bus_.wait ? bus_.wait - 1 : 0);
+    if (line_waits_ && line_taken_ < next) next = line_taken_;
+    if (!lines_.empty() && lines_.front().due < next) next = lines_.front().due;
+    return next != UINT64_MAX && next > cycles_ ? static_cast<uint32_t>(next - cycles_) : 1;
 }
 
 // Other users of the LM, in lines that the program does not touch.
@@ -269,7 +292,9 @@ bench_result Bench::run(uint32_t entry, const bench_options &options) {
     seed_ = options.seed;
     outer_seed_ = options.seed + 54321;
     registers_seed_ = options.seed + 12345;
-    bus_ = fetch_ = {};
+    bus_ = {};
+    lines_.clear();
+    line_waits_ = false;
     outer_read_ = false;
     core_->core_id = 3;
     core_->core_num = 5;
@@ -288,17 +313,7 @@ bench_result Bench::run(uint32_t entry, const bench_options &options) {
     cycles_ = result_.edges = 0;
     uint64_t limit = options.max_cycles ? options.max_cycles : 20000000;
     while (!core_->halted && cycles_ < limit && result_.equal) {
-        uint32_t step = 1;
-        // Nothing happens before the next answer.
-        if (options.skip && core_->quiet && !core_->start) {
-            uint32_t first = 0;
-            for (const Port *port : {&bus_, &fetch_})
-                if (port->chosen && port->wait > 1 && (!first || port->wait < first)) first = port->wait;
-            bool others = (core_->bus_valid && !bus_.chosen) || (core_->fetch_valid && !fetch_.chosen) ||
-                          (bus_.chosen && bus_.wait <= 1) || (fetch_.chosen && fetch_.wait <= 1);
-            if (first > 1 && !others) step = first - 1;
-        }
-        core_->cycles_per_edge = step;
+        core_->cycles_per_edge = step();
         bus();
         fetch();
         if (options_.lockstep) outer_traffic();

@@ -43,10 +43,11 @@ typedef struct {
 } bench_retired;
 
 typedef struct {
-    uint64_t seed;       /* of delays and of traffic on the outer port of LM; 0: no delay, no traffic */
-    int skip;            /* whether quiet cycles are skipped */
-    int lockstep;        /* whether each instruction is compared */
-    uint64_t max_cycles; /* 0: 20 million */
+    uint64_t seed;          /* of delays and of traffic on the outer port of LM; 0: no delay, no traffic */
+    int skip;               /* whether quiet cycles are skipped */
+    int lockstep;           /* whether each instruction is compared */
+    uint32_t fetch_latency; /* cycles from an instruction line's request to its answer, without the delays of a seed */
+    uint64_t max_cycles;    /* 0: 20 million */
 } bench_options;
 
 typedef struct {
@@ -55,6 +56,8 @@ typedef struct {
     uint32_t exit_status; /* what was written to EXIT */
     uint32_t cause;       /* of the fault, 0: none */
     uint64_t lost[32];    /* cycles by lost cause */
+    uint64_t fetched,
+        fetched_twice; /* instruction lines that were asked for; of those, while the line was on its way */
 } bench_result;
 
 /* Both copies of a memory take `size` bytes; the address must be in SM, L3, GM or LM. */
@@ -82,6 +85,9 @@ uint32_t bench_random_program(uint64_t seed, unsigned length);
 uint32_t bench_float_program(uint64_t seed, unsigned *operations);
 uint32_t bench_directed_program(unsigned index, const char **name); /* 0: no such program */
 uint32_t bench_elf_program(const char *path);                       /* 0: not a program */
+
+/* prefetch.c: runs a program; 1: as it should be, 0: not, which is printed, -1: no such program. */
+int bench_prefetch(unsigned index, const char **name);
 
 #ifdef __cplusplus
 }

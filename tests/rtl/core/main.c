@@ -19,7 +19,8 @@ static void random_programs(uint64_t seed, unsigned programs) {
     for (unsigned i = 0; i < programs; i++) {
         char name[64];
         uint32_t entry = bench_random_program(seed + i, 300);
-        bench_options options = {.seed = i % 4 ? 1000 + seed + i : 0, .skip = (int)(i & 1), .lockstep = 1};
+        bench_options options = {
+            .seed = i % 4 ? 1000 + seed + i : 0, .skip = (int)(i & 1), .lockstep = 1, .fetch_latency = i % 5 ? 0 : 100};
         bench_result result = bench_run(entry, &options);
         instructions += result.instructions;
         cycles += result.cycles;
@@ -57,15 +58,25 @@ static void directed_programs(void) {
         for (unsigned k = 1; k < 10; k++) {
             bench_directed_program(i, &name);
             options.seed = 99 * k + i;
+            options.fetch_latency = k % 3 ? 0 : 100;
             count(bench_run(entry, &options).equal, name);
         }
+    }
+}
+
+static void prefetching(void) {
+    const char *name = "";
+    for (unsigned i = 0;; i++) {
+        int good = bench_prefetch(i, &name);
+        if (good < 0) return;
+        count(good, name);
     }
 }
 
 /* The same number of cycles whether quiet ones are skipped or not. */
 static void skipping(uint64_t seed) {
     for (unsigned i = 0; i < 20; i++) {
-        bench_options options = {.seed = seed + i, .lockstep = 1};
+        bench_options options = {.seed = seed + i, .lockstep = 1, .fetch_latency = i % 3 ? 30 : 100};
         bench_result all = bench_run(bench_random_program(seed + i, 100), &options);
         options.skip = 1;
         bench_result some = bench_run(bench_random_program(seed + i, 100), &options);
@@ -130,6 +141,7 @@ int main(int argc, char **argv) {
     uint64_t seed = variable ? strtoull(variable, NULL, 0) : 1;
     if (strcmp(command, "test") == 0) {
         directed_programs();
+        prefetching();
         random_programs(seed, 400);
         skipping(seed);
         float_programs(seed, 29);

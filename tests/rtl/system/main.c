@@ -145,6 +145,8 @@ static void faults(void) {
         {SYSTEM_SW, 0x02000420, 4711, XPU_FAULT_ABORT},
         {SYSTEM_JUMP, 0x20000000, 0, XPU_FAULT_FETCH},
         {SYSTEM_JUMP, 0x80000002, 0, XPU_FAULT_FETCH},
+        {SYSTEM_JUMP, 0x90000000, 0, XPU_FAULT_FETCH},   /* behind GM */
+        {SYSTEM_JUMP, 0x8ffffffc, 0, XPU_FAULT_ILLEGAL}, /* its last line, fetched with lines that do not exist */
         {SYSTEM_EBREAK, 0, 0, XPU_FAULT_ABORT},
         {SYSTEM_ILLEGAL, 0, 0, XPU_FAULT_ILLEGAL},
     };
