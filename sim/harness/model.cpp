@@ -10,9 +10,6 @@
 #include "Vxpu_chip__Dpi.h"
 #include "memories.h" // made from the Verilated headers by sim/harness/memories
 #include XPU_CORE_HEADER
-#ifdef XPU_VECTOR_HEADER
-#include XPU_VECTOR_HEADER
-#endif
 #include "verilated.h"
 #ifdef XPU_WAVE
 #include "verilated_fst_c.h"
@@ -28,9 +25,6 @@ struct xpu_model {
     Vxpu_chip chip{&context};
     Core *const core[cores] = {XPU_CORES(chip.rootp)};
     xpu_model_host *host = nullptr;
-#ifdef XPU_VECTORS
-    const uint32_t *const vectors[cores] = {XPU_VECTORS(chip.rootp)};
-#endif
     uint64_t states[XPU_MODEL_MAX_CORES][XPU_MODEL_STATES] = {};
     uint64_t engine_states[XPU_MODEL_ENGINES][XPU_MODEL_STATES] = {};
     uint64_t edges = 0;
@@ -200,7 +194,9 @@ void xpu_model::edge(uint32_t cycles) {
     for (unsigned n = 0; n < cores; n++)
         if (ticks >> (n + 5) & 1) {
             states[n][core[n]->state] += begin - states_until[n];
-            set_word(chip.cycles_cores, n, static_cast<uint32_t>(now - cores_until[n]));
+            const auto since = static_cast<uint32_t>(now - cores_until[n]);
+            set_word(chip.cycles_cores, n, since);
+            core[n]->cycles_per_edge = since; // the input's copy, which Verilator's function does not bring along
             cores_until[n] = now;
         }
     evaluate(ticks);
@@ -340,8 +336,8 @@ void xpu_model_look(const xpu_model *model, xpu_model_state *state) {
     for (unsigned n = 0; n < cores; n++) {
         auto &to = state->core[n];
         const Core &from = *model->core[n];
-        to.instructions = from.retired;
-        to.pc = from.retired ? from.rvfi_pc_wdata : chip.entry;
+        to.instructions = from.XPU_SCALAR(retired);
+        to.pc = from.XPU_SCALAR(retired) ? from.rvfi_pc_wdata : chip.entry;
         to.layer = chip.rootp->XPU_REGISTERS(layers)[n];
         to.stalled = chip.rootp->XPU_REGISTERS(stalled_at)[n];
         to.stalled_value = chip.rootp->XPU_REGISTERS(wait_for)[n];
@@ -369,7 +365,7 @@ xpu_model_queue xpu_model_look_queue(const xpu_model *model, unsigned engine, un
 }
 
 uint8_t *xpu_model_lm(xpu_model *model, unsigned core) {
-    return reinterpret_cast<uint8_t *>(&model->core[core]->lm_q[0]);
+    return reinterpret_cast<uint8_t *>(&model->core[core]->XPU_SCALAR(lm_q)[0]);
 }
 
 uint8_t *xpu_model_sm(xpu_model *model) {
@@ -381,13 +377,7 @@ uint8_t *xpu_model_l3(xpu_model *model) {
 }
 
 const uint64_t *xpu_model_vreg(xpu_model *model, unsigned core) {
-#ifdef XPU_VECTORS
-    return reinterpret_cast<const uint64_t *>(model->vectors[core]);
-#else
-    (void)model;
-    (void)core;
-    return nullptr;
-#endif
+    return reinterpret_cast<const uint64_t *>(&model->core[core]->XPU_VECTOR(v_q)[0]);
 }
 
 const uint64_t *xpu_model_engine_states(const xpu_model *model, unsigned engine) {

@@ -113,7 +113,7 @@ uint8_t *xpu_model_lm(xpu_model *model, unsigned core);
 uint8_t *xpu_model_sm(xpu_model *model);
 uint8_t *xpu_model_l3(xpu_model *model);
 
-/* A core's 32 vector registers, 8 words each; NULL: the chip has none. */
+/* A core's 32 vector registers, 8 words each. */
 const uint64_t *xpu_model_vreg(xpu_model *model, unsigned core);
 
 /* Cycles that a core has spent in each state (xpu_lost_cause) since the start, XPU_MODEL_STATES of them. */

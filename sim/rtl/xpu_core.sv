@@ -177,6 +177,8 @@ module xpu_core #(
   logic slot_q, vbus_q;
   assign vm_ready = slot_q && !vbus_q;
   assign lmx_ready = slot_q && !(vm_valid && !vbus_q);
+  logic [511:0] vm_line [1]; // an array of one element, see xpu_fabric
+  assign vm_rdata = vm_line[0];
 
   // ---- State of the pipeline. Stages run from the last to the first, so each sees what the one before had. ----
   logic [63:0] cycles;
@@ -328,7 +330,7 @@ module xpu_core #(
           vbus = 1'b0;
           vm_answered = 1'b1;
           vm_error <= bus_error;
-          vm_rdata <= bus_rdata;
+          vm_line[0] <= bus_rdata;
         end
         // ---- Requests for the LM by others; the execute stage leaves the port alone in this cycle ----
         if (lmx_valid || lmx_answered || vm_valid) begin
@@ -339,7 +341,7 @@ module xpu_core #(
             if (in_lm) begin
               vm_answered = 1'b1;
               wide_write = vm_write;
-              if (!vm_write) vm_rdata <= lm_q[vm_address[6 +: LM_BITS]];
+              if (!vm_write) vm_line[0] <= lm_q[vm_address[6 +: LM_BITS]];
             end else if (vm_address[31:24] == LM_REGION || vm_address[31:16] == REGISTER_REGION) begin
               vm_answered = 1'b1; // scalar accesses only
               vm_error <= 1'b1;

@@ -77,7 +77,7 @@ module xpu_vector #(
   // Arithmetic pipe: the instruction under way
   logic          a_valid, a_hold, a_masked, a_begun;
   logic          a_zero;            // reads v0 beside vs1 and vs2
-  logic          a_float;           // in xpu_vector_float
+  logic          a_float;           // in the float lanes
   logic          a_lanes;           // needs K
   // verilator lint_off UNUSEDSIGNAL
   logic [`VC_BITS-1:0] a_c;
@@ -137,17 +137,14 @@ module xpu_vector #(
   (* mem2reg *) logic [31:0] f_address [4];
 
   // Float lanes: operands in the cycle after a step, the result one later
-  logic         fl_valid;
-  logic [2:0]   fl_op, fl_mode;
-  logic [5:0]   fl_control;
-  logic [511:0] fl_x, fl_y, fl_z, fl_result;
-  logic [15:0]  fl_active;
-  logic [4:0]   fl_flags;
-  xpu_vector_float lanes (
-    .clk, .valid(fl_valid), .op(fl_op), .add(fl_control[4]), .mul(fl_control[3]), .swap(fl_control[2]),
-    .neg(fl_control[1]), .sub(fl_control[0]), .is_signed(fl_control[5]), .mode(fl_mode), .a(fl_x), .b(fl_y), .c(fl_z),
-    .active(fl_active), .result(fl_result), .flags(fl_flags)
-  );
+  logic        f_valid, f_signed;
+  logic [2:0]  f_op, f_mode;
+  logic [15:0] f_active;
+  logic [4:0]  f_flags;
+  (* mem2reg *) logic [63:0] X [16];
+  (* mem2reg *) logic [63:0] Y [16];
+  (* mem2reg *) logic [63:0] Z [16];
+  (* mem2reg *) logic [63:0] F [16];
 
   // Elements first .. last - 1 of the 64 from `from` on.
   function automatic logic [63:0] element_range(input logic [9:0] from, input logic [9:0] first,
@@ -200,6 +197,7 @@ module xpu_vector #(
   endfunction
 
   `include "xpu_vector_serial.svh"
+  `include "xpu_vector_round.svh"
 
   // Word x of the register file.
   `define WORD(x) v_q[((x) >> 4) & 31][(x) & 15]
@@ -263,7 +261,7 @@ module xpu_vector #(
       for (int unsigned k = 0; k < 512; k = k + 1) v_q[k[8:4]][k[3:0]] = 32'd0; // as the functional core begins
 `endif
       ready = 1'b1; waits = 1'b0; busy = 1'b0; dead = 1'b0; q_count = 2'd0;
-      a_valid = 1'b0; a_hold = 1'b0; fl_valid <= 1'b0; p1_lanes = 17'd0; p2_lanes = 17'd0; p3_flags = 5'd0;
+      a_valid = 1'b0; a_hold = 1'b0; f_valid = 1'b0; p1_lanes = 17'd0; p2_lanes = 17'd0; p3_flags = 5'd0;
       m_valid = 1'b0; m_older = 1'b0; f_count = 3'd0;
       p1_c = 20'd0; p2_c = 20'd0; p3_c = 20'd0; p1_mask = 32'd0; p2_mask = 32'd0; p3_mask = 32'd0;
       a_reads = 32'd0; a_writes = 32'd0; m_reads = 32'd0; m_writes = 32'd0; m_far = 1'b0;
@@ -272,12 +270,8 @@ module xpu_vector #(
       state <= xpu_chip_pkg::LOST_EMPTY;
     end else if (v_valid || busy) begin
       inflight = p1_mask | p2_mask | p3_mask;
-      fl_valid <= 1'b0;
-
-      `include "xpu_vector_arithmetic.svh"
-      `include "xpu_vector_memory.svh"
-
       // ---- End of the arithmetic pipe: a register is written, an instruction completes ----
+      // Nobody reads a register in this cycle that is written here: it is in flight.
       v_retire_valid <= 1'b0;
       v_retire_fault <= 1'b0;
       v_retire_vl_valid <= 1'b0;
@@ -301,11 +295,10 @@ module xpu_vector #(
       end
       p3_c = p2_c; p3_mask = p2_mask; p3_x = p2_x;
       if (p2_lanes[16]) begin
-        p3_flags = p3_flags | fl_flags;
-        if (&p2_lanes) begin
-          for (int unsigned k = 0; k < 16; k = k + 1) p3[k] = fl_result[32 * k +: 32];
-        end else begin
-          for (int unsigned k = 0; k < 16; k = k + 1) p3[k] = p2_lanes[k] ? fl_result[32 * k +: 32] : p2[k];
+        p3_flags = p3_flags | f_flags;
+        `LOOP(i, 16) p3[i] = F[i][31:0]; `ENDLOOP(i)
+        if (!(&p2_lanes)) begin
+          for (int unsigned k = 0; k < 16; k = k + 1) if (!p2_lanes[k]) p3[k] = p2[k];
         end
       end else if (p2_c[17]) begin
         `LOOP(i, 16) p3[i] = p2[i]; `ENDLOOP(i)
@@ -319,11 +312,17 @@ module xpu_vector #(
       if (p1_c[17] && !(&p1_lanes)) begin
         `LOOP(i, 16) p2[i] = p1[i]; `ENDLOOP(i)
       end
+      if (f_valid) float_lanes;
+      f_valid = 1'b0;
+
+      `include "xpu_vector_arithmetic.svh"
       p1_c = n_c; p1_mask = n_c[17] ? 32'd1 << n_c[8:4] : 32'd0; p1_x = n_x;
       p1_lanes = n_lanes;
       if (n_c[17] && !(&n_lanes)) begin
         `LOOP(i, 16) p1[i] = O[i]; `ENDLOOP(i)
       end
+
+      `include "xpu_vector_memory.svh"
 
       // ---- End of the load and store pipe ----
       if (m_valid && m_asked && f_count == 3'd0 && !retires) begin

@@ -62,8 +62,7 @@
             // vs2
             if (a_float && !a_c[`VC_NARROW]) begin
               from_reg = a_rs2 + {2'd0, a_e[6:4]};
-              for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[from_reg][k];
-              fl_x <= wide;
+              `LOOP(i, 16) X[i] = {32'd0, v_q[from_reg][i]}; `ENDLOOP(i)
             end else if (a_c[`VC_R2] && a_c[`VC_FORM] != VF_IOTA) begin
               at = {23'd0, a_rs2, 4'd0} + (({22'd0, a_e} << a_c[`VC_W2]) >> 2);
               if (slides) begin
@@ -100,19 +99,32 @@
             // vs1
             if (a_float) begin
               if (a_c[`VC_NARROW]) begin
-                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = A[k][31:0];
-                fl_x <= wide;
+                `LOOP(i, 16) X[i] = A[i] & 64'hffffffff; `ENDLOOP(i)
               end
               if (a_c[`VC_R1]) begin
                 from_reg = a_rs1 + {2'd0, a_e[6:4]};
-                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[from_reg][k];
-                fl_y <= wide;
-              end else if (!a_begun) begin
-                fl_y <= {16{a_s}};
+                `LOOP(i, 16) Y[i] = {32'd0, v_q[from_reg][i]}; `ENDLOOP(i)
+              end else begin
+                fx = {32'd0, a_s};
+                `LOOP(i, 16) Y[i] = fx; `ENDLOOP(i)
               end
-              if (a_c[`VC_RD]) begin
-                for (int unsigned k = 0; k < 16; k = k + 1) wide[32 * k +: 32] = v_q[reg_d][k];
-                fl_z <= wide;
+              // All forms as x * y + z
+              if (a_c[`VC_OP] == VO_FMA) begin
+                fa = {32'd0, a_c[`VC_FMA_NEG], 31'd0};
+                fb = {32'd0, a_c[`VC_FMA_SUB], 31'd0};
+                if (a_c[`VC_FMA_MUL]) begin
+                  `LOOP(i, 16) Z[i] = (X[i] ^ Y[i]) & 64'h80000000; `ENDLOOP(i)
+                end else if (a_c[`VC_FMA_ADD]) begin
+                  if (a_c[`VC_FMA_SWAP]) begin
+                    `LOOP(i, 16) Z[i] = X[i] ^ fb; X[i] = Y[i]; Y[i] = 64'h3f800000; `ENDLOOP(i)
+                  end else begin
+                    `LOOP(i, 16) Z[i] = Y[i] ^ fb; Y[i] = 64'h3f800000; `ENDLOOP(i)
+                  end
+                end else if (a_c[`VC_FMA_SWAP]) begin
+                  `LOOP(i, 16) Z[i] = X[i] ^ fb; X[i] = {32'd0, v_q[reg_d][i]} ^ fa; `ENDLOOP(i)
+                end else begin
+                  `LOOP(i, 16) Z[i] = {32'd0, v_q[reg_d][i]} ^ fb; X[i] = X[i] ^ fa; `ENDLOOP(i)
+                end
               end
             end else if (a_c[`VC_KIND] == VK_LANES) begin
               if (a_c[`VC_R1]) begin
@@ -135,23 +147,24 @@
             end
             bits = 64'd8 << (a_c[`VC_OP] == VO_TO_INT ? a_c[`VC_WD_LOW] : a_sew);
             shifts = (64'd8 << a_c[`VC_W2]) - 64'd1;
-            // lanes of masks: carries, or those that count
+            // lanes of masks: carries, or those that count (fx is i, see xpu_vector_round.svh)
             if (a_c[`VC_CARRY]) begin
               carries = a_zero ? window0 : 64'd0;
-              `LOOP_TO(i, n, 64) S[i] = carries & 64'd1; carries = carries >> 1; `ENDLOOP(i)
+              fx = 64'd0;
+              `LOOP_TO(i, n, 64) S[i] = (carries >> fx[5:0]) & 64'd1; fx = fx + 64'd1; `ENDLOOP(i)
             end
             if (a_lanes) begin
               carries = act;
-              `LOOP_TO(i, n, 64) K[i] = 64'd0 - (carries & 64'd1); carries = carries >> 1; `ENDLOOP(i)
+              fx = 64'd0;
+              `LOOP_TO(i, n, 64) K[i] = 64'd0 - ((carries >> fx[5:0]) & 64'd1); fx = fx + 64'd1; `ENDLOOP(i)
             end
             if (a_float) begin
-              fl_valid <= 1'b1;
-              fl_op <= a_c[`VC_OP] == VO_FMA ? 3'd0 : a_c[`VC_OP] == VO_FMIN ? 3'd1 : a_c[`VC_OP] == VO_FMAX ? 3'd2
-                       : a_c[`VC_OP] == VO_FROM_INT ? 3'd3 : 3'd4;
-              fl_control <= {a_c[`VC_OP] == VO_FROM_INT ? a_c[`VC_X2] : a_c[`VC_X1], a_c[`VC_FMA_ADD], a_c[`VC_FMA_MUL],
-                             a_c[`VC_FMA_SWAP], a_c[`VC_FMA_NEG], a_c[`VC_FMA_SUB]};
-              fl_mode <= a_c[`VC_RTZ] ? 3'd1 : a_frm;
-              fl_active <= act[15:0];
+              f_valid = 1'b1;
+              f_op = a_c[`VC_OP] == VO_FMA ? 3'd0 : a_c[`VC_OP] == VO_FMIN ? 3'd1 : a_c[`VC_OP] == VO_FMAX ? 3'd2
+                     : a_c[`VC_OP] == VO_FROM_INT ? 3'd3 : 3'd4;
+              f_signed = a_c[`VC_OP] == VO_FROM_INT ? a_c[`VC_X2] : a_c[`VC_X1];
+              f_mode = a_c[`VC_RTZ] ? 3'd1 : a_frm;
+              f_active = act[15:0];
               n_lanes = {1'b1, act[15:0]};
               if (!full) begin
                 `LOOP(i, 16) O[i] = v_q[reg_d][i]; `ENDLOOP(i)
@@ -192,8 +205,8 @@
                   `LOOP(i, 16) M[i] = v_q[a_rd][i]; `ENDLOOP(i)
                 end
                 fx = 64'd0;
-                carries = 64'd1;
-                `LOOP_TO(i, n, 64) fx = fx | (carries & (64'd0 - (R[i] & 64'd1))); carries = carries << 1; `ENDLOOP(i)
+                fa = 64'd0;
+                `LOOP_TO(i, n, 64) fx = fx | ((R[i] & 64'd1) << fa[5:0]); fa = fa + 64'd1; `ENDLOOP(i)
                 at = {28'd0, a_e[8:5]};
                 fa = {M[at[3:0] | 4'd1], M[at[3:0]]};
                 shift = a_e[4:0];

@@ -128,11 +128,11 @@ localparam logic [3:0] VF_INDEXED = 4'd13;
 `define VC_SCALAR 7            // element 0 only
 `define VC_IMMEDIATE 6         // y is the field rs1, unsigned
 `define VC_RTZ 5               // rounds towards zero
-`define VC_FMA_SWAP 4          // see xpu_vector_float.svh
-`define VC_FMA_ADD 3
-`define VC_FMA_MUL 2
-`define VC_FMA_NEG 1
-`define VC_FMA_SUB 0
+`define VC_FMA_SWAP 4          // c * b + a instead of a * b + c; of additions b + a
+`define VC_FMA_ADD 3           // a + b
+`define VC_FMA_MUL 2           // a * b
+`define VC_FMA_NEG 1           // the product is negated
+`define VC_FMA_SUB 0           // what is added is negated
 // the two low bits of the widths; their signs
 `define VC_WD_LOW 26:25
 `define VC_W2_LOW 23:22

@@ -19,9 +19,9 @@
     y = fj | fm | (fm << 2) | ((fj & ~fd & `FLAG(e <= 64'd1024)) << 1); \
     y = s == 0 ? 64'd0 : y; fx = s == 0 ? 64'd0 : fx;
 
-// fx = A[i] * B[i] + C[i], to be replaced by a NaN where fp is not 0; fy, fq: flags, bits 3:0 and 4.
+// fx = X[i] * Y[i] + Z[i], to be replaced by a NaN where fp is not 0; fy, fq: flags, bits 3:0 and 4.
 `define VECTOR_FMA \
-      fa = A[i]; fb = B[i]; fc = C[i]; \
+      fa = X[i]; fb = Y[i]; fc = Z[i]; \
       `FLOAT_OPEN(fa, fe, fm, fi) \
       `FLOAT_OPEN(fb, fd, fn, fj) \
       fg = ((fa ^ fb) >> 31) & 64'd1; fh = (fc >> 31) & 64'd1; \

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-UNITS = {"registers": "registers", "system_bus": "bus", "tensor": "tensor engine", "dma0": "DMA0", "dma1": "DMA1"}
+UNITS = {"registers": "registers", "system_bus": "bus", "tensor": "tensor engine", "dma0": "DMA0", "dma1": "DMA1",
+         "core": "cores", "vector": "vector units"}
 
 
 def unit_of(names):
@@ -31,7 +32,7 @@ def functions(folder):
         path = os.path.join(folder, stem + ".cpp")
         name, names = None, None
         for line in open(path) if os.path.exists(path) else []:
-            start = re.match(r"(?:VL_\w+ )*void (\w+)\(.*\{$", line)
+            start = re.match(r"(?:VL_\w+ )*void (\w+)\([^;]*$", line)
             if start:
                 name, names = start.group(1), collections.Counter()
             elif line.startswith("}") and name:
@@ -40,6 +41,7 @@ def functions(folder):
                 name = None
             elif name:
                 names.update(re.findall(r"xpu_chip__DOT__(\w+?)__DOT__", line))
+                names.update(re.findall(r"\b(?:__PVT__|__Vdly__)?(core|vector)__DOT__", line)) # in the class of the cores
     return found
 
 
@@ -59,11 +61,7 @@ def main():
         if not part or "ctor_var_reset" in part.group(2) or part.group(2) == "VL_ZERO_W":
             continue
         share, name = float(part.group(1)), part.group(2)
-        core = re.search(r"xpu_(core|vector)_\w*BRA__(\d+)", name)
-        if core:
-            shares[core.group(1) + (" " + core.group(2) if core.group(1) == "core" else " units")] += share
-        else:
-            shares[units.get(name, "harness and evaluation")] += share
+        shares[units.get(name, "harness and evaluation")] += share
     for name, share in shares.most_common():
         print(f"{100 * share / sum(shares.values()):5.1f} %  {name}")
 
