@@ -115,7 +115,8 @@ static void run_networks(int networks, int quantised, int sizes) {
     } else {
         int counted = 0;
         uint64_t seed = 1;
-        for (; counted < networks && seed < 1000; seed++) counted += run_network(&b.mem, seed, quantised, sizes, &b.diags);
+        for (; counted < networks && seed < 1000; seed++)
+            counted += run_network(&b.mem, seed, quantised, sizes, &b.diags);
         CU_ASSERT_EQUAL(counted, networks);
         printf("%d of %d networks have free dims, %d sizes each\n", counted, (int)seed - 1, sizes);
     }

@@ -1,6 +1,6 @@
 /*
- * Weights of more bytes than are packed while clang works: some come before that limit, one passes it, some come behind.
- * The results are those of plain sums over the model's own weights.
+ * Weights of more bytes than are packed while clang works: some come before that limit, one passes it, some come
+ * behind. The results are those of plain sums over the model's own weights.
  */
 #include <math.h>
 #include <stdio.h>
