@@ -1,7 +1,6 @@
 # The Verilated chip as a library, $(BUILD)/lib/libxpurtl-CHIP.so: `make rtl CHIP=NAME or FILE.json`; its tests.
 SYSTEM_DEPS := $(RTL_PKG) $(RTL_SV) $(RTL_INC) $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt sim/harness/memories
-# The C++ in pieces: all functions of a class in one file, there g++ sees which are the same for all cores. And how many
-# compilers at once
+# The C++ in one piece: there g++ sees which functions are the same for all cores. How many compilers at once
 SYSTEM_SPLIT := --output-split 1000000 --output-split-cfuncs 20000
 SYSTEM_JOBS  ?= 2
 SYSTEM_CXX  := -std=c++17 -Wall -Wextra -I. -isystem $(VERILATOR_ROOT)/include -isystem $(VERILATOR_ROOT)/include/vltstd

@@ -665,7 +665,7 @@ module xpu_core #(
               end
               KIND_VECTOR: begin
                 x_leaves = !vector_waits;
-                trap = x_leaves && !vector_legal(x_insn, vtype, vstart == 9'd0, frm);
+                if (x_leaves) trap = !vector_legal(x_insn, vtype, vstart == 9'd0, frm);
                 w_long = !trap;
                 if (x_leaves && !trap) begin
                   vector_waits = 1'b1;

@@ -19,8 +19,9 @@
     y = fj | fm | (fm << 2) | ((fj & ~fd & `FLAG(e <= 64'd1024)) << 1); \
     y = s == 0 ? 64'd0 : y; fx = s == 0 ? 64'd0 : fx;
 
-// fx = X[i] * Y[i] + Z[i], to be replaced by a NaN where fp is not 0; fy, fq: flags, bits 3:0 and 4.
-`define VECTOR_FMA \
+// The exact sum X[i] * Y[i] + Z[i]: magnitude fs, not normalised, exponent fe, sign fg. fo: the result instead where fi
+// is not 0 (infinite operands, NaN); fq: it is invalid.
+`define VECTOR_SUM \
       fa = X[i]; fb = Y[i]; fc = Z[i]; \
       `FLOAT_OPEN(fa, fe, fm, fi) \
       `FLOAT_OPEN(fb, fd, fn, fj) \
@@ -43,11 +44,8 @@
       fx = 64'd0 - (fs >> 63); fs = (fs ^ fx) - fx; \
       fd = (fd ^ fx) & 64'd1; fd = fs == 0 ? (fg & fh) | ((fg ^ fh) & fr_dn) : fd; \
       fo = (fi & 64'd2) != 0 ? fc : (fg << 31) | 64'h7f800000; \
-      fg = fd; fe = fe + 64'd1; \
-      `FLOAT_NORM(fs, fe) \
-      `VECTOR_ROUND(fy, fs, fe) \
-      fx = (fg << 31) | fx; \
-      fx = fi != 0 ? fo : fx; fy = (fi | fp) != 0 ? 64'd0 : fy;
+      fo = fp != 0 ? 64'h7fc00000 : fo; fi = fi | fp; \
+      fg = fd; fe = fe + 64'd1;
 
 // fw = the magnitude of fa as an integer, fg its sign; fx: out of range, (fi | fj): inexact. fb: the limit, fh: signed.
 `define VECTOR_TO_INT \

@@ -1,6 +1,6 @@
 // The float lanes of the vector unit, 16 of float32: additions, multiplications, fused forms, minimum, maximum,
-// conversions between int32 and float32. Exact: five rounding modes, subnormals, all flags (tininess after rounding), NaN
-// results 7fc00000. Included inside of xpu_vector.
+// conversions between int32 and float32. Exact: five rounding modes, subnormals, all flags (tininess after rounding),
+// NaN results 7fc00000. Included inside of xpu_vector.
 //   F[i] = op(X[i], Y[i], Z[i]); f_flags: those of the lanes in f_active.
 //   f_op 0: x * y + z; 1, 2: minimum, maximum of x and y; 3: x from an integer; 4: x to one.
 //   Operands come from registers and the result goes into registers; the stages before and behind hold nothing but
@@ -21,13 +21,24 @@
     on = {48'd0, f_active};
     case (f_op)
       // The product stands in bits 61:14, what is added in 61:38; the one with the lower exponent is shifted right and
-      // keeps a sticky bit. Subnormals need no normalisation before.
+      // keeps a sticky bit. Subnormals need no normalisation before. Three loops: the host overlaps the lanes of short
+      // ones.
       3'd0: begin
         `LOOP(i, 16)
-          `VECTOR_FMA
-          fx = fp != 0 ? 64'h7fc00000 : fx;
-          F[i] = fx;
-          fl = fl | ((fy | (fq << 4)) & (64'd0 - ((on >> nth[5:0]) & 64'd1)));
+          `VECTOR_SUM
+          A[i] = fs; B[i] = fe; C[i] = fg; D[i] = fo; K[i] = fi; S[i] = fq;
+        `ENDLOOP(i)
+        `LOOP(i, 16)
+          fs = A[i]; fe = B[i];
+          `FLOAT_NORM(fs, fe)
+          A[i] = fs; B[i] = fe;
+        `ENDLOOP(i)
+        `LOOP(i, 16)
+          fs = A[i]; fe = B[i]; fg = C[i];
+          `VECTOR_ROUND(fy, fs, fe)
+          fx = (fg << 31) | fx;
+          F[i] = K[i] != 0 ? D[i] : fx; fy = K[i] != 0 ? 64'd0 : fy;
+          fl = fl | ((fy | (S[i] << 4)) & (64'd0 - ((on >> nth[5:0]) & 64'd1)));
           nth = nth + 64'd1;
         `ENDLOOP(i)
       end
