@@ -21,7 +21,7 @@ CORE_ELF   := $(foreach k,integer floats memory,$(foreach o,1 2 3,$(BUILD)/tests
               $(BUILD)/tests/rtl/core/loop-O2.elf
 CORE_FLAGS := --target=riscv32-unknown-elf -march=rv32imf_zicsr -mabi=ilp32f -std=c11 -ffreestanding -nostdlib \
               -fno-math-errno -ffp-contract=off -mno-relax -fno-ident -ffunction-sections -Wall -Wextra -Werror
-$(CORE_LIB): sim/rtl/xpu_core.sv $(wildcard sim/rtl/xpu_core_*) $(RTL_PKG)
+$(CORE_LIB): $(wildcard sim/rtl/xpu_core*) sim/rtl/xpu_vector_decode.svh sim/rtl/xpu_vector_legal.svh sim/rtl/waivers.vlt $(RTL_PKG)
 	@mkdir -p $(CORE_RTL)
 	$(call say,VERILATE,xpu_core)
 	$(Q)$(VERILATOR) --cc --prefix Vxpu_core $(RTL_FLAGS) --Mdir $(CORE_RTL) --top-module xpu_core \
