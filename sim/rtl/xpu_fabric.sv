@@ -1,8 +1,8 @@
 // xpu_fabric: shared memory SM, the L3, and the way of all masters to them, to GM and to the LM of the cores.
 //   Masters: nine line ports (the tensor engine's x, w, s, y; descriptors q; reads and writes of the two DMA engines)
 //   and the cores' port b behind xpu_bus. A line port: address and mask (bytes of the line address[31:6] that are
-//   touched) hold until ready; each request is answered by one done, in order, which cannot be stalled; done with error:
-//   there is no such memory. A write that is done is visible to everybody. Reads may answer with more bytes than asked.
+//   touched) hold until ready; each request is answered by one done, in order, which cannot be stalled; done with error
+//   (the tensor engine asks for memory that exists): there is no such memory. A write that is done is visible to everybody. Reads may answer with more bytes than asked.
 //   SM: banks of 64 bytes a cycle each, neighbouring lines in neighbouring banks; latency 1. L3: as many bytes a cycle in
 //   each direction as l3_rate says, banks likewise, latency l3_latency. LM: one line a cycle over all cores, latency 3.
 //   GM: one line a cycle to xpu_gm, whose own latency 2 cycles come on top of. One access of a bank in each cycle; x is

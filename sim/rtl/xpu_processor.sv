@@ -26,7 +26,7 @@ module xpu_processor #(
   input  logic         bus_done,
   input  logic [511:0] bus_rdata,
   input  logic         bus_error,
-  // instruction lines: held until fetch_ready, answered by fetch_done in the same or a later cycle
+  // instruction lines: held until fetch_ready, answered by fetch_done in the same or a later cycle, in their order
   output logic         fetch_valid,
   output logic [31:0]  fetch_address,
   input  logic         fetch_ready,
