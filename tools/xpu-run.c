@@ -33,7 +33,7 @@ static const xpu_option options[] = {
     {"trace", 0, "FILE.json", "rtl: write what every engine and core did when, for Perfetto or chrome://tracing"},
     {"wave", 0, "LAYER:FILE.fst", "rtl: write the waveform of one layer"},
     {"lockstep", 0, NULL, "rtl: compare every instruction and descriptor with the functional chip"},
-    {"max-cycles", 0, "N", "give up after so many cycles (func: instructions of all cores)"},
+    {"max-cycles", 0, "N", "give up after so many cycles (func: instructions, and what descriptors need)"},
     {"seed", 0, "N", "register SEED at the start: another legal timing (func: schedule)"},
     {"no-skip", 0, NULL, "rtl: simulate cycles in which nothing happens one by one, too"},
     {"instructions", 0, NULL, "rtl: print every instruction that retires"},

@@ -15,7 +15,7 @@ foreign() { # foreign NAME CASE: a test in the form of riscv-tests; case CASE fa
         tests/chip/device/foreign.S -o "$folder/$1" || exit 1
 }
 bare() { "$XPU_BIN/xpu-run" --bare "$@"; }
-for mode in 0 1 2 3 4 5 6; do build "$mode.elf" $mode; done
+for mode in 0 1 2 3 4 5 6 7; do build "$mode.elf" $mode; done
 foreign good.elf 0
 foreign bad.elf 4
 for device in ${DEVICES:-func rtl}; do for chip in ${CHIPS:-nano standard}; do
@@ -29,6 +29,7 @@ for device in ${DEVICES:-func rtl}; do for chip in ${CHIPS:-nano standard}; do
     check 125 'address 0x00000000' bare "$folder/2.elf" "${on[@]}"
     check 124 'time-out' bare "$folder/3.elf" "${on[@]}"
     check 124 '--max-cycles=5000 has passed' bare "$folder/4.elf" "${on[@]}" --max-cycles=5000
+    check 124 '--max-cycles=9000 has passed' timeout 60 "$XPU_BIN/xpu-run" --bare "$folder/7.elf" "${on[@]}" --max-cycles=9000
     check 124 'waits for counter 2 >= 9 (it is 0)' bare "$folder/5.elf" "${on[@]}"
     check 124 'DMA0, queue of core 0: 1 lists, descriptor 1 of 1 at 0x80' bare "$folder/6.elf" "${on[@]}"
     check 124 '(nop, layer 3), waits for counter 7 >= 2 (it is 0)' bare "$folder/6.elf" "${on[@]}"

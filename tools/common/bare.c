@@ -178,10 +178,19 @@ static int exit_status(uint32_t status) {
     return status != 0 && (status & 255) == 0 ? 1 : (int)(status & 255);
 }
 
+static uint64_t instructions(const bare *b) {
+    xpurt_counters now;
+    uint64_t total = 0;
+    b->driver->counters(b->device, &now);
+    for (int i = 0; i < XPURT_MAX_CORES; i++) total += now.instructions[i];
+    return total;
+}
+
 static int follow(const bare *b, uint64_t limit) {
     for (;;) {
-        xpurt_event event;
-        if (b->driver->run(b->device, limit, &event))
+        xpurt_event event = {.kind = XPURT_EVENT_BUDGET};
+        uint64_t used = limit ? instructions(b) : 0;
+        if ((!limit || used < limit) && b->driver->run(b->device, limit - used, &event))
             return (int)xpu_error(&b->tool->diags, XPU_EIO, b->path, "device-run", NULL, "the device cannot run",
                                   "the host gave it no memory", NULL);
         switch (event.kind) {
@@ -227,12 +236,10 @@ static int print_races(const bare *b, int status) {
 
 static void print_work(const bare *b, int status) {
     xpurt_counters counters;
-    uint64_t instructions = 0;
     b->driver->counters(b->device, &counters);
-    for (uint32_t i = 0; i < b->chip.cores; i++) instructions += counters.instructions[i];
     fflush(stdout);
     fprintf(stderr, "%s on %s (chip %s): status %d, %" PRIu64 " instructions", xpu_path_name(b->path), b->driver->name,
-            b->chip.name, status, instructions);
+            b->chip.name, status, instructions(b));
     if (counters.cycles) fprintf(stderr, ", %" PRIu64 " cycles", counters.cycles);
     fputc('\n', stderr);
 }

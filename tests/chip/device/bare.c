@@ -45,6 +45,12 @@ int main(uint32_t core, uint32_t cores) {
         REG(XPU_REG_DOORBELL_ADDRESS) = (uint32_t)(uintptr_t)words;
         REG(XPU_REG_DOORBELL_COUNT) = 1;
     }
+    if (MODE == 7) /* layers without end, each complete at once */
+        for (;;) {
+            REG(XPU_REG_TICKET_COUNTER) = 3;
+            REG(XPU_REG_TICKET_VALUE) = 0;
+            REG(XPU_REG_TICKET_LAYER) = 1;
+        }
     if (MODE >= 5) {
         REG(XPU_REG_WAIT_VALUE + 8) = 9;
         return (int)REG(XPU_REG_WAIT + 8);
