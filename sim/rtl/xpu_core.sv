@@ -652,6 +652,7 @@ module xpu_core #(
                 ic_valid = '0;
                 bad_valid = 1'b0;
                 fill_wanted = '0;
+                ahead_line = w_next[31:6];
                 ahead_end = ahead_line;
               end
               KIND_WFI: stop = 1'b1;

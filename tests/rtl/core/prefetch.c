@@ -57,16 +57,26 @@ static void last_lines(void) {
     lines = 3;
 }
 
+/* Lines behind fence.i are fetched anew, those on their way too, and ahead again. */
+static void fence(void) {
+    nops(20 * WORDS - 1);
+    code_word(&code, code_match(XPU_INSN_FENCE_I));
+    nops(40 * WORDS - 1);
+    lines = 60;
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
     uint32_t waits;  /* the most cycles that the core waits for lines */
     uint32_t unused; /* the most lines that are fetched and not used */
-} cases[] = {{"straight-line code", straight_line, LATENCY + 10, 16},
-             {"lines needed while they come", first_words, LINES * 10, 16},
-             {"jumps while lines come", far_jumps, LINES / 2 * (LATENCY + 10), LINES / 2 * 8 + 16},
-             {"a loop in the cache", loop, LATENCY + 10, 16},
-             {"last lines of memory", last_lines, LATENCY + 10, 16}};
+    uint32_t twice;  /* the most lines that are asked for while they are on their way */
+} cases[] = {{"straight-line code", straight_line, LATENCY + 10, 16, 0},
+             {"lines needed while they come", first_words, LINES * 10, 16, 0},
+             {"jumps while lines come", far_jumps, LINES / 2 * (LATENCY + 10), LINES / 2 * 8 + 16, 0},
+             {"a loop in the cache", loop, LATENCY + 10, 16, 0},
+             {"last lines of memory", last_lines, LATENCY + 10, 16, 0},
+             {"lines behind fence.i", fence, 2 * (LATENCY + 10), 32, 9}};
 
 int bench_prefetch(unsigned index, const char **name) {
     if (index >= sizeof cases / sizeof *cases) return -1;
@@ -80,7 +90,7 @@ int bench_prefetch(unsigned index, const char **name) {
         code_word(&code, code_match(XPU_INSN_WFI));
         bench_options options = {.lockstep = 1, .skip = skip, .fetch_latency = LATENCY};
         bench_result result = bench_run(code_end(&code), &options);
-        good = good && result.equal && !result.cause && result.fetched_twice == 0 &&
+        good = good && result.equal && !result.cause && result.fetched_twice <= cases[index].twice &&
                result.lost[XPU_LOST_ICACHE] <= cases[index].waits && result.fetched <= lines + cases[index].unused &&
                (!skip || result.cycles == cycles);
         if (!good)
