@@ -22,7 +22,7 @@ static void add_conv(xpu_onnx_builder *builder, const char *x, const char *y, co
     xpu_onnx_node(builder, "Conv", y, y, (const char *const[]){x, w, NULL});
 }
 
-/* 5 x 5, maximum of 2 x 2, 3 x 3, all without padding. */
+/* 5 x 5, times a scalar, maximum of 2 x 2, 3 x 3, all without padding. The scalar's shape is an empty constant. */
 static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     static char *names[] = {"N", NULL, "H", "W"};
     xpu_onnx_builder builder;
@@ -34,7 +34,11 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
         if (names[i]) shape->dim[i]->dim_param = names[i];
     }
     add_conv(&builder, "x", "a", "a.w", CHANNELS, 5);
-    XpuOnnx__NodeProto *pool = xpu_onnx_node(&builder, "MaxPool", "b", "b", (const char *const[]){"a", NULL});
+    xpu_onnx_initializer(&builder, "one", &(xpu_tensor){.dtype = XPU_F32, .rank = 1, .dims = {1}, .data = noise}, 0);
+    xpu_onnx_initializer(&builder, "none", &(xpu_tensor){.dtype = XPU_I64, .rank = 1, .data = noise}, 0);
+    xpu_onnx_node(&builder, "Reshape", "factor", "factor", (const char *const[]){"one", "none", NULL});
+    xpu_onnx_node(&builder, "Mul", "scaled", "scaled", (const char *const[]){"a", "factor", NULL});
+    XpuOnnx__NodeProto *pool = xpu_onnx_node(&builder, "MaxPool", "b", "b", (const char *const[]){"scaled", NULL});
     xpu_onnx_ints(&builder, pool, "kernel_shape", (const int64_t[]){2, 2}, 2);
     xpu_onnx_ints(&builder, pool, "strides", (const int64_t[]){2, 2}, 2);
     add_conv(&builder, "b", "y", "y.w", MIDDLE, 3);
