@@ -276,10 +276,10 @@ xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count) {
         xpu_output *output = outputs[i];
         if (good && output->pending && rename(output->temporary, output->target) != 0) output->error = errno;
         if (good && !output->error) output->pending = 0;
+        good &= !output->error;
         drop_output(output);
         if (output->error) write_error(output);
     }
-    for (size_t i = 0; i < count; i++) good &= !outputs[i]->error;
     return good ? XPU_OK : XPU_EIO;
 }
 
