@@ -263,6 +263,22 @@ const char *xpu_output_temporary(const xpu_output *output) {
     return output->temporary;
 }
 
+/* The folder that the output's file is or will be in; 0: there is none. */
+static int folder_of(const xpu_output *output, struct stat *folder) {
+    char path[PATH_MAX];
+    size_t length = (size_t)(xpu_path_name(output->target) - output->target);
+    if (length >= sizeof path) return 0;
+    memcpy(path, output->target, length);
+    path[length] = '\0';
+    return stat(length ? path : ".", folder) == 0;
+}
+
+int xpu_outputs_clash(const xpu_output *a, const xpu_output *b) {
+    struct stat one, other;
+    return strcmp(xpu_path_name(a->target), xpu_path_name(b->target)) == 0 && folder_of(a, &one) &&
+           folder_of(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count) {
     int good = 1;
     for (size_t i = 0; i < count; i++) {
