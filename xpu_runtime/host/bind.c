@@ -165,7 +165,7 @@ xpu_status xpu_run_check_sizes(const xpu_run *run) {
 }
 
 xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count) {
-    uint8_t bound[XPU_MAX_SYMBOLS] = {0};
+    uint8_t bound[XPU_PROGRAM_MAX_SYMBOLS] = {0};
     xpu_status status = XPU_OK;
     for (uint32_t i = 0; i < count; i++) {
         int index = find_input(run, &inputs[i], i);
