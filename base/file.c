@@ -322,6 +322,12 @@ xpu_status xpu_file_write(xpu_arena *arena, const char *path, const void *data, 
     return xpu_output_commit(output);
 }
 
+xpu_status xpu_flush_stdout(xpu_diags *diags) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return XPU_OK;
+    return xpu_error(diags, XPU_EIO, "standard output", "io-write", NULL, "what was printed could not all be written",
+                     "the file or pipe that it goes to takes no more", "make room, or write to another place");
+}
+
 int xpu_file_exists(const char *path) {
     return access(path, F_OK) == 0;
 }

@@ -39,6 +39,8 @@ xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count);
 /* Whether `path` can be written: for saying so before work begins. Leaves nothing. */
 xpu_status xpu_output_check(xpu_arena *arena, const char *path, xpu_diags *diags);
 xpu_status xpu_file_write(xpu_arena *arena, const char *path, const void *data, size_t length, xpu_diags *diags);
+/* For tools: whether all that was printed has been written. */
+xpu_status xpu_flush_stdout(xpu_diags *diags);
 
 int xpu_file_exists(const char *path);
 /* mkdir -p. */
