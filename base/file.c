@@ -263,6 +263,22 @@ const char *xpu_output_temporary(const xpu_output *output) {
     return output->temporary;
 }
 
+/* The folder that the output's file is or will be in; 0: there is none. */
+static int folder_of(const xpu_output *output, struct stat *folder) {
+    char path[PATH_MAX];
+    size_t length = (size_t)(xpu_path_name(output->target) - output->target);
+    if (length >= sizeof path) return 0;
+    memcpy(path, output->target, length);
+    path[length] = '\0';
+    return stat(length ? path : ".", folder) == 0;
+}
+
+int xpu_outputs_clash(const xpu_output *a, const xpu_output *b) {
+    struct stat one, other;
+    return strcmp(xpu_path_name(a->target), xpu_path_name(b->target)) == 0 && folder_of(a, &one) &&
+           folder_of(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count) {
     int good = 1;
     for (size_t i = 0; i < count; i++) {
@@ -276,10 +292,10 @@ xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count) {
         xpu_output *output = outputs[i];
         if (good && output->pending && rename(output->temporary, output->target) != 0) output->error = errno;
         if (good && !output->error) output->pending = 0;
+        good &= !output->error;
         drop_output(output);
         if (output->error) write_error(output);
     }
-    for (size_t i = 0; i < count; i++) good &= !outputs[i]->error;
     return good ? XPU_OK : XPU_EIO;
 }
 
@@ -304,6 +320,12 @@ xpu_status xpu_file_write(xpu_arena *arena, const char *path, const void *data, 
     if (!output) return XPU_EIO;
     xpu_output_write(output, data, length);
     return xpu_output_commit(output);
+}
+
+xpu_status xpu_flush_stdout(xpu_diags *diags) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return XPU_OK;
+    return xpu_error(diags, XPU_EIO, "standard output", "io-write", NULL, "what was printed could not all be written",
+                     "the file or pipe that it goes to takes no more", "make room, or write to another place");
 }
 
 int xpu_file_exists(const char *path) {

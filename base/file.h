@@ -31,11 +31,16 @@ xpu_status xpu_output_write(xpu_output *output, const void *data, size_t length)
 xpu_status xpu_output_write_at(xpu_output *output, uint64_t offset, const void *data, size_t length);
 const char *xpu_output_temporary(const xpu_output *output); /* the name being written */
 xpu_status xpu_output_commit(xpu_output *output);
-/* Several together: when one of them cannot be written none gets its name. */
+/* Whether both stand for the same name in the same folder. */
+int xpu_outputs_clash(const xpu_output *a, const xpu_output *b);
+/* Several together: when one of them cannot be written none gets its name, and behind one that cannot be renamed none
+ * does. */
 xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count);
 /* Whether `path` can be written: for saying so before work begins. Leaves nothing. */
 xpu_status xpu_output_check(xpu_arena *arena, const char *path, xpu_diags *diags);
 xpu_status xpu_file_write(xpu_arena *arena, const char *path, const void *data, size_t length, xpu_diags *diags);
+/* For tools: whether all that was printed has been written. */
+xpu_status xpu_flush_stdout(xpu_diags *diags);
 
 int xpu_file_exists(const char *path);
 /* mkdir -p. */

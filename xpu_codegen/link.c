@@ -12,6 +12,15 @@ static void report_missing(xpu_codegen *cg, const char *what, const char *why) {
               why, "install the Debian packages clang-19 and lld-19, or stop after the C with --emit=c");
 }
 
+/* Whether a signal ended the program, which is reported. */
+static int was_killed(const xpu_codegen *cg, const char *name, const xpu_child *child) {
+    if (!child->signal) return 0;
+    xpu_error(cg->diags, XPU_EIO, name, "child-process", NULL, "the program was ended by a signal",
+              xpu_printf(cg->arena, "signal %d", child->signal),
+              "check that nothing stops it and that memory is not used up, then compile again");
+    return 1;
+}
+
 /* The first lines of what the compiler said. */
 static const char *first_lines(xpu_arena *arena, const char *message) {
     const char *end = message;
@@ -87,6 +96,7 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
     if (status != XPU_OK) return NULL;
     cg->clang.seconds += linker.seconds;
     if (linker.peak_rss_bytes > cg->clang.peak_rss_bytes) cg->clang.peak_rss_bytes = linker.peak_rss_bytes;
+    if (was_killed(cg, linker_name, &linker)) return NULL;
     if (linker.exit_code == 0) return build->elf;
     xpu_codegen_bug(cg, "the program cannot be linked", "%s", first_lines(cg->arena, linker.error));
     return NULL;
@@ -97,7 +107,7 @@ const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build) {
     xpu_status status = xpu_child_wait(build->compiler, &compiler, cg->diags);
     if (!compiler.found)
         report_missing(cg, "compiler clang-19", "the generated C is compiled for the chip's cores by it");
-    if (status != XPU_OK) return NULL;
+    if (status != XPU_OK || was_killed(cg, clang_name, &compiler)) return NULL;
     cg->clang = (xpu_clang_facts){version_line(cg, &compiler), compiler.seconds, compiler.peak_rss_bytes};
     cg->program.clang = cg->clang.version;
     if (compiler.exit_code == 0) return link_object(cg, build);

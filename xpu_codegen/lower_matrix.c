@@ -254,8 +254,8 @@ int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
     int64_t channels;
     return s.groups > 1 && xpu_dim_is_const(&cg->graph->dims, s.in_c, &channels) && channels == s.groups &&
            xpu_dim_upper(cg, s.out_c) == channels && channels % 4 == 0 && s.kernel[0] <= XPU_BYTE_ROWS &&
-           xpu_tiling_window_bytes(s.kernel[0], s.kernel[1], s.dilation[0], s.dilation[1], 1) <=
-               cg->chip.lm_bytes - XPU_LM_RESERVED &&
+           xpu_tiling_window_bytes(s.kernel[0], s.kernel[1], s.dilation[0], s.dilation[1], s.stride[1],
+                                   xpu_dim_upper(cg, s.in_w), 1) <= cg->chip.lm_bytes - XPU_LM_RESERVED &&
            !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
 }
 

@@ -300,12 +300,14 @@ static int window_fits_holds(xpu_rule_query *query) {
     const int64_t *kernel = xpu_node_ints(graph, query->node, XPU_ATTR_KERNEL, NULL);
     const int64_t *dilations = xpu_node_ints(graph, query->node, XPU_ATTR_DILATIONS, NULL);
     int flat = xpu_value_at(graph, x)->rank == 3;
+    int64_t stride = xpu_node_ints(graph, query->node, XPU_ATTR_STRIDES, NULL)[!flat];
     if (xpu_value_at(graph, x)->dtype == XPU_F32) return 1;
     uint64_t needed =
-        xpu_tiling_window_bytes(flat ? 1 : kernel[0], kernel[!flat], flat ? 1 : dilations[0], dilations[!flat], 0);
+        xpu_tiling_window_bytes(flat ? 1 : kernel[0], kernel[!flat], flat ? 1 : dilations[0], dilations[!flat], stride,
+                                xpu_dim_upper(cg, xpu_value_dim(cg, x, flat ? 2 : 3)), 0);
     if (needed <= cg->chip.lm_bytes - XPU_LM_RESERVED) return 1;
-    query->value =
-        xpu_printf(cg->arena, "the window is %lld x %lld", (long long)(flat ? 1 : kernel[0]), (long long)kernel[!flat]);
+    query->value = xpu_printf(cg->arena, "the window is %lld x %lld, its stride %lld",
+                              (long long)(flat ? 1 : kernel[0]), (long long)kernel[!flat], (long long)stride);
     return 0;
 }
 static const xpu_rule window_fits = {"window-fits", "a pooling window over bytes fits the local memory of a core",

@@ -25,12 +25,14 @@ static xpu_status read_model(xpu_pipeline *p, xpu_diags *diags) {
 
 enum { MOST_LEAST = 1 << 16 }; /* where the search ends */
 
-/* The first value with a dim below `least`, or none. */
+/* The first value with a dim below `least`, or none. Dims that no symbol changes do not count: [0] is the shape of a
+ * scalar. */
 static xpu_value find_smaller(const xpu_graph *graph, const int64_t *symbols, int64_t least) {
     for (uint32_t id = 1; id < graph->values.count; id++) {
         const xpu_value_info *info = xpu_value_at(graph, (xpu_value){id});
         for (int i = 0; i < info->rank; i++) {
-            if (info->dims[i].id && xpu_dim_eval(&graph->dims, info->dims[i], symbols) < least) return (xpu_value){id};
+            int is_fixed = !info->dims[i].id || xpu_dim_is_const(&graph->dims, info->dims[i], NULL);
+            if (!is_fixed && xpu_dim_eval(&graph->dims, info->dims[i], symbols) < least) return (xpu_value){id};
         }
     }
     return (xpu_value){0};

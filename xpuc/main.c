@@ -150,10 +150,6 @@ static int run(const settings *s) {
     if (!error.text && error.status) fputs("xpuc: error [out-of-memory] there is not enough memory\n", stderr);
     print_result(s, &result);
     int status = error.status;
-    if (fflush(stdout) != 0 && status == 0) {
-        fputs("xpuc: error [io-write] standard output cannot be written\n", stderr);
-        status = XPU_EIO;
-    }
     xpuc_result_clear(&result);
     xpuc_error_clear(&error);
     return status;
@@ -177,11 +173,11 @@ int main(int argc, char **argv) {
         fputs(xpu_options_help(arena, &command), stdout);
     } else if (s->version) {
         printf("xpuc %s\n", xpuc_version());
-    } else if (status) {
-        xpu_diags_print(&diags, stderr);
-    } else {
+    } else if (!status) {
         status = run(s);
     }
+    if (!status) status = (int)xpu_flush_stdout(&diags);
+    xpu_diags_print(&diags, stderr);
     xpu_diags_clear(&diags);
     xpu_mem_release(&mem);
     return status;

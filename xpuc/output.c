@@ -44,14 +44,13 @@ xpu_status xpu_pack_output(xpu_pipeline *p) {
 
 xpu_status xpu_open_outputs(xpu_pipeline *p) {
     const char *report = p->wanted->report;
-    if (p->output && report && strcmp(p->output, report) == 0) {
-        return xpu_error(p->diags, XPU_EUSAGE, NULL, "option", "--report", "the report and the result have one name",
-                         xpu_printf(p->arena, "both are '%s'", xpu_escape(p->arena, report, 200)),
-                         "give one of them another name");
-    }
     if (p->output) p->file = xpu_output_open(p->arena, p->output, p->diags);
     if (report) p->report_file = xpu_output_open(p->arena, report, p->diags);
-    return (p->output && !p->file) || (report && !p->report_file) ? XPU_EIO : XPU_OK;
+    if ((p->output && !p->file) || (report && !p->report_file)) return XPU_EIO;
+    if (!p->file || !p->report_file || !xpu_outputs_clash(p->file, p->report_file)) return XPU_OK;
+    return xpu_error(p->diags, XPU_EUSAGE, NULL, "option", "--report", "the report and the result have one name",
+                     xpu_printf(p->arena, "both are '%s'", xpu_escape(p->arena, report, 200)),
+                     "give one of them another name");
 }
 
 xpu_status xpu_commit_outputs(xpu_pipeline *p) {

@@ -123,6 +123,32 @@ static void shared(network *n) {
     output(n, NODE(n, "Conv", result(pad), constant(n, DIMS(4, 8, 3, 3))));
 }
 
+static const char *scalar(network *n, xpu_dtype dtype, void *value) {
+    const xpu_tensor tensor = {.dtype = dtype, .data = value};
+    const char *name = new_name(n, "c");
+    xpu_onnx_initializer(&n->builder, name, &tensor, 0);
+    return name;
+}
+
+static void add_byte_pool(network *n, const int64_t *dims, int rank, int64_t kernel, int64_t stride) {
+    const char *scale = scalar(n, XPU_F32, &(float){0.01f}), *zero = scalar(n, XPU_U8, &(uint8_t){128});
+    XpuOnnx__NodeProto *pool = NODE(n, "MaxPool", result(NODE(n, "QuantizeLinear", input(n, dims, rank), scale, zero)));
+    ints(n, pool, "kernel_shape", DIMS(kernel, kernel));
+    ints(n, pool, "strides", DIMS(stride, stride));
+    output(n, NODE(n, "DequantizeLinear", result(pool), scale, zero));
+}
+
+/* Pools over bytes that a core's local memory has just room for, and those that it has no room for with their stride.
+ */
+static void byte_pools(network *n) {
+    for (int64_t kernel = 8; kernel < 14; kernel++) {
+        add_byte_pool(n, DIMS(1, 16, 40, 40), kernel, kernel);
+        add_byte_pool(n, DIMS(1, 4, 13, 13), kernel, kernel);
+    }
+    add_byte_pool(n, DIMS(1, 4, 130, 130), 41, 41);
+    add_byte_pool(n, DIMS(1, 4, 9, 300), 3, 100);
+}
+
 static XpuOnnx__NodeProto *conv(network *n, const int64_t *x, const int64_t *w, int rank) {
     return NODE(n, "Conv", input(n, x, rank), constant(n, w, rank), constant(n, w, 1));
 }
@@ -285,6 +311,9 @@ static void shared_results(void) {
 static void odd_windows(void) {
     with_arena(run_network, windows);
 }
+static void pools_of_bytes(void) {
+    with_arena(run_network, byte_pools);
+}
 static void host_explained(void) {
     with_arena(check_explanation, refused);
 }
@@ -293,5 +322,5 @@ static void vectors_explained(void) {
 }
 
 XPU_TEST_MAIN("odd networks", {"host regions", host_regions}, {"shared results", shared_results},
-              {"odd windows", odd_windows}, {"host regions explained", host_explained},
-              {"products by vectors explained", vectors_explained})
+              {"odd windows", odd_windows}, {"pools of bytes", pools_of_bytes},
+              {"host regions explained", host_explained}, {"products by vectors explained", vectors_explained})

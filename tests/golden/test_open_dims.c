@@ -1,6 +1,7 @@
 /*
  * A network whose batch, height and width nobody bounds, and which is empty below 10 x 10: one program serves every
- * shape from there on, with the bytes of a program for that shape; each shape is planned once.
+ * shape from there on, with the bytes of a program for that shape; each shape is planned once. And a dim of which
+ * memory leaves one value.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +10,11 @@
 #include "base/file.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
+#include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "tools/common/inputs.h"
 
-enum { CHANNELS = 2, MIDDLE = 4, MOST = 3 * CHANNELS * 64 * 64 };
+enum { CHANNELS = 2, MIDDLE = 4, MOST = 3 * CHANNELS * 64 * 64, HEIGHT = 400, WIDTH = 500 };
 
 static float noise[MOST];
 
@@ -22,7 +24,7 @@ static void add_conv(xpu_onnx_builder *builder, const char *x, const char *y, co
     xpu_onnx_node(builder, "Conv", y, y, (const char *const[]){x, w, NULL});
 }
 
-/* 5 x 5, maximum of 2 x 2, 3 x 3, all without padding. */
+/* 5 x 5, times a scalar, maximum of 2 x 2, 3 x 3, all without padding. The scalar's shape is an empty constant. */
 static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     static char *names[] = {"N", NULL, "H", "W"};
     xpu_onnx_builder builder;
@@ -34,7 +36,11 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
         if (names[i]) shape->dim[i]->dim_param = names[i];
     }
     add_conv(&builder, "x", "a", "a.w", CHANNELS, 5);
-    XpuOnnx__NodeProto *pool = xpu_onnx_node(&builder, "MaxPool", "b", "b", (const char *const[]){"a", NULL});
+    xpu_onnx_initializer(&builder, "one", &(xpu_tensor){.dtype = XPU_F32, .rank = 1, .dims = {1}, .data = noise}, 0);
+    xpu_onnx_initializer(&builder, "none", &(xpu_tensor){.dtype = XPU_I64, .rank = 1, .data = noise}, 0);
+    xpu_onnx_node(&builder, "Reshape", "factor", "factor", (const char *const[]){"one", "none", NULL});
+    xpu_onnx_node(&builder, "Mul", "scaled", "scaled", (const char *const[]){"a", "factor", NULL});
+    XpuOnnx__NodeProto *pool = xpu_onnx_node(&builder, "MaxPool", "b", "b", (const char *const[]){"scaled", NULL});
     xpu_onnx_ints(&builder, pool, "kernel_shape", (const int64_t[]){2, 2}, 2);
     xpu_onnx_ints(&builder, pool, "strides", (const int64_t[]){2, 2}, 2);
     add_conv(&builder, "b", "y", "y.w", MIDDLE, 3);
@@ -125,4 +131,55 @@ static void range_too_low(void) {
     with_model(refuse_small);
 }
 
-XPU_TEST_MAIN("open dims", {"every shape", every_shape}, {"range too low", range_too_low})
+/* nano with 1 MiB of GM. */
+static const char *write_chip(xpu_arena *arena, xpu_diags *diags) {
+    static const char bytes[] = "268435456";
+    size_t length;
+    char *text = xpu_file_read_all(arena, "configs/chip/nano.json", 1 << 16, &length, diags);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    char *gm = strstr(text, bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(gm);
+    memcpy(gm, "  1048576", sizeof bytes - 1);
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "tiny.json");
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, text, length, diags), XPU_OK);
+    return path;
+}
+
+/* A maximum over images of which GM holds one: N is 1, and still a symbol. */
+static const char *write_large_image(xpu_arena *arena, xpu_diags *diags) {
+    xpu_onnx_builder builder;
+    size_t length;
+    xpu_onnx_begin(&builder, arena, 13);
+    xpu_onnx_input(&builder, "x", 4, (const int64_t[]){-1, 1, HEIGHT, WIDTH});
+    XpuOnnx__NodeProto *pool = xpu_onnx_node(&builder, "MaxPool", "y", "y", (const char *const[]){"x", NULL});
+    xpu_onnx_ints(&builder, pool, "kernel_shape", (const int64_t[]){2, 2}, 2);
+    xpu_onnx_ints(&builder, pool, "strides", (const int64_t[]){100, 100}, 2);
+    xpu_onnx_output(&builder, "y", 4, (const int64_t[]){-1, 1, HEIGHT / 100, WIDTH / 100});
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "large.onnx");
+    void *bytes = xpu_onnx_pack(&builder, "large", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+static void one_shape(void) {
+    BENCH_OPEN(b);
+    xpu_device_check check;
+    const char *chip = write_chip(b.arena, &b.diags), *model = write_large_image(b.arena, &b.diags);
+    int good = xpu_device_check_compile(&check, model, chip, "fp32");
+    if (!good) printf("%s\n", check.message);
+    CU_ASSERT_FATAL(good);
+    float *image = XPU_NEW_ARRAY(b.arena, float, 2 * HEIGHT * WIDTH);
+    xpurt_tensor input = {"x", "float32", 4, {1, 1, HEIGHT, WIDTH}, image}, output;
+    for (int i = 0; i < HEIGHT * WIDTH; i++) image[i] = (float)(i % 1009);
+    good = xpu_device_check_layers(&check, &input, 1, &output);
+    if (!good) printf("%s\n", check.message);
+    CU_ASSERT(good);
+    xpurt_tensor_clear(&output);
+    input.dims[0] = 2;
+    CU_ASSERT_FALSE(xpu_device_check_run(&check, &input, 1, &output));
+    CU_ASSERT_PTR_NOT_NULL(strstr(check.message, "[input-shape]"));
+    xpu_device_check_close(&check);
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("open dims", {"one shape", one_shape}, {"every shape", every_shape}, {"range too low", range_too_low})

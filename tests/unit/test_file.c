@@ -176,6 +176,23 @@ static xpu_status write_folder(xpu_arena *arena, xpu_diags *diags) {
     return xpu_file_write(arena, xpu_temporary_folder(arena, diags), "abc", 3, diags);
 }
 
+/* What cannot get its name is followed by none that does. */
+static xpu_status commit_two(xpu_arena *arena, xpu_diags *diags) {
+    char *folder = xpu_temporary_folder(arena, diags);
+    char *paths[] = {xpu_path_join(arena, folder, "a"), xpu_path_join(arena, folder, "b")};
+    xpu_output *both[2];
+    for (int i = 0; i < 2; i++) {
+        both[i] = xpu_output_open(arena, paths[i], diags);
+        if (!both[i]) return XPU_EIO;
+        xpu_output_write(both[i], "abc", 3);
+    }
+    CU_ASSERT_EQUAL(xpu_make_folder(paths[0], diags), XPU_OK);
+    xpu_status status = xpu_outputs_commit(both, 2);
+    CU_ASSERT_FALSE(xpu_file_exists(paths[1]));
+    CU_ASSERT_EQUAL(entries(folder), 1);
+    return status;
+}
+
 static void outputs(void) {
     run(write_parts, NULL);
     run(abandon, NULL);
@@ -185,6 +202,7 @@ static void outputs(void) {
     run(closed_pipe, "io-write");
     run(write_into_nothing, "io-write");
     run(write_folder, "io-write");
+    run(commit_two, "io-write");
 }
 
 static xpu_status opened(const xpu_file *file) {

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
+
 static int is_common(const xpu_arguments *all, uint32_t i, const char *name) {
     return all->items[i].name && strcmp(all->items[i].name, name) == 0;
 }
@@ -55,13 +57,10 @@ int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(
         tool.arena = xpu_arena_new(&tool.mem, "tool");
         result = work(&tool, argc, argv, run);
     }
-    int unwritten = fflush(stdout) != 0 || ferror(stdout);
-    xpu_diags_print(&tool.diags, stderr);
     if (tool.diags.errors || tool.diags.out_of_memory) result = (int)xpu_diags_status(&tool.diags);
-    if (unwritten && result == XPU_OK) {
-        fprintf(stderr, "%s: error [io-write] standard output cannot be written\n", command->tool);
-        result = XPU_EIO;
-    }
+    if (result == XPU_OK) result = (int)xpu_flush_stdout(&tool.diags);
+    fflush(stdout);
+    xpu_diags_print(&tool.diags, stderr);
     xpu_diags_clear(&tool.diags);
     xpu_mem_release(&tool.mem);
     return result;

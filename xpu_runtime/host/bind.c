@@ -72,6 +72,16 @@ static xpu_status take_tensor(xpu_run *run, uint32_t index, const xpurt_tensor *
     return XPU_OK;
 }
 
+/* A symbol whose range is one value is that constant: no dim refers to it. */
+static void bind_constants(xpu_run *run, uint8_t *bound) {
+    const xpu_dims *dims = &run->graph->dims;
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        if (dims->symbols.items[i].min != dims->symbols.items[i].max) continue;
+        run->symbols[i] = dims->symbols.items[i].min;
+        bound[i] = 1;
+    }
+}
+
 /* A dim that is one symbol gives it its value. */
 static void bind_symbols(xpu_run *run, const xpu_value_info *info, const xpu_tensor *tensor, uint8_t *bound) {
     for (int i = 0; i < info->rank; i++) {
@@ -165,8 +175,9 @@ xpu_status xpu_run_check_sizes(const xpu_run *run) {
 }
 
 xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count) {
-    uint8_t bound[XPU_MAX_SYMBOLS] = {0};
+    uint8_t bound[XPU_PROGRAM_MAX_SYMBOLS] = {0};
     xpu_status status = XPU_OK;
+    bind_constants(run, bound);
     for (uint32_t i = 0; i < count; i++) {
         int index = find_input(run, &inputs[i], i);
         if (index < 0) {

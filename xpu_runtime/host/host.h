@@ -10,11 +10,11 @@
 #include "xpu_runtime/program/file.h"
 #include "xpu_runtime/program/placement.h"
 
-enum { XPU_MAX_SYMBOLS = 64, XPU_CACHED_SHAPES = 16 };
+enum { XPU_CACHED_SHAPES = 16 };
 
 /* Where the buffers lie when the symbols have these values. */
 typedef struct {
-    int64_t symbols[XPU_MAX_SYMBOLS];
+    int64_t symbols[XPU_PROGRAM_MAX_SYMBOLS];
     xpu_place *places;
     uint64_t last_used; /* 0: the entry is empty */
 } xpu_cached_places;
@@ -53,7 +53,7 @@ typedef struct {
     const xpurt_run_options *options;
     xpu_arena *arena;
     xpu_diags *diags;
-    int64_t symbols[XPU_MAX_SYMBOLS];
+    int64_t symbols[XPU_PROGRAM_MAX_SYMBOLS];
     xpu_tensor *inputs;                /* in the order of graph->inputs */
     xpu_tensor *outputs;               /* in the order of graph->outputs */
     const xpurt_device_driver *driver; /* NULL: ref */

@@ -63,18 +63,19 @@ static inline xpu_tiling_window xpu_tiling_window_of(const xpu_tiling_shape *s, 
     return w;
 }
 
-/* Bytes of LM that the smallest task takes: one output pixel of 16 channels. */
+/* Bytes of LM that the smallest task takes: one output pixel of 16 channels. in_w: the most pixels of a row. */
 static inline uint64_t xpu_tiling_window_bytes(int64_t kernel_h, int64_t kernel_w, int64_t dilation_h,
-                                               int64_t dilation_w, int has_weights) {
+                                               int64_t dilation_w, int64_t stride_w, int64_t in_w, int has_weights) {
     const int64_t limit = 1 << 16;
     if (kernel_h > limit || kernel_w > limit || dilation_h > limit || dilation_w > limit) return UINT64_MAX;
     if ((kernel_h - 1) * dilation_h >= limit || (kernel_w - 1) * dilation_w >= limit) return UINT64_MAX;
+    if (stride_w > INT32_MAX / 2) return UINT64_MAX;
     const xpu_tiling_shape s = {.in_h = INT32_MAX,
-                                .in_w = INT32_MAX,
+                                .in_w = in_w < INT32_MAX ? (int32_t)in_w : INT32_MAX,
                                 .kernel_h = (int32_t)kernel_h,
                                 .kernel_w = (int32_t)kernel_w,
                                 .stride_h = 1,
-                                .stride_w = 1,
+                                .stride_w = (int32_t)stride_w,
                                 .dilation_h = (int32_t)dilation_h,
                                 .dilation_w = (int32_t)dilation_w};
     return xpu_tiling_window_of(&s, &(xpu_tiling_task){16, 1, 1}, has_weights).bytes;

@@ -51,7 +51,7 @@ static int size_of(decoder *d, uint32_t id, int64_t limit, xpu_dim *dim) {
 }
 
 static int decode_symbols(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_symbols <= 64, "it has too many symbols")) return 0;
+    if (!check(d, m->n_symbols <= XPU_PROGRAM_MAX_SYMBOLS, "it has too many symbols")) return 0;
     for (size_t i = 0; i < m->n_symbols; i++) {
         const XpuMeta__Symbol *s = m->symbols[i];
         int good = s->name[0] && s->min >= 0 && s->min <= s->max && s->max <= (int64_t)1 << 40 && s->step >= 1;
