@@ -97,13 +97,14 @@ static void expectations(void) {
 }
 
 /* Addresses that depend on the chip; others are what they are. */
-enum { BEHIND_GM = 1, BEHIND_LM, BEHIND_LM_ALL };
+enum { BEHIND_GM = 1, BEHIND_LM, BEHIND_LM_ALL, END_OF_GM };
 
 static uint32_t address_on(const xpu_chip *chip, uint32_t address) {
     switch (address) {
     case BEHIND_GM: return XPU_GM_BASE + chip->gm_bytes;
     case BEHIND_LM: return XPU_LM_BASE + chip->lm_bytes;
     case BEHIND_LM_ALL: return XPU_LM_ALL_BASE + chip->lm_bytes;
+    case END_OF_GM: return XPU_GM_BASE + chip->gm_bytes - 4;
     default: return address;
     }
 }
@@ -145,8 +146,8 @@ static void faults(void) {
         {SYSTEM_SW, 0x02000420, 4711, XPU_FAULT_ABORT},
         {SYSTEM_JUMP, 0x20000000, 0, XPU_FAULT_FETCH},
         {SYSTEM_JUMP, 0x80000002, 0, XPU_FAULT_FETCH},
-        {SYSTEM_JUMP, 0x90000000, 0, XPU_FAULT_FETCH},   /* behind GM */
-        {SYSTEM_JUMP, 0x8ffffffc, 0, XPU_FAULT_ILLEGAL}, /* its last line, fetched with lines that do not exist */
+        {SYSTEM_JUMP, BEHIND_GM, 0, XPU_FAULT_FETCH},
+        {SYSTEM_JUMP, END_OF_GM, 0, XPU_FAULT_ILLEGAL}, /* its line is fetched with lines that do not exist */
         {SYSTEM_EBREAK, 0, 0, XPU_FAULT_ABORT},
         {SYSTEM_ILLEGAL, 0, 0, XPU_FAULT_ILLEGAL},
     };
