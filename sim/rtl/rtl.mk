@@ -50,12 +50,27 @@ test-rtl: test-rtl-core
 test-rtl-core: rtl
 	$(Q)$(CORE_BENCH) test $(filter-out %/loop-O2.elf,$(CORE_ELF))
 
-# Every module by itself, by both tools; parameters as they stand in the module.
-lint-rtl:
-	$(Q)for f in $(RTL_SV); do \
-	    $(VERILATOR) --lint-only -Wall -Isim/rtl sim/rtl/waivers.vlt $(RTL_PKG) $$f --top-module $$(basename $$f .sv) && \
-	    yosys -q -p "read_verilog -sv -Isim/rtl $(RTL_PKG) $$f" || exit 1; done
-	@echo 'lint-rtl: clean'
+# Lint: each module by itself by both tools, with the parameters that stand in it, the slow ones first; and the chip in
+# each configuration by Verilator. Its reordering takes most of its time and warns of nothing. Yosys tells of arrays that
+# become registers; any other warning is an error.
+LINT       := $(BUILD)/lint
+LINT_SV    := $(RTL_SV) $(wildcard tests/rtl/*/*.sv)
+LINT_SLOW  := $(patsubst %,sim/rtl/xpu_%.sv,tensor vector fabric core queues)
+LINT_FILES := $(patsubst %.sv,$(LINT)/%.file,$(LINT_SLOW) $(filter-out $(LINT_SLOW),$(LINT_SV)))
+LINT_CHIPS := $(patsubst configs/chip/%.json,$(LINT)/%.chip,$(wildcard configs/chip/*.json))
+LINT_RTL   := $(VERILATOR) --lint-only -Wall -fno-reorder -Isim/rtl sim/rtl/waivers.vlt $(RTL_PKG)
+$(LINT)/%.file: %.sv $(RTL_PKG) $(RTL_SV) $(RTL_INC) sim/rtl/waivers.vlt
+	@mkdir -p $(@D)
+	$(call say,LINT,$<)
+	$(Q)$(LINT_RTL) $< --top-module $(*F)
+	$(Q)yosys -q -w 'Replacing memory' -e . -p "read_verilog -sv -Isim/rtl $(RTL_PKG) $<"
+	@touch $@
+$(LINT)/%.chip: configs/chip/%.json $(RTL_PKG) $(RTL_SV) $(RTL_INC) sim/rtl/waivers.vlt | $(BUILD)/rtl/params
+	@mkdir -p $(@D)
+	$(call say,LINT,chip-$*)
+	$(Q)$(LINT_RTL) sim/rtl/xpu_chip.sv --top-module xpu_chip $$($(PARAMS) configs/chip $* | sed -n 's/^GENERICS := //p')
+	@touch $@
+lint-rtl: $(LINT_FILES) $(LINT_CHIPS)
 
 # Benches with a file of their own
 -include $(wildcard tests/rtl/*/*.mk)
