@@ -1,5 +1,5 @@
 # Cuts the processes of an RTLIL file into small ones: connections, one process per switch and 32 of its signals, one
-# per register. Yosys' proc walks a process once for each signal in it: one with thousands of signals takes hours.
+# per register. Yosys' proc walks a process once for each signal in it: one with thousands does not end.
 # The logic stays the same: the Verilog front end gives a variable set with `=` another name in each switch, and sets
 # that in all cases of this switch and nowhere else. What is set with `<=` ($0...) keeps its name on all levels: these
 # stay together, in one process with all switches.
