@@ -62,7 +62,7 @@ help:
 	@echo 'run        install what is missing, build, compile the digits network and run it on the Verilated chip'
 	@echo 'run-resnet50  the whole of ResNet-50 on the Verilated chip (needs ../shared)'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
-	@echo 'test       build and run the tests (about ten minutes)'
+	@echo 'test       build and run the tests (about six minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models, and of the RTL'
 	@echo '           10^6 random instructions, 10^5 descriptors, ten random chips, the chip pro, all benches of its units'
 	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func; rtl)'
