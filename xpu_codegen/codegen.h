@@ -241,6 +241,8 @@ typedef struct {
     xpu_dim batch, in_h, in_w, in_c, out_h, out_w, out_c;
     int64_t kernel[2], stride[2], dilation[2], begin[2], end[2], groups;
 } xpu_conv_shape;
+/* Sizes of images x and y of rank 3 or 4, those of rank 3 being one row high; all else is 0. */
+xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y);
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node);
 /* An integer attribute of the node as the call's field. */
 static inline void xpu_set_attr(const xpu_codegen *cg, xpu_call *call, xpu_node node, const char *field,

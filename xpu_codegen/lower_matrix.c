@@ -13,20 +13,24 @@ static int64_t spatial(const xpu_graph *graph, xpu_node node, xpu_attr_id id, in
     return i < 0 || (uint32_t)i >= count ? fallback : list[i];
 }
 
+xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y) {
+    int rank = xpu_value_at(cg->graph, x)->rank;
+    xpu_dim one = xpu_dim_of(cg, 1);
+    return (xpu_conv_shape){.batch = xpu_value_dim(cg, x, 0),
+                            .in_h = rank == 4 ? xpu_value_dim(cg, x, 2) : one,
+                            .in_w = xpu_value_dim(cg, x, rank - 1),
+                            .in_c = xpu_value_dim(cg, x, 1),
+                            .out_h = rank == 4 ? xpu_value_dim(cg, y, 2) : one,
+                            .out_w = xpu_value_dim(cg, y, rank - 1),
+                            .out_c = xpu_value_dim(cg, y, 1)};
+}
+
 static xpu_conv_shape conv_shape(xpu_codegen *cg, xpu_node node) {
     const xpu_graph *graph = cg->graph;
-    xpu_value x = xpu_node_input(graph, node, XPU_IN_X), y = xpu_node_output(graph, node, 0);
-    xpu_value w = xpu_node_input(graph, node, XPU_IN_W);
-    int rank = xpu_value_at(graph, x)->rank, dims = rank - 2;
-    xpu_dim one = xpu_dim_of(cg, 1);
-    xpu_conv_shape s = {.batch = xpu_value_dim(cg, x, 0),
-                        .in_h = dims == 2 ? xpu_value_dim(cg, x, 2) : one,
-                        .in_w = xpu_value_dim(cg, x, rank - 1),
-                        .in_c = xpu_value_dim(cg, x, 1),
-                        .out_h = dims == 2 ? xpu_value_dim(cg, y, 2) : one,
-                        .out_w = xpu_value_dim(cg, y, rank - 1),
-                        .out_c = xpu_value_dim(cg, y, 1),
-                        .groups = xpu_node_int(graph, node, XPU_ATTR_GROUP)};
+    xpu_value x = xpu_node_input(graph, node, XPU_IN_X), w = xpu_node_input(graph, node, XPU_IN_W);
+    int dims = xpu_value_at(graph, x)->rank - 2;
+    xpu_conv_shape s = xpu_image_shape(cg, x, xpu_node_output(graph, node, 0));
+    s.groups = xpu_node_int(graph, node, XPU_ATTR_GROUP);
     for (int axis = 0; axis < 2; axis++) {
         int64_t pads[4] = {0};
         uint32_t count;

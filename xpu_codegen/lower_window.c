@@ -11,38 +11,29 @@ typedef struct {
     int is_max, count_include_pad;
 } pool_window;
 
-static void set_byte_task(xpu_codegen *cg, xpu_call *call, xpu_value x, xpu_value y, const pool_window *w) {
-    int rank = xpu_value_at(cg->graph, x)->rank;
-    xpu_dim one = xpu_dim_of(cg, 1);
-    xpu_conv_shape s = {.batch = xpu_value_dim(cg, x, 0),
-                        .in_h = rank == 4 ? xpu_value_dim(cg, x, 2) : one,
-                        .in_w = xpu_value_dim(cg, x, rank - 1),
-                        .in_c = xpu_value_dim(cg, x, 1),
-                        .out_h = rank == 4 ? xpu_value_dim(cg, y, 2) : one,
-                        .out_w = xpu_value_dim(cg, y, rank - 1),
-                        .out_c = xpu_value_dim(cg, x, 1),
-                        .groups = 1};
+static void set_byte_task(xpu_codegen *cg, xpu_call *call, xpu_conv_shape s, const pool_window *w) {
     for (int axis = 0; axis < 2; axis++) {
         s.kernel[axis] = xpu_dim_upper(cg, w->kernel[axis]);
         s.stride[axis] = w->stride[axis];
         s.dilation[axis] = w->dilation[axis];
     }
+    s.groups = 1;
     xpu_set_byte_task(cg, call, &s, 0);
 }
 
 static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, const pool_window *w) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    int rank = xpu_value_at(cg->graph, x)->rank, bytes = xpu_value_at(cg->graph, x)->dtype != XPU_F32;
-    xpu_dim one = xpu_dim_of(cg, 1);
+    int bytes = xpu_value_at(cg->graph, x)->dtype != XPU_F32;
+    const xpu_conv_shape s = xpu_image_shape(cg, x, y);
     xpu_call call = xpu_call_begin(cg->arena, bytes ? XPU_KERNEL_max_pool_i8 : XPU_KERNEL_pool_f32);
     xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
     xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
-    xpu_set_int(&call, "batch", xpu_value_dim(cg, x, 0));
-    xpu_set_int(&call, "in_h", rank == 4 ? xpu_value_dim(cg, x, 2) : one);
-    xpu_set_int(&call, "in_w", xpu_value_dim(cg, x, rank - 1));
-    xpu_set_int(&call, "in_c", xpu_value_dim(cg, x, 1));
-    xpu_set_int(&call, "out_h", rank == 4 ? xpu_value_dim(cg, y, 2) : one);
-    xpu_set_int(&call, "out_w", xpu_value_dim(cg, y, rank - 1));
+    xpu_set_int(&call, "batch", s.batch);
+    xpu_set_int(&call, "in_h", s.in_h);
+    xpu_set_int(&call, "in_w", s.in_w);
+    xpu_set_int(&call, "in_c", s.in_c);
+    xpu_set_int(&call, "out_h", s.out_h);
+    xpu_set_int(&call, "out_w", s.out_w);
     xpu_set_int(&call, "kernel_h", w->kernel[0]);
     xpu_set_int(&call, "kernel_w", w->kernel[1]);
     xpu_set_number(&call, "stride_h", w->stride[0]);
@@ -53,7 +44,7 @@ static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, con
     xpu_set_number(&call, "pad_left", w->begin[1]);
     if (bytes) {
         xpu_set_number(&call, "x_unsigned", xpu_value_at(cg->graph, x)->dtype == XPU_U8);
-        set_byte_task(cg, &call, x, y, w);
+        set_byte_task(cg, &call, s, w);
     } else {
         xpu_set_number(&call, "pad_bottom", w->end[0]);
         xpu_set_number(&call, "pad_right", w->end[1]);
