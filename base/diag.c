@@ -17,6 +17,17 @@ void xpu_diags_clear(xpu_diags *diags) {
     xpu_diags_init(diags);
 }
 
+static void release(void *diags) {
+    xpu_diags_clear(diags);
+}
+
+xpu_diags *xpu_diags_new(xpu_arena *arena) {
+    xpu_diags *diags = XPU_NEW(arena, xpu_diags);
+    xpu_diags_init(diags);
+    xpu_arena_defer(arena, release, diags);
+    return diags;
+}
+
 /* Copies `text` to *room and moves *room behind it. */
 static char *place(char **room, const char *text) {
     if (!text) return NULL;

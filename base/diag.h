@@ -43,6 +43,8 @@ typedef struct xpu_diags {
 /* An empty list. It takes its memory from malloc, not from an arena: it outlives the work it reports on. */
 void xpu_diags_init(xpu_diags *diags);
 void xpu_diags_clear(xpu_diags *diags);
+/* An empty list for what may be dropped: cleared when the arena is freed. */
+xpu_diags *xpu_diags_new(xpu_arena *arena);
 
 /* Adds one problem; every string is copied; NULL where absent. Returns `status`, so callers can return the call. */
 xpu_status xpu_diag_add(xpu_diags *diags, xpu_severity severity, xpu_status status, const char *file, const char *rule,

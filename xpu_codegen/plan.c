@@ -27,16 +27,10 @@ static xpu_status plan_at(xpu_codegen *cg, xpu_problem_fn make, const int64_t *s
     return status == XPU_OK ? xpu_placement_plan(&plan->placement, arena, &plan->plan, diags) : status;
 }
 
-static void clear_diags(void *diags) {
-    xpu_diags_clear(diags);
-}
-
 /* Whether the shape has a plan; *why (may be NULL) in cg->arena, where it has none. */
 static xpu_status try_shape(xpu_codegen *cg, xpu_problem_fn make, int64_t steps, const char **why) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "plan");
-    xpu_diags *diags = XPU_NEW(scratch, xpu_diags);
-    xpu_diags_init(diags);
-    xpu_arena_defer(scratch, clear_diags, diags);
+    xpu_diags *diags = xpu_diags_new(scratch);
     xpu_largest_plan plan;
     xpu_status status = plan_at(cg, make, grown(cg, scratch, steps), scratch, &plan, diags);
     if (why && diags->count) {

@@ -73,10 +73,6 @@ static int find_least(const xpu_graph *graph, int64_t *symbols) {
     return 1;
 }
 
-static void release_diags(void *diags) {
-    xpu_diags_clear(diags);
-}
-
 /* Reads the model once more, open dims beginning at `symbols`. Its notes have been given. */
 static xpu_status read_again(xpu_pipeline *p, const int64_t *symbols) {
     const xpu_dims *dims = &p->graph->dims;
@@ -94,10 +90,7 @@ static xpu_status read_again(xpu_pipeline *p, const int64_t *symbols) {
     p->import.open = open;
     xpu_diag_add(p->diags, XPU_SEVERITY_NOTE, XPU_OK, p->graph->file, "shape-open", NULL, text.text,
                  "a tensor of the model would be empty below that", NULL);
-    xpu_diags *diags = XPU_NEW(p->arena, xpu_diags);
-    xpu_diags_init(diags);
-    xpu_arena_defer(p->arena, release_diags, diags);
-    xpu_status status = read_model(p, diags);
+    xpu_status status = read_model(p, xpu_diags_new(p->arena));
     return status == XPU_OK ? XPU_OK : read_model(p, p->diags); /* for its errors */
 }
 
