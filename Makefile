@@ -65,7 +65,7 @@ help:
 	@echo 'test       build and run the tests (about six minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models, and of the RTL'
 	@echo '           10^6 random instructions, 10^5 descriptors, ten random chips, the chip pro, all benches of its units'
-	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func; rtl)'
+	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
 	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
 	@echo 'lint       warnings of gcc and clang, clang-format, generated files, lint-rtl'
@@ -218,7 +218,7 @@ test: all tests chips units
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
 test-long: all tests chips all-benches $(LONG_BIN)
 	@XPU_TEST_SECONDS=$${XPU_TEST_SECONDS:-7200} scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
-test-models: all
+test-models: all chips
 	@XPU_BUILD=$(BUILD) bash tests/models/long_models.sh
 bench: all $(BENCH_BIN) $(KERNELS_ELF)
 	@scripts/bench $(BUILD)

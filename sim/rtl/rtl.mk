@@ -5,7 +5,8 @@ RTL_PKG    := sim/rtl/generated/xpu_chip_pkg.sv
 RTL_SV     := $(sort $(wildcard sim/rtl/*.sv))
 RTL_INC    := $(wildcard sim/rtl/*.svh)
 RTL_CXX    := -std=c++17 -O2 -g -Wall -Wextra -I. -isystem $(VERILATOR_ROOT)/include -isystem $(VERILATOR_ROOT)/include/vltstd
-RTL_FLAGS  := -Wall -O3 --x-assign fast --x-initial fast -Isim/rtl sim/rtl/waivers.vlt
+# Its reordering of statements took most of its time and made nothing faster (docs/rtl.md)
+RTL_FLAGS  := -Wall -O3 -fno-reorder --x-assign fast --x-initial fast -Isim/rtl sim/rtl/waivers.vlt
 RTL_OPT    := OPT_FAST="-O3 -march=native"
 RTL_RUN    := verilated.o verilated_threads.o
 
@@ -51,14 +52,13 @@ test-rtl-core: rtl
 	$(Q)$(CORE_BENCH) test $(filter-out %/loop-O2.elf,$(CORE_ELF))
 
 # Lint: each module by itself by both tools, with the parameters that stand in it, the slow ones first; and the chip in
-# each configuration by Verilator. Its reordering takes most of its time and warns of nothing. Yosys tells of arrays that
-# become registers; any other warning is an error.
+# each configuration by Verilator. Yosys tells of arrays that become registers; any other warning is an error.
 LINT       := $(BUILD)/lint
 LINT_SV    := $(RTL_SV) $(wildcard tests/rtl/*/*.sv)
 LINT_SLOW  := $(patsubst %,sim/rtl/xpu_%.sv,tensor vector fabric core queues)
 LINT_FILES := $(patsubst %.sv,$(LINT)/%.file,$(LINT_SLOW) $(filter-out $(LINT_SLOW),$(LINT_SV)))
 LINT_CHIPS := $(patsubst configs/chip/%.json,$(LINT)/%.chip,$(wildcard configs/chip/*.json))
-LINT_RTL   := $(VERILATOR) --lint-only -Wall -fno-reorder -Isim/rtl sim/rtl/waivers.vlt $(RTL_PKG)
+LINT_RTL   := $(VERILATOR) --lint-only $(RTL_FLAGS) $(RTL_PKG)
 $(LINT)/%.file: %.sv $(RTL_PKG) $(RTL_SV) $(RTL_INC) sim/rtl/waivers.vlt
 	@mkdir -p $(@D)
 	$(call say,LINT,$<)

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # make test-models: both forms of the quantised MobileNetV2 on three pictures. Every tensor that a run dumps and
 # onnxruntime recorded (mobilenet_v2.txt, made by record_quantised.py) has the same bytes: on ref without fusion, where
-# that is every tensor of the model, and fused on each device of DEVICES (func; rtl is slow), on each chip on func. Then
-# ResNet-50 with random weights, whose output was recorded with it, and the float MobileNetV2 at each precision.
+# that is every tensor of the model, and fused on each device of DEVICES (func, and rtl where its library is there), on
+# each chip on func. Then ResNet-50 with random weights, whose output was recorded with it, and the float MobileNetV2 at
+# each precision.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 bin=${XPU_BIN:-${XPU_BUILD:-build}/bin}
 models=${XPU_SHARED:-../shared}/models
+devices=${DEVICES:-func$([ -e "$bin/../lib/libxpurtl-standard.so" ] && echo ' rtl')}
 [ -d "$models" ] || { echo 'skipped: the models of ../shared are not there'; echo '0 passed, 0 failed'; exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -51,7 +53,7 @@ for form in quant qdq; do
             "$bin/xpuc" -q "$models/onnx/mobilenet_v2_$form.onnx" --chip=$chip -o "$work/$form-$chip.xpu" || exit 1
             run "$work/$form-$chip.xpu" func "$picture" 50 "$class"
         done
-        for device in ${DEVICES:-func}; do run "$work/$form.xpu" "$device" "$picture" 50 "$class"; done
+        for device in $devices; do run "$work/$form.xpu" "$device" "$picture" 50 "$class"; done
     done <<'END'
 cat.bmp Egyptian cat
 hot_dog.jpg hotdog
@@ -62,7 +64,7 @@ done
 for precision in fp32 int16 int16x8; do
     "$bin/xpuc" -q "$models/onnx/mobilenet_v2_fp32.onnx" --precision=$precision -o "$work/float.xpu" || exit 1
     while read -r picture class; do
-        for device in ${DEVICES:-func}; do
+        for device in $devices; do
             top=$("$bin/xpu-run" "$work/float.xpu" --device="$device" --image="$models/data/$picture" \
                 --mean=0.485,0.456,0.406 --std=0.229,0.224,0.225 --top=2 --output="$work/float.npz" \
                 --labels="$models/data/imagenet_labels.txt" | sed -n 2p)
@@ -80,7 +82,7 @@ END
 done
 resnet=$models/made/resnet50_random_qdq
 "$bin/xpuc" -q "$resnet.onnx" -o "$work/resnet.xpu" || exit 1
-for device in ref ${DEVICES:-func}; do
+for device in ref $devices; do
     "$bin/xpu-run" -q "$work/resnet.xpu" --device="$device" --input="${resnet}_io.npz" --output="$work/resnet.npz" &&
         "$bin/xpu-dump" diff -q "$work/resnet.npz" "${resnet}_io.npz"
     if [ $? = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED resnet50_random_qdq on $device"; fi
