@@ -41,6 +41,19 @@ static xpu_status try_shape(xpu_codegen *cg, xpu_problem_fn make, int64_t steps,
     return status;
 }
 
+/* The largest number of steps, up to `steps`, at which no guard is broken; `steps` where there is none near. */
+static int64_t within_guards(xpu_codegen *cg, int64_t steps) {
+    enum { NEAR = 1024 };
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "plan");
+    int64_t allowed = steps;
+    for (int64_t least = steps > NEAR ? steps - NEAR : 0; allowed >= least; allowed--) {
+        if (!xpu_graph_broken_guard(cg->graph, grown(cg, scratch, allowed))) break;
+        if (allowed == least) allowed = -1;
+    }
+    xpu_arena_free(scratch);
+    return allowed < 0 ? steps : allowed;
+}
+
 /* Steps from the smallest shape to the upper bound of all symbols. */
 static int64_t all_steps(const xpu_codegen *cg) {
     const xpu_dims *dims = &cg->graph->dims;
@@ -70,7 +83,7 @@ xpu_status xpu_plan_largest(xpu_codegen *cg, xpu_problem_fn make, xpu_largest_pl
             too_many = middle;
         }
     }
-    status = plan_at(cg, make, grown(cg, cg->arena, fits), cg->arena, plan, cg->diags);
+    status = plan_at(cg, make, grown(cg, cg->arena, within_guards(cg, fits)), cg->arena, plan, cg->diags);
     plan->refused = refused;
     return status;
 }

@@ -98,7 +98,7 @@ static int leading_dims_holds(xpu_rule_query *query) {
     if (is_single(cg, a) || is_single(cg, b)) return 1;
     int a_rank = xpu_value_at(cg->graph, a)->rank, b_rank = xpu_value_at(cg->graph, b)->rank, equal = a_rank == b_rank;
     for (int i = 0; equal && i < a_rank - 2; i++) {
-        equal = xpu_dim_equal(xpu_value_dim(cg, a, i), xpu_value_dim(cg, b, i));
+        equal = xpu_dim_same(&cg->graph->dims, xpu_value_dim(cg, a, i), xpu_value_dim(cg, b, i));
     }
     if (!equal) {
         query->value = xpu_printf(query->job->arena, "they are %s and %s", type_text(query, a), type_text(query, b));
@@ -188,9 +188,18 @@ static int chain_values_holds(xpu_rule_query *query) {
 static const xpu_rule chain_values = {"chain-values", "an elementwise chain needs at most eight values at a time",
                                       "reorder the operators so that results are used sooner", chain_values_holds};
 
+static int same_dims(const xpu_codegen *cg, xpu_value a, xpu_value b) {
+    const xpu_value_info *left = xpu_value_at(cg->graph, a), *right = xpu_value_at(cg->graph, b);
+    int same = left->rank == right->rank;
+    for (int i = 0; same && i < left->rank; i++) {
+        same = xpu_dim_same(&cg->graph->dims, left->dims[i], right->dims[i]);
+    }
+    return same;
+}
+
 /* An operand of lower rank lacks dims of one element only; then the order in memory must not depend on the layout. */
 static int same_elements(xpu_codegen *cg, xpu_value operand, xpu_value y) {
-    if (xpu_value_same_shape(cg->graph, operand, y)) return 1;
+    if (same_dims(cg, operand, y)) return 1;
     int rank = xpu_value_at(cg->graph, operand)->rank, y_rank = xpu_value_at(cg->graph, y)->rank;
     return xpu_dim_equal(xpu_dims_product(cg, operand, 0, rank), xpu_dims_product(cg, y, 0, y_rank)) &&
            xpu_layout_free(cg, y) && xpu_layout_free(cg, operand);

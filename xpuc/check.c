@@ -62,21 +62,36 @@ static int64_t small_value(const xpu_symbol *symbol) {
     return symbol->min < 2 && symbol->min + symbol->step <= symbol->max ? symbol->min + symbol->step : symbol->min;
 }
 
+/* Small values of all symbols that break no guard. */
+static int make_symbols(xpu_checker *checker, const xpu_graph *graph) {
+    enum { MOST_STEPS = 256 };
+    checker->symbols = XPU_NEW_ARRAY(checker->arena, int64_t, graph->dims.symbols.count);
+    for (int64_t steps = 0; steps < MOST_STEPS; steps++) {
+        for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
+            const xpu_symbol *symbol = &graph->dims.symbols.items[i];
+            int64_t value = small_value(symbol) + steps * symbol->step;
+            checker->symbols[i] = value < symbol->max ? value : symbol->max;
+        }
+        if (!xpu_graph_broken_guard(graph, checker->symbols)) return 1;
+    }
+    return 0;
+}
+
+static xpu_status cannot_check(const xpu_graph *graph, const char *why, xpu_diags *diags) {
+    return xpu_error(diags, XPU_EUSAGE, graph->file, "check-passes", NULL, "the passes cannot be checked on this model",
+                     why, "give the dims with --shape");
+}
+
 static xpu_status make_inputs(xpu_checker *checker, const xpu_graph *graph, xpu_diags *diags) {
     uint64_t state = 1;
-    checker->symbols = XPU_NEW_ARRAY(checker->arena, int64_t, graph->dims.symbols.count);
     checker->inputs = XPU_NEW_ARRAY(checker->arena, xpu_tensor, graph->inputs.count);
-    for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
-        checker->symbols[i] = small_value(&graph->dims.symbols.items[i]);
-    }
+    if (!make_symbols(checker, graph)) return cannot_check(graph, "no small shape fulfils all guards", diags);
     for (uint32_t i = 0; i < graph->inputs.count; i++) {
         const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[i]);
         xpu_tensor *tensor = &checker->inputs[i];
         *tensor = (xpu_tensor){.dtype = info->dtype, .rank = info->rank};
         if (!xpu_value_dims(graph, graph->inputs.items[i], checker->symbols, tensor->dims)) {
-            return xpu_error(diags, XPU_EUSAGE, graph->file, "check-passes", NULL,
-                             "the passes cannot be checked on this model", "an input's dims are not known",
-                             "give them with --shape");
+            return cannot_check(graph, "an input's dims are not known", diags);
         }
         tensor->data = xpu_alloc(checker->arena, xpu_tensor_bytes(tensor));
         fill(tensor, &state);

@@ -26,6 +26,14 @@ static void add_symbols(const xpu_pipeline *p, xpu_text *text) {
     }
 }
 
+static void add_guards(const xpu_pipeline *p, xpu_text *text) {
+    for (uint32_t i = 0; i < p->graph->guards.count; i++) {
+        const xpu_guard *guard = &p->graph->guards.items[i];
+        xpu_text_add(text, "guard    %s  %s\n", xpu_guard_text(p->graph, guard, p->arena),
+                     xpu_escape_message(p->arena, guard->where, 200));
+    }
+}
+
 typedef struct {
     const char *name;
     uint32_t count;
@@ -70,6 +78,7 @@ static char *describe_model(xpu_pipeline *p) {
     xpu_text_add(&text, "%s: ONNX model '%s'\n", xpu_path_name(p->path), xpu_escape(p->arena, p->graph->name, 120));
     add_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
     add_symbols(p, &text);
+    add_guards(p, &text);
     add_values(p, &text, "output", p->graph->outputs.items, p->graph->outputs.count);
     add_operators(p, &text);
     add_constants(p, &text);
@@ -109,6 +118,7 @@ static char *describe_program(xpu_pipeline *p) {
     p->graph = program->graph;
     add_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
     add_symbols(p, &text);
+    add_guards(p, &text);
     add_values(p, &text, "output", p->graph->outputs.items, p->graph->outputs.count);
     xpu_text_add(&text, "weights: %llu bytes; file: %llu bytes; chip ABI %08x\n",
                  (unsigned long long)program->weights_bytes, (unsigned long long)image->size, program->abi_hash);

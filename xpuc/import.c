@@ -122,6 +122,15 @@ static xpu_status fill_open_dims(xpu_pipeline *p) {
     return check_smallest(p);
 }
 
+static void note_guards(const xpu_pipeline *p) {
+    for (uint32_t i = 0; i < p->graph->guards.count; i++) {
+        const xpu_guard *guard = &p->graph->guards.items[i];
+        xpu_diag_add(p->diags, XPU_SEVERITY_NOTE, XPU_OK, p->graph->file, "shape-guard", guard->where,
+                     xpu_printf(p->arena, "only shapes with %s can be run", xpu_guard_text(p->graph, guard, p->arena)),
+                     NULL, NULL);
+    }
+}
+
 xpu_status xpu_import_model(xpu_pipeline *pipeline) {
     const char *ending = strrchr(xpu_path_name(pipeline->path), '.');
     for (size_t i = 0; ending && i < sizeof refused / sizeof *refused; i++) {
@@ -133,5 +142,8 @@ xpu_status xpu_import_model(xpu_pipeline *pipeline) {
             refused[i].hint);
     }
     xpu_status status = read_model(pipeline, pipeline->diags);
-    return status == XPU_OK ? fill_open_dims(pipeline) : status;
+    if (status == XPU_OK) status = fill_open_dims(pipeline);
+    if (status == XPU_OK) status = xpu_settle(pipeline->graph, pipeline->diags);
+    if (status == XPU_OK) note_guards(pipeline);
+    return status;
 }

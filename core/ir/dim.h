@@ -31,6 +31,7 @@ typedef struct {
     int64_t min, max;         /* bounds over all symbols' ranges, saturated */
     int64_t modulus, residue; /* value mod modulus == residue; modulus 0: the value is residue, 1: nothing known */
     uint32_t size;            /* nodes of the expression, counted as a tree */
+    xpu_dim same;             /* a dim that it is taken for equal to (xpu_dim_assume), nearer to their root; or none */
 } xpu_dim_node;
 
 typedef struct {
@@ -74,5 +75,16 @@ const char *xpu_dim_list_text(const xpu_dims *dims, int rank, const xpu_dim *lis
 static inline int xpu_dim_equal(xpu_dim a, xpu_dim b) {
     return a.id == b.id;
 }
+
+/* For how many shapes a and b are equal: 0, 1, or 2 for more. Where they depend on several symbols it is 2 unless their
+ * bounds or remainders differ; of one symbol at least the first 1,024 values are tried. 0 where one is unknown. */
+int xpu_dim_solutions(xpu_dims *dims, xpu_dim a, xpu_dim b);
+/* From now on a and b are the same (xpu_dim_same), and so is what was the same as one of them; the simplest of all is
+ * their root. The handles stay different. */
+void xpu_dim_assume(xpu_dims *dims, xpu_dim a, xpu_dim b);
+int xpu_dim_same(const xpu_dims *dims, xpu_dim a, xpu_dim b);
+xpu_dim xpu_dim_root(const xpu_dims *dims, xpu_dim dim);
+/* The expression made of the roots of its parts. */
+xpu_dim xpu_dim_settled(xpu_dims *dims, xpu_dim dim);
 
 #endif

@@ -493,3 +493,25 @@ int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b) {
     }
     return 1;
 }
+
+/* ---- guards ---- */
+
+void xpu_graph_guard(xpu_graph *graph, xpu_dim a, xpu_dim b, const char *where) {
+    XPU_PUSH(graph->arena, &graph->guards, ((xpu_guard){a, b, xpu_strdup(graph->arena, where)}));
+    xpu_dim_assume(&graph->dims, a, b);
+}
+
+const xpu_guard *xpu_graph_broken_guard(const xpu_graph *graph, const int64_t *symbols) {
+    for (uint32_t i = 0; i < graph->guards.count; i++) {
+        const xpu_guard *guard = &graph->guards.items[i];
+        if (xpu_dim_eval(&graph->dims, guard->a, symbols) != xpu_dim_eval(&graph->dims, guard->b, symbols)) {
+            return guard;
+        }
+    }
+    return NULL;
+}
+
+const char *xpu_guard_text(const xpu_graph *graph, const xpu_guard *guard, xpu_arena *arena) {
+    return xpu_printf(arena, "%s = %s", xpu_dim_text(&graph->dims, guard->a, arena),
+                      xpu_dim_text(&graph->dims, guard->b, arena));
+}

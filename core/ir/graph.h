@@ -122,6 +122,12 @@ typedef struct {
     xpu_node owner; /* 0 for the graph's own block */
 } xpu_block_info;
 
+/* Shapes for which a and b differ cannot be run: they are refused when they are bound. */
+typedef struct {
+    xpu_dim a, b;
+    const char *where; /* the node that needs it, as xpu_node_where gives it */
+} xpu_guard;
+
 typedef struct xpu_graph {
     xpu_arena *arena;
     const char *name; /* of the model */
@@ -134,6 +140,8 @@ typedef struct xpu_graph {
     XPU_ARRAY(xpu_value) inputs;
     XPU_ARRAY(xpu_value) outputs;
     XPU_ARRAY(xpu_value) states;
+    XPU_ARRAY(xpu_guard) guards;
+    int guards_known; /* shape functions add none */
     uint32_t next_name;
     uint32_t *names; /* hash table of value ids by name */
     uint32_t names_size, names_used;
@@ -229,6 +237,13 @@ xpu_status xpu_const_tensor(const xpu_graph *graph, xpu_value constant, xpu_aren
 int xpu_value_dims(const xpu_graph *graph, xpu_value value, const int64_t *symbols, int64_t *dims);
 const char *xpu_type_text(const xpu_graph *graph, xpu_value value, xpu_arena *arena); /* "float32[N,3,8,8]" */
 int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b);           /* provably equal dims */
+
+/* Adds a guard, whose dims are the same from now on; `where` is copied. */
+void xpu_graph_guard(xpu_graph *graph, xpu_dim a, xpu_dim b, const char *where);
+/* The first guard that this binding of the symbols breaks, or NULL. */
+const xpu_guard *xpu_graph_broken_guard(const xpu_graph *graph, const int64_t *symbols);
+/* "H/2*2 = H" in the arena. */
+const char *xpu_guard_text(const xpu_graph *graph, const xpu_guard *guard, xpu_arena *arena);
 
 /* Checks every invariant of the graph (handles, use lists, order, ranks, attributes of the row) and, by stage, what
  * the pipeline promises. Adds [ir-verify] errors of status XPU_EBUG; returns XPU_OK or XPU_EBUG. `stage` names the pass

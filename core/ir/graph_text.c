@@ -113,6 +113,13 @@ static void add_symbols(const xpu_graph *graph, xpu_text *text) {
     }
 }
 
+static void add_guards(const xpu_graph *graph, xpu_text *text) {
+    for (uint32_t i = 0; i < graph->guards.count; i++) {
+        const xpu_guard *guard = &graph->guards.items[i];
+        xpu_text_add(text, "guard %s  // %s\n", xpu_guard_text(graph, guard, text->arena), guard->where);
+    }
+}
+
 static void add_constants(const xpu_graph *graph, xpu_text *text) {
     for (uint32_t id = 1; id < graph->values.count; id++) {
         const xpu_value_info *info = &graph->values.items[id];
@@ -133,6 +140,7 @@ static void add_constants(const xpu_graph *graph, xpu_text *text) {
 void xpu_graph_text(const xpu_graph *graph, xpu_text *text) {
     xpu_text_add(text, "graph \"%s\"\n", xpu_escape(text->arena, graph->name, 200));
     add_symbols(graph, text);
+    add_guards(graph, text);
     for (uint32_t i = 0; i < graph->inputs.count; i++) {
         xpu_text_add(text, "input ");
         add_value(graph, graph->inputs.items[i], text);

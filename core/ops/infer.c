@@ -62,7 +62,7 @@ xpu_status xpu_set_result(xpu_graph *graph, xpu_node node, uint32_t output, xpu_
     xpu_value_info *info = xpu_value_at(graph, xpu_node_output(graph, node, output));
     info->dtype = dtype;
     info->rank = rank;
-    for (int i = 0; i < rank; i++) info->dims[i] = dims[i];
+    for (int i = 0; i < rank; i++) info->dims[i] = xpu_dim_root(&graph->dims, dims[i]);
     return XPU_OK;
 }
 
@@ -78,7 +78,17 @@ xpu_status xpu_normalise_axis(xpu_graph *graph, xpu_node node, int rank, int *ax
     return XPU_OK;
 }
 
-int xpu_broadcast(const xpu_graph *graph, int *rank, xpu_dim *dims, int other_rank, const xpu_dim *other) {
+int xpu_equal_dims(xpu_graph *graph, xpu_node node, xpu_dim a, xpu_dim b, xpu_dim *common) {
+    if (!xpu_dim_same(&graph->dims, a, b)) {
+        if (graph->guards_known || xpu_dim_solutions(&graph->dims, a, b) < 2) return 0;
+        int swap = xpu_dim_is_const(&graph->dims, a, NULL);
+        xpu_graph_guard(graph, swap ? b : a, swap ? a : b, xpu_node_where(graph, node, graph->arena));
+    }
+    if (common) *common = xpu_dim_equal(a, b) ? a : xpu_dim_root(&graph->dims, a);
+    return 1;
+}
+
+int xpu_broadcast(xpu_graph *graph, xpu_node node, int *rank, xpu_dim *dims, int other_rank, const xpu_dim *other) {
     int common = *rank > other_rank ? *rank : other_rank;
     xpu_dim result[XPU_MAX_RANK];
     for (int i = 0; i < common; i++) {
@@ -86,10 +96,9 @@ int xpu_broadcast(const xpu_graph *graph, int *rank, xpu_dim *dims, int other_ra
         int64_t value;
         if (a < 0 || (b >= 0 && xpu_dim_is_const(&graph->dims, dims[a], &value) && value == 1)) {
             result[i] = other[b];
-        } else if (b < 0 || xpu_dim_equal(dims[a], other[b]) ||
-                   (xpu_dim_is_const(&graph->dims, other[b], &value) && value == 1)) {
+        } else if (b < 0 || (xpu_dim_is_const(&graph->dims, other[b], &value) && value == 1)) {
             result[i] = dims[a];
-        } else {
+        } else if (!xpu_equal_dims(graph, node, dims[a], other[b], &result[i])) {
             return 0;
         }
     }
@@ -181,6 +190,27 @@ xpu_status xpu_op_infer(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     if (status == XPU_OK) status = op->infer(graph, node, diags);
     if (status != XPU_OK || (op->value && op->value(graph, node, diags))) return status;
     return can_fold(graph, node) ? fold(graph, node, diags) : XPU_OK;
+}
+
+static void settle_target(xpu_graph *graph, xpu_node node) {
+    const xpu_attr *target = xpu_node_attr(graph, node, XPU_ATTR_SHAPE);
+    xpu_dim dims[XPU_MAX_RANK];
+    if (!target || target->count > XPU_MAX_RANK) return;
+    for (uint32_t i = 0; i < target->count; i++) dims[i] = xpu_dim_settled(&graph->dims, target->dims[i]);
+    xpu_node_set_attr(graph, node, &XPU_ATTR_DIMS_OF(SHAPE, dims, target->count));
+}
+
+xpu_status xpu_settle(xpu_graph *graph, xpu_diags *diags) {
+    uint32_t settled = 0;
+    while (settled < graph->guards.count) { /* dims in simpler form may be found equal in one more place */
+        settled = graph->guards.count;
+        XPU_FOR_NODES(graph, node) {
+            settle_target(graph, node);
+            xpu_status status = xpu_op_infer(graph, node, diags);
+            if (status != XPU_OK) return status;
+        }
+    }
+    return XPU_OK;
 }
 
 xpu_node xpu_build(xpu_graph *graph, xpu_node before, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,

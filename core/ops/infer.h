@@ -32,8 +32,13 @@ xpu_status xpu_set_result(xpu_graph *graph, xpu_node node, uint32_t output, xpu_
 /* Makes AXIS 0 <= axis < rank. [shape-axis] */
 xpu_status xpu_normalise_axis(xpu_graph *graph, xpu_node node, int rank, int *axis, xpu_diags *diags);
 
-/* Numpy's rules for one more operand: dims become the common shape. 0 where they do not fit or it cannot be proved. */
-int xpu_broadcast(const xpu_graph *graph, int *rank, xpu_dim *dims, int other_rank, const xpu_dim *other);
+/* Whether two dims that `node` needs equal are: for every shape, or for several but not all; then the graph gets a
+ * guard. *common (may be NULL) becomes the one to go on with. */
+int xpu_equal_dims(xpu_graph *graph, xpu_node node, xpu_dim a, xpu_dim b, xpu_dim *common);
+
+/* Numpy's rules for one more operand of `node`: dims become the common shape. Dims that may be equal or 1 are taken for
+ * equal (xpu_equal_dims). 0 where they do not fit. */
+int xpu_broadcast(xpu_graph *graph, xpu_node node, int *rank, xpu_dim *dims, int other_rank, const xpu_dim *other);
 
 /* Type of the result of (q)conv and (q)matmul, and what they share behind the accumulation: element types, bias and
  * scales over `channels`, branch, absmax, activation; the second result. [shape-bias] [shape-branch] [int16-operands]

@@ -13,12 +13,12 @@ static xpu_status broadcast_all(xpu_graph *graph, xpu_node node, xpu_diags *diag
         }
         xpu_status status = xpu_check_dtype(graph, node, i, XPU_F32, diags);
         if (status != XPU_OK) return status;
-        if (xpu_broadcast(graph, &rank, dims, operand->rank, operand->dims)) continue;
+        if (xpu_broadcast(graph, node, &rank, dims, operand->rank, operand->dims)) continue;
         return xpu_infer_error(
             graph, node, diags, "shape-broadcast",
             xpu_printf(graph->arena, "the operands of %s do not broadcast", xpu_node_at(graph, node)->op->name),
-            "dims, counted from the last, are equal or 1; of symbols this must be provable: fix them "
-            "or give them one name with --shape",
+            "dims, counted from the last, are equal or 1; a symbol that can have one value only is to be fixed with "
+            "--shape",
             "operand %u is %s, the ones before it are together %s", i, xpu_operand_text(graph, node, i),
             xpu_dim_list_text(&graph->dims, rank, dims, graph->arena));
     }

@@ -118,11 +118,11 @@ xpu_status xpu_infer_matmul(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
                                "reshape it to two dims or more", "the operands are %s and %s",
                                xpu_operand_text(graph, node, XPU_IN_X), xpu_operand_text(graph, node, XPU_IN_W));
     }
-    if (!xpu_dim_equal(x->dims[x->rank - 1], w->dims[w->rank - 2])) {
+    if (!xpu_equal_dims(graph, node, x->dims[x->rank - 1], w->dims[w->rank - 2], NULL)) {
         return inner_dims_differ(graph, node, diags);
     }
     memcpy(dims, x->dims, sizeof dims);
-    if (!xpu_broadcast(graph, &rank, dims, w->rank - 2, w->dims)) {
+    if (!xpu_broadcast(graph, node, &rank, dims, w->rank - 2, w->dims)) {
         return xpu_infer_error(graph, node, diags, "shape-broadcast", "the leading dims do not broadcast",
                                "dims are equal or 1, counted from the last", "the operands are %s and %s",
                                xpu_operand_text(graph, node, XPU_IN_X), xpu_operand_text(graph, node, XPU_IN_W));

@@ -125,7 +125,7 @@ xpu_status xpu_infer_quantised_pair(xpu_graph *graph, xpu_node node, xpu_diags *
     if (status != XPU_OK) return status;
     xpu_value_info a = *xpu_operand(graph, node, 0);
     const xpu_value_info *b = xpu_operand(graph, node, 1);
-    if (!xpu_broadcast(graph, &a.rank, a.dims, b->rank, b->dims)) {
+    if (!xpu_broadcast(graph, node, &a.rank, a.dims, b->rank, b->dims)) {
         return xpu_infer_error(graph, node, diags, "shape-broadcast", "the operands do not broadcast",
                                "dims, counted from the last, are equal or 1", "the operands are %s and %s",
                                xpu_operand_text(graph, node, 0), xpu_operand_text(graph, node, 1));

@@ -30,10 +30,10 @@ xpu_status xpu_infer_reshape(xpu_graph *graph, xpu_node node, xpu_diags *diags) 
     int rank = (int)target->count;
     xpu_dim before = product_of(graph, x.rank, x.dims), after = product_of(graph, rank, target->dims);
     xpu_status status = xpu_set_result(graph, node, 0, x.dtype, rank, target->dims, diags);
-    if (status != XPU_OK || (before.id && xpu_dim_equal(before, after))) return status;
+    if (status != XPU_OK || (before.id && xpu_equal_dims(graph, node, before, after, NULL))) return status;
     xpu_value_at(graph, xpu_node_output(graph, node, 0))->dtype = XPU_DTYPE_NONE;
-    return xpu_infer_error(graph, node, diags, "shape-reshape-count", "the number of elements changes, or may change",
-                           "check the target shape; fix dims with --shape where they are symbols",
+    return xpu_infer_error(graph, node, diags, "shape-reshape-count", "the number of elements changes",
+                           "check the target shape; a symbol that can have one value only is to be fixed with --shape",
                            "%s has %s elements, %s has %s", xpu_operand_text(graph, node, 0),
                            xpu_dim_text(&graph->dims, before, graph->arena),
                            xpu_dim_list_text(&graph->dims, rank, target->dims, graph->arena),
@@ -75,7 +75,9 @@ xpu_status xpu_infer_concat(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     for (uint32_t i = 1; i < count; i++) {
         const xpu_value_info *other = xpu_operand(graph, node, i);
         int fits = other && other->dtype == x.dtype && other->rank == x.rank;
-        for (int d = 0; fits && d < x.rank; d++) fits = d == axis || xpu_dim_equal(x.dims[d], other->dims[d]);
+        for (int d = 0; fits && d < x.rank; d++) {
+            fits = d == axis || xpu_equal_dims(graph, node, x.dims[d], other->dims[d], &x.dims[d]);
+        }
         if (!fits) {
             return xpu_infer_error(
                 graph, node, diags, "shape-concat", "the operands do not fit together",

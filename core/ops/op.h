@@ -95,6 +95,10 @@ const char *xpu_node_precision(const xpu_graph *graph, xpu_node node);
  * (results up to 64 KiB). Called once for each node that is added, and again when an operand changes. */
 xpu_status xpu_op_infer(xpu_graph *graph, xpu_node node, xpu_diags *diags);
 
+/* Infers every node once more where there are guards, so that dims that are the same have one handle, but for those of
+ * inputs. */
+xpu_status xpu_settle(xpu_graph *graph, xpu_diags *diags);
+
 /* Adds a node and infers it: the way frontends and passes build. The result is named as given. The node is returned
  * also when inference failed (diags has the errors, the result has no dtype): inference of what uses it stays silent.
  */

@@ -37,9 +37,11 @@ static int solve_dim(const xpu_onnx_node *node, xpu_dim *dims, uint32_t count, i
     xpu_dim total = xpu_onnx_product(node, info->dims, 0, info->rank);
     dims[unknown] = xpu_dim_const(table, 1);
     xpu_dim others = xpu_onnx_product(node, dims, 0, (int)count), rest = xpu_dim_op(table, XPU_DIM_MOD, total, others);
+    xpu_dim zero = xpu_dim_const(table, 0);
     int64_t value = 0;
     xpu_arena *scratch = node->importer->scratch;
-    if (!xpu_dim_is_const(table, rest, &value) || value != 0 || xpu_dim_min(table, others) < 1) {
+    int is_whole = xpu_dim_is_const(table, rest, &value) ? value == 0 : xpu_dim_solutions(table, rest, zero) > 1;
+    if (!is_whole || xpu_dim_min(table, others) < 1) {
         return bad_shape(node,
                          xpu_onnx_format(node, "-1 stands for %s elements over %s, which %s divide them",
                                          xpu_dim_text(table, total, scratch), xpu_dim_text(table, others, scratch),

@@ -10,7 +10,7 @@
 #include "xpu_runtime/include/xpurt.h"
 #include "xpuc/include/xpuc.h"
 
-enum { SEEDS = 6, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
+enum { SEEDS = 7, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
 static hostile_file seeds[SEEDS];
 
 static void compile(hostile_file *seed, const char *model, const char *chip, const char *precision, const char *shape) {
@@ -53,6 +53,7 @@ static void load_programs(void) {
     compile_random(&seeds[3], 2, 0);
     compile_random(&seeds[4], 7, 0);
     compile_random(&seeds[5], 91, 1);
+    compile(&seeds[6], "tests/models/mnist-8.onnx", "nano", "auto", "Input3=1,1,H=14..60,W=14..60"); /* with a guard */
 }
 
 /* ---- making ---- */

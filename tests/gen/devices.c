@@ -20,8 +20,11 @@ int xpu_device_check_compile(xpu_device_check *check, const char *model, const c
 
 int xpu_device_check_compile_shape(xpu_device_check *check, const char *model, const char *chip, const char *precision,
                                    const char *shape) {
-    const char *shapes[] = {shape, NULL};
-    xpuc_options options = {.chip = chip, .precision = precision, .shapes = shape ? shapes : NULL};
+    enum { MOST = 4 };
+    char *shapes[MOST + 1] = {NULL}, copy[256] = "", *rest = copy;
+    snprintf(copy, sizeof copy, "%s", shape ? shape : "");
+    for (int i = 0; i < MOST && (shapes[i] = strtok_r(rest, " ", &rest)); i++) continue;
+    xpuc_options options = {.chip = chip, .precision = precision, .shapes = (const char *const *)shapes};
     xpuc_result result = {0};
     xpuc_error error = {0};
     xpurt_error opening = {0};

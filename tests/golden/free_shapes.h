@@ -1,8 +1,10 @@
 /*
  * Random networks, float or quantised, with free batch, height and width (--shape x=N=..,C,H=..,W=..): one program at
  * several sizes gives the same bytes as a program compiled for each size, on a chip and at a precision drawn by the
- * seed. A network that forbids free dims (a reshape or weights of its size) must say so in one error, and is not
- * counted. XPU_RANDOM_SEED=N replays one seed. Every second network has ranges that reach far beyond the chip's memory.
+ * seed. A size that a guard refuses cannot be compiled for, either. A network that forbids free dims (a reshape or
+ * weights of its size) must say so in one error, and is not counted, nor is one of which guards refused all sizes; that
+ * one runs at the model's own. XPU_RANDOM_SEED=N replays one seed. Every second network has ranges that reach far
+ * beyond the chip's memory.
  */
 #ifndef XPU_TESTS_FREE_SHAPES_H
 #define XPU_TESTS_FREE_SHAPES_H
@@ -52,26 +54,44 @@ static char *run_once(xpu_device_check *check, const free_case *c, const int64_t
     return all;
 }
 
-static int run_size(xpu_device_check *free_program, free_case *c, int size) {
+/* Whether no program for the shape can be made. */
+static int forbidden(const free_case *c, const char *shape, const char *message) {
+    xpu_device_check fixed;
+    int compiled = xpu_device_check_compile_shape(&fixed, c->model, c->chip, c->precision, shape);
+    int good = !compiled && strstr(fixed.message, "error [");
+    xpu_device_check_close(&fixed);
+    if (!good) printf("seed %d, %s can be compiled, but is refused: %s\n", (int)c->seed, shape, message);
+    return good;
+}
+
+/* *ran: counts the runs that no guard refused. */
+static int run_at(xpu_device_check *free_program, free_case *c, const int64_t *dims, int *ran) {
     const xpu_tensor *x = &c->network.input;
-    const int64_t dims[4] = {random_range(&c->random, 1, MOST_IMAGES), x->dims[1],
-                             x->dims[2] + random_range(&c->random, 0, GROWTH),
-                             x->dims[3] + random_range(&c->random, 0, GROWTH)};
     float *data = XPU_NEW_ARRAY(c->arena, float, most_elements(x));
     for (int64_t i = 0; i < most_elements(x); i++) data[i] = (float)random_range(&c->random, -2000, 2000) / 1000;
     const char *shape = xpu_printf(c->arena, "x=%d,%d,%d,%d", (int)dims[0], (int)dims[1], (int)dims[2], (int)dims[3]);
     xpu_device_check fixed;
     size_t free_bytes = 0, fixed_bytes = 0;
     char *got = run_once(free_program, c, dims, data, &free_bytes), *wanted = NULL;
+    if (!got && strstr(free_program->message, "error [shape-guard]")) return forbidden(c, shape, free_program->message);
+    ++*ran;
     int good = got && xpu_device_check_compile_shape(&fixed, c->model, c->chip, c->precision, shape);
     if (good) wanted = run_once(&fixed, c, dims, data, &fixed_bytes);
     const char *message = !got ? free_program->message : !wanted ? fixed.message : "the outputs differ";
     good = wanted && free_bytes == fixed_bytes && memcmp(got, wanted, free_bytes) == 0;
-    if (!good) printf("seed %d, size %d (%s), %s, %s: %s\n", (int)c->seed, size, shape, c->chip, c->precision, message);
+    if (!good) printf("seed %d, %s, %s, %s: %s\n", (int)c->seed, shape, c->chip, c->precision, message);
     if (got) xpu_device_check_close(&fixed);
     free(got);
     free(wanted);
     return good;
+}
+
+static int run_size(xpu_device_check *free_program, free_case *c, int *ran) {
+    const xpu_tensor *x = &c->network.input;
+    const int64_t dims[4] = {random_range(&c->random, 1, MOST_IMAGES), x->dims[1],
+                             x->dims[2] + random_range(&c->random, 0, GROWTH),
+                             x->dims[3] + random_range(&c->random, 0, GROWTH)};
+    return run_at(free_program, c, dims, ran);
 }
 
 /* Whether the network could have free dims: it is counted, and failures are asserts. */
@@ -96,15 +116,16 @@ static int run_network(xpu_mem *mem, uint64_t seed, int quantised, int sizes, xp
     const char *shape = xpu_printf(c.arena, "x=N=1..%d,%d,H=%d..%d,W=%d..%d", far ? far : MOST_IMAGES, (int)x->dims[1],
                                    height, far ? far : height + GROWTH, width, far ? far : width + GROWTH);
     xpu_device_check check;
-    int counted = xpu_device_check_compile_shape(&check, c.model, c.chip, c.precision, shape);
-    if (counted) {
-        for (int i = 0; i < sizes; i++) CU_ASSERT(run_size(&check, &c, i));
+    int ran = 0, own = 0, compiled = xpu_device_check_compile_shape(&check, c.model, c.chip, c.precision, shape);
+    if (compiled) {
+        for (int i = 0; i < sizes; i++) CU_ASSERT(run_size(&check, &c, &ran));
+        if (!ran) CU_ASSERT(run_at(&check, &c, x->dims, &own) && own);
     } else {
         CU_ASSERT_PTR_NOT_NULL(strstr(check.message, "error ["));
     }
     xpu_device_check_close(&check);
     xpu_arena_free(c.arena);
-    return counted;
+    return ran > 0;
 }
 
 static void run_networks(int networks, int quantised, int sizes) {

@@ -154,6 +154,60 @@ static void bounds_of_products(void) {
     bench_close(&b);
 }
 
+/* For how many shapes two dims are equal. */
+static void solutions(void) {
+    static const struct {
+        const char *a, *b;
+        int count;
+    } cases[] = {
+        {"N W +", "W N +", 2},   {"N", "16", 1},          {"N", "17", 0},         {"N 1280 *", "1280", 1},
+        {"N 1280 *", "1281", 0}, {"N 1280 *", "640", 0},  {"H 2 / 2 *", "H", 2},  {"H 2 /", "7", 2},
+        {"H 90 /", "1", 2},      {"H 50 /", "2", 1}, /* 100 */
+        {"W", "96", 1},          {"W", "100", 0},         {"W 2 *", "W 64 +", 1}, {"W 2 * 1 +", "W 64 +", 0},
+        {"H", "W", 2},           {"H W +", "W 101 +", 0}, {"N H *", "64", 2},     {"N 32 *", "W 1 +", 0},
+        {"7", "7", 2},           {"7", "8", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        xpu_dims *dims = &b.graph->dims;
+        xpu_dim a = parse(dims, cases[i].a), other = parse(dims, cases[i].b);
+        int forth = xpu_dim_solutions(dims, a, other), back = xpu_dim_solutions(dims, other, a);
+        CU_ASSERT_EQUAL(forth, cases[i].count);
+        CU_ASSERT_EQUAL(back, cases[i].count);
+        if (forth != cases[i].count) printf("%s and %s: %d\n", cases[i].a, cases[i].b, forth);
+        bench_close(&b);
+    }
+}
+
+static void solutions_of_long_ranges(void) {
+    BENCH_OPEN(b);
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim open = xpu_dim_symbol(dims, "K", 1, (int64_t)1 << 40, 1), large = xpu_dim_const(dims, (int64_t)1 << 39);
+    CU_ASSERT_EQUAL(xpu_dim_solutions(dims, open, large), 1);
+    CU_ASSERT_EQUAL(xpu_dim_solutions(dims, open, (xpu_dim){0}), 0);
+    bench_close(&b);
+}
+
+/* Sets of dims that are taken for equal: whatever the order, all of a set are the same, and its root the simplest. */
+static void assumptions(void) {
+    static const int pairs[][3][2] = {{{0, 1}, {1, 2}, {2, 3}}, {{3, 2}, {1, 0}, {2, 0}}, {{0, 3}, {1, 3}, {2, 3}}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        BENCH_OPEN(b);
+        xpu_dims *dims = &b.graph->dims;
+        xpu_dim set[] = {parse(dims, "H 2 / 2 *"), parse(dims, "H"), parse(dims, "64"), parse(dims, "N")};
+        xpu_dim other = parse(dims, "W");
+        for (int k = 0; k < 3; k++) xpu_dim_assume(dims, set[pairs[i][k][0]], set[pairs[i][k][1]]);
+        xpu_dim_assume(dims, set[0], set[3]);
+        for (int k = 0; k < 4; k++) {
+            CU_ASSERT(xpu_dim_same(dims, set[k], set[(k + 1) % 4]));
+            CU_ASSERT(!xpu_dim_same(dims, set[k], other));
+            CU_ASSERT(xpu_dim_equal(xpu_dim_root(dims, set[k]), set[2]));
+        }
+        CU_ASSERT(xpu_dim_same(dims, other, other) && !xpu_dim_equal(set[0], set[1]));
+        bench_close(&b);
+    }
+}
+
 /* ---- random expressions: the canonical form has the value of the plain one, within the bounds ---- */
 
 enum { SYMBOLS = 3, NODES = 12 };
@@ -178,7 +232,7 @@ static void random_expressions(void) {
     } ranges[SYMBOLS] = {{"N", 1, 9, 1}, {"H", 3, 27, 4}, {"W", 0, 24, 8}};
     random_source r = random_open("dims");
     BENCH_OPEN(b);
-    int64_t wrong = 0, outside = 0, residues = 0;
+    int64_t wrong = 0, outside = 0, residues = 0, never = 0;
     for (int round = 0; round < 600; round++) {
         xpu_dims dims;
         xpu_dims_init(&dims, b.arena);
@@ -199,6 +253,8 @@ static void random_expressions(void) {
                 nodes[i] = xpu_dim_op(&dims, kinds[i], nodes[left[i]], nodes[right[i]]);
             }
         }
+        int counts[NODES]; /* of shapes for which each node and the one before it are equal */
+        for (int i = 1; i < NODES; i++) counts[i] = xpu_dim_solutions(&dims, nodes[i - 1], nodes[i]);
         for (int trial = 0; trial < 10; trial++) {
             int64_t values[NODES];
             for (int i = 0; i < NODES; i++) {
@@ -214,15 +270,18 @@ static void random_expressions(void) {
                 outside += values[i] < xpu_dim_min(&dims, nodes[i]) || values[i] > xpu_dim_max(&dims, nodes[i]);
                 int64_t rest = node->modulus ? plain(XPU_DIM_MOD, values[i], node->modulus) : values[i];
                 residues += rest != node->residue;
+                never += i > 0 && counts[i] == 0 && values[i] == values[i - 1];
             }
         }
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_EQUAL(outside, 0);
     CU_ASSERT_EQUAL(residues, 0);
+    CU_ASSERT_EQUAL(never, 0);
     bench_close(&b);
 }
 
 XPU_TEST_MAIN("dim", {"equal expressions have equal handles", equal_expressions}, {"text", texts},
-              {"overflow is unknown", overflow_is_unknown}, {"symbols", symbols},
+              {"overflow is unknown", overflow_is_unknown}, {"symbols", symbols}, {"solutions", solutions},
+              {"solutions of long ranges", solutions_of_long_ranges}, {"assumptions", assumptions},
               {"bounds of products", bounds_of_products}, {"random expressions", random_expressions})

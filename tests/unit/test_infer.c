@@ -87,7 +87,7 @@ static uint32_t parse_attrs(bench *b, const char *text, xpu_attr *attrs) {
 typedef struct {
     xpu_op_id op;
     const char *operands, *attrs;
-    const char *expected; /* "N,3,8" or "!rule" */
+    const char *expected; /* "N,3,8", "N,3,8 if H = W" where there is a guard, or "!rule" */
 } infer_case;
 
 static void run_cases(const infer_case *cases, size_t count) {
@@ -110,10 +110,15 @@ static void run_cases(const infer_case *cases, size_t count) {
             for (int d = 0; d < y->rank; d++) {
                 xpu_text_add(&text, "%s%s", d ? "," : "", xpu_dim_text(&b.graph->dims, y->dims[d], b.arena));
             }
+            for (uint32_t g = 0; g < b.graph->guards.count; g++) {
+                xpu_text_add(&text, " if %s", xpu_guard_text(b.graph, &b.graph->guards.items[g], b.arena));
+            }
             got = text.text;
+            uint32_t guards = b.graph->guards.count;
             CU_ASSERT_EQUAL(xpu_graph_verify(b.graph, "infer", &b.diags), XPU_OK);
             /* a second run changes nothing */
             CU_ASSERT_EQUAL(xpu_op_infer(b.graph, node, &b.diags), XPU_OK);
+            CU_ASSERT_EQUAL(b.graph->guards.count, guards);
         }
         CU_ASSERT_STRING_EQUAL(got, cases[i].expected);
         if (strcmp(got, cases[i].expected) != 0) {
@@ -185,6 +190,10 @@ static void matrices(void) {
         {XPU_OP_MATMUL, "f[1,12,H,64] f[N,1,64,H]", "", "N,12,H,H"},
         {XPU_OP_MATMUL, "f[3,4] f[5,6]", "", "!shape-matmul-k"},
         {XPU_OP_MATMUL, "f[3,N] f[4,6]", "", "!shape-matmul-k"},
+        {XPU_OP_MATMUL, "f[3,W] f[100,6]", "", "!shape-matmul-k"},
+        {XPU_OP_MATMUL, "f[3,N] f[17,6]", "", "!shape-matmul-k"},
+        {XPU_OP_MATMUL, "f[3,N] f[H,6]", "", "3,6 if N = H"},
+        {XPU_OP_MATMUL, "f[N,3,4] f[H,4,6]", "", "N,3,6 if N = H"},
         {XPU_OP_MATMUL, "f[4] f[4,6]", "", "!shape-matmul-rank"},
         {XPU_OP_MATMUL, "f[2,3,4] f[5,4,6]", "", "!shape-broadcast"},
         {XPU_OP_MATMUL, "f[3,4] f[4,6] f[3]", "", "!shape-bias"},
@@ -201,6 +210,9 @@ static void movers(void) {
         {XPU_OP_RESHAPE, "f[N,16,4,4]", "shape=N,256", "N,256"},
         {XPU_OP_RESHAPE, "i64[6]", "shape=2,3", "2,3"},
         {XPU_OP_RESHAPE, "f[N,16,4,4]", "shape=1,256", "!shape-reshape-count"},
+        {XPU_OP_RESHAPE, "f[N,3]", "shape=H,3", "H,3 if N*3 = H*3"},
+        {XPU_OP_RESHAPE, "f[N,H]", "shape=64", "64 if N*H = 64"},
+        {XPU_OP_RESHAPE, "f[N,16]", "shape=7", "!shape-reshape-count"},
         {XPU_OP_RESHAPE, "f[2,3]", "shape=7", "!shape-reshape-count"},
         {XPU_OP_RESHAPE, "f[2,3]", "shape=-6", "!shape-negative"},
         {XPU_OP_RESHAPE, "f[2,3]", "", "!shape-reshape-rank"},
@@ -213,7 +225,10 @@ static void movers(void) {
         {XPU_OP_TRANSPOSE, "f[N,3,H]", "perm=0,1,-1", "!shape-transpose-perm"},
         {XPU_OP_CONCAT, "f[N,3,H] f[N,5,H]", "axis=1", "N,8,H"},
         {XPU_OP_CONCAT, "f[H,3] f[W,3]", "axis=-2", "H+W,3"},
-        {XPU_OP_CONCAT, "f[N,3,H] f[N,5,W]", "axis=1", "!shape-concat"},
+        {XPU_OP_CONCAT, "f[N,3,H] f[N,5,W]", "axis=1", "N,8,H if H = W"},
+        {XPU_OP_CONCAT, "f[N,3,H] f[H,5,W]", "axis=1", "N,8,N if N = H if H = W"},
+        {XPU_OP_CONCAT, "f[N,3,H] f[N,5,7]", "axis=1", "!shape-concat"},
+        {XPU_OP_CONCAT, "f[N,3,101] f[N,5,H]", "axis=1", "!shape-concat"},
         {XPU_OP_CONCAT, "f[N,3] i64[N,3]", "axis=1", "!shape-concat"},
         {XPU_OP_CONCAT, "f[N,3] _", "axis=1", "!shape-concat"},
         {XPU_OP_CONCAT, "f[N,3] f[N,3]", "axis=2", "!shape-axis"},
@@ -243,7 +258,8 @@ static void elementwise(void) {
         {XPU_OP_ADD, "f[] f[N,3]", "", "N,3"},
         {XPU_OP_ADD, "f[N,1] f[1,H]", "", "N,H"},
         {XPU_OP_MUL, "f[N,1,1] f[N,W,H]", "", "N,W,H"},
-        {XPU_OP_ADD, "f[N] f[H]", "", "!shape-broadcast"},
+        {XPU_OP_ADD, "f[N] f[H]", "", "N if N = H"},
+        {XPU_OP_ADD, "f[N,H] f[3,1,W]", "", "3,N,H if H = W"},
         {XPU_OP_ADD, "f[N] f[4]", "", "!shape-broadcast"},
         {XPU_OP_ADD, "f[3] f[4]", "", "!shape-broadcast"},
         {XPU_OP_ADD, "f[3] i64[3]", "", "!dtype-operand"},

@@ -354,9 +354,9 @@ static const refusal refusals[] = {
      "[onnx-shape] node 'n' (Reshape-13, #0): the target shape is invalid\n"
      "  why: -1 stands for 12 elements over 5, which does not divide them\n"
      "  hint: export the model again, or check it with onnx.checker\n"},
-    {"Reshape", 13, "", "[N,6] =5,-1",
+    {"Reshape", 13, "", "[N,6] =0,4,-1",
      "[onnx-shape] node 'n' (Reshape-13, #0): the target shape is invalid\n"
-     "  why: -1 stands for N*6 elements over 5, which is not known to divide them\n"
+     "  why: -1 stands for N*6 elements over N*4, which is not known to divide them\n"
      "  hint: export the model again, or check it with onnx.checker\n"},
     {"Reshape", 13, "", "[2,6] =-1,-1",
      "[onnx-shape] node 'n' (Reshape-13, #0): the target shape is invalid\n  why: dim 1 is -1, the second one\n"

@@ -48,6 +48,14 @@ xpu_status xpu_describe_program(xpurt_program *program, xpu_arena *arena, xpu_di
                     xpu_json_set(arena, top, "inputs", json_array()), arena);
     describe_values(p->graph, p->graph->outputs.items, p->graph->outputs.count,
                     xpu_json_set(arena, top, "outputs", json_array()), arena);
+    json_t *guards = xpu_json_set(arena, top, "guards", json_array());
+    for (uint32_t i = 0; i < p->graph->guards.count; i++) {
+        const xpu_guard *guard = &p->graph->guards.items[i];
+        json_t *entry = xpu_json_append(arena, guards, json_object());
+        const char *equal = xpu_guard_text(p->graph, guard, arena);
+        xpu_json_set(arena, entry, "equal", json_string(xpu_escape_message(arena, equal, 400)));
+        xpu_json_set(arena, entry, "node", json_string(xpu_escape_message(arena, guard->where, 400)));
+    }
     json_t *regions = xpu_json_set(arena, top, "regions", json_array());
     for (uint32_t i = 0; i < p->regions.count; i++) {
         json_t *entry = xpu_json_append(arena, regions, json_object());

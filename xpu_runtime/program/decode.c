@@ -89,6 +89,18 @@ static int decode_dims(decoder *d, const XpuMeta__Program *m) {
     return 1;
 }
 
+static int decode_guards(decoder *d, const XpuMeta__Program *m) {
+    if (!check(d, m->n_guards <= MAX_ITEMS, "it has too many guards")) return 0;
+    for (size_t i = 0; i < m->n_guards; i++) {
+        xpu_dim a, b;
+        if (!dim_of(d, m->guards[i]->a, &a) || !dim_of(d, m->guards[i]->b, &b)) return 0;
+        if (!check(d, a.id && b.id, "a guard has no dim")) return 0;
+        xpu_graph_guard(d->graph, a, b, m->guards[i]->where);
+    }
+    d->graph->guards_known = 1;
+    return 1;
+}
+
 static int decode_constant(decoder *d, const XpuMeta__Value *from, xpu_value_info *info) {
     int64_t dims[XPU_MAX_RANK];
     xpu_tensor shape = {.dtype = info->dtype, .rank = info->rank};
@@ -408,7 +420,7 @@ static int same_results(decoder *d, xpu_node node, const xpu_value *results, uin
         const xpu_value_info *made = xpu_value_at(d->graph, xpu_node_output(d->graph, node, i));
         const xpu_value_info *said = xpu_value_at(d->graph, results[i]);
         int same = made->dtype == said->dtype && made->rank == said->rank;
-        for (int k = 0; same && k < made->rank; k++) same = xpu_dim_equal(made->dims[k], said->dims[k]);
+        for (int k = 0; same && k < made->rank; k++) same = xpu_dim_same(&d->graph->dims, made->dims[k], said->dims[k]);
         if (!check(d, same, "a node's result has not the shape that its operator gives")) return 0;
     }
     return 1;
@@ -509,8 +521,8 @@ xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph
     if (!check(&d, m->version == XPU_PROGRAM_VERSION, "it was made by another version of the compiler")) return NULL;
     d.graph = d.program->graph = xpu_graph_new(arena, m->graph_name, name);
     decode_header(&d, m);
-    if (!decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_values(&d, m) || !decode_buffers(&d, m) ||
-        !decode_in_place(&d, m) || !constants_exist(&d)) {
+    if (!decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_guards(&d, m) || !decode_values(&d, m) ||
+        !decode_buffers(&d, m) || !decode_in_place(&d, m) || !constants_exist(&d)) {
         return NULL;
     }
     if (graph->length) {

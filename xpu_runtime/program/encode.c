@@ -72,6 +72,18 @@ static void encode_dims(encoder *e, XpuMeta__Program *m) {
     }
 }
 
+static void encode_guards(encoder *e, XpuMeta__Program *m) {
+    const xpu_graph *g = e->graph;
+    m->guards = NEW_MESSAGES(e, XpuMeta__Guard, g->guards.count);
+    for (uint32_t i = 0; i < g->guards.count; i++) {
+        XpuMeta__Guard *to = m->guards[m->n_guards++] = xpu_alloc(e->arena, sizeof *to);
+        xpu_meta__guard__init(to);
+        to->a = g->guards.items[i].a.id;
+        to->b = g->guards.items[i].b.id;
+        to->where = text(e, g->guards.items[i].where);
+    }
+}
+
 static int is_placed(const encoder *e, xpu_value value) {
     for (uint32_t i = 0; i < e->program->values.count; i++) {
         if (e->program->values.items[i].value.id == value.id) return 1;
@@ -260,6 +272,7 @@ static xpu_status encode_program(encoder *e, XpuMeta__Program *m) {
     m->weights_address = p->weights_address;
     m->image_end = p->image_end;
     encode_dims(e, m);
+    encode_guards(e, m);
     encode_buffers(e, m);
     encode_in_place(e, m);
     encode_placed(e, m);

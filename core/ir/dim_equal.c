@@ -1,0 +1,101 @@
+/* Dims that no rule proves equal: for which shapes they are, and those that are taken for equal. */
+#include "core/ir/dim.h"
+
+enum {
+    MOST_TRIED = 1 << 16, /* values of a symbol */
+    MOST_WORK = 1 << 22   /* nodes evaluated */
+};
+
+static const xpu_dim_node *node_of(const xpu_dims *dims, xpu_dim dim) {
+    return &dims->nodes.items[dim.id < dims->nodes.count ? dim.id : 0];
+}
+
+/* ---- dims that are taken for equal: trees of handles, a root for each set ---- */
+
+xpu_dim xpu_dim_root(const xpu_dims *dims, xpu_dim dim) {
+    while (node_of(dims, dim)->same.id) dim = node_of(dims, dim)->same;
+    return dim;
+}
+
+int xpu_dim_same(const xpu_dims *dims, xpu_dim a, xpu_dim b) {
+    return xpu_dim_equal(a, b) || xpu_dim_equal(xpu_dim_root(dims, a), xpu_dim_root(dims, b));
+}
+
+/* Whether `a` is the better one to go on with: a constant, or shorter. */
+static int is_simpler(const xpu_dims *dims, xpu_dim a, xpu_dim b) {
+    const xpu_dim_node *left = node_of(dims, a), *right = node_of(dims, b);
+    if ((left->kind == XPU_DIM_CONST) != (right->kind == XPU_DIM_CONST)) return left->kind == XPU_DIM_CONST;
+    return left->size < right->size;
+}
+
+void xpu_dim_assume(xpu_dims *dims, xpu_dim a, xpu_dim b) {
+    xpu_dim left = xpu_dim_root(dims, a), right = xpu_dim_root(dims, b);
+    if (!left.id || !right.id || left.id == right.id) return;
+    int swap = is_simpler(dims, right, left);
+    dims->nodes.items[swap ? left.id : right.id].same = swap ? right : left;
+}
+
+xpu_dim xpu_dim_settled(xpu_dims *dims, xpu_dim dim) {
+    const xpu_dim_node node = *node_of(dims, dim);
+    if (node.kind > XPU_DIM_SYMBOL) {
+        dim = xpu_dim_op(dims, node.kind, xpu_dim_settled(dims, node.a), xpu_dim_settled(dims, node.b));
+    }
+    return xpu_dim_root(dims, dim);
+}
+
+/* ---- for which shapes ---- */
+
+enum { NO_SYMBOL = -1, SEVERAL = -2 };
+
+/* The one symbol of an expression. */
+static int64_t symbol_of(const xpu_dims *dims, xpu_dim dim) {
+    const xpu_dim_node *node = node_of(dims, dim);
+    if (node->kind == XPU_DIM_CONST) return NO_SYMBOL;
+    if (node->kind == XPU_DIM_SYMBOL) return node->value;
+    int64_t a = symbol_of(dims, node->a), b = symbol_of(dims, node->b);
+    return a == NO_SYMBOL ? b : b == NO_SYMBOL || a == b ? a : SEVERAL;
+}
+
+/* symbol * factor + constant, either absent. */
+static int is_linear(const xpu_dims *dims, xpu_dim dim) {
+    const xpu_dim_node *node = node_of(dims, dim);
+    for (int i = 0; i < 2 && (node->kind == XPU_DIM_ADD || node->kind == XPU_DIM_MUL); i++) {
+        if (node_of(dims, node->b)->kind != XPU_DIM_CONST) return 0;
+        node = node_of(dims, node->a);
+    }
+    return node->kind == XPU_DIM_SYMBOL;
+}
+
+static int in_range(const xpu_symbol *symbol, int64_t value) {
+    return value >= symbol->min && value <= symbol->max && (value - symbol->min) % symbol->step == 0;
+}
+
+/* How many values of the one symbol make `difference` 0: 0, 1, 2 for more. Not all of a long range are tried. */
+static int count_zeros(xpu_dims *dims, xpu_dim difference, int64_t index) {
+    const xpu_symbol *symbol = &dims->symbols.items[index];
+    int64_t *values = XPU_NEW_ARRAY(dims->arena, int64_t, dims->symbols.count);
+    if (is_linear(dims, difference)) {
+        int64_t at_zero = xpu_dim_eval(dims, difference, values);
+        values[index] = 1;
+        int64_t slope = xpu_dim_eval(dims, difference, values) - at_zero;
+        return slope && at_zero % slope == 0 && in_range(symbol, -(at_zero / slope));
+    }
+    int64_t most = MOST_WORK / node_of(dims, difference)->size, span = (symbol->max - symbol->min) / symbol->step;
+    if (most > MOST_TRIED) most = MOST_TRIED;
+    int zeros = 0;
+    for (int64_t i = 0; i <= span && zeros < 2; i++) {
+        if (i == most) break;
+        values[index] = symbol->min + i * symbol->step;
+        zeros += xpu_dim_eval(dims, difference, values) == 0;
+    }
+    return zeros;
+}
+
+int xpu_dim_solutions(xpu_dims *dims, xpu_dim a, xpu_dim b) {
+    xpu_dim difference = xpu_dim_add(dims, a, xpu_dim_mul_const(dims, b, -1));
+    if (!difference.id) return 0;
+    const xpu_dim_node *node = node_of(dims, difference);
+    if (node->min > 0 || node->max < 0 || node->residue != 0) return 0;
+    int64_t symbol = symbol_of(dims, difference);
+    return symbol < 0 ? 2 : count_zeros(dims, difference, symbol); /* without a symbol it is 0 */
+}
