@@ -16,7 +16,7 @@ for file in sim/rtl/*.sv; do
         fi
     done
     start=$SECONDS
-    yosys -q -p "read_verilog -sv -defer -Isim/rtl sim/rtl/generated/xpu_chip_pkg.sv $files
+    yosys -q -w 'Replacing memory' -e . -p "read_verilog -sv -defer -Isim/rtl sim/rtl/generated/xpu_chip_pkg.sv $files
         hierarchy -check -top $module $options" || { echo "Yosys: $module $options"; exit 1; }
     echo "$module: $((SECONDS - start)) s"
 done
