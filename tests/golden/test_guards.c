@@ -60,11 +60,11 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     add_window(&b, "Conv", "cz", "z", "w", 3, 1, 1);
     xpu_onnx_node(&b, "QuantizeLinear", "qx", "qx", (const char *const[]){"cx", "scale", "zero", NULL});
     xpu_onnx_node(&b, "QuantizeLinear", "qz", "qz", (const char *const[]){"cz", "scale", "zero", NULL});
-    xpu_onnx_domain(&b,
-                    xpu_onnx_node(&b, "QLinearAdd", "qsum", "qsum",
-                                  (const char *const[]){"qx", "scale", "zero", "qz", "scale", "zero", "scale", "zero",
-                                                        NULL}),
-                    "com.microsoft");
+    xpu_onnx_domain(
+        &b,
+        xpu_onnx_node(&b, "QLinearAdd", "qsum", "qsum",
+                      (const char *const[]){"qx", "scale", "zero", "qz", "scale", "zero", "scale", "zero", NULL}),
+        "com.microsoft");
     xpu_onnx_node(&b, "DequantizeLinear", "bytes", "bytes", (const char *const[]){"qsum", "scale", "zero", NULL});
     add_node(&b, "Add", "sum", "cx", "cz");
     XpuOnnx__NodeProto *joined = xpu_onnx_node(&b, "Concat", "both", "both", (const char *const[]){"sum", "cz", NULL});

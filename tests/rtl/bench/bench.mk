@@ -17,7 +17,7 @@ $(BENCH_DIR)/bare.o: tests/rtl/bench/bare.cpp tests/rtl/bench/bare.h $(BENCH_BAR
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
 	$(Q)g++ $(RTL_CXX) -I$(dir $(BENCH_BARE)) -c $< -o $@
-$(BENCH_SIM): $(BUILD)/obj/tests/rtl/bench/main.o $(BENCH_DIR)/bare.o $(BENCH_BARE) $(LIBALL)
+$(BENCH_SIM): $(BUILD)/obj/tests/rtl/bench/main.o $(BUILD)/obj/tests/rtl/bench/network.o $(BENCH_DIR)/bare.o $(BENCH_BARE) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)g++ -o $@ $^ $(addprefix $(dir $(BENCH_BARE)),$(RTL_RUN)) $(LDFLAGS) $(LDLIBS) -lpthread
@@ -26,5 +26,5 @@ test-rtl: test-rtl-bench
 test-rtl-bench: $(BENCH_SIM) $(BENCH_ELF)
 	$(Q)$(BENCH_SIM) $(BENCH_DIR) func
 bench-sim: $(BENCH_SIM) $(BENCH_ELF)
-	$(Q)$(MAKE) --no-print-directory CHIP=standard $(BENCH_RTL)
-	$(Q)$(BENCH_SIM) $(BENCH_DIR) $(BENCH_RTL) $(BUILD)/bench-sim.json
+	$(Q)$(MAKE) --no-print-directory CHIP=standard $(BENCH_RTL) device
+	$(Q)XPU_RESOURCES=$(abspath $(SHARE)) $(BENCH_SIM) $(BENCH_DIR) $(BENCH_RTL) $(BUILD)/bench-sim.json

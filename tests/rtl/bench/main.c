@@ -2,7 +2,8 @@
  * Host time per simulated cycle of three programs on the Verilated standard chip, beside the bare array's in the same
  * run; results are compared with plain formulas.
  *     bench-sim FOLDER LIBRARY|func [JSON [PROGRAM]]
- * FOLDER has resnet.elf, exp.elf and scalar.elf. Exit status 1: a wrong result, or a limit is broken.
+ * FOLDER has resnet.elf, exp.elf and scalar.elf. Then a whole network (network.h; PROGRAM is resnet50), where
+ * XPU_SHARED, or ../shared, has it. Exit status 1: a wrong result, or a limit is broken.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -20,6 +21,7 @@
 #include "sim/func/driver.h"
 #include "tests/rtl/bench/bare.h"
 #include "tests/rtl/bench/bench.h"
+#include "tests/rtl/bench/network.h"
 #include "xpu_runtime/include/xpurt_rtl.h"
 
 enum { ROUNDS = 5, BARE_CYCLES = 100000 };
@@ -346,6 +348,11 @@ int main(int argc, char **argv) {
     for (unsigned i = 0; i < PROGRAMS; i++) {
         if (argc > 4 && strcmp(argv[4], programs[i].name) != 0) continue;
         broken |= b.configure ? measure(&b, &programs[i], json) : check_only(&b, &programs[i]);
+    }
+    const char *shared = getenv("XPU_SHARED");
+    if (b.configure && (argc <= 4 || strcmp(argv[4], "resnet50") == 0)) {
+        b.configure(&(xpurt_rtl_options){0});
+        broken |= bench_network(b.driver, shared ? shared : "../shared", json, arena, &diags);
     }
     if (argc > 3 && json_dump_file(json, argv[3], JSON_INDENT(2))) printf("cannot write %s\n", argv[3]);
     json_decref(json);
