@@ -219,6 +219,33 @@ XA_INLINE int32_t xa_quantize_away(float x, float scale, int32_t zero, int32_t l
     return xa_clamp_add(xa_away_i32(x / scale), zero, lo, hi);
 }
 
+/* Division by multiplications, for quotients that become bytes. The first step below makes the quotient faithful, the
+ * second rounds it correctly (Markstein; Muller et al., Handbook of Floating-Point Arithmetic, on division with fma),
+ * as long as nothing underflows: quotients of 1/4 and more are fl(x / scale), smaller ones stay smaller. */
+typedef struct {
+    float scale, inverse, most; /* most: what has the quotient XA_MOST_QUOTIENT */
+} xa_divisor;
+#define XA_MOST_QUOTIENT 1024
+
+/* Whether xa_quotient may divide by it. */
+XA_INLINE int xa_is_divisor(float scale) {
+    return scale >= 0x1p-90f && scale <= 0x1p90f;
+}
+XA_INLINE xa_divisor xa_divisor_of(float scale) {
+    return (xa_divisor){scale, 1.0f / scale, xa_mul(XA_MOST_QUOTIENT, scale)};
+}
+/* Within +-XA_MOST_QUOTIENT, which is also the quotient of NaN. */
+XA_INLINE float xa_quotient(float x, xa_divisor d) {
+    float most = xa_max(xa_min(x, d.most), -d.most), q = xa_mul(most, d.inverse);
+    q = xa_fma(xa_fma(-q, d.scale, most), d.inverse, q);
+    return xa_fma(xa_fma(-q, d.scale, most), d.inverse, q);
+}
+
+/* xa_quantize to a byte. */
+XA_INLINE int32_t xa_quantize_byte(float x, xa_divisor d, int32_t zero, int32_t lo, int32_t hi) {
+    return xa_clamp_add(xa_rne_i32(xa_quotient(x, d)), zero, lo, hi);
+}
+
 /* fl(float(q - zero) * scale); q may be an int32 too. */
 XA_INLINE float xa_dequantize(int32_t q, float scale, int32_t zero) {
     return xa_mul((float)(int32_t)((uint32_t)q - (uint32_t)zero), scale);

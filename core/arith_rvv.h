@@ -140,6 +140,25 @@ XA_INLINE vint32m4_t xv_quantize(vfloat32m4_t x, float scale, int32_t zero, int3
     return xv_clamp_add(xv_rne_i32(__riscv_vfdiv_vf_f32m4(x, scale, vl), vl), zero, lo, hi, vl);
 }
 
+/* Two of xa_quantize_byte, step by step: what one waits for, the other fills. */
+XA_INLINE void xv_quantize_bytes(vfloat32m4_t x, vfloat32m4_t y, xa_divisor d, int32_t zero, int32_t lo, int32_t hi,
+                                 vint16m2_t *x_to, vint16m2_t *y_to, size_t vl) {
+    const int16_t low = (int16_t)(lo - zero), high = (int16_t)(hi - zero);
+    x = __riscv_vfmin_vf_f32m4(x, d.most, vl), y = __riscv_vfmin_vf_f32m4(y, d.most, vl);
+    x = __riscv_vfmax_vf_f32m4(x, -d.most, vl), y = __riscv_vfmax_vf_f32m4(y, -d.most, vl);
+    vfloat32m4_t p = __riscv_vfmul_vf_f32m4(x, d.inverse, vl), q = __riscv_vfmul_vf_f32m4(y, d.inverse, vl);
+    for (int i = 0; i < 2; i++) {
+        vfloat32m4_t p_rest = __riscv_vfnmsac_vf_f32m4(x, d.scale, p, vl);
+        vfloat32m4_t q_rest = __riscv_vfnmsac_vf_f32m4(y, d.scale, q, vl);
+        p = __riscv_vfmacc_vf_f32m4(p, d.inverse, p_rest, vl), q = __riscv_vfmacc_vf_f32m4(q, d.inverse, q_rest, vl);
+    }
+    vint16m2_t v = __riscv_vfncvt_x_f_w_i16m2(p, vl), w = __riscv_vfncvt_x_f_w_i16m2(q, vl);
+    v = __riscv_vmax_vx_i16m2(v, low, vl), w = __riscv_vmax_vx_i16m2(w, low, vl);
+    v = __riscv_vmin_vx_i16m2(v, high, vl), w = __riscv_vmin_vx_i16m2(w, high, vl);
+    *x_to = __riscv_vadd_vx_i16m2(v, (int16_t)zero, vl);
+    *y_to = __riscv_vadd_vx_i16m2(w, (int16_t)zero, vl);
+}
+
 XA_INLINE vfloat32m4_t xv_dequantize(vint32m4_t q, float scale, int32_t zero, size_t vl) {
     return __riscv_vfmul_vf_f32m4(xv_from_i32(__riscv_vsub_vx_i32m4(q, zero, vl), vl), scale, vl);
 }

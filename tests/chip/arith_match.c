@@ -101,6 +101,10 @@ static void take_ints(void) {
     }
 }
 
+static xa_divisor divisor(void) {
+    return xa_divisor_of(xa_is_divisor(immediate[0]) ? immediate[0] : 0.02f);
+}
+
 #define SCALAR_1_0(f) f(a[i])
 #define SCALAR_1_1(f) f(a[i], immediate[0])
 #define SCALAR_1_2(f) f(a[i], immediate[0], immediate[1])
@@ -113,6 +117,13 @@ static void take_ints(void) {
 #define VECTOR_3_0(f) f(va, vb, vc, vl)
 
 #if defined(__riscv)
+/* Of both results, which must be the same. */
+static vint32m4_t quantize_bytes(vfloat32m4_t x, size_t vl) {
+    vint16m2_t first, second;
+    xv_quantize_bytes(x, x, divisor(), 3, -128, 127, &first, &second, vl);
+    return __riscv_vsext_vf2_i32m4(__riscv_vadd_vv_i16m2(first, __riscv_vsub_vv_i16m2(first, second, vl), vl), vl);
+}
+
 #define VECTOR_FLOATS(expression)                                                                                      \
     size_t vl = MATCH_ELEMENTS;                                                                                        \
     vfloat32m4_t va = __riscv_vle32_v_f32m4(a, vl), vb = __riscv_vle32_v_f32m4(b, vl);                                 \
@@ -143,6 +154,7 @@ static void take_ints(void) {
 #define INT_FUNCTIONS(X)                                                                                               \
     X(rne, xa_rne_i32(a[i]), xv_rne_i32(va, vl))                                                                       \
     X(quantize, xa_quantize(a[i], immediate[0], 3, -128, 127), xv_quantize(va, immediate[0], 3, -128, 127, vl))        \
+    X(quantize_byte, xa_quantize_byte(a[i], divisor(), 3, -128, 127), quantize_bytes(va, vl))                          \
     X(requantize, xa_requantize(p[i], b[i], -5, -128, 127),                                                            \
       __riscv_vsext_vf2_i32m4(xv_requantize(vp, vb, -5, -128, 127, vl), vl))                                           \
     X(qadd, xa_qadd(q[i], p[i] & 255, immediate[0], immediate[1], 0.75f, 0, 255),                                      \

@@ -1,7 +1,9 @@
 /* core/arith.h: edge cases, samples of every elementary function, and the quantised formulas against arithmetic of
  * their own in double and 64-bit integers. */
+#include <float.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tests/unit/arith_oracle.h"
 #include "tests/unit/unit.h"
@@ -243,6 +245,47 @@ static void quantised_products(void) {
     CU_ASSERT_EQUAL(xa_quantize(-xa_inf(), 0.5f, 0, 0, 255), 0);
 }
 
+/* xa_quantize_byte at what lies within eight floats of half way between two bytes, for scales of every kind. */
+static uint32_t wrong_bytes(float scale) {
+    uint32_t wrong = 0;
+    xa_divisor divisor = xa_divisor_of(scale);
+    for (int half = -600; half <= 600; half++) {
+        uint32_t near = xa_bits((float)((half + 0.5) * (double)scale));
+        for (uint32_t bits = near - 8; bits <= near + 8; bits++) {
+            float x = xa_float(bits);
+            wrong += xa_quantize_byte(x, divisor, 0, -512, 511) != xa_quantize(x, scale, 0, -512, 511);
+        }
+    }
+    return wrong;
+}
+
+static void quantised_bytes(void) {
+    seed_random("quantised bytes");
+    uint32_t wrong = 0;
+    const char *scales = getenv("XPU_SCALES");
+    int count = scales ? atoi(scales) : 60;
+    for (int i = 0; i < count; i++) {
+        wrong += wrong_bytes(random_scale(1e-4, 1));
+        wrong += wrong_bytes(xa_float((uint32_t)random_int(37 << 23, (217 << 23) - 1)));
+        wrong += wrong_bytes((float)random_int(1, 999) * 0.001f);
+    }
+    for (float scale = 0x1p-90f; scale <= 0x1p90f; scale *= 4) {
+        CU_ASSERT(xa_is_divisor(scale));
+        wrong += wrong_bytes(scale) + wrong_bytes(scale * 0x1.fffffep0f) + wrong_bytes(scale * 0x1.000002p0f);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    static const float special[] = {INFINITY,  -INFINITY,  NAN,     0.0f,     -0.0f,
+                                    0x1p-149f, -0x1p-149f, FLT_MAX, -FLT_MAX, FLT_MIN};
+    for (int i = 0; i < ROUNDS; i++) {
+        float x = i < 10 ? special[i] : xa_float(random_bits()),
+              scale = xa_float((uint32_t)random_int(37 << 23, 217 << 23));
+        int32_t zero = random_int(-128, 127);
+        wrong += xa_quantize_byte(x, xa_divisor_of(scale), zero, -128, 127) != xa_quantize(x, scale, zero, -128, 127);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT(!xa_is_divisor(0x1p-91f) && !xa_is_divisor(0x1p91f) && !xa_is_divisor(-1) && !xa_is_divisor(xa_nan()));
+}
+
 /* Sums of exact products are exact in long double for these sizes. */
 static void quantised_add_and_mul(void) {
     seed_random("quantised add and mul");
@@ -418,7 +461,7 @@ static void no_contraction(void) {
 
 XPU_TEST_MAIN("arith", {"edge cases", edge_cases}, {"minimum and maximum", minimum_and_maximum},
               {"conversion to integer", conversion_to_integer}, {"elementary functions", elementary_functions},
-              {"quantised products", quantised_products}, {"quantised add and mul", quantised_add_and_mul},
-              {"absmax quantisation", absmax_quantisation}, {"accumulators of 48 bits", accumulators_of_48_bits},
-              {"post-processor", post_processor}, {"reductions", reductions}, {"elementwise table", elementwise_table},
-              {"no contraction", no_contraction})
+              {"quantised products", quantised_products}, {"quantised bytes", quantised_bytes},
+              {"quantised add and mul", quantised_add_and_mul}, {"absmax quantisation", absmax_quantisation},
+              {"accumulators of 48 bits", accumulators_of_48_bits}, {"post-processor", post_processor},
+              {"reductions", reductions}, {"elementwise table", elementwise_table}, {"no contraction", no_contraction})

@@ -59,7 +59,28 @@ static void lookup_body(const struct work *w, const void *const *in, void *out, 
     }
 }
 
+static void store_narrow(void *bytes, uint32_t at, vint16m2_t v, size_t vl) {
+    __riscv_vse8_v_i8m1((int8_t *)bytes + at, __riscv_vncvt_x_x_w_i8m1(v, vl), vl);
+}
+
+/* By multiplications, in pairs of vectors; the last elements are computed again where they are no whole pair. */
 static void quantize_body(const struct work *w, const void *const *in, void *out, uint32_t n) {
+    const struct xpu_quantize_args *a = w->args;
+    const xa_divisor divisor = xa_divisor_of(a->scale);
+    const float *x = in[0];
+    for (uint32_t done = 0; done < n;) {
+        size_t vl = __riscv_vsetvl_e32m4(n - done);
+        uint32_t second = n - done >= 2 * vl ? done + (uint32_t)vl : n - (uint32_t)vl;
+        vint16m2_t p, q;
+        xv_quantize_bytes(__riscv_vle32_v_f32m4(x + done, vl), __riscv_vle32_v_f32m4(x + second, vl), divisor, a->zero,
+                          a->low, a->high, &p, &q, vl);
+        store_narrow(out, done, p, vl);
+        store_narrow(out, second, q, vl);
+        done = second + (uint32_t)vl;
+    }
+}
+
+static void quantize_by_division(const struct work *w, const void *const *in, void *out, uint32_t n) {
     const struct xpu_quantize_args *a = w->args;
     for (uint32_t done = 0; done < n;) {
         size_t vl = __riscv_vsetvl_e32m4(n - done);
@@ -171,8 +192,12 @@ static void lookup_share(const void *args, uint32_t core, uint32_t cores) {
 
 static void quantize_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_quantize_args a = *(const struct xpu_quantize_args *)args;
-    struct work w = {
-        .in = {{a.x, 4}}, .out = {a.y, 1}, .inputs = 1, .count = (uint32_t)a.count, .args = &a, .body = quantize_body};
+    struct work w = {.in = {{a.x, 4}},
+                     .out = {a.y, 1},
+                     .inputs = 1,
+                     .count = (uint32_t)a.count,
+                     .args = &a,
+                     .body = xa_is_divisor(a.scale) ? quantize_body : quantize_by_division};
     run(&w, core, cores);
 }
 

@@ -42,7 +42,41 @@ static void weave_bytes(const uint8_t *plane, uint8_t *to, uint32_t pixels, uint
     }
 }
 
+static vuint32m4_t up(vuint32m4_t x, uint32_t bits, uint32_t mask, size_t vl) {
+    return __riscv_vand_vx_u32m4(__riscv_vsll_vx_u32m4(x, bits, vl), mask, vl);
+}
+static vuint32m4_t down(vuint32m4_t x, uint32_t bits, uint32_t mask, size_t vl) {
+    return __riscv_vand_vx_u32m4(__riscv_vsrl_vx_u32m4(x, bits, vl), mask, vl);
+}
+
+/* Three planes of bytes: four pixels are a word of each plane, and three words of the result. */
+static void weave_three(const uint32_t *plane, uint32_t *to, uint32_t words) {
+    const uint32_t b0 = 0xff, b1 = 0xff00, b2 = 0xff0000, b3 = 0xff000000;
+    const ptrdiff_t step = 3 * sizeof *to;
+    const uint32_t *end = plane + words;
+    for (size_t vl; plane < end; plane += vl, to += 3 * vl) {
+        vl = __riscv_vsetvl_e32m4((size_t)(end - plane));
+        vuint32m4_t x = __riscv_vle32_v_u32m4(plane, vl), y = __riscv_vle32_v_u32m4(plane + words, vl);
+        vuint32m4_t z = __riscv_vle32_v_u32m4(plane + 2 * words, vl);
+        vuint32m4_t first = __riscv_vor_vv_u32m4(__riscv_vand_vx_u32m4(x, b0, vl), up(y, 8, b1, vl), vl);
+        vuint32m4_t second = __riscv_vor_vv_u32m4(down(y, 8, b0, vl), __riscv_vand_vx_u32m4(z, b1, vl), vl);
+        vuint32m4_t third = __riscv_vor_vv_u32m4(down(z, 16, b0, vl), down(x, 16, b1, vl), vl);
+        first = __riscv_vor_vv_u32m4(first, __riscv_vor_vv_u32m4(up(z, 16, b2, vl), up(x, 16, b3, vl), vl), vl);
+        __riscv_vsse32_v_u32m4(to, step, first, vl);
+        second = __riscv_vor_vv_u32m4(second,
+                                      __riscv_vor_vv_u32m4(__riscv_vand_vx_u32m4(x, b2, vl), up(y, 8, b3, vl), vl), vl);
+        __riscv_vsse32_v_u32m4(to + 1, step, second, vl);
+        third = __riscv_vor_vv_u32m4(
+            third, __riscv_vor_vv_u32m4(down(y, 8, b2, vl), __riscv_vand_vx_u32m4(z, b3, vl), vl), vl);
+        __riscv_vsse32_v_u32m4(to + 2, step, third, vl);
+    }
+}
+
 static void weave(const uint8_t *planes, uint8_t *out, uint32_t pixels, uint32_t channels, uint32_t bytes) {
+    if (bytes == 1 && channels == 3) {
+        weave_three((const uint32_t *)planes, (uint32_t *)out, pixels / 4);
+        return;
+    }
     for (uint32_t c = 0; c < channels; c++, planes += pixels * bytes, out += bytes) {
         if (bytes == 1)
             weave_bytes(planes, out, pixels, channels);

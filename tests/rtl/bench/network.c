@@ -75,7 +75,8 @@ static int measure(xpurt_program *program, const xpurt_device_driver *driver, co
     }
     double middle = median(seconds);
     int good = middle <= limit;
-    printf("resnet50 %8.0f cycles, whole, %.2f s for 5 million cycles where the bare array needs 70 ns for each (limit %g)%s\n",
+    printf("resnet50 %8.0f cycles, whole, %.2f s for 5 million cycles where the bare array needs 70 ns for each (limit "
+           "%g)%s\n",
            cycles, middle, limit, good ? "" : "  BROKEN");
     json_t *row = json_object();
     json_object_set_new(row, "program", json_string("resnet50"));
