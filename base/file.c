@@ -263,20 +263,32 @@ const char *xpu_output_temporary(const xpu_output *output) {
     return output->temporary;
 }
 
-/* The folder that the output's file is or will be in; 0: there is none. */
-static int folder_of(const xpu_output *output, struct stat *folder) {
-    char path[PATH_MAX];
-    size_t length = (size_t)(xpu_path_name(output->target) - output->target);
-    if (length >= sizeof path) return 0;
-    memcpy(path, output->target, length);
-    path[length] = '\0';
-    return stat(length ? path : ".", folder) == 0;
+/* The name behind links, without slashes at its end; what does not exist keeps its own. */
+static void resolve(const char *path, char *resolved) {
+    if (standard_stream(path) < 0 && realpath(path, resolved)) return;
+    snprintf(resolved, PATH_MAX, "%s", path);
+    for (size_t length = strlen(resolved); length > 1 && resolved[length - 1] == '/';) resolved[--length] = '\0';
 }
 
-int xpu_outputs_clash(const xpu_output *a, const xpu_output *b) {
-    struct stat one, other;
-    return strcmp(xpu_path_name(a->target), xpu_path_name(b->target)) == 0 && folder_of(a, &one) &&
-           folder_of(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+/* The folder that the file is or will be in; 0: there is none. */
+static int folder_of(const char *path, struct stat *folder) {
+    char name[PATH_MAX];
+    size_t length = (size_t)(xpu_path_name(path) - path);
+    if (length >= sizeof name) return 0;
+    memcpy(name, path, length);
+    name[length] = '\0';
+    return stat(length ? name : ".", folder) == 0;
+}
+
+int xpu_paths_clash(const char *a, const char *b) {
+    char one[PATH_MAX], other[PATH_MAX];
+    struct stat file, folder_of_one, folder_of_other;
+    resolve(a, one);
+    resolve(b, other);
+    if (strcmp(xpu_path_name(one), xpu_path_name(other)) != 0) return 0;
+    if (standard_stream(one) < 0 && stat(one, &file) == 0 && S_ISCHR(file.st_mode)) return 0;
+    return folder_of(one, &folder_of_one) && folder_of(other, &folder_of_other) &&
+           folder_of_one.st_dev == folder_of_other.st_dev && folder_of_one.st_ino == folder_of_other.st_ino;
 }
 
 xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count) {

@@ -31,8 +31,9 @@ xpu_status xpu_output_write(xpu_output *output, const void *data, size_t length)
 xpu_status xpu_output_write_at(xpu_output *output, uint64_t offset, const void *data, size_t length);
 const char *xpu_output_temporary(const xpu_output *output); /* the name being written */
 xpu_status xpu_output_commit(xpu_output *output);
-/* Whether both stand for the same name in the same folder. */
-int xpu_outputs_clash(const xpu_output *a, const xpu_output *b);
+/* Whether both paths stand for the same name in the same folder, links followed: what is written to one of them would
+ * replace the other. Devices such as /dev/null take both. */
+int xpu_paths_clash(const char *a, const char *b);
 /* Several together: when one of them cannot be written none gets its name, and behind one that cannot be renamed none
  * does. */
 xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count);
@@ -64,6 +65,9 @@ typedef struct {
     double seconds;          /* wall time */
 } xpu_child;
 xpu_status xpu_child_run(xpu_arena *arena, const char *const *argv, xpu_child *result, xpu_diags *diags);
+
+/* Whether there is such a program for xpu_child_run, for saying so before work begins; else why not, in words. */
+const char *xpu_child_missing(const char *name, xpu_arena *arena);
 
 /* The same in two steps, so that the caller can work meanwhile. A missing program shows in `found` after the wait; NULL
  * with a diagnostic on other failures. Unwinding before the wait kills and reaps the child. */

@@ -100,8 +100,9 @@ static int run(xpu_tool *tool) {
     }
     xpu_memplan_problem problem;
     uint64_t bytes;
-    int status = read_number(tool, "bytes", &bytes);
     const char *output = xpu_tool_option(tool, "output");
+    int status = xpu_tool_check_outputs(tool, &(const xpu_tool_output){"output", output}, 1);
+    if (!status) status = read_number(tool, "bytes", &bytes);
     if (!status && output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
     if (!status) status = (int)xpu_memplan_read(tool->arena, problem_path, bytes, &problem, &tool->diags);
     if (status) return status;

@@ -365,6 +365,27 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
     return run->layer ? replay_result(tool, o, run) : run_result(tool, o, run, path);
 }
 
+/* Outputs that would overwrite each other, or the program. */
+static int check_outputs(xpu_tool *tool) {
+    static const char *const names[] = {"output", "dump-layers", "stats", "trace"};
+    XPU_ARRAY(xpu_tool_output) outputs = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const xpu_tool_output output = {names[i], xpu_tool_option(tool, names[i])};
+        XPU_PUSH(tool->arena, &outputs, output);
+    }
+    const char *wave = xpu_tool_option(tool, "wave"), *colon = wave ? strrchr(wave, ':') : NULL;
+    const xpu_tool_output waveform = {"wave", colon ? colon + 1 : NULL};
+    XPU_PUSH(tool->arena, &outputs, waveform);
+    for (uint32_t i = 0; i < tool->arguments.count; i++) {
+        const xpu_argument *a = &tool->arguments.items[i];
+        if (!a->name || strcmp(a->name, "dump-mem") != 0) continue;
+        const char *first = strchr(a->value, ':'), *second = first ? strchr(first + 1, ':') : NULL;
+        const xpu_tool_output memory = {"dump-mem", second ? second + 1 : NULL};
+        XPU_PUSH(tool->arena, &outputs, memory);
+    }
+    return xpu_tool_check_outputs(tool, outputs.items, outputs.count);
+}
+
 static int run(xpu_tool *tool) {
     uint64_t differ = 0;
     xpurt_run_options run_with = {.layer_differs = &differ};
@@ -380,6 +401,7 @@ static int run(xpu_tool *tool) {
             "there is more than one program", "xpu-run runs one program at a time", "inputs are given with --input");
     }
     int status = check_pairs(tool);
+    if (!status) status = check_outputs(tool);
     if (!status) status = func_options(tool);
     if (!status && xpu_tool_flag(tool, "bare")) return xpu_bare_run(tool);
     if (!status) status = xpu_device_options_read(tool, &device);

@@ -42,15 +42,25 @@ xpu_status xpu_pack_output(xpu_pipeline *p) {
     return status == XPU_OK && direct ? copy(p, path, p->file) : status;
 }
 
+/* An output that would take the place of another file. */
+static void check_name(xpu_pipeline *p, const char *option, const char *path, const char *what, const char *other,
+                       const char *other_path) {
+    if (!path || !other_path || !xpu_paths_clash(path, other_path)) return;
+    xpu_error(p->diags, XPU_EUSAGE, NULL, "option", option, what,
+              xpu_printf(p->arena, "%s is '%s', %s is '%s'", option, xpu_escape(p->arena, path, 200), other,
+                         xpu_escape(p->arena, other_path, 200)),
+              "give one of them another name");
+}
+
 xpu_status xpu_open_outputs(xpu_pipeline *p) {
     const char *report = p->wanted->report;
+    check_name(p, "--report", report, "the report and the result have one name", "--output", p->output);
+    check_name(p, "--report", report, "the report and the model have one name", "the model", p->path);
+    check_name(p, "--output", p->output, "the result and the model have one name", "the model", p->path);
+    if (p->diags->errors) return XPU_EUSAGE;
     if (p->output) p->file = xpu_output_open(p->arena, p->output, p->diags);
     if (report) p->report_file = xpu_output_open(p->arena, report, p->diags);
-    if ((p->output && !p->file) || (report && !p->report_file)) return XPU_EIO;
-    if (!p->file || !p->report_file || !xpu_outputs_clash(p->file, p->report_file)) return XPU_OK;
-    return xpu_error(p->diags, XPU_EUSAGE, NULL, "option", "--report", "the report and the result have one name",
-                     xpu_printf(p->arena, "both are '%s'", xpu_escape(p->arena, report, 200)),
-                     "give one of them another name");
+    return (p->output && !p->file) || (report && !p->report_file) ? XPU_EIO : XPU_OK;
 }
 
 xpu_status xpu_commit_outputs(xpu_pipeline *p) {

@@ -100,6 +100,35 @@ int xpu_tool_usage(xpu_tool *tool, const char *where, const char *what, const ch
     return (int)xpu_error(&tool->diags, XPU_EUSAGE, NULL, "usage", where, what, why, hint);
 }
 
+static int clash(xpu_tool *tool, const xpu_tool_output *output, const char *what, const char *other,
+                 const char *other_path) {
+    return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", output->option), what,
+                          xpu_printf(tool->arena, "--%s is '%s', %s '%s'", output->option,
+                                     xpu_escape(tool->arena, output->path, 200), other,
+                                     xpu_escape(tool->arena, other_path, 200)),
+                          "give the output another name");
+}
+
+int xpu_tool_check_outputs(xpu_tool *tool, const xpu_tool_output *outputs, uint32_t count) {
+    int status = XPU_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        const xpu_tool_output *output = &outputs[i];
+        if (!output->path) continue;
+        for (uint32_t k = 0; k < xpu_tool_words(tool); k++) {
+            const char *word = xpu_tool_word(tool, k);
+            if (xpu_paths_clash(output->path, word))
+                status = clash(tool, output, "a file that is read would be overwritten", "the file to read is", word);
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            const xpu_tool_output *other = &outputs[k];
+            if (other->path && xpu_paths_clash(output->path, other->path))
+                status = clash(tool, output, "two outputs have one name",
+                               xpu_printf(tool->arena, "--%s is", other->option), other->path);
+        }
+    }
+    return status;
+}
+
 int xpu_tool_report(const xpu_tool *tool, int status, const char *text) {
     if (text && (status || !tool->quiet)) fputs(text, stderr);
     return status;

@@ -27,6 +27,15 @@ uint32_t xpu_tool_words(const xpu_tool *tool);
 /* An error [usage] about the command line; returns its exit code. */
 int xpu_tool_usage(xpu_tool *tool, const char *where, const char *what, const char *why, const char *hint);
 
+/* A file or folder that a tool writes, and the option that names it; path NULL: none. */
+typedef struct {
+    const char *option, *path;
+} xpu_tool_output;
+
+/* Whether each output has a name of its own, and none that of a word of the command line, a file that is read. Returns
+ * an exit code: 2 [usage]. */
+int xpu_tool_check_outputs(xpu_tool *tool, const xpu_tool_output *outputs, uint32_t count);
+
 /* Moves the text of a library's error (xpuc_error, xpurt_error) to stderr; returns `status`. */
 int xpu_tool_report(const xpu_tool *tool, int status, const char *text);
 
