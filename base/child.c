@@ -7,8 +7,10 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +107,22 @@ static int spawn(xpu_child_running *child, const char *const *argv) {
     }
     posix_spawn_file_actions_destroy(&actions);
     return error;
+}
+
+const char *xpu_child_missing(const char *name, xpu_arena *arena) {
+    const char *path = getenv("PATH"), *why = NULL;
+    if (strchr(name, '/')) path = "";
+    if (!path) path = "/bin:/usr/bin"; /* as execvp has it */
+    for (size_t length;; path += length + 1) {
+        length = strcspn(path, ":");
+        const char *file = length ? xpu_path_join(arena, xpu_strndup(arena, path, length), name) : name;
+        struct stat info;
+        if (stat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+            if (access(file, X_OK) == 0) return NULL;
+            why = xpu_printf(arena, "'%s' may not be executed", xpu_escape(arena, file, 200));
+        }
+        if (!path[length]) return why ? why : "no folder of PATH has it";
+    }
 }
 
 xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, xpu_diags *diags) {

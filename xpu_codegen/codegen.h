@@ -165,6 +165,8 @@ const char *xpu_emit_region(xpu_codegen *cg, uint32_t region);
 const char *xpu_emit_tail(xpu_codegen *cg);
 /* Starts clang on `source`, in a temporary folder of `arena`; NULL with diagnostics. */
 typedef struct xpu_device_build xpu_device_build;
+/* Reports clang and lld where they are not there, before there is anything to compile. */
+void xpu_toolchain_check(xpu_codegen *cg);
 xpu_device_build *xpu_compile_start(xpu_codegen *cg, const char *source, xpu_arena *arena);
 /* Waits for it and links; the program's path, NULL with diagnostics. */
 const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build);

@@ -7,9 +7,24 @@ enum { MESSAGE_LINES = 12 };
 
 static const char clang_name[] = "clang-19", linker_name[] = "ld.lld-19";
 
-static void report_missing(xpu_codegen *cg, const char *what, const char *why) {
-    xpu_error(cg->diags, XPU_EIO, NULL, "no-clang", NULL, xpu_printf(cg->arena, "the device %s was not found", what),
-              why, "install the Debian packages clang-19 and lld-19, or stop after the C with --emit=c");
+/* Reports a program that is not there; `why`: or NULL. */
+static void report_missing(xpu_codegen *cg, const char *name, const char *why) {
+    int is_linker = strcmp(name, linker_name) == 0;
+    xpu_error(cg->diags, XPU_EIO, NULL, "no-clang", NULL,
+              xpu_printf(cg->arena, "the device %s was not found", is_linker ? "linker lld-19" : "compiler clang-19"),
+              xpu_printf(cg->arena, "%s%s%s",
+                         is_linker ? "the program for the chip's cores is linked by it"
+                                   : "the generated C is compiled for the chip's cores by it",
+                         why ? "; " : "", why ? why : ""),
+              "install the Debian packages clang-19 and lld-19, or stop after the C with --emit=c");
+}
+
+void xpu_toolchain_check(xpu_codegen *cg) {
+    static const char *const names[] = {clang_name, linker_name};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *why = xpu_child_missing(names[i], cg->arena);
+        if (why) report_missing(cg, names[i], why);
+    }
 }
 
 /* Whether a signal ended the program, which is reported. */
@@ -92,7 +107,7 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
                           NULL};
     xpu_child linker;
     xpu_status status = xpu_child_run(arena, argv, &linker, cg->diags);
-    if (!linker.found) report_missing(cg, "linker lld-19", "the program for the chip's cores is linked by it");
+    if (!linker.found) report_missing(cg, linker_name, NULL);
     if (status != XPU_OK) return NULL;
     cg->clang.seconds += linker.seconds;
     if (linker.peak_rss_bytes > cg->clang.peak_rss_bytes) cg->clang.peak_rss_bytes = linker.peak_rss_bytes;
@@ -105,8 +120,7 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
 const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build) {
     xpu_child compiler;
     xpu_status status = xpu_child_wait(build->compiler, &compiler, cg->diags);
-    if (!compiler.found)
-        report_missing(cg, "compiler clang-19", "the generated C is compiled for the chip's cores by it");
+    if (!compiler.found) report_missing(cg, clang_name, NULL);
     if (status != XPU_OK || was_killed(cg, clang_name, &compiler)) return NULL;
     cg->clang = (xpu_clang_facts){version_line(cg, &compiler), compiler.seconds, compiler.peak_rss_bytes};
     cg->program.clang = cg->clang.version;

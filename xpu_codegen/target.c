@@ -35,6 +35,7 @@ static xpu_status start(xpu_target_job *job) {
     if (options->memory_rules) {
         xpu_memory_rules_read(job->arena, options->memory_rules, &cg->rules, job->diags);
     }
+    if (!options->emit || strcmp(options->emit, "xpu") == 0) xpu_toolchain_check(cg);
     return job->diags->errors == errors ? XPU_OK : xpu_diags_status(job->diags);
 }
 

@@ -355,6 +355,24 @@ static xpu_status not_executable(xpu_arena *arena, xpu_diags *diags) {
     return status;
 }
 
+/* What is said before a program is started. */
+static xpu_status missing_programs(xpu_arena *arena, xpu_diags *diags) {
+    char *folder = xpu_temporary_folder(arena, diags), *before = xpu_strdup(arena, getenv("PATH"));
+    xpu_file_write(arena, xpu_path_join(arena, folder, "tool"), "#!/bin/sh\n", 10, diags);
+    setenv("PATH", xpu_printf(arena, "/nonexistent:%s:", folder), 1);
+    CU_ASSERT_STRING_EQUAL(xpu_child_missing("no-such-program-anywhere", arena), "no folder of PATH has it");
+    CU_ASSERT_STRING_EQUAL(xpu_child_missing("tool", arena),
+                           xpu_printf(arena, "'%s/tool' may not be executed", folder));
+    setenv("PATH", xpu_printf(arena, "%s:%s", folder, before), 1);
+    CU_ASSERT_PTR_NULL(xpu_child_missing("sh", arena));
+    CU_ASSERT_PTR_NULL(xpu_child_missing("/bin/sh", arena));
+    CU_ASSERT_PTR_NOT_NULL(xpu_child_missing("/no/such/program", arena));
+    unsetenv("PATH");
+    CU_ASSERT_PTR_NULL(xpu_child_missing("sh", arena));
+    setenv("PATH", before, 1);
+    return XPU_OK;
+}
+
 /* A child that is not waited for dies with the arena. */
 static xpu_status forget(xpu_arena *arena, xpu_diags *diags) {
     static const char *const argv[] = {"sleep", "100", NULL};
@@ -376,6 +394,7 @@ static xpu_status two_children(xpu_arena *arena, xpu_diags *diags) {
 static void child_processes(void) {
     run(run_children, NULL);
     run(not_executable, "child-process");
+    run(missing_programs, NULL);
     run(two_children, NULL);
     double start = xpu_seconds();
     run(forget, NULL);
