@@ -79,6 +79,7 @@ xpu_device_build *xpu_compile_start(xpu_codegen *cg, const char *source, xpu_are
     /* One file with -c: clang then compiles in the process that was started. */
     const char *argv[] = {clang_name,
                           "-v",
+                          "-fno-crash-diagnostics", /* it would leave files behind */
                           xpu_printf(arena, "@%s/clang.flags", build->device),
                           "-I",
                           xpu_path_join(arena, build->device, "include"),
