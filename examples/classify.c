@@ -4,6 +4,9 @@
  *
  *     classify MODEL.onnx|PROGRAM.xpu IMAGES.npz [options]
  *
+ * It runs on the Verilated chip, whose library `make chip` builds (CHIP=NAME, where --chip names another); without it
+ * --device=func runs on the chip in C.
+ *
  * The archive's entry "x" holds the images, float32 [count,1,height,width]; "label", int64 [count], where there is one,
  * the true classes.
  */
@@ -23,7 +26,7 @@
 static const xpu_option options[] = {
     {"count", 'n', "N", "how many images (10)"},
     {"batch", 'b', "N", "how many images in one run (4)"},
-    {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (func)"},
+    {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (rtl)"},
     {"chip", 0, "NAME", "the chip to compile for (standard)"},
     {"precision", 0, "NAME", "auto, fp32 or int16 (auto)"},
     {"dump", 0, "DIR", "write every layer's output of the first run to a folder of the device's name in DIR"},
@@ -402,7 +405,7 @@ static int run(job *j, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    static job j = {.count = 10, .batch = 4, .device = "func"};
+    static job j = {.count = 10, .batch = 4, .device = "rtl"};
     static xpu_mem mem;
     static xpu_diags diags;
     static int status;

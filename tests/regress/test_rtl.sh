@@ -29,7 +29,7 @@ for precision in fp32 int16; do
 done
 check 0 "layer 'ReLU114' on rtl: equal to" "${run[@]:0:2}" --device=rtl --lockstep --layer=ReLU114 --from-dump="$folder/func"
 check 0 'rtl = func = ref   yes' "$XPU_BIN/../examples/classify" examples/digits/digits.onnx \
-    examples/digits/digits_heldout.npz --chip=nano --count=2 --device=rtl --summary
+    examples/digits/digits_heldout.npz --chip=nano --count=2 --summary
 # Weights of the last layer, on the tensor engine, come before the operands of the layer on the cores before it
 { printf '\x93NUMPY\x01\x00v\x00%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 16, 16), }"
     head -c 1024 /dev/zero; } >"$folder/digit.npy"
