@@ -244,25 +244,6 @@ static void print_work(const bare *b, int status) {
     fputc('\n', stderr);
 }
 
-/* On a device with time every unit is in one state in each cycle. */
-static int check_states(const bare *b) {
-    xpurt_counters counters;
-    b->driver->counters(b->device, &counters);
-    for (unsigned unit = 0; unit < XPURT_MAX_CORES + XPURT_ENGINES; unit++) {
-        int engine = unit >= XPURT_MAX_CORES;
-        const uint64_t *states = engine ? counters.engine_states[unit - XPURT_MAX_CORES] : counters.core_states[unit];
-        uint64_t sum = 0;
-        for (int i = 0; i < XPURT_STATES; i++) sum += states[i];
-        if (sum == 0 || sum == counters.cycles) continue;
-        return (int)xpu_error(&b->tool->diags, XPU_EBUG, b->path, "profile-sum", NULL,
-                              xpu_printf(b->tool->arena, "the states of %s %u do not add up to the cycles",
-                                         engine ? "engine" : "core", engine ? unit - XPURT_MAX_CORES : unit),
-                              xpu_printf(b->tool->arena, "%" PRIu64 " against %" PRIu64, sum, counters.cycles),
-                              "report this with the program");
-    }
-    return XPU_OK;
-}
-
 static void destroy(void *object) {
     const bare *b = object;
     b->driver->destroy(b->device);
@@ -283,8 +264,7 @@ static int run_program(bare *b, const xpu_device_options *options) {
     int dumped = for_all_dumps(b, dump);
     status = print_races(b, status);
     if (!b->tool->quiet) print_work(b, status);
-    int checked = check_states(b);
-    return checked ? checked : dumped ? dumped : status;
+    return dumped ? dumped : status;
 }
 
 /* Options that need layers, inputs or outputs. */

@@ -37,10 +37,6 @@ static void unpack(struct frame *f, const struct xpu_chain_args *a) {
     }
 }
 
-static uint32_t round_up_div(uint32_t a, uint32_t b) {
-    return (a + b - 1) / b;
-}
-
 /* Blocks fit LM twice, with every input; there are enough of them for all cores where there is enough to do. */
 static void choose_block(struct frame *f, uint32_t cores) {
     uint32_t available, all_rows = f->size[0] * f->size[1] * f->size[2];
@@ -48,13 +44,13 @@ static void choose_block(struct frame *f, uint32_t cores) {
     uint32_t room = round_down(available / (2 * (f->inputs + 1)), VECTOR);
     f->width = min_u32(f->size[3], room);
     if (all_rows < cores) {
-        uint32_t share = round_up_div(f->size[3], round_up_div(cores, all_rows));
-        f->width = min_u32(f->width, round_up_div(share, VECTOR) * VECTOR);
+        uint32_t share = ceil_div(f->size[3], ceil_div(cores, all_rows));
+        f->width = min_u32(f->width, ceil_div(share, VECTOR) * VECTOR);
     }
     f->rows = f->width < f->size[3] ? 1 : min_u32(f->size[2], room / f->width);
-    f->rows = min_u32(f->rows, round_up_div(all_rows, cores));
-    f->column_blocks = round_up_div(f->size[3], f->width);
-    f->row_blocks = round_up_div(f->size[2], f->rows);
+    f->rows = min_u32(f->rows, ceil_div(all_rows, cores));
+    f->column_blocks = ceil_div(f->size[3], f->width);
+    f->row_blocks = ceil_div(f->size[2], f->rows);
     for (uint32_t half = 0; half < 2; half++) {
         for (uint32_t i = 0; i < f->inputs; i++, lm += room) f->in[half][i] = lm;
         f->out[half] = lm;

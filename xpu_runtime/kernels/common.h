@@ -18,6 +18,9 @@ static inline uint32_t min_u32(uint32_t a, uint32_t b) {
 static inline uint32_t round_down(uint32_t value, uint32_t multiple) {
     return value / multiple * multiple;
 }
+static inline uint32_t ceil_div(uint32_t a, uint32_t b) {
+    return (a + b - 1) / b;
+}
 
 /* Codes of software aborts. */
 enum {

@@ -532,37 +532,13 @@ static uint32_t byte_type(int32_t is_unsigned) {
 
 xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, xpu_ticket after) {
     const struct xpu_conv2d_i8_args q = *args;
-    const struct xpu_conv2d_i16_args a = {
-        .x = q.x,
-        .w = q.w,
-        .bias = q.bias,
-        .branch = q.branch,
-        .y = q.y,
-        .w_scale = q.factors,
-        .batch = q.batch,
-        .in_h = q.in_h,
-        .in_w = q.in_w,
-        .in_c = q.in_c,
-        .out_h = q.out_h,
-        .out_w = q.out_w,
-        .out_c = q.out_c,
-        .kernel_h = q.kernel_h,
-        .kernel_w = q.kernel_w,
-        .stride_h = q.stride_h,
-        .stride_w = q.stride_w,
-        .dilation_h = q.dilation_h,
-        .dilation_w = q.dilation_w,
-        .pad_top = q.pad_top,
-        .pad_left = q.pad_left,
-        .groups = q.groups,
-        .tile_h = q.tile_h,
-        .tile_w = q.tile_w,
-        .tile_c = q.tile_c,
-        .whole = q.whole,
-        .banks = q.banks,
-        .sm = q.sm,
-        .sm_bytes = q.sm_bytes,
-    };
+#define ADDRESS(name) .name = q.name,
+#define INT(name)     .name = q.name,
+    const struct xpu_conv2d_i16_args a = {.w_scale = q.factors,
+                                          ADDRESS(x) ADDRESS(w) ADDRESS(bias) ADDRESS(branch) ADDRESS(y)
+                                              XPU_CONV_GEOMETRY XPU_TILE};
+#undef ADDRESS
+#undef INT
     const struct format f = {.sizes = XPU_TILING_I8,
                              .x_type = byte_type(q.x_unsigned),
                              .x_bytes = 1,

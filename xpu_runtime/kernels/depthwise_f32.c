@@ -68,23 +68,19 @@ static uint32_t floats_needed(struct strips *s) {
     return 2 * (WIDTH * MOST_HEIGHT + 1 + s->columns) * s->block + s->slots * s->row_floats + FINDMAX_LANES;
 }
 
-static uint32_t parts_of(uint32_t total, uint32_t part) {
-    return (total + part - 1) / part;
-}
-
 /* The widest strips of `block` channels that LM has room for; 0: none. */
 static int widest(struct strips *s, uint32_t block, uint32_t available) {
     uint32_t step = (uint32_t)s->a->stride_h;
     s->block = block;
-    s->blocks = parts_of((uint32_t)s->a->in_c, block);
+    s->blocks = ceil_div((uint32_t)s->a->in_c, block);
     for (s->tiles = 1; s->tiles <= (uint32_t)s->a->out_w; s->tiles *= 2) {
-        s->columns = parts_of((uint32_t)s->a->out_w, s->tiles);
+        s->columns = ceil_div((uint32_t)s->a->out_w, s->tiles);
         s->slots = min_u32(s->span + 2 * step, MOST_SLOTS);
         while (s->slots > s->span + step && floats_needed(s) > available) s->slots--;
         if (s->columns <= NARROW && s->slots > s->span && floats_needed(s) > available) s->slots = s->span;
         if (floats_needed(s) <= available) break;
     }
-    s->tiles = parts_of((uint32_t)s->a->out_w, s->columns);
+    s->tiles = ceil_div((uint32_t)s->a->out_w, s->columns);
     return floats_needed(s) <= available;
 }
 
@@ -94,12 +90,12 @@ static uint32_t choose_bands(struct strips *s, uint32_t cores) {
     enum { LINE_CYCLES = 350, VECTOR_CYCLES = 13, LEAST_CYCLES = 40 };
     uint32_t others = (uint32_t)s->a->batch * s->tiles * s->blocks, height = (uint32_t)s->a->out_h, best = 0;
     for (uint32_t bands = 1; bands <= min_u32(MOST_BANDS, height); bands *= 2) {
-        uint32_t rows = parts_of(height, bands), strips = parts_of(height, rows) * others;
-        uint32_t cost = parts_of(strips, cores) * (rows + 1);
+        uint32_t rows = ceil_div(height, bands), strips = ceil_div(height, rows) * others;
+        uint32_t cost = ceil_div(strips, cores) * (rows + 1);
         if (best && cost >= best) continue;
         best = cost;
         s->rows = rows;
-        s->bands = parts_of(height, rows);
+        s->bands = ceil_div(height, rows);
     }
     uint32_t pixel = VECTOR_CYCLES * s->block / 16;
     return best * (LINE_CYCLES + s->columns * (pixel > LEAST_CYCLES ? pixel : LEAST_CYCLES));

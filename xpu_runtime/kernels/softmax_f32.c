@@ -202,7 +202,7 @@ static void choose_block(struct plan *p) {
     while ((3 * LANES + 1) * p->width > available) p->width = (p->width + 1) / 2;
     uint32_t room = round_down((available - (LANES + 1) * p->width) / 2, LANES);
     p->rows = round_down(room / p->width, LANES);
-    p->blocks = (pitch + p->width - 1) / p->width;
+    p->blocks = ceil_div(pitch, p->width);
     p->whole = (uint32_t)p->a->count <= p->rows;
     p->sums = lm;
     p->most = p->sums + LANES * p->width;

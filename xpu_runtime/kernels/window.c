@@ -57,8 +57,8 @@ static int shrink(struct window *w) {
 }
 
 static uint32_t count_tasks(struct window *w) {
-    w->tiles = ((uint32_t)w->out_w + w->pixels - 1) / w->pixels;
-    w->blocks = (w->group_out + w->block - 1) / w->block;
+    w->tiles = ceil_div((uint32_t)w->out_w, w->pixels);
+    w->blocks = ceil_div(w->group_out, w->block);
     return (uint32_t)(w->batch * w->out_h) * w->tiles * w->groups * w->blocks;
 }
 

@@ -41,10 +41,6 @@ struct task {
 
 /* ---- the cut ---- */
 
-static uint32_t parts_of(uint32_t total, uint32_t part) {
-    return (total + part - 1) / part;
-}
-
 /* Places in LM. */
 static void place(struct window_i8 *w, uint8_t *lm) {
     const uint32_t taps = (uint32_t)(w->kernel_h * w->kernel_w), vector = w->together * w->block;
@@ -79,9 +75,9 @@ static void cut(struct window_i8 *w) {
     w->block = (uint32_t)task.tile_c;
     w->rows = (uint32_t)task.tile_h;
     w->columns = (uint32_t)task.tile_w;
-    w->blocks = parts_of((uint32_t)w->channels, w->block);
-    w->bands = parts_of((uint32_t)w->out_h, w->rows);
-    w->tiles = parts_of((uint32_t)w->out_w, w->columns);
+    w->blocks = ceil_div((uint32_t)w->channels, w->block);
+    w->bands = ceil_div((uint32_t)w->out_h, w->rows);
+    w->tiles = ceil_div((uint32_t)w->out_w, w->columns);
     w->in_rows = in_lm.in_rows;
     w->in_columns = in_lm.in_columns;
     w->segment = in_lm.segment;
@@ -326,7 +322,7 @@ static void multiply_row_3x3(const struct window_i8 *w, const struct row *r) {
 static void multiply_rows(const struct window_i8 *w, const struct task *t, uint8_t *out) {
     const int is_3x3 = w->kernel_h == 3 && w->kernel_w == 3;
     const uint32_t line = w->segment * w->block, vector = w->together * w->block;
-    struct row r = {.out = out, .vectors = parts_of(t->columns, w->together), .vl = vector};
+    struct row r = {.out = out, .vectors = ceil_div(t->columns, w->together), .vl = vector};
     r.last_vl = (t->columns - (r.vectors - 1) * w->together) * w->block;
     for (uint32_t row = 0; row < t->rows; row++, r.out += w->columns * w->block) {
         for (uint32_t kh = 0; kh < (uint32_t)w->kernel_h; kh++) {
@@ -467,7 +463,7 @@ static void mean_task(const struct xpu_mean_i8_args *a, uint32_t image, uint32_t
 
 static void mean_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_mean_i8_args a = *(const struct xpu_mean_i8_args *)args;
-    uint32_t floats, first, last, blocks = ((uint32_t)a.channels + VECTOR - 1) / VECTOR;
+    uint32_t floats, first, last, blocks = ceil_div((uint32_t)a.channels, VECTOR);
     uint8_t *lm = (uint8_t *)lm_floats(&floats);
     partition(core, cores, (uint32_t)a.batch * blocks, 1, &first, &last);
     for (; first < last; first++) mean_task(&a, first / blocks, first % blocks * VECTOR, lm, 4 * floats);
