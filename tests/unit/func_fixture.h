@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "sim/func/driver.h"
 #include "sim/func/func.h"
+#include "tests/gen/descriptors.h"
 #include "tests/gen/small_chip.h"
 #include "tests/unit/unit.h"
 
@@ -70,7 +71,5 @@ static inline int execute_words(fixture *f, unsigned engine, const uint32_t *wor
     memset(f->func->queues, 0, sizeof f->func->queues);
     return cause;
 }
-
-#define NO_WAITS .wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER, .signal = XPU_NO_COUNTER
 
 #endif

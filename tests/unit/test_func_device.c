@@ -123,8 +123,7 @@ static void works_together(void) {
     for (uint32_t i = 0; i < core0.count; i++) emit(&p, core0.words[i]);
     set_register(&p, XPU_REG_COUNTER + 4 * 8, 5);
     wait_counter(&p, 60, 1);
-    xpu_desc_copy d = {NO_WAITS,   .src = XPU_GM_BASE, .dst = XPU_SM_BASE, .src_type = XPU_TYPE_I8, .size0 = 1,
-                       .size1 = 1, .size2 = 1,         .size3 = 100,       .src_stride3 = 1,        .dst_stride3 = 1};
+    xpu_desc_copy d = {ALONE, DENSE(100, XPU_TYPE_I8, 1), .src = XPU_GM_BASE, .dst = XPU_SM_BASE};
     d.signal = 9, d.signal_add = 3;
     xpu_desc_copy_pack(words, &d);
     CU_ASSERT_EQUAL(xpu_func_driver.write(f.device, LIST, words, sizeof words), 0);
@@ -158,7 +157,7 @@ static void long_copies(void) {
         only_core0(&p, core0.count);
         for (uint32_t k = 0; k < core0.count; k++) emit(&p, core0.words[k]);
         wait_counter(&p, 60, 1);
-        xpu_desc_copy d = {NO_WAITS,   .src = XPU_GM_BASE, .dst = XPU_SM_BASE,     .src_type = XPU_TYPE_I8,
+        xpu_desc_copy d = {ALONE,      .src = XPU_GM_BASE, .dst = XPU_SM_BASE,     .src_type = XPU_TYPE_I8,
                            .size0 = 1, .size1 = 1,         .size2 = rows[i].size2, .size3 = rows[i].size3};
         d.signal = 9, d.signal_add = 1;
         xpu_desc_copy_pack(words, &d);
@@ -285,7 +284,7 @@ static void never_a_hang(void) {
     start(&f, &spins);
     xpurt_event event = next(&f, 1000);
     CU_ASSERT_EQUAL(event.kind, XPURT_EVENT_BUDGET);
-    xpu_desc_nop d = {NO_WAITS, .layer = 12};
+    xpu_desc_nop d = {ALONE, .layer = 12};
     d.wait0 = 40, d.wait0_value = 1;
     xpu_desc_nop_pack(words, &d);
     CU_ASSERT_EQUAL(xpu_func_driver.write(f.device, LIST, words, sizeof words), 0);

@@ -144,7 +144,7 @@ static void one_copy(fixture *f, int gathers) {
     memcpy(expected, host(f, dst), AREA);
     walk(&g, copy_element, &c);
     int32_t sb = (int32_t)type_size[c.src_type], db = (int32_t)type_size[c.dst_type];
-    xpu_desc_gather d = {NO_WAITS,
+    xpu_desc_gather d = {ALONE,
                          .src = src + (uint64_t)(g.src_first * sb),
                          .dst = dst + (uint64_t)(g.dst_first * db),
                          .src_type = c.src_type,
@@ -207,7 +207,7 @@ static void fills(void) {
         memcpy(expected, host(&f, dst), AREA);
         walk(&g, fill_element, &c);
         int32_t db = (int32_t)type_size[type];
-        xpu_desc_fill d = {NO_WAITS,
+        xpu_desc_fill d = {ALONE,
                            .dst = dst + (uint64_t)(g.dst_first * db),
                            .dst_type = type,
                            .value = value,
@@ -258,7 +258,7 @@ static void faults(void) {
     fixture f;
     open_fixture(&f, seed);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        xpu_desc_copy d = {NO_WAITS,
+        xpu_desc_copy d = {ALONE,
                            .src = cases[i].src,
                            .dst = cases[i].dst,
                            .src_type = cases[i].src_type,
@@ -290,7 +290,7 @@ static void order(void) {
     fixture f;
     uint32_t words[XPU_DESC_WORDS], list = XPU_GM_BASE;
     open_fixture(&f, seed);
-    xpu_desc_nop d = {NO_WAITS};
+    xpu_desc_nop d = {ALONE};
     d.wait0 = 3, d.wait0_value = 0xfffffffe, d.wait1 = 4, d.wait1_value = 1, d.signal = 5, d.signal_add = 7;
     xpu_desc_nop_pack(words, &d);
     memcpy(host(&f, list), words, sizeof words);

@@ -336,7 +336,7 @@ static void tensors_plain(void) {
 /* Kind post. */
 static void one_post(fixture *f) {
     static uint8_t expected[Y_BYTES];
-    xpu_desc_post d = {NO_WAITS, .x = X_AT};
+    xpu_desc_post d = {ALONE, .x = X_AT};
     xpu_post_params p;
     uint32_t words[XPU_DESC_WORDS];
     d.post_mode = draw(f, 2), d.op = d.post_mode == XPU_POST_QUANTISED ? draw(f, 3) : draw(f, 2) * XPU_POST_MUL;
@@ -398,7 +398,7 @@ static void extremes(void) {
     fixture f;
     open_fixture(&f, seed);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        xpu_desc_tensor d = {NO_WAITS, .mode = cases[i].mode, .channels = cases[i].channels, .columns = 1};
+        xpu_desc_tensor d = {ALONE, .mode = cases[i].mode, .channels = cases[i].channels, .columns = 1};
         unsigned xb = d.mode ? 2 : 1, wb = d.mode == XPU_OPERANDS_16X16 ? 2 : 1;
         d.kh = d.kw = d.stride_h = d.stride_w = d.dilation_h = d.dilation_w = 1;
         d.tile_rows = d.tile_cols = d.oh = d.ow = 1;
@@ -462,17 +462,18 @@ static void faults(void) {
     fixture f;
     open_fixture(&f, seed);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        xpu_desc_tensor d = {NO_WAITS,       .channels = 8, .columns = 4,    .kh = 1,         .kw = 1,
-                             .stride_h = 1,  .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .tile_rows = 2,
-                             .tile_cols = 2, .oh = 2,       .ow = 2};
+        const xpu_desc_tensor d = {ALONE,
+                                   SMALL_TENSOR,
+                                   .x = X_AT,
+                                   .w = W_AT,
+                                   .y = Y_AT,
+                                   .params = PARAMS_AT,
+                                   .y_pixel_stride = 16,
+                                   .y_row_stride = 32,
+                                   .y_type = XPU_TYPE_F32};
         uint32_t words[XPU_DESC_WORDS];
-        d.x = X_AT, d.w = W_AT, d.y = Y_AT, d.params = PARAMS_AT, d.w_row_stride = 4;
-        d.x_pixel_stride = 8, d.x_row_stride = 16, d.y_pixel_stride = 16, d.y_row_stride = 32;
-        d.drain = 1, d.post_mode = XPU_POST_FLOAT, d.y_type = XPU_TYPE_F32;
         xpu_desc_tensor_pack(words, &d);
-        for (unsigned k = 0; k < xpu_desc_field_count; k++)
-            if (strcmp(xpu_desc_fields[k].kind, "tensor") == 0 && strcmp(xpu_desc_fields[k].name, cases[i].field) == 0)
-                xpu_desc_set(words, &xpu_desc_fields[k], cases[i].value);
+        set_field(words, "tensor", cases[i].field, cases[i].value);
         int cause = execute_words(&f, XPU_ENGINE_TENSOR, words);
         if (cause != cases[i].cause)
             printf("%s = %llu: %s\n", cases[i].field, (unsigned long long)cases[i].value, xpu_fault_text(cause));

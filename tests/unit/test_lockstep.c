@@ -8,6 +8,7 @@
 #include "core/chip.h"
 #include "sim/func/driver.h"
 #include "sim/harness/harness.h"
+#include "tests/gen/descriptors.h"
 #include "tests/unit/unit.h"
 
 enum { SOURCE = 0x80010000, LIST = 0x80020000, TARGET = 0x20001000, CODE = 0x80000000, DATA = 0x80030000 };
@@ -74,29 +75,29 @@ static void expect(const bench *b, int equal, const char *text) {
 
 /* ---- descriptors ---- */
 
-#define NO_WAITS .wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER, .signal = XPU_NO_COUNTER, .layer = 7
 #define BOX                                                                                                            \
     .src = SOURCE, .dst = TARGET, .src_type = XPU_TYPE_F32, .dst_type = XPU_TYPE_F32, .size0 = 1, .size1 = 2,          \
     .size2 = 3, .size3 = 4, .src_stride1 = 48, .src_stride2 = 16, .src_stride3 = 4
 
 static void pack_copy(uint32_t *words) {
-    xpu_desc_copy d = {NO_WAITS, BOX, .dst_stride1 = 256, .dst_stride2 = 64, .dst_stride3 = 4};
+    xpu_desc_copy d = {ALONE, .layer = 7, BOX, .dst_stride1 = 256, .dst_stride2 = 64, .dst_stride3 = 4};
     xpu_desc_copy_pack(words, &d);
 }
 
 static void pack_transpose(uint32_t *words) {
-    xpu_desc_copy d = {NO_WAITS, BOX, .dst_stride1 = 256, .dst_stride2 = 4, .dst_stride3 = 16};
+    xpu_desc_copy d = {ALONE, .layer = 7, BOX, .dst_stride1 = 256, .dst_stride2 = 4, .dst_stride3 = 16};
     xpu_desc_copy_pack(words, &d);
 }
 
 static void pack_fill(uint32_t *words) {
-    xpu_desc_fill d = {NO_WAITS,     .dst = TARGET, .dst_type = XPU_TYPE_I16, .size0 = 1, .size1 = 1, .size2 = 1,
-                       .size3 = 100, .value = 9,    .dst_stride3 = 2};
+    xpu_desc_fill d = {ALONE,      .layer = 7,   .dst = TARGET, .dst_type = XPU_TYPE_I16, .size0 = 1, .size1 = 1,
+                       .size2 = 1, .size3 = 100, .value = 9,    .dst_stride3 = 2};
     xpu_desc_fill_pack(words, &d);
 }
 
 static void pack_gather(uint32_t *words) {
-    xpu_desc_gather d = {NO_WAITS,
+    xpu_desc_gather d = {ALONE,
+                         .layer = 7,
                          BOX,
                          .dst_stride1 = 256,
                          .dst_stride2 = 64,
@@ -107,7 +108,7 @@ static void pack_gather(uint32_t *words) {
 }
 
 static void pack_bad(uint32_t *words) {
-    xpu_desc_copy d = {NO_WAITS, BOX, .dst_stride1 = 1 << 20, .dst_stride2 = 64, .dst_stride3 = 4};
+    xpu_desc_copy d = {ALONE, .layer = 7, BOX, .dst_stride1 = 1 << 20, .dst_stride2 = 64, .dst_stride3 = 4};
     xpu_desc_copy_pack(words, &d);
 }
 

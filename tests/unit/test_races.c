@@ -92,14 +92,7 @@ static uint32_t add_copy(test *t, uint32_t dst, uint32_t src, uint32_t bytes, ui
                        .signal_add = 1,
                        .src = src,
                        .dst = dst,
-                       .src_type = XPU_TYPE_U8,
-                       .dst_type = XPU_TYPE_U8,
-                       .size0 = 1,
-                       .size1 = 1,
-                       .size2 = 1,
-                       .size3 = bytes,
-                       .src_stride3 = 1,
-                       .dst_stride3 = 1};
+                       DENSE(bytes, XPU_TYPE_U8, 1)};
     xpu_desc_copy_pack(words, &d);
     return add_words(t, words);
 }
@@ -377,8 +370,8 @@ static void writes_in_order(void) {
 
 static uint32_t add_tensor(test *t, int drain, uint32_t signal) {
     uint32_t words[XPU_DESC_WORDS];
-    xpu_desc_tensor d = {.wait0 = XPU_NO_COUNTER,
-                         .wait1 = XPU_NO_COUNTER,
+    xpu_desc_tensor d = {NO_WAITS,
+                         ONE_TAP,
                          .signal = signal,
                          .signal_add = 1,
                          .drain = (uint32_t)drain,
@@ -394,12 +387,6 @@ static uint32_t add_tensor(test *t, int drain, uint32_t signal) {
                          .columns = 4,
                          .x_row_stride = 16,
                          .x_pixel_stride = 16,
-                         .kh = 1,
-                         .kw = 1,
-                         .stride_h = 1,
-                         .stride_w = 1,
-                         .dilation_h = 1,
-                         .dilation_w = 1,
                          .w_row_stride = 4,
                          .oh = 1,
                          .ow = 1,

@@ -156,6 +156,7 @@ static void queries(void) {
 
 /* ---- binding ---- */
 
+/* Inputs that the digits network does not take. */
 typedef struct {
     const char *name;
     xpurt_tensor inputs[2];
@@ -163,86 +164,87 @@ typedef struct {
     const char *expected;
 } binding;
 
+static float zeros[MOST * PIXELS];
+static const binding wrong_inputs[] = {
+    {"none",
+     {{0}},
+     0,
+     "digits.xpu: error [input-missing] input 'x': it is missing\n"
+     "  why: the model takes 1, 0 given\n"
+     "  hint: inputs are: x float32 [N,1,16,16]\n"},
+    {"unknown",
+     {{"y", "float32", 4, {1, 1, 16, 16}, zeros}},
+     1,
+     "digits.xpu: error [input-unknown] input 'y': the model has no such input\n"
+     "  why: inputs are: x float32 [N,1,16,16]\n"
+     "  hint: name the input: --input NAME=FILE.npy\n"},
+    {"one too many",
+     {{"x", "float32", 4, {1, 1, 16, 16}, zeros}, {NULL, "float32", 4, {1, 1, 16, 16}, zeros}},
+     2,
+     "digits.xpu: error [input-unknown] input #1: the model has no such input\n"
+     "  why: inputs are: x float32 [N,1,16,16]\n"
+     "  hint: name the input: --input NAME=FILE.npy\n"},
+    {"twice",
+     {{"x", "float32", 4, {1, 1, 16, 16}, zeros}, {"x", "float32", 4, {1, 1, 16, 16}, zeros}},
+     2,
+     "digits.xpu: error [input-twice] input 'x': it is given twice\n"
+     "  why: an input takes one tensor\n"
+     "  hint: give each --input once\n"},
+    {"dtype",
+     {{"x", "float64", 4, {1, 1, 16, 16}, zeros}},
+     1,
+     "digits.xpu: error [input-dtype] input 'x': it has the wrong element type\n"
+     "  why: the model takes float32, the tensor is float64\n"
+     "  hint: convert it, in NumPy: x.astype('float32')\n"},
+    {"no dtype",
+     {{"x", NULL, 4, {1, 1, 16, 16}, zeros}},
+     1,
+     "digits.xpu: error [input-dtype] input 'x': it has the wrong element type\n"
+     "  why: the model takes float32, the tensor is none\n"
+     "  hint: convert it, in NumPy: x.astype('float32')\n"},
+    {"rank",
+     {{"x", "float32", 3, {1, 16, 16}, zeros}},
+     1,
+     "digits.xpu: error [input-shape] input 'x': it has the wrong number of dimensions\n"
+     "  why: the model takes 4, the tensor has 3\n"
+     "  hint: inputs are: x float32 [N,1,16,16]\n"},
+    {"dim",
+     {{"x", "float32", 4, {1, 1, 16, 15}, zeros}},
+     1,
+     "digits.xpu: error [input-shape] input 'x': it has the wrong shape\n"
+     "  why: dimension 3 is 15, the model takes 16 ([1,1,16,15])\n"
+     "  hint: inputs are: x float32 [N,1,16,16]\n"},
+    {"range",
+     {{"x", "float32", 4, {17, 1, 16, 16}, zeros}},
+     1,
+     "digits.xpu: error [shape-range] symbol 'N': the input's shape is out of range\n"
+     "  why: N is 17, the program was compiled for 1..16\n"
+     "  hint: compile with a larger range: xpuc --shape\n"},
+    {"nothing in it",
+     {{"x", "float32", 4, {0, 1, 16, 16}, zeros}},
+     1,
+     "digits.xpu: error [shape-range] symbol 'N': the input's shape is out of range\n"
+     "  why: N is 0, the program was compiled for 1..16\n"
+     "  hint: compile with a larger range: xpuc --shape\n"},
+    {"no data",
+     {{"x", "float32", 4, {1, 1, 16, 16}, NULL}},
+     1,
+     "digits.xpu: error [input-data] input 'x': it has no data\n"
+     "  why: the tensor's pointer is NULL\n"
+     "  hint: inputs are: x float32 [N,1,16,16]\n"},
+};
+
 static void bindings(void) {
-    static float data[MOST * PIXELS];
-    static const binding cases[] = {
-        {"none",
-         {{0}},
-         0,
-         "digits.xpu: error [input-missing] input 'x': it is missing\n"
-         "  why: the model takes 1, 0 given\n"
-         "  hint: inputs are: x float32 [N,1,16,16]\n"},
-        {"unknown",
-         {{"y", "float32", 4, {1, 1, 16, 16}, data}},
-         1,
-         "digits.xpu: error [input-unknown] input 'y': the model has no such input\n"
-         "  why: inputs are: x float32 [N,1,16,16]\n"
-         "  hint: name the input: --input NAME=FILE.npy\n"},
-        {"one too many",
-         {{"x", "float32", 4, {1, 1, 16, 16}, data}, {NULL, "float32", 4, {1, 1, 16, 16}, data}},
-         2,
-         "digits.xpu: error [input-unknown] input #1: the model has no such input\n"
-         "  why: inputs are: x float32 [N,1,16,16]\n"
-         "  hint: name the input: --input NAME=FILE.npy\n"},
-        {"twice",
-         {{"x", "float32", 4, {1, 1, 16, 16}, data}, {"x", "float32", 4, {1, 1, 16, 16}, data}},
-         2,
-         "digits.xpu: error [input-twice] input 'x': it is given twice\n"
-         "  why: an input takes one tensor\n"
-         "  hint: give each --input once\n"},
-        {"dtype",
-         {{"x", "float64", 4, {1, 1, 16, 16}, data}},
-         1,
-         "digits.xpu: error [input-dtype] input 'x': it has the wrong element type\n"
-         "  why: the model takes float32, the tensor is float64\n"
-         "  hint: convert it, in NumPy: x.astype('float32')\n"},
-        {"no dtype",
-         {{"x", NULL, 4, {1, 1, 16, 16}, data}},
-         1,
-         "digits.xpu: error [input-dtype] input 'x': it has the wrong element type\n"
-         "  why: the model takes float32, the tensor is none\n"
-         "  hint: convert it, in NumPy: x.astype('float32')\n"},
-        {"rank",
-         {{"x", "float32", 3, {1, 16, 16}, data}},
-         1,
-         "digits.xpu: error [input-shape] input 'x': it has the wrong number of dimensions\n"
-         "  why: the model takes 4, the tensor has 3\n"
-         "  hint: inputs are: x float32 [N,1,16,16]\n"},
-        {"dim",
-         {{"x", "float32", 4, {1, 1, 16, 15}, data}},
-         1,
-         "digits.xpu: error [input-shape] input 'x': it has the wrong shape\n"
-         "  why: dimension 3 is 15, the model takes 16 ([1,1,16,15])\n"
-         "  hint: inputs are: x float32 [N,1,16,16]\n"},
-        {"range",
-         {{"x", "float32", 4, {17, 1, 16, 16}, data}},
-         1,
-         "digits.xpu: error [shape-range] symbol 'N': the input's shape is out of range\n"
-         "  why: N is 17, the program was compiled for 1..16\n"
-         "  hint: compile with a larger range: xpuc --shape\n"},
-        {"nothing in it",
-         {{"x", "float32", 4, {0, 1, 16, 16}, data}},
-         1,
-         "digits.xpu: error [shape-range] symbol 'N': the input's shape is out of range\n"
-         "  why: N is 0, the program was compiled for 1..16\n"
-         "  hint: compile with a larger range: xpuc --shape\n"},
-        {"no data",
-         {{"x", "float32", 4, {1, 1, 16, 16}, NULL}},
-         1,
-         "digits.xpu: error [input-data] input 'x': it has no data\n"
-         "  why: the tensor's pointer is NULL\n"
-         "  hint: inputs are: x float32 [N,1,16,16]\n"},
-    };
     BENCH_OPEN(b, "fp32");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof wrong_inputs / sizeof *wrong_inputs; i++) {
         xpurt_error error = {0};
         xpurt_tensor output;
-        int status = xpurt_run(b.program, cases[i].inputs, cases[i].count, &output, NULL, &error);
-        if (status != XPU_EUSAGE) fprintf(stderr, "case '%s': status %d\n", cases[i].name, status);
+        int status = xpurt_run(b.program, wrong_inputs[i].inputs, wrong_inputs[i].count, &output, NULL, &error);
+        if (status != XPU_EUSAGE) fprintf(stderr, "case '%s': status %d\n", wrong_inputs[i].name, status);
         CU_ASSERT_EQUAL(status, XPU_EUSAGE);
         CU_ASSERT_EQUAL(error.status, XPU_EUSAGE);
         CU_ASSERT_PTR_NULL(output.data);
-        expect_text(&error, cases[i].expected);
+        expect_text(&error, wrong_inputs[i].expected);
         xpurt_error_clear(&error);
     }
     bench_close(&b);

@@ -446,83 +446,89 @@ typedef struct {
 #define TO(address, t, a, b, c, d)                                                                                     \
     .dst = address, .dst_type = t, .dst_stride0 = a, .dst_stride1 = b, .dst_stride2 = c, .dst_stride3 = d
 
+static const measured measurements[] = {
+    {"dense 64 KiB, aligned",
+     {BOX(1, 1, 1, 65536), FROM(0x80020000, 0, 0, 0, 0, 1), TO(0x20010000, 0, 0, 0, 0, 1)},
+     XPU_OPCODE_COPY,
+     65536,
+     4},
+    {"dense 64 KiB, 13 to 42",
+     {BOX(1, 1, 1, 65536), FROM(0x8002000d, 0, 0, 0, 0, 1), TO(0x2001002a, 0, 0, 0, 0, 1)},
+     XPU_OPCODE_COPY,
+     65536,
+     4},
+    {"56 rows of 64 bytes",
+     {BOX(1, 1, 56, 64), FROM(0x80020000, 0, 0, 0, 128, 1), TO(0x20010000, 0, 0, 0, 64, 1)},
+     XPU_OPCODE_COPY,
+     56 * 64,
+     8},
+    {"56 rows of 56 bytes to dense",
+     {BOX(1, 1, 56, 56), FROM(0x80020000, 0, 0, 0, 64, 1), TO(0x20010000, 0, 0, 0, 56, 1)},
+     XPU_OPCODE_COPY,
+     56 * 56,
+     8},
+    {"float32 to int16, 16384 dense",
+     {BOX(1, 1, 1, 16384), FROM(0x80020000, 4, 0, 0, 0, 4), TO(0x20010000, 2, 0, 0, 0, 2), .scale = 100.0f},
+     XPU_OPCODE_COPY,
+     65536,
+     2},
+    {"int8 to float32, 16384 dense",
+     {BOX(1, 1, 1, 16384), FROM(0x80020000, 0, 0, 0, 0, 1), TO(0x20010000, 4, 0, 0, 0, 4), .scale = 0.1f},
+     XPU_OPCODE_COPY,
+     65536,
+     2},
+    {"transposing 64 x 64 of 4 bytes, into columns",
+     {BOX(1, 1, 64, 64), FROM(0x80020000, 4, 0, 0, 256, 4), TO(0x20010000, 4, 0, 0, 4, 256)},
+     XPU_OPCODE_COPY,
+     16384,
+     2},
+    {"transposing 64 x 64 of 4 bytes, from columns",
+     {BOX(1, 1, 64, 64), FROM(0x80020000, 4, 0, 0, 4, 256), TO(0x20010000, 4, 0, 0, 256, 4)},
+     XPU_OPCODE_COPY,
+     16384,
+     2},
+    {"gather of 256 rows of 256 bytes",
+     {BOX(1, 1, 256, 64), FROM(0x80020000, 4, 0, 0, 256, 4), TO(0x20010000, 4, 0, 0, 256, 4), .gather_dim = 2,
+      .index = LIST_AT},
+     XPU_OPCODE_GATHER,
+     65536,
+     2},
+    {"fill of 64 KiB", {BOX(1, 1, 1, 16384), TO(0x20010000, 4, 0, 0, 0, 4)}, XPU_OPCODE_FILL, 65536, 2},
+};
+
+static void pack_measured(const bench *b, const measured *m, uint32_t *words) {
+    xpu_desc_gather d = m->d;
+    d.wait0 = d.wait1 = d.signal = XPU_NO_COUNTER;
+    for (unsigned k = 0; k < m->repeat; k++) {
+        uint32_t *w = words + (size_t)k * XPU_DESC_WORDS;
+        xpu_desc_gather_pack(w, &d);
+        w[0] = (w[0] & ~255u) | m->opcode;
+        if (m->opcode == XPU_OPCODE_FILL) w[20] = 0x12345678;
+    }
+    for (uint32_t k = 0; k < 256; k++) {
+        uint32_t index = (k * 37 + 5) & 255;
+        memcpy(rtl_memory(b->rtl, LIST_AT + 4 * k), &index, 4);
+    }
+}
+
+/* Prints what each takes. Returns the least nanoseconds per cycle of the first: caches are warm, nobody else runs. */
 static double run_measured(bench *b) {
-    static const measured cases[] = {
-        {"dense 64 KiB, aligned",
-         {BOX(1, 1, 1, 65536), FROM(0x80020000, 0, 0, 0, 0, 1), TO(0x20010000, 0, 0, 0, 0, 1)},
-         XPU_OPCODE_COPY,
-         65536,
-         4},
-        {"dense 64 KiB, 13 to 42",
-         {BOX(1, 1, 1, 65536), FROM(0x8002000d, 0, 0, 0, 0, 1), TO(0x2001002a, 0, 0, 0, 0, 1)},
-         XPU_OPCODE_COPY,
-         65536,
-         4},
-        {"56 rows of 64 bytes",
-         {BOX(1, 1, 56, 64), FROM(0x80020000, 0, 0, 0, 128, 1), TO(0x20010000, 0, 0, 0, 64, 1)},
-         XPU_OPCODE_COPY,
-         56 * 64,
-         8},
-        {"56 rows of 56 bytes to dense",
-         {BOX(1, 1, 56, 56), FROM(0x80020000, 0, 0, 0, 64, 1), TO(0x20010000, 0, 0, 0, 56, 1)},
-         XPU_OPCODE_COPY,
-         56 * 56,
-         8},
-        {"float32 to int16, 16384 dense",
-         {BOX(1, 1, 1, 16384), FROM(0x80020000, 4, 0, 0, 0, 4), TO(0x20010000, 2, 0, 0, 0, 2), .scale = 100.0f},
-         XPU_OPCODE_COPY,
-         65536,
-         2},
-        {"int8 to float32, 16384 dense",
-         {BOX(1, 1, 1, 16384), FROM(0x80020000, 0, 0, 0, 0, 1), TO(0x20010000, 4, 0, 0, 0, 4), .scale = 0.1f},
-         XPU_OPCODE_COPY,
-         65536,
-         2},
-        {"transposing 64 x 64 of 4 bytes, into columns",
-         {BOX(1, 1, 64, 64), FROM(0x80020000, 4, 0, 0, 256, 4), TO(0x20010000, 4, 0, 0, 4, 256)},
-         XPU_OPCODE_COPY,
-         16384,
-         2},
-        {"transposing 64 x 64 of 4 bytes, from columns",
-         {BOX(1, 1, 64, 64), FROM(0x80020000, 4, 0, 0, 4, 256), TO(0x20010000, 4, 0, 0, 256, 4)},
-         XPU_OPCODE_COPY,
-         16384,
-         2},
-        {"gather of 256 rows of 256 bytes",
-         {BOX(1, 1, 256, 64), FROM(0x80020000, 4, 0, 0, 256, 4), TO(0x20010000, 4, 0, 0, 256, 4), .gather_dim = 2,
-          .index = LIST_AT},
-         XPU_OPCODE_GATHER,
-         65536,
-         2},
-        {"fill of 64 KiB", {BOX(1, 1, 1, 16384), TO(0x20010000, 4, 0, 0, 0, 4)}, XPU_OPCODE_FILL, 65536, 2},
-    };
     double ns = 0;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof measurements / sizeof *measurements; i++) {
+        const measured *m = &measurements[i];
         uint32_t words[8 * XPU_DESC_WORDS];
-        xpu_desc_gather d = cases[i].d;
-        d.wait0 = d.wait1 = d.signal = XPU_NO_COUNTER;
-        for (unsigned k = 0; k < cases[i].repeat; k++) {
-            uint32_t *w = words + (size_t)k * XPU_DESC_WORDS;
-            xpu_desc_gather_pack(w, &d);
-            w[0] = (w[0] & ~255u) | cases[i].opcode;
-            if (cases[i].opcode == XPU_OPCODE_FILL) w[20] = 0x12345678;
-        }
-        for (uint32_t k = 0; k < 256; k++) {
-            uint32_t index = (k * 37 + 5) & 255;
-            memcpy(rtl_memory(b->rtl, LIST_AT + 4 * k), &index, 4);
-        }
-        rtl_result r = rtl_run(b->rtl, words, cases[i].repeat, 0, 100);
-        rtl_result one = rtl_run(b->rtl, words, 1, 0, 100);
-        double lines = (double)cases[i].bytes / 64;
+        pack_measured(b, m, words);
+        rtl_result r = rtl_run(b->rtl, words, m->repeat, 0, 100), one = rtl_run(b->rtl, words, 1, 0, 100);
+        double lines = (double)m->bytes / 64;
         printf("%-45s %8.2f cycles per 64 bytes (first %6llu cycles, each further %6.0f), busy %5.1f %%, %4.0f ns per "
                "cycle%s\n",
-               cases[i].name, (double)r.cycles / lines / cases[i].repeat, (unsigned long long)one.cycles,
-               cases[i].repeat > 1 ? (double)(r.cycles - one.cycles) / (cases[i].repeat - 1) : 0,
+               m->name, (double)r.cycles / lines / m->repeat, (unsigned long long)one.cycles,
+               m->repeat > 1 ? (double)(r.cycles - one.cycles) / (m->repeat - 1) : 0,
                100.0 * (double)r.states[XPU_LOST_BUSY] / (double)r.cycles, r.ns / (double)r.cycles,
                r.fault || r.hung ? "; fault" : "");
         if (r.fault || r.hung) b->failed++;
-        for (unsigned k = 0; k < 40 && i == 0; k++) { /* the least: caches are warm, nobody else runs */
-            rtl_result again = rtl_run(b->rtl, words, cases[i].repeat, 0, 100);
+        for (unsigned k = 0; k < 40 && i == 0; k++) {
+            rtl_result again = rtl_run(b->rtl, words, m->repeat, 0, 100);
             if (ns == 0 || again.ns / (double)again.cycles < ns) ns = again.ns / (double)again.cycles;
         }
     }

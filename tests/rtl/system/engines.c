@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/gen/descriptors.h"
 #include "tests/rtl/system/rig.h"
-#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 enum {
     SEEDS = 20,
@@ -94,6 +94,11 @@ static void draw_dma(rig *r, uint32_t *words, uint32_t src, uint32_t dst, unsign
     uint32_t gap = draw(r, 3), wait = phase ? 10 : 255, signal = phase ? 11 : 10, kind = draw(r, 8);
     uint32_t row = c + gap, at = draw(r, 64);
     if (c > 30) b = 1;
+#define MOVE                                                                                                           \
+    .layer = draw(r, 9), .signal = signal, .signal_add = 1, .src = src + s * at, .dst = dst + d * at,                  \
+    .src_type = pair[0], .dst_type = pair[1], .size0 = 1, .size1 = 1, .size2 = b, .size3 = c,                          \
+    .src_stride2 = (int32_t)(row * s), .src_stride3 = (int32_t)s, .dst_stride2 = (int32_t)(row * d),                   \
+    .dst_stride3 = (int32_t)d
     if (kind == 0) {
         xpu_desc_fill fill = {.layer = draw(r, 9),
                               .wait0 = wait,
@@ -111,48 +116,25 @@ static void draw_dma(rig *r, uint32_t *words, uint32_t src, uint32_t dst, unsign
         fill.dst_stride2 = (int32_t)(row * d), fill.dst_stride3 = (int32_t)d;
         xpu_desc_fill_pack(words, &fill);
     } else if (kind == 1) { /* the index list: zeros at the end of the block of lists, or of this block */
-        xpu_desc_gather gather = {.layer = draw(r, 9),
-                                  .wait0 = wait,
-                                  .wait1 = 255,
-                                  .wait0_value = wait_value,
-                                  .signal = signal,
-                                  .signal_add = 1,
-                                  .src = src + s * at,
-                                  .dst = dst + d * at,
-                                  .src_type = pair[0],
-                                  .dst_type = pair[1],
-                                  .size0 = 1,
-                                  .size1 = 1,
-                                  .size2 = b,
-                                  .size3 = c,
-                                  .scale = 3.0f,
-                                  .gather_dim = 2,
-                                  .index = XPU_GM_BASE + 0x200000 + 63 * BLOCK};
-        gather.src_stride2 = (int32_t)(row * s), gather.src_stride3 = (int32_t)s;
-        gather.dst_stride2 = (int32_t)(row * d), gather.dst_stride3 = (int32_t)d;
+        const xpu_desc_gather gather = {MOVE,
+                                        .wait0 = wait,
+                                        .wait1 = XPU_NO_COUNTER,
+                                        .wait0_value = wait_value,
+                                        .scale = 3.0f,
+                                        .gather_dim = 2,
+                                        .index = XPU_GM_BASE + 0x200000 + 63 * BLOCK};
         xpu_desc_gather_pack(words, &gather);
     } else {
-        xpu_desc_copy copy = {.layer = draw(r, 9),
-                              .wait0 = 255,
-                              .wait1 = wait,
-                              .wait1_value = wait_value,
-                              .signal = signal,
-                              .signal_add = 1,
-                              .src = src + s * at,
-                              .dst = dst + d * at,
-                              .src_type = pair[0],
-                              .dst_type = pair[1],
-                              .size0 = 1,
-                              .size1 = 1,
-                              .size2 = b,
-                              .size3 = c,
-                              .scale = 0.37f,
-                              .scale_mode = draw(r, 2),
-                              .scale_address = any_block(r, 0) + 4 * draw(r, 256)};
-        copy.src_stride2 = (int32_t)(row * s), copy.src_stride3 = (int32_t)s;
-        copy.dst_stride2 = (int32_t)(row * d), copy.dst_stride3 = (int32_t)d;
+        const xpu_desc_copy copy = {MOVE,
+                                    .wait0 = XPU_NO_COUNTER,
+                                    .wait1 = wait,
+                                    .wait1_value = wait_value,
+                                    .scale = 0.37f,
+                                    .scale_mode = draw(r, 2),
+                                    .scale_address = any_block(r, 0) + 4 * draw(r, 256)};
         xpu_desc_copy_pack(words, &copy);
     }
+#undef MOVE
 }
 
 /* Operands: sources in SM; what is small: sources anywhere. Output n: half a block in SM, findmax a word of its own. */
@@ -350,21 +332,13 @@ void test_engine_faults(void) {
             r.list_count = r.lm_used = r.l3_used = 0;
             memset(r.table, 0, sizeof r.table);
             for (unsigned n = 0; n < 2; n++) {
-                xpu_desc_copy copy = {.layer = 7,
-                                      .wait0 = 255,
-                                      .wait1 = 255,
-                                      .signal = 11,
-                                      .signal_add = 1,
-                                      .src = XPU_GM_BASE + 0x200000,
-                                      .dst = XPU_SM_BASE + 9 * BLOCK,
-                                      .src_type = XPU_TYPE_F32,
-                                      .dst_type = XPU_TYPE_F32,
-                                      .size0 = 1,
-                                      .size1 = 1,
-                                      .size2 = 1,
-                                      .size3 = 40,
-                                      .src_stride3 = 4,
-                                      .dst_stride3 = 4};
+                const xpu_desc_copy copy = {NO_WAITS,
+                                            DENSE(40, XPU_TYPE_F32, 4),
+                                            .layer = 7,
+                                            .signal = 11,
+                                            .signal_add = 1,
+                                            .src = XPU_GM_BASE + 0x200000,
+                                            .dst = XPU_SM_BASE + 9 * BLOCK};
                 xpu_desc_copy_pack(r.words[n], &copy);
             }
             r.words[1][cases[i].word] = cases[i].value;

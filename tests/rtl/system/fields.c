@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/gen/descriptors.h"
 #include "tests/rtl/system/rig.h"
-#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 enum {
     /* In GM: what post-processors read, indices, scales; sources of DMA */
@@ -60,23 +60,9 @@ static uint32_t bits(float x) {
     return u;
 }
 
-static void set(uint32_t *words, const char *kind, const char *name, uint64_t value) {
-    for (unsigned k = 0; k < xpu_desc_field_count; k++)
-        if (strcmp(xpu_desc_fields[k].kind, kind) == 0 && strcmp(xpu_desc_fields[k].name, name) == 0)
-            xpu_desc_set(words, &xpu_desc_fields[k], value);
-}
-
-static uint64_t get(const uint32_t *words, const char *kind, const char *name) {
-    for (unsigned k = 0; k < xpu_desc_field_count; k++)
-        if (strcmp(xpu_desc_fields[k].kind, kind) == 0 && strcmp(xpu_desc_fields[k].name, name) == 0)
-            return (uint64_t)xpu_desc_get(words, &xpu_desc_fields[k]);
-    CU_FAIL("no such field");
-    return 0;
-}
-
 /* ---- The legal descriptors ---- */
 
-#define NO_WAITS .layer = LAYER, .wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER, .signal = 11, .signal_add = 1
+#define ONE_SIGNAL .layer = LAYER, NO_WAITS, .signal = 11, .signal_add = 1
 
 static base *add(const char *kind, const char *what, unsigned engine, unsigned before) {
     base *b = &bases[base_count++];
@@ -85,7 +71,7 @@ static base *add(const char *kind, const char *what, unsigned engine, unsigned b
 }
 
 static void add_dma(void) {
-    xpu_desc_gather g = {NO_WAITS,
+    xpu_desc_gather g = {ONE_SIGNAL,
                          .src = SOURCE,
                          .dst = TARGET,
                          .src_type = XPU_TYPE_F32,
@@ -112,15 +98,15 @@ static void add_dma(void) {
     } cases[] = {{"bytes", XPU_TYPE_I8, XPU_TYPE_I8, 0},
                  {"float32 to int16", XPU_TYPE_F32, XPU_TYPE_I16, XPU_SCALE_MEMORY},
                  {"int16 to float32", XPU_TYPE_I16, XPU_TYPE_F32, XPU_SCALE_ABSMAX}};
-    xpu_desc_nop_pack(add("nop", "on DMA1", XPU_ENGINE_DMA1, 0)->words[0], &(xpu_desc_nop){NO_WAITS});
+    xpu_desc_nop_pack(add("nop", "on DMA1", XPU_ENGINE_DMA1, 0)->words[0], &(xpu_desc_nop){ONE_SIGNAL});
     for (unsigned i = 0; i < 3; i++) {
         base *copy = add("copy", cases[i].what, i & 1, 1);
         g.src_type = cases[i].src_type, g.dst_type = cases[i].dst_type, g.scale_mode = cases[i].scale_mode;
         for (unsigned n = 0; n < 2; n++) {
             xpu_desc_gather_pack(copy->words[n], &g);
             copy->words[n][0] = XPU_OPCODE_COPY | (uint32_t)LAYER << 16;
-            set(copy->words[n], "gather", "index", 0), set(copy->words[n], "gather", "gather_dim", 0);
-            if (n == 0) set(copy->words[n], "gather", "dst", ELSEWHERE);
+            set_field(copy->words[n], "gather", "index", 0), set_field(copy->words[n], "gather", "gather_dim", 0);
+            if (n == 0) set_field(copy->words[n], "gather", "dst", ELSEWHERE);
         }
         if (i == 0) continue;
         base *gather = add("gather", cases[i].what, i & 1, 0);
@@ -130,14 +116,15 @@ static void add_dma(void) {
     for (unsigned n = 0; n < 2; n++) {
         memcpy(fill->words[n], bases[1].words[n], XPU_DESC_BYTES);
         fill->words[n][0] = XPU_OPCODE_FILL | (uint32_t)LAYER << 16;
-        set(fill->words[n], "fill", "dst_type", XPU_TYPE_F32), set(fill->words[n], "fill", "value", bits(1.5f));
+        set_field(fill->words[n], "fill", "dst_type", XPU_TYPE_F32),
+            set_field(fill->words[n], "fill", "value", bits(1.5f));
     }
 }
 
 /* What the kinds tensor and post share; `type`: of y and the branch. */
 static xpu_desc_post post_of(uint32_t mode, uint32_t type, uint32_t y) {
     int32_t pixel = type == XPU_TYPE_F32 ? 32 : 8;
-    return (xpu_desc_post){NO_WAITS,
+    return (xpu_desc_post){ONE_SIGNAL,
                            .post_mode = mode,
                            .activation = XPU_ACT_CLIP,
                            .x = X,
@@ -168,7 +155,7 @@ static void set_params(base *b, int quantised) {
 /* Two descriptors before it fill the banks, so that it may accumulate. */
 static base *add_tensor(const char *what, uint32_t mode, const xpu_desc_post *p) {
     uint32_t bytes = mode == XPU_OPERANDS_8X8 ? 1 : 2;
-    xpu_desc_tensor d = {NO_WAITS,       .channels = 6, .columns = 8,    .kh = 2,           .kw = 2,
+    xpu_desc_tensor d = {ONE_SIGNAL,     .channels = 6, .columns = 8,    .kh = 2,           .kw = 2,
                          .stride_h = 1,  .stride_w = 1, .dilation_h = 1, .dilation_w = 1,   .tile_rows = 4,
                          .tile_cols = 6, .oh = 8,       .ow = 8,         .pad_top = 1,      .pad_left = 1,
                          .mode = mode,   .x = X,        .w = W,          .w_row_stride = 16};
@@ -200,7 +187,7 @@ static void make_bases(const xpu_chip *chip) {
                   floating = post_of(XPU_POST_FLOAT, XPU_TYPE_F32, y);
     base_count = 0;
     add_dma();
-    xpu_desc_nop_pack(add("nop", "on TENSOR", XPU_ENGINE_TENSOR, 0)->words[0], &(xpu_desc_nop){NO_WAITS});
+    xpu_desc_nop_pack(add("nop", "on TENSOR", XPU_ENGINE_TENSOR, 0)->words[0], &(xpu_desc_nop){ONE_SIGNAL});
     quantised.lookup = LOOKUP, floating.bias = BIAS, floating.findmax = FINDMAX, floating.absmax = FACTOR;
     add_tensor("8x8, quantised", XPU_OPERANDS_8X8, &quantised);
     add_post("quantised multiply", XPU_POST_MUL, XPU_TYPE_I8, &quantised);
@@ -319,7 +306,7 @@ static void all_fields(bench *t, const base *b) {
         const xpu_desc_field *f = &xpu_desc_fields[k];
         uint64_t v[MOST_VALUES];
         if (strcmp(f->kind, b->kind) != 0) continue;
-        unsigned count = values(&t->chip->chip, f, get(legal, f->kind, f->name), v);
+        unsigned count = values(&t->chip->chip, f, xpu_desc_get(legal, f), v);
         for (unsigned i = 0; i < count; i++) {
             uint32_t words[XPU_DESC_WORDS];
             memcpy(words, legal, sizeof words);

@@ -12,6 +12,7 @@
 #include "core/arith.h"
 #include "sim/func/driver.h"
 #include "sim/func/func.h"
+#include "tests/gen/descriptors.h"
 #include "tests/gen/small_chip.h"
 #include "tests/rtl/tensor/rtl.h"
 
@@ -230,7 +231,7 @@ static unsigned one_tensor(bench *b, uint32_t *words, unsigned index, unsigned r
 }
 
 static void one_post(bench *b, uint32_t *words, unsigned index) {
-    xpu_desc_post d = {.wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER, .signal = XPU_NO_COUNTER};
+    xpu_desc_post d = {ALONE};
     uint32_t small = SMALL_AT + SMALL_BYTES * index;
     d.post_mode = draw(b, 2), d.op = d.post_mode == XPU_POST_QUANTISED ? draw(b, 3) : draw(b, 2) * XPU_POST_MUL;
     d.columns = draw(b, 4) ? 1 + draw(b, 60) : 1 + draw(b, 250);
@@ -365,103 +366,94 @@ static void timings(bench *b, uint32_t seed) {
     }
 }
 
-/* Every rule of the descriptor is the same fault in both engines. */
-static void faults(bench *b) {
-    static const struct {
-        const char *kind, *field;
-        uint64_t value;
-    } cases[] = {
-        {"tensor", "mode", 3},
-        {"tensor", "kh", 0},
-        {"tensor", "channels", 0},
-        {"tensor", "stride_h", 0},
-        {"tensor", "dilation_w", 0},
-        {"tensor", "tile_cols", 0},
-        {"tensor", "columns", 0},
-        {"tensor", "columns", CHIP_COLUMNS + 1},
-        {"tensor", "oh", CHIP_ACC_ROWS},
-        {"tensor", "ow", 0},
-        {"tensor", "bank", CHIP_BANKS},
-        {"tensor", "x_zero", 128},
-        {"tensor", "w_zero", 0x17f},
-        {"tensor", "w_row_stride", 1},
-        {"tensor", "y_type", 3},
-        {"tensor", "lookup", SMALL_AT + TABLE},
-        {"tensor", "activation", 3},
-        {"tensor", "x", XPU_GM_BASE},
-        {"tensor", "w", 0},
-        {"tensor", "y", XPU_L3_BASE},
-        {"tensor", "y", Y_AT + 2},
-        {"tensor", "x_row_stride", 1 << 20},
-        {"tensor", "tile_rows", 65535},
-        {"tensor", "bias", SMALL_AT + BIAS + 2},
-        {"tensor", "opcode", 3},
-        {"post", "op", 3},
-        {"post", "op", 1},
-        {"post", "op", 2},
-        {"post", "x_type", 7},
-        {"post", "absmax", SMALL_AT + ABSMAX},
-        {"post", "post_mode", 0},
-        {"post", "x", XPU_SM_BASE + RTL_SM_BYTES - 8},
-        {"post", "y_pixel_stride", 6},
-        {"tensor", "layer", 7},
-        {"post", "layer", 7},
-        {"tensor", "params", NOWHERE},
-        {"tensor", "scale", NOWHERE},
-        {"tensor", "bias", NOWHERE},
-        {"tensor", "absmax", NOWHERE},
-        {"tensor", "findmax", NOWHERE},
-        {"tensor", "bias", XPU_L3_BASE + RTL_L3_BYTES - 8},
-        {"post", "params", XPU_SM_BASE + RTL_SM_BYTES - 32},
-        {"post", "scale", NOWHERE},
-        {"post", "findmax", NOWHERE},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        xpu_desc_tensor d = {.channels = 8,
+/* ---- Faults ---- */
+
+typedef struct {
+    const char *kind, *field;
+    uint64_t value;
+} illegal;
+
+static const illegal illegals[] = {
+    {"tensor", "mode", 3},
+    {"tensor", "kh", 0},
+    {"tensor", "channels", 0},
+    {"tensor", "stride_h", 0},
+    {"tensor", "dilation_w", 0},
+    {"tensor", "tile_cols", 0},
+    {"tensor", "columns", 0},
+    {"tensor", "columns", CHIP_COLUMNS + 1},
+    {"tensor", "oh", CHIP_ACC_ROWS},
+    {"tensor", "ow", 0},
+    {"tensor", "bank", CHIP_BANKS},
+    {"tensor", "x_zero", 128},
+    {"tensor", "w_zero", 0x17f},
+    {"tensor", "w_row_stride", 1},
+    {"tensor", "y_type", 3},
+    {"tensor", "lookup", SMALL_AT + TABLE},
+    {"tensor", "activation", 3},
+    {"tensor", "x", XPU_GM_BASE},
+    {"tensor", "w", 0},
+    {"tensor", "y", XPU_L3_BASE},
+    {"tensor", "y", Y_AT + 2},
+    {"tensor", "x_row_stride", 1 << 20},
+    {"tensor", "tile_rows", 65535},
+    {"tensor", "bias", SMALL_AT + BIAS + 2},
+    {"tensor", "opcode", 3},
+    {"post", "op", 3},
+    {"post", "op", 1},
+    {"post", "op", 2},
+    {"post", "x_type", 7},
+    {"post", "absmax", SMALL_AT + ABSMAX},
+    {"post", "post_mode", 0},
+    {"post", "x", XPU_SM_BASE + RTL_SM_BYTES - 8},
+    {"post", "y_pixel_stride", 6},
+    {"tensor", "layer", 7},
+    {"post", "layer", 7},
+    {"tensor", "params", NOWHERE},
+    {"tensor", "scale", NOWHERE},
+    {"tensor", "bias", NOWHERE},
+    {"tensor", "absmax", NOWHERE},
+    {"tensor", "findmax", NOWHERE},
+    {"tensor", "bias", XPU_L3_BASE + RTL_L3_BYTES - 8},
+    {"post", "params", XPU_SM_BASE + RTL_SM_BYTES - 32},
+    {"post", "scale", NOWHERE},
+    {"post", "findmax", NOWHERE},
+};
+
+/* A legal descriptor, but for one field: the same fault in both engines, or none. */
+static void one_fault(bench *b, const illegal *c) {
+    const xpu_desc_tensor d = {SMALL_TENSOR, .x = X_AT, .w = W_AT};
+    const xpu_desc_post p = {ALONE,
+                             .x = X_AT,
+                             .y = Y_AT,
+                             .params = SMALL_AT,
+                             .post_mode = XPU_POST_FLOAT,
+                             .x_type = XPU_TYPE_F32,
+                             .y_type = XPU_TYPE_F32,
                              .columns = 4,
-                             .kh = 1,
-                             .kw = 1,
-                             .stride_h = 1,
-                             .stride_w = 1,
-                             .dilation_h = 1,
-                             .dilation_w = 1,
-                             .tile_rows = 2,
-                             .tile_cols = 2,
                              .oh = 2,
                              .ow = 2,
-                             .x = X_AT,
-                             .w = W_AT,
-                             .w_row_stride = 4,
-                             .x_pixel_stride = 8,
-                             .x_row_stride = 16,
-                             .drain = 1,
-                             .post_mode = XPU_POST_FLOAT};
-        xpu_desc_post p = {.wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER, .signal = XPU_NO_COUNTER, .x = X_AT};
-        uint32_t words[XPU_DESC_WORDS];
-        p.post_mode = XPU_POST_FLOAT, p.oh = p.ow = 2, p.columns = 4, p.y = Y_AT, p.params = SMALL_AT;
-        p.y_pixel_stride = 16, p.y_row_stride = 32, p.x_pixel_stride = 16, p.x_row_stride = 32;
-        p.x_type = p.y_type = XPU_TYPE_F32;
-        if (strcmp(cases[i].kind, "tensor") == 0)
-            pack_tensor(words, &d, &p);
-        else
-            xpu_desc_post_pack(words, &p);
-        for (unsigned k = 0; k < xpu_desc_field_count; k++)
-            if (strcmp(xpu_desc_fields[k].kind, cases[i].kind) == 0 &&
-                strcmp(xpu_desc_fields[k].name, cases[i].field) == 0)
-                xpu_desc_set(words, &xpu_desc_fields[k], cases[i].value);
-        int expected = func_run(b, words, 1);
-        rtl_result r = rtl_run(b->rtl, words, 1, 0);
-        int has_address = expected != XPU_FAULT_NONE && expected != XPU_FAULT_DESCRIPTOR;
-        int same_address = !has_address || r.fault_address == b->fault_address;
-        if (r.fault == expected && same_address && !r.hung && r.done == !expected) {
-            b->passed++;
-            continue;
-        }
-        printf("%s.%s = %llu: fault %d at 0x%x, expected %d at 0x%x%s\n", cases[i].kind, cases[i].field,
-               (unsigned long long)cases[i].value, r.fault, r.fault_address, expected, b->fault_address,
-               r.hung ? ", hung" : "");
-        b->failed++;
+                             .x_pixel_stride = 16,
+                             .x_row_stride = 32,
+                             .y_pixel_stride = 16,
+                             .y_row_stride = 32};
+    uint32_t words[XPU_DESC_WORDS];
+    if (strcmp(c->kind, "tensor") == 0)
+        pack_tensor(words, &d, &p);
+    else
+        xpu_desc_post_pack(words, &p);
+    set_field(words, c->kind, c->field, c->value);
+    int expected = func_run(b, words, 1);
+    rtl_result r = rtl_run(b->rtl, words, 1, 0);
+    int has_address = expected != XPU_FAULT_NONE && expected != XPU_FAULT_DESCRIPTOR;
+    int same_address = !has_address || r.fault_address == b->fault_address;
+    if (r.fault == expected && same_address && !r.hung && r.done == !expected) {
+        b->passed++;
+        return;
     }
+    printf("%s.%s = %llu: fault %d at 0x%x, expected %d at 0x%x%s\n", c->kind, c->field, (unsigned long long)c->value,
+           r.fault, r.fault_address, expected, b->fault_address, r.hung ? ", hung" : "");
+    b->failed++;
 }
 
 /* ---- ResNet-50 layer3.1, and layers that need the packing of taps or take several steps per row ---- */
@@ -566,7 +558,7 @@ int main(int argc, char **argv) {
     b.random = seed;
     draw_small(&b, SMALL_AT, 0, 1.0f);
     copy_memory(&b);
-    faults(&b);
+    for (size_t i = 0; i < sizeof illegals / sizeof *illegals; i++) one_fault(&b, &illegals[i]);
     double bare = rtl_bare(200000), busy = run_layers(&b, words), idle = rtl_idle(b.rtl, 300000);
     printf("host time per cycle: busy %.0f ns, idle %.1f ns, bare 32x32 array %.0f ns; ratio %.2f\n", busy, idle, bare,
            busy / bare);

@@ -1,0 +1,40 @@
+/* Parts of descriptors that tests share, as members of an initialiser, and fields by their names. */
+#ifndef XPU_TESTS_DESCRIPTORS_H
+#define XPU_TESTS_DESCRIPTORS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/chip.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+
+#define NO_WAITS .wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER
+#define ALONE    NO_WAITS, .signal = XPU_NO_COUNTER
+
+/* A copy of elements that lie one behind the other. */
+#define DENSE(count, type, bytes)                                                                                      \
+    .src_type = (type), .dst_type = (type), .size0 = 1, .size1 = 1, .size2 = 1, .size3 = (count),                      \
+    .src_stride3 = (bytes), .dst_stride3 = (bytes)
+
+#define ONE_TAP .kh = 1, .kw = 1, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1
+
+/* A legal product of 2 x 2 pixels with 8 channels of bytes, the first that a test of faults makes illegal; where its
+ * result goes is the test's. */
+#define SMALL_TENSOR                                                                                                   \
+    ONE_TAP, .channels = 8, .columns = 4, .tile_rows = 2, .tile_cols = 2, .oh = 2, .ow = 2, .w_row_stride = 4,         \
+             .x_pixel_stride = 8, .x_row_stride = 16, .drain = 1, .post_mode = XPU_POST_FLOAT
+
+static inline const xpu_desc_field *field_named(const char *kind, const char *name) {
+    for (unsigned k = 0; k < xpu_desc_field_count; k++)
+        if (strcmp(xpu_desc_fields[k].kind, kind) == 0 && strcmp(xpu_desc_fields[k].name, name) == 0)
+            return &xpu_desc_fields[k];
+    printf("descriptors of kind %s have no field %s\n", kind, name);
+    abort();
+}
+
+static inline void set_field(uint32_t *words, const char *kind, const char *name, uint64_t value) {
+    xpu_desc_set(words, field_named(kind, name), value);
+}
+
+#endif
