@@ -23,7 +23,7 @@
  * result goes is the test's. */
 #define SMALL_TENSOR                                                                                                   \
     ONE_TAP, .channels = 8, .columns = 4, .tile_rows = 2, .tile_cols = 2, .oh = 2, .ow = 2, .w_row_stride = 4,         \
-             .x_pixel_stride = 8, .x_row_stride = 16, .drain = 1, .post_mode = XPU_POST_FLOAT
+        .x_pixel_stride = 8, .x_row_stride = 16, .drain = 1, .post_mode = XPU_POST_FLOAT
 
 static inline const xpu_desc_field *field_named(const char *kind, const char *name) {
     for (unsigned k = 0; k < xpu_desc_field_count; k++)

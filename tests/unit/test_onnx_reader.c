@@ -5,47 +5,15 @@
 
 #include "base/file.h"
 #include "core/ir/graph.h"
-#include "frontend/onnx/onnx.h"
 #include "frontend/onnx/skeleton.h"
-#include "tests/gen/onnx_build.h"
+#include "tests/unit/onnx_fixture.h"
 #include "tests/unit/oom.h"
-#include "tests/unit/unit.h"
-
-typedef struct {
-    xpu_mem mem;
-    xpu_arena *arena;
-    xpu_diags diags;
-    xpu_graph *graph;
-    xpu_status status;
-    xpu_onnx_builder builder;
-} fixture;
-
-static void begin(fixture *f) {
-    memset(f, 0, sizeof *f);
-    xpu_mem_init(&f->mem);
-    if (setjmp(f->mem.out_of_memory)) {
-        CU_FAIL_FATAL("out of memory");
-    }
-    f->arena = xpu_arena_new(&f->mem, "test");
-    xpu_diags_init(&f->diags);
-    xpu_onnx_begin(&f->builder, f->arena, 13);
-}
-
-static void end(fixture *f) {
-    xpu_diags_clear(&f->diags);
-    xpu_mem_release(&f->mem);
-}
 
 /* The first message; "" where there is none. */
 static const char *message(fixture *f) {
     char text[4096] = "";
     if (f->diags.count) xpu_diag_text(&f->diags, 0, text, sizeof text);
     return xpu_strdup(f->arena, text);
-}
-
-static void expect(const char *found, const char *expected) {
-    if (strcmp(found, expected) != 0) fprintf(stderr, "\n  expected %s\n  found    %s\n", expected, found);
-    CU_ASSERT_STRING_EQUAL(found, expected);
 }
 
 static void import_bytes(fixture *f, const void *bytes, size_t length) {
@@ -136,7 +104,7 @@ static void test_encodings(void) {
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             for (int raw = 0; raw < 2; raw++) {
                 fixture f;
-                begin(&f);
+                begin(&f, 13);
                 XpuOnnx__TensorProto *tensor = constant_model(&f, types[t].dtype, counts[c]);
                 tensor->data_type = types[t].code;
                 fill_typed(&f, tensor, types[t].dtype, counts[c], raw);
@@ -164,7 +132,7 @@ static void test_encodings(void) {
 /* A file that is cut after it was read: its constants that stayed there are an error when they are needed. */
 static void test_cut_later(void) {
     fixture f;
-    begin(&f);
+    begin(&f, 13);
     fill_typed(&f, constant_model(&f, XPU_F32, 70001), XPU_F32, 70001, 1);
     size_t length = 0;
     void *bytes = xpu_onnx_pack(&f.builder, "test", &length);
@@ -176,7 +144,7 @@ static void test_cut_later(void) {
     xpu_tensor tensor;
     CU_ASSERT_EQUAL(xpu_const_tensor(f.graph, constant_of(&f), f.arena, &tensor, &f.diags), XPU_EIO);
     CU_ASSERT_EQUAL_FATAL(f.diags.count, 1);
-    expect(f.diags.items[0].rule, "io-short");
+    expect(__func__, f.diags.items[0].rule, "io-short");
     end(&f);
 }
 
@@ -258,14 +226,14 @@ static void test_bad_tensors(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f;
-        begin(&f);
+        begin(&f, 13);
         rows[i].spoil(constant_model(&f, XPU_F32, 3));
         size_t length = 0;
         void *bytes = xpu_onnx_pack(&f.builder, "test", &length);
         import_bytes(&f, bytes, length);
         CU_ASSERT_EQUAL(f.status, XPU_EMODEL);
         CU_ASSERT_EQUAL(f.diags.count, 1);
-        expect(message(&f),
+        expect(__func__, message(&f),
                xpu_printf(f.arena, "m.onnx: error [%s] initializer 'k': %s", rows[i].rule, rows[i].message));
         end(&f);
     }
@@ -319,7 +287,7 @@ static void test_external_data(void) {
     static const float weights[] = {1, 2, 3, 4};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f;
-        begin(&f);
+        begin(&f, 13);
         const char *outer = xpu_temporary_folder(f.arena, &f.diags);
         const char *folder = xpu_path_join(f.arena, outer, "model"), *sub = xpu_path_join(f.arena, folder, "sub");
         xpu_make_folder(sub, &f.diags);
@@ -337,8 +305,8 @@ static void test_external_data(void) {
         f.status = xpu_onnx_import(f.arena, path, NULL, &f.graph, &f.diags);
         if (rows[i].why) {
             CU_ASSERT_EQUAL_FATAL(f.diags.count, 1);
-            expect(f.diags.items[0].why, rows[i].why);
-            expect(f.diags.items[0].rule, rows[i].rule);
+            expect(__func__, f.diags.items[0].why, rows[i].why);
+            expect(__func__, f.diags.items[0].rule, rows[i].rule);
             CU_ASSERT_PTR_NULL(f.graph);
         } else {
             tensor->raw_data.data = (uint8_t *)&weights[rows[i].offset && rows[i].offset[0] == '4'];
@@ -375,12 +343,12 @@ static void test_wire(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fixture f;
-        begin(&f);
+        begin(&f, 13);
         import_bytes(&f, rows[i].bytes, rows[i].length);
         CU_ASSERT_EQUAL(f.status, XPU_EMODEL);
         CU_ASSERT_EQUAL_FATAL(f.diags.count, 1);
-        expect(f.diags.items[0].why, rows[i].why);
-        if (rows[i].where) expect(f.diags.items[0].where, rows[i].where);
+        expect(__func__, f.diags.items[0].why, rows[i].why);
+        if (rows[i].where) expect(__func__, f.diags.items[0].where, rows[i].where);
         end(&f);
     }
 #undef BYTES
@@ -403,46 +371,50 @@ static size_t nest(uint8_t *out, int depth) {
 static void test_limits(void) {
     static uint8_t bytes[6 * 120000];
     fixture f;
-    begin(&f);
+    begin(&f, 13);
     import_bytes(&f, bytes, nest(bytes, 120000));
-    expect(message(&f), "m.onnx: error [onnx-limit] byte 378 (AttributeProto.g): the model is nested too deeply\n"
-                        "  why: more than 64 messages stand inside each other\n"
-                        "  hint: models of this size are not supported");
+    expect(__func__, message(&f),
+           "m.onnx: error [onnx-limit] byte 378 (AttributeProto.g): the model is nested too deeply\n"
+           "  why: more than 64 messages stand inside each other\n"
+           "  hint: models of this size are not supported");
     end(&f);
 
-    begin(&f);
+    begin(&f, 13);
     memset(bytes, 0, sizeof bytes);
     for (size_t i = 0; i < 1000; i++) bytes[2 * i] = 0x78; /* field 15, a number that nothing reads */
     xpu_import_options options = {.max_fields = 999};
     f.status = xpu_onnx_import_bytes(f.arena, bytes, 2000, "m.onnx", &options, &f.graph, &f.diags);
-    expect(message(&f), "m.onnx: error [onnx-limit] byte 1998 (ModelProto): the model is too large\n"
-                        "  why: it has more than 999 fields\n  hint: models of this size are not supported");
+    expect(__func__, message(&f),
+           "m.onnx: error [onnx-limit] byte 1998 (ModelProto): the model is too large\n"
+           "  why: it has more than 999 fields\n  hint: models of this size are not supported");
     end(&f);
 
-    begin(&f);
+    begin(&f, 13);
     options = (xpu_import_options){.max_skeleton_bytes = 1000};
     memset(bytes, 'a', 2000);
     bytes[0] = 0x12, bytes[1] = 0xd0, bytes[2] = 0x0f; /* producer_name of 2000 bytes */
     f.status = xpu_onnx_import_bytes(f.arena, bytes, 2003, "m.onnx", &options, &f.graph, &f.diags);
-    expect(message(&f), "m.onnx: error [onnx-limit] byte 0 (ModelProto.producer_name): the model is too large\n"
-                        "  why: without its tensors it has more than 1000 bytes\n"
-                        "  hint: models of this size are not supported");
+    expect(__func__, message(&f),
+           "m.onnx: error [onnx-limit] byte 0 (ModelProto.producer_name): the model is too large\n"
+           "  why: without its tensors it has more than 1000 bytes\n"
+           "  hint: models of this size are not supported");
     end(&f);
 
-    begin(&f); /* ir_version 7, an empty graph, and opset imports that hold nothing */
+    begin(&f, 13); /* ir_version 7, an empty graph, and opset imports that hold nothing */
     memcpy(bytes, (const uint8_t[]){0x08, 7, 0x3a, 0}, 4);
     for (size_t i = 0; i < 300; i++) bytes[4 + 2 * i] = 0x42, bytes[5 + 2 * i] = 0;
     import_bytes(&f, bytes, 604);
-    expect(message(&f), "m.onnx: error [onnx-limit] the model imports too many opsets\n"
-                        "  why: it imports 300; at most 256 are supported\n"
-                        "  hint: check that this is the file that was meant");
+    expect(__func__, message(&f),
+           "m.onnx: error [onnx-limit] the model imports too many opsets\n"
+           "  why: it imports 300; at most 256 are supported\n"
+           "  hint: check that this is the file that was meant");
     end(&f);
 }
 
 /* The skeleton has no long payloads, and none of the file's own making. */
 static void test_skeleton(void) {
     fixture f;
-    begin(&f);
+    begin(&f, 13);
     XpuOnnx__TensorProto *tensor = constant_model(&f, XPU_F32, 100);
     fill_typed(&f, tensor, XPU_F32, 100, 1);
     XpuOnnx__TensorProto__Payload own = XPU_ONNX__TENSOR_PROTO__PAYLOAD__INIT, *payloads[] = {&own};
@@ -520,7 +492,7 @@ static int survives(const uint8_t *bytes, size_t length) {
 
 static void test_truncated(void) {
     fixture f;
-    begin(&f);
+    begin(&f, 13);
     size_t length = 0;
     uint8_t *bytes = small_model(f.arena, &length);
     import_bytes(&f, bytes, length);
@@ -542,7 +514,7 @@ static void test_truncated(void) {
 
 static void test_flipped(void) {
     fixture f;
-    begin(&f);
+    begin(&f, 13);
     size_t length = 0, failures = 0;
     uint8_t *bytes = small_model(f.arena, &length);
     for (size_t bit = 0; bit < 8 * length; bit++) {
