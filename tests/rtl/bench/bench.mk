@@ -3,7 +3,6 @@
 BENCH_DIR  := $(BUILD)/tests/rtl/bench
 BENCH_SIM  := $(BENCH_DIR)/bench-sim
 BENCH_ELF  := $(patsubst %,$(BENCH_DIR)/%.elf,resnet exp scalar)
-BENCH_BARE := $(BUILD)/rtl/tensor/bare/Vbare__ALL.a
 BENCH_RTL  := $(BUILD)/lib/libxpurtl-standard.so
 # Vector instructions where the program asks for them, only
 $(BENCH_DIR)/resnet.elf $(BENCH_DIR)/scalar.elf: BENCH_ARCH := -march=rv32imf_zicsr
@@ -13,14 +12,10 @@ $(BENCH_DIR)/%.elf: tests/rtl/bench/device/%.c tests/rtl/bench/bench.h xpu_runti
 	$(call say,CLANG,$@)
 	$(Q)$(CLANG) @$(FLAGS) $(BENCH_ARCH) -Wall -Wextra -Werror -I. -fuse-ld=lld \
 	    -Wl,--gc-sections,-T,xpu_runtime/devrt/bare/link.ld xpu_runtime/devrt/bare/start.S $< -o $@
-$(BENCH_DIR)/bare.o: tests/rtl/bench/bare.cpp tests/rtl/bench/bare.h $(BENCH_BARE)
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)
-	$(Q)g++ $(RTL_CXX) -I$(dir $(BENCH_BARE)) -c $< -o $@
-$(BENCH_SIM): $(BUILD)/obj/tests/rtl/bench/main.o $(BUILD)/obj/tests/rtl/bench/network.o $(BENCH_DIR)/bare.o $(BENCH_BARE) $(LIBALL)
+$(BENCH_SIM): $(BUILD)/obj/tests/rtl/bench/main.o $(BUILD)/obj/tests/rtl/bench/network.o $(BARE) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)g++ -o $@ $^ $(addprefix $(dir $(BENCH_BARE)),$(RTL_RUN)) $(LDFLAGS) $(LDLIBS) -lpthread
+	$(Q)g++ -o $@ $^ $(addprefix $(BARE_DIR)/,$(RTL_RUN)) $(LDFLAGS) $(LDLIBS) -lpthread
 .PHONY: bench-sim test-rtl-bench
 test-rtl: test-rtl-bench
 test-rtl-bench: $(BENCH_SIM) $(BENCH_ELF)

@@ -19,7 +19,7 @@
 #include "core/arith.h"
 #include "core/chip.h"
 #include "sim/func/driver.h"
-#include "tests/rtl/bench/bare.h"
+#include "tests/rtl/bare/bare.h"
 #include "tests/rtl/bench/bench.h"
 #include "tests/rtl/bench/network.h"
 #include "xpu_runtime/include/xpurt_rtl.h"
@@ -217,9 +217,9 @@ static outcome run_once(bench *b, const program *p, int no_skip) {
     if (!device) return out;
     if (load_elf(b, device, p->name, &entry) == 0 && (!p->write || p->write(b, device) == 0) &&
         b->driver->start(device, entry) == 0) {
-        double start = bench_now();
+        double start = bare_now();
         int status = b->driver->run(device, 0, &event);
-        out.ns = bench_now() - start;
+        out.ns = bare_now() - start;
         if (status == 0 && event.kind == XPURT_EVENT_ENDED && event.status == 0)
             out.good = p->check(b, device);
         else if (status == 0 && event.kind == XPURT_EVENT_FAULT)
@@ -252,12 +252,12 @@ static int states_sum_up(const bench *b, const program *p, const xpurt_counters 
 
 /* One program, ROUNDS times between runs of the bare array, once more without skipping. Returns 0 when all is well. */
 static int measure(bench *b, const program *p, json_t *json) {
-    double ratio[ROUNDS], ns[ROUNDS], bare[ROUNDS], before = bench_bare(BARE_CYCLES);
+    double ratio[ROUNDS], ns[ROUNDS], bare[ROUNDS], before = bare_ns_per_cycle(BARE_CYCLES);
     outcome out = {0};
     for (unsigned round = 0; round < ROUNDS; round++) {
         out = run_once(b, p, 0);
         if (!out.good) return 1;
-        double after = bench_bare(BARE_CYCLES), edges = (double)out.counters.edges;
+        double after = bare_ns_per_cycle(BARE_CYCLES), edges = (double)out.counters.edges;
         bare[round] = (before + after) / 2, ns[round] = out.ns / edges, ratio[round] = ns[round] / bare[round];
         before = after;
     }

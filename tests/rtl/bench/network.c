@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/npy.h"
-#include "tests/rtl/bench/bare.h"
+#include "tests/rtl/bare/bare.h"
 #include "tools/common/inputs.h"
 #include "xpuc/include/xpuc.h"
 
@@ -39,9 +39,9 @@ static const xpu_tensor *find(const xpu_named_tensors *tensors, const char *name
 static double run(xpurt_program *program, const xpurt_device_driver *driver, const xpu_tensor *x, const xpu_tensor *y) {
     xpurt_tensor input = xpu_to_runtime("x", x), output = {0};
     xpurt_error error = {0};
-    double start = bench_now();
+    double start = bare_now();
     int status = xpurt_run(program, &input, 1, &output, &(xpurt_run_options){.device = driver}, &error);
-    double ns = bench_now() - start;
+    double ns = bare_now() - start;
     if (status) {
         printf("resnet50: %s\n", error.text);
         ns = -1;
@@ -62,9 +62,9 @@ static double median(const double *v) {
 
 static int measure(xpurt_program *program, const xpurt_device_driver *driver, const xpu_tensor *x, const xpu_tensor *y,
                    json_t *json) {
-    double seconds[ROUNDS], before = bench_bare(BARE_CYCLES), cycles = 0;
+    double seconds[ROUNDS], before = bare_ns_per_cycle(BARE_CYCLES), cycles = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        double ns = run(program, driver, x, y), after = bench_bare(BARE_CYCLES);
+        double ns = run(program, driver, x, y), after = bare_ns_per_cycle(BARE_CYCLES);
         if (ns < 0) return 1;
         json_t *stats = json_loads(xpurt_stats(program), 0, NULL);
         cycles = json_number_value(json_object_get(stats, "cycles"));

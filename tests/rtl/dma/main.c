@@ -15,6 +15,7 @@
 #include "tests/rtl/dma/draw.h"
 #include "tests/rtl/dma/plain.h"
 #include "tests/rtl/dma/rtl.h"
+#include "tests/rtl/bare/bare.h"
 
 enum { LIST = 12, LIST_AT = 0x80080000, QUEUES = 2 * RTL_CORES, JOBS = 24, JOB_SPACE = 0x4000 };
 
@@ -558,9 +559,9 @@ int main(int argc, char **argv) {
         one_program(&b, seed + i);
     }
     list_faults(&b);
-    double bare = rtl_bare(20000);
+    double bare = bare_ns_per_cycle(20000);
     for (unsigned i = 0; i < 20; i++) {
-        double again = rtl_bare(10000);
+        double again = bare_ns_per_cycle(10000);
         if (again < bare) bare = again;
     }
     double busy = run_measured(&b), idle = rtl_idle(b.rtl, 1000000);

@@ -5,18 +5,11 @@
 
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <vector>
 
 #include "tests/rtl/dma/rtl.h"
 
 namespace dma {
-
-inline double now() {
-    timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
 
 struct memory {
     std::vector<uint8_t> lm = std::vector<uint8_t>(RTL_CORES * RTL_LM_BYTES);

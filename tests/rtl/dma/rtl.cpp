@@ -1,9 +1,9 @@
 #include "tests/rtl/dma/rtl.h"
 
-#include "Vbare.h"
 #include "Vdma.h"
 #include "Vpair.h"
 #include "tests/rtl/dma/memory.h"
+#include "tests/rtl/bare/bare.h"
 #include "verilated.h"
 
 struct rtl {
@@ -132,7 +132,7 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed, u
     size_t next = 0;
     bool offered = false; // stays until the descriptor is taken
     uint64_t quiet_for = 0, begin = m.cycle;
-    double start = dma::now();
+    double start = bare_now();
     while (result.done < count && !result.fault && !result.hung) {
         bool again = !offered; // a new descriptor comes a cycle after the one before it
         offered = next < count && (offered || seed == 0 || m.draw(4) != 0);
@@ -150,7 +150,7 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed, u
         result.fault_address = r->top.fault_address;
         result.hung = quiet_for > 60000;
     }
-    result.ns = dma::now() - start;
+    result.ns = bare_now() - start;
     result.cycles = m.cycle - begin;
     result.unclean = r->not_quiet || r->r.changed || r->w.changed || (!result.fault && r->w.count);
     return result;
@@ -172,7 +172,7 @@ rtl_result rtl_run_lists(rtl *r, const rtl_list *lists, size_t count, uint32_t s
             r->cores[lists[i].core].expected[lists[i].engine].push_back(lists[i].address + 128 * k);
     r->reset(seed, latency);
     uint64_t quiet_for = 0, begin = m.cycle;
-    double start = dma::now();
+    double start = bare_now();
     while (r->completed < total && !result.fault && !result.hung) {
         uint32_t before = r->completed;
         // one access per cycle: ADDRESS and COUNT of each core's next list
@@ -203,7 +203,7 @@ rtl_result rtl_run_lists(rtl *r, const rtl_list *lists, size_t count, uint32_t s
         result.hung = quiet_for > 60000;
     }
     r->pair.req_valid = 0;
-    result.ns = dma::now() - start;
+    result.ns = bare_now() - start;
     result.cycles = m.cycle - begin;
     result.done = r->completed;
     for (int i = 0; i < 4; i++) r->step_pair(); // the last signal reaches its counter
@@ -230,49 +230,28 @@ double rtl_memories(rtl *r, uint64_t cycles) {
     dma::memory &m = r->memory;
     CData done, error;
     r->reset(0, 100);
-    double start = dma::now();
+    double start = bare_now();
     for (uint64_t i = 0; i < cycles; i++, m.cycle++) {
         uint32_t offset = static_cast<uint32_t>(i % 1024 * 64);
         r->r.read(m, true, r->r.ready(m), 0x80020000u + offset, done, error, r->top.r_rdata);
         r->w.write(m, true, r->w.ready(m), 0x20010000u + offset, ~0ull, r->top.w_wdata, done, error);
     }
-    return (dma::now() - start) / static_cast<double>(cycles);
+    return (bare_now() - start) / static_cast<double>(cycles);
 }
 
 double rtl_idle(rtl *r, uint64_t cycles) {
     r->reset(0, 2);
     for (int i = 0; i < 10; i++) r->step();
-    double start = dma::now();
+    double start = bare_now();
     for (uint64_t i = 0; i < cycles; i++) r->top.clk = 1, r->top.eval(), r->top.clk = 0, r->top.eval();
-    return (dma::now() - start) / static_cast<double>(cycles);
+    return (bare_now() - start) / static_cast<double>(cycles);
 }
 
 double rtl_idle_lists(rtl *r, uint64_t cycles) {
     current = r;
     r->reset(0, 2);
     for (int i = 0; i < 10; i++) r->step_pair();
-    double start = dma::now();
+    double start = bare_now();
     for (uint64_t i = 0; i < cycles; i++) r->pair.clk = 1, r->pair.eval(), r->pair.clk = 0, r->pair.eval();
-    return (dma::now() - start) / static_cast<double>(cycles);
-}
-
-double rtl_bare(uint64_t cycles) {
-    VerilatedContext context;
-    Vbare top{&context};
-    uint32_t x = 1;
-    top.en = 1;
-    for (unsigned k = 0; k < 32; k++) {
-        top.w_load = 1;
-        top.w_idx = static_cast<SData>(k);
-        for (unsigned i = 0; i < 8; i++) top.w_row[i] = x = x * 1664525u + 1013904223u;
-        top.clk = 1, top.eval(), top.clk = 0, top.eval();
-    }
-    top.w_load = 0;
-    top.a_valid = 1;
-    double start = dma::now();
-    for (uint64_t i = 0; i < cycles; i++) {
-        for (unsigned k = 0; k < 8; k++) top.a_row[k] = x = x * 1664525u + 1013904223u;
-        top.clk = 1, top.eval(), top.clk = 0, top.eval();
-    }
-    return (dma::now() - start) / static_cast<double>(cycles);
+    return (bare_now() - start) / static_cast<double>(cycles);
 }

@@ -62,9 +62,6 @@ double rtl_idle_lists(rtl *r, uint64_t cycles);
 /* The memories of this bench alone, a line read and a line written each cycle: ns of process time per cycle. */
 double rtl_memories(rtl *r, uint64_t cycles);
 
-/* The bare array (tests/rtl/tensor/bare.sv), 32x32, busy each cycle: ns of process time per cycle. */
-double rtl_bare(uint64_t cycles);
-
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@
 #include "sim/func/func.h"
 #include "tests/gen/descriptors.h"
 #include "tests/gen/small_chip.h"
+#include "tests/rtl/bare/bare.h"
 #include "tests/rtl/tensor/rtl.h"
 
 /* Memory of a list: inputs, then what descriptor i owns. */
@@ -559,7 +560,7 @@ int main(int argc, char **argv) {
     draw_small(&b, SMALL_AT, 0, 1.0f);
     copy_memory(&b);
     for (size_t i = 0; i < sizeof illegals / sizeof *illegals; i++) one_fault(&b, &illegals[i]);
-    double bare = rtl_bare(200000), busy = run_layers(&b, words), idle = rtl_idle(b.rtl, 300000);
+    double bare = bare_ns_per_cycle(200000), busy = run_layers(&b, words), idle = rtl_idle(b.rtl, 300000);
     printf("host time per cycle: busy %.0f ns, idle %.1f ns, bare 32x32 array %.0f ns; ratio %.2f\n", busy, idle, bare,
            busy / bare);
     rtl_destroy(b.rtl);

@@ -1,20 +1,13 @@
 #include "tests/rtl/tensor/rtl.h"
 
 #include <cstring>
-#include <ctime>
 #include <vector>
 
-#include "Vbare.h"
 #include "Vtensor.h"
+#include "tests/rtl/bare/bare.h"
 #include "verilated.h"
 
 namespace {
-
-double now() {
-    timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
 
 // Answers of one port, in order: what was accepted, and the cycle in which each answer may come.
 struct port {
@@ -121,7 +114,7 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed) {
     size_t next = 0;
     bool offered = false; // stays until the descriptor is taken
     uint64_t quiet_for = 0, begin = r->cycle;
-    double start = now();
+    double start = bare_now();
     while (result.done < count && !result.fault && !result.hung) {
         offered = next < count && (offered || seed == 0 || r->draw(4) != 0);
         r->top.desc_valid = offered;
@@ -137,7 +130,7 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed) {
         result.fault_address = r->top.fault_address;
         result.hung = quiet_for > 20000;
     }
-    result.ns = now() - start;
+    result.ns = bare_now() - start;
     result.cycles = r->cycle - begin;
     return result;
 }
@@ -145,28 +138,7 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed) {
 double rtl_idle(rtl *r, uint64_t cycles) {
     r->seed = 0;
     r->reset();
-    double start = now();
+    double start = bare_now();
     for (uint64_t i = 0; i < cycles; i++) r->step();
-    return (now() - start) / static_cast<double>(cycles);
-}
-
-double rtl_bare(uint64_t cycles) {
-    VerilatedContext context;
-    Vbare top{&context};
-    uint32_t x = 1;
-    top.en = 1;
-    for (unsigned k = 0; k < 32; k++) {
-        top.w_load = 1;
-        top.w_idx = static_cast<SData>(k);
-        for (unsigned i = 0; i < 8; i++) top.w_row[i] = x = x * 1664525u + 1013904223u;
-        top.clk = 1, top.eval(), top.clk = 0, top.eval();
-    }
-    top.w_load = 0;
-    top.a_valid = 1;
-    double start = now();
-    for (uint64_t i = 0; i < cycles; i++) {
-        for (unsigned k = 0; k < 8; k++) top.a_row[k] = x = x * 1664525u + 1013904223u;
-        top.clk = 1, top.eval(), top.clk = 0, top.eval();
-    }
-    return (now() - start) / static_cast<double>(cycles);
+    return (bare_now() - start) / static_cast<double>(cycles);
 }

@@ -36,9 +36,6 @@ rtl_result rtl_run(rtl *r, const uint32_t *words, size_t count, uint32_t seed);
 /* Cycles without a descriptor: ns of process time per cycle. */
 double rtl_idle(rtl *r, uint64_t cycles);
 
-/* The bare array (bare.sv), 32x32, busy each cycle: ns of process time per cycle. */
-double rtl_bare(uint64_t cycles);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,12 +1,6 @@
 # The tensor engine's RTL against the functional engine: make test-rtl-tensor. One build per size of the array.
 TENSOR_SV  := $(RTL_PKG) sim/rtl/xpu_tensor.sv
 TENSOR_DIR := $(BUILD)/rtl/tensor
-BARE_LIB   := $(TENSOR_DIR)/bare/Vbare__ALL.a
-$(BARE_LIB): tests/rtl/tensor/bare.sv
-	@mkdir -p $(@D)
-	$(call say,VERILATE,bare array)
-	$(Q)$(VERILATOR) --cc --prefix Vbare $(RTL_FLAGS) --Mdir $(@D) --top-module bare $<
-	$(Q)$(MAKE) -s -C $(@D) -f Vbare.mk $(RTL_OPT) Vbare__ALL.a $(RTL_RUN) >/dev/null
 
 # name, rows, columns, accumulator rows, weight rows per cycle, lanes
 define tensor_bench
@@ -22,14 +16,14 @@ $(TENSOR_DIR)/$(1)/main.o: tests/rtl/tensor/main.c tests/rtl/tensor/rtl.h
 	$$(call say,CC,$$<)
 	$$(Q)$$(CC) $$(CFLAGS) -DCHIP_ROWS=$(2)u -DCHIP_COLUMNS=$(3)u -DCHIP_BANKS=2u -DCHIP_ACC_ROWS=$(4)u \
 	    -DCHIP_WEIGHT_ROWS=$(5) -DCHIP_LANES=$(6) -MMD -MP -c $$< -o $$@
-$(TENSOR_DIR)/$(1)/rtl.o: tests/rtl/tensor/rtl.cpp tests/rtl/tensor/rtl.h $(TENSOR_DIR)/$(1)/Vtensor__ALL.a $(BARE_LIB)
+$(TENSOR_DIR)/$(1)/rtl.o: tests/rtl/tensor/rtl.cpp tests/rtl/tensor/rtl.h tests/rtl/bare/bare.h $(TENSOR_DIR)/$(1)/Vtensor__ALL.a
 	$$(call say,CXX,$$<)
-	$$(Q)g++ $$(RTL_CXX) -I$$(@D) -I$(TENSOR_DIR)/bare -c $$< -o $$@
+	$$(Q)g++ $$(RTL_CXX) -I$$(@D) -c $$< -o $$@
 $(BUILD)/tests/rtl/tensor/tensor-$(1): $(TENSOR_DIR)/$(1)/main.o $(TENSOR_DIR)/$(1)/rtl.o \
-    $(TENSOR_DIR)/$(1)/Vtensor__ALL.a $(BARE_LIB) $(LIBALL)
+    $(TENSOR_DIR)/$(1)/Vtensor__ALL.a $(BARE) $(LIBALL)
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
-	$$(Q)g++ -o $$@ $$^ $$(addprefix $(TENSOR_DIR)/bare/,$$(RTL_RUN)) $$(LDFLAGS) $(LDLIBS) -lpthread
+	$$(Q)g++ -o $$@ $$^ $$(addprefix $(BARE_DIR)/,$$(RTL_RUN)) $$(LDFLAGS) $(LDLIBS) -lpthread
 TENSOR_BIN += $(BUILD)/tests/rtl/tensor/tensor-$(1)
 endef
 TENSOR_BIN :=

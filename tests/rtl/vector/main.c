@@ -14,6 +14,7 @@
 #include "core/chip.h"
 #include "tests/rtl/core/bench.h"
 #include "tests/rtl/core/tally.h"
+#include "tests/rtl/bare/bare.h"
 #include "tests/rtl/vector/streams.h"
 
 enum { STREAM = 400 };
@@ -103,11 +104,9 @@ static void print_result(const bench_result *result) {
                    xpu_lost_text((xpu_lost_cause)i));
 }
 
-double bare_ns_per_cycle(void); /* bare.cpp */
-
 static void speed(unsigned rounds) {
     const char *name = "";
-    double bare = bare_ns_per_cycle();
+    double bare = bare_ns_per_cycle(100000);
     printf("bare array: %.1f ns a cycle\n", bare);
     for (unsigned i = 0;; i++) {
         uint32_t entry = stream_loop(i, rounds, &name);

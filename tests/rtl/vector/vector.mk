@@ -2,7 +2,7 @@
 VECTOR_RTL   := $(BUILD)/rtl/vector
 VECTOR_LIB   := $(VECTOR_RTL)/Vxpu_processor__ALL.a
 VECTOR_BENCH := $(BUILD)/tests/rtl/vector/vector_bench
-VECTOR_O     := $(addprefix $(BUILD)/obj/tests/rtl/,vector/main.o vector/streams.o vector/bench.o vector/bare.o \
+VECTOR_O     := $(addprefix $(BUILD)/obj/tests/rtl/,vector/main.o vector/streams.o vector/bench.o \
                 core/programs.o core/lockstep.o)
 $(VECTOR_LIB): $(wildcard sim/rtl/xpu_vector*) $(wildcard sim/rtl/xpu_core*) sim/rtl/xpu_processor.sv sim/rtl/xpu_lanes.svh \
     sim/rtl/waivers.vlt tests/rtl/vector/public.vlt $(RTL_PKG)
@@ -15,14 +15,10 @@ $(BUILD)/obj/tests/rtl/vector/bench.o: tests/rtl/core/bench.cpp tests/rtl/core/b
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
 	$(Q)g++ $(RTL_CXX) -DBENCH_PROCESSOR -I$(VECTOR_RTL) -c $< -o $@
-$(BUILD)/obj/tests/rtl/vector/bare.o: tests/rtl/vector/bare.cpp $(BUILD)/rtl/tensor/bare/Vbare__ALL.a
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)
-	$(Q)g++ $(RTL_CXX) -I$(BUILD)/rtl/tensor/bare -c $< -o $@
-$(VECTOR_BENCH): $(VECTOR_O) $(VECTOR_LIB) $(LIBALL)
+$(VECTOR_BENCH): $(VECTOR_O) $(VECTOR_LIB) $(BARE) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)g++ -o $@ $(VECTOR_O) $(VECTOR_LIB) $(BUILD)/rtl/tensor/bare/Vbare__ALL.a $(addprefix $(VECTOR_RTL)/,$(RTL_RUN)) $(LIBALL) $(LDFLAGS) -lm -lpthread
+	$(Q)g++ -o $@ $(VECTOR_O) $(VECTOR_LIB) $(BARE) $(addprefix $(VECTOR_RTL)/,$(RTL_RUN)) $(LIBALL) $(LDFLAGS) -lm -lpthread
 
 # Kernels in C with the flags of device code: of this bench and of the core's
 VECTOR_ELF   := $(foreach k,loops strips integer floats memory,$(foreach o,2 3,$(BUILD)/tests/rtl/vector/$(k)-O$(o).elf))

@@ -1,17 +1,17 @@
-#include "tests/rtl/bench/bare.h"
+#include "tests/rtl/bare/bare.h"
 
 #include <ctime>
 
 #include "Vbare.h"
 #include "verilated.h"
 
-double bench_now(void) {
+double bare_now(void) {
     timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
 }
 
-double bench_bare(uint64_t cycles) {
+double bare_ns_per_cycle(uint64_t cycles) {
     VerilatedContext context;
     Vbare top{&context};
     uint32_t x = 1;
@@ -24,10 +24,10 @@ double bench_bare(uint64_t cycles) {
     }
     top.w_load = 0;
     top.a_valid = 1;
-    double start = bench_now();
+    double start = bare_now();
     for (uint64_t i = 0; i < cycles; i++) {
         for (unsigned k = 0; k < 8; k++) top.a_row[k] = x = x * 1664525u + 1013904223u;
         top.clk = 1, top.eval(), top.clk = 0, top.eval();
     }
-    return (bench_now() - start) / static_cast<double>(cycles);
+    return (bare_now() - start) / static_cast<double>(cycles);
 }
