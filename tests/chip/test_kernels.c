@@ -5,10 +5,6 @@
 #include "core/arith.h"
 #include "tests/chip/rig/operands.h"
 
-static int64_t draw(rig *r, int64_t low, int64_t high) {
-    return random_range(r->random, low, high);
-}
-
 /* Sizes that matter: often 1, often around a vector. */
 static int64_t draw_size(rig *r, int64_t most) {
     int64_t kind = draw(r, 0, 5);

@@ -10,10 +10,6 @@
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/program/packing.h"
 
-static int64_t draw(rig *r, int64_t low, int64_t high) {
-    return random_range(r->random, low, high);
-}
-
 static xpu_dtype draw_type(rig *r) {
     return draw(r, 0, 1) ? XPU_I8 : XPU_U8;
 }
@@ -377,34 +373,6 @@ static void depthwise(void) {
     rig_on_each_chip("depthwise_i8", 60, add_depthwise);
 }
 
-/* Random tile sizes that fit the accumulators and SM. */
-static void draw_tile(rig *r, struct xpu_conv2d_i8_args *a) {
-    xpu_tiling_shape shape = {a->in_h,       a->in_w,       a->in_c,     a->out_h,    a->out_w,
-                              a->out_c,      a->kernel_h,   a->kernel_w, a->stride_h, a->stride_w,
-                              a->dilation_h, a->dilation_w, a->groups};
-    int32_t columns = (int32_t)r->chip.array_columns;
-    uint32_t room = XPU_SM_BASE + r->chip.sm_bytes - a->sm;
-    a->tile_h = (int32_t)draw(r, 1, a->out_h), a->tile_w = (int32_t)draw(r, 1, a->out_w);
-    a->tile_c = (int32_t)draw(r, 1, a->in_c);
-    a->whole = (int32_t)draw(r, 0, 15);
-    a->banks = (int32_t)draw(r, 1, r->chip.acc_banks);
-    while (a->tile_h * a->tile_w > (int32_t)r->chip.acc_rows) *(a->tile_h > 1 ? &a->tile_h : &a->tile_w) /= 2;
-    int one_tile = a->batch == 1 && a->tile_h == a->out_h && a->tile_w == a->out_w && a->whole & XPU_TILE_WHOLE_X;
-    if (!one_tile) a->whole &= ~XPU_TILE_ONE_X;
-    while ((a->sm_bytes = (int32_t)xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, columns,
-                                                     a->branch != 0, XPU_TILING_I8)
-                              .total) > (int32_t)room) {
-        a->whole &= ~XPU_TILE_ONE_X;
-        if (draw(r, 0, 1) && a->whole) {
-            a->whole &= (int32_t)draw(r, 0, 15);
-            continue;
-        }
-        int32_t *less = a->tile_c > 1 && draw(r, 0, 1) ? &a->tile_c : a->tile_h > 1 ? &a->tile_h : &a->tile_w;
-        if (*less == 1) less = &a->tile_c;
-        *less = (*less + 1) / 2;
-    }
-}
-
 static void add_conv(rig *r, bench *b) {
     geometry g = draw_geometry(r, 0);
     struct xpu_conv2d_i8_args a = {.sm = rig_sm() + 64 * (uint32_t)draw(r, 0, 20)};
@@ -415,7 +383,7 @@ static void add_conv(rig *r, bench *b) {
     a.x_factor = p.x_factor, a.b_factor = p.b_factor, a.addend = p.addend;
     a.low2 = p.low2, a.high2 = p.high2;
     a.branch = p.has_branch ? operand_place_image(r, b, &p.branch) : 0;
-    draw_tile(r, &a);
+    DRAW_TILE(r, &a, a.branch != 0, XPU_TILING_I8);
     a.w = place_packed(r, b, &g, &p, XPU_PACK_CONV_I8, a.tile_c);
     rig_describe(r, "tile %d x %d, %d channels, branch %d", a.tile_h, a.tile_w, a.tile_c, p.has_branch);
     rig_call(r, XPU_CALL_conv2d_i8, 0, &a, sizeof a);

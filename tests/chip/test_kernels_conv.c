@@ -10,10 +10,6 @@
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/program/packing.h"
 
-static int64_t draw(rig *r, int64_t low, int64_t high) {
-    return random_range(r->random, low, high);
-}
-
 /* ---- What follows the accumulation ---- */
 
 typedef struct {
@@ -217,34 +213,6 @@ static void depthwise(void) {
 
 /* ---- The tensor engine ---- */
 
-/* Random tile sizes that fit the accumulators and SM. */
-static void draw_tile(rig *r, const conv *v, struct xpu_conv2d_i16_args *a) {
-    xpu_tiling_shape shape = {a->in_h,       a->in_w,       a->in_c,     a->out_h,    a->out_w,
-                              a->out_c,      a->kernel_h,   a->kernel_w, a->stride_h, a->stride_w,
-                              a->dilation_h, a->dilation_w, a->groups};
-    int32_t columns = (int32_t)r->chip.array_columns;
-    uint32_t room = XPU_SM_BASE + r->chip.sm_bytes - a->sm;
-    a->tile_h = (int32_t)draw(r, 1, a->out_h), a->tile_w = (int32_t)draw(r, 1, a->out_w);
-    a->tile_c = (int32_t)draw(r, 1, a->in_c);
-    a->whole = (int32_t)draw(r, 0, 15);
-    a->banks = (int32_t)draw(r, 1, r->chip.acc_banks);
-    while (a->tile_h * a->tile_w > (int32_t)r->chip.acc_rows) *(a->tile_h > 1 ? &a->tile_h : &a->tile_w) /= 2;
-    int one_tile = a->batch == 1 && a->tile_h == a->out_h && a->tile_w == a->out_w && a->whole & XPU_TILE_WHOLE_X;
-    if (!one_tile) a->whole &= ~XPU_TILE_ONE_X;
-    while ((a->sm_bytes = (int32_t)xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, columns,
-                                                     v->end.has_branch, a->w_int8 ? XPU_TILING_I16X8 : XPU_TILING_I16)
-                              .total) > (int32_t)room) {
-        a->whole &= ~XPU_TILE_ONE_X;
-        if (draw(r, 0, 1) && a->whole) {
-            a->whole &= (int32_t)draw(r, 0, 15);
-            continue;
-        }
-        int32_t *less = a->tile_c > 1 && draw(r, 0, 1) ? &a->tile_c : a->tile_h > 1 ? &a->tile_h : &a->tile_w;
-        if (*less == 1) less = &a->tile_c;
-        *less = (*less + 1) / 2;
-    }
-}
-
 static void add_conv_i16(rig *r, bench *b) {
     conv v = draw_conv(r, (conv_kind)draw(r, DENSE, DEPTHWISE));
     struct xpu_conv2d_i16_args a;
@@ -255,7 +223,7 @@ static void add_conv_i16(rig *r, bench *b) {
     SET_CONV(&a, r, b, &v);
     a.w_int8 = narrow;
     a.sm = rig_sm() + 64 * (uint32_t)draw(r, 0, 20);
-    draw_tile(r, &v, &a);
+    DRAW_TILE(r, &a, v.end.has_branch, narrow ? XPU_TILING_I16X8 : XPU_TILING_I16);
     packing.columns = (int32_t)r->chip.array_columns;
     packing.tile_c = a.tile_c;
     a.w = place_packed(r, b, &packing, &v.weights);

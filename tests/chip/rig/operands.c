@@ -1,6 +1,7 @@
 #include "tests/chip/rig/operands.h"
 
 #include "core/arith.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 xpu_tensor operand_random(bench *b, random_source *random, xpu_dtype dtype, int rank, const int64_t *dims) {
     xpu_tensor tensor = {.dtype = dtype, .rank = rank};
@@ -111,4 +112,29 @@ void rig_on_each_chip(const char *name, int cases, rig_add add) {
 
 void rig_sequences(const char *name, int cases, const rig_add *adds, int add_count) {
     run_cases(name, cases, adds, add_count, 5);
+}
+
+operand_tile operand_draw_tile(rig *r, const xpu_tiling_shape *shape, int32_t batch, uint32_t sm, int has_branch,
+                               xpu_tiling_format format) {
+    int32_t columns = (int32_t)r->chip.array_columns, room = (int32_t)(XPU_SM_BASE + r->chip.sm_bytes - sm);
+    operand_tile t = {.tile_h = (int32_t)draw(r, 1, shape->out_h), .tile_w = (int32_t)draw(r, 1, shape->out_w)};
+    t.tile_c = (int32_t)draw(r, 1, shape->in_c);
+    t.whole = (int32_t)draw(r, 0, 15);
+    t.banks = (int32_t)draw(r, 1, r->chip.acc_banks);
+    while (t.tile_h * t.tile_w > (int32_t)r->chip.acc_rows) *(t.tile_h > 1 ? &t.tile_h : &t.tile_w) /= 2;
+    int one_tile = batch == 1 && t.tile_h == shape->out_h && t.tile_w == shape->out_w && t.whole & XPU_TILE_WHOLE_X;
+    if (!one_tile) t.whole &= ~XPU_TILE_ONE_X;
+    for (;;) {
+        t.sm_bytes =
+            (int32_t)xpu_tiling_layout(shape, t.tile_h, t.tile_w, t.tile_c, t.whole, columns, has_branch, format).total;
+        if (t.sm_bytes <= room) return t;
+        t.whole &= ~XPU_TILE_ONE_X;
+        if (draw(r, 0, 1) && t.whole) {
+            t.whole &= (int32_t)draw(r, 0, 15);
+            continue;
+        }
+        int32_t *less = t.tile_c > 1 && draw(r, 0, 1) ? &t.tile_c : t.tile_h > 1 ? &t.tile_h : &t.tile_w;
+        if (*less == 1) less = &t.tile_c;
+        *less = (*less + 1) / 2;
+    }
 }

@@ -4,6 +4,7 @@
 
 #include "core/ops/ref.h"
 #include "tests/chip/rig/rig.h"
+#include "xpu_runtime/include/xpu_tiling.h"
 
 /* A tensor in the bench's arena: floats mostly in -2 .. 2, other types random bits. */
 xpu_tensor operand_random(bench *b, random_source *random, xpu_dtype dtype, int rank, const int64_t *dims);
@@ -22,6 +23,23 @@ uint32_t operand_place(rig *r, const xpu_tensor *tensor);
 /* Room for a result, which is expected to be `tensor` ([N,C,...], channel last on the device). */
 uint32_t operand_expect_image(rig *r, bench *b, const xpu_tensor *tensor);
 uint32_t operand_expect(rig *r, const xpu_tensor *tensor);
+
+/* Random tiles of a convolution on the tensor engine that fit the accumulators, and SM from `sm` on. */
+typedef struct {
+    int32_t tile_h, tile_w, tile_c, whole, banks, sm_bytes;
+} operand_tile;
+operand_tile operand_draw_tile(rig *r, const xpu_tiling_shape *shape, int32_t batch, uint32_t sm, int has_branch,
+                               xpu_tiling_format format);
+/* The same for the arguments of conv2d_i16 or conv2d_i8, whose geometry and scratch are set. */
+#define DRAW_TILE(r, a, has_branch, format)                                                                            \
+    do {                                                                                                               \
+        const xpu_tiling_shape shape = {(a)->in_h,       (a)->in_w,       (a)->in_c,     (a)->out_h,    (a)->out_w,    \
+                                        (a)->out_c,      (a)->kernel_h,   (a)->kernel_w, (a)->stride_h, (a)->stride_w, \
+                                        (a)->dilation_h, (a)->dilation_w, (a)->groups};                                \
+        const operand_tile tile = operand_draw_tile(r, &shape, (a)->batch, (a)->sm, has_branch, format);               \
+        (a)->tile_h = tile.tile_h, (a)->tile_w = tile.tile_w, (a)->tile_c = tile.tile_c;                               \
+        (a)->whole = tile.whole, (a)->banks = tile.banks, (a)->sm_bytes = tile.sm_bytes;                               \
+    } while (0)
 
 /* Describes a random call, places its operands and adds it. */
 typedef void (*rig_add)(rig *r, bench *b);

@@ -75,6 +75,11 @@ void rig_run(rig *r);
 /* Runs the calls only; 0 when that fails. */
 int rig_execute(rig *r);
 
+/* A number from low to high. */
+static inline int64_t draw(rig *r, int64_t low, int64_t high) {
+    return random_range(r->random, low, high);
+}
+
 /* First address of SM that calls may use, behind the mailboxes. */
 uint32_t rig_sm(void);
 
