@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip.h"
-#include "tests/rtl/core/bench.h"
 #include "tests/rtl/core/tally.h"
 
 static void random_programs(uint64_t seed, unsigned programs) {
@@ -89,39 +87,6 @@ static void skipping(uint64_t seed) {
                   memcmp(all.lost, some.lost, sizeof all.lost) == 0,
               "skipping");
     }
-}
-
-static bench_result run_elf(const char *path, const bench_options *options) {
-    uint32_t entry = bench_elf_program(path);
-    bench_result none = {0};
-    if (!entry) {
-        printf("%s: not a program\n", path);
-        return none;
-    }
-    return bench_run(entry, options);
-}
-
-static void elf_programs(char **paths, int n) {
-    uint64_t instructions = 0;
-    for (int i = 0; i < n; i++) {
-        bench_options options = {.lockstep = 1, .seed = i & 1 ? 77 + (uint64_t)i : 0};
-        bench_result result = run_elf(paths[i], &options);
-        instructions += result.instructions;
-        if (result.exit_status) printf("%s: exit status %08x\n", paths[i], result.exit_status);
-        count(result.equal && result.cause == 0 && result.exit_status == 0, paths[i]);
-    }
-    printf("programs: %d, %llu instructions\n", n, (unsigned long long)instructions);
-}
-
-static void print_result(const bench_result *result) {
-    printf("%llu instructions, %llu cycles (%.2f a cycle), exit status %08x%s%s\n",
-           (unsigned long long)result->instructions, (unsigned long long)result->cycles,
-           (double)result->instructions / (double)result->cycles, result->exit_status, result->cause ? ", fault: " : "",
-           result->cause ? xpu_fault_text((xpu_fault_cause)result->cause) : "");
-    for (unsigned i = 0; i < XPU_LOST_COUNT; i++)
-        if (result->lost[i])
-            printf("  %5.1f %% %s\n", 100.0 * (double)result->lost[i] / (double)result->cycles,
-                   xpu_lost_text((xpu_lost_cause)i));
 }
 
 static void speed(const char *path, uint64_t cycles) {

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/chip.h"
-#include "tests/rtl/core/bench.h"
 #include "tests/rtl/core/tally.h"
 #include "tests/rtl/bare/bare.h"
 #include "tests/rtl/vector/streams.h"
@@ -54,30 +52,6 @@ static void directed_streams(unsigned first, unsigned last) {
     printf("directed: %llu vector instructions\n", (unsigned long long)vectors);
 }
 
-static bench_result run_elf(const char *path, const bench_options *options) {
-    uint32_t entry = bench_elf_program(path);
-    bench_result none = {0};
-    if (!entry) {
-        printf("%s: not a program\n", path);
-        return none;
-    }
-    return bench_run(entry, options);
-}
-
-static void elf_programs(char **paths, int n) {
-    uint64_t instructions = 0, vectors = 0;
-    for (int i = 0; i < n; i++) {
-        bench_options options = {.lockstep = 1, .seed = i & 1 ? 77 + (uint64_t)i : 0};
-        bench_result result = run_elf(paths[i], &options);
-        instructions += result.instructions;
-        vectors += result.vectors;
-        if (result.exit_status) printf("%s: exit status %08x\n", paths[i], result.exit_status);
-        count(result.equal && result.cause == 0 && result.exit_status == 0, paths[i]);
-    }
-    printf("programs: %d, %llu instructions, %llu of them vector\n", n, (unsigned long long)instructions,
-           (unsigned long long)vectors);
-}
-
 /* The same number of cycles whether quiet ones are skipped or not. */
 static void skipping(uint64_t seed) {
     for (unsigned i = 0; i < 10; i++) {
@@ -90,18 +64,6 @@ static void skipping(uint64_t seed) {
                    (unsigned long long)some.cycles, (unsigned long long)some.edges);
         count(all.equal && some.equal && all.cycles == some.cycles && some.edges < all.edges, "skipping");
     }
-}
-
-static void print_result(const bench_result *result) {
-    printf("%llu instructions, %llu of them vector, %llu cycles (%.2f a cycle), exit status %08x%s%s\n",
-           (unsigned long long)result->instructions, (unsigned long long)result->vectors,
-           (unsigned long long)result->cycles, (double)result->instructions / (double)result->cycles,
-           result->exit_status, result->cause ? ", fault: " : "",
-           result->cause ? xpu_fault_text((xpu_fault_cause)result->cause) : "");
-    for (unsigned i = 0; i < XPU_LOST_COUNT; i++)
-        if (result->lost[i])
-            printf("  %5.1f %% %s\n", 100.0 * (double)result->lost[i] / (double)result->cycles,
-                   xpu_lost_text((xpu_lost_cause)i));
 }
 
 static void speed(unsigned rounds) {
