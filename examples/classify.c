@@ -28,7 +28,7 @@ static const xpu_option options[] = {
     {"batch", 'b', "N", "how many images in one run (4)"},
     {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (rtl)"},
     {"chip", 0, "NAME", "the chip to compile for (standard)"},
-    {"precision", 0, "NAME", "auto, fp32 or int16 (auto)"},
+    {"precision", 0, "NAME", "auto, fp32, int16 or int16x8 (auto)"},
     {"dump", 0, "DIR", "write every layer's output of the first run to a folder of the device's name in DIR"},
     {"summary", 0, NULL, "run on the other devices too, compare, and say what was compiled and what it took"},
     {NULL, 0, NULL, NULL},
