@@ -8,24 +8,11 @@
 #ifndef XPU_KERNELS_H
 #define XPU_KERNELS_H
 
-#include <stdint.h>
+#include "xpu_runtime/include/xpu_kernel_args.h"
 
 typedef struct {
     uint32_t counter, value;
 } xpu_ticket;
-
-#define ADDRESS(name) uint32_t name;
-#define INT(name)     int32_t name;
-#define FLOAT(name)   float name;
-#define KERNEL(name, fields, about)                                                                                    \
-    struct xpu_##name##_args {                                                                                         \
-        fields                                                                                                         \
-    };
-#include "xpu_runtime/include/kernels.def"
-#undef KERNEL
-#undef ADDRESS
-#undef INT
-#undef FLOAT
 
 /* One function per row but chain: layer is the 16-bit tag that completions and profiles carry. */
 xpu_ticket xpu_conv2d_f32(const struct xpu_conv2d_f32_args *args, uint32_t layer, xpu_ticket after);

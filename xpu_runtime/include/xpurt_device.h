@@ -1,6 +1,6 @@
 /*
- * What a device is to the runtime: a driver (a table of functions) that makes instances of a chip: sim/func has one, the
- * chip in C, and each library of a Verilated chip (sim/harness). A caller hands the driver to xpurt_run.
+ * What a device is to the runtime: a driver (a table of functions) that makes instances of a chip: sim/func has one,
+ * the chip in C, and each library of a Verilated chip (sim/harness). A caller hands the driver to xpurt_run.
  *
  * An instance is used by one thread at a time; instances are independent. Functions that return int give 0 on success.
  */

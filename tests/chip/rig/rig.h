@@ -9,21 +9,8 @@
 #include "core/chip.h"
 #include "tests/chip/rig/kernel_calls.h"
 #include "tests/unit/ir.h"
+#include "xpu_runtime/include/xpu_kernel_args.h"
 #include "xpu_runtime/include/xpurt_device.h"
-
-/* The argument structs of xpu_runtime/include/xpu_kernels.h, whose functions have names that the host uses too. */
-#define ADDRESS(name) uint32_t name;
-#define INT(name)     int32_t name;
-#define FLOAT(name)   float name;
-#define KERNEL(name, fields, about)                                                                                    \
-    struct xpu_##name##_args {                                                                                         \
-        fields                                                                                                         \
-    };
-#include "xpu_runtime/include/kernels.def"
-#undef KERNEL
-#undef ADDRESS
-#undef INT
-#undef FLOAT
 
 typedef enum { RIG_L3, RIG_GM, RIG_MEMORIES } rig_memory;
 
