@@ -101,7 +101,8 @@ static int run(xpu_tool *tool) {
     xpu_memplan_problem problem;
     uint64_t bytes;
     const char *output = xpu_tool_option(tool, "output");
-    int status = xpu_tool_check_outputs(tool, &(const xpu_tool_output){"output", output}, 1);
+    const xpu_tool_output written = {"output", output};
+    int status = xpu_tool_check_outputs(tool, &written, 1, (const char *const[]){problem_path, plan, NULL});
     if (!status) status = read_number(tool, "bytes", &bytes);
     if (!status && output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
     if (!status) status = (int)xpu_memplan_read(tool->arena, problem_path, bytes, &problem, &tool->diags);

@@ -365,7 +365,24 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
     return run->layer ? replay_result(tool, o, run) : run_result(tool, o, run, path);
 }
 
-/* Outputs that would overwrite each other, or the program. */
+/* The files that are read: values of --input and --image may have a name before them. */
+static const char *const *files_read(xpu_tool *tool) {
+    static const char *const names[] = {"input", "image", "labels", "from-dump"};
+    XPU_ARRAY(const char *) paths = {0};
+    for (uint32_t i = 0; i < tool->arguments.count; i++) {
+        const xpu_argument *a = &tool->arguments.items[i];
+        int reads = a->name == NULL;
+        for (size_t k = 0; a->name && k < sizeof names / sizeof *names; k++) reads |= strcmp(a->name, names[k]) == 0;
+        if (!reads) continue;
+        XPU_PUSH(tool->arena, &paths, a->value);
+        const char *equals = strchr(a->value, '=');
+        if (a->name && equals) XPU_PUSH(tool->arena, &paths, equals + 1);
+    }
+    XPU_PUSH(tool->arena, &paths, NULL);
+    return paths.items;
+}
+
+/* Outputs that would overwrite each other, or what is read. */
 static int check_outputs(xpu_tool *tool) {
     static const char *const names[] = {"output", "dump-layers", "stats", "trace"};
     XPU_ARRAY(xpu_tool_output) outputs = {0};
@@ -383,7 +400,7 @@ static int check_outputs(xpu_tool *tool) {
         const xpu_tool_output memory = {"dump-mem", second ? second + 1 : NULL};
         XPU_PUSH(tool->arena, &outputs, memory);
     }
-    return xpu_tool_check_outputs(tool, outputs.items, outputs.count);
+    return xpu_tool_check_outputs(tool, outputs.items, outputs.count, files_read(tool));
 }
 
 static int run(xpu_tool *tool) {

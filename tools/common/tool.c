@@ -109,15 +109,14 @@ static int clash(xpu_tool *tool, const xpu_tool_output *output, const char *what
                           "give the output another name");
 }
 
-int xpu_tool_check_outputs(xpu_tool *tool, const xpu_tool_output *outputs, uint32_t count) {
+int xpu_tool_check_outputs(xpu_tool *tool, const xpu_tool_output *outputs, uint32_t count, const char *const *read) {
     int status = XPU_OK;
     for (uint32_t i = 0; i < count; i++) {
         const xpu_tool_output *output = &outputs[i];
         if (!output->path) continue;
-        for (uint32_t k = 0; k < xpu_tool_words(tool); k++) {
-            const char *word = xpu_tool_word(tool, k);
-            if (xpu_paths_clash(output->path, word))
-                status = clash(tool, output, "a file that is read would be overwritten", "the file to read is", word);
+        for (const char *const *path = read; *path; path++) {
+            if (xpu_paths_clash(output->path, *path))
+                status = clash(tool, output, "a file that is read would be overwritten", "the file to read is", *path);
         }
         for (uint32_t k = 0; k < i; k++) {
             const xpu_tool_output *other = &outputs[k];

@@ -32,9 +32,9 @@ typedef struct {
     const char *option, *path;
 } xpu_tool_output;
 
-/* Whether each output has a name of its own, and none that of a word of the command line, a file that is read. Returns
- * an exit code: 2 [usage]. */
-int xpu_tool_check_outputs(xpu_tool *tool, const xpu_tool_output *outputs, uint32_t count);
+/* Whether each output has a name of its own, and none that of a file that is read (`read` ends with NULL). Returns an
+ * exit code: 2 [usage]. */
+int xpu_tool_check_outputs(xpu_tool *tool, const xpu_tool_output *outputs, uint32_t count, const char *const *read);
 
 /* Moves the text of a library's error (xpuc_error, xpurt_error) to stderr; returns `status`. */
 int xpu_tool_report(const xpu_tool *tool, int status, const char *text);
