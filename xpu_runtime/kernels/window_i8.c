@@ -346,28 +346,83 @@ static uint32_t inside(int32_t start, int32_t dilation, int32_t kernel, int32_t 
     return (uint32_t)(end - begin);
 }
 
-static void max_row(const struct window_i8 *w, const struct task *t, uint32_t row, const uint8_t *input, uint8_t *out,
-                    size_t vl) {
-    const uint32_t block = w->block, line = w->in_columns * block, tap = (uint32_t)w->dilation_w * block;
-    const uint8_t flip = w->x_unsigned ? 0 : 0x80; /* bytes in the order of unsigned ones */
-    uint32_t kh, heights = inside(t->top + (int32_t)row * w->stride_h, w->dilation_h, w->kernel_h, 0, w->in_h, &kh);
-    int32_t top = t->top + (int32_t)row * w->stride_h + (int32_t)kh * w->dilation_h - t->first;
-    const uint8_t *rows = input + (uint32_t)top * line;
-    const uint32_t next_row = (uint32_t)w->dilation_h * line;
-    for (uint32_t pixel = 0; pixel < t->columns; pixel++, out += block) {
-        int32_t left = t->left + (int32_t)pixel * w->stride_w;
-        uint32_t kw, widths = inside(left, w->dilation_w, w->kernel_w, 0, w->in_w, &kw);
-        const uint8_t *corner = rows + (uint32_t)(left + (int32_t)kw * w->dilation_w - t->from) * block;
-        vuint8m1_t most = __riscv_vmv_v_x_u8m1(0, vl);
-        for (uint32_t i = heights; i > 0; i--, corner += next_row) {
-            const uint8_t *x = corner;
-            for (uint32_t j = widths; j > 0; j--, x += tap) {
-                vuint8m1_t v = __riscv_vle8_v_u8m1(x, vl);
-                if (flip) v = __riscv_vxor_vx_u8m1(v, flip, vl);
-                most = __riscv_vmaxu_vv_u8m1(most, v, vl);
-            }
+/* ---- the maximum ---- */
+
+static inline vuint8m1_t larger(vuint8m1_t a, vuint8m1_t b, int is_unsigned, size_t vl) {
+    if (is_unsigned) return __riscv_vmaxu_vv_u8m1(a, b, vl);
+    return __riscv_vreinterpret_v_i8m1_u8m1(
+        __riscv_vmax_vv_i8m1(__riscv_vreinterpret_v_u8m1_i8m1(a), __riscv_vreinterpret_v_u8m1_i8m1(b), vl));
+}
+
+/* A row of windows: the image rows that they look at, and how far apart these are. */
+struct window_row {
+    const uint8_t *input; /* of pixel t->from */
+    uint32_t heights, next;
+};
+
+static inline vuint8m1_t max_window(const struct window_i8 *w, const struct task *t, const struct window_row *r,
+                                    int32_t left, int is_unsigned, size_t vl) {
+    const uint32_t tap = (uint32_t)w->dilation_w * w->block;
+    uint32_t kw, widths = inside(left, w->dilation_w, w->kernel_w, 0, w->in_w, &kw);
+    const uint8_t *corner = r->input + (uint32_t)(left + (int32_t)kw * w->dilation_w - t->from) * w->block;
+    vuint8m1_t most = __riscv_vmv_v_x_u8m1(is_unsigned ? 0 : 0x80, vl);
+    for (uint32_t i = r->heights; i > 0; i--, corner += r->next) {
+        const uint8_t *x = corner;
+        for (uint32_t j = widths; j > 0; j--, x += tap) {
+            most = larger(most, __riscv_vle8_v_u8m1(x, vl), is_unsigned, vl);
         }
-        __riscv_vse8_v_u8m1(out, flip ? __riscv_vxor_vx_u8m1(most, flip, vl) : most, vl);
+    }
+    return most;
+}
+
+static inline vuint8m1_t max_of_three(const uint8_t *x, uint32_t next, int is_unsigned, size_t vl) {
+    vuint8m1_t first = __riscv_vle8_v_u8m1(x, vl), second = __riscv_vle8_v_u8m1(x + next, vl);
+    vuint8m1_t third = __riscv_vle8_v_u8m1(x + 2 * next, vl);
+    return larger(larger(first, second, is_unsigned, vl), third, is_unsigned, vl);
+}
+
+/* 3 x 3, two apart, nothing outside of the image: neighbours share a column. */
+static inline void max_shared(const uint8_t *x, uint32_t next, uint32_t block, uint8_t *out, uint32_t count,
+                              int is_unsigned, size_t vl) {
+    vuint8m1_t left = max_of_three(x, next, is_unsigned, vl);
+    for (; count > 0; count--, x += 2 * block, out += block) {
+        vuint8m1_t middle = max_of_three(x + block, next, is_unsigned, vl);
+        vuint8m1_t right = max_of_three(x + 2 * block, next, is_unsigned, vl);
+        __riscv_vse8_v_u8m1(out, larger(larger(left, middle, is_unsigned, vl), right, is_unsigned, vl), vl);
+        left = right;
+    }
+}
+
+static inline __attribute__((always_inline)) void max_row(const struct window_i8 *w, const struct task *t, uint32_t row,
+                                                          const uint8_t *input, uint8_t *out, int is_unsigned,
+                                                          size_t vl) {
+    const uint32_t line = w->in_columns * w->block;
+    int32_t top = t->top + (int32_t)row * w->stride_h;
+    struct window_row r = {.next = (uint32_t)w->dilation_h * line};
+    uint32_t kh;
+    r.heights = inside(top, w->dilation_h, w->kernel_h, 0, w->in_h, &kh);
+    r.input = input + (uint32_t)(top + (int32_t)kh * w->dilation_h - t->first) * line;
+    const int shares = w->kernel_w == 3 && w->stride_w == 2 && w->dilation_w == 1 && r.heights == 3;
+    for (uint32_t pixel = 0; pixel < t->columns; pixel++) {
+        int32_t left = t->left + (int32_t)pixel * w->stride_w, whole = (w->in_w - 1 - left) / 2;
+        if (shares && left >= 0 && whole > 0) {
+            uint32_t count = min_u32((uint32_t)whole, t->columns - pixel);
+            max_shared(r.input + (uint32_t)(left - t->from) * w->block, r.next, w->block, out + pixel * w->block, count,
+                       is_unsigned, vl);
+            pixel += count - 1;
+        } else {
+            __riscv_vse8_v_u8m1(out + pixel * w->block, max_window(w, t, &r, left, is_unsigned, vl), vl);
+        }
+    }
+}
+
+static void max_rows(const struct window_i8 *w, const struct task *t, const uint8_t *input, uint8_t *out) {
+    size_t vl = __riscv_vsetvl_e16m2(t->channels);
+    for (uint32_t row = 0; row < t->rows; row++, out += w->columns * w->block) {
+        if (w->x_unsigned)
+            max_row(w, t, row, input, out, 1, vl);
+        else
+            max_row(w, t, row, input, out, 0, vl);
     }
 }
 
@@ -378,10 +433,7 @@ static void compute_task(const struct window_i8 *w, const struct task *t, uint32
         multiply_rows(w, t, out);
         return;
     }
-    size_t vl = __riscv_vsetvl_e16m2(t->channels);
-    for (uint32_t row = 0; row < t->rows; row++, out += w->columns * w->block) {
-        max_row(w, t, row, w->input[half], out, vl);
-    }
+    max_rows(w, t, w->input[half], out);
 }
 
 static void run(struct window_i8 *w, uint32_t core, uint32_t cores) {
