@@ -3,7 +3,9 @@
 //   and the cores' port b behind xpu_bus. A line port: address and mask (bytes of the line address[31:6] that are
 //   touched) hold until ready; each request is answered by one done, in order, which cannot be stalled; done with error
 //   (the tensor engine asks for memory that exists): there is no such memory. A write that is done is visible to everybody. Reads may answer with more bytes than asked.
-//   SM: banks of 64 bytes a cycle each, neighbouring lines in neighbouring banks; latency 1. L3: as many bytes a cycle in
+//   SM: banks of 64 bytes a cycle each; latency 1. A line's bank is the sum without carries of three fields of its
+//   address, the lowest one and those above it: neighbouring lines lie in different banks, and so do pixels that are a
+//   power of two apart. L3: as many bytes a cycle in
 //   each direction as l3_rate says, banks likewise, latency l3_latency. LM: one line a cycle over all cores, latency 3.
 //   GM: one line a cycle to xpu_gm, whose own latency 2 cycles come on top of. One access of a bank in each cycle; x is
 //   served first, then b, then the others in turn. Whoever is not served waits in its place here, ready falls meanwhile.
@@ -145,7 +147,7 @@ module xpu_fabric #(
   localparam logic [1:0] GM = 2'd0, SM = 2'd1, L3 = 2'd2, LM = 2'd3;
   localparam logic [1:0] B_IDLE = 2'd0, B_WAITS = 2'd1, B_READY = 2'd2;
   localparam int unsigned SM_BITS = $clog2(SM_BYTES / 64), L3_BITS = $clog2(L3_BYTES / 64);
-  localparam int unsigned L3_AT = $clog2(L3_ENTRIES);
+  localparam int unsigned L3_AT = $clog2(L3_ENTRIES), SM_FOLD = $clog2(SM_BANKS);
   localparam logic [31:0] SM_BANK = SM_BANKS - 1, L3_BANK = L3_BANKS - 1;
   // 33 bits, so that a memory may reach up to the end of the address space
   localparam logic [32:0] GM_END = {1'b0, xpu_chip_pkg::GM_BASE} + 33'(GM_BYTES);
@@ -256,6 +258,7 @@ module xpu_fabric #(
     logic [3:0]  p;
     logic [2:0]  target;
     logic [63:0] mask, bits;
+    logic [25:0] fold;
     logic        go, write, b_old, lm_sends;
     logic [SM_BANKS-1:0] sm_busy, sm_bank;
     logic [L3_BANKS-1:0] l3_busy, l3_bank;
@@ -266,7 +269,7 @@ module xpu_fabric #(
     /* verilator lint_on UNUSEDSIGNAL */
     k = 0; z = 0;
     fresh = 9'd0; done = 9'd0; fail = 9'd0; reads = 9'd0; pending = 10'd0; ports = 10'd0; from = 18'd0;
-    address = 32'd0; p = 4'd0; target = 3'd0; mask = 64'd0; bits = 64'd0; go = 1'b0; write = 1'b0; b_old = 1'b0; lm_sends = 1'b0;
+    address = 32'd0; p = 4'd0; target = 3'd0; mask = 64'd0; bits = 64'd0; fold = 26'd0; go = 1'b0; write = 1'b0; b_old = 1'b0; lm_sends = 1'b0;
     sm_busy = '0; sm_bank = '0; l3_busy = '0; l3_bank = '0; slot = '0; lm_taken = '0;
     if (rst) begin
       full = 9'd0; turn = 4'd1; gm_waits = 1'b0; lm_waits = '0; lm_asked = 1'b0; lm_answers = 1'b0; sm_wait = 8'd0;
@@ -347,7 +350,8 @@ module xpu_fabric #(
                 if (target == {1'b1, SM} || !target[2]) go = flight[p] == 12'd0 && !done[p];
                 else go = (flight[p] == 12'd0 || where[p] == target[1:0]) && (!done[p] || target[1:0] == LM);
               end else if (!b_valid[0]) go = b_state == B_IDLE;
-              sm_bank = {{(SM_BANKS-1){1'b0}}, 1'b1} << (address[31:6] & SM_BANK[25:0]);
+              fold = address[31:6] ^ (address[31:6] >> SM_FOLD) ^ (address[31:6] >> (2 * SM_FOLD));
+              sm_bank = {{(SM_BANKS-1){1'b0}}, 1'b1} << (fold & SM_BANK[25:0]);
               l3_bank = {{(L3_BANKS-1){1'b0}}, 1'b1} << (address[31:6] & L3_BANK[25:0]);
               if (target[2])
                 case (target[1:0])
