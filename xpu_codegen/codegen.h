@@ -261,7 +261,10 @@ const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *shape, int ha
                             xpu_tile *tile);
 /* The geometry at the upper bound of the symbols. */
 xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape *shape);
-/* Sets tile_c, tile_h and tile_w of a kernel of windows over bytes, at the upper bound of the symbols. */
-void xpu_set_byte_task(xpu_codegen *cg, xpu_call *call, const xpu_conv_shape *shape, int has_weights);
+/* Whether LM holds the window of one output pixel of depthwise_i8 (has_weights) or max_pool_i8, and the fastest task of
+ * it, at the upper bound of the symbols; 0: none fits, or large_max_pool_i8 is faster. */
+int xpu_byte_window_fits(const xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights);
+int xpu_choose_byte_task(const xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, xpu_tiling_task *task);
+void xpu_set_byte_task(xpu_call *call, const xpu_tiling_task *task);
 
 #endif

@@ -258,9 +258,7 @@ int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
     int64_t channels;
     return s.groups > 1 && xpu_dim_is_const(&cg->graph->dims, s.in_c, &channels) && channels == s.groups &&
            xpu_dim_upper(cg, s.out_c) == channels && channels % 4 == 0 && s.kernel[0] <= XPU_BYTE_ROWS &&
-           xpu_tiling_window_bytes(s.kernel[0], s.kernel[1], s.dilation[0], s.dilation[1], s.stride[1],
-                                   xpu_dim_upper(cg, s.in_w), 1) <= cg->chip.lm_bytes - XPU_LM_RESERVED &&
-           !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
+           xpu_byte_window_fits(cg, &s, 1) && !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
 }
 
 /* What the kernels of integer products have in common. */
@@ -285,12 +283,14 @@ static xpu_call begin_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node, x
 }
 
 static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
+    xpu_tiling_task task;
+    if (!xpu_choose_byte_task(cg, s, 1, &task)) return xpu_codegen_bug(cg, "a depthwise layer has no task", "of bytes");
     xpu_packing packing = packing_of(cg, node, XPU_PACK_DEPTHWISE_I8, s, 0);
     xpu_call call = begin_qproduct(cg, layer, node, XPU_KERNEL_depthwise_i8, s, &packing);
     xpu_set_attr(cg, &call, node, "zero", XPU_ATTR_Y_ZERO);
     xpu_set_attr(cg, &call, node, "low", XPU_ATTR_Y_LOW);
     xpu_set_attr(cg, &call, node, "high", XPU_ATTR_Y_HIGH);
-    xpu_set_byte_task(cg, &call, s, 1);
+    xpu_set_byte_task(&call, &task);
     return xpu_add_call(cg, layer, &call);
 }
 

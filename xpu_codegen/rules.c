@@ -302,26 +302,6 @@ static int whole_words_holds(xpu_rule_query *query) {
 static const xpu_rule whole_words = {"whole-words", "a window over bytes has a multiple of four channels",
                                      "pad the channels in the model", whole_words_holds};
 
-static int window_fits_holds(xpu_rule_query *query) {
-    xpu_codegen *cg = codegen_of(query);
-    const xpu_graph *graph = query->job->graph;
-    xpu_value x = xpu_node_input(graph, query->node, 0);
-    const int64_t *kernel = xpu_node_ints(graph, query->node, XPU_ATTR_KERNEL, NULL);
-    const int64_t *dilations = xpu_node_ints(graph, query->node, XPU_ATTR_DILATIONS, NULL);
-    int flat = xpu_value_at(graph, x)->rank == 3;
-    int64_t stride = xpu_node_ints(graph, query->node, XPU_ATTR_STRIDES, NULL)[!flat];
-    if (xpu_value_at(graph, x)->dtype == XPU_F32) return 1;
-    uint64_t needed =
-        xpu_tiling_window_bytes(flat ? 1 : kernel[0], kernel[!flat], flat ? 1 : dilations[0], dilations[!flat], stride,
-                                xpu_dim_upper(cg, xpu_value_dim(cg, x, flat ? 2 : 3)), 0);
-    if (needed <= cg->chip.lm_bytes - XPU_LM_RESERVED) return 1;
-    query->value = xpu_printf(cg->arena, "the window is %lld x %lld, its stride %lld",
-                              (long long)(flat ? 1 : kernel[0]), (long long)kernel[!flat], (long long)stride);
-    return 0;
-}
-static const xpu_rule window_fits = {"window-fits", "a pooling window over bytes fits the local memory of a core",
-                                     "pool in steps, or compile for a chip with more local memory", window_fits_holds};
-
 static int mean_pixels_holds(xpu_rule_query *query) {
     const xpu_value_info *info = xpu_value_at(query->job->graph, xpu_node_input(query->job->graph, query->node, 0));
     double pixels = 1; /* dims are below 2^31 each */
@@ -345,7 +325,7 @@ RULES(move_rules, &known_dims, &tensor_size, &move_rank);
 RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside);
 RULES(qconv_rules, &known_dims, &tensor_size, &constant_weights, &rescaled, &symmetric_groups, &tensor_tile);
 RULES(qmatmul_rules, &known_dims, &tensor_size, &constant_weights, &single_matrix, &rescaled, &tensor_tile);
-RULES(max_pool_rules, &known_dims, &tensor_size, &whole_words, &pool_rank, &window_fits);
+RULES(max_pool_rules, &known_dims, &tensor_size, &whole_words, &pool_rank);
 RULES(mean_rules, &known_dims, &tensor_size, &whole_words, &mean_pixels);
 RULES(pair_rules, &known_dims, &tensor_size, &same_shape);
 RULES(scheme_rules, &known_dims, &tensor_size, &one_scale, &bytes);
@@ -354,7 +334,7 @@ RULES(chain_rules, &known_dims, &tensor_size, &float32, &chain_loops, &chain_val
 const xpu_support xpu_sim_support[] = {
     {XPU_OP_CONV, "conv2d_i16, conv2d_f32 or depthwise_f32", conv_rules},
     {XPU_OP_MATMUL, "conv2d_i16 or conv2d_f32 by a constant, else matmul_f32", matmul_rules},
-    {XPU_OP_MAX_POOL, "pool_f32, or max_pool_i8 over bytes", max_pool_rules},
+    {XPU_OP_MAX_POOL, "pool_f32, or over bytes max_pool_i8 or, for large windows, large_max_pool_i8", max_pool_rules},
     {XPU_OP_AVERAGE_POOL, "pool_f32", pool_rules},
     {XPU_OP_GLOBAL_AVERAGE_POOL, "pool_f32 over the whole image", pool_rules},
     {XPU_OP_SOFTMAX, "softmax_f32", float_rules},

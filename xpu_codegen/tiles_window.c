@@ -1,4 +1,4 @@
-/* Tasks of windows over bytes (depthwise_i8, max_pool_i8): the fastest cut that fits LM, by a model of the cores. */
+/* Windows over bytes (depthwise_i8, max_pool_i8): the fastest task that fits LM, by a model of the cores, or none. */
 #include <math.h>
 
 #include "xpu_codegen/codegen.h"
@@ -15,7 +15,13 @@ enum {
     VECTOR_ISSUE = 18,
     RESCALE_PASSES = 5, /* passes of the vector unit over the sums of a vector to rescale them */
     LANES = 16,
-    WEIGHTS_CYCLES = 600 /* of a block of channels */
+    WEIGHTS_CYCLES = 600, /* of a block of channels */
+    MAX_TAP_ISSUE = 9,    /* of max_pool_i8: of a tap, and of a pixel */
+    MAX_PIXEL_ISSUE = 90,
+    LARGE_CYCLES = 550, /* of large_max_pool_i8: of a pixel, and of a line of its taps */
+    LARGE_LINE_CYCLES = 165,
+    LARGE_GROUP_BYTES = 256, /* of taps, side by side */
+    LARGE_GROUP_CYCLES = 6
 };
 
 typedef struct {
@@ -43,7 +49,8 @@ static int32_t next_part(int32_t total, int32_t part) {
 /* Of one output row of a task. */
 static int64_t row_cycles(const problem *p, const xpu_tiling_task *t, const xpu_tiling_window *w) {
     int64_t taps = (int64_t)p->shape->kernel_h * p->shape->kernel_w;
-    int64_t issue = TAP_ISSUE * taps + VECTOR_ISSUE, passes = parts((int64_t)t->tile_c * w->together, LANES);
+    int64_t issue = p->has_weights ? TAP_ISSUE * taps + VECTOR_ISSUE : MAX_TAP_ISSUE * taps + MAX_PIXEL_ISSUE;
+    int64_t passes = parts((int64_t)t->tile_c * w->together, LANES);
     int64_t arithmetic = p->has_weights ? passes * (taps + RESCALE_PASSES) : 0;
     return ROW_CYCLES + parts(t->tile_w, w->together) * (issue > arithmetic ? issue : arithmetic);
 }
@@ -61,9 +68,19 @@ static double cycles_of(const problem *p, const xpu_tiling_task *t, const xpu_ti
     return ceil(tasks / p->cores) * (double)task + (double)weights;
 }
 
-static xpu_tiling_task choose(const problem *p) {
+/* The same of large_max_pool_i8. */
+static double large_cycles_of(const problem *p) {
     const xpu_tiling_shape *s = p->shape;
-    xpu_tiling_task best = {16, 1, 1};
+    double h = s->kernel_h < s->in_h ? s->kernel_h : s->in_h, w = s->kernel_w < s->in_w ? s->kernel_w : s->in_w;
+    double tasks = p->batch * s->out_h * s->out_w * (double)parts(s->in_c, XPU_BYTE_CHANNELS);
+    double block = s->in_c < XPU_BYTE_CHANNELS ? s->in_c : XPU_BYTE_CHANNELS, lines = h < w ? h : w;
+    double taps = h * w * block / LARGE_GROUP_BYTES * LARGE_GROUP_CYCLES;
+    return ceil(tasks / p->cores) * (LARGE_CYCLES + LARGE_LINE_CYCLES * lines + taps);
+}
+
+/* Its cycles; -1 where none fits. */
+static double choose(const problem *p, xpu_tiling_task *best) {
+    const xpu_tiling_shape *s = p->shape;
     double least = -1;
     for (int32_t c = XPU_BYTE_CHANNELS; c > 0; c -= 16) {
         int64_t pixels = p->room / (2 * c); /* of results, which LM holds twice */
@@ -76,19 +93,29 @@ static xpu_tiling_task choose(const problem *p) {
                 double cycles = cycles_of(p, &t, &in_lm);
                 if (least >= 0 && cycles >= least) continue;
                 least = cycles;
-                best = t;
+                *best = t;
             }
         }
     }
-    return best;
+    return least;
 }
 
-void xpu_set_byte_task(xpu_codegen *cg, xpu_call *call, const xpu_conv_shape *conv, int has_weights) {
+int xpu_byte_window_fits(const xpu_codegen *cg, const xpu_conv_shape *s, int has_weights) {
+    return xpu_tiling_window_bytes(s->kernel[0], s->kernel[1], s->dilation[0], s->dilation[1], s->stride[1],
+                                   xpu_dim_upper(cg, s->in_w), has_weights) <= cg->chip.lm_bytes - XPU_LM_RESERVED;
+}
+
+int xpu_choose_byte_task(const xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, xpu_tiling_task *task) {
+    if (!xpu_byte_window_fits(cg, conv, has_weights)) return 0;
     const xpu_tiling_shape s = xpu_tiling_shape_of(cg, conv);
     const problem p = {&s, (double)xpu_dim_upper(cg, conv->batch), (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED,
                        cg->chip.cores, has_weights};
-    const xpu_tiling_task task = choose(&p);
-    xpu_set_number(call, "tile_c", task.tile_c);
-    xpu_set_number(call, "tile_h", task.tile_h);
-    xpu_set_number(call, "tile_w", task.tile_w);
+    double cycles = choose(&p, task);
+    return cycles >= 0 && (has_weights || cycles <= large_cycles_of(&p));
+}
+
+void xpu_set_byte_task(xpu_call *call, const xpu_tiling_task *task) {
+    xpu_set_number(call, "tile_c", task->tile_c);
+    xpu_set_number(call, "tile_h", task->tile_h);
+    xpu_set_number(call, "tile_w", task->tile_w);
 }

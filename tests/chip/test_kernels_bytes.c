@@ -228,25 +228,64 @@ static void window_attrs(const geometry *g, xpu_attr *attrs) {
     attrs[2] = XPU_ATTR_INTS_OF(PADS, g->pads, 4);
 }
 
+#define SET_POOL(a, r, b, g)                                                                                           \
+    do {                                                                                                               \
+        xpu_dtype dtype = draw_type(r);                                                                                \
+        xpu_tensor x = operand_random(b, (r)->random, dtype, DIMS((g)->n, (g)->c, (g)->h, (g)->w));                    \
+        const xpu_tensor *const inputs[] = {&x};                                                                       \
+        xpu_attr attrs[WINDOW_ATTRS + 1];                                                                              \
+        window_attrs(g, attrs);                                                                                        \
+        attrs[WINDOW_ATTRS] = XPU_ATTR_INTS_OF(KERNEL, (g)->kernel, 2);                                                \
+        xpu_tensor y = operand_reference(b, XPU_OP_MAX_POOL, inputs, 1, attrs, WINDOW_ATTRS + 1);                      \
+        SET_GEOMETRY(a, g);                                                                                            \
+        (a)->x_unsigned = dtype == XPU_U8;                                                                             \
+        (a)->x = operand_place_image(r, b, &x);                                                                        \
+        (a)->y = operand_expect_image(r, b, &y);                                                                       \
+    } while (0)
+
 static void add_max_pool(rig *r, bench *b) {
     geometry g = draw_geometry(r, 1);
-    xpu_dtype dtype = draw_type(r);
-    struct xpu_max_pool_i8_args a = {.x_unsigned = dtype == XPU_U8};
-    SET_GEOMETRY(&a, &g);
+    struct xpu_max_pool_i8_args a;
     describe(r, "max_pool_i8", &g);
-    xpu_tensor x = operand_random(b, r->random, dtype, DIMS(g.n, g.c, g.h, g.w));
-    const xpu_tensor *const inputs[] = {&x};
-    xpu_attr attrs[WINDOW_ATTRS + 1];
-    window_attrs(&g, attrs);
-    attrs[WINDOW_ATTRS] = XPU_ATTR_INTS_OF(KERNEL, g.kernel, 2);
-    xpu_tensor y = operand_reference(b, XPU_OP_MAX_POOL, inputs, 1, attrs, WINDOW_ATTRS + 1);
-    a.x = operand_place_image(r, b, &x);
-    a.y = operand_expect_image(r, b, &y);
+    SET_POOL(&a, r, b, &g);
     SET_TASK(&a, r, &g, 0);
     rig_call(r, XPU_CALL_max_pool_i8, 0, &a, sizeof a);
 }
 static void max_pool(void) {
     rig_on_each_chip("max_pool_i8", 20, add_max_pool);
+}
+
+/* Windows of up to 60 x 60 taps with strides of up to 70; often all columns of the image. */
+static geometry draw_large_window(rig *r) {
+    geometry g;
+    do {
+        g = (geometry){.n = draw(r, 1, 3), .c = 4 * draw(r, 1, 40), .groups = 1};
+        g.o = g.groups = g.c;
+        for (int i = 0; i < 2; i++) {
+            g.kernel[i] = draw(r, 0, 3) ? draw(r, 1, 60) : draw(r, 1, 4);
+            g.stride[i] = draw(r, 1, 70);
+            g.dilation[i] = draw(r, 0, 2) ? 1 : draw(r, 1, 40);
+            int64_t extent = (g.kernel[i] - 1) * g.dilation[i] + 1;
+            g.pads[i] = draw(r, 0, 1) ? 0 : draw(r, 0, extent - 1);
+            g.pads[2 + i] = draw(r, 0, 1) ? 0 : draw(r, 0, extent - 1);
+            int64_t least = extent - g.pads[i] - g.pads[2 + i], size = (least < 1 ? 1 : least) + draw(r, 0, 100);
+            if (i == 1 && draw(r, 0, 3) == 0 && least > 0) size = least;
+            *(i ? &g.w : &g.h) = size;
+            g.out[i] = (size + g.pads[i] + g.pads[2 + i] - extent) / g.stride[i] + 1;
+        }
+    } while (work_of(&g) > 1 << 22 || g.n * g.c * g.h * g.w > 400000 || g.n * g.o * g.out[0] * g.out[1] > 100000);
+    return g;
+}
+
+static void add_large_max_pool(rig *r, bench *b) {
+    geometry g = draw(r, 0, 3) ? draw_large_window(r) : draw_geometry(r, 1);
+    struct xpu_large_max_pool_i8_args a;
+    describe(r, "large_max_pool_i8", &g);
+    SET_POOL(&a, r, b, &g);
+    rig_call(r, XPU_CALL_large_max_pool_i8, 0, &a, sizeof a);
+}
+static void large_max_pool(void) {
+    rig_on_each_chip("large_max_pool_i8", 30, add_large_max_pool);
 }
 
 static void add_mean(rig *r, bench *b) {
@@ -393,5 +432,5 @@ static void convolution(void) {
 }
 
 XPU_TEST_MAIN("kernels on bytes", {"sums and products of two", pairs}, {"tables", lookups}, {"to bytes", quantizing},
-              {"from bytes", dequantizing}, {"maxima", max_pool}, {"means", mean}, {"depthwise", depthwise},
-              {"convolution", convolution})
+              {"from bytes", dequantizing}, {"maxima", max_pool}, {"maxima of large windows", large_max_pool},
+              {"means", mean}, {"depthwise", depthwise}, {"convolution", convolution})

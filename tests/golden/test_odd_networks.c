@@ -138,8 +138,8 @@ static void add_byte_pool(network *n, const int64_t *dims, int rank, int64_t ker
     output(n, NODE(n, "DequantizeLinear", result(pool), scale, zero));
 }
 
-/* Pools over bytes that a core's local memory has just room for, and those that it has no room for with their stride.
- */
+/* Pools over bytes that a core's local memory has just room for, and those that it has no room for, with their stride
+ * or at all; of a whole image too. */
 static void byte_pools(network *n) {
     for (int64_t kernel = 8; kernel < 14; kernel++) {
         add_byte_pool(n, DIMS(1, 16, 40, 40), kernel, kernel);
@@ -147,6 +147,9 @@ static void byte_pools(network *n) {
     }
     add_byte_pool(n, DIMS(1, 4, 130, 130), 41, 41);
     add_byte_pool(n, DIMS(1, 4, 9, 300), 3, 100);
+    add_byte_pool(n, DIMS(2, 24, 100, 100), 50, 50);
+    add_byte_pool(n, DIMS(2, 100, 60, 60), 60, 1);
+    add_byte_pool(n, DIMS(1, 8, 260, 259), 255, 3);
 }
 
 static XpuOnnx__NodeProto *conv(network *n, const int64_t *x, const int64_t *w, int rank) {
@@ -295,6 +298,22 @@ static void check_vectors(void (*build)(network *), xpu_arena *arena, xpu_diags 
     xpuc_error_clear(&error);
 }
 
+/* Everything of it runs on the chip, in kernels for windows of each size. */
+static void check_on_chip(void (*build)(network *), xpu_arena *arena, xpu_diags *diags) {
+    const char *path = write_network(build, arena, diags);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(path);
+    xpuc_options options = {.emit = "c", .chip = "nano", .precision = "int16", .explain = "text"};
+    xpuc_result compiled = {0};
+    xpuc_error error = {0};
+    CU_ASSERT_EQUAL_FATAL(xpuc_compile_file(path, &options, &compiled, &error), 0);
+    CU_ASSERT_PTR_NULL(strstr(compiled.explanation, "host:"));
+    const char *text = xpu_printf(arena, "%.*s", (int)compiled.size, (const char *)compiled.bytes);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "return xpu_max_pool_i8("));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "return xpu_large_max_pool_i8("));
+    xpuc_result_clear(&compiled);
+    xpuc_error_clear(&error);
+}
+
 static void with_arena(void (*run)(void (*build)(network *), xpu_arena *, xpu_diags *), void (*build)(network *)) {
     BENCH_OPEN(b);
     run(build, b.arena, &b.diags);
@@ -314,6 +333,9 @@ static void odd_windows(void) {
 static void pools_of_bytes(void) {
     with_arena(run_network, byte_pools);
 }
+static void pools_of_bytes_on_chip(void) {
+    with_arena(check_on_chip, byte_pools);
+}
 static void host_explained(void) {
     with_arena(check_explanation, refused);
 }
@@ -323,4 +345,5 @@ static void vectors_explained(void) {
 
 XPU_TEST_MAIN("odd networks", {"host regions", host_regions}, {"shared results", shared_results},
               {"odd windows", odd_windows}, {"pools of bytes", pools_of_bytes},
-              {"host regions explained", host_explained}, {"products by vectors explained", vectors_explained})
+              {"pools of bytes run on the chip", pools_of_bytes_on_chip}, {"host regions explained", host_explained},
+              {"products by vectors explained", vectors_explained})

@@ -27,6 +27,7 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_
 xpu_ticket xpu_fill(const struct xpu_fill_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_depthwise_i8(const struct xpu_depthwise_i8_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_max_pool_i8(const struct xpu_max_pool_i8_args *args, uint32_t layer, xpu_ticket after);
+xpu_ticket xpu_large_max_pool_i8(const struct xpu_large_max_pool_i8_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_mean_i8(const struct xpu_mean_i8_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_qpair(const struct xpu_qpair_args *args, uint32_t layer, xpu_ticket after);
 xpu_ticket xpu_lookup(const struct xpu_lookup_args *args, uint32_t layer, xpu_ticket after);

@@ -58,6 +58,7 @@ static xpu_ticket call(const uint32_t *head, xpu_ticket after) {
     case XPU_CALL_conv2d_i8: return xpu_conv2d_i8(args, 0, after);
     case XPU_CALL_depthwise_i8: return xpu_depthwise_i8(args, 0, after);
     case XPU_CALL_max_pool_i8: return xpu_max_pool_i8(args, 0, after);
+    case XPU_CALL_large_max_pool_i8: return xpu_large_max_pool_i8(args, 0, after);
     case XPU_CALL_mean_i8: return xpu_mean_i8(args, 0, after);
     case XPU_CALL_qpair: return xpu_qpair(args, 0, after);
     case XPU_CALL_lookup: return xpu_lookup(args, 0, after);
