@@ -257,9 +257,20 @@ XA_INLINE float xa_requantize_scale(float x_scale, float w_scale, float y_scale)
 }
 
 /* Conv, MatMul, Gemm, and stage 1 of the post-processor: clamp(rne(fl(float(acc) * s)) + zero). acc includes the bias
- * (int32, wrapping). With the scale of xa_average_scale also GlobalAveragePool, acc being sum(x - x_zero). */
+ * (int32, wrapping). */
 XA_INLINE int32_t xa_requantize(int32_t acc, float s, int32_t zero, int32_t lo, int32_t hi) {
     return xa_clamp_add(xa_rne_i32(xa_mul((float)acc, s)), zero, lo, hi);
+}
+
+/* The float nearest to high * 2^16 + low, for |high| <= 2^24 and 0 <= low < 2^16: only the fma rounds. */
+XA_INLINE float xa_wide_float(int32_t high, int32_t low) {
+    return xa_fma((float)high, 65536.0f, (float)low);
+}
+
+/* GlobalAveragePool: acc = high * 2^16 + low = sum(x - x_zero), s = xa_average_scale. As xa_requantize(acc, ...) where
+ * acc has 32 bits. */
+XA_INLINE int32_t xa_mean(int32_t high, int32_t low, float s, int32_t zero, int32_t lo, int32_t hi) {
+    return xa_clamp_add(xa_rne_i32(xa_mul(xa_wide_float(high, low), s)), zero, lo, hi);
 }
 
 /* GlobalAveragePool over n elements: fl(x_scale / fl(y_scale * n)). */

@@ -165,10 +165,20 @@ XA_INLINE vfloat32m4_t xv_dequantize(vint32m4_t q, float scale, int32_t zero, si
 
 /* s: one scale per element; xv_splat where all are the same. lo - zero .. hi - zero are int16: what does not fit is
  * clamped twice. */
-XA_INLINE vint16m2_t xv_requantize(vint32m4_t acc, vfloat32m4_t s, int32_t zero, int32_t lo, int32_t hi, size_t vl) {
-    vint16m2_t q = __riscv_vfncvt_x_f_w_i16m2(xv_mul(xv_from_i32(acc, vl), s, vl), vl);
+XA_INLINE vint16m2_t xv_requantize_float(vfloat32m4_t acc, vfloat32m4_t s, int32_t zero, int32_t lo, int32_t hi,
+                                         size_t vl) {
+    vint16m2_t q = __riscv_vfncvt_x_f_w_i16m2(xv_mul(acc, s, vl), vl);
     q = __riscv_vmin_vx_i16m2(__riscv_vmax_vx_i16m2(q, (int16_t)(lo - zero), vl), (int16_t)(hi - zero), vl);
     return __riscv_vadd_vx_i16m2(q, (int16_t)zero, vl);
+}
+XA_INLINE vint16m2_t xv_requantize(vint32m4_t acc, vfloat32m4_t s, int32_t zero, int32_t lo, int32_t hi, size_t vl) {
+    return xv_requantize_float(xv_from_i32(acc, vl), s, zero, lo, hi, vl);
+}
+
+XA_INLINE vint16m2_t xv_mean(vint32m4_t high, vint32m4_t low, float s, int32_t zero, int32_t lo, int32_t hi,
+                             size_t vl) {
+    vfloat32m4_t acc = __riscv_vfmacc_vf_f32m4(xv_from_i32(low, vl), 65536.0f, xv_from_i32(high, vl), vl);
+    return xv_requantize_float(acc, xv_splat(s, vl), zero, lo, hi, vl);
 }
 
 /* Two of them, step by step: what one waits for, the other fills. */

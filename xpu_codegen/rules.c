@@ -302,17 +302,6 @@ static int whole_words_holds(xpu_rule_query *query) {
 static const xpu_rule whole_words = {"whole-words", "a window over bytes has a multiple of four channels",
                                      "pad the channels in the model", whole_words_holds};
 
-static int mean_pixels_holds(xpu_rule_query *query) {
-    const xpu_value_info *info = xpu_value_at(query->job->graph, xpu_node_input(query->job->graph, query->node, 0));
-    double pixels = 1; /* dims are below 2^31 each */
-    for (int i = 2; i < info->rank; i++) pixels *= (double)xpu_dim_upper(codegen_of(query), info->dims[i]);
-    if (info->dtype == XPU_F32 || pixels < XPU_MEAN_PIXELS) return 1;
-    query->value = xpu_printf(query->job->arena, "an image has up to %.0f", pixels);
-    return 0;
-}
-static const xpu_rule mean_pixels = {"mean-pixels", "a mean of bytes is over fewer than 2^22 pixels",
-                                     "give free dims a range with --shape, or pool in steps before", mean_pixels_holds};
-
 /* ---- tables ---- */
 
 #define RULES(name, ...) static const xpu_rule *const name[] = {__VA_ARGS__, NULL}
@@ -326,7 +315,7 @@ RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside);
 RULES(qconv_rules, &known_dims, &tensor_size, &constant_weights, &rescaled, &symmetric_groups, &tensor_tile);
 RULES(qmatmul_rules, &known_dims, &tensor_size, &constant_weights, &single_matrix, &rescaled, &tensor_tile);
 RULES(max_pool_rules, &known_dims, &tensor_size, &whole_words, &pool_rank);
-RULES(mean_rules, &known_dims, &tensor_size, &whole_words, &mean_pixels);
+RULES(mean_rules, &known_dims, &tensor_size, &whole_words);
 RULES(pair_rules, &known_dims, &tensor_size, &same_shape);
 RULES(scheme_rules, &known_dims, &tensor_size, &one_scale, &bytes);
 RULES(chain_rules, &known_dims, &tensor_size, &float32, &chain_loops, &chain_values);

@@ -9,9 +9,6 @@
 #include "core/ir/graph.h"
 #include "core/ops/chain.h"
 
-/* Fewer pixels than these have a mean of bytes whose sum fits 31 bits (qglobal_average_pool). */
-enum { XPU_MEAN_PIXELS = 1 << 22 };
-
 /* How a matrix-like layer computes (attribute PRECISION). INT16X8: int16 activations, int8 weights. */
 typedef enum { XPU_PRECISION_FP32, XPU_PRECISION_INT16, XPU_PRECISION_INT16X8 } xpu_precision;
 

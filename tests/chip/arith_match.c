@@ -157,6 +157,10 @@ static vint32m4_t quantize_bytes(vfloat32m4_t x, size_t vl) {
     X(quantize_byte, xa_quantize_byte(a[i], divisor(), 3, -128, 127), quantize_bytes(va, vl))                          \
     X(requantize, xa_requantize(p[i], b[i], -5, -128, 127),                                                            \
       __riscv_vsext_vf2_i32m4(xv_requantize(vp, vb, -5, -128, 127, vl), vl))                                           \
+    X(mean, xa_mean(p[i] >> 7, p[i] & 0xffff, immediate[0], -5, -128, 127),                                            \
+      __riscv_vsext_vf2_i32m4(xv_mean(__riscv_vsra_vx_i32m4(vp, 7, vl), __riscv_vand_vx_i32m4(vp, 0xffff, vl),         \
+                                      immediate[0], -5, -128, 127, vl),                                                \
+                              vl))                                                                                     \
     X(qadd, xa_qadd(q[i], p[i] & 255, immediate[0], immediate[1], 0.75f, 0, 255),                                      \
       xv_qadd(vq, __riscv_vand_vx_i32m4(vp, 255, vl), immediate[0], immediate[1], 0.75f, 0, 255, vl))                  \
     X(qmul, xa_qmul(q[i], 3, p[i] & 255, 128, immediate[0], -7, -128, 127),                                            \

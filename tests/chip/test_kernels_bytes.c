@@ -290,7 +290,9 @@ static void large_max_pool(void) {
 
 static void add_mean(rig *r, bench *b) {
     xpu_dtype x_type = draw_type(r), y_type = draw_type(r);
-    int64_t h = draw(r, 1, 20), w = draw(r, 1, 40), n = draw(r, 1, 4), c = 4 * draw(r, 1, 60);
+    int large = draw(r, 0, 3) == 0; /* sums of more than 24 bits */
+    int64_t h = draw(r, 1, large ? 500 : 20), w = draw(r, 1, large ? 500 : 40);
+    int64_t n = draw(r, 1, large ? 2 : 4), c = 4 * draw(r, 1, large ? 2 : 60);
     struct xpu_mean_i8_args a = {.batch = (int32_t)n, .pixels = (int32_t)(h * w), .channels = (int32_t)c};
     a.x_unsigned = x_type == XPU_U8;
     a.x_zero = draw_zero(r, x_type), a.zero = draw_zero(r, y_type);

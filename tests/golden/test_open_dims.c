@@ -13,8 +13,9 @@
 #include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "tools/common/inputs.h"
+#include "xpuc/include/xpuc.h"
 
-enum { CHANNELS = 2, MIDDLE = 4, MOST = 3 * CHANNELS * 64 * 64, HEIGHT = 400, WIDTH = 500 };
+enum { CHANNELS = 2, MIDDLE = 4, MOST = 3 * CHANNELS * 64 * 64, OUTPUTS = 2 /* at most */, HEIGHT = 400, WIDTH = 500 };
 
 static float noise[MOST];
 
@@ -64,17 +65,20 @@ static void compare(xpu_device_check *check, const char *model, const char *chip
                     const int64_t *dims) {
     char shape[64];
     xpu_device_check fixed;
-    xpurt_tensor got = {0}, wanted = {0};
+    xpurt_tensor got[OUTPUTS] = {0}, wanted[OUTPUTS] = {0};
     snprintf(shape, sizeof shape, "x=%d,%d,%d,%d", (int)dims[0], (int)dims[1], (int)dims[2], (int)dims[3]);
-    int good = xpu_device_check_compile_shape(&fixed, model, chip, precision, shape) && run(&fixed, dims, &wanted) &&
-               run(check, dims, &got);
+    int good = xpu_device_check_compile_shape(&fixed, model, chip, precision, shape) && run(&fixed, dims, wanted) &&
+               run(check, dims, got);
     CU_ASSERT(good);
-    if (good) {
-        xpu_tensor a = xpu_from_runtime(&got), b = xpu_from_runtime(&wanted);
-        CU_ASSERT(xpu_tensor_bytes(&a) == xpu_tensor_bytes(&b) && memcmp(a.data, b.data, xpu_tensor_bytes(&a)) == 0);
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (good && got[i].data) {
+            xpu_tensor a = xpu_from_runtime(&got[i]), b = xpu_from_runtime(&wanted[i]);
+            CU_ASSERT(xpu_tensor_bytes(&a) == xpu_tensor_bytes(&b));
+            CU_ASSERT(memcmp(a.data, b.data, xpu_tensor_bytes(&a)) == 0);
+        }
+        xpurt_tensor_clear(&got[i]);
+        xpurt_tensor_clear(&wanted[i]);
     }
-    xpurt_tensor_clear(&got);
-    xpurt_tensor_clear(&wanted);
     xpu_device_check_close(&fixed);
 }
 
@@ -96,7 +100,7 @@ static void check_model(const char *model, const char *chip, const char *precisi
     xpu_device_check_close(&check);
 }
 
-static void with_model(void (*test)(const char *model)) {
+static void with_model(const char *(*write)(xpu_arena *, xpu_diags *), void (*test)(const char *model)) {
     xpu_mem mem;
     xpu_diags diags;
     for (int i = 0; i < MOST; i++) noise[i] = (float)(i * 37 % 101) / 101 - 0.5f;
@@ -105,7 +109,7 @@ static void with_model(void (*test)(const char *model)) {
     if (setjmp(mem.out_of_memory)) {
         CU_FAIL("out of memory");
     } else {
-        test(write_model(xpu_arena_new(&mem, "test"), &diags));
+        test(write(xpu_arena_new(&mem, "test"), &diags));
     }
     xpu_diags_clear(&diags);
     xpu_mem_release(&mem);
@@ -116,7 +120,7 @@ static void serve_all(const char *model) {
     check_model(model, "nano", "fp32");
 }
 static void every_shape(void) {
-    with_model(serve_all);
+    with_model(write_model, serve_all);
 }
 
 /* A range of the user's is not changed: below it the tensors would have negative dims. */
@@ -128,8 +132,88 @@ static void refuse_small(const char *model) {
     xpu_device_check_close(&check);
 }
 static void range_too_low(void) {
-    with_model(refuse_small);
+    with_model(write_model, refuse_small);
 }
+
+/* ---- bytes ---- */
+
+enum { BYTE_CHANNELS = 4, WINDOW = 50 };
+
+static void add_scheme(xpu_onnx_builder *builder) {
+    xpu_onnx_initializer(builder, "scale", &(xpu_tensor){.dtype = XPU_F32, .data = &(float){0.005f}}, 0);
+    xpu_onnx_initializer(builder, "zero", &(xpu_tensor){.dtype = XPU_U8, .data = &(uint8_t){117}}, 0);
+}
+
+static const char *add_to_bytes(xpu_onnx_builder *builder, const char *x, const char *y) {
+    xpu_onnx_node(builder, "QuantizeLinear", y, y, (const char *const[]){x, "scale", "zero", NULL});
+    return y;
+}
+
+static const char *add_to_floats(xpu_onnx_builder *builder, const char *x, const char *y) {
+    xpu_onnx_node(builder, "DequantizeLinear", y, y, (const char *const[]){x, "scale", "zero", NULL});
+    return y;
+}
+
+/* Means of bytes: of the image, and of maxima over windows that a core's memory does not hold. */
+static const char *write_means(xpu_arena *arena, xpu_diags *diags) {
+    static char *names[] = {"N", NULL, "H", "W"};
+    xpu_onnx_builder builder;
+    size_t length;
+    xpu_onnx_begin(&builder, arena, 13);
+    xpu_onnx_input(&builder, "x", 4, (const int64_t[]){-1, BYTE_CHANNELS, -1, -1});
+    XpuOnnx__TensorShapeProto *shape = builder.inputs.items[0]->type->tensor_type->shape;
+    for (int i = 0; i < 4; i++) {
+        if (names[i]) shape->dim[i]->dim_param = names[i];
+    }
+    add_scheme(&builder);
+    const char *bytes = add_to_bytes(&builder, "x", "bytes"), *image = add_to_floats(&builder, bytes, "image");
+    xpu_onnx_node(&builder, "GlobalAveragePool", "mean", "mean", (const char *const[]){image, NULL});
+    add_to_floats(&builder, add_to_bytes(&builder, "mean", "q"), "y");
+    XpuOnnx__NodeProto *pool = xpu_onnx_node(&builder, "MaxPool", "max", "max", (const char *const[]){bytes, NULL});
+    xpu_onnx_ints(&builder, pool, "kernel_shape", (const int64_t[]){WINDOW, WINDOW}, 2);
+    xpu_onnx_ints(&builder, pool, "strides", (const int64_t[]){3, 30}, 2);
+    add_to_floats(&builder, "max", "maxima");
+    xpu_onnx_node(&builder, "GlobalAveragePool", "high", "high", (const char *const[]){"maxima", NULL});
+    add_to_floats(&builder, add_to_bytes(&builder, "high", "r"), "z");
+    xpu_onnx_output(&builder, "y", 4, (const int64_t[]){-1, BYTE_CHANNELS, 1, 1});
+    xpu_onnx_output(&builder, "z", 4, (const int64_t[]){-1, BYTE_CHANNELS, 1, 1});
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "means.onnx");
+    void *file = xpu_onnx_pack(&builder, "means", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, file, length, diags), XPU_OK);
+    return path;
+}
+
+/* On every chip, with open dims and with a range: all of it runs on the chip, with the bytes of a program for the
+ * shape. */
+static void serve_means(const char *model) {
+    static const int64_t sizes[][4] = {{1, BYTE_CHANNELS, 50, 50},
+                                       {2, BYTE_CHANNELS, 51, 60},
+                                       {1, BYTE_CHANNELS, 64, 64},
+                                       {1, BYTE_CHANNELS, 50, 120}};
+    static const char *const chips[] = {"nano", "standard", "pro"}, *const ranges[] = {NULL, "x=N,4,50..70,W"};
+    for (size_t i = 0; i < 6; i++) {
+        const char *const shapes[] = {ranges[i / 3], NULL};
+        xpuc_options options = {.emit = "c", .chip = chips[i % 3], .explain = "text", .shapes = shapes};
+        xpuc_result compiled = {0};
+        xpuc_error error = {0};
+        CU_ASSERT_EQUAL(xpuc_compile_file(model, &options, &compiled, &error), 0);
+        CU_ASSERT(compiled.explanation && !strstr(compiled.explanation, "host:"));
+        xpuc_result_clear(&compiled);
+        xpuc_error_clear(&error);
+        xpu_device_check check;
+        int good = xpu_device_check_compile_shape(&check, model, chips[i % 3], "auto", ranges[i / 3]);
+        if (!good) printf("%s\n", check.message);
+        CU_ASSERT_FATAL(good);
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            compare(&check, model, chips[i % 3], "auto", sizes[s]);
+        xpu_device_check_close(&check);
+    }
+}
+static void means(void) {
+    with_model(write_means, serve_means);
+}
+
+/* ---- a dim of one value ---- */
 
 /* nano with 1 MiB of GM. */
 static const char *write_chip(xpu_arena *arena, xpu_diags *diags) {
@@ -182,4 +266,5 @@ static void one_shape(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("open dims", {"one shape", one_shape}, {"every shape", every_shape}, {"range too low", range_too_low})
+XPU_TEST_MAIN("open dims", {"one shape", one_shape}, {"every shape", every_shape}, {"range too low", range_too_low},
+              {"means and maxima of bytes", means})

@@ -224,6 +224,12 @@ static void quantised_products(void) {
         float product = (float)((double)(float)(double)acc * s);
         wrong += xa_requantize(acc, s, zero, -128, 127) != clamp_64(product, zero, -128, 127);
 
+        int64_t sum = (int64_t)((uint64_t)random_bits() << 32 | random_bits()) >> random_int(24, 60);
+        wrong += xa_wide_float((int32_t)(sum >> 16), sum & 0xffff) != (float)sum;
+        product = (float)((double)(float)sum * s);
+        wrong += xa_mean((int32_t)(sum >> 16), sum & 0xffff, s, zero, -128, 127) != clamp_64(product, zero, -128, 127);
+        wrong += xa_mean(acc >> 16, acc & 0xffff, s, zero, -128, 127) != xa_requantize(acc, s, zero, -128, 127);
+
         int32_t n = random_int(1, 5000);
         float average = (float)((double)xs / (float)((double)ys * n));
         wrong += xa_average_scale(xs, ys, n) != average;

@@ -488,7 +488,7 @@ static void mean_task(const struct xpu_mean_i8_args *a, uint32_t image, uint32_t
     uint32_t chunk = min_u32((room - VECTOR) / (2 * VECTOR), pixels);
     uint32_t from = a->x + image * pixels * (uint32_t)a->channels + channel;
     size_t vl = __riscv_vsetvl_e32m4(channels);
-    vint32m4_t sum = __riscv_vmv_v_x_i32m4(-a->x_zero * a->pixels, vl);
+    vint32m4_t high = __riscv_vmv_v_x_i32m4(0, vl), low = high; /* the sum is high * 2^16 + low */
     uint8_t *out = lm, *half[2] = {lm + VECTOR, lm + VECTOR + chunk * VECTOR};
     xpu_ticket loaded = xpu_load_2d(half[0], VECTOR, from, a->channels, channels, chunk);
     for (uint32_t now = 0; done < pixels; now ^= 1) {
@@ -500,6 +500,7 @@ static void mean_task(const struct xpu_mean_i8_args *a, uint32_t image, uint32_t
                                  min_u32(chunk, pixels - done));
         }
         const uint8_t *x = half[now];
+        vint32m4_t sum = __riscv_vadd_vx_i32m4(low, -a->x_zero * (int32_t)count, vl);
         for (; count > 0; count--, x += VECTOR) {
             vint32m4_t v =
                 a->x_unsigned
@@ -507,9 +508,11 @@ static void mean_task(const struct xpu_mean_i8_args *a, uint32_t image, uint32_t
                     : __riscv_vsext_vf4_i32m4(__riscv_vle8_v_i8m1((const int8_t *)x, vl), vl);
             sum = __riscv_vadd_vv_i32m4(sum, v, vl);
         }
+        high = __riscv_vadd_vv_i32m4(high, __riscv_vsra_vx_i32m4(sum, 16, vl), vl);
+        low = __riscv_vand_vx_i32m4(sum, 0xffff, vl);
     }
     float scale = xa_average_scale(a->x_scale, a->y_scale, a->pixels);
-    store_bytes(out, xv_requantize(sum, xv_splat(scale, vl), a->zero, a->low, a->high, vl), vl);
+    store_bytes(out, xv_mean(high, low, scale, a->zero, a->low, a->high, vl), vl);
     xpu_wait(LM2GM(a->y + image * (uint32_t)a->channels + channel, out, channels));
 }
 
