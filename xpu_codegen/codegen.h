@@ -34,6 +34,35 @@ xpu_status xpu_precision_rules_read(xpu_arena *arena, const char *path, xpu_prec
 /* A warning [rules-unused] for each rule that matched no layer which has a choice. */
 void xpu_precision_rules_unused(xpu_arena *arena, const xpu_precision_rules *rules, xpu_diags *diags);
 
+/* ---- tiles of the tensor engine ---- */
+typedef struct {
+    int32_t tile_h, tile_w, tile_c, whole; /* as in the arguments of conv2d_i16 */
+    uint32_t sm_bytes;
+    double cycles; /* by the model of tiles.c */
+} xpu_tile;
+/* Ranges of sizes of a layer's images: item i holds where measure <= most and no item before holds, the last one for
+ * all that are left. The first `squares` measure the larger side of the result, others its width. */
+enum { XPU_MOST_SIZES = 32 };
+typedef struct {
+    xpu_dim measure;
+    int32_t most, most_h, out_h, out_w; /* most_h: rows of the highest result; out_h x out_w: what is chosen for */
+} xpu_size;
+typedef struct {
+    uint32_t count, squares;
+    xpu_size items[XPU_MOST_SIZES];
+} xpu_sizes;
+/* Tiles by size, with one tile_c; sm_bytes: of the largest. */
+typedef struct {
+    xpu_sizes sizes;
+    uint32_t sm_bytes;
+    xpu_tile items[XPU_MOST_SIZES];
+} xpu_tiles;
+/* Tasks of windows over bytes by size. */
+typedef struct {
+    xpu_sizes sizes;
+    xpu_tiling_task items[XPU_MOST_SIZES];
+} xpu_byte_tasks;
+
 /* One layer of the program: one node, as the kernel calls that it became. */
 typedef struct {
     xpu_node node;
@@ -41,9 +70,9 @@ typedef struct {
     const char *identifier; /* of its C function: "layer_3_conv1" */
     const char *comment;    /* the source nodes, one per line */
     XPU_ARRAY(xpu_call) calls;
-    double cycles;    /* by the model of tiles.c; 0: not known */
-    int begins_early; /* while the layer before makes its operand: its results live from then on */
-    int called_ahead; /* before the layer before it, on the cores, has run: its scratch lives from then on */
+    const xpu_tiles *tiles; /* on the tensor engine */
+    int begins_early;       /* while the layer before makes its operand: its results live from then on */
+    int called_ahead;       /* before the layer before it, on the cores, has run: its scratch lives from then on */
 } xpu_codegen_layer;
 
 /* The loop body of an elementwise chain; layers of the same structure share one. */
@@ -232,12 +261,6 @@ typedef struct {
  * or 1. *bad (may be NULL) is the first operand whose innermost stride is neither, or UINT32_MAX. */
 int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_loops *loops, uint32_t *bad);
 
-/* ---- tiles of the tensor engine ---- */
-typedef struct {
-    int32_t tile_h, tile_w, tile_c, whole; /* as in the arguments of conv2d_i16 */
-    uint32_t sm_bytes;
-    double cycles; /* by the model of tiles.c */
-} xpu_tile;
 /* Geometry of a convolution, dims as expressions; of a matrix product by a constant too. */
 typedef struct {
     xpu_dim batch, in_h, in_w, in_c, out_h, out_w, out_c;
@@ -259,12 +282,33 @@ static inline int xpu_is_depthwise(const xpu_codegen *cg, const xpu_conv_shape *
 /* The best tile for this chip at the upper bound of the symbols; NULL, or why the tensor engine cannot do it. */
 const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *shape, int has_branch, xpu_tiling_format format,
                             xpu_tile *tile);
+/* The best tiles; one, that of xpu_choose_tile, where all sizes are fixed. */
+const char *xpu_choose_tiles(xpu_codegen *cg, const xpu_conv_shape *shape, int has_branch, xpu_tiling_format format,
+                             xpu_tiles *tiles);
 /* The geometry at the upper bound of the symbols. */
 xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape *shape);
-/* Whether LM holds the window of one output pixel of depthwise_i8 (has_weights) or max_pool_i8, and the fastest task of
- * it, at the upper bound of the symbols; 0: none fits, or large_max_pool_i8 is faster. */
+
+/* ---- sizes.c ---- */
+
+/* One range where all sizes are fixed. */
+void xpu_list_sizes(xpu_codegen *cg, const xpu_conv_shape *shape, xpu_sizes *sizes);
+/* The geometry of a size, `upper` being that at the upper bound. */
+xpu_tiling_shape xpu_shape_of_size(const xpu_tiling_shape *upper, const xpu_size *size);
+/* A field of a call that is values[i] for images of size i. */
+typedef struct {
+    const char *name;
+    int64_t values[XPU_MOST_SIZES];
+} xpu_sized_field;
+/* Sets all of them, to the values of the last size where an expression gets too large. */
+void xpu_set_by_size(xpu_codegen *cg, xpu_call *call, const xpu_sizes *sizes, const xpu_sized_field *fields,
+                     uint32_t count);
+
+/* ---- windows over bytes ---- */
+
+/* Whether LM holds the window of one output pixel of depthwise_i8 (has_weights) or max_pool_i8, and the fastest tasks
+ * of it; 0: none fits, or large_max_pool_i8 is faster at the upper bound of the symbols. */
 int xpu_byte_window_fits(const xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights);
-int xpu_choose_byte_task(const xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, xpu_tiling_task *task);
-void xpu_set_byte_task(xpu_call *call, const xpu_tiling_task *task);
+int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, xpu_byte_tasks *tasks);
+void xpu_set_byte_tasks(xpu_codegen *cg, xpu_call *call, const xpu_byte_tasks *tasks);
 
 #endif

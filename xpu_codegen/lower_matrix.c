@@ -1,4 +1,5 @@
 /* Convolutions and matrix products: on the tensor engine in int16, on the cores in float32. */
+#include <math.h>
 #include <string.h>
 
 #include "xpu_codegen/codegen.h"
@@ -165,36 +166,41 @@ static int follows_wait(const xpu_codegen *cg, uint32_t layer) {
            cg->layers.items[layer - 1].calls.count == 1;
 }
 
-/* The tile of a call, and its scratch in SM. */
-static void set_tile(xpu_codegen *cg, xpu_call *call, uint32_t layer, const xpu_tile *tile) {
+/* The tiles of a call, and its scratch in SM. */
+static void set_tiles(xpu_codegen *cg, xpu_call *call, uint32_t layer, const xpu_tiles *tiles) {
     int ahead = follows_wait(cg, layer);
-    cg->layers.items[layer].cycles = tile->cycles;
+    xpu_sized_field fields[] = {{.name = "tile_h"}, {.name = "tile_w"}, {.name = "whole"}};
+    cg->layers.items[layer].tiles = tiles;
     cg->layers.items[layer].called_ahead = ahead;
+    for (uint32_t i = 0; i < tiles->sizes.count; i++) {
+        fields[0].values[i] = tiles->items[i].tile_h;
+        fields[1].values[i] = tiles->items[i].tile_w;
+        fields[2].values[i] = tiles->items[i].whole;
+    }
     const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
-    xpu_set_number(call, "tile_h", tile->tile_h);
-    xpu_set_number(call, "tile_w", tile->tile_w);
-    xpu_set_number(call, "tile_c", tile->tile_c);
-    xpu_set_number(call, "whole", tile->whole);
+    xpu_set_by_size(cg, call, &tiles->sizes, fields, 3);
+    xpu_set_number(call, "tile_c", tiles->items[0].tile_c);
     xpu_set_number(call, "banks", cg->chip.acc_banks);
     xpu_set_address(call, "sm",
-                    xpu_scratch_buffer(cg, layer - (uint32_t)ahead, layer, xpu_dim_of(cg, tile->sm_bytes), scratch));
-    xpu_set_number(call, "sm_bytes", tile->sm_bytes);
+                    xpu_scratch_buffer(cg, layer - (uint32_t)ahead, layer, xpu_dim_of(cg, tiles->sm_bytes), scratch));
+    xpu_set_number(call, "sm_bytes", tiles->sm_bytes);
 }
 
 static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
     int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
-    xpu_tile tile;
-    const char *problem = xpu_choose_tile(cg, s, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0,
-                                          narrow ? XPU_TILING_I16X8 : XPU_TILING_I16, &tile);
+    xpu_tiles *tiles = XPU_NEW(cg->arena, xpu_tiles);
+    const char *problem = xpu_choose_tiles(cg, s, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0,
+                                           narrow ? XPU_TILING_I16X8 : XPU_TILING_I16, tiles);
     if (problem) return xpu_codegen_bug(cg, "an int16 layer has no tile", "%s", problem);
-    xpu_packing packing = packing_of(cg, node, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16, s, tile.tile_c);
+    xpu_packing packing =
+        packing_of(cg, node, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16, s, tiles->items[0].tile_c);
     xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_conv2d_i16);
     xpu_set_number(&call, "w_int8", narrow);
     set_conv(cg, &call, layer, node, s, &packing);
     set_operand(cg, &call, layer, "x_absmax", xpu_node_input(graph, node, XPU_IN_ABSMAX), "absmax");
     set_operand(cg, &call, layer, "w_scale", xpu_node_input(graph, node, XPU_IN_WSCALE), "scale");
-    set_tile(cg, &call, layer, &tile);
+    set_tiles(cg, &call, layer, tiles);
     xpu_describe_layer(cg, layer, "tensor", "conv2d_i16", conv_macs(cg, s));
     return xpu_add_call(cg, layer, &call);
 }
@@ -208,20 +214,36 @@ static int follows_tensor(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return strcmp(cg->program.layers.items[layer - 1].kernel, "conv2d_i16") == 0;
 }
 
+/* In thousandths, for size i of what the layer before makes; -1: the layer does not begin early. */
+static int64_t late_share(const xpu_codegen *cg, const xpu_conv_shape *s, const xpu_tiles *made, uint32_t i) {
+    enum { LEAST_ROWS = 48 }; /* of x: fewer are there before the cores have begun, and finer strips cost more */
+    const xpu_size *size = &made->sizes.items[i];
+    if (size->out_h < LEAST_ROWS) return -1;
+    double out_h = (double)xpu_dim_upper(cg, s->out_h), out_w = (double)xpu_dim_upper(cg, s->out_w);
+    if (i + 1 < made->sizes.count) {
+        out_h = ceil((double)size->out_h / (double)s->stride[0]);
+        out_w = ceil((double)size->out_w / (double)s->stride[1]);
+    }
+    double lines = (double)xpu_dim_upper(cg, s->batch) * out_h * (double)xpu_dim_upper(cg, s->out_c);
+    double work = lines * (2.2 * out_w + 28), cores = cg->chip.cores; /* of one core */
+    double late = (work - (cores - 1) * made->items[i].cycles) / cores;
+    return late > 0 ? (int64_t)(1000 * late / work) : 0;
+}
+
 /* A depthwise layer behind the tensor engine begins with the first rows. Core 0 first queues what the engine has to do:
  * its share of the strips is such that all cores end together, by a rough model. */
 static void begin_early(xpu_codegen *cg, xpu_call *call, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
-    enum { LEAST_ROWS = 48 }; /* of x: fewer are there before the cores have begun, and finer strips cost more */
-    if (!follows_tensor(cg, layer, node) || xpu_dim_upper(cg, s->in_h) < LEAST_ROWS) {
+    const xpu_tiles *made = follows_tensor(cg, layer, node) ? cg->layers.items[layer - 1].tiles : NULL;
+    xpu_sized_field share = {.name = "late_share"};
+    if (!made) {
         xpu_set_number(call, "late_share", -1);
         return;
     }
-    double lines =
-        (double)xpu_dim_upper(cg, s->batch) * (double)xpu_dim_upper(cg, s->out_h) * (double)xpu_dim_upper(cg, s->out_c);
-    double work = lines * (2.2 * (double)xpu_dim_upper(cg, s->out_w) + 28), cores = cg->chip.cores; /* of one core */
-    double late = (work - (cores - 1) * cg->layers.items[layer - 1].cycles) / cores;
-    xpu_set_number(call, "late_share", late > 0 ? (int64_t)(1000 * late / work) : 0);
-    cg->layers.items[layer].begins_early = 1;
+    for (uint32_t i = 0; i < made->sizes.count; i++) {
+        share.values[i] = late_share(cg, s, made, i);
+        if (share.values[i] >= 0) cg->layers.items[layer].begins_early = 1;
+    }
+    xpu_set_by_size(cg, call, &made->sizes, &share, 1);
 }
 
 static xpu_status lower_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
@@ -283,14 +305,15 @@ static xpu_call begin_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node, x
 }
 
 static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
-    xpu_tiling_task task;
-    if (!xpu_choose_byte_task(cg, s, 1, &task)) return xpu_codegen_bug(cg, "a depthwise layer has no task", "of bytes");
+    xpu_byte_tasks tasks;
+    if (!xpu_choose_byte_tasks(cg, s, 1, &tasks))
+        return xpu_codegen_bug(cg, "a depthwise layer has no task", "of bytes");
     xpu_packing packing = packing_of(cg, node, XPU_PACK_DEPTHWISE_I8, s, 0);
     xpu_call call = begin_qproduct(cg, layer, node, XPU_KERNEL_depthwise_i8, s, &packing);
     xpu_set_attr(cg, &call, node, "zero", XPU_ATTR_Y_ZERO);
     xpu_set_attr(cg, &call, node, "low", XPU_ATTR_Y_LOW);
     xpu_set_attr(cg, &call, node, "high", XPU_ATTR_Y_HIGH);
-    xpu_set_byte_task(&call, &task);
+    xpu_set_byte_tasks(cg, &call, &tasks);
     return xpu_add_call(cg, layer, &call);
 }
 
@@ -299,16 +322,16 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_conv_shape s = xpu_conv_shape_of(cg, node);
     if (xpu_is_byte_depthwise(cg, node)) return lower_byte_depthwise(cg, layer, node, &s);
     xpu_value branch = xpu_node_input(graph, node, XPU_IN_BRANCH);
-    xpu_tile tile;
-    const char *problem = xpu_choose_tile(cg, &s, branch.id != 0, XPU_TILING_I8, &tile);
+    xpu_tiles *tiles = XPU_NEW(cg->arena, xpu_tiles);
+    const char *problem = xpu_choose_tiles(cg, &s, branch.id != 0, XPU_TILING_I8, tiles);
     if (problem) return xpu_codegen_bug(cg, "a quantised layer has no tile", "%s", problem);
-    xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I8, &s, tile.tile_c);
+    xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I8, &s, tiles->items[0].tile_c);
     xpu_call call = begin_qproduct(cg, layer, node, XPU_KERNEL_conv2d_i8, &s, &packing);
     set_operand(cg, &call, layer, "branch", branch, "branch");
     xpu_set_number(&call, "y_unsigned", is_unsigned(cg, xpu_node_output(graph, node, XPU_OUT_Y)));
     xpu_set_number(&call, "branch_unsigned", is_unsigned(cg, branch));
     set_rescaling(cg, &call, node);
-    set_tile(cg, &call, layer, &tile);
+    set_tiles(cg, &call, layer, tiles);
     return xpu_add_call(cg, layer, &call);
 }
 

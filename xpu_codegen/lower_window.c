@@ -11,23 +11,23 @@ typedef struct {
     int is_max, count_include_pad;
 } pool_window;
 
-/* The kernel, and its task if it is max_pool_i8. */
-static xpu_kernel kernel_of(const xpu_codegen *cg, xpu_conv_shape s, const pool_window *w, xpu_tiling_task *task) {
+/* The kernel, and its tasks if it is max_pool_i8. */
+static xpu_kernel kernel_of(xpu_codegen *cg, xpu_conv_shape s, const pool_window *w, xpu_byte_tasks *tasks) {
     for (int axis = 0; axis < 2; axis++) {
         s.kernel[axis] = xpu_dim_upper(cg, w->kernel[axis]);
         s.stride[axis] = w->stride[axis];
         s.dilation[axis] = w->dilation[axis];
     }
     s.groups = 1;
-    return xpu_choose_byte_task(cg, &s, 0, task) ? XPU_KERNEL_max_pool_i8 : XPU_KERNEL_large_max_pool_i8;
+    return xpu_choose_byte_tasks(cg, &s, 0, tasks) ? XPU_KERNEL_max_pool_i8 : XPU_KERNEL_large_max_pool_i8;
 }
 
 static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, const pool_window *w) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     int bytes = xpu_value_at(cg->graph, x)->dtype != XPU_F32;
     const xpu_conv_shape s = xpu_image_shape(cg, x, y);
-    xpu_tiling_task task;
-    xpu_call call = xpu_call_begin(cg->arena, bytes ? kernel_of(cg, s, w, &task) : XPU_KERNEL_pool_f32);
+    xpu_byte_tasks tasks;
+    xpu_call call = xpu_call_begin(cg->arena, bytes ? kernel_of(cg, s, w, &tasks) : XPU_KERNEL_pool_f32);
     xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
     xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
     xpu_set_int(&call, "batch", s.batch);
@@ -46,7 +46,7 @@ static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, con
     xpu_set_number(&call, "pad_left", w->begin[1]);
     if (bytes) {
         xpu_set_number(&call, "x_unsigned", xpu_value_at(cg->graph, x)->dtype == XPU_U8);
-        if (call.kernel == XPU_KERNEL_max_pool_i8) xpu_set_byte_task(&call, &task);
+        if (call.kernel == XPU_KERNEL_max_pool_i8) xpu_set_byte_tasks(cg, &call, &tasks);
     } else {
         xpu_set_number(&call, "pad_bottom", w->end[0]);
         xpu_set_number(&call, "pad_right", w->end[1]);

@@ -14,7 +14,8 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     xpu_json_set(cg->arena, item, "kernel", json_string(layer->kernel));
     if (layer->reason) xpu_json_set(cg->arena, item, "reason", json_string(layer->reason));
     xpu_json_set(cg->arena, item, "macs", json_string(xpu_dim_text(&cg->graph->dims, layer->macs, cg->arena)));
-    double cycles = cg->layers.items[index].cycles;
+    const xpu_tiles *tiles = cg->layers.items[index].tiles;
+    double cycles = tiles ? tiles->items[tiles->sizes.count - 1].cycles : 0;
     if (cycles > 0 && cycles < MOST_CYCLES)
         xpu_json_set(cg->arena, item, "modelled_cycles", json_integer((json_int_t)cycles));
     json_t *nodes = xpu_json_set(cg->arena, item, "nodes", json_array());

@@ -1,4 +1,7 @@
-/* Tiles for the tensor engine: the fastest one that fits SM and the accumulators, by a model of the engines. */
+/*
+ * Tiles for the tensor engine: the fastest one that fits SM and the accumulators, by a model of the engines. Where the
+ * size of images is free, one for each of several ranges of sizes.
+ */
 #include <math.h>
 
 #include "xpu_codegen/codegen.h"
@@ -13,11 +16,13 @@ enum {
     COPY_CYCLES = 120,    /* from the start of a copy to its first line */
     STEP_CYCLES = 800,    /* of core 0 for the descriptors of a step */
     TILE_CYCLES = 400,    /* more for a tile */
-    MAX_OFFSET = 1 << 28  /* dims that are larger do not get here */
+    MAX_OFFSET = 1 << 28, /* dims that are larger do not get here */
+    MAX_CHUNKS = 32       /* sizes of a chunk: halves of what is below 2^31 */
 };
 
 typedef struct {
-    xpu_tiling_shape shape;
+    xpu_tiling_shape shape;                               /* the size that cycles are counted for */
+    int32_t most_in_h, most_in_w, most_out_h, most_out_w; /* what must fit */
     int64_t batch;
     int32_t columns, acc_rows, widest; /* widest: input channels of the widest column tile */
     uint32_t sm_bytes;
@@ -49,7 +54,12 @@ xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape
 }
 
 static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format) {
-    problem p = {.shape = xpu_tiling_shape_of(cg, s),
+    const xpu_tiling_shape shape = xpu_tiling_shape_of(cg, s);
+    problem p = {.shape = shape,
+                 .most_in_h = shape.in_h,
+                 .most_in_w = shape.in_w,
+                 .most_out_h = shape.out_h,
+                 .most_out_w = shape.out_w,
                  .batch = bounded(cg, s->batch),
                  .columns = (int32_t)cg->chip.array_columns,
                  .acc_rows = (int32_t)cg->chip.acc_rows,
@@ -128,7 +138,10 @@ static double cycles_of(const problem *p, const cut *c) {
 }
 
 static int fits(const problem *p, const cut *c, uint32_t *bytes) {
-    const xpu_tiling_shape *s = &p->shape;
+    xpu_tiling_shape largest_of = p->shape;
+    const xpu_tiling_shape *s = &largest_of;
+    largest_of.in_h = p->most_in_h;
+    largest_of.in_w = p->most_in_w;
     int32_t rows = xpu_tiling_input_extent(c->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     int32_t pixels = xpu_tiling_input_extent(c->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
     int32_t channels = c->whole & XPU_TILE_WHOLE_X ? s->in_c : c->tile_c;
@@ -161,34 +174,97 @@ static int32_t largest(int32_t total, int32_t most) {
 
 /* Whether all pixels are one tile. */
 static int is_one_tile(const problem *p, const cut *c) {
-    return p->batch == 1 && c->tile_h >= p->shape.out_h && c->tile_w >= p->shape.out_w;
+    return p->batch == 1 && c->tile_h >= p->most_out_h && c->tile_w >= p->most_out_w;
 }
 
-static void try_cut(const problem *p, cut c, xpu_tile *best) {
+static void keep_faster(xpu_tile *best, const xpu_tile *tile) {
+    if (best->cycles < 0 || tile->cycles < best->cycles) *best = *tile;
+}
+
+/* The best tile, and the best with each size of a chunk; cycles < 0: there is none. */
+typedef struct {
+    xpu_tile best, of_chunk[MAX_CHUNKS];
+} choice;
+
+static void try_cut(const problem *p, cut c, int chunk, choice *found) {
     uint32_t bytes;
     if (c.whole & XPU_TILE_WHOLE_X && is_one_tile(p, &c)) c.whole |= XPU_TILE_ONE_X;
     if (8.0 * p->shape.out_c <= p->sm_bytes / 8) c.whole |= XPU_TILE_SCALES;
     if (!fits(p, &c, &bytes)) return;
-    double cycles = cycles_of(p, &c);
-    if (best->cycles >= 0 && cycles >= best->cycles) return;
-    *best = (xpu_tile){c.tile_h, c.tile_w, c.tile_c, c.whole, bytes, cycles};
+    const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c, c.whole, bytes, cycles_of(p, &c)};
+    keep_faster(&found->best, &tile);
+    keep_faster(&found->of_chunk[chunk], &tile);
 }
+
+static void search(const problem *p, choice *found) {
+    int32_t out_h = p->shape.out_h, out_w = p->shape.out_w;
+    found->best.cycles = -1;
+    for (int i = 0; i < MAX_CHUNKS; i++) found->of_chunk[i].cycles = -1;
+    for (int32_t w = largest(out_w, p->acc_rows); w > 0; w = smaller(out_w, w)) {
+        for (int32_t h = largest(out_h, p->acc_rows / w); h > 0; h = smaller(out_h, h)) {
+            int chunk = 0;
+            try_cut(p, (cut){h, w, p->widest, XPU_TILE_WHOLE_X | XPU_TILE_WHOLE_W}, 0, found);
+            for (int32_t c = p->widest; c > 0; c = half(c), chunk++) {
+                try_cut(p, (cut){h, w, c, XPU_TILE_WHOLE_X}, chunk, found);
+                try_cut(p, (cut){h, w, c, 0}, chunk, found);
+            }
+        }
+    }
+}
+
+static const char *const no_tile = "no tile of it fits this chip's shared memory";
 
 const char *xpu_choose_tile(xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format,
                             xpu_tile *tile) {
     const char *wrong = check_fields(s);
     if (wrong) return wrong;
     problem p = make_problem(cg, s, has_branch, format);
-    int32_t out_h = p.shape.out_h, out_w = p.shape.out_w;
-    *tile = (xpu_tile){.cycles = -1};
-    for (int32_t w = largest(out_w, p.acc_rows); w > 0; w = smaller(out_w, w)) {
-        for (int32_t h = largest(out_h, p.acc_rows / w); h > 0; h = smaller(out_h, h)) {
-            try_cut(&p, (cut){h, w, p.widest, XPU_TILE_WHOLE_X | XPU_TILE_WHOLE_W}, tile);
-            for (int32_t c = p.widest; c > 0; c = half(c)) {
-                try_cut(&p, (cut){h, w, c, XPU_TILE_WHOLE_X}, tile);
-                try_cut(&p, (cut){h, w, c, 0}, tile);
-            }
+    choice found;
+    search(&p, &found);
+    *tile = found.best;
+    return tile->cycles < 0 ? no_tile : NULL;
+}
+
+/* ---- tiles by size ---- */
+
+/* The chunk with which the tiles of all sizes lose least: weights are packed for one. */
+static int choose_chunk(const choice *found, uint32_t count) {
+    int best = -1;
+    double least = 0;
+    for (int chunk = 0; chunk < MAX_CHUNKS; chunk++) {
+        double loss = 0;
+        for (uint32_t i = 0; i < count && loss >= 0; i++) {
+            double cycles = found[i].of_chunk[chunk].cycles;
+            loss = cycles < 0 ? -1 : loss + cycles / found[i].best.cycles;
         }
+        if (loss < 0 || (best >= 0 && loss >= least)) continue;
+        least = loss;
+        best = chunk;
     }
-    return tile->cycles < 0 ? "no tile of it fits this chip's shared memory" : NULL;
+    return best;
+}
+
+const char *xpu_choose_tiles(xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format,
+                             xpu_tiles *tiles) {
+    const char *wrong = check_fields(s);
+    if (wrong) return wrong;
+    const problem upper = make_problem(cg, s, has_branch, format);
+    choice found[XPU_MOST_SIZES];
+    xpu_list_sizes(cg, s, &tiles->sizes);
+    for (uint32_t i = 0; i < tiles->sizes.count; i++) {
+        const xpu_size *size = &tiles->sizes.items[i];
+        problem p = upper;
+        p.shape = xpu_shape_of_size(&upper.shape, size);
+        p.most_out_h = size->most_h;
+        p.most_out_w = size->out_w;
+        search(&p, &found[i]);
+    }
+    int chunk = choose_chunk(found, tiles->sizes.count);
+    if (chunk < 0) return no_tile;
+    tiles->sm_bytes = 0;
+    for (uint32_t i = 0; i < tiles->sizes.count; i++) {
+        tiles->items[i] = tiles->sizes.count == 1 ? found[i].best : found[i].of_chunk[chunk];
+        if (tiles->items[i].sm_bytes > tiles->sm_bytes) tiles->sm_bytes = tiles->items[i].sm_bytes;
+    }
+    return NULL;
 }

@@ -25,9 +25,9 @@ enum {
 };
 
 typedef struct {
-    const xpu_tiling_shape *shape;
-    double batch; /* at the upper end of a free dim this and its products may be huge */
-    int64_t room; /* bytes */
+    xpu_tiling_shape shape, upper; /* the size that cycles are counted for, and what must fit */
+    double batch;                  /* at the upper end of a free dim this and its products may be huge */
+    int64_t room;                  /* bytes */
     uint32_t cores;
     int has_weights;
 } problem;
@@ -48,7 +48,7 @@ static int32_t next_part(int32_t total, int32_t part) {
 
 /* Of one output row of a task. */
 static int64_t row_cycles(const problem *p, const xpu_tiling_task *t, const xpu_tiling_window *w) {
-    int64_t taps = (int64_t)p->shape->kernel_h * p->shape->kernel_w;
+    int64_t taps = (int64_t)p->shape.kernel_h * p->shape.kernel_w;
     int64_t issue = p->has_weights ? TAP_ISSUE * taps + VECTOR_ISSUE : MAX_TAP_ISSUE * taps + MAX_PIXEL_ISSUE;
     int64_t passes = parts((int64_t)t->tile_c * w->together, LANES);
     int64_t arithmetic = p->has_weights ? passes * (taps + RESCALE_PASSES) : 0;
@@ -57,7 +57,7 @@ static int64_t row_cycles(const problem *p, const xpu_tiling_task *t, const xpu_
 
 /* About the cycles of the core that has most to do. */
 static double cycles_of(const problem *p, const xpu_tiling_task *t, const xpu_tiling_window *w) {
-    const xpu_tiling_shape *s = p->shape;
+    const xpu_tiling_shape *s = &p->shape;
     int64_t blocks = parts(s->in_c, t->tile_c), tiles = parts(s->out_w, t->tile_w);
     double tasks = p->batch * (double)blocks * (double)tiles * (double)parts(s->out_h, t->tile_h);
     int64_t transfers = tiles > 1 ? (int64_t)w->in_rows + t->tile_h : 2;
@@ -70,7 +70,7 @@ static double cycles_of(const problem *p, const xpu_tiling_task *t, const xpu_ti
 
 /* The same of large_max_pool_i8. */
 static double large_cycles_of(const problem *p) {
-    const xpu_tiling_shape *s = p->shape;
+    const xpu_tiling_shape *s = &p->shape;
     double h = s->kernel_h < s->in_h ? s->kernel_h : s->in_h, w = s->kernel_w < s->in_w ? s->kernel_w : s->in_w;
     double tasks = p->batch * s->out_h * s->out_w * (double)parts(s->in_c, XPU_BYTE_CHANNELS);
     double block = s->in_c < XPU_BYTE_CHANNELS ? s->in_c : XPU_BYTE_CHANNELS, lines = h < w ? h : w;
@@ -80,7 +80,7 @@ static double large_cycles_of(const problem *p) {
 
 /* Its cycles; -1 where none fits. */
 static double choose(const problem *p, xpu_tiling_task *best) {
-    const xpu_tiling_shape *s = p->shape;
+    const xpu_tiling_shape *s = &p->shape;
     double least = -1;
     for (int32_t c = XPU_BYTE_CHANNELS; c > 0; c -= 16) {
         int64_t pixels = p->room / (2 * c); /* of results, which LM holds twice */
@@ -88,8 +88,8 @@ static double choose(const problem *p, xpu_tiling_task *best) {
         for (int32_t w = largest_part(s->out_w, pixels); w > 0; w = next_part(s->out_w, w)) {
             for (int32_t h = largest_part(s->out_h, pixels / w); h > 0; h = next_part(s->out_h, h)) {
                 const xpu_tiling_task t = {c, h, w};
+                if (xpu_tiling_window_of(&p->upper, &t, p->has_weights).bytes > (uint64_t)p->room) continue;
                 const xpu_tiling_window in_lm = xpu_tiling_window_of(s, &t, p->has_weights);
-                if (in_lm.bytes > (uint64_t)p->room) continue;
                 double cycles = cycles_of(p, &t, &in_lm);
                 if (least >= 0 && cycles >= least) continue;
                 least = cycles;
@@ -105,17 +105,31 @@ int xpu_byte_window_fits(const xpu_codegen *cg, const xpu_conv_shape *s, int has
                                    xpu_dim_upper(cg, s->in_w), has_weights) <= cg->chip.lm_bytes - XPU_LM_RESERVED;
 }
 
-int xpu_choose_byte_task(const xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, xpu_tiling_task *task) {
+int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, xpu_byte_tasks *tasks) {
     if (!xpu_byte_window_fits(cg, conv, has_weights)) return 0;
-    const xpu_tiling_shape s = xpu_tiling_shape_of(cg, conv);
-    const problem p = {&s, (double)xpu_dim_upper(cg, conv->batch), (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED,
-                       cg->chip.cores, has_weights};
-    double cycles = choose(&p, task);
-    return cycles >= 0 && (has_weights || cycles <= large_cycles_of(&p));
+    const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
+    problem p = {upper,
+                 upper,
+                 (double)xpu_dim_upper(cg, conv->batch),
+                 (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED,
+                 cg->chip.cores,
+                 has_weights};
+    double cycles = -1;
+    xpu_list_sizes(cg, conv, &tasks->sizes);
+    for (uint32_t i = 0; i < tasks->sizes.count; i++) {
+        p.shape = xpu_shape_of_size(&upper, &tasks->sizes.items[i]);
+        cycles = choose(&p, &tasks->items[i]);
+        if (cycles < 0) return 0;
+    }
+    return has_weights || cycles <= large_cycles_of(&p);
 }
 
-void xpu_set_byte_task(xpu_call *call, const xpu_tiling_task *task) {
-    xpu_set_number(call, "tile_c", task->tile_c);
-    xpu_set_number(call, "tile_h", task->tile_h);
-    xpu_set_number(call, "tile_w", task->tile_w);
+void xpu_set_byte_tasks(xpu_codegen *cg, xpu_call *call, const xpu_byte_tasks *tasks) {
+    xpu_sized_field fields[] = {{.name = "tile_c"}, {.name = "tile_h"}, {.name = "tile_w"}};
+    for (uint32_t i = 0; i < tasks->sizes.count; i++) {
+        fields[0].values[i] = tasks->items[i].tile_c;
+        fields[1].values[i] = tasks->items[i].tile_h;
+        fields[2].values[i] = tasks->items[i].tile_w;
+    }
+    xpu_set_by_size(cg, call, &tasks->sizes, fields, 3);
 }

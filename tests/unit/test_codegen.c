@@ -1,11 +1,10 @@
-/* The XPU target: calls, precision, layouts, rules, tiles, the generated C, placement rules, determinism. */
+/* The XPU target: calls, precision, layouts, rules, the generated C, placement rules, determinism. */
 #include <math.h>
 
 #include "base/json.h"
 #include "tests/unit/ir.h"
 #include "xpu_codegen/codegen.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
-#include "xpu_runtime/include/xpu_tiling.h"
 #include "xpuc/include/xpuc.h"
 #include "xpuc/pipeline.h"
 
@@ -414,57 +413,6 @@ static void documents(void) {
     bench_close(&b);
 }
 
-/* ---- tiles ---- */
-
-static void tiles(void) {
-    static const char *const chips[] = {"nano", "standard", "pro"};
-    random_source r = random_open("tiles");
-    for (volatile int i = 0; i < 300; i++) {
-        BENCH_OPEN(b);
-        work w;
-        xpu_codegen *cg = work_start(&b, &w, chips[i % 3], "int16");
-        xpu_conv_shape s = {.groups = random_range(&r, 1, 4)};
-        int64_t in_c = s.groups * random_range(&r, 1, 200), out_c = s.groups * random_range(&r, 1, 200);
-        int64_t size = random_range(&r, 1, 300), kernel = random_range(&r, 1, size < 7 ? size : 7);
-        xpu_dims *dims = &b.graph->dims;
-        s.batch = xpu_dim_const(dims, random_range(&r, 1, 16));
-        s.in_c = xpu_dim_const(dims, in_c);
-        s.out_c = xpu_dim_const(dims, out_c);
-        s.in_h = s.in_w = xpu_dim_const(dims, size);
-        for (int a = 0; a < 2; a++) {
-            s.kernel[a] = kernel;
-            s.stride[a] = random_range(&r, 1, 3);
-            s.dilation[a] = 1;
-        }
-        s.out_h = xpu_dim_const(dims, (size - kernel) / s.stride[0] + 1);
-        s.out_w = xpu_dim_const(dims, (size - kernel) / s.stride[1] + 1);
-        xpu_tile tile;
-        int branch = (int)random_range(&r, 0, 1);
-        const char *problem = xpu_choose_tile(cg, &s, branch, XPU_TILING_I16, &tile);
-        CU_ASSERT_PTR_NULL(problem);
-        xpu_tiling_shape shape = {(int32_t)size,
-                                  (int32_t)size,
-                                  (int32_t)in_c,
-                                  (int32_t)xpu_dim_max(dims, s.out_h),
-                                  (int32_t)xpu_dim_max(dims, s.out_w),
-                                  (int32_t)out_c,
-                                  (int32_t)kernel,
-                                  (int32_t)kernel,
-                                  (int32_t)s.stride[0],
-                                  (int32_t)s.stride[1],
-                                  1,
-                                  1,
-                                  (int32_t)s.groups};
-        xpu_tiling_scratch at = xpu_tiling_layout(&shape, tile.tile_h, tile.tile_w, tile.tile_c, tile.whole,
-                                                  (int32_t)cg->chip.array_columns, branch, XPU_TILING_I16);
-        CU_ASSERT_EQUAL(at.total, tile.sm_bytes);
-        CU_ASSERT(at.total <= cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES);
-        CU_ASSERT((uint32_t)(tile.tile_h * tile.tile_w) <= cg->chip.acc_rows);
-        bench_close(&b);
-    }
-    printf("\n");
-}
-
 /* ---- the generated C ---- */
 
 static const char golden[] =
@@ -794,6 +742,7 @@ static void options(void) {
 XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, {"precision and its reason", precision},
               {"scales of int16 weights", weight_scales}, {"one absmax per value", shared_absmax},
               {"relayouts only where needed", layouts}, {"rules", rules}, {"documents", documents},
-              {"tiles fit the chip", tiles}, {"generated C", generated_c}, {"placement rules", placement_rules},
-              {"weights in L3", weights_in_l3}, {"copies in the report", copies_in_report},
-              {"chains in place", chains_in_place}, {"same bytes twice", same_bytes_twice}, {"options", options})
+
+              {"generated C", generated_c}, {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
+              {"copies in the report", copies_in_report}, {"chains in place", chains_in_place},
+              {"same bytes twice", same_bytes_twice}, {"options", options})

@@ -1,0 +1,215 @@
+/* Tiles of the tensor engine and tasks of windows over bytes: they fit the chip, at every size of images. */
+#include "tests/unit/ir.h"
+#include "xpu_codegen/codegen.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/include/xpu_tiling.h"
+#include "xpuc/pipeline.h"
+
+/* The target with an empty graph. */
+static xpu_codegen *start(bench *b, const char *chip, const char *precision) {
+    xpu_compile_options *options = XPU_NEW(b->arena, xpu_compile_options);
+    xpu_target_job *job = XPU_NEW(b->arena, xpu_target_job);
+    *options = (xpu_compile_options){
+        .target = "xpu-sim", .chip = chip, .precision = precision, .source_name = "test.onnx", .resources = "."};
+    *job = (xpu_target_job){
+        .services = &xpu_target_services, .options = options, .graph = b->graph, .arena = b->arena, .diags = &b->diags};
+    CU_ASSERT_EQUAL_FATAL(xpu_sim_target.start(job), XPU_OK);
+    return job->state;
+}
+
+/* ---- tiles ---- */
+
+static void tiles(void) {
+    static const char *const chips[] = {"nano", "standard", "pro"};
+    random_source r = random_open("tiles");
+    for (volatile int i = 0; i < 300; i++) {
+        BENCH_OPEN(b);
+        xpu_codegen *cg = start(&b, chips[i % 3], "int16");
+        xpu_conv_shape s = {.groups = random_range(&r, 1, 4)};
+        int64_t in_c = s.groups * random_range(&r, 1, 200), out_c = s.groups * random_range(&r, 1, 200);
+        int64_t size = random_range(&r, 1, 300), kernel = random_range(&r, 1, size < 7 ? size : 7);
+        xpu_dims *dims = &b.graph->dims;
+        s.batch = xpu_dim_const(dims, random_range(&r, 1, 16));
+        s.in_c = xpu_dim_const(dims, in_c);
+        s.out_c = xpu_dim_const(dims, out_c);
+        s.in_h = s.in_w = xpu_dim_const(dims, size);
+        for (int a = 0; a < 2; a++) {
+            s.kernel[a] = kernel;
+            s.stride[a] = random_range(&r, 1, 3);
+            s.dilation[a] = 1;
+        }
+        s.out_h = xpu_dim_const(dims, (size - kernel) / s.stride[0] + 1);
+        s.out_w = xpu_dim_const(dims, (size - kernel) / s.stride[1] + 1);
+        xpu_tile tile;
+        int branch = (int)random_range(&r, 0, 1);
+        const char *problem = xpu_choose_tile(cg, &s, branch, XPU_TILING_I16, &tile);
+        CU_ASSERT_PTR_NULL(problem);
+        xpu_tiling_shape shape = {(int32_t)size,
+                                  (int32_t)size,
+                                  (int32_t)in_c,
+                                  (int32_t)xpu_dim_max(dims, s.out_h),
+                                  (int32_t)xpu_dim_max(dims, s.out_w),
+                                  (int32_t)out_c,
+                                  (int32_t)kernel,
+                                  (int32_t)kernel,
+                                  (int32_t)s.stride[0],
+                                  (int32_t)s.stride[1],
+                                  1,
+                                  1,
+                                  (int32_t)s.groups};
+        xpu_tiling_scratch at = xpu_tiling_layout(&shape, tile.tile_h, tile.tile_w, tile.tile_c, tile.whole,
+                                                  (int32_t)cg->chip.array_columns, branch, XPU_TILING_I16);
+        CU_ASSERT_EQUAL(at.total, tile.sm_bytes);
+        CU_ASSERT(at.total <= cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES);
+        CU_ASSERT((uint32_t)(tile.tile_h * tile.tile_w) <= cg->chip.acc_rows);
+        bench_close(&b);
+    }
+    printf("\n");
+}
+
+/* ---- tiles by size ---- */
+
+enum { SIZES_CHANNELS = 48, SIZES_MOST = 3000 };
+
+/* A convolution of images of which height, width or both are free, in ranges that end anywhere. */
+static xpu_conv_shape free_conv(bench *b, random_source *r) {
+    xpu_dims *dims = &b->graph->dims;
+    xpu_conv_shape s = {.groups = 1};
+    int64_t kernel = random_range(r, 1, 5), free = random_range(r, 1, 3);
+    s.batch = xpu_dim_symbol(dims, "N", 1, random_range(r, 1, 2), 1);
+    s.in_c = s.out_c = xpu_dim_const(dims, SIZES_CHANNELS);
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t least = kernel + random_range(r, 0, 40), most = least + random_range(r, 1, SIZES_MOST);
+        s.kernel[axis] = kernel;
+        s.stride[axis] = random_range(r, 1, 2);
+        s.dilation[axis] = 1;
+        xpu_dim in =
+            free >> axis & 1 ? xpu_dim_symbol(dims, axis ? "W" : "H", least, most, 1) : xpu_dim_const(dims, least);
+        xpu_dim room = xpu_dim_floordiv_const(dims, xpu_dim_add_const(dims, in, -kernel), s.stride[axis]);
+        *(axis ? &s.in_w : &s.in_h) = in;
+        *(axis ? &s.out_w : &s.out_h) = xpu_dim_add_const(dims, room, 1);
+    }
+    return s;
+}
+
+/* The geometry for values of the symbols. */
+static xpu_tiling_shape bound_shape(const xpu_codegen *cg, const xpu_conv_shape *s, const int64_t *values) {
+    const xpu_dims *dims = &cg->graph->dims;
+    xpu_tiling_shape shape = xpu_tiling_shape_of(cg, s);
+    shape.in_h = (int32_t)xpu_dim_eval(dims, s->in_h, values);
+    shape.in_w = (int32_t)xpu_dim_eval(dims, s->in_w, values);
+    shape.out_h = (int32_t)xpu_dim_eval(dims, s->out_h, values);
+    shape.out_w = (int32_t)xpu_dim_eval(dims, s->out_w, values);
+    return shape;
+}
+
+/* The item that holds. */
+static uint32_t item_of(const xpu_codegen *cg, const xpu_sizes *sizes, const int64_t *values) {
+    uint32_t i = 0;
+    while (i + 1 < sizes->count &&
+           xpu_dim_eval(&cg->graph->dims, sizes->items[i].measure, values) > sizes->items[i].most)
+        i++;
+    return i;
+}
+
+static int64_t field_value(const xpu_codegen *cg, const xpu_call *call, const char *name, const int64_t *values) {
+    const xpu_kernel_info *kernel = xpu_kernel_of(call->kernel);
+    for (uint32_t i = 0; i < kernel->field_count; i++) {
+        if (strcmp(kernel->fields[i].name, name) == 0)
+            return xpu_dim_eval(&cg->graph->dims, call->words[i].dim, values);
+    }
+    return -1;
+}
+
+/* What is chosen fits at every size, and fields of calls have the value of the size. */
+static void check_sizes(xpu_codegen *cg, const xpu_conv_shape *s, random_source *r) {
+    const xpu_dims *dims = &cg->graph->dims;
+    const uint64_t room = cg->chip.lm_bytes - XPU_LM_RESERVED;
+    xpu_tiles tiles;
+    xpu_byte_tasks tasks;
+    CU_ASSERT_PTR_NULL_FATAL(xpu_choose_tiles(cg, s, 1, XPU_TILING_I16, &tiles));
+    CU_ASSERT_FATAL(xpu_choose_byte_tasks(cg, s, 1, &tasks));
+    CU_ASSERT(tiles.sm_bytes <= cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES);
+    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_depthwise_i8);
+    xpu_sized_field number = {.name = "groups"};
+    for (uint32_t i = 0; i < tiles.sizes.count; i++) number.values[i] = (i * 7 + 3) % 5;
+    xpu_set_by_size(cg, &call, &tiles.sizes, &number, 1);
+    xpu_set_byte_tasks(cg, &call, &tasks);
+    CU_ASSERT_PTR_NULL(call.problem);
+    for (int round = 0; round < 30; round++) {
+        int64_t values[8], reach = round % 2 ? SIZES_MOST : 60;
+        for (uint32_t i = 0; i < dims->symbols.count; i++) {
+            const xpu_symbol *symbol = &dims->symbols.items[i];
+            int64_t most = symbol->min + reach < symbol->max ? symbol->min + reach : symbol->max;
+            values[i] = random_range(r, symbol->min, most);
+        }
+        const xpu_tiling_shape shape = bound_shape(cg, s, values);
+        uint32_t item = item_of(cg, &tiles.sizes, values);
+        const xpu_tile *tile = &tiles.items[item];
+        const xpu_tiling_task *task = &tasks.items[item];
+        xpu_tiling_scratch at = xpu_tiling_layout(&shape, tile->tile_h, tile->tile_w, tile->tile_c, tile->whole,
+                                                  (int32_t)cg->chip.array_columns, 1, XPU_TILING_I16);
+        CU_ASSERT(at.total <= tiles.sm_bytes);
+        CU_ASSERT((uint32_t)(tile->tile_h * tile->tile_w) <= cg->chip.acc_rows);
+        CU_ASSERT_EQUAL(tile->tile_c, tiles.items[0].tile_c);
+        if (tile->whole & XPU_TILE_ONE_X) {
+            CU_ASSERT(xpu_dim_eval(dims, s->batch, values) == 1);
+            CU_ASSERT(tile->tile_h >= shape.out_h && tile->tile_w >= shape.out_w);
+        }
+        CU_ASSERT(xpu_tiling_window_of(&shape, task, 1).bytes <= room);
+        CU_ASSERT_EQUAL(field_value(cg, &call, "groups", values), number.values[item]);
+        CU_ASSERT_EQUAL(field_value(cg, &call, "tile_c", values), task->tile_c);
+        CU_ASSERT_EQUAL(field_value(cg, &call, "tile_h", values), task->tile_h);
+        CU_ASSERT_EQUAL(field_value(cg, &call, "tile_w", values), task->tile_w);
+    }
+}
+
+static void tiles_by_size(void) {
+    static const char *const chips[] = {"nano", "standard", "pro"};
+    random_source r = random_open("tiles by size");
+    for (volatile int i = 0; i < 60; i++) {
+        BENCH_OPEN(b);
+        xpu_codegen *cg = start(&b, chips[i % 3], "int16");
+        const xpu_conv_shape s = free_conv(&b, &r);
+        check_sizes(cg, &s, &r);
+        bench_close(&b);
+    }
+    printf("\n");
+}
+
+/* Small images have other tiles than large ones; a fixed size has one, that for it. */
+static void tiles_of_sizes(void) {
+    BENCH_OPEN(b);
+    xpu_codegen *cg = start(&b, "standard", "int16");
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim side = xpu_dim_symbol(dims, "S", 1, 4096, 1), channels = xpu_dim_const(dims, 320);
+    xpu_conv_shape s = {.batch = xpu_dim_const(dims, 1),
+                        .in_h = side,
+                        .in_w = side,
+                        .in_c = channels,
+                        .out_h = side,
+                        .out_w = side,
+                        .out_c = channels,
+                        .kernel = {1, 1},
+                        .stride = {1, 1},
+                        .dilation = {1, 1},
+                        .groups = 1};
+    xpu_tiles tiles;
+    xpu_tile fixed;
+    CU_ASSERT_PTR_NULL(xpu_choose_tiles(cg, &s, 0, XPU_TILING_I16, &tiles));
+    const xpu_tile *small = &tiles.items[item_of(cg, &tiles.sizes, &(int64_t){7})];
+    CU_ASSERT(small->tile_h >= 7 && small->tile_w >= 7);
+    const xpu_tile *large = &tiles.items[tiles.sizes.count - 1];
+    CU_ASSERT(small->tile_h != large->tile_h || small->tile_w != large->tile_w);
+    s.in_h = s.in_w = s.out_h = s.out_w = xpu_dim_const(dims, 56);
+    CU_ASSERT_PTR_NULL(xpu_choose_tiles(cg, &s, 0, XPU_TILING_I16, &tiles));
+    CU_ASSERT_PTR_NULL(xpu_choose_tile(cg, &s, 0, XPU_TILING_I16, &fixed));
+    CU_ASSERT_EQUAL(tiles.sizes.count, 1);
+    CU_ASSERT(tiles.items[0].tile_h == fixed.tile_h && tiles.items[0].tile_w == fixed.tile_w);
+    CU_ASSERT(tiles.items[0].tile_c == fixed.tile_c && tiles.items[0].whole == fixed.whole);
+    CU_ASSERT_EQUAL(tiles.sm_bytes, fixed.sm_bytes);
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("tiles of the XPU target", {"tiles fit the chip", tiles}, {"tiles by size fit the chip", tiles_by_size},
+              {"tiles of sizes", tiles_of_sizes})
