@@ -15,7 +15,8 @@ static int64_t draw_size(rig *r, int64_t most) {
 /* ---- fill, absmax ---- */
 
 static void add_fill(rig *r, bench *b) {
-    struct xpu_fill_args a = {.count = (int32_t)draw_size(r, 5000), .value = random_float(r->random)};
+    struct xpu_fill_args a = {.count = (int32_t)draw_size(r, draw(r, 0, 3) ? 5000 : 300000),
+                              .value = random_float(r->random)};
     rig_describe(r, "fill %d", a.count);
     xpu_tensor y = operand_random(b, r->random, XPU_F32, DIMS(a.count));
     for (int32_t i = 0; i < a.count; i++) ((float *)y.data)[i] = a.value;
@@ -149,8 +150,28 @@ static void add_weave(rig *r, bench *b) {
     place_copy(r, b, &a, (int64_t)plane * channels, (int64_t)pixels * channels);
 }
 
+/* More elements than a descriptor moves, one by one: as one descriptor they would take longer than the watchdog waits.
+ */
+static void add_large_copy(rig *r, bench *b) {
+    static const int32_t element[] = {1, 2, 4, 8};
+    struct xpu_copy_nd_args a = {.element_bytes = element[draw(r, 0, 3)]};
+    int32_t *size = &a.d0;
+    int is_long = draw(r, 0, 1);
+    for (int i = 0; i < COPY_DIMS; i++) size[i] = 1;
+    for (int i = 0; i < 3; i++) size[draw(r, 0, COPY_DIMS - 1)] = (int32_t)draw(r, 50, 75);
+    if (is_long) size[draw(r, 0, COPY_DIMS - 1)] = (int32_t)draw(r, 70000, 140000);
+    while ((int64_t)a.d0 * a.d1 * a.d2 * a.d3 * a.d4 * a.d5 > 420000) {
+        int32_t *less = &size[draw(r, 0, COPY_DIMS - 1)];
+        if (*less < 200) *less = (*less + 1) / 2;
+    }
+    int64_t x_span = draw_strides(r, size, &a.xs0, a.element_bytes == 8);
+    int64_t y_span = draw_strides(r, size, &a.ys0, a.element_bytes == 8);
+    place_copy(r, b, &a, x_span, y_span);
+}
+
 static void copy_nd(void) {
     rig_on_each_chip("copy_nd", 30, add_copy);
+    rig_on_each_chip("copy_nd, large", 6, add_large_copy);
     rig_on_each_chip("copy_nd, woven", 15, add_weave);
 }
 

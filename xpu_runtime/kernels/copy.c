@@ -112,9 +112,51 @@ static void weave_share(const void *args, uint32_t core, uint32_t cores) {
     }
 }
 
+/* ---- copies ---- */
+
+/* A descriptor moves at most so many elements: DMA moves them one by one where they do not lie side by side, and a
+ * descriptor that takes 1,000,000 cycles would count as no progress. */
+enum { DIMS = 4, MOST_ELEMENTS = 1 << 16 };
+
+static inline xpu_ticket queue(const xpu_desc_copy *copy) {
+    xpu_ticket ticket;
+    uint32_t *words = next_descriptor(&ticket);
+    xpu_desc_copy_pack(words, copy);
+    xpu_enqueue(XPU_ENGINE_DMA0, words, 1);
+    return ticket;
+}
+
+/* The same in pieces: `step` of each dim from `at` on. */
+__attribute__((noinline)) static xpu_ticket queue_pieces(const xpu_desc_copy *copy) {
+    const uint32_t size[DIMS] = {copy->size0, copy->size1, copy->size2, copy->size3};
+    const int32_t from[DIMS] = {copy->src_stride0, copy->src_stride1, copy->src_stride2, copy->src_stride3};
+    const int32_t to[DIMS] = {copy->dst_stride0, copy->dst_stride1, copy->dst_stride2, copy->dst_stride3};
+    uint32_t step[DIMS], at[DIMS] = {0}, left = MOST_ELEMENTS;
+    for (int i = DIMS - 1; i >= 0; i--) {
+        step[i] = min_u32(size[i], left);
+        left = step[i] < size[i] ? 1 : left / step[i];
+    }
+    for (;;) {
+        xpu_desc_copy piece = *copy;
+        uint32_t count[DIMS], src = (uint32_t)copy->src, dst = (uint32_t)copy->dst;
+        for (int i = 0; i < DIMS; i++) {
+            count[i] = min_u32(step[i], size[i] - at[i]);
+            src += at[i] * (uint32_t)from[i];
+            dst += at[i] * (uint32_t)to[i];
+        }
+        piece.src = src, piece.dst = dst;
+        piece.size0 = count[0], piece.size1 = count[1], piece.size2 = count[2], piece.size3 = count[3];
+        xpu_ticket ticket = queue(&piece);
+        int i = DIMS - 1;
+        for (; i >= 0 && (at[i] += step[i]) >= size[i]; i--) at[i] = 0;
+        if (i < 0) return ticket;
+    }
+}
+
 xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_ticket after) {
     int32_t bytes = a->element_bytes, wide = bytes == 8 ? 2 : 1; /* 8-byte elements move as pairs of words */
     int32_t unit = bytes / wide;
+    const int is_large = a->d2 * a->d3 * a->d4 * a->d5 > MOST_ELEMENTS / wide;
     xpu_ticket ticket = after;
     if (is_woven(a)) return xpu_run_on_cores(weave_share, a, layer, after);
     xpu_finish_queueing();
@@ -145,35 +187,35 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_tic
                 .dst_stride2 = a->ys4 * bytes,
                 .dst_stride3 = a->ys5 * unit,
             };
-            uint32_t *words = next_descriptor(&ticket);
-            xpu_desc_copy_pack(words, &copy);
-            xpu_enqueue(XPU_ENGINE_DMA0, words, 1);
+            ticket = is_large ? queue_pieces(&copy) : queue(&copy);
         }
     }
     return ticket;
 }
 
 xpu_ticket xpu_fill(const struct xpu_fill_args *a, uint32_t layer, xpu_ticket after) {
-    xpu_ticket ticket;
+    xpu_ticket ticket = after;
     xpu_finish_queueing();
-    uint32_t *words = next_descriptor(&ticket);
-    xpu_desc_fill fill = {
-        .layer = layer,
-        .wait0 = after.counter,
-        .wait0_value = after.value,
-        .wait1 = XPU_NO_COUNTER,
-        .signal = XPU_COUNTER_COPY,
-        .signal_add = 1,
-        .dst = a->y,
-        .dst_type = XPU_TYPE_F32,
-        .size0 = 1,
-        .size1 = 1,
-        .size2 = 1,
-        .size3 = (uint32_t)a->count,
-        .dst_stride3 = 4,
-        .value = xpu_desc_float_bits(a->value),
-    };
-    xpu_desc_fill_pack(words, &fill);
-    xpu_enqueue(XPU_ENGINE_DMA0, words, 1);
+    for (int32_t at = 0; at < a->count; at += MOST_ELEMENTS) {
+        uint32_t *words = next_descriptor(&ticket);
+        xpu_desc_fill fill = {
+            .layer = layer,
+            .wait0 = after.counter,
+            .wait0_value = after.value,
+            .wait1 = XPU_NO_COUNTER,
+            .signal = XPU_COUNTER_COPY,
+            .signal_add = 1,
+            .dst = a->y + 4 * (uint32_t)at,
+            .dst_type = XPU_TYPE_F32,
+            .size0 = 1,
+            .size1 = 1,
+            .size2 = 1,
+            .size3 = (uint32_t)min_i32(a->count - at, MOST_ELEMENTS),
+            .dst_stride3 = 4,
+            .value = xpu_desc_float_bits(a->value),
+        };
+        xpu_desc_fill_pack(words, &fill);
+        xpu_enqueue(XPU_ENGINE_DMA0, words, 1);
+    }
     return ticket;
 }
