@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # random_chip.sh SEED...: for each seed a random legal chip: Verilator's lint of its RTL, its library, and programs on
 # it: bare ones, random descriptors, families of the corpus, float operations, the same on the functional chip.
-# XPU_YOSYS=1: Yosys reads all modules with the chip's parameters, too.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v verilator >/dev/null; then echo 'skipped: no verilator here'; exit 0; fi
@@ -28,7 +27,6 @@ for seed in "$@"; do
     cmp -s "$folder/chip.json" "$chip" || cp "$folder/chip.json" "$chip"
     check 'make chip' make --no-print-directory BUILD="$build" chip CHIP="$chip" RTL_OPT='OPT_FAST=-O1' || continue
     check verilator lint
-    [ -z "${XPU_YOSYS:-}" ] || check yosys bash tests/rtl/yosys_chip.sh $(generics | sed 's/-G//g')
     export CHIP=$chip CHIPS=$chip
     if [ -e "$build/lib/libxpurtl-nano.so" ] && [ -e "$build/lib/libxpurtl-standard.so" ]; then # which it uses, too
         check 'bare programs' bash tests/chip/test_bare.sh
