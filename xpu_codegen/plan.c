@@ -142,7 +142,7 @@ static xpu_status make_problem(xpu_codegen *cg, const int64_t *symbols, xpu_aren
 
 /* That not every shape in range fits is no error: the runtime refuses those that do not. */
 static void note_limit(xpu_codegen *cg) {
-    if (!cg->memory.refused) return;
+    if (!cg->memory.refused || xpu_graph_broken_guard(cg->graph, cg->memory.symbols)) return;
     const char *shape = xpu_placement_shape(&cg->program, cg->memory.symbols, cg->arena);
     xpu_diag_add(cg->diags, XPU_SEVERITY_NOTE, XPU_OK, cg->graph->file, "shape-limit", NULL,
                  "not every shape in range fits the chip's memory", cg->memory.refused,

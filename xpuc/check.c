@@ -62,19 +62,23 @@ static int64_t small_value(const xpu_symbol *symbol) {
     return symbol->min < 2 && symbol->min + symbol->step <= symbol->max ? symbol->min + symbol->step : symbol->min;
 }
 
-/* Small values of all symbols that break no guard. */
+/* Small values of all symbols that break no guard: if need be at random, more and more of the first ones. */
 static int make_symbols(xpu_checker *checker, const xpu_graph *graph) {
-    enum { MOST_STEPS = 256 };
-    checker->symbols = XPU_NEW_ARRAY(checker->arena, int64_t, graph->dims.symbols.count);
-    for (int64_t steps = 0; steps < MOST_STEPS; steps++) {
-        for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
-            const xpu_symbol *symbol = &graph->dims.symbols.items[i];
-            int64_t value = small_value(symbol) + steps * symbol->step;
-            checker->symbols[i] = value < symbol->max ? value : symbol->max;
+    enum { TRIES = 20000, TRIES_OF_EACH = 500 };
+    const xpu_dims *dims = &graph->dims;
+    uint64_t state = 1;
+    checker->symbols = XPU_NEW_ARRAY(checker->arena, int64_t, dims->symbols.count);
+    for (uint32_t i = 0; i < dims->symbols.count; i++) checker->symbols[i] = small_value(&dims->symbols.items[i]);
+    for (int tries = 0; xpu_graph_broken_guard(graph, checker->symbols); tries++) {
+        if (tries == TRIES) return 0;
+        for (uint32_t i = 0; i < dims->symbols.count; i++) {
+            const xpu_symbol *symbol = &dims->symbols.items[i];
+            int64_t last = (symbol->max - symbol->min) / symbol->step, most = 2 + tries / TRIES_OF_EACH;
+            uint64_t choices = (uint64_t)(last < most ? last : most) + 1;
+            checker->symbols[i] = symbol->min + (int64_t)(next_random(&state) % choices) * symbol->step;
         }
-        if (!xpu_graph_broken_guard(graph, checker->symbols)) return 1;
     }
-    return 0;
+    return 1;
 }
 
 static xpu_status cannot_check(const xpu_graph *graph, const char *why, xpu_diags *diags) {

@@ -79,12 +79,14 @@ static inline int xpu_dim_equal(xpu_dim a, xpu_dim b) {
 /* For how many shapes a and b are equal: 0, 1, or 2 for more. Where they depend on several symbols it is 2 unless their
  * bounds or remainders differ; of one symbol at least the first 1,024 values are tried. 0 where one is unknown. */
 int xpu_dim_solutions(xpu_dims *dims, xpu_dim a, xpu_dim b);
-/* From now on a and b are the same (xpu_dim_same), and so is what was the same as one of them; the simplest of all is
- * their root. The handles stay different. */
+/* From now on a and b are the same (xpu_dim_same), and so is what was the same as one of them. Their root is a constant
+ * where there is one, else the shortest. A symbol's range then begins where both can. The handles stay different. */
 void xpu_dim_assume(xpu_dims *dims, xpu_dim a, xpu_dim b);
 int xpu_dim_same(const xpu_dims *dims, xpu_dim a, xpu_dim b);
 xpu_dim xpu_dim_root(const xpu_dims *dims, xpu_dim dim);
-/* The expression made of the roots of its parts. */
+/* Its root, made of the roots of its parts. */
 xpu_dim xpu_dim_settled(xpu_dims *dims, xpu_dim dim);
+/* Whether they are the same, or made of the same. */
+int xpu_dim_agree(xpu_dims *dims, xpu_dim a, xpu_dim b);
 
 #endif

@@ -21,26 +21,45 @@ int xpu_dim_same(const xpu_dims *dims, xpu_dim a, xpu_dim b) {
     return xpu_dim_equal(a, b) || xpu_dim_equal(xpu_dim_root(dims, a), xpu_dim_root(dims, b));
 }
 
-/* Whether `a` is the better one to go on with: a constant, or shorter. */
-static int is_simpler(const xpu_dims *dims, xpu_dim a, xpu_dim b) {
+/* Whether `a` is the better one to go on with: a constant, or shorter, or larger at the least shape. A root is never
+ * longer than what it stands for, and so no part of it either. */
+static int is_better(const xpu_dims *dims, xpu_dim a, xpu_dim b) {
     const xpu_dim_node *left = node_of(dims, a), *right = node_of(dims, b);
     if ((left->kind == XPU_DIM_CONST) != (right->kind == XPU_DIM_CONST)) return left->kind == XPU_DIM_CONST;
-    return left->size < right->size;
+    return left->size != right->size ? left->size < right->size : left->min > right->min;
+}
+
+/* A symbol that equals something is not smaller than that. */
+static void raise_symbol(xpu_dims *dims, xpu_dim dim, int64_t least) {
+    xpu_dim_node *node = &dims->nodes.items[dim.id];
+    if (node->kind != XPU_DIM_SYMBOL || least <= node->min) return;
+    xpu_symbol *symbol = &dims->symbols.items[node->value];
+    int64_t steps = (least - symbol->min + symbol->step - 1) / symbol->step;
+    if (steps >= (symbol->max - symbol->min) / symbol->step) return;
+    symbol->min += steps * symbol->step;
+    node->min = symbol->min;
 }
 
 void xpu_dim_assume(xpu_dims *dims, xpu_dim a, xpu_dim b) {
     xpu_dim left = xpu_dim_root(dims, a), right = xpu_dim_root(dims, b);
     if (!left.id || !right.id || left.id == right.id) return;
-    int swap = is_simpler(dims, right, left);
+    raise_symbol(dims, left, node_of(dims, right)->min);
+    raise_symbol(dims, right, node_of(dims, left)->min);
+    int swap = is_better(dims, right, left);
     dims->nodes.items[swap ? left.id : right.id].same = swap ? right : left;
 }
 
 xpu_dim xpu_dim_settled(xpu_dims *dims, xpu_dim dim) {
+    dim = xpu_dim_root(dims, dim);
     const xpu_dim_node node = *node_of(dims, dim);
     if (node.kind > XPU_DIM_SYMBOL) {
         dim = xpu_dim_op(dims, node.kind, xpu_dim_settled(dims, node.a), xpu_dim_settled(dims, node.b));
     }
     return xpu_dim_root(dims, dim);
+}
+
+int xpu_dim_agree(xpu_dims *dims, xpu_dim a, xpu_dim b) {
+    return xpu_dim_same(dims, a, b) || xpu_dim_same(dims, xpu_dim_settled(dims, a), xpu_dim_settled(dims, b));
 }
 
 /* ---- for which shapes ---- */

@@ -80,9 +80,15 @@ xpu_status xpu_normalise_axis(xpu_graph *graph, xpu_node node, int rank, int *ax
 
 int xpu_equal_dims(xpu_graph *graph, xpu_node node, xpu_dim a, xpu_dim b, xpu_dim *common) {
     if (!xpu_dim_same(&graph->dims, a, b)) {
-        if (graph->guards_known || xpu_dim_solutions(&graph->dims, a, b) < 2) return 0;
-        int swap = xpu_dim_is_const(&graph->dims, a, NULL);
-        xpu_graph_guard(graph, swap ? b : a, swap ? a : b, xpu_node_where(graph, node, graph->arena));
+        xpu_dim left = xpu_dim_settled(&graph->dims, a), right = xpu_dim_settled(&graph->dims, b);
+        if (!left.id || !right.id) return 0;
+        if (!xpu_dim_same(&graph->dims, left, right)) { /* other guards do not say it */
+            if (graph->guards_known || xpu_dim_solutions(&graph->dims, left, right) < 2) return 0;
+            int swap = xpu_dim_is_const(&graph->dims, left, NULL);
+            xpu_graph_guard(graph, swap ? right : left, swap ? left : right, xpu_node_where(graph, node, graph->arena));
+        }
+        xpu_dim_assume(&graph->dims, left, a);
+        xpu_dim_assume(&graph->dims, right, b);
     }
     if (common) *common = xpu_dim_equal(a, b) ? a : xpu_dim_root(&graph->dims, a);
     return 1;

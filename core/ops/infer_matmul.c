@@ -89,24 +89,33 @@ static xpu_node reshape_behind(const xpu_graph *graph, xpu_value value) {
     return (xpu_node){0};
 }
 
+/* What another node has made of a dim. */
+static const char *guarded_text(xpu_graph *graph, xpu_dim dim, xpu_dim root) {
+    if (xpu_dim_equal(dim, root)) return "";
+    return xpu_printf(graph->arena, ", where another node needs %s = %s", xpu_dim_text(&graph->dims, dim, graph->arena),
+                      xpu_dim_text(&graph->dims, root, graph->arena));
+}
+
 /* The inner dims differ. Where a reshape has merged a free dim into that of x, the reshape is what forbids it. */
 static xpu_status inner_dims_differ(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_value_info *x = xpu_operand(graph, node, XPU_IN_X);
     xpu_node reshape = reshape_behind(graph, xpu_node_input(graph, node, XPU_IN_X));
-    int64_t size;
-    if (reshape.id && !xpu_dim_is_const(&graph->dims, x->dims[x->rank - 1], &size)) {
-        return xpu_infer_error(
-            graph, reshape, diags, "shape-reshape-merges",
-            "the reshape merges a free dim into one that must keep its size",
-            "give that dim the model's size, or export the model with a free dim in the target shape",
-            "%s becomes %s, which %s multiplies by %s", xpu_operand_text(graph, reshape, 0),
-            xpu_operand_text(graph, node, XPU_IN_X), xpu_node_where(graph, node, graph->arena),
-            xpu_operand_text(graph, node, XPU_IN_W));
+    xpu_dim inner = x->dims[x->rank - 1], root = xpu_dim_root(&graph->dims, inner);
+    if (reshape.id && !xpu_dim_is_const(&graph->dims, root, NULL)) {
+        return xpu_infer_error(graph, reshape, diags, "shape-reshape-merges",
+                               "the reshape merges a free dim into one that must keep its size",
+                               "give that dim the one size that fits, with --shape, or export the model with a free "
+                               "dim in the target shape",
+                               "%s becomes %s, which %s multiplies by %s", xpu_operand_text(graph, reshape, 0),
+                               xpu_operand_text(graph, node, XPU_IN_X), xpu_node_where(graph, node, graph->arena),
+                               xpu_operand_text(graph, node, XPU_IN_W));
     }
-    return xpu_infer_error(graph, node, diags, "shape-matmul-k", "the inner dims of the matrix product differ",
-                           "the last dim of the first operand is the one before the last of the second",
-                           "the operands are %s and %s", xpu_operand_text(graph, node, XPU_IN_X),
-                           xpu_operand_text(graph, node, XPU_IN_W));
+    return xpu_infer_error(
+        graph, node, diags, "shape-matmul-k", "the inner dims of the matrix product differ",
+        "the last dim of the first operand is the one before the last of the second; a symbol that can "
+        "have one value only is to be fixed with --shape",
+        "the operands are %s and %s%s", xpu_operand_text(graph, node, XPU_IN_X),
+        xpu_operand_text(graph, node, XPU_IN_W), guarded_text(graph, inner, root));
 }
 
 xpu_status xpu_infer_matmul(xpu_graph *graph, xpu_node node, xpu_diags *diags) {

@@ -38,7 +38,7 @@ static int fits(const xpu_onnx_node *node, xpu_value c, xpu_dim rows, xpu_dim co
     for (int i = 0; i < info->rank; i++) {
         int64_t size = 0;
         int is_one = xpu_dim_is_const(table_of(node), info->dims[i], &size) && size == 1;
-        if (!is_one && !xpu_dim_equal(info->dims[i], wanted[2 - info->rank + i])) return 0;
+        if (!is_one && xpu_dim_solutions(table_of(node), info->dims[i], wanted[2 - info->rank + i]) < 2) return 0;
     }
     return 1;
 }

@@ -48,6 +48,9 @@ static int solve_dim(const xpu_onnx_node *node, xpu_dim *dims, uint32_t count, i
                                          value ? "does not" : "is not known to"));
     }
     dims[unknown] = xpu_dim_op(table, XPU_DIM_FLOORDIV, total, others);
+    if (!xpu_dim_is_const(table, rest, NULL) && xpu_dim_min(table, total) > 0) { /* where it is whole it is no 0 */
+        dims[unknown] = xpu_dim_op(table, XPU_DIM_MAX, dims[unknown], xpu_dim_const(table, 1));
+    }
     return 1;
 }
 

@@ -208,6 +208,25 @@ static void assumptions(void) {
     }
 }
 
+/* A symbol begins where what it equals does, in its steps; what is made of roots does not go round in circles. */
+static void raised_symbols(void) {
+    BENCH_OPEN(b);
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim n = parse(dims, "N"), h = parse(dims, "H"), w = parse(dims, "W");
+    xpu_dim_assume(dims, n, h);
+    CU_ASSERT_EQUAL(xpu_dim_min(dims, n), 3);
+    CU_ASSERT_EQUAL(xpu_dim_min(dims, h), 3);
+    xpu_dim_assume(dims, w, parse(dims, "H 62 +"));
+    CU_ASSERT_EQUAL(xpu_dim_min(dims, w), 96);
+    CU_ASSERT_EQUAL(dims->symbols.items[dims->nodes.items[w.id].value].min, 96);
+    xpu_dim more = parse(dims, "N 8 * 24 / 1 > 24 *"), all = parse(dims, "N 8 *");
+    xpu_dim_assume(dims, more, all);
+    CU_ASSERT(xpu_dim_equal(xpu_dim_settled(dims, more), xpu_dim_settled(dims, all)));
+    CU_ASSERT(xpu_dim_agree(dims, more, all) && !xpu_dim_same(dims, parse(dims, "N 2 *"), parse(dims, "H 2 *")));
+    CU_ASSERT(xpu_dim_agree(dims, parse(dims, "N 2 *"), parse(dims, "H 2 *")));
+    bench_close(&b);
+}
+
 /* ---- random expressions: the canonical form has the value of the plain one, within the bounds ---- */
 
 enum { SYMBOLS = 3, NODES = 12 };
@@ -284,4 +303,5 @@ static void random_expressions(void) {
 XPU_TEST_MAIN("dim", {"equal expressions have equal handles", equal_expressions}, {"text", texts},
               {"overflow is unknown", overflow_is_unknown}, {"symbols", symbols}, {"solutions", solutions},
               {"solutions of long ranges", solutions_of_long_ranges}, {"assumptions", assumptions},
-              {"bounds of products", bounds_of_products}, {"random expressions", random_expressions})
+              {"raised symbols", raised_symbols}, {"bounds of products", bounds_of_products},
+              {"random expressions", random_expressions})

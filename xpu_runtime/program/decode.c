@@ -420,7 +420,8 @@ static int same_results(decoder *d, xpu_node node, const xpu_value *results, uin
         const xpu_value_info *made = xpu_value_at(d->graph, xpu_node_output(d->graph, node, i));
         const xpu_value_info *said = xpu_value_at(d->graph, results[i]);
         int same = made->dtype == said->dtype && made->rank == said->rank;
-        for (int k = 0; same && k < made->rank; k++) same = xpu_dim_same(&d->graph->dims, made->dims[k], said->dims[k]);
+        for (int k = 0; same && k < made->rank; k++)
+            same = xpu_dim_agree(&d->graph->dims, made->dims[k], said->dims[k]);
         if (!check(d, same, "a node's result has not the shape that its operator gives")) return 0;
     }
     return 1;
