@@ -214,7 +214,12 @@ XA_INLINE int32_t xa_quantize(float x, float scale, int32_t zero, int32_t lo, in
     return xa_clamp_add(xa_rne_i32(x / scale), zero, lo, hi);
 }
 
-/* The same with ties away from zero. */
+/* clamp(rne(fl(fl(x / scale) + zero))): QLinearAveragePool */
+XA_INLINE int32_t xa_quantize_shifted(float x, float scale, int32_t zero, int32_t lo, int32_t hi) {
+    return xa_clamp_i32(xa_rne_i32(x / scale + (float)zero), lo, hi);
+}
+
+/* xa_quantize with ties away from zero. */
 XA_INLINE int32_t xa_quantize_away(float x, float scale, int32_t zero, int32_t lo, int32_t hi) {
     return xa_clamp_add(xa_away_i32(x / scale), zero, lo, hi);
 }

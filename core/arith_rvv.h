@@ -140,6 +140,11 @@ XA_INLINE vint32m4_t xv_quantize(vfloat32m4_t x, float scale, int32_t zero, int3
     return xv_clamp_add(xv_rne_i32(__riscv_vfdiv_vf_f32m4(x, scale, vl), vl), zero, lo, hi, vl);
 }
 
+XA_INLINE vint32m4_t xv_quantize_shifted(vfloat32m4_t x, float scale, int32_t zero, int32_t lo, int32_t hi, size_t vl) {
+    vfloat32m4_t shifted = __riscv_vfadd_vf_f32m4(__riscv_vfdiv_vf_f32m4(x, scale, vl), (float)zero, vl);
+    return xv_clamp_i32(xv_rne_i32(shifted, vl), lo, hi, vl);
+}
+
 /* Two of xa_quantize_byte, step by step: what one waits for, the other fills. */
 XA_INLINE void xv_quantize_bytes(vfloat32m4_t x, vfloat32m4_t y, xa_divisor d, int32_t zero, int32_t lo, int32_t hi,
                                  vint16m2_t *x_to, vint16m2_t *y_to, size_t vl) {

@@ -72,6 +72,7 @@ xpu_status xpu_lower_quantize(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, 0), "x"));
     xpu_set_number(&call, "low", to_signed ? INT8_MIN : 0);
     xpu_set_number(&call, "high", to_signed ? INT8_MAX : UINT8_MAX);
+    xpu_set_number(&call, "zero_first", xpu_node_int(cg->graph, node, XPU_ATTR_ZERO_FIRST));
     xpu_status status = set_scheme(cg, &call, node);
     return status == XPU_OK ? finish(cg, layer, &call) : status;
 }

@@ -67,9 +67,13 @@ xpu_status xpu_ref_quantize(const xpu_ref_args *args) {
     parameters p = read_parameters(args);
     limits range = limits_of(y->dtype);
     size_t total = (size_t)xpu_tensor_count(y);
+    int zero_first = xpu_node_int(args->graph, args->node, XPU_ATTR_ZERO_FIRST) != 0;
     for (size_t i = 0; i < total; i++) {
         size_t index = i / p.inner % p.count;
-        store(y, i, xa_quantize(x[i], p.scale[index], zero_at(&p, index), range.low, range.high));
+        int32_t zero = zero_at(&p, index);
+        store(y, i,
+              zero_first ? xa_quantize_shifted(x[i], p.scale[index], zero, range.low, range.high)
+                         : xa_quantize(x[i], p.scale[index], zero, range.low, range.high));
     }
     return XPU_OK;
 }

@@ -37,11 +37,11 @@ static xpu_value dequantise(xpu_onnx_node *node, xpu_value x, xpu_value scale, x
 }
 
 static xpu_value quantise(xpu_onnx_node *node, xpu_value x, xpu_value scale, xpu_value zero, xpu_dtype dtype,
-                          int64_t axis) {
+                          int64_t axis, int zero_first) {
     if (!scales_are_good(node, scale, 1)) return none;
     xpu_value operands[] = {x, scale, zero};
-    xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, axis), XPU_ATTR_INT_OF(DTYPE, dtype)};
-    return xpu_onnx_build(node, XPU_OP_QUANTIZE, operands, zero.id ? 3 : 2, attrs, 2, 1);
+    xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, axis), XPU_ATTR_INT_OF(DTYPE, dtype), XPU_ATTR_INT_OF(ZERO_FIRST, 1)};
+    return xpu_onnx_build(node, XPU_OP_QUANTIZE, operands, zero.id ? 3 : 2, attrs, zero_first ? 3 : 2, 1);
 }
 
 static xpu_value optional_input(const xpu_onnx_node *node, uint32_t input) {
@@ -61,7 +61,7 @@ xpu_value xpu_onnx_convert_quantize(xpu_onnx_node *node) {
     int code = (int)xpu_onnx_attr_int(node, "output_dtype", 0);
     xpu_dtype dtype = zero.id ? xpu_onnx_info(node, zero)->dtype : code ? xpu_onnx_dtype(code) : XPU_U8;
     if (!plain_form(node)) return none;
-    return quantise(node, node->inputs[0], node->inputs[1], zero, dtype, xpu_onnx_attr_int(node, "axis", 1));
+    return quantise(node, node->inputs[0], node->inputs[1], zero, dtype, xpu_onnx_attr_int(node, "axis", 1), 0);
 }
 
 xpu_value xpu_onnx_convert_dequantize(xpu_onnx_node *node) {
@@ -225,7 +225,8 @@ xpu_value xpu_onnx_convert_qlinear(xpu_onnx_node *node) {
     inner.is_inner = 1;
     xpu_value result = inner.row->convert(&inner);
     node->made = inner.made;
-    return result.id ? quantise(node, result, u.y_scale, u.y_zero, dtype, 0) : result;
+    int is_average = strcmp(node->row->inner, "AveragePool") == 0; /* which adds the zero point before it rounds */
+    return result.id ? quantise(node, result, u.y_scale, u.y_zero, dtype, 0, is_average) : result;
 }
 
 /* ---- products that stay integers ---- */

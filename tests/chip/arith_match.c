@@ -154,6 +154,8 @@ static vint32m4_t quantize_bytes(vfloat32m4_t x, size_t vl) {
 #define INT_FUNCTIONS(X)                                                                                               \
     X(rne, xa_rne_i32(a[i]), xv_rne_i32(va, vl))                                                                       \
     X(quantize, xa_quantize(a[i], immediate[0], 3, -128, 127), xv_quantize(va, immediate[0], 3, -128, 127, vl))        \
+    X(quantize_shifted, xa_quantize_shifted(a[i], immediate[0], 3, -128, 127),                                         \
+      xv_quantize_shifted(va, immediate[0], 3, -128, 127, vl))                                                         \
     X(quantize_byte, xa_quantize_byte(a[i], divisor(), 3, -128, 127), quantize_bytes(va, vl))                          \
     X(requantize, xa_requantize(p[i], b[i], -5, -128, 127),                                                            \
       __riscv_vsext_vf2_i32m4(xv_requantize(vp, vb, -5, -128, 127, vl), vl))                                           \

@@ -111,8 +111,9 @@ static void add_quantize(rig *r, bench *b) {
     if (draw(r, 0, 2) == 0) operand_spoil(r->random, &x, 50);
     parameters(b, r, dtype, a.scale, a.zero, &scale, &zero);
     const xpu_tensor *const inputs[] = {&x, &scale, &zero};
-    const xpu_attr attr = XPU_ATTR_INT_OF(DTYPE, dtype);
-    xpu_tensor y = operand_reference(b, XPU_OP_QUANTIZE, inputs, 3, &attr, 1);
+    a.zero_first = (int32_t)draw(r, 0, 1);
+    const xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, dtype), XPU_ATTR_INT_OF(ZERO_FIRST, a.zero_first)};
+    xpu_tensor y = operand_reference(b, XPU_OP_QUANTIZE, inputs, 3, attrs, 2);
     a.x = operand_place(r, &x);
     a.y = operand_expect(r, &y);
     rig_call(r, XPU_CALL_quantize, 0, &a, sizeof a);

@@ -251,6 +251,18 @@ static void quantised_products(void) {
     CU_ASSERT_EQUAL(xa_quantize(-xa_inf(), 0.5f, 0, 0, 255), 0);
 }
 
+/* With the zero point a quotient next to a tie becomes one; recorded from onnxruntime's QLinearAveragePool. */
+static void quantised_with_zero_first(void) {
+    CU_ASSERT_EQUAL(xa_quantize(0x1.400002p+1f, 1, 128, 0, 255), 131);
+    CU_ASSERT_EQUAL(xa_quantize_shifted(0x1.400002p+1f, 1, 128, 0, 255), 130);
+    CU_ASSERT_EQUAL(xa_quantize_shifted(3.5f, 1, 128, 0, 255), 132);
+    CU_ASSERT_EQUAL(xa_quantize_shifted(3.5f, 1, 127, 0, 255), 130);
+    CU_ASSERT_EQUAL(xa_quantize(3.5f, 1, 127, 0, 255), 131);
+    CU_ASSERT_EQUAL(xa_quantize_shifted(xa_inf(), 1, -128, -128, 127), 127);
+    CU_ASSERT_EQUAL(xa_quantize_shifted(-xa_inf(), 1, 127, -128, 127), -128);
+    CU_ASSERT_EQUAL(xa_quantize_shifted(xa_nan(), 1, 0, -128, 127), 127);
+}
+
 /* xa_quantize_byte at what lies within eight floats of half way between two bytes, for scales of every kind. */
 static uint32_t wrong_bytes(float scale) {
     uint32_t wrong = 0;
@@ -468,6 +480,7 @@ static void no_contraction(void) {
 XPU_TEST_MAIN("arith", {"edge cases", edge_cases}, {"minimum and maximum", minimum_and_maximum},
               {"conversion to integer", conversion_to_integer}, {"elementary functions", elementary_functions},
               {"quantised products", quantised_products}, {"quantised bytes", quantised_bytes},
-              {"quantised add and mul", quantised_add_and_mul}, {"absmax quantisation", absmax_quantisation},
-              {"accumulators of 48 bits", accumulators_of_48_bits}, {"post-processor", post_processor},
-              {"reductions", reductions}, {"elementwise table", elementwise_table}, {"no contraction", no_contraction})
+              {"zero point first", quantised_with_zero_first}, {"quantised add and mul", quantised_add_and_mul},
+              {"absmax quantisation", absmax_quantisation}, {"accumulators of 48 bits", accumulators_of_48_bits},
+              {"post-processor", post_processor}, {"reductions", reductions}, {"elementwise table", elementwise_table},
+              {"no contraction", no_contraction})

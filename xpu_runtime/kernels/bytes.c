@@ -80,6 +80,16 @@ static void quantize_body(const struct work *w, const void *const *in, void *out
     }
 }
 
+static void quantize_shifted(const struct work *w, const void *const *in, void *out, uint32_t n) {
+    const struct xpu_quantize_args *a = w->args;
+    for (uint32_t done = 0; done < n;) {
+        size_t vl = __riscv_vsetvl_e32m4(n - done);
+        vfloat32m4_t x = __riscv_vle32_v_f32m4((const float *)in[0] + done, vl);
+        store(out, done, xv_quantize_shifted(x, a->scale, a->zero, a->low, a->high, vl), vl);
+        done += (uint32_t)vl;
+    }
+}
+
 static void quantize_by_division(const struct work *w, const void *const *in, void *out, uint32_t n) {
     const struct xpu_quantize_args *a = w->args;
     for (uint32_t done = 0; done < n;) {
@@ -197,7 +207,9 @@ static void quantize_share(const void *args, uint32_t core, uint32_t cores) {
                      .inputs = 1,
                      .count = (uint32_t)a.count,
                      .args = &a,
-                     .body = xa_is_divisor(a.scale) ? quantize_body : quantize_by_division};
+                     .body = a.zero_first             ? quantize_shifted
+                             : xa_is_divisor(a.scale) ? quantize_body
+                                                      : quantize_by_division};
     run(&w, core, cores);
 }
 
