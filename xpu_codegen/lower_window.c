@@ -8,7 +8,7 @@
 typedef struct {
     xpu_dim kernel[2];
     int64_t stride[2], dilation[2], begin[2], end[2];
-    int is_max, count_include_pad;
+    int is_max, count_include_pad, by_columns;
 } pool_window;
 
 /* The kernel, and its tasks if it is max_pool_i8. */
@@ -52,6 +52,7 @@ static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, con
         xpu_set_number(&call, "pad_right", w->end[1]);
         xpu_set_number(&call, "is_max", w->is_max);
         xpu_set_number(&call, "count_include_pad", w->count_include_pad);
+        xpu_set_number(&call, "by_columns", w->by_columns);
     }
     xpu_describe_layer(cg, layer, "core", xpu_kernel_of(call.kernel)->name, xpu_dim_of(cg, 0));
     return xpu_add_call(cg, layer, &call);
@@ -74,6 +75,7 @@ static pool_window window_of(xpu_codegen *cg, xpu_node node, int is_max) {
         w.end[axis] = i < 0 ? 0 : pads[dims + i];
     }
     if (!is_max) w.count_include_pad = xpu_node_int(graph, node, XPU_ATTR_COUNT_INCLUDE_PAD) != 0;
+    if (!is_max) w.by_columns = xpu_node_int(graph, node, XPU_ATTR_BY_COLUMNS) != 0;
     return w;
 }
 

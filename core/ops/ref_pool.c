@@ -68,6 +68,18 @@ static float max_of(const geometry *g, const window *v, const float *plane) {
     return most;
 }
 
+/* Each column from the top, then the columns from the left. */
+static float sum_by_columns(const geometry *g, const window *v, const float *plane) {
+    float sum = 0;
+    for (int64_t kw = v->kw; kw < v->kw_end; kw++) {
+        const float *x = plane + v->row * g->w + v->column + kw * g->dilation_w;
+        float column = 0;
+        for (int64_t kh = v->kh; kh < v->kh_end; kh++) column += x[kh * g->dilation_h * g->w];
+        sum += column;
+    }
+    return sum;
+}
+
 static float sum_of(const geometry *g, const window *v, const float *plane) {
     float sum = 0;
     for (int64_t kh = v->kh; kh < v->kh_end; kh++) {
@@ -126,11 +138,13 @@ xpu_status xpu_ref_average_pool(const xpu_ref_args *args) {
     read_geometry(args, &g);
     const float *x = args->inputs[0]->data;
     float *y = args->outputs[0]->data;
+    int by_columns = xpu_node_int(args->graph, args->node, XPU_ATTR_BY_COLUMNS) != 0;
     for (int64_t plane = 0; plane < g.planes; plane++, x += g.h * g.w) {
         for (int64_t i = 0; i < g.oh * g.ow; i++) {
             window v = window_at(&g, i / g.ow, i % g.ow);
+            float sum = by_columns ? sum_by_columns(&g, &v, x) : sum_of(&g, &v, x);
             int64_t inside = (v.kh_end - v.kh) * (v.kw_end - v.kw);
-            *y++ = xa_div(sum_of(&g, &v, x), (float)(g.count_include_pad ? v.count : inside));
+            *y++ = xa_div(sum, (float)(g.count_include_pad ? v.count : inside));
         }
     }
     return XPU_OK;

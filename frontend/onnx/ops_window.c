@@ -173,12 +173,17 @@ xpu_value xpu_onnx_convert_pool(xpu_onnx_node *node) {
     int ceil_mode = xpu_onnx_attr_flag(node, "ceil_mode", 0, &ok);
     int include_pad = xpu_onnx_attr_flag(node, "count_include_pad", 0, &ok);
     if (!ok || !read_window(node, x, &win)) return failed;
-    xpu_attr attrs[WINDOW_ATTRS + 3];
+    xpu_attr attrs[WINDOW_ATTRS + 4];
     window_attrs(&win, attrs);
     uint32_t count = WINDOW_ATTRS;
     attrs[count++] = XPU_ATTR_INTS_OF(KERNEL, win.kernel, (uint32_t)win.n);
     attrs[count++] = XPU_ATTR_INT_OF(CEIL_MODE, ceil_mode);
-    if (node->row->op == XPU_OP_AVERAGE_POOL) attrs[count++] = XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, include_pad);
+    if (node->row->op == XPU_OP_AVERAGE_POOL) {
+        /* the order in which onnxruntime adds, but for QLinearAveragePool */
+        int by_columns = !node->is_inner && win.n == 2 && win.strides[1] <= 2 && win.kernel[0] > 1 && win.kernel[1] > 1;
+        attrs[count++] = XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, include_pad);
+        attrs[count++] = XPU_ATTR_INT_OF(BY_COLUMNS, by_columns);
+    }
     return xpu_onnx_build(node, node->row->op, &x, 1, attrs, count, 1);
 }
 

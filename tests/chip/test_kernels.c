@@ -251,15 +251,16 @@ static void add_pool(rig *r, bench *b) {
         int64_t missing = extent[i] - size[i] - pads[i] - pads[2 + i];
         if (missing > 0) size[i] += missing;
     }
-    int64_t ceil_mode = draw(r, 0, 1), include = !is_max && draw(r, 0, 1);
+    int64_t ceil_mode = draw(r, 0, 1), include = !is_max && draw(r, 0, 1), by_columns = !is_max && draw(r, 0, 1);
     xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(n, c, size[0], size[1]));
     if (draw(r, 0, 4) == 0) operand_spoil(r->random, &x, 20);
     const xpu_attr attrs[] = {XPU_ATTR_INTS_OF(KERNEL, kernel, 2),      XPU_ATTR_INTS_OF(STRIDES, stride, 2),
                               XPU_ATTR_INTS_OF(DILATIONS, dilation, 2), XPU_ATTR_INTS_OF(PADS, pads, 4),
-                              XPU_ATTR_INT_OF(CEIL_MODE, ceil_mode),    XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, include)};
+                              XPU_ATTR_INT_OF(CEIL_MODE, ceil_mode),    XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, include),
+                              XPU_ATTR_INT_OF(BY_COLUMNS, by_columns)};
     const xpu_tensor *const inputs[] = {&x};
     xpu_tensor y =
-        operand_reference(b, is_max ? XPU_OP_MAX_POOL : XPU_OP_AVERAGE_POOL, inputs, 1, attrs, is_max ? 5 : 6);
+        operand_reference(b, is_max ? XPU_OP_MAX_POOL : XPU_OP_AVERAGE_POOL, inputs, 1, attrs, is_max ? 5 : 7);
     struct xpu_pool_f32_args a = {.batch = (int32_t)n,
                                   .in_h = (int32_t)size[0],
                                   .in_w = (int32_t)size[1],
@@ -277,12 +278,13 @@ static void add_pool(rig *r, bench *b) {
                                   .pad_bottom = (int32_t)pads[2],
                                   .pad_right = (int32_t)pads[3],
                                   .is_max = is_max,
-                                  .count_include_pad = (int32_t)include};
+                                  .count_include_pad = (int32_t)include,
+                                  .by_columns = (int32_t)by_columns};
     rig_describe(r,
-                 "%s pool %d x %d x %d x %d, kernel %d x %d, stride %d, %d, dilation %d, %d, pads %d, %d, %d, %d, %s",
+                 "%s pool %d x %d x %d x %d, kernel %d x %d, stride %d, %d, dilation %d, %d, pads %d, %d, %d, %d, %s%s",
                  is_max ? "max" : "average", a.batch, a.in_h, a.in_w, a.in_c, a.kernel_h, a.kernel_w, a.stride_h,
                  a.stride_w, a.dilation_h, a.dilation_w, a.pad_top, a.pad_left, a.pad_bottom, a.pad_right,
-                 include ? "pads count" : "pads do not count");
+                 include ? "pads count" : "pads do not count", by_columns ? ", by columns" : "");
     a.x = operand_place_image(r, b, &x);
     a.y = operand_expect_image(r, b, &y);
     rig_call(r, XPU_CALL_pool_f32, 0, &a, sizeof a);

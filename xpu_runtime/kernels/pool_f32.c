@@ -59,6 +59,7 @@ static void pool_share(const void *args, uint32_t core, uint32_t cores) {
         .out_c = a.in_c,
         .channelwise = 1,
         .taps_together = AT_ONCE,
+        .by_columns = (uint32_t)a.by_columns,
         .start = a.is_max ? -__builtin_inff() : 0.0f,
         .multiply = a.is_max ? pool_max : pool_sum,
         .finish = a.is_max ? 0 : pool_average,

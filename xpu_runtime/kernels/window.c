@@ -30,8 +30,8 @@ static uint32_t floats_needed(struct window *w) {
     uint32_t reach = (w->pixels - 1) * (uint32_t)w->stride_w + (w->taps - 1) * (uint32_t)w->dilation_w + 1;
     uint32_t result = w->pixels * w->block, weights = w->taps * (w->channelwise ? 1 : w->slice) * w->block;
     w->segment = w->taps == 1 ? w->pixels : reach;
-    return (w->branch ? 3 : 2) * result + 2 * (w->block + w->segment * w->slice + (w->w ? weights : 0)) +
-           (w->y_absmax ? FINDMAX_LANES : 0);
+    return (w->branch || w->by_columns ? 3 : 2) * result +
+           2 * (w->block + w->segment * w->slice + (w->w ? weights : 0)) + (w->y_absmax ? FINDMAX_LANES : 0);
 }
 
 static int set_block(struct window *w, uint32_t block) {
@@ -88,6 +88,7 @@ static void choose_tiles(struct window *w, uint32_t cores) {
         uint32_t taps = w->slice == w->group_in ? MOST_DEPTH / w->slice : 1;
         w->taps = min_u32(w->taps, taps);
     }
+    if (w->by_columns) w->taps = 1;
     while (floats_needed(w) > available) {
         if (!shrink(w)) xpu_abort(ABORT_LOCAL_MEMORY);
     }
@@ -99,8 +100,8 @@ static void choose_tiles(struct window *w, uint32_t cores) {
         w->w_lm[i] = w->bias_lm[i] + w->block;
         lm = w->w_lm[i] + (w->w ? w->taps * (w->channelwise ? 1 : w->slice) * w->block : 0);
     }
-    w->branch_lm = lm;
-    w->most = (uint32_t *)(lm + (w->branch ? w->pixels * w->block : 0));
+    w->branch_lm = w->column_lm = lm; /* there is one of them at most */
+    w->most = (uint32_t *)(lm + (w->branch || w->by_columns ? w->pixels * w->block : 0));
 }
 
 /* ---- which taps and pixels are inside the image ---- */
@@ -159,7 +160,15 @@ static void begin_task(const struct window *w, struct cursor *at) {
 /* To the next step, if need be of the next task; 0 behind the last. */
 static int advance(const struct window *w, struct cursor *at) {
     struct step *s = &at->step;
-    if (s->taps > 0) {
+    if (s->taps > 0 && w->by_columns) {
+        s->first = 0;
+        s->kh++;
+        if (!enter_row(w, at)) {
+            s->kh = 0;
+            s->kw++;
+        }
+        if (s->kw < (uint32_t)w->kernel_w && enter_row(w, at)) return 1;
+    } else if (s->taps > 0) {
         s->first = 0;
         s->c += s->slice;
         if (w->channelwise || s->c >= w->group_in) {
@@ -237,6 +246,19 @@ static xpu_ticket load_step(const struct window *w, const struct cursor *at, uin
 
 /* ---- computing ---- */
 
+/* Adds the sums of a column, and starts those of the next one. */
+static void add_columns(const struct window *w, const struct cursor *at) {
+    uint32_t count = at->task.pixels * w->block;
+    float *acc = w->acc[at->index & 1], *column = w->column_lm;
+    for (size_t vl; count > 0; count -= (uint32_t)vl, acc += vl, column += vl) {
+        vl = __riscv_vsetvl_e32m4(count);
+        vfloat32m4_t sum =
+            __riscv_vfadd_vv_f32m4(__riscv_vle32_v_f32m4(acc, vl), __riscv_vle32_v_f32m4(column, vl), vl);
+        __riscv_vse32_v_f32m4(acc, sum, vl);
+        __riscv_vse32_v_f32m4(column, __riscv_vfmv_v_f_f32m4(0, vl), vl);
+    }
+}
+
 static void start_task(const struct window *w, const struct cursor *at) {
     for (uint32_t c = 0; c < at->task.channels; c += VECTOR) {
         size_t vl = __riscv_vsetvl_e32m4(at->task.channels - c);
@@ -244,6 +266,9 @@ static void start_task(const struct window *w, const struct cursor *at) {
         vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(w->start, vl);
         if (w->bias) start = __riscv_vle32_v_f32m4(w->bias_lm[at->index & 1] + c, vl);
         for (uint32_t i = at->task.pixels; i > 0; i--, acc += w->block) __riscv_vse32_v_f32m4(acc, start, vl);
+        float *column = w->column_lm + c;
+        for (uint32_t i = w->by_columns ? at->task.pixels : 0; i > 0; i--, column += w->block)
+            __riscv_vse32_v_f32m4(column, start, vl);
     }
 }
 
@@ -279,7 +304,10 @@ static void multiply_edge(const struct window *w, const struct cursor *at, const
 
 static void compute_step(const struct window *w, const struct cursor *at, uint32_t half) {
     const struct step *s = &at->step;
-    struct window_run run = {.acc = w->acc[at->index & 1], .x = w->x_lm[half], .w = w->w_lm[half], .slice = s->slice};
+    struct window_run run = {.acc = w->by_columns ? w->column_lm : w->acc[at->index & 1],
+                             .x = w->x_lm[half],
+                             .w = w->w_lm[half],
+                             .slice = s->slice};
     uint32_t w_tap = (w->channelwise ? 1 : s->slice) * w->block;
     run.pitch = (w->taps == 1 ? 1 : (uint32_t)w->stride_w) * s->slice;
     run.tap_pitch = (uint32_t)w->dilation_w * s->slice;
@@ -334,6 +362,7 @@ static void run_tasks(const struct window *w, uint32_t first, uint32_t last) {
             start_task(w, &now);
         }
         compute_step(w, &now, half);
+        if (w->by_columns && (!more || next.index != now.index || next.step.kw != now.step.kw)) add_columns(w, &now);
         if (!more || next.index != now.index) stored[now.index & 1] = finish_task(w, &now, branch);
         now = next;
     }

@@ -34,6 +34,7 @@ struct window {
     uint32_t x_image;          /* floats from one image of x to the next */
     uint32_t w_pitch, w_image; /* floats from one k of the weights to the next, from one image's weights to the next */
     uint32_t taps_together;    /* how many taps of a row `multiply` takes at most */
+    uint32_t by_columns;       /* walks (kw, kh); the taps of a column are added up before acc gets their sum */
     float start;               /* accumulators start from the bias or this */
     struct epilogue epilogue;
     const void *args; /* of the kernel */
@@ -46,6 +47,7 @@ struct window {
     uint32_t pixels, block;        /* of a task; block: output channels, a multiple of 16 */
     uint32_t taps, slice, segment; /* of a step; segment: input pixels */
     uint32_t tiles, blocks;        /* tasks along a row, along the channels of a group */
+    float *column_lm;              /* by_columns: sums of a column, like acc */
     float *acc[2], *branch_lm, *bias_lm[2], *x_lm[2], *w_lm[2];
     uint32_t *most; /* findmax */
 };
