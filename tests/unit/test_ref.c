@@ -374,6 +374,20 @@ static void naive_pool(const conv_case *c, int average, int include_pad, const x
             }
 }
 
+/* In float32 the order shows: by rows ((1e9 + 1) - 1e9) + 1, by columns (1e9 - 1e9) + (1 + 1). */
+static void averages_have_an_order(void) {
+    for (int by_columns = 0; by_columns < 2; by_columns++) {
+        BENCH_OPEN(b);
+        float values[] = {1e9f, 1, -1e9f, 1};
+        xpu_tensor x = {.dtype = XPU_F32, .rank = 4, .dims = {1, 1, 2, 2}, .data = values}, y;
+        xpu_attr attrs[] = {INTS(KERNEL, 2, 2), XPU_ATTR_INT_OF(BY_COLUMNS, by_columns)};
+        const xpu_tensor *operands[] = {&x};
+        CU_ASSERT(run_kernel(&b, XPU_OP_AVERAGE_POOL, operands, 1, attrs, 2, &y, 1));
+        CU_ASSERT_EQUAL(f32(&y)[0], by_columns ? 0.5f : 0.25f);
+        bench_close(&b);
+    }
+}
+
 static void pools_are_canonical(void) {
     random_source r = random_open("pool");
     for (int i = 0; i < 80; i++) {
@@ -675,8 +689,8 @@ static void expansion_is_exact(void) {
 
 XPU_TEST_MAIN("ref", {"conv", conv_is_canonical}, {"matmul", matmul_is_canonical},
               {"int16 wraps at 48 bits", int16_wraps_at_48_bits}, {"instruction sets agree", tiles_agree},
-              {"pools", pools_are_canonical}, {"global average", global_average_is_sequential},
-              {"elementwise broadcasts", elementwise_broadcasts}, {"chain", chain_is_its_steps},
-              {"softmax, batch norm", softmax_and_batch_norm}, {"copies of every element type", copies_keep_bytes},
-              {"pad modes", pad_modes}, {"whole graphs", runs_graphs},
-              {"batch norm expands exactly", expansion_is_exact})
+              {"pools", pools_are_canonical}, {"order of averages", averages_have_an_order},
+              {"global average", global_average_is_sequential}, {"elementwise broadcasts", elementwise_broadcasts},
+              {"chain", chain_is_its_steps}, {"softmax, batch norm", softmax_and_batch_norm},
+              {"copies of every element type", copies_keep_bytes}, {"pad modes", pad_modes},
+              {"whole graphs", runs_graphs}, {"batch norm expands exactly", expansion_is_exact})
