@@ -45,13 +45,10 @@ static xpu_status try_shape(xpu_codegen *cg, xpu_problem_fn make, int64_t steps,
 static int64_t within_guards(xpu_codegen *cg, int64_t steps) {
     enum { NEAR = 1024 };
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "plan");
-    int64_t allowed = steps;
-    for (int64_t least = steps > NEAR ? steps - NEAR : 0; allowed >= least; allowed--) {
-        if (!xpu_graph_broken_guard(cg->graph, grown(cg, scratch, allowed))) break;
-        if (allowed == least) allowed = -1;
-    }
+    int64_t least = steps > NEAR ? steps - NEAR : 0, allowed = steps;
+    while (allowed >= least && xpu_graph_broken_guard(cg->graph, grown(cg, scratch, allowed))) allowed--;
     xpu_arena_free(scratch);
-    return allowed < 0 ? steps : allowed;
+    return allowed >= least ? allowed : steps;
 }
 
 /* Steps from the smallest shape to the upper bound of all symbols. */

@@ -150,6 +150,17 @@ xpu_value xpu_onnx_convert_conv(xpu_onnx_node *node) {
     return xpu_onnx_conv(node, XPU_OP_CONV, node->inputs, node->input_count, NULL, 0);
 }
 
+/* Whether onnxruntime 1.31 adds each column of a window first: up to opset 18, where a padded row and the window fit
+ * its buffer, and not in QLinearAveragePool. */
+static int adds_columns(const xpu_onnx_node *node, xpu_value x, const window *win) {
+    enum { BUFFER = 2048 };
+    int64_t width = 0;
+    if (node->version >= 19 || node->is_inner || win->n != 2 || win->strides[1] > 2) return 0;
+    const xpu_value_info *info = xpu_onnx_info(node, x);
+    if (!xpu_dim_is_const(&node->importer->graph->dims, info->dims[info->rank - 1], &width)) width = 0;
+    return win->kernel[0] > 1 && win->kernel[1] > 1 && width + win->pads[1] + win->pads[3] + win->kernel[1] <= BUFFER;
+}
+
 xpu_value xpu_onnx_convert_pool(xpu_onnx_node *node) {
     static const xpu_value failed = {0};
     xpu_value x = node->inputs[0];
@@ -179,10 +190,8 @@ xpu_value xpu_onnx_convert_pool(xpu_onnx_node *node) {
     attrs[count++] = XPU_ATTR_INTS_OF(KERNEL, win.kernel, (uint32_t)win.n);
     attrs[count++] = XPU_ATTR_INT_OF(CEIL_MODE, ceil_mode);
     if (node->row->op == XPU_OP_AVERAGE_POOL) {
-        /* the order in which onnxruntime adds, but for QLinearAveragePool */
-        int by_columns = !node->is_inner && win.n == 2 && win.strides[1] <= 2 && win.kernel[0] > 1 && win.kernel[1] > 1;
         attrs[count++] = XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, include_pad);
-        attrs[count++] = XPU_ATTR_INT_OF(BY_COLUMNS, by_columns);
+        attrs[count++] = XPU_ATTR_INT_OF(BY_COLUMNS, adds_columns(node, x, &win));
     }
     return xpu_onnx_build(node, node->row->op, &x, 1, attrs, count, 1);
 }

@@ -5,8 +5,9 @@
 //   (the tensor engine asks for memory that exists): there is no such memory. A write that is done is visible to everybody. Reads may answer with more bytes than asked.
 //   SM: banks of 64 bytes a cycle each; latency 1. A line's bank is the sum without carries of three fields of its
 //   address, the lowest one and those above it: neighbouring lines lie in different banks, and so do pixels that are a
-//   power of two apart. L3: as many bytes a cycle in
-//   each direction as l3_rate says, banks likewise, latency l3_latency. LM: one line a cycle over all cores, latency 3.
+//   power of two apart, below 64 bytes times the third power of the number of banks.
+//   L3: as many bytes a cycle in each direction as l3_rate says, neighbouring lines in neighbouring banks, latency
+//   l3_latency. LM: one line a cycle over all cores, latency 3.
 //   GM: one line a cycle to xpu_gm, whose own latency 2 cycles come on top of. One access of a bank in each cycle; x is
 //   served first, then b, then the others in turn. Whoever is not served waits in its place here, ready falls meanwhile.
 //   A port's request to another memory than the one before waits for the answers of those on their way.

@@ -35,6 +35,12 @@ static const xpu_tensor *find(const xpu_named_tensors *tensors, const char *name
     return NULL;
 }
 
+static int is_recorded(const xpurt_tensor *output, const xpu_tensor *y) {
+    xpu_tensor got = xpu_from_runtime(output);
+    return got.dtype == y->dtype && xpu_tensor_bytes(&got) == xpu_tensor_bytes(y) &&
+           memcmp(got.data, y->data, xpu_tensor_bytes(y)) == 0;
+}
+
 /* Process time of one run in ns, less than 0 where it fails or the output is another. */
 static double run(xpurt_program *program, const xpurt_device_driver *driver, const xpu_tensor *x, const xpu_tensor *y) {
     xpurt_tensor input = xpu_to_runtime("x", x), output = {0};
@@ -45,7 +51,7 @@ static double run(xpurt_program *program, const xpurt_device_driver *driver, con
     if (status) {
         printf("resnet50: %s\n", error.text);
         ns = -1;
-    } else if (memcmp(output.data, y->data, xpu_tensor_bytes(y)) != 0) {
+    } else if (!is_recorded(&output, y)) {
         printf("resnet50: the output is not the recorded one\n");
         ns = -1;
     }
