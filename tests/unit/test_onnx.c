@@ -320,6 +320,29 @@ static void test_quantised_refusals(void) {
 }
 
 /* The table of supported operators: in order, and the rows that it names exist. */
+/* Columns first up to opset 18, for strides along a row of 1 and 2, in rows that onnxruntime's buffer holds. */
+static void test_order_of_averages(void) {
+    static const struct {
+        int opset;
+        int64_t width, kernel[2], stride, by_columns;
+    } cases[] = {{11, 16, {3, 3}, 1, 1}, {18, 16, {2, 2}, 2, 1},   {19, 16, {2, 2}, 2, 0},
+                 {22, 16, {3, 3}, 1, 0}, {13, 16, {3, 3}, 3, 0},   {13, 16, {1, 3}, 1, 0},
+                 {13, 16, {3, 1}, 1, 0}, {13, 2045, {3, 3}, 1, 1}, {13, 2046, {3, 3}, 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        begin(&f, cases[i].opset);
+        xpu_onnx_input(&f.builder, "x", 4, (const int64_t[]){1, 2, 16, cases[i].width});
+        XpuOnnx__NodeProto *node = xpu_onnx_node(&f.builder, "AveragePool", "n", "y", (const char *const[]){"x", NULL});
+        xpu_onnx_ints(&f.builder, node, "kernel_shape", cases[i].kernel, 2);
+        xpu_onnx_ints(&f.builder, node, "strides", (const int64_t[]){1, cases[i].stride}, 2);
+        xpu_onnx_output(&f.builder, "y", 4, (const int64_t[]){-1, -1, -1, -1});
+        import(&f);
+        CU_ASSERT_EQUAL_FATAL(f.status, XPU_OK);
+        CU_ASSERT_EQUAL(xpu_node_int(f.graph, xpu_graph_first(f.graph), XPU_ATTR_BY_COLUMNS), cases[i].by_columns);
+        end(&f);
+    }
+}
+
 static void test_table(void) {
     for (uint32_t i = 0; i < xpu_onnx_operator_count(); i++) {
         xpu_onnx_operator op = xpu_onnx_operator_at(i);
@@ -339,4 +362,5 @@ static void test_table(void) {
 }
 
 XPU_TEST_MAIN("onnx", {"forms", test_forms}, {"refusals", test_refusals},
-              {"refusals of quantised operators", test_quantised_refusals}, {"table", test_table})
+              {"refusals of quantised operators", test_quantised_refusals},
+              {"order of averages", test_order_of_averages}, {"table", test_table})
