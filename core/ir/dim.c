@@ -71,10 +71,6 @@ static int64_t gcd(int64_t a, int64_t b) {
     return a < 0 ? -a : a;
 }
 
-static const xpu_dim_node *node_of(const xpu_dims *dims, xpu_dim dim) {
-    return &dims->nodes.items[dim.id < dims->nodes.count ? dim.id : 0];
-}
-
 /* ---- facts about a node, found once when it is made ---- */
 
 static void bound(xpu_dim_node *node, const int64_t values[4]) {
@@ -195,7 +191,7 @@ static xpu_dim intern(xpu_dims *dims, xpu_dim_kind kind, int64_t value, xpu_dim 
         node.size = 1;
         set_residue(&node, symbol->step, symbol->min);
     } else {
-        const xpu_dim_node *left = node_of(dims, a), *right = node_of(dims, b);
+        const xpu_dim_node *left = xpu_dim_at(dims, a), *right = xpu_dim_at(dims, b);
         node.size = left->size + right->size + 1;
         if (node.size > MAX_TREE_SIZE) return unknown;
         find_bounds(&node, left, right);
@@ -268,10 +264,10 @@ static void read_product(const xpu_dims *dims, xpu_dim dim, term *out) {
     *out = (term){.coefficient = 1};
     uint32_t reversed[MAX_DEGREE];
     for (;;) {
-        const xpu_dim_node *node = node_of(dims, dim);
+        const xpu_dim_node *node = xpu_dim_at(dims, dim);
         xpu_dim factor = node->kind == XPU_DIM_MUL ? node->b : dim;
-        if (node_of(dims, factor)->kind == XPU_DIM_CONST) {
-            out->coefficient = node_of(dims, factor)->value;
+        if (xpu_dim_at(dims, factor)->kind == XPU_DIM_CONST) {
+            out->coefficient = xpu_dim_at(dims, factor)->value;
         } else {
             reversed[out->count++] = factor.id;
         }
@@ -285,7 +281,7 @@ static void read_polynomial(const xpu_dims *dims, xpu_dim dim, polynomial *out) 
     out->count = 0;
     out->overflow = 0;
     for (;;) {
-        const xpu_dim_node *node = node_of(dims, dim);
+        const xpu_dim_node *node = xpu_dim_at(dims, dim);
         int is_sum = node->kind == XPU_DIM_ADD;
         term product;
         read_product(dims, is_sum ? node->b : dim, &product);
@@ -308,7 +304,7 @@ static interval combine(xpu_dim_kind kind, interval a, interval b) {
 }
 
 static interval atom_bounds(const xpu_dims *dims, uint32_t atom) {
-    const xpu_dim_node *node = node_of(dims, (xpu_dim){atom});
+    const xpu_dim_node *node = xpu_dim_at(dims, (xpu_dim){atom});
     return (interval){node->min, node->max};
 }
 
@@ -391,9 +387,9 @@ static xpu_dim build_polynomial(xpu_dims *dims, const polynomial *sum) {
 /* c * (x // b) where b divides x: with g = gcd(c, b) it is (c/g) * (x // (b/g)), so that (W // 2) * 2 is W again. */
 static int reduce_exact_division(xpu_dims *dims, const term *product, polynomial *out) {
     for (uint32_t i = 0; i < product->count; i++) {
-        const xpu_dim_node node = *node_of(dims, (xpu_dim){product->atoms[i]});
+        const xpu_dim_node node = *xpu_dim_at(dims, (xpu_dim){product->atoms[i]});
         if (node.kind != XPU_DIM_FLOORDIV) continue;
-        const xpu_dim_node numerator = *node_of(dims, node.a), divisor = *node_of(dims, node.b);
+        const xpu_dim_node numerator = *xpu_dim_at(dims, node.a), divisor = *xpu_dim_at(dims, node.b);
         if (divisor.kind != XPU_DIM_CONST || divisor.value <= 1 || numerator.modulus % divisor.value != 0 ||
             numerator.residue % divisor.value != 0) {
             continue;
@@ -495,7 +491,7 @@ static int divide_exactly(const polynomial *a, const polynomial *b, polynomial *
 }
 
 static xpu_dim floordiv_by_const(xpu_dims *dims, xpu_dim a, int64_t divisor) {
-    const xpu_dim_node numerator = *node_of(dims, a);
+    const xpu_dim_node numerator = *xpu_dim_at(dims, a);
     polynomial terms, whole = {0}, rest = {0};
     read_polynomial(dims, a, &terms);
     if (numerator.modulus && numerator.modulus % divisor == 0) { /* a known remainder: take it off */
@@ -513,14 +509,14 @@ static xpu_dim floordiv_by_const(xpu_dims *dims, xpu_dim a, int64_t divisor) {
     }
     xpu_dim below = build_polynomial(dims, &rest);
     if (!below.id) return unknown;
-    const xpu_dim_node inner = *node_of(dims, below);
+    const xpu_dim_node inner = *xpu_dim_at(dims, below);
     xpu_dim quotient;
     if (inner.min >= 0 && inner.max < divisor) {
         quotient = xpu_dim_const(dims, 0);
-    } else if (inner.kind == XPU_DIM_FLOORDIV && node_of(dims, inner.b)->kind == XPU_DIM_CONST &&
-               node_of(dims, inner.b)->value > 0) {
+    } else if (inner.kind == XPU_DIM_FLOORDIV && xpu_dim_at(dims, inner.b)->kind == XPU_DIM_CONST &&
+               xpu_dim_at(dims, inner.b)->value > 0) {
         int64_t product; /* (x // b) // c = x // (b * c) */
-        if (__builtin_mul_overflow(node_of(dims, inner.b)->value, divisor, &product)) return unknown;
+        if (__builtin_mul_overflow(xpu_dim_at(dims, inner.b)->value, divisor, &product)) return unknown;
         quotient = xpu_dim_floordiv_const(dims, inner.a, product);
     } else {
         quotient = intern(dims, XPU_DIM_FLOORDIV, 0, below, xpu_dim_const(dims, divisor));
@@ -533,7 +529,7 @@ static xpu_dim floordiv_by_const(xpu_dims *dims, xpu_dim a, int64_t divisor) {
 }
 
 static xpu_dim floordiv(xpu_dims *dims, xpu_dim a, xpu_dim b) {
-    const xpu_dim_node divisor = *node_of(dims, b), numerator = *node_of(dims, a);
+    const xpu_dim_node divisor = *xpu_dim_at(dims, b), numerator = *xpu_dim_at(dims, a);
     if (divisor.kind == XPU_DIM_CONST) {
         if (divisor.value == 0) return xpu_dim_const(dims, 0);
         if (divisor.value == 1) return a;
@@ -557,7 +553,7 @@ static xpu_dim floordiv(xpu_dims *dims, xpu_dim a, xpu_dim b) {
 }
 
 static xpu_dim modulo(xpu_dims *dims, xpu_dim a, xpu_dim b) {
-    const xpu_dim_node divisor = *node_of(dims, b), numerator = *node_of(dims, a);
+    const xpu_dim_node divisor = *xpu_dim_at(dims, b), numerator = *xpu_dim_at(dims, a);
     if (divisor.kind == XPU_DIM_CONST && divisor.value == 0) return xpu_dim_const(dims, 0);
     if (divisor.kind == XPU_DIM_CONST && divisor.value > 0) {
         if (numerator.modulus && numerator.modulus % divisor.value == 0) {
@@ -577,13 +573,13 @@ static xpu_dim modulo(xpu_dims *dims, xpu_dim a, xpu_dim b) {
         read_polynomial(dims, b, &right);
         if (divide_exactly(&left, &right, &quotient)) return xpu_dim_const(dims, 0);
     }
-    const xpu_dim_node reduced = *node_of(dims, a);
+    const xpu_dim_node reduced = *xpu_dim_at(dims, a);
     if (reduced.min >= 0 && reduced.max < divisor.min) return a;
     return intern(dims, XPU_DIM_MOD, 0, a, b);
 }
 
 static xpu_dim extreme(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b) {
-    const xpu_dim_node left = *node_of(dims, a), right = *node_of(dims, b);
+    const xpu_dim_node left = *xpu_dim_at(dims, a), right = *xpu_dim_at(dims, b);
     int64_t difference;
     int a_is_less = 0, b_is_less = 0;
     if (constant_difference(dims, a, b, &difference)) {
@@ -666,20 +662,20 @@ xpu_dim xpu_dim_floordiv_const(xpu_dims *dims, xpu_dim a, int64_t b) {
 }
 
 int xpu_dim_is_const(const xpu_dims *dims, xpu_dim dim, int64_t *value) {
-    if (!dim.id || node_of(dims, dim)->kind != XPU_DIM_CONST) return 0;
-    if (value) *value = node_of(dims, dim)->value;
+    if (!dim.id || xpu_dim_at(dims, dim)->kind != XPU_DIM_CONST) return 0;
+    if (value) *value = xpu_dim_at(dims, dim)->value;
     return 1;
 }
 
 int64_t xpu_dim_min(const xpu_dims *dims, xpu_dim dim) {
-    return node_of(dims, dim)->min;
+    return xpu_dim_at(dims, dim)->min;
 }
 int64_t xpu_dim_max(const xpu_dims *dims, xpu_dim dim) {
-    return node_of(dims, dim)->max;
+    return xpu_dim_at(dims, dim)->max;
 }
 
 int64_t xpu_dim_eval(const xpu_dims *dims, xpu_dim dim, const int64_t *symbol_values) {
-    const xpu_dim_node *node = node_of(dims, dim);
+    const xpu_dim_node *node = xpu_dim_at(dims, dim);
     if (node->kind == XPU_DIM_CONST) return node->value;
     if (node->kind == XPU_DIM_SYMBOL) return symbol_values ? symbol_values[node->value] : node->min;
     return apply(node->kind, xpu_dim_eval(dims, node->a, symbol_values), xpu_dim_eval(dims, node->b, symbol_values));
@@ -692,7 +688,7 @@ static void add_text(const xpu_dims *dims, xpu_dim dim, int inside_product, xpu_
         [XPU_DIM_MIN] = "min", [XPU_DIM_MAX] = "max", [XPU_DIM_FLOORDIV] = "/",
         [XPU_DIM_MOD] = "%",   [XPU_DIM_MUL] = "*",
     };
-    const xpu_dim_node *node = node_of(dims, dim);
+    const xpu_dim_node *node = xpu_dim_at(dims, dim);
     switch (node->kind) {
     case XPU_DIM_CONST:
         if (dim.id) {
@@ -713,7 +709,7 @@ static void add_text(const xpu_dims *dims, xpu_dim dim, int inside_product, xpu_
     case XPU_DIM_ADD:
         if (inside_product) xpu_text_add(text, "(");
         add_text(dims, node->a, 0, text);
-        if (node_of(dims, node->b)->kind != XPU_DIM_CONST || node_of(dims, node->b)->value >= 0)
+        if (xpu_dim_at(dims, node->b)->kind != XPU_DIM_CONST || xpu_dim_at(dims, node->b)->value >= 0)
             xpu_text_add(text, "+");
         add_text(dims, node->b, 0, text);
         if (inside_product) xpu_text_add(text, ")");

@@ -72,6 +72,11 @@ const char *xpu_dim_text(const xpu_dims *dims, xpu_dim dim, xpu_arena *arena);
 /* "[N,3,32]" in the arena. */
 const char *xpu_dim_list_text(const xpu_dims *dims, int rank, const xpu_dim *list, xpu_arena *arena);
 
+/* The node of a handle; that of "unknown" for one that does not exist. Valid until a dim is made. */
+static inline const xpu_dim_node *xpu_dim_at(const xpu_dims *dims, xpu_dim dim) {
+    return &dims->nodes.items[dim.id < dims->nodes.count ? dim.id : 0];
+}
+
 static inline int xpu_dim_equal(xpu_dim a, xpu_dim b) {
     return a.id == b.id;
 }

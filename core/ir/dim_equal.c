@@ -6,14 +6,10 @@ enum {
     MOST_WORK = 1 << 22   /* nodes evaluated */
 };
 
-static const xpu_dim_node *node_of(const xpu_dims *dims, xpu_dim dim) {
-    return &dims->nodes.items[dim.id < dims->nodes.count ? dim.id : 0];
-}
-
 /* ---- dims that are taken for equal: trees of handles, a root for each set ---- */
 
 xpu_dim xpu_dim_root(const xpu_dims *dims, xpu_dim dim) {
-    while (node_of(dims, dim)->same.id) dim = node_of(dims, dim)->same;
+    while (xpu_dim_at(dims, dim)->same.id) dim = xpu_dim_at(dims, dim)->same;
     return dim;
 }
 
@@ -24,7 +20,7 @@ int xpu_dim_same(const xpu_dims *dims, xpu_dim a, xpu_dim b) {
 /* Whether `a` is the better one to go on with: a constant, or shorter, or larger at the least shape. A root is never
  * longer than what it stands for, and so no part of it either. */
 static int is_better(const xpu_dims *dims, xpu_dim a, xpu_dim b) {
-    const xpu_dim_node *left = node_of(dims, a), *right = node_of(dims, b);
+    const xpu_dim_node *left = xpu_dim_at(dims, a), *right = xpu_dim_at(dims, b);
     if ((left->kind == XPU_DIM_CONST) != (right->kind == XPU_DIM_CONST)) return left->kind == XPU_DIM_CONST;
     return left->size != right->size ? left->size < right->size : left->min > right->min;
 }
@@ -43,15 +39,15 @@ static void raise_symbol(xpu_dims *dims, xpu_dim dim, int64_t least) {
 void xpu_dim_assume(xpu_dims *dims, xpu_dim a, xpu_dim b) {
     xpu_dim left = xpu_dim_root(dims, a), right = xpu_dim_root(dims, b);
     if (!left.id || !right.id || left.id == right.id) return;
-    raise_symbol(dims, left, node_of(dims, right)->min);
-    raise_symbol(dims, right, node_of(dims, left)->min);
+    raise_symbol(dims, left, xpu_dim_at(dims, right)->min);
+    raise_symbol(dims, right, xpu_dim_at(dims, left)->min);
     int swap = is_better(dims, right, left);
     dims->nodes.items[swap ? left.id : right.id].same = swap ? right : left;
 }
 
 xpu_dim xpu_dim_settled(xpu_dims *dims, xpu_dim dim) {
     dim = xpu_dim_root(dims, dim);
-    const xpu_dim_node node = *node_of(dims, dim);
+    const xpu_dim_node node = *xpu_dim_at(dims, dim);
     if (node.kind > XPU_DIM_SYMBOL) {
         dim = xpu_dim_op(dims, node.kind, xpu_dim_settled(dims, node.a), xpu_dim_settled(dims, node.b));
     }
@@ -68,7 +64,7 @@ enum { NO_SYMBOL = -1, SEVERAL = -2 };
 
 /* The one symbol of an expression. */
 static int64_t symbol_of(const xpu_dims *dims, xpu_dim dim) {
-    const xpu_dim_node *node = node_of(dims, dim);
+    const xpu_dim_node *node = xpu_dim_at(dims, dim);
     if (node->kind == XPU_DIM_CONST) return NO_SYMBOL;
     if (node->kind == XPU_DIM_SYMBOL) return node->value;
     int64_t a = symbol_of(dims, node->a), b = symbol_of(dims, node->b);
@@ -77,10 +73,10 @@ static int64_t symbol_of(const xpu_dims *dims, xpu_dim dim) {
 
 /* symbol * factor + constant, either absent. */
 static int is_linear(const xpu_dims *dims, xpu_dim dim) {
-    const xpu_dim_node *node = node_of(dims, dim);
+    const xpu_dim_node *node = xpu_dim_at(dims, dim);
     for (int i = 0; i < 2 && (node->kind == XPU_DIM_ADD || node->kind == XPU_DIM_MUL); i++) {
-        if (node_of(dims, node->b)->kind != XPU_DIM_CONST) return 0;
-        node = node_of(dims, node->a);
+        if (xpu_dim_at(dims, node->b)->kind != XPU_DIM_CONST) return 0;
+        node = xpu_dim_at(dims, node->a);
     }
     return node->kind == XPU_DIM_SYMBOL;
 }
@@ -99,11 +95,10 @@ static int count_zeros(xpu_dims *dims, xpu_dim difference, int64_t index) {
         int64_t slope = xpu_dim_eval(dims, difference, values) - at_zero;
         return slope && at_zero % slope == 0 && in_range(symbol, -(at_zero / slope));
     }
-    int64_t most = MOST_WORK / node_of(dims, difference)->size, span = (symbol->max - symbol->min) / symbol->step;
+    int64_t most = MOST_WORK / xpu_dim_at(dims, difference)->size, span = (symbol->max - symbol->min) / symbol->step;
     if (most > MOST_TRIED) most = MOST_TRIED;
     int zeros = 0;
-    for (int64_t i = 0; i <= span && zeros < 2; i++) {
-        if (i == most) break;
+    for (int64_t i = 0; i <= span && i < most && zeros < 2; i++) {
         values[index] = symbol->min + i * symbol->step;
         zeros += xpu_dim_eval(dims, difference, values) == 0;
     }
@@ -113,7 +108,7 @@ static int count_zeros(xpu_dims *dims, xpu_dim difference, int64_t index) {
 int xpu_dim_solutions(xpu_dims *dims, xpu_dim a, xpu_dim b) {
     xpu_dim difference = xpu_dim_add(dims, a, xpu_dim_mul_const(dims, b, -1));
     if (!difference.id) return 0;
-    const xpu_dim_node *node = node_of(dims, difference);
+    const xpu_dim_node *node = xpu_dim_at(dims, difference);
     if (node->min > 0 || node->max < 0 || node->residue != 0) return 0;
     int64_t symbol = symbol_of(dims, difference);
     return symbol < 0 ? 2 : count_zeros(dims, difference, symbol); /* without a symbol it is 0 */

@@ -30,8 +30,12 @@ static vint32m4_t load(const void *bytes, uint32_t at, int32_t is_signed, size_t
     return __riscv_vreinterpret_v_u32m4_i32m4(wide);
 }
 
+static void store_narrow(void *bytes, uint32_t at, vint16m2_t v, size_t vl) {
+    __riscv_vse8_v_i8m1((int8_t *)bytes + at, __riscv_vncvt_x_x_w_i8m1(v, vl), vl);
+}
+
 static void store(void *bytes, uint32_t at, vint32m4_t v, size_t vl) {
-    __riscv_vse8_v_i8m1((int8_t *)bytes + at, __riscv_vncvt_x_x_w_i8m1(__riscv_vncvt_x_x_w_i16m2(v, vl), vl), vl);
+    store_narrow(bytes, at, __riscv_vncvt_x_x_w_i16m2(v, vl), vl);
 }
 
 /* ---- bodies ---- */
@@ -59,10 +63,6 @@ static void lookup_body(const struct work *w, const void *const *in, void *out, 
     }
 }
 
-static void store_narrow(void *bytes, uint32_t at, vint16m2_t v, size_t vl) {
-    __riscv_vse8_v_i8m1((int8_t *)bytes + at, __riscv_vncvt_x_x_w_i8m1(v, vl), vl);
-}
-
 /* By multiplications, in pairs of vectors; the last elements are computed again where they are no whole pair. */
 static void quantize_body(const struct work *w, const void *const *in, void *out, uint32_t n) {
     const struct xpu_quantize_args *a = w->args;
@@ -80,22 +80,14 @@ static void quantize_body(const struct work *w, const void *const *in, void *out
     }
 }
 
-static void quantize_shifted(const struct work *w, const void *const *in, void *out, uint32_t n) {
-    const struct xpu_quantize_args *a = w->args;
-    for (uint32_t done = 0; done < n;) {
-        size_t vl = __riscv_vsetvl_e32m4(n - done);
-        vfloat32m4_t x = __riscv_vle32_v_f32m4((const float *)in[0] + done, vl);
-        store(out, done, xv_quantize_shifted(x, a->scale, a->zero, a->low, a->high, vl), vl);
-        done += (uint32_t)vl;
-    }
-}
-
 static void quantize_by_division(const struct work *w, const void *const *in, void *out, uint32_t n) {
     const struct xpu_quantize_args *a = w->args;
     for (uint32_t done = 0; done < n;) {
         size_t vl = __riscv_vsetvl_e32m4(n - done);
         vfloat32m4_t x = __riscv_vle32_v_f32m4((const float *)in[0] + done, vl);
-        store(out, done, xv_quantize(x, a->scale, a->zero, a->low, a->high, vl), vl);
+        vint32m4_t q = a->zero_first ? xv_quantize_shifted(x, a->scale, a->zero, a->low, a->high, vl)
+                                     : xv_quantize(x, a->scale, a->zero, a->low, a->high, vl);
+        store(out, done, q, vl);
         done += (uint32_t)vl;
     }
 }
@@ -207,9 +199,7 @@ static void quantize_share(const void *args, uint32_t core, uint32_t cores) {
                      .inputs = 1,
                      .count = (uint32_t)a.count,
                      .args = &a,
-                     .body = a.zero_first             ? quantize_shifted
-                             : xa_is_divisor(a.scale) ? quantize_body
-                                                      : quantize_by_division};
+                     .body = !a.zero_first && xa_is_divisor(a.scale) ? quantize_body : quantize_by_division};
     run(&w, core, cores);
 }
 

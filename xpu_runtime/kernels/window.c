@@ -246,7 +246,17 @@ static xpu_ticket load_step(const struct window *w, const struct cursor *at, uin
 
 /* ---- computing ---- */
 
-/* Adds the sums of a column, and starts those of the next one. */
+/* Sums of a column are 0 before it begins. */
+static void clear_columns(const struct window *w) {
+    uint32_t count = w->pixels * w->block;
+    float *column = w->column_lm;
+    for (size_t vl; count > 0; count -= (uint32_t)vl, column += vl) {
+        vl = __riscv_vsetvl_e32m4(count);
+        __riscv_vse32_v_f32m4(column, __riscv_vfmv_v_f_f32m4(0, vl), vl);
+    }
+}
+
+/* Adds the sums of a column, and clears them. */
 static void add_columns(const struct window *w, const struct cursor *at) {
     uint32_t count = at->task.pixels * w->block;
     float *acc = w->acc[at->index & 1], *column = w->column_lm;
@@ -266,9 +276,6 @@ static void start_task(const struct window *w, const struct cursor *at) {
         vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(w->start, vl);
         if (w->bias) start = __riscv_vle32_v_f32m4(w->bias_lm[at->index & 1] + c, vl);
         for (uint32_t i = at->task.pixels; i > 0; i--, acc += w->block) __riscv_vse32_v_f32m4(acc, start, vl);
-        float *column = w->column_lm + c;
-        for (uint32_t i = w->by_columns ? at->task.pixels : 0; i > 0; i--, column += w->block)
-            __riscv_vse32_v_f32m4(column, start, vl);
     }
 }
 
@@ -373,6 +380,7 @@ void window_run(struct window *w, uint32_t core, uint32_t cores) {
     choose_tiles(w, cores);
     partition(core, cores, count_tasks(w), 1, &first, &last);
     if (w->y_absmax) findmax_begin(w->most);
+    if (w->by_columns) clear_columns(w);
     run_tasks(w, first, last);
     if (w->y_absmax) findmax_end(w->most, w->y_absmax, core, cores);
 }
