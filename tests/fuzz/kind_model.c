@@ -64,25 +64,34 @@ static xpu_status import_bytes(xpu_arena *arena, const hostile_file *file, hosti
     return xpu_onnx_import_bytes(arena, file->data, file->size, "hostile.onnx", NULL, &graph, diags);
 }
 
+/* Elements of all tensors together, at the smallest shape; 0: the model is refused. */
+static double count_elements(const hostile_file *file, xpu_mem *mem, xpu_diags *diags) {
+    xpu_graph *graph;
+    double elements = 0;
+    if (xpu_onnx_import_bytes(xpu_arena_new(mem, "hostile"), file->data, file->size, "hostile.onnx", NULL, &graph,
+                              diags) != XPU_OK)
+        return 0;
+    for (uint32_t id = 1; id < graph->values.count; id++) {
+        double count = 1;
+        const xpu_value_info *info = xpu_value_at(graph, (xpu_value){id});
+        for (int i = 0; i < info->rank; i++) count *= (double)xpu_dim_eval(&graph->dims, info->dims[i], NULL);
+        elements += count;
+    }
+    return elements;
+}
+
 /* Whether the reference runs it in a moment, with sanitizers: all tensors together are small. */
 static int is_small(const hostile_file *file) {
     enum { MOST_ELEMENTS = 1 << 20 };
-    static double elements;
     xpu_mem mem;
     xpu_diags diags;
-    xpu_graph *graph;
+    double elements;
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
-    elements = 0;
-    if (setjmp(mem.out_of_memory) == 0 && xpu_onnx_import_bytes(xpu_arena_new(&mem, "hostile"), file->data, file->size,
-                                                                "hostile.onnx", NULL, &graph, &diags) == XPU_OK) {
-        for (uint32_t id = 1; id < graph->values.count; id++) {
-            double count = 1;
-            const xpu_value_info *info = xpu_value_at(graph, (xpu_value){id});
-            for (int i = 0; i < info->rank; i++) count *= (double)xpu_dim_eval(&graph->dims, info->dims[i], NULL);
-            elements += count;
-        }
-    }
+    if (setjmp(mem.out_of_memory))
+        elements = 0;
+    else
+        elements = count_elements(file, &mem, &diags);
     xpu_mem_release(&mem);
     xpu_diags_clear(&diags);
     return elements < MOST_ELEMENTS;

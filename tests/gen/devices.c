@@ -85,7 +85,8 @@ int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs,
     xpurt_tensor *ref_outputs = calloc(xpurt_output_count(check->program) + 1, sizeof *ref_outputs);
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
-    if (!ref_outputs || setjmp(mem.out_of_memory)) return failed(check, "test", "out of memory");
+    if (!ref_outputs) return failed(check, "test", "out of memory");
+    if (setjmp(mem.out_of_memory)) return failed(check, "test", "out of memory");
     xpu_arena *arena = xpu_arena_new(&mem, "test");
     const char *folder = xpu_temporary_folder(arena, &diags);
     const char *func = xpu_path_join(arena, folder, "func"), *ref = xpu_path_join(arena, folder, "ref");

@@ -66,7 +66,11 @@ int main(int argc, char **argv) {
     xpu_mem mem;
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
-    int status = setjmp(mem.out_of_memory) ? (int)xpu_error_oom(&diags) : run(&mem, argv, &diags);
+    int status;
+    if (setjmp(mem.out_of_memory))
+        status = (int)xpu_error_oom(&diags);
+    else
+        status = run(&mem, argv, &diags);
     xpu_diags_print(&diags, stderr);
     xpu_mem_release(&mem);
     xpu_diags_clear(&diags);

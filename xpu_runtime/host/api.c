@@ -225,7 +225,9 @@ int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input
     memset(outputs, 0, output_count * sizeof *outputs);
     xpu_status status;
     /* Placements and constants that a run makes for later runs are taken from the program's own memory. */
-    if (setjmp(mem.out_of_memory) || setjmp(program->mem.out_of_memory)) {
+    if (setjmp(mem.out_of_memory)) {
+        status = xpu_error_oom(&diags);
+    } else if (setjmp(program->mem.out_of_memory)) {
         status = xpu_error_oom(&diags);
     } else {
         status = run_once(program, inputs, input_count, outputs, options ? options : &defaults,
