@@ -3,6 +3,7 @@
 #   CHIP=nano               the chip that `make run` compiles for (default: standard)
 #   V=1                     show the commands
 #   CC=clang-19             another host compiler
+#   DEPS=no                 neither looks for Debian packages nor installs them
 SAN    ?=
 CHIP   ?= standard
 PREFIX ?= /usr/local
@@ -11,6 +12,16 @@ BUILD  ?= build$(if $(SAN),/san)
 
 VERSION := 0.1.0
 MAKEFLAGS += --no-builtin-rules
+
+# Where packages are missing, these goals install them first and then make the rest anew, since variables hold what the
+# packages' programs say; the others name the line that does. What is built alone needs neither Verilator nor the tests'.
+INSTALL_DEPS := run run-resnet50 test test-long test-models bench
+BUILD_ONLY   := all device examples gen
+GOALS        := $(filter-out $(INSTALL_DEPS) deps help clean layers,$(or $(MAKECMDGOALS),all))
+ifeq ($(MAKELEVEL)$(filter no,$(DEPS)),0)
+MISSING := $(if $(GOALS),$(strip $(shell scripts/deps --missing $(if $(filter-out $(BUILD_ONLY),$(GOALS)),,build))))
+$(if $(MISSING),$(error packages are missing, `make deps` installs them (root or sudo): $(MISSING)))
+endif
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -76,10 +87,10 @@ help:
 	@echo 'gen        write the generated files that are committed again (hwgen)'
 	@echo 'deps       install the Debian packages that are missing (root or sudo)'
 	@echo 'install    to $$(DESTDIR)$$(PREFIX)'
-	@echo 'Variables: SAN=address,undefined  CHIP=nano|standard|pro  V=1  CC=  BUILD=  PREFIX=  DESTDIR='
+	@echo 'Variables: SAN=address,undefined  CHIP=nano|standard|pro  V=1  CC=  BUILD=  PREFIX=  DESTDIR=  DEPS=no'
 
 deps:
-	@scripts/deps
+	@$(if $(filter no,$(DEPS)),:,scripts/deps)
 
 # Host objects and libraries
 $(BUILD)/obj/%.o: %.c | $(GEN_H)
@@ -214,13 +225,17 @@ $(BUILD)/tests/fuzz/hostile: $(FUZZ_O) $(TEST_LIB) $(LIBALL)
 hostile:
 	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
 tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) hostile
-test: all tests chips units
+test: deps
+	@$(MAKE) --no-print-directory all tests chips units
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
-test-long: all tests chips all-benches $(LONG_BIN)
+test-long: deps
+	@$(MAKE) --no-print-directory all tests chips all-benches $(LONG_BIN)
 	@XPU_TEST_SECONDS=$${XPU_TEST_SECONDS:-7200} scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
-test-models: all chips
+test-models: deps
+	@$(MAKE) --no-print-directory all chips
 	@XPU_BUILD=$(BUILD) bash tests/models/long_models.sh
-bench: all $(BENCH_BIN) $(KERNELS_ELF)
+bench: deps
+	@$(MAKE) --no-print-directory all $(BENCH_BIN) $(KERNELS_ELF)
 	@scripts/bench $(BUILD)
 
 run: deps

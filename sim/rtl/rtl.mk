@@ -1,6 +1,6 @@
 # RTL: `make rtl` verilates what the tests need, `make test-rtl` runs them, `make lint-rtl` checks every module.
 VERILATOR      ?= verilator
-VERILATOR_ROOT ?= $(shell $(VERILATOR) --getenv VERILATOR_ROOT)
+VERILATOR_ROOT ?= $(shell $(VERILATOR) --getenv VERILATOR_ROOT 2>/dev/null)
 RTL_PKG    := sim/rtl/generated/xpu_chip_pkg.sv
 RTL_SV     := $(sort $(wildcard sim/rtl/*.sv))
 RTL_INC    := $(wildcard sim/rtl/*.svh)
