@@ -110,15 +110,24 @@ static void print_pair(xpu_tool *tool, const char *title, const xpu_dump_item *i
                xpu_dims_text(b->rank, b->dims, shape_b, sizeof shape_b));
         return;
     }
-    printf("%lld of %lld elements differ, by at most %.6g", (long long)c->differing, (long long)c->count,
-           c->max_difference);
-    if (xpu_tool_flag(tool, "snr")) printf(", signal to noise %.2f dB", 10 * log10(c->signal / c->noise));
-    printf("; first at %s: %.9g against %.9g\n", xpu_index_text(tool->arena, a, c->first), c->first_a, c->first_b);
+    printf("%s", xpu_differing_text(tool->arena, c));
+    if (xpu_tool_flag(tool, "snr")) printf(", %s", xpu_snr_text(tool->arena, c));
+    printf("; first at %s: %s against %s\n", xpu_index_text(tool->arena, a, c->first),
+           xpu_element_text(tool->arena, a, c->first), xpu_element_text(tool->arena, b, c->first));
 }
 
-static void list_pair(void *context, const xpu_dump_item *item, const xpu_tensor *a, const xpu_tensor *b,
-                      const xpu_comparison *c) {
-    print_pair(context, "", item, a, b, c);
+/* What is said of the pairs that differ. */
+typedef struct {
+    xpu_tool *tool;
+    int all;
+    uint32_t seen;
+} report;
+
+static void on_pair(void *context, const xpu_dump_item *item, const xpu_tensor *a, const xpu_tensor *b,
+                    const xpu_comparison *c) {
+    report *r = context;
+    int first = r->seen++ == 0;
+    if (first || r->all) print_pair(r->tool, first ? "first difference: " : "", item, a, b, c);
 }
 
 static int parse_tolerance(xpu_tool *tool, xpu_tolerance *tolerance) {
@@ -134,6 +143,7 @@ static int parse_tolerance(xpu_tool *tool, xpu_tolerance *tolerance) {
         tolerance->of_max = strtod(second, &end);
         good = end != second;
     }
+    good = good && isfinite(tolerance->relative) && isfinite(tolerance->of_max);
     if (good && !*end && tolerance->relative >= 0 && tolerance->of_max >= 0) return XPU_OK;
     return xpu_tool_usage(tool, "option '--tolerance'", "this is not a tolerance",
                           xpu_printf(tool->arena, "'%s' is not R or R,M with numbers that are not negative",
@@ -154,14 +164,13 @@ static int diff(xpu_tool *tool) {
     xpu_status status = xpu_dump_list_open(&a, tool->arena, xpu_tool_word(tool, 1), &tool->diags);
     if (status == XPU_OK) status = xpu_dump_list_open(&b, tool->arena, xpu_tool_word(tool, 2), &tool->diags);
     if (status != XPU_OK) return (int)status;
-    status = xpu_dump_compare(&a, &b, &tolerance, xpu_tool_flag(tool, "all") ? list_pair : NULL, tool, &d, tool->arena,
-                              &tool->diags);
+    report r = {tool, xpu_tool_flag(tool, "all"), 0};
+    status = xpu_dump_compare(&a, &b, &tolerance, on_pair, &r, &d, tool->arena, &tool->diags);
     if (status != XPU_OK) return (int)status;
     if (!d.compared) {
         return xpu_tool_usage(tool, NULL, "there is nothing to compare", "no tensor is in both, by name",
                               "xpu-dump show lists the names");
     }
-    if (d.differing) print_pair(tool, "first difference: ", &d.first, &d.first_a, &d.first_b, &d.first_comparison);
     if (tool->quiet) return d.differing ? XPU_EDIFF : XPU_OK;
     if (d.only_a || d.only_b) printf("not compared: %u only in A, %u only in B\n", d.only_a, d.only_b);
     printf("%u of %u tensors differ: %s against %s\n", d.differing, d.compared, a.path, b.path);

@@ -134,7 +134,9 @@ static int same_float(float a, float b, float margin, xpu_effect effect) {
     memcpy(&a_bits, &a, sizeof a);
     memcpy(&b_bits, &b, sizeof b);
     if (a_bits == b_bits || a == b || (isnan(a) && isnan(b))) return 1;
-    return effect == XPU_EFFECT_TOLERANCE && fabsf(a - b) <= 1e-3f * fabsf(b) + margin;
+    float difference =
+        fabsf(a - b); /* infinite where a or b is: within no tolerance, though b's margin is infinite too */
+    return effect == XPU_EFFECT_TOLERANCE && isfinite(difference) && difference <= 1e-3f * fabsf(b) + margin;
 }
 
 /* The first element in which `now` differs from `before` more than `effect` allows; -1 where there is none. */

@@ -489,5 +489,39 @@ static void checker_finds_changes(void) {
     bench_close(&b);
 }
 
+/* ---- the checker of passes ---- */
+
+/* y = x + c: what the checker says of c before a pass and behind it. */
+static xpu_status checked(float before, float behind) {
+    BENCH_OPEN(a);
+    BENCH_OPEN(b);
+    xpu_checker *checker = xpu_checker_new(a.arena);
+    bench *both[] = {&a, &b};
+    const float values[] = {before, behind};
+    for (int i = 0; i < 2; i++) {
+        xpu_value x = input(both[i], DIMS(2, 3));
+        OUT(both[i], OP(both[i], ADD, x, xpu_graph_const_f32(both[i]->graph, "c", values[i])));
+    }
+    CU_ASSERT_EQUAL(xpu_checker_run(checker, a.graph, "first", XPU_EFFECT_DEFINES, &a.diags), XPU_OK);
+    xpu_status status = xpu_checker_run(checker, b.graph, "second", XPU_EFFECT_TOLERANCE, &b.diags);
+    bench_close(&b);
+    bench_close(&a);
+    return status;
+}
+
+/* A tolerance of a part of infinity is not one for every number. */
+static void checks_of_infinities(void) {
+    CU_ASSERT_EQUAL(checked(1, 1.0001f), XPU_OK);
+    CU_ASSERT_EQUAL(checked(INFINITY, INFINITY), XPU_OK);
+    CU_ASSERT_EQUAL(checked(NAN, NAN), XPU_OK);
+    CU_ASSERT_EQUAL(checked(1, 2), XPU_EBUG);
+    CU_ASSERT_EQUAL(checked(INFINITY, 1), XPU_EBUG);
+    CU_ASSERT_EQUAL(checked(INFINITY, -INFINITY), XPU_EBUG);
+    CU_ASSERT_EQUAL(checked(1, INFINITY), XPU_EBUG);
+    CU_ASSERT_EQUAL(checked(NAN, 1), XPU_EBUG);
+    CU_ASSERT_EQUAL(checked(1, NAN), XPU_EBUG);
+}
+
 XPU_TEST_MAIN("passes", {"fold", folding}, {"canonicalise", canonicalising}, {"batch norm", batch_norms},
-              {"fusions", fusions}, {"chains", chains}, {"checker", checker_finds_changes})
+              {"fusions", fusions}, {"chains", chains}, {"checker", checker_finds_changes},
+              {"checks of infinities", checks_of_infinities})

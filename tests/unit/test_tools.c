@@ -1,4 +1,5 @@
 /* What the tools share: comparison of tensors, dump folders and archives, input files, regression cases. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,6 +62,142 @@ static void comparisons(void) {
     xpu_tensor d = {.dtype = XPU_F32, .rank = 2, .dims = {2, 2}, .data = data};
     CU_ASSERT(!xpu_compare(&a, &b, &exact).comparable && !xpu_compare(&a, &c, &exact).comparable);
     CU_ASSERT(!xpu_compare(&a, &d, &exact).comparable && xpu_compare(&d, &d, &exact).comparable);
+}
+
+/* What is not finite is counted, and no summary calls it perfect. */
+static void summaries(void) {
+    static const struct {
+        const char *name;
+        float a[3], b[3];
+        int64_t differing, not_finite;
+        const char *differ, *snr, *cosine;
+    } cases[] = {
+        {"equal",
+         {1, 2, 3},
+         {1, 2, 3},
+         0,
+         0,
+         "0 of 3 elements differ",
+         "signal to noise none: differences of 0",
+         "cosine 1"},
+        {"finite",
+         {1, 2, 4},
+         {1, 2, 3},
+         1,
+         0,
+         "1 of 3 elements differ, by at most 1",
+         "signal to noise 11.46 dB",
+         "cosine 0.991460"},
+        {"infinity",
+         {INFINITY, 2, 3},
+         {9, 2, 3},
+         1,
+         1,
+         "1 of 3 elements differ, it by NaN or infinity",
+         "signal to noise none: 1 difference is not finite (differences of 0 of the others)",
+         "cosine of the finite elements 1"},
+        {"infinities",
+         {INFINITY, 2, 3},
+         {-INFINITY, -INFINITY, 4},
+         3,
+         2,
+         "3 of 3 elements differ, by at most 1, 2 of them by NaN or infinity",
+         "signal to noise none: 2 differences are not finite (12.04 dB of the others)",
+         "cosine of the finite elements 1"},
+        {"nan",
+         {NAN, NAN, NAN},
+         {1, 2, 3},
+         3,
+         3,
+         "3 of 3 elements differ, all of them by NaN or infinity",
+         "signal to noise none: 3 differences are not finite (no element is finite in both of the others)",
+         "cosine of the finite elements none: a side has nothing but 0"},
+        {"signs of zeros",
+         {0, 2, 3},
+         {-0.0f, 2, 3},
+         1,
+         0,
+         "1 of 3 elements differ, by at most 0",
+         "signal to noise none: differences of 0",
+         "cosine 1"},
+        {"no signal",
+         {1, 2, 3},
+         {0, 0, 0},
+         3,
+         0,
+         "3 of 3 elements differ, by at most 3",
+         "signal to noise none: the second is 0",
+         "cosine none: a side has nothing but 0"},
+        {"last bits",
+         {1, 1, 1},
+         {1, 1, 1.00000012f},
+         1,
+         0,
+         "1 of 3 elements differ, by at most 1.19209e-07",
+         "signal to noise 143.25 dB",
+         "cosine 1 - 1.6e-15"},
+    };
+    BENCH_OPEN(b);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpu_tensor ta = floats(cases[i].a, 3), tb = floats(cases[i].b, 3);
+        xpu_comparison c = xpu_compare(&ta, &tb, &(xpu_tolerance){0, 0});
+        CU_ASSERT_EQUAL(c.differing, cases[i].differing);
+        CU_ASSERT_EQUAL(c.not_finite, cases[i].not_finite);
+        const char *texts[] = {cases[i].differ, xpu_differing_text(b.arena, &c),
+                               cases[i].snr,    xpu_snr_text(b.arena, &c),
+                               cases[i].cosine, xpu_cosine_text(b.arena, &c)};
+        for (int t = 0; t < 6; t += 2) {
+            CU_ASSERT_STRING_EQUAL(texts[t + 1], texts[t]);
+            if (strcmp(texts[t + 1], texts[t]) != 0) fprintf(stderr, "%s: %s\n", cases[i].name, texts[t + 1]);
+        }
+    }
+    bench_close(&b);
+}
+
+static xpu_tensor of_type(xpu_dtype dtype, const void *data, int64_t count) {
+    return (xpu_tensor){.dtype = dtype, .rank = 1, .dims = {count}, .data = (void *)(uintptr_t)data};
+}
+
+/* Every NaN is equal in every type of floats; large integers and squares are not rounded away; empty tensors are equal.
+ */
+static void types(void) {
+    static const xpu_tolerance exact;
+    const uint16_t nan_a[] = {0x7e00, 0x3c00}, nan_b[] = {0xfe01, 0x3c00}, brain_a[] = {0x7fc0, 1},
+                   brain_b[] = {0xffc1, 1};
+    const double wide_a[] = {1e200, 2e-200}, wide_b[] = {1e200, 1e-200}, huge[] = {1e308, 1}, low[] = {-1e308, 1};
+    const int64_t long_a[] = {INT64_MAX, INT64_MAX}, long_b[] = {INT64_MAX - 1, INT64_MIN};
+    const uint64_t ulong_a[] = {UINT64_MAX, 7}, ulong_b[] = {UINT64_MAX - 3, 7};
+    const int8_t byte_a[] = {-128, 5}, byte_b[] = {127, 5};
+    const struct {
+        xpu_dtype dtype;
+        const void *a, *b;
+        int64_t differing;
+        double most;
+        const char *text;
+    } cases[] = {
+        {XPU_F16, nan_a, nan_b, 0, 0, "nan"},
+        {XPU_BF16, brain_a, brain_b, 0, 0, "nan"},
+        {XPU_F64, wide_a, wide_b, 1, 1e-200, "9.9999999999999997e+199"},
+        {XPU_F64, huge, low, 1, DBL_MAX, "1e+308"},
+        {XPU_I64, long_a, long_b, 2, 18446744073709551615.0, "9223372036854775807"},
+        {XPU_U64, ulong_a, ulong_b, 1, 3, "18446744073709551615"},
+        {XPU_I8, byte_a, byte_b, 1, 255, "-128"},
+    };
+    BENCH_OPEN(b);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpu_tensor ta = of_type(cases[i].dtype, cases[i].a, 2), tb = of_type(cases[i].dtype, cases[i].b, 2);
+        xpu_comparison c = xpu_compare(&ta, &tb, &exact);
+        CU_ASSERT_EQUAL(c.differing, cases[i].differing);
+        CU_ASSERT_EQUAL(c.max_difference, cases[i].most);
+        CU_ASSERT_STRING_EQUAL(xpu_element_text(b.arena, &ta, 0), cases[i].text);
+        if (c.differing) CU_ASSERT(isfinite(c.snr));
+    }
+    xpu_tensor none = of_type(XPU_F32, NULL, 0);
+    xpu_comparison c = xpu_compare(&none, &none, &exact);
+    CU_ASSERT(c.comparable && c.count == 0 && c.differing == 0 && c.first == -1);
+    CU_ASSERT_STRING_EQUAL(xpu_snr_text(b.arena, &c), "signal to noise none: there are no elements");
+    CU_ASSERT_STRING_EQUAL(xpu_index_text(b.arena, &none, -1), "[0]");
+    bench_close(&b);
 }
 
 static void elements(void) {
@@ -303,7 +440,7 @@ static void regression_failures(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("tools", {"comparison of tensors", comparisons}, {"elements", elements},
-              {"folder against archive", folder_against_archive}, {"folders that are no dumps", bad_folders},
-              {"input files", input_files}, {"regression cases", regression_cases},
-              {"regression failures", regression_failures})
+XPU_TEST_MAIN("tools", {"comparison of tensors", comparisons}, {"summaries", summaries}, {"types", types},
+              {"elements", elements}, {"folder against archive", folder_against_archive},
+              {"folders that are no dumps", bad_folders}, {"input files", input_files},
+              {"regression cases", regression_cases}, {"regression failures", regression_failures})

@@ -5,6 +5,7 @@
 #ifndef XPU_TOOLS_DUMP_H
 #define XPU_TOOLS_DUMP_H
 
+#include "base/compare.h"
 #include "base/diag.h"
 #include "base/tensor.h"
 
@@ -42,27 +43,6 @@ xpu_status xpu_dump_list_open(xpu_dump_list *list, xpu_arena *arena, const char 
 const xpu_dump_item *xpu_dump_list_find(const xpu_dump_list *list, const char *tensor);
 /* An item's data, in `arena`. */
 xpu_status xpu_dump_item_read(const xpu_dump_item *item, xpu_arena *arena, xpu_tensor *tensor, xpu_diags *diags);
-
-/* Elements a and b are equal when |a - b| <= relative * |b| + of_max * max|b|, or when both are NaN. With both 0 they
- * must have the same bits. */
-typedef struct {
-    double relative, of_max;
-} xpu_tolerance;
-
-typedef struct {
-    int comparable; /* same element type and shape */
-    int64_t count, differing;
-    double max_difference; /* over elements where neither is NaN */
-    double signal, noise;  /* sums of b^2 and (a - b)^2 over elements where both are finite */
-    int64_t first;         /* row-major index of the first one that differs; -1: none */
-    double first_a, first_b;
-} xpu_comparison;
-
-xpu_comparison xpu_compare(const xpu_tensor *a, const xpu_tensor *b, const xpu_tolerance *tolerance);
-/* "[0,3,1]": the index of element `position` of a tensor. */
-const char *xpu_index_text(xpu_arena *arena, const xpu_tensor *tensor, int64_t position);
-/* Element `position` as a number. */
-double xpu_element(const xpu_tensor *tensor, int64_t position);
 
 /* What a comparison of two lists found. Items of `a` are looked up in `b` by tensor; an archive takes the order of the
  * folder beside it. */

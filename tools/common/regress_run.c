@@ -1,4 +1,5 @@
 /* Runs one regression case on one chip. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,12 +133,13 @@ static int compare_layers(session *s, const char *reference, const char *device,
     if (d.only_a || d.only_b) return fail(s, "the devices dump different layers");
     if (!d.differing) return 1;
     const xpu_comparison *c = &d.first_comparison;
-    return fail(s, xpu_printf(s->arena,
-                              "%s differs from %s in %u of %u layers, first in layer '%s' (#%lld): %lld of %lld "
-                              "elements, by at most %.6g, first at %s",
-                              device, reference, d.differing, d.compared, d.first.layer, (long long)d.first.index,
-                              (long long)c->differing, (long long)c->count, c->max_difference,
-                              xpu_index_text(arena, &d.first_a, c->first)));
+    const char *how = "in type or shape";
+    if (c->comparable)
+        how = xpu_printf(arena, "%s, first at %s", xpu_differing_text(arena, c),
+                         xpu_index_text(arena, &d.first_a, c->first));
+    return fail(s,
+                xpu_printf(s->arena, "%s differs from %s in %u of %u layers, first in layer '%s' (#%lld): %s", device,
+                           reference, d.differing, d.compared, d.first.layer, (long long)d.first.index, how));
 }
 
 /* Appends a batch's outputs to those of the batches before. */
@@ -259,9 +261,11 @@ static int run_rtl(session *s) {
 
 /* ---- what must hold of the outputs ---- */
 
+/* -1 where an element is NaN: none is the largest. */
 static int64_t class_of(const xpu_tensor *tensor, int64_t row, int64_t count) {
     int64_t best = 0;
-    for (int64_t i = 1; i < count; i++) {
+    for (int64_t i = 0; i < count; i++) {
+        if (isnan(xpu_element(tensor, row * count + i))) return -1;
         if (xpu_element(tensor, row * count + i) > xpu_element(tensor, row * count + best)) best = i;
     }
     return best;

@@ -1,9 +1,9 @@
 /* One layer alone, with its operands from a dump folder. */
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/json.h"
 #include "base/npy.h"
-#include "core/arith.h"
 #include "core/ops/ref.h"
 #include "xpu_runtime/host/host.h"
 
@@ -127,13 +127,6 @@ xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
     return find_value(run, value, tensor, 0);
 }
 
-static int differs(const xpu_tensor *a, const xpu_tensor *b, int64_t i) {
-    size_t bytes = xpu_dtype_bytes(a->dtype);
-    if (a->dtype == XPU_F32) return !xa_same(((const float *)a->data)[i], ((const float *)b->data)[i]);
-    return memcmp((const uint8_t *)a->data + (size_t)i * bytes, (const uint8_t *)b->data + (size_t)i * bytes, bytes) !=
-           0;
-}
-
 xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {
     xpu_tensor before;
     int found = 0;
@@ -146,6 +139,6 @@ xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, con
                                  xpu_escape(run->arena, run->program->layers.items[layer].name, 80)),
                       "make the dump without --dump-filter");
     }
-    for (int64_t i = 0; i < xpu_tensor_count(tensor); i++) *run->options->layer_differs += differs(tensor, &before, i);
+    *run->options->layer_differs += (uint64_t)xpu_compare(tensor, &before, &(xpu_tolerance){0, 0}).differing;
     return XPU_OK;
 }
