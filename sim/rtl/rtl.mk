@@ -70,7 +70,19 @@ $(LINT)/%.chip: configs/chip/%.json $(RTL_PKG) $(RTL_SV) $(RTL_INC) sim/rtl/waiv
 	$(call say,LINT,chip-$*)
 	$(Q)$(LINT_RTL) sim/rtl/xpu_chip.sv --top-module xpu_chip $$($(PARAMS) configs/chip $* | sed -n 's/^GENERICS := //p')
 	@touch $@
-lint-rtl: $(LINT_FILES) $(LINT_CHIPS)
+lint-rtl: $(LINT_FILES) $(LINT_CHIPS) lint-slang
+
+# By slang, where python3 has pyslang: the chip in each configuration with all its modules, and the modules of the tests
+PYTHON     ?= python3
+LINT_SLANG := $(PYTHON) scripts/lint-slang
+.PHONY: lint-slang
+lint-slang: | $(BUILD)/rtl/params
+	$(Q)if ! $(LINT_SLANG); then exit 0; fi; set -e; \
+	for chip in configs/chip/*.json; do \
+	    $(LINT_SLANG) xpu_chip $(RTL_PKG) $(RTL_SV) $$($(PARAMS) configs/chip $$chip | sed -n 's/^GENERICS := //p'); \
+	done; \
+	$(LINT_SLANG) bare tests/rtl/bare/bare.sv; \
+	$(LINT_SLANG) pair $(RTL_PKG) $(RTL_SV) tests/rtl/dma/pair.sv
 
 # Benches with a file of their own
 -include $(wildcard tests/rtl/*/*.mk)

@@ -78,6 +78,7 @@ module xpu_chip #(
   output logic [31:0]         next_event,
   output logic [31:0]         until_time_out
 );
+  localparam int unsigned CORE_BITS = CORES > 1 ? $clog2(CORES) : 1;
   localparam int unsigned READS = GM_ENTRIES < 128 ? GM_ENTRIES : 128;
 
   // ---- Engines ----
@@ -152,7 +153,8 @@ module xpu_chip #(
   logic [CORES*32-1:0]  bus_address, fetch_address;
   logic [CORES*64-1:0]  bus_mask;
   logic [CORES*512-1:0] bus_wdata;
-  logic [511:0]         lm_line [1];  // what an LM has read; an array of one element, see xpu_fabric
+  logic [511:0]         lm_line [CORES]; // what a core's LM has read
+  logic [CORE_BITS-1:0] lmx_core;
   logic [CORES-1:0]     lmx_valid, lmx_ready, core_quiet, fault_valid;
   logic                 lmx_write;
   logic [19:0]          lmx_address;
@@ -171,7 +173,7 @@ module xpu_chip #(
     logic [3:0]  rvfi_mem_rmask, rvfi_mem_wmask;
     logic        rvv_valid, rvv_vxsat, lmx_done;
     logic [511:0] lmx_rdata;
-    always_ff @(posedge clk_memory) if (lmx_done) lm_line[0] <= lmx_rdata;
+    always_ff @(posedge clk_memory) if (lmx_done) lm_line[n] <= lmx_rdata;
     logic [4:0]  rvv_fflags;
 
     xpu_processor #(.LM_BYTES(LM_BYTES), .ICACHE_BYTES(ICACHE_BYTES)) processor (
@@ -267,7 +269,7 @@ module xpu_chip #(
     .b_wdata(req_wdata), .b_tag(req_tag), .b_taken(mem_taken), .b_rsp_valid(mem_rsp_valid),
     .b_rsp_ready(mem_rsp_ready), .b_rsp_tag(mem_rsp_tag), .b_rsp_rdata(mem_rsp_rdata),
     .lmx_valid, .lmx_write, .lmx_address, .lmx_mask, .lmx_wdata, .lmx_ready,
-    .lmx_rdata(lm_line[0]), .gm_valid, .gm_ready, .gm_write, .gm_fetch, .gm_address, .gm_mask, .gm_tag, .gm_delay,
+    .lmx_core, .lmx_rdata(lm_line[lmx_core]), .gm_valid, .gm_ready, .gm_write, .gm_fetch, .gm_address, .gm_mask, .gm_tag, .gm_delay,
     .gm_rsp_valid, .gm_rsp_ready, .gm_rsp_write, .gm_rsp_address, .gm_rsp_mask, .gm_rsp_tag, .quiet(fabric_quiet)
   );
 

@@ -24,7 +24,8 @@ module xpu_fabric #(
   parameter int unsigned L3_BYTES = 65536,
   parameter int unsigned L3_BANKS = 4,       // of 64 bytes
   parameter int unsigned L3_ENTRIES = 16,    // power of two, at least l3_latency
-  parameter int unsigned GM_BYTES = 268435456
+  parameter int unsigned GM_BYTES = 268435456,
+  localparam int unsigned CORE_BITS = CORES > 1 ? $clog2(CORES) : 1
 ) (
   input  logic                 clk,
   input  logic                 rst,
@@ -117,6 +118,7 @@ module xpu_fabric #(
   output logic [63:0]          lmx_mask,
   output logic [511:0]         lmx_wdata,
   input  logic [CORES-1:0]     lmx_ready,
+  output logic [CORE_BITS-1:0] lmx_core,      // whose answer lmx_rdata is in this cycle
   input  logic [511:0]         lmx_rdata,
   // GM
   output logic                 gm_valid,
@@ -172,6 +174,7 @@ module xpu_fabric #(
   logic [CORES-1:0] lm_waits;                // of lmx_valid
   logic [3:0]  lm_port, lm_next, lm_from;    // whose request to an LM waits, is answered in the next cycle, in this one
   logic        lm_write, lm_next_write, lm_from_write, lm_asked, lm_answers;
+  logic [CORE_BITS-1:0] lm_core, lm_next_core; // whose LM
   logic [7:0]  sm_wait;                      // cycles until SM takes a request, where it is slower than a line a cycle
   logic [L3_AT-1:0] l3_now;                  // the entry that is answered in this cycle
   logic [11:0] l3_count;
@@ -328,12 +331,14 @@ module xpu_fabric #(
         end
         lm_answers = lm_asked;
         lm_from = lm_next;
+        lmx_core <= lm_next_core;
         lm_from_write = lm_next_write;
         lm_taken = lm_waits & lmx_ready;
         lm_asked = lm_taken != '0;
         if (lm_asked) begin
           lm_waits = '0;
           lm_next = lm_port;
+          lm_next_core = lm_core;
           lm_next_write = lm_write;
         end
         // ---- Grants: x, b, the others in turn ----
@@ -433,6 +438,7 @@ module xpu_fabric #(
                     default: begin
                       for (int unsigned c = 0; c < CORES; c = c + 1) lm_waits[c] = {28'd0, address[23:20]} == c;
                       lm_port = p;
+                      lm_core = address[20 +: CORE_BITS];
                       lm_write = write;
                       lmx_write <= write;
                       lmx_address <= address[19:0];

@@ -132,10 +132,14 @@ module xpu_tensor #(
   endfunction
 
   // The parts: what they keep, and a task that is their step. All steps are made by one block: so the simulator looks
-  // at one condition in a cycle without work, and what goes from one part to the next are plain variables.
-`include "xpu_tensor_post.svh"
-`include "xpu_tensor_array.svh"
+  // at one condition in a cycle without work, and what goes from one part to the next are plain variables. A part
+  // declares what it hands on and stands before those that read it; what goes both ways is declared here.
+  logic d_wide[4];         // of gather and array: operands of 16 bits
+  logic [2:0] d_write;     // where the next descriptor goes in their rings
+  logic [1:0] q_credit;    // of array and post-processor: rows of start values that may be prepared
 `include "xpu_tensor_gather.svh"
+`include "xpu_tensor_array.svh"
+`include "xpu_tensor_post.svh"
 
   // A rule of the descriptor, unless one before it is broken; at: the address in its fault
 `define RULE(fault, at) if (cause == NO_FAULT) begin cause = (fault); fault_at = (at); end

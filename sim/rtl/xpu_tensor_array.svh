@@ -19,7 +19,6 @@
   logic [31:0] d_depth[4];
   logic [15:0] d_columns[4];
   logic [15:0] d_pixels[4];
-  logic d_wide[4];
   logic d_words[4];     // weights of 16 bits
   logic [31:0] d_x_flip[4];
   logic [31:0] d_x_zero[4];
@@ -29,7 +28,6 @@
   logic d_drain[4];
   logic d_start[4];
   logic d_accumulate[4];
-  logic [2:0] d_write;
 
   // Two walkers over rows of weights: 1 asks for lines, 0 uses them
   logic [2:0] k_desc[2];

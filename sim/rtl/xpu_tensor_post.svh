@@ -34,7 +34,6 @@
   xpu_chip_pkg::desc_tensor_t cur;      // the descriptor that is prepared; one that is of kind post in cur_post too
   xpu_chip_pkg::desc_post_t cur_post;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic [1:0] q_credit;
   logic [63:0] q_number, q_quotient, q_exponent;
   logic [15:0] q_rest, q_limit;
   logic [6:0] q_bits;

@@ -27,18 +27,18 @@ function automatic logic vector_may_overlap(input logic [4:0] d, input logic [1:
   else vector_may_overlap = !lmul[3] && s == d + (5'd1 << rd) - (5'd1 << rs);
 endfunction
 
-function automatic logic vector_legal(input logic [31:0] i, input logic [31:0] vtype, input logic at_start,
-                                      input logic [2:0] frm);
+function automatic logic vector_legal(input logic [31:0] i, input logic [31:0] of_type, input logic at_start,
+                                      input logic [2:0] rounding);
   logic [`VC_BITS-1:0] c;
   logic [4:0] d, s2, s1, all, fields, last;
   logic [3:0] lmul, ld, l2, l1;
   logic [2:0] sew;
   logic [1:0] rd;
   logic spares, fits_d, fits_2, fits_1, good;
-  c = vector_decode(i, vtype[4:3]);
+  c = vector_decode(i, of_type[4:3]);
   d = i[11:7]; s2 = i[24:20]; s1 = i[19:15];
-  sew = {1'b0, vtype[4:3]};
-  lmul = {vtype[2], vtype[2:0]};
+  sew = {1'b0, of_type[4:3]};
+  lmul = {of_type[2], of_type[2:0]};
   ld = c[`VC_TO_MASK] ? 4'd0 : lmul + {c[`VC_WD_SIGN], c[`VC_WD]} - {1'b0, sew};
   l2 = lmul + {c[`VC_W2_SIGN], c[`VC_W2]} - {1'b0, sew};
   l1 = lmul + {c[`VC_W1_SIGN], c[`VC_W1]} - {1'b0, sew};
@@ -83,8 +83,8 @@ function automatic logic vector_legal(input logic [31:0] i, input logic [31:0] v
     end
     default: ;
   endcase
-  if (c[`VC_IS_FLOAT] && (frm > 3'd4 || (sew != (c[`VC_NARROW] ? 3'd1 : 3'd2)))) good = 1'b0;
-  if (vtype[31]) good = 1'b0;
+  if (c[`VC_IS_FLOAT] && (rounding > 3'd4 || (sew != (c[`VC_NARROW] ? 3'd1 : 3'd2)))) good = 1'b0;
+  if (of_type[31]) good = 1'b0;
   if (c[`VC_FORM] == VF_WHOLE)
     good = i[6] ? ((d | s2) & i[19:15]) == 5'd0 : (d & {2'd0, i[31:29]}) == 5'd0;
   if ((c[`VC_ZERO_VS2] && s2 != 5'd0) || (c[`VC_UNMASKED] && !i[25])) good = 1'b0;
