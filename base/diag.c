@@ -120,46 +120,6 @@ xpu_status xpu_diags_status(const xpu_diags *diags) {
     return diags->out_of_memory ? XPU_EIO : XPU_OK;
 }
 
-enum { PIECES = 13 };
-
-/* The strings whose concatenation is the text form; returns how many there are. */
-static size_t text_pieces(const xpu_diag *diag, const char *pieces[PIECES]) {
-    size_t n = 0;
-    if (diag->file) pieces[n++] = diag->file, pieces[n++] = ": ";
-    pieces[n++] = severity_names[diag->severity];
-    pieces[n++] = " [", pieces[n++] = diag->rule, pieces[n++] = "] ";
-    if (diag->where) pieces[n++] = diag->where, pieces[n++] = ": ";
-    pieces[n++] = diag->what;
-    if (diag->why) pieces[n++] = "\n  why: ", pieces[n++] = diag->why;
-    if (diag->hint) pieces[n++] = "\n  hint: ", pieces[n++] = diag->hint;
-    return n;
-}
-
-size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t size) {
-    const char *pieces[PIECES];
-    size_t count = text_pieces(&diags->items[index], pieces), length = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (const char *c = pieces[i]; *c; c++, length++) {
-            if (length + 1 < size) buffer[length] = *c;
-        }
-    }
-    if (size) buffer[length < size ? length : size - 1] = '\0';
-    return length;
-}
-
-static void print_diag(const xpu_diag *diag, FILE *stream) {
-    const char *pieces[PIECES];
-    size_t count = text_pieces(diag, pieces);
-    for (size_t i = 0; i < count; i++) fputs(pieces[i], stream);
-    fputc('\n', stream);
-}
-
-void xpu_diags_print(const xpu_diags *diags, FILE *stream) {
-    for (size_t i = 0; i < diags->count; i++) print_diag(&diags->items[i], stream);
-    if (diags->out_of_memory) print_diag(&oom_diag, stream);
-    if (diags->dropped) fprintf(stream, "and %zu more problems\n", diags->dropped);
-}
-
 /* The length of the UTF-8 character at `text` (at most 4 bytes, up to `end`) and its code point; 0 when invalid. */
 static size_t decode(const unsigned char *text, const unsigned char *end, uint32_t *code) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -184,10 +144,18 @@ int xpu_is_utf8(const char *text) {
     return 1;
 }
 
-/* Control characters (C0, DEL, C1), line separators and the marks that change the direction of text. */
+/* What a terminal obeys or does not show: control characters (C0, DEL, C1), the soft hyphen, marks of direction and
+ * joining, separators of lines, characters without width, tags. */
 static int is_control(uint32_t code) {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 || code == 0x200e ||
-           code == 0x200f || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
+                  {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
+                  {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code >= ranges[i].first; i++) {
+        if (code <= ranges[i].last) return 1;
+    }
+    return 0;
 }
 
 /* Whether `code` may stand in a message or a C comment as it is, behind `before`. The pairs are comment delimiters and
@@ -198,22 +166,38 @@ static int is_plain(uint32_t code, uint32_t before) {
     return code != '?' || before != '?';
 }
 
-static char *escape(xpu_arena *arena, const char *name, size_t max, int is_message) {
+enum { ESCAPED = 4 * 4 + 1 }; /* room for one character, escaped */
+
+typedef enum { NAME, MESSAGE, LINES } escape_kind; /* LINES: a message in which line feeds stay */
+
+/* One character of `next` into `out`; returns how many bytes of `next` it was. */
+static size_t escape_one(const unsigned char *next, const unsigned char *end, escape_kind kind, uint32_t *before,
+                         char *out) {
+    uint32_t code = 0;
+    size_t length = decode(next, end, &code);
+    int plain = kind == NAME ? is_plain(code, *before) : (kind == LINES && code == '\n') || !is_control(code);
+    if (length && plain) {
+        memcpy(out, next, length);
+        out[length] = '\0';
+        *before = code;
+        return length;
+    }
+    if (length == 0) length = 1;
+    for (size_t i = 0; i < length; i++) snprintf(out + 4 * i, 5, "\\x%02x", next[i]);
+    *before = 0;
+    return length;
+}
+
+static char *escape(xpu_arena *arena, const char *name, size_t max, escape_kind kind) {
     const unsigned char *next = (const unsigned char *)name, *end = next + strlen(name);
+    char piece[ESCAPED];
     xpu_text text;
     xpu_text_init(&text, arena);
     size_t cut = 0; /* how much still fits in front of "..." */
     uint32_t before = 0;
     while (next < end) {
-        uint32_t code = 0;
-        size_t length = decode(next, end, &code);
-        if (length && (is_message ? !is_control(code) : is_plain(code, before))) {
-            xpu_text_add_bytes(&text, (const char *)next, length);
-        } else {
-            if (length == 0) length = 1;
-            for (size_t i = 0; i < length; i++) xpu_text_add(&text, "\\x%02x", next[i]);
-            code = 0;
-        }
+        next += escape_one(next, end, kind, &before, piece);
+        xpu_text_add_bytes(&text, piece, strlen(piece));
         if (text.length + 3 <= max) cut = text.length;
         if (text.length > max) {
             text.length = cut;
@@ -221,16 +205,86 @@ static char *escape(xpu_arena *arena, const char *name, size_t max, int is_messa
             xpu_text_add_bytes(&text, "...", max < 3 ? max : 3);
             break;
         }
-        before = code;
-        next += length;
     }
     return text.text;
 }
 
 char *xpu_escape(xpu_arena *arena, const char *name, size_t max) {
-    return escape(arena, name, max, 0);
+    return escape(arena, name, max, NAME);
 }
 
 char *xpu_escape_message(xpu_arena *arena, const char *message, size_t max) {
-    return escape(arena, message, max, 1);
+    return escape(arena, message, max, MESSAGE);
+}
+
+char *xpu_escape_lines(xpu_arena *arena, const char *text, size_t max) {
+    return escape(arena, text, max, LINES);
+}
+
+/* ---- the text form ---- */
+
+enum { PIECES = 13 };
+
+/* The strings whose concatenation is the text form; returns how many there are. */
+static size_t text_pieces(const xpu_diag *diag, const char *pieces[PIECES]) {
+    size_t n = 0;
+    if (diag->file) pieces[n++] = diag->file, pieces[n++] = ": ";
+    pieces[n++] = severity_names[diag->severity];
+    pieces[n++] = " [", pieces[n++] = diag->rule, pieces[n++] = "] ";
+    if (diag->where) pieces[n++] = diag->where, pieces[n++] = ": ";
+    pieces[n++] = diag->what;
+    if (diag->why) pieces[n++] = "\n  why: ", pieces[n++] = diag->why;
+    if (diag->hint) pieces[n++] = "\n  hint: ", pieces[n++] = diag->hint;
+    return n;
+}
+
+/* Hands the text form to `put`, escaped: whatever a library or a child wrote, a terminal obeys none of it. */
+static void put_text(const xpu_diag *diag, void (*put)(void *context, const char *piece), void *context) {
+    const char *pieces[PIECES];
+    char piece[ESCAPED];
+    size_t count = text_pieces(diag, pieces);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *next = (const unsigned char *)pieces[i], *end = next + strlen(pieces[i]);
+        uint32_t before = 0;
+        int one_line = pieces[i] == diag->file || pieces[i] == diag->where;
+        while (next < end) {
+            next += escape_one(next, end, one_line ? MESSAGE : LINES, &before, piece);
+            put(context, piece);
+        }
+    }
+}
+
+typedef struct {
+    char *text;
+    size_t length, size;
+} text_buffer;
+
+static void put_in_buffer(void *context, const char *piece) {
+    text_buffer *buffer = context;
+    for (; *piece; piece++, buffer->length++) {
+        if (buffer->length + 1 < buffer->size) buffer->text[buffer->length] = *piece;
+    }
+}
+
+size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t size) {
+    text_buffer to = {buffer, 0, size};
+    put_text(&diags->items[index], put_in_buffer, &to);
+    if (size) buffer[to.length < size ? to.length : size - 1] = '\0';
+    return to.length;
+}
+
+static void put_in_stream(void *context, const char *piece) {
+    fputs(piece, context);
+}
+
+void xpu_diags_print(const xpu_diags *diags, FILE *stream) {
+    for (size_t i = 0; i < diags->count; i++) {
+        put_text(&diags->items[i], put_in_stream, stream);
+        fputc('\n', stream);
+    }
+    if (diags->out_of_memory) {
+        put_text(&oom_diag, put_in_stream, stream);
+        fputc('\n', stream);
+    }
+    if (diags->dropped) fprintf(stream, "and %zu more problems\n", diags->dropped);
 }

@@ -6,6 +6,7 @@
  *     FILE: error [rule-id] node 'NAME' (OP-VERSION, #INDEX): what
  *       why: the rule and the offending value
  *       hint: what to do
+ * In it every character is escaped that a terminal would obey (xpu_escape_message), line feeds apart.
  */
 #ifndef XPU_BASE_DIAG_H
 #define XPU_BASE_DIAG_H
@@ -70,13 +71,16 @@ size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t 
 /* Every entry in its text form, one newline after each, then how many were dropped; for the mains of tools. */
 void xpu_diags_print(const xpu_diags *diags, FILE *stream);
 
-/* An untrusted name made printable for messages and generated comments: control characters, quotes, backslashes and
- * bytes that are not valid UTF-8 become \xNN; cut to `max` bytes with "...". Never contains a comment delimiter. */
+/* The one escape of what a file says (names, units, versions, paths) before it is printed: control characters (C0, DEL,
+ * C1), marks of direction and characters without width, quotes, backslashes and bytes that are not valid UTF-8 become
+ * \xNN; all other UTF-8 stays. Cut to `max` bytes with "...". Never contains a comment delimiter. */
 char *xpu_escape(xpu_arena *arena, const char *name, size_t max);
 
 /* The same for a whole message, in which names are quoted and escaped already: quotes, backslashes and comment
  * delimiters stay. */
 char *xpu_escape_message(xpu_arena *arena, const char *message, size_t max);
+/* The same, in which line feeds stay, for text of several lines. */
+char *xpu_escape_lines(xpu_arena *arena, const char *text, size_t max);
 /* Whether all of `text` is valid UTF-8. */
 int xpu_is_utf8(const char *text);
 

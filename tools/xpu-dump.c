@@ -85,10 +85,10 @@ static int show(xpu_tool *tool) {
     show_fates(&list);
     if (tool->quiet) return XPU_OK;
     if (list.is_folder)
-        printf("%s: %u tensor%s of %s on %s (chip %s, precision %s)\n", path, list.items.count,
+        printf("%s: %u tensor%s of %s on %s (chip %s, precision %s)\n", xpu_tool_path(tool, path), list.items.count,
                list.items.count == 1 ? "" : "s", list.source, list.device, list.chip, list.precision);
     else
-        printf("%s: %u tensor%s\n", path, list.items.count, list.items.count == 1 ? "" : "s");
+        printf("%s: %u tensor%s\n", xpu_tool_path(tool, path), list.items.count, list.items.count == 1 ? "" : "s");
     return XPU_OK;
 }
 
@@ -173,7 +173,8 @@ static int diff(xpu_tool *tool) {
     }
     if (tool->quiet) return d.differing ? XPU_EDIFF : XPU_OK;
     if (d.only_a || d.only_b) printf("not compared: %u only in A, %u only in B\n", d.only_a, d.only_b);
-    printf("%u of %u tensors differ: %s against %s\n", d.differing, d.compared, a.path, b.path);
+    printf("%u of %u tensors differ: %s against %s\n", d.differing, d.compared, xpu_tool_path(tool, a.path),
+           xpu_tool_path(tool, b.path));
     return d.differing ? XPU_EDIFF : XPU_OK;
 }
 

@@ -43,20 +43,25 @@ static int read_number(xpu_tool *tool, const char *option, uint64_t *value) {
     return XPU_OK;
 }
 
+static const char *name_text(const xpu_tool *tool, const char *name) {
+    return xpu_escape(tool->arena, name, 100);
+}
+
 static void print_usage(const xpu_tool *tool, const xpu_memplan_problem *problem, const xpu_memplan *plan) {
     if (tool->quiet) return;
     printf("%-12s %8s %14s %14s %14s %10s %9s\n", "level", "buffers", "capacity", "peak", "lower bound", "gap",
            "holes");
     for (uint32_t i = 0; i < plan->level_count; i++) {
         const xpu_memplan_usage *u = &plan->usage[i];
-        printf("%-12s %8u %14llu %14llu %14llu %10llu %7.1f %%\n", problem->levels[i].name, u->buffers,
+        printf("%-12s %8u %14llu %14llu %14llu %10llu %7.1f %%\n", name_text(tool, problem->levels[i].name), u->buffers,
                (unsigned long long)u->capacity, (unsigned long long)u->peak, (unsigned long long)u->lower_bound,
                (unsigned long long)u->gap, u->fragmentation_permille / 10.0);
     }
     for (uint32_t i = 0; i < plan->spill_count; i++) {
         const xpu_memplan_spill *spill = &plan->spills[i];
-        printf("'%s' is not in %s: %s\n", problem->buffers[spill->buffer].name, problem->levels[spill->preferred].name,
-               spill->why);
+        printf("'%s' is not in %s: %s\n", name_text(tool, problem->buffers[spill->buffer].name),
+               name_text(tool, problem->levels[spill->preferred].name),
+               xpu_escape_message(tool->arena, spill->why, 400));
     }
 }
 
@@ -81,7 +86,7 @@ static int with_plan(xpu_tool *tool, const xpu_memplan_problem *problem, const c
     if (xpu_memplan_check(tool->arena, problem, &plan, &tool->diags) != XPU_OK) return XPU_EUSAGE;
     if (draw) return (int)xpu_memplan_draw(tool->arena, output, problem, &plan, &tool->diags);
     print_usage(tool, problem, &plan);
-    if (!tool->quiet) printf("%s: the plan is valid\n", path);
+    if (!tool->quiet) printf("%s: the plan is valid\n", xpu_tool_path(tool, path));
     return XPU_OK;
 }
 

@@ -128,7 +128,7 @@ static void record(xpu_tool *tool, const xpu_regress_chip *chip, const xpu_regre
 }
 
 /* The layers whose cycles are not those that are recorded, a line each. */
-static void print_cycles(const xpu_regress_chip *chip, const xpu_regress_result *result) {
+static void print_cycles(xpu_tool *tool, const xpu_regress_chip *chip, const xpu_regress_result *result) {
     const char *name;
     json_t *value;
     printf("        %-40s %12s %12s %9s\n", "layer", "recorded", "now", "");
@@ -136,13 +136,14 @@ static void print_cycles(const xpu_regress_chip *chip, const xpu_regress_result 
         const json_t *recorded = json_object_get(chip->rtl.layers, name);
         long long was = json_integer_value(recorded), now = json_integer_value(value);
         if (recorded && was == now) continue;
-        printf("        %-40s %12lld %12lld", name, was, now);
+        printf("        %-40s %12lld %12lld", xpu_tool_path(tool, name), was, now);
         if (was) printf(" %+8.2f %%", 100.0 * (double)(now - was) / (double)was);
         putchar('\n');
     }
     json_object_foreach(chip->rtl.layers, name, value) {
         if (!json_object_get(result->layers, name))
-            printf("        %-40s %12lld %12s\n", name, (long long)json_integer_value(value), "gone");
+            printf("        %-40s %12lld %12s\n", xpu_tool_path(tool, name), (long long)json_integer_value(value),
+                   "gone");
     }
     printf("        %-40s %12lld %12lld\n", "all", (long long)chip->rtl.cycles, (long long)result->cycles);
 }
@@ -164,7 +165,8 @@ static void run_chip(xpu_tool *tool, suite *s, const xpu_regress_case *c, const 
                      const xpu_tensor **before, xpu_arena *scratch) {
     xpu_diags diags;
     xpu_diags_init(&diags);
-    if (isatty(STDERR_FILENO) && !tool->quiet) fprintf(stderr, "%s on %s ...\r", c->name, chip->chip);
+    if (isatty(STDERR_FILENO) && !tool->quiet)
+        fprintf(stderr, "%s on %s ...\r", xpu_tool_path(tool, c->name), xpu_tool_path(tool, chip->chip));
     xpu_regress_result result = xpu_regress_run(c, chip, *before, scratch, &diags);
     if (result.outputs) *before = result.outputs;
     if (result.passed && xpu_tool_flag(tool, "update")) record(tool, chip, &result);
@@ -174,13 +176,13 @@ static void run_chip(xpu_tool *tool, suite *s, const xpu_regress_case *c, const 
         if (changed) result.what = changed;
     }
     if (!result.passed || !tool->quiet) {
-        printf("%-7s %-20s %-9s %6.2f s  %s\n", result.passed ? "ok" : "FAILED", c->name, chip->chip, result.seconds,
-               result.what);
+        printf("%-7s %-20s %-9s %6.2f s  %s\n", result.passed ? "ok" : "FAILED", xpu_tool_path(tool, c->name),
+               xpu_tool_path(tool, chip->chip), result.seconds, xpu_escape_lines(tool->arena, result.what, 1 << 16));
         fflush(stdout);
     }
     if (!result.passed && result.layers && result.layers != chip->rtl.layers &&
         !json_equal(result.layers, chip->rtl.layers) && chip->rtl.cycles >= 0 && !xpu_tool_flag(tool, "update"))
-        print_cycles(chip, &result);
+        print_cycles(tool, chip, &result);
     xpu_diags_print(&diags, stderr);
     if (result.passed)
         s->passed++;
@@ -206,7 +208,8 @@ static xpu_status run_case(xpu_tool *tool, suite *s, const char *path) {
         ran++;
     }
     xpu_arena_free(scratch);
-    if (!ran && !tool->quiet) printf("%-7s %-20s %-9s\n", "none", c.name, only ? only : "");
+    if (!ran && !tool->quiet)
+        printf("%-7s %-20s %-9s\n", "none", xpu_tool_path(tool, c.name), only ? xpu_tool_path(tool, only) : "");
     return xpu_tool_flag(tool, "update") ? xpu_json_write(tool->arena, c.json, path, &tool->diags) : XPU_OK;
 }
 
@@ -220,7 +223,7 @@ static int run(xpu_tool *tool) {
     for (uint32_t i = 0; i < s.paths.count; i++) {
         if (!is_named(tool, s.paths.items[i])) continue;
         if (xpu_tool_flag(tool, "list")) {
-            const char *name = xpu_path_name(s.paths.items[i]);
+            const char *name = xpu_tool_path(tool, xpu_path_name(s.paths.items[i]));
             printf("%.*s\n", (int)strlen(name) - 5, name);
             continue;
         }

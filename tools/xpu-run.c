@@ -123,10 +123,11 @@ static void print_output(xpu_tool *tool, const xpu_presentation *p, const xpurt_
 /* What the line on the terminal says. */
 typedef struct {
     uint32_t done, layers;
-    const char *layer; /* the last that was complete */
+    char layer[41]; /* the last that was complete, escaped */
     uint64_t cycles;
     double started, shown;
     int is_shown;
+    xpu_tool *tool;
 } progress;
 
 static void show(progress *p) {
@@ -134,7 +135,7 @@ static void show(progress *p) {
     p->shown = now;
     p->is_shown = 1;
     if (p->layers)
-        fprintf(stderr, "\r%u/%u %-40.40s", p->done, p->layers, p->layer);
+        fprintf(stderr, "\r%u/%u %-40s", p->done, p->layers, p->layer);
     else
         fprintf(stderr, "\rthe first layer"); /* how many there are is known when it is complete */
     if (p->cycles && now > p->started)
@@ -146,7 +147,9 @@ static void on_layer(void *context, uint32_t done, uint32_t layers, const char *
     progress *p = context;
     p->done = done;
     p->layers = layers;
-    p->layer = layer;
+    xpu_arena *scratch = xpu_arena_new(&p->tool->mem, "progress");
+    snprintf(p->layer, sizeof p->layer, "%s", xpu_escape(scratch, layer, sizeof p->layer - 1));
+    xpu_arena_free(scratch);
     show(p);
 }
 
@@ -243,6 +246,7 @@ static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_r
     if (!device->has_time) run->max_instructions = device->rtl.max_cycles;
     if (tool->quiet || !isatty(STDERR_FILENO)) return XPU_OK;
     progress *p = XPU_NEW(tool->arena, progress);
+    p->tool = tool;
     p->started = xpu_seconds();
     run->context = p;
     run->progress = on_layer;
@@ -266,7 +270,8 @@ static int replay_result(xpu_tool *tool, const opened *o, const xpurt_run_option
         const char *result =
             differ ? xpu_printf(tool->arena, "%llu elements differ from", (unsigned long long)differ) : "equal to";
         printf("layer '%s' on %s: %s %s; %s\n", xpu_escape(tool->arena, run->layer, 200),
-               run->device ? run->device->name : "ref", result, run->from_dump, work_done(tool, o->program));
+               run->device ? run->device->name : "ref", result, xpu_tool_path(tool, run->from_dump),
+               work_done(tool, o->program));
     }
     if (xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
     return differ ? XPU_EDIFF : XPU_OK;
@@ -280,12 +285,13 @@ static int run_result(xpu_tool *tool, const opened *o, const xpurt_run_options *
     if (tool->quiet) return XPU_OK;
     for (uint32_t i = 0; i < xpurt_output_count(o->program); i++) print_output(tool, &presentation, &o->outputs[i]);
     if (xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
-    printf("%s on %s: %s", xpu_path_name(path), run->device ? run->device->name : "ref", work_done(tool, o->program));
+    printf("%s on %s: %s", xpu_tool_path(tool, xpu_path_name(path)), run->device ? run->device->name : "ref",
+           work_done(tool, o->program));
     const char *const written[] = {output, run->dump_folder, run->stats_file, run->trace_file};
     const char *separator = " -> ";
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         if (!written[i]) continue;
-        printf("%s%s", separator, written[i]);
+        printf("%s%s", separator, xpu_tool_path(tool, written[i]));
         separator = ", ";
     }
     putchar('\n');

@@ -12,7 +12,8 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     xpu_json_set(cg->arena, item, "name", json_string(xpu_escape(cg->arena, layer->name, 200)));
     xpu_json_set(cg->arena, item, "unit", json_string(layer->unit));
     xpu_json_set(cg->arena, item, "kernel", json_string(layer->kernel));
-    if (layer->reason) xpu_json_set(cg->arena, item, "reason", json_string(layer->reason));
+    if (layer->reason)
+        xpu_json_set(cg->arena, item, "reason", json_string(xpu_escape_message(cg->arena, layer->reason, 400)));
     xpu_json_set(cg->arena, item, "macs", json_string(xpu_dim_text(&cg->graph->dims, layer->macs, cg->arena)));
     const xpu_tiles *tiles = cg->layers.items[index].tiles;
     double cycles = tiles ? tiles->items[tiles->sizes.count - 1].cycles : 0;

@@ -5,6 +5,10 @@
 #include "xpu_runtime/program/file.h"
 #include "xpuc/pipeline.h"
 
+static const char *file_name(const xpu_pipeline *p) {
+    return xpu_escape_message(p->arena, xpu_path_name(p->path), 255);
+}
+
 static void add_values(const xpu_pipeline *p, xpu_text *text, const char *title, const xpu_value *values,
                        uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -75,7 +79,7 @@ static char *describe_model(xpu_pipeline *p) {
     if (xpu_import_model(p) != XPU_OK) return NULL;
     xpu_text text;
     xpu_text_init(&text, p->arena);
-    xpu_text_add(&text, "%s: ONNX model '%s'\n", xpu_path_name(p->path), xpu_escape(p->arena, p->graph->name, 120));
+    xpu_text_add(&text, "%s: ONNX model '%s'\n", file_name(p), xpu_escape(p->arena, p->graph->name, 120));
     add_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
     add_symbols(p, &text);
     add_guards(p, &text);
@@ -91,7 +95,8 @@ static void add_layers(const xpu_pipeline *p, const xpu_program *program, xpu_te
     xpu_text_add(text, "%u layers:\n", program->layers.count);
     for (uint32_t i = 0; i < program->layers.count; i++) {
         const xpu_program_layer *layer = &program->layers.items[i];
-        xpu_text_add(text, "  %4u  %-32s %-8s %s\n", i, xpu_escape(p->arena, layer->name, 60), layer->unit,
+        xpu_text_add(text, "  %4u  %-32s %-8s %s\n", i, xpu_escape(p->arena, layer->name, 60),
+                     xpu_escape(p->arena, layer->unit, 20),
                      layer->kernel ? xpu_escape(p->arena, layer->kernel, 40) : "");
     }
 }
@@ -111,10 +116,10 @@ static char *describe_program(xpu_pipeline *p) {
     const xpu_program *program = &image->program;
     xpu_text text;
     xpu_text_init(&text, p->arena);
-    xpu_text_add(&text, "%s: program for %s, precision %s, from %s (%u operators), made by xpuc %s\n",
-                 xpu_path_name(p->path), xpu_escape(p->arena, program->target, 60),
-                 xpu_escape(p->arena, program->precision, 20), xpu_escape(p->arena, program->source, 120),
-                 program->source_nodes, xpu_escape(p->arena, program->compiler, 40));
+    xpu_text_add(&text, "%s: program for %s, precision %s, from %s (%u operators), made by xpuc %s\n", file_name(p),
+                 xpu_escape(p->arena, program->target, 60), xpu_escape(p->arena, program->precision, 20),
+                 xpu_escape(p->arena, program->source, 120), program->source_nodes,
+                 xpu_escape(p->arena, program->compiler, 40));
     p->graph = program->graph;
     add_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
     add_symbols(p, &text);

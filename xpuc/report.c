@@ -176,8 +176,9 @@ char *xpu_explain(xpu_pipeline *p, int as_json) {
             continue;
         }
         xpu_text_add(&text, "%-24s %-9s %-6u %s%s%s\n", xpu_escape(p->arena, f.layer, 60), f.precision,
-                     f.region ? f.region->number : 0, f.unit, f.why ? ": " : "", f.why ? f.why : "");
-        if (f.hint) xpu_text_add(&text, "     hint: %s\n", f.hint);
+                     f.region ? f.region->number : 0, xpu_escape(p->arena, f.unit, 60), f.why ? ": " : "",
+                     f.why ? xpu_escape_message(p->arena, f.why, 400) : "");
+        if (f.hint) xpu_text_add(&text, "     hint: %s\n", xpu_escape_message(p->arena, f.hint, 400));
     }
     return text.text;
 }
@@ -198,15 +199,19 @@ static size_t count_layers(const xpu_pipeline *p) {
     return layers ? json_array_size(layers) : xpu_count_nodes(p->graph);
 }
 
+static const char *path_text(const xpu_pipeline *p, const char *path) {
+    return xpu_escape_message(p->arena, path, 4096);
+}
+
 char *xpu_summary(const xpu_pipeline *p) {
     uint32_t on_host = 0;
     for (uint32_t i = 0; i < p->job.region_count; i++) {
         on_host += p->job.regions[i].on_host ? p->job.regions[i].node_count : 0;
     }
-    char *text =
-        TEXT(p, "%s: %u operators, %zu layers in %u region%s for %s", xpu_path_name(p->path), p->options.source_nodes,
-             count_layers(p), p->job.region_count, p->job.region_count == 1 ? "" : "s", p->target->name);
+    char *text = TEXT(p, "%s: %u operators, %zu layers in %u region%s for %s", path_text(p, xpu_path_name(p->path)),
+                      p->options.source_nodes, count_layers(p), p->job.region_count,
+                      p->job.region_count == 1 ? "" : "s", p->target->name);
     if (on_host) text = TEXT(p, "%s, %u layer%s on the host", text, on_host, on_host == 1 ? "" : "s");
     text = TEXT(p, "%s; %.2f s", text, xpu_seconds() - p->started);
-    return p->output ? TEXT(p, "%s -> %s", text, p->output) : text;
+    return p->output ? TEXT(p, "%s -> %s", text, path_text(p, p->output)) : text;
 }

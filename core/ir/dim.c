@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/diag.h"
+
 enum {
     MAX_TERMS = 48,       /* of one polynomial; larger results are unknown */
     MAX_DEGREE = 12,      /* atoms of one product */
@@ -697,7 +699,9 @@ static void add_text(const xpu_dims *dims, xpu_dim dim, int inside_product, xpu_
             xpu_text_add(text, "?");
         }
         break;
-    case XPU_DIM_SYMBOL: xpu_text_add(text, "%s", dims->symbols.items[node->value].name); break;
+    case XPU_DIM_SYMBOL:
+        xpu_text_add(text, "%s", xpu_escape(text->arena, dims->symbols.items[node->value].name, 80));
+        break;
     case XPU_DIM_MIN:
     case XPU_DIM_MAX:
         xpu_text_add(text, "%s(", names[node->kind]);

@@ -116,7 +116,8 @@ static void add_symbols(const xpu_graph *graph, xpu_text *text) {
 static void add_guards(const xpu_graph *graph, xpu_text *text) {
     for (uint32_t i = 0; i < graph->guards.count; i++) {
         const xpu_guard *guard = &graph->guards.items[i];
-        xpu_text_add(text, "guard %s  // %s\n", xpu_guard_text(graph, guard, text->arena), guard->where);
+        xpu_text_add(text, "guard %s  // %s\n", xpu_guard_text(graph, guard, text->arena),
+                     xpu_escape_message(text->arena, guard->where, 200));
     }
 }
 

@@ -179,7 +179,9 @@ static void report_open_dims(const reader *read, const input *in) {
     xpu_text_init(&example, importer->scratch);
     for (int i = 0; i < in->rank; i++) {
         const char *size = xpu_dim_text(&importer->graph->dims, in->dims[i], importer->scratch);
-        if (in->open[i]) xpu_text_add(&open, "%sdim %d ('%s')", open.length ? ", " : "", i, in->open[i]);
+        if (in->open[i])
+            xpu_text_add(&open, "%sdim %d ('%s')", open.length ? ", " : "", i,
+                         xpu_escape(importer->scratch, in->open[i], 80));
         xpu_text_add(&example, "%s%s", i ? "," : "", !in->open[i] ? size : i ? "32..224" : "1..16");
     }
     if (!open.length) return;
@@ -191,7 +193,7 @@ static void report_open_dims(const reader *read, const input *in) {
 
 /* A symbol's name for dim `index` that no other dim has. */
 static const char *made_name(const reader *read, const input *in, int index) {
-    const char *name = TEXT(read, "%s_%d", in->shown, index);
+    const char *name = TEXT(read, "%s_%d", in->proto->name, index);
     while (has_symbol(&read->importer->graph->dims, name)) name = TEXT(read, "%s_", name);
     return name;
 }
@@ -232,7 +234,6 @@ static int specified_dim(reader *read, input *in, int index) {
         in->dims[index] = xpu_dim_const(dims, range->min);
     } else {
         const char *name = asked->symbol ? asked->symbol : param ? param : made_name(read, in, index);
-        name = xpu_escape(importer->scratch, name, 100);
         in->dims[index] = range ? xpu_dim_symbol(dims, name, range->min, range->max, range->step)
                                 : open_symbol(read, in, index, name);
     }
@@ -260,8 +261,7 @@ static int model_dim(reader *read, input *in, int index) {
         in->dims[index] = xpu_dim_const(dims, value);
     } else if (param) {
         const xpu_dim *bound = binding_of(read, param);
-        in->dims[index] =
-            bound ? *bound : open_symbol(read, in, index, xpu_escape(read->importer->scratch, param, 100));
+        in->dims[index] = bound ? *bound : open_symbol(read, in, index, param);
     } else {
         in->dims[index] = open_symbol(read, in, index, made_name(read, in, index));
     }

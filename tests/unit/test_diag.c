@@ -15,6 +15,8 @@ static const text_case texts[] = {
      "a.onnx: error [a-rule] node 'c1' (Conv-11, #5): it is wrong\n  why: its group is 3\n  hint: export it again"},
     {XPU_SEVERITY_ERROR, NULL, NULL, NULL, NULL, "error [a-rule] it is wrong"},
     {XPU_SEVERITY_WARNING, "a", NULL, "w", NULL, "a: warning [a-rule] it is wrong\n  why: w"},
+    {XPU_SEVERITY_WARNING, "a\n\033b", "key '\n'", "line\nline\r\x9b", "\x7f",
+     "a\\x0a\\x1bb: warning [a-rule] key '\\x0a': it is wrong\n  why: line\nline\\x0d\\x9b\n  hint: \\x7f"},
     {XPU_SEVERITY_NOTE, NULL, "key 'k'", NULL, "h", "note [a-rule] key 'k': it is wrong\n  hint: h"},
 };
 
@@ -108,6 +110,8 @@ static const escape_case escapes[] = {
     {"\xf4\x90\x80\x80", 80, "\\xf4\\x90\\x80\\x80"},          /* above U+10FFFF */
     {"\xc2\x85\xe2\x80\xae", 80, "\\xc2\\x85\\xe2\\x80\\xae"}, /* C1 control, right-to-left override */
     {"a*/b/*c//d", 80, "a*\\x2fb/\\x2ac/\\x2fd"},              /* comment delimiters */
+    {"a\xe2\x80\x8bz\xef\xbb\xbf\xc2\xad", 80, "a\\xe2\\x80\\x8bz\\xef\\xbb\\xbf\\xc2\\xad"}, /* no width */
+    {"\xd8\x9c\xf3\xa0\x81\x81", 80, "\\xd8\\x9c\\xf3\\xa0\\x81\\x81"}, /* the Arabic mark, a tag */
     {"?"
      "?/",
      80, "?\\x3f/"}, /* a trigraph that ends as a backslash */

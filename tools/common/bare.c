@@ -238,8 +238,9 @@ static void print_work(const bare *b, int status) {
     xpurt_counters counters;
     b->driver->counters(b->device, &counters);
     fflush(stdout);
-    fprintf(stderr, "%s on %s (chip %s): status %d, %" PRIu64 " instructions", xpu_path_name(b->path), b->driver->name,
-            b->chip.name, status, instructions(b));
+    fprintf(stderr, "%s on %s (chip %s): status %d, %" PRIu64 " instructions",
+            xpu_tool_path(b->tool, xpu_path_name(b->path)), b->driver->name,
+            xpu_escape(b->tool->arena, b->chip.name, 60), status, instructions(b));
     if (counters.cycles) fprintf(stderr, ", %" PRIu64 " cycles", counters.cycles);
     fputc('\n', stderr);
 }

@@ -32,6 +32,12 @@ static void read_dims(const reader *r, json_t *shape, const char *path, xpu_dump
     }
 }
 
+/* A string of the index, as it may be printed: xpu-run writes names escaped, which this leaves as they are. */
+static const char *text(const reader *r, xpu_json_object *object, const char *key) {
+    const char *value = xpu_json_string(object, key);
+    return value ? xpu_escape_message(r->arena, value, 4096) : NULL;
+}
+
 /* A number, or NaN where the key is absent or null. */
 static double number_or_nan(xpu_json_object *object, const char *key) {
     json_t *value = xpu_json_member(object, key);
@@ -44,11 +50,11 @@ static xpu_dump_item read_item(const reader *r, json_t *value, const char *path,
     if (!xpu_json_open(&object, r->arena, value, r->file, path, r->diags)) return item;
     if (is_layer) {
         item.index = xpu_json_int(&object, "index", 0, 65535);
-        item.layer = xpu_json_string(&object, "layer");
+        item.layer = text(r, &object, "layer");
         xpu_json_int(&object, "output", 0, 1);
     }
-    item.tensor = xpu_json_string(&object, "tensor");
-    item.dtype = xpu_json_string(&object, "dtype");
+    item.tensor = text(r, &object, "tensor");
+    item.dtype = text(r, &object, "dtype");
     read_dims(r, xpu_json_array(&object, "shape"), path, &item);
     item.min = number_or_nan(&object, "min");
     item.max = number_or_nan(&object, "max");
@@ -73,8 +79,9 @@ static void read_fates(const reader *r, json_t *list, xpu_dump_list *to) {
         xpu_json_object object;
         const char *path = xpu_printf(r->arena, "tensors[%zu]", i);
         if (!xpu_json_open(&object, r->arena, value, r->file, path, r->diags)) continue;
-        xpu_dump_fate fate = {xpu_json_string(&object, "tensor"), xpu_json_string(&object, "fate"),
+        xpu_dump_fate fate = {text(r, &object, "tensor"), text(r, &object, "fate"),
                               xpu_json_string_or(&object, "layer", NULL)};
+        if (fate.layer) fate.layer = xpu_escape_message(r->arena, fate.layer, 4096);
         xpu_json_done(&object);
         XPU_PUSH(r->arena, &to->fates, fate);
     }
@@ -86,10 +93,10 @@ static void read_index(const reader *r, json_t *top, xpu_dump_list *list) {
     json_t *value;
     if (!xpu_json_open(&object, r->arena, top, r->file, "", r->diags)) return;
     xpu_json_int(&object, "version", 1, 1);
-    list->source = xpu_json_string(&object, "source");
-    list->device = xpu_json_string(&object, "device");
-    list->chip = xpu_json_string(&object, "chip");
-    list->precision = xpu_json_string(&object, "precision");
+    list->source = text(r, &object, "source");
+    list->device = text(r, &object, "device");
+    list->chip = text(r, &object, "chip");
+    list->precision = text(r, &object, "precision");
     xpu_json_member(&object, "symbols");
     json_t *inputs = xpu_json_array(&object, "inputs"), *layers = xpu_json_array(&object, "layers");
     json_t *tensors = xpu_json_array(&object, "tensors");

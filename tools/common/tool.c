@@ -96,6 +96,10 @@ uint32_t xpu_tool_words(const xpu_tool *tool) {
     return count;
 }
 
+const char *xpu_tool_path(const xpu_tool *tool, const char *path) {
+    return xpu_escape_message(tool->arena, path, 4096);
+}
+
 int xpu_tool_usage(xpu_tool *tool, const char *where, const char *what, const char *why, const char *hint) {
     return (int)xpu_error(&tool->diags, XPU_EUSAGE, NULL, "usage", where, what, why, hint);
 }

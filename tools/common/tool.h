@@ -24,6 +24,9 @@ int xpu_tool_flag(const xpu_tool *tool, const char *name);
 const char *xpu_tool_word(const xpu_tool *tool, uint32_t index);
 uint32_t xpu_tool_words(const xpu_tool *tool);
 
+/* A path as it is printed. */
+const char *xpu_tool_path(const xpu_tool *tool, const char *path);
+
 /* An error [usage] about the command line; returns its exit code. */
 int xpu_tool_usage(xpu_tool *tool, const char *where, const char *what, const char *why, const char *hint);
 

@@ -115,7 +115,8 @@ static xpu_status check_ranges(const xpu_run *run, const uint8_t *bound) {
         int64_t value = run->symbols[i];
         if (!bound[i]) {
             return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "shape-unbound",
-                             xpu_printf(run->arena, "symbol '%s'", s->name), "no input gives this dimension a value",
+                             xpu_printf(run->arena, "symbol '%s'", xpu_escape(run->arena, s->name, 80)),
+                             "no input gives this dimension a value",
                              "it appears in the model only inside of expressions", "fix it with xpuc --shape");
         }
         if (value >= s->min && value <= s->max && (value - s->min) % s->step == 0) continue;
@@ -124,7 +125,8 @@ static xpu_status check_ranges(const xpu_run *run, const uint8_t *bound) {
                                                       (long long)s->max, (long long)s->step);
         return xpu_error(
             run->diags, XPU_EUSAGE, run->owner->image->name, "shape-range",
-            xpu_printf(run->arena, "symbol '%s'", s->name), "the input's shape is out of range",
+            xpu_printf(run->arena, "symbol '%s'", xpu_escape(run->arena, s->name, 80)),
+            "the input's shape is out of range",
             xpu_printf(run->arena, "%s is %lld, the program was compiled for %s", s->name, (long long)value, range),
             "compile with a larger range: xpuc --shape");
     }

@@ -56,9 +56,10 @@ xpu_status xpu_replay_prepare(xpu_run *run) {
         json_t *value = json_object_get(symbols, xpu_escape(run->arena, s->name, 200));
         run->symbols[i] = json_is_integer(value) ? json_integer_value(value) : -1;
         if (run->symbols[i] >= s->min && run->symbols[i] <= s->max) continue;
-        return refuse(run, run->options->from_dump, "dump-symbols", "the dump is of another program",
-                      xpu_printf(run->arena, "it has no value in range for symbol '%s'", s->name),
-                      "make the dump with this program");
+        return refuse(
+            run, run->options->from_dump, "dump-symbols", "the dump is of another program",
+            xpu_printf(run->arena, "it has no value in range for symbol '%s'", xpu_escape(run->arena, s->name, 80)),
+            "make the dump with this program");
     }
     return XPU_OK;
 }
