@@ -1,7 +1,12 @@
-/* --check-passes: the reference kernels run the graph behind every pass; who changed what, and was it allowed to. */
+/*
+ * --check-passes: the reference kernels run the graph behind every pass; who changed what, and was it allowed to.
+ * Where a run is not bit for bit the one before, it is made once more with every layer on the operands that it had
+ * before: a pass answers for what a layer does, not for what quantisation makes of an allowed difference further on.
+ */
 #include <math.h>
 #include <string.h>
 
+#include "core/arith.h"
 #include "core/ops/ref.h"
 #include "xpuc/pipeline.h"
 
@@ -17,13 +22,25 @@ struct xpu_checker {
     xpu_arena *arena;
     int64_t *symbols;
     xpu_tensor *inputs;
-    snapshot before, now;
+    snapshot before; /* behind the pass before */
 };
 
 typedef struct {
     const xpu_graph *graph;
+    const snapshot *held; /* what replaces the results once they are recorded; or NULL */
     snapshot *to;
 } recorder;
+
+/* The pass that is looked at. */
+typedef struct {
+    const char *name;
+    xpu_effect effect;
+} step;
+
+/* What a run has of the value; or NULL. */
+static const xpu_tensor *value_of(const snapshot *of, xpu_value value) {
+    return value.id < of->count && of->values[value.id].data ? &of->values[value.id] : NULL;
+}
 
 xpu_checker *xpu_checker_new(xpu_arena *arena) {
     xpu_checker *checker = XPU_NEW(arena, xpu_checker);
@@ -105,6 +122,22 @@ static xpu_status make_inputs(xpu_checker *checker, const xpu_graph *graph, xpu_
 
 /* ---- runs ---- */
 
+static int same_type(const xpu_tensor *a, const xpu_tensor *b) {
+    if (a->dtype != b->dtype || a->rank != b->rank) return 0;
+    for (int i = 0; i < a->rank; i++) {
+        if (a->dims[i] != b->dims[i]) return 0;
+    }
+    return 1;
+}
+
+/* The second result of a convolution or product goes with the first. */
+static void renew_absmax(const xpu_graph *graph, xpu_node node, const xpu_tensor *results, uint32_t count) {
+    int has_one = xpu_node_is(graph, node, XPU_OP_CONV) || xpu_node_is(graph, node, XPU_OP_MATMUL);
+    if (!has_one || count <= XPU_OUT_ABSMAX) return;
+    const xpu_tensor *y = &results[XPU_OUT_Y];
+    *(float *)results[XPU_OUT_ABSMAX].data = xa_absmax_of(y->data, (size_t)xpu_tensor_count(y));
+}
+
 static xpu_status record(void *context, xpu_node node, const xpu_tensor *results, uint32_t count) {
     recorder *r = context;
     for (uint32_t i = 0; i < count; i++) {
@@ -112,16 +145,24 @@ static xpu_status record(void *context, xpu_node node, const xpu_tensor *results
         xpu_tensor *kept = &r->to->values[value.id];
         *kept = results[i];
         kept->data = xpu_copy(r->to->arena, results[i].data, xpu_tensor_bytes(&results[i]));
+        const xpu_tensor *before = r->held ? value_of(r->held, value) : NULL;
+        if (before && same_type(before, kept)) memcpy(results[i].data, before->data, xpu_tensor_bytes(before));
     }
+    if (r->held) renew_absmax(r->graph, node, results, count);
     return XPU_OK;
 }
 
-static xpu_status take_snapshot(const xpu_checker *checker, const xpu_graph *graph, snapshot *to, xpu_diags *diags) {
+/* Runs the graph. With `held` every layer reads the operands that it had there, so that no difference spreads. */
+static xpu_status take_snapshot(const xpu_checker *checker, const xpu_graph *graph, const snapshot *held, snapshot *to,
+                                xpu_diags *diags) {
     to->arena = xpu_arena_new(xpu_arena_mem(checker->arena), "snapshot");
     to->count = graph->values.count;
     to->values = XPU_NEW_ARRAY(to->arena, xpu_tensor, to->count);
     to->outputs = XPU_NEW_ARRAY(to->arena, xpu_tensor, graph->outputs.count);
-    recorder context = {graph, to};
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        to->values[graph->inputs.items[i].id] = checker->inputs[i];
+    }
+    recorder context = {graph, held, to};
     xpu_ref_options options = {
         .symbols = checker->symbols, .inputs = checker->inputs, .observer = record, .context = &context};
     return xpu_ref_run(graph, &options, to->outputs, to->arena, diags);
@@ -129,80 +170,152 @@ static xpu_status take_snapshot(const xpu_checker *checker, const xpu_graph *gra
 
 /* ---- comparison ---- */
 
-static int same_float(float a, float b, float margin, xpu_effect effect) {
-    uint32_t a_bits, b_bits;
-    memcpy(&a_bits, &a, sizeof a);
-    memcpy(&b_bits, &b, sizeof b);
-    if (a_bits == b_bits || a == b || (isnan(a) && isnan(b))) return 1;
-    float difference =
-        fabsf(a - b); /* infinite where a or b is: within no tolerance, though b's margin is infinite too */
-    return effect == XPU_EFFECT_TOLERANCE && isfinite(difference) && difference <= 1e-3f * fabsf(b) + margin;
+/* How far elements may be apart. */
+typedef struct {
+    xpu_effect effect;
+    const xpu_margin *margin; /* of a layer in int16; or NULL */
+    int64_t inner;            /* elements of one channel in a row */
+    double largest;           /* magnitude of what was before */
+} allowance;
+
+static allowance make_allowance(xpu_effect effect, const xpu_margin *margin, const xpu_tensor *before) {
+    allowance a = {effect, margin, 1, 0};
+    for (int i = 2; margin && margin->is_conv && i < before->rank; i++) a.inner *= before->dims[i];
+    for (int64_t i = 0, count = xpu_tensor_count(before); before->dtype == XPU_F32 && i < count; i++) {
+        double magnitude = fabs((double)((const float *)before->data)[i]);
+        if (isfinite(magnitude) && magnitude > a.largest) a.largest = magnitude;
+    }
+    return a;
 }
 
-/* The first element in which `now` differs from `before` more than `effect` allows; -1 where there is none. */
-static int64_t first_difference(const xpu_tensor *now, const xpu_tensor *before, xpu_effect effect) {
+static int same_float(float now, float before, const allowance *a, int64_t at) {
+    uint32_t now_bits, before_bits;
+    memcpy(&now_bits, &now, sizeof now);
+    memcpy(&before_bits, &before, sizeof before);
+    if (now_bits == before_bits || now == before || (isnan(now) && isnan(before))) return 1;
+    if (a->effect == XPU_EFFECT_EXACT) return 0;
+    double extra = a->margin ? a->margin->extra[at / a->inner % a->margin->channels] : 0;
+    if (!isfinite(extra)) return 1;
+    double difference = fabs((double)now - (double)before); /* infinite where one is: within no tolerance */
+    return isfinite(difference) && difference <= 1e-3 * fabs((double)before) + 1e-5 * a->largest + extra;
+}
+
+/* The first element in which `now` differs from `before` more than is allowed; -1 where there is none. */
+static int64_t first_difference(const xpu_tensor *now, const xpu_tensor *before, xpu_effect effect,
+                                const xpu_margin *margin) {
     int64_t count = xpu_tensor_count(now);
     if (now->dtype != before->dtype || count != xpu_tensor_count(before)) return 0;
-    if (now->dtype != XPU_F32) return memcmp(now->data, before->data, xpu_tensor_bytes(now)) ? 0 : -1;
-    const float *a = now->data, *b = before->data;
-    float largest = 0;
+    allowance a = make_allowance(effect, margin, before);
+    size_t bytes = xpu_dtype_bytes(now->dtype);
     for (int64_t i = 0; i < count; i++) {
-        if (isfinite(b[i]) && fabsf(b[i]) > largest) largest = fabsf(b[i]);
-    }
-    for (int64_t i = 0; i < count; i++) {
-        if (!same_float(a[i], b[i], 1e-5f * largest, effect)) return i;
+        const char *x = (const char *)now->data + (size_t)i * bytes,
+                   *y = (const char *)before->data + (size_t)i * bytes;
+        if (memcmp(x, y, bytes) == 0) continue;
+        if (now->dtype != XPU_F32 || !same_float(*(const float *)x, *(const float *)y, &a, i)) return i;
     }
     return -1;
 }
 
-static xpu_status report(const xpu_checker *checker, const xpu_graph *graph, const char *pass, xpu_effect effect,
-                         xpu_value value, const xpu_tensor *now, const xpu_tensor *before, int64_t at,
-                         xpu_diags *diags) {
+/* "is 2 and was 1 before" */
+static const char *numbers_text(const xpu_tensor *now, const xpu_tensor *before, int64_t at, xpu_arena *arena) {
+    if (now->dtype != before->dtype || xpu_tensor_count(now) != xpu_tensor_count(before)) return "";
+    switch (now->dtype) {
+    case XPU_F32:
+        return xpu_printf(arena, " is %.9g and was %.9g before", (double)((const float *)now->data)[at],
+                          (double)((const float *)before->data)[at]);
+    case XPU_I8:
+        return xpu_printf(arena, " is %d and was %d before", ((const int8_t *)now->data)[at],
+                          ((const int8_t *)before->data)[at]);
+    case XPU_U8:
+        return xpu_printf(arena, " is %u and was %u before", ((const uint8_t *)now->data)[at],
+                          ((const uint8_t *)before->data)[at]);
+    default: return "";
+    }
+}
+
+static xpu_status report(const xpu_checker *checker, const xpu_graph *graph, const step *pass, xpu_value value,
+                         const xpu_tensor *now, const xpu_tensor *before, int64_t at, xpu_diags *diags) {
     xpu_arena *arena = checker->arena;
     const xpu_value_info *info = xpu_value_at(graph, value);
-    const char *numbers = "";
-    if (now->dtype == XPU_F32 && before->dtype == XPU_F32 && xpu_tensor_count(now) == xpu_tensor_count(before)) {
-        numbers = xpu_printf(arena, " is %.9g and was %.9g before", (double)((const float *)now->data)[at],
-                             (double)((const float *)before->data)[at]);
-    }
     const char *where = info->kind == XPU_VALUE_NODE ? xpu_node_where(graph, info->node, arena) : NULL;
     return xpu_error(diags, XPU_EBUG, graph->file, "check-passes", where,
-                     xpu_printf(arena, "pass '%s' changes the results more than it may", pass),
-                     xpu_printf(arena, "the pass is '%s'; element %lld of value '%s'%s", xpu_effect_text(effect),
-                                (long long)at, xpu_escape(arena, info->name, 120), numbers),
+                     xpu_printf(arena, "pass '%s' changes the results more than it may", pass->name),
+                     xpu_printf(arena, "the pass is '%s'; element %lld of value '%s'%s", xpu_effect_text(pass->effect),
+                                (long long)at, xpu_escape(arena, info->name, 120),
+                                numbers_text(now, before, at, arena)),
                      "this is a bug of the compiler: please report it with the model");
 }
 
-static xpu_status compare(const xpu_checker *checker, const xpu_graph *graph, const char *pass, xpu_effect effect,
+/* What a layer read in the run `now`, with what was before held. */
+static const xpu_tensor *operand_of(const snapshot *now, const snapshot *before, xpu_value value) {
+    const xpu_tensor *held = value_of(before, value);
+    return held ? held : value_of(now, value);
+}
+
+/* The margin of a layer that computes in int16 behind this pass; NULL: of any other. */
+static xpu_status find_margin(const xpu_graph *graph, xpu_node node, const step *pass, const snapshot *now,
+                              const snapshot *before, xpu_margin *room, const xpu_margin **margin, xpu_diags *diags) {
+    *margin = NULL;
+    if (pass->effect != XPU_EFFECT_PRECISION || !xpu_is_narrowed(graph, node)) return XPU_OK;
+    const xpu_tensor *x = operand_of(now, before, xpu_node_input(graph, node, XPU_IN_X));
+    if (!x) return XPU_OK;
+    *margin = room;
+    return xpu_narrowed_margin(graph, node, x, room, now->arena, diags);
+}
+
+static xpu_status compare(const xpu_checker *checker, const xpu_graph *graph, const step *pass, const snapshot *now,
                           xpu_diags *diags) {
-    const snapshot *now = &checker->now, *before = &checker->before;
+    const snapshot *before = &checker->before;
     XPU_FOR_NODES(graph, node) {
         for (uint32_t i = 0; i < xpu_node_at(graph, node)->output_count; i++) {
             xpu_value value = xpu_node_output(graph, node, i);
-            if (value.id >= before->count || !before->values[value.id].data || !now->values[value.id].data) continue;
-            int64_t at = first_difference(&now->values[value.id], &before->values[value.id], effect);
-            if (at < 0) continue;
-            return report(checker, graph, pass, effect, value, &now->values[value.id], &before->values[value.id], at,
-                          diags);
+            const xpu_tensor *x = value_of(now, value), *y = value_of(before, value);
+            if (!x || !y) continue;
+            xpu_margin room;
+            const xpu_margin *margin;
+            xpu_status status = find_margin(graph, node, pass, now, before, &room, &margin, diags);
+            if (status != XPU_OK) return status;
+            int64_t at = first_difference(x, y, pass->effect, margin);
+            if (at >= 0) return report(checker, graph, pass, value, x, y, at, diags);
         }
     }
     for (uint32_t i = 0; i < graph->outputs.count; i++) {
-        int64_t at = first_difference(&now->outputs[i], &before->outputs[i], effect);
-        if (at < 0) continue;
-        return report(checker, graph, pass, effect, graph->outputs.items[i], &now->outputs[i], &before->outputs[i], at,
-                      diags);
+        const xpu_tensor *x = &now->outputs[i], *y = &before->outputs[i];
+        int64_t at = first_difference(x, y, pass->effect, NULL);
+        if (at >= 0) return report(checker, graph, pass, graph->outputs.items[i], x, y, at, diags);
     }
     return XPU_OK;
+}
+
+/* Whether the whole run is what it was: then no layer differs. */
+static int is_same(const xpu_checker *checker, const xpu_graph *graph, const snapshot *now, xpu_diags *diags) {
+    size_t errors = diags->errors;
+    static const step exact = {"", XPU_EFFECT_EXACT};
+    return compare(checker, graph, &exact, now, diags) == XPU_OK && diags->errors == errors;
+}
+
+/* The layers one by one, on the operands that they had before. */
+static xpu_status compare_layers(const xpu_checker *checker, const xpu_graph *graph, const step *pass,
+                                 xpu_diags *diags) {
+    snapshot layers = {NULL};
+    xpu_status status = take_snapshot(checker, graph, &checker->before, &layers, diags);
+    if (status == XPU_OK) status = compare(checker, graph, pass, &layers, diags);
+    xpu_arena_free(layers.arena);
+    return status;
 }
 
 xpu_status xpu_checker_run(xpu_checker *checker, const xpu_graph *graph, const char *pass, xpu_effect effect,
                            xpu_diags *diags) {
     int first = checker->before.arena == NULL;
-    if (effect == XPU_EFFECT_DEFINES && !first) return XPU_OK;
+    const step done = {pass, effect};
+    snapshot now = {NULL};
     xpu_status status = first ? make_inputs(checker, graph, diags) : XPU_OK;
-    if (status == XPU_OK) status = take_snapshot(checker, graph, &checker->now, diags);
-    if (status == XPU_OK && !first) status = compare(checker, graph, pass, effect, diags);
+    if (status == XPU_OK) status = take_snapshot(checker, graph, NULL, &now, diags);
+    if (status == XPU_OK && !first && effect != XPU_EFFECT_DEFINES &&
+        !is_same(checker, graph, &now, xpu_diags_new(now.arena))) {
+        status = compare_layers(checker, graph, &done, diags);
+    }
     xpu_arena_free(checker->before.arena);
-    checker->before = checker->now;
+    checker->before = now;
     return status;
 }

@@ -101,7 +101,7 @@ static const pass passes[] = {
     {"match", XPU_EFFECT_TOLERANCE, 0, match},           /* the target's patterns; a bias starts the accumulation */
     {"chains", XPU_EFFECT_EXACT, 0, chains},             /* elementwise operators into loops */
     {"partition", XPU_EFFECT_EXACT, 0, partition},       /* support rules, regions */
-    {"prepare", XPU_EFFECT_DEFINES, 0, prepare},         /* the target's precision and layout */
+    {"prepare", XPU_EFFECT_PRECISION, 0, prepare},       /* the target's precision and layout */
     {"lower", XPU_EFFECT_EXACT, 1, lower},               /* each region to a section */
     {"pack", XPU_EFFECT_EXACT, 1, pack},                 /* the sections to a file */
 };
@@ -114,7 +114,7 @@ const char *const *xpu_pipeline_passes(void) {
 }
 
 const char *xpu_effect_text(xpu_effect effect) {
-    static const char *const texts[] = {"exact", "tolerance", "defines"};
+    static const char *const texts[] = {"exact", "tolerance", "precision", "defines"};
     return texts[effect];
 }
 

@@ -12,7 +12,8 @@
 typedef enum {
     XPU_EFFECT_EXACT,     /* nothing: bit for bit the same (the sign of a zero apart) */
     XPU_EFFECT_TOLERANCE, /* other roundings: within |a-b| <= 1e-3 |b| + 1e-5 max|b| */
-    XPU_EFFECT_DEFINES    /* it chooses them: import, and the precision of the target */
+    XPU_EFFECT_PRECISION, /* as tolerance; layers that become int16 within what half a step of x and w adds up to */
+    XPU_EFFECT_DEFINES    /* it chooses them: import, and operators on integers for those between Q and DQ */
 } xpu_effect;
 
 typedef struct {
@@ -76,9 +77,22 @@ xpu_status xpu_shape_parse(xpu_arena *arena, const char *text, xpu_shape_spec *s
 
 /* check.c: ref behind every pass, on random input with small values for the symbols. */
 xpu_checker *xpu_checker_new(xpu_arena *arena);
-/* The graph behind `pass` against the one before; the first call only records. [check-passes], XPU_EBUG. */
+/* The graph behind `pass` against the one before: every layer on the operands that it had before, so that what a pass
+ * may change is not blamed where it has grown on its way. The first call, and what DEFINES, only record.
+ * [check-passes], XPU_EBUG. */
 xpu_status xpu_checker_run(xpu_checker *checker, const xpu_graph *graph, const char *pass, xpu_effect effect,
                            xpu_diags *diags);
+
+/* narrowed.c: how much further than float32 from the layer before a layer may be that computes in int16. */
+typedef struct {
+    const double *extra; /* by channel; infinite or NaN: no limit */
+    int64_t channels;
+    int is_conv; /* channels are axis 1 of the result, else the last one */
+} xpu_margin;
+int xpu_is_narrowed(const xpu_graph *graph, xpu_node node);
+/* `x` is the operand that the layer reads. */
+xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_tensor *x, xpu_margin *margin,
+                               xpu_arena *arena, xpu_diags *diags);
 
 /* report.c: --report and --explain. */
 void xpu_report_make(xpu_pipeline *pipeline);

@@ -7,7 +7,8 @@
 
 #include "core/ops/op.h"
 
-/* Called after each node with its results (valid during the call only). A status other than XPU_OK stops the run. */
+/* Called after each node with its results (valid during the call only; what it writes to their data is what later nodes
+ * read). A status other than XPU_OK stops the run. */
 typedef xpu_status (*xpu_ref_observer)(void *context, xpu_node node, const xpu_tensor *results, uint32_t count);
 
 typedef struct {
