@@ -195,8 +195,8 @@ static ssize_t write_part(int fd, const void *data, size_t length, int64_t offse
     return put;
 }
 
-/* Writes everything; a full disk, a size limit or a closed pipe ends in an errno, not in a signal. */
-static int write_all(int fd, const char *data, size_t length, int64_t offset) {
+int xpu_write_all(int fd, const void *bytes, size_t length, int64_t offset) {
+    const char *data = bytes;
     static const struct timespec now = {0, 0};
     sigset_t fatal, before, waiting;
     sigemptyset(&fatal);
@@ -231,8 +231,8 @@ static int write_all(int fd, const char *data, size_t length, int64_t offset) {
 
 static void flush(xpu_output *output) {
     if (!output->error && output->buffered) {
-        output->error =
-            write_all(output->fd, output->buffer, output->buffered, output->direct ? -1 : (int64_t)output->position);
+        output->error = xpu_write_all(output->fd, output->buffer, output->buffered,
+                                      output->direct ? -1 : (int64_t)output->position);
     }
     output->position += output->buffered;
     output->buffered = 0;
@@ -242,7 +242,7 @@ xpu_status xpu_output_write(xpu_output *output, const void *data, size_t length)
     if (length > OUTPUT_BUFFER - output->buffered) flush(output);
     if (length > OUTPUT_BUFFER) {
         if (!output->error) {
-            output->error = write_all(output->fd, data, length, output->direct ? -1 : (int64_t)output->position);
+            output->error = xpu_write_all(output->fd, data, length, output->direct ? -1 : (int64_t)output->position);
         }
         output->position += length;
     } else if (length) {
@@ -255,7 +255,7 @@ xpu_status xpu_output_write(xpu_output *output, const void *data, size_t length)
 xpu_status xpu_output_write_at(xpu_output *output, uint64_t offset, const void *data, size_t length) {
     flush(output);
     if (!output->error && offset > INT64_MAX) output->error = EFBIG;
-    if (!output->error) output->error = write_all(output->fd, data, length, (int64_t)offset);
+    if (!output->error) output->error = xpu_write_all(output->fd, data, length, (int64_t)offset);
     return output->error ? XPU_EIO : XPU_OK;
 }
 

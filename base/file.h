@@ -39,6 +39,9 @@ int xpu_paths_clash(const char *a, const char *b);
 xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count);
 /* Whether `path` can be written: for saying so before work begins. Leaves nothing. */
 xpu_status xpu_output_check(xpu_arena *arena, const char *path, xpu_diags *diags);
+/* Writes everything, at an offset or, where that is negative, where the file stands. A full disk, a size limit or a
+ * closed pipe ends in the errno that is returned, not in a signal; 0: done. */
+int xpu_write_all(int fd, const void *bytes, size_t length, int64_t offset);
 xpu_status xpu_file_write(xpu_arena *arena, const char *path, const void *data, size_t length, xpu_diags *diags);
 /* For tools: whether all that was printed has been written. */
 xpu_status xpu_flush_stdout(xpu_diags *diags);

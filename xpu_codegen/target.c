@@ -86,6 +86,7 @@ static xpu_status make_program(xpu_codegen *cg, const char *source, const char *
     xpu_device_build *build = xpu_compile_start(cg, source, scratch);
     if (!build) return xpu_diags_status(cg->diags);
     xpu_status status = xpu_pack_ahead(cg);
+    if (status == XPU_OK) status = xpu_graph_source_hash(cg->graph, &cg->program.source_hash, cg->diags);
     if (status != XPU_OK) return status;
     const char *elf = xpu_compile_finish(cg, build);
     return elf ? xpu_pack_program(cg, elf, path) : xpu_diags_status(cg->diags);

@@ -120,13 +120,15 @@ static char *describe_program(xpu_pipeline *p) {
                  xpu_escape(p->arena, program->target, 60), xpu_escape(p->arena, program->precision, 20),
                  xpu_escape(p->arena, program->source, 120), program->source_nodes,
                  xpu_escape(p->arena, program->compiler, 40));
+    xpu_text_add(&text, "hash     %s  of the program\nhash     %s  of the model\n",
+                 xpu_hash_text(p->arena, &image->hash), xpu_hash_text(p->arena, &program->source_hash));
     p->graph = program->graph;
     add_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
     add_symbols(p, &text);
     add_guards(p, &text);
     add_values(p, &text, "output", p->graph->outputs.items, p->graph->outputs.count);
     xpu_text_add(&text, "weights: %llu bytes; file: %llu bytes; chip ABI %08x\n",
-                 (unsigned long long)program->weights_bytes, (unsigned long long)image->size, program->abi_hash);
+                 (unsigned long long)program->weights_bytes, (unsigned long long)image->data->size, program->abi_hash);
     for (uint32_t i = 0; i < program->regions.count; i++) {
         const xpu_program_region *region = &program->regions.items[i];
         xpu_text_add(&text, "region %u: %u nodes on %s%s%s\n", i + 1, region->node_count,

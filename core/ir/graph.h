@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/tensor.h"
 #include "core/ir/dim.h"
 #include "core/ops/attr.h"
@@ -128,6 +129,12 @@ typedef struct {
     const char *where; /* the node that needs it, as xpu_node_where gives it */
 } xpu_guard;
 
+/* A file of the source model; where that came from memory `file` is NULL. */
+typedef struct {
+    const xpu_file *file;
+    xpu_hash hash; /* of the bytes in memory */
+} xpu_graph_source;
+
 typedef struct xpu_graph {
     xpu_arena *arena;
     const char *name; /* of the model */
@@ -140,6 +147,7 @@ typedef struct xpu_graph {
     XPU_ARRAY(xpu_value) inputs;
     XPU_ARRAY(xpu_value) outputs;
     XPU_ARRAY(xpu_value) states;
+    XPU_ARRAY(xpu_graph_source) sources; /* the model, then its files of external data */
     XPU_ARRAY(xpu_guard) guards;
     int guards_known; /* shape functions add none */
     uint32_t next_name;
@@ -178,6 +186,8 @@ xpu_value xpu_graph_const_f32(xpu_graph *graph, const char *name, float value); 
 xpu_value xpu_graph_value(xpu_graph *graph, const char *name);                  /* a result to be given to a node */
 xpu_value xpu_graph_by_name(const xpu_graph *graph, const char *name);          /* 0 when there is none */
 void xpu_graph_output(xpu_graph *graph, xpu_value value);
+/* Tells models apart: the hash of all files of the source model, which are read for it. */
+xpu_status xpu_graph_source_hash(const xpu_graph *graph, xpu_hash *hash, xpu_diags *diags);
 
 /*
  * A new node before `before` (0: at the end of the graph's block) with `output_count` new result values, named

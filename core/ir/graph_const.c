@@ -319,3 +319,21 @@ xpu_status xpu_const_tensor(const xpu_graph *graph, xpu_value constant, xpu_aren
     if (tensor->data) return XPU_OK;
     return diags->errors > before ? diags->items[diags->count - 1].status : XPU_EBUG;
 }
+
+/* ---- the source model ---- */
+
+xpu_status xpu_graph_source_hash(const xpu_graph *graph, xpu_hash *hash, xpu_diags *diags) {
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(graph->arena), "source hash");
+    xpu_hasher *hasher = xpu_hasher_new(scratch);
+    xpu_status status = XPU_OK;
+    for (uint32_t i = 0; status == XPU_OK && i < graph->sources.count; i++) {
+        const xpu_graph_source *from = &graph->sources.items[i];
+        if (from->file)
+            status = xpu_hasher_add_file(hasher, from->file, diags);
+        else
+            xpu_hasher_add(hasher, from->hash.bytes, sizeof from->hash.bytes);
+    }
+    *hash = xpu_hasher_result(hasher);
+    xpu_arena_free(scratch);
+    return status;
+}

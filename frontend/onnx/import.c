@@ -198,9 +198,17 @@ static void add_outputs(xpu_onnx_importer *importer) {
 
 /* ---- entry ---- */
 
+static void add_source(xpu_onnx_importer *importer) {
+    const xpu_onnx_source *from = importer->source;
+    xpu_graph_source source = {.file = from->file};
+    if (!from->file) source.hash = xpu_hash_of(from->bytes, (size_t)from->size);
+    XPU_PUSH(importer->arena, &importer->graph->sources, source);
+}
+
 static void import_graph(xpu_onnx_importer *importer) {
     const char *name = importer->model->graph->name;
     importer->graph = xpu_graph_new(importer->arena, name && name[0] ? name : "model", importer->source->name);
+    add_source(importer);
     scan_outputs(importer);
     add_initialisers(importer);
     xpu_onnx_add_inputs(importer);

@@ -286,6 +286,7 @@ static const xpu_file *external_file(reading *read, const char *location) {
     const char *path = resolve(read, location);
     xpu_onnx_external entry = {location, path ? xpu_file_open(importer->arena, path, importer->diags) : NULL};
     XPU_PUSH(importer->scratch, &importer->external, entry);
+    if (entry.file) XPU_PUSH(importer->arena, &importer->graph->sources, ((xpu_graph_source){.file = entry.file}));
     return entry.file;
 }
 

@@ -13,6 +13,7 @@
 #include "tests/unit/unit.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpurt.h"
+#include "xpu_runtime/program/file.h"
 #include "xpu_runtime/include/xpurt_rtl.h"
 #include "xpuc/include/xpuc.h"
 
@@ -131,6 +132,7 @@ static uint8_t *patched(const bad_program *bad) {
         uint32_t within = header.e_entry - segment.p_paddr;
         if (segment.p_type != PT_LOAD || within + sizeof bad->words > segment.p_filesz) continue;
         memcpy(bytes + segment.p_offset + within, bad->words, sizeof bad->words);
+        xpu_program_seal(bytes, compiled.size);
         return bytes;
     }
     CU_FAIL("the entry is in no segment");

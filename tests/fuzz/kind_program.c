@@ -8,6 +8,7 @@
 #include "tests/fuzz/hostile.h"
 #include "tests/gen/random_cnn.h"
 #include "xpu_runtime/include/xpurt.h"
+#include "xpu_runtime/program/file.h"
 #include "xpuc/include/xpuc.h"
 
 enum { SEEDS = 7, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
@@ -163,6 +164,7 @@ static void make_program(hostile_random *random, hostile_file *file) {
     } else {
         hostile_damage(random, file);
     }
+    if (hostile_chance(random, 90)) xpu_program_seal(file->data, file->size); /* or else the hash finds it */
 }
 
 /* ---- feeding ---- */

@@ -188,6 +188,7 @@ static xpu_program *make_program(bench *b) {
     p->compiler = "0.1.0";
     p->clang = "clang 19";
     p->source = "test.onnx";
+    p->source_hash = xpu_hash_of("test", 4);
     p->source_nodes = 3;
     p->weights_bytes = WEIGHT_OFFSET + sizeof data;
     return p;
@@ -230,6 +231,7 @@ static void check_header(const xpu_program *a, const xpu_program *b) {
     CU_ASSERT_STRING_EQUAL(a->target, b->target);
     CU_ASSERT_STRING_EQUAL(a->chip_json, b->chip_json);
     CU_ASSERT_EQUAL(a->abi_hash, b->abi_hash);
+    CU_ASSERT(xpu_hash_equal(&a->source_hash, &b->source_hash));
     CU_ASSERT_STRING_EQUAL(a->precision, b->precision);
     CU_ASSERT_STRING_EQUAL(a->compiler, b->compiler);
     CU_ASSERT_STRING_EQUAL(a->clang, b->clang);
@@ -397,8 +399,8 @@ static void failed_write(void) {
 
 /* ---- hostile files ---- */
 
-/* Reads a file in memory that may be anything: it is a program, or there is one error [xpu-format]. Returns 1 when it
- * was read. What is read must also give its constants and pass the verifier. */
+/* Reads a file in memory that may be anything: it is a program, or there is one error [xpu-format] or [xpu-hash].
+ * Returns 1 when it was read. What is read must also give its constants and pass the verifier. */
 static int read_hostile(const void *bytes, size_t length) {
     xpu_mem mem;
     xpu_diags diags;
@@ -410,7 +412,7 @@ static int read_hostile(const void *bytes, size_t length) {
         return 0;
     }
     xpu_arena *arena = xpu_arena_new(&mem, "hostile");
-    xpu_program_image *image = xpu_program_parse(arena, xpu_copy(arena, bytes, length), length, "hostile.xpu", &diags);
+    xpu_program_image *image = xpu_program_parse(arena, bytes, length, "hostile.xpu", &diags);
     if (image) {
         CU_ASSERT_EQUAL(diags.errors, 0);
         if (xpu_program_load_constants(image, arena, &diags) == XPU_OK && !image->program.stripped) {
@@ -423,7 +425,8 @@ static int read_hostile(const void *bytes, size_t length) {
         }
     } else {
         CU_ASSERT_EQUAL(diags.errors, 1);
-        CU_ASSERT(diags.count == 1 && strcmp(diags.items[0].rule, "xpu-format") == 0);
+        CU_ASSERT(diags.count == 1 &&
+                  (strcmp(diags.items[0].rule, "xpu-format") == 0 || strcmp(diags.items[0].rule, "xpu-hash") == 0));
         CU_ASSERT_EQUAL(xpu_diags_status(&diags), XPU_EIO);
     }
     xpu_diags_clear(&diags);
@@ -436,7 +439,7 @@ static void truncated(void) {
     size_t length;
     uint8_t *bytes = xpu_file_read_all(b.arena, write_program(&b, make_program(&b)), 1 << 24, &length, &b.diags);
     CU_ASSERT(read_hostile(bytes, length));
-    for (size_t cut = 0; cut < length; cut += cut < 1500 || cut + 3000 > length ? 1 : 97) {
+    for (size_t cut = 0; cut < length; cut += cut < 1500 || cut + 3000 > length ? 1 : 97) { /* the hash as it comes */
         CU_ASSERT(!read_hostile(bytes, cut));
     }
     bench_close(&b);
@@ -448,7 +451,24 @@ static uint64_t random_next(void) {
     return state;
 }
 
-/* Bytes of the headers and of the metadata are changed; those of the weights do not matter. */
+/* Whatever bit is another one: the program is refused. */
+static void flipped_bits(void) {
+    BENCH_OPEN(b);
+    size_t length;
+    uint8_t *bytes = xpu_file_read_all(b.arena, write_program(&b, make_program(&b)), 1 << 24, &length, &b.diags);
+    for (size_t at = 0; at < length; at++) {
+        uint8_t bit = (uint8_t)(1u << (at * 5 + at / 8) % 8);
+        bytes[at] ^= bit;
+        int read = read_hostile(bytes, length);
+        if (read) fprintf(stderr, "byte %zu of %zu\n", at, length);
+        CU_ASSERT_FALSE_FATAL(read);
+        bytes[at] ^= bit;
+    }
+    CU_ASSERT(read_hostile(bytes, length));
+    bench_close(&b);
+}
+
+/* Bytes of the headers and of the metadata are changed, and the hash fits. */
 static void flipped(void) {
     BENCH_OPEN(b);
     size_t length;
@@ -466,6 +486,7 @@ static void flipped(void) {
             size_t at = random_next() % 4 == 0 ? random_next() % sizeof(executable) : length - 1 - random_next() % tail;
             copy[at] = random_next() % 2 ? (uint8_t)random_next() : copy[at] ^ (uint8_t)(1u << random_next() % 8);
         }
+        xpu_program_seal(copy, length);
         read += read_hostile(copy, length);
         free(copy);
     }
@@ -740,6 +761,7 @@ static void elf_lies(void) {
         const header_case *c = &header_cases[i];
         uint8_t *copy = xpu_copy(b.arena, bytes, length);
         memcpy(copy + c->offset, &c->value, (size_t)c->bytes);
+        xpu_program_seal(copy, length);
         xpu_program_image *image = xpu_program_parse(b.arena, copy, length, "lie.xpu", &b.diags);
         const char *why = b.diags.count ? b.diags.items[0].why : "read";
         if (strcmp(why, c->why) != 0) fprintf(stderr, "%s: %s\n", c->name, why);
@@ -751,6 +773,6 @@ static void elf_lies(void) {
 }
 
 XPU_TEST_MAIN("program", {"round trip", round_trip}, {"stripped", stripped}, {"binutils read it", binutils},
-              {"a write that fails", failed_write}, {"truncated", truncated}, {"bits flipped", flipped},
-              {"metadata that lies", metadata_lies}, {"plan table too long", plan_too_long}, {"limits", limits},
-              {"headers that lie", elf_lies})
+              {"a write that fails", failed_write}, {"truncated", truncated}, {"bits flipped", flipped_bits},
+              {"bits flipped, hash right", flipped}, {"metadata that lies", metadata_lies},
+              {"plan table too long", plan_too_long}, {"limits", limits}, {"headers that lie", elf_lies})

@@ -13,6 +13,7 @@
 #include "tools/common/dump.h"
 #include "tools/common/inputs.h"
 #include "xpu_runtime/include/xpurt.h"
+#include "xpu_runtime/program/file.h"
 #include "xpuc/include/xpuc.h"
 
 #define MODEL  "examples/digits/digits.onnx"
@@ -569,6 +570,7 @@ static xpurt_program *with_first_instruction(bench *b, uint32_t word) {
         if (header->e_entry < s->p_paddr || header->e_entry - s->p_paddr >= s->p_filesz) continue;
         memcpy(copy + s->p_offset + (header->e_entry - s->p_paddr), &word, sizeof word);
     }
+    xpu_program_seal(copy, b->compiled.size);
     xpurt_program *program = xpurt_open_memory(copy, b->compiled.size, "damaged.xpu", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(program);
     return program;

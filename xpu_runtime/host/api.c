@@ -31,8 +31,7 @@ int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status) {
 
 static xpu_status read_program(xpurt_program *p, const char *path, const void *bytes, size_t size, xpu_diags *diags) {
     p->arena = xpu_arena_new(&p->mem, "program");
-    p->image = bytes ? xpu_program_parse(p->arena, xpu_copy(p->arena, bytes, size), size, path, diags)
-                     : xpu_program_read(p->arena, path, diags);
+    p->image = bytes ? xpu_program_parse(p->arena, bytes, size, path, diags) : xpu_program_read(p->arena, path, diags);
     if (!p->image) return xpu_diags_status(diags);
     const xpu_program *program = &p->image->program;
     if (xpu_chip_parse(p->arena, program->chip_json, strlen(program->chip_json), path, &p->chip, diags) != XPU_OK) {

@@ -36,6 +36,8 @@ xpu_status xpu_describe_program(xpurt_program *program, xpu_arena *arena, xpu_di
     const xpu_program *p = &program->image->program;
     json_t *top = xpu_json_own(arena, json_object());
     xpu_json_set(arena, top, "source", json_string(xpu_escape(arena, p->source, 200)));
+    xpu_json_set(arena, top, "source_hash", json_string(xpu_hash_text(arena, &p->source_hash)));
+    xpu_json_set(arena, top, "program_hash", json_string(xpu_hash_text(arena, &program->image->hash)));
     xpu_json_set(arena, top, "target", json_string(xpu_escape(arena, p->target, 80)));
     xpu_json_set(arena, top, "chip", json_string(xpu_escape(arena, program->chip.name, 80)));
     xpu_json_set(arena, top, "precision", json_string(xpu_escape(arena, p->precision, 40)));

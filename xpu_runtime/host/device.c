@@ -60,8 +60,8 @@ static xpu_status read_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) 
 
 static xpu_status load_segment(xpu_run *run, const xpu_program_segment *s) {
     const xpu_program_image *image = run->owner->image;
-    if (s->is_weights && image->file && run->driver->map && s->address % PAGE == 0 && s->offset % PAGE == 0 &&
-        run->driver->map(run->device, s->address, image->file->fd, s->offset, s->file_bytes) == 0) {
+    if (s->is_weights && image->data->fd >= 0 && run->driver->map && s->address % PAGE == 0 && s->offset % PAGE == 0 &&
+        run->driver->map(run->device, s->address, image->data->fd, s->offset, s->file_bytes) == 0) {
         return XPU_OK;
     }
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(run->arena), "segment");

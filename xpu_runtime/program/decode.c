@@ -494,8 +494,10 @@ static int decode_graph(decoder *d, const XpuMeta__Graph *m) {
     return 1;
 }
 
-static void decode_header(decoder *d, const XpuMeta__Program *m) {
+static int decode_header(decoder *d, const XpuMeta__Program *m) {
     xpu_program *p = d->program;
+    if (!check(d, m->source_hash.len == XPU_HASH_BYTES, "the hash of its model does not have 16 bytes")) return 0;
+    memcpy(p->source_hash.bytes, m->source_hash.data, sizeof p->source_hash.bytes);
     p->target = m->target;
     p->chip_json = m->chip_json;
     p->abi_hash = m->abi_hash;
@@ -510,6 +512,7 @@ static void decode_header(decoder *d, const XpuMeta__Program *m) {
     p->control_address = m->control_address;
     p->weights_address = m->weights_address;
     p->image_end = m->image_end;
+    return 1;
 }
 
 xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph, xpu_arena *arena, const char *name,
@@ -521,9 +524,8 @@ xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph
     if (!check(&d, m != NULL, "its section .xpu.program is damaged")) return NULL;
     if (!check(&d, m->version == XPU_PROGRAM_VERSION, "it was made by another version of the compiler")) return NULL;
     d.graph = d.program->graph = xpu_graph_new(arena, m->graph_name, name);
-    decode_header(&d, m);
-    if (!decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_guards(&d, m) || !decode_values(&d, m) ||
-        !decode_buffers(&d, m) || !decode_in_place(&d, m) || !constants_exist(&d)) {
+    if (!decode_header(&d, m) || !decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_guards(&d, m) ||
+        !decode_values(&d, m) || !decode_buffers(&d, m) || !decode_in_place(&d, m) || !constants_exist(&d)) {
         return NULL;
     }
     if (graph->length) {

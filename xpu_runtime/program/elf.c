@@ -8,7 +8,7 @@ static int inside(uint64_t size, uint64_t offset, uint64_t length) {
     return offset <= size && length <= size - offset;
 }
 
-static const char *check_header(const Elf32_Ehdr *h, uint64_t size) {
+const char *xpu_elf_header_problem(const Elf32_Ehdr *h, uint64_t size) {
     if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0) return "it does not begin with the ELF signature";
     if (h->e_ident[EI_CLASS] != ELFCLASS32 || h->e_ident[EI_DATA] != ELFDATA2LSB) {
         return "it is not a 32-bit little-endian ELF file";
@@ -53,7 +53,7 @@ xpu_status xpu_elf_open(xpu_elf *elf, uint64_t size, xpu_elf_read_fn read, void 
     if (size < sizeof *h) return XPU_EIO;
     *why = NULL;
     if (read(context, 0, h, sizeof *h, diags) != XPU_OK) return XPU_EIO;
-    *why = check_header(h, size);
+    *why = xpu_elf_header_problem(h, size);
     if (*why) return XPU_EIO;
     elf->segments = XPU_NEW_ARRAY(arena, Elf32_Phdr, h->e_phnum);
     elf->sections = XPU_NEW_ARRAY(arena, Elf32_Shdr, h->e_shnum);

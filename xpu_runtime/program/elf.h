@@ -21,6 +21,9 @@ typedef struct {
 /* Reads `length` bytes at `offset` of the file into `to`; anything but XPU_OK is an error that was reported. */
 typedef xpu_status (*xpu_elf_read_fn)(void *context, uint64_t offset, void *to, size_t length, xpu_diags *diags);
 
+/* Why a file of `size` bytes with this header is none that can be read here, or NULL. */
+const char *xpu_elf_header_problem(const Elf32_Ehdr *header, uint64_t size);
+
 /* Checks the header and reads the tables. `size`: bytes of the file. On failure *why is the reason, or NULL when
  * reading failed and was reported. */
 xpu_status xpu_elf_open(xpu_elf *elf, uint64_t size, xpu_elf_read_fn read, void *context, xpu_arena *arena,

@@ -262,6 +262,8 @@ static xpu_status encode_program(encoder *e, XpuMeta__Program *m) {
     m->compiler = text(e, p->compiler);
     m->clang = text(e, p->clang);
     m->source = text(e, p->source);
+    m->source_hash.len = sizeof p->source_hash.bytes;
+    m->source_hash.data = xpu_copy(e->arena, p->source_hash.bytes, m->source_hash.len);
     m->source_nodes = p->source_nodes;
     m->has_stripped = 1;
     m->stripped = p->stripped;

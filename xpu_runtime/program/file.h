@@ -3,11 +3,14 @@
  *
  * The file is the ELF32 executable that the linker made, plus the weights' segment, plus two sections: .xpu.program
  * (metadata) and .xpu.graph (nodes of the lowered graph; left out when stripped). Both are protobuf messages of
- * program.proto. llvm-readelf and llvm-objdump read the whole.
+ * program.proto. Its last 16 bytes, section .xpu.hash, are the hash of all before them: a file with one other bit is no
+ * program. llvm-readelf and llvm-objdump read the whole.
  */
 #ifndef XPU_PROGRAM_FILE_H
 #define XPU_PROGRAM_FILE_H
 
+#include "base/hash.h"
+#include "base/snapshot.h"
 #include "xpu_runtime/program/program.h"
 
 /* Delivers the packed bytes of weight buffer `buffer`: *length of them, in `scratch`, which is freed afterwards. */
@@ -33,21 +36,23 @@ typedef struct {
     int is_weights;
 } xpu_program_segment;
 
-/* A program that was read. The source stays open as long as the arena lives. */
+/* A program that was read: whole, into memory that nobody else writes to. */
 typedef struct {
     xpu_program program;
-    const char *name;     /* of the file, for messages */
-    const xpu_file *file; /* NULL when it came from memory */
-    const uint8_t *bytes; /* the whole file where it came from memory */
-    uint64_t size;
+    const char *name; /* of the file, for messages */
+    const xpu_snapshot *data;
+    xpu_hash hash; /* of the file, without its last 16 bytes */
     XPU_ARRAY(xpu_program_segment) segments;
 } xpu_program_image;
 
-/* Reads and checks; every offset, size, index and count. Constants of the graph have no data until
- * xpu_program_load_constants. NULL with [xpu-format] on failure. */
+/* Reads and checks: the hash, and every offset, size, index and count. Constants of the graph have no data until
+ * xpu_program_load_constants. `bytes` are copied. NULL with [xpu-format] or [xpu-hash] on failure. */
 xpu_program_image *xpu_program_read(xpu_arena *arena, const char *path, xpu_diags *diags);
 xpu_program_image *xpu_program_parse(xpu_arena *arena, const void *bytes, uint64_t size, const char *name,
                                      xpu_diags *diags);
+
+/* Writes the hash of the bytes before into the last 16 of a file in memory; for tests. */
+void xpu_program_seal(void *bytes, uint64_t size);
 
 /* Copies bytes of the file. */
 xpu_status xpu_program_bytes(const xpu_program_image *image, uint64_t offset, void *to, size_t length,

@@ -6,10 +6,11 @@
 #ifndef XPU_PROGRAM_H
 #define XPU_PROGRAM_H
 
+#include "base/hash.h"
 #include "core/ir/graph.h"
 #include "xpu_runtime/program/packing.h"
 
-enum { XPU_PROGRAM_VERSION = 1, XPU_PROGRAM_MAX_SYMBOLS = 64 };
+enum { XPU_PROGRAM_VERSION = 2, XPU_PROGRAM_MAX_SYMBOLS = 64 };
 
 /* Limits of a program at every shape: bytes of a buffer and elements of a value, and what a layer computes. Those of
  * all layers add up in 64 bits. The reader checks them at the smallest shape, the runtime at those that are bound. */
@@ -96,6 +97,7 @@ typedef struct {
     const char *compiler;  /* xpuc's version */
     const char *clang;     /* clang's version */
     const char *source;    /* file name of the model, without folders */
+    xpu_hash source_hash;  /* of the model's files (xpu_graph_source_hash) */
     xpu_graph *graph;      /* the lowered graph; values, dims, inputs and outputs even when stripped of nodes' use */
     uint8_t stripped;      /* ref is not available */
     uint32_t source_nodes; /* operators in the source model */

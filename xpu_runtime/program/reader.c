@@ -13,11 +13,10 @@ static xpu_status refuse(const xpu_program_image *image, const char *why, xpu_di
 
 xpu_status xpu_program_bytes(const xpu_program_image *image, uint64_t offset, void *to, size_t length,
                              xpu_diags *diags) {
-    if (offset > image->size || length > image->size - offset) {
+    if (offset > image->data->size || length > image->data->size - offset) {
         return refuse(image, "something in it lies outside of the file", diags);
     }
-    if (image->file) return xpu_file_read(image->file, offset, to, length, diags);
-    memcpy(to, image->bytes + offset, length);
+    if (length) memcpy(to, image->data->bytes + offset, length);
     return XPU_OK;
 }
 
@@ -71,14 +70,39 @@ static xpu_status collect_segments(xpu_program_image *image, const xpu_elf *elf,
     return XPU_OK;
 }
 
+/* The hash at the end of a file. */
+static xpu_hash hash_at_end(const uint8_t *bytes, uint64_t size) {
+    xpu_hash hash;
+    memcpy(hash.bytes, bytes + size - XPU_HASH_BYTES, sizeof hash.bytes);
+    return hash;
+}
+
+void xpu_program_seal(void *bytes, uint64_t size) {
+    if (size < XPU_HASH_BYTES) return;
+    xpu_hash hash = xpu_hash_of(bytes, (size_t)size - XPU_HASH_BYTES);
+    memcpy((uint8_t *)bytes + size - XPU_HASH_BYTES, hash.bytes, sizeof hash.bytes);
+}
+
+static xpu_status check_hash(xpu_program_image *image, xpu_arena *arena, xpu_diags *diags) {
+    const xpu_snapshot *data = image->data;
+    xpu_hash said = hash_at_end(data->bytes, data->size);
+    image->hash = xpu_hash_of(data->bytes, (size_t)data->size - XPU_HASH_BYTES);
+    if (xpu_hash_equal(&said, &image->hash)) return XPU_OK;
+    return xpu_error(diags, XPU_EIO, image->name, "xpu-hash", NULL, "the program is damaged, or of another version",
+                     xpu_printf(arena, "its content has the hash %s, it says %s", xpu_hash_text(arena, &image->hash),
+                                xpu_hash_text(arena, &said)),
+                     "copy the file again, or compile the model again with xpuc");
+}
+
 static xpu_program_image *open_image(xpu_program_image *image, xpu_arena *arena, xpu_diags *diags) {
     xpu_elf elf;
     const char *why;
     xpu_blob metadata, graph;
-    if (xpu_elf_open(&elf, image->size, read_image, image, arena, &why, diags) != XPU_OK) {
+    if (xpu_elf_open(&elf, image->data->size, read_image, image, arena, &why, diags) != XPU_OK) {
         if (why) refuse(image, why, diags);
         return NULL;
     }
+    if (check_hash(image, arena, diags) != XPU_OK) return NULL;
     if (read_section(image, &elf, ".xpu.program", arena, &metadata, diags) != XPU_OK ||
         read_section(image, &elf, ".xpu.graph", arena, &graph, diags) != XPU_OK) {
         return NULL;
@@ -97,21 +121,31 @@ static xpu_program_image *open_image(xpu_program_image *image, xpu_arena *arena,
     return collect_segments(image, &elf, arena, diags) == XPU_OK ? image : NULL;
 }
 
+/* Before a file that may be anything is taken into memory. */
+static xpu_status look_at_header(const xpu_program_image *image, const xpu_file *file, xpu_diags *diags) {
+    Elf32_Ehdr header;
+    if (file->size < sizeof header) return refuse(image, "it is shorter than an ELF header", diags);
+    if (file->size >> 32) return refuse(image, "it is larger than 4 GiB", diags);
+    if (xpu_file_read(file, 0, &header, sizeof header, diags) != XPU_OK) return XPU_EIO;
+    const char *why = xpu_elf_header_problem(&header, file->size);
+    return why ? refuse(image, why, diags) : XPU_OK;
+}
+
 xpu_program_image *xpu_program_read(xpu_arena *arena, const char *path, xpu_diags *diags) {
     xpu_program_image *image = XPU_NEW(arena, xpu_program_image);
     image->name = xpu_strdup(arena, path);
-    image->file = xpu_file_open(arena, path, diags);
-    if (!image->file) return NULL;
-    image->size = image->file->size;
-    return open_image(image, arena, diags);
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "program file");
+    const xpu_file *file = xpu_file_open(scratch, path, diags);
+    if (file && look_at_header(image, file, diags) == XPU_OK) image->data = xpu_snapshot_file(arena, file, diags);
+    xpu_arena_free(scratch);
+    return image->data ? open_image(image, arena, diags) : NULL;
 }
 
 xpu_program_image *xpu_program_parse(xpu_arena *arena, const void *bytes, uint64_t size, const char *name,
                                      xpu_diags *diags) {
     xpu_program_image *image = XPU_NEW(arena, xpu_program_image);
     image->name = xpu_strdup(arena, name);
-    image->bytes = bytes;
-    image->size = size;
+    image->data = xpu_snapshot_bytes(arena, bytes, size);
     return open_image(image, arena, diags);
 }
 

@@ -9,7 +9,7 @@
 enum { PAGE = 4096, MAX_IMAGE = 256 << 20 };
 
 typedef struct {
-    const uint8_t *bytes;
+    uint8_t *bytes;
     size_t size;
 } memory_image;
 
@@ -62,13 +62,16 @@ static xpu_status find_addresses(xpu_program *p, const xpu_elf *elf, const memor
     return XPU_OK;
 }
 
+/* The file is written from its beginning to its end, and hashed meanwhile. */
 typedef struct {
     xpu_output *output;
+    xpu_hasher *hasher;
     uint64_t at;
 } cursor;
 
 static void put(cursor *c, const void *bytes, uint64_t length) {
-    xpu_output_write_at(c->output, c->at, bytes, length);
+    xpu_output_write(c->output, bytes, length); /* errors are the commit's */
+    xpu_hasher_add(c->hasher, bytes, length);
     c->at += length;
 }
 
@@ -119,31 +122,57 @@ static xpu_status back_weights(xpu_elf *elf, uint64_t offset, uint64_t bytes, co
     return broken(diags, path, "the section .weights has no segment of its own");
 }
 
-/* The section headers, with `count` more sections whose data stands at offsets[] already. */
-static void put_sections(cursor *c, xpu_elf *elf, const char *const *names, const uint64_t *offsets,
-                         const xpu_blob *data, uint32_t count, xpu_arena *arena) {
+enum { DATA = 2, ADDED = DATA + 1 }; /* metadata and graph; these and the hash */
+static const char *const added_names[ADDED] = {".xpu.program", ".xpu.graph", ".xpu.hash"};
+
+/* What comes behind the linked image, at which offsets of the file. */
+typedef struct {
+    uint64_t weights, weights_end, data[DATA], names, table, hash;
+    uint32_t added; /* sections: without .xpu.graph where it is empty */
     xpu_text strings;
-    xpu_text_init(&strings, arena);
-    xpu_text_add_bytes(&strings, elf->names, elf->names_bytes);
-    Elf32_Shdr *added = XPU_NEW_ARRAY(arena, Elf32_Shdr, count);
-    for (uint32_t i = 0; i < count; i++) {
-        added[i] = (Elf32_Shdr){.sh_name = (Elf32_Word)strings.length,
-                                .sh_type = SHT_PROGBITS,
-                                .sh_offset = (Elf32_Off)offsets[i],
-                                .sh_size = (Elf32_Word)data[i].length,
-                                .sh_addralign = 8};
-        xpu_text_add_bytes(&strings, names[i], strlen(names[i]) + 1);
+    Elf32_Shdr sections[ADDED];
+} layout;
+
+static layout lay_out(const xpu_program *p, const xpu_elf *elf, uint64_t image_bytes, const xpu_blob *data,
+                      xpu_arena *arena) {
+    layout l = {.weights = image_bytes, .weights_end = image_bytes};
+    if (p->weights_bytes) {
+        l.weights = align(image_bytes, PAGE);
+        l.weights_end = l.weights + align(p->weights_bytes, PAGE);
     }
-    Elf32_Shdr *name_section = &elf->sections[elf->header.e_shstrndx];
-    name_section->sh_offset = (Elf32_Off)c->at;
-    name_section->sh_size = (Elf32_Word)strings.length;
-    put(c, strings.text, strings.length);
-    pad_to(c, align(c->at, 8));
-    uint64_t table = c->at;
-    put(c, elf->sections, elf->header.e_shnum * sizeof(Elf32_Shdr));
-    put(c, added, count * sizeof(Elf32_Shdr));
-    elf->header.e_shoff = (Elf32_Off)table;
-    elf->header.e_shnum = (Elf32_Half)(elf->header.e_shnum + count);
+    xpu_text_init(&l.strings, arena);
+    xpu_text_add_bytes(&l.strings, elf->names, elf->names_bytes);
+    uint64_t at = l.weights_end;
+    for (int i = 0; i < ADDED; i++) {
+        if (i < DATA && !data[i].length) continue;
+        if (i < DATA) {
+            l.data[i] = align(at, 8);
+            at = l.data[i] + data[i].length;
+        }
+        l.sections[l.added++] = (Elf32_Shdr){.sh_name = (Elf32_Word)l.strings.length,
+                                             .sh_type = SHT_PROGBITS,
+                                             .sh_offset = i < DATA ? (Elf32_Off)l.data[i] : 0,
+                                             .sh_size = i < DATA ? (Elf32_Word)data[i].length : XPU_HASH_BYTES,
+                                             .sh_addralign = 8};
+        xpu_text_add_bytes(&l.strings, added_names[i], strlen(added_names[i]) + 1);
+    }
+    l.names = at;
+    l.table = align(l.names + l.strings.length, 8);
+    l.hash = l.table + (elf->header.e_shnum + l.added) * sizeof(Elf32_Shdr);
+    l.sections[l.added - 1].sh_offset = (Elf32_Off)l.hash;
+    return l;
+}
+
+/* Header, segments and section names say where everything will be. */
+static void patch_tables(xpu_elf *elf, const layout *l, memory_image *image) {
+    Elf32_Shdr *names = &elf->sections[elf->header.e_shstrndx];
+    uint32_t sections = elf->header.e_shnum;
+    names->sh_offset = (Elf32_Off)l->names;
+    names->sh_size = (Elf32_Word)l->strings.length;
+    elf->header.e_shoff = (Elf32_Off)l->table;
+    elf->header.e_shnum = (Elf32_Half)(sections + l->added);
+    memcpy(image->bytes, &elf->header, sizeof elf->header);
+    memcpy(image->bytes + elf->header.e_phoff, elf->segments, elf->header.e_phnum * sizeof(Elf32_Phdr));
 }
 
 /* What the reader would refuse is not written: a model can have more of something than a file may hold. */
@@ -159,35 +188,41 @@ static xpu_status check_limits(const xpu_program *p, const xpu_blob *data, xpu_a
                      "compile parts of the model, or fix free dimensions with --shape");
 }
 
-static xpu_status write_file(cursor *c, xpu_program *p, xpu_elf *elf, const memory_image *image, const char *path,
+static xpu_status check_size(const xpu_program *p, const layout *l, xpu_diags *diags) {
+    if (l->hash + XPU_HASH_BYTES < (uint64_t)1 << 32) return XPU_OK;
+    return xpu_error(diags, XPU_EMODEL, p->source, "gm-capacity", NULL, "the program is larger than 4 GiB",
+                     "an ELF32 file holds less", "compile a smaller model, or parts of it");
+}
+
+static xpu_status write_file(cursor *c, xpu_program *p, xpu_elf *elf, memory_image *image, const char *path,
                              xpu_program_weight_fn weight, void *context, xpu_arena *arena, xpu_diags *diags) {
-    static const char *const names[] = {".xpu.program", ".xpu.graph"};
-    xpu_blob data[2];
-    uint64_t offsets[2];
+    xpu_blob data[DATA];
     xpu_status status = xpu_metadata_encode(p, arena, &data[0], &data[1], diags);
     if (status == XPU_OK) status = check_limits(p, data, arena, diags);
     if (status != XPU_OK) return status;
-    put(c, image->bytes, image->size);
-    if (p->weights_bytes) {
-        pad_to(c, align(c->at, PAGE));
-        uint64_t offset = c->at;
-        status = put_weights(c, p, weight, context, arena, diags);
-        if (status == XPU_OK) status = back_weights(elf, offset, c->at - offset, path, diags);
-        if (status != XPU_OK) return status;
+    uint32_t linked = elf->header.e_shnum;
+    layout l = lay_out(p, elf, image->size, data, arena);
+    status = check_size(p, &l, diags);
+    if (status == XPU_OK && p->weights_bytes) {
+        status = back_weights(elf, l.weights, l.weights_end - l.weights, path, diags);
     }
-    uint32_t count = data[1].length ? 2 : 1;
-    for (uint32_t i = 0; i < count; i++) {
-        pad_to(c, align(c->at, 8));
-        offsets[i] = c->at;
+    if (status != XPU_OK) return status;
+    patch_tables(elf, &l, image);
+    put(c, image->bytes, image->size);
+    pad_to(c, l.weights);
+    if (p->weights_bytes) status = put_weights(c, p, weight, context, arena, diags);
+    if (status != XPU_OK) return status;
+    for (int i = 0; i < DATA; i++) {
+        if (!data[i].length) continue;
+        pad_to(c, l.data[i]);
         put(c, data[i].bytes, data[i].length);
     }
-    put_sections(c, elf, names, offsets, data, count, arena);
-    if (c->at >= (uint64_t)1 << 32) {
-        return xpu_error(diags, XPU_EMODEL, p->source, "gm-capacity", NULL, "the program is larger than 4 GiB",
-                         "an ELF32 file holds less", "compile a smaller model, or parts of it");
-    }
-    xpu_output_write_at(c->output, 0, &elf->header, sizeof elf->header);
-    xpu_output_write_at(c->output, elf->header.e_phoff, elf->segments, elf->header.e_phnum * sizeof(Elf32_Phdr));
+    put(c, l.strings.text, l.strings.length);
+    pad_to(c, l.table);
+    put(c, elf->sections, linked * sizeof(Elf32_Shdr));
+    put(c, l.sections, l.added * sizeof(Elf32_Shdr));
+    xpu_hash hash = xpu_hasher_result(c->hasher);
+    put(c, hash.bytes, sizeof hash.bytes);
     return XPU_OK;
 }
 
@@ -218,7 +253,7 @@ xpu_status xpu_program_write(const xpu_program *program, const char *elf_path, c
     xpu_program p = *program;
     xpu_status status = open_program(&p, elf_path, &image, &elf, arena, diags);
     if (status != XPU_OK) return status;
-    cursor c = {.output = xpu_output_open(arena, output_path, diags)};
+    cursor c = {.output = xpu_output_open(arena, output_path, diags), .hasher = xpu_hasher_new(arena)};
     if (!c.output) return XPU_EIO;
     status = write_file(&c, &p, &elf, &image, elf_path, weight, context, arena, diags);
     return status == XPU_OK ? xpu_output_commit(c.output) : status;
