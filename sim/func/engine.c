@@ -49,6 +49,7 @@ uint8_t *xpu_func_job_memory(const xpu_func_job *job, const char *field, uint64_
                               (unsigned long long)length, (unsigned long long)address);
         return NULL;
     }
+    if (xpu_func_checks(job)) return bytes;
     if (write && job->func->writes)
         job->func->writes(job->func->writes_context,
                           &(xpu_func_box){address, {1, 1, 1, 1}, {0}, (unsigned)length, 1, bytes});
@@ -88,6 +89,7 @@ int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *fie
                                      "%s: the elements from 0x%llx to 0x%llx are not in one memory of this chip", field,
                                      (unsigned long long)first, (unsigned long long)(first + length - 1));
     box->bytes_at = bytes - low;
+    if (xpu_func_checks(job)) return 0;
     if (box->write && job->func->writes) job->func->writes(job->func->writes_context, box);
     xpu_func_count_gm(job->func, box->address, elements * box->bytes, box->write);
     if (job->func->races)
@@ -143,6 +145,14 @@ int xpu_func_descriptor_run(xpu_func *func, unsigned engine, uint64_t address) {
     return execute(&job);
 }
 
+int xpu_func_descriptor_check(xpu_func *func, unsigned engine, uint64_t address) {
+    func->fault = (xpurt_fault){0};
+    func->extent = XPU_FUNC_CHECK_ALL;
+    int result = xpu_func_descriptor_run(func, engine, address);
+    func->extent = XPU_FUNC_EXECUTE;
+    return result;
+}
+
 const uint32_t *xpu_func_queue_head(const xpu_func *func, const xpu_func_queue *queue, uint64_t *address) {
     const xpu_func_list *list = &queue->lists[queue->first];
     *address = list->address + (uint64_t)list->done * XPU_DESC_BYTES;
@@ -196,7 +206,9 @@ static int step(xpu_func *func, unsigned engine, unsigned core) {
     job.words = words;
     uint64_t cycles = func->engine_cycles + least_cycles(&func->chip, words);
     if (func->budget && func->spent + cycles > func->budget) {
-        func->exhausted = 1;
+        func->extent = XPU_FUNC_CHECK_BEGIN;
+        func->exhausted = !execute(&job); /* a fault comes before the work that it would have been */
+        func->extent = XPU_FUNC_EXECUTE;
         return -1;
     }
     func->engine_cycles = cycles;

@@ -75,6 +75,9 @@ struct xpu_func {
     int exhausted; /* the next descriptor is more than what is left of the budget */
     int progress;  /* something moved since the scheduler looked last */
 
+    /* How much of a descriptor is executed: all; what is looked at before it begins; that, indices and w_absmax. With
+     * the latter two nothing is written, computed or counted. */
+    enum { XPU_FUNC_EXECUTE, XPU_FUNC_CHECK_BEGIN, XPU_FUNC_CHECK_ALL } extent;
     /* Is told of every box that a descriptor is going to write; NULL: nobody. */
     void (*writes)(void *context, const xpu_func_box *box);
     void *writes_context;
@@ -125,6 +128,10 @@ uint64_t xpu_func_engines_run(xpu_func *func);
 /* Executes the descriptor at `address` now, whatever it waits for, and without its signal: 0; -1: a fault. */
 int xpu_func_descriptor_run(xpu_func *func, unsigned engine, uint64_t address);
 
+/* The fault that the descriptor at `address` has now, without executing it: 0: none; -1: it is in func->fault. Of
+ * `func` only the chip's sizes and memory are needed. */
+int xpu_func_descriptor_check(xpu_func *func, unsigned engine, uint64_t address);
+
 /* Adds to a counter; counts as progress. */
 void xpu_func_counter_add(xpu_func *func, unsigned counter, uint32_t value);
 
@@ -154,6 +161,11 @@ struct xpu_func_box {
     int write;
     uint8_t *bytes_at; /* filled in: host address of element 0 */
 };
+
+/* Whether the job is only looked at. */
+static inline int xpu_func_checks(const xpu_func_job *job) {
+    return job->func->extent != XPU_FUNC_EXECUTE;
+}
 
 /* Checks alignment and that the whole box is in one memory, counts its bytes. An empty box is fine. */
 int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment);

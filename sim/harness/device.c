@@ -244,9 +244,26 @@ static void core_fault(xpurt_device *device, const xpu_model_state *state, unsig
     device->fault.address = state->core[core].fault_address;
 }
 
+/* Which rule the descriptor breaks, and in which field: the functional chip's checks look at it in the memories of the
+ * RTL. NULL: they find another fault (a list that has changed since it was fetched). */
+static const char *broken_rule(xpurt_device *device, const xpu_model_state *state) {
+    xpu_func *memory = &device->memory;
+    const xpu_chip *chip = &device->chip;
+    memcpy(xpu_func_host(memory, XPU_SM_BASE), xpu_model_sm(device->model), chip->sm_bytes);
+    memcpy(xpu_func_host(memory, XPU_L3_BASE), xpu_model_l3(device->model), chip->l3_bytes);
+    for (unsigned core = 0; core < chip->cores; core++)
+        memcpy(xpu_func_host(memory, XPU_LM_ALL_BASE + core * XPU_LM_ALIAS_STRIDE), xpu_model_lm(device->model, core),
+               chip->lm_bytes);
+    int found = xpu_func_descriptor_check(memory, state->engine, state->descriptor);
+    const xpurt_fault *fault = &memory->fault;
+    return found && fault->cause == (int)state->engine_cause && fault->address == state->engine_address ? fault->reason
+                                                                                                        : NULL;
+}
+
 static void engine_fault(xpurt_device *device, const xpu_model_state *state) {
     xpu_fault_cause cause = (xpu_fault_cause)state->engine_cause;
-    set_fault(device, state, cause, -1, xpu_sim_cause_reason(cause));
+    const char *rule = broken_rule(device, state);
+    set_fault(device, state, cause, -1, rule ? rule : xpu_sim_cause_reason(cause));
     device->fault.engine = (int)state->engine;
     device->fault.address = state->engine_address;
     device->fault.descriptor = state->descriptor;

@@ -1,11 +1,13 @@
 /*
  * One field after the other of descriptors of every kind gets values that it should not have, and some that it may:
  * in lock-step the Verilated chip finds the same fault as the functional one, or none, at the same descriptor, layer
- * and address; what is executed has the same results. Fields and their places are those of core/chip.def.
+ * and address; what is executed has the same results. The functional chip alone gives the same report, with the rule
+ * and the field in the same words. Fields and their places are those of core/chip.def.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/func/events.h"
 #include "tests/gen/descriptors.h"
 #include "tests/rtl/system/rig.h"
 
@@ -272,19 +274,42 @@ static void fill_memory(const xpurt_device_driver *driver, xpurt_device *device,
 
 typedef struct {
     const system_chip *chip;
-    xpurt_device *device;
-    unsigned runs, faults[XPU_FAULT_COUNT];
+    xpurt_device *device, *func;
+    unsigned runs, rules, faults[XPU_FAULT_COUNT]; /* rules: faults whose text names one */
 } bench;
+
+static void start_one(const xpurt_device_driver *driver, xpurt_device *device, uint32_t sm_bytes, const base *b,
+                      const uint32_t *spoilt, xpurt_event *event) {
+    const uint32_t request[5] = {SYSTEM_ENGINES, b->before + 1, 0, 0};
+    fill_memory(driver, device, sm_bytes, b, spoilt);
+    CU_ASSERT_EQUAL(driver->write(device, SYSTEM_REQUEST, request, sizeof request), 0);
+    CU_ASSERT_EQUAL_FATAL(driver->start(device, system_entry), 0);
+    CU_ASSERT_EQUAL_FATAL(driver->run(device, 100000, event), 0);
+}
+
+/* The report of an engine's fault in words; "" where there is none. */
+static const char *report_of(const xpurt_event *event) {
+    const xpurt_fault *f = event->kind == XPURT_EVENT_FAULT ? event->fault : NULL;
+    if (!f || f->engine < 0) return "";
+    return xpu_printf(arena, "%s: %s; engine %d, descriptor 0x%llx, address 0x%llx, layer %u", f->cause_text, f->reason,
+                      f->engine, (unsigned long long)f->descriptor, (unsigned long long)f->address, (unsigned)f->layer);
+}
+
+/* The functional chip reports what the Verilated one has. */
+static int same_report(bench *t, const base *b, const uint32_t *spoilt, const xpurt_event *rtl) {
+    xpurt_event func;
+    const char *text = report_of(rtl);
+    start_one(&xpu_func_driver, t->func, t->chip->chip.sm_bytes, b, spoilt, &func);
+    if (text[0]) t->rules += strcmp(rtl->fault->reason, xpu_sim_cause_reason((xpu_fault_cause)rtl->fault->cause)) != 0;
+    if (rtl->kind == func.kind && strcmp(text, report_of(&func)) == 0) return 1;
+    printf("\nrtl: event %d, %s\nfunc: event %d, %s", rtl->kind, text, func.kind, report_of(&func));
+    return 0;
+}
 
 /* Runs b with another last descriptor; how it has ended. Whatever happens: lock-step has seen no difference. */
 static xpurt_event_kind run_one(bench *t, const base *b, const uint32_t *spoilt, const char *what) {
-    const uint32_t request[5] = {SYSTEM_ENGINES, b->before + 1, 0, 0};
-    const xpurt_device_driver *driver = t->chip->driver;
     xpurt_event event;
-    fill_memory(driver, t->device, t->chip->chip.sm_bytes, b, spoilt);
-    CU_ASSERT_EQUAL(driver->write(t->device, SYSTEM_REQUEST, request, sizeof request), 0);
-    CU_ASSERT_EQUAL_FATAL(driver->start(t->device, system_entry), 0);
-    CU_ASSERT_EQUAL_FATAL(driver->run(t->device, 100000, &event), 0);
+    start_one(t->chip->driver, t->device, t->chip->chip.sm_bytes, b, spoilt, &event);
     t->runs++;
     const xpurt_fault *fault = event.kind == XPURT_EVENT_FAULT ? event.fault : NULL;
     int good = event.kind == XPURT_EVENT_ENDED || (fault && fault->cause != XPU_FAULT_NONE);
@@ -292,6 +317,7 @@ static xpurt_event_kind run_one(bench *t, const base *b, const uint32_t *spoilt,
     if (fault && fault->engine >= 0)
         good = good && fault->descriptor == LIST + b->before * XPU_DESC_BYTES &&
                fault->layer == xpu_desc_nop_get_layer(spoilt);
+    good = same_report(t, b, spoilt, &event) && good;
     if (!good)
         printf("\n%s, %s, %s, %s: event %d, %s: %s\n", t->chip->name, b->kind, b->what, what, event.kind,
                fault ? fault->cause_text : "", fault ? fault->reason : "");
@@ -348,6 +374,7 @@ void test_fields(void) {
         make_bases(&chips[c].chip);
         chips[c].configure(&(xpurt_rtl_options){.lockstep = 1});
         t.device = prepare(chips[c].driver, &chips[c].chip, request, &o);
+        t.func = prepare(&xpu_func_driver, &chips[c].chip, request, &o);
         for (unsigned i = 0; i < base_count; i++) {
             unsigned before[XPU_FAULT_COUNT];
             memcpy(before, t.faults, sizeof before);
@@ -359,7 +386,10 @@ void test_fields(void) {
             CU_ASSERT(t.faults[XPU_FAULT_ENGINE_ADDRESS] > before[XPU_FAULT_ENGINE_ADDRESS] + 20);
             if (i > 1) CU_ASSERT(t.faults[XPU_FAULT_MISALIGNED] > before[XPU_FAULT_MISALIGNED] + 2);
         }
+        CU_ASSERT_EQUAL(t.rules, t.faults[XPU_FAULT_DESCRIPTOR] + t.faults[XPU_FAULT_ENGINE_ADDRESS] +
+                                     t.faults[XPU_FAULT_MISALIGNED]);
         chips[c].driver->destroy(t.device);
+        xpu_func_driver.destroy(t.func);
         printf("\n%s: %u runs, %u bad descriptors, %u bad engine addresses, %u misaligned, ", chips[c].name, t.runs,
                t.faults[XPU_FAULT_DESCRIPTOR], t.faults[XPU_FAULT_ENGINE_ADDRESS], t.faults[XPU_FAULT_MISALIGNED]);
     }
