@@ -15,7 +15,7 @@ foreign() { # foreign NAME CASE: a test in the form of riscv-tests; case CASE fa
         tests/chip/device/foreign.S -o "$folder/$1" || exit 1
 }
 bare() { "$XPU_BIN/xpu-run" --bare "$@"; }
-for mode in 0 1 2 3 4 5 6 7; do build "$mode.elf" $mode; done
+for mode in 0 1 2 3 4 5 6 7 8 9; do build "$mode.elf" $mode; done
 foreign good.elf 0
 foreign bad.elf 4
 for device in ${DEVICES:-func rtl}; do for chip in ${CHIPS:-nano standard}; do
@@ -28,6 +28,10 @@ for device in ${DEVICES:-func rtl}; do for chip in ${CHIPS:-nano standard}; do
     check 125 'bad address' bare "$folder/2.elf" "${on[@]}"
     check 125 'address 0x00000000' bare "$folder/2.elf" "${on[@]}"
     check 124 'time-out' bare "$folder/3.elf" "${on[@]}"
+    check 124 'time-out' bare "$folder/3.elf" "${on[@]}" --max-cycles=1000000 # not raised again by a core that is late
+    check 125 'bad host call: ' bare "$folder/8.elf" "${on[@]}"
+    check 125 'core 0, address 0x7ffffffd: there is no request' bare "$folder/8.elf" "${on[@]}"
+    check 125 'the request is layer 1664527, status ' bare "$folder/9.elf" "${on[@]}"
     check 124 '--max-cycles=5000 has passed' bare "$folder/4.elf" "${on[@]}" --max-cycles=5000
     check 124 '--max-cycles=9000 has passed' timeout 60 "$XPU_BIN/xpu-run" --bare "$folder/7.elf" "${on[@]}" --max-cycles=9000
     check 124 'waits for counter 2 >= 9 (it is 0)' bare "$folder/5.elf" "${on[@]}"
@@ -37,6 +41,10 @@ for device in ${DEVICES:-func rtl}; do for chip in ${CHIPS:-nano standard}; do
     check 4 'status 4' bare "$folder/bad.elf" "${on[@]}"
     check 2 'has no such symbol' bare "$folder/0.elf" "${on[@]}" --dump-mem=nothing:4:"$folder/x"
     check 2 'memory of the chip ends' bare "$folder/0.elf" "${on[@]}" --dump-mem=0x1100fffc:8:"$folder/x"
+done; done
+for chip in ${CHIPS:-nano standard}; do for mode in 3 8 9; do # in lock-step neither is a difference
+    case $mode in 3) check 124 'time-out' bare "$folder/3.elf" --chip="$chip" --device=rtl --lockstep --max-cycles=1000000 ;;
+    *) check 125 'bad host call: ' bare "$folder/$mode.elf" --chip="$chip" --device=rtl --lockstep ;; esac
 done; done
 first= # results are the same everywhere
 for file in "$folder"/results.*; do

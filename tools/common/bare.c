@@ -186,6 +186,18 @@ static uint64_t instructions(const bare *b) {
     return total;
 }
 
+/* Nobody runs layers for a bare program: whatever its request is, the call ends it. */
+static int host_call(const bare *b, uint32_t address) {
+    uint32_t request[2];
+    fputs("bad host call: a bare program has no host that answers\n", stderr);
+    fprintf(stderr, "core 0, address 0x%08" PRIx32 ": ", address);
+    if (b->driver->read(b->device, address, request, sizeof request))
+        fputs("there is no request, these bytes are not in one memory of this chip\n", stderr);
+    else
+        fprintf(stderr, "the request is layer %" PRIu32 ", status %" PRIu32 "\n", request[0], request[1]);
+    return STATUS_FAULT;
+}
+
 static int follow(const bare *b, uint64_t limit) {
     for (;;) {
         xpurt_event event = {.kind = XPURT_EVENT_BUDGET};
@@ -200,7 +212,7 @@ static int follow(const bare *b, uint64_t limit) {
             fprintf(stderr, "--max-cycles=%s has passed\n", xpu_tool_option(b->tool, "max-cycles"));
             return STATUS_TIMEOUT;
         case XPURT_EVENT_LAYER: break;
-        case XPURT_EVENT_HOST_CALL: b->driver->answer(b->device); break;
+        case XPURT_EVENT_HOST_CALL: return host_call(b, event.address);
         }
     }
 }

@@ -51,6 +51,8 @@ int main(uint32_t core, uint32_t cores) {
             REG(XPU_REG_TICKET_VALUE) = 0;
             REG(XPU_REG_TICKET_LAYER) = 1;
         }
+    if (MODE == 8) REG(XPU_REG_HOST_CALL) = 0x7ffffffd;
+    if (MODE == 9) REG(XPU_REG_HOST_CALL) = (uint32_t)(uintptr_t)results;
     if (MODE >= 5) {
         REG(XPU_REG_WAIT_VALUE + 8) = 9;
         return (int)REG(XPU_REG_WAIT + 8);
