@@ -1,7 +1,9 @@
 #include "base/tensor.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -22,6 +24,29 @@ int xpu_is_byte(xpu_dtype dtype) {
 
 size_t xpu_dtype_bytes(xpu_dtype dtype) {
     return dtypes[dtype].bytes;
+}
+
+int xpu_dtype_element(xpu_dtype dtype, float value, unsigned char element[XPU_ELEMENT_BYTES]) {
+    memset(element, 0, XPU_ELEMENT_BYTES);
+    double wide = (double)value, limit = ldexp(1, (int)(8 * dtypes[dtype].bytes)), least = 0;
+    switch (dtype) {
+    case XPU_F32: memcpy(element, &value, sizeof value); return 1;
+    case XPU_F64: memcpy(element, &wide, sizeof wide); return 1;
+    case XPU_BOOL: limit = 2; break;
+    case XPU_I8:
+    case XPU_I16:
+    case XPU_I32:
+    case XPU_I64: least = -(limit /= 2); break;
+    case XPU_U8:
+    case XPU_U16:
+    case XPU_U32:
+    case XPU_U64: break;
+    default: return value == 0 && !signbit(value);
+    }
+    if (!(wide >= least && wide < limit) || wide != floor(wide)) return 0;
+    uint64_t bits = wide < 0 ? (uint64_t)(int64_t)wide : (uint64_t)wide;
+    for (size_t i = 0; i < dtypes[dtype].bytes; i++) element[i] = (unsigned char)(bits >> 8 * i);
+    return 1;
 }
 
 int64_t xpu_tensor_count(const xpu_tensor *tensor) {

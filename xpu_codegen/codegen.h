@@ -228,6 +228,9 @@ xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node); /* reshape, identity, relayout, transpose */
 xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node);
+/* What every word of a buffer filled with this value is, as a float of its bits. 0: an element of 8 bytes has unequal
+ * halves, or the type does not have the value. */
+int xpu_pad_word(xpu_dtype dtype, float value, float *word);
 xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node);
 xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node); /* qconv, qmatmul */
 /* Whether a qconv becomes depthwise_i8. */

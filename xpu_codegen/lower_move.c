@@ -175,6 +175,15 @@ static void start_pad(pad *p, xpu_node node) {
     }
 }
 
+int xpu_pad_word(xpu_dtype dtype, float value, float *word) {
+    unsigned char element[XPU_ELEMENT_BYTES], repeated[XPU_ELEMENT_BYTES];
+    size_t bytes = xpu_dtype_bytes(dtype);
+    if (!xpu_dtype_element(dtype, value, element)) return 0;
+    for (size_t i = 0; i < sizeof repeated; i++) repeated[i] = element[i % bytes];
+    memcpy(word, repeated, sizeof *word);
+    return memcmp(repeated, repeated + sizeof *word, sizeof *word) == 0;
+}
+
 static xpu_status fill_all(pad *p, float value) {
     const xpu_value_info *info = xpu_value_at(p->cg->graph, p->y);
     xpu_dims *dims = &p->cg->graph->dims;
@@ -184,7 +193,9 @@ static xpu_status fill_all(pad *p, float value) {
     xpu_call call = xpu_call_begin(p->cg->arena, XPU_KERNEL_fill);
     xpu_set_address(&call, "y", p->target);
     xpu_set_int(&call, "count", words);
-    xpu_set_float(&call, "value", info->dtype == XPU_F32 ? value : 0);
+    float word;
+    if (!xpu_pad_word(info->dtype, value, &word)) return xpu_codegen_bug(p->cg, "a padding's value", "no word has it");
+    xpu_set_float(&call, "value", word);
     return xpu_add_call(p->cg, p->layer, &call);
 }
 

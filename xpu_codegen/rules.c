@@ -150,6 +150,20 @@ static const xpu_rule pad_inside = {
     "pad-inside", "reflect and edge padding crop nothing, and a reflection is shorter than its dimension",
     "split cropping and padding in the model, or give the symbols a larger minimum", pad_inside_holds};
 
+static int pad_word_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    if (strcmp(xpu_node_string(graph, query->node, XPU_ATTR_MODE), "constant") != 0) return 1;
+    xpu_value x = xpu_node_input(graph, query->node, 0);
+    float word, value = xpu_node_float(graph, query->node, XPU_ATTR_VALUE);
+    if (xpu_pad_word(xpu_value_at(graph, x)->dtype, value, &word)) return 1;
+    query->value =
+        xpu_printf(query->job->arena, "the value is %.9g, the operand is %s", (double)value, type_text(query, x));
+    return 0;
+}
+static const xpu_rule pad_word = {"pad-word",
+                                  "padding of 8-byte elements has a value with equal halves, as 0 and -1 have",
+                                  "pad with 0 or -1", pad_word_holds};
+
 static int chain_loops_holds(xpu_rule_query *query) {
     xpu_chain_loops loops;
     if (xpu_chain_plan(codegen_of(query), query->node, XPU_LAYOUT_LINEAR, &loops, NULL)) return 1;
@@ -311,7 +325,7 @@ RULES(pool_rules, &known_dims, &tensor_size, &float32, &pool_rank);
 RULES(float_rules, &known_dims, &tensor_size, &float32);
 RULES(any_rules, &known_dims, &tensor_size);
 RULES(move_rules, &known_dims, &tensor_size, &move_rank);
-RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside);
+RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside, &pad_word);
 RULES(qconv_rules, &known_dims, &tensor_size, &constant_weights, &rescaled, &symmetric_groups, &tensor_tile);
 RULES(qmatmul_rules, &known_dims, &tensor_size, &constant_weights, &single_matrix, &rescaled, &tensor_tile);
 RULES(max_pool_rules, &known_dims, &tensor_size, &whole_words, &pool_rank);

@@ -38,8 +38,30 @@ static xpu_value find_smaller(const xpu_graph *graph, const int64_t *symbols, in
     return (xpu_value){0};
 }
 
-static int is_empty(const xpu_graph *graph, const int64_t *symbols) {
-    return find_smaller(graph, symbols, 1).id != 0;
+/* Whether a Pad adds more by reflection than a dim, which a symbol changes, has to reflect. */
+static int reflects_too_far(const xpu_graph *graph, xpu_node node, const int64_t *symbols) {
+    if (!xpu_node_is(graph, node, XPU_OP_PAD) || strcmp(xpu_node_string(graph, node, XPU_ATTR_MODE), "reflect") != 0)
+        return 0;
+    uint32_t count;
+    const int64_t *pads = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
+    const xpu_value_info *x = xpu_value_at(graph, xpu_node_input(graph, node, 0));
+    for (uint32_t i = 0; i < count; i++) {
+        xpu_dim dim = x->dims[i % (count / 2)];
+        if (xpu_dim_is_const(&graph->dims, dim, NULL) || pads[i] <= 0) continue;
+        if (xpu_dim_eval(&graph->dims, dim, symbols) <= pads[i]) return 1;
+    }
+    return 0;
+}
+
+static int any_reflects_too_far(const xpu_graph *graph, const int64_t *symbols) {
+    XPU_FOR_NODES(graph, node) {
+        if (reflects_too_far(graph, node, symbols)) return 1;
+    }
+    return 0;
+}
+
+static int is_too_small(const xpu_graph *graph, const int64_t *symbols) {
+    return find_smaller(graph, symbols, 1).id != 0 || any_reflects_too_far(graph, symbols);
 }
 
 static void set_open(const xpu_graph *graph, int64_t *symbols, int64_t value) {
@@ -49,11 +71,11 @@ static void set_open(const xpu_graph *graph, int64_t *symbols, int64_t value) {
     }
 }
 
-/* The least values with which no tensor is empty: all grow until it is so, then each shrinks as far as it can. Returns
- * whether there are any. */
+/* The least values with which no tensor is empty and every reflection fits: all grow until it is so, then each shrinks
+ * as far as it can. Returns whether there are any. */
 static int find_least(const xpu_graph *graph, int64_t *symbols) {
     int64_t enough = 1;
-    for (; is_empty(graph, symbols); set_open(graph, symbols, enough)) {
+    for (; is_too_small(graph, symbols); set_open(graph, symbols, enough)) {
         if (enough >= MOST_LEAST) return 0;
         enough *= 2;
     }
@@ -62,7 +84,7 @@ static int find_least(const xpu_graph *graph, int64_t *symbols) {
         int64_t too_few = 0, most = symbols[i];
         while (most - too_few > 1) {
             symbols[i] = too_few + (most - too_few) / 2;
-            if (is_empty(graph, symbols)) {
+            if (is_too_small(graph, symbols)) {
                 too_few = symbols[i];
             } else {
                 most = symbols[i];
@@ -76,6 +98,7 @@ static int find_least(const xpu_graph *graph, int64_t *symbols) {
 /* Reads the model once more, open dims beginning at `symbols`. Its notes have been given. */
 static xpu_status read_again(xpu_pipeline *p, const int64_t *symbols) {
     const xpu_dims *dims = &p->graph->dims;
+    int reflects = any_reflects_too_far(p->graph, NULL);
     xpu_open_dim *open = XPU_NEW_ARRAY(p->arena, xpu_open_dim, dims->symbols.count);
     xpu_text text;
     xpu_text_init(&text, p->arena);
@@ -89,7 +112,9 @@ static xpu_status read_again(xpu_pipeline *p, const int64_t *symbols) {
     }
     p->import.open = open;
     xpu_diag_add(p->diags, XPU_SEVERITY_NOTE, XPU_OK, p->graph->file, "shape-open", NULL, text.text,
-                 "a tensor of the model would be empty below that", NULL);
+                 reflects ? "below that a tensor of the model would be empty, or have too little for a Pad to reflect"
+                          : "a tensor of the model would be empty below that",
+                 NULL);
     xpu_status status = read_model(p, xpu_diags_new(p->arena));
     return status == XPU_OK ? XPU_OK : read_model(p, p->diags); /* for its errors */
 }
@@ -115,7 +140,7 @@ static xpu_status fill_open_dims(xpu_pipeline *p) {
         symbols[i] = dims->symbols.items[i].min;
         any |= dims->symbols.items[i].open;
     }
-    if (any && is_empty(p->graph, symbols) && find_least(p->graph, symbols)) {
+    if (any && is_too_small(p->graph, symbols) && find_least(p->graph, symbols)) {
         xpu_status status = read_again(p, symbols);
         if (status != XPU_OK) return status;
     }

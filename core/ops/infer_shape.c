@@ -109,8 +109,12 @@ xpu_status xpu_infer_pad(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
                                "use constant, reflect or edge", "mode is '%s'",
                                xpu_escape(graph->arena, mode ? mode : "", 40));
     }
-    if (is_constant && x.dtype != XPU_F32 && xpu_node_float(graph, node, XPU_ATTR_VALUE) != 0) {
-        return xpu_check_dtype(graph, node, 0, XPU_F32, diags);
+    float value = xpu_node_float(graph, node, XPU_ATTR_VALUE);
+    unsigned char element[XPU_ELEMENT_BYTES];
+    if (is_constant && !xpu_dtype_element(x.dtype, value, element)) {
+        return xpu_infer_error(graph, node, diags, "pad-value", "the operand's type does not have the padding's value",
+                               "what is added is of the operand's type", "the value is %.9g, the operand is %s",
+                               (double)value, xpu_operand_text(graph, node, 0));
     }
     if ((int)count != 2 * x.rank) {
         return xpu_infer_error(graph, node, diags, "shape-pad", "attribute 'pads' does not fit the operand",

@@ -88,5 +88,5 @@ const char *xpu_node_precision(const xpu_graph *graph, xpu_node node) {
     if (info->op->attrs >> XPU_ATTR_PRECISION & 1) return names[xpu_node_int(graph, node, XPU_ATTR_PRECISION)];
     if (info->input_count == 0 || !info->inputs[0].id) return "fp32";
     xpu_dtype dtype = xpu_value_at(graph, info->inputs[0])->dtype;
-    return xpu_is_byte(dtype) ? "int8" : "fp32";
+    return dtype == XPU_F32 ? "fp32" : xpu_is_byte(dtype) ? "int8" : xpu_dtype_name(dtype);
 }

@@ -88,8 +88,8 @@ static int64_t pad_source(pad_mode mode, int64_t i, int64_t begin, int64_t size)
 }
 
 /* Fills dims [dim, rank): `in` (NULL: the constant) and `out` stand at the current index of the dims before. */
-static void pad_dim(const xpu_tensor *x, const xpu_tensor *y, pad_mode mode, const int64_t *pads, const char *value,
-                    int dim, const char *in, char *out) {
+static void pad_dim(const xpu_tensor *x, const xpu_tensor *y, pad_mode mode, const int64_t *pads,
+                    const unsigned char *value, int dim, const char *in, char *out) {
     size_t element = xpu_dtype_bytes(x->dtype);
     size_t in_step = element * (size_t)xpu_product(x->dims, dim + 1, x->rank);
     size_t out_step = element * (size_t)xpu_product(y->dims, dim + 1, y->rank);
@@ -99,7 +99,7 @@ static void pad_dim(const xpu_tensor *x, const xpu_tensor *y, pad_mode mode, con
         if (dim + 1 < x->rank) {
             pad_dim(x, y, mode, pads, value, dim + 1, from, out);
         } else {
-            memcpy(out, from ? from : value, element);
+            memcpy(out, from ? from : (const char *)value, element);
         }
     }
 }
@@ -115,9 +115,10 @@ xpu_status xpu_ref_pad(const xpu_ref_args *args) {
             return xpu_ref_refuse(args, "the padding is larger than the operand under this shape");
         }
     }
-    char value[8] = {0};
-    float constant = xpu_node_float(args->graph, args->node, XPU_ATTR_VALUE);
-    if (x->dtype == XPU_F32) memcpy(value, &constant, sizeof constant);
+    unsigned char value[XPU_ELEMENT_BYTES];
+    if (!xpu_dtype_element(x->dtype, xpu_node_float(args->graph, args->node, XPU_ATTR_VALUE), value) &&
+        mode == PAD_CONSTANT)
+        return xpu_ref_refuse(args, "the operand's type does not have the padding's value");
     if (x->rank == 0) return xpu_ref_copy(args);
     pad_dim(x, args->outputs[0], mode, pads, value, 0, x->data, args->outputs[0]->data);
     return XPU_OK;

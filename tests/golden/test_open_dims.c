@@ -135,6 +135,58 @@ static void range_too_low(void) {
     with_model(write_model, refuse_small);
 }
 
+/* ---- reflection ---- */
+
+enum { REFLECTED = 3 };
+
+/* Reflects 3 rows and 2 columns: an image has at least 4 x 3 pixels. */
+static const char *write_reflection(xpu_arena *arena, xpu_diags *diags) {
+    static char *names[] = {NULL, NULL, "H", "W"};
+    static const int64_t pads[] = {0, 0, REFLECTED, REFLECTED - 1, 0, 0, 1, REFLECTED - 1};
+    xpu_onnx_builder builder;
+    size_t length;
+    xpu_onnx_begin(&builder, arena, 13);
+    xpu_onnx_input(&builder, "x", 4, (const int64_t[]){1, CHANNELS, -1, -1});
+    XpuOnnx__TensorShapeProto *shape = builder.inputs.items[0]->type->tensor_type->shape;
+    for (int i = 2; i < 4; i++) shape->dim[i]->dim_param = names[i];
+    xpu_onnx_initializer(&builder, "pads",
+                         &(xpu_tensor){.dtype = XPU_I64, .rank = 1, .dims = {8}, .data = (void *)(uintptr_t)pads}, 0);
+    XpuOnnx__NodeProto *pad = xpu_onnx_node(&builder, "Pad", "a", "a", (const char *const[]){"x", "pads", NULL});
+    xpu_onnx_string(&builder, pad, "mode", "reflect");
+    add_conv(&builder, "a", "y", "y.w", CHANNELS, 3);
+    xpu_onnx_output(&builder, "y", 4, (const int64_t[]){1, MIDDLE, -1, -1});
+    shape = builder.outputs.items[0]->type->tensor_type->shape;
+    for (int i = 2; i < 4; i++) shape->dim[i]->dim_param = i == 2 ? "YH" : "YW";
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "reflect.onnx");
+    void *bytes = xpu_onnx_pack(&builder, "reflect", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+static void serve_reflection(const char *model) {
+    static const int64_t sizes[][4] = {
+        {1, CHANNELS, REFLECTED + 1, REFLECTED}, {1, CHANNELS, 4, 64}, {1, CHANNELS, 33, 20}};
+    xpuc_options options = {.emit = "ir", .explain = "text", .check_passes = 1};
+    xpuc_result compiled = {0};
+    xpuc_error error = {0};
+    CU_ASSERT_EQUAL(xpuc_compile_file(model, &options, &compiled, &error), 0);
+    CU_ASSERT(compiled.explanation && !strstr(compiled.explanation, "host:"));
+    CU_ASSERT(error.text && strstr(error.text, "note [shape-open] 'H' is at least 4, 'W' is at least 3\n"));
+    xpuc_result_clear(&compiled);
+    xpuc_error_clear(&error);
+    xpu_device_check check;
+    xpurt_tensor output;
+    CU_ASSERT_FATAL(xpu_device_check_compile(&check, model, "standard", "fp32"));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) compare(&check, model, "standard", "fp32", sizes[i]);
+    xpurt_tensor input = {"x", "float32", 4, {1, CHANNELS, REFLECTED, REFLECTED}, noise};
+    CU_ASSERT_FALSE(xpu_device_check_run(&check, &input, 1, &output));
+    CU_ASSERT_PTR_NOT_NULL(strstr(check.message, "[shape-range]"));
+    xpu_device_check_close(&check);
+}
+static void reflection(void) {
+    with_model(write_reflection, serve_reflection);
+}
+
 /* ---- bytes ---- */
 
 enum { BYTE_CHANNELS = 4, WINDOW = 50 };
@@ -267,4 +319,4 @@ static void one_shape(void) {
 }
 
 XPU_TEST_MAIN("open dims", {"one shape", one_shape}, {"every shape", every_shape}, {"range too low", range_too_low},
-              {"means and maxima of bytes", means})
+              {"reflection", reflection}, {"means and maxima of bytes", means})

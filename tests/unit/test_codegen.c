@@ -332,6 +332,16 @@ static xpu_value reflected_crop(bench *b) {
     xpu_attr attrs[] = {INTS(PADS, -1, 1), XPU_ATTR_STRING_OF(MODE, "reflect")};
     return node1(b, XPU_OP_PAD, input(b, "x", DIMS(5)), attrs, 2);
 }
+static xpu_value pad_of_words(bench *b, float value) {
+    xpu_attr attrs[] = {INTS(PADS, 1, 1), XPU_ATTR_STRING_OF(MODE, "constant"), XPU_ATTR_FLOAT_OF(VALUE, value)};
+    return node1(b, XPU_OP_PAD, bench_input(b, "x", XPU_I64, DIMS(5)), attrs, 3);
+}
+static xpu_value unequal_halves(bench *b) {
+    return pad_of_words(b, 7);
+}
+static xpu_value equal_halves(bench *b) {
+    return pad_of_words(b, -1);
+}
 static xpu_value five_loops(bench *b) {
     return step2(b, XPU_EW_add, input(b, "x", DIMS(2, 2, 2, 2, 2)), input(b, "y", DIMS(2, 1, 2, 1, 2)));
 }
@@ -373,6 +383,8 @@ static void rules(void) {
                  {matrices, "none"},
                  {many_dims, "move-rank"},
                  {reflected_crop, "pad-inside"},
+                 {unequal_halves, "pad-word"},
+                 {equal_halves, "none"},
                  {five_loops, "chain-loops"},
                  {nine_values, "chain-values"},
                  {large, "tensor-size"},
@@ -386,6 +398,53 @@ static void rules(void) {
         work_start(&b, &w, "standard", "auto");
         CU_ASSERT_STRING_EQUAL(first_refusal(&w, &b, cases[i].make(&b)), cases[i].rule);
         bench_print(&b);
+        bench_close(&b);
+    }
+}
+
+/* The word that fills a buffer has the value in every element. */
+static void padding_words(void) {
+    static const struct {
+        xpu_dtype dtype;
+        float value;
+        uint32_t word; /* 0xdead: there is none */
+    } cases[] = {{XPU_F32, 1.5f, 0x3fc00000},
+                 {XPU_I8, -3, 0xfdfdfdfd},
+                 {XPU_U8, 200, 0xc8c8c8c8},
+                 {XPU_U8, 256, 0xdead},
+                 {XPU_I16, -2, 0xfffefffe},
+                 {XPU_I32, 7, 7},
+                 {XPU_I64, 0, 0},
+                 {XPU_I64, -1, 0xffffffff},
+                 {XPU_I64, 7, 0xdead},
+                 {XPU_F64, 1, 0xdead},
+                 {XPU_BOOL, 1, 0x01010101},
+                 {XPU_BOOL, 2, 0xdead},
+                 {XPU_F16, 0, 0},
+                 {XPU_F16, 1, 0xdead},
+                 {XPU_I8, 0.5f, 0xdead},
+                 {XPU_I32, 0x1p31f, 0xdead},
+                 {XPU_I32, -0x1p31f, 1u << 31}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float word;
+        uint32_t bits = 0xdead;
+        if (xpu_pad_word(cases[i].dtype, cases[i].value, &word)) memcpy(&bits, &word, sizeof bits);
+        CU_ASSERT_EQUAL(bits, cases[i].word);
+    }
+}
+
+/* What --explain says a layer computes in. */
+static void precision_names(void) {
+    static const struct {
+        xpu_dtype dtype;
+        const char *name;
+    } cases[] = {{XPU_F32, "fp32"},  {XPU_I8, "int8"},   {XPU_U8, "int8"},    {XPU_I64, "int64"},
+                 {XPU_I32, "int32"}, {XPU_BOOL, "bool"}, {XPU_F64, "float64"}};
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        xpu_value y =
+            node1(&b, XPU_OP_TRANSPOSE, bench_input(&b, "x", cases[i].dtype, DIMS(2, 3)), &INTS(PERM, 1, 0), 1);
+        CU_ASSERT_STRING_EQUAL(xpu_node_precision(b.graph, maker(&b, y)), cases[i].name);
         bench_close(&b);
     }
 }
@@ -741,7 +800,8 @@ static void options(void) {
 
 XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, {"precision and its reason", precision},
               {"scales of int16 weights", weight_scales}, {"one absmax per value", shared_absmax},
-              {"relayouts only where needed", layouts}, {"rules", rules}, {"documents", documents},
+              {"relayouts only where needed", layouts}, {"rules", rules}, {"padding words", padding_words},
+              {"precision names", precision_names}, {"documents", documents},
 
               {"generated C", generated_c}, {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
               {"copies in the report", copies_in_report}, {"chains in place", chains_in_place},

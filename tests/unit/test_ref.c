@@ -609,6 +609,36 @@ static void pad_modes(void) {
     }
 }
 
+/* What is added has the operand's type. */
+static void pad_values(void) {
+    static const struct {
+        xpu_dtype dtype;
+        float value;
+        unsigned char element[8];
+    } cases[] = {{XPU_I8, -3, {0xfd}},
+                 {XPU_U8, 200, {200}},
+                 {XPU_I16, -2, {0xfe, 0xff}},
+                 {XPU_I64, 1 << 20, {0, 0, 16}},
+                 {XPU_F64, -2, {0, 0, 0, 0, 0, 0, 0, 0xc0}},
+                 {XPU_BOOL, 1, {1}}};
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        xpu_tensor x = new_tensor(&b, cases[i].dtype, DIMS(2)), y;
+        size_t size = xpu_dtype_bytes(cases[i].dtype);
+        memset(x.data, 0, 2 * size);
+        const xpu_tensor *operands[] = {&x};
+        xpu_attr attrs[] = {INTS(PADS, 1, 0), XPU_ATTR_STRING_OF(MODE, "constant"),
+                            XPU_ATTR_FLOAT_OF(VALUE, cases[i].value)};
+        if (run_kernel(&b, XPU_OP_PAD, operands, 1, attrs, 3, &y, 1)) {
+            CU_ASSERT_EQUAL(memcmp(y.data, cases[i].element, size), 0);
+            CU_ASSERT_EQUAL(memcmp((char *)y.data + size, x.data, 2 * size), 0);
+        } else {
+            CU_FAIL("a padding is refused");
+        }
+        bench_close(&b);
+    }
+}
+
 /* ---- whole graphs ---- */
 
 typedef struct {
@@ -692,5 +722,5 @@ XPU_TEST_MAIN("ref", {"conv", conv_is_canonical}, {"matmul", matmul_is_canonical
               {"pools", pools_are_canonical}, {"order of averages", averages_have_an_order},
               {"global average", global_average_is_sequential}, {"elementwise broadcasts", elementwise_broadcasts},
               {"chain", chain_is_its_steps}, {"softmax, batch norm", softmax_and_batch_norm},
-              {"copies of every element type", copies_keep_bytes}, {"pad modes", pad_modes},
+              {"copies of every element type", copies_keep_bytes}, {"pad modes", pad_modes}, {"pad values", pad_values},
               {"whole graphs", runs_graphs}, {"batch norm expands exactly", expansion_is_exact})
