@@ -1,29 +1,37 @@
 /* xpu-dump: what is in a dump folder, and how two of them differ. */
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "tools/common/dump.h"
+#include "tools/common/rules.h"
 #include "tools/common/tool.h"
+#include "tools/common/where.h"
 
 static const xpu_option options[] = {
     {"tolerance", 't', "R[,M]",
      "elements a, b are equal when |a-b| <= R*|b| + M*max|b| (equal bits; M: R/100 where it is left out)"},
-    {"all", 'a', NULL, "diff: list every tensor that differs, not only the first"},
-    {"snr", 0, NULL, "diff: print the ratio of the values to the differences, too: signal to noise in dB"},
+    {"all", 'a', NULL, "diff: every tensor that differs, not only the first; with -v all that is said of the first"},
+    {"snr", 0, NULL, "diff: signal to noise in dB in each tensor's line"},
+    {"tensor", 0, "GLOB", "diff: only tensors whose name, or whose layer's, matches"},
+    {"heatmap", 0, "FILE.png", "diff: a picture of the first tensor that differs: how much, where"},
+    {"json", 0, NULL, "diff: everything as JSON"},
     {NULL, 0, NULL, NULL},
 };
 
 static const xpu_command command = {
     .tool = "xpu-dump",
-    .usage = "show DIR | diff A B [--tolerance=R[,M]]",
+    .usage = "show DIR | diff A B [--tolerance=R[,M]] [options]",
     .about = "Shows a dump of layers, or finds the first layer in which two differ. A and B: folders that xpu-run "
              "--dump-layers made, or .npz files with tensors under their names in the model.",
     .example = "xpu-dump show dump-func\n"
                "xpu-dump diff dump-func dump-ref\n"
-               "xpu-dump diff dump-func expected.npz --tolerance=1e-3",
+               "xpu-dump diff dump-func expected.npz --tolerance=1e-3\n"
+               "xpu-dump diff dump-func dump-ref --tensor='conv*' --all --heatmap=conv.png",
     .options = options,
 };
 
@@ -94,40 +102,83 @@ static int show(xpu_tool *tool) {
 
 /* ---- diff ---- */
 
+/* What is said of the pairs that differ. */
+typedef struct {
+    xpu_tool *tool;
+    xpu_tolerance tolerance;
+    const char *heatmap, *legend;
+    json_t *list; /* --json: of the tensors that differ; else NULL */
+    uint32_t seen;
+    xpu_status status;
+} report;
+
 static const char *item_text(xpu_tool *tool, const xpu_dump_item *item) {
     return item->layer ? xpu_printf(tool->arena, "layer '%s' (#%lld), tensor '%s'", item->layer, (long long)item->index,
                                     item->tensor)
                        : xpu_printf(tool->arena, "tensor '%s'", item->tensor);
 }
 
-static void print_pair(xpu_tool *tool, const char *title, const xpu_dump_item *item, const xpu_tensor *a,
-                       const xpu_tensor *b, const xpu_comparison *c) {
+static void print_shapes(const xpu_tensor *a, const xpu_tensor *b) {
     char shape_a[192], shape_b[192];
-    printf("%s%s: ", title, item_text(tool, item));
-    if (!c->comparable) {
-        printf("%s%s against %s%s\n", xpu_dtype_name(a->dtype),
-               xpu_dims_text(a->rank, a->dims, shape_a, sizeof shape_a), xpu_dtype_name(b->dtype),
-               xpu_dims_text(b->rank, b->dims, shape_b, sizeof shape_b));
-        return;
-    }
-    printf("%s", xpu_differing_text(tool->arena, c));
-    if (xpu_tool_flag(tool, "snr")) printf(", %s", xpu_snr_text(tool->arena, c));
-    printf("; first at %s: %s against %s\n", xpu_index_text(tool->arena, a, c->first),
-           xpu_element_text(tool->arena, a, c->first), xpu_element_text(tool->arena, b, c->first));
+    printf("%s%s against %s%s\n", xpu_dtype_name(a->dtype), xpu_dims_text(a->rank, a->dims, shape_a, sizeof shape_a),
+           xpu_dtype_name(b->dtype), xpu_dims_text(b->rank, b->dims, shape_b, sizeof shape_b));
 }
 
-/* What is said of the pairs that differ. */
-typedef struct {
-    xpu_tool *tool;
-    int all;
-    uint32_t seen;
-} report;
+static void print_pair(const report *r, const xpu_dump_item *item, const xpu_where *where) {
+    xpu_arena *arena = r->tool->arena;
+    const xpu_comparison *c = &where->comparison;
+    const xpu_tensor *a = where->pair.a, *b = where->pair.b;
+    printf("%s%s: ", r->seen ? "" : "first difference: ", item_text(r->tool, item));
+    if (!c->comparable) {
+        print_shapes(a, b);
+        return;
+    }
+    printf("%s", xpu_differing_text(arena, c));
+    if (xpu_tool_flag(r->tool, "snr")) printf(", %s", xpu_snr_text(arena, c));
+    printf("; first at %s: %s against %s\n", xpu_index_text(arena, a, c->first), xpu_element_text(arena, a, c->first),
+           xpu_element_text(arena, b, c->first));
+    int whole = c->differing > 1 && (!r->seen || r->tool->verbose);
+    if (!r->tool->quiet) fputs(xpu_where_text(arena, where, whole), stdout);
+}
+
+static json_t *shape_json(xpu_arena *arena, json_t *object, const char *key, const xpu_tensor *tensor) {
+    json_t *side = xpu_json_set(arena, object, key, json_object());
+    xpu_json_set(arena, side, "dtype", json_string(xpu_dtype_name(tensor->dtype)));
+    json_t *shape = xpu_json_set(arena, side, "shape", json_array());
+    for (int i = 0; i < tensor->rank; i++) xpu_json_append(arena, shape, json_integer(tensor->dims[i]));
+    return side;
+}
+
+static void list_pair(const report *r, const xpu_dump_item *item, const xpu_where *where) {
+    xpu_arena *arena = r->tool->arena;
+    json_t *entry = xpu_json_append(arena, r->list, json_object());
+    if (item->layer) {
+        xpu_json_set(arena, entry, "layer", json_string(item->layer));
+        xpu_json_set(arena, entry, "index", json_integer(item->index));
+    }
+    xpu_json_set(arena, entry, "tensor", json_string(item->tensor));
+    shape_json(arena, entry, "a", where->pair.a);
+    shape_json(arena, entry, "b", where->pair.b);
+    if (where->comparison.comparable) xpu_where_json(arena, where, entry);
+}
 
 static void on_pair(void *context, const xpu_dump_item *item, const xpu_tensor *a, const xpu_tensor *b,
                     const xpu_comparison *c) {
     report *r = context;
-    int first = r->seen++ == 0;
-    if (first || r->all) print_pair(r->tool, first ? "first difference: " : "", item, a, b, c);
+    xpu_where where = {.pair = {.a = a, .b = b}, .comparison = *c};
+    if (r->list || !r->seen || xpu_tool_flag(r->tool, "all")) {
+        if (c->comparable) where = xpu_where_find(r->tool->arena, a, b, &r->tolerance, c);
+        if (r->list)
+            list_pair(r, item, &where);
+        else
+            print_pair(r, item, &where);
+    }
+    if (r->heatmap && c->comparable && !r->legend && r->status == XPU_OK) {
+        where = xpu_where_find(r->tool->arena, a, b, &r->tolerance, c);
+        r->status = xpu_heatmap_write(r->tool->arena, r->heatmap, &where, &r->legend, &r->tool->diags);
+        if (r->status == XPU_OK) r->legend = xpu_printf(r->tool->arena, "tensor '%s', %s", item->tensor, r->legend);
+    }
+    r->seen++;
 }
 
 static int parse_tolerance(xpu_tool *tool, xpu_tolerance *tolerance) {
@@ -151,32 +202,125 @@ static int parse_tolerance(xpu_tool *tool, xpu_tolerance *tolerance) {
                           "for example --tolerance=1e-3");
 }
 
-static int diff(xpu_tool *tool) {
-    xpu_dump_list a, b;
-    xpu_tolerance tolerance;
-    xpu_dump_difference d;
-    if (xpu_tool_words(tool) != 3) {
-        return xpu_tool_usage(tool, NULL, "diff takes two folders or archives",
-                              xpu_printf(tool->arena, "%u given", xpu_tool_words(tool) - 1), "xpu-dump diff A B");
+/* Leaves the tensors of --tensor. */
+static void choose(xpu_dump_list *list, const char *glob) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; glob && i < list->items.count; i++) {
+        xpu_dump_item *item = &list->items.items[i];
+        if (fnmatch(glob, item->tensor, 0) == 0 || (item->layer && fnmatch(glob, item->layer, 0) == 0))
+            list->items.items[kept++] = *item;
     }
-    int bad = parse_tolerance(tool, &tolerance);
-    if (bad) return bad;
-    xpu_status status = xpu_dump_list_open(&a, tool->arena, xpu_tool_word(tool, 1), &tool->diags);
-    if (status == XPU_OK) status = xpu_dump_list_open(&b, tool->arena, xpu_tool_word(tool, 2), &tool->diags);
-    if (status != XPU_OK) return (int)status;
-    report r = {tool, xpu_tool_flag(tool, "all"), 0};
-    status = xpu_dump_compare(&a, &b, &tolerance, on_pair, &r, &d, tool->arena, &tool->diags);
+    if (glob) list->items.count = kept;
+}
+
+static int no_such_tensor(xpu_tool *tool, const char *glob, const xpu_dump_list *list) {
+    const char **names = XPU_NEW_ARRAY(tool->arena, const char *, 2 * list->items.count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < list->items.count; i++) {
+        names[count++] = list->items.items[i].tensor;
+        if (list->items.items[i].layer) names[count++] = list->items.items[i].layer;
+    }
+    const char *near = xpu_nearest(glob, names), *hint = "xpu-dump show lists the names";
+    for (uint32_t i = 0; i < list->fates.count; i++) {
+        const xpu_dump_fate *f = &list->fates.items[i];
+        if (strcmp(f->tensor, glob) == 0)
+            hint =
+                xpu_printf(tool->arena, "it was %s%s%s", f->fate, f->layer ? " into " : "", f->layer ? f->layer : "");
+    }
+    if (near) hint = xpu_printf(tool->arena, "did you mean '%s'?", near);
+    return xpu_tool_usage(tool, "option '--tensor'", "no tensor matches",
+                          xpu_printf(tool->arena, "neither a tensor nor a layer of %s is '%s'", list->path,
+                                     xpu_escape(tool->arena, glob, 200)),
+                          hint);
+}
+
+static void finish_json(report *r, json_t *top, const xpu_dump_difference *d) {
+    xpu_arena *arena = r->tool->arena;
+    xpu_json_set(arena, top, "compared", json_integer(d->compared));
+    xpu_json_set(arena, top, "differing", json_integer(d->differing));
+    xpu_json_set(arena, top, "only_a", json_integer(d->only_a));
+    xpu_json_set(arena, top, "only_b", json_integer(d->only_b));
+    xpu_json_set(arena, top, "tensors", json_incref(r->list));
+    char *text = json_dumps(top, JSON_INDENT(2));
+    if (!text) xpu_out_of_memory(xpu_arena_mem(arena));
+    puts(text);
+    free(text);
+}
+
+static json_t *start_json(xpu_arena *arena, const xpu_dump_list *a, const xpu_dump_list *b, const xpu_tolerance *t) {
+    json_t *top = xpu_json_own(arena, json_object());
+    xpu_json_set(arena, top, "version", json_integer(1));
+    xpu_json_set(arena, top, "a", json_string(xpu_escape(arena, a->path, 1000)));
+    xpu_json_set(arena, top, "b", json_string(xpu_escape(arena, b->path, 1000)));
+    xpu_json_set(arena, top, "relative", json_real(t->relative));
+    xpu_json_set(arena, top, "of_max", json_real(t->of_max));
+    return top;
+}
+
+static void print_end(const report *r, const xpu_dump_list *a, const xpu_dump_list *b, const xpu_dump_difference *d) {
+    if (r->legend)
+        printf("%s: %s\n", r->heatmap, r->legend);
+    else if (r->heatmap)
+        printf("%s is not written: %s\n", r->heatmap, d->differing ? "the shapes differ" : "nothing differs");
+    if (d->only_a || d->only_b) printf("not compared: %u only in A, %u only in B\n", d->only_a, d->only_b);
+    printf("%u of %u tensors differ: %s against %s\n", d->differing, d->compared, a->path, b->path);
+}
+
+static int compare(xpu_tool *tool, report *r, const xpu_dump_list *a, const xpu_dump_list *b) {
+    xpu_dump_difference d;
+    json_t *top = NULL;
+    if (xpu_tool_flag(tool, "json")) {
+        top = start_json(tool->arena, a, b, &r->tolerance);
+        r->list = xpu_json_own(tool->arena, json_array());
+    }
+    xpu_status status = xpu_dump_compare(a, b, &r->tolerance, on_pair, r, &d, tool->arena, &tool->diags);
+    if (status == XPU_OK) status = r->status;
     if (status != XPU_OK) return (int)status;
     if (!d.compared) {
         return xpu_tool_usage(tool, NULL, "there is nothing to compare", "no tensor is in both, by name",
                               "xpu-dump show lists the names");
     }
-    if (tool->quiet) return d.differing ? XPU_EDIFF : XPU_OK;
-    if (d.only_a || d.only_b) printf("not compared: %u only in A, %u only in B\n", d.only_a, d.only_b);
-    printf("%u of %u tensors differ: %s against %s\n", d.differing, d.compared, xpu_tool_path(tool, a.path),
-           xpu_tool_path(tool, b.path));
+    if (top)
+        finish_json(r, top, &d);
+    else if (!tool->quiet)
+        print_end(r, a, b, &d);
     return d.differing ? XPU_EDIFF : XPU_OK;
 }
+
+static int diff(xpu_tool *tool) {
+    xpu_dump_list a, b;
+    report r = {.tool = tool, .heatmap = xpu_tool_option(tool, "heatmap")};
+    const char *glob = xpu_tool_option(tool, "tensor"),
+               *paths[] = {xpu_tool_word(tool, 1), xpu_tool_word(tool, 2), NULL};
+    if (xpu_tool_words(tool) != 3) {
+        return xpu_tool_usage(tool, NULL, "diff takes two folders or archives",
+                              xpu_printf(tool->arena, "%u given", xpu_tool_words(tool) - 1), "xpu-dump diff A B");
+    }
+    const xpu_tool_output written = {"heatmap", r.heatmap};
+    int bad = parse_tolerance(tool, &r.tolerance);
+    if (!bad) bad = xpu_tool_check_outputs(tool, &written, 1, paths);
+    if (!bad && r.heatmap) bad = (int)xpu_output_check(tool->arena, r.heatmap, &tool->diags);
+    if (bad) return bad;
+    xpu_status status = xpu_dump_list_open(&a, tool->arena, paths[0], &tool->diags);
+    if (status == XPU_OK) status = xpu_dump_list_open(&b, tool->arena, paths[1], &tool->diags);
+    if (status != XPU_OK) return (int)status;
+    xpu_dump_list whole = a;
+    choose(&a, glob);
+    choose(&b, glob);
+    return glob && !a.items.count && !b.items.count ? no_such_tensor(tool, glob, &whole) : compare(tool, &r, &a, &b);
+}
+
+#define OF_DIFF(option)                                                                                                \
+    {option,                                                                                                           \
+     XPU_NEEDS,                                                                                                        \
+     "diff",                                                                                                           \
+     "this is for xpu-dump diff",                                                                                      \
+     "show compares nothing, it lists one dump",                                                                       \
+     "leave it out, or write xpu-dump diff A B"}
+static const xpu_option_rule rules[] = {
+    OF_DIFF("tolerance"), OF_DIFF("all"),  OF_DIFF("snr"), OF_DIFF("tensor"),
+    OF_DIFF("heatmap"),   OF_DIFF("json"), {NULL},
+};
 
 static int run(xpu_tool *tool) {
     const char *verb = xpu_tool_word(tool, 0);
@@ -185,7 +329,10 @@ static int run(xpu_tool *tool) {
         return xpu_tool_usage(tool, NULL, "there is nothing to do", "the command line has no command",
                               "xpu-dump show DIR, or xpu-dump diff A B");
     }
-    if (strcmp(verb, "show") == 0) return show(tool);
+    if (strcmp(verb, "show") == 0) {
+        int bad = xpu_tool_check_rules(tool, rules, (const char *const[]){verb, NULL});
+        return bad ? bad : show(tool);
+    }
     if (strcmp(verb, "diff") == 0) return diff(tool);
     const char *near = xpu_nearest(verb, verbs);
     return xpu_tool_usage(tool, xpu_printf(tool->arena, "'%s'", xpu_escape(tool->arena, verb, 80)), "unknown command",

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "memplan/check.h"
 #include "memplan/file.h"
+#include "tools/common/rules.h"
 #include "tools/common/tool.h"
 
 static const xpu_option options[] = {
@@ -90,6 +91,22 @@ static int with_plan(xpu_tool *tool, const xpu_memplan_problem *problem, const c
     return XPU_OK;
 }
 
+#define OF_PLAN(option)                                                                                                \
+    {option,                                                                                                           \
+     XPU_NEEDS,                                                                                                        \
+     "plan",                                                                                                           \
+     "this is for xpu-memplan plan",                                                                                   \
+     "check and svg take the plan as it is",                                                                           \
+     "leave it out, or make a plan: xpu-memplan plan PROBLEM"}
+static const xpu_option_rule rules[] = {
+    OF_PLAN("budget"),
+    OF_PLAN("no-aliases"),
+    {"output", XPU_EXCLUDES, "check", "check writes nothing", "it says whether the plan is valid", "leave it out"},
+    {"bytes", XPU_NEEDS, "a .csv problem", "the problem has its levels",
+     "--bytes is the size of the one level of a .csv", "leave it out"},
+    {NULL},
+};
+
 static int run(xpu_tool *tool) {
     const char *action = xpu_tool_word(tool, 0), *problem_path = xpu_tool_word(tool, 1), *plan = xpu_tool_word(tool, 2);
     int planning = action && strcmp(action, "plan") == 0, drawing = action && strcmp(action, "svg") == 0;
@@ -103,6 +120,11 @@ static int run(xpu_tool *tool) {
         return xpu_tool_usage(tool, "svg", "there is no file for the picture", "--output is missing",
                               "add -o FILE.svg");
     }
+    size_t length = strlen(problem_path);
+    int is_csv = length > 4 && strcmp(problem_path + length - 4, ".csv") == 0;
+    int broken =
+        xpu_tool_check_rules(tool, rules, (const char *const[]){action, is_csv ? "a .csv problem" : NULL, NULL});
+    if (broken) return broken;
     xpu_memplan_problem problem;
     uint64_t bytes;
     const char *output = xpu_tool_option(tool, "output");

@@ -20,6 +20,12 @@ for precision in fp32 int16; do
     check 4 "first difference: layer 'Pooling66'" "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref"
     check 4 'first at [0,0,1,1]: inf against' "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref"
     check 4 'signal to noise none: 1 difference is not finite' "$XPU_BIN/xpu-dump" diff --snr "$folder/func" "$folder/ref"
+    check 4 'channel 0 of 8; row 1 of 14; column 1 of 14' "$XPU_BIN/xpu-dump" diff -t 1e-3 "$folder/func" "$folder/ref" --all
+    check 4 'blue: NaN or infinity' "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref" --heatmap="$folder/h.png"
+    check 0 'PNG' head -c 4 "$folder/h.png"
+    check 0 'no.png is not written: nothing differs' "$XPU_BIN/xpu-dump" diff "$folder/ref" "$folder/ref" --heatmap="$folder/no.png"
+    check 4 '"not_finite": 1,' "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref" --json
+    check 0 '0 of 1 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref" --tensor='ReLU32*'
     check 4 "layer 'Pooling66' on ref: 1 elements differ from" "$XPU_BIN/xpu-run" "$xpu" --device=ref \
         --layer=Pooling66 --from-dump="$folder/func"
     check 4 ' elements differ from' "$XPU_BIN/xpu-run" "$xpu" --device=func --layer=ReLU114 --from-dump="$folder/func"

@@ -12,6 +12,7 @@
 #include "tools/common/device.h"
 #include "tools/common/inputs.h"
 #include "tools/common/regress.h"
+#include "tools/common/where.h"
 #include "xpuc/include/xpuc.h"
 
 typedef struct {
@@ -119,27 +120,42 @@ static int run_device(session *s, const char *name, const xpurt_device_driver *d
     return status == 0;
 }
 
+typedef struct {
+    xpu_arena *arena;
+    const char *text; /* NULL: nothing has differed yet */
+} difference;
+
+/* Says of the first layer that differs how much and where. */
+static void say_where(void *context, const xpu_dump_item *item, const xpu_tensor *a, const xpu_tensor *b,
+                      const xpu_comparison *c) {
+    static const xpu_tolerance exact;
+    difference *d = context;
+    (void)item;
+    if (d->text) return;
+    d->text = "in type or shape";
+    if (!c->comparable) return;
+    xpu_where where = xpu_where_find(d->arena, a, b, &exact, c);
+    d->text = xpu_printf(d->arena, "%s, first at %s; %s", xpu_differing_text(d->arena, c),
+                         xpu_index_text(d->arena, a, c->first), xpu_where_axes_text(d->arena, &where));
+}
+
 static int compare_layers(session *s, const char *reference, const char *device, const char *first, const char *other,
                           uint32_t *layers, xpu_arena *arena) {
     static const xpu_tolerance exact;
     xpu_dump_list a, b;
     xpu_dump_difference d;
+    difference how = {arena, NULL};
     if (xpu_dump_list_open(&a, arena, other, s->diags) != XPU_OK ||
         xpu_dump_list_open(&b, arena, first, s->diags) != XPU_OK ||
-        xpu_dump_compare(&a, &b, &exact, NULL, NULL, &d, arena, s->diags) != XPU_OK) {
+        xpu_dump_compare(&a, &b, &exact, say_where, &how, &d, arena, s->diags) != XPU_OK) {
         return fail(s, "a dump cannot be read");
     }
     *layers = d.compared;
     if (d.only_a || d.only_b) return fail(s, "the devices dump different layers");
     if (!d.differing) return 1;
-    const xpu_comparison *c = &d.first_comparison;
-    const char *how = "in type or shape";
-    if (c->comparable)
-        how = xpu_printf(arena, "%s, first at %s", xpu_differing_text(arena, c),
-                         xpu_index_text(arena, &d.first_a, c->first));
     return fail(s,
                 xpu_printf(s->arena, "%s differs from %s in %u of %u layers, first in layer '%s' (#%lld): %s", device,
-                           reference, d.differing, d.compared, d.first.layer, (long long)d.first.index, how));
+                           reference, d.differing, d.compared, d.first.layer, (long long)d.first.index, how.text));
 }
 
 /* Appends a batch's outputs to those of the batches before. */
