@@ -247,11 +247,32 @@ static void finish_json(report *r, json_t *top, const xpu_dump_difference *d) {
     free(text);
 }
 
+static int both_are(const xpu_dump_list *a, const xpu_dump_list *b, const char *hash_a, const char *hash_b) {
+    return a->is_folder && b->is_folder && strcmp(hash_a, hash_b) == 0;
+}
+
+/* Says when the two are not of one program: that is no error, a model may be compared with a variant of itself. */
+static void print_identity(const xpu_tool *tool, const xpu_dump_list *a, const xpu_dump_list *b) {
+    if (!a->is_folder || !b->is_folder || both_are(a, b, a->program_hash, b->program_hash)) return;
+    if (!both_are(a, b, a->source_hash, b->source_hash)) {
+        printf("note: A and B are of different models: '%s' (%.8s) against '%s' (%.8s)\n", a->source, a->source_hash,
+               b->source, b->source_hash);
+    } else if (!tool->quiet) {
+        printf("note: A and B are of one model, compiled differently: chip %s, precision %s (%.8s) against chip %s, "
+               "precision %s (%.8s)\n",
+               a->chip, a->precision, a->program_hash, b->chip, b->precision, b->program_hash);
+    }
+}
+
 static json_t *start_json(xpu_arena *arena, const xpu_dump_list *a, const xpu_dump_list *b, const xpu_tolerance *t) {
     json_t *top = xpu_json_own(arena, json_object());
     xpu_json_set(arena, top, "version", json_integer(1));
     xpu_json_set(arena, top, "a", json_string(xpu_escape(arena, a->path, 1000)));
     xpu_json_set(arena, top, "b", json_string(xpu_escape(arena, b->path, 1000)));
+    if (a->is_folder && b->is_folder) {
+        xpu_json_set(arena, top, "same_model", json_boolean(both_are(a, b, a->source_hash, b->source_hash)));
+        xpu_json_set(arena, top, "same_program", json_boolean(both_are(a, b, a->program_hash, b->program_hash)));
+    }
     xpu_json_set(arena, top, "relative", json_real(t->relative));
     xpu_json_set(arena, top, "of_max", json_real(t->of_max));
     return top;
@@ -272,6 +293,8 @@ static int compare(xpu_tool *tool, report *r, const xpu_dump_list *a, const xpu_
     if (xpu_tool_flag(tool, "json")) {
         top = start_json(tool->arena, a, b, &r->tolerance);
         r->list = xpu_json_own(tool->arena, json_array());
+    } else {
+        print_identity(tool, a, b);
     }
     xpu_status status = xpu_dump_compare(a, b, &r->tolerance, on_pair, r, &d, tool->arena, &tool->diags);
     if (status == XPU_OK) status = r->status;

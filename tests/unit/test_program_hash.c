@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "sim/func/driver.h"
 #include "tests/unit/unit.h"
+#include "tools/common/dump.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpuc/include/xpuc.h"
 
@@ -179,5 +180,91 @@ static void identity(void) {
     bench_close(&other_model);
 }
 
+/* ---- dumps ---- */
+
+/* Runs into a dump folder; the status. */
+static int dump(const xpuc_result *compiled, int64_t side, const char *folder, const char *layer, const char *from,
+                xpurt_error *error) {
+    static float image[28 * 28];
+    uint64_t differ = 0;
+    xpurt_tensor input = {NULL, "float32", 4, {1, 1, side, side}, image}, output = {0};
+    const xpurt_run_options options = {
+        .dump_folder = folder, .layer = layer, .from_dump = from, .layer_differs = &differ};
+    xpurt_program *program = xpurt_open_memory(compiled->bytes, compiled->size, "x.xpu", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(program);
+    *error = (xpurt_error){0, NULL};
+    int status = xpurt_run(program, &input, layer ? 0 : 1, &output, &options, error);
+    xpurt_tensor_clear(&output);
+    xpurt_close(program);
+    return status;
+}
+
+static const char *in_folder(const bench *b, const char *name) {
+    return xpu_path_join(b->arena, b->folder, name);
+}
+
+/* A dump replaces the one before, and nothing else; a foreign index.json is refused. */
+static void dump_folders(void) {
+    BENCH_OPEN(b, DIGITS, "fp32");
+    BENCH_OPEN(other, MNIST, "fp32");
+    xpurt_error error;
+    xpu_dump_list list;
+    CU_ASSERT_EQUAL(dump(&b.compiled, 16, b.folder, NULL, NULL, &error), 0);
+    CU_ASSERT(xpu_file_exists(in_folder(&b, "input_x.npy")));
+    xpu_file_write(b.arena, in_folder(&b, "0001_mine.npy"), "mine", 4, &b.diags);
+    CU_ASSERT_EQUAL(dump(&other.compiled, 28, b.folder, NULL, NULL, &error), 0);
+    CU_ASSERT_FALSE(xpu_file_exists(in_folder(&b, "input_x.npy")));
+    CU_ASSERT(xpu_file_exists(in_folder(&b, "0001_mine.npy")));
+    CU_ASSERT_EQUAL_FATAL(xpu_dump_list_open(&list, b.arena, b.folder, &b.diags), XPU_OK);
+    CU_ASSERT_STRING_EQUAL(list.program_hash, fact(&b, &other.compiled, "program_hash"));
+    CU_ASSERT_STRING_EQUAL(list.source_hash, fact(&b, &other.compiled, "source_hash"));
+    for (uint32_t i = 0; i < list.items.count; i++) CU_ASSERT(xpu_file_exists(list.items.items[i].file));
+    xpu_file_write(b.arena, in_folder(&b, "index.json"), "{\"layers\": 3}", 13, &b.diags);
+    CU_ASSERT_EQUAL(dump(&b.compiled, 16, b.folder, NULL, NULL, &error), XPU_EUSAGE);
+    CU_ASSERT(error.text && strstr(error.text, "[dump-folder]"));
+    CU_ASSERT(xpu_file_exists(list.items.items[0].file));
+    size_t length;
+    const char *kept = xpu_file_read_all(b.arena, in_folder(&b, "index.json"), 100, &length, &b.diags);
+    CU_ASSERT(kept && strcmp(kept, "{\"layers\": 3}") == 0);
+    xpurt_error_clear(&error);
+    bench_close(&b);
+    bench_close(&other);
+}
+
+static void replay_of_another(void) {
+    BENCH_OPEN(b, DIGITS, "fp32");
+    BENCH_OPEN(other, DIGITS, "int16");
+    xpurt_error error;
+    CU_ASSERT_EQUAL(dump(&b.compiled, 16, b.folder, NULL, NULL, &error), 0);
+    CU_ASSERT_EQUAL(dump(&b.compiled, 16, NULL, "conv1/relu", b.folder, &error), 0);
+    CU_ASSERT_EQUAL(dump(&other.compiled, 16, NULL, "conv1/relu", b.folder, &error), XPU_EUSAGE);
+    CU_ASSERT(error.text && strstr(error.text, "[dump-program] the dump is of another program"));
+    CU_ASSERT(error.text && strstr(error.text, fact(&b, &b.compiled, "program_hash")));
+    xpurt_error_clear(&error);
+    bench_close(&b);
+    bench_close(&other);
+}
+
+static void statistics(void) {
+    BENCH_OPEN(b, DIGITS, "fp32");
+    const char *path = in_folder(&b, "stats.json");
+    float image[PIXELS] = {0};
+    xpurt_tensor input = {"x", "float32", 4, {1, 1, 16, 16}, image}, output;
+    xpurt_program *program = xpurt_open_memory(b.compiled.bytes, b.compiled.size, "x.xpu", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(program);
+    const xpurt_run_options options = {.stats_file = path};
+    CU_ASSERT_EQUAL(xpurt_run(program, &input, 1, &output, &options, NULL), 0);
+    json_t *stats = xpu_json_read(b.arena, path, &b.diags);
+    const char *hash = json_string_value(json_object_get(stats, "program_hash"));
+    CU_ASSERT(hash && strcmp(hash, fact(&b, &b.compiled, "program_hash")) == 0);
+    hash = json_string_value(json_object_get(stats, "source_hash"));
+    CU_ASSERT(hash && strcmp(hash, fact(&b, &b.compiled, "source_hash")) == 0);
+    xpurt_tensor_clear(&output);
+    xpurt_close(program);
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("program hash", {"everywhere", everywhere}, {"a sample of a larger one", sample_of_a_larger_one},
-              {"other lengths", lengths}, {"changed while it runs", changed_while_it_runs}, {"identity", identity})
+              {"other lengths", lengths}, {"changed while it runs", changed_while_it_runs}, {"identity", identity},
+              {"dump folders", dump_folders}, {"replay of another program", replay_of_another},
+              {"statistics", statistics})

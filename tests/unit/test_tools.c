@@ -223,7 +223,8 @@ static void elements(void) {
 /* ---- dump folders and archives ---- */
 
 #define INDEX(layers)                                                                                                  \
-    "{\"version\": 1, \"source\": \"m.onnx\", \"device\": \"func\", \"chip\": \"nano\", \"precision\": \"fp32\","      \
+    "{\"version\": 2, \"source\": \"m.onnx\", \"program_hash\": \"p\", \"source_hash\": \"s\", \"device\": \"func\", " \
+    "\"chip\": \"nano\", \"precision\": \"fp32\","                                                                     \
     " \"symbols\": {}, \"inputs\": [], \"tensors\": [], \"layers\": [" layers "]}"
 #define LAYER(index, name, shape, file)                                                                                \
     "{\"index\": " index ", \"layer\": \"l" name "\", \"output\": 0, \"tensor\": \"" name "\", \"file\": \"" file      \

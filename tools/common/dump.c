@@ -92,8 +92,10 @@ static void read_index(const reader *r, json_t *top, xpu_dump_list *list) {
     size_t i;
     json_t *value;
     if (!xpu_json_open(&object, r->arena, top, r->file, "", r->diags)) return;
-    xpu_json_int(&object, "version", 1, 1);
+    xpu_json_int(&object, "version", 2, 2);
     list->source = text(r, &object, "source");
+    list->program_hash = text(r, &object, "program_hash");
+    list->source_hash = text(r, &object, "source_hash");
     list->device = text(r, &object, "device");
     list->chip = text(r, &object, "chip");
     list->precision = text(r, &object, "precision");

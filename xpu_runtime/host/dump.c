@@ -109,18 +109,48 @@ static xpu_status write_inputs(xpu_run *run) {
     return XPU_OK;
 }
 
+/* The files that a dump's index names in `list`. */
+static void remove_files(const xpu_run *run, json_t *list) {
+    size_t i;
+    json_t *entry;
+    json_array_foreach(list, i, entry) {
+        const char *file = json_string_value(json_object_get(entry, "file"));
+        size_t length = file ? strlen(file) : 0;
+        if (length < 4 || strcmp(file + length - 4, ".npy") != 0 || file[0] == '.' || strchr(file, '/')) continue;
+        unlink(xpu_path_join(run->arena, run->options->dump_folder, file));
+    }
+}
+
+/* A dump takes the place of the one that the folder holds: the files that its index names go, then the index, and
+ * nothing else. An index.json that is no dump's is somebody's file. */
+static xpu_status replace_dump(const xpu_run *run) {
+    const char *path = xpu_path_join(run->arena, run->options->dump_folder, "index.json");
+    if (!xpu_file_exists(path)) return XPU_OK;
+    json_t *index = xpu_json_read(run->arena, path, xpu_diags_new(run->arena));
+    json_t *layers = json_object_get(index, "layers"), *inputs = json_object_get(index, "inputs");
+    if (!json_is_array(layers) || !json_is_array(inputs) || !json_object_get(index, "version")) {
+        return xpu_error(run->diags, XPU_EUSAGE, path, "dump-folder", NULL, "the folder cannot take a dump",
+                         "it holds an index.json that is no dump's, which the dump's would replace",
+                         "name another folder, or remove the file");
+    }
+    remove_files(run, layers);
+    remove_files(run, inputs);
+    unlink(path);
+    return XPU_OK;
+}
+
 xpu_status xpu_dump_open(xpu_run *run) {
     if (!run->options->dump_folder) return XPU_OK;
     xpu_arena *arena = run->arena;
     xpu_status status = xpu_make_folder(run->options->dump_folder, run->diags);
+    if (status == XPU_OK) status = replace_dump(run);
     if (status != XPU_OK) return status;
-    /* Without an index a folder is no dump: what an earlier run left does not pass for this one's. */
-    unlink(xpu_path_join(arena, run->options->dump_folder, "index.json"));
     xpu_dump *dump = run->dump = XPU_NEW(arena, xpu_dump);
     dump->written = XPU_NEW_ARRAY(arena, uint8_t, run->program->layers.count);
     dump->index = xpu_json_own(arena, json_object());
-    xpu_json_set(arena, dump->index, "version", json_integer(1));
+    xpu_json_set(arena, dump->index, "version", json_integer(XPU_DUMP_VERSION));
     xpu_json_set(arena, dump->index, "source", json_string(xpu_escape(arena, run->program->source, 200)));
+    xpu_run_identity(run, dump->index);
     xpu_json_set(arena, dump->index, "device", json_string(run->driver ? run->driver->name : "ref"));
     xpu_json_set(arena, dump->index, "chip", json_string(xpu_escape(arena, run->owner->chip.name, 80)));
     xpu_json_set(arena, dump->index, "precision", json_string(xpu_escape(arena, run->program->precision, 80)));

@@ -104,6 +104,7 @@ uint32_t xpu_run_layer_of(const xpu_run *run, xpu_node node);
 void xpu_run_progress(xpu_run *run, uint32_t layer);
 
 /* ---- dump.c: dump folders ---- */
+enum { XPU_DUMP_VERSION = 2 }; /* of index.json */
 typedef struct xpu_dump xpu_dump;
 xpu_status xpu_dump_open(xpu_run *run);
 int xpu_dump_wants(const xpu_run *run, uint32_t layer);
@@ -134,6 +135,8 @@ xpu_status xpu_trace_write(xpu_run *run);
 /* ---- stats.c, describe.c ---- */
 int64_t xpu_run_layer_macs(const xpu_run *run, uint32_t layer);
 const char *xpu_run_layer_precision(const xpu_run *run, uint32_t layer); /* "fp32"; "" where it is not known */
+/* Which program and which model: "program_hash" and "source_hash" of statistics and dump indexes. */
+void xpu_run_identity(const xpu_run *run, json_t *top);
 xpu_status xpu_run_stats(xpu_run *run);
 xpu_status xpu_describe_program(xpurt_program *program, xpu_arena *arena, xpu_diags *diags);
 

@@ -36,6 +36,20 @@ static xpu_status find_layer(xpu_run *run) {
         "xpuc --describe FILE.xpu lists them");
 }
 
+/* A layer's operands and result are compared with what this very program made. */
+static xpu_status check_identity(const xpu_run *run, const json_t *index) {
+    const char *said = json_string_value(json_object_get(index, "program_hash"));
+    const char *source = json_string_value(json_object_get(index, "source"));
+    const char *own = xpu_hash_text(run->arena, &run->owner->image->hash);
+    if (said && strcmp(said, own) == 0) return XPU_OK;
+    const char *why =
+        said ? xpu_printf(run->arena, "its program, of model '%s', has the hash %s, this one %s",
+                          xpu_escape(run->arena, source ? source : "?", 80), xpu_escape(run->arena, said, 40), own)
+             : "its index does not say which program made it";
+    return refuse(run, run->options->from_dump, "dump-program", "the dump is of another program", why,
+                  "make the dump again with this program: xpu-run --dump-layers=DIR");
+}
+
 xpu_status xpu_replay_prepare(xpu_run *run) {
     if (!run->options->from_dump) {
         return refuse(run, run->owner->image->name, "layer-from-dump", "--layer needs --from-dump",
@@ -50,6 +64,8 @@ xpu_status xpu_replay_prepare(xpu_run *run) {
     if (status != XPU_OK) return status;
     json_t *index = read_index(run);
     if (!index) return xpu_diags_status(run->diags);
+    status = check_identity(run, index);
+    if (status != XPU_OK) return status;
     json_t *symbols = json_object_get(index, "symbols");
     for (uint32_t i = 0; i < run->graph->dims.symbols.count; i++) {
         const xpu_symbol *s = &run->graph->dims.symbols.items[i];

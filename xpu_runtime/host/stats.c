@@ -64,6 +64,12 @@ static void device_stats(xpu_run *run, json_t *top) {
     }
 }
 
+void xpu_run_identity(const xpu_run *run, json_t *top) {
+    xpu_arena *arena = run->arena;
+    xpu_json_set(arena, top, "program_hash", json_string(xpu_hash_text(arena, &run->owner->image->hash)));
+    xpu_json_set(arena, top, "source_hash", json_string(xpu_hash_text(arena, &run->program->source_hash)));
+}
+
 xpu_status xpu_run_stats(xpu_run *run) {
     xpu_arena *arena = run->arena;
     json_t *top = xpu_json_own(arena, json_object());
@@ -73,6 +79,7 @@ xpu_status xpu_run_stats(xpu_run *run) {
         macs += xpu_run_layer_macs(run, i);
         host_calls += strcmp(run->program->layers.items[i].unit, "host") == 0;
     }
+    xpu_run_identity(run, top);
     xpu_json_set(arena, top, "chip", json_string(xpu_escape(arena, run->owner->chip.name, 80)));
     xpu_json_set(arena, top, "device", json_string(run->driver ? run->driver->name : "ref"));
     xpu_json_set(arena, top, "precision", json_string(xpu_escape(arena, run->program->precision, 40)));
