@@ -238,19 +238,24 @@ static size_t text_pieces(const xpu_diag *diag, const char *pieces[PIECES]) {
     return n;
 }
 
+static void put_piece(const char *text, escape_kind kind, void (*put)(void *context, const char *piece),
+                      void *context) {
+    const unsigned char *next = (const unsigned char *)text, *end = next + strlen(text);
+    char piece[ESCAPED];
+    uint32_t before = 0;
+    while (next < end) {
+        next += escape_one(next, end, kind, &before, piece);
+        put(context, piece);
+    }
+}
+
 /* Hands the text form to `put`, escaped: whatever a library or a child wrote, a terminal obeys none of it. */
 static void put_text(const xpu_diag *diag, void (*put)(void *context, const char *piece), void *context) {
     const char *pieces[PIECES];
-    char piece[ESCAPED];
     size_t count = text_pieces(diag, pieces);
     for (size_t i = 0; i < count; i++) {
-        const unsigned char *next = (const unsigned char *)pieces[i], *end = next + strlen(pieces[i]);
-        uint32_t before = 0;
         int one_line = pieces[i] == diag->file || pieces[i] == diag->where;
-        while (next < end) {
-            next += escape_one(next, end, one_line ? MESSAGE : LINES, &before, piece);
-            put(context, piece);
-        }
+        put_piece(pieces[i], one_line ? MESSAGE : LINES, put, context);
     }
 }
 
@@ -277,14 +282,98 @@ static void put_in_stream(void *context, const char *piece) {
     fputs(piece, context);
 }
 
-void xpu_diags_print(const xpu_diags *diags, FILE *stream) {
-    for (size_t i = 0; i < diags->count; i++) {
-        put_text(&diags->items[i], put_in_stream, stream);
-        fputc('\n', stream);
-    }
-    if (diags->out_of_memory) {
-        put_text(&oom_diag, put_in_stream, stream);
-        fputc('\n', stream);
-    }
+static void print_diag(const xpu_diag *diag, FILE *stream) {
+    put_text(diag, put_in_stream, stream);
+    fputc('\n', stream);
+}
+
+static void print_rest(const xpu_diags *diags, FILE *stream) {
+    if (diags->out_of_memory) print_diag(&oom_diag, stream);
     if (diags->dropped) fprintf(stream, "and %zu more problems\n", diags->dropped);
+}
+
+void xpu_diags_print(const xpu_diags *diags, FILE *stream) {
+    for (size_t i = 0; i < diags->count; i++) print_diag(&diags->items[i], stream);
+    print_rest(diags, stream);
+}
+
+/* ---- groups ---- */
+
+enum { MANY = 10, MOST_ALONE = 3, MOST_PLACES = 5 };
+
+/* Up to how many of a group are printed one by one. */
+static size_t most_alone(const xpu_diags *diags) {
+    return diags->errors > MANY ? 1 : MOST_ALONE;
+}
+
+static int same_text(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Whether they differ in their place only. */
+static int same_group(const xpu_diag *a, const xpu_diag *b) {
+    return a->where && b->where && a->severity == b->severity && same_text(a->what, b->what) &&
+           same_text(a->rule, b->rule) && same_text(a->file, b->file) && same_text(a->why, b->why) &&
+           same_text(a->hint, b->hint);
+}
+
+static size_t first_of_group(const xpu_diags *diags, size_t member) {
+    size_t first = 0;
+    while (first < member && !same_group(&diags->items[first], &diags->items[member])) first++;
+    return first;
+}
+
+static void print_count(size_t count, const char *what, FILE *stream) {
+    fprintf(stream, "%6zu  ", count);
+    put_piece(what, MESSAGE, put_in_stream, stream);
+    fputc('\n', stream);
+}
+
+/* How often what is said in groups; most often first. `sizes` is by first entry of a group. */
+static void print_counts(const xpu_diags *diags, const size_t *sizes, FILE *stream) {
+    size_t others = diags->errors, below = SIZE_MAX;
+    for (;;) {
+        size_t size = most_alone(diags);
+        for (size_t i = 0; i < diags->count; i++) {
+            int counts = diags->items[i].severity == XPU_SEVERITY_ERROR && sizes[i] < below;
+            if (counts && sizes[i] > size) size = sizes[i];
+        }
+        if (size == most_alone(diags)) break;
+        if (below == SIZE_MAX) fprintf(stream, "%zu errors:\n", diags->errors);
+        below = size;
+        for (size_t i = 0; i < diags->count; i++) {
+            if (sizes[i] != size || diags->items[i].severity != XPU_SEVERITY_ERROR) continue;
+            print_count(size, diags->items[i].what, stream);
+            others -= size;
+        }
+    }
+    if (others && below != SIZE_MAX) print_count(others, "others", stream);
+}
+
+static void print_group(const xpu_diags *diags, size_t first, size_t size, FILE *stream) {
+    xpu_diag shown = diags->items[first];
+    size_t places = 0;
+    shown.where = NULL;
+    print_diag(&shown, stream);
+    for (size_t i = first; i < diags->count && places < MOST_PLACES; i++) {
+        if (!same_group(&diags->items[i], &diags->items[first])) continue;
+        fputs(places++ ? "      " : "  at: ", stream);
+        put_piece(diags->items[i].where, MESSAGE, put_in_stream, stream);
+        fputc('\n', stream);
+    }
+    if (size > places) fprintf(stream, "      and %zu more, which --verbose names\n", size - places);
+}
+
+void xpu_diags_print_grouped(const xpu_diags *diags, FILE *stream) {
+    size_t sizes[XPU_MAX_DIAGS + 1] = {0}; /* the first error is stored above the limit, too */
+    for (size_t i = 0; i < diags->count; i++) sizes[first_of_group(diags, i)]++;
+    print_counts(diags, sizes, stream);
+    for (size_t i = 0; i < diags->count; i++) {
+        size_t first = first_of_group(diags, i);
+        if (sizes[first] <= most_alone(diags))
+            print_diag(&diags->items[i], stream);
+        else if (first == i)
+            print_group(diags, i, sizes[i], stream);
+    }
+    print_rest(diags, stream);
 }

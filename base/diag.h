@@ -70,6 +70,9 @@ size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t 
 
 /* Every entry in its text form, one newline after each, then how many were dropped; for the mains of tools. */
 void xpu_diags_print(const xpu_diags *diags, FILE *stream);
+/* The same with what is said more than three times (of more than ten errors: more than once), differing in its place
+ * only, said once, with the first five places. How often each is said comes first. */
+void xpu_diags_print_grouped(const xpu_diags *diags, FILE *stream);
 
 /* The one escape of what a file says (names, units, versions, paths) before it is printed: control characters (C0, DEL,
  * C1), marks of direction and characters without width, quotes, backslashes and bytes that are not valid UTF-8 become

@@ -28,13 +28,16 @@ void xpuc_result_clear(xpuc_result *result) {
 
 /* ---- what goes out ---- */
 
-/* Every message on lines of its own; NULL where there is none, or no memory for it. */
-static char *messages(const xpu_diags *diags) {
+/* Every message on lines of its own, or grouped; NULL where there is none, or no memory for it. */
+static char *messages(const xpu_diags *diags, int grouped) {
     char *text = NULL;
     size_t length = 0;
     FILE *stream = diags->count ? open_memstream(&text, &length) : NULL;
     if (!stream) return NULL;
-    xpu_diags_print(diags, stream);
+    if (grouped)
+        xpu_diags_print_grouped(diags, stream);
+    else
+        xpu_diags_print(diags, stream);
     fclose(stream);
     return text;
 }
@@ -197,7 +200,7 @@ static int guarded(request *r, xpu_status (*work)(const request *, xpu_arena *),
         if (!error->status) error->status = (int)xpu_diags_status(&diags);
     }
     xpu_mem_release(&mem);
-    error->text = messages(&diags);
+    error->text = messages(&diags, r->options && r->options->group_messages);
     if (error->status) {
         char *dump = r->result->dump;
         r->result->dump = NULL;

@@ -136,9 +136,10 @@ static void print_result(const settings *s, const xpuc_result *result) {
     fprintf(is_data ? stderr : stdout, "%s\n", result->summary);
 }
 
-static int run(const settings *s) {
+static int run(settings *s) {
     xpuc_result result;
     xpuc_error error;
+    s->compile.group_messages = !s->verbose;
     if (s->describe) {
         xpuc_describe(s->model, &s->compile, &result, &error);
     } else if (s->output || !is_text(s)) {

@@ -1,5 +1,6 @@
 #include "base/diag.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/oom.h"
@@ -49,6 +50,61 @@ static void status(void) {
     CU_ASSERT_EQUAL(diags.errors, 2);
     xpu_diags_clear(&diags);
     CU_ASSERT_EQUAL(diags.count + diags.errors, 0);
+}
+
+static void add_nodes(xpu_diags *diags, const char *what, const char *prefix, int count) {
+    char where[32];
+    for (int i = 0; i < count; i++) {
+        snprintf(where, sizeof where, "node '%s%d'", prefix, i);
+        xpu_error(diags, XPU_EMODEL, "m", "op", where, what, "why", NULL);
+    }
+}
+
+static void check_grouped(xpu_diags *diags, const char *expected) {
+    char *text = NULL;
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    xpu_diags_print_grouped(diags, stream);
+    fclose(stream);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    if (strcmp(text, expected) != 0) printf("%s", text);
+    free(text);
+    xpu_diags_clear(diags);
+}
+
+/* Three nodes with one problem read as always; of more than ten errors those of one kind are one. */
+static void grouped(void) {
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    add_nodes(&diags, "no Cast", "a", 1);
+    add_nodes(&diags, "no Pow", "b", 1);
+    add_nodes(&diags, "no Cast", "c", 2);
+    check_grouped(&diags, "m: error [op] node 'a0': no Cast\n  why: why\n"
+                          "m: error [op] node 'b0': no Pow\n  why: why\n"
+                          "m: error [op] node 'c0': no Cast\n  why: why\n"
+                          "m: error [op] node 'c1': no Cast\n  why: why\n");
+    xpu_diag_add(&diags, XPU_SEVERITY_NOTE, XPU_OK, "m", "n", NULL, "a note", NULL, NULL);
+    add_nodes(&diags, "no Cast", "a", 2);
+    add_nodes(&diags, "no Pow", "b", 7);
+    add_nodes(&diags, "no Cast", "c", 1);
+    check_grouped(&diags, "10 errors:\n     7  no Pow\n     3  others\n"
+                          "m: note [n] a note\n"
+                          "m: error [op] node 'a0': no Cast\n  why: why\n"
+                          "m: error [op] node 'a1': no Cast\n  why: why\n"
+                          "m: error [op] no Pow\n  why: why\n"
+                          "  at: node 'b0'\n      node 'b1'\n      node 'b2'\n      node 'b3'\n      node 'b4'\n"
+                          "      and 2 more, which --verbose names\n"
+                          "m: error [op] node 'c0': no Cast\n  why: why\n");
+    add_nodes(&diags, "no Cast", "a", 2);
+    add_nodes(&diags, "no Pow", "b", 8);
+    add_nodes(&diags, "no Exp", "c", 1);
+    check_grouped(&diags, "11 errors:\n     8  no Pow\n     2  no Cast\n     1  others\n"
+                          "m: error [op] no Cast\n  why: why\n  at: node 'a0'\n      node 'a1'\n"
+                          "m: error [op] no Pow\n  why: why\n"
+                          "  at: node 'b0'\n      node 'b1'\n      node 'b2'\n      node 'b3'\n      node 'b4'\n"
+                          "      and 3 more, which --verbose names\n"
+                          "m: error [op] node 'c0': no Exp\n  why: why\n");
 }
 
 /* The list is cut, but counts on, and the first error is always kept. */
@@ -150,6 +206,6 @@ static void messages(void) {
     CU_ASSERT(xpu_fail_each_allocation(escape_messages, 1) > 1);
 }
 
-XPU_TEST_MAIN("diag", {"text form", text_form}, {"status", status}, {"flood", flood},
+XPU_TEST_MAIN("diag", {"text form", text_form}, {"grouped", grouped}, {"status", status}, {"flood", flood},
               {"no memory for diagnostics", no_memory_for_diagnostics}, {"escaping names", escaping},
               {"escaping messages", messages})

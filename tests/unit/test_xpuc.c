@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "tests/gen/onnx_build.h"
 #include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "xpuc/pipeline.h"
@@ -234,6 +235,39 @@ static void out_of_memory(void) {
     }
 }
 
+/* Twelve unsupported nodes of two operators: all of them for a caller that asks for nothing else, or grouped. */
+static void many_unsupported(void) {
+    BENCH_OPEN(b);
+    xpu_onnx_builder m;
+    size_t bytes;
+    xpu_onnx_begin(&m, b.arena, 20);
+    xpu_onnx_input(&m, "x", 1, (const int64_t[]){4});
+    for (int i = 0; i < 12; i++) {
+        const char *y = xpu_printf(b.arena, "y%d", i);
+        xpu_onnx_node(&m, i < 8 ? "Mish" : "Celu", xpu_printf(b.arena, "n%d", i), y, (const char *const[]){"x", NULL});
+        xpu_onnx_output(&m, y, 1, (const int64_t[]){4});
+    }
+    void *model = xpu_onnx_pack(&m, "many", &bytes);
+    const char *path = xpu_path_join(b.arena, xpu_temporary_folder(b.arena, &b.diags), "many.onnx");
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, path, model, bytes, &b.diags), XPU_OK);
+    for (int grouped = 0; grouped < 2; grouped++) {
+        xpuc_options options = {.emit = "ir", .group_messages = grouped};
+        xpuc_result result;
+        xpuc_error error;
+        CU_ASSERT_EQUAL(xpuc_compile_file(path, &options, &result, &error), XPU_EMODEL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(error.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "node 'n4' (Mish-18, #4)"));
+        CU_ASSERT_EQUAL(strstr(error.text, "node 'n7' (Mish-18, #7)") != NULL, !grouped);
+        CU_ASSERT_EQUAL(
+            strncmp(error.text, "12 errors:\n     8  operator Mish is not supported\n     4  operator Celu", 66) == 0,
+            grouped);
+        xpuc_result_clear(&result);
+        xpuc_error_clear(&error);
+    }
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("xpuc", {"--shape", shapes}, {"all wrong options at once", all_wrong_options}, {"graph text", graph_text},
               {"dump after every pass", dump_of_every_pass}, {"explain", explanation}, {"report", report},
-              {"describe", description}, {"files", files}, {"out of memory", out_of_memory})
+              {"describe", description}, {"files", files}, {"out of memory", out_of_memory},
+              {"many unsupported nodes", many_unsupported})

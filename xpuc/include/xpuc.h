@@ -38,6 +38,7 @@ typedef struct {
     int check_passes;            /* run ref before and after every pass on random input */
     int no_fuse;                 /* the target's patterns are not applied: each tensor of the model can be dumped */
     int strip;
+    int group_messages; /* error.text: what is said of many nodes once, with a count and the first five */
 } xpuc_options;
 
 /* Results in malloc'd memory; xpuc_result_clear frees them. */
