@@ -66,7 +66,7 @@ TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
 .PHONY: all run run-resnet50 test test-long test-models lint layers fmt-check fmt bench deps install help clean gen tests examples
-all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples
+all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite
 
 help:
 	@echo 'all        build everything into $(BUILD)'
@@ -179,6 +179,12 @@ $(SHARE)/.stamp: $(DEVICE_H) $(FLAGS) $(wildcard xpu_runtime/devrt/*.ld configs/
 	@touch $@
 .PHONY: device
 device: $(SHARE)/.stamp $(SHARE)/device/libxpudevice.a
+# The suite of xpu-regress with the models that it names: in the build folder a link to the source tree
+SUITE := $(wildcard tests/regress/*.json) examples/digits/README.md $(wildcard examples/digits/*.onnx examples/digits/*.npz) \
+         $(wildcard tests/models/licences/* tests/models/*.md tests/models/*.onnx tests/models/*.npy) tests/models/mnist8_expected.npz
+$(SHARE)/suite:
+	@mkdir -p $(@D)
+	$(Q)ln -sfn "$$(realpath --relative-to=$(@D) .)" $@
 
 # Examples link what a user's program links
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
@@ -267,7 +273,9 @@ install: all chips
 	install -m 644 $(PUBLIC_H) $(DESTDIR)$(PREFIX)/include
 	install -d $(DESTDIR)$(PREFIX)/include/xpu
 	cp --parents $(PLUGIN_H) $(DESTDIR)$(PREFIX)/include/xpu
-	cp -r $(SHARE) $(DESTDIR)$(PREFIX)/share/
+	install -d $(DESTDIR)$(PREFIX)/share/xpu/suite
+	cp -r $(SHARE)/configs $(SHARE)/device $(DESTDIR)$(PREFIX)/share/xpu
+	cp --parents $(SUITE) $(DESTDIR)$(PREFIX)/share/xpu/suite
 
 clean:
 	rm -rf $(BUILD)

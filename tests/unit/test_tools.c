@@ -10,7 +10,7 @@
 #include "tests/unit/unit.h"
 #include "tools/common/dump.h"
 #include "tools/common/inputs.h"
-#include "tools/common/regress.h"
+#include "tools/common/regress_suite.h"
 #include "xpuc/include/xpuc.h"
 
 static const char *write_text(bench *b, const char *name, const char *text) {
@@ -369,6 +369,9 @@ static void regression_cases(void) {
     } cases[] = {
         {CASE(""), NULL},
         {CASE(", \"batches\": [1, 16]"), NULL},
+        {CASE(", \"shapes\": {\"x\": \"N=1..4,16\"}"), NULL},
+        {CASE(", \"shapes\": {\"x\": 4}"), "regress-case"},
+        {CASE(", \"shapes\": \"x=4\""), "regress-case"},
         {CASE(", \"expected\": {\"y\": {\"file\": \"y.npz\", \"entry\": \"y\", \"relative\": 0.5}}"), NULL},
         {"{}", "json-missing-key"},
         {"[]", "json-type"},
@@ -441,7 +444,31 @@ static void regression_failures(void) {
     bench_close(&b);
 }
 
+/* XML 1.0 has no way to write control characters, and nothing but UTF-8 is read as such. */
+static void xml_text(void) {
+    static const struct {
+        const char *text, *xml;
+    } cases[] = {
+        {"a<b>&\"'", "a&lt;b&gt;&amp;&quot;&apos;"},
+        {"\x1b[31m\ttab\nline\r", "\\x1b[31m\ttab\nline\\x0d"},
+        {"gr\xc3\xb6\xc3\x9f\x65 \xe2\x82\xac \xf0\x9f\x98\x80",
+         "gr\xc3\xb6\xc3\x9f\x65 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\xc0\xaf\xed\xa0\x80", "\\xc0\\xaf\\xed\\xa0\\x80"},
+        {"\xef\xbf\xbf \xf4\x90\x80\x80 \xe2\x82", "\\xef\\xbf\\xbf \\xf4\\x90\\x80\\x80 \\xe2\\x82"},
+        {NULL, ""},
+    };
+    BENCH_OPEN(b);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpu_text text;
+        xpu_text_init(&text, b.arena);
+        xpu_xml_add(&text, cases[i].text);
+        CU_ASSERT_STRING_EQUAL(text.text, cases[i].xml);
+    }
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("tools", {"comparison of tensors", comparisons}, {"summaries", summaries}, {"types", types},
               {"elements", elements}, {"folder against archive", folder_against_archive},
               {"folders that are no dumps", bad_folders}, {"input files", input_files},
-              {"regression cases", regression_cases}, {"regression failures", regression_failures})
+              {"regression cases", regression_cases}, {"regression failures", regression_failures},
+              {"text for XML", xml_text})

@@ -34,7 +34,8 @@ typedef struct {
 } xpu_regress_tensor;
 
 typedef struct {
-    const char *chip;
+    const char *chip;     /* as the case has it: a name or a file */
+    const char *file;     /* the same for the compiler, files beside the case */
     int64_t samples;      /* how many of the inputs' first axis are run; 0: all */
     const char *checksum; /* recorded CRC-32 of all outputs, or NULL */
     json_t *entry;        /* of the case's JSON, for --update */
@@ -49,6 +50,7 @@ typedef struct {
 typedef struct {
     const char *path, *name; /* of the file; name without folder and .json */
     const char *model, *precision;
+    const char **shapes; /* "INPUT=DIMS" as xpuc takes them, ends with NULL; NULL: none */
     json_t *json;
     XPU_ARRAY(xpu_regress_tensor) inputs;
     XPU_ARRAY(xpu_regress_tensor) expected;
@@ -67,12 +69,13 @@ xpu_status xpu_regress_read(xpu_regress_case *to, xpu_arena *arena, const char *
 /* What a run of a case on one chip found. */
 typedef struct {
     int passed;
-    const char *what; /* one line: what was compared, or why it failed */
+    xpu_status status; /* XPU_OK; XPU_EDIFF: it failed; XPU_EIO: there is no library of its chip for rtl */
+    const char *what;  /* one line: what was compared, or why it failed */
     const char *checksum;
     int64_t cycles; /* on rtl; 0: it did not run there */
     json_t *layers; /* their cycles, by name */
     double seconds;
-    const xpu_tensor *outputs; /* of the first device, all samples; in the run\'s arena */
+    const xpu_tensor *outputs; /* of the first device, all samples; in the run's arena */
 } xpu_regress_result;
 
 /* Runs a case on one chip. Failures of the case are in the result; `diags` is for what they were made of. With

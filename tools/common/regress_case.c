@@ -79,6 +79,31 @@ static void read_rtl(const reader *r, xpu_regress_chip *chip, json_t *value, con
     }
 }
 
+/* {"INPUT": "DIMS", ...} */
+static void read_shapes(const reader *r, json_t *object) {
+    XPU_ARRAY(const char *) shapes = {0};
+    const char *name;
+    json_t *value;
+    if (object && !json_is_object(object)) bad_value(r, "shapes", "this is no object", "it maps inputs to their dims");
+    json_object_foreach(object, name, value) {
+        if (json_is_string(value)) {
+            XPU_PUSH(r->arena, &shapes, xpu_printf(r->arena, "%s=%s", name, json_string_value(value)));
+            continue;
+        }
+        bad_value(r, xpu_printf(r->arena, "shapes.%s", xpu_escape(r->arena, name, 80)), "these are no dims",
+                  "a text is expected, as xpuc --shape takes it");
+        return;
+    }
+    if (shapes.count) XPU_PUSH(r->arena, &shapes, NULL);
+    r->to->shapes = shapes.items;
+}
+
+/* A chip is a name, or a file: with a slash, or ending in .json. */
+static int is_file(const char *chip) {
+    size_t length = strlen(chip);
+    return strchr(chip, '/') != NULL || (length > 5 && strcmp(chip + length - 5, ".json") == 0);
+}
+
 static void read_chips(const reader *r, json_t *object) {
     const char *name;
     json_t *value;
@@ -90,13 +115,14 @@ static void read_chips(const reader *r, json_t *object) {
         xpu_json_object entry;
         const char *place = xpu_printf(r->arena, "chips.%s", name);
         if (!xpu_json_open(&entry, r->arena, value, r->file, place, r->diags)) continue;
-        xpu_regress_chip chip = {.chip = name, .entry = value};
+        xpu_regress_chip chip = {.chip = name, .file = is_file(name) ? beside(r, name) : name, .entry = value};
         chip.samples = xpu_json_int_or(&entry, "samples", 1, 1 << 20, 0);
         chip.checksum = xpu_json_string_or(&entry, "checksum", NULL);
         read_rtl(r, &chip, xpu_json_member(&entry, "rtl"), place);
         xpu_json_done(&entry);
         XPU_PUSH(r->arena, &r->to->chips, chip);
     }
+    if (!json_object_size(object)) bad_value(r, "chips", "there is no chip", "a case runs on at least one");
 }
 
 static void read_devices(const reader *r, json_t *list) {
@@ -140,7 +166,7 @@ static const char *case_name(xpu_arena *arena, const char *path) {
 }
 
 xpu_status xpu_regress_read(xpu_regress_case *to, xpu_arena *arena, const char *path, xpu_diags *diags) {
-    static const char *const precisions[] = {"auto", "fp32", "int16", NULL};
+    static const char *const precisions[] = {"auto", "fp32", "int16", "int16x8", NULL};
     reader r = {arena, diags, path, xpu_path_folder(arena, path), to};
     xpu_json_object top;
     size_t before = diags->errors;
@@ -154,6 +180,7 @@ xpu_status xpu_regress_read(xpu_regress_case *to, xpu_arena *arena, const char *
     json_t *inputs = xpu_json_member(&top, "inputs"), *chips = xpu_json_member(&top, "chips");
     if (!inputs) bad_value(&r, "inputs", "the key is missing", "a case names a file for each input of its model");
     if (!chips) bad_value(&r, "chips", "the key is missing", "a case runs on at least one chip");
+    read_shapes(&r, xpu_json_member(&top, "shapes"));
     read_tensors(&r, inputs, "inputs", 0);
     read_tensors(&r, xpu_json_member(&top, "expected"), "expected", 1);
     read_chips(&r, chips);

@@ -29,10 +29,14 @@ typedef struct {
     int64_t cycles;              /* on rtl */
     json_t *layer_cycles;
     const char *failure; /* NULL while all is well */
+    xpu_status status;   /* what the failure stands for */
 } session;
 
 static int fail(session *s, const char *text) {
-    if (!s->failure) s->failure = text;
+    if (!s->failure) {
+        s->failure = text;
+        s->status = XPU_EDIFF;
+    }
     return 0;
 }
 
@@ -50,7 +54,7 @@ static void close_session(void *object) {
 }
 
 static int compile(session *s) {
-    xpuc_options options = {.chip = s->chip->chip, .precision = s->c->precision};
+    xpuc_options options = {.chip = s->chip->file, .precision = s->c->precision, .shapes = s->c->shapes};
     xpuc_error compile_error = {0};
     xpurt_error open_error = {0};
     xpu_arena_defer(s->arena, close_session, s);
@@ -89,6 +93,7 @@ static int read_inputs(session *s) {
         int64_t rows = s->inputs[i].rank ? s->inputs[i].dims[0] : 1;
         if (i == 0) s->samples = s->chip->samples ? s->chip->samples : rows;
         int batched = c->batch_count || s->chip->samples;
+        if (i == 0 && s->samples < 1) return fail(s, "an input has no samples: nothing would run");
         if (batched && rows < s->samples) return fail(s, "an input has fewer samples than the case runs");
     }
     return 1;
@@ -151,6 +156,7 @@ static int compare_layers(session *s, const char *reference, const char *device,
         return fail(s, "a dump cannot be read");
     }
     *layers = d.compared;
+    if (!d.compared) return fail(s, "the devices dump no layer: nothing was compared");
     if (d.only_a || d.only_b) return fail(s, "the devices dump different layers");
     if (!d.differing) return 1;
     return fail(s,
@@ -191,7 +197,8 @@ static int same_outputs(session *s, const xpurt_tensor *a, const xpurt_tensor *b
 static xpu_inputs inputs_of(const session *s, int64_t from, int64_t count, xpu_arena *arena) {
     xpu_inputs inputs = {0};
     for (uint32_t i = 0; i < s->c->inputs.count; i++) {
-        xpu_tensor part = rows_of(&s->inputs[i], from, count);
+        int whole = !s->c->batch_count && !s->chip->samples && count == s->samples; /* they may share no first axis */
+        xpu_tensor part = whole ? s->inputs[i] : rows_of(&s->inputs[i], from, count);
         XPU_PUSH(arena, &inputs, xpu_to_runtime(s->c->inputs.items[i].name, &part));
     }
     return inputs;
@@ -257,7 +264,10 @@ static int run_rtl(session *s) {
     xpurt_error error = {0};
     const xpurt_device_driver *drivers[] = {s->c->reference->driver, xpu_device_rtl(s->arena, &options, &chip, &error)};
     const char *names[] = {s->c->reference->name, "rtl"}, *folders[2];
-    if (!drivers[1]) fail_with(s, "on rtl", error.text);
+    if (!drivers[1]) {
+        fail_with(s, "on rtl", error.text);
+        s->status = (xpu_status)error.status;
+    }
     xpurt_error_clear(&error);
     if (!drivers[1]) return 0;
     xpu_inputs inputs = inputs_of(s, 0, count, s->arena);
@@ -387,6 +397,7 @@ xpu_regress_result xpu_regress_run(const xpu_regress_case *c, const xpu_regress_
         result.layers = s->layer_cycles;
     }
     result.passed = good;
+    result.status = s->status;
     result.what = good ? summary(s) : s->failure;
     result.seconds = xpu_seconds() - start;
     return result;
