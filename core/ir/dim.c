@@ -13,6 +13,7 @@ enum {
     MAX_TERMS = 48,       /* of one polynomial; larger results are unknown */
     MAX_DEGREE = 12,      /* atoms of one product */
     MAX_BOUND_TERMS = 16, /* of a sum whose bounds are found from all terms together */
+    WORK_OF_NODE = 16,    /* what a new node counts, in terms */
     MAX_TREE_SIZE = 4096  /* nodes of one expression counted as a tree: bounds recursion and evaluation */
 };
 
@@ -25,6 +26,7 @@ typedef struct {
 typedef struct {
     uint32_t count;
     int overflow;
+    uint32_t steps;        /* terms added so far */
     term terms[MAX_TERMS]; /* higher degrees first, then by atoms: a monomial order, the constant last */
 } polynomial;
 
@@ -173,7 +175,7 @@ static void grow_table(xpu_dims *dims) {
     dims->table_size = size;
 }
 
-static void tighten_bounds(const xpu_dims *dims, xpu_dim_node *sum);
+static void tighten_bounds(xpu_dims *dims, xpu_dim_node *sum);
 
 /* The one node that is equal to (kind, value, a, b). Operands are canonical already. */
 static xpu_dim intern(xpu_dims *dims, xpu_dim_kind kind, int64_t value, xpu_dim a, xpu_dim b) {
@@ -201,6 +203,7 @@ static xpu_dim intern(xpu_dims *dims, xpu_dim_kind kind, int64_t value, xpu_dim 
         find_residue(&node, left, right);
     }
     uint32_t id = dims->nodes.count;
+    dims->work += WORK_OF_NODE;
     XPU_PUSH(dims->arena, &dims->nodes, node);
     dims->table[slot] = id;
     return (xpu_dim){id};
@@ -217,6 +220,7 @@ static int term_order(const term *a, const term *b) {
 }
 
 static void add_term(polynomial *sum, const term *added) {
+    sum->steps++;
     if (added->coefficient == 0 || sum->overflow) return;
     uint32_t i = 0;
     while (i < sum->count && term_order(&sum->terms[i], added) < 0) i++;
@@ -282,6 +286,7 @@ static void read_product(const xpu_dims *dims, xpu_dim dim, term *out) {
 static void read_polynomial(const xpu_dims *dims, xpu_dim dim, polynomial *out) {
     out->count = 0;
     out->overflow = 0;
+    out->steps = 0;
     for (;;) {
         const xpu_dim_node *node = xpu_dim_at(dims, dim);
         int is_sum = node->kind == XPU_DIM_ADD;
@@ -324,6 +329,7 @@ static int shift(const xpu_dims *dims, const polynomial *sum, int from_max, poly
             add_scaled(&next, &product, &base);
             add_scaled(&next, &product, &x);
             product = next;
+            shifted->steps += product.steps;
             if (product.overflow) return 0;
         }
         add_scaled(shifted, &product, &(term){.coefficient = 1});
@@ -348,7 +354,7 @@ static interval shifted_bounds(const xpu_dims *dims, const polynomial *shifted) 
 
 /* What the sum's terms say together may be more than what its two operands say: a*b - a is (a' + 1)*(b' + 1) - (a' + 1)
  * = a'*b' + b', where a and b are at least 1, and never negative. */
-static void tighten_bounds(const xpu_dims *dims, xpu_dim_node *sum) {
+static void tighten_bounds(xpu_dims *dims, xpu_dim_node *sum) {
     polynomial terms, shifted;
     term last;
     read_polynomial(dims, sum->a, &terms);
@@ -356,7 +362,9 @@ static void tighten_bounds(const xpu_dims *dims, xpu_dim_node *sum) {
     add_term(&terms, &last);
     if (terms.overflow || terms.count > MAX_BOUND_TERMS) return;
     for (int from_max = 0; from_max < 2; from_max++) {
-        if (!shift(dims, &terms, from_max, &shifted)) continue;
+        int small = shift(dims, &terms, from_max, &shifted);
+        dims->work += shifted.steps;
+        if (!small) continue;
         interval bounds = shifted_bounds(dims, &shifted);
         if (bounds.min > sum->min) sum->min = bounds.min;
         if (bounds.max < sum->max) sum->max = bounds.max;
@@ -375,6 +383,7 @@ static xpu_dim build_product(xpu_dims *dims, const term *product) {
 }
 
 static xpu_dim build_polynomial(xpu_dims *dims, const polynomial *sum) {
+    dims->work += sum->steps;
     if (sum->overflow) return unknown;
     if (sum->count == 0) return intern(dims, XPU_DIM_CONST, 0, unknown, unknown);
     xpu_dim dim = build_product(dims, &sum->terms[0]);
@@ -425,6 +434,7 @@ static xpu_dim finish(xpu_dims *dims, const polynomial *sum) {
                 add_term(&next, &current.terms[i]);
             }
         }
+        dims->work += current.steps;
         if (next.overflow) return unknown;
         current = next;
     }
@@ -477,7 +487,7 @@ static int divide_term(const term *a, const term *b, term *quotient) {
 }
 
 /* a / b as polynomials when it leaves no remainder. */
-static int divide_exactly(const polynomial *a, const polynomial *b, polynomial *quotient) {
+static int divide_exactly(xpu_dims *dims, const polynomial *a, const polynomial *b, polynomial *quotient) {
     polynomial rest = *a;
     *quotient = (polynomial){0};
     for (int steps = 0; rest.count && steps < 2 * MAX_TERMS; steps++) {
@@ -486,6 +496,7 @@ static int divide_exactly(const polynomial *a, const polynomial *b, polynomial *
         add_term(quotient, &factor);
         if (factor.coefficient == INT64_MIN) return 0;
         factor.coefficient = -factor.coefficient;
+        dims->work += b->count;
         add_scaled(&rest, b, &factor);
         if (rest.overflow || quotient->overflow) return 0;
     }
@@ -509,6 +520,7 @@ static xpu_dim floordiv_by_const(xpu_dims *dims, xpu_dim a, int64_t divisor) {
         }
         add_term(&rest, &part);
     }
+    dims->work += whole.steps;
     xpu_dim below = build_polynomial(dims, &rest);
     if (!below.id) return unknown;
     const xpu_dim_node inner = *xpu_dim_at(dims, below);
@@ -541,11 +553,11 @@ static xpu_dim floordiv(xpu_dims *dims, xpu_dim a, xpu_dim b) {
         polynomial left, right, quotient;
         read_polynomial(dims, a, &left);
         read_polynomial(dims, b, &right);
-        if (divide_exactly(&left, &right, &quotient)) return finish(dims, &quotient);
+        if (divide_exactly(dims, &left, &right, &quotient)) return finish(dims, &quotient);
         int64_t coefficient = right.terms[0].coefficient;
         if (right.count == 1 && coefficient > 1) { /* a // (m * c) = (a / m) // c */
             right.terms[0].coefficient = 1;
-            if (divide_exactly(&left, &right, &quotient)) {
+            if (divide_exactly(dims, &left, &right, &quotient)) {
                 return xpu_dim_floordiv_const(dims, build_polynomial(dims, &quotient), coefficient);
             }
         }
@@ -573,7 +585,7 @@ static xpu_dim modulo(xpu_dims *dims, xpu_dim a, xpu_dim b) {
         polynomial left, right, quotient;
         read_polynomial(dims, a, &left);
         read_polynomial(dims, b, &right);
-        if (divide_exactly(&left, &right, &quotient)) return xpu_dim_const(dims, 0);
+        if (divide_exactly(dims, &left, &right, &quotient)) return xpu_dim_const(dims, 0);
     }
     const xpu_dim_node reduced = *xpu_dim_at(dims, a);
     if (reduced.min >= 0 && reduced.max < divisor.min) return a;
@@ -627,6 +639,7 @@ xpu_dim xpu_dim_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t ma
 
 xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b) {
     if (!a.id || !b.id || a.id >= dims->nodes.count || b.id >= dims->nodes.count) return unknown;
+    if (dims->work > XPU_DIMS_MAX_WORK) return unknown;
     int64_t left, right;
     if (kind >= XPU_DIM_FLOORDIV && xpu_dim_is_const(dims, a, &left) && xpu_dim_is_const(dims, b, &right)) {
         return xpu_dim_const(dims, apply(kind, left, right));
@@ -685,12 +698,15 @@ int64_t xpu_dim_eval(const xpu_dims *dims, xpu_dim dim, const int64_t *symbol_va
 
 /* ---- text ---- */
 
+enum { LONGEST_TEXT = 4000 }; /* bytes, about: "..." stands for the rest */
+
 static void add_text(const xpu_dims *dims, xpu_dim dim, int inside_product, xpu_text *text) {
     static const char *const names[] = {
         [XPU_DIM_MIN] = "min", [XPU_DIM_MAX] = "max", [XPU_DIM_FLOORDIV] = "/",
         [XPU_DIM_MOD] = "%",   [XPU_DIM_MUL] = "*",
     };
     const xpu_dim_node *node = xpu_dim_at(dims, dim);
+    if (text->length > LONGEST_TEXT) return;
     switch (node->kind) {
     case XPU_DIM_CONST:
         if (dim.id) {
@@ -738,6 +754,7 @@ const char *xpu_dim_text(const xpu_dims *dims, xpu_dim dim, xpu_arena *arena) {
     xpu_text text;
     xpu_text_init(&text, arena);
     add_text(dims, dim, 0, &text);
+    if (text.length > LONGEST_TEXT) xpu_text_add(&text, "...");
     return text.text;
 }
 
@@ -748,6 +765,7 @@ const char *xpu_dim_list_text(const xpu_dims *dims, int rank, const xpu_dim *lis
         xpu_text_add(&text, i ? "," : "[");
         add_text(dims, list[i], 0, &text);
     }
+    if (text.length > LONGEST_TEXT) xpu_text_add(&text, "...");
     xpu_text_add(&text, rank > 0 ? "]" : "[]");
     return text.text;
 }

@@ -32,6 +32,8 @@ typedef struct {
     int64_t modulus, residue; /* value mod modulus == residue; modulus 0: the value is residue, 1: nothing known */
     uint32_t size;            /* nodes of the expression, counted as a tree */
     xpu_dim same;             /* a dim that it is taken for equal to (xpu_dim_assume), nearer to their root; or none */
+    xpu_dim settled;          /* what xpu_dim_settled gave ... */
+    uint32_t settled_at;      /* ... after so many assumptions, plus 1 */
 } xpu_dim_node;
 
 typedef struct {
@@ -46,14 +48,20 @@ typedef struct xpu_dims {
     XPU_ARRAY(xpu_symbol) symbols;
     uint32_t *table; /* hash table of node ids */
     uint32_t table_size;
+    uint32_t assumptions; /* dims taken for equal */
+    uint64_t work;        /* terms of polynomials computed so far */
 } xpu_dims;
+
+/* All expressions of one table together take so much work at most: what is made beyond it is unknown. */
+#define XPU_DIMS_MAX_WORK ((uint64_t)1 << 24)
 
 void xpu_dims_init(xpu_dims *dims, xpu_arena *arena);
 xpu_dim xpu_dim_const(xpu_dims *dims, int64_t value);
 /* The symbol `name`, made with this range when it is new; an existing one is returned unchanged. A symbol whose range
  * is one value is that constant. */
 xpu_dim xpu_dim_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step);
-/* Results that overflow, or become too large an expression, are unknown (id 0), as is what is made from unknown. */
+/* Results that overflow, become too large an expression or come after XPU_DIMS_MAX_WORK are unknown (id 0), as is what
+ * is made from unknown. */
 xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b);
 xpu_dim xpu_dim_add(xpu_dims *dims, xpu_dim a, xpu_dim b);
 xpu_dim xpu_dim_mul(xpu_dims *dims, xpu_dim a, xpu_dim b);

@@ -42,16 +42,20 @@ void xpu_dim_assume(xpu_dims *dims, xpu_dim a, xpu_dim b) {
     raise_symbol(dims, left, xpu_dim_at(dims, right)->min);
     raise_symbol(dims, right, xpu_dim_at(dims, left)->min);
     int swap = is_better(dims, right, left);
+    dims->assumptions++;
     dims->nodes.items[swap ? left.id : right.id].same = swap ? right : left;
 }
 
 xpu_dim xpu_dim_settled(xpu_dims *dims, xpu_dim dim) {
-    dim = xpu_dim_root(dims, dim);
-    const xpu_dim_node node = *xpu_dim_at(dims, dim);
-    if (node.kind > XPU_DIM_SYMBOL) {
-        dim = xpu_dim_op(dims, node.kind, xpu_dim_settled(dims, node.a), xpu_dim_settled(dims, node.b));
-    }
-    return xpu_dim_root(dims, dim);
+    const xpu_dim from = xpu_dim_root(dims, dim);
+    const xpu_dim_node node = *xpu_dim_at(dims, from);
+    if (node.kind <= XPU_DIM_SYMBOL) return from;
+    if (node.settled_at == dims->assumptions + 1) return node.settled;
+    xpu_dim made = xpu_dim_op(dims, node.kind, xpu_dim_settled(dims, node.a), xpu_dim_settled(dims, node.b));
+    made = xpu_dim_root(dims, made);
+    dims->nodes.items[from.id].settled = made;
+    dims->nodes.items[from.id].settled_at = dims->assumptions + 1;
+    return made;
 }
 
 int xpu_dim_agree(xpu_dims *dims, xpu_dim a, xpu_dim b) {

@@ -1,7 +1,8 @@
 /*
  * hostile [--count=N] [--first=SEED] [--jobs=N] [--verbose] [KIND...]: feeds N files of each kind. Files are fed in
  * process; the process is a child of this one, so that a signal, a sanitizer's report or ten seconds without an end are
- * reported with the case that caused them, and the rest goes on.
+ * reported with the case that caused them, and the rest goes on. So is a case that allocates more than 256 MiB beyond
+ * what its kind says that the file declares.
  *
  * hostile --allocations: every allocation of a compilation and of a run fails once.
  *
@@ -21,8 +22,8 @@
 
 static const hostile_kind *const kinds[] = {&hostile_model,     &hostile_npy,   &hostile_npz,     &hostile_program,
                                             &hostile_chip,      &hostile_rules, &hostile_regress, &hostile_picture,
-                                            &hostile_precision, &hostile_shape};
-enum { KINDS = sizeof kinds / sizeof *kinds, SECONDS = 10, MAX_PROBLEMS = 20 };
+                                            &hostile_precision, &hostile_shape, &hostile_cost};
+enum { KINDS = sizeof kinds / sizeof *kinds, SECONDS = 10, MEGABYTES = 256, MAX_PROBLEMS = 20 };
 
 /* Sizes that a file made up must be refused for, not the machine's. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
@@ -66,6 +67,31 @@ static void remove_folder(void) {
     char command[128];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) perror(folder);
+}
+
+/* ---- memory: what a case allocates at most, as the sanitizer counts it ---- */
+
+int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t), void (*)(const volatile void *))
+    __attribute__((weak));
+size_t __sanitizer_get_allocated_size(const volatile void *) __attribute__((weak));
+
+static size_t allocated, most_allocated;
+
+static void on_malloc(const volatile void *block, size_t size) {
+    (void)block;
+    allocated += size;
+    if (allocated > most_allocated) most_allocated = allocated;
+}
+
+static void on_free(const volatile void *block) {
+    if (block) allocated -= __sanitizer_get_allocated_size(block);
+}
+
+static void judge_memory(hostile_result *result, size_t before) {
+    size_t used = most_allocated - before, allowed = ((size_t)MEGABYTES << 20) + result->declared;
+    if (used <= allowed || result->problem[0]) return;
+    snprintf(result->problem, sizeof result->problem, "takes %zu MiB of memory where %zu are allowed", used >> 20,
+             allowed >> 20);
 }
 
 /* ---- one case ---- */
@@ -137,9 +163,11 @@ static void run_case(const hostile_kind *kind, uint64_t seed, hostile_result *re
     if (!exact.data) abort();
     memcpy(exact.data, file.data, file.size);
     hostile_clear(&file);
+    size_t before = most_allocated = allocated;
     alarm(SECONDS);
     kind->feed(&random, &exact, result);
     alarm(0);
+    judge_memory(result, before);
     hostile_clear(&exact);
 }
 
@@ -163,12 +191,14 @@ static void work(const hostile_kind *kind, uint64_t first, uint64_t last, uint64
     kind->prepare();
     for (uint64_t seed = first; seed <= last; seed += step) {
         hostile_result result;
+        double began = xpu_seconds();
         shared->seed = seed;
         run_case(kind, seed, &result, NULL);
         shared->fed++;
         shared->refused += result.refused != 0;
         if (verbose)
-            printf("%s %llu: %s\n", kind->name, (unsigned long long)seed, result.refused ? result.rule : "taken");
+            printf("%s %llu: %s, %.2f s\n", kind->name, (unsigned long long)seed,
+                   result.refused ? result.rule : "taken", xpu_seconds() - began);
         if (!result.problem[0]) continue;
         shared->wrong++;
         printf("%s %llu: %s\n", kind->name, (unsigned long long)seed, result.problem);
@@ -270,6 +300,7 @@ static int replay(const hostile_kind *kind, uint64_t seed, const char *keep) {
 
 int main(int argc, char **argv) {
     unsigned long long count = 500, first = 1, jobs = 1, seed;
+    if (__sanitizer_install_malloc_and_free_hooks) __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
     int named = 0;
     char rest;
     make_folder();

@@ -54,12 +54,24 @@ void hostile_damage_json(hostile_random *random, hostile_file *file);
 /* Protobuf messages inside of each other: fields[i % count] around fields[(i + 1) % count], `depth` times. */
 void hostile_nest_wire(hostile_file *file, const uint8_t *fields, size_t count, size_t depth);
 
+/* ---- compiled programs (program_file.c) ---- */
+
+/* Compiles a model of the repository, or ends the program. `shape` may be NULL. */
+void hostile_compile(hostile_file *program, const char *model, const char *chip, const char *precision,
+                     const char *shape);
+/* How many entries the table of segments (PT_LOAD) or of sections (0) of an ELF file has, and where it begins. */
+uint32_t hostile_table(const hostile_file *file, uint32_t wanted, size_t *offset);
+/* Copies a section's bytes; 0: there is none. What replaces it stands at the end of the file. */
+int hostile_section(const hostile_file *file, const char *name, hostile_file *contents);
+void hostile_set_section(hostile_file *file, const char *name, const hostile_file *contents);
+
 /* ---- kinds ---- */
 
 typedef struct {
     char problem[2000]; /* what was wrong; empty: nothing */
     int refused;        /* some call gave a status that is not 0 */
     char rule[40];      /* the first one's rule id */
+    size_t declared;    /* bytes of the tensors that the file declares: allowed beyond the limit */
 } hostile_result;
 
 /* Judges one call into a library: its status and its messages. Returns the status. */
@@ -74,7 +86,7 @@ typedef struct {
 } hostile_kind;
 
 extern const hostile_kind hostile_model, hostile_npy, hostile_npz, hostile_program, hostile_chip, hostile_rules,
-    hostile_regress, hostile_picture, hostile_precision, hostile_shape;
+    hostile_regress, hostile_picture, hostile_precision, hostile_shape, hostile_cost;
 
 /* Runs `work` behind an API boundary of its own, and judges what it reports. */
 typedef xpu_status (*hostile_work)(xpu_arena *arena, const hostile_file *file, hostile_random *random,

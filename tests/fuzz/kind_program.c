@@ -14,21 +14,6 @@
 enum { SEEDS = 7, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
 static hostile_file seeds[SEEDS];
 
-static void compile(hostile_file *seed, const char *model, const char *chip, const char *precision, const char *shape) {
-    const char *shapes[] = {shape, NULL};
-    xpuc_options options = {
-        .chip = chip, .precision = precision, .shapes = shapes, .resources = getenv("XPU_RESOURCES")};
-    xpuc_result result;
-    xpuc_error error;
-    if (xpuc_compile_file(model, &options, &result, &error)) {
-        fprintf(stderr, "%s cannot be compiled:\n%s", model, error.text ? error.text : "");
-        exit(EXIT_FAILURE);
-    }
-    hostile_set(seed, result.bytes, result.size);
-    xpuc_result_clear(&result);
-    xpuc_error_clear(&error);
-}
-
 /* `is_free`: batch, height and width are symbols, with ranges beyond the chip's memory. */
 static void compile_random(hostile_file *seed, uint64_t number, int is_free) {
     xpu_mem mem;
@@ -43,65 +28,33 @@ static void compile_random(hostile_file *seed, uint64_t number, int is_free) {
     snprintf(shape, sizeof shape, "x=N=1..100000,%d,H=%d..100000,W=%d..100000", (int)dims[1], (int)dims[2],
              (int)dims[3]);
     xpu_mem_release(&mem);
-    compile(seed, hostile_save(&model, ".onnx"), "nano", "auto", is_free ? shape : NULL);
+    hostile_compile(seed, hostile_save(&model, ".onnx"), "nano", "auto", is_free ? shape : NULL);
     hostile_clear(&model);
 }
 
 static void load_programs(void) {
-    compile(&seeds[0], "tests/models/mnist-8.onnx", "nano", "fp32", NULL);
-    compile(&seeds[1], "tests/models/mnist-8.onnx", "standard", "int16", NULL);
-    compile(&seeds[2], "examples/digits/digits.onnx", "nano", "int16", NULL);
+    hostile_compile(&seeds[0], "tests/models/mnist-8.onnx", "nano", "fp32", NULL);
+    hostile_compile(&seeds[1], "tests/models/mnist-8.onnx", "standard", "int16", NULL);
+    hostile_compile(&seeds[2], "examples/digits/digits.onnx", "nano", "int16", NULL);
     compile_random(&seeds[3], 2, 0);
     compile_random(&seeds[4], 7, 0);
     compile_random(&seeds[5], 91, 1);
-    compile(&seeds[6], "tests/models/mnist-8.onnx", "nano", "auto", "Input3=1,1,H=14..60,W=14..60"); /* with a guard */
+    hostile_compile(&seeds[6], "tests/models/mnist-8.onnx", "nano", "auto",
+                    "Input3=1,1,H=14..60,W=14..60"); /* with a guard */
 }
 
 /* ---- making ---- */
 
-static uint32_t table(const hostile_file *file, uint32_t wanted, size_t *offset) {
-    Elf32_Ehdr h;
-    memcpy(&h, file->data, sizeof h);
-    *offset = wanted == PT_LOAD ? h.e_phoff : h.e_shoff;
-    return wanted == PT_LOAD ? h.e_phnum : h.e_shnum;
-}
-
-static Elf32_Shdr section_at(const hostile_file *file, uint32_t index) {
-    Elf32_Shdr section;
-    size_t offset;
-    table(file, 0, &offset);
-    memcpy(&section, file->data + offset + index * sizeof section, sizeof section);
-    return section;
-}
-
-static uint32_t find_section(const hostile_file *file, const char *name) {
-    Elf32_Ehdr h;
-    memcpy(&h, file->data, sizeof h);
-    Elf32_Shdr names = section_at(file, h.e_shstrndx);
-    for (uint32_t i = 1; i < h.e_shnum; i++) {
-        if (strcmp((const char *)file->data + names.sh_offset + section_at(file, i).sh_name, name) == 0) return i;
-    }
-    return 0;
-}
-
 /* Damages the messages of a section; what comes out stands at the end of the file. */
 static void damage_section(hostile_random *random, hostile_file *file, const char *name) {
-    uint32_t index = find_section(file, name);
-    if (!index) return;
-    Elf32_Shdr section = section_at(file, index);
     hostile_file contents = {NULL, 0, 0};
-    hostile_set(&contents, file->data + section.sh_offset, section.sh_size);
+    if (!hostile_section(file, name, &contents)) return;
     if (hostile_chance(random, 90))
         hostile_damage_wire(random, &contents);
     else
         hostile_damage(random, &contents);
-    section.sh_offset = (Elf32_Off)file->size;
-    section.sh_size = (Elf32_Word)contents.size;
-    hostile_add(file, contents.data, contents.size);
+    hostile_set_section(file, name, &contents);
     hostile_clear(&contents);
-    size_t offset;
-    table(file, 0, &offset);
-    memcpy(file->data + offset + index * sizeof section, &section, sizeof section);
 }
 
 /* Changes words of what the device gets: instructions, descriptors, weights. */
@@ -110,7 +63,7 @@ static void damage_code(hostile_random *random, hostile_file *file) {
         0x00000000, 0xffffffff, 0x0000006f /* j . */, 0x00008067 /* ret */, 0x00100073 /* ebreak */, 0x7f7f7f7f,
         0x80000000, 0x02000000};
     size_t offset;
-    uint32_t count = table(file, PT_LOAD, &offset);
+    uint32_t count = hostile_table(file, PT_LOAD, &offset);
     Elf32_Phdr segment;
     memcpy(&segment, file->data + offset + hostile_below(random, count) * sizeof segment, sizeof segment);
     if (segment.p_type != PT_LOAD || segment.p_filesz < 4) return;
@@ -136,7 +89,7 @@ static void damage_header(hostile_random *random, hostile_file *file) {
     if (kind == 0) {
         offset = 0;
     } else {
-        uint32_t count = table(file, kind == 1 ? PT_LOAD : 0, &offset);
+        uint32_t count = hostile_table(file, kind == 1 ? PT_LOAD : 0, &offset);
         size = count * (kind == 1 ? sizeof(Elf32_Phdr) : sizeof(Elf32_Shdr));
         width = 4;
     }

@@ -86,13 +86,13 @@ static void grouped(void) {
                           "m: error [op] node 'c1': no Cast\n  why: why\n");
     xpu_diag_add(&diags, XPU_SEVERITY_NOTE, XPU_OK, "m", "n", NULL, "a note", NULL, NULL);
     add_nodes(&diags, "no Cast", "a", 2);
-    add_nodes(&diags, "no Pow", "b", 7);
+    add_nodes(&diags, "no\nPow", "b", 7);
     add_nodes(&diags, "no Cast", "c", 1);
-    check_grouped(&diags, "10 errors:\n     7  no Pow\n     3  others\n"
+    check_grouped(&diags, "10 errors:\n     7  no\\x0aPow\n     3  others\n"
                           "m: note [n] a note\n"
                           "m: error [op] node 'a0': no Cast\n  why: why\n"
                           "m: error [op] node 'a1': no Cast\n  why: why\n"
-                          "m: error [op] no Pow\n  why: why\n"
+                          "m: error [op] no\nPow\n  why: why\n"
                           "  at: node 'b0'\n      node 'b1'\n      node 'b2'\n      node 'b3'\n      node 'b4'\n"
                           "      and 2 more, which --verbose names\n"
                           "m: error [op] node 'c0': no Cast\n  why: why\n");

@@ -14,11 +14,15 @@ static xpu_status device_error(const xpu_run *run, const char *what) {
 
 /* ---- values in device memory ---- */
 
-static const xpu_program_value *place_of(const xpu_run *run, xpu_value value) {
-    for (uint32_t i = 0; i < run->program->values.count; i++) {
-        if (run->program->values.items[i].value.id == value.id) return &run->program->values.items[i];
+static const xpu_program_value *place_of(xpu_run *run, xpu_value value) {
+    const xpu_program *p = run->program;
+    if (!run->place_of) {
+        run->place_of = XPU_NEW_ARRAY(run->arena, const xpu_program_value *, run->graph->values.count);
+        for (uint32_t i = p->values.count; i-- > 0;) { /* the first of several is the value's */
+            run->place_of[p->values.items[i].value.id] = &p->values.items[i];
+        }
     }
-    return NULL;
+    return run->place_of[value.id];
 }
 
 static uint32_t address_of(const xpu_run *run, const xpu_program_value *placed) {

@@ -58,9 +58,12 @@ typedef struct {
     xpu_tensor *outputs;               /* in the order of graph->outputs */
     const xpurt_device_driver *driver; /* NULL: ref */
     xpurt_device *device;
-    xpu_place *places;     /* one per buffer */
-    uint32_t only_layer;   /* UINT32_MAX: all */
-    struct xpu_dump *dump; /* NULL: none */
+    xpu_place *places;                  /* one per buffer */
+    uint32_t only_layer;                /* UINT32_MAX: all */
+    struct xpu_dump *dump;              /* NULL: none */
+    struct xpu_replay *replay;          /* one layer alone; NULL: none */
+    uint32_t *layer_of;                 /* by node id: its layer, or UINT32_MAX; made at the first use */
+    const xpu_program_value **place_of; /* by value id: where it lies, or NULL; made at the first use */
     xpu_layer_record *layers;
     uint32_t layers_done, last_layer;
     xpurt_counters counters, before; /* when the last layer was complete; before the start */
@@ -100,7 +103,7 @@ xpu_status xpu_run_on_ref(xpu_run *run);
 /* Constants of the graph get their data (once per program). */
 xpu_status xpu_run_constants(xpu_run *run);
 /* Layer whose node this is, or UINT32_MAX. */
-uint32_t xpu_run_layer_of(const xpu_run *run, xpu_node node);
+uint32_t xpu_run_layer_of(xpu_run *run, xpu_node node);
 void xpu_run_progress(xpu_run *run, uint32_t layer);
 
 /* ---- dump.c: dump folders ---- */

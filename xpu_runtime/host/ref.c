@@ -12,11 +12,15 @@ xpu_status xpu_run_constants(xpu_run *run) {
     return status;
 }
 
-uint32_t xpu_run_layer_of(const xpu_run *run, xpu_node node) {
-    for (uint32_t i = 0; i < run->program->layers.count; i++) {
-        if (run->program->layers.items[i].node.id == node.id) return i;
+uint32_t xpu_run_layer_of(xpu_run *run, xpu_node node) {
+    if (!run->layer_of) {
+        run->layer_of = XPU_NEW_ARRAY(run->arena, uint32_t, run->graph->nodes.count);
+        memset(run->layer_of, 0xff, run->graph->nodes.count * sizeof *run->layer_of);
+        for (uint32_t i = run->program->layers.count; i-- > 0;) { /* the first of several is the node's */
+            run->layer_of[run->program->layers.items[i].node.id] = i;
+        }
     }
-    return UINT32_MAX;
+    return run->layer_of[node.id];
 }
 
 void xpu_run_progress(xpu_run *run, uint32_t layer) {

@@ -12,9 +12,36 @@ static xpu_status refuse(const xpu_run *run, const char *file, const char *rule,
     return xpu_error(run->diags, XPU_EUSAGE, file, rule, NULL, what, why, hint);
 }
 
-static json_t *read_index(xpu_run *run) {
+/* What a replay knows: the dump's index, and the values that it has found. */
+struct xpu_replay {
+    json_t *index;
+    json_t *files;      /* of the dump's tensors, by name */
+    xpu_tensor *values; /* by value id; without a dtype: not found yet */
+};
+
+/* The first entry of a tensor counts. */
+static void list_files(const xpu_run *run, const char *key) {
+    size_t i;
+    json_t *entry, *files = run->replay->files;
+    json_array_foreach(json_object_get(run->replay->index, key), i, entry) {
+        const char *tensor = json_string_value(json_object_get(entry, "tensor"));
+        json_t *file = json_object_get(entry, "file");
+        if (tensor && file && !json_object_get(files, tensor)) {
+            xpu_json_set(run->arena, files, tensor, json_incref(file));
+        }
+    }
+}
+
+static xpu_status open_dump(xpu_run *run) {
     const char *path = xpu_path_join(run->arena, run->options->from_dump, "index.json");
-    return xpu_json_read(run->arena, path, run->diags);
+    run->replay = XPU_NEW(run->arena, struct xpu_replay);
+    run->replay->index = xpu_json_read(run->arena, path, run->diags);
+    if (!run->replay->index) return xpu_diags_status(run->diags);
+    run->replay->files = xpu_json_own(run->arena, json_object());
+    list_files(run, "layers");
+    list_files(run, "inputs");
+    run->replay->values = XPU_NEW_ARRAY(run->arena, xpu_tensor, run->graph->values.count);
+    return XPU_OK;
 }
 
 static xpu_status find_layer(xpu_run *run) {
@@ -62,11 +89,10 @@ xpu_status xpu_replay_prepare(xpu_run *run) {
     }
     xpu_status status = find_layer(run);
     if (status != XPU_OK) return status;
-    json_t *index = read_index(run);
-    if (!index) return xpu_diags_status(run->diags);
-    status = check_identity(run, index);
+    status = open_dump(run);
+    if (status == XPU_OK) status = check_identity(run, run->replay->index);
     if (status != XPU_OK) return status;
-    json_t *symbols = json_object_get(index, "symbols");
+    json_t *symbols = json_object_get(run->replay->index, "symbols");
     for (uint32_t i = 0; i < run->graph->dims.symbols.count; i++) {
         const xpu_symbol *s = &run->graph->dims.symbols.items[i];
         json_t *value = json_object_get(symbols, xpu_escape(run->arena, s->name, 200));
@@ -80,24 +106,10 @@ xpu_status xpu_replay_prepare(xpu_run *run) {
     return XPU_OK;
 }
 
-/* The file of the entry of `list` whose "tensor" is `name`, or NULL. */
-static const char *file_of(json_t *list, const char *name) {
-    size_t i;
-    json_t *entry;
-    json_array_foreach(list, i, entry) {
-        const char *tensor = json_string_value(json_object_get(entry, "tensor"));
-        if (tensor && strcmp(tensor, name) == 0) return json_string_value(json_object_get(entry, "file"));
-    }
-    return NULL;
-}
-
 /* *found is 0 when the dump has no such value. */
 static xpu_status from_dump(xpu_run *run, xpu_value value, xpu_tensor *tensor, int *found) {
-    json_t *index = read_index(run);
-    if (!index) return xpu_diags_status(run->diags);
     const char *name = xpu_escape(run->arena, xpu_value_at(run->graph, value)->name, 200);
-    const char *file = file_of(json_object_get(index, "layers"), name);
-    if (!file) file = file_of(json_object_get(index, "inputs"), name);
+    const char *file = json_string_value(json_object_get(run->replay->files, name));
     *found = file && !strchr(file, '/');
     if (!*found) return XPU_OK;
     const char *path = xpu_path_join(run->arena, run->options->from_dump, file);
@@ -114,9 +126,32 @@ static xpu_status from_dump(xpu_run *run, xpu_value value, xpu_tensor *tensor, i
 
 enum { MAX_DEPTH = 16 }; /* nodes between a layer's result and an operand: views such as reshape */
 
-static xpu_status find_value(xpu_run *run, xpu_value value, xpu_tensor *tensor, int depth) {
+static xpu_status find_value(xpu_run *run, xpu_value value, int depth);
+
+/* The results of a node that is no layer, from its operands. */
+static xpu_status compute(xpu_run *run, xpu_node which, int depth) {
+    const xpu_node_info *node = xpu_node_at(run->graph, which);
+    const xpu_tensor **inputs = XPU_NEW_ARRAY(run->arena, const xpu_tensor *, node->input_count);
+    xpu_tensor *results = XPU_NEW_ARRAY(run->arena, xpu_tensor, node->output_count);
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        if (!node->inputs[i].id) continue;
+        xpu_status status = find_value(run, node->inputs[i], depth + 1);
+        if (status != XPU_OK) return status;
+        inputs[i] = &run->replay->values[node->inputs[i].id];
+    }
+    xpu_status status = xpu_ref_node(run->graph, which, run->symbols, inputs, results, run->arena, run->diags);
+    for (uint32_t i = 0; status == XPU_OK && i < node->output_count; i++) {
+        run->replay->values[node->outputs[i].id] = results[i];
+    }
+    return status;
+}
+
+/* Makes replay->values of `value`, once however many nodes use it. */
+static xpu_status find_value(xpu_run *run, xpu_value value, int depth) {
     const xpu_value_info *info = xpu_value_at(run->graph, value);
+    xpu_tensor *tensor = &run->replay->values[value.id];
     int found = 0;
+    if (tensor->dtype != XPU_DTYPE_NONE) return XPU_OK;
     if (info->kind == XPU_VALUE_CONST) return xpu_const_tensor(run->graph, value, run->arena, tensor, run->diags);
     xpu_status status = from_dump(run, value, tensor, &found);
     if (status != XPU_OK || found) return status;
@@ -125,23 +160,13 @@ static xpu_status find_value(xpu_run *run, xpu_value value, xpu_tensor *tensor, 
                       xpu_printf(run->arena, "'%s' is not in it", xpu_escape(run->arena, info->name, 80)),
                       "make the dump without --dump-filter");
     }
-    const xpu_node_info *node = xpu_node_at(run->graph, info->node);
-    xpu_tensor *inputs = XPU_NEW_ARRAY(run->arena, xpu_tensor, node->input_count);
-    const xpu_tensor **pointers = XPU_NEW_ARRAY(run->arena, const xpu_tensor *, node->input_count);
-    xpu_tensor *results = XPU_NEW_ARRAY(run->arena, xpu_tensor, node->output_count);
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        if (!node->inputs[i].id) continue;
-        status = find_value(run, node->inputs[i], &inputs[i], depth + 1);
-        if (status != XPU_OK) return status;
-        pointers[i] = &inputs[i];
-    }
-    status = xpu_ref_node(run->graph, info->node, run->symbols, pointers, results, run->arena, run->diags);
-    if (status == XPU_OK) *tensor = results[info->output];
-    return status;
+    return compute(run, info->node, depth);
 }
 
 xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
-    return find_value(run, value, tensor, 0);
+    xpu_status status = find_value(run, value, 0);
+    if (status == XPU_OK) *tensor = run->replay->values[value.id];
+    return status;
 }
 
 xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {

@@ -8,6 +8,8 @@
 enum {
     MAX_ITEMS = 1 << 18,      /* entries of any list */
     MAX_EXPRESSION = 1 << 12, /* operations of one dim expression, shared parts counted each time */
+    MAX_REFERRED = 1 << 22,   /* the same, of all expressions wherever they stand: what a run evaluates */
+    MAX_DECODED = 160 << 20   /* bytes of decoded messages: more than 8 MiB of them take, if they are not empty */
 };
 
 typedef struct {
@@ -17,7 +19,7 @@ typedef struct {
     xpu_program *program;
     xpu_graph *graph;
     xpu_dim *dims; /* by id of the file; [0] unknown */
-    uint32_t dim_count;
+    uint32_t dim_count, referred;
     xpu_value *values; /* by id of the file; [0] absent */
     uint32_t value_count;
     xpu_node *nodes;
@@ -30,17 +32,28 @@ static int check(decoder *d, int holds, const char *why) {
     return holds;
 }
 
-static void *allocate(void *arena, size_t bytes) {
-    return xpu_alloc(arena, bytes);
+/* Messages in an arena, MAX_DECODED bytes of them. */
+typedef struct {
+    xpu_arena *arena;
+    size_t left;
+} message_memory;
+
+static void *allocate(void *context, size_t bytes) {
+    message_memory *memory = context;
+    size_t taken = bytes + 16; /* as the arena rounds */
+    if (bytes > memory->left || taken > memory->left) return NULL;
+    memory->left -= taken;
+    return xpu_alloc(memory->arena, bytes);
 }
-static void release(void *arena, void *block) {
-    (void)arena, (void)block;
+static void release(void *context, void *block) {
+    (void)context, (void)block;
 }
 
 static int dim_of(decoder *d, uint32_t id, xpu_dim *dim) {
     if (!check(d, id <= d->dim_count, "a dim does not exist")) return 0;
     *dim = d->dims[id];
-    return 1;
+    d->referred += xpu_dim_at(&d->graph->dims, *dim)->size;
+    return check(d, d->referred <= MAX_REFERRED, "its dim expressions are too long together");
 }
 
 /* A dim that must be there and lie between 0 and `limit` at the smallest shape. */
@@ -84,6 +97,7 @@ static int decode_dims(decoder *d, const XpuMeta__Program *m) {
             operations[id] += operations[from->a] + operations[from->b];
             if (!check(d, operations[id] <= MAX_EXPRESSION, "a dim expression is too long")) return 0;
             d->dims[id] = xpu_dim_op(dims, (xpu_dim_kind)from->kind, d->dims[from->a], d->dims[from->b]);
+            if (!check(d, dims->work <= XPU_DIMS_MAX_WORK, "its dim expressions are too complex together")) return 0;
         }
     }
     return 1;
@@ -517,11 +531,12 @@ static int decode_header(decoder *d, const XpuMeta__Program *m) {
 
 xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph, xpu_arena *arena, const char *name,
                                  const char **why) {
-    ProtobufCAllocator allocator = {allocate, release, arena};
+    message_memory memory = {arena, MAX_DECODED};
+    ProtobufCAllocator allocator = {allocate, release, &memory};
     decoder d = {.arena = arena, .name = name, .why = why, .program = XPU_NEW(arena, xpu_program)};
     *why = NULL;
     XpuMeta__Program *m = xpu_meta__program__unpack(&allocator, metadata->length, metadata->bytes);
-    if (!check(&d, m != NULL, "its section .xpu.program is damaged")) return NULL;
+    if (!check(&d, m != NULL, "its section .xpu.program is damaged, or has too many entries")) return NULL;
     if (!check(&d, m->version == XPU_PROGRAM_VERSION, "it was made by another version of the compiler")) return NULL;
     d.graph = d.program->graph = xpu_graph_new(arena, m->graph_name, name);
     if (!decode_header(&d, m) || !decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_guards(&d, m) ||
@@ -530,7 +545,8 @@ xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph
     }
     if (graph->length) {
         XpuMeta__Graph *g = xpu_meta__graph__unpack(&allocator, graph->length, graph->bytes);
-        if (!check(&d, g != NULL, "its section .xpu.graph is damaged") || !decode_graph(&d, g)) return NULL;
+        if (!check(&d, g != NULL, "its section .xpu.graph is damaged, or has too many entries")) return NULL;
+        if (!decode_graph(&d, g)) return NULL;
     } else if (!check(&d, d.program->stripped, "its section .xpu.graph is missing")) {
         return NULL;
     }
