@@ -1,9 +1,9 @@
 /*
  * Every rounding of the project, once: docs/arithmetic.md is the readable form of this file. Header only; it compiles
  * for the host (gcc, clang) and for the device (clang, riscv32, freestanding) and gives the same bits on both. All
- * NaNs count as equal (xa_same); comparisons, maxima and conversions to integer are those of RISC-V. core/arith_rvv.h
- * holds the vector forms. Functions are branch-free, so that loops over them vectorise (gcc wants -fno-math-errno and
- * -fno-trapping-math for that; neither changes a result).
+ * NaNs count as equal (xa_same); comparisons and conversions to integer are those of RISC-V; a maximum, minimum or clip
+ * of a NaN is a NaN, as in ONNX. core/arith_rvv.h holds the vector forms. Functions are branch-free, so that loops over
+ * them vectorise (gcc wants -fno-math-errno and -fno-trapping-math for that; neither changes a result).
  *
  * fl(..) in comments: rounded to float32, ties to even. rne(..): rounded to integer, ties to even.
  */
@@ -50,6 +50,11 @@ XA_INLINE float xa_float(uint32_t bits) {
 
 XA_INLINE float xa_inf(void) {
     return __builtin_inff();
+}
+
+/* The lowest number: the maximum of no elements at all, in windows of padding only. */
+XA_INLINE float xa_lowest(void) {
+    return -0x1.fffffep127f;
 }
 
 /* The canonical NaN of RISC-V: the only one that dumps hold. */
@@ -107,7 +112,7 @@ XA_INLINE float xa_mul_add(float a, float b, float c) {
 }
 
 /* fmin.s and fmax.s: the other operand when one is NaN, the canonical NaN when both are; -0 is less than +0. */
-XA_INLINE float xa_min(float a, float b) {
+XA_INLINE float xa_fmin(float a, float b) {
 #if defined(__riscv)
     return __builtin_fminf(a, b);
 #else
@@ -117,7 +122,7 @@ XA_INLINE float xa_min(float a, float b) {
 #endif
 }
 
-XA_INLINE float xa_max(float a, float b) {
+XA_INLINE float xa_fmax(float a, float b) {
 #if defined(__riscv)
     return __builtin_fmaxf(a, b);
 #else
@@ -127,14 +132,26 @@ XA_INLINE float xa_max(float a, float b) {
 #endif
 }
 
-/* min(max(x, lo), hi); NaN gives lo. */
-XA_INLINE float xa_clip(float x, float lo, float hi) {
-    return xa_min(xa_max(x, lo), hi);
+/* The operators Min and Max: NaN where an operand is NaN; -0 is less than +0. */
+XA_INLINE float xa_min(float a, float b) {
+    float least = xa_fmin(a, b);
+    return ((a != a) | (b != b)) ? xa_nan() : least;
 }
 
-/* max(x, +0): NaN and -0 give +0. */
+XA_INLINE float xa_max(float a, float b) {
+    float most = xa_fmax(a, b);
+    return ((a != a) | (b != b)) ? xa_nan() : most;
+}
+
+/* min(max(x, lo), hi); NaN stays NaN, a limit that is NaN is none. */
+XA_INLINE float xa_clip(float x, float lo, float hi) {
+    float clipped = xa_fmin(xa_fmax(x, lo), hi);
+    return x != x ? xa_nan() : clipped;
+}
+
+/* max(x, +0): NaN stays NaN, -0 gives +0. */
 XA_INLINE float xa_relu(float x) {
-    return x > 0.0f ? x : 0.0f;
+    return x <= 0.0f ? 0.0f : x;
 }
 
 /* NaN stays NaN, zeros keep their sign. */
@@ -241,7 +258,7 @@ XA_INLINE xa_divisor xa_divisor_of(float scale) {
 }
 /* Within +-XA_MOST_QUOTIENT, which is also the quotient of NaN. */
 XA_INLINE float xa_quotient(float x, xa_divisor d) {
-    float most = xa_max(xa_min(x, d.most), -d.most), q = xa_mul(most, d.inverse);
+    float most = xa_fmax(xa_fmin(x, d.most), -d.most), q = xa_mul(most, d.inverse);
     q = xa_fma(xa_fma(-q, d.scale, most), d.inverse, q);
     return xa_fma(xa_fma(-q, d.scale, most), d.inverse, q);
 }
@@ -316,7 +333,8 @@ XA_INLINE int32_t xa_qmul(int32_t a, int32_t a_zero, int32_t b, int32_t b_zero, 
     return xa_clamp_i32(xa_rne_i32(xa_mul(product, r) + (float)c_zero), lo, hi);
 }
 
-/* DynamicQuantizeLinear: uint8 parameters for values from low <= 0 to high >= 0. */
+/* DynamicQuantizeLinear: uint8 parameters for values from low <= 0 to high >= 0; both are NaN where a value is: so is
+ * the scale. */
 typedef struct {
     float scale;
     int32_t zero;
@@ -325,7 +343,7 @@ typedef struct {
 XA_INLINE xa_dynamic_range xa_dynamic_quantize(float low, float high) {
     xa_dynamic_range range;
     range.scale = high == low ? 1.0f : (high - low) / 255.0f;
-    range.zero = xa_rne_i32(xa_clip(0.0f - low / range.scale, 0.0f, 255.0f));
+    range.zero = xa_clamp_i32(xa_rne_i32(0.0f - low / range.scale), 0, 255);
     return range;
 }
 
@@ -474,7 +492,7 @@ XA_INLINE float xa_reduce_sum(const float *x, size_t n, size_t stride) {
     return xa_lanes_sum(lanes);
 }
 
-/* Maximum (xa_max: NaN is passed over); -inf for n = 0 or NaNs only. Its result depends on no order. */
+/* Maximum (xa_max); -inf for n = 0. Its result depends on no order. */
 XA_INLINE float xa_reduce_max(const float *x, size_t n, size_t stride) {
     float most = -xa_inf();
     for (size_t i = 0; i < n; i++) most = xa_max(most, x[i * stride]);

@@ -27,9 +27,21 @@ XV_BINARY(add, vfadd)
 XV_BINARY(sub, vfsub)
 XV_BINARY(mul, vfmul)
 XV_BINARY(div, vfdiv)
-XV_BINARY(min, vfmin)
-XV_BINARY(max, vfmax)
+XV_BINARY(fmin, vfmin)
+XV_BINARY(fmax, vfmax)
 #undef XV_BINARY
+
+/* The instructions give the other operand where one is NaN: there the sum, which is NaN, takes its place. */
+XA_INLINE vfloat32m4_t xv_or_nan(vfloat32m4_t number, vfloat32m4_t a, vfloat32m4_t b, size_t vl) {
+    vbool8_t nan = __riscv_vmor_mm_b8(__riscv_vmfne_vv_f32m4_b8(a, a, vl), __riscv_vmfne_vv_f32m4_b8(b, b, vl), vl);
+    return __riscv_vfadd_vv_f32m4_mu(nan, number, a, b, vl);
+}
+XA_INLINE vfloat32m4_t xv_min(vfloat32m4_t a, vfloat32m4_t b, size_t vl) {
+    return xv_or_nan(xv_fmin(a, b, vl), a, b, vl);
+}
+XA_INLINE vfloat32m4_t xv_max(vfloat32m4_t a, vfloat32m4_t b, size_t vl) {
+    return xv_or_nan(xv_fmax(a, b, vl), a, b, vl);
+}
 
 XA_INLINE vfloat32m4_t xv_fma(vfloat32m4_t a, vfloat32m4_t b, vfloat32m4_t c, size_t vl) {
     return __riscv_vfmacc_vv_f32m4(c, a, b, vl);
@@ -49,7 +61,7 @@ XA_INLINE vfloat32m4_t xv_sqrt(vfloat32m4_t x, size_t vl) {
     return __riscv_vfsqrt_v_f32m4(x, vl);
 }
 XA_INLINE vfloat32m4_t xv_relu(vfloat32m4_t x, size_t vl) {
-    return __riscv_vfmax_vf_f32m4(x, 0.0f, vl);
+    return __riscv_vfmerge_vfm_f32m4(x, 0.0f, __riscv_vmfle_vf_f32m4_b8(x, 0.0f, vl), vl);
 }
 
 XA_INLINE vfloat32m4_t xv_identity(vfloat32m4_t x, size_t vl) {
@@ -58,7 +70,8 @@ XA_INLINE vfloat32m4_t xv_identity(vfloat32m4_t x, size_t vl) {
 }
 
 XA_INLINE vfloat32m4_t xv_clip(vfloat32m4_t x, float lo, float hi, size_t vl) {
-    return __riscv_vfmin_vf_f32m4(__riscv_vfmax_vf_f32m4(x, lo, vl), hi, vl);
+    vbool8_t number = __riscv_vmfeq_vv_f32m4_b8(x, x, vl);
+    return __riscv_vfmin_vf_f32m4_mu(number, x, __riscv_vfmax_vf_f32m4(x, lo, vl), hi, vl);
 }
 
 XA_INLINE vfloat32m4_t xv_leaky_relu(vfloat32m4_t x, float alpha, size_t vl) {
@@ -71,7 +84,9 @@ XA_INLINE vfloat32m4_t xv_hard_sigmoid(vfloat32m4_t x, float alpha, float beta, 
 }
 
 XA_INLINE vfloat32m4_t xv_hard_swish(vfloat32m4_t x, size_t vl) {
-    return xv_mul(x, xv_hard_sigmoid(x, 1.0f / 6.0f, 0.5f, vl), vl);
+    vfloat32m4_t line = __riscv_vfadd_vf_f32m4(__riscv_vfmul_vf_f32m4(x, 1.0f / 6.0f, vl), 0.5f, vl);
+    line = __riscv_vfmin_vf_f32m4(__riscv_vfmax_vf_f32m4(line, 0.0f, vl), 1.0f, vl);
+    return xv_mul(x, line, vl); /* of a NaN, too */
 }
 
 /* ---- Elementary functions: core/arith_poly.h on vfloat32m4_t ----------------------------------------------------- */
@@ -273,6 +288,7 @@ XA_INLINE float xv_reduce_sum(const float *x, size_t n) {
 /* xa_max over so_far and vl elements; starts from -inf. */
 XA_INLINE float xv_reduce_max(float so_far, vfloat32m4_t x, size_t vl) {
     vfloat32m1_t start = __riscv_vfmv_s_f_f32m1(so_far, 1);
+    if (so_far != so_far || __riscv_vfirst_m_b8(__riscv_vmfne_vv_f32m4_b8(x, x, vl), vl) >= 0) return xa_nan();
     return __riscv_vfmv_f_s_f32m1_f32(__riscv_vfredmax_vs_f32m4_f32m1(x, start, vl));
 }
 

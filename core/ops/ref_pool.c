@@ -60,6 +60,7 @@ static window window_at(const geometry *g, int64_t oh, int64_t ow) {
 }
 
 static float max_of(const geometry *g, const window *v, const float *plane) {
+    if (v->kh == v->kh_end || v->kw == v->kw_end) return xa_lowest();
     float most = -xa_inf();
     for (int64_t kh = v->kh; kh < v->kh_end; kh++) {
         const float *row = plane + (v->row + kh * g->dilation_h) * g->w + v->column;
@@ -111,7 +112,7 @@ static void max_pool_bytes(const geometry *g, const uint8_t *x, uint8_t *y, uint
     }
 }
 
-/* Starts from -inf: a NaN is passed over (RISC-V), a window of NaNs only gives -inf. */
+/* A NaN in a window is its result; a window of padding only gives the lowest value of the type. */
 xpu_status xpu_ref_max_pool(const xpu_ref_args *args) {
     geometry g;
     read_geometry(args, &g);

@@ -67,19 +67,20 @@ static int multiplies_by_one_matrix(xpu_rule_query *q) {
 static const xpu_rule one_matrix = {"c-matmul-rank", "the second operand of a matrix product has two dims",
                                     "reshape it to a matrix, or split the product", multiplies_by_one_matrix};
 
-/* C for one step: $a, $b are operands, #0, #1 immediates. NULL: this target does not have the operator. */
+/* C for one step: $a, $b are operands, #0, #1 immediates; a NaN operand gives a NaN. NULL: this target does not have
+ * the operator. */
 static const char *const step_forms[XPU_EW_COUNT] = {
     [XPU_EW_add] = "$a + $b",
     [XPU_EW_sub] = "$a - $b",
     [XPU_EW_mul] = "$a * $b",
     [XPU_EW_div] = "$a / $b",
-    [XPU_EW_max] = "fmaxf($a, $b)",
-    [XPU_EW_min] = "fminf($a, $b)",
+    [XPU_EW_max] = "$a != $a || $a > $b ? $a : $b",
+    [XPU_EW_min] = "$a != $a || $a < $b ? $a : $b",
     [XPU_EW_neg] = "-$a",
     [XPU_EW_abs] = "fabsf($a)",
-    [XPU_EW_relu] = "fmaxf($a, 0)",
+    [XPU_EW_relu] = "$a <= 0 ? 0 : $a",
     [XPU_EW_leaky_relu] = "$a < 0 ? $a * #0 : $a",
-    [XPU_EW_clip] = "fminf(fmaxf($a, #0), #1)",
+    [XPU_EW_clip] = "$a < #0 ? #0 : $a > #1 ? #1 : $a",
     [XPU_EW_sigmoid] = "1 / (1 + expf(-$a))",
     [XPU_EW_tanh] = "tanhf($a)",
     [XPU_EW_exp] = "expf($a)",
@@ -172,11 +173,11 @@ static void emit_window(emitter *e) {
     if (is_conv) {
         EMIT(e, "                r += a * v%u[((o * %lld + c) * %lld + i) * %lld + j];\n", w.id, in_group, kh, kw);
     } else {
-        EMIT(e, "                r = %s;\n", is_max ? "fmaxf(r, a)" : "r + a");
+        EMIT(e, "                r = %s;\n", is_max ? "a != a || a > r ? a : r" : "r + a");
     }
-    EMIT(e, "            }\n        }\n        v%u[((n * %lld + o) * %lld + y) * %lld + x] = r%s;\n    }\n", e->y.id,
-         (long long)e->yd.at[1], (long long)e->yd.at[2], (long long)e->yd.at[3],
-         is_conv || is_max ? "" : " / (float)count");
+    EMIT(e, "            }\n        }\n%s        v%u[((n * %lld + o) * %lld + y) * %lld + x] = r%s;\n    }\n",
+         is_max ? "        if (!count) r = -FLT_MAX;\n" : "", e->y.id, (long long)e->yd.at[1], (long long)e->yd.at[2],
+         (long long)e->yd.at[3], is_conv || is_max ? "" : " / (float)count");
 }
 
 static void emit_global_pool(emitter *e) {
@@ -305,8 +306,8 @@ static xpu_status emit_constants(emitter *e) {
 static xpu_status lower(xpu_target_job *job, uint32_t region, xpu_section *section) {
     emitter e = {.job = job, .s = job->services, .graph = job->graph};
     e.s->text_init(&e.text, job->arena);
-    EMIT(&e,
-         "/* Made by xpuc --target=c. Arrays are float32, row-major. */\n#include <math.h>\n#include <string.h>\n\n");
+    EMIT(&e, "/* Made by xpuc --target=c. Arrays are float32, row-major. */\n#include <float.h>\n#include <math.h>\n"
+             "#include <string.h>\n\n");
     xpu_status status = emit_constants(&e);
     if (status != XPU_OK) return status;
     EMIT(&e, "\nvoid network(");

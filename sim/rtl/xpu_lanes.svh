@@ -146,12 +146,10 @@
 `define FLOAT_IS_NAN(x) (((x) & 64'h7fffffff) > 64'h7f800000)
 // The order of floats as an unsigned number: -0 below +0
 `define FLOAT_KEY(x) (((x) >> 31) != 0 ? 64'hffffffff - (x) : (x) + 64'h80000000)
-// y = fmin(fmax(x, lo), hi): of a number and a NaN the number
+// y = fmin(fmax(x, lo), hi): a NaN stays one, a limit that is NaN is none
 `define FLOAT_CLIP(y, x, lo, hi) \
-    fa = x; fb = lo; fc = `FLOAT_KEY(fa) < `FLOAT_KEY(fb) ? fb : fa; \
-    fc = `FLOAT_IS_NAN(fb) ? fa : fc; fc = `FLOAT_IS_NAN(fa) ? fb : fc; \
-    fa = fc; fb = hi; fc = `FLOAT_KEY(fa) > `FLOAT_KEY(fb) ? fb : fa; \
-    fc = `FLOAT_IS_NAN(fb) ? fa : fc; fc = `FLOAT_IS_NAN(fa) ? fb : fc; \
-    y = `FLOAT_IS_NAN(fc) ? 64'h7fc00000 : fc;
+    fa = x; fb = lo; fc = `FLOAT_KEY(fa) < `FLOAT_KEY(fb) ? fb : fa; fc = `FLOAT_IS_NAN(fb) ? fa : fc; \
+    fd = hi; fb = `FLOAT_KEY(fc) > `FLOAT_KEY(fd) ? fd : fc; fb = `FLOAT_IS_NAN(fd) ? fc : fb; \
+    y = `FLOAT_IS_NAN(fa) ? 64'h7fc00000 : fb;
 
 `endif

@@ -1,4 +1,4 @@
-/* The target of examples/byoc: mnist-8 as C, compiled by the host's compiler, run on an image of a nine. */
+/* The target of examples/byoc: networks as C, compiled by the host's compiler: mnist-8 on an image of a nine; pools. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <math.h>
@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/npy.h"
+#include "core/arith.h"
 #include "tests/unit/unit.h"
 #include "xpuc/include/xpuc.h"
 
@@ -61,18 +62,25 @@ static int compile(const bench *b, const char *model, const char *output, xpuc_o
     return status;
 }
 
-static void mnist(void) {
-    BENCH_OPEN(b);
-    const char *source = xpu_path_join(b.arena, b.folder, "mnist.c");
-    const char *library = xpu_path_join(b.arena, b.folder, "mnist.so");
-    CU_ASSERT_EQUAL_FATAL(compile(&b, "tests/models/mnist-8.onnx", source, (xpuc_options){.check_passes = 1}, NULL), 0);
+/* Compiles a model to C and that to a library; returns its function `network`, and the library in *handle. */
+static void *load_network(bench *b, const char *model, void **handle) {
+    const char *source = xpu_path_join(b->arena, b->folder, "network.c");
+    const char *library = xpu_path_join(b->arena, b->folder, "network.so");
+    CU_ASSERT_EQUAL_FATAL(compile(b, model, source, (xpuc_options){.check_passes = 1}, NULL), 0);
     const char *command[] = {"cc", "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source, "-lm", NULL};
     xpu_child child;
-    CU_ASSERT_EQUAL(xpu_child_run(b.arena, command, &child, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_child_run(b->arena, command, &child, &b->diags), XPU_OK);
     if (child.exit_code) printf("%s\n", child.error);
     CU_ASSERT_EQUAL_FATAL(child.exit_code, 0);
-    void *handle = dlopen(library, RTLD_NOW), *symbol = handle ? dlsym(handle, "network") : NULL;
+    *handle = dlopen(library, RTLD_NOW);
+    void *symbol = *handle ? dlsym(*handle, "network") : NULL;
     CU_ASSERT_PTR_NOT_NULL_FATAL(symbol);
+    return symbol;
+}
+
+static void mnist(void) {
+    BENCH_OPEN(b);
+    void *handle, *symbol = load_network(&b, "tests/models/mnist-8.onnx", &handle);
     void (*network)(const float *image, float *scores);
     memcpy(&network, &symbol, sizeof network);
 
@@ -92,6 +100,30 @@ static void mnist(void) {
     CU_ASSERT_EQUAL(best, 9);
     for (int i = 0; i < CLASSES; i++) {
         CU_ASSERT(fabsf(scores[i] - wanted[i]) <= 1e-3f * fabsf(wanted[i]) + 1e-5f * largest);
+    }
+    dlclose(handle);
+    close_bench(&b);
+}
+
+/* NaN in windows of pools, and windows of padding only: what tests/gen/record_nan.py recorded. */
+static void nan_in_pools(void) {
+    enum { POOLS = 8, MOST = 20 * 13 * 15 };
+    BENCH_OPEN(b);
+    void *handle, *symbol = load_network(&b, "tests/golden/nan/pools.onnx", &handle);
+    void (*network)(const float *, float *, float *, float *, float *, float *, float *, float *, float *);
+    memcpy(&network, &symbol, sizeof network);
+    xpu_named_tensors inputs = {NULL, 0, 0}, expected = {NULL, 0, 0};
+    CU_ASSERT_EQUAL_FATAL(xpu_npz_read(b.arena, "tests/golden/nan/pools_in.npz", &inputs, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(xpu_npz_read(b.arena, "tests/golden/nan/pools_out.npz", &expected, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(expected.count, POOLS);
+    float *y[POOLS];
+    for (int i = 0; i < POOLS; i++) y[i] = XPU_NEW_ARRAY(b.arena, float, MOST);
+    network(inputs.items[0].tensor.data, y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7]);
+    for (int i = 0; i < POOLS; i++) {
+        const xpu_tensor *wanted = &expected.items[i].tensor;
+        CU_ASSERT_FATAL(xpu_tensor_count(wanted) <= MOST);
+        for (int64_t j = 0; j < xpu_tensor_count(wanted); j++)
+            CU_ASSERT(xa_same(y[i][j], ((const float *)wanted->data)[j]));
     }
     dlclose(handle);
     close_bench(&b);
@@ -131,4 +163,5 @@ static void refused_plugins(void) {
     }
 }
 
-XPU_TEST_MAIN("byoc", {"mnist-8", mnist}, {"options", refused_options}, {"plug-ins", refused_plugins})
+XPU_TEST_MAIN("byoc", {"mnist-8", mnist}, {"NaN in pools", nan_in_pools}, {"options", refused_options},
+              {"plug-ins", refused_plugins})

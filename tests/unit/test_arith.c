@@ -92,7 +92,8 @@ static void edge_cases(void) {
         {"gelu", xa_gelu, 0x41200000, 0x41200000},
         {"gelu", xa_gelu, 0x7fc00000, 0x7fc00000},
         {"relu", xa_relu, 0x80000000, 0},
-        {"relu", xa_relu, 0x7fc00000, 0},
+        {"relu", xa_relu, 0x7fc00000, 0x7fc00000},
+        {"relu", xa_relu, 0xffc00001, 0x7fc00000},
         {"relu", xa_relu, 0xbf800000, 0},
         {"relu", xa_relu, 0x7f800000, 0x7f800000},
         {"hard_swish", xa_hard_swish, 0x7fc00000, 0x7fc00000},
@@ -111,35 +112,44 @@ static void edge_cases(void) {
         check_bits(cases[i].name, cases[i].x, cases[i].function(xa_float(cases[i].x)), cases[i].y);
 }
 
+/* fmin and fmax are the instructions, which pass over NaN; min and max the operators, which do not. */
 static void minimum_and_maximum(void) {
     static const struct {
         uint32_t a, b, min, max;
+        bool nan;
     } cases[] = {
-        {0, 0x80000000, 0x80000000, 0},
-        {0x3f800000, 0x40000000, 0x3f800000, 0x40000000},
-        {0xbf800000, 0xc0000000, 0xc0000000, 0xbf800000},
-        {0x7fc00000, 0x3f800000, 0x3f800000, 0x3f800000},
-        {0x7f800001, 0xbf800000, 0xbf800000, 0xbf800000},
-        {0xffc00005, 0xffc00006, 0x7fc00000, 0x7fc00000},
-        {0x7f800000, 0xff800000, 0xff800000, 0x7f800000},
-        {0x7fc00000, 0x7f800000, 0x7f800000, 0x7f800000},
-        {1, 0x80000001, 0x80000001, 1},
-        {5, 5, 5, 5},
+        {0, 0x80000000, 0x80000000, 0, false},
+        {0x3f800000, 0x40000000, 0x3f800000, 0x40000000, false},
+        {0xbf800000, 0xc0000000, 0xc0000000, 0xbf800000, false},
+        {0x7fc00000, 0x3f800000, 0x3f800000, 0x3f800000, true},
+        {0x7f800001, 0xbf800000, 0xbf800000, 0xbf800000, true},
+        {0xffc00005, 0xffc00006, 0x7fc00000, 0x7fc00000, true},
+        {0x7f800000, 0xff800000, 0xff800000, 0x7f800000, false},
+        {0x7fc00000, 0x7f800000, 0x7f800000, 0x7f800000, true},
+        {0xffc00000, 0xff800000, 0xff800000, 0xff800000, true},
+        {1, 0x80000001, 0x80000001, 1, false},
+        {5, 5, 5, 5, false},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        float a = xa_float(cases[i].a), b = xa_float(cases[i].b);
-        check_bits("min", cases[i].a, xa_min(a, b), cases[i].min);
-        check_bits("min", cases[i].b, xa_min(b, a), cases[i].min);
-        check_bits("max", cases[i].a, xa_max(a, b), cases[i].max);
-        check_bits("max", cases[i].b, xa_max(b, a), cases[i].max);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        uint32_t first = i % 2 ? cases[i / 2].b : cases[i / 2].a, nan = NOT_A_NUMBER;
+        float a = xa_float(first), b = xa_float(i % 2 ? cases[i / 2].a : cases[i / 2].b);
+        check_bits("fmin", first, xa_fmin(a, b), cases[i / 2].min);
+        check_bits("fmax", first, xa_fmax(a, b), cases[i / 2].max);
+        check_bits("min", first, xa_min(a, b), cases[i / 2].nan ? nan : cases[i / 2].min);
+        check_bits("max", first, xa_max(a, b), cases[i / 2].nan ? nan : cases[i / 2].max);
     }
-    check_bits("clip", NOT_A_NUMBER, xa_clip(xa_nan(), -1.0f, 1.0f), 0xbf800000);
+    check_bits("clip", NOT_A_NUMBER, xa_clip(xa_nan(), -1.0f, 1.0f), NOT_A_NUMBER);
+    check_bits("clip", 0xffc00001, xa_clip(xa_float(0xffc00001), 0.0f, 6.0f), NOT_A_NUMBER);
+    check_bits("clip", 0xc0000000, xa_clip(-2.0f, xa_nan(), 1.0f), 0xc0000000); /* no limit */
+    check_bits("clip", 0x40000000, xa_clip(2.0f, -1.0f, xa_nan()), 0x40000000);
+    check_bits("clip", NEGATIVE_ZERO, xa_clip(-0.0f, 0.0f, 6.0f), 0);
     check_bits("clip", 0x40400000, xa_clip(3.0f, 2.0f, 1.0f), 0x3f800000); /* lo above hi: hi */
     check_bits("leaky_relu", NEGATIVE_ZERO, xa_leaky_relu(-0.0f, 0.5f), 0x80000000);
     check_bits("leaky_relu", NEGATIVE_INF, xa_leaky_relu(-xa_inf(), 0.5f), 0xff800000);
-    check_bits("leaky_relu", NOT_A_NUMBER, xa_leaky_relu(xa_nan(), 0.5f), 0x7fc00000);
+    check_bits("leaky_relu", NOT_A_NUMBER, xa_leaky_relu(xa_nan(), 0.5f), NOT_A_NUMBER);
     check_bits("hard_sigmoid", INF, xa_hard_sigmoid(xa_inf(), 0.2f, 0.5f), 0x3f800000);
-    check_bits("hard_sigmoid", NOT_A_NUMBER, xa_hard_sigmoid(xa_nan(), 0.2f, 0.5f), 0);
+    check_bits("hard_sigmoid", NOT_A_NUMBER, xa_hard_sigmoid(xa_nan(), 0.2f, 0.5f), NOT_A_NUMBER);
+    check_bits("lowest", 0, xa_lowest(), 0xff7fffff);
 }
 
 static void conversion_to_integer(void) {
@@ -426,15 +436,24 @@ static void reductions(void) {
         CU_ASSERT_EQUAL(xa_reduce_max(x, n, 2), most);
     }
     CU_ASSERT_EQUAL(xa_bits(xa_reduce_sum(&(float){-0.0f}, 1, 1)), 0); /* lanes start at +0 */
+    for (size_t n = 1; n <= 40; n++) {                                 /* a NaN at the end, then in the middle */
+        float end = x[n - 1], middle = x[n / 2];
+        x[n - 1] = xa_nan();
+        CU_ASSERT(xa_is_nan(xa_reduce_max(x, n, 1)) && xa_is_nan(xa_reduce_sum(x, n, 1)));
+        x[n - 1] = end, x[n / 2] = xa_float(0xffc00001);
+        CU_ASSERT(xa_is_nan(xa_reduce_max(x, n, 1)) && xa_is_nan(xa_reduce_sum(x, n, 1)));
+        x[n / 2] = middle;
+    }
 }
+
+#define CALL_1_0(f, a, b, c) f(a)
+#define CALL_1_1(f, a, b, c) f(a, 0.25f)
+#define CALL_1_2(f, a, b, c) f(a, 0.25f, 0.75f)
+#define CALL_2_0(f, a, b, c) f(a, b)
+#define CALL_3_0(f, a, b, c) f(a, b, c)
 
 /* Each row's function takes as many operands and immediates as the row says. */
 static void elementwise_table(void) {
-#define CALL_1_0(f) f(0.5f)
-#define CALL_1_1(f) f(0.5f, 0.25f)
-#define CALL_1_2(f) f(0.5f, 0.25f, 0.75f)
-#define CALL_2_0(f) f(0.5f, 2.0f)
-#define CALL_3_0(f) f(0.5f, 2.0f, 3.0f)
     static const struct {
         const char *name;
         double value;
@@ -463,14 +482,33 @@ static void elementwise_table(void) {
         {"gelu", 0.345731},
         {"identity", 0.5},
     };
+    const size_t count = sizeof expected / sizeof *expected;
     size_t row = 0;
 #define EW(id, operands, immediates, scalar, vector, about)                                                            \
+    CU_ASSERT_FATAL(row < count);                                                                                      \
     CU_ASSERT_STRING_EQUAL(#id, expected[row].name);                                                                   \
-    CU_ASSERT_DOUBLE_EQUAL(CALL_##operands##_##immediates(scalar), expected[row].value, 1e-6);                         \
+    CU_ASSERT_DOUBLE_EQUAL(CALL_##operands##_##immediates(scalar, 0.5f, 2.0f, 3.0f), expected[row].value, 1e-6);       \
     row++;
 #include "core/ops/elementwise.def"
 #undef EW
-    CU_ASSERT_EQUAL(row, sizeof expected / sizeof *expected);
+    CU_ASSERT_EQUAL(row, count);
+}
+
+/* In every row a NaN, of either sign and whether quiet or not, in any operand gives a NaN. */
+static void nan_spreads(void) {
+    static const uint32_t nans[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff812345};
+    static const float others[] = {0, -0.0f, 2, -3, 100, INFINITY, -INFINITY};
+    for (size_t i = 0; i < sizeof nans / sizeof *nans; i++) {
+        for (size_t j = 0; j < sizeof others / sizeof *others; j++) {
+            const float nan = xa_float(nans[i]), x = others[j];
+#define EW(id, operands, immediates, scalar, vector, about)                                                            \
+    check_bits(#id, nans[i], CALL_##operands##_##immediates(scalar, nan, x, x), NOT_A_NUMBER);                         \
+    if (operands > 1) check_bits(#id, nans[i], CALL_##operands##_##immediates(scalar, x, nan, x), NOT_A_NUMBER);       \
+    if (operands > 2) check_bits(#id, nans[i], CALL_##operands##_##immediates(scalar, x, x, nan), NOT_A_NUMBER);
+#include "core/ops/elementwise.def"
+#undef EW
+        }
+    }
 }
 
 static void no_contraction(void) {
@@ -483,4 +521,4 @@ XPU_TEST_MAIN("arith", {"edge cases", edge_cases}, {"minimum and maximum", minim
               {"zero point first", quantised_with_zero_first}, {"quantised add and mul", quantised_add_and_mul},
               {"absmax quantisation", absmax_quantisation}, {"accumulators of 48 bits", accumulators_of_48_bits},
               {"post-processor", post_processor}, {"reductions", reductions}, {"elementwise table", elementwise_table},
-              {"no contraction", no_contraction})
+              {"NaN spreads", nan_spreads}, {"no contraction", no_contraction})

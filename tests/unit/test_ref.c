@@ -1,4 +1,5 @@
 /* Each reference kernel against the formulas of docs/arithmetic.md written as plainly as possible. */
+#include <float.h>
 #include <math.h>
 
 #include "core/arith.h"
@@ -359,18 +360,19 @@ static void naive_pool(const conv_case *c, int average, int include_pad, const x
         for (int64_t i = 0; i < oh; i++)
             for (int64_t j = 0; j < ow; j++) {
                 float most = -INFINITY, sum = 0;
-                int count = 0;
+                int count = 0, taps = 0;
                 for (int64_t kh = 0; kh < c->kh; kh++)
                     for (int64_t kw = 0; kw < c->kw; kw++) {
                         int64_t row = i * c->sh - c->pt + kh * c->dh, column = j * c->sw - c->pl + kw * c->dw;
                         int inside = row >= 0 && row < c->h && column >= 0 && column < c->w;
                         count += inside || (include_pad && row < c->h + c->pb && column < c->w + c->pr);
                         if (!inside) continue;
+                        taps++;
                         float value = f32(x)[(p * c->h + row) * c->w + column];
                         most = xa_max(most, value);
                         sum += value;
                     }
-                *out++ = average ? sum / (float)count : most;
+                *out++ = average ? sum / (float)count : taps ? most : -FLT_MAX;
             }
 }
 

@@ -207,6 +207,7 @@ static void load_ahead(const struct strips *s, struct loader *l, uint32_t now, u
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define LOAD(p)       __riscv_vle32_v_f32m4(p, vl)
+#define BITS(v)       __riscv_vreinterpret_v_f32m4_u32m4(v)
 #define FMA(a, x, w)  a = __riscv_vfmacc_vv_f32m4(a, x, w, vl)
 
 /* What is the same for all pixels of a line: copies, so that no loop reads LM for them. */
@@ -215,10 +216,12 @@ struct end {
     float low, high, alpha;
     uint32_t *most;
     uint32_t block;
+    int is_signed; /* results may have a sign */
 };
 
 static inline struct end end_of(const struct line *l) {
-    return (struct end){l->a->activation, l->a->low, l->a->high, l->a->alpha, l->most, l->block};
+    int is_signed = l->a->activation != (int32_t)XPU_ACT_CLIP || xa_bits(l->a->low) >= xa_bits(-0.0f);
+    return (struct end){l->a->activation, l->a->low, l->a->high, l->a->alpha, l->most, l->block, is_signed};
 }
 
 ALWAYS_INLINE vfloat32m4_t activated(struct end e, vfloat32m4_t v, size_t vl) {
@@ -228,13 +231,16 @@ ALWAYS_INLINE vfloat32m4_t activated(struct end e, vfloat32m4_t v, size_t vl) {
 }
 
 ALWAYS_INLINE void finish(struct end e, float *out, vfloat32m4_t a0, vfloat32m4_t a1, vfloat32m4_t a2, size_t vl) {
-    if (e.activation == (int32_t)XPU_ACT_CLIP) {
-        a0 = __riscv_vfmax_vf_f32m4(a0, e.low, vl);
-        a1 = __riscv_vfmax_vf_f32m4(a1, e.low, vl);
-        a2 = __riscv_vfmax_vf_f32m4(a2, e.low, vl);
-        a0 = __riscv_vfmin_vf_f32m4(a0, e.high, vl);
-        a1 = __riscv_vfmin_vf_f32m4(a1, e.high, vl);
-        a2 = __riscv_vfmin_vf_f32m4(a2, e.high, vl);
+    if (e.activation == (int32_t)XPU_ACT_CLIP) { /* xv_clip, three at a time */
+        vfloat32m4_t m0 = __riscv_vfmax_vf_f32m4(a0, e.low, vl);
+        vbool8_t number = __riscv_vmfeq_vv_f32m4_b8(a0, a0, vl);
+        vfloat32m4_t m1 = __riscv_vfmax_vf_f32m4(a1, e.low, vl);
+        a0 = __riscv_vfmin_vf_f32m4_mu(number, a0, m0, e.high, vl);
+        number = __riscv_vmfeq_vv_f32m4_b8(a1, a1, vl);
+        vfloat32m4_t m2 = __riscv_vfmax_vf_f32m4(a2, e.low, vl);
+        a1 = __riscv_vfmin_vf_f32m4_mu(number, a1, m1, e.high, vl);
+        number = __riscv_vmfeq_vv_f32m4_b8(a2, a2, vl);
+        a2 = __riscv_vfmin_vf_f32m4_mu(number, a2, m2, e.high, vl);
     } else {
         a0 = activated(e, a0, vl);
         a1 = activated(e, a1, vl);
@@ -245,7 +251,8 @@ ALWAYS_INLINE void finish(struct end e, float *out, vfloat32m4_t a0, vfloat32m4_
     __riscv_vse32_v_f32m4(out + 2 * e.block, a2, vl);
     if (!e.most) return;
     vuint32m4_t most = __riscv_vle32_v_u32m4(e.most, vl);
-    vuint32m4_t b0 = findmax_bits(a0, vl), b1 = findmax_bits(a1, vl), b2 = findmax_bits(a2, vl);
+    vuint32m4_t b0 = BITS(a0), b1 = BITS(a1), b2 = BITS(a2);
+    if (e.is_signed) b0 = findmax_bits(a0, vl), b1 = findmax_bits(a1, vl), b2 = findmax_bits(a2, vl);
     b0 = __riscv_vmaxu_vv_u32m4(b0, b1, vl);
     most = __riscv_vmaxu_vv_u32m4(most, b2, vl);
     __riscv_vse32_v_u32m4(e.most, __riscv_vmaxu_vv_u32m4(most, b0, vl), vl);

@@ -7,23 +7,55 @@ static vfloat32m4_t load(const float *x, size_t vl) {
     return __riscv_vle32_v_f32m4(x, vl);
 }
 
-/* acc = op(op(op(acc, x[tap 0]), x[tap 1]), ..) for each pixel. */
-#define POOL_RUN(op)                                                                                                   \
-    float *acc = run->acc;                                                                                             \
-    const float *x = run->x;                                                                                           \
-    for (uint32_t left = run->pixels; left > 0; left--, acc += w->block, x += run->pitch) {                            \
-        vfloat32m4_t now = op(load(acc, vl), load(x, vl), vl);                                                         \
-        if (run->taps > 1) now = op(now, load(x + run->tap_pitch, vl), vl);                                            \
-        if (run->taps > 2) now = op(now, load(x + 2 * run->tap_pitch, vl), vl);                                        \
-        __riscv_vse32_v_f32m4(acc, now, vl);                                                                           \
-    }
-
-static void pool_max(const struct window *w, const struct window_run *run, size_t vl) {
-    POOL_RUN(xv_max)
+static vbool8_t is_nan(vfloat32m4_t x, size_t vl) {
+    return __riscv_vmfne_vv_f32m4_b8(x, x, vl);
 }
 
+/* acc = max(acc, x[tap 0], x[tap 1], ..) for each pixel, NaN where one of them is; without acc where the run is fresh.
+ * Two pixels at a time, so that one's loads fill the other's waits; an odd one meets its neighbour, or itself, again.
+ */
+static void pool_max(const struct window *w, const struct window_run *run, size_t vl) {
+    const uint32_t more = run->taps - run->fresh, tap = run->tap_pitch;
+    const uint32_t out = run->pixels > 1 ? w->block : 0, in = run->pixels > 1 ? run->pitch : 0;
+    const uint32_t pitch = run->fresh ? in : out;
+    const float *x = run->x + (run->fresh ? tap : 0), *first = run->fresh ? run->x : run->acc;
+    float *acc = run->acc;
+    for (uint32_t left = run->pixels; left > 0;) {
+        vfloat32m4_t a = load(first, vl), b = load(first + pitch, vl), c, d;
+        vbool8_t a_nan = is_nan(a, vl), b_nan = is_nan(b, vl);
+#define POOL_TAP(i)                                                                                                    \
+    c = load(x + (i) * tap, vl), d = load(x + in + (i) * tap, vl);                                                     \
+    a_nan = __riscv_vmor_mm_b8(a_nan, is_nan(c, vl), vl), b_nan = __riscv_vmor_mm_b8(b_nan, is_nan(d, vl), vl);        \
+    a = xv_fmax(a, c, vl), b = xv_fmax(b, d, vl);
+        if (more > 0) {
+            POOL_TAP(0)
+        }
+        if (more > 1) {
+            POOL_TAP(1)
+        }
+        if (more > 2) {
+            POOL_TAP(2)
+        }
+#undef POOL_TAP
+        __riscv_vse32_v_f32m4(acc, __riscv_vfmerge_vfm_f32m4(a, xa_nan(), a_nan, vl), vl);
+        __riscv_vse32_v_f32m4(acc + out, __riscv_vfmerge_vfm_f32m4(b, xa_nan(), b_nan, vl), vl);
+        if (left <= 2) break;
+        uint32_t step = left == 3 ? 1 : 2;
+        left -= step;
+        first += step * pitch, x += step * in, acc += step * out;
+    }
+}
+
+/* acc += x[tap 0] + x[tap 1] + .. for each pixel, one after the other. */
 static void pool_sum(const struct window *w, const struct window_run *run, size_t vl) {
-    POOL_RUN(xv_add)
+    float *acc = run->acc;
+    const float *x = run->x;
+    for (uint32_t left = run->pixels; left > 0; left--, acc += w->block, x += run->pitch) {
+        vfloat32m4_t now = xv_add(load(acc, vl), load(x, vl), vl);
+        if (run->taps > 1) now = xv_add(now, load(x + run->tap_pitch, vl), vl);
+        if (run->taps > 2) now = xv_add(now, load(x + 2 * run->tap_pitch, vl), vl);
+        __riscv_vse32_v_f32m4(acc, now, vl);
+    }
 }
 
 /* Taps of one direction that count for the average: those inside the input, or inside the padded input. */
@@ -52,6 +84,28 @@ static void pool_average(const struct window *w, const struct window_task *t, fl
     }
 }
 
+/* Whether a window may lie in the padding alone. */
+static int may_miss(const struct xpu_pool_f32_args *a) {
+    return a->dilation_h > 1 || a->dilation_w > 1 || a->pad_top >= a->kernel_h || a->pad_left >= a->kernel_w ||
+           (a->out_h - 1) * a->stride_h - a->pad_top >= a->in_h ||
+           (a->out_w - 1) * a->stride_w - a->pad_left >= a->in_w;
+}
+
+/* A window of padding only has the lowest number for its maximum. */
+static void pool_missed(const struct window *w, const struct window_task *t, float *acc) {
+    const struct xpu_pool_f32_args *a = w->args;
+    int32_t rows = count_taps((int32_t)t->row * a->stride_h - a->pad_top, a->kernel_h, a->dilation_h, 0, a->in_h);
+    for (uint32_t i = 0; i < t->pixels; i++, acc += w->block) {
+        int32_t left = (int32_t)(t->first_pixel + i) * a->stride_w - a->pad_left;
+        if (rows > 0 && count_taps(left, a->kernel_w, a->dilation_w, 0, a->in_w) > 0) continue;
+        for (uint32_t c = 0; c < t->channels;) {
+            size_t vl = __riscv_vsetvl_e32m4(t->channels - c);
+            __riscv_vse32_v_f32m4(acc + c, xv_splat(xa_lowest(), vl), vl);
+            c += (uint32_t)vl;
+        }
+    }
+}
+
 static void pool_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_pool_f32_args a = *(const struct xpu_pool_f32_args *)args;
     struct window w = {
@@ -61,8 +115,11 @@ static void pool_share(const void *args, uint32_t core, uint32_t cores) {
         .taps_together = AT_ONCE,
         .by_columns = (uint32_t)a.by_columns,
         .start = a.is_max ? -__builtin_inff() : 0.0f,
+        .may_be_fresh = (uint32_t)a.is_max,
         .multiply = a.is_max ? pool_max : pool_sum,
-        .finish = a.is_max ? 0 : pool_average,
+        .finish = !a.is_max      ? pool_average
+                  : may_miss(&a) ? pool_missed
+                                 : 0,
     };
     window_run(&w, core, cores);
 }

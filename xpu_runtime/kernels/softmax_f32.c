@@ -30,6 +30,8 @@ struct plan {
     xpu_ticket stored[2];
 };
 
+/* The maximum passes over NaN: the sum is NaN then, and with it the whole row. */
+
 /* ---- one row: a vector holds neighbours of the row ---- */
 
 static float row_max(const float *x, uint32_t n, float most) {
@@ -86,7 +88,7 @@ static void row_pass(const struct rows *r, uint32_t pass, uint32_t n) {
 
 static void columns_max(const struct rows *r, uint32_t n, size_t vl) {
     vfloat32m4_t result = __riscv_vle32_v_f32m4(r->most, vl);
-    for (uint32_t i = 0; i < n; i++) result = xv_max(result, __riscv_vle32_v_f32m4(r->lm + i * r->width, vl), vl);
+    for (uint32_t i = 0; i < n; i++) result = xv_fmax(result, __riscv_vle32_v_f32m4(r->lm + i * r->width, vl), vl);
     __riscv_vse32_v_f32m4(r->most, result, vl);
 }
 

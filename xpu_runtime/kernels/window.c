@@ -74,7 +74,7 @@ static void share_out(struct window *w, uint32_t cores) {
     }
 }
 
-static void choose_tiles(struct window *w, uint32_t cores) {
+static __attribute__((noinline)) void choose_tiles(struct window *w, uint32_t cores) {
     uint32_t available;
     float *lm = lm_floats(&available);
     w->group_in = (uint32_t)w->in_c / w->groups;
@@ -247,7 +247,7 @@ static xpu_ticket load_step(const struct window *w, const struct cursor *at, uin
 /* ---- computing ---- */
 
 /* Sums of a column are 0 before it begins. */
-static void clear_columns(const struct window *w) {
+static __attribute__((noinline)) void clear_columns(const struct window *w) {
     uint32_t count = w->pixels * w->block;
     float *column = w->column_lm;
     for (size_t vl; count > 0; count -= (uint32_t)vl, column += vl) {
@@ -257,7 +257,7 @@ static void clear_columns(const struct window *w) {
 }
 
 /* Adds the sums of a column, and clears them. */
-static void add_columns(const struct window *w, const struct cursor *at) {
+static __attribute__((noinline)) void add_columns(const struct window *w, const struct cursor *at) {
     uint32_t count = at->task.pixels * w->block;
     float *acc = w->acc[at->index & 1], *column = w->column_lm;
     for (size_t vl; count > 0; count -= (uint32_t)vl, acc += vl, column += vl) {
@@ -309,12 +309,23 @@ static void multiply_edge(const struct window *w, const struct cursor *at, const
     }
 }
 
-static void compute_step(const struct window *w, const struct cursor *at, uint32_t half) {
+/* Whether the first taps of a task's first step reach all of its pixels. */
+static int reaches_all(const struct window *w, const struct cursor *at) {
+    const struct step *s = &at->step;
+    uint32_t low, high, ignored;
+    if (s->taps == 0) return 0;
+    valid_pixels(w, &at->task, s->kw, &low, &ignored);
+    valid_pixels(w, &at->task, s->kw + min_u32(w->taps_together, s->taps) - 1, &ignored, &high);
+    return low == 0 && high == at->task.pixels;
+}
+
+static void compute_step(const struct window *w, const struct cursor *at, uint32_t half, uint32_t fresh) {
     const struct step *s = &at->step;
     struct window_run run = {.acc = w->by_columns ? w->column_lm : w->acc[at->index & 1],
                              .x = w->x_lm[half],
                              .w = w->w_lm[half],
-                             .slice = s->slice};
+                             .slice = s->slice,
+                             .fresh = fresh};
     uint32_t w_tap = (w->channelwise ? 1 : s->slice) * w->block;
     run.pitch = (w->taps == 1 ? 1 : (uint32_t)w->stride_w) * s->slice;
     run.tap_pitch = (uint32_t)w->dilation_w * s->slice;
@@ -333,6 +344,7 @@ static void compute_step(const struct window *w, const struct cursor *at, uint32
         }
         run.x += run.taps * run.tap_pitch;
         run.w += run.taps * w_tap;
+        run.fresh = 0;
     }
 }
 
@@ -364,11 +376,13 @@ static void run_tasks(const struct window *w, uint32_t first, uint32_t last) {
                                  4 * w->out_c, 4 * now.task.channels, now.task.pixels);
         }
         xpu_wait(ready);
+        uint32_t fresh = 0;
         if (now.step.first) {
             xpu_wait(stored[now.index & 1]);
-            start_task(w, &now);
+            fresh = w->may_be_fresh && reaches_all(w, &now);
+            if (!fresh) start_task(w, &now);
         }
-        compute_step(w, &now, half);
+        compute_step(w, &now, half, fresh);
         if (w->by_columns && (!more || next.index != now.index || next.step.kw != now.step.kw)) add_columns(w, &now);
         if (!more || next.index != now.index) stored[now.index & 1] = finish_task(w, &now, branch);
         now = next;

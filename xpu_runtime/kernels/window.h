@@ -18,6 +18,7 @@ struct window_run {
     float *acc;
     const float *x, *w; /* of the first pixel and tap; w: `block` floats for each k */
     uint32_t pixels, pitch, taps, tap_pitch, slice;
+    uint32_t fresh; /* acc holds nothing yet: only where may_be_fresh */
 };
 
 struct window_task {
@@ -36,6 +37,7 @@ struct window {
     uint32_t taps_together;    /* how many taps of a row `multiply` takes at most */
     uint32_t by_columns;       /* walks (kw, kh); the taps of a column are added up before acc gets their sum */
     float start;               /* accumulators start from the bias or this */
+    uint32_t may_be_fresh;     /* `multiply` starts them where its first taps reach every pixel */
     struct epilogue epilogue;
     const void *args; /* of the kernel */
     void (*multiply)(const struct window *w, const struct window_run *run, size_t vl);

@@ -12,7 +12,7 @@ package xpu_chip_pkg;
   localparam int unsigned LM_ALIAS_STRIDE = 1048576;  // distance of two cores' LM in the region LM_ALL
   localparam int unsigned WATCHDOG_CYCLES = 1000000;  // reset value of WATCHDOG_LIMIT
   localparam int unsigned POST_WORDS = 16;  // words of a post-processor parameter block
-  localparam int unsigned ABI_VERSION = 1;  // version of everything that this file fixes; part of the ABI hash
+  localparam int unsigned ABI_VERSION = 2;  // version of everything that this file fixes; part of the ABI hash
   localparam logic [31:0] REGS_BASE = 32'h02000000;  // registers; 32-bit accesses only, by cores only
   localparam logic [31:0] LM_BASE = 32'h10000000;  // local memory of the core that addresses it; not seen by engines
   localparam logic [31:0] LM_ALL_BASE = 32'h11000000;  // local memory of core i at + 0x100000 * i, as engines and other cores see it

@@ -17,7 +17,7 @@
 #define XPU_LM_ALIAS_STRIDE 1048576u /* distance of two cores' LM in the region LM_ALL */
 #define XPU_WATCHDOG_CYCLES 1000000u /* reset value of WATCHDOG_LIMIT */
 #define XPU_POST_WORDS 16u /* words of a post-processor parameter block */
-#define XPU_ABI_VERSION 1u /* version of everything that this file fixes; part of the ABI hash */
+#define XPU_ABI_VERSION 2u /* version of everything that this file fixes; part of the ABI hash */
 
 /* memory map: XPU_NAME_BASE */
 #define XPU_REGS_BASE 0x02000000u /* registers; 32-bit accesses only, by cores only */
