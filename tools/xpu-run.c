@@ -15,6 +15,8 @@
 #include "tools/common/inputs.h"
 #include "tools/common/picture.h"
 #include "tools/common/profile.h"
+#include "tools/common/replay.h"
+#include "tools/common/run_rules.h"
 #include "tools/common/tool.h"
 
 static const xpu_option options[] = {
@@ -24,8 +26,10 @@ static const xpu_option options[] = {
     {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (rtl)"},
     {"dump-layers", 0, "DIR", "write the output of every layer there"},
     {"dump-filter", 0, "GLOB", "dump only layers whose name matches"},
-    {"layer", 0, "NAME", "run this layer alone, with its operands from --from-dump, and compare its output"},
+    {"layer", 0, "GLOB",
+     "run each layer of this name alone, with its operands from --from-dump, and compare its output"},
     {"from-dump", 0, "DIR", "the dump that --layer takes its operands from"},
+    {"heatmap", 0, "FILE.png", "--layer: a picture of the first result that differs"},
     {"stats", 0, "FILE.json", "write what the run took"},
     {"check-races", 0, NULL, "func: report accesses that no counter, doorbell or barrier orders (slow)"},
     {"gdb", 0, "PORT", "func: wait for gdb on this port of localhost, and obey it"},
@@ -52,7 +56,7 @@ static const xpu_command command = {
         "xpu-run mnist-8.xpu --input 9.npy\n"
         "xpu-run mnist-8.xpu --input Input3=9.npy --device=ref --dump-layers=dump --output=out.npz\n"
         "xpu-run mobilenet.xpu --image=cat.bmp --mean=0.485,0.456,0.406 --std=0.229,0.224,0.225 --labels=names.txt\n"
-        "xpu-run mnist-8.xpu --layer=ReLU32 --from-dump=dump\n"
+        "xpu-run mnist-8.xpu --layer='ReLU*' --from-dump=dump\n"
         "xpu-run mnist-8.xpu --input 9.npy --device=rtl --profile --trace=trace.json\n"
         "xpu-run --bare test.elf --chip=nano --max-cycles=1000000 --dump-mem=results:256:results.bin",
     .options = options,
@@ -64,10 +68,12 @@ enum { MAX_ROWS = 16 };
 
 /* The largest elements of a row of `count`, best first. */
 static void print_top(xpu_tool *tool, const xpu_presentation *p, const xpu_tensor *tensor, int64_t row, int64_t count) {
-    int64_t *best = XPU_NEW_ARRAY(tool->arena, int64_t, p->top);
+    int64_t *best = XPU_NEW_ARRAY(tool->arena, int64_t, p->top), nan = 0;
     int found = 0;
     for (int64_t i = 0; i < count; i++) {
         double x = xpu_element(tensor, row * count + i);
+        nan += isnan(x) != 0;
+        if (isnan(x)) continue;
         int at = found;
         while (at > 0 && x > xpu_element(tensor, row * count + best[at - 1])) at--;
         if (at == p->top) continue;
@@ -84,6 +90,7 @@ static void print_top(xpu_tool *tool, const xpu_presentation *p, const xpu_tenso
             printf("%s%lld: %.6g", k ? "  " : "", (long long)best[k], value);
         }
     }
+    if (nan) printf("%s%lld NaN", found ? "  " : "", (long long)nan);
     putchar('\n');
 }
 
@@ -191,37 +198,10 @@ static void close_program(void *object) {
     xpurt_close(o->program);
 }
 
-/* Options that need another one. */
-static int check_pairs(xpu_tool *tool) {
-    static const struct {
-        const char *name, *needs, *what, *why, *hint;
-    } pairs[] = {
-        {"dump-filter", "dump-layers", "nothing is dumped", "the filter chooses among the layers of --dump-layers",
-         "add --dump-layers=DIR"},
-        {"from-dump", "layer", "no layer is named", "a dump gives the operands of one layer that runs alone",
-         "add --layer=NAME"},
-        {"chip", "bare", "the program has its chip", "xpuc compiles for one chip, whose description is in the program",
-         "leave it out, or compile with xpuc --chip"},
-        {"dump-mem", "bare", "the program is not bare", "memory is dumped of bare programs",
-         "add --bare, or use --dump-layers=DIR"},
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (!xpu_tool_flag(tool, pairs[i].name) || xpu_tool_flag(tool, pairs[i].needs)) continue;
-        return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", pairs[i].name), pairs[i].what,
-                              pairs[i].why, pairs[i].hint);
-    }
-    return XPU_OK;
-}
-
 /* Options that the functional chip alone has. */
 static int func_options(xpu_tool *tool) {
-    const char *device = xpu_tool_option(tool, "device"), *port = xpu_tool_option(tool, "gdb");
+    const char *port = xpu_tool_option(tool, "gdb");
     xpu_func_options func = {.check_races = xpu_tool_flag(tool, "check-races")};
-    if ((func.check_races || port) && strcmp(device ? device : XPU_DEFAULT_DEVICE, "func") != 0) {
-        return xpu_tool_usage(tool, port ? "option '--gdb'" : "option '--check-races'",
-                              "this device does not have this", "only func, the functional chip, can do it",
-                              "use --device=func");
-    }
     if (port) {
         char *end;
         unsigned long number = strtoul(port, &end, 10);
@@ -263,18 +243,10 @@ static xpu_status write_outputs(xpu_tool *tool, const opened *o, const char *pat
     return xpu_npz_write(tool->arena, path, tensors, count, &tool->diags);
 }
 
-/* One layer alone: its output against the dump's. */
-static int replay_result(xpu_tool *tool, const opened *o, const xpurt_run_options *run) {
-    uint64_t differ = *run->layer_differs;
-    if (!tool->quiet || differ) {
-        const char *result =
-            differ ? xpu_printf(tool->arena, "%llu elements differ from", (unsigned long long)differ) : "equal to";
-        printf("layer '%s' on %s: %s %s; %s\n", xpu_escape(tool->arena, run->layer, 200),
-               run->device ? run->device->name : "ref", result, xpu_tool_path(tool, run->from_dump),
-               work_done(tool, o->program));
-    }
-    if (xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
-    return differ ? XPU_EDIFF : XPU_OK;
+static void after_layer(xpu_tool *tool, const xpurt_program *program, const xpurt_run_options *run) {
+    (void)tool;
+    (void)program;
+    clear_progress(run);
 }
 
 static int run_result(xpu_tool *tool, const opened *o, const xpurt_run_options *run, const char *path) {
@@ -282,9 +254,10 @@ static int run_result(xpu_tool *tool, const opened *o, const xpurt_run_options *
     xpu_presentation presentation;
     if (xpu_presentation_read(tool, &presentation) != XPU_OK) return XPU_EUSAGE;
     if (output && write_outputs(tool, o, output) != XPU_OK) return XPU_EIO;
-    if (tool->quiet) return XPU_OK;
-    for (uint32_t i = 0; i < xpurt_output_count(o->program); i++) print_output(tool, &presentation, &o->outputs[i]);
+    for (uint32_t i = 0; i < xpurt_output_count(o->program) && !tool->quiet; i++)
+        print_output(tool, &presentation, &o->outputs[i]);
     if (xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
+    if (tool->quiet) return XPU_OK;
     printf("%s on %s: %s", xpu_tool_path(tool, xpu_path_name(path)), run->device ? run->device->name : "ref",
            work_done(tool, o->program));
     const char *const written[] = {output, run->dump_folder, run->stats_file, run->trace_file};
@@ -305,20 +278,27 @@ static int wave_options(xpu_tool *tool, xpurt_program *program, xpurt_rtl_option
     if (!colon || !colon[1] || colon == wave)
         return xpu_tool_usage(tool, "option '--wave'", "this is no layer and file", xpu_escape(tool->arena, wave, 200),
                               "write --wave=LAYER:FILE.fst");
-    const char *name = xpu_strndup(tool->arena, wave, (size_t)(colon - wave)), *text = xpurt_describe(program, NULL);
-    json_t *about = text ? xpu_json_parse(tool->arena, text, strlen(text), "description", &tool->diags) : NULL;
-    json_t *layer;
-    size_t i;
-    json_array_foreach(json_object_get(about, "layers"), i, layer) {
-        const char *this = json_string_value(json_object_get(layer, "name"));
-        if (!this || strcmp(this, name) != 0) continue;
-        rtl->wave_file = colon + 1;
-        rtl->wave_layer = (uint32_t)i;
-        return XPU_OK;
-    }
-    return xpu_tool_usage(tool, "option '--wave'",
-                          xpu_printf(tool->arena, "the program has no layer '%s'", xpu_escape(tool->arena, name, 80)),
-                          "a waveform is written while one layer runs", "xpuc --describe FILE.xpu lists the layers");
+    const char *name = xpu_strndup(tool->arena, wave, (size_t)(colon - wave));
+    xpurt_error error = {0};
+    int64_t layer = xpurt_find_layer(program, name, 0, 0, &error);
+    int status = layer < 0 ? xpu_tool_report(tool, error.status, error.text) : XPU_OK;
+    xpurt_error_clear(&error);
+    if (status) return status;
+    const char *found = xpu_escape(tool->arena, xpurt_layer_name(program, (uint32_t)layer), 80);
+    int64_t next = xpurt_find_layer(program, name, (uint32_t)layer + 1, 0, NULL);
+    if (next >= 0)
+        return xpu_tool_usage(tool, "option '--wave'", "more than one layer matches",
+                              xpu_printf(tool->arena, "'%s' and '%s' do", found,
+                                         xpu_escape(tool->arena, xpurt_layer_name(program, (uint32_t)next), 80)),
+                              "a waveform is of one layer: name it");
+    const char *alone = xpu_tool_option(tool, "layer");
+    if (alone && layer != xpurt_find_layer(program, alone, 0, 1, NULL))
+        return xpu_tool_usage(tool, "option '--wave'", "this layer does not run",
+                              xpu_printf(tool->arena, "--layer runs another one than '%s' alone", found),
+                              "name the same layer, or leave --layer out");
+    rtl->wave_file = colon + 1;
+    rtl->wave_layer = (uint32_t)layer;
+    return XPU_OK;
 }
 
 /* The driver of the device, for the program's chip. */
@@ -359,16 +339,20 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
     o->outputs = XPU_NEW_ARRAY(tool->arena, xpurt_tensor, outputs ? outputs : 1);
     xpu_arena_defer(tool->arena, close_program, o);
     const char *output = xpu_tool_option(tool, "output");
-    if (output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
+    uint32_t layers = 0;
+    if (run->layer) status = xpu_replay_layers(tool, o->program, &layers);
+    if (!status && layers > 1) status = xpu_run_check_rules(tool, device->device, 1);
+    if (!status && output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
     if (!status) status = read_inputs(tool, o, &inputs);
     if (!status) status = open_device(tool, o, device, run);
     if (status) return status;
+    const xpu_replays replays = {o->program, o->outputs, device->device, work_done, after_layer};
+    if (run->layer) return xpu_replay_run(tool, &replays, run);
     status = xpurt_run(o->program, inputs.items, inputs.count, o->outputs, run, &error);
     clear_progress(run);
     xpu_tool_report(tool, status, error.text);
     xpurt_error_clear(&error);
-    if (status) return status;
-    return run->layer ? replay_result(tool, o, run) : run_result(tool, o, run, path);
+    return status ? status : run_result(tool, o, run, path);
 }
 
 /* The files that are read: values of --input and --image may have a name before them. */
@@ -390,7 +374,7 @@ static const char *const *files_read(xpu_tool *tool) {
 
 /* Outputs that would overwrite each other, or what is read. */
 static int check_outputs(xpu_tool *tool) {
-    static const char *const names[] = {"output", "dump-layers", "stats", "trace"};
+    static const char *const names[] = {"output", "dump-layers", "stats", "trace", "heatmap"};
     XPU_ARRAY(xpu_tool_output) outputs = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const xpu_tool_output output = {names[i], xpu_tool_option(tool, names[i])};
@@ -410,8 +394,7 @@ static int check_outputs(xpu_tool *tool) {
 }
 
 static int run(xpu_tool *tool) {
-    uint64_t differ = 0;
-    xpurt_run_options run_with = {.layer_differs = &differ};
+    xpurt_run_options run_with = {0};
     xpu_device_options device;
     const char *path = xpu_tool_word(tool, 0);
     if (!path) {
@@ -423,11 +406,11 @@ static int run(xpu_tool *tool) {
             tool, xpu_printf(tool->arena, "'%s'", xpu_escape(tool->arena, xpu_tool_word(tool, 1), 200)),
             "there is more than one program", "xpu-run runs one program at a time", "inputs are given with --input");
     }
-    int status = check_pairs(tool);
+    int status = xpu_device_options_read(tool, &device);
+    if (!status) status = xpu_run_check_rules(tool, device.device, 0);
     if (!status) status = check_outputs(tool);
     if (!status) status = func_options(tool);
     if (!status && xpu_tool_flag(tool, "bare")) return xpu_bare_run(tool);
-    if (!status) status = xpu_device_options_read(tool, &device);
     if (!status) status = run_options(tool, &device, &run_with);
     return status ? status : run_program(tool, path, &device, &run_with);
 }

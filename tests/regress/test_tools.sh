@@ -28,6 +28,16 @@ for precision in fp32 int16; do
     check 0 '0 of 1 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref" --tensor='ReLU32*'
     check 4 "layer 'Pooling66' on ref: 1 elements differ from" "$XPU_BIN/xpu-run" "$xpu" --device=ref \
         --layer=Pooling66 --from-dump="$folder/func"
+    check 4 'at      channel 0 of 8; row 1 of 14; column 1 of 14' "$XPU_BIN/xpu-run" "$xpu" --device=func \
+        --layer=Pooling66 --from-dump="$folder/func" --heatmap="$folder/replay.png"
+    check 0 'PNG' head -c 4 "$folder/replay.png"
+    check 0 '0 of 2 layers differ -> ' "$XPU_BIN/xpu-run" "$xpu" --device=func --layer='ReLU*' --from-dump="$folder/ref" \
+        --output="$folder/layers.npz"
+    check 0 '0 of 2 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/layers.npz" "$folder/ref" --tensor='ReLU*'
+    check 0 '0 of 1 layer differs -> ' "$XPU_BIN/xpu-run" "$xpu" --device=func --layer=ReLU32 --from-dump="$folder/ref" \
+        --output="$folder/layer.npz" --stats="$folder/layer.json"
+    check 0 '0 of 1 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/layer.npz" "$folder/ref"
+    check 0 '"instructions"' cat "$folder/layer.json"
     check 4 ' elements differ from' "$XPU_BIN/xpu-run" "$xpu" --device=func --layer=ReLU114 --from-dump="$folder/func"
 done
 check 0 '' "$XPU_BIN/xpu-run" -q "$xpu" --device=func --input tests/models/9.npy

@@ -440,7 +440,7 @@ static void weights_in_l3(void) {
     run(&b, &dump, 1, &output);
     xpurt_tensor_clear(&output);
     CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &replay, &error), XPU_EUSAGE);
-    CU_ASSERT(error.text && strstr(error.text, "[layer-unknown]"));
+    CU_ASSERT(error.text && strstr(error.text, "[layer-unknown] layer 'weights/L3' makes no tensor\n"));
     xpurt_error_clear(&error);
     bench_close(&b);
 }
@@ -517,12 +517,69 @@ static void replay_errors(void) {
     xpurt_tensor_clear(&output);
     /* A layer whose operands the dump has, but not its own result. */
     uint64_t differs = 0;
-    options = (xpurt_run_options){.dump_folder = folder, .dump_filter = "nothing"};
+    options = (xpurt_run_options){.dump_folder = folder, .dump_filter = last};
     run(&b, &options, 1, &output);
     xpurt_tensor_clear(&output);
     options = (xpurt_run_options){.layer = list.items.items[0].layer, .from_dump = folder, .layer_differs = &differs};
     CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &options, &error), XPU_EUSAGE);
     CU_ASSERT(error.text && strstr(error.text, "[dump-missing] the dump lacks what the layer made\n"));
+    xpurt_error_clear(&error);
+    bench_close(&b);
+}
+
+/* ---- layers by name ---- */
+
+static void expect_layer(bench *b, const char *pattern, const char *text) {
+    xpurt_error error = {0};
+    CU_ASSERT_EQUAL(xpurt_find_layer(b->program, pattern, 0, 1, &error), -1);
+    CU_ASSERT(error.status == XPU_EUSAGE && error.text && strstr(error.text, text));
+    if (!error.text || !strstr(error.text, text)) fprintf(stderr, "%s: %s\n", pattern, error.text);
+    xpurt_error_clear(&error);
+}
+
+static void layers_by_name(void) {
+    BENCH_OPEN(b, "fp32");
+    uint32_t count = xpurt_layer_count(b.program), matched = 0;
+    CU_ASSERT(count > 4 && xpurt_layer_name(b.program, count) == NULL && xpurt_layer_count(NULL) == 0);
+    for (uint32_t i = 0; i < count; i++) {
+        CU_ASSERT_EQUAL(xpurt_find_layer(b.program, xpurt_layer_name(b.program, i), 0, 0, NULL), i);
+        CU_ASSERT_EQUAL(xpurt_find_layer(b.program, xpurt_layer_name(b.program, i), i + 1, 0, NULL), -1);
+    }
+    for (int64_t at = -1; (at = xpurt_find_layer(b.program, "block1/*", (uint32_t)(at + 1), 1, NULL)) >= 0; matched++)
+        CU_ASSERT_EQUAL(strncmp(xpurt_layer_name(b.program, (uint32_t)at), "block1/", 7), 0);
+    CU_ASSERT_EQUAL(matched, 2);
+    expect_layer(&b, "blok1/relu",
+                 "error [layer-unknown] the program has no layer 'blok1/relu'\n  why: its layers are ");
+    expect_layer(&b, "blok1/relu", "  hint: did you mean 'block1/relu'?\n");
+    expect_layer(&b, "conv1/bn",
+                 "  why: tensor 'conv1/bn' was fused into layer 'conv1/relu'\n  hint: name the layer: 'conv1/relu'\n");
+    expect_layer(&b, "nothing*", "error [layer-unknown] no layer matches 'nothing*'\n");
+    CU_ASSERT_EQUAL(xpurt_find_layer(NULL, "x", 0, 0, NULL), -1);
+    CU_ASSERT_EQUAL(xpurt_find_layer(b.program, NULL, 0, 0, NULL), -1);
+    bench_close(&b);
+}
+
+/* A filter that means no layer is an error before anything is written; one that means some dumps these. */
+static void dump_filters(void) {
+    BENCH_OPEN(b, "fp32");
+    xpurt_error error = {0};
+    xpurt_tensor input = images_of(&b, 0, 1), output;
+    xpu_dump_list list;
+    const char *folder = xpu_path_join(b.arena, b.folder, "dump");
+    xpurt_run_options options = {.dump_folder = folder, .dump_filter = "nothing"};
+    CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &output, &options, &error), XPU_EUSAGE);
+    CU_ASSERT(error.text && strstr(error.text, "[layer-unknown]") && !xpu_file_exists(folder));
+    options.dump_filter = "block1/*";
+    CU_ASSERT_EQUAL_FATAL(run(&b, &options, 1, &output), 0);
+    xpurt_tensor_clear(&output);
+    CU_ASSERT_EQUAL_FATAL(xpu_dump_list_open(&list, b.arena, folder, &b.diags), XPU_OK);
+    CU_ASSERT(list.items.count >= 2);
+    for (uint32_t i = 0; i < list.items.count; i++)
+        CU_ASSERT_EQUAL(strncmp(list.items.items[i].layer, "block1/", 7), 0);
+    /* The library runs one layer. */
+    options = (xpurt_run_options){.layer = "block1/*", .from_dump = folder};
+    CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &options, &error), XPU_EUSAGE);
+    CU_ASSERT(error.text && strstr(error.text, "[layer-unknown] more than one layer matches 'block1/*'\n"));
     xpurt_error_clear(&error);
     bench_close(&b);
 }
@@ -686,6 +743,7 @@ static void out_of_memory(void) {
 XPU_TEST_MAIN("runtime", {"errors of opening", open_errors}, {"queries", queries}, {"binding of inputs", bindings},
               {"every batch size", every_batch_size}, {"statistics", statistics}, {"progress", progress},
               {"another chip", another_chip}, {"dumps and replay", dumps_and_replay}, {"weights in L3", weights_in_l3},
-              {"damaged dump", damaged_dump}, {"errors of replay", replay_errors}, {"faults and time-outs", faults},
+              {"damaged dump", damaged_dump}, {"errors of replay", replay_errors}, {"layers by name", layers_by_name},
+              {"dump filters", dump_filters}, {"faults and time-outs", faults},
               {"dump until a fault", dump_until_fault}, {"stripped program", stripped},
               {"memory that runs out", out_of_memory})

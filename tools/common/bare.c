@@ -280,18 +280,6 @@ static int run_program(bare *b, const xpu_device_options *options) {
     return dumped ? dumped : status;
 }
 
-/* Options that need layers, inputs or outputs. */
-static int check_options(xpu_tool *tool) {
-    static const char *const names[] = {"input",     "output", "dump-layers", "dump-filter", "layer",
-                                        "from-dump", "stats",  "profile",     "trace"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (xpu_tool_flag(tool, names[i]))
-            return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", names[i]),
-                                  "this is not for bare programs", "a bare program has no layers, inputs or outputs",
-                                  "leave it out; --dump-mem=SYMBOL:BYTES:FILE writes memory");
-    return XPU_OK;
-}
-
 /* --wave=NUMBER:FILE: from the cycle in which core 0 stores this layer to LAYER, or a later one; 0: from the start. */
 static int wave_option(xpu_tool *tool, xpurt_rtl_options *rtl) {
     const char *wave = xpu_tool_option(tool, "wave");
@@ -310,13 +298,9 @@ int xpu_bare_run(xpu_tool *tool) {
     xpu_device_options options;
     b->tool = tool;
     b->path = xpu_tool_word(tool, 0);
-    int status = check_options(tool);
-    if (!status) status = xpu_device_options_read(tool, &options);
+    int status = xpu_device_options_read(tool, &options);
     if (!status) status = wave_option(tool, &options.rtl);
     if (status) return status;
-    if (options.is_ref)
-        return xpu_tool_usage(tool, "option '--device'", "a bare program cannot run on ref",
-                              "ref computes layers of a network, it has no core", "use --device=func or --device=rtl");
     const char *folder = xpu_path_join(tool->arena, xpu_find_resources(tool->arena, NULL), "configs/chip");
     status = (int)xpu_chip_load(tool->arena, folder, chip ? chip : "standard", &b->chip, &tool->diags);
     if (status) return status;

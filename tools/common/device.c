@@ -29,25 +29,6 @@ static void print_instruction(void *context, uint64_t cycle, unsigned core, uint
     fprintf(stderr, "%8" PRIu64 " core %u  %08" PRIx32 "  %08" PRIx32 "  %s\n", cycle, core, pc, instruction, text);
 }
 
-/* Options that only some devices have. */
-static int check_options(xpu_tool *tool, const xpu_device_options *options) {
-    static const struct {
-        const char *name;
-        int only_rtl;
-    } rules[] = {{"lockstep", 1}, {"no-skip", 1}, {"instructions", 1}, {"profile", 1}, {"trace", 1},
-                 {"wave", 1},     {"seed", 0},    {"max-cycles", 0},   {"dump-mem", 0}};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (!xpu_tool_flag(tool, rules[i].name)) continue;
-        if (rules[i].only_rtl ? options->has_time : !options->is_ref) continue;
-        return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", rules[i].name),
-                              xpu_printf(tool->arena, "device %s does not have this", options->device),
-                              rules[i].only_rtl ? "only rtl, the Verilated chip, has time and signals"
-                                                : "ref is no chip, it computes layers on the host",
-                              rules[i].only_rtl ? "add --device=rtl" : "use --device=rtl or --device=func");
-    }
-    return XPU_OK;
-}
-
 int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options) {
     const char *device = xpu_tool_option(tool, "device");
     uint64_t seed = 0;
@@ -65,7 +46,7 @@ int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options) {
     options->rtl.lockstep = xpu_tool_flag(tool, "lockstep");
     options->rtl.no_skip = xpu_tool_flag(tool, "no-skip");
     options->rtl.trace = xpu_tool_flag(tool, "instructions") ? print_instruction : NULL;
-    return status ? status : check_options(tool, options);
+    return status;
 }
 
 /* ---- the Verilated chip ---- */

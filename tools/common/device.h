@@ -16,7 +16,7 @@ typedef struct {
 } xpu_device_options;
 
 /* Reads --device, --max-cycles, --seed, --no-skip, --lockstep, --instructions. Returns an exit code: 2 [usage] for a
- * device that does not exist and for options that the device does not have. */
+ * device that does not exist. */
 int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options);
 
 /* The driver of the device (not ref) for `chip`; of rtl the library beside the tool. Returns an exit code: 3, there is

@@ -3,7 +3,6 @@
  * input_NAME.npy, and index.json, which names every file with its statistics and says for every tensor of the source
  * model whether it was dumped, fused into a layer, or folded. The index is written last.
  */
-#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +14,7 @@
 
 struct xpu_dump {
     json_t *index, *layers, *inputs;
-    uint8_t *written; /* per layer */
+    uint8_t *wanted, *written; /* per layer */
 };
 
 static int is_plain(char c) {
@@ -139,14 +138,29 @@ static xpu_status replace_dump(const xpu_run *run) {
     return XPU_OK;
 }
 
+/* Which layers the filter means: at least one. */
+static xpu_status choose_layers(xpu_run *run, uint8_t *wanted) {
+    const char *filter = run->options->dump_filter;
+    int64_t found = -1, count = 0;
+    if (!filter) memset(wanted, 1, run->program->layers.count);
+    while (filter && (found = xpu_find_layer(run->program, filter, (uint32_t)(found + 1), 1, run->arena)) >= 0) {
+        wanted[found] = 1;
+        count++;
+    }
+    return filter && !count ? xpu_layer_unknown(run->owner, filter, 1, run->arena, run->diags) : XPU_OK;
+}
+
 xpu_status xpu_dump_open(xpu_run *run) {
     if (!run->options->dump_folder) return XPU_OK;
     xpu_arena *arena = run->arena;
-    xpu_status status = xpu_make_folder(run->options->dump_folder, run->diags);
+    uint8_t *wanted = XPU_NEW_ARRAY(arena, uint8_t, run->program->layers.count + 1);
+    xpu_status status = choose_layers(run, wanted);
+    if (status == XPU_OK) status = xpu_make_folder(run->options->dump_folder, run->diags);
     if (status == XPU_OK) status = replace_dump(run);
     if (status != XPU_OK) return status;
     xpu_dump *dump = run->dump = XPU_NEW(arena, xpu_dump);
     dump->written = XPU_NEW_ARRAY(arena, uint8_t, run->program->layers.count);
+    dump->wanted = wanted;
     dump->index = xpu_json_own(arena, json_object());
     xpu_json_set(arena, dump->index, "version", json_integer(XPU_DUMP_VERSION));
     xpu_json_set(arena, dump->index, "source", json_string(xpu_escape(arena, run->program->source, 200)));
@@ -165,8 +179,7 @@ xpu_status xpu_dump_open(xpu_run *run) {
 }
 
 int xpu_dump_wants(const xpu_run *run, uint32_t layer) {
-    const char *filter = run->options->dump_filter;
-    return run->dump && (!filter || fnmatch(filter, run->program->layers.items[layer].name, 0) == 0);
+    return run->dump && run->dump->wanted[layer];
 }
 
 xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {

@@ -93,6 +93,14 @@ xpu_status xpu_run_find_places(xpu_run *run);
 void xpu_layout_to_device(xpu_layout layout, const xpu_tensor *logical, void *physical);
 void xpu_layout_to_logical(xpu_layout layout, const void *physical, xpu_tensor *logical);
 
+/* ---- layers.c ---- */
+/* The first layer from `from` on that `pattern` means, as xpurt_find_layer says; -1: there is none. */
+int64_t xpu_find_layer(const xpu_program *program, const char *pattern, uint32_t from, int makes_tensor,
+                       xpu_arena *arena);
+/* The error [layer-unknown]: with the nearest name, or what became of the tensor or node of this name. */
+xpu_status xpu_layer_unknown(const xpurt_program *program, const char *pattern, int makes_tensor, xpu_arena *arena,
+                             xpu_diags *diags);
+
 /* ---- races.c ---- */
 /* Reports the races that the device has found, if it looks for them. */
 xpu_status xpu_run_races(const xpu_run *run);

@@ -45,22 +45,18 @@ static xpu_status open_dump(xpu_run *run) {
 }
 
 static xpu_status find_layer(xpu_run *run) {
-    const xpu_program *p = run->program;
-    xpu_text list;
-    xpu_text_init(&list, run->arena);
-    for (uint32_t i = 0, listed = 0; i < p->layers.count; i++) {
-        const xpu_program_layer *layer = &p->layers.items[i];
-        if (!layer->output_count) continue; /* it has nothing to compare */
-        if (listed < 40) xpu_text_add(&list, "%s%s", listed++ ? ", " : "", layer->name);
-        if (strcmp(layer->name, run->options->layer) != 0) continue;
-        run->only_layer = i;
-        return XPU_OK;
-    }
+    const char *pattern = run->options->layer;
+    int64_t found = xpu_find_layer(run->program, pattern, 0, 1, run->arena);
+    if (found < 0) return xpu_layer_unknown(run->owner, pattern, 1, run->arena, run->diags);
+    int64_t next = xpu_find_layer(run->program, pattern, (uint32_t)found + 1, 1, run->arena);
+    run->only_layer = (uint32_t)found;
+    if (next < 0) return XPU_OK;
     return refuse(
         run, run->owner->image->name, "layer-unknown",
-        xpu_printf(run->arena, "the program has no layer '%s'", xpu_escape(run->arena, run->options->layer, 80)),
-        xpu_printf(run->arena, "its layers are %s", xpu_escape(run->arena, list.text, 2000)),
-        "xpuc --describe FILE.xpu lists them");
+        xpu_printf(run->arena, "more than one layer matches '%s'", xpu_escape_message(run->arena, pattern, 80)),
+        xpu_printf(run->arena, "'%s' and '%s' do", xpu_escape(run->arena, run->program->layers.items[found].name, 80),
+                   xpu_escape(run->arena, run->program->layers.items[next].name, 80)),
+        "name one");
 }
 
 /* A layer's operands and result are compared with what this very program made. */
@@ -169,11 +165,22 @@ xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
     return status;
 }
 
+static xpurt_tensor public_tensor(const xpu_run *run, xpu_value value, const xpu_tensor *tensor) {
+    xpurt_tensor public = {.name = xpu_value_at(run->graph, value)->name,
+                           .dtype = xpu_dtype_name(tensor->dtype),
+                           .rank = tensor->rank,
+                           .data = tensor->data};
+    memcpy(public.dims, tensor->dims, sizeof public.dims);
+    return public;
+}
+
 xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {
     xpu_tensor before;
     int found = 0;
-    if (!run->options->layer_differs) return XPU_OK;
-    xpu_status status = from_dump(run, run->program->layers.items[layer].outputs[output], &before, &found);
+    const xpurt_run_options *options = run->options;
+    xpu_value value = run->program->layers.items[layer].outputs[output];
+    if (!options->layer_differs && !options->layer_result) return XPU_OK;
+    xpu_status status = from_dump(run, value, &before, &found);
     if (status != XPU_OK) return status;
     if (!found) {
         return refuse(run, run->options->from_dump, "dump-missing", "the dump lacks what the layer made",
@@ -181,6 +188,11 @@ xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, con
                                  xpu_escape(run->arena, run->program->layers.items[layer].name, 80)),
                       "make the dump without --dump-filter");
     }
-    *run->options->layer_differs += (uint64_t)xpu_compare(tensor, &before, &(xpu_tolerance){0, 0}).differing;
+    if (options->layer_result) {
+        xpurt_tensor result = public_tensor(run, value, tensor), dumped = public_tensor(run, value, &before);
+        options->layer_result(options->layer_context, &result, &dumped);
+    }
+    if (options->layer_differs)
+        *options->layer_differs += (uint64_t)xpu_compare(tensor, &before, &(xpu_tolerance){0, 0}).differing;
     return XPU_OK;
 }

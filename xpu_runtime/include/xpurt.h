@@ -47,11 +47,20 @@ XPURT_API const char *xpurt_chip_json(const xpurt_program *program);
 /* Facts of the program as JSON text (layers, regions, tensors, sizes); belongs to the program. */
 XPURT_API const char *xpurt_describe(xpurt_program *program, xpurt_error *error);
 
+/* Layers in order of execution. NULL: there is no such layer. */
+XPURT_API uint32_t xpurt_layer_count(const xpurt_program *program);
+XPURT_API const char *xpurt_layer_name(const xpurt_program *program, uint32_t index);
+/* The first layer from `from` on that `pattern` means: the layer of this name (with control characters as messages
+ * print them, too) or, where there is none, one whose name matches it as a glob. With makes_tensor only layers that
+ * make one count. Returns its index, or -1 and error->status 2 [layer-unknown]; error may be NULL. */
+XPURT_API int64_t xpurt_find_layer(const xpurt_program *program, const char *pattern, uint32_t from, int makes_tensor,
+                                   xpurt_error *error);
+
 typedef struct {
     const struct xpurt_device_driver *device; /* NULL: ref */
     const char *dump_folder;                  /* write every layer's output there; NULL: do not */
-    const char *dump_filter;                  /* glob over layer names; NULL: all */
-    const char *layer;                        /* run this layer alone ... */
+    const char *dump_filter;                  /* a layer, or a glob over their names; NULL: all */
+    const char *layer;                        /* run this layer (a name, or a glob that only it matches) alone ... */
     const char *from_dump;                    /* ... with its inputs from this dump folder */
     const char *stats_file;                   /* write --stats JSON there; NULL: do not */
     uint64_t *layer_differs;                  /* with layer: how many elements differ from the dump's; may be NULL */
@@ -62,6 +71,10 @@ typedef struct {
     void (*progress)(void *context, uint32_t layers_done, uint32_t layers, const char *layer);
     void (*tick)(void *context, uint64_t cycles); /* every now and then, on a device that has time */
     void *context;
+    /* With layer: each result beside the dump's tensor of the same name, type and shape, before layer_differs counts.
+     */
+    void (*layer_result)(void *context, const xpurt_tensor *result, const xpurt_tensor *dumped);
+    void *layer_context;
 } xpurt_run_options;
 
 /* Runs once. inputs: one per program input, by name, or by position where name is NULL; dims bind the symbols.
