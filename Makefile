@@ -86,6 +86,7 @@ help:
 	@echo 'layers     which module includes which'
 	@echo 'fmt        format the sources; fmt-check only looks'
 	@echo 'gen        write the generated files that are committed again (hwgen)'
+	@echo 'docs       run the commands in README.md and docs again, and put in what they print now (scripts/docs says how)'
 	@echo 'deps       install the Debian packages that are missing (root or sudo)'
 	@echo 'install    to $$(DESTDIR)$$(PREFIX)'
 	@echo 'Variables: SAN=address,undefined  CHIP=nano|standard|pro  V=1  CC=  BUILD=  PREFIX=  DESTDIR=  DEPS=no'
@@ -253,6 +254,11 @@ run-resnet50: deps
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory chip CHIP=standard
 	@scripts/run_resnet50 $(BUILD) ../shared
+
+# A test compares (tests/docs)
+.PHONY: docs
+docs: all chips
+	@scripts/docs $(BUILD) --write
 
 lint: fmt-check layers
 	@scripts/lint $(BUILD)
