@@ -83,7 +83,8 @@ static xpu_status blame_rules(search *s, xpu_diags *diags) {
     const char *what =
         xpu_printf(s->arena, "%s no room in %s: %" PRIu64 " bytes short at step %" PRIu32,
                    s->count == 1 ? "a placement rule leaves" : "placement rules leave", level, a->short_bytes, a->step);
-    return xpu_error(diags, XPU_EUSAGE, NULL, "plan-rules", xpu_printf(s->arena, "level '%s'", level), what,
+    return xpu_error(diags, XPU_EUSAGE, xpu_memplan_rules_file(s->problem), "plan-rules",
+                     xpu_printf(s->arena, "level '%s'", level), what,
                      xpu_memplan_rules_text(s->arena, s->problem, s->rules, s->count),
                      s->count == 1 ? "narrow the rule's match, or make its strength \"prefer\""
                                    : "remove one of the rules, narrow its match, or make its strength \"prefer\"");

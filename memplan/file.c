@@ -172,7 +172,7 @@ static xpu_status read_json(const reader *r, xpu_memplan_problem *problem) {
         read_level(r, json_array_get(level_list, i), xpu_printf(r->arena, "levels[%" PRIu32 "]", i), &levels[i]);
     }
     xpu_memplan_buffer *buffers = XPU_NEW_ARRAY(r->arena, xpu_memplan_buffer, buffer_count + 1);
-    *problem = (xpu_memplan_problem){.levels = levels, .level_count = level_count, .buffers = buffers};
+    *problem = (xpu_memplan_problem){.levels = levels, .level_count = level_count, .buffers = buffers, .file = r->file};
     if (r->diags->errors != before) return XPU_EUSAGE;
     for (uint32_t i = 0; i < buffer_count; i++) {
         read_buffer(r, json_array_get(buffer_list, i), xpu_printf(r->arena, "buffers[%" PRIu32 "]", i), problem,

@@ -34,6 +34,9 @@ xpu_memplan_choice *xpu_memplan_choices(xpu_arena *arena, const xpu_memplan_prob
 xpu_status xpu_memplan_rules_check(xpu_arena *arena, const xpu_memplan_problem *problem,
                                    const xpu_memplan_choice *choices, xpu_diags *diags);
 
+/* The file that messages about rules are of, or NULL. */
+const char *xpu_memplan_rules_file(const xpu_memplan_problem *problem);
+
 /* "rule 1 (...) and rule 2 (...)" */
 char *xpu_memplan_rules_text(xpu_arena *arena, const xpu_memplan_problem *problem, const uint32_t *rules,
                              uint32_t count);

@@ -120,7 +120,9 @@ typedef struct {
     uint32_t rule_count;
     const xpu_memplan_match *matches;
     uint32_t match_count;
-    const char *file, *subject; /* file and place of the error that there is no room; NULL: none, and the level */
+    const char *file;       /* of messages; NULL: none */
+    const char *rules_file; /* of those about rules; NULL: `file` */
+    const char *subject;    /* the place of the error that there is no room; NULL: the level */
 } xpu_memplan_problem;
 
 typedef struct {

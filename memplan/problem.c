@@ -41,7 +41,7 @@ static void __attribute__((format(printf, 4, 5))) complain(checker *c, const cha
     va_start(args, format);
     char *what = xpu_vprintf(c->arena, format, args);
     va_end(args);
-    xpu_error(c->diags, XPU_EMODEL, NULL, "plan-problem", where, what, why,
+    xpu_error(c->diags, XPU_EMODEL, c->problem->file, "plan-problem", where, what, why,
               "correct the description of the memory problem");
 }
 

@@ -43,6 +43,10 @@ xpu_memplan_choice *xpu_memplan_choices(xpu_arena *arena, const xpu_memplan_prob
     return choices;
 }
 
+const char *xpu_memplan_rules_file(const xpu_memplan_problem *problem) {
+    return problem->rules_file ? problem->rules_file : problem->file;
+}
+
 char *xpu_memplan_rules_text(xpu_arena *arena, const xpu_memplan_problem *problem, const uint32_t *rules,
                              uint32_t count) {
     xpu_text text;
@@ -120,7 +124,8 @@ static void report_set(xpu_arena *arena, const xpu_memplan_problem *problem, uin
     const xpu_memplan_buffer *b = &problem->buffers[buffer];
     const char *why = xpu_printf(arena, "%s; the buffer may only be in %s", rules, levels_text(arena, problem, b));
     const char *what = set->size == 1 ? "a placement rule cannot be kept" : "placement rules contradict each other";
-    xpu_error(diags, XPU_EUSAGE, NULL, "plan-rules", xpu_memplan_quote(arena, problem, buffer), what, why,
+    xpu_error(diags, XPU_EUSAGE, xpu_memplan_rules_file(problem), "plan-rules",
+              xpu_memplan_quote(arena, problem, buffer), what, why,
               set->size == 1 ? "narrow the rule's match, or make its strength \"prefer\""
                              : "remove one of the rules, narrow its match, or make its strength \"prefer\"");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/option.h"
 
 enum { MAX_RULES = 4096, MAX_GLOB = 1024, MAX_REPORTED = 100 };
 
@@ -167,6 +168,7 @@ xpu_status xpu_memory_rules_apply(xpu_arena *arena, xpu_memory_rules *rules, xpu
         }
     }
     if (diags->errors > before) return XPU_EUSAGE;
+    problem->rules_file = rules->file;
     problem->rules = planned;
     problem->rule_count = rules->count;
     problem->matches = matches.items;
@@ -174,11 +176,30 @@ xpu_status xpu_memory_rules_apply(xpu_arena *arena, xpu_memory_rules *rules, xpu
     return XPU_OK;
 }
 
-void xpu_memory_rules_unused(xpu_arena *arena, const xpu_memory_rules *rules, xpu_diags *diags) {
-    for (uint32_t i = 0; i < rules->count; i++) {
-        if (rules->items[i].matched) continue;
-        xpu_diag_add(diags, XPU_SEVERITY_WARNING, XPU_OK, rules->file, "rules-unused",
-                     xpu_printf(arena, "key 'rules[%" PRIu32 "]'", i), "the rule matches no buffer",
-                     rules->items[i].text, "see the names in the memory part of --report, or remove the rule");
+/* The name of a buffer that the match is nearly; or NULL. */
+static const char *nearest_buffer(xpu_arena *arena, const char *match, const xpu_memplan_problem *problem) {
+    const char **names = XPU_NEW_ARRAY(arena, const char *, problem->buffer_count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < problem->buffer_count; i++) {
+        if (problem->buffers[i].name) names[count++] = problem->buffers[i].name;
     }
+    return xpu_nearest(match, names);
+}
+
+xpu_status xpu_memory_rules_unused(xpu_arena *arena, const xpu_memory_rules *rules, const xpu_memplan_problem *problem,
+                                   xpu_diags *diags) {
+    xpu_status status = XPU_OK;
+    for (uint32_t i = 0; i < rules->count; i++) {
+        const xpu_memory_rule *rule = &rules->items[i];
+        if (rule->matched) continue;
+        int must = rule->strength == XPU_MEMPLAN_MUST;
+        const char *nearest = nearest_buffer(arena, rule->match, problem);
+        xpu_diag_add(diags, must ? XPU_SEVERITY_ERROR : XPU_SEVERITY_WARNING, must ? XPU_EUSAGE : XPU_OK, rules->file,
+                     "rules-unused", xpu_printf(arena, "key 'rules[%" PRIu32 "]'", i), "the rule matches no buffer",
+                     rule->text,
+                     nearest ? xpu_printf(arena, "the nearest name is '%s'", xpu_escape(arena, nearest, 100))
+                             : "see the names in the memory part of --report, or remove the rule");
+        if (must) status = XPU_EUSAGE;
+    }
+    return status;
 }

@@ -37,8 +37,10 @@ xpu_status xpu_memory_rules_parse(xpu_arena *arena, const char *text, size_t len
 xpu_status xpu_memory_rules_apply(xpu_arena *arena, xpu_memory_rules *rules, xpu_memplan_problem *problem,
                                   xpu_diags *diags);
 
-/* After the last apply: a warning [rules-unused] for each rule that matched no buffer. */
-void xpu_memory_rules_unused(xpu_arena *arena, const xpu_memory_rules *rules, xpu_diags *diags);
+/* After the last apply, for each rule that matched no buffer of it: [rules-unused], an error (XPU_EUSAGE) where the
+ * rule says must, a warning otherwise. The hint is the nearest name in `problem`. */
+xpu_status xpu_memory_rules_unused(xpu_arena *arena, const xpu_memory_rules *rules, const xpu_memplan_problem *problem,
+                                   xpu_diags *diags);
 
 /* Whether `name` matches the glob. Linear in both for one star, never worse than their product. */
 int xpu_glob_match(const char *glob, const char *name);

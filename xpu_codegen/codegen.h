@@ -31,8 +31,10 @@ typedef struct {
 } xpu_precision_rules;
 /* Reads {"rules": [{"match": GLOB, "precision": NAME}]}. [json-...], [rules-count], [rules-match] */
 xpu_status xpu_precision_rules_read(xpu_arena *arena, const char *path, xpu_precision_rules *rules, xpu_diags *diags);
-/* A warning [rules-unused] for each rule that matched no layer which has a choice. */
-void xpu_precision_rules_unused(xpu_arena *arena, const xpu_precision_rules *rules, xpu_diags *diags);
+/* For each rule that matched no layer which has a choice: [rules-unused], an error (XPU_EUSAGE) where the match is a
+ * name, a warning where it is a pattern. The hint is the nearest of `names`, which ends with NULL. */
+xpu_status xpu_precision_rules_unused(xpu_arena *arena, const xpu_precision_rules *rules, const char *const *names,
+                                      xpu_diags *diags);
 
 /* ---- tiles of the tensor engine ---- */
 typedef struct {
@@ -207,6 +209,8 @@ typedef xpu_status (*xpu_problem_fn)(xpu_codegen *cg, const int64_t *symbols, xp
 /* Plans at the upper bound of the symbols or, where that has no plan, at the largest shape below that is found when all
  * symbols grow from their smallest values by the same number of steps. An error where not even the smallest fits. */
 xpu_status xpu_plan_largest(xpu_codegen *cg, xpu_problem_fn make, xpu_largest_plan *plan);
+/* Before linking: [rules-unused] and [rules-level] of the placement rules. */
+xpu_status xpu_check_memory_rules(xpu_codegen *cg);
 /* cg->memory; places of all buffers where the program has no symbols. The program is linked. */
 xpu_status xpu_plan_memory(xpu_codegen *cg);
 xpu_status xpu_pack_program(xpu_codegen *cg, const char *elf, const char *path);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "xpu_codegen/codegen.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 /* ---- the largest shape ---- */
 
@@ -137,6 +138,24 @@ static xpu_status make_problem(xpu_codegen *cg, const int64_t *symbols, xpu_aren
     return status;
 }
 
+/* As far as it is known before linking: which rules match a buffer. */
+xpu_status xpu_check_memory_rules(xpu_codegen *cg) {
+    if (!cg->rules.count) return XPU_OK;
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "rules");
+    xpu_program unlinked = cg->program;
+    xpu_placement placement;
+    unlinked.weights_address = unlinked.image_end = XPU_GM_BASE;
+    xpu_status status = xpu_placement_problem(&unlinked, &cg->chip, NULL, scratch, &placement, xpu_diags_new(scratch));
+    if (status != XPU_OK) {
+        status = XPU_OK; /* it is reported when memory is planned */
+    } else {
+        status = xpu_memory_rules_apply(scratch, &cg->rules, &placement.problem, cg->diags);
+        if (status == XPU_OK) status = xpu_memory_rules_unused(scratch, &cg->rules, &placement.problem, cg->diags);
+    }
+    xpu_arena_free(scratch);
+    return status;
+}
+
 /* That not every shape in range fits is no error: the runtime refuses those that do not. */
 static void note_limit(xpu_codegen *cg) {
     if (!cg->memory.refused || xpu_graph_broken_guard(cg->graph, cg->memory.symbols)) return;
@@ -152,7 +171,6 @@ xpu_status xpu_plan_memory(xpu_codegen *cg) {
     if (status != XPU_OK) return status;
     if (cg->rules.count) {
         xpu_explain_missing_copies(cg, cg->memory.plan);
-        xpu_memory_rules_unused(cg->arena, &cg->rules, cg->diags);
         apply_rules(cg, &cg->memory.placement.problem);
     }
     note_limit(cg);

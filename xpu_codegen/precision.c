@@ -276,6 +276,16 @@ static const char *reason_of(xpu_codegen *cg, xpu_precision precision, const cha
                                               : "matrix-like operators run in int16 on the tensor engine";
 }
 
+/* Names of the layers that rules can be about; NULL ends them. */
+static const char *const *names_of_choices(const xpu_codegen *cg, xpu_arena *arena) {
+    const char **names = XPU_NEW_ARRAY(arena, const char *, cg->graph->nodes.count + 1);
+    uint32_t count = 0;
+    XPU_FOR_NODES(cg->graph, node) {
+        if (is_matrix_like(cg, node) && !xpu_on_host(cg, node)) names[count++] = xpu_node_name(cg->graph, node);
+    }
+    return names;
+}
+
 xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
     uint8_t *sensitive = find_sensitive(cg, scratch);
@@ -295,7 +305,9 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     XPU_FOR_NODES(cg->graph, node) {
         if (status == XPU_OK && has_int16_input(cg, node)) connect_absmax(cg, node, known);
     }
-    xpu_precision_rules_unused(cg->arena, &cg->precision_rules, cg->diags);
+    if (status == XPU_OK) {
+        status = xpu_precision_rules_unused(scratch, &cg->precision_rules, names_of_choices(cg, scratch), cg->diags);
+    }
     xpu_arena_free(scratch);
     return status;
 }

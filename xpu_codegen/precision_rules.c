@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/option.h"
 #include "xpu_codegen/codegen.h"
 
 enum { MAX_RULES = 4096, MAX_GLOB = 1024, MAX_REPORTED = 100 };
@@ -58,13 +59,22 @@ xpu_status xpu_precision_rules_read(xpu_arena *arena, const char *path, xpu_prec
     return XPU_OK;
 }
 
-void xpu_precision_rules_unused(xpu_arena *arena, const xpu_precision_rules *rules, xpu_diags *diags) {
+xpu_status xpu_precision_rules_unused(xpu_arena *arena, const xpu_precision_rules *rules, const char *const *names,
+                                      xpu_diags *diags) {
+    xpu_status status = XPU_OK;
     for (uint32_t i = 0; i < rules->count; i++) {
+        const char *match = rules->items[i].match;
         if (rules->items[i].matched) continue;
-        xpu_diag_add(diags, XPU_SEVERITY_WARNING, XPU_OK, rules->file, "rules-unused",
-                     xpu_printf(arena, "key 'rules[%" PRIu32 "]'", i), "the rule matches no layer that has a choice",
+        int is_name = !strpbrk(match, "*?[\\");
+        const char *nearest = xpu_nearest(match, names);
+        xpu_diag_add(diags, is_name ? XPU_SEVERITY_ERROR : XPU_SEVERITY_WARNING, is_name ? XPU_EUSAGE : XPU_OK,
+                     rules->file, "rules-unused", xpu_printf(arena, "key 'rules[%" PRIu32 "]'", i),
+                     "the rule matches no layer that has a choice",
                      xpu_printf(arena, "the match is \"%s\"; convolutions and matrix products by constants have one",
-                                xpu_escape(arena, rules->items[i].match, 80)),
-                     "see the names of layers and nodes in --explain, or remove the rule");
+                                xpu_escape(arena, match, 80)),
+                     nearest ? xpu_printf(arena, "the nearest name is '%s'", xpu_escape(arena, nearest, 100))
+                             : "see the names of layers and nodes in --explain, or remove the rule");
+        if (is_name) status = XPU_EUSAGE;
     }
+    return status;
 }

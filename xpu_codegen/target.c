@@ -96,6 +96,7 @@ static xpu_status pack(xpu_target_job *job, xpu_section *sections, const char *p
     xpu_codegen *cg = codegen_of(job);
     xpu_status status = xpu_lower_program(cg);
     if (status == XPU_OK) status = check_capacity(cg);
+    if (status == XPU_OK) status = xpu_check_memory_rules(cg);
     if (status == XPU_OK && path) {
         xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(job->arena), "link");
         status = make_program(cg, whole_source(cg, sections), path, scratch);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/option.h"
 #include "xpuc/pipeline.h"
 
 const char *xpuc_version(void) {
@@ -54,66 +53,6 @@ static char *give_text(xpu_arena *arena, const char *text) {
     return text ? give(arena, text, strlen(text)) : NULL;
 }
 
-/* ---- options ---- */
-
-static xpu_status bad_choice(xpu_pipeline *p, const char *option, const char *value, const char *const *choices) {
-    xpu_text known;
-    xpu_text_init(&known, p->arena);
-    for (int i = 0; choices[i]; i++) xpu_text_add(&known, "%s%s", i ? ", " : "", choices[i]);
-    const char *nearest = xpu_nearest(value, choices);
-    return xpu_error(p->diags, XPU_EUSAGE, NULL, "option", option,
-                     xpu_printf(p->arena, "'%s' is not a value of this option", xpu_escape(p->arena, value, 80)),
-                     xpu_printf(p->arena, "it takes %s", known.text),
-                     nearest ? xpu_printf(p->arena, "did you mean '%s'?", nearest) : "use one of these values");
-}
-
-static void check_choice(xpu_pipeline *p, const char *option, const char *value, const char *const *choices) {
-    for (int i = 0; value && choices[i]; i++) {
-        if (strcmp(value, choices[i]) == 0) return;
-    }
-    if (value) bad_choice(p, option, value, choices);
-}
-
-static const char *or_default(const char *value, const char *fallback) {
-    return value ? value : fallback;
-}
-
-static xpu_status read_shapes(xpu_pipeline *p) {
-    uint32_t count = 0;
-    while (p->wanted->shapes && p->wanted->shapes[count]) count++;
-    xpu_shape_spec *specs = XPU_NEW_ARRAY(p->arena, xpu_shape_spec, count);
-    for (uint32_t i = 0; i < count; i++) xpu_shape_parse(p->arena, p->wanted->shapes[i], &specs[i], p->diags);
-    p->import.shapes = specs;
-    p->import.shape_count = count;
-    return xpu_diags_status(p->diags);
-}
-
-/* All options, before anything is read. */
-static xpu_status check_options(xpu_pipeline *p) {
-    static const char *const emits[] = {"xpu", "c", "ir", NULL}, *const explains[] = {"text", "json", NULL};
-    const xpuc_options *wanted = p->wanted;
-    check_choice(p, "--emit", wanted->emit, emits);
-    check_choice(p, "--explain", wanted->explain, explains);
-    check_choice(p, "--dump-after", wanted->dump_after, xpu_pipeline_passes());
-    read_shapes(p);
-    p->target = xpu_find_target(p->arena, wanted->target, wanted->plugin, p->diags);
-    if (p->diags->errors) return xpu_diags_status(p->diags);
-    p->options = (xpu_compile_options){.target = p->target->name,
-                                       .chip = or_default(wanted->chip, "standard"),
-                                       .precision = or_default(wanted->precision, "auto"),
-                                       .precision_rules = wanted->precision_rules,
-                                       .memory_rules = wanted->memory_rules,
-                                       .emit = or_default(wanted->emit, "xpu"),
-                                       .source_name = xpu_path_name(p->path),
-                                       .resources = xpu_find_resources(p->arena, wanted->resources),
-                                       .strip = wanted->strip};
-    p->job = (xpu_target_job){
-        .services = &xpu_target_services, .options = &p->options, .arena = p->arena, .diags = p->diags};
-    xpu_status status = p->target->start(&p->job);
-    p->import.memory_bytes = p->job.memory_bytes;
-    return status;
-}
-
 /* ---- entry points ---- */
 
 typedef struct {
@@ -157,7 +96,7 @@ static const char *default_output(const xpu_pipeline *p) {
 
 static xpu_status compile(const request *r, xpu_arena *arena) {
     xpu_pipeline *p = new_pipeline(r, arena);
-    xpu_status status = check_options(p);
+    xpu_status status = xpu_check_options(p);
     if (status == XPU_OK && r->to_file && !p->output) p->output = default_output(p);
     if (status == XPU_OK) status = xpu_open_outputs(p);
     if (status == XPU_OK) status = xpu_pipeline_run(p);
@@ -176,7 +115,7 @@ static xpu_status compile(const request *r, xpu_arena *arena) {
 
 static xpu_status describe(const request *r, xpu_arena *arena) {
     xpu_pipeline *p = new_pipeline(r, arena);
-    if (read_shapes(p) != XPU_OK) return xpu_diags_status(p->diags);
+    if (xpu_check_describe_options(p) != XPU_OK) return xpu_diags_status(p->diags);
     char *text = xpu_describe(p);
     if (!text) return xpu_diags_status(p->diags);
     r->result->dump = give_text(arena, text);

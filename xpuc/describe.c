@@ -111,6 +111,12 @@ static void add_left_out(const xpu_program *program, xpu_text *text) {
 }
 
 static char *describe_program(xpu_pipeline *p) {
+    if (p->import.shape_count) {
+        xpu_error(p->diags, XPU_EUSAGE, NULL, "usage", "option '--shape'", "a program's shapes cannot be changed",
+                  xpu_printf(p->arena, "'%s' is a compiled program", xpu_escape(p->arena, p->path, 200)),
+                  "leave it out, or describe the model");
+        return NULL;
+    }
     const xpu_program_image *image = xpu_program_read(p->arena, p->path, p->diags);
     if (!image) return NULL;
     const xpu_program *program = &image->program;

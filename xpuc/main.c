@@ -88,6 +88,23 @@ static int *flag_of(settings *s, const char *name) {
     return NULL;
 }
 
+static void usage_error(xpu_arena *arena, const char *option, const char *what, const char *why, const char *hint,
+                        xpu_diags *diags) {
+    xpu_error(diags, XPU_EUSAGE, NULL, "usage", xpu_printf(arena, "option '--%s'", option), what, why, hint);
+}
+
+/* The same value twice does no harm; of two values none is dropped. */
+static void set(xpu_arena *arena, const char **member, const xpu_argument *argument, const char *value,
+                xpu_diags *diags) {
+    if (*member && strcmp(*member, value) != 0) {
+        usage_error(arena, argument->name, "the option is given twice",
+                    xpu_printf(arena, "its values are '%s' and '%s'", xpu_escape(arena, *member, 200),
+                               xpu_escape(arena, value, 200)),
+                    "leave one of them out", diags);
+    }
+    *member = value;
+}
+
 static void read_argument(xpu_arena *arena, settings *s, const xpu_argument *argument, xpu_diags *diags) {
     if (!argument->name) {
         if (s->model) {
@@ -99,11 +116,33 @@ static void read_argument(xpu_arena *arena, settings *s, const xpu_argument *arg
     } else if (strcmp(argument->name, "shape") == 0) {
         XPU_PUSH(arena, &s->shapes, argument->value);
     } else if (strcmp(argument->name, "explain") == 0) {
-        s->compile.explain = argument->value ? argument->value : "text";
+        set(arena, &s->compile.explain, argument, argument->value ? argument->value : "text", diags);
     } else if (member_of(s, argument->name)) {
-        *member_of(s, argument->name) = argument->value;
+        set(arena, member_of(s, argument->name), argument, argument->value, diags);
     } else if (flag_of(s, argument->name)) {
         *flag_of(s, argument->name) = 1;
+    }
+}
+
+static int is_text(const settings *s) {
+    return s->compile.emit && (strcmp(s->compile.emit, "c") == 0 || strcmp(s->compile.emit, "ir") == 0);
+}
+
+/* What goes to standard output can be told apart: with C, a graph or JSON on it there is nothing else. */
+static void check_outputs(xpu_arena *arena, const settings *s, xpu_diags *diags) {
+    static const char both[] = "two texts would be mixed on standard output", write[] = "write the first to a file: -o";
+    const char *explain = s->compile.explain, *dump = s->compile.dump_after;
+    if (s->describe) {
+        if (!s->output) return;
+        usage_error(arena, "output", "the option has no effect beside --describe",
+                    "a description is printed, and nothing is compiled", "leave it out", diags);
+    } else if (is_text(s) && !s->output && (explain || dump)) {
+        usage_error(arena, "emit", both,
+                    explain ? "--emit and --explain print one each" : "--emit and --dump-after print one each", write,
+                    diags);
+    } else if (explain && dump && strcmp(explain, "json") == 0) {
+        usage_error(arena, "explain", both, "--explain=json and --dump-after print one each", "leave one of them out",
+                    diags);
     }
 }
 
@@ -115,13 +154,10 @@ static xpu_status read_arguments(xpu_arena *arena, int argc, char **argv, settin
         xpu_error(diags, XPU_EUSAGE, NULL, "usage", NULL, "there is no model to compile",
                   "the command line names no file", "write xpuc MODEL.onnx, or see xpuc --help");
     }
+    if (!s->help && !s->version) check_outputs(arena, s, diags);
     XPU_PUSH(arena, &s->shapes, NULL);
     s->compile.shapes = s->shapes.items;
     return s->help || s->version ? XPU_OK : xpu_diags_status(diags);
-}
-
-static int is_text(const settings *s) {
-    return s->compile.emit && strcmp(s->compile.emit, "xpu") != 0;
 }
 
 /* The last line says what was done and where the result is; beside a text on standard output it goes to stderr. */

@@ -57,6 +57,11 @@ const char *const *xpu_pipeline_passes(void);
 const char *xpu_effect_text(xpu_effect effect);
 uint32_t xpu_count_nodes(const xpu_graph *graph);
 
+/* options.c: what the caller wants into pipeline->options, ->import and ->target, which is started; all problems are
+ * reported together. For a description: the shapes only, all else is refused. */
+xpu_status xpu_check_options(xpu_pipeline *pipeline);
+xpu_status xpu_check_describe_options(xpu_pipeline *pipeline);
+
 /* targets.c: the target `name`, or that of the plug-in (a path, or NULL). NULL after reporting. */
 const xpu_target *xpu_find_target(xpu_arena *arena, const char *name, const char *plugin, xpu_diags *diags);
 

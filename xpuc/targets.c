@@ -51,6 +51,15 @@ static const xpu_target *load_plugin(xpu_arena *arena, const char *path, xpu_dia
     return target;
 }
 
+static const xpu_target *unused_plugin(xpu_arena *arena, xpu_diags *diags, const char *path, const xpu_target *extra,
+                                       const char *name) {
+    xpu_error(diags, XPU_EUSAGE, path, "usage", "option '--plugin'",
+              xpu_printf(arena, "the option has no effect beside --target=%s", name),
+              xpu_printf(arena, "the plug-in's target is '%s'", xpu_escape(arena, extra->name, 80)),
+              "leave one of them out");
+    return NULL;
+}
+
 const xpu_target *xpu_find_target(xpu_arena *arena, const char *name, const char *plugin, xpu_diags *diags) {
     const char *names[TARGET_COUNT + 2] = {NULL};
     const xpu_target *extra = NULL;
@@ -65,6 +74,7 @@ const xpu_target *xpu_find_target(xpu_arena *arena, const char *name, const char
     xpu_text known;
     xpu_text_init(&known, arena);
     for (int i = 0; i < TARGET_COUNT; i++) {
+        if (strcmp(targets[i].name, name) == 0 && extra) return unused_plugin(arena, diags, plugin, extra, name);
         if (strcmp(targets[i].name, name) == 0) return targets[i].target;
         names[count++] = targets[i].name;
     }

@@ -13,12 +13,19 @@
 
 /* ---- the options ---- */
 
+static xpu_status refuse(xpu_target_job *job, const char *option, const char *what, const char *why) {
+    return job->services->error(job->diags, XPU_EUSAGE, NULL, "option", option, what, why, "leave the option out");
+}
+
 static xpu_status start(xpu_target_job *job) {
-    const char *precision = job->options->precision;
-    if (strcmp(precision, "auto") == 0 || strcmp(precision, "fp32") == 0) return XPU_OK;
-    return job->services->error(job->diags, XPU_EUSAGE, NULL, "option", "--precision",
-                                "target 'c' has no such precision", "it computes in float32: auto or fp32",
-                                "leave the option out");
+    const xpu_compile_options *o = job->options;
+    if (strcmp(o->precision, "auto") != 0 && strcmp(o->precision, "fp32") != 0)
+        return refuse(job, "--precision", "target 'c' has no such precision", "it computes in float32: auto or fp32");
+    if (o->precision_rules)
+        return refuse(job, "--precision-rules", "target 'c' has one precision", "it computes in float32");
+    if (o->memory_rules) return refuse(job, "--memory", "target 'c' places nothing", "the C compiler does");
+    if (o->strip) return refuse(job, "--strip", "target 'c' has nothing to leave out", "its C carries no graph");
+    return XPU_OK;
 }
 
 /* ---- rules: one small function and one sentence each ---- */

@@ -28,6 +28,7 @@ typedef struct {
     int rank;
     xpu_dim dims[XPU_MAX_RANK];
     const char *open[XPU_MAX_RANK]; /* names of the dims without a bound, where they come first */
+    int asks_open;                  /* a dim that the model fixes is among them */
 } input;
 
 #define TEXT(read, ...) xpu_printf((read)->importer->scratch, __VA_ARGS__)
@@ -187,7 +188,7 @@ static void report_open_dims(const reader *read, const input *in) {
     if (!open.length) return;
     xpu_diag_add(importer->diags, XPU_SEVERITY_NOTE, XPU_OK, importer->source->name, "shape-open",
                  TEXT(read, "input '%s'", in->shown), TEXT(read, "%s may be as large as memory allows", open.text),
-                 "the model leaves that open",
+                 in->asks_open ? "--shape gives no range" : "the model leaves that open",
                  TEXT(read, "for code that fits a range: --shape %s=%s", in->shown, example.text));
 }
 
@@ -225,11 +226,12 @@ static int specified_dim(reader *read, input *in, int index) {
                            "give the range once, and the name alone elsewhere");
     }
     int64_t value = value_of(in, index);
-    if (value > 0 && (!range || (range->min == value && range->max == value))) {
+    if (value > 0 && range && range->min == value && range->max == value) {
         in->dims[index] = xpu_dim_const(dims, value);
         return 1;
     }
     if (value > 0) report_override(read, in, index, value);
+    if (value > 0 && !range) in->asks_open = 1;
     if (range && range->min == range->max) {
         in->dims[index] = xpu_dim_const(dims, range->min);
     } else {

@@ -139,6 +139,17 @@ static void refused_options(void) {
                                  "  why: it computes in float32: auto or fp32\n"
                                  "  hint: leave the option out\n");
     free(text);
+    const xpuc_options others[] = {{.precision_rules = "configs/precision/int16x8-but-first.json"},
+                                   {.memory_rules = "configs/memory/default.json"},
+                                   {.strip = 1}};
+    static const char *const messages[] = {"--precision-rules: target 'c' has one precision",
+                                           "--memory: target 'c' places nothing",
+                                           "--strip: target 'c' has nothing to leave out"};
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(compile(&b, "tests/models/mnist-8.onnx", output, others[i], &text), 2);
+        CU_ASSERT(text && strstr(text, messages[i]));
+        free(text);
+    }
     CU_ASSERT(!xpu_file_exists(output));
     close_bench(&b);
 }

@@ -66,10 +66,15 @@ static const rules_case rules_cases[] = {
      " {\"match\": \"*\", \"kind\": \"scratch\", \"level\": \"SM\", \"strength\": \"never\"}]}",
      "conv1/w:1 conv1/w:2 conv1/out:2 tmp:2 tmp:3", ""},
     {"unused", "{\"rules\": [{\"match\": \"fc*\", \"kind\": \"weight\", \"level\": \"L3\", \"strength\": \"must\"}]}",
-     "",
-     "rules.json: warning [rules-unused] key 'rules[0]': the rule matches no buffer\n"
+     NULL,
+     "rules.json: error [rules-unused] key 'rules[0]': the rule matches no buffer\n"
      "  why: rule 1 (\"fc*\", weight, must be in L3)\n"
      "  hint: see the names in the memory part of --report, or remove the rule\n"},
+    {"unused, and no must", "{\"rules\": [{\"match\": \"conv2/out\", \"level\": \"L3\", \"strength\": \"prefer\"}]}",
+     "",
+     "rules.json: warning [rules-unused] key 'rules[0]': the rule matches no buffer\n"
+     "  why: rule 1 (\"conv2/out\", any kind, should be in L3)\n"
+     "  hint: the nearest name is 'conv1/out'\n"},
     {"unknown level", "{\"rules\": [{\"match\": \"*\", \"level\": \"L2\", \"strength\": \"never\"}]}", NULL,
      "rules.json: error [rules-level] key 'rules[0].level': the chip has no memory \"L2\"\n"
      "  why: rule 1 (\"*\", any kind, must not be in L2)\n"
@@ -97,7 +102,7 @@ static xpu_status rules_work(xpu_arena *arena, xpu_diags *diags) {
         xpu_diags_init(&own);
         xpu_status status = xpu_memory_rules_parse(arena, c->text, strlen(c->text), "rules.json", &rules, &own);
         if (status == XPU_OK) status = xpu_memory_rules_apply(arena, &rules, &problem, &own);
-        if (status == XPU_OK) xpu_memory_rules_unused(arena, &rules, &own);
+        if (status == XPU_OK) status = xpu_memory_rules_unused(arena, &rules, &problem, &own);
         CU_ASSERT_EQUAL(status, c->matches ? XPU_OK : XPU_EUSAGE);
         CU_ASSERT_EQUAL(status, xpu_diags_status(&own));
         if (c->message) expect_text(c->name, all_text(arena, &own), c->message);

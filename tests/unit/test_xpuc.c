@@ -267,7 +267,40 @@ static void many_unsupported(void) {
     bench_close(&b);
 }
 
+/* A name without a range frees a dim that the model fixes, as it does one that the model leaves open. */
+static void a_name_frees(void) {
+    BENCH_OPEN(b);
+    xpu_onnx_builder m;
+    size_t bytes;
+    xpu_onnx_begin(&m, b.arena, 13);
+    xpu_onnx_input(&m, "x", 2, (const int64_t[]){1, 4});
+    xpu_onnx_input(&m, "y", 2, (const int64_t[]){1, 4});
+    xpu_onnx_node(&m, "Add", "n", "z", (const char *const[]){"x", "y", NULL});
+    xpu_onnx_output(&m, "z", 2, (const int64_t[]){1, 4});
+    void *model = xpu_onnx_pack(&m, "sum", &bytes);
+    const char *path = xpu_path_join(b.arena, xpu_temporary_folder(b.arena, &b.diags), "sum.onnx");
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, path, model, bytes, &b.diags), XPU_OK);
+    static const struct {
+        const char *shapes[3], *symbol, *output;
+    } cases[] = {{{"x=N,4", "y=N,4", NULL}, "symbol   N  1 or more\n", "output   z  float32[N,4]\n"},
+                 {{"x=N=2..9,4", "y=N,4", NULL}, "symbol   N  2 to 9\n", "output   z  float32[N,4]\n"},
+                 {{"x=1,4", NULL}, NULL, "output   z  float32[1,4]\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpuc_result result;
+        xpuc_error error;
+        CU_ASSERT_EQUAL(xpuc_describe(path, &(xpuc_options){.shapes = cases[i].shapes}, &result, &error), XPU_OK);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(result.dump);
+        CU_ASSERT_EQUAL(strstr(result.dump, "symbol") != NULL, cases[i].symbol != NULL);
+        if (cases[i].symbol) CU_ASSERT_PTR_NOT_NULL(strstr(result.dump, cases[i].symbol));
+        CU_ASSERT_PTR_NOT_NULL(strstr(result.dump, cases[i].output));
+        CU_ASSERT_EQUAL(error.text && strstr(error.text, "[shape-override]"), cases[i].symbol != NULL);
+        xpuc_result_clear(&result);
+        xpuc_error_clear(&error);
+    }
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("xpuc", {"--shape", shapes}, {"all wrong options at once", all_wrong_options}, {"graph text", graph_text},
               {"dump after every pass", dump_of_every_pass}, {"explain", explanation}, {"report", report},
               {"describe", description}, {"files", files}, {"out of memory", out_of_memory},
-              {"many unsupported nodes", many_unsupported})
+              {"many unsupported nodes", many_unsupported}, {"a name frees a dim", a_name_frees})
