@@ -37,7 +37,16 @@ typedef struct {
     const char *where;      /* "entry 'x'" or NULL */
     uint64_t offset, left;
     xpu_diags *diags;
+    int only_header;
 } source;
+
+/* Which arrays of a file, and whether their data. */
+typedef struct {
+    uint32_t index; /* ALL: every one */
+    int only_headers;
+} choice;
+enum { ALL = UINT32_MAX };
+static const choice everything = {ALL, 0};
 
 typedef struct {
     xpu_tensor tensor; /* without data */
@@ -247,6 +256,8 @@ static xpu_status read_array(source *from, xpu_tensor *tensor) {
     header head;
     size_t bytes;
     if (read_header(from, &head) != XPU_OK || data_bytes(from, &head.tensor, &bytes) != XPU_OK) return XPU_EIO;
+    *tensor = head.tensor;
+    if (from->only_header) return XPU_OK;
     int moved = head.fortran && head.tensor.rank > 1;
     size_t size = xpu_dtype_bytes(head.tensor.dtype);
     unsigned char *data = xpu_alloc(moved ? from->scratch : from->arena, bytes);
@@ -264,14 +275,14 @@ static xpu_status read_array(source *from, xpu_tensor *tensor) {
     return XPU_OK;
 }
 
-static xpu_status read_single(xpu_arena *arena, xpu_arena *scratch, const xpu_bytes *bytes, xpu_tensor *tensor,
-                              xpu_diags *diags) {
-    source from = {arena, scratch, bytes, NULL, NULL, 0, bytes->size, diags};
+static xpu_status read_single(xpu_arena *arena, xpu_arena *scratch, const xpu_bytes *bytes, int only_header,
+                              xpu_tensor *tensor, xpu_diags *diags) {
+    source from = {arena, scratch, bytes, NULL, NULL, 0, bytes->size, diags, only_header};
     return read_array(&from, tensor);
 }
 
 static xpu_status read_entry(xpu_arena *arena, xpu_arena *scratch, const xpu_zip *zip, const xpu_zip_entry *entry,
-                             xpu_named_tensor *named, xpu_diags *diags) {
+                             int only_header, xpu_named_tensor *named, xpu_diags *diags) {
     const char *where = xpu_printf(scratch, "entry '%s'", xpu_escape(scratch, entry->name, 80));
     size_t length = strlen(entry->name), tail = sizeof suffix - 1;
     if (length <= tail || strcmp(entry->name + length - tail, suffix) != 0) {
@@ -280,19 +291,20 @@ static xpu_status read_entry(xpu_arena *arena, xpu_arena *scratch, const xpu_zip
     }
     xpu_zip_stream *stream = xpu_zip_entry_open(scratch, zip, entry, diags);
     if (!stream) return XPU_EIO;
-    source from = {arena, scratch, zip->bytes, stream, where, 0, entry->size, diags};
+    source from = {arena, scratch, zip->bytes, stream, where, 0, entry->size, diags, only_header};
     named->name = xpu_strndup(arena, entry->name, length - tail);
     return read_array(&from, &named->tensor);
 }
 
-static xpu_status read_archive(xpu_arena *arena, xpu_arena *scratch, const xpu_bytes *bytes, xpu_named_tensors *tensors,
-                               xpu_diags *diags) {
+static xpu_status read_archive(xpu_arena *arena, xpu_arena *scratch, const xpu_bytes *bytes, choice which,
+                               xpu_named_tensors *tensors, xpu_diags *diags) {
     xpu_zip zip;
     xpu_status status = xpu_zip_open(scratch, bytes, &zip, diags);
     for (uint32_t i = 0; i < zip.entries.count && status == XPU_OK; i++) {
+        if (which.index != ALL && which.index != i) continue;
         xpu_arena *own = xpu_arena_new(xpu_arena_mem(arena), "npz entry");
         xpu_named_tensor named;
-        status = read_entry(arena, own, &zip, &zip.entries.items[i], &named, diags);
+        status = read_entry(arena, own, &zip, &zip.entries.items[i], which.only_headers, &named, diags);
         if (status == XPU_OK) XPU_PUSH(arena, tensors, named);
         xpu_arena_free(own);
     }
@@ -300,16 +312,16 @@ static xpu_status read_archive(xpu_arena *arena, xpu_arena *scratch, const xpu_b
 }
 
 /* Reads .npy (one tensor without a name) or .npz. */
-static xpu_status read_any(xpu_arena *arena, xpu_arena *scratch, const xpu_bytes *bytes, xpu_named_tensors *tensors,
-                           xpu_diags *diags) {
+static xpu_status read_any(xpu_arena *arena, xpu_arena *scratch, const xpu_bytes *bytes, choice which,
+                           xpu_named_tensors *tensors, xpu_diags *diags) {
     char first[2];
     *tensors = (xpu_named_tensors){0};
     if (bytes->size >= sizeof first) {
         if (xpu_bytes_read(bytes, 0, first, sizeof first, diags) != XPU_OK) return XPU_EIO;
-        if (memcmp(first, "PK", sizeof first) == 0) return read_archive(arena, scratch, bytes, tensors, diags);
+        if (memcmp(first, "PK", sizeof first) == 0) return read_archive(arena, scratch, bytes, which, tensors, diags);
     }
     xpu_named_tensor named = {"", {0}};
-    xpu_status status = read_single(arena, scratch, bytes, &named.tensor, diags);
+    xpu_status status = read_single(arena, scratch, bytes, which.only_headers, &named.tensor, diags);
     if (status == XPU_OK) XPU_PUSH(arena, tensors, named);
     return status;
 }
@@ -318,7 +330,7 @@ xpu_status xpu_npy_parse(xpu_arena *arena, const void *bytes, size_t length, con
                          xpu_diags *diags) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "npy");
     xpu_bytes image = {NULL, bytes, length, name};
-    xpu_status status = read_single(arena, scratch, &image, tensor, diags);
+    xpu_status status = read_single(arena, scratch, &image, 0, tensor, diags);
     xpu_arena_free(scratch);
     return status;
 }
@@ -327,7 +339,7 @@ xpu_status xpu_npz_parse(xpu_arena *arena, const void *bytes, size_t length, con
                          xpu_named_tensors *tensors, xpu_diags *diags) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "npz");
     xpu_bytes image = {NULL, bytes, length, name};
-    xpu_status status = read_any(arena, scratch, &image, tensors, diags);
+    xpu_status status = read_any(arena, scratch, &image, everything, tensors, diags);
     xpu_arena_free(scratch);
     return status;
 }
@@ -336,17 +348,33 @@ xpu_status xpu_npy_read(xpu_arena *arena, const char *path, xpu_tensor *tensor, 
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "npy");
     xpu_file *file = xpu_file_open(scratch, path, diags);
     xpu_bytes image = {file, NULL, file ? file->size : 0, path};
-    xpu_status status = file ? read_single(arena, scratch, &image, tensor, diags) : XPU_EIO;
+    xpu_status status = file ? read_single(arena, scratch, &image, 0, tensor, diags) : XPU_EIO;
+    xpu_arena_free(scratch);
+    return status;
+}
+
+static xpu_status read_path(xpu_arena *arena, const char *path, choice which, xpu_named_tensors *tensors,
+                            xpu_diags *diags) {
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "npz");
+    xpu_file *file = xpu_file_open(scratch, path, diags);
+    xpu_bytes image = {file, NULL, file ? file->size : 0, path};
+    xpu_status status = file ? read_any(arena, scratch, &image, which, tensors, diags) : XPU_EIO;
     xpu_arena_free(scratch);
     return status;
 }
 
 xpu_status xpu_npz_read(xpu_arena *arena, const char *path, xpu_named_tensors *tensors, xpu_diags *diags) {
-    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "npz");
-    xpu_file *file = xpu_file_open(scratch, path, diags);
-    xpu_bytes image = {file, NULL, file ? file->size : 0, path};
-    xpu_status status = file ? read_any(arena, scratch, &image, tensors, diags) : XPU_EIO;
-    xpu_arena_free(scratch);
+    return read_path(arena, path, everything, tensors, diags);
+}
+
+xpu_status xpu_npz_read_headers(xpu_arena *arena, const char *path, xpu_named_tensors *tensors, xpu_diags *diags) {
+    return read_path(arena, path, (choice){ALL, 1}, tensors, diags);
+}
+
+xpu_status xpu_npz_read_one(xpu_arena *arena, const char *path, uint32_t index, xpu_tensor *tensor, xpu_diags *diags) {
+    xpu_named_tensors one = {0};
+    xpu_status status = read_path(arena, path, (choice){index, 0}, &one, diags);
+    *tensor = one.count ? one.items[0].tensor : (xpu_tensor){0};
     return status;
 }
 

@@ -28,6 +28,10 @@ xpu_status xpu_npy_parse(xpu_arena *arena, const void *bytes, size_t length, con
 
 /* Reads .npy or .npz, told apart by content. */
 xpu_status xpu_npz_read(xpu_arena *arena, const char *path, xpu_named_tensors *tensors, xpu_diags *diags);
+/* The same of the headers alone: names, element types and dims, without data. */
+xpu_status xpu_npz_read_headers(xpu_arena *arena, const char *path, xpu_named_tensors *tensors, xpu_diags *diags);
+/* The array at `index` of what xpu_npz_read lists; of an archive nothing else is unpacked. */
+xpu_status xpu_npz_read_one(xpu_arena *arena, const char *path, uint32_t index, xpu_tensor *tensor, xpu_diags *diags);
 xpu_status xpu_npz_parse(xpu_arena *arena, const void *bytes, size_t length, const char *name,
                          xpu_named_tensors *tensors, xpu_diags *diags);
 

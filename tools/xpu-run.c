@@ -326,6 +326,16 @@ static int read_inputs(xpu_tool *tool, const opened *o, xpu_inputs *inputs) {
     return status ? status : (int)xpu_picture_inputs(tool, o->program, inputs);
 }
 
+/* Data is read when the headers have been found to fit. */
+static int load_inputs(xpu_tool *tool, const opened *o, xpu_inputs *inputs, const xpurt_run_options *run) {
+    xpurt_error error = {0};
+    int status = XPU_OK;
+    if (!run->layer) status = xpurt_check_inputs(o->program, inputs->items, inputs->count, &error);
+    xpu_tool_report(tool, status, error.text);
+    xpurt_error_clear(&error);
+    return status ? status : (int)xpu_inputs_load(inputs, tool->arena, &tool->diags);
+}
+
 static int run_program(xpu_tool *tool, const char *path, xpu_device_options *device, xpurt_run_options *run) {
     xpurt_error error = {0};
     xpu_inputs inputs = {0};
@@ -344,6 +354,7 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
     if (!status && layers > 1) status = xpu_run_check_rules(tool, device->device, 1);
     if (!status && output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
     if (!status) status = read_inputs(tool, o, &inputs);
+    if (!status) status = load_inputs(tool, o, &inputs, run);
     if (!status) status = open_device(tool, o, device, run);
     if (status) return status;
     const xpu_replays replays = {o->program, o->outputs, device->device, work_done, after_layer};

@@ -86,7 +86,7 @@ typedef struct {
 } hostile_kind;
 
 extern const hostile_kind hostile_model, hostile_npy, hostile_npz, hostile_program, hostile_chip, hostile_rules,
-    hostile_regress, hostile_picture, hostile_precision, hostile_shape, hostile_cost;
+    hostile_regress, hostile_picture, hostile_precision, hostile_shape, hostile_cost, hostile_inputs;
 
 /* Runs `work` behind an API boundary of its own, and judges what it reports. */
 typedef xpu_status (*hostile_work)(xpu_arena *arena, const hostile_file *file, hostile_random *random,

@@ -51,11 +51,17 @@ static const char *names_of(const xpu_named_tensors *tensors, xpu_arena *arena) 
     return tensors->count ? text.text : "none";
 }
 
-static const xpu_tensor *entry(const xpu_named_tensors *tensors, const char *name) {
-    for (uint32_t i = 0; i < tensors->count; i++) {
-        if (strcmp(tensors->items[i].name, name) == 0) return &tensors->items[i].tensor;
-    }
-    return NULL;
+/* The index of an entry, or the count of all. */
+static uint32_t find_entry(const xpu_named_tensors *tensors, const char *name) {
+    uint32_t i = 0;
+    while (i < tensors->count && strcmp(tensors->items[i].name, name) != 0) i++;
+    return i;
+}
+
+static void add(xpu_inputs *inputs, const char *name, const xpu_named_tensors *tensors, uint32_t index,
+                const char *file, xpu_arena *arena) {
+    XPU_PUSH(arena, &inputs->sources, ((xpu_input_source){inputs->count, file, index}));
+    XPU_PUSH(arena, inputs, xpu_to_runtime(name, &tensors->items[index].tensor));
 }
 
 /* Every entry that is named as an input. */
@@ -65,8 +71,8 @@ static xpu_status add_archive(xpu_inputs *inputs, const xpurt_program *program, 
     xpurt_tensor info;
     for (uint32_t i = 0; i < xpurt_input_count(program); i++) {
         xpurt_input(program, i, &info);
-        const xpu_tensor *tensor = entry(tensors, info.name);
-        if (tensor) XPU_PUSH(arena, inputs, xpu_to_runtime(info.name, tensor));
+        uint32_t index = find_entry(tensors, info.name);
+        if (index < tensors->count) add(inputs, info.name, tensors, index, file, arena);
     }
     if (inputs->count > before) return XPU_OK;
     return refuse(file, "no entry of the archive is named as an input of the model",
@@ -77,12 +83,12 @@ static xpu_status add_archive(xpu_inputs *inputs, const xpurt_program *program, 
 static xpu_status add_one(xpu_inputs *inputs, const xpurt_program *program, const char *name, const char *file,
                           xpu_arena *arena, xpu_diags *diags) {
     xpu_named_tensors tensors = {0};
-    xpu_status status = xpu_npz_read(arena, file, &tensors, diags);
+    xpu_status status = xpu_npz_read_headers(arena, file, &tensors, diags);
     if (status != XPU_OK) return status;
     int is_npy = tensors.count == 1 && tensors.items[0].name[0] == '\0';
     if (!name && !is_npy) return add_archive(inputs, program, &tensors, file, arena, diags);
-    const xpu_tensor *tensor = tensors.count == 1 ? &tensors.items[0].tensor : entry(&tensors, name);
-    if (!tensor) {
+    uint32_t index = tensors.count == 1 ? 0 : find_entry(&tensors, name);
+    if (index == tensors.count) {
         return refuse(file, xpu_printf(arena, "the archive has no entry '%s'", xpu_escape(arena, name, 80)),
                       xpu_printf(arena, "its entries are %s", names_of(&tensors, arena)),
                       "name an entry, or give a file with one", diags);
@@ -93,7 +99,7 @@ static xpu_status add_one(xpu_inputs *inputs, const xpurt_program *program, cons
                       xpu_printf(arena, "the model has %u, which have their tensors", xpurt_input_count(program)),
                       "give one file for each input", diags);
     }
-    XPU_PUSH(arena, inputs, xpu_to_runtime(name, tensor));
+    add(inputs, name, &tensors, index, file, arena);
     return XPU_OK;
 }
 
@@ -103,4 +109,17 @@ xpu_status xpu_inputs_add(xpu_inputs *inputs, const xpurt_program *program, cons
     if (!equals || xpu_file_exists(spec)) return add_one(inputs, program, NULL, spec, arena, diags);
     const char *name = xpu_strndup(arena, spec, (size_t)(equals - spec));
     return add_one(inputs, program, name, equals + 1, arena, diags);
+}
+
+xpu_status xpu_inputs_load(xpu_inputs *inputs, xpu_arena *arena, xpu_diags *diags) {
+    for (uint32_t i = 0; i < inputs->sources.count; i++) {
+        const xpu_input_source *source = &inputs->sources.items[i];
+        xpurt_tensor *to = &inputs->items[source->input];
+        xpu_tensor tensor;
+        xpu_status status = xpu_npz_read_one(arena, source->file, source->entry, &tensor, diags);
+        if (status != XPU_OK) return status;
+        *to = xpu_to_runtime(to->name, &tensor); /* the run looks at it again: the file may be another by now */
+    }
+    inputs->sources.count = 0;
+    return XPU_OK;
 }

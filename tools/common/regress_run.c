@@ -74,11 +74,11 @@ static int compile(session *s) {
 /* Entry `name` of a file, or its only one where name is NULL. */
 static int read_tensor(session *s, const char *file, const char *name, xpu_tensor *to) {
     xpu_named_tensors tensors = {0};
-    if (xpu_npz_read(s->arena, file, &tensors, s->diags) != XPU_OK) return fail(s, "a file cannot be read");
+    if (xpu_npz_read_headers(s->arena, file, &tensors, s->diags) != XPU_OK) return fail(s, "a file cannot be read");
     for (uint32_t i = 0; i < tensors.count; i++) {
         int chosen = name ? strcmp(tensors.items[i].name, name) == 0 : tensors.count == 1;
         if (!chosen) continue;
-        *to = tensors.items[i].tensor;
+        if (xpu_npz_read_one(s->arena, file, i, to, s->diags) != XPU_OK) return fail(s, "a file cannot be read");
         return 1;
     }
     if (!name) return fail(s, xpu_printf(s->arena, "%s has more than one entry: name one", file));

@@ -213,6 +213,35 @@ static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, u
     return status;
 }
 
+static xpu_status check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t count, xpu_arena *arena,
+                               xpu_diags *diags) {
+    const xpu_graph *graph = program->image->program.graph;
+    xpu_run *run = XPU_NEW(arena, xpu_run);
+    *run = (xpu_run){.owner = program,
+                     .program = &program->image->program,
+                     .graph = graph,
+                     .arena = arena,
+                     .diags = diags,
+                     .only_check = 1};
+    run->inputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->inputs.count);
+    xpu_status status = xpu_run_bind(run, inputs, count);
+    return status == XPU_OK ? xpu_run_check_sizes(run) : status;
+}
+
+int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_error *error) {
+    xpu_mem mem;
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    xpu_status status;
+    if (setjmp(mem.out_of_memory))
+        status = xpu_error_oom(&diags);
+    else
+        status = check_inputs(program, inputs, input_count, xpu_arena_new(&mem, "inputs"), &diags);
+    xpu_mem_release(&mem);
+    return xpu_report(error, &diags, status);
+}
+
 int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
               const xpurt_run_options *options, xpurt_error *error) {
     static const xpurt_run_options defaults;

@@ -60,6 +60,7 @@ typedef struct {
     xpurt_device *device;
     xpu_place *places;                  /* one per buffer */
     uint32_t only_layer;                /* UINT32_MAX: all */
+    int only_check;                     /* of the inputs, which may have no data */
     struct xpu_dump *dump;              /* NULL: none */
     struct xpu_replay *replay;          /* one layer alone; NULL: none */
     uint32_t *layer_of;                 /* by node id: its layer, or UINT32_MAX; made at the first use */

@@ -77,6 +77,11 @@ typedef struct {
     void *layer_context;
 } xpurt_run_options;
 
+/* Whether xpurt_run would take these inputs, by their names, element types and dims; their data may be NULL. Returns
+ * error->status. */
+XPURT_API int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
+                                 xpurt_error *error);
+
 /* Runs once. inputs: one per program input, by name, or by position where name is NULL; dims bind the symbols.
  * outputs[i]: filled in; data is malloc'd and belongs to the caller (xpurt_tensor_clear). Returns error->status. */
 XPURT_API int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
