@@ -31,19 +31,20 @@ static int is_true(const xpu_sim_events *events, const xpu_sim_ticket *ticket) {
     return holds(events, ticket->counter, ticket->value);
 }
 
-int xpu_sim_ticket_add(xpu_sim_events *events, uint32_t counter, uint32_t value, uint32_t layer) {
+xpu_sim_ticket_state xpu_sim_ticket_add(xpu_sim_events *events, uint32_t counter, uint32_t value, uint32_t layer) {
+    if (events->ticket_count == XPU_TICKETS) return XPU_TICKET_REFUSED;
     if (events->ticket_count == events->ticket_capacity) {
         size_t capacity = events->ticket_capacity ? 2 * events->ticket_capacity : 64;
         xpu_sim_ticket *grown = realloc(events->tickets, capacity * sizeof *grown);
         if (!grown) {
             events->no_memory = 1;
-            return 1;
+            return XPU_TICKET_TRUE;
         }
         events->tickets = grown;
         events->ticket_capacity = capacity;
     }
     events->tickets[events->ticket_count++] = (xpu_sim_ticket){counter, value, layer};
-    return is_true(events, &events->tickets[events->ticket_count - 1]);
+    return is_true(events, &events->tickets[events->ticket_count - 1]) ? XPU_TICKET_TRUE : XPU_TICKET_KEPT;
 }
 
 int xpu_sim_ticket_ready(const xpu_sim_events *events) {

@@ -29,9 +29,11 @@ typedef struct {
 void xpu_sim_events_reset(xpu_sim_events *events);
 void xpu_sim_events_release(xpu_sim_events *events);
 
-/* Whether a ticket has come true; add: whether the new one has (without memory: no_memory is set, and 1 returned);
- * counter_ready: whether one that waits for this counter has. */
-int xpu_sim_ticket_add(xpu_sim_events *events, uint32_t counter, uint32_t value, uint32_t layer);
+/* TRUE also without memory for it: then no_memory is set. REFUSED: XPU_TICKETS are kept already. */
+typedef enum { XPU_TICKET_KEPT, XPU_TICKET_TRUE, XPU_TICKET_REFUSED } xpu_sim_ticket_state;
+xpu_sim_ticket_state xpu_sim_ticket_add(xpu_sim_events *events, uint32_t counter, uint32_t value, uint32_t layer);
+
+/* Whether a ticket has come true; counter_ready: whether one that waits for this counter has. */
 int xpu_sim_ticket_ready(const xpu_sim_events *events);
 int xpu_sim_ticket_counter_ready(const xpu_sim_events *events, uint32_t counter);
 

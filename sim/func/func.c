@@ -232,17 +232,20 @@ static void dead_lock(xpu_func *func) {
 
 /* ---- Schedule ---- */
 
-/* Reports a time-out when a core has run for too long without progress. */
+/* Reports a time-out when a core has run for too long without progress, or has put it off for too long. */
 static void check_watchdog(xpu_func *func, unsigned core) {
-    if (func->progress) {
-        for (unsigned i = 0; i < func->chip.cores; i++)
-            func->core_state[i].instructions_at_progress = func->harts[i].instret;
-        func->progress = 0;
-    } else if (func->harts[core].instret - func->core_state[core].instructions_at_progress > func->watchdog_limit) {
-        core_fault(func, core, XPU_FAULT_TIMEOUT, "the core ran for WATCHDOG_LIMIT instructions without progress");
-        const void *word = xpu_func_engine_memory(func, func->fault.pc, sizeof func->fault.instruction);
-        if (word) memcpy(&func->fault.instruction, word, sizeof func->fault.instruction);
+    const uint64_t limit = func->watchdog_limit;
+    for (unsigned i = 0; i < func->chip.cores && (func->progress || func->alive); i++) {
+        func->core_state[i].instructions_at_progress = func->harts[i].instret;
+        if (func->progress) func->core_state[i].instructions_at_signal = func->harts[i].instret;
     }
+    func->progress = func->alive = 0;
+    if (func->harts[core].instret - func->core_state[core].instructions_at_progress <= limit &&
+        func->harts[core].instret - func->core_state[core].instructions_at_signal <= limit * XPU_WATCHDOG_STRETCH)
+        return;
+    core_fault(func, core, XPU_FAULT_TIMEOUT, "the core ran for WATCHDOG_LIMIT instructions without progress");
+    const void *word = xpu_func_engine_memory(func, func->fault.pc, sizeof func->fault.instruction);
+    if (word) memcpy(&func->fault.instruction, word, sizeof func->fault.instruction);
 }
 
 /* One turn of a core, then of the engines. Returns whether anything moved. */

@@ -45,8 +45,9 @@ typedef struct {
     uint32_t wait_value[XPU_COUNTERS];
     uint32_t doorbell_address[XPU_ENGINES];
     uint32_t layer, ticket_counter, ticket_value;
-    uint32_t stall_address; /* register that the core stalls on, or 0 */
-    uint64_t instructions_at_progress;
+    uint32_t stall_address;            /* register that the core stalls on, or 0 */
+    uint64_t instructions_at_progress; /* or a store to WATCHDOG */
+    uint64_t instructions_at_signal;   /* at progress only */
     int at_barrier, barrier_open;
     int idle; /* wfi was executed */
 } xpu_func_core_state;
@@ -74,6 +75,7 @@ struct xpu_func {
     uint64_t spent, engine_cycles;
     int exhausted; /* the next descriptor is more than what is left of the budget */
     int progress;  /* something moved since the scheduler looked last */
+    int alive;     /* WATCHDOG was written since then */
 
     /* How much of a descriptor is executed: all; what is looked at before it begins; that, indices and w_absmax. With
      * the latter two nothing is written, computed or counted. */

@@ -19,12 +19,6 @@ void xpu_func_counter_add(xpu_func *func, unsigned counter, uint32_t value) {
     func->progress = 1;
 }
 
-static xpu_bus_result ticket_add(xpu_func *func, const xpu_func_core_state *state, uint32_t layer) {
-    func->progress = 1;
-    return xpu_sim_ticket_add(&func->events, state->ticket_counter, state->ticket_value, layer) ? XPU_BUS_STOP
-                                                                                                : XPU_BUS_OK;
-}
-
 /* A core arrives; it goes on when all have, the others when they try again. */
 static xpu_bus_result barrier(xpu_func *func, unsigned core) {
     xpu_func_core_state *state = &func->core_state[core];
@@ -50,6 +44,17 @@ static xpu_bus_result barrier(xpu_func *func, unsigned core) {
 static xpu_bus_result fault(uint32_t *value, xpu_fault_cause why) {
     *value = why;
     return XPU_BUS_FAULT;
+}
+
+static xpu_bus_result ticket_add(xpu_func *func, uint32_t *layer) {
+    const xpu_func_core_state *state = &func->core_state[0];
+    switch (xpu_sim_ticket_add(&func->events, state->ticket_counter, state->ticket_value, *layer)) {
+    case XPU_TICKET_REFUSED: return fault(layer, XPU_FAULT_TICKETS);
+    case XPU_TICKET_TRUE: func->progress = 1; return XPU_BUS_STOP;
+    case XPU_TICKET_KEPT: break;
+    }
+    func->progress = 1;
+    return XPU_BUS_OK;
 }
 
 /* Whether `offset` is one of the `count` registers from `base` on; its index. */
@@ -134,8 +139,8 @@ static xpu_bus_result store_counter(xpu_func *func, unsigned core, uint32_t coun
 /* Registers that only core 0 writes and that end its turn. */
 static xpu_bus_result store_core0(xpu_func *func, unsigned core, uint32_t offset, uint32_t *value) {
     if (core != 0) return fault(value, XPU_FAULT_ADDRESS);
+    if (offset == XPU_REG_TICKET_LAYER) return ticket_add(func, value);
     func->progress = 1;
-    if (offset == XPU_REG_TICKET_LAYER) return ticket_add(func, &func->core_state[core], *value);
     if (offset == XPU_REG_EXIT) {
         if (func->races) xpu_races_exit(func->races);
         func->events.ended = 1;
@@ -174,7 +179,7 @@ xpu_bus_result xpu_func_store_register(void *context, uint32_t address, uint32_t
         state->ticket_counter = *value;
         return XPU_BUS_OK;
     case XPU_REG_TICKET_VALUE: state->ticket_value = *value; return XPU_BUS_OK;
-    case XPU_REG_WATCHDOG: func->progress = 1; return XPU_BUS_OK;
+    case XPU_REG_WATCHDOG: func->alive = 1; return XPU_BUS_OK;
     case XPU_REG_WATCHDOG_LIMIT: func->watchdog_limit = *value; return XPU_BUS_OK;
     case XPU_REG_SEED: func->seed = func->draws = *value; return XPU_BUS_OK;
     case XPU_REG_ABORT: func->events.abort_code = *value; return fault(value, XPU_FAULT_ABORT);

@@ -17,9 +17,11 @@ static void on_counter(void *context, unsigned counter, uint32_t value) {
     if (xpu_sim_ticket_counter_ready(&device->events, counter)) device->host.stop = 1;
 }
 
-static void on_ticket(void *context, unsigned counter, uint32_t value, uint32_t layer) {
+static int on_ticket(void *context, unsigned counter, uint32_t value, uint32_t layer) {
     xpurt_device *device = context;
-    if (xpu_sim_ticket_add(&device->events, counter, value, layer)) device->host.stop = 1;
+    xpu_sim_ticket_state state = xpu_sim_ticket_add(&device->events, counter, value, layer);
+    if (state == XPU_TICKET_TRUE) device->host.stop = 1;
+    return state != XPU_TICKET_REFUSED;
 }
 
 static void on_put(void *context, char byte) {

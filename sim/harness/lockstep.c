@@ -82,6 +82,10 @@ static xpu_bus_result store(void *port, uint32_t address, uint32_t *value) {
     uint32_t offset = address - XPU_REGS_BASE;
     lockstep->last_register.address = address;
     lockstep->last_register.value = *value;
+    if (core == 0 && offset == XPU_REG_TICKET_LAYER && lockstep->now.trap) {
+        *value = XPU_FAULT_TICKETS; /* the harness keeps them */
+        return XPU_BUS_FAULT;
+    }
     if (core == 0 && (offset == XPU_REG_EXIT || offset == XPU_REG_HOST_CALL || offset == XPU_REG_TICKET_LAYER))
         return XPU_BUS_OK;
     if (offset == XPU_REG_PUTCHAR) return XPU_BUS_OK;

@@ -78,8 +78,8 @@ void xpu_dpi_counter(unsigned long long host, unsigned int counter, unsigned int
     host_of(host)->counter(host_of(host)->context, counter, value);
 }
 
-void xpu_dpi_ticket(unsigned long long host, unsigned int counter, unsigned int value, unsigned int layer) {
-    host_of(host)->ticket(host_of(host)->context, counter, value, layer);
+int xpu_dpi_ticket(unsigned long long host, unsigned int counter, unsigned int value, unsigned int layer) {
+    return host_of(host)->ticket(host_of(host)->context, counter, value, layer);
 }
 
 void xpu_dpi_put(unsigned long long host, unsigned int character) {

@@ -35,9 +35,9 @@ typedef struct {
     int stop;    /* set by any of the functions: the run ends after this edge */
     uint64_t cycle;
     uint64_t gm_read_bytes, gm_write_bytes;
-    uint64_t descriptors[XPU_MODEL_ENGINES];                          /* complete, since the start */
-    void (*counter)(void *context, unsigned counter, uint32_t value); /* a counter has a new value */
-    void (*ticket)(void *context, unsigned counter, uint32_t value, uint32_t layer);
+    uint64_t descriptors[XPU_MODEL_ENGINES];                                        /* complete, since the start */
+    void (*counter)(void *context, unsigned counter, uint32_t value);               /* a counter has a new value */
+    int (*ticket)(void *context, unsigned counter, uint32_t value, uint32_t layer); /* 0: there is no room for it */
     void (*put)(void *context, char byte);
     void (*retire)(void *context, const xpu_retired *retired); /* NULL: nobody looks; fixed when the model is made */
     /* A descriptor is complete; `cycles` ago its engine got it. NULL: nobody looks */

@@ -4,7 +4,8 @@
 //   in the cycle after what the core waits for. Each core has at most one access under way. Answers are held until
 //   rsp_ready. A write to EXIT is never answered: the program has ended.
 //   Tickets, counters and debug output are told to the harness (DPI-C), which stops the clock when a ticket comes true.
-//   since: cycles without progress; timed_out when it has reached WATCHDOG_LIMIT.
+//   since: cycles without progress or a store to WATCHDOG; held: without progress. timed_out when since has reached
+//   WATCHDOG_LIMIT, or held WATCHDOG_STRETCH times that.
 module xpu_regs #(
   parameter int unsigned CORES = 1,
   parameter logic [2:0]  ENGINES = 3'b000, // which engines exist; a doorbell of another is the fault "bad doorbell"
@@ -66,8 +67,8 @@ module xpu_regs #(
 `ifndef YOSYS
   import "DPI-C" function void xpu_dpi_counter(input longint unsigned host, input int unsigned counter,
                                                input int unsigned value);
-  import "DPI-C" function void xpu_dpi_ticket(input longint unsigned host, input int unsigned counter,
-                                              input int unsigned value, input int unsigned layer);
+  import "DPI-C" function int xpu_dpi_ticket(input longint unsigned host, input int unsigned counter,
+                                             input int unsigned value, input int unsigned layer);
   import "DPI-C" function void xpu_dpi_put(input longint unsigned host, input int unsigned character);
 `endif
   localparam int unsigned COUNTERS = xpu_chip_pkg::COUNTERS;
@@ -97,15 +98,19 @@ module xpu_regs #(
 
   assign quiet = !req_valid && !rsp_valid && answered == '0 && signal_valid == 3'd0 && !engine_progress &&
                  !door_valid && !host_answer && !seed_written && !door_room && change_valid == 4'd0;
-  logic [31:0] watchdog_limit_q, since_q;
-  assign until_time_out = watchdog_limit_q - since_q;
-  assign timed_out = since_q >= watchdog_limit_q;
+  logic [31:0] watchdog_limit_q, since_q, until_limit;
+  logic [37:0] held, held_q, held_limit, until_held;
+  assign held_limit = {6'd0, watchdog_limit_q} * 38'(xpu_chip_pkg::WATCHDOG_STRETCH);
+  assign until_limit = watchdog_limit_q - since_q;
+  assign until_held = held_limit - held_q;
+  assign until_time_out = until_held < {6'd0, until_limit} ? until_held[31:0] : until_limit;
+  assign timed_out = since_q >= watchdog_limit_q || held_q >= held_limit;
 
   logic unused;
   assign unused = &{1'b0, stalled_at[0]}; // for reports
 
   always_ff @(posedge clk) begin : p_regs
-    logic        progress, changed, look, plain, stalls, fault;
+    logic        progress, alive, changed, look, plain, stalls, fault;
     logic [31:0] value;
     logic [INDEX_BITS-1:0] index;
     logic [3:0]  cause;
@@ -113,6 +118,7 @@ module xpu_regs #(
     logic [1:0]  engine;
     logic [31:0] core;
     progress = 1'b0;
+    alive = 1'b0;
     if (rst) begin
       for (int unsigned n = 0; n < COUNTERS; n = n + 1) counters[n] = 32'd0;
       for (int unsigned n = 0; n < CORES * COUNTERS; n = n + 1) wait_value[n] = 32'd0;
@@ -250,13 +256,16 @@ module xpu_regs #(
               xpu_chip_pkg::REG_TICKET_LAYER: begin
                 fault = core != 32'd0;
                 if (!fault) begin
-                  progress = 1'b1;
 `ifndef YOSYS
-                  xpu_dpi_ticket(host, ticket_counter[0], ticket_value[0], req_wdata);
+                  if (xpu_dpi_ticket(host, ticket_counter[0], ticket_value[0], req_wdata) == 32'sd0) begin
+                    fault = 1'b1;
+                    cause = xpu_chip_pkg::FAULT_TICKETS;
+                  end
 `endif
+                  progress = !fault;
                 end
               end
-              xpu_chip_pkg::REG_WATCHDOG: progress = 1'b1;
+              xpu_chip_pkg::REG_WATCHDOG: alive = 1'b1;
               xpu_chip_pkg::REG_WATCHDOG_LIMIT: watchdog_limit_q <= req_wdata;
               xpu_chip_pkg::REG_EXIT: begin
                 fault = core != 32'd0;
@@ -388,7 +397,9 @@ module xpu_regs #(
       end
     end
     // ---- Watchdog ----
-    since = progress || rst ? 32'd0 : since + cycles_per_edge;
+    since = progress || alive || rst ? 32'd0 : since + cycles_per_edge;
+    held = progress || rst ? 38'd0 : held + {6'd0, cycles_per_edge};
     since_q <= since;
+    held_q <= held;
   end
 endmodule

@@ -24,7 +24,7 @@ static void load_precision(void) {
                                "  {\"match\": \"*\", \"precision\": \"int16x8\"},\n"
                                "  {\"match\": \"Conv[a-z]*2?\", \"precision\": \"int16\"},\n"
                                "  {\"match\": \"Plus214\", \"precision\": \"fp32\"},\n"
-                               "  {\"match\": \"nothing\", \"precision\": \"auto\"}]}\n";
+                               "  {\"match\": \"nothing*\", \"precision\": \"auto\"}]}\n";
     hostile_set(&precision_rules, text, sizeof text - 1);
 }
 

@@ -11,6 +11,8 @@ package xpu_chip_pkg;
   localparam int unsigned MAX_CORES = 16;  // cores that the memory map has room for
   localparam int unsigned LM_ALIAS_STRIDE = 1048576;  // distance of two cores' LM in the region LM_ALL
   localparam int unsigned WATCHDOG_CYCLES = 1000000;  // reset value of WATCHDOG_LIMIT
+  localparam int unsigned WATCHDOG_STRETCH = 64;  // stores to WATCHDOG put a time-out off for at most so many times WATCHDOG_LIMIT
+  localparam int unsigned TICKETS = 1024;  // layers that may be announced and not complete
   localparam int unsigned POST_WORDS = 16;  // words of a post-processor parameter block
   localparam int unsigned ABI_VERSION = 2;  // version of everything that this file fixes; part of the ABI hash
   localparam logic [31:0] REGS_BASE = 32'h02000000;  // registers; 32-bit accesses only, by cores only
@@ -30,7 +32,7 @@ package xpu_chip_pkg;
   localparam logic [15:0] REG_TICKET_COUNTER = 16'h0408;  // per core: counter of the next TICKET_LAYER
   localparam logic [15:0] REG_TICKET_VALUE = 16'h040c;  // per core: value of the next TICKET_LAYER
   localparam logic [15:0] REG_TICKET_LAYER = 16'h0410;  // core 0: layer (the written index) is complete when COUNTER[TICKET_COUNTER] reaches TICKET_VALUE
-  localparam logic [15:0] REG_WATCHDOG = 16'h0414;  // writing any value counts as progress
+  localparam logic [15:0] REG_WATCHDOG = 16'h0414;  // writing any value puts a time-out off, but not for ever (WATCHDOG_STRETCH)
   localparam logic [15:0] REG_WATCHDOG_LIMIT = 16'h0418;  // cycles without progress until a time-out is reported
   localparam logic [15:0] REG_EXIT = 16'h041c;  // core 0: ends the program with the written status (0: done)
   localparam logic [15:0] REG_ABORT = 16'h0420;  // fault 'software abort' with the written code
@@ -138,6 +140,7 @@ package xpu_chip_pkg;
   localparam logic [3:0] FAULT_DOORBELL = 4'd8;  // this core has no queue of this engine, or the list is empty
   localparam logic [3:0] FAULT_TIMEOUT = 4'd9;  // no progress for WATCHDOG_LIMIT cycles
   localparam logic [3:0] FAULT_DEADLOCK = 4'd10;  // every core and engine waits for something that nobody will do
+  localparam logic [3:0] FAULT_TICKETS = 4'd11;  // more layers are announced and not complete than the host keeps
 
   // carries waits and a signal, does nothing
   typedef struct packed {

@@ -53,6 +53,16 @@ int main(uint32_t core, uint32_t cores) {
         }
     if (MODE == 8) REG(XPU_REG_HOST_CALL) = 0x7ffffffd;
     if (MODE == 9) REG(XPU_REG_HOST_CALL) = (uint32_t)(uintptr_t)results;
+    if (MODE == 10) { /* alive, but without progress */
+        REG(XPU_REG_WATCHDOG_LIMIT) = 1000;
+        for (;;) REG(XPU_REG_WATCHDOG) = 1;
+    }
+    if (MODE == 11) /* layers without end, none complete */
+        for (uint32_t layer = 0;; layer++) {
+            REG(XPU_REG_TICKET_COUNTER) = 3;
+            REG(XPU_REG_TICKET_VALUE) = 1;
+            REG(XPU_REG_TICKET_LAYER) = layer;
+        }
     if (MODE >= 5) {
         REG(XPU_REG_WAIT_VALUE + 8) = 9;
         return (int)REG(XPU_REG_WAIT + 8);

@@ -132,6 +132,7 @@ int main(void) {
     float f[3][BLOCK];
     uint32_t *a = (uint32_t *)(void *)f[0], *b = (uint32_t *)(void *)f[1], *c = (uint32_t *)(void *)f[2];
     uint32_t first = NUMBER(first_block), wanted = NUMBER(detail_operation), which = NUMBER(parts);
+    *(volatile uint32_t *)(uintptr_t)(XPU_REGS_BASE + XPU_REG_WATCHDOG_LIMIT) = 100000000;
     for (uint32_t n = 0; n < NUMBER(block_count); n++) {
         *(volatile uint32_t *)(uintptr_t)(XPU_REGS_BASE + XPU_REG_WATCHDOG) = 1;
         float_block(NUMBER(seed_value), first + n, a, b, c);

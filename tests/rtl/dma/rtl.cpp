@@ -97,7 +97,9 @@ extern "C" {
 void xpu_dpi_counter(unsigned long long, unsigned counter, unsigned value) {
     current->counters[counter] = value;
 }
-void xpu_dpi_ticket(unsigned long long, unsigned, unsigned, unsigned) {}
+int xpu_dpi_ticket(unsigned long long, unsigned, unsigned, unsigned) {
+    return 1;
+}
 void xpu_dpi_put(unsigned long long, unsigned) {}
 void xpu_dpi_complete(unsigned long long, unsigned engine, unsigned core, unsigned descriptor, unsigned, unsigned,
                       unsigned) {

@@ -206,6 +206,34 @@ static void watchdog_from_start(void) {
         }
 }
 
+/* Stores to WATCHDOG alone put the time-out off for WATCHDOG_STRETCH times the limit. */
+static void watchdog_kept_off(void) {
+    static outcome o, slow, func;
+    for (int c = 0; c < CHIPS; c++) {
+        const uint32_t request[5] = {SYSTEM_ALIVE, 1000}, end = 1000 * XPU_WATCHDOG_STRETCH;
+        run_rtl(&chips[c], request, &(xpurt_rtl_options){.lockstep = 1}, &o);
+        run_rtl(&chips[c], request, &(xpurt_rtl_options){.no_skip = 1}, &slow);
+        run_func(&chips[c].chip, request, &func);
+        CU_ASSERT_EQUAL(o.fault.cause, XPU_FAULT_TIMEOUT);
+        CU_ASSERT_EQUAL(func.fault.cause, XPU_FAULT_TIMEOUT);
+        CU_ASSERT(o.statistics.cycles >= end && o.statistics.cycles < end + 2000);
+        CU_ASSERT_TRUE(same_time(&o, &slow));
+    }
+}
+
+/* As many tickets as the host keeps, then a fault. */
+static void too_many_tickets(void) {
+    static outcome o, func;
+    for (int c = 0; c < CHIPS; c++) {
+        const uint32_t request[5] = {SYSTEM_FLOOD};
+        run_rtl(&chips[c], request, &(xpurt_rtl_options){.lockstep = 1}, &o);
+        run_func(&chips[c].chip, request, &func);
+        CU_ASSERT_EQUAL(o.fault.cause, XPU_FAULT_TICKETS);
+        CU_ASSERT_TRUE(same_fault(&o.fault, &func.fault));
+        CU_ASSERT_EQUAL(o.results[0], XPU_TICKETS);
+    }
+}
+
 /* Limits of a run: the same end, whatever the pieces. */
 static void limits(void) {
     static outcome whole, o;
@@ -370,6 +398,8 @@ int main(void) {
                                      {"faults of cores", faults_of_cores},
                                      {"watchdog", watchdog},
                                      {"watchdog from the start", watchdog_from_start},
+                                     {"watchdog kept off", watchdog_kept_off},
+                                     {"too many tickets", too_many_tickets},
                                      {"limits", limits},
                                      {"GM", gm_times},
                                      {"states sum to the cycles", states_must_sum},

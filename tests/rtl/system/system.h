@@ -19,6 +19,8 @@ enum {
     SYSTEM_HOST,
     SYSTEM_WATCHDOG, /* limit */
     SYSTEM_SPIN,     /* limit */
+    SYSTEM_ALIVE,    /* limit: WATCHDOG is written without end */
+    SYSTEM_FLOOD,    /* layers are announced without end, none complete */
     SYSTEM_MEMORY,
     SYSTEM_DEAD,
     SYSTEM_PRINT,

@@ -16,6 +16,8 @@
 #define XPU_MAX_CORES 16u /* cores that the memory map has room for */
 #define XPU_LM_ALIAS_STRIDE 1048576u /* distance of two cores' LM in the region LM_ALL */
 #define XPU_WATCHDOG_CYCLES 1000000u /* reset value of WATCHDOG_LIMIT */
+#define XPU_WATCHDOG_STRETCH 64u /* stores to WATCHDOG put a time-out off for at most so many times WATCHDOG_LIMIT */
+#define XPU_TICKETS 1024u /* layers that may be announced and not complete */
 #define XPU_POST_WORDS 16u /* words of a post-processor parameter block */
 #define XPU_ABI_VERSION 2u /* version of everything that this file fixes; part of the ABI hash */
 
@@ -45,7 +47,7 @@
 #define XPU_REG_TICKET_COUNTER 0x0408u /* RW: per core: counter of the next TICKET_LAYER */
 #define XPU_REG_TICKET_VALUE 0x040cu /* RW: per core: value of the next TICKET_LAYER */
 #define XPU_REG_TICKET_LAYER 0x0410u /* W: core 0: layer (the written index) is complete when COUNTER[TICKET_COUNTER] reaches TICKET_VALUE */
-#define XPU_REG_WATCHDOG 0x0414u /* W: writing any value counts as progress */
+#define XPU_REG_WATCHDOG 0x0414u /* W: writing any value puts a time-out off, but not for ever (WATCHDOG_STRETCH) */
 #define XPU_REG_WATCHDOG_LIMIT 0x0418u /* RW: cycles without progress until a time-out is reported */
 #define XPU_REG_EXIT 0x041cu /* W: core 0: ends the program with the written status (0: done) */
 #define XPU_REG_ABORT 0x0420u /* W: fault 'software abort' with the written code */

@@ -147,6 +147,21 @@ static void watchdog(uint32_t limit) {
     for (;;) __asm__ volatile("");
 }
 
+static void alive(uint32_t limit) {
+    REG(XPU_REG_WATCHDOG_LIMIT) = limit;
+    for (;;) REG(XPU_REG_WATCHDOG) = 1;
+}
+
+static void flood(void) {
+    REG(XPU_REG_TICKET_COUNTER) = 3;
+    REG(XPU_REG_TICKET_VALUE) = 1;
+    for (uint32_t i = 0;; i++) {
+        results[0] = i;
+        FENCE();
+        REG(XPU_REG_TICKET_LAYER) = 1;
+    }
+}
+
 /* Loads and stores of all sizes in GM and LM. */
 static uint32_t memory(uint32_t core) {
     uint32_t sum = 0;
@@ -214,6 +229,12 @@ static uint32_t work(uint32_t core, uint32_t cores) {
     case SYSTEM_SPIN:
         REG(XPU_REG_WATCHDOG_LIMIT) = request[1];
         for (;;) __asm__ volatile("");
+    case SYSTEM_ALIVE:
+        if (core == 0) alive(request[1]);
+        return 0;
+    case SYSTEM_FLOOD:
+        if (core == 0) flood();
+        return 0;
     case SYSTEM_MEMORY: results[16 + core] = memory(core); return 0;
     case SYSTEM_DEAD: wait_for(7, core + 1); return 0;
     case SYSTEM_ENGINES: engines(core, cores); return 0;
