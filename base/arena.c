@@ -71,9 +71,14 @@ void xpu_mem_init(xpu_mem *mem) {
     mem->arenas = NULL;
     mem->bytes = 0;
     mem->peak_bytes = 0;
+    mem->kept = NULL;
+    mem->kept_arena = NULL;
+    mem->keeps_reads = 0;
 }
 
 void xpu_mem_release(xpu_mem *mem) {
+    mem->kept = NULL;
+    mem->kept_arena = NULL;
     while (mem->arenas) xpu_arena_free(mem->arenas);
 }
 

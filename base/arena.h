@@ -22,12 +22,16 @@
 #include <stdint.h>
 
 typedef struct xpu_arena xpu_arena;
+typedef struct xpu_kept xpu_kept; /* base/keep.h */
 
 typedef struct xpu_mem {
     jmp_buf out_of_memory; /* set by the API boundary before the first allocation */
     xpu_arena *arenas;     /* every live arena, newest first */
     size_t bytes;          /* bytes held now, and the most there ever were */
     size_t peak_bytes;
+    xpu_kept *kept; /* files that no output may replace, newest first; in an arena of their own */
+    xpu_arena *kept_arena;
+    int keeps_reads; /* files that are read are kept */
 } xpu_mem;
 
 void xpu_mem_init(xpu_mem *mem);

@@ -57,6 +57,7 @@ xpu_file *xpu_file_open(xpu_arena *arena, const char *path, xpu_diags *diags) {
         return NULL;
     }
     file->size = (uint64_t)info.st_size;
+    if (xpu_arena_mem(arena)->keeps_reads) xpu_keep(arena, path);
     return file;
 }
 
@@ -115,6 +116,8 @@ struct xpu_output {
     uint64_t position; /* where the buffer belongs */
     size_t buffered;
     char *buffer;
+    const char *where; /* the option that named it; or NULL */
+    xpu_arena *arena;
     xpu_diags *diags;
 };
 
@@ -158,6 +161,15 @@ static int standard_stream(const char *path) {
     return strcmp(path, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
 }
 
+void xpu_output_label(xpu_output *output, const char *where) {
+    output->where = where;
+}
+
+xpu_status xpu_output_allowed(xpu_output *output) {
+    const char *kept = xpu_kept_path(xpu_arena_mem(output->arena), output->path);
+    return kept ? xpu_kept_error(output->arena, output->diags, output->where, output->path, kept) : XPU_OK;
+}
+
 xpu_output *xpu_output_open(xpu_arena *arena, const char *path, xpu_diags *diags) {
     char resolved[PATH_MAX];
     struct stat info;
@@ -166,12 +178,14 @@ xpu_output *xpu_output_open(xpu_arena *arena, const char *path, xpu_diags *diags
     xpu_output *output = XPU_NEW(arena, xpu_output);
     output->fd = -1;
     output->direct = stream >= 0 || (exists && !S_ISREG(info.st_mode));
+    output->arena = arena;
     output->diags = diags;
     output->path = xpu_strdup(arena, path);
     output->target = xpu_strdup(arena, exists && !output->direct && realpath(path, resolved) ? resolved : path);
     output->temporary = output->target;
     output->buffer = xpu_alloc(arena, OUTPUT_BUFFER);
     xpu_arena_defer(arena, drop_output, output);
+    if (xpu_output_allowed(output) != XPU_OK) return NULL;
     if (output->direct) {
         output->fd = stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 3) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         output->error = output->fd < 0 ? errno : 0;
@@ -263,36 +277,15 @@ const char *xpu_output_temporary(const xpu_output *output) {
     return output->temporary;
 }
 
-/* The name behind links, without slashes at its end; what does not exist keeps its own. */
-static void resolve(const char *path, char *resolved) {
-    if (standard_stream(path) < 0 && realpath(path, resolved)) return;
-    snprintf(resolved, PATH_MAX, "%s", path);
-    for (size_t length = strlen(resolved); length > 1 && resolved[length - 1] == '/';) resolved[--length] = '\0';
-}
-
-/* The folder that the file is or will be in; 0: there is none. */
-static int folder_of(const char *path, struct stat *folder) {
-    char name[PATH_MAX];
-    size_t length = (size_t)(xpu_path_name(path) - path);
-    if (length >= sizeof name) return 0;
-    memcpy(name, path, length);
-    name[length] = '\0';
-    return stat(length ? name : ".", folder) == 0;
-}
-
-int xpu_paths_clash(const char *a, const char *b) {
-    char one[PATH_MAX], other[PATH_MAX];
-    struct stat file, folder_of_one, folder_of_other;
-    resolve(a, one);
-    resolve(b, other);
-    if (strcmp(xpu_path_name(one), xpu_path_name(other)) != 0) return 0;
-    if (standard_stream(one) < 0 && stat(one, &file) == 0 && S_ISCHR(file.st_mode)) return 0;
-    return folder_of(one, &folder_of_one) && folder_of(other, &folder_of_other) &&
-           folder_of_one.st_dev == folder_of_other.st_dev && folder_of_one.st_ino == folder_of_other.st_ino;
-}
-
 xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count) {
     int good = 1;
+    xpu_status allowed = XPU_OK;
+    for (size_t i = 0; i < count; i++) {
+        xpu_status status = xpu_output_allowed(outputs[i]);
+        if (allowed == XPU_OK) allowed = status;
+    }
+    for (size_t i = 0; allowed != XPU_OK && i < count; i++) drop_output(outputs[i]);
+    if (allowed != XPU_OK) return allowed;
     for (size_t i = 0; i < count; i++) {
         xpu_output *output = outputs[i];
         flush(output);
@@ -322,14 +315,16 @@ xpu_status xpu_output_check(xpu_arena *arena, const char *path, xpu_diags *diags
         return XPU_OK; /* opening a pipe would tell its reader something */
     }
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "output");
+    size_t before = diags->count;
     xpu_status status = xpu_output_open(scratch, path, diags) ? XPU_OK : XPU_EIO;
+    if (status != XPU_OK && diags->count > before) status = diags->items[before].status;
     xpu_arena_free(scratch);
     return status;
 }
 
 xpu_status xpu_file_write(xpu_arena *arena, const char *path, const void *data, size_t length, xpu_diags *diags) {
     xpu_output *output = xpu_output_open(arena, path, diags);
-    if (!output) return XPU_EIO;
+    if (!output) return xpu_diags_status(diags);
     xpu_output_write(output, data, length);
     return xpu_output_commit(output);
 }

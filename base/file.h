@@ -3,6 +3,7 @@
 #define XPU_BASE_FILE_H
 
 #include "base/diag.h"
+#include "base/keep.h"
 
 /* A file open for reading at arbitrary offsets. */
 typedef struct {
@@ -11,7 +12,8 @@ typedef struct {
     const char *path;
 } xpu_file;
 
-/* Opens a regular file. NULL with a diagnostic [io-open] on failure. */
+/* Opens a regular file, which behind an API boundary is kept from then on (base/keep.h): no output replaces it. NULL
+ * with a diagnostic [io-open] on failure. */
 xpu_file *xpu_file_open(xpu_arena *arena, const char *path, xpu_diags *diags);
 
 /* Reads exactly `length` bytes at `offset`, in chunks; a file cut short meanwhile is [io-short], never a signal. */
@@ -23,17 +25,19 @@ void *xpu_file_read_all(xpu_arena *arena, const char *path, size_t limit, size_t
 
 /* Writing: to a temporary name beside `path`, renamed by commit; unwinding without commit removes it. A failure, also
  * a full disk half-way, is [io-write] and leaves what `path` held before.
- * Paths that are no regular file (such as /dev/stdout) are written directly. */
+ * Paths that are no regular file (such as /dev/stdout) are written directly. A file that is kept (base/keep.h) when the
+ * output is opened or committed is not replaced: [output-read]. */
 typedef struct xpu_output xpu_output;
 xpu_output *xpu_output_open(xpu_arena *arena, const char *path, xpu_diags *diags);
+/* Which option named it, for messages: "option '--output'"; the text is not copied. */
+void xpu_output_label(xpu_output *output, const char *where);
+/* Whether the file is still none that is kept; commit asks again. */
+xpu_status xpu_output_allowed(xpu_output *output);
 xpu_status xpu_output_write(xpu_output *output, const void *data, size_t length); /* errors are reported by commit */
 /* Only where the path is (or becomes) a regular file; does not move the position of xpu_output_write. */
 xpu_status xpu_output_write_at(xpu_output *output, uint64_t offset, const void *data, size_t length);
 const char *xpu_output_temporary(const xpu_output *output); /* the name being written */
 xpu_status xpu_output_commit(xpu_output *output);
-/* Whether both paths stand for the same name in the same folder, links followed: what is written to one of them would
- * replace the other. Devices such as /dev/null take both. */
-int xpu_paths_clash(const char *a, const char *b);
 /* Several together: when one of them cannot be written none gets its name, and behind one that cannot be renamed none
  * does. */
 xpu_status xpu_outputs_commit(xpu_output *const *outputs, size_t count);

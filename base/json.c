@@ -284,7 +284,7 @@ xpu_status xpu_json_print(xpu_arena *arena, const json_t *value, xpu_output *out
 
 xpu_status xpu_json_write(xpu_arena *arena, const json_t *value, const char *path, xpu_diags *diags) {
     xpu_output *output = xpu_output_open(arena, path, diags);
-    if (!output) return XPU_EIO;
+    if (!output) return xpu_diags_status(diags);
     xpu_json_print(arena, value, output);
     return xpu_output_commit(output);
 }

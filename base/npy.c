@@ -406,6 +406,8 @@ xpu_status xpu_npy_write(xpu_arena *arena, const char *path, const xpu_tensor *t
         xpu_output_write(output, head.text, head.length);
         xpu_output_write(output, tensor->data, xpu_tensor_bytes(tensor));
         status = xpu_output_commit(output);
+    } else {
+        status = xpu_diags_status(diags);
     }
     xpu_arena_free(scratch);
     return status;
@@ -437,6 +439,8 @@ xpu_status xpu_npz_write(xpu_arena *arena, const char *path, const xpu_named_ten
             xpu_zip_writer_finish(writer);
             status = xpu_output_commit(output);
         }
+    } else {
+        status = xpu_diags_status(diags);
     }
     xpu_arena_free(scratch);
     return status;

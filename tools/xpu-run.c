@@ -215,6 +215,23 @@ static int func_options(xpu_tool *tool) {
     return XPU_OK;
 }
 
+/* The files that are read: values of --input and --image may have a name before them. */
+static const char *const *files_read(xpu_tool *tool) {
+    static const char *const names[] = {"input", "image", "labels", "from-dump"};
+    XPU_ARRAY(const char *) paths = {0};
+    for (uint32_t i = 0; i < tool->arguments.count; i++) {
+        const xpu_argument *a = &tool->arguments.items[i];
+        int reads = a->name == NULL;
+        for (size_t k = 0; a->name && k < sizeof names / sizeof *names; k++) reads |= strcmp(a->name, names[k]) == 0;
+        if (!reads) continue;
+        XPU_PUSH(tool->arena, &paths, a->value);
+        const char *equals = strchr(a->value, '=');
+        if (a->name && equals) XPU_PUSH(tool->arena, &paths, equals + 1);
+    }
+    XPU_PUSH(tool->arena, &paths, NULL);
+    return paths.items;
+}
+
 static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_run_options *run) {
     run->dump_folder = xpu_tool_option(tool, "dump-layers");
     run->dump_filter = xpu_tool_option(tool, "dump-filter");
@@ -222,6 +239,7 @@ static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_r
     run->from_dump = xpu_tool_option(tool, "from-dump");
     run->stats_file = xpu_tool_option(tool, "stats");
     run->trace_file = xpu_tool_option(tool, "trace");
+    run->keep = files_read(tool);
     run->seed = device->rtl.seed;
     if (!device->has_time) run->max_instructions = device->rtl.max_cycles;
     if (tool->quiet || !isatty(STDERR_FILENO)) return XPU_OK;
@@ -364,23 +382,6 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
     xpu_tool_report(tool, status, error.text);
     xpurt_error_clear(&error);
     return status ? status : run_result(tool, o, run, path);
-}
-
-/* The files that are read: values of --input and --image may have a name before them. */
-static const char *const *files_read(xpu_tool *tool) {
-    static const char *const names[] = {"input", "image", "labels", "from-dump"};
-    XPU_ARRAY(const char *) paths = {0};
-    for (uint32_t i = 0; i < tool->arguments.count; i++) {
-        const xpu_argument *a = &tool->arguments.items[i];
-        int reads = a->name == NULL;
-        for (size_t k = 0; a->name && k < sizeof names / sizeof *names; k++) reads |= strcmp(a->name, names[k]) == 0;
-        if (!reads) continue;
-        XPU_PUSH(tool->arena, &paths, a->value);
-        const char *equals = strchr(a->value, '=');
-        if (a->name && equals) XPU_PUSH(tool->arena, &paths, equals + 1);
-    }
-    XPU_PUSH(tool->arena, &paths, NULL);
-    return paths.items;
 }
 
 /* Outputs that would overwrite each other, or what is read. */

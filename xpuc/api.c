@@ -96,7 +96,8 @@ static const char *default_output(const xpu_pipeline *p) {
 
 static xpu_status compile(const request *r, xpu_arena *arena) {
     xpu_pipeline *p = new_pipeline(r, arena);
-    xpu_status status = xpu_check_options(p);
+    xpu_status status = xpu_check_format(p);
+    if (status == XPU_OK) status = xpu_check_options(p);
     if (status == XPU_OK && r->to_file && !p->output) p->output = default_output(p);
     if (status == XPU_OK) status = xpu_open_outputs(p);
     if (status == XPU_OK) status = xpu_pipeline_run(p);
@@ -128,6 +129,7 @@ static int guarded(request *r, xpu_status (*work)(const request *, xpu_arena *),
     xpu_diags diags;
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
+    xpu_keep_what_is_read(&mem);
     *r->result = (xpuc_result){.bytes = NULL};
     *error = (xpuc_error){.status = 0};
     r->diags = &diags;

@@ -76,7 +76,7 @@ static void add_constants(const xpu_pipeline *p, xpu_text *text) {
 }
 
 static char *describe_model(xpu_pipeline *p) {
-    if (xpu_import_model(p) != XPU_OK) return NULL;
+    if (xpu_check_format(p) != XPU_OK || xpu_import_model(p) != XPU_OK) return NULL;
     xpu_text text;
     xpu_text_init(&text, p->arena);
     xpu_text_add(&text, "%s: ONNX model '%s'\n", file_name(p), xpu_escape(p->arena, p->graph->name, 120));
@@ -146,8 +146,7 @@ static char *describe_program(xpu_pipeline *p) {
     return text.text;
 }
 
-/* Programs are ELF files. */
-static int is_program(const xpu_pipeline *p) {
+int xpu_is_program(const xpu_pipeline *p) {
     char magic[4] = {0};
     FILE *file = fopen(p->path, "rb");
     if (!file) return 0;
@@ -157,5 +156,5 @@ static int is_program(const xpu_pipeline *p) {
 }
 
 char *xpu_describe(xpu_pipeline *p) {
-    return is_program(p) ? describe_program(p) : describe_model(p);
+    return xpu_is_program(p) ? describe_program(p) : describe_model(p);
 }

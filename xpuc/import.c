@@ -156,16 +156,24 @@ static void note_guards(const xpu_pipeline *p) {
     }
 }
 
-xpu_status xpu_import_model(xpu_pipeline *pipeline) {
-    const char *ending = strrchr(xpu_path_name(pipeline->path), '.');
+static xpu_status refuse(const xpu_pipeline *p, const char *why, const char *hint) {
+    return xpu_error(p->diags, XPU_EUSAGE, p->path, "model-format", NULL, "the file is no model that can be compiled",
+                     why, hint);
+}
+
+xpu_status xpu_check_format(const xpu_pipeline *p) {
+    const char *ending = strrchr(xpu_path_name(p->path), '.');
     for (size_t i = 0; ending && i < sizeof refused / sizeof *refused; i++) {
         if (strcasecmp(ending, refused[i].ending) != 0) continue;
-        return xpu_error(
-            pipeline->diags, XPU_EUSAGE, pipeline->path, "model-format", NULL,
-            "the file is no model that can be compiled",
-            xpu_printf(pipeline->arena, "its name says that it is %s; ONNX models can be read", refused[i].what),
-            refused[i].hint);
+        return refuse(p, xpu_printf(p->arena, "its name says that it is %s; ONNX models can be read", refused[i].what),
+                      refused[i].hint);
     }
+    if (!xpu_is_program(p)) return XPU_OK;
+    return refuse(p, "it begins as a compiled program does; ONNX models can be read",
+                  "run it with xpu-run, or look into it with xpuc --describe");
+}
+
+xpu_status xpu_import_model(xpu_pipeline *pipeline) {
     xpu_status status = read_model(pipeline, pipeline->diags);
     if (status == XPU_OK) status = fill_open_dims(pipeline);
     if (status == XPU_OK) status = xpu_settle(pipeline->graph, pipeline->diags);

@@ -111,6 +111,9 @@ xpu_status xpu_check_options(xpu_pipeline *p) {
                                        .source_name = xpu_path_name(p->path),
                                        .resources = xpu_find_resources(p->arena, wanted->resources),
                                        .strip = wanted->strip};
+    const char *device = xpu_path_join(p->arena, p->options.resources, "device"); /* clang and lld read what is there */
+    xpu_keep_files(p->arena, device, "*");
+    xpu_keep_files(p->arena, xpu_path_join(p->arena, device, "include"), "*");
     p->job = (xpu_target_job){
         .services = &xpu_target_services, .options = &p->options, .arena = p->arena, .diags = p->diags};
     xpu_status status = p->target->start(&p->job);

@@ -42,25 +42,35 @@ xpu_status xpu_pack_output(xpu_pipeline *p) {
     return status == XPU_OK && direct ? copy(p, path, p->file) : status;
 }
 
-/* An output that would take the place of another file. */
-static void check_name(xpu_pipeline *p, const char *option, const char *path, const char *what, const char *other,
-                       const char *other_path) {
-    if (!path || !other_path || !xpu_paths_clash(path, other_path)) return;
-    xpu_error(p->diags, XPU_EUSAGE, NULL, "option", option, what,
-              xpu_printf(p->arena, "%s is '%s', %s is '%s'", option, xpu_escape(p->arena, path, 200), other,
-                         xpu_escape(p->arena, other_path, 200)),
-              "give one of them another name");
+static xpu_output *open_output(xpu_pipeline *p, const char *path, const char *option) {
+    xpu_output *output = xpu_output_open(p->arena, path, p->diags);
+    if (output) xpu_output_label(output, option);
+    return output;
 }
 
 xpu_status xpu_open_outputs(xpu_pipeline *p) {
-    const char *report = p->wanted->report;
-    check_name(p, "--report", report, "the report and the result have one name", "--output", p->output);
-    check_name(p, "--report", report, "the report and the model have one name", "the model", p->path);
-    check_name(p, "--output", p->output, "the result and the model have one name", "the model", p->path);
+    const char *const options[] = {"--output", "--report"}, *const paths[] = {p->output, p->wanted->report};
+    xpu_keep(p->arena, p->path);
+    for (int i = 0; i < 2; i++) {
+        const char *kept = paths[i] ? xpu_kept_path(xpu_arena_mem(p->arena), paths[i]) : NULL;
+        if (kept) xpu_kept_error(p->arena, p->diags, options[i], paths[i], kept);
+    }
+    if (paths[0] && paths[1] && xpu_paths_clash(paths[0], paths[1])) {
+        xpu_error(p->diags, XPU_EUSAGE, NULL, "option", options[1], "the report and the result have one name",
+                  xpu_printf(p->arena, "--report is '%s', --output is '%s'", xpu_escape(p->arena, paths[1], 200),
+                             xpu_escape(p->arena, paths[0], 200)),
+                  "give one of them another name");
+    }
     if (p->diags->errors) return XPU_EUSAGE;
-    if (p->output) p->file = xpu_output_open(p->arena, p->output, p->diags);
-    if (report) p->report_file = xpu_output_open(p->arena, report, p->diags);
-    return (p->output && !p->file) || (report && !p->report_file) ? XPU_EIO : XPU_OK;
+    if (paths[0]) p->file = open_output(p, paths[0], options[0]);
+    if (paths[1]) p->report_file = open_output(p, paths[1], options[1]);
+    return (paths[0] && !p->file) || (paths[1] && !p->report_file) ? xpu_diags_status(p->diags) : XPU_OK;
+}
+
+xpu_status xpu_allow_outputs(xpu_pipeline *p) {
+    xpu_status status = p->file ? xpu_output_allowed(p->file) : XPU_OK;
+    xpu_status report = p->report_file ? xpu_output_allowed(p->report_file) : XPU_OK;
+    return status == XPU_OK ? report : status;
 }
 
 xpu_status xpu_commit_outputs(xpu_pipeline *p) {

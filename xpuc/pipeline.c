@@ -7,6 +7,7 @@
 
 static xpu_status import(xpu_pipeline *p) {
     xpu_status status = xpu_import_model(p);
+    if (status == XPU_OK) status = xpu_allow_outputs(p);
     if (status != XPU_OK) return status;
     p->job.graph = p->graph;
     uint32_t nodes = 0;

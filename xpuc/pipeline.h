@@ -68,6 +68,8 @@ const xpu_target *xpu_find_target(xpu_arena *arena, const char *name, const char
 /* output.c: the files are opened under temporary names before work begins; the target writes its own; all get their
  * names together at the end. */
 xpu_status xpu_open_outputs(xpu_pipeline *pipeline);
+/* Once more when the model has been read, with its files of external data. */
+xpu_status xpu_allow_outputs(xpu_pipeline *pipeline);
 xpu_status xpu_pack_output(xpu_pipeline *pipeline);
 xpu_status xpu_commit_outputs(xpu_pipeline *pipeline);
 
@@ -105,10 +107,14 @@ char *xpu_explain(xpu_pipeline *pipeline, int as_json);
 char *xpu_pass_log(const xpu_pipeline *pipeline);
 char *xpu_summary(const xpu_pipeline *pipeline);
 
-/* describe.c: what is in a model or an .xpu file. NULL after reporting. */
+/* describe.c: whether the file is an ELF file, as programs are. */
+int xpu_is_program(const xpu_pipeline *pipeline);
+/* What is in a model or an .xpu file. NULL after reporting. */
 char *xpu_describe(xpu_pipeline *pipeline);
 
-/* import.c: the model into pipeline->graph, by the kind of file. */
+/* import.c: whether the file's name or its first bytes say that it is no model, said before anything else of it; then
+ * the model into pipeline->graph. */
+xpu_status xpu_check_format(const xpu_pipeline *pipeline);
 xpu_status xpu_import_model(xpu_pipeline *pipeline);
 
 #endif

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "base/keep.h"
 #include "base/option.h"
 #include "xpu_codegen/xpu_codegen.h"
 #include "xpuc/pipeline.h"
@@ -31,6 +32,7 @@ static const xpu_target *load_plugin(xpu_arena *arena, const char *path, xpu_dia
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!handle) return plugin_error(arena, diags, path, XPU_EIO, "the plug-in cannot be loaded", dlerror());
     xpu_arena_defer(arena, close_plugin, handle);
+    xpu_keep(arena, file);
     xpuc_plugin_function entry = NULL;
     void *symbol = dlsym(handle, "xpuc_plugin");
     memcpy(&entry, &symbol, sizeof entry);

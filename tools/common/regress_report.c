@@ -116,6 +116,7 @@ static void run_case(const session *s, const xpu_regress_entry *entry, xpu_arena
     }
     if (!s->suite->update) return;
     xpu_diags *diags = xpu_diags_new(arena);
+    xpu_keep_no_more(xpu_arena_mem(arena), entry->path);
     xpu_status status = xpu_json_write(arena, entry->c.json, entry->path, diags);
     const message head = {1, (int)status, UINT32_MAX, 0};
     if (status != XPU_OK) say(pipe, arena, &head, "what is new cannot be recorded", NULL, text_of(arena, diags));

@@ -50,6 +50,7 @@ int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(
     tool.command = command;
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
     xpu_mem_init(&tool.mem);
+    xpu_keep_what_is_read(&tool.mem);
     xpu_diags_init(&tool.diags);
     if (setjmp(tool.mem.out_of_memory)) {
         xpu_error_oom(&tool.diags);
@@ -104,29 +105,34 @@ int xpu_tool_usage(xpu_tool *tool, const char *where, const char *what, const ch
     return (int)xpu_error(&tool->diags, XPU_EUSAGE, NULL, "usage", where, what, why, hint);
 }
 
-static int clash(xpu_tool *tool, const xpu_tool_output *output, const char *what, const char *other,
-                 const char *other_path) {
-    return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", output->option), what,
-                          xpu_printf(tool->arena, "--%s is '%s', %s '%s'", output->option,
-                                     xpu_escape(tool->arena, output->path, 200), other,
-                                     xpu_escape(tool->arena, other_path, 200)),
+static const char *option_name(xpu_tool *tool, const xpu_tool_output *output) {
+    return xpu_printf(tool->arena, "option '--%s'", output->option);
+}
+
+static int same_name(xpu_tool *tool, const xpu_tool_output *output, const xpu_tool_output *other) {
+    return xpu_tool_usage(tool, option_name(tool, output), "two outputs have one name",
+                          xpu_printf(tool->arena, "--%s is '%s', --%s is '%s'", output->option,
+                                     xpu_escape(tool->arena, output->path, 200), other->option,
+                                     xpu_escape(tool->arena, other->path, 200)),
                           "give the output another name");
 }
 
 int xpu_tool_check_outputs(xpu_tool *tool, const xpu_tool_output *outputs, uint32_t count, const char *const *read) {
     int status = XPU_OK;
+    for (const char *const *path = read; *path; path++) {
+        xpu_keep(tool->arena, *path);
+        xpu_keep_files(tool->arena, *path, "*.npy"); /* where it is a dump folder */
+        xpu_keep_files(tool->arena, *path, "index.json");
+    }
     for (uint32_t i = 0; i < count; i++) {
         const xpu_tool_output *output = &outputs[i];
         if (!output->path) continue;
-        for (const char *const *path = read; *path; path++) {
-            if (xpu_paths_clash(output->path, *path))
-                status = clash(tool, output, "a file that is read would be overwritten", "the file to read is", *path);
-        }
+        const char *kept = xpu_kept_path(&tool->mem, output->path);
+        if (kept)
+            status = (int)xpu_kept_error(tool->arena, &tool->diags, option_name(tool, output), output->path, kept);
         for (uint32_t k = 0; k < i; k++) {
             const xpu_tool_output *other = &outputs[k];
-            if (other->path && xpu_paths_clash(output->path, other->path))
-                status = clash(tool, output, "two outputs have one name",
-                               xpu_printf(tool->arena, "--%s is", other->option), other->path);
+            if (other->path && xpu_paths_clash(output->path, other->path)) status = same_name(tool, output, other);
         }
     }
     return status;

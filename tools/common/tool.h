@@ -35,8 +35,8 @@ typedef struct {
     const char *option, *path;
 } xpu_tool_output;
 
-/* Whether each output has a name of its own, and none that of a file that is read (`read` ends with NULL). Returns an
- * exit code: 2 [usage]. */
+/* Keeps the files and dump folders that are read (`read` ends with NULL; base/keep.h), and looks whether each output
+ * has a name of its own and replaces none of them. Returns an exit code: 2 [usage] [output-read]. */
 int xpu_tool_check_outputs(xpu_tool *tool, const xpu_tool_output *outputs, uint32_t count, const char *const *read);
 
 /* Moves the text of a library's error (xpuc_error, xpurt_error) to stderr; returns `status`. */

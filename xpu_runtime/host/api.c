@@ -54,6 +54,7 @@ static xpurt_program *open_program(const char *path, const void *bytes, size_t s
         return NULL;
     }
     xpu_mem_init(&p->mem);
+    xpu_keep_what_is_read(&p->mem);
     xpu_status status;
     if (setjmp(p->mem.out_of_memory))
         status = xpu_error_oom(&diags);
@@ -168,6 +169,24 @@ static xpu_status check_host_layers(const xpu_run *run) {
     return XPU_OK;
 }
 
+/* What is read stays as it is: the program's file, the dump, and what the caller names. */
+static void keep_files(const xpu_run *run) {
+    const char *dump = run->options->from_dump;
+    xpu_keep_all(run->arena, &run->owner->mem);
+    for (const char *const *path = run->options->keep; path && *path; path++) xpu_keep(run->arena, *path);
+    if (!dump) return;
+    xpu_keep(run->arena, dump);
+    xpu_keep_files(run->arena, dump, "*.npy");
+    xpu_keep_files(run->arena, dump, "index.json");
+}
+
+/* Before work begins; path NULL: not wanted. */
+static xpu_status check_output(const xpu_run *run, const char *option, const char *path) {
+    const char *kept = path ? xpu_kept_path(xpu_arena_mem(run->arena), path) : NULL;
+    if (kept) return xpu_kept_error(run->arena, run->diags, option, path, kept);
+    return path ? xpu_output_check(run->arena, path, run->diags) : XPU_OK;
+}
+
 static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
                            xpurt_tensor *outputs, const xpurt_run_options *options, xpu_arena *arena,
                            xpu_diags *diags) {
@@ -188,8 +207,9 @@ static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, u
         return xpu_error(diags, XPU_EUSAGE, NULL, "trace-device", NULL, "this device gives no trace",
                          "only a device that has time can tell when something happened", "run on rtl");
     }
-    if (options->stats_file) status = xpu_output_check(arena, options->stats_file, diags);
-    if (options->trace_file && status == XPU_OK) status = xpu_output_check(arena, options->trace_file, diags);
+    keep_files(run);
+    status = check_output(run, "option '--stats'", options->stats_file);
+    if (status == XPU_OK) status = check_output(run, "option '--trace'", options->trace_file);
     if (status != XPU_OK) return status;
     if (options->layer) {
         status = xpu_replay_prepare(run);
@@ -249,6 +269,7 @@ int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input
     xpu_diags diags;
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
+    xpu_keep_what_is_read(&mem);
     uint32_t output_count = xpurt_output_count(program);
     memset(outputs, 0, output_count * sizeof *outputs);
     xpu_status status;

@@ -96,6 +96,11 @@ static const char *input_file(xpu_run *run, uint32_t index) {
     return xpu_printf(run->arena, "input_%s.npy", part);
 }
 
+static const char *layer_file(const xpu_run *run, uint32_t layer, uint32_t output) {
+    const char *part = file_part(run->arena, run->program->layers.items[layer].name);
+    return xpu_printf(run->arena, "%04u_%s%s.npy", layer, part, output ? ".absmax" : "");
+}
+
 static xpu_status write_inputs(xpu_run *run) {
     for (uint32_t i = 0; run->inputs && i < run->graph->inputs.count; i++) {
         xpu_value value = run->graph->inputs.items[i];
@@ -108,16 +113,30 @@ static xpu_status write_inputs(xpu_run *run) {
     return XPU_OK;
 }
 
-/* The files that a dump's index names in `list`. */
-static void remove_files(const xpu_run *run, json_t *list) {
+static xpu_status allow(const xpu_run *run, const char *path) {
+    const char *kept = xpu_kept_path(xpu_arena_mem(run->arena), path);
+    return kept ? xpu_kept_error(run->arena, run->diags, "option '--dump-layers'", path, kept) : XPU_OK;
+}
+
+/* The path of a file that a dump's index names, or NULL. */
+static const char *named_file(const xpu_run *run, const json_t *entry) {
+    const char *file = json_string_value(json_object_get(entry, "file"));
+    size_t length = file ? strlen(file) : 0;
+    if (length < 4 || strcmp(file + length - 4, ".npy") != 0 || file[0] == '.' || strchr(file, '/')) return NULL;
+    return xpu_path_join(run->arena, run->options->dump_folder, file);
+}
+
+/* Removes the files that the index names in `list`, or first looks whether that is allowed. */
+static xpu_status remove_files(const xpu_run *run, json_t *list, int only_look) {
     size_t i;
     json_t *entry;
     json_array_foreach(list, i, entry) {
-        const char *file = json_string_value(json_object_get(entry, "file"));
-        size_t length = file ? strlen(file) : 0;
-        if (length < 4 || strcmp(file + length - 4, ".npy") != 0 || file[0] == '.' || strchr(file, '/')) continue;
-        unlink(xpu_path_join(run->arena, run->options->dump_folder, file));
+        const char *path = named_file(run, entry);
+        xpu_status status = path && only_look ? allow(run, path) : XPU_OK;
+        if (status != XPU_OK) return status;
+        if (path && !only_look) unlink(path);
     }
+    return XPU_OK;
 }
 
 /* A dump takes the place of the one that the folder holds: the files that its index names go, then the index, and
@@ -125,17 +144,38 @@ static void remove_files(const xpu_run *run, json_t *list) {
 static xpu_status replace_dump(const xpu_run *run) {
     const char *path = xpu_path_join(run->arena, run->options->dump_folder, "index.json");
     if (!xpu_file_exists(path)) return XPU_OK;
+    xpu_status status = allow(run, path);
+    if (status != XPU_OK) return status;
     json_t *index = xpu_json_read(run->arena, path, xpu_diags_new(run->arena));
     json_t *layers = json_object_get(index, "layers"), *inputs = json_object_get(index, "inputs");
+    xpu_keep_no_more(xpu_arena_mem(run->arena), path);
     if (!json_is_array(layers) || !json_is_array(inputs) || !json_object_get(index, "version")) {
         return xpu_error(run->diags, XPU_EUSAGE, path, "dump-folder", NULL, "the folder cannot take a dump",
                          "it holds an index.json that is no dump's, which the dump's would replace",
                          "name another folder, or remove the file");
     }
-    remove_files(run, layers);
-    remove_files(run, inputs);
-    unlink(path);
-    return XPU_OK;
+    for (int only_look = 1; only_look >= 0 && status == XPU_OK; only_look--) {
+        status = remove_files(run, layers, only_look);
+        if (status == XPU_OK) status = remove_files(run, inputs, only_look);
+    }
+    if (status == XPU_OK) unlink(path);
+    return status;
+}
+
+/* The files that the run is going to write, before it begins. */
+static xpu_status allow_files(xpu_run *run, const uint8_t *wanted) {
+    const char *folder = run->options->dump_folder;
+    xpu_status status = allow(run, folder);
+    if (status == XPU_OK) status = allow(run, xpu_path_join(run->arena, folder, "index.json"));
+    for (uint32_t i = 0; run->inputs && status == XPU_OK && i < run->graph->inputs.count; i++) {
+        status = allow(run, xpu_path_join(run->arena, folder, input_file(run, i)));
+    }
+    for (uint32_t i = 0; status == XPU_OK && i < run->program->layers.count; i++) {
+        for (uint32_t k = 0; status == XPU_OK && k < run->program->layers.items[i].output_count; k++) {
+            if (wanted[i]) status = allow(run, xpu_path_join(run->arena, folder, layer_file(run, i, k)));
+        }
+    }
+    return status;
 }
 
 /* Which layers the filter means: at least one. */
@@ -156,6 +196,7 @@ xpu_status xpu_dump_open(xpu_run *run) {
     uint8_t *wanted = XPU_NEW_ARRAY(arena, uint8_t, run->program->layers.count + 1);
     xpu_status status = choose_layers(run, wanted);
     if (status == XPU_OK) status = xpu_make_folder(run->options->dump_folder, run->diags);
+    if (status == XPU_OK) status = allow_files(run, wanted);
     if (status == XPU_OK) status = replace_dump(run);
     if (status != XPU_OK) return status;
     xpu_dump *dump = run->dump = XPU_NEW(arena, xpu_dump);
@@ -185,8 +226,7 @@ int xpu_dump_wants(const xpu_run *run, uint32_t layer) {
 xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {
     const xpu_program_layer *l = &run->program->layers.items[layer];
     xpu_arena *arena = run->arena;
-    const char *suffix = output ? ".absmax" : "";
-    const char *file = xpu_printf(arena, "%04u_%s%s.npy", layer, file_part(arena, l->name), suffix);
+    const char *file = layer_file(run, layer, output);
     json_t *entry = xpu_json_append(arena, run->dump->layers, json_object());
     xpu_json_set(arena, entry, "index", json_integer(layer));
     xpu_json_set(arena, entry, "layer", json_string(xpu_escape(arena, l->name, 200)));

@@ -68,6 +68,8 @@ typedef struct {
     uint64_t max_instructions;                /* give up after so many in all cores; 0: no limit */
     uint32_t seed;                            /* register SEED of the device at the start */
     const char *trace_file;                   /* write what every unit did when as Chrome JSON; NULL: do not */
+    const char *const *keep;                  /* files that no output of the run may replace, besides the program's and
+                                               * the dump's that it reads: NULL-terminated; NULL: none */
     void (*progress)(void *context, uint32_t layers_done, uint32_t layers, const char *layer);
     void (*tick)(void *context, uint64_t cycles); /* every now and then, on a device that has time */
     void *context;

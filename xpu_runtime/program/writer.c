@@ -254,7 +254,7 @@ xpu_status xpu_program_write(const xpu_program *program, const char *elf_path, c
     xpu_status status = open_program(&p, elf_path, &image, &elf, arena, diags);
     if (status != XPU_OK) return status;
     cursor c = {.output = xpu_output_open(arena, output_path, diags), .hasher = xpu_hasher_new(arena)};
-    if (!c.output) return XPU_EIO;
+    if (!c.output) return xpu_diags_status(diags);
     status = write_file(&c, &p, &elf, &image, elf_path, weight, context, arena, diags);
     return status == XPU_OK ? xpu_output_commit(c.output) : status;
 }
