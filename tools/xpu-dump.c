@@ -280,11 +280,13 @@ static json_t *start_json(xpu_arena *arena, const xpu_dump_list *a, const xpu_du
 
 static void print_end(const report *r, const xpu_dump_list *a, const xpu_dump_list *b, const xpu_dump_difference *d) {
     if (r->legend)
-        printf("%s: %s\n", r->heatmap, r->legend);
+        printf("%s: %s\n", xpu_tool_path(r->tool, r->heatmap), r->legend);
     else if (r->heatmap)
-        printf("%s is not written: %s\n", r->heatmap, d->differing ? "the shapes differ" : "nothing differs");
+        printf("%s is not written: %s\n", xpu_tool_path(r->tool, r->heatmap),
+               d->differing ? "the shapes differ" : "nothing differs");
     if (d->only_a || d->only_b) printf("not compared: %u only in A, %u only in B\n", d->only_a, d->only_b);
-    printf("%u of %u tensors differ: %s against %s\n", d->differing, d->compared, a->path, b->path);
+    printf("%u of %u tensors differ: %s against %s\n", d->differing, d->compared, xpu_tool_path(r->tool, a->path),
+           xpu_tool_path(r->tool, b->path));
 }
 
 static int compare(xpu_tool *tool, report *r, const xpu_dump_list *a, const xpu_dump_list *b) {

@@ -13,6 +13,7 @@
 #include "tools/common/device.h"
 #include "tools/common/dump.h"
 #include "tools/common/inputs.h"
+#include "tools/common/instructions.h"
 #include "tools/common/picture.h"
 #include "tools/common/profile.h"
 #include "tools/common/replay.h"
@@ -40,7 +41,9 @@ static const xpu_option options[] = {
     {"max-cycles", 0, "N", "give up after so many cycles (func: instructions, and what descriptors need)"},
     {"seed", 0, "N", "register SEED at the start: another legal timing (func: schedule)"},
     {"no-skip", 0, NULL, "rtl: simulate cycles in which nothing happens one by one, too"},
-    {"instructions", 0, NULL, "rtl: print every instruction that retires"},
+    {"instructions", 0, "[LAYER]",
+     "rtl: print every instruction that retires, or those of layers of this name (a glob)"},
+    {"core", 0, "N", "--instructions: those of this core only"},
     {"bare", 0, NULL, "the program is an ELF file that brings its own start-up code"},
     {"chip", 0, "NAME", "bare: a chip of configs/chip, or FILE.json (standard)"},
     {"dump-mem", 0, "SYMBOL:BYTES:FILE", "bare: write memory to a file after the run; SYMBOL may be an address"},
@@ -242,7 +245,8 @@ static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_r
     run->keep = files_read(tool);
     run->seed = device->rtl.seed;
     if (!device->has_time) run->max_instructions = device->rtl.max_cycles;
-    if (tool->quiet || !isatty(STDERR_FILENO)) return XPU_OK;
+    int busy = xpu_tool_flag(tool, "instructions"); /* they would stand in the line */
+    if (tool->quiet || busy || !isatty(STDERR_FILENO)) return XPU_OK;
     progress *p = XPU_NEW(tool->arena, progress);
     p->tool = tool;
     p->started = xpu_seconds();
@@ -329,6 +333,7 @@ static int open_device(xpu_tool *tool, const opened *o, xpu_device_options *devi
     if (!status && wave) status = (int)xpu_output_check(tool->arena, wave, &tool->diags);
     if (status) return status;
     status = (int)xpu_chip_parse(tool->arena, json, strlen(json), "chip", &chip, &tool->diags);
+    if (!status) status = xpu_instructions_configure(tool, o->program, &chip, device);
     if (status) return status;
     return xpu_device_open(tool, device, &chip, &run->device);
 }

@@ -29,10 +29,17 @@ static void on_put(void *context, char byte) {
     if (device->events.put) device->events.put(device->events.put_context, byte);
 }
 
+static uint32_t rtl_layer(void *context, unsigned core) {
+    xpu_model_state state;
+    xpu_model_look(((const xpurt_device *)context)->model, &state);
+    return state.core[core].layer >> 16;
+}
+
 static void on_retire(void *context, const xpu_retired *retired) {
     xpurt_device *device = context;
     if (device->options.trace)
-        device->options.trace(device->options.context, retired->cycle, retired->core, retired->pc, retired->insn);
+        device->options.trace(device->options.context, retired->cycle, retired->core, rtl_layer(device, retired->core),
+                              retired->pc, retired->insn);
     if (device->lockstep && !xpu_lockstep_retire(device->lockstep, retired)) device->host.stop = 1;
 }
 
@@ -86,12 +93,6 @@ static const uint8_t *rtl_memory(void *context, uint64_t address, uint64_t lengt
 
 static const uint8_t *rtl_vectors(void *context, unsigned core) {
     return (const uint8_t *)xpu_model_vreg(((const xpurt_device *)context)->model, core);
-}
-
-static uint32_t rtl_layer(void *context, unsigned core) {
-    xpu_model_state state;
-    xpu_model_look(((const xpurt_device *)context)->model, &state);
-    return state.core[core].layer >> 16;
 }
 
 static int make_lockstep(xpurt_device *device) {

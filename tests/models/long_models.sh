@@ -68,7 +68,7 @@ for precision in fp32 int16 int16x8; do
             top=$("$bin/xpu-run" "$work/float.xpu" --device="$device" --image="$models/data/$picture" \
                 --mean=0.485,0.456,0.406 --std=0.229,0.224,0.225 --top=2 --output="$work/float.npz" \
                 --labels="$models/data/imagenet_labels.txt" | sed -n 2p)
-            snr=$("$bin/xpu-dump" diff --snr "$work/float.npz" "tests/models/mobilenet_v2_fp32_${picture%.*}.npz" |
+            snr=$("$bin/xpu-dump" diff -q --snr "$work/float.npz" "tests/models/mobilenet_v2_fp32_${picture%.*}.npz" |
                 sed -n 's/.*signal to noise \([0-9.]*\) dB.*/\1/p')
             echo "mobilenet_v2_fp32, $precision on $device, $picture: $top; signal to noise ${snr:-?} dB"
             if [[ $top == *"0)  $class:"* ]] && [ "${snr%.*}" -ge 20 ]; then passed=$((passed + 1)); else

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "core/isa.h"
 #include "tools/common/device.h"
+#include "tools/common/instructions.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/program/elf.h"
 #include "xpuc/pipeline.h"
@@ -304,7 +305,8 @@ int xpu_bare_run(xpu_tool *tool) {
     const char *folder = xpu_path_join(tool->arena, xpu_find_resources(tool->arena, NULL), "configs/chip");
     status = (int)xpu_chip_load(tool->arena, folder, chip ? chip : "standard", &b->chip, &tool->diags);
     if (status) return status;
-    status = xpu_device_open(tool, &options, &b->chip, &b->driver);
+    status = xpu_instructions_configure(tool, NULL, &b->chip, &options);
+    if (!status) status = xpu_device_open(tool, &options, &b->chip, &b->driver);
     if (!status) status = open_program(b);
     return status ? status : run_program(b, &options);
 }

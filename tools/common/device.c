@@ -1,13 +1,10 @@
 #include "tools/common/device.h"
 
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "core/isa.h"
 #include "sim/func/driver.h"
 
 /* ---- the command line ---- */
@@ -20,13 +17,6 @@ static int number_option(xpu_tool *tool, const char *name, uint64_t most, uint64
     if (end != text && *end == 0 && text[0] != '-' && *value <= most) return XPU_OK;
     return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", name), "this is no number",
                           xpu_escape(tool->arena, text, 80), "write a number without a unit");
-}
-
-static void print_instruction(void *context, uint64_t cycle, unsigned core, uint32_t pc, uint32_t instruction) {
-    char text[80];
-    (void)context;
-    xpu_disassemble(instruction, pc, text, sizeof text);
-    fprintf(stderr, "%8" PRIu64 " core %u  %08" PRIx32 "  %08" PRIx32 "  %s\n", cycle, core, pc, instruction, text);
 }
 
 int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options) {
@@ -45,7 +35,6 @@ int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options) {
     options->rtl.seed = (uint32_t)seed;
     options->rtl.lockstep = xpu_tool_flag(tool, "lockstep");
     options->rtl.no_skip = xpu_tool_flag(tool, "no-skip");
-    options->rtl.trace = xpu_tool_flag(tool, "instructions") ? print_instruction : NULL;
     return status;
 }
 

@@ -15,7 +15,7 @@ typedef struct {
     xpurt_rtl_options rtl; /* without timing max_cycles counts instructions */
 } xpu_device_options;
 
-/* Reads --device, --max-cycles, --seed, --no-skip, --lockstep, --instructions. Returns an exit code: 2 [usage] for a
+/* Reads --device, --max-cycles, --seed, --no-skip, --lockstep. Returns an exit code: 2 [usage] for a
  * device that does not exist. */
 int xpu_device_options_read(xpu_tool *tool, xpu_device_options *options);
 

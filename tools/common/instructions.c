@@ -1,0 +1,78 @@
+#include "tools/common/instructions.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/isa.h"
+
+enum { LAYERS = 1 << 16 }; /* numbers that register LAYER can have */
+
+typedef struct {
+    const uint8_t *layers; /* by number, whether its instructions are printed; NULL: all */
+    int64_t core;          /* -1: all */
+} choice;
+
+/* Nobody reads any more: the process ends as one that SIGPIPE ends, though that is ignored. */
+static void end_with_reader(void) {
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+}
+
+static void print_instruction(void *context, uint64_t cycle, unsigned core, uint32_t layer, uint32_t pc,
+                              uint32_t instruction) {
+    const choice *c = context;
+    char text[80];
+    if ((c->core >= 0 && core != c->core) || (c->layers && !c->layers[layer % LAYERS])) return;
+    xpu_disassemble(instruction, pc, text, sizeof text);
+    printf("%8" PRIu64 " core %u layer %u  %08" PRIx32 "  %08" PRIx32 "  %s\n", cycle, core, layer, pc, instruction,
+           text);
+    if (ferror(stdout)) end_with_reader();
+}
+
+static int choose_layers(xpu_tool *tool, const xpurt_program *program, const char *pattern, uint8_t *layers) {
+    xpurt_error error = {0};
+    char *end;
+    if (!program) {
+        unsigned long number = strtoul(pattern, &end, 0);
+        if (*end == '\0' && end != pattern && pattern[0] != '-' && number < LAYERS) {
+            layers[number] = 1;
+            return XPU_OK;
+        }
+        return xpu_tool_usage(tool, "option '--instructions'", "this is no layer", xpu_escape(tool->arena, pattern, 80),
+                              "a bare program's layers are the numbers that it stores to LAYER");
+    }
+    int64_t found = xpurt_find_layer(program, pattern, 0, 0, &error);
+    int status = found < 0 ? xpu_tool_report(tool, error.status, error.text) : XPU_OK;
+    xpurt_error_clear(&error);
+    for (; found >= 0; found = xpurt_find_layer(program, pattern, (uint32_t)found + 1, 0, NULL)) layers[found] = 1;
+    return status;
+}
+
+static int choose_core(xpu_tool *tool, const xpu_chip *chip, int64_t *core) {
+    const char *text = xpu_tool_option(tool, "core");
+    char *end;
+    if (!text) return XPU_OK;
+    unsigned long number = strtoul(text, &end, 0);
+    *core = (int64_t)number;
+    if (*end == '\0' && end != text && text[0] != '-' && number < chip->cores) return XPU_OK;
+    return xpu_tool_usage(
+        tool, "option '--core'", "the chip has no such core",
+        xpu_printf(tool->arena, "'%s' is not one of 0 to %u", xpu_escape(tool->arena, text, 80), chip->cores - 1),
+        "leave it out for all of them");
+}
+
+int xpu_instructions_configure(xpu_tool *tool, const xpurt_program *program, const xpu_chip *chip,
+                               xpu_device_options *options) {
+    const char *pattern = xpu_tool_option(tool, "instructions");
+    if (!xpu_tool_flag(tool, "instructions")) return XPU_OK;
+    uint8_t *layers = XPU_NEW_ARRAY(tool->arena, uint8_t, LAYERS);
+    choice *c = XPU_NEW(tool->arena, choice);
+    *c = (choice){.layers = pattern ? layers : NULL, .core = -1};
+    options->rtl.trace = print_instruction;
+    options->rtl.context = c;
+    int status = pattern ? choose_layers(tool, program, pattern, layers) : XPU_OK;
+    return status ? status : choose_core(tool, chip, &c->core);
+}
