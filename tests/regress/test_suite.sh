@@ -123,6 +123,21 @@ cp "$repo/tests/models/mnist-8.onnx" .
 good | sed 's|"[^"]*mnist-8.onnx|"mnist-8.onnx|' >e.json
 check 2 'a file that is read would be overwritten' "$regress" --suite=. e --junit=mnist-8.onnx
 
+# A picture as input: as xpu-run takes it
+suite picture
+picture=$repo/tests/models/pictures/gradient.png
+"$bin/xpuc" -q "$repo/tests/models/mnist-8.onnx" --precision=fp32 -o mnist.xpu
+check 0 '' "$bin/xpu-run" mnist.xpu --device=ref --image="$picture" --mean=0.5 --std=0.25 --output=out.npz
+mnist '["ref"]' '{"nano": {}}' ', "expected": {"Plus214_Output_0": {"file": "out.npz", "entry": "Plus214_Output_0"}}' |
+    sed "s|{\"file\": \"[^\"]*9.npy\"}|{\"file\": \"$picture\", \"mean\": \"0.5\", \"std\": \"0.25\"}|" >a.json
+check 0 '1 sample, outputs as expected' "$regress" --suite=.
+sed -i 's/"0.25"/"0.5"/' a.json
+check 4 'elements are wrong' "$regress" --suite=.
+sed -i 's/gradient.png/none.png/' a.json
+check 4 'a picture cannot be an input' "$regress" --suite=.
+sed -i 's/"Input3"/"Input4"/' a.json
+check 4 "the model has no input 'Input4'" "$regress" --suite=.
+
 # A case from a run
 suite made
 make=("$regress" --suite=cases "$repo/tests/models/mnist-8.onnx" --chip=nano)

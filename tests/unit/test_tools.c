@@ -10,6 +10,7 @@
 #include "tests/unit/unit.h"
 #include "tools/common/dump.h"
 #include "tools/common/inputs.h"
+#include "tests/gen/onnx_build.h"
 #include "tools/common/regress_suite.h"
 #include "xpuc/include/xpuc.h"
 
@@ -363,6 +364,10 @@ static void input_files(void) {
     "{\"model\": \"m.onnx\", \"precision\": \"fp32\", \"inputs\": {\"x\": {\"file\": \"x.npy\"}}, \"devices\": "       \
     "[\"ref\", \"func\"], \"chips\": {\"nano\": {\"samples\": 6}}" more "}"
 
+#define PICTURE(keys)                                                                                                  \
+    "{\"model\": \"m.onnx\", \"precision\": \"fp32\", \"inputs\": {\"x\": {\"file\": \"x.png\", " keys "}}, "          \
+    "\"devices\": [\"ref\"], \"chips\": {\"nano\": {}}}"
+
 static void regression_cases(void) {
     static const struct {
         const char *json, *rule; /* rule NULL: it is read */
@@ -372,6 +377,11 @@ static void regression_cases(void) {
         {CASE(", \"shapes\": {\"x\": \"N=1..4,16\"}"), NULL},
         {CASE(", \"shapes\": {\"x\": 4}"), "regress-case"},
         {CASE(", \"shapes\": \"x=4\""), "regress-case"},
+        {PICTURE("\"mean\": \"0.5\""), NULL},
+        {PICTURE("\"mean\": \"0.485,0.456,0.406\", \"std\": \"0.2\""), NULL},
+        {PICTURE("\"mean\": \"much\""), "regress-case"},
+        {PICTURE("\"std\": \"1,0,1\""), "regress-case"},
+        {PICTURE("\"mean\": 0.5"), "json-type"},
         {CASE(", \"expected\": {\"y\": {\"file\": \"y.npz\", \"entry\": \"y\", \"relative\": 0.5}}"), NULL},
         {"{}", "json-missing-key"},
         {"[]", "json-type"},
@@ -444,6 +454,36 @@ static void regression_failures(void) {
     bench_close(&b);
 }
 
+/* Without batches inputs are taken whole: the first axis of one need not be that of another. */
+static void regression_of_two_inputs(void) {
+    static const int64_t wide[] = {2, 3}, tall[] = {6, 3}, both[] = {8, 3};
+    float values[18];
+    size_t length;
+    xpu_onnx_builder m;
+    BENCH_OPEN(b);
+    xpu_onnx_begin(&m, b.arena, 13);
+    xpu_onnx_input(&m, "a", 2, wide);
+    xpu_onnx_input(&m, "b", 2, tall);
+    XpuOnnx__NodeProto *node = xpu_onnx_node(&m, "Concat", "c", "y", (const char *[]){"a", "b", NULL});
+    xpu_onnx_int(&m, node, "axis", 0);
+    xpu_onnx_output(&m, "y", 2, both);
+    const void *bytes = xpu_onnx_pack(&m, "two", &length);
+    for (int i = 0; i < 18; i++) values[i] = (float)i;
+    const xpu_tensor a = {XPU_F32, 2, {2, 3}, values}, c = {XPU_F32, 2, {6, 3}, values};
+    CU_ASSERT_EQUAL(xpu_file_write(b.arena, xpu_path_join(b.arena, b.folder, "two.onnx"), bytes, length, &b.diags),
+                    XPU_OK);
+    CU_ASSERT_EQUAL(xpu_npy_write(b.arena, xpu_path_join(b.arena, b.folder, "a.npy"), &a, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_npy_write(b.arena, xpu_path_join(b.arena, b.folder, "b.npy"), &c, &b.diags), XPU_OK);
+    const char *json = "{\"model\": \"two.onnx\", \"precision\": \"fp32\", \"inputs\": {\"a\": {\"file\": \"a.npy\"}, "
+                       "\"b\": {\"file\": \"b.npy\"}}, \"devices\": [\"ref\", \"func\"], \"chips\": {\"nano\": {}}}";
+    xpu_regress_case two;
+    CU_ASSERT_EQUAL_FATAL(xpu_regress_read(&two, b.arena, write_text(&b, "two.json", json), &b.diags), XPU_OK);
+    xpu_regress_result r = xpu_regress_run(&two, &two.chips.items[0], NULL, b.arena, &b.diags);
+    CU_ASSERT(r.passed);
+    if (!r.passed) fprintf(stderr, "%s\n", r.what);
+    bench_close(&b);
+}
+
 /* XML 1.0 has no way to write control characters, and nothing but UTF-8 is read as such. */
 static void xml_text(void) {
     static const struct {
@@ -471,4 +511,4 @@ XPU_TEST_MAIN("tools", {"comparison of tensors", comparisons}, {"summaries", sum
               {"elements", elements}, {"folder against archive", folder_against_archive},
               {"folders that are no dumps", bad_folders}, {"input files", input_files},
               {"regression cases", regression_cases}, {"regression failures", regression_failures},
-              {"text for XML", xml_text})
+              {"regression of two inputs", regression_of_two_inputs}, {"text for XML", xml_text})

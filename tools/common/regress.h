@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "tools/common/dump.h"
+#include "tools/common/image.h"
 #include "xpu_runtime/include/xpurt_device.h"
 
 enum { XPU_REGRESS_MAX_DEVICES = 4, XPU_REGRESS_MAX_BATCHES = 16 };
@@ -24,10 +25,11 @@ typedef struct {
 /* The device of this name, or NULL. */
 const xpu_regress_device *xpu_regress_device_by_name(const char *name);
 
-/* Where a tensor comes from: an entry of an archive, or a .npy file (entry NULL). */
+/* Where a tensor comes from: an entry of an archive, a .npy file (entry NULL), or a picture. */
 typedef struct {
     const char *name; /* of the input or output */
     const char *file, *entry;
+    const xpu_image_scale *picture; /* inputs: the file is a picture, and how its pixels become numbers; or NULL */
     const char *classes; /* expected: entry of the same file with the numbers of the largest elements along the last
                             axis, which must be the same too; or NULL */
     xpu_tolerance tolerance;

@@ -33,6 +33,18 @@ static const char *beside(const reader *r, const char *path) {
     return xpu_path_join(r->arena, r->folder, path);
 }
 
+/* An input with the key mean is a picture: "mean": "R,G,B", "std": "R,G,B", as xpu-run takes them. */
+static const xpu_image_scale *read_scale(const reader *r, xpu_json_object *entry, const char *place) {
+    const char *mean = xpu_json_string_or(entry, "mean", NULL), *std = xpu_json_string_or(entry, "std", NULL);
+    if (!mean && !std) return NULL;
+    xpu_image_scale *scale = XPU_NEW(r->arena, xpu_image_scale);
+    int good = xpu_image_triple(mean ? mean : "0", scale->mean) && xpu_image_triple(std ? std : "1", scale->std);
+    for (int i = 0; i < 3; i++) good &= scale->std[i] != 0;
+    if (!good)
+        bad_value(r, place, "mean and std are no numbers for pixels", "three numbers with commas, or one; std not 0");
+    return scale;
+}
+
 /* {"NAME": {"file": ..., "entry": ..., ...}}: each key of the object is a tensor. */
 static void read_tensors(const reader *r, json_t *object, const char *path, int expected) {
     const char *name;
@@ -54,6 +66,7 @@ static void read_tensors(const reader *r, json_t *object, const char *path, int 
             t.tolerance.of_max = xpu_json_real_or(&entry, "of_max", 0, 1, 0);
             XPU_PUSH(r->arena, &r->to->expected, t);
         } else {
+            t.picture = read_scale(r, &entry, place);
             XPU_PUSH(r->arena, &r->to->inputs, t);
         }
         xpu_json_done(&entry);

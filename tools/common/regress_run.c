@@ -85,11 +85,30 @@ static int read_tensor(session *s, const char *file, const char *name, xpu_tenso
     return fail(s, xpu_printf(s->arena, "%s has no entry '%s'", file, name));
 }
 
+/* A picture, scaled to the size of the model's input. */
+static int read_picture(session *s, const xpu_regress_tensor *t, xpu_tensor *to) {
+    xpu_image image;
+    xpurt_tensor info;
+    for (uint32_t i = 0; i < xpurt_input_count(s->program); i++) {
+        xpurt_input(s->program, i, &info);
+        if (strcmp(info.name, t->name) != 0) continue;
+        const xpu_tensor wanted = xpu_from_runtime(&info);
+        if (xpu_image_read(s->arena, t->file, &image, s->diags) == XPU_OK &&
+            xpu_image_tensor(s->arena, &image, t->picture, wanted.dtype, wanted.rank, wanted.dims, t->name, to,
+                             s->diags) == XPU_OK)
+            return 1;
+        return fail(s, "a picture cannot be an input");
+    }
+    return fail(s, xpu_printf(s->arena, "the model has no input '%s'", xpu_escape(s->arena, t->name, 80)));
+}
+
 static int read_inputs(session *s) {
     const xpu_regress_case *c = s->c;
     s->inputs = XPU_NEW_ARRAY(s->arena, xpu_tensor, c->inputs.count + 1);
     for (uint32_t i = 0; i < c->inputs.count; i++) {
-        if (!read_tensor(s, c->inputs.items[i].file, c->inputs.items[i].entry, &s->inputs[i])) return 0;
+        const xpu_regress_tensor *t = &c->inputs.items[i];
+        if (!(t->picture ? read_picture(s, t, &s->inputs[i]) : read_tensor(s, t->file, t->entry, &s->inputs[i])))
+            return 0;
         int64_t rows = s->inputs[i].rank ? s->inputs[i].dims[0] : 1;
         if (i == 0) s->samples = s->chip->samples ? s->chip->samples : rows;
         int batched = c->batch_count || s->chip->samples;
