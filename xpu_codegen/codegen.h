@@ -196,7 +196,9 @@ const char *xpu_emit_region(xpu_codegen *cg, uint32_t region);
 const char *xpu_emit_tail(xpu_codegen *cg);
 /* Starts clang on `source`, in a temporary folder of `arena`; NULL with diagnostics. */
 typedef struct xpu_device_build xpu_device_build;
-/* Reports clang and lld where they are not there, before there is anything to compile. */
+/* [resources] where the folder of xpuc's own files does not have `name`. */
+xpu_status xpu_resource_check(xpu_codegen *cg, const char *name);
+/* Reports clang, lld and the device library where they are not there, before there is anything to compile. */
 void xpu_toolchain_check(xpu_codegen *cg);
 xpu_device_build *xpu_compile_start(xpu_codegen *cg, const char *source, xpu_arena *arena);
 /* Waits for it and links; the program's path, NULL with diagnostics. */

@@ -19,8 +19,23 @@ static void report_missing(xpu_codegen *cg, const char *name, const char *why) {
               "install the Debian packages clang-19 and lld-19, or stop after the C with --emit=c");
 }
 
+xpu_status xpu_resource_check(xpu_codegen *cg, const char *name) {
+    const char *folder = cg->job->options->resources;
+    if (xpu_file_exists(xpu_path_join(cg->arena, folder, name))) return XPU_OK;
+    return xpu_error(
+        cg->diags, XPU_EIO, folder, "resources", NULL, "this is not the folder of xpuc's own files",
+        xpu_printf(cg->arena, "it has no %s", name),
+        "XPU_RESOURCES, where it is set, names share/xpu of an installation or build; unset, the one beside "
+        "the program is used");
+}
+
 void xpu_toolchain_check(xpu_codegen *cg) {
     static const char *const names[] = {clang_name, linker_name};
+    static const char *const files[] = {"device/clang.flags", "device/include", "device/libxpudevice.a",
+                                        "device/link.ld"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (xpu_resource_check(cg, files[i]) != XPU_OK) break;
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *why = xpu_child_missing(names[i], cg->arena);
         if (why) report_missing(cg, names[i], why);
@@ -36,6 +51,40 @@ static int was_killed(const xpu_codegen *cg, const char *name, const xpu_child *
     return 1;
 }
 
+/* What the machine, or what is installed on it, gives as a reason; all else is about the C. */
+static const char *const reasons_of_machine[] = {
+    "No space left on device",
+    "Disk quota exceeded",
+    "File too large",
+    "Too many open files",
+    "Cannot allocate memory",
+    "out of memory",
+    "Resource temporarily unavailable",
+    "Permission denied",
+    "Read-only file system",
+    "Input/output error",
+    "No such file or directory",
+    "no such file or directory",
+    "file not found",
+    "cannot open",
+    "IO failure on output stream",
+    "error while loading shared libraries",
+    "unknown argument",
+    "unable to create target",
+    NULL,
+};
+
+/* The line of `message` that names such a reason; or NULL. */
+static const char *line_about_machine(xpu_arena *arena, const char *message) {
+    for (const char *const *reason = reasons_of_machine; *reason; reason++) {
+        const char *at = strstr(message, *reason), *begin = at;
+        if (!at) continue;
+        while (begin > message && begin[-1] != '\n') begin--;
+        return xpu_strndup(arena, begin, strcspn(at, "\n") + (size_t)(at - begin));
+    }
+    return NULL;
+}
+
 /* The first lines of what the compiler said. */
 static const char *first_lines(xpu_arena *arena, const char *message) {
     const char *end = message;
@@ -43,6 +92,7 @@ static const char *first_lines(xpu_arena *arena, const char *message) {
         const char *next = strchr(end, '\n');
         end = next ? next + 1 : end + strlen(end);
     }
+    while (end > message && end[-1] == '\n') end--;
     return xpu_strndup(arena, message, (size_t)(end - message));
 }
 
@@ -58,6 +108,29 @@ static const char *compiler_messages(const xpu_child *child) {
     static const char last[] = "End of search list.\n";
     const char *end = strstr(child->error, last);
     return end ? end + sizeof last - 1 : child->error;
+}
+
+/* LLVM's own report of a crash. A backend that refuses the C says so in one as well, which is about the C. */
+static int has_crashed(const char *message) {
+    return strstr(message, "PLEASE submit a bug report") && !strstr(message, "error in backend");
+}
+
+/* A program that ran and failed: whose fault it is. 126 and 127 say that it did not even start. */
+static void refuse(xpu_codegen *cg, const char *name, const xpu_child *child, const char *message, const char *what) {
+    enum { CANNOT_RUN = 126, NOT_FOUND };
+    int did_not_run = child->exit_code == CANNOT_RUN || child->exit_code == NOT_FOUND;
+    const char *line = line_about_machine(cg->arena, message);
+    const char *text = line ? line : first_lines(cg->arena, message);
+    if (!did_not_run && child->exit_code != 0 && text[0] && !line && !has_crashed(message)) {
+        xpu_codegen_bug(cg, what, "%s", text);
+        return;
+    }
+    xpu_error(cg->diags, XPU_EIO, name, "child-process", NULL,
+              did_not_run        ? "the program does not run"
+              : child->exit_code ? "the program failed"
+                                 : "the program made no file",
+              xpu_printf(cg->arena, "%s%sexit code %d", text, text[0] ? "; " : "", child->exit_code),
+              "check that clang-19 and lld-19 are whole, that there is room in TMPDIR, and the limits of ulimit");
 }
 
 struct xpu_device_build {
@@ -113,8 +186,8 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
     cg->clang.seconds += linker.seconds;
     if (linker.peak_rss_bytes > cg->clang.peak_rss_bytes) cg->clang.peak_rss_bytes = linker.peak_rss_bytes;
     if (was_killed(cg, linker_name, &linker)) return NULL;
-    if (linker.exit_code == 0) return build->elf;
-    xpu_codegen_bug(cg, "the program cannot be linked", "%s", first_lines(cg->arena, linker.error));
+    if (linker.exit_code == 0 && xpu_file_exists(build->elf)) return build->elf;
+    refuse(cg, linker_name, &linker, linker.error, "the program cannot be linked");
     return NULL;
 }
 
@@ -125,7 +198,7 @@ const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build) {
     if (status != XPU_OK || was_killed(cg, clang_name, &compiler)) return NULL;
     cg->clang = (xpu_clang_facts){version_line(cg, &compiler), compiler.seconds, compiler.peak_rss_bytes};
     cg->program.clang = cg->clang.version;
-    if (compiler.exit_code == 0) return link_object(cg, build);
-    xpu_codegen_bug(cg, "the generated C does not compile", "%s", first_lines(cg->arena, compiler_messages(&compiler)));
+    if (compiler.exit_code == 0 && xpu_file_exists(build->object)) return link_object(cg, build);
+    refuse(cg, clang_name, &compiler, compiler_messages(&compiler), "the generated C does not compile");
     return NULL;
 }

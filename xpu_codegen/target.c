@@ -26,6 +26,8 @@ static xpu_status start(xpu_target_job *job) {
     size_t errors = job->diags->errors;
     const char *folder = xpu_path_join(job->arena, options->resources, "configs/chip");
     const char *chip = options->chip ? options->chip : "standard";
+    int is_file = strchr(chip, '/') || strstr(chip, ".json");
+    if (!is_file && xpu_resource_check(cg, "configs/chip") != XPU_OK) return XPU_EIO;
     xpu_chip_load(job->arena, folder, chip, &cg->chip, job->diags);
     job->memory_bytes = cg->chip.gm_bytes;
     read_precision(cg, options->precision);

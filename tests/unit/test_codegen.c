@@ -19,9 +19,12 @@ typedef struct {
 } work;
 
 static xpu_codegen *work_start(bench *b, work *w, const char *chip, const char *precision) {
-    *w = (work){
-        .options = {
-            .target = "xpu-sim", .chip = chip, .precision = precision, .source_name = "test.onnx", .resources = "."}};
+    *w = (work){.options = {.target = "xpu-sim",
+                            .chip = chip,
+                            .precision = precision,
+                            .source_name = "test.onnx",
+                            .resources = ".",
+                            .emit = "c"}};
     w->job = (xpu_target_job){.services = &xpu_target_services,
                               .options = &w->options,
                               .graph = b->graph,

@@ -9,8 +9,12 @@
 static xpu_codegen *start(bench *b, const char *chip, const char *precision) {
     xpu_compile_options *options = XPU_NEW(b->arena, xpu_compile_options);
     xpu_target_job *job = XPU_NEW(b->arena, xpu_target_job);
-    *options = (xpu_compile_options){
-        .target = "xpu-sim", .chip = chip, .precision = precision, .source_name = "test.onnx", .resources = "."};
+    *options = (xpu_compile_options){.target = "xpu-sim",
+                                     .chip = chip,
+                                     .precision = precision,
+                                     .source_name = "test.onnx",
+                                     .resources = ".",
+                                     .emit = "c"};
     *job = (xpu_target_job){
         .services = &xpu_target_services, .options = options, .graph = b->graph, .arena = b->arena, .diags = &b->diags};
     CU_ASSERT_EQUAL_FATAL(xpu_sim_target.start(job), XPU_OK);

@@ -15,7 +15,7 @@
 /* The device that is under way: tests run one at a time. */
 static struct {
     xpurt_observer observer;
-    int wrong_states, differs;
+    int wrong_states, differs, ends_early;
     uint64_t announced;
     xpurt_fault fault;
 } timed;
@@ -45,6 +45,8 @@ static void observe(xpurt_device *device, const xpurt_observer *observer) {
 static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     xpurt_counters now;
     int status = xpu_func_driver.run(device, budget, event);
+    if (timed.ends_early && event->kind == XPURT_EVENT_LAYER && event->layer + 1 == (uint32_t)timed.ends_early)
+        *event = (xpurt_event){.kind = XPURT_EVENT_ENDED};
     counters(device, &now);
     if (status || event->kind != XPURT_EVENT_LAYER) return status;
     const xpurt_observer *o = &timed.observer;
@@ -244,5 +246,21 @@ static void ticks(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("profile", {"layers sum to the run", layers_sum}, {"states sum to the cycles", states_must_sum},
-              {"trace", trace}, {"lock-step difference", lockstep_difference}, {"ticks", ticks})
+/* A program that ends with status 0 at its layer 0, or at layer 2: its fault, whatever the device counts. */
+static void early_end(void) {
+    BENCH_OPEN(b);
+    for (int at = 1; at <= 3; at += 2) {
+        xpurt_device_driver driver = clocked();
+        xpurt_error error = {0};
+        timed.ends_early = at;
+        CU_ASSERT_EQUAL(run_once(&b, &(xpurt_run_options){.device = &driver}, &error), XPU_EFAULT);
+        CU_ASSERT(error.text && strstr(error.text, "[device-status]") && strstr(error.text, "ended before this layer"));
+        CU_ASSERT(error.text && strstr(error.text, at == 1 ? "(#0)" : "(#2)"));
+        xpurt_error_clear(&error);
+    }
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("profile", {"early end", early_end}, {"layers sum to the run", layers_sum},
+              {"states sum to the cycles", states_must_sum}, {"trace", trace},
+              {"lock-step difference", lockstep_difference}, {"ticks", ticks})

@@ -276,6 +276,24 @@ static xpu_status over_budget(const xpu_run *run) {
                      "raise the limit");
 }
 
+/* A program that works announces each layer that it was asked for before it ends. */
+static xpu_status check_end(const xpu_run *run) {
+    uint32_t count = run->program->layers.count, done = 0, missing = count;
+    for (uint32_t i = count; i-- > 0;) {
+        int wanted = run->only_layer == UINT32_MAX || run->only_layer == i;
+        if (!wanted || run->layers[i].announced)
+            done++;
+        else
+            missing = i;
+    }
+    if (missing == count) return XPU_OK;
+    return xpu_error(run->diags, XPU_EFAULT, run->owner->image->name, "device-status",
+                     xpu_printf(run->arena, "layer '%s' (#%u)", layer_name(run, missing), missing),
+                     "the program ended before this layer was done",
+                     xpu_printf(run->arena, "%u of %u layers are", done, count),
+                     "the program is not as xpuc made it: compile the model again");
+}
+
 static xpu_status follow_events(xpu_run *run) {
     for (;;) {
         uint64_t limit = run->options->max_instructions, used = 0;
@@ -290,7 +308,7 @@ static xpu_status follow_events(xpu_run *run) {
         xpu_status status = XPU_OK;
         switch (event.kind) {
         case XPURT_EVENT_ENDED:
-            if (event.status == 0) return XPU_OK;
+            if (event.status == 0) return check_end(run);
             return xpu_error(run->diags, XPU_EFAULT, run->owner->image->name, "device-status", NULL,
                              xpu_printf(run->arena, "the program ended with status %u", event.status),
                              "a program that works ends with 0", "report this with the program");
