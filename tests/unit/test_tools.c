@@ -340,6 +340,7 @@ static void input_files(void) {
         const char *equals = strchr(cases[i].spec, '='), *file = equals ? equals + 1 : cases[i].spec;
         const char *spec = xpu_printf(b.arena, "%.*s%s/%s", (int)(file - cases[i].spec), cases[i].spec, b.folder, file);
         xpu_status status = xpu_inputs_add(&inputs, program, spec, b.arena, &b.diags);
+        if (status == XPU_OK) status = xpu_inputs_load(&inputs, b.arena, &b.diags);
         int good = cases[i].name ? status == XPU_OK && inputs.count == 1 : status != XPU_OK && inputs.count == 0;
         CU_ASSERT(good);
         if (!good) fprintf(stderr, "%s\n", cases[i].spec);
