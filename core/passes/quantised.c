@@ -335,6 +335,55 @@ static int make_concat(pass *p, const group *g, xpu_status *status) {
     return 1;
 }
 
+/* ---- what stays in float32 ---- */
+
+/* The operand of `node` is of the group's result's type: then onnxruntime has a QLinear operator for them. */
+static int has_one_type(const pass *p, const group *g, xpu_node node) {
+    scheme x;
+    return dequantised_bytes(p, xpu_node_input(p->graph, node, 0), &x) && x.dtype == g->y.dtype;
+}
+
+/* QLinearSoftmax multiplies by floor(1 / y_scale) instead of dividing by y_scale: the same for powers of two. Up to
+ * opset 12 a RESHAPE stands behind the softmax. */
+static int make_softmax(pass *p, const group *g, xpu_status *status) {
+    xpu_graph *graph = p->graph;
+    const float factor = __builtin_floorf(1.0f / g->y.scales[0]), one = 1;
+    xpu_node softmax = g->producer;
+    if (xpu_node_is(graph, softmax, XPU_OP_RESHAPE)) softmax = xpu_maker(graph, softmax, 0);
+    if (!softmax.id || !xpu_node_is(graph, softmax, XPU_OP_SOFTMAX) || !xpu_used_once(graph, softmax)) return 0;
+    if (!has_one_type(p, g, softmax) || !g->y.is_positive || !is_finite(factor)) return 0;
+    if (factor > 0 && (xa_bits(g->y.scales[0]) & 0x7fffff) == 0) return 0;
+    const xpu_node_info *producer = xpu_node_at(graph, g->producer);
+    const char *name = xpu_printf(p->arena, "%s/factor", xpu_value_at(graph, g->y.q)->name);
+    xpu_value product[] = {xpu_node_output(graph, g->producer, 0), vector_of(p, name, &factor, 1)};
+    xpu_node scaled = xpu_build(graph, g->quantise, XPU_OP_MUL, product, 2, NULL, NULL, 0, producer->origins.items,
+                                producer->origins.count, p->diags);
+    xpu_value zero = xpu_node_input(graph, g->quantise, 2);
+    xpu_value operands[] = {xpu_node_output(graph, scaled, 0), vector_of(p, NULL, &one, 1), zero};
+    xpu_rewrite(graph, g->quantise, XPU_OP_QUANTIZE, operands, zero.id ? 3 : 2, &XPU_ATTR_INT_OF(DTYPE, g->y.dtype), 1);
+    *status = xpu_op_infer(graph, g->quantise, p->diags);
+    return 1;
+}
+
+/* QLinearAveragePool adds row by row, and the zero point before it rounds. */
+static int make_average(pass *p, const group *g, xpu_status *status) {
+    xpu_graph *graph = p->graph;
+    if (!has_one_type(p, g, g->producer)) return 0;
+    xpu_attr attrs[8] = {0};
+    uint32_t count = 0;
+    const xpu_node_info *info = xpu_node_at(graph, g->producer);
+    for (uint32_t i = 0; i < info->attrs.count; i++)
+        if (info->attrs.items[i].id != XPU_ATTR_BY_COLUMNS) attrs[count++] = info->attrs.items[i];
+    xpu_value x = xpu_node_input(graph, g->producer, 0), operands[3];
+    xpu_rewrite(graph, g->producer, XPU_OP_AVERAGE_POOL, &x, 1, attrs, count);
+    *status = xpu_op_infer(graph, g->producer, p->diags);
+    for (uint32_t i = 0; i < 3; i++) operands[i] = xpu_node_input(graph, g->quantise, i);
+    xpu_attr quantise[] = {XPU_ATTR_INT_OF(DTYPE, g->y.dtype), XPU_ATTR_INT_OF(ZERO_FIRST, 1)};
+    xpu_rewrite(graph, g->quantise, XPU_OP_QUANTIZE, operands, operands[2].id ? 3 : 2, quantise, 2);
+    if (*status == XPU_OK) *status = xpu_op_infer(graph, g->quantise, p->diags);
+    return 1;
+}
+
 /* ---- the pass ---- */
 
 typedef int (*maker)(pass *p, const group *g, xpu_status *status);
@@ -347,7 +396,8 @@ static maker maker_of(const pass *p, xpu_node producer) {
         {XPU_OP_CONV, make_product},      {XPU_OP_MATMUL, make_product},
         {XPU_OP_ADD, make_pair},          {XPU_OP_MUL, make_pair},
         {XPU_OP_CONCAT, make_concat},     {XPU_OP_GLOBAL_AVERAGE_POOL, make_global_average},
-        {XPU_OP_DEQUANTIZE, make_lookup},
+        {XPU_OP_DEQUANTIZE, make_lookup}, {XPU_OP_SOFTMAX, make_softmax},
+        {XPU_OP_RESHAPE, make_softmax},   {XPU_OP_AVERAGE_POOL, make_average},
     };
     const xpu_op *op = xpu_node_at(p->graph, producer)->op;
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
