@@ -74,6 +74,8 @@ void xpu_mem_init(xpu_mem *mem) {
     mem->kept = NULL;
     mem->kept_arena = NULL;
     mem->keeps_reads = 0;
+    mem->stop = NULL;
+    mem->stop_context = NULL;
 }
 
 void xpu_mem_release(xpu_mem *mem) {
@@ -114,6 +116,11 @@ void xpu_arena_free(xpu_arena *arena) {
 
 xpu_mem *xpu_arena_mem(const xpu_arena *arena) {
     return arena->mem;
+}
+
+int xpu_stopped(const xpu_arena *arena) {
+    const xpu_mem *mem = arena->mem;
+    return mem->stop && mem->stop(mem->stop_context);
 }
 
 const char *xpu_arena_lifetime(const xpu_arena *arena) {

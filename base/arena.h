@@ -31,7 +31,9 @@ typedef struct xpu_mem {
     size_t peak_bytes;
     xpu_kept *kept; /* files that no output may replace, newest first; in an arena of their own */
     xpu_arena *kept_arena;
-    int keeps_reads; /* files that are read are kept */
+    int keeps_reads;            /* files that are read are kept */
+    int (*stop)(void *context); /* the caller's hook: not 0 when the work shall end; or NULL */
+    void *stop_context;
 } xpu_mem;
 
 void xpu_mem_init(xpu_mem *mem);
@@ -68,6 +70,10 @@ char *xpu_vprintf(xpu_arena *arena, const char *format, va_list args) __attribut
 /* Calls cleanup(object) when the arena is freed; cleanup must not allocate from an arena. When this call itself runs
  * out of memory, cleanup(object) runs at once, so nothing that was opened just before is lost. */
 void xpu_arena_defer(xpu_arena *arena, void (*cleanup)(void *object), void *object);
+
+/* Whether the caller wants the work to end; work that may take longer than a moment asks now and then, and returns
+ * xpu_error_stopped. */
+int xpu_stopped(const xpu_arena *arena);
 
 /* Leaves to the API boundary as if an allocation had failed; for libraries that report it by a NULL of their own. */
 _Noreturn void xpu_out_of_memory(xpu_mem *mem);

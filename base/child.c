@@ -5,18 +5,22 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "base/temporary.h"
 
-enum { KEPT = 64 << 10 }; /* bytes kept of each stream */
+enum {
+    KEPT = 64 << 10, /* bytes kept of each stream */
+    LOOK = 50        /* milliseconds between two questions whether to stop */
+};
 
 typedef struct {
     int fd; /* the reading end, or -1 */
@@ -26,9 +30,11 @@ typedef struct {
 
 struct xpu_child_running {
     const char *program;
-    pid_t pid; /* 0: it did not start, or was reaped */
+    pid_t pid; /* and the number of its group; 0: it did not start, or was reaped */
     int found;
-    double started;
+    double started, seconds; /* seconds: that it may take, 0: no limit */
+    const xpu_arena *arena;
+    xpu_temporary *noted;
     stream streams[2]; /* stdout, stderr */
     int writing[2];    /* the child's ends while it is being started */
 };
@@ -45,7 +51,8 @@ static void kill_child(void *object) {
     xpu_child_running *child = object;
     close_ends(child);
     if (child->pid <= 0) return;
-    kill(child->pid, SIGKILL);
+    kill(-child->pid, SIGKILL);
+    xpu_temporary_forget(child->noted);
     while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) continue;
     child->pid = 0;
 }
@@ -80,32 +87,44 @@ static int open_pipes(xpu_child_running *child) {
     return 0;
 }
 
-/* posix_spawnp with stdin from /dev/null and the two pipes; returns errno. */
-static int spawn(xpu_child_running *child, const char *const *argv) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, defaults;
+/* In the child, which shares the parent's memory until it is another program: no more than system calls. */
+static _Noreturn void become(const xpu_child_running *child, const char *const *argv, pid_t parent,
+                             volatile int *error) {
+    struct sigaction action = {.sa_handler = SIG_DFL}, before;
+    sigset_t none;
     sigemptyset(&none);
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error) return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
-        error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        for (int i = 0; i < 2 && !error; i++) {
-            error = posix_spawn_file_actions_adddup2(&actions, child->writing[i], i + 1);
-        }
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &defaults);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        pid_t pid = 0;
-        /* argv is not changed; the type of posix_spawnp is older than const. */
-        if (!error) error = posix_spawnp(&pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
-        if (!error) child->pid = pid;
-        posix_spawnattr_destroy(&attributes);
+    for (int number = 1; number < NSIG; number++) {
+        int is_ignored = sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+        if (!is_ignored || number == SIGPIPE) sigaction(number, &action, NULL);
     }
-    posix_spawn_file_actions_destroy(&actions);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int empty = open("/dev/null", O_RDONLY);
+    int good = getppid() == parent && empty >= 0 && dup2(empty, 0) == 0 && dup2(child->writing[0], 1) == 1 &&
+               dup2(child->writing[1], 2) == 2;
+    if (empty > 2) close(empty);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    /* argv is not changed; the type of execvp is older than const. */
+    if (good) execvp(argv[0], (char *const *)(uintptr_t)argv);
+    *error = errno;
+    _exit(127);
+}
+
+/* Starts the program with stdin from /dev/null and the two pipes; returns errno. */
+static int spawn(xpu_child_running *child, const char *const *argv) {
+    volatile int error = 0;
+    sigset_t before;
+    const pid_t parent = getpid();
+    xpu_signals_hold(&before);
+    pid_t pid = vfork();
+    if (pid == 0) become(child, argv, parent, &error);
+    if (pid < 0) error = errno;
+    if (pid > 0 && error) waitpid(pid, NULL, 0);
+    if (!error) {
+        child->pid = pid;
+        child->noted = xpu_temporary_group(pid);
+    }
+    xpu_signals_release(&before);
     return error;
 }
 
@@ -125,9 +144,11 @@ const char *xpu_child_missing(const char *name, xpu_arena *arena) {
     }
 }
 
-xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, xpu_diags *diags) {
+xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, unsigned seconds, xpu_diags *diags) {
     xpu_child_running *child = XPU_NEW(arena, xpu_child_running);
     child->program = xpu_strdup(arena, argv[0]);
+    child->arena = arena;
+    child->seconds = seconds;
     for (int i = 0; i < 2; i++) {
         child->streams[i] = (stream){-1, 0, xpu_alloc(arena, KEPT + 1)};
         child->writing[i] = -1;
@@ -162,28 +183,64 @@ static void drain(stream *from) {
     }
 }
 
-static void drain_all(xpu_child_running *child) {
+/* Whether the child has to end before it has come to its own end. */
+static xpu_status is_over(const xpu_child_running *child, xpu_diags *diags) {
+    double now = xpu_seconds() - child->started;
+    char why[160];
+    if (xpu_stopped(child->arena)) {
+        snprintf(why, sizeof why, "the program %.100s had been running for %.1f s", child->program, now);
+        return xpu_error_stopped(diags, NULL, NULL, why);
+    }
+    if (child->seconds <= 0 || now < child->seconds) return XPU_OK;
+    snprintf(why, sizeof why, "it has not ended after %.0f s", now);
+    return xpu_error(diags, XPU_EIO, child->program, "child-timeout", NULL, "the program takes too long", why,
+                     "check that it works when it is started alone, or raise the limit (xpuc --clang-seconds=N)");
+}
+
+/* Reads both streams to their ends. */
+static xpu_status drain_all(xpu_child_running *child, xpu_diags *diags) {
     for (;;) {
         struct pollfd waiting[2];
         for (int i = 0; i < 2; i++) waiting[i] = (struct pollfd){child->streams[i].fd, POLLIN, 0};
-        if (waiting[0].fd < 0 && waiting[1].fd < 0) return;
-        if (poll(waiting, 2, -1) < 0 && errno != EINTR) return;
+        if (waiting[0].fd < 0 && waiting[1].fd < 0) return XPU_OK;
+        xpu_status status = is_over(child, diags);
+        if (status != XPU_OK) return status;
+        if (poll(waiting, 2, LOOK) < 0 && errno != EINTR) return XPU_OK;
         for (int i = 0; i < 2; i++) {
             if (child->streams[i].fd >= 0 && waiting[i].revents) drain(&child->streams[i]);
         }
     }
 }
 
+/* Waits for the end: its streams are at theirs, so it is there or near. */
+static xpu_status reap(xpu_child_running *child, int *state, struct rusage *usage, xpu_diags *diags) {
+    struct timespec moment = {0, 100000};
+    for (;;) {
+        pid_t pid = wait4(child->pid, state, WNOHANG, usage);
+        if (pid < 0 && errno != EINTR)
+            return child_error(child, errno, "the program's end cannot be waited for", diags);
+        if (pid > 0) return XPU_OK;
+        xpu_status status = is_over(child, diags);
+        if (status != XPU_OK) return status;
+        nanosleep(&moment, NULL);
+        if (moment.tv_nsec < LOOK * 1000000L / 2) moment.tv_nsec *= 2;
+    }
+}
+
 xpu_status xpu_child_wait(xpu_child_running *child, xpu_child *result, xpu_diags *diags) {
     *result = (xpu_child){.found = child->found, .output = child->streams[0].text, .error = child->streams[1].text};
     if (!child->found) return XPU_EIO;
-    drain_all(child);
-    int state = 0, error = 0;
+    int state = 0;
     struct rusage usage = {0};
-    while (wait4(child->pid, &state, 0, &usage) < 0 && !error) error = errno == EINTR ? 0 : errno;
+    xpu_status status = drain_all(child, diags);
+    if (status == XPU_OK) status = reap(child, &state, &usage, diags);
+    if (status != XPU_OK) {
+        kill_child(child);
+        return status;
+    }
+    xpu_temporary_forget(child->noted);
     child->pid = 0;
     close_ends(child);
-    if (error) return child_error(child, error, "the program's end cannot be waited for", diags);
     result->seconds = xpu_seconds() - child->started;
     result->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
     result->exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
@@ -191,9 +248,10 @@ xpu_status xpu_child_wait(xpu_child_running *child, xpu_child *result, xpu_diags
     return XPU_OK;
 }
 
-xpu_status xpu_child_run(xpu_arena *arena, const char *const *argv, xpu_child *result, xpu_diags *diags) {
+xpu_status xpu_child_run(xpu_arena *arena, const char *const *argv, unsigned seconds, xpu_child *result,
+                         xpu_diags *diags) {
     *result = (xpu_child){0};
-    xpu_child_running *child = xpu_child_start(arena, argv, diags);
+    xpu_child_running *child = xpu_child_start(arena, argv, seconds, diags);
     if (!child) {
         result->found = 1;
         return XPU_EIO;

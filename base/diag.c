@@ -113,6 +113,11 @@ xpu_status xpu_error_oom(xpu_diags *diags) {
     return xpu_error(diags, diag->status, NULL, diag->rule, NULL, diag->what, diag->why, diag->hint);
 }
 
+xpu_status xpu_error_stopped(xpu_diags *diags, const char *file, const char *where, const char *why) {
+    return xpu_error(diags, XPU_ESTOPPED, file, "stopped", where, "the work was stopped before its end", why,
+                     "start it again");
+}
+
 xpu_status xpu_diags_status(const xpu_diags *diags) {
     for (size_t i = 0; i < diags->count; i++) {
         if (diags->items[i].severity == XPU_SEVERITY_ERROR) return diags->items[i].status;

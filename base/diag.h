@@ -58,6 +58,9 @@ xpu_status xpu_error(xpu_diags *diags, xpu_status status, const char *file, cons
 /* The error [out-of-memory] of an API boundary whose allocation failed. Returns XPU_EIO. */
 xpu_status xpu_error_oom(xpu_diags *diags);
 
+/* The error [stopped] of work that the caller has ended: `where` and `why` say how far it was. Returns XPU_ESTOPPED. */
+xpu_status xpu_error_stopped(xpu_diags *diags, const char *file, const char *where, const char *why);
+
 /* Problems of file `from` become those of `to`: what was written under a temporary name belongs to the final one. */
 void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to);
 

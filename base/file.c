@@ -1,7 +1,6 @@
 #define _GNU_SOURCE 1
 #include "base/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,6 +14,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/temporary.h"
 
 enum { CHUNK = 1 << 20, OUTPUT_BUFFER = 64 << 10, REASON = 160 };
 
@@ -107,8 +108,9 @@ void *xpu_file_read_all(xpu_arena *arena, const char *path, size_t limit, size_t
 
 struct xpu_output {
     int fd;
-    int direct;        /* no temporary name: a standard stream, or no regular file */
-    int pending;       /* the temporary file exists and has to be removed unless committed */
+    int direct;  /* no temporary name: a standard stream, or no regular file */
+    int pending; /* the temporary file exists and has to be removed unless committed */
+    xpu_temporary *noted;
     int error;         /* errno of the first failure, or 0 */
     const char *path;  /* as given, for messages */
     char *target;      /* what the temporary name becomes; links resolved */
@@ -125,6 +127,8 @@ static void drop_output(void *object) {
     xpu_output *output = object;
     if (output->fd >= 0) close(output->fd);
     if (output->pending) unlink(output->temporary);
+    xpu_temporary_forget(output->noted);
+    output->noted = NULL;
     output->fd = -1;
     output->pending = 0;
 }
@@ -145,9 +149,14 @@ static int open_temporary(xpu_arena *arena, xpu_output *output, mode_t mode) {
         unsigned number = atomic_fetch_add(&serial, 1);
         char *name = xpu_printf(arena, ".xpu-%ld-%u.tmp", (long)getpid(), number);
         output->temporary = xpu_path_join(arena, xpu_path_folder(arena, output->target), name);
+        sigset_t before;
+        xpu_signals_hold(&before);
         output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (output->fd < 0 && errno == EEXIST) continue;
-        if (output->fd < 0) return errno;
+        int error = output->fd < 0 ? errno : 0;
+        if (!error) output->noted = xpu_temporary_file(output->temporary);
+        xpu_signals_release(&before);
+        if (error == EEXIST) continue;
+        if (error) return error;
         output->pending = 1;
         if (mode && fchmod(output->fd, mode) != 0) return errno;
         return 0;
@@ -357,32 +366,16 @@ xpu_status xpu_make_folder(const char *path, xpu_diags *diags) {
                      "check that the folder above it may be written to and that no file has this name");
 }
 
-/* Removes a folder and what is in it; links are removed, not followed. */
-static void remove_tree(int parent, const char *name) {
-    if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-    if (!folder) {
-        if (fd >= 0) close(fd);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            remove_tree(dirfd(folder), entry->d_name);
-        }
-    }
-    closedir(folder);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 typedef struct {
     char *path;
     int exists;
+    xpu_temporary *noted;
 } temporary_folder;
 
 static void remove_temporary_folder(void *object) {
     temporary_folder *folder = object;
-    if (folder->exists) remove_tree(AT_FDCWD, folder->path);
+    if (folder->exists) xpu_remove_tree(folder->path);
+    xpu_temporary_forget(folder->noted);
 }
 
 char *xpu_temporary_folder(xpu_arena *arena, xpu_diags *diags) {
@@ -390,10 +383,15 @@ char *xpu_temporary_folder(xpu_arena *arena, xpu_diags *diags) {
     temporary_folder *folder = XPU_NEW(arena, temporary_folder);
     folder->path = xpu_path_join(arena, parent && *parent ? parent : "/tmp", "xpu-XXXXXX");
     xpu_arena_defer(arena, remove_temporary_folder, folder);
+    sigset_t before;
+    xpu_signals_hold(&before);
     folder->exists = mkdtemp(folder->path) != NULL;
+    int error = errno;
+    if (folder->exists) folder->noted = xpu_temporary_tree(folder->path);
+    xpu_signals_release(&before);
     if (folder->exists) return folder->path;
     char why[REASON];
-    xpu_error(diags, XPU_EIO, folder->path, "io-folder", NULL, "no temporary folder can be made", reason(errno, why),
+    xpu_error(diags, XPU_EIO, folder->path, "io-folder", NULL, "no temporary folder can be made", reason(error, why),
               "set TMPDIR to a folder that may be written to");
     return NULL;
 }

@@ -59,10 +59,11 @@ char *xpu_path_join(xpu_arena *arena, const char *folder, const char *name);
 char *xpu_path_folder(xpu_arena *arena, const char *path); /* "." where there is none */
 const char *xpu_path_name(const char *path);               /* what follows the last '/' */
 
-/* Runs argv[0] (looked up in PATH) with an empty stdin and waits. Its stdout and stderr are collected, each cut to
- * 64 KiB. Returns XPU_OK whenever the program ran, whatever its exit code. When there is no such program `found` is 0
- * and the call returns XPU_EIO without a diagnostic: the caller knows what the program was for. Every other failure is
- * [child-process]. */
+/* Runs argv[0] (looked up in PATH) with an empty stdin in a process group of its own, and waits. Its stdout and stderr
+ * are collected, each cut to 64 KiB. Returns XPU_OK whenever the program ran, whatever its exit code. When there is no
+ * such program `found` is 0 and the call returns XPU_EIO without a diagnostic: the caller knows what the program was
+ * for. After `seconds` (0: no limit) it is killed with its group [child-timeout]; likewise when the caller of the API
+ * wants to stop [stopped]. Every other failure is [child-process]. It does not outlive the thread that started it. */
 typedef struct {
     int found;
     int exit_code;           /* -1 when a signal ended it */
@@ -71,7 +72,8 @@ typedef struct {
     uint64_t peak_rss_bytes; /* as the kernel counts it: not below what the caller itself held when it started it */
     double seconds;          /* wall time */
 } xpu_child;
-xpu_status xpu_child_run(xpu_arena *arena, const char *const *argv, xpu_child *result, xpu_diags *diags);
+xpu_status xpu_child_run(xpu_arena *arena, const char *const *argv, unsigned seconds, xpu_child *result,
+                         xpu_diags *diags);
 
 /* Whether there is such a program for xpu_child_run, for saying so before work begins; else why not, in words. */
 const char *xpu_child_missing(const char *name, xpu_arena *arena);
@@ -79,7 +81,7 @@ const char *xpu_child_missing(const char *name, xpu_arena *arena);
 /* The same in two steps, so that the caller can work meanwhile. A missing program shows in `found` after the wait; NULL
  * with a diagnostic on other failures. Unwinding before the wait kills and reaps the child. */
 typedef struct xpu_child_running xpu_child_running;
-xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, xpu_diags *diags);
+xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, unsigned seconds, xpu_diags *diags);
 xpu_status xpu_child_wait(xpu_child_running *child, xpu_child *result, xpu_diags *diags);
 
 double xpu_seconds(void);          /* a monotonic clock */

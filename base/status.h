@@ -11,7 +11,8 @@ typedef enum {
     XPU_EFAULT = 5,    /* the device reported a fault */
     XPU_ETIMEOUT = 6,  /* the device made no progress, or a time limit passed */
     XPU_ELOCKSTEP = 7, /* the Verilated chip and the functional one differ */
-    XPU_EBUG = 70      /* an internal error: ours, never the user's */
+    XPU_EBUG = 70,     /* an internal error: ours, never the user's */
+    XPU_ESTOPPED = 130 /* the caller wanted it to stop; of a tool 128 + the signal's number */
 } xpu_status;
 
 #endif

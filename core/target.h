@@ -25,6 +25,7 @@ typedef struct {
     const char *resources;       /* folder that holds configs/ and device/ (device headers, library, linker script) */
     uint32_t source_nodes;       /* operators in the source model */
     int strip;
+    uint32_t clang_seconds; /* --clang-seconds: that a compiler or linker may run; 0: the target's own limit */
 } xpu_compile_options;
 
 /* What a target may call. */

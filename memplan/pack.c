@@ -42,6 +42,7 @@ typedef struct {
     uint64_t *best_offset;
     int best_fit; /* how the best order was placed */
     score best;
+    const xpu_arena *arena; /* whose caller may want to stop */
 } packer;
 
 static int better(const score *a, const score *b) {
@@ -247,7 +248,7 @@ static int is_perfect(const packer *p) {
 /* A budget is for making a valid plan better; one that is not valid yet gets at least PATIENCE, unless it is 0. */
 static int has_time(const packer *p, uint64_t budget) {
     if (p->best.overflow && budget && budget < PATIENCE) budget = PATIENCE;
-    return p->steps < budget && !is_perfect(p);
+    return p->steps < budget && !is_perfect(p) && !xpu_stopped(p->arena);
 }
 
 static void try_orders(xpu_arena *arena, packer *p, uint64_t budget, uint32_t *order) {
@@ -312,7 +313,7 @@ static void improve(packer *p, uint64_t budget, uint32_t *order) {
 uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
                           uint64_t budget, uint64_t *steps) {
     if (count == 0) return 0;
-    packer p = {.items = items, .count = count, .start = start, .end = end, .first = UINT32_MAX};
+    packer p = {.items = items, .count = count, .start = start, .end = end, .first = UINT32_MAX, .arena = arena};
     uint32_t worst;
     p.lower_bound = xpu_memplan_load(arena, items, count, start, &worst);
     p.whole = XPU_NEW_ARRAY(arena, uint8_t, count);

@@ -252,7 +252,9 @@ xpu_status xpu_memplan_make(xpu_arena *arena, const xpu_memplan_problem *problem
             mode++;
             xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempts[mode]);
         }
-        if (attempts[mode].failed)
+        if (xpu_stopped(arena))
+            status = xpu_error_stopped(diags, NULL, NULL, "memory was being planned");
+        else if (attempts[mode].failed)
             status = xpu_memplan_blame(work, problem, &attempts[first], diags);
         else
             *plan = make_plan(arena, work, problem, choices, &attempts[mode]);

@@ -93,8 +93,9 @@ static int show(xpu_tool *tool) {
     show_fates(&list);
     if (tool->quiet) return XPU_OK;
     if (list.is_folder)
-        printf("%s: %u tensor%s of %s on %s (chip %s, precision %s)\n", xpu_tool_path(tool, path), list.items.count,
-               list.items.count == 1 ? "" : "s", list.source, list.device, list.chip, list.precision);
+        printf("%s: %u tensor%s of %s on %s (chip %s, precision %s)%s%s\n", xpu_tool_path(tool, path), list.items.count,
+               list.items.count == 1 ? "" : "s", list.source, list.device, list.chip, list.precision,
+               list.incomplete ? "; incomplete: " : "", list.incomplete ? list.incomplete : "");
     else
         printf("%s: %u tensor%s\n", xpu_tool_path(tool, path), list.items.count, list.items.count == 1 ? "" : "s");
     return XPU_OK;
@@ -253,6 +254,10 @@ static int both_are(const xpu_dump_list *a, const xpu_dump_list *b, const char *
 
 /* Says when the two are not of one program: that is no error, a model may be compared with a variant of itself. */
 static void print_identity(const xpu_tool *tool, const xpu_dump_list *a, const xpu_dump_list *b) {
+    for (int i = 0; i < 2; i++) {
+        const xpu_dump_list *list = i ? b : a;
+        if (list->incomplete) printf("%s is incomplete: %s\n", xpu_tool_path(tool, list->path), list->incomplete);
+    }
     if (!a->is_folder || !b->is_folder || both_are(a, b, a->program_hash, b->program_hash)) return;
     if (!both_are(a, b, a->source_hash, b->source_hash)) {
         printf("note: A and B are of different models: '%s' (%.8s) against '%s' (%.8s)\n", a->source, a->source_hash,

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npy.h"
+#include "base/stop.h"
 #include "sim/func/driver.h"
 #include "tools/common/bare.h"
 #include "tools/common/device.h"
@@ -244,6 +245,7 @@ static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_r
     run->trace_file = xpu_tool_option(tool, "trace");
     run->keep = files_read(tool);
     run->seed = device->rtl.seed;
+    run->stop = xpu_stop_requested;
     if (!device->has_time) run->max_instructions = device->rtl.max_cycles;
     int busy = xpu_tool_flag(tool, "instructions"); /* they would stand in the line */
     if (tool->quiet || busy || !isatty(STDERR_FILENO)) return XPU_OK;
@@ -381,11 +383,18 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
     if (!status) status = open_device(tool, o, device, run);
     if (status) return status;
     const xpu_replays replays = {o->program, o->outputs, device->device, work_done, after_layer};
-    if (run->layer) return xpu_replay_run(tool, &replays, run);
+    xpu_stop_begin();
+    if (run->layer) {
+        status = xpu_replay_run(tool, &replays, run);
+        xpu_stop_end();
+        return status;
+    }
     status = xpurt_run(o->program, inputs.items, inputs.count, o->outputs, run, &error);
     clear_progress(run);
     xpu_tool_report(tool, status, error.text);
     xpurt_error_clear(&error);
+    if (status && xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
+    xpu_stop_end();
     return status ? status : run_result(tool, o, run, path);
 }
 

@@ -133,6 +133,11 @@ static void refuse(xpu_codegen *cg, const char *name, const xpu_child *child, co
               "check that clang-19 and lld-19 are whole, that there is room in TMPDIR, and the limits of ulimit");
 }
 
+static unsigned seconds_of(const xpu_codegen *cg) {
+    enum { USUAL = 600 };
+    return cg->job->options->clang_seconds ? cg->job->options->clang_seconds : USUAL;
+}
+
 struct xpu_device_build {
     xpu_arena *arena;
     const char *object, *elf, *device;
@@ -161,7 +166,7 @@ xpu_device_build *xpu_compile_start(xpu_codegen *cg, const char *source, xpu_are
                           "-o",
                           build->object,
                           NULL};
-    build->compiler = xpu_child_start(arena, argv, cg->diags);
+    build->compiler = xpu_child_start(arena, argv, seconds_of(cg), cg->diags);
     return build->compiler ? build : NULL;
 }
 
@@ -180,7 +185,7 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
                           build->elf,
                           NULL};
     xpu_child linker;
-    xpu_status status = xpu_child_run(arena, argv, &linker, cg->diags);
+    xpu_status status = xpu_child_run(arena, argv, seconds_of(cg), &linker, cg->diags);
     if (!linker.found) report_missing(cg, linker_name, NULL);
     if (status != XPU_OK) return NULL;
     cg->clang.seconds += linker.seconds;

@@ -237,6 +237,7 @@ static xpu_status lower_all(xpu_codegen *cg) {
     start_program(cg);
     size_t errors = cg->diags->errors;
     XPU_FOR_NODES(cg->graph, node) {
+        if (xpu_stopped(cg->arena)) return xpu_error_stopped(cg->diags, NULL, NULL, "layers were being lowered");
         if (!xpu_is_view(cg, node)) add_layer(cg, node);
     }
     if (cg->diags->errors != errors) return xpu_diags_status(cg->diags);

@@ -5,10 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/temporary.h"
 #include "xpuc/pipeline.h"
 
 const char *xpuc_version(void) {
     return XPU_VERSION;
+}
+
+void xpuc_end_temporaries(void) {
+    xpu_temporaries_end();
 }
 
 void xpuc_error_clear(xpuc_error *error) {
@@ -130,6 +135,10 @@ static int guarded(request *r, xpu_status (*work)(const request *, xpu_arena *),
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
     xpu_keep_what_is_read(&mem);
+    if (r->options) {
+        mem.stop = r->options->stop;
+        mem.stop_context = r->options->stop_context;
+    }
     *r->result = (xpuc_result){.bytes = NULL};
     *error = (xpuc_error){.status = 0};
     r->diags = &diags;

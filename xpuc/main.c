@@ -6,6 +6,8 @@
 
 #include "base/file.h"
 #include "base/option.h"
+#include "base/stop.h"
+#include "base/temporary.h"
 #include "xpuc/include/xpuc.h"
 
 static const xpu_option options[] = {
@@ -24,6 +26,7 @@ static const xpu_option options[] = {
     {"report", 0, "FILE.json", "write what was done, with times and sizes"},
     {"plugin", 0, "FILE.so", "add a target from a shared library"},
     {"strip", 0, NULL, "leave the graph out of the program (it then runs on the device only)"},
+    {"clang-seconds", 0, "N", "how long clang and lld may take (600)"},
     {"describe", 0, NULL, "say what is in a model or program, instead of compiling"},
     {NULL, 0, NULL, NULL},
 };
@@ -37,6 +40,8 @@ static const xpu_command command = {
                "xpuc mnist-8.onnx --explain --report=mnist-8.json",
     .options = options,
 };
+
+enum { MAX_SECONDS = 1000000 };
 
 typedef struct {
     xpuc_options compile;
@@ -105,6 +110,15 @@ static void set(xpu_arena *arena, const char **member, const xpu_argument *argum
     *member = value;
 }
 
+static void read_seconds(xpu_arena *arena, settings *s, const char *text, xpu_diags *diags) {
+    char *end;
+    unsigned long seconds = strtoul(text, &end, 10);
+    s->compile.clang_seconds = (unsigned)seconds;
+    if (end != text && !*end && text[0] != '-' && seconds >= 1 && seconds <= MAX_SECONDS) return;
+    usage_error(arena, "clang-seconds", "this is no number of seconds", xpu_escape(arena, text, 80),
+                "write a number from 1 to 1000000", diags);
+}
+
 static void read_argument(xpu_arena *arena, settings *s, const xpu_argument *argument, xpu_diags *diags) {
     if (!argument->name) {
         if (s->model) {
@@ -117,6 +131,8 @@ static void read_argument(xpu_arena *arena, settings *s, const xpu_argument *arg
         XPU_PUSH(arena, &s->shapes, argument->value);
     } else if (strcmp(argument->name, "explain") == 0) {
         set(arena, &s->compile.explain, argument, argument->value ? argument->value : "text", diags);
+    } else if (strcmp(argument->name, "clang-seconds") == 0) {
+        read_seconds(arena, s, argument->value, diags);
     } else if (member_of(s, argument->name)) {
         set(arena, member_of(s, argument->name), argument, argument->value, diags);
     } else if (flag_of(s, argument->name)) {
@@ -176,17 +192,21 @@ static int run(settings *s) {
     xpuc_result result;
     xpuc_error error;
     s->compile.group_messages = !s->verbose;
+    xpuc_options compile = s->compile;
+    compile.stop = xpu_stop_requested;
+    xpu_stop_begin();
     if (s->describe) {
-        xpuc_describe(s->model, &s->compile, &result, &error);
+        xpuc_describe(s->model, &compile, &result, &error);
     } else if (s->output || !is_text(s)) {
-        xpuc_compile_to_file(s->model, s->output, &s->compile, &result, &error);
+        xpuc_compile_to_file(s->model, s->output, &compile, &result, &error);
     } else {
-        xpuc_compile_file(s->model, &s->compile, &result, &error);
+        xpuc_compile_file(s->model, &compile, &result, &error);
     }
+    xpu_stop_end();
     if (error.text && (error.status || !s->quiet)) fputs(error.text, stderr);
     if (!error.text && error.status) fputs("xpuc: error [out-of-memory] there is not enough memory\n", stderr);
     print_result(s, &result);
-    int status = error.status;
+    int status = xpu_stop_exit_code(error.status);
     xpuc_result_clear(&result);
     xpuc_error_clear(&error);
     return status;
@@ -197,7 +217,9 @@ int main(int argc, char **argv) {
     xpu_diags diags;
     xpu_mem_init(&mem);
     xpu_diags_init(&diags);
+    static void (*const ends[])(void) = {xpuc_end_temporaries, xpu_temporaries_end, NULL};
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
+    xpu_stop_install("xpuc", ends);
     if (setjmp(mem.out_of_memory)) {
         xpu_mem_release(&mem);
         fputs("xpuc: error [out-of-memory] there is not enough memory\n", stderr);

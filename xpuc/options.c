@@ -68,6 +68,7 @@ static const use uses[] = {
     FLAG("check-passes", check_passes, "d", is_read_only),
     FLAG("no-fuse", no_fuse, "d", is_read_only),
     FLAG("strip", strip, "d", is_read_only),
+    FLAG("clang-seconds", clang_seconds, "dci", "neither clang nor lld is run"),
     FLAG("strip", strip, "ci", "there is no program that the graph could be left out of"),
 };
 
@@ -110,7 +111,8 @@ xpu_status xpu_check_options(xpu_pipeline *p) {
                                        .emit = or_default(wanted->emit, "xpu"),
                                        .source_name = xpu_path_name(p->path),
                                        .resources = xpu_find_resources(p->arena, wanted->resources),
-                                       .strip = wanted->strip};
+                                       .strip = wanted->strip,
+                                       .clang_seconds = wanted->clang_seconds};
     const char *device = xpu_path_join(p->arena, p->options.resources, "device"); /* clang and lld read what is there */
     xpu_keep_files(p->arena, device, "*");
     xpu_keep_files(p->arena, xpu_path_join(p->arena, device, "include"), "*");

@@ -142,17 +142,24 @@ static xpu_status after_pass(xpu_pipeline *p, const pass *done) {
     return status;
 }
 
+static xpu_status stopped(const xpu_pipeline *p, int number) {
+    return xpu_error_stopped(p->diags, p->path, xpu_printf(p->arena, "pass '%s'", passes[number].name),
+                             xpu_printf(p->arena, "%d of %d passes were done; nothing is written", number, PASS_COUNT));
+}
+
 xpu_status xpu_pipeline_run(xpu_pipeline *p) {
     if (p->wanted->check_passes) p->checker = xpu_checker_new(p->arena);
     for (int i = 0; i < PASS_COUNT; i++) {
         if (passes[i].keeps_graph && strcmp(p->options.emit, "ir") == 0) break;
         double start = xpu_seconds();
-        xpu_status status = passes[i].run(p);
+        xpu_status status = xpu_stopped(p->arena) ? XPU_ESTOPPED : passes[i].run(p);
         xpu_pass_record record = {.pass = passes[i].name, .seconds = xpu_seconds() - start};
+        if (status == XPU_ESTOPPED && !p->diags->errors) return stopped(p, i);
         if (status != XPU_OK) return status;
         record.nodes = xpu_count_nodes(p->graph);
         XPU_PUSH(p->arena, &p->records, record);
         status = after_pass(p, &passes[i]);
+        if (status == XPU_ESTOPPED && !p->diags->errors) return stopped(p, i + 1 < PASS_COUNT ? i + 1 : i);
         if (status != XPU_OK) return status;
     }
     if (strcmp(p->options.emit, "ir") == 0) p->text = graph_text(p);

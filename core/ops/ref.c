@@ -170,7 +170,7 @@ xpu_status xpu_ref_run(const xpu_graph *graph, const xpu_ref_options *options, x
     for (uint32_t i = 0; i < graph->inputs.count; i++) r.values[graph->inputs.items[i].id] = options->inputs[i];
     xpu_status status = XPU_OK;
     XPU_FOR_NODES(graph, node) {
-        status = run_node(&r, node);
+        status = xpu_stopped(arena) ? XPU_ESTOPPED : run_node(&r, node);
         if (status != XPU_OK) break;
     }
     for (uint32_t i = 0; i < graph->outputs.count && status == XPU_OK; i++) {

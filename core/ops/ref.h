@@ -18,6 +18,8 @@ typedef struct {
     void *context;
 } xpu_ref_options;
 
+/* Both return XPU_ESTOPPED, without a diagnostic, when the caller of the API wants to stop: he knows what for. */
+
 /* Runs the whole graph. outputs[i] (order of graph->outputs) get their data in `arena`. Intermediate tensors are freed
  * after their last use. */
 xpu_status xpu_ref_run(const xpu_graph *graph, const xpu_ref_options *options, xpu_tensor *outputs, xpu_arena *arena,

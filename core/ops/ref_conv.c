@@ -448,6 +448,7 @@ xpu_status xpu_ref_conv(const xpu_ref_args *args) {
     job.packed_x = xpu_alloc_array(args->scratch, (size_t)(g->h * g->w * g->cg * (lane_x ? lanes : 1)), job.e.element);
     job.runs = XPU_NEW_ARRAY(args->scratch, xpu_tile_run, g->kh * g->kw);
     for (int64_t n = 0; n < g->n; n++) {
+        if (xpu_stopped(args->scratch)) return XPU_ESTOPPED;
         if (lane_x) {
             conv_by_lanes(&job, n);
         } else {

@@ -153,6 +153,10 @@ static void read_nodes(xpu_onnx_importer *importer) {
                 stack[depth++] = (visit){maker, 0};
                 continue;
             }
+            if (xpu_stopped(importer->arena)) {
+                xpu_error_stopped(importer->diags, importer->source->name, NULL, "the model was being read");
+                return;
+            }
             uint32_t node = stack[--depth].node;
             xpu_onnx_read_node(importer, node);
             state[node] = NODE_DONE;

@@ -317,6 +317,10 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     func->exhausted = 0;
     while (!pending(func, event)) {
         if (func->events.no_memory || (func->races && xpu_races_incomplete(func->races))) return -1;
+        if (xpu_func_stopped(func)) {
+            event->kind = XPURT_EVENT_STOPPED;
+            return 0;
+        }
         uint64_t used = func->spent + func->engine_cycles;
         if (func->exhausted || (budget && used >= budget)) return 0;
         uint64_t quantum = draw_quantum(func);
@@ -324,7 +328,7 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
         unsigned core = func->next_core;
         xpu_hart_reason why;
         if (func->gdb) xpu_gdb_before(func->gdb, &core, &quantum);
-        if (func->fault.cause != XPU_FAULT_NONE) continue;
+        if (func->fault.cause != XPU_FAULT_NONE || (func->gdb && xpu_func_stopped(func))) continue;
         func->next_core = (core + 1) % func->chip.cores;
         int moved = turn(func, core, quantum, &why);
         still = moved ? 0 : still + 1;
@@ -337,6 +341,20 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
         if (func->races && func->events.ended && func->fault.cause == XPU_FAULT_NONE) run_rest(func);
     }
     return 0;
+}
+
+static void set_stop(xpurt_device *device, int (*stop)(void *context), void *context) {
+    device->func.stop = stop;
+    device->func.stop_context = context;
+}
+
+static void position(const xpurt_device *device, xpurt_position *position) {
+    const xpu_func *func = &device->func;
+    *position = (xpurt_position){.cores = func->chip.cores};
+    for (unsigned core = 0; core < func->chip.cores; core++) {
+        position->core[core].pc = func->harts[core].pc;
+        position->core[core].layer = func->core_state[core].layer >> 16;
+    }
 }
 
 static int answer(xpurt_device *device) {
@@ -363,6 +381,8 @@ const xpurt_device_driver xpu_func_driver = {
     .start = start,
     .seed = set_seed,
     .run = run,
+    .stop = set_stop,
+    .position = position,
     .answer = answer,
     .counters = counters,
     .race = get_race,

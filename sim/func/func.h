@@ -73,9 +73,11 @@ struct xpu_func {
     unsigned next_core; /* the core that runs next */
     uint64_t budget;    /* of this run, 0: none; instructions in it; cycles of engines since the start, at least */
     uint64_t spent, engine_cycles;
-    int exhausted; /* the next descriptor is more than what is left of the budget */
-    int progress;  /* something moved since the scheduler looked last */
-    int alive;     /* WATCHDOG was written since then */
+    int exhausted;              /* the next descriptor is more than what is left of the budget */
+    int progress;               /* something moved since the scheduler looked last */
+    int alive;                  /* WATCHDOG was written since then */
+    int (*stop)(void *context); /* the caller's hook, or NULL */
+    void *stop_context;
 
     /* How much of a descriptor is executed: all; what is looked at before it begins; that, indices and w_absmax. With
      * the latter two nothing is written, computed or counted. */
@@ -91,6 +93,11 @@ struct xpu_func {
     xpu_races *races;      /* NULL: nobody looks for them */
     xpurt_counters totals; /* without what the harts count since the last start */
 };
+
+/* Whether the caller of the run wants it to end. */
+static inline int xpu_func_stopped(const xpu_func *func) {
+    return func->stop && func->stop(func->stop_context);
+}
 
 /* ---- Parts ---- */
 

@@ -14,7 +14,7 @@
 
 #include "sim/func/gdb_internal.h"
 
-enum { INTERRUPT = 3, POLL_EVERY = 1024 };
+enum { INTERRUPT = 3, POLL_EVERY = 1024, LOOK = 100 /* milliseconds between two questions whether to stop */ };
 /* Signals as gdb numbers them. */
 enum {
     SIGNAL_INT = 2,
@@ -148,10 +148,21 @@ static void send_reply(xpu_gdb *gdb, const xpu_gdb_reply *reply) {
     send_bytes(gdb, end, 3);
 }
 
+/* Waits until there is something to read or accept; 0: the run shall end before. */
+static int await(const xpu_gdb *gdb, int file) {
+    struct pollfd waiting = {file, POLLIN, 0};
+    while (!xpu_func_stopped(gdb->func)) {
+        int ready = poll(&waiting, 1, LOOK);
+        if (ready > 0 || (ready < 0 && errno != EINTR)) return 1;
+    }
+    return 0;
+}
+
 /* The next byte; -1: the client is gone. */
 static int next_byte(xpu_gdb *gdb) {
     if (gdb->input_at == gdb->input_count) {
         ssize_t got;
+        if (!await(gdb, gdb->in)) return -1;
         do got = read(gdb->in, gdb->input, sizeof gdb->input);
         while (got < 0 && errno == EINTR);
         if (got <= 0) return -1;
@@ -231,8 +242,10 @@ static void tell_stop(xpu_gdb *gdb) {
 static void answer_call(xpu_gdb *gdb) {
     int yes = 1;
     if (gdb->listening < 0) return;
-    do gdb->in = accept(gdb->listening, NULL, NULL);
-    while (gdb->in < 0 && errno == EINTR);
+    while (await(gdb, gdb->listening)) {
+        gdb->in = accept(gdb->listening, NULL, NULL);
+        if (gdb->in >= 0 || errno != EINTR) break;
+    }
     close(gdb->listening);
     gdb->listening = -1;
     gdb->out = gdb->in;

@@ -388,10 +388,10 @@ static void tell(xpurt_device *device) {
 /* How many cycles may pass before a limit has to be looked at again; 0: a limit has passed, UINT64_MAX: there is none.
  * A core retires at most one instruction in a cycle. */
 static uint64_t allowance(const xpurt_device *device, uint64_t budget, uint64_t spent) {
-    uint64_t cycles = device->wave == WAVE_WAITING ? WAVE_SLICE
-                      : device->observer.state     ? STATES_SLICE
-                      : device->observer.tick      ? TICK_SLICE
-                                                   : UINT64_MAX;
+    uint64_t cycles = device->wave == WAVE_WAITING            ? WAVE_SLICE
+                      : device->observer.state                ? STATES_SLICE
+                      : device->observer.tick || device->stop ? TICK_SLICE
+                                                              : UINT64_MAX;
     uint64_t last = device->options.max_cycles;
     if (last) cycles = least(cycles, last - least(last, device->host.cycle));
     if (budget && cycles)
@@ -414,6 +414,10 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
         uint64_t cycles = allowance(device, budget, instructions_of(device, &state) - before);
         if (device->events.no_memory || look_at_wave(device, &state)) return -1;
         if (cycles == 0) return 0;
+        if (device->stop && device->stop(device->stop_context)) {
+            event->kind = XPURT_EVENT_STOPPED;
+            return 0;
+        }
         xpu_model_reason reason =
             xpu_model_run(device->model, cycles == UINT64_MAX ? 0 : cycles, !device->options.no_skip);
         xpu_model_look(device->model, &state);
@@ -427,6 +431,21 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
     check_counters(device, &state);
     if (device->has_fault) xpu_sim_event_pending(&device->events, &device->fault, event);
     return 0;
+}
+
+static void set_stop(xpurt_device *device, int (*stop)(void *context), void *context) {
+    device->stop = stop;
+    device->stop_context = context;
+}
+
+static void position(const xpurt_device *device, xpurt_position *position) {
+    xpu_model_state state;
+    *position = (xpurt_position){.cores = device->chip.cores};
+    xpu_model_look(device->model, &state);
+    for (unsigned core = 0; core < device->chip.cores; core++) {
+        position->core[core].pc = state.core[core].pc;
+        position->core[core].layer = state.core[core].layer >> 16;
+    }
 }
 
 static int answer(xpurt_device *device) {
@@ -450,6 +469,8 @@ static const xpurt_device_driver driver = {
     .observe = observe,
     .start = start,
     .run = run,
+    .stop = set_stop,
+    .position = position,
     .answer = answer,
     .counters = counters,
 };

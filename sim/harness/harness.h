@@ -29,6 +29,8 @@ struct xpurt_device {
     xpurt_fault fault;
     int has_fault;
     char reason[512];
+    int (*stop)(void *context); /* the caller's hook, or NULL */
+    void *stop_context;
 };
 
 /* What lock-step sees of the RTL. */

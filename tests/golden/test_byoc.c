@@ -69,7 +69,7 @@ static void *load_network(bench *b, const char *model, void **handle) {
     CU_ASSERT_EQUAL_FATAL(compile(b, model, source, (xpuc_options){.check_passes = 1}, NULL), 0);
     const char *command[] = {"cc", "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source, "-lm", NULL};
     xpu_child child;
-    CU_ASSERT_EQUAL(xpu_child_run(b->arena, command, &child, &b->diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_child_run(b->arena, command, 0, &child, &b->diags), XPU_OK);
     if (child.exit_code) printf("%s\n", child.error);
     CU_ASSERT_EQUAL_FATAL(child.exit_code, 0);
     *handle = dlopen(library, RTLD_NOW);

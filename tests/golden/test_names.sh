@@ -29,7 +29,7 @@ clean 0 "symbol   N$esc" "$bin/xpuc" --describe names.xpu
 clean 0 "graph$esc" "$bin/xpuc" --describe names.onnx
 clean 0 "conv1$esc" "$bin/xpuc" names.onnx --emit=ir
 clean 0 "conv1$esc" "$bin/xpuc" names.onnx --emit=c
-clean 0 "pool$esc" "$bin/xpuc" names.onnx --emit=ir --dump-after=fold --check-passes
+clean 0 "pool$esc" "$bin/xpuc" names.onnx --emit=ir --dump-after=fold --check-passes -o ir.txt
 clean 0 "relu1${esc%%\\xe2*}" "$bin/xpuc" names.onnx --explain --report=report.json
 json report.json
 "$bin/xpuc" names.onnx -q --explain=json --emit=ir -o ir >explain.json

@@ -334,7 +334,7 @@ static xpu_status run_children(xpu_arena *arena, xpu_diags *diags) {
     for (size_t i = 0; i < sizeof children / sizeof *children; i++) {
         const child_case *c = &children[i];
         xpu_child child;
-        xpu_status status = xpu_child_run(arena, c->argv, &child, diags);
+        xpu_status status = xpu_child_run(arena, c->argv, 0, &child, diags);
         CU_ASSERT_EQUAL(status, c->found ? XPU_OK : XPU_EIO);
         CU_ASSERT_EQUAL(child.found, c->found);
         CU_ASSERT_EQUAL(child.exit_code, c->exit_code);
@@ -350,7 +350,7 @@ static xpu_status run_children(xpu_arena *arena, xpu_diags *diags) {
 static xpu_status not_executable(xpu_arena *arena, xpu_diags *diags) {
     static const char *const argv[] = {"/", NULL};
     xpu_child child;
-    xpu_status status = xpu_child_run(arena, argv, &child, diags);
+    xpu_status status = xpu_child_run(arena, argv, 0, &child, diags);
     CU_ASSERT_EQUAL(child.found, 1);
     return status;
 }
@@ -376,13 +376,13 @@ static xpu_status missing_programs(xpu_arena *arena, xpu_diags *diags) {
 /* A child that is not waited for dies with the arena. */
 static xpu_status forget(xpu_arena *arena, xpu_diags *diags) {
     static const char *const argv[] = {"sleep", "100", NULL};
-    return xpu_child_start(arena, argv, diags) ? XPU_OK : XPU_EIO;
+    return xpu_child_start(arena, argv, 0, diags) ? XPU_OK : XPU_EIO;
 }
 
 /* Two at once, each waited for after the other was started. */
 static xpu_status two_children(xpu_arena *arena, xpu_diags *diags) {
     static const char *const first[] = {"echo", "1", NULL}, *const second[] = {"echo", "2", NULL};
-    xpu_child_running *a = xpu_child_start(arena, first, diags), *b = xpu_child_start(arena, second, diags);
+    xpu_child_running *a = xpu_child_start(arena, first, 0, diags), *b = xpu_child_start(arena, second, 0, diags);
     xpu_child result;
     if (!a || !b || xpu_child_wait(a, &result, diags) != XPU_OK) return XPU_EIO;
     CU_ASSERT_STRING_EQUAL(result.output, "1\n");

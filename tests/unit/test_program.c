@@ -349,7 +349,7 @@ static void binutils(void) {
     for (int i = 0; i < 2; i++) {
         xpu_child child;
         const char *argv[] = {tools[i][0], tools[i][1], path, NULL};
-        xpu_status status = xpu_child_run(b.arena, argv, &child, &b.diags);
+        xpu_status status = xpu_child_run(b.arena, argv, 0, &child, &b.diags);
         if (!child.found) {
             printf("skipped: %s is not installed\n", tools[i][0]);
             continue;

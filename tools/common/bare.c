@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "base/file.h"
 #include "core/isa.h"
 #include "tools/common/device.h"
@@ -199,6 +200,22 @@ static int host_call(const bare *b, uint32_t address) {
     return STATUS_FAULT;
 }
 
+static int stopped(const bare *b) {
+    xpurt_position at;
+    xpurt_counters now;
+    xpu_text why;
+    b->driver->position(b->device, &at);
+    b->driver->counters(b->device, &now);
+    xpu_text_init(&why, b->tool->arena);
+    if (now.cycles)
+        xpu_text_add(&why, "cycle %" PRIu64, now.cycles);
+    else
+        xpu_text_add(&why, "%" PRIu64 " instructions", instructions(b));
+    for (unsigned i = 0; i < at.cores; i++) xpu_text_add(&why, "; core %u at pc 0x%08" PRIx32, i, at.core[i].pc);
+    return (int)xpu_error_stopped(&b->tool->diags, b->path,
+                                  xpu_printf(b->tool->arena, "layer %" PRIu32, at.core[0].layer), why.text);
+}
+
 static int follow(const bare *b, uint64_t limit) {
     for (;;) {
         xpurt_event event = {.kind = XPURT_EVENT_BUDGET};
@@ -212,6 +229,7 @@ static int follow(const bare *b, uint64_t limit) {
         case XPURT_EVENT_BUDGET:
             fprintf(stderr, "--max-cycles=%s has passed\n", xpu_tool_option(b->tool, "max-cycles"));
             return STATUS_TIMEOUT;
+        case XPURT_EVENT_STOPPED: return stopped(b);
         case XPURT_EVENT_LAYER: break;
         case XPURT_EVENT_HOST_CALL: return host_call(b, event.address);
         }
@@ -274,8 +292,11 @@ static int run_program(bare *b, const xpu_device_options *options) {
     b->driver->seed(b->device, options->rtl.seed);
     if (b->driver->start(b->device, b->elf.header.e_entry))
         return bad_program(b, "the program cannot be started", "its entry is no address of the chip");
+    b->driver->stop(b->device, xpu_stop_requested, NULL);
+    xpu_stop_begin();
     status = follow(b, options->has_time ? 0 : options->rtl.max_cycles);
     int dumped = for_all_dumps(b, dump);
+    xpu_stop_end();
     status = print_races(b, status);
     if (!b->tool->quiet) print_work(b, status);
     return dumped ? dumped : status;

@@ -99,6 +99,8 @@ static void read_index(const reader *r, json_t *top, xpu_dump_list *list) {
     list->device = text(r, &object, "device");
     list->chip = text(r, &object, "chip");
     list->precision = text(r, &object, "precision");
+    list->incomplete = xpu_json_string_or(&object, "incomplete", NULL);
+    if (list->incomplete) list->incomplete = xpu_escape_message(r->arena, list->incomplete, 80);
     xpu_json_member(&object, "symbols");
     json_t *inputs = xpu_json_array(&object, "inputs"), *layers = xpu_json_array(&object, "layers");
     json_t *tensors = xpu_json_array(&object, "tensors");

@@ -33,6 +33,7 @@ typedef struct {
     int is_folder;
     const char *source, *device, *chip, *precision; /* folder only */
     const char *program_hash, *source_hash;         /* folder only: which program, and of which model */
+    const char *incomplete;                         /* folder only: the rule that ended its run early, or NULL */
     XPU_ARRAY(xpu_dump_item) items;                 /* layers' results in order of execution, or entries */
     XPU_ARRAY(xpu_dump_item) inputs;                /* folder only */
     XPU_ARRAY(xpu_dump_fate) fates;                 /* folder only: every tensor of the model */

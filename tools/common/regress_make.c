@@ -224,7 +224,8 @@ xpu_status xpu_regress_make(xpu_tool *tool, xpu_regress_suite *suite, const char
         xpu_regress_read_all(tool, suite);
         status = xpu_regress_run_all(tool, suite);
     }
-    if (status == XPU_OK && !tool->quiet) printf("made %s and %s\n", m->json_path, m->npz_path);
+    if (status == XPU_OK && !tool->quiet)
+        printf("made %s and %s\n", xpu_tool_path(tool, m->json_path), xpu_tool_path(tool, m->npz_path));
     if (status == XPU_OK) return XPU_OK;
     unlink(m->json_path);
     unlink(m->npz_path);

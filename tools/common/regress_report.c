@@ -158,6 +158,8 @@ static void count(xpu_regress_suite *suite, xpu_arena *arena, const xpu_regress_
     XPU_PUSH(arena, &suite->outcomes, *outcome);
 }
 
+enum { SAID = 1 << 16 }; /* bytes that are printed of a message */
+
 static void print_outcome(session *s, const xpu_regress_outcome *o) {
     const char *label = o->status == XPU_OK                               ? "ok"
                         : o->status == XPU_EDIFF || o->status == XPU_EBUG ? "FAILED"
@@ -165,9 +167,10 @@ static void print_outcome(session *s, const xpu_regress_outcome *o) {
     clear_progress(s);
     if (o->status == XPU_OK && s->tool->quiet) return;
     printf("%-7s %-20s %-9s %6.2f s  %s\n%s", label, xpu_escape(s->tool->arena, o->name, 80),
-           xpu_escape(s->tool->arena, o->chip ? o->chip : "", 80), o->seconds, o->what, o->details);
+           xpu_escape(s->tool->arena, o->chip ? o->chip : "", 80), o->seconds,
+           xpu_escape_lines(s->tool->arena, o->what, SAID), xpu_escape_lines(s->tool->arena, o->details, SAID));
     fflush(stdout);
-    fputs(o->errors, stderr);
+    fputs(xpu_escape_lines(s->tool->arena, o->errors, SAID), stderr);
 }
 
 static void take_message(void *context, uint32_t job, const void *bytes, size_t length) {

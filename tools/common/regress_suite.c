@@ -186,7 +186,7 @@ static xpu_status build_chip(xpu_tool *tool, const char *root, const char *build
     free(path);
     if (!tool->quiet)
         fprintf(stderr, "building the Verilated chip '%s' ...\n", xpu_escape(tool->arena, chip->chip, 80));
-    xpu_status status = xpu_child_run(tool->arena, argv, &child, &tool->diags);
+    xpu_status status = xpu_child_run(tool->arena, argv, 0, &child, &tool->diags);
     if (status == XPU_OK && child.exit_code == 0) return XPU_OK;
     const char *error = status == XPU_OK ? child.error : child.found ? "" : "there is no make";
     return xpu_error(

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/stop.h"
+#include "base/temporary.h"
+#include "xpu_runtime/include/xpurt.h"
+#include "xpuc/include/xpuc.h"
 
 static int is_common(const xpu_arguments *all, uint32_t i, const char *name) {
     return all->items[i].name && strcmp(all->items[i].name, name) == 0;
@@ -47,8 +51,10 @@ static int work(xpu_tool *tool, int argc, char **argv, int (*run)(xpu_tool *tool
 int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(xpu_tool *tool)) {
     static xpu_tool tool; /* static: its contents are needed after a longjmp */
     static int result;
+    static void (*const ends[])(void) = {xpuc_end_temporaries, xpurt_end_temporaries, xpu_temporaries_end, NULL};
     tool.command = command;
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
+    xpu_stop_install(command->tool, ends);
     xpu_mem_init(&tool.mem);
     xpu_keep_what_is_read(&tool.mem);
     xpu_diags_init(&tool.diags);
@@ -64,7 +70,7 @@ int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(
     xpu_diags_print(&tool.diags, stderr);
     xpu_diags_clear(&tool.diags);
     xpu_mem_release(&tool.mem);
-    return result;
+    return xpu_stop_exit_code(result);
 }
 
 const char *xpu_tool_option(const xpu_tool *tool, const char *name) {

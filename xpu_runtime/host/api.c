@@ -3,7 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/temporary.h"
 #include "xpu_runtime/host/host.h"
+
+void xpurt_end_temporaries(void) {
+    xpu_temporaries_end();
+}
 
 void xpurt_error_clear(xpurt_error *error) {
     free(error->text);
@@ -222,13 +227,15 @@ static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, u
     if (status == XPU_OK) status = xpu_dump_open(run);
     double start = xpu_seconds();
     if (status == XPU_OK) status = run->driver ? xpu_run_on_device(run) : xpu_run_on_ref(run);
+    if (status == XPU_ESTOPPED && !diags->errors) xpu_run_stopped(run);
     run->seconds = xpu_seconds() - start;
-    /* After a fault the layers before it are worth a look. */
-    if (status == XPU_OK || status == XPU_EFAULT || status == XPU_ETIMEOUT || status == XPU_ELOCKSTEP) {
+    xpu_run_set_incomplete(run, status);
+    if (status == XPU_OK || run->incomplete) { /* after a fault the layers before it are worth a look */
         xpu_status closed = xpu_dump_close(run);
         if (status == XPU_OK) status = closed;
+        xpu_status counted = xpu_run_stats(run);
+        if (status == XPU_OK) status = counted;
     }
-    if (status == XPU_OK) status = xpu_run_stats(run);
     for (uint32_t i = 0; status == XPU_OK && i < graph->outputs.count; i++) status = give_output(run, i, &outputs[i]);
     return status;
 }
@@ -270,6 +277,8 @@ int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
     xpu_keep_what_is_read(&mem);
+    mem.stop = options ? options->stop : NULL;
+    mem.stop_context = options ? options->context : NULL;
     uint32_t output_count = xpurt_output_count(program);
     memset(outputs, 0, output_count * sizeof *outputs);
     xpu_status status;

@@ -316,6 +316,7 @@ static xpu_status follow_events(xpu_run *run) {
         case XPURT_EVENT_HOST_CALL: status = on_host_call(run, event.address); break;
         case XPURT_EVENT_FAULT: return on_fault(run, event.fault);
         case XPURT_EVENT_BUDGET: return over_budget(run);
+        case XPURT_EVENT_STOPPED: return xpu_run_stopped(run);
         }
         if (status != XPU_OK) return status;
     }
@@ -339,11 +340,15 @@ static int has_constant_output(const xpu_run *run) {
     return 0;
 }
 
-/* What came after the last layer's completion counts as that layer's. */
+/* What came after the last layer's completion counts as that layer's, or as that of the layer that did not end. */
 static xpu_status take_counters(xpu_run *run, xpu_status status) {
     xpurt_counters now;
     run->driver->counters(run->device, &now);
-    if (run->layers_done) xpu_profile_layer(run, run->last_layer, &now);
+    xpu_run_set_incomplete(run, status);
+    if (run->incomplete && run->program->layers.count)
+        xpu_profile_layer(run, xpu_run_current_layer(run), &now);
+    else if (run->layers_done)
+        xpu_profile_layer(run, run->last_layer, &now);
     run->counters = now;
     xpu_status written = xpu_trace_write(run);
     return status == XPU_OK ? written : status;
@@ -382,10 +387,12 @@ xpu_status xpu_run_on_device(xpu_run *run) {
     run->bind_seconds = xpu_seconds() - start;
     if (status == XPU_OK && run->program->layers.count) {
         run->driver->seed(run->device, run->options->seed);
+        if (run->driver->stop) run->driver->stop(run->device, run->options->stop, run->options->context);
         xpu_profile_begin(run);
         if (run->driver->start(run->device, run->program->entry)) return device_error(run, "the device does not start");
         status = follow_events(run);
     }
+    if (status == XPU_ESTOPPED && !run->diags->errors) xpu_run_stopped(run);
     status = take_counters(run, status);
     if (status == XPU_OK && run->only_layer == UINT32_MAX) status = read_outputs(run);
     xpu_status races = xpu_run_races(run);

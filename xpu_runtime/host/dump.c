@@ -243,9 +243,10 @@ static void list_tensors(xpu_run *run) {
     for (uint32_t i = 0; i < run->program->tensors.count; i++) {
         const xpu_program_tensor *t = &run->program->tensors.items[i];
         int missing = t->fate == XPU_TENSOR_DUMPED && !run->dump->written[t->layer];
+        const char *why = missing && xpu_dump_wants(run, (uint32_t)t->layer) ? "not reached" : "filtered";
         json_t *entry = xpu_json_append(run->arena, list, json_object());
         xpu_json_set(run->arena, entry, "tensor", json_string(xpu_escape(run->arena, t->name, 200)));
-        xpu_json_set(run->arena, entry, "fate", json_string(missing ? "filtered" : fates[t->fate]));
+        xpu_json_set(run->arena, entry, "fate", json_string(missing ? why : fates[t->fate]));
         if (t->layer < 0) continue;
         const char *layer = run->program->layers.items[t->layer].name;
         xpu_json_set(run->arena, entry, "layer", json_string(xpu_escape(run->arena, layer, 200)));
@@ -255,6 +256,7 @@ static void list_tensors(xpu_run *run) {
 xpu_status xpu_dump_close(xpu_run *run) {
     if (!run->dump) return XPU_OK;
     list_tensors(run);
+    if (run->incomplete) xpu_json_set(run->arena, run->dump->index, "incomplete", json_string(run->incomplete));
     const char *path = xpu_path_join(run->arena, run->options->dump_folder, "index.json");
     return xpu_json_write(run->arena, run->dump->index, path, run->diags);
 }

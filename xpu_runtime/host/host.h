@@ -71,6 +71,7 @@ typedef struct {
     int has_times;
     struct xpu_trace *trace; /* NULL: none */
     double seconds, bind_seconds, plan_seconds;
+    const char *incomplete; /* the rule of the error that ended the run early; NULL: none did */
 } xpu_run;
 
 /* ---- api.c ---- */
@@ -114,6 +115,15 @@ xpu_status xpu_run_constants(xpu_run *run);
 /* Layer whose node this is, or UINT32_MAX. */
 uint32_t xpu_run_layer_of(xpu_run *run, xpu_node node);
 void xpu_run_progress(xpu_run *run, uint32_t layer);
+
+/* ---- stop.c: runs that end early ---- */
+/* The layer that core 0 is in; on ref the next one. */
+uint32_t xpu_run_current_layer(const xpu_run *run);
+/* The error [stopped], which says where the run stood. */
+xpu_status xpu_run_stopped(const xpu_run *run);
+/* Whether what there is of a run with this status is written; set_incomplete: it will say that it is not the whole. */
+int xpu_run_has_part(xpu_status status);
+void xpu_run_set_incomplete(xpu_run *run, xpu_status status);
 
 /* ---- dump.c: dump folders ---- */
 enum { XPU_DUMP_VERSION = 2 }; /* of index.json */

@@ -25,6 +25,7 @@ uint32_t xpu_run_layer_of(xpu_run *run, xpu_node node) {
 
 void xpu_run_progress(xpu_run *run, uint32_t layer) {
     run->layers_done++;
+    run->last_layer = layer;
     if (run->options->progress) {
         run->options->progress(run->options->context, run->layers_done, run->program->layers.count,
                                run->program->layers.items[layer].name);
@@ -46,7 +47,8 @@ static xpu_status take_results(xpu_run *run, uint32_t layer, const xpu_tensor *r
 static xpu_status observe(void *context, xpu_node node, const xpu_tensor *results, uint32_t count) {
     xpu_run *run = context;
     uint32_t layer = xpu_run_layer_of(run, node);
-    return layer == UINT32_MAX ? XPU_OK : take_results(run, layer, results, count);
+    xpu_status status = layer == UINT32_MAX ? XPU_OK : take_results(run, layer, results, count);
+    return status == XPU_OK && xpu_stopped(run->arena) ? xpu_run_stopped(run) : status;
 }
 
 static xpu_status replay(xpu_run *run) {

@@ -104,6 +104,8 @@ xpu_status xpu_trace_write(xpu_run *run) {
     xpu_trace *t = run->trace;
     if (!t) return XPU_OK;
     for (unsigned unit = 0; unit < XPURT_MAX_CORES; unit++) write_state(t, unit);
-    xpu_text_add(&t->text, "\n]}\n");
+    xpu_text_add(&t->text, "\n]");
+    if (run->incomplete) xpu_text_add(&t->text, ",\"incomplete\":\"%s\"", run->incomplete);
+    xpu_text_add(&t->text, "}\n");
     return xpu_file_write(run->arena, run->options->trace_file, t->text.text, t->text.length, run->diags);
 }

@@ -77,6 +77,9 @@ typedef struct {
      */
     void (*layer_result)(void *context, const xpurt_tensor *result, const xpurt_tensor *dumped);
     void *layer_context;
+    /* Asked now and then: not 0 ends the run with status 130 [stopped]. Dump, statistics and trace are written as far
+     * as it got, and say "incomplete", as they do after a fault. */
+    int (*stop)(void *context);
 } xpurt_run_options;
 
 /* Whether xpurt_run would take these inputs, by their names, element types and dims; their data may be NULL. Returns
@@ -90,8 +93,12 @@ XPURT_API int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint
                         const xpurt_run_options *options, xpurt_error *error);
 XPURT_API void xpurt_tensor_clear(xpurt_tensor *tensor);
 
-/* Statistics of the last run, as --stats writes them; belongs to the program. */
+/* Statistics of the last run, also of one that was stopped or ended with a fault, as --stats writes them; belongs to
+ * the program. */
 XPURT_API const char *xpurt_stats(const xpurt_program *program);
+/* Removes the temporary files and folders of all calls that are running: for a signal handler (it is async-signal-safe)
+ * that ends the process next. */
+XPURT_API void xpurt_end_temporaries(void);
 XPURT_API const char *xpurt_version(void);
 
 #ifdef __cplusplus

@@ -18,7 +18,7 @@ struct xpu_chip;  /* core/chip.h */
 struct xpu_diags; /* base/diag.h */
 
 enum {
-    XPURT_DEVICE_VERSION = 2,
+    XPURT_DEVICE_VERSION = 3,
     XPURT_MAX_CORES = 16,
     XPURT_ENGINES = 3,
     XPURT_MEMORIES = 4, /* LM, SM, L3, GM */
@@ -49,7 +49,8 @@ typedef enum {
     XPURT_EVENT_LAYER,     /* a ticket came true: this layer's output exists now */
     XPURT_EVENT_HOST_CALL, /* core 0 waits for the host: answer with answer() */
     XPURT_EVENT_FAULT,     /* a fault, time-out or dead lock */
-    XPURT_EVENT_BUDGET     /* the budget of this run is used up; run again to go on */
+    XPURT_EVENT_BUDGET,    /* the budget of this run is used up; run again to go on */
+    XPURT_EVENT_STOPPED    /* the hook of stop() wanted it; run again to go on */
 } xpurt_event_kind;
 
 typedef struct {
@@ -104,6 +105,14 @@ typedef struct {
     uint64_t bytes[XPURT_MEMORIES]; /* moved in or out */
 } xpurt_completion;
 
+/* Where a device stands. */
+typedef struct {
+    unsigned cores;
+    struct {
+        uint32_t pc, layer; /* register LAYER, >> 16 */
+    } core[XPURT_MAX_CORES];
+} xpurt_position;
+
 /* Who is told what a device does while it runs; NULL: nobody. */
 typedef struct {
     void *context;
@@ -147,6 +156,13 @@ typedef struct xpurt_device_driver {
     /* Goes on until something happens. `budget`: instructions of all cores in this run, 0: no limit. A device without
      * time also takes from it the cycles that the engines' descriptors since the start need at least. */
     int (*run)(xpurt_device *device, uint64_t budget, xpurt_event *event);
+
+    /* The hook is asked every now and then during later runs; not 0 ends the run with XPURT_EVENT_STOPPED. NULL: no
+     * hook. */
+    void (*stop)(xpurt_device *device, int (*stop)(void *context), void *context);
+
+    /* Between runs: the instructions that cores will execute next. */
+    void (*position)(const xpurt_device *device, xpurt_position *position);
 
     /* The host has written its answer into the request block of the last HOST_CALL. */
     int (*answer)(xpurt_device *device);

@@ -38,7 +38,10 @@ typedef struct {
     int check_passes;            /* run ref before and after every pass on random input */
     int no_fuse;                 /* the target's patterns are not applied: each tensor of the model can be dumped */
     int strip;
-    int group_messages; /* error.text: what is said of many nodes once, with a count and the first five */
+    int group_messages;         /* error.text: what is said of many nodes once, with a count and the first five */
+    unsigned clang_seconds;     /* clang and lld are ended after so long [600] */
+    int (*stop)(void *context); /* asked now and then: not 0 ends the call with status 130 [nobody is asked] */
+    void *stop_context;
 } xpuc_options;
 
 /* Results in malloc'd memory; xpuc_result_clear frees them. */
@@ -62,6 +65,10 @@ XPUC_API int xpuc_compile_to_file(const char *path, const char *output, const xp
 
 /* A readable description of a model or an .xpu file in result->dump. */
 XPUC_API int xpuc_describe(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error);
+
+/* Ends the children of all calls that are running, and removes their temporary files and folders: for a signal handler
+ * (it is async-signal-safe) that ends the process next. */
+XPUC_API void xpuc_end_temporaries(void);
 
 XPUC_API const char *xpuc_version(void);
 
