@@ -54,15 +54,21 @@ static int run(xpurt_device *device, uint64_t budget, xpurt_event *event) {
                              .descriptor = 0x80001000,
                              .layer = event->layer,
                              .opcode = XPU_OPCODE_TENSOR,
-                             .begin = now.cycles > 100 ? now.cycles - 100 : 0,
+                             .begin = now.cycles > timed.announced + 100 ? now.cycles - 100 : timed.announced,
                              .end = now.cycles,
                              .macs = 1000,
                              .array_cycles = 40,
                              .drain_cycles = 20,
-                             .bytes = {0, 512, 0, 640}};
+                             .bytes = {0, 512, 768, 640},
+                             .read = {0, 256, 512, 320},
+                             .written = {0, 256, 256, 320}};
     o->complete(o->context, &done);
-    done.begin++;
+    done.begin += done.begin < done.end;
     o->complete(o->context, &done); /* overlaps */
+    if (timed.announced) {          /* was at work in the layer before, too: no bound of this one */
+        done.begin = timed.announced - 1;
+        o->complete(o->context, &done);
+    }
     if (o->state) {
         o->state(o->context, 0, XPU_LOST_BUSY, timed.announced, now.cycles);
         o->state(o->context, XPURT_MAX_CORES + 2, XPU_LOST_BUSY, timed.announced, now.cycles);
@@ -144,6 +150,7 @@ static void layers_sum(void) {
     CU_ASSERT_EQUAL_FATAL(run_once(&b, &(xpurt_run_options){.device = &driver}, &error), 0);
     json_t *stats = xpu_json_parse(b.arena, xpurt_stats(b.program), strlen(xpurt_stats(b.program)), "stats", &b.diags);
     json_int_t sum = 0, cycles = count_of(stats, "cycles");
+    int with_bounds = 0;
     size_t i;
     json_t *layer;
     CU_ASSERT(cycles > 10000);
@@ -161,10 +168,14 @@ static void layers_sum(void) {
         if (!bounds || !json_object_size(bounds)) continue;
         CU_ASSERT_EQUAL(count_of(bounds, "array"), 80);
         CU_ASSERT_EQUAL(count_of(bounds, "drain"), 40);
-        CU_ASSERT_EQUAL(count_of(bounds, "SM"), 2); /* 1024 bytes at 512 in a cycle */
-        CU_ASSERT_EQUAL(count_of(bounds, "GM"), 20);
+        CU_ASSERT_EQUAL(count_of(bounds, "SM"), 2);  /* 1024 bytes at 512 in a cycle */
+        CU_ASSERT_EQUAL(count_of(bounds, "L3"), 16); /* 1024 bytes read at 64 in a cycle; 512 are written meanwhile */
+        CU_ASSERT_EQUAL(count_of(bounds, "GM"), 20); /* 640 read, 640 written at 64 */
+        CU_ASSERT_EQUAL(count_of(json_object_get(layer, "bytes"), "L3"), (i ? 3 : 2) * 768);
+        with_bounds++;
     }
     CU_ASSERT_EQUAL(sum, cycles);
+    CU_ASSERT(with_bounds > 3);
     bench_close(&b);
 }
 
@@ -204,7 +215,7 @@ static void trace(void) {
         if (to > end) end = to;
     }
     CU_ASSERT(layers > 5);
-    CU_ASSERT_EQUAL(descriptors, 2 * layers);
+    CU_ASSERT_EQUAL(descriptors, 3 * layers - 1);
     CU_ASSERT(other_lanes >= layers); /* more where layers end together */
     CU_ASSERT_EQUAL(states, 1);       /* equal ones are joined */
     CU_ASSERT(end > 10000);

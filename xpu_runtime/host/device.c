@@ -30,6 +30,11 @@ static uint32_t address_of(const xpu_run *run, const xpu_program_value *placed) 
     return run->places[placed->buffer].address + (uint32_t)offset;
 }
 
+uint32_t xpu_run_address_of(xpu_run *run, xpu_value value) {
+    const xpu_program_value *placed = place_of(run, value);
+    return placed ? address_of(run, placed) : 0;
+}
+
 static xpu_status write_value(xpu_run *run, xpu_value value, const xpu_tensor *tensor) {
     const xpu_program_value *placed = place_of(run, value);
     if (!placed) return device_error(run, "a value has no place in device memory");
@@ -358,7 +363,8 @@ static void destroy(void *run) {
     ((xpu_run *)run)->driver->destroy(((xpu_run *)run)->device);
 }
 
-static xpu_status choose_chip(const xpu_run *run, xpu_chip *chip) {
+static xpu_status choose_chip(xpu_run *run) {
+    xpu_chip *chip = &run->chip;
     *chip = run->owner->chip;
     const char *json = run->options->chip_json;
     if (!json) return XPU_OK;
@@ -375,11 +381,10 @@ static xpu_status choose_chip(const xpu_run *run, xpu_chip *chip) {
 }
 
 xpu_status xpu_run_on_device(xpu_run *run) {
-    xpu_chip chip;
-    xpu_status status = choose_chip(run, &chip);
+    xpu_status status = choose_chip(run);
     if (status != XPU_OK) return status;
     double start = xpu_seconds();
-    run->device = run->driver->create(&chip, run->diags);
+    run->device = run->driver->create(&run->chip, run->diags);
     if (!run->device) return xpu_diags_status(run->diags);
     xpu_arena_defer(run->arena, destroy, run);
     if (run->only_layer != UINT32_MAX || has_constant_output(run)) status = xpu_run_constants(run);

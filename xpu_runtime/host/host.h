@@ -30,10 +30,17 @@ struct xpurt_program {
     char *stats, *description; /* malloc'd */
 };
 
-/* Where a layer's cycles went, on a device that has time. Cycles and states are those from the completion of the layer
- * before to its own; the rest is what its descriptors need at least. */
+/* What descriptors need at least: cycles of the array and of the drain, bytes. */
 typedef struct {
-    uint64_t cycles, array, drain, macs, bytes[XPURT_MEMORIES];
+    uint64_t array, drain, read[XPURT_MEMORIES], written[XPURT_MEMORIES];
+} xpu_least_work;
+
+/* Where a layer's cycles went, on a device that has time. Cycles and states are those from the completion of the layer
+ * before to its own. Its descriptors may be at work before: `all` is what they need, `inside` what those of them need
+ * that begin and end within its cycles; `open` the same while these have not ended, which began in cycle `since`. */
+typedef struct {
+    uint64_t cycles, macs, bytes[XPURT_MEMORIES], since;
+    xpu_least_work all, inside, open;
     uint64_t cores[XPURT_MAX_CORES][XPURT_STATES], engines[XPURT_ENGINES][XPURT_STATES];
     int traced;
 } xpu_layer_times;
@@ -58,6 +65,7 @@ typedef struct {
     xpu_tensor *outputs;               /* in the order of graph->outputs */
     const xpurt_device_driver *driver; /* NULL: ref */
     xpurt_device *device;
+    xpu_chip chip;                      /* that it runs on: the program's but for what changes time only */
     xpu_place *places;                  /* one per buffer */
     uint32_t only_layer;                /* UINT32_MAX: all */
     int only_check;                     /* of the inputs, which may have no data */
@@ -112,6 +120,8 @@ xpu_status xpu_run_on_device(xpu_run *run);
 xpu_status xpu_run_on_ref(xpu_run *run);
 /* Constants of the graph get their data (once per program). */
 xpu_status xpu_run_constants(xpu_run *run);
+/* Where a value lies in device memory; 0: it has no place there. */
+uint32_t xpu_run_address_of(xpu_run *run, xpu_value value);
 /* Layer whose node this is, or UINT32_MAX. */
 uint32_t xpu_run_layer_of(xpu_run *run, xpu_node node);
 void xpu_run_progress(xpu_run *run, uint32_t layer);

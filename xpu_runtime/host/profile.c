@@ -4,18 +4,34 @@
 #include "base/json.h"
 #include "core/ops/op.h"
 #include "xpu_runtime/host/host.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+
+enum { LM, SM, L3, GM };
 
 /* ---- while it runs ---- */
+
+static void add_work(xpu_least_work *to, const xpu_least_work *more) {
+    to->array += more->array;
+    to->drain += more->drain;
+    for (int i = 0; i < XPURT_MEMORIES; i++) to->read[i] += more->read[i], to->written[i] += more->written[i];
+}
 
 static void on_complete(void *context, const xpurt_completion *c) {
     xpu_run *run = context;
     if (run->trace) xpu_trace_descriptor(run, c);
     if (c->layer >= run->program->layers.count) return;
     xpu_layer_times *times = run->layers[c->layer].times;
-    times->array += c->array_cycles;
-    times->drain += c->drain_cycles;
+    const uint64_t since = run->counters.cycles - run->before.cycles;
+    xpu_least_work work = {.array = c->array_cycles, .drain = c->drain_cycles};
+    memcpy(work.read, c->read, sizeof work.read);
+    memcpy(work.written, c->written, sizeof work.written);
     times->macs += c->macs;
     for (int i = 0; i < XPURT_MEMORIES; i++) times->bytes[i] += c->bytes[i];
+    add_work(&times->all, &work);
+    if (c->begin < since) return;
+    if (times->since != since) times->open = (xpu_least_work){0};
+    times->since = since;
+    add_work(&times->open, &work);
 }
 
 static void on_state(void *context, unsigned unit, unsigned state, uint64_t from, uint64_t to) {
@@ -53,6 +69,8 @@ void xpu_profile_layer(xpu_run *run, uint32_t layer, const xpurt_counters *now) 
     xpu_layer_times *times = run->layers[layer].times;
     if (run->trace && !times->traced++) xpu_trace_layer(run, layer, before->cycles, now->cycles);
     times->cycles += now->cycles - before->cycles;
+    if (times->since == before->cycles - run->before.cycles) add_work(&times->inside, &times->open);
+    times->open = (xpu_least_work){0};
     for (int i = 0; i < XPURT_MAX_CORES; i++) add_states(times->cores[i], now->core_states[i], before->core_states[i]);
     for (int i = 0; i < XPURT_ENGINES; i++)
         add_states(times->engines[i], now->engine_states[i], before->engine_states[i]);
@@ -71,19 +89,62 @@ static uint64_t bytes_of(const xpu_run *run, xpu_value value) {
     return xpu_tensor_bytes(&shape);
 }
 
-/* The least cycles that the whole program needs: the array's, or those of GM for weights, inputs and outputs once. */
+static uint64_t rounded_up(uint64_t a, uint64_t b) {
+    return (a + b - 1) / b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* Cycles that a memory needs: SM and GM serve one access at a time, L3 reads and writes beside each other. 0: LM, of
+ * which each core has its own. */
+static uint64_t memory_cycles(const xpu_chip *chip, int memory, const xpu_least_work *work) {
+    uint64_t read = work->read[memory], written = work->written[memory];
+    switch (memory) {
+    case SM: return rounded_up(read + written, (uint64_t)chip->sm_banks * chip->sm_bank_bytes);
+    case L3: return rounded_up(larger(read, written), chip->l3_rate);
+    case GM: return rounded_up(read + written, chip->gm_rate);
+    default: return 0;
+    }
+}
+
+/* Adds the bytes of inputs or outputs to those of the memories where they lie. */
+static void add_ends(xpu_run *run, const xpu_value *values, uint32_t count, uint64_t *bytes) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = xpu_run_address_of(run, values[i]);
+        bytes[at >= XPU_GM_BASE   ? GM
+              : at >= XPU_L3_BASE ? L3
+              : at >= XPU_SM_BASE ? SM
+                                  : LM] += bytes_of(run, values[i]);
+    }
+}
+
+/* The least cycles that the whole program needs: the array's for its layers, or those of a memory for weights (in GM),
+ * and inputs and outputs where they lie, once. None is more than what its descriptors have asked for: a program need
+ * not use all of its weights and inputs. */
 static uint64_t roofline(xpu_run *run) {
-    const xpu_chip *chip = &run->owner->chip;
-    uint64_t steps = 0, bytes = run->program->weights_bytes;
+    const xpu_chip *chip = &run->chip;
+    xpu_least_work all = {0}, least = {.read = {[GM] = run->program->weights_bytes}};
+    uint64_t steps = 0;
     for (uint32_t i = 0; i < run->program->layers.count; i++) {
+        add_work(&all, &run->layers[i].times->all);
         if (strcmp(run->program->layers.items[i].unit, "tensor") != 0) continue;
         steps += (uint64_t)(xpu_run_layer_macs(run, i) * steps_of(xpu_run_layer_precision(run, i)));
     }
-    for (uint32_t i = 0; i < run->graph->inputs.count; i++) bytes += bytes_of(run, run->graph->inputs.items[i]);
-    for (uint32_t i = 0; i < run->graph->outputs.count; i++) bytes += bytes_of(run, run->graph->outputs.items[i]);
-    uint64_t cells = (uint64_t)chip->array_rows * chip->array_columns;
-    uint64_t array = (steps + cells - 1) / cells, gm = (bytes + chip->gm_rate - 1) / chip->gm_rate;
-    return array > gm ? array : gm;
+    add_ends(run, run->graph->inputs.items, run->graph->inputs.count, least.read);
+    add_ends(run, run->graph->outputs.items, run->graph->outputs.count, least.written);
+    uint64_t cycles = smaller(rounded_up(steps, (uint64_t)chip->array_rows * chip->array_columns), all.array);
+    for (int i = 0; i < XPURT_MEMORIES; i++) {
+        least.read[i] = smaller(least.read[i], all.read[i]);
+        least.written[i] = smaller(least.written[i], all.written[i]);
+        cycles = larger(cycles, memory_cycles(chip, i, &least));
+    }
+    return cycles;
 }
 
 static void set_count(const xpu_run *run, json_t *to, const char *key, uint64_t count) {
@@ -112,7 +173,7 @@ static void all_units(const xpu_run *run, json_t *to, const uint64_t (*engines)[
                       const uint64_t (*cores)[XPURT_STATES], uint64_t cycles) {
     json_t *list = xpu_json_set(run->arena, to, "units", json_object());
     for (unsigned i = XPURT_ENGINES; i-- > 0;) unit_states(run, list, xpu_engine_name(i), engines[i], cycles);
-    for (unsigned i = 0; i < run->owner->chip.cores; i++)
+    for (unsigned i = 0; i < run->chip.cores; i++)
         unit_states(run, list, xpu_printf(run->arena, "core %u", i), cores[i], cycles);
 }
 
@@ -120,17 +181,15 @@ void xpu_profile_layer_stats(const xpu_run *run, json_t *entry, uint32_t layer) 
     static const char *const memories[XPURT_MEMORIES] = {"LM", "SM", "L3", "GM"};
     if (!run->has_times) return;
     const xpu_layer_times *times = run->layers[layer].times;
-    const xpu_chip *chip = &run->owner->chip;
-    uint64_t rates[XPURT_MEMORIES] = {0, (uint64_t)chip->sm_banks * chip->sm_bank_bytes, chip->l3_rate, chip->gm_rate};
     set_count(run, entry, "cycles", times->cycles);
     json_t *bytes = xpu_json_set(run->arena, entry, "bytes", json_object());
     json_t *bounds = xpu_json_set(run->arena, entry, "bounds", json_object());
-    if (times->array) set_count(run, bounds, "array", times->array);
-    if (times->drain) set_count(run, bounds, "drain", times->drain);
+    if (times->inside.array) set_count(run, bounds, "array", times->inside.array);
+    if (times->inside.drain) set_count(run, bounds, "drain", times->inside.drain);
     for (int i = 0; i < XPURT_MEMORIES; i++) {
+        uint64_t cycles = memory_cycles(&run->chip, i, &times->inside);
         if (times->bytes[i]) set_count(run, bytes, memories[i], times->bytes[i]);
-        if (times->bytes[i] && rates[i])
-            set_count(run, bounds, memories[i], (times->bytes[i] + rates[i] - 1) / rates[i]);
+        if (cycles) set_count(run, bounds, memories[i], cycles);
     }
     all_units(run, entry, times->engines, times->cores, times->cycles);
 }

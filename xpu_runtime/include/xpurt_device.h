@@ -102,7 +102,8 @@ typedef struct {
     uint32_t layer, opcode;
     uint64_t begin, end; /* cycles since the start: when the engine got it, when all was visible */
     uint64_t macs, array_cycles, drain_cycles;
-    uint64_t bytes[XPURT_MEMORIES]; /* moved in or out */
+    uint64_t bytes[XPURT_MEMORIES];                         /* moved in or out */
+    uint64_t read[XPURT_MEMORIES], written[XPURT_MEMORIES]; /* bytes that each memory gives and takes at least */
 } xpurt_completion;
 
 /* Where a device stands. */
