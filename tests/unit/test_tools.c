@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/npy.h"
+#include "tests/gen/compare.h"
 #include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
 #include "tools/common/dump.h"
@@ -199,6 +200,30 @@ static void types(void) {
     CU_ASSERT_STRING_EQUAL(xpu_snr_text(b.arena, &c), "signal to noise none: there are no elements");
     CU_ASSERT_STRING_EQUAL(xpu_index_text(b.arena, &none, -1), "[0]");
     bench_close(&b);
+}
+
+/* The tolerance of the golden tests: an error that is not finite is not hidden by what comes behind it. */
+static void golden_tolerance(void) {
+    static const struct {
+        float a[3], b[3];
+        int good;
+    } cases[] = {
+        {{1, 2, 3}, {1, 2, 3}, 1},
+        {{1, 2, 3}, {1, 2.001f, 3}, 1},
+        {{1, 2, 3}, {1, 2.1f, 3}, 0},
+        {{1, 2, 3}, {INFINITY, 2, 3}, 0},
+        {{INFINITY, 2, 3}, {1, 2, 3}, 0},
+        {{NAN, 2, 3}, {1, 2, 3}, 0},
+        {{1, 2, 3}, {NAN, 2, 3}, 0},
+        {{INFINITY, 2, 3}, {-INFINITY, 2, 3}, 0},
+        {{INFINITY, NAN, 3}, {INFINITY, NAN, 3}, 1},
+        {{INFINITY, 2, 3}, {INFINITY, 2, 4}, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpu_tensor a = floats(cases[i].a, 3), b = floats(cases[i].b, 3);
+        CU_ASSERT_EQUAL(xpu_tolerance_used(&a, &b) <= 1, cases[i].good);
+        if ((xpu_tolerance_used(&a, &b) <= 1) != cases[i].good) fprintf(stderr, "case %zu\n", i);
+    }
 }
 
 static void elements(void) {
@@ -509,7 +534,8 @@ static void xml_text(void) {
 }
 
 XPU_TEST_MAIN("tools", {"comparison of tensors", comparisons}, {"summaries", summaries}, {"types", types},
-              {"elements", elements}, {"folder against archive", folder_against_archive},
-              {"folders that are no dumps", bad_folders}, {"input files", input_files},
-              {"regression cases", regression_cases}, {"regression failures", regression_failures},
-              {"regression of two inputs", regression_of_two_inputs}, {"text for XML", xml_text})
+              {"golden tolerance", golden_tolerance}, {"elements", elements},
+              {"folder against archive", folder_against_archive}, {"folders that are no dumps", bad_folders},
+              {"input files", input_files}, {"regression cases", regression_cases},
+              {"regression failures", regression_failures}, {"regression of two inputs", regression_of_two_inputs},
+              {"text for XML", xml_text})
