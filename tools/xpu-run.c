@@ -39,7 +39,8 @@ static const xpu_option options[] = {
     {"trace", 0, "FILE.json", "rtl: write what every engine and core did when, for Perfetto or chrome://tracing"},
     {"wave", 0, "LAYER:FILE.fst", "rtl: write the waveform of one layer"},
     {"lockstep", 0, NULL, "rtl: compare every instruction and descriptor with the functional chip"},
-    {"max-cycles", 0, "N", "give up after so many cycles (func: instructions, and what descriptors need)"},
+    {"max-cycles", 0, "N",
+     "give up after so many cycles (func: instructions, and what descriptors need; ref: element operations)"},
     {"seed", 0, "N", "register SEED at the start: another legal timing (func: schedule)"},
     {"no-skip", 0, NULL, "rtl: simulate cycles in which nothing happens one by one, too"},
     {"instructions", 0, "[LAYER]",
@@ -246,7 +247,8 @@ static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_r
     run->keep = files_read(tool);
     run->seed = device->rtl.seed;
     run->stop = xpu_stop_requested;
-    if (!device->has_time) run->max_instructions = device->rtl.max_cycles;
+    run->max_instructions = device->rtl.max_cycles;
+    if (device->has_time && device->rtl.max_cycles) run->max_instructions = UINT64_MAX; /* it counts cycles */
     int busy = xpu_tool_flag(tool, "instructions"); /* they would stand in the line */
     if (tool->quiet || busy || !isatty(STDERR_FILENO)) return XPU_OK;
     progress *p = XPU_NEW(tool->arena, progress);

@@ -25,6 +25,16 @@ typedef struct {
 xpu_status xpu_ref_run(const xpu_graph *graph, const xpu_ref_options *options, xpu_tensor *outputs, xpu_arena *arena,
                        xpu_diags *diags);
 
+/* What the kernels take, found from the dims alone. work: element operations (multiply-accumulates of convolutions and
+ * products, elements of windows, elements read and written of the rest). bytes: of results that live at one time, the
+ * most, when node `largest` has run; the graph's outputs once more. */
+typedef struct {
+    double work, bytes;
+    xpu_node largest;
+} xpu_ref_cost;
+xpu_ref_cost xpu_ref_cost_of_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols);
+xpu_ref_cost xpu_ref_cost_of(const xpu_graph *graph, const int64_t *symbols, xpu_arena *arena);
+
 /* Runs one node alone: inputs[i] may be NULL where absent, results are allocated in `arena`. */
 xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols, const xpu_tensor *const *inputs,
                         xpu_tensor *results, xpu_arena *arena, xpu_diags *diags);

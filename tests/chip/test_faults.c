@@ -244,7 +244,7 @@ static void budget(void) {
     CU_ASSERT_STRING_EQUAL(error.text ? error.text : "",
                            "slow.xpu: error [device-budget] the program needs more instructions than allowed\n"
                            "  why: the limit is 5000 instructions\n"
-                           "  hint: raise the limit\n");
+                           "  hint: raise the limit: --max-cycles=N (xpurt_run_options.max_instructions)\n");
     xpurt_error_clear(&error);
     xpurt_close(program);
 }

@@ -664,7 +664,7 @@ static void faults(void) {
     CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &output, &few, &error), XPU_ETIMEOUT);
     expect_text(&error, "digits.xpu: error [device-budget] the program needs more instructions than allowed\n"
                         "  why: the limit is 1000 instructions\n"
-                        "  hint: raise the limit\n");
+                        "  hint: raise the limit: --max-cycles=N (xpurt_run_options.max_instructions)\n");
     xpurt_error_clear(&error);
     bench_close(&b);
 }

@@ -371,6 +371,8 @@ static void input_files(void) {
         if (!good) fprintf(stderr, "%s\n", cases[i].spec);
         if (!good || !cases[i].name) continue;
         CU_ASSERT_STRING_EQUAL(inputs.items[0].name, cases[i].name);
+        CU_ASSERT_PTR_NULL(inputs.items[0].data); /* its header alone has been read */
+        CU_ASSERT_EQUAL_FATAL(xpu_inputs_load(&inputs, b.arena, &b.diags), XPU_OK);
         CU_ASSERT_EQUAL(((float *)inputs.items[0].data)[0], cases[i].first);
         CU_ASSERT_EQUAL(xpu_from_runtime(&inputs.items[0]).dtype, XPU_F32);
     }

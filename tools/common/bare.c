@@ -14,6 +14,8 @@
 #include "xpu_runtime/program/elf.h"
 #include "xpuc/pipeline.h"
 
+#define DEFAULT_INSTRUCTIONS UINT64_C(10000000000) /* of all cores together, where --max-cycles gives no limit */
+
 enum { STATUS_TIMEOUT = 124, STATUS_FAULT = 125, STATUS_DIFFERS = 126 };
 
 typedef struct {
@@ -227,7 +229,10 @@ static int follow(const bare *b, uint64_t limit) {
         case XPURT_EVENT_ENDED: return exit_status(event.status);
         case XPURT_EVENT_FAULT: return fault_status(event.fault);
         case XPURT_EVENT_BUDGET:
-            fprintf(stderr, "--max-cycles=%s has passed\n", xpu_tool_option(b->tool, "max-cycles"));
+            if (xpu_tool_flag(b->tool, "max-cycles"))
+                fprintf(stderr, "--max-cycles=%s has passed\n", xpu_tool_option(b->tool, "max-cycles"));
+            else
+                fprintf(stderr, "%" PRIu64 " instructions have passed; raise the limit: --max-cycles=N\n", limit);
             return STATUS_TIMEOUT;
         case XPURT_EVENT_STOPPED: return stopped(b);
         case XPURT_EVENT_LAYER: break;
@@ -294,7 +299,8 @@ static int run_program(bare *b, const xpu_device_options *options) {
         return bad_program(b, "the program cannot be started", "its entry is no address of the chip");
     b->driver->stop(b->device, xpu_stop_requested, NULL);
     xpu_stop_begin();
-    status = follow(b, options->has_time ? 0 : options->rtl.max_cycles);
+    uint64_t limit = options->rtl.max_cycles;
+    status = follow(b, !limit ? DEFAULT_INSTRUCTIONS : options->has_time ? 0 : limit);
     int dumped = for_all_dumps(b, dump);
     xpu_stop_end();
     status = print_races(b, status);

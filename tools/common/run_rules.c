@@ -94,7 +94,6 @@ static const xpu_option_rule rules[] = {
     ONLY_FUNC("check-races"),
     ONLY_FUNC("gdb"),
     NOT_REF("seed"),
-    NOT_REF("max-cycles"),
     {"dump-filter", XPU_NEEDS, "dump-layers", "nothing is dumped",
      "the filter chooses among the layers of --dump-layers", "add --dump-layers=DIR"},
     {"from-dump", XPU_NEEDS, "layer", "no layer is named", "a dump gives the operands of one layer that runs alone",

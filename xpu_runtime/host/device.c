@@ -247,7 +247,8 @@ static xpu_status on_host_call(xpu_run *run, uint32_t address) {
     xpu_tensor *inputs = XPU_NEW_ARRAY(run->arena, xpu_tensor, info->input_count);
     const xpu_tensor **pointers = XPU_NEW_ARRAY(run->arena, const xpu_tensor *, info->input_count);
     xpu_tensor *results = XPU_NEW_ARRAY(run->arena, xpu_tensor, info->output_count);
-    xpu_status status = xpu_run_constants(run);
+    xpu_status status = xpu_run_afford_node(run, node);
+    if (status == XPU_OK) status = xpu_run_constants(run);
     for (uint32_t i = 0; status == XPU_OK && i < info->input_count; i++) {
         if (!info->inputs[i].id) continue;
         int constant = xpu_value_at(run->graph, info->inputs[i])->kind == XPU_VALUE_CONST;
@@ -269,16 +270,18 @@ static xpu_status on_host_call(xpu_run *run, uint32_t address) {
     return status;
 }
 
-static xpu_status over_budget(const xpu_run *run) {
+/* A device counts its cycles itself, where it has them. */
+static xpu_status over_budget(const xpu_run *run, uint64_t limit) {
     xpurt_counters now;
-    uint64_t limit = run->options->max_instructions;
     run->driver->counters(run->device, &now);
-    const char *unit = limit ? "instructions" : "cycles"; /* a device counts its cycles itself */
+    int by_cycles = now.cycles && instructions(&now) < limit;
+    const char *unit = by_cycles ? "cycles" : "instructions";
+    const char *given = run->options->max_instructions || by_cycles ? "" : ", which its layers and tensors give";
     return xpu_error(run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget", NULL,
                      xpu_printf(run->arena, "the program needs more %s than allowed", unit),
-                     xpu_printf(run->arena, "the limit is %llu %s",
-                                (unsigned long long)(limit ? limit : now.cycles - run->before.cycles), unit),
-                     "raise the limit");
+                     xpu_printf(run->arena, "the limit is %llu %s%s",
+                                (unsigned long long)(by_cycles ? now.cycles - run->before.cycles : limit), unit, given),
+                     "raise the limit: --max-cycles=N (xpurt_run_options.max_instructions)");
 }
 
 /* A program that works announces each layer that it was asked for before it ends. */
@@ -300,16 +303,15 @@ static xpu_status check_end(const xpu_run *run) {
 }
 
 static xpu_status follow_events(xpu_run *run) {
+    const uint64_t limit = xpu_run_limit(run);
     for (;;) {
-        uint64_t limit = run->options->max_instructions, used = 0;
-        if (limit) {
-            xpurt_counters now;
-            run->driver->counters(run->device, &now);
-            used = instructions(&now);
-            if (used >= limit) return over_budget(run);
-        }
+        xpurt_counters now;
+        run->driver->counters(run->device, &now);
+        uint64_t used = instructions(&now);
+        if (used >= limit) return over_budget(run, limit);
         xpurt_event event;
-        if (run->driver->run(run->device, limit - used, &event)) return device_error(run, "the device cannot run");
+        if (run->driver->run(run->device, limit == UINT64_MAX ? 0 : limit - used, &event))
+            return device_error(run, "the device cannot run");
         xpu_status status = XPU_OK;
         switch (event.kind) {
         case XPURT_EVENT_ENDED:
@@ -320,7 +322,7 @@ static xpu_status follow_events(xpu_run *run) {
         case XPURT_EVENT_LAYER: status = on_layer(run, event.layer); break;
         case XPURT_EVENT_HOST_CALL: status = on_host_call(run, event.address); break;
         case XPURT_EVENT_FAULT: return on_fault(run, event.fault);
-        case XPURT_EVENT_BUDGET: return over_budget(run);
+        case XPURT_EVENT_BUDGET: return over_budget(run, limit);
         case XPURT_EVENT_STOPPED: return xpu_run_stopped(run);
         }
         if (status != XPU_OK) return status;

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "core/chip.h"
+#include "core/ops/ref.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpu_runtime/include/xpurt_device.h"
 #include "xpu_runtime/program/file.h"
@@ -69,6 +70,7 @@ typedef struct {
     xpu_place *places;                  /* one per buffer */
     uint32_t only_layer;                /* UINT32_MAX: all */
     int only_check;                     /* of the inputs, which may have no data */
+    xpu_ref_cost host_cost;             /* of the nodes that the host has run, or (ref) of all */
     struct xpu_dump *dump;              /* NULL: none */
     struct xpu_replay *replay;          /* one layer alone; NULL: none */
     uint32_t *layer_of;                 /* by node id: its layer, or UINT32_MAX; made at the first use */
@@ -97,6 +99,13 @@ xpu_tensor xpu_run_shape(const xpu_run *run, xpu_value value);
 /* ---- places.c ---- */
 /* Finds run->places: those of the program, of an earlier run with the same shapes, or of a plan that is made now. */
 xpu_status xpu_run_find_places(xpu_run *run);
+
+/* ---- limits.c ---- */
+/* How many instructions a device may execute; UINT64_MAX: any number. */
+uint64_t xpu_run_limit(const xpu_run *run);
+/* Whether the host may run this node, or the whole graph. [device-budget] [shape-too-large] */
+xpu_status xpu_run_afford_node(xpu_run *run, xpu_node node);
+xpu_status xpu_run_afford_graph(xpu_run *run);
 
 /* ---- layout.c ---- */
 /* Between logical row-major order and the layout of a value in device memory. */

@@ -63,7 +63,9 @@ static xpu_status replay(xpu_run *run) {
         if (status != XPU_OK) return status;
         pointers[i] = &inputs[i];
     }
-    xpu_status status = xpu_ref_node(run->graph, node, run->symbols, pointers, results, run->arena, run->diags);
+    xpu_status status = xpu_run_afford_node(run, node);
+    if (status != XPU_OK) return status;
+    status = xpu_ref_node(run->graph, node, run->symbols, pointers, results, run->arena, run->diags);
     return status == XPU_OK ? take_results(run, run->only_layer, results, info->output_count) : status;
 }
 
@@ -76,6 +78,8 @@ xpu_status xpu_run_on_ref(xpu_run *run) {
     xpu_status status = xpu_run_constants(run);
     if (status != XPU_OK) return status;
     if (run->only_layer != UINT32_MAX) return replay(run);
+    status = xpu_run_afford_graph(run);
+    if (status != XPU_OK) return status;
     xpu_ref_options options = {.symbols = run->symbols, .inputs = run->inputs, .observer = observe, .context = run};
     return xpu_ref_run(run->graph, &options, run->outputs, run->arena, run->diags);
 }

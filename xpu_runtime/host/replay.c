@@ -135,7 +135,9 @@ static xpu_status compute(xpu_run *run, xpu_node which, int depth) {
         if (status != XPU_OK) return status;
         inputs[i] = &run->replay->values[node->inputs[i].id];
     }
-    xpu_status status = xpu_ref_node(run->graph, which, run->symbols, inputs, results, run->arena, run->diags);
+    xpu_status status = xpu_run_afford_node(run, which);
+    if (status != XPU_OK) return status;
+    status = xpu_ref_node(run->graph, which, run->symbols, inputs, results, run->arena, run->diags);
     for (uint32_t i = 0; status == XPU_OK && i < node->output_count; i++) {
         run->replay->values[node->outputs[i].id] = results[i];
     }

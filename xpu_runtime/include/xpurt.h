@@ -65,7 +65,9 @@ typedef struct {
     const char *stats_file;                   /* write --stats JSON there; NULL: do not */
     uint64_t *layer_differs;                  /* with layer: how many elements differ from the dump's; may be NULL */
     const char *chip_json;                    /* run on this chip, which must have the program's ABI; NULL: its own */
-    uint64_t max_instructions;                /* give up after so many in all cores; 0: no limit */
+    uint64_t max_instructions;                /* give up after so many in all cores; on ref, and in layers that
+                                               * the host runs, element operations. 0: what the program's layers and
+                                               * tensors need many times over, 2^40 on the host; UINT64_MAX: no limit */
     uint32_t seed;                            /* register SEED of the device at the start */
     const char *trace_file;                   /* write what every unit did when as Chrome JSON; NULL: do not */
     const char *const *keep;                  /* files that no output of the run may replace, besides the program's and
