@@ -365,14 +365,15 @@ static void input_files(void) {
         const char *equals = strchr(cases[i].spec, '='), *file = equals ? equals + 1 : cases[i].spec;
         const char *spec = xpu_printf(b.arena, "%.*s%s/%s", (int)(file - cases[i].spec), cases[i].spec, b.folder, file);
         xpu_status status = xpu_inputs_add(&inputs, program, spec, b.arena, &b.diags);
-        if (status == XPU_OK) status = xpu_inputs_load(&inputs, b.arena, &b.diags);
+        if (status == XPU_OK) {
+            CU_ASSERT_PTR_NULL(inputs.items[0].data); /* its header alone has been read */
+            status = xpu_inputs_load(&inputs, b.arena, &b.diags);
+        }
         int good = cases[i].name ? status == XPU_OK && inputs.count == 1 : status != XPU_OK && inputs.count == 0;
         CU_ASSERT(good);
         if (!good) fprintf(stderr, "%s\n", cases[i].spec);
         if (!good || !cases[i].name) continue;
         CU_ASSERT_STRING_EQUAL(inputs.items[0].name, cases[i].name);
-        CU_ASSERT_PTR_NULL(inputs.items[0].data); /* its header alone has been read */
-        CU_ASSERT_EQUAL_FATAL(xpu_inputs_load(&inputs, b.arena, &b.diags), XPU_OK);
         CU_ASSERT_EQUAL(((float *)inputs.items[0].data)[0], cases[i].first);
         CU_ASSERT_EQUAL(xpu_from_runtime(&inputs.items[0]).dtype, XPU_F32);
     }
