@@ -13,7 +13,7 @@ enum { PATIENCE = 2 }; /* seconds */
 static const struct {
     int number;
     const char *name;
-} signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+} signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGPIPE, NULL}};
 
 static const char *tool_name;
 static void (*const *end_temporaries)(void);
@@ -25,6 +25,7 @@ static void say(const char *text) {
 
 static _Noreturn void end_now(int number) {
     for (size_t i = 0; end_temporaries[i]; i++) end_temporaries[i]();
+    if (number == SIGPIPE) _exit(128 + number); /* nobody reads: nothing is said */
     const char *name = "a signal";
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         if (signals[i].number == number) name = signals[i].name;
@@ -41,6 +42,7 @@ static void on_signal(int number) {
         if (!received || is_found) return;
         end_now(received);
     }
+    if (number == SIGPIPE) end_now(number);
     if (received || !is_request) end_now(received ? (int)received : number);
     received = number;
     alarm(PATIENCE);
@@ -60,6 +62,10 @@ void xpu_stop_install(const char *tool, void (*const *ends)(void)) {
             sigaction(signals[i].number, &action, NULL);
     }
     sigprocmask(SIG_UNBLOCK, &unblocked, NULL);
+}
+
+_Noreturn void xpu_stop_without_reader(void) {
+    end_now(SIGPIPE);
 }
 
 void xpu_stop_begin(void) {

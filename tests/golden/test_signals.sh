@@ -17,7 +17,7 @@ code() { case $1 in INT) echo 130 ;; TERM) echo 143 ;; HUP) echo 129 ;; esac; }
 # stop SIGNAL CONDITION COMMAND...: starts the command, sends the signal when the condition holds
 stop() {
     local signal=$1 condition=$2; shift 2
-    env --default-signal=INT,TERM,HUP "$@" >log 2>&1 </dev/null &
+    env --default-signal=INT,TERM,HUP,PIPE "$@" >log 2>&1 </dev/null &
     local pid=$!
     for ((i = 0; i < 1000; i++)); do
         eval "$condition" && break
@@ -47,6 +47,13 @@ for signal in INT TERM HUP; do
     check "xpuc, clang, $signal: says where" grep -q 'why: the program clang-19 had been running for' log
     check "xpuc, clang, $signal: no child" [ -z "$(pgrep -f 'sleep 54[.]32')" ]
 done
+# A reader that is gone: as quietly as without a handler, but nothing is left either
+rm -f started
+stop PIPE '[ -e started ]' env "PATH=$work/fake:$PATH" "$bin/xpuc" "$digits" -o out/d.xpu
+check "xpuc, clang, PIPE: exit code" [ $status = 141 ]
+check "xpuc, clang, PIPE: nothing is left" clean
+check "xpuc, clang, PIPE: no child" [ -z "$(pgrep -f 'sleep 54[.]32')" ]
+check "xpuc, clang, PIPE: nothing is said" [ ! -s log ]
 PATH=$work/fake:$PATH "$bin/xpuc" "$digits" -o out/d.xpu --clang-seconds=1 >log 2>&1
 check "a clang that hangs: exit code" [ $? = 3 ]
 check "a clang that hangs: message" grep -q '^clang-19: error \[child-timeout\] the program takes too long' log

@@ -1,11 +1,11 @@
 #include "tools/common/instructions.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "core/isa.h"
 
 enum { LAYERS = 1 << 16 }; /* numbers that register LAYER can have */
@@ -15,12 +15,6 @@ typedef struct {
     int64_t core;          /* -1: all */
 } choice;
 
-/* Nobody reads any more: the process ends as one that SIGPIPE ends, though that is ignored. */
-static void end_with_reader(void) {
-    signal(SIGPIPE, SIG_DFL);
-    raise(SIGPIPE);
-}
-
 static void print_instruction(void *context, uint64_t cycle, unsigned core, uint32_t layer, uint32_t pc,
                               uint32_t instruction) {
     const choice *c = context;
@@ -29,7 +23,7 @@ static void print_instruction(void *context, uint64_t cycle, unsigned core, uint
     xpu_disassemble(instruction, pc, text, sizeof text);
     printf("%8" PRIu64 " core %u layer %u  %08" PRIx32 "  %08" PRIx32 "  %s\n", cycle, core, layer, pc, instruction,
            text);
-    if (ferror(stdout)) end_with_reader();
+    if (ferror(stdout)) xpu_stop_without_reader();
 }
 
 static int choose_layers(xpu_tool *tool, const xpurt_program *program, const char *pattern, uint8_t *layers) {
