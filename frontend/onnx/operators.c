@@ -218,7 +218,7 @@ static const xpu_onnx_row microsoft_rows[] = {
      .core = "lookup", .remarks = ""},
     {.name = "QLinearSoftmax", .domain = MICROSOFT, .min_inputs = 5, .max_inputs = 5, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_qlinear, .inner = "Softmax", .layout = "xy",
-     .core = "dequantize, softmax, quantize", .remarks = "",
+     .core = "dequantize, softmax, mul, quantize", .remarks = "times floor(1 / y_scale), as onnxruntime does",
      .attrs = {{"axis", XPU_ONNX_INT}, {"opset", XPU_ONNX_INT}}},
     {.name = "QuantizeLinear", .domain = MICROSOFT, .min_inputs = 2, .max_inputs = 3, .max_outputs = 1,
      .dtypes = XPU_ONNX_DATA_FLOAT32, .convert = xpu_onnx_convert_quantize, .core = "quantize", .remarks = "",

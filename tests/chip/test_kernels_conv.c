@@ -108,6 +108,8 @@ static void fill_conv(rig *r, bench *b, conv *v, xpu_precision precision) {
     v->weights = operand_random(b, r->random, dtype, DIMS(v->o, v->c / v->groups, v->kernel[0], v->kernel[1]));
     v->bias = operand_random(b, r->random, XPU_F32, DIMS(v->o));
     v->branch = operand_random(b, r->random, XPU_F32, DIMS(v->n, v->o, v->out[0], v->out[1]));
+    if (draw(r, 0, 7) == 0) operand_spoil(r->random, &v->bias, 10);
+    if (draw(r, 0, 7) == 0) operand_spoil(r->random, &v->branch, 100);
     v->w_scale = operand_random(b, r->random, XPU_F32, DIMS(v->o));
     for (int64_t i = 0; i < v->o; i++) {
         float *s = (float *)v->w_scale.data + i;

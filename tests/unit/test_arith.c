@@ -413,6 +413,16 @@ static void post_processor(void) {
     CU_ASSERT_EQUAL(xa_post_floating(-8, 0.5f, 1, -2, &q), -2.5f);
     q.activation = XA_ACT_NONE;
     CU_ASSERT_EQUAL(xa_post_floating(-8, 0.5f, 1, -2, &q), -5);
+    for (int activation = XA_ACT_NONE; activation <= XA_ACT_LEAKY;
+         activation++) { /* a scale that is NaN, as of int16 */
+        q.activation = (xa_activation)activation;
+        for (q.act_after = false;; q.act_after = true) {
+            CU_ASSERT(xa_is_nan(xa_post_floating(3, xa_nan(), 1, 2, &q)) &&
+                      xa_is_nan(xa_post_floating(3, 1, 1, xa_nan(), &q)));
+            if (q.act_after) break;
+        }
+    }
+    q = (xa_post_float){.has_bias = true, .has_branch = true, .act_after = true};
     /* each step rounds: 2^24 + 1 + 1 stays 2^24, and 3 * fl(1/3) - 1 is 0 */
     CU_ASSERT_EQUAL(xa_post_floating(0x1p24f, 1, 1, 1, &q), 0x1p24f);
     CU_ASSERT_EQUAL(xa_post_floating(3, 0x1.555556p-2f, -1, 0, &q), 0);
