@@ -132,7 +132,7 @@ mnist '["ref"]' '{"nano": {}}' ', "expected": {"Plus214_Output_0": {"file": "out
     sed "s|{\"file\": \"[^\"]*9.npy\"}|{\"file\": \"$picture\", \"mean\": \"0.5\", \"std\": \"0.25\"}|" >a.json
 check 0 '1 sample, outputs as expected' "$regress" --suite=.
 sed -i 's/"0.25"/"0.5"/' a.json
-check 4 'elements are wrong' "$regress" --suite=.
+check 4 'is not as expected: ' "$regress" --suite=.
 sed -i 's/gradient.png/none.png/' a.json
 check 4 'a picture cannot be an input' "$regress" --suite=.
 sed -i 's/"Input3"/"Input4"/' a.json

@@ -536,9 +536,36 @@ static void xml_text(void) {
     bench_close(&b);
 }
 
+/* A failure says where the output is wrong: here class 3 of the sample. */
+static void regression_places(void) {
+    BENCH_OPEN(b);
+    xpu_named_tensors expected = {0};
+    char *models = realpath("tests/models", NULL), *wrong = xpu_path_join(b.arena, b.folder, "wrong.npz");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(models);
+    CU_ASSERT_EQUAL_FATAL(xpu_npz_read(b.arena, "tests/models/mnist8_expected.npz", &expected, &b.diags), XPU_OK);
+    CU_ASSERT_FATAL(expected.count == 1 && xpu_tensor_count(&expected.items[0].tensor) == 10);
+    ((float *)expected.items[0].tensor.data)[3] = NAN;
+    CU_ASSERT_EQUAL_FATAL(xpu_npz_write(b.arena, wrong, expected.items, 1, &b.diags), XPU_OK);
+    const char *json = xpu_printf(b.arena,
+                                  "{\"model\": \"%s/mnist-8.onnx\", \"precision\": \"fp32\", \"inputs\": {\"Input3\": "
+                                  "{\"file\": \"%s/9.npy\"}}, \"expected\": {\"Plus214_Output_0\": {\"file\": "
+                                  "\"%s\", \"relative\": 0.001}}, \"devices\": [\"ref\"], \"chips\": {\"nano\": {}}}",
+                                  models, models, wrong);
+    xpu_regress_case c;
+    CU_ASSERT_EQUAL_FATAL(xpu_regress_read(&c, b.arena, write_text(&b, "case.json", json), &b.diags), XPU_OK);
+    xpu_regress_result r = xpu_regress_run(&c, &c.chips.items[0], NULL, b.arena, &b.diags);
+    static const char start[] = "output 'Plus214_Output_0' is not as expected: 1 of 10 elements differ, it by NaN or "
+                                "infinity, first at [0,3] (",
+                      end[] = " against nan); column 3 of 10";
+    CU_ASSERT(!r.passed && strncmp(r.what, start, sizeof start - 1) == 0 && strstr(r.what, end));
+    if (!strstr(r.what, end)) fprintf(stderr, "%s\n", r.what);
+    free(models);
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("tools", {"comparison of tensors", comparisons}, {"summaries", summaries}, {"types", types},
               {"golden tolerance", golden_tolerance}, {"elements", elements},
               {"folder against archive", folder_against_archive}, {"folders that are no dumps", bad_folders},
               {"input files", input_files}, {"regression cases", regression_cases},
-              {"regression failures", regression_failures}, {"regression of two inputs", regression_of_two_inputs},
-              {"text for XML", xml_text})
+              {"regression failures", regression_failures}, {"regression places", regression_places},
+              {"regression of two inputs", regression_of_two_inputs}, {"text for XML", xml_text})

@@ -144,23 +144,28 @@ static int run_device(session *s, const char *name, const xpurt_device_driver *d
     return status == 0;
 }
 
+/* How much of two tensors differs, and where. */
+static const char *how_different(xpu_arena *arena, const xpu_tensor *a, const xpu_tensor *b,
+                                 const xpu_tolerance *tolerance, const xpu_comparison *c) {
+    if (!c->comparable) return "they differ in type or shape";
+    xpu_where where = xpu_where_find(arena, a, b, tolerance, c);
+    return xpu_printf(arena, "%s, first at %s (%s against %s); %s", xpu_differing_text(arena, c),
+                      xpu_index_text(arena, a, c->first), xpu_element_text(arena, a, c->first),
+                      xpu_element_text(arena, b, c->first), xpu_where_axes_text(arena, &where));
+}
+
 typedef struct {
     xpu_arena *arena;
     const char *text; /* NULL: nothing has differed yet */
 } difference;
 
-/* Says of the first layer that differs how much and where. */
+/* Says it of the first layer that differs. */
 static void say_where(void *context, const xpu_dump_item *item, const xpu_tensor *a, const xpu_tensor *b,
                       const xpu_comparison *c) {
     static const xpu_tolerance exact;
     difference *d = context;
     (void)item;
-    if (d->text) return;
-    d->text = "in type or shape";
-    if (!c->comparable) return;
-    xpu_where where = xpu_where_find(d->arena, a, b, &exact, c);
-    d->text = xpu_printf(d->arena, "%s, first at %s; %s", xpu_differing_text(d->arena, c),
-                         xpu_index_text(d->arena, a, c->first), xpu_where_axes_text(d->arena, &where));
+    if (!d->text) d->text = how_different(d->arena, a, b, &exact, c);
 }
 
 static int compare_layers(session *s, const char *reference, const char *device, const char *first, const char *other,
@@ -208,7 +213,9 @@ static int same_outputs(session *s, const xpurt_tensor *a, const xpurt_tensor *b
     for (uint32_t i = 0; i < xpurt_output_count(s->program); i++) {
         xpu_tensor ta = xpu_from_runtime(&a[i]), tb = xpu_from_runtime(&b[i]);
         xpu_comparison c = xpu_compare(&ta, &tb, &exact);
-        if (!c.comparable || c.differing) return fail(s, xpu_printf(s->arena, "output '%s' differs", a[i].name));
+        if (c.comparable && !c.differing) continue;
+        return fail(s, xpu_printf(s->arena, "output '%s' differs between the devices: %s", a[i].name,
+                                  how_different(s->arena, &ta, &tb, &exact, &c)));
     }
     return 1;
 }
@@ -347,10 +354,8 @@ static int check_expected(session *s, const xpu_regress_tensor *e) {
     xpu_comparison c = xpu_compare(output, &wanted, &e->tolerance);
     if (!c.comparable) return fail(s, xpu_printf(s->arena, "output '%s' has not the expected shape", e->name));
     if (!c.differing) return !e->classes || check_classes(s, e, output);
-    return fail(s,
-                xpu_printf(s->arena, "output '%s': %lld of %lld elements are wrong, first at %s: %.9g, expected %.9g",
-                           e->name, (long long)c.differing, (long long)c.count,
-                           xpu_index_text(s->arena, output, c.first), c.first_a, c.first_b));
+    return fail(s, xpu_printf(s->arena, "output '%s' is not as expected: %s", e->name,
+                              how_different(s->arena, output, &wanted, &e->tolerance, &c)));
 }
 
 /* Outputs never depend on the chip. */
@@ -363,7 +368,8 @@ static int check_chips(session *s, const xpu_tensor *before) {
         xpu_tensor part_a = rows_of(a, 0, rows), part_b = rows_of(b, 0, rows);
         xpu_comparison c = xpu_compare(&part_a, &part_b, &exact);
         if (c.comparable && !c.differing) continue;
-        return fail(s, "the outputs differ from those of the chip before");
+        return fail(s, xpu_printf(s->arena, "output %u differs from that of the chip before: %s", i,
+                                  how_different(s->arena, &part_a, &part_b, &exact, &c)));
     }
     return 1;
 }
