@@ -154,8 +154,8 @@ static int64_t class_of(const float *row, int64_t count) {
     return best;
 }
 
-static void add_statistics(job *j, int is_first) {
-    json_t *stats = json_loads(xpurt_stats(j->program), 0, NULL);
+static void add_statistics(job *j, const char *text, int is_first) {
+    json_t *stats = json_loads(text, 0, NULL);
     long long cycles = json_integer_value(json_object_get(stats, "cycles"));
     double speed = json_number_value(json_object_get(stats, "cycles_per_s"));
     j->instructions += json_integer_value(json_object_get(stats, "instructions"));
@@ -183,14 +183,16 @@ static int find_device(const job *j, const char *name, const struct xpurt_device
 
 static int run_on(job *j, const char *device, const xpurt_tensor *input, xpurt_tensor *outputs, int is_first) {
     xpurt_error error = {0};
-    xpurt_run_options how = {.device = NULL};
+    char *stats = NULL;
+    xpurt_run_options how = {.stats = &stats};
     int status = find_device(j, device, &how.device);
     if (status) return status;
     if (j->dump && is_first) how.dump_folder = xpu_printf(j->arena, "%s/%s", j->dump, device);
     status = xpurt_run(j->program, input, 1, outputs, &how, &error);
     fails(status, error.text);
     xpurt_error_clear(&error);
-    if (status == 0 && how.device && strcmp(device, j->device) == 0) add_statistics(j, is_first);
+    if (status == 0 && how.device && strcmp(device, j->device) == 0) add_statistics(j, stats, is_first);
+    free(stats);
     return status;
 }
 

@@ -176,8 +176,7 @@ static void clear_progress(const xpurt_run_options *run) {
 }
 
 /* "1234567 instructions, 2345678 cycles, 0.05 s" from the run's statistics. */
-static const char *work_done(xpu_tool *tool, const xpurt_program *program) {
-    const char *text = xpurt_stats(program);
+static const char *work_done(xpu_tool *tool, const char *text) {
     json_t *stats = text ? xpu_json_parse(tool->arena, text, strlen(text), "statistics", &tool->diags) : NULL;
     long long instructions = json_integer_value(json_object_get(stats, "instructions"));
     long long cycles = json_integer_value(json_object_get(stats, "cycles"));
@@ -195,11 +194,13 @@ static const char *work_done(xpu_tool *tool, const xpurt_program *program) {
 typedef struct {
     xpurt_program *program;
     xpurt_tensor *outputs;
+    char *stats; /* of the run */
 } opened;
 
 static void close_program(void *object) {
     opened *o = object;
     for (uint32_t i = 0; i < xpurt_output_count(o->program); i++) xpurt_tensor_clear(&o->outputs[i]);
+    free(o->stats);
     xpurt_close(o->program);
 }
 
@@ -282,10 +283,10 @@ static int run_result(xpu_tool *tool, const opened *o, const xpurt_run_options *
     if (output && write_outputs(tool, o, output) != XPU_OK) return XPU_EIO;
     for (uint32_t i = 0; i < xpurt_output_count(o->program) && !tool->quiet; i++)
         print_output(tool, &presentation, &o->outputs[i]);
-    if (xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
+    if (xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, o->stats);
     if (tool->quiet) return XPU_OK;
     printf("%s on %s: %s", xpu_tool_path(tool, xpu_path_name(path)), run->device ? run->device->name : "ref",
-           work_done(tool, o->program));
+           work_done(tool, o->stats));
     const char *const written[] = {output, run->dump_folder, run->stats_file, run->trace_file};
     const char *separator = " -> ";
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
@@ -391,11 +392,12 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
         xpu_stop_end();
         return status;
     }
+    run->stats = &o->stats;
     status = xpurt_run(o->program, inputs.items, inputs.count, o->outputs, run, &error);
     clear_progress(run);
     xpu_tool_report(tool, status, error.text);
     xpurt_error_clear(&error);
-    if (status && xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, xpurt_stats(o->program));
+    if (status && xpu_tool_flag(tool, "profile")) xpu_profile_print(tool, o->stats);
     xpu_stop_end();
     return status ? status : run_result(tool, o, run, path);
 }

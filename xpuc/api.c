@@ -17,11 +17,13 @@ void xpuc_end_temporaries(void) {
 }
 
 void xpuc_error_clear(xpuc_error *error) {
+    if (!error) return;
     free(error->text);
     *error = (xpuc_error){.status = 0};
 }
 
 void xpuc_result_clear(xpuc_result *result) {
+    if (!result) return;
     free(result->bytes);
     free(result->dump);
     free(result->explanation);
@@ -61,7 +63,7 @@ static char *give_text(xpu_arena *arena, const char *text) {
 /* ---- entry points ---- */
 
 typedef struct {
-    const char *path, *output;
+    const char *call, *path, *output;
     int to_file; /* 0: into result->bytes */
     const xpuc_options *options;
     xpuc_result *result;
@@ -129,48 +131,66 @@ static xpu_status describe(const request *r, xpu_arena *arena) {
 }
 
 /* The one setjmp: what runs out of memory below comes back here, with files, maps and children closed. */
-static int guarded(request *r, xpu_status (*work)(const request *, xpu_arena *), xpuc_error *error) {
+static void attempt(const request *r, xpu_status (*work)(const request *, xpu_arena *), xpuc_error *error) {
     xpu_mem mem;
-    xpu_diags diags;
-    xpu_diags_init(&diags);
     xpu_mem_init(&mem);
     xpu_keep_what_is_read(&mem);
     if (r->options) {
         mem.stop = r->options->stop;
         mem.stop_context = r->options->stop_context;
     }
-    *r->result = (xpuc_result){.bytes = NULL};
-    *error = (xpuc_error){.status = 0};
-    r->diags = &diags;
     if (setjmp(mem.out_of_memory)) {
-        xpu_error_oom(&diags);
+        xpu_error_oom(r->diags);
         error->status = XPU_EIO;
     } else {
         error->status = (int)work(r, xpu_arena_new(&mem, "compilation"));
-        if (!error->status) error->status = (int)xpu_diags_status(&diags);
+        if (!error->status) error->status = (int)xpu_diags_status(r->diags);
     }
     xpu_mem_release(&mem);
-    error->text = messages(&diags, r->options && r->options->group_messages);
+    error->text = messages(r->diags, r->options && r->options->group_messages);
     if (error->status) {
         char *dump = r->result->dump;
         r->result->dump = NULL;
         xpuc_result_clear(r->result);
         r->result->dump = dump;
     }
+}
+
+/* A caller may leave out `error`, and nothing else. */
+static int guarded(request *r, xpu_status (*work)(const request *, xpu_arena *), xpuc_error *error) {
+    xpu_diags diags;
+    xpuc_error own = {.status = 0};
+    const char *problem = !r->path ? "the path is NULL" : !r->result ? "the result is NULL" : NULL;
+    xpu_diags_init(&diags);
+    r->diags = &diags;
+    if (r->result) *r->result = (xpuc_result){.bytes = NULL};
+    if (problem) {
+        own.status = (int)xpu_error(&diags, XPU_EUSAGE, NULL, "argument", r->call, "the call cannot be made", problem,
+                                    "xpuc.h says what it takes");
+        own.text = messages(&diags, 0);
+    } else {
+        attempt(r, work, &own);
+    }
     xpu_diags_clear(&diags);
-    return error->status;
+    int status = own.status;
+    if (error)
+        *error = own;
+    else
+        xpuc_error_clear(&own);
+    return status;
 }
 
 int xpuc_compile_file(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error) {
-    return guarded(&(request){.path = path, .options = options, .result = result}, compile, error);
+    return guarded(&(request){"xpuc_compile_file", path, .options = options, .result = result}, compile, error);
 }
 
 int xpuc_compile_to_file(const char *path, const char *output, const xpuc_options *options, xpuc_result *result,
                          xpuc_error *error) {
-    return guarded(&(request){.path = path, .output = output, .to_file = 1, .options = options, .result = result},
-                   compile, error);
+    return guarded(
+        &(request){"xpuc_compile_to_file", path, .output = output, .to_file = 1, .options = options, .result = result},
+        compile, error);
 }
 
 int xpuc_describe(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error) {
-    return guarded(&(request){.path = path, .options = options, .result = result}, describe, error);
+    return guarded(&(request){"xpuc_describe", path, .options = options, .result = result}, describe, error);
 }

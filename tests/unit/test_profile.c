@@ -1,5 +1,6 @@
 /* Profiles, traces and lock-step reports of devices that have time: here the functional chip with a clock put on. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -147,8 +148,10 @@ static void layers_sum(void) {
     BENCH_OPEN(b);
     xpurt_device_driver driver = clocked();
     xpurt_error error = {0};
-    CU_ASSERT_EQUAL_FATAL(run_once(&b, &(xpurt_run_options){.device = &driver}, &error), 0);
-    json_t *stats = xpu_json_parse(b.arena, xpurt_stats(b.program), strlen(xpurt_stats(b.program)), "stats", &b.diags);
+    char *text = NULL;
+    CU_ASSERT_EQUAL_FATAL(run_once(&b, &(xpurt_run_options){.device = &driver, .stats = &text}, &error), 0);
+    json_t *stats = xpu_json_parse(b.arena, text, strlen(text), "stats", &b.diags);
+    free(text);
     json_int_t sum = 0, cycles = count_of(stats, "cycles");
     int with_bounds = 0;
     size_t i;

@@ -99,6 +99,14 @@ static int run(bench *b, const xpurt_run_options *options, int64_t count, xpurt_
     return status;
 }
 
+/* What xpurt_run_options.stats gave. */
+static json_t *take_stats(bench *b, char **text) {
+    json_t *stats = xpu_json_parse(b->arena, *text, strlen(*text), "stats", &b->diags);
+    free(*text);
+    *text = NULL;
+    return stats;
+}
+
 static void expect_text(const xpurt_error *error, const char *expected) {
     CU_ASSERT_PTR_NOT_NULL(error->text);
     if (!error->text) return;
@@ -151,7 +159,6 @@ static void queries(void) {
     CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(about, "precision")), "fp32");
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(about, "source_nodes")), 20);
     CU_ASSERT(json_array_size(json_object_get(about, "layers")) > 4);
-    CU_ASSERT_PTR_NULL(xpurt_stats(b.program));
     bench_close(&b);
 }
 
@@ -291,7 +298,9 @@ static void every_batch_size(void) {
 static void statistics(void) {
     BENCH_OPEN(b, "int16");
     const char *path = xpu_path_join(b.arena, b.folder, "stats.json");
-    const xpurt_run_options func = {.device = &xpu_func_driver, .stats_file = path}, ref = {.device = NULL};
+    char *stats_text = NULL;
+    const xpurt_run_options func = {.device = &xpu_func_driver, .stats_file = path, .stats = &stats_text},
+                            ref = {.stats = &stats_text};
     static const char *const keys[] = {"chip",   "device", "precision", "macs",         "instructions",
                                        "wall_s", "layers", "load_s",    "gm_read_bytes"};
     xpurt_tensor output;
@@ -303,7 +312,7 @@ static void statistics(void) {
     CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(stats, "device")), "func");
     CU_ASSERT(json_integer_value(json_object_get(stats, "instructions")) > 1000);
     CU_ASSERT(json_integer_value(json_object_get(stats, "engine_macs")) > 0);
-    json_t *text = xpu_json_parse(b.arena, xpurt_stats(b.program), strlen(xpurt_stats(b.program)), "stats", &b.diags);
+    json_t *text = take_stats(&b, &stats_text);
     CU_ASSERT(json_equal(stats, text) || json_object_size(stats) == json_object_size(text));
     int64_t macs = 0;
     size_t i;
@@ -315,7 +324,7 @@ static void statistics(void) {
     CU_ASSERT_EQUAL(macs, json_integer_value(json_object_get(stats, "macs")));
     run(&b, &ref, 3, &output);
     xpurt_tensor_clear(&output);
-    text = xpu_json_parse(b.arena, xpurt_stats(b.program), strlen(xpurt_stats(b.program)), "stats", &b.diags);
+    text = take_stats(&b, &stats_text);
     CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(text, "device")), "ref");
     CU_ASSERT_PTR_NULL(json_object_get(text, "instructions"));
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(text, "macs")), macs);
@@ -413,9 +422,10 @@ static void dumps_and_replay(void) {
 static int64_t gm_bytes_read(const char *variant) {
     BENCH_OPEN(b, variant);
     xpurt_tensor output;
-    run(&b, &(xpurt_run_options){.device = &xpu_func_driver}, MOST, &output);
+    char *text = NULL;
+    run(&b, &(xpurt_run_options){.device = &xpu_func_driver, .stats = &text}, MOST, &output);
     xpurt_tensor_clear(&output);
-    json_t *stats = xpu_json_parse(b.arena, xpurt_stats(b.program), strlen(xpurt_stats(b.program)), "stats", &b.diags);
+    json_t *stats = take_stats(&b, &text);
     int64_t bytes = json_integer_value(json_object_get(stats, "gm_read_bytes"));
     bench_close(&b);
     return bytes;
@@ -593,13 +603,13 @@ static void dump_until_fault(void) {
     xpurt_tensor input = images_of(&b, 0, 2), output;
     xpu_dump_list whole, part;
     const char *folders[] = {xpu_path_join(b.arena, b.folder, "whole"), xpu_path_join(b.arena, b.folder, "part")};
-    xpurt_run_options options = {.device = &xpu_func_driver, .dump_folder = folders[0]};
+    char *text = NULL;
+    xpurt_run_options options = {.device = &xpu_func_driver, .dump_folder = folders[0], .stats = &text};
     CU_ASSERT_EQUAL_FATAL(run(&b, &options, 2, &output), 0);
     xpurt_tensor_clear(&output);
     CU_ASSERT_EQUAL_FATAL(xpu_dump_list_open(&whole, b.arena, folders[0], &b.diags), XPU_OK);
     options.dump_folder = folders[1];
-    const char *text = xpurt_stats(b.program);
-    json_t *stats = xpu_json_parse(b.arena, text, strlen(text), "statistics", &b.diags);
+    json_t *stats = take_stats(&b, &text);
     options.max_instructions = (uint64_t)json_integer_value(json_object_get(stats, "instructions")) * 9 / 10;
     CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &output, &options, &error), XPU_ETIMEOUT);
     CU_ASSERT_EQUAL_FATAL(xpu_dump_list_open(&part, b.arena, folders[1], &b.diags), XPU_OK);

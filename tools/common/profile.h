@@ -4,7 +4,7 @@
 
 #include "tools/common/tool.h"
 
-/* Prints the table of a run's statistics (the text of xpurt_stats), if the device has time. */
+/* Prints the table of a run's statistics (xpurt_run_options.stats; NULL: nothing), if the device has time. */
 void xpu_profile_print(xpu_tool *tool, const char *stats);
 
 #endif

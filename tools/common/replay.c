@@ -1,6 +1,7 @@
 #include "tools/common/replay.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -61,12 +62,16 @@ static void on_result(void *context, const xpurt_tensor *result, const xpurt_ten
 static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options *run, results *r) {
     xpurt_error error = {0};
     uint64_t before = r->differ;
+    char *text = NULL;
     xpu_text_init(&r->text, tool->arena);
+    run->stats = &text;
     int status = xpurt_run(replays->program, NULL, 0, replays->outputs, run, &error);
     for (uint32_t i = 0; i < xpurt_output_count(replays->program); i++) xpurt_tensor_clear(&replays->outputs[i]);
     if (replays->after) replays->after(tool, replays->program, run);
     xpu_tool_report(tool, status, error.text);
     xpurt_error_clear(&error);
+    const char *stats = text ? xpu_strdup(tool->arena, text) : NULL;
+    free(text);
     if (status || r->status != XPU_OK) return status ? status : (int)r->status;
     uint64_t differ = r->differ - before;
     int profile = xpu_tool_flag(tool, "profile");
@@ -74,9 +79,9 @@ static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options
     if (differ) result = xpu_printf(tool->arena, "%llu elements differ from", (unsigned long long)differ);
     if (!tool->quiet || differ || profile)
         printf("layer '%s' on %s: %s %s; %s\n", xpu_escape(tool->arena, run->layer, 200), replays->device, result,
-               xpu_tool_path(tool, run->from_dump), replays->done(tool, replays->program));
+               xpu_tool_path(tool, run->from_dump), replays->done(tool, stats));
     if (differ) fputs(r->text.text, stdout);
-    if (profile) xpu_profile_print(tool, xpurt_stats(replays->program));
+    if (profile) xpu_profile_print(tool, stats);
     return XPU_OK;
 }
 

@@ -16,7 +16,7 @@ typedef struct {
     xpurt_program *program;
     xpurt_tensor *outputs;
     const char *device;
-    const char *(*done)(xpu_tool *tool, const xpurt_program *program);
+    const char *(*done)(xpu_tool *tool, const char *stats);
     void (*after)(xpu_tool *tool, const xpurt_program *program, const xpurt_run_options *options);
 } xpu_replays;
 int xpu_replay_run(xpu_tool *tool, const xpu_replays *replays, const xpurt_run_options *options);

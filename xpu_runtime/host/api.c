@@ -11,6 +11,7 @@ void xpurt_end_temporaries(void) {
 }
 
 void xpurt_error_clear(xpurt_error *error) {
+    if (!error) return;
     free(error->text);
     *error = (xpurt_error){0, NULL};
 }
@@ -19,7 +20,6 @@ int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status) {
     size_t length = 0;
     for (size_t i = 0; i < diags->count; i++) length += xpu_diag_text(diags, i, NULL, 0) + 1;
     if (error) {
-        free(error->text);
         *error = (xpurt_error){(int)status, length ? malloc(length + 1) : NULL};
         size_t at = 0;
         for (size_t i = 0; error->text && i < diags->count; i++) {
@@ -30,6 +30,21 @@ int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status) {
     }
     xpu_diags_clear(diags);
     return (int)status;
+}
+
+/* A call that cannot be made; `problem` is NULL where it can. Returns whether it is one. */
+static int is_refused(xpurt_error *error, const char *call, const char *problem) {
+    xpu_diags diags;
+    if (!problem) return 0;
+    xpu_diags_init(&diags);
+    xpu_report(error, &diags,
+               xpu_error(&diags, XPU_EUSAGE, NULL, "argument", call, "the call cannot be made", problem,
+                         "xpurt.h says what it takes"));
+    return 1;
+}
+
+static const char *need_program(const xpurt_program *program) {
+    return program ? NULL : "the program is NULL";
 }
 
 /* ---- opening ---- */
@@ -59,6 +74,7 @@ static xpurt_program *open_program(const char *path, const void *bytes, size_t s
         return NULL;
     }
     xpu_mem_init(&p->mem);
+    pthread_mutex_init(&p->lock, NULL);
     xpu_keep_what_is_read(&p->mem);
     xpu_status status;
     if (setjmp(p->mem.out_of_memory))
@@ -72,17 +88,21 @@ static xpurt_program *open_program(const char *path, const void *bytes, size_t s
 }
 
 xpurt_program *xpurt_open(const char *path, xpurt_error *error) {
+    if (is_refused(error, "xpurt_open", path ? NULL : "the path is NULL")) return NULL;
     return open_program(path, NULL, 0, error);
 }
 
 xpurt_program *xpurt_open_memory(const void *bytes, size_t size, const char *name, xpurt_error *error) {
+    const char *problem = bytes || !size ? NULL : "the bytes are NULL";
+    if (is_refused(error, "xpurt_open_memory", problem)) return NULL;
     return open_program(name ? name : "program", bytes ? bytes : "", size, error);
 }
 
 void xpurt_close(xpurt_program *program) {
     if (!program) return;
     xpu_mem_release(&program->mem);
-    free(program->stats);
+    pthread_mutex_destroy(&program->lock);
+    for (int i = 0; i < XPU_CACHED_SHAPES; i++) free(program->cache[i].places);
     free(program->description);
     free(program);
 }
@@ -99,41 +119,56 @@ static void value_info(const xpurt_program *program, xpu_value value, xpurt_tens
 }
 
 uint32_t xpurt_input_count(const xpurt_program *program) {
-    return program->image->program.graph->inputs.count;
+    return program ? program->image->program.graph->inputs.count : 0;
 }
 
 uint32_t xpurt_output_count(const xpurt_program *program) {
-    return program->image->program.graph->outputs.count;
+    return program ? program->image->program.graph->outputs.count : 0;
 }
 
-void xpurt_input(const xpurt_program *program, uint32_t index, xpurt_tensor *info) {
-    value_info(program, program->image->program.graph->inputs.items[index], info);
+static int query(const xpurt_program *program, const xpu_value *values, uint32_t count, uint32_t index,
+                 xpurt_tensor *info) {
+    if (info) *info = (xpurt_tensor){.name = NULL};
+    if (!info || index >= count) return XPU_EUSAGE;
+    value_info(program, values[index], info);
+    return XPU_OK;
 }
 
-void xpurt_output(const xpurt_program *program, uint32_t index, xpurt_tensor *info) {
-    value_info(program, program->image->program.graph->outputs.items[index], info);
+int xpurt_input(const xpurt_program *program, uint32_t index, xpurt_tensor *info) {
+    const xpu_value *values = program ? program->image->program.graph->inputs.items : NULL;
+    return query(program, values, xpurt_input_count(program), index, info);
+}
+
+int xpurt_output(const xpurt_program *program, uint32_t index, xpurt_tensor *info) {
+    const xpu_value *values = program ? program->image->program.graph->outputs.items : NULL;
+    return query(program, values, xpurt_output_count(program), index, info);
 }
 
 const char *xpurt_chip_json(const xpurt_program *program) {
-    return program->image->program.chip_json;
+    return program ? program->image->program.chip_json : NULL;
 }
 
-const char *xpurt_describe(xpurt_program *program, xpurt_error *error) {
+static xpu_status describe(xpurt_program *program, xpu_diags *diags) {
     xpu_mem mem;
-    xpu_diags diags;
-    xpu_diags_init(&diags);
     xpu_mem_init(&mem);
     xpu_status status;
     if (setjmp(mem.out_of_memory))
-        status = xpu_error_oom(&diags);
+        status = xpu_error_oom(diags);
     else
-        status = xpu_describe_program(program, xpu_arena_new(&mem, "describe"), &diags);
+        status = xpu_describe_program(program, xpu_arena_new(&mem, "describe"), diags);
     xpu_mem_release(&mem);
-    return xpu_report(error, &diags, status) == 0 ? program->description : NULL;
+    return status;
 }
 
-const char *xpurt_stats(const xpurt_program *program) {
-    return program->stats;
+const char *xpurt_describe(xpurt_program *program, xpurt_error *error) {
+    xpu_diags diags;
+    if (is_refused(error, "xpurt_describe", need_program(program))) return NULL;
+    xpu_diags_init(&diags);
+    pthread_mutex_lock(&program->lock);
+    xpu_status status = program->description ? XPU_OK : describe(program, &diags);
+    const char *text = program->description;
+    pthread_mutex_unlock(&program->lock);
+    return xpu_report(error, &diags, status) == 0 ? text : NULL;
 }
 
 const char *xpurt_version(void) {
@@ -143,6 +178,7 @@ const char *xpurt_version(void) {
 /* ---- running ---- */
 
 void xpurt_tensor_clear(xpurt_tensor *tensor) {
+    if (!tensor) return;
     free(tensor->data);
     *tensor = (xpurt_tensor){0};
 }
@@ -237,6 +273,7 @@ static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, u
         if (status == XPU_OK) status = counted;
     }
     for (uint32_t i = 0; status == XPU_OK && i < graph->outputs.count; i++) status = give_output(run, i, &outputs[i]);
+    if (options->stats) *options->stats = run->stats;
     return status;
 }
 
@@ -255,9 +292,17 @@ static xpu_status check_inputs(xpurt_program *program, const xpurt_tensor *input
     return status == XPU_OK ? xpu_run_check_sizes(run) : status;
 }
 
+/* Why a program cannot take these arguments, or NULL. */
+static const char *need_inputs(const xpurt_program *program, const xpurt_tensor *inputs, uint32_t count) {
+    return !program           ? need_program(program)
+           : inputs || !count ? NULL
+                              : "the inputs are NULL, and their number is not 0";
+}
+
 int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_error *error) {
     xpu_mem mem;
     xpu_diags diags;
+    if (is_refused(error, "xpurt_check_inputs", need_inputs(program, inputs, input_count))) return XPU_EUSAGE;
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
     xpu_status status;
@@ -269,29 +314,43 @@ int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint3
     return xpu_report(error, &diags, status);
 }
 
+static const char *need_run(const xpurt_program *program, const xpurt_tensor *inputs, uint32_t count,
+                            const xpurt_tensor *outputs, const xpurt_run_options *options) {
+    const char *problem = need_inputs(program, inputs, count);
+    if (problem) return problem;
+    if (!outputs && xpurt_output_count(program)) return "the outputs are NULL";
+    if (options->device && options->device->version != XPURT_DEVICE_VERSION)
+        return "the device's table has another version than XPURT_DEVICE_VERSION";
+    return NULL;
+}
+
+static xpu_status guarded_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
+                              xpurt_tensor *outputs, const xpurt_run_options *options, xpu_diags *diags) {
+    xpu_mem mem;
+    xpu_status status;
+    xpu_mem_init(&mem);
+    xpu_keep_what_is_read(&mem);
+    mem.stop = options->stop;
+    mem.stop_context = options->context;
+    if (setjmp(mem.out_of_memory))
+        status = xpu_error_oom(diags);
+    else
+        status = run_once(program, inputs, input_count, outputs, options, xpu_arena_new(&mem, "run"), diags);
+    xpu_mem_release(&mem);
+    return status;
+}
+
 int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
               const xpurt_run_options *options, xpurt_error *error) {
     static const xpurt_run_options defaults;
-    xpu_mem mem;
     xpu_diags diags;
-    xpu_diags_init(&diags);
-    xpu_mem_init(&mem);
-    xpu_keep_what_is_read(&mem);
-    mem.stop = options ? options->stop : NULL;
-    mem.stop_context = options ? options->context : NULL;
+    if (!options) options = &defaults;
+    if (options->stats) *options->stats = NULL;
     uint32_t output_count = xpurt_output_count(program);
-    memset(outputs, 0, output_count * sizeof *outputs);
-    xpu_status status;
-    /* Placements and constants that a run makes for later runs are taken from the program's own memory. */
-    if (setjmp(mem.out_of_memory)) {
-        status = xpu_error_oom(&diags);
-    } else if (setjmp(program->mem.out_of_memory)) {
-        status = xpu_error_oom(&diags);
-    } else {
-        status = run_once(program, inputs, input_count, outputs, options ? options : &defaults,
-                          xpu_arena_new(&mem, "run"), &diags);
-    }
-    xpu_mem_release(&mem);
+    if (outputs) memset(outputs, 0, output_count * sizeof *outputs);
+    if (is_refused(error, "xpurt_run", need_run(program, inputs, input_count, outputs, options))) return XPU_EUSAGE;
+    xpu_diags_init(&diags);
+    xpu_status status = guarded_run(program, inputs, input_count, outputs, options, &diags);
     for (uint32_t i = 0; status != XPU_OK && i < output_count; i++) xpurt_tensor_clear(&outputs[i]);
     return xpu_report(error, &diags, status);
 }

@@ -69,7 +69,6 @@ xpu_status xpu_describe_program(xpurt_program *program, xpu_arena *arena, xpu_di
     describe_layers(p, xpu_json_set(arena, top, "layers", json_array()), arena);
     char *text = json_dumps(top, JSON_INDENT(2));
     if (!text) xpu_out_of_memory(xpu_arena_mem(arena));
-    free(program->description);
     program->description = text;
     return XPU_OK;
 }

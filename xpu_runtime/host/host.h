@@ -3,6 +3,7 @@
 #define XPU_RUNTIME_HOST_H
 
 #include <jansson.h>
+#include <pthread.h>
 
 #include "core/chip.h"
 #include "core/ops/ref.h"
@@ -20,15 +21,17 @@ typedef struct {
     uint64_t last_used; /* 0: the entry is empty */
 } xpu_cached_places;
 
+/* What is below the lock changes while the program is used; the rest does not. */
 struct xpurt_program {
     xpu_mem mem;
-    xpu_arena *arena; /* lives as long as the program */
+    xpu_arena *arena; /* lives as long as the program; taken from under the lock only */
     xpu_program_image *image;
     xpu_chip chip;
+    pthread_mutex_t lock;
     xpu_cached_places cache[XPU_CACHED_SHAPES];
     uint64_t plans, plan_hits; /* memory plans made when shapes were bound, and found in the cache */
     int has_constants;
-    char *stats, *description; /* malloc'd */
+    char *description; /* malloc'd; made once */
 };
 
 /* What descriptors need at least: cycles of the array and of the drain, bytes. */
@@ -81,7 +84,9 @@ typedef struct {
     int has_times;
     struct xpu_trace *trace; /* NULL: none */
     double seconds, bind_seconds, plan_seconds;
-    const char *incomplete; /* the rule of the error that ended the run early; NULL: none did */
+    const char *incomplete;    /* the rule of the error that ended the run early; NULL: none did */
+    uint64_t plans, plan_hits; /* of the program, when this run had its places */
+    char *stats;               /* malloc'd, for the caller */
 } xpu_run;
 
 /* ---- api.c ---- */

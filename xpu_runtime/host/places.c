@@ -1,4 +1,5 @@
 /* Where the buffers of a run lie: planned when shapes are bound, and kept for the shapes that were used last. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "xpu_runtime/host/host.h"
@@ -20,31 +21,50 @@ static xpu_status make(xpu_run *run, xpu_place **places) {
     return *places ? XPU_OK : xpu_diags_status(run->diags);
 }
 
-/* Plans into an entry of the cache. */
-static xpu_status plan(xpu_run *run, xpu_cached_places *entry) {
-    uint32_t count = run->program->buffers.count;
-    double start = xpu_seconds();
-    xpu_place *places;
-    xpu_status status = make(run, &places);
-    run->plan_seconds = xpu_seconds() - start;
-    if (status != XPU_OK) return status;
-    if (!entry->places) entry->places = XPU_NEW_ARRAY(run->owner->arena, xpu_place, count);
-    memcpy(entry->places, places, count * sizeof *places);
-    memcpy(entry->symbols, run->symbols, sizeof entry->symbols);
-    return XPU_OK;
+/* What the cache has for these shapes goes to `places`; 0: nothing. */
+static int look_up(xpu_run *run, xpu_place *places, size_t count, size_t key_bytes) {
+    xpurt_program *owner = run->owner;
+    int found;
+    pthread_mutex_lock(&owner->lock);
+    xpu_cached_places *entry = find_entry(owner, run->symbols, key_bytes, &found);
+    if (found) {
+        memcpy(places, entry->places, count * sizeof *places);
+        owner->plan_hits++;
+        entry->last_used = owner->plans + owner->plan_hits;
+    }
+    run->plans = owner->plans;
+    run->plan_hits = owner->plan_hits;
+    pthread_mutex_unlock(&owner->lock);
+    return found;
+}
+
+/* Where there is no memory for it, the plan is made again next time. */
+static void remember(xpu_run *run, size_t count, size_t key_bytes) {
+    xpurt_program *owner = run->owner;
+    int found;
+    pthread_mutex_lock(&owner->lock);
+    xpu_cached_places *entry = find_entry(owner, run->symbols, key_bytes, &found);
+    if (!entry->places) entry->places = calloc(count ? count : 1, sizeof *entry->places);
+    owner->plans++;
+    if (entry->places) {
+        memcpy(entry->places, run->places, count * sizeof *entry->places);
+        memcpy(entry->symbols, run->symbols, sizeof entry->symbols);
+        entry->last_used = owner->plans + owner->plan_hits;
+    }
+    run->plans = owner->plans;
+    run->plan_hits = owner->plan_hits;
+    pthread_mutex_unlock(&owner->lock);
 }
 
 xpu_status xpu_run_find_places(xpu_run *run) {
-    xpurt_program *owner = run->owner;
     if (xpu_placement_is_stored(run->program)) return make(run, &run->places);
-    int found;
-    xpu_cached_places *entry =
-        find_entry(owner, run->symbols, run->graph->dims.symbols.count * sizeof run->symbols[0], &found);
-    xpu_status status = found ? XPU_OK : plan(run, entry);
-    if (status != XPU_OK) return status;
-    owner->plans += !found;
-    owner->plan_hits += found;
-    entry->last_used = owner->plans + owner->plan_hits;
-    run->places = entry->places;
-    return XPU_OK;
+    size_t count = run->program->buffers.count;
+    size_t key_bytes = run->graph->dims.symbols.count * sizeof run->symbols[0];
+    run->places = XPU_NEW_ARRAY(run->arena, xpu_place, count);
+    if (look_up(run, run->places, count, key_bytes)) return XPU_OK;
+    double start = xpu_seconds();
+    xpu_status status = make(run, &run->places);
+    run->plan_seconds = xpu_seconds() - start;
+    if (status == XPU_OK) remember(run, count, key_bytes);
+    return status;
 }

@@ -5,10 +5,26 @@
 
 #include "xpu_runtime/host/host.h"
 
+/* Under the program's lock. What runs out of memory is released, but for constants that are complete. */
+static xpu_status load_constants(xpu_run *run, int *no_memory) {
+    xpurt_program *owner = run->owner;
+    xpu_arena *newest = owner->mem.arenas;
+    if (setjmp(owner->mem.out_of_memory)) {
+        while (owner->mem.arenas != newest) xpu_arena_free(owner->mem.arenas);
+        *no_memory = 1;
+        return XPU_EIO;
+    }
+    return xpu_program_load_constants(owner->image, owner->arena, run->diags);
+}
+
 xpu_status xpu_run_constants(xpu_run *run) {
-    if (run->owner->has_constants) return XPU_OK;
-    xpu_status status = xpu_program_load_constants(run->owner->image, run->owner->arena, run->diags);
-    if (status == XPU_OK) run->owner->has_constants = 1;
+    xpurt_program *owner = run->owner;
+    int no_memory = 0;
+    pthread_mutex_lock(&owner->lock);
+    xpu_status status = owner->has_constants ? XPU_OK : load_constants(run, &no_memory);
+    owner->has_constants = status == XPU_OK;
+    pthread_mutex_unlock(&owner->lock);
+    if (no_memory) xpu_out_of_memory(xpu_arena_mem(run->arena));
     return status;
 }
 

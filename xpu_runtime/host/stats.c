@@ -53,8 +53,8 @@ static void device_stats(xpu_run *run, json_t *top) {
     xpu_profile_stats(run, top);
     xpu_json_set(arena, top, "load_s", json_real(run->bind_seconds));
     xpu_json_set(arena, top, "plan_s", json_real(run->plan_seconds));
-    xpu_json_set(arena, top, "plans", json_integer((json_int_t)run->owner->plans));
-    xpu_json_set(arena, top, "plan_hits", json_integer((json_int_t)run->owner->plan_hits));
+    xpu_json_set(arena, top, "plans", json_integer((json_int_t)run->plans));
+    xpu_json_set(arena, top, "plan_hits", json_integer((json_int_t)run->plan_hits));
     double seconds = run->seconds - run->bind_seconds;
     if (seconds > 0) {
         xpu_json_set(arena, top, "instructions_per_s", json_real((double)instructions / seconds));
@@ -96,9 +96,8 @@ xpu_status xpu_run_stats(xpu_run *run) {
         xpu_status status = xpu_json_write(arena, top, run->options->stats_file, run->diags);
         if (status != XPU_OK) return status;
     }
-    char *text = json_dumps(top, JSON_INDENT(2));
-    if (!text) xpu_out_of_memory(xpu_arena_mem(arena));
-    free(run->owner->stats);
-    run->owner->stats = text;
+    if (!run->options->stats) return XPU_OK;
+    run->stats = json_dumps(top, JSON_INDENT(2));
+    if (!run->stats) xpu_out_of_memory(xpu_arena_mem(arena));
     return XPU_OK;
 }

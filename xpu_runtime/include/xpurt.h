@@ -1,6 +1,15 @@
 /*
- * libxpurt: load, query, run, dump and close compiled programs. Thread-safe as long as each call has its own objects;
- * it never prints or exits. The device is a struct from the tool that links one (xpurt_device.h).
+ * libxpurt: load, query, run, dump and close compiled programs. It never prints or exits. The device is a struct from
+ * the tool that links one (xpurt_device.h).
+ *
+ * Arguments: a pointer that must not be NULL and is, or an index that does not exist, is an error (status 2 [argument];
+ * from queries 2, 0 or NULL), never a crash. `error` may be NULL everywhere. It is written, not read: it need not be
+ * initialised, and is cleared before it is used again. Clearing or closing NULL does nothing. libxpuc is alike.
+ *
+ * Threads: all functions may be called at the same time, also with one program, where each call has its own tensors,
+ * options and error; only xpurt_close comes after the last call that uses the program. What a query returns stays as it
+ * is until xpurt_close. Runs of one program share its file's bytes, its constants and its plans; statistics, dumps and
+ * outputs belong to the run. Devices are made for each run.
  */
 #ifndef XPURT_H
 #define XPURT_H
@@ -41,8 +50,9 @@ XPURT_API void xpurt_close(xpurt_program *program);
 
 XPURT_API uint32_t xpurt_input_count(const xpurt_program *program);
 XPURT_API uint32_t xpurt_output_count(const xpurt_program *program);
-XPURT_API void xpurt_input(const xpurt_program *program, uint32_t index, xpurt_tensor *info); /* data NULL */
-XPURT_API void xpurt_output(const xpurt_program *program, uint32_t index, xpurt_tensor *info);
+/* Name, element type and dims; data is NULL. 0, or 2 where there is no such input: then *info is all zeros. */
+XPURT_API int xpurt_input(const xpurt_program *program, uint32_t index, xpurt_tensor *info);
+XPURT_API int xpurt_output(const xpurt_program *program, uint32_t index, xpurt_tensor *info);
 XPURT_API const char *xpurt_chip_json(const xpurt_program *program);
 /* Facts of the program as JSON text (layers, regions, tensors, sizes); belongs to the program. */
 XPURT_API const char *xpurt_describe(xpurt_program *program, xpurt_error *error);
@@ -63,6 +73,8 @@ typedef struct {
     const char *layer;                        /* run this layer (a name, or a glob that only it matches) alone ... */
     const char *from_dump;                    /* ... with its inputs from this dump folder */
     const char *stats_file;                   /* write --stats JSON there; NULL: do not */
+    char **stats;                             /* out: the same as text, also of a run that was stopped or ended with
+                                               * a fault; malloc'd, the caller's to free; NULL: not wanted */
     uint64_t *layer_differs;                  /* with layer: how many elements differ from the dump's; may be NULL */
     const char *chip_json;                    /* run on this chip, which must have the program's ABI; NULL: its own */
     uint64_t max_instructions;                /* give up after so many in all cores; on ref, and in layers that
@@ -90,14 +102,12 @@ XPURT_API int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inp
                                  xpurt_error *error);
 
 /* Runs once. inputs: one per program input, by name, or by position where name is NULL; dims bind the symbols.
- * outputs[i]: filled in; data is malloc'd and belongs to the caller (xpurt_tensor_clear). Returns error->status. */
+ * outputs: room for xpurt_output_count tensors, which are written, not read; data is malloc'd and belongs to the caller
+ * (xpurt_tensor_clear), NULL after a failure; names belong to the program. Returns error->status. */
 XPURT_API int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
                         const xpurt_run_options *options, xpurt_error *error);
 XPURT_API void xpurt_tensor_clear(xpurt_tensor *tensor);
 
-/* Statistics of the last run, also of one that was stopped or ended with a fault, as --stats writes them; belongs to
- * the program. */
-XPURT_API const char *xpurt_stats(const xpurt_program *program);
 /* Removes the temporary files and folders of all calls that are running: for a signal handler (it is async-signal-safe)
  * that ends the process next. */
 XPURT_API void xpurt_end_temporaries(void);

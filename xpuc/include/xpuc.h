@@ -1,5 +1,11 @@
 /*
- * libxpuc: compile a neural network. Thread-safe as long as each call has its own objects; it never prints or exits.
+ * libxpuc: compile a neural network. It never prints or exits.
+ *
+ * Arguments: a path or result that is NULL is an error (status 2 [argument]), never a crash. `options` may be NULL: the
+ * defaults; `error`, too. *result and *error are written, not read: they need not be initialised, and are cleared
+ * before they are used again. Clearing NULL does nothing. libxpurt is alike.
+ *
+ * Threads: all functions may be called at the same time where each call has its own result, error and output files.
  */
 #ifndef XPUC_H
 #define XPUC_H
