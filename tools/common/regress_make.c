@@ -87,6 +87,8 @@ static xpu_status run_reference(maker *m) {
         xpu_status status = xpu_inputs_add(&m->inputs, m->program, a->value, m->arena, &m->tool->diags);
         if (status != XPU_OK) return status;
     }
+    xpu_status loaded = xpu_inputs_load(&m->inputs, m->arena, &m->tool->diags);
+    if (loaded != XPU_OK) return loaded;
     m->outputs = XPU_NEW_ARRAY(m->arena, xpurt_tensor, xpurt_output_count(m->program) + 1);
     m->output_count = xpurt_output_count(m->program);
     int status = xpurt_run(m->program, m->inputs.items, m->inputs.count, m->outputs, &options, &error);
