@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "xpu_codegen/codegen.h"
+#include "xpu_runtime/program/file.h"
 
 static xpu_status read_precision(xpu_codegen *cg, const char *wanted) {
     if (!wanted) wanted = "auto";
@@ -87,7 +88,8 @@ static xpu_status check_capacity(xpu_codegen *cg) {
 static xpu_status make_program(xpu_codegen *cg, const char *source, const char *path, xpu_arena *scratch) {
     xpu_device_build *build = xpu_compile_start(cg, source, scratch);
     if (!build) return xpu_diags_status(cg->diags);
-    xpu_status status = xpu_pack_ahead(cg);
+    xpu_status status = xpu_program_check(&cg->program, scratch, cg->diags); /* while clang compiles */
+    if (status == XPU_OK) status = xpu_pack_ahead(cg);
     if (status == XPU_OK) status = xpu_graph_source_hash(cg->graph, &cg->program.source_hash, cg->diags);
     if (status != XPU_OK) return status;
     const char *elf = xpu_compile_finish(cg, build);

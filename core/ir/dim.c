@@ -10,11 +10,11 @@
 #include "base/diag.h"
 
 enum {
-    MAX_TERMS = 48,       /* of one polynomial; larger results are unknown */
+    MAX_TERMS = XPU_DIM_MAX_TERMS,
     MAX_DEGREE = 12,      /* atoms of one product */
     MAX_BOUND_TERMS = 16, /* of a sum whose bounds are found from all terms together */
     WORK_OF_NODE = 16,    /* what a new node counts, in terms */
-    MAX_TREE_SIZE = 4096  /* nodes of one expression counted as a tree: bounds recursion and evaluation */
+    MAX_TREE_SIZE = XPU_DIM_MAX_TREE_SIZE
 };
 
 typedef struct {

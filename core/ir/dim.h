@@ -52,6 +52,12 @@ typedef struct xpu_dims {
     uint64_t work;        /* terms of polynomials computed so far */
 } xpu_dims;
 
+/* What one expression may have: larger results are unknown. */
+enum {
+    XPU_DIM_MAX_TERMS = 48,      /* of a polynomial */
+    XPU_DIM_MAX_TREE_SIZE = 4096 /* nodes, counted as a tree: bounds recursion and evaluation */
+};
+
 /* All expressions of one table together take so much work at most: what is made beyond it is unknown. */
 #define XPU_DIMS_MAX_WORK ((uint64_t)1 << 24)
 

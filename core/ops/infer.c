@@ -41,12 +41,32 @@ xpu_status xpu_check_dtype(xpu_graph *graph, xpu_node node, uint32_t input, xpu_
                            xpu_dtype_name(info->dtype));
 }
 
+/* A dim whose value is known at every shape, but that is no expression which can be kept. */
+static xpu_status too_complex(xpu_graph *graph, xpu_node node, int index, xpu_diags *diags) {
+    xpu_text operands;
+    xpu_text_init(&operands, graph->arena);
+    enum { SHOWN = 3, LONGEST = 200 };
+    uint32_t count = xpu_node_at(graph, node)->input_count;
+    for (uint32_t i = 0; i < count && i < SHOWN; i++) {
+        const char *type = xpu_escape_message(graph->arena, xpu_operand_text(graph, node, i), LONGEST);
+        xpu_text_add(&operands, "%s%s", i ? ", " : "", type);
+    }
+    if (count > SHOWN) xpu_text_add(&operands, " and %u more", count - SHOWN);
+    return xpu_infer_error(
+        graph, node, diags, "shape-too-complex", "a dim of the result is too complex an expression",
+        "give the free dims fixed sizes with --shape",
+        "dim %d overflows 64 bits, has more than %d terms or %d operations, or all dims of the model "
+        "together do; the operands are %s",
+        index, XPU_DIM_MAX_TERMS, XPU_DIM_MAX_TREE_SIZE, operands.text);
+}
+
 xpu_status xpu_set_result(xpu_graph *graph, xpu_node node, uint32_t output, xpu_dtype dtype, int rank,
                           const xpu_dim *dims, xpu_diags *diags) {
     int64_t least = 1;
     for (int i = 0; i < rank; i++) {
-        int64_t min = dims[i].id ? xpu_dim_min(&graph->dims, dims[i]) : INT64_MAX;
-        if (dims[i].id && xpu_dim_max(&graph->dims, dims[i]) < 0) {
+        if (!dims[i].id) return too_complex(graph, node, i, diags);
+        int64_t min = xpu_dim_min(&graph->dims, dims[i]);
+        if (xpu_dim_max(&graph->dims, dims[i]) < 0) {
             return xpu_infer_error(graph, node, diags, "shape-negative", "a dim of the result is negative",
                                    "check the attributes of the operator against the shapes of its operands",
                                    "the result would be %s", xpu_dim_list_text(&graph->dims, rank, dims, graph->arena));

@@ -59,7 +59,8 @@ static void add_initialisers(xpu_onnx_importer *importer) {
         const char *name = graph->initializer[i]->name ? graph->initializer[i]->name : "";
         const char *where = TEXT(importer, "initializer '%s'", xpu_escape(importer->scratch, name, 100));
         if (name[0] == '\0') {
-            fail(importer, "onnx-tensor", TEXT(importer, "initializer %zu", i), "the tensor has no name", NULL, NULL);
+            fail(importer, "onnx-tensor", TEXT(importer, "initializer %zu", i), "the tensor has no name",
+                 "nodes refer to initializers by name", NULL);
             continue;
         }
         if (xpu_onnx_name_of(importer, name)->state != XPU_ONNX_NAME_UNKNOWN) {
@@ -185,7 +186,9 @@ static xpu_value output_value(xpu_onnx_importer *importer, xpu_value value, cons
 static void add_outputs(xpu_onnx_importer *importer) {
     const XpuOnnx__GraphProto *graph = importer->model->graph;
     if (graph->n_output == 0) {
-        fail(importer, "onnx-output", NULL, "the graph has no outputs", NULL, "export the model with outputs");
+        fail(importer, "onnx-output", NULL, "the graph has no outputs",
+             "field GraphProto.output is empty: nothing that the nodes compute is asked for",
+             "export the model with outputs, or add the results that are wanted to graph.output");
     }
     for (size_t i = 0; i < graph->n_output; i++) {
         const char *name = graph->output[i]->name ? graph->output[i]->name : "";

@@ -85,7 +85,8 @@ static int check_specs(const reader *read) {
                             nearest ? TEXT(read, "the nearest one is '%s'", xpu_escape(importer->scratch, nearest, 100))
                                     : "write the name of one of them");
         } else if (find_spec(options, spec->input) != spec) {
-            ok = fail_option(read, spec->input, "the option is given twice", NULL, "give one shape per input");
+            ok = fail_option(read, spec->input, "the option is given twice", "an input has one shape",
+                             "give one shape per input");
         }
         for (int d = 0; d < spec->rank; d++) {
             const xpu_shape_dim *dim = &spec->dims[d];
@@ -222,7 +223,8 @@ static int specified_dim(reader *read, input *in, int index) {
     int twice = 0;
     const xpu_shape_dim *range = asked->symbol ? range_of(importer->options, asked->symbol, &twice) : asked;
     if (twice) {
-        return fail_option(read, in->spec->input, TEXT(read, "'%s' has two ranges", asked->symbol), NULL,
+        return fail_option(read, in->spec->input, TEXT(read, "'%s' has two ranges", asked->symbol),
+                           "a name stands for one dim, wherever it is",
                            "give the range once, and the name alone elsewhere");
     }
     int64_t value = value_of(in, index);

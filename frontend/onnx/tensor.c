@@ -273,6 +273,21 @@ static const char *resolve(const reading *read, const char *location) {
     return xpu_strdup(read->importer->scratch, path);
 }
 
+/* NULL after reporting which tensor of which model needs the file, and what is wrong with it. */
+static const xpu_file *open_external(const reading *read, const char *location, const char *path) {
+    xpu_onnx_importer *importer = read->importer;
+    xpu_diags *diags = xpu_diags_new(importer->scratch);
+    const xpu_file *file = xpu_file_open(importer->arena, path, diags);
+    if (file) return file;
+    const char *why = diags->count && diags->items[0].why ? diags->items[0].why : "there is not enough memory";
+    xpu_error(
+        importer->diags, XPU_EIO, importer->source->name, "onnx-external-data", read->where,
+        "the file of the tensor's external data cannot be opened",
+        TEXT(read, "file '%s' in the model's folder: %s", xpu_escape(importer->scratch, location, NAME_MAX_TEXT), why),
+        "keep the files of external data in the model's folder, under the names that the model has for them");
+    return NULL;
+}
+
 static const xpu_file *external_file(reading *read, const char *location) {
     xpu_onnx_importer *importer = read->importer;
     for (uint32_t i = 0; i < importer->external.count; i++) {
@@ -284,7 +299,7 @@ static const xpu_file *external_file(reading *read, const char *location) {
         return NULL;
     }
     const char *path = resolve(read, location);
-    xpu_onnx_external entry = {location, path ? xpu_file_open(importer->arena, path, importer->diags) : NULL};
+    xpu_onnx_external entry = {location, path ? open_external(read, location, path) : NULL};
     XPU_PUSH(importer->scratch, &importer->external, entry);
     if (entry.file) XPU_PUSH(importer->arena, &importer->graph->sources, ((xpu_graph_source){.file = entry.file}));
     return entry.file;

@@ -281,8 +281,9 @@ static void test_external_data(void) {
         {"w.bin", "18446744073709551616", NULL, "'18446744073709551616' is no offset", "onnx-external-data"},
         {"w.bin", NULL, "16", "it holds 16 bytes; float32[3] needs 12", "onnx-tensor"},
         {NULL, NULL, NULL, "it names no location", "onnx-external-data"},
-        {"none", NULL, NULL, "No such file or directory (errno 2)", "io-open"},
-        {"sub", NULL, NULL, "it is a folder", "io-open"},
+        {"none", NULL, NULL, "file 'none' in the model's folder: No such file or directory (errno 2)",
+         "onnx-external-data"},
+        {"sub", NULL, NULL, "file 'sub' in the model's folder: it is a folder", "onnx-external-data"},
     };
     static const float weights[] = {1, 2, 3, 4};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -307,6 +308,8 @@ static void test_external_data(void) {
             CU_ASSERT_EQUAL_FATAL(f.diags.count, 1);
             expect(__func__, f.diags.items[0].why, rows[i].why);
             expect(__func__, f.diags.items[0].rule, rows[i].rule);
+            CU_ASSERT_STRING_EQUAL(f.diags.items[0].file, path);
+            CU_ASSERT(f.diags.items[0].where && strstr(f.diags.items[0].where, "initializer '"));
             CU_ASSERT_PTR_NULL(f.graph);
         } else {
             tensor->raw_data.data = (uint8_t *)&weights[rows[i].offset && rows[i].offset[0] == '4'];

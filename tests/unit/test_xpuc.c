@@ -1,6 +1,8 @@
 /* libxpuc: options, shapes, texts, reports, and what happens when memory runs out. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/json.h"
 #include "tests/gen/onnx_build.h"
@@ -300,7 +302,95 @@ static void a_name_frees(void) {
     bench_close(&b);
 }
 
+/* ---- limits ---- */
+
+/* Writes a model with `count` inputs x0, x1, ... of [4, 4]; *shapes frees the first dim of each. */
+static const char *write_inputs(bench *b, int count, int concatenates, const char *const **shapes) {
+    xpu_onnx_builder m;
+    size_t bytes;
+    const char **names = XPU_NEW_ARRAY(b->arena, const char *, count + 1);
+    const char **list = XPU_NEW_ARRAY(b->arena, const char *, count + 1);
+    xpu_onnx_begin(&m, b->arena, 13);
+    for (int i = 0; i < count; i++) {
+        names[i] = xpu_printf(b->arena, "x%d", i);
+        list[i] = xpu_printf(b->arena, "x%d=S%d=1..3,4", i, i);
+        xpu_onnx_input(&m, names[i], 2, (const int64_t[]){4, 4});
+        if (concatenates) continue;
+        const char *y = xpu_printf(b->arena, "y%d", i);
+        xpu_onnx_node(&m, "Relu", y, y, (const char *const[]){names[i], NULL});
+        xpu_onnx_output(&m, y, 2, (const int64_t[]){4, 4});
+    }
+    if (concatenates) {
+        xpu_onnx_int(&m, xpu_onnx_node(&m, "Concat", "all", "all", names), "axis", 0);
+        xpu_onnx_output(&m, "all", 2, (const int64_t[]){4 * count, 4});
+    }
+    *shapes = list;
+    void *model = xpu_onnx_pack(&m, "inputs", &bytes);
+    const char *path = xpu_path_join(b->arena, xpu_temporary_folder(b->arena, &b->diags), "inputs.onnx");
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b->arena, path, model, bytes, &b->diags), XPU_OK);
+    return path;
+}
+
+static void expect_error(const char *path, const xpuc_options *options, const char *message) {
+    xpuc_result result;
+    xpuc_error error;
+    CU_ASSERT_EQUAL(xpuc_compile_file(path, options, &result, &error), XPU_EMODEL);
+    CU_ASSERT(error.text && strstr(error.text, message));
+    if (error.text && !strstr(error.text, message)) printf("%s", error.text);
+    xpuc_result_clear(&result);
+    xpuc_error_clear(&error);
+}
+
+/* 65 symbols are one more than a program may have: said with both numbers, and before clang, here one that sleeps for a
+ * minute, has ended. */
+static void too_large_a_program(void) {
+    BENCH_OPEN(b);
+    const char *const *shapes, *path = write_inputs(&b, 65, 0, &shapes);
+    const char *folder = xpu_temporary_folder(b.arena, &b.diags), *old = getenv("PATH");
+    const char *clang = xpu_path_join(b.arena, folder, "clang-19"), *script = "#!/bin/sh\nexec sleep 60\n";
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, clang, script, strlen(script), &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(chmod(clang, 0700), 0);
+    setenv("PATH", xpu_printf(b.arena, "%s:%s", folder, old), 1);
+    double start = xpu_seconds();
+    expect_error(path, &(xpuc_options){.shapes = shapes, .precision = "fp32"},
+                 "error [program-limits] the program is too large for its file\n"
+                 "  why: it has 65 symbols, at most 64 can be read; the program has 65 layers\n");
+    CU_ASSERT(xpu_seconds() - start < 30);
+    setenv("PATH", old, 1);
+    bench_close(&b);
+}
+
+/* A sum of 60 symbols has no form: that is no matter of how many elements there are. */
+static void too_complex_a_dim(void) {
+    BENCH_OPEN(b);
+    const char *const *shapes, *path = write_inputs(&b, 60, 1, &shapes);
+    expect_error(
+        path, &(xpuc_options){.shapes = shapes, .emit = "ir"},
+        "error [shape-too-complex] node 'all' (Concat-13, #0): a dim of the result is too complex an expression\n"
+        "  why: dim 0 overflows 64 bits, has more than 48 terms or 4096 operations, or all dims of the model "
+        "together do; the operands are float32[S0,4], float32[S1,4], float32[S2,4] and 57 more\n");
+    bench_close(&b);
+}
+
+/* A reason stands in every message. */
+static void no_outputs(void) {
+    BENCH_OPEN(b);
+    xpu_onnx_builder m;
+    size_t bytes;
+    xpu_onnx_begin(&m, b.arena, 13);
+    xpu_onnx_input(&m, "x", 1, (const int64_t[]){4});
+    xpu_onnx_node(&m, "Relu", "y", "y", (const char *const[]){"x", NULL});
+    void *model = xpu_onnx_pack(&m, "nothing", &bytes);
+    const char *path = xpu_path_join(b.arena, xpu_temporary_folder(b.arena, &b.diags), "nothing.onnx");
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, path, model, bytes, &b.diags), XPU_OK);
+    expect_error(path, &(xpuc_options){.emit = "ir"},
+                 "[onnx-output] the graph has no outputs\n  why: field GraphProto.output is empty");
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("xpuc", {"--shape", shapes}, {"all wrong options at once", all_wrong_options}, {"graph text", graph_text},
               {"dump after every pass", dump_of_every_pass}, {"explain", explanation}, {"report", report},
               {"describe", description}, {"files", files}, {"out of memory", out_of_memory},
-              {"many unsupported nodes", many_unsupported}, {"a name frees a dim", a_name_frees})
+              {"many unsupported nodes", many_unsupported}, {"a name frees a dim", a_name_frees},
+              {"too large a program", too_large_a_program}, {"too complex a dim", too_complex_a_dim},
+              {"no outputs", no_outputs})

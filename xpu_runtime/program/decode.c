@@ -6,7 +6,8 @@
 #include "xpu_runtime/program/program.pb-c.h"
 
 enum {
-    MAX_ITEMS = 1 << 18,      /* entries of any list */
+    MAX_ITEMS = 1 << 18, /* entries of any list */
+    MAX_LAYERS = 1 << 16,
     MAX_EXPRESSION = 1 << 12, /* operations of one dim expression, shared parts counted each time */
     MAX_REFERRED = 1 << 22,   /* the same, of all expressions wherever they stand: what a run evaluates */
     MAX_DECODED = 160 << 20   /* bytes of decoded messages: more than 8 MiB of them take, if they are not empty */
@@ -32,6 +33,12 @@ static int check(decoder *d, int holds, const char *why) {
     return holds;
 }
 
+/* The same for how many of something there are. */
+static int check_count(decoder *d, size_t count, size_t most, const char *what) {
+    return count <= most ||
+           check(d, 0, xpu_printf(d->arena, "it has %zu %s, at most %zu can be read", count, what, most));
+}
+
 /* Messages in an arena, MAX_DECODED bytes of them. */
 typedef struct {
     xpu_arena *arena;
@@ -53,7 +60,7 @@ static int dim_of(decoder *d, uint32_t id, xpu_dim *dim) {
     if (!check(d, id <= d->dim_count, "a dim does not exist")) return 0;
     *dim = d->dims[id];
     d->referred += xpu_dim_at(&d->graph->dims, *dim)->size;
-    return check(d, d->referred <= MAX_REFERRED, "its dim expressions are too long together");
+    return check_count(d, d->referred, MAX_REFERRED, "operations in all uses of dim expressions");
 }
 
 /* A dim that must be there and lie between 0 and `limit` at the smallest shape. */
@@ -64,7 +71,7 @@ static int size_of(decoder *d, uint32_t id, int64_t limit, xpu_dim *dim) {
 }
 
 static int decode_symbols(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_symbols <= XPU_PROGRAM_MAX_SYMBOLS, "it has too many symbols")) return 0;
+    if (!check_count(d, m->n_symbols, XPU_PROGRAM_MAX_SYMBOLS, "symbols")) return 0;
     for (size_t i = 0; i < m->n_symbols; i++) {
         const XpuMeta__Symbol *s = m->symbols[i];
         int good = s->name[0] && s->min >= 0 && s->min <= s->max && s->max <= (int64_t)1 << 40 && s->step >= 1;
@@ -76,7 +83,7 @@ static int decode_symbols(decoder *d, const XpuMeta__Program *m) {
 }
 
 static int decode_dims(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_dims <= MAX_ITEMS, "it has too many dims")) return 0;
+    if (!check_count(d, m->n_dims, MAX_ITEMS, "operations in dim expressions")) return 0;
     xpu_dims *dims = &d->graph->dims;
     uint32_t *operations = XPU_NEW_ARRAY(d->arena, uint32_t, m->n_dims + 1);
     xpu_dim *symbols = XPU_NEW_ARRAY(d->arena, xpu_dim, m->n_symbols + 1);
@@ -104,7 +111,7 @@ static int decode_dims(decoder *d, const XpuMeta__Program *m) {
 }
 
 static int decode_guards(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_guards <= MAX_ITEMS, "it has too many guards")) return 0;
+    if (!check_count(d, m->n_guards, MAX_ITEMS, "guards")) return 0;
     for (size_t i = 0; i < m->n_guards; i++) {
         xpu_dim a, b;
         if (!dim_of(d, m->guards[i]->a, &a) || !dim_of(d, m->guards[i]->b, &b)) return 0;
@@ -171,8 +178,8 @@ static int value_of(decoder *d, uint32_t id, xpu_value *value) {
 }
 
 static int decode_values(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_values <= MAX_ITEMS && m->n_inputs <= MAX_ITEMS && m->n_outputs <= MAX_ITEMS,
-               "it has too many values")) {
+    if (!check_count(d, m->n_values, MAX_ITEMS, "values") || !check_count(d, m->n_inputs, MAX_ITEMS, "inputs") ||
+        !check_count(d, m->n_outputs, MAX_ITEMS, "outputs")) {
         return 0;
     }
     d->values = XPU_NEW_ARRAY(d->arena, xpu_value, m->n_values + 1);
@@ -280,7 +287,9 @@ static int decode_placed(decoder *d, const XpuMeta__Placed *from) {
 }
 
 static int decode_buffers(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_buffers <= MAX_ITEMS && m->n_placed <= MAX_ITEMS, "it has too many buffers")) return 0;
+    if (!check_count(d, m->n_buffers, MAX_ITEMS, "buffers") ||
+        !check_count(d, m->n_placed, MAX_ITEMS, "placed buffers"))
+        return 0;
     for (size_t i = 0; i < m->n_buffers; i++) {
         if (!decode_buffer(d, m->buffers[i], i, m->n_layers)) return 0;
         if (!weight_is_good(d, &d->program->buffers.items[i], i, m->weights_bytes)) return 0;
@@ -292,7 +301,7 @@ static int decode_buffers(decoder *d, const XpuMeta__Program *m) {
 }
 
 static int decode_in_place(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_in_place <= MAX_ITEMS, "it has too many buffers")) return 0;
+    if (!check_count(d, m->n_in_place, MAX_ITEMS, "buffers in place")) return 0;
     for (size_t i = 0; i < m->n_in_place; i++) {
         xpu_program_in_place pair = {m->in_place[i]->buffer, m->in_place[i]->other};
         uint32_t count = d->program->buffers.count;
@@ -318,7 +327,7 @@ static int constants_exist(decoder *d) {
 }
 
 static int decode_layers(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_layers <= 65536, "it has too many layers")) return 0;
+    if (!check_count(d, m->n_layers, MAX_LAYERS, "layers")) return 0;
     for (size_t i = 0; i < m->n_layers; i++) {
         const XpuMeta__Layer *from = m->layers[i];
         xpu_program_layer l = {.name = from->name, .unit = from->unit, .kernel = from->kernel, .reason = from->reason};
@@ -337,7 +346,7 @@ static int decode_layers(decoder *d, const XpuMeta__Program *m) {
 }
 
 static int decode_plan(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_plan <= MAX_ITEMS, "its plan table is too long")) return 0;
+    if (!check_count(d, m->n_plan, MAX_ITEMS, "words in its plan table")) return 0;
     for (size_t i = 0; i < m->n_plan; i++) {
         const XpuMeta__Word *from = m->plan[i];
         xpu_plan_word w = {.kind = (xpu_word_kind)from->kind, .bits = from->bits, .buffer = from->buffer};
@@ -353,7 +362,8 @@ static int decode_plan(decoder *d, const XpuMeta__Program *m) {
 }
 
 static int decode_lists(decoder *d, const XpuMeta__Program *m) {
-    if (!check(d, m->n_tensors <= MAX_ITEMS && m->n_regions <= MAX_ITEMS, "it has too many tensors or regions"))
+    if (!check_count(d, m->n_tensors, MAX_ITEMS, "tensors of the model") ||
+        !check_count(d, m->n_regions, MAX_ITEMS, "regions"))
         return 0;
     for (size_t i = 0; i < m->n_tensors; i++) {
         const XpuMeta__SourceTensor *t = m->tensors[i];
@@ -490,7 +500,9 @@ static int decode_node(decoder *d, const XpuMeta__Node *from, uint32_t id, uint8
 }
 
 static int decode_graph(decoder *d, const XpuMeta__Graph *m) {
-    if (!check(d, m->n_origins <= MAX_ITEMS && m->n_nodes <= MAX_ITEMS, "it has too many nodes")) return 0;
+    if (!check_count(d, m->n_origins, MAX_ITEMS, "nodes of the model") ||
+        !check_count(d, m->n_nodes, MAX_ITEMS, "nodes"))
+        return 0;
     for (size_t i = 0; i < m->n_origins; i++) {
         const XpuMeta__Origin *o = m->origins[i];
         xpu_graph_origin(d->graph, &(xpu_origin){o->framework, o->op, o->version, o->name, o->index});

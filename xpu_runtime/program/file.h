@@ -17,6 +17,10 @@
 typedef xpu_status (*xpu_program_weight_fn)(void *context, uint32_t buffer, xpu_arena *scratch, const void **bytes,
                                             uint64_t *length, xpu_diags *diags);
 
+/* [program-limits] (XPU_EMODEL) where the program has more of something than a reader takes, with both numbers. What
+ * only the linker knows need not be there yet. */
+xpu_status xpu_program_check(const xpu_program *program, xpu_arena *arena, xpu_diags *diags);
+
 /* Finds what only the linker knows: entry, plan, control and weights addresses, and the end of the image. */
 xpu_status xpu_program_locate(xpu_program *program, const char *elf_path, xpu_arena *arena, xpu_diags *diags);
 

@@ -177,15 +177,31 @@ static void patch_tables(xpu_elf *elf, const layout *l, memory_image *image) {
 
 /* What the reader would refuse is not written: a model can have more of something than a file may hold. */
 static xpu_status check_limits(const xpu_program *p, const xpu_blob *data, xpu_arena *arena, xpu_diags *diags) {
-    const char *why = "a section of metadata is over 8 MiB";
-    if (data[0].length <= XPU_MAX_METADATA && data[1].length <= XPU_MAX_METADATA) {
-        xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "limits of a program");
-        xpu_metadata_decode(&data[0], &data[1], scratch, p->source, &why);
-        xpu_arena_free(scratch);
+    static const char *const names[] = {".xpu.program", ".xpu.graph"};
+    const char *why = NULL;
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "limits of a program");
+    for (int i = 0; i < 2 && !why; i++) {
+        if (data[i].length <= XPU_MAX_METADATA) continue;
+        why = xpu_printf(scratch, "its section %s has %zu bytes, at most %d can be read", names[i], data[i].length,
+                         XPU_MAX_METADATA);
     }
-    if (!why) return XPU_OK;
-    return xpu_error(diags, XPU_EMODEL, p->source, "program-limits", NULL, "the program is too large for its file", why,
-                     "compile parts of the model, or fix free dimensions with --shape");
+    if (!why) xpu_metadata_decode(&data[0], &data[1], scratch, p->source, &why);
+    if (why) {
+        xpu_error(diags, XPU_EMODEL, p->source, "program-limits", NULL, "the program is too large for its file",
+                  xpu_printf(scratch, "%s; the program has %u layers", why, p->layers.count),
+                  "compile parts of the model, or fix free dimensions with --shape");
+    }
+    xpu_arena_free(scratch);
+    return why ? XPU_EMODEL : XPU_OK;
+}
+
+xpu_status xpu_program_check(const xpu_program *program, xpu_arena *arena, xpu_diags *diags) {
+    xpu_blob data[2];
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "limits of a program");
+    xpu_status status = xpu_metadata_encode(program, scratch, &data[0], &data[1], diags);
+    if (status == XPU_OK) status = check_limits(program, data, scratch, diags);
+    xpu_arena_free(scratch);
+    return status;
 }
 
 static xpu_status check_size(const xpu_program *p, const layout *l, xpu_diags *diags) {
