@@ -41,6 +41,11 @@ for precision in fp32 int16; do
     check 4 ' elements differ from' "$XPU_BIN/xpu-run" "$xpu" --device=func --layer=ReLU114 --from-dump="$folder/func"
 done
 check 0 '' "$XPU_BIN/xpu-run" -q "$xpu" --device=func --input tests/models/9.npy
+# Each row of the tables of rules is about options that there are.
+help=$("$XPU_BIN/xpu-run" --help)
+for option in $(grep -oE '^ +([A-Z_]+\(|\{)"[a-z-]+"' tools/common/run_rules.c | grep -oE '[a-z-]{3,}'); do
+    check 0 "--$option" echo "$help"
+done
 check 0 'Example:' "$XPU_BIN/xpu-run" --help
 check 0 'xpu-dump ' "$XPU_BIN/xpu-dump" --version
 check 0 'mnist8-fp32' "$XPU_BIN/xpu-regress" --list
