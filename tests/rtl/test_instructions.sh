@@ -20,7 +20,9 @@ layer=$(lines --instructions=Pooling66)
 both=$(lines --instructions='Pool*6')
 is 'a glob that one layer matches' "$both" "$layer"
 [ "$layer" -gt 100 ] && [ "$layer" -lt "$all" ]; is "a layer's ($layer of $all)" $? 0
-"${run[@]}" --instructions=Pooling66 --core=1 | grep ' core ' | grep -vc ' core 1 layer 1 ' >"$folder/others"
+"${run[@]}" --instructions=Pooling66 --core=1 | grep ' core ' >"$folder/chosen"
+[ "$(wc -l <"$folder/chosen")" -gt 100 ]; is 'instructions of core 1 in the layer' $? 0
+grep -vc ' core 1 layer 1 ' "$folder/chosen" >"$folder/others"
 is 'other cores and layers' "$(cat "$folder/others")" 0
 check 2 "did you mean 'Pooling66'?" "${run[@]}" --instructions=Pooling6
 check 2 "'4' is not one of 0 to 3" "${run[@]}" --instructions --core=4
