@@ -11,6 +11,7 @@ CLANG  ?= clang-19
 BUILD  ?= build$(if $(SAN),/san)
 
 VERSION := 0.1.0
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 MAKEFLAGS += --no-builtin-rules
 
 # Where packages are missing, these goals install them first and then make the rest anew, since variables hold what the
@@ -66,7 +67,7 @@ TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
 .PHONY: all run run-resnet50 test test-long test-models lint layers fmt-check fmt bench deps install help clean gen tests examples
-all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite
+all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite manuals
 
 help:
 	@echo 'all        build everything into $(BUILD)'
@@ -114,20 +115,17 @@ $(BUILD)/obj/gen/%.pb-c.o: $(BUILD)/gen/%.pb-c.c
 HOT := $(call objects,sim/func core/ops)
 $(HOT): CFLAGS += $(if $(SAN),,-O3)
 
-$(LIBXPUC): $(XPUC_O)
+# Each library is a file with its version, which two links lead to: that of the soname and that of the linker
+LIBRARIES := $(LIBXPUC) $(LIBXPURT) $(LIBFUNC)
+$(LIBXPUC).$(VERSION): $(XPUC_O)
+$(LIBXPURT).$(VERSION): $(XPURT_O)
+$(LIBFUNC).$(VERSION): $(FUNC_O)
+$(LIBRARIES:%=%.$(VERSION)): %.$(VERSION):
 	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(LDFLAGS) $(LDLIBS)
-
-$(LIBXPURT): $(XPURT_O)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(LDFLAGS) $(LDLIBS)
-
-$(LIBFUNC): $(FUNC_O)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(CC) -shared -Wl,-soname,$(@F) -o $@ $^ $(LDFLAGS) $(LDLIBS)
+	$(call say,LINK,$*)
+	$(Q)$(CC) -shared -Wl,-soname,$(*F).$(SOVERSION) -o $@ $^ $(LDFLAGS) $(LDLIBS)
+$(LIBRARIES): %: %.$(VERSION)
+	$(Q)ln -sf $(<F) $@.$(SOVERSION) && ln -sf $(@F).$(SOVERSION) $@
 
 $(LIBALL): $(ALL_O)
 	@mkdir -p $(@D)
@@ -143,6 +141,19 @@ $(BUILD)/bin/%: $(BUILD)/obj/tools/%.o $(LIBXPURT) $(LIBXPUC) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(LIBXPURT) $(LIBXPUC) $(LIBALL) $(LDFLAGS) $(LDLIBS)
+
+# Man pages and completion for bash: what the tools say of themselves
+TOOL_NAMES  := $(notdir $(BINARIES))
+MANUALS     := $(TOOL_NAMES:%=$(BUILD)/share/man/man1/%.1)
+COMPLETIONS := $(TOOL_NAMES:%=$(BUILD)/share/bash-completion/completions/%)
+.PHONY: manuals
+manuals: $(MANUALS) $(COMPLETIONS)
+$(MANUALS): $(BUILD)/share/man/man1/%.1: $(BUILD)/bin/%
+	@mkdir -p $(@D)
+	$(Q)$< --help=man >$@
+$(COMPLETIONS): $(BUILD)/share/bash-completion/completions/%: $(BUILD)/bin/%
+	@mkdir -p $(@D)
+	$(Q)$< --help=bash >$@
 
 # hwgen and what it writes; the generated files are committed, `make lint` diffs them
 $(BUILD)/hwgen $(BUILD)/docgen: $(BUILD)/%: $(BUILD)/obj/tools/%.o $(LIBALL)
@@ -272,11 +283,25 @@ layers:
 # Headers of the libraries; and what a plug-in includes (cc -I$(PREFIX)/include/xpu)
 PUBLIC_H := xpuc/include/xpuc.h $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h xpurt_rtl.h)
 PLUGIN_H := $(wildcard base/*.h core/target.h core/ir/*.h core/ops/*.h core/ops/*.def)
+# pkg-config: what a library is, and what it needs
+about_xpuc    := compiles neural networks for an XPU-style NPU
+about_xpurt   := runs what libxpuc has compiled, on the Verilated chip or on the host
+about_xpufunc := the functional chip as a device of libxpurt
+needs_xpufunc := xpurt
+package = printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: $(1)' \
+          'Description: $(about_$(1))' 'Version: $(VERSION)' 'Requires: $(needs_$(1))' 'Cflags: -I$${includedir}' \
+          'Libs: -L$${libdir} -l$(1)'
 install: all chips
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share
 	install $(BINARIES) $(DESTDIR)$(PREFIX)/bin
-	install $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) $(USER_LIBS) $(DESTDIR)$(PREFIX)/lib
+	install $(LIBRARIES:%=%.$(VERSION)) $(USER_LIBS) $(DESTDIR)$(PREFIX)/lib
+	cp -P $(LIBRARIES) $(LIBRARIES:%=%.$(SOVERSION)) $(DESTDIR)$(PREFIX)/lib
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	$(foreach l,xpuc xpurt xpufunc,$(call package,$(l)) >$(DESTDIR)$(PREFIX)/lib/pkgconfig/$(l).pc &&) :
 	install -m 644 $(PUBLIC_H) $(DESTDIR)$(PREFIX)/include
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions)
+	install -m 644 $(MANUALS) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(COMPLETIONS) $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -d $(DESTDIR)$(PREFIX)/include/xpu
 	cp --parents $(PLUGIN_H) $(DESTDIR)$(PREFIX)/include/xpu
 	install -d $(DESTDIR)$(PREFIX)/share/xpu/suite

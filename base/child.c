@@ -29,7 +29,7 @@ typedef struct {
 } stream;
 
 struct xpu_child_running {
-    const char *program;
+    const char *program, *file;
     pid_t pid; /* and the number of its group; 0: it did not start, or was reaped */
     int found;
     double started, seconds; /* seconds: that it may take, 0: no limit */
@@ -87,6 +87,29 @@ static int open_pipes(xpu_child_running *child) {
     return 0;
 }
 
+/* The file that `name` is in PATH; NULL: there is none that may be run. *why: one may not; else NULL. */
+static const char *find_program(xpu_arena *arena, const char *name, const char **why) {
+    const char *path = getenv("PATH");
+    *why = NULL;
+    if (strchr(name, '/')) path = "";
+    if (!path) path = "/bin:/usr/bin"; /* as execvp has it */
+    for (size_t length;; path += length + 1) {
+        length = strcspn(path, ":");
+        const char *file = length ? xpu_path_join(arena, xpu_strndup(arena, path, length), name) : name;
+        struct stat info;
+        if (stat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+            if (access(file, X_OK) == 0) return file;
+            *why = xpu_printf(arena, "'%s' may not be executed", xpu_escape(arena, file, 200));
+        }
+        if (!path[length]) return NULL;
+    }
+}
+
+const char *xpu_child_missing(const char *name, xpu_arena *arena) {
+    const char *why;
+    return find_program(arena, name, &why) ? NULL : why ? why : "no folder of PATH has it";
+}
+
 /* In the child, which shares the parent's memory until it is another program: no more than system calls. */
 static _Noreturn void become(const xpu_child_running *child, const char *const *argv, pid_t parent,
                              volatile int *error) {
@@ -104,8 +127,8 @@ static _Noreturn void become(const xpu_child_running *child, const char *const *
                dup2(child->writing[1], 2) == 2;
     if (empty > 2) close(empty);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
-    /* argv is not changed; the type of execvp is older than const. */
-    if (good) execvp(argv[0], (char *const *)(uintptr_t)argv);
+    /* argv is not changed; the type of execv is older than const. */
+    if (good) execv(child->file, (char *const *)(uintptr_t)argv);
     *error = errno;
     _exit(127);
 }
@@ -128,22 +151,6 @@ static int spawn(xpu_child_running *child, const char *const *argv) {
     return error;
 }
 
-const char *xpu_child_missing(const char *name, xpu_arena *arena) {
-    const char *path = getenv("PATH"), *why = NULL;
-    if (strchr(name, '/')) path = "";
-    if (!path) path = "/bin:/usr/bin"; /* as execvp has it */
-    for (size_t length;; path += length + 1) {
-        length = strcspn(path, ":");
-        const char *file = length ? xpu_path_join(arena, xpu_strndup(arena, path, length), name) : name;
-        struct stat info;
-        if (stat(file, &info) == 0 && S_ISREG(info.st_mode)) {
-            if (access(file, X_OK) == 0) return NULL;
-            why = xpu_printf(arena, "'%s' may not be executed", xpu_escape(arena, file, 200));
-        }
-        if (!path[length]) return why ? why : "no folder of PATH has it";
-    }
-}
-
 xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, unsigned seconds, xpu_diags *diags) {
     xpu_child_running *child = XPU_NEW(arena, xpu_child_running);
     child->program = xpu_strdup(arena, argv[0]);
@@ -155,7 +162,9 @@ xpu_child_running *xpu_child_start(xpu_arena *arena, const char *const *argv, un
     }
     xpu_arena_defer(arena, kill_child, child);
     child->started = xpu_seconds();
-    int error = open_pipes(child);
+    const char *why = NULL;
+    child->file = strchr(argv[0], '/') ? child->program : find_program(arena, argv[0], &why);
+    int error = child->file ? open_pipes(child) : why ? EACCES : ENOENT;
     if (!error) error = spawn(child, argv);
     for (int i = 0; i < 2; i++) {
         if (child->writing[i] >= 0) close(child->writing[i]);

@@ -164,10 +164,21 @@ static int open_temporary(xpu_arena *arena, xpu_output *output, mode_t mode) {
     return EEXIST;
 }
 
+static const char streams[] = "/dev/fd/";
+
+int xpu_path_is_stream(const char *path) {
+    size_t length = strlen(streams);
+    return strncmp(path, streams, length) == 0 && path[length] >= '0' && path[length] <= '9';
+}
+
 /* The stream that a path stands for, or -1. It is written as it is, whatever it was redirected to. */
 static int standard_stream(const char *path) {
     if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
-    return strcmp(path, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    char *end;
+    if (!xpu_path_is_stream(path)) return -1;
+    long number = strtol(path + strlen(streams), &end, 10);
+    return *end || number < 0 || number > INT_MAX ? -1 : (int)number;
 }
 
 void xpu_output_label(xpu_output *output, const char *where) {
@@ -189,7 +200,7 @@ xpu_output *xpu_output_open(xpu_arena *arena, const char *path, xpu_diags *diags
     output->direct = stream >= 0 || (exists && !S_ISREG(info.st_mode));
     output->arena = arena;
     output->diags = diags;
-    output->path = xpu_strdup(arena, path);
+    output->path = xpu_path_is_stream(path) ? "standard output" : xpu_strdup(arena, path);
     output->target = xpu_strdup(arena, exists && !output->direct && realpath(path, resolved) ? resolved : path);
     output->temporary = output->target;
     output->buffer = xpu_alloc(arena, OUTPUT_BUFFER);

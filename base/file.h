@@ -55,6 +55,7 @@ int xpu_file_exists(const char *path);
 xpu_status xpu_make_folder(const char *path, xpu_diags *diags);
 /* A new private folder under $TMPDIR or /tmp, removed with everything in it when the arena is freed. */
 char *xpu_temporary_folder(xpu_arena *arena, xpu_diags *diags);
+int xpu_path_is_stream(const char *path); /* of the form /dev/fd/N */
 char *xpu_path_join(xpu_arena *arena, const char *folder, const char *name);
 char *xpu_path_folder(xpu_arena *arena, const char *path); /* "." where there is none */
 const char *xpu_path_name(const char *path);               /* what follows the last '/' */

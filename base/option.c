@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const xpu_option common_options[] = {
+const xpu_option xpu_common_options[] = {
     {"quiet", 'q', NULL, "say nothing but errors"},
     {"verbose", 'v', NULL, "say more"},
-    {"help", 0, NULL, "show this text"},
+    {"help", 0, "[man|bash]", "show this text, the man page, or completion for bash"},
     {"version", 0, NULL, "show the version"},
     {NULL, 0, NULL, NULL},
 };
@@ -67,7 +67,7 @@ static int is_optional(const xpu_option *option) {
 }
 
 static const xpu_option *find(const xpu_command *command, const char *name, size_t length, char letter) {
-    const xpu_option *const tables[] = {command->options, common_options};
+    const xpu_option *const tables[] = {command->options, xpu_common_options};
     for (size_t t = 0; t < 2; t++) {
         for (const xpu_option *option = tables[t]; option && option->name; option++) {
             int match = name ? strlen(option->name) == length && memcmp(option->name, name, length) == 0
@@ -85,7 +85,7 @@ static void usage_error(parser *p, const char *option, const char *what, const c
 
 static void unknown_option(parser *p, const char *option) {
     XPU_ARRAY(const char *) names = {0};
-    const xpu_option *const tables[] = {p->command->options, common_options};
+    const xpu_option *const tables[] = {p->command->options, xpu_common_options};
     for (size_t t = 0; t < 2; t++) {
         for (const xpu_option *o = tables[t]; o && o->name; o++) XPU_PUSH(p->arena, &names, o->name);
     }
@@ -180,7 +180,7 @@ static char *option_label(xpu_arena *arena, const xpu_option *option) {
 
 char *xpu_options_help(xpu_arena *arena, const xpu_command *command) {
     enum { WIDEST = 34 };
-    const xpu_option *const tables[] = {command->options, common_options};
+    const xpu_option *const tables[] = {command->options, xpu_common_options};
     size_t width = 0;
     xpu_text text;
     xpu_text_init(&text, arena);
@@ -210,4 +210,15 @@ char *xpu_options_help(xpu_arena *arena, const xpu_command *command) {
         }
     }
     return text.text;
+}
+
+char *xpu_options_text(xpu_arena *arena, const xpu_command *command, const char *kind, const char *version,
+                       xpu_diags *diags) {
+    if (!kind) return xpu_options_help(arena, command);
+    if (strcmp(kind, "man") == 0) return xpu_options_manual(arena, command, version);
+    if (strcmp(kind, "bash") == 0) return xpu_options_completion(arena, command);
+    xpu_error(diags, XPU_EUSAGE, NULL, "usage", "option '--help'", "there is no such text",
+              xpu_printf(arena, "'%s' is not one of man, bash", xpu_escape(arena, kind, 80)),
+              "write --help, --help=man or --help=bash");
+    return NULL;
 }

@@ -18,7 +18,7 @@ static const xpu_option options[] = {
     {"all", 'a', NULL, "diff: every tensor that differs, not only the first; with -v all that is said of the first"},
     {"snr", 0, NULL, "diff: signal to noise in dB in each tensor's line"},
     {"tensor", 0, "GLOB", "diff: only tensors whose name, or whose layer's, matches"},
-    {"heatmap", 0, "FILE.png", "diff: a picture of the first tensor that differs: how much, where"},
+    {"heatmap", 0, "FILE.png", "diff: a picture of the first tensor that differs: how much, where", XPU_WRITES},
     {"json", 0, NULL, "diff: everything as JSON"},
     {NULL, 0, NULL, NULL},
 };
@@ -33,6 +33,7 @@ static const xpu_command command = {
                "xpu-dump diff dump-func expected.npz --tolerance=1e-3\n"
                "xpu-dump diff dump-func dump-ref --tensor='conv*' --all --heatmap=conv.png",
     .options = options,
+    .words = XPU_READS,
 };
 
 /* ---- show ---- */

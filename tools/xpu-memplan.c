@@ -10,7 +10,7 @@
 #include "tools/common/tool.h"
 
 static const xpu_option options[] = {
-    {"output", 'o', "FILE", "plan: where the plan goes; svg: the picture"},
+    {"output", 'o', "FILE", "plan: where the plan goes; svg: the picture", XPU_WRITES},
     {"bytes", 0, "N", "the size of the memory that a .csv problem is for (as much as all buffers together)"},
     {"budget", 0, "N", "plan: comparisons to spend on a better plan (4000000); 1: the first valid one"},
     {"no-aliases", 0, NULL, "plan: every buffer gets bytes of its own"},
@@ -28,6 +28,7 @@ static const xpu_command command = {
                "xpu-memplan svg problem.json plan.json -o plan.svg\n"
                "xpu-memplan plan A.1048576.csv --bytes=1048576",
     .options = options,
+    .words = XPU_READS,
 };
 
 static int read_number(xpu_tool *tool, const char *option, uint64_t *value) {

@@ -22,22 +22,23 @@
 #include "tools/common/tool.h"
 
 static const xpu_option options[] = {
-    {"input", 'i', "FILE|NAME=FILE", "an input from a .npy or .npz file; may be given for each input"},
+    {"input", 'i', "FILE|NAME=FILE", "an input from a .npy or .npz file; may be given for each input", XPU_READS},
     XPU_PICTURE_OPTIONS,
-    {"output", 'o', "FILE.npz", "write the outputs there"},
+    {"output", 'o', "FILE.npz", "write the outputs there", XPU_WRITES},
     {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (rtl)"},
     {"dump-layers", 0, "DIR", "write the output of every layer there"},
     {"dump-filter", 0, "GLOB", "dump only layers whose name matches"},
     {"layer", 0, "GLOB",
      "run each layer of this name alone, with its operands from --from-dump, and compare its output"},
     {"from-dump", 0, "DIR", "the dump that --layer takes its operands from"},
-    {"heatmap", 0, "FILE.png", "--layer: a picture of the first result that differs"},
-    {"stats", 0, "FILE.json", "write what the run took"},
+    {"heatmap", 0, "FILE.png", "--layer: a picture of the first result that differs", XPU_WRITES},
+    {"stats", 0, "FILE.json", "write what the run took", XPU_WRITES},
     {"check-races", 0, NULL, "func: report accesses that no counter, doorbell or barrier orders (slow)"},
     {"gdb", 0, "PORT", "func: wait for gdb on this port of localhost, and obey it"},
     {"profile", 0, NULL, "rtl: print each layer's cycles, and where they went"},
-    {"trace", 0, "FILE.json", "rtl: write what every engine and core did when, for Perfetto or chrome://tracing"},
-    {"wave", 0, "LAYER:FILE.fst", "rtl: write the waveform of one layer"},
+    {"trace", 0, "FILE.json", "rtl: write what every engine and core did when, for Perfetto or chrome://tracing",
+     XPU_WRITES},
+    {"wave", 0, "LAYER:FILE.fst", "rtl: write the waveform of one layer", XPU_SEEKS},
     {"lockstep", 0, NULL, "rtl: compare every instruction and descriptor with the functional chip"},
     {"max-cycles", 0, "N",
      "give up after so many cycles (func: instructions, and what descriptors need; ref: element operations)"},
@@ -48,7 +49,8 @@ static const xpu_option options[] = {
     {"core", 0, "N", "--instructions: those of this core only"},
     {"bare", 0, NULL, "the program is an ELF file that brings its own start-up code"},
     {"chip", 0, "NAME", "bare: a chip of configs/chip, or FILE.json (standard)"},
-    {"dump-mem", 0, "SYMBOL:BYTES:FILE", "bare: write memory to a file after the run; SYMBOL may be an address"},
+    {"dump-mem", 0, "SYMBOL:BYTES:FILE", "bare: write memory to a file after the run; SYMBOL may be an address",
+     XPU_WRITES},
     {NULL, 0, NULL, NULL},
 };
 
@@ -65,6 +67,7 @@ static const xpu_command command = {
         "xpu-run mnist-8.xpu --input 9.npy --device=rtl --profile --trace=trace.json\n"
         "xpu-run --bare test.elf --chip=nano --max-cycles=1000000 --dump-mem=results:256:results.bin",
     .options = options,
+    .words = XPU_READS,
 };
 
 /* ---- printing ---- */

@@ -12,18 +12,18 @@
 
 static const xpu_option options[] = {
     {"target", 0, "NAME", "what to compile for (xpu-sim)"},
-    {"output", 'o', "FILE", "where the result goes (MODEL.xpu in this folder; texts: standard output)"},
+    {"output", 'o', "FILE", "where the result goes (MODEL.xpu in this folder; texts: standard output)", XPU_WRITES},
     {"chip", 0, "NAME|FILE.json", "the chip (standard)"},
     {"precision", 0, "NAME", "auto, fp32, int16 or int16x8 (auto)"},
-    {"precision-rules", 0, "FILE.json", "precisions of single layers"},
-    {"memory", 0, "FILE.json", "placement rules for memory"},
+    {"precision-rules", 0, "FILE.json", "precisions of single layers", XPU_READS},
+    {"memory", 0, "FILE.json", "placement rules for memory", XPU_READS},
     {"shape", 0, "INPUT=DIMS", "an input's dims: x=N,3,32..224:32,64; may be given for each input"},
     {"emit", 0, "xpu|c|ir", "the program, its generated C, or the lowered graph (xpu)"},
     {"dump-after", 0, "PASS", "print the graph behind this pass"},
     {"check-passes", 0, NULL, "run the graph on random input behind every pass and compare"},
     {"no-fuse", 0, NULL, "keep every tensor of the model: no biases, branches or activations behind a product"},
     {"explain", 0, "[json]", "print where each operator of the model runs, and why"},
-    {"report", 0, "FILE.json", "write what was done, with times and sizes"},
+    {"report", 0, "FILE.json", "write what was done, with times and sizes", XPU_WRITES},
     {"plugin", 0, "FILE.so", "add a target from a shared library"},
     {"strip", 0, NULL, "leave the graph out of the program (it then runs on the device only)"},
     {"clang-seconds", 0, "N", "how long clang and lld may take (600)"},
@@ -39,6 +39,7 @@ static const xpu_command command = {
                "xpuc mnist-8.onnx --emit=ir\n"
                "xpuc mnist-8.onnx --explain --report=mnist-8.json",
     .options = options,
+    .words = XPU_READS,
 };
 
 enum { MAX_SECONDS = 1000000 };
@@ -46,6 +47,7 @@ enum { MAX_SECONDS = 1000000 };
 typedef struct {
     xpuc_options compile;
     const char *model, *output;
+    const char *help_kind;
     int describe, quiet, verbose, help, version;
     XPU_ARRAY(const char *) shapes;
 } settings;
@@ -84,7 +86,6 @@ static int *flag_of(settings *s, const char *name) {
         {"describe", &s->describe},
         {"quiet", &s->quiet},
         {"verbose", &s->verbose},
-        {"help", &s->help},
         {"version", &s->version},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -131,6 +132,9 @@ static void read_argument(xpu_arena *arena, settings *s, const xpu_argument *arg
         XPU_PUSH(arena, &s->shapes, argument->value);
     } else if (strcmp(argument->name, "explain") == 0) {
         set(arena, &s->compile.explain, argument, argument->value ? argument->value : "text", diags);
+    } else if (strcmp(argument->name, "help") == 0) {
+        s->help = 1;
+        s->help_kind = argument->value;
     } else if (strcmp(argument->name, "clang-seconds") == 0) {
         read_seconds(arena, s, argument->value, diags);
     } else if (member_of(s, argument->name)) {
@@ -162,9 +166,43 @@ static void check_outputs(xpu_arena *arena, const settings *s, xpu_diags *diags)
     }
 }
 
+static const char *value_of(const xpu_arguments *arguments, const char *name) {
+    const char *value = NULL;
+    for (uint32_t i = 0; i < arguments->count; i++) {
+        const xpu_argument *a = &arguments->items[i];
+        if (name ? a->name && strcmp(a->name, name) == 0 : !a->name) value = a->value ? a->value : "";
+    }
+    return value;
+}
+
+static int asks_for_text(const xpu_arguments *arguments) {
+    return value_of(arguments, "help") || value_of(arguments, "version");
+}
+
+/* What is on standard output without a name clashes with "-", and a model without a name gives none to its program. */
+static xpu_status check_streams(xpu_arena *arena, const xpu_arguments *arguments, xpu_diags *diags) {
+    const char *model = value_of(arguments, NULL), *emit = value_of(arguments, "emit");
+    const char *output = value_of(arguments, "output"), *report = value_of(arguments, "report");
+    const char *explain = value_of(arguments, "explain");
+    int text = emit && strcmp(emit, "xpu") != 0, describe = value_of(arguments, "describe") != NULL;
+    int to_stdout = (output && strcmp(output, "-") == 0) || (report && strcmp(report, "-") == 0);
+    size_t errors = diags->errors;
+    if (model && strcmp(model, "-") == 0 && !output && !text && !describe)
+        usage_error(arena, "output", "the program has no name", "the model comes from standard input",
+                    "add -o OUT.xpu, or -o - for standard output", diags);
+    if (to_stdout && ((text && !output) || (explain && strcmp(explain, "json") == 0)))
+        usage_error(arena, output && strcmp(output, "-") == 0 ? "output" : "report",
+                    "two outputs go to standard output", "what --emit and --explain=json make goes there without -o",
+                    "give one of them a file", diags);
+    return diags->errors == errors ? XPU_OK : XPU_EUSAGE;
+}
+
 static xpu_status read_arguments(xpu_arena *arena, int argc, char **argv, settings *s, xpu_diags *diags) {
     xpu_arguments arguments;
     xpu_options_parse(arena, &command, argc, argv, &arguments, diags);
+    xpu_status status = diags->errors || asks_for_text(&arguments) ? XPU_OK : check_streams(arena, &arguments, diags);
+    if (status == XPU_OK && !diags->errors && !asks_for_text(&arguments))
+        xpu_standard_streams(arena, &command, &arguments, diags);
     for (uint32_t i = 0; i < arguments.count; i++) read_argument(arena, s, &arguments.items[i], diags);
     if (!s->help && !s->version && !s->model && !diags->errors) {
         xpu_error(diags, XPU_EUSAGE, NULL, "usage", NULL, "there is no model to compile",
@@ -229,7 +267,10 @@ int main(int argc, char **argv) {
     settings *s = XPU_NEW(arena, settings);
     int status = (int)read_arguments(arena, argc, argv, s, &diags);
     if (s->help) {
-        fputs(xpu_options_help(arena, &command), stdout);
+        xpu_diags_clear(&diags);
+        const char *text = xpu_options_text(arena, &command, s->help_kind, xpuc_version(), &diags);
+        if (text) fputs(text, stdout);
+        if (!text) status = XPU_EUSAGE;
     } else if (s->version) {
         printf("xpuc %s\n", xpuc_version());
     } else if (!status) {

@@ -200,7 +200,7 @@ static size_t count_layers(const xpu_pipeline *p) {
 }
 
 static const char *path_text(const xpu_pipeline *p, const char *path) {
-    return xpu_escape_message(p->arena, path, 4096);
+    return xpu_path_is_stream(path) ? "standard output" : xpu_escape_message(p->arena, path, 4096);
 }
 
 char *xpu_summary(const xpu_pipeline *p) {

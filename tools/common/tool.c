@@ -15,14 +15,14 @@ static int is_common(const xpu_arguments *all, uint32_t i, const char *name) {
 }
 
 /* Takes the options that every tool has out of the list. */
-static void take_common(xpu_tool *tool, const xpu_arguments *all, int *help, int *version) {
+static void take_common(xpu_tool *tool, const xpu_arguments *all, const xpu_argument **help, int *version) {
     for (uint32_t i = 0; i < all->count; i++) {
         if (is_common(all, i, "quiet"))
             tool->quiet = 1;
         else if (is_common(all, i, "verbose"))
             tool->verbose++;
         else if (is_common(all, i, "help"))
-            *help = 1;
+            *help = &all->items[i];
         else if (is_common(all, i, "version"))
             *version = 1;
         else
@@ -32,12 +32,14 @@ static void take_common(xpu_tool *tool, const xpu_arguments *all, int *help, int
 
 static int work(xpu_tool *tool, int argc, char **argv, int (*run)(xpu_tool *tool)) {
     xpu_arguments all;
-    int help = 0, version = 0;
+    const xpu_argument *help = NULL;
+    int version = 0;
     xpu_options_parse(tool->arena, tool->command, argc, argv, &all, &tool->diags);
     take_common(tool, &all, &help, &version);
     if (help) {
         xpu_diags_clear(&tool->diags);
-        fputs(xpu_options_help(tool->arena, tool->command), stdout);
+        const char *text = xpu_options_text(tool->arena, tool->command, help->value, XPU_VERSION, &tool->diags);
+        if (text) fputs(text, stdout);
         return XPU_OK;
     }
     if (version) {
@@ -45,7 +47,9 @@ static int work(xpu_tool *tool, int argc, char **argv, int (*run)(xpu_tool *tool
         printf("%s %s\n", tool->command->tool, XPU_VERSION);
         return XPU_OK;
     }
-    return tool->diags.errors ? XPU_EUSAGE : run(tool);
+    if (tool->diags.errors) return XPU_EUSAGE;
+    int status = (int)xpu_standard_streams(tool->arena, tool->command, &tool->arguments, &tool->diags);
+    return status ? status : run(tool);
 }
 
 int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(xpu_tool *tool)) {
@@ -104,7 +108,7 @@ uint32_t xpu_tool_words(const xpu_tool *tool) {
 }
 
 const char *xpu_tool_path(const xpu_tool *tool, const char *path) {
-    return xpu_escape_message(tool->arena, path, 4096);
+    return xpu_path_is_stream(path) ? "standard output" : xpu_escape_message(tool->arena, path, 4096);
 }
 
 int xpu_tool_usage(xpu_tool *tool, const char *where, const char *what, const char *why, const char *hint) {
