@@ -76,6 +76,8 @@ void xpu_mem_init(xpu_mem *mem) {
     mem->keeps_reads = 0;
     mem->stop = NULL;
     mem->stop_context = NULL;
+    mem->doing_kind = mem->doing_name = mem->wanted_for = NULL;
+    mem->wanted = 0;
 }
 
 void xpu_mem_release(xpu_mem *mem) {
@@ -146,15 +148,21 @@ static char *align_up(char *address, size_t alignment) {
     return address + (-(uintptr_t)address & (uintptr_t)(alignment - 1));
 }
 
+static void *no_room(xpu_arena *arena, size_t bytes) {
+    arena->mem->wanted = bytes;
+    arena->mem->wanted_for = arena->lifetime;
+    return NULL;
+}
+
 /* NULL when memory runs out. */
 static void *try_alloc(xpu_arena *arena, size_t bytes, size_t alignment) {
-    if (xpu_alloc_fails() || bytes > SIZE_MAX / 2) return NULL;
+    if (xpu_alloc_fails() || bytes > SIZE_MAX / 2) return no_room(arena, bytes);
     size_t room = bytes + GAP + alignment + sizeof(chunk);
     char *place = arena->next ? align_up(arena->next, alignment) : NULL;
     if (!place || place > arena->end || (size_t)(arena->end - place) < bytes + GAP) {
         int alone = room > arena->chunk_bytes / 4;
         chunk *block = new_chunk(arena, alone ? room : arena->chunk_bytes);
-        if (!block) return NULL;
+        if (!block) return no_room(arena, bytes);
         place = align_up(chunk_room(block), alignment);
         if (alone && arena->chunks) { /* behind the newest chunk, whose room stays in use */
             block->older = arena->chunks->older;

@@ -6,7 +6,7 @@
  *
  *     xpu_mem mem;
  *     xpu_mem_init(&mem);
- *     if (setjmp(mem.out_of_memory)) { xpu_mem_release(&mem); return xpu_error_oom(diags); }
+ *     if (setjmp(mem.out_of_memory)) { xpu_error_oom_of(diags, &mem); xpu_mem_release(&mem); return XPU_EIO; }
  *     ... work ...
  *     xpu_mem_release(&mem);
  *
@@ -34,12 +34,22 @@ typedef struct xpu_mem {
     int keeps_reads;            /* files that are read are kept */
     int (*stop)(void *context); /* the caller's hook: not 0 when the work shall end; or NULL */
     void *stop_context;
+    /* For the error that memory ran out. What is being done, "pass" and "fold"; NULL: nobody has said. */
+    const char *doing_kind, *doing_name;
+    size_t wanted;          /* bytes of the allocation that failed; 0: not known, or none did */
+    const char *wanted_for; /* the lifetime of its arena */
 } xpu_mem;
 
 void xpu_mem_init(xpu_mem *mem);
 
 /* Frees every arena that is still alive, newest first, clean-up lists included. */
 void xpu_mem_release(xpu_mem *mem);
+
+/* Says what is being done from now on; both strings outlive the work. */
+static inline void xpu_doing(xpu_mem *mem, const char *kind, const char *name) {
+    mem->doing_kind = kind;
+    mem->doing_name = name;
+}
 
 /* A new arena. `lifetime` names it in reports ("graph", "pass", "program") and must outlive it. */
 xpu_arena *xpu_arena_new(xpu_mem *mem, const char *lifetime);

@@ -113,6 +113,22 @@ xpu_status xpu_error_oom(xpu_diags *diags) {
     return xpu_error(diags, diag->status, NULL, diag->rule, NULL, diag->what, diag->why, diag->hint);
 }
 
+xpu_status xpu_error_oom_of(xpu_diags *diags, const xpu_mem *mem) {
+    enum { LONGEST = 200 };
+    char where[LONGEST + 64], why[256];
+    if (diags->out_of_memory || (!mem->wanted && !mem->doing_kind)) return xpu_error_oom(diags);
+    if (mem->doing_kind) snprintf(where, sizeof where, "%s '%.*s'", mem->doing_kind, LONGEST, mem->doing_name);
+    if (mem->wanted) {
+        snprintf(why, sizeof why, "%zu bytes more were wanted (%s), %zu were held; all of them have been released",
+                 mem->wanted, mem->wanted_for, mem->bytes);
+    } else {
+        snprintf(why, sizeof why, "an allocation failed, %zu bytes were held; all of them have been released",
+                 mem->bytes);
+    }
+    return xpu_error(diags, oom_diag.status, NULL, oom_diag.rule, mem->doing_kind ? where : NULL, oom_diag.what, why,
+                     oom_diag.hint);
+}
+
 xpu_status xpu_error_stopped(xpu_diags *diags, const char *file, const char *where, const char *why) {
     return xpu_error(diags, XPU_ESTOPPED, file, "stopped", where, "the work was stopped before its end", why,
                      "start it again");

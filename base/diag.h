@@ -55,8 +55,10 @@ xpu_status xpu_diag_add(xpu_diags *diags, xpu_severity severity, xpu_status stat
 xpu_status xpu_error(xpu_diags *diags, xpu_status status, const char *file, const char *rule, const char *where,
                      const char *what, const char *why, const char *hint);
 
-/* The error [out-of-memory] of an API boundary whose allocation failed. Returns XPU_EIO. */
+/* The error [out-of-memory] of an API boundary whose allocation failed. Returns XPU_EIO. With `mem`, before it is
+ * released: what was being done, how much was wanted, for what, and how much was held. */
 xpu_status xpu_error_oom(xpu_diags *diags);
+xpu_status xpu_error_oom_of(xpu_diags *diags, const xpu_mem *mem);
 
 /* The error [stopped] of work that the caller has ended: `where` and `why` say how far it was. Returns XPU_ESTOPPED. */
 xpu_status xpu_error_stopped(xpu_diags *diags, const char *file, const char *where, const char *why);

@@ -415,7 +415,7 @@ int main(int argc, char **argv) {
     xpu_diags_init(&diags);
     j.diags = &diags;
     if (setjmp(mem.out_of_memory)) {
-        status = (int)xpu_error_oom(&diags);
+        status = (int)xpu_error_oom_of(&diags, &mem);
     } else {
         j.arena = xpu_arena_new(&mem, "classify");
         status = run(&j, argc, argv);

@@ -123,6 +123,7 @@ static xpu_status compile(const request *r, xpu_arena *arena) {
 
 static xpu_status describe(const request *r, xpu_arena *arena) {
     xpu_pipeline *p = new_pipeline(r, arena);
+    xpu_doing(xpu_arena_mem(arena), "describing", r->path);
     if (xpu_check_describe_options(p) != XPU_OK) return xpu_diags_status(p->diags);
     char *text = xpu_describe(p);
     if (!text) return xpu_diags_status(p->diags);
@@ -140,7 +141,7 @@ static void attempt(const request *r, xpu_status (*work)(const request *, xpu_ar
         mem.stop_context = r->options->stop_context;
     }
     if (setjmp(mem.out_of_memory)) {
-        xpu_error_oom(r->diags);
+        xpu_error_oom_of(r->diags, &mem);
         error->status = XPU_EIO;
     } else {
         error->status = (int)work(r, xpu_arena_new(&mem, "compilation"));

@@ -152,6 +152,7 @@ xpu_status xpu_pipeline_run(xpu_pipeline *p) {
     for (int i = 0; i < PASS_COUNT; i++) {
         if (passes[i].keeps_graph && strcmp(p->options.emit, "ir") == 0) break;
         double start = xpu_seconds();
+        xpu_doing(xpu_arena_mem(p->arena), "pass", passes[i].name);
         xpu_status status = xpu_stopped(p->arena) ? XPU_ESTOPPED : passes[i].run(p);
         xpu_pass_record record = {.pass = passes[i].name, .seconds = xpu_seconds() - start};
         if (status == XPU_ESTOPPED && !p->diags->errors) return stopped(p, i);

@@ -126,6 +126,7 @@ static xpu_status run_node(run *r, xpu_node node) {
     xpu_tensor *results = XPU_NEW_ARRAY(constants, xpu_tensor, info->output_count);
     xpu_status status = XPU_OK;
     r->owners[info->outputs[0].id] = owner;
+    xpu_doing(xpu_arena_mem(r->arena), "node", xpu_node_name(graph, node));
     for (uint32_t i = 0; i < info->input_count && status == XPU_OK; i++) {
         xpu_value value = info->inputs[i];
         if (!value.id) continue;

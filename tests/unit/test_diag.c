@@ -122,6 +122,34 @@ static void flood(void) {
     xpu_diags_clear(&diags);
 }
 
+/* The error says what was being done, how much was wanted and how much was held. */
+static void memory_that_ran_out(void) {
+    xpu_mem mem;
+    xpu_diags diags;
+    char text[512];
+    xpu_mem_init(&mem);
+    xpu_diags_init(&diags);
+    if (setjmp(mem.out_of_memory)) {
+        CU_ASSERT_EQUAL(xpu_error_oom_of(&diags, &mem), XPU_EIO);
+    } else {
+        xpu_arena *arena = xpu_arena_new(&mem, "weights");
+        xpu_doing(&mem, "pass", "fold");
+        xpu_alloc(arena, 1);
+        xpu_alloc_fail_at(1);
+        xpu_alloc(arena, 5000);
+    }
+    xpu_alloc_fail_at(0);
+    CU_ASSERT_EQUAL_FATAL(diags.count, 1);
+    xpu_diag_text(&diags, 0, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text,
+                           "error [out-of-memory] pass 'fold': memory ran out\n"
+                           "  why: 5000 bytes more were wanted (weights), 16384 were held; all of them have been "
+                           "released\n"
+                           "  hint: use a smaller model or a machine with more memory, or raise the limit (ulimit -v)");
+    xpu_diags_clear(&diags);
+    xpu_mem_release(&mem);
+}
+
 static void no_memory_for_diagnostics(void) {
     for (unsigned long n = 1; n <= 2; n++) {
         char text[512] = "";
@@ -207,5 +235,5 @@ static void messages(void) {
 }
 
 XPU_TEST_MAIN("diag", {"text form", text_form}, {"grouped", grouped}, {"status", status}, {"flood", flood},
-              {"no memory for diagnostics", no_memory_for_diagnostics}, {"escaping names", escaping},
-              {"escaping messages", messages})
+              {"memory that ran out", memory_that_ran_out}, {"no memory for diagnostics", no_memory_for_diagnostics},
+              {"escaping names", escaping}, {"escaping messages", messages})

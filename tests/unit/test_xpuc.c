@@ -218,7 +218,7 @@ static void out_of_memory(void) {
     static const char *const emits[] = {"c", "ir"};
     for (size_t i = 0; i < sizeof emits / sizeof *emits; i++) {
         xpuc_options options = {.emit = emits[i], .explain = "json"};
-        int status = 3;
+        int status = 3, in_passes = 0;
         unsigned long n = 1;
         for (; status != 0 && n < 100000; n++) {
             xpuc_result result;
@@ -229,11 +229,13 @@ static void out_of_memory(void) {
             int clear = status == 0 || (status == 3 && error.text && strstr(error.text, "[out-of-memory]"));
             if (!clear) printf("allocation %lu: status %d\n%s", n, status, error.text ? error.text : "");
             CU_ASSERT(clear);
+            in_passes += error.text && strstr(error.text, "[out-of-memory] pass '") != NULL;
             xpuc_error_clear(&error);
             xpuc_result_clear(&result);
         }
         CU_ASSERT_EQUAL(status, 0);
         CU_ASSERT(n > 100);
+        CU_ASSERT(in_passes > 100);
     }
 }
 

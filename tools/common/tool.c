@@ -63,7 +63,7 @@ int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(
     xpu_keep_what_is_read(&tool.mem);
     xpu_diags_init(&tool.diags);
     if (setjmp(tool.mem.out_of_memory)) {
-        xpu_error_oom(&tool.diags);
+        xpu_error_oom_of(&tool.diags, &tool.mem);
     } else {
         tool.arena = xpu_arena_new(&tool.mem, "tool");
         result = work(&tool, argc, argv, run);

@@ -51,6 +51,7 @@ static const char *need_program(const xpurt_program *program) {
 
 static xpu_status read_program(xpurt_program *p, const char *path, const void *bytes, size_t size, xpu_diags *diags) {
     p->arena = xpu_arena_new(&p->mem, "program");
+    xpu_doing(&p->mem, "reading", path);
     p->image = bytes ? xpu_program_parse(p->arena, bytes, size, path, diags) : xpu_program_read(p->arena, path, diags);
     if (!p->image) return xpu_diags_status(diags);
     const xpu_program *program = &p->image->program;
@@ -78,7 +79,7 @@ static xpurt_program *open_program(const char *path, const void *bytes, size_t s
     xpu_keep_what_is_read(&p->mem);
     xpu_status status;
     if (setjmp(p->mem.out_of_memory))
-        status = xpu_error_oom(&diags);
+        status = xpu_error_oom_of(&diags, &p->mem);
     else
         status = read_program(p, path, bytes, size, &diags);
     xpu_report(error, &diags, status);
@@ -153,7 +154,7 @@ static xpu_status describe(xpurt_program *program, xpu_diags *diags) {
     xpu_mem_init(&mem);
     xpu_status status;
     if (setjmp(mem.out_of_memory))
-        status = xpu_error_oom(diags);
+        status = xpu_error_oom_of(diags, &mem);
     else
         status = xpu_describe_program(program, xpu_arena_new(&mem, "describe"), diags);
     xpu_mem_release(&mem);
@@ -231,6 +232,7 @@ static xpu_status check_output(const xpu_run *run, const char *option, const cha
 static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
                            xpurt_tensor *outputs, const xpurt_run_options *options, xpu_arena *arena,
                            xpu_diags *diags) {
+    xpu_doing(xpu_arena_mem(arena), "running", program->image->name);
     const xpu_graph *graph = program->image->program.graph;
     xpu_run *run = XPU_NEW(arena, xpu_run); /* the arena's clean-up list refers to it */
     *run = (xpu_run){.owner = program,
@@ -307,7 +309,7 @@ int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint3
     xpu_mem_init(&mem);
     xpu_status status;
     if (setjmp(mem.out_of_memory))
-        status = xpu_error_oom(&diags);
+        status = xpu_error_oom_of(&diags, &mem);
     else
         status = check_inputs(program, inputs, input_count, xpu_arena_new(&mem, "inputs"), &diags);
     xpu_mem_release(&mem);
@@ -333,7 +335,7 @@ static xpu_status guarded_run(xpurt_program *program, const xpurt_tensor *inputs
     mem.stop = options->stop;
     mem.stop_context = options->context;
     if (setjmp(mem.out_of_memory))
-        status = xpu_error_oom(diags);
+        status = xpu_error_oom_of(diags, &mem);
     else
         status = run_once(program, inputs, input_count, outputs, options, xpu_arena_new(&mem, "run"), diags);
     xpu_mem_release(&mem);

@@ -129,7 +129,7 @@ int64_t xpurt_find_layer(const xpurt_program *program, const char *pattern, uint
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
     if (setjmp(mem.out_of_memory))
-        status = xpu_error_oom(&diags);
+        status = xpu_error_oom_of(&diags, &mem);
     else
         status = find(program, pattern, from, makes_tensor, &found, xpu_arena_new(&mem, "layers"), &diags);
     xpu_mem_release(&mem);

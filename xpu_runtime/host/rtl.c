@@ -60,7 +60,7 @@ const xpurt_device_driver *xpurt_rtl_load(const char *chip, const char *folder, 
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
     if (setjmp(mem.out_of_memory)) {
-        xpu_error_oom(&diags);
+        xpu_error_oom_of(&diags, &mem);
     } else if (!chip) {
         xpu_error(&diags, XPU_EUSAGE, NULL, "argument", "xpurt_rtl_load", "the call cannot be made",
                   "the chip's name is NULL", "xpurt_rtl.h says what it takes");
