@@ -47,18 +47,23 @@ void xpu_hasher_add(xpu_hasher *hasher, const void *bytes, size_t length) {
     if (length) XXH3_128bits_update(&hasher->state, bytes, length);
 }
 
-xpu_status xpu_hasher_add_file(xpu_hasher *hasher, const xpu_file *file, xpu_diags *diags) {
+xpu_status xpu_hasher_add_bytes(xpu_hasher *hasher, const xpu_file *file, uint64_t offset, uint64_t length,
+                                xpu_diags *diags) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(hasher->arena), "hash");
     uint8_t *chunk = xpu_alloc(scratch, CHUNK);
     xpu_status status = XPU_OK;
-    xpu_hasher_add(hasher, &file->size, sizeof file->size);
-    for (uint64_t at = 0; status == XPU_OK && at < file->size; at += CHUNK) {
-        size_t length = file->size - at < CHUNK ? (size_t)(file->size - at) : CHUNK;
-        status = xpu_file_read(file, at, chunk, length, diags);
-        if (status == XPU_OK) xpu_hasher_add(hasher, chunk, length);
+    for (uint64_t at = 0; status == XPU_OK && at < length; at += CHUNK) {
+        size_t part = length - at < CHUNK ? (size_t)(length - at) : CHUNK;
+        status = xpu_file_read(file, offset + at, chunk, part, diags);
+        if (status == XPU_OK) xpu_hasher_add(hasher, chunk, part);
     }
     xpu_arena_free(scratch);
     return status;
+}
+
+xpu_status xpu_hasher_add_file(xpu_hasher *hasher, const xpu_file *file, xpu_diags *diags) {
+    xpu_hasher_add(hasher, &file->size, sizeof file->size);
+    return xpu_hasher_add_bytes(hasher, file, 0, file->size, diags);
 }
 
 xpu_hash xpu_hasher_result(const xpu_hasher *hasher) {

@@ -23,6 +23,8 @@ const char *xpu_hash_text(xpu_arena *arena, const xpu_hash *hash);
 typedef struct xpu_hasher xpu_hasher;
 xpu_hasher *xpu_hasher_new(xpu_arena *arena);
 void xpu_hasher_add(xpu_hasher *hasher, const void *bytes, size_t length);
+xpu_status xpu_hasher_add_bytes(xpu_hasher *hasher, const xpu_file *file, uint64_t offset, uint64_t length,
+                                xpu_diags *diags);
 /* The whole file's length, as 8 bytes, then its bytes. */
 xpu_status xpu_hasher_add_file(xpu_hasher *hasher, const xpu_file *file, xpu_diags *diags);
 xpu_hash xpu_hasher_result(const xpu_hasher *hasher);

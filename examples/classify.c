@@ -184,7 +184,8 @@ static int find_device(const job *j, const char *name, const struct xpurt_device
 static int run_on(job *j, const char *device, const xpurt_tensor *input, xpurt_tensor *outputs, int is_first) {
     xpurt_error error = {0};
     char *stats = NULL;
-    xpurt_run_options how = {.stats = &stats};
+    const char *const read[] = {j->model, j->archive, NULL};
+    xpurt_run_options how = {.stats = &stats, .keep = read};
     int status = find_device(j, device, &how.device);
     if (status) return status;
     if (j->dump && is_first) how.dump_folder = xpu_printf(j->arena, "%s/%s", j->dump, device);

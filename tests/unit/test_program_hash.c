@@ -150,6 +150,32 @@ static void changed_while_it_runs(void) {
     bench_close(&b);
 }
 
+/* Within a run: when its first layer is complete the file is cut. */
+static void cut_now(void *path, uint32_t done, uint32_t layers, const char *layer) {
+    (void)layers, (void)layer;
+    if (done == 1) CU_ASSERT_EQUAL(truncate(path, 0), 0);
+}
+
+static void cut_within_a_run(void) {
+    BENCH_OPEN(b, DIGITS, "fp32");
+    float image[PIXELS] = {1}, logits[2][CLASSES] = {{0}};
+    char *path = xpu_path_join(b.arena, b.folder, "digits.xpu");
+    xpurt_tensor input = {"x", "float32", 4, {1, 1, 16, 16}, image}, output;
+    xpu_file_write(b.arena, path, b.compiled.bytes, b.compiled.size, &b.diags);
+    xpurt_program *program = xpurt_open(path, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(program);
+    for (int i = 0; i < 2; i++) {
+        const xpurt_run_options options = {.device = &xpu_func_driver, .progress = i ? cut_now : NULL, .context = path};
+        CU_ASSERT_EQUAL_FATAL(xpurt_run(program, &input, 1, &output, &options, NULL), 0);
+        memcpy(logits[i], output.data, sizeof logits[i]);
+        xpurt_tensor_clear(&output);
+    }
+    CU_ASSERT_EQUAL(memcmp(logits[0], logits[1], sizeof logits[0]), 0);
+    CU_ASSERT_PTR_NULL(xpurt_open(path, NULL));
+    xpurt_close(program);
+    bench_close(&b);
+}
+
 /* ---- which program, of which model ---- */
 
 static const char *fact(bench *b, const xpuc_result *compiled, const char *key) {
@@ -265,6 +291,6 @@ static void statistics(void) {
 }
 
 XPU_TEST_MAIN("program hash", {"everywhere", everywhere}, {"a sample of a larger one", sample_of_a_larger_one},
-              {"other lengths", lengths}, {"changed while it runs", changed_while_it_runs}, {"identity", identity},
-              {"dump folders", dump_folders}, {"replay of another program", replay_of_another},
-              {"statistics", statistics})
+              {"other lengths", lengths}, {"changed while it runs", changed_while_it_runs},
+              {"cut within a run", cut_within_a_run}, {"identity", identity}, {"dump folders", dump_folders},
+              {"replay of another program", replay_of_another}, {"statistics", statistics})

@@ -6,6 +6,8 @@
 #include "xpu_runtime/program/file.h"
 #include "xpu_runtime/program/metadata.h"
 
+enum { LARGE = 128 << 20 };
+
 static xpu_status refuse(const xpu_program_image *image, const char *why, xpu_diags *diags) {
     return xpu_error(diags, XPU_EIO, image->name, "xpu-format", NULL, "this is not a program that xpuc made", why,
                      "compile the model again with xpuc");
@@ -83,15 +85,20 @@ void xpu_program_seal(void *bytes, uint64_t size) {
     memcpy((uint8_t *)bytes + size - XPU_HASH_BYTES, hash.bytes, sizeof hash.bytes);
 }
 
+static xpu_status compare_hashes(const xpu_program_image *image, const xpu_hash *said, xpu_arena *arena,
+                                 xpu_diags *diags) {
+    if (xpu_hash_equal(said, &image->hash)) return XPU_OK;
+    return xpu_error(diags, XPU_EIO, image->name, "xpu-hash", NULL, "the program is damaged, or of another version",
+                     xpu_printf(arena, "its content has the hash %s, it says %s", xpu_hash_text(arena, &image->hash),
+                                xpu_hash_text(arena, said)),
+                     "copy the file again, or compile the model again with xpuc");
+}
+
 static xpu_status check_hash(xpu_program_image *image, xpu_arena *arena, xpu_diags *diags) {
     const xpu_snapshot *data = image->data;
     xpu_hash said = hash_at_end(data->bytes, data->size);
     image->hash = xpu_hash_of(data->bytes, (size_t)data->size - XPU_HASH_BYTES);
-    if (xpu_hash_equal(&said, &image->hash)) return XPU_OK;
-    return xpu_error(diags, XPU_EIO, image->name, "xpu-hash", NULL, "the program is damaged, or of another version",
-                     xpu_printf(arena, "its content has the hash %s, it says %s", xpu_hash_text(arena, &image->hash),
-                                xpu_hash_text(arena, &said)),
-                     "copy the file again, or compile the model again with xpuc");
+    return compare_hashes(image, &said, arena, diags);
 }
 
 static xpu_program_image *open_image(xpu_program_image *image, xpu_arena *arena, xpu_diags *diags) {
@@ -121,14 +128,26 @@ static xpu_program_image *open_image(xpu_program_image *image, xpu_arena *arena,
     return collect_segments(image, &elf, arena, diags) == XPU_OK ? image : NULL;
 }
 
+/* A large file takes no memory before its hash is right. */
+static xpu_status check_large(xpu_program_image *image, const xpu_file *file, xpu_arena *scratch, xpu_diags *diags) {
+    xpu_hash said;
+    xpu_hasher *hasher = xpu_hasher_new(scratch);
+    uint64_t length = file->size - XPU_HASH_BYTES;
+    xpu_status status = xpu_hasher_add_bytes(hasher, file, 0, length, diags);
+    if (status == XPU_OK) status = xpu_file_read(file, length, said.bytes, sizeof said.bytes, diags);
+    image->hash = xpu_hasher_result(hasher);
+    return status == XPU_OK ? compare_hashes(image, &said, scratch, diags) : status;
+}
+
 /* Before a file that may be anything is taken into memory. */
-static xpu_status look_at_header(const xpu_program_image *image, const xpu_file *file, xpu_diags *diags) {
+static xpu_status look_at_file(xpu_program_image *image, const xpu_file *file, xpu_arena *scratch, xpu_diags *diags) {
     Elf32_Ehdr header;
     if (file->size < sizeof header) return refuse(image, "it is shorter than an ELF header", diags);
     if (file->size >> 32) return refuse(image, "it is larger than 4 GiB", diags);
     if (xpu_file_read(file, 0, &header, sizeof header, diags) != XPU_OK) return XPU_EIO;
     const char *why = xpu_elf_header_problem(&header, file->size);
-    return why ? refuse(image, why, diags) : XPU_OK;
+    if (why) return refuse(image, why, diags);
+    return file->size > LARGE ? check_large(image, file, scratch, diags) : XPU_OK;
 }
 
 xpu_program_image *xpu_program_read(xpu_arena *arena, const char *path, xpu_diags *diags) {
@@ -136,7 +155,8 @@ xpu_program_image *xpu_program_read(xpu_arena *arena, const char *path, xpu_diag
     image->name = xpu_strdup(arena, path);
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "program file");
     const xpu_file *file = xpu_file_open(scratch, path, diags);
-    if (file && look_at_header(image, file, diags) == XPU_OK) image->data = xpu_snapshot_file(arena, file, diags);
+    if (file && look_at_file(image, file, scratch, diags) == XPU_OK)
+        image->data = xpu_snapshot_file(arena, file, diags);
     xpu_arena_free(scratch);
     return image->data ? open_image(image, arena, diags) : NULL;
 }
