@@ -164,13 +164,15 @@ check 4 'on ref: ' "$regress" --suite=cases two
 suite build; mkdir bin lib path; ln -s "$bin/../share" share; cp "$bin/xpu-regress" bin; cp -P "$bin"/../lib/libxpu*.so lib
 rm lib/libxpurtl-nano.so
 mnist '["ref"]' '{"nano": {"rtl": {}}}' >a.json
-printf '#!/bin/sh\necho "$@" >>%s/log\ncp %s/../lib/libxpurtl-nano.so %s/lib\n' "$PWD" "$bin" "$PWD" >path/make
+printf '#!/bin/sh\necho "$@" >>%s/log\ncp --remove-destination %s/../lib/libxpurtl-nano.so %s/lib\n' "$PWD" "$bin" "$PWD" >path/make
 chmod +x path/make
 check 3 'build it with make chip CHIP=nano' bin/xpu-regress --suite=.
 check 0 'layers equal on ref and rtl' env PATH="$PWD/path:$PATH" bin/xpu-regress --suite=. --build-chips
 is 'make' "$(cat log)" "-C $repo --no-print-directory chip CHIP=nano BUILD=$PWD"
 check 0 '1 passed' env PATH="$PWD/path:$PATH" bin/xpu-regress --suite=. --build-chips
 is 'make, once' "$(wc -l <log)" 1
+echo nothing >lib/libxpurtl-nano.so
+check 0 '1 passed' env PATH="$PWD/path:$PATH" bin/xpu-regress --suite=. --build-chips
 rm lib/libxpurtl-nano.so; printf '#!/bin/sh\necho nothing there >&2; exit 2\n' >path/make
 check 3 '[build-chips]' env PATH="$PWD/path:$PATH" bin/xpu-regress --suite=. --build-chips
 check 3 'nothing there' env PATH="$PWD/path:$PATH" bin/xpu-regress --suite=. --build-chips

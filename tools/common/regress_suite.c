@@ -212,8 +212,11 @@ xpu_status xpu_regress_build_chips(xpu_tool *tool, const xpu_regress_suite *suit
             xpu_chip description;
             const char *configs = xpu_path_join(tool->arena, xpu_find_resources(tool->arena, NULL), "configs/chip");
             if (xpu_chip_load(tool->arena, configs, chip->file, &description, ignored) != XPU_OK) continue;
-            const char *library = xpu_printf(tool->arena, "%s/lib/libxpurtl-%s.so", build, description.name);
-            if (xpu_file_exists(library)) continue;
+            xpurt_error error = {0};
+            const xpurt_rtl_options rtl = {0};
+            int is_there = xpu_device_rtl(tool->arena, &rtl, &description, &error) != NULL;
+            xpurt_error_clear(&error);
+            if (is_there) continue; /* and of this version */
             if (!xpu_file_exists(xpu_path_join(tool->arena, source, "Makefile"))) {
                 return xpu_error(&tool->diags, XPU_EIO, NULL, "build-chips", "option '--build-chips'",
                                  "there is no source tree", "these tools are installed, or were moved",
