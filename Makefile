@@ -75,7 +75,7 @@ help:
 	@echo 'run-resnet50  the whole of ResNet-50 on the Verilated chip (needs ../shared)'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
 	@echo 'test       build and run the tests (about six minutes)'
-	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, large models, and of the RTL'
+	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, 2,000,000 in all, large models, of the RTL'
 	@echo '           10^6 random instructions, 10^5 descriptors, ten random chips, the chip pro, all benches of its units'
 	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'

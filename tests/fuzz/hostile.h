@@ -85,8 +85,38 @@ typedef struct {
     void (*feed)(hostile_random *random, const hostile_file *file, hostile_result *result);
 } hostile_kind;
 
+/* ---- tools as processes (tool.c) ---- */
+
+typedef struct {
+    const char *name;
+    int process, output; /* the end of a pipe, or of a terminal */
+    int terminal;
+    double began;
+    int status, signal;  /* how it ended */
+    int timed_out, left; /* it was killed; its group has a process behind its end */
+    long kilobytes;      /* of memory, at most */
+    hostile_file text;   /* both outputs, with a NUL behind them */
+} hostile_tool;
+
+const char *hostile_bin(void); /* where the tools are: XPU_BIN, or build/bin */
+/* Starts argv[0] of there in `folder`, with its temporary files in `folder`/tmp, and a group of processes of its own;
+ * its outputs go to a pipe, or to a terminal. */
+void hostile_tool_start(hostile_tool *tool, const char *const *argv, const char *folder, int terminal);
+void hostile_tool_finish(hostile_tool *tool);
+/* Its end: a documented status with a message, nothing left behind, no byte that a terminal obeys, little memory.
+ * `sent`: the signal that it may end by, or 0. */
+void hostile_tool_judge(hostile_result *result, const hostile_tool *tool, int sent);
+void hostile_tool_clear(hostile_tool *tool);
+void hostile_tool_run(hostile_result *result, const char *const *argv, const char *folder, int terminal); /* all */
+
+/* A folder of this process in the scratch folder; the path stays valid. */
+const char *hostile_own_folder(const char *name);
+/* Writes a file there, anew: links to what was there are cut. */
+void hostile_put(const char *folder, const char *name, const hostile_file *file);
+
 extern const hostile_kind hostile_model, hostile_npy, hostile_npz, hostile_program, hostile_chip, hostile_rules,
-    hostile_regress, hostile_picture, hostile_precision, hostile_shape, hostile_cost, hostile_inputs;
+    hostile_regress, hostile_picture, hostile_precision, hostile_shape, hostile_cost, hostile_inputs, hostile_outputs,
+    hostile_names, hostile_signals, hostile_changed;
 
 /* Runs `work` behind an API boundary of its own, and judges what it reports. */
 typedef xpu_status (*hostile_work)(xpu_arena *arena, const hostile_file *file, hostile_random *random,

@@ -28,9 +28,10 @@ typedef struct {
     graph *g;
     uint32_t size;     /* how many of something */
     uint32_t *lengths; /* of dim expressions, by id; what the file had counts 0 */
+    uint32_t most_dims;
 } change;
 
-enum { MAX_DIMS = 1 << 20, LONGEST = 4000 /* a longer expression is refused at once */ };
+enum { LONGEST = 4000 }; /* a longer expression is refused at once */
 
 /* Room for `added` more pointers in a list of messages. */
 #define ROOM(c, list, count, added) (list = grow((c)->arena, list, count, added))
@@ -54,7 +55,7 @@ static uint32_t add_dim(change *c, xpu_dim_kind kind, int64_t value, uint32_t a,
     d->b = b;
     c->p->dims[c->p->n_dims++] = d;
     uint32_t id = (uint32_t)c->p->n_dims;
-    if (id < MAX_DIMS) c->lengths[id] = kind > XPU_DIM_SYMBOL ? 1 + c->lengths[a] + c->lengths[b] : 1;
+    if (id < c->most_dims) c->lengths[id] = kind > XPU_DIM_SYMBOL ? 1 + c->lengths[a] + c->lengths[b] : 1;
     return id;
 }
 
@@ -161,9 +162,10 @@ static void double_nodes(change *c) {
     c->g->n_nodes += depth;
 }
 
-/* A concat of 64 times the input, and of 64 times that: a value far larger than the file. */
+/* A concat of 64 times the input, of 64 times that, and again: values far larger than the file, or than any memory. */
 static void large_values(change *c) {
-    uint32_t levels = 1 + hostile_below(c->random, 6), input = c->p->inputs[0], last = input;
+    uint32_t levels = hostile_chance(c->random, 60) ? 1 + hostile_below(c->random, 2) : 4, input = c->p->inputs[0],
+             last = input;
     XpuMeta__Node **nodes = grow(c->arena, c->g->nodes, c->g->n_nodes, levels);
     ROOM(c, c->p->values, c->p->n_values, levels);
     ROOM(c, c->p->dims, c->p->n_dims, 2 * levels);
@@ -269,8 +271,10 @@ static void make_cost(hostile_random *random, hostile_file *file) {
     c.p = xpu_meta__program__unpack(&allocator, metadata.size, metadata.data);
     c.g = xpu_meta__graph__unpack(&allocator, nodes.size, nodes.data);
     if (!c.p || !c.g) abort();
-    c.lengths = XPU_NEW_ARRAY(c.arena, uint32_t, MAX_DIMS);
-    c.size = 1 + (hostile_chance(random, 97) ? hostile_below(random, 4000) : 1u << (13 + hostile_below(random, 5)));
+    c.size = 1 + (hostile_chance(random, 99) ? hostile_below(random, 1u << hostile_below(random, 11))
+                                             : 1u << (12 + hostile_below(random, 6)));
+    c.most_dims = (uint32_t)c.p->n_dims + 2 * c.size + 8192;
+    c.lengths = XPU_NEW_ARRAY(c.arena, uint32_t, c.most_dims);
     ways[hostile_below(random, sizeof ways / sizeof *ways)](&c);
     pack(file, ".xpu.program", &c.p->base);
     pack(file, ".xpu.graph", &c.g->base);

@@ -106,7 +106,7 @@ static xpu_status use_rules(xpu_arena *arena, const hostile_file *file, hostile_
     xpu_memplan *plan;
     if (status == XPU_OK) status = xpu_memplan_make(arena, &problem, NULL, &plan, diags);
     if (status == XPU_OK) status = xpu_memplan_check(arena, &problem, plan, diags);
-    if (status == XPU_OK) xpu_memory_rules_unused(arena, &read, &problem, diags);
+    if (status == XPU_OK) status = xpu_memory_rules_unused(arena, &read, &problem, diags);
     return status;
 }
 
