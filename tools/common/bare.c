@@ -129,7 +129,10 @@ static int read_stretch(const bare *b, const char *option, stretch *s) {
 static int check_dump(const bare *b, const char *option) {
     stretch s;
     int status = read_stretch(b, option, &s);
-    return status ? status : (int)xpu_output_check(b->tool->arena, s.path, &b->tool->diags);
+    if (status) return status;
+    const char *kept = xpu_kept_path(&b->tool->mem, s.path); /* of the chip's file, too, which has been read by now */
+    if (kept) return (int)xpu_kept_error(b->tool->arena, &b->tool->diags, "option '--dump-mem'", s.path, kept);
+    return (int)xpu_output_check(b->tool->arena, s.path, &b->tool->diags);
 }
 
 static int dump(const bare *b, const char *option) {
