@@ -24,6 +24,7 @@ static xpu_status start(xpu_target_job *job) {
     if (o->precision_rules)
         return refuse(job, "--precision-rules", "target 'c' has one precision", "it computes in float32");
     if (o->memory_rules) return refuse(job, "--memory", "target 'c' places nothing", "the C compiler does");
+    if (strcmp(o->chip, "standard") != 0) return refuse(job, "--chip", "target 'c' is for no chip", "it makes C");
     if (o->strip) return refuse(job, "--strip", "target 'c' has nothing to leave out", "its C carries no graph");
     return XPU_OK;
 }

@@ -141,11 +141,12 @@ static void refused_options(void) {
     free(text);
     const xpuc_options others[] = {{.precision_rules = "configs/precision/int16x8-but-first.json"},
                                    {.memory_rules = "configs/memory/default.json"},
+                                   {.chip = "nano"},
                                    {.strip = 1}};
     static const char *const messages[] = {"--precision-rules: target 'c' has one precision",
-                                           "--memory: target 'c' places nothing",
+                                           "--memory: target 'c' places nothing", "--chip: target 'c' is for no chip",
                                            "--strip: target 'c' has nothing to leave out"};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         CU_ASSERT_EQUAL(compile(&b, "tests/models/mnist-8.onnx", output, others[i], &text), 2);
         CU_ASSERT(text && strstr(text, messages[i]));
         free(text);

@@ -712,6 +712,19 @@ static void limits(void) {
     bench_close(&b);
 }
 
+/* A plan table as 9,000 convolutions have it is read; one of more than 2^20 words is not, and both numbers are said. */
+static void plan_words(void) {
+    BENCH_OPEN(b);
+    xpu_program *p = make_program(&b);
+    for (int i = 0; i < 330000; i++) XPU_PUSH(b.arena, &p->plan, ((xpu_plan_word){.kind = XPU_WORD_CONST, .bits = 1}));
+    CU_ASSERT_EQUAL(xpu_program_check(p, b.arena, &b.diags), XPU_OK);
+    while (p->plan.count <= 1 << 20) XPU_PUSH(b.arena, &p->plan, ((xpu_plan_word){.kind = XPU_WORD_CONST, .bits = 1}));
+    CU_ASSERT_EQUAL(xpu_program_check(p, b.arena, &b.diags), XPU_EMODEL);
+    CU_ASSERT(b.diags.count == 1 &&
+              strstr(b.diags.items[0].why, "it has 1048577 words in its plan table, at most 1048576"));
+    bench_close(&b);
+}
+
 /* ---- the ELF around it ---- */
 
 typedef struct {
@@ -775,4 +788,5 @@ static void elf_lies(void) {
 XPU_TEST_MAIN("program", {"round trip", round_trip}, {"stripped", stripped}, {"binutils read it", binutils},
               {"a write that fails", failed_write}, {"truncated", truncated}, {"bits flipped", flipped_bits},
               {"bits flipped, hash right", flipped}, {"metadata that lies", metadata_lies},
-              {"plan table too long", plan_too_long}, {"limits", limits}, {"headers that lie", elf_lies})
+              {"plan table too long", plan_too_long}, {"limits", limits}, {"plan words", plan_words},
+              {"headers that lie", elf_lies})

@@ -8,6 +8,7 @@
 enum {
     MAX_ITEMS = 1 << 18, /* entries of any list */
     MAX_LAYERS = 1 << 16,
+    MAX_PLAN = 1 << 20,       /* words of the plan table */
     MAX_EXPRESSION = 1 << 12, /* operations of one dim expression, shared parts counted each time */
     MAX_REFERRED = 1 << 22,   /* the same, of all expressions wherever they stand: what a run evaluates */
     MAX_DECODED = 160 << 20   /* bytes of decoded messages: more than 8 MiB of them take, if they are not empty */
@@ -346,7 +347,7 @@ static int decode_layers(decoder *d, const XpuMeta__Program *m) {
 }
 
 static int decode_plan(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_plan, MAX_ITEMS, "words in its plan table")) return 0;
+    if (!check_count(d, m->n_plan, MAX_PLAN, "words in its plan table")) return 0;
     for (size_t i = 0; i < m->n_plan; i++) {
         const XpuMeta__Word *from = m->plan[i];
         xpu_plan_word w = {.kind = (xpu_word_kind)from->kind, .bits = from->bits, .buffer = from->buffer};
