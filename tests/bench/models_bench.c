@@ -56,7 +56,7 @@ static const char *make_input(bench *b, const bench_case *c) {
 }
 
 static int run_tool(bench *b, const char *const *argv, xpu_child *child) {
-    if (xpu_child_run(b->arena, argv, child, &b->diags) == XPU_OK && child->exit_code == 0) return 1;
+    if (xpu_child_run(b->arena, argv, 0, child, &b->diags) == XPU_OK && child->exit_code == 0) return 1;
     fprintf(stderr, "%s %s failed:\n%s", argv[0], argv[1], child->error ? child->error : "");
     return 0;
 }
