@@ -114,7 +114,8 @@ for device in func ref rtl; do
     [ $device != rtl ] || check "rtl: profile" grep -q '^utilisation' log
 done
 rm -rf out/*
-stop INT 'grep -q ":D431 .* 0A " /proc/net/tcp' "$bin/xpu-run" d.xpu -i x.npy --device=func --gdb=54321 --stats=out/s.json
+port=$((20000 + $$ % 10000))
+stop INT 'grep -q ":$(printf %04X $port) .* 0A " /proc/net/tcp' "$bin/xpu-run" d.xpu -i x.npy --device=func --gdb=$port --stats=out/s.json
 check "gdb: exit code" [ $status = 130 ]
 check "gdb: says where" grep -q '0 of 10 layers are complete; 0 instructions; core 0 at pc 0x80000000' log
 check "gdb: statistics" grep -q '"incomplete": "stopped"' out/s.json
@@ -123,7 +124,7 @@ printf '.section .text.start,"ax"\n.globl _start, word\n_start: lui t0, 0x2000\n
 clang-19 --target=riscv32-unknown-elf -march=rv32i -mabi=ilp32 -nostdlib -c loop.S -o loop.o &&
     ld.lld-19 -T "$devrt/bare/link.ld" loop.o -o loop.elf
 for device in func rtl; do
-    stop TERM 'sleep 0.3' "$bin/xpu-run" --bare loop.elf --chip=nano --device=$device --dump-mem=word:4:out/m-$device
+    stop TERM '[ "$(cut -d" " -f14 /proc/$pid/stat)" -ge 20 ]' "$bin/xpu-run" --bare loop.elf --chip=nano --device=$device --dump-mem=word:4:out/m-$device
     check "bare, $device: exit code" [ $status = 143 ]
     check "bare, $device: says where" grep -q 'loop.elf: error \[stopped\] layer 0: ' log
     check "bare, $device: pc" grep -q 'core 0 at pc 0x8000000c' log

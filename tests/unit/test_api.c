@@ -200,5 +200,66 @@ static void compilations(void) {
     for (int i = 0; i < THREADS; i++) CU_ASSERT(sizes[i] > 1000 && sizes[i] == sizes[0]);
 }
 
+/* ---- stopping ---- */
+
+typedef struct {
+    int asked, stop_at; /* the question that is answered with yes, as are all behind it */
+} patience;
+
+static int is_over(void *context) {
+    patience *p = context;
+    return ++p->asked >= p->stop_at;
+}
+
+static void expect_stop(int status, const char *text) {
+    CU_ASSERT_EQUAL(status, XPU_ESTOPPED);
+    CU_ASSERT(text && strstr(text, "error [stopped] "));
+    CU_ASSERT(text && strstr(text, "the work was stopped before its end\n  why: "));
+}
+
+/* At questions further and further apart, until there are too few of them. */
+static void stopped_compilations(void) {
+    int stops = 0;
+    for (int at = 1, status = XPU_ESTOPPED; status; at += 1 + at / 2) {
+        patience p = {.stop_at = at};
+        const xpuc_options options = {.precision = "int16", .stop = is_over, .stop_context = &p};
+        xpuc_result result;
+        xpuc_error error;
+        status = xpuc_compile_file(MODEL, &options, &result, &error);
+        if (status) expect_stop(status, error.text);
+        stops += status != 0;
+        CU_ASSERT(!status || !result.bytes);
+        xpuc_result_clear(&result);
+        xpuc_error_clear(&error);
+    }
+    CU_ASSERT(stops > 5);
+}
+
+static void stopped_runs(void) {
+    xpurt_program *program = open_program();
+    const xpurt_device_driver *const drivers[] = {NULL, xpurt_func_driver()};
+    for (int d = 0; d < 2; d++) {
+        int stops = 0;
+        for (int at = 1, status = XPU_ESTOPPED; status; at += 1 + at / 2) {
+            patience p = {.stop_at = at};
+            xpurt_tensor input = {"x", "float32", 4, {BATCHES, 1, 16, 16}, images}, output;
+            char *stats = NULL;
+            const xpurt_run_options options = {.device = drivers[d], .context = &p, .stop = is_over, .stats = &stats};
+            xpurt_error error = {0};
+            status = xpurt_run(program, &input, 1, &output, &options, &error);
+            if (status) expect_stop(status, error.text);
+            CU_ASSERT((output.data != NULL) == (status == 0));
+            CU_ASSERT(stats && (strstr(stats, "\"incomplete\": \"stopped\"") != NULL) == (status != 0));
+            stops += status != 0;
+            free(stats);
+            xpurt_error_clear(&error);
+            xpurt_tensor_clear(&output);
+        }
+        CU_ASSERT(stops > 5);
+    }
+    xpurt_close(program);
+}
+
 XPU_TEST_MAIN("api", {"arguments of libxpurt", runtime_arguments}, {"arguments of libxpuc", compiler_arguments},
-              {"threads run one program", one_program}, {"threads compile", compilations})
+              {"threads run one program", one_program}, {"threads compile", compilations},
+              {"stopped compilations", stopped_compilations}, {"stopped runs", stopped_runs})
