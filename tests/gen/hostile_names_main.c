@@ -6,12 +6,12 @@
 #include "base/json.h"
 #include "base/npy.h"
 #include "tests/gen/onnx_build.h"
+#include "xpu_runtime/program/file.h"
 
-static const char usage[] =
-    "usage: hostile_names_main FOLDER | --json FILE\n"
-    "Writes names.onnx (it compiles), its input names.npz, and models that do not compile; or says whether a\n"
-    "file is JSON.\n"
-    "Example: hostile_names_main /tmp/names\n";
+static const char usage[] = "usage: hostile_names_main FOLDER | --json FILE | --program FILE.xpu OUT.xpu\n"
+                            "Writes names.onnx (it compiles), its input names.npz, and models that do not compile; or "
+                            "says whether\na file is JSON; or puts hostile units, kernels and sources into a program.\n"
+                            "Example: hostile_names_main /tmp/names\n";
 
 /* CSI and OSC, C1 alone and in UTF-8, DEL, line feed and carriage return, marks of direction, no UTF-8, quotes. */
 #define HOSTILE                                                                                                        \
@@ -96,6 +96,25 @@ static xpu_status write_bad(generator *g, const char *file, const char *op, cons
     return write_model(g, file);
 }
 
+/* A program in whose metadata words are others of the same length; its hash fits. */
+static xpu_status write_program(xpu_arena *arena, const char *from, const char *to, xpu_diags *diags) {
+    static const char *const words[][2] = {{"\006tensor", "\006\033[31mT"},
+                                           {"conv2d_i16", "\033]0;own\007xy"},
+                                           {"names.onnx", "\x9b"
+                                                          "2J\xc2\x9b"
+                                                          "2J\r\n\x7f"}};
+    size_t length;
+    uint8_t *bytes = xpu_file_read_all(arena, from, SIZE_MAX, &length, diags);
+    if (!bytes) return XPU_EIO;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i][0]);
+        for (uint8_t *at = bytes; (at = memmem(at, length - (size_t)(at - bytes), words[i][0], n)); at += n)
+            memcpy(at, words[i][1], n);
+    }
+    xpu_program_seal(bytes, length);
+    return xpu_file_write(arena, to, bytes, length, diags);
+}
+
 static xpu_status write_all(generator *g) {
     const char *x = name(g, "x");
     xpu_status status = write_good(g);
@@ -108,7 +127,8 @@ static xpu_status write_all(generator *g) {
 
 int main(int argc, char **argv) {
     int help = argc == 2 && strcmp(argv[1], "--help") == 0, check = argc == 3 && strcmp(argv[1], "--json") == 0;
-    if (help || (argc != 2 && !check)) {
+    int program = argc == 4 && strcmp(argv[1], "--program") == 0;
+    if (help || (argc != 2 && !check && !program)) {
         fputs(usage, help ? stdout : stderr);
         return help ? XPU_OK : XPU_EUSAGE;
     }
@@ -127,6 +147,8 @@ int main(int argc, char **argv) {
         g->folder = argv[1];
         if (check)
             status = xpu_json_read(arena, argv[2], &diags) ? XPU_OK : XPU_EUSAGE;
+        else if (program)
+            status = write_program(arena, argv[2], argv[3], &diags);
         else
             status = write_all(g);
     }

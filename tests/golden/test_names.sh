@@ -73,6 +73,15 @@ count "progress line" $((!$?))
 grep -qaF '7/7 fc\x1b[31m' tty
 count "progress line says the layer" $?
 
+# A program that says them where xpuc never would
+"$gen/hostile_names_main" --program names.xpu said.xpu
+clean 0 '\x1b[31mT' "$bin/xpuc" --describe said.xpu
+clean 0 'from \x9b2J\xc2\x9b2J\x0d\x0a\x7f' "$bin/xpuc" --describe said.xpu
+clean 0 '\x1b[31mT' "$bin/xpu-run" said.xpu -i names.npz --profile --stats=said.json --dump-layers=said.dump
+json said.json
+json said.dump/index.json
+clean 0 'of \x9b2J' "$bin/xpu-dump" show said.dump
+
 # Files with such names
 cp names.xpu $'a\e[31mb.xpu'
 clean 0 'a\x1b[31mb.xpu: program' "$bin/xpuc" --describe $'a\e[31mb.xpu'
