@@ -32,7 +32,9 @@ ifeq ($(origin CC),default)
 CC      := gcc
 endif
 WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
-OPT     := $(if $(SAN),-O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2 -g)
+# at -O1 gcc warns of setjmp for variables that no longjmp meets
+OPT     := $(if $(SAN),-O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
+    $(if $(findstring clang,$(CC)),,-Wno-clobbered),-O2 -g)
 CFLAGS  := -std=c11 $(WARN) $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math \
            -D_GNU_SOURCE -DXPU_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen
 LDFLAGS := $(if $(SAN),-fsanitize=$(SAN)) -Wl,-rpath,'$$ORIGIN/../lib'

@@ -154,6 +154,17 @@ static void bounds_of_products(void) {
     bench_close(&b);
 }
 
+static void check_solutions(const char *a_text, const char *b_text, int count) {
+    BENCH_OPEN(b);
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim a = parse(dims, a_text), other = parse(dims, b_text);
+    int forth = xpu_dim_solutions(dims, a, other), back = xpu_dim_solutions(dims, other, a);
+    CU_ASSERT_EQUAL(forth, count);
+    CU_ASSERT_EQUAL(back, count);
+    if (forth != count) printf("%s and %s: %d\n", a_text, b_text, forth);
+    bench_close(&b);
+}
+
 /* For how many shapes two dims are equal. */
 static void solutions(void) {
     static const struct {
@@ -167,16 +178,7 @@ static void solutions(void) {
         {"H", "W", 2},           {"H W +", "W 101 +", 0}, {"N H *", "64", 2},     {"N 32 *", "W 1 +", 0},
         {"7", "7", 2},           {"7", "8", 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        BENCH_OPEN(b);
-        xpu_dims *dims = &b.graph->dims;
-        xpu_dim a = parse(dims, cases[i].a), other = parse(dims, cases[i].b);
-        int forth = xpu_dim_solutions(dims, a, other), back = xpu_dim_solutions(dims, other, a);
-        CU_ASSERT_EQUAL(forth, cases[i].count);
-        CU_ASSERT_EQUAL(back, cases[i].count);
-        if (forth != cases[i].count) printf("%s and %s: %d\n", cases[i].a, cases[i].b, forth);
-        bench_close(&b);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_solutions(cases[i].a, cases[i].b, cases[i].count);
 }
 
 static void solutions_of_long_ranges(void) {
@@ -188,24 +190,27 @@ static void solutions_of_long_ranges(void) {
     bench_close(&b);
 }
 
-/* Sets of dims that are taken for equal: whatever the order, all of a set are the same, and its root the simplest. */
+/* All dims of a set are the same after these pairs of them are taken for equal, and its root is the simplest. */
+static void check_assumptions(const int (*pairs)[2]) {
+    BENCH_OPEN(b);
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim set[] = {parse(dims, "H 2 / 2 *"), parse(dims, "H"), parse(dims, "64"), parse(dims, "N")};
+    xpu_dim other = parse(dims, "W");
+    for (int k = 0; k < 3; k++) xpu_dim_assume(dims, set[pairs[k][0]], set[pairs[k][1]]);
+    xpu_dim_assume(dims, set[0], set[3]);
+    for (int k = 0; k < 4; k++) {
+        CU_ASSERT(xpu_dim_same(dims, set[k], set[(k + 1) % 4]));
+        CU_ASSERT(!xpu_dim_same(dims, set[k], other));
+        CU_ASSERT(xpu_dim_equal(xpu_dim_root(dims, set[k]), set[2]));
+    }
+    CU_ASSERT(xpu_dim_same(dims, other, other) && !xpu_dim_equal(set[0], set[1]));
+    bench_close(&b);
+}
+
+/* Whatever the order. */
 static void assumptions(void) {
     static const int pairs[][3][2] = {{{0, 1}, {1, 2}, {2, 3}}, {{3, 2}, {1, 0}, {2, 0}}, {{0, 3}, {1, 3}, {2, 3}}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        BENCH_OPEN(b);
-        xpu_dims *dims = &b.graph->dims;
-        xpu_dim set[] = {parse(dims, "H 2 / 2 *"), parse(dims, "H"), parse(dims, "64"), parse(dims, "N")};
-        xpu_dim other = parse(dims, "W");
-        for (int k = 0; k < 3; k++) xpu_dim_assume(dims, set[pairs[i][k][0]], set[pairs[i][k][1]]);
-        xpu_dim_assume(dims, set[0], set[3]);
-        for (int k = 0; k < 4; k++) {
-            CU_ASSERT(xpu_dim_same(dims, set[k], set[(k + 1) % 4]));
-            CU_ASSERT(!xpu_dim_same(dims, set[k], other));
-            CU_ASSERT(xpu_dim_equal(xpu_dim_root(dims, set[k]), set[2]));
-        }
-        CU_ASSERT(xpu_dim_same(dims, other, other) && !xpu_dim_equal(set[0], set[1]));
-        bench_close(&b);
-    }
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) check_assumptions(pairs[i]);
 }
 
 /* A symbol begins where what it equals does, in its steps; what is made of roots does not go round in circles. */

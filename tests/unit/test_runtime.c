@@ -507,11 +507,13 @@ static void replay_errors(void) {
     CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &options, &error), XPU_EUSAGE);
     CU_ASSERT(error.text && strstr(error.text, "[layer-unknown] the program has no layer 'nonsense'\n"
                                                "  why: its layers are "));
+    xpurt_error_clear(&error);
     options.from_dump = NULL;
     CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &options, &error), XPU_EUSAGE);
     expect_text(&error, "digits.xpu: error [layer-from-dump] --layer needs --from-dump\n"
                         "  why: one layer alone takes its operands from a dump folder\n"
                         "  hint: make one first: xpu-run --dump-layers=DIR\n");
+    xpurt_error_clear(&error);
     xpu_dump_list list;
     CU_ASSERT_EQUAL_FATAL(xpu_dump_list_open(&list, b.arena, folder, &b.diags), XPU_OK);
     CU_ASSERT(list.fates.count > list.items.count);
@@ -522,6 +524,7 @@ static void replay_errors(void) {
     options = (xpurt_run_options){.layer = last, .from_dump = folder};
     CU_ASSERT_EQUAL(xpurt_run(b.program, NULL, 0, &output, &options, &error), XPU_EUSAGE);
     CU_ASSERT(error.text && strstr(error.text, "[dump-missing] the dump lacks an operand of the layer\n"));
+    xpurt_error_clear(&error);
     options.layer = list.items.items[0].layer;
     CU_ASSERT_EQUAL(run(&b, &options, 0, &output), 0);
     xpurt_tensor_clear(&output);
@@ -579,6 +582,7 @@ static void dump_filters(void) {
     xpurt_run_options options = {.dump_folder = folder, .dump_filter = "nothing"};
     CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &output, &options, &error), XPU_EUSAGE);
     CU_ASSERT(error.text && strstr(error.text, "[layer-unknown]") && !xpu_file_exists(folder));
+    xpurt_error_clear(&error);
     options.dump_filter = "block1/*";
     CU_ASSERT_EQUAL_FATAL(run(&b, &options, 1, &output), 0);
     xpurt_tensor_clear(&output);
@@ -612,6 +616,8 @@ static void dump_until_fault(void) {
     json_t *stats = take_stats(&b, &text);
     options.max_instructions = (uint64_t)json_integer_value(json_object_get(stats, "instructions")) * 9 / 10;
     CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &output, &options, &error), XPU_ETIMEOUT);
+    take_stats(&b, &text);
+    xpurt_error_clear(&error);
     CU_ASSERT_EQUAL_FATAL(xpu_dump_list_open(&part, b.arena, folders[1], &b.diags), XPU_OK);
     CU_ASSERT(part.items.count >= 1 && part.items.count < whole.items.count);
     static const xpu_tolerance exact;
@@ -736,6 +742,7 @@ static void out_of_memory(void) {
             if (status != XPU_EIO) fprintf(stderr, "allocation %lu: status %d\n", n, status);
             CU_ASSERT_EQUAL(status, XPU_EIO);
             CU_ASSERT(error.text && strstr(error.text, "[out-of-memory]"));
+            xpurt_error_clear(&error);
             if (program && n % 5 == 0) {
                 CU_ASSERT_EQUAL(xpurt_run(program, &input, 1, &output, &options, &error), 0);
                 CU_ASSERT_EQUAL(memcmp(whole.data, output.data, 2 * CLASSES * sizeof(float)), 0);
