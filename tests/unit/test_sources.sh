@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Rules that no compiler checks. setjmp, or setjmp compared with 0, is the whole condition of an if: C leaves every other use undefined
-# (C11 7.13.1.1), an operand of || among them.
+# Rules that no compiler checks. setjmp, or setjmp compared with 0, is the whole condition of an if: C leaves every
+# other use undefined (C11 7.13.1.1), an operand of || among them.
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 others() { # every other use in the files that are given; comments are not read
