@@ -224,6 +224,7 @@ void xpu_post_float_row(const xpu_post *post, uint32_t row, uint32_t pixel, cons
     float_row(post, v, branch, &f, y);
     if (post->findmax) *post->findmax = xa_absmax(*post->findmax, xa_absmax_of(y, n));
     if (post->d.y_type == XPU_TYPE_F32) {
+        for (uint32_t i = 0; i < n; i++) y[i] = xa_canonical(y[i]); /* the chip makes no other NaN */
         memcpy(out, y, (size_t)n * 4);
     } else if (post->d.y_type == XPU_TYPE_I16) {
         int16_t q[XPU_POST_COLUMNS];

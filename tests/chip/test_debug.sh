@@ -18,7 +18,8 @@ check 125 'race: nothing orders two accesses to 0x20000400' bare "$folder/1.elf"
 check 125 'race: nothing orders two accesses to 0x20000440' bare "$folder/2.elf" --check-races
 [[ $output == *'DMA0, queue of core 0, copy descriptor at 0x'*': writes (dst)'* ]] && passed=$((passed + 1)) ||
     failed=$((failed + 1))
-check 2 'only func' run --bare "$folder/0.elf" --device=ref --check-races
+check 2 'only func' run --bare "$folder/0.elf" --device=rtl --check-races
+check 2 'a bare program cannot run on ref' run --bare "$folder/0.elf" --device=ref --check-races
 check 2 'only func' run --bare "$folder/0.elf" --device=rtl --gdb=3333
 for port in 0 65536 x 33x; do check 2 'this is no port' bare "$folder/0.elf" --gdb=$port; done
 
