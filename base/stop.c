@@ -19,8 +19,18 @@ static const char *tool_name;
 static void (*const *end_temporaries)(void);
 static volatile sig_atomic_t received, is_found, is_request;
 
-static void say(const char *text) {
-    if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
+/* Appends to a text of at most `size` bytes, by what a signal handler may call. */
+static size_t append(char *text, size_t length, size_t size, const char *more) {
+    while (*more && length + 1 < size) text[length++] = *more++;
+    return length;
+}
+
+static void say(const char *signal) {
+    const char *const parts[] = {tool_name, ": ended by ", signal, "; temporary files are removed\n"};
+    char line[160];
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) length = append(line, length, sizeof line, parts[i]);
+    if (write(STDERR_FILENO, line, length) < 0) return;
 }
 
 static _Noreturn void end_now(int number) {
@@ -30,10 +40,7 @@ static _Noreturn void end_now(int number) {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         if (signals[i].number == number) name = signals[i].name;
     }
-    say(tool_name);
-    say(": ended by ");
-    say(name);
-    say("; temporary files are removed\n");
+    if (tool_name) say(name);
     _exit(128 + number);
 }
 
@@ -75,6 +82,11 @@ void xpu_stop_begin(void) {
 void xpu_stop_end(void) {
     if (is_request == 1 && received && !is_found) end_now(received);
     is_request--;
+}
+
+void xpu_stop_in_child(void) {
+    received = is_found = is_request = 0;
+    tool_name = NULL;
 }
 
 int xpu_stop_requested(void *unused) {

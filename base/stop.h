@@ -20,6 +20,9 @@ _Noreturn void xpu_stop_without_reader(void);
 void xpu_stop_begin(void);
 void xpu_stop_end(void); /* a request that nobody has found ends the process here */
 
+/* In a forked process whose parent looks after the rest: signals end it at once, and it says nothing. */
+void xpu_stop_in_child(void);
+
 /* The hook: the signal that was received, or 0. Once it has been found the process has as long as it needs. */
 int xpu_stop_requested(void *unused);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/stop.h"
 
 typedef struct {
     pid_t pid;     /* 0: not started, or reaped */
@@ -62,6 +63,7 @@ static xpu_status start(state *s, xpu_diags *diags) {
     xpu_text_init(&j->said, s->arena);
     j->pid = fork();
     if (j->pid == 0) {
+        xpu_stop_in_child();
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         close(ends[0]);
         if (getppid() == parent) s->pool->work(s->pool->context, index, ends[1]);
@@ -113,6 +115,8 @@ static void deliver(state *s) {
     }
 }
 
+enum { LOOK = 100 }; /* milliseconds between two questions whether to stop */
+
 static xpu_status wait_for_any(state *s, xpu_diags *diags) {
     struct pollfd polls[XPU_POOL_MAX];
     job *owners[XPU_POOL_MAX];
@@ -122,7 +126,7 @@ static xpu_status wait_for_any(state *s, xpu_diags *diags) {
         owners[count] = &s->jobs[i];
         polls[count++] = (struct pollfd){.fd = s->jobs[i].fd, .events = POLLIN};
     }
-    if (poll(polls, count, -1) < 0) return errno == EINTR ? XPU_OK : refuse("waiting for processes fails", diags);
+    if (poll(polls, count, LOOK) < 0) return errno == EINTR ? XPU_OK : refuse("waiting for processes fails", diags);
     for (nfds_t i = 0; i < count; i++) {
         if (polls[i].revents) take(s, owners[i]);
     }
@@ -137,6 +141,7 @@ xpu_status xpu_pool_run(xpu_arena *arena, const xpu_pool *pool, xpu_diags *diags
     xpu_arena_defer(arena, end_all, s);
     xpu_status status = XPU_OK;
     while (status == XPU_OK && s->current < pool->jobs) {
+        if (xpu_stopped(arena)) status = XPU_ESTOPPED;
         while (status == XPU_OK && s->running < parallel && s->started < pool->jobs) status = start(s, diags);
         if (status != XPU_OK) break;
         if (s->running) status = wait_for_any(s, diags);

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/stop.h"
 #include "tools/common/pool.h"
 #include "tools/common/regress_suite.h"
 
@@ -250,7 +251,13 @@ xpu_status xpu_regress_run_all(xpu_tool *tool, xpu_regress_suite *suite) {
                            .message = take_message,
                            .ended = take_end};
     fflush(stdout);
+    tool->mem.stop = xpu_stop_requested;
+    xpu_stop_begin();
     xpu_status status = xpu_pool_run(tool->arena, &pool, &tool->diags);
     clear_progress(&s);
+    if (status == XPU_ESTOPPED)
+        xpu_error_stopped(&tool->diags, suite->folder, NULL,
+                          xpu_printf(tool->arena, "%u of %u runs of cases are complete", s.done, s.planned));
+    xpu_stop_end();
     return status != XPU_OK ? status : worst(suite);
 }
