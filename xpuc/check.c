@@ -50,6 +50,9 @@ xpu_checker *xpu_checker_new(xpu_arena *arena) {
 
 /* ---- input ---- */
 
+#define MOST_WORK  0x1p38
+#define MOST_BYTES 0x1p32
+
 /* From a fixed seed: the same input in every run. */
 static uint64_t next_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -103,10 +106,24 @@ static xpu_status cannot_check(const xpu_graph *graph, const char *why, xpu_diag
                      why, "give the dims with --shape");
 }
 
+/* Every value of a run is kept, and there is a run behind every pass. */
+static int is_too_large(const xpu_checker *checker, const xpu_graph *graph) {
+    double work = 0, bytes = 0;
+    XPU_FOR_NODES(graph, node) {
+        xpu_ref_cost cost = xpu_ref_cost_of_node(graph, node, checker->symbols);
+        work += cost.work;
+        bytes += cost.bytes;
+    }
+    return work > MOST_WORK || bytes > MOST_BYTES;
+}
+
 static xpu_status make_inputs(xpu_checker *checker, const xpu_graph *graph, xpu_diags *diags) {
     uint64_t state = 1;
     checker->inputs = XPU_NEW_ARRAY(checker->arena, xpu_tensor, graph->inputs.count);
     if (!make_symbols(checker, graph)) return cannot_check(graph, "no small shape fulfils all guards", diags);
+    if (is_too_large(checker, graph)) {
+        return cannot_check(graph, "it takes more than 2^38 operations, or 4 GiB of results, behind every pass", diags);
+    }
     for (uint32_t i = 0; i < graph->inputs.count; i++) {
         const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[i]);
         xpu_tensor *tensor = &checker->inputs[i];

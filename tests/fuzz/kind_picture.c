@@ -1,15 +1,37 @@
 /* Pictures: BMP, PNG and JPEG files. */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
 #include "tests/fuzz/hostile.h"
 #include "tools/common/image.h"
 
 enum { SEEDS = 5 };
 static hostile_file seeds[SEEDS];
+static hostile_file text; /* a chunk of a PNG file: 8 MB of zeros, compressed */
+
+/* The chunk zTXt: its keyword, a NUL, the method 0, and the data. */
+static void make_text(void) {
+    enum { BYTES = 7900000, KEYWORD = 7 };
+    static uint8_t zeros[BYTES], packed[16 + BYTES / 500];
+    uLongf size = sizeof packed - KEYWORD;
+    memcpy(packed, "zTXtk\0\0", KEYWORD);
+    if (compress2(packed + KEYWORD, &size, zeros, BYTES, 9) != Z_OK) abort();
+    size += KEYWORD;
+    uint32_t length = (uint32_t)size - 4, crc = (uint32_t)crc32(0, packed, (uInt)size);
+    uint8_t head[4] = {(uint8_t)(length >> 24), (uint8_t)(length >> 16), (uint8_t)(length >> 8), (uint8_t)length};
+    uint8_t tail[4] = {(uint8_t)(crc >> 24), (uint8_t)(crc >> 16), (uint8_t)(crc >> 8), (uint8_t)crc};
+    hostile_set(&text, head, sizeof head);
+    hostile_add(&text, packed, size);
+    hostile_add(&text, tail, sizeof tail);
+}
 
 static void load_pictures(void) {
     static const char *const paths[SEEDS] = {"tests/models/pictures/gradient.bmp", "tests/models/pictures/palette.bmp",
                                              "tests/models/pictures/gradient.png", "tests/models/pictures/half.png",
                                              "tests/models/pictures/gradient.jpg"};
     for (int i = 0; i < SEEDS; i++) hostile_load(&seeds[i], paths[i]);
+    make_text();
 }
 
 /* A number of a BMP header in little endian, at one of its places. */
@@ -23,6 +45,12 @@ static void change_header(hostile_random *random, hostile_file *file) {
 static void make_picture(hostile_random *random, hostile_file *file) {
     const hostile_file *seed = &seeds[hostile_below(random, SEEDS)];
     hostile_set(file, seed->data, seed->size);
+    if (hostile_chance(random, 2) && file->data[0] == 0x89) {
+        enum { BEHIND_HEADER = 33, MOST = 400 };
+        for (uint32_t i = hostile_below(random, MOST); i > 0; i--)
+            hostile_replace(file, BEHIND_HEADER, 0, text.data, text.size);
+        return;
+    }
     if (hostile_chance(random, 60) && file->data[0] == 'B')
         change_header(random, file);
     else

@@ -110,7 +110,36 @@ static xpu_status read_bmp(const source *s) {
 
 /* ---- PNG ---- */
 
-static xpu_status read_png(const source *s) {
+/* The file without texts and suggested palettes, of which libpng unpacks up to 8 MB from each chunk. */
+static source without_texts(const source *s) {
+    static const char *const dropped[] = {"tEXt", "zTXt", "iTXt", "sPLT"};
+    enum { SIGNATURE = 8, AROUND = 12 /* length, type and checksum */ };
+    uint8_t *kept = xpu_alloc(s->arena, s->length);
+    size_t at = s->length < SIGNATURE ? s->length : SIGNATURE, to = at;
+    memcpy(kept, s->bytes, at);
+    while (at < s->length) {
+        const uint8_t *chunk = s->bytes + at;
+        size_t left = s->length - at, size = left;
+        if (left >= AROUND) {
+            size_t data = (size_t)chunk[0] << 24 | (size_t)chunk[1] << 16 | (size_t)chunk[2] << 8 | chunk[3];
+            if (data <= left - AROUND) size = data + AROUND;
+        }
+        int drop = 0;
+        for (size_t i = 0; left >= AROUND && i < sizeof dropped / sizeof *dropped; i++) {
+            drop |= memcmp(chunk + 4, dropped[i], 4) == 0;
+        }
+        if (!drop) memcpy(kept + to, chunk, size);
+        to += drop ? 0 : size;
+        at += size;
+    }
+    source plain = *s;
+    plain.bytes = kept;
+    plain.length = to;
+    return plain;
+}
+
+static xpu_status read_png(const source *file) {
+    const source plain = without_texts(file), *s = &plain;
     png_image png;
     memset(&png, 0, sizeof png);
     png.version = PNG_IMAGE_VERSION;
@@ -139,6 +168,8 @@ static xpu_status read_png(const source *s) {
 
 /* ---- JPEG ---- */
 
+enum { LEAST_SCANS = 12, MOST_SCANNED = 1 << 28 }; /* pixels in all scans; 10 scans are usual */
+
 typedef struct {
     struct jpeg_error_mgr manager; /* the first member */
     jmp_buf failed;
@@ -160,9 +191,20 @@ static void on_jpeg_warning(j_common_ptr info, int level) {
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) on_jpeg_error(info);
 }
 
+/* A small file can have very many scans, each over all pixels. */
+static void count_scans(j_common_ptr info) {
+    j_decompress_ptr jpeg = (j_decompress_ptr)info;
+    int64_t pixels = (int64_t)jpeg->image_width * jpeg->image_height, most = pixels ? MOST_SCANNED / pixels : 0;
+    if (jpeg->input_scan_number <= LEAST_SCANS || jpeg->input_scan_number <= most) return;
+    jpeg_problem *problem = (jpeg_problem *)info->err;
+    snprintf(problem->message, sizeof problem->message, "it has too many scans");
+    longjmp(problem->failed, 1);
+}
+
 /* Only the size where `rgb` is NULL, else the pixels. 0 with problem->message. */
 static int decode_jpeg(const source *s, jpeg_problem *problem, int *width, int *height, uint8_t *rgb) {
     struct jpeg_decompress_struct jpeg;
+    struct jpeg_progress_mgr progress = {.progress_monitor = count_scans};
     jpeg.err = jpeg_std_error(&problem->manager);
     problem->manager.error_exit = on_jpeg_error;
     problem->manager.output_message = on_jpeg_message;
@@ -177,6 +219,7 @@ static int decode_jpeg(const source *s, jpeg_problem *problem, int *width, int *
     *width = (int)jpeg.image_width;
     *height = (int)jpeg.image_height;
     if (rgb) {
+        jpeg.progress = &progress;
         jpeg.out_color_space = JCS_RGB;
         jpeg.dct_method = JDCT_ISLOW;
         jpeg_start_decompress(&jpeg);
