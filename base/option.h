@@ -52,6 +52,11 @@ xpu_status xpu_options_parse(xpu_arena *arena, const xpu_command *command, int a
 xpu_status xpu_standard_streams(xpu_arena *arena, const xpu_command *command, xpu_arguments *arguments,
                                 xpu_diags *diags);
 
+/* A text in which the temporary file of standard input has the name "standard input"; `text` itself where it is not
+ * named. And the same for the places of diagnostics. */
+const char *xpu_standard_shown(xpu_arena *arena, const char *text);
+void xpu_standard_rename(xpu_diags *diags);
+
 /* The options that every tool has; ends as a table does. */
 extern const xpu_option xpu_common_options[];
 

@@ -9,6 +9,9 @@
 #include "base/file.h"
 #include "base/option.h"
 
+static const char *spooled; /* the temporary file of this process, or NULL */
+static const char shown[] = "standard input";
+
 typedef struct {
     xpu_arena *arena;
     xpu_diags *diags;
@@ -35,13 +38,14 @@ static const char *spool(const streams *s) {
     while (output && got != 0) {
         got = read(STDIN_FILENO, chunk, CHUNK);
         if (got < 0 && errno != EINTR) {
-            xpu_error(s->diags, XPU_EIO, "standard input", "io-read", NULL, "the file cannot be read", strerror(errno),
+            xpu_error(s->diags, XPU_EIO, shown, "io-read", NULL, "the file cannot be read", strerror(errno),
                       "check what is before the tool in the pipe");
             return NULL;
         }
         if (got > 0) xpu_output_write(output, chunk, (size_t)got);
     }
-    return output && xpu_output_commit(output) == XPU_OK ? path : NULL;
+    spooled = output && xpu_output_commit(output) == XPU_OK ? path : NULL;
+    return spooled;
 }
 
 static const char *take_input(streams *s, const xpu_argument *argument) {
@@ -104,4 +108,22 @@ xpu_status xpu_standard_streams(xpu_arena *arena, const xpu_command *command, xp
         if (path) a->value = xpu_printf(arena, "%.*s%s", (int)length - 1, a->value, path);
     }
     return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);
+}
+
+const char *xpu_standard_shown(xpu_arena *arena, const char *text) {
+    const char *at = spooled && text ? strstr(text, spooled) : NULL;
+    if (!at) return text;
+    xpu_text result;
+    xpu_text_init(&result, arena);
+    for (; at; at = strstr(text, spooled)) {
+        xpu_text_add_bytes(&result, text, (size_t)(at - text));
+        xpu_text_add_bytes(&result, shown, strlen(shown));
+        text = at + strlen(spooled);
+    }
+    xpu_text_add_bytes(&result, text, strlen(text));
+    return result.text;
+}
+
+void xpu_standard_rename(xpu_diags *diags) {
+    if (spooled) xpu_diags_rename_file(diags, spooled, shown);
 }

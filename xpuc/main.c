@@ -226,7 +226,7 @@ static void print_result(const settings *s, const xpuc_result *result) {
     fprintf(is_data ? stderr : stdout, "%s\n", result->summary);
 }
 
-static int run(settings *s) {
+static int run(xpu_arena *arena, settings *s) {
     xpuc_result result;
     xpuc_error error;
     s->compile.group_messages = !s->verbose;
@@ -241,7 +241,7 @@ static int run(settings *s) {
         xpuc_compile_file(s->model, &compile, &result, &error);
     }
     xpu_stop_end();
-    if (error.text && (error.status || !s->quiet)) fputs(error.text, stderr);
+    if (error.text && (error.status || !s->quiet)) fputs(xpu_standard_shown(arena, error.text), stderr);
     if (!error.text && error.status) fputs("xpuc: error [out-of-memory] there is not enough memory\n", stderr);
     print_result(s, &result);
     int status = xpu_stop_exit_code(error.status);
@@ -274,9 +274,10 @@ int main(int argc, char **argv) {
     } else if (s->version) {
         printf("xpuc %s\n", xpuc_version());
     } else if (!status) {
-        status = run(s);
+        status = run(arena, s);
     }
     if (!status) status = (int)xpu_flush_stdout(&diags);
+    xpu_standard_rename(&diags);
     xpu_diags_print(&diags, stderr);
     xpu_diags_clear(&diags);
     xpu_mem_release(&mem);

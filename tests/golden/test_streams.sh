@@ -58,8 +58,14 @@ check "two outputs of a run" run 2 "$bin/xpu-run" m.xpu -i "$image" -d func -o -
 check "waves do not go there" run 2 "$bin/xpu-run" m.xpu -i "$image" --wave=ReLU32:-
 check "waves: message" grep -q "option '--wave': this cannot go to standard output" err
 check "nothing to read" run 3 "$bin/xpu-run" m.xpu -i - -d func </dev/null
+check "nothing to read: message" grep -q '^standard input: error ' err
+check "no program" run 3 "$bin/xpu-run" - -i "$image" -d func </dev/null
+check "no program: message" grep -q '^standard input: error \[xpu-format\]' err
+check "no model" run 1 "$bin/xpuc" - -o none.xpu <"$image"
+check "no model: message" grep -q '^standard input: error ' err
 # xpu-dump, xpu-memplan, xpu-regress
 check "an archive" run 0 "$bin/xpu-dump" show - <o.npz
+check "its name" grep -q '^standard input: 1 tensor' out
 check "difference" run 0 "$bin/xpu-dump" diff dump - <o.npz
 check "both" run 2 "$bin/xpu-dump" diff - - <o.npz
 echo '{"levels": [{"name": "gm", "bytes": 4096}], "buffers": [{"name": "a", "bytes": 128, "first": 0, "last": 1}]}' >p.json

@@ -71,6 +71,7 @@ int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(
     if (tool.diags.errors || tool.diags.out_of_memory) result = (int)xpu_diags_status(&tool.diags);
     if (result == XPU_OK) result = (int)xpu_flush_stdout(&tool.diags);
     fflush(stdout);
+    xpu_standard_rename(&tool.diags);
     xpu_diags_print(&tool.diags, stderr);
     xpu_diags_clear(&tool.diags);
     xpu_mem_release(&tool.mem);
@@ -108,7 +109,8 @@ uint32_t xpu_tool_words(const xpu_tool *tool) {
 }
 
 const char *xpu_tool_path(const xpu_tool *tool, const char *path) {
-    return xpu_path_is_stream(path) ? "standard output" : xpu_escape_message(tool->arena, path, 4096);
+    return xpu_path_is_stream(path) ? "standard output"
+                                    : xpu_escape_message(tool->arena, xpu_standard_shown(tool->arena, path), 4096);
 }
 
 int xpu_tool_usage(xpu_tool *tool, const char *where, const char *what, const char *why, const char *hint) {
@@ -149,6 +151,6 @@ int xpu_tool_check_outputs(xpu_tool *tool, const xpu_tool_output *outputs, uint3
 }
 
 int xpu_tool_report(const xpu_tool *tool, int status, const char *text) {
-    if (text && (status || !tool->quiet)) fputs(text, stderr);
+    if (text && (status || !tool->quiet)) fputs(xpu_standard_shown(tool->arena, text), stderr);
     return status;
 }
