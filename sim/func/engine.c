@@ -168,7 +168,10 @@ static uint64_t product(const uint32_t *sizes, int count, uint64_t most) {
     return result;
 }
 
-/* Cycles that a descriptor takes at least: of a DMA engine 64 bytes each, of the array one for each of its rows. */
+enum { FETCH_CYCLES = XPU_DESC_BYTES / 64 }; /* a descriptor itself is read, too */
+
+/* Cycles that the work of a descriptor takes at least: of a DMA engine 64 bytes each, of the array one for each of its
+ * rows. */
 static uint64_t least_cycles(const xpu_chip *chip, const uint32_t *words) {
     const uint64_t most = (uint64_t)1 << 48;
     switch (xpu_desc_nop_get_opcode(words)) {
@@ -204,7 +207,7 @@ static int step(xpu_func *func, unsigned engine, unsigned core) {
         return 0;
     memcpy(words, head, sizeof words);
     job.words = words;
-    uint64_t cycles = func->engine_cycles + least_cycles(&func->chip, words);
+    uint64_t cycles = func->engine_cycles + FETCH_CYCLES + least_cycles(&func->chip, words);
     if (func->budget && func->spent + cycles > func->budget) {
         func->extent = XPU_FUNC_CHECK_BEGIN;
         func->exhausted = !execute(&job); /* a fault comes before the work that it would have been */

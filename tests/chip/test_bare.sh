@@ -15,7 +15,7 @@ foreign() { # foreign NAME CASE: a test in the form of riscv-tests; case CASE fa
         tests/chip/device/foreign.S -o "$folder/$1" || exit 1
 }
 bare() { "$XPU_BIN/xpu-run" --bare "$@"; }
-for mode in 0 1 2 3 4 5 6 7 8 9 10 11; do build "$mode.elf" $mode; done
+for mode in 0 1 2 3 4 5 6 7 8 9 10 11 12; do build "$mode.elf" $mode; done
 foreign good.elf 0
 foreign bad.elf 4
 for device in ${DEVICES:-func rtl}; do for chip in ${CHIPS:-nano standard}; do
@@ -39,6 +39,8 @@ for device in ${DEVICES:-func rtl}; do for chip in ${CHIPS:-nano standard}; do
     check 124 '(nop, layer 3), waits for counter 7 >= 2 (it is 0)' bare "$folder/6.elf" "${on[@]}"
     check 124 'time-out' timeout 60 "$XPU_BIN/xpu-run" --bare "$folder/10.elf" "${on[@]}"
     check 125 'too many tickets' timeout 60 "$XPU_BIN/xpu-run" --bare "$folder/11.elf" "${on[@]}"
+    [ "$device" = rtl ] || check 124 '--max-cycles=1000000 has passed' timeout 10 \
+        "$XPU_BIN/xpu-run" --bare "$folder/12.elf" "${on[@]}" --max-cycles=1000000
     check 0 'status 0' bare "$folder/good.elf" "${on[@]}"
     check 4 'status 4' bare "$folder/bad.elf" "${on[@]}"
     check 2 'has no such symbol' bare "$folder/0.elf" "${on[@]}" --dump-mem=nothing:4:"$folder/x"

@@ -57,6 +57,16 @@ int main(uint32_t core, uint32_t cores) {
         REG(XPU_REG_WATCHDOG_LIMIT) = 1000;
         for (;;) REG(XPU_REG_WATCHDOG) = 1;
     }
+    if (MODE == 12) { /* long lists of descriptors that do nothing */
+        static uint32_t words[4096][XPU_DESC_WORDS];
+        xpu_desc_nop d = {.wait0 = XPU_NO_COUNTER, .wait1 = XPU_NO_COUNTER, .signal = XPU_NO_COUNTER};
+        for (uint32_t i = 0; i < 4096; i++) xpu_desc_nop_pack(words[i], &d);
+        __asm__ volatile("fence" ::: "memory");
+        for (;;) {
+            REG(XPU_REG_DOORBELL_ADDRESS) = (uint32_t)(uintptr_t)words;
+            REG(XPU_REG_DOORBELL_COUNT) = 4096;
+        }
+    }
     if (MODE == 11) /* layers without end, none complete */
         for (uint32_t layer = 0;; layer++) {
             REG(XPU_REG_TICKET_COUNTER) = 3;
