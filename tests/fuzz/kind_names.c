@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/fuzz/hostile.h"
@@ -19,6 +20,7 @@ static const char *const names[] = {"Input3",     "Plus214_Output_0", "Plus214",
 
 static void load_names(void) {
     hostile_file image = {NULL, 0, 0};
+    char path[256];
     folder = hostile_own_folder("names");
     if (!seeds[MODEL].data) {
         hostile_load(&seeds[MODEL], "tests/models/mnist-8.onnx");
@@ -28,6 +30,9 @@ static void load_names(void) {
     }
     hostile_load(&image, "tests/models/9.npy");
     hostile_put(folder, "x.npy", &image);
+    hostile_put(folder, "m.onnx", &seeds[MODEL]);
+    snprintf(path, sizeof path, "%s/index", folder);
+    mkdir(path, 0700);
     hostile_clear(&image);
 }
 
@@ -76,9 +81,50 @@ static void rename_all(hostile_random *random, hostile_file *file) {
     }
 }
 
+/* A string of JSON that stands for such a name. */
+static void add_string(hostile_random *random, hostile_file *file) {
+    uint8_t name[24];
+    char text[8];
+    size_t length = 1 + hostile_below(random, sizeof name);
+    draw_name(random, name, length);
+    hostile_add_text(file, "\"");
+    for (size_t i = 0; i < length; i++) {
+        int plain = name[i] >= 0x20 && name[i] < 0x7f && name[i] != '"' && name[i] != '\\';
+        snprintf(text, sizeof text, plain ? "%c" : "\\u%04x", name[i]); /* a byte over 0x7f is U+0080 to U+00FF */
+        hostile_add_text(file, text);
+    }
+    hostile_add_text(file, "\"");
+}
+
+/* Rules, chips, plan problems, cases and indices of dumps: all of their keys, and strings drawn. */
+static void make_json(hostile_random *random, hostile_file *file) {
+    static const char *const pieces[] = {"{\"version\": 1, \"name\": ",
+                                         ", ",
+                                         ": 1, \"model\": ",
+                                         ", \"rules\": [{\"match\": ",
+                                         ", \"level\": ",
+                                         ", \"precision\": ",
+                                         "}], \"levels\": [{\"name\": ",
+                                         ", \"bytes\": 64}], \"buffers\": [{\"name\": ",
+                                         ", \"bytes\": 4, \"first\": 0, \"last\": 1, \"levels\": [",
+                                         "]}], \"layers\": [{\"layer\": ",
+                                         ", \"tensor\": ",
+                                         ", \"file\": "};
+    file->size = 0;
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        hostile_add_text(file, pieces[i]);
+        add_string(random, file);
+    }
+    hostile_add_text(file, "}]}");
+}
+
 static void make_names(hostile_random *random, hostile_file *file) {
     static const char *const sections[] = {".xpu.program", ".xpu.graph"};
-    uint32_t which = hostile_below(random, SEEDS);
+    uint32_t which = hostile_below(random, SEEDS + 1);
+    if (which == SEEDS) {
+        make_json(random, file);
+        return;
+    }
     hostile_set(file, seeds[which].data, seeds[which].size);
     if (which == MODEL) {
         rename_all(random, file);
@@ -118,6 +164,23 @@ static void feed_names(hostile_random *random, const hostile_file *file, hostile
         {"xpu-dump", "show", "dump", NULL},
         {"xpu-dump", "diff", "dump", "dump", NULL},
     };
+    static const char *const of_json[][6] = {
+        {"xpu-memplan", "check", "f.json", "f.json", NULL},
+        {"xpu-memplan", "plan", "f.json", "-v", NULL},
+        {"xpuc", "m.onnx", "--emit=ir", "--memory=f.json", NULL},
+        {"xpuc", "m.onnx", "--emit=ir", "--chip=f.json", NULL},
+        {"xpuc", "m.onnx", "--emit=ir", "--precision-rules=f.json", NULL},
+        {"xpu-regress", "f.json", NULL},
+        {"xpu-dump", "show", "index", NULL},
+        {"xpu-dump", "diff", "index", "index", NULL},
+    };
+    if (file->size && file->data[0] == '{') {
+        hostile_put(folder, "f.json", file);
+        hostile_put(folder, "index/index.json", file);
+        hostile_tool_run(result, of_json[hostile_below(random, sizeof of_json / sizeof *of_json)], folder,
+                         hostile_chance(random, 50));
+        return;
+    }
     int is_program = file->size > 4 && memcmp(file->data, "\177ELF", 4) == 0;
     hostile_put(folder, "f.bin", file);
     const char *const *argv = is_program ? of_program[hostile_below(random, sizeof of_program / sizeof *of_program)]
