@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/arith.h"
 #include "xpu_codegen/codegen.h"
 
 /* ---- geometry ---- */
@@ -89,10 +90,13 @@ static void set_geometry(xpu_call *call, const xpu_conv_shape *s) {
     xpu_set_number(call, "groups", s->groups);
 }
 
+/* A clip whose limits are in the wrong order gives its higher limit: kernels get it as both, so that the lower one
+ * tells whether results may have a sign. */
 static void set_epilogue(const xpu_codegen *cg, xpu_call *call, xpu_node node) {
+    float low = xpu_node_float(cg->graph, node, XPU_ATTR_LOW), high = xpu_node_float(cg->graph, node, XPU_ATTR_HIGH);
     xpu_set_number(call, "activation", xpu_node_int(cg->graph, node, XPU_ATTR_ACTIVATION));
-    xpu_set_float(call, "low", xpu_node_float(cg->graph, node, XPU_ATTR_LOW));
-    xpu_set_float(call, "high", xpu_node_float(cg->graph, node, XPU_ATTR_HIGH));
+    xpu_set_float(call, "low", xa_fmin(low, high));
+    xpu_set_float(call, "high", high);
     xpu_set_float(call, "alpha", xpu_node_float(cg->graph, node, XPU_ATTR_ALPHA));
     xpu_set_number(call, "branch_after", xpu_node_int(cg->graph, node, XPU_ATTR_BRANCH_AFTER));
 }

@@ -88,7 +88,7 @@ static const char *const step_forms[XPU_EW_COUNT] = {
     [XPU_EW_abs] = "fabsf($a)",
     [XPU_EW_relu] = "$a <= 0 ? 0 : $a",
     [XPU_EW_leaky_relu] = "$a < 0 ? $a * #0 : $a",
-    [XPU_EW_clip] = "$a < #0 ? #0 : $a > #1 ? #1 : $a",
+    [XPU_EW_clip] = "$a != $a ? $a : fminf(fmaxf($a, #0), #1)",
     [XPU_EW_sigmoid] = "1 / (1 + expf(-$a))",
     [XPU_EW_tanh] = "tanhf($a)",
     [XPU_EW_exp] = "expf($a)",

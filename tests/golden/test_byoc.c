@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/npy.h"
 #include "core/arith.h"
+#include "tests/gen/onnx_build.h"
 #include "tests/unit/unit.h"
 #include "xpuc/include/xpuc.h"
 
@@ -129,6 +130,41 @@ static void nan_in_pools(void) {
     close_bench(&b);
 }
 
+/* Clips of NaN, zeros and infinities, with limits in either order: those of core/arith.h. */
+static void clips(void) {
+    static const float limits[][2] = {{-1, 2}, {2, -1}, {0, 6}, {-INFINITY, -3}};
+    enum { CLIPS = sizeof limits / sizeof *limits, COUNT = 8 };
+    BENCH_OPEN(b);
+    xpu_onnx_builder builder;
+    const int64_t dims[] = {COUNT};
+    xpu_onnx_begin(&builder, b.arena, 13);
+    xpu_onnx_input(&builder, "x", 1, dims);
+    for (int i = 0; i < CLIPS; i++) {
+        const char *names[] = {"x", xpu_printf(b.arena, "low%d", i), xpu_printf(b.arena, "high%d", i), NULL};
+        for (int j = 0; j < 2; j++) {
+            const xpu_tensor limit = {.dtype = XPU_F32, .data = (void *)&limits[i][j]};
+            xpu_onnx_initializer(&builder, names[1 + j], &limit, 0);
+        }
+        const char *y = xpu_printf(b.arena, "y%d", i);
+        xpu_onnx_node(&builder, "Clip", y, y, names);
+        xpu_onnx_output(&builder, y, 1, dims);
+    }
+    size_t length;
+    void *bytes = xpu_onnx_pack(&builder, "clips", &length);
+    const char *model = xpu_path_join(b.arena, b.folder, "clips.onnx");
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, model, bytes, length, &b.diags), XPU_OK);
+    void *handle, *symbol = load_network(&b, model, &handle);
+    void (*network)(const float *, float *, float *, float *, float *);
+    memcpy(&network, &symbol, sizeof network);
+    const float x[COUNT] = {NAN, -INFINITY, INFINITY, 0, 1.5f, -1.5f, 5, -5};
+    float y[CLIPS][COUNT];
+    network(x, y[0], y[1], y[2], y[3]);
+    for (int i = 0; i < CLIPS; i++)
+        for (int j = 0; j < COUNT; j++) CU_ASSERT(xa_same(y[i][j], xa_clip(x[j], limits[i][0], limits[i][1])));
+    dlclose(handle);
+    close_bench(&b);
+}
+
 static void refused_options(void) {
     BENCH_OPEN(b);
     char *text;
@@ -175,5 +211,5 @@ static void refused_plugins(void) {
     }
 }
 
-XPU_TEST_MAIN("byoc", {"mnist-8", mnist}, {"NaN in pools", nan_in_pools}, {"options", refused_options},
-              {"plug-ins", refused_plugins})
+XPU_TEST_MAIN("byoc", {"mnist-8", mnist}, {"NaN in pools", nan_in_pools}, {"clips", clips},
+              {"options", refused_options}, {"plug-ins", refused_plugins})

@@ -186,6 +186,20 @@ static void windows(network *n) {
     output(n, NODE(n, "MatMul", input(n, DIMS(1, depth)), constant(n, DIMS(depth, 1))));
 }
 
+/* Clips of depthwise results with their limits in any order, before a layer that takes the largest magnitude of them.
+ */
+static void clips(network *n) {
+    static const float limits[][2] = {{0, 6}, {0, -1}, {3, -3}, {0.0f, -0.0f}, {-0.0f, 0.0f}, {5, 2}, {-4, -5}};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        XpuOnnx__NodeProto *node = conv(n, (int64_t[]){1, 8, 9, 8}, (int64_t[]){8, 1, 3, 3}, 4);
+        xpu_onnx_int(&n->builder, node, "group", 8);
+        ints(n, node, "pads", DIMS(1, 1, 1, 1));
+        float low = limits[i][0], high = limits[i][1];
+        XpuOnnx__NodeProto *clip = NODE(n, "Clip", result(node), scalar(n, XPU_F32, &low), scalar(n, XPU_F32, &high));
+        output(n, NODE(n, "Conv", result(clip), constant(n, DIMS(4, 8, 1, 1))));
+    }
+}
+
 /* ---- running them ---- */
 
 static void make_input(const xpurt_tensor *info, xpurt_tensor *tensor, xpu_arena *arena) {
@@ -330,6 +344,9 @@ static void shared_results(void) {
 static void odd_windows(void) {
     with_arena(run_network, windows);
 }
+static void clips_in_any_order(void) {
+    with_arena(run_network, clips);
+}
 static void pools_of_bytes(void) {
     with_arena(run_network, byte_pools);
 }
@@ -344,6 +361,6 @@ static void vectors_explained(void) {
 }
 
 XPU_TEST_MAIN("odd networks", {"host regions", host_regions}, {"shared results", shared_results},
-              {"odd windows", odd_windows}, {"pools of bytes", pools_of_bytes},
-              {"pools of bytes run on the chip", pools_of_bytes_on_chip}, {"host regions explained", host_explained},
-              {"products by vectors explained", vectors_explained})
+              {"odd windows", odd_windows}, {"clips in any order", clips_in_any_order},
+              {"pools of bytes", pools_of_bytes}, {"pools of bytes run on the chip", pools_of_bytes_on_chip},
+              {"host regions explained", host_explained}, {"products by vectors explained", vectors_explained})

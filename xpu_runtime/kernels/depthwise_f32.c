@@ -216,7 +216,7 @@ struct end {
     float low, high, alpha;
     uint32_t *most;
     uint32_t block;
-    int is_signed; /* results may have a sign */
+    int is_signed; /* results may have a sign; low is at most high */
 };
 
 static inline struct end end_of(const struct line *l) {
