@@ -44,8 +44,8 @@ static void draw_name(hostile_random *random, uint8_t *name, size_t length) {
                                          "\n",
                                          "\b",
                                          "\177",
-                                         "\xc2\x9b"
-                                         "1m",
+                                         ("\xc2\x9b"
+                                          "1m"),
                                          "\xff",
                                          "\xe2\x80\xae",
                                          "%n%s",
