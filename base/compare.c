@@ -68,14 +68,6 @@ const char *xpu_index_text(xpu_arena *arena, const xpu_tensor *tensor, int64_t p
 
 /* ---- pairs ---- */
 
-int xpu_same_shape(const xpu_tensor *a, const xpu_tensor *b) {
-    if (a->dtype != b->dtype || a->rank != b->rank) return 0;
-    for (int i = 0; i < a->rank; i++) {
-        if (a->dims[i] != b->dims[i]) return 0;
-    }
-    return 1;
-}
-
 static int same_bits(const xpu_tensor *a, const xpu_tensor *b, int64_t i) {
     size_t bytes = xpu_dtype_bytes(a->dtype), at = (size_t)i * bytes;
     return memcmp((const char *)a->data + at, (const char *)b->data + at, bytes) == 0;

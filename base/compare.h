@@ -37,8 +37,6 @@ xpu_pair xpu_pair_of(const xpu_tensor *a, const xpu_tensor *b, const xpu_toleran
  * infinity or NaN; exact for integers, too. */
 int xpu_pair_differs(const xpu_pair *pair, int64_t i, double *difference);
 
-/* Whether both have the same type and shape. */
-int xpu_same_shape(const xpu_tensor *a, const xpu_tensor *b);
 /* Element `position` as a number, and as text that gives back its bits. */
 double xpu_element(const xpu_tensor *tensor, int64_t position);
 const char *xpu_element_text(xpu_arena *arena, const xpu_tensor *tensor, int64_t position);

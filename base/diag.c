@@ -299,6 +299,20 @@ size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t 
     return to.length;
 }
 
+static void put_in_text(void *context, const char *piece) {
+    xpu_text_add_bytes(context, piece, strlen(piece));
+}
+
+char *xpu_diags_text(const xpu_diags *diags, xpu_arena *arena) {
+    xpu_text text;
+    xpu_text_init(&text, arena);
+    for (size_t i = 0; i < diags->count; i++) {
+        put_text(&diags->items[i], put_in_text, &text);
+        xpu_text_add_bytes(&text, "\n", 1);
+    }
+    return text.text;
+}
+
 static void put_in_stream(void *context, const char *piece) {
     fputs(piece, context);
 }

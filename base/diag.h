@@ -72,6 +72,8 @@ xpu_status xpu_diags_status(const xpu_diags *diags);
 /* The text form of entry `index`, without a final newline, into `buffer` (terminated unless size is 0); returns the
  * length that it needs. */
 size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t size);
+/* Every entry in its text form, a newline after each. */
+char *xpu_diags_text(const xpu_diags *diags, xpu_arena *arena);
 
 /* Every entry in its text form, one newline after each, then how many were dropped; for the mains of tools. */
 void xpu_diags_print(const xpu_diags *diags, FILE *stream);

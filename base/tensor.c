@@ -59,6 +59,14 @@ size_t xpu_tensor_bytes(const xpu_tensor *tensor) {
     return (size_t)xpu_tensor_count(tensor) * xpu_dtype_bytes(tensor->dtype);
 }
 
+int xpu_same_shape(const xpu_tensor *a, const xpu_tensor *b) {
+    if (a->dtype != b->dtype || a->rank != b->rank) return 0;
+    for (int i = 0; i < a->rank; i++) {
+        if (a->dims[i] != b->dims[i]) return 0;
+    }
+    return 1;
+}
+
 const char *xpu_dims_text(int rank, const int64_t *dims, char *buffer, size_t size) {
     size_t length = 0;
     for (int i = 0; i < rank && length < size; i++) {

@@ -50,6 +50,7 @@ typedef struct {
 
 int64_t xpu_tensor_count(const xpu_tensor *tensor); /* elements; 1 for a scalar */
 size_t xpu_tensor_bytes(const xpu_tensor *tensor);
+int xpu_same_shape(const xpu_tensor *a, const xpu_tensor *b); /* the same element type, too */
 
 /* dims as "[1,3,224,224]" into `buffer`; returns buffer. 192 bytes always suffice. */
 const char *xpu_dims_text(int rank, const int64_t *dims, char *buffer, size_t size);

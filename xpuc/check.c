@@ -139,14 +139,6 @@ static xpu_status make_inputs(xpu_checker *checker, const xpu_graph *graph, xpu_
 
 /* ---- runs ---- */
 
-static int same_type(const xpu_tensor *a, const xpu_tensor *b) {
-    if (a->dtype != b->dtype || a->rank != b->rank) return 0;
-    for (int i = 0; i < a->rank; i++) {
-        if (a->dims[i] != b->dims[i]) return 0;
-    }
-    return 1;
-}
-
 /* The second result of a convolution or product goes with the first. */
 static void renew_absmax(const xpu_graph *graph, xpu_node node, const xpu_tensor *results, uint32_t count) {
     int has_one = xpu_node_is(graph, node, XPU_OP_CONV) || xpu_node_is(graph, node, XPU_OP_MATMUL);
@@ -163,7 +155,7 @@ static xpu_status record(void *context, xpu_node node, const xpu_tensor *results
         *kept = results[i];
         kept->data = xpu_copy(r->to->arena, results[i].data, xpu_tensor_bytes(&results[i]));
         const xpu_tensor *before = r->held ? value_of(r->held, value) : NULL;
-        if (before && same_type(before, kept)) memcpy(results[i].data, before->data, xpu_tensor_bytes(before));
+        if (before && xpu_same_shape(before, kept)) memcpy(results[i].data, before->data, xpu_tensor_bytes(before));
     }
     if (r->held) renew_absmax(r->graph, node, results, count);
     return XPU_OK;

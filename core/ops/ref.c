@@ -29,14 +29,6 @@ static int concrete(const xpu_graph *graph, xpu_value value, const int64_t *symb
     return 1;
 }
 
-static int same_type(const xpu_tensor *a, const xpu_tensor *b) {
-    if (a->dtype != b->dtype || a->rank != b->rank) return 0;
-    for (int i = 0; i < a->rank; i++) {
-        if (a->dims[i] != b->dims[i]) return 0;
-    }
-    return 1;
-}
-
 xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols, const xpu_tensor *const *inputs,
                         xpu_tensor *results, xpu_arena *arena, xpu_diags *diags) {
     const xpu_node_info *info = xpu_node_at(graph, node);
@@ -50,7 +42,8 @@ xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *sy
     for (uint32_t i = 0; i < info->input_count && status == XPU_OK; i++) {
         xpu_tensor expected;
         if (!info->inputs[i].id) continue;
-        if (!inputs[i] || !concrete(graph, info->inputs[i], symbols, &expected) || !same_type(inputs[i], &expected)) {
+        if (!inputs[i] || !concrete(graph, info->inputs[i], symbols, &expected) ||
+            !xpu_same_shape(inputs[i], &expected)) {
             status = shape_error(graph, node, "an operand has not the dims of this run", scratch, diags);
         }
     }
