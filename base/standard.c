@@ -69,13 +69,12 @@ static const char *take_output(streams *s, const xpu_argument *argument) {
     }
     s->writer = where;
     fflush(stdout);
-    int output = fcntl(STDOUT_FILENO, F_DUPFD, 3); /* not closed on exec: libraries open it by its name */
+    int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
         xpu_error(s->diags, XPU_EIO, "standard output", "io-open", NULL, "the file cannot be opened", strerror(errno),
                   "check that standard output and standard error are open");
         return NULL;
     }
-    fcntl(output, F_SETFD, FD_CLOEXEC);
     return xpu_printf(s->arena, "/dev/fd/%d", output);
 }
 

@@ -275,7 +275,6 @@ static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, u
         if (status == XPU_OK) status = counted;
     }
     for (uint32_t i = 0; status == XPU_OK && i < graph->outputs.count; i++) status = give_output(run, i, &outputs[i]);
-    if (options->stats) *options->stats = run->stats;
     return status;
 }
 

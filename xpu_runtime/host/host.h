@@ -86,7 +86,6 @@ typedef struct {
     double seconds, bind_seconds, plan_seconds;
     const char *incomplete;    /* the rule of the error that ended the run early; NULL: none did */
     uint64_t plans, plan_hits; /* of the program, when this run had its places */
-    char *stats;               /* malloc'd, for the caller */
 } xpu_run;
 
 /* ---- api.c ---- */

@@ -97,7 +97,7 @@ xpu_status xpu_run_stats(xpu_run *run) {
         if (status != XPU_OK) return status;
     }
     if (!run->options->stats) return XPU_OK;
-    run->stats = json_dumps(top, JSON_INDENT(2));
-    if (!run->stats) xpu_out_of_memory(xpu_arena_mem(arena));
+    *run->options->stats = json_dumps(top, JSON_INDENT(2));
+    if (!*run->options->stats) xpu_out_of_memory(xpu_arena_mem(arena));
     return XPU_OK;
 }
