@@ -270,11 +270,13 @@ static void print_identity(const xpu_tool *tool, const xpu_dump_list *a, const x
     }
 }
 
-static json_t *start_json(xpu_arena *arena, const xpu_dump_list *a, const xpu_dump_list *b, const xpu_tolerance *t) {
+static json_t *start_json(const xpu_tool *tool, const xpu_dump_list *a, const xpu_dump_list *b,
+                          const xpu_tolerance *t) {
+    xpu_arena *arena = tool->arena;
     json_t *top = xpu_json_own(arena, json_object());
     xpu_json_set(arena, top, "version", json_integer(1));
-    xpu_json_set(arena, top, "a", json_string(xpu_escape(arena, a->path, 1000)));
-    xpu_json_set(arena, top, "b", json_string(xpu_escape(arena, b->path, 1000)));
+    xpu_json_set(arena, top, "a", json_string(xpu_tool_path(tool, a->path)));
+    xpu_json_set(arena, top, "b", json_string(xpu_tool_path(tool, b->path)));
     if (a->is_folder && b->is_folder) {
         xpu_json_set(arena, top, "same_model", json_boolean(both_are(a, b, a->source_hash, b->source_hash)));
         xpu_json_set(arena, top, "same_program", json_boolean(both_are(a, b, a->program_hash, b->program_hash)));
@@ -299,7 +301,7 @@ static int compare(xpu_tool *tool, report *r, const xpu_dump_list *a, const xpu_
     xpu_dump_difference d;
     json_t *top = NULL;
     if (xpu_tool_flag(tool, "json")) {
-        top = start_json(tool->arena, a, b, &r->tolerance);
+        top = start_json(tool, a, b, &r->tolerance);
         r->list = xpu_json_own(tool->arena, json_array());
     } else {
         print_identity(tool, a, b);

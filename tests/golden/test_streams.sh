@@ -67,6 +67,8 @@ check "no model: message" grep -q '^standard input: error ' err
 check "an archive" run 0 "$bin/xpu-dump" show - <o.npz
 check "its name" grep -q '^standard input: 1 tensor' out
 check "difference" run 0 "$bin/xpu-dump" diff dump - <o.npz
+check "as JSON" run 0 "$bin/xpu-dump" diff dump - --json <o.npz
+check "with its name" grep -q '"b": "standard input"' out
 check "both" run 2 "$bin/xpu-dump" diff - - <o.npz
 echo '{"levels": [{"name": "gm", "bytes": 4096}], "buffers": [{"name": "a", "bytes": 128, "first": 0, "last": 1}]}' >p.json
 check "plan" run 0 "$bin/xpu-memplan" plan - -o - <p.json
