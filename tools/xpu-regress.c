@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "tools/common/pool.h"
 #include "tools/common/regress_suite.h"
+#include "tools/common/rules.h"
 
 static const xpu_option options[] = {
     {"suite", 0, "DIR", "the folder with the cases, one JSON file each (those that come with the tools)"},
@@ -123,24 +124,19 @@ static xpu_status run_cases(xpu_tool *tool, xpu_regress_suite *suite) {
     return status;
 }
 
-/* Options that would be without effect. */
-static xpu_status check_options(xpu_tool *tool) {
-    static const struct {
-        const char *name, *with;
-        int must; /* whether the other one must be there, or must not */
-    } rules[] = {{"input", "make", 1},    {"precision", "make", 1},  {"shape", "make", 1},  {"update", "list", 0},
-                 {"junit", "list", 0},    {"jobs", "list", 0},       {"device", "list", 0}, {"chip", "list", 0},
-                 {"lockstep", "list", 0}, {"build-chips", "list", 0}};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (!xpu_tool_flag(tool, rules[i].name) || xpu_tool_flag(tool, rules[i].with) == rules[i].must) continue;
-        return (xpu_status)xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", rules[i].name),
-                                          "the option would be without effect",
-                                          xpu_printf(tool->arena, "%s--%s%s", rules[i].must ? "it is for " : "",
-                                                     rules[i].with, rules[i].must ? "" : " runs nothing"),
-                                          "leave it out");
-    }
-    return XPU_OK;
-}
+#define WITHOUT_EFFECT(option, relation, other, why)                                                                   \
+    {option, relation, other, "the option would be without effect", why, "leave it out"}
+#define OF_MAKE(option)  WITHOUT_EFFECT(option, XPU_NEEDS, "make", "it is for --make")
+#define NOT_LIST(option) WITHOUT_EFFECT(option, XPU_EXCLUDES, "list", "--list runs nothing")
+#define NOT_MAKE(option)                                                                                               \
+    {option,        XPU_EXCLUDES, "make", "--make does not take this option", "it makes one case and runs it once",    \
+     "leave it out"}
+static const xpu_option_rule rules[] = {
+    OF_MAKE("input"),     OF_MAKE("precision"),    OF_MAKE("shape"),   NOT_LIST("update"),
+    NOT_LIST("junit"),    NOT_LIST("jobs"),        NOT_LIST("device"), NOT_LIST("chip"),
+    NOT_LIST("lockstep"), NOT_LIST("build-chips"), NOT_MAKE("update"), NOT_MAKE("list"),
+    NOT_MAKE("junit"),    NOT_MAKE("build-chips"), NOT_MAKE("jobs"),   {NULL},
+};
 
 static int run(xpu_tool *tool) {
     xpu_regress_suite suite = {.jobs = 1};
@@ -148,7 +144,7 @@ static int run(xpu_tool *tool) {
     suite.update = xpu_tool_flag(tool, "update");
     suite.lockstep = xpu_tool_flag(tool, "lockstep");
     list_chips(tool, &suite);
-    xpu_status status = check_options(tool);
+    xpu_status status = (xpu_status)xpu_tool_check_rules(tool, rules, (const char *const[]){NULL});
     if (status == XPU_OK) status = read_jobs(tool, &suite.jobs);
     if (status != XPU_OK) return (int)status;
     if (make) return (int)xpu_regress_make(tool, &suite, make);

@@ -57,7 +57,11 @@ printf '#!/bin/sh\nif mkdir %s/once 2>/dev/null; then kill -KILL $PPID; fi\nPATH
 chmod +x path/clang-19
 check 70 'its process was ended by signal 9' env PATH="$PWD/path:$PATH" "$regress" --suite=.
 rmdir "$folder/once"
-check 70 '1 passed, 1 failed' env PATH="$PWD/path:$PATH" "$regress" --suite=.
+check 70 '1 passed, 1 failed' env PATH="$PWD/path:$PATH" "$regress" --suite=. --junit=out.xml
+is 'an error of JUnit' "$(grep -o '<testsuite .* errors="[0-9]*"' out.xml) $(grep -c '<error' out.xml)" \
+   '<testsuite name="." tests="2" failures="0" errors="1" 1'
+rmdir "$folder/once"; sed -i 's/KILL/TERM/' path/clang-19
+check 70 'its process was ended by signal 15' env PATH="$PWD/path:$PATH" "$regress" --suite=.
 
 # From any folder, names
 cd /

@@ -16,7 +16,7 @@ typedef struct {
     pid_t pid;     /* 0: not started, or reaped */
     int fd;        /* the reading end, or -1 */
     int has_ended; /* reaped */
-    int signal;
+    int signal, code;
     xpu_text said; /* not yet delivered from `taken` on */
     size_t taken;
 } job;
@@ -31,7 +31,8 @@ typedef struct {
 static void reap(job *j) {
     int status = 0;
     while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR) continue;
-    j->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    j->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    j->signal = WIFSIGNALED(status) ? WTERMSIG(status) : j->code > 128 ? j->code - 128 : 0; /* base/stop.c leaves so */
     j->pid = 0;
     j->has_ended = 1;
 }
@@ -110,8 +111,8 @@ static void deliver(state *s) {
             s->pool->message(s->pool->context, s->current, bytes, (size_t)length);
             xpu_arena_free(scratch);
         }
-        if (!j->has_ended) return;
-        s->pool->ended(s->pool->context, s->current, j->signal);
+        if (!j->has_ended || xpu_stopped(s->arena)) return;
+        s->pool->ended(s->pool->context, s->current, j->signal, j->code);
     }
 }
 

@@ -17,8 +17,9 @@ typedef struct {
     void (*work)(void *context, uint32_t job, int pipe);
     /* In the caller's process: a message of this job; the bytes are aligned to 64. */
     void (*message)(void *context, uint32_t job, const void *bytes, size_t length);
-    /* The job has ended, by signal `signal` or with 0. */
-    void (*ended)(void *context, uint32_t job, int signal);
+    /* The job has ended, its work done: both are 0; else by a signal, or with an exit code. Not called once the caller
+     * wants to stop. */
+    void (*ended)(void *context, uint32_t job, int signal, int code);
 } xpu_pool;
 
 /* Runs all jobs. Errors are [child-process]. Unwinding ends the jobs that run; so does the end of the caller. */

@@ -52,6 +52,11 @@ static void attribute(xpu_text *to, const char *name, const char *value) {
     xpu_text_add(to, "\"");
 }
 
+/* What is neither passed nor failed is an error: it could not be run, or its process was ended. */
+static int is_failure(const xpu_regress_outcome *o) {
+    return o->status == XPU_EDIFF;
+}
+
 static void add_case(xpu_text *to, const xpu_regress_outcome *o) {
     xpu_text_add(to, "    <testcase");
     attribute(to, "classname", o->name);
@@ -63,7 +68,7 @@ static void add_case(xpu_text *to, const xpu_regress_outcome *o) {
         xpu_text_add(to, "</system-out>\n    </testcase>\n");
         return;
     }
-    const char *element = o->status == XPU_EDIFF ? "failure" : "error";
+    const char *element = is_failure(o) ? "failure" : "error";
     xpu_text_add(to, "      <%s", element);
     attribute(to, "message", o->what);
     xpu_text_add(to, ">");
@@ -76,15 +81,21 @@ static void add_case(xpu_text *to, const xpu_regress_outcome *o) {
 
 xpu_status xpu_regress_junit(xpu_arena *arena, const xpu_regress_suite *suite, const char *path, xpu_diags *diags) {
     double seconds = 0;
+    uint32_t failures = 0, errors = 0;
     xpu_text text;
     xpu_text_init(&text, arena);
-    for (uint32_t i = 0; i < suite->outcomes.count; i++) seconds += suite->outcomes.items[i].seconds;
+    for (uint32_t i = 0; i < suite->outcomes.count; i++) {
+        const xpu_regress_outcome *o = &suite->outcomes.items[i];
+        seconds += o->seconds;
+        failures += is_failure(o);
+        errors += o->status != XPU_OK && !is_failure(o);
+    }
     xpu_text_add(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     for (int outer = 1; outer >= 0; outer--) {
         xpu_text_add(&text, "%s", outer ? "<testsuites" : "  <testsuite");
         attribute(&text, "name", outer ? "xpu-regress" : suite->folder);
         xpu_text_add(&text, " tests=\"%u\" failures=\"%u\" errors=\"%u\" time=\"%.3f\">\n", suite->outcomes.count,
-                     suite->failed, suite->not_run, seconds);
+                     failures, errors, seconds);
     }
     for (uint32_t i = 0; i < suite->outcomes.count; i++) add_case(&text, &suite->outcomes.items[i]);
     xpu_text_add(&text, "  </testsuite>\n</testsuites>\n");

@@ -40,12 +40,6 @@ static xpu_status usage(maker *m, const char *where, const char *what, const cha
 
 static xpu_status check_words(maker *m) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    static const char *const others[] = {"update", "list", "junit", "build-chips", "jobs"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (!xpu_tool_flag(m->tool, others[i])) continue;
-        return usage(m, xpu_printf(m->arena, "option '--%s'", others[i]), "--make does not take this option",
-                     "it makes one case and runs it once", "leave it out");
-    }
     if (!m->name[0] || m->name[0] == '.' || m->name[0] == '-' || m->name[strspn(m->name, allowed)])
         return usage(m, "option '--make'", "this is no name of a case", xpu_escape(m->arena, m->name, 80),
                      "use letters, digits, '-', '_' and '.'");

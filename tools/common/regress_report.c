@@ -82,17 +82,6 @@ static const char *against_record(xpu_arena *arena, const xpu_regress_chip *chip
                       (long long)result->cycles, (long long)chip->rtl.cycles);
 }
 
-static const char *text_of(xpu_arena *arena, const xpu_diags *diags) {
-    xpu_text text;
-    xpu_text_init(&text, arena);
-    for (size_t i = 0; i < diags->count; i++) {
-        char line[4096];
-        xpu_diag_text(diags, i, line, sizeof line);
-        xpu_text_add(&text, "%s\n", line);
-    }
-    return text.text;
-}
-
 /* *before is the outputs of the chip before; they are compared and then replaced. */
 static void run_chip(const xpu_regress_suite *suite, const xpu_regress_case *c, uint32_t index,
                      const xpu_tensor **before, xpu_arena *arena, int pipe) {
@@ -106,7 +95,7 @@ static void run_chip(const xpu_regress_suite *suite, const xpu_regress_case *c, 
     if (result.passed && suite->update) record(arena, chip, &result);
     if (result.passed && !suite->update) changed = against_record(arena, chip, &result, &details);
     head = (message){1, changed ? XPU_EDIFF : result.status, index, result.seconds};
-    say(pipe, arena, &head, changed ? changed : result.what, details, text_of(arena, diags));
+    say(pipe, arena, &head, changed ? changed : result.what, details, xpu_diags_text(diags, arena));
 }
 
 static void run_case(const session *s, const xpu_regress_entry *entry, xpu_arena *arena, int pipe) {
@@ -120,7 +109,7 @@ static void run_case(const session *s, const xpu_regress_entry *entry, xpu_arena
     xpu_keep_no_more(xpu_arena_mem(arena), entry->path);
     xpu_status status = xpu_json_write(arena, entry->c.json, entry->path, diags);
     const message head = {1, (int)status, UINT32_MAX, 0};
-    if (status != XPU_OK) say(pipe, arena, &head, "what is new cannot be recorded", NULL, text_of(arena, diags));
+    if (status != XPU_OK) say(pipe, arena, &head, "what is new cannot be recorded", NULL, xpu_diags_text(diags, arena));
 }
 
 static void work(void *context, uint32_t job, int pipe) {
@@ -195,15 +184,17 @@ static void take_message(void *context, uint32_t job, const void *bytes, size_t 
     print_outcome(s, &outcome);
 }
 
-static void take_end(void *context, uint32_t job, int signal) {
+static void take_end(void *context, uint32_t job, int signal, int code) {
     session *s = context;
-    if (!signal) return;
-    xpu_regress_outcome outcome = {
-        .name = s->suite->entries.items[s->order.items[job]].name,
-        .status = XPU_EBUG,
-        .what = xpu_printf(s->tool->arena, "its process was ended by signal %d (%s)", signal, strsignal(signal)),
-        .details = "",
-        .errors = ""};
+    if (!signal && !code) return;
+    const char *what =
+        signal ? xpu_printf(s->tool->arena, "its process was ended by signal %d (%s)", signal, strsignal(signal))
+               : xpu_printf(s->tool->arena, "its process ended with exit code %d", code);
+    xpu_regress_outcome outcome = {.name = s->suite->entries.items[s->order.items[job]].name,
+                                   .status = XPU_EBUG,
+                                   .what = what,
+                                   .details = "",
+                                   .errors = ""};
     count(s->suite, s->tool->arena, &outcome);
     print_outcome(s, &outcome);
 }

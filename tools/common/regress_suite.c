@@ -146,17 +146,10 @@ void xpu_regress_read_all(xpu_tool *tool, xpu_regress_suite *suite) {
     for (uint32_t i = 0; i < suite->paths.count; i++) {
         xpu_regress_entry entry = {.path = suite->paths.items[i], .name = name_of(tool->arena, suite->paths.items[i])};
         xpu_diags diags;
-        xpu_text text;
         xpu_diags_init(&diags);
         entry.status = xpu_regress_read(&entry.c, tool->arena, entry.path, &diags);
         if (entry.status == XPU_OK) entry.c.lockstep = suite->lockstep;
-        xpu_text_init(&text, tool->arena);
-        for (size_t k = 0; k < diags.count; k++) {
-            char line[2048];
-            xpu_diag_text(&diags, k, line, sizeof line);
-            xpu_text_add(&text, "%s\n", line);
-        }
-        entry.errors = text.text;
+        entry.errors = xpu_diags_text(&diags, tool->arena);
         xpu_diags_print(&diags, stderr);
         xpu_diags_clear(&diags);
         XPU_PUSH(tool->arena, &suite->entries, entry);
