@@ -47,7 +47,7 @@ enum { MAX_SECONDS = 1000000 };
 typedef struct {
     xpuc_options compile;
     const char *model, *output;
-    const char *help_kind;
+    const char *help_kind, *clang_seconds;
     int describe, quiet, verbose, help, version;
     XPU_ARRAY(const char *) shapes;
 } settings;
@@ -111,10 +111,12 @@ static void set(xpu_arena *arena, const char **member, const xpu_argument *argum
     *member = value;
 }
 
-static void read_seconds(xpu_arena *arena, settings *s, const char *text, xpu_diags *diags) {
+static void read_seconds(xpu_arena *arena, settings *s, const xpu_argument *argument, xpu_diags *diags) {
+    const char *text = argument->value;
     char *end;
     unsigned long seconds = strtoul(text, &end, 10);
     s->compile.clang_seconds = (unsigned)seconds;
+    set(arena, &s->clang_seconds, argument, text, diags);
     if (end != text && !*end && text[0] != '-' && seconds >= 1 && seconds <= MAX_SECONDS) return;
     usage_error(arena, "clang-seconds", "this is no number of seconds", xpu_escape(arena, text, 80),
                 "write a number from 1 to 1000000", diags);
@@ -136,7 +138,7 @@ static void read_argument(xpu_arena *arena, settings *s, const xpu_argument *arg
         s->help = 1;
         s->help_kind = argument->value;
     } else if (strcmp(argument->name, "clang-seconds") == 0) {
-        read_seconds(arena, s, argument->value, diags);
+        read_seconds(arena, s, argument, diags);
     } else if (member_of(s, argument->name)) {
         set(arena, member_of(s, argument->name), argument, argument->value, diags);
     } else if (flag_of(s, argument->name)) {
