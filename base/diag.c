@@ -88,7 +88,7 @@ xpu_status xpu_diag_add(xpu_diags *diags, xpu_severity severity, xpu_status stat
 void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to) {
     for (size_t i = 0; i < diags->count; i++) {
         xpu_diag *diag = &diags->items[i], old = *diag;
-        if (!old.file || strcmp(old.file, from) != 0) continue;
+        if (old.file && from ? strcmp(old.file, from) != 0 : old.file != from) continue;
         if (fill(diag, to, old.rule, old.where, old.what, old.why, old.hint)) free((void *)old.rule);
     }
 }

@@ -63,7 +63,8 @@ xpu_status xpu_error_oom_of(xpu_diags *diags, const xpu_mem *mem);
 /* The error [stopped] of work that the caller has ended: `where` and `why` say how far it was. Returns XPU_ESTOPPED. */
 xpu_status xpu_error_stopped(xpu_diags *diags, const char *file, const char *where, const char *why);
 
-/* Problems of file `from` become those of `to`: what was written under a temporary name belongs to the final one. */
+/* Problems of file `from` become those of `to`: what was written under a temporary name belongs to the final one. NULL:
+ * problems that name no file. */
 void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to);
 
 /* The status of the first error, or XPU_OK. */

@@ -69,12 +69,18 @@ static void show_items(xpu_tool *tool, const xpu_dump_list *list, const xpu_dump
     }
 }
 
+/* "fused into conv1", "not reached (layer conv2)" */
+static const char *fate_text(xpu_arena *arena, const xpu_dump_fate *f) {
+    if (!f->layer) return f->fate;
+    return xpu_printf(arena, strcmp(f->fate, "fused") == 0 ? "%s into %s" : "%s (layer %s)", f->fate, f->layer);
+}
+
 /* Tensors of the model without a file of their own, one line for each fate. */
-static void show_fates(const xpu_dump_list *list) {
+static void show_fates(xpu_arena *arena, const xpu_dump_list *list) {
     for (uint32_t i = 0; i < list->fates.count; i++) {
         const xpu_dump_fate *f = &list->fates.items[i];
         if (strcmp(f->fate, "dumped") == 0) continue;
-        printf("%s %s%s%s\n", f->tensor, f->fate, f->layer ? " into " : "", f->layer ? f->layer : "");
+        printf("%s %s\n", f->tensor, fate_text(arena, f));
     }
 }
 
@@ -91,7 +97,7 @@ static int show(xpu_tool *tool) {
            "shape", "min", "max", "NaN", "sat");
     show_items(tool, &list, list.inputs.items, list.inputs.count);
     show_items(tool, &list, list.items.items, list.items.count);
-    show_fates(&list);
+    show_fates(tool->arena, &list);
     if (tool->quiet) return XPU_OK;
     if (list.is_folder)
         printf("%s: %u tensor%s of %s on %s (chip %s, precision %s)%s%s\n", xpu_tool_path(tool, path), list.items.count,
@@ -225,9 +231,7 @@ static int no_such_tensor(xpu_tool *tool, const char *glob, const xpu_dump_list 
     const char *near = xpu_nearest(glob, names), *hint = "xpu-dump show lists the names";
     for (uint32_t i = 0; i < list->fates.count; i++) {
         const xpu_dump_fate *f = &list->fates.items[i];
-        if (strcmp(f->tensor, glob) == 0)
-            hint =
-                xpu_printf(tool->arena, "it was %s%s%s", f->fate, f->layer ? " into " : "", f->layer ? f->layer : "");
+        if (strcmp(f->tensor, glob) == 0) hint = xpu_printf(tool->arena, "it was %s", fate_text(tool->arena, f));
     }
     if (near) hint = xpu_printf(tool->arena, "did you mean '%s'?", near);
     return xpu_tool_usage(tool, "option '--tensor'", "no tensor matches",

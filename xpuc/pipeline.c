@@ -142,7 +142,10 @@ static xpu_status after_pass(xpu_pipeline *p, const pass *done) {
     return status;
 }
 
+/* The model stands in what a pass says of it, too: clang, the planner and a target do not know its name. */
 static xpu_status stopped(const xpu_pipeline *p, int number) {
+    xpu_diags_rename_file(p->diags, NULL, p->path);
+    if (p->diags->errors) return XPU_ESTOPPED;
     return xpu_error_stopped(p->diags, p->path, xpu_printf(p->arena, "pass '%s'", passes[number].name),
                              xpu_printf(p->arena, "%d of %d passes were done; nothing is written", number, PASS_COUNT));
 }
@@ -155,12 +158,12 @@ xpu_status xpu_pipeline_run(xpu_pipeline *p) {
         xpu_doing(xpu_arena_mem(p->arena), "pass", passes[i].name);
         xpu_status status = xpu_stopped(p->arena) ? XPU_ESTOPPED : passes[i].run(p);
         xpu_pass_record record = {.pass = passes[i].name, .seconds = xpu_seconds() - start};
-        if (status == XPU_ESTOPPED && !p->diags->errors) return stopped(p, i);
+        if (status == XPU_ESTOPPED) return stopped(p, i);
         if (status != XPU_OK) return status;
         record.nodes = xpu_count_nodes(p->graph);
         XPU_PUSH(p->arena, &p->records, record);
         status = after_pass(p, &passes[i]);
-        if (status == XPU_ESTOPPED && !p->diags->errors) return stopped(p, i + 1 < PASS_COUNT ? i + 1 : i);
+        if (status == XPU_ESTOPPED) return stopped(p, i + 1 < PASS_COUNT ? i + 1 : i);
         if (status != XPU_OK) return status;
     }
     if (strcmp(p->options.emit, "ir") == 0) p->text = graph_text(p);

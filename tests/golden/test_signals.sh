@@ -45,6 +45,7 @@ for signal in INT TERM HUP; do
     check "xpuc, clang, $signal: nothing is left" clean
     check "xpuc, clang, $signal: no output" [ -z "$(ls -A out)" ]
     check "xpuc, clang, $signal: says where" grep -q 'why: the program clang-19 had been running for' log
+    check "xpuc, clang, $signal: says what" grep -qF "$digits: error [stopped] the work was stopped" log
     check "xpuc, clang, $signal: no child" [ -z "$(pgrep -f 'sleep 54[.]32')" ]
 done
 # A reader that is gone: as quietly as without a handler, but nothing is left either
@@ -106,6 +107,10 @@ for device in func ref rtl; do
     check "$device: index" grep -q '"incomplete": "stopped"' out/dump/index.json
     check "$device: statistics" grep -q '"incomplete": "stopped"' out/s.json
     check "$device: dump" "$bin/xpu-dump" show out/dump
+    check "$device: layers that were not reached" grep -q '^logits not reached (layer logits)$' \
+        <("$bin/xpu-dump" show out/dump)
+    check "$device: no replay of those" grep -q '^  hint: make the dump again, of a run that comes to its end$' \
+        <("$bin/xpu-run" d.xpu --device=ref --layer=logits --from-dump=out/dump 2>&1)
     check "$device: dump is incomplete" grep -q 'incomplete: stopped' <("$bin/xpu-dump" show out/dump)
     check "$device: no outputs" [ ! -e out/o.npz ]
     [ $device = ref ] || check "$device: says the pc" grep -q 'core 0 at pc 0x8000' log

@@ -102,6 +102,17 @@ xpu_status xpu_replay_prepare(xpu_run *run) {
     return XPU_OK;
 }
 
+/* `name` is part of the layer in question and not in the dump: left out by --dump-filter, or the run ended before. */
+static xpu_status missing(const xpu_run *run, const char *what, const char *kind, const char *name) {
+    const char *incomplete = json_string_value(json_object_get(run->replay->index, "incomplete"));
+    const char *why = xpu_printf(run->arena, "%s'%s' is not in it", kind, xpu_escape(run->arena, name, 80));
+    if (incomplete)
+        why = xpu_printf(run->arena, "%s: its run ended early (%s)", why, xpu_escape(run->arena, incomplete, 80));
+    return refuse(run, run->options->from_dump, "dump-missing", what, why,
+                  incomplete ? "make the dump again, of a run that comes to its end"
+                             : "make the dump without --dump-filter");
+}
+
 /* *found is 0 when the dump has no such value. */
 static xpu_status from_dump(xpu_run *run, xpu_value value, xpu_tensor *tensor, int *found) {
     const char *name = xpu_escape(run->arena, xpu_value_at(run->graph, value)->name, 200);
@@ -154,9 +165,7 @@ static xpu_status find_value(xpu_run *run, xpu_value value, int depth) {
     xpu_status status = from_dump(run, value, tensor, &found);
     if (status != XPU_OK || found) return status;
     if (info->kind != XPU_VALUE_NODE || depth == MAX_DEPTH || xpu_run_layer_of(run, info->node) != UINT32_MAX) {
-        return refuse(run, run->options->from_dump, "dump-missing", "the dump lacks an operand of the layer",
-                      xpu_printf(run->arena, "'%s' is not in it", xpu_escape(run->arena, info->name, 80)),
-                      "make the dump without --dump-filter");
+        return missing(run, "the dump lacks an operand of the layer", "", info->name);
     }
     return compute(run, info->node, depth);
 }
@@ -185,10 +194,7 @@ xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, con
     xpu_status status = from_dump(run, value, &before, &found);
     if (status != XPU_OK) return status;
     if (!found) {
-        return refuse(run, run->options->from_dump, "dump-missing", "the dump lacks what the layer made",
-                      xpu_printf(run->arena, "layer '%s' is not in it",
-                                 xpu_escape(run->arena, run->program->layers.items[layer].name, 80)),
-                      "make the dump without --dump-filter");
+        return missing(run, "the dump lacks what the layer made", "layer ", run->program->layers.items[layer].name);
     }
     if (options->layer_result) {
         xpurt_tensor result = public_tensor(run, value, tensor), dumped = public_tensor(run, value, &before);
