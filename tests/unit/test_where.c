@@ -159,6 +159,15 @@ static int64_t count_colour(const pixels *p, int r, int g, int blue) {
     return count;
 }
 
+static int is_column_of(const pixels *p, int x, int r, int g, int blue) {
+    int same = 1;
+    for (int y = 0; y < p->height; y++) {
+        const uint8_t *at = p->rgb + 3 * ((size_t)y * (size_t)p->width + (size_t)x);
+        same &= at[0] == r && at[1] == g && at[2] == blue;
+    }
+    return same;
+}
+
 static pixels draw(bench *b, const two *t, const xpu_tolerance *tolerance, const char **legend) {
     const char *path = xpu_path_join(b->arena, b->folder, "h.png");
     xpu_where where = look(b, t, tolerance);
@@ -191,6 +200,12 @@ static void pictures(void) {
     ((float *)t.a.data)[7] += 1;
     p = draw(&b, &t, &exact, &legend);
     CU_ASSERT(p.width < 2300 && p.height < 2300);
+    /* The last number above the tiles stands in the picture, with a margin behind it. */
+    t = MAKE(&b, XPU_F32, 360, 16, 8, 8);
+    ((float *)t.a.data)[7] += 1;
+    p = draw(&b, &t, &exact, &legend);
+    CU_ASSERT_PTR_NOT_NULL(strstr(legend, "76 a row"));
+    CU_ASSERT(is_column_of(&p, p.width - 1, 236, 236, 240));
     t = MAKE(&b, XPU_F32, 1, 1000);
     ((float *)t.a.data)[999] = NAN;
     p = draw(&b, &t, &exact, &legend);

@@ -219,17 +219,39 @@ static int64_t tick_step(int cell, int64_t block, int room) {
     }
 }
 
+/* What the numbers above the tiles count: columns of tiles, or those of the elements of a single one. */
+static int64_t across(const picture *p) {
+    return p->tiles > 1 ? p->columns : p->width;
+}
+
+static int64_t across_step(const picture *p) {
+    return p->tiles > 1 ? tick_step(p->tile_x + BETWEEN, 1, text_width("+1000"))
+                        : tick_step(p->cell_x, p->block_x, text_width("100000"));
+}
+
+static int across_left(const picture *p, int64_t at) {
+    return p->left + (p->tiles > 1 ? (int)at * (p->tile_x + BETWEEN) : (int)(at / p->block_x) * p->cell_x);
+}
+
+static const char *across_label(xpu_arena *arena, const picture *p, int64_t at) {
+    return xpu_printf(arena, "%s%lld", p->tiles > 1 || p->is_broken ? "+" : "", (long long)at);
+}
+
+/* Where the last number above the tiles ends. */
+static int across_end(xpu_arena *arena, const picture *p) {
+    int64_t last = (across(p) - 1) / across_step(p) * across_step(p);
+    return across_left(p, last) + text_width(across_label(arena, p, last));
+}
+
 static void write_ticks(xpu_arena *arena, const picture *p) {
+    for (int64_t at = 0; at < across(p); at += across_step(p))
+        write_text(p, across_left(p, at), p->top - LINE, across_label(arena, p, at));
     if (p->tiles > 1) {
         for (int64_t row = 0; row < p->rows; row++) {
             if (p->tile_y + BETWEEN < LINE && row % ((LINE + p->tile_y) / (p->tile_y + BETWEEN))) continue;
             const char *label = tile_label(arena, p, row * p->columns);
             write_text(p, p->left - text_width(label) - ADVANCE / 2, p->top + (int)row * (p->tile_y + BETWEEN), label);
         }
-        int64_t step = tick_step(p->tile_x + BETWEEN, 1, text_width("+1000"));
-        for (int64_t column = 0; column < p->columns; column += step)
-            write_text(p, p->left + (int)column * (p->tile_x + BETWEEN), p->top - LINE,
-                       xpu_printf(arena, "+%lld", (long long)column));
         return;
     }
     int64_t step = tick_step(p->cell_y, p->block_y, LINE);
@@ -237,10 +259,6 @@ static void write_ticks(xpu_arena *arena, const picture *p) {
         const char *label = xpu_printf(arena, "%lld", (long long)(p->is_broken ? y * p->width : y));
         write_text(p, p->left - text_width(label) - ADVANCE / 2, p->top + (int)(y / p->block_y) * p->cell_y, label);
     }
-    step = tick_step(p->cell_x, p->block_x, text_width("100000"));
-    for (int64_t x = 0; x < p->width; x += step)
-        write_text(p, p->left + (int)(x / p->block_x) * p->cell_x, p->top - LINE,
-                   xpu_printf(arena, "%s%lld", p->is_broken ? "+" : "", (long long)x));
 }
 
 static int key(const picture *p, int x, int y, colour c, const char *text) {
@@ -282,7 +300,8 @@ static void draw(xpu_arena *arena, picture *p) {
     p->top = LINE + LINE / 2;
     int tiles_x = (int)p->columns * (p->tile_x + BETWEEN), tiles_y = (int)p->rows * (p->tile_y + BETWEEN);
     widest = keys > widest ? keys : widest;
-    p->pixels_x = p->left + tiles_x + ADVANCE > widest ? p->left + tiles_x + ADVANCE : widest;
+    widest = p->left + tiles_x + ADVANCE > widest ? p->left + tiles_x + ADVANCE : widest;
+    p->pixels_x = across_end(arena, p) > widest ? across_end(arena, p) : widest;
     p->pixels_y = p->top + tiles_y + 3 * LINE;
     p->rgb = xpu_alloc(arena, 3 * (size_t)p->pixels_x * (size_t)p->pixels_y);
     fill(p, 0, 0, p->pixels_x, p->pixels_y, paper);
