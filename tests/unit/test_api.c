@@ -74,7 +74,8 @@ static void runtime_arguments(void) {
     expect(xpurt_check_inputs(program, NULL, 1, &error), &error, "error [argument] xpurt_check_inputs: ");
     expect(xpurt_run(program, NULL, 0, &output, NULL, &error), &error, "digits.xpu: error [input-missing]");
     CU_ASSERT_EQUAL(xpurt_find_layer(NULL, "conv1", 0, 0, NULL), -1);
-    CU_ASSERT_EQUAL(xpurt_find_layer(program, NULL, 0, 0, NULL), -1);
+    CU_ASSERT_EQUAL(xpurt_find_layer(program, NULL, 0, 0, &error), -1);
+    expect(XPU_EUSAGE, &error, "error [argument] xpurt_find_layer: ");
     CU_ASSERT_PTR_NULL(xpurt_rtl_load(NULL, NULL, NULL, &error));
     expect(XPU_EUSAGE, &error, "error [argument] xpurt_rtl_load: ");
     CU_ASSERT(xpurt_input_count(NULL) == 0 && xpurt_output_count(NULL) == 0 && xpurt_layer_count(NULL) == 0);

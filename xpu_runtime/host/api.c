@@ -1,5 +1,6 @@
 /* The public functions of libxpurt: each is an API boundary with its own memory. */
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +33,18 @@ int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status) {
     return (int)status;
 }
 
+xpu_status xpu_bad_argument(xpu_diags *diags, const char *call, const char *problem, const char *header) {
+    char hint[64];
+    snprintf(hint, sizeof hint, "%s says what it takes", header);
+    return xpu_error(diags, XPU_EUSAGE, NULL, "argument", call, "the call cannot be made", problem, hint);
+}
+
 /* A call that cannot be made; `problem` is NULL where it can. Returns whether it is one. */
 static int is_refused(xpurt_error *error, const char *call, const char *problem) {
     xpu_diags diags;
     if (!problem) return 0;
     xpu_diags_init(&diags);
-    xpu_report(error, &diags,
-               xpu_error(&diags, XPU_EUSAGE, NULL, "argument", call, "the call cannot be made", problem,
-                         "xpurt.h says what it takes"));
+    xpu_report(error, &diags, xpu_bad_argument(&diags, call, problem, "xpurt.h"));
     return 1;
 }
 

@@ -91,6 +91,8 @@ typedef struct {
 /* ---- api.c ---- */
 /* Moves the diagnostics into the caller's error object; returns its status. */
 int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status);
+/* The error [argument] of a call of the API that cannot be made. */
+xpu_status xpu_bad_argument(xpu_diags *diags, const char *call, const char *problem, const char *header);
 
 /* ---- bind.c ---- */
 /* Matches the caller's tensors with the program's inputs and binds the symbols. */

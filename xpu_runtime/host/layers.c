@@ -114,8 +114,7 @@ const char *xpurt_layer_name(const xpurt_program *program, uint32_t index) {
 static xpu_status find(const xpurt_program *program, const char *pattern, uint32_t from, int makes_tensor,
                        volatile int64_t *found, xpu_arena *arena, xpu_diags *diags) {
     if (!program || !pattern)
-        return xpu_error(diags, XPU_EUSAGE, NULL, "layer-unknown", NULL, "there is no layer without a name",
-                         "the program or the name is NULL", NULL);
+        return xpu_bad_argument(diags, "xpurt_find_layer", "the program or the name is NULL", "xpurt.h");
     *found = xpu_find_layer(&program->image->program, pattern, from, makes_tensor, arena);
     return *found < 0 ? xpu_layer_unknown(program, pattern, makes_tensor, arena, diags) : XPU_OK;
 }

@@ -62,8 +62,7 @@ const xpurt_device_driver *xpurt_rtl_load(const char *chip, const char *folder, 
     if (setjmp(mem.out_of_memory)) {
         xpu_error_oom_of(&diags, &mem);
     } else if (!chip) {
-        xpu_error(&diags, XPU_EUSAGE, NULL, "argument", "xpurt_rtl_load", "the call cannot be made",
-                  "the chip's name is NULL", "xpurt_rtl.h says what it takes");
+        xpu_bad_argument(&diags, "xpurt_rtl_load", "the chip's name is NULL", "xpurt_rtl.h");
     } else {
         library l = {.arena = xpu_arena_new(&mem, "library"), .diags = &diags, .waves = options && options->wave_file};
         l.chip = xpu_escape(l.arena, chip, XPU_CHIP_NAME_BYTES);
