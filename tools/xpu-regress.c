@@ -10,7 +10,7 @@
 
 static const xpu_option options[] = {
     {"suite", 0, "DIR", "the folder with the cases, one JSON file each (those that come with the tools)"},
-    {"device", 'd', "NAME", "run on this device only: ref, func or rtl; may be given more than once"},
+    {"device", 'd', "ref|func|rtl", "run on this device only; may be given more than once"},
     {"chip", 0, "NAME", "run on this chip only; may be given more than once"},
     {"jobs", 'j', "N", "run so many cases at a time, each in a process of its own (1)"},
     {"lockstep", 0, NULL, "rtl: compare every instruction and descriptor with the functional chip"},
@@ -21,7 +21,7 @@ static const xpu_option options[] = {
     {"make", 0, "NAME", "make a case of this name from a model and inputs, and run it"},
     {"input", 'i', "FILE|NAME=FILE", "--make: an input from a .npy or .npz file; may be given for each input",
      XPU_READS},
-    {"precision", 0, "NAME", "--make: auto, fp32, int16 or int16x8 (auto)"},
+    {"precision", 0, "auto|fp32|int16|int16x8", "--make: as for xpuc (auto)"},
     {"shape", 0, "INPUT=DIMS", "--make: the dims of an input, as for xpuc; may be given for each input"},
     {NULL, 0, NULL, NULL},
 };

@@ -14,7 +14,7 @@ static const xpu_option options[] = {
     {"target", 0, "NAME", "what to compile for (xpu-sim)"},
     {"output", 'o', "FILE", "where the result goes (MODEL.xpu in this folder; texts: standard output)", XPU_WRITES},
     {"chip", 0, "NAME|FILE.json", "the chip (standard)"},
-    {"precision", 0, "NAME", "auto, fp32, int16 or int16x8 (auto)"},
+    {"precision", 0, "auto|fp32|int16|int16x8", "in which numbers layers compute (auto)"},
     {"precision-rules", 0, "FILE.json", "precisions of single layers", XPU_READS},
     {"memory", 0, "FILE.json", "placement rules for memory", XPU_READS},
     {"shape", 0, "INPUT=DIMS", "an input's dims: x=N,3,32..224:32,64; may be given for each input"},

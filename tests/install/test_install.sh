@@ -86,6 +86,8 @@ completes "xpu c ir" xpuc --emit = ""
 completes "c" xpuc --emit = c
 completes "json" xpuc --explain = j
 completes "rtl func ref" xpu-run -d ""
+completes "ref func rtl" xpu-regress --device = ""
+completes "int16 int16x8" xpuc --precision = i
 completes "one.onnx" xpuc on
 completes "two.onnx" xpuc -o tw
 completes "two.onnx" xpuc --output = tw
