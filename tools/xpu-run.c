@@ -337,8 +337,6 @@ static int open_device(xpu_tool *tool, const opened *o, xpu_device_options *devi
     const char *json = xpurt_chip_json(o->program);
     if (device->is_ref) return XPU_OK;
     int status = wave_options(tool, o->program, &device->rtl);
-    const char *wave = device->rtl.wave_file;
-    if (!status && wave) status = (int)xpu_output_check(tool->arena, wave, &tool->diags);
     if (status) return status;
     status = (int)xpu_chip_parse(tool->arena, json, strlen(json), "chip", &chip, &tool->diags);
     if (!status) status = xpu_instructions_configure(tool, o->program, &chip, device);

@@ -176,7 +176,7 @@ char *xpu_explain(xpu_pipeline *p, int as_json) {
             continue;
         }
         xpu_text_add(&text, "%-24s %-9s %-6u %s%s%s\n", xpu_escape(p->arena, f.layer, 60), f.precision,
-                     f.region ? f.region->number : 0, xpu_escape(p->arena, f.unit, 60), f.why ? ": " : "",
+                     f.region ? f.region->number : 0, xpu_escape(p->arena, f.unit, 200), f.why ? ": " : "",
                      f.why ? xpu_escape_message(p->arena, f.why, 400) : "");
         if (f.hint) xpu_text_add(&text, "     hint: %s\n", xpu_escape_message(p->arena, f.hint, 400));
     }

@@ -336,7 +336,7 @@ int xpu_bare_run(xpu_tool *tool) {
     status = (int)xpu_chip_load(tool->arena, folder, chip ? chip : "standard", &b->chip, &tool->diags);
     if (status) return status;
     status = xpu_instructions_configure(tool, NULL, &b->chip, &options);
-    if (!status) status = xpu_device_open(tool, &options, &b->chip, &b->driver);
     if (!status) status = open_program(b);
+    if (!status) status = xpu_device_open(tool, &options, &b->chip, &b->driver);
     return status ? status : run_program(b, &options);
 }

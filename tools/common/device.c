@@ -56,9 +56,10 @@ int xpu_device_open(xpu_tool *tool, const xpu_device_options *options, const xpu
     *driver = &xpu_func_driver;
     if (!options->has_time) return XPU_OK;
     const char *file = options->rtl.wave_file;
-    if (file && xpu_file_write(tool->arena, file, "", 0, &tool->diags) != XPU_OK) return XPU_EIO;
+    if (file && xpu_output_check(tool->arena, file, &tool->diags) != XPU_OK) return XPU_EIO;
     *driver = xpu_device_rtl(tool->arena, &options->rtl, chip, &error);
     if (!*driver) status = xpu_tool_report(tool, error.status, error.text);
     xpurt_error_clear(&error);
+    if (!status && file) status = (int)xpu_file_write(tool->arena, file, "", 0, &tool->diags);
     return status;
 }
