@@ -343,13 +343,26 @@ static int has_one_type(const pass *p, const group *g, xpu_node node) {
     return dequantised_bytes(p, xpu_node_input(p->graph, node, 0), &x) && x.dtype == g->y.dtype;
 }
 
+/* Whether onnxruntime moves a QuantizeLinear in front of the node: behind Flatten, of all that moves elements, it
+ * stays. */
+static int lets_quantise_pass(const pass *p, xpu_node node) {
+    static const xpu_op_id ids[] = {XPU_OP_RESHAPE, XPU_OP_TRANSPOSE, XPU_OP_IDENTITY};
+    const xpu_node_info *info = xpu_node_at(p->graph, node);
+    const char *op = info->origins.count ? p->graph->origins.items[info->origins.items[0]].op : NULL;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        if (xpu_node_is(p->graph, node, ids[i])) return !op || strcmp(op, "Flatten") != 0;
+    }
+    return 0;
+}
+
 /* QLinearSoftmax multiplies by floor(1 / y_scale) instead of dividing by y_scale: the same for powers of two. Up to
  * opset 12 a RESHAPE stands behind the softmax. */
 static int make_softmax(pass *p, const group *g, xpu_status *status) {
     xpu_graph *graph = p->graph;
     const float factor = __builtin_floorf(1.0f / g->y.scales[0]), one = 1;
     xpu_node softmax = g->producer;
-    if (xpu_node_is(graph, softmax, XPU_OP_RESHAPE)) softmax = xpu_maker(graph, softmax, 0);
+    while (softmax.id && lets_quantise_pass(p, softmax) && xpu_used_once(graph, softmax))
+        softmax = xpu_maker(graph, softmax, 0);
     if (!softmax.id || !xpu_node_is(graph, softmax, XPU_OP_SOFTMAX) || !xpu_used_once(graph, softmax)) return 0;
     if (!has_one_type(p, g, softmax) || !g->y.is_positive || !is_finite(factor)) return 0;
     if (factor > 0 && (xa_bits(g->y.scales[0]) & 0x7fffff) == 0) return 0;
@@ -397,7 +410,8 @@ static maker maker_of(const pass *p, xpu_node producer) {
         {XPU_OP_ADD, make_pair},          {XPU_OP_MUL, make_pair},
         {XPU_OP_CONCAT, make_concat},     {XPU_OP_GLOBAL_AVERAGE_POOL, make_global_average},
         {XPU_OP_DEQUANTIZE, make_lookup}, {XPU_OP_SOFTMAX, make_softmax},
-        {XPU_OP_RESHAPE, make_softmax},   {XPU_OP_AVERAGE_POOL, make_average},
+        {XPU_OP_RESHAPE, make_softmax},   {XPU_OP_TRANSPOSE, make_softmax},
+        {XPU_OP_IDENTITY, make_softmax},  {XPU_OP_AVERAGE_POOL, make_average},
     };
     const xpu_op *op = xpu_node_at(p->graph, producer)->op;
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {

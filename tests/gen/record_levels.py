@@ -3,7 +3,7 @@
 
 groups_uint8, groups_int8: each output is one operator between DequantizeLinear and QuantizeLinear. NAME.onnx,
 NAME_in.npz, NAME_extended.npz (levels EXTENDED and ALL, which agree) and NAME_basic.npz (DISABLE_ALL and BASIC, which
-agree). qlinear_uint8, qlinear_int8: QLinearSigmoid, QLinearLeakyRelu and QLinearSoftmax of all bytes with many scales;
+agree). moves_uint8, moves_int8: the same with a Transpose, Reshape and so on behind the operator. qlinear_uint8, qlinear_int8: QLinearSigmoid, QLinearLeakyRelu and QLinearSoftmax of all bytes with many scales;
 one answer at all levels, NAME_extended.npz. With --models=FOLDER also tests/models/mobilenet_v2_levels.txt: for each
 picture and level the output of mobilenet_v2_qdq.onnx, its SHA-256, how many of its elements differ from level ALL's and
 by how much at most.
@@ -136,6 +136,26 @@ def groups(dtype, name):
     n.record(name)
 
 
+def moves(dtype, name):
+    """What moves elements stands between the operator and QuantizeLinear."""
+    n = Network(dtype, 13)
+    x = n.real("x", n.scheme(0.0213, 119))
+    chains = {
+        "transpose": [("Transpose", [], {"perm": [0, 2, 3, 1]})],
+        "reshape": [("Reshape", [n.constant([1, 96, 12], np.int64)], {})],
+        "squeeze": [("Squeeze", [n.constant([0], np.int64)], {})],
+        "identity": [("Identity", [], {})],
+        "flatten": [("Flatten", [], {})],
+        "two": [("Reshape", [n.constant([1, 96, 12], np.int64)], {}), ("Transpose", [], {"perm": [2, 0, 1]})],
+    }
+    for key, chain in chains.items():
+        value = n.node("Softmax", [x], axis=1)
+        for op, inputs, attributes in chain:
+            value = n.node(op, [value, *inputs], **attributes)
+        n.output(f"softmax_{key}", value, n.scheme(0.0071, 3))
+    n.record(name)
+
+
 def qlinear(dtype, name):
     n = Network(dtype, 12)
     n.inputs["x"] = np.arange(n.low, n.low + 256).astype(dtype).reshape(8, 32)
@@ -177,6 +197,8 @@ def main():
     os.makedirs(FOLDER, exist_ok=True)
     groups(np.uint8, "groups_uint8")
     groups(np.int8, "groups_int8")
+    moves(np.uint8, "moves_uint8")
+    moves(np.int8, "moves_int8")
     qlinear(np.uint8, "qlinear_uint8")
     qlinear(np.int8, "qlinear_int8")
     if arguments.models:

@@ -16,6 +16,8 @@ check_network() { # check_network NAME OUTPUTS DIFFERING-AT-BASIC
 }
 check_network groups_uint8 31 6
 check_network groups_int8 27 6
+check_network moves_uint8 6 5
+check_network moves_int8 6 5
 check_network qlinear_uint8 120 ''
 check_network qlinear_int8 120 ''
 echo "$passed passed, $failed failed"
