@@ -256,7 +256,7 @@ static xpu_status read_csv(reader *r, uint64_t bytes, xpu_memplan_problem *probl
     level->bytes = bytes ? bytes : sum_of(buffers.items, buffers.count);
     if (level->bytes > XPU_MEMPLAN_MAX_BYTES) level->bytes = XPU_MEMPLAN_MAX_BYTES;
     *problem = (xpu_memplan_problem){
-        .levels = level, .level_count = 1, .buffers = buffers.items, .buffer_count = buffers.count};
+        .levels = level, .level_count = 1, .buffers = buffers.items, .buffer_count = buffers.count, .file = r->file};
     index_buffers(r, problem);
     return r->diags->errors == before ? XPU_OK : XPU_EUSAGE;
 }

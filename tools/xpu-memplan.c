@@ -67,6 +67,16 @@ static void print_usage(const xpu_tool *tool, const xpu_memplan_problem *problem
     }
 }
 
+/* The last line: "problem.json: 2 buffers are placed -> plan.json" */
+static int say(const xpu_tool *tool, const xpu_memplan_problem *problem, const char *done) {
+    const char *output = xpu_tool_option(tool, "output");
+    if (!tool->quiet)
+        printf("%s: %u buffer%s %s%s%s\n", xpu_tool_path(tool, problem->file), problem->buffer_count,
+               problem->buffer_count == 1 ? " is" : "s are", done, output ? " -> " : "",
+               output ? xpu_tool_path(tool, output) : "");
+    return XPU_OK;
+}
+
 static int make_plan(xpu_tool *tool, const xpu_memplan_problem *problem) {
     xpu_memplan_options with = {.no_aliases = xpu_tool_flag(tool, "no-aliases")};
     xpu_memplan *plan;
@@ -75,8 +85,9 @@ static int make_plan(xpu_tool *tool, const xpu_memplan_problem *problem) {
     if (!status) status = (int)xpu_memplan_make(tool->arena, problem, &with, &plan, &tool->diags);
     if (!status) status = (int)xpu_memplan_check(tool->arena, problem, plan, &tool->diags);
     if (!status && output) status = (int)xpu_memplan_write(tool->arena, output, problem, plan, &tool->diags);
-    if (!status) print_usage(tool, problem, plan);
-    return status;
+    if (status) return status;
+    print_usage(tool, problem, plan);
+    return say(tool, problem, "placed");
 }
 
 /* A plan from a file that does not hold is the file's fault, not the planner's. */
@@ -86,7 +97,10 @@ static int with_plan(xpu_tool *tool, const xpu_memplan_problem *problem, const c
     int status = (int)xpu_memplan_read_plan(tool->arena, path, problem, &plan, &tool->diags);
     if (status) return status;
     if (xpu_memplan_check(tool->arena, problem, &plan, &tool->diags) != XPU_OK) return XPU_EUSAGE;
-    if (draw) return (int)xpu_memplan_draw(tool->arena, output, problem, &plan, &tool->diags);
+    if (draw) {
+        status = (int)xpu_memplan_draw(tool->arena, output, problem, &plan, &tool->diags);
+        return status ? status : say(tool, problem, "drawn");
+    }
     print_usage(tool, problem, &plan);
     if (!tool->quiet) printf("%s: the plan is valid\n", xpu_tool_path(tool, path));
     return XPU_OK;

@@ -109,7 +109,7 @@ clean 0 'sm\x1b[31m' "$bin/xpu-memplan" plan problem.json -o plan.json
 json plan.json
 clean 0 'sm\x1b[31m' "$bin/xpu-memplan" check problem.json plan.json
 clean 0 'sm' "$bin/xpu-memplan" plan problem.json
-"$bin/xpu-memplan" svg problem.json plan.json -o plan.svg
+"$bin/xpu-memplan" -q svg problem.json plan.json -o plan.svg
 raw '' <plan.svg
 count "picture" $((!$?))
 mkdir suite

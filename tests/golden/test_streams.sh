@@ -76,9 +76,14 @@ check "plan" run 0 "$bin/xpu-memplan" plan - -o - <p.json
 json plan
 cp out plan.json
 check "the table is on standard error" grep -q '^gm ' err
+check "and what was done, last" [ "$(tail -1 err)" = 'standard input: 1 buffer is placed -> standard output' ]
 check "plan from a pipe" run 0 "$bin/xpu-memplan" check p.json - <plan.json
 check "picture" run 0 "$bin/xpu-memplan" svg p.json plan.json -o -
 check "it is one" grep -q '^<svg' out
+check "and said to be" grep -q '^p.json: 1 buffer is drawn -> standard output$' err
+printf 'id,lower,upper,size\n1,0,3,512\n2,2,5,512\n' >p.csv
+check "a .csv file without room" run 1 "$bin/xpu-memplan" plan p.csv --bytes=1000
+check "its name, too" grep -q '^p.csv: error \[plan-capacity\]' err
 mkdir suite
 echo "{\"model\": \"$mnist\", \"precision\": \"fp32\", \"devices\": [\"func\"], \"inputs\": {\"Input3\": {\"file\": \"$image\"}}, \"chips\": {\"nano\": {}}}" >suite/m.json
 check "cases" run 0 "$bin/xpu-regress" --suite=suite --junit=-
