@@ -14,7 +14,7 @@ VERSION := 0.1.0
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 MAKEFLAGS += --no-builtin-rules
 # What `make` without -j begins builds with all processors (expanded in recipes: only there MAKEFLAGS knows).
-JOBS     = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Where packages are missing, these goals install them first and then make the rest anew, since variables hold what the
 # packages' programs say; the others name the line that does. What is built alone needs neither Verilator nor the tests'.
@@ -246,28 +246,28 @@ $(BUILD)/tests/fuzz/hostile: $(FUZZ_O) $(TEST_LIB) $(LIBALL)
 	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
 .PHONY: hostile
 hostile:
-	$(Q)$(MAKE) $(JOBS) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
+	$(Q)$(MAKE) $(PARALLEL) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
 tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) hostile
 test: deps
-	@$(MAKE) $(JOBS) --no-print-directory all tests chips units
+	@$(MAKE) $(PARALLEL) --no-print-directory all tests chips units
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
 test-long: deps
-	@$(MAKE) $(JOBS) --no-print-directory all tests chips all-benches $(LONG_BIN)
+	@$(MAKE) $(PARALLEL) --no-print-directory all tests chips all-benches $(LONG_BIN)
 	@XPU_TEST_SECONDS=$${XPU_TEST_SECONDS:-7200} scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
 test-models: deps
-	@$(MAKE) $(JOBS) --no-print-directory all chips
+	@$(MAKE) $(PARALLEL) --no-print-directory all chips
 	@XPU_BUILD=$(BUILD) bash tests/models/long_models.sh
 bench: deps
-	@$(MAKE) $(JOBS) --no-print-directory all $(BENCH_BIN) $(KERNELS_ELF)
+	@$(MAKE) $(PARALLEL) --no-print-directory all $(BENCH_BIN) $(KERNELS_ELF)
 	@scripts/bench $(BUILD)
 
 run: deps
-	@$(MAKE) $(JOBS) --no-print-directory all
-	@$(MAKE) $(JOBS) --no-print-directory chip CHIP=$(CHIP)
+	@$(MAKE) $(PARALLEL) --no-print-directory all
+	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=$(CHIP)
 	@scripts/run $(BUILD) $(CHIP)
 run-resnet50: deps
-	@$(MAKE) $(JOBS) --no-print-directory all
-	@$(MAKE) $(JOBS) --no-print-directory chip CHIP=standard
+	@$(MAKE) $(PARALLEL) --no-print-directory all
+	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=standard
 	@scripts/run_resnet50 $(BUILD) ../shared
 
 # A test compares (tests/docs)
