@@ -1,6 +1,7 @@
 /* --describe: what is in a model or a program. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "xpu_runtime/program/file.h"
 #include "xpuc/pipeline.h"
@@ -156,5 +157,7 @@ int xpu_is_program(const xpu_pipeline *p) {
 }
 
 char *xpu_describe(xpu_pipeline *p) {
-    return xpu_is_program(p) ? describe_program(p) : describe_model(p);
+    const char *ending = strrchr(xpu_path_name(p->path), '.');
+    int is_program = xpu_is_program(p) || (ending && strcasecmp(ending, ".xpu") == 0);
+    return is_program ? describe_program(p) : describe_model(p);
 }

@@ -1,7 +1,9 @@
 /* Which importer reads a model, and the least values of dims that nobody bounds. */
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "frontend/onnx/onnx.h"
 #include "xpuc/pipeline.h"
 
@@ -163,6 +165,7 @@ static xpu_status refuse(const xpu_pipeline *p, const char *why, const char *hin
 
 xpu_status xpu_check_format(const xpu_pipeline *p) {
     const char *ending = strrchr(xpu_path_name(p->path), '.');
+    if (access(p->path, F_OK) != 0 && !xpu_file_open(p->arena, p->path, p->diags)) return xpu_diags_status(p->diags);
     for (size_t i = 0; ending && i < sizeof refused / sizeof *refused; i++) {
         if (strcasecmp(ending, refused[i].ending) != 0) continue;
         return refuse(p, xpu_printf(p->arena, "its name says that it is %s; ONNX models can be read", refused[i].what),

@@ -28,6 +28,15 @@ check "two models" status 2 a.onnx b.onnx
 check "unknown option" status 2 "$model" --precison=fp32
 check "unknown option: hint" grep -q 'precision' err
 check "no such model" status 3 none.onnx
+for name in none.pt none.xpu; do
+    check "no such file: $name" status 3 $name
+    check "no such file: $name: message" grep -q "^$name: error \[io-open\]" err
+    check "nothing to describe: $name" status 3 --describe $name
+done
+echo text >text.xpu
+check "describe what is no program" status 3 --describe text.xpu
+check "describe what is no program: message" grep -q '^text.xpu: error \[xpu-format\]' err
+rm text.xpu
 check "unknown precision" status 2 "$model" --precision=int3
 check "unknown chip" status 2 "$model" --chip=nona
 check "failed runs leave nothing" test -z "$(find . -name '*.xpu' -o -name '.xpu*')"
