@@ -203,15 +203,20 @@ static const char *path_text(const xpu_pipeline *p, const char *path) {
     return xpu_path_is_stream(path) ? "standard output" : xpu_escape_message(p->arena, path, 4096);
 }
 
+static const char *plural(size_t count) {
+    return count == 1 ? "" : "s";
+}
+
 char *xpu_summary(const xpu_pipeline *p) {
     uint32_t on_host = 0;
     for (uint32_t i = 0; i < p->job.region_count; i++) {
         on_host += p->job.regions[i].on_host ? p->job.regions[i].node_count : 0;
     }
-    char *text = TEXT(p, "%s: %u operators, %zu layers in %u region%s for %s", path_text(p, xpu_path_name(p->path)),
-                      p->options.source_nodes, count_layers(p), p->job.region_count,
-                      p->job.region_count == 1 ? "" : "s", p->target->name);
-    if (on_host) text = TEXT(p, "%s, %u layer%s on the host", text, on_host, on_host == 1 ? "" : "s");
+    uint32_t operators = p->options.source_nodes, regions = p->job.region_count;
+    size_t layers = count_layers(p);
+    char *text = TEXT(p, "%s: %u operator%s, %zu layer%s in %u region%s for %s", path_text(p, xpu_path_name(p->path)),
+                      operators, plural(operators), layers, plural(layers), regions, plural(regions), p->target->name);
+    if (on_host) text = TEXT(p, "%s, %u layer%s on the host", text, on_host, plural(on_host));
     text = TEXT(p, "%s; %.2f s", text, xpu_seconds() - p->started);
     return p->output ? TEXT(p, "%s -> %s", text, path_text(p, p->output)) : text;
 }

@@ -26,7 +26,7 @@ for precision in fp32 int16; do
     check 0 'no.png is not written: nothing differs' "$XPU_BIN/xpu-dump" diff "$folder/ref" "$folder/ref" --heatmap="$folder/no.png"
     check 4 '"not_finite": 1,' "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref" --json
     check 0 '0 of 1 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/func" "$folder/ref" --tensor='ReLU32*'
-    check 4 "layer 'Pooling66' on ref: 1 elements differ from" "$XPU_BIN/xpu-run" "$xpu" --device=ref \
+    check 4 "layer 'Pooling66' on ref: 1 element differs from" "$XPU_BIN/xpu-run" "$xpu" --device=ref \
         --layer=Pooling66 --from-dump="$folder/func"
     check 4 'at      channel 0 of 8; row 1 of 14; column 1 of 14' "$XPU_BIN/xpu-run" "$xpu" --device=func \
         --layer=Pooling66 --from-dump="$folder/func" --heatmap="$folder/replay.png"

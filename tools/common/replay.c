@@ -76,7 +76,9 @@ static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options
     uint64_t differ = r->differ - before;
     int profile = xpu_tool_flag(tool, "profile");
     const char *result = "equal to";
-    if (differ) result = xpu_printf(tool->arena, "%llu elements differ from", (unsigned long long)differ);
+    if (differ)
+        result = xpu_printf(tool->arena, "%llu element%s from", (unsigned long long)differ,
+                            differ == 1 ? " differs" : "s differ");
     if (!tool->quiet || differ || profile)
         printf("layer '%s' on %s: %s %s; %s\n", xpu_escape(tool->arena, run->layer, 200), replays->device, result,
                xpu_tool_path(tool, run->from_dump), replays->done(tool, stats));
