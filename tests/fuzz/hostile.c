@@ -26,10 +26,12 @@ static const hostile_kind *const kinds[] = {&hostile_model,     &hostile_npy,   
                                             &hostile_outputs,   &hostile_names, &hostile_signals, &hostile_changed};
 enum { KINDS = sizeof kinds / sizeof *kinds, SECONDS = 10, MEGABYTES = 256, MAX_PROBLEMS = 20 };
 
-/* Sizes that a file made up must be refused for, not the machine's. */
+/* Sizes that a file made up must be refused for, not the machine's. Freed memory is kept for a while only: a tool that
+ * is started counts what this process holds as its own until it is another program. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
-    return "allocator_may_return_null=1:max_allocation_size_mb=2048:detect_leaks=1:abort_on_error=0:exitcode=99";
+    return "allocator_may_return_null=1:max_allocation_size_mb=2048:detect_leaks=1:abort_on_error=0:exitcode=99:"
+           "quarantine_size_mb=32";
 }
 
 __attribute__((visibility("default"))) const char *__ubsan_default_options(void);
