@@ -132,10 +132,23 @@ static xpu_status run_cases(xpu_tool *tool, xpu_regress_suite *suite) {
     {option,        XPU_EXCLUDES, "make", "--make does not take this option", "it makes one case and runs it once",    \
      "leave it out"}
 static const xpu_option_rule rules[] = {
-    OF_MAKE("input"),     OF_MAKE("precision"),    OF_MAKE("shape"),   NOT_LIST("update"),
-    NOT_LIST("junit"),    NOT_LIST("jobs"),        NOT_LIST("device"), NOT_LIST("chip"),
-    NOT_LIST("lockstep"), NOT_LIST("build-chips"), NOT_MAKE("update"), NOT_MAKE("list"),
-    NOT_MAKE("junit"),    NOT_MAKE("build-chips"), NOT_MAKE("jobs"),   {NULL},
+    {"make", XPU_NEEDS, "suite", "no folder is named", "a case is two files, which need a place", "add --suite=DIR"},
+    OF_MAKE("input"),
+    OF_MAKE("precision"),
+    OF_MAKE("shape"),
+    NOT_LIST("update"),
+    NOT_LIST("junit"),
+    NOT_LIST("jobs"),
+    NOT_LIST("device"),
+    NOT_LIST("chip"),
+    NOT_LIST("lockstep"),
+    NOT_LIST("build-chips"),
+    NOT_MAKE("update"),
+    NOT_MAKE("list"),
+    NOT_MAKE("junit"),
+    NOT_MAKE("build-chips"),
+    NOT_MAKE("jobs"),
+    {NULL},
 };
 
 static int run(xpu_tool *tool) {

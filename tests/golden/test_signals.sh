@@ -147,6 +147,7 @@ check "xpu-regress: exit code" [ $status = 130 ]
 check "xpu-regress: says how far it was" grep -q '  why: 0 of 1 runs of cases are complete' log
 check "xpu-regress: counts" grep -q '^0 passed, 0 failed' log
 check "xpu-regress: XML" grep -q '</testsuites*>' out/j.xml
+check "xpu-regress: no CI takes it for a pass" grep -q '<error message="stopped by a signal">' out/j.xml
 check "xpu-regress: nothing is left" clean
 { echo id,lower,upper,size; for ((i = 0; i < 3000; i++)); do echo "$i,$((i * 7 % 1000)),$((i * 7 % 1000 + 90 + i % 13)),$((1000 + i * 37 % 5000))"; done; } >p.csv
 stop TERM 'sleep 0.2' "$bin/xpu-memplan" plan p.csv --budget=4000000000 -o out/plan.json

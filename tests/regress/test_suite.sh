@@ -151,6 +151,7 @@ check 0 '"cycles": ' cat cases/nine.json
 check 2 'there is a file of this name' "${make[@]}" --make=nine --input="$repo/tests/models/9.npy"
 check 2 'this is no name of a case' "${make[@]}" --make=../nine --input="$repo/tests/models/9.npy"
 check 2 '[input-missing]' "${make[@]}" --make=two
+check 2 'no folder is named' "$regress" "$repo/tests/models/mnist-8.onnx" --make=two --input="$repo/tests/models/9.npy"
 check 2 'no model is given' "$regress" --suite=cases --make=two
 check 3 'no case was made' "$regress" --suite=cases "$repo/tests/models/mnist-8.onnx" --chip=pro --make=two --input="$repo/tests/models/9.npy"
 is 'what was not made' "$(ls cases)" 'nine.json

@@ -195,8 +195,8 @@ static xpu_status write_files(maker *m) {
 
 xpu_status xpu_regress_make(xpu_tool *tool, xpu_regress_suite *suite, const char *name) {
     maker *m = XPU_NEW(tool->arena, maker);
-    const char *folder = xpu_tool_option(tool, "suite"), *precision = xpu_tool_option(tool, "precision");
-    suite->folder = folder ? folder : xpu_regress_own_suite(tool->arena);
+    const char *precision = xpu_tool_option(tool, "precision");
+    suite->folder = xpu_tool_option(tool, "suite");
     *m = (maker){.tool = tool, .arena = tool->arena, .suite = suite, .name = name, .model = xpu_tool_word(tool, 0)};
     m->precision = precision ? precision : "auto";
     m->json_path = xpu_path_join(tool->arena, suite->folder, xpu_printf(tool->arena, "%s.json", name));

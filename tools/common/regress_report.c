@@ -246,9 +246,12 @@ xpu_status xpu_regress_run_all(xpu_tool *tool, xpu_regress_suite *suite) {
     xpu_stop_begin();
     xpu_status status = xpu_pool_run(tool->arena, &pool, &tool->diags);
     clear_progress(&s);
-    if (status == XPU_ESTOPPED)
-        xpu_error_stopped(&tool->diags, suite->folder, NULL,
-                          xpu_printf(tool->arena, "%u of %u runs of cases are complete", s.done, s.planned));
+    if (status == XPU_ESTOPPED) {
+        const char *how_far = xpu_printf(tool->arena, "%u of %u runs of cases are complete", s.done, s.planned);
+        const xpu_regress_outcome outcome = {"xpu-regress", NULL, status, 0, "stopped by a signal", how_far, ""};
+        XPU_PUSH(tool->arena, &suite->outcomes, outcome);
+        xpu_error_stopped(&tool->diags, suite->folder, NULL, how_far);
+    }
     xpu_stop_end();
     return status != XPU_OK ? status : worst(suite);
 }
