@@ -100,6 +100,8 @@ static void remove_entry(int parent, const char *name) {
     static const struct timespec moment = {0, 1000000};
     if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
     for (int attempt = 0; attempt < 50; attempt++) {
+        if (unlinkat(parent, name, AT_REMOVEDIR) == 0)
+            return; /* an empty one needs no descriptor, of which none may be left */
         int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (folder < 0) return;
         empty_folder(folder);
