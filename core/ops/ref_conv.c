@@ -356,6 +356,7 @@ typedef struct {
     float *y; /* see sums_of */
     xpu_tile_run *runs;
     void *packed_x;
+    const xpu_arena *scratch;
 } conv_job;
 
 static void conv_channels(const conv_job *job, int64_t n, int64_t first, size_t count, size_t block, int lane_x) {
@@ -384,11 +385,12 @@ static void conv_channels(const conv_job *job, int64_t n, int64_t first, size_t 
 }
 
 /* Few output channels per group: lanes are output channels of several groups, each with its own operand. */
-static void conv_by_lanes(const conv_job *job, int64_t n) {
+static xpu_status conv_by_lanes(const conv_job *job, int64_t n) {
     const geometry *g = &job->g;
     size_t pixels = (size_t)(g->h * g->w), lanes = job->e.lanes;
     size_t image = (size_t)(n * g->c) * pixels;
     for (int64_t first = 0; first < g->o; first += (int64_t)lanes) {
+        if (xpu_stopped(job->scratch)) return XPU_ESTOPPED;
         size_t count = (size_t)(g->o - first) < lanes ? (size_t)(g->o - first) : lanes;
         for (size_t p = 0; p < pixels; p += PACK_PIXELS) {
             size_t chunk = pixels - p < PACK_PIXELS ? pixels - p : PACK_PIXELS;
@@ -402,9 +404,10 @@ static void conv_by_lanes(const conv_job *job, int64_t n) {
         }
         conv_channels(job, n, first, count, (size_t)first / lanes, 1);
     }
+    return XPU_OK;
 }
 
-static void conv_by_groups(const conv_job *job, int64_t n) {
+static xpu_status conv_by_groups(const conv_job *job, int64_t n) {
     const geometry *g = &job->g;
     size_t pixels = (size_t)(g->h * g->w), lanes = job->e.lanes, block = 0;
     int64_t per_group = g->o / g->group;
@@ -418,14 +421,16 @@ static void conv_by_groups(const conv_job *job, int64_t n) {
             }
         }
         for (int64_t first = 0; first < per_group; first += (int64_t)lanes) {
+            if (xpu_stopped(job->scratch)) return XPU_ESTOPPED;
             size_t count = (size_t)(per_group - first) < lanes ? (size_t)(per_group - first) : lanes;
             conv_channels(job, n, group * per_group + first, count, block++, 0);
         }
     }
+    return XPU_OK;
 }
 
 xpu_status xpu_ref_conv(const xpu_ref_args *args) {
-    conv_job job = {.x = args->inputs[XPU_IN_X]->data};
+    conv_job job = {.x = args->inputs[XPU_IN_X]->data, .scratch = args->scratch};
     geometry *g = &job.g;
     read_geometry(args, g);
     prepare(args, (size_t)g->o, &job.e, &job.end);
@@ -448,12 +453,8 @@ xpu_status xpu_ref_conv(const xpu_ref_args *args) {
     job.packed_x = xpu_alloc_array(args->scratch, (size_t)(g->h * g->w * g->cg * (lane_x ? lanes : 1)), job.e.element);
     job.runs = XPU_NEW_ARRAY(args->scratch, xpu_tile_run, g->kh * g->kw);
     for (int64_t n = 0; n < g->n; n++) {
-        if (xpu_stopped(args->scratch)) return XPU_ESTOPPED;
-        if (lane_x) {
-            conv_by_lanes(&job, n);
-        } else {
-            conv_by_groups(&job, n);
-        }
+        xpu_status status = lane_x ? conv_by_lanes(&job, n) : conv_by_groups(&job, n);
+        if (status != XPU_OK) return status;
     }
     write_absmax(args);
     return XPU_OK;
@@ -505,6 +506,7 @@ xpu_status xpu_ref_matmul(const xpu_ref_args *args) {
         }
         const void *rows = e.kind == FLOATS ? at(&e, x->data, x_index * m * k) : packed_x;
         for (size_t c = 0; c < n; c += e.lanes) {
+            if (xpu_stopped(args->scratch)) return XPU_ESTOPPED;
             size_t lanes = n - c < e.lanes ? n - c : e.lanes;
             for (size_t row = 0; row < m; row += XPU_TILE_PIXELS) {
                 int pixels = m - row < XPU_TILE_PIXELS ? (int)(m - row) : XPU_TILE_PIXELS;

@@ -719,10 +719,41 @@ static void expansion_is_exact(void) {
     bench_close(&b);
 }
 
+/* ---- stopping ---- */
+
+static int count_question(void *context) {
+    ++*(int *)context;
+    return 0;
+}
+
+/* How often one kernel asks whether it is to go on. */
+static int questions(xpu_op_id op, const xpu_tensor *x, const xpu_tensor *w, bench *b) {
+    const xpu_tensor *operands[XPU_IN_COUNT] = {[XPU_IN_X] = x, [XPU_IN_W] = w};
+    xpu_tensor y;
+    int asked = 0;
+    b->mem.stop = count_question;
+    b->mem.stop_context = &asked;
+    run_kernel(b, op, operands, XPU_IN_W + 1, NULL, 0, &y, 1);
+    b->mem.stop = NULL;
+    return asked;
+}
+
+static void long_kernels_ask(void) {
+    enum { CHANNELS = 200 };
+    random_source r = random_open("questions");
+    BENCH_OPEN(b);
+    xpu_tensor x = random_tensor(&b, &r, DIMS(1, 2, 5, 5)), w = random_tensor(&b, &r, DIMS(CHANNELS, 2, 3, 3));
+    xpu_tensor depth = random_tensor(&b, &r, DIMS(3, 7)), columns = random_tensor(&b, &r, DIMS(7, CHANNELS));
+    CU_ASSERT(questions(XPU_OP_CONV, &x, &w, &b) > 2);
+    CU_ASSERT(questions(XPU_OP_MATMUL, &depth, &columns, &b) > 2);
+    bench_close(&b);
+}
+
 XPU_TEST_MAIN("ref", {"conv", conv_is_canonical}, {"matmul", matmul_is_canonical},
               {"int16 wraps at 48 bits", int16_wraps_at_48_bits}, {"instruction sets agree", tiles_agree},
               {"pools", pools_are_canonical}, {"order of averages", averages_have_an_order},
               {"global average", global_average_is_sequential}, {"elementwise broadcasts", elementwise_broadcasts},
               {"chain", chain_is_its_steps}, {"softmax, batch norm", softmax_and_batch_norm},
               {"copies of every element type", copies_keep_bytes}, {"pad modes", pad_modes}, {"pad values", pad_values},
-              {"whole graphs", runs_graphs}, {"batch norm expands exactly", expansion_is_exact})
+              {"whole graphs", runs_graphs}, {"questions", long_kernels_ask},
+              {"batch norm expands exactly", expansion_is_exact})
