@@ -335,6 +335,9 @@ static int diff(xpu_tool *tool) {
     }
     const xpu_tool_output written = {"heatmap", r.heatmap};
     int bad = parse_tolerance(tool, &r.tolerance);
+    if (!bad && r.heatmap && xpu_path_is_stream(r.heatmap) && xpu_tool_flag(tool, "json"))
+        bad = xpu_tool_usage(tool, "option '--heatmap'", "two outputs go to standard output", "--json does, too",
+                             "give the picture a file");
     if (!bad) bad = xpu_tool_check_outputs(tool, &written, 1, paths);
     if (!bad && r.heatmap) bad = (int)xpu_output_check(tool->arena, r.heatmap, &tool->diags);
     if (bad) return bad;

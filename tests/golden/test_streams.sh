@@ -90,5 +90,7 @@ check "cases" run 0 "$bin/xpu-regress" --suite=suite --junit=-
 check "XML" grep -q '^<testsuite' <(grep -v '^<?xml' out)
 check "names of files that end so" run 3 "$bin/xpu-run" m.xpu -i none- -d func
 check "nothing is left" [ -z "$(ls tmp)" ]
+check "a picture beside JSON" run 2 "$bin/xpu-dump" diff dump dump --json --heatmap=-
+check "a picture beside JSON: message" grep -q "option '--heatmap': two outputs go to standard output" err
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
