@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/hash_avx2.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -44,7 +46,10 @@ xpu_hasher *xpu_hasher_new(xpu_arena *arena) {
 }
 
 void xpu_hasher_add(xpu_hasher *hasher, const void *bytes, size_t length) {
-    if (length) XXH3_128bits_update(&hasher->state, bytes, length);
+    if (length && xpu_hash_avx2_here())
+        xpu_hash_avx2_update(&hasher->state, bytes, length);
+    else if (length)
+        XXH3_128bits_update(&hasher->state, bytes, length);
 }
 
 xpu_status xpu_hasher_add_bytes(xpu_hasher *hasher, const xpu_file *file, uint64_t offset, uint64_t length,

@@ -89,6 +89,7 @@ static xpu_status make_program(xpu_codegen *cg, const char *source, const char *
     xpu_device_build *build = xpu_compile_start(cg, source, scratch);
     if (!build) return xpu_diags_status(cg->diags);
     xpu_status status = xpu_program_check(&cg->program, scratch, cg->diags); /* while clang compiles */
+    cg->program.is_checked = status == XPU_OK;
     if (status == XPU_OK) status = xpu_pack_ahead(cg);
     if (status == XPU_OK) status = xpu_graph_source_hash(cg->graph, &cg->program.source_hash, cg->diags);
     if (status != XPU_OK) return status;

@@ -100,6 +100,7 @@ typedef struct {
     xpu_hash source_hash;  /* of the model's files (xpu_graph_source_hash) */
     xpu_graph *graph;      /* the lowered graph; values, dims, inputs and outputs even when stripped of nodes' use */
     uint8_t stripped;      /* ref is not available */
+    uint8_t is_checked;    /* xpu_program_check has found its counts within what a reader takes */
     uint32_t source_nodes; /* operators in the source model */
     XPU_ARRAY(xpu_program_buffer) buffers;
     XPU_ARRAY(xpu_program_in_place) in_place;

@@ -185,7 +185,7 @@ static xpu_status check_limits(const xpu_program *p, const xpu_blob *data, xpu_a
         why = xpu_printf(scratch, "its section %s has %zu bytes, at most %d can be read", names[i], data[i].length,
                          XPU_MAX_METADATA);
     }
-    if (!why) xpu_metadata_decode(&data[0], &data[1], scratch, p->source, &why);
+    if (!why && !p->is_checked) xpu_metadata_decode(&data[0], &data[1], scratch, p->source, &why);
     if (why) {
         xpu_error(diags, XPU_EMODEL, p->source, "program-limits", NULL, "the program is too large for its file",
                   xpu_printf(scratch, "%s; the program has %u layers", why, p->layers.count),
