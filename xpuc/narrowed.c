@@ -17,7 +17,8 @@ static double largest_of(const xpu_tensor *x) {
     double most = 0;
     for (int64_t i = 0, count = xpu_tensor_count(x); i < count; i++) {
         double magnitude = fabs((double)data[i]);
-        if (!(magnitude <= most)) most = magnitude; /* a NaN stays */
+        if (isnan(magnitude)) return (double)INFINITY;
+        if (magnitude > most) most = magnitude;
     }
     return most;
 }

@@ -2,6 +2,7 @@
  * --check-passes: passes that do what they may are not blamed, on quantised networks too; a pass that does more is
  * caught, with the layer in which it does so.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -186,6 +187,16 @@ static void break_layer(bench *b, xpu_node conv, xpu_value other, int how) {
     }
 }
 
+/* One NaN in the operand makes all results NaN: there is no bound. */
+static void expect_no_bound(bench *b, xpu_node conv) {
+    static float data[16 * 7 * 7];
+    const xpu_tensor x = {.dtype = XPU_F32, .rank = 4, .dims = {1, 16, 7, 7}, .data = data};
+    xpu_margin margin;
+    data[5] = NAN;
+    CU_ASSERT_EQUAL_FATAL(xpu_narrowed_margin(b->graph, conv, &x, &margin, b->arena, &b->diags), XPU_OK);
+    CU_ASSERT(!isfinite(margin.extra[0]));
+}
+
 /* The target's prepare on two convolutions, then one fault in the second. */
 static void prepare_with(const char *precision, int how) {
     BENCH_OPEN(b);
@@ -215,8 +226,10 @@ static void prepare_with(const char *precision, int how) {
     CU_ASSERT_EQUAL(got, wanted);
     if (got != wanted) printf("precision %s, fault %d: %d\n", precision, how, got);
     if (got == XPU_OK) bench_print(&b);
+    if (how == RIGHT && xpu_is_narrowed(b.graph, conv)) expect_no_bound(&b, conv);
     bench_close(&b);
 }
+
 static void prepare_is_checked(void) {
     prepare_with("fp32", RIGHT); /* what is broken is there in int16 only */
     for (int how = RIGHT; how < BREAKS; how++) {
