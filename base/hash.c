@@ -24,8 +24,18 @@ static xpu_hash canonical(XXH128_hash_t value) {
     return hash;
 }
 
+static void update(XXH3_state_t *state, const void *bytes, size_t length) {
+    if (length && xpu_hash_avx2_here())
+        xpu_hash_avx2_update(state, bytes, length);
+    else if (length)
+        XXH3_128bits_update(state, bytes, length);
+}
+
 xpu_hash xpu_hash_of(const void *bytes, size_t length) {
-    return canonical(XXH3_128bits(bytes, length));
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    update(&state, bytes, length);
+    return canonical(XXH3_128bits_digest(&state));
 }
 
 int xpu_hash_equal(const xpu_hash *a, const xpu_hash *b) {
@@ -46,10 +56,7 @@ xpu_hasher *xpu_hasher_new(xpu_arena *arena) {
 }
 
 void xpu_hasher_add(xpu_hasher *hasher, const void *bytes, size_t length) {
-    if (length && xpu_hash_avx2_here())
-        xpu_hash_avx2_update(&hasher->state, bytes, length);
-    else if (length)
-        XXH3_128bits_update(&hasher->state, bytes, length);
+    update(&hasher->state, bytes, length);
 }
 
 xpu_status xpu_hasher_add_bytes(xpu_hasher *hasher, const xpu_file *file, uint64_t offset, uint64_t length,
