@@ -8,7 +8,7 @@
 #include "core/chip.h"
 #include "core/target.h"
 #include "memplan/rules.h"
-#include "xpu_codegen/calls.h"
+#include "xpu_codegen/lower/calls.h"
 #include "xpu_codegen/xpu_codegen.h"
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/program/placement.h"
@@ -142,7 +142,7 @@ typedef struct {
 xpu_status xpu_codegen_bug(xpu_codegen *cg, const char *what, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- values.c: dims, layouts, memory of values ---- */
+/* ---- buffers.c: dims, layouts, memory of values ---- */
 
 int xpu_on_host(const xpu_codegen *cg, xpu_node node);
 static inline xpu_dim xpu_dim_of(xpu_codegen *cg, int64_t value) {
@@ -194,6 +194,7 @@ void xpu_explain_missing_copies(xpu_codegen *cg, xpu_memplan *plan);
 /* The C text of one region (index into job->regions), NULL where it is on the host, and what follows all regions. */
 const char *xpu_emit_region(xpu_codegen *cg, uint32_t region);
 const char *xpu_emit_tail(xpu_codegen *cg);
+void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body);
 /* Starts clang on `source`, in a temporary folder of `arena`; NULL with diagnostics. */
 typedef struct xpu_device_build xpu_device_build;
 /* [resources] where the folder of xpuc's own files does not have `name`. */
@@ -297,7 +298,7 @@ const char *xpu_choose_tiles(xpu_codegen *cg, const xpu_conv_shape *shape, int h
 /* The geometry at the upper bound of the symbols. */
 xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape *shape);
 
-/* ---- sizes.c ---- */
+/* ---- tile_by_size.c ---- */
 
 /* One range where all sizes are fixed. */
 void xpu_list_sizes(xpu_codegen *cg, const xpu_conv_shape *shape, xpu_sizes *sizes);

@@ -1,4 +1,4 @@
-#include "xpu_codegen/calls.h"
+#include "xpu_codegen/lower/calls.h"
 
 #include <string.h>
 
