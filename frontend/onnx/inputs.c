@@ -132,9 +132,11 @@ static int has_symbol(const xpu_dims *dims, const char *name) {
     return 0;
 }
 
-/* What the model fixes: a positive dim_value. Zero and negative ones stand for "unknown" in files of some exporters. */
+/* What the model fixes: a dim_value, 0 included; -1: nothing. Negative ones stand for "unknown" in files of some
+ * exporters. */
 static int64_t value_of(const input *in, int index) {
-    return in->shape && in->shape->dim[index]->has_dim_value ? in->shape->dim[index]->dim_value : 0;
+    int64_t value = in->shape && in->shape->dim[index]->has_dim_value ? in->shape->dim[index]->dim_value : -1;
+    return value < 0 ? -1 : value;
 }
 
 /* The least that dim `index` can be, as far as is known before it is read. */
@@ -144,7 +146,7 @@ static int64_t least_of(const reader *read, const input *in, int index) {
     const xpu_shape_dim *range =
         asked && asked->symbol ? range_of(read->importer->options, asked->symbol, &twice) : asked;
     if (range && range->min > 0) return range->min;
-    int64_t value = asked ? 0 : value_of(in, index);
+    int64_t value = asked ? 1 : value_of(in, index);
     return value > 0 ? value : 1;
 }
 
@@ -228,12 +230,12 @@ static int specified_dim(reader *read, input *in, int index) {
                            "give the range once, and the name alone elsewhere");
     }
     int64_t value = value_of(in, index);
-    if (value > 0 && range && range->min == value && range->max == value) {
+    if (value >= 0 && range && range->min == value && range->max == value) {
         in->dims[index] = xpu_dim_const(dims, value);
         return 1;
     }
-    if (value > 0) report_override(read, in, index, value);
-    if (value > 0 && !range) in->asks_open = 1;
+    if (value >= 0) report_override(read, in, index, value);
+    if (value >= 0 && !range) in->asks_open = 1;
     if (range && range->min == range->max) {
         in->dims[index] = xpu_dim_const(dims, range->min);
     } else {
@@ -261,7 +263,7 @@ static int model_dim(reader *read, input *in, int index) {
     if (value > INT32_MAX) {
         return fail(read, in, TEXT(read, "dim %d is too large", index), TEXT(read, "it is %" PRId64, value), NULL);
     }
-    if (value > 0) {
+    if (value >= 0) {
         in->dims[index] = xpu_dim_const(dims, value);
     } else if (param) {
         const xpu_dim *bound = binding_of(read, param);

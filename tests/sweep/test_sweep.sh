@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Every operator of the importer's table, in every form: what tests/gen/record_sweep.py recorded, on ref, func and rtl,
+# and the unit on which each case ran (units.txt: a rule that begins to refuse an operator fails here). A form in the
+# table without a network fails, too. test_sweep.sh --update writes units.txt.
+set -uo pipefail
+. "$(dirname "$0")/../checks.sh"
+sweep=tests/sweep
+
+# Elements a, b are equal when |a - b| <= R |b|; R = 0: bit for bit. Results of functions that are approximations may be
+# off by a few steps of their type. Zeros of Relu and its kind have the sign of docs/onnxruntime.md.
+tolerance() { # tolerance NETWORK
+    case $1 in
+        MatMul-* | Gemm-* | Conv-*) echo 1e-3,1e-4 ;;
+        Relu-* | Clip-* | Max-* | Min-* | ReduceMax-* | ReduceMin-*) echo 1e-30,0 ;;
+        Exp-* | Log-* | Tanh-* | Sigmoid-* | Erf-* | Softmax-* | Softplus-* | Softsign-* | Mish-* | Gelu-* | Elu-* | Celu-* | Selu-* | \
+            Pow-* | Reduce* | Sum-* | Mean-* | BatchNormalization-* | AveragePool-* | GlobalAveragePool-* | Swish-* | Sin-* | Cos-*)
+            case $1 in *-float16) echo 1e-3,0 ;; *-bfloat16) echo 8e-3,0 ;; *) echo 2e-6,0 ;; esac ;;
+        *) echo 0,0 ;;
+    esac
+}
+
+run() { # run NETWORK FOLDER: FOLDER/NETWORK.units, and a line in FOLDER/NETWORK.wrong for each thing that is wrong
+    local name=$1 base=$sweep/$1 out=$2/$1 device inputs=()
+    [ -e "${base}_in.npz" ] && inputs=(-i "${base}_in.npz")
+    if ! "$XPU_BIN/xpuc" -q "$base.onnx" --chip=nano --explain -o "$out.xpu" >"$out.explained" 2>"$out.errors"; then
+        echo "$name is not compiled: $(head -1 "$out.errors")" >"$out.wrong"
+        return
+    fi
+    awk -v name="$name" '$1 ~ /^[0-9]+$/ { unit = $7; sub(/:.*/, "", unit); of[unit] = of[unit] " " $3 }
+        END { for (unit in of) print name " " unit ":" of[unit] }' "$out.explained" | sort >"$out.units"
+    for device in ref func rtl; do
+        if ! "$XPU_BIN/xpu-run" -q "$out.xpu" -d $device "${inputs[@]}" -o "$out.npz" 2>"$out.errors"; then
+            echo "$name does not run on $device: $(head -1 "$out.errors")"
+        elif ! "$XPU_BIN/xpu-dump" diff "$out.npz" "${base}_out.npz" --all --tolerance="$(tolerance "$name")" >"$out.diff" 2>&1; then
+            echo "$name on $device: $(tail -1 "$out.diff")"
+            head -3 "$out.diff"
+        fi
+    done >"$out.wrong"
+    rm -f "$out.xpu" "$out.npz" "$out.explained" "$out.diff" "$out.errors"
+}
+export -f run tolerance
+export sweep XPU_BIN
+
+for network in $sweep/*.onnx; do basename "$network" .onnx; done | xargs -P "$(nproc)" -I{} bash -c 'run {} '"$folder"
+cat "$folder"/*.units >"$folder/units.txt"
+if [ "${1:-}" = --update ]; then cp "$folder/units.txt" $sweep/units.txt; fi
+
+for network in $sweep/*.onnx; do
+    check 0 '' cmp "$folder/$(basename "$network" .onnx).wrong" /dev/null
+    [ "$status" = 0 ] || cat "$folder/$(basename "$network" .onnx).wrong"
+done
+check 0 '' diff $sweep/units.txt "$folder/units.txt"
+while read -r form; do
+    check 0 '' test -e "$sweep/$form.onnx"
+done < <("$XPU_BUILD/tests/gen/sweep_rows_main" | tr ',' '\n' |
+    awk -F'"' '/name/ { name = $4 } { gsub(/[^0-9]/, "", $NF); if ($NF != "") print name "-" $NF }')
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
