@@ -547,6 +547,8 @@ XA_INLINE int32_t xa_nearest(float x) {
 
 #include "core/arith_poly.h"
 
+#include "core/arith_elementwise.h"
+
 /* ---- A look at the compiled code -------------------------------------------------------------------------------- */
 
 /* False where this translation unit was compiled with contraction: a * b + c then leaves a residue. Library code

@@ -1,8 +1,9 @@
 /*
  * The elementary functions, written once for two types: float (included by core/arith.h) and vfloat32m4_t (included by
- * core/arith_rvv.h). The includer defines the operations; both then execute the same IEEE operations in the same order,
- * so they give the same bits. Branch-free; every function is within 2 ulp of the true value for all floats, subnormal
- * ones included (tests/long/arith_exhaustive.c); the largest error found stands at each function.
+ * core/arith_rvv.h), in both followed by core/arith_elementwise.h. The includer defines the operations; both then
+ * execute the same IEEE operations in the same order, so they give the same bits. Branch-free; every function is within
+ * 2 ulp of the true value for all floats, subnormal ones included (tests/long/arith_exhaustive.c); the largest error
+ * found stands at each function.
  *
  * XF, XI, XM    float, int32, mask                  XF_NAME(f), XF_VL, XF_CALL   naming, last parameter, call
  * XF_LINE(c0, c1, x)  fma(c1, x, c0)                XF_FMA(a, b, c), XF_FMAC(c, b, a)   fma(a, b, c), fma(c, b, a)
@@ -122,51 +123,3 @@ XF_FUNCTION XF XF_NAME(softplus)(XF x XF_VL) {
     XF y = XF_CALL(log_near, f, XF_SELECTC(upper, 1.0f, XF_SPLAT(0.0f)));
     return XF_ADD(y, XF_SELECTC(XM_LTC(x, 0.0f), 0.0f, x));
 }
-
-/* The composite of operators fl(fl(x / 2) * fl(1 + erf(fl(x * sqrt(1/2))))): no ulp bound of its own. */
-XF_FUNCTION XF XF_NAME(gelu)(XF x XF_VL) {
-    XF e = XF_CALL(erf, XF_MULC(x, 0x1.6a09e6p-1f));
-    return XF_MUL(XF_MULC(x, 0.5f), XF_ADDC(e, 1.0f));
-}
-
-#undef XF_LN2_HIGH
-#undef XF_LN2_LOW
-#undef XF_LOG2_E
-#undef XF
-#undef XI
-#undef XM
-#undef XF_FUNCTION
-#undef XF_NAME
-#undef XF_VL
-#undef XF_CALL
-#undef XF_SPLAT
-#undef XF_INF
-#undef XF_NAN
-#undef XF_ADD
-#undef XF_SUB
-#undef XF_MUL
-#undef XF_DIV
-#undef XF_FMA
-#undef XF_ADDC
-#undef XF_MULC
-#undef XF_RSUBC
-#undef XF_RDIVC
-#undef XF_FMAC
-#undef XF_LINE
-#undef XF_NEG
-#undef XF_ABS
-#undef XF_COPYSIGN
-#undef XF_BITS
-#undef XF_FROM_BITS
-#undef XF_NEAREST
-#undef XF_FROM_INT
-#undef XI_ADDC
-#undef XI_SUB
-#undef XI_SLLC
-#undef XI_SRAC
-#undef XI_MINC
-#undef XM_LTC
-#undef XM_GTC
-#undef XM_EQC
-#undef XF_SELECT
-#undef XF_SELECTC

@@ -131,6 +131,8 @@ XA_INLINE vfloat32m4_t xv_hard_swish(vfloat32m4_t x, size_t vl) {
 #define XF_SELECTC(m, c, b) __riscv_vfmerge_vfm_f32m4(b, c, m, vl)
 #include "core/arith_poly.h"
 
+#include "core/arith_elementwise.h"
+
 /* ---- Integers and quantised operators: see the xa_ functions ----------------------------------------------------- */
 
 XA_INLINE vint32m4_t xv_rne_i32(vfloat32m4_t x, size_t vl) {

@@ -4,13 +4,31 @@
 
 #include "core/arith.h"
 
+enum { SHORT, LONG };
+/* ATTRS(LOW, HIGH) as identifiers; those that are missing are 0. */
+enum {
+    ID_ = 0,
+#define X(name, text, type) ID_##name = XPU_ATTR_##name,
+#include "core/ops/attrs.def"
+#undef X
+};
+#define IDS(a, b, c, ...)                       {(xpu_attr_id)ID_##a, (xpu_attr_id)ID_##b, (xpu_attr_id)ID_##c}
+#define IDS_ATTRS(...)                          IDS(__VA_ARGS__, , , )
+#define EW(id, name, operands, attributes, ...) [XPU_EW_##name] = IDS_##attributes,
+#define EW_STEP(...)
+static const xpu_attr_id attrs[XPU_EW_COUNT][XPU_CHAIN_MAX_IMMEDIATES] = {
+#include "core/ops/elementwise.def"
+};
+
 static const struct {
     const char *name;
     int arity, immediates;
+    xpu_signature signature;
+    int is_long;
 } facts[XPU_EW_COUNT] = {
-#define EW(name, operands, immediate_count, ...) [XPU_EW_##name] = {#name, operands, immediate_count},
+#define EW_ROW(name, operands, immediate_count, signature, length, about)                                              \
+    [XPU_EW_##name] = {#name, operands, immediate_count, XPU_EW_##signature, length},
 #include "core/ops/elementwise.def"
-#undef EW
 };
 
 const char *xpu_elementwise_name(xpu_elementwise op) {
@@ -25,19 +43,31 @@ int xpu_elementwise_immediates(xpu_elementwise op) {
     return facts[op].immediates;
 }
 
-/* APPLY_2_0(f): f called with 2 operands and 0 immediates. */
-#define APPLY_1_0(f) f(operands[0])
-#define APPLY_1_1(f) f(operands[0], immediates[0])
-#define APPLY_1_2(f) f(operands[0], immediates[0], immediates[1])
-#define APPLY_2_0(f) f(operands[0], operands[1])
-#define APPLY_3_0(f) f(operands[0], operands[1], operands[2])
+xpu_signature xpu_elementwise_signature(xpu_elementwise op) {
+    return facts[op].signature;
+}
+
+int xpu_elementwise_is_long(xpu_elementwise op) {
+    return facts[op].is_long;
+}
+
+xpu_attr_id xpu_elementwise_attr(xpu_elementwise op, int i) {
+    return attrs[op][i];
+}
+
+#define OPERANDS_1   operands[0]
+#define OPERANDS_2   OPERANDS_1, operands[1]
+#define OPERANDS_3   OPERANDS_2, operands[2]
+#define IMMEDIATES_0 /* none */
+#define IMMEDIATES_1 , immediates[0]
+#define IMMEDIATES_2 IMMEDIATES_1, immediates[1]
+#define IMMEDIATES_3 IMMEDIATES_2, immediates[2]
 
 float xpu_elementwise_apply(xpu_elementwise op, const float *operands, const float *immediates) {
     switch (op) {
-#define EW(name, arity, immediate_count, scalar, ...)                                                                  \
-    case XPU_EW_##name: return APPLY_##arity##_##immediate_count(scalar);
+#define EW_ROW(name, arity, immediate_count, ...)                                                                      \
+    case XPU_EW_##name: return xa_##name(OPERANDS_##arity IMMEDIATES_##immediate_count);
 #include "core/ops/elementwise.def"
-#undef EW
     case XPU_EW_COUNT: break;
     }
     return xa_nan();

@@ -35,13 +35,13 @@ _Static_assert(XPU_ATTR_COUNT < 64, "xpu_op.attrs has one bit per attribute");
 #define BITS_15(a, ...)                                                   BIT(a) | BITS_14(__VA_ARGS__)
 #define BITS_16(a, ...)                                                   BIT(a) | BITS_15(__VA_ARGS__)
 
-#define BITS_ATTRS(...)      PASTE(BITS_, COUNT_OF(__VA_ARGS__))(__VA_ARGS__)
-#define ELEMENTWISE_EW(name) XPU_EW_##name
-#define ELEMENTWISE_NO_EW    -1
-#define ENTRY_FN(f)          f
-#define ENTRY_NONE(reason)   NULL
-#define REASON_FN(f)         NULL
-#define REASON_NONE(reason)  reason
+#define BITS_ATTRS(...)         PASTE(BITS_, COUNT_OF(__VA_ARGS__))(__VA_ARGS__)
+#define ELEMENTWISE_AS_EW(name) XPU_EW_##name
+#define ELEMENTWISE_NO_EW       -1
+#define ENTRY_FN(f)             f
+#define ENTRY_NONE(reason)      NULL
+#define REASON_FN(f)            NULL
+#define REASON_NONE(reason)     reason
 
 /* OP's arguments are expanded before ROW sees them: FN(f) and NONE("reason") are told apart by pasting. */
 #define ROW(id, text, least, most, results, attributes, ew, infer_fn, value_fn, ref_fn, expand_fn, about_text)         \

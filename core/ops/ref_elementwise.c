@@ -12,24 +12,24 @@ enum { BLOCK = 256 };
 
 typedef void (*block_fn)(const float *const *operands, const float *immediates, float *out, size_t count);
 
-#define CALL_1_0(f) f(a[i])
-#define CALL_1_1(f) f(a[i], immediates[0])
-#define CALL_1_2(f) f(a[i], immediates[0], immediates[1])
-#define CALL_2_0(f) f(a[i], b[i])
-#define CALL_3_0(f) f(a[i], b[i], c[i])
-#define EW(name, arity, immediate_count, scalar, ...)                                                                  \
+#define OPERANDS_1   a[i]
+#define OPERANDS_2   OPERANDS_1, b[i]
+#define OPERANDS_3   OPERANDS_2, c[i]
+#define IMMEDIATES_0 /* none */
+#define IMMEDIATES_1 , immediates[0]
+#define IMMEDIATES_2 IMMEDIATES_1, immediates[1]
+#define IMMEDIATES_3 IMMEDIATES_2, immediates[2]
+#define EW_ROW(name, arity, immediate_count, ...)                                                                      \
     static void block_##name(const float *const *operands, const float *immediates, float *out, size_t count) {        \
         const float *a = operands[0], *b = operands[1], *c = operands[2];                                              \
         (void)a, (void)b, (void)c, (void)immediates;                                                                   \
-        for (size_t i = 0; i < count; i++) out[i] = CALL_##arity##_##immediate_count(scalar);                          \
+        for (size_t i = 0; i < count; i++) out[i] = xa_##name(OPERANDS_##arity IMMEDIATES_##immediate_count);          \
     }
 #include "core/ops/elementwise.def"
-#undef EW
 
 static const block_fn block_functions[XPU_EW_COUNT] = {
-#define EW(name, ...) [XPU_EW_##name] = block_##name,
+#define EW_ROW(name, ...) [XPU_EW_##name] = block_##name,
 #include "core/ops/elementwise.def"
-#undef EW
 };
 
 /* ---- broadcasting ---- */
@@ -119,21 +119,11 @@ xpu_status xpu_ref_chain(const xpu_ref_args *args) {
 }
 
 int xpu_elementwise_step(const xpu_graph *graph, xpu_node node, xpu_chain_step *step) {
-    static const struct {
-        xpu_op_id op;
-        xpu_attr_id first, second; /* immediates */
-    } parameters[] = {
-        {XPU_OP_LEAKY_RELU, XPU_ATTR_ALPHA, XPU_ATTR_ALPHA},
-        {XPU_OP_CLIP, XPU_ATTR_LOW, XPU_ATTR_HIGH},
-        {XPU_OP_HARD_SIGMOID, XPU_ATTR_ALPHA, XPU_ATTR_BETA},
-    };
     const xpu_op *op = xpu_node_at(graph, node)->op;
     if (op->elementwise < 0) return 0;
     *step = (xpu_chain_step){.op = (xpu_elementwise)op->elementwise, .operands = {0, 1, 2}};
-    for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
-        if (op != xpu_op_of(parameters[i].op)) continue;
-        step->immediates[0] = xpu_node_float(graph, node, parameters[i].first);
-        step->immediates[1] = xpu_node_float(graph, node, parameters[i].second);
+    for (int i = 0; i < xpu_elementwise_immediates(step->op); i++) {
+        step->immediates[i] = xpu_node_float(graph, node, xpu_elementwise_attr(step->op, i));
     }
     return 1;
 }

@@ -73,7 +73,7 @@ static void print_line(const char *name) {
 
 static float a[MATCH_ELEMENTS], b[MATCH_ELEMENTS], c[MATCH_ELEMENTS], y[MATCH_ELEMENTS], v[MATCH_ELEMENTS];
 static int32_t p[MATCH_ELEMENTS], q[MATCH_ELEMENTS], k[MATCH_ELEMENTS], w[MATCH_ELEMENTS];
-static float immediate[2];
+static float immediate[3];
 
 static void fill(void) {
     for (int i = 0; i < MATCH_ELEMENTS; i++) {
@@ -85,6 +85,7 @@ static void fill(void) {
     }
     immediate[0] = random_float();
     immediate[1] = random_float();
+    immediate[2] = random_float();
 }
 
 static void take_floats(void) {
@@ -105,16 +106,16 @@ static xa_divisor divisor(void) {
     return xa_divisor_of(xa_is_divisor(immediate[0]) ? immediate[0] : 0.02f);
 }
 
-#define SCALAR_1_0(f) f(a[i])
-#define SCALAR_1_1(f) f(a[i], immediate[0])
-#define SCALAR_1_2(f) f(a[i], immediate[0], immediate[1])
-#define SCALAR_2_0(f) f(a[i], b[i])
-#define SCALAR_3_0(f) f(a[i], b[i], c[i])
-#define VECTOR_1_0(f) f(va, vl)
-#define VECTOR_1_1(f) f(va, immediate[0], vl)
-#define VECTOR_1_2(f) f(va, immediate[0], immediate[1], vl)
-#define VECTOR_2_0(f) f(va, vb, vl)
-#define VECTOR_3_0(f) f(va, vb, vc, vl)
+#define SCALAR_1     a[i]
+#define SCALAR_2     SCALAR_1, b[i]
+#define SCALAR_3     SCALAR_2, c[i]
+#define VECTOR_1     va
+#define VECTOR_2     VECTOR_1, vb
+#define VECTOR_3     VECTOR_2, vc
+#define IMMEDIATES_0 /* none */
+#define IMMEDIATES_1 , immediate[0]
+#define IMMEDIATES_2 IMMEDIATES_1, immediate[1]
+#define IMMEDIATES_3 IMMEDIATES_2, immediate[2]
 
 #if defined(__riscv)
 /* Of both results, which must be the same. */
@@ -141,14 +142,13 @@ static vint32m4_t quantize_bytes(vfloat32m4_t x, size_t vl) {
 #define VECTOR_INTS(expression)   __builtin_memcpy(w, k, sizeof w)
 #endif
 
-#define EW(name, operands, immediates, scalar, vector, about)                                                          \
+#define EW_ROW(name, operands, immediates, ...)                                                                        \
     static void match_##name(void) {                                                                                   \
-        for (int i = 0; i < MATCH_ELEMENTS; i++) y[i] = SCALAR_##operands##_##immediates(scalar);                      \
-        VECTOR_FLOATS(VECTOR_##operands##_##immediates(vector));                                                       \
+        for (int i = 0; i < MATCH_ELEMENTS; i++) y[i] = xa_##name(SCALAR_##operands IMMEDIATES_##immediates);          \
+        VECTOR_FLOATS(xv_##name(VECTOR_##operands IMMEDIATES_##immediates, vl));                                       \
         take_floats();                                                                                                 \
     }
 #include "core/ops/elementwise.def"
-#undef EW
 
 /* X(name, scalar expression, vector expression) */
 #define INT_FUNCTIONS(X)                                                                                               \
@@ -211,9 +211,8 @@ static const struct {
     const char *name;
     void (*run)(void);
 } matches[] = {
-#define EW(name, operands, immediates, scalar, vector, about) {#name, match_##name},
+#define EW_ROW(name, ...) {#name, match_##name},
 #include "core/ops/elementwise.def"
-#undef EW
 #define X(name, scalar, vector) {#name, match_##name},
     INT_FUNCTIONS(X)
 #undef X

@@ -7,37 +7,46 @@ static void load_operand(xpu_text *text, const xpu_chain *chain, uint32_t operan
     *loaded |= 1u << operand;
 }
 
-/* A polynomial needs most of the vector registers. */
-static int is_long(xpu_elementwise op) {
-    return op == XPU_EW_sigmoid || op == XPU_EW_tanh || op == XPU_EW_exp || op == XPU_EW_log || op == XPU_EW_erf ||
-           op == XPU_EW_softplus || op == XPU_EW_gelu;
-}
-
 /* The compiler would interleave several polynomials and spill more than a core's stack holds: they become functions. */
 static int calls_long_steps(const xpu_chain *chain) {
     uint32_t count = 0;
-    for (uint32_t s = 0; s < chain->step_count; s++) count += (uint32_t)is_long(chain->steps[s].op);
+    for (uint32_t s = 0; s < chain->step_count; s++) count += (uint32_t)xpu_elementwise_is_long(chain->steps[s].op);
     return count > 1;
+}
+
+/* Parameters, or with types == 0 arguments: v, w, x the operands, c, d, e the immediates. */
+static void long_step_parameters(xpu_text *text, xpu_elementwise op, int types) {
+    for (int i = 0; i < xpu_elementwise_arity(op); i++) {
+        xpu_text_add(text, "%s%c, ", types ? "vfloat32m4_t " : "", "vwx"[i]);
+    }
+    for (int i = 0; i < xpu_elementwise_immediates(op); i++) {
+        xpu_text_add(text, "%s%c, ", types ? "float " : "", "cde"[i]);
+    }
+    xpu_text_add(text, "%svl)", types ? "size_t " : "");
+}
+
+static void long_step_function(xpu_text *text, const char *prefix, xpu_elementwise op) {
+    xpu_text_add(text, "static __attribute__((noinline)) vfloat32m4_t %s_%s(", prefix, xpu_elementwise_name(op));
+    long_step_parameters(text, op, 1);
+    xpu_text_add(text, " {\n    return xv_%s(", xpu_elementwise_name(op));
+    long_step_parameters(text, op, 0);
+    xpu_text_add(text, ";\n}\n");
 }
 
 static void emit_long_steps(xpu_text *text, const xpu_chain_body_text *body) {
     const xpu_chain *chain = body->chain;
     for (uint32_t s = 0; s < chain->step_count; s++) {
-        const char *name = xpu_elementwise_name(chain->steps[s].op);
         int again = 0;
         for (uint32_t before = 0; before < s; before++) again |= chain->steps[before].op == chain->steps[s].op;
-        if (again || !is_long(chain->steps[s].op)) continue;
-        xpu_text_add(text,
-                     "static __attribute__((noinline)) vfloat32m4_t %s_%s(vfloat32m4_t v, size_t vl) {\n"
-                     "    return xv_%s(v, vl);\n}\n",
-                     body->name, name, name);
+        if (again || !xpu_elementwise_is_long(chain->steps[s].op)) continue;
+        long_step_function(text, body->name, chain->steps[s].op);
     }
 }
 
 static uint32_t emit_step(xpu_text *text, const xpu_chain_body_text *body, uint32_t s, uint32_t immediate) {
     const xpu_chain *chain = body->chain;
     const xpu_chain_step *step = &chain->steps[s];
-    const char *function = is_long(step->op) && calls_long_steps(chain) ? body->name : "xv";
+    const char *function = xpu_elementwise_is_long(step->op) && calls_long_steps(chain) ? body->name : "xv";
     xpu_text_add(text, "        vfloat32m4_t v%u = %s_%s(", chain->input_count + s, function,
                  xpu_elementwise_name(step->op));
     for (int i = 0; i < xpu_elementwise_arity(step->op); i++) xpu_text_add(text, "v%u, ", step->operands[i]);
