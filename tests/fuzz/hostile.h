@@ -54,6 +54,11 @@ void hostile_damage_json(hostile_random *random, hostile_file *file);
 /* Protobuf messages inside of each other: fields[i % count] around fields[(i + 1) % count], `depth` times. */
 void hostile_nest_wire(hostile_file *file, const uint8_t *fields, size_t count, size_t depth);
 
+/* ---- models (kind_operators.c) ---- */
+
+/* A few nodes of one of the networks of tests/sweep as a model. */
+void hostile_cut(hostile_random *random, hostile_file *file);
+
 /* ---- compiled programs (program_file.c) ---- */
 
 /* Compiles a model of the repository, or ends the program. `shape` may be NULL. */
@@ -116,7 +121,7 @@ void hostile_put(const char *folder, const char *name, const hostile_file *file)
 
 extern const hostile_kind hostile_model, hostile_npy, hostile_npz, hostile_program, hostile_chip, hostile_rules,
     hostile_regress, hostile_picture, hostile_precision, hostile_shape, hostile_cost, hostile_inputs, hostile_outputs,
-    hostile_names, hostile_signals, hostile_changed;
+    hostile_names, hostile_signals, hostile_changed, hostile_operators;
 
 /* Runs `work` behind an API boundary of its own, and judges what it reports. */
 typedef xpu_status (*hostile_work)(xpu_arena *arena, const hostile_file *file, hostile_random *random,

@@ -11,7 +11,7 @@
 #include "xpu_runtime/program/file.h"
 #include "xpuc/include/xpuc.h"
 
-enum { SEEDS = 7, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
+enum { CUTS = 12, SEEDS = 7 + CUTS, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
 static hostile_file seeds[SEEDS];
 
 /* `is_free`: batch, height and width are symbols, with ranges beyond the chip's memory. */
@@ -32,6 +32,15 @@ static void compile_random(hostile_file *seed, uint64_t number, int is_free) {
     hostile_clear(&model);
 }
 
+/* A few nodes of a network of tests/sweep that a program can be made of. */
+static void compile_cut(hostile_file *seed, uint64_t number) {
+    hostile_random random = {number * 0x9e3779b97f4a7c15u + 1};
+    hostile_file model = {NULL, 0, 0};
+    hostile_cut(&random, &model);
+    hostile_compile(seed, hostile_save(&model, ".onnx"), "nano", "auto", NULL);
+    hostile_clear(&model);
+}
+
 static void load_programs(void) {
     hostile_compile(&seeds[0], "tests/models/mnist-8.onnx", "nano", "fp32", NULL);
     hostile_compile(&seeds[1], "tests/models/mnist-8.onnx", "standard", "int16", NULL);
@@ -41,6 +50,7 @@ static void load_programs(void) {
     compile_random(&seeds[5], 91, 1);
     hostile_compile(&seeds[6], "tests/models/mnist-8.onnx", "nano", "auto",
                     "Input3=1,1,H=14..60,W=14..60"); /* with a guard */
+    for (uint32_t i = 0; i < CUTS; i++) compile_cut(&seeds[SEEDS - CUTS + i], i);
 }
 
 /* ---- making ---- */
