@@ -88,7 +88,7 @@ help:
 	@echo 'lint-rtl   SystemVerilog: every file by Verilator and Yosys, the chip in each configuration by Verilator and slang'
 	@echo 'lint-slang SystemVerilog by slang alone; skipped where python3 has no pyslang'
 	@echo 'test-rtl   the tests of the units in SystemVerilog'
-	@echo 'layers     which module includes which'
+	@echo 'layers     which module includes which, steps of the target, circles between files'
 	@echo 'fmt        format the sources; fmt-check only looks'
 	@echo 'gen        write the generated files that are committed again (hwgen)'
 	@echo 'docs       run the commands in README.md and docs again, and put in what they print now (scripts/docs says how)'

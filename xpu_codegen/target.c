@@ -1,7 +1,18 @@
-/* The table of the target "xpu-sim", and its options. */
+/* The target "xpu-sim": its options, and the list of its steps. */
 #include <string.h>
 
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/choose/layout.h"
+#include "xpu_codegen/choose/precision.h"
+#include "xpu_codegen/choose/precision_rules.h"
+#include "xpu_codegen/choose/rules.h"
+#include "xpu_codegen/emit/program_text.h"
+#include "xpu_codegen/emit/toolchain.h"
+#include "xpu_codegen/lower/program.h"
+#include "xpu_codegen/pack/file.h"
+#include "xpu_codegen/pack/memory.h"
+#include "xpu_codegen/pack/report.h"
+#include "xpu_codegen/pack/weights.h"
+#include "xpu_codegen/xpu_codegen.h"
 #include "xpu_runtime/program/file.h"
 
 static xpu_status read_precision(xpu_codegen *cg, const char *wanted) {
@@ -24,6 +35,7 @@ static xpu_status start(xpu_target_job *job) {
     cg->graph = job->graph;
     cg->diags = job->diags;
     job->state = cg;
+    cg->precision_rules = XPU_NEW(cg->arena, xpu_precision_rules);
     size_t errors = job->diags->errors;
     const char *folder = xpu_path_join(job->arena, options->resources, "configs/chip");
     const char *chip = options->chip ? options->chip : "standard";
@@ -33,7 +45,7 @@ static xpu_status start(xpu_target_job *job) {
     job->memory_bytes = cg->chip.gm_bytes;
     read_precision(cg, options->precision);
     if (options->precision_rules) {
-        xpu_precision_rules_read(job->arena, options->precision_rules, &cg->precision_rules, job->diags);
+        xpu_precision_rules_read(job->arena, options->precision_rules, cg->precision_rules, job->diags);
     }
     if (options->memory_rules) {
         xpu_memory_rules_read(job->arena, options->memory_rules, &cg->rules, job->diags);
@@ -113,7 +125,7 @@ static xpu_status pack(xpu_target_job *job, xpu_section *sections, const char *p
 
 const xpu_target xpu_sim_target = {
     .version = XPU_TARGET_VERSION,
-    .name = "xpu-sim",
+    .name = XPU_SIM_NAME,
     .about = "one RISC-V program for the XPU chip and its functional twin",
     .extension = ".xpu",
     .host_regions = 1,

@@ -3,8 +3,13 @@
 
 #include "base/json.h"
 #include "tests/unit/ir.h"
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/choose/rules.h"
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/program.h"
+#include "xpu_codegen/xpu_codegen.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/program/placement.h"
 #include "xpuc/include/xpuc.h"
 #include "xpuc/pipeline.h"
 

@@ -1,6 +1,8 @@
 /* Tiles of the tensor engine and tasks of windows over bytes: they fit the chip, at every size of images. */
 #include "tests/unit/ir.h"
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/lower/by_size.h"
+#include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/xpu_codegen.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpu_tiling.h"
 #include "xpuc/pipeline.h"

@@ -1,8 +1,7 @@
 /* Windows over bytes (depthwise_i8, max_pool_i8): the fastest task that fits LM, by a model of the cores, or none. */
-#include <math.h>
+#include "xpu_codegen/choose/byte_tasks.h"
 
-#include "xpu_codegen/codegen.h"
-#include "xpu_runtime/include/xpu_tiling.h"
+#include <math.h>
 
 /* Cycles of a core, measured on the Verilated standard chip. */
 enum {
@@ -124,12 +123,10 @@ int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_w
     return has_weights || cycles <= large_cycles_of(&p);
 }
 
-void xpu_set_byte_tasks(xpu_codegen *cg, xpu_call *call, const xpu_byte_tasks *tasks) {
-    xpu_sized_field fields[] = {{.name = "tile_c"}, {.name = "tile_h"}, {.name = "tile_w"}};
-    for (uint32_t i = 0; i < tasks->sizes.count; i++) {
-        fields[0].values[i] = tasks->items[i].tile_c;
-        fields[1].values[i] = tasks->items[i].tile_h;
-        fields[2].values[i] = tasks->items[i].tile_w;
-    }
-    xpu_set_by_size(cg, call, &tasks->sizes, fields, 3);
+int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
+    xpu_conv_shape s = xpu_conv_shape_of(cg, node);
+    int64_t channels;
+    return s.groups > 1 && xpu_dim_is_const(&cg->graph->dims, s.in_c, &channels) && channels == s.groups &&
+           xpu_dim_upper(cg, s.out_c) == channels && channels % 4 == 0 && s.kernel[0] <= XPU_BYTE_ROWS &&
+           xpu_byte_window_fits(cg, &s, 1) && !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
 }

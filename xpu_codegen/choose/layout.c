@@ -3,9 +3,11 @@
  * follow their operands, everything else and the program's inputs and outputs are row-major. Where a layer wants
  * another layout than its operand has, a relayout is inserted, once per value.
  */
+#include "xpu_codegen/choose/layout.h"
+
 #include <string.h>
 
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/choose/chain_loops.h"
 
 typedef struct {
     xpu_value from, to;

@@ -7,10 +7,14 @@
  * channel and reads the largest magnitude of its input, which the producing layer finds, or a layer of its own. A rule
  * of the user's overrides the precision of the layers that it matches.
  */
+#include "xpu_codegen/choose/precision.h"
+
 #include <string.h>
 
 #include "core/arith.h"
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/precision_rules.h"
+#include "xpu_codegen/choose/tiles.h"
 
 /* ---- which results reach a sensitive operator ---- */
 
@@ -116,8 +120,8 @@ static int matches(const xpu_codegen *cg, xpu_node node, const char *glob) {
 static xpu_precision_mode wanted_mode(xpu_codegen *cg, xpu_node node, const char **rule) {
     xpu_precision_mode mode = cg->mode;
     *rule = NULL;
-    for (uint32_t i = 0; i < cg->precision_rules.count; i++) {
-        xpu_precision_rule *item = &cg->precision_rules.items[i];
+    for (uint32_t i = 0; i < cg->precision_rules->count; i++) {
+        xpu_precision_rule *item = &cg->precision_rules->items[i];
         if (!matches(cg, node, item->match)) continue;
         item->matched = 1;
         mode = item->mode;
@@ -306,7 +310,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
         if (status == XPU_OK && has_int16_input(cg, node)) connect_absmax(cg, node, known);
     }
     if (status == XPU_OK) {
-        status = xpu_precision_rules_unused(scratch, &cg->precision_rules, names_of_choices(cg, scratch), cg->diags);
+        status = xpu_precision_rules_unused(scratch, cg->precision_rules, names_of_choices(cg, scratch), cg->diags);
     }
     xpu_arena_free(scratch);
     return status;

@@ -1,10 +1,11 @@
 /* The user's precisions for single layers: --precision-rules. */
+#include "xpu_codegen/choose/precision_rules.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/option.h"
-#include "xpu_codegen/codegen.h"
 
 enum { MAX_RULES = 4096, MAX_GLOB = 1024, MAX_REPORTED = 100 };
 

@@ -1,6 +1,5 @@
-/* What depends on the size of images that is known only when shapes are bound: ranges of sizes, and fields of calls
- * that are a step function of them. */
-#include "xpu_codegen/codegen.h"
+/* What depends on the size of images that is known only when shapes are bound: ranges of sizes. */
+#include "xpu_codegen/choose/tile_by_size.h"
 
 enum { LEAST_SQUARE = 8 };
 
@@ -50,31 +49,4 @@ xpu_tiling_shape xpu_shape_of_size(const xpu_tiling_shape *upper, const xpu_size
     s.in_h = xpu_tiling_input_extent(s.out_h, s.stride_h, s.kernel_h, s.dilation_h, s.in_h);
     s.in_w = xpu_tiling_input_extent(s.out_w, s.stride_w, s.kernel_w, s.dilation_w, s.in_w);
     return s;
-}
-
-/* values[i] for images of sizes->items[i]; unknown where the expression gets too large. */
-static xpu_dim by_size(xpu_codegen *cg, const xpu_sizes *sizes, const int64_t *values) {
-    xpu_dims *dims = &cg->graph->dims;
-    xpu_dim value = xpu_dim_of(cg, values[0]), one = xpu_dim_of(cg, 1);
-    for (uint32_t i = 0; i + 1 < sizes->count; i++) {
-        const xpu_size *size = &sizes->items[i];
-        if (values[i + 1] == values[i]) continue;
-        xpu_dim times = xpu_dim_floordiv_const(dims, xpu_dim_add_const(dims, size->measure, -1), size->most);
-        xpu_dim is_larger = xpu_dim_op(dims, XPU_DIM_MIN, times, one);
-        value = xpu_dim_add(dims, value, xpu_dim_mul_const(dims, is_larger, values[i + 1] - values[i]));
-    }
-    return value;
-}
-
-void xpu_set_by_size(xpu_codegen *cg, xpu_call *call, const xpu_sizes *sizes, const xpu_sized_field *fields,
-                     uint32_t count) {
-    int known = 1;
-    for (uint32_t i = 0; i < count; i++) known &= by_size(cg, sizes, fields[i].values).id != 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (known) {
-            xpu_set_int(call, fields[i].name, by_size(cg, sizes, fields[i].values));
-        } else {
-            xpu_set_number(call, fields[i].name, fields[i].values[sizes->count - 1]);
-        }
-    }
 }

@@ -2,11 +2,11 @@
  * Tiles for the tensor engine: the fastest one that fits SM and the accumulators, by a model of the engines. Where the
  * size of images is free, one for each of several ranges of sizes.
  */
+#include "xpu_codegen/choose/tiles.h"
+
 #include <math.h>
 
-#include "xpu_codegen/codegen.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
-#include "xpu_runtime/include/xpu_tiling.h"
 
 enum {
     MAX_BYTE_FIELD = 255, /* kernel, stride and dilation in a descriptor */
@@ -16,7 +16,6 @@ enum {
     COPY_CYCLES = 120,    /* from the start of a copy to its first line */
     STEP_CYCLES = 800,    /* of core 0 for the descriptors of a step */
     TILE_CYCLES = 400,    /* more for a tile */
-    MAX_OFFSET = 1 << 28, /* dims that are larger do not get here */
     MAX_CHUNKS = 32       /* sizes of a chunk: halves of what is below 2^31 */
 };
 
@@ -32,27 +31,6 @@ typedef struct {
     const xpu_chip *chip;
 } problem;
 
-static int32_t bounded(const xpu_codegen *cg, xpu_dim dim) {
-    int64_t most = xpu_dim_upper(cg, dim);
-    return (int32_t)(most < 1 ? 1 : most > MAX_OFFSET ? MAX_OFFSET : most);
-}
-
-xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape *s) {
-    return (xpu_tiling_shape){.in_h = bounded(cg, s->in_h),
-                              .in_w = bounded(cg, s->in_w),
-                              .in_c = bounded(cg, s->in_c),
-                              .out_h = bounded(cg, s->out_h),
-                              .out_w = bounded(cg, s->out_w),
-                              .out_c = bounded(cg, s->out_c),
-                              .kernel_h = (int32_t)s->kernel[0],
-                              .kernel_w = (int32_t)s->kernel[1],
-                              .stride_h = (int32_t)s->stride[0],
-                              .stride_w = (int32_t)s->stride[1],
-                              .dilation_h = (int32_t)s->dilation[0],
-                              .dilation_w = (int32_t)s->dilation[1],
-                              .groups = (int32_t)s->groups};
-}
-
 static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int has_branch, xpu_tiling_format format) {
     const xpu_tiling_shape shape = xpu_tiling_shape_of(cg, s);
     problem p = {.shape = shape,
@@ -60,7 +38,7 @@ static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int 
                  .most_in_w = shape.in_w,
                  .most_out_h = shape.out_h,
                  .most_out_w = shape.out_w,
-                 .batch = bounded(cg, s->batch),
+                 .batch = xpu_bounded(cg, s->batch),
                  .columns = (int32_t)cg->chip.array_columns,
                  .acc_rows = (int32_t)cg->chip.acc_rows,
                  .sm_bytes = cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES,

@@ -1,5 +1,5 @@
 /* The loop bodies of elementwise chains as C: vector code over dense blocks in LM. */
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/emit/chain_body.h"
 
 static void load_operand(xpu_text *text, const xpu_chain *chain, uint32_t operand, uint32_t *loaded) {
     if (operand >= chain->input_count || *loaded >> operand & 1) return;

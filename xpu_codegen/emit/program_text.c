@@ -2,9 +2,12 @@
  * The generated C: one text per region, each with a plan struct (one member per kernel call), the loop bodies that it
  * uses first, and one function per layer; behind them the host layers, the plan table and the table of layers.
  */
+#include "xpu_codegen/emit/program_text.h"
+
 #include <string.h>
 
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/emit/chain_body.h"
+#include "xpu_codegen/lower/layers.h"
 
 static int in_region(const xpu_codegen *cg, uint32_t layer, uint32_t number) {
     const xpu_codegen_layer *item = &cg->layers.items[layer];

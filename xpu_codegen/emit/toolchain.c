@@ -1,7 +1,7 @@
 /* clang and lld: from the generated C to a linked program. */
-#include <string.h>
+#include "xpu_codegen/emit/toolchain.h"
 
-#include "xpu_codegen/codegen.h"
+#include <string.h>
 
 enum { MESSAGE_LINES = 12 };
 
@@ -188,8 +188,8 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
     xpu_status status = xpu_child_run(arena, argv, seconds_of(cg), &linker, cg->diags);
     if (!linker.found) report_missing(cg, linker_name, NULL);
     if (status != XPU_OK) return NULL;
-    cg->clang.seconds += linker.seconds;
-    if (linker.peak_rss_bytes > cg->clang.peak_rss_bytes) cg->clang.peak_rss_bytes = linker.peak_rss_bytes;
+    cg->clang->seconds += linker.seconds;
+    if (linker.peak_rss_bytes > cg->clang->peak_rss_bytes) cg->clang->peak_rss_bytes = linker.peak_rss_bytes;
     if (was_killed(cg, linker_name, &linker)) return NULL;
     if (linker.exit_code == 0 && xpu_file_exists(build->elf)) return build->elf;
     refuse(cg, linker_name, &linker, linker.error, "the program cannot be linked");
@@ -201,8 +201,9 @@ const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build) {
     xpu_status status = xpu_child_wait(build->compiler, &compiler, cg->diags);
     if (!compiler.found) report_missing(cg, clang_name, NULL);
     if (status != XPU_OK || was_killed(cg, clang_name, &compiler)) return NULL;
-    cg->clang = (xpu_clang_facts){version_line(cg, &compiler), compiler.seconds, compiler.peak_rss_bytes};
-    cg->program.clang = cg->clang.version;
+    cg->clang = XPU_NEW(cg->arena, xpu_clang_facts);
+    *cg->clang = (xpu_clang_facts){version_line(cg, &compiler), compiler.seconds, compiler.peak_rss_bytes};
+    cg->program.clang = cg->clang->version;
     if (compiler.exit_code == 0 && xpu_file_exists(build->object)) return link_object(cg, build);
     refuse(cg, clang_name, &compiler, compiler_messages(&compiler), "the generated C does not compile");
     return NULL;

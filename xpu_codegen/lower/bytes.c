@@ -1,5 +1,7 @@
 /* Elementwise operators on quantised tensors: kernels on the cores over dense bytes. */
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/operators.h"
 
 static int is_signed(const xpu_codegen *cg, xpu_value value) {
     return xpu_value_at(cg->graph, value)->dtype == XPU_I8;

@@ -2,8 +2,8 @@
  * Kernel calls under construction: a row of xpu_runtime/include/kernels.def with an expression for each field. A field
  * that is not set, or set twice, is an internal error.
  */
-#ifndef XPU_CODEGEN_CALLS_H
-#define XPU_CODEGEN_CALLS_H
+#ifndef XPU_CODEGEN_LOWER_CALLS_H
+#define XPU_CODEGEN_LOWER_CALLS_H
 
 #include "base/diag.h"
 #include "xpu_runtime/program/program.h"

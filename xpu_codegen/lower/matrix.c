@@ -3,73 +3,13 @@
 #include <string.h>
 
 #include "core/arith.h"
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/choose/byte_tasks.h"
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/by_size.h"
+#include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/operators.h"
 
-/* ---- geometry ---- */
-
-/* Attribute lists hold one entry per spatial dim; a convolution over one dim is one row of pixels. */
-static int64_t spatial(const xpu_graph *graph, xpu_node node, xpu_attr_id id, int axis, int dims, int64_t fallback) {
-    uint32_t count;
-    const int64_t *list = xpu_node_ints(graph, node, id, &count);
-    int i = axis - (2 - dims);
-    return i < 0 || (uint32_t)i >= count ? fallback : list[i];
-}
-
-xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y) {
-    int rank = xpu_value_at(cg->graph, x)->rank;
-    xpu_dim one = xpu_dim_of(cg, 1);
-    return (xpu_conv_shape){.batch = xpu_value_dim(cg, x, 0),
-                            .in_h = rank == 4 ? xpu_value_dim(cg, x, 2) : one,
-                            .in_w = xpu_value_dim(cg, x, rank - 1),
-                            .in_c = xpu_value_dim(cg, x, 1),
-                            .out_h = rank == 4 ? xpu_value_dim(cg, y, 2) : one,
-                            .out_w = xpu_value_dim(cg, y, rank - 1),
-                            .out_c = xpu_value_dim(cg, y, 1)};
-}
-
-static xpu_conv_shape conv_shape(xpu_codegen *cg, xpu_node node) {
-    const xpu_graph *graph = cg->graph;
-    xpu_value x = xpu_node_input(graph, node, XPU_IN_X), w = xpu_node_input(graph, node, XPU_IN_W);
-    int dims = xpu_value_at(graph, x)->rank - 2;
-    xpu_conv_shape s = xpu_image_shape(cg, x, xpu_node_output(graph, node, 0));
-    s.groups = xpu_node_int(graph, node, XPU_ATTR_GROUP);
-    for (int axis = 0; axis < 2; axis++) {
-        int64_t pads[4] = {0};
-        uint32_t count;
-        const int64_t *list = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
-        for (uint32_t i = 0; i < count && i < 4; i++) pads[i] = list[i];
-        int i = axis - (2 - dims);
-        s.begin[axis] = i < 0 ? 0 : pads[i];
-        s.end[axis] = i < 0 ? 0 : pads[dims + i];
-        s.stride[axis] = spatial(graph, node, XPU_ATTR_STRIDES, axis, dims, 1);
-        s.dilation[axis] = spatial(graph, node, XPU_ATTR_DILATIONS, axis, dims, 1);
-        s.kernel[axis] = i < 0 ? 1 : xpu_dim_upper(cg, xpu_value_dim(cg, w, 2 + i));
-    }
-    return s;
-}
-
-/* A product by a constant matrix is a convolution with a 1x1 kernel over one row of pixels. */
-static xpu_conv_shape matmul_shape(xpu_codegen *cg, xpu_node node) {
-    xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), y = xpu_node_output(cg->graph, node, 0);
-    int rank = xpu_value_at(cg->graph, x)->rank, result_rank = xpu_value_at(cg->graph, y)->rank;
-    xpu_dim one = xpu_dim_of(cg, 1), rows = xpu_dims_product(cg, x, 0, rank - 1);
-    return (xpu_conv_shape){.batch = one,
-                            .in_h = one,
-                            .in_w = rows,
-                            .in_c = xpu_value_dim(cg, x, rank - 1),
-                            .out_h = one,
-                            .out_w = rows,
-                            .out_c = xpu_value_dim(cg, y, result_rank - 1),
-                            .kernel = {1, 1},
-                            .stride = {1, 1},
-                            .dilation = {1, 1},
-                            .groups = 1};
-}
-
-xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node) {
-    int is_conv = xpu_node_is(cg->graph, node, XPU_OP_CONV) || xpu_node_is(cg->graph, node, XPU_OP_QCONV);
-    return is_conv ? conv_shape(cg, node) : matmul_shape(cg, node);
-}
+/* ---- arguments ---- */
 
 static void set_geometry(xpu_call *call, const xpu_conv_shape *s) {
     xpu_set_int(call, "batch", s->batch);
@@ -277,14 +217,6 @@ static void set_rescaling(const xpu_codegen *cg, xpu_call *call, xpu_node node) 
     xpu_set_float(call, "x_factor", xpu_node_float(graph, node, XPU_ATTR_X_FACTOR));
     xpu_set_float(call, "b_factor", xpu_node_float(graph, node, XPU_ATTR_B_FACTOR));
     xpu_set_float(call, "addend", xpu_node_float(graph, node, XPU_ATTR_ADDEND));
-}
-
-int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
-    xpu_conv_shape s = xpu_conv_shape_of(cg, node);
-    int64_t channels;
-    return s.groups > 1 && xpu_dim_is_const(&cg->graph->dims, s.in_c, &channels) && channels == s.groups &&
-           xpu_dim_upper(cg, s.out_c) == channels && channels % 4 == 0 && s.kernel[0] <= XPU_BYTE_ROWS &&
-           xpu_byte_window_fits(cg, &s, 1) && !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
 }
 
 /* What the kernels of integer products have in common. */

@@ -1,7 +1,9 @@
 /* Operators that move elements: boxes copied by DMA with strides, and fills. */
 #include <string.h>
 
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/operators.h"
 
 enum { COPY_DIMS = 6, WIDEST_ELEMENT = 4 };
 
@@ -173,15 +175,6 @@ static void start_pad(pad *p, xpu_node node) {
         xpu_dim rest = xpu_dim_add_const(dims, xpu_value_dim(p->cg, x, d), -cropped);
         p->center[d] = xpu_dim_op(dims, XPU_DIM_MAX, rest, xpu_dim_of(p->cg, 0));
     }
-}
-
-int xpu_pad_word(xpu_dtype dtype, float value, float *word) {
-    unsigned char element[XPU_ELEMENT_BYTES], repeated[XPU_ELEMENT_BYTES];
-    size_t bytes = xpu_dtype_bytes(dtype);
-    if (!xpu_dtype_element(dtype, value, element)) return 0;
-    for (size_t i = 0; i < sizeof repeated; i++) repeated[i] = element[i % bytes];
-    memcpy(word, repeated, sizeof *word);
-    return memcmp(repeated, repeated + sizeof *word, sizeof *word) == 0;
 }
 
 static xpu_status fill_all(pad *p, float value) {

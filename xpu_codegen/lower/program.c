@@ -1,9 +1,11 @@
 /* From nodes to layers: each node that makes something becomes a layer, a list of kernel calls, in graph order. */
-#include <string.h>
+#include "xpu_codegen/lower/program.h"
 
-#include "xpu_codegen/codegen.h"
-
-enum { MAX_IDENTIFIER = 40 };
+#include "xpu_codegen/choose/precision_rules.h"
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/operators.h"
+#include "xpu_codegen/lower/weight_copies.h"
 
 static xpu_status lower_nothing(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return xpu_codegen_bug(cg, "an operator without lowering was admitted", "layer %u: %s", layer,
@@ -44,32 +46,7 @@ static xpu_lower_fn lowering_of(const xpu_op *op) {
     return lower_nothing;
 }
 
-/* ---- names ---- */
-
-static int name_taken(const xpu_codegen *cg, const char *name) {
-    for (uint32_t i = 0; i < cg->program.layers.count; i++) {
-        if (strcmp(cg->program.layers.items[i].name, name) == 0) return 1;
-    }
-    return 0;
-}
-
-const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name) {
-    const char *unique = name;
-    for (uint32_t i = 2; name_taken(cg, unique); i++) unique = xpu_printf(cg->arena, "%s_%u", name, i);
-    return unique;
-}
-
-static const char *identifier(xpu_codegen *cg, uint32_t layer, const char *name) {
-    char *text = xpu_printf(cg->arena, "layer_%u_%s", layer, name);
-    size_t length = strlen(text);
-    if (length > MAX_IDENTIFIER) text[length = MAX_IDENTIFIER] = 0;
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!plain) text[i] = '_';
-    }
-    return text;
-}
+/* ---- layers ---- */
 
 /* The operators of the source model that the node stands for. */
 static const char *source_comment(xpu_codegen *cg, xpu_node node) {
@@ -85,54 +62,6 @@ static const char *source_comment(xpu_codegen *cg, xpu_node node) {
     if (info->origins.count) return text.text;
     const char *result = xpu_value_at(cg->graph, info->outputs[0])->name;
     return xpu_printf(cg->arena, "%s, made by the compiler: '%s'", info->op->name, xpu_escape(cg->arena, result, 120));
-}
-
-/* ---- layers ---- */
-
-void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, const char *unit, const char *kernel, xpu_dim macs) {
-    xpu_program_layer *item = &cg->program.layers.items[layer];
-    item->unit = unit;
-    item->kernel = kernel;
-    item->macs = macs;
-}
-
-static xpu_plan_word simplified(const xpu_codegen *cg, xpu_plan_word word) {
-    int64_t value;
-    if (word.kind != XPU_WORD_DIM || !xpu_dim_is_const(&cg->graph->dims, word.dim, &value)) return word;
-    return (xpu_plan_word){.kind = XPU_WORD_CONST, .bits = (uint32_t)value};
-}
-
-/* Whether a word's value fits 32 bits at the smallest shape; the runtime looks at the others. */
-static int fits_word(const xpu_codegen *cg, const xpu_plan_word *word) {
-    if (word->kind != XPU_WORD_DIM) return 1;
-    int64_t least = xpu_dim_eval(&cg->graph->dims, word->dim, NULL);
-    return least >= INT32_MIN && least <= INT32_MAX;
-}
-
-xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, const xpu_call *call) {
-    const xpu_kernel_info *kernel = xpu_kernel_of(call->kernel);
-    const char *name = cg->program.layers.items[layer].name, *problem = xpu_call_problem(call);
-    if (problem) return xpu_codegen_bug(cg, "a kernel call is not complete", "layer '%s': %s", name, problem);
-    for (uint32_t i = 0; i < kernel->field_count; i++) {
-        if (!fits_word(cg, &call->words[i])) {
-            return xpu_codegen_bug(cg, "an argument does not fit 32 bits", "layer '%s': field '%s' of %s", name,
-                                   kernel->fields[i].name, kernel->name);
-        }
-        XPU_PUSH(cg->arena, &cg->program.plan, simplified(cg, call->words[i]));
-    }
-    XPU_PUSH(cg->arena, &cg->layers.items[layer].calls, *call);
-    return XPU_OK;
-}
-
-void xpu_name_layer(xpu_codegen *cg, uint32_t index) {
-    xpu_codegen_layer *layer = &cg->layers.items[index];
-    layer->identifier = identifier(cg, index, cg->program.layers.items[index].name);
-    for (uint32_t i = 0; i < layer->calls.count; i++) {
-        const char *kernel = xpu_kernel_of(layer->calls.items[i].kernel)->name;
-        layer->calls.items[i].member = layer->calls.count == 1
-                                           ? layer->identifier
-                                           : xpu_printf(cg->arena, "%s_%s_%u", layer->identifier, kernel, i);
-    }
 }
 
 static const char *host_reason(const xpu_codegen *cg, xpu_node node) {
@@ -205,7 +134,7 @@ static void add_tensor_fates(xpu_codegen *cg) {
 static void add_regions(xpu_codegen *cg) {
     for (uint32_t i = 0; i < cg->job->region_count; i++) {
         const xpu_region *region = &cg->job->regions[i];
-        xpu_program_region item = {.target = region->on_host ? "host" : xpu_sim_target.name,
+        xpu_program_region item = {.target = region->on_host ? "host" : XPU_SIM_NAME,
                                    .node_count = region->node_count,
                                    .reason = region->on_host ? region->reason : NULL};
         XPU_PUSH(cg->arena, &cg->program.regions, item);
@@ -216,7 +145,7 @@ static void add_regions(xpu_codegen *cg) {
 
 static void start_program(xpu_codegen *cg) {
     xpu_graph *graph = cg->graph;
-    cg->program = (xpu_program){.target = xpu_sim_target.name,
+    cg->program = (xpu_program){.target = XPU_SIM_NAME,
                                 .chip_json = xpu_chip_json(cg->arena, &cg->chip),
                                 .abi_hash = xpu_chip_abi_hash(&cg->chip),
                                 .precision = xpu_mode_name(cg->mode),

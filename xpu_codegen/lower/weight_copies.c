@@ -4,9 +4,13 @@
  * the program is linked, with every weight free to lie in GM or L3. Who has a copy may lie only there in the final
  * plan.
  */
+#include "xpu_codegen/lower/weight_copies.h"
+
 #include <string.h>
 
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/largest_shape.h"
+#include "xpu_codegen/lower/layers.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 enum { WORD_BYTES = 4, NOT_READ = -1 };

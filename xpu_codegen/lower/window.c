@@ -1,7 +1,8 @@
 /* Pooling, softmax, absmax: kernels on the cores. */
-#include <string.h>
-
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/by_size.h"
+#include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/operators.h"
 
 /* ---- pooling ---- */
 

@@ -2,89 +2,13 @@
  * Memory. A program without symbols gets its plan here. One with symbols is planned when shapes are bound, by the same
  * functions: here a plan of its largest shape goes into the report.
  */
+#include "xpu_codegen/pack/memory.h"
+
 #include <string.h>
 
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/lower/largest_shape.h"
+#include "xpu_codegen/lower/weight_copies.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
-
-/* ---- the largest shape ---- */
-
-/* Symbol i `steps` of its steps above its smallest value, or at its upper bound. */
-static const int64_t *grown(xpu_codegen *cg, xpu_arena *arena, int64_t steps) {
-    const xpu_dims *dims = &cg->graph->dims;
-    int64_t *symbols = XPU_NEW_ARRAY(arena, int64_t, dims->symbols.count);
-    for (uint32_t i = 0; i < dims->symbols.count; i++) {
-        const xpu_symbol *symbol = &dims->symbols.items[i];
-        int64_t most = (symbol->max - symbol->min) / symbol->step;
-        symbols[i] = symbol->min + (steps < most ? steps : most) * symbol->step;
-    }
-    return symbols;
-}
-
-static xpu_status plan_at(xpu_codegen *cg, xpu_problem_fn make, const int64_t *symbols, xpu_arena *arena,
-                          xpu_largest_plan *plan, xpu_diags *diags) {
-    *plan = (xpu_largest_plan){.symbols = symbols};
-    xpu_status status = make(cg, symbols, arena, &plan->placement, diags);
-    return status == XPU_OK ? xpu_placement_plan(&plan->placement, arena, &plan->plan, diags) : status;
-}
-
-/* Whether the shape has a plan; *why (may be NULL) in cg->arena, where it has none. */
-static xpu_status try_shape(xpu_codegen *cg, xpu_problem_fn make, int64_t steps, const char **why) {
-    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "plan");
-    xpu_diags *diags = xpu_diags_new(scratch);
-    xpu_largest_plan plan;
-    xpu_status status = plan_at(cg, make, grown(cg, scratch, steps), scratch, &plan, diags);
-    if (why && diags->count) {
-        const xpu_diag *first = &diags->items[0];
-        *why = xpu_printf(cg->arena, "%s: %s", first->where ? first->where : "the largest shape", first->what);
-    }
-    xpu_arena_free(scratch);
-    return status;
-}
-
-/* The largest number of steps, up to `steps`, at which no guard is broken; `steps` where there is none near. */
-static int64_t within_guards(xpu_codegen *cg, int64_t steps) {
-    enum { NEAR = 1024 };
-    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "plan");
-    int64_t least = steps > NEAR ? steps - NEAR : 0, allowed = steps;
-    while (allowed >= least && xpu_graph_broken_guard(cg->graph, grown(cg, scratch, allowed))) allowed--;
-    xpu_arena_free(scratch);
-    return allowed >= least ? allowed : steps;
-}
-
-/* Steps from the smallest shape to the upper bound of all symbols. */
-static int64_t all_steps(const xpu_codegen *cg) {
-    const xpu_dims *dims = &cg->graph->dims;
-    int64_t most = 0;
-    for (uint32_t i = 0; i < dims->symbols.count; i++) {
-        const xpu_symbol *symbol = &dims->symbols.items[i];
-        int64_t steps = (symbol->max - symbol->min) / symbol->step;
-        if (steps > most) most = steps;
-    }
-    return most;
-}
-
-xpu_status xpu_plan_largest(xpu_codegen *cg, xpu_problem_fn make, xpu_largest_plan *plan) {
-    if (!cg->graph->dims.symbols.count) return plan_at(cg, make, NULL, cg->arena, plan, cg->diags);
-    int64_t fits = 0, too_many = all_steps(cg);
-    const char *refused = NULL;
-    xpu_status status = try_shape(cg, make, too_many, &refused);
-    if (status == XPU_OK || status == XPU_EBUG) {
-        fits = too_many;
-        refused = NULL;
-    }
-    while (too_many - fits > 1) {
-        int64_t middle = fits + (too_many - fits) / 2;
-        if (try_shape(cg, make, middle, NULL) == XPU_OK) {
-            fits = middle;
-        } else {
-            too_many = middle;
-        }
-    }
-    status = plan_at(cg, make, grown(cg, cg->arena, within_guards(cg, fits)), cg->arena, plan, cg->diags);
-    plan->refused = refused;
-    return status;
-}
 
 /* ---- placement rules ---- */
 
@@ -158,24 +82,25 @@ xpu_status xpu_check_memory_rules(xpu_codegen *cg) {
 
 /* That not every shape in range fits is no error: the runtime refuses those that do not. */
 static void note_limit(xpu_codegen *cg) {
-    if (!cg->memory.refused || xpu_graph_broken_guard(cg->graph, cg->memory.symbols)) return;
-    const char *shape = xpu_placement_shape(&cg->program, cg->memory.symbols, cg->arena);
+    if (!cg->memory->refused || xpu_graph_broken_guard(cg->graph, cg->memory->symbols)) return;
+    const char *shape = xpu_placement_shape(&cg->program, cg->memory->symbols, cg->arena);
     xpu_diag_add(cg->diags, XPU_SEVERITY_NOTE, XPU_OK, cg->graph->file, "shape-limit", NULL,
-                 "not every shape in range fits the chip's memory", cg->memory.refused,
+                 "not every shape in range fits the chip's memory", cg->memory->refused,
                  xpu_printf(cg->arena, "%s fits; shapes that do not are refused when they are bound", shape));
 }
 
 xpu_status xpu_plan_memory(xpu_codegen *cg) {
     xpu_program *program = &cg->program;
-    xpu_status status = xpu_plan_largest(cg, make_problem, &cg->memory);
+    cg->memory = XPU_NEW(cg->arena, xpu_largest_plan);
+    xpu_status status = xpu_plan_largest(cg, make_problem, cg->memory);
     if (status != XPU_OK) return status;
     if (cg->rules.count) {
-        xpu_explain_missing_copies(cg, cg->memory.plan);
-        apply_rules(cg, &cg->memory.placement.problem);
+        xpu_explain_missing_copies(cg, cg->memory->plan);
+        apply_rules(cg, &cg->memory->placement.problem);
     }
     note_limit(cg);
-    if (cg->memory.symbols) return XPU_OK;
-    const xpu_place *places = xpu_placement_places(program, &cg->memory.placement, cg->memory.plan, cg->arena);
+    if (cg->memory->symbols) return XPU_OK;
+    const xpu_place *places = xpu_placement_places(program, &cg->memory->placement, cg->memory->plan, cg->arena);
     for (uint32_t i = 0; i < program->buffers.count; i++) {
         program->buffers.items[i].placed = 1;
         program->buffers.items[i].level = places[i].level;

@@ -1,7 +1,11 @@
 /* What the target adds to --report: layers with their precision and why, clang's cost, memory per level. */
+#include "xpu_codegen/pack/report.h"
+
 #include "base/json.h"
 #include "memplan/report.h"
-#include "xpu_codegen/codegen.h"
+#include "xpu_codegen/emit/toolchain.h"
+#include "xpu_codegen/lower/largest_shape.h"
+#include "xpu_codegen/lower/layers.h"
 
 static const double MOST_CYCLES = 9e15; /* that a number in JSON holds exactly */
 
@@ -31,12 +35,12 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
 }
 
 static void report_memory(xpu_codegen *cg, json_t *top) {
-    json_t *plan = xpu_memplan_json(cg->arena, &cg->memory.placement.problem, cg->memory.plan);
+    json_t *plan = xpu_memplan_json(cg->arena, &cg->memory->placement.problem, cg->memory->plan);
     const xpu_dims *dims = &cg->graph->dims;
     json_t *symbols = xpu_json_set(cg->arena, plan, "symbols", json_object());
     for (uint32_t i = 0; i < dims->symbols.count; i++) {
         const char *name = xpu_escape(cg->arena, dims->symbols.items[i].name, 120);
-        xpu_json_set(cg->arena, symbols, name, json_integer(cg->memory.symbols[i]));
+        xpu_json_set(cg->arena, symbols, name, json_integer(cg->memory->symbols[i]));
     }
     xpu_json_set(cg->arena, top, "memory", json_incref(plan));
 }
@@ -48,9 +52,9 @@ void xpu_report_program(xpu_codegen *cg, void *report, int packed) {
     xpu_json_set(cg->arena, top, "weights_bytes", json_integer((json_int_t)cg->program.weights_bytes));
     xpu_json_set(cg->arena, top, "plan_words", json_integer(cg->program.plan.count));
     if (packed) {
-        xpu_json_set(cg->arena, top, "clang", json_string(cg->clang.version));
-        xpu_json_set(cg->arena, top, "clang_seconds", json_real(cg->clang.seconds));
-        xpu_json_set(cg->arena, top, "clang_peak_rss_bytes", json_integer((json_int_t)cg->clang.peak_rss_bytes));
+        xpu_json_set(cg->arena, top, "clang", json_string(cg->clang->version));
+        xpu_json_set(cg->arena, top, "clang_seconds", json_real(cg->clang->seconds));
+        xpu_json_set(cg->arena, top, "clang_peak_rss_bytes", json_integer((json_int_t)cg->clang->peak_rss_bytes));
         report_memory(cg, top);
     }
     xpu_json_set(cg->arena, top, "peak_rss_bytes", json_integer((json_int_t)xpu_peak_rss_bytes()));

@@ -1,0 +1,20 @@
+/* Windows over bytes on the cores: tasks by size. */
+#ifndef XPU_CODEGEN_CHOOSE_BYTE_TASKS_H
+#define XPU_CODEGEN_CHOOSE_BYTE_TASKS_H
+
+#include "xpu_codegen/choose/tile_by_size.h"
+
+/* Tasks of windows over bytes by size. */
+typedef struct {
+    xpu_sizes sizes;
+    xpu_tiling_task items[XPU_MOST_SIZES];
+} xpu_byte_tasks;
+
+/* Whether LM holds the window of one output pixel of depthwise_i8 (has_weights) or max_pool_i8, and the fastest tasks
+ * of it; 0: none fits, or large_max_pool_i8 is faster at the upper bound of the symbols. */
+int xpu_byte_window_fits(const xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights);
+int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, xpu_byte_tasks *tasks);
+/* Whether a qconv becomes depthwise_i8. */
+int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node);
+
+#endif

@@ -1,0 +1,20 @@
+/* Elementwise chains: the loops of a call. */
+#ifndef XPU_CODEGEN_CHOOSE_CHAIN_LOOPS_H
+#define XPU_CODEGEN_CHOOSE_CHAIN_LOOPS_H
+
+#include "xpu_codegen/values.h"
+
+const xpu_chain *xpu_chain_of(const xpu_graph *graph, xpu_node node);
+
+/* Loops over the elements of a chain's result in its storage order, merged where every operand allows. */
+enum { XPU_CHAIN_DIMS = 4 };
+typedef struct {
+    int rank;
+    xpu_dim size[XPU_MAX_RANK];
+    xpu_dim stride[XPU_CHAIN_MAX_INPUTS][XPU_MAX_RANK];
+} xpu_chain_loops;
+/* For a result in `layout`. Returns 1 when the kernel can run them: at most XPU_CHAIN_DIMS loops, innermost strides 0
+ * or 1. *bad (may be NULL) is the first operand whose innermost stride is neither, or UINT32_MAX. */
+int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_loops *loops, uint32_t *bad);
+
+#endif

@@ -1,0 +1,26 @@
+/* Geometry of convolutions and of what is computed like them. */
+#ifndef XPU_CODEGEN_CHOOSE_GEOMETRY_H
+#define XPU_CODEGEN_CHOOSE_GEOMETRY_H
+
+#include "xpu_codegen/values.h"
+#include "xpu_runtime/include/xpu_tiling.h"
+
+/* Geometry of a convolution, dims as expressions; of a matrix product by a constant too. */
+typedef struct {
+    xpu_dim batch, in_h, in_w, in_c, out_h, out_w, out_c;
+    int64_t kernel[2], stride[2], dilation[2], begin[2], end[2], groups;
+} xpu_conv_shape;
+/* Sizes of images x and y of rank 3 or 4, those of rank 3 being one row high; all else is 0. */
+xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y);
+xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node);
+/* Whether each channel has a kernel of its own: groups = in_c = out_c, more than 1. */
+static inline int xpu_is_depthwise(const xpu_codegen *cg, const xpu_conv_shape *shape) {
+    return shape->groups > 1 && xpu_dim_upper(cg, shape->in_c) == shape->groups &&
+           xpu_dim_upper(cg, shape->out_c) == shape->groups;
+}
+/* The upper bound of a dim, from 1 to what tiles count with. */
+int32_t xpu_bounded(const xpu_codegen *cg, xpu_dim dim);
+/* The geometry at the upper bound of the symbols. */
+xpu_tiling_shape xpu_tiling_shape_of(const xpu_codegen *cg, const xpu_conv_shape *shape);
+
+#endif

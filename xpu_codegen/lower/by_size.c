@@ -1,0 +1,39 @@
+/* Fields of calls that are a step function of the size of images. */
+#include "xpu_codegen/lower/by_size.h"
+
+/* values[i] for images of sizes->items[i]; unknown where the expression gets too large. */
+static xpu_dim by_size(xpu_codegen *cg, const xpu_sizes *sizes, const int64_t *values) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_dim value = xpu_dim_of(cg, values[0]), one = xpu_dim_of(cg, 1);
+    for (uint32_t i = 0; i + 1 < sizes->count; i++) {
+        const xpu_size *size = &sizes->items[i];
+        if (values[i + 1] == values[i]) continue;
+        xpu_dim times = xpu_dim_floordiv_const(dims, xpu_dim_add_const(dims, size->measure, -1), size->most);
+        xpu_dim is_larger = xpu_dim_op(dims, XPU_DIM_MIN, times, one);
+        value = xpu_dim_add(dims, value, xpu_dim_mul_const(dims, is_larger, values[i + 1] - values[i]));
+    }
+    return value;
+}
+
+void xpu_set_by_size(xpu_codegen *cg, xpu_call *call, const xpu_sizes *sizes, const xpu_sized_field *fields,
+                     uint32_t count) {
+    int known = 1;
+    for (uint32_t i = 0; i < count; i++) known &= by_size(cg, sizes, fields[i].values).id != 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (known) {
+            xpu_set_int(call, fields[i].name, by_size(cg, sizes, fields[i].values));
+        } else {
+            xpu_set_number(call, fields[i].name, fields[i].values[sizes->count - 1]);
+        }
+    }
+}
+
+void xpu_set_byte_tasks(xpu_codegen *cg, xpu_call *call, const xpu_byte_tasks *tasks) {
+    xpu_sized_field fields[] = {{.name = "tile_c"}, {.name = "tile_h"}, {.name = "tile_w"}};
+    for (uint32_t i = 0; i < tasks->sizes.count; i++) {
+        fields[0].values[i] = tasks->items[i].tile_c;
+        fields[1].values[i] = tasks->items[i].tile_h;
+        fields[2].values[i] = tasks->items[i].tile_w;
+    }
+    xpu_set_by_size(cg, call, &tasks->sizes, fields, 3);
+}

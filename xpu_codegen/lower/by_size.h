@@ -1,0 +1,19 @@
+/* Fields of calls that are a step function of the size of images. */
+#ifndef XPU_CODEGEN_LOWER_BY_SIZE_H
+#define XPU_CODEGEN_LOWER_BY_SIZE_H
+
+#include "xpu_codegen/choose/byte_tasks.h"
+#include "xpu_codegen/lower/calls.h"
+
+/* A field of a call that is values[i] for images of size i. */
+typedef struct {
+    const char *name;
+    int64_t values[XPU_MOST_SIZES];
+} xpu_sized_field;
+/* Sets all of them, to the values of the last size where an expression gets too large. */
+void xpu_set_by_size(xpu_codegen *cg, xpu_call *call, const xpu_sizes *sizes, const xpu_sized_field *fields,
+                     uint32_t count);
+
+void xpu_set_byte_tasks(xpu_codegen *cg, xpu_call *call, const xpu_byte_tasks *tasks);
+
+#endif

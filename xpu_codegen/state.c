@@ -1,0 +1,10 @@
+#include "xpu_codegen/state.h"
+
+xpu_status xpu_codegen_bug(xpu_codegen *cg, const char *what, const char *why, ...) {
+    va_list args;
+    va_start(args, why);
+    char *text = xpu_vprintf(cg->arena, why, args);
+    va_end(args);
+    return xpu_error(cg->diags, XPU_EBUG, cg->graph->file, "codegen", NULL, what, text,
+                     "report this as a bug of the compiler");
+}

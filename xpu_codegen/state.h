@@ -1,0 +1,51 @@
+/*
+ * What the steps of the target hand on. They are, in order: choose (precision, layouts, tiles), lower (layers become
+ * kernel calls, their arguments words of the plan table), emit (C, clang, lld), pack (weights, memory, the file). A
+ * file of one step includes headers of its own step and of those before it; types of later steps are only named here.
+ */
+#ifndef XPU_CODEGEN_STATE_H
+#define XPU_CODEGEN_STATE_H
+
+#include "core/chip.h"
+#include "core/target.h"
+#include "memplan/rules.h"
+#include "xpu_runtime/program/program.h"
+
+#define XPU_SIM_NAME "xpu-sim"
+
+typedef enum { XPU_MODE_AUTO, XPU_MODE_FP32, XPU_MODE_INT16, XPU_MODE_INT16X8 } xpu_precision_mode;
+
+typedef struct {
+    xpu_target_job *job;
+    xpu_arena *arena;
+    xpu_graph *graph;
+    xpu_diags *diags;
+    xpu_chip chip;
+    xpu_precision_mode mode;
+    struct xpu_precision_rules *precision_rules; /* choose/precision_rules.h */
+    xpu_memory_rules rules;
+    xpu_program program;
+    /* choose */
+    XPU_ARRAY(const char *) reasons; /* by node id: why the node computes in its precision; NULL for none */
+    /* lower */
+    XPU_ARRAY(struct xpu_codegen_layer) layers;   /* layers.h; same order as program.layers */
+    XPU_ARRAY(struct xpu_chain_body_text) bodies; /* chain.h */
+    XPU_ARRAY(struct xpu_weight) weights;         /* buffers.h */
+    int32_t *buffer_of;                           /* by value id: its buffer, or -1 */
+    int32_t *layer_of;                            /* by node id: its layer, or -1 */
+    int lowered;                                  /* the layers are made, and whether that worked */
+    xpu_status lower_status;
+    xpu_memplan *wishes; /* where weights would lie by the rules; NULL: no rule is about weights */
+    /* emit */
+    struct xpu_clang_facts *clang; /* toolchain.h */
+    /* pack */
+    XPU_ARRAY(struct xpu_packed_weight) ahead; /* weights.h: the first weights, in the order of buffers */
+    uint32_t delivered;                        /* of these */
+    struct xpu_largest_plan *memory;           /* lower/largest_shape.h */
+} xpu_codegen;
+
+/* An internal error of the target: [codegen], status XPU_EBUG. `why` is printf-style. */
+xpu_status xpu_codegen_bug(xpu_codegen *cg, const char *what, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

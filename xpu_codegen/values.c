@@ -1,0 +1,122 @@
+/* Values: dims, layouts, which share memory. */
+#include "xpu_codegen/values.h"
+
+#include <string.h>
+
+int xpu_on_host(const xpu_codegen *cg, xpu_node node) {
+    uint32_t region = xpu_node_at(cg->graph, node)->region;
+    return region > 0 && region <= cg->job->region_count && cg->job->regions[region - 1].on_host;
+}
+
+/* ---- dims and layouts ---- */
+
+xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i) {
+    return xpu_value_at(cg->graph, value)->dims[i];
+}
+
+xpu_dim xpu_dims_product(xpu_codegen *cg, xpu_value value, int first, int last) {
+    xpu_dim product = xpu_dim_of(cg, 1);
+    for (int i = first; i < last; i++) {
+        product = xpu_dim_mul(&cg->graph->dims, product, xpu_value_dim(cg, value, i));
+    }
+    return product;
+}
+
+void xpu_storage_order(xpu_layout layout, int rank, int *order) {
+    int last = layout == XPU_LAYOUT_CHANNEL_LAST;
+    for (int i = 0; i < rank; i++) order[i] = !last || i == 0 ? i : i == rank - 1 ? 1 : i + 1;
+}
+
+void xpu_value_strides(xpu_codegen *cg, xpu_value value, xpu_dim *strides) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    int order[XPU_MAX_RANK];
+    xpu_storage_order(info->layout, info->rank, order);
+    xpu_dim stride = xpu_dim_of(cg, 1);
+    for (int i = info->rank; i-- > 0;) {
+        strides[order[i]] = stride;
+        stride = xpu_dim_mul(&cg->graph->dims, stride, info->dims[order[i]]);
+    }
+}
+
+static int is_one(const xpu_codegen *cg, xpu_dim dim) {
+    int64_t value;
+    return xpu_dim_is_const(&cg->graph->dims, dim, &value) && value == 1;
+}
+
+int xpu_layout_free(const xpu_codegen *cg, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    if (info->rank != 3 && info->rank != 4) return 1;
+    if (is_one(cg, info->dims[1])) return 1;
+    return is_one(cg, info->dims[2]) && (info->rank == 3 || is_one(cg, info->dims[3]));
+}
+
+int xpu_is_const_value(const xpu_codegen *cg, xpu_value value) {
+    return xpu_value_at(cg->graph, value)->kind == XPU_VALUE_CONST;
+}
+
+/* Whether each element of a permutation stands where it stood: result dim i is operand dim perm[i]. */
+static int keeps_place(xpu_codegen *cg, xpu_value x, xpu_value y, const int64_t *perm) {
+    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK];
+    xpu_value_strides(cg, x, from);
+    xpu_value_strides(cg, y, to);
+    const xpu_value_info *info = xpu_value_at(cg->graph, y);
+    for (int i = 0; i < info->rank; i++) {
+        if (!is_one(cg, info->dims[i]) && !xpu_dim_equal(to[i], from[perm ? perm[i] : i])) return 0;
+    }
+    return 1;
+}
+
+static int is_linear(const xpu_codegen *cg, xpu_value value) {
+    return xpu_value_at(cg->graph, value)->layout == XPU_LAYOUT_LINEAR || xpu_layout_free(cg, value);
+}
+
+int xpu_is_view(xpu_codegen *cg, xpu_node node) {
+    xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, node)->op);
+    if (xpu_on_host(cg, node)) return 0;
+    if (op != XPU_OP_RESHAPE && op != XPU_OP_IDENTITY && op != XPU_OP_RELAYOUT && op != XPU_OP_TRANSPOSE) return 0;
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    if (op == XPU_OP_RESHAPE) {
+        if (!is_linear(cg, x) || !is_linear(cg, y)) return 0;
+    } else {
+        const int64_t *perm = op == XPU_OP_TRANSPOSE ? xpu_node_ints(cg->graph, node, XPU_ATTR_PERM, NULL) : NULL;
+        if (!keeps_place(cg, x, y, perm)) return 0;
+    }
+    /* An output of the program has memory of its own. */
+    if (!xpu_value_at(cg->graph, y)->is_output) return 1;
+    return xpu_value_at(cg->graph, xpu_value_root(cg, x))->kind == XPU_VALUE_NODE;
+}
+
+xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value) {
+    for (;;) {
+        const xpu_value_info *info = xpu_value_at(cg->graph, value);
+        if (info->kind != XPU_VALUE_NODE || !xpu_is_view(cg, info->node)) return value;
+        value = xpu_node_input(cg->graph, info->node, 0);
+    }
+}
+
+xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value) {
+    for (;;) {
+        const xpu_value_info *info = xpu_value_at(cg->graph, value);
+        if (info->kind != XPU_VALUE_NODE) return value;
+        xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, info->node)->op);
+        if (op != XPU_OP_RESHAPE && op != XPU_OP_IDENTITY && op != XPU_OP_RELAYOUT && op != XPU_OP_TRANSPOSE) {
+            return value;
+        }
+        value = xpu_node_input(cg->graph, info->node, 0);
+    }
+}
+
+int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim) {
+    return xpu_dim_max(&cg->graph->dims, dim);
+}
+
+/* ---- fills ---- */
+
+int xpu_pad_word(xpu_dtype dtype, float value, float *word) {
+    unsigned char element[XPU_ELEMENT_BYTES], repeated[XPU_ELEMENT_BYTES];
+    size_t bytes = xpu_dtype_bytes(dtype);
+    if (!xpu_dtype_element(dtype, value, element)) return 0;
+    for (size_t i = 0; i < sizeof repeated; i++) repeated[i] = element[i % bytes];
+    memcpy(word, repeated, sizeof *word);
+    return memcmp(repeated, repeated + sizeof *word, sizeof *word) == 0;
+}

@@ -1,0 +1,35 @@
+/* Values: dims, layouts, which share memory. */
+#ifndef XPU_CODEGEN_VALUES_H
+#define XPU_CODEGEN_VALUES_H
+
+#include "xpu_codegen/state.h"
+
+int xpu_on_host(const xpu_codegen *cg, xpu_node node);
+static inline xpu_dim xpu_dim_of(xpu_codegen *cg, int64_t value) {
+    return xpu_dim_const(&cg->graph->dims, value);
+}
+/* Dim i of the logical shape. */
+xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i);
+/* The product of dims first .. last - 1. */
+xpu_dim xpu_dims_product(xpu_codegen *cg, xpu_value value, int first, int last);
+/* The order in which dims lie in memory, outermost first. */
+void xpu_storage_order(xpu_layout layout, int rank, int *order);
+/* Elements from one index of logical dim i to the next, for each dim. */
+void xpu_value_strides(xpu_codegen *cg, xpu_value value, xpu_dim *strides);
+/* Whether a value's bytes are the same in both layouts: one channel, or one pixel, or a rank that has one layout. */
+int xpu_layout_free(const xpu_codegen *cg, xpu_value value);
+int xpu_is_const_value(const xpu_codegen *cg, xpu_value value);
+/* Whether a node makes no layer: its result is another name for the bytes of its operand. */
+int xpu_is_view(xpu_codegen *cg, xpu_node node);
+/* The value whose memory `value` is, behind views. */
+xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
+/* The value of which `value` is a rearrangement, behind reshape, transpose, relayout and identity. */
+xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value);
+/* The largest value in the ranges of the symbols. */
+int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim);
+
+/* What every word of a buffer filled with this value is, as a float of its bits. 0: an element of 8 bytes has unequal
+ * halves, or the type does not have the value. */
+int xpu_pad_word(xpu_dtype dtype, float value, float *word);
+
+#endif
