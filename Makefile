@@ -48,7 +48,7 @@ say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
 COMMON  := base core core/ir core/ops core/passes memplan xpu_runtime/program
 COMPILE := frontend/onnx partition xpu_codegen $(addprefix xpu_codegen/,choose lower emit pack) xpuc
 RUN     := xpu_runtime/host
-FUNC    := sim/func
+FUNC    := sim/func sim/func/gdb sim/func/report
 SHARED  := tools/common
 sources  = $(foreach d,$(1),$(sort $(wildcard $(d)/*.c)))
 objects  = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out xpuc/main.c,$(call sources,$(1))))
@@ -116,7 +116,7 @@ $(BUILD)/obj/gen/%.pb-c.o: $(BUILD)/gen/%.pb-c.c
 	$(Q)$(CC) $(filter-out -Wmissing-prototypes -Wshadow,$(CFLAGS)) -MMD -MP -c $< -o $@
 
 # The hot loops of the functional chip and of ref: blocked so that the host compiler vectorises them.
-HOT := $(call objects,sim/func core/ops)
+HOT := $(call objects,$(FUNC) core/ops)
 $(HOT): CFLAGS += $(if $(SAN),,-O3)
 
 # Each library is a file with its version, which two links lead to: that of the soname and that of the linker

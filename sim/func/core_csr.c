@@ -1,5 +1,7 @@
 /* CSRs and vector configuration. */
-#include "sim/func/core_internal.h"
+#include "sim/func/core_csr.h"
+
+#include "sim/func/core_parts.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 static uint64_t cycles(const xpu_hart *hart) {

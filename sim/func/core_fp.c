@@ -3,7 +3,7 @@
  * rounding mode; its sticky flags are the core's until they are read. Rounding to nearest with ties away from zero,
  * which it does not have, is done from a double that was rounded to odd.
  */
-#include "sim/func/core_internal.h"
+#include "sim/func/core_parts.h"
 
 #include <math.h>
 #include <xmmintrin.h>

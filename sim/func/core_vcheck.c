@@ -1,5 +1,5 @@
 /* Which vector operands are legal, and what all vector instructions share. */
-#include "sim/func/core_internal.h"
+#include "sim/func/core_parts.h"
 
 /* A register group: first register, log2 of LMUL, log2 of the element's bytes (-1: mask bits, one register). */
 typedef struct {

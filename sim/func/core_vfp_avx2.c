@@ -1,5 +1,5 @@
 /* The vector float32 loops for hosts with AVX2. */
-#include "sim/func/core_internal.h"
+#include "sim/func/core_parts.h"
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)

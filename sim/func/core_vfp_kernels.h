@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 #include <math.h>
 
-#include "sim/func/core_internal.h"
+#include "sim/func/core_parts.h"
 
 /* Declares elements and bits for the body of a loop. */
 #define OPERANDS                                                                                                       \

@@ -1,7 +1,5 @@
 /* Vector integer and fixed-point instructions, comparisons and merges: operands around the loops. */
-#define KERNEL_TABLE xpu_int_kernels_any
-#define KERNEL_BLEND xpu_blend_any
-#include "sim/func/core_vint_kernels.h"
+#include "sim/func/core_parts.h"
 
 /* What a class of instructions does with its operands. */
 typedef struct {

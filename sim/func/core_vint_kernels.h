@@ -4,7 +4,7 @@
  * vd; sx, sy, sz the same as signed; U, S their types; WU, WS twice as wide; BITS the width. Carries come in and go out
  * in z and d.
  */
-#include "sim/func/core_internal.h"
+#include "sim/func/core_parts.h"
 
 typedef uint64_t __attribute__((may_alias)) xpu_u64;
 typedef int64_t __attribute__((may_alias)) xpu_s64;

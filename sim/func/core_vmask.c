@@ -1,5 +1,5 @@
 /* Mask instructions, vid, and integer reductions. */
-#include "sim/func/core_internal.h"
+#include "sim/func/core_parts.h"
 
 static uint8_t combine(unsigned op, uint8_t a, uint8_t b) {
     switch (op) {

@@ -1,5 +1,5 @@
 /* Vector loads and stores. */
-#include "sim/func/core_internal.h"
+#include "sim/func/core_parts.h"
 
 /* log2 of the bytes of the element that the width field names. */
 static unsigned width_of(const xpu_decoded *insn) {

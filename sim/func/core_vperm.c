@@ -1,5 +1,5 @@
 /* Moves of scalars and whole registers, slides, gathers, compress. */
-#include "sim/func/core_internal.h"
+#include "sim/func/core_parts.h"
 
 xpu_outcome xpu_exec_vmove(xpu_hart *hart, xpu_decoded *insn) {
     if (!xpu_vector_ready(hart, insn)) return xpu_illegal(hart);

@@ -1,5 +1,5 @@
 /* DMA engines: 4-D strided copies with conversion, fills, gathers. */
-#include "sim/func/func.h"
+#include "sim/func/dma.h"
 
 #include <string.h>
 

@@ -13,4 +13,7 @@ typedef struct {
 } xpu_func_options;
 void xpu_func_configure(const xpu_func_options *options);
 
+/* The chip of a device that this driver made; for tests. */
+struct xpu_func *xpu_func_of(xpurt_device *device);
+
 #endif

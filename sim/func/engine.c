@@ -1,101 +1,15 @@
-/* Queues of the engines: lists from doorbells, waits, completion. */
-#include "sim/func/func.h"
+/* The engines at work: waits, execution, completion. */
+#include "sim/func/engine.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "sim/func/dma.h"
+#include "sim/func/job.h"
+#include "sim/func/memory.h"
 #include "sim/func/post.h"
-
-int xpu_func_queue_push(xpu_func *func, unsigned engine, unsigned core, uint32_t address, uint32_t count) {
-    xpu_func_queue *queue = &func->queues[engine][core];
-    if (queue->count == XPU_QUEUE_DEPTH) return 0;
-    unsigned slot = (queue->first + queue->count++) % XPU_QUEUE_DEPTH;
-    queue->lists[slot] = (xpu_func_list){address, count, 0};
-    if (func->races) xpu_races_doorbell(func->races, core, engine, slot);
-    return 1;
-}
-
-int xpu_func_engine_fault(const xpu_func_job *job, xpu_fault_cause cause, uint64_t address, const char *reason, ...) {
-    xpu_func *func = job->func;
-    xpurt_fault *fault = &func->fault;
-    if (fault->cause != XPU_FAULT_NONE) return -1;
-    va_list args;
-    va_start(args, reason);
-    vsnprintf(func->reason, sizeof func->reason, reason, args);
-    va_end(args);
-    *fault = (xpurt_fault){.cause = cause,
-                           .cause_text = xpu_fault_text(cause),
-                           .core = -1,
-                           .engine = (int)job->engine,
-                           .address = (uint32_t)address, /* the chip's report has 32 bits */
-                           .descriptor = job->address,
-                           .layer = job->words ? xpu_desc_nop_get_layer(job->words) : 0,
-                           .reason = func->reason};
-    return -1;
-}
-
-uint8_t *xpu_func_job_memory(const xpu_func_job *job, const char *field, uint64_t address, uint64_t length,
-                             unsigned alignment, int write) {
-    if (address % alignment != 0) {
-        xpu_func_engine_fault(job, XPU_FAULT_MISALIGNED, address, "%s at 0x%llx is not aligned to %u bytes", field,
-                              (unsigned long long)address, alignment);
-        return NULL;
-    }
-    uint8_t *bytes = xpu_func_engine_memory(job->func, address, length);
-    if (!bytes) {
-        xpu_func_engine_fault(job, XPU_FAULT_ENGINE_ADDRESS, address,
-                              "%s: %llu bytes at 0x%llx are not in one memory of this chip", field,
-                              (unsigned long long)length, (unsigned long long)address);
-        return NULL;
-    }
-    if (xpu_func_checks(job)) return bytes;
-    if (write && job->func->writes)
-        job->func->writes(job->func->writes_context,
-                          &(xpu_func_box){address, {1, 1, 1, 1}, {0}, (unsigned)length, 1, bytes});
-    xpu_func_count_gm(job->func, address, length, write);
-    if (job->func->races) xpu_races_bytes(job->func->races, field, address, length, write);
-    return bytes;
-}
-
-void xpu_func_count_gm(xpu_func *func, uint64_t address, uint64_t bytes, int write) {
-    if (address < XPU_GM_BASE) return;
-    *(write ? &func->totals.gm_write_bytes : &func->totals.gm_read_bytes) += bytes;
-}
-
-int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment) {
-    int64_t low = 0, high = 0;
-    uint64_t elements = 1;
-    for (int d = 0; d < 4; d++) {
-        if (box->size[d] == 0) return 0;
-        int64_t reach = (int64_t)(box->size[d] - 1) * box->stride[d];
-        *(reach < 0 ? &low : &high) += reach;
-        elements *= box->size[d];
-        if (elements > (uint64_t)1 << 31)
-            return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address, "%s has more than 2^31 elements",
-                                         field);
-        if (box->size[d] > 1 && box->stride[d] % (int)alignment != 0)
-            return xpu_func_engine_fault(job, XPU_FAULT_MISALIGNED, box->address,
-                                         "%s: stride %d of dimension %d is no multiple of %u", field, box->stride[d], d,
-                                         alignment);
-    }
-    if (box->address % alignment != 0)
-        return xpu_func_engine_fault(job, XPU_FAULT_MISALIGNED, box->address, "%s at 0x%llx is not aligned to %u bytes",
-                                     field, (unsigned long long)box->address, alignment);
-    uint64_t first = box->address + (uint64_t)low, length = (uint64_t)(high - low) + box->bytes;
-    uint8_t *bytes = xpu_func_engine_memory(job->func, first, length);
-    if (!bytes)
-        return xpu_func_engine_fault(job, XPU_FAULT_ENGINE_ADDRESS, box->address,
-                                     "%s: the elements from 0x%llx to 0x%llx are not in one memory of this chip", field,
-                                     (unsigned long long)first, (unsigned long long)(first + length - 1));
-    box->bytes_at = bytes - low;
-    if (xpu_func_checks(job)) return 0;
-    if (box->write && job->func->writes) job->func->writes(job->func->writes_context, box);
-    xpu_func_count_gm(job->func, box->address, elements * box->bytes, box->write);
-    if (job->func->races)
-        xpu_races_box(job->func->races, field, box->address, box->size, box->stride, box->bytes, box->write);
-    return 0;
-}
+#include "sim/func/queues.h"
+#include "sim/func/races.h"
+#include "sim/func/tensor.h"
 
 static int wait_holds(const xpu_func *func, uint32_t counter, uint32_t value) {
     return counter == XPU_NO_COUNTER || counter >= XPU_COUNTERS ||
@@ -151,12 +65,6 @@ int xpu_func_descriptor_check(xpu_func *func, unsigned engine, uint64_t address)
     int result = xpu_func_descriptor_run(func, engine, address);
     func->extent = XPU_FUNC_EXECUTE;
     return result;
-}
-
-const uint32_t *xpu_func_queue_head(const xpu_func *func, const xpu_func_queue *queue, uint64_t *address) {
-    const xpu_func_list *list = &queue->lists[queue->first];
-    *address = list->address + (uint64_t)list->done * XPU_DESC_BYTES;
-    return (const uint32_t *)(const void *)xpu_func_engine_memory(func, *address, XPU_DESC_BYTES);
 }
 
 /* The product of `count` sizes; 0 where it is over `most`: such a descriptor is a fault. */

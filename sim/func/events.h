@@ -25,6 +25,11 @@ typedef struct {
     char *state_text; /* of the last fault */
 } xpu_sim_events;
 
+/* Whether a counter has reached a value. */
+static inline int xpu_sim_counter_reached(const xpu_sim_events *events, uint32_t counter, uint32_t value) {
+    return (int32_t)(events->counters[counter] - value) >= 0;
+}
+
 /* For a start: no tickets, nothing has happened. */
 void xpu_sim_events_reset(xpu_sim_events *events);
 void xpu_sim_events_release(xpu_sim_events *events);
@@ -44,27 +49,5 @@ int xpu_sim_event_pending(xpu_sim_events *events, const xpurt_fault *fault, xpur
 
 /* What a cause means, one sentence. */
 const char *xpu_sim_cause_reason(xpu_fault_cause cause);
-
-/* What the report says of a core. */
-typedef struct {
-    uint32_t pc, layer;
-    uint64_t instructions;
-    xpu_fault_cause fault;
-    int halted;
-    uint32_t stalled;       /* offset of the register that the core waits at, or 0 */
-    uint32_t stalled_value; /* of a counter: what it waits for */
-} xpu_sim_core_report;
-
-/* The list at the head of a queue of an engine. */
-typedef struct {
-    unsigned engine, core, lists;
-    uint32_t done, count; /* descriptors of the first list */
-    uint64_t address;     /* of the descriptor that is next */
-    const uint32_t *head; /* its words, or NULL */
-} xpu_sim_queue_report;
-
-/* The state of cores, queues, counters and tickets as text, kept in `events`; "" when there is no memory for it. */
-const char *xpu_sim_report(xpu_sim_events *events, const xpu_sim_core_report *cores, unsigned core_count,
-                           const xpu_sim_queue_report *queues, unsigned queue_count);
 
 #endif

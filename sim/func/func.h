@@ -1,5 +1,6 @@
 /*
- * The functional chip, inside: what its parts (memory, registers, engines, cores, scheduler) know of each other.
+ * The state of the functional chip, which its parts (memory, registers, queues, engines, schedule) share, and the two
+ * hooks for guests (gdb/, report/): no part knows more of them.
  *
  * One thread runs everything in a fixed schedule: each core in turn until it stalls or has used its quantum, and after
  * each core every descriptor whose waits hold. Nothing depends on time. Register SEED draws other legal schedules.
@@ -10,13 +11,10 @@
 #include <stdint.h>
 
 #include "core/chip.h"
-#include "sim/func/core.h"
 #include "sim/func/events.h"
-#include "sim/func/gdb.h"
-#include "sim/func/races.h"
+#include "sim/func/hart.h"
 
 typedef struct xpu_func xpu_func;
-typedef struct xpu_func_box xpu_func_box;
 
 /* What the bus of a core knows. */
 typedef struct {
@@ -24,11 +22,15 @@ typedef struct {
     unsigned core;
 } xpu_func_port;
 
-/* The bus of a core (context: its port): registers. */
-xpu_bus_result xpu_func_load_register(void *port, uint32_t address, uint32_t *value);
-xpu_bus_result xpu_func_store_register(void *port, uint32_t address, uint32_t *value);
-
-/* ---- State ---- */
+/* A strided box of elements of `bytes` bytes at a 40-bit address. */
+typedef struct {
+    uint64_t address;
+    uint32_t size[4];
+    int32_t stride[4]; /* bytes */
+    unsigned bytes;
+    int write;
+    uint8_t *bytes_at; /* filled in: host address of element 0 */
+} xpu_func_box;
 
 /* A list that a doorbell queued: descriptors `done` .. `count` - 1 are to do. */
 typedef struct {
@@ -51,6 +53,21 @@ typedef struct {
     int at_barrier, barrier_open;
     int idle; /* wfi was executed */
 } xpu_func_core_state;
+
+/* Hook 1: a debugger, which stops and steers the chip; context: its own. */
+typedef struct {
+    void (*start)(void *context); /* after a start, before the first turn */
+    /* Before each turn, when it may talk to its client: chooses the core whose turn it is (it should be *core) and
+     * shortens *budget, its instructions. */
+    void (*before)(void *context, unsigned *core, uint64_t *budget);
+    /* After a turn: why the core stopped; moved: whether anything did. */
+    void (*after)(void *context, unsigned core, xpu_hart_reason reason, int moved);
+    void (*end)(void *context);           /* after the last turn: a fault is not yet reported to the runtime */
+    int (*runs_all)(const void *context); /* whether dead locks are looked for: not while single cores run */
+    void (*access)(void *context, uint32_t address, uint32_t bytes,
+                   int write);      /* of a core; LM as engines address it */
+    void (*release)(void *context); /* the chip goes */
+} xpu_func_debugger;
 
 struct xpu_func {
     xpu_chip chip;
@@ -89,9 +106,12 @@ struct xpu_func {
     xpurt_fault fault; /* cause XPU_FAULT_NONE: none */
     char reason[256];
 
-    xpu_gdb *gdb;          /* NULL: none */
-    xpu_races *races;      /* NULL: nobody looks for them */
-    xpurt_counters totals; /* without what the harts count since the last start */
+    const xpu_func_debugger *debugger; /* NULL: none */
+    void *debugger_context;
+    void (*describe)(xpu_func *func); /* hook 2: fills in fault.state, the state of all cores, queues and counters */
+
+    struct xpu_races *races; /* NULL: nobody looks for them */
+    xpurt_counters totals;   /* without what the harts count since the last start */
 };
 
 /* Whether the caller of the run wants it to end. */
@@ -99,30 +119,10 @@ static inline int xpu_func_stopped(const xpu_func *func) {
     return func->stop && func->stop(func->stop_context);
 }
 
-/* ---- Parts ---- */
-
-/* The chip of a device that this driver made; for tests. */
-xpu_func *xpu_func_of(xpurt_device *device);
-
-/* Host pointer for an engine: GM, L3, SM and LM by 0x11000000, `length` bytes at a 40-bit address; NULL: not there. */
-uint8_t *xpu_func_engine_memory(const xpu_func *func, uint64_t address, uint64_t length);
-
 /* The host address of a device address that the chip has. */
 static inline uint8_t *xpu_func_host(const xpu_func *func, uint32_t address) {
     return func->space + address;
 }
-
-/* Memory: 0, or -1 when the host has none. */
-int xpu_func_memory_create(xpu_func *func);
-void xpu_func_memory_destroy(xpu_func *func);
-
-void xpu_func_registers_reset(xpu_func *func);
-
-/* Copy-on-write map of a part of a file, see xpurt_device.h. */
-int xpu_func_memory_map(xpu_func *func, uint64_t address, int file, uint64_t offset, size_t length);
-
-/* Queues a list; 0: the queue is full. */
-int xpu_func_queue_push(xpu_func *func, unsigned engine, unsigned core, uint32_t address, uint32_t count);
 
 /* 0 .. bound - 1 from the sequence that register SEED began. */
 static inline uint32_t xpu_func_draw(xpu_func *func, uint32_t bound) {
@@ -130,66 +130,10 @@ static inline uint32_t xpu_func_draw(xpu_func *func, uint32_t bound) {
     return (uint32_t)(((uint64_t)func->draws * bound) >> 32);
 }
 
-/* Runs every descriptor whose waits hold, until none is left; returns how many. Stops at a fault. With a seed: some of
- * them, in a drawn order. */
-uint64_t xpu_func_engines_run(xpu_func *func);
-
-/* Executes the descriptor at `address` now, whatever it waits for, and without its signal: 0; -1: a fault. */
-int xpu_func_descriptor_run(xpu_func *func, unsigned engine, uint64_t address);
-
-/* The fault that the descriptor at `address` has now, without executing it: 0: none; -1: it is in func->fault. Of
- * `func` only the chip's sizes and memory are needed. */
-int xpu_func_descriptor_check(xpu_func *func, unsigned engine, uint64_t address);
-
 /* Adds to a counter; counts as progress. */
-void xpu_func_counter_add(xpu_func *func, unsigned counter, uint32_t value);
-
-/* What a descriptor is executed with; reason is printf text. Engine functions return 0, or -1 after a fault. */
-typedef struct {
-    xpu_func *func;
-    unsigned engine;
-    uint64_t address;      /* of the descriptor */
-    const uint32_t *words; /* its 32 words */
-} xpu_func_job;
-int xpu_func_engine_fault(const xpu_func_job *job, xpu_fault_cause cause, uint64_t address, const char *reason, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* As xpu_func_engine_memory for a read or write of a job: bounds, alignment, GM statistics; NULL after a fault. */
-uint8_t *xpu_func_job_memory(const xpu_func_job *job, const char *field, uint64_t address, uint64_t length,
-                             unsigned alignment, int write);
-
-/* Counts bytes of an engine when the address is in GM. */
-void xpu_func_count_gm(xpu_func *func, uint64_t address, uint64_t bytes, int write);
-
-/* A strided box of elements of `bytes` bytes at a 40-bit address. */
-struct xpu_func_box {
-    uint64_t address;
-    uint32_t size[4];
-    int32_t stride[4]; /* bytes */
-    unsigned bytes;
-    int write;
-    uint8_t *bytes_at; /* filled in: host address of element 0 */
-};
-
-/* Whether the job is only looked at. */
-static inline int xpu_func_checks(const xpu_func_job *job) {
-    return job->func->extent != XPU_FUNC_EXECUTE;
+static inline void xpu_func_counter_add(xpu_func *func, unsigned counter, uint32_t value) {
+    func->events.counters[counter] += value;
+    func->progress = 1;
 }
-
-/* Checks alignment and that the whole box is in one memory, counts its bytes. An empty box is fine. */
-int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment);
-
-/* The next descriptor of a queue that is not empty; NULL: its address is bad. */
-const uint32_t *xpu_func_queue_head(const xpu_func *func, const xpu_func_queue *queue, uint64_t *address);
-
-int xpu_func_dma_copy(const xpu_func_job *job);
-int xpu_func_dma_fill(const xpu_func_job *job);
-int xpu_func_dma_gather(const xpu_func_job *job);
-int xpu_func_tensor(const xpu_func_job *job);
-size_t xpu_func_tensor_scratch(void);
-int xpu_func_post(const xpu_func_job *job);
-
-/* Fills in fault.state: the state of all cores, queues and counters as text. */
-void xpu_func_describe(xpu_func *func);
 
 #endif

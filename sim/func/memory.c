@@ -2,7 +2,7 @@
  * Memory of the functional chip: the whole 32-bit address space is reserved on the host, each memory of the chip is
  * backed lazily inside of it.
  */
-#include "sim/func/func.h"
+#include "sim/func/memory.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -2,24 +2,6 @@
 
 #include <string.h>
 
-unsigned xpu_func_type_bytes(uint32_t type) {
-    switch (type) {
-#define X(name, code, bytes, doc)                                                                                      \
-    case code: return bytes;
-        XPU_DESC_TYPES(X)
-#undef X
-    default: return 0;
-    }
-}
-
-int xpu_func_sm_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment) {
-    if (box->address < XPU_SM_BASE || box->address >= XPU_L3_BASE)
-        return xpu_func_engine_fault(job, XPU_FAULT_ENGINE_ADDRESS, box->address,
-                                     "%s at 0x%llx is not in SM, where the tensor engine has its operands", field,
-                                     (unsigned long long)box->address);
-    return xpu_func_job_box(job, box, field, alignment);
-}
-
 /* Reads a float that an optional address points at. */
 static int read_float(const xpu_func_job *job, const char *field, uint64_t address, float *value) {
     const uint8_t *bytes = xpu_func_job_memory(job, field, address, 4, 4, 0);

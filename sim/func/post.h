@@ -3,7 +3,7 @@
 #define XPU_SIM_FUNC_POST_H
 
 #include "core/arith.h"
-#include "sim/func/func.h"
+#include "sim/func/job.h"
 
 enum { XPU_POST_COLUMNS = 256 }; /* columns that are prepared at a time */
 
@@ -22,12 +22,6 @@ typedef struct {
     float scale[XPU_POST_COLUMNS], bias[XPU_POST_COLUMNS];
 } xpu_post;
 
-/* An element type of descriptors: its bytes, 0 for an unknown code. */
-unsigned xpu_func_type_bytes(uint32_t type);
-
-/* Checks a range of SM; as xpu_func_job_box, but the box must be in SM. */
-int xpu_func_sm_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment);
-
 /* Reads parameters and scales and checks all fields. x_limit: what absmax is divided by, 0: x has no absmax. */
 int xpu_post_open(xpu_post *post, const xpu_func_job *job, int32_t x_limit);
 
@@ -37,5 +31,8 @@ int xpu_post_columns(xpu_post *post, uint32_t first_column, int32_t w_limit);
 /* One pixel of these columns. Quantised mode: q holds accumulators; float mode: v holds values of float type. */
 void xpu_post_quantised_row(const xpu_post *post, uint32_t row, uint32_t pixel, const int32_t *q);
 void xpu_post_float_row(const xpu_post *post, uint32_t row, uint32_t pixel, const float *v);
+
+/* Executes a descriptor of the post-processor alone. */
+int xpu_func_post(const xpu_func_job *job);
 
 #endif

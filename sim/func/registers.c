@@ -1,7 +1,10 @@
 /* Registers of the functional chip. */
-#include "sim/func/func.h"
+#include "sim/func/registers.h"
 
 #include <string.h>
+
+#include "sim/func/queues.h"
+#include "sim/func/races.h"
 
 void xpu_func_registers_reset(xpu_func *func) {
     memset(func->core_state, 0, sizeof func->core_state);
@@ -11,11 +14,6 @@ void xpu_func_registers_reset(xpu_func *func) {
     func->watchdog_limit = XPU_WATCHDOG_CYCLES;
     xpu_sim_events_reset(&func->events);
     func->next_core = 0;
-    func->progress = 1;
-}
-
-void xpu_func_counter_add(xpu_func *func, unsigned counter, uint32_t value) {
-    func->events.counters[counter] += value;
     func->progress = 1;
 }
 

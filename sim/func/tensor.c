@@ -2,7 +2,7 @@
  * Tensor engine: a group of matrix passes over one input tile in SM. Implicit im2col: for each block of K the taps of
  * some output pixels are gathered, widened, into rows; xpu_matmul multiplies them with the widened weights.
  */
-#include "sim/func/func.h"
+#include "sim/func/tensor.h"
 
 #include <string.h>
 

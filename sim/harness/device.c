@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "sim/func/engine.h"
+#include "sim/func/memory.h"
 #include "sim/harness/harness.h"
 
 static xpurt_rtl_options next_options;

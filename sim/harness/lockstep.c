@@ -9,7 +9,11 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "sim/func/core.h"
 #include "sim/func/driver.h"
+#include "sim/func/engine.h"
+#include "sim/func/memory.h"
+#include "sim/func/registers.h"
 #include "sim/harness/harness.h"
 
 enum {

@@ -1,6 +1,8 @@
 /* The state of the Verilated chip as text, for fault reports. */
 #include "sim/harness/harness.h"
 
+#include "sim/func/report/text.h"
+
 void xpu_rtl_describe(xpurt_device *device, const xpu_model_state *state) {
     xpu_sim_core_report cores[XPU_MAX_CORES];
     xpu_sim_queue_report queues[XPU_ENGINES * XPU_MAX_CORES];

@@ -6,7 +6,10 @@
 
 #include "base/diag.h"
 #include "sim/func/driver.h"
+#include "sim/func/engine.h"
 #include "sim/func/func.h"
+#include "sim/func/memory.h"
+#include "sim/func/queues.h"
 #include "tests/gen/descriptors.h"
 #include "tests/gen/small_chip.h"
 #include "tests/unit/unit.h"

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "sim/func/core.h"
-#include "sim/func/core_internal.h"
+#include "sim/func/core_csr.h"
+#include "sim/func/core_parts.h"
 #include "tests/unit/unit.h"
 
 enum {

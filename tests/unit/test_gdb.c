@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "sim/func/gdb/gdb.h"
 #include "tests/unit/func_fixture.h"
 
 enum { ENTRY = 0x80001000u, GM = 0x80002000u, MAX_TEXT = 65536 };
@@ -76,8 +77,7 @@ static xpurt_event converse(fixture *f, const char *const *packets, char *text) 
     int pair[2];
     xpurt_event event;
     CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    f->func->gdb = xpu_gdb_attach(f->func, pair[0], pair[0]);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f->func->gdb);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(xpu_gdb_attach(f->func, pair[0], pair[0]));
     CU_ASSERT_EQUAL(xpu_func_driver.start(f->device, ENTRY), 0);
     if (!send_packets(pair[1], packets)) shutdown(pair[1], SHUT_WR);
     CU_ASSERT_EQUAL(xpu_func_driver.run(f->device, 300000, &event), 0);
@@ -228,10 +228,10 @@ static void over_tcp(void) {
     pthread_t thread;
     struct sockaddr_in address = {.sin_family = AF_INET};
     open_program(&f, ending, sizeof ending);
-    f.func->gdb = xpu_gdb_listen(f.func, 0);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f.func->gdb);
+    const xpu_gdb *gdb = xpu_gdb_listen(f.func, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(gdb);
     CU_ASSERT_EQUAL(xpu_func_driver.start(f.device, ENTRY), 0);
-    with_gdb.gdb_port = xpu_gdb_port(f.func->gdb);
+    with_gdb.gdb_port = xpu_gdb_port(gdb);
     xpu_func_configure(&with_gdb);
     CU_ASSERT_PTR_NULL(xpu_func_driver.create(&fixture_chip, &f.diags)); /* the port is in use */
     xpu_func_configure(&without);
@@ -334,12 +334,13 @@ static void damage(void) {
         write_random(&f, packets);
         fflush(packets);
         rewind(packets);
-        xpu_gdb_free(f.func->gdb);
-        f.func->gdb = xpu_gdb_attach(f.func, dup(fileno(packets)), open("/dev/null", O_WRONLY));
+        xpu_gdb *gdb = xpu_gdb_attach(f.func, dup(fileno(packets)), open("/dev/null", O_WRONLY));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(gdb);
         xpu_func_driver.write(f.device, ENTRY, counting, sizeof counting);
         CU_ASSERT_EQUAL(xpu_func_driver.start(f.device, ENTRY), 0);
         CU_ASSERT_EQUAL(xpu_func_driver.run(f.device, 2000000, &event), 0);
         CU_ASSERT(event.kind == XPURT_EVENT_BUDGET || event.kind == XPURT_EVENT_FAULT);
+        xpu_gdb_free(gdb);
         fclose(packets);
     }
     close_fixture(&f);

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "core/chip.h"
+#include "sim/func/core.h"
 #include "sim/func/driver.h"
+#include "sim/func/engine.h"
+#include "sim/func/memory.h"
 #include "sim/harness/harness.h"
 #include "tests/gen/descriptors.h"
 #include "tests/unit/unit.h"

@@ -1,9 +1,11 @@
 /* Registers as gdb sees them, and their description. */
+#include "sim/func/gdb/registers.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/func/gdb_internal.h"
+#include "sim/func/core_csr.h"
 
 /* In this order: x0 .. x31, pc, f0 .. f31, CSRs, v0 .. v31. */
 enum { PC = 32, F = 33, CSR = 65, V = XPU_GDB_REGISTERS - 32 };

@@ -1,32 +1,24 @@
 /* What the packets of gdb ask for. */
+#include "sim/func/gdb/commands.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/func/gdb_internal.h"
-
-static int digit(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-size_t xpu_gdb_bytes(const char *text, uint8_t *bytes, size_t room) {
-    size_t count = 0;
-    while (count < room && digit(text[0]) >= 0 && digit(text[1]) >= 0) {
-        bytes[count++] = (uint8_t)(digit(text[0]) << 4 | digit(text[1]));
-        text += 2;
-    }
-    return count;
-}
+#include "sim/func/core.h"
+#include "sim/func/gdb/breaks.h"
+#include "sim/func/gdb/packets.h"
+#include "sim/func/gdb/registers.h"
+#include "sim/func/gdb/run.h"
+#include "sim/func/memory.h"
 
 /* A hexadecimal number; 0: there is none. *text moves behind it. */
 static int number(const char **text, uint64_t *value) {
     const char *begin = *text;
     *value = 0;
-    for (; digit(**text) >= 0 && *text - begin < 16; (*text)++) *value = *value << 4 | (unsigned)digit(**text);
+    for (; xpu_gdb_digit(**text) >= 0 && *text - begin < 16; (*text)++)
+        *value = *value << 4 | (unsigned)xpu_gdb_digit(**text);
     return *text > begin;
 }
 
@@ -150,47 +142,18 @@ static int write_memory(xpu_gdb *gdb, const char *text, const char *end, int bin
 
 /* ---- breakpoints ---- */
 
-static void watch(xpu_gdb *gdb, int on) {
-    for (unsigned i = 0; i < gdb->func->chip.cores; i++)
-        xpu_hart_observe(&gdb->func->harts[i], on || gdb->func->races != NULL);
-}
-
-static int watchpoint(xpu_gdb *gdb, const xpu_gdb_watch *wanted, int set) {
-    unsigned i = 0;
-    while (i < gdb->watch_count && memcmp(&gdb->watches[i], wanted, sizeof *wanted) != 0) i++;
-    if (set && i == gdb->watch_count) {
-        if (i == XPU_GDB_WATCHES) return 0;
-        gdb->watches[gdb->watch_count++] = *wanted;
-    } else if (!set && i < gdb->watch_count) {
-        gdb->watches[i] = gdb->watches[--gdb->watch_count];
-    }
-    watch(gdb, gdb->watch_count != 0);
-    return 1;
-}
-
-static int code_break(xpu_gdb *gdb, uint32_t address, int set) {
-    unsigned i = 0;
-    while (i < gdb->break_count && gdb->breaks[i] != address) i++;
-    if (set && i == XPU_GDB_BREAKS) return 0;
-    if (!xpu_code_break(gdb->func->code, address, set)) return 0;
-    if (set && i == gdb->break_count)
-        gdb->breaks[gdb->break_count++] = address;
-    else if (!set && i < gdb->break_count)
-        gdb->breaks[i] = gdb->breaks[--gdb->break_count];
-    return 1;
-}
-
 static int breakpoint(xpu_gdb *gdb, const char *text, int set, xpu_gdb_reply *reply) {
     uint64_t kind, address, length;
     if (!number_then(&text, &kind, ',') || !number_then(&text, &address, ',') || !number(&text, &length) ||
         address >> 32)
         return error(reply, 1);
-    if (kind < 2) return ok(reply, code_break(gdb, (uint32_t)address, set));
+    if (kind < 2) return ok(reply, xpu_gdb_code_break(gdb, (uint32_t)address, set));
     if (kind > 4) return 1;
     if (address - XPU_LM_BASE < XPU_LM_ALIAS_STRIDE)
         address += XPU_LM_ALL_BASE - XPU_LM_BASE + gdb->current * XPU_LM_ALIAS_STRIDE;
     if (length == 0 || length > 0x10000000) return error(reply, 1);
-    return ok(reply, watchpoint(gdb, &(xpu_gdb_watch){(uint32_t)address, (uint32_t)length, (unsigned)kind}, set));
+    return ok(reply,
+              xpu_gdb_watchpoint(gdb, &(xpu_gdb_watch){(uint32_t)address, (uint32_t)length, (unsigned)kind}, set));
 }
 
 /* ---- running ---- */
@@ -256,7 +219,7 @@ static int part_of(const char *text, const char *whole, size_t length, xpu_gdb_r
 static int thread_text(xpu_gdb *gdb, const char *text, xpu_gdb_reply *reply) {
     int core;
     if (!thread(gdb, &text, 0, &core) || core < 0) return error(reply, 1);
-    xpu_func_describe(gdb->func);
+    gdb->func->describe(gdb->func);
     const char *line = gdb->func->fault.state;
     for (int i = 0; i < core; i++) {
         const char *next = strchr(line, '\n');
@@ -276,7 +239,7 @@ static int monitor(xpu_gdb *gdb, const char *text, xpu_gdb_reply *reply) {
         xpu_gdb_put_hex(reply, help, sizeof help - 1);
         return 1;
     }
-    xpu_func_describe(gdb->func);
+    gdb->func->describe(gdb->func);
     const char *state = gdb->func->fault.state;
     size_t length = strlen(state);
     xpu_gdb_put_hex(reply, state, length < XPU_GDB_PACKET / 2 ? length : XPU_GDB_PACKET / 2);

@@ -1,10 +1,10 @@
-/* What the files of the core share. */
-#ifndef XPU_SIM_FUNC_CORE_INTERNAL_H
-#define XPU_SIM_FUNC_CORE_INTERNAL_H
+/* What the files of the core share: the state of a core is in hart.h, the core as a whole in core.h. */
+#ifndef XPU_SIM_FUNC_CORE_PARTS_H
+#define XPU_SIM_FUNC_CORE_PARTS_H
 
 #include <string.h>
 
-#include "sim/func/core.h"
+#include "sim/func/hart.h"
 
 /* How an instruction that the interpreter does not do itself ends. */
 typedef enum {

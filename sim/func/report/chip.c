@@ -1,5 +1,8 @@
 /* The state of the chip as text, for fault reports: why nothing goes on is to be seen from it. */
-#include "sim/func/func.h"
+#include "sim/func/report/chip.h"
+
+#include "sim/func/queues.h"
+#include "sim/func/report/text.h"
 
 static xpu_sim_core_report core_report(const xpu_func *func, unsigned core) {
     const xpu_func_core_state *state = &func->core_state[core];
