@@ -6,6 +6,19 @@
 static const char *const DOCUMENT =
     "replace it by supported operators (docs/onnx-operators.md lists them), or export the model without it";
 
+static const fe_frontend frontend = {
+    .rules = {[FE_FORM] = "onnx-unsupported-form",
+              [FE_OPERAND] = "onnx-operand",
+              [FE_ATTRIBUTE] = "onnx-attribute",
+              [FE_SHAPE] = "onnx-shape",
+              [FE_DTYPE] = "onnx-dtype"},
+    .hints = {[FE_FORM] = XPU_ONNX_CHECK_FORM,
+              [FE_OPERAND] = XPU_ONNX_CHECK_MODEL,
+              [FE_ATTRIBUTE] = XPU_ONNX_CHECK_MODEL,
+              [FE_SHAPE] = XPU_ONNX_CHECK_MODEL,
+              [FE_DTYPE] = XPU_ONNX_CHECK_MODEL},
+};
+
 static const char *const attr_type_names[] = {
     [XPU_ONNX_FLOAT] = "a float",   [XPU_ONNX_INT] = "an integer",          [XPU_ONNX_STRING] = "a string",
     [XPU_ONNX_TENSOR] = "a tensor", [XPU_ONNX_FLOATS] = "a list of floats", [XPU_ONNX_INTS] = "a list of integers",
@@ -40,8 +53,9 @@ static void name_node(xpu_onnx_node *node) {
         node->version = domain_version(importer, proto->domain);
         prefix = xpu_onnx_format(node, "%s.", xpu_escape(importer->scratch, proto->domain, 60));
     }
-    node->where = xpu_onnx_format(node, "node '%s' (%s%s-%d, #%u)", xpu_escape(importer->scratch, node->name, 100),
-                                  prefix, shown, node->version, node->index);
+    node->build.where =
+        xpu_onnx_format(node, "node '%s' (%s%s-%d, #%u)", xpu_escape(importer->scratch, node->name, 100), prefix, shown,
+                        node->version, node->index);
 }
 
 /* ---- the operator ---- */
@@ -263,6 +277,13 @@ static int check_dtypes(const xpu_onnx_node *node) {
 static xpu_value read_node(xpu_onnx_node *node) {
     xpu_onnx_importer *importer = node->importer;
     static const xpu_value failed = {0};
+    node->build = (fe_builder){.frontend = &frontend,
+                               .graph = importer->graph,
+                               .scratch = importer->scratch,
+                               .diags = importer->diags,
+                               .file = importer->source->name,
+                               .names = (const char *const *)node->proto->output,
+                               .name_count = (uint32_t)node->proto->n_output};
     name_node(node);
     if (!find_row(node)) return failed;
     int ok = check_attrs(node);
@@ -270,7 +291,7 @@ static xpu_value read_node(xpu_onnx_node *node) {
     if (!ok || !find_inputs(node) || !check_dtypes(node)) return failed;
     xpu_origin origin = {
         .framework = "onnx", .op = node->row->name, .version = node->version, .name = node->name, .index = node->index};
-    node->origin = xpu_graph_origin(importer->graph, &origin);
+    node->build.origin = xpu_graph_origin(importer->graph, &origin);
     return node->row->convert(node);
 }
 

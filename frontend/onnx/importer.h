@@ -5,7 +5,7 @@
 #ifndef XPU_FRONTEND_ONNX_IMPORTER_H
 #define XPU_FRONTEND_ONNX_IMPORTER_H
 
-#include "core/ops/op.h"
+#include "frontend/build/build.h"
 #include "frontend/onnx/onnx.h"
 #include "frontend/onnx/skeleton.h"
 
@@ -55,6 +55,7 @@ typedef struct {
 
 /* The hint of messages that have no better one: something is wrong with the file. */
 #define XPU_ONNX_CHECK_MODEL "export the model again, or check it with onnx.checker"
+#define XPU_ONNX_CHECK_FORM  "export the model with a form that docs/onnx-operators.md lists"
 
 typedef enum {
     XPU_ONNX_FLOAT,
@@ -80,7 +81,7 @@ typedef enum {
 
 typedef struct xpu_onnx_node xpu_onnx_node;
 
-/* Maps a node onto core rows; returns what its first result is, or {0} after reporting. */
+/* Gives the node to builders (frontend/build); returns what its first result is, or {0} after reporting. */
 typedef xpu_value xpu_onnx_convert(xpu_onnx_node *node);
 
 enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20 };
@@ -104,15 +105,12 @@ struct xpu_onnx_node {
     xpu_onnx_importer *importer;
     const xpu_onnx_node_proto *proto;
     const xpu_onnx_row *row;
+    fe_builder build;
     uint32_t index;    /* in the model */
     int version;       /* of the operator's form */
     const char *name;  /* its own, or "Conv_5" */
-    const char *where; /* "node 'conv1' (Conv-11, #5)" */
-    uint32_t origin;   /* index into graph->origins */
     xpu_value *inputs; /* absent ones are {0} */
     uint32_t input_count;
-    uint32_t made; /* intermediate results so far */
-    int is_inner;  /* its result is an intermediate one */
 };
 
 /* operators.c */
@@ -152,29 +150,18 @@ const xpu_onnx_attr_proto *xpu_onnx_attr_of(const xpu_onnx_node *node, const cha
 int64_t xpu_onnx_attr_int(const xpu_onnx_node *node, const char *name, int64_t fallback);
 float xpu_onnx_attr_float(const xpu_onnx_node *node, const char *name, float fallback);
 const char *xpu_onnx_attr_string(const xpu_onnx_node *node, const char *name, const char *fallback);
+fe_ints xpu_onnx_attr_ints(const xpu_onnx_node *node, const char *name);
 /* 0 or 1; anything else is reported, and *ok becomes 0. */
 int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok);
-/* The value of an axis attribute or operand as 0 <= axis < rank; -1 after reporting. */
-int xpu_onnx_axis(const xpu_onnx_node *node, int64_t axis, int rank);
 /* A list of operand `input`, which must be constant and of rank 0 or 1, int32 or int64. */
-const int64_t *xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, uint32_t *count);
+int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list);
 /* A constant float32 operand of one element. */
 int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value);
 int xpu_onnx_has_input(const xpu_onnx_node *node, uint32_t input);
+xpu_value xpu_onnx_optional(const xpu_onnx_node *node, uint32_t input); /* {0} where it is absent */
 /* Whether result `output` has a name that something uses. */
 int xpu_onnx_output_used(const xpu_onnx_node *node, uint32_t output);
 const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);
-const char *xpu_onnx_shape_text(const xpu_onnx_node *node, xpu_value value); /* "[N,3,32]" */
-
-/* Adds a core node. `last`: its result is the ONNX node's, else it gets a made-up name. {0} when inference failed. */
-xpu_value xpu_onnx_build(xpu_onnx_node *node, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
-                         const xpu_attr *attrs, uint32_t attr_count, int last);
-xpu_value xpu_onnx_reshape(xpu_onnx_node *node, xpu_value value, const xpu_dim *dims, int rank, int last);
-xpu_value xpu_onnx_transpose(xpu_onnx_node *node, xpu_value value, const int64_t *perm, int rank, int last);
-/* The product of dims first <= i < end. */
-xpu_dim xpu_onnx_product(const xpu_onnx_node *node, const xpu_dim *dims, int first, int end);
-/* A derived constant (xpu_const_derive) named after the node. */
-xpu_value xpu_onnx_derive(xpu_onnx_node *node, xpu_value constant, const xpu_const_step *step);
 
 /* ops_*.c: the converters named in operators.c. */
 xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad,
@@ -184,8 +171,7 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_
     xpu_onnx_convert_transpose, xpu_onnx_convert_concat, xpu_onnx_convert_softmax, xpu_onnx_convert_identity,
     xpu_onnx_convert_dropout, xpu_onnx_convert_constant, xpu_onnx_convert_quantize, xpu_onnx_convert_dequantize,
     xpu_onnx_convert_dynamic_quantize, xpu_onnx_convert_qlinear, xpu_onnx_convert_integer_product;
-/* A convolution of operands 0 (x) and 1 (w) with the window attributes of the node, and `more` of them (at most 4). */
-xpu_value xpu_onnx_conv(xpu_onnx_node *node, xpu_op_id op, const xpu_value *operands, uint32_t operand_count,
-                        const xpu_attr *more, uint32_t more_count);
+/* The attributes of a convolution. */
+fe_convolution xpu_onnx_convolution(const xpu_onnx_node *node);
 
 #endif

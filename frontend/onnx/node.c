@@ -15,8 +15,8 @@ xpu_value xpu_onnx_refuse(const xpu_onnx_node *node, const char *rule, const cha
                           const char *hint) {
     const xpu_onnx_importer *importer = node->importer;
     int is_form = strcmp(rule, "onnx-unsupported-form") == 0;
-    if (!hint) hint = is_form ? "export the model with a form that docs/onnx-operators.md lists" : XPU_ONNX_CHECK_MODEL;
-    xpu_error(importer->diags, XPU_EMODEL, importer->source->name, rule, node->where, what, why, hint);
+    if (!hint) hint = is_form ? XPU_ONNX_CHECK_FORM : XPU_ONNX_CHECK_MODEL;
+    xpu_error(importer->diags, XPU_EMODEL, importer->source->name, rule, node->build.where, what, why, hint);
     return (xpu_value){0};
 }
 
@@ -46,27 +46,25 @@ const char *xpu_onnx_attr_string(const xpu_onnx_node *node, const char *name, co
     return attr->s.len ? xpu_strndup(node->importer->scratch, (const char *)attr->s.data, attr->s.len) : "";
 }
 
-int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok) {
-    int64_t value = xpu_onnx_attr_int(node, name, fallback);
-    if (value == 0 || value == 1) return (int)value;
-    xpu_onnx_refuse(node, "onnx-attribute", xpu_onnx_format(node, "attribute '%s' is invalid", name),
-                    xpu_onnx_format(node, "it is %" PRId64 "; 0 and 1 are defined", value), NULL);
-    *ok = 0;
-    return 0;
+fe_ints xpu_onnx_attr_ints(const xpu_onnx_node *node, const char *name) {
+    static const int64_t none = 0;
+    const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
+    if (!attr) return (fe_ints){NULL, 0};
+    return (fe_ints){attr->n_ints ? attr->ints : &none, attr->n_ints};
 }
 
-int xpu_onnx_axis(const xpu_onnx_node *node, int64_t axis, int rank) {
-    int64_t normal = axis < 0 ? axis + rank : axis;
-    if (normal >= 0 && normal < rank) return (int)normal;
-    xpu_onnx_refuse(node, "onnx-attribute", "the axis is out of range",
-                    xpu_onnx_format(node, "axis %" PRId64 " of a tensor of rank %d", axis, rank), NULL);
-    return -1;
+int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok) {
+    return fe_flag(&node->build, name, xpu_onnx_attr_int(node, name, fallback), ok);
 }
 
 /* ---- operands ---- */
 
 int xpu_onnx_has_input(const xpu_onnx_node *node, uint32_t input) {
     return input < node->input_count && node->inputs[input].id != 0;
+}
+
+xpu_value xpu_onnx_optional(const xpu_onnx_node *node, uint32_t input) {
+    return input < node->input_count ? node->inputs[input] : (xpu_value){0};
 }
 
 int xpu_onnx_output_used(const xpu_onnx_node *node, uint32_t output) {
@@ -76,11 +74,6 @@ int xpu_onnx_output_used(const xpu_onnx_node *node, uint32_t output) {
 
 const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value) {
     return xpu_value_at(node->importer->graph, value);
-}
-
-const char *xpu_onnx_shape_text(const xpu_onnx_node *node, xpu_value value) {
-    const xpu_value_info *info = xpu_onnx_info(node, value);
-    return xpu_dim_list_text(&node->importer->graph->dims, info->rank, info->dims, node->importer->scratch);
 }
 
 static const char *operand_text(const xpu_onnx_node *node, uint32_t input) {
@@ -103,7 +96,7 @@ static int const_operand(const xpu_onnx_node *node, uint32_t input, xpu_tensor *
     if (info->rank > 1 || (info->rank == 1 && !xpu_dim_is_const(&importer->graph->dims, info->dims[0], &dim))) {
         xpu_onnx_refuse(node, "onnx-operand", xpu_onnx_format(node, "%s is invalid", operand_text(node, input)),
                         xpu_onnx_format(node, "it has shape %s; a list is expected",
-                                        xpu_onnx_shape_text(node, node->inputs[input])),
+                                        fe_shape_text(&node->build, node->inputs[input])),
                         NULL);
         return 0;
     }
@@ -121,20 +114,20 @@ static void wrong_dtype(const xpu_onnx_node *node, uint32_t input, xpu_dtype dty
                     xpu_onnx_format(node, "%s expects %s there", node->row->name, expected), NULL);
 }
 
-const int64_t *xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, uint32_t *count) {
+int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list) {
     xpu_tensor tensor;
-    *count = 0;
-    if (!const_operand(node, input, &tensor)) return NULL;
+    if (!const_operand(node, input, &tensor)) return 0;
     if (tensor.dtype != XPU_I64 && tensor.dtype != XPU_I32) {
         wrong_dtype(node, input, tensor.dtype, "int64 or int32");
-        return NULL;
+        return 0;
     }
-    *count = (uint32_t)xpu_tensor_count(&tensor);
-    int64_t *values = XPU_NEW_ARRAY(node->importer->scratch, int64_t, *count);
-    for (uint32_t i = 0; i < *count; i++) {
+    size_t count = (size_t)xpu_tensor_count(&tensor);
+    int64_t *values = XPU_NEW_ARRAY(node->importer->scratch, int64_t, count);
+    for (size_t i = 0; i < count; i++) {
         values[i] = tensor.dtype == XPU_I64 ? ((const int64_t *)tensor.data)[i] : ((const int32_t *)tensor.data)[i];
     }
-    return values;
+    *list = (fe_ints){values, count};
+    return 1;
 }
 
 int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value) {
@@ -151,43 +144,4 @@ int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value
     }
     memcpy(value, tensor.data, sizeof *value);
     return 1;
-}
-
-/* ---- building ---- */
-
-static const char *result_name(xpu_onnx_node *node, int last) {
-    const char *name = node->proto->output[0];
-    return last && !node->is_inner ? name : xpu_onnx_format(node, "%s/%u", name, ++node->made);
-}
-
-xpu_value xpu_onnx_build(xpu_onnx_node *node, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
-                         const xpu_attr *attrs, uint32_t attr_count, int last) {
-    xpu_onnx_importer *importer = node->importer;
-    size_t errors = importer->diags->errors;
-    for (uint32_t i = 0; i < input_count; i++) {
-        if (!inputs[i].id && i < (uint32_t)xpu_op_of(op)->min_inputs) return (xpu_value){0};
-    }
-    xpu_node made = xpu_build(importer->graph, (xpu_node){0}, op, inputs, input_count, result_name(node, last), attrs,
-                              attr_count, &node->origin, 1, importer->diags);
-    return importer->diags->errors > errors ? (xpu_value){0} : xpu_node_output(importer->graph, made, 0);
-}
-
-xpu_value xpu_onnx_reshape(xpu_onnx_node *node, xpu_value value, const xpu_dim *dims, int rank, int last) {
-    return xpu_onnx_build(node, XPU_OP_RESHAPE, &value, 1, &XPU_ATTR_DIMS_OF(SHAPE, dims, (uint32_t)rank), 1, last);
-}
-
-xpu_value xpu_onnx_transpose(xpu_onnx_node *node, xpu_value value, const int64_t *perm, int rank, int last) {
-    return xpu_onnx_build(node, XPU_OP_TRANSPOSE, &value, 1, &XPU_ATTR_INTS_OF(PERM, perm, (uint32_t)rank), 1, last);
-}
-
-xpu_value xpu_onnx_derive(xpu_onnx_node *node, xpu_value constant, const xpu_const_step *step) {
-    xpu_onnx_importer *importer = node->importer;
-    return xpu_const_derive(importer->graph, constant, step, result_name(node, 0), importer->diags);
-}
-
-xpu_dim xpu_onnx_product(const xpu_onnx_node *node, const xpu_dim *dims, int first, int end) {
-    xpu_dims *table = &node->importer->graph->dims;
-    xpu_dim product = xpu_dim_const(table, 1);
-    for (int i = first; i < end; i++) product = xpu_dim_mul(table, product, dims[i]);
-    return product;
 }

@@ -1,0 +1,188 @@
+/*
+ * Builders: one function per operator as networks mean it, over values of the graph and plain C structs. They know no
+ * framework: readers of model files and the C API (xpuc_build.h) give them what their format says, and they do the
+ * arithmetic of getting from there to the rows of core/ops/ops.def.
+ *
+ * Shapes and the meaning of members are ONNX's of opset 22 where nothing else is said; operands are values of
+ * builder->graph. A function returns its result, or {0} after reporting what is wrong; an operand that is {0} and must
+ * be there gives {0} without another report.
+ */
+#ifndef XPU_FRONTEND_BUILD_H
+#define XPU_FRONTEND_BUILD_H
+
+#include "core/ops/op.h"
+
+/* What a message is about: its rule id is the front end's. */
+typedef enum {
+    FE_FORM,      /* a form of the operator that is not supported */
+    FE_OPERAND,   /* an operand, or how many there are */
+    FE_ATTRIBUTE, /* a parameter */
+    FE_SHAPE,     /* shapes that do not fit */
+    FE_DTYPE,     /* an element type */
+    FE_RULES
+} fe_rule;
+
+/* How a front end speaks of its operators. */
+typedef struct {
+    const char *rules[FE_RULES]; /* rule ids: "onnx-shape" */
+    const char *hints[FE_RULES]; /* where a message has none of its own */
+} fe_frontend;
+
+/* What the functions work on; one for each operator of the source. */
+typedef struct {
+    const fe_frontend *frontend;
+    xpu_graph *graph;
+    xpu_arena *scratch;
+    xpu_diags *diags;
+    const char *file;         /* for messages, or NULL */
+    const char *where;        /* the operator in messages: "node 'conv1' (Conv-11, #5)" */
+    uint32_t origin;          /* index into graph->origins */
+    const char *const *names; /* of the results; NULL and "": one is made from the first */
+    uint32_t name_count;      /* at least 1 */
+    int inner;                /* the result is an intermediate one of the operator */
+    uint32_t made;            /* intermediate results so far */
+} fe_builder;
+
+/* A list of numbers; `items` NULL: it is not given. */
+typedef struct {
+    const int64_t *items;
+    size_t count;
+} fe_ints;
+
+/* ---- windows ---- */
+
+/* Lists have a number for each spatial dim, pads two: all begins, then all ends. */
+typedef struct {
+    fe_ints kernel_shape;       /* of a convolution, not given: that of the weights */
+    fe_ints strides, dilations; /* not given: 1 */
+    fe_ints pads;               /* not given: 0 */
+    const char *auto_pad;       /* NULL, "" and "NOTSET": pads; "SAME_UPPER", "SAME_LOWER", "VALID" */
+} fe_window;
+
+typedef struct {
+    fe_window window;
+    int64_t group;
+} fe_convolution;
+
+/* x [N,C,W] or [N,C,H,W]; w [O,C/group,...]; bias [O] or {0}. */
+xpu_value fe_conv(fe_builder *b, xpu_value x, xpu_value w, xpu_value bias, const fe_convolution *conv);
+
+typedef struct {
+    fe_window window;
+    int64_t ceil_mode, count_include_pad; /* 0 or 1; the second of averages only */
+    int by_columns; /* averages: each column of a window is added up first, where onnxruntime 1.31 did so */
+} fe_pooling;
+
+/* `op`: XPU_OP_MAX_POOL or XPU_OP_AVERAGE_POOL. */
+xpu_value fe_pool(fe_builder *b, xpu_op_id op, xpu_value x, const fe_pooling *pool);
+xpu_value fe_global_average_pool(fe_builder *b, xpu_value x);
+/* The inference form; scale, bias, mean and variance are [C]. */
+xpu_value fe_batch_norm(fe_builder *b, xpu_value x, xpu_value scale, xpu_value bias, xpu_value mean, xpu_value variance,
+                        float epsilon);
+
+/* ---- products ---- */
+
+typedef struct {
+    float alpha, beta;
+    int transpose_a, transpose_b;
+} fe_gemm_form;
+
+/* alpha * a' * b' + beta * c of matrices; c of rank 2 at most, or {0}. */
+xpu_value fe_gemm(fe_builder *b, xpu_value left, xpu_value right, xpu_value c, const fe_gemm_form *form);
+/* As numpy.matmul. */
+xpu_value fe_matmul(fe_builder *b, xpu_value left, xpu_value right);
+/* Products of 8-bit integers, int32: x_zero and w_zero may be {0}; x_zero may be computed, as a scalar. */
+xpu_value fe_integer_matmul(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero);
+xpu_value fe_integer_conv(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero,
+                          const fe_convolution *conv);
+
+/* ---- elementwise ---- */
+
+/* An operator of elementwise.def, or another one whose operands and attributes are its row's. */
+xpu_value fe_elementwise(fe_builder *b, xpu_op_id op, const xpu_value *operands, uint32_t operand_count,
+                         const xpu_attr *attrs, uint32_t attr_count);
+/* An operator of two operands over any number, from the left. */
+xpu_value fe_variadic(fe_builder *b, xpu_op_id op, const xpu_value *operands, uint32_t operand_count);
+xpu_value fe_clip(fe_builder *b, xpu_value x, float low, float high);
+xpu_value fe_identity(fe_builder *b, xpu_value x); /* of a constant: the constant */
+
+/* ---- moves ---- */
+
+xpu_value fe_flatten(fe_builder *b, xpu_value x, int64_t axis);
+/* A dim -1 stands for what is left, 0 for the operand's own one, with allow_zero for 0. */
+xpu_value fe_reshape(fe_builder *b, xpu_value x, fe_ints shape, int allow_zero);
+xpu_value fe_squeeze(fe_builder *b, xpu_value x, fe_ints axes);   /* not given: all dims of 1 */
+xpu_value fe_unsqueeze(fe_builder *b, xpu_value x, fe_ints axes); /* dims of the result */
+xpu_value fe_transpose(fe_builder *b, xpu_value x, fe_ints perm); /* not given: reversed */
+xpu_value fe_concat(fe_builder *b, const xpu_value *operands, uint32_t operand_count, int64_t axis);
+
+typedef struct {
+    const char *mode; /* "constant", "reflect", "edge" */
+    float value;
+    fe_ints pads; /* begins of all axes, then ends; negative ones crop */
+    fe_ints axes; /* not given: all */
+} fe_padding;
+xpu_value fe_pad(fe_builder *b, xpu_value x, const fe_padding *padding);
+
+/* Along one axis; `whole`: over all dims from the axis on, as before opset 13. */
+xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
+
+/* ---- quantised ---- */
+
+/* Per tensor (scale and zero of one element) or along an axis; zero may be {0}. */
+typedef struct {
+    xpu_value scale, zero;
+    int64_t axis;
+} fe_scales;
+
+xpu_value fe_dequantize(fe_builder *b, xpu_value x, const fe_scales *scales);
+/* To `dtype`, that of the zero point where there is one. zero_first: it is added before rounding. */
+xpu_value fe_quantize(fe_builder *b, xpu_value x, const fe_scales *scales, xpu_dtype dtype, int zero_first);
+/* Results: uint8, scale, zero point. Returns how many there are: 3, or 0 after reporting. */
+uint32_t fe_dynamic_quantize(fe_builder *b, xpu_value x, xpu_value results[3]);
+/* Parts of quantised products. Times a factor: */
+xpu_value fe_scaled_scale(fe_builder *b, xpu_value scale, float factor);
+/* The int32 bias, whose scale is that of x times that of w. */
+xpu_value fe_dequantize_bias(fe_builder *b, xpu_value bias, xpu_value x_scale, xpu_value w_scale);
+/* An int32 addend of one row or one constant as [columns], those of w (transposed or not). */
+xpu_value fe_column_bias(fe_builder *b, xpu_value c, xpu_value w, int transpose_w);
+
+/* ---- what they are made of (builder.c) ---- */
+
+const char *fe_format(const fe_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Reports an error of the operator; returns {0}. `hint` NULL: the front end's. */
+xpu_value fe_refuse(const fe_builder *b, fe_rule rule, const char *what, const char *why, const char *hint);
+/* "attribute 'NAME' is invalid"; returns 0. */
+int fe_bad_attr(const fe_builder *b, const char *name, const char *why);
+/* 0 or 1; anything else is reported, and *ok becomes 0. */
+int fe_flag(const fe_builder *b, const char *name, int64_t value, int *ok);
+/* 0 <= axis < rank, counted from the end where it is negative; -1 after reporting. */
+int fe_axis(const fe_builder *b, int64_t axis, int rank);
+
+const xpu_value_info *fe_info(const fe_builder *b, xpu_value value);
+const char *fe_shape_text(const fe_builder *b, xpu_value value); /* "[N,3,32]" */
+
+/* Adds a node of the core. `last`: its result is the operator's, else an intermediate one. {0} when inference failed.
+ */
+xpu_value fe_node(fe_builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t input_count, const xpu_attr *attrs,
+                  uint32_t attr_count, int last);
+xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int rank, int last);
+/* The product of dims first <= i < end. */
+xpu_dim fe_dim_product(const fe_builder *b, const xpu_dim *dims, int first, int end);
+/* A derived constant (xpu_const_derive), an intermediate result. */
+xpu_value fe_derive(fe_builder *b, xpu_value constant, const xpu_const_step *step);
+
+/* Operands and attributes of a product of integers, its zero points read; 0 after reporting. */
+enum { FE_INTEGER_ATTRS = 3 };
+typedef struct {
+    xpu_value operands[XPU_IN_COUNT];
+    uint32_t count;
+    xpu_attr attrs[FE_INTEGER_ATTRS];
+} fe_integer_operands;
+int fe_read_zeros(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero,
+                  fe_integer_operands *parts);
+
+/* What a number of a window may be, and a pad of fe_pad either way. */
+enum { FE_MAX_EXTENT = 1 << 20 };
+
+#endif

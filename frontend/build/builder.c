@@ -1,0 +1,82 @@
+#include "frontend/build/build.h"
+
+#include <inttypes.h>
+
+const char *fe_format(const fe_builder *b, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = xpu_vprintf(b->scratch, format, args);
+    va_end(args);
+    return text;
+}
+
+/* ---- reporting ---- */
+
+xpu_value fe_refuse(const fe_builder *b, fe_rule rule, const char *what, const char *why, const char *hint) {
+    xpu_error(b->diags, XPU_EMODEL, b->file, b->frontend->rules[rule], b->where, what, why,
+              hint ? hint : b->frontend->hints[rule]);
+    return (xpu_value){0};
+}
+
+int fe_bad_attr(const fe_builder *b, const char *name, const char *why) {
+    fe_refuse(b, FE_ATTRIBUTE, fe_format(b, "attribute '%s' is invalid", name), why, NULL);
+    return 0;
+}
+
+int fe_flag(const fe_builder *b, const char *name, int64_t value, int *ok) {
+    if (value == 0 || value == 1) return (int)value;
+    *ok = fe_bad_attr(b, name, fe_format(b, "it is %" PRId64 "; 0 and 1 are defined", value));
+    return 0;
+}
+
+int fe_axis(const fe_builder *b, int64_t axis, int rank) {
+    int64_t normal = axis < 0 ? axis + rank : axis;
+    if (normal >= 0 && normal < rank) return (int)normal;
+    fe_refuse(b, FE_ATTRIBUTE, "the axis is out of range",
+              fe_format(b, "axis %" PRId64 " of a tensor of rank %d", axis, rank), NULL);
+    return -1;
+}
+
+/* ---- values ---- */
+
+const xpu_value_info *fe_info(const fe_builder *b, xpu_value value) {
+    return xpu_value_at(b->graph, value);
+}
+
+const char *fe_shape_text(const fe_builder *b, xpu_value value) {
+    const xpu_value_info *info = fe_info(b, value);
+    return xpu_dim_list_text(&b->graph->dims, info->rank, info->dims, b->scratch);
+}
+
+xpu_dim fe_dim_product(const fe_builder *b, const xpu_dim *dims, int first, int end) {
+    xpu_dims *table = &b->graph->dims;
+    xpu_dim product = xpu_dim_const(table, 1);
+    for (int i = first; i < end; i++) product = xpu_dim_mul(table, product, dims[i]);
+    return product;
+}
+
+/* ---- nodes ---- */
+
+static const char *result_name(fe_builder *b, int last) {
+    const char *name = b->names[0];
+    return last && !b->inner ? name : fe_format(b, "%s/%u", name, ++b->made);
+}
+
+xpu_value fe_node(fe_builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t input_count, const xpu_attr *attrs,
+                  uint32_t attr_count, int last) {
+    size_t errors = b->diags->errors;
+    for (uint32_t i = 0; i < input_count; i++) {
+        if (!inputs[i].id && i < (uint32_t)xpu_op_of(op)->min_inputs) return (xpu_value){0};
+    }
+    xpu_node made = xpu_build(b->graph, (xpu_node){0}, op, inputs, input_count, result_name(b, last), attrs, attr_count,
+                              &b->origin, 1, b->diags);
+    return b->diags->errors > errors ? (xpu_value){0} : xpu_node_output(b->graph, made, 0);
+}
+
+xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int rank, int last) {
+    return fe_node(b, XPU_OP_RESHAPE, &value, 1, &XPU_ATTR_DIMS_OF(SHAPE, dims, (uint32_t)rank), 1, last);
+}
+
+xpu_value fe_derive(fe_builder *b, xpu_value constant, const xpu_const_step *step) {
+    return xpu_const_derive(b->graph, constant, step, result_name(b, 0), b->diags);
+}
