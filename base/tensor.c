@@ -75,3 +75,43 @@ const char *xpu_dims_text(int rank, const int64_t *dims, char *buffer, size_t si
     if (length < size) snprintf(buffer + length, size - length, rank > 0 ? "]" : "[]");
     return buffer;
 }
+
+/* ---- moving elements ---- */
+
+/* Copies a line of `count` elements whose source elements are `step` bytes apart. */
+static void gather(const char *in, size_t step, char *out, size_t element, size_t count) {
+    if (step == element) {
+        memcpy(out, in, count * element);
+    } else if (element == 4) {
+        for (size_t i = 0; i < count; i++) memcpy(out + i * 4, in + i * step, 4);
+    } else {
+        for (size_t i = 0; i < count; i++) memcpy(out + i * element, in + i * step, element);
+    }
+}
+
+void xpu_permute(const void *in, void *out, size_t element, int rank, const int64_t *in_dims, const int64_t *perm) {
+    size_t step[XPU_MAX_RANK], size[XPU_MAX_RANK], index[XPU_MAX_RANK] = {0}, lines = 1;
+    if (rank <= 0) {
+        memcpy(out, in, element);
+        return;
+    }
+    for (int i = 0; i < rank; i++) {
+        size[i] = (size_t)in_dims[perm[i]];
+        step[i] = element * (size_t)xpu_product(in_dims, (int)perm[i] + 1, rank);
+        if (i + 1 < rank) lines *= size[i];
+    }
+    const char *from = in;
+    char *to = out;
+    size_t length = size[rank - 1];
+    if (length == 0) return;
+    for (size_t line = 0; line < lines; line++) {
+        gather(from, step[rank - 1], to, element, length);
+        to += length * element;
+        for (int i = rank - 2; i >= 0; i--) {
+            from += step[i];
+            if (++index[i] < size[i]) break;
+            from -= step[i] * size[i];
+            index[i] = 0;
+        }
+    }
+}

@@ -52,6 +52,16 @@ int64_t xpu_tensor_count(const xpu_tensor *tensor); /* elements; 1 for a scalar 
 size_t xpu_tensor_bytes(const xpu_tensor *tensor);
 int xpu_same_shape(const xpu_tensor *a, const xpu_tensor *b); /* the same element type, too */
 
+/* Product of dims[first .. end). */
+static inline int64_t xpu_product(const int64_t *dims, int first, int end) {
+    int64_t product = 1;
+    for (int i = first; i < end; i++) product *= dims[i];
+    return product;
+}
+
+/* out[dims permuted] = in[dims]: dim i of the result is dim perm[i] of `in`; elements of `element` bytes, row-major. */
+void xpu_permute(const void *in, void *out, size_t element, int rank, const int64_t *in_dims, const int64_t *perm);
+
 /* dims as "[1,3,224,224]" into `buffer`; returns buffer. 192 bytes always suffice. */
 const char *xpu_dims_text(int rank, const int64_t *dims, char *buffer, size_t size);
 

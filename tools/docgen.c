@@ -34,7 +34,7 @@ static void write_operators(void) {
             printf("| %s | %d to %d | ", op->name, op->min_inputs, op->max_inputs);
         }
         for (int a = 0; a < XPU_ATTR_COUNT; a++) {
-            if (!(op->attrs >> a & 1)) continue;
+            if (!xpu_op_attr(op, (xpu_attr_id)a)) continue;
             printf("%s%s", separator, xpu_attr_name((xpu_attr_id)a));
             separator = ", ";
         }

@@ -73,7 +73,7 @@ static int is_linear(const xpu_codegen *cg, xpu_value value) {
 int xpu_is_view(xpu_codegen *cg, xpu_node node) {
     xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, node)->op);
     if (xpu_on_host(cg, node)) return 0;
-    if (op != XPU_OP_RESHAPE && op != XPU_OP_IDENTITY && op != XPU_OP_RELAYOUT && op != XPU_OP_TRANSPOSE) return 0;
+    if (!xpu_node_has(cg->graph, node, XPU_TRAIT_VIEW)) return 0;
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     if (op == XPU_OP_RESHAPE) {
         if (!is_linear(cg, x) || !is_linear(cg, y)) return 0;
@@ -98,10 +98,7 @@ xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value) {
     for (;;) {
         const xpu_value_info *info = xpu_value_at(cg->graph, value);
         if (info->kind != XPU_VALUE_NODE) return value;
-        xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, info->node)->op);
-        if (op != XPU_OP_RESHAPE && op != XPU_OP_IDENTITY && op != XPU_OP_RELAYOUT && op != XPU_OP_TRANSPOSE) {
-            return value;
-        }
+        if (!xpu_node_has(cg->graph, info->node, XPU_TRAIT_VIEW)) return value;
         value = xpu_node_input(cg->graph, info->node, 0);
     }
 }

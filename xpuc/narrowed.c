@@ -45,7 +45,7 @@ static double slope_of(const xpu_graph *graph, xpu_node node) {
 }
 
 int xpu_is_narrowed(const xpu_graph *graph, xpu_node node) {
-    return (xpu_node_is(graph, node, XPU_OP_CONV) || xpu_node_is(graph, node, XPU_OP_MATMUL)) &&
+    return xpu_op_attr(xpu_node_at(graph, node)->op, XPU_ATTR_PRECISION) &&
            xpu_node_int(graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
 }
 

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "core/ops/graph_text.h"
 #include "core/passes/passes.h"
+#include "core/passes/verify.h"
 
 static xpu_status import(xpu_pipeline *p) {
     xpu_status status = xpu_import_model(p);
@@ -134,7 +136,7 @@ static char *graph_text(xpu_pipeline *p) {
 
 static xpu_status after_pass(xpu_pipeline *p, const pass *done) {
     if (done->keeps_graph) return XPU_OK;
-    xpu_status status = xpu_graph_verify(p->graph, done->name, p->diags);
+    xpu_status status = xpu_verify(p->graph, done->name, p->diags);
     if (status == XPU_OK && p->checker) {
         status = xpu_checker_run(p->checker, p->graph, done->name, done->effect, p->diags);
     }

@@ -1,10 +1,7 @@
 /* Building and editing graphs. */
 #include "core/ir/graph.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "core/ops/op.h"
 
 /* ---- names ---- */
 
@@ -215,7 +212,7 @@ static xpu_attr copy_attr(xpu_arena *arena, const xpu_attr *attr) {
     case XPU_ATTR_TYPE_INTS: copy.ints = xpu_copy(arena, attr->ints, attr->count * sizeof *attr->ints); break;
     case XPU_ATTR_TYPE_DIMS: copy.dims = xpu_copy(arena, attr->dims, attr->count * sizeof *attr->dims); break;
     case XPU_ATTR_TYPE_STRING: copy.s = xpu_strdup(arena, attr->s ? attr->s : ""); break;
-    case XPU_ATTR_TYPE_CHAIN: copy.chain = xpu_copy(arena, attr->chain, sizeof *attr->chain); break;
+    case XPU_ATTR_TYPE_CHAIN: copy.chain = xpu_copy(arena, attr->chain, attr->count); break;
     case XPU_ATTR_TYPE_INT:
     case XPU_ATTR_TYPE_FLOAT: break;
     }
@@ -378,20 +375,6 @@ uint32_t xpu_remove_dead(xpu_graph *graph) {
 
 /* ---- attributes ---- */
 
-/* What an absent attribute stands for; lists are made explicit by the shape functions. */
-static const xpu_attr attr_defaults[] = {
-    {.id = XPU_ATTR_GROUP, .i = 1},       {.id = XPU_ATTR_LOW, .f = -INFINITY},   {.id = XPU_ATTR_HIGH, .f = INFINITY},
-    {.id = XPU_ATTR_EPSILON, .f = 1e-5f}, {.id = XPU_ATTR_MODE, .s = "constant"},
-};
-static const struct {
-    xpu_op_id op;
-    xpu_attr attr;
-} op_defaults[] = {
-    {XPU_OP_LEAKY_RELU, {.id = XPU_ATTR_ALPHA, .f = 0.01f}},
-    {XPU_OP_HARD_SIGMOID, {.id = XPU_ATTR_ALPHA, .f = 0.2f}},
-    {XPU_OP_HARD_SIGMOID, {.id = XPU_ATTR_BETA, .f = 0.5f}},
-};
-
 const xpu_attr *xpu_node_attr(const xpu_graph *graph, xpu_node node, xpu_attr_id id) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     for (uint32_t i = 0; i < info->attrs.count; i++) {
@@ -404,13 +387,8 @@ static const xpu_attr *attr_or_default(const xpu_graph *graph, xpu_node node, xp
     static const xpu_attr zero;
     const xpu_attr *attr = xpu_node_attr(graph, node, id);
     if (attr) return attr;
-    for (size_t i = 0; i < sizeof op_defaults / sizeof op_defaults[0]; i++) {
-        if (op_defaults[i].attr.id == id && xpu_node_is(graph, node, op_defaults[i].op)) return &op_defaults[i].attr;
-    }
-    for (size_t i = 0; i < sizeof attr_defaults / sizeof attr_defaults[0]; i++) {
-        if (attr_defaults[i].id == id) return &attr_defaults[i];
-    }
-    return &zero;
+    attr = xpu_op_attr(xpu_node_at(graph, node)->op, id);
+    return attr ? attr : &zero;
 }
 
 int64_t xpu_node_int(const xpu_graph *graph, xpu_node node, xpu_attr_id id) {

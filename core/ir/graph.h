@@ -13,19 +13,9 @@
 #include "base/hash.h"
 #include "base/tensor.h"
 #include "core/ir/dim.h"
-#include "core/ops/attr.h"
-
-typedef struct {
-    uint32_t id;
-} xpu_value;
-typedef struct {
-    uint32_t id;
-} xpu_node;
-typedef struct {
-    uint32_t id;
-} xpu_block;
-
-struct xpu_op;
+#include "core/ir/attr.h"
+#include "core/ir/handle.h"
+#include "core/ir/operator.h"
 
 /* Where an operator of the source model stood. */
 typedef struct {
@@ -100,7 +90,7 @@ typedef struct {
 } xpu_value_info;
 
 typedef struct {
-    const struct xpu_op *op;
+    const xpu_op *op;
     xpu_value *inputs;
     uint32_t *places; /* by input: where its entry stands in the use list of that value */
     uint32_t input_count;
@@ -194,7 +184,7 @@ xpu_status xpu_graph_source_hash(const xpu_graph *graph, xpu_hash *hash, xpu_dia
  * `output_names[i]` where given. Attributes are copied. The caller then runs xpu_op_infer (core/ops/op.h), which gives
  * the results dtype and dims. `origins` may be NULL.
  */
-xpu_node xpu_graph_add(xpu_graph *graph, xpu_node before, const struct xpu_op *op, const xpu_value *inputs,
+xpu_node xpu_graph_add(xpu_graph *graph, xpu_node before, const xpu_op *op, const xpu_value *inputs,
                        uint32_t input_count, const char *const *output_names, uint32_t output_count,
                        const xpu_attr *attrs, uint32_t attr_count, const uint32_t *origins, uint32_t origin_count);
 uint32_t xpu_graph_origin(xpu_graph *graph, const xpu_origin *origin); /* strings are copied */
@@ -219,7 +209,7 @@ static inline xpu_value xpu_node_output(const xpu_graph *graph, xpu_node node, u
     return i < info->output_count ? info->outputs[i] : (xpu_value){0};
 }
 
-/* Attributes; the operator's default where the node has none (table in graph.c). */
+/* Attributes; the row's default where the node has none, 0 or NULL where the row has not the attribute. */
 int64_t xpu_node_int(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
 float xpu_node_float(const xpu_graph *graph, xpu_node node, xpu_attr_id id);
 const int64_t *xpu_node_ints(const xpu_graph *graph, xpu_node node, xpu_attr_id id, uint32_t *count);
@@ -259,8 +249,5 @@ const char *xpu_guard_text(const xpu_graph *graph, const xpu_guard *guard, xpu_a
  * the pipeline promises. Adds [ir-verify] errors of status XPU_EBUG; returns XPU_OK or XPU_EBUG. `stage` names the pass
  * that just ran. */
 xpu_status xpu_graph_verify(const xpu_graph *graph, const char *stage, xpu_diags *diags);
-
-/* The text form: one node per line with origin, shapes and attributes (`xpuc --emit=ir`, `--dump-after`). */
-void xpu_graph_text(const xpu_graph *graph, xpu_text *text);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "core/arith.h"
 #include "core/ir/graph.h"
-#include "core/ops/ref_util.h"
 
 enum { SMALL_BYTES = 64 << 10, CHUNK_ELEMENTS = 32 << 10, MAX_ELEMENT_BYTES = 8 };
 

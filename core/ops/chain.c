@@ -5,13 +5,15 @@
 #include "core/arith.h"
 
 enum { SHORT, LONG };
-/* ATTRS(LOW, HIGH) as identifiers; those that are missing are 0. */
+/* ATTRS(FLOAT(LOW, ..), FLOAT(HIGH, ..)) as identifiers; those that are missing are 0. */
 enum {
     ID_ = 0,
 #define X(name, text, type) ID_##name = XPU_ATTR_##name,
-#include "core/ops/attrs.def"
+#include "core/ir/attrs.def"
 #undef X
 };
+#define ID_FLOAT(name, ...)                     ID_##name
+#define ID_INT(name, ...)                       ID_##name
 #define IDS(a, b, c, ...)                       {(xpu_attr_id)ID_##a, (xpu_attr_id)ID_##b, (xpu_attr_id)ID_##c}
 #define IDS_ATTRS(...)                          IDS(__VA_ARGS__, , , )
 #define EW(id, name, operands, attributes, ...) [XPU_EW_##name] = IDS_##attributes,

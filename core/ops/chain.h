@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "core/ops/attr.h"
+#include "core/ir/attr.h"
 
 typedef enum {
 #define EW_ROW(name, ...) XPU_EW_##name,

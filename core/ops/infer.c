@@ -30,15 +30,31 @@ const char *xpu_operand_text(xpu_graph *graph, xpu_node node, uint32_t input) {
     return value.id ? xpu_type_text(graph, value, graph->arena) : "absent";
 }
 
-xpu_status xpu_check_dtype(xpu_graph *graph, xpu_node node, uint32_t input, xpu_dtype dtype, xpu_diags *diags) {
+const char *xpu_types_text(xpu_types types, xpu_arena *arena) {
+    xpu_text text;
+    xpu_text_init(&text, arena);
+    for (int dtype = XPU_DTYPE_NONE + 1; dtype < XPU_DTYPE_COUNT; dtype++) {
+        if (!(types & XPU_TYPE_SET(dtype))) continue;
+        int is_last = types >> dtype == 1, is_first = !(types & (XPU_TYPE_SET(dtype) - 1));
+        xpu_text_add(&text, "%s%s", is_first ? "" : is_last ? " or " : ", ", xpu_dtype_name((xpu_dtype)dtype));
+    }
+    return text.text;
+}
+
+xpu_status xpu_check_types(xpu_graph *graph, xpu_node node, uint32_t input, xpu_types types, xpu_diags *diags) {
+    const xpu_types bytes = XPU_TYPE_SET(XPU_I8) | XPU_TYPE_SET(XPU_U8);
     const xpu_value_info *info = xpu_operand(graph, node, input);
-    if (!info || info->dtype == dtype) return XPU_OK;
+    if (!info || types & XPU_TYPE_SET(info->dtype)) return XPU_OK;
     return xpu_infer_error(graph, node, diags, "dtype-operand",
                            xpu_printf(graph->arena, "operand %u of %s has an element type that is not supported", input,
                                       xpu_node_at(graph, node)->op->name),
-                           "export the model in float32, or insert a cast before this operator",
-                           "it takes %s; '%s' is %s", xpu_dtype_name(dtype), xpu_escape(graph->arena, info->name, 80),
-                           xpu_dtype_name(info->dtype));
+                           types == bytes ? "quantise the model to int8 or uint8"
+                           : types & XPU_TYPE_SET(XPU_F32)
+                               ? "export the model in float32, or insert a cast before this "
+                                 "operator"
+                               : "insert a cast before this operator",
+                           "it takes %s; '%s' is %s", xpu_types_text(types, graph->arena),
+                           xpu_escape(graph->arena, info->name, 80), xpu_dtype_name(info->dtype));
 }
 
 /* A dim whose value is known at every shape, but that is no expression which can be kept. */
@@ -207,13 +223,22 @@ static xpu_status check_operands(xpu_graph *graph, xpu_node node, xpu_diags *dia
                                      : "");
 }
 
+xpu_status xpu_op_shapes(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    const xpu_op *op = info->op;
+    xpu_status status = check_operands(graph, node, diags);
+    for (uint32_t i = 0; i < info->input_count && status == XPU_OK; i++) {
+        status = xpu_check_types(graph, node, i, xpu_op_takes(op, i), diags);
+    }
+    return status == XPU_OK ? op->infer(graph, node, diags) : status;
+}
+
 xpu_status xpu_op_infer(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_op *op = xpu_node_at(graph, node)->op;
     for (uint32_t i = 0; i < xpu_node_at(graph, node)->output_count; i++) {
         xpu_value_at(graph, xpu_node_output(graph, node, i))->constant = NULL;
     }
-    xpu_status status = check_operands(graph, node, diags);
-    if (status == XPU_OK) status = op->infer(graph, node, diags);
+    xpu_status status = xpu_op_shapes(graph, node, diags);
     if (status != XPU_OK || (op->value && op->value(graph, node, diags))) return status;
     return can_fold(graph, node) ? fold(graph, node, diags) : XPU_OK;
 }

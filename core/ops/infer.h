@@ -21,8 +21,12 @@ const xpu_value_info *xpu_operand(const xpu_graph *graph, xpu_node node, uint32_
 /* "float32[N,3,8,8]" of an operand, in the graph's arena. */
 const char *xpu_operand_text(xpu_graph *graph, xpu_node node, uint32_t input);
 
-/* [dtype-operand] unless operand `input` is absent or of `dtype`. */
-xpu_status xpu_check_dtype(xpu_graph *graph, xpu_node node, uint32_t input, xpu_dtype dtype, xpu_diags *diags);
+/* "int8, uint8 or int32". */
+const char *xpu_types_text(xpu_types types, xpu_arena *arena);
+
+/* [dtype-operand] unless operand `input` is absent or of one of `types`. What the row says is checked before the shape
+ * function runs: this is for what depends on an attribute. */
+xpu_status xpu_check_types(xpu_graph *graph, xpu_node node, uint32_t input, xpu_types types, xpu_diags *diags);
 
 /* Gives result `output` its type. [shape-too-large] where a dim overflowed or there are more than XPU_MAX_ELEMENTS,
  * [shape-negative] where a dim is below zero for every value of the symbols. */
@@ -45,9 +49,6 @@ int xpu_broadcast(xpu_graph *graph, xpu_node node, int *rank, xpu_dim *dims, int
  * [quantised-attribute] */
 xpu_status xpu_set_product(xpu_graph *graph, xpu_node node, int rank, const xpu_dim *dims, xpu_dim channels,
                            xpu_diags *diags);
-
-/* [dtype-operand] unless operand `input` is absent, int8 or uint8. */
-xpu_status xpu_check_byte(xpu_graph *graph, xpu_node node, uint32_t input, xpu_diags *diags);
 
 /* qconv and qmatmul: operands and attributes before the result's type is set, which is `dtype`; then the branch. */
 xpu_status xpu_check_quantised(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_dtype *dtype, xpu_diags *diags);

@@ -11,8 +11,6 @@ static xpu_status broadcast_all(xpu_graph *graph, xpu_node node, xpu_diags *diag
             return xpu_infer_error(graph, node, diags, "op-operands", "an operand is absent",
                                    "check that the operator's inputs are connected", "operand %u is absent", i);
         }
-        xpu_status status = xpu_check_dtype(graph, node, i, XPU_F32, diags);
-        if (status != XPU_OK) return status;
         if (xpu_broadcast(graph, node, &rank, dims, operand->rank, operand->dims)) continue;
         return xpu_infer_error(
             graph, node, diags, "shape-broadcast",
@@ -40,8 +38,7 @@ xpu_status xpu_infer_chain(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
 }
 
 xpu_status xpu_infer_absmax(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    xpu_status status = xpu_check_dtype(graph, node, 0, XPU_F32, diags);
-    return status == XPU_OK ? xpu_set_result(graph, node, 0, XPU_F32, 0, NULL, diags) : status;
+    return xpu_set_result(graph, node, 0, XPU_F32, 0, NULL, diags);
 }
 
 xpu_status xpu_infer_batch_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
@@ -52,8 +49,6 @@ xpu_status xpu_infer_batch_norm(xpu_graph *graph, xpu_node node, xpu_diags *diag
     }
     for (uint32_t i = 0; i < 5; i++) {
         const xpu_value_info *operand = xpu_operand(graph, node, i);
-        xpu_status status = xpu_check_dtype(graph, node, i, XPU_F32, diags);
-        if (status != XPU_OK) return status;
         if (i == 0 || (operand->rank == 1 && xpu_dim_equal(operand->dims[0], x.dims[1]))) continue;
         return xpu_infer_error(
             graph, node, diags, "shape-batch-norm", "scale, bias, mean or variance does not fit the operand",

@@ -7,8 +7,7 @@ static xpu_status check_vector(xpu_graph *graph, xpu_node node, uint32_t input, 
                                const char *what, xpu_diags *diags) {
     const xpu_value_info *info = xpu_operand(graph, node, input);
     if (!info) return XPU_OK;
-    xpu_status status = xpu_check_dtype(graph, node, input, XPU_F32, diags);
-    if (status != XPU_OK || (info->rank == 1 && xpu_dim_equal(info->dims[0], channels))) return status;
+    if (info->rank == 1 && xpu_dim_equal(info->dims[0], channels)) return XPU_OK;
     return xpu_infer_error(graph, node, diags, rule, what, "it has one value per output channel",
                            "it must be [%s]; it is %s", xpu_dim_text(&graph->dims, channels, graph->arena),
                            xpu_operand_text(graph, node, input));
@@ -17,9 +16,9 @@ static xpu_status check_vector(xpu_graph *graph, xpu_node node, uint32_t input, 
 static xpu_status check_int16(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_value_info *absmax = xpu_operand(graph, node, XPU_IN_ABSMAX);
     int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
-    xpu_status status = xpu_check_dtype(graph, node, XPU_IN_W, narrow ? XPU_I8 : XPU_I16, diags);
+    xpu_status status = xpu_check_types(graph, node, XPU_IN_W, XPU_TYPE_SET(narrow ? XPU_I8 : XPU_I16), diags);
     if (status != XPU_OK) return status;
-    if (xpu_operand(graph, node, XPU_IN_WSCALE) && absmax && absmax->rank == 0 && absmax->dtype == XPU_F32) {
+    if (xpu_operand(graph, node, XPU_IN_WSCALE) && absmax && absmax->rank == 0) {
         return XPU_OK;
     }
     return xpu_infer_error(graph, node, diags, "int16-operands", "an int16 layer needs weight scales and absmax",
@@ -36,11 +35,9 @@ static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channe
                                "the program is damaged: compile the model again",
                                "precision is %lld, activation is %lld", (long long)precision, (long long)activation);
     }
-    xpu_status status = xpu_check_dtype(graph, node, XPU_IN_X, XPU_F32, diags);
-    if (status == XPU_OK) {
-        status = precision == XPU_PRECISION_FP32 ? xpu_check_dtype(graph, node, XPU_IN_W, XPU_F32, diags)
-                                                 : check_int16(graph, node, diags);
-    }
+    xpu_status status = precision == XPU_PRECISION_FP32
+                            ? xpu_check_types(graph, node, XPU_IN_W, XPU_TYPE_SET(XPU_F32), diags)
+                            : check_int16(graph, node, diags);
     if (status == XPU_OK) {
         status = check_vector(graph, node, XPU_IN_BIAS, channels, "shape-bias", "the bias does not fit", diags);
     }
@@ -48,7 +45,6 @@ static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channe
         status = check_vector(graph, node, XPU_IN_WSCALE, channels, "shape-weight-scales",
                               "the scales of the weights do not fit", diags);
     }
-    if (status == XPU_OK) status = xpu_check_dtype(graph, node, XPU_IN_BRANCH, XPU_F32, diags);
     if (status != XPU_OK) return status;
     xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y), branch = xpu_node_input(graph, node, XPU_IN_BRANCH);
     if (branch.id && !xpu_value_same_shape(graph, y, branch)) {
@@ -64,7 +60,7 @@ static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channe
 
 xpu_status xpu_set_product(xpu_graph *graph, xpu_node node, int rank, const xpu_dim *dims, xpu_dim channels,
                            xpu_diags *diags) {
-    int quantised = xpu_node_is(graph, node, XPU_OP_QCONV) || xpu_node_is(graph, node, XPU_OP_QMATMUL);
+    int quantised = xpu_node_has(graph, node, XPU_TRAIT_QUANTISED);
     xpu_dtype dtype = XPU_F32;
     xpu_status status = quantised ? xpu_check_quantised(graph, node, channels, &dtype, diags) : XPU_OK;
     if (status == XPU_OK) status = xpu_set_result(graph, node, XPU_OUT_Y, dtype, rank, dims, diags);

@@ -20,16 +20,6 @@ static int is_clamp(const xpu_graph *graph, xpu_node node, xpu_attr_id low, xpu_
     return least <= from && from <= to && to <= most;
 }
 
-xpu_status xpu_check_byte(xpu_graph *graph, xpu_node node, uint32_t input, xpu_diags *diags) {
-    const xpu_value_info *info = xpu_operand(graph, node, input);
-    if (!info || xpu_is_byte(info->dtype)) return XPU_OK;
-    return xpu_infer_error(graph, node, diags, "dtype-operand",
-                           xpu_printf(graph->arena, "operand %u of %s has an element type that is not supported", input,
-                                      xpu_node_at(graph, node)->op->name),
-                           "quantise the model to int8 or uint8", "it takes int8 or uint8; '%s' is %s",
-                           xpu_escape(graph->arena, info->name, 80), xpu_dtype_name(info->dtype));
-}
-
 /* DTYPE is int8 or uint8, and the zero point and clamp of the result fit it. */
 static xpu_status check_byte_result(xpu_graph *graph, xpu_node node, xpu_dtype *dtype, xpu_diags *diags) {
     *dtype = (xpu_dtype)xpu_node_int(graph, node, XPU_ATTR_DTYPE);
@@ -39,7 +29,7 @@ static xpu_status check_byte_result(xpu_graph *graph, xpu_node node, xpu_dtype *
     for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
         if (!is_zero_point(graph, node, zeros[i])) return bad_attributes(graph, node, "a zero point", diags);
     }
-    if (xpu_node_at(graph, node)->op->attrs >> XPU_ATTR_Y_LOW & 1 &&
+    if (xpu_op_attr(xpu_node_at(graph, node)->op, XPU_ATTR_Y_LOW) &&
         !is_clamp(graph, node, XPU_ATTR_Y_LOW, XPU_ATTR_Y_HIGH, least, most)) {
         return bad_attributes(graph, node, "y_low and y_high", diags);
     }
@@ -48,12 +38,11 @@ static xpu_status check_byte_result(xpu_graph *graph, xpu_node node, xpu_dtype *
 
 /* ---- between float32 and integers ---- */
 
-/* Scale and zero are rank 0 or [1], or vectors along AXIS; zero has `dtype` where one is given. */
+/* Scale and zero are rank 0 or [1], or vectors along AXIS; zero has `dtype`. */
 static xpu_status check_parameters(xpu_graph *graph, xpu_node node, xpu_dtype dtype, xpu_diags *diags) {
     const xpu_value_info *x = xpu_operand(graph, node, 0), *scale = xpu_operand(graph, node, 1);
     const xpu_value_info *zero = xpu_operand(graph, node, 2);
-    xpu_status status = xpu_check_dtype(graph, node, 1, XPU_F32, diags);
-    if (status == XPU_OK && dtype != XPU_DTYPE_NONE) status = xpu_check_dtype(graph, node, 2, dtype, diags);
+    xpu_status status = xpu_check_types(graph, node, 2, XPU_TYPE_SET(dtype), diags);
     if (status != XPU_OK) return status;
     xpu_dim one = xpu_dim_const(&graph->dims, 1);
     int single = scale->rank == 0 || (scale->rank == 1 && xpu_dim_equal(scale->dims[0], one));
@@ -74,19 +63,15 @@ static xpu_status check_parameters(xpu_graph *graph, xpu_node node, xpu_dtype dt
                            xpu_operand_text(graph, node, 1), xpu_operand_text(graph, node, 2));
 }
 
-static int is_storage(xpu_dtype dtype) {
-    return xpu_is_byte(dtype) || dtype == XPU_I16 || dtype == XPU_U16;
-}
-
 xpu_status xpu_infer_quantize(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_dtype dtype = (xpu_dtype)xpu_node_int(graph, node, XPU_ATTR_DTYPE);
-    if (!is_storage(dtype)) {
+    if (dtype <= XPU_DTYPE_NONE || dtype >= XPU_DTYPE_COUNT ||
+        !(xpu_op_gives(xpu_node_at(graph, node)->op, 0) & XPU_TYPE_SET(dtype))) {
         return xpu_infer_error(graph, node, diags, "quantised-attribute",
                                "quantising to this element type is not supported", "quantise to int8 or uint8",
                                "it makes int8, uint8, int16 or uint16");
     }
-    xpu_status status = xpu_check_dtype(graph, node, 0, XPU_F32, diags);
-    if (status == XPU_OK) status = check_parameters(graph, node, dtype, diags);
+    xpu_status status = check_parameters(graph, node, dtype, diags);
     if (status != XPU_OK) return status;
     xpu_value_info x = *xpu_operand(graph, node, 0);
     return xpu_set_result(graph, node, 0, dtype, x.rank, x.dims, diags);
@@ -94,23 +79,16 @@ xpu_status xpu_infer_quantize(xpu_graph *graph, xpu_node node, xpu_diags *diags)
 
 xpu_status xpu_infer_dequantize(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_value_info x = *xpu_operand(graph, node, 0);
-    if (!is_storage(x.dtype) && x.dtype != XPU_I32) {
-        return xpu_infer_error(graph, node, diags, "dtype-operand", "this element type cannot be dequantised",
-                               "it takes int8, uint8, int16, uint16 or int32", "the operand is %s",
-                               xpu_operand_text(graph, node, 0));
-    }
     xpu_status status = check_parameters(graph, node, x.dtype, diags);
     return status == XPU_OK ? xpu_set_result(graph, node, 0, XPU_F32, x.rank, x.dims, diags) : status;
 }
 
 xpu_status xpu_infer_dynamic_quantize(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    xpu_status status = xpu_check_dtype(graph, node, 0, XPU_F32, diags);
-    if (status != XPU_OK) return status;
     if (xpu_node_at(graph, node)->output_count != 3) {
         return bad_attributes(graph, node, "it has three results", diags);
     }
     xpu_value_info x = *xpu_operand(graph, node, 0);
-    status = xpu_set_result(graph, node, 0, XPU_U8, x.rank, x.dims, diags);
+    xpu_status status = xpu_set_result(graph, node, 0, XPU_U8, x.rank, x.dims, diags);
     if (status == XPU_OK) status = xpu_set_result(graph, node, 1, XPU_F32, 0, NULL, diags);
     return status == XPU_OK ? xpu_set_result(graph, node, 2, XPU_U8, 0, NULL, diags) : status;
 }
@@ -119,9 +97,7 @@ xpu_status xpu_infer_dynamic_quantize(xpu_graph *graph, xpu_node node, xpu_diags
 
 xpu_status xpu_infer_quantised_pair(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_dtype dtype;
-    xpu_status status = xpu_check_byte(graph, node, 0, diags);
-    if (status == XPU_OK) status = xpu_check_byte(graph, node, 1, diags);
-    if (status == XPU_OK) status = check_byte_result(graph, node, &dtype, diags);
+    xpu_status status = check_byte_result(graph, node, &dtype, diags);
     if (status != XPU_OK) return status;
     xpu_value_info a = *xpu_operand(graph, node, 0);
     const xpu_value_info *b = xpu_operand(graph, node, 1);
@@ -134,9 +110,6 @@ xpu_status xpu_infer_quantised_pair(xpu_graph *graph, xpu_node node, xpu_diags *
 }
 
 xpu_status xpu_infer_lookup(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    xpu_status status = xpu_check_byte(graph, node, 0, diags);
-    if (status == XPU_OK) status = xpu_check_byte(graph, node, 1, diags);
-    if (status != XPU_OK) return status;
     xpu_value_info x = *xpu_operand(graph, node, 0);
     const xpu_value_info *table = xpu_operand(graph, node, 1);
     int64_t size = 0;
@@ -148,18 +121,14 @@ xpu_status xpu_infer_lookup(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
 }
 
 xpu_status xpu_check_quantised_pool(xpu_graph *graph, xpu_node node, xpu_dtype *dtype, xpu_diags *diags) {
-    xpu_status status = xpu_check_byte(graph, node, 0, diags);
-    return status == XPU_OK ? check_byte_result(graph, node, dtype, diags) : status;
+    return check_byte_result(graph, node, dtype, diags);
 }
 
 /* ---- qconv and qmatmul ---- */
 
-static xpu_status check_vector(xpu_graph *graph, xpu_node node, uint32_t input, xpu_dtype dtype, xpu_dim channels,
-                               xpu_diags *diags) {
+static xpu_status check_vector(xpu_graph *graph, xpu_node node, uint32_t input, xpu_dim channels, xpu_diags *diags) {
     const xpu_value_info *info = xpu_operand(graph, node, input);
-    if (!info) return XPU_OK;
-    xpu_status status = xpu_check_dtype(graph, node, input, dtype, diags);
-    if (status != XPU_OK || (info->rank == 1 && xpu_dim_equal(info->dims[0], channels))) return status;
+    if (!info || (info->rank == 1 && xpu_dim_equal(info->dims[0], channels))) return XPU_OK;
     return xpu_infer_error(graph, node, diags, "shape-bias", "the bias or the scales do not fit",
                            "there is one value per output channel", "operand %u must be [%s]; it is %s", input,
                            xpu_dim_text(&graph->dims, channels, graph->arena), xpu_operand_text(graph, node, input));
@@ -168,8 +137,6 @@ static xpu_status check_vector(xpu_graph *graph, xpu_node node, uint32_t input, 
 xpu_status xpu_check_quantised_branch(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y), branch = xpu_node_input(graph, node, XPU_IN_BRANCH);
     if (!branch.id) return XPU_OK;
-    xpu_status status = xpu_check_byte(graph, node, XPU_IN_BRANCH, diags);
-    if (status != XPU_OK) return status;
     int64_t least = INT8_MIN, most = UINT8_MAX;
     if (!is_zero_point(graph, node, XPU_ATTR_MID_ZERO) ||
         !is_clamp(graph, node, XPU_ATTR_MID_LOW, XPU_ATTR_MID_HIGH, least, most)) {
@@ -184,11 +151,8 @@ xpu_status xpu_check_quantised_branch(xpu_graph *graph, xpu_node node, xpu_diags
 xpu_status xpu_check_quantised(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_dtype *dtype, xpu_diags *diags) {
     int rescaled = xpu_operand(graph, node, XPU_IN_WSCALE) != NULL;
     const xpu_value_info *zero = xpu_operand(graph, node, XPU_IN_XZERO);
-    xpu_status status = xpu_check_byte(graph, node, XPU_IN_X, diags);
-    if (status == XPU_OK) status = xpu_check_byte(graph, node, XPU_IN_W, diags);
-    if (status == XPU_OK) status = xpu_check_byte(graph, node, XPU_IN_XZERO, diags);
-    if (status == XPU_OK) status = check_vector(graph, node, XPU_IN_BIAS, XPU_I32, channels, diags);
-    if (status == XPU_OK) status = check_vector(graph, node, XPU_IN_WSCALE, XPU_F32, channels, diags);
+    xpu_status status = check_vector(graph, node, XPU_IN_BIAS, channels, diags);
+    if (status == XPU_OK) status = check_vector(graph, node, XPU_IN_WSCALE, channels, diags);
     if (status != XPU_OK) return status;
     if (zero && zero->rank != 0) return bad_attributes(graph, node, "the zero point of x is one element", diags);
     if (rescaled) return check_byte_result(graph, node, dtype, diags);

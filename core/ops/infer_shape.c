@@ -8,8 +8,7 @@ xpu_status xpu_infer_same(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_status status = XPU_OK;
     if (xpu_node_is(graph, node, XPU_OP_SOFTMAX)) {
         int axis;
-        status = xpu_check_dtype(graph, node, 0, XPU_F32, diags);
-        if (status == XPU_OK) status = xpu_normalise_axis(graph, node, x.rank, &axis, diags);
+        status = xpu_normalise_axis(graph, node, x.rank, &axis, diags);
     }
     return status == XPU_OK ? xpu_set_result(graph, node, 0, x.dtype, x.rank, x.dims, diags) : status;
 }

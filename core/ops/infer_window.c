@@ -144,14 +144,13 @@ xpu_status xpu_infer_conv(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
 
 /* ---- pooling ---- */
 
-/* The largest of bytes is one of them; everything else is float32. */
+/* That of the operand, or of integers what DTYPE says. */
 static xpu_status pooled_type(xpu_graph *graph, xpu_node node, xpu_dtype *dtype, xpu_diags *diags) {
     *dtype = xpu_operand(graph, node, 0)->dtype;
-    if (xpu_node_is(graph, node, XPU_OP_QGLOBAL_AVERAGE_POOL)) {
+    if (xpu_node_has(graph, node, XPU_TRAIT_QUANTISED)) {
         return xpu_check_quantised_pool(graph, node, dtype, diags);
     }
-    if (xpu_node_is(graph, node, XPU_OP_MAX_POOL) && xpu_is_byte(*dtype)) return XPU_OK;
-    return xpu_check_dtype(graph, node, 0, XPU_F32, diags);
+    return XPU_OK;
 }
 
 xpu_status xpu_infer_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {

@@ -1,6 +1,6 @@
 /*
- * Operators: one row each in ops.def with attributes, shape function, value function, reference kernel and expansion.
- * An absent entry is NONE("reason").
+ * Operators: one row each in ops.def with attributes, traits, element types, shape function, value function, reference
+ * kernel and expansion. An absent entry is NONE("reason").
  */
 #ifndef XPU_CORE_OPS_OP_H
 #define XPU_CORE_OPS_OP_H
@@ -36,44 +36,20 @@ enum { XPU_IN_XZERO = XPU_IN_ABSMAX };
 /* Results: y, and (int16, where somebody asks for it) rank 0 float32 max |y|. */
 enum { XPU_OUT_Y, XPU_OUT_ABSMAX };
 
-typedef struct {
-    const xpu_graph *graph;
-    xpu_node node;
-    const xpu_tensor *const *inputs; /* NULL where absent; row-major logical order */
-    xpu_tensor *const *outputs;      /* dtype, dims and data are set; the kernel fills data */
-    xpu_arena *scratch;
-    xpu_diags *diags;
-} xpu_ref_args;
-
-/* Sets dtype and dims of the results from the operands and attributes; normalises attributes (explicit pads, positive
- * axes). Errors name the node, the rule and the offending value. */
-typedef xpu_status (*xpu_infer_fn)(xpu_graph *graph, xpu_node node, xpu_diags *diags);
-/* Gives results a constant when the operands determine it although not all of them are constants (shape arithmetic).
- * All-constant operands are folded by running the reference kernel. Returns 1 when it did. */
-typedef int (*xpu_value_fn)(xpu_graph *graph, xpu_node node, xpu_diags *diags);
-typedef xpu_status (*xpu_ref_fn)(const xpu_ref_args *args);
-/* Replaces the node by primitives with the same result, bit for bit. */
-typedef xpu_status (*xpu_expand_fn)(xpu_graph *graph, xpu_node node, xpu_diags *diags);
-
-typedef struct xpu_op {
-    const char *name;
-    int min_inputs, max_inputs, max_outputs;
-    uint64_t attrs;  /* bit i: takes attribute i */
-    int elementwise; /* xpu_elementwise, or -1 */
-    xpu_infer_fn infer;
-    xpu_value_fn value;
-    xpu_ref_fn ref;
-    xpu_expand_fn expand;
-    const char *no_value, *no_ref, *no_expand; /* the reason where the entry is absent */
-    const char *about;                         /* one line for the documents */
-} xpu_op;
-
 typedef enum {
 #define OP(name, ...) XPU_OP_##name,
 #include "core/ops/ops.def"
 #undef OP
     XPU_OP_COUNT
 } xpu_op_id;
+
+/* Traits of operators (core/ops/traits.def). */
+typedef enum {
+#define X(name, about) XPU_TRAIT_##name,
+#include "core/ops/traits.def"
+#undef X
+    XPU_TRAIT_COUNT
+} xpu_trait;
 
 const xpu_op *xpu_op_of(xpu_op_id id);
 xpu_op_id xpu_op_id_of(const xpu_op *op);
@@ -82,13 +58,23 @@ static inline int xpu_node_is(const xpu_graph *graph, xpu_node node, xpu_op_id i
     return xpu_node_at(graph, node)->op == xpu_op_of(id);
 }
 
+static inline int xpu_op_has(const xpu_op *op, xpu_trait trait) {
+    return (int)(op->traits >> trait & 1);
+}
+static inline int xpu_node_has(const xpu_graph *graph, xpu_node node, xpu_trait trait) {
+    return xpu_op_has(xpu_node_at(graph, node)->op, trait);
+}
+
 /* An elementwise node as one step of a chain: operator and immediates, operands 0, 1, 2. 0 where it is none. */
 int xpu_elementwise_step(const xpu_graph *graph, xpu_node node, xpu_chain_step *step);
 
 /* What a node computes in: "fp32", "int16", "int16x8", or "int8" where its operand is int8 or uint8. */
 const char *xpu_node_precision(const xpu_graph *graph, xpu_node node);
 
-/* Runs the row's shape function, then its value function, then folds when all operands are small constants
+/* Checks number, presence and element types of the operands by the row, then runs its shape function. [op-operands]
+ * [dtype-operand] and what the shape function says. */
+xpu_status xpu_op_shapes(xpu_graph *graph, xpu_node node, xpu_diags *diags);
+/* xpu_op_shapes, then the row's value function, then folds when all operands are small constants
  * (results up to 64 KiB). Called once for each node that is added, and again when an operand changes. */
 xpu_status xpu_op_infer(xpu_graph *graph, xpu_node node, xpu_diags *diags);
 

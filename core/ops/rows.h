@@ -11,7 +11,8 @@
 #define XPU_PROTOTYPE_VALUE_NONE(r)
 #define XPU_PROTOTYPE_REF_NONE(r)
 #define XPU_PROTOTYPE_EXPAND_NONE(r)
-#define XPU_PROTOTYPES(id, name, min, max, outputs, attrs, elementwise, infer, value, ref, expand, about)              \
+#define XPU_PROTOTYPES(id, name, min, max, outputs, attrs, traits, takes, gives, elementwise, infer, value, ref,       \
+                       expand, about)                                                                                  \
     xpu_status infer(xpu_graph *graph, xpu_node node, xpu_diags *diags);                                               \
     XPU_PROTOTYPE_VALUE_##value XPU_PROTOTYPE_REF_##ref XPU_PROTOTYPE_EXPAND_##expand
 #define OP(...) XPU_PROTOTYPES(__VA_ARGS__)

@@ -18,16 +18,6 @@ static uint64_t element_count(const xpu_graph *graph, xpu_value value) {
     return count;
 }
 
-static int is_linear_work(const xpu_graph *graph, xpu_node node) {
-    static const xpu_op_id ids[] = {XPU_OP_RESHAPE,  XPU_OP_TRANSPOSE, XPU_OP_CONCAT,     XPU_OP_PAD,
-                                    XPU_OP_IDENTITY, XPU_OP_CHAIN,     XPU_OP_BATCH_NORM, XPU_OP_SOFTMAX};
-    if (xpu_node_at(graph, node)->op->elementwise >= 0) return 1;
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        if (xpu_node_is(graph, node, ids[i])) return 1;
-    }
-    return 0;
-}
-
 static int all_constant(const xpu_graph *graph, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     if (info->output_count != 1 || info->block_count || !info->input_count) return 0;
@@ -66,7 +56,9 @@ static int may_compute(const xpu_graph *graph, xpu_node node, uint64_t *budget) 
         if (elements > most) most = elements;
     }
     if (most > MAX_FOLD_BYTES) return 0;
-    if (!is_linear_work(graph, node) && (__builtin_mul_overflow(count, most, &work) || work > MAX_FOLD_WORK)) return 0;
+    if (!xpu_node_has(graph, node, XPU_TRAIT_CHEAP) &&
+        (__builtin_mul_overflow(count, most, &work) || work > MAX_FOLD_WORK))
+        return 0;
     *budget -= bytes;
     return 1;
 }

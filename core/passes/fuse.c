@@ -1,4 +1,6 @@
 /* Pattern actions for the tables of targets: what may follow a convolution or matrix product inside one layer. */
+#include <math.h>
+
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 
@@ -99,10 +101,10 @@ int xpu_accepts_activation(const xpu_graph *graph, const xpu_match *match) {
 
 xpu_status xpu_fuse_activation(xpu_graph *graph, const xpu_match *match, xpu_diags *diags) {
     xpu_node node = match->nodes[1];
-    float low = xpu_node_float(graph, node, XPU_ATTR_LOW), high = xpu_node_float(graph, node, XPU_ATTR_HIGH);
-    float alpha = xpu_node_float(graph, node, XPU_ATTR_ALPHA);
-    int leaky = xpu_node_is(graph, node, XPU_OP_LEAKY_RELU);
-    if (xpu_node_is(graph, node, XPU_OP_RELU)) low = 0;
+    int leaky = xpu_node_is(graph, node, XPU_OP_LEAKY_RELU), clip = xpu_node_is(graph, node, XPU_OP_CLIP);
+    float low = clip ? xpu_node_float(graph, node, XPU_ATTR_LOW) : 0;
+    float high = clip ? xpu_node_float(graph, node, XPU_ATTR_HIGH) : INFINITY;
+    float alpha = leaky ? xpu_node_float(graph, node, XPU_ATTR_ALPHA) : 0;
     xpu_absorb(graph, node, match->nodes[0]);
     xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(ACTIVATION, leaky ? XPU_ACTIVATION_LEAKY : XPU_ACTIVATION_CLIP));
     if (leaky) {
@@ -114,12 +116,16 @@ xpu_status xpu_fuse_activation(xpu_graph *graph, const xpu_match *match, xpu_dia
     return xpu_op_infer(graph, node, diags);
 }
 
+static int64_t groups_of(const xpu_graph *graph, xpu_node product) {
+    return xpu_node_is(graph, product, XPU_OP_QCONV) ? xpu_node_int(graph, product, XPU_ATTR_GROUP) : 1;
+}
+
 /* The sum rounds fma(a, ra, fma(b, rb, f)) once: the product must be its first operand, as in the post-processor. */
 int xpu_accepts_quantised_branch(const xpu_graph *graph, const xpu_match *match) {
     xpu_node product = match->nodes[0];
     xpu_value branch = other_operand(graph, match);
     return match->operand[1] == 0 && xpu_node_input(graph, product, XPU_IN_WSCALE).id &&
-           !xpu_node_input(graph, product, XPU_IN_BRANCH).id && xpu_node_int(graph, product, XPU_ATTR_GROUP) == 1 &&
+           !xpu_node_input(graph, product, XPU_IN_BRANCH).id && groups_of(graph, product) == 1 &&
            !xpu_is_constant(graph, branch) && keeps_shape(graph, match) &&
            xpu_value_same_shape(graph, branch, xpu_node_output(graph, product, 0));
 }

@@ -109,12 +109,8 @@ static int moved_axis(const pass *p, xpu_node node, const scheme *s) {
 }
 
 static int moves_elements(const pass *p, xpu_node node, const scheme *s) {
-    static const xpu_op_id ids[] = {XPU_OP_RESHAPE, XPU_OP_TRANSPOSE, XPU_OP_IDENTITY, XPU_OP_MAX_POOL};
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        if (!xpu_node_is(p->graph, node, ids[i])) continue;
-        return ids[i] != XPU_OP_MAX_POOL || (xpu_is_byte(s->dtype) && s->count == 1 && s->is_positive);
-    }
-    return 0;
+    if (xpu_node_has(p->graph, node, XPU_TRAIT_VIEW)) return 1;
+    return xpu_node_is(p->graph, node, XPU_OP_MAX_POOL) && xpu_is_byte(s->dtype) && s->count == 1 && s->is_positive;
 }
 
 static xpu_status sink(pass *p, xpu_node node) {
@@ -153,7 +149,7 @@ static xpu_status become(pass *p, const group *g, xpu_op_id op, const xpu_value 
     uint32_t used = 0;
     const xpu_node_info *producer = xpu_node_at(graph, g->producer);
     for (uint32_t i = 0; i < producer->attrs.count && producer->op != xpu_op_of(op); i++) {
-        if (xpu_op_of(op)->attrs >> producer->attrs.items[i].id & 1) all[used++] = producer->attrs.items[i];
+        if (xpu_op_attr(xpu_op_of(op), producer->attrs.items[i].id)) all[used++] = producer->attrs.items[i];
     }
     for (uint32_t i = 0; i < attr_count; i++) all[used++] = attrs[i];
     xpu_rewrite(graph, g->quantise, op, operands, count, all, used);
@@ -346,13 +342,9 @@ static int has_one_type(const pass *p, const group *g, xpu_node node) {
 /* Whether onnxruntime moves a QuantizeLinear in front of the node: behind Flatten, of all that moves elements, it
  * stays. */
 static int lets_quantise_pass(const pass *p, xpu_node node) {
-    static const xpu_op_id ids[] = {XPU_OP_RESHAPE, XPU_OP_TRANSPOSE, XPU_OP_IDENTITY};
     const xpu_node_info *info = xpu_node_at(p->graph, node);
     const char *op = info->origins.count ? p->graph->origins.items[info->origins.items[0]].op : NULL;
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        if (xpu_node_is(p->graph, node, ids[i])) return !op || strcmp(op, "Flatten") != 0;
-    }
-    return 0;
+    return xpu_node_has(p->graph, node, XPU_TRAIT_VIEW) && (!op || strcmp(op, "Flatten") != 0);
 }
 
 /* QLinearSoftmax multiplies by floor(1 / y_scale) instead of dividing by y_scale: the same for powers of two. Up to

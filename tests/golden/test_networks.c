@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/npy.h"
+#include "core/passes/verify.h"
 #include "core/ops/ref.h"
 #include "core/passes/passes.h"
 #include "frontend/onnx/onnx.h"
@@ -48,7 +49,7 @@ static xpu_status run_passes(xpu_graph *graph, xpu_arena *arena, xpu_diags *diag
     xpu_status status = xpu_checker_run(checker, graph, "import", XPU_EFFECT_DEFINES, diags);
     for (size_t i = 0; i < sizeof passes / sizeof *passes && status == XPU_OK; i++) {
         status = passes[i].run(graph, diags);
-        if (status == XPU_OK) status = xpu_graph_verify(graph, passes[i].name, diags);
+        if (status == XPU_OK) status = xpu_verify(graph, passes[i].name, diags);
         if (status == XPU_OK) status = xpu_checker_run(checker, graph, passes[i].name, passes[i].effect, diags);
     }
     return status;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/ops/op.h"
+#include "core/passes/verify.h"
 #include "tests/unit/unit.h"
 
 typedef struct {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/passes/verify.h"
 #include "core/ops/op.h"
 #include "frontend/onnx/onnx.h"
 #include "tests/gen/onnx_build.h"
@@ -41,7 +42,7 @@ static inline void import(fixture *f) {
     void *bytes = xpu_onnx_pack(&f->builder, "test", &length);
     f->status = xpu_onnx_import_bytes(f->arena, bytes, length, "m.onnx", &f->options, &f->graph, &f->diags);
     CU_ASSERT_EQUAL(f->status == XPU_OK, f->graph != NULL);
-    if (f->graph) CU_ASSERT_EQUAL(xpu_graph_verify(f->graph, "import", &f->diags), XPU_OK);
+    if (f->graph) CU_ASSERT_EQUAL(xpu_verify(f->graph, "import", &f->diags), XPU_OK);
 }
 
 /* Every message in its text form, one after another. */

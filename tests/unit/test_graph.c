@@ -1,4 +1,7 @@
 /* The graph: editing keeps use lists and order, verify finds planted damage, constants follow their recipes. */
+#include "core/ops/graph_text.h"
+#include <math.h>
+
 #include "core/arith.h"
 #include "tests/unit/ir.h"
 #include "tests/unit/oom.h"
@@ -28,7 +31,7 @@ static sample build_sample(xpu_graph *g, xpu_diags *diags) {
 }
 
 static void expect_valid(bench *b) {
-    CU_ASSERT_EQUAL(xpu_graph_verify(b->graph, "test", &b->diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_verify(b->graph, "test", &b->diags), XPU_OK);
     bench_print(b);
     xpu_diags_clear(&b->diags);
     xpu_diags_init(&b->diags);
@@ -113,10 +116,43 @@ static void attributes(void) {
     CU_ASSERT_EQUAL(xpu_op_infer(g, conv, &b.diags), XPU_OK);
     int64_t dims[XPU_MAX_RANK];
     CU_ASSERT(xpu_value_dims(g, xpu_node_output(g, conv, 0), NULL, dims) && dims[2] == 3);
-    CU_ASSERT_EQUAL(xpu_op_of(XPU_OP_SOFTMAX)->attrs, (uint64_t)1 << XPU_ATTR_AXIS);
-    CU_ASSERT_EQUAL(xpu_op_of(XPU_OP_RELU)->attrs, 0);
     CU_ASSERT_EQUAL(xpu_op_by_name("max_pool"), xpu_op_of(XPU_OP_MAX_POOL));
     CU_ASSERT_PTR_NULL(xpu_op_by_name("nothing"));
+    bench_close(&b);
+}
+
+/* What the rows say: attributes with their defaults, traits, element types. */
+static void rows(void) {
+    BENCH_OPEN(b);
+    const xpu_op *softmax = xpu_op_of(XPU_OP_SOFTMAX), *conv = xpu_op_of(XPU_OP_CONV);
+    CU_ASSERT(softmax->attr_count == 1 && xpu_op_attr(softmax, XPU_ATTR_AXIS) != NULL);
+    CU_ASSERT_PTR_NULL(xpu_op_attr(softmax, XPU_ATTR_PADS));
+    CU_ASSERT_EQUAL(xpu_op_of(XPU_OP_RELU)->attr_count, 0);
+    CU_ASSERT(xpu_op_attr(conv, XPU_ATTR_GROUP)->i == 1 && xpu_op_attr(conv, XPU_ATTR_PRECISION)->i == 0);
+    xpu_value x = bench_input(&b, "x", XPU_F32, DIMS(2));
+    xpu_node leaky = bench_node(&b, XPU_OP_LEAKY_RELU, &x, 1, NULL, 0);
+    xpu_node hard = bench_node(&b, XPU_OP_HARD_SIGMOID, &x, 1, NULL, 0);
+    xpu_node clip = bench_node(&b, XPU_OP_CLIP, &x, 1, NULL, 0);
+    CU_ASSERT_EQUAL(xpu_node_float(b.graph, leaky, XPU_ATTR_ALPHA), 0.01f);
+    CU_ASSERT_EQUAL(xpu_node_float(b.graph, hard, XPU_ATTR_ALPHA), 0.2f);
+    CU_ASSERT_EQUAL(xpu_node_float(b.graph, hard, XPU_ATTR_BETA), 0.5f);
+    CU_ASSERT_EQUAL(xpu_node_float(b.graph, clip, XPU_ATTR_LOW), -INFINITY);
+    CU_ASSERT_EQUAL(xpu_node_float(b.graph, clip, XPU_ATTR_HIGH), INFINITY);
+    for (int id = 0; id < XPU_OP_COUNT; id++) {
+        const xpu_op *op = xpu_op_of((xpu_op_id)id);
+        int is_view = id == XPU_OP_RESHAPE || id == XPU_OP_TRANSPOSE || id == XPU_OP_IDENTITY || id == XPU_OP_RELAYOUT;
+        CU_ASSERT_EQUAL(xpu_op_has(op, XPU_TRAIT_VIEW), is_view);
+        CU_ASSERT(op->takes_count >= 1 && op->gives_count >= 1 && (int)op->gives_count <= op->max_outputs);
+        CU_ASSERT((int)op->takes_count <= op->max_inputs);
+        for (uint32_t i = 0; i < op->takes_count; i++) CU_ASSERT_NOT_EQUAL(op->takes[i], 0);
+        for (uint32_t i = 0; i < op->gives_count; i++) CU_ASSERT_NOT_EQUAL(op->gives[i], 0);
+        for (uint32_t i = 0; i < op->attr_count; i++) {
+            CU_ASSERT_EQUAL(xpu_op_attr(op, op->attrs[i].id), &op->attrs[i]); /* none stands twice */
+        }
+    }
+    CU_ASSERT_EQUAL(xpu_op_takes(conv, 1), XPU_TYPE_SET(XPU_F32) | XPU_TYPE_SET(XPU_I8) | XPU_TYPE_SET(XPU_I16));
+    CU_ASSERT_EQUAL(xpu_op_takes(conv, 5), XPU_TYPE_SET(XPU_F32)); /* the last entry */
+    CU_ASSERT_EQUAL(xpu_op_gives(xpu_op_of(XPU_OP_DYNAMIC_QUANTIZE), 2), XPU_TYPE_SET(XPU_U8));
     bench_close(&b);
 }
 
@@ -220,6 +256,12 @@ static void damage_chain(xpu_graph *g, sample s) {
     xpu_node_at(g, s.relu)->op = xpu_op_of(XPU_OP_CHAIN);
     xpu_node_set_attr(g, s.relu, &XPU_ATTR_CHAIN_OF(STEPS, &chain));
 }
+static void damage_operand_type(xpu_graph *g, sample s) {
+    xpu_value_at(g, s.x)->dtype = XPU_I64;
+}
+static void damage_result_type(xpu_graph *g, sample s) {
+    xpu_value_at(g, s.c)->dtype = XPU_BOOL;
+}
 static void damage_constant(xpu_graph *g, sample s) {
     xpu_value constant = xpu_graph_const_f32(g, "k", 1);
     xpu_value_at(g, constant)->constant->length = 3;
@@ -262,6 +304,8 @@ static void verify_finds_damage(void) {
         {"state without a first value", damage_state},
         {"permutation", damage_perm},
         {"chain uses itself", damage_chain},
+        {"operand of a type that its row has not", damage_operand_type},
+        {"result of a type that its row has not", damage_result_type},
         {"constant length", damage_constant},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -269,7 +313,7 @@ static void verify_finds_damage(void) {
         sample s = build_sample(b.graph, &b.diags);
         expect_valid(&b);
         cases[i].damage(b.graph, s);
-        CU_ASSERT_EQUAL(xpu_graph_verify(b.graph, "damage", &b.diags), XPU_EBUG);
+        CU_ASSERT_EQUAL(xpu_verify(b.graph, "damage", &b.diags), XPU_EBUG);
         if (b.diags.errors == 0) printf("not found: %s\n", cases[i].name);
         CU_ASSERT(b.diags.errors > 0 && strcmp(b.diags.items[0].rule, "ir-verify") == 0);
         CU_ASSERT_EQUAL(b.diags.items[0].status, XPU_EBUG);
@@ -419,7 +463,7 @@ static xpu_status work(xpu_arena *arena, xpu_diags *diags) {
     xpu_text text;
     xpu_text_init(&text, arena);
     xpu_graph_text(g, &text);
-    return xpu_graph_verify(g, "test", diags);
+    return xpu_verify(g, "test", diags);
 }
 
 /* ---- a value that very many nodes use: removing in every order takes time linear in the uses ---- */
@@ -450,6 +494,7 @@ static void every_allocation_may_fail(void) {
 }
 
 XPU_TEST_MAIN("graph", {"edits", edits}, {"order and names", order_and_names}, {"attributes", attributes},
-              {"verify finds damage", verify_finds_damage}, {"text", text_form}, {"recipes of constants", recipes},
-              {"casts", casts}, {"impossible recipes", impossible_recipes}, {"short file", short_file},
-              {"many uses", many_uses}, {"every allocation may fail", every_allocation_may_fail})
+              {"rows", rows}, {"verify finds damage", verify_finds_damage}, {"text", text_form},
+              {"recipes of constants", recipes}, {"casts", casts}, {"impossible recipes", impossible_recipes},
+              {"short file", short_file}, {"many uses", many_uses},
+              {"every allocation may fail", every_allocation_may_fail})

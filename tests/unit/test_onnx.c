@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ops/graph_text.h"
 #include "core/ops/op.h"
 #include "tests/unit/onnx_fixture.h"
 

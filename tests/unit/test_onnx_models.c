@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/passes/verify.h"
 #include "base/file.h"
 #include "tests/unit/onnx_fixture.h"
 
@@ -274,7 +275,7 @@ static void import_file(const char *path, int supported) {
     f.status = xpu_onnx_import(f.arena, path, NULL, &f.graph, &f.diags);
     if (f.status != (supported ? XPU_OK : XPU_EMODEL)) fprintf(stderr, "\n%s:\n%s", path, errors(&f));
     CU_ASSERT_EQUAL(f.status, supported ? XPU_OK : XPU_EMODEL);
-    if (f.graph) CU_ASSERT_EQUAL(xpu_graph_verify(f.graph, "import", &f.diags), XPU_OK);
+    if (f.graph) CU_ASSERT_EQUAL(xpu_verify(f.graph, "import", &f.diags), XPU_OK);
     end(&f);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "core/passes/verify.h"
 #include "core/ir/graph.h"
 #include "frontend/onnx/skeleton.h"
 #include "tests/unit/onnx_fixture.h"
@@ -484,7 +485,7 @@ static int survives(const uint8_t *bytes, size_t length) {
         status = xpu_error_oom(&diags);
     } else {
         status = xpu_onnx_import_bytes(xpu_arena_new(&mem, "test"), bytes, length, "m.onnx", NULL, &graph, &diags);
-        if (graph && xpu_graph_verify(graph, "import", &diags) != XPU_OK) status = XPU_EBUG;
+        if (graph && xpu_verify(graph, "import", &diags) != XPU_OK) status = XPU_EBUG;
     }
     int ok = status == XPU_OK ? graph != NULL : status == XPU_EMODEL && diags.errors > 0;
     if (!ok) xpu_diags_print(&diags, stderr);

@@ -93,13 +93,13 @@ static void run_case(const pass_case *c, xpu_effect effect, xpu_status (*pass)(x
     BENCH_OPEN(b);
     c->build(&b);
     CU_ASSERT_EQUAL_FATAL(b.diags.errors, 0);
-    CU_ASSERT_EQUAL(xpu_graph_verify(b.graph, "build", &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_verify(b.graph, "build", &b.diags), XPU_OK);
     xpu_value output = b.graph->outputs.items[0];
     const char *name = xpu_value_at(b.graph, output)->name;
     xpu_checker *checker = xpu_checker_new(b.arena);
     CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "build", XPU_EFFECT_DEFINES, &b.diags), XPU_OK);
     CU_ASSERT_EQUAL(pass(b.graph, &b.diags), XPU_OK);
-    CU_ASSERT_EQUAL(xpu_graph_verify(b.graph, "pass", &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_verify(b.graph, "pass", &b.diags), XPU_OK);
     CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "pass", effect, &b.diags), XPU_OK);
     const char *found = summary(&b);
     if (strcmp(found, c->after) != 0) printf("%s: got '%s', expected '%s'\n", c->name, found, c->after);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/passes/verify.h"
+#include "core/ops/graph_text.h"
 #include "base/file.h"
 #include "core/chip.h"
 #include "core/ops/op.h"
@@ -308,7 +310,7 @@ static void round_trip(void) {
     check_header(p, &image->program);
     check_lists(p, &image->program);
     CU_ASSERT_EQUAL(xpu_program_load_constants(image, b.arena, &b.diags), XPU_OK);
-    CU_ASSERT_EQUAL(xpu_graph_verify(image->program.graph, "read", &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_verify(image->program.graph, "read", &b.diags), XPU_OK);
     CU_ASSERT_STRING_EQUAL(graph_text(&b, p->graph), graph_text(&b, image->program.graph));
     xpu_tensor weight;
     xpu_value w = xpu_graph_by_name(image->program.graph, "w");
@@ -416,7 +418,7 @@ static int read_hostile(const void *bytes, size_t length) {
     if (image) {
         CU_ASSERT_EQUAL(diags.errors, 0);
         if (xpu_program_load_constants(image, arena, &diags) == XPU_OK && !image->program.stripped) {
-            if (xpu_graph_verify(image->program.graph, "hostile", &diags) != XPU_OK) xpu_diags_print(&diags, stderr);
+            if (xpu_verify(image->program.graph, "hostile", &diags) != XPU_OK) xpu_diags_print(&diags, stderr);
             CU_ASSERT_EQUAL(diags.errors, 0);
         }
         for (uint32_t i = 0; i < image->program.layers.count; i++) {

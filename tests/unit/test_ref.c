@@ -477,7 +477,7 @@ static void elementwise_broadcasts(void) {
         xpu_attr attrs[4];
         uint32_t count = 0;
         for (int a = 0; a < 4; a++) {
-            if (xpu_op_of(op)->attrs >> all[a].id & 1) attrs[count++] = all[a];
+            if (xpu_op_attr(xpu_op_of(op), all[a].id)) attrs[count++] = all[a];
         }
         if (run_kernel(&b, op, list, (uint32_t)arity, attrs, count, &y, 1)) {
             int64_t differ = 0;
@@ -669,7 +669,7 @@ static void runs_graphs(void) {
     xpu_value z = xpu_node_output(g, bench_node(&b, XPU_OP_TRANSPOSE, &y, 1, NULL, 0), 0);
     xpu_graph_output(g, y);
     xpu_graph_output(g, z);
-    CU_ASSERT_EQUAL(xpu_graph_verify(g, "test", &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_verify(g, "test", &b.diags), XPU_OK);
     for (int64_t n = 1; n <= 5; n += 4) {
         counter seen = {0};
         xpu_tensor in = random_tensor(&b, &r, DIMS(n, 4)), out[2];
@@ -712,7 +712,7 @@ static void expansion_is_exact(void) {
     CU_ASSERT_EQUAL(xpu_ref_run(g, &options, &before, b.arena, &b.diags), XPU_OK);
     CU_ASSERT_EQUAL(xpu_op_of(XPU_OP_BATCH_NORM)->expand(g, node, &b.diags), XPU_OK);
     xpu_remove_dead(g);
-    CU_ASSERT_EQUAL(xpu_graph_verify(g, "expand", &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_verify(g, "expand", &b.diags), XPU_OK);
     CU_ASSERT_EQUAL(xpu_ref_run(g, &options, &after, b.arena, &b.diags), XPU_OK);
     CU_ASSERT_EQUAL(differences(f32(&before), f32(&after), 30), 0);
     bench_print(&b);

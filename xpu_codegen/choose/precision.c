@@ -53,21 +53,10 @@ static int follow(const xpu_codegen *cg, xpu_node node, uint32_t input) {
     if (op == xpu_op_of(XPU_OP_CHAIN)) {
         return follow_chain(xpu_chain_of(cg->graph, node), input);
     }
-    switch (xpu_op_id_of(op)) {
-    case XPU_OP_CONV:
-    case XPU_OP_MATMUL:
-        if (input == XPU_IN_BRANCH && xpu_node_int(cg->graph, node, XPU_ATTR_BRANCH_AFTER)) return 1;
-        return xpu_node_int(cg->graph, node, XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE;
-    case XPU_OP_AVERAGE_POOL:
-    case XPU_OP_GLOBAL_AVERAGE_POOL:
-    case XPU_OP_RESHAPE:
-    case XPU_OP_TRANSPOSE:
-    case XPU_OP_CONCAT:
-    case XPU_OP_PAD:
-    case XPU_OP_IDENTITY:
-    case XPU_OP_RELAYOUT: return 1;
-    default: return 0;
-    }
+    if (!xpu_op_has(op, XPU_TRAIT_LINEAR)) return 0;
+    if (!xpu_op_has(op, XPU_TRAIT_PRODUCT)) return 1;
+    if (input == XPU_IN_BRANCH && xpu_node_int(cg->graph, node, XPU_ATTR_BRANCH_AFTER)) return 1;
+    return xpu_node_int(cg->graph, node, XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE;
 }
 
 static xpu_node last_node(const xpu_graph *graph) {
@@ -91,7 +80,7 @@ static uint8_t *find_sensitive(const xpu_codegen *cg, xpu_arena *arena) {
 /* ---- the choice ---- */
 
 static int is_matrix_like(const xpu_codegen *cg, xpu_node node) {
-    return xpu_node_is(cg->graph, node, XPU_OP_CONV) || xpu_node_is(cg->graph, node, XPU_OP_MATMUL);
+    return xpu_op_attr(xpu_node_at(cg->graph, node)->op, XPU_ATTR_PRECISION) != NULL;
 }
 
 /* A matrix of constants, possibly behind leading dims of 1. */

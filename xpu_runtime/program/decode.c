@@ -405,13 +405,15 @@ static int decode_chain(decoder *d, const XpuMeta__Attr *from, xpu_attr *to) {
         for (size_t k = 0; k < s->n_immediates; k++) step->immediates[k] = s->immediates[k];
     }
     to->chain = chain;
+    to->count = sizeof *chain;
     return 1;
 }
 
 static int decode_attr(decoder *d, const XpuMeta__Attr *from, const xpu_op *op, xpu_attr *to) {
     uint32_t id = 0;
     while (id < XPU_ATTR_COUNT && strcmp(xpu_attr_name((xpu_attr_id)id), from->name) != 0) id++;
-    if (!check(d, id < XPU_ATTR_COUNT && (op->attrs >> id & 1), "an operator has an attribute that it does not take")) {
+    if (!check(d, id < XPU_ATTR_COUNT && xpu_op_attr(op, (xpu_attr_id)id),
+               "an operator has an attribute that it does not take")) {
         return 0;
     }
     *to = (xpu_attr){.id = (xpu_attr_id)id};
@@ -488,7 +490,7 @@ static int decode_node(decoder *d, const XpuMeta__Node *from, uint32_t id, uint8
                       attrs, (uint32_t)from->n_attrs, from->origins, (uint32_t)from->n_origins);
     xpu_diags diags;
     xpu_diags_init(&diags);
-    xpu_status status = op->infer(d->graph, d->nodes[id], &diags);
+    xpu_status status = xpu_op_shapes(d->graph, d->nodes[id], &diags);
     xpu_diags_clear(&diags);
     if (!check(d, status == XPU_OK, "a node's operands do not fit its operator")) return 0;
     if (!same_results(d, d->nodes[id], outputs, (uint32_t)from->n_outputs)) return 0;

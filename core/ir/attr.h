@@ -1,6 +1,6 @@
 /* Attribute values of nodes; the list of attributes is attrs.def. */
-#ifndef XPU_CORE_OPS_ATTR_H
-#define XPU_CORE_OPS_ATTR_H
+#ifndef XPU_CORE_IR_ATTR_H
+#define XPU_CORE_IR_ATTR_H
 
 #include <stdint.h>
 
@@ -8,7 +8,7 @@
 
 typedef enum {
 #define X(name, text, type) XPU_ATTR_##name,
-#include "core/ops/attrs.def"
+#include "core/ir/attrs.def"
 #undef X
     XPU_ATTR_COUNT
 } xpu_attr_id;
@@ -32,7 +32,7 @@ typedef struct {
     const int64_t *ints;
     const xpu_dim *dims;
     const struct xpu_chain *chain;
-    uint32_t count; /* of ints or dims */
+    uint32_t count; /* of ints or dims; bytes of a chain */
 } xpu_attr;
 
 const char *xpu_attr_name(xpu_attr_id id);
@@ -43,6 +43,6 @@ xpu_attr_type xpu_attr_type_of(xpu_attr_id id);
 #define XPU_ATTR_INTS_OF(name, list, n) ((xpu_attr){.id = XPU_ATTR_##name, .ints = (list), .count = (n)})
 #define XPU_ATTR_DIMS_OF(name, list, n) ((xpu_attr){.id = XPU_ATTR_##name, .dims = (list), .count = (n)})
 #define XPU_ATTR_STRING_OF(name, text)  ((xpu_attr){.id = XPU_ATTR_##name, .s = (text)})
-#define XPU_ATTR_CHAIN_OF(name, value)  ((xpu_attr){.id = XPU_ATTR_##name, .chain = (value)})
+#define XPU_ATTR_CHAIN_OF(name, value)  ((xpu_attr){.id = XPU_ATTR_##name, .chain = (value), .count = sizeof *(value)})
 
 #endif

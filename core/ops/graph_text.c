@@ -1,5 +1,7 @@
 /* The text form of a graph. */
-#include "core/ops/op.h"
+#include "core/ops/graph_text.h"
+
+#include "core/ops/chain.h"
 
 static const char *name_of(const xpu_graph *graph, xpu_value value, xpu_arena *arena) {
     return value.id ? xpu_escape(arena, xpu_value_at(graph, value)->name, 200) : "";

@@ -1,11 +1,11 @@
-#include "core/ops/attr.h"
+#include "core/ir/attr.h"
 
 static const struct {
     const char *name;
     xpu_attr_type type;
 } attributes[] = {
 #define X(name, text, type) [XPU_ATTR_##name] = {text, XPU_ATTR_TYPE_##type},
-#include "core/ops/attrs.def"
+#include "core/ir/attrs.def"
 #undef X
 };
 
