@@ -6,6 +6,7 @@
 #ifndef XPU_CODEGEN_STATE_H
 #define XPU_CODEGEN_STATE_H
 
+#include "base/name_table.h"
 #include "core/chip.h"
 #include "core/target.h"
 #include "memplan/rules.h"
@@ -30,7 +31,10 @@ typedef struct {
     /* lower */
     XPU_ARRAY(struct xpu_codegen_layer) layers;   /* layers.h; same order as program.layers */
     XPU_ARRAY(struct xpu_chain_body_text) bodies; /* chain.h */
-    XPU_ARRAY(struct xpu_weight) weights;         /* buffers.h */
+    int32_t *body_of;                             /* by low bits of a chain's hash: the last body with them, or -1 */
+    XPU_ARRAY(struct xpu_weight) weights;         /* buffers.h; in the order of their buffers */
+    int32_t *weight_of;                           /* by value id: its last form, or -1 */
+    xpu_name_table layer_names;                   /* with the number that stands behind the name where it came last */
     int32_t *buffer_of;                           /* by value id: its buffer, or -1 */
     int32_t *layer_of;                            /* by node id: its layer, or -1 */
     int lowered;                                  /* the layers are made, and whether that worked */

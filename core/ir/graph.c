@@ -3,17 +3,13 @@
 
 #include <string.h>
 
-/* ---- names ---- */
+#include "base/name_table.h"
 
-static uint32_t name_hash(const char *name) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    return (uint32_t)(hash ^ (hash >> 32));
-}
+/* ---- names ---- */
 
 xpu_value xpu_graph_by_name(const xpu_graph *graph, const char *name) {
     if (!graph->names_size) return (xpu_value){0};
-    uint32_t slot = name_hash(name) & (graph->names_size - 1);
+    uint32_t slot = xpu_name_hash(name) & (graph->names_size - 1);
     for (; graph->names[slot]; slot = (slot + 1) & (graph->names_size - 1)) {
         const char *other = graph->values.items[graph->names[slot]].name;
         if (other && strcmp(other, name) == 0) return (xpu_value){graph->names[slot]};
@@ -22,7 +18,7 @@ xpu_value xpu_graph_by_name(const xpu_graph *graph, const char *name) {
 }
 
 static void put_name(xpu_graph *graph, uint32_t id) {
-    uint32_t slot = name_hash(graph->values.items[id].name) & (graph->names_size - 1);
+    uint32_t slot = xpu_name_hash(graph->values.items[id].name) & (graph->names_size - 1);
     while (graph->names[slot] && graph->names[slot] != id) slot = (slot + 1) & (graph->names_size - 1);
     graph->names[slot] = id;
 }

@@ -20,23 +20,11 @@ static uint32_t count_layers(const xpu_codegen *cg, uint32_t number) {
     return count;
 }
 
-/* The first region that calls the body: there it is defined. */
-static uint32_t region_of_body(const xpu_codegen *cg, const char *name) {
-    for (uint32_t i = 0; i < cg->layers.count; i++) {
-        const xpu_codegen_layer *layer = &cg->layers.items[i];
-        for (uint32_t c = 0; c < layer->calls.count; c++) {
-            const char *body = layer->calls.items[c].body;
-            if (body && strcmp(body, name) == 0) return layer->region;
-        }
-    }
-    return 0;
-}
-
 /* ---- regions ---- */
 
 static int has_bodies(const xpu_codegen *cg, uint32_t number) {
     for (uint32_t i = 0; i < cg->bodies.count; i++) {
-        if (region_of_body(cg, cg->bodies.items[i].name) == number) return 1;
+        if (cg->bodies.items[i].region == number) return 1;
     }
     return 0;
 }
@@ -92,7 +80,7 @@ const char *xpu_emit_region(xpu_codegen *cg, uint32_t region) {
     emit_header(cg, &text, number);
     emit_plan(cg, &text, number);
     for (uint32_t i = 0; i < cg->bodies.count; i++) {
-        if (region_of_body(cg, cg->bodies.items[i].name) == number) xpu_emit_chain_body(&text, &cg->bodies.items[i]);
+        if (cg->bodies.items[i].region == number) xpu_emit_chain_body(&text, &cg->bodies.items[i]);
     }
     for (uint32_t i = 0; i < cg->layers.count; i++) {
         if (in_region(cg, i, number)) emit_layer(cg, &text, i, number);

@@ -52,9 +52,8 @@ static int same_packing(const xpu_packing *a, const xpu_packing *b) {
 }
 
 uint32_t xpu_weight_buffer(xpu_codegen *cg, xpu_value value, const xpu_packing *packing, const char *name) {
-    for (uint32_t i = 0; i < cg->weights.count; i++) {
-        const xpu_weight *weight = &cg->weights.items[i];
-        if (weight->value.id == value.id && same_packing(&weight->packing, packing)) return weight->buffer;
+    for (int32_t i = cg->weight_of[value.id]; i >= 0; i = cg->weights.items[i].other) {
+        if (same_packing(&cg->weights.items[i].packing, packing)) return cg->weights.items[i].buffer;
     }
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
     int64_t count = 1, dims[XPU_MAX_RANK];
@@ -74,7 +73,8 @@ uint32_t xpu_weight_buffer(xpu_codegen *cg, xpu_value value, const xpu_packing *
                                  .level = XPU_LEVEL_GM,
                                  .offset = cg->program.weights_bytes};
     cg->program.weights_bytes += (bytes + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
-    xpu_weight weight = {.value = value, .buffer = add_buffer(cg, &buffer), .packing = *packing};
+    xpu_weight weight = {value, add_buffer(cg, &buffer), *packing, cg->weight_of[value.id]};
+    cg->weight_of[value.id] = (int32_t)cg->weights.count;
     XPU_PUSH(cg->arena, &cg->weights, weight);
     add_program_value(cg, value, weight.buffer, packing);
     return weight.buffer;

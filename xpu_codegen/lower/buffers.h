@@ -9,6 +9,7 @@ typedef struct xpu_weight {
     xpu_value value;
     uint32_t buffer;
     xpu_packing packing;
+    int32_t other; /* an earlier form of the value, or -1 */
 } xpu_weight;
 
 /* The buffer of a value that is no constant. */

@@ -43,13 +43,15 @@ static const char *body_name(xpu_codegen *cg, const xpu_chain *chain) {
     return text.text;
 }
 
-static const char *body_of(xpu_codegen *cg, const xpu_chain *chain) {
+static const char *body_of(xpu_codegen *cg, uint32_t layer, const xpu_chain *chain) {
     uint64_t hash = hash_chain(chain);
-    for (uint32_t i = 0; i < cg->bodies.count; i++) {
+    int32_t *last = &cg->body_of[hash % XPU_BODY_SLOTS];
+    for (int32_t i = *last; i >= 0; i = cg->bodies.items[i].other) {
         const xpu_chain_body_text *body = &cg->bodies.items[i];
         if (body->hash == hash && same_structure(body->chain, chain)) return body->name;
     }
-    xpu_chain_body_text body = {.hash = hash, .chain = chain, .name = body_name(cg, chain)};
+    xpu_chain_body_text body = {hash, chain, body_name(cg, chain), cg->layers.items[layer].region, *last};
+    *last = (int32_t)cg->bodies.count;
     XPU_PUSH(cg->arena, &cg->bodies, body);
     return body.name;
 }
@@ -117,7 +119,7 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
                                xpu_node_where(cg->graph, node, cg->arena));
     }
     xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_chain);
-    call.body = body_of(cg, chain);
+    call.body = body_of(cg, layer, chain);
     xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
     xpu_set_number(&call, "inputs", chain->input_count);
     for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {

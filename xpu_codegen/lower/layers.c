@@ -7,16 +7,11 @@ enum { MAX_IDENTIFIER = 40 };
 
 /* ---- names ---- */
 
-static int name_taken(const xpu_codegen *cg, const char *name) {
-    for (uint32_t i = 0; i < cg->program.layers.count; i++) {
-        if (strcmp(cg->program.layers.items[i].name, name) == 0) return 1;
-    }
-    return 0;
-}
-
 const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name) {
     const char *unique = name;
-    for (uint32_t i = 2; name_taken(cg, unique); i++) unique = xpu_printf(cg->arena, "%s_%u", name, i);
+    uint32_t *last = xpu_name_find(&cg->layer_names, name);
+    while (last && xpu_name_find(&cg->layer_names, unique)) unique = xpu_printf(cg->arena, "%s_%u", name, ++*last);
+    xpu_name_add(&cg->layer_names, unique, 1);
     return unique;
 }
 

@@ -100,7 +100,7 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
 
 /* The layer that the maker of `value` went into: its own, that of the layer whose bytes it names, or the one that has
  * the maker's origin; -1 for none. */
-static int32_t layer_behind(xpu_codegen *cg, const xpu_value_info *info) {
+static int32_t layer_behind(xpu_codegen *cg, const xpu_value_info *info, const int32_t *layer_with) {
     const xpu_node_info *maker = xpu_node_at(cg->graph, info->node);
     if (!maker->dead) {
         if (cg->layer_of[info->node.id] >= 0) return cg->layer_of[info->node.id];
@@ -108,27 +108,35 @@ static int32_t layer_behind(xpu_codegen *cg, const xpu_value_info *info) {
             xpu_value_at(cg->graph, xpu_value_root(cg, xpu_node_output(cg->graph, info->node, info->output)));
         return root->kind == XPU_VALUE_NODE ? cg->layer_of[root->node.id] : -1;
     }
-    for (uint32_t i = 0; i < cg->layers.count && maker->origins.count; i++) {
+    return maker->origins.count ? layer_with[maker->origins.items[0]] : -1;
+}
+
+/* By origin: the first layer whose node has it, or -1. */
+static int32_t *layers_by_origin(const xpu_codegen *cg, xpu_arena *arena) {
+    int32_t *layer_with = XPU_NEW_ARRAY(arena, int32_t, cg->graph->origins.count);
+    for (uint32_t i = 0; i < cg->graph->origins.count; i++) layer_with[i] = -1;
+    for (uint32_t i = cg->layers.count; i-- > 0;) {
         if (!cg->layers.items[i].node.id) continue;
         const xpu_node_info *node = xpu_node_at(cg->graph, cg->layers.items[i].node);
-        for (uint32_t j = 0; j < node->origins.count; j++) {
-            if (node->origins.items[j] == maker->origins.items[0]) return (int32_t)i;
-        }
+        for (uint32_t j = 0; j < node->origins.count; j++) layer_with[node->origins.items[j]] = (int32_t)i;
     }
-    return -1;
+    return layer_with;
 }
 
 static void add_tensor_fates(xpu_codegen *cg) {
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "fates of tensors");
+    const int32_t *layer_with = layers_by_origin(cg, scratch);
     for (uint32_t id = 1; id < cg->graph->values.count; id++) {
         const xpu_value_info *info = &cg->graph->values.items[id];
         if (info->kind != XPU_VALUE_NODE || !xpu_node_at(cg->graph, info->node)->origins.count) continue;
         if (info->output != 0) continue;
-        int32_t layer = layer_behind(cg, info);
+        int32_t layer = layer_behind(cg, info, layer_with);
         int own = !xpu_node_at(cg->graph, info->node)->dead && cg->layer_of[info->node.id] >= 0;
         xpu_program_tensor tensor = {.name = info->name, .layer = layer};
         tensor.fate = layer < 0 ? XPU_TENSOR_FOLDED : own ? XPU_TENSOR_DUMPED : XPU_TENSOR_FUSED;
         XPU_PUSH(cg->arena, &cg->program.tensors, tensor);
     }
+    xpu_arena_free(scratch);
 }
 
 static void add_regions(xpu_codegen *cg) {
@@ -158,7 +166,11 @@ static void start_program(xpu_codegen *cg) {
     if (!cg->program.source) cg->program.source = graph->name ? graph->name : "";
     cg->buffer_of = XPU_NEW_ARRAY(cg->arena, int32_t, graph->values.count);
     cg->layer_of = XPU_NEW_ARRAY(cg->arena, int32_t, graph->nodes.count);
-    for (uint32_t i = 0; i < graph->values.count; i++) cg->buffer_of[i] = -1;
+    cg->weight_of = XPU_NEW_ARRAY(cg->arena, int32_t, graph->values.count);
+    cg->body_of = XPU_NEW_ARRAY(cg->arena, int32_t, XPU_BODY_SLOTS);
+    cg->layer_names = (xpu_name_table){.arena = cg->arena};
+    for (uint32_t i = 0; i < graph->values.count; i++) cg->buffer_of[i] = cg->weight_of[i] = -1;
+    for (uint32_t i = 0; i < XPU_BODY_SLOTS; i++) cg->body_of[i] = -1;
     for (uint32_t i = 0; i < graph->nodes.count; i++) cg->layer_of[i] = -1;
 }
 

@@ -4,8 +4,15 @@
 #include "xpu_codegen/lower/buffers.h"
 
 static const xpu_weight *weight_of(const xpu_codegen *cg, uint32_t buffer) {
-    for (uint32_t i = 0; i < cg->weights.count; i++) {
-        if (cg->weights.items[i].buffer == buffer) return &cg->weights.items[i];
+    uint32_t first = 0, end = cg->weights.count;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (cg->weights.items[middle].buffer == buffer) return &cg->weights.items[middle];
+        if (cg->weights.items[middle].buffer < buffer) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
     }
     return NULL;
 }

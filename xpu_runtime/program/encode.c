@@ -84,14 +84,9 @@ static void encode_guards(encoder *e, XpuMeta__Program *m) {
     }
 }
 
-static int is_placed(const encoder *e, xpu_value value) {
-    for (uint32_t i = 0; i < e->program->values.count; i++) {
-        if (e->program->values.items[i].value.id == value.id) return 1;
-    }
-    return 0;
-}
-
 static xpu_status encode_values(encoder *e, XpuMeta__Program *m) {
+    uint8_t *is_placed = XPU_NEW_ARRAY(e->arena, uint8_t, e->graph->values.count);
+    for (uint32_t i = 0; i < e->program->values.count; i++) is_placed[e->program->values.items[i].value.id] = 1;
     m->values = NEW_MESSAGES(e, XpuMeta__Value, e->value_count);
     for (uint32_t i = 0; i < e->value_count; i++) {
         xpu_value value = {e->values[i]};
@@ -108,7 +103,7 @@ static xpu_status encode_values(encoder *e, XpuMeta__Program *m) {
         v->layout = info->layout;
         v->has_output = 1;
         v->output = info->is_output;
-        if (info->kind != XPU_VALUE_CONST || is_placed(e, value)) continue;
+        if (info->kind != XPU_VALUE_CONST || is_placed[value.id]) continue;
         xpu_tensor tensor;
         xpu_status status = xpu_const_tensor(e->graph, value, e->arena, &tensor, e->diags);
         if (status != XPU_OK) return status;
