@@ -25,6 +25,7 @@
 
 enum {
     ALIGNMENT = 64,
+    SMALL = 16, /* alignment of what has fewer bytes than ALIGNMENT */
     GAP = ARENA_POISONS ? 64 : 0,
     FIRST_CHUNK = 16 << 10, /* bytes; each further chunk is twice as large, up to LAST_CHUNK */
     LAST_CHUNK = 1 << 20
@@ -187,7 +188,7 @@ static void *alloc_aligned(xpu_arena *arena, size_t bytes, size_t alignment) {
 }
 
 void *xpu_alloc(xpu_arena *arena, size_t bytes) {
-    return alloc_aligned(arena, bytes, ALIGNMENT);
+    return alloc_aligned(arena, bytes, bytes < ALIGNMENT ? SMALL : ALIGNMENT);
 }
 
 void *xpu_alloc_array(xpu_arena *arena, size_t count, size_t size) {

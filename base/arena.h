@@ -63,13 +63,13 @@ const char *xpu_arena_lifetime(const xpu_arena *arena);
 /* The memory context that an arena was made from. */
 xpu_mem *xpu_arena_mem(const xpu_arena *arena);
 
-/* `bytes` zeroed bytes, aligned to 64. Never NULL; 0 bytes give a valid pointer. */
+/* `bytes` zeroed bytes, aligned to 64, fewer than 64 to 16. Never NULL; 0 bytes give a valid pointer. */
 void *xpu_alloc(xpu_arena *arena, size_t bytes);
 
 /* count * size zeroed bytes; an overflow counts as running out of memory. */
 void *xpu_alloc_array(xpu_arena *arena, size_t count, size_t size);
 
-/* A copy of `bytes` bytes, aligned to 64. Strings have no alignment. */
+/* A copy of `bytes` bytes, aligned as xpu_alloc does. Strings have no alignment. */
 void *xpu_copy(xpu_arena *arena, const void *data, size_t bytes);
 char *xpu_strdup(xpu_arena *arena, const char *text);
 /* Copies at most `length` bytes of `text`, up to its first NUL byte. */

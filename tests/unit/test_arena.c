@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include "base/name_table.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static xpu_status allocate(xpu_arena *arena, xpu_diags *diags) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             unsigned char *block = xpu_alloc(arena, sizes[i]);
             CU_ASSERT_PTR_NOT_NULL(block);
-            CU_ASSERT_EQUAL((uintptr_t)block % 64, 0);
+            CU_ASSERT_EQUAL((uintptr_t)block % (sizes[i] < 64 ? 16 : 64), 0);
             CU_ASSERT(is_zero(block, sizes[i]));
             memset(block, 0xff, sizes[i]); /* an overlap with a later block would show there */
         }
@@ -178,6 +179,28 @@ static xpu_status nested(xpu_arena *arena, xpu_diags *diags) {
     return fill(arena, diags);
 }
 
+static xpu_status name_tables(xpu_arena *arena, xpu_diags *diags) {
+    enum { NAMES = 5000 };
+    xpu_name_table table = {.arena = arena};
+    (void)diags;
+    CU_ASSERT_PTR_NULL(xpu_name_find(&table, "n0"));
+    for (uint32_t i = 0; i < NAMES; i++) xpu_name_add(&table, xpu_printf(arena, "n%u", i), i);
+    for (uint32_t i = 0; i < NAMES; i++) {
+        const uint32_t *value = xpu_name_find(&table, xpu_printf(arena, "n%u", i));
+        CU_ASSERT(value && *value == i);
+    }
+    CU_ASSERT_PTR_NULL(xpu_name_find(&table, "n5000"));
+    CU_ASSERT_PTR_NULL(xpu_name_find(&table, ""));
+    return XPU_OK;
+}
+
+static void names(void) {
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    CU_ASSERT_EQUAL(xpu_run_work(name_tables, &diags), XPU_OK);
+    xpu_diags_clear(&diags);
+}
+
 static void every_allocation_fails(void) {
     balance = 0;
     unsigned long count = xpu_fail_each_allocation(nested, 1);
@@ -186,5 +209,5 @@ static void every_allocation_fails(void) {
 }
 
 XPU_TEST_MAIN("arena", {"alignment and zeroes", allocation}, {"clean-up order", cleanup_order},
-              {"arrays, text, strings", growing}, {"overflow", overflow},
+              {"arrays, text, strings", growing}, {"overflow", overflow}, {"names", names},
               {"every allocation fails", every_allocation_fails})

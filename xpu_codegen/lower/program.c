@@ -3,6 +3,7 @@
 
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/chain.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_codegen/lower/weight_copies.h"
