@@ -20,34 +20,16 @@ typedef struct {
     XPU_ARRAY(relaid) done;
 } pass;
 
-/* What an operator wants of its operands and makes of its result. */
-typedef enum { LINEAR, IMAGE, CHAIN, FOLLOW, PAIR } layout_class;
+/* What an operator wants of its operands and makes of its result (ops.def); UNKNOWN is on the host. */
+typedef enum { UNKNOWN, LINEAR, IMAGE, CHAIN, FOLLOW, JOIN, PERMUTE, PAIR, KEEP } layout_class;
 
 static layout_class class_of(const pass *p, xpu_node node) {
-    const xpu_op *op = xpu_node_at(p->graph, node)->op;
-    if (xpu_on_host(p->cg, node)) return LINEAR;
-    switch (xpu_op_id_of(op)) {
-    case XPU_OP_CONV:
-    case XPU_OP_QCONV:
-    case XPU_OP_QGLOBAL_AVERAGE_POOL:
-    case XPU_OP_MAX_POOL:
-    case XPU_OP_AVERAGE_POOL:
-    case XPU_OP_GLOBAL_AVERAGE_POOL: return IMAGE;
-    case XPU_OP_CHAIN: return CHAIN;
-    case XPU_OP_SOFTMAX:
-    case XPU_OP_TRANSPOSE:
-    case XPU_OP_CONCAT:
-    case XPU_OP_PAD:
-    case XPU_OP_IDENTITY:
-    case XPU_OP_RELAYOUT:
-    case XPU_OP_LOOKUP:
-    case XPU_OP_QUANTIZE:
-    case XPU_OP_DEQUANTIZE:
-    case XPU_OP_ABSMAX: return FOLLOW;
-    case XPU_OP_QADD:
-    case XPU_OP_QMUL: return PAIR;
-    default: return LINEAR;
-    }
+    static const uint8_t classes[XPU_OP_COUNT] = {
+#define XPU_SIM_OP(op, lowering, rules, layout, becomes) [XPU_OP_##op] = layout,
+#include "xpu_codegen/ops.def"
+    };
+    if (xpu_on_host(p->cg, node)) return UNKNOWN;
+    return (layout_class)classes[xpu_op_id_of(xpu_node_at(p->graph, node)->op)];
 }
 
 static xpu_layout layout_of(const pass *p, xpu_value value) {
@@ -139,22 +121,20 @@ static void place_chain(pass *p, xpu_node node) {
 /* ---- the others ---- */
 
 static void place_follower(pass *p, xpu_node node) {
-    xpu_op_id op = xpu_op_id_of(xpu_node_at(p->graph, node)->op);
-    xpu_value y = xpu_node_output(p->graph, node, 0), x = xpu_node_input(p->graph, node, 0);
-    int rank = xpu_value_at(p->graph, y)->rank;
-    if (op == XPU_OP_ABSMAX || op == XPU_OP_RELAYOUT) return;
-    xpu_layout layout = layout_of(p, x);
-    if (op == XPU_OP_TRANSPOSE || op == XPU_OP_CONCAT || op == XPU_OP_PAD) {
-        int image = feeds_image(p, y) || (op != XPU_OP_TRANSPOSE && any_channel_last(p, node));
-        layout = image && (rank == 3 || rank == 4) ? XPU_LAYOUT_CHANNEL_LAST : XPU_LAYOUT_LINEAR;
-    }
-    xpu_value_at(p->graph, y)->layout = layout;
+    xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout =
+        layout_of(p, xpu_node_input(p->graph, node, 0));
+}
+
+/* A result that can lie in any order: as what reads it wants it, or, where `joins`, as an operand does. */
+static void place_mover(pass *p, xpu_node node, int joins) {
+    xpu_value y = xpu_node_output(p->graph, node, 0);
+    int rank = xpu_value_at(p->graph, y)->rank, image = feeds_image(p, y) || (joins && any_channel_last(p, node));
+    xpu_value_at(p->graph, y)->layout = image && (rank == 3 || rank == 4) ? XPU_LAYOUT_CHANNEL_LAST : XPU_LAYOUT_LINEAR;
 }
 
 static void place_image(pass *p, xpu_node node) {
     want(p, node, XPU_IN_X, XPU_LAYOUT_CHANNEL_LAST);
-    if (xpu_node_is(p->graph, node, XPU_OP_CONV) || xpu_node_is(p->graph, node, XPU_OP_QCONV))
-        want(p, node, XPU_IN_BRANCH, XPU_LAYOUT_CHANNEL_LAST);
+    want(p, node, XPU_IN_BRANCH, XPU_LAYOUT_CHANNEL_LAST);
     xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = XPU_LAYOUT_CHANNEL_LAST;
 }
 
@@ -195,10 +175,14 @@ xpu_status xpu_choose_layouts(xpu_codegen *cg) {
     for (xpu_node node = xpu_graph_first(cg->graph), next; node.id; node = next) {
         next = xpu_node_next(cg->graph, node);
         switch (class_of(&p, node)) {
+        case UNKNOWN:
         case LINEAR: place_linear(&p, node); break;
         case IMAGE: place_image(&p, node); break;
         case CHAIN: place_chain(&p, node); break;
         case FOLLOW: place_follower(&p, node); break;
+        case JOIN:
+        case PERMUTE: place_mover(&p, node, class_of(&p, node) == JOIN); break;
+        case KEEP: break;
         case PAIR: place_pair(&p, node); break;
         }
     }

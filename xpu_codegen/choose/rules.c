@@ -321,46 +321,14 @@ static const xpu_rule whole_words = {"whole-words", "a window over bytes has a m
 
 /* ---- tables ---- */
 
-#define RULES(name, ...) static const xpu_rule *const name[] = {__VA_ARGS__, NULL}
-RULES(conv_rules, &known_dims, &tensor_size, &constant_weights);
-RULES(matmul_rules, &known_dims, &tensor_size, &float32, &leading_dims);
-RULES(pool_rules, &known_dims, &tensor_size, &float32, &pool_rank);
-RULES(float_rules, &known_dims, &tensor_size, &float32);
-RULES(any_rules, &known_dims, &tensor_size);
-RULES(move_rules, &known_dims, &tensor_size, &move_rank);
-RULES(pad_rules, &known_dims, &tensor_size, &move_rank, &pad_inside, &pad_word);
-RULES(qconv_rules, &known_dims, &tensor_size, &constant_weights, &rescaled, &symmetric_groups, &tensor_tile);
-RULES(qmatmul_rules, &known_dims, &tensor_size, &constant_weights, &single_matrix, &rescaled, &tensor_tile);
-RULES(max_pool_rules, &known_dims, &tensor_size, &whole_words, &pool_rank);
-RULES(mean_rules, &known_dims, &tensor_size, &whole_words);
-RULES(pair_rules, &known_dims, &tensor_size, &same_shape);
-RULES(scheme_rules, &known_dims, &tensor_size, &one_scale, &bytes);
-RULES(chain_rules, &known_dims, &tensor_size, &float32, &chain_loops, &chain_values);
+#define RULE(name) &name,
+#define XPU_SIM_OP(op, lowering, rules, ...)                                                                           \
+    static const xpu_rule *const rules_of_##op[] = {RULE(known_dims) RULE(tensor_size) rules NULL};
+#include "xpu_codegen/ops.def"
 
 const xpu_support xpu_sim_support[] = {
-    {XPU_OP_CONV, "conv2d_i16, conv2d_f32 or depthwise_f32", conv_rules},
-    {XPU_OP_MATMUL, "conv2d_i16 or conv2d_f32 by a constant, else matmul_f32", matmul_rules},
-    {XPU_OP_MAX_POOL, "pool_f32, or over bytes max_pool_i8 or, for large windows, large_max_pool_i8", max_pool_rules},
-    {XPU_OP_AVERAGE_POOL, "pool_f32", pool_rules},
-    {XPU_OP_GLOBAL_AVERAGE_POOL, "pool_f32 over the whole image", pool_rules},
-    {XPU_OP_SOFTMAX, "softmax_f32", float_rules},
-    {XPU_OP_RESHAPE, "nothing: another name for the same bytes; copy_nd where it makes an output of the model",
-     any_rules},
-    {XPU_OP_IDENTITY, "nothing, or copy_nd where it makes an output of the model", move_rules},
-    {XPU_OP_TRANSPOSE, "copy_nd", move_rules},
-    {XPU_OP_CONCAT, "copy_nd, one per operand", move_rules},
-    {XPU_OP_PAD, "fill and copy_nd, or copies of slabs", pad_rules},
-    {XPU_OP_CHAIN, "a generated loop: all elementwise operators", chain_rules},
-    {XPU_OP_QCONV, "conv2d_i8 or depthwise_i8", qconv_rules},
-    {XPU_OP_QMATMUL, "conv2d_i8", qmatmul_rules},
-    {XPU_OP_QGLOBAL_AVERAGE_POOL, "mean_i8", mean_rules},
-    {XPU_OP_QADD, "qpair", pair_rules},
-    {XPU_OP_QMUL, "qpair", pair_rules},
-    {XPU_OP_LOOKUP, "lookup", any_rules},
-    {XPU_OP_QUANTIZE, "quantize", scheme_rules},
-    {XPU_OP_DEQUANTIZE, "dequantize", scheme_rules},
-    {XPU_OP_RELAYOUT, "copy_nd", move_rules},
-    {XPU_OP_ABSMAX, "absmax_f32", float_rules},
+#define XPU_SIM_OP(op, lowering, rules, layout, becomes) {XPU_OP_##op, becomes, rules_of_##op},
+#include "xpu_codegen/ops.def"
     {.lowering = NULL},
 };
 

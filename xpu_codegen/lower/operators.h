@@ -5,22 +5,7 @@
 #include "xpu_codegen/state.h"
 
 typedef xpu_status (*xpu_lower_fn)(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_conv(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_matmul(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_max_pool(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_global_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_softmax(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node); /* reshape, identity, relayout, transpose */
-xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node); /* qconv, qmatmul */
-xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_qpair(xpu_codegen *cg, uint32_t layer, xpu_node node); /* qadd, qmul */
-xpu_status xpu_lower_lookup(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_quantize(xpu_codegen *cg, uint32_t layer, xpu_node node);
-xpu_status xpu_lower_dequantize(xpu_codegen *cg, uint32_t layer, xpu_node node);
+#define XPU_SIM_OP(op, lowering, ...) xpu_status xpu_lower_##lowering(xpu_codegen *cg, uint32_t layer, xpu_node node);
+#include "xpu_codegen/ops.def"
 
 #endif

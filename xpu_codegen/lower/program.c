@@ -14,37 +14,12 @@ static xpu_status lower_nothing(xpu_codegen *cg, uint32_t layer, xpu_node node) 
 }
 
 static xpu_lower_fn lowering_of(const xpu_op *op) {
-    static const struct {
-        xpu_op_id op;
-        xpu_lower_fn lower;
-    } table[] = {
-        {XPU_OP_CONV, xpu_lower_conv},
-        {XPU_OP_MATMUL, xpu_lower_matmul},
-        {XPU_OP_MAX_POOL, xpu_lower_max_pool},
-        {XPU_OP_AVERAGE_POOL, xpu_lower_average_pool},
-        {XPU_OP_GLOBAL_AVERAGE_POOL, xpu_lower_global_average_pool},
-        {XPU_OP_SOFTMAX, xpu_lower_softmax},
-        {XPU_OP_ABSMAX, xpu_lower_absmax},
-        {XPU_OP_RESHAPE, xpu_lower_copy},
-        {XPU_OP_IDENTITY, xpu_lower_copy},
-        {XPU_OP_RELAYOUT, xpu_lower_copy},
-        {XPU_OP_TRANSPOSE, xpu_lower_copy},
-        {XPU_OP_CONCAT, xpu_lower_concat},
-        {XPU_OP_PAD, xpu_lower_pad},
-        {XPU_OP_CHAIN, xpu_lower_chain},
-        {XPU_OP_QCONV, xpu_lower_qproduct},
-        {XPU_OP_QMATMUL, xpu_lower_qproduct},
-        {XPU_OP_QGLOBAL_AVERAGE_POOL, xpu_lower_qglobal_average_pool},
-        {XPU_OP_QADD, xpu_lower_qpair},
-        {XPU_OP_QMUL, xpu_lower_qpair},
-        {XPU_OP_LOOKUP, xpu_lower_lookup},
-        {XPU_OP_QUANTIZE, xpu_lower_quantize},
-        {XPU_OP_DEQUANTIZE, xpu_lower_dequantize},
+    static const xpu_lower_fn table[XPU_OP_COUNT] = {
+#define XPU_SIM_OP(op, lowering, ...) [XPU_OP_##op] = xpu_lower_##lowering,
+#include "xpu_codegen/ops.def"
     };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (xpu_op_of(table[i].op) == op) return table[i].lower;
-    }
-    return lower_nothing;
+    xpu_lower_fn lower = table[xpu_op_id_of(op)];
+    return lower ? lower : lower_nothing;
 }
 
 /* ---- layers ---- */

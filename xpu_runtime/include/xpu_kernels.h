@@ -14,29 +14,17 @@ typedef struct {
     uint32_t counter, value;
 } xpu_ticket;
 
-/* One function per row but chain: layer is the 16-bit tag that completions and profiles carry. */
-xpu_ticket xpu_conv2d_f32(const struct xpu_conv2d_f32_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_depthwise_f32(const struct xpu_depthwise_f32_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_conv2d_i16(const struct xpu_conv2d_i16_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_matmul_f32(const struct xpu_matmul_f32_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_pool_f32(const struct xpu_pool_f32_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_softmax_f32(const struct xpu_softmax_f32_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_absmax_f32(const struct xpu_absmax_f32_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_fill(const struct xpu_fill_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_depthwise_i8(const struct xpu_depthwise_i8_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_max_pool_i8(const struct xpu_max_pool_i8_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_large_max_pool_i8(const struct xpu_large_max_pool_i8_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_mean_i8(const struct xpu_mean_i8_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_qpair(const struct xpu_qpair_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_lookup(const struct xpu_lookup_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_quantize(const struct xpu_quantize_args *args, uint32_t layer, xpu_ticket after);
-xpu_ticket xpu_dequantize(const struct xpu_dequantize_args *args, uint32_t layer, xpu_ticket after);
-
 /* The body of a generated chain: out[0..n) from in[i][0..n), all in LM and dense; immediates from c. */
 typedef void (*xpu_chain_body)(const float *const *in, const float *c, float *out, uint32_t n);
-xpu_ticket xpu_chain(const struct xpu_chain_args *args, xpu_chain_body body, uint32_t layer, xpu_ticket after);
+
+/* One function per row of kernels.def: layer is the 16-bit tag that completions and profiles carry. */
+#define KERNEL(name, fields, about)                                                                                    \
+    xpu_ticket xpu_##name(const struct xpu_##name##_args *args, uint32_t layer, xpu_ticket after);
+#define KERNEL_WITH_BODY(name, fields, about)                                                                          \
+    xpu_ticket xpu_##name(const struct xpu_##name##_args *args, xpu_##name##_body body, uint32_t layer,                \
+                          xpu_ticket after);
+#include "xpu_runtime/include/kernels.def"
+#undef KERNEL
 
 /* A layer that runs on the host: the device posts its number, blocks until the host has run the layer's node on device
  * memory, and goes on. Legal anywhere, also inside a loop. */

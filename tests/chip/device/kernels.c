@@ -46,25 +46,12 @@ static xpu_ticket call(const uint32_t *head, xpu_ticket after) {
     static const xpu_chain_body bodies[XPU_BODY_COUNT] = {identity, affine, six, leaky};
     const void *args = head + XPU_CALL_HEAD;
     switch ((xpu_call_kernel)head[0]) {
-    case XPU_CALL_conv2d_f32: return xpu_conv2d_f32(args, 0, after);
-    case XPU_CALL_depthwise_f32: return xpu_depthwise_f32(args, 0, after);
-    case XPU_CALL_conv2d_i16: return xpu_conv2d_i16(args, 0, after);
-    case XPU_CALL_matmul_f32: return xpu_matmul_f32(args, 0, after);
-    case XPU_CALL_pool_f32: return xpu_pool_f32(args, 0, after);
-    case XPU_CALL_softmax_f32: return xpu_softmax_f32(args, 0, after);
-    case XPU_CALL_absmax_f32: return xpu_absmax_f32(args, 0, after);
-    case XPU_CALL_copy_nd: return xpu_copy_nd(args, 0, after);
-    case XPU_CALL_fill: return xpu_fill(args, 0, after);
-    case XPU_CALL_conv2d_i8: return xpu_conv2d_i8(args, 0, after);
-    case XPU_CALL_depthwise_i8: return xpu_depthwise_i8(args, 0, after);
-    case XPU_CALL_max_pool_i8: return xpu_max_pool_i8(args, 0, after);
-    case XPU_CALL_large_max_pool_i8: return xpu_large_max_pool_i8(args, 0, after);
-    case XPU_CALL_mean_i8: return xpu_mean_i8(args, 0, after);
-    case XPU_CALL_qpair: return xpu_qpair(args, 0, after);
-    case XPU_CALL_lookup: return xpu_lookup(args, 0, after);
-    case XPU_CALL_quantize: return xpu_quantize(args, 0, after);
-    case XPU_CALL_dequantize: return xpu_dequantize(args, 0, after);
-    case XPU_CALL_chain: return xpu_chain(args, bodies[head[1]], 0, after);
+#define KERNEL(name, fields, about)                                                                                    \
+    case XPU_CALL_##name: return xpu_##name(args, 0, after);
+#define KERNEL_WITH_BODY(name, fields, about)                                                                          \
+    case XPU_CALL_##name: return xpu_##name(args, bodies[head[1]], 0, after);
+#include "xpu_runtime/include/kernels.def"
+#undef KERNEL
     case XPU_CALL_COUNT: break;
     }
     xpu_abort(head[0]);
