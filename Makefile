@@ -20,7 +20,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 # packages' programs say; the others name the line that does. What is built alone needs neither Verilator nor the tests'.
 INSTALL_DEPS := run run-resnet50 test test-long test-models bench
 BUILD_ONLY   := all device examples gen
-GOALS        := $(filter-out $(INSTALL_DEPS) deps help clean layers,$(or $(MAKECMDGOALS),all))
+GOALS        := $(filter-out $(INSTALL_DEPS) deps help clean layers lengths,$(or $(MAKECMDGOALS),all))
 ifeq ($(MAKELEVEL)$(filter no,$(DEPS)),0)
 MISSING := $(if $(GOALS),$(strip $(shell scripts/deps --missing $(if $(filter-out $(BUILD_ONLY),$(GOALS)),,build))))
 $(if $(MISSING),$(error packages are missing, `make deps` installs them (root or sudo): $(MISSING)))
@@ -70,7 +70,7 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run run-resnet50 test test-long test-models lint layers fmt-check fmt bench deps install help clean gen tests examples
+.PHONY: all run run-resnet50 test test-long test-models lint layers lengths fmt-check fmt bench deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite manuals
 
 help:
@@ -84,7 +84,7 @@ help:
 	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
 	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
-	@echo 'lint       warnings of gcc and clang, clang-format, generated files, lint-rtl'
+	@echo 'lint       warnings of gcc and clang, clang-format, layers, lengths, generated files, lint-rtl'
 	@echo 'lint-rtl   SystemVerilog: every file by Verilator and Yosys, the chip in each configuration by Verilator and slang'
 	@echo 'lint-slang SystemVerilog by slang alone; skipped where python3 has no pyslang'
 	@echo 'test-rtl   the tests of the units in SystemVerilog'
@@ -275,7 +275,7 @@ run-resnet50: deps
 docs: all chips
 	@scripts/docs $(BUILD) --write
 
-lint: fmt-check layers
+lint: fmt-check layers lengths
 	@scripts/lint $(BUILD)
 fmt-check:
 	@scripts/format --check
@@ -283,6 +283,8 @@ fmt:
 	@scripts/format
 layers:
 	@scripts/layers
+lengths:
+	@scripts/lengths
 
 # Headers of the libraries; and what a plug-in includes (cc -I$(PREFIX)/include/xpu)
 PUBLIC_H := xpuc/include/xpuc.h $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h xpurt_rtl.h)

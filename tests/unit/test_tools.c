@@ -66,91 +66,92 @@ static void comparisons(void) {
     CU_ASSERT(!xpu_compare(&a, &d, &exact).comparable && xpu_compare(&d, &d, &exact).comparable);
 }
 
+static const struct {
+    const char *name;
+    float a[3], b[3];
+    int64_t differing, not_finite;
+    const char *differ, *snr, *cosine;
+} summary_cases[] = {
+    {"equal",
+     {1, 2, 3},
+     {1, 2, 3},
+     0,
+     0,
+     "0 of 3 elements differ",
+     "signal to noise none: differences of 0",
+     "cosine 1"},
+    {"finite",
+     {1, 2, 4},
+     {1, 2, 3},
+     1,
+     0,
+     "1 of 3 elements differ, by at most 1",
+     "signal to noise 11.46 dB",
+     "cosine 0.991460"},
+    {"infinity",
+     {INFINITY, 2, 3},
+     {9, 2, 3},
+     1,
+     1,
+     "1 of 3 elements differ, it by NaN or infinity",
+     "signal to noise none: 1 difference is not finite (differences of 0 of the others)",
+     "cosine of the finite elements 1"},
+    {"infinities",
+     {INFINITY, 2, 3},
+     {-INFINITY, -INFINITY, 4},
+     3,
+     2,
+     "3 of 3 elements differ, by at most 1, 2 of them by NaN or infinity",
+     "signal to noise none: 2 differences are not finite (12.04 dB of the others)",
+     "cosine of the finite elements 1"},
+    {"nan",
+     {NAN, NAN, NAN},
+     {1, 2, 3},
+     3,
+     3,
+     "3 of 3 elements differ, all of them by NaN or infinity",
+     "signal to noise none: 3 differences are not finite (no element is finite in both of the others)",
+     "cosine of the finite elements none: a side has nothing but 0"},
+    {"signs of zeros",
+     {0, 2, 3},
+     {-0.0f, 2, 3},
+     1,
+     0,
+     "1 of 3 elements differ, by at most 0",
+     "signal to noise none: differences of 0",
+     "cosine 1"},
+    {"no signal",
+     {1, 2, 3},
+     {0, 0, 0},
+     3,
+     0,
+     "3 of 3 elements differ, by at most 3",
+     "signal to noise none: the second is 0",
+     "cosine none: a side has nothing but 0"},
+    {"last bits",
+     {1, 1, 1},
+     {1, 1, 1.00000012f},
+     1,
+     0,
+     "1 of 3 elements differ, by at most 1.19209e-07",
+     "signal to noise 143.25 dB",
+     "cosine 1 - 1.6e-15"},
+};
+
 /* What is not finite is counted, and no summary calls it perfect. */
 static void summaries(void) {
-    static const struct {
-        const char *name;
-        float a[3], b[3];
-        int64_t differing, not_finite;
-        const char *differ, *snr, *cosine;
-    } cases[] = {
-        {"equal",
-         {1, 2, 3},
-         {1, 2, 3},
-         0,
-         0,
-         "0 of 3 elements differ",
-         "signal to noise none: differences of 0",
-         "cosine 1"},
-        {"finite",
-         {1, 2, 4},
-         {1, 2, 3},
-         1,
-         0,
-         "1 of 3 elements differ, by at most 1",
-         "signal to noise 11.46 dB",
-         "cosine 0.991460"},
-        {"infinity",
-         {INFINITY, 2, 3},
-         {9, 2, 3},
-         1,
-         1,
-         "1 of 3 elements differ, it by NaN or infinity",
-         "signal to noise none: 1 difference is not finite (differences of 0 of the others)",
-         "cosine of the finite elements 1"},
-        {"infinities",
-         {INFINITY, 2, 3},
-         {-INFINITY, -INFINITY, 4},
-         3,
-         2,
-         "3 of 3 elements differ, by at most 1, 2 of them by NaN or infinity",
-         "signal to noise none: 2 differences are not finite (12.04 dB of the others)",
-         "cosine of the finite elements 1"},
-        {"nan",
-         {NAN, NAN, NAN},
-         {1, 2, 3},
-         3,
-         3,
-         "3 of 3 elements differ, all of them by NaN or infinity",
-         "signal to noise none: 3 differences are not finite (no element is finite in both of the others)",
-         "cosine of the finite elements none: a side has nothing but 0"},
-        {"signs of zeros",
-         {0, 2, 3},
-         {-0.0f, 2, 3},
-         1,
-         0,
-         "1 of 3 elements differ, by at most 0",
-         "signal to noise none: differences of 0",
-         "cosine 1"},
-        {"no signal",
-         {1, 2, 3},
-         {0, 0, 0},
-         3,
-         0,
-         "3 of 3 elements differ, by at most 3",
-         "signal to noise none: the second is 0",
-         "cosine none: a side has nothing but 0"},
-        {"last bits",
-         {1, 1, 1},
-         {1, 1, 1.00000012f},
-         1,
-         0,
-         "1 of 3 elements differ, by at most 1.19209e-07",
-         "signal to noise 143.25 dB",
-         "cosine 1 - 1.6e-15"},
-    };
     BENCH_OPEN(b);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        xpu_tensor ta = floats(cases[i].a, 3), tb = floats(cases[i].b, 3);
+    for (size_t i = 0; i < sizeof summary_cases / sizeof *summary_cases; i++) {
+        xpu_tensor ta = floats(summary_cases[i].a, 3), tb = floats(summary_cases[i].b, 3);
         xpu_comparison c = xpu_compare(&ta, &tb, &(xpu_tolerance){0, 0});
-        CU_ASSERT_EQUAL(c.differing, cases[i].differing);
-        CU_ASSERT_EQUAL(c.not_finite, cases[i].not_finite);
-        const char *texts[] = {cases[i].differ, xpu_differing_text(b.arena, &c),
-                               cases[i].snr,    xpu_snr_text(b.arena, &c),
-                               cases[i].cosine, xpu_cosine_text(b.arena, &c)};
+        CU_ASSERT_EQUAL(c.differing, summary_cases[i].differing);
+        CU_ASSERT_EQUAL(c.not_finite, summary_cases[i].not_finite);
+        const char *texts[] = {summary_cases[i].differ, xpu_differing_text(b.arena, &c),
+                               summary_cases[i].snr,    xpu_snr_text(b.arena, &c),
+                               summary_cases[i].cosine, xpu_cosine_text(b.arena, &c)};
         for (int t = 0; t < 6; t += 2) {
             CU_ASSERT_STRING_EQUAL(texts[t + 1], texts[t]);
-            if (strcmp(texts[t + 1], texts[t]) != 0) fprintf(stderr, "%s: %s\n", cases[i].name, texts[t + 1]);
+            if (strcmp(texts[t + 1], texts[t]) != 0) fprintf(stderr, "%s: %s\n", summary_cases[i].name, texts[t + 1]);
         }
     }
     bench_close(&b);

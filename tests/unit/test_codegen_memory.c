@@ -1,0 +1,244 @@
+/* The XPU target and memory: placement rules, copies of weights in L3, chains in place. */
+#include "base/json.h"
+#include "tests/unit/codegen_fixture.h"
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/program.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/program/placement.h"
+#include "xpuc/include/xpuc.h"
+
+/* ---- whole compilations ---- */
+
+static json_t *compile_report(const char *rules, const char *text, xpu_arena *arena, xpu_diags *diags,
+                              xpuc_error *error) {
+    const char *folder = xpu_temporary_folder(arena, diags);
+    const char *report = xpu_path_join(arena, folder, "report.json"), *path = xpu_path_join(arena, folder, rules);
+    CU_ASSERT_EQUAL(xpu_file_write(arena, path, text, strlen(text), diags), XPU_OK);
+    xpuc_options options = {.precision = "fp32", .memory_rules = path, .report = report};
+    xpuc_result result = {0};
+    int status = xpuc_compile_file(MODEL, &options, &result, error);
+    xpuc_result_clear(&result);
+    return status == 0 ? xpu_json_read(arena, report, diags) : NULL;
+}
+
+/* The level of a buffer in the report's memory plan. */
+static const char *level_of(json_t *report, const char *name) {
+    json_t *buffers = json_object_get(json_object_get(json_object_get(report, "program"), "memory"), "buffers"), *item;
+    size_t i;
+    json_array_foreach(buffers, i, item) {
+        const char *found = json_string_value(json_object_get(item, "name"));
+        if (found && strcmp(found, name) == 0) return json_string_value(json_object_get(item, "level"));
+    }
+    return "none";
+}
+
+static void placement_rules(void) {
+    BENCH_OPEN(b);
+    xpuc_error error = {0};
+    json_t *report = compile_report("rules.json",
+                                    "{\"rules\": [{\"match\": \"Pooling66*\", \"kind\": \"activation\", \"level\": "
+                                    "\"GM\", \"strength\": \"must\"}]}",
+                                    b.arena, &b.diags, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+    CU_ASSERT_STRING_EQUAL(level_of(report, "Pooling66_Output_0"), "GM");
+    CU_ASSERT_STRING_EQUAL(level_of(report, "Pooling160_Output_0"), "L3");
+    xpuc_error_clear(&error);
+    report = compile_report("rules.json",
+                            "{\"rules\": [{\"match\": \"*/w\", \"kind\": \"weight\", \"level\": \"SM\", \"strength\": "
+                            "\"must\"}]}",
+                            b.arena, &b.diags, &error);
+    CU_ASSERT_PTR_NULL(report);
+    CU_ASSERT_EQUAL(error.status, XPU_EUSAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "[plan-rules]"));
+    xpuc_error_clear(&error);
+    bench_close(&b);
+}
+
+/* ---- weights in L3 ---- */
+
+typedef struct {
+    const char *what, *rules;
+    int64_t columns;   /* two convolutions with weights of 256 bytes each a column; L3 has 4 MiB */
+    uint32_t copies;   /* how many weights get one */
+    const char *wrong; /* part of the message, NULL: it compiles */
+    const char *spill; /* part of why a weight has none, NULL: every wish is met */
+} copy_case;
+
+#define RULE(match, level, strength)                                                                                   \
+    "{\"match\": \"" match "\", \"kind\": \"weight\", \"level\": \"" level "\", \"strength\": \"" strength "\"}"
+
+static const copy_case copy_cases[] = {
+    {.what = "no rule about weights", .rules = "{\"rules\": []}", .columns = 64},
+    {.what = "GM", .rules = "{\"rules\": [" RULE("*", "GM", "must") "]}", .columns = 64},
+    {.what = "prefer", .rules = "{\"rules\": [" RULE("*", "L3", "prefer") "]}", .columns = 64, .copies = 2},
+    {.what = "must", .rules = "{\"rules\": [" RULE("*", "L3", "must") "]}", .columns = 64, .copies = 2},
+    {.what = "never GM", .rules = "{\"rules\": [" RULE("*", "GM", "never") "]}", .columns = 64, .copies = 2},
+    {.what = "one of two", .rules = "{\"rules\": [" RULE("v2/w", "L3", "must") "]}", .columns = 64, .copies = 1},
+    {.what = "room for one",
+     .rules = "{\"rules\": [" RULE("*", "L3", "prefer") "]}",
+     .columns = 10000,
+     .copies = 1,
+     .spill = "no room"},
+    {.what = "no room", .rules = "{\"rules\": [" RULE("*", "L3", "prefer") "]}", .columns = 20000, .spill = "no room"},
+    {.what = "no room, but a must",
+     .rules = "{\"rules\": [" RULE("*", "L3", "must") "]}",
+     .columns = 10000,
+     .wrong = "[plan-rules] level 'L3': a placement rule leaves no room in L3"},
+    {.what = "contradiction",
+     .rules = "{\"rules\": [" RULE("*", "L3", "must") ", " RULE("*", "GM", "must") "]}",
+     .columns = 64,
+     .wrong = "the buffer may only be in GM or L3"},
+};
+
+/* Layer 0 fills the copies, all other calls read them, and they live until their last reader. */
+static void check_copies(const xpu_codegen *cg) {
+    CU_ASSERT_STRING_EQUAL(cg->program.layers.items[0].name, "weights/L3");
+    CU_ASSERT_STRING_EQUAL(cg->program.layers.items[0].unit, "dma");
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < cg->layers.count; i++) {
+        for (uint32_t c = 0; c < cg->layers.items[i].calls.count; c++) {
+            uint32_t fields = xpu_kernel_of(cg->layers.items[i].calls.items[c].kernel)->field_count;
+            for (uint32_t f = 0; f < fields; f++, word++) {
+                const xpu_plan_word *w = &cg->program.plan.items[word];
+                if (w->kind != XPU_WORD_ADDRESS) continue;
+                const xpu_program_buffer *buffer = &cg->program.buffers.items[w->buffer];
+                CU_ASSERT(buffer->first_layer <= i && i <= buffer->last_layer);
+                if (buffer->kind != XPU_BUFFER_COPY || i == 0) continue;
+                CU_ASSERT(buffer->level_count == 1 && buffer->levels[0] == XPU_LEVEL_L3 && buffer->first_layer == 0);
+            }
+        }
+    }
+    CU_ASSERT_EQUAL(word, cg->program.plan.count);
+}
+
+static void copy_weights(const copy_case *c) {
+    BENCH_OPEN(b);
+    work w;
+    xpu_value x = input(&b, "x", DIMS(1, c->columns, 1, 1)), y = conv(&b, x, 64, c->columns, 1, 1);
+    xpu_graph_output(b.graph, conv(&b, y, c->columns, 64, 1, 1));
+    xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+    CU_ASSERT_EQUAL(xpu_memory_rules_parse(b.arena, c->rules, strlen(c->rules), "rules", &cg->rules, &b.diags), XPU_OK);
+    work_prepare(&b, &w);
+    xpu_section section = {0};
+    xpu_status status = xpu_sim_target.lower(&w.job, 0, &section);
+    char text[2000] = "";
+    if (b.diags.count) xpu_diag_text(&b.diags, 0, text, sizeof text);
+    if ((status != XPU_OK) != (c->wrong != NULL)) fprintf(stderr, "%s: %s\n", c->what, text);
+    CU_ASSERT_EQUAL(status != XPU_OK, c->wrong != NULL);
+    if (c->wrong && !strstr(text, c->wrong)) fprintf(stderr, "%s: %s\n", c->what, text);
+    CU_ASSERT(!c->wrong || strstr(text, c->wrong));
+    uint32_t copies = 0;
+    for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
+        copies += cg->program.buffers.items[i].kind == XPU_BUFFER_COPY;
+    }
+    if (copies != c->copies) {
+        fprintf(stderr, "%s: %u copies\n", c->what, copies);
+        for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
+            fprintf(stderr, "    %s\n", cg->program.buffers.items[i].name);
+        }
+    }
+    CU_ASSERT_EQUAL(copies, c->copies);
+    CU_ASSERT_EQUAL(cg->layers.count, c->wrong ? cg->layers.count : 2 + (c->copies > 0));
+    if (copies) check_copies(cg);
+    int spilled = 0;
+    for (uint32_t i = 0; c->spill && i < cg->wishes->spill_count; i++) {
+        spilled |= strstr(cg->wishes->spills[i].why, c->spill) != NULL;
+    }
+    CU_ASSERT_EQUAL(spilled, c->spill != NULL);
+    bench_close(&b);
+}
+
+static void weights_in_l3(void) {
+    for (size_t i = 0; i < sizeof copy_cases / sizeof *copy_cases; i++) copy_weights(&copy_cases[i]);
+}
+
+/* The whole way: the weight stays in GM in the report, its copy stands in L3. */
+static void copies_in_report(void) {
+    BENCH_OPEN(b);
+    xpuc_error error = {0};
+    json_t *report =
+        compile_report("rules.json", "{\"rules\": [" RULE("ReLU32*/w", "L3", "must") "]}", b.arena, &b.diags, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+    json_t *layers = json_object_get(json_object_get(report, "program"), "layers");
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(layers, 0), "name")), "weights/L3");
+    CU_ASSERT_STRING_EQUAL(level_of(report, "ReLU32/w"), "GM");
+    CU_ASSERT_STRING_EQUAL(level_of(report, "ReLU32/w@L3"), "L3");
+    json_t *spills = json_object_get(json_object_get(json_object_get(report, "program"), "memory"), "spills");
+    CU_ASSERT_EQUAL(json_array_size(spills), 0);
+    xpuc_error_clear(&error);
+    bench_close(&b);
+}
+
+/* ---- chains in place ---- */
+
+static void dense(bench *b) { /* sigmoid and tanh take the input's bytes */
+    xpu_value x = input(b, "x", DIMS(1, 8, 16, 16));
+    xpu_graph_output(b->graph, step1(b, XPU_EW_tanh, step1(b, XPU_EW_sigmoid, x)));
+}
+static void used_later(bench *b) { /* the second chain is the last reader of both operands */
+    xpu_value x = input(b, "x", DIMS(8, 8));
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, step1(b, XPU_EW_tanh, x), x));
+}
+static void broadcast(bench *b) { /* a row that is added to every row has fewer bytes than the result */
+    xpu_value x = input(b, "x", DIMS(8)), y = input(b, "y", DIMS(8, 8));
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, x, y));
+}
+static void output_stays(bench *b) { /* the last layer reads an output */
+    xpu_value y = step1(b, XPU_EW_tanh, input(b, "x", DIMS(8, 8)));
+    xpu_graph_output(b->graph, y);
+    xpu_graph_output(b->graph, step1(b, XPU_EW_sigmoid, y));
+}
+static void with_constant(bench *b) { /* weights are not overwritten */
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, constant(b, DIMS(8, 8)), input(b, "x", DIMS(1, 1))));
+}
+static void product(bench *b) { /* not a chain */
+    xpu_value x = input(b, "x", DIMS(8, 8));
+    xpu_graph_output(b->graph, node2(b, XPU_OP_MATMUL, x, x, NULL, 0));
+}
+
+/* How many alternatives are left, and bytes of SM and L3 at their peaks with and without them. */
+typedef struct {
+    void (*build)(bench *b);
+    uint32_t alternatives;
+    uint64_t peaks[2];
+} in_place_case;
+
+static uint64_t peak_of(bench *b, const xpu_codegen *cg, int no_aliases) {
+    xpu_placement placement;
+    xpu_memplan *plan;
+    xpu_memplan_options planning = {.no_aliases = no_aliases};
+    CU_ASSERT_EQUAL(xpu_placement_problem(&cg->program, &cg->chip, NULL, b->arena, &placement, &b->diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(xpu_memplan_make(b->arena, &placement.problem, &planning, &plan, &b->diags), XPU_OK);
+    return plan->usage[XPU_LEVEL_SM].peak + plan->usage[XPU_LEVEL_L3].peak;
+}
+
+static void chain_in_place(const in_place_case *c) {
+    BENCH_OPEN(b);
+    work w;
+    c->build(&b);
+    xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+    work_prepare(&b, &w);
+    xpu_section section = {0};
+    CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);
+    CU_ASSERT_EQUAL(cg->program.in_place.count, c->alternatives);
+    cg->program.weights_address = cg->program.image_end = XPU_GM_BASE + 65536;
+    for (int i = 0; i < 2; i++) {
+        uint64_t peak = peak_of(&b, cg, i);
+        if (peak != c->peaks[i])
+            fprintf(stderr, "peak %llu, not %llu\n", (unsigned long long)peak, (unsigned long long)c->peaks[i]);
+        CU_ASSERT_EQUAL(peak, c->peaks[i]);
+    }
+    bench_close(&b);
+}
+
+static void chains_in_place(void) {
+    static const in_place_case cases[] = {
+        {dense, 2, {8192, 16384}},     {used_later, 2, {512, 768}},    {broadcast, 1, {288, 544}},
+        {output_stays, 1, {512, 512}}, {with_constant, 0, {260, 260}}, {product, 0, {512, 512}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) chain_in_place(&cases[i]);
+}
+
+XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
+              {"copies in the report", copies_in_report}, {"chains in place", chains_in_place})
