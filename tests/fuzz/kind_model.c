@@ -1,4 +1,5 @@
 /* ONNX models: the whole compilation up to the generated C. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,13 +65,14 @@ static xpu_status import_bytes(xpu_arena *arena, const hostile_file *file, hosti
     return xpu_onnx_import_bytes(arena, file->data, file->size, "hostile.onnx", NULL, &graph, diags);
 }
 
-/* Elements of all tensors together, at the smallest shape; 0: the model is refused. */
+/* Elements of all tensors together, at the smallest shape; infinite: the model is refused, or only for a chip is not.
+ */
 static double count_elements(const hostile_file *file, xpu_mem *mem, xpu_diags *diags) {
     xpu_graph *graph;
     double elements = 0;
     if (xpu_onnx_import_bytes(xpu_arena_new(mem, "hostile"), file->data, file->size, "hostile.onnx", NULL, &graph,
                               diags) != XPU_OK)
-        return 0;
+        return HUGE_VAL;
     for (uint32_t id = 1; id < graph->values.count; id++) {
         double count = 1;
         const xpu_value_info *info = xpu_value_at(graph, (xpu_value){id});
