@@ -10,10 +10,11 @@
 #include "xpu_codegen/xpu_codegen.h"
 
 static void write_onnx(void) {
-    printf("# ONNX operators\n\nWhat the importer reads, made from its table (`make gen`). Opset 7 to 22. \"Forms "
+    printf("# ONNX operators\n\nWhat the importer reads, made from its table (`make gen`). Opset %d to %d. \"Forms "
            "since\": the operator\n"
            "set versions in which the operator's form changed, and which of them are understood.\n\n"
-           "| operator | forms since | becomes | remarks |\n|---|---|---|---|\n");
+           "| operator | forms since | becomes | remarks |\n|---|---|---|---|\n",
+           XPU_ONNX_MIN_OPSET, XPU_ONNX_MAX_OPSET);
     for (uint32_t i = 0; i < xpu_onnx_operator_count(); i++) {
         xpu_onnx_operator op = xpu_onnx_operator_at(i);
         printf("| %s%s%s | ", op.domain, op.domain[0] ? "." : "", op.name);

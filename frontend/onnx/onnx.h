@@ -1,5 +1,5 @@
 /*
- * The ONNX importer: IR versions 3 and up, opset 7 to 22 of the default domain, onto the rows of core/ops/ops.def.
+ * The ONNX importer: IR versions 3 and up, opset 7 to 28 of the default domain, onto the rows of core/ops/ops.def.
  *
  * Tensor payloads over 256 bytes are not decoded with the model: the reader keeps where they stand in the file, and
  * constants over 64 KiB stay slices of it (XPU_CONST_FILE) until somebody needs their bytes.
@@ -10,7 +10,7 @@
 #include "core/ir/graph.h"
 #include "frontend/import.h"
 
-enum { XPU_ONNX_MIN_OPSET = 7, XPU_ONNX_MAX_OPSET = 22 };
+enum { XPU_ONNX_MIN_OPSET = 7, XPU_ONNX_MAX_OPSET = 28 };
 
 /*
  * Reads the model at `path` into a new graph in `arena`. The model's file, and its files of external data, stay open

@@ -5,7 +5,7 @@
 #include "base/option.h"
 #include "frontend/onnx/importer.h"
 
-enum { MAX_VERSIONS = 9 };
+enum { MAX_VERSIONS = 12 };
 
 /* ---- what ONNX has ---- */
 
@@ -96,7 +96,7 @@ static const xpu_onnx_row rows[] = {
      .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"dilations", XPU_ONNX_INTS}, {"group", XPU_ONNX_INT}}},
     {.name = "DequantizeLinear", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
      .convert = xpu_onnx_convert_dequantize, .core = "dequantize", .remarks = "int8, uint8, int16, uint16, int32; no blocks",
-     .attrs = {{"axis", XPU_ONNX_INT, 13}, {"block_size", XPU_ONNX_INT, 21}}},
+     .attrs = {{"axis", XPU_ONNX_INT, 13}, {"block_size", XPU_ONNX_INT, 21}, {"output_dtype", XPU_ONNX_INT, 23}}},
     BINARY("Div", DIV, "div"),
     {.name = "Dropout", .min_inputs = 1, .max_inputs = 3, .max_outputs = 2,
      .dtypes = XPU_ONNX_DATA_FLOAT32, .convert = xpu_onnx_convert_dropout, .op = XPU_OP_IDENTITY, .core = "identity",
@@ -157,7 +157,7 @@ static const xpu_onnx_row rows[] = {
      .convert = xpu_onnx_convert_quantize, .dtypes = XPU_ONNX_DATA_FLOAT32, .core = "quantize",
      .remarks = "to int8, uint8, int16, uint16; no blocks",
      .attrs = {{"axis", XPU_ONNX_INT, 13}, {"saturate", XPU_ONNX_INT, 19}, {"block_size", XPU_ONNX_INT, 21},
-               {"output_dtype", XPU_ONNX_INT, 21}}},
+               {"output_dtype", XPU_ONNX_INT, 21}, {"precision", XPU_ONNX_INT, 23}}},
     UNARY("Relu", RELU, "relu"),
     {.name = "Reshape", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_reshape, .op = XPU_OP_RESHAPE, .core = "reshape",

@@ -9,11 +9,18 @@
 
 static const xpu_value none = {0};
 
-/* Forms of opset 21 that differ in more than a name. */
-static int plain_form(const xpu_onnx_node *node) {
-    if (xpu_onnx_attr_int(node, "block_size", 0) == 0) return 1;
-    xpu_onnx_refuse(node, "onnx-unsupported-form", "blocked quantisation is not supported",
-                    "attribute 'block_size' is not 0", "quantise per tensor or per channel");
+/* Forms of opset 21 and 23 that differ in more than a name. `type`: the attribute that names the type to compute in. */
+static int plain_form(const xpu_onnx_node *node, const char *type) {
+    if (xpu_onnx_attr_int(node, "block_size", 0) != 0) {
+        xpu_onnx_refuse(node, "onnx-unsupported-form", "blocked quantisation is not supported",
+                        "attribute 'block_size' is not 0", "quantise per tensor or per channel");
+        return 0;
+    }
+    int code = (int)xpu_onnx_attr_int(node, type, 0);
+    if (code == 0 || xpu_onnx_dtype(code) == XPU_F32) return 1;
+    xpu_onnx_refuse(node, "onnx-unsupported-form", "the quantisation does not compute in float32",
+                    xpu_onnx_format(node, "attribute '%s' is %s", type, xpu_onnx_dtype_name(code)),
+                    "quantise with float32 scales");
     return 0;
 }
 
@@ -24,13 +31,13 @@ static fe_scales scales_of(const xpu_onnx_node *node) {
 xpu_value xpu_onnx_convert_quantize(xpu_onnx_node *node) {
     fe_scales scales = scales_of(node);
     int code = (int)xpu_onnx_attr_int(node, "output_dtype", 0);
-    if (!plain_form(node)) return none;
+    if (!plain_form(node, "precision")) return none;
     return fe_quantize(&node->build, node->inputs[0], &scales, code ? xpu_onnx_dtype(code) : XPU_U8, 0);
 }
 
 xpu_value xpu_onnx_convert_dequantize(xpu_onnx_node *node) {
     fe_scales scales = scales_of(node);
-    return plain_form(node) ? fe_dequantize(&node->build, node->inputs[0], &scales) : none;
+    return plain_form(node, "output_dtype") ? fe_dequantize(&node->build, node->inputs[0], &scales) : none;
 }
 
 xpu_value xpu_onnx_convert_dynamic_quantize(xpu_onnx_node *node) {

@@ -6,7 +6,7 @@
 static int ir_version_of(int opset) {
     static const struct {
         int opset, ir_version;
-    } table[] = {{8, 3}, {9, 4}, {10, 5}, {11, 6}, {14, 7}, {18, 8}, {20, 9}, {22, 10}};
+    } table[] = {{8, 3}, {9, 4}, {10, 5}, {11, 6}, {14, 7}, {18, 8}, {20, 9}, {22, 10}, {23, 11}, {24, 12}, {99, 13}};
     size_t i = 0;
     while (table[i].opset < opset) i++;
     return table[i].ir_version;

@@ -124,10 +124,10 @@ static void test_header(void) {
         const char *message;
     } rows[] = {
         {6, 4,
-         "m.onnx: error [onnx-opset] the model's opset is not supported\n  why: it is opset 6; 7 to 22 are supported\n"
+         "m.onnx: error [onnx-opset] the model's opset is not supported\n  why: it is opset 6; 7 to 28 are supported\n"
          "  hint: export the model with a supported opset_version, or convert it with onnx.version_converter\n"},
-        {23, 11,
-         "m.onnx: error [onnx-opset] the model's opset is not supported\n  why: it is opset 23; 7 to 22 are supported\n"
+        {29, 13,
+         "m.onnx: error [onnx-opset] the model's opset is not supported\n  why: it is opset 29; 7 to 28 are supported\n"
          "  hint: export the model with a supported opset_version, or convert it with onnx.version_converter\n"},
         {13, 2,
          "m.onnx: error [onnx-model] the model's format is too old\n  why: it has IR version 2; 3 and up can be read\n"
