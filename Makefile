@@ -103,7 +103,7 @@ deps:
 $(BUILD)/obj/%.o: %.c | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CFLAGS) $(EXTRA_$(subst /,_,$*)) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CFLAGS) $(EXTRA_$(subst /,_,$*)) -MMD -MP -MT '$(patsubst $(BUILD)/%,$$(BUILD)/%,$@)' -c $< -o $@
 
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: %.proto
 	@mkdir -p $(@D)
@@ -113,7 +113,7 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: %.proto
 $(BUILD)/obj/gen/%.pb-c.o: $(BUILD)/gen/%.pb-c.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(filter-out -Wmissing-prototypes -Wshadow,$(CFLAGS)) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(filter-out -Wmissing-prototypes -Wshadow,$(CFLAGS)) -MMD -MP -MT '$(patsubst $(BUILD)/%,$$(BUILD)/%,$@)' -c $< -o $@
 
 # The hot loops of the functional chip and of ref: blocked so that the host compiler vectorises them.
 HOT := $(call objects,$(FUNC) core/ops)
@@ -178,11 +178,11 @@ $(BUILD)/device/xpu_runtime/kernels/window_i8.o: KERNEL_FLAGS := -mllvm -enable-
 $(BUILD)/device/%.o: %.c $(FLAGS)
 	@mkdir -p $(@D)
 	$(call say,CLANG,$<)
-	$(Q)$(CLANG) @$(FLAGS) $(KERNEL_FLAGS) -Wall -Wextra -Werror -I. -MMD -MP -c $< -o $@
+	$(Q)$(CLANG) @$(FLAGS) $(KERNEL_FLAGS) -Wall -Wextra -Werror -I. -MMD -MP -MT '$(patsubst $(BUILD)/%,$$(BUILD)/%,$@)' -c $< -o $@
 $(BUILD)/device/%.o: %.S $(FLAGS)
 	@mkdir -p $(@D)
 	$(call say,CLANG,$<)
-	$(Q)$(CLANG) @$(FLAGS) -Wno-unused-command-line-argument -I. -MMD -MP -c $< -o $@
+	$(Q)$(CLANG) @$(FLAGS) -Wno-unused-command-line-argument -I. -MMD -MP -MT '$(patsubst $(BUILD)/%,$$(BUILD)/%,$@)' -c $< -o $@
 $(SHARE)/device/libxpudevice.a: $(DEVICE_O)
 	@mkdir -p $(@D)
 	$(call say,AR,$@)
