@@ -135,6 +135,17 @@ static void fold_used_output(bench *b) {
     OUT(b, OP(b, ADD, input(b, DIMS(3)), k));
     OUT(b, k);
 }
+/* A node with three results, of which two are used; and one whose last result is an output. */
+static void fold_results(bench *b) {
+    xpu_value k = constant(b, DIMS(2, 3));
+    xpu_node node =
+        xpu_graph_add(b->graph, (xpu_node){0}, xpu_op_of(XPU_OP_DYNAMIC_QUANTIZE), &k, 1, NULL, 3, NULL, 0, NULL, 0);
+    xpu_op_infer(b->graph, node, &b->diags);
+    xpu_value operands[] = {xpu_node_output(b->graph, node, 0), xpu_node_output(b->graph, node, 1)};
+    xpu_value y = op(b, XPU_OP_DEQUANTIZE, operands, 2, NULL, 0);
+    OUT(b, OP(b, ADD, input(b, DIMS(2, 3)), y));
+    OUT(b, xpu_node_output(b->graph, node, 2));
+}
 static void fold_nothing(bench *b) {
     OUT(b, OP(b, ADD, input(b, DIMS(3)), constant(b, DIMS(3))));
 }
@@ -143,7 +154,7 @@ static void folding(void) {
     static const pass_case cases[] = {
         {"unary", fold_unary, "add"},           {"large", fold_large, "mul"},
         {"output", fold_output, "identity"},    {"used output", fold_used_output, "identity add"},
-        {"nothing to do", fold_nothing, "add"},
+        {"nothing to do", fold_nothing, "add"}, {"three results", fold_results, "identity add"},
     };
     RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_fold);
 }

@@ -173,11 +173,18 @@ static xpu_program *make_program(bench *b) {
     XPU_PUSH(b->arena, &p->values, ((xpu_program_value){.value = x, .buffer = 0}));
     XPU_PUSH(b->arena, &p->values, ((xpu_program_value){.value = w, .buffer = 1}));
     XPU_PUSH(b->arena, &p->values, ((xpu_program_value){.value = y, .buffer = 2}));
-    xpu_program_layer layers[] = {{.name = "product", .node = first, .outputs = {product}, .output_count = 1},
-                                  {.name = "sum", .node = second, .outputs = {y}, .output_count = 1}};
-    for (int i = 0; i < 2; i++) {
+    xpu_node third = xpu_graph_add(g, (xpu_node){0}, xpu_op_of(XPU_OP_DYNAMIC_QUANTIZE), &y, 1,
+                                   (const char *const[]){"q", "scale", "zero"}, 3, NULL, 0, NULL, 0);
+    CU_ASSERT_EQUAL(xpu_op_infer(g, third, &b->diags), XPU_OK);
+    const xpu_node nodes[] = {first, second, third};
+    static const char *const names[] = {"product", "sum", "bytes"}, *const kernels[] = {"matmul_f32", "chain", "none"};
+    xpu_program_layer layers[3];
+    for (int i = 0; i < 3; i++) {
+        const xpu_node_info *info = xpu_node_at(g, nodes[i]);
+        layers[i] = (xpu_program_layer){
+            .name = names[i], .node = nodes[i], .outputs = info->outputs, .output_count = info->output_count};
         layers[i].unit = "core";
-        layers[i].kernel = i ? "chain" : "matmul_f32";
+        layers[i].kernel = kernels[i];
         layers[i].macs = i ? xpu_dim_const(&g->dims, 0) : xpu_dim_mul_const(&g->dims, n, IN * OUT);
         layers[i].reason = i ? NULL : "it is a float model";
         XPU_PUSH(b->arena, &p->layers, layers[i]);
@@ -279,9 +286,12 @@ static void check_lists(const xpu_program *a, const xpu_program *b) {
         CU_ASSERT_STRING_EQUAL(x->unit, y->unit);
         CU_ASSERT_STRING_EQUAL(x->kernel, y->kernel);
         CU_ASSERT(!x->reason == !y->reason && x->output_count == y->output_count && same_dim(a, x->macs, b, y->macs));
-        CU_ASSERT_STRING_EQUAL(xpu_value_at(a->graph, x->outputs[0])->name,
-                               xpu_value_at(b->graph, y->outputs[0])->name);
+        for (uint32_t k = 0; k < x->output_count; k++) {
+            CU_ASSERT_STRING_EQUAL(xpu_value_at(a->graph, x->outputs[k])->name,
+                                   xpu_value_at(b->graph, y->outputs[k])->name);
+        }
     }
+    CU_ASSERT_EQUAL(b->layers.items[2].output_count, 3);
     CU_ASSERT_EQUAL_FATAL(a->tensors.count, b->tensors.count);
     for (uint32_t i = 0; i < a->tensors.count; i++) {
         CU_ASSERT_STRING_EQUAL(a->tensors.items[i].name, b->tensors.items[i].name);
@@ -605,6 +615,10 @@ static void tensor_no_layer(bench *b, xpu_program *p) {
     (void)b;
     p->tensors.items[0].layer = -1;
 }
+static void layer_lacks_result(bench *b, xpu_program *p) {
+    (void)b;
+    p->layers.items[2].output_count = 2;
+}
 static void layer_without_node(bench *b, xpu_program *p) {
     (void)b;
     p->layers.items[0].node = (xpu_node){0};
@@ -653,6 +667,7 @@ static const lie lies[] = {
     {"tensor of no layer", tensor_layer, "the fate of a source tensor is malformed"},
     {"dumped tensor without a layer", tensor_no_layer, "the fate of a source tensor is malformed"},
     {"layer without a node", layer_without_node, "a layer is malformed"},
+    {"layer without one of its results", layer_lacks_result, "a layer has not the results of its node"},
     {"no weights", weights_missing, "a weight lies outside of the weights"},
     {"wrong element type", wrong_dtype, "a node's result has not the shape that its operator gives"},
     {"wrong shape", wrong_shape, "a node's result has not the shape that its operator gives"},
@@ -724,7 +739,7 @@ static void plan_words(void) {
     while (p->plan.count <= 1 << 20) XPU_PUSH(b.arena, &p->plan, ((xpu_plan_word){.kind = XPU_WORD_CONST}));
     CU_ASSERT_EQUAL(xpu_program_check(p, b.arena, &b.diags), XPU_EMODEL);
     CU_ASSERT(b.diags.count == 1 &&
-              strstr(b.diags.items[0].why, "its section .xpu.program has 10487072 bytes, at most 8388608"));
+              strstr(b.diags.items[0].why, "its section .xpu.program has 10487156 bytes, at most 8388608"));
     bench_close(&b);
 }
 

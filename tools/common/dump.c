@@ -51,7 +51,7 @@ static xpu_dump_item read_item(const reader *r, json_t *value, const char *path,
     if (is_layer) {
         item.index = xpu_json_int(&object, "index", 0, 65535);
         item.layer = text(r, &object, "layer");
-        xpu_json_int(&object, "output", 0, 1);
+        xpu_json_int(&object, "output", 0, UINT32_MAX);
     }
     item.tensor = text(r, &object, "tensor");
     item.dtype = text(r, &object, "dtype");

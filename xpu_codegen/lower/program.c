@@ -58,8 +58,10 @@ static xpu_status add_host_layer(xpu_codegen *cg, uint32_t layer, xpu_node node)
 static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(cg->graph, node);
     uint32_t index = cg->program.layers.count;
-    xpu_program_layer item = {.name = xpu_unique_layer_name(cg, xpu_node_name(cg->graph, node)), .node = node};
-    for (uint32_t i = 0; i < info->output_count && i < 2; i++) item.outputs[item.output_count++] = info->outputs[i];
+    xpu_program_layer item = {.name = xpu_unique_layer_name(cg, xpu_node_name(cg->graph, node)),
+                              .node = node,
+                              .outputs = info->outputs,
+                              .output_count = info->output_count};
     if (node.id < cg->reasons.count) item.reason = cg->reasons.items[node.id];
     xpu_codegen_layer layer = {.node = node, .region = info->region, .comment = source_comment(cg, node)};
     XPU_PUSH(cg->arena, &cg->program.layers, item);

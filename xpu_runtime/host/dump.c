@@ -96,9 +96,17 @@ static const char *input_file(xpu_run *run, uint32_t index) {
     return xpu_printf(run->arena, "input_%s.npy", part);
 }
 
+/* A stripped program has no operators: there the second of two results is taken for one. */
+static int is_absmax(const xpu_run *run, const xpu_program_layer *layer, uint32_t output) {
+    if (output != XPU_OUT_ABSMAX) return 0;
+    if (!layer->node.id) return layer->output_count == XPU_OUT_ABSMAX + 1;
+    return xpu_node_has(run->graph, layer->node, XPU_TRAIT_PRODUCT);
+}
+
 static const char *layer_file(const xpu_run *run, uint32_t layer, uint32_t output) {
-    const char *part = file_part(run->arena, run->program->layers.items[layer].name);
-    return xpu_printf(run->arena, "%04u_%s%s.npy", layer, part, output ? ".absmax" : "");
+    const xpu_program_layer *l = &run->program->layers.items[layer];
+    const char *which = is_absmax(run, l, output) ? ".absmax" : output ? xpu_printf(run->arena, ".%u", output) : "";
+    return xpu_printf(run->arena, "%04u_%s%s.npy", layer, file_part(run->arena, l->name), which);
 }
 
 static xpu_status write_inputs(xpu_run *run) {

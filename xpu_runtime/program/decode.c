@@ -334,13 +334,19 @@ static int decode_layers(decoder *d, const XpuMeta__Program *m) {
         xpu_program_layer l = {.name = from->name, .unit = from->unit, .kernel = from->kernel, .reason = from->reason};
         int has_node = from->node >= 1 && from->node <= d->node_count;
         int no_node = from->node == 0 && (d->program->stripped || from->n_outputs == 0);
-        int good = (no_node || (has_node && !d->program->stripped)) && from->n_outputs <= 2;
+        int good = no_node || (has_node && !d->program->stripped);
         if (!check(d, good, "a layer is malformed")) return 0;
         if (from->node) l.node = d->nodes[from->node];
+        good = from->n_outputs <= MAX_ITEMS &&
+               (!from->node || from->n_outputs == xpu_node_at(d->graph, l.node)->output_count);
+        if (!check(d, good, "a layer has not the results of its node")) return 0;
         if (from->macs && !size_of(d, from->macs, XPU_PROGRAM_MAX_MACS, &l.macs)) return 0;
+        xpu_value *outputs = XPU_NEW_ARRAY(d->arena, xpu_value, from->n_outputs);
         for (size_t k = 0; k < from->n_outputs; k++) {
-            if (!value_of(d, from->outputs[k], &l.outputs[l.output_count++])) return 0;
+            if (!value_of(d, from->outputs[k], &outputs[k])) return 0;
         }
+        l.outputs = outputs;
+        l.output_count = (uint32_t)from->n_outputs;
         XPU_PUSH(d->arena, &d->program->layers, l);
     }
     return 1;

@@ -199,7 +199,7 @@ static void encode_layers(encoder *e, XpuMeta__Program *m) {
         l->macs = from->macs.id;
         l->reason = from->reason ? text(e, from->reason) : NULL;
         l->n_outputs = from->output_count;
-        l->outputs = XPU_NEW_ARRAY(e->arena, uint32_t, 2);
+        l->outputs = XPU_NEW_ARRAY(e->arena, uint32_t, from->output_count);
         for (uint32_t k = 0; k < from->output_count; k++) l->outputs[k] = e->value_ids[from->outputs[k].id];
     }
 }

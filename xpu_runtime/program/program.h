@@ -64,9 +64,9 @@ typedef struct {
 } xpu_program_value;
 
 typedef struct {
-    const char *name;     /* as dumps and profiles show it */
-    xpu_node node;        /* of the lowered graph; 0 when stripped, and for a layer without results */
-    xpu_value outputs[2]; /* what it makes: its dump points; none: it only moves weights */
+    const char *name;         /* as dumps and profiles show it */
+    xpu_node node;            /* of the lowered graph; 0 when stripped, and for a layer without results */
+    const xpu_value *outputs; /* what it makes: its dump points; none: it only moves weights */
     uint32_t output_count;
     const char *unit;   /* "tensor", "core", "dma", "host" */
     const char *kernel; /* the library kernel of its main call */
