@@ -28,6 +28,7 @@ static void add_chain(const xpu_chain *chain, xpu_text *text) {
         for (int i = 0; i < xpu_elementwise_immediates(step->op); i++, separator = ", ") {
             xpu_text_add(text, "%s%.9g", separator, (double)step->immediates[i]);
         }
+        if (step->dtype) xpu_text_add(text, "%s%s", separator, xpu_dtype_name((xpu_dtype)step->dtype));
         xpu_text_add(text, ")");
     }
     xpu_text_add(text, "}");

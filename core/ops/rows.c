@@ -24,6 +24,9 @@ enum {
 #undef X
         BYTE = I8 | U8,
     STORED = BYTE | I16 | U16, /* quantised tensors */
+    FLOATING = F32 | F16 | BF16,
+    INTEGER = I8 | U8 | I16 | U16 | I32 | U32 | I64 | U64,
+    COMPUTED = FLOATING | INTEGER | BOOL, /* the elements of chains */
     ANY = XPU_TYPE_SET(XPU_DTYPE_COUNT) - XPU_TYPE_SET(XPU_F32)
 };
 

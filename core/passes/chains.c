@@ -79,12 +79,25 @@ static int only_user(const xpu_graph *graph, xpu_node node, xpu_node user) {
     return 1;
 }
 
+static xpu_dtype dtype_of(const xpu_graph *graph, xpu_value value) {
+    return xpu_value_at(graph, value)->dtype;
+}
+
+/* A loop over values of 64 bits is no vector code: what else there is does not become part of it. */
+static int is_wide(const xpu_graph *graph, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    int wide = xpu_dtype_bytes(dtype_of(graph, info->outputs[0])) > 4;
+    for (uint32_t i = 0; i < info->input_count; i++) wide |= xpu_dtype_bytes(dtype_of(graph, info->inputs[i])) > 4;
+    return wide;
+}
+
 /* The maker of operand `input` goes into the node where it is a chain of the same shape that nothing else uses. */
 static int join(xpu_graph *graph, xpu_node node, uint32_t input, xpu_diags *diags) {
     xpu_node maker = xpu_maker(graph, node, input);
     if (!maker.id || !xpu_node_is(graph, maker, XPU_OP_CHAIN) || !only_user(graph, maker, node)) return 0;
     xpu_value made = xpu_node_output(graph, maker, 0);
     if (!xpu_value_same_shape(graph, made, xpu_node_output(graph, node, 0))) return 0;
+    if (is_wide(graph, maker) != is_wide(graph, node)) return 0;
     joined result = {.chain = {.step_count = 0}};
     collect_inputs(graph, maker, (xpu_value){0}, &result);
     uint32_t count = collect_inputs(graph, node, made, &result);

@@ -5,8 +5,9 @@ set -euo pipefail
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 rounds=-DMATCH_ROUNDS=${MATCH_ROUNDS:-1024}
 source=tests/chip/arith_match.c
-"${CLANG:-clang-19}" @xpu_runtime/devrt/clang.flags -Wall -Wextra -Werror -I. $rounds -c $source -o "$folder/device.o"
-ld.lld-19 --gc-sections "$folder/device.o" -o "$folder/device"
+"${CLANG:-clang-19}" @xpu_runtime/devrt/clang.flags -fno-vectorize -fno-slp-vectorize -Wall -Wextra -Werror -I. $rounds -c $source -o "$folder/device.o"
+"${CLANG:-clang-19}" @xpu_runtime/devrt/clang.flags -Wall -Wextra -Werror -I. -c xpu_runtime/devrt/wide.c -o "$folder/wide.o"
+ld.lld-19 --gc-sections "$folder/device.o" "$folder/wide.o" -o "$folder/device"
 "${CC:-gcc}" -std=c11 -O2 -ffp-contract=off -Wall -Wextra -Werror -I. $rounds $source -o "$folder/host" -lm
 "$folder/host" >"$folder/host.txt"
 if ! command -v qemu-riscv32 >/dev/null; then

@@ -495,7 +495,7 @@ static void elementwise_table(void) {
         {"identity", 0.5},
     };
     const size_t count = sizeof expected / sizeof *expected;
-#define EW_ROW(id, operands, immediates, ...)                                                                          \
+#define EW_FLOAT_ROW(id, operands, immediates, ...)                                                                    \
     {                                                                                                                  \
         size_t row = 0;                                                                                                \
         while (row < count && strcmp(#id, expected[row].name) != 0) row++;                                             \
@@ -515,7 +515,7 @@ static void nan_spreads(void) {
         for (size_t j = 0; j < sizeof others / sizeof *others; j++) {
             const float nan = xa_float(nans[i]), x = others[j];
 #define CALL(id, operands, immediates, a, b, c) xa_##id(OPERANDS_##operands(a, b, c) IMMEDIATES_##immediates)
-#define EW_ROW(id, operands, immediates, ...)                                                                          \
+#define EW_FLOAT_ROW(id, operands, immediates, ...)                                                                    \
     check_bits(#id, nans[i], CALL(id, operands, immediates, nan, x, x), NOT_A_NUMBER);                                 \
     if (operands > 1) check_bits(#id, nans[i], CALL(id, operands, immediates, x, nan, x), NOT_A_NUMBER);               \
     if (operands > 2) check_bits(#id, nans[i], CALL(id, operands, immediates, x, x, nan), NOT_A_NUMBER);

@@ -257,7 +257,7 @@ static void damage_chain(xpu_graph *g, sample s) {
     xpu_node_set_attr(g, s.relu, &XPU_ATTR_CHAIN_OF(STEPS, &chain));
 }
 static void damage_operand_type(xpu_graph *g, sample s) {
-    xpu_value_at(g, s.x)->dtype = XPU_I64;
+    xpu_value_at(g, s.x)->dtype = XPU_F64;
 }
 static void damage_result_type(xpu_graph *g, sample s) {
     xpu_value_at(g, s.c)->dtype = XPU_BOOL;

@@ -408,6 +408,10 @@ static int decode_chain(decoder *d, const XpuMeta__Attr *from, xpu_attr *to) {
             step->operands[k] = (uint8_t)s->operands[k];
         }
         if (!check(d, good, "a chain's step has wrong operands")) return 0;
+        int converts = xpu_elementwise_signature(step->op) == XPU_EW_CONVERT;
+        good = (s->has_dtype != 0) == converts && (!converts || (s->dtype > 0 && s->dtype < XPU_DTYPE_COUNT));
+        if (!check(d, good, "a chain's step has a wrong type")) return 0;
+        step->dtype = (uint8_t)(converts ? s->dtype : 0);
         for (size_t k = 0; k < s->n_immediates; k++) step->immediates[k] = s->immediates[k];
     }
     to->chain = chain;

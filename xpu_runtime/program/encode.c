@@ -295,6 +295,8 @@ static void encode_chain(encoder *e, XpuMeta__Attr *to, const xpu_chain *chain) 
         for (size_t k = 0; k < s->n_operands; k++) s->operands[k] = from->operands[k];
         s->n_immediates = (size_t)xpu_elementwise_immediates(from->op);
         s->immediates = xpu_copy(e->arena, from->immediates, sizeof from->immediates);
+        s->has_dtype = from->dtype != XPU_DTYPE_NONE;
+        s->dtype = from->dtype;
     }
 }
 

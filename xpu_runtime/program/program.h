@@ -10,7 +10,7 @@
 #include "core/ir/graph.h"
 #include "xpu_runtime/program/packing.h"
 
-enum { XPU_PROGRAM_VERSION = 2, XPU_PROGRAM_MAX_SYMBOLS = 64 };
+enum { XPU_PROGRAM_VERSION = 3, XPU_PROGRAM_MAX_SYMBOLS = 64 };
 
 /* Limits of a program at every shape: bytes of a buffer and elements of a value, and what a layer computes. Those of
  * all layers add up in 64 bits. The reader checks them at the smallest shape, the runtime at those that are bound. */
