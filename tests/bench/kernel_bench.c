@@ -140,13 +140,13 @@ static void elementwise(rig *r) {
                   {1, 1, 64, 784},
                   {{0, 0, 784, 1}, {0, 0, 1, 0}, {0, 0, 1, 0}}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct xpu_chain_args a = {.inputs = cases[i].inputs, .c0 = 0.5f, .c1 = 2};
+        struct xpu_chain_args a = {.inputs = cases[i].inputs, .c = {0.5f, 2}};
         int64_t total = 1;
         rig_begin(r);
-        for (int d = 0; d < 4; d++) total *= (&a.d0)[d] = cases[i].d[d];
+        for (int d = 0; d < 4; d++) total *= a.d[d] = cases[i].d[d];
         for (int k = 0; k < a.inputs; k++) {
-            (&a.x0)[k] = floats(r, total);
-            for (int d = 0; d < 4; d++) (&a.x0_s0)[4 * k + d] = cases[i].s[k][d];
+            a.x[k] = floats(r, total);
+            for (int d = 0; d < 4; d++) a.strides[4 * k + d] = cases[i].s[k][d];
         }
         a.y = floats(r, total);
         rig_call(r, XPU_CALL_chain, (xpu_call_body_id)cases[i].body, &a, sizeof a);

@@ -101,14 +101,14 @@ static void copy_box(const int32_t *size, const int32_t *xs, const int32_t *ys, 
 
 /* Places operands that the copy spans, and calls it. */
 static void place_copy(rig *r, bench *b, struct xpu_copy_nd_args *a, int64_t x_span, int64_t y_span) {
-    rig_describe(r, "copy of %d-byte elements %d x %d x %d x %d x %d x %d", a->element_bytes, a->d0, a->d1, a->d2,
-                 a->d3, a->d4, a->d5);
+    rig_describe(r, "copy of %d-byte elements %d x %d x %d x %d x %d x %d", a->element_bytes, a->d[0], a->d[1], a->d[2],
+                 a->d[3], a->d[4], a->d[5]);
     size_t bytes = (size_t)a->element_bytes;
     xpu_tensor x = operand_random(b, r->random, XPU_U8, DIMS((x_span + 40) * a->element_bytes));
     xpu_tensor y = operand_random(b, r->random, XPU_U8, DIMS((y_span + 40) * a->element_bytes));
     a->x = operand_place(r, &x);
     a->y = operand_place(r, &y);
-    copy_box(&a->d0, &a->xs0, &a->ys0, bytes, (uint8_t *)x.data + (size_t)a->x_offset * bytes,
+    copy_box(a->d, a->xs, a->ys, bytes, (uint8_t *)x.data + (size_t)a->x_offset * bytes,
              (uint8_t *)y.data + (size_t)a->y_offset * bytes);
     rig_expect(r, a->y, y.data, (uint32_t)xpu_tensor_bytes(&y));
     rig_call(r, XPU_CALL_copy_nd, 0, a, sizeof *a);
@@ -117,7 +117,7 @@ static void place_copy(rig *r, bench *b, struct xpu_copy_nd_args *a, int64_t x_s
 static void add_copy(rig *r, bench *b) {
     static const int32_t element[] = {1, 2, 4, 4, 8};
     struct xpu_copy_nd_args a = {.element_bytes = element[draw(r, 0, 4)]};
-    int32_t *size = &a.d0, *xs = &a.xs0, *ys = &a.ys0, total = 1;
+    int32_t *size = a.d, *xs = a.xs, *ys = a.ys, total = 1;
     for (int i = COPY_DIMS - 1; i >= 0; i--) {
         int32_t most = 4000 / total < 12 ? 4000 / total : 12;
         size[i] = draw(r, 0, 2) == 0 ? 1 : (int32_t)draw(r, 1, most > 1 ? most : 1);
@@ -136,16 +136,9 @@ static void add_weave(rig *r, bench *b) {
     if (draw(r, 0, 2)) pixels = (pixels + 3) & ~3;
     int32_t plane = pixels + (draw(r, 0, 1) ? 0 : 4 * (int32_t)draw(r, 1, 5));
     struct xpu_copy_nd_args a = {.element_bytes = draw(r, 0, 1) ? 1 : 4,
-                                 .d0 = 1,
-                                 .d1 = 1,
-                                 .d2 = 1,
-                                 .d3 = 1,
-                                 .d4 = pixels,
-                                 .d5 = channels,
-                                 .xs4 = 1,
-                                 .xs5 = plane,
-                                 .ys4 = channels,
-                                 .ys5 = 1};
+                                 .d = {1, 1, 1, 1, pixels, channels},
+                                 .xs = {[4] = 1, plane},
+                                 .ys = {[4] = channels, 1}};
     if (draw(r, 0, 2)) a.x_offset = 4 * (int32_t)draw(r, 0, 5), a.y_offset = 4 * (int32_t)draw(r, 0, 5);
     place_copy(r, b, &a, (int64_t)plane * channels, (int64_t)pixels * channels);
 }
@@ -155,17 +148,17 @@ static void add_weave(rig *r, bench *b) {
 static void add_large_copy(rig *r, bench *b) {
     static const int32_t element[] = {1, 2, 4, 8};
     struct xpu_copy_nd_args a = {.element_bytes = element[draw(r, 0, 3)]};
-    int32_t *size = &a.d0;
+    int32_t *size = a.d;
     int is_long = draw(r, 0, 1);
     for (int i = 0; i < COPY_DIMS; i++) size[i] = 1;
     for (int i = 0; i < 3; i++) size[draw(r, 0, COPY_DIMS - 1)] = (int32_t)draw(r, 50, 75);
     if (is_long) size[draw(r, 0, COPY_DIMS - 1)] = (int32_t)draw(r, 70000, 140000);
-    while ((int64_t)a.d0 * a.d1 * a.d2 * a.d3 * a.d4 * a.d5 > 420000) {
+    while ((int64_t)a.d[0] * a.d[1] * a.d[2] * a.d[3] * a.d[4] * a.d[5] > 420000) {
         int32_t *less = &size[draw(r, 0, COPY_DIMS - 1)];
         if (*less < 200) *less = (*less + 1) / 2;
     }
-    int64_t x_span = draw_strides(r, size, &a.xs0, a.element_bytes == 8);
-    int64_t y_span = draw_strides(r, size, &a.ys0, a.element_bytes == 8);
+    int64_t x_span = draw_strides(r, size, a.xs, a.element_bytes == 8);
+    int64_t y_span = draw_strides(r, size, a.ys, a.element_bytes == 8);
     place_copy(r, b, &a, x_span, y_span);
 }
 
@@ -191,8 +184,8 @@ static float body_on_host(xpu_call_body_id body, const float *v, const float *c)
 static void add_chain(rig *r, bench *b) {
     static const int32_t inputs[XPU_BODY_COUNT] = {1, 3, 6, 1};
     xpu_call_body_id body = (xpu_call_body_id)draw(r, 0, XPU_BODY_COUNT - 1);
-    struct xpu_chain_args a = {.inputs = inputs[body], .c0 = -0.5f, .c1 = 1.25f};
-    int32_t *size = &a.d0;
+    struct xpu_chain_args a = {.inputs = inputs[body], .c = {-0.5f, 1.25f}};
+    int32_t *size = a.d;
     int64_t total = 1;
     for (int d = 3; d >= 0; d--) {
         int64_t most = 20000 / total;
@@ -203,10 +196,10 @@ static void add_chain(rig *r, bench *b) {
                                                                                             : 150);
         total *= size[d];
     }
-    rig_describe(r, "chain %d over %d x %d x %d x %d", (int)body, a.d0, a.d1, a.d2, a.d3);
+    rig_describe(r, "chain %d over %d x %d x %d x %d", (int)body, a.d[0], a.d[1], a.d[2], a.d[3]);
     const float *data[6];
     for (int i = 0; i < a.inputs; i++) {
-        int32_t *stride = &a.x0_s0 + 4 * i;
+        int32_t *stride = a.strides + 4 * i;
         int64_t step = 1;
         for (int d = 3; d >= 0; d--) {
             int broadcast = draw(r, 0, 3) == 0;
@@ -216,17 +209,17 @@ static void add_chain(rig *r, bench *b) {
         xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(step));
         if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 50);
         data[i] = x.data;
-        (&a.x0)[i] = operand_place(r, &x);
+        a.x[i] = operand_place(r, &x);
     }
     xpu_tensor y = operand_random(b, r->random, XPU_F32, DIMS(total));
     for (int64_t e = 0; e < total; e++) {
         float v[6] = {0};
         for (int i = 0; i < a.inputs; i++) {
             int64_t at = 0, rest = e;
-            for (int d = 3; d >= 0; rest /= size[d], d--) at += rest % size[d] * (&a.x0_s0)[4 * i + d];
+            for (int d = 3; d >= 0; rest /= size[d], d--) at += rest % size[d] * a.strides[4 * i + d];
             v[i] = data[i][at];
         }
-        ((float *)y.data)[e] = body_on_host(body, v, &a.c0);
+        ((float *)y.data)[e] = body_on_host(body, v, a.c);
     }
     a.y = operand_expect(r, &y);
     rig_call(r, XPU_CALL_chain, body, &a, sizeof a);

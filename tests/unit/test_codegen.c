@@ -13,10 +13,28 @@
 
 /* ---- calls ---- */
 
-static void set_field(xpu_call *call, const xpu_kernel_field *field, xpu_dim one) {
-    if (field->type == XPU_FIELD_INT) xpu_set_int(call, field->name, one);
-    if (field->type == XPU_FIELD_FLOAT) xpu_set_float(call, field->name, 1);
-    if (field->type == XPU_FIELD_ADDRESS) xpu_set_absent(call, field->name);
+/* A value of the field's type. */
+static xpu_arg value_of(const xpu_kernel_field *field, xpu_dim one) {
+    switch (field->type) {
+    case XPU_FIELD_INT: return xpu_arg_dim(one).arg;
+    case XPU_FIELD_FLOAT: return xpu_arg_real(1).arg;
+    case XPU_FIELD_ADDRESS: return xpu_arg_absent().arg;
+    }
+    return (xpu_arg){0};
+}
+
+/* The problem of a call in which only word `missing` has no value. */
+static const char *problem_without(bench *b, xpu_kernel k, uint32_t missing, xpu_dim one) {
+    const xpu_kernel_info *kernel = xpu_kernel_of(k);
+    xpu_arg *args = XPU_NEW_ARRAY(b->arena, xpu_arg, kernel->words);
+    uint32_t word = 0;
+    for (const xpu_kernel_field *f = kernel->fields; f->name; f++) {
+        for (uint32_t i = 0; i < f->count; i++, word++) {
+            if (word != missing) args[word] = value_of(f, one);
+        }
+    }
+    CU_ASSERT_EQUAL(word, kernel->words);
+    return xpu_call_problem(b->arena, k, args);
 }
 
 static void calls(void) {
@@ -24,28 +42,23 @@ static void calls(void) {
     xpu_dim one = xpu_dim_const(&b.graph->dims, 1);
     for (int k = 0; k < XPU_KERNEL_COUNT; k++) {
         const xpu_kernel_info *kernel = xpu_kernel_of((xpu_kernel)k);
-        for (uint32_t missing = 0; missing <= kernel->field_count; missing++) {
-            xpu_call call = xpu_call_begin(b.arena, (xpu_kernel)k);
-            for (uint32_t f = 0; f < kernel->field_count; f++) {
-                if (f != missing) set_field(&call, &kernel->fields[f], one);
+        uint32_t word = 0;
+        for (const xpu_kernel_field *f = kernel->fields; f->name; f++) {
+            for (uint32_t i = 0; i < f->count; i++) {
+                const char *name = xpu_printf(b.arena, f->count > 1 ? "'%s[%u]'" : "'%s'", f->name, i);
+                const char *problem = problem_without(&b, (xpu_kernel)k, word++, one);
+                CU_ASSERT_FATAL(problem != NULL);
+                CU_ASSERT_PTR_NOT_NULL(strstr(problem, name));
+                CU_ASSERT_PTR_NOT_NULL(strstr(problem, "has no value"));
             }
-            const char *problem = xpu_call_problem(&call);
-            CU_ASSERT_EQUAL(problem == NULL, missing == kernel->field_count);
-            if (problem) CU_ASSERT_PTR_NOT_NULL(strstr(problem, kernel->fields[missing].name));
         }
+        CU_ASSERT_PTR_NULL(problem_without(&b, (xpu_kernel)k, UINT32_MAX, one));
     }
-    static const struct {
-        const char *field, *expected;
-        int twice;
-    } wrong[] = {{"nonsense", "does not exist", 0}, {"y", "another type", 0}, {"count", "set twice", 1}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        xpu_call call = xpu_call_begin(b.arena, XPU_KERNEL_fill);
-        for (int n = 0; n <= wrong[i].twice; n++) xpu_set_int(&call, wrong[i].field, one);
-        CU_ASSERT_PTR_NOT_NULL(strstr(xpu_call_problem(&call), wrong[i].expected));
-    }
-    xpu_call call = xpu_call_begin(b.arena, XPU_KERNEL_fill);
-    xpu_set_number(&call, "count", (int64_t)1 << 40);
-    CU_ASSERT_PTR_NOT_NULL(strstr(xpu_call_problem(&call), "32 bits"));
+    struct xpu_fill_call call = {
+        .y = xpu_arg_absent(), .count = xpu_arg_number((int64_t)1 << 40), .value = xpu_arg_real(0)};
+    CU_ASSERT_PTR_NOT_NULL(strstr(xpu_call_problem(b.arena, XPU_KERNEL_fill, (const xpu_arg *)&call), "32 bits"));
+    call.count = xpu_arg_dim((xpu_dim){0});
+    CU_ASSERT_PTR_NOT_NULL(strstr(xpu_call_problem(b.arena, XPU_KERNEL_fill, (const xpu_arg *)&call), "unknown dim"));
     bench_close(&b);
 }
 

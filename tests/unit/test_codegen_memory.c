@@ -98,7 +98,7 @@ static void check_copies(const xpu_codegen *cg) {
     uint32_t word = 0;
     for (uint32_t i = 0; i < cg->layers.count; i++) {
         for (uint32_t c = 0; c < cg->layers.items[i].calls.count; c++) {
-            uint32_t fields = xpu_kernel_of(cg->layers.items[i].calls.items[c].kernel)->field_count;
+            uint32_t fields = xpu_kernel_of(cg->layers.items[i].calls.items[c].kernel)->words;
             for (uint32_t f = 0; f < fields; f++, word++) {
                 const xpu_plan_word *w = &cg->program.plan.items[word];
                 if (w->kind != XPU_WORD_ADDRESS) continue;

@@ -118,13 +118,9 @@ static uint32_t item_of(const xpu_codegen *cg, const xpu_sizes *sizes, const int
     return i;
 }
 
-static int64_t field_value(const xpu_codegen *cg, const xpu_call *call, const char *name, const int64_t *values) {
-    const xpu_kernel_info *kernel = xpu_kernel_of(call->kernel);
-    for (uint32_t i = 0; i < kernel->field_count; i++) {
-        if (strcmp(kernel->fields[i].name, name) == 0)
-            return xpu_dim_eval(&cg->graph->dims, call->words[i].dim, values);
-    }
-    return -1;
+static int64_t value_of(const xpu_codegen *cg, const xpu_arg_int *field, const int64_t *values) {
+    CU_ASSERT_EQUAL(field->arg.state, XPU_ARG_SET);
+    return xpu_dim_eval(&cg->graph->dims, field->arg.word.dim, values);
 }
 
 /* What is chosen fits at every size, and fields of calls have the value of the size. */
@@ -136,12 +132,11 @@ static void check_sizes(xpu_codegen *cg, const xpu_conv_shape *s, random_source 
     CU_ASSERT_PTR_NULL_FATAL(xpu_choose_tiles(cg, s, 1, XPU_TILING_I16, &tiles));
     CU_ASSERT_FATAL(xpu_choose_byte_tasks(cg, s, 1, &tasks));
     CU_ASSERT(tiles.sm_bytes <= cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES);
-    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_depthwise_i8);
-    xpu_sized_field number = {.name = "groups"};
+    xpu_arg_int groups;
+    xpu_sized_field number = {.field = &groups};
     for (uint32_t i = 0; i < tiles.sizes.count; i++) number.values[i] = (i * 7 + 3) % 5;
-    xpu_set_by_size(cg, &call, &tiles.sizes, &number, 1);
-    xpu_set_byte_tasks(cg, &call, &tasks);
-    CU_ASSERT_PTR_NULL(call.problem);
+    xpu_set_by_size(cg, &tiles.sizes, &number, 1);
+    const struct xpu_task_group fields = xpu_task_of(cg, &tasks);
     for (int round = 0; round < 30; round++) {
         int64_t values[8], reach = round % 2 ? SIZES_MOST : 60;
         for (uint32_t i = 0; i < dims->symbols.count; i++) {
@@ -163,10 +158,10 @@ static void check_sizes(xpu_codegen *cg, const xpu_conv_shape *s, random_source 
             CU_ASSERT(tile->tile_h >= shape.out_h && tile->tile_w >= shape.out_w);
         }
         CU_ASSERT(xpu_tiling_window_of(&shape, task, 1).bytes <= room);
-        CU_ASSERT_EQUAL(field_value(cg, &call, "groups", values), number.values[item]);
-        CU_ASSERT_EQUAL(field_value(cg, &call, "tile_c", values), task->tile_c);
-        CU_ASSERT_EQUAL(field_value(cg, &call, "tile_h", values), task->tile_h);
-        CU_ASSERT_EQUAL(field_value(cg, &call, "tile_w", values), task->tile_w);
+        CU_ASSERT_EQUAL(value_of(cg, &groups, values), number.values[item]);
+        CU_ASSERT_EQUAL(value_of(cg, &fields.tile_c, values), task->tile_c);
+        CU_ASSERT_EQUAL(value_of(cg, &fields.tile_h, values), task->tile_h);
+        CU_ASSERT_EQUAL(value_of(cg, &fields.tile_w, values), task->tile_w);
     }
 }
 

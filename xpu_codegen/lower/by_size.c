@@ -15,25 +15,23 @@ static xpu_dim by_size(xpu_codegen *cg, const xpu_sizes *sizes, const int64_t *v
     return value;
 }
 
-void xpu_set_by_size(xpu_codegen *cg, xpu_call *call, const xpu_sizes *sizes, const xpu_sized_field *fields,
-                     uint32_t count) {
+void xpu_set_by_size(xpu_codegen *cg, const xpu_sizes *sizes, const xpu_sized_field *fields, uint32_t count) {
     int known = 1;
     for (uint32_t i = 0; i < count; i++) known &= by_size(cg, sizes, fields[i].values).id != 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (known) {
-            xpu_set_int(call, fields[i].name, by_size(cg, sizes, fields[i].values));
-        } else {
-            xpu_set_number(call, fields[i].name, fields[i].values[sizes->count - 1]);
-        }
+        *fields[i].field = known ? xpu_arg_dim(by_size(cg, sizes, fields[i].values))
+                                 : xpu_arg_number(fields[i].values[sizes->count - 1]);
     }
 }
 
-void xpu_set_byte_tasks(xpu_codegen *cg, xpu_call *call, const xpu_byte_tasks *tasks) {
-    xpu_sized_field fields[] = {{.name = "tile_c"}, {.name = "tile_h"}, {.name = "tile_w"}};
+struct xpu_task_group xpu_task_of(xpu_codegen *cg, const xpu_byte_tasks *tasks) {
+    struct xpu_task_group task;
+    xpu_sized_field fields[] = {{.field = &task.tile_c}, {.field = &task.tile_h}, {.field = &task.tile_w}};
     for (uint32_t i = 0; i < tasks->sizes.count; i++) {
         fields[0].values[i] = tasks->items[i].tile_c;
         fields[1].values[i] = tasks->items[i].tile_h;
         fields[2].values[i] = tasks->items[i].tile_w;
     }
-    xpu_set_by_size(cg, call, &tasks->sizes, fields, 3);
+    xpu_set_by_size(cg, &tasks->sizes, fields, 3);
+    return task;
 }

@@ -7,13 +7,11 @@
 
 /* A field of a call that is values[i] for images of size i. */
 typedef struct {
-    const char *name;
+    xpu_arg_int *field;
     int64_t values[XPU_MOST_SIZES];
 } xpu_sized_field;
 /* Sets all of them, to the values of the last size where an expression gets too large. */
-void xpu_set_by_size(xpu_codegen *cg, xpu_call *call, const xpu_sizes *sizes, const xpu_sized_field *fields,
-                     uint32_t count);
-
-void xpu_set_byte_tasks(xpu_codegen *cg, xpu_call *call, const xpu_byte_tasks *tasks);
+void xpu_set_by_size(xpu_codegen *cg, const xpu_sizes *sizes, const xpu_sized_field *fields, uint32_t count);
+struct xpu_task_group xpu_task_of(xpu_codegen *cg, const xpu_byte_tasks *tasks);
 
 #endif

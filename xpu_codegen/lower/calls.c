@@ -2,89 +2,80 @@
 
 #include <string.h>
 
-#define ADDRESS(name) {#name, XPU_FIELD_ADDRESS},
-#define INT(name)     {#name, XPU_FIELD_INT},
-#define FLOAT(name)   {#name, XPU_FIELD_FLOAT},
-#define KERNEL(kernel, fields, about)                                                                                  \
-    static const xpu_kernel_field fields_of_##kernel[] = {fields{NULL, XPU_FIELD_INT}};
+#include "xpu_runtime/include/xpu_kernel_args.h"
+
+#define ADDRESS(name)              {#name, XPU_FIELD_ADDRESS, 1},
+#define INT(name)                  {#name, XPU_FIELD_INT, 1},
+#define FLOAT(name)                {#name, XPU_FIELD_FLOAT, 1},
+#define ADDRESS_ARRAY(name, count) {#name, XPU_FIELD_ADDRESS, count},
+#define INT_ARRAY(name, count)     {#name, XPU_FIELD_INT, count},
+#define FLOAT_ARRAY(name, count)   {#name, XPU_FIELD_FLOAT, count},
+#define KERNEL(kernel, unit, fields, about)                                                                            \
+    static const xpu_kernel_field fields_of_##kernel[] = {fields{NULL, XPU_FIELD_INT, 0}};                             \
+    _Static_assert(sizeof(struct xpu_##kernel##_call) / sizeof(xpu_arg) ==                                             \
+                       sizeof(struct xpu_##kernel##_args) / sizeof(uint32_t),                                          \
+                   "an argument for each word");
 #include "xpu_runtime/include/kernels.def"
-#undef KERNEL
 #undef ADDRESS
 #undef INT
 #undef FLOAT
-
-static const xpu_kernel_info kernels[XPU_KERNEL_COUNT] = {
-#define KERNEL(kernel, fields, text)                                                                                   \
-    [XPU_KERNEL_##                                                                                                     \
-        kernel] = {#kernel, text, fields_of_##kernel, sizeof fields_of_##kernel / sizeof *fields_of_##kernel - 1},
-#include "xpu_runtime/include/kernels.def"
-#undef KERNEL
-};
-
-#define KERNEL(kernel, fields, about)                                                                                  \
-    _Static_assert(sizeof fields_of_##kernel / sizeof *fields_of_##kernel - 1 <= 64, "xpu_call.set has 64 bits");
-#include "xpu_runtime/include/kernels.def"
+#undef ADDRESS_ARRAY
+#undef INT_ARRAY
+#undef FLOAT_ARRAY
 #undef KERNEL
 
 const xpu_kernel_info *xpu_kernel_of(xpu_kernel kernel) {
+    static const xpu_kernel_info kernels[XPU_KERNEL_COUNT] = {
+#define KERNEL(kernel, unit, fields, text)                                                                             \
+    [XPU_KERNEL_##kernel] = {#kernel, text, XPU_UNIT_##unit, fields_of_##kernel,                                       \
+                             sizeof(struct xpu_##kernel##_args) / sizeof(uint32_t)},
+#include "xpu_runtime/include/kernels.def"
+#undef KERNEL
+    };
     return &kernels[kernel];
 }
 
-xpu_call xpu_call_begin(xpu_arena *arena, xpu_kernel kernel) {
-    xpu_call call = {.kernel = kernel, .arena = arena};
-    call.words = XPU_NEW_ARRAY(arena, xpu_plan_word, kernels[kernel].field_count);
-    return call;
+const char *xpu_unit_name(xpu_unit unit) {
+    static const char *const names[] = {
+        [XPU_UNIT_HOST] = "host", [XPU_UNIT_CORE] = "core", [XPU_UNIT_TENSOR] = "tensor", [XPU_UNIT_DMA] = "dma"};
+    return names[unit];
 }
 
-static void set(xpu_call *call, const char *field, xpu_field_type type, xpu_plan_word word) {
-    const xpu_kernel_info *kernel = &kernels[call->kernel];
-    const char *what = "it does not exist";
-    for (uint32_t i = 0; i < kernel->field_count; i++) {
-        if (strcmp(kernel->fields[i].name, field) != 0) continue;
-        what = kernel->fields[i].type != type ? "it has another type" : call->set >> i & 1 ? "it is set twice" : NULL;
-        if (!what) {
-            call->words[i] = word;
-            call->set |= (uint64_t)1 << i;
+xpu_arg_address xpu_arg_at(uint32_t buffer) {
+    return (xpu_arg_address){{{.kind = XPU_WORD_ADDRESS, .buffer = buffer}, XPU_ARG_SET}};
+}
+
+xpu_arg_address xpu_arg_absent(void) {
+    return (xpu_arg_address){{{.kind = XPU_WORD_CONST}, XPU_ARG_SET}};
+}
+
+xpu_arg_int xpu_arg_dim(xpu_dim value) {
+    return (xpu_arg_int){{{.kind = XPU_WORD_DIM, .dim = value}, value.id ? XPU_ARG_SET : XPU_ARG_UNKNOWN}};
+}
+
+xpu_arg_int xpu_arg_number(int64_t value) {
+    int fits = value == (int32_t)value;
+    return (xpu_arg_int){{{.kind = XPU_WORD_CONST, .bits = (uint32_t)value}, fits ? XPU_ARG_SET : XPU_ARG_WIDE}};
+}
+
+xpu_arg_float xpu_arg_real(float value) {
+    xpu_arg_float arg = {{{.kind = XPU_WORD_CONST}, XPU_ARG_SET}};
+    memcpy(&arg.arg.word.bits, &value, sizeof value);
+    return arg;
+}
+
+const char *xpu_call_problem(xpu_arena *arena, xpu_kernel kernel, const xpu_arg *args) {
+    static const char *const problems[] = {[XPU_ARG_UNSET] = "has no value",
+                                           [XPU_ARG_UNKNOWN] = "is an unknown dim",
+                                           [XPU_ARG_WIDE] = "has more than 32 bits"};
+    const xpu_kernel_info *info = xpu_kernel_of(kernel);
+    for (const xpu_kernel_field *field = info->fields; field->name; args += field->count, field++) {
+        for (uint32_t i = 0; i < field->count; i++) {
+            if (args[i].state == XPU_ARG_SET) continue;
+            const char *item = field->count > 1 ? xpu_printf(arena, "[%u]", i) : "";
+            return xpu_printf(arena, "field '%s%s' of kernel %s %s", field->name, item, info->name,
+                              problems[args[i].state]);
         }
-        break;
-    }
-    if (what && !call->problem) {
-        call->problem = xpu_printf(call->arena, "field '%s' of kernel %s: %s", field, kernel->name, what);
-    }
-}
-
-void xpu_set_int(xpu_call *call, const char *field, xpu_dim value) {
-    set(call, field, XPU_FIELD_INT, (xpu_plan_word){.kind = XPU_WORD_DIM, .dim = value});
-    if (!value.id && !call->problem) call->problem = xpu_printf(call->arena, "field '%s' is an unknown dim", field);
-}
-
-void xpu_set_number(xpu_call *call, const char *field, int64_t value) {
-    set(call, field, XPU_FIELD_INT, (xpu_plan_word){.kind = XPU_WORD_CONST, .bits = (uint32_t)value});
-    if (value != (int32_t)value && !call->problem) {
-        call->problem = xpu_printf(call->arena, "field '%s' is %lld: more than 32 bits", field, (long long)value);
-    }
-}
-
-void xpu_set_float(xpu_call *call, const char *field, float value) {
-    xpu_plan_word word = {.kind = XPU_WORD_CONST};
-    memcpy(&word.bits, &value, sizeof word.bits);
-    set(call, field, XPU_FIELD_FLOAT, word);
-}
-
-void xpu_set_address(xpu_call *call, const char *field, uint32_t buffer) {
-    set(call, field, XPU_FIELD_ADDRESS, (xpu_plan_word){.kind = XPU_WORD_ADDRESS, .buffer = buffer});
-}
-
-void xpu_set_absent(xpu_call *call, const char *field) {
-    set(call, field, XPU_FIELD_ADDRESS, (xpu_plan_word){.kind = XPU_WORD_CONST});
-}
-
-const char *xpu_call_problem(const xpu_call *call) {
-    if (call->problem) return call->problem;
-    const xpu_kernel_info *kernel = &kernels[call->kernel];
-    for (uint32_t i = 0; i < kernel->field_count; i++) {
-        if (call->set >> i & 1) continue;
-        return xpu_printf(call->arena, "field '%s' of kernel %s has no value", kernel->fields[i].name, kernel->name);
     }
     return NULL;
 }

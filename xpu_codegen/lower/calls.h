@@ -1,6 +1,7 @@
 /*
- * Kernel calls under construction: a row of xpu_runtime/include/kernels.def with an expression for each field. A field
- * that is not set, or set twice, is an internal error.
+ * Kernel calls under construction: struct xpu_NAME_call for each row of xpu_runtime/include/kernels.def, with an
+ * argument for each field. A field that does not exist or has another type does not compile; one that is not set, which
+ * is what an initialiser leaves of it, is an internal error when the call is added.
  */
 #ifndef XPU_CODEGEN_LOWER_CALLS_H
 #define XPU_CODEGEN_LOWER_CALLS_H
@@ -9,41 +10,93 @@
 #include "xpu_runtime/program/program.h"
 
 typedef enum {
-#define KERNEL(name, fields, about) XPU_KERNEL_##name,
+#define KERNEL(name, unit, fields, about) XPU_KERNEL_##name,
 #include "xpu_runtime/include/kernels.def"
 #undef KERNEL
     XPU_KERNEL_COUNT
 } xpu_kernel;
 
+/* Where a layer runs. */
+typedef enum { XPU_UNIT_HOST, XPU_UNIT_CORE, XPU_UNIT_TENSOR, XPU_UNIT_DMA } xpu_unit;
+/* "host", "core", "tensor", "dma" */
+const char *xpu_unit_name(xpu_unit unit);
+
 typedef enum { XPU_FIELD_ADDRESS, XPU_FIELD_INT, XPU_FIELD_FLOAT } xpu_field_type;
 typedef struct {
     const char *name;
     xpu_field_type type;
+    uint32_t count; /* words: 1, or those of an array */
 } xpu_kernel_field;
 typedef struct {
     const char *name, *about;
+    xpu_unit unit;
     const xpu_kernel_field *fields; /* ends with name == NULL */
-    uint32_t field_count;
+    uint32_t words;
 } xpu_kernel_info;
 const xpu_kernel_info *xpu_kernel_of(xpu_kernel kernel);
 
+/* ---- arguments ---- */
+
+typedef enum { XPU_ARG_UNSET, XPU_ARG_SET, XPU_ARG_UNKNOWN, XPU_ARG_WIDE } xpu_arg_state;
+typedef struct {
+    xpu_plan_word word;
+    xpu_arg_state state;
+} xpu_arg;
+/* One type for each type of field. */
+typedef struct {
+    xpu_arg arg;
+} xpu_arg_address;
+typedef struct {
+    xpu_arg arg;
+} xpu_arg_int;
+typedef struct {
+    xpu_arg arg;
+} xpu_arg_float;
+
+xpu_arg_address xpu_arg_at(uint32_t buffer);
+xpu_arg_address xpu_arg_absent(void);
+xpu_arg_int xpu_arg_dim(xpu_dim value);
+xpu_arg_int xpu_arg_number(int64_t value); /* one that is known */
+xpu_arg_float xpu_arg_real(float value);
+
+#define ADDRESS(name)              xpu_arg_address name;
+#define INT(name)                  xpu_arg_int name;
+#define FLOAT(name)                xpu_arg_float name;
+#define ADDRESS_ARRAY(name, count) xpu_arg_address name[count];
+#define INT_ARRAY(name, count)     xpu_arg_int name[count];
+#define FLOAT_ARRAY(name, count)   xpu_arg_float name[count];
+#define GROUP_TYPE(name)                                                                                               \
+    struct xpu_##name##_group {                                                                                        \
+        XPU_FIELDS_##name                                                                                              \
+    };
+#define GROUP(name)                                                                                                    \
+    union {                                                                                                            \
+        struct {                                                                                                       \
+            XPU_FIELDS_##name                                                                                          \
+        };                                                                                                             \
+        struct xpu_##name##_group name;                                                                                \
+    };
+#define KERNEL(name, unit, fields, about)                                                                              \
+    struct xpu_##name##_call {                                                                                         \
+        fields                                                                                                         \
+    };
+#include "xpu_runtime/include/kernels.def"
+#undef ADDRESS
+#undef INT
+#undef FLOAT
+#undef ADDRESS_ARRAY
+#undef INT_ARRAY
+#undef FLOAT_ARRAY
+#undef KERNEL
+
+/* A call of a layer; its words stand in the plan table. */
 typedef struct {
     xpu_kernel kernel;
-    const char *member;   /* of the plan struct */
-    const char *body;     /* chain: the C function of its loop body */
-    xpu_plan_word *words; /* field_count */
-    uint64_t set;         /* bit i: field i has a value */
-    const char *problem;  /* the first field that was unknown, of another type, or set twice; NULL: none */
-    xpu_arena *arena;
+    const char *member; /* of the plan struct */
+    const char *body;   /* chain: the C function of its loop body */
 } xpu_call;
 
-xpu_call xpu_call_begin(xpu_arena *arena, xpu_kernel kernel);
-void xpu_set_int(xpu_call *call, const char *field, xpu_dim value);
-void xpu_set_number(xpu_call *call, const char *field, int64_t value); /* an INT that is known */
-void xpu_set_float(xpu_call *call, const char *field, float value);
-void xpu_set_address(xpu_call *call, const char *field, uint32_t buffer);
-void xpu_set_absent(xpu_call *call, const char *field); /* an ADDRESS that is 0 */
-/* NULL when every field has a value, else what is wrong, in words. */
-const char *xpu_call_problem(const xpu_call *call);
+/* NULL when all arguments of a call (the members of its struct) have values, else what is wrong, in words. */
+const char *xpu_call_problem(xpu_arena *arena, xpu_kernel kernel, const xpu_arg *args);
 
 #endif

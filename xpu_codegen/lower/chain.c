@@ -58,26 +58,25 @@ static const char *body_of(xpu_codegen *cg, uint32_t layer, const xpu_chain *cha
 
 /* ---- the call ---- */
 
-static void set_loops(xpu_codegen *cg, xpu_call *call, const xpu_chain_loops *loops, uint32_t inputs) {
+static void set_loops(xpu_codegen *cg, struct xpu_chain_call *call, const xpu_chain_loops *loops, uint32_t inputs) {
     for (int d = 0; d < XPU_CHAIN_DIMS; d++) {
         int loop = d - (XPU_CHAIN_DIMS - loops->rank);
-        xpu_set_int(call, xpu_printf(cg->arena, "d%d", d), loop < 0 ? xpu_dim_of(cg, 1) : loops->size[loop]);
+        call->d[d] = xpu_arg_dim(loop < 0 ? xpu_dim_of(cg, 1) : loops->size[loop]);
         for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {
             xpu_dim stride = loop < 0 || i >= inputs ? xpu_dim_of(cg, 0) : loops->stride[i][loop];
-            xpu_set_int(call, xpu_printf(cg->arena, "x%u_s%d", i, d), stride);
+            call->strides[XPU_CHAIN_DIMS * i + (uint32_t)d] = xpu_arg_dim(stride);
         }
     }
 }
 
-static void set_immediates(xpu_codegen *cg, xpu_call *call, const xpu_chain *chain) {
-    enum { MAX_IMMEDIATES = 16 };
+static void set_immediates(struct xpu_chain_call *call, const xpu_chain *chain) {
     uint32_t next = 0;
     for (uint32_t s = 0; s < chain->step_count; s++) {
         for (int i = 0; i < xpu_elementwise_immediates(chain->steps[s].op); i++) {
-            xpu_set_float(call, xpu_printf(cg->arena, "c%u", next++), chain->steps[s].immediates[i]);
+            call->c[next++] = xpu_arg_real(chain->steps[s].immediates[i]);
         }
     }
-    while (next < MAX_IMMEDIATES) xpu_set_float(call, xpu_printf(cg->arena, "c%u", next++), 0);
+    while (next < sizeof call->c / sizeof *call->c) call->c[next++] = xpu_arg_real(0);
 }
 
 /* ---- results in place of operands ---- */
@@ -94,16 +93,16 @@ static int is_dense(xpu_codegen *cg, const xpu_chain_loops *loops, uint32_t inpu
 
 /* The result may overwrite a dense operand of its size: the kernel loads every block of it before it stores that block.
  * An operand that is read in another order too would be read behind what was overwritten. */
-static void offer_in_place(xpu_codegen *cg, const xpu_call *call, const xpu_chain_loops *loops, uint32_t inputs) {
+static void offer_in_place(xpu_codegen *cg, const struct xpu_chain_call *call, const xpu_chain_loops *loops,
+                           uint32_t inputs) {
     const xpu_program_buffer *buffers = cg->program.buffers.items;
-    enum { RESULT, FIRST_INPUT }; /* fields of the call */
-    uint32_t result = call->words[RESULT].buffer;
+    uint32_t result = call->y.arg.word.buffer;
     for (uint32_t i = 0; i < inputs; i++) {
-        uint32_t operand = call->words[FIRST_INPUT + i].buffer;
+        uint32_t operand = call->x[i].arg.word.buffer;
         int fits = buffers[operand].kind == XPU_BUFFER_ACTIVATION && operand != result &&
                    xpu_dim_equal(buffers[operand].bytes, buffers[result].bytes);
         for (uint32_t k = 0; fits && k < inputs; k++) {
-            fits = call->words[FIRST_INPUT + k].buffer != operand || is_dense(cg, loops, k);
+            fits = call->x[k].arg.word.buffer != operand || is_dense(cg, loops, k);
         }
         xpu_program_in_place pair = {result, operand};
         if (fits) XPU_PUSH(cg->arena, &cg->program.in_place, pair);
@@ -118,21 +117,19 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
         return xpu_codegen_bug(cg, "a chain has loops that its kernel cannot run", "%s",
                                xpu_node_where(cg->graph, node, cg->arena));
     }
-    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_chain);
-    call.body = body_of(cg, layer, chain);
-    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
-    xpu_set_number(&call, "inputs", chain->input_count);
+    struct xpu_chain_call call = {0};
+    const char *body = body_of(cg, layer, chain);
+    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
+    call.inputs = xpu_arg_number(chain->input_count);
     for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {
-        const char *field = xpu_printf(cg->arena, "x%u", i);
-        if (i < chain->input_count) {
-            xpu_set_address(&call, field, xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, i), field));
-        } else {
-            xpu_set_absent(&call, field);
-        }
+        call.x[i] = xpu_arg_absent();
+        if (i >= chain->input_count) continue;
+        const char *role = xpu_printf(cg->arena, "x%u", i);
+        call.x[i] = xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, i), role));
     }
     set_loops(cg, &call, &loops, chain->input_count);
-    set_immediates(cg, &call, chain);
+    set_immediates(&call, chain);
     offer_in_place(cg, &call, &loops, chain->input_count);
-    xpu_describe_layer(cg, layer, "core", "chain", xpu_dim_of(cg, 0));
-    return xpu_add_call(cg, layer, &call);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_chain, xpu_dim_of(cg, 0));
+    return xpu_add_chain(cg, layer, &call, body);
 }

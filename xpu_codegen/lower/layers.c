@@ -29,11 +29,22 @@ static const char *identifier(xpu_codegen *cg, uint32_t layer, const char *name)
 
 /* ---- layers ---- */
 
-void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, const char *unit, const char *kernel, xpu_dim macs) {
+static void describe(xpu_codegen *cg, uint32_t layer, xpu_unit unit, const char *kernel, xpu_dim macs) {
     xpu_program_layer *item = &cg->program.layers.items[layer];
-    item->unit = unit;
+    cg->layers.items[layer].unit = unit;
+    item->unit = xpu_unit_name(unit);
     item->kernel = kernel;
     item->macs = macs;
+}
+
+void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, xpu_dim macs) {
+    const xpu_kernel_info *info = xpu_kernel_of(kernel);
+    cg->layers.items[layer].kernel = kernel;
+    describe(cg, layer, info->unit, info->name, macs);
+}
+
+void xpu_describe_host_layer(xpu_codegen *cg, uint32_t layer, const char *op) {
+    describe(cg, layer, XPU_UNIT_HOST, op, xpu_dim_of(cg, 0));
 }
 
 static xpu_plan_word simplified(const xpu_codegen *cg, xpu_plan_word word) {
@@ -49,18 +60,18 @@ static int fits_word(const xpu_codegen *cg, const xpu_plan_word *word) {
     return least >= INT32_MIN && least <= INT32_MAX;
 }
 
-xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, const xpu_call *call) {
-    const xpu_kernel_info *kernel = xpu_kernel_of(call->kernel);
-    const char *name = cg->program.layers.items[layer].name, *problem = xpu_call_problem(call);
+xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, const xpu_arg *args, const char *body) {
+    const char *name = cg->program.layers.items[layer].name, *problem = xpu_call_problem(cg->arena, kernel, args);
     if (problem) return xpu_codegen_bug(cg, "a kernel call is not complete", "layer '%s': %s", name, problem);
-    for (uint32_t i = 0; i < kernel->field_count; i++) {
-        if (!fits_word(cg, &call->words[i])) {
-            return xpu_codegen_bug(cg, "an argument does not fit 32 bits", "layer '%s': field '%s' of %s", name,
-                                   kernel->fields[i].name, kernel->name);
+    for (uint32_t i = 0; i < xpu_kernel_of(kernel)->words; i++) {
+        if (!fits_word(cg, &args[i].word)) {
+            return xpu_codegen_bug(cg, "an argument does not fit 32 bits", "layer '%s': word %u of %s", name, i,
+                                   xpu_kernel_of(kernel)->name);
         }
-        XPU_PUSH(cg->arena, &cg->program.plan, simplified(cg, call->words[i]));
+        XPU_PUSH(cg->arena, &cg->program.plan, simplified(cg, args[i].word));
     }
-    XPU_PUSH(cg->arena, &cg->layers.items[layer].calls, *call);
+    xpu_call call = {.kernel = kernel, .body = body};
+    XPU_PUSH(cg->arena, &cg->layers.items[layer].calls, call);
     return XPU_OK;
 }
 

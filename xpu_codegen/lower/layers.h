@@ -11,6 +11,8 @@ typedef struct xpu_codegen_layer {
     uint32_t region;        /* node.region */
     const char *identifier; /* of its C function: "layer_3_conv1" */
     const char *comment;    /* the source nodes, one per line */
+    xpu_unit unit;
+    xpu_kernel kernel; /* unless it is on the host */
     XPU_ARRAY(xpu_call) calls;
     const xpu_tiles *tiles; /* on the tensor engine */
     int begins_early;       /* while the layer before makes its operand: its results live from then on */
@@ -21,15 +23,29 @@ typedef struct xpu_codegen_layer {
 const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name);
 /* The identifier of a layer's C function, and the members of the plan struct, numbered where it makes several calls. */
 void xpu_name_layer(xpu_codegen *cg, uint32_t layer);
-/* What a layer is, for the program's table. */
-void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, const char *unit, const char *kernel, xpu_dim macs);
-/* Adds a finished call to a layer and its words to the plan table; [codegen] where a field has no value. */
-xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, const xpu_call *call);
+/* What a layer is: by the kernel that does its work, or an operator on the host. */
+void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, xpu_dim macs);
+void xpu_describe_host_layer(xpu_codegen *cg, uint32_t layer, const char *op);
 
-/* An integer attribute of the node as the call's field. */
-static inline void xpu_set_attr(const xpu_codegen *cg, xpu_call *call, xpu_node node, const char *field,
-                                xpu_attr_id id) {
-    xpu_set_number(call, field, xpu_node_int(cg->graph, node, id));
+/* Adds a call to a layer and its words to the plan table; [codegen] where an argument has no value. `args`: the members
+ * of the kernel's call struct. `body`: of KERNEL_WITH_BODY. */
+xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, const xpu_arg *args, const char *body);
+/* xpu_add_NAME for each row of kernels.def. */
+#define KERNEL(name, unit, fields, about)                                                                              \
+    static inline xpu_status xpu_add_##name(xpu_codegen *cg, uint32_t layer, const struct xpu_##name##_call *call) {   \
+        return xpu_add_call(cg, layer, XPU_KERNEL_##name, (const xpu_arg *)call, NULL);                                \
+    }
+#define KERNEL_WITH_BODY(name, unit, fields, about)                                                                    \
+    static inline xpu_status xpu_add_##name(xpu_codegen *cg, uint32_t layer, const struct xpu_##name##_call *call,     \
+                                            const char *body) {                                                        \
+        return xpu_add_call(cg, layer, XPU_KERNEL_##name, (const xpu_arg *)call, body);                                \
+    }
+#include "xpu_runtime/include/kernels.def"
+#undef KERNEL
+
+/* An integer attribute of a node as an argument. */
+static inline xpu_arg_int xpu_arg_attr(const xpu_codegen *cg, xpu_node node, xpu_attr_id id) {
+    return xpu_arg_number(xpu_node_int(cg->graph, node, id));
 }
 
 #endif

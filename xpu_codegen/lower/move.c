@@ -58,22 +58,22 @@ static xpu_status add_copy(xpu_codegen *cg, uint32_t layer, uint32_t from, uint3
     split_wide(cg, b);
     simplify(cg, b);
     if (b->rank > COPY_DIMS) return xpu_codegen_bug(cg, "a copy has too many dims", "%d dims", b->rank);
-    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_copy_nd);
-    xpu_set_address(&call, "x", from);
-    xpu_set_address(&call, "y", to);
-    xpu_set_number(&call, "element_bytes", b->element);
-    xpu_set_int(&call, "x_offset", b->from_offset);
-    xpu_set_int(&call, "y_offset", b->to_offset);
+    struct xpu_copy_nd_call call = {0};
+    call.x = xpu_arg_at(from);
+    call.y = xpu_arg_at(to);
+    call.element_bytes = xpu_arg_number(b->element);
+    call.x_offset = xpu_arg_dim(b->from_offset);
+    call.y_offset = xpu_arg_dim(b->to_offset);
     for (int d = 0; d < COPY_DIMS; d++) {
         int i = d - (COPY_DIMS - b->rank);
         xpu_dim zero = xpu_dim_of(cg, 0), one = xpu_dim_of(cg, 1);
         /* Unused dims have one element; a lone element is its own innermost run. */
         xpu_dim unused = d == COPY_DIMS - 1 ? one : zero;
-        xpu_set_int(&call, xpu_printf(cg->arena, "d%d", d), i < 0 ? one : b->size[i]);
-        xpu_set_int(&call, xpu_printf(cg->arena, "xs%d", d), i < 0 ? unused : b->from[i]);
-        xpu_set_int(&call, xpu_printf(cg->arena, "ys%d", d), i < 0 ? unused : b->to[i]);
+        call.d[d] = xpu_arg_dim(i < 0 ? one : b->size[i]);
+        call.xs[d] = xpu_arg_dim(i < 0 ? unused : b->from[i]);
+        call.ys[d] = xpu_arg_dim(i < 0 ? unused : b->to[i]);
     }
-    return xpu_add_call(cg, layer, &call);
+    return xpu_add_copy_nd(cg, layer, &call);
 }
 
 /* The box of a whole value `shape` in the order in which it lies in `to`, strides of its dims given by logical dim. */
@@ -105,7 +105,7 @@ xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     uint32_t source = xpu_operand_buffer(cg, layer, x, "x"), target = xpu_activation_buffer(cg, y);
     xpu_value_strides(cg, y, to);
     xpu_value_strides(cg, x, x_strides);
-    xpu_describe_layer(cg, layer, "dma", "copy_nd", xpu_dim_of(cg, 0));
+    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
     int rank = xpu_value_at(cg->graph, y)->rank;
     const int64_t *perm = NULL;
     if (xpu_node_is(cg->graph, node, XPU_OP_TRANSPOSE)) perm = xpu_node_ints(cg->graph, node, XPU_ATTR_PERM, NULL);
@@ -124,7 +124,7 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK], position = xpu_dim_of(cg, 0);
     uint32_t target = xpu_activation_buffer(cg, y), count = xpu_node_at(cg->graph, node)->input_count;
     xpu_value_strides(cg, y, to);
-    xpu_describe_layer(cg, layer, "dma", "copy_nd", xpu_dim_of(cg, 0));
+    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
     for (uint32_t i = 0; i < count; i++) {
         xpu_value x = xpu_node_input(cg->graph, node, i);
         uint32_t source = xpu_operand_buffer(cg, layer, x, xpu_printf(cg->arena, "x%u", i));
@@ -183,13 +183,13 @@ static xpu_status fill_all(pad *p, float value) {
     int64_t element = (int64_t)xpu_dtype_bytes(info->dtype);
     xpu_dim bytes = xpu_dim_mul_const(dims, xpu_dims_product(p->cg, p->y, 0, p->rank), element);
     xpu_dim words = xpu_dim_floordiv_const(dims, xpu_dim_add_const(dims, bytes, 3), 4); /* buffers are whole words */
-    xpu_call call = xpu_call_begin(p->cg->arena, XPU_KERNEL_fill);
-    xpu_set_address(&call, "y", p->target);
-    xpu_set_int(&call, "count", words);
+    struct xpu_fill_call call = {0};
+    call.y = xpu_arg_at(p->target);
+    call.count = xpu_arg_dim(words);
     float word;
     if (!xpu_pad_word(info->dtype, value, &word)) return xpu_codegen_bug(p->cg, "a padding's value", "no word has it");
-    xpu_set_float(&call, "value", word);
-    return xpu_add_call(p->cg, p->layer, &call);
+    call.value = xpu_arg_real(word);
+    return xpu_add_fill(p->cg, p->layer, &call);
 }
 
 static xpu_status copy_center(pad *p) {
@@ -234,7 +234,7 @@ static xpu_status copy_slab(pad *p, int dim, int behind) {
 xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     pad p = {.cg = cg, .layer = layer};
     start_pad(&p, node);
-    xpu_describe_layer(cg, layer, "dma", "copy_nd", xpu_dim_of(cg, 0));
+    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
     xpu_status status = XPU_OK;
     if (p.mode == PAD_CONSTANT) status = fill_all(&p, xpu_node_float(cg->graph, node, XPU_ATTR_VALUE));
     if (status == XPU_OK) status = copy_center(&p);

@@ -46,7 +46,7 @@ static const char *host_reason(const xpu_codegen *cg, xpu_node node) {
 
 static xpu_status add_host_layer(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(cg->graph, node);
-    xpu_describe_layer(cg, layer, "host", info->op->name, xpu_dim_of(cg, 0));
+    xpu_describe_host_layer(cg, layer, info->op->name);
     cg->program.layers.items[layer].reason = host_reason(cg, node);
     for (uint32_t i = 0; i < info->input_count; i++) {
         if (info->inputs[i].id) xpu_operand_buffer(cg, layer, info->inputs[i], xpu_printf(cg->arena, "x%u", i));

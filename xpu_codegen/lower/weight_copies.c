@@ -27,8 +27,8 @@ static int32_t *last_readers(const xpu_codegen *cg, xpu_arena *arena) {
     for (uint32_t i = 0; i < cg->layers.count; i++) {
         const xpu_codegen_layer *layer = &cg->layers.items[i];
         for (uint32_t c = 0; c < layer->calls.count; c++) {
-            uint32_t fields = xpu_kernel_of(layer->calls.items[c].kernel)->field_count;
-            for (uint32_t f = 0; f < fields; f++, word++) {
+            uint32_t words = xpu_kernel_of(layer->calls.items[c].kernel)->words;
+            for (uint32_t end = word + words; word < end; word++) {
                 const xpu_plan_word *w = &cg->program.plan.items[word];
                 if (w->kind == XPU_WORD_ADDRESS) last[w->buffer] = (int32_t)i;
             }
@@ -121,19 +121,19 @@ static uint32_t add_copy(xpu_codegen *cg, uint32_t weight, uint32_t last_layer) 
 
 static xpu_status add_fill(xpu_codegen *cg, uint32_t weight, uint32_t copy) {
     enum { COPY_DIMS = 6 };
-    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_copy_nd);
-    xpu_set_address(&call, "x", weight);
-    xpu_set_address(&call, "y", copy);
-    xpu_set_number(&call, "element_bytes", WORD_BYTES);
-    xpu_set_number(&call, "x_offset", 0);
-    xpu_set_number(&call, "y_offset", 0);
+    struct xpu_copy_nd_call call = {0};
+    call.x = xpu_arg_at(weight);
+    call.y = xpu_arg_at(copy);
+    call.element_bytes = xpu_arg_number(WORD_BYTES);
+    call.x_offset = xpu_arg_number(0);
+    call.y_offset = xpu_arg_number(0);
     for (int d = 0; d < COPY_DIMS; d++) {
         int inner = d == COPY_DIMS - 1;
-        xpu_set_number(&call, xpu_printf(cg->arena, "d%d", d), inner ? words_of(cg, weight) : 1);
-        xpu_set_number(&call, xpu_printf(cg->arena, "xs%d", d), inner);
-        xpu_set_number(&call, xpu_printf(cg->arena, "ys%d", d), inner);
+        call.d[d] = xpu_arg_number(inner ? words_of(cg, weight) : 1);
+        call.xs[d] = xpu_arg_number(inner);
+        call.ys[d] = xpu_arg_number(inner);
     }
-    return xpu_add_call(cg, 0, &call);
+    return xpu_add_copy_nd(cg, 0, &call);
 }
 
 /* A layer before all others, in the region of the first one that runs on the chip. */
@@ -154,7 +154,7 @@ static void insert_layer(xpu_codegen *cg) {
     for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
         if (cg->layer_of[i] >= 0) cg->layer_of[i]++;
     }
-    xpu_describe_layer(cg, 0, "dma", "copy_nd", xpu_dim_of(cg, 0));
+    xpu_describe_layer(cg, 0, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
     cg->program.layers.items[0].reason = "placement rules want weights in L3";
 }
 

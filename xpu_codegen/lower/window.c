@@ -12,51 +12,67 @@ typedef struct {
     int is_max, count_include_pad, by_columns;
 } pool_window;
 
-/* The kernel, and its tasks if it is max_pool_i8. */
-static xpu_kernel kernel_of(xpu_codegen *cg, xpu_conv_shape s, const pool_window *w, xpu_byte_tasks *tasks) {
+/* Tasks of max_pool_i8; 0: it is large_max_pool_i8. */
+static int has_tasks(xpu_codegen *cg, xpu_conv_shape s, const pool_window *w, xpu_byte_tasks *tasks) {
     for (int axis = 0; axis < 2; axis++) {
         s.kernel[axis] = xpu_dim_upper(cg, w->kernel[axis]);
         s.stride[axis] = w->stride[axis];
         s.dilation[axis] = w->dilation[axis];
     }
     s.groups = 1;
-    return xpu_choose_byte_tasks(cg, &s, 0, tasks) ? XPU_KERNEL_max_pool_i8 : XPU_KERNEL_large_max_pool_i8;
+    return xpu_choose_byte_tasks(cg, &s, 0, tasks);
+}
+
+static struct xpu_pool_group pool_of(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
+                                     const pool_window *w) {
+    struct xpu_pool_group pool = {0};
+    pool.x = xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, 0), "x"));
+    pool.y = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, 0)));
+    pool.batch = xpu_arg_dim(s->batch);
+    pool.in_h = xpu_arg_dim(s->in_h);
+    pool.in_w = xpu_arg_dim(s->in_w);
+    pool.in_c = xpu_arg_dim(s->in_c);
+    pool.out_h = xpu_arg_dim(s->out_h);
+    pool.out_w = xpu_arg_dim(s->out_w);
+    pool.kernel_h = xpu_arg_dim(w->kernel[0]);
+    pool.kernel_w = xpu_arg_dim(w->kernel[1]);
+    pool.stride_h = xpu_arg_number(w->stride[0]);
+    pool.stride_w = xpu_arg_number(w->stride[1]);
+    pool.dilation_h = xpu_arg_number(w->dilation[0]);
+    pool.dilation_w = xpu_arg_number(w->dilation[1]);
+    pool.pad_top = xpu_arg_number(w->begin[0]);
+    pool.pad_left = xpu_arg_number(w->begin[1]);
+    return pool;
+}
+
+static xpu_status lower_byte_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
+                                  const pool_window *w) {
+    xpu_byte_tasks tasks;
+    int tasked = has_tasks(cg, *s, w, &tasks);
+    const struct xpu_pool_group pool = pool_of(cg, layer, node, s, w);
+    xpu_value x = xpu_node_input(cg->graph, node, 0);
+    const xpu_arg_int x_unsigned = xpu_arg_number(xpu_value_at(cg->graph, x)->dtype == XPU_U8);
+    xpu_describe_layer(cg, layer, tasked ? XPU_KERNEL_max_pool_i8 : XPU_KERNEL_large_max_pool_i8, xpu_dim_of(cg, 0));
+    if (!tasked) {
+        struct xpu_large_max_pool_i8_call call = {.pool = pool, .x_unsigned = x_unsigned};
+        return xpu_add_large_max_pool_i8(cg, layer, &call);
+    }
+    struct xpu_max_pool_i8_call call = {.pool = pool, .x_unsigned = x_unsigned, .task = xpu_task_of(cg, &tasks)};
+    return xpu_add_max_pool_i8(cg, layer, &call);
 }
 
 static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, const pool_window *w) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    int bytes = xpu_value_at(cg->graph, x)->dtype != XPU_F32;
     const xpu_conv_shape s = xpu_image_shape(cg, x, y);
-    xpu_byte_tasks tasks;
-    xpu_call call = xpu_call_begin(cg->arena, bytes ? kernel_of(cg, s, w, &tasks) : XPU_KERNEL_pool_f32);
-    xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
-    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
-    xpu_set_int(&call, "batch", s.batch);
-    xpu_set_int(&call, "in_h", s.in_h);
-    xpu_set_int(&call, "in_w", s.in_w);
-    xpu_set_int(&call, "in_c", s.in_c);
-    xpu_set_int(&call, "out_h", s.out_h);
-    xpu_set_int(&call, "out_w", s.out_w);
-    xpu_set_int(&call, "kernel_h", w->kernel[0]);
-    xpu_set_int(&call, "kernel_w", w->kernel[1]);
-    xpu_set_number(&call, "stride_h", w->stride[0]);
-    xpu_set_number(&call, "stride_w", w->stride[1]);
-    xpu_set_number(&call, "dilation_h", w->dilation[0]);
-    xpu_set_number(&call, "dilation_w", w->dilation[1]);
-    xpu_set_number(&call, "pad_top", w->begin[0]);
-    xpu_set_number(&call, "pad_left", w->begin[1]);
-    if (bytes) {
-        xpu_set_number(&call, "x_unsigned", xpu_value_at(cg->graph, x)->dtype == XPU_U8);
-        if (call.kernel == XPU_KERNEL_max_pool_i8) xpu_set_byte_tasks(cg, &call, &tasks);
-    } else {
-        xpu_set_number(&call, "pad_bottom", w->end[0]);
-        xpu_set_number(&call, "pad_right", w->end[1]);
-        xpu_set_number(&call, "is_max", w->is_max);
-        xpu_set_number(&call, "count_include_pad", w->count_include_pad);
-        xpu_set_number(&call, "by_columns", w->by_columns);
-    }
-    xpu_describe_layer(cg, layer, "core", xpu_kernel_of(call.kernel)->name, xpu_dim_of(cg, 0));
-    return xpu_add_call(cg, layer, &call);
+    if (xpu_value_at(cg->graph, x)->dtype != XPU_F32) return lower_byte_pool(cg, layer, node, &s, w);
+    struct xpu_pool_f32_call call = {.pool = pool_of(cg, layer, node, &s, w)};
+    call.pad_bottom = xpu_arg_number(w->end[0]);
+    call.pad_right = xpu_arg_number(w->end[1]);
+    call.is_max = xpu_arg_number(w->is_max);
+    call.count_include_pad = xpu_arg_number(w->count_include_pad);
+    call.by_columns = xpu_arg_number(w->by_columns);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_pool_f32, xpu_dim_of(cg, 0));
+    return xpu_add_pool_f32(cg, layer, &call);
 }
 
 static pool_window window_of(xpu_codegen *cg, xpu_node node, int is_max) {
@@ -104,21 +120,21 @@ xpu_status xpu_lower_global_average_pool(xpu_codegen *cg, uint32_t layer, xpu_no
 xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     int to_signed = xpu_value_at(cg->graph, y)->dtype == XPU_I8;
-    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_mean_i8);
-    xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
-    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
-    xpu_set_int(&call, "batch", xpu_value_dim(cg, x, 0));
-    xpu_set_int(&call, "pixels", xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank));
-    xpu_set_int(&call, "channels", xpu_value_dim(cg, x, 1));
-    xpu_set_number(&call, "x_unsigned", xpu_value_at(cg->graph, x)->dtype == XPU_U8);
-    xpu_set_number(&call, "x_zero", xpu_node_int(cg->graph, node, XPU_ATTR_X_ZERO));
-    xpu_set_float(&call, "x_scale", xpu_node_float(cg->graph, node, XPU_ATTR_X_SCALE));
-    xpu_set_float(&call, "y_scale", xpu_node_float(cg->graph, node, XPU_ATTR_Y_SCALE));
-    xpu_set_number(&call, "zero", xpu_node_int(cg->graph, node, XPU_ATTR_Y_ZERO));
-    xpu_set_number(&call, "low", to_signed ? INT8_MIN : 0);
-    xpu_set_number(&call, "high", to_signed ? INT8_MAX : UINT8_MAX);
-    xpu_describe_layer(cg, layer, "core", "mean_i8", xpu_dim_of(cg, 0));
-    return xpu_add_call(cg, layer, &call);
+    struct xpu_mean_i8_call call = {0};
+    call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"));
+    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
+    call.batch = xpu_arg_dim(xpu_value_dim(cg, x, 0));
+    call.pixels = xpu_arg_dim(xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank));
+    call.channels = xpu_arg_dim(xpu_value_dim(cg, x, 1));
+    call.x_unsigned = xpu_arg_number(xpu_value_at(cg->graph, x)->dtype == XPU_U8);
+    call.x_zero = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_X_ZERO));
+    call.x_scale = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_X_SCALE));
+    call.y_scale = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_Y_SCALE));
+    call.zero = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_Y_ZERO));
+    call.low = xpu_arg_number(to_signed ? INT8_MIN : 0);
+    call.high = xpu_arg_number(to_signed ? INT8_MAX : UINT8_MAX);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_mean_i8, xpu_dim_of(cg, 0));
+    return xpu_add_mean_i8(cg, layer, &call);
 }
 
 /* ---- softmax ---- */
@@ -136,24 +152,24 @@ xpu_status xpu_lower_softmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
         inside |= order[d] == axis;
         size[part] = xpu_dim_mul(&cg->graph->dims, size[part], dim);
     }
-    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_softmax_f32);
-    xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
-    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
-    xpu_set_int(&call, "outer", size[0]);
-    xpu_set_int(&call, "count", size[1]);
-    xpu_set_int(&call, "inner", size[2]);
-    xpu_describe_layer(cg, layer, "core", "softmax_f32", xpu_dim_of(cg, 0));
-    return xpu_add_call(cg, layer, &call);
+    struct xpu_softmax_f32_call call = {0};
+    call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"));
+    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
+    call.outer = xpu_arg_dim(size[0]);
+    call.count = xpu_arg_dim(size[1]);
+    call.inner = xpu_arg_dim(size[2]);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_softmax_f32, xpu_dim_of(cg, 0));
+    return xpu_add_softmax_f32(cg, layer, &call);
 }
 
 /* ---- absmax ---- */
 
 xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    xpu_call call = xpu_call_begin(cg->arena, XPU_KERNEL_absmax_f32);
-    xpu_set_address(&call, "x", xpu_operand_buffer(cg, layer, x, "x"));
-    xpu_set_address(&call, "y", xpu_activation_buffer(cg, y));
-    xpu_set_int(&call, "count", xpu_dims_product(cg, x, 0, xpu_value_at(cg->graph, x)->rank));
-    xpu_describe_layer(cg, layer, "core", "absmax_f32", xpu_dim_of(cg, 0));
-    return xpu_add_call(cg, layer, &call);
+    struct xpu_absmax_f32_call call = {0};
+    call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"));
+    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
+    call.count = xpu_arg_dim(xpu_dims_product(cg, x, 0, xpu_value_at(cg->graph, x)->rank));
+    xpu_describe_layer(cg, layer, XPU_KERNEL_absmax_f32, xpu_dim_of(cg, 0));
+    return xpu_add_absmax_f32(cg, layer, &call);
 }

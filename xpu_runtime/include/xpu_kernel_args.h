@@ -4,10 +4,13 @@
 
 #include <stdint.h>
 
-#define ADDRESS(name) uint32_t name;
-#define INT(name)     int32_t name;
-#define FLOAT(name)   float name;
-#define KERNEL(name, fields, about)                                                                                    \
+#define ADDRESS(name)              uint32_t name;
+#define INT(name)                  int32_t name;
+#define FLOAT(name)                float name;
+#define ADDRESS_ARRAY(name, count) uint32_t name[count];
+#define INT_ARRAY(name, count)     int32_t name[count];
+#define FLOAT_ARRAY(name, count)   float name[count];
+#define KERNEL(name, unit, fields, about)                                                                              \
     struct xpu_##name##_args {                                                                                         \
         fields                                                                                                         \
     };
@@ -16,5 +19,8 @@
 #undef ADDRESS
 #undef INT
 #undef FLOAT
+#undef ADDRESS_ARRAY
+#undef INT_ARRAY
+#undef FLOAT_ARRAY
 
 #endif

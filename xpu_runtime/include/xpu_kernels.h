@@ -18,9 +18,9 @@ typedef struct {
 typedef void (*xpu_chain_body)(const float *const *in, const float *c, float *out, uint32_t n);
 
 /* One function per row of kernels.def: layer is the 16-bit tag that completions and profiles carry. */
-#define KERNEL(name, fields, about)                                                                                    \
+#define KERNEL(name, unit, fields, about)                                                                              \
     xpu_ticket xpu_##name(const struct xpu_##name##_args *args, uint32_t layer, xpu_ticket after);
-#define KERNEL_WITH_BODY(name, fields, about)                                                                          \
+#define KERNEL_WITH_BODY(name, unit, fields, about)                                                                    \
     xpu_ticket xpu_##name(const struct xpu_##name##_args *args, xpu_##name##_body body, uint32_t layer,                \
                           xpu_ticket after);
 #include "xpu_runtime/include/kernels.def"

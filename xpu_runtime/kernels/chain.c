@@ -25,15 +25,13 @@ struct frame {
 };
 
 static void unpack(struct frame *f, const struct xpu_chain_args *a) {
-    const uint32_t size[4] = {(uint32_t)a->d0, (uint32_t)a->d1, (uint32_t)a->d2, (uint32_t)a->d3};
-    const uint32_t *address = &a->x0;
-    const int32_t *stride = &a->x0_s0;
+    const uint32_t size[4] = {(uint32_t)a->d[0], (uint32_t)a->d[1], (uint32_t)a->d[2], (uint32_t)a->d[3]};
     f->a = a;
     f->inputs = (uint32_t)a->inputs;
     for (int i = 0; i < 4; i++) f->size[i] = size[i];
     for (int i = 0; i < INPUTS; i++) {
-        f->address[i] = address[i];
-        for (int d = 0; d < 4; d++) f->stride[i][d] = stride[4 * i + d];
+        f->address[i] = a->x[i];
+        for (int d = 0; d < 4; d++) f->stride[i][d] = a->strides[4 * i + d];
     }
 }
 
@@ -106,7 +104,7 @@ static xpu_ticket run_block(const struct frame *f, const struct block *b, uint32
         in[i] = f->in[half][i];
         if (!f->stride[i][3]) spread(f->in[half][i], b->rows, b->width);
     }
-    body(in, &f->a->c0, f->out[half], b->rows * b->width);
+    body(in, f->a->c, f->out[half], b->rows * b->width);
     uint32_t row = (b->outer0 * f->size[1] + b->outer1) * f->size[2] + b->row;
     return LM2GM(f->a->y + 4 * (row * f->size[3] + b->column), f->out[half], 4 * b->rows * b->width);
 }

@@ -535,8 +535,7 @@ xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, 
 #define ADDRESS(name) .name = q.name,
 #define INT(name)     .name = q.name,
     const struct xpu_conv2d_i16_args a = {.w_scale = q.factors,
-                                          ADDRESS(x) ADDRESS(w) ADDRESS(bias) ADDRESS(branch) ADDRESS(y)
-                                              XPU_CONV_GEOMETRY XPU_TILE};
+                                          XPU_FIELDS_operands XPU_FIELDS_geometry XPU_FIELDS_tile};
 #undef ADDRESS
 #undef INT
     const struct format f = {.sizes = XPU_TILING_I8,

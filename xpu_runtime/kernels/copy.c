@@ -23,9 +23,10 @@ enum { MOST_CHANNELS = 16, LEAST_WOVEN = 4096, VECTOR = 64 };
 
 /* d4 pixels whose d5 channels lie in planes, and side by side in y; of bytes, whole words of them. */
 static int is_woven(const struct xpu_copy_nd_args *a) {
-    if (a->element_bytes == 1 && ((a->d4 | a->xs5 | a->x_offset | a->y_offset) & 3)) return 0;
-    return (a->element_bytes == 4 || a->element_bytes == 1) && a->d0 * a->d1 * a->d2 * a->d3 == 1 && a->d5 > 1 &&
-           a->d5 <= MOST_CHANNELS && a->xs4 == 1 && a->ys5 == 1 && a->ys4 == a->d5 && a->d4 * a->d5 >= LEAST_WOVEN;
+    if (a->element_bytes == 1 && ((a->d[4] | a->xs[5] | a->x_offset | a->y_offset) & 3)) return 0;
+    return (a->element_bytes == 4 || a->element_bytes == 1) && a->d[0] * a->d[1] * a->d[2] * a->d[3] == 1 &&
+           a->d[5] > 1 && a->d[5] <= MOST_CHANNELS && a->xs[4] == 1 && a->ys[5] == 1 && a->ys[4] == a->d[5] &&
+           a->d[4] * a->d[5] >= LEAST_WOVEN;
 }
 
 static void weave_words(const uint32_t *plane, uint32_t *to, uint32_t pixels, uint32_t channels) {
@@ -87,13 +88,13 @@ static void weave(const uint8_t *planes, uint8_t *out, uint32_t pixels, uint32_t
 
 static void weave_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_copy_nd_args a = *(const struct xpu_copy_nd_args *)args;
-    uint32_t available, first, last, channels = (uint32_t)a.d5, bytes = (uint32_t)a.element_bytes;
+    uint32_t available, first, last, channels = (uint32_t)a.d[5], bytes = (uint32_t)a.element_bytes;
     uint8_t *lm = (uint8_t *)lm_floats(&available);
     uint32_t pixel = channels * bytes, block = round_down(available / pixel, 4);
     uint32_t x = a.x + bytes * (uint32_t)a.x_offset, y = a.y + bytes * (uint32_t)a.y_offset;
     if (block > VECTOR) block = round_down(block, VECTOR);
     uint8_t *in[2] = {lm, lm + block * pixel}, *out[2] = {lm + 2 * block * pixel, lm + 3 * block * pixel};
-    partition(core, cores, (uint32_t)a.d4, 16, &first, &last);
+    partition(core, cores, (uint32_t)a.d[4], 16, &first, &last);
     xpu_ticket none = {XPU_COUNTER_CALL, 0}, loaded = none, stored[2] = {none, none};
     for (uint32_t at = first, next = first, half = 0; at < last; half ^= 1) {
         uint32_t pixels = min_u32(block, last - at);
@@ -101,7 +102,7 @@ static void weave_share(const void *args, uint32_t core, uint32_t cores) {
         for (; next < last && next <= at + block; next += block) {
             uint32_t count = bytes * min_u32(block, last - next);
             loaded = xpu_load_2d(in[next == at ? half : half ^ 1], (int32_t)count, x + bytes * next,
-                                 (int32_t)bytes * a.xs5, count, channels);
+                                 (int32_t)bytes * a.xs[5], count, channels);
             if (next == at) ready = loaded;
         }
         xpu_wait(ready);
@@ -156,13 +157,13 @@ __attribute__((noinline)) static xpu_ticket queue_pieces(const xpu_desc_copy *co
 xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_ticket after) {
     int32_t bytes = a->element_bytes, wide = bytes == 8 ? 2 : 1; /* 8-byte elements move as pairs of words */
     int32_t unit = bytes / wide;
-    const int is_large = a->d2 * a->d3 * a->d4 * a->d5 > MOST_ELEMENTS / wide;
+    const int is_large = a->d[2] * a->d[3] * a->d[4] * a->d[5] > MOST_ELEMENTS / wide;
     xpu_ticket ticket = after;
     if (is_woven(a)) return xpu_run_on_cores(weave_share, a, layer, after);
     xpu_finish_queueing();
-    if (wide == 2 && (a->xs5 != 1 || a->ys5 != 1)) xpu_abort(ABORT_WIDE_ELEMENTS);
-    for (int32_t i = 0; i < a->d0; i++) {
-        for (int32_t j = 0; j < a->d1; j++) {
+    if (wide == 2 && (a->xs[5] != 1 || a->ys[5] != 1)) xpu_abort(ABORT_WIDE_ELEMENTS);
+    for (int32_t i = 0; i < a->d[0]; i++) {
+        for (int32_t j = 0; j < a->d[1]; j++) {
             xpu_desc_copy copy = {
                 .layer = layer,
                 .wait0 = after.counter,
@@ -170,22 +171,22 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_tic
                 .wait1 = XPU_NO_COUNTER,
                 .signal = XPU_COUNTER_COPY,
                 .signal_add = 1,
-                .src = a->x + (uint32_t)((a->x_offset + i * a->xs0 + j * a->xs1) * bytes),
-                .dst = a->y + (uint32_t)((a->y_offset + i * a->ys0 + j * a->ys1) * bytes),
+                .src = a->x + (uint32_t)((a->x_offset + i * a->xs[0] + j * a->xs[1]) * bytes),
+                .dst = a->y + (uint32_t)((a->y_offset + i * a->ys[0] + j * a->ys[1]) * bytes),
                 .src_type = element_type(unit),
                 .dst_type = element_type(unit),
-                .size0 = (uint32_t)a->d2,
-                .size1 = (uint32_t)a->d3,
-                .size2 = (uint32_t)a->d4,
-                .size3 = (uint32_t)(a->d5 * wide),
-                .src_stride0 = a->xs2 * bytes,
-                .src_stride1 = a->xs3 * bytes,
-                .src_stride2 = a->xs4 * bytes,
-                .src_stride3 = a->xs5 * unit,
-                .dst_stride0 = a->ys2 * bytes,
-                .dst_stride1 = a->ys3 * bytes,
-                .dst_stride2 = a->ys4 * bytes,
-                .dst_stride3 = a->ys5 * unit,
+                .size0 = (uint32_t)a->d[2],
+                .size1 = (uint32_t)a->d[3],
+                .size2 = (uint32_t)a->d[4],
+                .size3 = (uint32_t)(a->d[5] * wide),
+                .src_stride0 = a->xs[2] * bytes,
+                .src_stride1 = a->xs[3] * bytes,
+                .src_stride2 = a->xs[4] * bytes,
+                .src_stride3 = a->xs[5] * unit,
+                .dst_stride0 = a->ys[2] * bytes,
+                .dst_stride1 = a->ys[3] * bytes,
+                .dst_stride2 = a->ys[4] * bytes,
+                .dst_stride3 = a->ys[5] * unit,
             };
             ticket = is_large ? queue_pieces(&copy) : queue(&copy);
         }

@@ -46,9 +46,9 @@ static xpu_ticket call(const uint32_t *head, xpu_ticket after) {
     static const xpu_chain_body bodies[XPU_BODY_COUNT] = {identity, affine, six, leaky};
     const void *args = head + XPU_CALL_HEAD;
     switch ((xpu_call_kernel)head[0]) {
-#define KERNEL(name, fields, about)                                                                                    \
+#define KERNEL(name, unit, fields, about)                                                                              \
     case XPU_CALL_##name: return xpu_##name(args, 0, after);
-#define KERNEL_WITH_BODY(name, fields, about)                                                                          \
+#define KERNEL_WITH_BODY(name, unit, fields, about)                                                                    \
     case XPU_CALL_##name: return xpu_##name(args, bodies[head[1]], 0, after);
 #include "xpu_runtime/include/kernels.def"
 #undef KERNEL

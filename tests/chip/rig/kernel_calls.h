@@ -13,7 +13,7 @@
 enum { XPU_PLAN_HEAD = 2, XPU_CALL_HEAD = 3, XPU_CALL_WORDS = 4096 };
 
 typedef enum {
-#define KERNEL(name, fields, about) XPU_CALL_##name,
+#define KERNEL(name, unit, fields, about) XPU_CALL_##name,
 #include "xpu_runtime/include/kernels.def"
 #undef KERNEL
     XPU_CALL_COUNT

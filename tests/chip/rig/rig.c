@@ -173,8 +173,8 @@ void rig_expect(rig *r, uint32_t address, const void *data, uint32_t bytes) {
 void rig_copy_last(rig *r) {
     rig_region *region = &r->regions[r->last_address >= XPU_GM_BASE ? RIG_GM : RIG_L3];
     const uint8_t *data = region->expected + (r->last_address - region->base);
-    struct xpu_copy_nd_args a = {.element_bytes = 1, .d0 = 1, .d1 = 1, .d2 = 1, .d3 = 1, .d4 = 1, .xs5 = 1, .ys5 = 1};
-    a.d5 = (int32_t)r->last_bytes;
+    struct xpu_copy_nd_args a = {.element_bytes = 1, .d = {1, 1, 1, 1, 1}, .xs = {[5] = 1}, .ys = {[5] = 1}};
+    a.d[5] = (int32_t)r->last_bytes;
     a.x = r->last_address;
     a.y = rig_place(r, NULL, r->last_bytes, 4); /* words: NaNs are compared as such */
     rig_expect(r, a.y, data, r->last_bytes);
