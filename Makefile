@@ -167,7 +167,12 @@ gen: $(BUILD)/hwgen $(BUILD)/docgen
 	@scripts/generate $(BUILD) .
 
 # The device library: kernels and start-up code, compiled for the chip's cores
-DEVICE_C   := $(call sources,xpu_runtime/devrt xpu_runtime/kernels)
+# Data of these stand in memory in this order, and code that link.ld does not place: kernels that are not named follow,
+# so that a new one moves no other, and no cycle changes.
+KERNELS    := $(patsubst %,xpu_runtime/kernels/%.c,reduce_absmax_f32 bytes chain matrix_conv_f32 matrix_tensor move \
+                matrix_depthwise_f32 findmax window_large_max_i8 matrix_f32 window_pool_f32 norm_softmax_f32 window window_i8 \
+                window_multiply)
+DEVICE_C   := $(call sources,xpu_runtime/devrt) $(KERNELS) $(filter-out $(KERNELS),$(call sources,xpu_runtime/kernels))
 DEVICE_S   := $(wildcard xpu_runtime/devrt/*.S)
 DEVICE_O   := $(patsubst %.c,$(BUILD)/device/%.o,$(DEVICE_C)) $(patsubst %.S,$(BUILD)/device/%.o,$(DEVICE_S))
 DEVICE_H   := $(wildcard xpu_runtime/include/*.h xpu_runtime/include/*.def xpu_runtime/include/generated/*.h \
