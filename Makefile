@@ -210,6 +210,8 @@ $(SHARE)/suite:
 # Examples link what a user's program links
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 PLUGINS  := $(patsubst examples/%/plugin.c,$(BUILD)/lib/xpu-target-%.so,$(wildcard examples/*/plugin.c))
+# This one is a program of a user: it knows the headers as they are installed
+EXTRA_examples_build_in_c := -Ixpuc/include -Ixpu_runtime/include
 examples: $(EXAMPLES) $(PLUGINS)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIBXPURT) $(LIBXPUC) $(LIBFUNC) $(LIBALL)
 	@mkdir -p $(@D)
@@ -292,7 +294,7 @@ lengths:
 	@scripts/lengths
 
 # Headers of the libraries; and what a plug-in includes (cc -I$(PREFIX)/include/xpu)
-PUBLIC_H := xpuc/include/xpuc.h $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h xpurt_rtl.h)
+PUBLIC_H := $(addprefix xpuc/include/,xpuc.h xpuc_build.h) $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h xpurt_rtl.h)
 PLUGIN_H := $(wildcard base/*.h core/target.h core/ir/*.h core/ops/*.h core/ops/*.def)
 # pkg-config: what a library is, and what it needs
 about_xpuc    := compiles neural networks for an XPU-style NPU

@@ -34,8 +34,7 @@ void xpuc_result_clear(xpuc_result *result) {
 
 /* ---- what goes out ---- */
 
-/* Every message on lines of its own, or grouped; NULL where there is none, or no memory for it. */
-static char *messages(const xpu_diags *diags, int grouped) {
+char *xpu_messages(const xpu_diags *diags, int grouped) {
     char *text = NULL;
     size_t length = 0;
     FILE *stream = diags->count ? open_memstream(&text, &length) : NULL;
@@ -64,7 +63,8 @@ static char *give_text(xpu_arena *arena, const char *text) {
 
 typedef struct {
     const char *call, *path, *output;
-    int to_file; /* 0: into result->bytes */
+    const xpu_built *built; /* instead of the file at path */
+    int to_file;            /* 0: into result->bytes */
     const xpuc_options *options;
     xpuc_result *result;
     xpu_diags *diags;
@@ -74,6 +74,7 @@ static xpu_pipeline *new_pipeline(const request *r, xpu_arena *arena) {
     static const xpuc_options defaults = {0};
     xpu_pipeline *p = XPU_NEW(arena, xpu_pipeline);
     p->path = r->path;
+    p->built = r->built;
     p->output = r->output;
     p->wanted = r->options ? r->options : &defaults;
     p->arena = arena;
@@ -103,7 +104,7 @@ static const char *default_output(const xpu_pipeline *p) {
 
 static xpu_status compile(const request *r, xpu_arena *arena) {
     xpu_pipeline *p = new_pipeline(r, arena);
-    xpu_status status = xpu_check_format(p);
+    xpu_status status = p->built ? XPU_OK : xpu_check_format(p);
     if (status == XPU_OK) status = xpu_check_options(p);
     if (status == XPU_OK && r->to_file && !p->output) p->output = default_output(p);
     if (status == XPU_OK) status = xpu_open_outputs(p);
@@ -148,7 +149,7 @@ static void attempt(const request *r, xpu_status (*work)(const request *, xpu_ar
         if (!error->status) error->status = (int)xpu_diags_status(r->diags);
     }
     xpu_mem_release(&mem);
-    error->text = messages(r->diags, r->options && r->options->group_messages);
+    error->text = xpu_messages(r->diags, r->options && r->options->group_messages);
     if (error->status) {
         char *dump = r->result->dump;
         r->result->dump = NULL;
@@ -157,18 +158,29 @@ static void attempt(const request *r, xpu_status (*work)(const request *, xpu_ar
     }
 }
 
+/* What is wrong with the call itself; NULL: nothing. */
+static const char *problem_of(const request *r) {
+    if (!r->path) return r->built ? "the network is NULL" : "the path is NULL";
+    if (!r->result) return "the result is NULL";
+    if (r->built && r->options && r->options->shapes) return "options.shapes is set; inputs of a network have shapes";
+    return NULL;
+}
+
 /* A caller may leave out `error`, and nothing else. */
 static int guarded(request *r, xpu_status (*work)(const request *, xpu_arena *), xpuc_error *error) {
     xpu_diags diags;
     xpuc_error own = {.status = 0};
-    const char *problem = !r->path ? "the path is NULL" : !r->result ? "the result is NULL" : NULL;
+    const char *problem = problem_of(r);
     xpu_diags_init(&diags);
     r->diags = &diags;
     if (r->result) *r->result = (xpuc_result){.bytes = NULL};
     if (problem) {
         own.status = (int)xpu_error(&diags, XPU_EUSAGE, NULL, "argument", r->call, "the call cannot be made", problem,
-                                    "xpuc.h says what it takes");
-        own.text = messages(&diags, 0);
+                                    r->built ? "xpuc_build.h says what it takes" : "xpuc.h says what it takes");
+        own.text = xpu_messages(&diags, 0);
+    } else if (r->built && r->built->diags->errors) {
+        own.status = (int)xpu_diags_status(r->built->diags);
+        own.text = xpu_messages(r->built->diags, r->options && r->options->group_messages);
     } else {
         attempt(r, work, &own);
     }
@@ -179,6 +191,18 @@ static int guarded(request *r, xpu_status (*work)(const request *, xpu_arena *),
     else
         xpuc_error_clear(&own);
     return status;
+}
+
+int xpu_compile_built(const char *call, const xpu_built *built, const char *output, int to_file,
+                      const xpuc_options *options, xpuc_result *result, xpuc_error *error) {
+    return guarded(&(request){.call = call,
+                              .path = built->name,
+                              .output = output,
+                              .built = built,
+                              .to_file = to_file,
+                              .options = options,
+                              .result = result},
+                   compile, error);
 }
 
 int xpuc_compile_file(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "core/ops/graph_text.h"
 #include "frontend/onnx/onnx.h"
 #include "xpuc/pipeline.h"
 
@@ -176,8 +177,41 @@ xpu_status xpu_check_format(const xpu_pipeline *p) {
                   "run it with xpu-run, or look into it with xpuc --describe");
 }
 
+/* ---- networks made in C ---- */
+
+/* What tells networks apart: what is said of them, and the elements of their constants. */
+static xpu_hash hash_of(const xpu_graph *graph, xpu_arena *arena) {
+    xpu_text text;
+    xpu_text_init(&text, arena);
+    xpu_graph_text(graph, &text);
+    xpu_hasher *hasher = xpu_hasher_new(arena);
+    xpu_hasher_add(hasher, text.text, text.length);
+    for (uint32_t id = 1; id < graph->values.count; id++) {
+        const xpu_const *constant = xpu_value_at(graph, (xpu_value){id})->constant;
+        if (!constant) continue;
+        xpu_hasher_add(hasher, constant->bytes, constant->length);
+        for (uint32_t i = 0; i < constant->steps.count; i++) {
+            const xpu_const_step *step = &constant->steps.items[i];
+            xpu_hasher_add(hasher, &step->kind, sizeof step->kind);
+            xpu_hasher_add(hasher, step->dims, sizeof step->dims);
+            if (step->factor_count) xpu_hasher_add(hasher, step->factors, step->factor_count * sizeof *step->factors);
+        }
+    }
+    return xpu_hasher_result(hasher);
+}
+
+/* The passes change the graph, the network stays as it is. */
+static xpu_status take_network(xpu_pipeline *p) {
+    p->graph = xpu_graph_copy(p->arena, p->built->graph);
+    xpu_graph_source source = {.hash = hash_of(p->graph, p->arena)};
+    XPU_PUSH(p->arena, &p->graph->sources, source);
+    if (p->graph->outputs.count) return XPU_OK;
+    return xpu_error(p->diags, XPU_EMODEL, p->graph->file, "network-output", NULL, "the network has no outputs",
+                     "nothing that it computes is asked for", "call xpuc_output for each result that is wanted");
+}
+
 xpu_status xpu_import_model(xpu_pipeline *pipeline) {
-    xpu_status status = read_model(pipeline, pipeline->diags);
+    xpu_status status = pipeline->built ? take_network(pipeline) : read_model(pipeline, pipeline->diags);
     if (status == XPU_OK) status = fill_open_dims(pipeline);
     if (status == XPU_OK) status = xpu_settle(pipeline->graph, pipeline->diags);
     if (status == XPU_OK) note_guards(pipeline);

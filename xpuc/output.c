@@ -50,7 +50,7 @@ static xpu_output *open_output(xpu_pipeline *p, const char *path, const char *op
 
 xpu_status xpu_open_outputs(xpu_pipeline *p) {
     const char *const options[] = {"--output", "--report"}, *const paths[] = {p->output, p->wanted->report};
-    xpu_keep(p->arena, p->path);
+    if (!p->built) xpu_keep(p->arena, p->path);
     for (int i = 0; i < 2; i++) {
         const char *kept = paths[i] ? xpu_kept_path(xpu_arena_mem(p->arena), paths[i]) : NULL;
         if (kept) xpu_kept_error(p->arena, p->diags, options[i], paths[i], kept);

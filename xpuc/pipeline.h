@@ -24,8 +24,16 @@ typedef struct {
 
 typedef struct xpu_checker xpu_checker;
 
+/* A network that was made in C (xpuc_build.h). */
 typedef struct {
-    const char *path;               /* of the model */
+    const char *name;
+    const xpu_graph *graph;
+    const xpu_diags *diags; /* what was wrong with it */
+} xpu_built;
+
+typedef struct {
+    const char *path;               /* of the model; the name of a network made in C */
+    const xpu_built *built;         /* that network, or NULL */
     const char *output;             /* file to write, or NULL: into memory */
     xpu_output *file, *report_file; /* open from before the passes run; NULL: none */
     const xpuc_options *wanted;
@@ -111,6 +119,12 @@ char *xpu_summary(const xpu_pipeline *pipeline);
 int xpu_is_program(const xpu_pipeline *pipeline);
 /* What is in a model or an .xpu file. NULL after reporting. */
 char *xpu_describe(xpu_pipeline *pipeline);
+
+/* api.c: xpuc_network_compile (`output` NULL and to_file 0) and xpuc_network_compile_to_file. */
+int xpu_compile_built(const char *call, const xpu_built *built, const char *output, int to_file,
+                      const xpuc_options *options, xpuc_result *result, xpuc_error *error);
+/* Every message on lines of its own, or grouped, malloc'd; NULL where there is none, or no memory for it. */
+char *xpu_messages(const xpu_diags *diags, int grouped);
 
 /* import.c: whether the file's name or its first bytes say that it is no model, said before anything else of it; then
  * the model into pipeline->graph. */

@@ -112,14 +112,19 @@ static xpu_value new_constant(xpu_graph *graph, const char *name, xpu_dtype dtyp
     return value;
 }
 
-xpu_value xpu_graph_const_bytes(xpu_graph *graph, const char *name, const xpu_tensor *tensor) {
-    const void *bytes = xpu_copy(graph->arena, tensor->data, xpu_tensor_bytes(tensor));
+xpu_value xpu_graph_const_borrowed(xpu_graph *graph, const char *name, const xpu_tensor *tensor) {
     xpu_value value = new_constant(graph, name, tensor->dtype, tensor->rank, tensor->dims);
     xpu_const *constant = xpu_value_at(graph, value)->constant;
     constant->kind = XPU_CONST_BYTES;
-    constant->bytes = bytes;
+    constant->bytes = tensor->data;
     constant->length = xpu_tensor_bytes(tensor);
     return value;
+}
+
+xpu_value xpu_graph_const_bytes(xpu_graph *graph, const char *name, const xpu_tensor *tensor) {
+    xpu_tensor copy = *tensor;
+    copy.data = xpu_copy(graph->arena, tensor->data, xpu_tensor_bytes(tensor));
+    return xpu_graph_const_borrowed(graph, name, &copy);
 }
 
 xpu_value xpu_graph_const_file(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const int64_t *dims,
@@ -418,6 +423,12 @@ void xpu_node_set_attr(xpu_graph *graph, xpu_node node, const xpu_attr *attr) {
 
 /* ---- names of nodes ---- */
 
+const char *xpu_origin_text(const xpu_origin *origin, const char *op, xpu_arena *arena) {
+    const char *version = origin->version ? xpu_printf(arena, "-%d", origin->version) : "";
+    return xpu_printf(arena, "node '%s' (%s%s, #%u)", xpu_escape(arena, origin->name ? origin->name : "", 120),
+                      xpu_escape(arena, origin->op ? origin->op : op, 60), version, origin->index);
+}
+
 const char *xpu_node_where(const xpu_graph *graph, xpu_node node, xpu_arena *arena) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     if (!info->origins.count) {
@@ -425,8 +436,7 @@ const char *xpu_node_where(const xpu_graph *graph, xpu_node node, xpu_arena *are
         return xpu_printf(arena, "node '%s' (%s)", xpu_escape(arena, name, 120), info->op->name);
     }
     const xpu_origin *origin = &graph->origins.items[info->origins.items[0]];
-    return xpu_printf(arena, "node '%s' (%s-%d, #%u)", xpu_escape(arena, origin->name ? origin->name : "", 120),
-                      xpu_escape(arena, origin->op ? origin->op : info->op->name, 60), origin->version, origin->index);
+    return xpu_origin_text(origin, info->op->name, arena);
 }
 
 const char *xpu_node_name(const xpu_graph *graph, xpu_node node) {

@@ -21,7 +21,7 @@
 typedef struct {
     const char *framework; /* "onnx" */
     const char *op;        /* "Conv" */
-    int version;           /* opset version of the operator's form */
+    int version;           /* opset version of the operator's form; 0: it has none */
     const char *name;      /* node name, or a made one: "Conv_5" */
     uint32_t index;        /* position in the model's list of nodes */
 } xpu_origin;
@@ -147,6 +147,8 @@ typedef struct xpu_graph {
 
 /* An empty graph in its own arena; `name` and `file` are copied. */
 xpu_graph *xpu_graph_new(xpu_arena *arena, const char *name, const char *file);
+/* A copy with the same handles. Texts, constants and lists of attributes are shared: they stay as long as the copy. */
+xpu_graph *xpu_graph_copy(xpu_arena *arena, const xpu_graph *graph);
 
 static inline xpu_value_info *xpu_value_at(const xpu_graph *graph, xpu_value value) {
     return &graph->values.items[value.id];
@@ -169,7 +171,8 @@ static inline xpu_node xpu_node_next(const xpu_graph *graph, xpu_node node) {
 /* New values. `name` is copied and made unique; NULL makes one. Pointers from xpu_value_at and xpu_node_at are valid
  * until the next value or node is added. */
 xpu_value xpu_graph_input(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const xpu_dim *dims);
-xpu_value xpu_graph_const_bytes(xpu_graph *graph, const char *name, const xpu_tensor *tensor); /* copies the data */
+xpu_value xpu_graph_const_bytes(xpu_graph *graph, const char *name, const xpu_tensor *tensor);    /* copies the data */
+xpu_value xpu_graph_const_borrowed(xpu_graph *graph, const char *name, const xpu_tensor *tensor); /* it stays there */
 xpu_value xpu_graph_const_file(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const int64_t *dims,
                                const xpu_file *file, uint64_t offset);
 xpu_value xpu_graph_const_f32(xpu_graph *graph, const char *name, float value); /* rank 0 */
@@ -217,6 +220,8 @@ const char *xpu_node_string(const xpu_graph *graph, xpu_node node, xpu_attr_id i
 const xpu_attr *xpu_node_attr(const xpu_graph *graph, xpu_node node, xpu_attr_id id); /* NULL when absent */
 void xpu_node_set_attr(xpu_graph *graph, xpu_node node, const xpu_attr *attr);        /* adds or replaces; copied */
 
+/* "node 'conv1' (Conv-11, #5)", names escaped; `op` where the origin has none. */
+const char *xpu_origin_text(const xpu_origin *origin, const char *op, xpu_arena *arena);
 /* "node 'conv1' (Conv-11, #5)": the main origin, name escaped; for diagnostics. */
 const char *xpu_node_where(const xpu_graph *graph, xpu_node node, xpu_arena *arena);
 /* The layer's name: the last origin's name where nodes were fused, else the only one's. */

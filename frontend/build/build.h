@@ -18,7 +18,6 @@ typedef enum {
     FE_OPERAND,   /* an operand, or how many there are */
     FE_ATTRIBUTE, /* a parameter */
     FE_SHAPE,     /* shapes that do not fit */
-    FE_DTYPE,     /* an element type */
     FE_RULES
 } fe_rule;
 

@@ -10,13 +10,11 @@ static const fe_frontend frontend = {
     .rules = {[FE_FORM] = "onnx-unsupported-form",
               [FE_OPERAND] = "onnx-operand",
               [FE_ATTRIBUTE] = "onnx-attribute",
-              [FE_SHAPE] = "onnx-shape",
-              [FE_DTYPE] = "onnx-dtype"},
+              [FE_SHAPE] = "onnx-shape"},
     .hints = {[FE_FORM] = XPU_ONNX_CHECK_FORM,
               [FE_OPERAND] = XPU_ONNX_CHECK_MODEL,
               [FE_ATTRIBUTE] = XPU_ONNX_CHECK_MODEL,
-              [FE_SHAPE] = XPU_ONNX_CHECK_MODEL,
-              [FE_DTYPE] = XPU_ONNX_CHECK_MODEL},
+              [FE_SHAPE] = XPU_ONNX_CHECK_MODEL},
 };
 
 static const char *const attr_type_names[] = {

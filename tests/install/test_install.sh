@@ -50,7 +50,19 @@ cp "$repo/tests/models/mnist-8.onnx" .
 check "the example compiles" cc -std=c11 -Wall -Werror example.c -o example $(flags --cflags --libs xpuc xpurt xpufunc) \
     -Wl,-rpath,"$to/lib"
 check "the example runs" grep -q '^Plus214_Output_0: -\?[0-9.]* \.\.\.$' <(./example)
-printf '#include <xpuc.h>\n#include <xpurt.h>\n#include <xpurt_rtl.h>\nint main() { return !xpurt_version(); }\n' >least.cpp
+example() { sed -n '/^```c/,/^```$/p' "$repo/docs/build-in-c.md" | grep -v '^```'; }
+example >mlp.c
+check "a network in C compiles" cc -std=c11 -Wall -Werror mlp.c -o mlp $(flags --cflags --libs xpuc xpurt xpufunc) \
+    -Wl,-rpath,"$to/lib"
+check "it runs without a file" [ "$(./mlp)" = "y[3,10]: 0.1 ..." ]
+check "the longer one compiles" cc -std=c11 -Wall -Werror "$repo/examples/build_in_c.c" -o build_in_c \
+    $(flags --cflags --libs xpuc xpurt xpufunc) -Wl,-rpath,"$to/lib"
+check "it runs on func and rtl" grep -qx 'rtl = func: yes' <(./build_in_c)
+files=$(ls -a "$work")
+./build_in_c nano >build_in_c.txt
+check "it runs for another chip" grep -qx 'func: 64 of 64 right' build_in_c.txt
+check "and leaves no file" [ "$(ls -a "$work" | grep -vx build_in_c.txt)" = "$files" ]
+printf '#include <xpuc.h>\n#include <xpuc_build.h>\n#include <xpurt.h>\n#include <xpurt_rtl.h>\nint main() { return !xpurt_version(); }\n' >least.cpp
 check "headers and library from C++" c++ least.cpp -o least $(flags --cflags --libs xpurt xpuc) -Wl,-rpath,"$to/lib"
 check "it runs" ./least
 

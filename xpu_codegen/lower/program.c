@@ -31,9 +31,7 @@ static const char *source_comment(xpu_codegen *cg, xpu_node node) {
     xpu_text_init(&text, cg->arena);
     for (uint32_t i = 0; i < info->origins.count; i++) {
         const xpu_origin *origin = &cg->graph->origins.items[info->origins.items[i]];
-        xpu_text_add(&text, "%snode '%s' (%s-%d, #%u)", i ? "\n * " : "",
-                     xpu_escape(cg->arena, origin->name ? origin->name : "", 120),
-                     xpu_escape(cg->arena, origin->op ? origin->op : "", 60), origin->version, origin->index);
+        xpu_text_add(&text, "%s%s", i ? "\n * " : "", xpu_origin_text(origin, "", cg->arena));
     }
     if (info->origins.count) return text.text;
     const char *result = xpu_value_at(cg->graph, info->outputs[0])->name;
