@@ -1,10 +1,6 @@
 /* The layers of a program: their names, and the calls that they make. */
 #include "xpu_codegen/lower/layers.h"
 
-#include <string.h>
-
-enum { MAX_IDENTIFIER = 40 };
-
 /* ---- names ---- */
 
 const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name) {
@@ -13,18 +9,6 @@ const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name) {
     while (last && xpu_name_find(&cg->layer_names, unique)) unique = xpu_printf(cg->arena, "%s_%u", name, ++*last);
     xpu_name_add(&cg->layer_names, unique, 1);
     return unique;
-}
-
-static const char *identifier(xpu_codegen *cg, uint32_t layer, const char *name) {
-    char *text = xpu_printf(cg->arena, "layer_%u_%s", layer, name);
-    size_t length = strlen(text);
-    if (length > MAX_IDENTIFIER) text[length = MAX_IDENTIFIER] = 0;
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!plain) text[i] = '_';
-    }
-    return text;
 }
 
 /* ---- layers ---- */
@@ -73,15 +57,4 @@ xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, cons
     xpu_call call = {.kernel = kernel, .body = body};
     XPU_PUSH(cg->arena, &cg->layers.items[layer].calls, call);
     return XPU_OK;
-}
-
-void xpu_name_layer(xpu_codegen *cg, uint32_t index) {
-    xpu_codegen_layer *layer = &cg->layers.items[index];
-    layer->identifier = identifier(cg, index, cg->program.layers.items[index].name);
-    for (uint32_t i = 0; i < layer->calls.count; i++) {
-        const char *kernel = xpu_kernel_of(layer->calls.items[i].kernel)->name;
-        layer->calls.items[i].member = layer->calls.count == 1
-                                           ? layer->identifier
-                                           : xpu_printf(cg->arena, "%s_%s_%u", layer->identifier, kernel, i);
-    }
 }

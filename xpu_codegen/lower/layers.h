@@ -21,8 +21,6 @@ typedef struct xpu_codegen_layer {
 
 /* The layer's name, with a number where another layer has it. */
 const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name);
-/* The identifier of a layer's C function, and the members of the plan struct, numbered where it makes several calls. */
-void xpu_name_layer(xpu_codegen *cg, uint32_t layer);
 /* What a layer is: by the kernel that does its work, or an operator on the host. */
 void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, xpu_dim macs);
 void xpu_describe_host_layer(xpu_codegen *cg, uint32_t layer, const char *op);

@@ -4,6 +4,7 @@
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/chain.h"
+#include "xpu_codegen/lower/layer_numbers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_codegen/lower/weight_copies.h"
@@ -65,11 +66,7 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
     XPU_PUSH(cg->arena, &cg->program.layers, item);
     XPU_PUSH(cg->arena, &cg->layers, layer);
     cg->layer_of[node.id] = (int32_t)index;
-    xpu_name_layer(cg, index);
-    if (xpu_on_host(cg, node)) return add_host_layer(cg, index, node);
-    xpu_status status = lowering_of(info->op)(cg, index, node);
-    xpu_name_layer(cg, index);
-    return status;
+    return xpu_on_host(cg, node) ? add_host_layer(cg, index, node) : lowering_of(info->op)(cg, index, node);
 }
 
 /* ---- what became of each tensor ---- */
@@ -159,7 +156,9 @@ static xpu_status lower_all(xpu_codegen *cg) {
     }
     if (cg->diags->errors != errors) return xpu_diags_status(cg->diags);
     xpu_finish_buffers(cg);
-    xpu_status status = xpu_copy_weights(cg);
+    int copies;
+    xpu_status status = xpu_choose_copies(cg, &copies);
+    if (status == XPU_OK) status = xpu_number_layers(cg, copies);
     if (status != XPU_OK) return status;
     add_tensor_fates(cg);
     add_regions(cg);

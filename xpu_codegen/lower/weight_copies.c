@@ -1,8 +1,7 @@
 /*
  * Copies of weights in L3. Weights lie in the program's image in GM; where placement rules want one in L3, a buffer
  * there takes its bytes at the start of every run. Which weights get a copy is the planner's choice: it is asked before
- * the program is linked, with every weight free to lie in GM or L3. Who has a copy may lie only there in the final
- * plan.
+ * layers have numbers, with every weight free to lie in GM or L3. Who has a copy may lie only there in the final plan.
  */
 #include "xpu_codegen/lower/weight_copies.h"
 
@@ -50,17 +49,9 @@ static int rules_are_about_weights(const xpu_codegen *cg) {
 
 /* ---- the choice ---- */
 
-/* All lives move by one step, for a layer before the first one; what is there from the start still is. */
-static void shift_lives(xpu_codegen *cg, const uint8_t *from_start, int32_t by) {
-    for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
-        xpu_program_buffer *buffer = &cg->program.buffers.items[i];
-        buffer->last_layer += (uint32_t)by;
-        if (!from_start[i]) buffer->first_layer += (uint32_t)by;
-    }
-}
-
-static uint8_t *find_from_start(xpu_codegen *cg) {
-    uint8_t *from_start = XPU_NEW_ARRAY(cg->arena, uint8_t, cg->program.buffers.count);
+/* Weights are there from the start, as the program's inputs are. */
+static const uint8_t *find_from_start(xpu_codegen *cg, xpu_arena *arena) {
+    uint8_t *from_start = XPU_NEW_ARRAY(arena, uint8_t, cg->program.buffers.count);
     for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
         from_start[i] = cg->program.buffers.items[i].kind == XPU_BUFFER_WEIGHT;
     }
@@ -70,12 +61,26 @@ static uint8_t *find_from_start(xpu_codegen *cg) {
     return from_start;
 }
 
-/* The planner's view: weights that calls read are free to lie in GM, which they prefer, or in L3. */
+void xpu_live_behind_copies(xpu_codegen *cg, xpu_program_buffer *buffers) {
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "lives");
+    const uint8_t *from_start = find_from_start(cg, scratch);
+    for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
+        buffers[i].last_layer++;
+        if (!from_start[i]) buffers[i].first_layer++;
+    }
+    xpu_arena_free(scratch);
+}
+
+/* The planner's view: a layer of copies before all others, and weights that calls read free to lie in GM, which they
+ * prefer, or in L3. */
 static xpu_status make_problem(xpu_codegen *cg, const int64_t *symbols, xpu_arena *arena, xpu_placement *placement,
                                xpu_diags *diags) {
     const int32_t *last = last_readers(cg, arena);
     xpu_program unlinked = cg->program;
     unlinked.weights_address = unlinked.image_end = XPU_GM_BASE;
+    unlinked.buffers.items =
+        xpu_copy(arena, unlinked.buffers.items, unlinked.buffers.count * sizeof *unlinked.buffers.items);
+    xpu_live_behind_copies(cg, unlinked.buffers.items);
     xpu_status status = xpu_placement_problem(&unlinked, &cg->chip, symbols, arena, placement, diags);
     if (status != XPU_OK) return status;
     xpu_memplan_problem *problem = &placement->problem;
@@ -91,10 +96,18 @@ static xpu_status make_problem(xpu_codegen *cg, const int64_t *symbols, xpu_aren
     return xpu_memory_rules_apply(arena, &cg->rules, problem, diags);
 }
 
-static xpu_status plan_wishes(xpu_codegen *cg) {
+static int wants_copy(const xpu_codegen *cg, uint32_t buffer) {
+    return cg->program.buffers.items[buffer].kind == XPU_BUFFER_WEIGHT &&
+           cg->wishes->places[buffer].level == XPU_LEVEL_L3;
+}
+
+xpu_status xpu_choose_copies(xpu_codegen *cg, int *any) {
+    *any = 0;
+    if (!rules_are_about_weights(cg)) return XPU_OK;
     xpu_largest_plan largest;
     xpu_status status = xpu_plan_largest(cg, make_problem, &largest);
     cg->wishes = largest.plan;
+    for (uint32_t i = 0; status == XPU_OK && i < cg->program.buffers.count; i++) *any |= wants_copy(cg, i);
     return status;
 }
 
@@ -136,73 +149,27 @@ static xpu_status add_fill(xpu_codegen *cg, uint32_t weight, uint32_t copy) {
     return xpu_add_copy_nd(cg, 0, &call);
 }
 
-/* A layer before all others, in the region of the first one that runs on the chip. */
-static void insert_layer(xpu_codegen *cg) {
-    uint32_t region = 0;
-    for (uint32_t i = cg->layers.count; i-- > 0;) {
-        if (cg->layers.items[i].calls.count) region = cg->layers.items[i].region;
-    }
-    xpu_codegen_layer layer = {.region = region, .comment = "copies of weights, made by the compiler"};
-    xpu_program_layer item = {.name = xpu_unique_layer_name(cg, "weights/L3")};
-    XPU_PUSH(cg->arena, &cg->layers, layer);
-    XPU_PUSH(cg->arena, &cg->program.layers, item);
-    uint32_t others = cg->layers.count - 1;
-    memmove(cg->layers.items + 1, cg->layers.items, others * sizeof layer);
-    memmove(cg->program.layers.items + 1, cg->program.layers.items, others * sizeof item);
-    cg->layers.items[0] = layer;
-    cg->program.layers.items[0] = item;
-    for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
-        if (cg->layer_of[i] >= 0) cg->layer_of[i]++;
-    }
-    xpu_describe_layer(cg, 0, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
-    cg->program.layers.items[0].reason = "placement rules want weights in L3";
-}
-
-/* The last `count` words of the plan table become its first. */
-static void rotate_plan(xpu_codegen *cg, uint32_t count) {
-    xpu_plan_word *words = cg->program.plan.items;
-    uint32_t others = cg->program.plan.count - count;
-    const xpu_plan_word *tail = xpu_copy(cg->arena, words + others, count * sizeof *words);
-    memmove(words + count, words, others * sizeof *words);
-    memcpy(words, tail, count * sizeof *words);
-}
-
-static xpu_status make_copies(xpu_codegen *cg, const int32_t *last) {
-    uint32_t buffers = cg->program.buffers.count, words = cg->program.plan.count;
+xpu_status xpu_make_copies(xpu_codegen *cg) {
+    uint32_t buffers = cg->program.buffers.count;
+    const int32_t *last = last_readers(cg, cg->arena);
     int64_t *copy_of = XPU_NEW_ARRAY(cg->arena, int64_t, buffers);
-    insert_layer(cg);
+    const xpu_plan_word *words = cg->program.plan.items;
+    uint32_t count = cg->program.plan.count;
+    cg->program.plan.items = NULL;
+    cg->program.plan.count = cg->program.plan.capacity = 0;
     xpu_status status = XPU_OK;
     for (uint32_t i = 0; i < buffers; i++) {
         copy_of[i] = -1;
-        if (cg->program.buffers.items[i].kind != XPU_BUFFER_WEIGHT || cg->wishes->places[i].level != XPU_LEVEL_L3) {
-            continue;
-        }
-        copy_of[i] = add_copy(cg, i, (uint32_t)last[i] + 1);
+        if (!wants_copy(cg, i)) continue;
+        copy_of[i] = add_copy(cg, i, (uint32_t)last[i]);
         if (status == XPU_OK) status = add_fill(cg, i, (uint32_t)copy_of[i]);
     }
-    for (uint32_t i = 0; i < words; i++) {
-        xpu_plan_word *word = &cg->program.plan.items[i];
-        if (word->kind == XPU_WORD_ADDRESS && copy_of[word->buffer] >= 0)
-            word->buffer = (uint32_t)copy_of[word->buffer];
+    for (uint32_t i = 0; i < count; i++) {
+        xpu_plan_word word = words[i];
+        if (word.kind == XPU_WORD_ADDRESS && copy_of[word.buffer] >= 0) word.buffer = (uint32_t)copy_of[word.buffer];
+        XPU_PUSH(cg->arena, &cg->program.plan, word);
     }
-    rotate_plan(cg, cg->program.plan.count - words);
-    for (uint32_t i = 0; i < cg->layers.count; i++) xpu_name_layer(cg, i);
     return status;
-}
-
-xpu_status xpu_copy_weights(xpu_codegen *cg) {
-    if (!rules_are_about_weights(cg)) return XPU_OK;
-    const int32_t *last = last_readers(cg, cg->arena);
-    const uint8_t *from_start = find_from_start(cg);
-    shift_lives(cg, from_start, 1);
-    xpu_status status = plan_wishes(cg);
-    if (status != XPU_OK) return status;
-    for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
-        int is_weight = cg->program.buffers.items[i].kind == XPU_BUFFER_WEIGHT;
-        if (is_weight && cg->wishes->places[i].level == XPU_LEVEL_L3) return make_copies(cg, last);
-    }
-    shift_lives(cg, from_start, -1);
-    return XPU_OK;
 }
 
 /* ---- the final plan ---- */
