@@ -19,10 +19,13 @@ typedef enum {
     XPU_EW_COUNT
 } xpu_elementwise;
 
+/* XPU_CHAIN_MAX_IMMEDIATES: of one step; XPU_CHAIN_ALL_IMMEDIATES: of all of them, for which kernel arguments have
+ * room. */
 enum {
     XPU_CHAIN_MAX_INPUTS = 6,
     XPU_CHAIN_MAX_STEPS = 32,
     XPU_CHAIN_MAX_IMMEDIATES = 3,
+    XPU_CHAIN_ALL_IMMEDIATES = 16,
     XPU_CHAIN_MAX_OPERANDS = 3,
     XPU_CHAIN_MAX_VALUES = XPU_CHAIN_MAX_INPUTS + XPU_CHAIN_MAX_STEPS
 };

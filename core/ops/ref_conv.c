@@ -9,6 +9,7 @@
 #include "core/ops/ref_tile.h"
 #include "core/ops/ref_util.h"
 #include "core/ops/rows.h"
+#include "core/ops/window.h"
 
 /* Sums of fewer products of two int16 are below 2^53: exact in double. Bytes minus their zero points are smaller. */
 enum { MAX_INTEGER_K = (1 << 23) - 1 };
@@ -244,9 +245,7 @@ typedef struct {
 
 static void read_geometry(const xpu_ref_args *args, geometry *g) {
     const xpu_tensor *x = args->inputs[XPU_IN_X], *w = args->inputs[XPU_IN_W], *y = args->outputs[XPU_OUT_Y];
-    const int64_t *strides = xpu_node_ints(args->graph, args->node, XPU_ATTR_STRIDES, NULL);
-    const int64_t *dilations = xpu_node_ints(args->graph, args->node, XPU_ATTR_DILATIONS, NULL);
-    const int64_t *pads = xpu_node_ints(args->graph, args->node, XPU_ATTR_PADS, NULL);
+    const xpu_window window = xpu_window_of(args->graph, args->node);
     int last = x->rank - 1, flat = x->rank == 3;
     *g = (geometry){.n = x->dims[0],
                     .c = x->dims[1],
@@ -255,16 +254,16 @@ static void read_geometry(const xpu_ref_args *args, geometry *g) {
                     .o = y->dims[1],
                     .oh = flat ? 1 : y->dims[2],
                     .ow = y->dims[last],
-                    .kh = flat ? 1 : w->dims[2],
-                    .kw = w->dims[last],
-                    .group = xpu_node_int(args->graph, args->node, XPU_ATTR_GROUP),
+                    .kh = window.kernel[0],
+                    .kw = window.kernel[1],
+                    .group = window.groups,
                     .cg = w->dims[1],
-                    .stride_h = flat ? 1 : strides[0],
-                    .stride_w = strides[!flat],
-                    .dilation_h = flat ? 1 : dilations[0],
-                    .dilation_w = dilations[!flat],
-                    .pad_h = flat ? 0 : pads[0],
-                    .pad_w = pads[!flat]};
+                    .stride_h = window.stride[0],
+                    .stride_w = window.stride[1],
+                    .dilation_h = window.dilation[0],
+                    .dilation_w = window.dilation[1],
+                    .pad_h = window.begin[0],
+                    .pad_w = window.begin[1]};
     int is_pointwise = g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h &&
                        g->ow == g->w && g->pad_h == 0 && g->pad_w == 0;
     if (is_pointwise) { /* one long row */

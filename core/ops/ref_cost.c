@@ -1,6 +1,6 @@
 /* What the reference kernels take of a graph: element operations, and bytes at one time. Found before anything runs. */
 #include "core/ops/ref.h"
-#include "core/ops/ref_util.h"
+#include "core/ops/window.h"
 
 static double elements(const xpu_graph *graph, xpu_value value, const int64_t *symbols) {
     const xpu_value_info *info = xpu_value_at(graph, value);
@@ -22,8 +22,6 @@ static double size_of(const xpu_graph *graph, xpu_value value, const int64_t *sy
 /* Operations for one element of the first result. */
 static double operations(const xpu_graph *graph, xpu_node node, const int64_t *symbols) {
     const xpu_node_info *info = xpu_node_at(graph, node);
-    double window = 1;
-    uint32_t count = 0;
     switch (xpu_op_id_of(info->op)) {
     case XPU_OP_CONV:
     case XPU_OP_QCONV: {
@@ -34,9 +32,8 @@ static double operations(const xpu_graph *graph, xpu_node node, const int64_t *s
     case XPU_OP_QMATMUL: return size_of(graph, info->inputs[XPU_IN_X], symbols, -1);
     case XPU_OP_MAX_POOL:
     case XPU_OP_AVERAGE_POOL: {
-        const int64_t *kernel = xpu_node_ints(graph, node, XPU_ATTR_KERNEL, &count);
-        for (uint32_t i = 0; i < count; i++) window *= (double)kernel[i];
-        return window;
+        xpu_window window = xpu_window_of(graph, node);
+        return (double)window.kernel[0] * (double)window.kernel[1];
     }
     case XPU_OP_CHAIN: {
         const xpu_attr *steps = xpu_node_attr(graph, node, XPU_ATTR_STEPS);

@@ -2,6 +2,7 @@
 #include "core/arith.h"
 #include "core/ops/ref_util.h"
 #include "core/ops/rows.h"
+#include "core/ops/window.h"
 
 typedef struct {
     int64_t planes, h, w, oh, ow, kh, kw;
@@ -11,27 +12,26 @@ typedef struct {
 
 static void read_geometry(const xpu_ref_args *args, geometry *g) {
     const xpu_tensor *x = args->inputs[0], *y = args->outputs[0];
-    const int64_t *kernel = xpu_node_ints(args->graph, args->node, XPU_ATTR_KERNEL, NULL);
-    const int64_t *strides = xpu_node_ints(args->graph, args->node, XPU_ATTR_STRIDES, NULL);
-    const int64_t *dilations = xpu_node_ints(args->graph, args->node, XPU_ATTR_DILATIONS, NULL);
-    const int64_t *pads = xpu_node_ints(args->graph, args->node, XPU_ATTR_PADS, NULL);
+    const xpu_window window = xpu_window_of(args->graph, args->node);
+    int counts = xpu_op_attr(xpu_node_at(args->graph, args->node)->op, XPU_ATTR_COUNT_INCLUDE_PAD) &&
+                 xpu_node_int(args->graph, args->node, XPU_ATTR_COUNT_INCLUDE_PAD) != 0;
     int last = x->rank - 1, flat = x->rank == 3;
     *g = (geometry){.planes = x->dims[0] * x->dims[1],
                     .h = flat ? 1 : x->dims[2],
                     .w = x->dims[last],
                     .oh = flat ? 1 : y->dims[2],
                     .ow = y->dims[last],
-                    .kh = flat ? 1 : kernel[0],
-                    .kw = kernel[!flat],
-                    .stride_h = flat ? 1 : strides[0],
-                    .stride_w = strides[!flat],
-                    .dilation_h = flat ? 1 : dilations[0],
-                    .dilation_w = dilations[!flat],
-                    .pad_h = flat ? 0 : pads[0],
-                    .pad_w = pads[!flat],
-                    .end_h = flat ? 0 : pads[2],
-                    .end_w = pads[flat ? 1 : 3],
-                    .count_include_pad = xpu_node_int(args->graph, args->node, XPU_ATTR_COUNT_INCLUDE_PAD) != 0};
+                    .kh = window.kernel[0],
+                    .kw = window.kernel[1],
+                    .stride_h = window.stride[0],
+                    .stride_w = window.stride[1],
+                    .dilation_h = window.dilation[0],
+                    .dilation_w = window.dilation[1],
+                    .pad_h = window.begin[0],
+                    .pad_w = window.begin[1],
+                    .end_h = window.end[0],
+                    .end_w = window.end[1],
+                    .count_include_pad = counts};
 }
 
 /* The taps k of a window at `start` with lo <= start + k * dilation < hi: [*first, *end). */
@@ -46,10 +46,10 @@ static void taps_in(int64_t start, int64_t lo, int64_t hi, int64_t kernel, int64
 typedef struct {
     int64_t row, column, kh, kh_end, kw, kw_end;
     int64_t count; /* taps inside the padded operand */
-} window;
+} taps;
 
-static window window_at(const geometry *g, int64_t oh, int64_t ow) {
-    window v = {.row = oh * g->stride_h - g->pad_h, .column = ow * g->stride_w - g->pad_w};
+static taps taps_at(const geometry *g, int64_t oh, int64_t ow) {
+    taps v = {.row = oh * g->stride_h - g->pad_h, .column = ow * g->stride_w - g->pad_w};
     int64_t first, end, first_w, end_w;
     taps_in(v.row, 0, g->h, g->kh, g->dilation_h, &v.kh, &v.kh_end);
     taps_in(v.column, 0, g->w, g->kw, g->dilation_w, &v.kw, &v.kw_end);
@@ -59,7 +59,7 @@ static window window_at(const geometry *g, int64_t oh, int64_t ow) {
     return v;
 }
 
-static float max_of(const geometry *g, const window *v, const float *plane) {
+static float max_of(const geometry *g, const taps *v, const float *plane) {
     if (v->kh == v->kh_end || v->kw == v->kw_end) return xa_lowest();
     float most = -xa_inf();
     for (int64_t kh = v->kh; kh < v->kh_end; kh++) {
@@ -70,7 +70,7 @@ static float max_of(const geometry *g, const window *v, const float *plane) {
 }
 
 /* Each column from the top, then the columns from the left. */
-static float sum_by_columns(const geometry *g, const window *v, const float *plane) {
+static float sum_by_columns(const geometry *g, const taps *v, const float *plane) {
     float sum = 0;
     for (int64_t kw = v->kw; kw < v->kw_end; kw++) {
         const float *x = plane + v->row * g->w + v->column + kw * g->dilation_w;
@@ -81,7 +81,7 @@ static float sum_by_columns(const geometry *g, const window *v, const float *pla
     return sum;
 }
 
-static float sum_of(const geometry *g, const window *v, const float *plane) {
+static float sum_of(const geometry *g, const taps *v, const float *plane) {
     float sum = 0;
     for (int64_t kh = v->kh; kh < v->kh_end; kh++) {
         const float *row = plane + (v->row + kh * g->dilation_h) * g->w + v->column;
@@ -91,7 +91,7 @@ static float sum_of(const geometry *g, const window *v, const float *plane) {
 }
 
 /* Order of bytes by `flip`: 0x80 for int8, 0 for uint8. */
-static uint8_t max_of_bytes(const geometry *g, const window *v, const uint8_t *plane, uint8_t flip) {
+static uint8_t max_of_bytes(const geometry *g, const taps *v, const uint8_t *plane, uint8_t flip) {
     uint8_t most = 0;
     for (int64_t kh = v->kh; kh < v->kh_end; kh++) {
         const uint8_t *row = plane + (v->row + kh * g->dilation_h) * g->w + v->column;
@@ -106,7 +106,7 @@ static uint8_t max_of_bytes(const geometry *g, const window *v, const uint8_t *p
 static void max_pool_bytes(const geometry *g, const uint8_t *x, uint8_t *y, uint8_t flip) {
     for (int64_t plane = 0; plane < g->planes; plane++, x += g->h * g->w) {
         for (int64_t i = 0; i < g->oh * g->ow; i++) {
-            window v = window_at(g, i / g->ow, i % g->ow);
+            taps v = taps_at(g, i / g->ow, i % g->ow);
             *y++ = max_of_bytes(g, &v, x, flip);
         }
     }
@@ -125,7 +125,7 @@ xpu_status xpu_ref_max_pool(const xpu_ref_args *args) {
     float *y = args->outputs[0]->data;
     for (int64_t plane = 0; plane < g.planes; plane++, x += g.h * g.w) {
         for (int64_t i = 0; i < g.oh * g.ow; i++) {
-            window v = window_at(&g, i / g.ow, i % g.ow);
+            taps v = taps_at(&g, i / g.ow, i % g.ow);
             *y++ = max_of(&g, &v, x);
         }
     }
@@ -142,7 +142,7 @@ xpu_status xpu_ref_average_pool(const xpu_ref_args *args) {
     int by_columns = xpu_node_int(args->graph, args->node, XPU_ATTR_BY_COLUMNS) != 0;
     for (int64_t plane = 0; plane < g.planes; plane++, x += g.h * g.w) {
         for (int64_t i = 0; i < g.oh * g.ow; i++) {
-            window v = window_at(&g, i / g.ow, i % g.ow);
+            taps v = taps_at(&g, i / g.ow, i % g.ow);
             float sum = by_columns ? sum_by_columns(&g, &v, x) : sum_of(&g, &v, x);
             int64_t inside = (v.kh_end - v.kh) * (v.kw_end - v.kw);
             *y++ = xa_div(sum, (float)(g.count_include_pad ? v.count : inside));

@@ -1,6 +1,7 @@
 /* Simplifications that change no result: what does nothing goes, what does the same twice is done once. */
 #include <string.h>
 
+#include "core/ops/window.h"
 #include "core/passes/cse.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -76,19 +77,21 @@ static int drop_empty_pad(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     return drop_identity(graph, node, diags);
 }
 
-/* Zeros around the spatial dims: their pads (begin of each, end of each) in `pads`. */
-static int spatial_zero_pads(const xpu_graph *graph, xpu_node pad, int spatial, int64_t *pads) {
+/* Adds the zeros that `pad` puts around the spatial dims to the window's padding. 0 where it adds something else. */
+static int add_zero_pads(const xpu_graph *graph, xpu_node pad, xpu_window *window) {
     uint32_t count;
     const int64_t *all = xpu_node_ints(graph, pad, XPU_ATTR_PADS, &count);
-    int rank = spatial + 2;
+    int rank = XPU_WINDOW_AXES - window->first + 2;
     if ((int)count != 2 * rank || strcmp(xpu_node_string(graph, pad, XPU_ATTR_MODE), "constant") != 0 ||
         xpu_node_float(graph, pad, XPU_ATTR_VALUE) != 0) {
         return 0;
     }
-    for (int i = 0; i < 2 * rank; i++) {
-        int dim = i % rank;
-        if (all[i] < 0 || (dim < 2 && all[i])) return 0;
-        if (dim >= 2) pads[i / rank * spatial + dim - 2] = all[i];
+    for (int dim = 0; dim < rank; dim++) {
+        int64_t begin = all[dim], end = all[rank + dim];
+        if (begin < 0 || end < 0 || (dim < 2 && (begin || end))) return 0;
+        if (dim < 2) continue;
+        window->begin[window->first + dim - 2] += begin;
+        window->end[window->first + dim - 2] += end;
     }
     return 1;
 }
@@ -97,24 +100,15 @@ static int spatial_zero_pads(const xpu_graph *graph, xpu_node pad, int spatial, 
 static int absorb_pad(xpu_graph *graph, xpu_node node, int counts_pads, xpu_diags *diags) {
     xpu_node pad = xpu_maker(graph, node, 0);
     if (!pad.id || !xpu_node_is(graph, pad, XPU_OP_PAD)) return 0;
-    uint32_t count;
-    const int64_t *own = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
-    int64_t pads[2 * XPU_MAX_RANK];
-    if (!spatial_zero_pads(graph, pad, (int)count / 2, pads)) return 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (counts_pads && own[i]) return 0;
-        pads[i] += own[i];
+    const xpu_window own = xpu_window_of(graph, node);
+    xpu_window window = own;
+    if (!add_zero_pads(graph, pad, &window)) return 0;
+    for (int axis = own.first; counts_pads && axis < XPU_WINDOW_AXES; axis++) {
+        int64_t most = xpu_window_extent(&own, axis) - 1;
+        if (own.begin[axis] || own.end[axis] || window.begin[axis] > most || window.end[axis] > most) return 0;
     }
-    if (counts_pads) {
-        const int64_t *kernel = xpu_node_ints(graph, node, XPU_ATTR_KERNEL, NULL);
-        const int64_t *dilations = xpu_node_ints(graph, node, XPU_ATTR_DILATIONS, NULL);
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t dim = i % (count / 2);
-            if (pads[i] > (kernel[dim] - 1) * dilations[dim]) return 0;
-        }
-        xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, 1));
-    }
-    xpu_node_set_attr(graph, node, &XPU_ATTR_INTS_OF(PADS, pads, count));
+    if (counts_pads) xpu_node_set_attr(graph, node, &XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, 1));
+    xpu_window_set_pads(graph, node, &window);
     xpu_node_set_input(graph, node, 0, xpu_node_input(graph, pad, 0));
     xpu_node_remove(graph, pad);
     xpu_op_infer(graph, node, diags);

@@ -2,8 +2,6 @@
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 
-enum { MAX_IMMEDIATES = 16 }; /* of all steps: the kernel's argument block has room for so many */
-
 static uint32_t count_immediates(const xpu_chain *chain) {
     uint32_t count = 0;
     for (uint32_t s = 0; s < chain->step_count; s++) count += (uint32_t)xpu_elementwise_immediates(chain->steps[s].op);
@@ -103,7 +101,7 @@ static int join(xpu_graph *graph, xpu_node node, uint32_t input, xpu_diags *diag
     uint32_t count = collect_inputs(graph, node, made, &result);
     if (count > XPU_CHAIN_MAX_INPUTS || !append(graph, maker, (xpu_value){0}, 0, &result, count)) return 0;
     if (!append(graph, node, made, result.chain.step_count - 1, &result, count)) return 0;
-    if (count_immediates(&result.chain) > MAX_IMMEDIATES) return 0;
+    if (count_immediates(&result.chain) > XPU_CHAIN_ALL_IMMEDIATES) return 0;
     xpu_absorb(graph, node, maker);
     xpu_rewrite(graph, node, XPU_OP_CHAIN, result.inputs, count, &XPU_ATTR_CHAIN_OF(STEPS, &result.chain), 1);
     return xpu_op_infer(graph, node, diags) == XPU_OK;

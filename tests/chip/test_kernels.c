@@ -67,19 +67,17 @@ static void softmax(void) {
 
 /* ---- copy_nd ---- */
 
-enum { COPY_DIMS = 6 };
-
 /* Strides of a dense box whose dims lie in a drawn order, some with room between; returns the elements it spans. */
 static int64_t draw_strides(rig *r, const int32_t *size, int32_t *stride, int keep_last) {
-    int order[COPY_DIMS];
-    for (int i = 0; i < COPY_DIMS; i++) order[i] = i;
-    for (int i = 0; i < COPY_DIMS - keep_last; i++) {
-        int j = (int)draw(r, i, COPY_DIMS - 1 - keep_last), swap = order[i];
+    int order[XPU_COPY_DIMS];
+    for (int i = 0; i < XPU_COPY_DIMS; i++) order[i] = i;
+    for (int i = 0; i < XPU_COPY_DIMS - keep_last; i++) {
+        int j = (int)draw(r, i, XPU_COPY_DIMS - 1 - keep_last), swap = order[i];
         order[i] = order[j];
         order[j] = swap;
     }
     int64_t step = 1;
-    for (int i = COPY_DIMS - 1; i >= 0; i--) {
+    for (int i = XPU_COPY_DIMS - 1; i >= 0; i--) {
         stride[order[i]] = (int32_t)step;
         step = step * size[order[i]] + (draw(r, 0, 3) ? 0 : draw(r, 0, 3));
     }
@@ -88,12 +86,12 @@ static int64_t draw_strides(rig *r, const int32_t *size, int32_t *stride, int ke
 
 static void copy_box(const int32_t *size, const int32_t *xs, const int32_t *ys, size_t bytes, const uint8_t *x,
                      uint8_t *y) {
-    int32_t at[COPY_DIMS] = {0};
+    int32_t at[XPU_COPY_DIMS] = {0};
     for (;;) {
         int64_t from = 0, to = 0;
-        for (int i = 0; i < COPY_DIMS; i++) from += (int64_t)at[i] * xs[i], to += (int64_t)at[i] * ys[i];
+        for (int i = 0; i < XPU_COPY_DIMS; i++) from += (int64_t)at[i] * xs[i], to += (int64_t)at[i] * ys[i];
         memcpy(y + to * (int64_t)bytes, x + from * (int64_t)bytes, bytes);
-        int i = COPY_DIMS - 1;
+        int i = XPU_COPY_DIMS - 1;
         for (; i >= 0 && ++at[i] == size[i]; i--) at[i] = 0;
         if (i < 0) return;
     }
@@ -118,7 +116,7 @@ static void add_copy(rig *r, bench *b) {
     static const int32_t element[] = {1, 2, 4, 4, 8};
     struct xpu_copy_nd_args a = {.element_bytes = element[draw(r, 0, 4)]};
     int32_t *size = a.d, *xs = a.xs, *ys = a.ys, total = 1;
-    for (int i = COPY_DIMS - 1; i >= 0; i--) {
+    for (int i = XPU_COPY_DIMS - 1; i >= 0; i--) {
         int32_t most = 4000 / total < 12 ? 4000 / total : 12;
         size[i] = draw(r, 0, 2) == 0 ? 1 : (int32_t)draw(r, 1, most > 1 ? most : 1);
         total *= size[i];
@@ -150,11 +148,11 @@ static void add_large_copy(rig *r, bench *b) {
     struct xpu_copy_nd_args a = {.element_bytes = element[draw(r, 0, 3)]};
     int32_t *size = a.d;
     int is_long = draw(r, 0, 1);
-    for (int i = 0; i < COPY_DIMS; i++) size[i] = 1;
-    for (int i = 0; i < 3; i++) size[draw(r, 0, COPY_DIMS - 1)] = (int32_t)draw(r, 50, 75);
-    if (is_long) size[draw(r, 0, COPY_DIMS - 1)] = (int32_t)draw(r, 70000, 140000);
+    for (int i = 0; i < XPU_COPY_DIMS; i++) size[i] = 1;
+    for (int i = 0; i < 3; i++) size[draw(r, 0, XPU_COPY_DIMS - 1)] = (int32_t)draw(r, 50, 75);
+    if (is_long) size[draw(r, 0, XPU_COPY_DIMS - 1)] = (int32_t)draw(r, 70000, 140000);
     while ((int64_t)a.d[0] * a.d[1] * a.d[2] * a.d[3] * a.d[4] * a.d[5] > 420000) {
-        int32_t *less = &size[draw(r, 0, COPY_DIMS - 1)];
+        int32_t *less = &size[draw(r, 0, XPU_COPY_DIMS - 1)];
         if (*less < 200) *less = (*less + 1) / 2;
     }
     int64_t x_span = draw_strides(r, size, a.xs, a.element_bytes == 8);

@@ -1,4 +1,5 @@
 /* Shape functions, table driven: operands and attributes as text, the result as text or the rule that refuses. */
+#include "core/ops/window.h"
 #include "core/ops/ref.h"
 #include "tests/unit/ir.h"
 
@@ -436,6 +437,36 @@ static void hostile(void) {
     CU_ASSERT(accepted > 200 && refused > 200 && ran > 100);
 }
 
-XPU_TEST_MAIN("infer", {"windows", windows}, {"matrix products", matrices}, {"moving elements", movers},
-              {"elementwise", elementwise}, {"folding", folding}, {"errors do not cascade", errors_do_not_cascade},
-              {"hostile attributes", hostile})
+/* One reader of windows: the height is that of one row where there is one spatial dim; the kernel of a convolution is
+ * that of its weights. */
+static void window_reader(void) {
+    BENCH_OPEN(b);
+    xpu_value image = bench_input(&b, "image", XPU_F32, DIMS(1, 4, 9, 12)),
+              line = bench_input(&b, "line", XPU_F32, DIMS(1, 4, 9));
+    xpu_value w = bench_input(&b, "w", XPU_F32, DIMS(6, 2, 3, 5)), v = bench_input(&b, "v", XPU_F32, DIMS(6, 4, 2));
+    const int64_t strides[] = {2, 3}, pads[] = {1, 2, 3, 4}, kernel[] = {4};
+    xpu_attr attrs[] = {XPU_ATTR_INTS_OF(STRIDES, strides, 2), XPU_ATTR_INTS_OF(PADS, pads, 4),
+                        XPU_ATTR_INT_OF(GROUP, 2)};
+    xpu_node conv = bench_node(&b, XPU_OP_CONV, (xpu_value[]){image, w}, 2, attrs, 3);
+    xpu_node flat = bench_node(&b, XPU_OP_CONV, (xpu_value[]){line, v}, 2, &XPU_ATTR_INTS_OF(PADS, pads, 2), 1);
+    xpu_node pool = bench_node(&b, XPU_OP_MAX_POOL, &line, 1, &XPU_ATTR_INTS_OF(KERNEL, kernel, 1), 1);
+    CU_ASSERT_EQUAL_FATAL(b.diags.errors, 0);
+    xpu_window a = xpu_window_of(b.graph, conv), c = xpu_window_of(b.graph, flat), d = xpu_window_of(b.graph, pool);
+    CU_ASSERT(a.first == 0 && a.kernel[0] == 3 && a.kernel[1] == 5 && a.stride[0] == 2 && a.stride[1] == 3);
+    CU_ASSERT(a.begin[0] == 1 && a.begin[1] == 2 && a.end[0] == 3 && a.end[1] == 4 && a.groups == 2 &&
+              a.dilation[1] == 1);
+    CU_ASSERT(c.first == 1 && c.kernel[0] == 1 && c.kernel[1] == 2 && c.begin[0] == 0 && c.begin[1] == 1 &&
+              c.end[1] == 2);
+    CU_ASSERT(c.stride[0] == 1 && c.dilation[0] == 1 && c.groups == 1 && xpu_window_extent(&c, 0) == 1);
+    CU_ASSERT(d.first == 1 && d.kernel[0] == 1 && d.kernel[1] == 4 && d.groups == 1 && xpu_window_extent(&d, 1) == 4);
+    c.begin[1] = 7;
+    xpu_window_set_pads(b.graph, flat, &c);
+    uint32_t count;
+    const int64_t *set = xpu_node_ints(b.graph, flat, XPU_ATTR_PADS, &count);
+    CU_ASSERT(count == 2 && set[0] == 7 && set[1] == 2);
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("infer", {"window reader", window_reader}, {"windows", windows}, {"matrix products", matrices},
+              {"moving elements", movers}, {"elementwise", elementwise}, {"folding", folding},
+              {"errors do not cascade", errors_do_not_cascade}, {"hostile attributes", hostile})

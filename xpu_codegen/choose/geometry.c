@@ -3,14 +3,6 @@
 
 enum { MAX_EXTENT = 1 << 28 }; /* dims that are larger do not get to tiles */
 
-/* Attribute lists hold one entry per spatial dim; a convolution over one dim is one row of pixels. */
-static int64_t spatial(const xpu_graph *graph, xpu_node node, xpu_attr_id id, int axis, int dims, int64_t fallback) {
-    uint32_t count;
-    const int64_t *list = xpu_node_ints(graph, node, id, &count);
-    int i = axis - (2 - dims);
-    return i < 0 || (uint32_t)i >= count ? fallback : list[i];
-}
-
 xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y) {
     int rank = xpu_value_at(cg->graph, x)->rank;
     xpu_dim one = xpu_dim_of(cg, 1);
@@ -23,24 +15,21 @@ xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y) {
                             .out_c = xpu_value_dim(cg, y, 1)};
 }
 
-static xpu_conv_shape conv_shape(xpu_codegen *cg, xpu_node node) {
-    const xpu_graph *graph = cg->graph;
-    xpu_value x = xpu_node_input(graph, node, XPU_IN_X), w = xpu_node_input(graph, node, XPU_IN_W);
-    int dims = xpu_value_at(graph, x)->rank - 2;
-    xpu_conv_shape s = xpu_image_shape(cg, x, xpu_node_output(graph, node, 0));
-    s.groups = xpu_node_int(graph, node, XPU_ATTR_GROUP);
-    for (int axis = 0; axis < 2; axis++) {
-        int64_t pads[4] = {0};
-        uint32_t count;
-        const int64_t *list = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
-        for (uint32_t i = 0; i < count && i < 4; i++) pads[i] = list[i];
-        int i = axis - (2 - dims);
-        s.begin[axis] = i < 0 ? 0 : pads[i];
-        s.end[axis] = i < 0 ? 0 : pads[dims + i];
-        s.stride[axis] = spatial(graph, node, XPU_ATTR_STRIDES, axis, dims, 1);
-        s.dilation[axis] = spatial(graph, node, XPU_ATTR_DILATIONS, axis, dims, 1);
-        s.kernel[axis] = i < 0 ? 1 : xpu_dim_upper(cg, xpu_value_dim(cg, w, 2 + i));
+void xpu_set_window(xpu_conv_shape *shape, xpu_window window) {
+    for (int axis = 0; axis < XPU_WINDOW_AXES; axis++) {
+        shape->kernel[axis] = window.kernel[axis];
+        shape->stride[axis] = window.stride[axis];
+        shape->dilation[axis] = window.dilation[axis];
+        shape->begin[axis] = window.begin[axis];
+        shape->end[axis] = window.end[axis];
     }
+    shape->groups = window.groups;
+}
+
+static xpu_conv_shape conv_shape(xpu_codegen *cg, xpu_node node) {
+    xpu_conv_shape s =
+        xpu_image_shape(cg, xpu_node_input(cg->graph, node, XPU_IN_X), xpu_node_output(cg->graph, node, 0));
+    xpu_set_window(&s, xpu_window_of(cg->graph, node));
     return s;
 }
 
@@ -63,7 +52,7 @@ static xpu_conv_shape matmul_shape(xpu_codegen *cg, xpu_node node) {
 }
 
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node) {
-    int is_conv = xpu_node_is(cg->graph, node, XPU_OP_CONV) || xpu_node_is(cg->graph, node, XPU_OP_QCONV);
+    int is_conv = xpu_node_has(cg->graph, node, XPU_TRAIT_WINDOW);
     return is_conv ? conv_shape(cg, node) : matmul_shape(cg, node);
 }
 

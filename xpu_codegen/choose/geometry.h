@@ -2,6 +2,7 @@
 #ifndef XPU_CODEGEN_CHOOSE_GEOMETRY_H
 #define XPU_CODEGEN_CHOOSE_GEOMETRY_H
 
+#include "core/ops/window.h"
 #include "xpu_codegen/values.h"
 #include "xpu_runtime/include/xpu_tiling.h"
 
@@ -12,6 +13,7 @@ typedef struct {
 } xpu_conv_shape;
 /* Sizes of images x and y of rank 3 or 4, those of rank 3 being one row high; all else is 0. */
 xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y);
+void xpu_set_window(xpu_conv_shape *shape, xpu_window window);
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node);
 /* Whether each channel has a kernel of its own: groups = in_c = out_c, more than 1. */
 static inline int xpu_is_depthwise(const xpu_codegen *cg, const xpu_conv_shape *shape) {

@@ -1,5 +1,6 @@
 /* What the target takes: operators, the rules that they must meet, and the patterns that it fuses. */
 #include "xpu_codegen/choose/rules.h"
+#include "xpu_runtime/include/xpu_kernel_args.h"
 
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/tiles.h"
 
-enum { MOVE_RANK = 6, WORD_BYTES = 4 };
+enum { WORD_BYTES = 4 };
 static const int64_t tensor_limit = INT32_MAX;
 
 static xpu_codegen *codegen_of(const xpu_rule_query *query) {
@@ -125,7 +126,7 @@ static int move_rank_holds(xpu_rule_query *query) {
     const xpu_graph *graph = query->job->graph;
     xpu_value y = xpu_node_output(graph, query->node, 0);
     int words = xpu_dtype_bytes(xpu_value_at(graph, y)->dtype) > WORD_BYTES;
-    if (xpu_value_at(graph, y)->rank + words <= MOVE_RANK) return 1;
+    if (xpu_value_at(graph, y)->rank + words <= XPU_COPY_DIMS) return 1;
     query->value = xpu_printf(query->job->arena, "the result is %s", type_text(query, y));
     return 0;
 }

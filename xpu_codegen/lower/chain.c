@@ -5,6 +5,7 @@
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_runtime/include/xpu_kernel_args.h"
 
 /* ---- bodies ---- */
 
@@ -68,6 +69,9 @@ static void set_loops(xpu_codegen *cg, struct xpu_chain_call *call, const xpu_ch
         }
     }
 }
+
+_Static_assert((int)XPU_CHAIN_ALL_IMMEDIATES == (int)XPU_CHAIN_ARGUMENT_IMMEDIATES,
+               "the kernel's arguments have room for the immediates of all steps");
 
 static void set_immediates(struct xpu_chain_call *call, const xpu_chain *chain) {
     uint32_t next = 0;

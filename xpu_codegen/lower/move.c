@@ -4,8 +4,9 @@
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_runtime/include/xpu_kernel_args.h"
 
-enum { COPY_DIMS = 6, WIDEST_ELEMENT = 4 };
+enum { WIDEST_ELEMENT = 4 };
 
 /* A box of elements and where they stand in source and target, outermost dim first; offsets and strides in elements.
  * Elements wider than 4 bytes count as several of 4. */
@@ -57,18 +58,18 @@ static void split_wide(xpu_codegen *cg, box *b) {
 static xpu_status add_copy(xpu_codegen *cg, uint32_t layer, uint32_t from, uint32_t to, box *b) {
     split_wide(cg, b);
     simplify(cg, b);
-    if (b->rank > COPY_DIMS) return xpu_codegen_bug(cg, "a copy has too many dims", "%d dims", b->rank);
+    if (b->rank > XPU_COPY_DIMS) return xpu_codegen_bug(cg, "a copy has too many dims", "%d dims", b->rank);
     struct xpu_copy_nd_call call = {0};
     call.x = xpu_arg_at(from);
     call.y = xpu_arg_at(to);
     call.element_bytes = xpu_arg_number(b->element);
     call.x_offset = xpu_arg_dim(b->from_offset);
     call.y_offset = xpu_arg_dim(b->to_offset);
-    for (int d = 0; d < COPY_DIMS; d++) {
-        int i = d - (COPY_DIMS - b->rank);
+    for (int d = 0; d < XPU_COPY_DIMS; d++) {
+        int i = d - (XPU_COPY_DIMS - b->rank);
         xpu_dim zero = xpu_dim_of(cg, 0), one = xpu_dim_of(cg, 1);
         /* Unused dims have one element; a lone element is its own innermost run. */
-        xpu_dim unused = d == COPY_DIMS - 1 ? one : zero;
+        xpu_dim unused = d == XPU_COPY_DIMS - 1 ? one : zero;
         call.d[d] = xpu_arg_dim(i < 0 ? one : b->size[i]);
         call.xs[d] = xpu_arg_dim(i < 0 ? unused : b->from[i]);
         call.ys[d] = xpu_arg_dim(i < 0 ? unused : b->to[i]);

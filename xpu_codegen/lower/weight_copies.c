@@ -11,6 +11,7 @@
 #include "xpu_codegen/lower/largest_shape.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
+#include "xpu_runtime/include/xpu_kernel_args.h"
 
 enum { WORD_BYTES = 4, NOT_READ = -1 };
 
@@ -133,15 +134,14 @@ static uint32_t add_copy(xpu_codegen *cg, uint32_t weight, uint32_t last_layer) 
 }
 
 static xpu_status add_fill(xpu_codegen *cg, uint32_t weight, uint32_t copy) {
-    enum { COPY_DIMS = 6 };
     struct xpu_copy_nd_call call = {0};
     call.x = xpu_arg_at(weight);
     call.y = xpu_arg_at(copy);
     call.element_bytes = xpu_arg_number(WORD_BYTES);
     call.x_offset = xpu_arg_number(0);
     call.y_offset = xpu_arg_number(0);
-    for (int d = 0; d < COPY_DIMS; d++) {
-        int inner = d == COPY_DIMS - 1;
+    for (int d = 0; d < XPU_COPY_DIMS; d++) {
+        int inner = d == XPU_COPY_DIMS - 1;
         call.d[d] = xpu_arg_number(inner ? words_of(cg, weight) : 1);
         call.xs[d] = xpu_arg_number(inner);
         call.ys[d] = xpu_arg_number(inner);

@@ -77,19 +77,14 @@ static xpu_status lower_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, con
 
 static pool_window window_of(xpu_codegen *cg, xpu_node node, int is_max) {
     const xpu_graph *graph = cg->graph;
-    int dims = xpu_value_at(graph, xpu_node_input(graph, node, 0))->rank - 2;
-    const int64_t *kernel = xpu_node_ints(graph, node, XPU_ATTR_KERNEL, NULL);
-    const int64_t *strides = xpu_node_ints(graph, node, XPU_ATTR_STRIDES, NULL);
-    const int64_t *dilations = xpu_node_ints(graph, node, XPU_ATTR_DILATIONS, NULL);
-    const int64_t *pads = xpu_node_ints(graph, node, XPU_ATTR_PADS, NULL);
+    const xpu_window read = xpu_window_of(graph, node);
     pool_window w = {.is_max = is_max};
-    for (int axis = 0; axis < 2; axis++) {
-        int i = axis - (2 - dims);
-        w.kernel[axis] = xpu_dim_of(cg, i < 0 ? 1 : kernel[i]);
-        w.stride[axis] = i < 0 ? 1 : strides[i];
-        w.dilation[axis] = i < 0 ? 1 : dilations[i];
-        w.begin[axis] = i < 0 ? 0 : pads[i];
-        w.end[axis] = i < 0 ? 0 : pads[dims + i];
+    for (int axis = 0; axis < XPU_WINDOW_AXES; axis++) {
+        w.kernel[axis] = xpu_dim_of(cg, read.kernel[axis]);
+        w.stride[axis] = read.stride[axis];
+        w.dilation[axis] = read.dilation[axis];
+        w.begin[axis] = read.begin[axis];
+        w.end[axis] = read.end[axis];
     }
     if (!is_max) w.count_include_pad = xpu_node_int(graph, node, XPU_ATTR_COUNT_INCLUDE_PAD) != 0;
     if (!is_max) w.by_columns = xpu_node_int(graph, node, XPU_ATTR_BY_COLUMNS) != 0;

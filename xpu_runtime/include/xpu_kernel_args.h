@@ -23,4 +23,10 @@
 #undef INT_ARRAY
 #undef FLOAT_ARRAY
 
+/* Numbers that the rows say, in words: dims of a copy; immediates of a chain. */
+enum {
+    XPU_COPY_DIMS = sizeof((struct xpu_copy_nd_args *)0)->d / 4,
+    XPU_CHAIN_ARGUMENT_IMMEDIATES = sizeof((struct xpu_chain_args *)0)->c / 4
+};
+
 #endif

@@ -1,15 +1,58 @@
 /* Shapes of operators that slide a window: convolution and pooling, one or two spatial dims. */
-#include <string.h>
+#include "core/ops/window.h"
 
 #include "core/ops/infer.h"
 
-enum { MAX_SPATIAL = 2 };
+/* ---- reading ---- */
 
-typedef struct {
-    int spatial; /* 1 or 2 */
-    int64_t kernel[MAX_SPATIAL], strides[MAX_SPATIAL], dilations[MAX_SPATIAL];
-    int64_t begin[MAX_SPATIAL], end[MAX_SPATIAL]; /* padding */
-} window;
+/* The entry of a list of one value per spatial dim, which an inferred node has. */
+static void read_axes(const xpu_graph *graph, xpu_node node, xpu_attr_id id, const xpu_window *w, int64_t *values) {
+    const int64_t *list = xpu_node_ints(graph, node, id, NULL);
+    for (int axis = w->first; axis < XPU_WINDOW_AXES; axis++) values[axis] = list[axis - w->first];
+}
+
+static xpu_window trivial_window(const xpu_graph *graph, xpu_node node) {
+    int spatial = xpu_value_at(graph, xpu_node_input(graph, node, 0))->rank - 2;
+    return (xpu_window){
+        .first = XPU_WINDOW_AXES - spatial, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
+}
+
+static void set_pads(xpu_window *w, const int64_t *pads) {
+    int spatial = XPU_WINDOW_AXES - w->first;
+    for (int axis = w->first; axis < XPU_WINDOW_AXES; axis++) {
+        w->begin[axis] = pads[axis - w->first];
+        w->end[axis] = pads[spatial + axis - w->first];
+    }
+}
+
+xpu_window xpu_window_of(const xpu_graph *graph, xpu_node node) {
+    xpu_window w = trivial_window(graph, node);
+    read_axes(graph, node, XPU_ATTR_STRIDES, &w, w.stride);
+    read_axes(graph, node, XPU_ATTR_DILATIONS, &w, w.dilation);
+    set_pads(&w, xpu_node_ints(graph, node, XPU_ATTR_PADS, NULL));
+    if (!xpu_node_has(graph, node, XPU_TRAIT_PRODUCT)) {
+        read_axes(graph, node, XPU_ATTR_KERNEL, &w, w.kernel);
+        return w;
+    }
+    const xpu_value_info *weights = xpu_operand(graph, node, XPU_IN_W);
+    for (int axis = w.first; axis < XPU_WINDOW_AXES; axis++) {
+        xpu_dim_is_const(&graph->dims, weights->dims[2 + axis - w.first], &w.kernel[axis]);
+    }
+    w.groups = xpu_node_int(graph, node, XPU_ATTR_GROUP);
+    return w;
+}
+
+void xpu_window_set_pads(xpu_graph *graph, xpu_node node, const xpu_window *window) {
+    int spatial = XPU_WINDOW_AXES - window->first;
+    int64_t pads[2 * XPU_WINDOW_AXES];
+    for (int i = 0; i < spatial; i++) {
+        pads[i] = window->begin[window->first + i];
+        pads[spatial + i] = window->end[window->first + i];
+    }
+    xpu_node_set_attr(graph, node, &XPU_ATTR_INTS_OF(PADS, pads, (uint32_t)(2 * spatial)));
+}
+
+/* ---- shapes ---- */
 
 /* Reads a list attribute; an absent one becomes `count` times `fallback` and is made explicit. */
 static xpu_status read_list(xpu_graph *graph, xpu_node node, xpu_attr_id id, uint32_t count, int64_t least,
@@ -35,7 +78,8 @@ static xpu_status read_list(xpu_graph *graph, xpu_node node, xpu_attr_id id, uin
     return XPU_OK;
 }
 
-static xpu_status read_window(xpu_graph *graph, xpu_node node, window *w, xpu_diags *diags) {
+/* All but the kernel; lists become explicit. */
+static xpu_status read_window(xpu_graph *graph, xpu_node node, xpu_window *w, xpu_diags *diags) {
     const xpu_value_info *x = xpu_operand(graph, node, 0);
     const char *name = xpu_node_at(graph, node)->op->name;
     if (x->rank != 3 && x->rank != 4) {
@@ -44,52 +88,50 @@ static xpu_status read_window(xpu_graph *graph, xpu_node node, window *w, xpu_di
                                "only 1-D and 2-D windows are supported: reshape to [N,C,W] or [N,C,H,W]",
                                "the operand must be [N,C,W] or [N,C,H,W]; it is %s", xpu_operand_text(graph, node, 0));
     }
-    w->spatial = x->rank - 2;
-    int64_t pads[2 * MAX_SPATIAL];
-    uint32_t count = (uint32_t)w->spatial;
-    xpu_status status = read_list(graph, node, XPU_ATTR_STRIDES, count, 1, 1, w->strides, diags);
-    if (status == XPU_OK) status = read_list(graph, node, XPU_ATTR_DILATIONS, count, 1, 1, w->dilations, diags);
-    if (status == XPU_OK) status = read_list(graph, node, XPU_ATTR_PADS, 2 * count, 0, 0, pads, diags);
-    if (status != XPU_OK) return status;
-    for (int i = 0; i < w->spatial; i++) {
-        w->begin[i] = pads[i];
-        w->end[i] = pads[w->spatial + i];
+    *w = trivial_window(graph, node);
+    int64_t pads[2 * XPU_WINDOW_AXES];
+    uint32_t count = (uint32_t)(XPU_WINDOW_AXES - w->first);
+    xpu_status status = read_list(graph, node, XPU_ATTR_STRIDES, count, 1, 1, w->stride + w->first, diags);
+    if (status == XPU_OK) {
+        status = read_list(graph, node, XPU_ATTR_DILATIONS, count, 1, 1, w->dilation + w->first, diags);
     }
-    return XPU_OK;
+    if (status == XPU_OK) status = read_list(graph, node, XPU_ATTR_PADS, 2 * count, 0, 0, pads, diags);
+    if (status == XPU_OK) set_pads(w, pads);
+    return status;
 }
 
-/* Size of output dim `i`: floor((in + pads - extent) / stride) + 1; with ceil_mode rounded up, but the last window
- * must start inside the input or its left padding (ONNX, operator MaxPool). */
-static xpu_dim output_dim(xpu_graph *graph, const window *w, int i, xpu_dim in, int64_t extent, int ceil_mode) {
+/* Size of the result along `axis`: floor((in + pads - extent) / stride) + 1; with ceil_mode rounded up, but the last
+ * window must start inside the input or its left padding (ONNX, operator MaxPool). */
+static xpu_dim output_dim(xpu_graph *graph, const xpu_window *w, int axis, xpu_dim in, int64_t extent, int ceil_mode) {
     xpu_dims *dims = &graph->dims;
-    int64_t round = ceil_mode ? w->strides[i] - 1 : 0;
-    xpu_dim room = xpu_dim_add_const(dims, in, w->begin[i] + w->end[i] - extent + round);
-    xpu_dim count = xpu_dim_add_const(dims, xpu_dim_floordiv_const(dims, room, w->strides[i]), 1);
+    int64_t round = ceil_mode ? w->stride[axis] - 1 : 0;
+    xpu_dim room = xpu_dim_add_const(dims, in, w->begin[axis] + w->end[axis] - extent + round);
+    xpu_dim count = xpu_dim_add_const(dims, xpu_dim_floordiv_const(dims, room, w->stride[axis]), 1);
     if (!ceil_mode) return count;
-    xpu_dim last = xpu_dim_add_const(dims, in, w->begin[i] - 1);
-    xpu_dim starts = xpu_dim_add_const(dims, xpu_dim_floordiv_const(dims, last, w->strides[i]), 1);
+    xpu_dim last = xpu_dim_add_const(dims, in, w->begin[axis] - 1);
+    xpu_dim starts = xpu_dim_add_const(dims, xpu_dim_floordiv_const(dims, last, w->stride[axis]), 1);
     return xpu_dim_op(dims, XPU_DIM_MIN, count, starts);
 }
 
-static xpu_status output_dims(xpu_graph *graph, xpu_node node, const window *w, int ceil_mode, xpu_dim *out,
+static xpu_status output_dims(xpu_graph *graph, xpu_node node, const xpu_window *w, int ceil_mode, xpu_dim *out,
                               xpu_diags *diags) {
     const char *name = xpu_node_at(graph, node)->op->name;
-    for (int i = 0; i < w->spatial; i++) {
+    for (int axis = w->first, i = 0; axis < XPU_WINDOW_AXES; axis++, i++) {
         xpu_dim in = xpu_operand(graph, node, 0)->dims[2 + i];
         int64_t extent;
-        if (__builtin_mul_overflow(w->kernel[i] - 1, w->dilations[i], &extent) || extent >= XPU_MAX_ELEMENTS) {
+        if (__builtin_mul_overflow(w->kernel[axis] - 1, w->dilation[axis], &extent) || extent >= XPU_MAX_ELEMENTS) {
             return xpu_infer_error(graph, node, diags, "shape-window-extent", "the window is too large",
                                    "check kernel and dilations", "kernel %lld with dilation %lld",
-                                   (long long)w->kernel[i], (long long)w->dilations[i]);
+                                   (long long)w->kernel[axis], (long long)w->dilation[axis]);
         }
-        out[i] = output_dim(graph, w, i, in, extent + 1, ceil_mode);
+        out[i] = output_dim(graph, w, axis, in, extent + 1, ceil_mode);
         if (out[i].id && xpu_dim_max(&graph->dims, out[i]) < 1) {
             return xpu_infer_error(graph, node, diags, "shape-window-fit",
                                    xpu_printf(graph->arena, "%s's window does not fit its operand", name),
                                    "give a larger input, or check pads, kernel and dilations",
                                    "spatial dim %d is %s with padding %lld + %lld; the window covers %lld", i,
-                                   xpu_dim_text(&graph->dims, in, graph->arena), (long long)w->begin[i],
-                                   (long long)w->end[i], (long long)extent + 1);
+                                   xpu_dim_text(&graph->dims, in, graph->arena), (long long)w->begin[axis],
+                                   (long long)w->end[axis], (long long)extent + 1);
         }
     }
     return XPU_OK;
@@ -97,7 +139,7 @@ static xpu_status output_dims(xpu_graph *graph, xpu_node node, const window *w, 
 
 /* ---- convolution ---- */
 
-static xpu_status check_conv_weights(xpu_graph *graph, xpu_node node, window *w, xpu_diags *diags) {
+static xpu_status check_conv_weights(xpu_graph *graph, xpu_node node, xpu_window *w, xpu_diags *diags) {
     const xpu_value_info *x = xpu_operand(graph, node, XPU_IN_X), *weights = xpu_operand(graph, node, XPU_IN_W);
     int64_t size[XPU_MAX_RANK];
     if (weights->rank != x->rank || !xpu_value_dims(graph, xpu_node_input(graph, node, XPU_IN_W), NULL, size)) {
@@ -120,9 +162,10 @@ static xpu_status check_conv_weights(xpu_graph *graph, xpu_node node, window *w,
             "dim 1 of %s must be %lld x group %lld; the weights are %s", xpu_operand_text(graph, node, XPU_IN_X),
             (long long)size[1], (long long)group, xpu_operand_text(graph, node, XPU_IN_W));
     }
-    for (int i = 0; i < w->spatial; i++) {
-        w->kernel[i] = size[2 + i];
-        if (w->kernel[i] >= 1) continue;
+    w->groups = group;
+    for (int axis = w->first; axis < XPU_WINDOW_AXES; axis++) {
+        w->kernel[axis] = size[2 + axis - w->first];
+        if (w->kernel[axis] >= 1) continue;
         return xpu_infer_error(graph, node, diags, "shape-conv-weights", "the kernel is empty",
                                "check how the model was exported", "the weights are %s",
                                xpu_operand_text(graph, node, XPU_IN_W));
@@ -131,7 +174,7 @@ static xpu_status check_conv_weights(xpu_graph *graph, xpu_node node, window *w,
 }
 
 xpu_status xpu_infer_conv(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    window w;
+    xpu_window w;
     xpu_status status = read_window(graph, node, &w, diags);
     if (status == XPU_OK) status = check_conv_weights(graph, node, &w, diags);
     if (status != XPU_OK) return status;
@@ -154,7 +197,7 @@ static xpu_status pooled_type(xpu_graph *graph, xpu_node node, xpu_dtype *dtype,
 }
 
 xpu_status xpu_infer_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    window w;
+    xpu_window w;
     xpu_dtype dtype;
     xpu_status status = pooled_type(graph, node, &dtype, diags);
     if (status == XPU_OK) status = read_window(graph, node, &w, diags);
@@ -165,20 +208,21 @@ xpu_status xpu_infer_pool(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
         return xpu_infer_error(graph, node, diags, "shape-window-attribute", "attribute 'kernel' is not valid",
                                "check how the model was exported", "it is absent");
     }
-    status = read_list(graph, node, XPU_ATTR_KERNEL, (uint32_t)w.spatial, 1, 1, w.kernel, diags);
+    status =
+        read_list(graph, node, XPU_ATTR_KERNEL, (uint32_t)(XPU_WINDOW_AXES - w.first), 1, 1, w.kernel + w.first, diags);
     if (status != XPU_OK) return status;
     const xpu_value_info *x = xpu_operand(graph, node, 0);
     int rank = x->rank;
     xpu_dim dims[XPU_MAX_RANK] = {x->dims[0], x->dims[1]};
     status = output_dims(graph, node, &w, xpu_node_int(graph, node, XPU_ATTR_CEIL_MODE) != 0, dims + 2, diags);
     if (status != XPU_OK) return status;
-    for (int i = 0; i < w.spatial; i++) {
-        int64_t extent = (w.kernel[i] - 1) * w.dilations[i] + 1;
-        if (w.begin[i] < extent && w.end[i] < extent) continue;
+    for (int axis = w.first; axis < XPU_WINDOW_AXES; axis++) {
+        int64_t extent = xpu_window_extent(&w, axis);
+        if (w.begin[axis] < extent && w.end[axis] < extent) continue;
         return xpu_infer_error(graph, node, diags, "shape-pool-pads", "the padding is as large as the window",
                                "a window must touch the input: use smaller pads",
-                               "pads are %lld and %lld, the window covers %lld", (long long)w.begin[i],
-                               (long long)w.end[i], (long long)extent);
+                               "pads are %lld and %lld, the window covers %lld", (long long)w.begin[axis],
+                               (long long)w.end[axis], (long long)extent);
     }
     return xpu_set_result(graph, node, 0, dtype, rank, dims, diags);
 }
