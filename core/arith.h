@@ -537,6 +537,12 @@ XA_INLINE float xa_reduce_max(const float *x, size_t n, size_t stride) {
 #define XM_LTC(a, c)        ((a) < (c))
 #define XM_GTC(a, c)        ((a) > (c))
 #define XM_EQC(a, c)        ((a) == (c))
+#define XM_LT(a, b)         ((a) < (b))
+#define XM_GT(a, b)         ((a) > (b))
+#define XM_EQ(a, b)         ((a) == (b))
+#define XM_AND(m, n)        ((m) & (n))
+#define XM_OR(m, n)         ((m) | (n))
+#define XM_NOT(m)           (!(m))
 #define XF_SELECT(m, a, b)  ((m) ? (a) : (b))
 #define XF_SELECTC(m, c, b) ((m) ? (c) : (b))
 

@@ -69,6 +69,14 @@ XA_INLINE vfloat32m4_t xv_identity(vfloat32m4_t x, size_t vl) {
     return x;
 }
 
+/* Adding 2^23 of x's sign leaves no bits behind the point. */
+XA_INLINE vfloat32m4_t xv_round(vfloat32m4_t x, size_t vl) {
+    vfloat32m4_t magic = __riscv_vfsgnj_vv_f32m4(xv_splat(0x1p23f, vl), x, vl);
+    vfloat32m4_t rounded = xv_sub(xv_add(x, magic, vl), magic, vl);
+    rounded = __riscv_vfsgnj_vv_f32m4(rounded, x, vl);
+    return __riscv_vmerge_vvm_f32m4(x, rounded, __riscv_vmflt_vf_f32m4_b8(xv_abs(x, vl), 0x1p23f, vl), vl);
+}
+
 XA_INLINE vfloat32m4_t xv_clip(vfloat32m4_t x, float lo, float hi, size_t vl) {
     vbool8_t number = __riscv_vmfeq_vv_f32m4_b8(x, x, vl);
     return __riscv_vfmin_vf_f32m4_mu(number, x, __riscv_vfmax_vf_f32m4(x, lo, vl), hi, vl);
@@ -127,6 +135,12 @@ XA_INLINE vfloat32m4_t xv_hard_swish(vfloat32m4_t x, size_t vl) {
 #define XM_LTC(a, c)        __riscv_vmflt_vf_f32m4_b8(a, c, vl)
 #define XM_GTC(a, c)        __riscv_vmfgt_vf_f32m4_b8(a, c, vl)
 #define XM_EQC(a, c)        __riscv_vmfeq_vf_f32m4_b8(a, c, vl)
+#define XM_LT(a, b)         __riscv_vmflt_vv_f32m4_b8(a, b, vl)
+#define XM_GT(a, b)         __riscv_vmfgt_vv_f32m4_b8(a, b, vl)
+#define XM_EQ(a, b)         __riscv_vmfeq_vv_f32m4_b8(a, b, vl)
+#define XM_AND(m, n)        __riscv_vmand_mm_b8(m, n, vl)
+#define XM_OR(m, n)         __riscv_vmor_mm_b8(m, n, vl)
+#define XM_NOT(m)           __riscv_vmnot_m_b8(m, vl)
 #define XF_SELECT(m, a, b)  __riscv_vmerge_vvm_f32m4(b, a, m, vl)
 #define XF_SELECTC(m, c, b) __riscv_vfmerge_vfm_f32m4(b, c, m, vl)
 #include "core/arith_poly.h"

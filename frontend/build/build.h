@@ -102,6 +102,9 @@ xpu_value fe_elementwise(fe_builder *b, xpu_op_id op, const xpu_value *operands,
                          const xpu_attr *attrs, uint32_t attr_count);
 /* An operator of two operands over any number, from the left. */
 xpu_value fe_variadic(fe_builder *b, xpu_op_id op, const xpu_value *operands, uint32_t operand_count);
+/* The sum of any number, divided by how many there are. */
+xpu_value fe_mean(fe_builder *b, const xpu_value *operands, uint32_t operand_count);
+xpu_value fe_pow(fe_builder *b, xpu_value x, xpu_value y);
 xpu_value fe_clip(fe_builder *b, xpu_value x, float low, float high);
 xpu_value fe_identity(fe_builder *b, xpu_value x); /* of a constant: the constant */
 

@@ -71,6 +71,7 @@ typedef struct {
     const char *name;
     xpu_onnx_attr_type type;
     int since, until;
+    int sets; /* a float of elementwise operators: the xpu_attr_id of the core's row + 1 */
 } xpu_onnx_attr_rule;
 
 typedef enum {
@@ -93,6 +94,7 @@ typedef struct {
     xpu_onnx_dtypes dtypes;
     xpu_onnx_convert *convert;
     xpu_op_id op;               /* for the converters that serve several operators */
+    int keeps_shape;            /* the result has the shape of the first operand, to which the others broadcast */
     const char *domain;         /* NULL: ONNX's own */
     const char *inner, *layout; /* QLinear operators: the float operator, and the inputs (ops_quantised.c) */
     const char *core;           /* see xpu_onnx_operator */
@@ -165,8 +167,8 @@ const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);
 
 /* ops_*.c: the converters named in operators.c. */
 xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad,
-    xpu_onnx_convert_gemm, xpu_onnx_convert_matmul, xpu_onnx_convert_unary, xpu_onnx_convert_binary,
-    xpu_onnx_convert_variadic, xpu_onnx_convert_clip, xpu_onnx_convert_leaky_relu, xpu_onnx_convert_hard_sigmoid,
+    xpu_onnx_convert_gemm, xpu_onnx_convert_matmul, xpu_onnx_convert_elementwise, xpu_onnx_convert_pow,
+    xpu_onnx_convert_gelu, xpu_onnx_convert_variadic, xpu_onnx_convert_clip, xpu_onnx_convert_mean,
     xpu_onnx_convert_flatten, xpu_onnx_convert_reshape, xpu_onnx_convert_squeeze, xpu_onnx_convert_unsqueeze,
     xpu_onnx_convert_transpose, xpu_onnx_convert_concat, xpu_onnx_convert_softmax, xpu_onnx_convert_identity,
     xpu_onnx_convert_dropout, xpu_onnx_convert_constant, xpu_onnx_convert_quantize, xpu_onnx_convert_dequantize,

@@ -53,12 +53,16 @@ const char *xpu_onnx_nearest_operator(const char *name) {
     }
 
 /* clang-format off */
-/* Elementwise operators on float32 without attributes. */
+/* Elementwise operators on float32. A float attribute goes into the core's one; absent, that one's default holds. */
+#define SETS(onnx, core) {.name = (onnx), .type = XPU_ONNX_FLOAT, .sets = XPU_ATTR_##core + 1}
 #define ELEMENTWISE(onnx, min, max, function, row, text)                                                               \
     {.name = (onnx), .min_inputs = (min), .max_inputs = (max), .max_outputs = 1,                                       \
      .convert = xpu_onnx_convert_##function, .op = XPU_OP_##row, .core = (text), .remarks = ""}
-#define UNARY(onnx, row, text)    ELEMENTWISE(onnx, 1, 1, unary, row, text)
-#define BINARY(onnx, row, text)   ELEMENTWISE(onnx, 2, 2, binary, row, text)
+#define UNARY(onnx, row, text)    ELEMENTWISE(onnx, 1, 1, elementwise, row, text)
+#define BINARY(onnx, row, text)   ELEMENTWISE(onnx, 2, 2, elementwise, row, text)
+#define UNARY_WITH(onnx, row, text, ...)                                                                               \
+    {.name = (onnx), .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .convert = xpu_onnx_convert_elementwise,      \
+     .op = XPU_OP_##row, .core = (text), .remarks = "", .attrs = {__VA_ARGS__}}
 #define VARIADIC(onnx, row, text) ELEMENTWISE(onnx, 1, XPU_ONNX_VARIADIC, variadic, row, text)
 
 static const xpu_onnx_row rows[] = {
@@ -74,6 +78,8 @@ static const xpu_onnx_row rows[] = {
      .remarks = "inference form only; spatial = 1",
      .attrs = {{"epsilon", XPU_ONNX_FLOAT}, {"momentum", XPU_ONNX_FLOAT}, {"spatial", XPU_ONNX_INT, 0, 9},
                {"training_mode", XPU_ONNX_INT, 14}}},
+    UNARY("Ceil", CEIL, "ceil"),
+    UNARY_WITH("Celu", CELU, "celu", SETS("alpha", ALPHA)),
     {.name = "Clip", .min_inputs = 1, .max_inputs = 3, .max_outputs = 1,
      .convert = xpu_onnx_convert_clip, .op = XPU_OP_CLIP, .core = "clip",
      .remarks = "constant bounds",
@@ -104,29 +110,30 @@ static const xpu_onnx_row rows[] = {
      .attrs = {{"ratio", XPU_ONNX_FLOAT, 0, 12}, {"seed", XPU_ONNX_INT, 12}}},
     {.name = "DynamicQuantizeLinear", .min_inputs = 1, .max_inputs = 1, .max_outputs = 3,
      .convert = xpu_onnx_convert_dynamic_quantize, .core = "dynamic_quantize", .remarks = ""},
+    UNARY_WITH("Elu", ELU, "elu", SETS("alpha", ALPHA)),
     UNARY("Erf", ERF, "erf"),
     UNARY("Exp", EXP, "exp"),
     {.name = "Flatten", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_flatten, .op = XPU_OP_RESHAPE, .core = "reshape",
      .remarks = "", .attrs = {{"axis", XPU_ONNX_INT}}},
+    UNARY("Floor", FLOOR, "floor"),
+    {.name = "Gelu", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .convert = xpu_onnx_convert_gelu, .core = "gelu, gelu_tanh", .remarks = "",
+     .attrs = {{"approximate", XPU_ONNX_STRING}}},
     {.name = "Gemm", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1,
      .convert = xpu_onnx_convert_gemm, .op = XPU_OP_MATMUL, .core = "matmul, transpose, mul, add",
      .remarks = "a constant C of one row becomes the bias",
      .attrs = {{"alpha", XPU_ONNX_FLOAT}, {"beta", XPU_ONNX_FLOAT}, {"transA", XPU_ONNX_INT},
                {"transB", XPU_ONNX_INT}}},
     {.name = "GlobalAveragePool", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
-     .convert = xpu_onnx_convert_unary, .op = XPU_OP_GLOBAL_AVERAGE_POOL, .core = "global_average_pool",
+     .convert = xpu_onnx_convert_elementwise, .op = XPU_OP_GLOBAL_AVERAGE_POOL, .core = "global_average_pool",
      .remarks = ""},
-    {.name = "HardSigmoid", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
-     .convert = xpu_onnx_convert_hard_sigmoid, .op = XPU_OP_HARD_SIGMOID, .core = "hard_sigmoid",
-     .remarks = "", .attrs = {{"alpha", XPU_ONNX_FLOAT}, {"beta", XPU_ONNX_FLOAT}}},
+    UNARY_WITH("HardSigmoid", HARD_SIGMOID, "hard_sigmoid", SETS("alpha", ALPHA), SETS("beta", BETA)),
     UNARY("HardSwish", HARD_SWISH, "hard_swish"),
     {.name = "Identity", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_identity, .op = XPU_OP_IDENTITY, .core = "identity",
      .remarks = "tensors only"},
-    {.name = "LeakyRelu", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
-     .convert = xpu_onnx_convert_leaky_relu, .op = XPU_OP_LEAKY_RELU, .core = "leaky_relu",
-     .remarks = "", .attrs = {{"alpha", XPU_ONNX_FLOAT}}},
+    UNARY_WITH("LeakyRelu", LEAKY_RELU, "leaky_relu", SETS("alpha", ALPHA)),
     UNARY("Log", LOG, "log"),
     {.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
      .convert = xpu_onnx_convert_matmul, .op = XPU_OP_MATMUL, .core = "matmul, reshape",
@@ -141,13 +148,18 @@ static const xpu_onnx_row rows[] = {
      .remarks = "1-D and 2-D; float32, int8, uint8; the indices must be unused; storage_order = 0",
      .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"storage_order", XPU_ONNX_INT, 8},
                {"ceil_mode", XPU_ONNX_INT, 10}, {"dilations", XPU_ONNX_INTS, 10}}},
+    ELEMENTWISE("Mean", 1, XPU_ONNX_VARIADIC, mean, ADD, "add, div"),
     VARIADIC("Min", MIN, "min"),
+    UNARY("Mish", MISH, "mish"),
     BINARY("Mul", MUL, "mul"),
     UNARY("Neg", NEG, "neg"),
+    {.name = "PRelu", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
+     .convert = xpu_onnx_convert_elementwise, .op = XPU_OP_PRELU, .keeps_shape = 1, .core = "prelu", .remarks = ""},
     {.name = "Pad", .min_inputs = 1, .max_inputs = 4, .max_outputs = 1,
      .dtypes = XPU_ONNX_DATA_FLOAT32, .convert = xpu_onnx_convert_pad, .op = XPU_OP_PAD, .core = "pad",
      .remarks = "constant pads; modes constant, reflect and edge",
      .attrs = {{"mode", XPU_ONNX_STRING}, {"pads", XPU_ONNX_INTS, 0, 11}, {"value", XPU_ONNX_FLOAT, 0, 11}}},
+    ELEMENTWISE("Pow", 2, 2, pow, POW, "pow"),
     {.name = "QLinearConv", .min_inputs = 8, .max_inputs = 9, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
      .convert = xpu_onnx_convert_qlinear, .inner = "Conv", .layout = "xxyb", .core = "qconv", .remarks = "1-D and 2-D",
      .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"dilations", XPU_ONNX_INTS}, {"group", XPU_ONNX_INT}}},
@@ -158,20 +170,30 @@ static const xpu_onnx_row rows[] = {
      .remarks = "to int8, uint8, int16, uint16; no blocks",
      .attrs = {{"axis", XPU_ONNX_INT, 13}, {"saturate", XPU_ONNX_INT, 19}, {"block_size", XPU_ONNX_INT, 21},
                {"output_dtype", XPU_ONNX_INT, 21}, {"precision", XPU_ONNX_INT, 23}}},
+    UNARY("Reciprocal", RECIPROCAL, "reciprocal"),
     UNARY("Relu", RELU, "relu"),
     {.name = "Reshape", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_reshape, .op = XPU_OP_RESHAPE, .core = "reshape",
      .remarks = "constant shape", .attrs = {{"allowzero", XPU_ONNX_INT, 14}}},
+    UNARY("Round", ROUND, "round"),
+    UNARY_WITH("Selu", SELU, "selu", SETS("alpha", ALPHA), SETS("gamma", BETA)),
+    UNARY_WITH("Shrink", SHRINK, "shrink", SETS("bias", BETA), SETS("lambd", ALPHA)),
     UNARY("Sigmoid", SIGMOID, "sigmoid"),
+    UNARY("Sign", SIGN, "sign"),
     {.name = "Softmax", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
      .convert = xpu_onnx_convert_softmax, .op = XPU_OP_SOFTMAX, .core = "softmax, reshape",
      .remarks = "", .attrs = {{"axis", XPU_ONNX_INT}}},
+    UNARY("Softplus", SOFTPLUS, "softplus"),
+    UNARY("Softsign", SOFTSIGN, "softsign"),
     UNARY("Sqrt", SQRT, "sqrt"),
     {.name = "Squeeze", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_squeeze, .op = XPU_OP_RESHAPE, .core = "reshape",
      .remarks = "constant axes", .attrs = {{"axes", XPU_ONNX_INTS, 0, 13}}},
     BINARY("Sub", SUB, "sub"),
+    VARIADIC("Sum", ADD, "add"),
+    UNARY_WITH("Swish", SWISH, "swish", SETS("alpha", ALPHA)),
     UNARY("Tanh", TANH, "tanh"),
+    UNARY_WITH("ThresholdedRelu", THRESHOLDED_RELU, "thresholded_relu", SETS("alpha", ALPHA)),
     {.name = "Transpose", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_transpose, .op = XPU_OP_TRANSPOSE, .core = "transpose",
      .remarks = "", .attrs = {{"perm", XPU_ONNX_INTS}}},

@@ -1,16 +1,53 @@
 #include <float.h>
+#include <string.h>
 
 #include "frontend/onnx/importer.h"
 
-xpu_value xpu_onnx_convert_unary(xpu_onnx_node *node) {
-    return fe_elementwise(&node->build, node->row->op, node->inputs, 1, NULL, 0);
+/* The row's attributes that the node has. */
+static uint32_t float_attrs(const xpu_onnx_node *node, xpu_attr *attrs) {
+    uint32_t count = 0;
+    for (const xpu_onnx_attr_rule *rule = node->row->attrs; rule->name; rule++) {
+        const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, rule->name);
+        if (attr && rule->sets) attrs[count++] = (xpu_attr){.id = (xpu_attr_id)(rule->sets - 1), .f = attr->f};
+    }
+    return count;
 }
 
-xpu_value xpu_onnx_convert_binary(xpu_onnx_node *node) {
-    return fe_elementwise(&node->build, node->row->op, node->inputs, 2, NULL, 0);
+xpu_value xpu_onnx_convert_elementwise(xpu_onnx_node *node) {
+    xpu_attr attrs[XPU_ONNX_MAX_ATTRS];
+    uint32_t count = float_attrs(node, attrs);
+    xpu_value y = fe_elementwise(&node->build, node->row->op, node->inputs, node->input_count, attrs, count);
+    if (!y.id || !node->row->keeps_shape) return y;
+    const xpu_value_info *x = fe_info(&node->build, node->inputs[0]), *result = fe_info(&node->build, y);
+    int same = x->rank == result->rank;
+    for (int i = 0; same && i < x->rank; i++) same = xpu_dim_equal(x->dims[i], result->dims[i]);
+    if (same) return y;
+    return xpu_onnx_refuse(node, "onnx-shape", "an operand does not broadcast to the first one",
+                           xpu_onnx_format(node, "the first one is %s, together they are %s",
+                                           fe_shape_text(&node->build, node->inputs[0]),
+                                           fe_shape_text(&node->build, y)),
+                           NULL);
 }
 
-/* Max and Min of any number of operands: pairs, from the left. */
+xpu_value xpu_onnx_convert_gelu(xpu_onnx_node *node) {
+    const char *approximate = xpu_onnx_attr_string(node, "approximate", "none");
+    int is_tanh = strcmp(approximate, "tanh") == 0;
+    if (!is_tanh && strcmp(approximate, "none") != 0) {
+        return xpu_onnx_refuse(node, "onnx-attribute", "attribute 'approximate' is invalid",
+                               "\"none\" and \"tanh\" are defined", NULL);
+    }
+    return fe_elementwise(&node->build, is_tanh ? XPU_OP_GELU_TANH : XPU_OP_GELU, node->inputs, 1, NULL, 0);
+}
+
+xpu_value xpu_onnx_convert_pow(xpu_onnx_node *node) {
+    return fe_pow(&node->build, node->inputs[0], node->inputs[1]);
+}
+
+xpu_value xpu_onnx_convert_mean(xpu_onnx_node *node) {
+    return fe_mean(&node->build, node->inputs, node->input_count);
+}
+
+/* Max, Min and Sum of any number of operands: pairs, from the left. */
 xpu_value xpu_onnx_convert_variadic(xpu_onnx_node *node) {
     return fe_variadic(&node->build, node->row->op, node->inputs, node->input_count);
 }
@@ -26,15 +63,4 @@ xpu_value xpu_onnx_convert_clip(xpu_onnx_node *node) {
     if (xpu_onnx_has_input(node, 1)) ok &= xpu_onnx_const_float(node, 1, &low);
     if (xpu_onnx_has_input(node, 2)) ok &= xpu_onnx_const_float(node, 2, &high);
     return ok ? fe_clip(&node->build, node->inputs[0], low, high) : (xpu_value){0};
-}
-
-xpu_value xpu_onnx_convert_leaky_relu(xpu_onnx_node *node) {
-    xpu_attr alpha = XPU_ATTR_FLOAT_OF(ALPHA, xpu_onnx_attr_float(node, "alpha", 0.01f));
-    return fe_elementwise(&node->build, XPU_OP_LEAKY_RELU, node->inputs, 1, &alpha, 1);
-}
-
-xpu_value xpu_onnx_convert_hard_sigmoid(xpu_onnx_node *node) {
-    xpu_attr attrs[] = {XPU_ATTR_FLOAT_OF(ALPHA, xpu_onnx_attr_float(node, "alpha", 0.2f)),
-                        XPU_ATTR_FLOAT_OF(BETA, xpu_onnx_attr_float(node, "beta", 0.5f))};
-    return fe_elementwise(&node->build, XPU_OP_HARD_SIGMOID, node->inputs, 1, attrs, 2);
 }

@@ -333,6 +333,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
        "BitwiseNot Identity Sin Cos Tan Sinh Cosh Asin Acos Atan Asinh Acosh Atanh".split()},
     "LeakyRelu": lambda v, t: unary(t, [{}, {"alpha": 0.25}]),
     "Elu": lambda v, t: unary(t, [{}, {"alpha": 0.5}]),
+    "Shrink": lambda v, t: unary(t, [{}, {"bias": 0.25, "lambd": 1.0}]),
     "Celu": lambda v, t: unary(t, [{}, {"alpha": 0.5}]),
     "Selu": lambda v, t: unary(t, [{}, {"alpha": 1.5, "gamma": 2.0}]),
     "ThresholdedRelu": lambda v, t: unary(t, [{}, {"alpha": 0.5}]),
@@ -448,8 +449,14 @@ def by_formula(model, inputs, outputs):
     return ReferenceEvaluator(model).run(outputs, inputs)
 
 
-# Where onnxruntime's approximation is coarse (it bounds the operand): the formula in float64.
-EXACT = {"Sigmoid": lambda x: np.exp(-np.logaddexp(0, -x)), "Tanh": np.tanh}
+# Where onnxruntime's approximation is coarse (it bounds the operand, or subtracts 1 from e^x): the formula in float64.
+EXACT = {"Sigmoid": lambda x: np.exp(-np.logaddexp(0, -x)), "Tanh": np.tanh,
+         "Elu": lambda x, alpha=1.0: np.where(x < 0, np.float32(alpha) * np.expm1(x), x),
+         "Celu": lambda x, alpha=1.0: np.where(x < 0, np.float32(alpha) * np.expm1(x / np.float32(alpha)), x),
+         "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875:
+             np.float32(gamma) * np.where(x < 0, np.float32(alpha) * np.expm1(x), x),
+         "Swish": lambda x, alpha=1.0: x * np.exp(-np.logaddexp(0, -alpha * x)),
+         "Mish": lambda x: x * np.tanh(np.logaddexp(0, x))}
 
 
 def answer(operator, model, inputs, outputs):
@@ -457,7 +464,8 @@ def answer(operator, model, inputs, outputs):
     if operator in EXACT and len(model.graph.node) == 1:
         x = next(iter(inputs.values()))
         with np.errstate(all="ignore"):
-            return [EXACT[operator](x.astype(np.float64)).astype(x.dtype)], "formula"
+            more = {a.name: a.f for a in model.graph.node[0].attribute}
+            return [EXACT[operator](x.astype(np.float64), **more).astype(x.dtype)], "formula"
     for who, function in (("onnxruntime", by_runtime), ("onnxruntime", by_older_runtime), ("formula", by_formula)):
         try:
             with warnings.catch_warnings():

@@ -16,6 +16,12 @@ static inline double oracle_softplus(double x) {
     return (x < 0 ? 0 : x) + log1p(exp(-fabs(x)));
 }
 
+/* NaN for -inf, as -inf * 0. */
+static inline double oracle_mish(double x) {
+    double e = exp(x < 40 ? x : 40), n = e * (e + 2);
+    return x < 40 ? x * (n / (n + 2)) : x;
+}
+
 /* X(name, function in double, largest error in ulp that is allowed) */
 #define ARITH_ORACLES(X)                                                                                               \
     X(exp, exp, 2.0)                                                                                                   \
@@ -24,6 +30,8 @@ static inline double oracle_softplus(double x) {
     X(sigmoid, oracle_sigmoid, 2.0)                                                                                    \
     X(erf, erf, 2.0)                                                                                                   \
     X(softplus, oracle_softplus, 2.0)                                                                                  \
+    X(expm1, expm1, 2.0)                                                                                               \
+    X(mish, oracle_mish, 4.0)                                                                                          \
     X(sqrt, sqrt, 0.5)
 
 enum { ORACLE_BLOCK = 1 << 12 };

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "core/ops/op.h"
+#include "frontend/onnx/onnx.h"
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/unit.h"
 #include "xpuc/include/xpuc.h"
 
-enum { BRANCHES = 14, MAX_OPERANDS = 4, BATCH = 3 };
+enum { BRANCHES = 14, MAX_OPERANDS = 4, BATCH = 3, OPSET = 14 };
 
 typedef struct {
     uint64_t state;
@@ -214,17 +216,26 @@ static value broadcast_operand(model *m, value x) {
     return maybe_channel_last(m, input(m, rank, dims, keeps_batch));
 }
 
+/* An ONNX operator of OPSET that is one elementwise operator of the core, of so many operands. */
+static const char *any_elementwise(model *m, int operands) {
+    for (;;) {
+        xpu_onnx_operator op = xpu_onnx_operator_at((uint32_t)draw(m, 0, xpu_onnx_operator_count() - 1));
+        const xpu_op *row = xpu_op_by_name(op.core);
+        if (row && row->elementwise >= 0 && row->max_inputs == operands && op.versions[0] <= OPSET && !op.domain[0]) {
+            return op.name;
+        }
+    }
+}
+
 static value elementwise(model *m) {
-    static const char *const binary[] = {"Add", "Sub", "Mul", "Div"};
-    static const char *const unary[] = {"Sigmoid", "Tanh", "Relu", "HardSwish", "LeakyRelu", "HardSigmoid"};
     value y = maybe_channel_last(m, random_input(m, 1, 5)); /* five loops run on the host */
     for (int steps = (int)draw(m, 1, 4); steps > 0; steps--) {
         value x = y;
         if (draw(m, 0, 1)) {
             value other = broadcast_operand(m, x);
-            node(m, binary[draw(m, 0, 3)], &y, (const char *[]){x.name, other.name, NULL});
+            node(m, any_elementwise(m, 2), &y, (const char *[]){x.name, other.name, NULL});
         } else {
-            node(m, unary[draw(m, 0, 5)], &y, (const char *[]){x.name, NULL});
+            node(m, any_elementwise(m, 1), &y, (const char *[]){x.name, NULL});
         }
     }
     return y;
@@ -279,7 +290,7 @@ static value identity(model *m) {
 static void build(model *m) {
     static value (*const makers[])(model *) = {transpose,   concat,      pad,  softmax, reshape, matmul,
                                                elementwise, elementwise, pool, conv,    identity};
-    xpu_onnx_begin(&m->onnx, m->arena, 14);
+    xpu_onnx_begin(&m->onnx, m->arena, OPSET);
     for (int i = 0; i < BRANCHES; i++) {
         value y = makers[draw(m, 0, sizeof makers / sizeof *makers - 1)](m);
         output(m, draw(m, 0, 2) ? y : maybe_channel_last(m, y));
@@ -334,7 +345,7 @@ static const char *sized_model(model *m, xpu_diags *diags) {
     static const int64_t declared[] = {2, 3, -1, -1}, kernel[] = {3, 3}, strides[] = {2, 2}, ones[] = {1, 1, 1, 1};
     static const int64_t pads[] = {0, 0, 1, 2, 0, 0, 2, 0}, perm[] = {0, 2, 3, 1};
     value x = {.name = "x", .rank = 4}, y = x, z = x;
-    xpu_onnx_begin(&m->onnx, m->arena, 14);
+    xpu_onnx_begin(&m->onnx, m->arena, OPSET);
     xpu_onnx_input(&m->onnx, x.name, 4, declared);
     value w = constant(m, 4, (int64_t[]){5, 3, 3, 3}), scale = constant(m, 3, (int64_t[]){5, 1, 1});
     XpuOnnx__NodeProto *proto = node(m, "Conv", &y, (const char *[]){x.name, w.name, NULL});

@@ -40,8 +40,18 @@ static const form forms[] = {
     {"Clip", 7, "max=f:6 min=f:0", "[2]", "[2]", "clip", "low=0, high=6"},
     {"Clip", 11, "", "[2] %-1 %2.5", "[2]", "clip", "low=-1, high=2.5"},
     {"Clip", 12, "", "[2] - %6", "[2]", "clip", "low=-3.40282347e+38, high=6"},
-    {"LeakyRelu", 16, "", "[2]", "[2]", "leaky_relu", "alpha=0.00999999978"},
-    {"HardSigmoid", 22, "", "[2]", "[2]", "hard_sigmoid", "beta=0.5"},
+    {"LeakyRelu", 16, "alpha=f:0.25", "[2]", "[2]", "leaky_relu", "alpha=0.25"},
+    {"HardSigmoid", 22, "beta=f:0.5", "[2]", "[2]", "hard_sigmoid", "{beta=0.5}"},
+    {"Selu", 9, "gamma=f:2 alpha=f:0.5", "[2]", "[2]", "selu", "alpha=0.5, beta=2"},
+    {"Shrink", 9, "lambd=f:2", "[2]", "[2]", "shrink", "alpha=2"},
+    {"Gelu", 20, "", "[2]", "[2]", "gelu", NULL},
+    {"Gelu", 20, "approximate=s:tanh", "[2]", "[2]", "gelu_tanh", NULL},
+    {"PRelu", 9, "", "[N,3,4] {3,1}", "[N,3,4]", "prelu", NULL},
+    {"Pow", 7, "", "[2,3] {3}", "[2,3]", "pow", NULL},
+    {"Pow", 15, "", "[N,3] %2", "[N,3]", "mul", "mul(%x, %x)"},
+    {"Mean", 13, "", "[3] [2,1] {2,3}", "[2,3]", "add add div", NULL},
+    {"Mean", 8, "", "[3]", "[3]", "identity", NULL},
+    {"Sum", 8, "", "[3] [2,1]", "[2,3]", "add", NULL},
     {"HardSwish", 14, "", "[2]", "[2]", "hard_swish", NULL},
     {"Erf", 9, "", "[2]", "[2]", "erf", NULL},
     {"Add", 7, "", "[N,3,1] {4}", "[N,3,4]", "add", NULL},
@@ -166,6 +176,14 @@ static const refusal refusals[] = {
      "[onnx-unsupported-form] node 'n' (Clip-13, #0): input 1 ('w') is computed at run time\n"
      "  why: Clip needs it as a constant\n"
      "  hint: fold constants when exporting (onnx-simplifier), or export with fixed shapes\n"},
+    {"PRelu", 9, "", "[3] [2,3]",
+     "[onnx-shape] node 'n' (PRelu-9, #0): an operand does not broadcast to the first one\n"
+     "  why: the first one is [3], together they are [2,3]\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
+    {"Gelu", 20, "approximate=s:fast", "[3]",
+     "[onnx-attribute] node 'n' (Gelu-20, #0): attribute 'approximate' is invalid\n"
+     "  why: \"none\" and \"tanh\" are defined\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Clip", 13, "", "[2] {2}",
      "[onnx-operand] node 'n' (Clip-13, #0): input 1 ('w') is invalid\n  why: it has 2 elements, not one\n"
      "  hint: export the model again, or check it with onnx.checker\n"},
