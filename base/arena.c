@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Under AddressSanitizer each allocation is followed by poisoned bytes: an overrun inside an arena is reported too. */
 #ifdef __has_feature
@@ -28,7 +29,7 @@ enum {
     SMALL = 16, /* alignment of what has fewer bytes than ALIGNMENT */
     GAP = ARENA_POISONS ? 64 : 0,
     FIRST_CHUNK = 16 << 10, /* bytes; each further chunk is twice as large, up to LAST_CHUNK */
-    LAST_CHUNK = 1 << 20
+    LAST_CHUNK = 1 << 20    /* larger ones hold one allocation, in pages of their own */
 };
 
 typedef struct chunk {
@@ -99,14 +100,22 @@ xpu_arena *xpu_arena_new(xpu_mem *mem, const char *lifetime) {
     return arena;
 }
 
+static void release_chunk(chunk *block) {
+    ASAN_UNPOISON_MEMORY_REGION(block, block->bytes);
+    if (block->bytes > LAST_CHUNK) {
+        munmap(block, block->bytes);
+    } else {
+        free(block);
+    }
+}
+
 void xpu_arena_free(xpu_arena *arena) {
     if (!arena) return;
     for (cleanup *entry = arena->cleanups; entry; entry = entry->older) entry->run(entry->object);
     for (chunk *block = arena->chunks, *older; block; block = older) {
         older = block->older;
         arena->mem->bytes -= block->bytes;
-        ASAN_UNPOISON_MEMORY_REGION(block, block->bytes);
-        free(block);
+        release_chunk(block);
     }
     if (arena->newer) {
         arena->newer->older = arena->older;
@@ -135,12 +144,22 @@ static char *chunk_room(chunk *block) {
     return (char *)(block + 1);
 }
 
+static void count_bytes(xpu_mem *mem, size_t bytes) {
+    mem->bytes += bytes;
+    if (mem->bytes > mem->peak_bytes) mem->peak_bytes = mem->bytes;
+}
+
 static chunk *new_chunk(xpu_arena *arena, size_t bytes) {
-    chunk *block = calloc(1, bytes);
-    if (!block) return NULL;
+    chunk *block;
+    if (bytes > LAST_CHUNK) {
+        block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED) return NULL;
+    } else {
+        block = calloc(1, bytes);
+        if (!block) return NULL;
+    }
     block->bytes = bytes;
-    arena->mem->bytes += bytes;
-    if (arena->mem->bytes > arena->mem->peak_bytes) arena->mem->peak_bytes = arena->mem->bytes;
+    count_bytes(arena->mem, bytes);
     ASAN_POISON_MEMORY_REGION(chunk_room(block), bytes - sizeof *block);
     return block;
 }
@@ -165,16 +184,17 @@ static void *try_alloc(xpu_arena *arena, size_t bytes, size_t alignment) {
         chunk *block = new_chunk(arena, alone ? room : arena->chunk_bytes);
         if (!block) return no_room(arena, bytes);
         place = align_up(chunk_room(block), alignment);
-        if (alone && arena->chunks) { /* behind the newest chunk, whose room stays in use */
-            block->older = arena->chunks->older;
-            arena->chunks->older = block;
+        if (alone) { /* behind the newest chunk, whose room stays in use */
+            chunk **link = arena->chunks ? &arena->chunks->older : &arena->chunks;
+            block->older = *link;
+            *link = block;
             ASAN_UNPOISON_MEMORY_REGION(place, bytes);
             return place;
         }
         block->older = arena->chunks;
         arena->chunks = block;
         arena->end = (char *)block + block->bytes;
-        if (!alone && arena->chunk_bytes < LAST_CHUNK) arena->chunk_bytes *= 2;
+        if (arena->chunk_bytes < LAST_CHUNK) arena->chunk_bytes *= 2;
     }
     arena->next = place + bytes + GAP;
     ASAN_UNPOISON_MEMORY_REGION(place, bytes);
@@ -243,13 +263,37 @@ void xpu_arena_defer(xpu_arena *arena, void (*run)(void *object), void *object) 
     arena->cleanups = entry;
 }
 
+/* A larger block that begins with the `had` bytes of `old`. One with a chunk of its own moves with its pages. */
+static void *grow(xpu_arena *arena, void *old, size_t had, size_t bytes, size_t alignment) {
+    chunk **link = had > LAST_CHUNK ? &arena->chunks : NULL;
+    while (link && *link && (char *)old != align_up(chunk_room(*link), alignment)) link = &(*link)->older;
+    if (!link || !*link || xpu_alloc_fails() || bytes > SIZE_MAX / 2) {
+        void *block = alloc_aligned(arena, bytes, alignment);
+        if (had) memcpy(block, old, had);
+        if (had) ASAN_POISON_MEMORY_REGION(old, had);
+        return block;
+    }
+    size_t room = bytes + GAP + alignment + sizeof(chunk), before = (*link)->bytes;
+    ASAN_UNPOISON_MEMORY_REGION(*link, before);
+    chunk *moved = mremap(*link, before, room, MREMAP_MAYMOVE);
+    if (moved == MAP_FAILED) {
+        no_room(arena, bytes);
+        xpu_out_of_memory(arena->mem);
+    }
+    *link = moved;
+    moved->bytes = room;
+    count_bytes(arena->mem, room - before);
+    return align_up(chunk_room(moved), alignment);
+}
+
 void *xpu_array_reserve(xpu_arena *arena, void *items, uint32_t *capacity, uint32_t needed, size_t size) {
+    size_t bytes;
     if (needed == 0) xpu_out_of_memory(arena->mem);
     if (needed <= *capacity) return items;
-    uint32_t larger = *capacity < 4 ? 8 : *capacity > UINT32_MAX / 2 ? UINT32_MAX : *capacity * 2;
+    uint32_t larger = !*capacity ? 1 : *capacity > UINT32_MAX / 2 ? UINT32_MAX : *capacity * 2;
     if (larger < needed) larger = needed;
-    void *block = xpu_alloc_array(arena, larger, size);
-    if (*capacity) memcpy(block, items, *capacity * size);
+    if (__builtin_mul_overflow(larger, size, &bytes)) xpu_out_of_memory(arena->mem);
+    void *block = grow(arena, items, *capacity * size, bytes, bytes < ALIGNMENT ? SMALL : ALIGNMENT);
     *capacity = larger;
     return block;
 }
@@ -264,10 +308,16 @@ static void text_reserve(xpu_text *text, size_t length) {
     if (__builtin_add_overflow(text->length + 1, length, &needed)) xpu_out_of_memory(text->arena->mem);
     if (needed <= text->capacity) return;
     size_t larger = needed > text->capacity * 2 ? needed : text->capacity * 2;
-    char *block = alloc_aligned(text->arena, larger, 1);
-    memcpy(block, text->text, text->length + 1);
-    text->text = block;
+    text->text = grow(text->arena, text->text, text->capacity, larger, ALIGNMENT);
     text->capacity = larger;
+}
+
+char *xpu_text_room(xpu_text *text, size_t length) {
+    text_reserve(text, length);
+    char *room = text->text + text->length;
+    text->length += length;
+    text->text[text->length] = '\0';
+    return room;
 }
 
 void xpu_text_add_bytes(xpu_text *text, const char *bytes, size_t length) {

@@ -98,7 +98,8 @@ int xpu_alloc_fails(void);
 #define XPU_NEW(arena, type)          ((type *)xpu_alloc((arena), sizeof(type)))
 #define XPU_NEW_ARRAY(arena, type, n) ((type *)xpu_alloc_array((arena), (size_t)(n), sizeof(type)))
 
-/* A growing array in an arena: { type *items; uint32_t count, capacity; }. The old block stays until the arena goes. */
+/* A growing array in an arena: { type *items; uint32_t count, capacity; }. The old block is
+ * gone as soon as it grows. */
 #define XPU_ARRAY(type)                                                                                                \
     struct {                                                                                                           \
         type *items;                                                                                                   \
@@ -123,5 +124,7 @@ typedef struct {
 void xpu_text_init(xpu_text *text, xpu_arena *arena);
 void xpu_text_add(xpu_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void xpu_text_add_bytes(xpu_text *text, const char *bytes, size_t length);
+/* Adds `length` bytes that the caller writes there, at once. */
+char *xpu_text_room(xpu_text *text, size_t length);
 
 #endif

@@ -35,3 +35,11 @@ void xpu_name_add(xpu_name_table *table, const char *name, uint32_t value) {
     *slot_of(table, name) = (xpu_name_entry){name, value};
     table->used++;
 }
+
+const char *xpu_name_keep(xpu_name_table *table, const char *text) {
+    xpu_name_entry *entry = table->size ? slot_of(table, text) : NULL;
+    if (entry && entry->name) return entry->name;
+    const char *copy = xpu_strdup(table->arena, text);
+    xpu_name_add(table, copy, 0);
+    return copy;
+}

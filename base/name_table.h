@@ -18,6 +18,8 @@ typedef struct {
 uint32_t *xpu_name_find(const xpu_name_table *table, const char *name);
 /* Adds a name that is not there. */
 void xpu_name_add(xpu_name_table *table, const char *name, uint32_t value);
+/* The table's copy of a text: equal texts are one. It has the number 0 where it was not there. */
+const char *xpu_name_keep(xpu_name_table *table, const char *text);
 uint32_t xpu_name_hash(const char *name);
 
 #endif

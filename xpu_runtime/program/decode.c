@@ -1,17 +1,19 @@
 /* Protobuf to xpu_program. Nothing is believed: every index, count, enum and size is checked. */
 #include <string.h>
 
+#include "base/name_table.h"
 #include "core/ops/op.h"
+#include "xpu_runtime/program/entries.h"
 #include "xpu_runtime/program/metadata.h"
 #include "xpu_runtime/program/program.pb-c.h"
 
 enum {
-    MAX_ITEMS = 1 << 18, /* entries of any list */
-    MAX_LAYERS = 1 << 16,
-    MAX_PLAN = 1 << 20,       /* words of the plan table */
+    MAX_ITEMS = 1 << 22, /* entries of any list */
+    MAX_LAYERS = 1 << 20,
+    MAX_PLAN = 1 << 25,       /* words of the plan table */
     MAX_EXPRESSION = 1 << 12, /* operations of one dim expression, shared parts counted each time */
-    MAX_REFERRED = 1 << 22,   /* the same, of all expressions wherever they stand: what a run evaluates */
-    MAX_DECODED = 160 << 20   /* bytes of decoded messages: more than 8 MiB of them take, if they are not empty */
+    MAX_REFERRED = 1 << 26,   /* the same, of all expressions wherever they stand: what a run evaluates */
+    MAX_DECODED = 160 << 20   /* bytes of one decoded entry */
 };
 
 typedef struct {
@@ -26,6 +28,10 @@ typedef struct {
     uint32_t value_count;
     xpu_node *nodes;
     uint32_t node_count;
+    xpu_message *message; /* the one that is read now */
+    xpu_dim symbols[XPU_PROGRAM_MAX_SYMBOLS];
+    uint32_t symbol_count;
+    xpu_name_table words;
 } decoder;
 
 /* Reports and is 0, so that checks read: if (!check(...)) return 0. */
@@ -40,21 +46,27 @@ static int check_count(decoder *d, size_t count, size_t most, const char *what) 
            check(d, 0, xpu_printf(d->arena, "it has %zu %s, at most %zu can be read", count, what, most));
 }
 
-/* Messages in an arena, MAX_DECODED bytes of them. */
-typedef struct {
-    xpu_arena *arena;
-    size_t left;
-} message_memory;
+/* ---- lists ---- */
 
-static void *allocate(void *context, size_t bytes) {
-    message_memory *memory = context;
-    size_t taken = bytes + 16; /* as the arena rounds */
-    if (bytes > memory->left || taken > memory->left) return NULL;
-    memory->left -= taken;
-    return xpu_alloc(memory->arena, bytes);
+static xpu_entries list_of(decoder *d, const char *name) {
+    return xpu_message_list(d->message, name);
 }
-static void release(void *context, void *block) {
-    (void)context, (void)block;
+
+static const char damaged_program[] = "its section .xpu.program is damaged, or has too many entries";
+static const char damaged_graph[] = "its section .xpu.graph is damaged, or has too many entries";
+
+/* Whether all entries were read. */
+static int ended(decoder *d, const xpu_entries *list) {
+    int is_graph = list->message->descriptor == &xpu_meta__graph__descriptor;
+    return check(d, !list->damaged, is_graph ? damaged_graph : damaged_program);
+}
+
+/* Texts of entries, which are gone with them: a name, and one that many entries have; NULL stays NULL. */
+static const char *name_of(decoder *d, const char *text) {
+    return xpu_strdup(d->arena, text);
+}
+static const char *word_of(decoder *d, const char *text) {
+    return text ? xpu_name_keep(&d->words, text) : NULL;
 }
 
 static int dim_of(decoder *d, uint32_t id, xpu_dim *dim) {
@@ -71,34 +83,32 @@ static int size_of(decoder *d, uint32_t id, int64_t limit, xpu_dim *dim) {
     return check(d, dim->id && least >= 0 && least <= limit, "a size is missing, negative or too large");
 }
 
-static int decode_symbols(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_symbols, XPU_PROGRAM_MAX_SYMBOLS, "symbols")) return 0;
-    for (size_t i = 0; i < m->n_symbols; i++) {
-        const XpuMeta__Symbol *s = m->symbols[i];
+static int decode_symbols(decoder *d) {
+    xpu_dims *dims = &d->graph->dims;
+    xpu_entries list = list_of(d, "symbols");
+    if (!check_count(d, list.count, XPU_PROGRAM_MAX_SYMBOLS, "symbols")) return 0;
+    for (const XpuMeta__Symbol *s; (s = xpu_entries_next(&list));) {
         int good = s->name[0] && s->min >= 0 && s->min <= s->max && s->max <= (int64_t)1 << 40 && s->step >= 1;
-        for (size_t k = 0; k < i; k++) good = good && strcmp(m->symbols[k]->name, s->name) != 0;
+        for (uint32_t k = 0; k < d->symbol_count; k++) good = good && strcmp(dims->symbols.items[k].name, s->name) != 0;
         if (!check(d, good, "a symbol has no name, an empty range or no step")) return 0;
-        xpu_dim_symbol(&d->graph->dims, s->name, s->min, s->max, s->step);
+        d->symbols[d->symbol_count++] = xpu_dim_symbol(dims, s->name, s->min, s->max, s->step);
     }
-    return 1;
+    return ended(d, &list);
 }
 
-static int decode_dims(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_dims, MAX_ITEMS, "operations in dim expressions")) return 0;
+static int decode_dims(decoder *d) {
+    xpu_entries list = list_of(d, "dims");
+    if (!check_count(d, list.count, MAX_ITEMS, "operations in dim expressions")) return 0;
     xpu_dims *dims = &d->graph->dims;
-    uint32_t *operations = XPU_NEW_ARRAY(d->arena, uint32_t, m->n_dims + 1);
-    xpu_dim *symbols = XPU_NEW_ARRAY(d->arena, xpu_dim, m->n_symbols + 1);
-    for (size_t i = 0; i < m->n_symbols; i++) symbols[i] = xpu_dim_symbol(dims, m->symbols[i]->name, 0, 0, 1);
-    d->dims = XPU_NEW_ARRAY(d->arena, xpu_dim, m->n_dims + 1);
-    for (uint32_t id = 1; id <= m->n_dims; id++, d->dim_count++) {
-        const XpuMeta__Dim *from = m->dims[id - 1];
+    uint32_t *operations = XPU_NEW_ARRAY(d->arena, uint32_t, list.count + 1), id = 1;
+    d->dims = XPU_NEW_ARRAY(d->arena, xpu_dim, list.count + 1);
+    for (const XpuMeta__Dim *from; (from = xpu_entries_next(&list)); id++, d->dim_count++) {
         operations[id] = 1;
         if (from->kind == XPU_DIM_CONST) {
             d->dims[id] = xpu_dim_const(dims, from->value);
         } else if (from->kind == XPU_DIM_SYMBOL) {
-            if (!check(d, from->value >= 0 && (uint64_t)from->value < m->n_symbols, "a symbol does not exist"))
-                return 0;
-            d->dims[id] = symbols[from->value];
+            if (!check(d, from->value >= 0 && from->value < d->symbol_count, "a symbol does not exist")) return 0;
+            d->dims[id] = d->symbols[from->value];
         } else {
             int good = from->kind <= XPU_DIM_MAX && from->a >= 1 && from->a < id && from->b >= 1 && from->b < id;
             if (!check(d, good, "a dim expression is malformed")) return 0;
@@ -108,19 +118,20 @@ static int decode_dims(decoder *d, const XpuMeta__Program *m) {
             if (!check(d, dims->work <= XPU_DIMS_MAX_WORK, "its dim expressions are too complex together")) return 0;
         }
     }
-    return 1;
+    return ended(d, &list);
 }
 
-static int decode_guards(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_guards, MAX_ITEMS, "guards")) return 0;
-    for (size_t i = 0; i < m->n_guards; i++) {
+static int decode_guards(decoder *d) {
+    xpu_entries list = list_of(d, "guards");
+    if (!check_count(d, list.count, MAX_ITEMS, "guards")) return 0;
+    for (const XpuMeta__Guard *from; (from = xpu_entries_next(&list));) {
         xpu_dim a, b;
-        if (!dim_of(d, m->guards[i]->a, &a) || !dim_of(d, m->guards[i]->b, &b)) return 0;
+        if (!dim_of(d, from->a, &a) || !dim_of(d, from->b, &b)) return 0;
         if (!check(d, a.id && b.id, "a guard has no dim")) return 0;
-        xpu_graph_guard(d->graph, a, b, m->guards[i]->where);
+        xpu_graph_guard(d->graph, a, b, from->where);
     }
     d->graph->guards_known = 1;
-    return 1;
+    return ended(d, &list);
 }
 
 static int decode_constant(decoder *d, const XpuMeta__Value *from, xpu_value_info *info) {
@@ -141,7 +152,7 @@ static int decode_constant(decoder *d, const XpuMeta__Value *from, xpu_value_inf
     memcpy(constant->source_dims, shape.dims, sizeof shape.dims);
     if (from->has_data) {
         if (!check(d, from->data.len == xpu_tensor_bytes(&shape), "a constant's bytes do not fit its shape")) return 0;
-        constant->bytes = from->data.data;
+        constant->bytes = xpu_copy(d->arena, from->data.data, from->data.len);
         constant->length = from->data.len;
     }
     info->constant = constant;
@@ -179,14 +190,16 @@ static int value_of(decoder *d, uint32_t id, xpu_value *value) {
 }
 
 static int decode_values(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_values, MAX_ITEMS, "values") || !check_count(d, m->n_inputs, MAX_ITEMS, "inputs") ||
+    xpu_entries list = list_of(d, "values");
+    if (!check_count(d, list.count, MAX_ITEMS, "values") || !check_count(d, m->n_inputs, MAX_ITEMS, "inputs") ||
         !check_count(d, m->n_outputs, MAX_ITEMS, "outputs")) {
         return 0;
     }
-    d->values = XPU_NEW_ARRAY(d->arena, xpu_value, m->n_values + 1);
-    for (uint32_t id = 1; id <= m->n_values; id++, d->value_count++) {
-        if (!decode_value(d, m->values[id - 1], id)) return 0;
+    d->values = XPU_NEW_ARRAY(d->arena, xpu_value, list.count + 1);
+    for (const XpuMeta__Value *from; (from = xpu_entries_next(&list)); d->value_count++) {
+        if (!decode_value(d, from, d->value_count + 1)) return 0;
     }
+    if (!ended(d, &list)) return 0;
     xpu_value value;
     uint32_t unlisted = 0;
     for (uint32_t id = 1; id <= d->value_count; id++) {
@@ -211,7 +224,7 @@ static int decode_values(decoder *d, const XpuMeta__Program *m) {
 
 static int decode_buffer(decoder *d, const XpuMeta__Buffer *from, size_t index, size_t layers) {
     xpu_program_buffer b = {
-        .name = from->name,
+        .name = name_of(d, from->name),
         .kind = (xpu_buffer_kind)from->kind,
         .alignment = from->alignment,
         .first_layer = from->first_layer,
@@ -287,24 +300,27 @@ static int decode_placed(decoder *d, const XpuMeta__Placed *from) {
     return 1;
 }
 
-static int decode_buffers(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_buffers, MAX_ITEMS, "buffers") ||
-        !check_count(d, m->n_placed, MAX_ITEMS, "placed buffers"))
+static int decode_buffers(decoder *d) {
+    xpu_entries buffers = list_of(d, "buffers"), placed = list_of(d, "placed");
+    size_t layers = list_of(d, "layers").count, index = 0;
+    if (!check_count(d, buffers.count, MAX_ITEMS, "buffers") ||
+        !check_count(d, placed.count, MAX_ITEMS, "placed buffers"))
         return 0;
-    for (size_t i = 0; i < m->n_buffers; i++) {
-        if (!decode_buffer(d, m->buffers[i], i, m->n_layers)) return 0;
-        if (!weight_is_good(d, &d->program->buffers.items[i], i, m->weights_bytes)) return 0;
+    for (const XpuMeta__Buffer *from; (from = xpu_entries_next(&buffers)); index++) {
+        if (!decode_buffer(d, from, index, layers)) return 0;
+        if (!weight_is_good(d, &d->program->buffers.items[index], index, d->program->weights_bytes)) return 0;
     }
-    for (size_t i = 0; i < m->n_placed; i++) {
-        if (!decode_placed(d, m->placed[i])) return 0;
+    for (const XpuMeta__Placed *from; ended(d, &buffers) && (from = xpu_entries_next(&placed));) {
+        if (!decode_placed(d, from)) return 0;
     }
-    return 1;
+    return ended(d, &buffers) && ended(d, &placed);
 }
 
-static int decode_in_place(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_in_place, MAX_ITEMS, "buffers in place")) return 0;
-    for (size_t i = 0; i < m->n_in_place; i++) {
-        xpu_program_in_place pair = {m->in_place[i]->buffer, m->in_place[i]->other};
+static int decode_in_place(decoder *d) {
+    xpu_entries list = list_of(d, "in_place");
+    if (!check_count(d, list.count, MAX_ITEMS, "buffers in place")) return 0;
+    for (const XpuMeta__InPlace *from; (from = xpu_entries_next(&list));) {
+        xpu_program_in_place pair = {from->buffer, from->other};
         uint32_t count = d->program->buffers.count;
         if (!check(d, pair.buffer < count && pair.other < count && pair.buffer != pair.other,
                    "a buffer does not exist")) {
@@ -312,7 +328,7 @@ static int decode_in_place(decoder *d, const XpuMeta__Program *m) {
         }
         XPU_PUSH(d->arena, &d->program->in_place, pair);
     }
-    return 1;
+    return ended(d, &list);
 }
 
 /* Every constant has bytes: its own, or a place in the weights. */
@@ -327,11 +343,14 @@ static int constants_exist(decoder *d) {
     return 1;
 }
 
-static int decode_layers(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_layers, MAX_LAYERS, "layers")) return 0;
-    for (size_t i = 0; i < m->n_layers; i++) {
-        const XpuMeta__Layer *from = m->layers[i];
-        xpu_program_layer l = {.name = from->name, .unit = from->unit, .kernel = from->kernel, .reason = from->reason};
+static int decode_layers(decoder *d) {
+    xpu_entries list = list_of(d, "layers");
+    if (!check_count(d, list.count, MAX_LAYERS, "layers")) return 0;
+    for (const XpuMeta__Layer *from; (from = xpu_entries_next(&list));) {
+        xpu_program_layer l = {.name = name_of(d, from->name),
+                               .unit = word_of(d, from->unit),
+                               .kernel = word_of(d, from->kernel),
+                               .reason = word_of(d, from->reason)};
         int has_node = from->node >= 1 && from->node <= d->node_count;
         int no_node = from->node == 0 && (d->program->stripped || from->n_outputs == 0);
         int good = no_node || (has_node && !d->program->stripped);
@@ -349,13 +368,13 @@ static int decode_layers(decoder *d, const XpuMeta__Program *m) {
         l.output_count = (uint32_t)from->n_outputs;
         XPU_PUSH(d->arena, &d->program->layers, l);
     }
-    return 1;
+    return ended(d, &list);
 }
 
-static int decode_plan(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_plan, MAX_PLAN, "words in its plan table")) return 0;
-    for (size_t i = 0; i < m->n_plan; i++) {
-        const XpuMeta__Word *from = m->plan[i];
+static int decode_plan(decoder *d) {
+    xpu_entries list = list_of(d, "plan");
+    if (!check_count(d, list.count, MAX_PLAN, "words in its plan table")) return 0;
+    for (const XpuMeta__Word *from; (from = xpu_entries_next(&list));) {
         xpu_plan_word w = {.kind = (xpu_word_kind)from->kind, .bits = from->bits, .buffer = from->buffer};
         if (!check(d, from->kind <= XPU_WORD_ADDRESS, "a word of its plan table has an unknown kind")) return 0;
         if (!dim_of(d, from->dim, &w.dim)) return 0;
@@ -365,31 +384,37 @@ static int decode_plan(decoder *d, const XpuMeta__Program *m) {
         }
         XPU_PUSH(d->arena, &d->program->plan, w);
     }
-    return 1;
+    return ended(d, &list);
 }
 
-static int decode_lists(decoder *d, const XpuMeta__Program *m) {
-    if (!check_count(d, m->n_tensors, MAX_ITEMS, "tensors of the model") ||
-        !check_count(d, m->n_regions, MAX_ITEMS, "regions"))
+static int decode_lists(decoder *d) {
+    xpu_entries tensors = list_of(d, "tensors"), regions = list_of(d, "regions");
+    if (!check_count(d, tensors.count, MAX_ITEMS, "tensors of the model") ||
+        !check_count(d, regions.count, MAX_ITEMS, "regions"))
         return 0;
-    for (size_t i = 0; i < m->n_tensors; i++) {
-        const XpuMeta__SourceTensor *t = m->tensors[i];
-        int good = t->fate <= XPU_TENSOR_FOLDED && t->layer >= -1 && t->layer < (int64_t)m->n_layers &&
+    for (const XpuMeta__SourceTensor *t; (t = xpu_entries_next(&tensors));) {
+        int good = t->fate <= XPU_TENSOR_FOLDED && t->layer >= -1 && t->layer < (int64_t)d->program->layers.count &&
                    (t->layer >= 0) == (t->fate != XPU_TENSOR_FOLDED);
         if (!check(d, good, "the fate of a source tensor is malformed")) return 0;
-        XPU_PUSH(d->arena, &d->program->tensors, ((xpu_program_tensor){t->name, (xpu_tensor_fate)t->fate, t->layer}));
+        XPU_PUSH(d->arena, &d->program->tensors,
+                 ((xpu_program_tensor){name_of(d, t->name), (xpu_tensor_fate)t->fate, t->layer}));
     }
-    for (size_t i = 0; i < m->n_regions; i++) {
-        const XpuMeta__Region *r = m->regions[i];
-        XPU_PUSH(d->arena, &d->program->regions, ((xpu_program_region){r->target, r->node_count, r->reason}));
+    for (const XpuMeta__Region *r; ended(d, &tensors) && (r = xpu_entries_next(&regions));) {
+        xpu_program_region region = {word_of(d, r->target), r->node_count, word_of(d, r->reason)};
+        XPU_PUSH(d->arena, &d->program->regions, region);
     }
-    return 1;
+    return ended(d, &tensors) && ended(d, &regions);
 }
 
 /* ---- .xpu.graph ---- */
 
+/* Memory until the next entry is asked for. */
+static xpu_arena *of_entry(const decoder *d) {
+    return d->message->memory.arena;
+}
+
 static int decode_chain(decoder *d, const XpuMeta__Attr *from, xpu_attr *to) {
-    xpu_chain *chain = XPU_NEW(d->arena, xpu_chain);
+    xpu_chain *chain = XPU_NEW(of_entry(d), xpu_chain);
     int good = from->has_chain_inputs && from->chain_inputs >= 1 && from->chain_inputs <= XPU_CHAIN_MAX_INPUTS &&
                from->n_chain >= 1 && from->n_chain <= XPU_CHAIN_MAX_STEPS;
     if (!check(d, good, "a chain has no inputs or steps, or too many")) return 0;
@@ -438,7 +463,7 @@ static int decode_attr(decoder *d, const XpuMeta__Attr *from, const xpu_op *op, 
         break;
     case XPU_ATTR_TYPE_DIMS: {
         if (!check(d, from->n_dims <= XPU_MAX_RANK, "an attribute's list is too long")) return 0;
-        xpu_dim *dims = XPU_NEW_ARRAY(d->arena, xpu_dim, from->n_dims);
+        xpu_dim *dims = XPU_NEW_ARRAY(of_entry(d), xpu_dim, from->n_dims);
         for (size_t i = 0; i < from->n_dims; i++) {
             if (!dim_of(d, from->dims[i], &dims[i])) return 0;
         }
@@ -471,9 +496,9 @@ static int decode_node(decoder *d, const XpuMeta__Node *from, uint32_t id, uint8
     int good = from->n_inputs >= (size_t)op->min_inputs && from->n_inputs <= (size_t)op->max_inputs &&
                from->n_outputs >= 1 && from->n_outputs <= (size_t)op->max_outputs && from->n_attrs <= XPU_ATTR_COUNT;
     if (!check(d, good, "a node has too few or too many operands, results or attributes")) return 0;
-    xpu_value *inputs = XPU_NEW_ARRAY(d->arena, xpu_value, from->n_inputs);
-    xpu_value *outputs = XPU_NEW_ARRAY(d->arena, xpu_value, from->n_outputs);
-    xpu_attr *attrs = XPU_NEW_ARRAY(d->arena, xpu_attr, from->n_attrs);
+    xpu_value *inputs = XPU_NEW_ARRAY(of_entry(d), xpu_value, from->n_inputs);
+    xpu_value *outputs = XPU_NEW_ARRAY(of_entry(d), xpu_value, from->n_outputs);
+    xpu_attr *attrs = XPU_NEW_ARRAY(of_entry(d), xpu_attr, from->n_attrs);
     for (size_t i = 0; i < from->n_inputs; i++) {
         if (from->inputs[i] == 0) {
             if (!check(d, i >= (size_t)op->min_inputs, "a node lacks an operand")) return 0;
@@ -512,20 +537,22 @@ static int decode_node(decoder *d, const XpuMeta__Node *from, uint32_t id, uint8
     return 1;
 }
 
-static int decode_graph(decoder *d, const XpuMeta__Graph *m) {
-    if (!check_count(d, m->n_origins, MAX_ITEMS, "nodes of the model") ||
-        !check_count(d, m->n_nodes, MAX_ITEMS, "nodes"))
+static int decode_graph(decoder *d) {
+    xpu_entries origins = list_of(d, "origins"), nodes = list_of(d, "nodes");
+    if (!check_count(d, origins.count, MAX_ITEMS, "nodes of the model") ||
+        !check_count(d, nodes.count, MAX_ITEMS, "nodes"))
         return 0;
-    for (size_t i = 0; i < m->n_origins; i++) {
-        const XpuMeta__Origin *o = m->origins[i];
+    for (const XpuMeta__Origin *o; (o = xpu_entries_next(&origins));) {
         xpu_graph_origin(d->graph, &(xpu_origin){o->framework, o->op, o->version, o->name, o->index});
     }
-    if (!check(d, d->graph->origins.count == m->n_origins, "an origin is listed twice")) return 0;
+    if (!ended(d, &origins)) return 0;
+    if (!check(d, d->graph->origins.count == origins.count, "an origin is listed twice")) return 0;
     uint8_t *made = XPU_NEW_ARRAY(d->arena, uint8_t, d->value_count + 1);
-    d->nodes = XPU_NEW_ARRAY(d->arena, xpu_node, m->n_nodes + 1);
-    for (uint32_t id = 1; id <= m->n_nodes; id++, d->node_count++) {
-        if (!decode_node(d, m->nodes[id - 1], id, made)) return 0;
+    d->nodes = XPU_NEW_ARRAY(d->arena, xpu_node, nodes.count + 1);
+    for (const XpuMeta__Node *from; (from = xpu_entries_next(&nodes)); d->node_count++) {
+        if (!decode_node(d, from, d->node_count + 1, made)) return 0;
     }
+    if (!ended(d, &nodes)) return 0;
     for (uint32_t i = 0; i < d->graph->outputs.count; i++) {
         const xpu_value_info *info = xpu_value_at(d->graph, d->graph->outputs.items[i]);
         if (!check(d, info->kind != XPU_VALUE_NODE || info->node.id, "nothing makes an output")) return 0;
@@ -554,26 +581,34 @@ static int decode_header(decoder *d, const XpuMeta__Program *m) {
     return 1;
 }
 
+static int decode_before_graph(decoder *d) {
+    const XpuMeta__Program *m = (const XpuMeta__Program *)d->message->rest;
+    if (!check(d, m->version == XPU_PROGRAM_VERSION, "it was made by another version of the compiler")) return 0;
+    d->graph = d->program->graph = xpu_graph_new(d->arena, m->graph_name, d->name);
+    return decode_header(d, m) && decode_symbols(d) && decode_dims(d) && decode_guards(d) && decode_values(d, m) &&
+           decode_buffers(d) && decode_in_place(d) && constants_exist(d);
+}
+
 xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph, xpu_arena *arena, const char *name,
                                  const char **why) {
-    message_memory memory = {arena, MAX_DECODED};
-    ProtobufCAllocator allocator = {allocate, release, &memory};
     decoder d = {.arena = arena, .name = name, .why = why, .program = XPU_NEW(arena, xpu_program)};
+    xpu_message program, nodes;
     *why = NULL;
-    XpuMeta__Program *m = xpu_meta__program__unpack(&allocator, metadata->length, metadata->bytes);
-    if (!check(&d, m != NULL, "its section .xpu.program is damaged, or has too many entries")) return NULL;
-    if (!check(&d, m->version == XPU_PROGRAM_VERSION, "it was made by another version of the compiler")) return NULL;
-    d.graph = d.program->graph = xpu_graph_new(arena, m->graph_name, name);
-    if (!decode_header(&d, m) || !decode_symbols(&d, m) || !decode_dims(&d, m) || !decode_guards(&d, m) ||
-        !decode_values(&d, m) || !decode_buffers(&d, m) || !decode_in_place(&d, m) || !constants_exist(&d)) {
-        return NULL;
+    d.words.arena = arena;
+    int good = xpu_message_open(&program, &xpu_meta__program__descriptor, metadata, MAX_DECODED, arena);
+    d.message = &program;
+    if (check(&d, good, damaged_program) && decode_before_graph(&d)) {
+        if (graph->length) {
+            good = xpu_message_open(&nodes, &xpu_meta__graph__descriptor, graph, MAX_DECODED, arena);
+            d.message = &nodes;
+            if (check(&d, good, damaged_graph)) decode_graph(&d);
+            xpu_message_close(&nodes);
+        } else {
+            check(&d, d.program->stripped, "its section .xpu.graph is missing");
+        }
+        d.message = &program;
+        if (!*why && decode_layers(&d) && decode_plan(&d)) decode_lists(&d);
     }
-    if (graph->length) {
-        XpuMeta__Graph *g = xpu_meta__graph__unpack(&allocator, graph->length, graph->bytes);
-        if (!check(&d, g != NULL, "its section .xpu.graph is damaged, or has too many entries")) return NULL;
-        if (!decode_graph(&d, g)) return NULL;
-    } else if (!check(&d, d.program->stripped, "its section .xpu.graph is missing")) {
-        return NULL;
-    }
-    return decode_layers(&d, m) && decode_plan(&d, m) && decode_lists(&d, m) ? d.program : NULL;
+    xpu_message_close(&program);
+    return *why ? NULL : d.program;
 }

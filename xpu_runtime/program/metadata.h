@@ -4,7 +4,7 @@
 
 #include "xpu_runtime/program/program.h"
 
-enum { XPU_MAX_METADATA = 8 << 20 }; /* bytes of a section */
+enum { XPU_MAX_METADATA = 256 << 20 }; /* bytes of a section */
 
 typedef struct {
     void *bytes;

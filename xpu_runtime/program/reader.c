@@ -33,7 +33,7 @@ static xpu_status read_section(xpu_program_image *image, const xpu_elf *elf, con
     if (!index) return XPU_OK;
     const Elf32_Shdr *section = &elf->sections[index];
     if (section->sh_type == SHT_NOBITS) return refuse(image, "a section of metadata has no bytes", diags);
-    if (section->sh_size > XPU_MAX_METADATA) return refuse(image, "a section of metadata is over 8 MiB", diags);
+    if (section->sh_size > XPU_MAX_METADATA) return refuse(image, "a section of metadata is over 256 MiB", diags);
     blob->length = section->sh_size;
     blob->bytes = xpu_alloc(arena, blob->length);
     return xpu_program_bytes(image, section->sh_offset, blob->bytes, blob->length, diags);
