@@ -184,7 +184,7 @@ static const xpu_op *row_of(const fe_builder *b, const char *name) {
     size_t count = 0;
     for (int i = 0; i < XPU_OP_COUNT; i++) {
         const xpu_op *op = xpu_op_of((xpu_op_id)i);
-        if (op->elementwise < 0) continue;
+        if (op->elementwise < 0 || i == XPU_OP_CONVERT) continue; /* xpuc_cast */
         if (name && strcmp(op->name, name) == 0) return op;
         names[count++] = op->name;
     }
@@ -252,6 +252,36 @@ xpuc_value xpuc_variadic(xpuc_network *network, const char *name, const char *op
     return xpu_network_build(
         network, CALL(op ? op : "variadic", name, operands, operands ? operand_count : 0, operand_count, .text = op),
         make_variadic);
+}
+
+static xpu_value make_mean(fe_builder *b, const xpu_network_call *call, const xpu_value *x) {
+    return call->value_count ? fe_mean(b, x, call->value_count) : no_operands(b);
+}
+
+xpuc_value xpuc_mean(xpuc_network *network, const char *name, const xpuc_value *operands, uint32_t operand_count) {
+    return xpu_network_build(network, CALL("mean", name, operands, operands ? operand_count : 0, operand_count),
+                             make_mean);
+}
+
+static xpu_value make_pow(fe_builder *b, const xpu_network_call *call, const xpu_value *x) {
+    (void)call;
+    return fe_pow(b, x[0], x[1]);
+}
+
+xpuc_value xpuc_pow(xpuc_network *network, const char *name, xpuc_value x, xpuc_value y) {
+    return xpu_network_build(network, CALL("pow", name, OPERANDS(2, 2, x, y)), make_pow);
+}
+
+static xpu_value make_cast(fe_builder *b, const xpu_network_call *call, const xpu_value *x) {
+    xpu_dtype dtype = xpu_network_dtype(call->text);
+    if (dtype != XPU_DTYPE_NONE) return fe_cast(b, x[0], dtype);
+    fe_bad_attr(b, "dtype",
+                call->text ? fe_format(b, "it is '%s'", xpu_escape(b->scratch, call->text, 40)) : "it is NULL");
+    return failed;
+}
+
+xpuc_value xpuc_cast(xpuc_network *network, const char *name, xpuc_value x, const char *dtype) {
+    return xpu_network_build(network, CALL("cast", name, OPERANDS(1, 1, x), .text = dtype), make_cast);
 }
 
 static xpu_value make_clip(fe_builder *b, const xpu_network_call *call, const xpu_value *x) {

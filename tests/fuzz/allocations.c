@@ -14,7 +14,7 @@
 #include "sim/func/driver.h"
 #include "tests/fuzz/hostile.h"
 #include "xpu_runtime/include/xpurt.h"
-#include "xpuc/include/xpuc.h"
+#include "xpuc/include/xpuc_build.h"
 
 #define MODEL "tests/models/mnist-8.onnx"
 
@@ -60,6 +60,37 @@ static int compile_program(int *clear) {
     return compile(&options, clear);
 }
 
+/* A network made in C, of operators of each kind, and compiled. Its error is the caller's network's or the compiler's.
+ */
+static int compile_network(int *clear) {
+    static const float weights[256] = {1, 0.5f, -1};
+    xpuc_error error;
+    xpuc_result result = {0};
+    xpuc_network *n = xpuc_network_new("network", &error);
+    xpuc_dim dims[] = {XPUC_SYMBOL("N", 1, 4), XPUC_SIZE(2), XPUC_SIZE(8), XPUC_SIZE(8)};
+    xpuc_window same = {.auto_pad = "SAME_UPPER"}, half = {.kernel_shape = {2, 2}, .strides = {2, 2}};
+    xpuc_gemm_form form = XPUC_GEMM_INIT;
+    form.transpose_b = 1;
+    form.beta = 2;
+    xpuc_value x = xpuc_input(n, "x", "float32", 4, dims), none = {0};
+    xpuc_value w = xpuc_constant_borrowed(n, "w", "float32", 4, (int64_t[]){3, 2, 3, 3}, weights);
+    xpuc_value m = xpuc_constant(n, "m", "float32", 2, (int64_t[]){5, 48}, weights);
+    xpuc_value c = xpuc_constant(n, "c", "float32", 2, (int64_t[]){1, 5}, weights);
+    xpuc_value y = xpuc_unary(n, "relu", "relu", xpuc_conv(n, "conv", x, w, none, &same));
+    y = xpuc_gemm(n, "gemm", xpuc_flatten(n, "flat", xpuc_max_pool(n, "pool", y, &half), 1), m, c, &form);
+    y = xpuc_concat(n, "both", (xpuc_value[]){y, xpuc_transpose(n, NULL, xpuc_transpose(n, NULL, y, 0, NULL), 0, NULL)},
+                    2, 1);
+    xpuc_output(n, xpuc_softmax(n, "y", y, -1), NULL);
+    int status = error.status;
+    if (n) status = xpuc_network_compile(n, &(xpuc_options){.emit = "c", .chip = "nano"}, &result, &error);
+    *clear = is_clear(status, error.text);
+    if (!*clear) printf("status %d\n%s", status, error.text ? error.text : "no message\n");
+    xpuc_result_clear(&result);
+    xpuc_error_clear(&error);
+    xpuc_network_free(n);
+    return status;
+}
+
 static xpuc_result program;
 
 static int run(const xpurt_run_options *options, int *clear) {
@@ -96,6 +127,7 @@ static const struct {
 } works[] = {{"compile to C", compile_c, 1},
              {"compile to C at int16", compile_int16, 1},
              {"compile to a program", compile_program, 97},
+             {"build a network in C and compile it", compile_network, 1},
              {"open, describe and run on ref with dumps", run_ref, 1},
              {"open, describe and run on func", run_func, 1}};
 

@@ -111,6 +111,19 @@ static xpuc_value hard_sigmoid(bench_values *v) {
 static xpuc_value variadic(bench_values *v) {
     return xpuc_variadic(v->n, "y", "max", (xpuc_value[]){v->matrix, v->vector, xpuc_scalar(v->n, 2)}, 3);
 }
+static xpuc_value mean(bench_values *v) {
+    return xpuc_mean(v->n, "y", (xpuc_value[]){v->matrix, v->vector, v->matrix}, 3);
+}
+static xpuc_value square(bench_values *v) {
+    return xpuc_pow(v->n, "y", v->matrix, xpuc_scalar(v->n, 2));
+}
+static xpuc_value cast(bench_values *v) {
+    return xpuc_cast(v->n, "y", v->byte, "int32");
+}
+static xpuc_value choice(bench_values *v) {
+    xpuc_value less = xpuc_binary(v->n, "less", "less", v->matrix, v->vector);
+    return xpuc_elementwise(v->n, "y", "where", (xpuc_value[]){less, v->matrix, xpuc_scalar(v->n, 0)}, 3, NULL, 0);
+}
 static xpuc_value clip(bench_values *v) {
     return xpuc_clip(v->n, "y", v->matrix, -1, 6);
 }
@@ -178,6 +191,10 @@ static const struct {
     {leaky, "float32[N,6]", "alpha=0.25"},
     {hard_sigmoid, "float32[N,6]", "alpha=0.25"},
     {variadic, "float32[N,6]", "%y : float32[N,6] = max(%y/1, "},
+    {mean, "float32[N,6]", "div(%y/2, "},
+    {square, "float32[N,6]", "mul(%matrix, %matrix)"},
+    {cast, "int32[N,6]", "convert(%byte)"},
+    {choice, "float32[N,6]", "where(%less, %matrix, "},
     {clip, "float32[N,6]", "low=-1, high=6"},
     {identity, "float32[3]", "identity(%w)"},
     {flatten, "float32[N*36,8]", "reshape(%image) {shape=[N*36,8]}"},
@@ -232,7 +249,7 @@ static void every_elementwise_row(void) {
     int built = 0;
     for (int i = 0; i < XPU_OP_COUNT; i++) {
         const xpu_op *op = xpu_op_of((xpu_op_id)i);
-        if (op->elementwise < 0 || !(xpu_op_takes(op, 0) >> XPU_F32 & 1)) continue;
+        if (op->elementwise < 0 || i == XPU_OP_CONVERT || !(xpu_op_takes(op, 0) >> XPU_F32 & 1)) continue;
         bench_values v = begin();
         xpuc_value operands[] = {v.matrix, v.vector, v.matrix};
         xpuc_value y = xpuc_elementwise(v.n, "y", op->name, operands, (uint32_t)op->min_inputs, NULL, 0);

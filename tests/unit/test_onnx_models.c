@@ -18,7 +18,7 @@ static void test_all_at_once(void) {
     fixture f;
     begin(&f, 13);
     xpu_onnx_input(&f.builder, "x", 2, (const int64_t[]){2, 3});
-    link_node(&f, "Elu", "first", "a", "x");
+    link_node(&f, "Det", "first", "a", "x");
     link_node(&f, "Relu", "fine", "b", "a");
     XpuOnnx__NodeProto *custom = link_node(&f, "BiasGelu", NULL, "c", "b");
     custom->domain = "com.microsoft";
@@ -28,8 +28,8 @@ static void test_all_at_once(void) {
     import(&f);
     expect(
         "all at once", messages(&f),
-        "m.onnx: error [onnx-unsupported-op] node 'first' (Elu-6, #0): operator Elu is not supported\n"
-        "  why: the importer has no row for Elu-6\n"
+        "m.onnx: error [onnx-unsupported-op] node 'first' (Det-11, #0): operator Det is not supported\n"
+        "  why: the importer has no row for Det-11\n"
         "  hint: replace it by supported operators (docs/onnx-operators.md lists them), or export the model without "
         "it\n"
         "m.onnx: error [onnx-unsupported-op] node 'BiasGelu_2' (com.microsoft.BiasGelu-0, #2): operator "

@@ -149,6 +149,12 @@ XPUC_API xpuc_value xpuc_elementwise(xpuc_network *network, const char *name, co
 /* An operator of two operands over any number of them, from the left: "max" of five tensors. */
 XPUC_API xpuc_value xpuc_variadic(xpuc_network *network, const char *name, const char *op, const xpuc_value *operands,
                                   uint32_t operand_count);
+/* The sum of any number of tensors, divided by how many there are. */
+XPUC_API xpuc_value xpuc_mean(xpuc_network *network, const char *name, const xpuc_value *operands,
+                              uint32_t operand_count);
+/* x to the y; with y the constant 2 x x, rounded once. */
+XPUC_API xpuc_value xpuc_pow(xpuc_network *network, const char *name, xpuc_value x, xpuc_value y);
+XPUC_API xpuc_value xpuc_cast(xpuc_network *network, const char *name, xpuc_value x, const char *dtype);
 XPUC_API xpuc_value xpuc_clip(xpuc_network *network, const char *name, xpuc_value x, float low, float high);
 XPUC_API xpuc_value xpuc_identity(xpuc_network *network, const char *name, xpuc_value x);
 
