@@ -389,6 +389,26 @@ XA_INLINE int32_t xa_absmax_quantize(float x, float inverse, int32_t limit) {
     return xa_clamp_i32(xa_rne_i32(xa_mul(x, inverse)), -limit, limit);
 }
 
+/* ---- rows of int16 products, each with a power of two of its own ---- */
+
+/* Above the magnitudes of a row that is divided by its power: the absmax that all such rows have in common. */
+#define XA_ROW_ABSMAX 2.0f
+
+/* The power of two p by which a row of this absmax is divided: 1 <= absmax / p < 2. At least 2^-127, so that p and 1/p
+ * are floats; NaN where the row holds inf or NaN, so that all of its results are NaN, and no other row's. */
+XA_INLINE float xa_row_power(float absmax) {
+    uint32_t exponent = xa_bits(absmax) & 0x7f800000u;
+    if (exponent == 0x7f800000u) return xa_nan();
+    return xa_float(exponent ? exponent : 0x00400000u);
+}
+
+/* 1 / xa_row_power(absmax), exact. */
+XA_INLINE float xa_row_inverse(float absmax) {
+    uint32_t exponent = xa_bits(absmax) & 0x7f800000u, inverse = (254u << 23) - exponent;
+    if (exponent == 0x7f800000u) return xa_nan();
+    return xa_float(inverse ? inverse : 0x00400000u);
+}
+
 /* The scale of output channel c, computed when a descriptor starts: fl(x_scale * w_scale[c]). */
 XA_INLINE float xa_channel_scale(float x_scale, float w_scale) {
     return xa_mul(x_scale, w_scale);

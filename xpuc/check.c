@@ -202,7 +202,7 @@ static int same_float(float now, float before, const allowance *a, int64_t at) {
     memcpy(&before_bits, &before, sizeof before);
     if (now_bits == before_bits || now == before || (isnan(now) && isnan(before))) return 1;
     if (a->effect == XPU_EFFECT_EXACT) return 0;
-    double extra = a->margin ? a->margin->extra[at / a->inner % a->margin->channels] : 0;
+    double extra = a->margin ? a->margin->extra[at / a->inner % (a->margin->rows * a->margin->channels)] : 0;
     if (!isfinite(extra)) return 1;
     double difference = fabs((double)now - (double)before); /* infinite where one is: within no tolerance */
     return isfinite(difference) && difference <= 1e-3 * fabs((double)before) + 1e-5 * a->largest + extra;
@@ -265,7 +265,7 @@ static xpu_status find_margin(const xpu_graph *graph, xpu_node node, const step 
                               const snapshot *before, xpu_margin *room, const xpu_margin **margin, xpu_diags *diags) {
     *margin = NULL;
     if (pass->effect != XPU_EFFECT_PRECISION || !xpu_is_narrowed(graph, node)) return XPU_OK;
-    const xpu_tensor *x = operand_of(now, before, xpu_node_input(graph, node, XPU_IN_X));
+    const xpu_tensor *x = operand_of(now, before, xpu_narrowed_operand(graph, node));
     if (!x) return XPU_OK;
     *margin = room;
     return xpu_narrowed_margin(graph, node, x, room, now->arena, diags);

@@ -7,15 +7,21 @@
 #include "core/arith.h"
 #include "xpuc/pipeline.h"
 
+/* The product: it is in front of the node that restores its rows. */
+static xpu_node product_of(const xpu_graph *graph, xpu_node node) {
+    if (!xpu_node_is(graph, node, XPU_OP_ROW_RESTORE)) return node;
+    const xpu_value_info *x = xpu_value_at(graph, xpu_node_input(graph, node, XPU_IN_X));
+    return x->kind == XPU_VALUE_NODE ? x->node : node;
+}
+
 /* What a step of this size adds; where it is so small that it is rounded itself, an upper bound. */
 static double half_step(float step) {
     return step < 0x1p-100f ? 0x1p-90 : (double)step / 2;
 }
 
-static double largest_of(const xpu_tensor *x) {
-    const float *data = x->data;
+static double largest_of(const float *data, int64_t count) {
     double most = 0;
-    for (int64_t i = 0, count = xpu_tensor_count(x); i < count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         double magnitude = fabs((double)data[i]);
         if (isnan(magnitude)) return (double)INFINITY;
         if (magnitude > most) most = magnitude;
@@ -38,6 +44,14 @@ static double *sum_weights(const xpu_tensor *w, int axis, xpu_arena *arena) {
     return sums;
 }
 
+/* What the bound needs to know of the weights and of what follows. */
+typedef struct {
+    int64_t channels;
+    double terms, slope; /* products of a sum; the largest factor of the activation */
+    const float *scale;  /* of each channel */
+    const double *sums;  /* of the magnitudes of its integers */
+} weights;
+
 static double slope_of(const xpu_graph *graph, xpu_node node) {
     if (xpu_node_int(graph, node, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_LEAKY) return 1;
     double slope = fabs((double)xpu_node_float(graph, node, XPU_ATTR_ALPHA));
@@ -45,27 +59,48 @@ static double slope_of(const xpu_graph *graph, xpu_node node) {
 }
 
 int xpu_is_narrowed(const xpu_graph *graph, xpu_node node) {
+    node = product_of(graph, node);
     return xpu_op_attr(xpu_node_at(graph, node)->op, XPU_ATTR_PRECISION) &&
            xpu_node_int(graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
 }
 
+xpu_value xpu_narrowed_operand(const xpu_graph *graph, xpu_node node) {
+    xpu_value x = xpu_node_input(graph, product_of(graph, node), XPU_IN_X);
+    const xpu_value_info *info = xpu_value_at(graph, x);
+    int scaled = info->kind == XPU_VALUE_NODE && xpu_node_is(graph, info->node, XPU_OP_ROW_SCALE);
+    return scaled ? xpu_node_input(graph, info->node, XPU_IN_X) : x;
+}
+
+/* What the results of `count` elements of x, which have one scale, may be off by. */
+static void find_extra(const float *x, int64_t count, int has_power, const weights *w, double *extra) {
+    double most = largest_of(x, count);
+    float absmax = (float)most, step = xa_absmax_scale(has_power ? XA_ROW_ABSMAX : absmax, XA_I16_MAX);
+    double dx = half_step(has_power ? step * xa_row_power(absmax) : step);
+    for (int64_t c = 0; c < w->channels; c++) {
+        double dw = half_step(w->scale[c]);
+        extra[c] = w->slope * (1 + 1e-3) * (w->sums[c] * (double)w->scale[c] * dx + w->terms * dw * (most + dx));
+    }
+}
+
 xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_tensor *x, xpu_margin *margin,
                                xpu_arena *arena, xpu_diags *diags) {
+    xpu_node product = product_of(graph, node);
     xpu_tensor w, scale;
-    xpu_status status = xpu_const_tensor(graph, xpu_node_input(graph, node, XPU_IN_W), arena, &w, diags);
+    xpu_status status = xpu_const_tensor(graph, xpu_node_input(graph, product, XPU_IN_W), arena, &w, diags);
     if (status != XPU_OK) return status;
-    status = xpu_const_tensor(graph, xpu_node_input(graph, node, XPU_IN_WSCALE), arena, &scale, diags);
+    status = xpu_const_tensor(graph, xpu_node_input(graph, product, XPU_IN_WSCALE), arena, &scale, diags);
     if (status != XPU_OK) return status;
-    int is_conv = xpu_node_is(graph, node, XPU_OP_CONV), axis = is_conv ? 0 : w.rank - 1;
-    int64_t channels = w.dims[axis];
-    double terms = channels ? (double)xpu_tensor_count(&w) / (double)channels : 0;
-    double *sums = sum_weights(&w, axis, arena), most = largest_of(x), slope = slope_of(graph, node);
-    double dx = half_step(xa_absmax_scale((float)most, XA_I16_MAX));
-    double *extra = XPU_NEW_ARRAY(arena, double, channels);
-    for (int64_t c = 0; c < channels; c++) {
-        double step = ((const float *)scale.data)[c], dw = half_step(((const float *)scale.data)[c]);
-        extra[c] = slope * (1 + 1e-3) * (sums[c] * step * dx + terms * dw * (most + dx));
+    int is_conv = xpu_node_is(graph, product, XPU_OP_CONV), axis = is_conv ? 0 : w.rank - 1;
+    int by_rows = product.id != node.id;
+    weights of = {.channels = w.dims[axis], .slope = slope_of(graph, node), .scale = scale.data};
+    of.sums = sum_weights(&w, axis, arena);
+    of.terms = of.channels ? (double)xpu_tensor_count(&w) / (double)of.channels : 0;
+    int64_t count = xpu_tensor_count(x), width = by_rows ? x->dims[x->rank - 1] : count;
+    int64_t rows = by_rows && width ? count / width : 1;
+    double *extra = XPU_NEW_ARRAY(arena, double, rows *of.channels);
+    for (int64_t i = 0; i < rows; i++) {
+        find_extra((const float *)x->data + i * width, width, by_rows, &of, extra + i * of.channels);
     }
-    *margin = (xpu_margin){extra, channels, is_conv};
+    *margin = (xpu_margin){extra, of.channels, rows, is_conv};
     return XPU_OK;
 }

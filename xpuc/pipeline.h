@@ -100,12 +100,13 @@ xpu_status xpu_checker_run(xpu_checker *checker, const xpu_graph *graph, const c
 
 /* narrowed.c: how much further than float32 from the layer before a layer may be that computes in int16. */
 typedef struct {
-    const double *extra; /* by channel; infinite or NaN: no limit */
-    int64_t channels;
-    int is_conv; /* channels are axis 1 of the result, else the last one */
+    const double *extra;    /* by row and channel; infinite or NaN: no limit */
+    int64_t channels, rows; /* rows: those that have a scale of their own; 1: all have one */
+    int is_conv;            /* channels are axis 1 of the result, else the last one */
 } xpu_margin;
 int xpu_is_narrowed(const xpu_graph *graph, xpu_node node);
-/* `x` is the operand that the layer reads. */
+/* The operand that the layer read before its rows were scaled, and the margin of the layer for it. */
+xpu_value xpu_narrowed_operand(const xpu_graph *graph, xpu_node node);
 xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_tensor *x, xpu_margin *margin,
                                xpu_arena *arena, xpu_diags *diags);
 

@@ -33,8 +33,12 @@ enum {
  * int32, WSCALE holds the factors fl(fl(x_scale * w_scale) / y_scale) of the output channels (absent: the result is the
  * int32 sums), and instead of absmax there may be the zero point of x, rank 0, where it is not the attribute X_ZERO. */
 enum { XPU_IN_XZERO = XPU_IN_ABSMAX };
+/* row_restore has the product of scaled rows as x and their powers of two, [..., 1], instead of w. */
+enum { XPU_IN_POWERS = XPU_IN_W };
 /* Results: y, and (int16, where somebody asks for it) rank 0 float32 max |y|. */
 enum { XPU_OUT_Y, XPU_OUT_ABSMAX };
+/* Results of row_scale: y, and the powers of two. */
+enum { XPU_OUT_POWERS = 1 };
 
 typedef enum {
 #define OP(name, ...) XPU_OP_##name,

@@ -182,10 +182,18 @@ static void prepare_bytes(const xpu_ref_args *args, engine *e, epilogue *end) {
                                          .hi2 = high};
 }
 
-static void prepare(const xpu_ref_args *args, size_t channels, engine *e, epilogue *end) {
+xa_post_float xpu_ref_epilogue(const xpu_ref_args *args) {
     static const xa_activation kinds[] = {[XPU_ACTIVATION_NONE] = XA_ACT_NONE,
                                           [XPU_ACTIVATION_CLIP] = XA_ACT_CLIP,
                                           [XPU_ACTIVATION_LEAKY] = XA_ACT_LEAKY};
+    return (xa_post_float){.activation = kinds[xpu_ref_int(args, XPU_ATTR_ACTIVATION)],
+                           .act_after = !xpu_ref_int(args, XPU_ATTR_BRANCH_AFTER),
+                           .lo = xpu_ref_float(args, XPU_ATTR_LOW),
+                           .hi = xpu_ref_float(args, XPU_ATTR_HIGH),
+                           .slope = xpu_ref_float(args, XPU_ATTR_ALPHA)};
+}
+
+static void prepare(const xpu_ref_args *args, size_t channels, engine *e, epilogue *end) {
     const xpu_graph *graph = args->graph;
     memset(e, 0, sizeof *e);
     memset(end, 0, sizeof *end);
@@ -202,11 +210,7 @@ static void prepare(const xpu_ref_args *args, size_t channels, engine *e, epilog
     }
     end->bias = float_input(args, XPU_IN_BIAS);
     end->branch = float_input(args, XPU_IN_BRANCH);
-    end->post.activation = kinds[xpu_node_int(graph, args->node, XPU_ATTR_ACTIVATION)];
-    end->post.act_after = !xpu_node_int(graph, args->node, XPU_ATTR_BRANCH_AFTER);
-    end->post.lo = xpu_node_float(graph, args->node, XPU_ATTR_LOW);
-    end->post.hi = xpu_node_float(graph, args->node, XPU_ATTR_HIGH);
-    end->post.slope = xpu_node_float(graph, args->node, XPU_ATTR_ALPHA);
+    end->post = xpu_ref_epilogue(args);
     if (e->kind == FLOATS) return;
     float absmax = *float_input(args, XPU_IN_ABSMAX), x_scale = xa_absmax_scale(absmax, XA_I16_MAX);
     const float *w_scale = float_input(args, XPU_IN_WSCALE);

@@ -2,6 +2,7 @@
 #ifndef XPU_CORE_OPS_REF_UTIL_H
 #define XPU_CORE_OPS_REF_UTIL_H
 
+#include "core/arith.h"
 #include "core/ops/op.h"
 
 /* A kernel's refusal: [ref-shape] naming the node; XPU_EUSAGE, since shape functions checked what does not depend on
@@ -15,5 +16,8 @@ static inline int32_t xpu_ref_int(const xpu_ref_args *args, xpu_attr_id id) {
 static inline float xpu_ref_float(const xpu_ref_args *args, xpu_attr_id id) {
     return xpu_node_float(args->graph, args->node, id);
 }
+
+/* Activation and order of what follows a matrix-like layer's accumulation; bias and branch are the caller's. */
+xa_post_float xpu_ref_epilogue(const xpu_ref_args *args);
 
 #endif

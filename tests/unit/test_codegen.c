@@ -185,6 +185,42 @@ static void shared_absmax(void) {
     bench_close(&b);
 }
 
+/* Which products have scales per row: of more than one row, whose operand is computed and not known to be bounded. */
+static void row_scales(void) {
+    enum { PRODUCTS = 8 };
+    BENCH_OPEN(b);
+    static const float zeros[4 * 8];
+    xpu_tensor tensor = {.dtype = XPU_F32, .rank = 2, .dims = {4, 8}, .data = (void *)(uintptr_t)zeros};
+    xpu_value w = xpu_graph_const_bytes(b.graph, "w", &tensor);
+    const xpu_dim dims[] = {xpu_dim_symbol(&b.graph->dims, "N", 1, 100, 1), xpu_dim_const(&b.graph->dims, 4)};
+    xpu_value x = input(&b, "x", DIMS(3, 4)), open = xpu_graph_input(b.graph, "open", XPU_F32, 2, dims);
+    const xpu_attr last = XPU_ATTR_INT_OF(AXIS, 1);
+    const struct {
+        xpu_value x;
+        int scaled;
+    } products[PRODUCTS] = {{x, 1},
+                            {x, 1},
+                            {open, 1},
+                            {step1(&b, XPU_EW_relu, x), 1},
+                            {step1(&b, XPU_EW_sigmoid, x), 0},
+                            {node1(&b, XPU_OP_SOFTMAX, x, &last, 1), 0},
+                            {input(&b, "one", DIMS(1, 4)), 0},
+                            {input(&b, "single", DIMS(1, 1, 4)), 0}};
+    xpu_value y[PRODUCTS];
+    for (int i = 0; i < PRODUCTS; i++) {
+        y[i] = node2(&b, XPU_OP_MATMUL, products[i].x, w, NULL, 0);
+        xpu_graph_output(b.graph, y[i]);
+    }
+    work job;
+    work_start(&b, &job, "standard", "int16");
+    work_prepare(&b, &job);
+    CU_ASSERT_EQUAL(count_ops(&b, XPU_OP_ROW_SCALE), 3); /* the first two share one */
+    for (int i = 0; i < PRODUCTS; i++) {
+        CU_ASSERT_EQUAL(xpu_node_is(b.graph, maker(&b, y[i]), XPU_OP_ROW_RESTORE), products[i].scaled);
+    }
+    bench_close(&b);
+}
+
 /* ---- layouts ---- */
 
 static void chain_of_images(bench *b) { /* conv -> relu -> conv: only the borders are relaid */
@@ -502,7 +538,7 @@ static void options(void) {
 
 XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, {"precision and its reason", precision},
               {"scales of int16 weights", weight_scales}, {"one absmax per value", shared_absmax},
-              {"relayouts only where needed", layouts}, {"rules", rules}, {"padding words", padding_words},
-              {"precision names", precision_names}, {"documents", documents},
+              {"row scales", row_scales}, {"relayouts only where needed", layouts}, {"rules", rules},
+              {"padding words", padding_words}, {"precision names", precision_names}, {"documents", documents},
 
               {"generated C", generated_c}, {"same bytes twice", same_bytes_twice}, {"options", options})

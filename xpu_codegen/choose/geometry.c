@@ -33,18 +33,23 @@ static xpu_conv_shape conv_shape(xpu_codegen *cg, xpu_node node) {
     return s;
 }
 
-/* A product by a constant matrix is a convolution with a 1x1 kernel over one row of pixels. */
+/* A product by a constant matrix is a convolution with a 1x1 kernel over one row of pixels; over a column of them where
+ * row_restore takes the rows as they come. */
 static xpu_conv_shape matmul_shape(xpu_codegen *cg, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), y = xpu_node_output(cg->graph, node, 0);
-    int rank = xpu_value_at(cg->graph, x)->rank, result_rank = xpu_value_at(cg->graph, y)->rank;
+    const xpu_value_info *result = xpu_value_at(cg->graph, y);
+    int rank = xpu_value_at(cg->graph, x)->rank;
+    int restored = result->uses.count == 1 && xpu_node_is(cg->graph, result->uses.items[0].node, XPU_OP_ROW_RESTORE);
     xpu_dim one = xpu_dim_of(cg, 1), rows = xpu_dims_product(cg, x, 0, rank - 1);
-    return (xpu_conv_shape){.batch = one,
-                            .in_h = one,
-                            .in_w = rows,
+    xpu_dim height = restored ? rows : one, width = restored ? one : rows;
+    return (xpu_conv_shape){.restored = restored,
+                            .batch = one,
+                            .in_h = height,
+                            .in_w = width,
                             .in_c = xpu_value_dim(cg, x, rank - 1),
-                            .out_h = one,
-                            .out_w = rows,
-                            .out_c = xpu_value_dim(cg, y, result_rank - 1),
+                            .out_h = height,
+                            .out_w = width,
+                            .out_c = xpu_value_dim(cg, y, result->rank - 1),
                             .kernel = {1, 1},
                             .stride = {1, 1},
                             .dilation = {1, 1},

@@ -10,6 +10,7 @@
 typedef struct {
     xpu_dim batch, in_h, in_w, in_c, out_h, out_w, out_c;
     int64_t kernel[2], stride[2], dilation[2], begin[2], end[2], groups;
+    int restored; /* row_restore takes its rows while later ones are made */
 } xpu_conv_shape;
 /* Sizes of images x and y of rank 3 or 4, those of rank 3 being one row high; all else is 0. */
 xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y);

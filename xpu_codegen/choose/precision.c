@@ -14,6 +14,7 @@
 #include "core/arith.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/precision_rules.h"
+#include "xpu_codegen/choose/row_scale.h"
 #include "xpu_codegen/choose/tiles.h"
 
 /* ---- which results reach a sensitive operator ---- */
@@ -269,6 +270,19 @@ static const char *reason_of(xpu_codegen *cg, xpu_precision precision, const cha
                                               : "matrix-like operators run in int16 on the tensor engine";
 }
 
+/* Products whose rows have scales of their own; these then have their absmax. */
+static void scale_rows(xpu_codegen *cg) {
+    xpu_row_scales scales = {0};
+    XPU_FOR_NODES(cg->graph, node) {
+        if (!has_int16_input(cg, node) || xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) continue;
+        if (!xpu_wants_row_scales(cg, node)) continue;
+        const char *reason = cg->reasons.items[node.id];
+        set_reason(cg, xpu_add_row_scales(cg, node, &scales),
+                   xpu_printf(cg->arena, "%s; each row has a scale", reason));
+        set_reason(cg, node, NULL);
+    }
+}
+
 /* Names of the layers that rules can be about; NULL ends them. */
 static const char *const *names_of_choices(const xpu_codegen *cg, xpu_arena *arena) {
     const char **names = XPU_NEW_ARRAY(arena, const char *, cg->graph->nodes.count + 1);
@@ -282,7 +296,6 @@ static const char *const *names_of_choices(const xpu_codegen *cg, xpu_arena *are
 xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
     uint8_t *sensitive = find_sensitive(cg, scratch);
-    xpu_value *known = XPU_NEW_ARRAY(scratch, xpu_value, cg->graph->values.count);
     xpu_status status = XPU_OK;
     XPU_FOR_NODES(cg->graph, node) {
         if (status != XPU_OK || !is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
@@ -295,8 +308,11 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
         xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, chosen));
         status = quantise_weights(cg, node);
     }
+    if (status == XPU_OK) scale_rows(cg);
+    xpu_value *known = XPU_NEW_ARRAY(scratch, xpu_value, cg->graph->values.count);
     XPU_FOR_NODES(cg->graph, node) {
-        if (status == XPU_OK && has_int16_input(cg, node)) connect_absmax(cg, node, known);
+        if (status != XPU_OK || !has_int16_input(cg, node)) continue;
+        if (!xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) connect_absmax(cg, node, known);
     }
     if (status == XPU_OK) {
         status = xpu_precision_rules_unused(scratch, cg->precision_rules, names_of_choices(cg, scratch), cg->diags);

@@ -19,13 +19,16 @@ enum {
     MAX_CHUNKS = 32       /* sizes of a chunk: halves of what is below 2^31 */
 };
 
+/* Of a core, for an element of a row that is restored. */
+#define RESTORE_CYCLES 0.6
+
 typedef struct {
     xpu_tiling_shape shape;                               /* the size that cycles are counted for */
     int32_t most_in_h, most_in_w, most_out_h, most_out_w; /* what must fit */
     int64_t batch;
     int32_t columns, acc_rows, widest; /* widest: input channels of the widest column tile */
     uint32_t sm_bytes;
-    int has_branch;
+    int has_branch, restored;
     xpu_tiling_format format;
     uint32_t input_bytes; /* of an element of x in memory */
     const xpu_chip *chip;
@@ -43,6 +46,7 @@ static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int 
                  .acc_rows = (int32_t)cg->chip.acc_rows,
                  .sm_bytes = cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES,
                  .has_branch = has_branch,
+                 .restored = s->restored,
                  .format = format,
                  .input_bytes = format.operand == 2 ? 4 : 1,
                  .chip = &cg->chip};
@@ -112,7 +116,8 @@ static double cycles_of(const problem *p, const cut *c) {
     double most = array > load ? array : load;
     if (store > most) most = store;
     if (steps > most) most = steps;
-    return most + x + block + tile * (drain + y_lines) + 2 * COPY_CYCLES;
+    double behind = p->restored ? RESTORE_CYCLES * tile * s->out_c / p->chip->cores : 0; /* the last tile's rows */
+    return most + x + block + tile * (drain + y_lines) + behind + 2 * COPY_CYCLES;
 }
 
 static int fits(const problem *p, const cut *c, uint32_t *bytes) {

@@ -6,6 +6,7 @@
 #include "xpu_codegen/choose/byte_tasks.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
+#include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 
@@ -32,7 +33,7 @@ static struct xpu_geometry_group geometry_of(const xpu_conv_shape *s) {
 
 /* A clip whose limits are in the wrong order gives its higher limit: kernels get it as both, so that the lower one
  * tells whether results may have a sign. */
-static struct xpu_epilogue_group epilogue_of(const xpu_codegen *cg, xpu_node node) {
+struct xpu_epilogue_group xpu_epilogue_of(const xpu_codegen *cg, xpu_node node) {
     float low = xpu_node_float(cg->graph, node, XPU_ATTR_LOW), high = xpu_node_float(cg->graph, node, XPU_ATTR_HIGH);
     return (struct xpu_epilogue_group){.activation = xpu_arg_attr(cg, node, XPU_ATTR_ACTIVATION),
                                        .low = xpu_arg_real(xa_fmin(low, high)),
@@ -41,8 +42,7 @@ static struct xpu_epilogue_group epilogue_of(const xpu_codegen *cg, xpu_node nod
                                        .branch_after = xpu_arg_attr(cg, node, XPU_ATTR_BRANCH_AFTER)};
 }
 
-/* An operand that may be absent. */
-static xpu_arg_address operand_of(xpu_codegen *cg, uint32_t layer, xpu_node node, uint32_t input, const char *role) {
+xpu_arg_address xpu_operand_of(xpu_codegen *cg, uint32_t layer, xpu_node node, uint32_t input, const char *role) {
     xpu_value value = xpu_node_input(cg->graph, node, input);
     return value.id ? xpu_arg_at(xpu_operand_buffer(cg, layer, value, role)) : xpu_arg_absent();
 }
@@ -88,10 +88,10 @@ static xpu_dim conv_macs(xpu_codegen *cg, const xpu_conv_shape *s) {
 static struct xpu_operands_group operands_of(xpu_codegen *cg, uint32_t layer, xpu_node node,
                                              const xpu_packing *packing) {
     struct xpu_operands_group operands;
-    operands.x = operand_of(cg, layer, node, XPU_IN_X, "x");
+    operands.x = xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
     operands.w = packed_weights(cg, layer, node, packing);
-    operands.bias = operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
-    operands.branch = operand_of(cg, layer, node, XPU_IN_BRANCH, "branch");
+    operands.bias = xpu_operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
+    operands.branch = xpu_operand_of(cg, layer, node, XPU_IN_BRANCH, "branch");
     operands.y = result_of(cg, node, XPU_OUT_Y);
     return operands;
 }
@@ -139,16 +139,15 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     call.operands = operands_of(cg, layer, node, &packing);
     call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
     call.geometry = geometry_of(s);
-    call.epilogue = epilogue_of(cg, node);
-    call.x_absmax = operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
-    call.w_scale = operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
+    call.epilogue = xpu_epilogue_of(cg, node);
+    call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
+    call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
     call.tile = tile_of(cg, layer, tiles);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, s));
     return xpu_add_conv2d_i16(cg, layer, &call);
 }
 
-/* Whether the layer before makes x on the tensor engine. */
-static int follows_tensor(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+int xpu_follows_tensor(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_value_root(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
     const xpu_value_info *info = xpu_value_at(cg->graph, x);
     if (info->kind != XPU_VALUE_NODE || info->output != XPU_OUT_Y || layer == 0) return 0;
@@ -175,7 +174,7 @@ static int64_t late_share(const xpu_codegen *cg, const xpu_conv_shape *s, const 
 /* A depthwise layer behind the tensor engine begins with the first rows. Core 0 first queues what the engine has to do:
  * its share of the strips is such that all cores end together, by a rough model. */
 static xpu_arg_int begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
-    const xpu_tiles *made = follows_tensor(cg, layer, node) ? cg->layers.items[layer - 1].tiles : NULL;
+    const xpu_tiles *made = xpu_follows_tensor(cg, layer, node) ? cg->layers.items[layer - 1].tiles : NULL;
     xpu_arg_int late = xpu_arg_number(-1);
     if (!made) return late;
     xpu_sized_field share = {.field = &late};
@@ -193,7 +192,7 @@ static xpu_status lower_conv_f32(xpu_codegen *cg, uint32_t layer, xpu_node node,
     call.operands = operands_of(cg, layer, node, &packing);
     call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
     call.geometry = geometry_of(s);
-    call.epilogue = epilogue_of(cg, node);
+    call.epilogue = xpu_epilogue_of(cg, node);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_f32, conv_macs(cg, s));
     return xpu_add_conv2d_f32(cg, layer, &call);
 }
@@ -204,7 +203,7 @@ static xpu_status lower_depthwise_f32(xpu_codegen *cg, uint32_t layer, xpu_node 
     call.operands = operands_of(cg, layer, node, &packing);
     call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
     call.geometry = geometry_of(s);
-    call.epilogue = epilogue_of(cg, node);
+    call.epilogue = xpu_epilogue_of(cg, node);
     call.late_share = begin_early(cg, layer, node, s);
     xpu_describe_layer(cg, layer, XPU_KERNEL_depthwise_f32, conv_macs(cg, s));
     return xpu_add_depthwise_f32(cg, layer, &call);
@@ -225,10 +224,10 @@ static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node
         return xpu_codegen_bug(cg, "a depthwise layer has no task", "of bytes");
     const xpu_packing packing = packing_of(cg, node, XPU_PACK_DEPTHWISE_I8, s, 0);
     struct xpu_depthwise_i8_call call = {.geometry = geometry_of(s)};
-    call.x = operand_of(cg, layer, node, XPU_IN_X, "x");
+    call.x = xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
     call.w = packed_weights(cg, layer, node, &packing);
-    call.bias = operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
-    call.factors = operand_of(cg, layer, node, XPU_IN_WSCALE, "factors");
+    call.bias = xpu_operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
+    call.factors = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "factors");
     call.y = result_of(cg, node, XPU_OUT_Y);
     call.x_unsigned = sign_of(cg, xpu_node_input(graph, node, XPU_IN_X));
     call.w_unsigned = sign_of(cg, xpu_node_input(graph, node, XPU_IN_W));
@@ -266,12 +265,12 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     if (problem) return xpu_codegen_bug(cg, "a quantised layer has no tile", "%s", problem);
     const xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I8, &s, tiles->items[0].tile_c);
     struct xpu_conv2d_i8_call call = {.geometry = geometry_of(&s)};
-    call.x = operand_of(cg, layer, node, XPU_IN_X, "x");
+    call.x = xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
     call.w = packed_weights(cg, layer, node, &packing);
-    call.bias = operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
-    call.factors = operand_of(cg, layer, node, XPU_IN_WSCALE, "factors");
+    call.bias = xpu_operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
+    call.factors = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "factors");
     call.y = result_of(cg, node, XPU_OUT_Y);
-    call.branch = operand_of(cg, layer, node, XPU_IN_BRANCH, "branch");
+    call.branch = xpu_operand_of(cg, layer, node, XPU_IN_BRANCH, "branch");
     call.x_unsigned = sign_of(cg, xpu_node_input(graph, node, XPU_IN_X));
     call.w_unsigned = sign_of(cg, xpu_node_input(graph, node, XPU_IN_W));
     call.y_unsigned = sign_of(cg, xpu_node_output(graph, node, XPU_OUT_Y));
@@ -311,10 +310,10 @@ static xpu_status lower_two_matrices(xpu_codegen *cg, uint32_t layer, xpu_node n
     int b_single = xpu_dim_equal(xpu_dims_product(cg, b, 0, b_rank - 2), one);
     xpu_dim batch = xpu_dims_product(cg, y, 0, rank - 2);
     struct xpu_matmul_f32_call call = {0};
-    call.a = operand_of(cg, layer, node, XPU_IN_X, "a");
-    call.b = operand_of(cg, layer, node, XPU_IN_W, "w");
-    call.bias = operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
-    call.branch = operand_of(cg, layer, node, XPU_IN_BRANCH, "branch");
+    call.a = xpu_operand_of(cg, layer, node, XPU_IN_X, "a");
+    call.b = xpu_operand_of(cg, layer, node, XPU_IN_W, "w");
+    call.bias = xpu_operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
+    call.branch = xpu_operand_of(cg, layer, node, XPU_IN_BRANCH, "branch");
     call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
     call.batch = xpu_arg_dim(batch);
     call.m = xpu_arg_dim(m);
@@ -322,7 +321,7 @@ static xpu_status lower_two_matrices(xpu_codegen *cg, uint32_t layer, xpu_node n
     call.n = xpu_arg_dim(n);
     call.a_batch_stride = xpu_arg_dim(a_single ? zero : xpu_dim_mul(dims, m, k));
     call.b_batch_stride = xpu_arg_dim(b_single ? zero : xpu_dim_mul(dims, k, n));
-    call.epilogue = epilogue_of(cg, node);
+    call.epilogue = xpu_epilogue_of(cg, node);
     xpu_dim each = xpu_dim_mul(dims, xpu_dim_mul(dims, m, k), n);
     xpu_describe_layer(cg, layer, XPU_KERNEL_matmul_f32, xpu_dim_mul(dims, batch, each));
     return xpu_add_matmul_f32(cg, layer, &call);
