@@ -70,7 +70,7 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run run-resnet50 test test-long test-models lint layers lengths fmt-check fmt bench deps install help clean gen tests examples
+.PHONY: all run run-resnet50 test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite manuals
 
 help:
@@ -84,11 +84,13 @@ help:
 	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
 	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
-	@echo 'lint       warnings of gcc and clang, clang-format, layers, lengths, generated files, lint-rtl'
+	@echo 'lint       warnings of gcc and clang, clang-format, layers, lengths, tidy, generated files, lint-rtl'
 	@echo 'lint-rtl   SystemVerilog: every file by Verilator and Yosys, the chip in each configuration by Verilator and slang'
 	@echo 'lint-slang SystemVerilog by slang alone; skipped where python3 has no pyslang'
 	@echo 'test-rtl   the tests of the units in SystemVerilog'
 	@echo 'layers     which module includes which, steps of the target, circles between files'
+	@echo 'lengths    no function over 80 lines, no source file over 800'
+	@echo 'tidy       clang-tidy and -Wconversion over the host code, files that have changed (.clang-tidy says what and why)'
 	@echo 'fmt        format the sources; fmt-check only looks'
 	@echo 'gen        write the generated files that are committed again (hwgen)'
 	@echo 'docs       run the commands in README.md and docs again, and put in what they print now (scripts/docs says how)'
@@ -283,7 +285,7 @@ run-resnet50: deps
 docs: all chips
 	@scripts/docs $(BUILD) --write
 
-lint: fmt-check layers lengths
+lint: fmt-check layers lengths tidy
 	@scripts/lint $(BUILD)
 fmt-check:
 	@scripts/format --check
@@ -293,6 +295,8 @@ layers:
 	@scripts/layers
 lengths:
 	@scripts/lengths
+tidy: $(GEN_H)
+	@scripts/tidy $(BUILD)
 
 # Headers of the libraries; and what a plug-in includes (cc -I$(PREFIX)/include/xpu)
 PUBLIC_H := $(addprefix xpuc/include/,xpuc.h xpuc_build.h) $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h xpurt_rtl.h)

@@ -44,7 +44,7 @@ int xpu_hash_equal(const xpu_hash *a, const xpu_hash *b) {
 
 const char *xpu_hash_text(xpu_arena *arena, const xpu_hash *hash) {
     char text[2 * XPU_HASH_BYTES + 1];
-    for (int i = 0; i < XPU_HASH_BYTES; i++) snprintf(text + 2 * i, 3, "%02x", hash->bytes[i]);
+    for (size_t i = 0; i < XPU_HASH_BYTES; i++) snprintf(text + 2 * i, 3, "%02x", hash->bytes[i]);
     return xpu_strdup(arena, text);
 }
 

@@ -39,7 +39,7 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
 }
 
 const char *xpu_nearest(const char *word, const char *const *words) {
-    size_t length = strlen(word), best = 1 + (length > 3) + length / 4;
+    size_t length = strlen(word), best = (length > 3 ? 2 : 1) + length / 4;
     const char *nearest = NULL;
     if (length > NEAREST_MAX) return NULL;
     if (best > length) best = length;

@@ -42,9 +42,10 @@ static void fill_buckets(void) {
     for (uint32_t bucket = 0; bucket < BUCKETS; bucket++) {
         uint32_t word = (bucket >> 3) << 2 | 3 | (bucket & 7) << 12;
         bucket_start[bucket] = (uint16_t)used;
-        for (uint16_t id = 1; id < XPU_INSN_COUNT; id++) {
+        for (unsigned id = 1; id < XPU_INSN_COUNT; id++) {
             const xpu_insn_info *info = &xpu_insn_infos[id];
-            if (((word ^ info->match) & info->mask & 0x707f) == 0 && used < BUCKET_ENTRIES) bucket_rows[used++] = id;
+            if (((word ^ info->match) & info->mask & 0x707f) == 0 && used < BUCKET_ENTRIES)
+                bucket_rows[used++] = (uint16_t)id;
         }
     }
     bucket_start[BUCKETS] = (uint16_t)used;

@@ -26,7 +26,7 @@ uint64_t xpu_memplan_load(xpu_arena *arena, const xpu_memplan_item *items, uint3
     event *events = XPU_NEW_ARRAY(arena, event, 2 * (size_t)count);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bytes = bytes_above(&items[i], start);
-        events[2 * i] = (event){items[i].first, bytes, 0};
+        events[(size_t)2 * i] = (event){items[i].first, bytes, 0};
         events[2 * i + 1] = (event){(uint64_t)items[i].last + 1, 0, bytes};
     }
     if (count) qsort(events, 2 * (size_t)count, sizeof *events, compare_events);
@@ -95,7 +95,7 @@ static void tree_add(load_tree *tree, uint32_t from, uint32_t to, uint64_t bytes
     }
     for (int side = 0; side < 2; side++) {
         for (uint32_t i = (side ? right - 1 : left) / 2; i >= 1; i /= 2) {
-            uint64_t a = tree->most[2 * i], b = tree->most[2 * i + 1];
+            uint64_t a = tree->most[(size_t)2 * i], b = tree->most[(size_t)2 * i + 1];
             tree->most[i] = (a > b ? a : b) + tree->added[i];
         }
     }
@@ -106,7 +106,7 @@ static uint64_t tree_most(const load_tree *tree, uint32_t node, uint32_t a, uint
                           uint32_t *where) {
     if (low <= a && b <= high) {
         uint32_t leaf = node;
-        while (leaf < tree->leaves) leaf = 2 * leaf + (tree->most[2 * leaf] < tree->most[2 * leaf + 1]);
+        while (leaf < tree->leaves) leaf = 2 * leaf + (tree->most[(size_t)2 * leaf] < tree->most[(size_t)2 * leaf + 1]);
         *where = leaf - tree->leaves;
         return tree->most[node];
     }
@@ -185,7 +185,7 @@ uint32_t xpu_memplan_fragmentation(xpu_arena *arena, const xpu_memplan_item *ite
     uint32_t roof_count = 0;
     wide live = 0, below = 0;
     for (uint32_t i = 0; i < count; i++) {
-        steps[2 * i] = items[i].first;
+        steps[(size_t)2 * i] = items[i].first;
         steps[2 * i + 1] = (uint64_t)items[i].last + 1;
     }
     points p = sort_points(steps, 2 * count);

@@ -36,7 +36,7 @@ static skyline make_skyline(xpu_arena *arena, const xpu_memplan_item *items, uin
     skyline s = {.at = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)count)};
     uint32_t points = 0;
     for (uint32_t i = 0; i < count; i++) {
-        s.at[2 * i] = items[i].first;
+        s.at[(size_t)2 * i] = items[i].first;
         s.at[2 * i + 1] = (uint64_t)items[i].last + 1;
     }
     qsort(s.at, 2 * (size_t)count, sizeof *s.at, compare_steps);

@@ -61,7 +61,7 @@ xpu_ref_cost xpu_ref_cost_of(const xpu_graph *graph, const int64_t *symbols, xpu
         const xpu_node_info *info = xpu_node_at(graph, node);
         for (uint32_t i = 0; i < info->output_count; i++) {
             const xpu_value_info *value = xpu_value_at(graph, info->outputs[i]);
-            remaining[node.id] += value->uses.count + value->is_output;
+            remaining[node.id] += value->uses.count + (value->is_output ? 1 : 0);
         }
     }
     for (uint32_t i = 0; i < graph->outputs.count; i++) live += value_bytes(graph, graph->outputs.items[i], symbols);

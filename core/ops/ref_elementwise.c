@@ -241,7 +241,7 @@ static xpu_status run_chain(const xpu_chain *chain, const xpu_ref_args *args) {
     merge_dims(operands, chain->input_count, &flat);
     size_t length = flat.rank ? (size_t)flat.dims[flat.rank - 1] : 1, total = (size_t)xpu_tensor_count(y);
     running r = {.chain = chain, .types = &types};
-    r.buffers = xpu_alloc(args->scratch, XPU_CHAIN_MAX_VALUES * BLOCK * sizeof(uint64_t));
+    r.buffers = xpu_alloc(args->scratch, sizeof(uint64_t) * XPU_CHAIN_MAX_VALUES * BLOCK);
     unsigned char raw[BLOCK * sizeof(uint64_t)], *out = y->data;
     size_t bytes = xpu_dtype_bytes(y->dtype);
     for (size_t done = 0; done < total;) {

@@ -280,7 +280,7 @@ static int walk_message(walker *walk, const ProtobufCMessageDescriptor *message,
             if (!put_payload(walk, &in)) return 0;
             continue;
         }
-        if (!room(walk, &in, 2 * MAX_VARINT)) return 0;
+        if (!room(walk, &in, (uint64_t)2 * MAX_VARINT)) return 0;
         put_varint(walk, (uint64_t)in.number << 3 | (unsigned)in.wire);
         if (in.known->type == PROTOBUF_C_TYPE_MESSAGE) {
             if (!walk_nested(walk, &in, depth + 1)) return 0;

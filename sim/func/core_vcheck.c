@@ -67,7 +67,7 @@ static int apart(const operands *o, group s1) {
 }
 
 static int indexed(const operands *o, int store) {
-    static const int8_t widths[8] = {0, -1, -1, -1, -1, 1, 2, -1};
+    static const int widths[8] = {0, -1, -1, -1, -1, 1, 2, -1};
     int sew = widths[o->insn->word >> 12 & 7];
     unsigned fields = (o->insn->word >> 29) + 1;
     group d = of_sew(o, o->vd, 0), s2 = {o->vs2, o->hart->lmul + sew - o->hart->sew, sew};
@@ -83,7 +83,7 @@ static int indexed(const operands *o, int store) {
 }
 
 static int contiguous(const operands *o, int store) {
-    static const int8_t widths[8] = {0, -1, -1, -1, -1, 1, 2, -1};
+    static const int widths[8] = {0, -1, -1, -1, -1, 1, 2, -1};
     int sew = widths[o->insn->word >> 12 & 7];
     unsigned fields = (o->insn->word >> 29) + 1;
     group d = {o->vd, o->hart->lmul + sew - o->hart->sew, sew};
@@ -200,7 +200,7 @@ void xpu_active(const xpu_hart *hart, int masked, uint8_t *active) {
     uint32_t blocks = (hart->vl + 15) / 16 * 2;
     for (uint32_t i = 0; i < blocks; i++) {
         uint64_t bytes = masked ? spread(hart->v[i]) : 0x0101010101010101ull;
-        memcpy(active + 8 * i, &bytes, 8);
+        memcpy(active + (size_t)8 * i, &bytes, 8);
     }
     memset(active + hart->vl, 0, 8 * blocks - hart->vl);
     memset(active, 0, hart->vstart < 8 * blocks ? hart->vstart : 8 * blocks);
@@ -213,15 +213,15 @@ void xpu_blend(uint8_t *destination, const uint8_t *values, const uint8_t *activ
 void xpu_fill(uint8_t *to, uint32_t value, uint32_t count, unsigned sew) {
     if (sew == 0) value = (value & 0xff) * 0x01010101u;
     if (sew == 1) value = (value & 0xffff) * 0x00010001u;
-    for (uint32_t i = 0; i < count << sew >> 2; i++) memcpy(to + 4 * i, &value, 4);
+    for (uint32_t i = 0; i < count << sew >> 2; i++) memcpy(to + (size_t)4 * i, &value, 4);
 }
 
 void xpu_write_mask(xpu_hart *hart, unsigned vd, const uint8_t *bits, int masked) {
     uint8_t *to = xpu_v(hart, vd), active[XPU_MAX_ELEMENTS];
     xpu_active(hart, masked, active);
     for (uint32_t i = 0; i < (hart->vl + 7) / 8; i++) {
-        uint8_t where = gather_bits(active + 8 * i);
-        to[i] = (uint8_t)((to[i] & ~where) | (gather_bits(bits + 8 * i) & where));
+        uint8_t where = gather_bits(active + (size_t)8 * i);
+        to[i] = (uint8_t)((to[i] & ~where) | (gather_bits(bits + (size_t)8 * i) & where));
     }
 }
 

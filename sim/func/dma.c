@@ -183,7 +183,7 @@ int xpu_func_dma_fill(const xpu_func_job *job) {
     if (xpu_func_job_box(job, &dst, "dst", bytes)) return -1;
     if (is_empty(&dst) || xpu_func_checks(job)) return 0;
     chunk values;
-    for (unsigned i = 0; i < CHUNK; i++) memcpy(values.bytes + i * bytes, &d.value, bytes);
+    for (unsigned i = 0; i < CHUNK; i++) memcpy(values.bytes + (size_t)i * bytes, &d.value, bytes);
     for (uint32_t i = 0; i < d.size0; i++)
         for (uint32_t j = 0; j < d.size1; j++)
             for (uint32_t k = 0; k < d.size2; k++) {

@@ -227,7 +227,7 @@ static void read_x(const xpu_post *post, const uint8_t *bytes, int subtract, int
         int16_t half;
         int32_t word;
         if (type == XPU_TYPE_I16)
-            memcpy(&half, bytes + 2 * i, 2), word = half;
+            memcpy(&half, bytes + (size_t)2 * i, 2), word = half;
         else if (type == XPU_TYPE_I32)
             memcpy(&word, bytes + 4 * (size_t)i, 4);
         else

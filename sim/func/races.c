@@ -257,7 +257,7 @@ static void add(xpu_races *r, unsigned counter, uint32_t amount, uint64_t tag, c
     if (c->count == c->capacity) {
         size_t capacity = c->capacity, same = c->capacity;
         if (!grow(r, &c->additions, &capacity, c->count + 1, sizeof *c->additions) ||
-            !grow(r, &c->clocks, &same, c->count + 1, 2 * r->agents * sizeof *c->clocks))
+            !grow(r, &c->clocks, &same, c->count + 1, sizeof *c->clocks * 2 * r->agents))
             return;
         c->capacity = capacity;
     }

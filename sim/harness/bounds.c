@@ -4,7 +4,8 @@
 
 #include "sim/harness/harness.h"
 
-enum { LM, SM, L3, GM, FEWEST_LANES = 4 /* of the post-processor, whatever the chip's description says */ };
+enum { LM, SM, L3, GM };
+enum { FEWEST_LANES = 4 /* of the post-processor, whatever the chip's description says */ };
 
 static unsigned type_bytes(uint32_t type) {
     switch (type) {

@@ -78,7 +78,8 @@ static const char *read_bmp_header(const source *s, bmp *b) {
         return "its masks of colours are not those of blue, green, red in this order";
     }
     if (b->bits == 8 && (b->colours == 0 || b->colours > 256)) b->colours = 256;
-    if (b->bits == 8 && 14 + (uint64_t)b->header + 4u * b->colours > s->length) return "its palette is cut off";
+    if (b->bits == 8 && 14 + (uint64_t)b->header + (uint64_t)4 * b->colours > s->length)
+        return "its palette is cut off";
     return NULL;
 }
 
@@ -100,7 +101,7 @@ static xpu_status read_bmp(const source *s) {
             const uint8_t *bgr = from;
             if (bytes == 1) {
                 if (*from >= b.colours) return damaged(s, "BMP", "a pixel is outside of its palette");
-                bgr = palette + 4 * *from;
+                bgr = palette + (size_t)4 * *from;
             }
             for (int i = 0; i < 3; i++) to[i] = bgr[2 - i];
         }

@@ -87,7 +87,7 @@ xpu_status xpu_regress_junit(xpu_arena *arena, const xpu_regress_suite *suite, c
     for (uint32_t i = 0; i < suite->outcomes.count; i++) {
         const xpu_regress_outcome *o = &suite->outcomes.items[i];
         seconds += o->seconds;
-        failures += is_failure(o);
+        failures += is_failure(o) ? 1 : 0;
         errors += o->status != XPU_OK && !is_failure(o);
     }
     xpu_text_add(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

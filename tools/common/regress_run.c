@@ -243,11 +243,12 @@ static int run_batch(session *s, int64_t from, int64_t count, xpu_arena *arena) 
     int good = 1;
     for (uint32_t d = 0; good && d < s->c->device_count; d++) {
         folders[d] = s->c->device_count > 1 ? xpu_temporary_folder(arena, s->diags) : NULL;
-        good = run_device(s, device_name(s, d), s->c->devices[d]->driver, &inputs, results + d * outputs, folders[d]);
+        good = run_device(s, device_name(s, d), s->c->devices[d]->driver, &inputs, results + (size_t)d * outputs,
+                          folders[d]);
         if (good && d == 0) good = gather(s, results, from, count);
         if (good && d > 0)
             good = compare_layers(s, device_name(s, 0), device_name(s, d), folders[0], folders[d], &s->layers, arena);
-        if (good && d > 0) good = same_outputs(s, results, results + d * outputs);
+        if (good && d > 0) good = same_outputs(s, results, results + (size_t)d * outputs);
     }
     for (uint32_t i = 0; i < XPU_REGRESS_MAX_DEVICES * outputs; i++) xpurt_tensor_clear(&results[i]);
     return good;
@@ -306,7 +307,7 @@ static int run_rtl(session *s) {
     int good = 1;
     for (int d = 0; good && d < 2; d++) {
         folders[d] = xpu_temporary_folder(s->arena, s->diags);
-        good = run_device(s, names[d], drivers[d], &inputs, results + (uint32_t)d * outputs, folders[d]);
+        good = run_device(s, names[d], drivers[d], &inputs, results + (size_t)d * outputs, folders[d]);
     }
     if (good) take_cycles(s);
     if (good) good = compare_layers(s, names[0], names[1], folders[0], folders[1], &s->rtl_layers, s->arena);

@@ -82,7 +82,7 @@ static double choose(const problem *p, xpu_tiling_task *best) {
     const xpu_tiling_shape *s = &p->shape;
     double least = -1;
     for (int32_t c = XPU_BYTE_CHANNELS; c > 0; c -= 16) {
-        int64_t pixels = p->room / (2 * c); /* of results, which LM holds twice */
+        int64_t pixels = p->room / ((int64_t)2 * c); /* of results, which LM holds twice */
         if (c - 16 >= s->in_c || pixels < 1) continue;
         for (int32_t w = largest_part(s->out_w, pixels); w > 0; w = next_part(s->out_w, w)) {
             for (int32_t h = largest_part(s->out_h, pixels / w); h > 0; h = next_part(s->out_h, h)) {

@@ -172,7 +172,7 @@ typedef struct {
 static void try_cut(const problem *p, cut c, int chunk, choice *found) {
     uint32_t bytes;
     if (c.whole & XPU_TILE_WHOLE_X && is_one_tile(p, &c)) c.whole |= XPU_TILE_ONE_X;
-    if (8.0 * p->shape.out_c <= p->sm_bytes / 8) c.whole |= XPU_TILE_SCALES;
+    if (64.0 * p->shape.out_c <= p->sm_bytes) c.whole |= XPU_TILE_SCALES;
     if (!fits(p, &c, &bytes)) return;
     const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c, c.whole, bytes, cycles_of(p, &c)};
     keep_faster(&found->best, &tile);

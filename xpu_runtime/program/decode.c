@@ -457,7 +457,7 @@ static int decode_attr(decoder *d, const XpuMeta__Attr *from, const xpu_op *op, 
     case XPU_ATTR_TYPE_FLOAT: to->f = from->f; break;
     case XPU_ATTR_TYPE_STRING: to->s = from->s ? from->s : ""; break;
     case XPU_ATTR_TYPE_INTS:
-        if (!check(d, from->n_ints <= 2 * XPU_MAX_RANK, "an attribute's list is too long")) return 0;
+        if (!check(d, from->n_ints <= (size_t)2 * XPU_MAX_RANK, "an attribute's list is too long")) return 0;
         to->ints = from->ints;
         to->count = (uint32_t)from->n_ints;
         break;

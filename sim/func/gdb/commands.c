@@ -76,7 +76,7 @@ static int write_registers(const xpu_gdb *gdb, const char *text, xpu_gdb_reply *
         unsigned length = xpu_gdb_register_bytes(i);
         if (xpu_gdb_bytes(text, bytes, length) != length) return ok(reply, i > 0);
         xpu_gdb_write_register(hart_of(gdb), i, bytes);
-        text += 2 * length;
+        text += (size_t)2 * length;
     }
     return ok(reply, 1);
 }
