@@ -11,7 +11,7 @@
 
 #include "core/ops/op.h"
 
-enum { XPU_TARGET_VERSION = 1 };
+enum { XPU_TARGET_VERSION = 2 };
 
 /* What the user asked for; strings are NULL where not given. */
 typedef struct {
@@ -111,6 +111,8 @@ typedef struct {
     xpu_status (*fuse)(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);
 } xpu_pattern;
 
+typedef void (*xpu_verify_report)(void *context, xpu_node node, const char *check, const char *what);
+
 typedef struct xpu_target {
     uint32_t version; /* XPU_TARGET_VERSION */
     const char *name; /* "xpu-sim" */
@@ -124,6 +126,9 @@ typedef struct xpu_target {
     xpu_status (*start)(xpu_target_job *job);
     /* The target's own rewriting of the whole graph before lowering (precision, layout); may be NULL. */
     xpu_status (*prepare)(xpu_target_job *job);
+    /* What the target promises of the graph behind prepare, beside what the compiler checks of every target: `report`
+     * is called for each node of which it does not hold, with the check's name and a sentence. May be NULL. */
+    void (*verify)(xpu_target_job *job, xpu_verify_report report, void *context);
     /* One carved region to one section. */
     xpu_status (*lower)(xpu_target_job *job, uint32_t region, xpu_section *section);
     /* All sections into the bytes of the output file, written to `path`; `report` (a jansson object) gets the target's

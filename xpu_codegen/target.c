@@ -66,6 +66,10 @@ static xpu_status prepare(xpu_target_job *job) {
     return status == XPU_OK ? xpu_choose_layouts(cg) : status;
 }
 
+static void verify(xpu_target_job *job, xpu_verify_report report, void *context) {
+    xpu_verify_layouts(codegen_of(job), report, context);
+}
+
 static xpu_status lower(xpu_target_job *job, uint32_t region, xpu_section *section) {
     xpu_codegen *cg = codegen_of(job);
     xpu_status status = xpu_lower_program(cg);
@@ -133,6 +137,7 @@ const xpu_target xpu_sim_target = {
     .support = xpu_sim_support,
     .start = start,
     .prepare = prepare,
+    .verify = verify,
     .lower = lower,
     .pack = pack,
 };

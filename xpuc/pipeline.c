@@ -136,7 +136,7 @@ static char *graph_text(xpu_pipeline *p) {
 
 static xpu_status after_pass(xpu_pipeline *p, const pass *done) {
     if (done->keeps_graph) return XPU_OK;
-    xpu_status status = xpu_verify(p->graph, done->name, p->diags);
+    xpu_status status = xpu_verify_stage(p->graph, done->name, &p->job, p->target, p->diags);
     if (status == XPU_OK && p->checker) {
         status = xpu_checker_run(p->checker, p->graph, done->name, done->effect, p->diags);
     }

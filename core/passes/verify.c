@@ -1,13 +1,46 @@
-/* What must hold of the operators in a graph. Every node is looked at, blocks of control flow included. */
+/*
+ * What must hold of the operators in a graph, by stage: each check says behind which passes. Every node is looked at,
+ * blocks of control flow included. What the target promises behind prepare it checks itself (xpu_target.verify).
+ */
 #include "core/passes/verify.h"
 
-#include "core/ops/op.h"
+#include <string.h>
+
+/* The passes, in order; BUILT: somewhere else. */
+typedef enum {
+    BUILT,
+    IMPORT,
+    QUANTISED,
+    FOLD,
+    CANONICALISE,
+    BATCH_NORM,
+    LEGALISE,
+    CLEAN,
+    MATCH,
+    CHAINS,
+    PARTITION,
+    PREPARE
+} stage;
+
+static stage stage_of(const char *name) {
+    static const char *const names[] = {
+        [IMPORT] = "import",         [QUANTISED] = "quantised", [FOLD] = "fold",      [CANONICALISE] = "canonicalise",
+        [BATCH_NORM] = "batch-norm", [LEGALISE] = "legalise",   [CLEAN] = "clean",    [MATCH] = "match",
+        [CHAINS] = "chains",         [PARTITION] = "partition", [PREPARE] = "prepare"};
+    for (stage s = IMPORT; s <= PREPARE; s++) {
+        if (name && strcmp(names[s], name) == 0) return s;
+    }
+    return BUILT;
+}
 
 typedef struct {
     const xpu_graph *graph;
     const char *stage;
+    const xpu_target_job *job;
+    const xpu_target *target;
     xpu_diags *diags;
-    xpu_arena *arena; /* for messages */
+    xpu_arena *arena;  /* for messages */
+    const char *check; /* that runs */
     size_t problems;
 } verifier;
 
@@ -16,9 +49,16 @@ enum { MAX_PROBLEMS = 50 };
 static void problem(verifier *v, xpu_node node, const char *what) {
     if (++v->problems > MAX_PROBLEMS) return;
     xpu_error(v->diags, XPU_EBUG, v->graph->file, "ir-verify", xpu_node_where(v->graph, node, v->arena), what,
-              xpu_printf(v->arena, "an invariant of the graph does not hold after '%s'", v->stage),
+              xpu_printf(v->arena, "an invariant of the graph does not hold after '%s': %s", v->stage, v->check),
               "this is a bug of the compiler: please report it with the model");
 }
+
+static const xpu_value_info *operand(const verifier *v, xpu_node node, uint32_t input) {
+    xpu_value value = xpu_node_input(v->graph, node, input);
+    return value.id ? xpu_value_at(v->graph, value) : NULL;
+}
+
+/* ---- behind every pass ---- */
 
 static void check_types(verifier *v, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(v->graph, node);
@@ -36,23 +76,189 @@ static void check_types(verifier *v, xpu_node node) {
 }
 
 static void check_chain(verifier *v, xpu_node node) {
+    if (!xpu_node_is(v->graph, node, XPU_OP_CHAIN)) return;
     const xpu_attr *steps = xpu_node_attr(v->graph, node, XPU_ATTR_STEPS);
     if (!steps || !xpu_chain_is_valid(steps->chain, xpu_node_at(v->graph, node)->input_count)) {
         problem(v, node, "the chain's program is not valid");
+        return;
+    }
+    int immediates = 0;
+    for (uint32_t s = 0; s < steps->chain->step_count; s++) {
+        immediates += xpu_elementwise_immediates(steps->chain->steps[s].op);
+    }
+    if (immediates > XPU_CHAIN_ALL_IMMEDIATES)
+        problem(v, node, xpu_printf(v->arena, "the chain has %d immediates", immediates));
+}
+
+/* ---- before the passes that make something ---- */
+
+static void check_no_chain(verifier *v, xpu_node node) {
+    if (xpu_node_is(v->graph, node, XPU_OP_CHAIN)) problem(v, node, "a chain stands before the pass that makes chains");
+}
+
+static void check_no_region(verifier *v, xpu_node node) {
+    if (xpu_node_at(v->graph, node)->region) problem(v, node, "the node has a region before there are any");
+}
+
+static int precision_of(const verifier *v, xpu_node node) {
+    if (!xpu_op_attr(xpu_node_at(v->graph, node)->op, XPU_ATTR_PRECISION)) return XPU_PRECISION_FP32;
+    return (int)xpu_node_int(v->graph, node, XPU_ATTR_PRECISION);
+}
+
+static void check_unprepared(verifier *v, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(v->graph, node);
+    if (xpu_node_is(v->graph, node, XPU_OP_RELAYOUT) || xpu_node_is(v->graph, node, XPU_OP_ABSMAX))
+        problem(v, node, "the target's operator stands before the target has run");
+    if (precision_of(v, node) != XPU_PRECISION_FP32)
+        problem(v, node, "a precision is chosen before the target has run");
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        if (xpu_value_at(v->graph, info->outputs[i])->layout != XPU_LAYOUT_LINEAR)
+            problem(v, node, xpu_printf(v->arena, "result %u is not row-major before the target has run", i));
     }
 }
 
-xpu_status xpu_verify(const xpu_graph *graph, const char *stage, xpu_diags *diags) {
-    xpu_status status = xpu_graph_verify(graph, stage, diags);
-    if (status != XPU_OK) return status;
-    verifier v = {.graph = graph, .stage = stage ? stage : "", .diags = diags};
-    v.arena = xpu_arena_new(xpu_arena_mem(graph->arena), "verify");
-    for (uint32_t id = 1; id < graph->nodes.count; id++) {
-        const xpu_node_info *info = &graph->nodes.items[id];
-        if (info->dead) continue;
-        check_types(&v, (xpu_node){id});
-        if (info->op == xpu_op_of(XPU_OP_CHAIN)) check_chain(&v, (xpu_node){id});
+/* ---- behind the passes that take something away ---- */
+
+static void check_folded(verifier *v, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(v->graph, node);
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        const xpu_value_info *result = xpu_value_at(v->graph, info->outputs[i]);
+        if (!result->constant || (result->is_output && xpu_node_is(v->graph, node, XPU_OP_IDENTITY))) continue;
+        problem(v, node, xpu_printf(v->arena, "result %u is known, and is no constant", i));
     }
+}
+
+static void check_used(verifier *v, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(v->graph, node);
+    int used = info->parent.id != 1; /* results of a body are none of its nodes' uses */
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        const xpu_value_info *result = xpu_value_at(v->graph, info->outputs[i]);
+        used |= result->uses.count || result->is_output;
+    }
+    if (!used) problem(v, node, "nothing uses what the node makes");
+}
+
+static void check_identity(verifier *v, xpu_node node) {
+    if (!xpu_node_is(v->graph, node, XPU_OP_IDENTITY)) return;
+    if (!xpu_value_at(v->graph, xpu_node_output(v->graph, node, 0))->is_output)
+        problem(v, node, "an identity makes no output of the graph");
+}
+
+static void check_primitive(verifier *v, xpu_node node) {
+    if (v->target && !v->target->keeps_composites && xpu_node_at(v->graph, node)->op->expand)
+        problem(v, node, "a composite operator is left");
+}
+
+static void check_in_chain(verifier *v, xpu_node node) {
+    if (xpu_node_at(v->graph, node)->op->elementwise >= 0) problem(v, node, "an elementwise operator is in no chain");
+}
+
+/* ---- regions ---- */
+
+static void check_region(verifier *v, xpu_node node) {
+    if (!v->job || xpu_node_at(v->graph, node)->parent.id != 1) return;
+    uint32_t number = xpu_node_at(v->graph, node)->region;
+    if (number < 1 || number > v->job->region_count) {
+        problem(v, node, xpu_printf(v->arena, "the node's region is %u of %u", number, v->job->region_count));
+        return;
+    }
+    const xpu_region *region = &v->job->regions[number - 1];
+    if (region->number != number) problem(v, node, "the node's region has another number");
+    if (region->on_host && !region->reason) problem(v, node, "a region is on the host for no reason");
+}
+
+/* ---- behind the target's own rewriting ---- */
+
+static int on_host(const verifier *v, xpu_node node) {
+    uint32_t number = xpu_node_at(v->graph, node)->region;
+    return v->job && number >= 1 && number <= v->job->region_count && v->job->regions[number - 1].on_host;
+}
+
+/* A value that holds the largest magnitude of another one. */
+static int is_absmax(const verifier *v, const xpu_value_info *value) {
+    if (!value || value->kind != XPU_VALUE_NODE || value->rank != 0 || value->dtype != XPU_F32) return 0;
+    if (xpu_node_is(v->graph, value->node, XPU_OP_ABSMAX)) return 1;
+    return xpu_node_has(v->graph, value->node, XPU_TRAIT_PRODUCT) && value->output == XPU_OUT_ABSMAX;
+}
+
+static void check_precision(verifier *v, xpu_node node) {
+    if (!xpu_op_attr(xpu_node_at(v->graph, node)->op, XPU_ATTR_PRECISION)) return;
+    const xpu_value_info *w = operand(v, node, XPU_IN_W), *scale = operand(v, node, XPU_IN_WSCALE);
+    const xpu_value_info *absmax = operand(v, node, XPU_IN_ABSMAX);
+    int precision = precision_of(v, node);
+    if (precision == XPU_PRECISION_FP32) {
+        if (w->dtype != XPU_F32) problem(v, node, "a float32 layer has integer weights");
+        if (scale || absmax) problem(v, node, "a float32 layer has the operands of an integer one");
+        return;
+    }
+    if (on_host(v, node)) problem(v, node, "a layer on the host has another precision than float32");
+    if (w->dtype != (precision == XPU_PRECISION_INT16X8 ? XPU_I8 : XPU_I16) || w->kind != XPU_VALUE_CONST)
+        problem(v, node, "the weights are no constants of the layer's precision");
+    if (!scale || scale->kind != XPU_VALUE_CONST) problem(v, node, "the weights have no scales");
+    if (!is_absmax(v, absmax)) problem(v, node, "its absmax is no largest magnitude of a value");
+}
+
+static void check_relayout(verifier *v, xpu_node node) {
+    if (!xpu_node_is(v->graph, node, XPU_OP_RELAYOUT)) return;
+    xpu_value x = xpu_node_input(v->graph, node, 0), y = xpu_node_output(v->graph, node, 0);
+    if ((int64_t)xpu_value_at(v->graph, y)->layout != xpu_node_int(v->graph, node, XPU_ATTR_LAYOUT))
+        problem(v, node, "the result has not the layout that it is brought to");
+    if (!xpu_value_same_shape(v->graph, x, y)) problem(v, node, "a change of layout changes dims");
+}
+
+static void check_host_layout(verifier *v, xpu_node node) {
+    if (!on_host(v, node)) return;
+    const xpu_node_info *info = xpu_node_at(v->graph, node);
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        if (xpu_value_at(v->graph, info->outputs[i])->layout != XPU_LAYOUT_LINEAR)
+            problem(v, node, xpu_printf(v->arena, "result %u of a layer on the host is not row-major", i));
+    }
+}
+
+/* ---- by stage ---- */
+
+static const struct {
+    const char *name;
+    stage first, last;
+    void (*check)(verifier *v, xpu_node node);
+} checks[] = {
+    {"types", BUILT, PREPARE, check_types},
+    {"chain-program", BUILT, PREPARE, check_chain},
+    {"no-chains-yet", IMPORT, MATCH, check_no_chain},
+    {"no-regions-yet", IMPORT, CHAINS, check_no_region},
+    {"unprepared", IMPORT, PARTITION, check_unprepared},
+    {"folded", FOLD, FOLD, check_folded},
+    {"used", FOLD, PREPARE, check_used},
+    {"identity", CANONICALISE, PREPARE, check_identity},
+    {"primitive", LEGALISE, PREPARE, check_primitive},
+    {"in-chains", CHAINS, PREPARE, check_in_chain},
+    {"region", PARTITION, PREPARE, check_region},
+    {"precision", PREPARE, PREPARE, check_precision},
+    {"relayout", PREPARE, PREPARE, check_relayout},
+    {"host-layout", PREPARE, PREPARE, check_host_layout},
+};
+
+static void target_problem(void *context, xpu_node node, const char *check, const char *what) {
+    verifier *v = context;
+    v->check = check;
+    problem(v, node, what);
+}
+
+xpu_status xpu_verify_stage(const xpu_graph *graph, const char *stage_name, xpu_target_job *job,
+                            const xpu_target *target, xpu_diags *diags) {
+    xpu_status status = xpu_graph_verify(graph, stage_name, diags);
+    if (status != XPU_OK) return status;
+    verifier v = {.graph = graph, .stage = stage_name ? stage_name : "", .job = job, .target = target, .diags = diags};
+    stage now = stage_of(stage_name);
+    v.arena = xpu_arena_new(xpu_arena_mem(graph->arena), "verify");
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        if (now < checks[i].first || now > checks[i].last) continue;
+        v.check = checks[i].name;
+        for (uint32_t id = 1; id < graph->nodes.count; id++) {
+            if (!graph->nodes.items[id].dead) checks[i].check(&v, (xpu_node){id});
+        }
+    }
+    if (now == PREPARE && !v.problems && job && target && target->verify) target->verify(job, target_problem, &v);
     xpu_arena_free(v.arena);
     return v.problems ? XPU_EBUG : XPU_OK;
 }

@@ -34,11 +34,11 @@ static inline xpu_codegen *work_start(bench *b, work *w, const char *chip, const
 /* Prepares; all nodes are one region. */
 static inline void work_prepare(bench *b, work *w) {
     CU_ASSERT_EQUAL(xpu_sim_target.prepare(&w->job), XPU_OK);
-    CU_ASSERT_EQUAL(xpu_verify(b->graph, "prepare", &b->diags), XPU_OK);
     w->region = (xpu_region){.number = 1};
     XPU_FOR_NODES(b->graph, node) xpu_node_at(b->graph, node)->region = 1;
     w->job.regions = &w->region;
     w->job.region_count = 1;
+    CU_ASSERT_EQUAL(xpu_verify_stage(b->graph, "prepare", &w->job, &xpu_sim_target, &b->diags), XPU_OK);
     bench_print(b);
 }
 

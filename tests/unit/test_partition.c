@@ -239,7 +239,7 @@ static void random_regions(void) {
         CU_ASSERT_EQUAL(xpu_partition_check(&job, &toy, &partition), XPU_OK);
         uint32_t fewest = fewest_regions(&b, &partition);
         xpu_partition_carve(&job, &partition);
-        CU_ASSERT_EQUAL(xpu_verify(b.graph, "partition", &b.diags), XPU_OK);
+        CU_ASSERT_EQUAL(xpu_verify(b.graph, "carve", &b.diags), XPU_OK);
         CU_ASSERT_EQUAL(xpu_count_nodes(b.graph), nodes);
         CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "partition", XPU_EFFECT_EXACT, &b.diags), XPU_OK);
         check_regions(&b, &job, &partition);

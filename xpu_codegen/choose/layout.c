@@ -189,3 +189,56 @@ xpu_status xpu_choose_layouts(xpu_codegen *cg) {
     for (uint32_t i = 0; i < cg->graph->outputs.count; i++) place_output(&p, cg->graph->outputs.items[i]);
     return XPU_OK;
 }
+
+/* ---- what holds afterwards ---- */
+
+static void check_operands(const pass *p, xpu_node node, uint32_t first, uint32_t last, xpu_layout layout,
+                           xpu_verify_report report, void *context) {
+    for (uint32_t i = first; i <= last; i++) {
+        xpu_value value = xpu_node_input(p->graph, node, i);
+        if (!value.id || has_layout(p, value, layout)) continue;
+        report(context, node, "operand-layout",
+               xpu_printf(p->cg->arena, "operand %u has a layout the layer cannot read", i));
+    }
+}
+
+static void check_layout(const pass *p, xpu_node node, xpu_verify_report report, void *context) {
+    const xpu_node_info *info = xpu_node_at(p->graph, node);
+    xpu_value x = xpu_node_input(p->graph, node, 0), y = xpu_node_output(p->graph, node, 0);
+    xpu_layout layout = layout_of(p, y);
+    xpu_chain_loops loops;
+    switch (class_of(p, node)) {
+    case UNKNOWN:
+    case LINEAR: check_operands(p, node, 0, info->input_count, XPU_LAYOUT_LINEAR, report, context); break;
+    case IMAGE:
+        check_operands(p, node, XPU_IN_X, XPU_IN_X, XPU_LAYOUT_CHANNEL_LAST, report, context);
+        check_operands(p, node, XPU_IN_BRANCH, XPU_IN_BRANCH, XPU_LAYOUT_CHANNEL_LAST, report, context);
+        if (!has_layout(p, y, XPU_LAYOUT_CHANNEL_LAST))
+            report(context, node, "result-layout", "the image is row-major");
+        break;
+    case CHAIN:
+        if (!xpu_chain_plan(p->cg, node, layout, &loops, NULL))
+            report(context, node, "chain-fits", "the loops of the chain do not fit its kernel");
+        break;
+    case FOLLOW:
+        if (info->op != xpu_op_of(XPU_OP_ABSMAX) && layout != layout_of(p, x) && !xpu_layout_free(p->cg, y))
+            report(context, node, "result-layout", "the result lies in another order than the operand");
+        break;
+    case PAIR: check_operands(p, node, 0, 1, layout, report, context); break;
+    case JOIN:
+    case PERMUTE:
+    case KEEP: break;
+    }
+}
+
+void xpu_verify_layouts(xpu_codegen *cg, xpu_verify_report report, void *context) {
+    pass p = {.cg = cg, .graph = cg->graph};
+    XPU_FOR_NODES(cg->graph, node) {
+        check_layout(&p, node, report, context);
+        for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->output_count; i++) {
+            xpu_value value = xpu_node_output(cg->graph, node, i);
+            if (xpu_value_at(cg->graph, value)->is_output && !has_layout(&p, value, XPU_LAYOUT_LINEAR))
+                report(context, node, "output-layout", "an output of the program is not row-major");
+        }
+    }
+}
