@@ -97,8 +97,7 @@ static void add_layers(const xpu_pipeline *p, const xpu_program *program, xpu_te
     for (uint32_t i = 0; i < program->layers.count; i++) {
         const xpu_program_layer *layer = &program->layers.items[i];
         xpu_text_add(text, "  %4u  %-32s %-8s %s\n", i, xpu_escape(p->arena, layer->name, 60),
-                     xpu_escape(p->arena, layer->unit, 20),
-                     layer->kernel ? xpu_escape(p->arena, layer->kernel, 40) : "");
+                     xpu_unit_name(layer->unit), layer->kernel ? xpu_escape(p->arena, layer->kernel, 40) : "");
     }
 }
 

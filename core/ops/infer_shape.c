@@ -91,22 +91,23 @@ xpu_status xpu_infer_concat(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
 }
 
 /* Reflection needs more elements than it adds; the edge needs one. */
-static int pad_fits(const xpu_graph *graph, const char *mode, xpu_dim dim, int64_t begin, int64_t end) {
+static int pad_fits(const xpu_graph *graph, xpu_pad_mode mode, xpu_dim dim, int64_t begin, int64_t end) {
     int64_t largest = xpu_dim_max(&graph->dims, dim), most = begin > end ? begin : end;
-    if (strcmp(mode, "reflect") == 0) return most < largest || most <= 0;
-    return strcmp(mode, "edge") != 0 || most <= 0 || largest > 0;
+    if (mode == XPU_PAD_REFLECT) return most < largest || most <= 0;
+    return mode != XPU_PAD_EDGE || most <= 0 || largest > 0;
 }
 
 xpu_status xpu_infer_pad(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_value_info x = *xpu_operand(graph, node, 0);
-    const char *mode = xpu_node_string(graph, node, XPU_ATTR_MODE);
+    const xpu_pad_mode mode = xpu_node_pad_mode(graph, node);
     uint32_t count;
     const int64_t *pads = xpu_node_ints(graph, node, XPU_ATTR_PADS, &count);
-    int is_constant = mode && strcmp(mode, "constant") == 0;
-    if (!mode || (!is_constant && strcmp(mode, "reflect") != 0 && strcmp(mode, "edge") != 0)) {
+    int is_constant = mode == XPU_PAD_CONSTANT;
+    if (mode == XPU_PAD_UNKNOWN) {
+        const char *name = xpu_node_string(graph, node, XPU_ATTR_MODE);
         return xpu_infer_error(graph, node, diags, "pad-mode", "the padding mode is not supported",
                                "use constant, reflect or edge", "mode is '%s'",
-                               xpu_escape(graph->arena, mode ? mode : "", 40));
+                               xpu_escape(graph->arena, name ? name : "", 40));
     }
     float value = xpu_node_float(graph, node, XPU_ATTR_VALUE);
     unsigned char element[XPU_ELEMENT_BYTES];
@@ -129,7 +130,7 @@ xpu_status xpu_infer_pad(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
                                    "reflection adds less than the dim's size on each side; pads are below 2^30",
                                    "dim %d is %s, pads are %lld and %lld, mode is %s", i,
                                    xpu_dim_text(&graph->dims, x.dims[i], graph->arena), (long long)begin,
-                                   (long long)end, mode);
+                                   (long long)end, xpu_node_string(graph, node, XPU_ATTR_MODE));
         }
         x.dims[i] = xpu_dim_add_const(&graph->dims, x.dims[i], begin + end);
     }

@@ -75,6 +75,10 @@ int xpu_elementwise_step(const xpu_graph *graph, xpu_node node, xpu_chain_step *
 /* What a node computes in: "fp32", "int16", "int16x8", or "int8" where its operand is int8 or uint8. */
 const char *xpu_node_precision(const xpu_graph *graph, xpu_node node);
 
+typedef enum { XPU_PAD_CONSTANT, XPU_PAD_REFLECT, XPU_PAD_EDGE, XPU_PAD_UNKNOWN } xpu_pad_mode;
+/* Of a pad: its attribute MODE. */
+xpu_pad_mode xpu_node_pad_mode(const xpu_graph *graph, xpu_node node);
+
 /* Checks number, presence and element types of the operands by the row, then runs its shape function. [op-operands]
  * [dtype-operand] and what the shape function says. */
 xpu_status xpu_op_shapes(xpu_graph *graph, xpu_node node, xpu_diags *diags);

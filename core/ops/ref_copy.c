@@ -35,22 +35,21 @@ xpu_status xpu_ref_concat(const xpu_ref_args *args) {
 
 /* ---- pad ---- */
 
-typedef enum { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE } pad_mode;
-
 /* Where element `i` of the result comes from along one dim of size `size`; -1: the constant. */
-static int64_t pad_source(pad_mode mode, int64_t i, int64_t begin, int64_t size) {
+static int64_t pad_source(xpu_pad_mode mode, int64_t i, int64_t begin, int64_t size) {
     int64_t at = i - begin;
     if (at >= 0 && at < size) return at;
     switch (mode) {
-    case PAD_REFLECT: return at < 0 ? -at : 2 * (size - 1) - at;
-    case PAD_EDGE: return at < 0 ? 0 : size - 1;
-    case PAD_CONSTANT: break;
+    case XPU_PAD_REFLECT: return at < 0 ? -at : 2 * (size - 1) - at;
+    case XPU_PAD_EDGE: return at < 0 ? 0 : size - 1;
+    case XPU_PAD_CONSTANT:
+    case XPU_PAD_UNKNOWN: break;
     }
     return -1;
 }
 
 /* Fills dims [dim, rank): `in` (NULL: the constant) and `out` stand at the current index of the dims before. */
-static void pad_dim(const xpu_tensor *x, const xpu_tensor *y, pad_mode mode, const int64_t *pads,
+static void pad_dim(const xpu_tensor *x, const xpu_tensor *y, xpu_pad_mode mode, const int64_t *pads,
                     const unsigned char *value, int dim, const char *in, char *out) {
     size_t element = xpu_dtype_bytes(x->dtype);
     size_t in_step = element * (size_t)xpu_product(x->dims, dim + 1, x->rank);
@@ -69,17 +68,16 @@ static void pad_dim(const xpu_tensor *x, const xpu_tensor *y, pad_mode mode, con
 xpu_status xpu_ref_pad(const xpu_ref_args *args) {
     const xpu_tensor *x = args->inputs[0];
     const int64_t *pads = xpu_node_ints(args->graph, args->node, XPU_ATTR_PADS, NULL);
-    const char *name = xpu_node_string(args->graph, args->node, XPU_ATTR_MODE);
-    pad_mode mode = strcmp(name, "reflect") == 0 ? PAD_REFLECT : strcmp(name, "edge") == 0 ? PAD_EDGE : PAD_CONSTANT;
+    xpu_pad_mode mode = xpu_node_pad_mode(args->graph, args->node);
     for (int i = 0; i < x->rank; i++) {
         int64_t most = pads[i] > pads[x->rank + i] ? pads[i] : pads[x->rank + i];
-        if (most > 0 && most >= x->dims[i] + (mode == PAD_EDGE ? most : 0) && mode != PAD_CONSTANT) {
+        if (most > 0 && most >= x->dims[i] + (mode == XPU_PAD_EDGE ? most : 0) && mode != XPU_PAD_CONSTANT) {
             return xpu_ref_refuse(args, "the padding is larger than the operand under this shape");
         }
     }
     unsigned char value[XPU_ELEMENT_BYTES];
     if (!xpu_dtype_element(x->dtype, xpu_node_float(args->graph, args->node, XPU_ATTR_VALUE), value) &&
-        mode == PAD_CONSTANT)
+        mode == XPU_PAD_CONSTANT)
         return xpu_ref_refuse(args, "the operand's type does not have the padding's value");
     if (x->rank == 0) return xpu_ref_copy(args);
     pad_dim(x, args->outputs[0], mode, pads, value, 0, x->data, args->outputs[0]->data);

@@ -94,7 +94,7 @@ static const copy_case copy_cases[] = {
 /* Layer 0 fills the copies, all other calls read them, and they live until their last reader. */
 static void check_copies(const xpu_codegen *cg) {
     CU_ASSERT_STRING_EQUAL(cg->program.layers.items[0].name, "weights/L3");
-    CU_ASSERT_STRING_EQUAL(cg->program.layers.items[0].unit, "dma");
+    CU_ASSERT_EQUAL(cg->program.layers.items[0].unit, XPU_UNIT_DMA);
     uint32_t word = 0;
     for (uint32_t i = 0; i < cg->layers.count; i++) {
         for (uint32_t c = 0; c < cg->layers.items[i].calls.count; c++) {

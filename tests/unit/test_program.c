@@ -183,7 +183,7 @@ static xpu_program *make_program(bench *b) {
         const xpu_node_info *info = xpu_node_at(g, nodes[i]);
         layers[i] = (xpu_program_layer){
             .name = names[i], .node = nodes[i], .outputs = info->outputs, .output_count = info->output_count};
-        layers[i].unit = "core";
+        layers[i].unit = XPU_UNIT_CORE;
         layers[i].kernel = kernels[i];
         layers[i].macs = i ? xpu_dim_const(&g->dims, 0) : xpu_dim_mul_const(&g->dims, n, IN * OUT);
         layers[i].reason = i ? NULL : "it is a float model";
@@ -283,7 +283,7 @@ static void check_lists(const xpu_program *a, const xpu_program *b) {
     for (uint32_t i = 0; i < a->layers.count; i++) {
         const xpu_program_layer *x = &a->layers.items[i], *y = &b->layers.items[i];
         CU_ASSERT_STRING_EQUAL(x->name, y->name);
-        CU_ASSERT_STRING_EQUAL(x->unit, y->unit);
+        CU_ASSERT_EQUAL(x->unit, y->unit);
         CU_ASSERT_STRING_EQUAL(x->kernel, y->kernel);
         CU_ASSERT(!x->reason == !y->reason && x->output_count == y->output_count && same_dim(a, x->macs, b, y->macs));
         for (uint32_t k = 0; k < x->output_count; k++) {
@@ -615,6 +615,10 @@ static void tensor_no_layer(bench *b, xpu_program *p) {
     (void)b;
     p->tensors.items[0].layer = -1;
 }
+static void layer_nowhere(bench *b, xpu_program *p) {
+    (void)b;
+    p->layers.items[1].unit = XPU_UNIT_COUNT;
+}
 static void layer_lacks_result(bench *b, xpu_program *p) {
     (void)b;
     p->layers.items[2].output_count = 2;
@@ -667,6 +671,7 @@ static const lie lies[] = {
     {"tensor of no layer", tensor_layer, "the fate of a source tensor is malformed"},
     {"dumped tensor without a layer", tensor_no_layer, "the fate of a source tensor is malformed"},
     {"layer without a node", layer_without_node, "a layer is malformed"},
+    {"layer that runs nowhere", layer_nowhere, "a layer is malformed"},
     {"layer without one of its results", layer_lacks_result, "a layer has not the results of its node"},
     {"no weights", weights_missing, "a weight lies outside of the weights"},
     {"wrong element type", wrong_dtype, "a node's result has not the shape that its operator gives"},

@@ -136,14 +136,14 @@ static const xpu_rule move_rank = {"move-rank",
 
 static int pad_inside_holds(xpu_rule_query *query) {
     const xpu_graph *graph = query->job->graph;
-    const char *mode = xpu_node_string(graph, query->node, XPU_ATTR_MODE);
-    if (strcmp(mode, "constant") == 0) return 1;
+    const xpu_pad_mode mode = xpu_node_pad_mode(graph, query->node);
+    if (mode == XPU_PAD_CONSTANT) return 1;
     uint32_t count;
     const int64_t *pads = xpu_node_ints(graph, query->node, XPU_ATTR_PADS, &count);
     xpu_value x = xpu_node_input(graph, query->node, 0);
     for (uint32_t i = 0; i < count; i++) {
         int64_t least = xpu_dim_min(&graph->dims, xpu_value_at(graph, x)->dims[i % (count / 2)]);
-        if (pads[i] >= 0 && (strcmp(mode, "edge") == 0 || pads[i] < least)) continue;
+        if (pads[i] >= 0 && (mode == XPU_PAD_EDGE || pads[i] < least)) continue;
         query->value = xpu_printf(query->job->arena, "pad %u is %lld, the operand is %s", i, (long long)pads[i],
                                   type_text(query, x));
         return 0;
@@ -156,7 +156,7 @@ static const xpu_rule pad_inside = {
 
 static int pad_word_holds(xpu_rule_query *query) {
     const xpu_graph *graph = query->job->graph;
-    if (strcmp(xpu_node_string(graph, query->node, XPU_ATTR_MODE), "constant") != 0) return 1;
+    if (xpu_node_pad_mode(graph, query->node) != XPU_PAD_CONSTANT) return 1;
     xpu_value x = xpu_node_input(graph, query->node, 0);
     float word, value = xpu_node_float(graph, query->node, XPU_ATTR_VALUE);
     if (xpu_pad_word(xpu_value_at(graph, x)->dtype, value, &word)) return 1;

@@ -35,12 +35,6 @@ const xpu_kernel_info *xpu_kernel_of(xpu_kernel kernel) {
     return &kernels[kernel];
 }
 
-const char *xpu_unit_name(xpu_unit unit) {
-    static const char *const names[] = {
-        [XPU_UNIT_HOST] = "host", [XPU_UNIT_CORE] = "core", [XPU_UNIT_TENSOR] = "tensor", [XPU_UNIT_DMA] = "dma"};
-    return names[unit];
-}
-
 xpu_arg_address xpu_arg_at(uint32_t buffer) {
     return (xpu_arg_address){{{.kind = XPU_WORD_ADDRESS, .buffer = buffer}, XPU_ARG_SET}};
 }

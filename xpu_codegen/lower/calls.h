@@ -16,11 +16,6 @@ typedef enum {
     XPU_KERNEL_COUNT
 } xpu_kernel;
 
-/* Where a layer runs. */
-typedef enum { XPU_UNIT_HOST, XPU_UNIT_CORE, XPU_UNIT_TENSOR, XPU_UNIT_DMA } xpu_unit;
-/* "host", "core", "tensor", "dma" */
-const char *xpu_unit_name(xpu_unit unit);
-
 typedef enum { XPU_FIELD_ADDRESS, XPU_FIELD_INT, XPU_FIELD_FLOAT } xpu_field_type;
 typedef struct {
     const char *name;

@@ -15,8 +15,7 @@ const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name) {
 
 static void describe(xpu_codegen *cg, uint32_t layer, xpu_unit unit, const char *kernel, xpu_dim macs) {
     xpu_program_layer *item = &cg->program.layers.items[layer];
-    cg->layers.items[layer].unit = unit;
-    item->unit = xpu_unit_name(unit);
+    item->unit = unit;
     item->kernel = kernel;
     item->macs = macs;
 }

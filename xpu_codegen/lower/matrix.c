@@ -99,9 +99,9 @@ static struct xpu_operands_group operands_of(xpu_codegen *cg, uint32_t layer, xp
 /* Whether core 0 waits for the tensor engine before the layer before, which is one call on the cores: in that time it
  * can call this one. */
 static int follows_wait(const xpu_codegen *cg, uint32_t layer) {
-    const xpu_codegen_layer *layers = cg->layers.items;
+    const xpu_program_layer *layers = cg->program.layers.items;
     return layer > 1 && layers[layer - 2].unit == XPU_UNIT_TENSOR && layers[layer - 1].unit == XPU_UNIT_CORE &&
-           layers[layer - 1].calls.count == 1;
+           cg->layers.items[layer - 1].calls.count == 1;
 }
 
 /* The tiles of a call, and its scratch in SM. */

@@ -141,14 +141,12 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
 
 /* ---- pad ---- */
 
-typedef enum { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE } pad_mode;
-
 typedef struct {
     xpu_codegen *cg;
     uint32_t layer, source, target;
     xpu_value y;
     int rank, order[XPU_MAX_RANK];
-    pad_mode mode;
+    xpu_pad_mode mode;
     const int64_t *pads;
     xpu_dim x_strides[XPU_MAX_RANK], y_strides[XPU_MAX_RANK];
     xpu_dim center[XPU_MAX_RANK]; /* elements of the operand that stay, by logical dim */
@@ -161,10 +159,9 @@ static int64_t at_least_zero(int64_t value) {
 static void start_pad(pad *p, xpu_node node) {
     xpu_dims *dims = &p->cg->graph->dims;
     xpu_value x = xpu_node_input(p->cg->graph, node, 0);
-    const char *mode = xpu_node_string(p->cg->graph, node, XPU_ATTR_MODE);
     p->y = xpu_node_output(p->cg->graph, node, 0);
     p->rank = xpu_value_at(p->cg->graph, p->y)->rank;
-    p->mode = strcmp(mode, "reflect") == 0 ? PAD_REFLECT : strcmp(mode, "edge") == 0 ? PAD_EDGE : PAD_CONSTANT;
+    p->mode = xpu_node_pad_mode(p->cg->graph, node);
     p->pads = xpu_node_ints(p->cg->graph, node, XPU_ATTR_PADS, NULL);
     p->source = xpu_operand_buffer(p->cg, p->layer, x, "x");
     p->target = xpu_activation_buffer(p->cg, p->y);
@@ -219,7 +216,7 @@ static xpu_status copy_slab(pad *p, int dim, int behind) {
         b.size[d] = p->center[logical];
         if (logical == dim) {
             xpu_dim end = xpu_dim_add(dims, first, p->center[dim]);
-            int64_t away = p->mode == PAD_REFLECT ? 1 : 0; /* reflection starts beside the edge */
+            int64_t away = p->mode == XPU_PAD_REFLECT ? 1 : 0; /* reflection starts beside the edge */
             b.size[d] = xpu_dim_of(p->cg, count);
             to = behind ? end : xpu_dim_add_const(dims, first, -1); /* outwards from the edge */
             from = behind ? xpu_dim_add_const(dims, end, -1 - away) : xpu_dim_add_const(dims, first, away);
@@ -237,9 +234,9 @@ xpu_status xpu_lower_pad(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     start_pad(&p, node);
     xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
     xpu_status status = XPU_OK;
-    if (p.mode == PAD_CONSTANT) status = fill_all(&p, xpu_node_float(cg->graph, node, XPU_ATTR_VALUE));
+    if (p.mode == XPU_PAD_CONSTANT) status = fill_all(&p, xpu_node_float(cg->graph, node, XPU_ATTR_VALUE));
     if (status == XPU_OK) status = copy_center(&p);
-    for (int dim = 0; dim < p.rank && p.mode != PAD_CONSTANT; dim++) {
+    for (int dim = 0; dim < p.rank && p.mode != XPU_PAD_CONSTANT; dim++) {
         if (status == XPU_OK) status = copy_slab(&p, dim, 0);
         if (status == XPU_OK) status = copy_slab(&p, dim, 1);
     }

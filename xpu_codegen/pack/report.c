@@ -14,7 +14,7 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     json_t *item = xpu_json_append(cg->arena, list, json_object());
     xpu_json_set(cg->arena, item, "index", json_integer(index));
     xpu_json_set(cg->arena, item, "name", json_string(xpu_escape(cg->arena, layer->name, 200)));
-    xpu_json_set(cg->arena, item, "unit", json_string(layer->unit));
+    xpu_json_set(cg->arena, item, "unit", json_string(xpu_unit_name(layer->unit)));
     xpu_json_set(cg->arena, item, "kernel", json_string(layer->kernel));
     if (layer->reason)
         xpu_json_set(cg->arena, item, "reason", json_string(xpu_escape_message(cg->arena, layer->reason, 400)));

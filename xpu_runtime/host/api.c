@@ -206,7 +206,7 @@ static xpu_status give_output(const xpu_run *run, uint32_t index, xpurt_tensor *
 static xpu_status check_host_layers(const xpu_run *run) {
     for (uint32_t i = 0; run->program->stripped && i < run->program->layers.count; i++) {
         const xpu_program_layer *l = &run->program->layers.items[i];
-        if (strcmp(l->unit, "host") != 0) continue;
+        if (l->unit != XPU_UNIT_HOST) continue;
         return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "ref-stripped",
                          xpu_printf(run->arena, "layer '%s' (#%u)", xpu_escape(run->arena, l->name, 80), i),
                          "the layer cannot run on the host",

@@ -25,7 +25,7 @@ static void describe_layers(const xpu_program *p, json_t *list, xpu_arena *arena
         json_t *entry = xpu_json_append(arena, list, json_object());
         xpu_json_set(arena, entry, "index", json_integer(i));
         xpu_json_set(arena, entry, "name", json_string(xpu_escape(arena, l->name, 200)));
-        xpu_json_set(arena, entry, "unit", json_string(xpu_escape(arena, l->unit, 40)));
+        xpu_json_set(arena, entry, "unit", json_string(xpu_unit_name(l->unit)));
         xpu_json_set(arena, entry, "kernel", json_string(xpu_escape(arena, l->kernel, 40)));
         if (l->reason) xpu_json_set(arena, entry, "reason", json_string(xpu_escape(arena, l->reason, 400)));
     }

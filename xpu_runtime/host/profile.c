@@ -80,8 +80,10 @@ void xpu_profile_layer(xpu_run *run, uint32_t layer, const xpurt_counters *now) 
 /* ---- the figures ---- */
 
 /* How many steps of the array a multiplication takes. */
-static int64_t steps_of(const char *precision) {
-    return strcmp(precision, "int16") == 0 ? 4 : strcmp(precision, "int16x8") == 0 ? 2 : 1;
+static int64_t steps_of(const xpu_graph *graph, xpu_node node) {
+    if (!node.id || !xpu_op_attr(xpu_node_at(graph, node)->op, XPU_ATTR_PRECISION)) return 1;
+    int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
+    return precision == XPU_PRECISION_INT16 ? 4 : precision == XPU_PRECISION_INT16X8 ? 2 : 1;
 }
 
 static uint64_t bytes_of(const xpu_run *run, xpu_value value) {
@@ -133,8 +135,8 @@ static uint64_t roofline(xpu_run *run) {
     uint64_t steps = 0;
     for (uint32_t i = 0; i < run->program->layers.count; i++) {
         add_work(&all, &run->layers[i].times->all);
-        if (strcmp(run->program->layers.items[i].unit, "tensor") != 0) continue;
-        steps += (uint64_t)(xpu_run_layer_macs(run, i) * steps_of(xpu_run_layer_precision(run, i)));
+        if (run->program->layers.items[i].unit != XPU_UNIT_TENSOR) continue;
+        steps += (uint64_t)(xpu_run_layer_macs(run, i) * steps_of(run->graph, run->program->layers.items[i].node));
     }
     add_ends(run, run->graph->inputs.items, run->graph->inputs.count, least.read);
     add_ends(run, run->graph->outputs.items, run->graph->outputs.count, least.written);

@@ -30,7 +30,7 @@ static void layer_stats(xpu_run *run, json_t *list, uint32_t index) {
         }
         xpu_json_set(arena, entry, "op", json_string(node->op->name));
     }
-    xpu_json_set(arena, entry, "unit", json_string(xpu_escape(arena, layer->unit, 40)));
+    xpu_json_set(arena, entry, "unit", json_string(xpu_unit_name(layer->unit)));
     xpu_json_set(arena, entry, "precision", json_string(xpu_run_layer_precision(run, index)));
     xpu_json_set(arena, entry, "macs", json_integer(xpu_run_layer_macs(run, index)));
     if (run->driver) {
@@ -77,7 +77,7 @@ xpu_status xpu_run_stats(xpu_run *run) {
     int64_t macs = 0;
     for (uint32_t i = 0; i < run->program->layers.count; i++) {
         macs += xpu_run_layer_macs(run, i);
-        host_calls += strcmp(run->program->layers.items[i].unit, "host") == 0;
+        host_calls += run->program->layers.items[i].unit == XPU_UNIT_HOST;
     }
     xpu_run_identity(run, top);
     if (run->incomplete) xpu_json_set(arena, top, "incomplete", json_string(run->incomplete));

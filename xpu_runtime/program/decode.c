@@ -343,18 +343,23 @@ static int constants_exist(decoder *d) {
     return 1;
 }
 
+static int unit_of(const char *name, xpu_unit *unit) {
+    int i = 0;
+    while (i < XPU_UNIT_COUNT && strcmp(xpu_unit_name((xpu_unit)i), name) != 0) i++;
+    *unit = (xpu_unit)i;
+    return i < XPU_UNIT_COUNT;
+}
+
 static int decode_layers(decoder *d) {
     xpu_entries list = list_of(d, "layers");
     if (!check_count(d, list.count, MAX_LAYERS, "layers")) return 0;
     for (const XpuMeta__Layer *from; (from = xpu_entries_next(&list));) {
-        xpu_program_layer l = {.name = name_of(d, from->name),
-                               .unit = word_of(d, from->unit),
-                               .kernel = word_of(d, from->kernel),
-                               .reason = word_of(d, from->reason)};
+        xpu_program_layer l = {
+            .name = name_of(d, from->name), .kernel = word_of(d, from->kernel), .reason = word_of(d, from->reason)};
         int has_node = from->node >= 1 && from->node <= d->node_count;
         int no_node = from->node == 0 && (d->program->stripped || from->n_outputs == 0);
         int good = no_node || (has_node && !d->program->stripped);
-        if (!check(d, good, "a layer is malformed")) return 0;
+        if (!check(d, good && unit_of(from->unit, &l.unit), "a layer is malformed")) return 0;
         if (from->node) l.node = d->nodes[from->node];
         good = from->n_outputs <= MAX_ITEMS &&
                (!from->node || from->n_outputs == xpu_node_at(d->graph, l.node)->output_count);

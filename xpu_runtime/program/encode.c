@@ -260,7 +260,7 @@ static void encode_layers(encoder *e) {
         xpu_meta__layer__init(&l);
         l.name = text(from->name);
         l.node = p->stripped ? 0 : e->node_ids[from->node.id];
-        l.unit = text(from->unit);
+        l.unit = text(xpu_unit_name(from->unit));
         l.kernel = text(from->kernel);
         l.macs = from->macs.id;
         l.reason = from->reason ? text(from->reason) : NULL;

@@ -63,12 +63,17 @@ typedef struct {
     xpu_packing packing; /* constants; activations are LINEAR and follow the value's layout */
 } xpu_program_value;
 
+/* Where a layer runs. */
+typedef enum { XPU_UNIT_HOST, XPU_UNIT_CORE, XPU_UNIT_TENSOR, XPU_UNIT_DMA, XPU_UNIT_COUNT } xpu_unit;
+/* "host", "core", "tensor", "dma" */
+const char *xpu_unit_name(xpu_unit unit);
+
 typedef struct {
     const char *name;         /* as dumps and profiles show it */
     xpu_node node;            /* of the lowered graph; 0 when stripped, and for a layer without results */
     const xpu_value *outputs; /* what it makes: its dump points; none: it only moves weights */
     uint32_t output_count;
-    const char *unit;   /* "tensor", "core", "dma", "host" */
+    xpu_unit unit;
     const char *kernel; /* the library kernel of its main call */
     xpu_dim macs;       /* multiply-accumulates */
     const char *reason; /* why this precision */
