@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every operator of the importer's table, in every form: what tests/gen/record_sweep.py recorded, on ref, func and rtl,
 # and the unit on which each case ran (units.txt: a rule that begins to refuse an operator fails here). A form in the
-# table without a network fails, too. test_sweep.sh --update writes units.txt.
+# table without a network fails, too. test_sweep.sh --update writes units.txt; with --first it ends at the first thing that
+# is wrong.
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 sweep=tests/sweep
@@ -26,7 +27,7 @@ run() { # run NETWORK FOLDER: FOLDER/NETWORK.units, and a line in FOLDER/NETWORK
     [ -e "${base}_in.npz" ] && inputs=(-i "${base}_in.npz")
     if ! "$XPU_BIN/xpuc" -q "$base.onnx" --chip=nano --explain -o "$out.xpu" >"$out.explained" 2>"$out.errors"; then
         echo "$name is not compiled: $(head -1 "$out.errors")" >"$out.wrong"
-        return
+        return ${first:+255}
     fi
     awk -v name="$name" '$1 ~ /^[0-9]+$/ { unit = $7; sub(/:.*/, "", unit); of[unit] = of[unit] " " $3 }
         END { for (unit in of) print name " " unit ":" of[unit] }' "$out.explained" | sort >"$out.units"
@@ -38,12 +39,17 @@ run() { # run NETWORK FOLDER: FOLDER/NETWORK.units, and a line in FOLDER/NETWORK
             head -3 "$out.diff"
         fi
     done >"$out.wrong"
+    if [ -n "${first:-}" ]; then
+        [ -s "$out.wrong" ] && return 255
+        while read -r line; do grep -qxF "$line" $sweep/units.txt || return 255; done <"$out.units"
+    fi
     rm -f "$out.xpu" "$out.npz" "$out.explained" "$out.diff" "$out.errors"
 }
 export -f run tolerance
 export sweep XPU_BIN
 
-for network in $sweep/*.onnx; do basename "$network" .onnx; done | xargs -P "$(nproc)" -I{} bash -c 'run {} '"$folder"
+[ "${1:-}" = --first ] && export first=1
+for network in $sweep/*.onnx; do basename "$network" .onnx; done | xargs -P "$(nproc)" -I{} bash -c 'run {} '"$folder" || exit
 cat "$folder"/*.units >"$folder/units.txt"
 if [ "${1:-}" = --update ]; then cp "$folder/units.txt" $sweep/units.txt; fi
 
