@@ -249,8 +249,8 @@ static int read_dim(xpuc_network *network, const fe_builder *b, int index, const
         if (given->size == 0) return read_symbol(network, b, index, given, dim);
         return bad_dim(b, index, "it has both a size and a symbol");
     }
-    if (given->size < 1 || given->size > INT32_MAX) {
-        return bad_dim(b, index, fe_format(b, "it is %" PRId64 "; sizes are 1 to 2147483647", given->size));
+    if (given->size < 0 || given->size > INT32_MAX) {
+        return bad_dim(b, index, fe_format(b, "it is %" PRId64 "; sizes are 0 to 2147483647", given->size));
     }
     *dim = xpu_dim_const(&network->graph->dims, given->size);
     return 1;

@@ -274,7 +274,7 @@ xpuc_value xpuc_pow(xpuc_network *network, const char *name, xpuc_value x, xpuc_
 
 static xpu_value make_cast(fe_builder *b, const xpu_network_call *call, const xpu_value *x) {
     xpu_dtype dtype = xpu_network_dtype(call->text);
-    if (dtype != XPU_DTYPE_NONE) return fe_cast(b, x[0], dtype);
+    if (dtype != XPU_DTYPE_NONE) return fe_convert(b, x[0], dtype);
     fe_bad_attr(b, "dtype",
                 call->text ? fe_format(b, "it is '%s'", xpu_escape(b->scratch, call->text, 40)) : "it is NULL");
     return failed;

@@ -105,8 +105,9 @@ xpu_value fe_variadic(fe_builder *b, xpu_op_id op, const xpu_value *operands, ui
 /* The sum of any number, divided by how many there are. */
 xpu_value fe_mean(fe_builder *b, const xpu_value *operands, uint32_t operand_count);
 xpu_value fe_pow(fe_builder *b, xpu_value x, xpu_value y);
-xpu_value fe_cast(fe_builder *b, xpu_value x, xpu_dtype dtype);
 xpu_value fe_clip(fe_builder *b, xpu_value x, float low, float high);
+/* x as another element type: docs/arithmetic.md, "Conversions". */
+xpu_value fe_convert(fe_builder *b, xpu_value x, xpu_dtype dtype);
 xpu_value fe_identity(fe_builder *b, xpu_value x); /* of a constant: the constant */
 
 /* ---- moves ---- */

@@ -48,10 +48,6 @@ xpu_value fe_pow(fe_builder *b, xpu_value x, xpu_value y) {
     return fe_node(b, XPU_OP_POW, (xpu_value[]){x, y}, 2, NULL, 0, 1);
 }
 
-xpu_value fe_cast(fe_builder *b, xpu_value x, xpu_dtype dtype) {
-    return fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, 1);
-}
-
 xpu_value fe_clip(fe_builder *b, xpu_value x, float low, float high) {
     if (low != low || high != high) return fe_refuse(b, FE_OPERAND, "a bound is not a number", "it is NaN", NULL);
     xpu_attr attrs[] = {XPU_ATTR_FLOAT_OF(LOW, low), XPU_ATTR_FLOAT_OF(HIGH, high)};
@@ -61,4 +57,8 @@ xpu_value fe_clip(fe_builder *b, xpu_value x, float low, float high) {
 xpu_value fe_identity(fe_builder *b, xpu_value x) {
     if (fe_info(b, x)->kind == XPU_VALUE_CONST) return x;
     return fe_node(b, XPU_OP_IDENTITY, &x, 1, NULL, 0, 1);
+}
+
+xpu_value fe_convert(fe_builder *b, xpu_value x, xpu_dtype dtype) {
+    return fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, 1);
 }

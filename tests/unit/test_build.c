@@ -308,7 +308,7 @@ static void wrong_name(bench_values *v) {
 static void wrong_inputs(bench_values *v) {
     xpuc_input(v->n, "x", "float", 1, (xpuc_dim[]){XPUC_SIZE(0)});
     xpuc_input(v->n, "x", "float32", 9, (xpuc_dim[]){XPUC_SIZE(1)});
-    xpuc_input(v->n, "x", "float32", 2, (xpuc_dim[]){XPUC_SIZE(0), XPUC_SYMBOL("N", 1, 9)});
+    xpuc_input(v->n, "x", "float32", 2, (xpuc_dim[]){XPUC_SIZE(-1), XPUC_SYMBOL("N", 1, 9)});
     xpuc_input(v->n, "x", "float32", 1, (xpuc_dim[]){XPUC_SYMBOL("M", 8, 4)});
 }
 static void wrong_constants(bench_values *v) {
@@ -375,7 +375,7 @@ static const struct {
      "  hint: use NumPy's names: float32, int8, uint8, int64, ...\n"
      "net: error [network-input] input 'x': the rank is not supported\n"
      "  why: it is 9; 0 to 8 are\n" HINT "net: error [network-input] input 'x': dim 0 is invalid\n"
-     "  why: it is 0; sizes are 1 to 2147483647\n" HINT "net: error [network-input] input 'x': dim 1 is invalid\n"
+     "  why: it is -1; sizes are 0 to 2147483647\n" HINT "net: error [network-input] input 'x': dim 1 is invalid\n"
      "  why: 'N' has two ranges\n" HINT "net: error [network-input] input 'x': dim 0 is invalid\n"
      "  why: 'M' is 8..4:1; ranges are in 1 to 2147483647\n" HINT},
     {wrong_constants,

@@ -67,7 +67,7 @@ enum { XPUC_MAX_RANK = 8, XPUC_MAX_SPATIAL = 4 };
 /* One dim of an input: a size, or a symbol that the input of each run binds, of min, min + step, ... up to max. A
  * symbol stands for one number wherever it is; where it comes again, min and max may be 0. */
 typedef struct {
-    int64_t size;       /* or 0 */
+    int64_t size;       /* 0 .. 2^31-1; with a symbol 0 */
     const char *symbol; /* or NULL; copied */
     int64_t min, max;   /* 1 .. 2^31-1 */
     int64_t step;       /* 0: 1 */
