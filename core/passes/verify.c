@@ -174,9 +174,10 @@ static int on_host(const verifier *v, xpu_node node) {
     return v->job && number >= 1 && number <= v->job->region_count && v->job->regions[number - 1].on_host;
 }
 
-/* A value that holds the largest magnitude of another one. */
+/* A value that holds the largest magnitude of another one, or a constant that bounds it. */
 static int is_absmax(const verifier *v, const xpu_value_info *value) {
-    if (!value || value->kind != XPU_VALUE_NODE || value->rank != 0 || value->dtype != XPU_F32) return 0;
+    if (!value || value->rank != 0 || value->dtype != XPU_F32) return 0;
+    if (value->kind != XPU_VALUE_NODE) return value->kind == XPU_VALUE_CONST;
     if (xpu_node_is(v->graph, value->node, XPU_OP_ABSMAX)) return 1;
     return xpu_node_has(v->graph, value->node, XPU_TRAIT_PRODUCT) && value->output == XPU_OUT_ABSMAX;
 }
