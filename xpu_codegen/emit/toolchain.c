@@ -8,8 +8,7 @@ enum { MESSAGE_LINES = 12 };
 static const char clang_name[] = "clang-19", linker_name[] = "ld.lld-19";
 
 /* Reports a program that is not there; `why`: or NULL. */
-static void report_missing(xpu_codegen *cg, const char *name, const char *why) {
-    int is_linker = strcmp(name, linker_name) == 0;
+static void report_missing(xpu_codegen *cg, int is_linker, const char *why) {
     xpu_error(cg->diags, XPU_EIO, NULL, "no-clang", NULL,
               xpu_printf(cg->arena, "the device %s was not found", is_linker ? "linker lld-19" : "compiler clang-19"),
               xpu_printf(cg->arena, "%s%s%s",
@@ -38,7 +37,7 @@ void xpu_toolchain_check(xpu_codegen *cg) {
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *why = xpu_child_missing(names[i], cg->arena);
-        if (why) report_missing(cg, names[i], why);
+        if (why) report_missing(cg, names[i] == linker_name, why);
     }
 }
 
@@ -186,7 +185,7 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
                           NULL};
     xpu_child linker;
     xpu_status status = xpu_child_run(arena, argv, seconds_of(cg), &linker, cg->diags);
-    if (!linker.found) report_missing(cg, linker_name, NULL);
+    if (!linker.found) report_missing(cg, 1, NULL);
     if (status != XPU_OK) return NULL;
     cg->clang->seconds += linker.seconds;
     if (linker.peak_rss_bytes > cg->clang->peak_rss_bytes) cg->clang->peak_rss_bytes = linker.peak_rss_bytes;
@@ -199,7 +198,7 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
 const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build) {
     xpu_child compiler;
     xpu_status status = xpu_child_wait(build->compiler, &compiler, cg->diags);
-    if (!compiler.found) report_missing(cg, clang_name, NULL);
+    if (!compiler.found) report_missing(cg, 0, NULL);
     if (status != XPU_OK || was_killed(cg, clang_name, &compiler)) return NULL;
     cg->clang = XPU_NEW(cg->arena, xpu_clang_facts);
     *cg->clang = (xpu_clang_facts){version_line(cg, &compiler), compiler.seconds, compiler.peak_rss_bytes};
