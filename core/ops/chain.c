@@ -183,6 +183,7 @@ int xpu_chain_types_of(const xpu_chain *chain, const xpu_dtype *inputs, xpu_chai
             xpu_dtype *computes = &types->computes[v - chain->input_count];
             types->values[v] = xpu_elementwise_result(step->op, operands, (xpu_dtype)step->dtype, computes);
             if (types->values[v] == XPU_DTYPE_NONE) return 0;
+            if (xpu_elementwise_signature(step->op) == XPU_EW_CONVERT) types->is_float32 = 0;
         }
         types->is_float32 &= types->values[v] == XPU_F32;
         types->is_wide |= xpu_dtype_bytes(types->values[v]) > 4;

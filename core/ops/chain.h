@@ -95,7 +95,7 @@ const char *xpu_signature_text(xpu_signature signature);
 typedef struct {
     xpu_dtype values[XPU_CHAIN_MAX_VALUES];  /* of inputs, then of results of steps */
     xpu_dtype computes[XPU_CHAIN_MAX_STEPS]; /* what each step computes in */
-    int is_float32;                          /* every value is float32 */
+    int is_float32;                          /* every value is float32, and none was converted */
     int is_wide;                             /* a value has 64 bits */
 } xpu_chain_types;
 /* Those of a valid chain over inputs of these types; 0 where a step's signature does not take its operands. */

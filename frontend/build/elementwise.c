@@ -60,5 +60,6 @@ xpu_value fe_identity(fe_builder *b, xpu_value x) {
 }
 
 xpu_value fe_convert(fe_builder *b, xpu_value x, xpu_dtype dtype) {
+    if (x.id && fe_info(b, x)->dtype == dtype) return fe_node(b, XPU_OP_IDENTITY, &x, 1, NULL, 0, 1);
     return fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, 1);
 }

@@ -255,21 +255,63 @@ static int find_inputs(xpu_onnx_node *node) {
     return ok;
 }
 
+/* Elementwise rows of the core say themselves what they take; others that take float32 take narrower floats, too, and
+ * compute in float32. */
+static int takes(const xpu_onnx_node *node, uint32_t input, xpu_dtype dtype) {
+    const xpu_op *op = xpu_op_of(node->row->op);
+    if (dtype == XPU_F32) return 1;
+    if (op->elementwise < 0)
+        return node->row->dtypes == XPU_ONNX_ALL_FLOAT32 && (dtype == XPU_F16 || dtype == XPU_BF16);
+    return xpu_op_takes(op, input < (uint32_t)op->max_inputs ? input : (uint32_t)op->max_inputs - 1) >> dtype & 1;
+}
+
+static const char *taken(const xpu_onnx_node *node) {
+    int elementwise = xpu_op_of(node->row->op)->elementwise;
+    if (elementwise >= 0) return xpu_signature_text(xpu_elementwise_signature((xpu_elementwise)elementwise));
+    return node->row->dtypes == XPU_ONNX_ALL_FLOAT32 ? "float32, float16 and bfloat16" : "float32";
+}
+
 static int check_dtypes(const xpu_onnx_node *node) {
     int ok = 1;
     uint32_t count = node->row->dtypes == XPU_ONNX_ALL_FLOAT32    ? node->input_count
                      : node->row->dtypes == XPU_ONNX_DATA_FLOAT32 ? 1
                                                                   : 0;
     for (uint32_t i = 0; i < count && i < node->input_count; i++) {
-        if (!node->inputs[i].id || xpu_onnx_info(node, node->inputs[i])->dtype == XPU_F32) continue;
+        if (!node->inputs[i].id || takes(node, i, xpu_onnx_info(node, node->inputs[i])->dtype)) continue;
         const char *name = xpu_escape(node->importer->scratch, node->proto->input[i], 100);
         const char *dtype = xpu_dtype_name(xpu_onnx_info(node, node->inputs[i])->dtype);
         xpu_onnx_refuse(node, "onnx-dtype", xpu_onnx_format(node, "input %u ('%s') is %s", i, name, dtype),
-                        xpu_onnx_format(node, "%s is supported on float32 only", node->row->name),
+                        xpu_onnx_format(node, "%s is supported on %s only", node->row->name, taken(node)),
                         "export the model in float32");
         ok = 0;
     }
     return ok;
+}
+
+/* Operands of float16 or bfloat16 of a row that computes in float32 become that; returns the narrow type, which the
+ * result shall have, or XPU_DTYPE_NONE. */
+static xpu_dtype widen(xpu_onnx_node *node) {
+    xpu_dtype narrow = XPU_DTYPE_NONE;
+    if (node->row->dtypes != XPU_ONNX_ALL_FLOAT32 || xpu_op_of(node->row->op)->elementwise >= 0) return narrow;
+    node->build.inner = 1;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        xpu_dtype dtype = node->inputs[i].id ? xpu_onnx_info(node, node->inputs[i])->dtype : XPU_F32;
+        if (dtype != XPU_F16 && dtype != XPU_BF16) continue;
+        narrow = dtype;
+        node->inputs[i] = fe_convert(&node->build, node->inputs[i], XPU_F32);
+    }
+    node->build.inner = narrow != XPU_DTYPE_NONE;
+    return narrow;
+}
+
+/* The node in its own type. A result that is no float32 (a quantised one) is what it is. */
+static xpu_value convert(xpu_onnx_node *node) {
+    xpu_dtype narrow = widen(node);
+    xpu_value result = node->row->convert(node);
+    if (narrow == XPU_DTYPE_NONE || !result.id) return result;
+    node->build.inner = 0;
+    xpu_dtype dtype = xpu_onnx_info(node, result)->dtype == XPU_F32 ? narrow : xpu_onnx_info(node, result)->dtype;
+    return fe_convert(&node->build, result, dtype);
 }
 
 static xpu_value read_node(xpu_onnx_node *node) {
@@ -290,7 +332,7 @@ static xpu_value read_node(xpu_onnx_node *node) {
     xpu_origin origin = {
         .framework = "onnx", .op = node->row->name, .version = node->version, .name = node->name, .index = node->index};
     node->build.origin = xpu_graph_origin(importer->graph, &origin);
-    return node->row->convert(node);
+    return convert(node);
 }
 
 /* Result `i` of the node whose first result was given. */

@@ -53,7 +53,7 @@ const char *xpu_onnx_nearest_operator(const char *name) {
     }
 
 /* clang-format off */
-/* Elementwise operators on float32. A float attribute goes into the core's one; absent, that one's default holds. */
+/* Elementwise operators on the types that the core's row takes. A float attribute goes into the core's one; absent, that one's default holds. */
 #define SETS(onnx, core) {.name = (onnx), .type = XPU_ONNX_FLOAT, .sets = XPU_ATTR_##core + 1}
 #define ELEMENTWISE(onnx, min, max, function, row, text)                                                               \
     {.name = (onnx), .min_inputs = (min), .max_inputs = (max), .max_outputs = 1,                                       \
@@ -68,6 +68,7 @@ const char *xpu_onnx_nearest_operator(const char *name) {
 static const xpu_onnx_row rows[] = {
     UNARY("Abs", ABS, "abs"),
     BINARY("Add", ADD, "add"),
+    BINARY("And", AND, "and"),
     {.name = "AveragePool", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
      .convert = xpu_onnx_convert_pool, .op = XPU_OP_AVERAGE_POOL, .core = "average_pool",
      .remarks = "1-D and 2-D",
@@ -78,6 +79,12 @@ static const xpu_onnx_row rows[] = {
      .remarks = "inference form only; spatial = 1",
      .attrs = {{"epsilon", XPU_ONNX_FLOAT}, {"momentum", XPU_ONNX_FLOAT}, {"spatial", XPU_ONNX_INT, 0, 9},
                {"training_mode", XPU_ONNX_INT, 14}}},
+    {.name = "Cast", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
+     .convert = xpu_onnx_convert_cast, .op = XPU_OP_CONVERT, .core = "convert", .remarks = "no float64, no strings",
+     .attrs = {{"to", XPU_ONNX_INT}, {"saturate", XPU_ONNX_INT, 19}, {"round_mode", XPU_ONNX_STRING, 24}}},
+    {.name = "CastLike", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
+     .convert = xpu_onnx_convert_cast, .op = XPU_OP_CONVERT, .core = "convert", .remarks = "no float64, no strings",
+     .attrs = {{"saturate", XPU_ONNX_INT, 19}, {"round_mode", XPU_ONNX_STRING, 24}}},
     UNARY("Ceil", CEIL, "ceil"),
     UNARY_WITH("Celu", CELU, "celu", SETS("alpha", ALPHA)),
     {.name = "Clip", .min_inputs = 1, .max_inputs = 3, .max_outputs = 1,
@@ -111,6 +118,7 @@ static const xpu_onnx_row rows[] = {
     {.name = "DynamicQuantizeLinear", .min_inputs = 1, .max_inputs = 1, .max_outputs = 3,
      .convert = xpu_onnx_convert_dynamic_quantize, .core = "dynamic_quantize", .remarks = ""},
     UNARY_WITH("Elu", ELU, "elu", SETS("alpha", ALPHA)),
+    BINARY("Equal", EQUAL, "equal"),
     UNARY("Erf", ERF, "erf"),
     UNARY("Exp", EXP, "exp"),
     {.name = "Flatten", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
@@ -128,12 +136,16 @@ static const xpu_onnx_row rows[] = {
     {.name = "GlobalAveragePool", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
      .convert = xpu_onnx_convert_elementwise, .op = XPU_OP_GLOBAL_AVERAGE_POOL, .core = "global_average_pool",
      .remarks = ""},
+    BINARY("Greater", GREATER, "greater"),
+    BINARY("GreaterOrEqual", GREATER_OR_EQUAL, "greater_or_equal"),
     UNARY_WITH("HardSigmoid", HARD_SIGMOID, "hard_sigmoid", SETS("alpha", ALPHA), SETS("beta", BETA)),
     UNARY("HardSwish", HARD_SWISH, "hard_swish"),
     {.name = "Identity", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_identity, .op = XPU_OP_IDENTITY, .core = "identity",
      .remarks = "tensors only"},
     UNARY_WITH("LeakyRelu", LEAKY_RELU, "leaky_relu", SETS("alpha", ALPHA)),
+    BINARY("Less", LESS, "less"),
+    BINARY("LessOrEqual", LESS_OR_EQUAL, "less_or_equal"),
     UNARY("Log", LOG, "log"),
     {.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
      .convert = xpu_onnx_convert_matmul, .op = XPU_OP_MATMUL, .core = "matmul, reshape",
@@ -153,6 +165,8 @@ static const xpu_onnx_row rows[] = {
     UNARY("Mish", MISH, "mish"),
     BINARY("Mul", MUL, "mul"),
     UNARY("Neg", NEG, "neg"),
+    UNARY("Not", NOT, "not"),
+    BINARY("Or", OR, "or"),
     {.name = "PRelu", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
      .convert = xpu_onnx_convert_elementwise, .op = XPU_OP_PRELU, .keeps_shape = 1, .core = "prelu", .remarks = ""},
     {.name = "Pad", .min_inputs = 1, .max_inputs = 4, .max_outputs = 1,
@@ -200,6 +214,8 @@ static const xpu_onnx_row rows[] = {
     {.name = "Unsqueeze", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_unsqueeze, .op = XPU_OP_RESHAPE, .core = "reshape",
      .remarks = "constant axes", .attrs = {{"axes", XPU_ONNX_INTS, 0, 13}}},
+    ELEMENTWISE("Where", 3, 3, elementwise, WHERE, "where"),
+    BINARY("Xor", XOR, "xor"),
 };
 
 /* The same of a domain that quantisers write. */

@@ -64,3 +64,16 @@ xpu_value xpu_onnx_convert_clip(xpu_onnx_node *node) {
     if (xpu_onnx_has_input(node, 2)) ok &= xpu_onnx_const_float(node, 2, &high);
     return ok ? fe_clip(&node->build, node->inputs[0], low, high) : (xpu_value){0};
 }
+
+/* To the type that "to" names; CastLike: to that of its second operand. */
+xpu_value xpu_onnx_convert_cast(xpu_onnx_node *node) {
+    int code = (int)xpu_onnx_attr_int(node, "to", 0);
+    xpu_dtype dtype = node->input_count > 1 ? xpu_onnx_info(node, node->inputs[1])->dtype : xpu_onnx_dtype(code);
+    if (xpu_compute_of(dtype) == XPU_COMPUTE_COUNT) {
+        const char *name = dtype == XPU_DTYPE_NONE ? xpu_onnx_dtype_name(code) : xpu_dtype_name(dtype);
+        return xpu_onnx_refuse(node, "onnx-dtype", xpu_onnx_format(node, "the result is %s", name),
+                               "casts are between bool, integers, float16, bfloat16 and float32",
+                               "cast to float32 in the model");
+    }
+    return fe_convert(&node->build, node->inputs[0], dtype);
+}

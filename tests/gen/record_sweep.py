@@ -354,7 +354,9 @@ R = {  # operator: how its cases come about, by version and the types that the v
     **{op: (lambda v, t: variadic(t)) for op in "Max Min Sum Mean".split()},
     "Where": lambda v, t: select(t),
     "Cast": lambda v, t: casts(t),
-    "CastLike": lambda v, t: [Case(f"{name_of(a)}_like_{name_of(b)}", [values(a, (9,), 1, "small"), values(b, (1,), 2, "small")]) for a in t for b in ALL],
+    "CastLike": lambda v, t: [Case(f"{name_of(a)}_like_{name_of(b)}",
+                                   [np.abs(x) if a in FLOATS and b in UNSIGNED else x, values(b, (1,), 2, "small")])
+                              for a in t for b in ALL for x in [values(a, (9,), 1, "small")]],
     "Clip": lambda v, t: unary(t, [{"min": -1.5, "max": 2.0}, {}]) if v < 11 else
             [Case(c.name + s, c.inputs + list(np.array(x).astype(c.inputs[0].dtype) if x is not None else None for x in bounds), constants=[1, 2], image=c.image)
              for c in unary(t) for s, bounds in (("", (1, 5)), ("_low", (2,)), ("_high", (None, 4)))],

@@ -216,12 +216,18 @@ static value broadcast_operand(model *m, value x) {
     return maybe_channel_last(m, input(m, rank, dims, keeps_batch));
 }
 
-/* An ONNX operator of OPSET that is one elementwise operator of the core, of so many operands. */
+static int takes_floats(const xpu_op *row) {
+    xpu_signature signature = xpu_elementwise_signature((xpu_elementwise)row->elementwise);
+    return signature == XPU_EW_FLOATS || signature == XPU_EW_NUMBERS;
+}
+
+/* An ONNX operator of OPSET that is one elementwise operator of the core on float32, of so many operands. */
 static const char *any_elementwise(model *m, int operands) {
     for (;;) {
         xpu_onnx_operator op = xpu_onnx_operator_at((uint32_t)draw(m, 0, xpu_onnx_operator_count() - 1));
         const xpu_op *row = xpu_op_by_name(op.core);
-        if (row && row->elementwise >= 0 && row->max_inputs == operands && op.versions[0] <= OPSET && !op.domain[0]) {
+        if (row && row->elementwise >= 0 && takes_floats(row) && row->max_inputs == operands &&
+            op.versions[0] <= OPSET && !op.domain[0]) {
             return op.name;
         }
     }

@@ -170,8 +170,8 @@ static const refusal refusals[] = {
      "  why: it has shape [2,5], the product [1,5]\n"
      "  hint: export the model again, or check it with onnx.checker\n"},
     {"Add", 13, "", "[2] =1,2",
-     "[onnx-dtype] node 'n' (Add-13, #0): input 1 ('w') is int64\n"
-     "  why: Add is supported on float32 only\n  hint: export the model in float32\n"},
+     "[dtype-operand] node 'n' (Add-13, #0): add does not take these element types\n"
+     "  why: they are float32, int64\n  hint: it takes float32, float16, bfloat16 or integers\n"},
     {"Clip", 13, "", "[2] [1]",
      "[onnx-unsupported-form] node 'n' (Clip-13, #0): input 1 ('w') is computed at run time\n"
      "  why: Clip needs it as a constant\n"

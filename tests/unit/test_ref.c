@@ -478,7 +478,13 @@ static void elementwise_broadcasts(void) {
         const xpu_tensor *list[] = {&operands[0], &operands[1]};
         xpu_attr all[] = {XPU_ATTR_FLOAT_OF(ALPHA, 0.3f), XPU_ATTR_FLOAT_OF(BETA, 0.4f), XPU_ATTR_FLOAT_OF(LOW, -0.2f),
                           XPU_ATTR_FLOAT_OF(HIGH, 0.7f)};
-        const float alpha_beta[] = {0.3f, 0.4f}, low_high[] = {-0.2f, 0.7f};
+        float immediates[XPU_CHAIN_MAX_IMMEDIATES] = {0}; /* in the order of the row */
+        for (int k = 0; k < xpu_elementwise_immediates((xpu_elementwise)xpu_op_of(op)->elementwise); k++) {
+            for (int a = 0; a < 4; a++) {
+                xpu_attr_id wanted = xpu_elementwise_attr((xpu_elementwise)xpu_op_of(op)->elementwise, k);
+                if (all[a].id == wanted) immediates[k] = all[a].f;
+            }
+        }
         xpu_attr attrs[4];
         uint32_t count = 0;
         for (int a = 0; a < 4; a++) {
@@ -488,8 +494,7 @@ static void elementwise_broadcasts(void) {
             int64_t differ = 0;
             for (int64_t e = 0; e < xpu_tensor_count(&y); e++) {
                 float values[3] = {element(list[0], &y, e), arity > 1 ? element(list[1], &y, e) : 0};
-                float expected = xpu_elementwise_apply((xpu_elementwise)xpu_op_of(op)->elementwise, values,
-                                                       op == XPU_OP_CLIP ? low_high : alpha_beta);
+                float expected = xpu_elementwise_apply((xpu_elementwise)xpu_op_of(op)->elementwise, values, immediates);
                 differ += !xa_same(f32(&y)[e], expected);
             }
             CU_ASSERT_EQUAL(differ, 0);

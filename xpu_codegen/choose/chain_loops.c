@@ -67,3 +67,33 @@ int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_
     if (bad) *bad = first_bad;
     return loops->rank <= XPU_CHAIN_DIMS && first_bad == UINT32_MAX;
 }
+
+/* ---- values ---- */
+
+int xpu_chain_types_of_node(const xpu_graph *graph, xpu_node node, xpu_chain_types *types) {
+    const xpu_chain *chain = xpu_chain_of(graph, node);
+    xpu_dtype dtypes[XPU_CHAIN_MAX_INPUTS];
+    for (uint32_t i = 0; i < chain->input_count; i++) {
+        dtypes[i] = xpu_value_at(graph, xpu_node_input(graph, node, i))->dtype;
+    }
+    return xpu_chain_types_of(chain, dtypes, types);
+}
+
+uint32_t xpu_chain_most_live(const xpu_chain *chain) {
+    uint32_t values = chain->input_count + chain->step_count, most = 0;
+    uint32_t first[XPU_CHAIN_MAX_INPUTS + XPU_CHAIN_MAX_STEPS], last[XPU_CHAIN_MAX_INPUTS + XPU_CHAIN_MAX_STEPS];
+    for (uint32_t v = 0; v < values; v++) first[v] = last[v] = v < chain->input_count ? UINT32_MAX : v;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) {
+            uint8_t operand = chain->steps[s].operands[i];
+            last[operand] = chain->input_count + s;
+            if (first[operand] == UINT32_MAX) first[operand] = chain->input_count + s;
+        }
+    }
+    for (uint32_t now = chain->input_count; now < values; now++) {
+        uint32_t live = 0;
+        for (uint32_t v = 0; v < values; v++) live += first[v] <= now && last[v] >= now;
+        if (live > most) most = live;
+    }
+    return most;
+}

@@ -17,4 +17,9 @@ typedef struct {
  * or 1. *bad (may be NULL) is the first operand whose innermost stride is neither, or UINT32_MAX. */
 int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_loops *loops, uint32_t *bad);
 
+/* Types of a chain's values; 0 where they are not what its steps take. */
+int xpu_chain_types_of_node(const xpu_graph *graph, xpu_node node, xpu_chain_types *types);
+/* The most operands and results that are still needed while one step runs; operands are loaded at their first use. */
+uint32_t xpu_chain_most_live(const xpu_chain *chain);
+
 #endif

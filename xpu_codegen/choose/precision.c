@@ -36,6 +36,12 @@ static int follow_chain(const xpu_chain *chain, uint32_t input) {
             sensitive |= carries[step->operands[1]];
             carries[chain->input_count + s] = carries[step->operands[0]];
             break;
+        case XPU_EW_convert: /* what becomes an integer is off by less than 1, or by 1 and more: no matter of scale */
+            if (xpu_compute_of((xpu_dtype)step->dtype) == XPU_COMPUTE_F32) {
+                carries[chain->input_count + s] = (uint8_t)any;
+            }
+            break;
+        case XPU_EW_where:
         case XPU_EW_add:
         case XPU_EW_sub:
         case XPU_EW_mul:

@@ -177,33 +177,17 @@ static int chain_loops_holds(xpu_rule_query *query) {
 static const xpu_rule chain_loops = {"chain-loops", "an elementwise operator needs at most four loops",
                                      "expand broadcast operands in the model", chain_loops_holds};
 
-/* The most operands and results that are still needed while one step runs; operands are loaded at their first use. */
-static uint32_t most_live(const xpu_chain *chain) {
-    uint32_t values = chain->input_count + chain->step_count, most = 0;
-    uint32_t first[XPU_CHAIN_MAX_INPUTS + XPU_CHAIN_MAX_STEPS], last[XPU_CHAIN_MAX_INPUTS + XPU_CHAIN_MAX_STEPS];
-    for (uint32_t v = 0; v < values; v++) first[v] = last[v] = v < chain->input_count ? UINT32_MAX : v;
-    for (uint32_t s = 0; s < chain->step_count; s++) {
-        for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) {
-            uint8_t operand = chain->steps[s].operands[i];
-            last[operand] = chain->input_count + s;
-            if (first[operand] == UINT32_MAX) first[operand] = chain->input_count + s;
-        }
-    }
-    for (uint32_t now = chain->input_count; now < values; now++) {
-        uint32_t live = 0;
-        for (uint32_t v = 0; v < values; v++) live += first[v] <= now && last[v] >= now;
-        if (live > most) most = live;
-    }
-    return most;
-}
 static int chain_values_holds(xpu_rule_query *query) {
     enum { MOST_LIVE = 8 };
-    uint32_t live = most_live(xpu_chain_of(query->job->graph, query->node));
-    if (live <= MOST_LIVE) return 1;
+    uint32_t live = xpu_chain_most_live(xpu_chain_of(query->job->graph, query->node));
+    xpu_chain_types types;
+    int typed = xpu_chain_types_of_node(query->job->graph, query->node, &types) && !types.is_float32;
+    if (live <= MOST_LIVE || typed) return 1;
     query->value = xpu_printf(query->job->arena, "it needs %u", live);
     return 0;
 }
-static const xpu_rule chain_values = {"chain-values", "an elementwise chain needs at most eight values at a time",
+static const xpu_rule chain_values = {"chain-values",
+                                      "an elementwise chain of float32 needs at most eight values at a time",
                                       "reorder the operators so that results are used sooner", chain_values_holds};
 
 static int same_dims(const xpu_codegen *cg, xpu_value a, xpu_value b) {

@@ -1,6 +1,8 @@
 /* The loop bodies of elementwise chains as C: vector code over dense blocks in LM. */
 #include "xpu_codegen/emit/chain_body.h"
 
+#include "xpu_codegen/choose/chain_loops.h"
+
 static void load_operand(xpu_text *text, const xpu_chain *chain, uint32_t operand, uint32_t *loaded) {
     if (operand >= chain->input_count || *loaded >> operand & 1) return;
     xpu_text_add(text, "        vfloat32m4_t v%u = __riscv_vle32_v_f32m4(x%u, vl);\n", operand, operand);
@@ -65,10 +67,128 @@ static uint32_t used_inputs(const xpu_chain *chain) {
     return used;
 }
 
+/* ---- chains with other types ---- */
+
+/* Values are vectors, or where they have 64 bits or are too many for the registers, scalars. */
+enum { MOST_TYPED_VECTORS = 5 };
+static int is_scalar(const xpu_chain_body_text *body) {
+    return body->types->is_wide || xpu_chain_most_live(body->chain) > MOST_TYPED_VECTORS;
+}
+
+static const char *memory_type(xpu_dtype dtype) {
+    switch (dtype) {
+    case XPU_F32: return "float";
+    case XPU_I8: return "int8_t";
+    case XPU_U8:
+    case XPU_BOOL: return "uint8_t";
+    case XPU_I16: return "int16_t";
+    case XPU_U16:
+    case XPU_F16:
+    case XPU_BF16: return "uint16_t";
+    case XPU_I32: return "int32_t";
+    case XPU_U32: return "uint32_t";
+    case XPU_I64: return "int64_t";
+    default: return "uint64_t";
+    }
+}
+
+static const char *value_type(xpu_dtype dtype, int scalar) {
+    static const char *const types[XPU_COMPUTE_COUNT][2] = {
+        {"vfloat32m4_t", "float"}, {"vint32m4_t", "int32_t"}, {"vuint32m4_t", "uint32_t"},
+        {NULL, "int64_t"},         {NULL, "uint64_t"},
+    };
+    return types[xpu_compute_of(dtype)][scalar];
+}
+
+/* "xv_add_i32", "xv_to_int8_f32", "chain_1_exp" */
+static void typed_function(xpu_text *text, const xpu_chain_body_text *body, uint32_t s) {
+    const xpu_chain_step *step = &body->chain->steps[s];
+    xpu_compute class_id = xpu_compute_of(body->types->computes[s]);
+    const char *prefix = is_scalar(body) ? "xa" : "xv";
+    if (xpu_elementwise_signature(step->op) == XPU_EW_CONVERT) {
+        xpu_text_add(text, "%s_to_%s_%s", prefix, xpu_dtype_name((xpu_dtype)step->dtype), xpu_compute_name(class_id));
+        return;
+    }
+    int is_long = xpu_elementwise_is_long(step->op) && calls_long_steps(body->chain) && !is_scalar(body);
+    xpu_text_add(text, "%s_%s", is_long ? body->name : prefix, xpu_elementwise_name(step->op));
+    if (class_id != XPU_COMPUTE_F32) xpu_text_add(text, "_%s", xpu_compute_name(class_id));
+}
+
+/* Whether the class of a result holds more than its type. */
+static int needs_fit(const xpu_chain_body_text *body, uint32_t s, xpu_dtype dtype) {
+    return xpu_elementwise_signature(body->chain->steps[s].op) != XPU_EW_CONVERT && dtype != XPU_BOOL &&
+           xpu_dtype_bytes(dtype) < 4;
+}
+
+static uint32_t typed_step(xpu_text *text, const xpu_chain_body_text *body, uint32_t s, uint32_t immediate) {
+    const xpu_chain_step *step = &body->chain->steps[s];
+    uint32_t result = body->chain->input_count + s;
+    int scalar = is_scalar(body);
+    xpu_dtype dtype = body->types->values[result];
+    const char *separator = "", *length = scalar ? "" : ", vl";
+    xpu_text_add(text, "        %s v%u = ", value_type(dtype, scalar), result);
+    if (needs_fit(body, s, dtype)) xpu_text_add(text, "%s_fit_%s(", scalar ? "xa" : "xv", xpu_dtype_name(dtype));
+    typed_function(text, body, s);
+    xpu_text_add(text, "(");
+    for (int i = 0; i < xpu_elementwise_arity(step->op); i++, separator = ", ") {
+        xpu_text_add(text, "%sv%u", separator, step->operands[i]);
+    }
+    for (int i = 0; i < xpu_elementwise_immediates(step->op); i++) xpu_text_add(text, ", c[%u]", immediate++);
+    xpu_text_add(text, "%s)", length);
+    if (needs_fit(body, s, dtype)) xpu_text_add(text, "%s)", length);
+    xpu_text_add(text, ";\n");
+    return immediate;
+}
+
+static void typed_operand(xpu_text *text, const xpu_chain_body_text *body, uint32_t operand, uint32_t *loaded) {
+    if (operand >= body->chain->input_count || *loaded >> operand & 1) return;
+    *loaded |= 1u << operand;
+    xpu_dtype dtype = body->types->values[operand];
+    int scalar = is_scalar(body);
+    xpu_text_add(text, "        %s v%u = %s_load_%s(x%u%s);\n", value_type(dtype, scalar), operand,
+                 scalar ? "xa" : "xv", xpu_dtype_name(dtype), operand, scalar ? " + i" : ", vl");
+}
+
+static void emit_typed_body(xpu_text *text, const xpu_chain_body_text *body) {
+    const xpu_chain *chain = body->chain;
+    uint32_t used = used_inputs(chain), loaded = 0, immediate = 0, last = chain->input_count + chain->step_count - 1;
+    int scalar = is_scalar(body);
+    xpu_dtype dtype = body->types->values[last];
+    if (calls_long_steps(chain) && !scalar) emit_long_steps(text, body);
+    xpu_text_add(text, "static void %s(const float *const *in, const float *c, float *out, uint32_t n) {\n",
+                 body->name);
+    for (uint32_t i = 0; i < chain->input_count; i++) {
+        const char *type = memory_type(body->types->values[i]);
+        if (used >> i & 1) xpu_text_add(text, "    const %s *x%u = (const %s *)in[%u];\n", type, i, type, i);
+    }
+    xpu_text_add(text, "    %s *y = (%s *)out;\n    (void)c;\n", memory_type(dtype), memory_type(dtype));
+    xpu_text_add(text, scalar ? "#pragma clang loop vectorize(disable)\n    for (uint32_t i = 0; i < n; i++) {\n"
+                              : "    for (size_t vl; n > 0; n -= (uint32_t)vl) {\n"
+                                "        vl = __riscv_vsetvl_e32m4(n);\n");
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) {
+            typed_operand(text, body, chain->steps[s].operands[i], &loaded);
+        }
+        immediate = typed_step(text, body, s, immediate);
+    }
+    xpu_text_add(text, "        %s_store_%s(y%s, v%u%s);\n", scalar ? "xa" : "xv", xpu_dtype_name(dtype),
+                 scalar ? " + i" : "", last, scalar ? "" : ", vl");
+    for (uint32_t i = 0; i < chain->input_count && !scalar; i++) {
+        if (used >> i & 1) xpu_text_add(text, "        x%u += vl;\n", i);
+    }
+    xpu_text_add(text, scalar ? "    }\n}\n\n" : "        y += vl;\n    }\n}\n\n");
+}
+
+/* ---- chains of float32 ---- */
+
 /* Inputs are loaded where they are first used, which keeps few vector registers busy. */
 void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body) {
     const xpu_chain *chain = body->chain;
     uint32_t used = used_inputs(chain), loaded = 0, immediate = 0;
+    if (!body->types->is_float32) {
+        emit_typed_body(text, body);
+        return;
+    }
     if (calls_long_steps(chain)) emit_long_steps(text, body);
     xpu_text_add(text, "static void %s(const float *const *in, const float *c, float *out, uint32_t n) {\n",
                  body->name);

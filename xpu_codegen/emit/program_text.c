@@ -22,16 +22,19 @@ static uint32_t count_layers(const xpu_codegen *cg, uint32_t number) {
 
 /* ---- regions ---- */
 
-static int has_bodies(const xpu_codegen *cg, uint32_t number) {
+/* For loops only: clang takes longer to read these than for the whole rest of a program. */
+static const char *headers_of_bodies(const xpu_codegen *cg, uint32_t number) {
+    static const char *const headers[] = {"", "#include <riscv_vector.h>\n\n#include \"core/arith_rvv.h\"\n",
+                                          "#include <riscv_vector.h>\n\n#include \"core/arith_types_rvv.h\"\n"};
+    int which = 0;
     for (uint32_t i = 0; i < cg->bodies.count; i++) {
-        if (cg->bodies.items[i].region == number) return 1;
+        int wanted = cg->bodies.items[i].types->is_float32 ? 1 : 2;
+        if (cg->bodies.items[i].region == number && wanted > which) which = wanted;
     }
-    return 0;
+    return headers[which];
 }
 
 static void emit_header(xpu_codegen *cg, xpu_text *text, uint32_t number) {
-    /* For loops only: clang takes longer to read these than for the whole rest of a program. */
-    static const char vector_headers[] = "#include <riscv_vector.h>\n\n#include \"core/arith_rvv.h\"\n";
     const xpu_program *program = &cg->program;
     xpu_text_add(
         text,
@@ -41,7 +44,7 @@ static void emit_header(xpu_codegen *cg, xpu_text *text, uint32_t number) {
         " * sizes stand in the plan table, which is filled when the program is loaded.\n */\n"
         "%s#include \"xpu_runtime/include/xpu_kernels.h\"\n\n",
         xpu_escape(cg->arena, program->source, 80), number, count_layers(cg, number), cg->chip.name, program->precision,
-        program->compiler, has_bodies(cg, number) ? vector_headers : "");
+        program->compiler, headers_of_bodies(cg, number));
 }
 
 static void emit_plan(xpu_codegen *cg, xpu_text *text, uint32_t number) {

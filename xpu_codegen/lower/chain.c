@@ -10,10 +10,11 @@
 /* ---- bodies ---- */
 
 /* The structure without immediates and unused operands: what a body's text depends on. */
-static uint64_t hash_chain(const xpu_chain *chain) {
+static uint64_t hash_chain(const xpu_chain *chain, const xpu_chain_types *types) {
     uint64_t hash = 14695981039346656037u;
 #define MIX(value) hash = (hash ^ (uint64_t)(value)) * 1099511628211u
     MIX(chain->input_count);
+    for (uint32_t v = 0; v < chain->input_count + chain->step_count; v++) MIX(types->values[v]);
     for (uint32_t s = 0; s < chain->step_count; s++) {
         MIX(chain->steps[s].op);
         for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) MIX(chain->steps[s].operands[i]);
@@ -22,8 +23,12 @@ static uint64_t hash_chain(const xpu_chain *chain) {
     return hash;
 }
 
-static int same_structure(const xpu_chain *a, const xpu_chain *b) {
+static int same_structure(const xpu_chain *a, const xpu_chain *b, const xpu_chain_types *a_types,
+                          const xpu_chain_types *b_types) {
     if (a->input_count != b->input_count || a->step_count != b->step_count) return 0;
+    for (uint32_t v = 0; v < a->input_count + a->step_count; v++) {
+        if (a_types->values[v] != b_types->values[v]) return 0;
+    }
     for (uint32_t s = 0; s < a->step_count; s++) {
         if (a->steps[s].op != b->steps[s].op) return 0;
         for (int i = 0; i < xpu_elementwise_arity(a->steps[s].op); i++) {
@@ -44,14 +49,15 @@ static const char *body_name(xpu_codegen *cg, const xpu_chain *chain) {
     return text.text;
 }
 
-static const char *body_of(xpu_codegen *cg, uint32_t layer, const xpu_chain *chain) {
-    uint64_t hash = hash_chain(chain);
+static const char *body_of(xpu_codegen *cg, uint32_t layer, const xpu_chain *chain, const xpu_chain_types *types) {
+    uint64_t hash = hash_chain(chain, types);
     int32_t *last = &cg->body_of[hash % XPU_BODY_SLOTS];
     for (int32_t i = *last; i >= 0; i = cg->bodies.items[i].other) {
         const xpu_chain_body_text *body = &cg->bodies.items[i];
-        if (body->hash == hash && same_structure(body->chain, chain)) return body->name;
+        if (body->hash == hash && same_structure(body->chain, chain, body->types, types)) return body->name;
     }
-    xpu_chain_body_text body = {hash, chain, body_name(cg, chain), cg->layers.items[layer].region, *last};
+    const xpu_chain_types *own = xpu_copy(cg->arena, types, sizeof *types);
+    xpu_chain_body_text body = {hash, chain, own, body_name(cg, chain), cg->layers.items[layer].region, *last};
     *last = (int32_t)cg->bodies.count;
     XPU_PUSH(cg->arena, &cg->bodies, body);
     return body.name;
@@ -59,7 +65,7 @@ static const char *body_of(xpu_codegen *cg, uint32_t layer, const xpu_chain *cha
 
 /* ---- the call ---- */
 
-static void set_loops(xpu_codegen *cg, struct xpu_chain_call *call, const xpu_chain_loops *loops, uint32_t inputs) {
+static void set_loops(xpu_codegen *cg, struct xpu_loops_group *call, const xpu_chain_loops *loops, uint32_t inputs) {
     for (int d = 0; d < XPU_CHAIN_DIMS; d++) {
         int loop = d - (XPU_CHAIN_DIMS - loops->rank);
         call->d[d] = xpu_arg_dim(loop < 0 ? xpu_dim_of(cg, 1) : loops->size[loop]);
@@ -73,7 +79,7 @@ static void set_loops(xpu_codegen *cg, struct xpu_chain_call *call, const xpu_ch
 _Static_assert((int)XPU_CHAIN_ALL_IMMEDIATES == (int)XPU_CHAIN_ARGUMENT_IMMEDIATES,
                "the kernel's arguments have room for the immediates of all steps");
 
-static void set_immediates(struct xpu_chain_call *call, const xpu_chain *chain) {
+static void set_immediates(struct xpu_loops_group *call, const xpu_chain *chain) {
     uint32_t next = 0;
     for (uint32_t s = 0; s < chain->step_count; s++) {
         for (int i = 0; i < xpu_elementwise_immediates(chain->steps[s].op); i++) {
@@ -81,6 +87,17 @@ static void set_immediates(struct xpu_chain_call *call, const xpu_chain *chain) 
         }
     }
     while (next < sizeof call->c / sizeof *call->c) call->c[next++] = xpu_arg_real(0);
+}
+
+static uint32_t size_bits(xpu_dtype dtype) {
+    return (uint32_t)__builtin_ctz((unsigned)xpu_dtype_bytes(dtype));
+}
+
+/* Element sizes as chain_typed takes them. */
+static uint32_t sizes_word(const xpu_chain *chain, const xpu_chain_types *types) {
+    uint32_t word = size_bits(types->values[chain->input_count + chain->step_count - 1]) << 2 * XPU_CHAIN_MAX_INPUTS;
+    for (uint32_t i = 0; i < chain->input_count; i++) word |= size_bits(types->values[i]) << 2 * i;
+    return word;
 }
 
 /* ---- results in place of operands ---- */
@@ -95,9 +112,10 @@ static int is_dense(xpu_codegen *cg, const xpu_chain_loops *loops, uint32_t inpu
     return 1;
 }
 
-/* The result may overwrite a dense operand of its size: the kernel loads every block of it before it stores that block.
- * An operand that is read in another order too would be read behind what was overwritten. */
-static void offer_in_place(xpu_codegen *cg, const struct xpu_chain_call *call, const xpu_chain_loops *loops,
+/* The result may overwrite a dense operand of its size, which has as many elements, each as large as the result's: the
+ * kernel loads every block of it before it stores that block. An operand that is read in another order too would be
+ * read behind what was overwritten. */
+static void offer_in_place(xpu_codegen *cg, const struct xpu_loops_group *call, const xpu_chain_loops *loops,
                            uint32_t inputs) {
     const xpu_program_buffer *buffers = cg->program.buffers.items;
     uint32_t result = call->y.arg.word.buffer;
@@ -121,8 +139,13 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
         return xpu_codegen_bug(cg, "a chain has loops that its kernel cannot run", "%s",
                                xpu_node_where(cg->graph, node, cg->arena));
     }
-    struct xpu_chain_call call = {0};
-    const char *body = body_of(cg, layer, chain);
+    xpu_chain_types types;
+    if (!xpu_chain_types_of_node(cg->graph, node, &types)) {
+        return xpu_codegen_bug(cg, "a chain has types that its steps do not take", "%s",
+                               xpu_node_where(cg->graph, node, cg->arena));
+    }
+    struct xpu_chain_typed_call call = {.sizes = xpu_arg_number(sizes_word(chain, &types))};
+    const char *body = body_of(cg, layer, chain, &types);
     call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
     call.inputs = xpu_arg_number(chain->input_count);
     for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {
@@ -131,9 +154,10 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
         const char *role = xpu_printf(cg->arena, "x%u", i);
         call.x[i] = xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, i), role));
     }
-    set_loops(cg, &call, &loops, chain->input_count);
-    set_immediates(&call, chain);
-    offer_in_place(cg, &call, &loops, chain->input_count);
-    xpu_describe_layer(cg, layer, XPU_KERNEL_chain, xpu_dim_of(cg, 0));
-    return xpu_add_chain(cg, layer, &call, body);
+    set_loops(cg, &call.loops, &loops, chain->input_count);
+    set_immediates(&call.loops, chain);
+    offer_in_place(cg, &call.loops, &loops, chain->input_count);
+    xpu_describe_layer(cg, layer, types.is_float32 ? XPU_KERNEL_chain : XPU_KERNEL_chain_typed, xpu_dim_of(cg, 0));
+    struct xpu_chain_call plain = {.loops = call.loops};
+    return types.is_float32 ? xpu_add_chain(cg, layer, &plain, body) : xpu_add_chain_typed(cg, layer, &call, body);
 }

@@ -8,6 +8,7 @@
 typedef struct xpu_chain_body_text {
     uint64_t hash;
     const xpu_chain *chain;
+    const xpu_chain_types *types;
     const char *name; /* of the C function */
     uint32_t region;  /* of the first layer that calls it: there it is defined */
     int32_t other;    /* an earlier one whose hash has the same low bits, or -1 */

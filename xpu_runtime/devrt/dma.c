@@ -64,6 +64,53 @@ xpu_ticket xpu_store_2d(uint32_t target, int32_t target_stride, const void *lm, 
                    xpu_lm_address(lm), lm_stride, row_bytes, rows, none);
 }
 
+/* ---- elements of 1 and 2 bytes ---- */
+
+/* Beside the rings, whose descriptors stay those of words: number n stands in slot n of one or of the other. */
+static uint32_t narrow_loads[XPU_RING][XPU_DESC_WORDS], narrow_stores[XPU_RING][XPU_DESC_WORDS];
+
+/* One copy of `element` bytes per element; they are dense in a row. */
+static xpu_ticket copy_narrow(struct ring *ring, uint32_t (*slots)[XPU_DESC_WORDS], uint32_t engine, uint32_t counter,
+                              xpu_desc_copy *copy, uint32_t element) {
+    uint32_t *words = slots[ring->issued % XPU_RING];
+    if (ring->issued >= XPU_RING) {
+        xpu_wait((xpu_ticket){counter, ring->issued - XPU_RING + 1});
+    } else {
+        uint32_t *slot = ring->words[ring->issued % XPU_RING]; /* which would be prepared now */
+        prepare(slot, counter);
+    }
+    copy->layer = xpu_reg_load(XPU_REG_LAYER) >> 16;
+    copy->wait0 = XPU_NO_COUNTER;
+    copy->wait1 = XPU_NO_COUNTER;
+    copy->signal = counter;
+    copy->signal_add = 1;
+    copy->src_type = copy->dst_type = element == 1 ? XPU_TYPE_U8 : XPU_TYPE_I16;
+    copy->size0 = copy->size1 = 1;
+    copy->src_stride3 = copy->dst_stride3 = (int32_t)element;
+    xpu_desc_copy_pack(words, copy);
+    xpu_enqueue(engine, words, 1);
+    ring->issued++;
+    return (xpu_ticket){counter, ring->issued};
+}
+
+xpu_ticket xpu_load_elements(void *lm, int32_t lm_stride, uint32_t source, int32_t source_stride, uint32_t count,
+                             uint32_t rows, uint32_t element) {
+    if (element >= 4) return xpu_load_2d(lm, lm_stride, source, source_stride, count * element, rows);
+    xpu_desc_copy copy = {.src = source,
+                          .dst = xpu_lm_address(lm),
+                          .size2 = rows,
+                          .size3 = count,
+                          .src_stride2 = source_stride,
+                          .dst_stride2 = lm_stride};
+    return copy_narrow(&loads, narrow_loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), &copy, element);
+}
+
+xpu_ticket xpu_store_elements(uint32_t target, const void *lm, uint32_t count, uint32_t element) {
+    if (element >= 4) return LM2GM(target, lm, count * element);
+    xpu_desc_copy copy = {.src = xpu_lm_address(lm), .dst = target, .size2 = 1, .size3 = count};
+    return copy_narrow(&stores, narrow_stores, XPU_ENGINE_DMA1, XPU_COUNTER_CORE_STORE + core_id(), &copy, element);
+}
+
 xpu_ticket GM2LM(void *lm, uint32_t source, uint32_t bytes) {
     return xpu_load_2d(lm, 0, source, 0, bytes, 1);
 }

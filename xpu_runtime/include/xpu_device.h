@@ -121,6 +121,10 @@ xpu_ticket xpu_store_2d(uint32_t target, int32_t target_stride, const void *lm, 
 /* As xpu_load_2d, once `after` is true. */
 xpu_ticket xpu_load_2d_after(void *lm, int32_t lm_stride, uint32_t source, int32_t source_stride, uint32_t row_bytes,
                              uint32_t rows, xpu_ticket after);
+/* The same of `count` elements a row, of `element` bytes each (1, 2, 4 or 8), dense in a row; the store has one row. */
+xpu_ticket xpu_load_elements(void *lm, int32_t lm_stride, uint32_t source, int32_t source_stride, uint32_t count,
+                             uint32_t rows, uint32_t element);
+xpu_ticket xpu_store_elements(uint32_t target, const void *lm, uint32_t count, uint32_t element);
 /* Dense copies; bytes is a multiple of 4. */
 xpu_ticket GM2LM(void *lm, uint32_t source, uint32_t bytes);
 xpu_ticket LM2GM(uint32_t target, const void *lm, uint32_t bytes);

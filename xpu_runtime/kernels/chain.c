@@ -20,9 +20,17 @@ struct frame {
     uint32_t size[4];
     uint32_t address[INPUTS];
     int32_t stride[INPUTS][4];
+    uint32_t shift[INPUTS + 1]; /* typed: logarithms of element sizes, the last one of the result's */
     uint32_t inputs, rows, width, row_blocks, column_blocks;
-    float *in[2][INPUTS], *out[2];
+    char *in[2][INPUTS], *out[2];
 };
+
+/* `typed` is a literal in every call: without it elements have 4 bytes, and nothing is looked up. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint32_t shift_of(const struct frame *f, uint32_t i, int typed) {
+    return typed ? f->shift[i] : 2;
+}
 
 static void unpack(struct frame *f, const struct xpu_chain_args *a) {
     const uint32_t size[4] = {(uint32_t)a->d[0], (uint32_t)a->d[1], (uint32_t)a->d[2], (uint32_t)a->d[3]};
@@ -35,11 +43,21 @@ static void unpack(struct frame *f, const struct xpu_chain_args *a) {
     }
 }
 
+/* Elements of every input and of the result that LM has room for twice. */
+INLINE uint32_t room_of(const struct frame *f, uint32_t lm_bytes, int typed) {
+    enum { LEAST = 16 }; /* of all types: six inputs and a result of 8 bytes fit the smallest LM */
+    if (!typed) return round_down(lm_bytes / 4 / (2 * (f->inputs + 1)), VECTOR);
+    uint32_t bytes = 1u << f->shift[INPUTS];
+    for (uint32_t i = 0; i < f->inputs; i++) bytes += 1u << f->shift[i];
+    uint32_t room = lm_bytes / (2 * bytes);
+    return round_down(room, room < VECTOR ? LEAST : VECTOR);
+}
+
 /* Blocks fit LM twice, with every input; there are enough of them for all cores where there is enough to do. */
-static void choose_block(struct frame *f, uint32_t cores) {
+INLINE void choose_block(struct frame *f, uint32_t cores, int typed) {
     uint32_t available, all_rows = f->size[0] * f->size[1] * f->size[2];
-    float *lm = lm_floats(&available);
-    uint32_t room = round_down(available / (2 * (f->inputs + 1)), VECTOR);
+    char *lm = (char *)lm_floats(&available);
+    uint32_t room = room_of(f, 4 * available, typed);
     f->width = min_u32(f->size[3], room);
     if (all_rows < cores) {
         uint32_t share = ceil_div(f->size[3], ceil_div(cores, all_rows));
@@ -50,9 +68,12 @@ static void choose_block(struct frame *f, uint32_t cores) {
     f->column_blocks = ceil_div(f->size[3], f->width);
     f->row_blocks = ceil_div(f->size[2], f->rows);
     for (uint32_t half = 0; half < 2; half++) {
-        for (uint32_t i = 0; i < f->inputs; i++, lm += room) f->in[half][i] = lm;
+        for (uint32_t i = 0; i < f->inputs; i++) {
+            f->in[half][i] = lm;
+            lm += room << shift_of(f, i, typed);
+        }
         f->out[half] = lm;
-        lm += room;
+        lm += room << shift_of(f, INPUTS, typed);
     }
 }
 
@@ -69,19 +90,22 @@ static struct block block_at(const struct frame *f, uint32_t index) {
     return b;
 }
 
-static xpu_ticket load_block(const struct frame *f, const struct block *b, uint32_t half) {
+INLINE xpu_ticket load_block(const struct frame *f, const struct block *b, uint32_t half, int typed) {
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
     for (uint32_t i = 0; i < f->inputs; i++) {
         const int32_t *s = f->stride[i];
+        uint32_t shift = shift_of(f, i, typed);
         int32_t at =
             (int32_t)b->outer0 * s[0] + (int32_t)b->outer1 * s[1] + (int32_t)b->row * s[2] + (int32_t)b->column * s[3];
-        uint32_t from = f->address[i] + 4 * (uint32_t)at;
-        uint32_t row_bytes = s[3] ? 4 * b->width : 4;
-        if (row_bytes == 4 * b->width && s[2] == (int32_t)b->width) {
-            ticket = GM2LM(f->in[half][i], from, row_bytes * b->rows);
-        } else {
-            ticket = xpu_load_2d(f->in[half][i], (int32_t)row_bytes, from, 4 * s[2], row_bytes, b->rows);
+        uint32_t from = f->address[i] + ((uint32_t)at << shift);
+        uint32_t width = s[3] ? b->width : 1, rows = b->rows;
+        if (width == b->width && s[2] == (int32_t)b->width) {
+            width *= rows;
+            rows = 1;
         }
+        int32_t stride = (int32_t)((uint32_t)s[2] << shift), row_bytes = (int32_t)(width << shift);
+        ticket = typed ? xpu_load_elements(f->in[half][i], row_bytes, from, stride, width, rows, 1u << shift)
+                       : xpu_load_2d(f->in[half][i], row_bytes, from, stride, (uint32_t)row_bytes, rows);
     }
     return ticket;
 }
@@ -98,43 +122,107 @@ static void spread(float *values, uint32_t rows, uint32_t width) {
     }
 }
 
-static xpu_ticket run_block(const struct frame *f, const struct block *b, uint32_t half, xpu_chain_body body) {
-    const float *in[INPUTS];
-    for (uint32_t i = 0; i < f->inputs; i++) {
-        in[i] = f->in[half][i];
-        if (!f->stride[i][3]) spread(f->in[half][i], b->rows, b->width);
+static void spread_bytes(uint8_t *values, uint32_t rows, uint32_t width) {
+    for (uint32_t row = rows; row-- > 0;) {
+        uint8_t value = values[row];
+        for (uint32_t done = 0; done < width;) {
+            size_t vl = __riscv_vsetvl_e8m4(width - done);
+            __riscv_vse8_v_u8m4(values + row * width + done, __riscv_vmv_v_x_u8m4(value, vl), vl);
+            done += (uint32_t)vl;
+        }
     }
-    body(in, f->a->c, f->out[half], b->rows * b->width);
-    uint32_t row = (b->outer0 * f->size[1] + b->outer1) * f->size[2] + b->row;
-    return LM2GM(f->a->y + 4 * (row * f->size[3] + b->column), f->out[half], 4 * b->rows * b->width);
 }
 
-static void chain_share(const void *args, uint32_t core, uint32_t cores) {
-    const struct xpu_chain_args a = *(const struct xpu_chain_args *)args;
+static void spread_halves(uint16_t *values, uint32_t rows, uint32_t width) {
+    for (uint32_t row = rows; row-- > 0;) {
+        uint16_t value = values[row];
+        for (uint32_t done = 0; done < width;) {
+            size_t vl = __riscv_vsetvl_e16m4(width - done);
+            __riscv_vse16_v_u16m4(values + row * width + done, __riscv_vmv_v_x_u16m4(value, vl), vl);
+            done += (uint32_t)vl;
+        }
+    }
+}
+
+static void spread_wide(uint32_t *words, uint32_t rows, uint32_t width) {
+    for (uint32_t row = rows; row-- > 0;) {
+        uint32_t low = words[2 * row], high = words[2 * row + 1], *to = words + 2 * row * width;
+        for (uint32_t i = 0; i < width; i++) {
+            to[2 * i] = low;
+            to[2 * i + 1] = high;
+        }
+    }
+}
+
+static void spread_typed(char *values, uint32_t rows, uint32_t width, uint32_t shift) {
+    switch (shift) {
+    case 0: spread_bytes((uint8_t *)values, rows, width); break;
+    case 1: spread_halves((uint16_t *)values, rows, width); break;
+    case 2: spread((float *)values, rows, width); break;
+    default: spread_wide((uint32_t *)values, rows, width); break;
+    }
+}
+
+INLINE xpu_ticket run_block(const struct frame *f, const struct block *b, uint32_t half, xpu_chain_body body,
+                            int typed) {
+    const float *in[INPUTS];
+    for (uint32_t i = 0; i < f->inputs; i++) {
+        in[i] = (const float *)f->in[half][i];
+        if (f->stride[i][3]) continue;
+        if (typed)
+            spread_typed(f->in[half][i], b->rows, b->width, f->shift[i]);
+        else
+            spread((float *)f->in[half][i], b->rows, b->width);
+    }
+    body(in, f->a->c, (float *)f->out[half], b->rows * b->width);
+    uint32_t row = (b->outer0 * f->size[1] + b->outer1) * f->size[2] + b->row, shift = shift_of(f, INPUTS, typed);
+    uint32_t to = f->a->y + ((row * f->size[3] + b->column) << shift), count = b->rows * b->width;
+    return typed ? xpu_store_elements(to, f->out[half], count, 1u << shift) : LM2GM(to, f->out[half], 4 * count);
+}
+
+INLINE void run_share(const struct xpu_chain_args *a, uint32_t sizes, uint32_t core, uint32_t cores, int typed) {
     struct frame f;
     uint32_t first, last;
-    unpack(&f, &a);
-    choose_block(&f, cores);
+    unpack(&f, a);
+    for (uint32_t i = 0; typed && i <= INPUTS; i++) f.shift[i] = sizes >> 2 * i & 3;
+    choose_block(&f, cores, typed);
     partition(core, cores, f.size[0] * f.size[1] * f.row_blocks * f.column_blocks, 1, &first, &last);
     xpu_ticket loaded = {XPU_COUNTER_CALL, 0}, stored[2] = {loaded, loaded};
     struct block next = {0};
     if (first < last) {
         next = block_at(&f, first);
-        loaded = load_block(&f, &next, 0);
+        loaded = load_block(&f, &next, 0, typed);
     }
     for (uint32_t i = first, half = 0; i < last; i++, half ^= 1) {
         struct block now = next;
         xpu_ticket ready = loaded;
         if (i + 1 < last) {
             next = block_at(&f, i + 1);
-            loaded = load_block(&f, &next, half ^ 1);
+            loaded = load_block(&f, &next, half ^ 1, typed);
         }
         xpu_wait(ready);
         xpu_wait(stored[half]);
-        stored[half] = run_block(&f, &now, half, xpu_call_body());
+        stored[half] = run_block(&f, &now, half, xpu_call_body(), typed);
     }
+}
+
+static void chain_share(const void *args, uint32_t core, uint32_t cores) {
+    const struct xpu_chain_args a = *(const struct xpu_chain_args *)args;
+    run_share(&a, 0, core, cores, 0);
+}
+
+/* The words of chain, and one more. */
+static void chain_typed_share(const void *args, uint32_t core, uint32_t cores) {
+    const struct xpu_chain_args a = *(const struct xpu_chain_args *)args;
+    _Static_assert(sizeof(struct xpu_chain_typed_args) == sizeof a + sizeof(uint32_t), "sizes is the last word");
+    run_share(&a, (uint32_t)((const struct xpu_chain_typed_args *)args)->sizes, core, cores, 1);
 }
 
 xpu_ticket xpu_chain(const struct xpu_chain_args *args, xpu_chain_body body, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores_with(chain_share, args, body, layer, after);
+}
+
+xpu_ticket xpu_chain_typed(const struct xpu_chain_typed_args *args, xpu_chain_body body, uint32_t layer,
+                           xpu_ticket after) {
+    return xpu_run_on_cores_with(chain_typed_share, args, body, layer, after);
 }
