@@ -1,6 +1,7 @@
 # The one build file. `make help` lists the targets; everything that is built stands in $(BUILD).
 #   SAN=address,undefined   build with sanitizers, in a folder of its own
 #   CHIP=nano               the chip that `make run` compiles for (default: standard)
+#   COVERAGE=1              count which lines run, in a folder of its own (make coverage)
 #   V=1                     show the commands
 #   CC=clang-19             another host compiler
 #   DEPS=no                 neither looks for Debian packages nor installs them
@@ -8,7 +9,7 @@ SAN    ?=
 CHIP   ?= standard
 PREFIX ?= /usr/local
 CLANG  ?= clang-19
-BUILD  ?= build$(if $(SAN),/san)
+BUILD  ?= build$(if $(SAN),/san)$(if $(COVERAGE),/coverage)
 
 VERSION := 0.1.0
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
@@ -36,10 +37,10 @@ endif
 WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
 # at -O1 gcc warns of setjmp for variables that no longjmp meets
 OPT     := $(if $(SAN),-O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
-    $(if $(findstring clang,$(CC)),,-Wno-clobbered),-O2 -g)
+    $(if $(findstring clang,$(CC)),,-Wno-clobbered),$(if $(COVERAGE),-O1 -g --coverage -Wno-clobbered -Wno-maybe-uninitialized,-O2 -g))
 CFLAGS  := -std=c11 $(WARN) $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math \
            -D_GNU_SOURCE -DXPU_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen
-LDFLAGS := $(if $(SAN),-fsanitize=$(SAN)) -Wl,-rpath,'$$ORIGIN/../lib'
+LDFLAGS := $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage) -Wl,-rpath,'$$ORIGIN/../lib'
 LDLIBS  := -Wl,--as-needed -lprotobuf-c -ljansson -lpng -ljpeg -lz -lm -ldl
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
@@ -119,7 +120,7 @@ $(BUILD)/obj/gen/%.pb-c.o: $(BUILD)/gen/%.pb-c.c
 
 # The hot loops of the functional chip and of ref: blocked so that the host compiler vectorises them.
 HOT := $(call objects,$(FUNC) core/ops)
-$(HOT): CFLAGS += $(if $(SAN),,-O3)
+$(HOT): CFLAGS += $(if $(SAN)$(COVERAGE),,-O3)
 
 # Each library is a file with its version, which two links lead to: that of the soname and that of the linker
 LIBRARIES := $(LIBXPUC) $(LIBXPURT) $(LIBFUNC)
@@ -279,6 +280,14 @@ run-resnet50: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all
 	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=standard
 	@scripts/run_resnet50 $(BUILD) ../shared
+
+# Which lines of the host's code the quick tests reach: docs/coverage.md
+COVERED := $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)
+.PHONY: coverage coverage-tests
+coverage: deps
+	@$(MAKE) $(PARALLEL) --no-print-directory COVERAGE=1 coverage-tests
+coverage-tests: all $(COVERED)
+	@scripts/coverage $(BUILD) $(TEST_BIN) $(wildcard $(patsubst %,tests/%/test_*.sh,errors golden sweep corpus unit))
 
 # A test compares (tests/docs)
 .PHONY: docs
