@@ -519,6 +519,34 @@ XA_INLINE float xa_reduce_max(const float *x, size_t n, size_t stride) {
     return most;
 }
 
+XA_INLINE float xa_reduce_min(const float *x, size_t n, size_t stride) {
+    float least = xa_inf();
+    for (size_t i = 0; i < n; i++) least = xa_min(least, x[i * stride]);
+    return least;
+}
+
+/* Product: lanes start at 1; the same tree. */
+XA_INLINE float xa_reduce_prod(const float *x, size_t n, size_t stride) {
+    xa_lanes lanes = xa_lanes_fill(1.0f);
+    for (size_t i = 0; i < n; i++) lanes.lane[i % XA_LANES] = xa_mul(lanes.lane[i % XA_LANES], x[i * stride]);
+    for (int step = XA_LANES / 2; step > 0; step /= 2)
+        for (int j = 0; j < step; j++) lanes.lane[j] = xa_mul(lanes.lane[j], lanes.lane[j + step]);
+    return lanes.lane[0];
+}
+
+/* The reductions, in the order of their rows in core/ops/ops.def. A mean is fl(sum / n), of nothing 0. */
+typedef enum { XA_REDUCE_SUM, XA_REDUCE_MEAN, XA_REDUCE_MAX, XA_REDUCE_MIN, XA_REDUCE_PROD } xa_reduction;
+
+XA_INLINE float xa_reduce(xa_reduction kind, const float *x, size_t n, size_t stride) {
+    switch (kind) {
+    case XA_REDUCE_SUM: return xa_reduce_sum(x, n, stride);
+    case XA_REDUCE_MEAN: return xa_reduce_sum(x, n, stride) / (float)(n ? n : 1);
+    case XA_REDUCE_MAX: return xa_reduce_max(x, n, stride);
+    case XA_REDUCE_MIN: return xa_reduce_min(x, n, stride);
+    default: return xa_reduce_prod(x, n, stride);
+    }
+}
+
 /* ---- Elementary functions: core/arith_poly.h on float ------------------------------------------------------------ */
 
 #define XF_FUNCTION         XA_INLINE

@@ -131,6 +131,9 @@ xpu_value fe_pad(fe_builder *b, xpu_value x, const fe_padding *padding);
 /* Along one axis; `whole`: over all dims from the axis on, as before opset 13. */
 xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
 
+/* `op`: XPU_OP_REDUCE_SUM .. XPU_OP_REDUCE_PROD. Axes not given or none: all. */
+xpu_value fe_reduce(fe_builder *b, xpu_op_id op, xpu_value x, fe_ints axes, int keep_dims);
+
 /* ---- quantised ---- */
 
 /* Per tensor (scale and zero of one element) or along an axis; zero may be {0}. */

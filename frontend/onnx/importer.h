@@ -170,10 +170,11 @@ xpu_onnx_convert xpu_onnx_convert_cast;
 xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad,
     xpu_onnx_convert_gemm, xpu_onnx_convert_matmul, xpu_onnx_convert_elementwise, xpu_onnx_convert_pow,
     xpu_onnx_convert_gelu, xpu_onnx_convert_variadic, xpu_onnx_convert_clip, xpu_onnx_convert_mean,
-    xpu_onnx_convert_flatten, xpu_onnx_convert_reshape, xpu_onnx_convert_squeeze, xpu_onnx_convert_unsqueeze,
-    xpu_onnx_convert_transpose, xpu_onnx_convert_concat, xpu_onnx_convert_softmax, xpu_onnx_convert_identity,
-    xpu_onnx_convert_dropout, xpu_onnx_convert_constant, xpu_onnx_convert_quantize, xpu_onnx_convert_dequantize,
-    xpu_onnx_convert_dynamic_quantize, xpu_onnx_convert_qlinear, xpu_onnx_convert_integer_product;
+    xpu_onnx_convert_reduce, xpu_onnx_convert_flatten, xpu_onnx_convert_reshape, xpu_onnx_convert_squeeze,
+    xpu_onnx_convert_unsqueeze, xpu_onnx_convert_transpose, xpu_onnx_convert_concat, xpu_onnx_convert_softmax,
+    xpu_onnx_convert_identity, xpu_onnx_convert_dropout, xpu_onnx_convert_constant, xpu_onnx_convert_quantize,
+    xpu_onnx_convert_dequantize, xpu_onnx_convert_dynamic_quantize, xpu_onnx_convert_qlinear,
+    xpu_onnx_convert_integer_product;
 /* The attributes of a convolution. */
 fe_convolution xpu_onnx_convolution(const xpu_onnx_node *node);
 

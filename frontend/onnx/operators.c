@@ -65,6 +65,13 @@ const char *xpu_onnx_nearest_operator(const char *name) {
      .op = XPU_OP_##row, .core = (text), .remarks = "", .attrs = {__VA_ARGS__}}
 #define VARIADIC(onnx, row, text) ELEMENTWISE(onnx, 1, XPU_ONNX_VARIADIC, variadic, row, text)
 
+/* `from`: the version since which the axes are an operand. */
+#define REDUCTION(onnx, row, text, from)                                                                               \
+    {.name = (onnx), .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,                 \
+     .convert = xpu_onnx_convert_reduce, .op = XPU_OP_##row, .core = (text ", transpose, reshape"),                    \
+     .remarks = "constant axes", .attrs = {{"axes", XPU_ONNX_INTS, 0, from}, {"keepdims", XPU_ONNX_INT},               \
+                                           {"noop_with_empty_axes", XPU_ONNX_INT, from}}}
+
 static const xpu_onnx_row rows[] = {
     UNARY("Abs", ABS, "abs"),
     BINARY("Add", ADD, "add"),
@@ -185,6 +192,11 @@ static const xpu_onnx_row rows[] = {
      .attrs = {{"axis", XPU_ONNX_INT, 13}, {"saturate", XPU_ONNX_INT, 19}, {"block_size", XPU_ONNX_INT, 21},
                {"output_dtype", XPU_ONNX_INT, 21}, {"precision", XPU_ONNX_INT, 23}}},
     UNARY("Reciprocal", RECIPROCAL, "reciprocal"),
+    REDUCTION("ReduceMax", REDUCE_MAX, "reduce_max", 18),
+    REDUCTION("ReduceMean", REDUCE_MEAN, "reduce_mean, global_average_pool", 18),
+    REDUCTION("ReduceMin", REDUCE_MIN, "reduce_min", 18),
+    REDUCTION("ReduceProd", REDUCE_PROD, "reduce_prod", 18),
+    REDUCTION("ReduceSum", REDUCE_SUM, "reduce_sum", 13),
     UNARY("Relu", RELU, "relu"),
     {.name = "Reshape", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_reshape, .op = XPU_OP_RESHAPE, .core = "reshape",

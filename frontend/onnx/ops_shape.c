@@ -67,6 +67,21 @@ xpu_value xpu_onnx_convert_softmax(xpu_onnx_node *node) {
     return fe_softmax(&node->build, node->inputs[0], xpu_onnx_attr_int(node, "axis", whole ? 1 : -1), whole);
 }
 
+/* The axes are an attribute or, from some version on, an operand. */
+xpu_value xpu_onnx_convert_reduce(xpu_onnx_node *node) {
+    int ok = 1, keep = xpu_onnx_attr_flag(node, "keepdims", 1, &ok);
+    int noop = xpu_onnx_attr_flag(node, "noop_with_empty_axes", 0, &ok);
+    fe_ints axes = xpu_onnx_attr_ints(node, "axes");
+    if (node->input_count > 1 && node->version < (node->row->op == XPU_OP_REDUCE_SUM ? 13 : 18)) {
+        return xpu_onnx_refuse(node, "onnx-operand", "the node has too many inputs",
+                               "in this opset, the axes are an attribute", NULL);
+    }
+    if (xpu_onnx_has_input(node, 1)) ok &= xpu_onnx_const_ints(node, 1, &axes);
+    if (!ok) return (xpu_value){0};
+    if (noop && axes.count == 0) return fe_identity(&node->build, node->inputs[0]);
+    return fe_reduce(&node->build, node->row->op, node->inputs[0], axes, keep);
+}
+
 /* ---- Identity, Dropout, Constant ---- */
 
 xpu_value xpu_onnx_convert_identity(xpu_onnx_node *node) {

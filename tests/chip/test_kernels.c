@@ -61,6 +61,29 @@ static void add_softmax(rig *r, bench *b) {
     a.y = operand_expect(r, &y);
     rig_call(r, XPU_CALL_softmax_f32, 0, &a, sizeof a);
 }
+/* ---- reductions ---- */
+
+static void add_reduce(rig *r, bench *b) {
+    struct xpu_reduce_f32_args a = {.outer = (int32_t)draw_size(r, 40), .inner = 1, .kind = (int32_t)draw(r, 0, 4)};
+    a.count = (int32_t)draw_size(r, 300);
+    if (draw(r, 0, 1)) a.inner = (int32_t)draw_size(r, 150);
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 2000, 20000), a.outer = (int32_t)draw(r, 1, 3), a.inner = 1;
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 200, 400), a.outer = 1, a.inner = 70;
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 1, 5), a.outer = (int32_t)draw(r, 100, 500);
+    rig_describe(r, "reduction %d of %d x %d x %d", a.kind, a.outer, a.count, a.inner);
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a.outer, a.count, a.inner));
+    if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 200);
+    const xpu_tensor *const inputs[] = {&x};
+    const xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, 1)};
+    xpu_tensor y = operand_reference(b, (xpu_op_id)(XPU_OP_REDUCE_SUM + a.kind), inputs, 1, attrs, 1);
+    a.x = operand_place(r, &x);
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_reduce_f32, 0, &a, sizeof a);
+}
+static void reductions(void) {
+    rig_on_each_chip("reductions", 60, add_reduce);
+}
+
 static void softmax(void) {
     rig_on_each_chip("softmax", 25, add_softmax);
 }
@@ -285,9 +308,9 @@ static void pool(void) {
 }
 
 static void sequences(void) {
-    static const rig_add adds[] = {add_fill, add_absmax, add_softmax, add_copy, add_chain, add_pool};
+    static const rig_add adds[] = {add_fill, add_absmax, add_softmax, add_reduce, add_copy, add_chain, add_pool};
     rig_sequences("sequences", 15, adds, (int)(sizeof adds / sizeof *adds));
 }
 
-XPU_TEST_MAIN("kernels", {"fill", fill}, {"absmax", absmax}, {"softmax", softmax}, {"copy_nd", copy_nd},
-              {"chain", chain}, {"pool", pool}, {"sequences", sequences})
+XPU_TEST_MAIN("kernels", {"fill", fill}, {"absmax", absmax}, {"softmax", softmax}, {"reductions", reductions},
+              {"copy_nd", copy_nd}, {"chain", chain}, {"pool", pool}, {"sequences", sequences})

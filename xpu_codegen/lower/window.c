@@ -1,4 +1,4 @@
-/* Pooling, softmax, absmax: kernels on the cores. */
+/* Pooling: kernels on the cores. */
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
 #include "xpu_codegen/lower/layers.h"
@@ -130,41 +130,4 @@ xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_n
     call.high = xpu_arg_number(to_signed ? INT8_MAX : UINT8_MAX);
     xpu_describe_layer(cg, layer, XPU_KERNEL_mean_i8, xpu_dim_of(cg, 0));
     return xpu_add_mean_i8(cg, layer, &call);
-}
-
-/* ---- softmax ---- */
-
-/* In storage order: what lies outside the axis, the axis, what lies inside. */
-xpu_status xpu_lower_softmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    const xpu_value_info *info = xpu_value_at(cg->graph, x);
-    int order[XPU_MAX_RANK], axis = (int)xpu_node_int(cg->graph, node, XPU_ATTR_AXIS), inside = 0;
-    xpu_dim size[3] = {xpu_dim_of(cg, 1), xpu_dim_of(cg, 1), xpu_dim_of(cg, 1)};
-    xpu_storage_order(info->layout, info->rank, order);
-    for (int d = 0; d < info->rank; d++) {
-        xpu_dim dim = xpu_value_dim(cg, x, order[d]);
-        int part = order[d] == axis ? 1 : inside ? 2 : 0;
-        inside |= order[d] == axis;
-        size[part] = xpu_dim_mul(&cg->graph->dims, size[part], dim);
-    }
-    struct xpu_softmax_f32_call call = {0};
-    call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"));
-    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
-    call.outer = xpu_arg_dim(size[0]);
-    call.count = xpu_arg_dim(size[1]);
-    call.inner = xpu_arg_dim(size[2]);
-    xpu_describe_layer(cg, layer, XPU_KERNEL_softmax_f32, xpu_dim_of(cg, 0));
-    return xpu_add_softmax_f32(cg, layer, &call);
-}
-
-/* ---- absmax ---- */
-
-xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    struct xpu_absmax_f32_call call = {0};
-    call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"));
-    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
-    call.count = xpu_arg_dim(xpu_dims_product(cg, x, 0, xpu_value_at(cg->graph, x)->rank));
-    xpu_describe_layer(cg, layer, XPU_KERNEL_absmax_f32, xpu_dim_of(cg, 0));
-    return xpu_add_absmax_f32(cg, layer, &call);
 }
