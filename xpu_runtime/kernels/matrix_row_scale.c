@@ -1,12 +1,14 @@
 /*
  * Powers of two for the rows of an int16 product: row_scale_f32 divides each row by its own, row_restore_f32 multiplies
  * the rows of the product by it and does what follows. Blocks of rows, or parts of a row that LM does not hold, pass
- * through three buffers: one is loaded and one stored while the third is computed, in place.
+ * through four buffers: they are loaded two blocks ahead, computed in place, and stored behind.
  */
 #include "xpu_runtime/kernels/epilogue.h"
 #include "xpu_runtime/kernels/findmax.h"
 
-enum { BUFFERS = 3, VECTOR = 64, MOST_ROWS = 64, MOST_POWERS = 256, BLOCK = 4096 };
+/* SCALED, RESTORED: elements that a block has at least, where there are so many. HEAD_START: by so many has core 0
+ * fewer to scale, as it has to queue the product then. */
+enum { BUFFERS = 4, LANES = 16, MOST_ROWS = 64, MOST_POWERS = 256, SCALED = 4096, RESTORED = 2048, HEAD_START = 4096 };
 
 /* rows x width elements, whose first is at (row, column); pass 0 finds the magnitude of a long row, 1 does the rest. */
 struct block {
@@ -18,14 +20,14 @@ struct cut {
     uint32_t rows, count, height, width, parts;
 };
 
-/* `room`: floats of a buffer; `cores`: that share the rows. */
-static struct cut cut_rows(uint32_t rows, uint32_t count, uint32_t room, uint32_t cores) {
+/* `room`: floats of a buffer; `block`: those to aim at; `cores`: that share the rows. */
+static struct cut cut_rows(uint32_t rows, uint32_t count, uint32_t room, uint32_t block, uint32_t cores) {
     struct cut c = {.rows = rows, .count = count, .height = 1, .width = count, .parts = 1};
     if (count > room) {
-        c.width = round_down(room, VECTOR);
+        c.width = round_down(room, LANES);
         c.parts = ceil_div(count, c.width);
     } else {
-        c.height = min_u32(min_u32(ceil_div(rows, cores), MOST_ROWS), min_u32(room, BLOCK + count - 1) / count);
+        c.height = min_u32(min_u32(ceil_div(rows, cores), MOST_ROWS), min_u32(room, block + count - 1) / count);
     }
     return c;
 }
@@ -46,145 +48,177 @@ static uint32_t place_of(const struct cut *c, const struct block *b) {
 
 /* ---- the division ---- */
 
-/* The largest magnitude of a row, so far: as bits, in which a NaN is above infinity. */
-static inline vuint32m4_t largest_of_rest(vuint32m4_t most, const float *x, uint32_t n) {
-    for (size_t vl; n > 0; n -= (uint32_t)vl, x += vl) {
-        vl = __riscv_vsetvl_e32m4(n);
-        most = __riscv_vmaxu_vv_u32m4_tu(most, most, findmax_bits(__riscv_vle32_v_f32m4(x, vl), vl), vl);
-    }
-    return most;
+static inline vuint32m8_t bits_of(vfloat32m8_t x, size_t vl) {
+    return __riscv_vand_vx_u32m8(__riscv_vreinterpret_v_f32m8_u32m8(x), 0x7fffffff, vl);
 }
 
-/* To memory: nothing waits for it here. */
-static inline void keep_largest(vuint32m4_t most, uint32_t *to) {
-    vuint32m1_t zero = __riscv_vmv_s_x_u32m1(0, 1);
-    __riscv_vse32_v_u32m1(to, __riscv_vredmaxu_vs_u32m4_u32m1(most, zero, VECTOR), 1);
+/* The largest of `count` elements, to memory: nothing waits for it here. */
+static inline void keep_largest(vuint32m8_t most, size_t count, uint32_t *to) {
+    vuint32m1_t first = __riscv_vget_v_u32m8_u32m1(most, 0);
+    __riscv_vse32_v_u32m1(to, __riscv_vredmaxu_vs_u32m8_u32m1(most, first, count), 1);
 }
 
+/* The largest magnitude, as bits, in which a NaN is above infinity. */
 static void find_largest(const float *x, uint32_t n, uint32_t *to) {
-    keep_largest(largest_of_rest(__riscv_vmv_v_x_u32m4(0, VECTOR), x, n), to);
+    size_t vl = __riscv_vsetvl_e32m8(n);
+    const size_t count = vl;
+    vuint32m8_t most = bits_of(__riscv_vle32_v_f32m8(x, vl), vl);
+    while (n -= (uint32_t)vl, x += vl, n > 0) {
+        vl = __riscv_vsetvl_e32m8(n);
+        most = __riscv_vmaxu_vv_u32m8_tu(most, most, bits_of(__riscv_vle32_v_f32m8(x, vl), vl), vl);
+    }
+    keep_largest(most, count, to);
 }
 
 static void multiply(float *x, uint32_t n, float factor) {
     for (size_t vl; n > 0; n -= (uint32_t)vl, x += vl) {
-        vl = __riscv_vsetvl_e32m4(n);
-        __riscv_vse32_v_f32m4(x, __riscv_vfmul_vf_f32m4(__riscv_vle32_v_f32m4(x, vl), factor, vl), vl);
+        vl = __riscv_vsetvl_e32m8(n);
+        __riscv_vse32_v_f32m8(x, __riscv_vfmul_vf_f32m8(__riscv_vle32_v_f32m8(x, vl), factor, vl), vl);
     }
 }
 
 /* Both, of two rows: what one waits for, the other fills. */
-static void multiply_and_find(float *x, float factor, const float *ahead, uint32_t n, uint32_t *to) {
-    const size_t vl = __riscv_vsetvlmax_e32m4();
-    vuint32m4_t most = __riscv_vmv_v_x_u32m4(0, vl);
-    for (; n >= 2 * VECTOR; n -= 2 * VECTOR, x += 2 * VECTOR, ahead += 2 * VECTOR) {
-        vfloat32m4_t c = __riscv_vle32_v_f32m4(ahead, vl);
-        vfloat32m4_t a = __riscv_vle32_v_f32m4(x, vl);
-        vuint32m4_t c_bits = findmax_bits(c, vl);
-        vfloat32m4_t d = __riscv_vle32_v_f32m4(ahead + VECTOR, vl);
-        a = __riscv_vfmul_vf_f32m4(a, factor, vl);
-        vfloat32m4_t b = __riscv_vle32_v_f32m4(x + VECTOR, vl);
-        most = __riscv_vmaxu_vv_u32m4(most, c_bits, vl);
-        __riscv_vse32_v_f32m4(x, a, vl);
-        b = __riscv_vfmul_vf_f32m4(b, factor, vl);
-        vuint32m4_t d_bits = findmax_bits(d, vl);
-        __riscv_vse32_v_f32m4(x + VECTOR, b, vl);
-        most = __riscv_vmaxu_vv_u32m4(most, d_bits, vl);
+static inline void multiply_and_find(float *x, float factor, const float *ahead, uint32_t n, uint32_t *to) {
+    size_t vl = __riscv_vsetvl_e32m8(n);
+    const size_t count = vl;
+    vfloat32m8_t b = __riscv_vle32_v_f32m8(ahead, vl), a = __riscv_vle32_v_f32m8(x, vl);
+    vuint32m8_t most = bits_of(b, vl);
+    __riscv_vse32_v_f32m8(x, __riscv_vfmul_vf_f32m8(a, factor, vl), vl);
+    while (n -= (uint32_t)vl, x += vl, ahead += vl, n > 0) {
+        vl = __riscv_vsetvl_e32m8(n);
+        b = __riscv_vle32_v_f32m8(ahead, vl);
+        a = __riscv_vle32_v_f32m8(x, vl);
+        vuint32m8_t bits = bits_of(b, vl);
+        a = __riscv_vfmul_vf_f32m8(a, factor, vl);
+        __riscv_vse32_v_f32m8(x, a, vl);
+        most = __riscv_vmaxu_vv_u32m8_tu(most, most, bits, vl);
     }
-    keep_largest(largest_of_rest(most, ahead, n), to);
-    multiply(x, n, factor);
+    keep_largest(most, count, to);
 }
 
 struct scale {
     struct xpu_row_scale_f32_args a;
     struct cut cut;
-    uint32_t most; /* of the long row so far */
-    uint32_t kept; /* powers of the last rows */
-    float *x[BUFFERS], *powers;
-    xpu_ticket stored[BUFFERS];
+    uint32_t kept;                         /* powers that are not stored yet */
+    float *x[BUFFERS], *powers, *inverses; /* inverses: of the rows of a block */
+    uint32_t *most;                        /* of the rows of the block behind it, as bits */
+    xpu_ticket loaded[BUFFERS], stored[BUFFERS];
 };
 
-static xpu_ticket load_scale(const struct scale *s, const struct block *b, uint32_t buffer) {
+static void load_scale(struct scale *s, const struct block *b, uint32_t buffer) {
     xpu_wait(s->stored[buffer]);
-    return GM2LM(s->x[buffer], s->a.x + place_of(&s->cut, b), 4 * b->rows * b->width);
+    s->loaded[buffer] = GM2LM(s->x[buffer], s->a.x + place_of(&s->cut, b), 4 * b->rows * b->width);
 }
 
-/* The powers that are not stored yet. */
+static void store_scale(struct scale *s, const struct block *b, uint32_t buffer) {
+    s->stored[buffer] = LM2GM(s->a.y + place_of(&s->cut, b), s->x[buffer], 4 * b->rows * b->width);
+}
+
+/* Powers of rows row - kept .. row - 1. */
 static void store_powers(struct scale *s, uint32_t row) {
-    if (!s->kept) return;
-    xpu_wait(LM2GM(s->a.powers + 4 * (row - s->kept), s->powers, 4 * s->kept));
+    if (s->kept) xpu_wait(LM2GM(s->a.powers + 4 * (row - s->kept), s->powers, 4 * s->kept));
     s->kept = 0;
 }
 
-/* The magnitudes go two rows ahead of the division: so no row waits for its own. */
-static void run_whole(struct scale *s, const struct block *b, float *x) {
-    enum { AHEAD = 2 };
-    uint32_t most[MOST_ROWS], n = b->width;
-    if (s->kept + b->rows > MOST_POWERS) store_powers(s, b->row);
-    for (uint32_t i = 0; i < min_u32(AHEAD, b->rows); i++) find_largest(x + i * n, n, most + i);
-    for (uint32_t i = 0; i < b->rows; i++, x += n) {
-        float absmax = xa_float(most[i]), inverse = xa_row_inverse(absmax);
-        s->powers[s->kept++] = xa_row_power(absmax);
-        if (i + AHEAD < b->rows)
-            multiply_and_find(x, inverse, x + AHEAD * n, n, most + i + AHEAD);
-        else
-            multiply(x, n, inverse);
+/* xa_row_power and xa_row_inverse of `most` but for their exponents. */
+static inline vuint32m4_t power_of(vuint32m4_t exponent, vuint32m4_t most, size_t vl) {
+    vbool8_t bad = __riscv_vmsgtu_vx_u32m4_b8(most, 0x7f7fffff, vl);
+    exponent = __riscv_vmaxu_vx_u32m4(exponent, 0x00400000, vl);
+    return __riscv_vmerge_vxm_u32m4(exponent, 0x7fc00000, bad, vl);
+}
+
+/* What was found of the rows row .. row + rows - 1 becomes their powers and inverses. */
+static void find_powers(struct scale *s, uint32_t row, uint32_t rows) {
+    if (s->kept + rows > MOST_POWERS) store_powers(s, row);
+    size_t vl = __riscv_vsetvl_e32m4(rows);
+    vuint32m4_t most = __riscv_vle32_v_u32m4(s->most, vl), exponent = __riscv_vand_vx_u32m4(most, 0x7f800000, vl);
+    __riscv_vse32_v_u32m4((uint32_t *)s->powers + s->kept, power_of(exponent, most, vl), vl);
+    exponent = __riscv_vrsub_vx_u32m4(exponent, 254u << 23, vl);
+    __riscv_vse32_v_u32m4((uint32_t *)s->inverses, power_of(exponent, most, vl), vl);
+    s->kept += rows;
+}
+
+static struct block whole_rows(const struct cut *c, uint32_t row, uint32_t last) {
+    return (struct block){.row = row, .rows = row < last ? min_u32(c->height, last - row) : 0, .width = c->count};
+}
+
+/* The magnitudes of a block's rows are found while the block before it is divided. */
+static void scale_rows(struct scale *s, uint32_t first, uint32_t last) {
+    struct block now = whole_rows(&s->cut, first, last), next = whole_rows(&s->cut, first + now.rows, last);
+    uint32_t n = now.width, buffer = 0, other = 1;
+    if (!now.rows) return;
+    load_scale(s, &now, 0);
+    if (next.rows) load_scale(s, &next, 1);
+    xpu_wait(s->loaded[0]);
+    for (uint32_t i = 0; i < now.rows; i++) find_largest(s->x[0] + i * n, n, s->most + i);
+    find_powers(s, first, now.rows);
+    while (now.rows) {
+        struct block third = whole_rows(&s->cut, next.row + next.rows, last);
+        uint32_t free = other == BUFFERS - 1 ? 0 : other + 1;
+        if (third.rows) load_scale(s, &third, free);
+        if (next.rows) xpu_wait(s->loaded[other]);
+        float *x = s->x[buffer], *ahead = s->x[other];
+        for (uint32_t i = 0; i < now.rows; i++, x += n, ahead += n) {
+            if (i < next.rows)
+                multiply_and_find(x, s->inverses[i], ahead, n, s->most + i);
+            else
+                multiply(x, n, s->inverses[i]);
+        }
+        store_scale(s, &now, buffer);
+        if (next.rows) find_powers(s, next.row, next.rows);
+        now = next;
+        next = third;
+        buffer = other;
+        other = free;
     }
 }
 
-static void run_part(struct scale *s, const struct block *b, float *x) {
-    if (b->pass == 0) {
-        uint32_t most;
-        find_largest(x, b->width, &most);
-        s->most = b->column == 0 || most > s->most ? most : s->most;
-        return;
+/* A row that does not fit comes twice, part by part: for its magnitude, and to be divided. */
+static void scale_long_row(struct scale *s, uint32_t row) {
+    uint32_t parts = s->cut.parts, most = 0;
+    struct block b = block_at(&s->cut, 2, row, row + 1, 0);
+    load_scale(s, &b, 0);
+    for (uint32_t i = 0, buffer = 0; i < 2 * parts; i++) {
+        uint32_t other = buffer == BUFFERS - 1 ? 0 : buffer + 1;
+        struct block next = block_at(&s->cut, 2, row, row + 1, i + 1);
+        if (i + 1 < 2 * parts) load_scale(s, &next, other);
+        xpu_wait(s->loaded[buffer]);
+        if (i < parts) {
+            find_largest(s->x[buffer], b.width, s->most);
+            if (*s->most > most) most = *s->most;
+        }
+        if (i == parts - 1) {
+            *s->most = most;
+            find_powers(s, row, 1);
+        }
+        if (i >= parts) {
+            multiply(s->x[buffer], b.width, *s->inverses);
+            store_scale(s, &b, buffer);
+        }
+        b = next;
+        buffer = other;
     }
-    if (b->column == 0) {
-        if (s->kept == MOST_POWERS) store_powers(s, b->row);
-        s->powers[s->kept++] = xa_row_power(xa_float(s->most));
-    }
-    multiply(x, b->width, xa_row_inverse(xa_float(s->most)));
-}
-
-static void run_scale(struct scale *s, const struct block *b, uint32_t buffer) {
-    if (s->cut.parts == 1)
-        run_whole(s, b, s->x[buffer]);
-    else
-        run_part(s, b, s->x[buffer]);
-    if (s->cut.parts > 1 && b->pass == 0) return;
-    s->stored[buffer] = LM2GM(s->a.y + place_of(&s->cut, b), s->x[buffer], 4 * b->rows * b->width);
 }
 
 static void scale_share(const void *args, uint32_t core, uint32_t cores) {
     struct scale s = {.a = *(const struct xpu_row_scale_f32_args *)args};
     uint32_t available, first, last, rows = (uint32_t)s.a.rows;
     float *lm = lm_floats(&available);
-    uint32_t each = round_down((available - MOST_POWERS) / BUFFERS, VECTOR);
-    s.cut = cut_rows(rows, (uint32_t)s.a.count, each, cores);
-    s.powers = lm;
+    uint32_t each = round_down((available - MOST_POWERS - 2 * MOST_ROWS) / BUFFERS, LANES);
+    s.cut = cut_rows(rows, (uint32_t)s.a.count, each, SCALED, cores);
     for (uint32_t i = 0; i < BUFFERS; i++) {
-        s.x[i] = lm + MOST_POWERS + i * each;
+        s.x[i] = lm + i * each;
         s.stored[i] = (xpu_ticket){XPU_COUNTER_CALL, 0};
     }
-    partition(core, cores, rows, 1, &first, &last);
-    uint32_t passes = s.cut.parts > 1 ? 2 : 1, count = ceil_div(last - first, s.cut.height) * s.cut.parts * passes;
-    struct block next = {0};
-    xpu_ticket loaded = {XPU_COUNTER_CALL, 0};
-    if (count) {
-        next = block_at(&s.cut, passes, first, last, 0);
-        loaded = load_scale(&s, &next, 0);
-    }
-    for (uint32_t i = 0, buffer = 0; i < count; i++) {
-        struct block now = next;
-        xpu_ticket ready = loaded;
-        uint32_t other = buffer == BUFFERS - 1 ? 0 : buffer + 1;
-        if (i + 1 < count) {
-            next = block_at(&s.cut, passes, first, last, i + 1);
-            loaded = load_scale(&s, &next, other);
-        }
-        xpu_wait(ready);
-        run_scale(&s, &now, buffer);
-        buffer = other;
-    }
+    s.powers = lm + BUFFERS * each;
+    s.inverses = s.powers + MOST_POWERS;
+    s.most = (uint32_t *)(s.inverses + MOST_ROWS);
+    uint32_t fewer = cores > 1 ? HEAD_START / (uint32_t)s.a.count : 0;
+    partition(core, cores, rows + fewer, 1, &first, &last);
+    first -= min_u32(first, fewer);
+    last -= min_u32(last, fewer);
+    if (s.cut.parts == 1) scale_rows(&s, first, last);
+    for (uint32_t row = first; s.cut.parts > 1 && row < last; row++) scale_long_row(&s, row);
     store_powers(&s, last);
 }
 
@@ -209,8 +243,8 @@ static void place_restore(struct restore *s, uint32_t cores) {
     uint32_t available;
     float *lm = lm_floats(&available);
     uint32_t tensors = s->a.branch ? 3 : 2; /* x, bias, branch */
-    uint32_t each = round_down(available / BUFFERS, VECTOR), room = round_down((each - MOST_ROWS) / tensors, VECTOR);
-    s->cut = cut_rows((uint32_t)s->a.rows, (uint32_t)s->a.count, room, cores);
+    uint32_t each = round_down(available / BUFFERS, LANES), room = round_down((each - MOST_ROWS) / tensors, LANES);
+    s->cut = cut_rows((uint32_t)s->a.rows, (uint32_t)s->a.count, room, RESTORED, cores);
     for (uint32_t i = 0; i < BUFFERS; i++, lm += each) {
         s->powers[i] = lm;
         s->x[i] = lm + MOST_ROWS;
@@ -250,6 +284,10 @@ static inline vfloat32m4_t finish_vector(vfloat32m4_t v, const float *branch, co
 
 static void restore_row(float *x, float power, const float *bias, const float *branch, uint32_t n,
                         const struct epilogue *e) {
+    if (!bias && !branch && e->activation == (int32_t)XPU_ACT_NONE) {
+        multiply(x, n, power);
+        return;
+    }
     for (uint32_t done = 0; done < n;) {
         size_t vl = __riscv_vsetvl_e32m4(n - done);
         vfloat32m4_t v = __riscv_vfmul_vf_f32m4(__riscv_vle32_v_f32m4(x + done, vl), power, vl);
@@ -297,17 +335,21 @@ static void restore_blocks(struct restore *s, uint32_t first, uint32_t last, uin
     }
 }
 
-/* Where the product comes row by row, core 0 is busy with it: it only helps with the rows that come last. */
+/* Where the product comes row by row, core 0 is busy with it until the last rows are there, and then begins anew: of
+ * several cores the others do everything. */
 static void restore_share(const void *args, uint32_t core, uint32_t cores) {
     struct restore s = {.a = *(const struct xpu_row_restore_f32_args *)args, .progress = xpu_call_progress()};
     s.epilogue = (struct epilogue)EPILOGUE_OF(&s.a);
     s.by_rows = s.progress->counter != XPU_NO_COUNTER;
+    uint32_t idle = s.by_rows && cores > 2;
+    if (idle && core == 0) return;
     place_restore(&s, cores);
+    if (s.by_rows) s.cut.height = min_u32(s.cut.height, ceil_div(s.progress->rows, 2 * (cores - idle)));
     uint32_t first, last, early = 0, all = ceil_div(s.cut.rows, s.cut.height) * s.cut.parts;
     if (s.a.bias && s.cut.parts == 1) GM2LM(s.bias[0], s.a.bias, 4 * s.cut.count);
     if (s.by_rows) early = (s.progress->steps - 1) * s.progress->rows / s.cut.height * s.cut.parts;
     if (core > 0) restore_blocks(&s, core - 1, early, cores - 1);
-    partition(core, cores, all - early, 1, &first, &last);
+    partition(core - idle, cores - idle, all - early, 1, &first, &last);
     restore_blocks(&s, early + first, early + last, 1);
 }
 
