@@ -16,6 +16,10 @@ typedef struct {
 
 /* Of a node with trait WINDOW that was inferred. */
 xpu_window xpu_window_of(const xpu_graph *graph, xpu_node node);
+/* Its parts, for the shape functions: of one tap, without padding; and padding from a list: begin of each spatial dim,
+ * then end of each. */
+xpu_window xpu_window_trivial(const xpu_graph *graph, xpu_node node);
+void xpu_window_take_pads(xpu_window *window, const int64_t *pads);
 /* The node gets the window's padding. */
 void xpu_window_set_pads(xpu_graph *graph, xpu_node node, const xpu_window *window);
 /* Elements of the operand from a window's first tap to its last. */

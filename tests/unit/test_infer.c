@@ -313,7 +313,7 @@ static void folding(void) {
     xpu_node_set_input(g, relu, 0, bench_input(&b, "x", XPU_F32, DIMS(5)));
     CU_ASSERT_EQUAL(xpu_op_infer(g, relu, &b.diags), XPU_OK);
     CU_ASSERT_PTR_NULL(xpu_value_at(g, xpu_node_output(g, relu, 0))->constant);
-    CU_ASSERT_EQUAL(xpu_verify(g, "fold", &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_verify(g, "folding", &b.diags), XPU_OK);
     bench_close(&b);
 }
 

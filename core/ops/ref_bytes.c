@@ -1,4 +1,4 @@
-/* Operators on quantised tensors, except products (ref_conv.c). */
+/* Operators on quantised tensors, except products (ref_matrix.c). */
 #include <string.h>
 
 #include "core/arith.h"

@@ -1,4 +1,4 @@
-/* Shapes of operators that work element by element, of batch norm and of absmax. */
+/* Shapes of operators that work element by element, and of absmax. */
 #include "core/ops/infer.h"
 
 /* The common shape of all operands. */
@@ -76,21 +76,4 @@ xpu_status xpu_infer_chain(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
 
 xpu_status xpu_infer_absmax(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     return xpu_set_result(graph, node, 0, XPU_F32, 0, NULL, diags);
-}
-
-xpu_status xpu_infer_batch_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    xpu_value_info x = *xpu_operand(graph, node, 0);
-    if (x.rank < 2) {
-        return xpu_infer_error(graph, node, diags, "shape-batch-norm", "the operand has no channel dim",
-                               "the operand is [N,C,...]", "it is %s", xpu_operand_text(graph, node, 0));
-    }
-    for (uint32_t i = 0; i < 5; i++) {
-        const xpu_value_info *operand = xpu_operand(graph, node, i);
-        if (i == 0 || (operand->rank == 1 && xpu_dim_equal(operand->dims[0], x.dims[1]))) continue;
-        return xpu_infer_error(
-            graph, node, diags, "shape-batch-norm", "scale, bias, mean or variance does not fit the operand",
-            "each is a vector over the channels, dim 1 of the operand", "the operand is %s, operand %u is %s",
-            xpu_operand_text(graph, node, 0), i, xpu_operand_text(graph, node, i));
-    }
-    return xpu_set_result(graph, node, 0, XPU_F32, x.rank, x.dims, diags);
 }

@@ -5,12 +5,7 @@
 
 xpu_status xpu_infer_same(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_value_info x = *xpu_operand(graph, node, 0);
-    xpu_status status = XPU_OK;
-    if (xpu_node_is(graph, node, XPU_OP_SOFTMAX)) {
-        int axis;
-        status = xpu_normalise_axis(graph, node, x.rank, &axis, diags);
-    }
-    return status == XPU_OK ? xpu_set_result(graph, node, 0, x.dtype, x.rank, x.dims, diags) : status;
+    return xpu_set_result(graph, node, 0, x.dtype, x.rank, x.dims, diags);
 }
 
 static xpu_dim product_of(xpu_graph *graph, int rank, const xpu_dim *dims) {
