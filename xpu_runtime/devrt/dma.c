@@ -66,17 +66,18 @@ xpu_ticket xpu_store_2d(uint32_t target, int32_t target_stride, const void *lm, 
 
 /* ---- elements of 1 and 2 bytes ---- */
 
-/* Beside the rings, whose descriptors stay those of words: number n stands in slot n of one or of the other. */
-static uint32_t narrow_loads[XPU_RING][XPU_DESC_WORDS], narrow_stores[XPU_RING][XPU_DESC_WORDS];
+/* Beside the rings, whose descriptors stay those of words. Fewer of them are under way: XPU_LM_RESERVED has no room for
+ * as many of each. */
+enum { NARROW_LOADS = 2, NARROW_STORES = 1 };
+static uint32_t narrow_loads[NARROW_LOADS][XPU_DESC_WORDS], narrow_stores[NARROW_STORES][XPU_DESC_WORDS];
 
 /* One copy of `element` bytes per element; they are dense in a row. */
-static xpu_ticket copy_narrow(struct ring *ring, uint32_t (*slots)[XPU_DESC_WORDS], uint32_t engine, uint32_t counter,
-                              xpu_desc_copy *copy, uint32_t element) {
-    uint32_t *words = slots[ring->issued % XPU_RING];
-    if (ring->issued >= XPU_RING) {
-        xpu_wait((xpu_ticket){counter, ring->issued - XPU_RING + 1});
-    } else {
-        uint32_t *slot = ring->words[ring->issued % XPU_RING]; /* which would be prepared now */
+static xpu_ticket copy_narrow(struct ring *ring, uint32_t (*slots)[XPU_DESC_WORDS], uint32_t count, uint32_t engine,
+                              uint32_t counter, xpu_desc_copy *copy, uint32_t element) {
+    uint32_t *words = slots[ring->issued % count];
+    if (ring->issued >= count) xpu_wait((xpu_ticket){counter, ring->issued - count + 1});
+    if (ring->issued < XPU_RING) {
+        uint32_t *slot = ring->words[ring->issued]; /* which would be prepared now */
         prepare(slot, counter);
     }
     copy->layer = xpu_reg_load(XPU_REG_LAYER) >> 16;
@@ -102,13 +103,15 @@ xpu_ticket xpu_load_elements(void *lm, int32_t lm_stride, uint32_t source, int32
                           .size3 = count,
                           .src_stride2 = source_stride,
                           .dst_stride2 = lm_stride};
-    return copy_narrow(&loads, narrow_loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), &copy, element);
+    return copy_narrow(&loads, narrow_loads, NARROW_LOADS, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), &copy,
+                       element);
 }
 
 xpu_ticket xpu_store_elements(uint32_t target, const void *lm, uint32_t count, uint32_t element) {
     if (element >= 4) return LM2GM(target, lm, count * element);
     xpu_desc_copy copy = {.src = xpu_lm_address(lm), .dst = target, .size2 = 1, .size3 = count};
-    return copy_narrow(&stores, narrow_stores, XPU_ENGINE_DMA1, XPU_COUNTER_CORE_STORE + core_id(), &copy, element);
+    return copy_narrow(&stores, narrow_stores, NARROW_STORES, XPU_ENGINE_DMA1, XPU_COUNTER_CORE_STORE + core_id(),
+                       &copy, element);
 }
 
 xpu_ticket GM2LM(void *lm, uint32_t source, uint32_t bytes) {
