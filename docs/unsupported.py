@@ -7,7 +7,7 @@ weights = rng.standard_normal((4, 3, 3, 3)).astype(np.float32) / 5
 grid = rng.uniform(-1, 1, (1, 8, 8, 2)).astype(np.float32)
 nodes = [
     helper.make_node("Conv", ["x", "w"], ["c"], name="conv1", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
-    helper.make_node("Mish", ["c"], ["m"], name="act1"),
+    helper.make_node("Sinh", ["c"], ["m"], name="act1"),
     helper.make_node("GridSample", ["m", "grid"], ["s"], name="warp"),
     helper.make_node("GlobalAveragePool", ["s"], ["y"], name="pool"),
 ]
