@@ -399,6 +399,31 @@ xpuc_value xpuc_softmax(xpuc_network *network, const char *name, xpuc_value x, i
     return xpu_network_build(network, CALL("softmax", name, OPERANDS(1, 1, x), .axis = axis), make_softmax);
 }
 
+static xpu_value make_reduce(fe_builder *b, const xpu_network_call *call, const xpu_value *x) {
+    static const struct {
+        const char *name;
+        xpu_op_id op;
+    } rows[] = {{"sum", XPU_OP_REDUCE_SUM},
+                {"mean", XPU_OP_REDUCE_MEAN},
+                {"max", XPU_OP_REDUCE_MAX},
+                {"min", XPU_OP_REDUCE_MIN},
+                {"prod", XPU_OP_REDUCE_PROD}};
+    const char *name = call->text ? call->text : "";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].name, name) == 0) return fe_reduce(b, rows[i].op, x[0], call->ints, call->axis != 0);
+    }
+    return fe_refuse(
+        b, FE_FORM, "the reduction is unknown",
+        fe_format(b, "it is '%s'; sum, mean, max, min and prod are there", xpu_escape(b->scratch, name, 60)), NULL);
+}
+
+xpuc_value xpuc_reduce(xpuc_network *network, const char *name, const char *op, xpuc_value x, uint32_t count,
+                       const int64_t *axes, int keep_dims) {
+    fe_ints given = {axes, axes ? count : 0};
+    return xpu_network_build(
+        network, CALL("reduce", name, OPERANDS(1, 1, x), .ints = given, .axis = keep_dims, .text = op), make_reduce);
+}
+
 /* ---- quantised ---- */
 
 static xpu_value make_dequantize(fe_builder *b, const xpu_network_call *call, const xpu_value *x) {

@@ -193,7 +193,9 @@ static xpuc_value add_move(player *p) {
         if (next(p) % 4 == 0) pad.pads_end[i] = number(p);
     }
     xpuc_value x = p->x[0], operands[4] = {x, p->x[1], p->x[2], x};
-    switch (next(p) % 8) {
+    static const char *const reductions[] = {"sum", "mean", "max", "min", "prod", "median", NULL, "sum"};
+    switch (next(p) % 9) {
+    case 7: return xpuc_reduce(p->n, p->name, reductions[p->count % 8], x, count % 4, list, p->count & 1);
     case 0: return xpuc_flatten(p->n, p->name, x, list[0]);
     case 1: return xpuc_reshape(p->n, p->name, x, p->calm ? 1 : count, p->calm ? &whole : list);
     case 2: return xpuc_squeeze(p->n, p->name, x, count, next(p) & 1 ? list : NULL);

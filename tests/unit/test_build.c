@@ -158,6 +158,12 @@ static xpuc_value pad(bench_values *v) {
 static xpuc_value softmax(bench_values *v) {
     return xpuc_softmax(v->n, "y", v->image, 1);
 }
+static xpuc_value reduce_one(bench_values *v) {
+    return xpuc_reduce(v->n, "y", "sum", v->image, 1, (int64_t[]){-1}, 0);
+}
+static xpuc_value reduce_all(bench_values *v) {
+    return xpuc_reduce(v->n, "y", "max", v->matrix, 0, NULL, 1);
+}
 static xpuc_value quantize(bench_values *v) {
     return xpuc_quantize(v->n, "y", v->matrix, xpuc_scalar(v->n, 0.5f), none, 1, "int8");
 }
@@ -206,6 +212,8 @@ static const struct {
     {concat, "float32[N,18]", "axis=1"},
     {pad, "float32[N,4,12,5]", "pads=[0,0,1,0,0,0,2,-3], mode=\"reflect\""},
     {softmax, "float32[N,4,9,8]", "softmax(%image) {axis=1}"},
+    {reduce_one, "float32[N,4,9]", "reduce_sum(%image) {axis=3}"},
+    {reduce_all, "float32[1,1]", "reduce_max("},
     {quantize, "int8[N,6]", "quantize(%matrix, "},
     {dequantize, "float32[N,6]", "dequantize(%byte, %w, %z) {axis=1}"},
     {dynamic, "float32[N,6]", "dynamic_quantize(%matrix)"},
@@ -286,6 +294,7 @@ static void wrong_row(bench_values *v) {
     xpuc_unary(v->n, "z", "add", v->matrix);
     xpuc_elementwise(v->n, "u", "relu", &v->matrix, 1, (float[]){1}, 1);
     xpuc_variadic(v->n, "v", "relu", &v->matrix, 1);
+    xpuc_reduce(v->n, "w", "median", v->matrix, 0, NULL, 0);
 }
 static void wrong_window(bench_values *v) {
     xpuc_window w = {.size = sizeof w, .strides = {1, 1, 2}, .group = -1};
@@ -350,7 +359,8 @@ static const struct {
                 "net: error [network-attribute] node 'u' (relu, #2): there are too many immediates\n"
                 "  why: relu has 0; given: 1\n" HINT
                 "net: error [network-operand] node 'v' (relu, #3): relu does not take any number of operands\n"
-                "  why: it takes 1\n" HINT},
+                "  why: it takes 1\n" HINT "net: error [network-form] node 'w' (reduce, #4): the reduction is unknown\n"
+                "  why: it is 'median'; sum, mean, max, min and prod are there\n" HINT},
     {wrong_window, "net: error [network-attribute] node 'y' (conv, #0): attribute 'strides' is invalid\n"
                    "  why: it has 3 values, not 2\n" HINT
                    "net: error [network-attribute] node 'z' (max_pool, #1): attribute 'kernel_shape' is invalid\n"

@@ -198,6 +198,10 @@ XPUC_API xpuc_value xpuc_pad(xpuc_network *network, const char *name, xpuc_value
 
 XPUC_API xpuc_value xpuc_softmax(xpuc_network *network, const char *name, xpuc_value x, int64_t axis);
 
+/* The "sum", "mean", "max", "min" or "prod" over `count` axes (0: all), which go, or with keep_dims become 1. */
+XPUC_API xpuc_value xpuc_reduce(xpuc_network *network, const char *name, const char *op, xpuc_value x, uint32_t count,
+                                const int64_t *axes, int keep_dims);
+
 /* ---- quantised ---- */
 
 /* Scale and zero point of one element, or vectors along `axis`; zero {0}: 0. A network that dequantises operands and
