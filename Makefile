@@ -85,6 +85,7 @@ help:
 	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
 	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
+	@echo 'coverage   which lines of the host code the quick tests reach: docs/coverage.md'
 	@echo 'lint       warnings of gcc and clang, clang-format, layers, lengths, tidy, generated files, lint-rtl'
 	@echo 'lint-rtl   SystemVerilog: every file by Verilator and Yosys, the chip in each configuration by Verilator and slang'
 	@echo 'lint-slang SystemVerilog by slang alone; skipped where python3 has no pyslang'
@@ -282,12 +283,15 @@ run-resnet50: deps
 	@scripts/run_resnet50 $(BUILD) ../shared
 
 # Which lines of the host's code the quick tests reach: docs/coverage.md
-COVERED := $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)
+COVERED    := $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)
+COVERED_SH := errors golden sweep corpus unit regress
 .PHONY: coverage coverage-tests
 coverage: deps
-	@$(MAKE) $(PARALLEL) --no-print-directory COVERAGE=1 coverage-tests
+	@$(MAKE) $(PARALLEL) --no-print-directory chips
+	@mkdir -p $(BUILD)/coverage/lib && ln -sf ../../lib/libxpurtl-nano.so ../../lib/libxpurtl-standard.so $(BUILD)/coverage/lib
+	@$(MAKE) $(PARALLEL) --no-print-directory COVERAGE=1 BUILD=$(BUILD)/coverage coverage-tests
 coverage-tests: all $(COVERED)
-	@scripts/coverage $(BUILD) $(TEST_BIN) $(wildcard $(patsubst %,tests/%/test_*.sh,errors golden sweep corpus unit))
+	@scripts/coverage $(BUILD) $(TEST_BIN) $(filter-out %/test_rtl.sh,$(wildcard $(COVERED_SH:%=tests/%/test_*.sh)))
 
 # A test compares (tests/docs)
 .PHONY: docs

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { VARINT, FIXED64, LENGTH, FIXED32 = 5 }; /* wire types */
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 }; /* wire types */
 
 /* One field on the wire. */
 typedef struct {
