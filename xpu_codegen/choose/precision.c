@@ -126,6 +126,16 @@ static xpu_precision_mode wanted_mode(xpu_codegen *cg, xpu_node node, const char
     return mode;
 }
 
+/* Whether no rule takes the scales of its rows from a node; the last that matches it holds. */
+static int may_scale_rows(const xpu_codegen *cg, xpu_node node) {
+    int may = 1;
+    for (uint32_t i = 0; i < cg->precision_rules->count; i++) {
+        const xpu_precision_rule *item = &cg->precision_rules->items[i];
+        if (matches(cg, node, item->match)) may = item->row_scales;
+    }
+    return may;
+}
+
 /* NULL when the node shall have 16-bit activations, else why it has not. */
 static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mode mode, const char *rule,
                                const uint8_t *sensitive) {
@@ -281,7 +291,7 @@ static void scale_rows(xpu_codegen *cg) {
     xpu_row_scales scales = {0};
     XPU_FOR_NODES(cg->graph, node) {
         if (!has_int16_input(cg, node) || xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) continue;
-        if (!xpu_wants_row_scales(cg, node)) continue;
+        if (!may_scale_rows(cg, node) || !xpu_wants_row_scales(cg, node)) continue;
         const char *reason = cg->reasons.items[node.id];
         set_reason(cg, xpu_add_row_scales(cg, node, &scales),
                    xpu_printf(cg->arena, "%s; each row has a scale", reason));

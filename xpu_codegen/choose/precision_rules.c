@@ -26,6 +26,7 @@ static void parse_rule(xpu_arena *arena, json_t *value, const char *file, uint32
     if (!xpu_json_open(&object, arena, value, file, path, diags)) return;
     const char *match = xpu_json_string(&object, "match");
     int mode = xpu_json_choice(&object, "precision", modes);
+    int row_scales = xpu_json_bool_or(&object, "row_scales", 1);
     xpu_json_done(&object);
     if (!match || mode < 0) return;
     if (strlen(match) > MAX_GLOB) {
@@ -33,7 +34,8 @@ static void parse_rule(xpu_arena *arena, json_t *value, const char *file, uint32
                   "the match is too long", "a match has at most 1024 bytes", "use a shorter pattern with *");
         return;
     }
-    *rule = (xpu_precision_rule){.match = xpu_strdup(arena, match), .mode = (xpu_precision_mode)mode};
+    *rule = (xpu_precision_rule){
+        .match = xpu_strdup(arena, match), .mode = (xpu_precision_mode)mode, .row_scales = row_scales};
 }
 
 xpu_status xpu_precision_rules_read(xpu_arena *arena, const char *path, xpu_precision_rules *rules, xpu_diags *diags) {
