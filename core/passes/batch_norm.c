@@ -16,8 +16,8 @@ static int channel_axis(const xpu_graph *graph, xpu_node producer) {
 
 static int accepts(const xpu_graph *graph, xpu_node node, xpu_node producer) {
     if (!producer.id || !xpu_used_once(graph, producer)) return 0;
-    int is_matrix = xpu_node_is(graph, producer, XPU_OP_CONV) || xpu_node_is(graph, producer, XPU_OP_MATMUL);
-    if (!is_matrix || channel_axis(graph, producer) < 0) return 0;
+    if (!xpu_op_attr(xpu_node_at(graph, producer)->op, XPU_ATTR_PRECISION) || channel_axis(graph, producer) < 0)
+        return 0;
     if (xpu_node_int(graph, producer, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_NONE ||
         xpu_node_int(graph, producer, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32 ||
         xpu_node_input(graph, producer, XPU_IN_BRANCH).id) {

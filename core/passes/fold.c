@@ -140,13 +140,12 @@ static void replace_result(xpu_graph *graph, xpu_node node, uint32_t output, xpu
 
 static void fold_node(xpu_graph *graph, xpu_node node, uint64_t *budget, xpu_diags *diags) {
     uint32_t count = xpu_node_at(graph, node)->output_count;
-    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "fold");
-    xpu_value *constants = XPU_NEW_ARRAY(arena, xpu_value, count);
+    enum { FEW = 4 }; /* results that nearly all nodes have at most */
+    xpu_value few[FEW] = {{0}}, *constants = count <= FEW ? few : XPU_NEW_ARRAY(graph->arena, xpu_value, count);
     find_constants(graph, node, budget, constants, diags);
     for (uint32_t i = 0; i < count; i++) {
         if (constants[i].id) replace_result(graph, node, i, constants[i], diags);
     }
-    xpu_arena_free(arena);
 }
 
 xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags) {

@@ -393,23 +393,33 @@ static int make_average(pass *p, const group *g, xpu_status *status) {
 
 typedef int (*maker)(pass *p, const group *g, xpu_status *status);
 
+static const struct {
+    xpu_op_id op;
+    maker make;
+    int clamps; /* its result, to limits that a relu or clip behind it may narrow */
+} makers[] = {
+    {XPU_OP_CONV, make_product, 1},      {XPU_OP_MATMUL, make_product, 1},
+    {XPU_OP_ADD, make_pair, 1},          {XPU_OP_MUL, make_pair, 1},
+    {XPU_OP_CONCAT, make_concat, 0},     {XPU_OP_GLOBAL_AVERAGE_POOL, make_global_average, 0},
+    {XPU_OP_DEQUANTIZE, make_lookup, 0}, {XPU_OP_SOFTMAX, make_softmax, 0},
+    {XPU_OP_RESHAPE, make_softmax, 0},   {XPU_OP_TRANSPOSE, make_softmax, 0},
+    {XPU_OP_IDENTITY, make_softmax, 0},  {XPU_OP_AVERAGE_POOL, make_average, 0},
+};
+enum { MAKER_COUNT = sizeof makers / sizeof *makers };
+
 static maker maker_of(const pass *p, xpu_node producer) {
-    static const struct {
-        xpu_op_id op;
-        maker make;
-    } makers[] = {
-        {XPU_OP_CONV, make_product},      {XPU_OP_MATMUL, make_product},
-        {XPU_OP_ADD, make_pair},          {XPU_OP_MUL, make_pair},
-        {XPU_OP_CONCAT, make_concat},     {XPU_OP_GLOBAL_AVERAGE_POOL, make_global_average},
-        {XPU_OP_DEQUANTIZE, make_lookup}, {XPU_OP_SOFTMAX, make_softmax},
-        {XPU_OP_RESHAPE, make_softmax},   {XPU_OP_TRANSPOSE, make_softmax},
-        {XPU_OP_IDENTITY, make_softmax},  {XPU_OP_AVERAGE_POOL, make_average},
-    };
     const xpu_op *op = xpu_node_at(p->graph, producer)->op;
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+    for (size_t i = 0; i < MAKER_COUNT; i++) {
         if (op == xpu_op_of(makers[i].op)) return makers[i].make;
     }
     return op->elementwise >= 0 && op->max_inputs == 1 ? make_lookup : NULL;
+}
+
+static int clamps(const pass *p, xpu_node producer) {
+    for (size_t i = 0; i < MAKER_COUNT; i++) {
+        if (xpu_node_is(p->graph, producer, makers[i].op)) return makers[i].clamps;
+    }
+    return 0;
 }
 
 /* relu and clip of what clamps its result anyway: the order of rounding and clamping does not matter. */
@@ -419,11 +429,7 @@ static void take_activation(const pass *p, group *g) {
     if (!is_relu && !xpu_node_is(graph, g->producer, XPU_OP_CLIP)) return;
     if (!g->y.is_positive) return; /* it would turn the limits round */
     xpu_node before = xpu_maker(graph, g->producer, 0);
-    if (!before.id || !xpu_used_once(graph, before)) return;
-    if (!xpu_node_is(graph, before, XPU_OP_CONV) && !xpu_node_is(graph, before, XPU_OP_MATMUL) &&
-        !xpu_node_is(graph, before, XPU_OP_ADD) && !xpu_node_is(graph, before, XPU_OP_MUL)) {
-        return;
-    }
+    if (!before.id || !xpu_used_once(graph, before) || !clamps(p, before)) return;
     float low = is_relu ? 0.0f : xpu_node_float(graph, g->producer, XPU_ATTR_LOW);
     float high = is_relu ? xa_inf() : xpu_node_float(graph, g->producer, XPU_ATTR_HIGH);
     g->high = xa_quantize(high, g->y.scales[0], g->y.zero, g->low, g->high);
