@@ -41,6 +41,7 @@ typedef struct {
     xpu_status lower_status;
     xpu_memplan *wishes; /* where weights would lie by the rules; NULL: no rule is about weights */
     /* emit */
+    uint32_t *region_layers;       /* by number of a region: its layers on the chip; made at the first use */
     struct xpu_clang_facts *clang; /* toolchain.h */
     /* pack */
     XPU_ARRAY(struct xpu_packed_weight) ahead; /* weights.h: the first weights, in the order of buffers */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "xpu_codegen/emit/chain_body.h"
+#include "xpu_codegen/emit/layer_table.h"
 #include "xpu_codegen/lower/layers.h"
 
 static int in_region(const xpu_codegen *cg, uint32_t layer, uint32_t number) {
@@ -14,10 +15,15 @@ static int in_region(const xpu_codegen *cg, uint32_t layer, uint32_t number) {
     return item->region == number && item->calls.count > 0;
 }
 
-static uint32_t count_layers(const xpu_codegen *cg, uint32_t number) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < cg->layers.count; i++) count += (uint32_t)in_region(cg, i, number);
-    return count;
+static uint32_t count_layers(xpu_codegen *cg, uint32_t number) {
+    if (!cg->region_layers) {
+        cg->region_layers = XPU_NEW_ARRAY(cg->arena, uint32_t, cg->job->region_count + 1);
+        for (uint32_t i = 0; i < cg->layers.count; i++) {
+            const xpu_codegen_layer *layer = &cg->layers.items[i];
+            if (layer->calls.count && layer->region <= cg->job->region_count) cg->region_layers[layer->region]++;
+        }
+    }
+    return cg->region_layers[number];
 }
 
 /* ---- regions ---- */
@@ -81,11 +87,11 @@ const char *xpu_emit_region(xpu_codegen *cg, uint32_t region) {
     xpu_text text;
     xpu_text_init(&text, cg->arena);
     emit_header(cg, &text, number);
-    emit_plan(cg, &text, number);
+    if (!xpu_has_many_layers(cg)) emit_plan(cg, &text, number);
     for (uint32_t i = 0; i < cg->bodies.count; i++) {
         if (cg->bodies.items[i].region == number) xpu_emit_chain_body(&text, &cg->bodies.items[i]);
     }
-    for (uint32_t i = 0; i < cg->layers.count; i++) {
+    for (uint32_t i = 0; i < cg->layers.count && !xpu_has_many_layers(cg); i++) {
         if (in_region(cg, i, number)) emit_layer(cg, &text, i, number);
     }
     return text.text;
@@ -103,7 +109,7 @@ static void emit_host_layers(const xpu_codegen *cg, xpu_text *text) {
     }
 }
 
-static void emit_plan_table(const xpu_codegen *cg, xpu_text *text) {
+static void emit_plan_table(xpu_codegen *cg, xpu_text *text) {
     xpu_text_add(text, "/* The plan table: the arguments of every kernel call. */\nstruct program_plan {\n");
     for (uint32_t i = 0; i < cg->job->region_count; i++) {
         if (count_layers(cg, i + 1)) xpu_text_add(text, "    struct region_%u_plan region_%u;\n", i + 1, i + 1);
@@ -121,23 +127,31 @@ static void emit_plan_table(const xpu_codegen *cg, xpu_text *text) {
     }
 }
 
+static void emit_layer_functions(xpu_codegen *cg, xpu_text *text) {
+    emit_host_layers(cg, text);
+    emit_plan_table(cg, text);
+    xpu_text_add(text, "\nconst xpu_layer_function xpu_layers[] = {\n");
+    for (uint32_t i = 0; i < cg->layers.count; i++) {
+        xpu_text_add(text, "    %s,\n", cg->layers.items[i].identifier);
+    }
+    xpu_text_add(text, "    0,\n};\nconst uint32_t xpu_layer_count = sizeof xpu_layers / sizeof *xpu_layers - 1;\n\n");
+    xpu_text_add(text, "const uint8_t xpu_layers_ahead[] = {\n");
+    for (uint32_t i = 0; i < cg->layers.count; i++) {
+        const char *name = xpu_escape(cg->arena, cg->program.layers.items[i].name, 80);
+        xpu_text_add(text, "    %d, /* %s */\n", cg->layers.items[i].called_ahead, name);
+    }
+    xpu_text_add(text, "    0,\n};\n\n");
+}
+
 const char *xpu_emit_tail(xpu_codegen *cg) {
     xpu_text text;
     xpu_text_init(&text, cg->arena);
     xpu_text_add(&text, "#include \"xpu_runtime/include/xpu_kernels.h\"\n\n");
-    emit_host_layers(cg, &text);
-    emit_plan_table(cg, &text);
-    xpu_text_add(&text, "\nconst xpu_layer_function xpu_layers[] = {\n");
-    for (uint32_t i = 0; i < cg->layers.count; i++) {
-        xpu_text_add(&text, "    %s,\n", cg->layers.items[i].identifier);
+    if (xpu_has_many_layers(cg)) {
+        xpu_emit_layer_table(cg, &text);
+    } else {
+        emit_layer_functions(cg, &text);
     }
-    xpu_text_add(&text, "    0,\n};\nconst uint32_t xpu_layer_count = sizeof xpu_layers / sizeof *xpu_layers - 1;\n\n");
-    xpu_text_add(&text, "const uint8_t xpu_layers_ahead[] = {\n");
-    for (uint32_t i = 0; i < cg->layers.count; i++) {
-        const char *name = xpu_escape(cg->arena, cg->program.layers.items[i].name, 80);
-        xpu_text_add(&text, "    %d, /* %s */\n", cg->layers.items[i].called_ahead, name);
-    }
-    xpu_text_add(&text, "    0,\n};\n\n");
     xpu_text_add(&text,
                  "/* The weights: room only, their bytes are appended to the program after linking. */\n"
                  "__asm__(\".section .weights, \\\"aw\\\", @nobits\\n\"\n"

@@ -23,9 +23,24 @@ static const char *identifier(xpu_codegen *cg, uint32_t layer, const char *name)
     return text;
 }
 
+/* The operators of the source model that the node stands for. */
+static const char *source_comment(xpu_codegen *cg, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(cg->graph, node);
+    xpu_text text;
+    xpu_text_init(&text, cg->arena);
+    for (uint32_t i = 0; i < info->origins.count; i++) {
+        const xpu_origin *origin = &cg->graph->origins.items[info->origins.items[i]];
+        xpu_text_add(&text, "%s%s", i ? "\n * " : "", xpu_origin_text(origin, "", cg->arena));
+    }
+    if (info->origins.count) return text.text;
+    const char *result = xpu_value_at(cg->graph, info->outputs[0])->name;
+    return xpu_printf(cg->arena, "%s, made by the compiler: '%s'", info->op->name, xpu_escape(cg->arena, result, 120));
+}
+
 /* Its C function, and the members of the plan struct, numbered where it makes several calls. */
 static void name_layer(xpu_codegen *cg, uint32_t index) {
     xpu_codegen_layer *layer = &cg->layers.items[index];
+    if (!layer->comment) layer->comment = source_comment(cg, layer->node);
     layer->identifier = identifier(cg, index, cg->program.layers.items[index].name);
     for (uint32_t i = 0; i < layer->calls.count; i++) {
         const char *kernel = xpu_kernel_of(layer->calls.items[i].kernel)->name;
@@ -63,6 +78,6 @@ xpu_status xpu_number_layers(xpu_codegen *cg, int with_copies) {
         begin_with_copies(cg);
         status = xpu_make_copies(cg);
     }
-    for (uint32_t i = 0; i < cg->layers.count; i++) name_layer(cg, i);
+    for (uint32_t i = 0; i < cg->layers.count && !xpu_has_many_layers(cg); i++) name_layer(cg, i);
     return status;
 }

@@ -9,14 +9,21 @@
 typedef struct xpu_codegen_layer {
     xpu_node node;
     uint32_t region;        /* node.region */
-    const char *identifier; /* of its C function: "layer_3_conv1" */
-    const char *comment;    /* the source nodes, one per line */
-    xpu_kernel kernel;      /* unless it is on the host */
+    const char *identifier; /* of its C function: "layer_3_conv1"; NULL where layers stand in a table */
+    const char *comment;    /* the source nodes, one per line; or NULL */
+    xpu_kernel kernel; /* unless it is on the host */
     XPU_ARRAY(xpu_call) calls;
     const xpu_tiles *tiles; /* on the tensor engine */
     int begins_early;       /* while the layer before makes its operand: its results live from then on */
     int called_ahead;       /* before the layer before it, on the cores, has run: its scratch lives from then on */
 } xpu_codegen_layer;
+
+/* More layers are rows of a table in the generated C, not functions: their addresses would fill LM, and clang takes
+ * half a millisecond for each. */
+enum { XPU_MANY_LAYERS = 1000 };
+static inline int xpu_has_many_layers(const xpu_codegen *cg) {
+    return cg->layers.count > XPU_MANY_LAYERS;
+}
 
 /* The layer's name, with a number where another layer has it. */
 const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name);

@@ -25,20 +25,6 @@ static xpu_lower_fn lowering_of(const xpu_op *op) {
 
 /* ---- layers ---- */
 
-/* The operators of the source model that the node stands for. */
-static const char *source_comment(xpu_codegen *cg, xpu_node node) {
-    const xpu_node_info *info = xpu_node_at(cg->graph, node);
-    xpu_text text;
-    xpu_text_init(&text, cg->arena);
-    for (uint32_t i = 0; i < info->origins.count; i++) {
-        const xpu_origin *origin = &cg->graph->origins.items[info->origins.items[i]];
-        xpu_text_add(&text, "%s%s", i ? "\n * " : "", xpu_origin_text(origin, "", cg->arena));
-    }
-    if (info->origins.count) return text.text;
-    const char *result = xpu_value_at(cg->graph, info->outputs[0])->name;
-    return xpu_printf(cg->arena, "%s, made by the compiler: '%s'", info->op->name, xpu_escape(cg->arena, result, 120));
-}
-
 static const char *host_reason(const xpu_codegen *cg, xpu_node node) {
     return cg->job->regions[xpu_node_at(cg->graph, node)->region - 1].reason;
 }
@@ -62,7 +48,7 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
                               .outputs = info->outputs,
                               .output_count = info->output_count};
     if (node.id < cg->reasons.count) item.reason = cg->reasons.items[node.id];
-    xpu_codegen_layer layer = {.node = node, .region = info->region, .comment = source_comment(cg, node)};
+    xpu_codegen_layer layer = {.node = node, .region = info->region};
     XPU_PUSH(cg->arena, &cg->program.layers, item);
     XPU_PUSH(cg->arena, &cg->layers, layer);
     cg->layer_of[node.id] = (int32_t)index;
