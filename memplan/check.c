@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "memplan/meetings.h"
+
 enum { MAX_REPORTED = 100 };
 
 typedef struct {
@@ -223,34 +225,50 @@ static int may_share(const checker *c, const owners *o, uint32_t x, uint32_t y) 
 }
 
 typedef struct {
-    area where;
-    uint32_t level, buffer;
-} interval;
+    uint32_t x, y;
+} overlap;
 
-static int compare_intervals(const void *a, const void *b) {
-    const interval *x = a, *y = b;
-    if (x->level != y->level) return x->level < y->level ? -1 : 1;
-    if (x->where.start != y->where.start) return x->where.start < y->where.start ? -1 : 1;
-    return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
+typedef struct {
+    checker *c;
+    const owners *o;
+    XPU_ARRAY(overlap) found;
+} overlaps;
+
+static int note_overlap(void *context, uint32_t a, uint32_t b) {
+    overlaps *all = context;
+    area x = area_of(all->c, a), y = area_of(all->c, b);
+    if (!areas_share_bytes(&x, &y) || may_share(all->c, all->o, a, b)) return 0;
+    int a_first = x.start != y.start ? x.start < y.start : a < b;
+    overlap found = a_first ? (overlap){a, b} : (overlap){b, a};
+    XPU_PUSH(all->c->arena, &all->found, found);
+    return all->found.count > MAX_REPORTED;
+}
+
+static int compare_overlaps(const void *a, const void *b) {
+    const overlap *p = a, *q = b;
+    if (p->x != q->x) return p->x < q->x ? -1 : 1;
+    return p->y < q->y ? -1 : p->y > q->y;
 }
 
 /* Every two buffers whose lives meet and whose bytes meet need an alias that allows it. */
 static void check_overlaps(checker *c, const owners *o) {
     uint32_t n = c->problem->buffer_count;
-    interval *all = XPU_NEW_ARRAY(c->arena, interval, n);
-    for (uint32_t i = 0; i < n; i++) all[i] = (interval){area_of(c, i), place_of(c, i)->level, i};
-    if (n) qsort(all, n, sizeof *all, compare_intervals);
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = i + 1; k < n; k++) {
-            if (all[k].level != all[i].level || all[k].where.start >= all[i].where.start + all[i].where.span) break;
-            uint32_t x = all[i].buffer, y = all[k].buffer;
-            if (buffer_of(c, x)->first > buffer_of(c, y)->last || buffer_of(c, y)->first > buffer_of(c, x)->last) {
-                continue;
-            }
-            if (!areas_share_bytes(&all[i].where, &all[k].where) || may_share(c, o, x, y)) continue;
-            wrong(c, "check-overlap", name_of(c, x), "it shares bytes with %s while both live", name_of(c, y));
-            if (c->found > MAX_REPORTED) return;
+    xpu_memplan_box *boxes = XPU_NEW_ARRAY(c->arena, xpu_memplan_box, n);
+    overlaps all = {.c = c, .o = o};
+    for (uint32_t level = 0; level < c->problem->level_count; level++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            if (place_of(c, i)->level != level) continue;
+            area where = area_of(c, i);
+            boxes[count++] = (xpu_memplan_box){buffer_of(c, i)->first, buffer_of(c, i)->last, where.start,
+                                               where.start + where.span, i};
         }
+        xpu_memplan_meetings(c->arena, boxes, count, note_overlap, &all);
+    }
+    if (all.found.count) qsort(all.found.items, all.found.count, sizeof *all.found.items, compare_overlaps);
+    for (uint32_t i = 0; i < all.found.count; i++) {
+        wrong(c, "check-overlap", name_of(c, all.found.items[i].x), "it shares bytes with %s while both live",
+              name_of(c, all.found.items[i].y));
     }
 }
 

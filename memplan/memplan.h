@@ -23,7 +23,7 @@ enum { XPU_MEMPLAN_MAX_LEVELS = 8 };
 #define XPU_MEMPLAN_NONE UINT32_MAX /* no buffer, no level, no alias */
 
 /* Limits of a problem; anything above is [plan-problem]. */
-#define XPU_MEMPLAN_MAX_BUFFERS   (1u << 16)
+#define XPU_MEMPLAN_MAX_BUFFERS   (1u << 20)
 #define XPU_MEMPLAN_MAX_MATCHES   (1u << 22) /* also of aliases */
 #define XPU_MEMPLAN_MAX_STEP      (1u << 30)
 #define XPU_MEMPLAN_MAX_BYTES     (UINT64_C(1) << 44)

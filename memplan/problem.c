@@ -220,7 +220,7 @@ xpu_status xpu_memplan_problem_check(xpu_arena *arena, const xpu_memplan_problem
         complain(&c, NULL, "a problem has 1 to 8 levels", "the problem has %" PRIu32 " levels", problem->level_count);
     }
     if (problem->buffer_count > XPU_MEMPLAN_MAX_BUFFERS) {
-        complain(&c, NULL, "a problem has at most 65536 buffers", "the problem has %" PRIu32 " buffers",
+        complain(&c, NULL, "a problem has at most 1048576 buffers", "the problem has %" PRIu32 " buffers",
                  problem->buffer_count);
     }
     if (problem->alias_count > XPU_MEMPLAN_MAX_MATCHES || problem->match_count > XPU_MEMPLAN_MAX_MATCHES) {

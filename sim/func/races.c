@@ -20,13 +20,13 @@ typedef struct {
     int dirty;             /* there was an access in it */
     uint32_t forgotten[2]; /* epochs behind [0] up to [1]: of the last hand-over without a fence before it */
     uint32_t layer;
-    uint16_t *layers; /* by epoch */
+    uint32_t *layers; /* by epoch */
     size_t capacity;
 } core_state;
 
 typedef struct {
     uint32_t address;
-    uint16_t layer;
+    uint32_t layer;
     uint8_t opcode;
 } descriptor;
 
@@ -158,7 +158,7 @@ static void next_epoch(xpu_races *r, core_state *c) {
         return;
     }
     c->now++;
-    if (grow(r, &c->layers, &c->capacity, c->now + 1, sizeof *c->layers)) c->layers[c->now] = (uint16_t)c->layer;
+    if (grow(r, &c->layers, &c->capacity, c->now + 1, sizeof *c->layers)) c->layers[c->now] = c->layer;
 }
 
 void xpu_races_fence(xpu_races *r, unsigned core) {
@@ -169,9 +169,14 @@ void xpu_races_fence(xpu_races *r, unsigned core) {
     next_epoch(r, c);
 }
 
+/* The layer that a tag of 16 bits means behind layer `before`: layers come nearly in order. */
+static uint32_t layer_of_tag(uint32_t before, uint32_t tag) {
+    return before + (uint32_t)(int16_t)(uint16_t)(tag - before);
+}
+
 void xpu_races_layer(xpu_races *r, unsigned core, uint32_t layer) {
     core_state *c = &r->core[core];
-    c->layer = layer;
+    c->layer = c->layer > UINT16_MAX / 2 ? layer_of_tag(c->layer, layer) : layer;
     next_epoch(r, c);
 }
 
@@ -347,8 +352,8 @@ void xpu_races_start(xpu_races *r, unsigned engine, unsigned core, unsigned slot
     }
     q->now++;
     if (grow(r, &q->descriptors, &q->capacity, q->now + 1, sizeof *q->descriptors))
-        q->descriptors[q->now] =
-            (descriptor){address, (uint16_t)xpu_desc_nop_get_layer(words), (uint8_t)xpu_desc_nop_get_opcode(words)};
+        q->descriptors[q->now] = (descriptor){address, layer_of_tag(r->core[core].layer, xpu_desc_nop_get_layer(words)),
+                                              (uint8_t)xpu_desc_nop_get_opcode(words)};
     q->own_reads = q->now;
     if (xpu_desc_nop_get_opcode(words) == XPU_OPCODE_TENSOR) {
         if (xpu_desc_tensor_get_drain(words))

@@ -46,7 +46,8 @@ static uint32_t words_of(const xpu_codegen_layer *layer) {
 }
 
 static void emit_function(xpu_text *text, const xpu_codegen_layer *layer, uint32_t number, const char *calls) {
-    xpu_text_add(text, "/* %s */\nstatic xpu_ticket calls_%u(const uint32_t *args, uint32_t layer, xpu_ticket after) {\n",
+    xpu_text_add(text,
+                 "/* %s */\nstatic xpu_ticket calls_%u(const uint32_t *args, uint32_t layer, xpu_ticket after) {\n",
                  calls, number);
     if (!layer->calls.count) xpu_text_add(text, "    (void)args;\n    after = xpu_host_call(layer, after);\n");
     uint32_t word = 0;

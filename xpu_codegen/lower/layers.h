@@ -11,7 +11,7 @@ typedef struct xpu_codegen_layer {
     uint32_t region;        /* node.region */
     const char *identifier; /* of its C function: "layer_3_conv1"; NULL where layers stand in a table */
     const char *comment;    /* the source nodes, one per line; or NULL */
-    xpu_kernel kernel; /* unless it is on the host */
+    xpu_kernel kernel;      /* unless it is on the host */
     XPU_ARRAY(xpu_call) calls;
     const xpu_tiles *tiles; /* on the tensor engine */
     int begins_early;       /* while the layer before makes its operand: its results live from then on */

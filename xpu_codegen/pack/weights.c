@@ -38,13 +38,21 @@ static xpu_status pack_weight(xpu_codegen *cg, uint32_t buffer, xpu_arena *scrat
 
 xpu_status xpu_pack_ahead(xpu_codegen *cg) {
     const uint64_t most = 64 << 20; /* so that a large model's weights are never in memory as a whole */
-    uint64_t kept = 0;
+    const uint64_t batch = 1 << 20; /* an arena for each of many small ones would be larger than they are */
+    uint64_t kept = 0, in_batch = batch;
+    xpu_arena *arena = NULL;
     for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
         const xpu_program_buffer *buffer = &cg->program.buffers.items[i];
         if (buffer->kind != XPU_BUFFER_WEIGHT) continue;
-        kept += (uint64_t)xpu_dim_upper(cg, buffer->bytes);
+        uint64_t bytes = (uint64_t)xpu_dim_upper(cg, buffer->bytes);
+        kept += bytes;
         if (kept > most) return XPU_OK;
-        xpu_packed_weight packed = {xpu_arena_new(xpu_arena_mem(cg->arena), "packed weight"), NULL, 0};
+        if (in_batch + bytes > batch) {
+            arena = xpu_arena_new(xpu_arena_mem(cg->arena), "packed weights");
+            in_batch = 0;
+        }
+        in_batch += bytes;
+        xpu_packed_weight packed = {arena, NULL, 0};
         xpu_status status = pack_weight(cg, i, packed.arena, &packed.bytes, &packed.length);
         if (status != XPU_OK) return status;
         XPU_PUSH(cg->arena, &cg->ahead, packed);
@@ -52,15 +60,15 @@ xpu_status xpu_pack_ahead(xpu_codegen *cg) {
     return XPU_OK;
 }
 
-/* Those that were packed ahead are the first, in the same order; each is freed when the next one is asked for. */
+/* Those that were packed ahead are the first, in the same order; a batch is freed when the next one is asked for. */
 xpu_status xpu_deliver_weight(void *context, uint32_t buffer, xpu_arena *scratch, const void **bytes, uint64_t *length,
                               xpu_diags *diags) {
     (void)diags;
     xpu_codegen *cg = context;
     if (cg->delivered > 0 && cg->delivered <= cg->ahead.count) {
-        xpu_packed_weight *last = &cg->ahead.items[cg->delivered - 1];
-        xpu_arena_free(last->arena);
-        last->arena = NULL;
+        xpu_arena *last = cg->ahead.items[cg->delivered - 1].arena;
+        xpu_arena *next = cg->delivered < cg->ahead.count ? cg->ahead.items[cg->delivered].arena : NULL;
+        if (next != last) xpu_arena_free(last);
     }
     if (cg->delivered++ >= cg->ahead.count) return pack_weight(cg, buffer, scratch, bytes, length);
     const xpu_packed_weight *packed = &cg->ahead.items[cg->delivered - 1];

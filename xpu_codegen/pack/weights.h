@@ -6,7 +6,7 @@
 
 /* A weight that is packed before the file is written. */
 typedef struct xpu_packed_weight {
-    xpu_arena *arena; /* NULL: it was delivered */
+    xpu_arena *arena; /* of its batch */
     const void *bytes;
     uint64_t length;
 } xpu_packed_weight;

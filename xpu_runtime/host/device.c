@@ -174,12 +174,13 @@ static const char *layer_and_node(const xpu_run *run, uint32_t layer) {
 /* Lock-step: the reason says cycle, place, disassembly and both values. */
 static xpu_status on_difference(const xpu_run *run, const xpurt_fault *f) {
     return xpu_error(run->diags, XPU_ELOCKSTEP, run->owner->image->name, "device-differs",
-                     layer_and_node(run, f->layer), f->cause_text, f->reason,
+                     layer_and_node(run, xpu_run_layer_of_tag(run, f->layer)), f->cause_text, f->reason,
                      "report this with the program; --wave=LAYER:FILE.fst shows the signals");
 }
 
 static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
     if (f->differs) return on_difference(run, f);
+    uint32_t layer = xpu_run_layer_of_tag(run, f->layer);
     int timed_out = f->cause == XPU_FAULT_TIMEOUT || f->cause == XPU_FAULT_DEADLOCK;
     const char *what = xpu_printf(run->arena, "%s: %s", f->cause_text, f->reason);
     xpu_text why;
@@ -198,7 +199,7 @@ static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
     xpu_text_add_bytes(&why, f->state, length);
     return xpu_error(run->diags, timed_out ? XPU_ETIMEOUT : XPU_EFAULT, run->owner->image->name,
                      timed_out ? "device-timeout" : "device-fault",
-                     xpu_printf(run->arena, "layer '%s' (#%u)", layer_name(run, f->layer), f->layer), what, why.text,
+                     xpu_printf(run->arena, "layer '%s' (#%u)", layer_name(run, layer), layer), what, why.text,
                      "run with --dump-layers to see how far the results are right");
 }
 

@@ -141,6 +141,10 @@ uint32_t xpu_run_address_of(xpu_run *run, xpu_value value);
 uint32_t xpu_run_layer_of(xpu_run *run, xpu_node node);
 void xpu_run_progress(xpu_run *run, uint32_t layer);
 
+/* ---- tags.c ---- */
+/* The layer that a tag of a core or a descriptor means: tags are 16 bits wide. */
+uint32_t xpu_run_layer_of_tag(const xpu_run *run, uint32_t tag);
+
 /* ---- stop.c: runs that end early ---- */
 /* The layer that core 0 is in; on ref the next one. */
 uint32_t xpu_run_current_layer(const xpu_run *run);

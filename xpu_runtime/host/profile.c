@@ -18,9 +18,10 @@ static void add_work(xpu_least_work *to, const xpu_least_work *more) {
 
 static void on_complete(void *context, const xpurt_completion *c) {
     xpu_run *run = context;
+    uint32_t layer = xpu_run_layer_of_tag(run, c->layer);
     if (run->trace) xpu_trace_descriptor(run, c);
-    if (c->layer >= run->program->layers.count) return;
-    xpu_layer_times *times = run->layers[c->layer].times;
+    if (layer >= run->program->layers.count) return;
+    xpu_layer_times *times = run->layers[layer].times;
     const uint64_t since = run->counters.cycles - run->before.cycles;
     xpu_least_work work = {.array = c->array_cycles, .drain = c->drain_cycles};
     memcpy(work.read, c->read, sizeof work.read);

@@ -3,6 +3,7 @@
 
 /* "layer 'conv1' (#1), node 'conv1' (Conv-11, #5)" */
 static const char *layer_text(const xpu_run *run, uint32_t layer) {
+    if (run->only_layer != UINT32_MAX) layer = xpu_run_layer_of_tag(run, layer);
     if (layer >= run->program->layers.count) return xpu_printf(run->arena, "layer #%u", layer);
     const xpu_program_layer *l = &run->program->layers.items[layer];
     const char *name = xpu_printf(run->arena, "layer '%s' (#%u)", xpu_escape(run->arena, l->name, 80), layer);

@@ -12,7 +12,8 @@ uint32_t xpu_run_current_layer(const xpu_run *run) {
     uint32_t layer = run->layers_done < run->program->layers.count ? run->layers_done : run->last_layer;
     if (!run->device || !run->driver->position) return layer;
     run->driver->position(run->device, &at);
-    return at.core[0].layer < run->program->layers.count ? at.core[0].layer : layer;
+    uint32_t here = xpu_run_layer_of_tag(run, at.core[0].layer);
+    return here < run->program->layers.count ? here : layer;
 }
 
 static void add_place(const xpu_run *run, xpu_text *text) {

@@ -74,7 +74,8 @@ void xpu_trace_descriptor(xpu_run *run, const xpurt_completion *c) {
     xpu_trace *t = run->trace;
     const char *kind = xpu_desc_kind_name(c->opcode);
     if (c->engine >= XPURT_ENGINES) return;
-    add_event(t, choose_lane(t, c), layer_name(run, c->layer), kind ? kind : "?", c->begin, c->end);
+    add_event(t, choose_lane(t, c), layer_name(run, xpu_run_layer_of_tag(run, c->layer)), kind ? kind : "?", c->begin,
+              c->end);
     xpu_text_add(&t->text, ",\"args\":{\"kind\":\"%s\",\"queue\":%u,\"descriptor\":\"0x%08llx\",\"macs\":%llu}}",
                  kind ? kind : "?", c->core, (unsigned long long)c->descriptor, (unsigned long long)c->macs);
 }
