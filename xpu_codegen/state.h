@@ -35,9 +35,11 @@ typedef struct {
     XPU_ARRAY(struct xpu_weight) weights;         /* buffers.h; in the order of their buffers */
     int32_t *weight_of;                           /* by value id: its last form, or -1 */
     xpu_name_table layer_names;                   /* with the number that stands behind the name where it came last */
-    int32_t *buffer_of;                           /* by value id: its buffer, or -1 */
-    int32_t *layer_of;                            /* by node id: its layer, or -1 */
-    int lowered;                                  /* the layers are made, and whether that worked */
+    const struct xpu_tiles *last_tiles[8];        /* choose/tiles.h: of the layers before, different ones */
+    uint32_t tiles_kept;
+    int32_t *buffer_of; /* by value id: its buffer, or -1 */
+    int32_t *layer_of;  /* by node id: its layer, or -1 */
+    int lowered;        /* the layers are made, and whether that worked */
     xpu_status lower_status;
     xpu_memplan *wishes; /* where weights would lie by the rules; NULL: no rule is about weights */
     /* emit */

@@ -82,6 +82,8 @@ static xpu_pipeline *new_pipeline(const request *r, xpu_arena *arena) {
     p->started = xpu_seconds();
     p->report = xpu_json_own(arena, json_object());
     p->facts = xpu_json_set(arena, p->report, "program", json_object());
+    /* Nobody reads them: the target may say how many layers there are and leave out the rest. */
+    if (!p->wanted->report && !p->wanted->explain) xpu_json_set(arena, p->facts, "brief", json_true());
     return p;
 }
 

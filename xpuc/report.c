@@ -196,6 +196,7 @@ char *xpu_pass_log(const xpu_pipeline *p) {
 /* As the target counts them where it says so: a node may become nothing, or share a layer. */
 static size_t count_layers(const xpu_pipeline *p) {
     const json_t *layers = json_object_get(p->facts, "layers");
+    if (json_is_integer(layers)) return (size_t)json_integer_value(layers);
     return layers ? json_array_size(layers) : xpu_count_nodes(p->graph);
 }
 

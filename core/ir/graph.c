@@ -229,6 +229,9 @@ xpu_node xpu_graph_add(xpu_graph *graph, xpu_node before, const xpu_op *op, cons
     info.places = XPU_NEW_ARRAY(graph->arena, uint32_t, input_count);
     info.outputs = XPU_NEW_ARRAY(graph->arena, xpu_value, output_count);
     for (uint32_t i = 0; i < input_count; i++) info.inputs[i] = inputs[i];
+    if (attr_count) {
+        info.attrs.items = xpu_array_reserve(graph->arena, NULL, &info.attrs.capacity, attr_count, sizeof(xpu_attr));
+    }
     for (uint32_t i = 0; i < attr_count; i++) {
         XPU_PUSH(graph->arena, &info.attrs, copy_attr(graph->arena, &attrs[i]));
     }

@@ -57,4 +57,5 @@ static void runs(void) {
     CU_ASSERT_EQUAL(system(remove_all), 0);
 }
 
-XPU_TEST_MAIN("very many layers", {"memory and time grow with the layers", growth}, {"results, dump, statistics, replay", runs})
+XPU_TEST_MAIN("very many layers", {"memory and time grow with the layers", growth},
+              {"results, dump, statistics, replay", runs})

@@ -77,10 +77,10 @@ static inline int many_compile(uint32_t layers, const char *path, many_cost *cos
         getrusage(RUSAGE_SELF, &own);
         getrusage(RUSAGE_CHILDREN, &clang);
         cost->kilobytes = own.ru_maxrss;
-        cost->seconds = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec + clang.ru_utime.tv_sec + clang.ru_stime.tv_sec) +
-                        (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec + clang.ru_utime.tv_usec +
-                                 clang.ru_stime.tv_usec) /
-                            1e6;
+        cost->seconds =
+            (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec + clang.ru_utime.tv_sec + clang.ru_stime.tv_sec) +
+            (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec + clang.ru_utime.tv_usec + clang.ru_stime.tv_usec) /
+                1e6;
         _exit(write(ends[1], cost, sizeof *cost) != (ssize_t)sizeof *cost);
     }
     int status = 1;

@@ -10,7 +10,7 @@ typedef struct {
     double cycles; /* by the model of tiles.c */
 } xpu_tile;
 /* Tiles by size, with one tile_c; sm_bytes: of the largest. */
-typedef struct {
+typedef struct xpu_tiles {
     xpu_sizes sizes;
     uint32_t sm_bytes;
     xpu_tile items[XPU_MOST_SIZES];

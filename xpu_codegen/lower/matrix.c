@@ -104,12 +104,21 @@ static int follows_wait(const xpu_codegen *cg, uint32_t layer) {
            cg->layers.items[layer - 1].calls.count == 1;
 }
 
+/* A copy that stays: that of an earlier layer with the same tiles, where one of the last few has them. */
+static const xpu_tiles *keep_tiles(xpu_codegen *cg, const xpu_tiles *tiles) {
+    const uint32_t slots = sizeof cg->last_tiles / sizeof *cg->last_tiles;
+    for (uint32_t i = 0; i < slots; i++) {
+        if (cg->last_tiles[i] && memcmp(cg->last_tiles[i], tiles, sizeof *tiles) == 0) return cg->last_tiles[i];
+    }
+    return cg->last_tiles[cg->tiles_kept++ % slots] = xpu_copy(cg->arena, tiles, sizeof *tiles);
+}
+
 /* The tiles of a call, and its scratch in SM. */
 static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, const xpu_tiles *tiles) {
     int ahead = follows_wait(cg, layer);
     struct xpu_tile_group tile;
     xpu_sized_field fields[] = {{.field = &tile.tile_h}, {.field = &tile.tile_w}, {.field = &tile.whole}};
-    cg->layers.items[layer].tiles = tiles;
+    cg->layers.items[layer].tiles = keep_tiles(cg, tiles);
     cg->layers.items[layer].called_ahead = ahead;
     for (uint32_t i = 0; i < tiles->sizes.count; i++) {
         fields[0].values[i] = tiles->items[i].tile_h;
@@ -129,7 +138,7 @@ static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, const xpu_
 static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
     int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
-    xpu_tiles *tiles = XPU_NEW(cg->arena, xpu_tiles);
+    xpu_tiles made, *tiles = memset(&made, 0, sizeof made);
     const char *problem = xpu_choose_tiles(cg, s, xpu_node_input(graph, node, XPU_IN_BRANCH).id != 0,
                                            narrow ? XPU_TILING_I16X8 : XPU_TILING_I16, tiles);
     if (problem) return xpu_codegen_bug(cg, "an int16 layer has no tile", "%s", problem);
@@ -260,7 +269,7 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_conv_shape s = xpu_conv_shape_of(cg, node);
     if (xpu_is_byte_depthwise(cg, node)) return lower_byte_depthwise(cg, layer, node, &s);
     xpu_value branch = xpu_node_input(graph, node, XPU_IN_BRANCH);
-    xpu_tiles *tiles = XPU_NEW(cg->arena, xpu_tiles);
+    xpu_tiles made, *tiles = memset(&made, 0, sizeof made);
     const char *problem = xpu_choose_tiles(cg, &s, branch.id != 0, XPU_TILING_I8, tiles);
     if (problem) return xpu_codegen_bug(cg, "a quantised layer has no tile", "%s", problem);
     const xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I8, &s, tiles->items[0].tile_c);

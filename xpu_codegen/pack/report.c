@@ -47,6 +47,10 @@ static void report_memory(xpu_codegen *cg, json_t *top) {
 
 void xpu_report_program(xpu_codegen *cg, void *report, int packed) {
     json_t *top = report;
+    if (json_is_true(json_object_get(top, "brief"))) {
+        xpu_json_set(cg->arena, top, "layers", json_integer(cg->program.layers.count));
+        return;
+    }
     xpu_json_set(cg->arena, top, "chip", json_string(cg->chip.name));
     xpu_json_set(cg->arena, top, "precision", json_string(cg->program.precision));
     xpu_json_set(cg->arena, top, "weights_bytes", json_integer((json_int_t)cg->program.weights_bytes));
