@@ -3,8 +3,9 @@
 the inputs, NAME_out.npz with the outputs by name.
 
 elementwise, layers: onnxruntime's answers, the same with and without its optimisations. layers_int16_out.npz: what a
-layer on the tensor engine gives in int16, NaN everywhere. pools: a NaN in a window is the result, as in ONNX
-(onnxruntime: only in some places of a window, as this script prints), other windows as onnxruntime.
+layer on the tensor engine gives in int16, NaN everywhere in a convolution and in its row in a product. pools: a NaN in
+a window is the result, as in ONNX (onnxruntime: only in some places of a window, as this script prints), other windows
+as onnxruntime.
 
 record_nan.py     Packages: examples/digits/requirements.txt.
 """
@@ -146,7 +147,9 @@ def layers():
     n.output("Softmax", rows, axis=1, name="softmax_rows")
     n.output("Softmax", rows, axis=0, name="softmax_columns")
     outputs = record("layers", n)
-    full = {k: np.full_like(v, NAN) for k, v in outputs.items() if k.split("_")[0] in ("conv", "matmul", "gemm")}
+    kinds = {k: k.split("_")[0] for k in outputs}
+    full = {k: np.full_like(v, NAN) for k, v in outputs.items() if kinds[k] == "conv"}
+    full |= {k: v for k, v in outputs.items() if kinds[k] in ("matmul", "gemm")}  # the other rows are as they were
     np.savez_compressed(os.path.join(FOLDER, "layers_int16_out.npz"), **full)
 
 
