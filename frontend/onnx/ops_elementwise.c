@@ -1,4 +1,5 @@
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/importer.h"
@@ -76,4 +77,54 @@ xpu_value xpu_onnx_convert_cast(xpu_onnx_node *node) {
                                "cast to float32 in the model");
     }
     return fe_convert(&node->build, node->inputs[0], dtype);
+}
+
+xpu_value xpu_onnx_convert_bit_shift(xpu_onnx_node *node) {
+    const char *direction = xpu_onnx_attr_string(node, "direction", "");
+    int is_left = strcmp(direction, "LEFT") == 0;
+    if (!is_left && strcmp(direction, "RIGHT") != 0) {
+        return xpu_onnx_refuse(node, "onnx-attribute", "attribute 'direction' is invalid",
+                               "\"LEFT\" and \"RIGHT\" are defined", NULL);
+    }
+    xpu_dtype dtype = fe_info(&node->build, node->inputs[0])->dtype;
+    if (!is_left && (dtype == XPU_I8 || dtype == XPU_I16 || dtype == XPU_I32 || dtype == XPU_I64)) {
+        return xpu_onnx_refuse(node, "onnx-unsupported-form", "integers with a sign are shifted right",
+                               "only unsigned ones are", NULL);
+    }
+    return fe_elementwise(&node->build, is_left ? XPU_OP_SHIFT_LEFT : XPU_OP_SHIFT_RIGHT, node->inputs, 2, NULL, 0);
+}
+
+xpu_value xpu_onnx_convert_mod(xpu_onnx_node *node) {
+    int ok = 1, fmod = xpu_onnx_attr_flag(node, "fmod", 0, &ok);
+    if (ok && fmod) {
+        return xpu_onnx_refuse(node, "onnx-unsupported-form", "the remainder has the sign of the dividend",
+                               "fmod = 1 is not supported", NULL);
+    }
+    return ok ? fe_elementwise(&node->build, XPU_OP_MOD, node->inputs, 2, NULL, 0) : (xpu_value){0};
+}
+
+/* A NaN is not equal to itself. */
+xpu_value xpu_onnx_convert_is_nan(xpu_onnx_node *node) {
+    xpu_value equal =
+        fe_node(&node->build, XPU_OP_EQUAL, (xpu_value[]){node->inputs[0], node->inputs[0]}, 2, NULL, 0, 0);
+    return equal.id ? fe_node(&node->build, XPU_OP_NOT, &equal, 1, NULL, 0, 1) : equal;
+}
+
+xpu_value xpu_onnx_convert_is_inf(xpu_onnx_node *node) {
+    int ok = 1, below = xpu_onnx_attr_flag(node, "detect_negative", 1, &ok);
+    int above = xpu_onnx_attr_flag(node, "detect_positive", 1, &ok);
+    if (!ok) return (xpu_value){0};
+    if (!below && !above) {
+        return xpu_onnx_refuse(node, "onnx-unsupported-form", "nothing is detected",
+                               "detect_negative and detect_positive are 0", NULL);
+    }
+    fe_builder *b = &node->build;
+    float infinity = above ? INFINITY : -INFINITY;
+    xpu_tensor tensor = {.dtype = XPU_F32, .rank = 0, .data = &infinity};
+    xpu_value x = node->inputs[0];
+    if (fe_info(b, x)->dtype != XPU_F32) x = fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, XPU_F32), 1, 0);
+    if (x.id && above && below) x = fe_node(b, XPU_OP_ABS, &x, 1, NULL, 0, 0);
+    if (!x.id) return x;
+    xpu_value pair[] = {x, xpu_graph_const_bytes(b->graph, NULL, &tensor)};
+    return fe_node(b, XPU_OP_EQUAL, pair, 2, NULL, 0, 1);
 }
