@@ -1,6 +1,4 @@
 /* 100,000 operators, which become more layers than a tag of the chip can tell apart. */
-#include <fcntl.h>
-
 #include "tests/golden/many_layers.h"
 
 enum { MANY = 10000, MOST = 100000, BEHIND = 46668 }; /* the operator whose layer has a number above 65,536 */
@@ -21,7 +19,7 @@ static void growth(void) {
     xpurt_error error;
     xpurt_program *program = xpurt_open(most_path, &error);
     CU_ASSERT_FATAL(program != NULL);
-    CU_ASSERT(most.kilobytes <= 8 * (long)xpurt_layer_count(program) + 150 * 1024);
+    CU_ASSERT(most.kilobytes <= 8 * MOST + 150 * 1024);
     CU_ASSERT(most.seconds <= 12 * many.seconds);
     xpurt_close(program);
     remove(path);
@@ -36,7 +34,7 @@ static void runs(void) {
     snprintf(dump, sizeof dump, "%s/dump", folder);
     snprintf(name, sizeof name, "l%d*", BEHIND);
     char *stats = NULL;
-    xpurt_run_options options = {.dump_folder = dump, .dump_filter = "l4666?", .stats = &stats};
+    xpurt_run_options options = {.dump_folder = dump, .dump_filter = "l4666*", .stats = &stats};
     CU_ASSERT_EQUAL(many_differ(program, &options), 0);
     snprintf(name, sizeof name, "l%d", BEHIND);
     int64_t layer = xpurt_find_layer(program, name, 0, 1, &error);
@@ -48,7 +46,8 @@ static void runs(void) {
     uint64_t differs = 1;
     xpurt_run_options alone = {
         .device = xpurt_func_driver(), .layer = name, .from_dump = dump, .layer_differs = &differs};
-    CU_ASSERT_EQUAL(xpurt_run(program, NULL, 0, NULL, &alone, &error), 0);
+    xpurt_tensor none = {0};
+    CU_ASSERT_EQUAL(xpurt_run(program, NULL, 0, &none, &alone, &error), 0);
     if (error.text) fprintf(stderr, "%s", error.text);
     CU_ASSERT_EQUAL(differs, 0);
     xpurt_close(program);
