@@ -171,7 +171,8 @@ void xpu_races_fence(xpu_races *r, unsigned core) {
 
 /* The layer that a tag of 16 bits means behind layer `before`: layers come nearly in order. */
 static uint32_t layer_of_tag(uint32_t before, uint32_t tag) {
-    return before + (uint32_t)(int16_t)(uint16_t)(tag - before);
+    int32_t apart = (int16_t)(uint16_t)(tag - before);
+    return before + (uint32_t)apart;
 }
 
 void xpu_races_layer(xpu_races *r, unsigned core, uint32_t layer) {
