@@ -26,6 +26,27 @@ size_t xpu_dtype_bytes(xpu_dtype dtype) {
     return dtypes[dtype].bytes;
 }
 
+/* The bits of a float with so many bits of fraction and this bias; 0 where the format does not have the value. */
+static int narrow_float(float value, int fraction_bits, int bias, uint64_t *bits) {
+    int inf = 2 * bias + 1, exponent;
+    uint64_t sign = signbit(value) ? (uint64_t)0x8000 : 0;
+    *bits = sign | (uint64_t)inf << fraction_bits;
+    if (isnan(value)) *bits = (uint64_t)inf << fraction_bits | (uint64_t)1 << (fraction_bits - 1);
+    if (isnan(value) || isinf(value)) return 1;
+    frexpf(value, &exponent);
+    exponent =
+        value == 0 || exponent < 2 - bias ? 1 - bias : exponent - 1; /* of the leading bit, subnormals' the least */
+    double steps = ldexp(fabs((double)value), fraction_bits - exponent);
+    if (exponent > bias || steps != floor(steps)) return 0;
+    /* The leading bit of a normal number counts one more in the exponent. */
+    *bits = sign | (((uint64_t)(exponent + bias - 1) << fraction_bits) + (uint64_t)steps);
+    return 1;
+}
+
+static void store_bytes(unsigned char *element, uint64_t bits, size_t count) {
+    for (size_t i = 0; i < count; i++) element[i] = (unsigned char)(bits >> 8 * i);
+}
+
 int xpu_dtype_element(xpu_dtype dtype, float value, unsigned char element[XPU_ELEMENT_BYTES]) {
     memset(element, 0, XPU_ELEMENT_BYTES);
     double wide = (double)value, limit = ldexp(1, (int)(8 * dtypes[dtype].bytes)), least = 0;
@@ -41,11 +62,18 @@ int xpu_dtype_element(xpu_dtype dtype, float value, unsigned char element[XPU_EL
     case XPU_U16:
     case XPU_U32:
     case XPU_U64: break;
-    default: return value == 0 && !signbit(value);
+    case XPU_F16:
+    case XPU_BF16: {
+        uint64_t narrow;
+        int has = dtype == XPU_F16 ? narrow_float(value, 10, 15, &narrow) : narrow_float(value, 7, 127, &narrow);
+        if (has) store_bytes(element, narrow, 2);
+        return has;
+    }
+    default: return 0;
     }
     if (!(wide >= least && wide < limit) || wide != floor(wide)) return 0;
     uint64_t bits = wide < 0 ? (uint64_t)(int64_t)wide : (uint64_t)wide;
-    for (size_t i = 0; i < dtypes[dtype].bytes; i++) element[i] = (unsigned char)(bits >> 8 * i);
+    store_bytes(element, bits, dtypes[dtype].bytes);
     return 1;
 }
 

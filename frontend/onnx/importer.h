@@ -157,7 +157,7 @@ fe_ints xpu_onnx_attr_ints(const xpu_onnx_node *node, const char *name);
 int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok);
 /* A list of operand `input`, which must be constant and of rank 0 or 1, int32 or int64. */
 int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list);
-/* A constant float32 operand of one element. */
+/* A constant operand of one element, of any type, whose value float32 has. */
 int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value);
 int xpu_onnx_has_input(const xpu_onnx_node *node, uint32_t input);
 xpu_value xpu_onnx_optional(const xpu_onnx_node *node, uint32_t input); /* {0} where it is absent */

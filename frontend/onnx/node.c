@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "frontend/onnx/importer.h"
 
 const char *xpu_onnx_format(const xpu_onnx_node *node, const char *format, ...) {
@@ -133,15 +134,20 @@ int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list
 int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value) {
     xpu_tensor tensor;
     if (!const_operand(node, input, &tensor)) return 0;
-    if (tensor.dtype != XPU_F32) {
-        wrong_dtype(node, input, tensor.dtype, "float32");
-        return 0;
-    }
     if (xpu_tensor_count(&tensor) != 1) {
         xpu_onnx_refuse(node, "onnx-operand", xpu_onnx_format(node, "%s is invalid", operand_text(node, input)),
                         xpu_onnx_format(node, "it has %" PRId64 " elements, not one", xpu_tensor_count(&tensor)), NULL);
         return 0;
     }
-    memcpy(value, tensor.data, sizeof *value);
-    return 1;
+    unsigned char again[XPU_ELEMENT_BYTES];
+    *value = (float)xpu_element(&tensor, 0);
+    if (*value != *value || (xpu_dtype_element(tensor.dtype, *value, again) &&
+                             memcmp(again, tensor.data, xpu_dtype_bytes(tensor.dtype)) == 0)) {
+        return 1;
+    }
+    xpu_onnx_refuse(node, "onnx-unsupported-form",
+                    xpu_onnx_format(node, "%s is %s", operand_text(node, input),
+                                    xpu_element_text(node->importer->scratch, &tensor, 0)),
+                    "float32 does not have this value", "use a value that float32 has");
+    return 0;
 }

@@ -53,13 +53,32 @@ xpu_value xpu_onnx_convert_variadic(xpu_onnx_node *node) {
     return fe_variadic(&node->build, node->row->op, node->inputs, node->input_count);
 }
 
-/* Without bounds ONNX clips to the range of finite float32 values. */
+/* Of integers: the larger of x and the lower bound, then the smaller of that and the upper one. */
+static xpu_value clip_integers(xpu_onnx_node *node) {
+    int has_low = xpu_onnx_has_input(node, 1), has_high = xpu_onnx_has_input(node, 2);
+    xpu_value y = node->inputs[0];
+    if (!has_low && !has_high) return fe_identity(&node->build, y);
+    int inner = node->build.inner;
+    if (has_low) {
+        node->build.inner = inner || has_high;
+        y = fe_elementwise(&node->build, XPU_OP_MAX, (xpu_value[]){y, node->inputs[1]}, 2, NULL, 0);
+        node->build.inner = inner;
+    }
+    if (!has_high || !y.id) return y;
+    return fe_elementwise(&node->build, XPU_OP_MIN, (xpu_value[]){y, node->inputs[2]}, 2, NULL, 0);
+}
+
+/* Without bounds ONNX clips to the range of finite values. */
 xpu_value xpu_onnx_convert_clip(xpu_onnx_node *node) {
-    float low = xpu_onnx_attr_float(node, "min", -FLT_MAX), high = xpu_onnx_attr_float(node, "max", FLT_MAX);
+    xpu_dtype dtype = xpu_onnx_info(node, node->inputs[0])->dtype;
+    float most = dtype == XPU_F16 ? 65504.0f : dtype == XPU_BF16 ? 0x1.fep127f : FLT_MAX;
+    float low = xpu_onnx_attr_float(node, "min", -most), high = xpu_onnx_attr_float(node, "max", most);
     if (node->version < 11 && node->input_count > 1) {
         return xpu_onnx_refuse(node, "onnx-operand", "the node has too many inputs",
                                "before opset 11, the bounds of Clip are attributes", NULL);
     }
+    xpu_compute class_id = xpu_compute_of(dtype);
+    if (class_id != XPU_COMPUTE_F32 && class_id != XPU_COMPUTE_COUNT) return clip_integers(node);
     int ok = 1;
     if (xpu_onnx_has_input(node, 1)) ok &= xpu_onnx_const_float(node, 1, &low);
     if (xpu_onnx_has_input(node, 2)) ok &= xpu_onnx_const_float(node, 2, &high);
