@@ -389,7 +389,9 @@ static void padding_words(void) {
                  {XPU_BOOL, 1, 0x01010101},
                  {XPU_BOOL, 2, 0xdead},
                  {XPU_F16, 0, 0},
-                 {XPU_F16, 1, 0xdead},
+                 {XPU_F16, 1, 0x3c003c00},
+                 {XPU_BF16, -1.5f, 0xbfc0bfc0},
+                 {XPU_F16, 0.1f, 0xdead},
                  {XPU_I8, 0.5f, 0xdead},
                  {XPU_I32, 0x1p31f, 0xdead},
                  {XPU_I32, -0x1p31f, 1u << 31}};
