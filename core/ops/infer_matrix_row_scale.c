@@ -17,7 +17,9 @@ xpu_status xpu_infer_row_scale(xpu_graph *graph, xpu_node node, xpu_diags *diags
     xpu_status status = xpu_set_result(graph, node, XPU_OUT_Y, XPU_F32, rank, dims, diags);
     dims[rank - 1] = xpu_dim_const(&graph->dims, 1);
     if (status != XPU_OK || xpu_node_at(graph, node)->output_count <= XPU_OUT_POWERS) return status;
-    return xpu_set_result(graph, node, XPU_OUT_POWERS, XPU_F32, rank, dims, diags);
+    status = xpu_set_result(graph, node, XPU_OUT_POWERS, XPU_F32, rank, dims, diags);
+    if (status != XPU_OK || xpu_node_at(graph, node)->output_count <= XPU_OUT_ROW_ABSMAX) return status;
+    return xpu_set_result(graph, node, XPU_OUT_ROW_ABSMAX, XPU_F32, 0, NULL, diags);
 }
 
 /* Whether operand `input` has the dims of x, but for the last one, which is `last`; a vector of it where is_vector. */

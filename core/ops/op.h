@@ -37,8 +37,9 @@ enum { XPU_IN_XZERO = XPU_IN_ABSMAX };
 enum { XPU_IN_POWERS = XPU_IN_W };
 /* Results: y, and (int16, where somebody asks for it) rank 0 float32 max |y|. */
 enum { XPU_OUT_Y, XPU_OUT_ABSMAX };
-/* Results of row_scale: y, and the powers of two. */
-enum { XPU_OUT_POWERS = 1 };
+/* Results of row_scale: y, the powers of two, and rank 0 the absmax of y for the product: that of a lone row, else the
+ * bound of all. */
+enum { XPU_OUT_POWERS = 1, XPU_OUT_ROW_ABSMAX = 2 };
 
 typedef enum {
 #define OP(name, ...) XPU_OP_##name,

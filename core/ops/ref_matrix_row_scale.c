@@ -15,11 +15,15 @@ static rows rows_of(const xpu_tensor *tensor) {
 xpu_status xpu_ref_row_scale(const xpu_ref_args *args) {
     rows r = rows_of(args->inputs[0]);
     const float *x = args->inputs[0]->data;
-    int has_powers = xpu_node_at(args->graph, args->node)->output_count > XPU_OUT_POWERS;
-    float *y = args->outputs[XPU_OUT_Y]->data, *powers = has_powers ? args->outputs[XPU_OUT_POWERS]->data : NULL;
+    uint32_t results = xpu_node_at(args->graph, args->node)->output_count;
+    float *y = args->outputs[XPU_OUT_Y]->data;
+    float *powers = results > XPU_OUT_POWERS ? args->outputs[XPU_OUT_POWERS]->data : NULL;
+    float *most = results > XPU_OUT_ROW_ABSMAX ? args->outputs[XPU_OUT_ROW_ABSMAX]->data : NULL;
+    if (most) *most = XA_ROW_ABSMAX;
     for (size_t i = 0; i < r.count; i++, x += r.width, y += r.width) {
         float absmax = xa_absmax_of(x, r.width), inverse = xa_row_inverse(absmax);
         if (powers) powers[i] = xa_row_power(absmax);
+        if (most && r.count == 1) *most = xa_mul(absmax, inverse);
         for (size_t j = 0; j < r.width; j++) y[j] = xa_mul(x[j], inverse);
     }
     return XPU_OK;

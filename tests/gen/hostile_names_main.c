@@ -10,7 +10,7 @@
 
 static const char usage[] = "usage: hostile_names_main FOLDER | --json FILE | --program FILE.xpu OUT.xpu\n"
                             "Writes names.onnx (it compiles), its input names.npz, and models that do not compile; or "
-                            "says whether\na file is JSON; or puts hostile units, kernels and sources into a program.\n"
+                            "says whether\na file is JSON; or puts a hostile target and source into a program.\n"
                             "Example: hostile_names_main /tmp/names\n";
 
 /* CSI and OSC, C1 alone and in UTF-8, DEL, line feed and carriage return, marks of direction, no UTF-8, quotes. */
@@ -98,8 +98,7 @@ static xpu_status write_bad(generator *g, const char *file, const char *op, cons
 
 /* A program in whose metadata words are others of the same length; its hash fits. */
 static xpu_status write_program(xpu_arena *arena, const char *from, const char *to, xpu_diags *diags) {
-    static const char *const words[][2] = {{"\006tensor", "\006\033[31mT"},
-                                           {"conv2d_i16", "\033]0;own\007xy"},
+    static const char *const words[][2] = {{"xpu-sim", "\033[31mT!"},
                                            {"names.onnx", "\x9b"
                                                           "2J\xc2\x9b"
                                                           "2J\r\n\x7f"}};

@@ -141,10 +141,11 @@ static void cycles_on_rtl(const shape *s, xpu_device_check *check) {
     free(y);
 }
 
-/* A row alone gives the bits that it gives among others. */
+/* A row gives the same bits among few and among many. (Alone it has the scale of a product of one row: what a program
+ * for that size gives, as test_free_shapes looks.) */
 static void rows_do_not_meet(const shape *s, xpu_device_check *check) {
     float *all = run(check, s, 40);
-    for (int64_t rows = 1; rows < 40; rows += 19) {
+    for (int64_t rows = 2; rows < 40; rows += 19) {
         float *some = run(check, s, rows);
         CU_ASSERT_EQUAL(memcmp(all, some, (size_t)(rows * COLUMNS) * sizeof *all), 0);
         free(some);

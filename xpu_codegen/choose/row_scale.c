@@ -64,7 +64,13 @@ static xpu_node add_node(xpu_codegen *cg, xpu_node before, xpu_op_id op, const x
     return node;
 }
 
-/* x by rows; once for all products that read it. */
+static int has_known_rows(const xpu_codegen *cg, xpu_value x) {
+    int64_t dims[XPU_MAX_RANK];
+    return xpu_value_dims(cg->graph, x, NULL, dims);
+}
+
+/* x by rows; where there may be one row only, with its absmax: then the product gives what it gives in a program for
+ * one row, which has no scales of rows. Once for all products that read it. */
 static xpu_node scaled_rows(xpu_codegen *cg, xpu_node product, xpu_row_scales *scales) {
     xpu_graph *graph = cg->graph;
     xpu_value x = xpu_node_input(graph, product, XPU_IN_X);
@@ -72,8 +78,9 @@ static xpu_node scaled_rows(xpu_codegen *cg, xpu_node product, xpu_row_scales *s
         if (xpu_node_input(graph, scales->nodes.items[i], XPU_IN_X).id == x.id) return scales->nodes.items[i];
     }
     const char *name = xpu_value_at(graph, x)->name;
-    const char *const names[] = {xpu_printf(cg->arena, "%s/rows", name), xpu_printf(cg->arena, "%s/powers", name)};
-    xpu_node node = add_node(cg, product, XPU_OP_ROW_SCALE, &x, 1, names, 2);
+    const char *const names[] = {xpu_printf(cg->arena, "%s/rows", name), xpu_printf(cg->arena, "%s/powers", name),
+                                 xpu_printf(cg->arena, "%s/rows/absmax", name)};
+    xpu_node node = add_node(cg, product, XPU_OP_ROW_SCALE, &x, 1, names, has_known_rows(cg, x) ? 2 : 3);
     xpu_op_infer(graph, node, cg->diags);
     XPU_PUSH(cg->arena, &scales->nodes, node);
     return node;
@@ -85,10 +92,11 @@ xpu_node xpu_add_row_scales(xpu_codegen *cg, xpu_node node, xpu_row_scales *scal
     xpu_graph *graph = cg->graph;
     if (!scales->absmax.id) scales->absmax = xpu_graph_const_f32(graph, "rows/absmax", XA_ROW_ABSMAX);
     xpu_node rows = scaled_rows(cg, node, scales);
+    xpu_value absmax = xpu_node_output(graph, rows, XPU_OUT_ROW_ABSMAX);
     const xpu_value product_inputs[XPU_IN_COUNT] = {[XPU_IN_X] = xpu_node_output(graph, rows, XPU_OUT_Y),
                                                     [XPU_IN_W] = xpu_node_input(graph, node, XPU_IN_W),
                                                     [XPU_IN_WSCALE] = xpu_node_input(graph, node, XPU_IN_WSCALE),
-                                                    [XPU_IN_ABSMAX] = scales->absmax};
+                                                    [XPU_IN_ABSMAX] = absmax.id ? absmax : scales->absmax};
     const char *name = xpu_value_at(graph, xpu_node_output(graph, node, XPU_OUT_Y))->name;
     const char *const names[] = {xpu_printf(cg->arena, "%s/rows", name)};
     xpu_node product = add_node(cg, node, XPU_OP_MATMUL, product_inputs, XPU_IN_COUNT, names, 1);

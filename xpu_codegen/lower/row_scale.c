@@ -25,6 +25,8 @@ xpu_status xpu_lower_row_scale(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     uint32_t to = xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, XPU_OUT_Y));
     struct xpu_row_scale_f32_call call = {.x = xpu_arg_at(from), .y = xpu_arg_at(to)};
     call.powers = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, XPU_OUT_POWERS)));
+    xpu_value most = xpu_node_output(cg->graph, node, XPU_OUT_ROW_ABSMAX);
+    call.y_absmax = most.id ? xpu_arg_at(xpu_activation_buffer(cg, most)) : xpu_arg_absent();
     call.rows = rows_of(cg, x);
     call.count = count_of(cg, x);
     offer_in_place(cg, to, from);

@@ -200,11 +200,18 @@ static void scale_long_row(struct scale *s, uint32_t row) {
     }
 }
 
+/* The absmax that the product uses: a lone row has its own, as in a program for one row. */
+static __attribute__((noinline)) void store_absmax(const struct scale *s) {
+    float *word = (float *)s->most + MOST_ROWS;
+    *word = s->a.rows == 1 ? *(const float *)s->most * *s->inverses : XA_ROW_ABSMAX;
+    xpu_wait(LM2GM(s->a.y_absmax, word, 4));
+}
+
 static void scale_share(const void *args, uint32_t core, uint32_t cores) {
     struct scale s = {.a = *(const struct xpu_row_scale_f32_args *)args};
     uint32_t available, first, last, rows = (uint32_t)s.a.rows;
     float *lm = lm_floats(&available);
-    uint32_t each = round_down((available - MOST_POWERS - 2 * MOST_ROWS) / BUFFERS, LANES);
+    uint32_t each = round_down((available - MOST_POWERS - 2 * MOST_ROWS - 1) / BUFFERS, LANES);
     s.cut = cut_rows(rows, (uint32_t)s.a.count, each, SCALED, cores);
     for (uint32_t i = 0; i < BUFFERS; i++) {
         s.x[i] = lm + i * each;
@@ -220,6 +227,7 @@ static void scale_share(const void *args, uint32_t core, uint32_t cores) {
     if (s.cut.parts == 1) scale_rows(&s, first, last);
     for (uint32_t row = first; s.cut.parts > 1 && row < last; row++) scale_long_row(&s, row);
     store_powers(&s, last);
+    if (s.a.y_absmax && first == 0 && last > 0) store_absmax(&s);
 }
 
 xpu_ticket xpu_row_scale_f32(const struct xpu_row_scale_f32_args *args, uint32_t layer, xpu_ticket after) {
