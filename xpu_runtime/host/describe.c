@@ -54,8 +54,10 @@ xpu_status xpu_describe_program(xpurt_program *program, xpu_arena *arena, xpu_di
     for (uint32_t i = 0; i < p->graph->guards.count; i++) {
         const xpu_guard *guard = &p->graph->guards.items[i];
         json_t *entry = xpu_json_append(arena, guards, json_object());
-        const char *equal = xpu_guard_text(p->graph, guard, arena);
+        xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "guard"); /* its text may be much longer */
+        const char *equal = xpu_guard_text(p->graph, guard, scratch);
         xpu_json_set(arena, entry, "equal", json_string(xpu_escape_message(arena, equal, 400)));
+        xpu_arena_free(scratch);
         xpu_json_set(arena, entry, "node", json_string(xpu_escape_message(arena, guard->where, 400)));
     }
     json_t *regions = xpu_json_set(arena, top, "regions", json_array());
