@@ -283,7 +283,7 @@ XA_UNSIGNED_DIVISION(u64, uint64_t)
 #undef XA_SIGNED_DIVISION
 #undef XA_UNSIGNED_DIVISION
 
-/* Shifts by the width and more give 0. */
+/* Shifts by the width and more give 0; to the right, of negative numbers -1. */
 #define X(class, type, bits)                                                                                           \
     XA_INLINE type xa_add_##class(type a, type b) {                                                                    \
         return (type)((bits)a + (bits)b);                                                                              \
@@ -341,12 +341,46 @@ XA_UNSIGNED_DIVISION(u64, uint64_t)
     }                                                                                                                  \
     XA_INLINE type xa_shift_left_##class(type a, type b) {                                                             \
         return (bits)b < 8 * sizeof a ? (type)((bits)a << ((bits)b & (8 * sizeof a - 1))) : 0;                         \
-    }                                                                                                                  \
-    XA_INLINE type xa_shift_right_##class(type a, type b) {                                                            \
-        return (bits)b < 8 * sizeof a ? (type)((bits)a >> ((bits)b & (8 * sizeof a - 1))) : 0;                         \
     }
 XA_INTEGER_CLASSES(X)
 #undef X
+
+/* a^b, modulo 2^bits. */
+#define XA_UNSIGNED(class, type)                                                                                       \
+    XA_INLINE type xa_shift_right_##class(type a, type b) {                                                            \
+        return b < 8 * sizeof a ? a >> (b & (8 * sizeof a - 1)) : 0;                                                   \
+    }                                                                                                                  \
+    XA_INLINE type xa_prelu_##class(type a, type slope) {                                                              \
+        (void)slope;                                                                                                   \
+        return a;                                                                                                      \
+    }                                                                                                                  \
+    XA_INLINE type xa_pow_##class(type a, type b) {                                                                    \
+        type power = 1;                                                                                                \
+        for (; b; b >>= 1) {                                                                                           \
+            power = b & 1 ? power * a : power;                                                                         \
+            a *= a;                                                                                                    \
+        }                                                                                                              \
+        return power;                                                                                                  \
+    }
+XA_UNSIGNED(u32, uint32_t)
+XA_UNSIGNED(u64, uint64_t)
+#undef XA_UNSIGNED
+
+/* Powers with a negative exponent are 0, but of 1 and -1; of these the exponent as unsigned number serves, too. */
+#define XA_SIGNED(class, type, unsigned_class, bits)                                                                   \
+    XA_INLINE type xa_shift_right_##class(type a, type b) {                                                            \
+        return a >> ((bits)b < 8 * sizeof a ? b : (type)(8 * sizeof a - 1));                                           \
+    }                                                                                                                  \
+    XA_INLINE type xa_prelu_##class(type a, type slope) {                                                              \
+        return a < 0 ? xa_mul_##class(a, slope) : a;                                                                   \
+    }                                                                                                                  \
+    XA_INLINE type xa_pow_##class(type a, type b) {                                                                    \
+        type power = (type)xa_pow_##unsigned_class((bits)a, (bits)b);                                                  \
+        return b >= 0 || a == 1 || a == -1 ? power : 0;                                                                \
+    }
+XA_SIGNED(i32, int32_t, u32, uint32_t)
+XA_SIGNED(i64, int64_t, u64, uint64_t)
+#undef XA_SIGNED
 
 /* Of bools: 0 and 1. */
 XA_INLINE int32_t xa_and_i32(int32_t a, int32_t b) {

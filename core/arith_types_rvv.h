@@ -313,7 +313,31 @@ XA_INLINE vint32m4_t xv_shift_left_i32(vint32m4_t a, vint32m4_t b, size_t vl) {
     return XV_SIGNED(xv_shift_left_u32(XV_UNSIGNED(a), XV_UNSIGNED(b), vl));
 }
 XA_INLINE vint32m4_t xv_shift_right_i32(vint32m4_t a, vint32m4_t b, size_t vl) {
-    return XV_SIGNED(xv_shift_right_u32(XV_UNSIGNED(a), XV_UNSIGNED(b), vl));
+    return __riscv_vsra_vv_i32m4(a, __riscv_vminu_vx_u32m4(XV_UNSIGNED(b), 31, vl), vl);
+}
+
+XA_INLINE vint32m4_t xv_prelu_i32(vint32m4_t a, vint32m4_t slope, size_t vl) {
+    return __riscv_vmul_vv_i32m4_mu(__riscv_vmslt_vx_i32m4_b8(a, 0, vl), a, a, slope, vl);
+}
+XA_INLINE vuint32m4_t xv_prelu_u32(vuint32m4_t a, vuint32m4_t slope, size_t vl) {
+    (void)slope, (void)vl;
+    return a;
+}
+XA_INLINE vuint32m4_t xv_pow_u32(vuint32m4_t a, vuint32m4_t b, size_t vl) {
+    vuint32m4_t power = __riscv_vmv_v_x_u32m4(1, vl);
+    for (int bit = 0; bit < 32; bit++) {
+        vbool8_t odd = __riscv_vmsne_vx_u32m4_b8(__riscv_vand_vx_u32m4(b, 1, vl), 0, vl);
+        power = __riscv_vmul_vv_u32m4_mu(odd, power, power, a, vl);
+        a = __riscv_vmul_vv_u32m4(a, a, vl);
+        b = __riscv_vsrl_vx_u32m4(b, 1, vl);
+    }
+    return power;
+}
+XA_INLINE vint32m4_t xv_pow_i32(vint32m4_t a, vint32m4_t b, size_t vl) {
+    vint32m4_t power = XV_SIGNED(xv_pow_u32(XV_UNSIGNED(a), XV_UNSIGNED(b), vl));
+    vbool8_t below = __riscv_vmslt_vx_i32m4_b8(b, 0, vl);
+    vbool8_t other = __riscv_vmsgtu_vx_u32m4_b8(XV_UNSIGNED(xv_abs_i32(a, vl)), 1, vl);
+    return __riscv_vmerge_vxm_i32m4(power, 0, __riscv_vmand_mm_b8(below, other, vl), vl);
 }
 
 XA_INLINE vint32m4_t xv_and_i32(vint32m4_t a, vint32m4_t b, size_t vl) {

@@ -41,10 +41,55 @@ static int is_two(const fe_builder *b, xpu_value y) {
     return value && *value == 2.0f;
 }
 
+/* Constants that are whole numbers, and few enough to be looked at. */
+static int is_whole(const fe_builder *b, xpu_value y) {
+    const xpu_value_info *info = fe_info(b, y);
+    if (info->kind != XPU_VALUE_CONST || info->dtype != XPU_F32) return 0;
+    int64_t count = 1;
+    for (int i = 0; i < info->rank; i++) {
+        int64_t extent;
+        if (!xpu_dim_is_const(&b->graph->dims, info->dims[i], &extent)) return 0;
+        count *= extent;
+    }
+    const float *value = xpu_const_data(b->graph, y, b->scratch, b->diags);
+    for (int64_t i = 0; value && i < count; i++) {
+        if (!(value[i] > -0x1p31f && value[i] < 0x1p31f && value[i] == (float)(int32_t)value[i])) return 0;
+    }
+    return value != NULL;
+}
+
+static xpu_value as_type(fe_builder *b, xpu_value x, xpu_dtype dtype) {
+    if (!x.id || fe_info(b, x)->dtype == dtype) return x;
+    return fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, 0);
+}
+
+/* The result has the base's type. Both are computed in a type that holds them. */
+static xpu_value pow_of_types(fe_builder *b, xpu_value x, xpu_value y) {
+    xpu_dtype base = fe_info(b, x)->dtype, exponent = fe_info(b, y)->dtype, common = base;
+    int is_float = xpu_compute_of(base) == XPU_COMPUTE_F32;
+    if (is_float) {
+        common = XPU_F32;
+    } else if (xpu_compute_of(exponent) == XPU_COMPUTE_F32 && !is_whole(b, y)) {
+        return fe_refuse(b, FE_FORM, "an integer has an exponent that may be no whole number",
+                         "exponents of integers are integers or constants of float32 without a fraction",
+                         "convert the base to float32 in the model");
+    } else if (base == XPU_I32 && (exponent == XPU_I64 || exponent == XPU_U64 || exponent == XPU_U32)) {
+        common = XPU_I64;
+    }
+    xpu_value pair[] = {as_type(b, x, common), as_type(b, y, common)};
+    if (!pair[0].id || !pair[1].id) return (xpu_value){0};
+    xpu_value power = fe_node(b, XPU_OP_POW, pair, 2, NULL, 0, common == base);
+    if (!power.id || common == base) return power;
+    return fe_node(b, XPU_OP_CONVERT, &power, 1, &XPU_ATTR_INT_OF(DTYPE, base), 1, 1);
+}
+
 xpu_value fe_pow(fe_builder *b, xpu_value x, xpu_value y) {
     if (is_two(b, y) && fe_info(b, x)->rank >= fe_info(b, y)->rank) {
         return fe_node(b, XPU_OP_MUL, (xpu_value[]){x, x}, 2, NULL, 0, 1);
     }
+    xpu_dtype base = fe_info(b, x)->dtype, exponent = fe_info(b, y)->dtype;
+    int known = xpu_compute_of(base) != XPU_COMPUTE_COUNT && xpu_compute_of(exponent) != XPU_COMPUTE_COUNT;
+    if (known && base != exponent && exponent != XPU_BOOL) return pow_of_types(b, x, y);
     return fe_node(b, XPU_OP_POW, (xpu_value[]){x, y}, 2, NULL, 0, 1);
 }
 

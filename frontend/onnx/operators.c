@@ -87,7 +87,7 @@ static const xpu_onnx_row rows[] = {
      .attrs = {{"epsilon", XPU_ONNX_FLOAT}, {"momentum", XPU_ONNX_FLOAT}, {"spatial", XPU_ONNX_INT, 0, 9},
                {"training_mode", XPU_ONNX_INT, 14}}},
     {.name = "BitShift", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
-     .convert = xpu_onnx_convert_bit_shift, .op = XPU_OP_SHIFT_LEFT, .core = "shift_left, shift_right", .remarks = "to the right unsigned integers only",
+     .convert = xpu_onnx_convert_bit_shift, .op = XPU_OP_SHIFT_LEFT, .core = "shift_left, shift_right", .remarks = "",
      .attrs = {{"direction", XPU_ONNX_STRING}}},
     BINARY("BitwiseAnd", BIT_AND, "bit_and"),
     UNARY("BitwiseNot", BIT_NOT, "bit_not"),

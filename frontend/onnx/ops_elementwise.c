@@ -105,11 +105,6 @@ xpu_value xpu_onnx_convert_bit_shift(xpu_onnx_node *node) {
         return xpu_onnx_refuse(node, "onnx-attribute", "attribute 'direction' is invalid",
                                "\"LEFT\" and \"RIGHT\" are defined", NULL);
     }
-    xpu_dtype dtype = fe_info(&node->build, node->inputs[0])->dtype;
-    if (!is_left && (dtype == XPU_I8 || dtype == XPU_I16 || dtype == XPU_I32 || dtype == XPU_I64)) {
-        return xpu_onnx_refuse(node, "onnx-unsupported-form", "integers with a sign are shifted right",
-                               "only unsigned ones are", NULL);
-    }
     return fe_elementwise(&node->build, is_left ? XPU_OP_SHIFT_LEFT : XPU_OP_SHIFT_RIGHT, node->inputs, 2, NULL, 0);
 }
 

@@ -14,7 +14,7 @@ tolerance() { # tolerance NETWORK
         Gelu-*) echo 2e-6,5e-7 ;; # 1 + erf(x) cancels
         Swish-*) echo 2e-6,1e-42 ;; # the sigmoid underflows before
         MatMul-* | Gemm-* | Conv-*) echo 1e-3,1e-4 ;;
-        Relu-* | Where-* | Clip-* | Max-* | Min-* | ReduceMax-* | ReduceMin-*) echo 1e-30,0 ;;
+        Relu-* | PRelu-*-float16 | Where-* | Clip-* | Max-* | Min-* | ReduceMax-* | ReduceMin-*) echo 1e-30,0 ;;
         Exp-* | Log-* | Tanh-* | Sigmoid-* | Erf-* | Softmax-* | Softplus-* | Softsign-* | Mish-* | Elu-* | Celu-* | Selu-* | \
             Pow-* | Reduce* | Sum-* | Mean-* | BatchNormalization-* | AveragePool-* | GlobalAveragePool-* | Sin-* | Cos-*)
             case $1 in *-float16) echo 1e-3,0 ;; *-bfloat16) echo 8e-3,0 ;; *) echo 2e-6,0 ;; esac ;;

@@ -170,6 +170,16 @@ static void division(void) {
     check("abs", 0, (uint32_t)xa_abs_i32(INT32_MIN), (uint32_t)INT32_MIN);
     check("shift", 0, xa_shift_left_u32(1, 32), 0);
     check("shift", 0, xa_shift_right_u64(UINT64_MAX, 64), 0);
+    check("shift", 0, (uint32_t)xa_shift_right_i32(INT32_MIN, 31), UINT32_MAX);
+    check("shift", 0, (uint64_t)xa_shift_right_i64(-5, 64), UINT64_MAX);
+    check("shift", 0, (uint32_t)xa_shift_right_i32(5, -1), 0);
+    check("pow", 0, xa_pow_u32(3, 21), 0x6f7c52b3); /* modulo 2^32 */
+    check("pow", 0, (uint64_t)xa_pow_i64(-3, 39), (uint64_t)-4052555153018976267);
+    check("pow", 0, (uint32_t)xa_pow_i32(0, -1), 0);
+    check("pow", 0, (uint32_t)xa_pow_i32(0, 0), 1);
+    check("pow", 0, (uint32_t)xa_pow_i32(-1, -3), UINT32_MAX);
+    check("pow", 0, (uint32_t)xa_pow_i32(-1, INT32_MIN), 1);
+    check("pow", 0, (uint32_t)xa_pow_i32(2, -1), 0);
 }
 
 static void wide_floats(void) {

@@ -35,12 +35,19 @@ static void long_step_function(xpu_text *text, const char *prefix, xpu_elementwi
     xpu_text_add(text, ";\n}\n");
 }
 
+static int is_long_step(const xpu_chain_body_text *body, uint32_t s) {
+    return xpu_elementwise_is_long(body->chain->steps[s].op) &&
+           xpu_compute_of(body->types->computes[s]) == XPU_COMPUTE_F32;
+}
+
 static void emit_long_steps(xpu_text *text, const xpu_chain_body_text *body) {
     const xpu_chain *chain = body->chain;
     for (uint32_t s = 0; s < chain->step_count; s++) {
         int again = 0;
-        for (uint32_t before = 0; before < s; before++) again |= chain->steps[before].op == chain->steps[s].op;
-        if (again || !xpu_elementwise_is_long(chain->steps[s].op)) continue;
+        for (uint32_t before = 0; before < s; before++) {
+            again |= chain->steps[before].op == chain->steps[s].op && is_long_step(body, before);
+        }
+        if (again || !is_long_step(body, s)) continue;
         long_step_function(text, body->name, chain->steps[s].op);
     }
 }
@@ -109,7 +116,7 @@ static void typed_function(xpu_text *text, const xpu_chain_body_text *body, uint
         xpu_text_add(text, "%s_to_%s_%s", prefix, xpu_dtype_name((xpu_dtype)step->dtype), xpu_compute_name(class_id));
         return;
     }
-    int is_long = xpu_elementwise_is_long(step->op) && calls_long_steps(body->chain) && !is_scalar(body);
+    int is_long = is_long_step(body, s) && calls_long_steps(body->chain) && !is_scalar(body);
     xpu_text_add(text, "%s_%s", is_long ? body->name : prefix, xpu_elementwise_name(step->op));
     if (class_id != XPU_COMPUTE_F32) xpu_text_add(text, "_%s", xpu_compute_name(class_id));
 }
