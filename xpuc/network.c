@@ -86,7 +86,7 @@ static xpu_value operand_of(const xpuc_network *network, const fe_builder *b, co
 static const char *name_of(const xpuc_network *network, const fe_builder *b, const char *wanted, const char *stem,
                            uint32_t number) {
     if (wanted && wanted[0]) {
-        if (!xpu_graph_by_name(network->graph, wanted).id) return wanted;
+        if (xpu_graph_may_name(network->graph, wanted)) return wanted;
         fail(b, "network-name", "the name is given twice", "names of a network's tensors are unique", NULL);
         return NULL;
     }

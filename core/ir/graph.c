@@ -44,14 +44,29 @@ static void set_name(xpu_graph *graph, uint32_t id, const char *name) {
     graph->names_used++;
 }
 
-/* `wanted`, or `wanted` with a number behind it, or (NULL) a made name. */
-static const char *unique_name(xpu_graph *graph, const char *wanted) {
-    if (wanted && wanted[0] && !xpu_graph_by_name(graph, wanted).id) return xpu_strdup(graph->arena, wanted);
+/* `stem` with a number behind it, or (NULL) "v" with one. */
+static const char *made_name(xpu_graph *graph, const char *stem) {
     for (;;) {
-        const char *name = wanted && wanted[0] ? xpu_printf(graph->arena, "%s_%u", wanted, ++graph->next_name)
-                                               : xpu_printf(graph->arena, "v%u", ++graph->next_name);
+        const char *name = stem ? xpu_printf(graph->arena, "%s_%u", stem, ++graph->next_name)
+                                : xpu_printf(graph->arena, "v%u", ++graph->next_name);
         if (!xpu_graph_by_name(graph, name).id) return name;
     }
+}
+
+int xpu_graph_may_name(const xpu_graph *graph, const char *name) {
+    xpu_value holder = xpu_graph_by_name(graph, name);
+    if (!holder.id) return 1;
+    const xpu_value_info *info = xpu_value_at(graph, holder);
+    return info->has_made_name && !info->is_output;
+}
+
+/* `wanted`, from which a made name gives way, or a name made from it; NULL: "v" with a number. */
+static const char *unique_name(xpu_graph *graph, const char *wanted) {
+    if (!wanted || !wanted[0]) return made_name(graph, NULL);
+    if (!xpu_graph_may_name(graph, wanted)) return made_name(graph, wanted);
+    xpu_value holder = xpu_graph_by_name(graph, wanted);
+    if (holder.id) set_name(graph, holder.id, made_name(graph, wanted));
+    return xpu_strdup(graph->arena, wanted);
 }
 
 /* ---- values ---- */
@@ -59,7 +74,7 @@ static const char *unique_name(xpu_graph *graph, const char *wanted) {
 static xpu_value new_value(xpu_graph *graph, xpu_value_kind kind, const char *name) {
     uint32_t id = graph->values.count;
     const char *own_name = unique_name(graph, name);
-    XPU_PUSH(graph->arena, &graph->values, ((xpu_value_info){.kind = kind}));
+    XPU_PUSH(graph->arena, &graph->values, ((xpu_value_info){.kind = kind, .has_made_name = !name || !name[0]}));
     set_name(graph, id, own_name);
     return (xpu_value){id};
 }
@@ -328,7 +343,9 @@ void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before) {
 
 static void swap_names(xpu_graph *graph, xpu_value from, xpu_value to) {
     const char *name = xpu_value_at(graph, from)->name;
-    set_name(graph, from.id, unique_name(graph, NULL));
+    xpu_value_at(graph, to)->has_made_name = xpu_value_at(graph, from)->has_made_name;
+    xpu_value_at(graph, from)->has_made_name = 1;
+    set_name(graph, from.id, made_name(graph, NULL));
     set_name(graph, to.id, name);
 }
 

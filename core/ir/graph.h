@@ -75,7 +75,8 @@ typedef struct {
 
 typedef struct {
     xpu_value_kind kind;
-    const char *name; /* the source tensor's name where it has one; unique in the graph */
+    const char *name;  /* the source tensor's name where it has one; unique in the graph */
+    int has_made_name; /* no source tensor's: a value that wants this name gets it */
     xpu_dtype dtype;
     int rank;
     xpu_dim dims[XPU_MAX_RANK];
@@ -168,8 +169,8 @@ static inline xpu_node xpu_node_next(const xpu_graph *graph, xpu_node node) {
 #define XPU_FOR_NODES(graph, node)                                                                                     \
     for (xpu_node node = xpu_graph_first(graph); node.id; node = xpu_node_next(graph, node))
 
-/* New values. `name` is copied and made unique; NULL makes one. Pointers from xpu_value_at and xpu_node_at are valid
- * until the next value or node is added. */
+/* New values. `name` is copied and made unique; NULL makes one, which gives way to a later `name`. Pointers from
+ * xpu_value_at and xpu_node_at are valid until the next value or node is added. */
 xpu_value xpu_graph_input(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const xpu_dim *dims);
 xpu_value xpu_graph_const_bytes(xpu_graph *graph, const char *name, const xpu_tensor *tensor);    /* copies the data */
 xpu_value xpu_graph_const_borrowed(xpu_graph *graph, const char *name, const xpu_tensor *tensor); /* it stays there */
@@ -178,6 +179,7 @@ xpu_value xpu_graph_const_file(xpu_graph *graph, const char *name, xpu_dtype dty
 xpu_value xpu_graph_const_f32(xpu_graph *graph, const char *name, float value); /* rank 0 */
 xpu_value xpu_graph_value(xpu_graph *graph, const char *name);                  /* a result to be given to a node */
 xpu_value xpu_graph_by_name(const xpu_graph *graph, const char *name);          /* 0 when there is none */
+int xpu_graph_may_name(const xpu_graph *graph, const char *name); /* whether a new value of this name gets it */
 void xpu_graph_output(xpu_graph *graph, xpu_value value);
 /* Tells models apart: the hash of all files of the source model, which are read for it. */
 xpu_status xpu_graph_source_hash(const xpu_graph *graph, xpu_hash *hash, xpu_diags *diags);

@@ -57,9 +57,13 @@ xpu_dim fe_dim_product(const fe_builder *b, const xpu_dim *dims, int first, int 
 
 /* ---- nodes ---- */
 
+static int is_inner(const fe_builder *b, int last) {
+    return !last || b->inner;
+}
+
 static const char *result_name(fe_builder *b, int last) {
     const char *name = b->names[0];
-    return last && !b->inner ? name : fe_format(b, "%s/%u", name, ++b->made);
+    return is_inner(b, last) ? fe_format(b, "%s/%u", name, ++b->made) : name;
 }
 
 xpu_value fe_node(fe_builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t input_count, const xpu_attr *attrs,
@@ -70,7 +74,10 @@ xpu_value fe_node(fe_builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t
     }
     xpu_node made = xpu_build(b->graph, (xpu_node){0}, op, inputs, input_count, result_name(b, last), attrs, attr_count,
                               &b->origin, 1, b->diags);
-    return b->diags->errors > errors ? (xpu_value){0} : xpu_node_output(b->graph, made, 0);
+    if (b->diags->errors > errors) return (xpu_value){0};
+    xpu_value result = xpu_node_output(b->graph, made, 0);
+    xpu_value_at(b->graph, result)->has_made_name = is_inner(b, last);
+    return result;
 }
 
 xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int rank, int last) {
@@ -78,5 +85,7 @@ xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int
 }
 
 xpu_value fe_derive(fe_builder *b, xpu_value constant, const xpu_const_step *step) {
-    return xpu_const_derive(b->graph, constant, step, result_name(b, 0), b->diags);
+    xpu_value derived = xpu_const_derive(b->graph, constant, step, result_name(b, 0), b->diags);
+    if (derived.id) xpu_value_at(b->graph, derived)->has_made_name = 1;
+    return derived;
 }

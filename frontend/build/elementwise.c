@@ -26,8 +26,10 @@ xpu_value fe_mean(fe_builder *b, const xpu_value *operands, uint32_t operand_cou
     xpu_tensor divisor = {.dtype = XPU_F32, .rank = 0, .data = &count};
     xpu_value sum = fold_left(b, XPU_OP_ADD, operands, operand_count, 0);
     if (!sum.id) return sum;
-    xpu_value pair[] = {sum, xpu_graph_const_bytes(b->graph, NULL, &divisor)};
-    return fe_node(b, XPU_OP_DIV, pair, 2, NULL, 0, 1);
+    xpu_value number = xpu_graph_const_bytes(b->graph, NULL, &divisor);
+    xpu_dtype dtype = fe_info(b, sum)->dtype;
+    if (dtype != XPU_F32) number = fe_node(b, XPU_OP_CONVERT, &number, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, 0);
+    return fe_node(b, XPU_OP_DIV, (xpu_value[]){sum, number}, 2, NULL, 0, 1);
 }
 
 /* The square that normalisations ask for: one rounding, and no logarithm. */

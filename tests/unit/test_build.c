@@ -114,6 +114,10 @@ static xpuc_value variadic(bench_values *v) {
 static xpuc_value mean(bench_values *v) {
     return xpuc_mean(v->n, "y", (xpuc_value[]){v->matrix, v->vector, v->matrix}, 3);
 }
+static xpuc_value mean_of_halves(bench_values *v) {
+    xpuc_value x = xpuc_cast(v->n, "x", v->matrix, "float16");
+    return xpuc_mean(v->n, "y", (xpuc_value[]){x, x}, 2);
+}
 static xpuc_value square(bench_values *v) {
     return xpuc_pow(v->n, "y", v->matrix, xpuc_scalar(v->n, 2));
 }
@@ -198,6 +202,7 @@ static const struct {
     {hard_sigmoid, "float32[N,6]", "alpha=0.25"},
     {variadic, "float32[N,6]", "%y : float32[N,6] = max(%y/1, "},
     {mean, "float32[N,6]", "div(%y/2, "},
+    {mean_of_halves, "float16[N,6]", "div(%y/1, %y/2)"},
     {square, "float32[N,6]", "mul(%matrix, %matrix)"},
     {cast, "int32[N,6]", "convert(%byte)"},
     {choice, "float32[N,6]", "where(%less, %matrix, "},
@@ -586,6 +591,20 @@ static void compiled_again(void) {
 }
 
 /* What is no node's result, is an output already, or gets another name is copied. */
+/* A name that an operator made for itself is free. */
+static void names(void) {
+    bench_values v = begin();
+    xpuc_output(v.n, mean(&v), NULL);
+    xpuc_output(v.n, xpuc_unary(v.n, "y/1", "relu", v.matrix), NULL);
+    xpuc_output(v.n, xpuc_unary(v.n, "v1", "relu", v.matrix), NULL);
+    int status;
+    char *text = imported(v.n, &status);
+    CU_ASSERT_EQUAL(status, 0);
+    CU_ASSERT_PTR_NOT_NULL(text ? strstr(text, "output %y\noutput %y/1\noutput %v1\n") : NULL);
+    free(text);
+    xpuc_network_free(v.n);
+}
+
 static void outputs(void) {
     int status;
     bench_values v = begin();
@@ -676,5 +695,5 @@ static void no_memory(void) {
 
 XPU_TEST_MAIN("networks in C", {"operators", operators_become}, {"elementwise rows", every_elementwise_row},
               {"refused", refused}, {"the same from ONNX", as_from_onnx}, {"compiled again", compiled_again},
-              {"outputs", outputs}, {"wrong calls", wrong_calls}, {"structs of later versions", later_structs},
-              {"no memory", no_memory})
+              {"outputs", outputs}, {"names", names}, {"wrong calls", wrong_calls},
+              {"structs of later versions", later_structs}, {"no memory", no_memory})

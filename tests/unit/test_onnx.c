@@ -338,7 +338,6 @@ static void test_quantised_refusals(void) {
     }
 }
 
-/* The table of supported operators: in order, and the rows that it names exist. */
 /* Columns first up to opset 18, for strides along a row of 1 and 2, in rows that onnxruntime's buffer holds. */
 static void test_order_of_averages(void) {
     static const struct {
@@ -362,6 +361,23 @@ static void test_order_of_averages(void) {
     }
 }
 
+/* Values that converters make give way to a later one of the model that has their name. */
+static void test_names(void) {
+    static const char *const names[] = {"y", "y/1", "v1", "v2"};
+    fixture f;
+    begin(&f, 20);
+    add_node(&f, "IsInf", "", "[2]");
+    for (int i = 1; i < 4; i++) xpu_onnx_node(&f.builder, "Relu", names[i], names[i], (const char *const[]){"x", NULL});
+    for (int i = 0; i < 4; i++) add_output(&f, names[i]);
+    import(&f);
+    CU_ASSERT_EQUAL_FATAL(f.status, XPU_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        expect("output", xpu_value_at(f.graph, f.graph->outputs.items[i])->name, names[i]);
+    }
+    end(&f);
+}
+
+/* The table of supported operators: in order, and the rows that it names exist. */
 static void test_table(void) {
     for (uint32_t i = 0; i < xpu_onnx_operator_count(); i++) {
         xpu_onnx_operator op = xpu_onnx_operator_at(i);
@@ -382,4 +398,4 @@ static void test_table(void) {
 
 XPU_TEST_MAIN("onnx", {"forms", test_forms}, {"refusals", test_refusals},
               {"refusals of quantised operators", test_quantised_refusals},
-              {"order of averages", test_order_of_averages}, {"table", test_table})
+              {"order of averages", test_order_of_averages}, {"names", test_names}, {"table", test_table})
