@@ -133,21 +133,16 @@ def binary(types, attributes=({},), second="any", second_type=None, pairs=None):
                    image=True)
 
 
-def powers(version, types):
-    """0 as integer has no power with a negative exponent, and onnxruntime's powers that overflow are those of double."""
-    yield from binary([d for d in types if d in FLOATS])
-    for case in binary([d for d in types if d not in FLOATS], second="divisor"):
-        case.inputs[0] = np.where(case.inputs[0] == 0, 5, case.inputs[0]).astype(case.inputs[0].dtype)
-        yield case
-    for base in types:
-        for exponent in SIGNED + UNSIGNED + [F32] if version >= 12 else []:
-            if exponent == base:
-                continue
-            bases, exponents = values(base, (40,), 3, "small"), values(np.dtype("int8"), (40,), 4, "divisor")
-            bases[bases == 0] = 5
-            exponents = (np.abs(exponents) if exponent in UNSIGNED else exponents).astype(exponent)
-            yield Case(f"{name_of(base)}_{name_of(exponent)}", [bases, exponents],
-                       constants=[1] if exponent == F32 and base not in FLOATS else [])
+def clips(version, types):
+    """No infinities of half precision: its answers are computed in float32, whose lowest and highest value are others."""
+    narrow = [t for t in types if t in FLOATS[1:]]
+    if version < 11:
+        bounds = [{"min": -1.5, "max": 2.0}, {}]
+        return list(unary([t for t in types if t not in narrow], bounds)) + list(unary(narrow, bounds, "small"))
+    plain = list(unary([t for t in types if t not in narrow])) + list(unary(narrow, draw="small"))
+    forms = (("", (1, 5)), ("_low", (2,)), ("_high", (None, 4)))
+    return [Case(c.name + suffix, c.inputs + [None if x is None else np.array(x).astype(c.inputs[0].dtype) for x in bounds],
+                 constants=[1, 2], image=c.image) for c in plain for suffix, bounds in forms]
 
 
 def variadic(types):
@@ -366,7 +361,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
     "Div": lambda v, t: list(binary([d for d in t if d in FLOATS])) + list(binary([d for d in t if d not in FLOATS], second="divisor")),
     "Mod": lambda v, t: list(binary([d for d in t if d not in FLOATS], [{}, {"fmod": 1}], second="divisor")) +
                         list(binary([d for d in t if d in FLOATS], [{"fmod": 1}], second="divisor")),
-    "Pow": lambda v, t: powers(v, t),
+    "Pow": lambda v, t: list(binary([d for d in t if d in FLOATS])) + list(binary([d for d in t if d in SIGNED], second="divisor")),
     "PRelu": lambda v, t: binary(t, pairs=[((40,), (40,)), ((2, 3, 5), (5,)), ((3, 7), (1,)), ((2, 4, 3, 5), (4, 1, 1)), ((3, 4), ()), ((0, 3), (3,))]),
     "BitShift": lambda v, t: [Case(c.name + "_" + d, [c.inputs[0], np.abs(c.inputs[1]).astype(c.inputs[1].dtype) % 8], {"direction": d},
                                    constants=c.constants) for d in ("LEFT", "RIGHT") for c in binary(t, second="small") if not c.image],
@@ -376,9 +371,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
     "CastLike": lambda v, t: [Case(f"{name_of(a)}_like_{name_of(b)}",
                                    [np.abs(x) if a in FLOATS and b in UNSIGNED else x, values(b, (1,), 2, "small")])
                               for a in t for b in ALL for x in [values(a, (9,), 1, "small")]],
-    "Clip": lambda v, t: unary(t, [{"min": -1.5, "max": 2.0}, {}]) if v < 11 else
-            [Case(c.name + s, c.inputs + list(np.array(x).astype(c.inputs[0].dtype) if x is not None else None for x in bounds), constants=[1, 2], image=c.image)
-             for c in unary(t) for s, bounds in (("", (1, 5)), ("_low", (2,)), ("_high", (None, 4)))],
+    "Clip": lambda v, t: clips(v, t),
     **{"Reduce" + op: (lambda v, t, op=op: reduce(v, v >= (13 if op == "Sum" else 18), t, op in ("Sum", "Prod", "Mean") and v >= 18,
         op in ("Max", "Min"), op)) for op in
        "Sum Mean Max Min Prod L1 L2 SumSquare LogSum LogSumExp".split()},
@@ -467,17 +460,32 @@ def by_older_runtime(model, inputs, outputs):
     return by_runtime(older, inputs, outputs)
 
 
+def by_float32(model, inputs, outputs):
+    """float16 and bfloat16 compute as float32, and are rounded once."""
+    narrow = {v.dtype for v in inputs.values()} & {np.dtype("float16"), BF16}
+    if len(narrow) != 1 or model.graph.node[-1].op_type in ("Cast", "CastLike"):
+        raise ValueError("no operator of one narrow type")
+    dtype = narrow.pop()
+    wide = onnx.ModelProto()
+    wide.CopyFrom(model)
+    for value in [*wide.graph.input, *wide.graph.output, *wide.graph.value_info]:
+        if value.type.tensor_type.elem_type == code_of(dtype):
+            value.type.tensor_type.elem_type = TensorProto.FLOAT
+    for tensor in wide.graph.initializer:
+        if tensor.data_type == code_of(dtype):
+            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float32), tensor.name))
+    wide = onnx.shape_inference.infer_shapes(wide)
+    results = by_older_runtime(wide, {k: v.astype(np.float32) if v.dtype == dtype else v for k, v in inputs.items()}, outputs)
+    with np.errstate(all="ignore"):
+        return [r.astype(dtype) if r.dtype == np.float32 else r for r in results]
+
+
 def by_formula(model, inputs, outputs):
-    node = model.graph.node[-1]
-    if node.op_type == "PRelu":  # the evaluator multiplies 0, too
-        known = {**inputs, **{c.name: numpy_helper.to_array(c) for c in model.graph.initializer}}
-        x, slope = (known[name] for name in node.input)
-        return [np.where(x < 0, x * slope, x).astype(x.dtype)]
     return ReferenceEvaluator(model).run(outputs, inputs)
 
 
 # Where onnxruntime's approximation is coarse (it bounds the operand, or subtracts 1 from e^x): the formula in float64.
-EXACT = {"Sigmoid": lambda x: np.exp(-np.logaddexp(0, -x)), "Tanh": np.tanh,
+EXACT = {"Sigmoid": lambda x: np.exp(-np.logaddexp(0, -x)), "Tanh": np.tanh, "Sign": np.sign,
          "Elu": lambda x, alpha=1.0: np.where(x < 0, np.float32(alpha) * np.expm1(x), x),
          "Celu": lambda x, alpha=1.0: np.where(x < 0, np.float32(alpha) * np.expm1(x / np.float32(alpha)), x),
          "Selu": lambda x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875:
@@ -492,8 +500,10 @@ def answer(operator, model, inputs, outputs):
         x = next(iter(inputs.values()))
         with np.errstate(all="ignore"):
             more = {a.name: a.f for a in model.graph.node[0].attribute}
-            return [EXACT[operator](x.astype(np.float64), **more).astype(x.dtype)], "formula"
-    for who, function in (("onnxruntime", by_runtime), ("onnxruntime", by_older_runtime), ("formula", by_formula)):
+            wide = x if x.dtype.kind in "iu" else x.astype(np.float64)
+            return [EXACT[operator](wide, **more).astype(x.dtype)], "formula"
+    ways = [("onnxruntime", by_runtime), ("onnxruntime", by_older_runtime), ("onnxruntime in float32", by_float32), ("formula", by_formula)]
+    for who, function in ways:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
