@@ -603,6 +603,28 @@ XA_INLINE int32_t xa_nearest(float x) {
 
 #include "core/arith_elementwise.h"
 
+/* ---- The remainder ----------------------------------------------------------------------------------------------- */
+
+/* a - n b with n = a / b toward zero, exact, with the sign of a: C's fmod. NaN for b = 0 and for an infinite a. By long
+ * division of the significands, 8 bits a step. */
+XA_INLINE float xa_fmod(float a, float b) {
+    const uint32_t one = 0x800000u;
+    uint32_t size_a = xa_bits(a) & 0x7fffffffu, size_b = xa_bits(b) & 0x7fffffffu;
+    uint32_t exponent_a = size_a >> 23, exponent_b = size_b >> 23;
+    if (exponent_a == 255 || size_b == 0 || size_b > 0x7f800000u) return xa_nan();
+    if (size_a < size_b) return a;
+    uint32_t rest = exponent_a ? (size_a & (one - 1)) | one : size_a;
+    uint32_t divisor = exponent_b ? (size_b & (one - 1)) | one : size_b;
+    uint32_t least = exponent_b ? exponent_b : 1, left = (exponent_a ? exponent_a : 1) - least;
+    for (rest %= divisor; left;) {
+        uint32_t step = left < 8 ? left : 8;
+        rest = (rest << step) % divisor;
+        left -= step;
+    }
+    float size = xa_mul(xa_mul((float)rest, 0x1p-23f), xa_float(least << 23));
+    return xa_float(xa_bits(size) | (xa_bits(a) & 0x80000000u));
+}
+
 /* ---- A look at the compiled code -------------------------------------------------------------------------------- */
 
 /* False where this translation unit was compiled with contraction: a * b + c then leaves a residue. Library code

@@ -147,6 +147,37 @@ XA_INLINE vfloat32m4_t xv_hard_swish(vfloat32m4_t x, size_t vl) {
 
 #include "core/arith_elementwise.h"
 
+/* The significand as an integer, and the exponent of its last place + 150, of |x| as bits. */
+XA_INLINE vuint32m4_t xv_significand(vuint32m4_t size, size_t vl) {
+    vuint32m4_t low = __riscv_vand_vx_u32m4(size, 0x7fffffu, vl);
+    return __riscv_vor_vx_u32m4_mu(__riscv_vmsgtu_vx_u32m4_b8(size, 0x7fffffu, vl), low, low, 0x800000u, vl);
+}
+XA_INLINE vuint32m4_t xv_last_place(vuint32m4_t size, size_t vl) {
+    return __riscv_vmaxu_vx_u32m4(__riscv_vsrl_vx_u32m4(size, 23, vl), 1, vl);
+}
+
+XA_INLINE vfloat32m4_t xv_fmod(vfloat32m4_t a, vfloat32m4_t b, size_t vl) {
+    vuint32m4_t bits = __riscv_vreinterpret_v_f32m4_u32m4(a), size_a = __riscv_vand_vx_u32m4(bits, 0x7fffffffu, vl);
+    vuint32m4_t size_b = __riscv_vand_vx_u32m4(__riscv_vreinterpret_v_f32m4_u32m4(b), 0x7fffffffu, vl);
+    vuint32m4_t divisor = xv_significand(size_b, vl), least = xv_last_place(size_b, vl);
+    vuint32m4_t above = __riscv_vmaxu_vv_u32m4(xv_last_place(size_a, vl), least, vl);
+    vuint32m4_t left = __riscv_vsub_vv_u32m4(above, least, vl);
+    vuint32m4_t rest = __riscv_vremu_vv_u32m4(xv_significand(size_a, vl), divisor, vl);
+    while (__riscv_vfirst_m_b8(__riscv_vmsne_vx_u32m4_b8(left, 0, vl), vl) >= 0) {
+        vuint32m4_t step = __riscv_vminu_vx_u32m4(left, 8, vl);
+        rest = __riscv_vremu_vv_u32m4(__riscv_vsll_vv_u32m4(rest, step, vl), divisor, vl);
+        left = __riscv_vsub_vv_u32m4(left, step, vl);
+    }
+    vfloat32m4_t scale = __riscv_vreinterpret_v_u32m4_f32m4(__riscv_vsll_vx_u32m4(least, 23, vl));
+    vfloat32m4_t y = __riscv_vfmul_vf_f32m4(__riscv_vfcvt_f_xu_v_f32m4(rest, vl), 0x1p-23f, vl);
+    y = __riscv_vfsgnj_vv_f32m4(__riscv_vfmul_vv_f32m4(y, scale, vl), a, vl);
+    y = __riscv_vmerge_vvm_f32m4(y, a, __riscv_vmsltu_vv_u32m4_b8(size_a, size_b, vl), vl);
+    vbool8_t none = __riscv_vmor_mm_b8(__riscv_vmsgtu_vx_u32m4_b8(size_a, 0x7f7fffffu, vl),
+                                       __riscv_vmsgtu_vx_u32m4_b8(size_b, 0x7f800000u, vl), vl);
+    none = __riscv_vmor_mm_b8(none, __riscv_vmseq_vx_u32m4_b8(size_b, 0, vl), vl);
+    return __riscv_vfmerge_vfm_f32m4(y, xa_nan(), none, vl);
+}
+
 /* ---- Integers and quantised operators: see the xa_ functions ----------------------------------------------------- */
 
 XA_INLINE vint32m4_t xv_rne_i32(vfloat32m4_t x, size_t vl) {

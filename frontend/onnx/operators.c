@@ -183,7 +183,7 @@ static const xpu_onnx_row rows[] = {
     VARIADIC("Min", MIN, "min"),
     UNARY("Mish", MISH, "mish"),
     {.name = "Mod", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
-     .convert = xpu_onnx_convert_mod, .op = XPU_OP_MOD, .core = "mod", .remarks = "integers; fmod = 0",
+     .convert = xpu_onnx_convert_mod, .op = XPU_OP_FMOD, .core = "mod, fmod", .remarks = "fmod = 0 of integers",
      .attrs = {{"fmod", XPU_ONNX_INT}}},
     BINARY("Mul", MUL, "mul"),
     UNARY("Neg", NEG, "neg"),

@@ -110,11 +110,8 @@ xpu_value xpu_onnx_convert_bit_shift(xpu_onnx_node *node) {
 
 xpu_value xpu_onnx_convert_mod(xpu_onnx_node *node) {
     int ok = 1, fmod = xpu_onnx_attr_flag(node, "fmod", 0, &ok);
-    if (ok && fmod) {
-        return xpu_onnx_refuse(node, "onnx-unsupported-form", "the remainder has the sign of the dividend",
-                               "fmod = 1 is not supported", NULL);
-    }
-    return ok ? fe_elementwise(&node->build, XPU_OP_MOD, node->inputs, 2, NULL, 0) : (xpu_value){0};
+    if (!ok) return (xpu_value){0};
+    return fe_elementwise(&node->build, fmod ? XPU_OP_FMOD : XPU_OP_MOD, node->inputs, 2, NULL, 0);
 }
 
 /* A NaN is not equal to itself. */

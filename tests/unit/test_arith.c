@@ -246,6 +246,23 @@ static int64_t clamp_64(double x, int64_t zero, int64_t lo, int64_t hi) {
 }
 
 /* Products of two floats are exact in double, quotients round the same way through double. */
+/* Bit for bit C's. */
+static void remainders(void) {
+    static const uint32_t edges[] = {0,          0x80000000, 1,          0x80000001, 0x7fffff,
+                                     0x800000,   0x3f800000, 0xbfc00000, 0x7f7fffff, 0xff7fffff,
+                                     0x7f800000, 0xff800000, 0x7fc00000, 0x40400000};
+    enum { EDGES = sizeof edges / sizeof *edges };
+    seed_random("remainders");
+    for (uint32_t i = 0; i < 200000; i++) {
+        uint32_t x = i < EDGES * EDGES ? edges[i / EDGES] : random_bits();
+        uint32_t y = i < EDGES * EDGES ? edges[i % EDGES]
+                     : i & 1           ? random_bits()
+                                       : x ^ (random_bits() >> (4 + (i & 15)));
+        check_bits("fmod", x, xa_fmod(xa_float(x), xa_float(y)),
+                   xa_bits(xa_canonical(fmodf(xa_float(x), xa_float(y)))));
+    }
+}
+
 static void quantised_products(void) {
     seed_random("quantised products");
     uint32_t wrong = 0;
@@ -529,8 +546,9 @@ static void no_contraction(void) {
 
 XPU_TEST_MAIN("arith", {"edge cases", edge_cases}, {"minimum and maximum", minimum_and_maximum},
               {"conversion to integer", conversion_to_integer}, {"elementary functions", elementary_functions},
-              {"powers", powers}, {"quantised products", quantised_products}, {"quantised bytes", quantised_bytes},
-              {"zero point first", quantised_with_zero_first}, {"quantised add and mul", quantised_add_and_mul},
-              {"absmax quantisation", absmax_quantisation}, {"accumulators of 48 bits", accumulators_of_48_bits},
-              {"post-processor", post_processor}, {"reductions", reductions}, {"steps of chains", steps_of_chains},
-              {"NaN spreads", nan_spreads}, {"no contraction", no_contraction})
+              {"powers", powers}, {"remainders", remainders}, {"quantised products", quantised_products},
+              {"quantised bytes", quantised_bytes}, {"zero point first", quantised_with_zero_first},
+              {"quantised add and mul", quantised_add_and_mul}, {"absmax quantisation", absmax_quantisation},
+              {"accumulators of 48 bits", accumulators_of_48_bits}, {"post-processor", post_processor},
+              {"reductions", reductions}, {"steps of chains", steps_of_chains}, {"NaN spreads", nan_spreads},
+              {"no contraction", no_contraction})
