@@ -133,6 +133,23 @@ def binary(types, attributes=({},), second="any", second_type=None, pairs=None):
                    image=True)
 
 
+def powers(version, types):
+    """0 as integer has no power with a negative exponent, and onnxruntime's powers that overflow are those of double."""
+    yield from binary([d for d in types if d in FLOATS])
+    for case in binary([d for d in types if d not in FLOATS], second="divisor"):
+        case.inputs[0] = np.where(case.inputs[0] == 0, 5, case.inputs[0]).astype(case.inputs[0].dtype)
+        yield case
+    for base in types:
+        for exponent in SIGNED + UNSIGNED + [F32] if version >= 12 else []:
+            if exponent == base:
+                continue
+            bases, exponents = values(base, (40,), 3, "small"), values(np.dtype("int8"), (40,), 4, "divisor")
+            bases[bases == 0] = 5
+            exponents = (np.abs(exponents) if exponent in UNSIGNED else exponents).astype(exponent)
+            yield Case(f"{name_of(base)}_{name_of(exponent)}", [bases, exponents],
+                       constants=[1] if exponent == F32 and base not in FLOATS else [])
+
+
 def clips(version, types):
     """No infinities of half precision: its answers are computed in float32, whose lowest and highest value are others."""
     narrow = [t for t in types if t in FLOATS[1:]]
@@ -361,7 +378,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
     "Div": lambda v, t: list(binary([d for d in t if d in FLOATS])) + list(binary([d for d in t if d not in FLOATS], second="divisor")),
     "Mod": lambda v, t: list(binary([d for d in t if d not in FLOATS], [{}, {"fmod": 1}], second="divisor")) +
                         list(binary([d for d in t if d in FLOATS], [{"fmod": 1}], second="divisor")),
-    "Pow": lambda v, t: list(binary([d for d in t if d in FLOATS])) + list(binary([d for d in t if d in SIGNED], second="divisor")),
+    "Pow": lambda v, t: powers(v, t),
     "PRelu": lambda v, t: binary(t, pairs=[((40,), (40,)), ((2, 3, 5), (5,)), ((3, 7), (1,)), ((2, 4, 3, 5), (4, 1, 1)), ((3, 4), ()), ((0, 3), (3,))]),
     "BitShift": lambda v, t: [Case(c.name + "_" + d, [c.inputs[0], np.abs(c.inputs[1]).astype(c.inputs[1].dtype) % 8], {"direction": d},
                                    constants=c.constants) for d in ("LEFT", "RIGHT") for c in binary(t, second="small") if not c.image],
@@ -481,6 +498,11 @@ def by_float32(model, inputs, outputs):
 
 
 def by_formula(model, inputs, outputs):
+    node = model.graph.node[-1]
+    if node.op_type == "PRelu":  # the evaluator multiplies 0, too
+        known = {**inputs, **{c.name: numpy_helper.to_array(c) for c in model.graph.initializer}}
+        x, slope = (known[name] for name in node.input)
+        return [np.where(x < 0, x * slope, x).astype(x.dtype)]
     return ReferenceEvaluator(model).run(outputs, inputs)
 
 
