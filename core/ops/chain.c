@@ -190,3 +190,16 @@ int xpu_chain_types_of(const xpu_chain *chain, const xpu_dtype *inputs, xpu_chai
     }
     return 1;
 }
+
+const xpu_chain *xpu_chain_of(const xpu_graph *graph, xpu_node node) {
+    return xpu_node_attr(graph, node, XPU_ATTR_STEPS)->chain;
+}
+
+int xpu_chain_types_of_node(const xpu_graph *graph, xpu_node node, xpu_chain_types *types) {
+    const xpu_chain *chain = xpu_chain_of(graph, node);
+    xpu_dtype dtypes[XPU_CHAIN_MAX_INPUTS];
+    for (uint32_t i = 0; i < chain->input_count; i++) {
+        dtypes[i] = xpu_value_at(graph, xpu_node_input(graph, node, i))->dtype;
+    }
+    return xpu_chain_types_of(chain, dtypes, types);
+}

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/tensor.h"
-#include "core/ir/attr.h"
+#include "core/ir/graph.h"
 
 typedef enum {
 #define EW_ROW(name, ...) XPU_EW_##name,
@@ -100,5 +100,9 @@ typedef struct {
 } xpu_chain_types;
 /* Those of a valid chain over inputs of these types; 0 where a step's signature does not take its operands. */
 int xpu_chain_types_of(const xpu_chain *chain, const xpu_dtype *inputs, xpu_chain_types *types);
+
+/* Of a node CHAIN: its program, and the types in it as above. */
+const xpu_chain *xpu_chain_of(const xpu_graph *graph, xpu_node node);
+int xpu_chain_types_of_node(const xpu_graph *graph, xpu_node node, xpu_chain_types *types);
 
 #endif

@@ -262,7 +262,7 @@ static xpu_status run_chain(const xpu_chain *chain, const xpu_ref_args *args) {
 }
 
 xpu_status xpu_ref_chain(const xpu_ref_args *args) {
-    return run_chain(xpu_node_attr(args->graph, args->node, XPU_ATTR_STEPS)->chain, args);
+    return run_chain(xpu_chain_of(args->graph, args->node), args);
 }
 
 int xpu_elementwise_step(const xpu_graph *graph, xpu_node node, xpu_chain_step *step) {

@@ -39,7 +39,7 @@ typedef struct {
 /* Appends the steps of `node`'s chain; `from` stands for operand values that are a step already. 0: too long. */
 static int append(const xpu_graph *graph, xpu_node node, xpu_value made, uint32_t made_step, joined *result,
                   uint32_t input_count) {
-    const xpu_chain *chain = xpu_node_attr(graph, node, XPU_ATTR_STEPS)->chain;
+    const xpu_chain *chain = xpu_chain_of(graph, node);
     uint32_t first = result->chain.step_count;
     if (first + chain->step_count > XPU_CHAIN_MAX_STEPS) return 0;
     for (uint32_t s = 0; s < chain->step_count; s++) {
@@ -77,16 +77,10 @@ static int only_user(const xpu_graph *graph, xpu_node node, xpu_node user) {
     return 1;
 }
 
-static xpu_dtype dtype_of(const xpu_graph *graph, xpu_value value) {
-    return xpu_value_at(graph, value)->dtype;
-}
-
 /* A loop over values of 64 bits is no vector code: what else there is does not become part of it. */
 static int is_wide(const xpu_graph *graph, xpu_node node) {
-    const xpu_node_info *info = xpu_node_at(graph, node);
-    int wide = xpu_dtype_bytes(dtype_of(graph, info->outputs[0])) > 4;
-    for (uint32_t i = 0; i < info->input_count; i++) wide |= xpu_dtype_bytes(dtype_of(graph, info->inputs[i])) > 4;
-    return wide;
+    xpu_chain_types types;
+    return xpu_chain_types_of_node(graph, node, &types) && types.is_wide;
 }
 
 /* The maker of operand `input` goes into the node where it is a chain of the same shape that nothing else uses. */

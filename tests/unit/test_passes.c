@@ -462,6 +462,12 @@ static void chain_immediates(bench *b) { /* 16 immediates at most: 8 clips */
     for (int i = 0; i < 9; i++) x = clip(b, x);
     OUT(b, x);
 }
+static xpu_value converted(bench *b, xpu_value x, xpu_dtype dtype) {
+    return op(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1);
+}
+static void chain_wide(bench *b) { /* 64 bits in the middle alone keep vector code out as well */
+    OUT(b, OP(b, SIGMOID, converted(b, converted(b, image(b), XPU_I64), XPU_F32)));
+}
 
 static void chains(void) {
     static const pass_case cases[] = {
@@ -474,6 +480,7 @@ static void chains(void) {
         {"inputs", chain_inputs, "chain(5) chain(2)"},
         {"steps", chain_steps, "chain(32) chain(8)"},
         {"immediates", chain_immediates, "chain(8) chain(1)"},
+        {"64 bits", chain_wide, "chain(2) chain(1)"},
     };
     RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_chains);
 }

@@ -1,10 +1,6 @@
 /* Elementwise chains: the loops of a call. */
 #include "xpu_codegen/choose/chain_loops.h"
 
-const xpu_chain *xpu_chain_of(const xpu_graph *graph, xpu_node node) {
-    return xpu_node_attr(graph, node, XPU_ATTR_STEPS)->chain;
-}
-
 static int is_const(const xpu_codegen *cg, xpu_dim dim, int64_t wanted) {
     int64_t value;
     return xpu_dim_is_const(&cg->graph->dims, dim, &value) && value == wanted;
@@ -69,15 +65,6 @@ int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_
 }
 
 /* ---- values ---- */
-
-int xpu_chain_types_of_node(const xpu_graph *graph, xpu_node node, xpu_chain_types *types) {
-    const xpu_chain *chain = xpu_chain_of(graph, node);
-    xpu_dtype dtypes[XPU_CHAIN_MAX_INPUTS];
-    for (uint32_t i = 0; i < chain->input_count; i++) {
-        dtypes[i] = xpu_value_at(graph, xpu_node_input(graph, node, i))->dtype;
-    }
-    return xpu_chain_types_of(chain, dtypes, types);
-}
 
 uint32_t xpu_chain_most_live(const xpu_chain *chain) {
     uint32_t values = chain->input_count + chain->step_count, most = 0;

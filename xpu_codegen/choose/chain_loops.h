@@ -4,8 +4,6 @@
 
 #include "xpu_codegen/values.h"
 
-const xpu_chain *xpu_chain_of(const xpu_graph *graph, xpu_node node);
-
 /* Loops over the elements of a chain's result in its storage order, merged where every operand allows. */
 enum { XPU_CHAIN_DIMS = 4 };
 typedef struct {
@@ -17,8 +15,6 @@ typedef struct {
  * or 1. *bad (may be NULL) is the first operand whose innermost stride is neither, or UINT32_MAX. */
 int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_loops *loops, uint32_t *bad);
 
-/* Types of a chain's values; 0 where they are not what its steps take. */
-int xpu_chain_types_of_node(const xpu_graph *graph, xpu_node node, xpu_chain_types *types);
 /* The most operands and results that are still needed while one step runs; operands are loaded at their first use. */
 uint32_t xpu_chain_most_live(const xpu_chain *chain);
 
