@@ -245,7 +245,6 @@ static int64_t clamp_64(double x, int64_t zero, int64_t lo, int64_t hi) {
     return q < lo ? lo : q > hi ? hi : q;
 }
 
-/* Products of two floats are exact in double, quotients round the same way through double. */
 /* Bit for bit C's. */
 static void remainders(void) {
     static const uint32_t edges[] = {0,          0x80000000, 1,          0x80000001, 0x7fffff,
@@ -263,6 +262,7 @@ static void remainders(void) {
     }
 }
 
+/* Products of two floats are exact in double, quotients round the same way through double. */
 static void quantised_products(void) {
     seed_random("quantised products");
     uint32_t wrong = 0;
