@@ -2,8 +2,8 @@
  * The elementary functions, written once for two types: float (included by core/arith.h) and vfloat32m4_t (included by
  * core/arith_rvv.h), in both followed by core/arith_elementwise.h. The includer defines the operations; both then
  * execute the same IEEE operations in the same order, so they give the same bits. Branch-free; every function is within
- * 2 ulp of the true value for all floats, subnormal ones included (tests/long/arith_exhaustive.c); the largest error
- * found stands at each function.
+ * 2 ulp of the true value for all floats, subnormal ones included (tests/long/long_arith_exhaustive.c); the largest
+ * error found stands at each function.
  *
  * XF, XI, XM    float, int32, mask                  XF_NAME(f), XF_VL, XF_CALL   naming, last parameter, call
  * XF_LINE(c0, c1, x)  fma(c1, x, c0)                XF_FMA(a, b, c), XF_FMAC(c, b, a)   fma(a, b, c), fma(c, b, a)

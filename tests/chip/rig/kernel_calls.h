@@ -19,7 +19,7 @@ typedef enum {
     XPU_CALL_COUNT
 } xpu_call_kernel;
 
-/* The bodies of chains, tests/chip/device/bodies.c and their twins on the host. */
+/* The bodies of chains, tests/chip/device/kernels.c and their twins on the host. */
 typedef enum {
     XPU_BODY_IDENTITY, /* a */
     XPU_BODY_AFFINE,   /* clip(a * b + c, c0, c1) */
