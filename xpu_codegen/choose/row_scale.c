@@ -74,15 +74,14 @@ static int has_known_rows(const xpu_codegen *cg, xpu_value x) {
 static xpu_node scaled_rows(xpu_codegen *cg, xpu_node product, xpu_row_scales *scales) {
     xpu_graph *graph = cg->graph;
     xpu_value x = xpu_node_input(graph, product, XPU_IN_X);
-    for (uint32_t i = 0; i < scales->nodes.count; i++) {
-        if (xpu_node_input(graph, scales->nodes.items[i], XPU_IN_X).id == x.id) return scales->nodes.items[i];
-    }
+    while (scales->rows.count <= x.id) XPU_PUSH(cg->arena, &scales->rows, (xpu_node){0});
+    if (scales->rows.items[x.id].id) return scales->rows.items[x.id];
     const char *name = xpu_value_at(graph, x)->name;
     const char *const names[] = {xpu_printf(cg->arena, "%s/rows", name), xpu_printf(cg->arena, "%s/powers", name),
                                  xpu_printf(cg->arena, "%s/rows/absmax", name)};
     xpu_node node = add_node(cg, product, XPU_OP_ROW_SCALE, &x, 1, names, has_known_rows(cg, x) ? 2 : 3);
     xpu_op_infer(graph, node, cg->diags);
-    XPU_PUSH(cg->arena, &scales->nodes, node);
+    scales->rows.items[x.id] = node;
     return node;
 }
 

@@ -6,8 +6,8 @@
 
 /* What was scaled so far. */
 typedef struct {
-    XPU_ARRAY(xpu_node) nodes; /* each x once */
-    xpu_value absmax;          /* the constant that all scaled rows have in common; {0}: there is none yet */
+    XPU_ARRAY(xpu_node) rows; /* by the id of x: its row_scale; {0}: there is none */
+    xpu_value absmax;         /* the constant that all scaled rows have in common; {0}: there is none yet */
 } xpu_row_scales;
 
 /* Whether the rows of an int16 product are to have scales of their own. */
