@@ -102,6 +102,12 @@ static const char *lowering_of(const xpu_pipeline *p, const xpu_op *op) {
     return p->target->name;
 }
 
+/* The layer whose facts are the operator's: its product, where another layer behind restores the product's rows. */
+static const char *layer_of_facts(xpu_pipeline *p, const index_of_layers *index, const char *layer) {
+    const char *product = TEXT(p, "%s" XPU_ROWS_SUFFIX, layer);
+    return layer_fact(index, product, "unit") ? product : layer;
+}
+
 static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t origin) {
     fate result = {.origin = &p->graph->origins.items[origin]};
     xpu_node node = index->node_of[origin];
@@ -110,10 +116,11 @@ static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t orig
     result.layer = xpu_node_name(p->graph, node);
     result.op = info->op->name;
     result.region = info->region ? &p->job.regions[info->region - 1] : NULL;
-    result.precision = layer_fact(index, result.layer, "precision");
+    const char *facts = layer_of_facts(p, index, result.layer);
+    result.precision = layer_fact(index, facts, "precision");
     if (!result.precision) result.precision = xpu_node_precision(p->graph, node);
-    result.why = layer_fact(index, result.layer, "reason");
-    result.unit = layer_fact(index, result.layer, "unit");
+    result.why = layer_fact(index, facts, "reason");
+    result.unit = layer_fact(index, facts, "unit");
     if (result.region && result.region->on_host) {
         const xpu_refusal *refusal = xpu_partition_refusal(&p->partition, node);
         result.unit = "host";

@@ -220,7 +220,7 @@ static void elementary_functions(void) {
 static void powers(void) {
     static const float special[] = {0,         -0.0f,     1,          -1,       2,        -2,   0.5f,
                                     -0.5f,     3,         -3,         INFINITY, 1e38f,    1e9f, -7.5,
-                                    -INFINITY, 0x1p-149f, -0x1p-149f, 8388609,  16777217, NAN,  0x1p-126f};
+                                    -INFINITY, 0x1p-149f, -0x1p-149f, 8388609,  16777216, NAN,  0x1p-126f};
     const int count = sizeof special / sizeof *special;
     seed_random("powers");
     double worst = 0;

@@ -40,13 +40,14 @@ static xpu_status add_host_layer(xpu_codegen *cg, uint32_t layer, xpu_node node)
     return XPU_OK;
 }
 
-/* The user's operator gives its name to the layer that makes its result: the product of scaled rows has that of its own
- * result, as what restores the rows comes behind it. */
+/* The user's operator gives its name to the layer that makes its result: the product of scaled rows has a suffix, as
+ * what restores the rows comes behind it. */
 static const char *layer_name(const xpu_codegen *cg, xpu_node node) {
     const xpu_value_info *y = xpu_value_at(cg->graph, xpu_node_output(cg->graph, node, 0));
     int inner = y->uses.count == 1 && xpu_node_is(cg->graph, y->uses.items[0].node, XPU_OP_ROW_RESTORE) &&
                 xpu_node_has(cg->graph, node, XPU_TRAIT_PRODUCT) && y->uses.items[0].input == XPU_IN_X;
-    return inner ? y->name : xpu_node_name(cg->graph, node);
+    const char *name = xpu_node_name(cg->graph, node);
+    return inner ? xpu_printf(cg->arena, "%s" XPU_ROWS_SUFFIX, name) : name;
 }
 
 static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
