@@ -3,12 +3,12 @@
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 
-/* In storage order: what lies outside the node's axis, the axis, what lies inside. */
-static void axis_sizes(xpu_codegen *cg, xpu_node node, xpu_dim size[3]) {
+/* Operand, result and, in storage order, what lies outside the node's axis, the axis, what lies inside. */
+static struct xpu_axis_group axis_of(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0);
     const xpu_value_info *info = xpu_value_at(cg->graph, x);
     int order[XPU_MAX_RANK], axis = (int)xpu_node_int(cg->graph, node, XPU_ATTR_AXIS), inside = 0;
-    for (int i = 0; i < 3; i++) size[i] = xpu_dim_of(cg, 1);
+    xpu_dim one = xpu_dim_of(cg, 1), size[3] = {one, one, one};
     xpu_storage_order(info->layout, info->rank, order);
     for (int d = 0; d < info->rank; d++) {
         xpu_dim dim = xpu_value_dim(cg, x, order[d]);
@@ -16,30 +16,22 @@ static void axis_sizes(xpu_codegen *cg, xpu_node node, xpu_dim size[3]) {
         inside |= order[d] == axis;
         size[part] = xpu_dim_mul(&cg->graph->dims, size[part], dim);
     }
+    struct xpu_axis_group group = {.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"))};
+    group.y = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, 0)));
+    group.outer = xpu_arg_dim(size[0]);
+    group.count = xpu_arg_dim(size[1]);
+    group.inner = xpu_arg_dim(size[2]);
+    return group;
 }
 
 xpu_status xpu_lower_softmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    xpu_dim size[3];
-    axis_sizes(cg, node, size);
-    struct xpu_softmax_f32_call call = {0};
-    call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, 0), "x"));
-    call.y = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, 0)));
-    call.outer = xpu_arg_dim(size[0]);
-    call.count = xpu_arg_dim(size[1]);
-    call.inner = xpu_arg_dim(size[2]);
+    struct xpu_softmax_f32_call call = {.axis = axis_of(cg, layer, node)};
     xpu_describe_layer(cg, layer, XPU_KERNEL_softmax_f32, xpu_dim_of(cg, 0));
     return xpu_add_softmax_f32(cg, layer, &call);
 }
 
 xpu_status xpu_lower_reduce(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    xpu_dim size[3];
-    axis_sizes(cg, node, size);
-    struct xpu_reduce_f32_call call = {0};
-    call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, 0), "x"));
-    call.y = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, 0)));
-    call.outer = xpu_arg_dim(size[0]);
-    call.count = xpu_arg_dim(size[1]);
-    call.inner = xpu_arg_dim(size[2]);
+    struct xpu_reduce_f32_call call = {.axis = axis_of(cg, layer, node)};
     call.kind = xpu_arg_number((int64_t)xpu_op_id_of(xpu_node_at(cg->graph, node)->op) - XPU_OP_REDUCE_SUM);
     xpu_describe_layer(cg, layer, XPU_KERNEL_reduce_f32, xpu_dim_of(cg, 0));
     return xpu_add_reduce_f32(cg, layer, &call);

@@ -111,38 +111,21 @@ INLINE xpu_ticket load_block(const struct frame *f, const struct block *b, uint3
 }
 
 /* Spreads one value per row over the row, last row first as they lie in the same place. */
-static void spread(float *values, uint32_t rows, uint32_t width) {
-    for (uint32_t row = rows; row-- > 0;) {
-        float value = values[row];
-        for (uint32_t done = 0; done < width;) {
-            size_t vl = __riscv_vsetvl_e32m4(width - done);
-            __riscv_vse32_v_f32m4(values + row * width + done, __riscv_vfmv_v_f_f32m4(value, vl), vl);
-            done += (uint32_t)vl;
-        }
+#define SPREAD(name, type, bits, suffix, set)                                                                          \
+    static void name(type *values, uint32_t rows, uint32_t width) {                                                    \
+        for (uint32_t row = rows; row-- > 0;) {                                                                        \
+            type value = values[row];                                                                                  \
+            for (uint32_t done = 0; done < width;) {                                                                   \
+                size_t vl = __riscv_vsetvl_e##bits##m4(width - done);                                                  \
+                __riscv_vse##bits##_v_##suffix(values + row * width + done, __riscv_##set##_##suffix(value, vl), vl);  \
+                done += (uint32_t)vl;                                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
     }
-}
-
-static void spread_bytes(uint8_t *values, uint32_t rows, uint32_t width) {
-    for (uint32_t row = rows; row-- > 0;) {
-        uint8_t value = values[row];
-        for (uint32_t done = 0; done < width;) {
-            size_t vl = __riscv_vsetvl_e8m4(width - done);
-            __riscv_vse8_v_u8m4(values + row * width + done, __riscv_vmv_v_x_u8m4(value, vl), vl);
-            done += (uint32_t)vl;
-        }
-    }
-}
-
-static void spread_halves(uint16_t *values, uint32_t rows, uint32_t width) {
-    for (uint32_t row = rows; row-- > 0;) {
-        uint16_t value = values[row];
-        for (uint32_t done = 0; done < width;) {
-            size_t vl = __riscv_vsetvl_e16m4(width - done);
-            __riscv_vse16_v_u16m4(values + row * width + done, __riscv_vmv_v_x_u16m4(value, vl), vl);
-            done += (uint32_t)vl;
-        }
-    }
-}
+SPREAD(spread, float, 32, f32m4, vfmv_v_f)
+SPREAD(spread_bytes, uint8_t, 8, u8m4, vmv_v_x)
+SPREAD(spread_halves, uint16_t, 16, u16m4, vmv_v_x)
+#undef SPREAD
 
 static void spread_wide(uint32_t *words, uint32_t rows, uint32_t width) {
     for (uint32_t row = rows; row-- > 0;) {
