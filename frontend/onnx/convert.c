@@ -18,8 +18,9 @@ static const fe_frontend frontend = {
 };
 
 static const char *const attr_type_names[] = {
-    [XPU_ONNX_FLOAT] = "a float",   [XPU_ONNX_INT] = "an integer",          [XPU_ONNX_STRING] = "a string",
-    [XPU_ONNX_TENSOR] = "a tensor", [XPU_ONNX_FLOATS] = "a list of floats", [XPU_ONNX_INTS] = "a list of integers",
+    [XPU_ONNX_FLOAT] = "a float",           [XPU_ONNX_INT] = "an integer", [XPU_ONNX_STRING] = "a string",
+    [XPU_ONNX_TENSOR] = "a tensor",         [XPU_ONNX_GRAPH] = "a graph",  [XPU_ONNX_FLOATS] = "a list of floats",
+    [XPU_ONNX_INTS] = "a list of integers",
 };
 
 static int is_default_domain(const char *domain) {
@@ -42,7 +43,9 @@ static void name_node(xpu_onnx_node *node) {
     xpu_onnx_importer *importer = node->importer;
     const xpu_onnx_node_proto *proto = node->proto;
     const char *op = proto->op_type ? proto->op_type : "";
-    node->name = proto->name && proto->name[0] ? proto->name : xpu_onnx_format(node, "%s_%u", op, node->index);
+    node->name = proto->name && proto->name[0]
+                     ? proto->name
+                     : xpu_onnx_format(node, "%s%s_%u", importer->scope->prefix, op, node->index);
     const char *shown = xpu_escape(importer->scratch, op, 60), *prefix = "";
     if (is_default_domain(proto->domain)) {
         int known = xpu_onnx_known_version(op, importer->opset);
@@ -52,8 +55,8 @@ static void name_node(xpu_onnx_node *node) {
         prefix = xpu_onnx_format(node, "%s.", xpu_escape(importer->scratch, proto->domain, 60));
     }
     node->build.where =
-        xpu_onnx_format(node, "node '%s' (%s%s-%d, #%u)", xpu_escape(importer->scratch, node->name, 100), prefix, shown,
-                        node->version, node->index);
+        xpu_onnx_format(node, "node '%s' (%s%s-%d, #%u)%s", xpu_escape(importer->scratch, node->name, 100), prefix,
+                        shown, node->version, node->index, importer->scope->where);
 }
 
 /* ---- the operator ---- */
@@ -83,7 +86,6 @@ static const char *hint_of(const char *op) {
     static const struct {
         const char *op, *hint;
     } hints[] = {
-        {"If", "export the model without control flow (traced, with constant conditions)"},
         {"Loop", "export the model without control flow (traced, with constant trip counts)"},
         {"Scan", "export the model without control flow (traced, with constant trip counts)"},
         {"Shape", "export with fixed shapes, or fold shape arithmetic first (onnx-simplifier)"},
@@ -148,15 +150,16 @@ static const xpu_onnx_attr_rule *rule_of(const xpu_onnx_node *node, const char *
 static int has_type(const xpu_onnx_attr_proto *attr, xpu_onnx_attr_type type) {
     static const struct {
         int code; /* AttributeProto.AttributeType */
-    } codes[] = {[XPU_ONNX_FLOAT] = {1},  [XPU_ONNX_INT] = {2},    [XPU_ONNX_STRING] = {3},
-                 [XPU_ONNX_TENSOR] = {4}, [XPU_ONNX_FLOATS] = {6}, [XPU_ONNX_INTS] = {7}};
+    } codes[] = {[XPU_ONNX_FLOAT] = {1}, [XPU_ONNX_INT] = {2},    [XPU_ONNX_STRING] = {3}, [XPU_ONNX_TENSOR] = {4},
+                 [XPU_ONNX_GRAPH] = {5}, [XPU_ONNX_FLOATS] = {6}, [XPU_ONNX_INTS] = {7}};
     int present = type == XPU_ONNX_FLOAT    ? attr->has_f
                   : type == XPU_ONNX_INT    ? attr->has_i
                   : type == XPU_ONNX_STRING ? attr->has_s
                   : type == XPU_ONNX_TENSOR ? attr->t != NULL
+                  : type == XPU_ONNX_GRAPH  ? attr->g != NULL
                                             : 1;
     if (attr->has_type && attr->type != 0) {
-        return attr->type == codes[type].code && (present || type != XPU_ONNX_TENSOR);
+        return attr->type == codes[type].code && (present || (type != XPU_ONNX_TENSOR && type != XPU_ONNX_GRAPH));
     }
     return present && (type == XPU_ONNX_FLOATS || !attr->n_floats) && (type == XPU_ONNX_INTS || !attr->n_ints);
 }
@@ -241,13 +244,13 @@ static int find_inputs(xpu_onnx_node *node) {
     for (uint32_t i = 0; i < node->input_count; i++) {
         const char *name = node->proto->input[i];
         if (name[0] == '\0') continue;
-        const xpu_onnx_name *entry = xpu_onnx_name_of(importer, name);
-        if (entry->state == XPU_ONNX_NAME_READY) {
+        const xpu_onnx_name *entry = xpu_onnx_visible(importer, name);
+        if (entry && entry->state == XPU_ONNX_NAME_READY) {
             node->inputs[i] = entry->value;
             continue;
         }
         ok = 0;
-        if (entry->state != XPU_ONNX_NAME_UNKNOWN) continue;
+        if (entry) continue;
         const char *what =
             xpu_onnx_format(node, "input %u ('%s') is not defined", i, xpu_escape(importer->scratch, name, 100));
         xpu_onnx_refuse(node, "onnx-name", what, "no graph input, initializer or node has this name", NULL);
@@ -336,20 +339,22 @@ static xpu_value read_node(xpu_onnx_node *node) {
 }
 
 /* Result `i` of the node whose first result was given. */
-static xpu_value result_of(const xpu_graph *graph, xpu_value first, uint32_t i) {
-    if (i == 0 || !first.id || xpu_value_at(graph, first)->kind != XPU_VALUE_NODE)
-        return i == 0 ? first : (xpu_value){0};
+static xpu_value result_of(const xpu_onnx_node *node, xpu_value first, uint32_t i) {
+    const xpu_graph *graph = node->importer->graph;
+    if (node->results[i].id || i == 0) return i == 0 ? first : node->results[i];
+    if (!first.id || xpu_value_at(graph, first)->kind != XPU_VALUE_NODE) return (xpu_value){0};
     return xpu_node_output(graph, xpu_value_at(graph, first)->node, i);
 }
 
 void xpu_onnx_read_node(xpu_onnx_importer *importer, uint32_t index) {
-    xpu_onnx_node node = {.importer = importer, .proto = importer->model->graph->node[index], .index = index};
+    xpu_onnx_node node = {.importer = importer, .proto = importer->scope->graph->node[index], .index = index};
+    node.results = XPU_NEW_ARRAY(importer->scratch, xpu_value, node.proto->n_output);
     xpu_value result = read_node(&node);
     for (size_t i = 0; i < node.proto->n_output; i++) {
         if (node.proto->output[i][0] == '\0') continue;
         xpu_onnx_name *entry = xpu_onnx_name_of(importer, node.proto->output[i]);
         if (entry->state != XPU_ONNX_NAME_PENDING || entry->producer != index) continue;
-        entry->value = result_of(importer->graph, result, (uint32_t)i);
+        entry->value = result_of(&node, result, (uint32_t)i);
         entry->state = entry->value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
     }
 }

@@ -53,125 +53,21 @@ static void check_model(xpu_onnx_importer *importer) {
     }
 }
 
-static void add_initialisers(xpu_onnx_importer *importer) {
-    const XpuOnnx__GraphProto *graph = importer->model->graph;
-    for (size_t i = 0; i < graph->n_initializer; i++) {
-        const char *name = graph->initializer[i]->name ? graph->initializer[i]->name : "";
-        const char *where = TEXT(importer, "initializer '%s'", xpu_escape(importer->scratch, name, 100));
-        if (name[0] == '\0') {
-            fail(importer, "onnx-tensor", TEXT(importer, "initializer %zu", i), "the tensor has no name",
-                 "nodes refer to initializers by name", NULL);
-            continue;
-        }
-        if (xpu_onnx_name_of(importer, name)->state != XPU_ONNX_NAME_UNKNOWN) {
-            fail(importer, "onnx-name", where, "the name is defined twice", "names of tensors are unique in ONNX",
-                 NULL);
-            continue;
-        }
-        xpu_value value = xpu_onnx_constant(importer, graph->initializer[i], name, where);
-        xpu_onnx_name *entry = xpu_onnx_name_of(importer, name);
-        entry->value = value;
-        entry->state = value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
-    }
-}
-
-/* Who makes each name, and how often it is used. */
-static void scan_nodes(xpu_onnx_importer *importer) {
-    const XpuOnnx__GraphProto *graph = importer->model->graph;
-    for (size_t i = 0; i < graph->n_node; i++) {
-        const xpu_onnx_node_proto *node = graph->node[i];
-        for (size_t k = 0; k < node->n_input; k++) {
-            if (node->input[k][0]) xpu_onnx_name_of(importer, node->input[k])->uses++;
-        }
-        for (size_t k = 0; k < node->n_output; k++) {
-            if (!node->output[k][0]) continue;
-            xpu_onnx_name *entry = xpu_onnx_name_of(importer, node->output[k]);
-            if (entry->state != XPU_ONNX_NAME_UNKNOWN) {
-                const char *shown = xpu_escape(importer->scratch, node->output[k], 100);
-                fail(importer, "onnx-name", TEXT(importer, "result '%s' of node #%zu", shown, i),
-                     "the name is defined twice", "names of tensors are unique in ONNX", NULL);
-                continue;
-            }
-            entry->state = XPU_ONNX_NAME_PENDING;
-            entry->producer = (uint32_t)i;
-        }
-    }
-}
-
 static void scan_outputs(xpu_onnx_importer *importer) {
-    const XpuOnnx__GraphProto *graph = importer->model->graph;
+    const xpu_onnx_graph_proto *graph = importer->model->graph;
     for (size_t i = 0; i < graph->n_output; i++) {
-        if (!graph->output[i]->name) continue;
-        xpu_onnx_name *entry = xpu_onnx_name_of(importer, graph->output[i]->name);
-        entry->is_output = 1;
-        entry->uses++;
-    }
-}
-
-/* ---- order of the nodes ---- */
-
-enum { NODE_NEW, NODE_OPEN, NODE_DONE };
-
-typedef struct {
-    uint32_t node;
-    size_t next; /* the operand to look at */
-} visit;
-
-/* The next operand of the open node whose maker is still to be read; 0 when there is none. */
-static int next_maker(xpu_onnx_importer *importer, visit *top, const uint8_t *state, uint32_t *maker) {
-    const xpu_onnx_node_proto *node = importer->model->graph->node[top->node];
-    while (top->next < node->n_input) {
-        const char *name = node->input[top->next++];
-        if (!name[0]) continue;
-        xpu_onnx_name *entry = xpu_onnx_name_of(importer, name);
-        if (entry->state != XPU_ONNX_NAME_PENDING) continue;
-        if (state[entry->producer] == NODE_NEW) {
-            *maker = entry->producer;
-            return 1;
-        }
-        const char *shown = xpu_escape(importer->scratch, name, 100);
-        fail(importer, "onnx-cycle", TEXT(importer, "node #%" PRIu32, top->node), "the nodes form a cycle",
-             TEXT(importer, "input '%s' depends on the node's own result", shown), NULL);
-        entry->state = XPU_ONNX_NAME_FAILED;
-    }
-    return 0;
-}
-
-/* Reads the nodes, each after those that it depends on; a list that is in order keeps it. */
-static void read_nodes(xpu_onnx_importer *importer) {
-    size_t count = importer->model->graph->n_node;
-    uint8_t *state = xpu_alloc(importer->scratch, count + 1);
-    visit *stack = XPU_NEW_ARRAY(importer->scratch, visit, count + 1);
-    for (uint32_t root = 0; root < count; root++) {
-        if (state[root] != NODE_NEW) continue;
-        size_t depth = 0;
-        stack[depth++] = (visit){root, 0};
-        state[root] = NODE_OPEN;
-        while (depth > 0) {
-            uint32_t maker = 0;
-            if (next_maker(importer, &stack[depth - 1], state, &maker)) {
-                state[maker] = NODE_OPEN;
-                stack[depth++] = (visit){maker, 0};
-                continue;
-            }
-            if (xpu_stopped(importer->arena)) {
-                xpu_error_stopped(importer->diags, importer->source->name, NULL, "the model was being read");
-                return;
-            }
-            uint32_t node = stack[--depth].node;
-            xpu_onnx_read_node(importer, node);
-            state[node] = NODE_DONE;
-        }
+        if (graph->output[i]->name) xpu_onnx_name_of(importer, graph->output[i]->name)->is_output = 1;
     }
 }
 
 /* ---- outputs ---- */
 
-/* The graph's output `value`: an input, a constant, or a value that is an output already gets a copy of its own. */
+/* The graph's output `value`: an input, a constant, a value of another name (of a subgraph) or one that is an output
+ * already gets a copy of its own. */
 static xpu_value output_value(xpu_onnx_importer *importer, xpu_value value, const char *name) {
     xpu_graph *graph = importer->graph;
     const xpu_value_info *info = xpu_value_at(graph, value);
-    if (info->kind == XPU_VALUE_NODE && !info->is_output) return value;
+    if (info->kind == XPU_VALUE_NODE && !info->is_output && strcmp(info->name, name) == 0) return value;
     xpu_origin origin = {.framework = "onnx",
                          .op = "Output",
                          .version = importer->opset,
@@ -216,11 +112,12 @@ static void import_graph(xpu_onnx_importer *importer) {
     const char *name = importer->model->graph->name;
     importer->graph = xpu_graph_new(importer->arena, name && name[0] ? name : "model", importer->source->name);
     add_source(importer);
+    xpu_onnx_scope scope = {.graph = importer->model->graph, .prefix = "", .where = ""};
+    importer->scope = &scope;
     scan_outputs(importer);
-    add_initialisers(importer);
+    xpu_onnx_read_initialisers(importer);
     xpu_onnx_add_inputs(importer);
-    scan_nodes(importer);
-    read_nodes(importer);
+    xpu_onnx_read_nodes(importer);
     add_outputs(importer);
 }
 

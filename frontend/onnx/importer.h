@@ -12,6 +12,7 @@
 typedef XpuOnnx__TensorProto xpu_onnx_tensor_proto;
 typedef XpuOnnx__NodeProto xpu_onnx_node_proto;
 typedef XpuOnnx__AttributeProto xpu_onnx_attr_proto;
+typedef XpuOnnx__GraphProto xpu_onnx_graph_proto;
 
 /* A tensor name of the model. */
 typedef struct {
@@ -24,8 +25,8 @@ typedef struct {
     } state;
     xpu_value value;
     uint32_t producer; /* PENDING: index of the node */
-    uint32_t uses;     /* by nodes and as an output of the graph */
-    int is_output;     /* of the graph */
+    uint32_t uses;     /* by nodes, those of subgraphs too, and as an output of its graph */
+    int is_output;     /* of the model */
 } xpu_onnx_name;
 
 typedef struct {
@@ -33,6 +34,21 @@ typedef struct {
     uint32_t *table; /* index + 1 */
     uint32_t table_size;
 } xpu_onnx_names;
+
+/* Names from outside that the subgraphs of a node use. */
+typedef struct {
+    XPU_ARRAY(const char *) items;
+} xpu_onnx_captures;
+
+/* The names of the model's graph, or of a subgraph (a body of If, Loop or Scan), which sees those around it. */
+typedef struct xpu_onnx_scope {
+    struct xpu_onnx_scope *outer; /* NULL: the model's graph */
+    const xpu_onnx_graph_proto *graph;
+    xpu_onnx_names names;
+    xpu_onnx_captures *captures; /* by node */
+    const char *prefix;          /* of the names that nodes without one get: "If_3/then_branch/" */
+    const char *where;           /* behind a node in messages: " in then_branch of node 'x' (If-13, #3)" */
+} xpu_onnx_scope;
 
 /* A file of external data. */
 typedef struct {
@@ -49,7 +65,7 @@ typedef struct {
     xpu_diags *diags;
     const XpuOnnx__ModelProto *model;
     int opset;
-    xpu_onnx_names names;
+    xpu_onnx_scope *scope; /* of the nodes that are being read */
     XPU_ARRAY(xpu_onnx_external) external;
 } xpu_onnx_importer;
 
@@ -62,6 +78,7 @@ typedef enum {
     XPU_ONNX_INT,
     XPU_ONNX_STRING,
     XPU_ONNX_TENSOR,
+    XPU_ONNX_GRAPH,
     XPU_ONNX_FLOATS,
     XPU_ONNX_INTS
 } xpu_onnx_attr_type;
@@ -82,7 +99,8 @@ typedef enum {
 
 typedef struct xpu_onnx_node xpu_onnx_node;
 
-/* Gives the node to builders (frontend/build); returns what its first result is, or {0} after reporting. */
+/* Gives the node to builders (frontend/build); returns what its first result is, or {0} after reporting. The others are
+ * those of the node that makes it, unless the converter fills node->results. */
 typedef xpu_value xpu_onnx_convert(xpu_onnx_node *node);
 
 enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20 };
@@ -108,11 +126,12 @@ struct xpu_onnx_node {
     const xpu_onnx_node_proto *proto;
     const xpu_onnx_row *row;
     fe_builder build;
-    uint32_t index;    /* in the model */
+    uint32_t index;    /* in its graph */
     int version;       /* of the operator's form */
     const char *name;  /* its own, or "Conv_5" */
     xpu_value *inputs; /* absent ones are {0} */
     uint32_t input_count;
+    xpu_value *results; /* proto->n_output of them, all {0} before the node is converted */
 };
 
 /* operators.c */
@@ -123,8 +142,24 @@ int xpu_onnx_known_version(const char *name, int opset);
 /* The nearest name of a standard operator, or NULL. */
 const char *xpu_onnx_nearest_operator(const char *name);
 
-/* names.c: the entry of a tensor name, made UNKNOWN when new; valid until the next new name. */
+/* names.c: the entry of a tensor name in the current scope, made UNKNOWN when new; valid until the next new name. */
 xpu_onnx_name *xpu_onnx_name_of(xpu_onnx_importer *importer, const char *name);
+/* What a node of the current scope means by `name`: the entry of the nearest scope that defines it, or NULL. */
+const xpu_onnx_name *xpu_onnx_visible(const xpu_onnx_importer *importer, const char *name);
+
+/* scope.c: the constants of the current scope's graph. */
+void xpu_onnx_read_initialisers(xpu_onnx_importer *importer);
+/* Its nodes, each after those that it depends on; a list that is in order keeps it. Inputs have values already. */
+void xpu_onnx_read_nodes(xpu_onnx_importer *importer);
+/*
+ * Reads the subgraph that attribute `name` of `node` holds, in a scope inside the current one: its inputs are
+ * `arguments` (values of the graph; as many as the subgraph has inputs), its nodes are added to the graph where others
+ * are being added, and results[i] becomes the value of its output i (result_count of them, {0} where one failed).
+ * Values that it defines already, or that are defined outside, are given as they are. Errors name node and subgraph.
+ * Returns 1 when all results are there, else 0, after reporting.
+ */
+int xpu_onnx_read_subgraph(xpu_onnx_node *node, const char *name, const xpu_value *arguments, uint32_t argument_count,
+                           xpu_value *results, uint32_t result_count);
 
 /* inputs.c: adds the graph's inputs; all errors are reported. */
 void xpu_onnx_add_inputs(xpu_onnx_importer *importer);
@@ -149,6 +184,7 @@ xpu_value xpu_onnx_refuse(const xpu_onnx_node *node, const char *rule, const cha
                           const char *hint);
 /* Attributes: names, types and values of the node are checked against the row before it is converted. */
 const xpu_onnx_attr_proto *xpu_onnx_attr_of(const xpu_onnx_node *node, const char *name);
+const xpu_onnx_graph_proto *xpu_onnx_attr_graph(const xpu_onnx_node *node, const char *name); /* NULL when absent */
 int64_t xpu_onnx_attr_int(const xpu_onnx_node *node, const char *name, int64_t fallback);
 float xpu_onnx_attr_float(const xpu_onnx_node *node, const char *name, float fallback);
 const char *xpu_onnx_attr_string(const xpu_onnx_node *node, const char *name, const char *fallback);
@@ -166,7 +202,7 @@ int xpu_onnx_output_used(const xpu_onnx_node *node, uint32_t output);
 const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);
 
 /* ops_*.c: the converters named in operators.c. */
-xpu_onnx_convert xpu_onnx_convert_cast;
+xpu_onnx_convert xpu_onnx_convert_cast, xpu_onnx_convert_if;
 xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad,
     xpu_onnx_convert_gemm, xpu_onnx_convert_matmul, xpu_onnx_convert_elementwise, xpu_onnx_convert_pow,
     xpu_onnx_convert_gelu, xpu_onnx_convert_variadic, xpu_onnx_convert_clip, xpu_onnx_convert_mean,

@@ -63,7 +63,7 @@ static int is_graph_input(const xpu_onnx_importer *importer, const XpuOnnx__Valu
 static int check_specs(const reader *read) {
     const xpu_onnx_importer *importer = read->importer;
     const xpu_import_options *options = importer->options;
-    const XpuOnnx__GraphProto *graph = importer->model->graph;
+    const XpuOnnx__GraphProto *graph = importer->scope->graph;
     const char **names = XPU_NEW_ARRAY(importer->scratch, const char *, graph->n_input + 1);
     xpu_text all;
     xpu_text_init(&all, importer->scratch);
@@ -318,7 +318,7 @@ static int read_dims(reader *read, input *in) {
 
 void xpu_onnx_add_inputs(xpu_onnx_importer *importer) {
     reader read = {.importer = importer};
-    const XpuOnnx__GraphProto *graph = importer->model->graph;
+    const XpuOnnx__GraphProto *graph = importer->scope->graph;
     int specs_are_valid = check_specs(&read);
     input *inputs = XPU_NEW_ARRAY(importer->scratch, input, graph->n_input + 1);
     int *ok = XPU_NEW_ARRAY(importer->scratch, int, graph->n_input + 1);

@@ -31,6 +31,11 @@ const xpu_onnx_attr_proto *xpu_onnx_attr_of(const xpu_onnx_node *node, const cha
     return NULL;
 }
 
+const xpu_onnx_graph_proto *xpu_onnx_attr_graph(const xpu_onnx_node *node, const char *name) {
+    const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
+    return attr ? attr->g : NULL;
+}
+
 int64_t xpu_onnx_attr_int(const xpu_onnx_node *node, const char *name, int64_t fallback) {
     const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
     return attr ? attr->i : fallback;

@@ -198,19 +198,29 @@ void xpu_onnx_output(xpu_onnx_builder *builder, const char *name, int rank, cons
     XPU_PUSH(builder->arena, &builder->outputs, value);
 }
 
+static void fill_graph(xpu_onnx_builder *builder, const char *name, XpuOnnx__GraphProto *graph) {
+    xpu_onnx__graph_proto__init(graph);
+    graph->name = xpu_strdup(builder->arena, name);
+    graph->node = builder->nodes.items;
+    graph->n_node = builder->nodes.count;
+    graph->initializer = builder->initializers.items;
+    graph->n_initializer = builder->initializers.count;
+    graph->input = builder->inputs.items;
+    graph->n_input = builder->inputs.count;
+    graph->output = builder->outputs.items;
+    graph->n_output = builder->outputs.count;
+}
+
+void xpu_onnx_graph(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *name, xpu_onnx_builder *subgraph) {
+    XpuOnnx__AttributeProto *attribute =
+        add_attribute(builder, node, name, XPU_ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+    attribute->g = XPU_NEW(builder->arena, XpuOnnx__GraphProto);
+    fill_graph(subgraph, name, attribute->g);
+}
+
 void *xpu_onnx_pack(xpu_onnx_builder *builder, const char *graph_name, size_t *length) {
     XpuOnnx__GraphProto graph;
-    xpu_onnx__graph_proto__init(&graph);
-    graph.name = xpu_strdup(builder->arena, graph_name);
-    graph.node = builder->nodes.items;
-    graph.n_node = builder->nodes.count;
-    graph.initializer = builder->initializers.items;
-    graph.n_initializer = builder->initializers.count;
-    graph.input = builder->inputs.items;
-    graph.n_input = builder->inputs.count;
-    graph.output = builder->outputs.items;
-    graph.n_output = builder->outputs.count;
-
+    fill_graph(builder, graph_name, &graph);
     XpuOnnx__OperatorSetIdProto opset;
     xpu_onnx__operator_set_id_proto__init(&opset);
     opset.has_version = 1;

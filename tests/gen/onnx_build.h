@@ -46,6 +46,9 @@ void xpu_onnx_floats(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const 
 void xpu_onnx_tensor(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *name, const xpu_tensor *tensor,
                      int typed);
 
+/* `subgraph` is a builder of its own, whose nodes, weights, inputs and outputs the attribute holds. */
+void xpu_onnx_graph(xpu_onnx_builder *builder, XpuOnnx__NodeProto *node, const char *name, xpu_onnx_builder *subgraph);
+
 /* Adds a weight: float32, int64, int32, int8, uint8 or bool. It is stored in raw_data, or, where `typed`, in
  * float_data, int64_data or int32_data (not int32). */
 void xpu_onnx_initializer(xpu_onnx_builder *builder, const char *name, const xpu_tensor *tensor, int typed);

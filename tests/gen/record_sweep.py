@@ -357,6 +357,24 @@ def quantise(version, reverse):
                        constants=[1, 2])
 
 
+def branches(version):
+    """The branch that is taken uses the condition, which it sees from outside; the other one is not understood."""
+    for taken in (True, False):
+        name = f"taken_{taken}"
+        result = numpy_helper.from_array(values(F32, (3, 3), 1, "small"))
+        good = helper.make_graph([helper.make_node("Constant", [], [name + "/k"], value=result),
+                                  helper.make_node("Not", [name + "/0"], [name + "/n"])], "good", [],
+                                 [helper.make_tensor_value_info(name + "/k", TensorProto.FLOAT, (3, 3)),
+                                  helper.make_tensor_value_info(name + "/n", TensorProto.BOOL, ())])
+        other = helper.make_graph([helper.make_node("Constant", [], [name + "/o"], value=result),
+                                   helper.make_node("Det", [name + "/o"], [name + "/d"]),
+                                   helper.make_node("Identity", [name + "/0"], [name + "/i"])], "other", [],
+                                  [helper.make_tensor_value_info(name + "/o", TensorProto.FLOAT, (3, 3)),
+                                   helper.make_tensor_value_info(name + "/i", TensorProto.BOOL, ())])
+        pair = (good, other) if taken else (other, good)
+        yield Case(name, [np.array(taken)], {"then_branch": pair[0], "else_branch": pair[1]}, constants=[0], outputs=2)
+
+
 INTEGERS, NUMBERS = SIGNED + UNSIGNED, FLOATS + SIGNED + UNSIGNED
 R = {  # operator: how its cases come about, by version and the types that the version takes
     **{op: (lambda v, t: unary(t)) for op in
@@ -416,6 +434,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
     "ConvInteger": lambda v, t: integer_convolutions(v),
     "QLinearConv": lambda v, t: qlinear((1, 4, 6, 6), (8, 4, 3, 3), dict(pads=[1, 1, 1, 1]), True),
     "QLinearMatMul": lambda v, t: qlinear((5, 12), (12, 7), {}, False),
+    "If": lambda v, t: branches(v),
     "Constant": lambda v, t: [Case("value", [], {"value": numpy_helper.from_array(values(F32, (2, 3), 1, "small"))})],
 }
 

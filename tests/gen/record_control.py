@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Makes the networks of tests/control, whose shapes and branches are computed in the model: NAME.onnx, NAME_in.npz with
+the inputs, NAME_out.npz with the outputs that onnxruntime gives; of networks with several cases NAME.CASE_in.npz and so
+on. NAME.options: options of xpuc, where there are some.
+
+record_control.py [NAME...]     Packages: onnx, onnxruntime, numpy.
+"""
+import io
+import os
+import sys
+import zipfile
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto as T
+from onnx import helper, numpy_helper
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "control")
+TYPES = {np.dtype(np.float32): T.FLOAT, np.dtype(np.int64): T.INT64, np.dtype(np.int32): T.INT32, np.dtype(bool): T.BOOL}
+
+
+def data(*shape, seed=1):
+    return np.random.default_rng(seed).normal(0, 2, shape).astype(np.float32)
+
+
+class Graph:
+    """Nodes in order; constants are initializers of the graph that names them."""
+
+    def __init__(self, name="g"):
+        self.name, self.nodes, self.inputs, self.outputs, self.constants, self.count = name, [], [], [], [], 0
+
+    def input(self, name, dims, dtype=np.float32):
+        self.inputs.append(helper.make_tensor_value_info(name, TYPES[np.dtype(dtype)], dims))
+        return name
+
+    def const(self, value, dtype=None):
+        value = np.asarray(value, dtype or (np.int64 if np.asarray(value).dtype.kind == "i" else None))
+        self.count += 1
+        self.constants.append(numpy_helper.from_array(value, f"{self.name}_c{self.count}"))
+        return self.constants[-1].name
+
+    def node(self, op, *inputs, out=None, outputs=1, **attributes):
+        self.count += 1
+        names = [out or f"{self.name}_{op.lower()}{self.count}"] if outputs == 1 else [f"{self.name}_{op.lower()}{self.count}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(op, inputs, names, name=names[0], **attributes))
+        return names[0] if outputs == 1 else names
+
+    def output(self, name, dtype=np.float32, rank=None):
+        self.outputs.append(helper.make_tensor_value_info(name, TYPES[np.dtype(dtype)], None if rank is None else [None] * rank))
+        return name
+
+    def proto(self):
+        return helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.constants)
+
+    def model(self, opset=17):
+        model = helper.make_model(self.proto(), opset_imports=[helper.make_opsetid("", opset)], producer_name="record_control")
+        model.ir_version = 8
+        return model
+
+
+NETWORKS = {}
+
+
+def network(function):
+    NETWORKS[function.__name__] = function
+    return function
+
+
+# Each gives (graph, inputs or {case: inputs}, options of xpuc).
+
+@network
+def if_nested():
+    """A captured value, a condition that comes last in the list, weights in a branch, a branch in a branch."""
+    g = Graph()
+    x = g.input("x", [3, 200])
+    inner = Graph("inner")
+    inner.output(inner.node("Mul", "outer_t", inner.const(data(200, seed=3))))
+    other = Graph("other")
+    other.output(other.node("Neg", "outer_t"))
+    outer = Graph("outer")
+    outer.node("Relu", x, out="outer_t")
+    outer.output(outer.node("If", "yes", then_branch=inner.proto(), else_branch=other.proto()))
+    never = Graph("never")
+    never.output(never.node("Identity", x))
+    g.output(g.node("If", "yes", out="y", then_branch=outer.proto(), else_branch=never.proto()))
+    g.nodes.append(helper.make_node("Constant", [], ["yes"], value=numpy_helper.from_array(np.array([True]), "yes")))
+    g.nodes.reverse()
+    return g, {"x": data(3, 200)}, ""
+
+
+@network
+def if_results():
+    """Results that are a captured input, a constant of the branch and a computed value; one is used by both branches."""
+    g = Graph()
+    x = g.input("x", [2, 5])
+    no = g.const(np.array(False))
+    t = g.node("Abs", x)
+    a = Graph("a")
+    for name in (a.node("Neg", t), a.node("Neg", t), a.node("Neg", t)):
+        a.output(name)
+    b = Graph("b")
+    for name in (b.node("Identity", x), b.node("Identity", b.const(data(2, 5, seed=8))), b.node("Sigmoid", t)):
+        b.output(name)
+    names = g.node("If", no, outputs=3, then_branch=a.proto(), else_branch=b.proto())
+    for name in names:
+        g.output(name)
+    g.output(g.node("Add", names[1], names[2]))
+    return g, {"x": data(2, 5)}, ""
+
+
+# ---- recording ----
+
+def write_npz(path, arrays):
+    """Like numpy.savez_compressed, with the same bytes on each day."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in arrays.items():
+            content = io.BytesIO()
+            np.lib.format.write_array(content, np.asanyarray(value), allow_pickle=False)
+            info = zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, content.getvalue())
+
+
+def main():
+    os.makedirs(FOLDER, exist_ok=True)
+    for name in sys.argv[1:] or NETWORKS:
+        graph, cases, options = NETWORKS[name]()
+        model = graph if isinstance(graph, onnx.ModelProto) else graph.model()
+        path = os.path.join(FOLDER, name)
+        if not all(isinstance(v, dict) for v in cases.values()):
+            cases = {"": cases}
+        with open(path + ".onnx", "wb") as file:
+            file.write(model.SerializeToString())
+        if options:
+            with open(path + ".options", "w") as file:
+                file.write(options + "\n")
+        settings = ort.SessionOptions()
+        settings.intra_op_num_threads, settings.log_severity_level = 1, 3
+        session = ort.InferenceSession(model.SerializeToString(), settings, providers=["CPUExecutionProvider"])
+        outputs = [o.name for o in session.get_outputs()]
+        for case, inputs in cases.items():
+            base = f"{path}.{case}" if case else path
+            write_npz(base + "_in.npz", inputs)
+            write_npz(base + "_out.npz", dict(zip(outputs, session.run(outputs, inputs))))
+
+
+if __name__ == "__main__":
+    main()
