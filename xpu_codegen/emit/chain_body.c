@@ -52,14 +52,16 @@ static void emit_long_steps(xpu_text *text, const xpu_chain_body_text *body) {
     }
 }
 
-static uint32_t emit_step(xpu_text *text, const xpu_chain_body_text *body, uint32_t s, uint32_t immediate) {
+/* values: what the names of values begin with */
+static uint32_t emit_step(xpu_text *text, const xpu_chain_body_text *body, uint32_t s, char values,
+                          uint32_t immediate) {
     const xpu_chain *chain = body->chain;
     const xpu_chain_step *step = &chain->steps[s];
     const char *function = xpu_elementwise_is_long(step->op) && calls_long_steps(chain) ? body->name : "xv";
-    xpu_text_add(text, "        vfloat32m4_t v%u = %s_%s(", chain->input_count + s, function,
+    xpu_text_add(text, "        vfloat32m4_t %c%u = %s_%s(", values, chain->input_count + s, function,
                  xpu_elementwise_name(step->op));
-    for (int i = 0; i < xpu_elementwise_arity(step->op); i++) xpu_text_add(text, "v%u, ", step->operands[i]);
-    for (int i = 0; i < xpu_elementwise_immediates(step->op); i++) xpu_text_add(text, "c[%u], ", immediate++);
+    for (int i = 0; i < xpu_elementwise_arity(step->op); i++) xpu_text_add(text, "%c%u, ", values, step->operands[i]);
+    for (int i = 0; i < xpu_elementwise_immediates(step->op); i++) xpu_text_add(text, "c%u, ", immediate++);
     xpu_text_add(text, "vl);\n");
     return immediate;
 }
@@ -188,10 +190,60 @@ static void emit_typed_body(xpu_text *text, const xpu_chain_body_text *body) {
 
 /* ---- chains of float32 ---- */
 
+/* Two vectors at a time, where registers hold the operands of both: the second is loaded before the first is computed.
+ */
+static int goes_in_pairs(const xpu_chain_body_text *body, uint32_t used) {
+    enum { MOST_GROUPS = 6 }; /* eight, without that of masks and one for what a step makes in between */
+    uint32_t inputs = (uint32_t)__builtin_popcount(used);
+    for (uint32_t s = 0; s < body->chain->step_count; s++) {
+        if (xpu_elementwise_is_long(body->chain->steps[s].op)) return 0;
+    }
+    return inputs + xpu_chain_most_live(body->chain) <= MOST_GROUPS;
+}
+
+static void emit_pair_loads(xpu_text *text, uint32_t used, uint32_t count) {
+    for (uint32_t half = 0; half < 2; half++) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (!(used >> i & 1)) continue;
+            xpu_text_add(text, "        vfloat32m4_t %c%u = __riscv_vle32_v_f32m4(x%u%s, vl);\n", "vw"[half], i, i,
+                         half ? " + vl" : "");
+        }
+    }
+}
+
+static void emit_advance(xpu_text *text, uint32_t used, uint32_t count, const char *step) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (used >> i & 1) xpu_text_add(text, "        x%u += %s;\n", i, step);
+    }
+}
+
+static void emit_steps(xpu_text *text, const xpu_chain_body_text *body, char values, uint32_t loaded) {
+    const xpu_chain *chain = body->chain;
+    uint32_t immediate = 0;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) {
+            load_operand(text, chain, chain->steps[s].operands[i], &loaded);
+        }
+        immediate = emit_step(text, body, s, values, immediate);
+    }
+}
+
+static void emit_pairs(xpu_text *text, const xpu_chain_body_text *body, uint32_t used) {
+    const xpu_chain *chain = body->chain;
+    uint32_t last = chain->input_count + chain->step_count - 1;
+    xpu_text_add(text, "    for (const size_t vl = __riscv_vsetvlmax_e32m4(); n >= 2 * vl; n -= 2 * (uint32_t)vl) {\n");
+    emit_pair_loads(text, used, chain->input_count);
+    emit_advance(text, used, chain->input_count, "2 * vl");
+    emit_steps(text, body, 'v', used);
+    xpu_text_add(text, "        __riscv_vse32_v_f32m4(out, v%u, vl);\n", last);
+    emit_steps(text, body, 'w', used);
+    xpu_text_add(text, "        __riscv_vse32_v_f32m4(out + vl, w%u, vl);\n        out += 2 * vl;\n    }\n", last);
+}
+
 /* Inputs are loaded where they are first used, which keeps few vector registers busy. */
 void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body) {
     const xpu_chain *chain = body->chain;
-    uint32_t used = used_inputs(chain), loaded = 0, immediate = 0;
+    uint32_t used = used_inputs(chain), immediates = 0;
     if (!body->types->is_float32) {
         emit_typed_body(text, body);
         return;
@@ -202,17 +254,17 @@ void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body) {
     for (uint32_t i = 0; i < chain->input_count; i++) {
         if (used >> i & 1) xpu_text_add(text, "    const float *x%u = in[%u];\n", i, i);
     }
-    xpu_text_add(text, "    (void)c;\n    for (size_t vl; n > 0; n -= (uint32_t)vl) {\n"
-                       "        vl = __riscv_vsetvl_e32m4(n);\n");
     for (uint32_t s = 0; s < chain->step_count; s++) {
-        for (int i = 0; i < xpu_elementwise_arity(chain->steps[s].op); i++) {
-            load_operand(text, chain, chain->steps[s].operands[i], &loaded);
+        for (int i = 0; i < xpu_elementwise_immediates(chain->steps[s].op); i++, immediates++) {
+            xpu_text_add(text, "    const float c%u = c[%u];\n", immediates, immediates);
         }
-        immediate = emit_step(text, body, s, immediate);
     }
+    if (!immediates) xpu_text_add(text, "    (void)c;\n");
+    if (goes_in_pairs(body, used)) emit_pairs(text, body, used);
+    xpu_text_add(text, "    for (size_t vl; n > 0; n -= (uint32_t)vl) {\n"
+                       "        vl = __riscv_vsetvl_e32m4(n);\n");
+    emit_steps(text, body, 'v', 0);
     xpu_text_add(text, "        __riscv_vse32_v_f32m4(out, v%u, vl);\n", chain->input_count + chain->step_count - 1);
-    for (uint32_t i = 0; i < chain->input_count; i++) {
-        if (used >> i & 1) xpu_text_add(text, "        x%u += vl;\n", i);
-    }
+    emit_advance(text, used, chain->input_count, "vl");
     xpu_text_add(text, "        out += vl;\n    }\n}\n\n");
 }
