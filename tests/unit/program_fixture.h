@@ -16,7 +16,7 @@
 #include "xpu_runtime/program/file.h"
 #include "xpu_runtime/program/metadata.h"
 
-enum { BASE = 0x80000000u, TEXT_BYTES = 64, PLAN_WORDS = 4, WEIGHTS_AT = 0x80002000u, WEIGHTS_SIZE = 0x2000 };
+enum { BASE = 0x80000000u, TEXT_BYTES = 128, PLAN_WORDS = 4, WEIGHTS_AT = 0x80002000u, WEIGHTS_SIZE = 0x2000 };
 
 /* ---- a linked executable as lld makes it, in a few hundred bytes ---- */
 
@@ -143,11 +143,23 @@ static inline void add_buffers(bench *b, xpu_program *p, xpu_dim bytes, xpu_dim 
     XPU_PUSH(b->arena, &p->in_place, ((xpu_program_in_place){2, 0}));
 }
 
+enum { CONTROL_WORDS = 11 };
 static inline void add_lists(bench *b, xpu_program *p, xpu_dim n) {
     XPU_PUSH(b->arena, &p->plan, ((xpu_plan_word){.kind = XPU_WORD_CONST, .bits = 0xdeadbeef}));
     XPU_PUSH(b->arena, &p->plan, ((xpu_plan_word){.kind = XPU_WORD_DIM, .dim = n}));
     XPU_PUSH(b->arena, &p->plan, ((xpu_plan_word){.kind = XPU_WORD_ADDRESS, .buffer = 1}));
     XPU_PUSH(b->arena, &p->plan, ((xpu_plan_word){.kind = XPU_WORD_ADDRESS, .buffer = 0, .dim = n}));
+    for (uint32_t i = 0; i < CONTROL_WORDS; i++) XPU_PUSH(b->arena, &p->plan, ((xpu_plan_word){.bits = i}));
+    const xpu_program_step steps[] = {
+        {.kind = XPU_DO_LOOP, .middle = 1, .end = 6, .word = 4},
+        {.kind = XPU_DO_SET, .middle = 2, .end = 2, .word = 9},
+        {.kind = XPU_DO_IF, .middle = 4, .end = 5, .word = 14},
+        {.kind = XPU_DO_RUN, .first = 0, .last = 0, .middle = 4, .end = 4},
+        {.kind = XPU_DO_RUN, .first = 1, .last = 1, .middle = 5, .end = 5},
+        {.kind = XPU_DO_IF, .middle = 6, .end = 6, .word = 14}, /* of no layers */
+        {.kind = XPU_DO_RUN, .first = 2, .last = 2, .middle = 7, .end = 7},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) XPU_PUSH(b->arena, &p->steps, steps[i]);
     XPU_PUSH(b->arena, &p->tensors, ((xpu_program_tensor){"x*w", XPU_TENSOR_DUMPED, 0}));
     XPU_PUSH(b->arena, &p->tensors, ((xpu_program_tensor){"between", XPU_TENSOR_FUSED, 1}));
     XPU_PUSH(b->arena, &p->tensors, ((xpu_program_tensor){"half", XPU_TENSOR_FOLDED, -1}));

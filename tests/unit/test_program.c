@@ -48,6 +48,12 @@ static void check_lists(const xpu_program *a, const xpu_program *b) {
         const xpu_plan_word *x = &a->plan.items[i], *y = &b->plan.items[i];
         CU_ASSERT(x->kind == y->kind && x->bits == y->bits && x->buffer == y->buffer && same_dim(a, x->dim, b, y->dim));
     }
+    CU_ASSERT_EQUAL_FATAL(a->steps.count, b->steps.count);
+    for (uint32_t i = 0; i < a->steps.count; i++) {
+        const xpu_program_step *x = &a->steps.items[i], *y = &b->steps.items[i];
+        CU_ASSERT(x->kind == y->kind && x->first == y->first && x->last == y->last && x->middle == y->middle);
+        CU_ASSERT(x->end == y->end && x->word == y->word && x->symbol == y->symbol);
+    }
     CU_ASSERT_EQUAL_FATAL(a->layers.count, b->layers.count);
     for (uint32_t i = 0; i < a->layers.count; i++) {
         const xpu_program_layer *x = &a->layers.items[i], *y = &b->layers.items[i];

@@ -237,7 +237,63 @@ static void wrong_layout(bench *b, xpu_program *p) {
     xpu_value_at(p->graph, xpu_graph_by_name(p->graph, "x*w"))->layout = XPU_LAYOUT_CHANNEL_LAST;
 }
 
+static void step_kind(bench *b, xpu_program *p) {
+    (void)b;
+    p->steps.items[3].kind = XPU_DO_COUNT;
+}
+static void step_backwards(bench *b, xpu_program *p) {
+    (void)b;
+    p->steps.items[0].end = 0;
+}
+static void step_too_long(bench *b, xpu_program *p) {
+    (void)b;
+    p->steps.items[2].end = 7;
+}
+static void branch_too_long(bench *b, xpu_program *p) {
+    (void)b;
+    p->steps.items[2].middle = 6;
+}
+static void step_layers(bench *b, xpu_program *p) {
+    (void)b;
+    p->steps.items[4].last = 2;
+}
+static void step_no_layer(bench *b, xpu_program *p) {
+    (void)b;
+    p->steps.items[6].last = 3;
+}
+static void step_word(bench *b, xpu_program *p) {
+    (void)b;
+    p->steps.items[1].word = p->plan.count - 4;
+}
+static void step_symbol(bench *b, xpu_program *p) {
+    (void)b;
+    p->steps.items[1].symbol = 1;
+}
+static void steps_miss_layer(bench *b, xpu_program *p) {
+    (void)b;
+    p->steps.count--;
+}
+static void steps_deep(bench *b, xpu_program *p) {
+    enum { DEPTH = 80 };
+    p->steps.count = 0;
+    for (uint32_t i = 0; i <= DEPTH; i++) {
+        xpu_program_step loop = {.kind = XPU_DO_LOOP, .middle = i + 1, .end = DEPTH + 1, .word = 4};
+        xpu_program_step run = {.kind = XPU_DO_RUN, .first = 0, .last = 2, .middle = i + 1, .end = i + 1};
+        XPU_PUSH(b->arena, &p->steps, i == DEPTH ? run : loop);
+    }
+}
+
 static const lie lies[] = {
+    {"step that does nothing known", step_kind, "a step has an unknown kind"},
+    {"body that ends before it begins", step_backwards, "a step's branches or body are not within its own"},
+    {"branch longer than its loop", step_too_long, "a step's branches or body are not within its own"},
+    {"branch longer than its step", branch_too_long, "a step's branches or body are not within its own"},
+    {"layers in two steps", step_layers, "a step has wrong layers, a wrong word or no symbol"},
+    {"layer that does not exist", step_no_layer, "a step has wrong layers, a wrong word or no symbol"},
+    {"words behind the plan table", step_word, "a step has wrong layers, a wrong word or no symbol"},
+    {"symbol that does not exist", step_symbol, "a step has wrong layers, a wrong word or no symbol"},
+    {"layer in no step", steps_miss_layer, "a layer is in no step"},
+    {"deep loops", steps_deep, "its branches and loops are nested too deeply"},
     {"alignment is no power of two", buffer_alignment, "a buffer is malformed"},
     {"a buffer is an alias of itself", buffer_alias, "a buffer is malformed"},
     {"a buffer lives backwards", buffer_lifetime, "a buffer is malformed"},

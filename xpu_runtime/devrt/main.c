@@ -97,10 +97,13 @@ static void run_share(const struct mailbox *call, uint32_t core, uint32_t cores)
     xpu_signal(XPU_COUNTER_DONE, 1);
 }
 
+/* Core 0: the last layer of the range that runs. */
+static uint32_t last_layer;
+
 /* Calls the layer behind `layer`, whose ticket is `done`, where that may be. */
 static void call_ahead(uint32_t layer, xpu_ticket done) {
     uint32_t next = layer + 1;
-    if (next >= xpu_layer_count || !xpu_layers_ahead[next] || next > xpu_control.last_layer) return;
+    if (next > last_layer || !xpu_layers_ahead[next]) return;
     ahead.ticket = xpu_layers[next](xpu_plan, done);
     ahead.layer = next;
 }
@@ -158,10 +161,11 @@ xpu_ticket xpu_host_call(uint32_t layer, xpu_ticket after) {
     return done;
 }
 
-static void run_layers(void) {
+void xpu_run_layers(uint32_t first, uint32_t last) {
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
-    uint32_t last = xpu_control.last_layer;
-    for (uint32_t layer = xpu_control.first_layer; layer <= last && layer < xpu_layer_count; layer++) {
+    last_layer = last;
+    ahead.layer = 0; /* that of a range before has run */
+    for (uint32_t layer = first; layer <= last; layer++) {
         xpu_reg_store(XPU_REG_LAYER, layer << 16);
         ticket = layer > 0 && layer == ahead.layer ? ahead.ticket : xpu_layers[layer](xpu_plan, ticket);
         xpu_reg_store(XPU_REG_TICKET_COUNTER, ticket.counter);
@@ -172,11 +176,19 @@ static void run_layers(void) {
     xpu_wait(ticket);
 }
 
+static void run(void) {
+    uint32_t first = xpu_control.first_layer, last = xpu_control.last_layer;
+    if (xpu_program && last == XPU_WHOLE_PROGRAM)
+        xpu_program();
+    else
+        xpu_run_layers(first, last < xpu_layer_count ? last : xpu_layer_count - 1);
+}
+
 void xpu_core_main(void);
 void xpu_core_main(void) {
     uint32_t core = core_id(), cores = core_num();
     if (core == 0) {
-        run_layers();
+        run();
         xpu_reg_store(XPU_REG_EXIT, 0);
         return;
     }

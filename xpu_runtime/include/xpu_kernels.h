@@ -8,6 +8,7 @@
 #ifndef XPU_KERNELS_H
 #define XPU_KERNELS_H
 
+#include "xpu_runtime/include/xpu_control.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
 
 typedef struct {
@@ -39,8 +40,12 @@ extern const uint32_t xpu_layer_count;
  * descriptors, in whose waits the ticket of its predecessor stands. */
 extern const uint8_t xpu_layers_ahead[];
 
+/* With branches and loops: what runs ranges of layers. Other programs have none: all layers are one range. */
+__attribute__((weak)) void xpu_program(void);
+
 /* The control block in GM (symbol xpu_control), filled by the runtime before it starts the program: which layers to
- * run (all: 0 .. xpu_layer_count - 1). */
+ * run; last_layer XPU_WHOLE_PROGRAM: what xpu_program says. */
+#define XPU_WHOLE_PROGRAM 0xffffffffu
 struct xpu_control {
     uint32_t first_layer, last_layer;
 };

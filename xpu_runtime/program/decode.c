@@ -392,6 +392,50 @@ static int decode_plan(decoder *d) {
     return ended(d, &list);
 }
 
+static xpu_program_step step_of(const XpuMeta__Step *from, uint32_t index) {
+    xpu_program_step step = {.kind = (xpu_program_step_kind)from->kind,
+                             .first = from->first,
+                             .last = from->last,
+                             .middle = from->kind == XPU_DO_IF ? from->middle : index + 1,
+                             .end = index + 1,
+                             .word = from->word,
+                             .symbol = from->symbol};
+    if (from->kind == XPU_DO_IF || from->kind == XPU_DO_LOOP) step.end = from->end;
+    return step;
+}
+
+/* Ranges are all layers once and in order, branches and bodies lie within each other, words and symbols exist. */
+static int decode_steps(decoder *d) {
+    enum { MAX_DEPTH = 64 };
+    xpu_entries list = list_of(d, "steps");
+    if (!check_count(d, list.count, MAX_ITEMS, "steps")) return 0;
+    uint32_t ends[MAX_DEPTH], depth = 0, index = 0, layers = 0;
+    for (const XpuMeta__Step *from; (from = xpu_entries_next(&list)); index++) {
+        while (depth && ends[depth - 1] == index) depth--;
+        const uint32_t end = depth ? ends[depth - 1] : (uint32_t)list.count;
+        if (!check(d, from->kind < XPU_DO_COUNT, "a step has an unknown kind")) return 0;
+        xpu_program_step step = step_of(from, index);
+        int good = step.middle > index && step.middle <= step.end && step.end <= end;
+        if (!check(d, good, "a step's branches or body are not within its own")) return 0;
+        if (step.kind == XPU_DO_RUN) {
+            good = step.first == layers && step.first <= step.last && step.last < d->program->layers.count;
+            layers = step.last + 1;
+        } else {
+            const uint32_t words = d->program->plan.count, own = xpu_step_words(step.kind);
+            good = own <= words && step.word <= words - own &&
+                   (step.kind != XPU_DO_SET || step.symbol < d->graph->dims.symbols.count);
+        }
+        if (!check(d, good, "a step has wrong layers, a wrong word or no symbol")) return 0;
+        if (step.end > index + 1) {
+            if (!check(d, depth + 2 <= MAX_DEPTH, "its branches and loops are nested too deeply")) return 0;
+            ends[depth++] = step.end;
+            if (step.middle > index + 1 && step.middle < step.end) ends[depth++] = step.middle;
+        }
+        XPU_PUSH(d->arena, &d->program->steps, step);
+    }
+    return ended(d, &list) && check(d, !index || layers == d->program->layers.count, "a layer is in no step");
+}
+
 static int decode_lists(decoder *d) {
     xpu_entries tensors = list_of(d, "tensors"), regions = list_of(d, "regions");
     if (!check_count(d, tensors.count, MAX_ITEMS, "tensors of the model") ||
@@ -612,7 +656,7 @@ xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph
             check(&d, d.program->stripped, "its section .xpu.graph is missing");
         }
         d.message = &program;
-        if (!*why && decode_layers(&d) && decode_plan(&d)) decode_lists(&d);
+        if (!*why && decode_layers(&d) && decode_plan(&d) && decode_steps(&d)) decode_lists(&d);
     }
     xpu_message_close(&program);
     return *why ? NULL : d.program;

@@ -289,6 +289,29 @@ static void encode_plan(encoder *e) {
     }
 }
 
+static void encode_steps(encoder *e) {
+    const xpu_program *p = e->program;
+    begin_list(e, &xpu_meta__program__descriptor, "steps");
+    for (uint32_t i = 0; i < p->steps.count; i++) {
+        const xpu_program_step *from = &p->steps.items[i];
+        XpuMeta__Step s;
+        xpu_meta__step__init(&s);
+        s.kind = from->kind;
+        s.has_first = s.has_last = from->kind == XPU_DO_RUN;
+        s.first = from->first;
+        s.last = from->last;
+        s.has_middle = from->kind == XPU_DO_IF;
+        s.middle = from->middle;
+        s.has_end = from->kind == XPU_DO_IF || from->kind == XPU_DO_LOOP;
+        s.end = from->end;
+        s.has_word = from->kind != XPU_DO_RUN;
+        s.word = from->word;
+        s.has_symbol = from->kind == XPU_DO_SET;
+        s.symbol = from->symbol;
+        put_entry(e, &s.base);
+    }
+}
+
 static void encode_lists(encoder *e) {
     const xpu_program *p = e->program;
     begin_list(e, &xpu_meta__program__descriptor, "tensors");
@@ -355,6 +378,7 @@ static xpu_status encode_program(encoder *e) {
     encode_lists(e);
     encode_in_place(e);
     encode_guards(e);
+    encode_steps(e);
     return XPU_OK;
 }
 

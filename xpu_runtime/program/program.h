@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "core/ir/graph.h"
+#include "xpu_runtime/include/xpu_control.h"
 #include "xpu_runtime/program/packing.h"
 
 enum { XPU_PROGRAM_VERSION = 3, XPU_PROGRAM_MAX_SYMBOLS = 64 };
@@ -79,6 +80,31 @@ typedef struct {
     const char *reason; /* why this precision */
 } xpu_program_layer;
 
+/*
+ * A program with branches and loops is a tree of steps, listed in order: what belongs to a step stands right behind it.
+ * A program without steps runs all of its layers. Layers are numbered in the order of the list, and each stands in one
+ * range. Control has words of the plan table behind those of the kernel calls, from `word` on:
+ *   RUN   layers first .. last
+ *   IF    struct xpu_if_words; its first branch is up to `middle`, the other one up to `end`
+ *   LOOP  struct xpu_loop_words; the body is up to `end`
+ *   SET   struct xpu_set_words: `symbol` is what the device has found
+ */
+typedef enum { XPU_DO_RUN, XPU_DO_IF, XPU_DO_LOOP, XPU_DO_SET, XPU_DO_COUNT } xpu_program_step_kind;
+typedef struct {
+    xpu_program_step_kind kind;
+    uint32_t first, last;
+    uint32_t middle, end; /* indices of steps; of RUN and SET: the next one */
+    uint32_t word, symbol;
+} xpu_program_step;
+/* How many words of the plan table a step has. */
+static inline uint32_t xpu_step_words(xpu_program_step_kind kind) {
+    size_t bytes = kind == XPU_DO_IF     ? sizeof(struct xpu_if_words)
+                   : kind == XPU_DO_LOOP ? sizeof(struct xpu_loop_words)
+                   : kind == XPU_DO_SET  ? sizeof(struct xpu_set_words)
+                                         : 0;
+    return (uint32_t)(bytes / sizeof(uint32_t));
+}
+
 /* What became of each tensor of the source model: dumped, fused or folded. */
 typedef enum { XPU_TENSOR_DUMPED, XPU_TENSOR_FUSED, XPU_TENSOR_FOLDED } xpu_tensor_fate;
 typedef struct {
@@ -112,6 +138,7 @@ typedef struct {
     XPU_ARRAY(xpu_program_value) values;
     XPU_ARRAY(xpu_program_layer) layers;
     XPU_ARRAY(xpu_plan_word) plan;
+    XPU_ARRAY(xpu_program_step) steps; /* none: all layers in order */
     XPU_ARRAY(xpu_program_tensor) tensors;
     XPU_ARRAY(xpu_program_region) regions;
     uint64_t weights_bytes;

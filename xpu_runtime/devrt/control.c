@@ -1,0 +1,43 @@
+/* Core 0 between ranges of layers. What they made is complete: its loads see it, and engines and other cores, which
+ * take their next work behind a fence, see what it stores. */
+#include "xpu_runtime/include/xpu_device.h"
+
+static const volatile uint32_t *words_at(uint32_t address) {
+    return (const volatile uint32_t *)(uintptr_t)address;
+}
+
+int xpu_condition(uint32_t address) {
+    return !address || *(const volatile uint8_t *)(uintptr_t)address != 0;
+}
+
+/* An int64 in device memory, within what 32 bits hold. */
+static int32_t clamped(uint32_t address) {
+    uint32_t low = words_at(address)[0];
+    int32_t high = (int32_t)words_at(address)[1];
+    if (high == (int32_t)low >> 31) return (int32_t)low;
+    return high < 0 ? INT32_MIN : INT32_MAX;
+}
+
+int32_t xpu_loop_trips(const struct xpu_loop_words *loop) {
+    return loop->trips ? clamped(loop->trips) : INT32_MAX;
+}
+
+void xpu_loop_begin(struct xpu_loop_words *loop, int32_t iteration) {
+    volatile uint32_t *result = (volatile uint32_t *)(uintptr_t)loop->iteration_result;
+    if (iteration == INT32_MAX) xpu_abort(XPU_ABORT_TRIPS);
+    loop->iteration = (uint32_t)iteration;
+    if (!result) return;
+    result[0] = (uint32_t)iteration;
+    result[1] = 0;
+}
+
+int32_t xpu_set_symbol(struct xpu_set_words *words, uint32_t symbol) {
+    int32_t value = words->bytes == 4 ? (int32_t)words_at(words->result)[0] : clamped(words->result);
+    if (value < words->min || value > words->max) xpu_abort(XPU_ABORT_SYMBOL + symbol);
+    words->value = value;
+    return value;
+}
+
+void xpu_check_guard(uint32_t guard, int32_t a, int32_t b) {
+    if (a != b) xpu_abort(XPU_ABORT_GUARD + guard);
+}
