@@ -20,6 +20,7 @@ static int64_t read(const void *data, xpu_dtype dtype, size_t i) {
     switch (dtype) {
     case XPU_I8: return ((const int8_t *)data)[i];
     case XPU_U8: return ((const uint8_t *)data)[i];
+    case XPU_BOOL: return ((const uint8_t *)data)[i] != 0;
     case XPU_I32: return ((const int32_t *)data)[i];
     case XPU_U32: return ((const uint32_t *)data)[i];
     default: return ((const int64_t *)data)[i];
@@ -42,6 +43,7 @@ static int64_t highest(xpu_dtype dtype) {
     case XPU_I32: return INT32_MAX;
     case XPU_U32: return UINT32_MAX;
     case XPU_I64: return INT64_MAX;
+    case XPU_BOOL: return 1;
     default: return -1;
     }
 }

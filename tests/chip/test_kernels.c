@@ -80,8 +80,40 @@ static void add_reduce(rig *r, bench *b) {
     a.y = operand_expect(r, &y);
     rig_call(r, XPU_CALL_reduce_f32, 0, &a, sizeof a);
 }
+/* Integers of any bits; a bool is any byte. */
+static void add_reduce_int(rig *r, bench *b) {
+    static const xpu_dtype types[] = {XPU_I8, XPU_U8, XPU_BOOL, XPU_I32, XPU_U32, XPU_I64, XPU_U64};
+    const xpu_dtype dtype = types[draw(r, 0, 6)];
+    int is_byte = xpu_dtype_bytes(dtype) == 1;
+    struct xpu_reduce_int_args a = {.outer = (int32_t)draw_size(r, 40), .inner = 1};
+    a.kind = (int32_t)(is_byte ? draw(r, XA_REDUCE_MAX, XA_REDUCE_MIN) : draw(r, XA_REDUCE_SUM, XA_REDUCE_PROD));
+    a.size = is_byte ? 0 : xpu_dtype_bytes(dtype) == 4 ? 2 : 3;
+    a.is_signed = dtype == XPU_I8 || dtype == XPU_I32 || dtype == XPU_I64;
+    a.is_bool = dtype == XPU_BOOL;
+    a.count = (int32_t)draw_size(r, 300);
+    if (draw(r, 0, 1)) a.inner = (int32_t)draw_size(r, 150);
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 2000, 20000), a.outer = (int32_t)draw(r, 1, 3), a.inner = 1;
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 200, 400), a.outer = 1, a.inner = 70;
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 1, 5), a.outer = (int32_t)draw(r, 100, 500);
+    rig_describe(r, "reduction %d of %s, %d x %d x %d", a.kind, xpu_dtype_name(dtype), a.outer, a.count, a.inner);
+    xpu_tensor x = operand_random(b, r->random, dtype, DIMS(a.outer, a.count, a.inner));
+    if (draw(r, 0, 1)) { /* small numbers, as products of others end as 0; and many that are 0 */
+        int64_t step = (int64_t)xpu_dtype_bytes(dtype);
+        for (int64_t i = 0; i < step * a.outer * a.count * a.inner; i++) {
+            uint8_t *byte = (uint8_t *)x.data + i;
+            *byte = i % step == 0 ? (uint8_t)(draw(r, 0, 2) | !draw(r, 0, 3)) : 0;
+        }
+    }
+    const xpu_tensor *const inputs[] = {&x};
+    const xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, 1)};
+    xpu_tensor y = operand_reference(b, (xpu_op_id)(XPU_OP_REDUCE_SUM + a.kind), inputs, 1, attrs, 1);
+    a.x = operand_place(r, &x);
+    a.y = operand_expect(r, &y);
+    rig_call(r, XPU_CALL_reduce_int, 0, &a, sizeof a);
+}
 static void reductions(void) {
     rig_on_each_chip("reductions", 60, add_reduce);
+    rig_on_each_chip("reductions of integers", 120, add_reduce_int);
 }
 
 static void softmax(void) {
@@ -308,7 +340,8 @@ static void pool(void) {
 }
 
 static void sequences(void) {
-    static const rig_add adds[] = {add_fill, add_absmax, add_softmax, add_reduce, add_copy, add_chain, add_pool};
+    static const rig_add adds[] = {add_fill,       add_absmax, add_softmax, add_reduce,
+                                   add_reduce_int, add_copy,   add_chain,   add_pool};
     rig_sequences("sequences", 15, adds, (int)(sizeof adds / sizeof *adds));
 }
 

@@ -30,11 +30,24 @@ xpu_status xpu_lower_softmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return xpu_add_softmax_f32(cg, layer, &call);
 }
 
+/* The rows of ops.def stand in the order of xa_reduction. */
+static xpu_arg_int kind_of(xpu_codegen *cg, xpu_node node) {
+    return xpu_arg_number((int64_t)xpu_op_id_of(xpu_node_at(cg->graph, node)->op) - XPU_OP_REDUCE_SUM);
+}
+
 xpu_status xpu_lower_reduce(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    struct xpu_reduce_f32_call call = {.axis = axis_of(cg, layer, node)};
-    call.kind = xpu_arg_number((int64_t)xpu_op_id_of(xpu_node_at(cg->graph, node)->op) - XPU_OP_REDUCE_SUM);
-    xpu_describe_layer(cg, layer, XPU_KERNEL_reduce_f32, xpu_dim_of(cg, 0));
-    return xpu_add_reduce_f32(cg, layer, &call);
+    const xpu_dtype dtype = xpu_value_at(cg->graph, xpu_node_input(cg->graph, node, 0))->dtype;
+    if (dtype == XPU_F32) {
+        struct xpu_reduce_f32_call call = {.axis = axis_of(cg, layer, node), .kind = kind_of(cg, node)};
+        xpu_describe_layer(cg, layer, XPU_KERNEL_reduce_f32, xpu_dim_of(cg, 0));
+        return xpu_add_reduce_f32(cg, layer, &call);
+    }
+    struct xpu_reduce_int_call call = {.axis = axis_of(cg, layer, node), .kind = kind_of(cg, node)};
+    call.size = xpu_arg_number(__builtin_ctz((unsigned)xpu_dtype_bytes(dtype)));
+    call.is_signed = xpu_arg_number(dtype == XPU_I8 || dtype == XPU_I32 || dtype == XPU_I64);
+    call.is_bool = xpu_arg_number(dtype == XPU_BOOL);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_reduce_int, xpu_dim_of(cg, 0));
+    return xpu_add_reduce_int(cg, layer, &call);
 }
 
 xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
