@@ -637,6 +637,16 @@ xpu_dim xpu_dim_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t ma
     return intern(dims, XPU_DIM_SYMBOL, index, unknown, unknown);
 }
 
+xpu_dim xpu_dim_symbol_of(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step, xpu_value value,
+                          uint32_t element) {
+    uint32_t count = dims->symbols.count;
+    xpu_dim dim = xpu_dim_symbol(dims, name, min, max, step);
+    if (dims->symbols.count == count) return dim;
+    dims->symbols.items[count].value = value;
+    dims->symbols.items[count].element = element;
+    return dim;
+}
+
 xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b) {
     if (!a.id || !b.id || a.id >= dims->nodes.count || b.id >= dims->nodes.count) return unknown;
     if (dims->work > XPU_DIMS_MAX_WORK) return unknown;

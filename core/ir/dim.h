@@ -8,6 +8,7 @@
 #define XPU_CORE_IR_DIM_H
 
 #include "base/arena.h"
+#include "core/ir/handle.h"
 
 typedef struct {
     uint32_t id; /* index into the table; 0 is "unknown" */
@@ -40,6 +41,10 @@ typedef struct {
     const char *name;       /* "N" */
     int64_t min, max, step; /* min <= value <= max, (value - min) % step == 0 */
     int open;               /* nobody has given it a range */
+    /* Who defines it. 0: dims of inputs. An input of the graph: element `element` of its data, which the host reads
+     * when shapes are bound. A node's result or a block's argument: the device, which has the value in memory. */
+    xpu_value value;
+    uint32_t element;
 } xpu_symbol;
 
 typedef struct xpu_dims {
@@ -66,6 +71,9 @@ xpu_dim xpu_dim_const(xpu_dims *dims, int64_t value);
 /* The symbol `name`, made with this range when it is new; an existing one is returned unchanged. A symbol whose range
  * is one value is that constant. */
 xpu_dim xpu_dim_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step);
+/* The symbol that stands for element `element` of `value`; otherwise as xpu_dim_symbol. */
+xpu_dim xpu_dim_symbol_of(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step, xpu_value value,
+                          uint32_t element);
 /* Results that overflow, become too large an expression or come after XPU_DIMS_MAX_WORK are unknown (id 0), as is what
  * is made from unknown. */
 xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b);

@@ -92,6 +92,23 @@ static void bind_symbols(xpu_run *run, const xpu_value_info *info, const xpu_ten
     }
 }
 
+/* Symbols that are elements of an input. Where it has not got them (no data in xpurt_check_inputs, or the wrong shape,
+ * which is reported later), they have their least value. */
+static void bind_elements(xpu_run *run, uint8_t *bound) {
+    const xpu_dims *dims = &run->graph->dims;
+    for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
+        const xpu_tensor *tensor = &run->inputs[i];
+        for (uint32_t s = 0; s < dims->symbols.count; s++) {
+            const xpu_symbol *symbol = &dims->symbols.items[s];
+            if (bound[s] || symbol->value.id != run->graph->inputs.items[i].id) continue;
+            run->symbols[s] = !tensor->data || symbol->element >= xpu_tensor_count(tensor) ? symbol->min
+                              : tensor->dtype == XPU_I32 ? ((const int32_t *)tensor->data)[symbol->element]
+                                                         : ((const int64_t *)tensor->data)[symbol->element];
+            bound[s] = 1;
+        }
+    }
+}
+
 static xpu_status check_dims(const xpu_run *run, uint32_t index) {
     const xpu_value_info *info = xpu_value_at(run->graph, run->graph->inputs.items[index]);
     const xpu_tensor *tensor = &run->inputs[index];
@@ -123,12 +140,13 @@ static xpu_status check_ranges(const xpu_run *run, const uint8_t *bound) {
         const char *range = s->step == 1 ? xpu_printf(run->arena, "%lld..%lld", (long long)s->min, (long long)s->max)
                                          : xpu_printf(run->arena, "%lld..%lld in steps of %lld", (long long)s->min,
                                                       (long long)s->max, (long long)s->step);
+        int is_value = s->value.id != 0;
         return xpu_error(
-            run->diags, XPU_EUSAGE, run->owner->image->name, "shape-range",
+            run->diags, XPU_EUSAGE, run->owner->image->name, is_value ? "value-range" : "shape-range",
             xpu_printf(run->arena, "symbol '%s'", xpu_escape(run->arena, s->name, 80)),
-            "the input's shape is out of range",
+            is_value ? "the input's value is out of range" : "the input's shape is out of range",
             xpu_printf(run->arena, "%s is %lld, the program was compiled for %s", s->name, (long long)value, range),
-            "compile with a larger range: xpuc --shape");
+            is_value ? "compile with a larger range: xpuc --value" : "compile with a larger range: xpuc --shape");
     }
     return XPU_OK;
 }
@@ -218,6 +236,7 @@ xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count
     for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
         bind_symbols(run, xpu_value_at(run->graph, run->graph->inputs.items[i]), &run->inputs[i], bound);
     }
+    bind_elements(run, bound);
     status = check_ranges(run, bound);
     for (uint32_t i = 0; status == XPU_OK && i < run->graph->inputs.count; i++) status = check_dims(run, i);
     return status == XPU_OK ? check_guards(run) : status;

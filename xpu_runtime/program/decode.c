@@ -88,10 +88,12 @@ static int decode_symbols(decoder *d) {
     xpu_entries list = list_of(d, "symbols");
     if (!check_count(d, list.count, XPU_PROGRAM_MAX_SYMBOLS, "symbols")) return 0;
     for (const XpuMeta__Symbol *s; (s = xpu_entries_next(&list));) {
-        int good = s->name[0] && s->min >= 0 && s->min <= s->max && s->max <= (int64_t)1 << 40 && s->step >= 1;
+        const int64_t most = (int64_t)1 << 40;
+        int good = s->name[0] && s->min >= (s->value ? -most : 0) && s->min <= s->max && s->max <= most && s->step >= 1;
         for (uint32_t k = 0; k < d->symbol_count; k++) good = good && strcmp(dims->symbols.items[k].name, s->name) != 0;
         if (!check(d, good, "a symbol has no name, an empty range or no step")) return 0;
-        d->symbols[d->symbol_count++] = xpu_dim_symbol(dims, s->name, s->min, s->max, s->step);
+        xpu_value definer = {s->value}; /* of the file: find_definers */
+        d->symbols[d->symbol_count++] = xpu_dim_symbol_of(dims, s->name, s->min, s->max, s->step, definer, s->element);
     }
     return ended(d, &list);
 }
@@ -218,6 +220,25 @@ static int decode_values(decoder *d, const XpuMeta__Program *m) {
     for (size_t i = 0; i < m->n_outputs; i++) {
         if (!value_of(d, m->outputs[i], &value)) return 0;
         xpu_graph_output(d->graph, value);
+    }
+    return 1;
+}
+
+/* Symbols that are elements of inputs. */
+static int find_definers(decoder *d) {
+    for (uint32_t i = 0; i < d->symbol_count; i++) {
+        xpu_symbol *symbol = &d->graph->dims.symbols.items[i];
+        if (!symbol->value.id) continue;
+        if (!value_of(d, symbol->value.id, &symbol->value)) return 0;
+        const xpu_value_info *info = xpu_value_at(d->graph, symbol->value);
+        int64_t count = 1, size = 0;
+        int good = info->kind == XPU_VALUE_INPUT && (info->dtype == XPU_I32 || info->dtype == XPU_I64);
+        for (int k = 0; good && k < info->rank; k++) {
+            good = xpu_dim_is_const(&d->graph->dims, info->dims[k], &size) && size <= XPU_PROGRAM_MAX_ELEMENTS;
+            count *= size;
+        }
+        good = good && count <= XPU_PROGRAM_MAX_ELEMENTS && symbol->element < count;
+        if (!check(d, good, "a symbol is no element of a small input of integers")) return 0;
     }
     return 1;
 }
@@ -635,7 +656,7 @@ static int decode_before_graph(decoder *d) {
     if (!check(d, m->version == XPU_PROGRAM_VERSION, "it was made by another version of the compiler")) return 0;
     d->graph = d->program->graph = xpu_graph_new(d->arena, m->graph_name, d->name);
     return decode_header(d, m) && decode_symbols(d) && decode_dims(d) && decode_guards(d) && decode_values(d, m) &&
-           decode_buffers(d) && decode_in_place(d) && constants_exist(d);
+           find_definers(d) && decode_buffers(d) && decode_in_place(d) && constants_exist(d);
 }
 
 xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph, xpu_arena *arena, const char *name,

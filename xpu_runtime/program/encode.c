@@ -114,6 +114,9 @@ static void encode_dims(encoder *e) {
         s.min = dims->symbols.items[i].min;
         s.max = dims->symbols.items[i].max;
         s.step = dims->symbols.items[i].step;
+        s.has_value = s.has_element = dims->symbols.items[i].value.id != 0;
+        s.value = e->value_ids[dims->symbols.items[i].value.id];
+        s.element = dims->symbols.items[i].element;
         put_entry(e, &s.base);
     }
     begin_list(e, &xpu_meta__program__descriptor, "dims");

@@ -11,7 +11,9 @@
 #include "xpu_runtime/include/xpu_control.h"
 #include "xpu_runtime/program/packing.h"
 
-enum { XPU_PROGRAM_VERSION = 3, XPU_PROGRAM_MAX_SYMBOLS = 64 };
+enum { XPU_PROGRAM_VERSION = 4, XPU_PROGRAM_MAX_SYMBOLS = 64 };
+/* Inputs of at most so many integers may define symbols. */
+enum { XPU_PROGRAM_MAX_ELEMENTS = 16 };
 
 /* Limits of a program at every shape: bytes of a buffer and elements of a value, and what a layer computes. Those of
  * all layers add up in 64 bits. The reader checks them at the smallest shape, the runtime at those that are bound. */
