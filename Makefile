@@ -37,7 +37,7 @@ endif
 WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers
 # at -O1 gcc warns of setjmp for variables that no longjmp meets
 OPT     := $(if $(SAN),-O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
-    $(if $(findstring clang,$(CC)),,-Wno-clobbered),$(if $(COVERAGE),-O1 -g --coverage -Wno-clobbered -Wno-maybe-uninitialized,-O2 -g))
+    $(if $(findstring clang,$(CC)),,-Wno-clobbered $(if $(findstring thread,$(SAN)),-Wno-maybe-uninitialized)),$(if $(COVERAGE),-O1 -g --coverage -Wno-clobbered -Wno-maybe-uninitialized,-O2 -g))
 CFLAGS  := -std=c11 $(WARN) $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math \
            -D_GNU_SOURCE -DXPU_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen
 LDFLAGS := $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage) -Wl,-rpath,'$$ORIGIN/../lib'

@@ -39,8 +39,7 @@ xpu_status xpu_bad_argument(xpu_diags *diags, const char *call, const char *prob
     return xpu_error(diags, XPU_EUSAGE, NULL, "argument", call, "the call cannot be made", problem, hint);
 }
 
-/* A call that cannot be made; `problem` is NULL where it can. Returns whether it is one. */
-static int is_refused(xpurt_error *error, const char *call, const char *problem) {
+int xpu_is_refused(xpurt_error *error, const char *call, const char *problem) {
     xpu_diags diags;
     if (!problem) return 0;
     xpu_diags_init(&diags);
@@ -94,13 +93,13 @@ static xpurt_program *open_program(const char *path, const void *bytes, size_t s
 }
 
 xpurt_program *xpurt_open(const char *path, xpurt_error *error) {
-    if (is_refused(error, "xpurt_open", path ? NULL : "the path is NULL")) return NULL;
+    if (xpu_is_refused(error, "xpurt_open", path ? NULL : "the path is NULL")) return NULL;
     return open_program(path, NULL, 0, error);
 }
 
 xpurt_program *xpurt_open_memory(const void *bytes, size_t size, const char *name, xpurt_error *error) {
     const char *problem = bytes || !size ? NULL : "the bytes are NULL";
-    if (is_refused(error, "xpurt_open_memory", problem)) return NULL;
+    if (xpu_is_refused(error, "xpurt_open_memory", problem)) return NULL;
     return open_program(name ? name : "program", bytes ? bytes : "", size, error);
 }
 
@@ -168,7 +167,7 @@ static xpu_status describe(xpurt_program *program, xpu_diags *diags) {
 
 const char *xpurt_describe(xpurt_program *program, xpurt_error *error) {
     xpu_diags diags;
-    if (is_refused(error, "xpurt_describe", need_program(program))) return NULL;
+    if (xpu_is_refused(error, "xpurt_describe", need_program(program))) return NULL;
     xpu_diags_init(&diags);
     pthread_mutex_lock(&program->lock);
     xpu_status status = program->description ? XPU_OK : describe(program, &diags);
@@ -234,19 +233,21 @@ static xpu_status check_output(const xpu_run *run, const char *option, const cha
     return path ? xpu_output_check(run->arena, path, run->diags) : XPU_OK;
 }
 
-static xpu_status run_once(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
+static xpu_status run_once(xpurt_session *session, const xpurt_tensor *inputs, uint32_t input_count,
                            xpurt_tensor *outputs, const xpurt_run_options *options, xpu_arena *arena,
                            xpu_diags *diags) {
+    xpurt_program *program = session->program;
     xpu_doing(xpu_arena_mem(arena), "running", program->image->name);
     const xpu_graph *graph = program->image->program.graph;
     xpu_run *run = XPU_NEW(arena, xpu_run); /* the arena's clean-up list refers to it */
     *run = (xpu_run){.owner = program,
+                     .session = session,
                      .program = &program->image->program,
                      .graph = graph,
                      .options = options,
                      .arena = arena,
                      .diags = diags,
-                     .driver = options->device,
+                     .driver = session->driver,
                      .only_layer = UINT32_MAX};
     run->outputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->outputs.count);
     run->layers = XPU_NEW_ARRAY(arena, xpu_layer_record, run->program->layers.count);
@@ -298,8 +299,7 @@ static xpu_status check_inputs(xpurt_program *program, const xpurt_tensor *input
     return status == XPU_OK ? xpu_run_check_sizes(run) : status;
 }
 
-/* Why a program cannot take these arguments, or NULL. */
-static const char *need_inputs(const xpurt_program *program, const xpurt_tensor *inputs, uint32_t count) {
+const char *xpu_need_inputs(const xpurt_program *program, const xpurt_tensor *inputs, uint32_t count) {
     return !program           ? need_program(program)
            : inputs || !count ? NULL
                               : "the inputs are NULL, and their number is not 0";
@@ -308,7 +308,7 @@ static const char *need_inputs(const xpurt_program *program, const xpurt_tensor 
 int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_error *error) {
     xpu_mem mem;
     xpu_diags diags;
-    if (is_refused(error, "xpurt_check_inputs", need_inputs(program, inputs, input_count))) return XPU_EUSAGE;
+    if (xpu_is_refused(error, "xpurt_check_inputs", xpu_need_inputs(program, inputs, input_count))) return XPU_EUSAGE;
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
     xpu_status status;
@@ -320,18 +320,8 @@ int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint3
     return xpu_report(error, &diags, status);
 }
 
-static const char *need_run(const xpurt_program *program, const xpurt_tensor *inputs, uint32_t count,
-                            const xpurt_tensor *outputs, const xpurt_run_options *options) {
-    const char *problem = need_inputs(program, inputs, count);
-    if (problem) return problem;
-    if (!outputs && xpurt_output_count(program)) return "the outputs are NULL";
-    if (options->device && options->device->version != XPURT_DEVICE_VERSION)
-        return "the device's table has another version than XPURT_DEVICE_VERSION";
-    return NULL;
-}
-
-static xpu_status guarded_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
-                              xpurt_tensor *outputs, const xpurt_run_options *options, xpu_diags *diags) {
+xpu_status xpu_guarded_run(xpurt_session *session, const xpurt_tensor *inputs, uint32_t input_count,
+                           xpurt_tensor *outputs, const xpurt_run_options *options, xpu_diags *diags) {
     xpu_mem mem;
     xpu_status status;
     xpu_mem_init(&mem);
@@ -341,22 +331,9 @@ static xpu_status guarded_run(xpurt_program *program, const xpurt_tensor *inputs
     if (setjmp(mem.out_of_memory))
         status = xpu_error_oom_of(diags, &mem);
     else
-        status = run_once(program, inputs, input_count, outputs, options, xpu_arena_new(&mem, "run"), diags);
+        status = run_once(session, inputs, input_count, outputs, options, xpu_arena_new(&mem, "run"), diags);
     xpu_mem_release(&mem);
+    uint32_t count = xpurt_output_count(session->program);
+    for (uint32_t i = 0; status != XPU_OK && i < count; i++) xpurt_tensor_clear(&outputs[i]);
     return status;
-}
-
-int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
-              const xpurt_run_options *options, xpurt_error *error) {
-    static const xpurt_run_options defaults;
-    xpu_diags diags;
-    if (!options) options = &defaults;
-    if (options->stats) *options->stats = NULL;
-    uint32_t output_count = xpurt_output_count(program);
-    if (outputs) memset(outputs, 0, output_count * sizeof *outputs);
-    if (is_refused(error, "xpurt_run", need_run(program, inputs, input_count, outputs, options))) return XPU_EUSAGE;
-    xpu_diags_init(&diags);
-    xpu_status status = guarded_run(program, inputs, input_count, outputs, options, &diags);
-    for (uint32_t i = 0; status != XPU_OK && i < output_count; i++) xpurt_tensor_clear(&outputs[i]);
-    return xpu_report(error, &diags, status);
 }

@@ -146,11 +146,21 @@ static xpu_status write_inputs(xpu_run *run) {
     return XPU_OK;
 }
 
+/* What of the program's memory a run may have changed: the segments of the control words and of the plan table. */
+static int is_restored(const xpu_program *p, const xpu_program_segment *s) {
+    return (p->control_address >= s->address && p->control_address - s->address < s->memory_bytes) ||
+           (p->plan_address >= s->address && p->plan_address - s->address < s->memory_bytes);
+}
+
+/* Until the run has ended well, what the device holds is not known. */
 static xpu_status load(xpu_run *run) {
     const xpu_program_image *image = run->owner->image;
+    int is_loaded = run->session->is_loaded;
+    run->session->is_loaded = 0;
     xpu_status status = xpu_run_find_places(run);
     for (uint32_t i = 0; status == XPU_OK && i < image->segments.count; i++) {
-        status = load_segment(run, &image->segments.items[i]);
+        const xpu_program_segment *s = &image->segments.items[i];
+        if (!is_loaded || is_restored(run->program, s)) status = load_segment(run, s);
     }
     if (status == XPU_OK) status = write_plan(run);
     return status == XPU_OK ? write_inputs(run) : status;
@@ -203,6 +213,24 @@ static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
                      "run with --dump-layers to see how far the results are right");
 }
 
+void xpu_run_counters(const xpu_run *run, xpurt_counters *counters) {
+    const xpurt_counters *before = &run->before;
+    run->driver->counters(run->device, counters);
+    counters->cycles -= before->cycles;
+    counters->macs -= before->macs;
+    counters->gm_read_bytes -= before->gm_read_bytes;
+    counters->gm_write_bytes -= before->gm_write_bytes;
+    counters->edges -= before->edges;
+    for (int i = 0; i < XPURT_MAX_CORES; i++) {
+        counters->instructions[i] -= before->instructions[i];
+        for (int k = 0; k < XPURT_STATES; k++) counters->core_states[i][k] -= before->core_states[i][k];
+    }
+    for (int i = 0; i < XPURT_ENGINES; i++) {
+        counters->descriptors[i] -= before->descriptors[i];
+        for (int k = 0; k < XPURT_STATES; k++) counters->engine_states[i][k] -= before->engine_states[i][k];
+    }
+}
+
 static uint64_t instructions(const xpurt_counters *counters) {
     uint64_t total = 0;
     for (int i = 0; i < XPURT_MAX_CORES; i++) total += counters->instructions[i];
@@ -217,7 +245,7 @@ static xpu_status on_layer(xpu_run *run, uint32_t layer) {
     run->layers[layer].announced = 1;
     xpu_run_progress(run, layer);
     xpurt_counters now;
-    run->driver->counters(run->device, &now);
+    xpu_run_counters(run, &now);
     run->layers[layer].instructions = instructions(&now) - instructions(&run->counters);
     xpu_profile_layer(run, layer, &now);
     run->counters = now;
@@ -274,14 +302,14 @@ static xpu_status on_host_call(xpu_run *run, uint32_t address) {
 /* A device counts its cycles itself, where it has them. */
 static xpu_status over_budget(const xpu_run *run, uint64_t limit) {
     xpurt_counters now;
-    run->driver->counters(run->device, &now);
+    xpu_run_counters(run, &now);
     int by_cycles = now.cycles && instructions(&now) < limit;
     const char *unit = by_cycles ? "cycles" : "instructions";
     const char *given = run->options->max_instructions || by_cycles ? "" : ", which its layers and tensors give";
     return xpu_error(run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget", NULL,
                      xpu_printf(run->arena, "the program needs more %s than allowed", unit),
                      xpu_printf(run->arena, "the limit is %llu %s%s",
-                                (unsigned long long)(by_cycles ? now.cycles - run->before.cycles : limit), unit, given),
+                                (unsigned long long)(by_cycles ? now.cycles : limit), unit, given),
                      "raise the limit: --max-cycles=N (xpurt_run_options.max_instructions)");
 }
 
@@ -307,7 +335,7 @@ static xpu_status follow_events(xpu_run *run) {
     const uint64_t limit = xpu_run_limit(run);
     for (;;) {
         xpurt_counters now;
-        run->driver->counters(run->device, &now);
+        xpu_run_counters(run, &now);
         uint64_t used = instructions(&now);
         if (used >= limit) return over_budget(run, limit);
         xpurt_event event;
@@ -351,7 +379,7 @@ static int has_constant_output(const xpu_run *run) {
 /* What came after the last layer's completion counts as that layer's, or as that of the layer that did not end. */
 static xpu_status take_counters(xpu_run *run, xpu_status status) {
     xpurt_counters now;
-    run->driver->counters(run->device, &now);
+    xpu_run_counters(run, &now);
     xpu_run_set_incomplete(run, status);
     if (run->incomplete && run->program->layers.count)
         xpu_profile_layer(run, xpu_run_current_layer(run), &now);
@@ -362,47 +390,37 @@ static xpu_status take_counters(xpu_run *run, xpu_status status) {
     return status == XPU_OK ? written : status;
 }
 
-static void destroy(void *run) {
-    ((xpu_run *)run)->driver->destroy(((xpu_run *)run)->device);
+/* The session's device; its hooks are those of this run. */
+static xpu_status open_device(xpu_run *run) {
+    xpurt_session *session = run->session;
+    if (!session->device) session->device = run->driver->create(&session->chip, run->diags);
+    run->device = session->device;
+    if (!run->device) return xpu_diags_status(run->diags);
+    run->driver->counters(run->device, &run->before);
+    return XPU_OK;
 }
 
-static xpu_status choose_chip(xpu_run *run) {
-    xpu_chip *chip = &run->chip;
-    *chip = run->owner->chip;
-    const char *json = run->options->chip_json;
-    if (!json) return XPU_OK;
-    xpu_status status = xpu_chip_parse(run->arena, json, strlen(json), "--chip", chip, run->diags);
-    if (status != XPU_OK) return status;
-    uint32_t wanted = run->program->abi_hash, here = xpu_chip_abi_hash(chip);
-    if (wanted == here) return XPU_OK;
-    return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "chip-abi", NULL,
-                     "the program was compiled for another chip",
-                     xpu_printf(run->arena, "its ABI hash is 0x%08x (%s), that of chip %s is 0x%08x: %s", wanted,
-                                run->owner->chip.name, chip->name, here,
-                                xpu_chip_abi_difference(run->arena, &run->owner->chip, chip)),
-                     xpu_printf(run->arena, "compile it with xpuc --chip=%s", chip->name));
+static xpu_status start(xpu_run *run) {
+    run->driver->seed(run->device, run->options->seed);
+    if (run->driver->stop) run->driver->stop(run->device, run->options->stop, run->options->context);
+    xpu_profile_begin(run);
+    if (run->driver->start(run->device, run->program->entry)) return device_error(run, "the device does not start");
+    return follow_events(run);
 }
 
 xpu_status xpu_run_on_device(xpu_run *run) {
-    xpu_status status = choose_chip(run);
+    double begin = xpu_seconds();
+    xpu_status status = open_device(run);
     if (status != XPU_OK) return status;
-    double start = xpu_seconds();
-    run->device = run->driver->create(&run->chip, run->diags);
-    if (!run->device) return xpu_diags_status(run->diags);
-    xpu_arena_defer(run->arena, destroy, run);
     if (run->only_layer != UINT32_MAX || has_constant_output(run)) status = xpu_run_constants(run);
     if (status == XPU_OK) status = load(run);
-    run->bind_seconds = xpu_seconds() - start;
-    if (status == XPU_OK && run->program->layers.count) {
-        run->driver->seed(run->device, run->options->seed);
-        if (run->driver->stop) run->driver->stop(run->device, run->options->stop, run->options->context);
-        xpu_profile_begin(run);
-        if (run->driver->start(run->device, run->program->entry)) return device_error(run, "the device does not start");
-        status = follow_events(run);
-    }
+    run->bind_seconds = xpu_seconds() - begin;
+    if (status == XPU_OK && run->program->layers.count) status = start(run);
     if (status == XPU_ESTOPPED && !run->diags->errors) xpu_run_stopped(run);
     status = take_counters(run, status);
     if (status == XPU_OK && run->only_layer == UINT32_MAX) status = read_outputs(run);
     xpu_status races = xpu_run_races(run);
-    return status == XPU_OK ? races : status;
+    if (status == XPU_OK) status = races;
+    run->session->is_loaded = status == XPU_OK;
+    return status;
 }

@@ -34,6 +34,17 @@ struct xpurt_program {
     char *description; /* malloc'd; made once */
 };
 
+/* A program on a device that stays as it is between runs. For ref there is no device. */
+struct xpurt_session {
+    xpurt_program *program;
+    const xpurt_device_driver *driver; /* NULL: ref */
+    xpu_mem mem;
+    xpu_arena *arena;
+    xpu_chip chip;        /* that it runs on: the program's but for what changes time only */
+    xpurt_device *device; /* made by the first run that gets as far */
+    int is_loaded;        /* the device holds the program as its file has it, but for what every run writes */
+};
+
 /* What descriptors need at least: cycles of the array and of the drain, bytes. */
 typedef struct {
     uint64_t array, drain, read[XPURT_MEMORIES], written[XPURT_MEMORIES];
@@ -59,17 +70,17 @@ typedef struct {
 
 typedef struct {
     xpurt_program *owner;
+    xpurt_session *session; /* NULL: inputs are only checked */
     const xpu_program *program;
     const xpu_graph *graph;
     const xpurt_run_options *options;
     xpu_arena *arena;
     xpu_diags *diags;
     int64_t symbols[XPU_PROGRAM_MAX_SYMBOLS];
-    xpu_tensor *inputs;                /* in the order of graph->inputs */
-    xpu_tensor *outputs;               /* in the order of graph->outputs */
-    const xpurt_device_driver *driver; /* NULL: ref */
-    xpurt_device *device;
-    xpu_chip chip;                      /* that it runs on: the program's but for what changes time only */
+    xpu_tensor *inputs;                 /* in the order of graph->inputs */
+    xpu_tensor *outputs;                /* in the order of graph->outputs */
+    const xpurt_device_driver *driver;  /* the session's; NULL: ref */
+    xpurt_device *device;               /* the session's */
     xpu_place *places;                  /* one per buffer */
     uint32_t only_layer;                /* UINT32_MAX: all */
     int only_check;                     /* of the inputs, which may have no data */
@@ -80,7 +91,8 @@ typedef struct {
     const xpu_program_value **place_of; /* by value id: where it lies, or NULL; made at the first use */
     xpu_layer_record *layers;
     uint32_t layers_done, last_layer;
-    xpurt_counters counters, before; /* when the last layer was complete; before the start */
+    xpurt_counters counters; /* of this run, when the last layer was complete */
+    xpurt_counters before;   /* the device's, before the start */
     int has_times;
     struct xpu_trace *trace; /* NULL: none */
     double seconds, bind_seconds, plan_seconds;
@@ -93,6 +105,14 @@ typedef struct {
 int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status);
 /* The error [argument] of a call of the API that cannot be made. */
 xpu_status xpu_bad_argument(xpu_diags *diags, const char *call, const char *problem, const char *header);
+
+/* The error [argument] of a call that cannot be made; `problem` is NULL where it can. Returns whether it is one. */
+int xpu_is_refused(xpurt_error *error, const char *call, const char *problem);
+/* Why a program cannot take these arguments, or NULL. */
+const char *xpu_need_inputs(const xpurt_program *program, const xpurt_tensor *inputs, uint32_t count);
+/* One run in a session, behind a boundary of its own. */
+xpu_status xpu_guarded_run(xpurt_session *session, const xpurt_tensor *inputs, uint32_t input_count,
+                           xpurt_tensor *outputs, const xpurt_run_options *options, xpu_diags *diags);
 
 /* ---- bind.c ---- */
 /* Matches the caller's tensors with the program's inputs and binds the symbols. */
@@ -131,6 +151,8 @@ xpu_status xpu_layer_unknown(const xpurt_program *program, const char *pattern, 
 xpu_status xpu_run_races(const xpu_run *run);
 
 /* ---- device.c, ref.c ---- */
+/* What the device has done in this run so far. */
+void xpu_run_counters(const xpu_run *run, xpurt_counters *counters);
 xpu_status xpu_run_on_device(xpu_run *run);
 xpu_status xpu_run_on_ref(xpu_run *run);
 /* Constants of the graph get their data (once per program). */

@@ -22,7 +22,7 @@ static void on_complete(void *context, const xpurt_completion *c) {
     if (run->trace) xpu_trace_descriptor(run, c);
     if (layer >= run->program->layers.count) return;
     xpu_layer_times *times = run->layers[layer].times;
-    const uint64_t since = run->counters.cycles - run->before.cycles;
+    const uint64_t since = run->counters.cycles;
     xpu_least_work work = {.array = c->array_cycles, .drain = c->drain_cycles};
     memcpy(work.read, c->read, sizeof work.read);
     memcpy(work.written, c->written, sizeof work.written);
@@ -56,8 +56,6 @@ void xpu_profile_begin(xpu_run *run) {
                                .state = run->trace ? on_state : NULL,
                                .tick = run->options->tick ? on_tick : NULL};
     run->driver->observe(run->device, &observer);
-    run->driver->counters(run->device, &run->counters);
-    run->before = run->counters;
 }
 
 static void add_states(uint64_t *to, const uint64_t *now, const uint64_t *before) {
@@ -70,7 +68,7 @@ void xpu_profile_layer(xpu_run *run, uint32_t layer, const xpurt_counters *now) 
     xpu_layer_times *times = run->layers[layer].times;
     if (run->trace && !times->traced++) xpu_trace_layer(run, layer, before->cycles, now->cycles);
     times->cycles += now->cycles - before->cycles;
-    if (times->since == before->cycles - run->before.cycles) add_work(&times->inside, &times->open);
+    if (times->since == before->cycles) add_work(&times->inside, &times->open);
     times->open = (xpu_least_work){0};
     for (int i = 0; i < XPURT_MAX_CORES; i++) add_states(times->cores[i], now->core_states[i], before->core_states[i]);
     for (int i = 0; i < XPURT_ENGINES; i++)
@@ -131,7 +129,7 @@ static void add_ends(xpu_run *run, const xpu_value *values, uint32_t count, uint
  * and inputs and outputs where they lie, once. None is more than what its descriptors have asked for: a program need
  * not use all of its weights and inputs. */
 static uint64_t roofline(xpu_run *run) {
-    const xpu_chip *chip = &run->chip;
+    const xpu_chip *chip = &run->session->chip;
     xpu_least_work all = {0}, least = {.read = {[GM] = run->program->weights_bytes}};
     uint64_t steps = 0;
     for (uint32_t i = 0; i < run->program->layers.count; i++) {
@@ -176,7 +174,7 @@ static void all_units(const xpu_run *run, json_t *to, const uint64_t (*engines)[
                       const uint64_t (*cores)[XPURT_STATES], uint64_t cycles) {
     json_t *list = xpu_json_set(run->arena, to, "units", json_object());
     for (unsigned i = XPURT_ENGINES; i-- > 0;) unit_states(run, list, xpu_engine_name(i), engines[i], cycles);
-    for (unsigned i = 0; i < run->chip.cores; i++)
+    for (unsigned i = 0; i < run->session->chip.cores; i++)
         unit_states(run, list, xpu_printf(run->arena, "core %u", i), cores[i], cycles);
 }
 
@@ -190,7 +188,7 @@ void xpu_profile_layer_stats(const xpu_run *run, json_t *entry, uint32_t layer) 
     if (times->inside.array) set_count(run, bounds, "array", times->inside.array);
     if (times->inside.drain) set_count(run, bounds, "drain", times->inside.drain);
     for (int i = 0; i < XPURT_MEMORIES; i++) {
-        uint64_t cycles = memory_cycles(&run->chip, i, &times->inside);
+        uint64_t cycles = memory_cycles(&run->session->chip, i, &times->inside);
         if (times->bytes[i]) set_count(run, bytes, memories[i], times->bytes[i]);
         if (cycles) set_count(run, bounds, memories[i], cycles);
     }
@@ -199,12 +197,7 @@ void xpu_profile_layer_stats(const xpu_run *run, json_t *entry, uint32_t layer) 
 
 void xpu_profile_stats(xpu_run *run, json_t *top) {
     if (!run->has_times) return;
-    uint64_t engines[XPURT_ENGINES][XPURT_STATES] = {{0}}, cores[XPURT_MAX_CORES][XPURT_STATES] = {{0}}, sum = 0;
-    uint64_t cycles = run->counters.cycles - run->before.cycles, bound = roofline(run);
-    for (int i = 0; i < XPURT_ENGINES; i++)
-        add_states(engines[i], run->counters.engine_states[i], run->before.engine_states[i]);
-    for (int i = 0; i < XPURT_MAX_CORES; i++)
-        add_states(cores[i], run->counters.core_states[i], run->before.core_states[i]);
+    uint64_t cycles = run->counters.cycles, bound = roofline(run), sum = 0;
     for (uint32_t i = 0; i < run->program->layers.count; i++) sum += run->layers[i].times->cycles;
     if (sum != cycles) {
         xpu_error(run->diags, XPU_EBUG, run->owner->image->name, "profile-sum", NULL,
@@ -212,8 +205,9 @@ void xpu_profile_stats(xpu_run *run, json_t *top) {
                   xpu_printf(run->arena, "%llu against %llu", (unsigned long long)sum, (unsigned long long)cycles),
                   "report this with the program");
     }
-    set_count(run, top, "edges", run->counters.edges - run->before.edges);
+    set_count(run, top, "edges", run->counters.edges);
     set_count(run, top, "bound_cycles", bound);
     if (cycles) xpu_json_set(run->arena, top, "utilisation", json_real((double)bound / (double)cycles));
-    all_units(run, top, (const uint64_t(*)[XPURT_STATES])engines, (const uint64_t(*)[XPURT_STATES])cores, cycles);
+    all_units(run, top, (const uint64_t(*)[XPURT_STATES])run->counters.engine_states,
+              (const uint64_t(*)[XPURT_STATES])run->counters.core_states, cycles);
 }

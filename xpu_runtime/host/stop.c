@@ -20,10 +20,10 @@ static void add_place(const xpu_run *run, xpu_text *text) {
     xpurt_position at;
     xpurt_counters now;
     uint64_t instructions = 0;
-    run->driver->counters(run->device, &now);
+    xpu_run_counters(run, &now);
     for (int i = 0; i < XPURT_MAX_CORES; i++) instructions += now.instructions[i];
     if (run->has_times)
-        xpu_text_add(text, "; cycle %llu", (unsigned long long)(now.cycles - run->before.cycles));
+        xpu_text_add(text, "; cycle %llu", (unsigned long long)(now.cycles));
     else
         xpu_text_add(text, "; %llu instructions", (unsigned long long)instructions);
     if (!run->driver->position) return;

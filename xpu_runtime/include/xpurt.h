@@ -9,7 +9,7 @@
  * Threads: all functions may be called at the same time, also with one program, where each call has its own tensors,
  * options and error; only xpurt_close comes after the last call that uses the program. What a query returns stays as it
  * is until xpurt_close. Runs of one program share its file's bytes, its constants and its plans; statistics, dumps and
- * outputs belong to the run. Devices are made for each run.
+ * outputs belong to the run. A session is used by one thread at a time; sessions, also of one program, are independent.
  */
 #ifndef XPURT_H
 #define XPURT_H
@@ -107,6 +107,22 @@ XPURT_API int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inp
 XPURT_API int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
                         const xpurt_run_options *options, xpurt_error *error);
 XPURT_API void xpurt_tensor_clear(xpurt_tensor *tensor);
+
+/*
+ * A session runs a program many times on one device: the device is made and the program loaded into it by the first
+ * run, and again after a run that ended early; later runs write what a run changes. xpurt_run is a session of one run.
+ *
+ * xpurt_session_open: of `options` it takes device and chip_json, whose text need not stay; NULL: ref. The program must
+ * stay open until the session is closed. NULL with error filled in on failure: [chip-abi] and those of --chip.
+ * xpurt_session_run: like xpurt_run, with the session's device and chip, whatever options say of them. An error ends
+ * the run, never the session.
+ */
+typedef struct xpurt_session xpurt_session;
+XPURT_API xpurt_session *xpurt_session_open(xpurt_program *program, const xpurt_run_options *options,
+                                            xpurt_error *error);
+XPURT_API int xpurt_session_run(xpurt_session *session, const xpurt_tensor *inputs, uint32_t input_count,
+                                xpurt_tensor *outputs, const xpurt_run_options *options, xpurt_error *error);
+XPURT_API void xpurt_session_close(xpurt_session *session);
 
 /* Removes the temporary files and folders of all calls that are running: for a signal handler (it is async-signal-safe)
  * that ends the process next. */
