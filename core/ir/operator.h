@@ -19,6 +19,7 @@ typedef struct {
     xpu_node node;
     const xpu_tensor *const *inputs; /* NULL where absent; row-major logical order */
     xpu_tensor *const *outputs;      /* dtype, dims and data are set; the kernel fills data */
+    const int64_t *symbols;          /* the value of each symbol of the graph's dims; NULL: their least */
     xpu_arena *scratch;
     xpu_diags *diags;
 } xpu_ref_args;

@@ -56,8 +56,13 @@ xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *sy
         outputs[i] = &results[i];
     }
     if (status == XPU_OK) {
-        status = info->op->ref(&(xpu_ref_args){
-            .graph = graph, .node = node, .inputs = inputs, .outputs = outputs, .scratch = scratch, .diags = diags});
+        status = info->op->ref(&(xpu_ref_args){.graph = graph,
+                                               .node = node,
+                                               .inputs = inputs,
+                                               .outputs = outputs,
+                                               .symbols = symbols,
+                                               .scratch = scratch,
+                                               .diags = diags});
     }
     xpu_arena_free(scratch);
     return status;

@@ -48,6 +48,12 @@ typedef struct {
     size_t count;
 } fe_ints;
 
+/* The same of dims: expressions, or sizes that are known. */
+typedef struct {
+    const xpu_dim *items;
+    size_t count;
+} fe_dims;
+
 /* ---- windows ---- */
 
 /* Lists have a number for each spatial dim, pads two: all begins, then all ends. */
@@ -128,6 +134,27 @@ typedef struct {
 } fe_padding;
 xpu_value fe_pad(fe_builder *b, xpu_value x, const fe_padding *padding);
 
+typedef struct {
+    fe_dims starts, ends; /* from the end of the dim where they are negative; clamped */
+    fe_ints axes;         /* not given: the first ones */
+    fe_ints steps;        /* not given: 1; negative: backwards */
+} fe_slicing;
+xpu_value fe_slice(fe_builder *b, xpu_value x, const fe_slicing *slicing);
+
+typedef struct {
+    int64_t axis;
+    uint32_t parts;
+    fe_dims sizes; /* of the parts; not given: equal ones */
+    int ragged;    /* equal, but the last one, which is what is left */
+} fe_splitting;
+/* results[i] is part i; returns 0 after reporting. */
+int fe_split(fe_builder *b, xpu_value x, const fe_splitting *splitting, xpu_value *results);
+
+/* x and a tensor of this shape, broadcast. */
+xpu_value fe_expand(fe_builder *b, xpu_value x, fe_dims shape);
+/* x repeated along each dim. */
+xpu_value fe_tile(fe_builder *b, xpu_value x, fe_dims repeats);
+
 /* Along one axis; `whole`: over all dims from the axis on, as before opset 13. */
 xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
 
@@ -174,6 +201,8 @@ const char *fe_shape_text(const fe_builder *b, xpu_value value); /* "[N,3,32]" *
 xpu_value fe_node(fe_builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t input_count, const xpu_attr *attrs,
                   uint32_t attr_count, int last);
 xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int rank, int last);
+/* `count` of x's elements along an axis, from `start` on, `step` apart; they lie inside. */
+xpu_value fe_part(fe_builder *b, xpu_value x, int axis, xpu_dim start, xpu_dim count, int64_t step, int last);
 /* The product of dims first <= i < end. */
 xpu_dim fe_dim_product(const fe_builder *b, const xpu_dim *dims, int first, int end);
 /* A derived constant (xpu_const_derive), an intermediate result. */
@@ -191,5 +220,7 @@ int fe_read_zeros(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu
 
 /* What a number of a window may be, and a pad of fe_pad either way. */
 enum { FE_MAX_EXTENT = 1 << 20 };
+/* A step of a slice that is longer is as good as this one. */
+enum { FE_MAX_STEP = 1 << 29 };
 
 #endif

@@ -89,7 +89,6 @@ static const char *hint_of(const char *op) {
         {"Loop", "export the model without control flow (traced, with constant trip counts)"},
         {"Scan", "export the model without control flow (traced, with constant trip counts)"},
         {"Shape", "export with fixed shapes, or fold shape arithmetic first (onnx-simplifier)"},
-        {"ConstantOfShape", "export with fixed shapes, or fold shape arithmetic first (onnx-simplifier)"},
         {"Upsample", "export with a transposed or subpixel convolution (Conv, Reshape, Transpose)"},
     };
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {

@@ -193,6 +193,10 @@ fe_ints xpu_onnx_attr_ints(const xpu_onnx_node *node, const char *name);
 int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok);
 /* A list of operand `input`, which must be constant and of rank 0 or 1, int32 or int64. */
 int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list);
+/* The same as dims. */
+int xpu_onnx_dim_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list);
+/* A list of numbers as dims. */
+fe_dims xpu_onnx_dims_of(const xpu_onnx_node *node, fe_ints list);
 /* A constant operand of one element, of any type, whose value float32 has. */
 int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value);
 int xpu_onnx_has_input(const xpu_onnx_node *node, uint32_t input);
@@ -211,7 +215,8 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_
     xpu_onnx_convert_unsqueeze, xpu_onnx_convert_transpose, xpu_onnx_convert_concat, xpu_onnx_convert_softmax,
     xpu_onnx_convert_identity, xpu_onnx_convert_dropout, xpu_onnx_convert_constant, xpu_onnx_convert_quantize,
     xpu_onnx_convert_dequantize, xpu_onnx_convert_dynamic_quantize, xpu_onnx_convert_qlinear,
-    xpu_onnx_convert_integer_product;
+    xpu_onnx_convert_integer_product, xpu_onnx_convert_slice, xpu_onnx_convert_split, xpu_onnx_convert_expand,
+    xpu_onnx_convert_tile, xpu_onnx_convert_constant_of_shape;
 /* The attributes of a convolution. */
 fe_convolution xpu_onnx_convolution(const xpu_onnx_node *node);
 

@@ -136,6 +136,20 @@ int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list
     return 1;
 }
 
+fe_dims xpu_onnx_dims_of(const xpu_onnx_node *node, fe_ints list) {
+    if (!list.items) return (fe_dims){NULL, 0};
+    xpu_dim *dims = XPU_NEW_ARRAY(node->importer->scratch, xpu_dim, list.count + 1);
+    for (size_t i = 0; i < list.count; i++) dims[i] = xpu_dim_const(&node->importer->graph->dims, list.items[i]);
+    return (fe_dims){dims, list.count};
+}
+
+int xpu_onnx_dim_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list) {
+    fe_ints numbers;
+    if (!xpu_onnx_const_ints(node, input, &numbers)) return 0;
+    *list = xpu_onnx_dims_of(node, numbers);
+    return 1;
+}
+
 int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value) {
     xpu_tensor tensor;
     if (!const_operand(node, input, &tensor)) return 0;

@@ -237,6 +237,73 @@ def moves(types, forms):
                constants=range(1, 1 + len(more)), image=True) if name.startswith("r4") else Case("float32_again", [values(F32, forms[0][1], 1)] + [np.array(m, np.int64) for m in forms[0][2]], forms[0][3], constants=range(1, 1 + len(forms[0][2])))
 
 
+def slices(version, types):
+    """(shape, starts, ends, axes, steps): attributes before opset 10."""
+    most = 2 ** 63 - 1
+    forms = [((9,), [2], [7], None, None), ((5, 6), [1, -3], [most, -1], None, None), ((2, 3, 4), [1], [3], [1], None),
+             ((4, 5), [3], [1], [0], None), ((2, 5, 4, 3), [1], [4], [-3 if version >= 11 else 1], None),
+             ((2, 3, 4), [0, 0], [2, 4], [0, 2], None)]
+    if version >= 10:
+        forms += [((9,), [-1], [-(2 ** 63)], [0], [-1]), ((4, 7), [6, 0], [0, 4], [1, 0], [-2, 3]), ((2, 9), [1], [8], [1], [100]),
+                  ((3, 4, 5), [1, 2], [-1, most], [-1, 0], [2, 1]), ((2, 1, 3, 2, 5), [4], [0], [4], [-1]),
+                  ((2, 2, 2, 2, 2, 3), [1, 1], [2, 3], [5, 3], [1, 1])]
+    for dtype in types:
+        for i, (shape, starts, ends, axes, steps) in enumerate(forms):
+            data = values(dtype, shape, i)
+            if version < 10:
+                yield Case(label(dtype, shape) + f"_{i}", [data], {"starts": starts, "ends": ends, **({"axes": axes} if axes else {})})
+            else:
+                more = [None if m is None else np.array(m, np.int64) for m in (starts, ends, axes, steps)]
+                yield Case(label(dtype, shape) + f"_{i}", [data] + more, constants=range(1, 5))
+    more = {"starts": [1, 2], "ends": [4, 4], "axes": [1, 2]}
+    image = values(F32, (2, 5, 8, 6), 9, "small")
+    if version < 10:
+        yield Case("image", [image], more, image=True)
+    else:
+        yield Case("image", [image] + [np.array(m, np.int64) for m in more.values()], constants=range(1, 5), image=True)
+        yield Case("int32_indices", [values(F32, (4, 6), 1)] + [np.array(m, np.int32) for m in ([1], [3], [0])], constants=range(1, 5))
+
+
+def splits(version, types):
+    forms = [((6,), 0, None, 3), ((2, 6), 1, [1, 2, 3], 3), ((4, 3, 2), 0, [3, 1], 2), ((2, 4, 5), 1, [0, 4], 2), ((2, 3, 4, 6), 3, None, 2),
+             ((1, 2, 1, 3, 2, 4), 5, None, 4), ((5, 3), 0, [5], 1)]
+    for dtype in types:
+        for i, (shape, axis, sizes, count) in enumerate(forms):
+            inputs, attributes, constants = [values(dtype, shape, i)], {"axis": axis}, []
+            if sizes and version >= 13:
+                inputs.append(np.array(sizes, np.int64))
+                constants = [1]
+            elif sizes:
+                attributes["split"] = sizes
+            elif version >= 18:
+                attributes["num_outputs"] = count
+            yield Case(label(dtype, shape) + f"_{i}", inputs, attributes, constants, outputs=count)
+        if version >= 18:
+            yield Case(label(dtype, (7, 2)) + "_ragged", [values(dtype, (7, 2), 3)], {"axis": 0, "num_outputs": 3}, outputs=3)
+
+
+def expands(types):
+    forms = [((3, 1), [3, 4]), ((1,), [5]), ((3, 4), [1]), ((3, 4), [2, 1, 1]), ((), [2, 3]), ((2, 1, 3, 1), [2, 5, 3, 4]), ((4,), [2, 3, 4]),
+             ((1, 3), [0, 3]), ((1, 1, 2), [2, 1, 2, 1, 2])]
+    return [Case(label(d, s) + f"_{i}", [values(d, s, i), np.array(to, np.int64)], constants=[1]) for d in types for i, (s, to) in enumerate(forms)]
+
+
+def tiles(types):
+    forms = [((3,), [4]), ((2, 3), [1, 2]), ((2, 3), [3, 1]), ((2, 3, 2), [2, 1, 3]), ((2, 1, 3, 4), [1, 5, 1, 2]), ((2, 3), [1, 1]), ((2, 3), [0, 2]),
+             ((1, 2, 1, 2, 3), [2, 1, 2, 3, 1])]
+    return [Case(label(d, s) + f"_{i}", [values(d, s, i), np.array(to, np.int64)], constants=[1]) for d in types for i, (s, to) in enumerate(forms)]
+
+
+def constants_of_shape():
+    for dtype in ALL:
+        value = helper.make_tensor("value", code_of(dtype), [1], [1 if dtype == BOOL else 3])
+        yield Case(name_of(dtype), [np.array([2, 3], np.int64)], {"value": value}, constants=[0])
+    yield Case("zero", [np.array([4], np.int64)], constants=[0])
+    yield Case("empty", [np.array([2, 0], np.int64)], constants=[0])
+    yield Case("scalar", [np.array([], np.int64)], constants=[0])
+    yield Case("large", [np.array([3, 7001], np.int64)], {"value": helper.make_tensor("value", 1, [1], [1.5])}, constants=[0])
+
+
 def concat(types):
     for dtype in types:
         for i, (axis, shapes) in enumerate([(0, [(3,), (4,)]), (1, [(2, 3, 5), (2, 1, 5), (2, 4, 5)]), (0, [(0, 2), (3, 2)]),
@@ -411,6 +478,11 @@ R = {  # operator: how its cases come about, by version and the types that the v
         op in ("Max", "Min"), op)) for op in
        "Sum Mean Max Min Prod L1 L2 SumSquare LogSum LogSumExp".split()},
     "Concat": lambda v, t: concat(t),
+    "Slice": lambda v, t: slices(v, t),
+    "Split": lambda v, t: splits(v, t),
+    "Expand": lambda v, t: expands(t),
+    "Tile": lambda v, t: tiles(t),
+    "ConstantOfShape": lambda v, t: constants_of_shape(),
     "Transpose": lambda v, t: moves(t, [("r2", (3, 5), [], {"perm": [1, 0]}), ("r3", (2, 3, 4), [], {}), ("r1", (4,), [], {}), ("r4", (2, 3, 4, 5), [], {"perm": [0, 2, 3, 1]}),
                                         ("empty", (0, 3), [], {}), ("r5", (2, 1, 3, 2, 2), [], {"perm": [4, 0, 2, 1, 3]})]),
     "Reshape": lambda v, t: moves(t, [("r2", (3, 4), [[2, -1]], {}), ("r1", (6,), [[0, 1]], {}), ("scalar", (1,), [[]], {}), ("r4", (2, 5, 4, 3), [[2, 5, -1]], {}),

@@ -139,6 +139,41 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return XPU_OK;
 }
 
+/* ---- slice, expand ---- */
+
+xpu_status xpu_lower_slice(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    const xpu_attr *starts = xpu_node_attr(cg->graph, node, XPU_ATTR_STARTS);
+    const int64_t *steps = xpu_node_ints(cg->graph, node, XPU_ATTR_BY, NULL);
+    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK], first = xpu_dim_of(cg, 0);
+    xpu_value_strides(cg, x, from);
+    xpu_value_strides(cg, y, to);
+    for (int i = 0; i < xpu_value_at(cg->graph, x)->rank; i++) {
+        first = xpu_dim_add(dims, first, xpu_dim_mul(dims, starts->dims[i], from[i]));
+        from[i] = xpu_dim_mul_const(dims, from[i], steps[i]);
+    }
+    box b = whole_box(cg, y, layout_of(cg, y), from, to);
+    b.from_offset = first;
+    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
+    return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
+}
+
+xpu_status xpu_lower_expand(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    xpu_dim strides[XPU_MAX_RANK], from[XPU_MAX_RANK], to[XPU_MAX_RANK];
+    const int new_dims = xpu_value_at(cg->graph, y)->rank - xpu_value_at(cg->graph, x)->rank;
+    xpu_value_strides(cg, x, strides);
+    xpu_value_strides(cg, y, to);
+    for (int i = 0; i < xpu_value_at(cg->graph, y)->rank; i++) {
+        int repeated = i < new_dims || is_const(cg, xpu_value_dim(cg, x, i - new_dims), 1);
+        from[i] = repeated ? xpu_dim_of(cg, 0) : strides[i - new_dims];
+    }
+    box b = whole_box(cg, y, layout_of(cg, y), from, to);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
+    return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
+}
+
 /* ---- pad ---- */
 
 typedef struct {
