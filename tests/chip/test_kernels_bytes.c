@@ -122,6 +122,43 @@ static void quantizing(void) {
     rig_on_each_chip("quantize", 15, add_quantize);
 }
 
+/* By the formula; a quotient that is NaN gives the largest byte. */
+static void add_dynamic_quantize(rig *r, bench *b) {
+    struct xpu_dynamic_quantize_args a = {.count = (int32_t)draw_count(r)};
+    rig_describe(r, "dynamic_quantize %d", a.count);
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a.count));
+    xpu_tensor scale = operand_random(b, r->random, XPU_F32, DIMS(1));
+    xpu_tensor zero = operand_random(b, r->random, XPU_U8, DIMS(1));
+    float *values = x.data, low = 0, high = 0, factor = draw(r, 0, 4) ? draw_factor(r, 1.0f) : 0x1p-120f;
+    int one_sign = (int)draw(r, 0, 3), has_nan = 0;
+    for (int32_t i = 0; i < a.count; i++) {
+        values[i] = one_sign == 0 ? fabsf(values[i] * factor) : one_sign == 1 ? -0.0f : values[i] * factor;
+    }
+    if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 200);
+    for (int32_t i = 0; i < a.count; i++) {
+        has_nan |= isnan(values[i]);
+        low = fminf(low, values[i]), high = fmaxf(high, values[i]);
+    }
+    float s = has_nan ? NAN : high == low ? 1.0f : (high - low) / 255.0f;
+    double z = has_nan ? 255 : nearbyint((double)(0.0f - low / s));
+    *(float *)scale.data = s;
+    *(uint8_t *)zero.data = (uint8_t)(isnan(z) || z > 255 ? 255 : z < 0 ? 0 : z);
+    z = *(uint8_t *)zero.data;
+    xpu_tensor y = operand_random(b, r->random, XPU_U8, DIMS(a.count));
+    for (int32_t i = 0; i < a.count; i++) {
+        double q = nearbyint((double)(values[i] / s)) + z;
+        ((uint8_t *)y.data)[i] = (uint8_t)(isnan(q) || q > 255 ? 255 : q < 0 ? 0 : q);
+    }
+    a.x = operand_place(r, &x);
+    a.y = operand_expect(r, &y);
+    a.scale = operand_expect(r, &scale);
+    a.zero = operand_expect(r, &zero);
+    rig_call(r, XPU_CALL_dynamic_quantize, 0, &a, sizeof a);
+}
+static void dynamic_quantizing(void) {
+    rig_on_each_chip("dynamic_quantize", 25, add_dynamic_quantize);
+}
+
 static void add_dequantize(rig *r, bench *b) {
     xpu_dtype dtype = draw_type(r);
     struct xpu_dequantize_args a = {.count = (int32_t)draw_count(r), .scale = draw_factor(r, 0.02f)};
@@ -435,5 +472,6 @@ static void convolution(void) {
 }
 
 XPU_TEST_MAIN("kernels on bytes", {"sums and products of two", pairs}, {"tables", lookups}, {"to bytes", quantizing},
-              {"from bytes", dequantizing}, {"maxima", max_pool}, {"maxima of large windows", large_max_pool},
-              {"means", mean}, {"depthwise", depthwise}, {"convolution", convolution})
+              {"from bytes", dequantizing}, {"by their range", dynamic_quantizing}, {"maxima", max_pool},
+              {"maxima of large windows", large_max_pool}, {"means", mean}, {"depthwise", depthwise},
+              {"convolution", convolution})

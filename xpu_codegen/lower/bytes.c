@@ -85,6 +85,16 @@ xpu_status xpu_lower_quantize(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return xpu_add_quantize(cg, layer, &call);
 }
 
+xpu_status xpu_lower_dynamic_quantize(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    struct xpu_dynamic_quantize_call call = {.x = operand_of(cg, layer, node, 0, "x")};
+    call.y = result_of(cg, node);
+    call.scale = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, 1)));
+    call.zero = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, 2)));
+    call.count = count_of(cg, node);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_dynamic_quantize, xpu_dim_of(cg, 0));
+    return xpu_add_dynamic_quantize(cg, layer, &call);
+}
+
 xpu_status xpu_lower_dequantize(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0);
     struct xpu_dequantize_call call = {0};

@@ -165,6 +165,74 @@ static void run(struct work *w, uint32_t core, uint32_t cores) {
     run_stream(w, lm, 4 * available, core, cores);
 }
 
+/* ---- the range of a tensor of floats, which every core learns ---- */
+
+typedef struct {
+    float low, high; /* low <= 0 <= high; both are NaN where an element is */
+} range;
+
+static volatile range ranges[XPU_MAX_CORES]; /* core 0's: what each core found */
+
+static volatile range *range_of_core(uint32_t core) {
+    return (volatile range *)(uintptr_t)((uint32_t)(uintptr_t)&ranges[core] - XPU_LM_BASE + XPU_LM_ALL_BASE);
+}
+
+static range join(range a, range b) {
+    return (range){xa_min(a.low, b.low), xa_max(a.high, b.high)};
+}
+
+/* Joins n elements to the lanes of `lows` and `highs`; whether one of them is NaN. */
+static uint32_t join_block(const float *x, uint32_t n, float *lows, float *highs) {
+    vfloat32m4_t low = __riscv_vle32_v_f32m4(lows, VECTOR), high = __riscv_vle32_v_f32m4(highs, VECTOR);
+    vbool8_t nan = __riscv_vmclr_m_b8(VECTOR);
+    for (uint32_t done = 0; done < n; done += VECTOR) {
+        size_t vl = min_u32(n - done, VECTOR);
+        vfloat32m4_t v = __riscv_vle32_v_f32m4_tu(low, x + done, vl); /* the elements from n on are those of low */
+        low = __riscv_vfmin_vv_f32m4(low, v, VECTOR);
+        high = __riscv_vfmax_vv_f32m4(high, v, VECTOR);
+        nan = __riscv_vmor_mm_b8(nan, __riscv_vmfne_vv_f32m4_b8(v, v, VECTOR), VECTOR);
+    }
+    __riscv_vse32_v_f32m4(lows, low, VECTOR);
+    __riscv_vse32_v_f32m4(highs, high, VECTOR);
+    return (uint32_t)__riscv_vcpop_m_b8(nan, VECTOR);
+}
+
+/* Of this core's part. */
+static range range_of_part(uint32_t x, uint32_t count, uint32_t core, uint32_t cores) {
+    uint32_t available, first, last, nans = 0;
+    float *lows = lm_floats(&available), *highs = lows + VECTOR, *lm = highs + VECTOR;
+    uint32_t block = round_down((available - 2 * VECTOR) / 2, VECTOR);
+    for (uint32_t i = 0; i < VECTOR; i++) lows[i] = highs[i] = 0;
+    partition(core, cores, count, VECTOR, &first, &last);
+    xpu_ticket loaded = {XPU_COUNTER_CALL, 0};
+    if (first < last) loaded = GM2LM(lm, x + 4 * first, 4 * min_u32(block, last - first));
+    for (uint32_t half = 0; first < last; half ^= 1) {
+        uint32_t n = min_u32(block, last - first), next = first + n;
+        xpu_ticket ready = loaded;
+        if (next < last) loaded = GM2LM(lm + (half ^ 1) * block, x + 4 * next, 4 * min_u32(block, last - next));
+        xpu_wait(ready);
+        nans += join_block(lm + half * block, n, lows, highs);
+        first = next;
+    }
+    if (nans) return (range){xa_nan(), xa_nan()};
+    vfloat32m1_t zero = __riscv_vfmv_s_f_f32m1(0, 1);
+    vfloat32m1_t low = __riscv_vfredmin_vs_f32m4_f32m1(__riscv_vle32_v_f32m4(lows, VECTOR), zero, VECTOR);
+    vfloat32m1_t high = __riscv_vfredmax_vs_f32m4_f32m1(__riscv_vle32_v_f32m4(highs, VECTOR), zero, VECTOR);
+    return (range){__riscv_vfmv_f_s_f32m1_f32(low), __riscv_vfmv_f_s_f32m1_f32(high)};
+}
+
+static range range_of_all(uint32_t x, uint32_t count, uint32_t core, uint32_t cores) {
+    const range part = range_of_part(x, count, core, cores);
+    range_of_core(core)->low = part.low;
+    range_of_core(core)->high = part.high;
+    sync_cluster();
+    range all = {0, 0};
+    for (uint32_t i = 0; i < cores; i++) {
+        all = join(all, (range){range_of_core(i)->low, range_of_core(i)->high});
+    }
+    return all;
+}
+
 /* ---- kernels ---- */
 
 static void qpair_share(const void *args, uint32_t core, uint32_t cores) {
@@ -203,6 +271,24 @@ static void quantize_share(const void *args, uint32_t core, uint32_t cores) {
     run(&w, core, cores);
 }
 
+static void dynamic_quantize_share(const void *args, uint32_t core, uint32_t cores) {
+    const struct xpu_dynamic_quantize_args a = *(const struct xpu_dynamic_quantize_args *)args;
+    const range all = range_of_all(a.x, (uint32_t)a.count, core, cores);
+    const xa_dynamic_range scheme = xa_dynamic_quantize(all.low, all.high);
+    const struct xpu_quantize_args q = {.scale = scheme.scale, .zero = scheme.zero, .low = 0, .high = UINT8_MAX};
+    struct work w = {.in = {{a.x, 4}},
+                     .out = {a.y, 1},
+                     .inputs = 1,
+                     .count = (uint32_t)a.count,
+                     .args = &q,
+                     .body = xa_is_divisor(scheme.scale) ? quantize_body : quantize_by_division};
+    if (core == 0) {
+        *(volatile float *)(uintptr_t)a.scale = scheme.scale;
+        *(volatile uint8_t *)(uintptr_t)a.zero = (uint8_t)scheme.zero;
+    }
+    run(&w, core, cores);
+}
+
 static void dequantize_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_dequantize_args a = *(const struct xpu_dequantize_args *)args;
     struct work w = {.in = {{a.x, 1}},
@@ -224,6 +310,10 @@ xpu_ticket xpu_lookup(const struct xpu_lookup_args *args, uint32_t layer, xpu_ti
 
 xpu_ticket xpu_quantize(const struct xpu_quantize_args *args, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores(quantize_share, args, layer, after);
+}
+
+xpu_ticket xpu_dynamic_quantize(const struct xpu_dynamic_quantize_args *args, uint32_t layer, xpu_ticket after) {
+    return xpu_run_on_cores(dynamic_quantize_share, args, layer, after);
 }
 
 xpu_ticket xpu_dequantize(const struct xpu_dequantize_args *args, uint32_t layer, xpu_ticket after) {
