@@ -34,9 +34,10 @@ static int matches(const xpu_graph *graph, const xpu_pattern *pattern, xpu_node 
     return !pattern->accepts || pattern->accepts(graph, match);
 }
 
-/* One round over the graph. A fusion may remove the nodes around it, so the round ends behind the last node matched. */
-static xpu_status match_round(xpu_graph *graph, const xpu_target *target, uint32_t *applied, xpu_diags *diags) {
-    for (xpu_node node = xpu_graph_first(graph), next; node.id; node = next) {
+/* One round over a block. A fusion may remove the nodes around it, so the round ends behind the last node matched. */
+static xpu_status match_round(xpu_graph *graph, xpu_block block, const xpu_target *target, uint32_t *applied,
+                              xpu_diags *diags) {
+    for (xpu_node node = xpu_block_at(graph, block)->first, next; node.id; node = next) {
         const xpu_pattern *pattern = target->patterns;
         xpu_match match;
         while (pattern->name && !matches(graph, pattern, node, &match)) pattern++;
@@ -49,7 +50,7 @@ static xpu_status match_round(xpu_graph *graph, const xpu_target *target, uint32
         if (!xpu_node_at(graph, last)->dead) {
             next = last;
         } else if (!before.id) {
-            next = xpu_graph_first(graph);
+            next = xpu_block_at(graph, block)->first;
         } else {
             next = xpu_node_next(graph, before);
         }
@@ -63,7 +64,9 @@ xpu_status xpu_partition_match(xpu_graph *graph, const xpu_target *target, uint3
     if (target->patterns) {
         do {
             before = count;
-            status = match_round(graph, target, &count, diags);
+            XPU_FOR_BLOCKS(graph, block) {
+                if (status == XPU_OK) status = match_round(graph, block, target, &count, diags);
+            }
         } while (status == XPU_OK && count != before);
     }
     if (applied) *applied = count;

@@ -31,6 +31,8 @@ static void write_operators(void) {
         const char *separator = "";
         if (op->min_inputs == op->max_inputs) {
             printf("| %s | %d | ", op->name, op->min_inputs);
+        } else if (op->max_inputs == XPU_MANY) {
+            printf("| %s | %d and more | ", op->name, op->min_inputs);
         } else {
             printf("| %s | %d to %d | ", op->name, op->min_inputs, op->max_inputs);
         }

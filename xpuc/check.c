@@ -109,7 +109,7 @@ static xpu_status cannot_check(const xpu_graph *graph, const char *why, xpu_diag
 /* Every value of a run is kept, and there is a run behind every pass. */
 static int is_too_large(const xpu_checker *checker, const xpu_graph *graph) {
     double work = 0, bytes = 0;
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         xpu_ref_cost cost = xpu_ref_cost_of_node(graph, node, checker->symbols);
         work += cost.work;
         bytes += cost.bytes;
@@ -274,7 +274,7 @@ static xpu_status find_margin(const xpu_graph *graph, xpu_node node, const step 
 static xpu_status compare(const xpu_checker *checker, const xpu_graph *graph, const step *pass, const snapshot *now,
                           xpu_diags *diags) {
     const snapshot *before = &checker->before;
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         for (uint32_t i = 0; i < xpu_node_at(graph, node)->output_count; i++) {
             xpu_value value = xpu_node_output(graph, node, i);
             const xpu_tensor *x = value_of(now, value), *y = value_of(before, value);

@@ -69,7 +69,7 @@ static void add_constants(const xpu_pipeline *p, xpu_text *text) {
     uint32_t count = 0;
     for (uint32_t id = 1; id < p->graph->values.count; id++) {
         const xpu_value_info *info = &p->graph->values.items[id];
-        if (info->kind != XPU_VALUE_CONST || !(info->uses.count || info->is_output)) continue;
+        if (info->kind != XPU_VALUE_CONST || !(info->uses.count || info->results || info->is_output)) continue;
         bytes += info->constant->length;
         count++;
     }

@@ -57,7 +57,7 @@ static int reflects_too_far(const xpu_graph *graph, xpu_node node, const int64_t
 }
 
 static int any_reflects_too_far(const xpu_graph *graph, const int64_t *symbols) {
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         if (reflects_too_far(graph, node, symbols)) return 1;
     }
     return 0;

@@ -123,7 +123,7 @@ const char *xpu_effect_text(xpu_effect effect) {
 
 uint32_t xpu_count_nodes(const xpu_graph *graph) {
     uint32_t count = 0;
-    XPU_FOR_NODES(graph, node) count++;
+    XPU_FOR_ALL_NODES(graph, node) count++;
     return count;
 }
 

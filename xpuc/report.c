@@ -77,7 +77,7 @@ typedef struct {
 
 static index_of_layers make_index(const xpu_pipeline *p) {
     xpu_node *node_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
-    XPU_FOR_NODES(p->graph, node) {
+    XPU_FOR_ALL_NODES(p->graph, node) {
         const xpu_node_info *info = xpu_node_at(p->graph, node);
         for (uint32_t i = 0; i < info->origins.count; i++) node_of[info->origins.items[i]] = node;
     }

@@ -45,6 +45,7 @@ typedef struct {
      * when shapes are bound. A node's result or a block's argument: the device, which has the value in memory. */
     xpu_value value;
     uint32_t element;
+    xpu_dim bound; /* of what the device defines: it is at most this expression; unknown: max alone */
 } xpu_symbol;
 
 typedef struct xpu_dims {
@@ -74,6 +75,11 @@ xpu_dim xpu_dim_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t ma
 /* The symbol that stands for element `element` of `value`; otherwise as xpu_dim_symbol. */
 xpu_dim xpu_dim_symbol_of(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step, xpu_value value,
                           uint32_t element);
+/* A new one: `name` with a number behind it where there is one of this name already. */
+xpu_dim xpu_dim_new_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, xpu_value value,
+                           uint32_t element, xpu_dim bound);
+/* Whether symbol `index` of the table is in the expression. */
+int xpu_dim_has_symbol(const xpu_dims *dims, xpu_dim dim, uint32_t index);
 /* Results that overflow, become too large an expression or come after XPU_DIMS_MAX_WORK are unknown (id 0), as is what
  * is made from unknown. */
 xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b);

@@ -89,6 +89,7 @@ xpu_graph *xpu_graph_new(xpu_arena *arena, const char *name, const char *file) {
     XPU_PUSH(arena, &graph->nodes, ((xpu_node_info){.dead = 1}));
     XPU_PUSH(arena, &graph->blocks, ((xpu_block_info){.owner = {0}}));
     XPU_PUSH(arena, &graph->blocks, ((xpu_block_info){.owner = {0}}));
+    graph->current = XPU_TOP_BLOCK;
     return graph;
 }
 
@@ -99,6 +100,18 @@ xpu_value xpu_graph_input(xpu_graph *graph, const char *name, xpu_dtype dtype, i
     info->rank = rank;
     for (int i = 0; i < rank; i++) info->dims[i] = dims[i];
     XPU_PUSH(graph->arena, &graph->inputs, value);
+    return value;
+}
+
+xpu_value xpu_block_argument(xpu_graph *graph, xpu_block block, const char *name, xpu_dtype dtype, int rank,
+                             const xpu_dim *dims) {
+    xpu_value value = new_value(graph, XPU_VALUE_ARGUMENT, name);
+    xpu_value_info *info = xpu_value_at(graph, value);
+    info->dtype = dtype;
+    info->rank = rank;
+    info->block = block;
+    for (int i = 0; i < rank; i++) info->dims[i] = dims[i];
+    XPU_PUSH(graph->arena, &xpu_block_at(graph, block)->arguments, value);
     return value;
 }
 
@@ -260,7 +273,7 @@ xpu_node xpu_graph_add(xpu_graph *graph, xpu_node before, const xpu_op *op, cons
         value_info->output = i;
         info.outputs[i] = value;
     }
-    link_before(graph, node, before, before.id ? xpu_node_at(graph, before)->parent : (xpu_block){1});
+    link_before(graph, node, before, before.id ? xpu_node_at(graph, before)->parent : graph->current);
     return node;
 }
 
@@ -296,23 +309,24 @@ void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from) {
     }
 }
 
-static int is_block_result(const xpu_graph *graph, xpu_value value) {
-    for (uint32_t b = 2; b < graph->blocks.count; b++) {
-        const xpu_block_info *block = &graph->blocks.items[b];
-        for (uint32_t i = 0; i < block->results.count; i++) {
-            if (block->results.items[i].id == value.id) return 1;
-        }
-    }
-    return 0;
-}
-
 static int is_needed(const xpu_graph *graph, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     for (uint32_t i = 0; i < info->output_count; i++) {
         const xpu_value_info *value = xpu_value_at(graph, info->outputs[i]);
-        if (value->uses.count || value->is_output || is_block_result(graph, info->outputs[i])) return 1;
+        if (value->uses.count || value->is_output || value->results) return 1;
     }
     return 0;
+}
+
+/* Its nodes, the last one first: then nothing needs them. */
+static void empty_block(xpu_graph *graph, xpu_block block) {
+    xpu_block_info *info = xpu_block_at(graph, block);
+    for (uint32_t i = 0; i < info->results.count; i++) xpu_value_at(graph, info->results.items[i])->results--;
+    info->results.count = 0;
+    for (xpu_node last; (last = info->last).id;) {
+        xpu_node_remove(graph, last);
+        if (!xpu_node_at(graph, last)->dead) break;
+    }
 }
 
 void xpu_node_remove(xpu_graph *graph, xpu_node node) {
@@ -322,14 +336,7 @@ void xpu_node_remove(xpu_graph *graph, xpu_node node) {
         drop_use(graph, info->inputs[i], node, i);
         info->inputs[i] = (xpu_value){0};
     }
-    for (uint32_t b = 0; b < info->block_count; b++) {
-        xpu_block_at(graph, info->blocks[b])->results.count = 0;
-        xpu_node last;
-        while ((last = xpu_block_at(graph, info->blocks[b])->last).id) {
-            xpu_node_remove(graph, last);
-            if (!xpu_node_at(graph, last)->dead) break;
-        }
-    }
+    for (uint32_t b = 0; b < info->block_count; b++) empty_block(graph, info->blocks[b]);
     unlink_node(graph, node);
     info->dead = 1;
 }
@@ -358,10 +365,10 @@ int xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to) {
         add_use(graph, to, use.node, use.input);
     }
     source->uses.count = 0;
-    for (uint32_t b = 2; b < graph->blocks.count; b++) {
+    for (uint32_t b = 2; b < graph->blocks.count && source->results; b++) {
         xpu_block_info *block = &graph->blocks.items[b];
         for (uint32_t i = 0; i < block->results.count; i++) {
-            if (block->results.items[i].id == from.id) block->results.items[i] = to;
+            if (block->results.items[i].id == from.id) xpu_block_set_result(graph, (xpu_block){b}, i, to);
         }
     }
     if (!source->is_output) return 1;
@@ -498,6 +505,14 @@ int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b) {
     return 1;
 }
 
+int xpu_dim_is_dynamic(const xpu_graph *graph, xpu_dim dim) {
+    const xpu_dim_node *node = xpu_dim_at(&graph->dims, dim);
+    if (node->kind == XPU_DIM_CONST || !dim.id) return 0;
+    if (node->kind != XPU_DIM_SYMBOL) return xpu_dim_is_dynamic(graph, node->a) || xpu_dim_is_dynamic(graph, node->b);
+    xpu_value value = graph->dims.symbols.items[node->value].value;
+    return value.id && xpu_value_at(graph, value)->kind != XPU_VALUE_INPUT;
+}
+
 /* ---- guards ---- */
 
 void xpu_graph_guard(xpu_graph *graph, xpu_dim a, xpu_dim b, const char *where) {
@@ -508,9 +523,8 @@ void xpu_graph_guard(xpu_graph *graph, xpu_dim a, xpu_dim b, const char *where) 
 const xpu_guard *xpu_graph_broken_guard(const xpu_graph *graph, const int64_t *symbols) {
     for (uint32_t i = 0; i < graph->guards.count; i++) {
         const xpu_guard *guard = &graph->guards.items[i];
-        if (xpu_dim_eval(&graph->dims, guard->a, symbols) != xpu_dim_eval(&graph->dims, guard->b, symbols)) {
-            return guard;
-        }
+        if (xpu_dim_eval(&graph->dims, guard->a, symbols) == xpu_dim_eval(&graph->dims, guard->b, symbols)) continue;
+        if (!xpu_dim_is_dynamic(graph, guard->a) && !xpu_dim_is_dynamic(graph, guard->b)) return guard;
     }
     return NULL;
 }

@@ -83,11 +83,12 @@ typedef struct {
     xpu_layout layout;
     xpu_node node; /* NODE: who makes it; ARGUMENT: 0 */
     uint32_t output;
-    xpu_block block;      /* ARGUMENT: the block whose argument it is */
-    xpu_const *constant;  /* CONST, or a value that is known */
-    xpu_value state_init; /* STATE: its first value; state persists over runs */
-    XPU_ARRAY(xpu_use) uses;
-    int is_output; /* it is an output of the graph */
+    xpu_block block;         /* ARGUMENT: the block whose argument it is */
+    xpu_const *constant;     /* CONST, or a value that is known */
+    xpu_value state_init;    /* STATE: its first value; state persists over runs */
+    XPU_ARRAY(xpu_use) uses; /* operands of nodes, in any block */
+    uint32_t results;        /* how often it stands among the results of blocks */
+    int is_output;           /* it is an output of the graph */
 } xpu_value_info;
 
 typedef struct {
@@ -134,6 +135,7 @@ typedef struct xpu_graph {
     XPU_ARRAY(xpu_value_info) values; /* [0] unused */
     XPU_ARRAY(xpu_node_info) nodes;   /* [0] unused */
     XPU_ARRAY(xpu_block_info) blocks; /* [0] unused; [1] is the graph's own */
+    xpu_block current;                /* where nodes are added: xpu_graph_enter */
     XPU_ARRAY(xpu_origin) origins;
     XPU_ARRAY(xpu_value) inputs;
     XPU_ARRAY(xpu_value) outputs;
@@ -160,14 +162,27 @@ static inline xpu_node_info *xpu_node_at(const xpu_graph *graph, xpu_node node) 
 static inline xpu_block_info *xpu_block_at(const xpu_graph *graph, xpu_block block) {
     return &graph->blocks.items[block.id];
 }
+/* The graph's own block, and its first node. */
+#define XPU_TOP_BLOCK ((xpu_block){1})
 static inline xpu_node xpu_graph_first(const xpu_graph *graph) {
     return graph->blocks.items[1].first;
 }
+/* The next one in the same block. */
 static inline xpu_node xpu_node_next(const xpu_graph *graph, xpu_node node) {
     return xpu_node_at(graph, node)->next;
 }
-#define XPU_FOR_NODES(graph, node)                                                                                     \
-    for (xpu_node node = xpu_graph_first(graph); node.id; node = xpu_node_next(graph, node))
+/* The next one of the whole graph: the nodes of bodies stand behind their owner, first body first. */
+xpu_node xpu_node_next_of_all(const xpu_graph *graph, xpu_node node);
+
+/* Every node of the graph, those of bodies too, in order of execution. None may be removed meanwhile. */
+#define XPU_FOR_ALL_NODES(graph, node)                                                                                 \
+    for (xpu_node node = xpu_graph_first(graph); node.id; node = xpu_node_next_of_all(graph, node))
+/* The nodes of this block alone, not those of bodies in it. */
+#define XPU_FOR_BLOCK_NODES(graph, block, node)                                                                        \
+    for (xpu_node node = xpu_block_at(graph, block)->first; node.id; node = xpu_node_next(graph, node))
+/* Every block, the graph's own first and outer ones before those in them; what was removed is empty. Blocks and nodes
+ * may be added and removed meanwhile. */
+#define XPU_FOR_BLOCKS(graph, block) for (xpu_block block = XPU_TOP_BLOCK; block.id < (graph)->blocks.count; block.id++)
 
 /* New values. `name` is copied and made unique; NULL makes one, which gives way to a later `name`. Pointers from
  * xpu_value_at and xpu_node_at are valid until the next value or node is added. */
@@ -185,7 +200,7 @@ void xpu_graph_output(xpu_graph *graph, xpu_value value);
 xpu_status xpu_graph_source_hash(const xpu_graph *graph, xpu_hash *hash, xpu_diags *diags);
 
 /*
- * A new node before `before` (0: at the end of the graph's block) with `output_count` new result values, named
+ * A new node before `before` (0: at the end of the current block) with `output_count` new result values, named
  * `output_names[i]` where given. Attributes are copied. The caller then runs xpu_op_infer (core/ops/op.h), which gives
  * the results dtype and dims. `origins` may be NULL.
  */
@@ -194,16 +209,44 @@ xpu_node xpu_graph_add(xpu_graph *graph, xpu_node before, const xpu_op *op, cons
                        const xpu_attr *attrs, uint32_t attr_count, const uint32_t *origins, uint32_t origin_count);
 uint32_t xpu_graph_origin(xpu_graph *graph, const xpu_origin *origin); /* strings are copied */
 
+/*
+ * Blocks: bodies of a node (core/ops/ops.def says which bodies an operator has). Nodes of a block use its arguments,
+ * values of the same block made before them, and those that the owner could use itself: these are captured.
+ */
+xpu_block xpu_graph_block(xpu_graph *graph, xpu_node owner); /* one more, empty; the last of its owner's */
+/* From now on nodes without a `before` are added at the end of `block`; returns where they went so far. */
+xpu_block xpu_graph_enter(xpu_graph *graph, xpu_block block);
+/* One more argument; names are as in xpu_graph_input. */
+xpu_value xpu_block_argument(xpu_graph *graph, xpu_block block, const char *name, xpu_dtype dtype, int rank,
+                             const xpu_dim *dims);
+void xpu_block_add_result(xpu_graph *graph, xpu_block block, xpu_value value);
+void xpu_block_set_result(xpu_graph *graph, xpu_block block, uint32_t result, xpu_value value);
+/* Every node of the block moves before its owner, in order; results and arguments stay what they are. */
+void xpu_block_hoist(xpu_graph *graph, xpu_block block);
+/* The block where `value` is made: of its node, or of which it is an argument; the graph's own for all others. */
+xpu_block xpu_value_block(const xpu_graph *graph, xpu_value value);
+/* Whether `inner` is `outer` or a body in it. */
+int xpu_block_is_in(const xpu_graph *graph, xpu_block inner, xpu_block outer);
+/* The values that bodies of `node` use and that are made outside of them, each once, in the order of their first use;
+ * constants are left out. In `arena`. */
+xpu_value *xpu_node_captures(const xpu_graph *graph, xpu_node node, xpu_arena *arena, uint32_t *count);
+/* Whether something else than operands of nodes needs the value: it is an output of the graph or a block's result. */
+static inline int xpu_value_leaves(const xpu_graph *graph, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    return info->is_output || info->results;
+}
+
 void xpu_node_set_input(xpu_graph *graph, xpu_node node, uint32_t input, xpu_value value);
 void xpu_node_add_origin(xpu_graph *graph, xpu_node node, uint32_t origin); /* once */
 void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from);  /* after fusing `from` into `node` */
 void xpu_node_remove(xpu_graph *graph, xpu_node node); /* does nothing while a result is used or an output */
-void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before);
-/* Every use of `from`, graph outputs included, becomes a use of `to`; `to` takes over the name when from is an output
- * of the graph. Where `to` has to keep its own name (an input, a state, another output), `from` stays the output: its
- * node must then live on. Returns 1 when no use of `from` is left, else 0. */
+void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before); /* 0: to the end of its own block */
+/* Every use of `from`, results of blocks and graph outputs included, becomes a use of `to`; `to` takes over the name
+ * when from is an output of the graph. Where `to` has to keep its own name (an input, a state, another output), `from`
+ * stays the output: its node must then live on. Returns 1 when no use of `from` is left, else 0. */
 int xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to);
-uint32_t xpu_remove_dead(xpu_graph *graph); /* nodes without uses or effect; returns how many */
+/* Nodes of all blocks that nothing needs; returns how many. A node lives through a use, an output, a block's result. */
+uint32_t xpu_remove_dead(xpu_graph *graph);
 
 static inline xpu_value xpu_node_input(const xpu_graph *graph, xpu_node node, uint32_t i) {
     const xpu_node_info *info = xpu_node_at(graph, node);
@@ -244,10 +287,13 @@ xpu_status xpu_const_tensor(const xpu_graph *graph, xpu_value constant, xpu_aren
 int xpu_value_dims(const xpu_graph *graph, xpu_value value, const int64_t *symbols, int64_t *dims);
 const char *xpu_type_text(const xpu_graph *graph, xpu_value value, xpu_arena *arena); /* "float32[N,3,8,8]" */
 int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b);           /* provably equal dims */
+/* Whether only the run knows the dim: it has a symbol that a node's result or a block's argument defines. */
+int xpu_dim_is_dynamic(const xpu_graph *graph, xpu_dim dim);
 
 /* Adds a guard, whose dims are the same from now on; `where` is copied. */
 void xpu_graph_guard(xpu_graph *graph, xpu_dim a, xpu_dim b, const char *where);
-/* The first guard that this binding of the symbols breaks, or NULL. */
+/* The first guard that this binding of the symbols breaks, or NULL; those of dims that only the run knows are left out.
+ */
 const xpu_guard *xpu_graph_broken_guard(const xpu_graph *graph, const int64_t *symbols);
 /* "H/2*2 = H" in the arena. */
 const char *xpu_guard_text(const xpu_graph *graph, const xpu_guard *guard, xpu_arena *arena);

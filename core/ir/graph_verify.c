@@ -10,9 +10,10 @@ typedef struct {
     xpu_arena *arena;   /* for messages and tables */
     uint32_t *position; /* by node: place in the order of execution, from 1; 0 where it is in no block */
     uint32_t placed;
-    uint32_t *first_input; /* by node: where its inputs begin in `listed` */
-    uint32_t *listed;      /* by input of a node: how often it stands in the use list of its value */
-    uint8_t *is_output;    /* by value: it is in the list of outputs */
+    uint32_t *first_input;  /* by node: where its inputs begin in `listed` */
+    uint32_t *listed;       /* by input of a node: how often it stands in the use list of its value */
+    uint8_t *is_output;     /* by value: it is in the list of outputs */
+    uint32_t *result_count; /* by value: how often it stands among the results of blocks */
     size_t problems;
 } verifier;
 
@@ -50,6 +51,42 @@ static void value_problem(verifier *v, uint32_t id, const char *what) {
 
 /* ---- order ---- */
 
+/* The value is there in `block` at `position`: it is made before that, in this block or one around it. */
+static int is_visible(const verifier *v, const xpu_value_info *value, xpu_block block, uint32_t position) {
+    xpu_block home = XPU_TOP_BLOCK;
+    if (value->kind == XPU_VALUE_NODE) {
+        if (!valid_node(v, value->node) || !v->position[value->node.id] || v->position[value->node.id] >= position)
+            return 0;
+        home = xpu_node_at(v->graph, value->node)->parent;
+    } else if (value->kind == XPU_VALUE_ARGUMENT) {
+        home = value->block;
+    }
+    while (block.id != home.id) {
+        xpu_node owner = xpu_block_at(v->graph, block)->owner;
+        if (!valid_node(v, owner) || (value->kind == XPU_VALUE_NODE && owner.id == value->node.id)) return 0;
+        block = xpu_node_at(v->graph, owner)->parent;
+    }
+    return 1;
+}
+
+static void check_results(verifier *v, xpu_block block, uint32_t end) {
+    const xpu_block_info *info = xpu_block_at(v->graph, block);
+    for (uint32_t i = 0; i < info->results.count; i++) {
+        xpu_value value = info->results.items[i];
+        if (!valid_value(v, value)) continue;
+        v->result_count[value.id]++;
+        if (!is_visible(v, xpu_value_at(v->graph, value), block, end))
+            node_problem(v, info->owner, xpu_printf(v->arena, "result %u of a body is not made before its end", i));
+    }
+}
+
+static int owns(const verifier *v, xpu_node owner, xpu_block block) {
+    for (uint32_t b = 0; b < xpu_node_at(v->graph, owner)->block_count; b++) {
+        if (xpu_node_at(v->graph, owner)->blocks[b].id == block.id) return 1;
+    }
+    return 0;
+}
+
 static void place_block(verifier *v, xpu_block block, int depth) {
     const xpu_block_info *info = xpu_block_at(v->graph, block);
     xpu_node previous = {0};
@@ -75,24 +112,20 @@ static void place_block(verifier *v, xpu_block block, int depth) {
         }
         previous = node;
     }
+    check_results(v, block, v->placed + 1);
     if (info->last.id != previous.id) report(v, NULL, "a block's last node is not the end of its list");
 }
 
-/* The value is made before `user` runs, in its block or one around it. */
-static int is_visible(const verifier *v, const xpu_value_info *value, xpu_node user) {
-    xpu_block home = {1};
-    if (value->kind == XPU_VALUE_NODE) {
-        if (!valid_node(v, value->node) || v->position[value->node.id] >= v->position[user.id]) return 0;
-        home = xpu_node_at(v->graph, value->node)->parent;
-    } else if (value->kind == XPU_VALUE_ARGUMENT) {
-        home = value->block;
+/* A body without a live owner has nothing in it. */
+static void check_bodies(verifier *v) {
+    for (uint32_t b = 2; b < v->graph->blocks.count; b++) {
+        const xpu_block_info *info = &v->graph->blocks.items[b];
+        int is_owned = valid_node(v, info->owner) && !xpu_node_at(v->graph, info->owner)->dead;
+        if (is_owned && !owns(v, info->owner, (xpu_block){b}))
+            node_problem(v, info->owner, "a block names the node as its owner, which has it not");
+        if (!is_owned && (info->first.id || info->results.count))
+            report(v, NULL, "a block that belongs to no node has nodes or results");
     }
-    for (xpu_block block = xpu_node_at(v->graph, user)->parent; block.id != home.id;) {
-        xpu_node owner = xpu_block_at(v->graph, block)->owner;
-        if (!valid_node(v, owner)) return 0;
-        block = xpu_node_at(v->graph, owner)->parent;
-    }
-    return 1;
 }
 
 /* ---- nodes ---- */
@@ -121,7 +154,7 @@ static void check_inputs(verifier *v, xpu_node node) {
         if (operand->kind == XPU_VALUE_NODE && valid_node(v, operand->node) &&
             xpu_node_at(v->graph, operand->node)->dead) {
             node_problem(v, node, xpu_printf(v->arena, "operand %u is the result of a removed node", i));
-        } else if (!is_visible(v, operand, node)) {
+        } else if (!is_visible(v, operand, info->parent, v->position[node.id])) {
             node_problem(v, node, xpu_printf(v->arena, "operand %u is not made before the node", i));
         }
     }
@@ -303,7 +336,7 @@ static void check_value(verifier *v, uint32_t id) {
         value_problem(v, id, "only rank 3 and 4 can be channel-last");
     }
     check_uses(v, id);
-    int live = info->uses.count || info->is_output;
+    int live = info->uses.count || info->is_output || info->results;
     switch (info->kind) {
     case XPU_VALUE_INPUT:
         if (!in_list(graph->inputs.items, graph->inputs.count, id))
@@ -333,6 +366,8 @@ static void check_value(verifier *v, uint32_t id) {
     if (info->kind == XPU_VALUE_NODE && info->constant) check_constant(v, id);
     if (v->is_output[id] != (info->is_output != 0))
         value_problem(v, id, "its output mark and the list of outputs differ");
+    if (v->result_count[id] != info->results)
+        value_problem(v, id, "its count of results and the results of the blocks differ");
 }
 
 static void check_lists(verifier *v) {
@@ -371,6 +406,7 @@ xpu_status xpu_graph_verify(const xpu_graph *graph, const char *stage, xpu_diags
     v.position = XPU_NEW_ARRAY(v.arena, uint32_t, graph->nodes.count);
     v.first_input = XPU_NEW_ARRAY(v.arena, uint32_t, graph->nodes.count);
     v.is_output = XPU_NEW_ARRAY(v.arena, uint8_t, graph->values.count);
+    v.result_count = XPU_NEW_ARRAY(v.arena, uint32_t, graph->values.count);
     uint32_t inputs = 0;
     for (uint32_t id = 1; id < graph->nodes.count; id++) {
         v.first_input[id] = inputs;
@@ -378,7 +414,8 @@ xpu_status xpu_graph_verify(const xpu_graph *graph, const char *stage, xpu_diags
     }
     v.listed = XPU_NEW_ARRAY(v.arena, uint32_t, inputs);
     check_lists(&v);
-    place_block(&v, (xpu_block){1}, 0);
+    place_block(&v, XPU_TOP_BLOCK, 0);
+    check_bodies(&v);
     for (uint32_t id = 1; id < graph->values.count; id++) check_value(&v, id);
     for (uint32_t id = 1; id < graph->nodes.count; id++) {
         if (!graph->nodes.items[id].dead) check_node(&v, (xpu_node){id});

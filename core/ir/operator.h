@@ -35,6 +35,9 @@ typedef xpu_status (*xpu_ref_fn)(const xpu_ref_args *args);
 /* Replaces the node by primitives with the same result, bit for bit. */
 typedef xpu_status (*xpu_expand_fn)(struct xpu_graph *graph, xpu_node node, xpu_diags *diags);
 
+/* Operands or results of operators that have any number. */
+enum { XPU_MANY = 1 << 16 };
+
 typedef struct xpu_op {
     const char *name;
     int min_inputs, max_inputs, max_outputs;

@@ -92,6 +92,8 @@ static void add_block(const xpu_graph *graph, xpu_block block, int depth, xpu_te
         for (uint32_t i = 0; i < info->arguments.count; i++) {
             xpu_text_add(text, "%s", i ? ", " : "");
             add_value(graph, info->arguments.items[i], text);
+            xpu_text_add(text, " : ");
+            add_type(graph, info->arguments.items[i], text);
         }
         xpu_text_add(text, ")\n");
     }
@@ -111,8 +113,16 @@ static void add_block(const xpu_graph *graph, xpu_block block, int depth, xpu_te
 static void add_symbols(const xpu_graph *graph, xpu_text *text) {
     for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
         const xpu_symbol *symbol = &graph->dims.symbols.items[i];
-        xpu_text_add(text, "symbol %s = %lld..%lld:%lld\n", xpu_escape(text->arena, symbol->name, 80),
+        xpu_text_add(text, "symbol %s = %lld..%lld:%lld", xpu_escape(text->arena, symbol->name, 80),
                      (long long)symbol->min, (long long)symbol->max, (long long)symbol->step);
+        if (symbol->value.id) {
+            xpu_text_add(text, " is ");
+            add_value(graph, symbol->value, text);
+            xpu_text_add(text, "[%u]", symbol->element);
+        }
+        if (symbol->bound.id)
+            xpu_text_add(text, ", at most %s", xpu_dim_text(&graph->dims, symbol->bound, text->arena));
+        xpu_text_add(text, "\n");
     }
 }
 
@@ -127,7 +137,7 @@ static void add_guards(const xpu_graph *graph, xpu_text *text) {
 static void add_constants(const xpu_graph *graph, xpu_text *text) {
     for (uint32_t id = 1; id < graph->values.count; id++) {
         const xpu_value_info *info = &graph->values.items[id];
-        if (info->kind != XPU_VALUE_CONST || !(info->uses.count || info->is_output)) continue;
+        if (info->kind != XPU_VALUE_CONST || !(info->uses.count || xpu_value_leaves(graph, (xpu_value){id}))) continue;
         xpu_text_add(text, "const ");
         add_value(graph, (xpu_value){id}, text);
         xpu_text_add(text, " : ");

@@ -251,15 +251,26 @@ static void settle_target(xpu_graph *graph, xpu_node node) {
     xpu_node_set_attr(graph, node, &XPU_ATTR_DIMS_OF(SHAPE, dims, target->count));
 }
 
+/* The results of a node with bodies are what its bodies give. */
+static xpu_status settle_block(xpu_graph *graph, xpu_block block, xpu_diags *diags) {
+    XPU_FOR_BLOCK_NODES(graph, block, node) {
+        for (uint32_t b = 0; b < xpu_node_at(graph, node)->block_count; b++) {
+            xpu_status status = settle_block(graph, xpu_node_at(graph, node)->blocks[b], diags);
+            if (status != XPU_OK) return status;
+        }
+        settle_target(graph, node);
+        xpu_status status = xpu_op_infer(graph, node, diags);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}
+
 xpu_status xpu_settle(xpu_graph *graph, xpu_diags *diags) {
     uint32_t settled = 0;
     while (settled < graph->guards.count) { /* dims in simpler form may be found equal in one more place */
         settled = graph->guards.count;
-        XPU_FOR_NODES(graph, node) {
-            settle_target(graph, node);
-            xpu_status status = xpu_op_infer(graph, node, diags);
-            if (status != XPU_OK) return status;
-        }
+        xpu_status status = settle_block(graph, XPU_TOP_BLOCK, diags);
+        if (status != XPU_OK) return status;
     }
     return XPU_OK;
 }

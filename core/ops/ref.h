@@ -15,6 +15,7 @@ typedef struct {
     const int64_t *symbols;   /* the value of each symbol of graph->dims; NULL when there is none */
     const xpu_tensor *inputs; /* in the order of graph->inputs; dims already checked against the graph */
     xpu_ref_observer observer;
+    int bodies; /* it is called for the nodes of bodies, too, each time that they run */
     void *context;
 } xpu_ref_options;
 
@@ -27,7 +28,7 @@ xpu_status xpu_ref_run(const xpu_graph *graph, const xpu_ref_options *options, x
 
 /* What the kernels take, found from the dims alone. work: element operations (multiply-accumulates of convolutions and
  * products, elements of windows, elements read and written of the rest). bytes: of results that live at one time, the
- * most, when node `largest` has run; the graph's outputs once more. */
+ * most, when node `largest` has run; the graph's outputs once more. Bodies count as if they ran once. */
 typedef struct {
     double work, bytes;
     xpu_node largest;
@@ -35,7 +36,8 @@ typedef struct {
 xpu_ref_cost xpu_ref_cost_of_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols);
 xpu_ref_cost xpu_ref_cost_of(const xpu_graph *graph, const int64_t *symbols, xpu_arena *arena);
 
-/* Runs one node alone: inputs[i] may be NULL where absent, results are allocated in `arena`. */
+/* Runs one node alone: inputs[i] may be NULL where absent, results are allocated in `arena`. Control flow runs as a
+ * whole: what its bodies use from outside must be among its operands (xpu_list_captures). */
 xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols, const xpu_tensor *const *inputs,
                         xpu_tensor *results, xpu_arena *arena, xpu_diags *diags);
 

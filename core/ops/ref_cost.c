@@ -57,15 +57,15 @@ xpu_ref_cost xpu_ref_cost_of(const xpu_graph *graph, const int64_t *symbols, xpu
     xpu_ref_cost cost = {0, 0, {0}};
     uint32_t *remaining = XPU_NEW_ARRAY(arena, uint32_t, graph->nodes.count); /* uses of a node's results to come */
     double live = 0;
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         const xpu_node_info *info = xpu_node_at(graph, node);
         for (uint32_t i = 0; i < info->output_count; i++) {
             const xpu_value_info *value = xpu_value_at(graph, info->outputs[i]);
-            remaining[node.id] += value->uses.count + (value->is_output ? 1 : 0);
+            remaining[node.id] += value->uses.count + value->results + (value->is_output ? 1 : 0);
         }
     }
     for (uint32_t i = 0; i < graph->outputs.count; i++) live += value_bytes(graph, graph->outputs.items[i], symbols);
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         const xpu_node_info *info = xpu_node_at(graph, node);
         xpu_ref_cost own = xpu_ref_cost_of_node(graph, node, symbols);
         cost.work += own.work;

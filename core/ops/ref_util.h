@@ -9,6 +9,10 @@
  * the shapes of this run. */
 xpu_status xpu_ref_refuse(const xpu_ref_args *args, const char *what);
 
+/* Runs a node that has bodies. */
+xpu_status xpu_ref_control(const xpu_graph *graph, xpu_node node, const int64_t *symbols,
+                           const xpu_tensor *const *inputs, xpu_tensor *results, xpu_arena *arena, xpu_diags *diags);
+
 /* Attributes of the kernel's node. */
 static inline int32_t xpu_ref_int(const xpu_ref_args *args, xpu_attr_id id) {
     return (int32_t)xpu_node_int(args->graph, args->node, id);

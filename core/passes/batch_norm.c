@@ -82,7 +82,7 @@ static xpu_status fold_into(xpu_graph *graph, xpu_node node, xpu_node producer, 
 
 xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags) {
     xpu_status status = XPU_OK;
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         if (!xpu_node_is(graph, node, XPU_OP_BATCH_NORM)) continue;
         xpu_node producer = xpu_maker(graph, node, IN_X);
         if (!accepts(graph, node, producer)) continue;

@@ -145,9 +145,11 @@ xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags) {
     int changed;
     do {
         changed = 0;
-        for (xpu_node node = xpu_graph_first(graph), next; node.id; node = next) {
-            next = xpu_node_next(graph, node);
-            changed |= simplify(graph, node, diags);
+        XPU_FOR_BLOCKS(graph, block) {
+            for (xpu_node node = xpu_block_at(graph, block)->first, next; node.id; node = next) {
+                next = xpu_node_next(graph, node);
+                changed |= simplify(graph, node, diags);
+            }
         }
         changed |= xpu_merge_equal_nodes(graph) > 0;
         xpu_remove_dead(graph);

@@ -70,7 +70,7 @@ static uint32_t collect_inputs(const xpu_graph *graph, xpu_node node, xpu_value 
 
 static int only_user(const xpu_graph *graph, xpu_node node, xpu_node user) {
     const xpu_value_info *value = xpu_value_at(graph, xpu_node_output(graph, node, 0));
-    if (value->is_output) return 0;
+    if (xpu_value_leaves(graph, xpu_node_output(graph, node, 0)) || !xpu_same_block(graph, node, user)) return 0;
     for (uint32_t i = 0; i < value->uses.count; i++) {
         if (value->uses.items[i].node.id != user.id) return 0;
     }
@@ -103,13 +103,13 @@ static int join(xpu_graph *graph, xpu_node node, uint32_t input, xpu_diags *diag
 
 xpu_status xpu_pass_chains(xpu_graph *graph, xpu_diags *diags) {
     size_t errors = diags->errors;
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         xpu_chain_step step;
         if (!xpu_elementwise_step(graph, node, &step)) continue;
         xpu_status status = make_chain(graph, node, &step, diags);
         if (status != XPU_OK) return status;
     }
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         if (!xpu_node_is(graph, node, XPU_OP_CHAIN)) continue;
         for (uint32_t i = 0; i < xpu_node_at(graph, node)->input_count && diags->errors == errors;) {
             i = join(graph, node, i, diags) ? 0 : i + 1;

@@ -76,16 +76,22 @@ static int both_outputs(const xpu_graph *graph, xpu_node a, xpu_node b) {
            xpu_value_at(graph, xpu_node_output(graph, b, 0))->is_output;
 }
 
+/* Whether `first`, which stands before `node`, always runs when `node` does. */
+static int dominates(const xpu_graph *graph, xpu_node first, xpu_node node) {
+    return xpu_block_is_in(graph, xpu_node_at(graph, node)->parent, xpu_node_at(graph, first)->parent);
+}
+
 uint32_t xpu_merge_equal_nodes(xpu_graph *graph) {
     xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "common subexpressions");
     uint32_t size = 64, merged = 0;
     while (size < 2 * graph->nodes.count) size *= 2;
     xpu_node *table = XPU_NEW_ARRAY(arena, xpu_node, size);
     for (xpu_node node = xpu_graph_first(graph), next; node.id; node = next) {
-        next = xpu_node_next(graph, node);
+        next = xpu_node_next_of_all(graph, node); /* nodes with bodies stay */
         if (!may_merge(graph, node)) continue;
         uint32_t slot = (uint32_t)hash_of(graph, node) & (size - 1);
-        while (table[slot].id && !same_node(graph, table[slot], node)) slot = (slot + 1) & (size - 1);
+        while (table[slot].id && !(same_node(graph, table[slot], node) && dominates(graph, table[slot], node)))
+            slot = (slot + 1) & (size - 1);
         if (!table[slot].id) {
             table[slot] = node;
         } else if (!both_outputs(graph, table[slot], node)) {

@@ -151,17 +151,19 @@ static void fold_node(xpu_graph *graph, xpu_node node, uint64_t *budget, xpu_dia
 xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags) {
     uint64_t budget = MAX_FOLD_BUDGET;
     size_t errors = diags->errors;
-    for (xpu_node node = xpu_graph_first(graph), next; node.id && diags->errors == errors; node = next) {
-        next = xpu_node_next(graph, node);
-        xpu_value operand = xpu_node_input(graph, node, 0);
-        int is_copy = xpu_node_is(graph, node, XPU_OP_IDENTITY) && operand.id &&
-                      xpu_value_at(graph, operand)->kind == XPU_VALUE_CONST &&
-                      xpu_value_at(graph, xpu_node_output(graph, node, 0))->is_output;
-        if (is_copy) {
-            xpu_replace_node(graph, node, operand);
-            continue;
+    XPU_FOR_BLOCKS(graph, block) {
+        for (xpu_node node = xpu_block_at(graph, block)->first, next; node.id && diags->errors == errors; node = next) {
+            next = xpu_node_next(graph, node);
+            xpu_value operand = xpu_node_input(graph, node, 0);
+            int is_copy = xpu_node_is(graph, node, XPU_OP_IDENTITY) && operand.id &&
+                          xpu_value_at(graph, operand)->kind == XPU_VALUE_CONST &&
+                          xpu_value_at(graph, xpu_node_output(graph, node, 0))->is_output;
+            if (is_copy) {
+                xpu_replace_node(graph, node, operand);
+            } else {
+                fold_node(graph, node, &budget, diags);
+            }
         }
-        fold_node(graph, node, &budget, diags);
     }
     xpu_remove_dead(graph);
     return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);

@@ -2,12 +2,14 @@
 
 xpu_status xpu_pass_legalise(xpu_graph *graph, xpu_diags *diags) {
     xpu_status first = XPU_OK;
-    for (xpu_node node = xpu_graph_first(graph), next; node.id; node = next) {
-        next = xpu_node_next(graph, node);
-        const xpu_op *op = xpu_node_at(graph, node)->op;
-        if (!op->expand) continue;
-        xpu_status status = op->expand(graph, node, diags);
-        if (first == XPU_OK) first = status;
+    XPU_FOR_BLOCKS(graph, block) {
+        for (xpu_node node = xpu_block_at(graph, block)->first, next; node.id; node = next) {
+            next = xpu_node_next(graph, node);
+            const xpu_op *op = xpu_node_at(graph, node)->op;
+            if (!op->expand) continue;
+            xpu_status status = op->expand(graph, node, diags);
+            if (first == XPU_OK) first = status;
+        }
     }
     return first;
 }

@@ -454,18 +454,28 @@ static xpu_status recognise(pass *p, xpu_node node) {
     return status;
 }
 
+typedef enum { SINK, RECOGNISE, STAGES } stage;
+
+static xpu_status run_stage(xpu_graph *graph, stage now, xpu_block block, xpu_diags *diags) {
+    xpu_status status = XPU_OK;
+    for (xpu_node node = xpu_block_at(graph, block)->first, next; node.id && status == XPU_OK; node = next) {
+        pass p = {graph, xpu_arena_new(xpu_arena_mem(graph->arena), "quantised"), diags};
+        next = xpu_node_next(graph, node);
+        if (now == SINK) {
+            status = sink(&p, node);
+        } else if (xpu_node_is(graph, node, XPU_OP_QUANTIZE)) {
+            status = recognise(&p, node);
+        }
+        xpu_arena_free(p.arena);
+    }
+    return status;
+}
+
 xpu_status xpu_pass_quantised(xpu_graph *graph, xpu_diags *diags) {
     xpu_status status = XPU_OK;
-    for (int stage = 0; stage < 2; stage++) {
-        for (xpu_node node = xpu_graph_first(graph), next; node.id && status == XPU_OK; node = next) {
-            pass p = {graph, xpu_arena_new(xpu_arena_mem(graph->arena), "quantised"), diags};
-            next = xpu_node_next(graph, node);
-            if (stage == 0) {
-                status = sink(&p, node);
-            } else if (xpu_node_is(graph, node, XPU_OP_QUANTIZE)) {
-                status = recognise(&p, node);
-            }
-            xpu_arena_free(p.arena);
+    for (stage now = SINK; now < STAGES; now++) {
+        XPU_FOR_BLOCKS(graph, block) {
+            if (status == XPU_OK) status = run_stage(graph, now, block, diags);
         }
     }
     xpu_remove_dead(graph);

@@ -51,8 +51,8 @@ xpu_node xpu_maker(const xpu_graph *graph, xpu_node node, uint32_t input) {
 int xpu_used_once(const xpu_graph *graph, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     for (uint32_t i = 0; i < info->output_count; i++) {
-        const xpu_value_info *value = xpu_value_at(graph, info->outputs[i]);
-        if (value->is_output || value->uses.count != (i == 0)) return 0;
+        if (xpu_value_at(graph, info->outputs[i])->uses.count != (i == 0)) return 0;
+        if (xpu_value_leaves(graph, info->outputs[i])) return 0;
     }
-    return 1;
+    return xpu_same_block(graph, node, xpu_value_at(graph, info->outputs[0])->uses.items[0].node);
 }

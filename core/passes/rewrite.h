@@ -19,8 +19,13 @@ int xpu_replace_node(xpu_graph *graph, xpu_node node, xpu_value value);
 /* The node that makes operand `input` of `node`, or {0}. */
 xpu_node xpu_maker(const xpu_graph *graph, xpu_node node, uint32_t input);
 
-/* The node's first result is used once, and is no output of the graph; its other results are not used at all. */
+/* The node's first result is used once, in the node's own block, and is neither an output of the graph nor a block's
+ * result; its other results are not used at all. */
 int xpu_used_once(const xpu_graph *graph, xpu_node node);
+
+static inline int xpu_same_block(const xpu_graph *graph, xpu_node a, xpu_node b) {
+    return xpu_node_at(graph, a)->parent.id == xpu_node_at(graph, b)->parent.id;
+}
 
 static inline int xpu_is_constant(const xpu_graph *graph, xpu_value value) {
     return value.id && xpu_value_at(graph, value)->constant != NULL;

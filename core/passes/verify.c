@@ -130,10 +130,10 @@ static void check_folded(verifier *v, xpu_node node) {
 
 static void check_used(verifier *v, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(v->graph, node);
-    int used = info->parent.id != 1; /* results of a body are none of its nodes' uses */
+    int used = 0;
     for (uint32_t i = 0; i < info->output_count; i++) {
         const xpu_value_info *result = xpu_value_at(v->graph, info->outputs[i]);
-        used |= result->uses.count || result->is_output;
+        used |= result->uses.count || xpu_value_leaves(v->graph, info->outputs[i]);
     }
     if (!used) problem(v, node, "nothing uses what the node makes");
 }
@@ -156,7 +156,7 @@ static void check_in_chain(verifier *v, xpu_node node) {
 /* ---- regions ---- */
 
 static void check_region(verifier *v, xpu_node node) {
-    if (!v->job || xpu_node_at(v->graph, node)->parent.id != 1) return;
+    if (!v->job || xpu_node_at(v->graph, node)->parent.id != XPU_TOP_BLOCK.id) return;
     uint32_t number = xpu_node_at(v->graph, node)->region;
     if (number < 1 || number > v->job->region_count) {
         problem(v, node, xpu_printf(v->arena, "the node's region is %u of %u", number, v->job->region_count));

@@ -56,7 +56,7 @@ static xpu_status run_passes(xpu_graph *graph, xpu_arena *arena, xpu_diags *diag
 }
 
 static int is_lowered(const xpu_graph *graph) {
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         const xpu_op *op = xpu_node_at(graph, node)->op;
         if (op->elementwise >= 0 || op->expand) return 0;
     }

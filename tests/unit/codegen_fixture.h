@@ -35,7 +35,7 @@ static inline xpu_codegen *work_start(bench *b, work *w, const char *chip, const
 static inline void work_prepare(bench *b, work *w) {
     CU_ASSERT_EQUAL(xpu_sim_target.prepare(&w->job), XPU_OK);
     w->region = (xpu_region){.number = 1};
-    XPU_FOR_NODES(b->graph, node) xpu_node_at(b->graph, node)->region = 1;
+    XPU_FOR_ALL_NODES(b->graph, node) xpu_node_at(b->graph, node)->region = 1;
     w->job.regions = &w->region;
     w->job.region_count = 1;
     CU_ASSERT_EQUAL(xpu_verify_stage(b->graph, "prepare", &w->job, &xpu_sim_target, &b->diags), XPU_OK);
@@ -84,7 +84,7 @@ static inline xpu_value conv(bench *b, xpu_value x, int64_t out, int64_t in, int
 
 static inline uint32_t count_ops(const bench *b, xpu_op_id op) {
     uint32_t count = 0;
-    XPU_FOR_NODES(b->graph, node) count += (uint32_t)xpu_node_is(b->graph, node, op);
+    XPU_FOR_ALL_NODES(b->graph, node) count += (uint32_t)xpu_node_is(b->graph, node, op);
     return count;
 }
 

@@ -165,7 +165,7 @@ static inline const char *shape_of(fixture *f, xpu_value value) {
 static inline const char *nodes_of(fixture *f) {
     xpu_text text;
     xpu_text_init(&text, f->arena);
-    XPU_FOR_NODES(f->graph, node) {
+    XPU_FOR_ALL_NODES(f->graph, node) {
         xpu_text_add(&text, "%s%s", text.length ? " " : "", xpu_node_at(f->graph, node)->op->name);
     }
     return text.text;

@@ -172,7 +172,7 @@ static uint32_t fewest_regions(bench *b, const xpu_partition *partition) {
     uint32_t best = UINT32_MAX;
     for (int first = 0; first < 2; first++) {
         uint32_t *level = XPU_NEW_ARRAY(b->arena, uint32_t, b->graph->nodes.count), most = 0, present = 0;
-        XPU_FOR_NODES(b->graph, node) {
+        XPU_FOR_ALL_NODES(b->graph, node) {
             int side = (xpu_partition_refusal(partition, node) != NULL) ^ first;
             uint32_t here = side ? 2 : 1;
             for (uint32_t i = 0; i < xpu_node_at(b->graph, node)->input_count; i++) {
@@ -194,7 +194,7 @@ static uint32_t fewest_regions(bench *b, const xpu_partition *partition) {
 /* No path leaves a region and comes back. */
 static void check_convex(const xpu_graph *graph, const xpu_region *region, xpu_arena *arena) {
     uint8_t *outside = xpu_alloc(arena, graph->nodes.count); /* a path from the region came out to here */
-    XPU_FOR_NODES(graph, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         int reached = 0;
         for (uint32_t i = 0; i < xpu_node_at(graph, node)->input_count; i++) {
             xpu_node maker = xpu_value_at(graph, xpu_node_input(graph, node, i))->node;

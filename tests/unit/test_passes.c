@@ -66,7 +66,7 @@ static const char *summary(const bench *b) {
     static const char *const activations[] = {"", "+clip", "+leaky"};
     xpu_text text;
     xpu_text_init(&text, b->arena);
-    XPU_FOR_NODES(b->graph, node) {
+    XPU_FOR_ALL_NODES(b->graph, node) {
         const char *name = xpu_node_at(b->graph, node)->op->name;
         xpu_text_add(&text, "%s%s", text.length ? " " : "", name);
         if (strcmp(name, "chain") == 0) {

@@ -233,7 +233,7 @@ static void check_layout(const pass *p, xpu_node node, xpu_verify_report report,
 
 void xpu_verify_layouts(xpu_codegen *cg, xpu_verify_report report, void *context) {
     pass p = {.cg = cg, .graph = cg->graph};
-    XPU_FOR_NODES(cg->graph, node) {
+    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
         check_layout(&p, node, report, context);
         for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->output_count; i++) {
             xpu_value value = xpu_node_output(cg->graph, node, i);

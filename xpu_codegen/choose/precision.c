@@ -67,7 +67,7 @@ static int follow(const xpu_codegen *cg, xpu_node node, uint32_t input) {
 }
 
 static xpu_node last_node(const xpu_graph *graph) {
-    return graph->blocks.items[1].last;
+    return graph->blocks.items[XPU_TOP_BLOCK.id].last;
 }
 
 /* By node id: whether its first result reaches a sensitive operator through linear ones. From the end backwards. */
@@ -289,7 +289,7 @@ static const char *reason_of(xpu_codegen *cg, xpu_precision precision, const cha
 /* Products whose rows have scales of their own; these then have their absmax. */
 static void scale_rows(xpu_codegen *cg) {
     xpu_row_scales scales = {0};
-    XPU_FOR_NODES(cg->graph, node) {
+    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
         if (!has_int16_input(cg, node) || xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) continue;
         if (!may_scale_rows(cg, node) || !xpu_wants_row_scales(cg, node)) continue;
         const char *reason = cg->reasons.items[node.id];
@@ -303,7 +303,7 @@ static void scale_rows(xpu_codegen *cg) {
 static const char *const *names_of_choices(const xpu_codegen *cg, xpu_arena *arena) {
     const char **names = XPU_NEW_ARRAY(arena, const char *, cg->graph->nodes.count + 1);
     uint32_t count = 0;
-    XPU_FOR_NODES(cg->graph, node) {
+    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
         if (is_matrix_like(cg, node) && !xpu_on_host(cg, node)) names[count++] = xpu_node_name(cg->graph, node);
     }
     return names;
@@ -313,7 +313,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
     uint8_t *sensitive = find_sensitive(cg, scratch);
     xpu_status status = XPU_OK;
-    XPU_FOR_NODES(cg->graph, node) {
+    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
         if (status != XPU_OK || !is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
         const char *rule;
         xpu_precision_mode mode = wanted_mode(cg, node, &rule);
@@ -326,7 +326,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     }
     if (status == XPU_OK) scale_rows(cg);
     xpu_value *known = XPU_NEW_ARRAY(scratch, xpu_value, cg->graph->values.count);
-    XPU_FOR_NODES(cg->graph, node) {
+    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
         if (status != XPU_OK || !has_int16_input(cg, node)) continue;
         if (!xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) connect_absmax(cg, node, known);
     }

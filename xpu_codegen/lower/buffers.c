@@ -164,7 +164,7 @@ void xpu_finish_buffers(xpu_codegen *cg) {
         }
     }
     begin_lifetimes(cg);
-    XPU_FOR_NODES(cg->graph, node) {
+    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
         if (cg->layer_of[node.id] < 0) continue;
         const xpu_node_info *info = xpu_node_at(cg->graph, node);
         for (uint32_t i = 0; i < info->input_count; i++) {

@@ -146,7 +146,7 @@ static void start_program(xpu_codegen *cg) {
 static xpu_status lower_all(xpu_codegen *cg) {
     start_program(cg);
     size_t errors = cg->diags->errors;
-    XPU_FOR_NODES(cg->graph, node) {
+    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
         if (xpu_stopped(cg->arena)) return xpu_error_stopped(cg->diags, NULL, NULL, "layers were being lowered");
         if (!xpu_is_view(cg, node)) add_layer(cg, node);
     }

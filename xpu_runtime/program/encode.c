@@ -91,7 +91,7 @@ static void number(encoder *e) {
     e->node_ids = XPU_NEW_ARRAY(e->arena, uint32_t, g->nodes.count);
     e->nodes = XPU_NEW_ARRAY(e->arena, uint32_t, g->nodes.count);
     for (uint32_t i = 0; i < g->inputs.count; i++) add_value(e, g->inputs.items[i]);
-    XPU_FOR_NODES(g, node) {
+    XPU_FOR_ALL_NODES(g, node) {
         const xpu_node_info *info = xpu_node_at(g, node);
         for (uint32_t i = 0; i < info->input_count; i++) add_value(e, info->inputs[i]);
         for (uint32_t i = 0; i < info->output_count; i++) add_value(e, info->outputs[i]);
