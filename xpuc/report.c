@@ -71,15 +71,24 @@ typedef struct {
 
 /* What is looked up for every operator of the model. */
 typedef struct {
-    const xpu_node *node_of; /* by origin: the last node in order of execution that it went into, or {0} */
+    const xpu_node *node_of; /* by origin: of the nodes that it went into the last in order of execution that is on the
+                              * host, else the last; or {0} */
     const json_t *layers;    /* the target's facts by layer name */
 } index_of_layers;
+
+static int is_on_host(const xpu_pipeline *p, xpu_node node) {
+    uint32_t region = xpu_node_at(p->graph, node)->region;
+    return region && p->job.regions[region - 1].on_host;
+}
 
 static index_of_layers make_index(const xpu_pipeline *p) {
     xpu_node *node_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
     XPU_FOR_ALL_NODES(p->graph, node) {
         const xpu_node_info *info = xpu_node_at(p->graph, node);
-        for (uint32_t i = 0; i < info->origins.count; i++) node_of[info->origins.items[i]] = node;
+        for (uint32_t i = 0; i < info->origins.count; i++) {
+            xpu_node *found = &node_of[info->origins.items[i]];
+            if (!found->id || is_on_host(p, node) || !is_on_host(p, *found)) *found = node;
+        }
     }
     json_t *by_name = xpu_json_own(p->arena, json_object());
     json_t *layers = json_object_get(p->facts, "layers"), *entry;

@@ -155,11 +155,15 @@ xpu_status xpu_check_quantised(xpu_graph *graph, xpu_node node, xpu_dim channels
     if (status == XPU_OK) status = check_vector(graph, node, XPU_IN_WSCALE, channels, diags);
     if (status != XPU_OK) return status;
     if (zero && zero->rank != 0) return bad_attributes(graph, node, "the zero point of x is one element", diags);
-    if (rescaled) return check_byte_result(graph, node, dtype, diags);
-    *dtype = XPU_I32;
-    if (xpu_node_int(graph, node, XPU_ATTR_DTYPE) != XPU_I32 || xpu_operand(graph, node, XPU_IN_BRANCH) ||
+    int floating = rescaled && xpu_node_int(graph, node, XPU_ATTR_DTYPE) == XPU_F32;
+    if (rescaled && !floating) return check_byte_result(graph, node, dtype, diags);
+    *dtype = floating ? XPU_F32 : XPU_I32;
+    if (floating && xpu_operand(graph, node, XPU_IN_BIAS))
+        return bad_attributes(graph, node, "a product with a float32 result has no bias", diags);
+    if (xpu_node_int(graph, node, XPU_ATTR_DTYPE) != *dtype || xpu_operand(graph, node, XPU_IN_BRANCH) ||
         !is_zero_point(graph, node, XPU_ATTR_X_ZERO) || !is_zero_point(graph, node, XPU_ATTR_W_ZERO)) {
-        return bad_attributes(graph, node, "without scales the result is int32, without a branch", diags);
+        return bad_attributes(graph, node, "a result of int32 or float32 has no branch, and the former no scales",
+                              diags);
     }
     return XPU_OK;
 }

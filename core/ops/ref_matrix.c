@@ -110,7 +110,8 @@ typedef struct {
     xa_post_float post;
     xa_post_quantised quantised; /* BYTES; its branch and result: */
     const xpu_tensor *branch_bytes;
-    uint8_t *bytes; /* NULL: the sums are the result */
+    uint8_t *bytes; /* NULL: the sums are the result, or become it: */
+    float *scaled;  /* as floats, times the scale */
 } epilogue;
 
 /* xa_post_floating over `count` elements of y, channel by channel (step 0: all are channel 0; step 1: consecutive). */
@@ -143,6 +144,9 @@ static void finish_bytes(const epilogue *e, const float *sums, size_t index, siz
         int32_t sum = (int32_t)xa_bits(sums[i]);
         e->bytes[index + i] = (uint8_t)xa_post_quantise(sum, e->scale[channel + i * step], other, &e->quantised);
     }
+    for (size_t i = 0; e->scaled && i < count; i++) {
+        e->scaled[index + i] = xa_mul((float)(int32_t)xa_bits(sums[i]), e->scale[channel + i * step]);
+    }
 }
 
 static const float *float_input(const xpu_ref_args *args, uint32_t i) {
@@ -165,6 +169,10 @@ static void prepare_bytes(const xpu_ref_args *args, engine *e, epilogue *end) {
     e->bias = bias ? bias->data : NULL;
     end->scale = float_input(args, XPU_IN_WSCALE);
     if (!end->scale) return;
+    if (args->outputs[XPU_OUT_Y]->dtype == XPU_F32) {
+        end->scaled = args->outputs[XPU_OUT_Y]->data;
+        return;
+    }
     int32_t zero_y = xpu_ref_int(args, XPU_ATTR_Y_ZERO), low = xpu_ref_int(args, XPU_ATTR_Y_LOW);
     int32_t high = xpu_ref_int(args, XPU_ATTR_Y_HIGH);
     end->bytes = args->outputs[XPU_OUT_Y]->data;

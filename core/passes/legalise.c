@@ -11,5 +11,6 @@ xpu_status xpu_pass_legalise(xpu_graph *graph, xpu_diags *diags) {
             if (first == XPU_OK) first = status;
         }
     }
-    return first;
+    xpu_status status = xpu_cut_integer_products(graph, diags);
+    return first == XPU_OK ? status : first;
 }

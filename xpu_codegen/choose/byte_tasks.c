@@ -123,7 +123,12 @@ int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_w
     return has_weights || cycles <= large_cycles_of(&p);
 }
 
+xpu_tiling_format xpu_byte_format(const xpu_codegen *cg, xpu_node node) {
+    return xpu_node_int(cg->graph, node, XPU_ATTR_DTYPE) == XPU_F32 ? XPU_TILING_I8F : XPU_TILING_I8;
+}
+
 int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
+    if (xpu_node_int(cg->graph, node, XPU_ATTR_DTYPE) == XPU_F32) return 0;
     xpu_conv_shape s = xpu_conv_shape_of(cg, node);
     int64_t channels;
     return s.groups > 1 && xpu_dim_is_const(&cg->graph->dims, s.in_c, &channels) && channels == s.groups &&

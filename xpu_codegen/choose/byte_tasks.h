@@ -14,6 +14,8 @@ typedef struct {
  * of it; 0: none fits, or large_max_pool_i8 is faster at the upper bound of the symbols. */
 int xpu_byte_window_fits(const xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights);
 int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, xpu_byte_tasks *tasks);
+/* How a qconv or qmatmul on the tensor engine has its operands and results in SM. */
+xpu_tiling_format xpu_byte_format(const xpu_codegen *cg, xpu_node node);
 /* Whether a qconv becomes depthwise_i8. */
 int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node);
 

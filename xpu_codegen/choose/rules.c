@@ -238,13 +238,15 @@ static const xpu_rule one_scale = {"one-scale",
 
 static int rescaled_holds(xpu_rule_query *query) {
     const xpu_graph *graph = query->job->graph;
-    int scaled = xpu_node_input(graph, query->node, XPU_IN_WSCALE).id != 0;
-    if (scaled && !xpu_node_input(graph, query->node, XPU_IN_XZERO).id) return 1;
-    query->value = scaled ? "the zero point is computed" : "the result is int32";
+    int64_t dtype = xpu_node_int(graph, query->node, XPU_ATTR_DTYPE);
+    int computed = xpu_node_input(graph, query->node, XPU_IN_XZERO).id != 0;
+    if (dtype == XPU_F32 || (dtype != XPU_I32 && !computed)) return 1;
+    query->value = computed ? "the zero point is computed" : "the result is int32";
     return 0;
 }
-static const xpu_rule rescaled = {"rescaled", "an integer product has a constant zero point and becomes bytes again",
-                                  "quantise statically", rescaled_holds};
+static const xpu_rule rescaled = {
+    "rescaled", "an integer product becomes bytes again, with a constant zero point, or float32 holds its sums",
+    "quantise statically", rescaled_holds};
 
 /* Weights of other groups stand as zero bytes in a tile of packed weights. */
 static int symmetric_groups_holds(xpu_rule_query *query) {
@@ -265,7 +267,7 @@ static int tensor_tile_holds(xpu_rule_query *query) {
     int branch = xpu_node_input(query->job->graph, query->node, XPU_IN_BRANCH).id != 0;
     xpu_tile tile;
     if (xpu_is_byte_depthwise(cg, query->node)) return 1;
-    query->value = xpu_choose_tile(cg, &shape, branch, XPU_TILING_I8, &tile);
+    query->value = xpu_choose_tile(cg, &shape, branch, xpu_byte_format(cg, query->node), &tile);
     return query->value == NULL;
 }
 static const xpu_rule tensor_tile = {"tensor-tile", "a tile of a quantised product fits the tensor engine",

@@ -113,9 +113,8 @@ static const xpu_tiles *keep_tiles(xpu_codegen *cg, const xpu_tiles *tiles) {
     return cg->last_tiles[cg->tiles_kept++ % slots] = xpu_copy(cg->arena, tiles, sizeof *tiles);
 }
 
-/* The tiles of a call, and its scratch in SM. */
-static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, const xpu_tiles *tiles) {
-    int ahead = follows_wait(cg, layer);
+/* The tiles of a call, and its scratch in SM; `ahead`: of one that may be called before the layer before it ends. */
+static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, const xpu_tiles *tiles, int ahead) {
     struct xpu_tile_group tile;
     xpu_sized_field fields[] = {{.field = &tile.tile_h}, {.field = &tile.tile_w}, {.field = &tile.whole}};
     cg->layers.items[layer].tiles = keep_tiles(cg, tiles);
@@ -151,7 +150,7 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     call.epilogue = xpu_epilogue_of(cg, node);
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
     call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
-    call.tile = tile_of(cg, layer, tiles);
+    call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, s));
     return xpu_add_conv2d_i16(cg, layer, &call);
 }
@@ -264,9 +263,31 @@ static void set_rescaling(const xpu_codegen *cg, struct xpu_conv2d_i8_call *call
     call->addend = xpu_arg_real(xpu_node_float(graph, node, XPU_ATTR_ADDEND));
 }
 
+/* Sums of bytes as float32. The kernel reads a computed zero point as it begins, behind the layer before. */
+static xpu_status lower_i8_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
+    const xpu_graph *graph = cg->graph;
+    xpu_tiles made, *tiles = memset(&made, 0, sizeof made);
+    const char *problem = xpu_choose_tiles(cg, s, 0, XPU_TILING_I8F, tiles);
+    if (problem) return xpu_codegen_bug(cg, "a product of bytes has no tile", "%s", problem);
+    const xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I8, s, tiles->items[0].tile_c);
+    struct xpu_conv2d_i8_f32_call call = {.operands = operands_of(cg, layer, node, &packing)};
+    int computed = xpu_node_input(graph, node, XPU_IN_XZERO).id != 0;
+    call.factors = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "factors");
+    call.x_zero_byte = xpu_operand_of(cg, layer, node, XPU_IN_XZERO, "zero");
+    call.geometry = geometry_of(s);
+    call.x_unsigned = sign_of(cg, xpu_node_input(graph, node, XPU_IN_X));
+    call.w_unsigned = sign_of(cg, xpu_node_input(graph, node, XPU_IN_W));
+    call.x_zero = xpu_arg_attr(cg, node, XPU_ATTR_X_ZERO);
+    call.w_zero = xpu_arg_attr(cg, node, XPU_ATTR_W_ZERO);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i8_f32, conv_macs(cg, s));
+    call.tile = tile_of(cg, layer, tiles, !computed && follows_wait(cg, layer));
+    return xpu_add_conv2d_i8_f32(cg, layer, &call);
+}
+
 xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_graph *graph = cg->graph;
     xpu_conv_shape s = xpu_conv_shape_of(cg, node);
+    if (xpu_node_int(graph, node, XPU_ATTR_DTYPE) == XPU_F32) return lower_i8_f32(cg, layer, node, &s);
     if (xpu_is_byte_depthwise(cg, node)) return lower_byte_depthwise(cg, layer, node, &s);
     xpu_value branch = xpu_node_input(graph, node, XPU_IN_BRANCH);
     xpu_tiles made, *tiles = memset(&made, 0, sizeof made);
@@ -288,7 +309,7 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.w_zero = xpu_arg_attr(cg, node, XPU_ATTR_W_ZERO);
     set_rescaling(cg, &call, node);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i8, conv_macs(cg, &s));
-    call.tile = tile_of(cg, layer, tiles);
+    call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
     return xpu_add_conv2d_i8(cg, layer, &call);
 }
 

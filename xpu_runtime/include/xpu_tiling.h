@@ -110,6 +110,7 @@ typedef struct {
 #define XPU_TILING_I16   ((xpu_tiling_format){2, 2, 4}) /* float32 results */
 #define XPU_TILING_I16X8 ((xpu_tiling_format){2, 1, 4})
 #define XPU_TILING_I8    ((xpu_tiling_format){1, 1, 1})
+#define XPU_TILING_I8F   ((xpu_tiling_format){1, 1, 4}) /* float32 results */
 
 /* Bytes of one block of packed weights. */
 static inline uint32_t xpu_tiling_block_bytes(int32_t kernel_h, int32_t kernel_w, int32_t channels, int32_t columns,

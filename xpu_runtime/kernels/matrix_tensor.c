@@ -530,6 +530,39 @@ static uint32_t byte_type(int32_t is_unsigned) {
     return is_unsigned ? XPU_TYPE_U8 : XPU_TYPE_I8;
 }
 
+/* A byte that the layer before, or an earlier one, has made. Core 0 has queued what that may wait for. */
+static int32_t read_byte(uint32_t address, int32_t is_unsigned, xpu_ticket after) {
+    xpu_finish_queueing();
+    xpu_wait(after);
+    const uint8_t byte = *(volatile const uint8_t *)(uintptr_t)address;
+    return is_unsigned ? byte : (int8_t)byte;
+}
+
+xpu_ticket xpu_conv2d_i8_f32(const struct xpu_conv2d_i8_f32_args *args, uint32_t layer, xpu_ticket after) {
+    const struct xpu_conv2d_i8_f32_args q = *args;
+#define ADDRESS(name) .name = q.name,
+#define INT(name)     .name = q.name,
+    const struct xpu_conv2d_i16_args a = {.w_scale = q.factors,
+                                          XPU_FIELDS_operands XPU_FIELDS_geometry XPU_FIELDS_tile};
+#undef ADDRESS
+#undef INT
+    const struct format f = {
+        .sizes = XPU_TILING_I8F,
+        .x_type = byte_type(q.x_unsigned),
+        .x_bytes = 1,
+        .y_type = XPU_TYPE_F32,
+        .branch_type = XPU_TYPE_F32,
+        .mode = XPU_OPERANDS_8X8,
+        .post_mode = XPU_POST_FLOAT,
+        .x_unsigned = (uint32_t)q.x_unsigned,
+        .w_unsigned = (uint32_t)q.w_unsigned,
+        .x_zero = q.x_zero_byte ? read_byte(q.x_zero_byte, q.x_unsigned, after) : q.x_zero,
+        .w_zero = q.w_zero,
+    };
+    const xpu_post_params params = {.x_scale = 1.0f, .out_scale = 1.0f, .branch_scale = 1.0f};
+    return run(&a, &f, &params, layer, after);
+}
+
 xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, xpu_ticket after) {
     const struct xpu_conv2d_i8_args q = *args;
 #define ADDRESS(name) .name = q.name,
