@@ -327,7 +327,7 @@ static int wave_options(xpu_tool *tool, xpurt_program *program, xpurt_rtl_option
                               xpu_printf(tool->arena, "--layer runs another one than '%s' alone", found),
                               "name the same layer, or leave --layer out");
     rtl->wave_file = colon + 1;
-    rtl->wave_layer = (uint32_t)layer;
+    rtl->wave_layer = alone ? (uint16_t)layer : (uint32_t)layer; /* alone the chip sees its tag only */
     return XPU_OK;
 }
 

@@ -91,3 +91,8 @@ const char *xpu_sim_cause_reason(xpu_fault_cause cause) {
     default: return "unknown";
     }
 }
+
+uint32_t xpu_sim_layer_of_tag(uint32_t before, uint32_t tag) {
+    int32_t apart = (int16_t)(uint16_t)(tag - before);
+    return before > UINT16_MAX / 2 ? before + (uint32_t)apart : tag;
+}

@@ -45,6 +45,9 @@ int xpu_sim_ticket_counter_ready(const xpu_sim_events *events, uint32_t counter)
 /* Fills in the event that ends a run, if there is one: `fault` (NULL: none), a layer, the end, a host call. */
 int xpu_sim_event_pending(xpu_sim_events *events, const xpurt_fault *fault, xpurt_event *event);
 
+/* The layer that a tag of 16 bits means behind layer `before`: layers come nearly in order. */
+uint32_t xpu_sim_layer_of_tag(uint32_t before, uint32_t tag);
+
 /* ---- Faults ---- */
 
 /* What a cause means, one sentence. */

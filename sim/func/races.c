@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/chip.h"
+#include "sim/func/events.h"
 #include "sim/func/shadow.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
@@ -169,15 +170,9 @@ void xpu_races_fence(xpu_races *r, unsigned core) {
     next_epoch(r, c);
 }
 
-/* The layer that a tag of 16 bits means behind layer `before`: layers come nearly in order. */
-static uint32_t layer_of_tag(uint32_t before, uint32_t tag) {
-    int32_t apart = (int16_t)(uint16_t)(tag - before);
-    return before + (uint32_t)apart;
-}
-
 void xpu_races_layer(xpu_races *r, unsigned core, uint32_t layer) {
     core_state *c = &r->core[core];
-    c->layer = c->layer > UINT16_MAX / 2 ? layer_of_tag(c->layer, layer) : layer;
+    c->layer = xpu_sim_layer_of_tag(c->layer, layer);
     next_epoch(r, c);
 }
 
@@ -353,8 +348,9 @@ void xpu_races_start(xpu_races *r, unsigned engine, unsigned core, unsigned slot
     }
     q->now++;
     if (grow(r, &q->descriptors, &q->capacity, q->now + 1, sizeof *q->descriptors))
-        q->descriptors[q->now] = (descriptor){address, layer_of_tag(r->core[core].layer, xpu_desc_nop_get_layer(words)),
-                                              (uint8_t)xpu_desc_nop_get_opcode(words)};
+        q->descriptors[q->now] =
+            (descriptor){address, xpu_sim_layer_of_tag(r->core[core].layer, xpu_desc_nop_get_layer(words)),
+                         (uint8_t)xpu_desc_nop_get_opcode(words)};
     q->own_reads = q->now;
     if (xpu_desc_nop_get_opcode(words) == XPU_OPCODE_TENSOR) {
         if (xpu_desc_tensor_get_drain(words))

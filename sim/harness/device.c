@@ -31,6 +31,11 @@ static void on_put(void *context, char byte) {
     if (device->events.put) device->events.put(device->events.put_context, byte);
 }
 
+/* The layer that a core is in, by its tag and by the layers that it was in before. */
+static uint32_t layer_of(xpurt_device *device, const xpu_model_state *state, unsigned core) {
+    return device->layers[core] = xpu_sim_layer_of_tag(device->layers[core], state->core[core].layer >> 16);
+}
+
 static uint32_t rtl_layer(void *context, unsigned core) {
     xpu_model_state state;
     xpu_model_look(((const xpurt_device *)context)->model, &state);
@@ -39,9 +44,12 @@ static uint32_t rtl_layer(void *context, unsigned core) {
 
 static void on_retire(void *context, const xpu_retired *retired) {
     xpurt_device *device = context;
-    if (device->options.trace)
-        device->options.trace(device->options.context, retired->cycle, retired->core, rtl_layer(device, retired->core),
-                              retired->pc, retired->insn);
+    if (device->options.trace) {
+        xpu_model_state state;
+        xpu_model_look(device->model, &state);
+        device->options.trace(device->options.context, retired->cycle, retired->core,
+                              layer_of(device, &state, retired->core), retired->pc, retired->insn);
+    }
     if (device->lockstep && !xpu_lockstep_retire(device->lockstep, retired)) device->host.stop = 1;
 }
 
@@ -220,6 +228,7 @@ static int start(xpurt_device *device, uint32_t entry) {
     memset(device->states, 0, sizeof device->states);
     xpu_model_start(device->model, entry, device->options.seed);
     device->started = 1;
+    memset(device->layers, 0, sizeof device->layers);
     return device->lockstep ? xpu_lockstep_start(device->lockstep, entry, device->options.seed) : 0;
 }
 
@@ -369,7 +378,7 @@ static void tell_states(xpurt_device *device) {
 
 /* A waveform begins when core 0 gets to the layer, or past it, and ends with the layer. */
 static int look_at_wave(xpurt_device *device, const xpu_model_state *state) {
-    if (device->wave != WAVE_WAITING || state->core[0].layer >> 16 < device->options.wave_layer) return 0;
+    if (device->wave != WAVE_WAITING || layer_of(device, state, 0) < device->options.wave_layer) return 0;
     device->wave = WAVE_OPEN;
     return xpu_model_wave_open(device->model, device->options.wave_file);
 }
@@ -377,7 +386,7 @@ static int look_at_wave(xpurt_device *device, const xpu_model_state *state) {
 static void end_wave(xpurt_device *device, const xpurt_event *event) {
     if (device->wave != WAVE_OPEN) return;
     if (event->kind == XPURT_EVENT_HOST_CALL) return;
-    if (event->kind == XPURT_EVENT_LAYER && event->layer != device->options.wave_layer) return;
+    if (event->kind == XPURT_EVENT_LAYER && event->layer != (uint16_t)device->options.wave_layer) return;
     xpu_model_wave_close(device->model);
     device->wave = WAVE_NONE;
 }

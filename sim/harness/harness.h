@@ -24,6 +24,7 @@ struct xpurt_device {
     xpurt_observer observer;
     uint64_t states_at;                                         /* cycle up to which the observer knows the states */
     uint64_t states[XPU_MAX_CORES + XPU_ENGINES][XPURT_STATES]; /* then */
+    uint32_t layers[XPU_MAX_CORES]; /* the layer that each core was in when that was asked last */
     enum { WAVE_NONE, WAVE_WAITING, WAVE_OPEN } wave;
 
     xpurt_fault fault;

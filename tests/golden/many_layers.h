@@ -28,10 +28,17 @@ static inline float many_weight(uint32_t *state) {
     return ((float)(*state >> 16) / 32768.0f - 1.0f) / 3.0f;
 }
 
+/* What is compiled: the precision of products (NULL: auto), and whether the number of images is free. */
+typedef struct {
+    const char *precision;
+    int free_batch;
+} many_form;
+
 /* A chain of `layers` operators that do not fuse: products, softmax, transposes, pools and convolutions. */
-static inline xpuc_network *many_network(uint32_t layers) {
+static inline xpuc_network *many_network(uint32_t layers, const many_form *form) {
     xpuc_network *n = xpuc_network_new("many layers", NULL);
     xpuc_dim dims[] = {XPUC_SIZE(1), XPUC_SIZE(MANY_C), XPUC_SIZE(MANY_W), XPUC_SIZE(MANY_W)};
+    if (form->free_batch) dims[0] = (xpuc_dim)XPUC_SYMBOL("N", 1, 4);
     int64_t matrix_dims[] = {MANY_W, MANY_W}, filter_dims[] = {MANY_C, MANY_C, 3, 3};
     float matrix[MANY_W * MANY_W], filter[MANY_C * MANY_C * 9];
     uint32_t state = 1;
@@ -61,7 +68,7 @@ static inline xpuc_network *many_network(uint32_t layers) {
 }
 
 /* Makes the network and compiles it to `path` in a child process. 0 when it worked. */
-static inline int many_compile(uint32_t layers, const char *path, many_cost *cost) {
+static inline int many_compile(uint32_t layers, const many_form *form, const char *path, many_cost *cost) {
     int ends[2];
     if (pipe(ends)) return -1;
     pid_t child = fork();
@@ -69,8 +76,9 @@ static inline int many_compile(uint32_t layers, const char *path, many_cost *cos
         struct rusage own, clang;
         xpuc_result result;
         xpuc_error error;
-        xpuc_network *n = many_network(layers);
-        if (xpuc_network_compile_to_file(n, path, NULL, &result, &error)) {
+        xpuc_network *n = many_network(layers, form);
+        xpuc_options options = {.precision = form->precision};
+        if (xpuc_network_compile_to_file(n, path, &options, &result, &error)) {
             fprintf(stderr, "%s", error.text ? error.text : "");
             _exit(1);
         }
@@ -117,6 +125,16 @@ static inline int many_differ(xpurt_program *program, xpurt_run_options *options
     xpurt_tensor_clear(&on_func);
     xpurt_tensor_clear(&on_ref);
     return differs;
+}
+
+/* Compiles it with `few` and with `many` layers and prints what that took: cost[0], cost[1]. */
+static inline void many_growth(const uint32_t layers[2], const many_form *form, const char *const paths[2],
+                               many_cost cost[2]) {
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL_FATAL(many_compile(layers[i], form, paths[i], &cost[i]), 0);
+        printf("%s%s, %u layers: %ld KB, %.2f s\n", form->precision ? form->precision : "auto",
+               form->free_batch ? ", any number of images" : "", layers[i], cost[i].kilobytes, cost[i].seconds);
+    }
 }
 
 #endif

@@ -3,18 +3,16 @@
 
 enum { FEW = 1000, MANY = 10000 };
 
-static void growth(void) {
+static void growth_of(const many_form *form) {
+    static const uint32_t layers[] = {FEW, MANY};
     char folder[] = "/tmp/many_layers_XXXXXX", few_path[64], path[64];
     CU_ASSERT_FATAL(mkdtemp(folder) != NULL);
     snprintf(few_path, sizeof few_path, "%s/few.xpu", folder);
     snprintf(path, sizeof path, "%s/many.xpu", folder);
-    many_cost few, many;
-    CU_ASSERT_EQUAL_FATAL(many_compile(FEW, few_path, &few), 0);
-    CU_ASSERT_EQUAL_FATAL(many_compile(MANY, path, &many), 0);
-    printf("%d layers: %ld KB, %.2f s; %d layers: %ld KB, %.2f s\n", FEW, few.kilobytes, few.seconds, MANY,
-           many.kilobytes, many.seconds);
-    CU_ASSERT(many.kilobytes - few.kilobytes <= 16 * (MANY - FEW)); /* they are 1.7 layers each */
-    CU_ASSERT(many.seconds <= 12 * few.seconds);
+    many_cost cost[2];
+    many_growth(layers, form, (const char *const[]){few_path, path}, cost);
+    CU_ASSERT(cost[1].kilobytes - cost[0].kilobytes <= 16 * (MANY - FEW)); /* they are 1.7 layers each */
+    CU_ASSERT(cost[1].seconds <= 12 * cost[0].seconds);
     xpurt_error error;
     xpurt_program *program = xpurt_open(path, &error);
     CU_ASSERT_FATAL(program != NULL);
@@ -27,4 +25,13 @@ static void growth(void) {
     rmdir(folder);
 }
 
-XPU_TEST_MAIN("many layers", {"memory and time grow with the layers", growth})
+static void growth(void) {
+    growth_of(&(many_form){0});
+}
+
+static void growth_free(void) {
+    growth_of(&(many_form){.precision = "int16", .free_batch = 1});
+}
+
+XPU_TEST_MAIN("many layers", {"memory and time grow with the layers", growth},
+              {"products in int16, any number of images", growth_free})

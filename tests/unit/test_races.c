@@ -2,6 +2,7 @@
  * program put together by the functions below; descriptors are written before the start. */
 #include <stdio.h>
 
+#include "sim/func/events.h"
 #include "tests/unit/func_fixture.h"
 
 enum { T0 = 5, T1 = 6, T2 = 7, ENTRY = 0x80001000u, CORES = 2, WORDS = 512 };
@@ -535,8 +536,17 @@ static void host_calls(void) {
     close_fixture(&t.f);
 }
 
+/* Behind 65,535 tags begin again; a layer may be announced a little late. */
+static void tags(void) {
+    static const uint32_t cases[][3] = {{0, 0, 0},           {0, 65535, 65535},
+                                        {40000, 3, 65539},   {65539, 65530, 65530},
+                                        {65539, 300, 65836}, {131071, 0, 131072}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CU_ASSERT_EQUAL(xpu_sim_layer_of_tag(cases[i][0], cases[i][1]), cases[i][2]);
+}
+
 XPU_TEST_MAIN("race check", {"two cores", two_cores}, {"bytes of words", bytes_of_words}, {"aliases of LM", aliases},
               {"vectors", vectors}, {"ambiguous wait", ambiguous_wait}, {"doorbells", doorbells},
               {"waits of cores", waits_of_cores}, {"order of queues", queues}, {"writes in order", writes_in_order},
               {"tensor engine", tensor_engine}, {"exit", exits}, {"tickets", tickets},
-              {"overwritten results", overwritten_results}, {"host calls", host_calls})
+              {"overwritten results", overwritten_results}, {"host calls", host_calls}, {"tags of many layers", tags})

@@ -8,10 +8,12 @@
 #include "base/stop.h"
 #include "core/isa.h"
 
-enum { LAYERS = 1 << 16 }; /* numbers that register LAYER can have */
+enum { TAGS = 1 << 16 }; /* numbers that register LAYER can have */
 
 typedef struct {
     const uint8_t *layers; /* by number, whether its instructions are printed; NULL: all */
+    uint32_t count;        /* of layers */
+    uint32_t first;        /* a multiple of TAGS: the layer of tag 0 where one layer runs alone */
     int64_t core;          /* -1: all */
 } choice;
 
@@ -19,7 +21,8 @@ static void print_instruction(void *context, uint64_t cycle, unsigned core, uint
                               uint32_t instruction) {
     const choice *c = context;
     char text[80];
-    if ((c->core >= 0 && core != c->core) || (c->layers && !c->layers[layer % LAYERS])) return;
+    layer += c->first;
+    if ((c->core >= 0 && core != c->core) || (c->layers && (layer >= c->count || !c->layers[layer]))) return;
     xpu_disassemble(instruction, pc, text, sizeof text);
     printf("%8" PRIu64 " core %u layer %u  %08" PRIx32 "  %08" PRIx32 "  %s\n", cycle, core, layer, pc, instruction,
            text);
@@ -31,7 +34,7 @@ static int choose_layers(xpu_tool *tool, const xpurt_program *program, const cha
     char *end;
     if (!program) {
         unsigned long number = strtoul(pattern, &end, 0);
-        if (*end == '\0' && end != pattern && pattern[0] != '-' && number < LAYERS) {
+        if (*end == '\0' && end != pattern && pattern[0] != '-' && number < TAGS) {
             layers[number] = 1;
             return XPU_OK;
         }
@@ -62,9 +65,13 @@ int xpu_instructions_configure(xpu_tool *tool, const xpurt_program *program, con
                                xpu_device_options *options) {
     const char *pattern = xpu_tool_option(tool, "instructions");
     if (!xpu_tool_flag(tool, "instructions")) return XPU_OK;
-    uint8_t *layers = XPU_NEW_ARRAY(tool->arena, uint8_t, LAYERS);
+    const char *alone = program ? xpu_tool_option(tool, "layer") : NULL;
+    int64_t only = alone ? xpurt_find_layer(program, alone, 0, 1, NULL) : -1;
+    uint32_t count = program ? xpurt_layer_count(program) : TAGS;
+    uint8_t *layers = XPU_NEW_ARRAY(tool->arena, uint8_t, count);
     choice *c = XPU_NEW(tool->arena, choice);
-    *c = (choice){.layers = pattern ? layers : NULL, .core = -1};
+    *c = (choice){.layers = pattern ? layers : NULL, .count = count, .core = -1};
+    if (only > 0) c->first = (uint32_t)only / TAGS * TAGS;
     options->rtl.trace = print_instruction;
     options->rtl.context = c;
     int status = pattern ? choose_layers(tool, program, pattern, layers) : XPU_OK;

@@ -22,7 +22,8 @@ typedef struct {
      * library must have been built with tracing. */
     const char *wave_file;
     uint32_t wave_layer;
-    /* Called for each retired instruction, with the layer that its core is in (register LAYER >> 16); or NULL. */
+    /* Called for each retired instruction, with the layer that its core is in; or NULL. That is register LAYER >> 16;
+     * of a program whose layers come in order the number goes on behind 65,535, as that of wave_layer does. */
     void (*trace)(void *context, uint64_t cycle, unsigned core, uint32_t layer, uint32_t pc, uint32_t instruction);
     void *context;
 } xpurt_rtl_options;
