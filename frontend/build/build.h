@@ -155,6 +155,12 @@ xpu_value fe_expand(fe_builder *b, xpu_value x, fe_dims shape);
 /* x repeated along each dim. */
 xpu_value fe_tile(fe_builder *b, xpu_value x, fe_dims repeats);
 
+/* Indices are int32 or int64, from the end where they are negative; one outside is an error, of the run where it is
+ * computed. */
+xpu_value fe_gather(fe_builder *b, xpu_value x, xpu_value indices, int64_t axis);
+xpu_value fe_gather_elements(fe_builder *b, xpu_value x, xpu_value indices, int64_t axis);
+xpu_value fe_gather_nd(fe_builder *b, xpu_value x, xpu_value indices, int64_t batch_dims);
+
 /* Along one axis; `whole`: over all dims from the axis on, as before opset 13. */
 xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
 

@@ -1,4 +1,4 @@
-/* Slices, parts, repeated tensors. */
+/* Slices, parts, repeated tensors, rows by index. */
 #include <inttypes.h>
 
 #include "frontend/onnx/importer.h"
@@ -94,4 +94,18 @@ xpu_value xpu_onnx_convert_constant_of_shape(xpu_onnx_node *node) {
     }
     tensor.rank = 0;
     return fe_expand(&node->build, xpu_graph_const_bytes(importer->graph, name, &tensor), shape);
+}
+
+/* ---- gather ---- */
+
+xpu_value xpu_onnx_convert_gather(xpu_onnx_node *node) {
+    return fe_gather(&node->build, node->inputs[0], node->inputs[1], xpu_onnx_attr_int(node, "axis", 0));
+}
+
+xpu_value xpu_onnx_convert_gather_elements(xpu_onnx_node *node) {
+    return fe_gather_elements(&node->build, node->inputs[0], node->inputs[1], xpu_onnx_attr_int(node, "axis", 0));
+}
+
+xpu_value xpu_onnx_convert_gather_nd(xpu_onnx_node *node) {
+    return fe_gather_nd(&node->build, node->inputs[0], node->inputs[1], xpu_onnx_attr_int(node, "batch_dims", 0));
 }

@@ -282,6 +282,40 @@ def splits(version, types):
             yield Case(label(dtype, (7, 2)) + "_ragged", [values(dtype, (7, 2), 3)], {"axis": 0, "num_outputs": 3}, outputs=3)
 
 
+def indices(shape, size, seed, dtype=np.int64):
+    return np.random.default_rng(seed).integers(-size, size, shape).astype(dtype)
+
+
+def gathers(types):
+    """(shape, axis, shape of the indices)"""
+    forms = [((7,), 0, (4,)), ((5, 6), 0, (3,)), ((5, 6), 1, (2, 3)), ((3, 4, 5), 1, ()), ((2, 3, 40), -2, (7,)), ((4, 3), 0, (0,)), ((2, 5, 1, 3), 1, (2, 2)),
+             ((3, 33), 1, (70,))]
+    for dtype in types:
+        for i, (shape, axis, wanted) in enumerate(forms):
+            data, list_ = values(dtype, shape, i), indices(wanted, shape[axis], i, np.int32 if i == 1 else np.int64)
+            yield Case(label(dtype, shape) + f"_{i}", [data, list_], {"axis": axis})
+        for k, list_ in enumerate([np.array(-1, np.int64), np.array([0, 2, 4], np.int64), np.array([[3, 2], [1, 0]], np.int64), np.array([1, 1, 4], np.int32)]):
+            yield Case(label(dtype, (2, 5, 3)) + f"_constant{k}", [values(dtype, (2, 5, 3), k), list_], {"axis": 1}, constants=[1])
+    yield Case("large", [values(F32, (300, 64), 1), indices((1200,), 300, 2)])
+    yield Case("image", [values(F32, (2, 5, 8, 6), 9, "small"), indices((3,), 5, 2)], {"axis": 1}, image=True)
+
+
+def gathers_of_elements(types):
+    forms = [((7,), 0, (4,)), ((5, 6), 0, (3, 6)), ((5, 6), 1, (4, 9)), ((3, 4, 5), 1, (3, 2, 2)), ((2, 1, 3, 2), -1, (2, 1, 3, 5)), ((4, 3), 0, (0, 3))]
+    return [Case(label(d, s) + f"_{i}", [values(d, s, i), indices(w, s[a], i, np.int32 if i == 1 else np.int64)], {"axis": a})
+            for d in types for i, (s, a, w) in enumerate(forms)] + [Case("large", [values(F32, (60, 70), 1), indices((60, 90), 70, 2)], {"axis": 1})]
+
+
+def gathers_nd(version, types):
+    forms = [((4, 5), (3, 2), 0), ((4, 5, 6), (2, 3, 1), 0), ((3, 4, 2), (3, 2, 1), 1), ((2, 3, 4, 5), (2, 3, 2, 2), 2), ((6,), (1,), 0), ((5, 3), (0, 1), 0)]
+    for dtype in types:
+        for i, (shape, wanted, batch) in enumerate(forms):
+            if batch and version < 12:
+                continue
+            columns = [indices(wanted[:-1], shape[batch + k], 7 * i + k) for k in range(wanted[-1])]
+            yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i), np.stack(columns, -1)], {"batch_dims": batch} if batch else {})
+
+
 def expands(types):
     forms = [((3, 1), [3, 4]), ((1,), [5]), ((3, 4), [1]), ((3, 4), [2, 1, 1]), ((), [2, 3]), ((2, 1, 3, 1), [2, 5, 3, 4]), ((4,), [2, 3, 4]),
              ((1, 3), [0, 3]), ((1, 1, 2), [2, 1, 2, 1, 2])]
@@ -478,6 +512,9 @@ R = {  # operator: how its cases come about, by version and the types that the v
         op in ("Max", "Min"), op)) for op in
        "Sum Mean Max Min Prod L1 L2 SumSquare LogSum LogSumExp".split()},
     "Concat": lambda v, t: concat(t),
+    "Gather": lambda v, t: gathers(t),
+    "GatherElements": lambda v, t: gathers_of_elements(t),
+    "GatherND": lambda v, t: gathers_nd(v, t),
     "Slice": lambda v, t: slices(v, t),
     "Split": lambda v, t: splits(v, t),
     "Expand": lambda v, t: expands(t),

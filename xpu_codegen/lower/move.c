@@ -174,6 +174,48 @@ xpu_status xpu_lower_expand(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
 }
 
+/* ---- gather ---- */
+
+/* The call over x as [outer][count][inner], by the dims that are indexed: `columns` from `first` on. */
+static xpu_status add_gather(xpu_codegen *cg, uint32_t layer, xpu_node node, int first, int columns, xpu_dim n,
+                             int shared, int by_element) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), index = xpu_node_input(cg->graph, node, 1);
+    const xpu_value_info *info = xpu_value_at(cg->graph, x);
+    struct xpu_gather_call call = {.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"))};
+    call.index = xpu_arg_at(xpu_operand_buffer(cg, layer, index, "index"));
+    call.y = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, 0)));
+    call.outer = xpu_arg_dim(xpu_dims_product(cg, x, 0, first));
+    call.count = xpu_arg_dim(xpu_dims_product(cg, x, first, first + columns));
+    call.inner = xpu_arg_dim(xpu_dims_product(cg, x, first + columns, info->rank));
+    call.n = xpu_arg_dim(n);
+    call.shared = xpu_arg_number(shared);
+    call.by_element = xpu_arg_number(by_element);
+    call.element_bytes = xpu_arg_number((int64_t)xpu_dtype_bytes(xpu_value_at(cg->graph, x)->dtype));
+    call.index_bytes = xpu_arg_number((int64_t)xpu_dtype_bytes(xpu_value_at(cg->graph, index)->dtype));
+    call.columns = xpu_arg_number(columns);
+    for (int i = 0; i < XPU_MAX_RANK; i++) {
+        call.dims[i] = xpu_arg_dim(i < columns ? xpu_value_dim(cg, x, first + i) : xpu_dim_of(cg, 1));
+    }
+    xpu_describe_layer(cg, layer, XPU_KERNEL_gather, xpu_dim_of(cg, 0));
+    return xpu_add_gather(cg, layer, &call);
+}
+
+xpu_status xpu_lower_gather(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value index = xpu_node_input(cg->graph, node, 1);
+    int rank = xpu_value_at(cg->graph, index)->rank;
+    if (xpu_node_is(cg->graph, node, XPU_OP_GATHER_ND)) {
+        int batch = (int)xpu_node_int(cg->graph, node, XPU_ATTR_BATCH_DIMS);
+        int64_t depth = 1;
+        xpu_dim_is_const(&cg->graph->dims, xpu_value_dim(cg, index, rank - 1), &depth);
+        return add_gather(cg, layer, node, batch, (int)depth, xpu_dims_product(cg, index, batch, rank - 1), 0, 0);
+    }
+    int axis = (int)xpu_node_int(cg->graph, node, XPU_ATTR_AXIS);
+    if (xpu_node_is(cg->graph, node, XPU_OP_GATHER)) {
+        return add_gather(cg, layer, node, axis, 1, xpu_dims_product(cg, index, 0, rank), 1, 0);
+    }
+    return add_gather(cg, layer, node, axis, 1, xpu_value_dim(cg, index, axis), 0, 1);
+}
+
 /* ---- pad ---- */
 
 typedef struct {

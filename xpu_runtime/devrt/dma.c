@@ -126,6 +126,37 @@ xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes) {
     return copy_2d(&loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), sm, 0, source, 0, bytes, 1, none);
 }
 
+xpu_ticket xpu_gather_rows(uint32_t *words, uint32_t target, uint32_t source, const uint32_t *list, uint32_t count,
+                           uint32_t units, uint32_t unit) {
+    const uint32_t type = unit == 1 ? XPU_TYPE_U8 : unit == 2 ? XPU_TYPE_I16 : XPU_TYPE_I32;
+    const xpu_desc_gather gather = {
+        .layer = xpu_reg_load(XPU_REG_LAYER) >> 16,
+        .wait0 = XPU_NO_COUNTER,
+        .wait1 = XPU_NO_COUNTER,
+        .signal = XPU_COUNTER_CORE_STORE + core_id(),
+        .signal_add = 1,
+        .src = source,
+        .dst = target,
+        .src_type = type,
+        .dst_type = type,
+        .size0 = 1,
+        .size1 = 1,
+        .size2 = count,
+        .size3 = units,
+        .src_stride2 = (int32_t)(units * unit),
+        .src_stride3 = (int32_t)unit,
+        .dst_stride2 = (int32_t)(units * unit),
+        .dst_stride3 = (int32_t)unit,
+        .gather_dim = 2,
+        .index = xpu_lm_address(list),
+    };
+    if (stores.issued < XPU_RING) prepare(stores.words[stores.issued], gather.signal); /* the slot passed over */
+    xpu_desc_gather_pack(words, &gather);
+    xpu_enqueue(XPU_ENGINE_DMA1, words, 1);
+    stores.issued++;
+    return (xpu_ticket){gather.signal, stores.issued};
+}
+
 void xpu_dma_drain(void) {
     xpu_wait((xpu_ticket){XPU_COUNTER_CORE_LOAD + core_id(), loads.issued});
     xpu_wait((xpu_ticket){XPU_COUNTER_CORE_STORE + core_id(), stores.issued});

@@ -131,6 +131,12 @@ xpu_ticket LM2GM(uint32_t target, const void *lm, uint32_t bytes);
 /* From GM or L3 into SM, without passing a core. */
 xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes);
 
+/* From any memory to any memory but LM: `count` rows, list[i] rows behind `source`, side by side to `target`; a row has
+ * `units` elements of `unit` bytes (1, 2 or 4). A store: `list` and `words` (XPU_DESC_WORDS of them), in LM, are used
+ * until it is done. */
+xpu_ticket xpu_gather_rows(uint32_t *words, uint32_t target, uint32_t source, const uint32_t *list, uint32_t count,
+                           uint32_t units, uint32_t unit);
+
 /* Returns when all of this core's own transfers are done. Called after each share of a core kernel. */
 void xpu_dma_drain(void);
 
