@@ -96,7 +96,8 @@ typedef struct {
 xpu_value fe_gemm(fe_builder *b, xpu_value left, xpu_value right, xpu_value c, const fe_gemm_form *form);
 /* As numpy.matmul. */
 xpu_value fe_matmul(fe_builder *b, xpu_value left, xpu_value right);
-/* Products of 8-bit integers, int32: x_zero and w_zero may be {0}; x_zero may be computed, as a scalar. */
+/* Products of 8-bit integers, int32: x_zero (one element) and w_zero (one, or one for each channel) may be {0},
+ * constant or computed. */
 xpu_value fe_integer_matmul(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero);
 xpu_value fe_integer_conv(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero,
                           const fe_convolution *conv);
@@ -220,9 +221,13 @@ typedef struct {
     xpu_value operands[XPU_IN_COUNT];
     uint32_t count;
     xpu_attr attrs[FE_INTEGER_ATTRS];
+    xpu_value w_zeros; /* where the weights have several zero points, or computed ones; the attribute is 0 then */
 } fe_integer_operands;
 int fe_read_zeros(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero,
                   fe_integer_operands *parts);
+/* int8 weights of 1, by which a product sums x; and what these sums times the zero points take from a product. */
+xpu_value fe_ones(fe_builder *b, const xpu_dim *dims, int rank);
+xpu_value fe_minus_zeros(fe_builder *b, xpu_value product, xpu_value sum, xpu_value zeros, int last);
 
 /* What a number of a window may be, and a pad of fe_pad either way. */
 enum { FE_MAX_EXTENT = 1 << 20 };

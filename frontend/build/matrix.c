@@ -89,23 +89,31 @@ xpu_value fe_gemm(fe_builder *b, xpu_value left, xpu_value right, xpu_value c, c
 
 /* ---- matmul: a vector operand becomes a matrix, whose dim of 1 goes away again ---- */
 
-xpu_value fe_matmul(fe_builder *b, xpu_value left, xpu_value right) {
-    xpu_value operands[] = {left, right};
-    if (!left.id || !right.id) return (xpu_value){0};
-    int ranks[] = {fe_info(b, left)->rank, fe_info(b, right)->rank};
+/* Whether the operands, whose ranks go to `ranks`, are matrices now. */
+static int as_matrices(fe_builder *b, xpu_value *operands, int *ranks) {
+    if (!operands[0].id || !operands[1].id) return 0;
+    for (int i = 0; i < 2; i++) ranks[i] = fe_info(b, operands[i])->rank;
     if (ranks[0] == 0 || ranks[1] == 0) {
-        return fe_refuse(b, FE_SHAPE, "an operand is a scalar", "MatMul needs vectors or matrices", NULL);
+        fe_refuse(b, FE_SHAPE, "an operand is a scalar", "MatMul needs vectors or matrices", NULL);
+        return 0;
     }
-    int vectors = ranks[0] == 1 || ranks[1] == 1;
     for (int i = 0; i < 2; i++) {
         if (ranks[i] != 1) continue;
         xpu_dim one = xpu_dim_const(&b->graph->dims, 1), length = fe_info(b, operands[i])->dims[0];
         xpu_dim dims[] = {i == 0 ? one : length, i == 0 ? length : one};
         operands[i] = fe_reshape_to(b, operands[i], dims, 2, 0);
-        if (!operands[i].id) return operands[i];
+        if (!operands[i].id) return 0;
     }
-    xpu_value product = fe_node(b, XPU_OP_MATMUL, operands, 2, NULL, 0, !vectors);
-    if (!product.id || !vectors) return product;
+    return 1;
+}
+
+static int has_vector(const int *ranks) {
+    return ranks[0] == 1 || ranks[1] == 1;
+}
+
+/* A product of matrices as that of operands of these ranks. */
+static xpu_value without_ones(fe_builder *b, xpu_value product, const int *ranks) {
+    if (!product.id || !has_vector(ranks)) return product;
     const xpu_value_info *info = fe_info(b, product);
     xpu_dim dims[XPU_MAX_RANK];
     int rank = 0;
@@ -116,9 +124,16 @@ xpu_value fe_matmul(fe_builder *b, xpu_value left, xpu_value right) {
     return fe_reshape_to(b, product, dims, rank, 1);
 }
 
+xpu_value fe_matmul(fe_builder *b, xpu_value left, xpu_value right) {
+    xpu_value operands[] = {left, right};
+    int ranks[2];
+    if (!as_matrices(b, operands, ranks)) return (xpu_value){0};
+    return without_ones(b, fe_node(b, XPU_OP_MATMUL, operands, 2, NULL, 0, !has_vector(ranks)), ranks);
+}
+
 /* ---- products that stay integers ---- */
 
-/* A zero point: its value where it is constant, else the operand itself. */
+/* A zero point: its value where it is one constant, else the operand itself. */
 typedef struct {
     int64_t value;
     xpu_value operand;
@@ -132,22 +147,33 @@ static zero_point refuse_zero(const fe_builder *b, uint32_t input, const char *w
     return (zero_point){.ok = 0};
 }
 
-static zero_point read_zero(const fe_builder *b, xpu_value given, uint32_t input) {
+static int has_one_element(const fe_builder *b, xpu_value value) {
+    const xpu_value_info *info = fe_info(b, value);
+    int64_t size;
+    return info->rank == 0 || (info->rank == 1 && xpu_dim_is_const(&b->graph->dims, info->dims[0], &size) && size == 1);
+}
+
+static zero_point read_zero(fe_builder *b, xpu_value given, uint32_t input) {
     zero_point zero = {.ok = 1};
     if (!given.id) return zero;
     const xpu_value_info *info = fe_info(b, given);
+    if (xpu_dtype_bytes(info->dtype) != 1) return refuse_zero(b, input, "a zero point is no 8-bit integer", NULL);
     if (!info->constant) {
-        if (input == X_ZERO_INPUT && info->rank == 0) return (zero_point){.operand = given, .ok = 1};
-        return refuse_zero(b, input, "a zero point is computed at run time", "only the one of x may be, as a scalar");
+        if (input == W_ZERO_INPUT) return (zero_point){.operand = given, .ok = 1};
+        if (!has_one_element(b, given))
+            return refuse_zero(b, input, "the zero points of the rows are computed", "quantise x with one zero point");
+        zero.operand = info->rank == 0 ? given : fe_reshape_to(b, given, NULL, 0, 0);
+        zero.ok = zero.operand.id != 0;
+        return zero;
     }
     xpu_tensor tensor;
     if (xpu_const_tensor(b->graph, given, b->scratch, &tensor, b->diags) != XPU_OK) return (zero_point){.ok = 0};
     const uint8_t *bytes = tensor.data;
-    if (xpu_dtype_bytes(tensor.dtype) != 1) return refuse_zero(b, input, "a zero point is no 8-bit integer", NULL);
     for (int64_t i = 0; i < xpu_tensor_count(&tensor); i++) {
         zero.value = tensor.dtype == XPU_I8 ? (int8_t)bytes[i] : bytes[i];
-        if (bytes[i] != bytes[0])
-            return refuse_zero(b, input, "the zero points of the channels differ", "quantise with one zero point");
+        if (bytes[i] == bytes[0]) continue;
+        if (input == W_ZERO_INPUT) return (zero_point){.operand = given, .ok = 1};
+        return refuse_zero(b, input, "the zero points of the rows differ", "quantise x with one zero point");
     }
     return zero;
 }
@@ -161,17 +187,54 @@ int fe_read_zeros(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu
         .count = of_x.operand.id ? XPU_IN_COUNT : 2,
         .attrs = {XPU_ATTR_INT_OF(DTYPE, XPU_I32), XPU_ATTR_INT_OF(X_ZERO, of_x.value),
                   XPU_ATTR_INT_OF(W_ZERO, of_w.value)},
+        .w_zeros = of_w.operand,
     };
     return 1;
 }
 
+xpu_value fe_ones(fe_builder *b, const xpu_dim *dims, int rank) {
+    xpu_tensor tensor = {.dtype = XPU_I8, .rank = rank};
+    int64_t count = 1;
+    for (int i = 0; i < rank; i++) {
+        if (xpu_dim_is_const(&b->graph->dims, dims[i], &tensor.dims[i])) {
+            count *= tensor.dims[i];
+            continue;
+        }
+        return fe_refuse(b, FE_FORM, "the weights have zero points of their own and free dims",
+                         "the sum of x that each is multiplied by needs to know how much is added",
+                         "fix the dims of the weights");
+    }
+    int8_t *bytes = XPU_NEW_ARRAY(b->scratch, int8_t, count);
+    for (int64_t i = 0; i < count; i++) bytes[i] = 1;
+    tensor.data = bytes;
+    return xpu_graph_const_bytes(b->graph, NULL, &tensor);
+}
+
+/* sum of (x - x_zero) (w - w_zero) = sum of (x - x_zero) w - w_zero * sum of (x - x_zero), modulo 2^32. */
+xpu_value fe_minus_zeros(fe_builder *b, xpu_value product, xpu_value sum, xpu_value zeros, int last) {
+    xpu_value wide = fe_node(b, XPU_OP_CONVERT, &zeros, 1, &XPU_ATTR_INT_OF(DTYPE, XPU_I32), 1, 0);
+    if (!product.id || !sum.id || !wide.id) return (xpu_value){0};
+    xpu_value pair[] = {sum, wide};
+    xpu_value part = fe_node(b, XPU_OP_MUL, pair, 2, NULL, 0, 0);
+    return part.id ? fe_node(b, XPU_OP_SUB, (xpu_value[]){product, part}, 2, NULL, 0, last) : part;
+}
+
 xpu_value fe_integer_matmul(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero) {
     fe_integer_operands parts;
-    if (!fe_read_zeros(b, x, w, x_zero, w_zero, &parts)) return (xpu_value){0};
-    for (uint32_t i = 0; i < 2; i++) {
-        if (fe_info(b, parts.operands[i])->rank >= 2) continue;
-        return fe_refuse(b, FE_FORM, "an operand is no matrix",
-                         fe_format(b, "input %u has shape %s", i, fe_shape_text(b, parts.operands[i])), NULL);
+    xpu_value operands[] = {x, w};
+    int ranks[2];
+    if (!as_matrices(b, operands, ranks) || !fe_read_zeros(b, operands[0], operands[1], x_zero, w_zero, &parts))
+        return (xpu_value){0};
+    int vectors = has_vector(ranks), split = parts.w_zeros.id != 0;
+    xpu_value product =
+        fe_node(b, XPU_OP_QMATMUL, parts.operands, parts.count, parts.attrs, FE_INTEGER_ATTRS, !vectors && !split);
+    if (split && product.id) {
+        const xpu_value_info *info = fe_info(b, operands[1]);
+        parts.operands[XPU_IN_W] =
+            fe_ones(b, (xpu_dim[]){info->dims[info->rank - 2], xpu_dim_const(&b->graph->dims, 1)}, 2);
+        if (!parts.operands[XPU_IN_W].id) return (xpu_value){0};
+        xpu_value sum = fe_node(b, XPU_OP_QMATMUL, parts.operands, parts.count, parts.attrs, FE_INTEGER_ATTRS, 0);
+        product = fe_minus_zeros(b, product, sum, parts.w_zeros, !vectors);
     }
-    return fe_node(b, XPU_OP_QMATMUL, parts.operands, parts.count, parts.attrs, FE_INTEGER_ATTRS, 1);
+    return without_ones(b, product, ranks);
 }

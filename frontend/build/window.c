@@ -128,7 +128,7 @@ static int conv_window(const fe_builder *b, xpu_value x, xpu_value w, const fe_w
 /* A convolution of operands 0 (x) and 1 (w) with `more` attributes, at most MORE. */
 enum { MORE = 4 };
 static xpu_value convolve(fe_builder *b, xpu_op_id op, const xpu_value *operands, uint32_t operand_count,
-                          const fe_convolution *conv, const xpu_attr *more, uint32_t more_count) {
+                          const fe_convolution *conv, const xpu_attr *more, uint32_t more_count, int last) {
     window win;
     if (!operands[0].id || !operands[1].id) return (xpu_value){0};
     if (!conv_window(b, operands[0], operands[1], &conv->window, &win)) return (xpu_value){0};
@@ -140,19 +140,44 @@ static xpu_value convolve(fe_builder *b, xpu_op_id op, const xpu_value *operands
     window_attrs(&win, attrs);
     attrs[WINDOW_ATTRS] = XPU_ATTR_INT_OF(GROUP, conv->group);
     for (uint32_t i = 0; i < more_count && i < MORE; i++) attrs[WINDOW_ATTRS + 1 + i] = more[i];
-    return fe_node(b, op, operands, operand_count, attrs, WINDOW_ATTRS + 1 + more_count, 1);
+    return fe_node(b, op, operands, operand_count, attrs, WINDOW_ATTRS + 1 + more_count, last);
 }
 
 xpu_value fe_conv(fe_builder *b, xpu_value x, xpu_value w, xpu_value bias, const fe_convolution *conv) {
     xpu_value operands[] = {x, w, bias};
-    return convolve(b, XPU_OP_CONV, operands, bias.id ? 3 : 2, conv, NULL, 0);
+    return convolve(b, XPU_OP_CONV, operands, bias.id ? 3 : 2, conv, NULL, 0, 1);
+}
+
+/* Zero points of channels: the sums of x that they are multiplied by are those of a convolution by ones. */
+static xpu_value minus_zeros(fe_builder *b, xpu_value product, fe_integer_operands *parts, const fe_convolution *conv) {
+    const xpu_value_info *w = fe_info(b, parts->operands[XPU_IN_W]);
+    xpu_dim one = xpu_dim_const(&b->graph->dims, 1), dims[XPU_MAX_RANK], of_zeros[XPU_MAX_RANK];
+    int rank = w->rank, depthwise = xpu_dim_equal(w->dims[0], xpu_dim_const(&b->graph->dims, conv->group));
+    if (conv->group != 1 && !depthwise) {
+        return fe_refuse(b, FE_FORM, "the channels of a convolution with groups have zero points of their own",
+                         fe_format(b, "%" PRId64 " groups of more than one channel", conv->group),
+                         "quantise the weights to int8, symmetric");
+    }
+    for (int i = 0; i < rank; i++) {
+        dims[i] = i == 0 ? (depthwise ? w->dims[0] : one) : w->dims[i];
+        of_zeros[i] = i == 0 ? w->dims[0] : one;
+    }
+    xpu_value zeros = parts->w_zeros;
+    if (fe_info(b, zeros)->rank > 0) zeros = fe_reshape_to(b, zeros, of_zeros, rank - 1, 0);
+    parts->operands[XPU_IN_W] = fe_ones(b, dims, rank);
+    if (!zeros.id || !parts->operands[XPU_IN_W].id) return (xpu_value){0};
+    xpu_value sum = convolve(b, XPU_OP_QCONV, parts->operands, parts->count, conv, parts->attrs, FE_INTEGER_ATTRS, 0);
+    return fe_minus_zeros(b, product, sum, zeros, 1);
 }
 
 xpu_value fe_integer_conv(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero,
                           const fe_convolution *conv) {
     fe_integer_operands parts;
     if (!fe_read_zeros(b, x, w, x_zero, w_zero, &parts)) return (xpu_value){0};
-    return convolve(b, XPU_OP_QCONV, parts.operands, parts.count, conv, parts.attrs, FE_INTEGER_ATTRS);
+    int split = parts.w_zeros.id != 0;
+    xpu_value product =
+        convolve(b, XPU_OP_QCONV, parts.operands, parts.count, conv, parts.attrs, FE_INTEGER_ATTRS, !split);
+    return split && product.id ? minus_zeros(b, product, &parts, conv) : product;
 }
 
 /* ---- pooling ---- */

@@ -373,6 +373,33 @@ def matmul(types, integer=False):
                 yield Case(label(dtype, a, b) + ("_constant" if constant else ""), inputs, constants=[1] if constant else [])
 
 
+def extremes(dtype, shape, seed):
+    """The ends of the range, so that sums are as large as they can be; two thirds of one sign."""
+    limits = np.iinfo(dtype)
+    return np.random.default_rng(seed).choice([limits.max, limits.max, limits.min], shape).astype(dtype)
+
+
+def integer_products(types):
+    """matmul, then zero points, and sums that float32 does not hold."""
+    int8, uint8 = np.dtype("int8"), np.dtype("uint8")
+    yield from matmul(types, True)
+    for dtype in types:
+        zero = np.array(7 if dtype == int8 else 130, dtype)
+        for w_type, w_zero in [(int8, -3), (uint8, 121)]:
+            w_zero, name = np.array(w_zero, w_type), f"{name_of(dtype)}_{name_of(w_type)}"
+            for k in [64, 600, 1500, 5000, 9000]:
+                x, w = extremes(dtype, (2, k), k), extremes(w_type, (k, 3), k + 1)
+                if k <= 1500:
+                    yield Case(f"{name}_{k}", [x, w, zero, w_zero])
+                yield Case(f"{name}_{k}_constant", [x, w, zero, w_zero], constants=[1, 2, 3])
+                yield Case(f"{name}_{k}_x_zero", [x, w, zero, w_zero], constants=[1, 3])
+            x, w = values(dtype, (2, 3, 20), 1), values(w_type, (20, 6), 2)
+            zeros = values(w_type, (6,), 3)
+            yield Case(f"{name}_zeros", [x, w, zero, zeros], constants=[1, 2, 3])
+            yield Case(f"{name}_zeros_computed", [x, w, zero, zeros])
+            yield Case(f"{name}_vector", [x[0, 0], w, zero.reshape(1), zeros], constants=[1, 3])
+
+
 def gemm(version):
     c_shapes = [(3, 5), (5,), (1, 5), (3, 1), ()]
     for k, (ta, tb) in enumerate([(0, 0), (1, 0), (0, 1), (1, 1)]):
@@ -415,6 +442,14 @@ def integer_convolutions(version):
     for i, (x_type, w_type) in enumerate([(uint8, int8), (uint8, uint8)]):
         for x, w, attributes in [((1, 4, 6, 6), (8, 4, 3, 3), dict(pads=[1, 1, 1, 1])), ((2, 4, 5, 7), (4, 4, 1, 1), dict(strides=[2, 2]))]:
             yield Case(label(x_type, x, w) + "_" + name_of(w_type), [values(x_type, x, i), values(w_type, w, i + 3)], attributes, constants=[1])
+        zero, w_zero, name = np.array(130, x_type), np.array(-3 if w_type == int8 else 121, w_type), "zeros_" + name_of(w_type)
+        for shape, w, attributes in [((1, 4, 6, 6), (8, 4, 3, 3), dict(pads=[1, 1, 1, 1])), ((2, 4, 5, 7), (6, 2, 3, 2), dict(group=2, pads=[0, 1, 1, 0])),
+                                     ((1, 8, 5, 5), (8, 1, 3, 3), dict(group=8, pads=[1, 1, 1, 1])), ((1, 70, 4, 4), (3, 70, 3, 3), dict(pads=[1, 1, 1, 1]))]:
+            x, weights = extremes(x_type, shape, i), extremes(w_type, w, i + 3)
+            yield Case(label(x_type, shape, w) + "_" + name, [x, weights, zero, w_zero], attributes, constants=[1, 2, 3])
+            yield Case(label(x_type, shape, w) + "_" + name + "_computed", [x, weights, zero, w_zero], attributes, constants=[1, 3])
+            if "group" not in attributes:
+                yield Case(label(x_type, shape, w) + "_" + name + "_of_channels", [x, weights, zero, values(w_type, (w[0],), 4)], attributes, constants=[1, 3])
 
 
 def qlinear(x_shape, w_shape, attributes, bias):
@@ -529,7 +564,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
     "Unsqueeze": lambda v, t: moves(t, [("r2", (2, 4), [] if v < 13 else [[0, 2]], {"axes": [0, 2]} if v < 13 else {})]),
     "Pad": lambda v, t: pads(v, t),
     "MatMul": lambda v, t: matmul([d for d in t if d in FLOATS]),
-    "MatMulInteger": lambda v, t: matmul(t, True),
+    "MatMulInteger": lambda v, t: integer_products(t),
     "Gemm": lambda v, t: gemm(v),
     "Conv": lambda v, t: convolutions(),
     "MaxPool": lambda v, t: windows(v, types=t),
