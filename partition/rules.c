@@ -53,10 +53,9 @@ xpu_status xpu_partition_check(xpu_target_job *job, const xpu_target *target, xp
     size_t errors = job->diags->errors;
     *partition = (xpu_partition){.arena = job->arena, .refusal_of = refusal_of, .node_count = count};
     XPU_FOR_BLOCK_NODES(job->graph, XPU_TOP_BLOCK, node) check_node(job, target, node, partition, refusal_of);
-    if (!target->host_regions) {
-        for (uint32_t i = 0; i < partition->refusals.count; i++) {
-            report(job, target, &partition->refusals.items[i]);
-        }
+    for (uint32_t i = 0; i < partition->refusals.count; i++) { /* the host runs no bodies */
+        const xpu_refusal *refusal = &partition->refusals.items[i];
+        if (!target->host_regions || xpu_node_at(job->graph, refusal->node)->block_count) report(job, target, refusal);
     }
     return job->diags->errors == errors ? XPU_OK : xpu_diags_status(job->diags);
 }

@@ -11,6 +11,7 @@ xpu_value xpu_graph_by_name(const xpu_graph *graph, const char *name) {
     if (!graph->names_size) return (xpu_value){0};
     uint32_t slot = xpu_name_hash(name) & (graph->names_size - 1);
     for (; graph->names[slot]; slot = (slot + 1) & (graph->names_size - 1)) {
+        if (graph->names[slot] >= graph->values.count) continue; /* taken back */
         const char *other = graph->values.items[graph->names[slot]].name;
         if (other && strcmp(other, name) == 0) return (xpu_value){graph->names[slot]};
     }
@@ -294,6 +295,18 @@ void xpu_node_set_input(xpu_graph *graph, xpu_node node, uint32_t input, xpu_val
     add_use(graph, value, node, input);
 }
 
+xpu_value xpu_node_add_output(xpu_graph *graph, xpu_node node, const char *name) {
+    xpu_value value = new_value(graph, XPU_VALUE_NODE, name);
+    xpu_node_info *info = xpu_node_at(graph, node);
+    xpu_value *outputs = XPU_NEW_ARRAY(graph->arena, xpu_value, info->output_count + 1);
+    memcpy(outputs, info->outputs, info->output_count * sizeof *outputs);
+    xpu_value_at(graph, value)->node = node;
+    xpu_value_at(graph, value)->output = info->output_count;
+    outputs[info->output_count++] = value;
+    info->outputs = outputs;
+    return value;
+}
+
 void xpu_node_add_origin(xpu_graph *graph, xpu_node node, uint32_t origin) {
     xpu_node_info *info = xpu_node_at(graph, node);
     for (uint32_t i = 0; i < info->origins.count; i++) {
@@ -348,6 +361,40 @@ void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before) {
     link_before(graph, node, before, parent);
 }
 
+/* Links of what is left to what goes end. */
+static void cut_block(xpu_graph *graph, xpu_block block, uint32_t nodes) {
+    xpu_block_info *info = xpu_block_at(graph, block);
+    while (info->last.id >= nodes) info->last = xpu_node_at(graph, info->last)->previous;
+    if (info->last.id) {
+        xpu_node_at(graph, info->last)->next = (xpu_node){0};
+    } else {
+        info->first = (xpu_node){0};
+    }
+}
+
+void xpu_graph_take_back(xpu_graph *graph, const xpu_graph_mark *mark) {
+    for (uint32_t id = graph->nodes.count; id-- > mark->nodes;) {
+        const xpu_node_info *info = &graph->nodes.items[id];
+        for (uint32_t i = 0; i < info->input_count && !info->dead; i++) {
+            drop_use(graph, info->inputs[i], (xpu_node){id}, i);
+        }
+    }
+    for (uint32_t b = mark->blocks; b < graph->blocks.count; b++) {
+        xpu_block_info *info = &graph->blocks.items[b];
+        for (uint32_t i = 0; i < info->results.count; i++) xpu_value_at(graph, info->results.items[i])->results--;
+        xpu_node_info *owner = xpu_node_at(graph, info->owner);
+        if (info->owner.id < mark->nodes) owner->block_count--;
+    }
+    for (uint32_t b = 1; b < mark->blocks; b++) cut_block(graph, (xpu_block){b}, mark->nodes);
+    graph->dims = mark->dims;
+    graph->values.count = mark->values;
+    graph->nodes.count = mark->nodes;
+    graph->blocks.count = mark->blocks;
+    graph->origins.count = mark->origins;
+    graph->guards.count = mark->guards;
+    graph->current = mark->current;
+}
+
 static void swap_names(xpu_graph *graph, xpu_value from, xpu_value to) {
     const char *name = xpu_value_at(graph, from)->name;
     xpu_value_at(graph, to)->has_made_name = xpu_value_at(graph, from)->has_made_name;
@@ -370,6 +417,9 @@ int xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to) {
         for (uint32_t i = 0; i < block->results.count; i++) {
             if (block->results.items[i].id == from.id) xpu_block_set_result(graph, (xpu_block){b}, i, to);
         }
+    }
+    for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
+        if (graph->dims.symbols.items[i].value.id == from.id) graph->dims.symbols.items[i].value = to;
     }
     if (!source->is_output) return 1;
     if (target->is_output || target->kind == XPU_VALUE_INPUT || target->kind == XPU_VALUE_STATE) return 0;

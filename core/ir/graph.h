@@ -221,6 +221,16 @@ xpu_value xpu_block_argument(xpu_graph *graph, xpu_block block, const char *name
                              const xpu_dim *dims);
 void xpu_block_add_result(xpu_graph *graph, xpu_block block, xpu_value value);
 void xpu_block_set_result(xpu_graph *graph, xpu_block block, uint32_t result, xpu_value value);
+/* What there is now: values, nodes and dims that are added later can be taken back. */
+typedef struct {
+    xpu_dims dims; /* a copy */
+    uint32_t values, nodes, blocks, origins, guards;
+    xpu_block current;
+} xpu_graph_mark;
+xpu_graph_mark xpu_graph_mark_now(xpu_graph *graph);
+/* All of it is gone. Meanwhile nothing that was there before may have been changed, but for uses that were added and
+ * bodies that nodes got. */
+void xpu_graph_take_back(xpu_graph *graph, const xpu_graph_mark *mark);
 /* Every node of the block moves before its owner, in order; results and arguments stay what they are. */
 void xpu_block_hoist(xpu_graph *graph, xpu_block block);
 /* The block where `value` is made: of its node, or of which it is an argument; the graph's own for all others. */
@@ -237,8 +247,9 @@ static inline int xpu_value_leaves(const xpu_graph *graph, xpu_value value) {
 }
 
 void xpu_node_set_input(xpu_graph *graph, xpu_node node, uint32_t input, xpu_value value);
-void xpu_node_add_origin(xpu_graph *graph, xpu_node node, uint32_t origin); /* once */
-void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from);  /* after fusing `from` into `node` */
+xpu_value xpu_node_add_output(xpu_graph *graph, xpu_node node, const char *name); /* one more result, the last one */
+void xpu_node_add_origin(xpu_graph *graph, xpu_node node, uint32_t origin);       /* once */
+void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from);        /* after fusing `from` into `node` */
 void xpu_node_remove(xpu_graph *graph, xpu_node node); /* does nothing while a result is used or an output */
 void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before); /* 0: to the end of its own block */
 /* Every use of `from`, results of blocks and graph outputs included, becomes a use of `to`; `to` takes over the name

@@ -25,6 +25,18 @@ static void copy_node(xpu_arena *arena, xpu_node_info *node) {
     COPY_ARRAY(arena, &node->origins);
 }
 
+xpu_graph_mark xpu_graph_mark_now(xpu_graph *graph) {
+    xpu_graph_mark mark = {.dims = graph->dims,
+                           .values = graph->values.count,
+                           .nodes = graph->nodes.count,
+                           .blocks = graph->blocks.count,
+                           .origins = graph->origins.count,
+                           .guards = graph->guards.count,
+                           .current = graph->current};
+    copy_dims(graph->arena, &mark.dims);
+    return mark;
+}
+
 xpu_graph *xpu_graph_copy(xpu_arena *arena, const xpu_graph *graph) {
     xpu_graph *copy = xpu_copy(arena, graph, sizeof *graph);
     copy->arena = arena;

@@ -168,6 +168,48 @@ xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
 /* `op`: XPU_OP_REDUCE_SUM .. XPU_OP_REDUCE_PROD. Axes not given or none: all. */
 xpu_value fe_reduce(fe_builder *b, xpu_op_id op, xpu_value x, fe_ints axes, int keep_dims);
 
+/* ---- control flow ---- */
+
+/* Reads a body: its nodes are added where nodes go, results[i] become its results (as many as the operator says). It
+ * may be read several times; what was made in vain is taken back. `body`: XPU_THEN or XPU_ELSE; 0 of a loop. Problems
+ * are added to `diags` alone. Returns 0 after reporting. */
+typedef struct {
+    int (*read)(void *context, uint32_t body, const xpu_value *arguments, xpu_value *results, xpu_diags *diags);
+    void *context;
+} fe_bodies;
+
+/* One of two bodies without arguments. One whose types or shapes do not fit becomes a raise, with a note. 0 after
+ * reporting. */
+int fe_if(fe_builder *b, xpu_value condition, const fe_bodies *bodies, uint32_t result_count, xpu_value *results);
+
+typedef struct {
+    xpu_value trips, condition;         /* int64 and bool of one element, or {0} */
+    int iteration_rank, condition_rank; /* 0 or 1: of the body's arguments */
+    const xpu_value *first;             /* the carried values */
+    uint32_t carried_count, stacked_count;
+} fe_looping;
+/* The body's arguments: iteration, condition, carried values; its results: condition, carried values, what is stacked.
+ * Results: the last carried values, then the stacks. 0 after reporting. */
+int fe_loop(fe_builder *b, const fe_looping *loop, const fe_bodies *bodies, xpu_value *results);
+
+/* Along one axis, from its end where `backward`. */
+typedef struct {
+    int64_t axis;
+    int backward;
+} fe_scan_way;
+typedef struct {
+    const xpu_value *states; /* the carried values */
+    uint32_t state_count;
+    const xpu_value *inputs; /* sliced, all along as many places */
+    const fe_scan_way *input_ways;
+    uint32_t input_count;
+    uint32_t output_count;
+    const fe_scan_way *output_ways;
+} fe_scanning;
+/* The body's arguments: carried values, slices; its results: carried values, what is stacked. Results: the last carried
+ * values, then the stacks. 0 after reporting. */
+int fe_scan(fe_builder *b, const fe_scanning *scan, const fe_bodies *bodies, xpu_value *results);
+
 /* ---- quantised ---- */
 
 /* Per tensor (scale and zero of one element) or along an axis; zero may be {0}. */

@@ -86,8 +86,6 @@ static const char *hint_of(const char *op) {
     static const struct {
         const char *op, *hint;
     } hints[] = {
-        {"Loop", "export the model without control flow (traced, with constant trip counts)"},
-        {"Scan", "export the model without control flow (traced, with constant trip counts)"},
         {"Shape", "export with fixed shapes, or fold shape arithmetic first (onnx-simplifier)"},
         {"Upsample", "export with a transposed or subpixel convolution (Conv, Reshape, Transpose)"},
     };
@@ -219,13 +217,14 @@ static int check_counts(xpu_onnx_node *node) {
         return operand_error(node, "onnx-operand", what, why);
     }
     for (uint32_t i = 0; i < count; i++) {
-        int optional = i >= least && most != XPU_ONNX_VARIADIC;
+        int optional = i >= least && (most != XPU_ONNX_VARIADIC || node->row->has_gaps);
         if (proto->input[i][0] == '\0' && !optional) {
             ok = operand_error(node, "onnx-operand", xpu_onnx_format(node, "input %u is missing", i),
                                xpu_onnx_format(node, "%s-%d requires it", node->row->name, node->version));
         }
     }
-    if (proto->n_output == 0 || proto->output[0][0] == '\0' || proto->n_output > node->row->max_outputs) {
+    if (proto->n_output == 0 || (proto->output[0][0] == '\0' && !node->row->has_gaps) ||
+        proto->n_output > node->row->max_outputs) {
         const char *why = xpu_onnx_format(node, "%s-%d has 1 to %u, and the first one needs a name", node->row->name,
                                           node->version, node->row->max_outputs);
         ok = operand_error(node, "onnx-operand", xpu_onnx_format(node, "the node has %zu results", proto->n_output),

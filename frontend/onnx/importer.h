@@ -109,6 +109,7 @@ enum { XPU_ONNX_MAX_ATTRS = 10, XPU_ONNX_VARIADIC = 1 << 20 };
 typedef struct {
     const char *name; /* the first member, see find_row */
     uint32_t min_inputs, max_inputs, max_outputs;
+    int has_gaps; /* any operand or result may be absent */
     xpu_onnx_dtypes dtypes;
     xpu_onnx_convert *convert;
     xpu_op_id op;               /* for the converters that serve several operators */
@@ -206,7 +207,7 @@ int xpu_onnx_output_used(const xpu_onnx_node *node, uint32_t output);
 const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);
 
 /* ops_*.c: the converters named in operators.c. */
-xpu_onnx_convert xpu_onnx_convert_cast, xpu_onnx_convert_if;
+xpu_onnx_convert xpu_onnx_convert_cast, xpu_onnx_convert_if, xpu_onnx_convert_loop, xpu_onnx_convert_scan;
 xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad,
     xpu_onnx_convert_gemm, xpu_onnx_convert_matmul, xpu_onnx_convert_elementwise, xpu_onnx_convert_pow,
     xpu_onnx_convert_gelu, xpu_onnx_convert_variadic, xpu_onnx_convert_clip, xpu_onnx_convert_mean,

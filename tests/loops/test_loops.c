@@ -1,0 +1,146 @@
+/* The networks of tests/loops behind each pass up to chains: ref gives what onnxruntime gave, bodies included. */
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "base/npy.h"
+#include "core/ops/ref.h"
+#include "core/passes/passes.h"
+#include "core/passes/verify.h"
+#include "frontend/onnx/onnx.h"
+#include "tests/unit/bench.h"
+#include "tests/unit/unit.h"
+
+typedef struct {
+    bench *b;
+    const char *name;
+    xpu_named_tensors inputs, answers;
+    xpu_graph *graph;
+} network;
+
+static void complain(network *n, const char *stage) {
+    printf("%s, %s\n%s", n->name, stage, n->b->diags.count ? xpu_diags_text(&n->b->diags, n->b->arena) : "");
+    xpu_diags_clear(&n->b->diags);
+    xpu_diags_init(&n->b->diags);
+}
+
+static const xpu_tensor *find(const xpu_named_tensors *tensors, const char *name) {
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        if (strcmp(tensors->items[i].name, name) == 0) return &tensors->items[i].tensor;
+    }
+    return NULL;
+}
+
+static int is_close(const xpu_tensor *x, const xpu_tensor *wanted) {
+    if (!wanted || !xpu_same_shape(x, wanted)) return 0;
+    if (x->dtype != XPU_F32) return memcmp(x->data, wanted->data, xpu_tensor_bytes(x)) == 0;
+    for (int64_t i = 0; i < xpu_tensor_count(x); i++) {
+        float a = ((const float *)x->data)[i], b = ((const float *)wanted->data)[i];
+        if (!(fabsf(a - b) <= 1e-3f * fabsf(b) + 1e-4f) && !(isnan(a) && isnan(b))) return 0;
+    }
+    return 1;
+}
+
+/* Symbols that are dims of inputs, or elements. */
+static void bind(network *n, xpu_tensor *inputs, int64_t *symbols) {
+    const xpu_graph *g = n->graph;
+    for (uint32_t i = 0; i < g->dims.symbols.count; i++) symbols[i] = g->dims.symbols.items[i].min;
+    for (uint32_t i = 0; i < g->inputs.count; i++) {
+        const xpu_value_info *info = xpu_value_at(g, g->inputs.items[i]);
+        inputs[i] = *find(&n->inputs, info->name);
+        for (int d = 0; d < info->rank; d++) {
+            const xpu_dim_node *dim = xpu_dim_at(&g->dims, info->dims[d]);
+            if (dim->kind == XPU_DIM_SYMBOL) symbols[dim->value] = inputs[i].dims[d];
+        }
+        for (uint32_t s = 0; s < g->dims.symbols.count; s++) {
+            const xpu_symbol *symbol = &g->dims.symbols.items[s];
+            if (symbol->value.id == g->inputs.items[i].id)
+                symbols[s] = inputs[i].dtype == XPU_I32 ? ((int32_t *)inputs[i].data)[symbol->element]
+                                                        : ((int64_t *)inputs[i].data)[symbol->element];
+        }
+    }
+}
+
+static int runs(network *n, const char *stage) {
+    const xpu_graph *g = n->graph;
+    xpu_tensor *inputs = XPU_NEW_ARRAY(n->b->arena, xpu_tensor, g->inputs.count);
+    xpu_tensor *outputs = XPU_NEW_ARRAY(n->b->arena, xpu_tensor, g->outputs.count);
+    int64_t *symbols = XPU_NEW_ARRAY(n->b->arena, int64_t, g->dims.symbols.count);
+    bind(n, inputs, symbols);
+    xpu_ref_options options = {.symbols = symbols, .inputs = inputs};
+    int good = xpu_verify(g, stage, &n->b->diags) == XPU_OK &&
+               xpu_ref_run(g, &options, outputs, n->b->arena, &n->b->diags) == XPU_OK;
+    for (uint32_t i = 0; good && i < g->outputs.count; i++) {
+        const char *name = xpu_value_at(g, g->outputs.items[i])->name;
+        good = is_close(&outputs[i], find(&n->answers, name));
+        if (!good) printf("output '%s' differs\n", name);
+    }
+    if (!good) complain(n, stage);
+    return good;
+}
+
+static xpu_import_options shapes_of(network *n) {
+    xpu_shape_spec *specs = XPU_NEW_ARRAY(n->b->arena, xpu_shape_spec, n->inputs.count);
+    for (uint32_t i = 0; i < n->inputs.count; i++) {
+        const xpu_tensor *tensor = &n->inputs.items[i].tensor;
+        specs[i] = (xpu_shape_spec){.input = n->inputs.items[i].name, .rank = tensor->rank};
+        for (int d = 0; d < tensor->rank; d++)
+            specs[i].dims[d] = (xpu_shape_dim){tensor->dims[d], tensor->dims[d], 1, NULL};
+    }
+    return (xpu_import_options){.shapes = specs, .shape_count = n->inputs.count};
+}
+
+static const struct {
+    const char *name;
+    xpu_status (*run)(xpu_graph *graph, xpu_diags *diags);
+} passes[] = {
+    {"quantised", xpu_pass_quantised},        {"fold", xpu_pass_fold},         {"canonicalise", xpu_pass_canonicalise},
+    {"batch-norm", xpu_pass_fold_batch_norm}, {"legalise", xpu_pass_legalise}, {"fold", xpu_pass_fold},
+    {"canonicalise", xpu_pass_canonicalise},  {"chains", xpu_pass_chains},
+};
+
+static void check_case(bench *b, const char *path, const char *input) {
+    network n = {.b = b, .name = input};
+    const char *answers = xpu_printf(b->arena, "%.*s_out.npz", (int)(strlen(input) - strlen("_in.npz")), input);
+    int good = xpu_npz_read(b->arena, input, &n.inputs, &b->diags) == XPU_OK &&
+               xpu_npz_read(b->arena, answers, &n.answers, &b->diags) == XPU_OK;
+    xpu_import_options options = shapes_of(&n);
+    good = good && xpu_onnx_import(b->arena, path, &options, &n.graph, &b->diags) == XPU_OK &&
+           xpu_settle(n.graph, &b->diags) == XPU_OK;
+    if (!good) complain(&n, "import");
+    good = good && runs(&n, "import");
+    for (size_t i = 0; good && i < sizeof passes / sizeof *passes; i++) {
+        good = passes[i].run(n.graph, &b->diags) == XPU_OK && runs(&n, passes[i].name);
+    }
+    CU_ASSERT(good);
+}
+
+static void check_network(bench *b, const char *path) {
+    glob_t cases;
+    const char *stem = xpu_printf(b->arena, "%.*s", (int)(strlen(path) - strlen(".onnx")), path);
+    if (glob(xpu_printf(b->arena, "%s.*_in.npz", stem), 0, NULL, &cases) == 0) {
+        for (size_t i = 0; i < cases.gl_pathc; i++) check_case(b, path, cases.gl_pathv[i]);
+        globfree(&cases);
+    } else {
+        CU_FAIL("no case");
+    }
+}
+
+static void all_networks(void) {
+    glob_t networks;
+    const char *only = getenv("XPU_ONLY");
+    CU_ASSERT_EQUAL_FATAL(glob("tests/loops/*.onnx", 0, NULL, &networks), 0);
+    CU_ASSERT(networks.gl_pathc >= 60);
+    for (size_t i = 0; i < networks.gl_pathc; i++) {
+        if (only && !strstr(networks.gl_pathv[i], only)) continue;
+        BENCH_OPEN(b);
+        check_network(&b, networks.gl_pathv[i]);
+        bench_close(&b);
+    }
+    globfree(&networks);
+}
+
+XPU_TEST_MAIN("loops", {"networks", all_networks})
