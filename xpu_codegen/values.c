@@ -70,6 +70,19 @@ static int is_linear(const xpu_codegen *cg, xpu_value value) {
     return xpu_value_at(cg->graph, value)->layout == XPU_LAYOUT_LINEAR || xpu_layout_free(cg, value);
 }
 
+/* Whether `output` is a state whose elements another state has, too. */
+static int is_twice_a_state(const xpu_codegen *cg, xpu_value output) {
+    const xpu_graph *g = cg->graph;
+    int is_state = 0, same = 0;
+    xpu_value base = xpu_same_elements(cg, output);
+    for (uint32_t i = 0; i < g->states.count; i++) {
+        xpu_value other = g->outputs.items[g->states.items[i].output];
+        is_state |= other.id == output.id;
+        same += xpu_same_elements(cg, other).id == base.id;
+    }
+    return is_state && same > 1;
+}
+
 int xpu_is_view(xpu_codegen *cg, xpu_node node) {
     xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, node)->op);
     if (xpu_on_host(cg, node)) return 0;
@@ -81,8 +94,9 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node) {
         const int64_t *perm = op == XPU_OP_TRANSPOSE ? xpu_node_ints(cg->graph, node, XPU_ATTR_PERM, NULL) : NULL;
         if (!keeps_place(cg, x, y, perm)) return 0;
     }
-    /* An output of the program has memory of its own. */
+    /* An output of the program has memory of its own; so have two states of the same elements. */
     if (!xpu_value_at(cg->graph, y)->is_output) return 1;
+    if (is_twice_a_state(cg, y)) return 0;
     return xpu_value_at(cg->graph, xpu_value_root(cg, x))->kind == XPU_VALUE_NODE;
 }
 

@@ -39,6 +39,16 @@ static void add_guards(const xpu_pipeline *p, xpu_text *text) {
     }
 }
 
+static void add_states(const xpu_pipeline *p, xpu_text *text) {
+    const xpu_graph *g = p->graph;
+    for (uint32_t i = 0; i < g->states.count; i++) {
+        xpu_value input = g->inputs.items[g->states.items[i].input];
+        xpu_value output = g->outputs.items[g->states.items[i].output];
+        xpu_text_add(text, "state    %s -> %s  %s\n", xpu_escape(p->arena, xpu_value_at(g, output)->name, 120),
+                     xpu_escape(p->arena, xpu_value_at(g, input)->name, 120), xpu_type_text(g, input, p->arena));
+    }
+}
+
 typedef struct {
     const char *name;
     uint32_t count;
@@ -133,6 +143,7 @@ static char *describe_program(xpu_pipeline *p) {
     add_symbols(p, &text);
     add_guards(p, &text);
     add_values(p, &text, "output", p->graph->outputs.items, p->graph->outputs.count);
+    add_states(p, &text);
     xpu_text_add(&text, "weights: %llu bytes; file: %llu bytes; chip ABI %08x\n",
                  (unsigned long long)program->weights_bytes, (unsigned long long)image->data->size, program->abi_hash);
     for (uint32_t i = 0; i < program->regions.count; i++) {

@@ -65,6 +65,7 @@ static const use uses[] = {
     TEXT_OPTION("plugin", plugin, "d", is_read_only),
     TEXT_OPTION("report", report, "d", is_read_only),
     TEXT_OPTION("explain", explain, "d", is_read_only),
+    TEXT_OPTION("state", states, "d", is_read_only),
     FLAG("check-passes", check_passes, "d", is_read_only),
     FLAG("no-fuse", no_fuse, "d", is_read_only),
     FLAG("strip", strip, "d", is_read_only),

@@ -10,6 +10,7 @@
 static xpu_status import(xpu_pipeline *p) {
     xpu_status status = xpu_import_model(p);
     if (status == XPU_OK) status = xpu_allow_outputs(p);
+    if (status == XPU_OK) status = xpu_tie_states(p);
     if (status != XPU_OK) return status;
     p->job.graph = p->graph;
     uint32_t nodes = 0;
@@ -53,7 +54,8 @@ static xpu_status chains(xpu_pipeline *p) {
 }
 
 static xpu_status partition(xpu_pipeline *p) {
-    xpu_status status = xpu_partition_check(&p->job, p->target, &p->partition);
+    xpu_status status = xpu_check_states(p);
+    if (status == XPU_OK) status = xpu_partition_check(&p->job, p->target, &p->partition);
     if (status == XPU_OK) xpu_partition_carve(&p->job, &p->partition);
     return status;
 }

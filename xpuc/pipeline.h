@@ -90,6 +90,11 @@ const char *xpu_find_resources(xpu_arena *arena, const char *wanted);
 /* shape.c: "x=N,3,32..224:32,W=1..8". */
 xpu_status xpu_shape_parse(xpu_arena *arena, const char *text, xpu_shape_spec *spec, xpu_diags *diags);
 
+/* state.c: --state OUT=IN. [state-option] */
+xpu_status xpu_tie_states(xpu_pipeline *pipeline);
+/* When constants have been folded. */
+xpu_status xpu_check_states(const xpu_pipeline *pipeline);
+
 /* check.c: ref behind every pass, on random input with small values for the symbols. */
 xpu_checker *xpu_checker_new(xpu_arena *arena);
 /* The graph behind `pass` against the one before: every layer on the operands that it had before, so that what a pass

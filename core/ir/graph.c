@@ -125,6 +125,24 @@ void xpu_graph_output(xpu_graph *graph, xpu_value value) {
     XPU_PUSH(graph->arena, &graph->outputs, value);
 }
 
+void xpu_graph_tie(xpu_graph *graph, uint32_t output, uint32_t input) {
+    XPU_PUSH(graph->arena, &graph->states, ((xpu_graph_state){.input = input, .output = output}));
+}
+
+const xpu_graph_state *xpu_graph_state_of_input(const xpu_graph *graph, uint32_t input) {
+    for (uint32_t i = 0; i < graph->states.count; i++) {
+        if (graph->states.items[i].input == input) return &graph->states.items[i];
+    }
+    return NULL;
+}
+
+const xpu_graph_state *xpu_graph_state_of_output(const xpu_graph *graph, uint32_t output) {
+    for (uint32_t i = 0; i < graph->states.count; i++) {
+        if (graph->states.items[i].output == output) return &graph->states.items[i];
+    }
+    return NULL;
+}
+
 static xpu_value new_constant(xpu_graph *graph, const char *name, xpu_dtype dtype, int rank, const int64_t *dims) {
     xpu_value value = new_value(graph, XPU_VALUE_CONST, name);
     xpu_const *constant = XPU_NEW(graph->arena, xpu_const);
@@ -422,7 +440,7 @@ int xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to) {
         if (graph->dims.symbols.items[i].value.id == from.id) graph->dims.symbols.items[i].value = to;
     }
     if (!source->is_output) return 1;
-    if (target->is_output || target->kind == XPU_VALUE_INPUT || target->kind == XPU_VALUE_STATE) return 0;
+    if (target->is_output || target->kind == XPU_VALUE_INPUT) return 0;
     for (uint32_t i = 0; i < graph->outputs.count; i++) {
         if (graph->outputs.items[i].id == from.id) graph->outputs.items[i] = to;
     }

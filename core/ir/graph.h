@@ -66,7 +66,7 @@ typedef struct {
     XPU_ARRAY(xpu_const_step) steps;
 } xpu_const;
 
-typedef enum { XPU_VALUE_INPUT, XPU_VALUE_NODE, XPU_VALUE_CONST, XPU_VALUE_ARGUMENT, XPU_VALUE_STATE } xpu_value_kind;
+typedef enum { XPU_VALUE_INPUT, XPU_VALUE_NODE, XPU_VALUE_CONST, XPU_VALUE_ARGUMENT } xpu_value_kind;
 
 typedef struct {
     xpu_node node;
@@ -85,7 +85,6 @@ typedef struct {
     uint32_t output;
     xpu_block block;         /* ARGUMENT: the block whose argument it is */
     xpu_const *constant;     /* CONST, or a value that is known */
-    xpu_value state_init;    /* STATE: its first value; state persists over runs */
     XPU_ARRAY(xpu_use) uses; /* operands of nodes, in any block */
     uint32_t results;        /* how often it stands among the results of blocks */
     int is_output;           /* it is an output of the graph */
@@ -121,6 +120,12 @@ typedef struct {
     const char *where; /* the node that needs it, as xpu_node_where gives it */
 } xpu_guard;
 
+/* A value that persists over runs: what a run gives as an output is an input of the next. Indices into the lists of
+ * inputs and outputs: passes replace an output's value, never its place. */
+typedef struct {
+    uint32_t input, output;
+} xpu_graph_state;
+
 /* A file of the source model; where that came from memory `file` is NULL. */
 typedef struct {
     const xpu_file *file;
@@ -139,7 +144,7 @@ typedef struct xpu_graph {
     XPU_ARRAY(xpu_origin) origins;
     XPU_ARRAY(xpu_value) inputs;
     XPU_ARRAY(xpu_value) outputs;
-    XPU_ARRAY(xpu_value) states;
+    XPU_ARRAY(xpu_graph_state) states;
     XPU_ARRAY(xpu_graph_source) sources; /* the model, then its files of external data */
     XPU_ARRAY(xpu_guard) guards;
     int guards_known; /* shape functions add none */
@@ -196,6 +201,11 @@ xpu_value xpu_graph_value(xpu_graph *graph, const char *name);                  
 xpu_value xpu_graph_by_name(const xpu_graph *graph, const char *name);          /* 0 when there is none */
 int xpu_graph_may_name(const xpu_graph *graph, const char *name); /* whether a new value of this name gets it */
 void xpu_graph_output(xpu_graph *graph, xpu_value value);
+/* Ties an output to an input of the same type and shape; neither is tied. */
+void xpu_graph_tie(xpu_graph *graph, uint32_t output, uint32_t input);
+/* The state whose input, or output, has this place in its list; NULL: there is none. */
+const xpu_graph_state *xpu_graph_state_of_input(const xpu_graph *graph, uint32_t input);
+const xpu_graph_state *xpu_graph_state_of_output(const xpu_graph *graph, uint32_t output);
 /* Tells models apart: the hash of all files of the source model, which are read for it. */
 xpu_status xpu_graph_source_hash(const xpu_graph *graph, xpu_hash *hash, xpu_diags *diags);
 

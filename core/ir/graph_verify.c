@@ -356,11 +356,6 @@ static void check_value(verifier *v, uint32_t id) {
             value_problem(v, id, "it is no argument of its block");
         }
         break;
-    case XPU_VALUE_STATE:
-        if (!valid_value(v, info->state_init)) value_problem(v, id, "the state has no first value");
-        if (!in_list(graph->states.items, graph->states.count, id))
-            value_problem(v, id, "it is not in the list of states");
-        break;
     default: value_problem(v, id, "its kind is out of range");
     }
     if (info->kind == XPU_VALUE_NODE && info->constant) check_constant(v, id);
@@ -368,6 +363,26 @@ static void check_value(verifier *v, uint32_t id) {
         value_problem(v, id, "its output mark and the list of outputs differ");
     if (v->result_count[id] != info->results)
         value_problem(v, id, "its count of results and the results of the blocks differ");
+}
+
+/* Called when inputs and outputs have been found to be values. */
+static void check_states(verifier *v) {
+    const xpu_graph *graph = v->graph;
+    for (uint32_t i = 0; i < graph->states.count; i++) {
+        const xpu_graph_state *state = &graph->states.items[i];
+        if (state->input >= graph->inputs.count || state->output >= graph->outputs.count) {
+            report(v, NULL, "a state names an input or output that is none");
+            continue;
+        }
+        if (xpu_graph_state_of_input(graph, state->input) != state ||
+            xpu_graph_state_of_output(graph, state->output) != state)
+            report(v, NULL, "an input or output is tied twice");
+        xpu_value input = graph->inputs.items[state->input], output = graph->outputs.items[state->output];
+        if (!valid_value(v, input) || !valid_value(v, output)) continue;
+        if (xpu_value_at(graph, input)->dtype != xpu_value_at(graph, output)->dtype ||
+            xpu_value_at(graph, input)->rank != xpu_value_at(graph, output)->rank)
+            report(v, NULL, "a state's input and output have different types");
+    }
 }
 
 static void check_lists(verifier *v) {
@@ -385,6 +400,7 @@ static void check_lists(verifier *v) {
             report(v, NULL, "the list of outputs has a wrong handle");
         }
     }
+    check_states(v);
     for (uint32_t b = 1; b < graph->blocks.count; b++) {
         const xpu_block_info *block = &graph->blocks.items[b];
         for (uint32_t i = 0; i < block->results.count; i++) {

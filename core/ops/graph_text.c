@@ -126,6 +126,17 @@ static void add_symbols(const xpu_graph *graph, xpu_text *text) {
     }
 }
 
+static void add_states(const xpu_graph *graph, xpu_text *text) {
+    for (uint32_t i = 0; i < graph->states.count; i++) {
+        const xpu_graph_state *state = &graph->states.items[i];
+        xpu_text_add(text, "state ");
+        add_value(graph, graph->outputs.items[state->output], text);
+        xpu_text_add(text, " -> ");
+        add_value(graph, graph->inputs.items[state->input], text);
+        xpu_text_add(text, "\n");
+    }
+}
+
 static void add_guards(const xpu_graph *graph, xpu_text *text) {
     for (uint32_t i = 0; i < graph->guards.count; i++) {
         const xpu_guard *guard = &graph->guards.items[i];
@@ -155,6 +166,7 @@ void xpu_graph_text(const xpu_graph *graph, xpu_text *text) {
     xpu_text_add(text, "graph \"%s\"\n", xpu_escape(text->arena, graph->name, 200));
     add_symbols(graph, text);
     add_guards(graph, text);
+    add_states(graph, text);
     for (uint32_t i = 0; i < graph->inputs.count; i++) {
         xpu_text_add(text, "input ");
         add_value(graph, graph->inputs.items[i], text);

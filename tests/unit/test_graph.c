@@ -243,7 +243,18 @@ static void damage_argument(xpu_graph *g, sample s) {
     xpu_value_at(g, s.x)->kind = XPU_VALUE_ARGUMENT;
 }
 static void damage_state(xpu_graph *g, sample s) {
-    xpu_value_at(g, s.x)->kind = XPU_VALUE_STATE;
+    xpu_graph_tie(g, 0, 7);
+    (void)s;
+}
+static void damage_state_type(xpu_graph *g, sample s) {
+    xpu_value flag = xpu_graph_input(g, "flag", XPU_BOOL, 0, NULL);
+    xpu_graph_tie(g, 0, g->inputs.count - 1);
+    (void)s, (void)flag;
+}
+static void damage_state_twice(xpu_graph *g, sample s) {
+    xpu_graph_tie(g, 0, 0);
+    xpu_graph_tie(g, 0, 0);
+    (void)s;
 }
 static void damage_perm(xpu_graph *g, sample s) {
     int64_t perm[] = {0, 0};
@@ -301,7 +312,9 @@ static void verify_finds_damage(void) {
         {"too many operands", damage_arity},
         {"no operator", damage_operator},
         {"argument of no block", damage_argument},
-        {"state without a first value", damage_state},
+        {"state of no input", damage_state},
+        {"state of two types", damage_state_type},
+        {"state tied twice", damage_state_twice},
         {"permutation", damage_perm},
         {"chain uses itself", damage_chain},
         {"operand of a type that its row has not", damage_operand_type},

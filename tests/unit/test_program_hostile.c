@@ -283,7 +283,72 @@ static void steps_deep(bench *b, xpu_program *p) {
     }
 }
 
+/* An input of y's type, in `buffer`, as the state of y. */
+static void add_state(bench *b, xpu_program *p, uint32_t buffer) {
+    const xpu_value_info *y = xpu_value_at(p->graph, p->graph->outputs.items[0]);
+    const xpu_dim dims[] = {y->dims[0], y->dims[1]};
+    xpu_value h = xpu_graph_input(p->graph, "h", XPU_F32, 2, dims);
+    XPU_PUSH(b->arena, &p->values, ((xpu_program_value){.value = h, .buffer = buffer}));
+    xpu_graph_tie(p->graph, 0, 1);
+}
+static void state_of_nothing(bench *b, xpu_program *p) {
+    (void)b;
+    xpu_graph_tie(p->graph, 1, 0);
+}
+static void state_of_huge_index(bench *b, xpu_program *p) {
+    (void)b;
+    xpu_graph_tie(p->graph, 0, UINT32_MAX);
+}
+static void state_of_two_types(bench *b, xpu_program *p) {
+    (void)b;
+    xpu_graph_tie(p->graph, 0, 0);
+}
+static void state_twice(bench *b, xpu_program *p) {
+    add_state(b, p, 0);
+    xpu_graph_tie(p->graph, 0, 1);
+}
+static void state_without_place(bench *b, xpu_program *p) {
+    add_state(b, p, 0);
+    p->values.count--;
+}
+static void state_in_l3(bench *b, xpu_program *p) {
+    add_state(b, p, 0);
+}
+static void state_in_weights(bench *b, xpu_program *p) {
+    add_state(b, p, 1);
+}
+static void keep_in_gm(xpu_program_buffer *buffer) {
+    buffer->levels[0] = XPU_LEVEL_GM;
+    buffer->level_count = 1;
+    buffer->last_layer = 2;
+    buffer->alias_of = -1;
+}
+static void states_in_one(bench *b, xpu_program *p) {
+    add_state(b, p, 2);
+    keep_in_gm(&p->buffers.items[2]);
+}
+static void state_dies_early(bench *b, xpu_program *p) {
+    add_state(b, p, 0);
+    keep_in_gm(&p->buffers.items[0]);
+    p->buffers.items[0].last_layer = 1;
+}
+static void state_in_place(bench *b, xpu_program *p) {
+    add_state(b, p, 0);
+    keep_in_gm(&p->buffers.items[0]);
+    keep_in_gm(&p->buffers.items[2]);
+}
+
 static const lie lies[] = {
+    {"state of no output", state_of_nothing, "a state names no input or output, or one twice"},
+    {"state of no input", state_of_huge_index, "a state names no input or output, or one twice"},
+    {"state twice", state_twice, "a state names no input or output, or one twice"},
+    {"state of two types", state_of_two_types, "a state's input and output have different types"},
+    {"state without a place", state_without_place, "a state has no place in device memory"},
+    {"state that the planner moves", state_in_l3, "a state is not in a buffer of its own in GM"},
+    {"state among the weights", state_in_weights, "a state is not in a buffer of its own in GM"},
+    {"state in one buffer", states_in_one, "a buffer is of two states"},
+    {"state that dies early", state_dies_early, "a state does not live as long as the program runs"},
+    {"state that is written over", state_in_place, "a state shares its buffer"},
     {"step that does nothing known", step_kind, "a step has an unknown kind"},
     {"body that ends before it begins", step_backwards, "a step's branches or body are not within its own"},
     {"branch longer than its loop", step_too_long, "a step's branches or body are not within its own"},

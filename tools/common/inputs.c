@@ -28,14 +28,17 @@ static int is_given(const xpu_inputs *inputs, const char *name) {
     return 0;
 }
 
-/* The name of the first input that has no tensor yet; NULL when all have one. */
+/* The name of the first input that has no tensor yet, states behind the others; NULL when all have one. */
 static const char *next_input(const xpu_inputs *inputs, const xpurt_program *program) {
+    const char *state = NULL;
     for (uint32_t i = 0; i < xpurt_input_count(program); i++) {
         xpurt_tensor info;
         xpurt_input(program, i, &info);
-        if (!is_given(inputs, info.name)) return info.name;
+        if (is_given(inputs, info.name)) continue;
+        if (xpurt_state_of_input(program, i) < 0) return info.name;
+        if (!state) state = info.name;
     }
-    return NULL;
+    return state;
 }
 
 static xpu_status refuse(const char *file, const char *what, const char *why, const char *hint, xpu_diags *diags) {

@@ -134,10 +134,37 @@ static void add_activation_values(xpu_codegen *cg) {
     }
 }
 
-/* Keeps the alternatives whose operand dies where the result begins and is nobody else's result. */
+/* The buffers of states live in GM as long as the program runs. */
+static void keep_states(xpu_codegen *cg, uint32_t last) {
+    for (uint32_t i = 0; i < cg->program.states.count; i++) {
+        const uint32_t pair[] = {cg->program.states.items[i].input, cg->program.states.items[i].output};
+        for (int k = 0; k < 2; k++) {
+            xpu_program_buffer *buffer = &cg->program.buffers.items[pair[k]];
+            buffer->first_layer = 0;
+            buffer->last_layer = last;
+            buffer->levels[0] = XPU_LEVEL_GM;
+            buffer->level_count = 1;
+        }
+    }
+}
+
+static void find_states(xpu_codegen *cg) {
+    for (uint32_t i = 0; i < cg->graph->states.count; i++) {
+        const xpu_graph_state *state = &cg->graph->states.items[i];
+        xpu_program_state buffers = {xpu_activation_buffer(cg, cg->graph->inputs.items[state->input]),
+                                     xpu_activation_buffer(cg, cg->graph->outputs.items[state->output])};
+        XPU_PUSH(cg->arena, &cg->program.states, buffers);
+    }
+}
+
+/* Keeps the alternatives whose operand dies where the result begins and is nobody else's result; states are where they
+ * are. */
 static void finish_in_place(xpu_codegen *cg) {
     const xpu_program_buffer *buffers = cg->program.buffers.items;
     uint8_t *is_output = XPU_NEW_ARRAY(cg->arena, uint8_t, cg->program.buffers.count);
+    uint8_t *is_state = XPU_NEW_ARRAY(cg->arena, uint8_t, cg->program.buffers.count);
+    for (uint32_t i = 0; i < cg->program.states.count; i++)
+        is_state[cg->program.states.items[i].input] = is_state[cg->program.states.items[i].output] = 1;
     for (uint32_t i = 0; i < cg->graph->outputs.count; i++) {
         int32_t buffer = cg->buffer_of[xpu_value_root(cg, cg->graph->outputs.items[i]).id];
         if (buffer >= 0) is_output[buffer] = 1;
@@ -145,6 +172,7 @@ static void finish_in_place(xpu_codegen *cg) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < cg->program.in_place.count; i++) {
         xpu_program_in_place pair = cg->program.in_place.items[i];
+        if (is_state[pair.buffer] || is_state[pair.other]) continue;
         if (is_output[pair.other] || buffers[pair.other].last_layer != buffers[pair.buffer].first_layer) continue;
         cg->program.in_place.items[kept++] = pair;
     }
@@ -163,6 +191,7 @@ void xpu_finish_buffers(xpu_codegen *cg) {
                               xpu_value_at(cg->graph, output)->name);
         }
     }
+    find_states(cg);
     begin_lifetimes(cg);
     XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
         if (cg->layer_of[node.id] < 0) continue;
@@ -176,6 +205,7 @@ void xpu_finish_buffers(xpu_codegen *cg) {
         xpu_program_buffer *buffer = &cg->program.buffers.items[i];
         if (buffer->kind == XPU_BUFFER_WEIGHT) buffer->last_layer = last;
     }
+    keep_states(cg, last);
     finish_in_place(cg);
     add_activation_values(cg);
 }

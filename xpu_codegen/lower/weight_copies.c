@@ -50,7 +50,7 @@ static int rules_are_about_weights(const xpu_codegen *cg) {
 
 /* ---- the choice ---- */
 
-/* Weights are there from the start, as the program's inputs are. */
+/* Weights are there from the start, as the program's inputs and the places of its states are. */
 static const uint8_t *find_from_start(xpu_codegen *cg, xpu_arena *arena) {
     uint8_t *from_start = XPU_NEW_ARRAY(arena, uint8_t, cg->program.buffers.count);
     for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
@@ -59,6 +59,7 @@ static const uint8_t *find_from_start(xpu_codegen *cg, xpu_arena *arena) {
     for (uint32_t i = 0; i < cg->graph->inputs.count; i++) {
         from_start[xpu_activation_buffer(cg, cg->graph->inputs.items[i])] = 1;
     }
+    for (uint32_t i = 0; i < cg->program.states.count; i++) from_start[cg->program.states.items[i].output] = 1;
     return from_start;
 }
 

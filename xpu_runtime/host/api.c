@@ -149,6 +149,12 @@ int xpurt_output(const xpurt_program *program, uint32_t index, xpurt_tensor *inf
     return query(program, values, xpurt_output_count(program), index, info);
 }
 
+int64_t xpurt_state_of_input(const xpurt_program *program, uint32_t index) {
+    const xpu_graph_state *state =
+        index < xpurt_input_count(program) ? xpu_graph_state_of_input(program->image->program.graph, index) : NULL;
+    return state ? (int64_t)state->output : -1;
+}
+
 const char *xpurt_chip_json(const xpurt_program *program) {
     return program ? program->image->program.chip_json : NULL;
 }
@@ -192,7 +198,7 @@ void xpurt_tensor_clear(xpurt_tensor *tensor) {
 static xpu_status give_output(const xpu_run *run, uint32_t index, xpurt_tensor *to) {
     const xpu_tensor *from = &run->outputs[index];
     value_info(run->owner, run->graph->outputs.items[index], to);
-    if (!from->data) return XPU_OK;
+    if (!from->data || (run->options->leave_states && xpu_graph_state_of_output(run->graph, index))) return XPU_OK;
     size_t bytes = xpu_tensor_bytes(from);
     for (int i = 0; i < from->rank; i++) to->dims[i] = from->dims[i];
     to->data = xpu_alloc_fails() ? NULL : malloc(bytes ? bytes : 1);
@@ -281,6 +287,7 @@ static xpu_status run_once(xpurt_session *session, const xpurt_tensor *inputs, u
         if (status == XPU_OK) status = counted;
     }
     for (uint32_t i = 0; status == XPU_OK && i < graph->outputs.count; i++) status = give_output(run, i, &outputs[i]);
+    if (status == XPU_OK && !options->layer) xpu_run_prepare_states(run);
     return status;
 }
 
@@ -333,6 +340,10 @@ xpu_status xpu_guarded_run(xpurt_session *session, const xpurt_tensor *inputs, u
     else
         status = run_once(session, inputs, input_count, outputs, options, xpu_arena_new(&mem, "run"), diags);
     xpu_mem_release(&mem);
+    if (status == XPU_OK && !options->layer)
+        xpu_session_keep(session);
+    else
+        xpu_session_restore(session);
     uint32_t count = xpurt_output_count(session->program);
     for (uint32_t i = 0; status != XPU_OK && i < count; i++) xpurt_tensor_clear(&outputs[i]);
     return status;

@@ -86,9 +86,29 @@ static void bind_constants(xpu_run *run, uint8_t *bound) {
 static void bind_symbols(xpu_run *run, const xpu_value_info *info, const xpu_tensor *tensor, uint8_t *bound) {
     for (int i = 0; i < info->rank; i++) {
         const xpu_dim_node *node = &run->graph->dims.nodes.items[info->dims[i].id];
-        if (node->kind != XPU_DIM_SYMBOL || bound[node->value]) continue;
+        if (node->kind != XPU_DIM_SYMBOL || bound[node->value] || tensor->dims[i] == XPU_DIM_UNKNOWN) continue;
         run->symbols[node->value] = tensor->dims[i];
         bound[node->value] = 1;
+    }
+}
+
+/* By what the caller gives first: where the session's states do not fit it, these are at fault. */
+static void bind_dims(xpu_run *run, uint8_t *bound) {
+    for (int kept = 0; kept < 2; kept++) {
+        for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
+            if (run->is_kept[i] == kept)
+                bind_symbols(run, xpu_value_at(run->graph, run->graph->inputs.items[i]), &run->inputs[i], bound);
+        }
+    }
+}
+
+/* States of the first run have the dims that the others give them. */
+static void finish_dims(xpu_run *run) {
+    for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
+        xpu_tensor shape = xpu_run_shape(run, run->graph->inputs.items[i]);
+        for (int d = 0; run->is_kept[i] && d < shape.rank; d++) {
+            if (run->inputs[i].dims[d] == XPU_DIM_UNKNOWN) run->inputs[i].dims[d] = shape.dims[d];
+        }
     }
 }
 
@@ -226,6 +246,7 @@ xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count
         xpu_status taken = take_tensor(run, (uint32_t)index, &inputs[i]);
         if (taken != XPU_OK) status = taken;
     }
+    if (status == XPU_OK) status = xpu_run_take_states(run);
     for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
         if (run->inputs[i].dtype != XPU_DTYPE_NONE || status != XPU_OK) continue;
         status = refuse(run, i, "input-missing", "it is missing",
@@ -233,13 +254,14 @@ xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count
                         xpu_printf(run->arena, "inputs are: %s", inputs_text(run)));
     }
     if (status != XPU_OK) return status;
-    for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
-        bind_symbols(run, xpu_value_at(run->graph, run->graph->inputs.items[i]), &run->inputs[i], bound);
-    }
+    bind_dims(run, bound);
     bind_elements(run, bound);
     status = check_ranges(run, bound);
+    if (status == XPU_OK) status = xpu_run_check_states(run);
+    finish_dims(run);
     for (uint32_t i = 0; status == XPU_OK && i < run->graph->inputs.count; i++) status = check_dims(run, i);
-    return status == XPU_OK ? check_guards(run) : status;
+    if (status == XPU_OK) status = check_guards(run);
+    return status == XPU_OK ? xpu_run_fetch_states(run) : status;
 }
 
 xpu_tensor xpu_run_shape(const xpu_run *run, xpu_value value) {

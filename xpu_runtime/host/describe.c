@@ -19,6 +19,16 @@ static void describe_values(const xpu_graph *graph, const xpu_value *values, uin
     }
 }
 
+static void describe_states(const xpu_graph *graph, json_t *list, xpu_arena *arena) {
+    for (uint32_t i = 0; i < graph->states.count; i++) {
+        const char *output = xpu_value_at(graph, graph->outputs.items[graph->states.items[i].output])->name;
+        const char *input = xpu_value_at(graph, graph->inputs.items[graph->states.items[i].input])->name;
+        json_t *entry = xpu_json_append(arena, list, json_object());
+        xpu_json_set(arena, entry, "output", json_string(xpu_escape(arena, output, 200)));
+        xpu_json_set(arena, entry, "input", json_string(xpu_escape(arena, input, 200)));
+    }
+}
+
 static void describe_layers(const xpu_program *p, json_t *list, xpu_arena *arena) {
     for (uint32_t i = 0; i < p->layers.count; i++) {
         const xpu_program_layer *l = &p->layers.items[i];
@@ -50,6 +60,7 @@ xpu_status xpu_describe_program(xpurt_program *program, xpu_arena *arena, xpu_di
                     xpu_json_set(arena, top, "inputs", json_array()), arena);
     describe_values(p->graph, p->graph->outputs.items, p->graph->outputs.count,
                     xpu_json_set(arena, top, "outputs", json_array()), arena);
+    describe_states(p->graph, xpu_json_set(arena, top, "states", json_array()), arena);
     json_t *guards = xpu_json_set(arena, top, "guards", json_array());
     for (uint32_t i = 0; i < p->graph->guards.count; i++) {
         const xpu_guard *guard = &p->graph->guards.items[i];

@@ -127,7 +127,9 @@ static xpu_status write_copies(xpu_run *run) {
 static xpu_status write_inputs(xpu_run *run) {
     if (run->only_layer == UINT32_MAX) {
         for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
-            xpu_status status = write_value(run, run->graph->inputs.items[i], &run->inputs[i]);
+            if (xpu_run_state_stays(run, i)) continue;
+            xpu_status status = xpu_run_save_state(run, i);
+            if (status == XPU_OK) status = write_value(run, run->graph->inputs.items[i], &run->inputs[i]);
             if (status != XPU_OK) return status;
         }
         return XPU_OK;
@@ -158,6 +160,7 @@ static xpu_status load(xpu_run *run) {
     int is_loaded = run->session->is_loaded;
     run->session->is_loaded = 0;
     xpu_status status = xpu_run_find_places(run);
+    if (status == XPU_OK && run->session->is_swapped) xpu_placement_swap(run->program, run->places);
     for (uint32_t i = 0; status == XPU_OK && i < image->segments.count; i++) {
         const xpu_program_segment *s = &image->segments.items[i];
         if (!is_loaded || is_restored(run->program, s)) status = load_segment(run, s);
@@ -361,6 +364,7 @@ static xpu_status follow_events(xpu_run *run) {
 static xpu_status read_outputs(xpu_run *run) {
     for (uint32_t i = 0; i < run->graph->outputs.count; i++) {
         xpu_value value = run->graph->outputs.items[i];
+        if (run->options->leave_states && xpu_graph_state_of_output(run->graph, i)) continue;
         xpu_status status = xpu_value_at(run->graph, value)->kind == XPU_VALUE_CONST
                                 ? xpu_const_tensor(run->graph, value, run->arena, &run->outputs[i], run->diags)
                                 : read_value(run, value, &run->outputs[i]);

@@ -34,15 +34,29 @@ struct xpurt_program {
     char *description; /* malloc'd; made once */
 };
 
+/* What a session keeps of a state of the graph. */
+typedef struct {
+    int64_t dims[XPU_MAX_RANK]; /* of its value, which every later run must have */
+    uint32_t address;           /* where it lies on the device, at the next run as input */
+    void *value;                /* where there is no device: its value, malloc'd */
+    void *other;        /* the value that a run has made, or (device) the one that it has written over; malloc'd */
+    size_t saved_bytes; /* of `other`, which goes back if the run ends early */
+    int64_t next_dims[XPU_MAX_RANK];
+    uint32_t next_address;
+} xpu_session_state;
+
 /* A program on a device that stays as it is between runs. For ref there is no device. */
 struct xpurt_session {
     xpurt_program *program;
     const xpurt_device_driver *driver; /* NULL: ref */
     xpu_mem mem;
     xpu_arena *arena;
-    xpu_chip chip;        /* that it runs on: the program's but for what changes time only */
-    xpurt_device *device; /* made by the first run that gets as far */
-    int is_loaded;        /* the device holds the program as its file has it, but for what every run writes */
+    xpu_chip chip;             /* that it runs on: the program's but for what changes time only */
+    xpurt_device *device;      /* made by the first run that gets as far */
+    xpu_session_state *states; /* in the order of the graph's */
+    int has_states;            /* a run has ended well since the session was opened or reset */
+    int is_swapped;            /* states: input and output have changed places */
+    int is_loaded;             /* the device holds the program as its file has it, but for what every run writes */
 };
 
 /* What descriptors need at least: cycles of the array and of the drain, bytes. */
@@ -78,6 +92,7 @@ typedef struct {
     xpu_diags *diags;
     int64_t symbols[XPU_PROGRAM_MAX_SYMBOLS];
     xpu_tensor *inputs;                 /* in the order of graph->inputs */
+    uint8_t *is_kept;                   /* by input: the session's state, as the caller gives none */
     xpu_tensor *outputs;                /* in the order of graph->outputs */
     const xpurt_device_driver *driver;  /* the session's; NULL: ref */
     xpurt_device *device;               /* the session's */
@@ -121,6 +136,25 @@ xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count
 xpu_status xpu_run_check_sizes(const xpu_run *run);
 /* The dims of a value under the run's binding as a tensor without data. */
 xpu_tensor xpu_run_shape(const xpu_run *run, xpu_value value);
+
+/* ---- states.c ---- */
+enum { XPU_DIM_UNKNOWN = -1 };
+/* States that the caller does not give: types, dims where they are known, and the data of small integers. */
+xpu_status xpu_run_take_states(xpu_run *run);
+/* [state-shape] where the run does not fit the session's states. */
+xpu_status xpu_run_check_states(xpu_run *run);
+/* Data of the states that the run takes from the host. */
+xpu_status xpu_run_fetch_states(xpu_run *run);
+/* Whether an input is in the device's memory already. */
+int xpu_run_state_stays(const xpu_run *run, uint32_t input);
+/* Before a given value takes the place of a state. */
+xpu_status xpu_run_save_state(xpu_run *run, uint32_t input);
+/* When the run has ended well: what xpu_session_keep makes the states. */
+void xpu_run_prepare_states(xpu_run *run);
+void xpu_session_keep(xpurt_session *session);
+/* When it has ended early. */
+void xpu_session_restore(xpurt_session *session);
+void xpu_session_clear_states(xpurt_session *session);
 
 /* ---- places.c ---- */
 /* Finds run->places: those of the program, of an earlier run with the same shapes, or of a plan that is made now. */

@@ -30,11 +30,13 @@ static xpu_status begin(xpurt_session *session, xpurt_program *program, const xp
     xpu_mem_init(&session->mem);
     if (setjmp(session->mem.out_of_memory)) return xpu_error_oom_of(diags, &session->mem);
     session->arena = xpu_arena_new(&session->mem, "session");
+    session->states = XPU_NEW_ARRAY(session->arena, xpu_session_state, program->image->program.graph->states.count);
     return choose_chip(session, options->chip_json, diags);
 }
 
 static void end(xpurt_session *session) {
     if (session->device) session->driver->destroy(session->device);
+    xpu_session_clear_states(session);
     xpu_mem_release(&session->mem);
 }
 
@@ -83,6 +85,10 @@ int xpurt_session_run(xpurt_session *session, const xpurt_tensor *inputs, uint32
     if (xpu_is_refused(error, "xpurt_session_run", problem)) return XPU_EUSAGE;
     xpu_diags_init(&diags);
     return xpu_report(error, &diags, xpu_guarded_run(session, inputs, input_count, outputs, options, &diags));
+}
+
+void xpurt_session_reset(xpurt_session *session) {
+    if (session) xpu_session_clear_states(session);
 }
 
 void xpurt_session_close(xpurt_session *session) {

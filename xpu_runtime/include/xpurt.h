@@ -53,6 +53,9 @@ XPURT_API uint32_t xpurt_output_count(const xpurt_program *program);
 /* Name, element type and dims; data is NULL. 0, or 2 where there is no such input: then *info is all zeros. */
 XPURT_API int xpurt_input(const xpurt_program *program, uint32_t index, xpurt_tensor *info);
 XPURT_API int xpurt_output(const xpurt_program *program, uint32_t index, xpurt_tensor *info);
+/* Input `index` is a state (xpuc --state): the output whose value it is in the next run of a session, or -1: it is not,
+ * or there is no such input. */
+XPURT_API int64_t xpurt_state_of_input(const xpurt_program *program, uint32_t index);
 XPURT_API const char *xpurt_chip_json(const xpurt_program *program);
 /* Facts of the program as JSON text (layers, regions, tensors, sizes); belongs to the program. */
 XPURT_API const char *xpurt_describe(xpurt_program *program, xpurt_error *error);
@@ -94,6 +97,7 @@ typedef struct {
     /* Asked now and then: not 0 ends the run with status 130 [stopped]. Dump, statistics and trace are written as far
      * as it got, and say "incomplete", as they do after a fault. */
     int (*stop)(void *context);
+    int leave_states; /* outputs that are states are not fetched from the device: their tensors have no data */
 } xpurt_run_options;
 
 /* Whether xpurt_run would take these inputs, by their names, element types and dims; their data may be NULL. Returns
@@ -116,12 +120,18 @@ XPURT_API void xpurt_tensor_clear(xpurt_tensor *tensor);
  * stay open until the session is closed. NULL with error filled in on failure: [chip-abi] and those of --chip.
  * xpurt_session_run: like xpurt_run, with the session's device and chip, whatever options say of them. An error ends
  * the run, never the session.
+ *
+ * States (xpuc --state out=in): an input that is one may be left out. It then has what the run before gave as that
+ * output, zeros in the first run; given, it sets the state. A run that returns an error leaves the states as they were.
+ * Their shapes are those of the first run until the session is reset: [state-shape].
+ * xpurt_session_reset: as if no run had been made; the device and the program in it stay.
  */
 typedef struct xpurt_session xpurt_session;
 XPURT_API xpurt_session *xpurt_session_open(xpurt_program *program, const xpurt_run_options *options,
                                             xpurt_error *error);
 XPURT_API int xpurt_session_run(xpurt_session *session, const xpurt_tensor *inputs, uint32_t input_count,
                                 xpurt_tensor *outputs, const xpurt_run_options *options, xpurt_error *error);
+XPURT_API void xpurt_session_reset(xpurt_session *session);
 XPURT_API void xpurt_session_close(xpurt_session *session);
 
 /* Removes the temporary files and folders of all calls that are running: for a signal handler (it is async-signal-safe)

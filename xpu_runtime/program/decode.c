@@ -5,6 +5,7 @@
 #include "core/ops/op.h"
 #include "xpu_runtime/program/entries.h"
 #include "xpu_runtime/program/metadata.h"
+#include "xpu_runtime/program/placement.h"
 #include "xpu_runtime/program/program.pb-c.h"
 
 enum {
@@ -457,6 +458,26 @@ static int decode_steps(decoder *d) {
     return ended(d, &list) && check(d, !index || layers == d->program->layers.count, "a layer is in no step");
 }
 
+/* Inputs and outputs of the graph, each tied once to one of its type and shape. */
+static int decode_states(decoder *d) {
+    const xpu_graph *g = d->graph;
+    xpu_entries list = list_of(d, "states");
+    if (!check_count(d, list.count, MAX_ITEMS, "states")) return 0;
+    uint8_t *tied = XPU_NEW_ARRAY(d->arena, uint8_t, (size_t)g->inputs.count + g->outputs.count);
+    for (const XpuMeta__State *from; (from = xpu_entries_next(&list));) {
+        int good = from->input < g->inputs.count && from->output < g->outputs.count && !tied[from->input]++ &&
+                   !tied[g->inputs.count + from->output]++;
+        if (!check(d, good, "a state names no input or output, or one twice")) return 0;
+        xpu_value input = g->inputs.items[from->input], output = g->outputs.items[from->output];
+        good =
+            xpu_value_at(g, input)->dtype == xpu_value_at(g, output)->dtype && xpu_value_same_shape(g, input, output);
+        if (!check(d, good, "a state's input and output have different types")) return 0;
+        xpu_graph_tie(d->graph, from->output, from->input);
+    }
+    const char *problem = ended(d, &list) ? xpu_program_find_states(d->program, d->arena) : NULL;
+    return ended(d, &list) && (!problem || check(d, 0, problem));
+}
+
 static int decode_lists(decoder *d) {
     xpu_entries tensors = list_of(d, "tensors"), regions = list_of(d, "regions");
     if (!check_count(d, tensors.count, MAX_ITEMS, "tensors of the model") ||
@@ -677,7 +698,7 @@ xpu_program *xpu_metadata_decode(const xpu_blob *metadata, const xpu_blob *graph
             check(&d, d.program->stripped, "its section .xpu.graph is missing");
         }
         d.message = &program;
-        if (!*why && decode_layers(&d) && decode_plan(&d) && decode_steps(&d)) decode_lists(&d);
+        if (!*why && decode_layers(&d) && decode_plan(&d) && decode_steps(&d) && decode_states(&d)) decode_lists(&d);
     }
     xpu_message_close(&program);
     return *why ? NULL : d.program;

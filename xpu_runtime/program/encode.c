@@ -315,6 +315,17 @@ static void encode_steps(encoder *e) {
     }
 }
 
+static void encode_states(encoder *e) {
+    begin_list(e, &xpu_meta__program__descriptor, "states");
+    for (uint32_t i = 0; i < e->graph->states.count; i++) {
+        XpuMeta__State s;
+        xpu_meta__state__init(&s);
+        s.input = e->graph->states.items[i].input;
+        s.output = e->graph->states.items[i].output;
+        put_entry(e, &s.base);
+    }
+}
+
 static void encode_lists(encoder *e) {
     const xpu_program *p = e->program;
     begin_list(e, &xpu_meta__program__descriptor, "tensors");
@@ -382,6 +393,7 @@ static xpu_status encode_program(encoder *e) {
     encode_in_place(e);
     encode_guards(e);
     encode_steps(e);
+    encode_states(e);
     return XPU_OK;
 }
 

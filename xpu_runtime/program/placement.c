@@ -116,6 +116,19 @@ static xpu_status convert(const xpu_program *program, uint32_t index, const int6
     return XPU_OK;
 }
 
+/* States lie at the start of the planned area, wherever the other buffers of this shape are. */
+static void pin_states(const xpu_program *program, const uint64_t *reserved, xpu_memplan_buffer *buffers) {
+    uint64_t at = reserved[XPU_LEVEL_GM];
+    for (uint32_t i = 0; i < program->states.count; i++) {
+        const uint32_t pair[] = {program->states.items[i].input, program->states.items[i].output};
+        for (int k = 0; k < 2; k++) {
+            buffers[pair[k]].pinned = 1;
+            buffers[pair[k]].pinned_offset = at;
+            at += round_up(buffers[pair[k]].bytes);
+        }
+    }
+}
+
 static xpu_memplan_alias *make_aliases(const xpu_program *program, xpu_arena *arena) {
     xpu_memplan_alias *aliases = XPU_NEW_ARRAY(arena, xpu_memplan_alias, program->in_place.count);
     for (uint32_t i = 0; i < program->in_place.count; i++) {
@@ -142,6 +155,7 @@ xpu_status xpu_placement_problem(const xpu_program *program, const xpu_chip *chi
         xpu_status status = convert(program, i, symbols, chip->gm_bytes, &buffers[i], arena, diags);
         if (status != XPU_OK) return status;
     }
+    pin_states(program, placement->reserved, buffers);
     placement->problem = (xpu_memplan_problem){.levels = make_levels(chip, placement->reserved, arena),
                                                .level_count = XPU_LEVEL_COUNT,
                                                .buffers = buffers,

@@ -40,6 +40,11 @@ const char *xpu_placement_shape(const xpu_program *program, const int64_t *symbo
 xpu_place *xpu_placement_places(const xpu_program *program, const xpu_placement *placement, const xpu_memplan *plan,
                                 xpu_arena *arena);
 
+/* states.c: fills program->states once values, buffers and layers are known. What is wrong with them, or NULL. */
+const char *xpu_program_find_states(xpu_program *program, xpu_arena *arena);
+/* The places for a run behind an odd number of runs: each state's input and output change places. */
+void xpu_placement_swap(const xpu_program *program, xpu_place *places);
+
 /* Whether the program carries the places of all buffers: nothing is planned when shapes are bound. */
 int xpu_placement_is_stored(const xpu_program *program);
 

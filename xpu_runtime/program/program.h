@@ -58,6 +58,12 @@ typedef struct {
     uint32_t buffer, other;
 } xpu_program_in_place;
 
+/* The buffers of a state's input and output. They live as long as the program runs, in GM, where each plan has them at
+ * the same offsets, and change places after every run. */
+typedef struct {
+    uint32_t input, output;
+} xpu_program_state;
+
 /* A value of the graph that exists in device memory. */
 typedef struct {
     xpu_value value;
@@ -138,6 +144,7 @@ typedef struct {
     XPU_ARRAY(xpu_program_buffer) buffers;
     XPU_ARRAY(xpu_program_in_place) in_place;
     XPU_ARRAY(xpu_program_value) values;
+    XPU_ARRAY(xpu_program_state) states; /* in the order of the graph's; not stored, xpu_program_find_states */
     XPU_ARRAY(xpu_program_layer) layers;
     XPU_ARRAY(xpu_plan_word) plan;
     XPU_ARRAY(xpu_program_step) steps; /* none: all layers in order */
