@@ -1,8 +1,8 @@
 /*
  * hostile [--count=N] [--first=SEED] [--jobs=N] [--verbose] [KIND...]: feeds N files of each kind. Files are fed in
- * process; the process is a child of this one, so that a signal, a sanitizer's report or ten seconds without an end are
- * reported with the case that caused them, and the rest goes on. So is a case that allocates more than 256 MiB beyond
- * what its kind says that the file declares.
+ * process; the process is a child of this one, so that a signal, a sanitizer's report or ten seconds of processor time
+ * without an end are reported with the case that caused them, and the rest goes on. So is a case that allocates more
+ * than 256 MiB beyond what its kind says that the file declares.
  *
  * hostile --allocations: every allocation of a compilation and of a run fails once.
  *
@@ -15,15 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
-static const hostile_kind *const kinds[] = {
-    &hostile_model,   &hostile_npy,     &hostile_npz,       &hostile_program, &hostile_chip,      &hostile_rules,
-    &hostile_regress, &hostile_picture, &hostile_precision, &hostile_shape,   &hostile_cost,      &hostile_inputs,
-    &hostile_outputs, &hostile_names,   &hostile_signals,   &hostile_changed, &hostile_operators, &hostile_calls};
+static const hostile_kind *const kinds[] = {&hostile_model,     &hostile_npy,   &hostile_npz,     &hostile_program,
+                                            &hostile_chip,      &hostile_rules, &hostile_regress, &hostile_picture,
+                                            &hostile_precision, &hostile_shape, &hostile_cost,    &hostile_inputs,
+                                            &hostile_outputs,   &hostile_names, &hostile_signals, &hostile_changed,
+                                            &hostile_operators, &hostile_calls, &hostile_control, &hostile_steps};
 enum { KINDS = sizeof kinds / sizeof *kinds, SECONDS = 10, MEGABYTES = 256, MAX_PROBLEMS = 20 };
 
 /* Sizes that a file made up must be refused for, not the machine's. Freed memory is kept for a while only: a tool that
@@ -150,6 +152,12 @@ int hostile_guard(hostile_result *result, const char *call, hostile_work work, h
     return status;
 }
 
+/* Seconds of processor time, and ten times as many in all: a busy machine is no reason. */
+static void limit_time(int seconds) {
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
+    alarm(10 * (unsigned)seconds);
+}
+
 static void run_case(const hostile_kind *kind, uint64_t seed, hostile_result *result, const char *keep) {
     hostile_random random = {seed * 0x2545f4914f6cdd1du + (uint64_t)kind->name[0] * 7919 + (uint64_t)kind->name[2]};
     hostile_file file = {NULL, 0, 0};
@@ -167,9 +175,9 @@ static void run_case(const hostile_kind *kind, uint64_t seed, hostile_result *re
     memcpy(exact.data, file.data, file.size);
     hostile_clear(&file);
     size_t before = most_allocated = allocated;
-    alarm(SECONDS);
+    limit_time(SECONDS);
     kind->feed(&random, &exact, result);
-    alarm(0);
+    limit_time(0);
     judge_memory(result, before);
     hostile_clear(&exact);
 }
@@ -240,7 +248,7 @@ static void finish(worker *w) {
             printf("%s: a report at the end (leaks?)\n", w->kind->name);
             return;
         }
-        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+        if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF)) {
             printf("%s %llu: not done after %d seconds\n", w->kind->name, (unsigned long long)seed, SECONDS);
         } else if (WIFSIGNALED(status)) {
             printf("%s %llu: signal %d\n", w->kind->name, (unsigned long long)seed, WTERMSIG(status));

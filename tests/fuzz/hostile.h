@@ -61,6 +61,8 @@ void hostile_cut(hostile_random *random, hostile_file *file);
 
 /* ---- compiled programs (program_file.c) ---- */
 
+/* One of the programs that kind_program.c damages (once they are loaded). */
+void hostile_program_seed(hostile_random *random, hostile_file *file);
 /* Compiles a model of the repository, or ends the program. `shape` may be NULL. */
 void hostile_compile(hostile_file *program, const char *model, const char *chip, const char *precision,
                      const char *shape);
@@ -121,7 +123,7 @@ void hostile_put(const char *folder, const char *name, const hostile_file *file)
 
 extern const hostile_kind hostile_model, hostile_npy, hostile_npz, hostile_program, hostile_chip, hostile_rules,
     hostile_regress, hostile_picture, hostile_precision, hostile_shape, hostile_cost, hostile_inputs, hostile_outputs,
-    hostile_names, hostile_signals, hostile_changed, hostile_operators, hostile_calls;
+    hostile_names, hostile_signals, hostile_changed, hostile_operators, hostile_calls, hostile_control, hostile_steps;
 
 /* Runs `work` behind an API boundary of its own, and judges what it reports. */
 typedef xpu_status (*hostile_work)(xpu_arena *arena, const hostile_file *file, hostile_random *random,

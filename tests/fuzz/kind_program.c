@@ -112,9 +112,13 @@ static void damage_header(hostile_random *random, hostile_file *file) {
     }
 }
 
-static void make_program(hostile_random *random, hostile_file *file) {
+void hostile_program_seed(hostile_random *random, hostile_file *file) {
     const hostile_file *seed = &seeds[hostile_below(random, SEEDS)];
     hostile_set(file, seed->data, seed->size);
+}
+
+static void make_program(hostile_random *random, hostile_file *file) {
+    hostile_program_seed(random, file);
     uint32_t kind = hostile_below(random, 100);
     if (kind < 35) {
         damage_section(random, file, ".xpu.program");
@@ -151,6 +155,23 @@ static int make_input(hostile_random *random, xpurt_tensor *tensor) {
     return 1;
 }
 
+/* Twice in one session; the second run comes after whatever the first one has met. */
+static void run_session(xpurt_program *program, const xpurt_tensor *inputs, uint32_t count,
+                        const xpurt_run_options *options, hostile_result *result) {
+    xpurt_tensor outputs[MAX_TENSORS];
+    xpurt_error error = {0, NULL};
+    xpurt_session *session = xpurt_session_open(program, options, &error);
+    hostile_judge(result, "xpurt_session_open", error.status, error.text);
+    xpurt_error_clear(&error);
+    for (int i = 0; session && i < 2; i++) {
+        int status = xpurt_session_run(session, inputs, count, outputs, options, &error);
+        hostile_judge(result, "xpurt_session_run", status, error.text);
+        xpurt_error_clear(&error);
+        for (uint32_t k = 0; k < xpurt_output_count(program); k++) xpurt_tensor_clear(&outputs[k]);
+    }
+    xpurt_session_close(session);
+}
+
 static void run_program(hostile_random *random, xpurt_program *program, const struct xpurt_device_driver *device,
                         const xpurt_tensor *inputs, uint32_t count, hostile_result *result) {
     static const char *const layers[] = {"Convolution28", "Plus30", "conv1", "nothing"};
@@ -163,6 +184,10 @@ static void run_program(hostile_random *random, xpurt_program *program, const st
     if (hostile_chance(random, 2)) {
         options.layer = layers[hostile_below(random, 4)];
         options.from_dump = dump;
+    }
+    if (hostile_chance(random, 20)) {
+        run_session(program, inputs, count, &options, result);
+        return;
     }
     int status = xpurt_run(program, inputs, count, outputs, &options, &error);
     hostile_judge(result, device ? "xpurt_run on func" : "xpurt_run on ref", status, error.text);

@@ -1,48 +1,92 @@
 #!/usr/bin/env python3
 """Single mutations of rows, rules and passes, each of which some quick test must notice.
 
-mutation.py --build=FOLDER [--list] [--only=TEXT] [--first=N] [--count=N] [--jobs=N]
+mutation.py --build=FOLDER [--list] [--quick] [--only=TEXT] [--again=FILE] [--first=N] [--count=N] [--jobs=N]
 
-Works in copies of the tree and of a built folder, one for each job. A mutation is noticed when a test fails, crashes or
-hangs; one that does not compile is left out. Survivors that change neither a result nor where it is computed stand in
-tests/mutation/exceptions.txt: FILE | OLD | NEW | reason. Ends with 'N passed, N failed'.
+Works in a copy of the tree and of what was built, one for each job, in memory where /dev/shm has room. Only the mutated
+file is compiled again; tests are linked with that object before the library. First come the tests that are about the
+mutated folder, then the sweep, of which only networks run whose program is another one, then the rest.
+
+A mutation is noticed when a test fails or crashes twice, takes more processor time than is allowed, or stands still; one
+that does not compile is left out. All limits are processor time of the test and its children, so that a busy machine
+changes nothing. A test counts when it passes without a mutation. Survivors that change neither a result nor where it is computed stand in tests/mutation/exceptions.txt:
+FILE | OLD | NEW | reason. --quick leaves out the tests behind the sweep; --again=FILE tries those that an earlier output calls survivors. Ends with 'N passed, N failed'.
 """
 import argparse
+import atexit
+import collections
 import concurrent.futures
+import hashlib
 import os
 import queue
-import random
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SECONDS = 60  # of one mutation
+SECONDS = 60  # of processor time for one mutation
+COMPARED = 60  # networks of the sweep that run, of those whose programs are others; and that are compared byte by byte
+STILL = 120   # seconds without any processor time, all processes asleep: it hangs
 
-# Tables, and the objects in which their rows are expanded: what else includes them needs the names only.
+# Tables, the objects in which their rows are expanded (what else includes them needs the names only), and how many are drawn.
 TABLES = {
-    "core/ops/ops.def": ["core/ops/rows", "core/ops/op"],
-    "xpu_codegen/ops.def": ["xpu_codegen/choose/rules", "xpu_codegen/choose/layout", "xpu_codegen/lower/program",
-                            "xpu_codegen/document"],
+    "core/ops/ops.def": (["core/ops/rows", "core/ops/op"], 44),
+    "xpu_codegen/ops.def": (["xpu_codegen/choose/rules", "xpu_codegen/choose/layout", "xpu_codegen/lower/program",
+                             "xpu_codegen/document"], 44),
 }
-# Sources by folder or file, and how many mutations are drawn from each.
-SOURCES = [("core/passes", 70), ("core/ops/infer", 40), ("core/ops/op.c", 4), ("frontend/build", 50), ("frontend/onnx/ops_", 16),
-           ("frontend/onnx/convert.c", 8), ("xpu_codegen/choose", 70), ("xpu_codegen/lower", 50), ("partition", 20)]
+RULES = "xpu_codegen/choose/rules.c"
+# Sources by folder or file, how many mutations are drawn from each, and the tests that are about them.
+GENERATES = "test_codegen test_codegen_tiles test_keep test_codegen_memory test_row_scale test_codegen_operators"
+SOURCES = [
+    ("core/passes", 45, "test_passes test_verify test_graph test_partition test_checker"),
+    ("core/ops", 22, "test_infer test_graph test_verify test_passes test_ref test_build"),
+    ("frontend/build", 25, "test_build test_onnx test_infer test_onnx_models"),
+    ("frontend/onnx/ops_", 10, "test_onnx test_onnx_models test_onnx_reader"),
+    ("frontend/onnx/convert.c", 6, "test_onnx test_onnx_models test_onnx_reader"),
+    ("xpu_codegen/choose", 32, GENERATES),
+    ("xpu_codegen/lower", 28, GENERATES),
+    ("partition", 12, "test_partition test_passes test_codegen"),
+]
+ONLY = {"core/ops": r"core/ops/(infer|op\.c|expand)"}  # reference kernels are compared by every test anyway
 
-UNIT = ("test_infer test_graph test_passes test_partition test_onnx test_onnx_models test_ref test_codegen test_codegen_tiles "
-        "test_codegen_operators test_bind_plans test_xpuc").split()
-SCRIPTS = ["tests/sweep/test_sweep.sh", "tests/golden/test_levels.sh", "tests/golden/test_nan.sh", "tests/errors/test_errors.sh",
-           "tests/golden/test_names.sh"]
-GOLDEN = "test_networks test_odd_networks test_quantised_scales test_free_shapes test_guards test_open_dims test_utilisation".split()
-TOOLS = ["bin/xpuc", "bin/xpu-run", "bin/xpu-dump", "bin/xpu-regress", "lib/libxpuc.so", "lib/libxpurt.so", "tests/gen/sweep_rows_main"]
+# The other tests, the quickest first.
+TESTS = """unit/test_infer unit/test_graph unit/test_passes unit/test_verify unit/test_partition unit/test_onnx unit/test_onnx_models
+unit/test_build unit/test_codegen unit/test_codegen_tiles unit/test_codegen_memory unit/test_keep unit/test_ref unit/test_checker
+unit/test_bind_plans unit/test_onnx_reader unit/test_xpuc unit/test_api unit/test_codegen_operators golden/test_row_scale
+golden/test_networks sweep golden/test_guards errors/test_errors.sh golden/test_levels.sh golden/test_names.sh golden/test_nan.sh
+golden/test_open_dims golden/test_utilisation golden/test_odd_networks golden/test_quantised_scales golden/test_free_shapes
+golden/test_random_quantised golden/test_large_weights""".split()
+LIMITS = collections.defaultdict(lambda: 20, {"sweep": 30, "errors/test_errors.sh": 30})
+TOOLS = {"xpuc": "xpuc/main", "xpu-run": "tools/xpu-run", "xpu-dump": "tools/xpu-dump", "xpu-regress": "tools/xpu-regress",
+         "xpu-memplan": "tools/xpu-memplan"}
+
+# clang and lld give for the same files what they gave before.
+CACHE = """#!/bin/bash
+previous= read= out=
+for a; do
+    case $previous in -c) read=$a ;; -o) out=$a ;; esac
+    case $a in *.o) [ "$previous" = -o ] || read=$a ;; esac
+    previous=$a
+done
+[ -n "$read" ] && [ -n "$out" ] || exec PROGRAM "$@"
+key=$(sha256sum <"$read"); key=CACHE/NAME-${key%% *}
+if [ -e "$key" ]; then cat "$key.said" >&2; exec cp "$key" "$out"; fi
+said=$(mktemp CACHE/XXXXXX); PROGRAM "$@" 2>"$said"; status=$?
+cat "$said" >&2
+if [ $status = 0 ]; then mv "$said" "$key.said"; cp "$out" "$key.$$" && mv "$key.$$" "$key"; else rm "$said"; fi
+exit $status
+"""
 
 
 class Mutation:
     def __init__(self, path, line, old, new):
         self.path, self.line, self.old, self.new = path, line, old.strip(), new.strip()
+        self.rank = ""
 
     def __str__(self):
         return f"{self.path}:{self.line}: {self.old}  ->  {self.new}"
@@ -109,19 +153,28 @@ def code_mutations(path):
                 yield number, line, line[:at] + new + line[at + len(old):]
 
 
+def draw(mutations, count):
+    """`count` of them by a hash of what they change, so that lines that move and lines that come change few of them."""
+    seen = collections.Counter()
+    for m in mutations:
+        what = f"{m.path} | {m.old} | {m.new}"
+        m.rank = hashlib.sha256(f"{what} | {seen[what]}".encode()).hexdigest()
+        seen[what] += 1
+    return sorted(sorted(mutations, key=lambda m: m.rank)[:count], key=lambda m: (m.path, m.line))
+
+
 def all_mutations():
     files = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split()
     result = []
-    for path in TABLES:
-        result += [Mutation(path, *change) for change in table_mutations(path)]
-    rules = "xpu_codegen/choose/rules.c"
-    for number, line in enumerate(open(os.path.join(ROOT, rules)).read().split("\n"), 1):
+    for path, (_, count) in TABLES.items():
+        result += draw([Mutation(path, *change) for change in table_mutations(path)], count)
+    for number, line in enumerate(open(os.path.join(ROOT, RULES)).read().split("\n"), 1):
         if re.match(r"static int \w+_holds\(xpu_rule_query \*query\) \{$", line):
-            result.append(Mutation(rules, number, line, line + " if (query) return 1;"))
-    for prefix, count in SOURCES:
-        drawn = [Mutation(path, *change) for path in files if path.startswith(prefix) and path.endswith(".c") for change in code_mutations(path)]
-        random.Random(prefix).shuffle(drawn)
-        result += sorted(drawn[:count], key=lambda m: (m.path, m.line))
+            result += draw([Mutation(RULES, number, line, line + " if (query) return 1;")], 1)
+    for prefix, count, _ in SOURCES:
+        pattern = re.compile(ONLY.get(prefix, re.escape(prefix)))
+        sources = [path for path in files if pattern.match(path) and path.endswith(".c")]
+        result += draw([Mutation(path, *change) for path in sources for change in code_mutations(path)], count)
     return result
 
 
@@ -130,85 +183,262 @@ def all_mutations():
 def read_exceptions():
     path = os.path.join(ROOT, "tests", "mutation", "exceptions.txt")
     rows = [[cell.strip() for cell in line.split(" | ")] for line in open(path) if line.strip() and line[0] != "#"]
-    return {tuple(row[:3]): row[3] for row in rows}
+    return {tuple(row[:3]): " | ".join(row[3:]) for row in rows}
+
+
+def session_state(session):
+    """Processor seconds of all processes of a session with the children they waited for, and whether any of them runs."""
+    ticks, runs = 0, False
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            fields = open(f"/proc/{entry}/stat").read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session:
+            ticks += sum(map(int, fields[11:15]))
+            runs = runs or fields[0] in "RD"
+    return ticks / os.sysconf("SC_CLK_TCK"), runs
+
+
+class Meter:
+    """Runs commands and adds up their processor time."""
+
+    def __init__(self):
+        self.seconds = 0.0
+        self.said = tempfile.TemporaryFile()  # by the last command
+
+    def run(self, command, limit, **how):
+        """Whether the command succeeds within `limit` seconds of processor time."""
+        how = dict(dict(stdin=subprocess.DEVNULL, stdout=self.said, stderr=subprocess.STDOUT), **how)
+        self.said.seek(0)
+        self.said.truncate()
+        process = subprocess.Popen(command, start_new_session=True, **how)
+        used, moved, pause = 0.0, time.monotonic(), 0.001
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.5)
+            if pause < 0.5:
+                continue
+            now, runs = session_state(process.pid)
+            if now != used or runs:
+                used, moved = now, time.monotonic()
+            if used > limit or time.monotonic() - moved > STILL:
+                os.killpg(process.pid, 9)
+                pid, status, usage = os.wait4(process.pid, 0)
+                break
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds += usage.ru_utime + usage.ru_stime
+        return process.returncode == 0
+
+
+def tree_hash(folder):
+    """Of all files under a folder."""
+    total = hashlib.sha256()
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            total.update(name.encode() + open(os.path.join(place, name), "rb").read())
+    return total.hexdigest()[:16]
 
 
 class Copy:
-    """A tree and a build folder to spoil."""
+    """A tree and what was built of it, to spoil."""
 
     def __init__(self, build):
-        self.folder = tempfile.mkdtemp(prefix="xpu-mutation-")
+        memory = "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 4 << 30 else None
+        self.folder = tempfile.mkdtemp(prefix="xpu-mutation-", dir=memory)
+        atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
+        self.meter = Meter()
         for path in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split("\n")[:-1]:
             os.makedirs(os.path.join(self.folder, os.path.dirname(path)), exist_ok=True)
             shutil.copy2(os.path.join(ROOT, path), os.path.join(self.folder, path))
-        shutil.copytree(build, os.path.join(self.folder, "build"), symlinks=True, ignore=shutil.ignore_patterns("san"))
-        shared = os.path.join(ROOT, "..", "shared")
-        self.environment = dict(os.environ, XPU_BUILD="build", XPU_BIN="build/bin", XPU_SHARED=os.path.abspath(shared))
+        for part in ("bin", "lib", "gen", "share", "examples", "obj/tests", "obj/tools", "obj/xpuc", "tests/unit", "tests/golden", "tests/gen"):
+            shutil.copytree(os.path.join(build, part), os.path.join(self.folder, "build", part), symlinks=True)
+        self.programs = os.path.join(self.folder, "build", "mutation")
+        self.cache = os.path.join(build, "mutation-cache", tree_hash(os.path.join(build, "share/xpu/device")))
+        os.makedirs(self.programs)
+        os.makedirs(self.cache, exist_ok=True)
+        self.cached("clang-19")
+        self.cached("ld.lld-19")
+        os.symlink(shutil.which("ld.lld-19"), os.path.join(self.programs, "ld.lld"))
+        self.environment = dict(os.environ, XPU_BUILD="build", XPU_BIN="build/bin", LC_ALL="C.UTF-8",
+                                XPU_SHARED=os.path.abspath(os.path.join(ROOT, "..", "shared")),
+                                PATH=self.programs + ":" + os.environ["PATH"])
+        self.commands = {}
+        self.linked = set()
+        self.tests = TESTS
+        self.trusted = {}  # test: whether it passes without a mutation
+        self.objects = []
+        self.networks = sorted(f[:-5] for f in os.listdir(os.path.join(self.folder, "tests/sweep")) if f.endswith(".onnx"))
+        self.networks.sort(key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+        self.units = set(open(os.path.join(self.folder, "tests/sweep/units.txt")).read().split("\n"))
+        if not all(self.link(program) for program in sorted(TOOLS)):
+            sys.exit("the tools cannot be linked")
+        self.sweep_out = os.path.join(self.folder, "build", "sweep")
+        os.makedirs(self.sweep_out)
+        self.forms = self.fingerprints()
+        self.programs_of = {name: self.compile(name) for name in self.networks[:COMPARED]}
 
-    def run(self, command, deadline, limit=SECONDS):
-        """Whether the command succeeds within `limit` seconds; None: the mutation's time is over before."""
-        now = time.monotonic()
-        if now >= deadline:
+    def cached(self, name):
+        """A program of this name that looks into the cache first. The one behind it is no cache that would find this one."""
+        places = [os.path.join(p, name) for p in os.environ["PATH"].split(":") if os.path.exists(os.path.join(p, name))]
+        text = CACHE.replace("PROGRAM", next(p for p in places if os.path.basename(os.path.realpath(p)) != "ccache")).replace("NAME", name).replace("CACHE", self.cache)
+        path = os.path.join(self.programs, name)
+        open(path, "w").write(text)
+        os.chmod(path, 0o755)
+
+    def run(self, command, limit=LIMITS[""], **how):
+        return self.meter.run(command, limit, cwd=self.folder, **dict(dict(env=self.environment), **how))
+
+    # -- building --
+
+    def command_of(self, target):
+        """What make does for an object."""
+        if target not in self.commands:
+            text = subprocess.check_output(["make", "-Bn", "V=1", "DEPS=no", "PARALLEL=", target], cwd=self.folder, text=True,
+                                           stderr=subprocess.DEVNULL, env=dict(self.environment, MAKEFLAGS=""))
+            line = [line for line in text.split("\n") if line.endswith("-o " + target)][-1]
+            self.commands[target] = [word for word in shlex.split(line) if not word.startswith(("-M", "$(BUILD)"))]
+        return list(self.commands[target])
+
+    def compile_object(self, source):
+        target = f"build/obj/{source}.o"
+        out = os.path.join(self.programs, source.replace("/", "-") + ".o")
+        command = self.command_of(target)
+        command[command.index("-o") + 1] = out
+        if not self.run(command + ["-w", "-O1", "-g0"], 60):
+            return False
+        self.objects.append(out)
+        return True
+
+    def link(self, name):
+        """A tool or a test (tests/FOLDER/NAME) with the mutated objects."""
+        if name in self.linked:
+            return True
+        test = name.startswith("tests/")
+        object_file = f"build/obj/{name if test else TOOLS[name]}.o"
+        out = f"build/{name}" if test else f"build/bin/{name}"
+        command = ["gcc", "-B" + self.programs, "-fuse-ld=lld", "-Wl,--strip-debug", "-o", out, object_file, *self.objects]
+        command += ["build/lib/libxpu-tests.a"] * test + ["build/lib/libxpu-internal.a", "-Wl,--as-needed"]
+        command += [f"-l{l}" for l in ("protobuf-c", "jansson", "png", "jpeg", "z", "m", "dl")] + ["-lcunit"] * test
+        if not self.run(command + ["-Wl,-rpath,$ORIGIN/../lib"], 60):
+            return False
+        self.linked.add(name)
+        return True
+
+    # -- the sweep --
+
+    def compile(self, name):
+        """Hashes of the program and of where its nodes run; None: it is not compiled."""
+        with open(os.path.join(self.sweep_out, name + ".explained"), "wb") as explained:
+            if not self.run(["build/bin/xpuc", "-q", f"tests/sweep/{name}.onnx", "--chip=nano", "--explain", "-o",
+                             f"build/sweep/{name}.xpu"], stdout=explained):
+                return None
+        return [hashlib.sha256(open(os.path.join(self.sweep_out, name + end), "rb").read()).digest() for end in (".xpu", ".explained")]
+
+    def runs(self, name):
+        script = ('XPU_BIN=build/bin; sweep=tests/sweep; eval "$(sed -n "/^tolerance()/,/^}/p; /^run()/,/^}/p" tests/sweep/test_sweep.sh '
+                  '| sed "s/for device in ref func rtl/for device in ref func/")"; first=1; run "$1" build/sweep')
+        return self.run(["bash", "-c", script, "bash", name])
+
+    def fingerprints(self):
+        """Of each network a line that says what is made of it; those behind one that crashes are missing."""
+        name = "tests/gen/sweep_programs_main"
+        if not self.link(name):
+            sys.exit(name + " cannot be linked")
+        with tempfile.TemporaryFile("w+") as out:
+            self.run(["build/" + name] + [f"tests/sweep/{n}.onnx" for n in self.networks], stdout=out)
+            out.seek(0)
+            return dict(line.split(" ", 1) for line in out.read().split("\n") if " " in line)
+
+    def sweep(self, deadline):
+        """The networks whose lowered graph, C, units, and (of some) programs are others than before run on ref and func."""
+        forms = self.fingerprints()
+        files = {n: f"tests/sweep/{n}.onnx" for n in self.networks}
+        others = [n for n in self.networks if forms.get(files[n]) != self.forms[files[n]]]
+        others = others or [n for n in self.networks[:COMPARED] if self.compile(n) != self.programs_of[n]]
+        for name in others[:COMPARED]:
+            if self.meter.seconds > deadline:
+                break
+            if not self.runs(name):
+                return False
+        return True
+
+    # -- a mutation --
+
+    def stage(self, test, deadline):
+        limit = min(LIMITS[test], deadline - self.meter.seconds)
+        if test == "sweep" or test.endswith(".sh"):
+            for name in TOOLS:
+                if not self.link(name):
+                    return None
+        if test == "sweep":
+            return self.sweep(deadline)
+        if test.endswith(".sh"):
+            path = os.environ["PATH"] if test.startswith("errors") else self.environment["PATH"]  # clang under limits
+            return self.run(["bash", "tests/" + test], limit, env=dict(self.environment, PATH=path))
+        if not self.link("tests/" + test):
             return None
-        process = subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, start_new_session=True)
-        try:
-            return process.wait(min(limit, deadline - now)) == 0
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.wait()
-            return False if limit < deadline - now else None
+        return self.run(["build/tests/" + test], limit)
 
-    def make(self, targets, deadline):
-        return self.run(["make", "-s", "DEPS=no", "PARALLEL="] + ["build/" + t for t in targets], deadline)
-
-    def stages(self):
-        """What is made and run, the quickest first: (targets, command, seconds)."""
-        for name in UNIT:
-            yield ["tests/unit/" + name], ["build/tests/unit/" + name], 15
-        yield TOOLS, ["bash", SCRIPTS[0], "--first"], 40
-        for script in SCRIPTS[1:]:
-            yield [], ["bash", script], 40
-        for name in GOLDEN:
-            yield ["tests/golden/" + name], ["build/tests/golden/" + name], 15
-
-    def notice(self, deadline):
+    def notice(self, path, deadline):
         """The first test that fails; None: all pass, or the time is over."""
-        for targets, command, limit in self.stages():
-            if targets and self.make(targets, deadline) is False:
-                return "build"
-            if self.run(command, deadline, limit) is False:
-                return command[-1] if command[0] != "bash" else command[1]
-        return None
+        near = next(tests for prefix, _, tests in SOURCES if path.startswith(prefix) or prefix.split("/")[0] == path.split("/")[0])
+        tests = [test for name in near.split() for test in TESTS if test.endswith("/" + name)] + ["sweep"]
+        tests += [test for test in self.tests if test not in tests]
+        for test in tests:
+            if self.meter.seconds > deadline:
+                return "TIME", test
+            if self.trusted.get(test) is False:
+                continue
+            passes = self.stage(test, deadline)
+            if passes is None:
+                return "build", test
+            if not passes and self.passes_without(test) and not self.stage(test, deadline + SECONDS):
+                return "test", test
+        return None, None
+
+    def passes_without(self, test):
+        """Whether the test passes when nothing is mutated; asked once for each."""
+        if test not in self.trusted:
+            kept, seconds = (self.objects, self.linked), self.meter.seconds
+            self.objects, self.linked = [], set()
+            self.trusted[test] = self.stage(test, seconds + SECONDS)
+            if not self.trusted[test]:
+                self.meter.said.seek(0)
+                said = self.meter.said.read().decode(errors="replace")[-2000:]
+                print(f"{said}\n{test} fails without a mutation, and is left out", flush=True)
+            (self.objects, self.linked), self.meter.seconds = kept, seconds
+            self.linked.clear()
+        return self.trusted[test]
 
     def attempt(self, mutation):
         path = os.path.join(self.folder, mutation.path)
-        text, times = open(path).read(), os.stat(path)
+        text = open(path).read()
         lines = text.split("\n")
-        if lines[mutation.line - 1].strip() != mutation.old:
-            return "lost", 0
         indent = lines[mutation.line - 1][:len(lines[mutation.line - 1]) - len(lines[mutation.line - 1].lstrip())]
         lines[mutation.line - 1] = indent + mutation.new
         with open(path, "w") as file:
             file.write("\n".join(lines))
-        objects = [os.path.join(self.folder, "build", "obj", o + ".o") for o in TABLES.get(mutation.path, [])]
-        if objects:
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-            for o in objects:
-                if os.path.exists(o):
-                    os.remove(o)
-        began = time.monotonic()
-        compiled = self.make(["lib/libxpu-internal.a"], began + SECONDS)
-        result = self.notice(began + SECONDS) if compiled else "compiler"
-        seconds = time.monotonic() - began
+        began, clock = self.meter.seconds, time.monotonic()
+        self.linked, self.objects = set(), []
+        objects = TABLES[mutation.path][0] if mutation.path in TABLES else [mutation.path[:-2]]
+        objects = [o for o in objects if os.path.exists(os.path.join(ROOT, o + ".c"))]
+        compiled = all(self.compile_object(o) for o in objects)
+        result, test = self.notice(mutation.path, began + SECONDS) if compiled else ("compiler", None)
         with open(path, "w") as file:
             file.write(text)
-        if objects:
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-            for o in objects:
-                if os.path.exists(o):
-                    os.remove(o)
-        return result, seconds
+        return result, test, self.meter.seconds - began, time.monotonic() - clock
+
+
+def survivors(path):
+    lines = open(path).read().split("\n")
+    return {re.sub(r":\d+: ", ": ", one, count=1) for one, two in zip(lines, lines[1:]) if "SURVIVED" in two}
 
 
 def main():
@@ -216,19 +446,29 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--again", default="")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=1 << 30)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     mutations = [m for m in all_mutations() if options.only in str(m)][options.first:][:options.count]
+    if options.again:
+        again = survivors(options.again)
+        mutations = [m for m in mutations if re.sub(r":\d+: ", ": ", str(m), count=1) in again]
     if options.list:
         print("\n".join(map(str, mutations)))
         return 0
+    mutations.sort(key=lambda m: m.rank)  # a run that is ended has tried some of everything
     exceptions = read_exceptions()
+    made = []
     copies = queue.Queue()
-    made = [Copy(os.path.abspath(options.build)) for _ in range(max(1, min(options.jobs, len(mutations))))]
-    for copy in made:
-        copies.put(copy)
+    for _ in range(max(1, min(options.jobs, len(mutations)))):
+        made.append(Copy(os.path.abspath(options.build)))
+        if options.quick:
+            made[-1].tests = TESTS[:TESTS.index("sweep")]
+        copies.put(made[-1])
 
     def work(mutation):
         copy = copies.get()
@@ -238,17 +478,18 @@ def main():
             copies.put(copy)
 
     passed = failed = skipped = 0
+    spent = 0.0
     with concurrent.futures.ThreadPoolExecutor(len(made)) as pool:
-        for mutation, (result, seconds) in zip(mutations, pool.map(work, mutations)):
+        for mutation, (result, test, seconds, wall) in zip(mutations, pool.map(work, mutations)):
             known = exceptions.get((mutation.path, mutation.old, mutation.new))
-            skipped += result in ("compiler", "build", "lost")
-            passed += result not in ("compiler", "build", "lost", None) or (result is None and known is not None)
-            failed += result is None and known is None
-            verdict = f"noticed by {result}" if result else f"equal: {known}" if known else "SURVIVED"
-            print(f"{mutation}\n    {verdict}, {seconds:.0f} s", flush=True)
-    for copy in made:
-        shutil.rmtree(copy.folder)
-    print(f"{skipped} left out: they do not compile")
+            skipped += result in ("compiler", "build")
+            passed += result == "test" or (result in (None, "TIME") and known is not None)
+            failed += result in (None, "TIME") and known is None
+            spent += seconds
+            verdict = (f"noticed by {test}" if result == "test" else "left out: it does not compile" if result in ("compiler", "build")
+                       else f"equal: {known}" if known else "SURVIVED" if not result else f"SURVIVED, out of time before {test}")
+            print(f"{mutation}\n    {verdict}, {seconds:.1f} s of processor time, {wall:.0f} s", flush=True)
+    print(f"{skipped} left out: they do not compile; {spent:.0f} s of processor time")
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 

@@ -1,0 +1,136 @@
+/*
+ * Control flow: models of tests/control (branches, loops, shapes that are computed), damaged; and programs whose
+ * metadata have steps and symbols that the device sets or that data bind.
+ */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fuzz/hostile.h"
+#include "xpu_runtime/program/file.h"
+#include "xpu_runtime/program/program.h"
+#include "xpu_runtime/program/program.pb-c.h"
+
+/* ---- models ---- */
+
+static hostile_file *models;
+static uint32_t model_count;
+
+static void load_models(void) {
+    glob_t found;
+    if (model_count) return;
+    if (glob("tests/control/*.onnx", 0, NULL, &found) != 0) abort();
+    models = calloc(found.gl_pathc, sizeof *models);
+    if (!models) abort();
+    for (size_t i = 0; i < found.gl_pathc; i++) hostile_load(&models[i], found.gl_pathv[i]);
+    model_count = (uint32_t)found.gl_pathc;
+    globfree(&found);
+}
+
+static void make_control(hostile_random *random, hostile_file *file) {
+    const hostile_file *seed = &models[hostile_below(random, model_count)];
+    hostile_set(file, seed->data, seed->size);
+    if (hostile_chance(random, 95))
+        hostile_damage_wire(random, file);
+    else
+        hostile_damage(random, file);
+}
+
+static void feed_control(hostile_random *random, const hostile_file *file, hostile_result *result) {
+    hostile_model.feed(random, file, result);
+}
+
+const hostile_kind hostile_control = {"control", ".onnx", load_models, make_control, feed_control};
+
+/* ---- programs ---- */
+
+enum { MAX_STEPS = 24 };
+
+typedef struct {
+    XpuMeta__Step steps[MAX_STEPS];
+    uint32_t count;
+    uint32_t layer, words, symbols; /* the layer that comes next; of the program */
+} tree;
+
+/* Steps up to layer `last` and behind it: some of a branch's or loop's, `depth` deep. */
+static void grow(hostile_random *random, tree *t, uint32_t last, uint32_t depth) {
+    while (t->count < MAX_STEPS && (t->layer < last || hostile_chance(random, 20))) {
+        uint32_t index = t->count++, kind = depth < 4 ? hostile_below(random, XPU_DO_COUNT) : XPU_DO_RUN;
+        if (kind == XPU_DO_SET && !t->symbols) kind = XPU_DO_IF;
+        if (t->layer >= last && kind == XPU_DO_RUN) kind = XPU_DO_IF; /* of no layers */
+        XpuMeta__Step *s = &t->steps[index];
+        *s = (XpuMeta__Step)XPU_META__STEP__INIT;
+        s->kind = kind;
+        s->has_word = s->has_symbol = s->has_first = s->has_last = s->has_middle = s->has_end = 1;
+        s->word = hostile_below(random, t->words - xpu_step_words(kind));
+        s->symbol = hostile_below(random, t->symbols);
+        if (kind == XPU_DO_RUN) {
+            s->first = t->layer;
+            t->layer += 1 + hostile_below(random, last - t->layer);
+            s->last = t->layer - 1;
+        } else if (kind != XPU_DO_SET) {
+            grow(random, t, t->layer + (last - t->layer + 1) / 2, depth + 1);
+            s->middle = t->count;
+            if (kind == XPU_DO_IF) grow(random, t, t->layer + (last - t->layer) / 2, depth + 1);
+            s->end = t->count;
+        }
+        if (hostile_chance(random, 2)) s->word = (uint32_t)hostile_number(random);
+        if (hostile_chance(random, 2)) s->end = hostile_below(random, MAX_STEPS);
+        if (hostile_chance(random, 2)) s->middle = hostile_below(random, MAX_STEPS);
+    }
+}
+
+static void add_steps(hostile_random *random, XpuMeta__Program *program, tree *t, XpuMeta__Step **list) {
+    *t = (tree){.words = (uint32_t)program->n_plan, .symbols = (uint32_t)program->n_symbols};
+    grow(random, t, (uint32_t)program->n_layers, 0);
+    for (uint32_t i = 0; i < t->count; i++) list[i] = &t->steps[i];
+    program->n_steps = t->count;
+    program->steps = list;
+}
+
+/* Symbols that are elements of a value: of an input, a constant, a result, one that is not there. */
+static void define_symbols(hostile_random *random, XpuMeta__Program *program) {
+    for (size_t i = 0; i < program->n_symbols; i++) {
+        XpuMeta__Symbol *symbol = program->symbols[i];
+        if (hostile_chance(random, 30)) continue;
+        symbol->has_value = symbol->has_element = 1;
+        symbol->value = hostile_below(random, (uint32_t)program->n_values + 3);
+        symbol->element = hostile_chance(random, 80) ? hostile_below(random, 4) : (uint32_t)hostile_number(random);
+    }
+    if (hostile_chance(random, 20))
+        program->values[hostile_below(random, (uint32_t)program->n_values)]->dtype = hostile_below(random, 16);
+}
+
+static void make_steps(hostile_random *random, hostile_file *file) {
+    hostile_file metadata = {NULL, 0, 0};
+    hostile_program_seed(random, file);
+    if (!hostile_section(file, ".xpu.program", &metadata)) abort();
+    XpuMeta__Program *program = xpu_meta__program__unpack(NULL, metadata.size, metadata.data), all;
+    if (!program) abort();
+    all = *program;
+    tree t;
+    XpuMeta__Step *list[MAX_STEPS];
+    if (hostile_chance(random, 70)) add_steps(random, program, &t, list);
+    if (hostile_chance(random, 50)) define_symbols(random, program);
+    uint8_t *bytes = malloc(xpu_meta__program__get_packed_size(program));
+    if (!bytes) abort();
+    hostile_set(&metadata, bytes, xpu_meta__program__pack(program, bytes));
+    free(bytes);
+    program->n_steps = all.n_steps;
+    program->steps = all.steps;
+    xpu_meta__program__free_unpacked(program, NULL);
+    if (hostile_chance(random, 40)) hostile_damage_wire(random, &metadata);
+    hostile_set_section(file, ".xpu.program", &metadata);
+    hostile_clear(&metadata);
+}
+
+static void load_programs(void) {
+    hostile_program.prepare();
+}
+
+static void feed_steps(hostile_random *random, const hostile_file *file, hostile_result *result) {
+    hostile_program.feed(random, file, result);
+}
+
+const hostile_kind hostile_steps = {"steps", ".xpu", load_programs, make_steps, feed_steps};
