@@ -117,6 +117,30 @@ xpu_value fe_clip(fe_builder *b, xpu_value x, float low, float high);
 xpu_value fe_convert(fe_builder *b, xpu_value x, xpu_dtype dtype);
 xpu_value fe_identity(fe_builder *b, xpu_value x); /* of a constant: the constant */
 
+/* ---- recurrent ---- */
+
+typedef enum { FE_LSTM, FE_GRU, FE_RNN } fe_recurrent_kind;
+
+/* All but x, w and r may be {0}; bias: those of the inputs, then those of the state. */
+typedef struct {
+    xpu_value x, w, r, bias, lengths, initial_h, initial_c, peepholes;
+} fe_recurrent_operands;
+
+typedef struct {
+    const char *direction; /* NULL: "forward"; "reverse", "bidirectional" */
+    int64_t hidden_size;   /* 0: what r says */
+    const char *const *activations;
+    const float *alpha, *beta; /* of the activations that have some, in order; the others have their defaults */
+    size_t activation_count, alpha_count, beta_count; /* 0: the defaults */
+    float clip;                                       /* 0: none */
+    int input_forget, linear_before_reset, layout;
+} fe_recurrence;
+
+/* Operands are float32, lengths int32, the number of time steps is known. Returns how many results there are: 3 of an
+ * LSTM, else 2; 0 after reporting. */
+uint32_t fe_recurrent(fe_builder *b, fe_recurrent_kind kind, const fe_recurrent_operands *operands,
+                      const fe_recurrence *form, xpu_value *results);
+
 /* ---- moves ---- */
 
 xpu_value fe_flatten(fe_builder *b, xpu_value x, int64_t axis);

@@ -18,9 +18,10 @@ static const fe_frontend frontend = {
 };
 
 static const char *const attr_type_names[] = {
-    [XPU_ONNX_FLOAT] = "a float",           [XPU_ONNX_INT] = "an integer", [XPU_ONNX_STRING] = "a string",
-    [XPU_ONNX_TENSOR] = "a tensor",         [XPU_ONNX_GRAPH] = "a graph",  [XPU_ONNX_FLOATS] = "a list of floats",
-    [XPU_ONNX_INTS] = "a list of integers",
+    [XPU_ONNX_FLOAT] = "a float",           [XPU_ONNX_INT] = "an integer",
+    [XPU_ONNX_STRING] = "a string",         [XPU_ONNX_TENSOR] = "a tensor",
+    [XPU_ONNX_GRAPH] = "a graph",           [XPU_ONNX_FLOATS] = "a list of floats",
+    [XPU_ONNX_INTS] = "a list of integers", [XPU_ONNX_STRINGS] = "a list of strings",
 };
 
 static int is_default_domain(const char *domain) {
@@ -148,7 +149,7 @@ static int has_type(const xpu_onnx_attr_proto *attr, xpu_onnx_attr_type type) {
     static const struct {
         int code; /* AttributeProto.AttributeType */
     } codes[] = {[XPU_ONNX_FLOAT] = {1}, [XPU_ONNX_INT] = {2},    [XPU_ONNX_STRING] = {3}, [XPU_ONNX_TENSOR] = {4},
-                 [XPU_ONNX_GRAPH] = {5}, [XPU_ONNX_FLOATS] = {6}, [XPU_ONNX_INTS] = {7}};
+                 [XPU_ONNX_GRAPH] = {5}, [XPU_ONNX_FLOATS] = {6}, [XPU_ONNX_INTS] = {7},   [XPU_ONNX_STRINGS] = {8}};
     int present = type == XPU_ONNX_FLOAT    ? attr->has_f
                   : type == XPU_ONNX_INT    ? attr->has_i
                   : type == XPU_ONNX_STRING ? attr->has_s

@@ -80,7 +80,8 @@ typedef enum {
     XPU_ONNX_TENSOR,
     XPU_ONNX_GRAPH,
     XPU_ONNX_FLOATS,
-    XPU_ONNX_INTS
+    XPU_ONNX_INTS,
+    XPU_ONNX_STRINGS
 } xpu_onnx_attr_type;
 
 /* An attribute that an operator takes, in the opset versions since <= version < until (0: no limit). */
@@ -190,6 +191,7 @@ int64_t xpu_onnx_attr_int(const xpu_onnx_node *node, const char *name, int64_t f
 float xpu_onnx_attr_float(const xpu_onnx_node *node, const char *name, float fallback);
 const char *xpu_onnx_attr_string(const xpu_onnx_node *node, const char *name, const char *fallback);
 fe_ints xpu_onnx_attr_ints(const xpu_onnx_node *node, const char *name);
+const char *const *xpu_onnx_attr_strings(const xpu_onnx_node *node, const char *name, size_t *count);
 /* 0 or 1; anything else is reported, and *ok becomes 0. */
 int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok);
 /* A list of operand `input`, which must be constant and of rank 0 or 1, int32 or int64. */
@@ -218,7 +220,7 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_
     xpu_onnx_convert_dequantize, xpu_onnx_convert_dynamic_quantize, xpu_onnx_convert_qlinear,
     xpu_onnx_convert_integer_product, xpu_onnx_convert_slice, xpu_onnx_convert_split, xpu_onnx_convert_expand,
     xpu_onnx_convert_tile, xpu_onnx_convert_constant_of_shape, xpu_onnx_convert_gather,
-    xpu_onnx_convert_gather_elements, xpu_onnx_convert_gather_nd;
+    xpu_onnx_convert_gather_elements, xpu_onnx_convert_gather_nd, xpu_onnx_convert_recurrent;
 /* The attributes of a convolution. */
 fe_convolution xpu_onnx_convolution(const xpu_onnx_node *node);
 

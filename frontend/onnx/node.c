@@ -59,6 +59,16 @@ fe_ints xpu_onnx_attr_ints(const xpu_onnx_node *node, const char *name) {
     return (fe_ints){attr->n_ints ? attr->ints : &none, attr->n_ints};
 }
 
+const char *const *xpu_onnx_attr_strings(const xpu_onnx_node *node, const char *name, size_t *count) {
+    const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
+    *count = attr ? attr->n_strings : 0;
+    const char **list = XPU_NEW_ARRAY(node->importer->scratch, const char *, *count + 1);
+    for (size_t i = 0; i < *count; i++) {
+        list[i] = xpu_strndup(node->importer->scratch, (const char *)attr->strings[i].data, attr->strings[i].len);
+    }
+    return list;
+}
+
 int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok) {
     return fe_flag(&node->build, name, xpu_onnx_attr_int(node, name, fallback), ok);
 }

@@ -316,6 +316,53 @@ def gathers_nd(version, types):
             yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i), np.stack(columns, -1)], {"batch_dims": batch} if batch else {})
 
 
+RECURRENT = {"LSTM": (4, 3), "GRU": (3, 2), "RNN": (1, 1)}  # gates, activations
+
+
+def recurrent(kind, version, types):
+    """Every direction, with and without each operand that may be absent, other activations."""
+    gates, functions = RECURRENT[kind]
+    forms = [dict(), dict(direction="reverse", bias=1), dict(direction="bidirectional", bias=1, state=1), dict(state=1, lengths=1, bias=1),
+             dict(direction="bidirectional", lengths=1, steps=4), dict(direction="reverse", lengths=1, state=1, steps=4), dict(clip=0.4, bias=1),
+             dict(activations=["Relu", "Softsign", "HardSigmoid"]), dict(activations=["Sigmoid", "ScaledTanh", "Elu"], alpha=[1.25, 0.5], beta=[0.75]),
+             dict(activations=["HardSigmoid", "LeakyRelu", "Affine"], alpha=[0.3, 0.1, 0.5], beta=[0.4, 0.25]), dict(computed=1, bias=1, state=1),
+             dict(steps=1, batch=1, hidden=64, inputs=40, state=1, bias=1), dict(steps=6, batch=1, hidden=48, inputs=20, bias=1, direction="bidirectional"),
+             dict(constant_lengths=1, bias=1)]
+    if kind == "LSTM":
+        forms += [dict(peepholes=1, state=1, bias=1), dict(peepholes=1), dict(input_forget=1, state=1)]
+    if kind == "GRU":
+        forms += [dict(linear=1, bias=1, state=1), dict(linear=1), dict(linear=1, direction="bidirectional", bias=1)]
+    if version >= 14:
+        forms += [dict(layout=1, bias=1)]
+    for dtype in [d for d in types if d in FLOATS]:
+        for i, form in enumerate(forms):
+            steps, batch, hidden, inputs = (form.get(k, default) for k, default in (("steps", 3), ("batch", 2), ("hidden", 5), ("inputs", 4)))
+            directions = 2 if form.get("direction") == "bidirectional" else 1
+            random = np.random.default_rng(100 * i + gates)
+
+            def draw(*shape):
+                return random.normal(0, 0.4, shape).astype(dtype)
+
+            data = [draw(steps, batch, inputs) * 2, draw(directions, gates * hidden, inputs), draw(directions, gates * hidden, hidden),
+                    draw(directions, 2 * gates * hidden) if "bias" in form else None,
+                    np.array([[steps, 2, 1, 3][b % 4] for b in range(batch)], np.int32) if "lengths" in form else
+                    np.full(batch, steps, np.int32) if "constant_lengths" in form else None,
+                    draw(directions, batch, hidden) if "state" in form else None]
+            if kind == "LSTM":
+                data += [draw(directions, batch, hidden) if "state" in form else None,
+                         draw(directions, 3 * hidden) if "peepholes" in form else None]
+            attributes = {"hidden_size": hidden, **{k: form[k] for k in ("direction", "clip", "layout", "input_forget") if k in form}}
+            if "linear" in form:
+                attributes["linear_before_reset"] = 1
+            if "activations" in form:
+                attributes["activations"] = form["activations"][:functions] * directions
+                attributes.update({f"activation_{k}": form[k] for k in ("alpha", "beta") if k in form})
+            if "layout" in form:
+                data[0] = np.ascontiguousarray(data[0].transpose(1, 0, 2))
+            yield Case(label(dtype) + f"_{i}", data, attributes, outputs=3 if kind == "LSTM" else 2,
+                       constants=[] if "computed" in form else [1, 2, 3, 7] + ([4] if "constant_lengths" in form else []))
+
+
 def expands(types):
     forms = [((3, 1), [3, 4]), ((1,), [5]), ((3, 4), [1]), ((3, 4), [2, 1, 1]), ((), [2, 3]), ((2, 1, 3, 1), [2, 5, 3, 4]), ((4,), [2, 3, 4]),
              ((1, 3), [0, 3]), ((1, 1, 2), [2, 1, 2, 1, 2])]
@@ -547,6 +594,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
         op in ("Max", "Min"), op)) for op in
        "Sum Mean Max Min Prod L1 L2 SumSquare LogSum LogSumExp".split()},
     "Concat": lambda v, t: concat(t),
+    **{kind: (lambda v, t, kind=kind: recurrent(kind, v, t)) for kind in RECURRENT},
     "Gather": lambda v, t: gathers(t),
     "GatherElements": lambda v, t: gathers_of_elements(t),
     "GatherND": lambda v, t: gathers_nd(v, t),

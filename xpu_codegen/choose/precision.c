@@ -3,9 +3,10 @@
  *
  * A convolution (not depthwise) or matrix product by a constant can; everything else is float32. Automatic precision
  * keeps float32 where the result reaches a logarithm, exponent, square root or divisor through linear operators:
- * there a small error becomes a large one. An int16 layer has int16 weights (int16x8: int8) with a scale per output
- * channel and reads the largest magnitude of its input, which the producing layer finds, or a layer of its own. A rule
- * of the user's overrides the precision of the layers that it matches.
+ * there a small error becomes a large one; and where a product says so itself (attribute exact). An int16 layer has
+ * int16 weights (int16x8: int8) with a scale per output channel and reads the largest magnitude of its input, which the
+ * producing layer finds, or a layer of its own. A rule of the user's overrides the precision of the layers that it
+ * matches.
  */
 #include "xpu_codegen/choose/precision.h"
 
@@ -153,6 +154,10 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
     const char *no_tile = xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0,
                                           mode == XPU_MODE_INT16X8 ? XPU_TILING_I16X8 : XPU_TILING_I16, &tile);
     if (no_tile) return no_tile;
+    if (mode == XPU_MODE_AUTO && xpu_op_attr(xpu_node_at(cg->graph, node)->op, XPU_ATTR_EXACT) &&
+        xpu_node_int(cg->graph, node, XPU_ATTR_EXACT)) {
+        return "its errors would add up over the steps of a recurrent operator";
+    }
     if (mode == XPU_MODE_AUTO && sensitive[node.id]) {
         return "its result reaches a logarithm, exponent, square root or divisor through linear operators";
     }

@@ -18,11 +18,11 @@ typedef struct xpu_codegen_layer {
     int called_ahead;       /* before the layer before it, on the cores, has run: its scratch lives from then on */
 } xpu_codegen_layer;
 
-/* More layers are rows of a table in the generated C, not functions: their addresses would fill LM, and clang takes
- * half a millisecond for each. */
-enum { XPU_MANY_LAYERS = 1000 };
+/* More layers are rows of a table in the generated C, not functions: their addresses would fill LM, of which they may
+ * take an eighth, and clang takes half a millisecond for each. */
+enum { XPU_MANY_LAYERS = 1000, XPU_LM_BYTES_OF_LAYER = 4 * 8 };
 static inline int xpu_has_many_layers(const xpu_codegen *cg) {
-    return cg->layers.count > XPU_MANY_LAYERS;
+    return cg->layers.count > XPU_MANY_LAYERS || cg->layers.count > cg->chip.lm_bytes / XPU_LM_BYTES_OF_LAYER;
 }
 
 /* The layer's name, with a number where another layer has it. */
