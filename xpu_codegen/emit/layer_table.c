@@ -93,6 +93,17 @@ static void emit_rows(xpu_codegen *cg, xpu_text *text, const uint32_t *function_
     xpu_text_add(text, "};\n\n");
 }
 
+static void emit_args(xpu_codegen *cg, xpu_text *text) {
+    uint32_t word = 0;
+    xpu_text_add(text, "const uint32_t xpu_layer_args[] XPU_LAYER_ARGS_SECTION = {\n");
+    for (uint32_t i = 0; i < cg->layers.count; i++) {
+        uint32_t words = words_of(&cg->layers.items[i]);
+        xpu_text_add(text, "    XPU_LAYER_ARGS(%u, %u),\n", word, words);
+        word += words;
+    }
+    xpu_text_add(text, "};\n\n");
+}
+
 static void emit_ahead(const xpu_codegen *cg, xpu_text *text) {
     enum { LINE = 32 };
     xpu_text_add(text, "const uint8_t xpu_layers_ahead[] __attribute__((section(\".text.xpu_layers_ahead\"))) = {");
@@ -111,6 +122,7 @@ void xpu_emit_layer_table(xpu_codegen *cg, xpu_text *text) {
                  "__attribute__((section(\".xpu_plan\"), used)) const uint32_t xpu_plan[%u];\n\n",
                  cg->program.plan.count + 1);
     emit_rows(cg, text, function_of);
+    emit_args(cg, text);
     emit_ahead(cg, text);
     xpu_text_add(text,
                  "/* Layers are called in order, from the first that the runtime wants. */\n"

@@ -127,9 +127,27 @@ static void emit_plan_table(xpu_codegen *cg, xpu_text *text) {
     }
 }
 
+/* Where each layer's arguments lie in the plan table: those of its calls stand side by side. */
+static void emit_args(xpu_codegen *cg, xpu_text *text) {
+    xpu_text_add(text, "\nconst uint32_t xpu_layer_args[] XPU_LAYER_ARGS_SECTION = {\n");
+    for (uint32_t i = 0; i < cg->layers.count; i++) {
+        const xpu_codegen_layer *layer = &cg->layers.items[i];
+        uint32_t words = 0;
+        for (uint32_t c = 0; c < layer->calls.count; c++) words += xpu_kernel_of(layer->calls.items[c].kernel)->words;
+        if (words) {
+            xpu_text_add(text, "    XPU_LAYER_ARGS(__builtin_offsetof(struct program_plan, region_%u.%s) / 4, %u),\n",
+                         layer->region, layer->calls.items[0].member, words);
+        } else {
+            xpu_text_add(text, "    0,\n");
+        }
+    }
+    xpu_text_add(text, "    0,\n};\n");
+}
+
 static void emit_layer_functions(xpu_codegen *cg, xpu_text *text) {
     emit_host_layers(cg, text);
     emit_plan_table(cg, text);
+    emit_args(cg, text);
     xpu_text_add(text, "\nconst xpu_layer_function xpu_layers[] = {\n");
     for (uint32_t i = 0; i < cg->layers.count; i++) {
         xpu_text_add(text, "    %s,\n", cg->layers.items[i].identifier);

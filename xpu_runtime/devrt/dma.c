@@ -1,16 +1,19 @@
 /* A core's own DMA: descriptors in a ring in LM, one ring and one counter for each direction. */
+#include <riscv_vector.h>
+
 #include "xpu_runtime/include/xpu_device.h"
 
 struct ring {
     uint32_t words[XPU_RING][XPU_DESC_WORDS];
-    uint32_t issued; /* descriptors queued so far: what the counter reaches when all are done */
+    uint32_t issued;  /* descriptors queued so far: what the counter reaches when all are done */
+    uint32_t drained; /* of them, what the counter is known to have reached */
 };
 
 static struct ring loads, stores;
 static const xpu_ticket none = {XPU_NO_COUNTER, 0};
 
 /* What all copies of a ring have in common. */
-static void prepare(uint32_t *words, uint32_t counter) {
+static void prepare(struct ring *ring, uint32_t counter) {
     const xpu_desc_copy copy = {
         .wait0 = XPU_NO_COUNTER,
         .wait1 = XPU_NO_COUNTER,
@@ -23,17 +26,25 @@ static void prepare(uint32_t *words, uint32_t counter) {
         .src_stride3 = 4,
         .dst_stride3 = 4,
     };
-    xpu_desc_copy_pack(words, &copy);
+    xpu_desc_copy_pack(ring->words[0], &copy);
+    size_t vl = __riscv_vsetvl_e32m2(XPU_DESC_WORDS);
+    vuint32m2_t words = __riscv_vle32_v_u32m2(ring->words[0], vl);
+    for (uint32_t i = 1; i < XPU_RING; i++) __riscv_vse32_v_u32m2(ring->words[i], words, vl);
+}
+
+void xpu_dma_begin(void) {
+    prepare(&loads, XPU_COUNTER_CORE_LOAD + core_id());
+    prepare(&stores, XPU_COUNTER_CORE_STORE + core_id());
 }
 
 static xpu_ticket copy_2d(struct ring *ring, uint32_t engine, uint32_t counter, uint32_t target, int32_t target_stride,
                           uint32_t source, int32_t source_stride, uint32_t row_bytes, uint32_t rows, xpu_ticket after) {
     uint32_t *words = ring->words[ring->issued % XPU_RING];
-    if (ring->issued < XPU_RING)
-        prepare(words, counter);
-    else
-        xpu_wait((xpu_ticket){counter, ring->issued - XPU_RING + 1});
-    xpu_desc_copy_set_layer(words, xpu_reg_load(XPU_REG_LAYER) >> 16);
+    if (ring->issued - ring->drained >= XPU_RING) {
+        ring->drained = ring->issued - XPU_RING + 1;
+        xpu_wait((xpu_ticket){counter, ring->drained});
+    }
+    xpu_desc_copy_set_layer(words, xpu_layer_now);
     xpu_desc_copy_set_wait0(words, after.counter);
     xpu_desc_copy_set_wait0_value(words, after.value);
     xpu_desc_copy_set_src(words, source);
@@ -76,11 +87,7 @@ static xpu_ticket copy_narrow(struct ring *ring, uint32_t (*slots)[XPU_DESC_WORD
                               uint32_t counter, xpu_desc_copy *copy, uint32_t element) {
     uint32_t *words = slots[ring->issued % count];
     if (ring->issued >= count) xpu_wait((xpu_ticket){counter, ring->issued - count + 1});
-    if (ring->issued < XPU_RING) {
-        uint32_t *slot = ring->words[ring->issued]; /* which would be prepared now */
-        prepare(slot, counter);
-    }
-    copy->layer = xpu_reg_load(XPU_REG_LAYER) >> 16;
+    copy->layer = xpu_layer_now;
     copy->wait0 = XPU_NO_COUNTER;
     copy->wait1 = XPU_NO_COUNTER;
     copy->signal = counter;
@@ -130,7 +137,7 @@ xpu_ticket xpu_gather_rows(uint32_t *words, uint32_t target, uint32_t source, co
                            uint32_t units, uint32_t unit) {
     const uint32_t type = unit == 1 ? XPU_TYPE_U8 : unit == 2 ? XPU_TYPE_I16 : XPU_TYPE_I32;
     const xpu_desc_gather gather = {
-        .layer = xpu_reg_load(XPU_REG_LAYER) >> 16,
+        .layer = xpu_layer_now,
         .wait0 = XPU_NO_COUNTER,
         .wait1 = XPU_NO_COUNTER,
         .signal = XPU_COUNTER_CORE_STORE + core_id(),
@@ -150,7 +157,6 @@ xpu_ticket xpu_gather_rows(uint32_t *words, uint32_t target, uint32_t source, co
         .gather_dim = 2,
         .index = xpu_lm_address(list),
     };
-    if (stores.issued < XPU_RING) prepare(stores.words[stores.issued], gather.signal); /* the slot passed over */
     xpu_desc_gather_pack(words, &gather);
     xpu_enqueue(XPU_ENGINE_DMA1, words, 1);
     stores.issued++;
@@ -158,6 +164,8 @@ xpu_ticket xpu_gather_rows(uint32_t *words, uint32_t target, uint32_t source, co
 }
 
 void xpu_dma_drain(void) {
+    loads.drained = loads.issued;
+    stores.drained = stores.issued;
     xpu_wait((xpu_ticket){XPU_COUNTER_CORE_LOAD + core_id(), loads.issued});
     xpu_wait((xpu_ticket){XPU_COUNTER_CORE_STORE + core_id(), stores.issued});
 }

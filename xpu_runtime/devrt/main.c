@@ -1,4 +1,6 @@
 /* What the cores do between start and exit: core 0 walks the layers, the others serve their mailboxes. */
+#include <riscv_vector.h>
+
 #include "xpu_runtime/include/xpu_device.h"
 
 enum { STACK_BYTES = 4096 }; /* a generated chain may keep eight vector groups of 256 bytes there */
@@ -9,20 +11,21 @@ extern const uint32_t xpu_plan[];
 /* Filled by the runtime before the start. */
 __attribute__((section(".xpu_control"), used)) volatile struct xpu_control xpu_control = {0, 0};
 
-/* What a mailbox in SM holds. */
+/* What a mailbox in SM holds: a line of it, which is written and read at once. */
 struct mailbox {
-    xpu_core_function function;
+    _Alignas(XPU_MAILBOX_BYTES) xpu_core_function function;
     const void *args;
     xpu_chain_body body;
     uint32_t layer;
     struct xpu_progress progress; /* of the operand */
 };
-_Static_assert(sizeof(struct mailbox) <= XPU_MAILBOX_BYTES, "a call fits a mailbox");
+_Static_assert(sizeof(struct mailbox) == XPU_MAILBOX_BYTES, "a call fits a mailbox");
 
-static uint32_t
-    expected[XPU_COUNTERS]; /* core 0: the value that each counter reaches when all that was queued is done */
-static xpu_chain_body current_body;
-static struct xpu_progress current_progress;
+static uint32_t last_layer; /* core 0: of the range that runs */
+/* Core 0: the value that each counter of layers reaches when all that was queued is done. */
+static uint32_t expected[XPU_COUNTER_CORE_LOAD];
+static struct mailbox current; /* the call that runs on this core */
+uint32_t xpu_layer_now;
 
 /* Core 0: the layer that has not queued all of its descriptors. */
 static struct {
@@ -30,6 +33,19 @@ static struct {
     uint32_t layer, y;
     struct xpu_progress progress;
 } unfinished;
+
+/* Core 0: a layer's arguments are fetched from the plan table one layer ahead, to SM behind the mailboxes, where all
+ * cores read them. */
+enum { ARGS_PLACES = 3, ARGS_WORDS = 56, ENTRIES = 16 };
+static struct {
+    uint32_t places;            /* that there is room for */
+    uint32_t busy[ARGS_PLACES]; /* a place is free when DONE has reached this */
+    uint32_t entries[ENTRIES];  /* of xpu_layer_args, for layers block * ENTRIES .. */
+    uint32_t block;             /* + 1; 0: none is there */
+    uint32_t layer;             /* + 1: whose arguments come; 0: none */
+    uint32_t place, word;       /* where to, and from where in the plan table */
+    xpu_ticket ready;
+} fetched;
 
 /* Core 0: the layer that was called ahead, 0: none, and its ticket. */
 static struct {
@@ -39,6 +55,11 @@ static struct {
 
 static struct mailbox *mailbox_of(uint32_t core) {
     return (struct mailbox *)(XPU_SM_BASE + XPU_MAILBOX_BYTES * core);
+}
+
+static inline void copy_mailbox(struct mailbox *to, const struct mailbox *from) {
+    size_t vl = __riscv_vsetvl_e32m1(XPU_MAILBOX_BYTES / 4);
+    __riscv_vse32_v_u32m1((uint32_t *)to, __riscv_vle32_v_u32m1((const uint32_t *)from, vl), vl);
 }
 
 uint8_t *xpu_lm_begin(void) {
@@ -54,18 +75,12 @@ xpu_ticket xpu_expect(uint32_t counter, uint32_t amount) {
     return (xpu_ticket){counter, expected[counter]};
 }
 
-void xpu_enqueue(uint32_t engine, const uint32_t *descriptors, uint32_t count) {
-    mfence();
-    xpu_reg_store(XPU_REG_DOORBELL_ADDRESS + XPU_REG_DOORBELL_ADDRESS_STRIDE * engine, xpu_lm_address(descriptors));
-    xpu_reg_store(XPU_REG_DOORBELL_COUNT + XPU_REG_DOORBELL_COUNT_STRIDE * engine, count);
-}
-
 xpu_chain_body xpu_call_body(void) {
-    return current_body;
+    return current.body;
 }
 
 const struct xpu_progress *xpu_call_progress(void) {
-    return &current_progress;
+    return &current.progress;
 }
 
 void xpu_continue_later(int (*step)(void), uint32_t layer, uint32_t y, const struct xpu_progress *progress) {
@@ -88,59 +103,106 @@ int xpu_find_progress(uint32_t layer, uint32_t y, struct xpu_progress *progress)
     return 1;
 }
 
-static void run_share(const struct mailbox *call, uint32_t core, uint32_t cores) {
-    xpu_reg_store(XPU_REG_LAYER, call->layer << 16);
-    current_body = call->body;
-    current_progress = call->progress;
-    call->function(call->args, core, cores);
+static void run_share(uint32_t core, uint32_t cores) {
+    xpu_layer_now = current.layer;
+    xpu_reg_store(XPU_REG_LAYER, current.layer << 16);
+    current.function(current.args, core, cores);
     xpu_dma_drain();
     xpu_signal(XPU_COUNTER_DONE, 1);
 }
 
-/* Core 0: the last layer of the range that runs. */
-static uint32_t last_layer;
+static uint32_t entry_of(uint32_t layer) {
+    uint32_t block = layer / ENTRIES + 1;
+    if (fetched.block != block) {
+        size_t vl = __riscv_vsetvl_e32m1(ENTRIES);
+        __riscv_vse32_v_u32m1(fetched.entries, __riscv_vle32_v_u32m1(xpu_layer_args + layer / ENTRIES * ENTRIES, vl),
+                              vl);
+        fetched.block = block;
+    }
+    return fetched.entries[layer % ENTRIES];
+}
+
+static uint32_t place_at(uint32_t place) {
+    return XPU_SM_BASE + XPU_MAILBOX_BYTES * core_num() + 4 * ARGS_WORDS * place;
+}
+
+static void fetch_args(uint32_t layer) {
+    uint32_t entry = entry_of(layer), words = entry % XPU_LAYER_ARGS_LIMIT;
+    uint32_t place = fetched.place + 1 < fetched.places ? fetched.place + 1 : 0;
+    fetched.layer = 0;
+    if (words == 0 || words > ARGS_WORDS) return;
+    xpu_wait((xpu_ticket){XPU_COUNTER_DONE, fetched.busy[place]});
+    fetched.layer = layer + 1;
+    fetched.place = place;
+    fetched.word = entry / XPU_LAYER_ARGS_LIMIT;
+    fetched.ready = GM2SM(place_at(place), (uint32_t)(uintptr_t)(xpu_plan + fetched.word), 4 * words);
+}
+
+/* Calls a layer; its arguments are found in SM if they have been fetched. The next one's are fetched where that layer's
+ * place is free: with three places, also while the layer before this one runs. */
+static xpu_ticket call_layer(uint32_t layer, xpu_ticket after, uint32_t least_places) {
+    const uint32_t *plan = xpu_plan;
+    uint32_t place = fetched.place;
+    if (fetched.layer == layer + 1) {
+        xpu_wait(fetched.ready);
+        plan = (const uint32_t *)(uintptr_t)(place_at(place) - 4 * fetched.word);
+    }
+    if (layer < last_layer && fetched.places >= least_places) fetch_args(layer + 1);
+    xpu_ticket done = xpu_layers[layer](plan, after);
+    fetched.busy[place] = expected[XPU_COUNTER_DONE];
+    return done;
+}
 
 /* Calls the layer behind `layer`, whose ticket is `done`, where that may be. */
 static void call_ahead(uint32_t layer, xpu_ticket done) {
     uint32_t next = layer + 1;
     if (next > last_layer || !xpu_layers_ahead[next]) return;
-    ahead.ticket = xpu_layers[next](xpu_plan, done);
+    ahead.ticket = call_layer(next, done, 3);
     ahead.layer = next;
 }
 
 /* Core 0 calls the next layer while it waits for the one before: then that costs no time. */
-static xpu_ticket run_on_cores(const struct mailbox *call, xpu_ticket after) {
+static xpu_ticket run_on_cores(xpu_ticket after) {
     uint32_t cores = core_num();
-    int comes_by_rows = call->progress.counter != XPU_NO_COUNTER;
+    int comes_by_rows = current.progress.counter != XPU_NO_COUNTER;
     /* Mailboxes are free: the call before is complete, as each call waits for its predecessor. */
     xpu_wait((xpu_ticket){XPU_COUNTER_DONE, expected[XPU_COUNTER_DONE]});
     xpu_ticket done = xpu_expect(XPU_COUNTER_DONE, cores);
     if (!comes_by_rows) {
-        call_ahead(call->layer, done);
-        xpu_wait(after);
+        call_ahead(current.layer, done);
+        if (after.counter != XPU_COUNTER_DONE) xpu_wait(after);
     }
-    for (uint32_t core = 1; core < cores; core++) *mailbox_of(core) = *call;
+    for (uint32_t core = 1; core < cores; core++) copy_mailbox(mailbox_of(core), &current);
     xpu_signal(XPU_COUNTER_CALL, 1);
     if (comes_by_rows) {
         xpu_finish_queueing();
-        call_ahead(call->layer, done);
+        call_ahead(current.layer, done);
         xpu_wait(after);
     }
-    run_share(call, 0, cores);
+    run_share(0, cores);
     return done;
+}
+
+static void set_call(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer) {
+    current.function = function;
+    current.args = args;
+    current.body = body;
+    current.layer = layer;
 }
 
 xpu_ticket xpu_run_on_cores_with(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer,
                                  xpu_ticket after) {
-    struct mailbox call = {function, args, body, layer, {.counter = XPU_NO_COUNTER}};
+    set_call(function, args, body, layer);
+    current.progress.counter = XPU_NO_COUNTER;
     xpu_finish_queueing();
-    return run_on_cores(&call, after);
+    return run_on_cores(after);
 }
 
 xpu_ticket xpu_run_on_cores_behind(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after,
                                    const struct xpu_progress *progress) {
-    struct mailbox call = {function, args, 0, layer, *progress};
-    return run_on_cores(&call, after);
+    set_call(function, args, 0, layer);
+    current.progress = *progress;
+    return run_on_cores(after);
 }
 
 xpu_ticket xpu_run_on_cores(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after) {
@@ -165,9 +227,10 @@ void xpu_run_layers(uint32_t first, uint32_t last) {
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
     last_layer = last;
     ahead.layer = 0; /* that of a range before has run */
+    fetch_args(first);
     for (uint32_t layer = first; layer <= last; layer++) {
         xpu_reg_store(XPU_REG_LAYER, layer << 16);
-        ticket = layer > 0 && layer == ahead.layer ? ahead.ticket : xpu_layers[layer](xpu_plan, ticket);
+        ticket = layer > 0 && layer == ahead.layer ? ahead.ticket : call_layer(layer, ticket, 2);
         xpu_reg_store(XPU_REG_TICKET_COUNTER, ticket.counter);
         xpu_reg_store(XPU_REG_TICKET_VALUE, ticket.value);
         xpu_reg_store(XPU_REG_TICKET_LAYER, layer);
@@ -187,14 +250,17 @@ static void run(void) {
 void xpu_core_main(void);
 void xpu_core_main(void) {
     uint32_t core = core_id(), cores = core_num();
+    xpu_dma_begin();
     if (core == 0) {
+        uint32_t room = XPU_MAILBOX_BYTES * (XPU_MAX_CORES - cores) / (4 * ARGS_WORDS);
+        fetched.places = room < ARGS_PLACES ? room : ARGS_PLACES;
         run();
         xpu_reg_store(XPU_REG_EXIT, 0);
         return;
     }
     for (uint32_t call = 1;; call++) {
         xpu_wait((xpu_ticket){XPU_COUNTER_CALL, call});
-        struct mailbox mine = *mailbox_of(core);
-        run_share(&mine, core, cores);
+        copy_mailbox(&current, mailbox_of(core));
+        run_share(core, cores);
     }
 }

@@ -137,13 +137,19 @@ xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes);
 xpu_ticket xpu_gather_rows(uint32_t *words, uint32_t target, uint32_t source, const uint32_t *list, uint32_t count,
                            uint32_t units, uint32_t unit);
 
+/* Called once, before all others. */
+void xpu_dma_begin(void);
 /* Returns when all of this core's own transfers are done. Called after each share of a core kernel. */
 void xpu_dma_drain(void);
 
 /* ---- Work of whole layers, called by core 0 ---- */
 
 /* Queues `count` descriptors (32 words each, in this core's LM) on an engine. They must stay until they are done. */
-void xpu_enqueue(uint32_t engine, const uint32_t *descriptors, uint32_t count);
+static inline void xpu_enqueue(uint32_t engine, const uint32_t *descriptors, uint32_t count) {
+    mfence();
+    xpu_reg_store(XPU_REG_DOORBELL_ADDRESS + XPU_REG_DOORBELL_ADDRESS_STRIDE * engine, xpu_lm_address(descriptors));
+    xpu_reg_store(XPU_REG_DOORBELL_COUNT + XPU_REG_DOORBELL_COUNT_STRIDE * engine, count);
+}
 
 /* The ticket of the `amount`-th signal from now on `counter`, which only core 0's descriptors use. */
 xpu_ticket xpu_expect(uint32_t counter, uint32_t amount);
@@ -171,7 +177,7 @@ int xpu_find_progress(uint32_t layer, uint32_t y, struct xpu_progress *progress)
 const struct xpu_progress *xpu_call_progress(void);
 
 /* Runs function(args, core, cores) on every core after ticket `after`; returns the ticket of the last one's end. Core
- * 0's own share runs before this returns. `args` must lie in memory that all cores see (GM). */
+ * 0's own share runs before this returns. `args` must lie in memory that all cores see (GM, SM). */
 typedef void (*xpu_core_function)(const void *args, uint32_t core, uint32_t cores);
 /* The same for an operand that comes row by row: cores begin at once and wait for rows; core 0 first queues what is
  * left of the layer that makes them, and begins after `after`. */
@@ -181,6 +187,8 @@ xpu_ticket xpu_run_on_cores(xpu_core_function function, const void *args, uint32
 /* The same with a function pointer for the function (chain bodies). */
 xpu_ticket xpu_run_on_cores_with(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer,
                                  xpu_ticket after);
+/* The layer whose kernel this core runs. */
+extern uint32_t xpu_layer_now;
 /* The body that xpu_run_on_cores_with was given, on each core. */
 xpu_chain_body xpu_call_body(void);
 

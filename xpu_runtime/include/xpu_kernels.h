@@ -40,6 +40,15 @@ extern const uint32_t xpu_layer_count;
  * descriptors, in whose waits the ticket of its predecessor stands. */
 extern const uint8_t xpu_layers_ahead[];
 
+/* For each layer, in GM: XPU_LAYER_ARGS(word where its arguments begin in the plan table, how many words; 0 where they
+ * are XPU_LAYER_ARGS_LIMIT and more). A layer function may be given a copy of its arguments: `plan` is then where word
+ * 0 of the table would be. */
+#define XPU_LAYER_ARGS_LIMIT 128
+#define XPU_LAYER_ARGS(word, words)                                                                                    \
+    ((uint32_t)(word) * XPU_LAYER_ARGS_LIMIT + ((words) < XPU_LAYER_ARGS_LIMIT ? (words) : 0))
+#define XPU_LAYER_ARGS_SECTION __attribute__((section(".text.xpu_layer_args"), aligned(64)))
+extern const uint32_t xpu_layer_args[];
+
 /* With branches and loops: what runs ranges of layers. Other programs have none: all layers are one range. */
 __attribute__((weak)) void xpu_program(void);
 

@@ -17,13 +17,14 @@ struct block {
 
 struct frame {
     const struct xpu_chain_args *a;
-    uint32_t size[4];
-    uint32_t address[INPUTS];
-    int32_t stride[INPUTS][4];
     uint32_t shift[INPUTS + 1]; /* typed: logarithms of element sizes, the last one of the result's */
     uint32_t inputs, rows, width, row_blocks, column_blocks;
     char *in[2][INPUTS], *out[2];
 };
+
+static inline uint32_t size_of(const struct frame *f, int dim) {
+    return (uint32_t)f->a->d[dim];
+}
 
 /* `typed` is a literal in every call: without it elements have 4 bytes, and nothing is looked up. */
 #define INLINE static inline __attribute__((always_inline))
@@ -32,21 +33,10 @@ INLINE uint32_t shift_of(const struct frame *f, uint32_t i, int typed) {
     return typed ? f->shift[i] : 2;
 }
 
-static void unpack(struct frame *f, const struct xpu_chain_args *a) {
-    const uint32_t size[4] = {(uint32_t)a->d[0], (uint32_t)a->d[1], (uint32_t)a->d[2], (uint32_t)a->d[3]};
-    f->a = a;
-    f->inputs = (uint32_t)a->inputs;
-    for (int i = 0; i < 4; i++) f->size[i] = size[i];
-    for (int i = 0; i < INPUTS; i++) {
-        f->address[i] = a->x[i];
-        for (int d = 0; d < 4; d++) f->stride[i][d] = a->strides[4 * i + d];
-    }
-}
-
 /* Elements of every input and of the result that LM has room for twice. */
 INLINE uint32_t room_of(const struct frame *f, uint32_t lm_bytes, int typed) {
     enum { LEAST = 16 }; /* of all types: six inputs and a result of 8 bytes fit the smallest LM */
-    if (!typed) return round_down(lm_bytes / 4 / (2 * (f->inputs + 1)), VECTOR);
+    if (!typed) return round_down(lm_bytes / (8 * (f->inputs + 1)), VECTOR);
     uint32_t bytes = 1u << f->shift[INPUTS];
     for (uint32_t i = 0; i < f->inputs; i++) bytes += 1u << f->shift[i];
     uint32_t room = lm_bytes / (2 * bytes);
@@ -55,18 +45,19 @@ INLINE uint32_t room_of(const struct frame *f, uint32_t lm_bytes, int typed) {
 
 /* Blocks fit LM twice, with every input; there are enough of them for all cores where there is enough to do. */
 INLINE void choose_block(struct frame *f, uint32_t cores, int typed) {
-    uint32_t available, all_rows = f->size[0] * f->size[1] * f->size[2];
+    uint32_t available, all_rows = size_of(f, 0) * size_of(f, 1) * size_of(f, 2);
     char *lm = (char *)lm_floats(&available);
     uint32_t room = room_of(f, 4 * available, typed);
-    f->width = min_u32(f->size[3], room);
+    const uint32_t rows = size_of(f, 2), columns = size_of(f, 3);
+    f->width = min_u32(columns, room);
     if (all_rows < cores) {
-        uint32_t share = ceil_div(f->size[3], ceil_div(cores, all_rows));
-        f->width = min_u32(f->width, ceil_div(share, VECTOR) * VECTOR);
+        uint32_t share = quotient_up(columns, quotient_up(cores, all_rows));
+        f->width = min_u32(f->width, round_up(share, VECTOR));
     }
-    f->rows = f->width < f->size[3] ? 1 : min_u32(f->size[2], room / f->width);
-    f->rows = min_u32(f->rows, ceil_div(all_rows, cores));
-    f->column_blocks = ceil_div(f->size[3], f->width);
-    f->row_blocks = ceil_div(f->size[2], f->rows);
+    f->rows = f->width < columns ? 1 : min_u32(rows, quotient(room, f->width));
+    f->rows = min_u32(f->rows, quotient_up(all_rows, cores));
+    f->column_blocks = quotient_up(columns, f->width);
+    f->row_blocks = quotient_up(rows, f->rows);
     for (uint32_t half = 0; half < 2; half++) {
         for (uint32_t i = 0; i < f->inputs; i++) {
             f->in[half][i] = lm;
@@ -77,27 +68,32 @@ INLINE void choose_block(struct frame *f, uint32_t cores, int typed) {
     }
 }
 
+/* *index becomes a multiple of `count` less; returns what is left of it. */
+static inline uint32_t take(uint32_t *index, uint32_t count) {
+    uint32_t whole = quotient(*index, count), rest = *index - whole * count;
+    *index = whole;
+    return rest;
+}
+
 static struct block block_at(const struct frame *f, uint32_t index) {
     struct block b;
-    b.column = index % f->column_blocks * f->width;
-    index /= f->column_blocks;
-    b.row = index % f->row_blocks * f->rows;
-    index /= f->row_blocks;
-    b.outer1 = index % f->size[1];
-    b.outer0 = index / f->size[1];
-    b.rows = min_u32(f->rows, f->size[2] - b.row);
-    b.width = min_u32(f->width, f->size[3] - b.column);
+    b.column = take(&index, f->column_blocks) * f->width;
+    b.row = take(&index, f->row_blocks) * f->rows;
+    b.outer1 = take(&index, size_of(f, 1));
+    b.outer0 = index;
+    b.rows = min_u32(f->rows, size_of(f, 2) - b.row);
+    b.width = min_u32(f->width, size_of(f, 3) - b.column);
     return b;
 }
 
 INLINE xpu_ticket load_block(const struct frame *f, const struct block *b, uint32_t half, int typed) {
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
     for (uint32_t i = 0; i < f->inputs; i++) {
-        const int32_t *s = f->stride[i];
+        const int32_t *s = f->a->strides + 4 * i;
         uint32_t shift = shift_of(f, i, typed);
         int32_t at =
             (int32_t)b->outer0 * s[0] + (int32_t)b->outer1 * s[1] + (int32_t)b->row * s[2] + (int32_t)b->column * s[3];
-        uint32_t from = f->address[i] + ((uint32_t)at << shift);
+        uint32_t from = f->a->x[i] + ((uint32_t)at << shift);
         uint32_t width = s[3] ? b->width : 1, rows = b->rows;
         if (width == b->width && s[2] == (int32_t)b->width) {
             width *= rows;
@@ -151,25 +147,26 @@ INLINE xpu_ticket run_block(const struct frame *f, const struct block *b, uint32
     const float *in[INPUTS];
     for (uint32_t i = 0; i < f->inputs; i++) {
         in[i] = (const float *)f->in[half][i];
-        if (f->stride[i][3]) continue;
+        if (f->a->strides[4 * i + 3]) continue;
         if (typed)
             spread_typed(f->in[half][i], b->rows, b->width, f->shift[i]);
         else
             spread((float *)f->in[half][i], b->rows, b->width);
     }
     body(in, f->a->c, (float *)f->out[half], b->rows * b->width);
-    uint32_t row = (b->outer0 * f->size[1] + b->outer1) * f->size[2] + b->row, shift = shift_of(f, INPUTS, typed);
-    uint32_t to = f->a->y + ((row * f->size[3] + b->column) << shift), count = b->rows * b->width;
+    uint32_t row = (b->outer0 * size_of(f, 1) + b->outer1) * size_of(f, 2) + b->row, shift = shift_of(f, INPUTS, typed);
+    uint32_t to = f->a->y + ((row * size_of(f, 3) + b->column) << shift), count = b->rows * b->width;
     return typed ? xpu_store_elements(to, f->out[half], count, 1u << shift) : LM2GM(to, f->out[half], 4 * count);
 }
 
 INLINE void run_share(const struct xpu_chain_args *a, uint32_t sizes, uint32_t core, uint32_t cores, int typed) {
     struct frame f;
     uint32_t first, last;
-    unpack(&f, a);
+    f.a = a;
+    f.inputs = (uint32_t)a->inputs;
     for (uint32_t i = 0; typed && i <= INPUTS; i++) f.shift[i] = sizes >> 2 * i & 3;
     choose_block(&f, cores, typed);
-    partition(core, cores, f.size[0] * f.size[1] * f.row_blocks * f.column_blocks, 1, &first, &last);
+    partition(core, cores, size_of(&f, 0) * size_of(&f, 1) * f.row_blocks * f.column_blocks, 1, &first, &last);
     xpu_ticket loaded = {XPU_COUNTER_CALL, 0}, stored[2] = {loaded, loaded};
     struct block next = {0};
     if (first < last) {
@@ -190,15 +187,17 @@ INLINE void run_share(const struct xpu_chain_args *a, uint32_t sizes, uint32_t c
 }
 
 static void chain_share(const void *args, uint32_t core, uint32_t cores) {
-    const struct xpu_chain_args a = *(const struct xpu_chain_args *)args;
+    struct xpu_chain_args a;
+    copy_words(&a, args, sizeof a / 4);
     run_share(&a, 0, core, cores, 0);
 }
 
 /* The words of chain, and one more. */
 static void chain_typed_share(const void *args, uint32_t core, uint32_t cores) {
-    const struct xpu_chain_args a = *(const struct xpu_chain_args *)args;
-    _Static_assert(sizeof(struct xpu_chain_typed_args) == sizeof a + sizeof(uint32_t), "sizes is the last word");
-    run_share(&a, (uint32_t)((const struct xpu_chain_typed_args *)args)->sizes, core, cores, 1);
+    struct xpu_chain_typed_args typed;
+    copy_words(&typed, args, sizeof typed / 4);
+    _Static_assert(sizeof typed == sizeof(struct xpu_chain_args) + sizeof(uint32_t), "sizes is the last word");
+    run_share((const struct xpu_chain_args *)&typed, (uint32_t)typed.sizes, core, cores, 1);
 }
 
 xpu_ticket xpu_chain(const struct xpu_chain_args *args, xpu_chain_body body, uint32_t layer, xpu_ticket after) {

@@ -18,8 +18,27 @@ static inline uint32_t min_u32(uint32_t a, uint32_t b) {
 static inline uint32_t round_down(uint32_t value, uint32_t multiple) {
     return value / multiple * multiple;
 }
+static inline uint32_t round_up(uint32_t value, uint32_t multiple) {
+    return round_down(value + multiple - 1, multiple);
+}
 static inline uint32_t ceil_div(uint32_t a, uint32_t b) {
     return (a + b - 1) / b;
+}
+
+/* a / b, and at once where that is 0 or a. */
+static inline uint32_t quotient(uint32_t a, uint32_t b) {
+    if (a < b) return 0;
+    return b == 1 ? a : a / b;
+}
+
+static inline uint32_t quotient_up(uint32_t a, uint32_t b) {
+    return a <= b ? a > 0 : quotient(a + b - 1, b);
+}
+
+/* A kernel's arguments, or other words, at once: at most 64 of them. */
+static inline void copy_words(void *to, const void *from, uint32_t count) {
+    size_t vl = __riscv_vsetvl_e32m4(count);
+    __riscv_vse32_v_u32m4(to, __riscv_vle32_v_u32m4(from, vl), vl);
 }
 
 /* Codes of software aborts. */

@@ -72,3 +72,4 @@ static xpu_ticket run_calls(const void *plan, xpu_ticket after) {
 const xpu_layer_function xpu_layers[] = {run_calls};
 const uint32_t xpu_layer_count = 1;
 const uint8_t xpu_layers_ahead[] = {0};
+const uint32_t xpu_layer_args[] XPU_LAYER_ARGS_SECTION = {0};
