@@ -154,6 +154,8 @@ xpu_value fe_concat(fe_builder *b, const xpu_value *operands, uint32_t operand_c
 typedef struct {
     const char *mode; /* "constant", "reflect", "edge" */
     float value;
+    xpu_value
+        integer;  /* or {0}: the value instead, a scalar of x's type, which is one of integers; constant or computed */
     fe_ints pads; /* begins of all axes, then ends; negative ones crop */
     fe_ints axes; /* not given: all */
 } fe_padding;

@@ -192,6 +192,15 @@ static int adds_columns(const fe_builder *b, xpu_value x, const window *win) {
     return win->kernel[0] > 1 && win->kernel[1] > 1 && width + win->pads[1] + win->pads[3] + win->kernel[1] <= BUFFER;
 }
 
+/* Bytes of channels that fill no words: no target has maxima of them but as floats, which are as exact. */
+static int has_odd_bytes(const fe_builder *b, xpu_value x) {
+    enum { WORD = 4 };
+    int64_t channels;
+    const xpu_value_info *info = fe_info(b, x);
+    return xpu_dtype_bytes(info->dtype) == 1 && xpu_dim_is_const(&b->graph->dims, info->dims[1], &channels) &&
+           channels % WORD != 0;
+}
+
 xpu_value fe_pool(fe_builder *b, xpu_op_id op, xpu_value x, const fe_pooling *pool) {
     static const xpu_value failed = {0};
     if (!x.id) return failed;
@@ -214,7 +223,11 @@ xpu_value fe_pool(fe_builder *b, xpu_op_id op, xpu_value x, const fe_pooling *po
         attrs[count++] = XPU_ATTR_INT_OF(COUNT_INCLUDE_PAD, include_pad);
         attrs[count++] = XPU_ATTR_INT_OF(BY_COLUMNS, pool->by_columns && adds_columns(b, x, &win));
     }
-    return fe_node(b, op, &x, 1, attrs, count, 1);
+    const xpu_dtype dtype = fe_info(b, x)->dtype;
+    if (op != XPU_OP_MAX_POOL || !has_odd_bytes(b, x)) return fe_node(b, op, &x, 1, attrs, count, 1);
+    x = fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, XPU_F32), 1, 0);
+    if (x.id) x = fe_node(b, op, &x, 1, attrs, count, 0);
+    return x.id ? fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, 1) : x;
 }
 
 xpu_value fe_global_average_pool(fe_builder *b, xpu_value x) {
@@ -270,7 +283,11 @@ xpu_value fe_pad(fe_builder *b, xpu_value x, const fe_padding *padding) {
     }
     int64_t pads[2 * XPU_MAX_RANK] = {0};
     if (!spread_pads(b, x, padding, pads)) return (xpu_value){0};
+    xpu_value integer = strcmp(mode, "constant") == 0 ? padding->integer : (xpu_value){0};
     xpu_attr attrs[] = {XPU_ATTR_INTS_OF(PADS, pads, 2 * (uint32_t)fe_info(b, x)->rank), XPU_ATTR_STRING_OF(MODE, mode),
-                        XPU_ATTR_FLOAT_OF(VALUE, padding->value)};
-    return fe_node(b, XPU_OP_PAD, &x, 1, attrs, 3, 1);
+                        XPU_ATTR_FLOAT_OF(VALUE, integer.id ? 0.0f : padding->value)};
+    if (!integer.id) return fe_node(b, XPU_OP_PAD, &x, 1, attrs, 3, 1);
+    x = fe_node(b, XPU_OP_SUB, (xpu_value[]){x, integer}, 2, NULL, 0, 0); /* modulo 2^bits: pads with 0 are the value */
+    if (x.id) x = fe_node(b, XPU_OP_PAD, &x, 1, attrs, 3, 0);
+    return x.id ? fe_node(b, XPU_OP_ADD, (xpu_value[]){x, integer}, 2, NULL, 0, 1) : x;
 }

@@ -257,13 +257,23 @@ static int find_inputs(xpu_onnx_node *node) {
     return ok;
 }
 
+/* Whether operands of this type become float32, and the result that type again. */
+static int widens(const xpu_onnx_row *row, xpu_dtype dtype) {
+    if (dtype == XPU_F16 || dtype == XPU_BF16) {
+        int computes = row->dtypes == XPU_ONNX_ALL_FLOAT32 && xpu_op_of(row->op)->elementwise < 0;
+        return computes || row->op == XPU_OP_MAX_POOL;
+    }
+    xpu_compute class = xpu_compute_of(dtype);
+    return row->dtypes == XPU_ONNX_CUT_FLOAT32 && dtype != XPU_BOOL && dtype != XPU_F32 && class != XPU_COMPUTE_COUNT;
+}
+
 /* Elementwise rows of the core say themselves what they take; others that take float32 take narrower floats, too, and
  * compute in float32. */
 static int takes(const xpu_onnx_node *node, uint32_t input, xpu_dtype dtype) {
     const xpu_op *op = xpu_op_of(node->row->op);
     if (dtype == XPU_F32) return 1;
-    if (op->elementwise < 0)
-        return node->row->dtypes == XPU_ONNX_ALL_FLOAT32 && (dtype == XPU_F16 || dtype == XPU_BF16);
+    if (widens(node->row, dtype)) return 1;
+    if (op->elementwise < 0) return 0;
     return xpu_op_takes(op, input < (uint32_t)op->max_inputs ? input : (uint32_t)op->max_inputs - 1) >> dtype & 1;
 }
 
@@ -275,9 +285,8 @@ static const char *taken(const xpu_onnx_node *node) {
 
 static int check_dtypes(const xpu_onnx_node *node) {
     int ok = 1;
-    uint32_t count = node->row->dtypes == XPU_ONNX_ALL_FLOAT32    ? node->input_count
-                     : node->row->dtypes == XPU_ONNX_DATA_FLOAT32 ? 1
-                                                                  : 0;
+    xpu_onnx_dtypes dtypes = node->row->dtypes;
+    uint32_t count = dtypes == XPU_ONNX_ANY_DTYPE ? 0 : dtypes == XPU_ONNX_DATA_FLOAT32 ? 1 : node->input_count;
     for (uint32_t i = 0; i < count && i < node->input_count; i++) {
         if (!node->inputs[i].id || takes(node, i, xpu_onnx_info(node, node->inputs[i])->dtype)) continue;
         const char *name = xpu_escape(node->importer->scratch, node->proto->input[i], 100);
@@ -290,15 +299,14 @@ static int check_dtypes(const xpu_onnx_node *node) {
     return ok;
 }
 
-/* Operands of float16 or bfloat16 of a row that computes in float32 become that; returns the narrow type, which the
- * result shall have, or XPU_DTYPE_NONE. */
+/* Operands of another type of a row that computes in float32 become that; returns their type, which the result shall
+ * have, or XPU_DTYPE_NONE. */
 static xpu_dtype widen(xpu_onnx_node *node) {
     xpu_dtype narrow = XPU_DTYPE_NONE;
-    if (node->row->dtypes != XPU_ONNX_ALL_FLOAT32 || xpu_op_of(node->row->op)->elementwise >= 0) return narrow;
     node->build.inner = 1;
     for (uint32_t i = 0; i < node->input_count; i++) {
         xpu_dtype dtype = node->inputs[i].id ? xpu_onnx_info(node, node->inputs[i])->dtype : XPU_F32;
-        if (dtype != XPU_F16 && dtype != XPU_BF16) continue;
+        if (!widens(node->row, dtype)) continue;
         narrow = dtype;
         node->inputs[i] = fe_convert(&node->build, node->inputs[i], XPU_F32);
     }

@@ -95,7 +95,9 @@ typedef struct {
 typedef enum {
     XPU_ONNX_ALL_FLOAT32,  /* all operands are float32 */
     XPU_ONNX_DATA_FLOAT32, /* the first one is */
-    XPU_ONNX_ANY_DTYPE
+    XPU_ONNX_ANY_DTYPE,
+    XPU_ONNX_CUT_FLOAT32 /* all are float32, or integers, which compute as float32; then what is behind the point goes
+                          */
 } xpu_onnx_dtypes;
 
 typedef struct xpu_onnx_node xpu_onnx_node;

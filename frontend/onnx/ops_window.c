@@ -1,6 +1,7 @@
 /* Operators that slide a window, batch normalisation, and padding. */
 #include <inttypes.h>
 
+#include "base/compare.h"
 #include "frontend/onnx/importer.h"
 
 static fe_window window_of(const xpu_onnx_node *node) {
@@ -61,6 +62,35 @@ xpu_value xpu_onnx_convert_batch_norm(xpu_onnx_node *node) {
     return fe_batch_norm(&node->build, in[0], in[1], in[2], in[3], in[4], xpu_onnx_attr_float(node, "epsilon", 1e-5f));
 }
 
+/* Whether a pad of an integer type is best a value of its own: it is computed, or the attribute, a float, or the words
+ * of a fill do not hold it. */
+static int is_wide_pad(const xpu_onnx_node *node, const xpu_value_info *info) {
+    enum { WIDE = 8, EXACT = 1 << 24 };
+    xpu_compute class = xpu_compute_of(info->dtype);
+    xpu_tensor tensor;
+    int integer = info->dtype != XPU_BOOL && class != XPU_COMPUTE_F32 && class != XPU_COMPUTE_COUNT;
+    if (!integer || info->dtype != xpu_onnx_info(node, node->inputs[0])->dtype) return 0;
+    if (!info->constant) return 1;
+    if (xpu_const_tensor(node->build.graph, node->inputs[2], node->build.scratch, &tensor, node->build.diags) !=
+            XPU_OK ||
+        xpu_tensor_count(&tensor) != 1)
+        return 0;
+    double value = xpu_element(&tensor, 0);
+    if (xpu_dtype_bytes(info->dtype) == WIDE) return value != 0 && (value != -1 || info->dtype == XPU_U64);
+    return value > EXACT || value < -EXACT;
+}
+
+static int read_pad_value(xpu_onnx_node *node, fe_padding *padding) {
+    const xpu_value_info info = *xpu_onnx_info(node, node->inputs[2]);
+    int64_t size = 1;
+    int single = info.rank == 0 ||
+                 (info.rank == 1 && xpu_dim_is_const(&node->build.graph->dims, info.dims[0], &size) && size == 1);
+    if (!single || !is_wide_pad(node, &info)) return xpu_onnx_const_float(node, 2, &padding->value);
+    padding->integer = node->inputs[2];
+    if (info.rank == 1) padding->integer = fe_reshape_to(&node->build, node->inputs[2], NULL, 0, 0);
+    return padding->integer.id != 0;
+}
+
 xpu_value xpu_onnx_convert_pad(xpu_onnx_node *node) {
     static const xpu_value failed = {0};
     fe_padding padding = {.mode = xpu_onnx_attr_string(node, "mode", "constant"),
@@ -80,7 +110,7 @@ xpu_value xpu_onnx_convert_pad(xpu_onnx_node *node) {
         return xpu_onnx_refuse(node, "onnx-operand", "the node has too many inputs",
                                xpu_onnx_format(node, "Pad-%d has at most %u", node->version, most), NULL);
     }
-    if (xpu_onnx_has_input(node, 2) && !xpu_onnx_const_float(node, 2, &padding.value)) return failed;
+    if (xpu_onnx_has_input(node, 2) && !read_pad_value(node, &padding)) return failed;
     if (xpu_onnx_has_input(node, 3) && !xpu_onnx_const_ints(node, 3, &padding.axes)) return failed;
     return fe_pad(&node->build, node->inputs[0], &padding);
 }

@@ -405,6 +405,11 @@ def pads(version, types):
                 else:
                     more = [np.array(amounts, np.int64)] + ([values(dtype, (), 3, "divisor")] if mode == "constant" else [])
                     yield Case(label(dtype, shape) + "_" + mode, [data] + more, {"mode": mode}, constants=[1, 2])
+        if version >= 11 and dtype not in FLOATS and dtype != BOOL:
+            data, amounts = values(dtype, (2, 3), 9), np.array([0, 1, 2, 0], np.int64)
+            value = np.array(np.iinfo(dtype).max - 5, dtype)
+            yield Case(label(dtype, (2, 3)) + "_large", [data, amounts, value], constants=[1, 2])
+            yield Case(label(dtype, (2, 3)) + "_computed", [data, amounts, value.reshape(1) if dtype == np.int64 else value], constants=[1])
 
 
 def matmul(types, integer=False):
@@ -565,7 +570,8 @@ R = {  # operator: how its cases come about, by version and the types that the v
        "BitwiseNot Identity Sin Cos Tan Sinh Cosh Asin Acos Atan Asinh Acosh Atanh".split()},
     "LeakyRelu": lambda v, t: unary(t, [{}, {"alpha": 0.25}]),
     "Elu": lambda v, t: unary(t, [{}, {"alpha": 0.5}]),
-    "Shrink": lambda v, t: unary(t, [{}, {"bias": 0.25, "lambd": 1.0}]),
+    "Shrink": lambda v, t: [*unary([x for x in t if x in FLOATS], [{}, {"bias": 0.25, "lambd": 1.0}]),
+                            *unary([x for x in t if x not in FLOATS], [{}, {"bias": 1.5, "lambd": 3.0}], "small")],
     "Celu": lambda v, t: unary(t, [{}, {"alpha": 0.5}]),
     "Selu": lambda v, t: unary(t, [{}, {"alpha": 1.5, "gamma": 2.0}]),
     "ThresholdedRelu": lambda v, t: unary(t, [{}, {"alpha": 0.5}]),
