@@ -11,7 +11,7 @@ static int on_host(const xpu_partition *partition, xpu_node node) {
  */
 static uint32_t find_stages(const xpu_graph *graph, const xpu_partition *partition, int first, uint32_t *stage) {
     uint32_t most = 0;
-    XPU_FOR_BLOCK_NODES(graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         const xpu_node_info *info = xpu_node_at(graph, node);
         uint32_t least = 0;
         for (uint32_t i = 0; i < info->input_count; i++) {
@@ -30,18 +30,18 @@ static uint32_t find_stages(const xpu_graph *graph, const xpu_partition *partiti
 /* Nodes in the order of their stages, and inside a stage in the order that they had. */
 static void order_by_stage(xpu_graph *graph, const uint32_t *stage, uint32_t stages, xpu_arena *arena) {
     uint32_t *next_place = XPU_NEW_ARRAY(arena, uint32_t, stages + 1), count = 0;
-    XPU_FOR_BLOCK_NODES(graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         next_place[stage[node.id] + 1]++;
         count++;
     }
     for (uint32_t s = 0; s < stages; s++) next_place[s + 1] += next_place[s];
     xpu_node *order = XPU_NEW_ARRAY(arena, xpu_node, count);
-    XPU_FOR_BLOCK_NODES(graph, XPU_TOP_BLOCK, node) order[next_place[stage[node.id]]++] = node;
+    XPU_FOR_ALL_NODES(graph, node) order[next_place[stage[node.id]]++] = node;
     for (uint32_t i = 0; i < count; i++) xpu_node_move_before(graph, order[i], (xpu_node){0});
 }
 
 static int has_bodies(const xpu_graph *graph) {
-    XPU_FOR_BLOCK_NODES(graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         if (xpu_node_at(graph, node)->block_count) return 1;
     }
     return 0;
@@ -75,7 +75,7 @@ void xpu_partition_update(xpu_target_job *job, xpu_partition *partition) {
     xpu_graph *graph = job->graph;
     uint32_t count = 0, regions = 0;
     int side = -1;
-    XPU_FOR_BLOCK_NODES(graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         regions += on_host(partition, node) != side;
         side = on_host(partition, node);
         count++;
@@ -85,7 +85,7 @@ void xpu_partition_update(xpu_target_job *job, xpu_partition *partition) {
     partition->region_count = 0;
     side = -1;
     count = 0;
-    XPU_FOR_BLOCK_NODES(graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(graph, node) {
         if (on_host(partition, node) != side) {
             side = on_host(partition, node);
             partition->regions[partition->region_count++] = (xpu_region){.on_host = side, .nodes = &nodes[count]};

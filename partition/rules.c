@@ -52,7 +52,7 @@ xpu_status xpu_partition_check(xpu_target_job *job, const xpu_target *target, xp
     uint32_t *refusal_of = XPU_NEW_ARRAY(job->arena, uint32_t, count);
     size_t errors = job->diags->errors;
     *partition = (xpu_partition){.arena = job->arena, .refusal_of = refusal_of, .node_count = count};
-    XPU_FOR_BLOCK_NODES(job->graph, XPU_TOP_BLOCK, node) check_node(job, target, node, partition, refusal_of);
+    XPU_FOR_ALL_NODES(job->graph, node) check_node(job, target, node, partition, refusal_of);
     for (uint32_t i = 0; i < partition->refusals.count; i++) { /* the host runs no bodies */
         const xpu_refusal *refusal = &partition->refusals.items[i];
         if (!target->host_regions || xpu_node_at(job->graph, refusal->node)->block_count) report(job, target, refusal);

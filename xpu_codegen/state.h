@@ -37,9 +37,14 @@ typedef struct {
     xpu_name_table layer_names;                   /* with the number that stands behind the name where it came last */
     const struct xpu_tiles *last_tiles[8];        /* choose/tiles.h: of the layers before, different ones */
     uint32_t tiles_kept;
-    int32_t *buffer_of; /* by value id: its buffer, or -1 */
-    int32_t *layer_of;  /* by node id: its layer, or -1 */
-    int lowered;        /* the layers are made, and whether that worked */
+    int32_t *buffer_of;                               /* by value id: its buffer, or -1 */
+    int32_t *layer_of;                                /* by node id: its layer, or -1 */
+    XPU_ARRAY(struct xpu_step_control) step_controls; /* steps.h; in the order of program.steps */
+    int in_range;                                     /* the next layer joins the last step */
+    struct xpu_control *control;                      /* steps.h; NULL: all layers are one range */
+    XPU_ARRAY(struct xpu_reading) readings;           /* buffers.h */
+    uint32_t *last_of;                                /* by node id: the last layer of its bodies */
+    int lowered;                                      /* the layers are made, and whether that worked */
     xpu_status lower_status;
     xpu_memplan *wishes; /* where weights would lie by the rules; NULL: no rule is about weights */
     /* emit */

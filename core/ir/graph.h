@@ -319,6 +319,18 @@ const xpu_guard *xpu_graph_broken_guard(const xpu_graph *graph, const int64_t *s
 /* "H/2*2 = H" in the arena. */
 const char *xpu_guard_text(const xpu_graph *graph, const xpu_guard *guard, xpu_arena *arena);
 
+/* Whether a run finds the symbol's value itself: a node's result or an argument of a body says it. */
+int xpu_symbol_is_dynamic(const xpu_graph *graph, uint32_t symbol);
+/* Gives those symbols their largest values; `symbols` has the others'. */
+void xpu_symbols_bound(const xpu_graph *graph, int64_t *symbols);
+/* What an expression is between while a run finds symbols up to those in `symbols`; the others have their value there.
+ * NULL: each found one up to its maximum, the others at their least. Saturated. */
+typedef struct {
+    int64_t min, max;
+    int64_t largest; /* magnitude of it and of all of its parts */
+} xpu_dim_interval;
+xpu_dim_interval xpu_dim_between(const xpu_graph *graph, xpu_dim dim, const int64_t *symbols);
+
 /* Checks every invariant of the graph (handles, use lists, order, ranks, attributes of the row) and, by stage, what
  * the pipeline promises. Adds [ir-verify] errors of status XPU_EBUG; returns XPU_OK or XPU_EBUG. `stage` names the pass
  * that just ran. */

@@ -434,7 +434,7 @@ static void documents(void) {
     }
     for (int op = 0; op < XPU_OP_COUNT; op++) {
         const xpu_op *row = xpu_op_of((xpu_op_id)op);
-        int on_host = op == XPU_OP_IF || op == XPU_OP_LOOP || op == XPU_OP_RAISE;
+        int on_host = op == XPU_OP_RAISE;
         int found = row->elementwise >= 0 || row->expand || on_host;
         for (const xpu_support *s = xpu_sim_support; s->lowering; s++) found |= s->op == (xpu_op_id)op;
         CU_ASSERT(found);

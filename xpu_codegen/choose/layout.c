@@ -52,16 +52,20 @@ static int feeds_image(const pass *p, xpu_value value) {
 
 /* ---- relayouts ---- */
 
-static xpu_value relayout(pass *p, xpu_value value, xpu_layout layout, xpu_node before) {
+/* Before a node, or at the end of `block`. */
+static xpu_value relayout(pass *p, xpu_value value, xpu_layout layout, xpu_node before, xpu_block block) {
     for (uint32_t i = 0; i < p->done.count; i++) {
         const relaid *item = &p->done.items[i];
-        if (item->from.id == value.id && item->layout == layout) return item->to;
+        int is_seen = xpu_block_is_in(p->graph, block, xpu_value_block(p->graph, item->to));
+        if (item->from.id == value.id && item->layout == layout && is_seen) return item->to;
     }
     const xpu_value_info source = *xpu_value_at(p->graph, value);
     const char *name = xpu_printf(p->cg->arena, "%s/%s", source.name,
                                   layout == XPU_LAYOUT_CHANNEL_LAST ? "channel_last" : "channel_first");
     xpu_attr attr = XPU_ATTR_INT_OF(LAYOUT, layout);
+    xpu_block left = xpu_graph_enter(p->graph, block);
     xpu_node node = xpu_graph_add(p->graph, before, xpu_op_of(XPU_OP_RELAYOUT), &value, 1, &name, 1, &attr, 1, NULL, 0);
+    xpu_graph_enter(p->graph, left);
     relaid item = {.from = value, .to = xpu_node_output(p->graph, node, 0), .layout = layout};
     xpu_value_info *result = xpu_value_at(p->graph, item.to);
     result->dtype = source.dtype;
@@ -75,7 +79,7 @@ static xpu_value relayout(pass *p, xpu_value value, xpu_layout layout, xpu_node 
 static void want(pass *p, xpu_node node, uint32_t input, xpu_layout layout) {
     xpu_value value = xpu_node_input(p->graph, node, input);
     if (!value.id || has_layout(p, value, layout)) return;
-    xpu_node_set_input(p->graph, node, input, relayout(p, value, layout, node));
+    xpu_node_set_input(p->graph, node, input, relayout(p, value, layout, node, xpu_node_at(p->graph, node)->parent));
 }
 
 /* ---- chains ---- */
@@ -160,7 +164,7 @@ static void place_output(pass *p, xpu_value output) {
     XPU_ARRAY(xpu_use) uses = {0};
     const xpu_value_info *info = xpu_value_at(p->graph, output);
     for (uint32_t u = 0; u < info->uses.count; u++) XPU_PUSH(p->cg->arena, &uses, info->uses.items[u]);
-    xpu_value linear = relayout(p, output, XPU_LAYOUT_LINEAR, (xpu_node){0});
+    xpu_value linear = relayout(p, output, XPU_LAYOUT_LINEAR, (xpu_node){0}, XPU_TOP_BLOCK);
     xpu_node maker = xpu_value_at(p->graph, linear)->node;
     xpu_value_replace(p->graph, output, linear);
     xpu_node_set_input(p->graph, maker, 0, output);
@@ -170,22 +174,39 @@ static void place_output(pass *p, xpu_value output) {
     }
 }
 
-xpu_status xpu_choose_layouts(xpu_codegen *cg) {
-    pass p = {.cg = cg, .graph = cg->graph};
-    for (xpu_node node = xpu_graph_first(cg->graph), next; node.id; node = next) {
-        next = xpu_node_next(cg->graph, node);
-        switch (class_of(&p, node)) {
-        case UNKNOWN:
-        case LINEAR: place_linear(&p, node); break;
-        case IMAGE: place_image(&p, node); break;
-        case CHAIN: place_chain(&p, node); break;
-        case FOLLOW: place_follower(&p, node); break;
-        case JOIN:
-        case PERMUTE: place_mover(&p, node, class_of(&p, node) == JOIN); break;
-        case KEEP: break;
-        case PAIR: place_pair(&p, node); break;
+static void place_node(pass *p, xpu_node node) {
+    switch (class_of(p, node)) {
+    case UNKNOWN:
+    case LINEAR: place_linear(p, node); break;
+    case IMAGE: place_image(p, node); break;
+    case CHAIN: place_chain(p, node); break;
+    case FOLLOW: place_follower(p, node); break;
+    case JOIN:
+    case PERMUTE: place_mover(p, node, class_of(p, node) == JOIN); break;
+    case KEEP: break;
+    case PAIR: place_pair(p, node); break;
+    }
+}
+
+/* What bodies hand on is row-major, as what they take is. */
+static void place_block(pass *p, xpu_block block) {
+    for (xpu_node node = xpu_block_at(p->graph, block)->first, next; node.id; node = next) {
+        next = xpu_node_next(p->graph, node);
+        place_node(p, node);
+        for (uint32_t b = 0; b < xpu_node_at(p->graph, node)->block_count; b++) {
+            place_block(p, xpu_node_at(p->graph, node)->blocks[b]);
         }
     }
+    for (uint32_t i = 0; i < xpu_block_at(p->graph, block)->results.count; i++) {
+        xpu_value result = xpu_block_at(p->graph, block)->results.items[i];
+        if (has_layout(p, result, XPU_LAYOUT_LINEAR)) continue;
+        xpu_block_set_result(p->graph, block, i, relayout(p, result, XPU_LAYOUT_LINEAR, (xpu_node){0}, block));
+    }
+}
+
+xpu_status xpu_choose_layouts(xpu_codegen *cg) {
+    pass p = {.cg = cg, .graph = cg->graph};
+    place_block(&p, XPU_TOP_BLOCK);
     for (uint32_t i = 0; i < cg->graph->outputs.count; i++) place_output(&p, cg->graph->outputs.items[i]);
     return XPU_OK;
 }
@@ -233,7 +254,7 @@ static void check_layout(const pass *p, xpu_node node, xpu_verify_report report,
 
 void xpu_verify_layouts(xpu_codegen *cg, xpu_verify_report report, void *context) {
     pass p = {.cg = cg, .graph = cg->graph};
-    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(cg->graph, node) {
         check_layout(&p, node, report, context);
         for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->output_count; i++) {
             xpu_value value = xpu_node_output(cg->graph, node, i);

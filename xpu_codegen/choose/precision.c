@@ -252,9 +252,12 @@ static xpu_value add_absmax_result(xpu_codegen *cg, xpu_node node) {
 static xpu_value add_absmax_node(xpu_codegen *cg, xpu_value value) {
     xpu_graph *graph = cg->graph;
     const xpu_value_info *info = xpu_value_at(graph, value);
-    xpu_node before = info->kind == XPU_VALUE_NODE ? xpu_node_next(graph, info->node) : xpu_graph_first(graph);
+    xpu_block block = xpu_value_block(graph, value), left = xpu_graph_enter(graph, block);
+    xpu_node before =
+        info->kind == XPU_VALUE_NODE ? xpu_node_next(graph, info->node) : xpu_block_at(graph, block)->first;
     const char *name = xpu_printf(cg->arena, "%s/absmax", info->name);
     xpu_node node = xpu_graph_add(graph, before, xpu_op_of(XPU_OP_ABSMAX), &value, 1, &name, 1, NULL, 0, NULL, 0);
+    xpu_graph_enter(graph, left);
     xpu_value result = xpu_node_output(graph, node, 0);
     xpu_value_at(graph, result)->dtype = XPU_F32;
     return result;
@@ -294,7 +297,7 @@ static const char *reason_of(xpu_codegen *cg, xpu_precision precision, const cha
 /* Products whose rows have scales of their own; these then have their absmax. */
 static void scale_rows(xpu_codegen *cg) {
     xpu_row_scales scales = {0};
-    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(cg->graph, node) {
         if (!has_int16_input(cg, node) || xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) continue;
         if (!may_scale_rows(cg, node) || !xpu_wants_row_scales(cg, node)) continue;
         const char *reason = cg->reasons.items[node.id];
@@ -308,7 +311,7 @@ static void scale_rows(xpu_codegen *cg) {
 static const char *const *names_of_choices(const xpu_codegen *cg, xpu_arena *arena) {
     const char **names = XPU_NEW_ARRAY(arena, const char *, cg->graph->nodes.count + 1);
     uint32_t count = 0;
-    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(cg->graph, node) {
         if (is_matrix_like(cg, node) && !xpu_on_host(cg, node)) names[count++] = xpu_node_name(cg->graph, node);
     }
     return names;
@@ -318,7 +321,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
     uint8_t *sensitive = find_sensitive(cg, scratch);
     xpu_status status = XPU_OK;
-    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status != XPU_OK || !is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
         const char *rule;
         xpu_precision_mode mode = wanted_mode(cg, node, &rule);
@@ -331,7 +334,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     }
     if (status == XPU_OK) scale_rows(cg);
     xpu_value *known = XPU_NEW_ARRAY(scratch, xpu_value, cg->graph->values.count);
-    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status != XPU_OK || !has_int16_input(cg, node)) continue;
         if (!xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) connect_absmax(cg, node, known);
     }

@@ -1,5 +1,6 @@
 #include "xpu_codegen/emit/layer_table.h"
 
+#include "xpu_codegen/emit/steps_text.h"
 #include "xpu_codegen/lower/layers.h"
 
 /* Calls that follow each other and are the same but for their arguments: calls first .. end - 1. */
@@ -118,9 +119,9 @@ void xpu_emit_layer_table(xpu_codegen *cg, xpu_text *text) {
     const uint32_t *function_of = emit_functions(cg, text, scratch);
     xpu_text_add(text,
                  "/* The plan table: the arguments of every kernel call. */\n"
-                 "extern const uint32_t xpu_plan[];\n"
-                 "__attribute__((section(\".xpu_plan\"), used)) const uint32_t xpu_plan[%u];\n\n",
-                 cg->program.plan.count + 1);
+                 "extern %suint32_t xpu_plan[];\n"
+                 "__attribute__((section(\".xpu_plan\"), used)) %suint32_t xpu_plan[%u];\n\n",
+                 xpu_plan_constness(cg), xpu_plan_constness(cg), cg->program.plan.count + 1);
     emit_rows(cg, text, function_of);
     emit_args(cg, text);
     emit_ahead(cg, text);

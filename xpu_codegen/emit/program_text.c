@@ -8,7 +8,9 @@
 
 #include "xpu_codegen/emit/chain_body.h"
 #include "xpu_codegen/emit/layer_table.h"
+#include "xpu_codegen/emit/steps_text.h"
 #include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/steps.h"
 
 static int in_region(const xpu_codegen *cg, uint32_t layer, uint32_t number) {
     const xpu_codegen_layer *item = &cg->layers.items[layer];
@@ -114,10 +116,16 @@ static void emit_plan_table(xpu_codegen *cg, xpu_text *text) {
     for (uint32_t i = 0; i < cg->job->region_count; i++) {
         if (count_layers(cg, i + 1)) xpu_text_add(text, "    struct region_%u_plan region_%u;\n", i + 1, i + 1);
     }
-    xpu_text_add(text, "    uint32_t end;\n};\n"
-                       "extern const uint32_t xpu_plan[];\n"
-                       "__attribute__((section(\".xpu_plan\"), used)) const uint32_t\n"
-                       "    xpu_plan[sizeof(struct program_plan) / sizeof(uint32_t)];\n\n");
+    if (cg->control) {
+        xpu_text_add(text, "    uint32_t control[%u]; /* of branches and loops */\n",
+                     cg->program.plan.count - cg->control->first_word);
+    }
+    xpu_text_add(text,
+                 "    uint32_t end;\n};\n"
+                 "extern %suint32_t xpu_plan[];\n"
+                 "__attribute__((section(\".xpu_plan\"), used)) %suint32_t\n"
+                 "    xpu_plan[sizeof(struct program_plan) / sizeof(uint32_t)];\n\n",
+                 xpu_plan_constness(cg), xpu_plan_constness(cg));
     for (uint32_t i = 0; i < cg->job->region_count; i++) {
         if (!count_layers(cg, i + 1)) continue;
         xpu_text_add(text,
@@ -170,6 +178,7 @@ const char *xpu_emit_tail(xpu_codegen *cg) {
     } else {
         emit_layer_functions(cg, &text);
     }
+    xpu_emit_steps(cg, &text);
     xpu_text_add(&text,
                  "/* The weights: room only, their bytes are appended to the program after linking. */\n"
                  "__asm__(\".section .weights, \\\"aw\\\", @nobits\\n\"\n"

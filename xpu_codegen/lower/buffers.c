@@ -17,8 +17,7 @@ static void add_program_value(xpu_codegen *cg, xpu_value value, uint32_t buffer,
     XPU_PUSH(cg->arena, &cg->program.values, place);
 }
 
-/* Bytes of a value, in whole words. */
-static xpu_dim value_bytes(xpu_codegen *cg, xpu_value value) {
+xpu_dim xpu_value_bytes(xpu_codegen *cg, xpu_value value) {
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
     int64_t element = (int64_t)xpu_dtype_bytes(info->dtype);
     xpu_dim count = xpu_dims_product(cg, value, 0, info->rank);
@@ -33,7 +32,7 @@ uint32_t xpu_activation_buffer(xpu_codegen *cg, xpu_value value) {
     if (cg->buffer_of[root.id] >= 0) return (uint32_t)cg->buffer_of[root.id];
     xpu_program_buffer buffer = {.name = xpu_value_at(cg->graph, root)->name,
                                  .kind = XPU_BUFFER_ACTIVATION,
-                                 .bytes = value_bytes(cg, root),
+                                 .bytes = xpu_value_bytes(cg, root),
                                  .alignment = BUFFER_ALIGNMENT,
                                  .levels = {XPU_LEVEL_L3, XPU_LEVEL_GM},
                                  .level_count = 2,
@@ -93,6 +92,18 @@ uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t first_layer, uint32_t laye
     return add_buffer(cg, &buffer);
 }
 
+uint32_t xpu_aside_buffer(xpu_codegen *cg, uint32_t like, uint32_t layer) {
+    xpu_program_buffer buffer = cg->program.buffers.items[like];
+    buffer.name = xpu_printf(cg->arena, "%s/aside", buffer.name);
+    buffer.kind = XPU_BUFFER_ACTIVATION;
+    buffer.levels[0] = XPU_LEVEL_L3;
+    buffer.levels[1] = XPU_LEVEL_GM;
+    buffer.level_count = 2;
+    buffer.placed = 0;
+    buffer.first_layer = buffer.last_layer = layer;
+    return add_buffer(cg, &buffer);
+}
+
 uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, const char *role) {
     xpu_value root = xpu_value_root(cg, value);
     if (!xpu_is_const_value(cg, root)) return xpu_activation_buffer(cg, root);
@@ -102,23 +113,60 @@ uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, co
 
 /* ---- lifetimes ---- */
 
-static void live_until(xpu_codegen *cg, xpu_value value, uint32_t layer) {
-    int32_t index = cg->buffer_of[xpu_value_root(cg, value).id];
-    if (index < 0) return;
-    xpu_program_buffer *buffer = &cg->program.buffers.items[index];
-    if (buffer->last_layer < layer) buffer->last_layer = layer;
+void xpu_value_read(xpu_codegen *cg, xpu_value value, uint32_t layer, xpu_block block) {
+    xpu_value root = xpu_value_root(cg, value);
+    if (cg->buffer_of[root.id] < 0) return;
+    xpu_reading reading = {(uint32_t)cg->buffer_of[root.id], layer, layer, xpu_value_block(cg->graph, root), block};
+    XPU_PUSH(cg->arena, &cg->readings, reading);
 }
 
+void xpu_buffer_lives(xpu_codegen *cg, uint32_t buffer, uint32_t first, uint32_t last) {
+    XPU_PUSH(cg->arena, &cg->readings, ((xpu_reading){.buffer = buffer, .first = first, .last = last}));
+}
+
+/* The last layer of the outermost loop around `block` that `home` is not in; `layer` where there is none. */
+static uint32_t end_of_loops(const xpu_codegen *cg, xpu_block home, xpu_block block, uint32_t layer) {
+    while (block.id != home.id) {
+        xpu_node owner = xpu_block_at(cg->graph, block)->owner;
+        if (!owner.id) break;
+        if (xpu_node_is(cg->graph, owner, XPU_OP_LOOP) && cg->last_of[owner.id] > layer) layer = cg->last_of[owner.id];
+        block = xpu_node_at(cg->graph, owner)->parent;
+    }
+    return layer;
+}
+
+/* Those of blocks' arguments, and of what bodies make for their owner, begin where they are first written. */
 static void begin_lifetimes(xpu_codegen *cg) {
+    uint8_t *begun = XPU_NEW_ARRAY(cg->arena, uint8_t, cg->program.buffers.count);
     for (uint32_t id = 1; id < cg->graph->values.count; id++) {
         const xpu_value_info *info = &cg->graph->values.items[id];
         int32_t index = cg->buffer_of[id];
         if (index < 0) continue;
         int32_t layer = info->kind == XPU_VALUE_NODE ? cg->layer_of[info->node.id] : 0;
+        if (layer < 0 || info->kind == XPU_VALUE_ARGUMENT) continue;
         if (layer > 0 && cg->layers.items[layer].begins_early) layer--;
         cg->program.buffers.items[index].first_layer = (uint32_t)layer;
         cg->program.buffers.items[index].last_layer = (uint32_t)layer;
+        begun[index] = 1;
     }
+    for (uint32_t i = 0; i < cg->readings.count; i++) {
+        const xpu_reading *reading = &cg->readings.items[i];
+        xpu_program_buffer *buffer = &cg->program.buffers.items[reading->buffer];
+        if (buffer->kind == XPU_BUFFER_WEIGHT) continue;
+        uint32_t last = end_of_loops(cg, reading->home, reading->block, reading->last);
+        if (!begun[reading->buffer] || reading->first < buffer->first_layer) buffer->first_layer = reading->first;
+        if (!begun[reading->buffer] || last > buffer->last_layer) buffer->last_layer = last;
+        begun[reading->buffer] = 1;
+    }
+}
+
+static void live_until(xpu_codegen *cg, xpu_value value, uint32_t layer, xpu_block block) {
+    xpu_value root = xpu_value_root(cg, value);
+    int32_t index = cg->buffer_of[root.id];
+    if (index < 0) return;
+    xpu_program_buffer *buffer = &cg->program.buffers.items[index];
+    layer = end_of_loops(cg, xpu_value_block(cg->graph, root), block, layer);
+    if (buffer->last_layer < layer) buffer->last_layer = layer;
 }
 
 /* Where every value with memory is, views too: that is how dumps and replays find them. */
@@ -193,14 +241,15 @@ void xpu_finish_buffers(xpu_codegen *cg) {
     }
     find_states(cg);
     begin_lifetimes(cg);
-    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
+    XPU_FOR_ALL_NODES(cg->graph, node) {
         if (cg->layer_of[node.id] < 0) continue;
         const xpu_node_info *info = xpu_node_at(cg->graph, node);
         for (uint32_t i = 0; i < info->input_count; i++) {
-            if (info->inputs[i].id) live_until(cg, info->inputs[i], (uint32_t)cg->layer_of[node.id]);
+            if (info->inputs[i].id) live_until(cg, info->inputs[i], (uint32_t)cg->layer_of[node.id], info->parent);
         }
     }
-    for (uint32_t i = 0; i < cg->graph->outputs.count; i++) live_until(cg, cg->graph->outputs.items[i], last);
+    for (uint32_t i = 0; i < cg->graph->outputs.count; i++)
+        live_until(cg, cg->graph->outputs.items[i], last, XPU_TOP_BLOCK);
     for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
         xpu_program_buffer *buffer = &cg->program.buffers.items[i];
         if (buffer->kind == XPU_BUFFER_WEIGHT) buffer->last_layer = last;

@@ -19,6 +19,20 @@ uint32_t xpu_weight_buffer(xpu_codegen *cg, xpu_value value, const xpu_packing *
 uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t first_layer, uint32_t layer, xpu_dim bytes, const char *name);
 /* Any value as operand `role` ("w", "bias", "x") of a layer: constants row-major. */
 uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, const char *role);
+/* Bytes of a value, in whole words. */
+xpu_dim xpu_value_bytes(xpu_codegen *cg, xpu_value value);
+/* As large as `like`, for one layer. */
+uint32_t xpu_aside_buffer(xpu_codegen *cg, uint32_t like, uint32_t layer);
+
+/* A buffer lives from `first` to `last`; where `block` is in a loop that its value is made before, to the loop's end.
+ */
+typedef struct xpu_reading {
+    uint32_t buffer, first, last;
+    xpu_block home, block;
+} xpu_reading;
+/* Layer `layer` of a block, or control behind it, reads the value; nothing where it is a constant. */
+void xpu_value_read(xpu_codegen *cg, xpu_value value, uint32_t layer, xpu_block block);
+void xpu_buffer_lives(xpu_codegen *cg, uint32_t buffer, uint32_t first, uint32_t last);
 /* Lifetimes of activations, offsets of weights. */
 void xpu_finish_buffers(xpu_codegen *cg);
 

@@ -10,6 +10,7 @@ static const int64_t *grown(xpu_codegen *cg, xpu_arena *arena, int64_t steps) {
         int64_t most = (symbol->max - symbol->min) / symbol->step;
         symbols[i] = symbol->min + (steps < most ? steps : most) * symbol->step;
     }
+    xpu_symbols_bound(cg->graph, symbols);
     return symbols;
 }
 
@@ -51,7 +52,7 @@ static int64_t all_steps(const xpu_codegen *cg) {
     for (uint32_t i = 0; i < dims->symbols.count; i++) {
         const xpu_symbol *symbol = &dims->symbols.items[i];
         int64_t steps = (symbol->max - symbol->min) / symbol->step;
-        if (steps > most) most = steps;
+        if (steps > most && !xpu_symbol_is_dynamic(cg->graph, i)) most = steps;
     }
     return most;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/steps.h"
 #include "xpu_codegen/lower/weight_copies.h"
 
 enum { MAX_IDENTIFIER = 40 };
@@ -68,6 +69,7 @@ static void begin_with_copies(xpu_codegen *cg) {
     for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
         if (cg->layer_of[i] >= 0) cg->layer_of[i]++;
     }
+    xpu_steps_behind_first(cg);
     xpu_live_behind_copies(cg, cg->program.buffers.items);
     xpu_describe_layer(cg, 0, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
 }

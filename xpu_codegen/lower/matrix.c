@@ -9,6 +9,7 @@
 #include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_codegen/lower/steps.h"
 
 /* ---- arguments ---- */
 
@@ -100,7 +101,8 @@ static struct xpu_operands_group operands_of(xpu_codegen *cg, uint32_t layer, xp
  * can call this one. */
 static int follows_wait(const xpu_codegen *cg, uint32_t layer) {
     const xpu_program_layer *layers = cg->program.layers.items;
-    return layer > 1 && layers[layer - 2].unit == XPU_UNIT_TENSOR && layers[layer - 1].unit == XPU_UNIT_CORE &&
+    return layer > 1 && !xpu_begins_range(cg, layer) && !xpu_begins_range(cg, layer - 1) &&
+           layers[layer - 2].unit == XPU_UNIT_TENSOR && layers[layer - 1].unit == XPU_UNIT_CORE &&
            cg->layers.items[layer - 1].calls.count == 1;
 }
 
@@ -158,7 +160,8 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
 int xpu_follows_tensor(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_value_root(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
     const xpu_value_info *info = xpu_value_at(cg->graph, x);
-    if (info->kind != XPU_VALUE_NODE || info->output != XPU_OUT_Y || layer == 0) return 0;
+    if (info->kind != XPU_VALUE_NODE || info->output != XPU_OUT_Y || layer == 0 || xpu_begins_range(cg, layer))
+        return 0;
     if (cg->layer_of[info->node.id] != (int32_t)layer - 1 || xpu_on_host(cg, info->node)) return 0;
     return cg->layers.items[layer - 1].kernel == XPU_KERNEL_conv2d_i16;
 }

@@ -4,12 +4,14 @@
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/chain.h"
+#include "xpu_codegen/lower/control.h"
 #include "xpu_codegen/lower/layer_numbers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_codegen/lower/steps.h"
 #include "xpu_codegen/lower/weight_copies.h"
 
-static xpu_status lower_nothing(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+xpu_status xpu_lower_nothing(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return xpu_codegen_bug(cg, "an operator without lowering was admitted", "layer %u: %s", layer,
                            xpu_node_where(cg->graph, node, cg->arena));
 }
@@ -20,7 +22,7 @@ static xpu_lower_fn lowering_of(const xpu_op *op) {
 #include "xpu_codegen/ops.def"
     };
     xpu_lower_fn lower = table[xpu_op_id_of(op)];
-    return lower ? lower : lower_nothing;
+    return lower ? lower : xpu_lower_nothing;
 }
 
 /* ---- layers ---- */
@@ -62,6 +64,7 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
     XPU_PUSH(cg->arena, &cg->program.layers, item);
     XPU_PUSH(cg->arena, &cg->layers, layer);
     cg->layer_of[node.id] = (int32_t)index;
+    xpu_step_layer(cg, index);
     return xpu_on_host(cg, node) ? add_host_layer(cg, index, node) : lowering_of(info->op)(cg, index, node);
 }
 
@@ -135,6 +138,7 @@ static void start_program(xpu_codegen *cg) {
     if (!cg->program.source) cg->program.source = graph->name ? graph->name : "";
     cg->buffer_of = XPU_NEW_ARRAY(cg->arena, int32_t, graph->values.count);
     cg->layer_of = XPU_NEW_ARRAY(cg->arena, int32_t, graph->nodes.count);
+    cg->last_of = XPU_NEW_ARRAY(cg->arena, uint32_t, graph->nodes.count);
     cg->weight_of = XPU_NEW_ARRAY(cg->arena, int32_t, graph->values.count);
     cg->body_of = XPU_NEW_ARRAY(cg->arena, int32_t, XPU_BODY_SLOTS);
     cg->layer_names = (xpu_name_table){.arena = cg->arena};
@@ -143,19 +147,45 @@ static void start_program(xpu_codegen *cg) {
     for (uint32_t i = 0; i < graph->nodes.count; i++) cg->layer_of[i] = -1;
 }
 
+static xpu_status lower_node(xpu_codegen *cg, xpu_node node);
+
+static xpu_status lower_block(xpu_codegen *cg, xpu_block block) {
+    xpu_status status = XPU_OK;
+    XPU_FOR_BLOCK_NODES(cg->graph, block, node) {
+        if (xpu_stopped(cg->arena)) return xpu_error_stopped(cg->diags, NULL, NULL, "layers were being lowered");
+        xpu_status lowered = lower_node(cg, node);
+        if (lowered != XPU_OK) status = lowered;
+    }
+    return status;
+}
+
+static xpu_status lower_node(xpu_codegen *cg, xpu_node node) {
+    xpu_status status = XPU_OK;
+    if (xpu_node_is(cg->graph, node, XPU_OP_IF)) {
+        status = xpu_lower_if(cg, node, lower_block);
+    } else if (xpu_node_is(cg->graph, node, XPU_OP_LOOP)) {
+        status = xpu_lower_loop(cg, node, lower_block);
+    } else if (!xpu_is_view(cg, node)) {
+        status = add_layer(cg, node);
+    }
+    for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->output_count; i++) {
+        xpu_set_symbols_of(cg, xpu_node_output(cg->graph, node, i));
+    }
+    return status;
+}
+
 static xpu_status lower_all(xpu_codegen *cg) {
     start_program(cg);
     size_t errors = cg->diags->errors;
-    XPU_FOR_BLOCK_NODES(cg->graph, XPU_TOP_BLOCK, node) {
-        if (xpu_stopped(cg->arena)) return xpu_error_stopped(cg->diags, NULL, NULL, "layers were being lowered");
-        if (!xpu_is_view(cg, node)) add_layer(cg, node);
-    }
+    xpu_status lowered = lower_block(cg, XPU_TOP_BLOCK);
+    if (lowered == XPU_ESTOPPED) return lowered;
     if (cg->diags->errors != errors) return xpu_diags_status(cg->diags);
     xpu_finish_buffers(cg);
     int copies;
     xpu_status status = xpu_choose_copies(cg, &copies);
     if (status == XPU_OK) status = xpu_number_layers(cg, copies);
     if (status != XPU_OK) return status;
+    xpu_finish_steps(cg);
     add_tensor_fates(cg);
     add_regions(cg);
     return XPU_OK;

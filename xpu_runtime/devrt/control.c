@@ -22,13 +22,22 @@ int32_t xpu_loop_trips(const struct xpu_loop_words *loop) {
     return loop->trips ? clamped(loop->trips) : INT32_MAX;
 }
 
-void xpu_loop_begin(struct xpu_loop_words *loop, int32_t iteration) {
-    volatile uint32_t *result = (volatile uint32_t *)(uintptr_t)loop->iteration_result;
+static void store_number(uint32_t address, int32_t value) {
+    volatile uint32_t *words = (volatile uint32_t *)(uintptr_t)address;
+    if (!address) return;
+    words[0] = (uint32_t)value;
+    words[1] = 0;
+}
+
+int xpu_loop_goes_on(struct xpu_loop_words *loop, int32_t iteration, int32_t trips) {
+    if (iteration >= trips || !xpu_condition(iteration ? loop->again : loop->first)) {
+        store_number(loop->count_result, iteration);
+        return 0;
+    }
     if (iteration == INT32_MAX) xpu_abort(XPU_ABORT_TRIPS);
     loop->iteration = (uint32_t)iteration;
-    if (!result) return;
-    result[0] = (uint32_t)iteration;
-    result[1] = 0;
+    store_number(loop->iteration_result, iteration);
+    return 1;
 }
 
 int32_t xpu_set_symbol(struct xpu_set_words *words, uint32_t symbol) {

@@ -256,11 +256,15 @@ xpu_status xpu_run_bind(xpu_run *run, const xpurt_tensor *inputs, uint32_t count
     if (status != XPU_OK) return status;
     bind_dims(run, bound);
     bind_elements(run, bound);
+    for (uint32_t i = 0; i < run->graph->dims.symbols.count; i++) {
+        if (xpu_symbol_is_dynamic(run->graph, i)) run->symbols[i] = run->graph->dims.symbols.items[i].min, bound[i] = 1;
+    }
     status = check_ranges(run, bound);
     if (status == XPU_OK) status = xpu_run_check_states(run);
     finish_dims(run);
     for (uint32_t i = 0; status == XPU_OK && i < run->graph->inputs.count; i++) status = check_dims(run, i);
     if (status == XPU_OK) status = check_guards(run);
+    xpu_symbols_bound(run->graph, run->symbols);
     return status == XPU_OK ? xpu_run_fetch_states(run) : status;
 }
 

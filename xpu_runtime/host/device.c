@@ -87,18 +87,25 @@ static xpu_status load_segment(xpu_run *run, const xpu_program_segment *s) {
     return status;
 }
 
+/* Words that the device computes again are within 32 bits whatever it finds, and so is all that they are made of. */
+static int is_word(const xpu_run *run, xpu_dim dim, int64_t value) {
+    if (value < INT32_MIN || value > INT32_MAX) return 0;
+    return !run->program->steps.count || !xpu_dim_is_dynamic(run->graph, dim) ||
+           xpu_dim_between(run->graph, dim, run->symbols).largest <= INT32_MAX;
+}
+
 static xpu_status write_plan(xpu_run *run) {
     const xpu_program *p = run->program;
     uint32_t *words = XPU_NEW_ARRAY(run->arena, uint32_t, p->plan.count);
     for (uint32_t i = 0; i < p->plan.count; i++) {
         const xpu_plan_word *w = &p->plan.items[i];
         int64_t value = w->dim.id ? xpu_dim_eval(&run->graph->dims, w->dim, run->symbols) : 0;
-        if (value < INT32_MIN || value > INT32_MAX) return device_error(run, "a word of the plan table overflows");
+        if (!is_word(run, w->dim, value)) return device_error(run, "a word of the plan table overflows");
         words[i] = w->kind == XPU_WORD_CONST     ? w->bits
                    : w->kind == XPU_WORD_ADDRESS ? run->places[w->buffer].address + (uint32_t)value
                                                  : (uint32_t)value;
     }
-    uint32_t last = p->layers.count - 1;
+    uint32_t last = p->steps.count ? XPU_WHOLE_PROGRAM : p->layers.count - 1;
     uint32_t control[2] = {run->only_layer == UINT32_MAX ? 0 : run->only_layer,
                            run->only_layer == UINT32_MAX ? last : run->only_layer};
     if (run->driver->write(run->device, p->plan_address, words, p->plan.count * sizeof *words) ||
@@ -194,6 +201,9 @@ static xpu_status on_difference(const xpu_run *run, const xpurt_fault *f) {
 static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
     if (f->differs) return on_difference(run, f);
     uint32_t layer = xpu_run_layer_of_tag(run, f->layer);
+    const char *where = xpu_printf(run->arena, "layer '%s' (#%u)", layer_name(run, layer), layer);
+    xpu_status control = xpu_run_control_fault(run, f, where);
+    if (control != XPU_OK) return control;
     int timed_out = f->cause == XPU_FAULT_TIMEOUT || f->cause == XPU_FAULT_DEADLOCK;
     const char *what = xpu_printf(run->arena, "%s: %s", f->cause_text, f->reason);
     xpu_text why;
@@ -211,8 +221,7 @@ static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
     if (length && why.length) xpu_text_add(&why, "\n");
     xpu_text_add_bytes(&why, f->state, length);
     return xpu_error(run->diags, timed_out ? XPU_ETIMEOUT : XPU_EFAULT, run->owner->image->name,
-                     timed_out ? "device-timeout" : "device-fault",
-                     xpu_printf(run->arena, "layer '%s' (#%u)", layer_name(run, layer), layer), what, why.text,
+                     timed_out ? "device-timeout" : "device-fault", where, what, why.text,
                      "run with --dump-layers to see how far the results are right");
 }
 
@@ -244,18 +253,22 @@ static xpu_status on_layer(xpu_run *run, uint32_t layer) {
     if (layer >= run->program->layers.count)
         return device_error(run, "the device announced a layer that does not exist");
     const xpu_program_layer *l = &run->program->layers.items[layer];
-    if (run->layers[layer].announced) return device_error(run, "the device announced a layer twice");
-    run->layers[layer].announced = 1;
+    int again = run->layers[layer].announced;
+    if (again && !(xpu_run_nesting(run, layer) & XPU_NESTED_LOOP))
+        return device_error(run, "the device announced a layer twice");
+    xpu_status status = xpu_run_refresh(run);
+    if (status != XPU_OK) return status;
+    run->layers[layer].host_called = 0;
     xpu_run_progress(run, layer);
     xpurt_counters now;
     xpu_run_counters(run, &now);
-    run->layers[layer].instructions = instructions(&now) - instructions(&run->counters);
+    run->layers[layer].instructions += instructions(&now) - instructions(&run->counters);
     xpu_profile_layer(run, layer, &now);
     run->counters = now;
     for (uint32_t i = 0; i < l->output_count; i++) {
         if (!xpu_dump_wants(run, layer) && run->only_layer != layer) continue;
         xpu_tensor tensor;
-        xpu_status status = read_value(run, l->outputs[i], &tensor);
+        status = read_value(run, l->outputs[i], &tensor);
         if (status == XPU_OK && xpu_dump_wants(run, layer)) status = xpu_dump_write(run, layer, i, &tensor);
         if (status == XPU_OK && run->only_layer == layer) status = xpu_replay_compare(run, layer, i, &tensor);
         if (status != XPU_OK) return status;
@@ -279,7 +292,8 @@ static xpu_status on_host_call(xpu_run *run, uint32_t address) {
     xpu_tensor *inputs = XPU_NEW_ARRAY(run->arena, xpu_tensor, info->input_count);
     const xpu_tensor **pointers = XPU_NEW_ARRAY(run->arena, const xpu_tensor *, info->input_count);
     xpu_tensor *results = XPU_NEW_ARRAY(run->arena, xpu_tensor, info->output_count);
-    xpu_status status = xpu_run_afford_node(run, node);
+    xpu_status status = xpu_run_refresh(run);
+    if (status == XPU_OK) status = xpu_run_afford_node(run, node);
     if (status == XPU_OK) status = xpu_run_constants(run);
     for (uint32_t i = 0; status == XPU_OK && i < info->input_count; i++) {
         if (!info->inputs[i].id) continue;
@@ -317,10 +331,10 @@ static xpu_status over_budget(const xpu_run *run, uint64_t limit) {
 }
 
 /* A program that works announces each layer that it was asked for before it ends. */
-static xpu_status check_end(const xpu_run *run) {
+static xpu_status check_end(xpu_run *run) {
     uint32_t count = run->program->layers.count, done = 0, missing = count;
     for (uint32_t i = count; i-- > 0;) {
-        int wanted = run->only_layer == UINT32_MAX || run->only_layer == i;
+        int wanted = run->only_layer == i || (run->only_layer == UINT32_MAX && !xpu_run_nesting(run, i));
         if (!wanted || run->layers[i].announced)
             done++;
         else
@@ -362,6 +376,8 @@ static xpu_status follow_events(xpu_run *run) {
 }
 
 static xpu_status read_outputs(xpu_run *run) {
+    xpu_status refreshed = xpu_run_refresh(run);
+    if (refreshed != XPU_OK) return refreshed;
     for (uint32_t i = 0; i < run->graph->outputs.count; i++) {
         xpu_value value = run->graph->outputs.items[i];
         if (run->options->leave_states && xpu_graph_state_of_output(run->graph, i)) continue;

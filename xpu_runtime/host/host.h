@@ -76,9 +76,11 @@ typedef struct {
 
 /* What a run has learnt of a layer. */
 typedef struct {
-    xpu_layer_times *times; /* NULL: the device has no time */
-    uint64_t instructions;  /* of all cores, since the layer before */
-    uint8_t announced, host_called;
+    xpu_layer_times *times;         /* NULL: the device has no time */
+    uint64_t instructions;          /* of all cores, since the layer before */
+    uint8_t announced, host_called; /* in this run, or the last time that it ran */
+    uint64_t executions;
+    int64_t macs; /* of all executions */
     double seconds;
 } xpu_layer_record;
 
@@ -106,6 +108,7 @@ typedef struct {
     const xpu_program_value **place_of; /* by value id: where it lies, or NULL; made at the first use */
     xpu_layer_record *layers;
     uint32_t layers_done, last_layer;
+    uint8_t *nesting;        /* by layer; made at the first use */
     xpurt_counters counters; /* of this run, when the last layer was complete */
     xpurt_counters before;   /* the device's, before the start */
     int has_times;
@@ -196,6 +199,15 @@ uint32_t xpu_run_address_of(xpu_run *run, xpu_value value);
 /* Layer whose node this is, or UINT32_MAX. */
 uint32_t xpu_run_layer_of(xpu_run *run, xpu_node node);
 void xpu_run_progress(xpu_run *run, uint32_t layer);
+
+/* ---- control.c ---- */
+/* Where a layer stands: bits of these. */
+enum { XPU_NESTED_BRANCH = 1, XPU_NESTED_LOOP = 2 };
+unsigned xpu_run_nesting(xpu_run *run, uint32_t layer);
+/* run->symbols become what the device has found so far. */
+xpu_status xpu_run_refresh(xpu_run *run);
+/* The error of a fault that control flow ends a run with; XPU_OK where it is another one. */
+xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const char *where);
 
 /* ---- tags.c ---- */
 /* The layer that a tag of a core or a descriptor means: tags are 16 bits wide. */

@@ -9,7 +9,7 @@
 #define MOST_REF_BYTES  ((uint64_t)1 << 33)
 #define MOST_OF_DEFAULT 0x1p62
 
-enum { LEAST = 100000000, FOR_A_LAYER = 1000000, FOR_AN_OPERATION = 64 };
+enum { LEAST = 100000000, FOR_A_LAYER = 1000000, FOR_AN_OPERATION = 64, FOR_A_LOOP = 65536 };
 
 uint64_t xpu_run_limit(const xpu_run *run) {
     if (run->options->max_instructions) return run->options->max_instructions;
@@ -22,6 +22,9 @@ uint64_t xpu_run_limit(const xpu_run *run) {
         double elements = FOR_AN_OPERATION;
         for (int i = 0; i < shape.rank; i++) elements *= (double)shape.dims[i];
         if (elements > 0) limit += elements;
+    }
+    for (uint32_t i = 0; i < run->program->steps.count; i++) {
+        if (run->program->steps.items[i].kind == XPU_DO_LOOP) limit *= FOR_A_LOOP;
     }
     return limit < MOST_OF_DEFAULT ? (uint64_t)limit : (uint64_t)MOST_OF_DEFAULT;
 }

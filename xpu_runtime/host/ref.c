@@ -40,8 +40,12 @@ uint32_t xpu_run_layer_of(xpu_run *run, xpu_node node) {
 }
 
 void xpu_run_progress(xpu_run *run, uint32_t layer) {
-    run->layers_done++;
+    xpu_layer_record *record = &run->layers[layer];
+    run->layers_done += !record->announced;
     run->last_layer = layer;
+    record->announced = 1;
+    record->executions++;
+    record->macs += xpu_run_layer_macs(run, layer);
     if (run->options->progress) {
         run->options->progress(run->options->context, run->layers_done, run->program->layers.count,
                                run->program->layers.items[layer].name);
@@ -96,6 +100,7 @@ xpu_status xpu_run_on_ref(xpu_run *run) {
     if (run->only_layer != UINT32_MAX) return replay(run);
     status = xpu_run_afford_graph(run);
     if (status != XPU_OK) return status;
-    xpu_ref_options options = {.symbols = run->symbols, .inputs = run->inputs, .observer = observe, .context = run};
+    xpu_ref_options options = {
+        .symbols = run->symbols, .inputs = run->inputs, .observer = observe, .bodies = 1, .context = run};
     return xpu_ref_run(run->graph, &options, run->outputs, run->arena, run->diags);
 }

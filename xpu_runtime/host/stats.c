@@ -32,7 +32,10 @@ static void layer_stats(xpu_run *run, json_t *list, uint32_t index) {
     }
     xpu_json_set(arena, entry, "unit", json_string(xpu_unit_name(layer->unit)));
     xpu_json_set(arena, entry, "precision", json_string(xpu_run_layer_precision(run, index)));
-    xpu_json_set(arena, entry, "macs", json_integer(xpu_run_layer_macs(run, index)));
+    int64_t macs = xpu_run_nesting(run, index) ? run->layers[index].macs : xpu_run_layer_macs(run, index);
+    xpu_json_set(arena, entry, "macs", json_integer(macs));
+    if (run->program->steps.count)
+        xpu_json_set(arena, entry, "executions", json_integer((json_int_t)run->layers[index].executions));
     if (run->driver) {
         xpu_json_set(arena, entry, "instructions", json_integer((json_int_t)run->layers[index].instructions));
     }
@@ -77,8 +80,10 @@ xpu_status xpu_run_stats(xpu_run *run) {
     uint32_t host_calls = 0;
     int64_t macs = 0;
     for (uint32_t i = 0; i < run->program->layers.count; i++) {
-        macs += xpu_run_layer_macs(run, i);
-        host_calls += run->program->layers.items[i].unit == XPU_UNIT_HOST;
+        int is_host = run->program->layers.items[i].unit == XPU_UNIT_HOST;
+        macs += xpu_run_nesting(run, i) ? run->layers[i].macs : xpu_run_layer_macs(run, i);
+        host_calls +=
+            xpu_run_nesting(run, i) ? (uint32_t)is_host * (uint32_t)run->layers[i].executions : (uint32_t)is_host;
     }
     xpu_run_identity(run, top);
     if (run->incomplete) xpu_json_set(arena, top, "incomplete", json_string(run->incomplete));

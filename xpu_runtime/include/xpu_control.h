@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+/* In the control block: what xpu_program says is run, not a range of layers. */
+#define XPU_WHOLE_PROGRAM 0xffffffffu
+
 struct xpu_if_words {
     uint32_t condition; /* address of a bool */
 };
@@ -14,6 +17,7 @@ struct xpu_if_words {
 struct xpu_loop_words {
     uint32_t iteration;        /* that runs, from 0 */
     uint32_t iteration_result; /* address of the body's argument, an int64 */
+    uint32_t count_result;     /* address of the int64 that counts iterations */
     uint32_t trips;            /* address of an int64 */
     uint32_t first, again;     /* addresses of bools: whether there is a first iteration, and another one */
 };
@@ -39,8 +43,8 @@ void xpu_run_layers(uint32_t first, uint32_t last);
 int xpu_condition(uint32_t address);
 /* How many iterations a loop has at most. */
 int32_t xpu_loop_trips(const struct xpu_loop_words *loop);
-/* Says which iteration begins. */
-void xpu_loop_begin(struct xpu_loop_words *loop, int32_t iteration);
+/* Whether the loop goes on with this iteration; says which it is, and behind the last one how many there were. */
+int xpu_loop_goes_on(struct xpu_loop_words *loop, int32_t iteration, int32_t trips);
 /* Takes a symbol's value from where it was computed; aborts where it is out of range. */
 int32_t xpu_set_symbol(struct xpu_set_words *words, uint32_t symbol);
 /* Aborts where they differ. */

@@ -54,7 +54,6 @@ __attribute__((weak)) void xpu_program(void);
 
 /* The control block in GM (symbol xpu_control), filled by the runtime before it starts the program: which layers to
  * run; last_layer XPU_WHOLE_PROGRAM: what xpu_program says. */
-#define XPU_WHOLE_PROGRAM 0xffffffffu
 struct xpu_control {
     uint32_t first_layer, last_layer;
 };

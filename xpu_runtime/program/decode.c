@@ -31,7 +31,10 @@ typedef struct {
     uint32_t node_count;
     xpu_message *message; /* the one that is read now */
     xpu_dim symbols[XPU_PROGRAM_MAX_SYMBOLS];
+    uint32_t bounds[XPU_PROGRAM_MAX_SYMBOLS]; /* dims of the file */
     uint32_t symbol_count;
+    struct decoded_block *blocks; /* bodies of control flow, in the order of their owners */
+    uint32_t block_count, blocks_made;
     xpu_name_table words;
 } decoder;
 
@@ -94,6 +97,7 @@ static int decode_symbols(decoder *d) {
         for (uint32_t k = 0; k < d->symbol_count; k++) good = good && strcmp(dims->symbols.items[k].name, s->name) != 0;
         if (!check(d, good, "a symbol has no name, an empty range or no step")) return 0;
         xpu_value definer = {s->value}; /* of the file: find_definers */
+        d->bounds[d->symbol_count] = s->value ? s->bound : 0;
         d->symbols[d->symbol_count++] = xpu_dim_symbol_of(dims, s->name, s->min, s->max, s->step, definer, s->element);
     }
     return ended(d, &list);
@@ -163,7 +167,7 @@ static int decode_constant(decoder *d, const XpuMeta__Value *from, xpu_value_inf
 }
 
 static int decode_value(decoder *d, const XpuMeta__Value *from, uint32_t id) {
-    int good = from->kind <= XPU_VALUE_CONST && from->dtype > XPU_DTYPE_NONE && from->dtype < XPU_DTYPE_COUNT &&
+    int good = from->kind <= XPU_VALUE_ARGUMENT && from->dtype > XPU_DTYPE_NONE && from->dtype < XPU_DTYPE_COUNT &&
                from->n_dims <= XPU_MAX_RANK && from->layout <= XPU_LAYOUT_CHANNEL_LAST && from->name[0];
     if (!check(d, good, "a value has an unknown kind, type, layout or rank")) return 0;
     if (!check(d, from->layout == XPU_LAYOUT_LINEAR || from->n_dims == 3 || from->n_dims == 4,
@@ -225,21 +229,21 @@ static int decode_values(decoder *d, const XpuMeta__Program *m) {
     return 1;
 }
 
-/* Symbols that are elements of inputs. */
+/* Symbols that are elements of inputs, or that a run finds. */
 static int find_definers(decoder *d) {
     for (uint32_t i = 0; i < d->symbol_count; i++) {
         xpu_symbol *symbol = &d->graph->dims.symbols.items[i];
         if (!symbol->value.id) continue;
-        if (!value_of(d, symbol->value.id, &symbol->value)) return 0;
+        if (!value_of(d, symbol->value.id, &symbol->value) || !dim_of(d, d->bounds[i], &symbol->bound)) return 0;
         const xpu_value_info *info = xpu_value_at(d->graph, symbol->value);
         int64_t count = 1, size = 0;
-        int good = info->kind == XPU_VALUE_INPUT && (info->dtype == XPU_I32 || info->dtype == XPU_I64);
+        int good = info->kind != XPU_VALUE_CONST && (info->dtype == XPU_I32 || info->dtype == XPU_I64);
         for (int k = 0; good && k < info->rank; k++) {
             good = xpu_dim_is_const(&d->graph->dims, info->dims[k], &size) && size <= XPU_PROGRAM_MAX_ELEMENTS;
             count *= size;
         }
         good = good && count <= XPU_PROGRAM_MAX_ELEMENTS && symbol->element < count;
-        if (!check(d, good, "a symbol is no element of a small input of integers")) return 0;
+        if (!check(d, good, "a symbol is no element of a few integers")) return 0;
     }
     return 1;
 }
@@ -580,6 +584,110 @@ static int same_results(decoder *d, xpu_node node, const xpu_value *results, uin
     return 1;
 }
 
+/* ---- bodies ---- */
+
+typedef struct decoded_block {
+    uint32_t owner;
+    xpu_block block; /* once its owner is made */
+    xpu_value *arguments, *results;
+    uint32_t argument_count, result_count;
+} decoded_block;
+
+static xpu_block graph_block(const decoder *d, uint32_t block) {
+    return block ? d->blocks[block - 1].block : XPU_TOP_BLOCK;
+}
+
+/* Whether a node may be added to a block: its owner, and those of the blocks around it, are the last of theirs. */
+static int may_go_to(decoder *d, uint32_t block) {
+    const xpu_graph *g = d->graph;
+    int good = block <= d->blocks_made;
+    for (xpu_block at = good ? graph_block(d, block) : XPU_TOP_BLOCK; good && at.id != XPU_TOP_BLOCK.id;) {
+        xpu_node owner = xpu_block_at(g, at)->owner;
+        at = xpu_node_at(g, owner)->parent;
+        good = xpu_block_at(g, at)->last.id == owner.id;
+    }
+    return check(d, good, "a node stands in a body that is not open");
+}
+
+/* Whether a value is there in `block`. */
+static int is_made(decoder *d, xpu_value value, int made, xpu_block block) {
+    xpu_value_kind kind = xpu_value_at(d->graph, value)->kind;
+    int good = (kind != XPU_VALUE_NODE && kind != XPU_VALUE_ARGUMENT) || made;
+    if (!check(d, good, "a value is used before it is made")) return 0;
+    return check(d, xpu_block_is_in(d->graph, block, xpu_value_block(d->graph, value)),
+                 "a value is used outside of its body");
+}
+
+static xpu_value *decode_ids(decoder *d, const uint32_t *ids, size_t count) {
+    xpu_value *values = XPU_NEW_ARRAY(d->arena, xpu_value, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!value_of(d, ids[i], &values[i])) return NULL;
+    }
+    return values;
+}
+
+static int decode_blocks(decoder *d) {
+    xpu_entries list = list_of(d, "blocks");
+    if (!check_count(d, list.count, MAX_ITEMS, "bodies")) return 0;
+    d->blocks = XPU_NEW_ARRAY(d->arena, decoded_block, list.count);
+    for (const XpuMeta__Block *from; (from = xpu_entries_next(&list));) {
+        decoded_block *block = &d->blocks[d->block_count++];
+        *block = (decoded_block){.owner = from->owner,
+                                 .argument_count = (uint32_t)from->n_arguments,
+                                 .result_count = (uint32_t)from->n_results};
+        block->arguments = decode_ids(d, from->arguments, from->n_arguments);
+        block->results = decode_ids(d, from->results, from->n_results);
+        if (!block->arguments || !block->results) return 0;
+    }
+    return ended(d, &list);
+}
+
+/* The bodies of a node that is there now. */
+static int add_blocks(decoder *d, uint32_t id, const uint32_t *id_of, uint8_t *made) {
+    for (; d->blocks_made < d->block_count && d->blocks[d->blocks_made].owner == id; d->blocks_made++) {
+        decoded_block *block = &d->blocks[d->blocks_made];
+        xpu_op_id op = xpu_op_id_of(xpu_node_at(d->graph, d->nodes[id])->op);
+        if (!check(d, op == XPU_OP_IF || op == XPU_OP_LOOP, "an operator without bodies has one")) return 0;
+        block->block = xpu_graph_block(d->graph, d->nodes[id]);
+        for (uint32_t i = 0; i < block->argument_count; i++) {
+            xpu_value_info *info = xpu_value_at(d->graph, block->arguments[i]);
+            uint32_t argument = id_of[block->arguments[i].id];
+            if (!check(d, info->kind == XPU_VALUE_ARGUMENT && !made[argument], "a body's argument is no argument"))
+                return 0;
+            made[argument] = 1;
+            info->block = block->block;
+            XPU_PUSH(d->arena, &xpu_block_at(d->graph, block->block)->arguments, block->arguments[i]);
+        }
+    }
+    return 1;
+}
+
+/* What bodies give, when all nodes are there; then control flow is as its operators want it. */
+static int finish_blocks(decoder *d, const uint32_t *id_of, const uint8_t *made) {
+    if (!check(d, d->blocks_made == d->block_count, "a body has no owner")) return 0;
+    for (uint32_t b = 0; b < d->block_count; b++) {
+        const decoded_block *block = &d->blocks[b];
+        for (uint32_t i = 0; i < block->result_count; i++) {
+            xpu_value value = block->results[i];
+            const xpu_value_info *info = xpu_value_at(d->graph, value);
+            if (!is_made(d, value, made[id_of[value.id]], block->block)) return 0;
+            int own = xpu_value_block(d->graph, value).id == block->block.id;
+            int before = own || info->kind != XPU_VALUE_NODE || info->node.id < d->nodes[block->owner].id;
+            if (!check(d, before, "a value is used before it is made")) return 0;
+            xpu_block_add_result(d->graph, block->block, value);
+        }
+    }
+    int good = 1;
+    xpu_diags diags;
+    xpu_diags_init(&diags);
+    for (uint32_t id = d->node_count; id > 0 && good; id--) {
+        xpu_op_id op = xpu_op_id_of(xpu_node_at(d->graph, d->nodes[id])->op);
+        if (op == XPU_OP_IF || op == XPU_OP_LOOP) good = xpu_op_shapes(d->graph, d->nodes[id], &diags) == XPU_OK;
+    }
+    xpu_diags_clear(&diags);
+    return check(d, good, "a node's bodies do not fit its operator");
+}
+
 /* The node is built with results of its own, which are inferred and compared; then it gets the values of the file. */
 static int decode_node(decoder *d, const XpuMeta__Node *from, uint32_t id, uint8_t *made) {
     const xpu_op *op = xpu_op_by_name(from->op);
@@ -590,14 +698,14 @@ static int decode_node(decoder *d, const XpuMeta__Node *from, uint32_t id, uint8
     xpu_value *inputs = XPU_NEW_ARRAY(of_entry(d), xpu_value, from->n_inputs);
     xpu_value *outputs = XPU_NEW_ARRAY(of_entry(d), xpu_value, from->n_outputs);
     xpu_attr *attrs = XPU_NEW_ARRAY(of_entry(d), xpu_attr, from->n_attrs);
+    if (!may_go_to(d, from->block)) return 0;
     for (size_t i = 0; i < from->n_inputs; i++) {
         if (from->inputs[i] == 0) {
             if (!check(d, i >= (size_t)op->min_inputs, "a node lacks an operand")) return 0;
             continue;
         }
         if (!value_of(d, from->inputs[i], &inputs[i])) return 0;
-        xpu_value_kind kind = xpu_value_at(d->graph, inputs[i])->kind;
-        if (!check(d, kind != XPU_VALUE_NODE || made[from->inputs[i]], "a value is used before it is made")) return 0;
+        if (!is_made(d, inputs[i], made[from->inputs[i]], graph_block(d, from->block))) return 0;
     }
     for (size_t i = 0; i < from->n_outputs; i++) {
         if (!value_of(d, from->outputs[i], &outputs[i])) return 0;
@@ -611,15 +719,17 @@ static int decode_node(decoder *d, const XpuMeta__Node *from, uint32_t id, uint8
     for (size_t i = 0; i < from->n_origins; i++) {
         if (!check(d, from->origins[i] < d->graph->origins.count, "a node's origin does not exist")) return 0;
     }
+    xpu_graph_enter(d->graph, graph_block(d, from->block));
     d->nodes[id] =
         xpu_graph_add(d->graph, (xpu_node){0}, op, inputs, (uint32_t)from->n_inputs, NULL, (uint32_t)from->n_outputs,
                       attrs, (uint32_t)from->n_attrs, from->origins, (uint32_t)from->n_origins);
+    int has_bodies = op == xpu_op_of(XPU_OP_IF) || op == xpu_op_of(XPU_OP_LOOP); /* looked at when these are there */
     xpu_diags diags;
     xpu_diags_init(&diags);
-    xpu_status status = xpu_op_shapes(d->graph, d->nodes[id], &diags);
+    xpu_status status = has_bodies ? XPU_OK : xpu_op_shapes(d->graph, d->nodes[id], &diags);
     xpu_diags_clear(&diags);
     if (!check(d, status == XPU_OK, "a node's operands do not fit its operator")) return 0;
-    if (!same_results(d, d->nodes[id], outputs, (uint32_t)from->n_outputs)) return 0;
+    if (!has_bodies && !same_results(d, d->nodes[id], outputs, (uint32_t)from->n_outputs)) return 0;
     for (uint32_t i = 0; i < from->n_outputs; i++) {
         xpu_node_at(d->graph, d->nodes[id])->outputs[i] = outputs[i];
         xpu_value_at(d->graph, outputs[i])->node = d->nodes[id];
@@ -639,11 +749,16 @@ static int decode_graph(decoder *d) {
     if (!ended(d, &origins)) return 0;
     if (!check(d, d->graph->origins.count == origins.count, "an origin is listed twice")) return 0;
     uint8_t *made = XPU_NEW_ARRAY(d->arena, uint8_t, d->value_count + 1);
+    uint32_t *id_of = XPU_NEW_ARRAY(d->arena, uint32_t, d->graph->values.count); /* in the file */
+    for (uint32_t id = 1; id <= d->value_count; id++) id_of[d->values[id].id] = id;
     d->nodes = XPU_NEW_ARRAY(d->arena, xpu_node, nodes.count + 1);
+    if (!decode_blocks(d)) return 0;
     for (const XpuMeta__Node *from; (from = xpu_entries_next(&nodes)); d->node_count++) {
         if (!decode_node(d, from, d->node_count + 1, made)) return 0;
+        if (!add_blocks(d, d->node_count + 1, id_of, made)) return 0;
     }
-    if (!ended(d, &nodes)) return 0;
+    if (!ended(d, &nodes) || !finish_blocks(d, id_of, made)) return 0;
+    xpu_graph_enter(d->graph, XPU_TOP_BLOCK);
     for (uint32_t i = 0; i < d->graph->outputs.count; i++) {
         const xpu_value_info *info = xpu_value_at(d->graph, d->graph->outputs.items[i]);
         if (!check(d, info->kind != XPU_VALUE_NODE || info->node.id, "nothing makes an output")) return 0;

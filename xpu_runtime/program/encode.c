@@ -20,6 +20,8 @@ typedef struct {
     uint32_t *value_ids, *node_ids; /* old id -> new id, 0: not part of the program */
     uint32_t value_count, node_count;
     uint32_t *values, *nodes; /* new id - 1 -> old id */
+    uint32_t *block_ids;      /* old id -> new id, 0: the graph's own block, or not part of the program */
+    uint32_t block_count;
 } encoder;
 
 /* What a message points to and does not change. */
@@ -90,6 +92,7 @@ static void number(encoder *e) {
     e->values = XPU_NEW_ARRAY(e->arena, uint32_t, g->values.count);
     e->node_ids = XPU_NEW_ARRAY(e->arena, uint32_t, g->nodes.count);
     e->nodes = XPU_NEW_ARRAY(e->arena, uint32_t, g->nodes.count);
+    e->block_ids = XPU_NEW_ARRAY(e->arena, uint32_t, g->blocks.count);
     for (uint32_t i = 0; i < g->inputs.count; i++) add_value(e, g->inputs.items[i]);
     XPU_FOR_ALL_NODES(g, node) {
         const xpu_node_info *info = xpu_node_at(g, node);
@@ -97,8 +100,17 @@ static void number(encoder *e) {
         for (uint32_t i = 0; i < info->output_count; i++) add_value(e, info->outputs[i]);
         e->nodes[e->node_count++] = node.id;
         e->node_ids[node.id] = e->node_count;
+        for (uint32_t b = 0; b < info->block_count; b++) {
+            const xpu_block_info *block = xpu_block_at(g, info->blocks[b]);
+            for (uint32_t i = 0; i < block->arguments.count; i++) add_value(e, block->arguments.items[i]);
+            e->block_ids[info->blocks[b].id] = ++e->block_count;
+        }
     }
     for (uint32_t i = 0; i < g->outputs.count; i++) add_value(e, g->outputs.items[i]);
+    for (uint32_t b = 1; b < g->blocks.count; b++) {
+        const xpu_block_info *block = &g->blocks.items[b];
+        for (uint32_t i = 0; e->block_ids[b] && i < block->results.count; i++) add_value(e, block->results.items[i]);
+    }
     for (uint32_t i = 0; i < e->program->values.count; i++) add_value(e, e->program->values.items[i].value);
 }
 
@@ -117,6 +129,8 @@ static void encode_dims(encoder *e) {
         s.has_value = s.has_element = dims->symbols.items[i].value.id != 0;
         s.value = e->value_ids[dims->symbols.items[i].value.id];
         s.element = dims->symbols.items[i].element;
+        s.has_bound = dims->symbols.items[i].bound.id != 0;
+        s.bound = dims->symbols.items[i].bound.id;
         put_entry(e, &s.base);
     }
     begin_list(e, &xpu_meta__program__descriptor, "dims");
@@ -452,6 +466,25 @@ static uint32_t *encode_ids(encoder *e, const xpu_value *values, uint32_t count)
     return ids;
 }
 
+static void encode_blocks(encoder *e) {
+    const xpu_graph *g = e->graph;
+    begin_list(e, &xpu_meta__graph__descriptor, "blocks");
+    for (uint32_t i = 0; i < e->node_count; i++) {
+        const xpu_node_info *owner = xpu_node_at(g, (xpu_node){e->nodes[i]});
+        for (uint32_t k = 0; k < owner->block_count; k++) {
+            const xpu_block_info *from = xpu_block_at(g, owner->blocks[k]);
+            XpuMeta__Block b;
+            xpu_meta__block__init(&b);
+            b.owner = i + 1;
+            b.n_arguments = from->arguments.count;
+            b.arguments = encode_ids(e, from->arguments.items, from->arguments.count);
+            b.n_results = from->results.count;
+            b.results = encode_ids(e, from->results.items, from->results.count);
+            put_entry(e, &b.base);
+        }
+    }
+}
+
 static void encode_graph(encoder *e) {
     const xpu_graph *g = e->graph;
     begin_list(e, &xpu_meta__graph__descriptor, "origins");
@@ -480,8 +513,11 @@ static void encode_graph(encoder *e) {
         for (uint32_t k = 0; k < from->attrs.count; k++) n.attrs[n.n_attrs++] = encode_attr(e, &from->attrs.items[k]);
         n.n_origins = from->origins.count;
         n.origins = xpu_copy(e->scratch, from->origins.items, from->origins.count * sizeof *from->origins.items);
+        n.block = e->block_ids[from->parent.id];
+        n.has_block = n.block != 0;
         put_entry(e, &n.base);
     }
+    encode_blocks(e);
 }
 
 static xpu_blob take_bytes(encoder *e) {

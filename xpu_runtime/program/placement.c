@@ -80,7 +80,9 @@ const char *xpu_placement_shape(const xpu_program *program, const int64_t *symbo
 static xpu_status convert(const xpu_program *program, uint32_t index, const int64_t *symbols, uint64_t gm_bytes,
                           xpu_memplan_buffer *to, xpu_arena *arena, xpu_diags *diags) {
     const xpu_program_buffer *from = &program->buffers.items[index];
-    int64_t bytes = xpu_dim_eval(&program->graph->dims, from->bytes, symbols);
+    int64_t bytes = xpu_dim_is_dynamic(program->graph, from->bytes)
+                        ? xpu_dim_between(program->graph, from->bytes, symbols).max
+                        : xpu_dim_eval(&program->graph->dims, from->bytes, symbols);
     if (bytes < 0) {
         return xpu_error(diags, XPU_EMODEL, program->source, "plan-problem",
                          xpu_printf(arena, "buffer '%s'", xpu_escape(arena, from->name, 80)),

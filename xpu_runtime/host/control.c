@@ -1,0 +1,77 @@
+/* Branches and loops of a program that runs: what its symbols are now, which iteration runs, and what stopped it. */
+#include "xpu_runtime/host/host.h"
+
+/* Where each layer stands, from the tree of steps. */
+static void find_nesting(xpu_run *run) {
+    const xpu_program *p = run->program;
+    run->nesting = XPU_NEW_ARRAY(run->arena, uint8_t, p->layers.count);
+    for (uint32_t i = 0; i < p->steps.count; i++) {
+        const xpu_program_step *outer = &p->steps.items[i];
+        if (outer->kind == XPU_DO_RUN || outer->kind == XPU_DO_SET) continue;
+        uint8_t nesting = outer->kind == XPU_DO_LOOP ? XPU_NESTED_LOOP : XPU_NESTED_BRANCH;
+        for (uint32_t k = i + 1; k < outer->end; k++) {
+            const xpu_program_step *step = &p->steps.items[k];
+            for (uint32_t l = step->first; step->kind == XPU_DO_RUN && l <= step->last; l++) run->nesting[l] |= nesting;
+        }
+    }
+}
+
+unsigned xpu_run_nesting(xpu_run *run, uint32_t layer) {
+    if (!run->program->steps.count) return 0;
+    if (!run->nesting) find_nesting(run);
+    return run->nesting[layer];
+}
+
+static xpu_status read_word(const xpu_run *run, uint32_t word, int32_t *value) {
+    uint32_t address = run->program->plan_address + word * (uint32_t)sizeof *value;
+    if (run->driver->read(run->device, address, value, sizeof *value) == 0) return XPU_OK;
+    return xpu_error(run->diags, XPU_EFAULT, run->owner->image->name, "device-memory", NULL,
+                     "a word of the plan table cannot be read", "it is outside of the device's memory",
+                     "compile the model again with xpuc");
+}
+
+xpu_status xpu_run_refresh(xpu_run *run) {
+    const xpu_program *p = run->program;
+    for (uint32_t i = 0; run->driver && i < p->steps.count; i++) {
+        const xpu_program_step *step = &p->steps.items[i];
+        int32_t value;
+        if (step->kind != XPU_DO_SET) continue;
+        xpu_status status = read_word(run, step->word, &value);
+        if (status != XPU_OK) return status;
+        const xpu_symbol *symbol = &run->graph->dims.symbols.items[step->symbol];
+        if (value < symbol->min || value > symbol->max) value = (int32_t)symbol->min; /* damaged: sizes stay sane */
+        run->symbols[step->symbol] = value;
+    }
+    return XPU_OK;
+}
+
+/* ---- faults ---- */
+
+xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const char *where) {
+    const xpu_graph *graph = run->graph;
+    const char *file = run->owner->image->name;
+    if (f->cause != XPU_FAULT_ABORT || f->code < XPU_ABORT_SYMBOL || f->code >= XPU_ABORT_CONTROL_END) return XPU_OK;
+    uint32_t index = f->code & 0xffff;
+    if (f->code >= XPU_ABORT_TRIPS) {
+        return xpu_error(run->diags, XPU_EFAULT, file, "loop-trips", where, "a loop does not end",
+                         "it has run 2^31 - 1 times", "look at what makes the loop's condition false");
+    }
+    if (f->code >= XPU_ABORT_GUARD && index < graph->guards.count) {
+        const xpu_guard *guard = &graph->guards.items[index];
+        return xpu_error(run->diags, XPU_EFAULT, file, "value-guard", xpu_escape_message(run->arena, guard->where, 200),
+                         "it cannot run with the sizes of this run",
+                         xpu_printf(run->arena, "it needs %s", xpu_guard_text(graph, guard, run->arena)),
+                         "the sizes follow from the data: give other inputs");
+    }
+    if (f->code < XPU_ABORT_GUARD && index < graph->dims.symbols.count) {
+        const xpu_symbol *s = &graph->dims.symbols.items[index];
+        return xpu_error(run->diags, XPU_EFAULT, file, "value-bound",
+                         xpu_printf(run->arena, "symbol '%s'", xpu_escape(run->arena, s->name, 80)),
+                         "a size that the run has found is out of range",
+                         xpu_printf(run->arena, "the program was compiled for %lld to %s", (long long)s->min,
+                                    s->bound.id ? xpu_dim_text(&graph->dims, s->bound, run->arena)
+                                                : xpu_printf(run->arena, "%lld", (long long)s->max)),
+                         "compile with a larger bound: xpuc --bound");
+    }
+    return XPU_OK;
+}
