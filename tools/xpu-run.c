@@ -13,6 +13,7 @@
 #include "tools/common/bare.h"
 #include "tools/common/device.h"
 #include "tools/common/dump.h"
+#include "tools/common/frames.h"
 #include "tools/common/inputs.h"
 #include "tools/common/instructions.h"
 #include "tools/common/picture.h"
@@ -25,6 +26,8 @@ static const xpu_option options[] = {
     {"input", 'i', "FILE|NAME=FILE", "an input from a .npy or .npz file; may be given for each input", XPU_READS},
     XPU_PICTURE_OPTIONS,
     {"output", 'o', "FILE.npz", "write the outputs there", XPU_WRITES},
+    {"frames", 0, "INPUT=SIZE:HOP[:AXIS]",
+     "feed the input frame by frame through one session, whose states stay; the outputs are stacked"},
     {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (rtl)"},
     {"dump-layers", 0, "DIR", "write the output of every layer there"},
     {"dump-filter", 0, "GLOB", "dump only layers whose name matches"},
@@ -142,6 +145,7 @@ typedef struct {
     uint64_t cycles;
     double started, shown;
     int is_shown;
+    int64_t frame, frames; /* frames 0: it is one run */
     xpu_tool *tool;
 } progress;
 
@@ -149,10 +153,12 @@ static void show(progress *p) {
     double now = xpu_seconds();
     p->shown = now;
     p->is_shown = 1;
+    fputc('\r', stderr);
+    if (p->frames) fprintf(stderr, "frame %lld/%lld  ", (long long)p->frame + 1, (long long)p->frames);
     if (p->layers)
-        fprintf(stderr, "\r%u/%u %-40s", p->done, p->layers, p->layer);
+        fprintf(stderr, "%u/%u %-40s", p->done, p->layers, p->layer);
     else
-        fprintf(stderr, "\rthe first layer"); /* how many there are is known when it is complete */
+        fprintf(stderr, "the first layer"); /* how many there are is known when it is complete */
     if (p->cycles && now > p->started)
         fprintf(stderr, " %llu cycles, %.1f kHz  ", (unsigned long long)p->cycles,
                 (double)p->cycles / (now - p->started) / 1000);
@@ -172,6 +178,12 @@ static void on_tick(void *context, uint64_t cycles) {
     progress *p = context;
     p->cycles = cycles;
     if (xpu_seconds() - p->shown > 0.2) show(p);
+}
+
+static void on_frame(void *context, int64_t frame, int64_t frames) {
+    progress *p = context;
+    p->frame = frame;
+    p->frames = frames;
 }
 
 static void clear_progress(const xpurt_run_options *run) {
@@ -379,10 +391,12 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
     xpu_arena_defer(tool->arena, close_program, o);
     const char *output = xpu_tool_option(tool, "output");
     uint32_t layers = 0;
+    xpu_frames frames = {.count = 0};
     if (run->layer) status = xpu_replay_layers(tool, o->program, &layers);
     if (!status && layers > 1) status = xpu_run_check_rules(tool, device->device, 1);
     if (!status && output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
     if (!status) status = read_inputs(tool, o, &inputs);
+    if (!status && xpu_tool_option(tool, "frames")) status = xpu_frames_read(tool, &inputs, &frames);
     if (!status) status = load_inputs(tool, o, &inputs, run);
     if (!status) status = open_device(tool, o, device, run);
     if (status) return status;
@@ -394,6 +408,13 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
         return status;
     }
     run->stats = &o->stats;
+    if (frames.count) {
+        if (run->progress) frames.begin = on_frame, frames.context = run->context;
+        status = xpu_frames_run(tool, o->program, &inputs, &frames, run, o->outputs, &o->stats);
+        clear_progress(run);
+        xpu_stop_end();
+        return status ? status : run_result(tool, o, run, path);
+    }
     status = xpurt_run(o->program, inputs.items, inputs.count, o->outputs, run, &error);
     clear_progress(run);
     xpu_tool_report(tool, status, error.text);

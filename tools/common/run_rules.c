@@ -53,6 +53,13 @@
      "the outputs of the program are not printed",                                                                     \
      "one layer alone says how its result differs from the dump's",                                                    \
      "leave it out"}
+#define NOT_FRAMES(option)                                                                                             \
+    {option,                                                                                                           \
+     XPU_EXCLUDES,                                                                                                     \
+     "frames",                                                                                                         \
+     "this is of one run",                                                                                             \
+     "each frame is a run of its own",                                                                                 \
+     "leave it out, or run one frame without --frames"}
 #define OF_ONE_LAYER(option)                                                                                           \
     {option,                                                                                                           \
      XPU_EXCLUDES,                                                                                                     \
@@ -78,6 +85,7 @@ static const xpu_option_rule rules[] = {
     NOT_BARE("heatmap"),
     NOT_BARE("stats"),
     NOT_BARE("profile"),
+    NOT_BARE("frames"),
     NOT_BARE("trace"),
     {"bare", XPU_EXCLUDES, "on ref", "a bare program cannot run on ref",
      "ref computes layers of a network, it has no core", "use --device=func or --device=rtl"},
@@ -113,6 +121,11 @@ static const xpu_option_rule rules[] = {
     NOT_SHOWN("labels"),
     {"dump-filter", XPU_EXCLUDES, "layer", "there is nothing to choose", "one layer alone dumps its own results",
      "leave it out"},
+    NOT_FRAMES("dump-layers"),
+    NOT_FRAMES("layer"),
+    NOT_FRAMES("profile"),
+    NOT_FRAMES("trace"),
+    NOT_FRAMES("wave"),
     OF_ONE_LAYER("stats"),
     OF_ONE_LAYER("trace"),
     OF_ONE_LAYER("wave"),
