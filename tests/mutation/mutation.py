@@ -9,8 +9,9 @@ mutated folder, then the sweep, of which only networks run whose program is anot
 
 A mutation is noticed when a test fails or crashes twice, takes more processor time than is allowed, or stands still; one
 that does not compile is left out. All limits are processor time of the test and its children, so that a busy machine
-changes nothing. A test counts when it passes without a mutation. Survivors that change neither a result nor where it is computed stand in tests/mutation/exceptions.txt:
-FILE | OLD | NEW | reason. --quick leaves out the tests behind the sweep; --again=FILE tries those that an earlier output calls survivors. Ends with 'N passed, N failed'.
+changes nothing. A test counts when it passes without a mutation. Survivors that change neither a result nor where it is
+computed stand in tests/mutation/exceptions.txt: FILE | OLD | NEW | reason. --quick leaves out the tests behind the sweep;
+--again=FILE tries those that an earlier output calls survivors. Ends with 'N passed, N failed'.
 """
 import argparse
 import atexit
@@ -45,7 +46,7 @@ GENERATES = "test_codegen test_codegen_tiles test_keep test_codegen_memory test_
 SOURCES = [
     ("core/passes", 45, "test_passes test_verify test_graph test_partition test_checker"),
     ("core/ops", 22, "test_infer test_graph test_verify test_passes test_ref test_build"),
-    ("frontend/build", 25, "test_build test_onnx test_infer test_onnx_models"),
+    ("frontend/build", 25, "test_builders test_build test_onnx test_infer test_onnx_models"),
     ("frontend/onnx/ops_", 10, "test_onnx test_onnx_models test_onnx_reader"),
     ("frontend/onnx/convert.c", 6, "test_onnx test_onnx_models test_onnx_reader"),
     ("xpu_codegen/choose", 32, GENERATES),
@@ -56,7 +57,7 @@ ONLY = {"core/ops": r"core/ops/(infer|op\.c|expand)"}  # reference kernels are c
 
 # The other tests, the quickest first.
 TESTS = """unit/test_infer unit/test_graph unit/test_passes unit/test_verify unit/test_partition unit/test_onnx unit/test_onnx_models
-unit/test_build unit/test_codegen unit/test_codegen_tiles unit/test_codegen_memory unit/test_keep unit/test_ref unit/test_checker
+unit/test_builders unit/test_build unit/test_codegen unit/test_codegen_tiles unit/test_codegen_memory unit/test_keep unit/test_ref unit/test_checker
 unit/test_bind_plans unit/test_onnx_reader unit/test_xpuc unit/test_api unit/test_codegen_operators golden/test_row_scale
 golden/test_networks sweep golden/test_guards errors/test_errors.sh golden/test_levels.sh golden/test_names.sh golden/test_nan.sh
 golden/test_open_dims golden/test_utilisation golden/test_odd_networks golden/test_quantised_scales golden/test_free_shapes

@@ -252,6 +252,47 @@ static void from_nhwc(bench *b) { /* a transpose of an NHWC input names the byte
     xpu_graph_output(b->graph, node1(b, XPU_OP_GLOBAL_AVERAGE_POOL, conv(b, x, 4, 3, 3, 1), NULL, 0));
 }
 
+/* Operators that leave an image channel-last: what comes behind reads it as it lies. */
+static xpu_value beside_image(bench *b, xpu_value y, int way) {
+    static const xpu_op_id reductions[] = {XPU_OP_REDUCE_SUM, XPU_OP_REDUCE_MEAN, XPU_OP_REDUCE_MAX, XPU_OP_REDUCE_MIN,
+                                           XPU_OP_REDUCE_PROD};
+    enum { REDUCTIONS = sizeof reductions / sizeof *reductions };
+    if (way < REDUCTIONS) return node1(b, reductions[way], y, &XPU_ATTR_INT_OF(AXIS, 2), 1);
+    xpu_value scale = xpu_graph_const_f32(b->graph, NULL, 0.5f);
+    uint8_t bytes[256] = {0};
+    const xpu_tensor zero = {.dtype = XPU_U8, .data = bytes};
+    const xpu_tensor table = {.dtype = XPU_U8, .rank = 1, .dims = {256}, .data = bytes};
+    switch (way - REDUCTIONS) {
+    case 0: return node1(b, XPU_OP_SOFTMAX, y, &XPU_ATTR_INT_OF(AXIS, 1), 1);
+    case 1: return node1(b, XPU_OP_PAD, y, &INTS(PADS, 0, 0, 1, 1, 0, 0, 1, 1), 1);
+    case 2: return node2(b, XPU_OP_CONCAT, y, y, &XPU_ATTR_INT_OF(AXIS, 1), 1);
+    default: break;
+    }
+    xpu_value quantised[] = {y, scale, xpu_graph_const_bytes(b->graph, NULL, &zero)};
+    quantised[0] =
+        xpu_node_output(b->graph, bench_node(b, XPU_OP_QUANTIZE, quantised, 3, &XPU_ATTR_INT_OF(DTYPE, XPU_U8), 1), 0);
+    xpu_value lookup[] = {quantised[0], xpu_graph_const_bytes(b->graph, NULL, &table)};
+    if (way - REDUCTIONS == 4) quantised[0] = node2(b, XPU_OP_LOOKUP, lookup[0], lookup[1], NULL, 0);
+    return xpu_node_output(b->graph, bench_node(b, XPU_OP_DEQUANTIZE, quantised, 3, NULL, 0), 0);
+}
+
+static uint32_t relayouts_beside_image(int way) {
+    BENCH_OPEN(b);
+    work w;
+    xpu_value y = conv(&b, input(&b, "x", DIMS(1, 1, 8, 8)), 4, 1, 3, 1);
+    xpu_graph_output(b.graph, node1(&b, XPU_OP_GLOBAL_AVERAGE_POOL, beside_image(&b, y, way), NULL, 0));
+    work_start(&b, &w, "standard", "fp32");
+    work_prepare(&b, &w);
+    uint32_t count = count_ops(&b, XPU_OP_RELAYOUT);
+    bench_close(&b);
+    return count;
+}
+
+static void layouts_stay(void) {
+    enum { WAYS = 10 };
+    for (int way = 0; way < WAYS; way++) CU_ASSERT_EQUAL(relayouts_beside_image(way), 0);
+}
+
 static void layouts(void) {
     static const struct {
         void (*make)(bench *);
@@ -555,7 +596,8 @@ static void options(void) {
 
 XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, {"precision and its reason", precision},
               {"scales of int16 weights", weight_scales}, {"one absmax per value", shared_absmax},
-              {"row scales", row_scales}, {"relayouts only where needed", layouts}, {"rules", rules},
-              {"padding words", padding_words}, {"precision names", precision_names}, {"documents", documents},
+              {"row scales", row_scales}, {"relayouts only where needed", layouts},
+              {"operators beside images", layouts_stay}, {"rules", rules}, {"padding words", padding_words},
+              {"precision names", precision_names}, {"documents", documents},
 
               {"generated C", generated_c}, {"same bytes twice", same_bytes_twice}, {"options", options})

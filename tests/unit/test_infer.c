@@ -104,6 +104,7 @@ static void run_cases(const infer_case *cases, size_t count) {
             got = xpu_printf(b.arena, "!%s", b.diags.items[0].rule);
             CU_ASSERT(b.diags.items[0].what && b.diags.items[0].why && b.diags.items[0].status == XPU_EMODEL);
             CU_ASSERT_EQUAL(b.diags.errors, 1);
+            CU_ASSERT_NOT_EQUAL(xpu_op_infer(b.graph, node, &b.diags), XPU_OK);
         } else {
             const xpu_value_info *y = xpu_value_at(b.graph, xpu_node_output(b.graph, node, 0));
             xpu_text text;

@@ -156,6 +156,14 @@ static const refusal refusals[] = {
     {"Flatten", 9, "axis=i:-1", "[1,3]",
      "[onnx-attribute] node 'n' (Flatten-9, #0): the axis is out of range\n  why: axis -1 of a tensor of rank 2\n"
      "  hint: export the model again, or check it with onnx.checker\n"},
+    {"Softmax", 11, "axis=i:2", "[1,3]",
+     "[onnx-unsupported-form] node 'n' (Softmax-11, #0): the softmax is over nothing\n  why: axis 2 of a tensor of "
+     "rank 2\n"
+     "  hint: export the model with a form that docs/onnx-operators.md lists\n"},
+    {"Transpose", 13, "perm=I:0,2", "[2,3]",
+     "[onnx-attribute] node 'n' (Transpose-13, #0): attribute 'perm' is invalid\n"
+     "  why: it is no permutation of the 2 dims of the input\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Add", 13, "", "[2]",
      "[onnx-operand] node 'n' (Add-13, #0): the node has 1 inputs\n  why: Add-13 takes 2\n"
      "  hint: export the model again, or check it with onnx.checker\n"},

@@ -254,6 +254,15 @@ static void other_attributes(bench *b) {
     xpu_value a = OP_WITH(b, LEAKY_RELU, x, XPU_ATTR_FLOAT_OF(ALPHA, 0.1f));
     OUT(b, OP(b, ADD, a, OP_WITH(b, LEAKY_RELU, x, XPU_ATTR_FLOAT_OF(ALPHA, 0.2f))));
 }
+static xpu_value chain_of(bench *b, xpu_value x, float slope) {
+    xpu_chain chain = {.input_count = 1, .step_count = 1};
+    chain.steps[0] = (xpu_chain_step){.op = XPU_EW_leaky_relu, .operands = {0}, .immediates = {slope}};
+    return OP_WITH(b, CHAIN, x, XPU_ATTR_CHAIN_OF(STEPS, &chain));
+}
+static void equal_chains(bench *b) {
+    xpu_value x = input(b, DIMS(3));
+    OUT(b, OP(b, ADD, OP(b, MUL, chain_of(b, x, 0.1f), chain_of(b, x, 0.1f)), chain_of(b, x, 0.2f)));
+}
 static void dead_nodes(bench *b) {
     xpu_value x = input(b, DIMS(3));
     OP(b, EXP, OP(b, RELU, x));
@@ -283,6 +292,7 @@ static void canonicalising(void) {
         {"equal nodes", equal_nodes, "relu exp mul"},
         {"equal outputs", equal_outputs, "relu relu"},
         {"other attributes", other_attributes, "leaky_relu leaky_relu add"},
+        {"equal and other chains", equal_chains, "chain(1) mul chain(1) add"},
         {"dead nodes", dead_nodes, "abs"},
     };
     RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_canonicalise);
