@@ -215,8 +215,9 @@ $(SHARE)/suite:
 # Examples link what a user's program links
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 PLUGINS  := $(patsubst examples/%/plugin.c,$(BUILD)/lib/xpu-target-%.so,$(wildcard examples/*/plugin.c))
-# This one is a program of a user: it knows the headers as they are installed
+# These are programs of a user: they know the headers as they are installed
 EXTRA_examples_build_in_c := -Ixpuc/include -Ixpu_runtime/include
+EXTRA_examples_stream := -Ixpuc/include -Ixpu_runtime/include
 examples: $(EXAMPLES) $(PLUGINS)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIBXPURT) $(LIBXPUC) $(LIBFUNC) $(LIBALL)
 	@mkdir -p $(@D)

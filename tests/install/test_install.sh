@@ -58,6 +58,9 @@ check "it runs without a file" [ "$(./mlp)" = "y[3,10]: 0.1 ..." ]
 check "the longer one compiles" cc -std=c11 -Wall -Werror "$repo/examples/build_in_c.c" -o build_in_c \
     $(flags --cflags --libs xpuc xpurt xpufunc) -Wl,-rpath,"$to/lib"
 check "it runs on func and rtl" grep -qx 'rtl = func: yes' <(./build_in_c)
+check "the one with a state compiles" cc -std=c11 -Wall -Werror "$repo/examples/stream.c" -o stream \
+    $(flags --cflags --libs xpuc xpurt xpufunc) -lm -Wl,-rpath,"$to/lib"
+check "its state stays from run to run" grep -qx 'as computed in double: yes' <(./stream)
 files=$(ls -a "$work")
 ./build_in_c nano >build_in_c.txt
 check "it runs for another chip" grep -qx 'func: 64 of 64 right' build_in_c.txt
