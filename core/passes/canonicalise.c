@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/ops/window.h"
+#include "core/passes/control.h"
 #include "core/passes/cse.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -129,7 +130,7 @@ static const struct {
 } simplifications[] = {
     {XPU_OP_IDENTITY, drop_identity},        {XPU_OP_CONCAT, drop_single_concat}, {XPU_OP_RESHAPE, simplify_reshape},
     {XPU_OP_TRANSPOSE, simplify_transpose},  {XPU_OP_PAD, drop_empty_pad},        {XPU_OP_CONV, pad_into_conv},
-    {XPU_OP_AVERAGE_POOL, pad_into_average},
+    {XPU_OP_AVERAGE_POOL, pad_into_average}, {XPU_OP_IF, xpu_decide_if},          {XPU_OP_LOOP, xpu_decide_loop},
 };
 
 static int simplify(xpu_graph *graph, xpu_node node, xpu_diags *diags) {

@@ -291,6 +291,55 @@ static void passes(void) {
     bench_close(&b);
 }
 
+/* y = c ? relu(x) : x; a loop of `trips` doubles y, and stacks what it makes; d is another output of the graph. */
+static uint32_t nodes_left(bench *b, int c, int64_t trips, float want) {
+    xpu_graph *g = b->graph;
+    xpu_value x = bench_input(b, "x", XPU_F32, DIMS(2));
+    xpu_node node = add(b, XPU_OP_IF, &(xpu_value){number(b, XPU_BOOL, c).id}, 1, 1);
+    xpu_block top = enter(b, node);
+    xpu_value y = op1(b, XPU_OP_RELU, x);
+    leave(b, top, &y, 1);
+    leave(b, enter(b, node), &x, 1);
+    infer(b, node);
+    y = xpu_node_output(g, node, 0);
+    xpu_graph_output(g, y);
+    loop l = begin_loop(b, number(b, XPU_I64, trips), number(b, XPU_BOOL, 1), &y, 1, trips == 1);
+    xpu_value s = carried(b, &l, y, NULL), twice = op2(b, XPU_OP_ADD, s, s);
+    leave(b, l.top, (xpu_value[]){l.condition, twice, twice}, trips == 1 ? 3 : 2);
+    if (trips == 1) {
+        xpu_value_at(g, xpu_node_output(g, l.node, 1))->rank = 2;
+        xpu_value_at(g, xpu_node_output(g, l.node, 1))->dims[0] = xpu_dim_const(&g->dims, 1);
+    }
+    infer(b, l.node);
+    for (uint32_t i = 0; i < (trips == 1 ? 3 : 2); i++) xpu_graph_output(g, xpu_node_output(g, l.node, i));
+    CU_ASSERT_EQUAL(xpu_pass_canonicalise(g, &b->diags), XPU_OK);
+    float data[] = {-1, 3};
+    xpu_tensor out[4], in = {XPU_F32, 1, {2}, data};
+    run(b, &in, out);
+    CU_ASSERT_EQUAL(((float *)out[0].data)[0], c ? 0 : -1);
+    CU_ASSERT_EQUAL(((float *)out[1].data)[1], want);
+    CU_ASSERT_EQUAL(*(int64_t *)out[trips == 1 ? 3 : 2].data, trips);
+    if (trips == 1) CU_ASSERT(out[2].dims[0] == 1 && ((float *)out[2].data)[1] == want);
+    uint32_t left = 0;
+    XPU_FOR_ALL_NODES(g, n) left += xpu_node_is(g, n, XPU_OP_IF) || xpu_node_is(g, n, XPU_OP_LOOP);
+    bench_print(b);
+    return left;
+}
+
+static void decided(void) {
+    static const struct {
+        int c;
+        int64_t trips;
+        float want;
+        uint32_t left;
+    } cases[] = {{1, 0, 3, 0}, {0, 1, 6, 0}, {1, 1, 6, 0}, {0, 2, 12, 1}};
+    for (int i = 0; i < 4; i++) {
+        BENCH_OPEN(b);
+        CU_ASSERT_EQUAL(nodes_left(&b, cases[i].c, cases[i].trips, cases[i].want), cases[i].left);
+        bench_close(&b);
+    }
+}
+
 static void raising(void) {
     BENCH_OPEN(b);
     xpu_graph *g = b.graph;
@@ -383,5 +432,5 @@ static void text(void) {
 }
 
 XPU_TEST_MAIN("control", {"branches", branches}, {"editing", editing}, {"visibility", visibility}, {"exits", exits},
-              {"growing", growing}, {"passes", passes}, {"raise", raising}, {"a node alone", alone},
+              {"growing", growing}, {"passes", passes}, {"decided", decided}, {"raise", raising}, {"a node alone", alone},
               {"wrong forms", wrong_forms}, {"text", text})
