@@ -40,7 +40,12 @@ static void order_by_stage(xpu_graph *graph, const uint32_t *stage, uint32_t sta
     for (uint32_t i = 0; i < count; i++) xpu_node_move_before(graph, order[i], (xpu_node){0});
 }
 
+/* Bodies, or sizes that nodes make: what then depends on what is more than operands say. */
 static int has_bodies(const xpu_graph *graph) {
+    for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
+        xpu_value value = graph->dims.symbols.items[i].value;
+        if (value.id && xpu_value_at(graph, value)->kind != XPU_VALUE_INPUT) return 1;
+    }
     XPU_FOR_ALL_NODES(graph, node) {
         if (xpu_node_at(graph, node)->block_count) return 1;
     }

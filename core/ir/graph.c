@@ -450,21 +450,63 @@ int xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to) {
     return 1;
 }
 
+static void mark_symbols(const xpu_dims *dims, xpu_dim dim, uint8_t *marked) {
+    const xpu_dim_node *node = xpu_dim_at(dims, dim);
+    if (node->kind == XPU_DIM_SYMBOL) marked[node->value] = 1;
+    if (node->kind <= XPU_DIM_SYMBOL) return;
+    mark_symbols(dims, node->a, marked);
+    mark_symbols(dims, node->b, marked);
+}
+
+/* By symbol: whether an attribute of a node needs it. NULL where no node defines any. */
+static uint8_t *find_used_symbols(const xpu_graph *graph, xpu_arena *arena) {
+    const xpu_dims *dims = &graph->dims;
+    int any = 0;
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        xpu_value value = dims->symbols.items[i].value;
+        any |= value.id && xpu_value_at(graph, value)->kind == XPU_VALUE_NODE;
+    }
+    if (!any) return NULL;
+    uint8_t *used = XPU_NEW_ARRAY(arena, uint8_t, dims->symbols.count);
+    XPU_FOR_ALL_NODES(graph, node) {
+        const xpu_node_info *info = xpu_node_at(graph, node);
+        for (uint32_t k = 0; k < info->attrs.count; k++) {
+            const xpu_attr *attr = &info->attrs.items[k];
+            if (xpu_attr_type_of(attr->id) != XPU_ATTR_TYPE_DIMS) continue;
+            for (uint32_t i = 0; i < attr->count; i++) mark_symbols(dims, attr->dims[i], used);
+        }
+    }
+    return used;
+}
+
+static int defines_used(const xpu_graph *graph, xpu_node node, const uint8_t *used) {
+    for (uint32_t i = 0; used && i < graph->dims.symbols.count; i++) {
+        xpu_value value = graph->dims.symbols.items[i].value;
+        if (!used[i] || !value.id) continue;
+        const xpu_value_info *info = xpu_value_at(graph, value);
+        if (info->kind == XPU_VALUE_NODE && info->node.id == node.id) return 1;
+    }
+    return 0;
+}
+
 uint32_t xpu_remove_dead(xpu_graph *graph) {
     uint32_t removed = 0, before;
     do {
+        xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "symbols");
+        const uint8_t *used = find_used_symbols(graph, arena);
         before = removed;
         for (uint32_t b = graph->blocks.count; b-- > 1;) {
             xpu_node node = graph->blocks.items[b].last;
             while (node.id) {
                 xpu_node previous = xpu_node_at(graph, node)->previous;
-                if (!is_needed(graph, node)) {
+                if (!is_needed(graph, node) && !defines_used(graph, node, used)) {
                     xpu_node_remove(graph, node);
                     removed++;
                 }
                 node = previous;
             }
         }
+        xpu_arena_free(arena);
     } while (removed != before);
     return removed;
 }
@@ -579,6 +621,13 @@ int xpu_dim_is_dynamic(const xpu_graph *graph, xpu_dim dim) {
     if (node->kind != XPU_DIM_SYMBOL) return xpu_dim_is_dynamic(graph, node->a) || xpu_dim_is_dynamic(graph, node->b);
     xpu_value value = graph->dims.symbols.items[node->value].value;
     return value.id && xpu_value_at(graph, value)->kind != XPU_VALUE_INPUT;
+}
+
+int xpu_value_defines_symbol(const xpu_graph *graph, xpu_value value) {
+    for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
+        if (graph->dims.symbols.items[i].value.id == value.id) return 1;
+    }
+    return 0;
 }
 
 /* ---- guards ---- */

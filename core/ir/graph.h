@@ -266,7 +266,8 @@ void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before); /* 
  * when from is an output of the graph. Where `to` has to keep its own name (an input, a state, another output), `from`
  * stays the output: its node must then live on. Returns 1 when no use of `from` is left, else 0. */
 int xpu_value_replace(xpu_graph *graph, xpu_value from, xpu_value to);
-/* Nodes of all blocks that nothing needs; returns how many. A node lives through a use, an output, a block's result. */
+/* Nodes of all blocks that nothing needs; returns how many. A node lives through a use, an output, a block's result,
+ * and a symbol that one of its results defines and an attribute of another node uses. */
 uint32_t xpu_remove_dead(xpu_graph *graph);
 
 static inline xpu_value xpu_node_input(const xpu_graph *graph, xpu_node node, uint32_t i) {
@@ -310,6 +311,9 @@ const char *xpu_type_text(const xpu_graph *graph, xpu_value value, xpu_arena *ar
 int xpu_value_same_shape(const xpu_graph *graph, xpu_value a, xpu_value b);           /* provably equal dims */
 /* Whether only the run knows the dim: it has a symbol that a node's result or a block's argument defines. */
 int xpu_dim_is_dynamic(const xpu_graph *graph, xpu_dim dim);
+
+/* Whether a symbol stands for an element of the value. */
+int xpu_value_defines_symbol(const xpu_graph *graph, xpu_value value);
 
 /* Adds a guard, whose dims are the same from now on; `where` is copied. */
 void xpu_graph_guard(xpu_graph *graph, xpu_dim a, xpu_dim b, const char *where);

@@ -320,6 +320,20 @@ static int in_list(const xpu_value *items, uint32_t count, uint32_t id) {
     return found == 1;
 }
 
+/* What defines a symbol of the dim is there. */
+static int is_defined(const verifier *v, xpu_dim dim) {
+    const xpu_graph *graph = v->graph;
+    const xpu_dim_node *node = xpu_dim_at(&graph->dims, dim);
+    if (node->kind == XPU_DIM_CONST) return 1;
+    if (node->kind != XPU_DIM_SYMBOL) return is_defined(v, node->a) && is_defined(v, node->b);
+    if ((uint64_t)node->value >= graph->dims.symbols.count) return 0;
+    xpu_value value = graph->dims.symbols.items[node->value].value;
+    if (!value.id) return 1;
+    if (!valid_value(v, value)) return 0;
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    return info->kind != XPU_VALUE_NODE || (valid_node(v, info->node) && !xpu_node_at(graph, info->node)->dead);
+}
+
 static void check_value(verifier *v, uint32_t id) {
     const xpu_graph *graph = v->graph;
     const xpu_value_info *info = &graph->values.items[id];
@@ -330,7 +344,11 @@ static void check_value(verifier *v, uint32_t id) {
         return;
     }
     for (int i = 0; i < info->rank; i++) {
-        if (info->dims[i].id >= graph->dims.nodes.count) value_problem(v, id, "a dim's handle is out of range");
+        if (info->dims[i].id >= graph->dims.nodes.count) {
+            value_problem(v, id, "a dim's handle is out of range");
+        } else if ((info->uses.count || info->is_output || info->results) && !is_defined(v, info->dims[i])) {
+            value_problem(v, id, "a dim has a symbol that nothing defines");
+        }
     }
     if (info->layout == XPU_LAYOUT_CHANNEL_LAST && info->rank != 3 && info->rank != 4) {
         value_problem(v, id, "only rank 3 and 4 can be channel-last");

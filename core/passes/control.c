@@ -70,9 +70,9 @@ static xpu_value stack_of_one(xpu_graph *graph, xpu_node node, xpu_value entry, 
     const xpu_value_info from = *xpu_value_at(graph, entry);
     xpu_dim dims[XPU_MAX_RANK] = {xpu_dim_const(&graph->dims, 1)};
     for (int d = 0; d < from.rank; d++) dims[d + 1] = from.dims[d];
-    xpu_node made = xpu_build(graph, node, XPU_OP_RESHAPE, &entry, 1, NULL,
-                              &XPU_ATTR_DIMS_OF(SHAPE, dims, (uint32_t)from.rank + 1), 1, info.origins.items,
-                              info.origins.count, diags);
+    xpu_node made =
+        xpu_build(graph, node, XPU_OP_RESHAPE, &entry, 1, NULL, &XPU_ATTR_DIMS_OF(SHAPE, dims, (uint32_t)from.rank + 1),
+                  1, info.origins.items, info.origins.count, diags);
     return xpu_node_output(graph, made, 0);
 }
 
@@ -107,8 +107,8 @@ int xpu_decide_loop(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
         xpu_block_hoist(graph, loop.body);
     }
     for (uint32_t i = 0; i < loop.carried + loop.stacked; i++) {
-        xpu_value value = count ? xpu_block_at(graph, loop.body)->results.items[XPU_BODY_NEXT + i]
-                                : info.inputs[XPU_LOOP_FIRST + i];
+        xpu_value value =
+            count ? xpu_block_at(graph, loop.body)->results.items[XPU_BODY_NEXT + i] : info.inputs[XPU_LOOP_FIRST + i];
         if (i >= loop.carried) value = stack_of_one(graph, node, value, diags);
         replace_output(graph, node, i, value, diags);
     }

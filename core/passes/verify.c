@@ -133,7 +133,8 @@ static void check_used(verifier *v, xpu_node node) {
     int used = 0;
     for (uint32_t i = 0; i < info->output_count; i++) {
         const xpu_value_info *result = xpu_value_at(v->graph, info->outputs[i]);
-        used |= result->uses.count || xpu_value_leaves(v->graph, info->outputs[i]);
+        used |= result->uses.count || xpu_value_leaves(v->graph, info->outputs[i]) ||
+                xpu_value_defines_symbol(v->graph, info->outputs[i]);
     }
     if (!used) problem(v, node, "nothing uses what the node makes");
 }

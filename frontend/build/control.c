@@ -231,7 +231,9 @@ typedef enum {
 typedef struct {
     change how;
     xpu_dim first, step; /* before the loop; what an iteration adds */
-    int64_t least, most; /* TRIED, CHANGES: what it is between */
+    int64_t least, most; /* TRIED, CHANGES: what it is between, in the body and behind the loop */
+    int64_t most_inside; /* in the body */
+    int is_followed;     /* both were found iteration by iteration */
 } carried_dim;
 
 typedef struct {
@@ -275,7 +277,7 @@ static xpu_dim inner_dim(looping *l, const carried_dim *dim) {
     case CHANGES: break;
     }
     xpu_value size = number_argument(l, XPU_I64, 0);
-    return new_symbol(l, "dim", dim->least, dim->most, size, (xpu_dim){0});
+    return new_symbol(l, "dim", dim->least, dim->most_inside, size, (xpu_dim){0});
 }
 
 static void add_arguments(looping *l) {
@@ -340,17 +342,47 @@ static int attempt(looping *l, const fe_bodies *bodies) {
     return 0;
 }
 
-/* The dim may be anything from now on, between what it was and what an iteration makes of it: if that holds. */
-static void let_change(const xpu_dims *dims, carried_dim *dim, int bounded, xpu_dim next) {
+/* What an iteration makes of a dim at most when that is at most `most`; it is a symbol of the body. */
+static int64_t most_of_next(const looping *l, xpu_dim now, int64_t most, xpu_dim next) {
+    const xpu_graph *graph = l->b->graph;
+    const xpu_dims *dims = &graph->dims;
+    int64_t *symbols = XPU_NEW_ARRAY(l->b->scratch, int64_t, dims->symbols.count);
+    for (uint32_t i = 0; i < dims->symbols.count; i++) symbols[i] = dims->symbols.items[i].max;
+    symbols[xpu_dim_at(dims, now)->value] = most;
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        xpu_dim bound = dims->symbols.items[i].bound;
+        int64_t limit = bound.id ? xpu_dim_between(graph, bound, symbols).max : symbols[i];
+        if (limit < symbols[i]) symbols[i] = limit;
+    }
+    return xpu_dim_between(graph, next, symbols).max;
+}
+
+/* How large the dim gets, iteration by iteration, until it grows no more or the loop ends. 0: nobody knows. */
+static int follow(const looping *l, carried_dim *dim, xpu_dim now, xpu_dim next) {
+    enum { FOLLOWED = 1000 };
+    const int64_t trips = most_trips(l);
+    dim->most = dim->most_inside = xpu_dim_max(&l->b->graph->dims, dim->first);
+    if (xpu_dim_at(&l->b->graph->dims, now)->kind != XPU_DIM_SYMBOL) return 0;
+    for (int64_t i = 0; i < trips; i++) {
+        dim->most_inside = dim->most;
+        dim->most = larger(dim->most, most_of_next(l, now, dim->most, next));
+        if (dim->most == dim->most_inside) return 1;
+        if (i == FOLLOWED || dim->most >= UNBOUNDED) return 0;
+    }
+    return 1;
+}
+
+/* The dim may be anything from now on; `bounded`: as far as can be followed. */
+static void let_change(const looping *l, carried_dim *dim, int bounded, xpu_dim now, xpu_dim next) {
+    const xpu_dims *dims = &l->b->graph->dims;
     dim->how = CHANGES;
+    dim->is_followed = bounded && follow(l, dim, now, next);
+    if (!dim->is_followed) dim->most = dim->most_inside = UNBOUNDED;
     dim->least = 0;
-    dim->most = UNBOUNDED;
     if (!bounded) return;
     dim->least = xpu_dim_min(dims, dim->first) < xpu_dim_min(dims, next) ? xpu_dim_min(dims, dim->first)
                                                                          : xpu_dim_min(dims, next);
-    dim->most = larger(xpu_dim_max(dims, dim->first), xpu_dim_max(dims, next));
     if (dim->least < 0) dim->least = 0;
-    if (dim->most > UNBOUNDED) dim->most = UNBOUNDED;
 }
 
 /* What an iteration makes of a dim, and whether that is what was thought. */
@@ -360,7 +392,7 @@ static int is_confirmed(looping *l, carried_dim *dim, xpu_dim now, xpu_dim next)
     switch (dim->how) {
     case STAYS:
         if (xpu_dim_same(dims, now, next)) return 1;
-        *dim = (carried_dim){.how = TRIED, .first = dim->first, .most = UNBOUNDED};
+        *dim = (carried_dim){.how = TRIED, .first = dim->first, .most = UNBOUNDED, .most_inside = UNBOUNDED};
         if (xpu_dim_min(dims, dim->first) > 0) dim->least = xpu_dim_min(dims, dim->first);
         return 0;
     case TRIED:
@@ -368,18 +400,16 @@ static int is_confirmed(looping *l, carried_dim *dim, xpu_dim now, xpu_dim next)
             dim->how = GROWS;
             dim->step = step;
         } else {
-            let_change(dims, dim, 1, next);
+            let_change(l, dim, 1, now, next);
         }
         return 0;
     case GROWS:
         if (step.id && xpu_dim_same(dims, step, dim->step)) return 1;
-        let_change(dims, dim, 0, next);
+        let_change(l, dim, 0, now, next);
         return 0;
     case CHANGES:
-        if (dim->least <= xpu_dim_min(dims, next) || dim->least == 0) {
-            if (dim->most == UNBOUNDED || xpu_dim_max(dims, next) <= dim->most) return 1;
-        }
-        let_change(dims, dim, 0, next);
+        if (dim->least == 0 || dim->least <= xpu_dim_min(dims, next)) return 1;
+        dim->least = 0;
         return 0;
     }
     return 1;

@@ -214,7 +214,7 @@ def if_types():
 
 # ---- Loop: counts and conditions ----
 
-def counting(rank=0, again=None, trips="n", condition="go"):
+def counting(rank=0, again=None, trips="n", condition="go", stacked=True):
     """s += x; the sums are stacked."""
     g = Graph()
     inputs = [g.input("n", [], I) if trips else "", g.input("go", [], B) if condition else ""]
@@ -222,8 +222,9 @@ def counting(rank=0, again=None, trips="n", condition="go"):
     b = Body("b", [([3], F)], rank)
     s = b.node("Add", b.carried[0], x)
     stack = b.node("Mul", s, b.node("Cast", b.node("Squeeze", b.i) if rank else b.i, to=1))
-    body = b.ends(again(b, s) if again else b.c, [(s, F), (stack, F)])
-    for name in g.node("Loop", *inputs, g.const(np.zeros(3, F)), outputs=2, body=body):
+    body = b.ends(again(b, s) if again else b.c, [(s, F), (stack, F)][:1 + stacked])
+    names = g.node("Loop", *inputs, g.const(np.zeros(3, F)), outputs=1 + stacked, body=body)
+    for name in names if stacked else [names]:
         g.output(name)
     return g
 
@@ -252,7 +253,7 @@ def loop_exit():
 @network
 def loop_while():
     """No count."""
-    return counting(again=small_sum, trips=None), {str(go): {"go": np.array(bool(go)), "x": np.abs(data(3))} for go in (0, 1)}
+    return counting(again=small_sum, trips=None, stacked=False), {str(go): {"go": np.array(bool(go)), "x": np.abs(data(3))} for go in (0, 1)}
 
 
 @network
@@ -531,18 +532,29 @@ def loop_pool_norm():
 
 
 @network
+def loop_host():
+    """A layer that no target takes, in a loop: 7 dims in another order."""
+    g = Graph()
+    n, x = g.input("n", [], I), g.input("x", [2] * 7)
+    b = Body("b", [([2] * 7, F)])
+    y = b.node("Tanh", b.node("Add", b.node("Transpose", b.carried[0], perm=[6, 2, 4, 0, 5, 1, 3]), x))
+    g.output(g.node("Loop", n, "", x, body=b.ends(b.c, [(y, F)])))
+    return g, {"4": {"n": np.array(4, I), "x": data(*[2] * 7)}}
+
+
+@network
 def loop_quantised():
     """Q and DQ around a convolution in the body."""
     g = Graph()
     n, x = g.input("n", [], I), g.input("x", [1, 4, 6, 6])
     b = Body("b", [([1, 4, 6, 6], F)])
     scale, zero = b.const(np.float32(0.05)), b.const(128, np.uint8)
-    w = b.node("DequantizeLinear", b.const(np.random.default_rng(3).integers(-40, 40, (4, 4, 3, 3)), np.int8), b.const(np.float32(0.01)), b.const(0, np.int8))
+    w = b.node("DequantizeLinear", b.const(np.random.default_rng(3).integers(-40, 40, (4, 4, 3, 3)), np.int8), b.const(np.float32(0.0123)), b.const(0, np.int8))
     q = b.node("DequantizeLinear", b.node("QuantizeLinear", b.carried[0], scale, zero), scale, zero)
     y = b.node("Conv", q, w, pads=[1, 1, 1, 1])
     y = b.node("DequantizeLinear", b.node("QuantizeLinear", y, scale, zero), scale, zero)
     g.output(g.node("Loop", n, "", x, body=b.ends(b.c, [(y, F)])))
-    return g, {"3": {"n": np.array(3, I), "x": data(1, 4, 6, 6)}}
+    return g, {"3": {"n": np.array(3, I), "x": data(1, 4, 6, 6, seed=6)}}
 
 
 # ---- Loop: tensors that grow ----

@@ -432,5 +432,5 @@ static void text(void) {
 }
 
 XPU_TEST_MAIN("control", {"branches", branches}, {"editing", editing}, {"visibility", visibility}, {"exits", exits},
-              {"growing", growing}, {"passes", passes}, {"decided", decided}, {"raise", raising}, {"a node alone", alone},
-              {"wrong forms", wrong_forms}, {"text", text})
+              {"growing", growing}, {"passes", passes}, {"decided", decided}, {"raise", raising},
+              {"a node alone", alone}, {"wrong forms", wrong_forms}, {"text", text})

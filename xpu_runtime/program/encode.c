@@ -126,8 +126,9 @@ static void encode_dims(encoder *e) {
         s.min = dims->symbols.items[i].min;
         s.max = dims->symbols.items[i].max;
         s.step = dims->symbols.items[i].step;
-        s.has_value = s.has_element = dims->symbols.items[i].value.id != 0;
         s.value = e->value_ids[dims->symbols.items[i].value.id];
+        s.has_value = s.has_element = s.value != 0;
+        if (dims->symbols.items[i].value.id && !s.value) s.max = s.min; /* what defined it is gone, and who used it */
         s.element = dims->symbols.items[i].element;
         s.has_bound = dims->symbols.items[i].bound.id != 0;
         s.bound = dims->symbols.items[i].bound.id;
