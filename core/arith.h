@@ -502,6 +502,12 @@ XA_INLINE float xa_lanes_sum(xa_lanes lanes) {
     return lanes.lane[0];
 }
 
+/* Element i of a range: each operation rounded. */
+XA_INLINE float xa_range(float start, float step, uint32_t i) {
+    float way = (float)i * step;
+    return start + way;
+}
+
 /* Sum of n elements x[0], x[stride], ...: lanes start at +0. */
 XA_INLINE float xa_reduce_sum(const float *x, size_t n, size_t stride) {
     xa_lanes lanes = xa_lanes_fill(0.0f);

@@ -188,11 +188,28 @@ xpu_value fe_gather(fe_builder *b, xpu_value x, xpu_value indices, int64_t axis)
 xpu_value fe_gather_elements(fe_builder *b, xpu_value x, xpu_value indices, int64_t axis);
 xpu_value fe_gather_nd(fe_builder *b, xpu_value x, xpu_value indices, int64_t batch_dims);
 
+/* start + i step for i below count; start and step are scalars of one type: float32, int16, int32 or int64. */
+xpu_value fe_range(fe_builder *b, xpu_value start, xpu_value step, xpu_dim count);
+/* Along the axis, the index (int64) of the largest or smallest element: of several the first, or with last_index the
+ * last. */
+xpu_value fe_arg_extreme(fe_builder *b, int is_max, xpu_value x, int64_t axis, int keep_dims, int last_index);
+/* Of matrices (the last two dims), 0 below (upper) or above the diagonal `diagonal`: an integer scalar, {0}: the main
+ * one. */
+xpu_value fe_triangle(fe_builder *b, xpu_value x, xpu_value diagonal, int upper);
+
+/* [N,C,H,W]: C is block x block pixels of C / block^2 channels, those outermost, or with columns_first innermost. */
+xpu_value fe_depth_to_space(fe_builder *b, xpu_value x, int64_t block, int columns_first);
+xpu_value fe_space_to_depth(fe_builder *b, xpu_value x, int64_t block);
+
 /* Along one axis; `whole`: over all dims from the axis on, as before opset 13. */
 xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
 
 /* `op`: XPU_OP_REDUCE_SUM .. XPU_OP_REDUCE_PROD. Axes not given or none: all. */
 xpu_value fe_reduce(fe_builder *b, xpu_op_id op, xpu_value x, fe_ints axes, int keep_dims);
+/* Reductions of what is computed of each element: sum |x|, sqrt(sum x^2), sum x^2, log(sum x), log(sum e^x). */
+typedef enum { FE_L1, FE_L2, FE_SUM_SQUARE, FE_LOG_SUM, FE_LOG_SUM_EXP } fe_reduction;
+/* noop: each element is a sum of its own. */
+xpu_value fe_reduce_function(fe_builder *b, fe_reduction kind, xpu_value x, fe_ints axes, int keep_dims, int noop);
 
 /* ---- control flow ---- */
 

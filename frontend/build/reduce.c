@@ -1,4 +1,6 @@
 /* Reductions over any axes: those of the core are over one. */
+#include <float.h>
+
 #include "frontend/build/build.h"
 
 /* The axes that go, 1 each; 0 after reporting. None given: all. */
@@ -74,4 +76,55 @@ xpu_value fe_reduce(fe_builder *b, xpu_op_id op, xpu_value x, fe_ints axes, int 
     x = fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, XPU_F32), 1, 0);
     if (x.id) x = reduce(b, op, x, gone, dims, rank, 0);
     return x.id ? fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, info.dtype), 1, 1) : x;
+}
+
+/* ---- reductions of what is computed of each element ---- */
+
+static xpu_value unary(fe_builder *b, xpu_op_id op, xpu_value x) {
+    return fe_node(b, op, &x, 1, NULL, 0, 0);
+}
+
+/* log(sum of e^x), of what is left of x when the largest is taken away; infinities stay in. */
+static xpu_value log_sum_exp(fe_builder *b, xpu_value x, fe_ints axes, int keep_dims) {
+    const xpu_attr finite[] = {XPU_ATTR_FLOAT_OF(LOW, -FLT_MAX), XPU_ATTR_FLOAT_OF(HIGH, FLT_MAX)};
+    xpu_value most = fe_reduce(b, XPU_OP_REDUCE_MAX, x, axes, 1);
+    most = fe_node(b, XPU_OP_CLIP, &most, 1, finite, 2, 0);
+    x = unary(b, XPU_OP_EXP, fe_node(b, XPU_OP_SUB, (xpu_value[]){x, most}, 2, NULL, 0, 0));
+    x = unary(b, XPU_OP_LOG, x.id ? fe_reduce(b, XPU_OP_REDUCE_SUM, x, axes, keep_dims) : x);
+    if (!x.id) return x;
+    const xpu_value_info info = *fe_info(b, x);
+    if (!keep_dims) most = fe_reshape_to(b, most, info.dims, info.rank, 0);
+    return fe_node(b, XPU_OP_ADD, (xpu_value[]){x, most}, 2, NULL, 0, 0);
+}
+
+/* The sum, unless nothing is reduced. */
+static xpu_value sum_of(fe_builder *b, xpu_value x, fe_ints axes, int keep_dims, int noop) {
+    return noop || !x.id ? x : fe_reduce(b, XPU_OP_REDUCE_SUM, x, axes, keep_dims);
+}
+
+xpu_value fe_reduce_function(fe_builder *b, fe_reduction kind, xpu_value x, fe_ints axes, int keep_dims, int noop) {
+    if (!x.id) return x;
+    const xpu_dtype dtype = fe_info(b, x)->dtype;
+    const int is_narrow = dtype == XPU_F16 || dtype == XPU_BF16;
+    if (kind != FE_L1 && kind != FE_SUM_SQUARE && !is_narrow && dtype != XPU_F32) {
+        return fe_refuse(b, FE_OPERAND, "the reduction is of floats",
+                         fe_format(b, "the input is %s", xpu_dtype_name(dtype)), NULL);
+    }
+    fe_builder inner = *b;
+    inner.inner = 1;
+    if (is_narrow) x = fe_convert(&inner, x, XPU_F32);
+    if (kind == FE_LOG_SUM_EXP) {
+        if (!noop) x = log_sum_exp(&inner, x, axes, keep_dims);
+    } else {
+        if (kind == FE_L1) x = unary(&inner, XPU_OP_ABS, x);
+        if (kind == FE_L2 || kind == FE_SUM_SQUARE) {
+            x = fe_node(&inner, XPU_OP_MUL, (xpu_value[]){x, x}, 2, NULL, 0, 0);
+        }
+        x = sum_of(&inner, x, axes, keep_dims, noop);
+        if (x.id && kind == FE_L2) x = unary(&inner, XPU_OP_SQRT, x);
+        if (x.id && kind == FE_LOG_SUM) x = unary(&inner, XPU_OP_LOG, x);
+    }
+    b->made = inner.made;
+    if (!x.id) return x;
+    return is_narrow ? fe_convert(b, x, dtype) : fe_node(b, XPU_OP_IDENTITY, &x, 1, NULL, 0, 1);
 }

@@ -194,3 +194,46 @@ xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole) {
     xpu_value result = fe_node(b, XPU_OP_SOFTMAX, &rows, 1, &XPU_ATTR_INT_OF(AXIS, 1), 1, 0);
     return result.id ? fe_reshape_to(b, result, info.dims, info.rank, 1) : result;
 }
+
+/* ---- blocks of pixels ---- */
+
+/* [N,C,H,W] split into dims, permuted, joined again. */
+static xpu_value rearranged(fe_builder *b, xpu_value x, const xpu_dim *split, const int64_t *perm,
+                            const xpu_dim *dims) {
+    x = fe_reshape_to(b, x, split, 6, 0);
+    x = fe_node(b, XPU_OP_TRANSPOSE, &x, 1, &XPU_ATTR_INTS_OF(PERM, perm, 6), 1, 0);
+    return x.id ? fe_reshape_to(b, x, dims, 4, 1) : x;
+}
+
+/* Whether the input is an image, and `block` a size of blocks; 0 after reporting. */
+static int check_blocks(const fe_builder *b, xpu_value x, int64_t block) {
+    if (!x.id) return 0;
+    if (block < 1 || block > FE_MAX_EXTENT) return fe_bad_attr(b, "blocksize", fe_format(b, "it is %" PRId64, block));
+    if (fe_info(b, x)->rank == 4) return 1;
+    fe_refuse(b, FE_SHAPE, "the input is no image", fe_format(b, "it has shape %s", fe_shape_text(b, x)), NULL);
+    return 0;
+}
+
+xpu_value fe_depth_to_space(fe_builder *b, xpu_value x, int64_t block, int columns_first) {
+    static const int64_t depth_first[] = {0, 3, 4, 1, 5, 2}, column_first[] = {0, 1, 4, 2, 5, 3};
+    if (!check_blocks(b, x, block)) return (xpu_value){0};
+    const xpu_value_info info = *fe_info(b, x);
+    xpu_dims *table = &b->graph->dims;
+    xpu_dim n = info.dims[0], h = info.dims[2], w = info.dims[3], s = xpu_dim_const(table, block);
+    xpu_dim c = xpu_dim_floordiv_const(table, info.dims[1], block * block);
+    xpu_dim dims[] = {n, c, xpu_dim_mul(table, h, s), xpu_dim_mul(table, w, s)};
+    if (columns_first) return rearranged(b, x, (xpu_dim[]){n, c, s, s, h, w}, column_first, dims);
+    return rearranged(b, x, (xpu_dim[]){n, s, s, c, h, w}, depth_first, dims);
+}
+
+xpu_value fe_space_to_depth(fe_builder *b, xpu_value x, int64_t block) {
+    static const int64_t perm[] = {0, 3, 5, 1, 2, 4};
+    if (!check_blocks(b, x, block)) return (xpu_value){0};
+    const xpu_value_info info = *fe_info(b, x);
+    xpu_dims *table = &b->graph->dims;
+    xpu_dim n = info.dims[0], c = info.dims[1], s = xpu_dim_const(table, block);
+    xpu_dim h = xpu_dim_floordiv_const(table, info.dims[2], block);
+    xpu_dim w = xpu_dim_floordiv_const(table, info.dims[3], block);
+    xpu_dim dims[] = {n, xpu_dim_mul_const(table, c, block * block), h, w};
+    return rearranged(b, x, (xpu_dim[]){n, c, h, s, w, s}, perm, dims);
+}

@@ -72,10 +72,23 @@ const char *xpu_onnx_nearest_operator(const char *name) {
      .remarks = "constant axes", .attrs = {{"axes", XPU_ONNX_INTS, 0, from}, {"keepdims", XPU_ONNX_INT},               \
                                            {"noop_with_empty_axes", XPU_ONNX_INT, from}}}
 
+#define REDUCTION_OF(onnx, text)                                                                                       \
+    {.name = (onnx), .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,                 \
+     .convert = xpu_onnx_convert_reduce_function, .op = XPU_OP_REDUCE_SUM, .core = (text),                             \
+     .remarks = "constant axes", .attrs = {{"axes", XPU_ONNX_INTS, 0, 18}, {"keepdims", XPU_ONNX_INT},                 \
+                                           {"noop_with_empty_axes", XPU_ONNX_INT, 18}}}
+#define ARG_EXTREME(onnx, row)                                                                                         \
+    {.name = (onnx), .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,                 \
+     .convert = xpu_onnx_convert_arg_extreme, .op = XPU_OP_##row,                                                      \
+     .core = "reduce_max, reduce_min, equal, where, convert", .remarks = "",                                           \
+     .attrs = {{"axis", XPU_ONNX_INT}, {"keepdims", XPU_ONNX_INT}, {"select_last_index", XPU_ONNX_INT, 12}}}
+
 static const xpu_onnx_row rows[] = {
     UNARY("Abs", ABS, "abs"),
     BINARY("Add", ADD, "add"),
     BINARY("And", AND, "and"),
+    ARG_EXTREME("ArgMax", REDUCE_MAX),
+    ARG_EXTREME("ArgMin", REDUCE_MIN),
     {.name = "AveragePool", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
      .convert = xpu_onnx_convert_pool, .op = XPU_OP_AVERAGE_POOL, .core = "average_pool",
      .remarks = "1-D and 2-D",
@@ -124,6 +137,9 @@ static const xpu_onnx_row rows[] = {
      .convert = xpu_onnx_convert_integer_product, .op = XPU_OP_QCONV, .core = "qconv",
      .remarks = "1-D and 2-D; one zero point of x",
      .attrs = {WINDOW_ATTRS, {"kernel_shape", XPU_ONNX_INTS}, {"dilations", XPU_ONNX_INTS}, {"group", XPU_ONNX_INT}}},
+    {.name = "DepthToSpace", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_depth_to_space, .op = XPU_OP_TRANSPOSE,
+     .core = "reshape, transpose", .remarks = "", .attrs = {{"blocksize", XPU_ONNX_INT}, {"mode", XPU_ONNX_STRING, 11}}},
     {.name = "DequantizeLinear", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .dtypes = XPU_ONNX_ANY_DTYPE,
      .convert = xpu_onnx_convert_dequantize, .core = "dequantize", .remarks = "int8, uint8, int16, uint16, int32; no blocks",
      .attrs = {{"axis", XPU_ONNX_INT, 13}, {"block_size", XPU_ONNX_INT, 21}, {"output_dtype", XPU_ONNX_INT, 23}}},
@@ -247,12 +263,20 @@ static const xpu_onnx_row rows[] = {
      .attrs = {{"activation_alpha", XPU_ONNX_FLOATS}, {"activation_beta", XPU_ONNX_FLOATS}, {"activations", XPU_ONNX_STRINGS},
                {"clip", XPU_ONNX_FLOAT}, {"direction", XPU_ONNX_STRING}, {"hidden_size", XPU_ONNX_INT},
                {"layout", XPU_ONNX_INT, 14}}},
+    {.name = "Range", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_range, .op = XPU_OP_RANGE, .core = "range",
+     .remarks = "a number of elements that shapes decide; of float32 and int16 constants"},
     UNARY("Reciprocal", RECIPROCAL, "reciprocal"),
+    REDUCTION_OF("ReduceL1", "abs, reduce_sum"),
+    REDUCTION_OF("ReduceL2", "mul, reduce_sum, sqrt"),
+    REDUCTION_OF("ReduceLogSum", "reduce_sum, log"),
+    REDUCTION_OF("ReduceLogSumExp", "reduce_max, clip, sub, exp, reduce_sum, log, add"),
     REDUCTION("ReduceMax", REDUCE_MAX, "reduce_max", 18),
     REDUCTION("ReduceMean", REDUCE_MEAN, "reduce_mean, global_average_pool", 18),
     REDUCTION("ReduceMin", REDUCE_MIN, "reduce_min", 18),
     REDUCTION("ReduceProd", REDUCE_PROD, "reduce_prod", 18),
     REDUCTION("ReduceSum", REDUCE_SUM, "reduce_sum", 13),
+    REDUCTION_OF("ReduceSumSquare", "mul, reduce_sum"),
     UNARY("Relu", RELU, "relu"),
     {.name = "Reshape", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_reshape, .op = XPU_OP_RESHAPE, .core = "reshape",
@@ -279,6 +303,9 @@ static const xpu_onnx_row rows[] = {
      .remarks = "", .attrs = {{"axis", XPU_ONNX_INT}}},
     UNARY("Softplus", SOFTPLUS, "softplus"),
     UNARY("Softsign", SOFTSIGN, "softsign"),
+    {.name = "SpaceToDepth", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_space_to_depth, .op = XPU_OP_TRANSPOSE,
+     .core = "reshape, transpose", .remarks = "", .attrs = {{"blocksize", XPU_ONNX_INT}}},
     {.name = "Split", .min_inputs = 1, .max_inputs = 2, .max_outputs = XPU_ONNX_VARIADIC,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_split, .op = XPU_OP_SLICE, .core = "slice",
      .remarks = "constant sizes",
@@ -298,6 +325,9 @@ static const xpu_onnx_row rows[] = {
     {.name = "Transpose", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_transpose, .op = XPU_OP_TRANSPOSE, .core = "transpose",
      .remarks = "", .attrs = {{"perm", XPU_ONNX_INTS}}},
+    {.name = "Trilu", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1,
+     .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_trilu, .op = XPU_OP_WHERE,
+     .core = "range, sub, greater_or_equal, less_or_equal, where", .remarks = "", .attrs = {{"upper", XPU_ONNX_INT}}},
     {.name = "Unsqueeze", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1,
      .dtypes = XPU_ONNX_ANY_DTYPE, .convert = xpu_onnx_convert_unsqueeze, .op = XPU_OP_RESHAPE, .core = "reshape",
      .remarks = "constant axes", .attrs = {{"axes", XPU_ONNX_INTS, 0, 13}}},

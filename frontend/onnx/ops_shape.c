@@ -67,19 +67,52 @@ xpu_value xpu_onnx_convert_softmax(xpu_onnx_node *node) {
     return fe_softmax(&node->build, node->inputs[0], xpu_onnx_attr_int(node, "axis", whole ? 1 : -1), whole);
 }
 
-/* The axes are an attribute or, from some version on, an operand. */
-xpu_value xpu_onnx_convert_reduce(xpu_onnx_node *node) {
-    int ok = 1, keep = xpu_onnx_attr_flag(node, "keepdims", 1, &ok);
-    int noop = xpu_onnx_attr_flag(node, "noop_with_empty_axes", 0, &ok);
-    fe_ints axes = xpu_onnx_attr_ints(node, "axes");
-    if (node->input_count > 1 && node->version < (node->row->op == XPU_OP_REDUCE_SUM ? 13 : 18)) {
-        return xpu_onnx_refuse(node, "onnx-operand", "the node has too many inputs",
-                               "in this opset, the axes are an attribute", NULL);
+typedef struct {
+    fe_ints axes;
+    int keep, noop; /* noop: nothing is reduced */
+} reduction_form;
+
+/* The axes are an attribute or, from version `from` on, an operand; 0 after reporting. */
+static int read_reduction(const xpu_onnx_node *node, int from, reduction_form *form) {
+    int ok = 1;
+    form->keep = xpu_onnx_attr_flag(node, "keepdims", 1, &ok);
+    form->noop = xpu_onnx_attr_flag(node, "noop_with_empty_axes", 0, &ok);
+    form->axes = xpu_onnx_attr_ints(node, "axes");
+    if (node->input_count > 1 && node->version < from) {
+        xpu_onnx_refuse(node, "onnx-operand", "the node has too many inputs",
+                        "in this opset, the axes are an attribute", NULL);
+        return 0;
     }
-    if (xpu_onnx_has_input(node, 1)) ok &= xpu_onnx_const_ints(node, 1, &axes);
+    if (xpu_onnx_has_input(node, 1)) ok &= xpu_onnx_const_ints(node, 1, &form->axes);
+    form->noop = form->noop && form->axes.count == 0;
+    return ok;
+}
+
+xpu_value xpu_onnx_convert_reduce(xpu_onnx_node *node) {
+    reduction_form form;
+    if (!read_reduction(node, node->row->op == XPU_OP_REDUCE_SUM ? 13 : 18, &form)) return (xpu_value){0};
+    if (form.noop) return fe_identity(&node->build, node->inputs[0]);
+    return fe_reduce(&node->build, node->row->op, node->inputs[0], form.axes, form.keep);
+}
+
+xpu_value xpu_onnx_convert_reduce_function(xpu_onnx_node *node) {
+    static const char *const names[] = {[FE_L1] = "ReduceL1",
+                                        [FE_L2] = "ReduceL2",
+                                        [FE_SUM_SQUARE] = "ReduceSumSquare",
+                                        [FE_LOG_SUM] = "ReduceLogSum",
+                                        [FE_LOG_SUM_EXP] = "ReduceLogSumExp"};
+    reduction_form form;
+    int kind = 0;
+    if (!read_reduction(node, 18, &form)) return (xpu_value){0};
+    while (strcmp(names[kind], node->row->name) != 0) kind++;
+    return fe_reduce_function(&node->build, (fe_reduction)kind, node->inputs[0], form.axes, form.keep, form.noop);
+}
+
+xpu_value xpu_onnx_convert_arg_extreme(xpu_onnx_node *node) {
+    int ok = 1, keep = xpu_onnx_attr_flag(node, "keepdims", 1, &ok);
+    int last = xpu_onnx_attr_flag(node, "select_last_index", 0, &ok), is_max = node->row->op == XPU_OP_REDUCE_MAX;
     if (!ok) return (xpu_value){0};
-    if (noop && axes.count == 0) return fe_identity(&node->build, node->inputs[0]);
-    return fe_reduce(&node->build, node->row->op, node->inputs[0], axes, keep);
+    return fe_arg_extreme(&node->build, is_max, node->inputs[0], xpu_onnx_attr_int(node, "axis", 0), keep, last);
 }
 
 /* ---- Identity, Dropout, Constant ---- */

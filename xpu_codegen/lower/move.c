@@ -216,6 +216,22 @@ xpu_status xpu_lower_gather(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return add_gather(cg, layer, node, axis, 1, xpu_value_dim(cg, index, axis), 0, 1);
 }
 
+/* ---- range ---- */
+
+xpu_status xpu_lower_range(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value y = xpu_node_output(cg->graph, node, 0);
+    const xpu_dtype dtype = xpu_value_at(cg->graph, y)->dtype;
+    struct xpu_range_call call = {0};
+    call.start = xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, 0), "start"));
+    call.step = xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, 1), "step"));
+    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
+    call.count = xpu_arg_dim(xpu_value_dim(cg, y, 0));
+    call.element_bytes = xpu_arg_number((int64_t)xpu_dtype_bytes(dtype));
+    call.is_float = xpu_arg_number(dtype == XPU_F32);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_range, xpu_dim_of(cg, 0));
+    return xpu_add_range(cg, layer, &call);
+}
+
 /* ---- pad ---- */
 
 typedef struct {
