@@ -7,13 +7,15 @@ int xpu_symbol_is_dynamic(const xpu_graph *graph, uint32_t symbol) {
 }
 
 void xpu_symbols_bound(const xpu_graph *graph, int64_t *symbols) {
-    for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
+    const uint32_t count = graph->dims.symbols.count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (xpu_symbol_is_dynamic(graph, i)) symbols[i] = graph->dims.symbols.items[i].max;
+    }
+    for (uint32_t i = 0; i < count; i++) {
         const xpu_symbol *symbol = &graph->dims.symbols.items[i];
-        if (!xpu_symbol_is_dynamic(graph, i)) continue;
-        symbols[i] = symbol->max;
-        xpu_dim_interval bound = {symbol->min, symbol->max, 0};
-        if (symbol->bound.id) bound = xpu_dim_between(graph, symbol->bound, symbols);
-        if (bound.max < symbols[i]) symbols[i] = bound.max < symbol->min ? symbol->min : bound.max;
+        if (!xpu_symbol_is_dynamic(graph, i) || !symbol->bound.id) continue;
+        int64_t most = xpu_dim_between(graph, symbol->bound, symbols).max;
+        if (most < symbols[i]) symbols[i] = most < symbol->min ? symbol->min : most;
     }
 }
 

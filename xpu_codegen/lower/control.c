@@ -282,13 +282,14 @@ static xpu_dim iteration_of(looping *l) {
     xpu_codegen *cg = l->cg;
     xpu_dims *dims = &cg->graph->dims;
     xpu_value iteration = argument(l, XPU_BODY_ITERATION);
-    for (uint32_t i = 0; i < dims->symbols.count; i++) {
-        const xpu_symbol symbol = dims->symbols.items[i];
-        if (symbol.value.id == iteration.id)
-            return xpu_dim_symbol(dims, symbol.name, symbol.min, symbol.max, symbol.step);
-    }
     xpu_dim trips = xpu_value_dim(cg, l->info.outputs[l->loop.carried], 0);
     xpu_dim bound = xpu_dim_add_const(dims, trips, -1);
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        xpu_symbol *symbol = &dims->symbols.items[i];
+        if (symbol->value.id != iteration.id) continue;
+        if (!symbol->bound.id) symbol->bound = bound;
+        return xpu_dim_symbol(dims, symbol->name, symbol->min, symbol->max, symbol->step);
+    }
     return xpu_dim_new_symbol(dims, "iteration", 0, INT32_MAX - 1, iteration, 0, bound);
 }
 

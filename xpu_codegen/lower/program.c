@@ -2,6 +2,7 @@
 #include "xpu_codegen/lower/program.h"
 
 #include "xpu_codegen/choose/precision_rules.h"
+#include "xpu_codegen/lower/bounds.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/chain.h"
 #include "xpu_codegen/lower/control.h"
@@ -176,6 +177,7 @@ static xpu_status lower_node(xpu_codegen *cg, xpu_node node) {
 
 static xpu_status lower_all(xpu_codegen *cg) {
     start_program(cg);
+    xpu_bound_sizes(cg);
     size_t errors = cg->diags->errors;
     xpu_status lowered = lower_block(cg, XPU_TOP_BLOCK);
     if (lowered == XPU_ESTOPPED) return lowered;

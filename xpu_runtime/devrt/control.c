@@ -1,5 +1,5 @@
 /* Core 0 between ranges of layers. What they made is complete: its loads see it, and engines and other cores, which
- * take their next work behind a fence, see what it stores. */
+ * take their next work behind a fence, see what it stores; so does the host, which reads the words of steps. */
 #include "xpu_runtime/include/xpu_device.h"
 
 static const volatile uint32_t *words_at(uint32_t address) {
@@ -32,11 +32,13 @@ static void store_number(uint32_t address, int32_t value) {
 int xpu_loop_goes_on(struct xpu_loop_words *loop, int32_t iteration, int32_t trips) {
     if (iteration >= trips || !xpu_condition(iteration ? loop->again : loop->first)) {
         store_number(loop->count_result, iteration);
+        mfence();
         return 0;
     }
     if (iteration == INT32_MAX) xpu_abort(XPU_ABORT_TRIPS);
     loop->iteration = (uint32_t)iteration;
     store_number(loop->iteration_result, iteration);
+    mfence();
     return 1;
 }
 
@@ -44,6 +46,7 @@ int32_t xpu_set_symbol(struct xpu_set_words *words, uint32_t symbol) {
     int32_t value = words->bytes == 4 ? (int32_t)words_at(words->result)[0] : clamped(words->result);
     if (value < words->min || value > words->max) xpu_abort(XPU_ABORT_SYMBOL + symbol);
     words->value = value;
+    mfence();
     return value;
 }
 
