@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The networks of tests/loops, as tests/gen/record_loops.py recorded them, on ref and func: both give what onnxruntime
 # gave, and the same bits. Those of tests/loops/rtl.txt run on the RTL, too. Nothing is on the host but for what
-# tests/loops/host.txt lists; those of tests/loops/unbounded.txt, which stack as often as data say, run on ref alone
-# (test_loops.c). Random networks (tests/gen/random_control.py): seeds 1 to 40, or XPU_SEEDS="41 200".
+# tests/loops/host.txt lists. Random networks (tests/gen/random_control.py): seeds 1 to 40, or XPU_SEEDS="41 200".
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 loops=tests/loops
@@ -35,7 +34,7 @@ run() { # run NETWORK FOLDER: a line in FOLDER/NETWORK.wrong for each thing that
 export -f run
 export loops XPU_BIN
 read -r first last <<<"${XPU_SEEDS:-1 40}"
-networks=$({ [ -n "${XPU_SEEDS:-}" ] || for network in $loops/*.onnx; do basename "$network" .onnx; done; seq -f "random/%g" "$first" "$last"; } | grep -vxFf $loops/unbounded.txt | grep -E "${XPU_ONLY:-.}")
+networks=$({ [ -n "${XPU_SEEDS:-}" ] || for network in $loops/*.onnx; do basename "$network" .onnx; done; seq -f "random/%g" "$first" "$last"; } | grep -E "${XPU_ONLY:-.}")
 printf '%s\n' $networks | xargs -P "$(nproc)" -I{} bash -c 'run {} '"$folder"
 for network in $networks; do
     wrong=$folder/${network/\//_}.wrong
