@@ -63,6 +63,11 @@ void hostile_cut(hostile_random *random, hostile_file *file);
 
 /* One of the programs that kind_program.c damages (once they are loaded). */
 void hostile_program_seed(hostile_random *random, hostile_file *file);
+/* Damages one: its metadata, its code, its headers. */
+void hostile_program_damage(hostile_random *random, hostile_file *file);
+/* Compiles a model of the repository. 0: it cannot be compiled. */
+int hostile_try_compile(hostile_file *program, const char *model, const char *chip, const char *precision,
+                        const char *shape);
 /* Compiles a model of the repository, or ends the program. `shape` may be NULL. */
 void hostile_compile(hostile_file *program, const char *model, const char *chip, const char *precision,
                      const char *shape);

@@ -1,6 +1,6 @@
 /*
- * Control flow: models of tests/control (branches, loops, shapes that are computed), damaged; and programs whose
- * metadata have steps and symbols that the device sets or that data bind.
+ * Control flow: models of tests/control and tests/loops (branches, loops, shapes that are computed), damaged; programs
+ * made of them; and programs whose metadata get steps and symbols that the device sets or that data bind.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -14,18 +14,18 @@
 
 /* ---- models ---- */
 
+static glob_t paths;
 static hostile_file *models;
 static uint32_t model_count;
 
 static void load_models(void) {
-    glob_t found;
     if (model_count) return;
-    if (glob("tests/control/*.onnx", 0, NULL, &found) != 0) abort();
-    models = calloc(found.gl_pathc, sizeof *models);
+    if (glob("tests/control/*.onnx", 0, NULL, &paths) != 0) abort();
+    if (glob("tests/loops/*.onnx", GLOB_APPEND, NULL, &paths) != 0) abort();
+    models = calloc(paths.gl_pathc, sizeof *models);
     if (!models) abort();
-    for (size_t i = 0; i < found.gl_pathc; i++) hostile_load(&models[i], found.gl_pathv[i]);
-    model_count = (uint32_t)found.gl_pathc;
-    globfree(&found);
+    for (size_t i = 0; i < paths.gl_pathc; i++) hostile_load(&models[i], paths.gl_pathv[i]);
+    model_count = (uint32_t)paths.gl_pathc;
 }
 
 static void make_control(hostile_random *random, hostile_file *file) {
@@ -45,7 +45,8 @@ const hostile_kind hostile_control = {"control", ".onnx", load_models, make_cont
 
 /* ---- programs ---- */
 
-enum { MAX_STEPS = 24 };
+enum { MAX_STEPS = 24, PROGRAMS = 10 };
+static hostile_file programs[PROGRAMS];
 
 typedef struct {
     XpuMeta__Step steps[MAX_STEPS];
@@ -104,6 +105,12 @@ static void define_symbols(hostile_random *random, XpuMeta__Program *program) {
 
 static void make_steps(hostile_random *random, hostile_file *file) {
     hostile_file metadata = {NULL, 0, 0};
+    if (hostile_chance(random, 50)) {
+        const hostile_file *seed = &programs[hostile_below(random, PROGRAMS)];
+        hostile_set(file, seed->data, seed->size);
+        hostile_program_damage(random, file);
+        return;
+    }
     hostile_program_seed(random, file);
     if (!hostile_section(file, ".xpu.program", &metadata)) abort();
     XpuMeta__Program *program = xpu_meta__program__unpack(NULL, metadata.size, metadata.data), all;
@@ -127,6 +134,12 @@ static void make_steps(hostile_random *random, hostile_file *file) {
 
 static void load_programs(void) {
     hostile_program.prepare();
+    load_models();
+    for (uint32_t i = 0, at = 0; i < PROGRAMS; at++) {
+        if (at == model_count) abort(); /* hardly any is compiled */
+        const char *path = paths.gl_pathv[at * 7 % model_count];
+        i += (uint32_t)hostile_try_compile(&programs[i], path, "nano", "fp32", NULL);
+    }
 }
 
 static void feed_steps(hostile_random *random, const hostile_file *file, hostile_result *result) {

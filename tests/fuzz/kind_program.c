@@ -117,8 +117,7 @@ void hostile_program_seed(hostile_random *random, hostile_file *file) {
     hostile_set(file, seed->data, seed->size);
 }
 
-static void make_program(hostile_random *random, hostile_file *file) {
-    hostile_program_seed(random, file);
+void hostile_program_damage(hostile_random *random, hostile_file *file) {
     uint32_t kind = hostile_below(random, 100);
     if (kind < 35) {
         damage_section(random, file, ".xpu.program");
@@ -132,6 +131,11 @@ static void make_program(hostile_random *random, hostile_file *file) {
         hostile_damage(random, file);
     }
     if (hostile_chance(random, 90)) xpu_program_seal(file->data, file->size); /* or else the hash finds it */
+}
+
+static void make_program(hostile_random *random, hostile_file *file) {
+    hostile_program_seed(random, file);
+    hostile_program_damage(random, file);
 }
 
 /* ---- feeding ---- */

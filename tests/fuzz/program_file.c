@@ -55,18 +55,32 @@ void hostile_set_section(hostile_file *file, const char *name, const hostile_fil
     xpu_program_seal(file->data, file->size);
 }
 
-void hostile_compile(hostile_file *program, const char *model, const char *chip, const char *precision,
-                     const char *shape) {
+static int compile(hostile_file *program, const char *model, const char *chip, const char *precision, const char *shape,
+                   xpuc_error *error) {
     const char *shapes[] = {shape, NULL};
     xpuc_options options = {
         .chip = chip, .precision = precision, .shapes = shapes, .resources = getenv("XPU_RESOURCES")};
     xpuc_result result;
+    int good = xpuc_compile_file(model, &options, &result, error) == 0;
+    if (good) hostile_set(program, result.bytes, result.size);
+    xpuc_result_clear(&result);
+    return good;
+}
+
+int hostile_try_compile(hostile_file *program, const char *model, const char *chip, const char *precision,
+                        const char *shape) {
     xpuc_error error;
-    if (xpuc_compile_file(model, &options, &result, &error)) {
+    int good = compile(program, model, chip, precision, shape, &error);
+    xpuc_error_clear(&error);
+    return good;
+}
+
+void hostile_compile(hostile_file *program, const char *model, const char *chip, const char *precision,
+                     const char *shape) {
+    xpuc_error error;
+    if (!compile(program, model, chip, precision, shape, &error)) {
         fprintf(stderr, "%s cannot be compiled:\n%s", model, error.text ? error.text : "");
         exit(EXIT_FAILURE);
     }
-    hostile_set(program, result.bytes, result.size);
-    xpuc_result_clear(&result);
     xpuc_error_clear(&error);
 }

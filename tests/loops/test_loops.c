@@ -13,6 +13,9 @@
 #include "frontend/onnx/onnx.h"
 #include "tests/unit/bench.h"
 #include "tests/unit/unit.h"
+#include "xpu_runtime/include/xpurt.h"
+#include "xpu_runtime/include/xpurt_func.h"
+#include "xpuc/include/xpuc.h"
 
 typedef struct {
     bench *b;
@@ -143,4 +146,51 @@ static void all_networks(void) {
     globfree(&networks);
 }
 
-XPU_TEST_MAIN("loops", {"networks", all_networks})
+/* ---- products in int16: what several bodies read is prepared where all of them see it ---- */
+
+static void precisions(void) {
+    static const char *const names[] = {"auto", "int16", "int16x8"};
+    glob_t networks;
+    CU_ASSERT_EQUAL_FATAL(glob("tests/loops/*.onnx", 0, NULL, &networks), 0);
+    for (size_t i = 0; i < networks.gl_pathc * (sizeof names / sizeof *names); i++) {
+        xpuc_result result;
+        xpuc_error error;
+        xpuc_options options = {.emit = "c", .precision = names[i % 3]};
+        int status = xpuc_compile_file(networks.gl_pathv[i / 3], &options, &result, &error);
+        if (status == XPU_EBUG) printf("%s", error.text);
+        CU_ASSERT_NOT_EQUAL(status, XPU_EBUG);
+        xpuc_result_clear(&result);
+        xpuc_error_clear(&error);
+    }
+    globfree(&networks);
+}
+
+static void branches_of_products(void) {
+    xpuc_result result;
+    xpuc_error wrong;
+    xpurt_error error;
+    xpuc_options options = {.chip = "nano", .precision = "int16"};
+    CU_ASSERT_EQUAL_FATAL(xpuc_compile_file("tests/loops/if_matmul_weights.onnx", &options, &result, &wrong), 0);
+    xpurt_program *program = xpurt_open_memory(result.bytes, result.size, "program", &error);
+    CU_ASSERT_FATAL(program != NULL && xpurt_input_count(program) == 2);
+    static float x[6 * 16];
+    for (int i = 0; i < 6 * 16; i++) x[i] = (float)(i * 37 % 41) / 8 - 2;
+    for (int64_t k = 0; k < 3; k++) {
+        xpurt_tensor inputs[2], on_func, on_ref;
+        for (uint32_t i = 0; i < 2; i++) {
+            xpurt_input(program, i, &inputs[i]);
+            inputs[i].data = inputs[i].rank ? (void *)x : (void *)&k;
+        }
+        const xpurt_run_options func = {.device = xpurt_func_driver()};
+        CU_ASSERT_EQUAL_FATAL(xpurt_run(program, inputs, 2, &on_func, &func, &error), 0);
+        CU_ASSERT_EQUAL_FATAL(xpurt_run(program, inputs, 2, &on_ref, NULL, &error), 0);
+        CU_ASSERT_EQUAL(memcmp(on_func.data, on_ref.data, 6 * 24 * sizeof(float)), 0);
+        xpurt_tensor_clear(&on_func);
+        xpurt_tensor_clear(&on_ref);
+    }
+    xpurt_close(program);
+    xpuc_result_clear(&result);
+}
+
+XPU_TEST_MAIN("loops", {"networks", all_networks}, {"products in int16", precisions},
+              {"branches with products in int16", branches_of_products})

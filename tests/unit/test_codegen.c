@@ -252,6 +252,23 @@ static void from_nhwc(bench *b) { /* a transpose of an NHWC input names the byte
     xpu_graph_output(b->graph, node1(b, XPU_OP_GLOBAL_AVERAGE_POOL, conv(b, x, 4, 3, 3, 1), NULL, 0));
 }
 
+/* A constant is packed once for each packing: two convolutions share it, a chain has its own. */
+static void shared_weights(void) {
+    BENCH_OPEN(b);
+    work w;
+    xpu_value f = constant(&b, DIMS(4, 4, 3, 3)), y = input(&b, "x", DIMS(1, 4, 8, 8));
+    const xpu_attr pads = INTS(PADS, 1, 1, 1, 1);
+    for (int i = 0; i < 3; i++) y = node2(&b, XPU_OP_CONV, y, f, &pads, 1);
+    xpu_graph_output(b.graph, y);
+    xpu_graph_output(b.graph, step2(&b, XPU_EW_mul, input(&b, "z", DIMS(4, 4, 3, 3)), f));
+    xpu_graph_output(b.graph, step2(&b, XPU_EW_add, input(&b, "u", DIMS(4, 4, 3, 3)), f));
+    xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+    work_prepare(&b, &w);
+    CU_ASSERT_EQUAL(xpu_lower_program(cg), XPU_OK);
+    CU_ASSERT_EQUAL(cg->weights.count, 2);
+    bench_close(&b);
+}
+
 /* Operators that leave an image channel-last: what comes behind reads it as it lies. */
 static xpu_value beside_image(bench *b, xpu_value y, int way) {
     static const xpu_op_id reductions[] = {XPU_OP_REDUCE_SUM, XPU_OP_REDUCE_MEAN, XPU_OP_REDUCE_MAX, XPU_OP_REDUCE_MIN,
@@ -597,7 +614,7 @@ static void options(void) {
 XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, {"precision and its reason", precision},
               {"scales of int16 weights", weight_scales}, {"one absmax per value", shared_absmax},
               {"row scales", row_scales}, {"relayouts only where needed", layouts},
-              {"operators beside images", layouts_stay}, {"rules", rules}, {"padding words", padding_words},
-              {"precision names", precision_names}, {"documents", documents},
+              {"operators beside images", layouts_stay}, {"weights are packed once", shared_weights}, {"rules", rules},
+              {"padding words", padding_words}, {"precision names", precision_names}, {"documents", documents},
 
               {"generated C", generated_c}, {"same bytes twice", same_bytes_twice}, {"options", options})

@@ -54,13 +54,29 @@ int xpu_wants_row_scales(xpu_codegen *cg, xpu_node node) {
     return !xpu_dim_equal(xpu_dims_product(cg, x, 0, rank - 1), xpu_dim_of(cg, 1)) && !is_bounded(cg, x);
 }
 
-/* A node of the target's own in front of `before`, in its region. */
-static xpu_node add_node(xpu_codegen *cg, xpu_node before, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
-                         const char *const *names, uint32_t output_count) {
+/* A node of the target's own in front of `before`, in the product's region. */
+static xpu_node add_node(xpu_codegen *cg, xpu_node product, xpu_node before, xpu_op_id op, const xpu_value *inputs,
+                         uint32_t input_count, const char *const *names, uint32_t output_count) {
     xpu_graph *graph = cg->graph;
     xpu_node node =
         xpu_graph_add(graph, before, xpu_op_of(op), inputs, input_count, names, output_count, NULL, 0, NULL, 0);
-    xpu_node_at(graph, node)->region = xpu_node_at(graph, before)->region;
+    xpu_node_at(graph, node)->region = xpu_node_at(graph, product)->region;
+    return node;
+}
+
+/* Rows are scaled in front of the first product that reads them; where that is in a body of control flow and x is from
+ * outside, directly behind what makes x, so that products in other bodies may read them, too. */
+static xpu_node add_rows(xpu_codegen *cg, xpu_node product, xpu_value x, const char *const *names, uint32_t count) {
+    xpu_graph *graph = cg->graph;
+    const xpu_value_info *info = xpu_value_at(graph, x);
+    xpu_block own = xpu_value_block(graph, xpu_node_output(graph, product, XPU_OUT_Y)),
+              outer = xpu_value_block(graph, x);
+    if (own.id == outer.id) return add_node(cg, product, product, XPU_OP_ROW_SCALE, &x, 1, names, count);
+    xpu_block left = xpu_graph_enter(graph, outer);
+    xpu_node before =
+        info->kind == XPU_VALUE_NODE ? xpu_node_next(graph, info->node) : xpu_block_at(graph, outer)->first;
+    xpu_node node = add_node(cg, product, before, XPU_OP_ROW_SCALE, &x, 1, names, count);
+    xpu_graph_enter(graph, left);
     return node;
 }
 
@@ -79,7 +95,7 @@ static xpu_node scaled_rows(xpu_codegen *cg, xpu_node product, xpu_row_scales *s
     const char *name = xpu_value_at(graph, x)->name;
     const char *const names[] = {xpu_printf(cg->arena, "%s/rows", name), xpu_printf(cg->arena, "%s/powers", name),
                                  xpu_printf(cg->arena, "%s/rows/absmax", name)};
-    xpu_node node = add_node(cg, product, XPU_OP_ROW_SCALE, &x, 1, names, has_known_rows(cg, x) ? 2 : 3);
+    xpu_node node = add_rows(cg, product, x, names, has_known_rows(cg, x) ? 2 : 3);
     xpu_op_infer(graph, node, cg->diags);
     scales->rows.items[x.id] = node;
     return node;
@@ -98,7 +114,7 @@ xpu_node xpu_add_row_scales(xpu_codegen *cg, xpu_node node, xpu_row_scales *scal
                                                     [XPU_IN_ABSMAX] = absmax.id ? absmax : scales->absmax};
     const char *name = xpu_value_at(graph, xpu_node_output(graph, node, XPU_OUT_Y))->name;
     const char *const names[] = {xpu_printf(cg->arena, "%s/rows", name)};
-    xpu_node product = add_node(cg, node, XPU_OP_MATMUL, product_inputs, XPU_IN_COUNT, names, 1);
+    xpu_node product = add_node(cg, node, node, XPU_OP_MATMUL, product_inputs, XPU_IN_COUNT, names, 1);
     xpu_node_set_attr(graph, product, xpu_node_attr(graph, node, XPU_ATTR_PRECISION));
     xpu_node_add_origins(graph, product, node);
     xpu_op_infer(graph, product, cg->diags);
