@@ -17,9 +17,11 @@ xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags);
 xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags);
 /* Batch norm behind conv or matmul into its weights and bias. Tolerance. */
 xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags);
-/* Composite rows into primitives, and products of bytes with int32 results into products with float32 ones. Exact. */
+/* Composite rows into primitives; products of bytes with int32 results into products with float32 ones; conversions to
+ * and from quantised integers that no kernel has into elementwise steps; operands of products repeated. Exact. */
 xpu_status xpu_pass_legalise(xpu_graph *graph, xpu_diags *diags);
 xpu_status xpu_cut_integer_products(xpu_graph *graph, xpu_diags *diags);
+xpu_status xpu_write_out_conversions(xpu_graph *graph, xpu_diags *diags);
 /* Elementwise operators that feed each other into chains (core/ops/chain.h): at most 6 inputs, 32 steps, 16 immediates;
  * scalar constants become immediates only through steps that take them, else inputs. Exact. */
 xpu_status xpu_pass_chains(xpu_graph *graph, xpu_diags *diags);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes tests/golden/dynamic: what onnxruntime's quantize_dynamic makes of two matrix products with a bias and a Relu
-between them, with int8 and with uint8 weights, and what onnxruntime answers.
+between them, with int8 and with uint8 weights, and of the trained network of examples/digits, and what onnxruntime
+answers.
 
 record_dynamic.py     Packages: onnx, onnxruntime, numpy.
 """
@@ -27,6 +28,25 @@ def network(random):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def digits():
+    """Convolutions and a product; two images of its held-out ones."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    path = os.path.join(FOLDER, "digits.onnx")
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "digits.onnx")
+        model = onnx.load(os.path.join(root, "examples", "digits", "digits.onnx"))
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 2
+        onnx.save(model, source)
+        quantize_dynamic(source, path, weight_type=QuantType.QUInt8)
+    images = np.load(os.path.join(root, "examples", "digits", "digits_heldout.npz"))
+    x = next(images[k] for k in images.files if images[k].ndim == 4)[:2].astype(np.float32)
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    y = ort.InferenceSession(path, options).run(None, {"x": x})[0]
+    np.savez(os.path.join(FOLDER, "digits_in.npz"), x=x)
+    np.savez(os.path.join(FOLDER, "digits_out.npz"), logits=y)
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     random = np.random.default_rng(3)
@@ -40,6 +60,7 @@ def main():
             y = ort.InferenceSession(path).run(None, {"x": x})[0]
             np.savez(os.path.join(FOLDER, name + "_in.npz"), x=x)
             np.savez(os.path.join(FOLDER, name + "_out.npz"), y=y)
+    digits()
 
 
 if __name__ == "__main__":

@@ -321,7 +321,8 @@ def batch_norm():
 
 
 def quantise(version, reverse):
-    for dtype in [np.dtype("int8"), np.dtype("uint8")]:
+    types = [np.dtype("int8"), np.dtype("uint8")] + ([np.dtype("int16"), np.dtype("uint16")] if version >= 21 else [])
+    for dtype in types:
         for i, (shape, axis) in enumerate([((), None), ((40,), None), ((2, 5, 3), None), ((2, 5, 3), 1), ((0, 2), None), ((2, 4, 3, 5), None)]):
             if axis is not None and version < 13:
                 continue
@@ -332,6 +333,12 @@ def quantise(version, reverse):
                 data[np.isnan(data)] = 7  # the highest integer here, the lowest one there: docs/onnxruntime.md
             yield Case(label(dtype, shape) + f"_{axis}", [data, np.array(scale, np.float32), zero], {} if axis is None else {"axis": axis},
                        constants=[1, 2])
+            if len(shape) == 3:
+                yield Case(label(dtype, shape) + f"_{axis}_computed", [data, np.array(scale, np.float32), zero],
+                           {} if axis is None else {"axis": axis})
+    if reverse:
+        yield Case("int32", [values(np.dtype("int32"), (3, 5), 1), np.float32(0.25)], constants=[1])
+        yield Case("int32_computed", [values(np.dtype("int32"), (3, 5), 2), np.float32(0.25)])
 
 
 def branches(version):

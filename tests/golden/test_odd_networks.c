@@ -276,7 +276,6 @@ static void check_explanation(void (*build)(network *), xpu_arena *arena, xpu_di
         const char *op, *rule, *hint;
     } nodes[] = {
         {"Conv ", "host: [constant-weights] ", "     hint: export the model with its weights as initialisers\n"},
-        {"MatMul ", "host: [matmul-leading-dims] ", "     hint: expand the smaller operand in the model\n"},
         {"Transpose ", "host: [move-rank] ", "     hint: merge dimensions with a reshape before\n"},
         {"Add ", "host: [chain-loops] ", "     hint: expand broadcast operands in the model\n"},
         {"Pad ", "host: [pad-inside] ", "     hint: split cropping and padding in the model, or give the symbols"},
