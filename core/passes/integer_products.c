@@ -51,6 +51,17 @@ static int64_t most_of(xpu_dtype dtype, int64_t zero, int computed) {
     return most - zero > zero - least ? most - zero : zero - least;
 }
 
+/* What is counted on below: zero points of their operand's type. */
+static int has_zeros(const product *p) {
+    static const xpu_attr_id zeros[] = {[XPU_IN_X] = XPU_ATTR_X_ZERO, [XPU_IN_W] = XPU_ATTR_W_ZERO};
+    for (uint32_t i = XPU_IN_X; i <= XPU_IN_W; i++) {
+        int64_t least = operand(p, i)->dtype == XPU_I8 ? INT8_MIN : 0, zero = xpu_node_int(p->graph, p->node, zeros[i]);
+        if (zero < least || zero > least + BYTE_RANGE) return 0;
+    }
+    int computed = xpu_node_input(p->graph, p->node, XPU_IN_XZERO).id != 0;
+    return !computed || operand(p, XPU_IN_XZERO)->dtype == operand(p, XPU_IN_X)->dtype;
+}
+
 static int64_t most_x(const product *p) {
     int computed = xpu_node_input(p->graph, p->node, XPU_IN_XZERO).id != 0;
     return most_of(operand(p, XPU_IN_X)->dtype, xpu_node_int(p->graph, p->node, XPU_ATTR_X_ZERO), computed);
@@ -242,6 +253,7 @@ static xpu_status cut(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     int is_conv = xpu_node_is(graph, node, XPU_OP_QCONV), is_constant = operand(&p, XPU_IN_W)->constant != NULL;
     size_t errors = diags->errors;
     xpu_status status = XPU_OK;
+    if (!has_zeros(&p)) return XPU_OK;
     if (is_constant && (is_conv || is_one_matrix(&p))) {
         xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(graph->arena), "integer products");
         status = cut_constant(&p, scratch);

@@ -153,11 +153,12 @@ static int has_one_element(const fe_builder *b, xpu_value value) {
     return info->rank == 0 || (info->rank == 1 && xpu_dim_is_const(&b->graph->dims, info->dims[0], &size) && size == 1);
 }
 
-static zero_point read_zero(fe_builder *b, xpu_value given, uint32_t input) {
+static zero_point read_zero(fe_builder *b, xpu_value x, xpu_value given, uint32_t input) {
     zero_point zero = {.ok = 1};
     if (!given.id) return zero;
     const xpu_value_info *info = fe_info(b, given);
-    if (xpu_dtype_bytes(info->dtype) != 1) return refuse_zero(b, input, "a zero point is no 8-bit integer", NULL);
+    if (info->dtype != fe_info(b, x)->dtype)
+        return refuse_zero(b, input, "a zero point has another type than its operand", NULL);
     if (!info->constant) {
         if (input == W_ZERO_INPUT) return (zero_point){.operand = given, .ok = 1};
         if (!has_one_element(b, given))
@@ -180,8 +181,9 @@ static zero_point read_zero(fe_builder *b, xpu_value given, uint32_t input) {
 
 int fe_read_zeros(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero,
                   fe_integer_operands *parts) {
-    zero_point of_x = read_zero(b, x_zero, X_ZERO_INPUT), of_w = read_zero(b, w_zero, W_ZERO_INPUT);
-    if (!of_x.ok || !of_w.ok || !x.id || !w.id) return 0;
+    if (!x.id || !w.id) return 0;
+    zero_point of_x = read_zero(b, x, x_zero, X_ZERO_INPUT), of_w = read_zero(b, w, w_zero, W_ZERO_INPUT);
+    if (!of_x.ok || !of_w.ok) return 0;
     *parts = (fe_integer_operands){
         .operands = {[XPU_IN_X] = x, [XPU_IN_W] = w, [XPU_IN_XZERO] = of_x.operand},
         .count = of_x.operand.id ? XPU_IN_COUNT : 2,
