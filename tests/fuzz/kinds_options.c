@@ -90,5 +90,36 @@ static void feed_shape(hostile_random *random, const hostile_file *file, hostile
     free(text);
 }
 
+/* ---- states: the bytes are the argument ---- */
+
+static void make_state(hostile_random *random, hostile_file *file) {
+    static const char *const pieces[] = {"hN", "h", "y", "x", "=", "==", "\\", "%n", "\"", "\n", "\xff", "hN=h", ""};
+    hostile_set(file, "hN=h", 4);
+    for (uint32_t i = 1 + hostile_below(random, 3); i > 0; i--) {
+        const char *piece = pieces[hostile_below(random, sizeof pieces / sizeof *pieces)];
+        size_t at = hostile_below(random, (uint32_t)file->size + 1), removed = hostile_below(random, 4);
+        if (removed > file->size - at) removed = file->size - at;
+        hostile_replace(file, at, removed, piece, strlen(piece));
+        if (hostile_chance(random, 20)) hostile_damage(random, file);
+    }
+}
+
+static void feed_state(hostile_random *random, const hostile_file *file, hostile_result *result) {
+    char *text = malloc(file->size + 1);
+    if (!text) return;
+    if (file->size) memcpy(text, file->data, file->size);
+    text[file->size] = 0;
+    const char *given[] = {text, hostile_chance(random, 20) ? "hN=h" : NULL, NULL};
+    xpuc_result compiled;
+    xpuc_error error;
+    const xpuc_options options = {.emit = "ir", .states = given, .resources = getenv("XPU_RESOURCES")};
+    xpuc_compile_file("tests/golden/frames/rnn.onnx", &options, &compiled, &error);
+    hostile_judge(result, "xpuc_compile_file with this state", error.status, error.text);
+    xpuc_result_clear(&compiled);
+    xpuc_error_clear(&error);
+    free(text);
+}
+
+const hostile_kind hostile_state = {"state", ".txt", load_shapes, make_state, feed_state};
 const hostile_kind hostile_precision = {"precision", ".json", load_precision, make_precision, feed_precision};
 const hostile_kind hostile_shape = {"shape", ".txt", load_shapes, make_shape, feed_shape};
