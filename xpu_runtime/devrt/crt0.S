@@ -15,12 +15,14 @@ xpu_start:
     addi    a1, a1, 64
     j       1b
 2:  la      a2, xpu_bss_end
-    vsetivli zero, 16, e32, m1, ta, ma
+    sub     a2, a2, a1                  # bytes, a multiple of 64
+    vsetvli t0, zero, e8, m8, ta, ma
     vmv.v.i v8, 0
-3:  bgeu    a1, a2, 4f
-    vse32.v v8, (a1)
-    addi    a1, a1, 64
-    j       3b
+3:  vsetvli t0, a2, e8, m8, ta, ma      # up to 512 at a time
+    vse8.v  v8, (a1)
+    add     a1, a1, t0
+    sub     a2, a2, t0
+    bnez    a2, 3b
 4:  li      t0, 0x02000000
     lw      t1, 0x444(t0)               # LM_BYTES
     li      sp, 0x10000000

@@ -159,9 +159,20 @@ INLINE xpu_ticket run_block(const struct frame *f, const struct block *b, uint32
     return typed ? xpu_store_elements(to, f->out[half], count, 1u << shift) : LM2GM(to, f->out[half], 4 * count);
 }
 
+/* Of a chain of few elements core 0 takes none: it prepares the next layer meanwhile, which costs it as much. */
+static inline int leaves_core_0_out(const struct xpu_chain_args *a, uint32_t cores) {
+    enum { FEW = 1024 };
+    return cores > 1 && a->d[0] * a->d[1] * a->d[2] <= FEW && a->d[0] * a->d[1] * a->d[2] * a->d[3] <= FEW;
+}
+
 INLINE void run_share(const struct xpu_chain_args *a, uint32_t sizes, uint32_t core, uint32_t cores, int typed) {
     struct frame f;
     uint32_t first, last;
+    if (leaves_core_0_out(a, cores)) {
+        if (core == 0) return;
+        core--;
+        cores--;
+    }
     f.a = a;
     f.inputs = (uint32_t)a->inputs;
     for (uint32_t i = 0; typed && i <= INPUTS; i++) f.shift[i] = sizes >> 2 * i & 3;

@@ -41,6 +41,12 @@ static inline void copy_words(void *to, const void *from, uint32_t count) {
     __riscv_vse32_v_u32m4(to, __riscv_vle32_v_u32m4(from, vl), vl);
 }
 
+/* A core's part of `total` tasks. Core 0 comes last: with fewer tasks than cores, or one less than others have, it
+ * prepares the next layer meanwhile. */
+static inline void share_tasks(uint32_t core, uint32_t cores, uint32_t total, uint32_t *begin, uint32_t *end) {
+    partition(core > 0 ? core - 1 : cores - 1, cores, total, 1, begin, end);
+}
+
 /* Codes of software aborts. */
 enum {
     ABORT_LOCAL_MEMORY = 1, /* this chip's LM is too small for a kernel */

@@ -218,7 +218,7 @@ static void softmax_share(const void *args, uint32_t core, uint32_t cores) {
     struct plan p = {.a = &a, .stored = {none, none}};
     struct step now = {0};
     choose_block(&p);
-    partition(core, cores, (uint32_t)a.outer * p.blocks, 1, &now.task, &p.last);
+    share_tasks(core, cores, (uint32_t)a.outer * p.blocks, &now.task, &p.last);
     int more = now.task < p.last;
     xpu_ticket loaded = none;
     if (more) loaded = load_step(&p, &now, 0);

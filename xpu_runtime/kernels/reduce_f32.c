@@ -207,7 +207,7 @@ static void reduce_share(const void *args, uint32_t core, uint32_t cores) {
     xpu_ticket none = {XPU_COUNTER_CALL, 0};
     struct plan p = {.a = &a, .stored = {none, none}};
     struct step now = {0};
-    partition(core, cores, choose_block(&p, cores), 1, &now.task, &p.last);
+    share_tasks(core, cores, choose_block(&p, cores), &now.task, &p.last);
     int more = now.task < p.last;
     xpu_ticket loaded = none;
     if (more) loaded = load(&p, &now, 0);
