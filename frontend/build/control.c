@@ -66,8 +66,10 @@ static xpu_value dim_value(fe_builder *b, xpu_dim dim) {
 static xpu_dim known_dim(fe_builder *b, xpu_value value) {
     xpu_tensor tensor;
     if (!value.id) return (xpu_dim){0};
-    if (fe_info(b, value)->constant && xpu_const_tensor(b->graph, value, b->scratch, &tensor, b->diags) == XPU_OK)
+    if (fe_info(b, value)->constant && xpu_const_tensor(b->graph, value, b->scratch, &tensor, b->diags) == XPU_OK &&
+        tensor.dtype == XPU_I64 && xpu_tensor_count(&tensor) == 1) {
         return xpu_dim_const(&b->graph->dims, *(int64_t *)tensor.data);
+    }
     for (uint32_t i = 0; i < b->graph->dims.symbols.count; i++) {
         const xpu_symbol *s = &b->graph->dims.symbols.items[i];
         if (s->value.id == value.id && s->element == 0) return xpu_dim_symbol(&b->graph->dims, s->name, 0, 0, 1);
@@ -285,7 +287,12 @@ static void add_arguments(looping *l) {
     l->arguments[XPU_BODY_ITERATION] = number_argument(l, XPU_I64, l->loop->iteration_rank);
     l->arguments[XPU_BODY_CONDITION] = number_argument(l, XPU_BOOL, l->loop->condition_rank);
     int64_t most = most_trips(l);
-    l->iteration = new_symbol(l, "i", 0, most > 0 ? most - 1 : 0, l->arguments[XPU_BODY_ITERATION], (xpu_dim){0});
+    xpu_dim last = {0};
+    if (l->trips.id) {
+        xpu_dims *dims = &b->graph->dims;
+        last = xpu_dim_add_const(dims, xpu_dim_op(dims, XPU_DIM_MAX, l->trips, xpu_dim_const(dims, 1)), -1);
+    }
+    l->iteration = new_symbol(l, "i", 0, most > 0 ? most - 1 : 0, l->arguments[XPU_BODY_ITERATION], last);
     for (uint32_t i = 0; i < l->loop->carried_count; i++) {
         const xpu_value_info info = *fe_info(b, l->loop->first[i]);
         l->arguments[XPU_BODY_FIRST + i] =

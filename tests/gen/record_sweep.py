@@ -359,6 +359,43 @@ def branches(version):
         yield Case(name, [np.array(taken)], {"then_branch": pair[0], "else_branch": pair[1]}, constants=[0], outputs=2)
 
 
+def typed(name, dtype, shape):
+    return helper.make_tensor_value_info(name, code_of(dtype), shape)
+
+
+def loops(version):
+    """A carried value and a stack, of several types; three iterations, none, and a condition that ends it."""
+    for dtype in (F32, np.dtype("int32"), np.dtype("int64")):
+        for trips, limit in ((3, None), (0, None), (5, 2)):
+            name = f"{name_of(dtype)}_{trips}_{limit}"
+            nodes = [helper.make_node("Add", [name + "/s", name + "/2"], [name + "/t"]),
+                     helper.make_node("Identity", [name + "/t"], [name + "/u"])]
+            if limit is None:
+                nodes.append(helper.make_node("Identity", [name + "/c"], [name + "/g"]))
+            else:
+                most = numpy_helper.from_array(np.array(limit - 1, np.float32))
+                nodes += [helper.make_node("Constant", [], [name + "/most"], value=most),
+                          helper.make_node("Cast", [name + "/i"], [name + "/f"], to=TensorProto.FLOAT),
+                          helper.make_node("Less", [name + "/f", name + "/most"], [name + "/g"])]
+            body = helper.make_graph(nodes, "body", [typed(name + "/i", np.dtype("int64"), ()), typed(name + "/c", BOOL, ()), typed(name + "/s", dtype, (2, 3))],
+                                     [typed(name + "/g", BOOL, ()), typed(name + "/t", dtype, (2, 3)), typed(name + "/u", dtype, (2, 3))])
+            yield Case(name, [np.array(trips, np.int64), np.array(True), values(dtype, (2, 3), 1, "small")], {"body": body}, constants=[0, 1], outputs=2)
+
+
+def scans(version):
+    """A state and a slice, of several types, in both directions."""
+    for dtype in (F32, np.dtype("int32"), np.dtype("int64")):
+        for backward in (0, 1):
+            name = f"{name_of(dtype)}_{backward}"
+            nodes = [helper.make_node("Add", [name + "/s", name + "/x"], [name + "/t"]), helper.make_node("Identity", [name + "/t"], [name + "/u"])]
+            body = helper.make_graph(nodes, "body", [typed(name + "/s", dtype, (20,)), typed(name + "/x", dtype, (20,))],
+                                     [typed(name + "/t", dtype, (20,)), typed(name + "/u", dtype, (20,))])
+            batch = [2] if version == 8 else []
+            inputs = [values(dtype, (*batch, 20), 1, "small"), values(dtype, (*batch, 4, 20), 2, "small")]
+            ways = "directions" if version == 8 else "scan_input_directions"
+            yield Case(name, ([None] if version == 8 else []) + inputs, {"body": body, "num_scan_inputs": 1, ways: [backward]}, outputs=2)
+
+
 INTEGERS, NUMBERS = SIGNED + UNSIGNED, FLOATS + SIGNED + UNSIGNED
 R = {  # operator: how its cases come about, by version and the types that the version takes
     **{op: (lambda v, t: unary(t)) for op in
@@ -435,6 +472,8 @@ R = {  # operator: how its cases come about, by version and the types that the v
     "QLinearConv": lambda v, t: qlinear((1, 4, 6, 6), (8, 4, 3, 3), dict(pads=[1, 1, 1, 1]), True),
     "QLinearMatMul": lambda v, t: qlinear((5, 12), (12, 7), {}, False),
     "If": lambda v, t: branches(v),
+    "Loop": lambda v, t: loops(v),
+    "Scan": lambda v, t: scans(v),
     "Constant": lambda v, t: [Case("value", [], {"value": numpy_helper.from_array(values(F32, (2, 3), 1, "small"))})],
 }
 
