@@ -399,7 +399,8 @@ static void test_table(void) {
         char copy[128], *rest = copy;
         snprintf(copy, sizeof copy, "%s", op.core);
         for (char *word; op.core[0] && (word = strsep(&rest, ",")) != NULL;) {
-            CU_ASSERT_PTR_NOT_NULL(xpu_op_by_name(word + (*word == ' ')));
+            word += *word == ' ';
+            CU_ASSERT(strcmp(word, "elementwise") == 0 || xpu_op_by_name(word)); /* rows of elementwise.def */
         }
     }
 }
