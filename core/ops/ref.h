@@ -15,6 +15,7 @@ typedef struct {
     const int64_t *symbols;   /* the value of each symbol of graph->dims; NULL when there is none */
     const xpu_tensor *inputs; /* in the order of graph->inputs; dims already checked against the graph */
     xpu_ref_observer observer;
+    void (*iterates)(void *context, xpu_node loop, int64_t iteration); /* before each iteration's body; or NULL */
     int bodies; /* it is called for the nodes of bodies, too, each time that they run */
     void *context;
 } xpu_ref_options;

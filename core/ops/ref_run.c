@@ -257,6 +257,7 @@ static xpu_status stack_results(run *r, iterations *it) {
 static xpu_status iterate(run *r, iterations *it) {
     uint32_t count = xpu_block_at(r->graph, it->loop.body)->results.count;
     xpu_status status = xpu_stopped(r->arena) ? XPU_ESTOPPED : bind_arguments(r, it);
+    if (status == XPU_OK && r->options->iterates) r->options->iterates(r->options->context, it->node, it->count);
     if (status == XPU_OK) status = run_block(r, it->loop.body);
     round next = {.arena = xpu_arena_new(xpu_arena_mem(r->arena), "iteration")};
     next.results = XPU_NEW_ARRAY(next.arena, xpu_tensor, count);

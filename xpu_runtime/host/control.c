@@ -1,4 +1,5 @@
 /* Branches and loops of a program that runs: what its symbols are now, which iteration runs, and what stopped it. */
+#include "core/ops/op.h"
 #include "xpu_runtime/host/host.h"
 
 /* Where each layer stands, from the tree of steps. */
@@ -28,6 +29,43 @@ static xpu_status read_word(const xpu_run *run, uint32_t word, int32_t *value) {
     return xpu_error(run->diags, XPU_EFAULT, run->owner->image->name, "device-memory", NULL,
                      "a word of the plan table cannot be read", "it is outside of the device's memory",
                      "compile the model again with xpuc");
+}
+
+static int holds(const xpu_program *p, uint32_t outer, uint32_t layer) {
+    for (uint32_t i = outer + 1; i < p->steps.items[outer].end; i++) {
+        const xpu_program_step *step = &p->steps.items[i];
+        if (step->kind == XPU_DO_RUN && step->first <= layer && layer <= step->last) return 1;
+    }
+    return 0;
+}
+
+static const char *path_on_device(xpu_run *run, uint32_t layer) {
+    const xpu_program *p = run->program;
+    const char *path = "";
+    for (uint32_t i = 0; i < p->steps.count; i++) {
+        int32_t iteration = 0;
+        if (p->steps.items[i].kind != XPU_DO_LOOP || !holds(p, i, layer)) continue;
+        read_word(run, p->steps.items[i].word, &iteration);
+        path = xpu_printf(run->arena, "%s.i%04d", path, (int)iteration);
+    }
+    return path;
+}
+
+static const char *path_on_ref(const xpu_run *run, uint32_t layer) {
+    const xpu_graph *graph = run->graph;
+    const char *path = "";
+    xpu_node node = run->program->layers.items[layer].node;
+    while (node.id && (node = xpu_block_at(graph, xpu_node_at(graph, node)->parent)->owner).id) {
+        if (!xpu_node_is(graph, node, XPU_OP_LOOP)) continue;
+        path = xpu_printf(run->arena, ".i%04lld%s", (long long)run->iteration_of[node.id], path);
+    }
+    return path;
+}
+
+const char *xpu_run_path(xpu_run *run, uint32_t layer) {
+    if (!(xpu_run_nesting(run, layer) & XPU_NESTED_LOOP)) return "";
+    if (run->driver) return path_on_device(run, layer);
+    return run->iteration_of ? path_on_ref(run, layer) : "";
 }
 
 xpu_status xpu_run_refresh(xpu_run *run) {

@@ -103,10 +103,11 @@ static int is_absmax(const xpu_run *run, const xpu_program_layer *layer, uint32_
     return xpu_node_has(run->graph, layer->node, XPU_TRAIT_PRODUCT);
 }
 
-static const char *layer_file(const xpu_run *run, uint32_t layer, uint32_t output) {
+/* `path`: of iterations. */
+static const char *layer_file(const xpu_run *run, uint32_t layer, uint32_t output, const char *path) {
     const xpu_program_layer *l = &run->program->layers.items[layer];
     const char *which = is_absmax(run, l, output) ? ".absmax" : output ? xpu_printf(run->arena, ".%u", output) : "";
-    return xpu_printf(run->arena, "%04u_%s%s.npy", layer, file_part(run->arena, l->name), which);
+    return xpu_printf(run->arena, "%04u_%s%s%s.npy", layer, file_part(run->arena, l->name), which, path);
 }
 
 static xpu_status write_inputs(xpu_run *run) {
@@ -180,7 +181,7 @@ static xpu_status allow_files(xpu_run *run, const uint8_t *wanted) {
     }
     for (uint32_t i = 0; status == XPU_OK && i < run->program->layers.count; i++) {
         for (uint32_t k = 0; status == XPU_OK && k < run->program->layers.items[i].output_count; k++) {
-            if (wanted[i]) status = allow(run, xpu_path_join(run->arena, folder, layer_file(run, i, k)));
+            if (wanted[i]) status = allow(run, xpu_path_join(run->arena, folder, layer_file(run, i, k, "")));
         }
     }
     return status;
@@ -234,12 +235,13 @@ int xpu_dump_wants(const xpu_run *run, uint32_t layer) {
 xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {
     const xpu_program_layer *l = &run->program->layers.items[layer];
     xpu_arena *arena = run->arena;
-    const char *file = layer_file(run, layer, output);
+    const char *path = xpu_run_path(run, layer), *file = layer_file(run, layer, output, path);
     json_t *entry = xpu_json_append(arena, run->dump->layers, json_object());
     xpu_json_set(arena, entry, "index", json_integer(layer));
     xpu_json_set(arena, entry, "layer", json_string(xpu_escape(arena, l->name, 200)));
     xpu_json_set(arena, entry, "output", json_integer(output));
-    xpu_json_set(arena, entry, "tensor", json_string(value_name(run, l->outputs[output])));
+    const char *name = xpu_printf(arena, "%s%s", value_name(run, l->outputs[output]), path);
+    xpu_json_set(arena, entry, "tensor", json_string(name));
     run->dump->written[layer] = 1;
     return write_tensor(run, file, tensor, entry);
 }

@@ -109,6 +109,7 @@ typedef struct {
     xpu_layer_record *layers;
     uint32_t layers_done, last_layer;
     uint8_t *nesting;        /* by layer; made at the first use */
+    int64_t *iteration_of;   /* ref: by node id of a loop: its iteration that runs; made at the first use */
     xpurt_counters counters; /* of this run, when the last layer was complete */
     xpurt_counters before;   /* the device's, before the start */
     int has_times;
@@ -204,6 +205,8 @@ void xpu_run_progress(xpu_run *run, uint32_t layer);
 /* Where a layer stands: bits of these. */
 enum { XPU_NESTED_BRANCH = 1, XPU_NESTED_LOOP = 2 };
 unsigned xpu_run_nesting(xpu_run *run, uint32_t layer);
+/* The iteration in which a layer runs now, of each loop around it from the outermost on: ".i0007.i0003"; "" outside. */
+const char *xpu_run_path(xpu_run *run, uint32_t layer);
 /* run->symbols become what the device has found so far. */
 xpu_status xpu_run_refresh(xpu_run *run);
 /* The error of a fault that control flow ends a run with; XPU_OK where it is another one. */

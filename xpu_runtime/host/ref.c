@@ -89,6 +89,12 @@ static xpu_status replay(xpu_run *run) {
     return status == XPU_OK ? take_results(run, run->only_layer, results, info->output_count) : status;
 }
 
+static void iterates(void *context, xpu_node loop, int64_t iteration) {
+    xpu_run *run = context;
+    if (!run->iteration_of) run->iteration_of = XPU_NEW_ARRAY(run->arena, int64_t, run->graph->nodes.count);
+    run->iteration_of[loop.id] = iteration;
+}
+
 xpu_status xpu_run_on_ref(xpu_run *run) {
     if (run->program->stripped) {
         return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "ref-stripped", NULL,
@@ -100,7 +106,11 @@ xpu_status xpu_run_on_ref(xpu_run *run) {
     if (run->only_layer != UINT32_MAX) return replay(run);
     status = xpu_run_afford_graph(run);
     if (status != XPU_OK) return status;
-    xpu_ref_options options = {
-        .symbols = run->symbols, .inputs = run->inputs, .observer = observe, .bodies = 1, .context = run};
+    xpu_ref_options options = {.symbols = run->symbols,
+                               .inputs = run->inputs,
+                               .observer = observe,
+                               .iterates = iterates,
+                               .bodies = 1,
+                               .context = run};
     return xpu_ref_run(run->graph, &options, run->outputs, run->arena, run->diags);
 }
