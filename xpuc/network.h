@@ -39,6 +39,10 @@ typedef struct {
     xpuc_value *more; /* room for further results; NULL: there is only one */
 } xpu_network_call;
 
+/* A call, and its operands, of which the first `needed` must be there. */
+#define CALL(...)                (&(xpu_network_call){__VA_ARGS__})
+#define OPERANDS(n, needed, ...) .values = (xpuc_value[]){__VA_ARGS__}, .value_count = (n), .required = (needed)
+
 /* Builds with operands that are there where they must be. {0} after reporting. */
 typedef xpu_value xpu_network_make(fe_builder *b, const xpu_network_call *call, const xpu_value *x);
 

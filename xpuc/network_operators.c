@@ -4,9 +4,6 @@
 #include "base/option.h"
 #include "xpuc/network.h"
 
-#define CALL(...)                (&(xpu_network_call){__VA_ARGS__})
-#define OPERANDS(n, needed, ...) .values = (xpuc_value[]){__VA_ARGS__}, .value_count = (n), .required = (needed)
-
 static const xpu_value failed = {0};
 
 /* ---- windows ---- */
@@ -408,9 +405,18 @@ static xpu_value make_reduce(fe_builder *b, const xpu_network_call *call, const 
                 {"max", XPU_OP_REDUCE_MAX},
                 {"min", XPU_OP_REDUCE_MIN},
                 {"prod", XPU_OP_REDUCE_PROD}};
+    static const char *const functions[] = {[FE_L1] = "l1",
+                                            [FE_L2] = "l2",
+                                            [FE_SUM_SQUARE] = "sum_square",
+                                            [FE_LOG_SUM] = "log_sum",
+                                            [FE_LOG_SUM_EXP] = "log_sum_exp"};
     const char *name = call->text ? call->text : "";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].name, name) == 0) return fe_reduce(b, rows[i].op, x[0], call->ints, call->axis != 0);
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (strcmp(functions[i], name)) continue;
+        return fe_reduce_function(b, (fe_reduction)i, x[0], call->ints, call->axis != 0, 0);
     }
     return fe_refuse(
         b, FE_FORM, "the reduction is unknown",

@@ -194,7 +194,18 @@ static xpuc_value add_move(player *p) {
     }
     xpuc_value x = p->x[0], operands[4] = {x, p->x[1], p->x[2], x};
     static const char *const reductions[] = {"sum", "mean", "max", "min", "prod", "median", NULL, "sum"};
-    switch (next(p) % 9) {
+    xpuc_value parts[4];
+    switch (next(p) % 19) {
+    case 9: return xpuc_slice(p->n, p->name, x, count, list, list + 1, NULL, p->count & 1 ? list + 1 : NULL);
+    case 10: return xpuc_split(p->n, p->name, x, list[0], 1 + count % 4, p->count & 1 ? list : NULL, parts);
+    case 11: return xpuc_expand(p->n, p->name, x, count, list);
+    case 12: return xpuc_tile(p->n, p->name, x, count, list);
+    case 13: return xpuc_gather(p->n, p->name, x, p->x[1], list[0]);
+    case 14: return xpuc_gather_nd(p->n, p->name, x, p->x[1], list[0]);
+    case 15: return xpuc_arg(p->n, p->name, p->count & 1 ? "max" : "min", x, list[0], p->count & 2);
+    case 16: return xpuc_triangle(p->n, p->name, x, p->x[1], p->count & 1);
+    case 17: return xpuc_depth_to_space(p->n, p->name, x, list[0], p->count & 1);
+    case 18: return xpuc_recurrent(p->n, p->name, p->count & 1 ? "lstm" : "gru", x, p->x[1], p->x[2], NULL, NULL, NULL);
     case 7: return xpuc_reduce(p->n, p->name, reductions[p->count % 8], x, count % 4, list, p->count & 1);
     case 0: return xpuc_flatten(p->n, p->name, x, list[0]);
     case 1: return xpuc_reshape(p->n, p->name, x, p->calm ? 1 : count, p->calm ? &whole : list);

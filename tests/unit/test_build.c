@@ -168,6 +168,62 @@ static xpuc_value reduce_one(bench_values *v) {
 static xpuc_value reduce_all(bench_values *v) {
     return xpuc_reduce(v->n, "y", "max", v->matrix, 0, NULL, 1);
 }
+static xpuc_value indices(xpuc_network *n, const char *name) {
+    static const int32_t list[3] = {3, 0, 2};
+    return xpuc_constant(n, name, "int32", 1, (int64_t[]){3}, list);
+}
+static xpuc_value slice(bench_values *v) {
+    return xpuc_slice(v->n, "y", v->image, 2, (int64_t[]){-2, 1}, (int64_t[]){0, 100}, (int64_t[]){3, 1},
+                      (int64_t[]){-3, 2});
+}
+static xpuc_value split(bench_values *v) {
+    xpuc_value parts[2];
+    xpuc_split(v->n, "y", v->image, 1, 2, (int64_t[]){1, 3}, parts);
+    return parts[1];
+}
+static xpuc_value expand(bench_values *v) {
+    return xpuc_expand(v->n, "y", v->vector, 3, (int64_t[]){2, 5, 1});
+}
+static xpuc_value tile(bench_values *v) {
+    return xpuc_tile(v->n, "y", v->matrix, 2, (int64_t[]){1, 3});
+}
+static xpuc_value gather(bench_values *v) {
+    return xpuc_gather(v->n, "y", v->image, indices(v->n, "i"), -1);
+}
+static xpuc_value gather_elements(bench_values *v) {
+    return xpuc_gather_elements(v->n, "y", v->vector, indices(v->n, "i"), 0);
+}
+static xpuc_value gather_nd(bench_values *v) {
+    static const int64_t list[4] = {0, 5, 0, 1};
+    return xpuc_gather_nd(v->n, "y", v->matrix, BYTES(v->n, "i", "int64", list, 2, 2), 0);
+}
+static xpuc_value counting(bench_values *v) {
+    xpuc_value start = xpuc_input(v->n, "start", "int64", 0, NULL);
+    static const int64_t step = 3;
+    return xpuc_range(v->n, "y", start, xpuc_constant(v->n, "step", "int64", 0, NULL, &step), 7);
+}
+static xpuc_value largest(bench_values *v) {
+    return xpuc_arg(v->n, "y", "max", v->matrix, -1, 0);
+}
+static xpuc_value triangle(bench_values *v) {
+    return xpuc_triangle(v->n, "y", v->image, none, 1);
+}
+static xpuc_value deep(bench_values *v) {
+    return xpuc_depth_to_space(v->n, "y", v->image, 2, 1);
+}
+static xpuc_value flat(bench_values *v) {
+    return xpuc_space_to_depth(v->n, "y", v->image, 1);
+}
+static xpuc_value norm(bench_values *v) {
+    return xpuc_reduce(v->n, "y", "l2", v->matrix, 1, (int64_t[]){1}, 0);
+}
+static xpuc_value lstm(bench_values *v) {
+    xpuc_recurrence form = {.size = sizeof form, .direction = "reverse", .bias = WEIGHTS(v->n, "b", 1, 40)};
+    xpuc_value x = xpuc_input(v->n, "x", "float32", 3, (xpuc_dim[]){XPUC_SIZE(2), {.symbol = "N"}, XPUC_SIZE(3)});
+    xpuc_value w = WEIGHTS(v->n, "w", 1, 20, 3), r = WEIGHTS(v->n, "r", 1, 20, 5), last_h, last_c;
+    xpuc_recurrent(v->n, "y", "lstm", x, w, r, &form, &last_h, &last_c);
+    return last_c;
+}
 static xpuc_value quantize(bench_values *v) {
     return xpuc_quantize(v->n, "y", v->matrix, xpuc_scalar(v->n, 0.5f), none, 1, "int8");
 }
@@ -219,6 +275,20 @@ static const struct {
     {softmax, "float32[N,4,9,8]", "softmax(%image) {axis=1}"},
     {reduce_one, "float32[N,4,9]", "reduce_sum(%image) {axis=3}"},
     {reduce_all, "float32[1,1]", "reduce_max("},
+    {slice, "float32[N,2,9,2]", "starts=[0,1,0,6], shape=[N,2,9,2], by=[1,2,1,-3]"},
+    {split, "float32[N,3,9,8]", "starts=[0,1,0,0]"},
+    {expand, "float32[2,5,6]", "expand(%vector)"},
+    {tile, "float32[N,18]", "shape=[N,3,6]"},
+    {gather, "float32[N,4,9,3]", "gather(%image, %i) {axis=3}"},
+    {gather_elements, "float32[3]", "gather_elements(%vector, %i) {axis=0}"},
+    {gather_nd, "float32[2]", "gather_nd(%matrix, %i)"},
+    {counting, "int64[7]", "range(%start, %step) {shape=[7]}"},
+    {largest, "int64[N]", "reduce_max(%matrix) {axis=1}"},
+    {triangle, "float32[N,4,9,8]", "where("},
+    {deep, "float32[N,1,18,16]", "perm=[0,1,4,2,5,3]"},
+    {flat, "float32[N,4,9,8]", "perm=[0,3,5,1,2,4]"},
+    {norm, "float32[N]", "sqrt("},
+    {lstm, "float32[1,N,5]", "exact=1"},
     {quantize, "int8[N,6]", "quantize(%matrix, "},
     {dequantize, "float32[N,6]", "dequantize(%byte, %w, %z) {axis=1}"},
     {dynamic, "float32[N,6]", "dynamic_quantize(%matrix)"},

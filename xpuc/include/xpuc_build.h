@@ -198,9 +198,62 @@ XPUC_API xpuc_value xpuc_pad(xpuc_network *network, const char *name, xpuc_value
 
 XPUC_API xpuc_value xpuc_softmax(xpuc_network *network, const char *name, xpuc_value x, int64_t axis);
 
-/* The "sum", "mean", "max", "min" or "prod" over `count` axes (0: all), which go, or with keep_dims become 1. */
+/* Along `count` dims (`axes`; NULL: the first ones) the elements from starts to ends (not among them), steps apart
+ * (NULL: 1; negative: backwards); negative indices count from the end, and what is beyond a dim is cut off. */
+XPUC_API xpuc_value xpuc_slice(xpuc_network *network, const char *name, xpuc_value x, uint32_t count,
+                               const int64_t *starts, const int64_t *ends, const int64_t *axes, const int64_t *steps);
+/* `parts` parts along an axis, which go to results[]; `sizes` NULL: equal ones. Returns the first, which has the name.
+ */
+XPUC_API xpuc_value xpuc_split(xpuc_network *network, const char *name, xpuc_value x, int64_t axis, uint32_t parts,
+                               const int64_t *sizes, xpuc_value *results);
+/* x broadcast with a tensor of this shape; x repeated so many times along each dim. */
+XPUC_API xpuc_value xpuc_expand(xpuc_network *network, const char *name, xpuc_value x, uint32_t rank,
+                                const int64_t *shape);
+XPUC_API xpuc_value xpuc_tile(xpuc_network *network, const char *name, xpuc_value x, uint32_t rank,
+                              const int64_t *repeats);
+/* Slices of x along the axis by indices (int32 or int64, from the end where they are negative); elements, by an index
+ * each; slices by tuples of indices, the last dim of `indices`, behind batch_dims common dims. */
+XPUC_API xpuc_value xpuc_gather(xpuc_network *network, const char *name, xpuc_value x, xpuc_value indices,
+                                int64_t axis);
+XPUC_API xpuc_value xpuc_gather_elements(xpuc_network *network, const char *name, xpuc_value x, xpuc_value indices,
+                                         int64_t axis);
+XPUC_API xpuc_value xpuc_gather_nd(xpuc_network *network, const char *name, xpuc_value x, xpuc_value indices,
+                                   int64_t batch_dims);
+/* start + i step for i below count: scalars of float32, int16, int32 or int64. */
+XPUC_API xpuc_value xpuc_range(xpuc_network *network, const char *name, xpuc_value start, xpuc_value step,
+                               int64_t count);
+/* The index (int64) of the largest ("max") or smallest ("min") element along the axis, of several the first. */
+XPUC_API xpuc_value xpuc_arg(xpuc_network *network, const char *name, const char *op, xpuc_value x, int64_t axis,
+                             int keep_dims);
+/* Of matrices, 0 below (upper) or above a diagonal: an integer scalar, or {0} for the main one. */
+XPUC_API xpuc_value xpuc_triangle(xpuc_network *network, const char *name, xpuc_value x, xpuc_value diagonal,
+                                  int upper);
+/* [N,C,H,W] into images block times as wide and high, of C / block^2 channels: the pixels of a block are the outer part
+ * of C, or with columns_first the inner one. And back. */
+XPUC_API xpuc_value xpuc_depth_to_space(xpuc_network *network, const char *name, xpuc_value x, int64_t block,
+                                        int columns_first);
+XPUC_API xpuc_value xpuc_space_to_depth(xpuc_network *network, const char *name, xpuc_value x, int64_t block);
+
+/* The "sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "log_sum" or "log_sum_exp" over `count` axes (0:
+ * all), which go, or with keep_dims become 1. */
 XPUC_API xpuc_value xpuc_reduce(xpuc_network *network, const char *name, const char *op, xpuc_value x, uint32_t count,
                                 const int64_t *axes, int keep_dims);
+
+/* ---- recurrent ---- */
+
+/* Operands but x, w and r, all of which may be {0}, and forms as in ONNX's LSTM, GRU and RNN. */
+typedef struct {
+    size_t size;
+    xpuc_value bias, lengths, initial_h, initial_c, peepholes;
+    const char *direction; /* "forward" (NULL), "reverse", "bidirectional" */
+    float clip;            /* 0: none */
+    int input_forget, linear_before_reset, layout;
+} xpuc_recurrence;
+/* `op`: "lstm", "gru", "rnn". x [steps,batch,inputs], a known number of steps; w [directions,gates * hidden,inputs]; r
+ * [directions,gates * hidden,hidden]. Returns the outputs of all steps [steps,directions,batch,hidden]; *last_h and
+ * *last_c (of an LSTM; both may be NULL) become the last states, [directions,batch,hidden]. `form` may be NULL. */
+XPUC_API xpuc_value xpuc_recurrent(xpuc_network *network, const char *name, const char *op, xpuc_value x, xpuc_value w,
+                                   xpuc_value r, const xpuc_recurrence *form, xpuc_value *last_h, xpuc_value *last_c);
 
 /* ---- quantised ---- */
 
