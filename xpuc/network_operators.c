@@ -317,7 +317,7 @@ static fe_ints list_of(uint32_t count, const int64_t *items) {
 
 static xpu_value make_reshape(fe_builder *b, const xpu_network_call *call, const xpu_value *x) {
     if (!call->ints.items) return fe_refuse(b, FE_OPERAND, "the shape is missing", "it is NULL", NULL);
-    return fe_reshape(b, x[0], call->ints, 0);
+    return fe_reshape(b, x[0], fe_dims_of(b, call->ints), 0);
 }
 
 xpuc_value xpuc_reshape(xpuc_network *network, const char *name, xpuc_value x, uint32_t rank, const int64_t *shape) {

@@ -15,6 +15,7 @@
 #include "core/ir/dim.h"
 #include "core/ir/attr.h"
 #include "core/ir/handle.h"
+#include "core/ir/known.h"
 #include "core/ir/operator.h"
 
 /* Where an operator of the source model stood. */
@@ -85,6 +86,7 @@ typedef struct {
     uint32_t output;
     xpu_block block;         /* ARGUMENT: the block whose argument it is */
     xpu_const *constant;     /* CONST, or a value that is known */
+    const xpu_known_list *known; /* a value that is known as expressions, or NULL */
     XPU_ARRAY(xpu_use) uses; /* operands of nodes, in any block */
     uint32_t results;        /* how often it stands among the results of blocks */
     int is_output;           /* it is an output of the graph */

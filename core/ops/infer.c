@@ -237,18 +237,22 @@ xpu_status xpu_op_infer(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_op *op = xpu_node_at(graph, node)->op;
     for (uint32_t i = 0; i < xpu_node_at(graph, node)->output_count; i++) {
         xpu_value_at(graph, xpu_node_output(graph, node, i))->constant = NULL;
+        xpu_value_at(graph, xpu_node_output(graph, node, i))->known = NULL;
     }
     xpu_status status = xpu_op_shapes(graph, node, diags);
     if (status != XPU_OK || (op->value && op->value(graph, node, diags))) return status;
     return can_fold(graph, node) ? fold(graph, node, diags) : XPU_OK;
 }
 
-static void settle_target(xpu_graph *graph, xpu_node node) {
-    const xpu_attr *target = xpu_node_attr(graph, node, XPU_ATTR_SHAPE);
-    xpu_dim dims[XPU_MAX_RANK];
-    if (!target || target->count > XPU_MAX_RANK) return;
-    for (uint32_t i = 0; i < target->count; i++) dims[i] = xpu_dim_settled(&graph->dims, target->dims[i]);
-    xpu_node_set_attr(graph, node, &XPU_ATTR_DIMS_OF(SHAPE, dims, target->count));
+static void settle_attrs(xpu_graph *graph, xpu_node node) {
+    for (uint32_t k = 0; k < xpu_node_at(graph, node)->attrs.count; k++) {
+        xpu_attr attr = xpu_node_at(graph, node)->attrs.items[k];
+        xpu_dim dims[XPU_MOST_KNOWN];
+        if (xpu_attr_type_of(attr.id) != XPU_ATTR_TYPE_DIMS || attr.count > XPU_MOST_KNOWN) continue;
+        for (uint32_t i = 0; i < attr.count; i++) dims[i] = xpu_dim_settled(&graph->dims, attr.dims[i]);
+        attr.dims = dims;
+        xpu_node_set_attr(graph, node, &attr);
+    }
 }
 
 /* The results of a node with bodies are what its bodies give. */
@@ -258,7 +262,7 @@ static xpu_status settle_block(xpu_graph *graph, xpu_block block, xpu_diags *dia
             xpu_status status = settle_block(graph, xpu_node_at(graph, node)->blocks[b], diags);
             if (status != XPU_OK) return status;
         }
-        settle_target(graph, node);
+        settle_attrs(graph, node);
         xpu_status status = xpu_op_infer(graph, node, diags);
         if (status != XPU_OK) return status;
     }

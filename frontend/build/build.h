@@ -144,8 +144,9 @@ uint32_t fe_recurrent(fe_builder *b, fe_recurrent_kind kind, const fe_recurrent_
 /* ---- moves ---- */
 
 xpu_value fe_flatten(fe_builder *b, xpu_value x, int64_t axis);
-/* A dim -1 stands for what is left, 0 for the operand's own one, with allow_zero for 0. */
-xpu_value fe_reshape(fe_builder *b, xpu_value x, fe_ints shape, int allow_zero);
+/* A dim -1 stands for what is left, 0 for the operand's own one, with allow_zero for 0; an expression is at least 1:
+ * where it is not, the shape is refused at run time. */
+xpu_value fe_reshape(fe_builder *b, xpu_value x, fe_dims shape, int allow_zero);
 xpu_value fe_squeeze(fe_builder *b, xpu_value x, fe_ints axes);   /* not given: all dims of 1 */
 xpu_value fe_unsqueeze(fe_builder *b, xpu_value x, fe_ints axes); /* dims of the result */
 xpu_value fe_transpose(fe_builder *b, xpu_value x, fe_ints perm); /* not given: reversed */
@@ -295,6 +296,10 @@ xpu_value fe_node(fe_builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t
 xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int rank, int last);
 /* `count` of x's elements along an axis, from `start` on, `step` apart; they lie inside. */
 xpu_value fe_part(fe_builder *b, xpu_value x, int axis, xpu_dim start, xpu_dim count, int64_t step, int last);
+/* A list of numbers as dims. */
+fe_dims fe_dims_of(const fe_builder *b, fe_ints list);
+/* int64 data that shapes decide: a list of dims, or with rank 0 one of them. */
+xpu_value fe_dim_values(fe_builder *b, const xpu_dim *dims, uint32_t count, int rank);
 /* The product of dims first <= i < end. */
 xpu_dim fe_dim_product(const fe_builder *b, const xpu_dim *dims, int first, int end);
 /* A derived constant (xpu_const_derive), an intermediate result. */

@@ -55,6 +55,13 @@ xpu_dim fe_dim_product(const fe_builder *b, const xpu_dim *dims, int first, int 
     return product;
 }
 
+fe_dims fe_dims_of(const fe_builder *b, fe_ints list) {
+    if (!list.items) return (fe_dims){NULL, 0};
+    xpu_dim *dims = XPU_NEW_ARRAY(b->scratch, xpu_dim, list.count + 1);
+    for (size_t i = 0; i < list.count; i++) dims[i] = xpu_dim_const(&b->graph->dims, list.items[i]);
+    return (fe_dims){dims, list.count};
+}
+
 /* ---- nodes ---- */
 
 static int is_inner(const fe_builder *b, int last) {
@@ -82,6 +89,13 @@ xpu_value fe_node(fe_builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t
 
 xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int rank, int last) {
     return fe_node(b, XPU_OP_RESHAPE, &value, 1, &XPU_ATTR_DIMS_OF(SHAPE, dims, (uint32_t)rank), 1, last);
+}
+
+xpu_value fe_dim_values(fe_builder *b, const xpu_dim *dims, uint32_t count, int rank) {
+    xpu_dim shape = xpu_dim_const(&b->graph->dims, count);
+    xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(VALUES, dims, count), XPU_ATTR_DIMS_OF(SHAPE, &shape, (uint32_t)rank),
+                        XPU_ATTR_INT_OF(DTYPE, XPU_I64)};
+    return fe_node(b, XPU_OP_DIM_VALUES, NULL, 0, attrs, 3, 1);
 }
 
 xpu_value fe_derive(fe_builder *b, xpu_value constant, const xpu_const_step *step) {

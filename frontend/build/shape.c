@@ -46,11 +46,26 @@ static int solve_dim(const fe_builder *b, xpu_value x, xpu_dim *dims, uint32_t c
     return 1;
 }
 
-static int target_dims(const fe_builder *b, xpu_value x, fe_ints shape, int allow_zero, xpu_dim *dims) {
+/* An expression as a target is no 0 and no -1, but a size. */
+static xpu_dim target_size(const fe_builder *b, xpu_dim dim) {
+    xpu_dims *table = &b->graph->dims;
+    if (xpu_dim_min(table, dim) >= 1) return dim;
+    xpu_graph_guard(b->graph, dim, xpu_dim_op(table, XPU_DIM_MAX, dim, xpu_dim_const(table, 1)), b->where);
+    return dim;
+}
+
+static int target_dims(const fe_builder *b, xpu_value x, fe_dims shape, int allow_zero, xpu_dim *dims) {
     const xpu_value_info *info = fe_info(b, x);
     int unknown = -1, zeros = 0;
     for (uint32_t i = 0; i < shape.count; i++) {
-        int64_t dim = shape.items[i];
+        int64_t dim;
+        if (!xpu_dim_is_const(&b->graph->dims, shape.items[i], &dim)) {
+            if (xpu_dim_max(&b->graph->dims, shape.items[i]) < 1) {
+                return bad_shape(b, fe_format(b, "dim %u is less than 1 for all shapes", i));
+            }
+            dims[i] = target_size(b, shape.items[i]);
+            continue;
+        }
         if (dim == 0 && !allow_zero && (int)i >= info->rank) {
             return bad_shape(b, fe_format(b, "dim %u is 0 (keep), but the input has rank %d", i, info->rank));
         }
@@ -65,7 +80,7 @@ static int target_dims(const fe_builder *b, xpu_value x, fe_ints shape, int allo
     return unknown < 0 || solve_dim(b, x, dims, (uint32_t)shape.count, unknown);
 }
 
-xpu_value fe_reshape(fe_builder *b, xpu_value x, fe_ints shape, int allow_zero) {
+xpu_value fe_reshape(fe_builder *b, xpu_value x, fe_dims shape, int allow_zero) {
     xpu_dim dims[XPU_MAX_RANK];
     if (!x.id) return x;
     if (shape.count > XPU_MAX_RANK) {

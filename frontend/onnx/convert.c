@@ -87,7 +87,6 @@ static const char *hint_of(const char *op) {
     static const struct {
         const char *op, *hint;
     } hints[] = {
-        {"Shape", "export with fixed shapes, or fold shape arithmetic first (onnx-simplifier)"},
         {"Upsample", "export with a transposed or subpixel convolution (Conv, Reshape, Transpose)"},
     };
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {

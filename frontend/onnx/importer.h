@@ -198,7 +198,7 @@ const char *const *xpu_onnx_attr_strings(const xpu_onnx_node *node, const char *
 int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok);
 /* A list of operand `input`, which must be constant and of rank 0 or 1, int32 or int64. */
 int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list);
-/* The same as dims. */
+/* The same as dims: what is computed from shapes and small inputs of integers are expressions. */
 int xpu_onnx_dim_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list);
 /* A list of numbers as dims. */
 fe_dims xpu_onnx_dims_of(const xpu_onnx_node *node, fe_ints list);
@@ -211,6 +211,7 @@ int xpu_onnx_output_used(const xpu_onnx_node *node, uint32_t output);
 const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);
 
 /* ops_*.c: the converters named in operators.c. */
+xpu_onnx_convert xpu_onnx_convert_shape, xpu_onnx_convert_size;
 xpu_onnx_convert xpu_onnx_convert_cast, xpu_onnx_convert_if, xpu_onnx_convert_loop, xpu_onnx_convert_scan;
 xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad,
     xpu_onnx_convert_gemm, xpu_onnx_convert_matmul, xpu_onnx_convert_elementwise, xpu_onnx_convert_pow,

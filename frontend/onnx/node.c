@@ -147,14 +147,19 @@ int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list
 }
 
 fe_dims xpu_onnx_dims_of(const xpu_onnx_node *node, fe_ints list) {
-    if (!list.items) return (fe_dims){NULL, 0};
-    xpu_dim *dims = XPU_NEW_ARRAY(node->importer->scratch, xpu_dim, list.count + 1);
-    for (size_t i = 0; i < list.count; i++) dims[i] = xpu_dim_const(&node->importer->graph->dims, list.items[i]);
-    return (fe_dims){dims, list.count};
+    return fe_dims_of(&node->build, list);
 }
 
 int xpu_onnx_dim_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list) {
     fe_ints numbers;
+    const xpu_value_info *info = xpu_onnx_info(node, node->inputs[input]);
+    xpu_dim dims[XPU_MOST_KNOWN];
+    int is_list = info->known && info->rank <= 1 && (info->dtype == XPU_I64 || info->dtype == XPU_I32);
+    int count = is_list ? xpu_value_as_dims(node->importer->graph, node->inputs[input], dims) : -1;
+    if (count >= 0) {
+        *list = (fe_dims){xpu_copy(node->importer->scratch, dims, (size_t)(count + 1) * sizeof *dims), (size_t)count};
+        return 1;
+    }
     if (!xpu_onnx_const_ints(node, input, &numbers)) return 0;
     *list = xpu_onnx_dims_of(node, numbers);
     return 1;

@@ -20,9 +20,32 @@ xpu_value xpu_onnx_convert_flatten(xpu_onnx_node *node) {
 
 xpu_value xpu_onnx_convert_reshape(xpu_onnx_node *node) {
     int ok = 1, allow_zero = xpu_onnx_attr_flag(node, "allowzero", 0, &ok);
-    fe_ints shape;
-    if (!xpu_onnx_const_ints(node, 1, &shape) || !ok) return (xpu_value){0};
+    fe_dims shape;
+    if (!xpu_onnx_dim_list(node, 1, &shape) || !ok) return (xpu_value){0};
     return fe_reshape(&node->build, node->inputs[0], shape, allow_zero);
+}
+
+/* A place among `rank` dims, from the end where it is negative, as far as there are dims. */
+static int64_t place_of(int64_t place, int rank) {
+    if (place < 0) place += rank;
+    return place < 0 ? 0 : place > rank ? rank : place;
+}
+
+xpu_value xpu_onnx_convert_shape(xpu_onnx_node *node) {
+    const xpu_value_info info = *xpu_onnx_info(node, node->inputs[0]);
+    int64_t start = place_of(xpu_onnx_attr_int(node, "start", 0), info.rank);
+    int64_t end = place_of(xpu_onnx_attr_int(node, "end", info.rank), info.rank);
+    return fe_dim_values(&node->build, info.dims + start, end > start ? (uint32_t)(end - start) : 0, 1);
+}
+
+xpu_value xpu_onnx_convert_size(xpu_onnx_node *node) {
+    const xpu_value_info info = *xpu_onnx_info(node, node->inputs[0]);
+    xpu_dim size = fe_dim_product(&node->build, info.dims, 0, info.rank);
+    if (!size.id) {
+        return xpu_onnx_refuse(node, "onnx-shape", "the number of elements is no expression that can be kept",
+                               fe_shape_text(&node->build, node->inputs[0]), "fix the shape with --shape");
+    }
+    return fe_dim_values(&node->build, &size, 1, 0);
 }
 
 /* The axes, an attribute or (from opset 13) operand 1; 0 after reporting. */

@@ -109,6 +109,71 @@ def if_results():
     return g, {"x": data(2, 5)}, ""
 
 
+# ---- shapes that the model computes ----
+
+def sizes(shapes, seed=5):
+    return {"_".join(map(str, shape)): {"x": data(*shape, seed=seed + i)} for i, shape in enumerate(shapes)}
+
+
+@network
+def shape_arithmetic():
+    """Shape, Slice, ReduceProd, Concat into Reshape; through float and back into Expand; -1 beside an expression."""
+    g = Graph()
+    x = g.input("x", ["N", 3, "H", "W"])
+    shape = g.node("Shape", x)
+    batch, image = g.node("Slice", shape, g.const([0]), g.const([2])), g.node("Slice", shape, g.const([2]), g.const([4]))
+    flat = g.node("Concat", batch, g.node("ReduceProd", image, keepdims=1), axis=0)
+    g.output(g.node("Relu", g.node("Reshape", x, flat)))
+    half = g.node("Cast", g.node("Floor", g.node("Mul", g.node("Cast", image, to=1), g.const(np.float32([0.5, 2])))), to=7)
+    g.output(g.node("Expand", g.const(np.float32(3)), g.node("Concat", batch, half, axis=0)))
+    width = g.node("Slice", shape, g.const([3]), g.const([4]))
+    g.output(g.node("Sigmoid", g.node("Reshape", x, g.node("Concat", width, g.const([-1]), axis=0))))
+    return g, sizes([(1, 3, 4, 6), (2, 3, 5, 8), (3, 3, 7, 2)]), "--shape x=1..4,3,2..16,2..16:2"
+
+
+@network
+def shape_as_data():
+    """Shapes as data, of every type that they go through, beside the same values as shapes."""
+    g = Graph()
+    x = g.input("x", ["N", "L"])
+    shape = g.node("Shape", x)
+    g.output(shape, np.int64)
+    twice = g.node("Mul", shape, g.const([2, 3]))
+    g.output(twice, np.int64)
+    g.output(g.node("Cast", twice, to=6), np.int32)
+    g.output(g.node("Greater", shape, g.const([3, 5])), bool)
+    g.output(g.node("Size", x), np.int64)
+    g.output(g.node("Div", x, g.node("Cast", g.node("Size", x), to=1)))
+    g.output(g.node("Expand", g.const(np.float32([[1.5]])), twice))
+    g.output(g.node("Where", g.node("Less", shape, g.const([4, 4])), shape, g.const([-7, 9])), np.int64)
+    g.output(g.node("Neg", g.node("Mod", g.node("Add", shape, g.const([5, 6])), g.const([4, 4]))), np.int64)
+    g.output(g.node("Div", g.node("Sub", g.const([3, 3]), shape), g.const([2, 2])), np.int64)
+    return g, sizes([(1, 3), (2, 8), (5, 4), (4, 6)]), "--shape x=1..8,1..16"
+
+
+@network
+def shape_decides():
+    """Comparisons of shapes that hold for all of them: the branch that cannot be is ill-typed."""
+    g = Graph()
+    x = g.input("x", ["N", 1, "L"])
+    shape = g.node("Shape", x)
+    middle = g.node("Slice", shape, g.const([1]), g.const([2]))
+    rank = g.node("Size", shape)
+    squeeze, keep = Graph("squeeze"), Graph("keep")
+    squeeze.output(squeeze.node("Squeeze", x, squeeze.const([1])))
+    keep.output(keep.node("Identity", x))
+    flat = g.node("If", g.node("Equal", middle, g.const([1])), then_branch=squeeze.proto(), else_branch=keep.proto())
+    never, always = Graph("never"), Graph("always")
+    never.output(never.node("Transpose", flat, perm=[0, 2, 1]))
+    always.output(always.node("Abs", flat))
+    is_three = g.node("And", g.node("Not", g.node("Equal", rank, g.const(3))), g.node("Less", g.const([0]), middle))
+    y = g.node("If", is_three, then_branch=never.proto(), else_branch=always.proto())
+    last = g.node("Slice", shape, g.const([-1]), g.const([9]))
+    wanted = g.node("Where", g.node("Equal", last, g.const([-1])), g.const([7]), last)
+    g.output(g.node("Reshape", y, g.node("Concat", g.const([-1]), wanted, axis=0)))
+    return g, sizes([(1, 1, 3), (4, 1, 5)]), "--shape x=1..8,1,1..16"
+
+
 # ---- recording ----
 
 def write_npz(path, arrays):

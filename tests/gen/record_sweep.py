@@ -474,6 +474,9 @@ R = {  # operator: how its cases come about, by version and the types that the v
     "If": lambda v, t: branches(v),
     "Loop": lambda v, t: loops(v),
     "Scan": lambda v, t: scans(v),
+    "Shape": lambda v, t: [Case(label(d, s) + f"_{k}", [values(d, s, 1, "small")], a) for d in t if d in (F32, SIGNED[3], BOOL) for s in [(), (4,), (0, 3), (2, 3, 4, 5)]
+                           for k, a in enumerate([{}] + ([{"start": 1}, {"start": -2, "end": -1}, {"end": 9}] if v >= 15 else []))],
+    "Size": lambda v, t: [Case(label(d, s), [values(d, s, 1, "small")]) for d in t if d in (F32, SIGNED[3], BOOL) for s in [(), (4,), (0, 3), (2, 3, 4, 5)]],
     "Constant": lambda v, t: [Case("value", [], {"value": numpy_helper.from_array(values(F32, (2, 3), 1, "small"))})],
 }
 

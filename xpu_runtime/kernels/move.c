@@ -194,29 +194,45 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_tic
     return ticket;
 }
 
+/* Words from `at` on, all of one value. */
+static xpu_ticket queue_fill(uint32_t at, int32_t count, uint32_t value, uint32_t layer, xpu_ticket after) {
+    xpu_ticket ticket;
+    uint32_t *words = next_descriptor(&ticket);
+    xpu_desc_fill fill = {
+        .layer = layer,
+        .wait0 = after.counter,
+        .wait0_value = after.value,
+        .wait1 = XPU_NO_COUNTER,
+        .signal = XPU_COUNTER_COPY,
+        .signal_add = 1,
+        .dst = at,
+        .dst_type = XPU_TYPE_F32,
+        .size0 = 1,
+        .size1 = 1,
+        .size2 = 1,
+        .size3 = (uint32_t)count,
+        .dst_stride3 = 4,
+        .value = value,
+    };
+    xpu_desc_fill_pack(words, &fill);
+    xpu_enqueue(XPU_ENGINE_DMA0, words, 1);
+    return ticket;
+}
+
 xpu_ticket xpu_fill(const struct xpu_fill_args *a, uint32_t layer, xpu_ticket after) {
     xpu_ticket ticket = after;
     xpu_finish_queueing();
     for (int32_t at = 0; at < a->count; at += MOST_ELEMENTS) {
-        uint32_t *words = next_descriptor(&ticket);
-        xpu_desc_fill fill = {
-            .layer = layer,
-            .wait0 = after.counter,
-            .wait0_value = after.value,
-            .wait1 = XPU_NO_COUNTER,
-            .signal = XPU_COUNTER_COPY,
-            .signal_add = 1,
-            .dst = a->y + 4 * (uint32_t)at,
-            .dst_type = XPU_TYPE_F32,
-            .size0 = 1,
-            .size1 = 1,
-            .size2 = 1,
-            .size3 = (uint32_t)min_i32(a->count - at, MOST_ELEMENTS),
-            .dst_stride3 = 4,
-            .value = xpu_desc_float_bits(a->value),
-        };
-        xpu_desc_fill_pack(words, &fill);
-        xpu_enqueue(XPU_ENGINE_DMA0, words, 1);
+        ticket = queue_fill(a->y + 4 * (uint32_t)at, min_i32(a->count - at, MOST_ELEMENTS),
+                            xpu_desc_float_bits(a->value), layer, after);
     }
+    return ticket;
+}
+
+xpu_ticket xpu_put(const struct xpu_put_args *a, uint32_t layer, xpu_ticket after) {
+    xpu_ticket ticket = after;
+    xpu_finish_queueing();
+    for (int32_t i = 0; i < a->count; i++)
+        ticket = queue_fill(a->y + 4 * (uint32_t)(a->first + i), 1, (uint32_t)a->words[i], layer, after);
     return ticket;
 }
