@@ -21,6 +21,16 @@ typedef struct {
     xpu_shape_dim dims[XPU_MAX_RANK];
 } xpu_shape_spec;
 
+/* --value NAME=...: what an input of integers holds, all of it, or a range for each of its elements. */
+enum { XPU_MOST_VALUES = 16 };
+typedef struct {
+    const char *input;
+    int is_range;
+    int64_t min, max; /* a range */
+    uint32_t count;   /* numbers, in row-major order */
+    int64_t numbers[XPU_MOST_VALUES];
+} xpu_value_spec;
+
 /* The least value of a dim that neither model nor user bounds, by its name; 1 where there is none. */
 typedef struct {
     const char *symbol;
@@ -30,6 +40,8 @@ typedef struct {
 typedef struct {
     const xpu_shape_spec *shapes;
     uint32_t shape_count;
+    const xpu_value_spec *values;
+    uint32_t value_count;
     const xpu_open_dim *open;
     uint32_t open_count;
     uint64_t memory_bytes; /* of the target's largest memory: no input is larger; 0: not known */

@@ -164,6 +164,7 @@ static void attempt(const request *r, xpu_status (*work)(const request *, xpu_ar
 static const char *problem_of(const request *r) {
     if (!r->path) return r->built ? "the network is NULL" : "the path is NULL";
     if (!r->result) return "the result is NULL";
+    if (r->built && r->options && r->options->values) return "options.values is set; a network is built with constants";
     if (r->built && r->options && r->options->shapes) return "options.shapes is set; inputs of a network have shapes";
     return NULL;
 }

@@ -77,6 +77,16 @@ static void fill(xpu_tensor *tensor, uint64_t *state) {
     }
 }
 
+/* What symbols stand for is what the inputs hold. */
+static void fill_elements(const xpu_checker *checker, const xpu_graph *graph, xpu_value input, xpu_tensor *tensor) {
+    for (uint32_t s = 0; s < graph->dims.symbols.count; s++) {
+        const xpu_symbol *symbol = &graph->dims.symbols.items[s];
+        if (symbol->value.id != input.id) continue;
+        if (tensor->dtype == XPU_I32) ((int32_t *)tensor->data)[symbol->element] = (int32_t)checker->symbols[s];
+        if (tensor->dtype == XPU_I64) ((int64_t *)tensor->data)[symbol->element] = checker->symbols[s];
+    }
+}
+
 /* Small, but where the range allows it more than one, so that a mistake with the batch shows. */
 static int64_t small_value(const xpu_symbol *symbol) {
     return symbol->min < 2 && symbol->min + symbol->step <= symbol->max ? symbol->min + symbol->step : symbol->min;
@@ -133,6 +143,7 @@ static xpu_status make_inputs(xpu_checker *checker, const xpu_graph *graph, xpu_
         }
         tensor->data = xpu_alloc(checker->arena, xpu_tensor_bytes(tensor));
         fill(tensor, &state);
+        fill_elements(checker, graph, graph->inputs.items[i], tensor);
     }
     return XPU_OK;
 }

@@ -121,8 +121,9 @@ static void add_left_out(const xpu_program *program, xpu_text *text) {
 }
 
 static char *describe_program(xpu_pipeline *p) {
-    if (p->import.shape_count) {
-        xpu_error(p->diags, XPU_EUSAGE, NULL, "usage", "option '--shape'", "a program's shapes cannot be changed",
+    if (p->import.shape_count || p->import.value_count) {
+        const char *option = p->import.shape_count ? "option '--shape'" : "option '--value'";
+        xpu_error(p->diags, XPU_EUSAGE, NULL, "usage", option, "a program's shapes cannot be changed",
                   xpu_printf(p->arena, "'%s' is a compiled program", xpu_escape(p->arena, p->path, 200)),
                   "leave it out, or describe the model");
         return NULL;

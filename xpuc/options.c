@@ -38,6 +38,16 @@ static xpu_status read_shapes(xpu_pipeline *p) {
     return xpu_diags_status(p->diags);
 }
 
+static xpu_status read_values(xpu_pipeline *p) {
+    uint32_t count = 0;
+    while (p->wanted->values && p->wanted->values[count]) count++;
+    xpu_value_spec *specs = XPU_NEW_ARRAY(p->arena, xpu_value_spec, count);
+    for (uint32_t i = 0; i < count; i++) xpu_values_parse(p->arena, p->wanted->values[i], &specs[i], p->diags);
+    p->import.values = specs;
+    p->import.value_count = count;
+    return xpu_diags_status(p->diags);
+}
+
 /* ---- effects ---- */
 
 /* What an option has no effect beside, as a letter of `beside`: d --describe, c --emit=c, i --emit=ir. */
@@ -90,6 +100,7 @@ static void check_use(xpu_pipeline *p, char beside, const char *other) {
 
 xpu_status xpu_check_describe_options(xpu_pipeline *p) {
     check_use(p, 'd', "--describe");
+    read_values(p);
     return read_shapes(p);
 }
 
@@ -100,6 +111,7 @@ xpu_status xpu_check_options(xpu_pipeline *p) {
     check_choice(p, "--explain", wanted->explain, explains);
     check_choice(p, "--dump-after", wanted->dump_after, xpu_pipeline_passes());
     read_shapes(p);
+    read_values(p);
     if (wanted->emit && strcmp(wanted->emit, "c") == 0) check_use(p, 'c', "--emit=c");
     if (wanted->emit && strcmp(wanted->emit, "ir") == 0) check_use(p, 'i', "--emit=ir");
     p->target = xpu_find_target(p->arena, wanted->target, wanted->plugin, p->diags);

@@ -45,6 +45,7 @@ typedef struct {
      * when shapes are bound. A node's result or a block's argument: the device, which has the value in memory. */
     xpu_value value;
     uint32_t element;
+    int relied;    /* something that is known was found from its range */
     xpu_dim bound; /* of what the device defines: it is at most this expression; unknown: max alone */
 } xpu_symbol;
 
@@ -100,6 +101,8 @@ const char *xpu_dim_text(const xpu_dims *dims, xpu_dim dim, xpu_arena *arena);
 /* "[N,3,32]" in the arena. */
 const char *xpu_dim_list_text(const xpu_dims *dims, int rank, const xpu_dim *list, xpu_arena *arena);
 
+/* Symbols that `dim` holds: seen[i] becomes 1. */
+void xpu_dim_find_symbols(const xpu_dims *dims, xpu_dim dim, uint8_t *seen);
 /* The node of a handle; that of "unknown" for one that does not exist. Valid until a dim is made. */
 static inline const xpu_dim_node *xpu_dim_at(const xpu_dims *dims, xpu_dim dim) {
     return &dims->nodes.items[dim.id < dims->nodes.count ? dim.id : 0];

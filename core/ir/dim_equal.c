@@ -36,7 +36,23 @@ static void raise_symbol(xpu_dims *dims, xpu_dim dim, int64_t least) {
     node->min = symbol->min;
 }
 
+/* A symbol that equals the larger, or smaller, one of itself and a constant is on that side of it. */
+static void bound_symbol(xpu_dims *dims, xpu_dim dim, xpu_dim extreme) {
+    xpu_dim_node *node = &dims->nodes.items[dim.id];
+    const xpu_dim_node *of = xpu_dim_at(dims, extreme);
+    int64_t limit;
+    if (node->kind != XPU_DIM_SYMBOL || (of->kind != XPU_DIM_MAX && of->kind != XPU_DIM_MIN)) return;
+    xpu_dim other = xpu_dim_equal(of->a, dim) ? of->b : of->a;
+    if (!(xpu_dim_equal(of->a, dim) || xpu_dim_equal(of->b, dim)) || !xpu_dim_is_const(dims, other, &limit)) return;
+    xpu_symbol *symbol = &dims->symbols.items[node->value];
+    if (symbol->step != 1) return;
+    if (of->kind == XPU_DIM_MAX && limit > symbol->min && limit <= symbol->max) node->min = symbol->min = limit;
+    if (of->kind == XPU_DIM_MIN && limit < symbol->max && limit >= symbol->min) node->max = symbol->max = limit;
+}
+
 void xpu_dim_assume(xpu_dims *dims, xpu_dim a, xpu_dim b) {
+    bound_symbol(dims, a, b);
+    bound_symbol(dims, b, a);
     xpu_dim left = xpu_dim_root(dims, a), right = xpu_dim_root(dims, b);
     if (!left.id || !right.id || left.id == right.id) return;
     raise_symbol(dims, left, xpu_dim_at(dims, right)->min);

@@ -84,12 +84,12 @@ typedef struct {
     xpu_layout layout;
     xpu_node node; /* NODE: who makes it; ARGUMENT: 0 */
     uint32_t output;
-    xpu_block block;         /* ARGUMENT: the block whose argument it is */
-    xpu_const *constant;     /* CONST, or a value that is known */
+    xpu_block block;             /* ARGUMENT: the block whose argument it is */
+    xpu_const *constant;         /* CONST, or a value that is known */
     const xpu_known_list *known; /* a value that is known as expressions, or NULL */
-    XPU_ARRAY(xpu_use) uses; /* operands of nodes, in any block */
-    uint32_t results;        /* how often it stands among the results of blocks */
-    int is_output;           /* it is an output of the graph */
+    XPU_ARRAY(xpu_use) uses;     /* operands of nodes, in any block */
+    uint32_t results;            /* how often it stands among the results of blocks */
+    int is_output;               /* it is an output of the graph */
 } xpu_value_info;
 
 typedef struct {

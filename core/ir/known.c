@@ -158,3 +158,64 @@ int xpu_value_set_known(xpu_graph *graph, xpu_value value, const xpu_known *list
     info->known = known ? entries : NULL;
     return 0;
 }
+
+/* ---- symbols that nothing uses ---- */
+
+static void find_in(const xpu_graph *graph, const xpu_dim *list, uint32_t count, uint8_t *seen) {
+    for (uint32_t i = 0; i < count; i++) xpu_dim_find_symbols(&graph->dims, list[i], seen);
+}
+
+static int has_needed_use(const xpu_graph *graph, xpu_value value, const uint8_t *needed) {
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    int found = xpu_value_leaves(graph, value);
+    for (uint32_t u = 0; u < info->uses.count && !found; u++) found = needed[info->uses.items[u].node.id];
+    return found;
+}
+
+/* Nodes that something needs; those of bodies all count. In order of execution a use comes behind what it uses. */
+static uint8_t *find_needed(const xpu_graph *graph, xpu_arena *arena) {
+    uint8_t *needed = XPU_NEW_ARRAY(arena, uint8_t, graph->nodes.count);
+    XPU_ARRAY(xpu_node) order = {0};
+    XPU_FOR_ALL_NODES(graph, node) XPU_PUSH(arena, &order, node);
+    for (uint32_t i = order.count; i-- > 0;) {
+        const xpu_node_info *info = xpu_node_at(graph, order.items[i]);
+        int is_needed = info->parent.id != XPU_TOP_BLOCK.id || info->block_count;
+        for (uint32_t k = 0; k < info->output_count && !is_needed; k++)
+            is_needed = has_needed_use(graph, info->outputs[k], needed);
+        needed[order.items[i].id] = (uint8_t)is_needed;
+    }
+    return needed;
+}
+
+static void find_in_node(const xpu_graph *graph, xpu_node node, uint8_t *seen) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    for (uint32_t k = 0; k < info->output_count; k++) {
+        const xpu_value_info *value = xpu_value_at(graph, info->outputs[k]);
+        find_in(graph, value->dims, (uint32_t)value->rank, seen);
+    }
+    for (uint32_t k = 0; k < info->attrs.count; k++) {
+        const xpu_attr *attr = &info->attrs.items[k];
+        if (xpu_attr_type_of(attr->id) == XPU_ATTR_TYPE_DIMS) find_in(graph, attr->dims, attr->count, seen);
+    }
+}
+
+void xpu_graph_drop_elements(xpu_graph *graph) {
+    xpu_dims *dims = &graph->dims;
+    if (!dims->symbols.count || !dims->symbols.items[dims->symbols.count - 1].value.id) return;
+    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "symbols");
+    uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, dims->symbols.count + 1);
+    uint8_t *needed = find_needed(graph, arena);
+    for (uint32_t i = 0; i < graph->guards.count; i++) {
+        find_in(graph, &graph->guards.items[i].a, 1, seen);
+        find_in(graph, &graph->guards.items[i].b, 1, seen);
+    }
+    XPU_FOR_ALL_NODES(graph, node) {
+        if (needed[node.id]) find_in_node(graph, node, seen);
+    }
+    while (dims->symbols.count) {
+        const xpu_symbol *last = &dims->symbols.items[dims->symbols.count - 1];
+        if (!last->value.id || seen[dims->symbols.count - 1] || last->relied) break;
+        dims->symbols.count--;
+    }
+    xpu_arena_free(arena);
+}

@@ -28,6 +28,9 @@ struct xpu_graph;
 int xpu_value_known(struct xpu_graph *graph, xpu_value value, xpu_known list[XPU_MOST_KNOWN]);
 /* The same as dims; -1 where one of them is not known or no integer. */
 int xpu_value_as_dims(struct xpu_graph *graph, xpu_value value, xpu_dim list[XPU_MOST_KNOWN]);
+/* Takes away the last symbols of elements of inputs that no dim of a value, attribute or guard that is needed holds and
+ * from which nothing was found: any data will do. */
+void xpu_graph_drop_elements(struct xpu_graph *graph);
 /* Says what the value's entries are: as a constant where all are, else as expressions. Those that its type may not hold
  * become unknown. Returns 1 where it became a constant. */
 int xpu_value_set_known(struct xpu_graph *graph, xpu_value value, const xpu_known *list, int count);

@@ -264,6 +264,13 @@ static xpu_known binary(xpu_dims *dims, xpu_op_id op, xpu_known a, xpu_known b, 
 
 /* ---- elementwise operators ---- */
 
+/* What became known although its operand is an expression was found from the ranges of symbols. */
+static void rely(xpu_dims *dims, xpu_dim from, xpu_arena *arena) {
+    uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, dims->symbols.count + 1);
+    xpu_dim_find_symbols(dims, from, seen);
+    for (uint32_t i = 0; i < dims->symbols.count; i++) dims->symbols.items[i].relied |= seen[i];
+}
+
 /* Which entry of an operand meets entry `index` of a result of these dims. */
 static int entry_of(const int64_t *dims, int rank, const xpu_graph *graph, xpu_value operand, int index) {
     const xpu_value_info *info = xpu_value_at(graph, operand);
@@ -319,6 +326,8 @@ int xpu_value_elementwise(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
             list[i] = info.input_count == 1 ? unary(&graph->dims, op, x[0])
                                             : binary(&graph->dims, op, x[0], x[1], type, result);
         }
+        for (uint32_t k = 0; k < info.input_count && k < 3 && xpu_dim_is_const(&graph->dims, list[i].dim, NULL); k++)
+            rely(&graph->dims, x[k].dim, arena);
     }
     int became = operands && xpu_value_set_known(graph, info.outputs[0], list, count);
     xpu_arena_free(arena);

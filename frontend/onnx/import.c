@@ -119,6 +119,7 @@ static void import_graph(xpu_onnx_importer *importer) {
     xpu_onnx_add_inputs(importer);
     xpu_onnx_read_nodes(importer);
     add_outputs(importer);
+    if (!importer->diags->errors) xpu_graph_drop_elements(importer->graph);
 }
 
 static xpu_status import_source(xpu_arena *arena, const xpu_onnx_source *source, const char *folder,

@@ -168,6 +168,14 @@ int xpu_onnx_read_subgraph(xpu_onnx_node *node, const char *name, const xpu_valu
 /* inputs.c: adds the graph's inputs; all errors are reported. */
 void xpu_onnx_add_inputs(xpu_onnx_importer *importer);
 
+/* input_values.c: every --value names an input, once; otherwise that is reported. */
+void xpu_onnx_check_values(xpu_onnx_importer *importer);
+/* An input of the graph, or a constant where --value says what it holds; {0} after reporting. */
+xpu_value xpu_onnx_add_input(xpu_onnx_importer *importer, const char *name, xpu_dtype dtype, int rank,
+                             const xpu_dim *dims);
+/* A symbol for each element of small inputs of integers. */
+void xpu_onnx_name_elements(xpu_onnx_importer *importer);
+
 /* tensor.c */
 /* ONNX's code of an element type; XPU_DTYPE_NONE where there is none for it. */
 xpu_dtype xpu_onnx_dtype(int code);

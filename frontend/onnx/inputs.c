@@ -320,6 +320,7 @@ void xpu_onnx_add_inputs(xpu_onnx_importer *importer) {
     reader read = {.importer = importer};
     const XpuOnnx__GraphProto *graph = importer->scope->graph;
     int specs_are_valid = check_specs(&read);
+    xpu_onnx_check_values(importer);
     input *inputs = XPU_NEW_ARRAY(importer->scratch, input, graph->n_input + 1);
     int *ok = XPU_NEW_ARRAY(importer->scratch, int, graph->n_input + 1);
     uint32_t count = 0;
@@ -348,8 +349,12 @@ void xpu_onnx_add_inputs(xpu_onnx_importer *importer) {
             fail(&read, &inputs[i], "the input is defined twice", "names of tensors are unique in ONNX", NULL);
             continue;
         }
-        entry->state = ok[i] ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
-        if (!ok[i]) continue;
-        entry->value = xpu_graph_input(importer->graph, entry->name, inputs[i].dtype, inputs[i].rank, inputs[i].dims);
+        const input *in = &inputs[i];
+        xpu_value value = {0};
+        if (ok[i]) value = xpu_onnx_add_input(importer, in->proto->name, in->dtype, in->rank, in->dims);
+        entry = xpu_onnx_name_of(importer, in->proto->name);
+        entry->value = value;
+        entry->state = value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
     }
+    xpu_onnx_name_elements(importer);
 }

@@ -174,6 +174,45 @@ def shape_decides():
     return g, sizes([(1, 1, 3), (4, 1, 5)]), "--shape x=1..8,1,1..16"
 
 
+# ---- shapes that values of inputs decide ----
+
+@network
+def value_slice():
+    """Ends of a slice, the shape of a Reshape and of an Expand come from an input, which is data, too."""
+    g = Graph()
+    x, ends = g.input("x", [8, 10]), g.input("ends", [2], np.int64)
+    part = g.node("Slice", x, g.const([0, 0]), ends)
+    g.output(g.node("Relu", part))
+    g.output(g.node("Expand", g.const(np.float32([[2]])), ends))
+    flat = g.node("ReduceProd", ends, keepdims=1)
+    g.output(g.node("Neg", g.node("Reshape", part, flat)))
+    g.output(g.node("Mul", ends, g.const([2, -3])), np.int64)
+    return g, {f"{a}_{b}": {"x": data(8, 10, seed=a), "ends": np.array([a, b])} for a, b in [(1, 1), (8, 8), (3, 7)]}, "--value ends=1..8"
+
+
+@network
+def value_folded():
+    """A rate that decides a branch, given when the model is compiled."""
+    g = Graph()
+    x, rate = g.input("x", [2, 6]), g.input("rate", [], np.int64)
+    high, low = Graph("high"), Graph("low")
+    high.output(high.node("Relu", x))
+    low.output(low.node("Reshape", x, low.const([5, 5])))
+    g.output(g.node("If", g.node("Equal", rate, g.const(16000)), then_branch=high.proto(), else_branch=low.proto()))
+    return g, {"x": data(2, 6), "rate": np.array(16000)}, "--value rate=16000"
+
+
+@network
+def value_as_data():
+    """Numbers that decide nothing are data, however large."""
+    g = Graph()
+    ids = g.input("ids", [1, 4], np.int64)
+    g.output(g.node("Add", ids, g.const([5])), np.int64)
+    g.output(g.node("Greater", ids, g.const([7])), bool)
+    g.output(g.node("Cast", g.node("Concat", ids, g.const([[3]]), axis=1), to=1))
+    return g, {"small": {"ids": np.array([[1, 2, 8, 9]])}, "large": {"ids": np.array([[1 << 40, -(1 << 50), 7, 8]])}}, ""
+
+
 # ---- recording ----
 
 def write_npz(path, arrays):
@@ -206,7 +245,8 @@ def main():
         outputs = [o.name for o in session.get_outputs()]
         for case, inputs in cases.items():
             base = f"{path}.{case}" if case else path
-            write_npz(base + "_in.npz", inputs)
+            folded = {o.split("=")[0] for o in options.split() if "=" in o and ".." not in o} if "--value" in options else {}
+            write_npz(base + "_in.npz", {k: v for k, v in inputs.items() if k not in folded})
             write_npz(base + "_out.npz", dict(zip(outputs, session.run(outputs, inputs))))
 
 

@@ -139,7 +139,8 @@ static void encode_dims(encoder *e) {
         const xpu_dim_node *from = &dims->nodes.items[i];
         XpuMeta__Dim d;
         xpu_meta__dim__init(&d);
-        d.kind = from->kind;
+        int is_gone = from->kind == XPU_DIM_SYMBOL && from->value >= dims->symbols.count; /* nothing uses it */
+        d.kind = is_gone ? XPU_DIM_CONST : from->kind;
         d.has_value = from->kind <= XPU_DIM_SYMBOL;
         d.value = from->value;
         d.has_a = d.has_b = from->kind > XPU_DIM_SYMBOL;
