@@ -731,7 +731,7 @@ int64_t xpu_dim_eval(const xpu_dims *dims, xpu_dim dim, const int64_t *symbol_va
 
 void xpu_dim_find_symbols(const xpu_dims *dims, xpu_dim dim, uint8_t *seen) {
     const xpu_dim_node *node = xpu_dim_at(dims, dim);
-    if (node->kind == XPU_DIM_SYMBOL) seen[node->value] = 1;
+    if (node->kind == XPU_DIM_SYMBOL && node->value < dims->symbols.count) seen[node->value] = 1;
     if (node->kind <= XPU_DIM_SYMBOL) return;
     xpu_dim_find_symbols(dims, node->a, seen);
     xpu_dim_find_symbols(dims, node->b, seen);

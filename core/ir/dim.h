@@ -49,6 +49,22 @@ typedef struct {
     xpu_dim bound; /* of what the device defines: it is at most this expression; unknown: max alone */
 } xpu_symbol;
 
+/* What an element of a small tensor is (core/ir/known.h). */
+enum { XPU_MOST_KNOWN = 64 };
+/* Whole numbers up to here are exact in float32. */
+#define XPU_FLOAT_EXACT ((int64_t)1 << 24)
+
+typedef struct {
+    xpu_dim dim;  /* id 0: not known */
+    int32_t over; /* what it is divided by; 1 but for float32 */
+} xpu_known;
+
+/* In row-major order; as many as the value's dims, which are constant, say. */
+typedef struct {
+    uint32_t count;
+    xpu_known items[];
+} xpu_known_list;
+
 typedef struct xpu_dims {
     xpu_arena *arena;
     XPU_ARRAY(xpu_dim_node) nodes;
@@ -101,7 +117,7 @@ const char *xpu_dim_text(const xpu_dims *dims, xpu_dim dim, xpu_arena *arena);
 /* "[N,3,32]" in the arena. */
 const char *xpu_dim_list_text(const xpu_dims *dims, int rank, const xpu_dim *list, xpu_arena *arena);
 
-/* Symbols that `dim` holds: seen[i] becomes 1. */
+/* Symbols that `dim` holds: seen[i] becomes 1. Those that are gone do not count. */
 void xpu_dim_find_symbols(const xpu_dims *dims, xpu_dim dim, uint8_t *seen);
 /* The node of a handle; that of "unknown" for one that does not exist. Valid until a dim is made. */
 static inline const xpu_dim_node *xpu_dim_at(const xpu_dims *dims, xpu_dim dim) {

@@ -15,7 +15,6 @@
 #include "core/ir/dim.h"
 #include "core/ir/attr.h"
 #include "core/ir/handle.h"
-#include "core/ir/known.h"
 #include "core/ir/operator.h"
 
 /* Where an operator of the source model stood. */

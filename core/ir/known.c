@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "core/ir/graph.h"
 
 /* Integers of 64 bits are computed as long as they stay below, so that nothing saturates. */
 #define INTEGER_EXACT ((int64_t)1 << 62)
@@ -199,12 +198,32 @@ static void find_in_node(const xpu_graph *graph, xpu_node node, uint8_t *seen) {
     }
 }
 
+/* What is known by symbols that are gone is not known. */
+static void forget_dropped(xpu_graph *graph, uint32_t before, xpu_arena *arena) {
+    xpu_dims *dims = &graph->dims;
+    const uint32_t kept = dims->symbols.count;
+    uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, before + 1);
+    dims->symbols.count = before; /* to find them */
+    for (uint32_t id = 1; id < graph->values.count && kept < before; id++) {
+        const xpu_known_list *known = graph->values.items[id].known;
+        int gone = 0;
+        for (uint32_t i = 0; known && i < known->count; i++) {
+            memset(seen, 0, before);
+            xpu_dim_find_symbols(dims, known->items[i].dim, seen);
+            for (uint32_t s = kept; s < before; s++) gone |= seen[s];
+        }
+        if (gone) graph->values.items[id].known = NULL;
+    }
+    dims->symbols.count = kept;
+}
+
 void xpu_graph_drop_elements(xpu_graph *graph) {
     xpu_dims *dims = &graph->dims;
     if (!dims->symbols.count || !dims->symbols.items[dims->symbols.count - 1].value.id) return;
     xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "symbols");
     uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, dims->symbols.count + 1);
     uint8_t *needed = find_needed(graph, arena);
+    const uint32_t before = dims->symbols.count;
     for (uint32_t i = 0; i < graph->guards.count; i++) {
         find_in(graph, &graph->guards.items[i].a, 1, seen);
         find_in(graph, &graph->guards.items[i].b, 1, seen);
@@ -217,5 +236,6 @@ void xpu_graph_drop_elements(xpu_graph *graph) {
         if (!last->value.id || seen[dims->symbols.count - 1] || last->relied) break;
         dims->symbols.count--;
     }
+    forget_dropped(graph, before, arena);
     xpu_arena_free(arena);
 }

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "core/ir/graph.h"
+#include "core/ir/known.h"
 #include "core/ops/chain.h"
 
 /* How a matrix-like layer computes (attribute PRECISION). INT16X8: int16 activations, int8 weights. */

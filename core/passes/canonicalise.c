@@ -124,6 +124,37 @@ static int pad_into_average(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     return !xpu_node_int(graph, node, XPU_ATTR_CEIL_MODE) && absorb_pad(graph, node, 1, diags);
 }
 
+/* Whether the host or the device has to read data for it. */
+static int is_of_shapes(const xpu_graph *graph, xpu_dim dim, uint8_t *seen) {
+    int only = 1;
+    xpu_dim_find_symbols(&graph->dims, dim, seen);
+    for (uint32_t i = 0; i < graph->dims.symbols.count; i++) only &= !seen[i] || !graph->dims.symbols.items[i].value.id;
+    return only;
+}
+
+/* What shapes decide is computed by nobody. */
+static int put_known(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    const xpu_value_info y = *xpu_value_at(graph, xpu_node_output(graph, node, 0));
+    if (!y.known || y.constant || info->output_count != 1 || info->block_count || !info->input_count) return 0;
+    if (y.dtype != XPU_I64 && y.dtype != XPU_I32 && y.dtype != XPU_BOOL) return 0;
+    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "known");
+    uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, graph->dims.symbols.count + 1);
+    xpu_dim dims[XPU_MOST_KNOWN];
+    int all = y.known->count <= XPU_MOST_KNOWN;
+    for (uint32_t i = 0; all && i < y.known->count; i++) {
+        dims[i] = y.known->items[i].dim;
+        all = dims[i].id && y.known->items[i].over == 1 && is_of_shapes(graph, dims[i], seen);
+    }
+    xpu_arena_free(arena);
+    if (!all) return 0;
+    xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(VALUES, dims, y.known->count),
+                        XPU_ATTR_DIMS_OF(SHAPE, y.dims, (uint32_t)y.rank), XPU_ATTR_INT_OF(DTYPE, y.dtype)};
+    xpu_rewrite(graph, node, XPU_OP_DIM_VALUES, NULL, 0, attrs, 3);
+    xpu_op_infer(graph, node, diags);
+    return 1;
+}
+
 static const struct {
     xpu_op_id op;
     simplification apply;
@@ -134,6 +165,7 @@ static const struct {
 };
 
 static int simplify(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    if (put_known(graph, node, diags)) return 1;
     for (size_t i = 0; i < sizeof simplifications / sizeof *simplifications; i++) {
         if (!xpu_node_is(graph, node, simplifications[i].op)) continue;
         return simplifications[i].apply(graph, node, diags);
