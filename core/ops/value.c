@@ -4,19 +4,23 @@
 #include "core/ops/infer.h"
 #include "core/ops/rows.h"
 
-/* The entries of the operands, where one of them is known as expressions. */
+/* The entries of an operand; -1: nothing is known. */
 typedef struct {
     int count;
     xpu_known items[XPU_MOST_KNOWN];
 } entries;
 
-static entries *operands_of(xpu_graph *graph, xpu_node node, uint32_t known_from, xpu_arena *arena) {
+static int is_open(const xpu_graph *graph, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     int open = 0;
     for (uint32_t i = 0; i < info->input_count && !open; i++) {
         open = info->inputs[i].id && xpu_value_at(graph, info->inputs[i])->known != NULL;
     }
-    if (!open) return NULL;
+    return open;
+}
+
+static entries *operands_of(xpu_graph *graph, xpu_node node, uint32_t known_from, xpu_arena *arena) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
     entries *operands = XPU_NEW_ARRAY(arena, entries, info->input_count + 1);
     for (uint32_t i = 0; i < info->input_count && i < known_from; i++) {
         operands[i].count = xpu_value_known(graph, info->inputs[i], operands[i].items);
@@ -52,7 +56,7 @@ static int is_fixed(const xpu_graph *graph, xpu_node node) {
 static int move_entries(xpu_graph *graph, xpu_node node, uint32_t moved, xpu_arena *arena, xpu_diags *diags) {
     const xpu_node_info *info = xpu_node_at(graph, node);
     entries *operands = operands_of(graph, node, moved, arena);
-    if (!operands || info->output_count != 1 || !is_fixed(graph, node)) return 0;
+    if (info->output_count != 1 || !is_fixed(graph, node)) return 0;
     xpu_tensor *tensors = XPU_NEW_ARRAY(arena, xpu_tensor, info->input_count), result;
     const xpu_tensor **inputs = XPU_NEW_ARRAY(arena, const xpu_tensor *, info->input_count);
     for (uint32_t i = 0; i < info->input_count; i++) {
@@ -82,6 +86,7 @@ static int move_entries(xpu_graph *graph, xpu_node node, uint32_t moved, xpu_are
 static int moved(xpu_graph *graph, xpu_node node, uint32_t count, xpu_diags *diags) {
     const xpu_value_info *x = xpu_operand(graph, node, 0), *y = result_of(graph, node);
     int64_t dims[XPU_MAX_RANK];
+    if (!is_open(graph, node)) return 0;
     if (!x || y->rank > XPU_MAX_RANK || !xpu_value_dims(graph, xpu_node_output(graph, node, 0), NULL, dims)) return 0;
     double size = 1;
     for (int i = 0; i < y->rank; i++) size *= (double)dims[i];
@@ -301,14 +306,14 @@ int xpu_value_elementwise(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_node_info info = *xpu_node_at(graph, node);
     int64_t dims[XPU_MAX_RANK];
     (void)diags;
-    int count = is_small(graph, node, dims);
+    int count = is_open(graph, node) ? is_small(graph, node, dims) : -1;
     if (count < 0) return 0;
     xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "value");
     entries *operands = operands_of(graph, node, UINT32_MAX, arena);
     xpu_known list[XPU_MOST_KNOWN];
     xpu_dtype type = xpu_operand(graph, node, 0)->dtype, result = result_of(graph, node)->dtype;
     const xpu_op_id op = xpu_op_id_of(info.op);
-    for (int i = 0; operands && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         xpu_known x[3] = {{.over = 1}, {.over = 1}, {.over = 1}};
         for (uint32_t k = 0; k < info.input_count && k < 3; k++) {
             int at = entry_of(dims, result_of(graph, node)->rank, graph, info.inputs[k], i);
@@ -329,7 +334,7 @@ int xpu_value_elementwise(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
         for (uint32_t k = 0; k < info.input_count && k < 3 && xpu_dim_is_const(&graph->dims, list[i].dim, NULL); k++)
             rely(&graph->dims, x[k].dim, arena);
     }
-    int became = operands && xpu_value_set_known(graph, info.outputs[0], list, count);
+    int became = xpu_value_set_known(graph, info.outputs[0], list, count);
     xpu_arena_free(arena);
     return became;
 }

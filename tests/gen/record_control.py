@@ -174,6 +174,29 @@ def shape_decides():
     return g, sizes([(1, 1, 3), (4, 1, 5)]), "--shape x=1..8,1,1..16"
 
 
+@network
+def shape_by_gather():
+    """As PyTorch exports views: Shape, Gather, arithmetic, Unsqueeze, Concat; Tile, Split and ConstantOfShape by shapes."""
+    g = Graph()
+    x = g.input("x", ["N", "T", 12])
+    dim = lambda i: g.node("Gather", g.node("Shape", x), g.const(i), axis=0)
+    one = lambda d: g.node("Unsqueeze", d, g.const([0]))
+    heads = g.node("Concat", one(dim(0)), one(dim(1)), g.const([3]), one(g.node("Div", dim(2), g.const(3))), axis=0)
+    split = g.node("Transpose", g.node("Reshape", x, heads), perm=[0, 2, 1, 3])
+    g.output(g.node("Relu", split))
+    back = g.node("Concat", one(g.node("Mul", dim(0), dim(1))), g.const([-1]), axis=0)
+    g.output(g.node("Neg", g.node("Reshape", g.node("Transpose", split, perm=[0, 2, 1, 3]), back)))
+    zeros = g.node("ConstantOfShape", g.node("Concat", one(dim(0)), one(g.node("Add", dim(1), g.const(2))), axis=0),
+                   value=numpy_helper.from_array(np.float32([0.5])))
+    g.output(zeros)
+    g.output(g.node("Tile", g.const(np.float32([[1, 2]])), g.node("Concat", one(dim(1)), g.const([2]), axis=0)))
+    last = g.node("Slice", x, one(g.node("Sub", dim(1), g.const(1))), one(dim(1)), g.const([1]))
+    g.output(g.node("Sigmoid", g.node("Squeeze", last, g.const([1]))))
+    first = g.node("Slice", x, g.const([0]), one(g.node("Min", dim(1), g.const(2))), g.const([1]))
+    g.output(g.node("Abs", first))
+    return g, sizes([(1, 2, 12), (2, 5, 12), (3, 1, 12)]), "--shape x=1..4,1..8,12"
+
+
 # ---- shapes that values of inputs decide ----
 
 @network

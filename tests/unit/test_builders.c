@@ -61,7 +61,7 @@ static xpu_value moves(const values *v, int way) {
     fe_padding padding = {.mode = "constant", .pads = LIST(0, 1, 0, 1)};
     switch (way) {
     case 0: return fe_flatten(v->b, none, 1);
-    case 1: return fe_reshape(v->b, none, LIST(-1), 0);
+    case 1: return fe_reshape(v->b, none, fe_dims_of(v->b, LIST(-1)), 0);
     case 2: return fe_squeeze(v->b, none, LIST(0));
     case 3: return fe_unsqueeze(v->b, none, LIST(0));
     case 4: return fe_transpose(v->b, none, LIST(1, 0));
@@ -176,7 +176,8 @@ static void solved_dims(void) {
     xpu_dim half = xpu_dim_op(table, XPU_DIM_FLOORDIV, n, two);
     xpu_value maybe_empty = xpu_graph_input(b.graph, "a", XPU_F32, 1, &half);
     xpu_value full = xpu_graph_input(b.graph, "b", XPU_F32, 1, &n);
-    xpu_value a = fe_reshape(&builder, maybe_empty, LIST(-1, 2), 0), c = fe_reshape(&builder, full, LIST(-1, 2), 0);
+    xpu_value a = fe_reshape(&builder, maybe_empty, fe_dims_of(&builder, LIST(-1, 2)), 0),
+              c = fe_reshape(&builder, full, fe_dims_of(&builder, LIST(-1, 2)), 0);
     CU_ASSERT_FATAL(a.id && c.id);
     xpu_dim of_a = xpu_value_at(b.graph, a)->dims[0], of_c = xpu_value_at(b.graph, c)->dims[0];
     CU_ASSERT_EQUAL(xpu_dim_eval(table, of_a, (const int64_t[]){1}), 0);
