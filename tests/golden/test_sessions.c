@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "tests/golden/digits.h"
 #include "tests/unit/unit.h"
+#include "tools/common/inputs.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpu_runtime/include/xpurt_device.h"
 #include "xpu_runtime/include/xpurt_func.h"
@@ -129,6 +130,63 @@ static void many_runs(void) {
     many_runs_on(&b, rtl("standard"), 2);
     bench_close(&b);
 }
+
+/* ---- branches and loops ---- */
+
+enum { FEW = 8 };
+
+/* A case of a network of tests/loops in the session, compared with a run of its own on ref. */
+static void expect_case(xpurt_program *program, xpurt_session *session, const char *base, const char *name,
+                        xpu_arena *arena) {
+    xpu_diags diags;
+    xpu_named_tensors given = {0};
+    xpurt_tensor inputs[FEW], own[FEW], outputs[FEW];
+    xpu_diags_init(&diags);
+    CU_ASSERT_EQUAL_FATAL(xpu_npz_read(arena, xpu_printf(arena, "%s.%s_in.npz", base, name), &given, &diags), XPU_OK);
+    CU_ASSERT_FATAL(given.count <= FEW && xpurt_output_count(program) <= FEW);
+    for (uint32_t i = 0; i < given.count; i++) inputs[i] = xpu_to_runtime(given.items[i].name, &given.items[i].tensor);
+    CU_ASSERT_EQUAL_FATAL(xpurt_run(program, inputs, given.count, own, NULL, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(xpurt_session_run(session, inputs, given.count, outputs, NULL, NULL), 0);
+    for (uint32_t i = 0; i < xpurt_output_count(program); i++) {
+        xpu_tensor a = xpu_from_runtime(&own[i]), b = xpu_from_runtime(&outputs[i]);
+        size_t bytes = xpu_tensor_bytes(&a);
+        CU_ASSERT(bytes == xpu_tensor_bytes(&b) && memcmp(a.data, b.data, bytes) == 0);
+        xpurt_tensor_clear(&own[i]);
+        xpurt_tensor_clear(&outputs[i]);
+    }
+    xpu_diags_clear(&diags);
+}
+
+/* What one run has set on the device (symbols, words of the plan table) is set anew in the next. */
+static void control_flow(void) {
+    static const struct {
+        const char *network, *a, *b;
+    } cases[] = {
+        {"if_in_loop", "1", "9"}, {"loop_in_loop", "4", "0"}, {"grow_early", "a", "b"}, {"loop_host", "4", "4"}};
+    xpu_mem mem;
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) exit(EXIT_FAILURE);
+    xpu_arena *arena = xpu_arena_new(&mem, "test");
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        xpuc_result compiled;
+        const char *base = xpu_printf(arena, "tests/loops/%s", cases[n].network);
+        const xpuc_options how = {.chip = "nano", .precision = "fp32"};
+        CU_ASSERT_EQUAL_FATAL(xpuc_compile_file(xpu_printf(arena, "%s.onnx", base), &how, &compiled, NULL), 0);
+        xpurt_program *program = xpurt_open_memory(compiled.bytes, compiled.size, cases[n].network, NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(program);
+        xpurt_session *session = open_session(program, xpurt_func_driver());
+        for (int round = 0; round < 2; round++) {
+            expect_case(program, session, base, cases[n].a, arena);
+            expect_case(program, session, base, cases[n].b, arena);
+        }
+        xpurt_session_close(session);
+        xpurt_close(program);
+        xpuc_result_clear(&compiled);
+    }
+    xpu_mem_release(&mem);
+}
+
+/* ---- errors ---- */
 
 /* A run that ended early, at its start and near its end, harms no later one. */
 static void after_errors(void) {
@@ -334,6 +392,6 @@ static void cost(void) {
     xpuc_result_clear(&compiled);
 }
 
-XPU_TEST_MAIN("sessions", {"many runs", many_runs}, {"runs that end early", after_errors}, {"arguments", arguments},
-              {"memory does not grow", memory}, {"memory that runs out", out_of_memory},
-              {"the file changes", changed_file}, {"what a run costs", cost})
+XPU_TEST_MAIN("sessions", {"many runs", many_runs}, {"branches and loops", control_flow},
+              {"runs that end early", after_errors}, {"arguments", arguments}, {"memory does not grow", memory},
+              {"memory that runs out", out_of_memory}, {"the file changes", changed_file}, {"what a run costs", cost})
