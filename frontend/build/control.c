@@ -59,22 +59,14 @@ static xpu_value scalar(fe_builder *b, int64_t value) {
 static xpu_value dim_value(fe_builder *b, xpu_dim dim) {
     int64_t value;
     if (xpu_dim_is_const(&b->graph->dims, dim, &value)) return scalar(b, value);
-    return fe_refuse(b, FE_FORM, "sizes of tensors are decided while the model runs", "it needs them as data", NULL);
+    xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(VALUES, &dim, 1), XPU_ATTR_INT_OF(DTYPE, XPU_I64)};
+    return fe_node(b, XPU_OP_DIM_VALUES, NULL, 0, attrs, 2, 0);
 }
 
 /* The value as a dim, where it is known as one. */
 static xpu_dim known_dim(fe_builder *b, xpu_value value) {
-    xpu_tensor tensor;
-    if (!value.id) return (xpu_dim){0};
-    if (fe_info(b, value)->constant && xpu_const_tensor(b->graph, value, b->scratch, &tensor, b->diags) == XPU_OK &&
-        tensor.dtype == XPU_I64 && xpu_tensor_count(&tensor) == 1) {
-        return xpu_dim_const(&b->graph->dims, *(int64_t *)tensor.data);
-    }
-    for (uint32_t i = 0; i < b->graph->dims.symbols.count; i++) {
-        const xpu_symbol *s = &b->graph->dims.symbols.items[i];
-        if (s->value.id == value.id && s->element == 0) return xpu_dim_symbol(&b->graph->dims, s->name, 0, 0, 1);
-    }
-    return (xpu_dim){0};
+    xpu_dim list[XPU_MOST_KNOWN];
+    return value.id && xpu_value_as_dims(b->graph, value, list) == 1 ? list[0] : (xpu_dim){0};
 }
 
 static int is_known_bool(fe_builder *b, xpu_value value, int wanted) {
@@ -293,6 +285,8 @@ static void add_arguments(looping *l) {
         last = xpu_dim_add_const(dims, xpu_dim_op(dims, XPU_DIM_MAX, l->trips, xpu_dim_const(dims, 1)), -1);
     }
     l->iteration = new_symbol(l, "i", 0, most > 0 ? most - 1 : 0, l->arguments[XPU_BODY_ITERATION], last);
+    xpu_known known = {l->iteration, 1};
+    xpu_value_set_known(b->graph, l->arguments[XPU_BODY_ITERATION], &known, 1);
     for (uint32_t i = 0; i < l->loop->carried_count; i++) {
         const xpu_value_info info = *fe_info(b, l->loop->first[i]);
         l->arguments[XPU_BODY_FIRST + i] =
