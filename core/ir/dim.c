@@ -637,39 +637,6 @@ xpu_dim xpu_dim_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t ma
     return intern(dims, XPU_DIM_SYMBOL, index, unknown, unknown);
 }
 
-xpu_dim xpu_dim_symbol_of(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step, xpu_value value,
-                          uint32_t element) {
-    uint32_t count = dims->symbols.count;
-    xpu_dim dim = xpu_dim_symbol(dims, name, min, max, step);
-    if (dims->symbols.count == count) return dim;
-    dims->symbols.items[count].value = value;
-    dims->symbols.items[count].element = element;
-    return dim;
-}
-
-static int has_name(const xpu_dims *dims, const char *name) {
-    for (uint32_t i = 0; i < dims->symbols.count; i++) {
-        if (strcmp(dims->symbols.items[i].name, name) == 0) return 1;
-    }
-    return 0;
-}
-
-xpu_dim xpu_dim_new_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, xpu_value value,
-                           uint32_t element, xpu_dim bound) {
-    const char *unique = name;
-    for (uint32_t i = 2; has_name(dims, unique); i++) unique = xpu_printf(dims->arena, "%s_%u", name, i);
-    uint32_t index = dims->symbols.count;
-    xpu_dim dim = xpu_dim_symbol_of(dims, unique, min, max, 1, value, element);
-    dims->symbols.items[index].bound = bound;
-    return dim;
-}
-
-int xpu_dim_has_symbol(const xpu_dims *dims, xpu_dim dim, uint32_t index) {
-    const xpu_dim_node *node = xpu_dim_at(dims, dim);
-    if (node->kind <= XPU_DIM_SYMBOL) return node->kind == XPU_DIM_SYMBOL && node->value == (int64_t)index;
-    return xpu_dim_has_symbol(dims, node->a, index) || xpu_dim_has_symbol(dims, node->b, index);
-}
-
 xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b) {
     if (!a.id || !b.id || a.id >= dims->nodes.count || b.id >= dims->nodes.count) return unknown;
     if (dims->work > XPU_DIMS_MAX_WORK) return unknown;
@@ -727,14 +694,6 @@ int64_t xpu_dim_eval(const xpu_dims *dims, xpu_dim dim, const int64_t *symbol_va
     if (node->kind == XPU_DIM_CONST) return node->value;
     if (node->kind == XPU_DIM_SYMBOL) return symbol_values ? symbol_values[node->value] : node->min;
     return apply(node->kind, xpu_dim_eval(dims, node->a, symbol_values), xpu_dim_eval(dims, node->b, symbol_values));
-}
-
-void xpu_dim_find_symbols(const xpu_dims *dims, xpu_dim dim, uint8_t *seen) {
-    const xpu_dim_node *node = xpu_dim_at(dims, dim);
-    if (node->kind == XPU_DIM_SYMBOL && node->value < dims->symbols.count) seen[node->value] = 1;
-    if (node->kind <= XPU_DIM_SYMBOL) return;
-    xpu_dim_find_symbols(dims, node->a, seen);
-    xpu_dim_find_symbols(dims, node->b, seen);
 }
 
 /* ---- text ---- */

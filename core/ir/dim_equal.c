@@ -1,5 +1,7 @@
-/* Dims that no rule proves equal: for which shapes they are, and those that are taken for equal. */
+/* Dims that no rule proves equal: for which shapes they are, and those that are taken for equal; symbols of dims. */
 #include "core/ir/dim.h"
+
+#include <string.h>
 
 enum {
     MOST_TRIED = 1 << 16, /* values of a symbol */
@@ -76,6 +78,49 @@ xpu_dim xpu_dim_settled(xpu_dims *dims, xpu_dim dim) {
 
 int xpu_dim_agree(xpu_dims *dims, xpu_dim a, xpu_dim b) {
     return xpu_dim_same(dims, a, b) || xpu_dim_same(dims, xpu_dim_settled(dims, a), xpu_dim_settled(dims, b));
+}
+
+/* ---- symbols ---- */
+
+xpu_dim xpu_dim_symbol_of(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step, xpu_value value,
+                          uint32_t element) {
+    uint32_t count = dims->symbols.count;
+    xpu_dim dim = xpu_dim_symbol(dims, name, min, max, step);
+    if (dims->symbols.count == count) return dim;
+    dims->symbols.items[count].value = value;
+    dims->symbols.items[count].element = element;
+    return dim;
+}
+
+static int has_name(const xpu_dims *dims, const char *name) {
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        if (strcmp(dims->symbols.items[i].name, name) == 0) return 1;
+    }
+    return 0;
+}
+
+xpu_dim xpu_dim_new_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, xpu_value value,
+                           uint32_t element, xpu_dim bound) {
+    const char *unique = name;
+    for (uint32_t i = 2; has_name(dims, unique); i++) unique = xpu_printf(dims->arena, "%s_%u", name, i);
+    uint32_t index = dims->symbols.count;
+    xpu_dim dim = xpu_dim_symbol_of(dims, unique, min, max, 1, value, element);
+    dims->symbols.items[index].bound = bound;
+    return dim;
+}
+
+int xpu_dim_has_symbol(const xpu_dims *dims, xpu_dim dim, uint32_t index) {
+    const xpu_dim_node *node = xpu_dim_at(dims, dim);
+    if (node->kind <= XPU_DIM_SYMBOL) return node->kind == XPU_DIM_SYMBOL && node->value == (int64_t)index;
+    return xpu_dim_has_symbol(dims, node->a, index) || xpu_dim_has_symbol(dims, node->b, index);
+}
+
+void xpu_dim_find_symbols(const xpu_dims *dims, xpu_dim dim, uint8_t *seen) {
+    const xpu_dim_node *node = xpu_dim_at(dims, dim);
+    if (node->kind == XPU_DIM_SYMBOL && node->value < dims->symbols.count) seen[node->value] = 1;
+    if (node->kind <= XPU_DIM_SYMBOL) return;
+    xpu_dim_find_symbols(dims, node->a, seen);
+    xpu_dim_find_symbols(dims, node->b, seen);
 }
 
 /* ---- for which shapes ---- */
