@@ -10,9 +10,8 @@ import sys
 import numpy as np
 import onnxruntime as ort
 
-import record_loops
+from loops_common import B, Body, F, I, own
 from record_control import Graph, data, write_npz
-from record_loops import B, F, I, Body, own
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "loops", "random")
 RECORDED, LAST, DEEPEST = 40, 200, 3

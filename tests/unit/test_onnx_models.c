@@ -290,13 +290,13 @@ static void test_files(void) {
                   {"mobilenet_v2_qdq", 1},
                   {"mobilenet_v2_quant", 1},
                   {"ch_PP-OCRv4_det_infer", 0},
-                  {"ch_PP-OCRv4_rec_infer", 0},
-                  {"ch_ppocr_mobile_v2.0_cls_infer", 0},
+                  {"ch_PP-OCRv4_rec_infer", 1},
+                  {"ch_ppocr_mobile_v2.0_cls_infer", 1},
                   {"silero_vad", 0},
                   {"silero_vad_16k_op15", 0},
                   {"nnsplit_bidi_lstm", 0},
-                  {"stories260K_logits", 0},
-                  {"stories260K_generate_loop", 0}};
+                  {"stories260K_logits", 1},
+                  {"stories260K_generate_loop", 1}};
     for (size_t i = 0; i < sizeof committed / sizeof *committed; i++) {
         if (xpu_file_exists(committed[i])) import_file(committed[i], 1);
     }
