@@ -29,10 +29,21 @@ static int concrete(const xpu_graph *graph, xpu_value value, const int64_t *symb
     return 1;
 }
 
+xpu_status xpu_ref_node_metered(const xpu_graph *graph, xpu_node node, const xpu_ref_options *options,
+                                const xpu_tensor *const *inputs, xpu_tensor *results, xpu_arena *arena,
+                                xpu_diags *diags) {
+    if (xpu_node_at(graph, node)->block_count)
+        return xpu_ref_control(graph, node, options, inputs, results, arena, diags);
+    return xpu_ref_node(graph, node, options->symbols, inputs, results, arena, diags);
+}
+
 xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols, const xpu_tensor *const *inputs,
                         xpu_tensor *results, xpu_arena *arena, xpu_diags *diags) {
     const xpu_node_info *info = xpu_node_at(graph, node);
-    if (info->block_count) return xpu_ref_control(graph, node, symbols, inputs, results, arena, diags);
+    if (info->block_count) {
+        const xpu_ref_options options = {.symbols = symbols};
+        return xpu_ref_control(graph, node, &options, inputs, results, arena, diags);
+    }
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(arena), "kernel");
     xpu_tensor **outputs = XPU_NEW_ARRAY(scratch, xpu_tensor *, info->output_count);
     xpu_status status = XPU_OK;

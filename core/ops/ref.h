@@ -11,12 +11,18 @@
  * read). A status other than XPU_OK stops the run. */
 typedef xpu_status (*xpu_ref_observer)(void *context, xpu_node node, const xpu_tensor *results, uint32_t count);
 
-typedef struct {
+/* Called before each node that runs, each time that a body runs it, and behind each iteration with its loop. `work` is
+ * what it takes, as in xpu_ref_cost; of an iteration what it hands on; at least 1. A status other than XPU_OK stops the
+ * run. */
+typedef xpu_status (*xpu_ref_meter)(void *context, xpu_node node, double work);
+
+typedef struct xpu_ref_options {
     const int64_t *symbols;   /* the value of each symbol of graph->dims; NULL when there is none */
     const xpu_tensor *inputs; /* in the order of graph->inputs; dims already checked against the graph */
     xpu_ref_observer observer;
     void (*iterates)(void *context, xpu_node loop, int64_t iteration); /* before each iteration's body; or NULL */
-    int bodies; /* it is called for the nodes of bodies, too, each time that they run */
+    int bodies;          /* it is called for the nodes of bodies, too, each time that they run */
+    xpu_ref_meter meter; /* or NULL */
     void *context;
 } xpu_ref_options;
 
@@ -41,6 +47,12 @@ xpu_ref_cost xpu_ref_cost_of(const xpu_graph *graph, const int64_t *symbols, xpu
  * whole: what its bodies use from outside must be among its operands (xpu_list_captures). */
 xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols, const xpu_tensor *const *inputs,
                         xpu_tensor *results, xpu_arena *arena, xpu_diags *diags);
+
+/* The same with a meter for what runs in the node's bodies: the node itself is the caller's to count. Of the options
+ * symbols, meter and context are read. */
+xpu_status xpu_ref_node_metered(const xpu_graph *graph, xpu_node node, const xpu_ref_options *options,
+                                const xpu_tensor *const *inputs, xpu_tensor *results, xpu_arena *arena,
+                                xpu_diags *diags);
 
 /* The same for a node whose operands are all constants. */
 xpu_status xpu_ref_constants(const xpu_graph *graph, xpu_node node, xpu_tensor *results, xpu_arena *arena,

@@ -132,6 +132,21 @@ static xpu_status operand(run *r, xpu_value value, xpu_arena *arena, const xpu_t
     return xpu_value_at(r->graph, value)->kind == XPU_VALUE_CONST ? constant_operand(r, value, arena) : XPU_OK;
 }
 
+/* ---- work ---- */
+
+static xpu_status meter_node(run *r, xpu_node node) {
+    const xpu_ref_options *options = r->options;
+    if (!options->meter) return XPU_OK;
+    return options->meter(options->context, node, xpu_ref_cost_of_node(r->graph, node, r->symbols).work);
+}
+
+static xpu_status meter_iteration(run *r, xpu_node loop, const xpu_tensor *results, uint32_t count) {
+    double work = 1 + (double)count;
+    if (!r->options->meter) return XPU_OK;
+    for (uint32_t i = 0; i < count; i++) work += (double)xpu_tensor_count(&results[i]);
+    return r->options->meter(r->options->context, loop, work);
+}
+
 /* One arena per node holds its results; it goes when the last of them has been used. */
 static void release(run *r, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(r->graph, node);
@@ -262,6 +277,7 @@ static xpu_status iterate(run *r, iterations *it) {
     round next = {.arena = xpu_arena_new(xpu_arena_mem(r->arena), "iteration")};
     next.results = XPU_NEW_ARRAY(next.arena, xpu_tensor, count);
     if (status == XPU_OK) status = take_results(r, it->loop.body, 0, count, next.results, next.arena);
+    if (status == XPU_OK) status = meter_iteration(r, it->node, next.results, count);
     end_block(r, it->loop.body);
     xpu_arena_free(it->last.arena);
     it->last = next;
@@ -339,7 +355,7 @@ static xpu_status run_node(run *r, xpu_node node) {
     xpu_arena *owner = xpu_arena_new(xpu_arena_mem(r->arena), "results");
     const xpu_tensor **inputs = XPU_NEW_ARRAY(constants, const xpu_tensor *, info->input_count);
     xpu_tensor *results = XPU_NEW_ARRAY(constants, xpu_tensor, info->output_count);
-    xpu_status status = XPU_OK;
+    xpu_status status = meter_node(r, node);
     r->owners[info->outputs[0].id] = owner;
     xpu_doing(xpu_arena_mem(r->arena), "node", xpu_node_name(graph, node));
     for (uint32_t i = 0; i < info->input_count && status == XPU_OK; i++) {
@@ -396,10 +412,10 @@ xpu_status xpu_ref_run(const xpu_graph *graph, const xpu_ref_options *options, x
     return status;
 }
 
-xpu_status xpu_ref_control(const xpu_graph *graph, xpu_node node, const int64_t *symbols,
+xpu_status xpu_ref_control(const xpu_graph *graph, xpu_node node, const xpu_ref_options *options,
                            const xpu_tensor *const *inputs, xpu_tensor *results, xpu_arena *arena, xpu_diags *diags) {
     const xpu_node_info *info = xpu_node_at(graph, node);
-    run r = {.graph = graph, .options = &(xpu_ref_options){.symbols = symbols}, .diags = diags};
+    run r = {.graph = graph, .options = options, .diags = diags};
     begin_run(&r, arena);
     for (uint32_t i = 0; i < info->input_count; i++) {
         if (info->inputs[i].id) set_value(&r, info->inputs[i], inputs[i]);

@@ -9,8 +9,9 @@
  * the shapes of this run. */
 xpu_status xpu_ref_refuse(const xpu_ref_args *args, const char *what);
 
+struct xpu_ref_options;
 /* Runs a node that has bodies. */
-xpu_status xpu_ref_control(const xpu_graph *graph, xpu_node node, const int64_t *symbols,
+xpu_status xpu_ref_control(const xpu_graph *graph, xpu_node node, const struct xpu_ref_options *options,
                            const xpu_tensor *const *inputs, xpu_tensor *results, xpu_arena *arena, xpu_diags *diags);
 
 /* Attributes of the kernel's node. */

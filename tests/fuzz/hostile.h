@@ -63,8 +63,6 @@ void hostile_cut(hostile_random *random, hostile_file *file);
 
 /* One of the programs that kind_program.c damages (once they are loaded). */
 void hostile_program_seed(hostile_random *random, hostile_file *file);
-/* Programs run on func only: ref has no limit yet for loops whose trips are computed. */
-extern int hostile_without_ref;
 /* Damages one: its metadata, its code, its headers. */
 void hostile_program_damage(hostile_random *random, hostile_file *file);
 /* Compiles a model of the repository. 0: it cannot be compiled. */

@@ -143,9 +143,7 @@ static void load_programs(void) {
 }
 
 static void feed_steps(hostile_random *random, const hostile_file *file, hostile_result *result) {
-    hostile_without_ref = 1;
     hostile_program.feed(random, file, result);
-    hostile_without_ref = 0;
 }
 
 const hostile_kind hostile_steps = {"steps", ".xpu", load_programs, make_steps, feed_steps};

@@ -215,8 +215,6 @@ static void run_program(hostile_random *random, xpurt_program *program, const st
     for (uint32_t i = 0; i < xpurt_output_count(program); i++) xpurt_tensor_clear(&outputs[i]);
 }
 
-int hostile_without_ref;
-
 static void use_program(hostile_random *random, xpurt_program *program, hostile_result *result) {
     xpurt_error error = {0, NULL};
     const char *text = xpurt_describe(program, &error);
@@ -231,8 +229,7 @@ static void use_program(hostile_random *random, xpurt_program *program, hostile_
         if (!make_input(random, &inputs[made])) break;
     }
     if (made == count) {
-        if (hostile_chance(random, 50) && !hostile_without_ref)
-            run_program(random, program, NULL, inputs, count, result);
+        if (hostile_chance(random, 50)) run_program(random, program, NULL, inputs, count, result);
         run_program(random, program, &xpu_func_driver, inputs, count, result);
     }
     for (uint32_t i = 0; i < made; i++) free(inputs[i].data);

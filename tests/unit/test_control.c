@@ -220,6 +220,81 @@ static void exits(void) {
     bench_close(&b);
 }
 
+typedef struct {
+    double work, limit;
+    xpu_node last;
+    int polls;
+} meter;
+
+static xpu_status count_work(void *context, xpu_node node, double work) {
+    meter *m = context;
+    CU_ASSERT(work >= 1);
+    m->work += work;
+    m->last = node;
+    return m->work > m->limit ? XPU_ETIMEOUT : XPU_OK;
+}
+
+static int stop_after(void *context) {
+    return ++*(int *)context > 1000;
+}
+
+/* A loop that never ends, with no node or one in its body, as a whole graph and alone: work that its dims do not say is
+ * counted, and the caller is asked in every iteration. */
+static void endless_with(int has_node) {
+    BENCH_OPEN(b);
+    xpu_graph *g = b.graph;
+    xpu_value x = bench_input(&b, "x", XPU_I64, DIMS(4));
+    loop l = begin_loop(&b, (xpu_value){0}, (xpu_value){0}, &x, 1, 0);
+    xpu_value y = carried(&b, &l, x, NULL);
+    leave(&b, l.top, (xpu_value[]){l.condition, has_node ? op2(&b, XPU_OP_ADD, y, y) : y}, 2);
+    infer(&b, l.node);
+    xpu_graph_output(g, xpu_node_output(g, l.node, 0));
+    int64_t data[4] = {1, 2, 3, 4};
+    xpu_tensor in = {XPU_I64, 1, {4}, data}, out[2];
+    const xpu_tensor *operands[] = {NULL, NULL, &in};
+    for (int i = 0; i < 4; i++) {
+        int stops = i & 1;
+        meter m = {.limit = stops ? 1e12 : 10000};
+        const xpu_ref_options options = {.inputs = &in, .meter = count_work, .context = &m};
+        b.mem.stop = stops ? stop_after : NULL;
+        b.mem.stop_context = &m.polls;
+        xpu_status status = i < 2 ? xpu_ref_run(g, &options, out, b.arena, &b.diags)
+                                  : xpu_ref_node_metered(g, l.node, &options, operands, out, b.arena, &b.diags);
+        CU_ASSERT_EQUAL(status, stops ? XPU_ESTOPPED : XPU_ETIMEOUT);
+        CU_ASSERT(m.work < 20000);
+        CU_ASSERT_EQUAL(m.polls, stops ? 1001 : 0);
+    }
+    bench_close(&b);
+}
+
+static void endless(void) {
+    endless_with(0);
+    endless_with(1);
+}
+
+/* 5 iterations of y + x, on 4 elements: what is counted is what runs. */
+static void counted(void) {
+    BENCH_OPEN(b);
+    xpu_graph *g = b.graph;
+    xpu_value n = xpu_graph_input(g, "n", XPU_I64, 0, NULL), x = bench_input(&b, "x", XPU_I64, DIMS(4));
+    loop l = begin_loop(&b, n, (xpu_value){0}, &x, 1, 0);
+    xpu_value y = carried(&b, &l, x, NULL);
+    leave(&b, l.top, (xpu_value[]){l.condition, op2(&b, XPU_OP_ADD, y, x)}, 2);
+    infer(&b, l.node);
+    xpu_graph_output(g, xpu_node_output(g, l.node, 0));
+    int64_t data[4] = {1, 2, 3, 4}, trips[] = {5, 0};
+    for (int i = 0; i < 2; i++) {
+        xpu_tensor out, in[] = {{.dtype = XPU_I64, .data = &trips[i]}, {XPU_I64, 1, {4}, data}};
+        meter m = {.limit = 1e6};
+        xpu_ref_options options = {.inputs = in, .meter = count_work, .context = &m};
+        CU_ASSERT_EQUAL(xpu_ref_run(g, &options, &out, b.arena, &b.diags), XPU_OK);
+        double own = xpu_ref_cost_of_node(g, l.node, NULL).work;
+        CU_ASSERT_EQUAL(m.work, own + (double)trips[i] * ((1 + 4 + 4 + 4) + (1 + 2 + 1 + 4)));
+        CU_ASSERT_EQUAL(m.last.id, l.node.id);
+    }
+    bench_close(&b);
+}
+
 /* A tensor that grows by the captured x in each of 7 iterations, along its middle axis, inside an if. */
 static void growing(void) {
     BENCH_OPEN(b);
@@ -432,5 +507,6 @@ static void text(void) {
 }
 
 XPU_TEST_MAIN("control", {"branches", branches}, {"editing", editing}, {"visibility", visibility}, {"exits", exits},
-              {"growing", growing}, {"passes", passes}, {"decided", decided}, {"raise", raising},
-              {"a node alone", alone}, {"wrong forms", wrong_forms}, {"text", text})
+              {"endless", endless}, {"what is counted", counted}, {"growing", growing}, {"passes", passes},
+              {"decided", decided}, {"raise", raising}, {"a node alone", alone}, {"wrong forms", wrong_forms},
+              {"text", text})

@@ -303,7 +303,7 @@ static xpu_status on_host_call(xpu_run *run, uint32_t address) {
         pointers[i] = &inputs[i];
     }
     if (status == XPU_OK) {
-        status = xpu_ref_node(run->graph, node, run->symbols, pointers, results, run->arena, run->diags);
+        status = xpu_run_node(run, node, pointers, results);
     }
     for (uint32_t i = 0; status == XPU_OK && i < info->output_count; i++) {
         status = write_value(run, info->outputs[i], &results[i]);

@@ -170,6 +170,8 @@ uint64_t xpu_run_limit(const xpu_run *run);
 /* Whether the host may run this node, or the whole graph. [device-budget] [shape-too-large] */
 xpu_status xpu_run_afford_node(xpu_run *run, xpu_node node);
 xpu_status xpu_run_afford_graph(xpu_run *run);
+/* Counts what the host runs, with the run as context: a meter of the reference kernels. [device-budget] */
+xpu_status xpu_run_meter(void *context, xpu_node node, double work);
 
 /* ---- layout.c ---- */
 /* Between logical row-major order and the layout of a value in device memory. */
@@ -193,6 +195,9 @@ xpu_status xpu_run_races(const xpu_run *run);
 void xpu_run_counters(const xpu_run *run, xpurt_counters *counters);
 xpu_status xpu_run_on_device(xpu_run *run);
 xpu_status xpu_run_on_ref(xpu_run *run);
+/* Runs one node, which the run can afford, with the reference kernels; what its bodies run is counted too.
+ * [device-budget] */
+xpu_status xpu_run_node(xpu_run *run, xpu_node node, const xpu_tensor *const *inputs, xpu_tensor *results);
 /* Constants of the graph get their data (once per program). */
 xpu_status xpu_run_constants(xpu_run *run);
 /* Where a value lies in device memory; 0: it has no place there. */

@@ -33,17 +33,19 @@ static uint64_t host_limit(const xpu_run *run) {
     return run->options->max_instructions ? run->options->max_instructions : MOST_REF_WORK;
 }
 
+static xpu_status over_budget(const xpu_run *run, const char *where) {
+    return xpu_error(run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget", where,
+                     "the program needs more element operations than allowed",
+                     xpu_printf(run->arena, "it needs %.0f%s on the host, the limit is %llu", run->host_cost.work,
+                                where ? " or more" : "", (unsigned long long)host_limit(run)),
+                     "raise the limit: --max-cycles=N (xpurt_run_options.max_instructions)");
+}
+
 /* What the run has cost the host so far, `largest` included. */
 static xpu_status check(const xpu_run *run) {
     const xpu_ref_cost *cost = &run->host_cost;
     const char *where = cost->largest.id ? xpu_node_where(run->graph, cost->largest, run->arena) : NULL;
-    if (cost->work > (double)host_limit(run)) {
-        return xpu_error(run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget", NULL,
-                         "the program needs more element operations than allowed",
-                         xpu_printf(run->arena, "it needs %.0f on the host, the limit is %llu", cost->work,
-                                    (unsigned long long)host_limit(run)),
-                         "raise the limit: --max-cycles=N (xpurt_run_options.max_instructions)");
-    }
+    if (cost->work > (double)host_limit(run)) return over_budget(run, NULL);
     if (cost->bytes <= (double)MOST_REF_BYTES) return XPU_OK;
     return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "shape-too-large", where,
                      "its tensors are too large for the host",
@@ -62,5 +64,14 @@ xpu_status xpu_run_afford_node(xpu_run *run, xpu_node node) {
 
 xpu_status xpu_run_afford_graph(xpu_run *run) {
     run->host_cost = xpu_ref_cost_of(run->graph, run->symbols, run->arena);
-    return check(run);
+    xpu_status status = check(run);
+    run->host_cost.work = 0; /* counted again as the nodes run, bodies as often as they do */
+    return status;
+}
+
+xpu_status xpu_run_meter(void *context, xpu_node node, double work) {
+    xpu_run *run = context;
+    run->host_cost.work += work;
+    if (run->host_cost.work <= (double)host_limit(run)) return XPU_OK;
+    return over_budget(run, xpu_node_where(run->graph, node, run->arena));
 }

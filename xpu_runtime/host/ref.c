@@ -71,6 +71,11 @@ static xpu_status observe(void *context, xpu_node node, const xpu_tensor *result
     return status == XPU_OK && xpu_stopped(run->arena) ? xpu_run_stopped(run) : status;
 }
 
+xpu_status xpu_run_node(xpu_run *run, xpu_node node, const xpu_tensor *const *inputs, xpu_tensor *results) {
+    const xpu_ref_options options = {.symbols = run->symbols, .meter = xpu_run_meter, .context = run};
+    return xpu_ref_node_metered(run->graph, node, &options, inputs, results, run->arena, run->diags);
+}
+
 static xpu_status replay(xpu_run *run) {
     xpu_node node = run->program->layers.items[run->only_layer].node;
     const xpu_node_info *info = xpu_node_at(run->graph, node);
@@ -85,7 +90,7 @@ static xpu_status replay(xpu_run *run) {
     }
     xpu_status status = xpu_run_afford_node(run, node);
     if (status != XPU_OK) return status;
-    status = xpu_ref_node(run->graph, node, run->symbols, pointers, results, run->arena, run->diags);
+    status = xpu_run_node(run, node, pointers, results);
     return status == XPU_OK ? take_results(run, run->only_layer, results, info->output_count) : status;
 }
 
@@ -111,6 +116,7 @@ xpu_status xpu_run_on_ref(xpu_run *run) {
                                .observer = observe,
                                .iterates = iterates,
                                .bodies = 1,
+                               .meter = xpu_run_meter,
                                .context = run};
     return xpu_ref_run(run->graph, &options, run->outputs, run->arena, run->diags);
 }

@@ -148,7 +148,7 @@ static xpu_status compute(xpu_run *run, xpu_node which, int depth) {
     }
     xpu_status status = xpu_run_afford_node(run, which);
     if (status != XPU_OK) return status;
-    status = xpu_ref_node(run->graph, which, run->symbols, inputs, results, run->arena, run->diags);
+    status = xpu_run_node(run, which, inputs, results);
     for (uint32_t i = 0; status == XPU_OK && i < node->output_count; i++) {
         run->replay->values[node->outputs[i].id] = results[i];
     }
