@@ -379,10 +379,11 @@ static int make_average(pass *p, const group *g, xpu_status *status) {
     const xpu_node_info *info = xpu_node_at(graph, g->producer);
     for (uint32_t i = 0; i < info->attrs.count; i++)
         if (info->attrs.items[i].id != XPU_ATTR_BY_COLUMNS) attrs[count++] = info->attrs.items[i];
-    xpu_value x = xpu_node_input(graph, g->producer, 0), operands[3];
+    xpu_value x = xpu_node_input(graph, g->producer, 0);
     xpu_rewrite(graph, g->producer, XPU_OP_AVERAGE_POOL, &x, 1, attrs, count);
     *status = xpu_op_infer(graph, g->producer, p->diags);
-    for (uint32_t i = 0; i < 3; i++) operands[i] = xpu_node_input(graph, g->quantise, i);
+    const xpu_value operands[] = {xpu_node_input(graph, g->quantise, 0), xpu_node_input(graph, g->quantise, 1),
+                                  xpu_node_input(graph, g->quantise, 2)};
     xpu_attr quantise[] = {XPU_ATTR_INT_OF(DTYPE, g->y.dtype), XPU_ATTR_INT_OF(ZERO_FIRST, 1)};
     xpu_rewrite(graph, g->quantise, XPU_OP_QUANTIZE, operands, operands[2].id ? 3 : 2, quantise, 2);
     if (*status == XPU_OK) *status = xpu_op_infer(graph, g->quantise, p->diags);

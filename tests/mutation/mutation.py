@@ -45,7 +45,7 @@ RULES = "xpu_codegen/choose/rules.c"
 GENERATES = "test_codegen test_codegen_tiles test_keep test_codegen_memory test_row_scale test_codegen_operators"
 SOURCES = [
     ("core/passes", 45, "test_passes test_verify test_graph test_partition test_checker"),
-    ("core/ops", 22, "test_infer test_graph test_verify test_passes test_ref test_build"),
+    ("core/ops", 22, "test_infer test_control test_graph test_verify test_passes test_ref test_build"),
     ("frontend/build", 25, "test_builders test_build test_onnx test_infer test_onnx_models"),
     ("frontend/onnx/ops_", 10, "test_onnx test_onnx_models test_onnx_reader"),
     ("frontend/onnx/convert.c", 6, "test_onnx test_onnx_models test_onnx_reader"),
@@ -57,7 +57,7 @@ ONLY = {"core/ops": r"core/ops/(infer|op\.c|expand)"}  # reference kernels are c
 
 # The other tests, the quickest first.
 TESTS = """unit/test_infer unit/test_graph unit/test_passes unit/test_verify unit/test_partition unit/test_onnx unit/test_onnx_models
-unit/test_builders unit/test_build unit/test_codegen unit/test_codegen_tiles unit/test_codegen_memory unit/test_keep unit/test_ref unit/test_checker
+unit/test_builders unit/test_build unit/test_control unit/test_codegen unit/test_codegen_tiles unit/test_codegen_memory unit/test_keep unit/test_ref unit/test_checker
 unit/test_bind_plans unit/test_onnx_reader unit/test_xpuc unit/test_api unit/test_codegen_operators golden/test_row_scale
 golden/test_networks sweep golden/test_guards errors/test_errors.sh golden/test_levels.sh golden/test_names.sh golden/test_nan.sh
 golden/test_open_dims golden/test_utilisation golden/test_odd_networks golden/test_quantised_scales golden/test_free_shapes

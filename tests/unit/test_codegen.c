@@ -74,7 +74,10 @@ typedef enum {
     DIVISOR,
     DIVIDEND,
     LOG_BEHIND_CONV,
-    LOG_BEHIND_RELU
+    LOG_BEHIND_RELU,
+    LOG_BEHIND_REDUCED_SUM,
+    LOG_BEHIND_REDUCED_MEAN,
+    LOG_BEHIND_REDUCED_MAX
 } behind;
 
 static void put_behind(bench *b, behind what, xpu_value y) {
@@ -89,6 +92,16 @@ static void put_behind(bench *b, behind what, xpu_value y) {
     case LOG_BEHIND_CONV: y = step1(b, XPU_EW_log, conv(b, y, 4, 4, 1, 1)); break;
     case LOG_BEHIND_RELU:
         xpu_node_set_attr(b->graph, maker(b, y), &XPU_ATTR_INT_OF(ACTIVATION, XPU_ACTIVATION_CLIP));
+        y = step1(b, XPU_EW_log, y);
+        break;
+    case LOG_BEHIND_REDUCED_SUM:
+    case LOG_BEHIND_REDUCED_MEAN:
+    case LOG_BEHIND_REDUCED_MAX:
+        y = node1(b,
+                  what == LOG_BEHIND_REDUCED_SUM    ? XPU_OP_REDUCE_SUM
+                  : what == LOG_BEHIND_REDUCED_MEAN ? XPU_OP_REDUCE_MEAN
+                                                    : XPU_OP_REDUCE_MAX,
+                  y, &XPU_ATTR_INT_OF(AXIS, 1), 1);
         y = step1(b, XPU_EW_log, y);
         break;
     }
@@ -120,6 +133,9 @@ static void precision(void) {
         {"auto", 1, 1, DIVIDEND, XPU_PRECISION_INT16, "tensor engine"},
         {"auto", 1, 1, LOG_BEHIND_CONV, XPU_PRECISION_FP32, "logarithm"},
         {"auto", 1, 1, LOG_BEHIND_RELU, XPU_PRECISION_FP32, "logarithm"},
+        {"auto", 1, 1, LOG_BEHIND_REDUCED_SUM, XPU_PRECISION_FP32, "logarithm"},
+        {"auto", 1, 1, LOG_BEHIND_REDUCED_MEAN, XPU_PRECISION_FP32, "logarithm"},
+        {"auto", 1, 1, LOG_BEHIND_REDUCED_MAX, XPU_PRECISION_INT16, "tensor engine"},
     };
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
@@ -187,7 +203,7 @@ static void shared_absmax(void) {
 
 /* Which products have scales per row: of more than one row, whose operand is computed and not known to be bounded. */
 static void row_scales(void) {
-    enum { PRODUCTS = 8 };
+    enum { PRODUCTS = 10 };
     BENCH_OPEN(b);
     static const float zeros[4 * 8];
     xpu_tensor tensor = {.dtype = XPU_F32, .rank = 2, .dims = {4, 8}, .data = (void *)(uintptr_t)zeros};
@@ -195,6 +211,9 @@ static void row_scales(void) {
     const xpu_dim dims[] = {xpu_dim_symbol(&b.graph->dims, "N", 1, 100, 1), xpu_dim_const(&b.graph->dims, 4)};
     xpu_value x = input(&b, "x", DIMS(3, 4)), open = xpu_graph_input(b.graph, "open", XPU_F32, 2, dims);
     const xpu_attr last = XPU_ATTR_INT_OF(AXIS, 1);
+    const xpu_attr clip[] = {XPU_ATTR_INT_OF(ACTIVATION, XPU_ACTIVATION_CLIP), XPU_ATTR_FLOAT_OF(LOW, 0),
+                             XPU_ATTR_FLOAT_OF(HIGH, 6)};
+    const xpu_value square = constant(&b, DIMS(4, 4));
     const struct {
         xpu_value x;
         int scaled;
@@ -204,6 +223,8 @@ static void row_scales(void) {
                             {step1(&b, XPU_EW_relu, x), 1},
                             {step1(&b, XPU_EW_sigmoid, x), 0},
                             {node1(&b, XPU_OP_SOFTMAX, x, &last, 1), 0},
+                            {node2(&b, XPU_OP_MATMUL, x, square, clip, 3), 0},
+                            {node2(&b, XPU_OP_MATMUL, x, square, clip, 2), 1},
                             {input(&b, "one", DIMS(1, 4)), 0},
                             {input(&b, "single", DIMS(1, 1, 4)), 0}};
     xpu_value y[PRODUCTS];
@@ -214,7 +235,7 @@ static void row_scales(void) {
     work job;
     work_start(&b, &job, "standard", "int16");
     work_prepare(&b, &job);
-    CU_ASSERT_EQUAL(count_ops(&b, XPU_OP_ROW_SCALE), 3); /* the first two share one */
+    CU_ASSERT_EQUAL(count_ops(&b, XPU_OP_ROW_SCALE), 4); /* those of x share one */
     for (int i = 0; i < PRODUCTS; i++) {
         CU_ASSERT_EQUAL(xpu_node_is(b.graph, maker(&b, y[i]), XPU_OP_ROW_RESTORE), products[i].scaled);
     }

@@ -159,6 +159,104 @@ static void folding(void) {
     RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_fold);
 }
 
+/* What a graph with `y` as its output is behind the folding of constants, whose results are not looked at. */
+static void folds_to(bench *b, xpu_value y, const char *expected) {
+    bench_print(b);
+    CU_ASSERT_EQUAL_FATAL(b->diags.errors, 0);
+    OUT(b, y);
+    CU_ASSERT_EQUAL(xpu_pass_fold(b->graph, &b->diags), XPU_OK);
+    CU_ASSERT_STRING_EQUAL(summary(b), expected);
+    bench_close(b);
+}
+
+/* A result of more than 64 MiB stays an operator. */
+static void folds_no_large_result(void) {
+    const uint8_t byte = 7;
+    const xpu_tensor one = {.dtype = XPU_U8, .data = (void *)(uintptr_t)&byte};
+    BENCH_OPEN(b);
+    xpu_value k = xpu_graph_const_bytes(b.graph, NULL, &one);
+    const xpu_dim dims[] = {xpu_dim_const(&b.graph->dims, 8193), xpu_dim_const(&b.graph->dims, 8192)};
+    folds_to(&b, OP_WITH(&b, EXPAND, k, XPU_ATTR_DIMS_OF(SHAPE, dims, 2)), "expand");
+}
+
+static xpu_value indices(bench *b, int rank, const int64_t *dims) {
+    xpu_tensor tensor = {.dtype = XPU_I64, .rank = rank};
+    for (int i = 0; i < rank; i++) tensor.dims[i] = dims[i];
+    tensor.data = XPU_NEW_ARRAY(b->arena, int64_t, xpu_tensor_count(&tensor));
+    return xpu_graph_const_bytes(b->graph, NULL, &tensor);
+}
+
+/* Operators that read every operand element about once fold however large results times operands are; others do not. */
+static void folds_cheap_operators(void) {
+    static const struct {
+        xpu_op_id op;
+        const char *after;
+    } cases[] = {
+        {XPU_OP_REDUCE_SUM, "identity"}, {XPU_OP_REDUCE_MEAN, "identity"}, {XPU_OP_REDUCE_MAX, "identity"},
+        {XPU_OP_REDUCE_MIN, "identity"}, {XPU_OP_REDUCE_PROD, "identity"}, {XPU_OP_SOFTMAX, "identity"},
+        {XPU_OP_CONCAT, "identity"},     {XPU_OP_GATHER, "identity"},      {XPU_OP_GATHER_ELEMENTS, "identity"},
+        {XPU_OP_GATHER_ND, "identity"},  {XPU_OP_ADD, "identity"},         {XPU_OP_EXP, "identity"},
+        {XPU_OP_MATMUL, "matmul"},
+    };
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        xpu_value k = constant(&b, DIMS(256, 256)), operands[] = {k, k};
+        const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, 2);
+        int has_axis = 0;
+        switch (cases[i].op) {
+        case XPU_OP_GATHER: operands[1] = indices(&b, DIMS(80)); break;
+        case XPU_OP_GATHER_ELEMENTS: operands[1] = indices(&b, DIMS(80, 256)); break;
+        case XPU_OP_GATHER_ND: operands[1] = indices(&b, DIMS(80, 1)); break;
+        case XPU_OP_CONCAT:
+        case XPU_OP_ADD:
+        case XPU_OP_EXP:
+        case XPU_OP_MATMUL: break;
+        default: operands[0] = constant(&b, DIMS(256, 256, 1)); has_axis = 1;
+        }
+        uint32_t count = (uint32_t)xpu_op_of(cases[i].op)->max_inputs;
+        folds_to(&b, op(&b, cases[i].op, operands, count < 2 ? 1 : 2, &axis, has_axis), cases[i].after);
+    }
+}
+
+/* ---- quantised groups ---- */
+
+static xpu_value floats(bench *b, int64_t count, float value) {
+    float *data = XPU_NEW_ARRAY(b->arena, float, count);
+    for (int64_t i = 0; i < count; i++) data[i] = value;
+    const xpu_tensor tensor = {.dtype = XPU_F32, .rank = count > 1, .dims = {count}, .data = data};
+    return xpu_graph_const_bytes(b->graph, NULL, &tensor);
+}
+
+/* A product of quantised operands and a bias with a scale for each channel. */
+static void quantised_product(float x_scale, float w_scale, float y_scale, const char *expected) {
+    enum { CHANNELS = 4 };
+    static const int8_t weights[CHANNELS * CHANNELS] = {1, 2, 3, 4, 5, -6, 7};
+    static const int32_t biases[CHANNELS] = {100, 200, -300};
+    const xpu_tensor w = {XPU_I8, 2, {CHANNELS, CHANNELS}, (void *)(uintptr_t)weights};
+    const xpu_tensor bias = {XPU_I32, 1, {CHANNELS}, (void *)(uintptr_t)biases};
+    const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, 0), to = XPU_ATTR_INT_OF(DTYPE, XPU_I8);
+    BENCH_OPEN(b);
+    xpu_value x = bench_input(&b, NULL, XPU_I8, DIMS(2, CHANNELS));
+    xpu_value wide[] = {xpu_graph_const_bytes(b.graph, NULL, &bias), floats(&b, CHANNELS, x_scale * w_scale)};
+    xpu_value operands[] = {OP(&b, DEQUANTIZE, x, floats(&b, 1, x_scale)),
+                            OP(&b, DEQUANTIZE, xpu_graph_const_bytes(b.graph, NULL, &w), floats(&b, 1, w_scale)),
+                            op(&b, XPU_OP_DEQUANTIZE, wide, 2, &axis, 1)};
+    xpu_value made[] = {op(&b, XPU_OP_MATMUL, operands, 3, NULL, 0), floats(&b, 1, y_scale)};
+    OUT(&b, op(&b, XPU_OP_QUANTIZE, made, 2, &to, 1));
+    CU_ASSERT_EQUAL_FATAL(b.diags.errors, 0);
+    CU_ASSERT_EQUAL(xpu_pass_quantised(b.graph, &b.diags), XPU_OK);
+    xpu_remove_dead(b.graph);
+    CU_ASSERT_STRING_EQUAL(summary(&b), expected);
+    bench_close(&b);
+}
+
+static void quantised_products(void) {
+    static const char *const literal = "dequantize dequantize dequantize matmul+bias quantize";
+    quantised_product(0.5f, 0.25f, 2, "qmatmul");
+    quantised_product(0x1p56f, 0x1p56f, 1, "qmatmul");
+    quantised_product(0x1p56f, 0x1p56f, 0x1p-20f, literal); /* the factor is infinite */
+}
+
 /* ---- canonicalise ---- */
 
 static void identities(bench *b) {
@@ -550,6 +648,7 @@ static void checks_of_infinities(void) {
     CU_ASSERT_EQUAL(checked(1, NAN), XPU_EBUG);
 }
 
-XPU_TEST_MAIN("passes", {"fold", folding}, {"canonicalise", canonicalising}, {"batch norm", batch_norms},
-              {"fusions", fusions}, {"chains", chains}, {"checker", checker_finds_changes},
-              {"checks of infinities", checks_of_infinities})
+XPU_TEST_MAIN("passes", {"fold", folding}, {"no large result folds", folds_no_large_result},
+              {"cheap operators fold", folds_cheap_operators}, {"quantised products", quantised_products},
+              {"canonicalise", canonicalising}, {"batch norm", batch_norms}, {"fusions", fusions}, {"chains", chains},
+              {"checker", checker_finds_changes}, {"checks of infinities", checks_of_infinities})

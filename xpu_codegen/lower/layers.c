@@ -40,7 +40,7 @@ static xpu_plan_word simplified(const xpu_codegen *cg, xpu_plan_word word) {
 static int fits_word(const xpu_codegen *cg, const xpu_plan_word *word) {
     if (word->kind != XPU_WORD_DIM) return 1;
     int64_t least = xpu_dim_eval(&cg->graph->dims, word->dim, NULL);
-    return least >= INT32_MIN && least <= INT32_MAX;
+    return least == (int32_t)least;
 }
 
 xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, const xpu_arg *args, const char *body) {
