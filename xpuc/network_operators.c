@@ -415,7 +415,7 @@ static xpu_value make_reduce(fe_builder *b, const xpu_network_call *call, const 
         if (strcmp(rows[i].name, name) == 0) return fe_reduce(b, rows[i].op, x[0], call->ints, call->axis != 0);
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (strcmp(functions[i], name)) continue;
+        if (strcmp(functions[i], name) != 0) continue;
         return fe_reduce_function(b, (fe_reduction)i, x[0], call->ints, call->axis != 0, 0);
     }
     return fe_refuse(

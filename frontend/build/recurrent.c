@@ -358,7 +358,7 @@ static int read_shapes(recurrent *u) {
     xpu_dim rows = size_of(u, u->gates * u->hidden);
     return has_dims(u, "w", u->in.w, 3, (xpu_dim[]){directions, rows, u->width}) &&
            has_dims(u, "r", u->in.r, 3, (xpu_dim[]){directions, rows, hidden}) &&
-           has_dims(u, "bias", u->in.bias, 2, (xpu_dim[]){directions, size_of(u, 2 * u->gates * u->hidden)}) &&
+           has_dims(u, "bias", u->in.bias, 2, (xpu_dim[]){directions, size_of(u, (int64_t)2 * u->gates * u->hidden)}) &&
            has_dims(u, "sequence_lens", u->in.lengths, 1, &u->batch) &&
            has_dims(u, "initial_h", u->in.initial_h, 3, (xpu_dim[]){directions, u->batch, hidden}) &&
            has_dims(u, "initial_c", u->in.initial_c, 3, (xpu_dim[]){directions, u->batch, hidden}) &&
@@ -377,7 +377,7 @@ static int read_activations(recurrent *u) {
     const fe_recurrence *form = u->form;
     const int each = kinds[u->kind].activations;
     size_t alphas = 0, betas = 0;
-    if (form->activation_count && form->activation_count != (size_t)(each * u->directions)) {
+    if (form->activation_count && form->activation_count != (size_t)each * (size_t)u->directions) {
         return fe_bad_attr(u->b, "activations",
                            fe_format(u->b, "it has %zu entries, not %d", form->activation_count, each * u->directions));
     }
