@@ -276,6 +276,17 @@ static void rely(xpu_dims *dims, xpu_dim from, xpu_arena *arena) {
     for (uint32_t i = 0; i < dims->symbols.count; i++) dims->symbols.items[i].relied |= seen[i];
 }
 
+/* The entry that operators with a constant operand do not look at: that of Where which is not chosen, what is
+ * multiplied by 0. -1: none. */
+static int ignored_operand(const xpu_dims *dims, xpu_op_id op, const xpu_known *x) {
+    int64_t value;
+    if (op == XPU_OP_WHERE && xpu_dim_is_const(dims, x[0].dim, &value)) return value ? 2 : 1;
+    for (int k = 0; k < 2 && op == XPU_OP_MUL; k++) {
+        if (xpu_dim_is_const(dims, x[k].dim, &value) && value == 0) return 1 - k;
+    }
+    return -1;
+}
+
 /* Which entry of an operand meets entry `index` of a result of these dims. */
 static int entry_of(const int64_t *dims, int rank, const xpu_graph *graph, xpu_value operand, int index) {
     const xpu_value_info *info = xpu_value_at(graph, operand);
@@ -331,8 +342,9 @@ int xpu_value_elementwise(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
             list[i] = info.input_count == 1 ? unary(&graph->dims, op, x[0])
                                             : binary(&graph->dims, op, x[0], x[1], type, result);
         }
+        const int ignored = ignored_operand(&graph->dims, op, x);
         for (uint32_t k = 0; k < info.input_count && k < 3 && xpu_dim_is_const(&graph->dims, list[i].dim, NULL); k++)
-            rely(&graph->dims, x[k].dim, arena);
+            if ((int)k != ignored) rely(&graph->dims, x[k].dim, arena);
     }
     int became = xpu_value_set_known(graph, info.outputs[0], list, count);
     xpu_arena_free(arena);

@@ -39,7 +39,7 @@ static xpu_status pack_weight(xpu_codegen *cg, uint32_t buffer, xpu_arena *scrat
 xpu_status xpu_pack_ahead(xpu_codegen *cg) {
     const uint64_t most = 64 << 20; /* so that a large model's weights are never in memory as a whole */
     const uint64_t batch = 1 << 20; /* an arena for each of many small ones would be larger than they are */
-    uint64_t kept = 0, in_batch = batch;
+    uint64_t kept = 0, in_batch = 0;
     xpu_arena *arena = NULL;
     for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
         const xpu_program_buffer *buffer = &cg->program.buffers.items[i];
@@ -47,7 +47,7 @@ xpu_status xpu_pack_ahead(xpu_codegen *cg) {
         uint64_t bytes = (uint64_t)xpu_dim_upper(cg, buffer->bytes);
         kept += bytes;
         if (kept > most) return XPU_OK;
-        if (in_batch + bytes > batch) {
+        if (!arena || in_batch + bytes > batch) {
             arena = xpu_arena_new(xpu_arena_mem(cg->arena), "packed weights");
             in_batch = 0;
         }
