@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Networks of text whose sizes data decide: a language model's logits and its loop, which appends a token in each
+# iteration; a splitter of sentences (LSTM in both directions); a recogniser and a classifier of lines.
+set -uo pipefail
+. "$(dirname "$0")/text.sh"
+network logits stories260K_logits --shape=tokens=1..64
+runs 'ref func rtl' 3 12
+network "${loop[@]}"
+runs 'ref func rtl' 0 8
+runs 'ref func' 32 after_20
+network split nnsplit_bidi_lstm --shape=input=1,20
+runs 'ref func rtl' 1_20
+network split nnsplit_bidi_lstm --shape=input=1..2,58
+runs 'ref func' 2_58
+network recognise ch_PP-OCRv4_rec_infer --shape=x=1,3,48,32..320:8
+runs 'ref func' 32 104
+network classify ch_ppocr_mobile_v2.0_cls_infer --shape=x=1,3,48,96
+runs 'ref func rtl' 96
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

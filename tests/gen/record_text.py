@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Records what onnxruntime gives for networks that read and write text: tests/control/text/NAME.CASE_in.npz with the
+inputs, NAME.CASE_out.npz with the outputs. A language model's logits and its loop of generation, whose 256 tokens are
+the text of its documentation; a splitter of sentences; a recogniser and a classifier of lines of text, whose
+probabilities are recorded to five decimals.
+
+record_text.py SHARED     the folder with models/onnx and models/data. Packages: onnxruntime, numpy.
+"""
+import os
+import re
+import struct
+import sys
+
+import numpy as np
+import onnxruntime as ort
+
+from record_control import write_npz
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "control", "text")
+
+
+def shared(*path):
+    return os.path.join(sys.argv[1], "models", *path)
+
+
+def record(name, model, cases, decimals=None):
+    session = ort.InferenceSession(shared("onnx", model + ".onnx"), providers=["CPUExecutionProvider"])
+    names = [o.name for o in session.get_outputs()]
+    results = {}
+    for case, inputs in cases.items():
+        results[case] = session.run(names, inputs)
+        rounded = [r if decimals is None else np.round(r, decimals) for r in results[case]]
+        write_npz(os.path.join(FOLDER, f"{name}.{case}_in.npz"), inputs)
+        write_npz(os.path.join(FOLDER, f"{name}.{case}_out.npz"), dict(zip(names, rounded)))
+    return {case: r[0] for case, r in results.items()}
+
+
+def vocabulary():
+    """The pieces of tok512.bin: behind a number, for each a float and a length."""
+    with open(shared("data", "tok512.bin"), "rb") as file:
+        file.read(4)
+        for _ in range(512):
+            yield file.read(struct.unpack("fi", file.read(8))[1])
+
+
+def text_of(tokens):
+    words = list(vocabulary())
+    return b"".join(re.sub(rb"^<0x(..)>$", lambda m: bytes([int(m[1], 16)]), words[t]) for t in tokens).decode()
+
+
+def levels(seed, *shape):
+    """A picture of noise, from -1 to 1."""
+    return (np.random.default_rng(seed).integers(0, 256, shape) / 127.5 - 1).astype(np.float32)
+
+
+def main():
+    os.makedirs(FOLDER, exist_ok=True)
+    start = np.array([1])
+    tokens = record("generate", "stories260K_generate_loop",
+                    {count: {"prompt": start, "max_new": np.array(count)} for count in (0, 8, 32, 256, 600)})
+    assert len(tokens[256]) == 257 and len(tokens[600]) == 347
+    with open(shared("data", "stories260K.md")) as file:
+        assert text_of(tokens[256][1:]).strip() in file.read()
+    record("generate", "stories260K_generate_loop", {"after_20": {"prompt": tokens[32][:20], "max_new": np.array(10)}})
+    record("logits", "stories260K_logits", {count: {"tokens": tokens[32][:count]} for count in (3, 12)})
+    with np.load(shared("data", "nnsplit_bidi_lstm_io.npz")) as file:
+        given, wanted = file["input"], file["Add_26"]
+    split = record("split", "nnsplit_bidi_lstm", {"1_20": {"input": given[:1, :20]}, "2_58": {"input": given}})
+    assert np.abs(split["2_58"] - wanted).max() < 3e-6
+    read = record("recognise", "ch_PP-OCRv4_rec_infer", {w: {"x": levels(w, 1, 3, 48, w)} for w in (32, 104)}, 5)
+    side = record("classify", "ch_ppocr_mobile_v2.0_cls_infer", {w: {"x": levels(w, 1, 3, 48, w)} for w in (96,)}, 5)
+    print({w: r.max(-1) for w, r in read.items()}, side)
+
+
+if __name__ == "__main__":
+    main()
