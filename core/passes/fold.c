@@ -109,10 +109,10 @@ static void find_constants(xpu_graph *graph, xpu_node node, uint64_t *budget, xp
         constants[0] = operand;
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        xpu_value result = xpu_node_output(graph, node, i);
+    for (uint32_t output = 0; output < count; output++) {
+        xpu_value result = xpu_node_output(graph, node, output);
         if (!xpu_is_constant(graph, result)) continue;
-        constants[i] = known_constant(graph, result, diags);
+        constants[output] = known_constant(graph, result, diags);
         known = 1;
     }
     if (known || !all_constant(graph, node)) return;

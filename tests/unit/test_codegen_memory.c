@@ -170,6 +170,28 @@ static void copies_in_report(void) {
     bench_close(&b);
 }
 
+/* ---- buffers ---- */
+
+/* The program has a buffer for each value that is stored, and none besides; a weight that several layers read has one.
+ */
+static void buffers_of_values(void) {
+    BENCH_OPEN(b);
+    work w;
+    xpu_value shared = constant(&b, DIMS(4, 4)), other = constant(&b, DIMS(1, 4));
+    xpu_value x = input(&b, "x", DIMS(4, 4)), y = step2(&b, XPU_EW_add, step1(&b, XPU_EW_tanh, x), shared);
+    y = step2(&b, XPU_EW_mul, step2(&b, XPU_EW_sub, y, shared), other);
+    xpu_graph_output(b.graph, y);
+    xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+    work_prepare(&b, &w);
+    xpu_section section = {0};
+    CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);
+    uint32_t counts[XPU_BUFFER_COPY + 1] = {0};
+    for (uint32_t i = 0; i < cg->program.buffers.count; i++) counts[cg->program.buffers.items[i].kind]++;
+    CU_ASSERT_EQUAL(counts[XPU_BUFFER_WEIGHT], 2);
+    CU_ASSERT_EQUAL(cg->program.buffers.count, 2 + 5); /* x and the results of four chains */
+    bench_close(&b);
+}
+
 /* ---- chains in place ---- */
 
 static void dense(bench *b) { /* sigmoid and tanh take the input's bytes */
@@ -241,4 +263,5 @@ static void chains_in_place(void) {
 }
 
 XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
-              {"copies in the report", copies_in_report}, {"chains in place", chains_in_place})
+              {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
+              {"chains in place", chains_in_place})

@@ -212,5 +212,65 @@ static void tiles_of_sizes(void) {
     bench_close(&b);
 }
 
+/* The largest size is the layer as it is, with rows of x that a stride leaves behind the last window. */
+static void shape_of_largest_size(void) {
+    const xpu_tiling_shape upper = {.in_h = 8,
+                                    .in_w = 9,
+                                    .in_c = 4,
+                                    .out_h = 4,
+                                    .out_w = 5,
+                                    .out_c = 4,
+                                    .kernel_h = 1,
+                                    .kernel_w = 1,
+                                    .stride_h = 2,
+                                    .stride_w = 2,
+                                    .dilation_h = 1,
+                                    .dilation_w = 1};
+    const xpu_tiling_shape same = xpu_shape_of_size(&upper, &(xpu_size){.out_h = 4, .out_w = 5});
+    CU_ASSERT(same.in_h == 8 && same.in_w == 9 && same.out_h == 4 && same.out_w == 5);
+    const xpu_tiling_shape less = xpu_shape_of_size(&upper, &(xpu_size){.out_h = 3, .out_w = 5});
+    CU_ASSERT(less.in_h == 5 && less.in_w == 9 && less.out_h == 3 && less.out_w == 5);
+}
+
+/* Cycles that the model counts for whole layers. */
+static void modelled_cycles(void) {
+    static const struct {
+        int64_t batch, side, in_c, out_c, kernel, stride;
+        double cycles;
+    } cases[] = {
+        {1, 14, 256, 256, 3, 1, 452572},   /* products */
+        {64, 1, 2048, 32, 1, 1, 133732},   /* weights into the array for every pixel: they stay in SM */
+        {1, 28, 512, 128, 1, 2, 52312},    /* the whole of x stays in SM */
+        {1, 28, 4096, 128, 1, 2, 673496},  /* x for every block of weights: it does not fit */
+        {1, 28, 8192, 512, 1, 3, 3915016}, /* the same with gaps */
+    };
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        xpu_codegen *cg = start(&b, "standard", "int16");
+        const xpu_dim side = xpu_dim_const(&b.graph->dims, cases[i].side);
+        const xpu_dim out = xpu_dim_const(&b.graph->dims, (cases[i].side - 1) / cases[i].stride + 1);
+        const int64_t kernel = cases[i].kernel, pad = kernel / 2, stride = cases[i].stride;
+        const xpu_conv_shape s = {.batch = xpu_dim_const(&b.graph->dims, cases[i].batch),
+                                  .in_h = side,
+                                  .in_w = side,
+                                  .in_c = xpu_dim_const(&b.graph->dims, cases[i].in_c),
+                                  .out_h = out,
+                                  .out_w = out,
+                                  .out_c = xpu_dim_const(&b.graph->dims, cases[i].out_c),
+                                  .kernel = {kernel, kernel},
+                                  .stride = {stride, stride},
+                                  .dilation = {1, 1},
+                                  .begin = {pad, pad},
+                                  .end = {pad, pad},
+                                  .groups = 1};
+        xpu_tile tile;
+        CU_ASSERT_PTR_NULL(xpu_choose_tile(cg, &s, 0, XPU_TILING_I16, &tile));
+        if (tile.cycles != cases[i].cycles) fprintf(stderr, "%.17g cycles\n", tile.cycles);
+        CU_ASSERT_EQUAL(tile.cycles, cases[i].cycles);
+        bench_close(&b);
+    }
+}
+
 XPU_TEST_MAIN("tiles of the XPU target", {"tiles fit the chip", tiles}, {"tiles by size fit the chip", tiles_by_size},
-              {"tiles of sizes", tiles_of_sizes})
+              {"tiles of sizes", tiles_of_sizes}, {"shape of the largest size", shape_of_largest_size},
+              {"modelled cycles", modelled_cycles})
