@@ -331,6 +331,33 @@ static void layouts_stay(void) {
     for (int way = 0; way < WAYS; way++) CU_ASSERT_EQUAL(relayouts_beside_image(way), 0);
 }
 
+/* Products on the tensor engine have tiles; equal ones share them, and others do not. */
+static void tiles_of_layers(void) {
+    enum { PRODUCTS = 3 };
+    BENCH_OPEN(b);
+    work w;
+    xpu_value y[PRODUCTS], x = input(&b, "x", DIMS(1, 64, 28, 28));
+    y[0] = conv(&b, x, 64, 64, 3, 1);
+    y[1] = conv(&b, y[0], 128, 64, 1, 1);
+    y[2] = conv(&b, x, 64, 64, 3, 1);
+    xpu_graph_output(b.graph, y[1]);
+    xpu_graph_output(b.graph, y[2]);
+    xpu_codegen *cg = work_start(&b, &w, "standard", "int16");
+    work_prepare(&b, &w);
+    CU_ASSERT_EQUAL_FATAL(xpu_lower_program(cg), XPU_OK);
+    const struct xpu_tiles *of[PRODUCTS];
+    for (int i = 0; i < PRODUCTS; i++) {
+        int32_t layer = cg->layer_of[maker(&b, y[i]).id];
+        CU_ASSERT_FATAL(layer >= 0);
+        CU_ASSERT_EQUAL(cg->program.layers.items[layer].unit, XPU_UNIT_TENSOR);
+        of[i] = cg->layers.items[layer].tiles;
+        CU_ASSERT_PTR_NOT_NULL(of[i]);
+    }
+    CU_ASSERT_PTR_EQUAL(of[0], of[2]);
+    CU_ASSERT_PTR_NOT_EQUAL(of[0], of[1]);
+    bench_close(&b);
+}
+
 static void layouts(void) {
     static const struct {
         void (*make)(bench *);
@@ -635,7 +662,8 @@ static void options(void) {
 XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, {"precision and its reason", precision},
               {"scales of int16 weights", weight_scales}, {"one absmax per value", shared_absmax},
               {"row scales", row_scales}, {"relayouts only where needed", layouts},
-              {"operators beside images", layouts_stay}, {"weights are packed once", shared_weights}, {"rules", rules},
-              {"padding words", padding_words}, {"precision names", precision_names}, {"documents", documents},
+              {"operators beside images", layouts_stay}, {"weights are packed once", shared_weights},
+              {"tiles of layers", tiles_of_layers}, {"rules", rules}, {"padding words", padding_words},
+              {"precision names", precision_names}, {"documents", documents},
 
               {"generated C", generated_c}, {"same bytes twice", same_bytes_twice}, {"options", options})
