@@ -119,20 +119,32 @@ static void print_range(const xpu_tensor *tensor) {
     putchar('\n');
 }
 
+/* Its index along each axis but the last. */
+static void print_row_number(const xpu_tensor *tensor, int64_t row) {
+    int64_t below = 1;
+    for (int axis = 1; axis < tensor->rank - 1; axis++) below *= tensor->dims[axis];
+    for (int axis = 0; axis < tensor->rank - 1; axis++) {
+        printf("%s%lld", axis ? "," : "  ", (long long)(row / below));
+        row %= below;
+        if (axis + 2 < tensor->rank) below /= tensor->dims[axis + 1];
+    }
+    printf("%s  ", tensor->rank > 1 ? ")" : "");
+}
+
 static void print_output(xpu_tool *tool, const xpu_presentation *p, const xpurt_tensor *output) {
     char shape[192];
     xpu_tensor tensor = xpu_from_runtime(output);
     printf("%s  %s%s\n", xpu_escape(tool->arena, output->name, 200), output->dtype,
            xpu_dims_text(tensor.rank, tensor.dims, shape, sizeof shape));
-    int64_t rows = tensor.rank == 2 ? tensor.dims[0] : 1, count = xpu_tensor_count(&tensor);
-    if (tensor.rank < 1 || tensor.rank > 2 || count == 0) {
+    int64_t rows = 1, count = xpu_tensor_count(&tensor);
+    if (tensor.rank < 1 || (tensor.rank > 2 && !p->asked) || count == 0) {
         print_range(&tensor);
         return;
     }
+    for (int axis = 0; axis < tensor.rank - 1; axis++) rows *= tensor.dims[axis];
     int64_t shown = rows <= MAX_ROWS || tool->verbose ? rows : MAX_ROWS;
     for (int64_t row = 0; row < shown; row++) {
-        if (tensor.rank == 2) printf("  %lld)", (long long)row);
-        printf("  ");
+        print_row_number(&tensor, row);
         print_top(tool, p, &tensor, row, count / rows);
     }
     if (shown < rows) printf("  and %lld more rows (-v shows them)\n", (long long)(rows - shown));

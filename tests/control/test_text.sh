@@ -14,6 +14,13 @@ network split nnsplit_bidi_lstm --shape=input=1..2,58
 runs 'ref func' 2_58
 network recognise ch_PP-OCRv4_rec_infer --shape=x=1,3,48,32..320:8
 runs 'ref func' 32 104
+network picture ch_PP-OCRv4_rec_infer --shape=x=1,3,48,224
+{ echo '<blank>'; cat "$models/data/ppocr_keys_v1.txt"; printf '\n<space>\n'; } >"$folder/labels"
+read_picture() { # what is no blank in the likeliest of each row
+    "$XPU_BIN/xpu-run" -v "$folder/picture.xpu" -d func --image="$models/data/text_rec.jpg" --bgr --mean=0.5 --std=0.5 --top=1 \
+        --labels="$folder/labels" | sed -n 's/^  0,[0-9]*)  \([^<]*\): .*/\1/p' | tr -d '\n'
+}
+check 0 '韩国小馆' read_picture
 network classify ch_ppocr_mobile_v2.0_cls_infer --shape=x=1,3,48,96
 runs 'ref func rtl' 96
 echo "$passed passed, $failed failed"

@@ -95,7 +95,7 @@ static void cut_lines(xpu_tool *tool, char *text, xpu_presentation *p) {
 
 xpu_status xpu_presentation_read(xpu_tool *tool, xpu_presentation *p) {
     const char *top = xpu_tool_option(tool, "top"), *path = xpu_tool_option(tool, "labels");
-    *p = (xpu_presentation){.top = 5};
+    *p = (xpu_presentation){.top = 5, .asked = top || path};
     if (top) {
         char *end;
         long number = strtol(top, &end, 10);

@@ -23,6 +23,7 @@ xpu_status xpu_picture_inputs(xpu_tool *tool, const xpurt_program *program, xpu_
 /* How elements are printed. */
 typedef struct {
     int top;
+    int asked;           /* --top or --labels is given */
     const char **labels; /* NULL: none; NULL entries behind the last */
     int64_t label_count;
 } xpu_presentation;
