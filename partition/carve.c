@@ -37,7 +37,7 @@ static void order_by_stage(xpu_graph *graph, const uint32_t *stage, uint32_t sta
     for (uint32_t s = 0; s < stages; s++) next_place[s + 1] += next_place[s];
     xpu_node *order = XPU_NEW_ARRAY(arena, xpu_node, count);
     XPU_FOR_ALL_NODES(graph, node) order[next_place[stage[node.id]]++] = node;
-    for (uint32_t i = 0; i < count; i++) xpu_node_move_before(graph, order[i], (xpu_node){0});
+    for (const xpu_node *node = order; node != order + count; node++) xpu_node_move_before(graph, *node, (xpu_node){0});
 }
 
 /* Bodies, or sizes that nodes make: what then depends on what is more than operands say. */
