@@ -44,7 +44,7 @@ RULES = "xpu_codegen/choose/rules.c"
 # Sources by folder or file, how many mutations are drawn from each, and the tests that are about them.
 GENERATES = "test_codegen test_codegen_tiles test_keep test_codegen_memory test_row_scale test_codegen_operators"
 SOURCES = [
-    ("core/passes", 45, "test_passes test_verify test_graph test_partition test_checker"),
+    ("core/passes", 45, "test_passes test_control test_verify test_graph test_partition test_checker"),
     ("core/ops", 22, "test_infer test_control test_graph test_verify test_passes test_ref test_build"),
     ("frontend/build", 25, "test_builders test_build test_onnx test_infer test_onnx_models"),
     ("frontend/onnx/ops_", 10, "test_onnx test_onnx_models test_onnx_reader"),
@@ -59,7 +59,7 @@ ONLY = {"core/ops": r"core/ops/(infer|op\.c|expand)"}  # reference kernels are c
 TESTS = """unit/test_infer unit/test_graph unit/test_passes unit/test_verify unit/test_partition unit/test_onnx unit/test_onnx_models
 unit/test_builders unit/test_build unit/test_control unit/test_codegen unit/test_codegen_tiles unit/test_codegen_memory unit/test_keep unit/test_ref unit/test_checker
 unit/test_bind_plans unit/test_onnx_reader unit/test_xpuc unit/test_api unit/test_codegen_operators golden/test_row_scale
-golden/test_networks sweep golden/test_guards errors/test_errors.sh golden/test_levels.sh golden/test_names.sh golden/test_nan.sh
+loops/test_loops golden/test_networks sweep control/test_control.sh golden/test_guards errors/test_errors.sh golden/test_levels.sh golden/test_names.sh golden/test_nan.sh
 golden/test_open_dims golden/test_utilisation golden/test_odd_networks golden/test_quantised_scales golden/test_free_shapes
 golden/test_random_quantised golden/test_large_weights""".split()
 LIMITS = collections.defaultdict(lambda: 20, {"sweep": 30, "errors/test_errors.sh": 30})
@@ -258,7 +258,7 @@ class Copy:
         for path in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split("\n")[:-1]:
             os.makedirs(os.path.join(self.folder, os.path.dirname(path)), exist_ok=True)
             shutil.copy2(os.path.join(ROOT, path), os.path.join(self.folder, path))
-        for part in ("bin", "lib", "gen", "share", "examples", "obj/tests", "obj/tools", "obj/xpuc", "tests/unit", "tests/golden", "tests/gen"):
+        for part in ("bin", "lib", "gen", "share", "examples", "obj/tests", "obj/tools", "obj/xpuc", "tests/unit", "tests/golden", "tests/loops", "tests/gen"):
             shutil.copytree(os.path.join(build, part), os.path.join(self.folder, "build", part), symlinks=True)
         self.programs = os.path.join(self.folder, "build", "mutation")
         self.cache = os.path.join(build, "mutation-cache", tree_hash(os.path.join(build, "share/xpu/device")))
