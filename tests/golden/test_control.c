@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/ops/control.h"
-#include "tests/unit/ir.h"
+#include "tests/unit/bodies.h"
 #include "tools/common/inputs.h"
 #include "xpu_runtime/include/xpurt_device.h"
 #include "xpu_runtime/include/xpurt_func.h"
@@ -18,29 +18,6 @@ int xpu_compile_built(const char *call, const xpu_built *built, const char *outp
 enum { N = 24 };
 
 /* ---- making networks ---- */
-
-static xpu_value op2(bench *b, xpu_op_id op, xpu_value x, xpu_value y) {
-    return xpu_node_output(b->graph, bench_node(b, op, (xpu_value[]){x, y}, 2, NULL, 0), 0);
-}
-static xpu_value op1(bench *b, xpu_op_id op, xpu_value x) {
-    return xpu_node_output(b->graph, bench_node(b, op, &x, 1, NULL, 0), 0);
-}
-static xpu_value number(bench *b, xpu_dtype dtype, int64_t value) {
-    return xpu_graph_const_bytes(b->graph, NULL, &(xpu_tensor){.dtype = dtype, .data = &value});
-}
-static xpu_node add_control(bench *b, xpu_op_id op, const xpu_value *inputs, uint32_t count, uint32_t outputs) {
-    return xpu_graph_add(b->graph, (xpu_node){0}, xpu_op_of(op), inputs, count, NULL, outputs, NULL, 0, NULL, 0);
-}
-static void infer(bench *b, xpu_node node) {
-    CU_ASSERT_EQUAL(xpu_op_infer(b->graph, node, &b->diags), XPU_OK);
-}
-static xpu_block enter(bench *b, xpu_node owner) {
-    return xpu_graph_enter(b->graph, xpu_graph_block(b->graph, owner));
-}
-static void leave(bench *b, xpu_block outer, const xpu_value *results, uint32_t count) {
-    xpu_block body = xpu_graph_enter(b->graph, outer);
-    for (uint32_t i = 0; i < count; i++) xpu_block_add_result(b->graph, body, results[i]);
-}
 
 /* A loop that is being built: its body's arguments. */
 typedef struct {

@@ -4,31 +4,7 @@
 #include "core/ops/ref.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
-#include "tests/unit/ir.h"
-
-static xpu_value op2(bench *b, xpu_op_id op, xpu_value x, xpu_value y) {
-    return xpu_node_output(b->graph, bench_node(b, op, (xpu_value[]){x, y}, 2, NULL, 0), 0);
-}
-static xpu_value op1(bench *b, xpu_op_id op, xpu_value x) {
-    return xpu_node_output(b->graph, bench_node(b, op, &x, 1, NULL, 0), 0);
-}
-static xpu_value number(bench *b, xpu_dtype dtype, int64_t value) {
-    return xpu_graph_const_bytes(b->graph, NULL, &(xpu_tensor){.dtype = dtype, .data = &value});
-}
-static xpu_node add(bench *b, xpu_op_id op, const xpu_value *inputs, uint32_t count, uint32_t outputs) {
-    return xpu_graph_add(b->graph, (xpu_node){0}, xpu_op_of(op), inputs, count, NULL, outputs, NULL, 0, NULL, 0);
-}
-static void infer(bench *b, xpu_node node) {
-    CU_ASSERT_EQUAL(xpu_op_infer(b->graph, node, &b->diags), XPU_OK);
-}
-static xpu_block enter(bench *b, xpu_node owner) {
-    return xpu_graph_enter(b->graph, xpu_graph_block(b->graph, owner));
-}
-/* The body being built ends with these results. */
-static void leave(bench *b, xpu_block outer, const xpu_value *results, uint32_t count) {
-    xpu_block body = xpu_graph_enter(b->graph, outer);
-    for (uint32_t i = 0; i < count; i++) xpu_block_add_result(b->graph, body, results[i]);
-}
+#include "tests/unit/bodies.h"
 
 /* y = c ? relu(x) : (d ? -x : x + s), with s = x * x from outside */
 typedef struct {
@@ -40,12 +16,12 @@ static nested build_nested(bench *b) {
     nested n = {.c = xpu_graph_input(b->graph, "c", XPU_BOOL, 0, NULL), .d = bench_input(b, "d", XPU_BOOL, DIMS(1))};
     n.x = bench_input(b, "x", XPU_F32, DIMS(4));
     n.s = op2(b, XPU_OP_MUL, n.x, n.x);
-    n.outer_if = add(b, XPU_OP_IF, &n.c, 1, 1);
+    n.outer_if = add_control(b, XPU_OP_IF, &n.c, 1, 1);
     xpu_block top = enter(b, n.outer_if);
     xpu_value result = op1(b, XPU_OP_RELU, n.x);
     leave(b, top, &result, 1);
     top = enter(b, n.outer_if);
-    n.inner_if = add(b, XPU_OP_IF, &n.d, 1, 1);
+    n.inner_if = add_control(b, XPU_OP_IF, &n.d, 1, 1);
     xpu_block middle = enter(b, n.inner_if);
     result = op1(b, XPU_OP_NEG, n.x);
     leave(b, middle, &result, 1);
@@ -163,7 +139,7 @@ static loop begin_loop(bench *b, xpu_value trips, xpu_value condition, const xpu
                        uint32_t stacked) {
     xpu_value operands[8] = {trips, condition};
     for (uint32_t i = 0; i < count; i++) operands[2 + i] = first[i];
-    loop l = {.node = add(b, XPU_OP_LOOP, operands, 2 + count, count + stacked + 1)};
+    loop l = {.node = add_control(b, XPU_OP_LOOP, operands, 2 + count, count + stacked + 1)};
     l.top = enter(b, l.node);
     l.body = b->graph->current;
     l.iteration = xpu_block_argument(b->graph, l.body, NULL, XPU_I64, 0, NULL);
@@ -300,7 +276,7 @@ static void growing(void) {
     BENCH_OPEN(b);
     xpu_graph *g = b.graph;
     xpu_value c = xpu_graph_input(b.graph, "c", XPU_BOOL, 0, NULL), x = bench_input(&b, "x", XPU_F32, DIMS(2, 3, 1));
-    xpu_node node = add(&b, XPU_OP_IF, &c, 1, 1);
+    xpu_node node = add_control(&b, XPU_OP_IF, &c, 1, 1);
     xpu_block top = enter(&b, node);
     loop l = begin_loop(&b, number(&b, XPU_I64, 7), (xpu_value){0}, &x, 1, 0);
     xpu_dim i = xpu_dim_new_symbol(&g->dims, "i", 0, 6, l.iteration, 0, (xpu_dim){0});
@@ -337,7 +313,7 @@ static void passes(void) {
     xpu_graph *g = b.graph;
     xpu_value c = xpu_graph_input(b.graph, "c", XPU_BOOL, 0, NULL), x = bench_input(&b, "x", XPU_F32, DIMS(4));
     xpu_value abs = op1(&b, XPU_OP_ABS, x);
-    xpu_node node = add(&b, XPU_OP_IF, &c, 1, 2);
+    xpu_node node = add_control(&b, XPU_OP_IF, &c, 1, 2);
     for (int i = 0; i < 2; i++) {
         xpu_block top = enter(&b, node);
         xpu_value exp = op1(&b, XPU_OP_EXP, op1(&b, XPU_OP_IDENTITY, op1(&b, XPU_OP_ABS, x)));
@@ -370,7 +346,7 @@ static void passes(void) {
 static uint32_t nodes_left(bench *b, int c, int64_t trips, float want) {
     xpu_graph *g = b->graph;
     xpu_value x = bench_input(b, "x", XPU_F32, DIMS(2));
-    xpu_node node = add(b, XPU_OP_IF, &(xpu_value){number(b, XPU_BOOL, c).id}, 1, 1);
+    xpu_node node = add_control(b, XPU_OP_IF, &(xpu_value){number(b, XPU_BOOL, c).id}, 1, 1);
     xpu_block top = enter(b, node);
     xpu_value y = op1(b, XPU_OP_RELU, x);
     leave(b, top, &y, 1);
@@ -419,7 +395,7 @@ static void raising(void) {
     BENCH_OPEN(b);
     xpu_graph *g = b.graph;
     xpu_value c = xpu_graph_input(b.graph, "c", XPU_BOOL, 0, NULL), x = bench_input(&b, "x", XPU_F32, DIMS(4));
-    xpu_node node = add(&b, XPU_OP_IF, &c, 1, 1);
+    xpu_node node = add_control(&b, XPU_OP_IF, &c, 1, 1);
     xpu_block top = enter(&b, node);
     xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, XPU_F32), XPU_ATTR_DIMS_OF(SHAPE, xpu_value_at(g, x)->dims, 1),
                         XPU_ATTR_STRING_OF(REASON, "the shapes do not fit")};
@@ -470,7 +446,7 @@ static void wrong_forms(void) {
     xpu_value y = bench_input(&b, "y", XPU_F32, DIMS(5)), z = bench_input(&b, "z", XPU_F32, DIMS(4, 1));
     xpu_value others[] = {y, z, c};
     for (int i = 0; i < 3; i++) {
-        xpu_node node = add(&b, XPU_OP_IF, &c, 1, 1);
+        xpu_node node = add_control(&b, XPU_OP_IF, &c, 1, 1);
         leave(&b, enter(&b, node), &x, 1);
         leave(&b, enter(&b, node), &others[i], 1);
         CU_ASSERT_EQUAL(xpu_op_infer(g, node, &b.diags), XPU_EMODEL);
@@ -484,7 +460,7 @@ static void wrong_forms(void) {
     loop l = begin_loop(&b, (xpu_value){0}, x, NULL, 0, 0);
     leave(&b, l.top, &l.condition, 1);
     CU_ASSERT_EQUAL(xpu_op_infer(g, l.node, &b.diags), XPU_EMODEL);
-    xpu_node none = add(&b, XPU_OP_IF, &c, 1, 1);
+    xpu_node none = add_control(&b, XPU_OP_IF, &c, 1, 1);
     CU_ASSERT_EQUAL(xpu_op_infer(g, none, &b.diags), XPU_EMODEL);
     CU_ASSERT_STRING_EQUAL(b.diags.items[b.diags.count - 1].rule, "control-form");
     bench_close(&b);
