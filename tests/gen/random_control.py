@@ -11,7 +11,8 @@ import numpy as np
 import onnxruntime as ort
 
 from loops_common import B, Body, F, I, own
-from record_control import Graph, data, write_npz
+from npz import write_npz
+from record_control import Graph, data
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "loops", "random")
 RECORDED, LAST, DEEPEST = 40, 200, 3

@@ -5,16 +5,16 @@ on. NAME.options: options of xpuc, where there are some.
 
 record_control.py [NAME...]     Packages: onnx, onnxruntime, numpy.
 """
-import io
 import os
 import sys
-import zipfile
 
 import numpy as np
 import onnx
 import onnxruntime as ort
 from onnx import TensorProto as T
 from onnx import helper, numpy_helper
+
+from npz import write_npz
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "control")
 TYPES = {np.dtype(np.float32): T.FLOAT, np.dtype(np.int64): T.INT64, np.dtype(np.int32): T.INT32, np.dtype(bool): T.BOOL}
@@ -237,17 +237,6 @@ def value_as_data():
 
 
 # ---- recording ----
-
-def write_npz(path, arrays):
-    """Like numpy.savez_compressed, with the same bytes on each day."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, value in arrays.items():
-            content = io.BytesIO()
-            np.lib.format.write_array(content, np.asanyarray(value), allow_pickle=False)
-            info = zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0))
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, content.getvalue())
-
 
 def main():
     os.makedirs(FOLDER, exist_ok=True)

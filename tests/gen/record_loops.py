@@ -12,7 +12,8 @@ import onnxruntime as ort
 
 import scan_networks  # noqa: F401 (it adds its networks)
 from loops_common import B, Body, F, I, NETWORKS, branch, flags, network, with_data
-from record_control import Graph, data, write_npz
+from npz import write_npz
+from record_control import Graph, data
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "loops")
 

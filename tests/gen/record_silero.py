@@ -11,7 +11,7 @@ import wave
 import numpy as np
 import onnxruntime as ort
 
-from record_control import write_npz
+from npz import write_npz
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "control", "silero")
 FRAMES, SIZE, BEFORE = (0, 7, 15, 24, 30), 512, 64

@@ -11,14 +11,12 @@ tests/sweep/refused.txt: the cases that xpuc refuses, with the rule; they are no
 record_sweep.py [--xpuc=FILE] [OPERATOR...]     Packages: onnx, onnxruntime, numpy, ml_dtypes.
 """
 import argparse
-import io
 import json
 import os
 import re
 import subprocess
 import tempfile
 import warnings
-import zipfile
 
 import ml_dtypes
 import numpy as np
@@ -28,6 +26,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import sweep_moves as moved
+from npz import write_npz
 from sweep_cases import ALL, BF16, BOOL, F32, FLOATS, SIGNED, UNSIGNED, Case, code_of, label, name_of, values
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -610,17 +609,6 @@ def refused(xpuc, model):
         return None
     found = re.search(r"\[([a-z0-9-]+)\]", result.stderr)
     return found.group(1) if found else f"exit {result.returncode}"
-
-
-def write_npz(path, arrays):
-    """Like numpy.savez_compressed, with the same bytes on each day."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, value in arrays.items():
-            data = io.BytesIO()
-            np.lib.format.write_array(data, np.asanyarray(value), allow_pickle=False)
-            info = zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0))
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, data.getvalue())
 
 
 def types_of(operator, version):

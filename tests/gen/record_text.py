@@ -14,7 +14,7 @@ import sys
 import numpy as np
 import onnxruntime as ort
 
-from record_control import write_npz
+from npz import write_npz
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "control", "text")
 
