@@ -538,14 +538,14 @@ static int32_t read_byte(uint32_t address, int32_t is_unsigned, xpu_ticket after
     return is_unsigned ? byte : (int8_t)byte;
 }
 
+/* Operands, geometry and tile of a product of bytes `q`, in the form of one of int16. */
+#define ADDRESS(name)  .name = q.name,
+#define INT(name)      .name = q.name,
+#define BYTES_AS_INT16 .w_scale = q.factors, XPU_FIELDS_operands XPU_FIELDS_geometry XPU_FIELDS_tile
+
 xpu_ticket xpu_conv2d_i8_f32(const struct xpu_conv2d_i8_f32_args *args, uint32_t layer, xpu_ticket after) {
     const struct xpu_conv2d_i8_f32_args q = *args;
-#define ADDRESS(name) .name = q.name,
-#define INT(name)     .name = q.name,
-    const struct xpu_conv2d_i16_args a = {.w_scale = q.factors,
-                                          XPU_FIELDS_operands XPU_FIELDS_geometry XPU_FIELDS_tile};
-#undef ADDRESS
-#undef INT
+    const struct xpu_conv2d_i16_args a = {BYTES_AS_INT16};
     const struct format f = {
         .sizes = XPU_TILING_I8F,
         .x_type = byte_type(q.x_unsigned),
@@ -565,12 +565,7 @@ xpu_ticket xpu_conv2d_i8_f32(const struct xpu_conv2d_i8_f32_args *args, uint32_t
 
 xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, xpu_ticket after) {
     const struct xpu_conv2d_i8_args q = *args;
-#define ADDRESS(name) .name = q.name,
-#define INT(name)     .name = q.name,
-    const struct xpu_conv2d_i16_args a = {.w_scale = q.factors,
-                                          XPU_FIELDS_operands XPU_FIELDS_geometry XPU_FIELDS_tile};
-#undef ADDRESS
-#undef INT
+    const struct xpu_conv2d_i16_args a = {BYTES_AS_INT16};
     const struct format f = {.sizes = XPU_TILING_I8,
                              .x_type = byte_type(q.x_unsigned),
                              .x_bytes = 1,
@@ -593,3 +588,7 @@ xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, 
     params.hi.i = q.high;
     return run(&a, &f, &params, layer, after);
 }
+
+#undef BYTES_AS_INT16
+#undef ADDRESS
+#undef INT
