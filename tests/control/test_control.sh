@@ -16,11 +16,13 @@ run() { # run NETWORK FOLDER: a line in FOLDER/NETWORK.wrong for each thing that
         [ -e "$case" ] || continue
         answer=${case%_in.npz}_out.npz
         for device in ref func rtl; do
-            if ! "$XPU_BIN/xpu-run" -q "$out.xpu" -d $device -i "$case" -o "$out.$device.npz" 2>"$out.errors"; then
+            if ! "$XPU_BIN/xpu-run" -q "$out.xpu" -d $device -i "$case" -o "$out.$device.npz" --stats="$out.json" 2>"$out.errors"; then
                 echo "$case does not run on $device: $(head -1 "$out.errors")"
             elif ! "$XPU_BIN/xpu-dump" diff "$out.$device.npz" "$answer" --all --tolerance=1e-4,1e-5 >"$out.diff" 2>&1; then
                 echo "$case on $device: $(tail -1 "$out.diff")"
                 head -3 "$out.diff"
+            elif ! grep -q '"host_calls": 0,' "$out.json"; then
+                echo "$case calls the host on $device"
             fi
         done
         "$XPU_BIN/xpu-dump" diff "$out.func.npz" "$out.ref.npz" --all --tolerance=0,0 >"$out.diff" 2>&1 || echo "$case: func is not ref"

@@ -14,7 +14,8 @@ detector() { # detector NAME OPTION...: no layer on the host
     check 1 '' grep 'host:' "$folder/explained"
     for device in ref func rtl; do
         for frame in "$frames"/*_in.npz; do
-            check 0 '' "$XPU_BIN/xpu-run" -q "$folder/$name.xpu" -d $device -i "$frame" -o "$folder/out.npz"
+            check 0 '' "$XPU_BIN/xpu-run" -q "$folder/$name.xpu" -d $device -i "$frame" -o "$folder/out.npz" --stats="$folder/stats.json"
+            check 0 '"host_calls": 0,' cat "$folder/stats.json"
             check 0 '0 of 2 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/out.npz" "${frame%_in.npz}_out.npz" --tolerance=1e-4,1e-4
         done
     done
