@@ -3,10 +3,13 @@
 #   CHIP=nano               the chip that `make run` compiles for (default: standard)
 #   COVERAGE=1              count which lines run, in a folder of its own (make coverage)
 #   V=1                     show the commands
+#   SOUND=FILE.wav          where `make demo-voice` looks for speech; DEVICE=rtl: on the Verilated chip
 #   CC=clang-19             another host compiler
 #   DEPS=no                 neither looks for Debian packages nor installs them
 SAN    ?=
 CHIP   ?= standard
+SOUND  ?= examples/voice/yes_1000ms.wav
+DEVICE ?= func
 PREFIX ?= /usr/local
 CLANG  ?= clang-19
 BUILD  ?= build$(if $(SAN),/san)$(if $(COVERAGE),/coverage)
@@ -19,7 +22,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Where packages are missing, these goals install them first and then make the rest anew, since variables hold what the
 # packages' programs say; the others name the line that does. What is built alone needs neither Verilator nor the tests'.
-INSTALL_DEPS := run run-resnet50 test test-long test-models bench
+INSTALL_DEPS := run run-resnet50 demo-voice test test-long test-models bench
 BUILD_ONLY   := all device examples gen
 GOALS        := $(filter-out $(INSTALL_DEPS) deps help clean layers lengths,$(or $(MAKECMDGOALS),all))
 ifeq ($(MAKELEVEL)$(filter no,$(DEPS)),0)
@@ -71,13 +74,14 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run run-resnet50 test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
+.PHONY: all run run-resnet50 demo-voice test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite manuals
 
 help:
 	@echo 'all        build everything into $(BUILD)'
 	@echo 'run        install what is missing, build, compile the digits network and run it on the Verilated chip'
 	@echo 'run-resnet50  the whole of ResNet-50 on the Verilated chip (needs ../shared)'
+	@echo 'demo-voice  where speech is in SOUND=FILE.wav, as text and as a picture; DEVICE=rtl: on the Verilated chip'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
 	@echo 'test       build and run the tests (about six minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, 2,000,000 in all, large models, of the RTL'
@@ -214,15 +218,23 @@ $(SHARE)/suite:
 
 # Examples link what a user's program links
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+DEMOS    := voice
 PLUGINS  := $(patsubst examples/%/plugin.c,$(BUILD)/lib/xpu-target-%.so,$(wildcard examples/*/plugin.c))
 # These are programs of a user: they know the headers as they are installed
 EXTRA_examples_build_in_c := -Ixpuc/include -Ixpu_runtime/include
 EXTRA_examples_stream := -Ixpuc/include -Ixpu_runtime/include
-examples: $(EXAMPLES) $(PLUGINS)
+EXTRA_examples_voice_voice := -Ixpu_runtime/include
+examples: $(EXAMPLES) $(DEMOS:%=$(BUILD)/examples/%) $(PLUGINS)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIBXPURT) $(LIBXPUC) $(LIBFUNC) $(LIBALL)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(LIBXPURT) $(LIBXPUC) $(LIBFUNC) $(LIBALL) $(LDFLAGS) $(LDLIBS)
+# A demonstration is a folder of sources that are one program
+$(foreach d,$(DEMOS),$(eval $(BUILD)/examples/$d: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/$d/*.c))))
+$(DEMOS:%=$(BUILD)/examples/%): $(LIBXPURT) $(LIBFUNC)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(filter %.so,$^) $(LDFLAGS) $(LDLIBS)
 $(BUILD)/lib/xpu-target-%.so: $(BUILD)/obj/examples/%/plugin.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared -o $@ $^ $(LDFLAGS)
@@ -282,6 +294,11 @@ run-resnet50: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all
 	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=standard
 	@scripts/run_resnet50 $(BUILD) ../shared
+
+# Demonstrations: docs/demos.md
+demo-voice: deps
+	@$(MAKE) $(PARALLEL) --no-print-directory all $(if $(filter rtl,$(DEVICE)),chip CHIP=standard)
+	@scripts/demo_voice $(BUILD) $(DEVICE) "$(SOUND)"
 
 # Which lines of the host's code the quick tests reach: docs/coverage.md
 COVERED    := $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)
