@@ -43,6 +43,7 @@ typedef struct {
     int in_range;                                     /* the next layer joins the last step */
     struct xpu_control *control;                      /* steps.h; NULL: all layers are one range */
     XPU_ARRAY(struct xpu_reading) readings;           /* buffers.h */
+    XPU_ARRAY(struct xpu_loop_layers) loops;          /* buffers.h */
     uint32_t *last_of;                                /* by node id: the last layer of its bodies */
     int lowered;                                      /* the layers are made, and whether that worked */
     xpu_status lower_status;

@@ -192,5 +192,28 @@ static void branches_of_products(void) {
     xpuc_result_clear(&result);
 }
 
+/* ---- what is carried ---- */
+
+static int has_layer(const char *name, const char *suffix) {
+    xpuc_result result;
+    xpuc_error wrong;
+    xpuc_options options = {.chip = "nano", .precision = "fp32", .emit = "c"};
+    char path[64];
+    snprintf(path, sizeof path, "tests/loops/%s.onnx", name);
+    CU_ASSERT_EQUAL_FATAL(xpuc_compile_file(path, &options, &result, &wrong), 0);
+    int found = memmem(result.bytes, result.size, suffix, strlen(suffix)) != NULL;
+    xpuc_result_clear(&result);
+    return found;
+}
+
+/* A result that is made behind the last use of the carried value, or over it, is not copied. */
+static void carried_in_place(void) {
+    static const char *const without[] = {"loop_convolution", "loop_in_if", "loop_newton", "loop_pool_norm",
+                                          "loop_two",         "loop_while", "shrink"};
+    static const char *const with[] = {"loop_matmul", "loop_rotate", "loop_swap"};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) CU_ASSERT(!has_layer(without[i], "/next"));
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) CU_ASSERT(has_layer(with[i], "/next"));
+}
+
 XPU_TEST_MAIN("loops", {"networks", all_networks}, {"products in int16", precisions},
-              {"branches with products in int16", branches_of_products})
+              {"branches with products in int16", branches_of_products}, {"carried values in place", carried_in_place})

@@ -205,8 +205,16 @@ static void find_states(xpu_codegen *cg) {
     }
 }
 
+/* Whether the next iteration of a loop that ends with `layer` finds what the buffer holds. */
+static int is_read_again(const xpu_codegen *cg, uint32_t layer, const xpu_program_buffer *buffer) {
+    for (uint32_t i = 0; i < cg->loops.count; i++) {
+        if (cg->loops.items[i].last == layer && buffer->first_layer < cg->loops.items[i].first) return 1;
+    }
+    return 0;
+}
+
 /* Keeps the alternatives whose operand dies where the result begins and is nobody else's result; states are where they
- * are. */
+ * are, and so are results that have the place of another buffer. */
 static void finish_in_place(xpu_codegen *cg) {
     const xpu_program_buffer *buffers = cg->program.buffers.items;
     uint8_t *is_output = XPU_NEW_ARRAY(cg->arena, uint8_t, cg->program.buffers.count);
@@ -221,7 +229,9 @@ static void finish_in_place(xpu_codegen *cg) {
     for (uint32_t i = 0; i < cg->program.in_place.count; i++) {
         xpu_program_in_place pair = cg->program.in_place.items[i];
         if (is_state[pair.buffer] || is_state[pair.other]) continue;
+        if (buffers[pair.buffer].alias_of >= 0 || buffers[pair.other].alias_of >= 0) continue;
         if (is_output[pair.other] || buffers[pair.other].last_layer != buffers[pair.buffer].first_layer) continue;
+        if (is_read_again(cg, buffers[pair.buffer].first_layer, &buffers[pair.other])) continue;
         cg->program.in_place.items[kept++] = pair;
     }
     cg->program.in_place.count = kept;

@@ -21,6 +21,11 @@ uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t first_layer, uint32_t laye
 uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, const char *role);
 /* Bytes of a value, in whole words. */
 xpu_dim xpu_value_bytes(xpu_codegen *cg, xpu_value value);
+/* The buffer whose memory it has: its own, or the one that it is an alias of. */
+static inline uint32_t xpu_buffer_place(const xpu_codegen *cg, uint32_t buffer) {
+    int32_t of = buffer < cg->program.buffers.count ? cg->program.buffers.items[buffer].alias_of : -1;
+    return of < 0 ? buffer : (uint32_t)of;
+}
 /* As large as `like`, for one layer. */
 uint32_t xpu_aside_buffer(xpu_codegen *cg, uint32_t like, uint32_t layer);
 
@@ -30,6 +35,10 @@ typedef struct xpu_reading {
     uint32_t buffer, first, last;
     xpu_block home, block;
 } xpu_reading;
+/* The layers of a loop's body. */
+typedef struct xpu_loop_layers {
+    uint32_t first, last;
+} xpu_loop_layers;
 /* Layer `layer` of a block, or control behind it, reads the value; nothing where it is a constant. */
 void xpu_value_read(xpu_codegen *cg, xpu_value value, uint32_t layer, xpu_block block);
 void xpu_buffer_lives(xpu_codegen *cg, uint32_t buffer, uint32_t first, uint32_t last);

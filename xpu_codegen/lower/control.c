@@ -6,6 +6,7 @@
 
 #include "core/ops/control.h"
 #include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/carried.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/steps.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
@@ -111,7 +112,7 @@ static void add_move(moves *m, xpu_value value, uint32_t to) {
                  .count = xpu_dims_product(cg, value, 0, info->rank),
                  .offset = xpu_dim_of(cg, 0),
                  .element = (int64_t)xpu_dtype_bytes(xpu_value_at(cg->graph, value)->dtype)};
-    if (item.from != to) XPU_PUSH(cg->arena, &m->items, item);
+    if (xpu_buffer_place(cg, item.from) != xpu_buffer_place(cg, to)) XPU_PUSH(cg->arena, &m->items, item);
 }
 
 static xpu_status set_true(xpu_codegen *cg, uint32_t layer, uint32_t to) {
@@ -163,8 +164,8 @@ static uint32_t add_moving_layer(moves *m, const char *suffix) {
 
 /* Whether the move's source is written by another one. */
 static int is_overwritten(const moves *m, const move *item) {
-    for (uint32_t i = 0; i < m->items.count; i++) {
-        if (m->items.items[i].to == item->from) return 1;
+    for (uint32_t i = 0; i < m->items.count && item->value.id; i++) {
+        if (xpu_buffer_place(m->cg, m->items.items[i].to) == xpu_buffer_place(m->cg, item->from)) return 1;
     }
     return 0;
 }
@@ -228,7 +229,7 @@ typedef struct {
     xpu_node node;
     xpu_loop loop;
     xpu_node_info info;
-    uint32_t first, step;
+    uint32_t first, body_first, step;
     int has_condition; /* the body's argument has a place */
 } looping;
 
@@ -309,7 +310,9 @@ static xpu_status end_iteration(looping *l, xpu_dim iteration) {
     moves m = {.cg = cg, .node = l->node, .block = l->loop.body};
     add_stacks(l, &m, iteration);
     for (uint32_t i = 0; i < l->loop.carried; i++) {
-        add_move(&m, result(l, XPU_BODY_NEXT + i), xpu_activation_buffer(cg, argument(l, XPU_BODY_FIRST + i)));
+        xpu_value now = argument(l, XPU_BODY_FIRST + i), next = result(l, XPU_BODY_NEXT + i);
+        xpu_make_in_place(cg, now, next);
+        add_move(&m, next, xpu_activation_buffer(cg, now));
     }
     xpu_value again = result(l, XPU_BODY_GOES_ON), condition = argument(l, XPU_BODY_CONDITION);
     if (l->has_condition) add_move(&m, again, xpu_activation_buffer(cg, condition));
@@ -335,6 +338,7 @@ static void keep_places(const looping *l) {
         if (buffer >= 0) xpu_buffer_lives(cg, (uint32_t)buffer, first, last);
     }
     cg->last_of[l->node.id] = last;
+    XPU_PUSH(cg->arena, &cg->loops, ((xpu_loop_layers){l->body_first, last}));
 }
 
 static void begin_steps(looping *l) {
@@ -360,6 +364,7 @@ xpu_status xpu_lower_loop(xpu_codegen *cg, xpu_node node, xpu_lower_block_fn low
     share_carried(&l);
     xpu_status status = begin_loop(&l);
     if (status != XPU_OK) return status;
+    l.body_first = cg->program.layers.count;
     begin_steps(&l);
     int stacks = 0;
     for (uint32_t k = 0; k < l.loop.stacked; k++) stacks |= is_needed(cg, l.info.outputs[l.loop.carried + k]);
