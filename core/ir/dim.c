@@ -163,16 +163,32 @@ static int same_node(const xpu_dim_node *a, const xpu_dim_node *b) {
     return a->kind == b->kind && a->value == b->value && a->a.id == b->a.id && a->b.id == b->b.id;
 }
 
-static void grow_table(xpu_dims *dims) {
-    uint32_t size = dims->table_size ? dims->table_size * 2 : 64;
+static void make_table(xpu_dims *dims, uint32_t size) {
     uint32_t *table = XPU_NEW_ARRAY(dims->arena, uint32_t, size);
     for (uint32_t id = 1; id < dims->nodes.count; id++) {
+        if (dims->nodes.items[id].gone) continue;
         uint32_t slot = hash_of(&dims->nodes.items[id]) & (size - 1);
         while (table[slot]) slot = (slot + 1) & (size - 1);
         table[slot] = id;
     }
     dims->table = table;
     dims->table_size = size;
+}
+
+static void grow_table(xpu_dims *dims) {
+    make_table(dims, dims->table_size ? dims->table_size * 2 : 64);
+}
+
+void xpu_dims_drop_symbols(xpu_dims *dims, uint32_t kept) {
+    if (kept >= dims->symbols.count) return;
+    for (uint32_t id = 1; id < dims->nodes.count; id++) { /* operands stand before what is made of them */
+        xpu_dim_node *node = &dims->nodes.items[id];
+        node->gone |= node->kind == XPU_DIM_SYMBOL ? node->value >= kept
+                                                   : node->kind > XPU_DIM_SYMBOL && (xpu_dim_at(dims, node->a)->gone ||
+                                                                                     xpu_dim_at(dims, node->b)->gone);
+    }
+    dims->symbols.count = kept;
+    make_table(dims, dims->table_size);
 }
 
 static void tighten_bounds(xpu_dims *dims, xpu_dim_node *sum);

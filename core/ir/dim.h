@@ -32,6 +32,7 @@ typedef struct {
     int64_t min, max;         /* bounds over all symbols' ranges, saturated */
     int64_t modulus, residue; /* value mod modulus == residue; modulus 0: the value is residue, 1: nothing known */
     uint32_t size;            /* nodes of the expression, counted as a tree */
+    int gone;                 /* it has a symbol that was dropped */
     xpu_dim same;             /* a dim that it is taken for equal to (xpu_dim_assume), nearer to their root; or none */
     xpu_dim settled;          /* what xpu_dim_settled gave ... */
     uint32_t settled_at;      /* ... after so many assumptions, plus 1 */
@@ -97,6 +98,8 @@ xpu_dim xpu_dim_new_symbol(xpu_dims *dims, const char *name, int64_t min, int64_
                            uint32_t element, xpu_dim bound);
 /* Whether symbol `index` of the table is in the expression. */
 int xpu_dim_has_symbol(const xpu_dims *dims, xpu_dim dim, uint32_t index);
+/* Forgets symbols from number `kept` on: the next one gets that number, and no expression of those that are gone. */
+void xpu_dims_drop_symbols(xpu_dims *dims, uint32_t kept);
 /* Results that overflow, become too large an expression or come after XPU_DIMS_MAX_WORK are unknown (id 0), as is what
  * is made from unknown. */
 xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b);

@@ -199,11 +199,10 @@ static void find_in_node(const xpu_graph *graph, xpu_node node, uint8_t *seen) {
 }
 
 /* What is known by symbols that are gone is not known. */
-static void forget_dropped(xpu_graph *graph, uint32_t before, xpu_arena *arena) {
-    xpu_dims *dims = &graph->dims;
-    const uint32_t kept = dims->symbols.count;
+static void forget_dropped(xpu_graph *graph, uint32_t kept, xpu_arena *arena) {
+    const xpu_dims *dims = &graph->dims;
+    const uint32_t before = dims->symbols.count;
     uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, before + 1);
-    dims->symbols.count = before; /* to find them */
     for (uint32_t id = 1; id < graph->values.count && kept < before; id++) {
         const xpu_known_list *known = graph->values.items[id].known;
         int gone = 0;
@@ -214,7 +213,6 @@ static void forget_dropped(xpu_graph *graph, uint32_t before, xpu_arena *arena) 
         }
         if (gone) graph->values.items[id].known = NULL;
     }
-    dims->symbols.count = kept;
 }
 
 void xpu_graph_drop_elements(xpu_graph *graph) {
@@ -223,7 +221,6 @@ void xpu_graph_drop_elements(xpu_graph *graph) {
     xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "symbols");
     uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, dims->symbols.count + 1);
     uint8_t *needed = find_needed(graph, arena);
-    const uint32_t before = dims->symbols.count;
     for (uint32_t i = 0; i < graph->guards.count; i++) {
         find_in(graph, &graph->guards.items[i].a, 1, seen);
         find_in(graph, &graph->guards.items[i].b, 1, seen);
@@ -231,11 +228,10 @@ void xpu_graph_drop_elements(xpu_graph *graph) {
     XPU_FOR_ALL_NODES(graph, node) {
         if (needed[node.id]) find_in_node(graph, node, seen);
     }
-    while (dims->symbols.count) {
-        const xpu_symbol *last = &dims->symbols.items[dims->symbols.count - 1];
-        if (!last->value.id || seen[dims->symbols.count - 1] || last->relied) break;
-        dims->symbols.count--;
-    }
-    forget_dropped(graph, before, arena);
+    uint32_t kept = dims->symbols.count;
+    while (kept && dims->symbols.items[kept - 1].value.id && !seen[kept - 1] && !dims->symbols.items[kept - 1].relied)
+        kept--;
+    forget_dropped(graph, kept, arena);
+    xpu_dims_drop_symbols(dims, kept);
     xpu_arena_free(arena);
 }

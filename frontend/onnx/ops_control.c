@@ -78,6 +78,17 @@ xpu_value xpu_onnx_convert_if(xpu_onnx_node *node) {
 
 /* ---- loop ---- */
 
+/* What a body gets has to be there. 0 after reporting. */
+static int has_inputs(const xpu_onnx_node *node, uint32_t first) {
+    for (uint32_t i = first; i < node->input_count; i++) {
+        if (node->inputs[i].id) continue;
+        xpu_onnx_refuse(node, "onnx-operand", xpu_onnx_format(node, "input %u is missing", i),
+                        xpu_onnx_format(node, "%s-%d requires it", node->row->name, node->version), NULL);
+        return 0;
+    }
+    return 1;
+}
+
 /* The rank that the body declares for an argument, 0 or 1; onnxruntime gives it what is declared. */
 static int declared_rank(const xpu_onnx_graph_proto *graph, size_t input) {
     const XpuOnnx__TypeProto *type = graph && input < graph->n_input ? graph->input[input]->type : NULL;
@@ -90,6 +101,7 @@ xpu_value xpu_onnx_convert_loop(xpu_onnx_node *node) {
     const xpu_onnx_graph_proto *graph = xpu_onnx_attr_graph(node, names[0]);
     const uint32_t own = 2, carried = node->input_count > own ? node->input_count - own : 0;
     const uint32_t count = (uint32_t)node->proto->n_output;
+    if (!has_inputs(node, own)) return fail(node);
     if (count < carried) {
         return xpu_onnx_refuse(node, "onnx-operand", "the number of results is invalid",
                                xpu_onnx_format(node, "there are %u carried values and %u results", carried, count),
@@ -165,6 +177,7 @@ xpu_value xpu_onnx_convert_scan(xpu_onnx_node *node) {
     const uint32_t own = has_batch ? 1 : 0, operands = node->input_count - own;
     const uint32_t count = (uint32_t)node->proto->n_output;
     const int64_t scanned = xpu_onnx_attr_int(node, "num_scan_inputs", 0);
+    if (!has_inputs(node, own)) return fail(node);
     if (scanned < 1 || scanned > operands || operands - scanned > count) {
         return xpu_onnx_refuse(node, "onnx-attribute", "attribute 'num_scan_inputs' is invalid",
                                xpu_onnx_format(node, "it is %lld; there are %u operands and %u results",

@@ -155,7 +155,7 @@ static void precisions(void) {
     for (size_t i = 0; i < networks.gl_pathc * (sizeof names / sizeof *names); i++) {
         xpuc_result result;
         xpuc_error error;
-        xpuc_options options = {.emit = "c", .precision = names[i % 3]};
+        xpuc_options options = {.emit = "c", .precision = names[i % 3], .check_passes = 1};
         int status = xpuc_compile_file(networks.gl_pathv[i / 3], &options, &result, &error);
         if (status == XPU_EBUG) printf("%s", error.text);
         CU_ASSERT_NOT_EQUAL(status, XPU_EBUG);

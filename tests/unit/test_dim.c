@@ -133,6 +133,24 @@ static void symbols(void) {
     bench_close(&b);
 }
 
+/* A symbol that gets the number of one that is gone has nothing of it, nor have expressions. */
+static void dropped_symbols(void) {
+    BENCH_OPEN(b);
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim n = xpu_dim_symbol(dims, "N", 1, 16, 1), kept = xpu_dim_mul_const(dims, n, 6);
+    xpu_dim old = xpu_dim_symbol(dims, "A", INT32_MIN, 7, 1), more = xpu_dim_mul_const(dims, old, 6);
+    xpu_dim_assume(dims, old, xpu_dim_const(dims, 3));
+    xpu_dims_drop_symbols(dims, 1);
+    xpu_dim now = xpu_dim_symbol(dims, "B", 0, 100, 1), product = xpu_dim_mul_const(dims, now, 6);
+    CU_ASSERT(xpu_dim_equal(kept, xpu_dim_mul_const(dims, n, 6)));
+    CU_ASSERT(!xpu_dim_equal(now, old) && !xpu_dim_equal(product, more) && !xpu_dim_agree(dims, now, old));
+    CU_ASSERT_EQUAL(xpu_dim_min(dims, product), 0);
+    CU_ASSERT_EQUAL(xpu_dim_max(dims, product), 600);
+    for (int i = 0; i < 200; i++) xpu_dim_add_const(dims, n, i); /* the table grows */
+    CU_ASSERT(xpu_dim_equal(now, xpu_dim_symbol(dims, "B", 0, 100, 1)));
+    bench_close(&b);
+}
+
 /* Sizes of products of dims are known not to be negative, though their terms are. */
 static void bounds_of_products(void) {
     BENCH_OPEN(b);
@@ -306,7 +324,7 @@ static void random_expressions(void) {
 }
 
 XPU_TEST_MAIN("dim", {"equal expressions have equal handles", equal_expressions}, {"text", texts},
-              {"overflow is unknown", overflow_is_unknown}, {"symbols", symbols}, {"solutions", solutions},
-              {"solutions of long ranges", solutions_of_long_ranges}, {"assumptions", assumptions},
-              {"raised symbols", raised_symbols}, {"bounds of products", bounds_of_products},
-              {"random expressions", random_expressions})
+              {"overflow is unknown", overflow_is_unknown}, {"symbols", symbols}, {"dropped symbols", dropped_symbols},
+              {"solutions", solutions}, {"solutions of long ranges", solutions_of_long_ranges},
+              {"assumptions", assumptions}, {"raised symbols", raised_symbols},
+              {"bounds of products", bounds_of_products}, {"random expressions", random_expressions})

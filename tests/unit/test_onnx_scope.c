@@ -165,5 +165,27 @@ static void test_interface(void) {
     end(&f);
 }
 
+/* What a loop or scan hands to its body is there. */
+static void test_missing_inputs(void) {
+    static const struct {
+        const char *op, *error;
+        const char *inputs[5];
+    } rows[] = {
+        {"Scan", "[onnx-operand] node 'Scan_0' (Scan-11, #0): input 0 is missing", {"", "x", NULL}},
+        {"Loop", "[onnx-operand] node 'Loop_0' (Loop-13, #0): input 2 is missing", {"", "cond", "", "x", NULL}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        begin_model(&f, 1);
+        XpuOnnx__NodeProto *node = xpu_onnx_node(&f.builder, rows[i].op, NULL, "y", rows[i].inputs);
+        if (i == 0) xpu_onnx_int(&f.builder, node, "num_scan_inputs", 1);
+        xpu_onnx_graph(&f.builder, node, "body", branch(&f, "Relu", "x", "a"));
+        import(&f);
+        CU_ASSERT_PTR_NOT_NULL(strstr(errors(&f), rows[i].error));
+        if (!strstr(errors(&f), rows[i].error)) fprintf(stderr, "\n%s", errors(&f));
+        end(&f);
+    }
+}
+
 XPU_TEST_MAIN("onnx-scope", {"decided", test_decided}, {"names", test_names}, {"order", test_order},
-              {"refusals", test_refusals}, {"interface", test_interface})
+              {"refusals", test_refusals}, {"interface", test_interface}, {"missing inputs", test_missing_inputs})
