@@ -3,13 +3,15 @@
 #   CHIP=nano               the chip that `make run` compiles for (default: standard)
 #   COVERAGE=1              count which lines run, in a folder of its own (make coverage)
 #   V=1                     show the commands
-#   SOUND=FILE.wav          where `make demo-voice` looks for speech; DEVICE=rtl: on the Verilated chip
+#   SOUND=FILE.wav          where `make demo-voice` looks for speech
+#   DEVICE=rtl              demo-voice and demo-story on the Verilated chip (default: func); TOKENS=32: a shorter story
 #   CC=clang-19             another host compiler
 #   DEPS=no                 neither looks for Debian packages nor installs them
 SAN    ?=
 CHIP   ?= standard
 SOUND  ?= examples/voice/yes_1000ms.wav
 DEVICE ?= func
+TOKENS ?= 256
 PREFIX ?= /usr/local
 CLANG  ?= clang-19
 BUILD  ?= build$(if $(SAN),/san)$(if $(COVERAGE),/coverage)
@@ -22,7 +24,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Where packages are missing, these goals install them first and then make the rest anew, since variables hold what the
 # packages' programs say; the others name the line that does. What is built alone needs neither Verilator nor the tests'.
-INSTALL_DEPS := run run-resnet50 demo-voice test test-long test-models bench
+INSTALL_DEPS := run run-resnet50 demo-voice demo-story test test-long test-models bench
 BUILD_ONLY   := all device examples gen
 GOALS        := $(filter-out $(INSTALL_DEPS) deps help clean layers lengths,$(or $(MAKECMDGOALS),all))
 ifeq ($(MAKELEVEL)$(filter no,$(DEPS)),0)
@@ -74,7 +76,7 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run run-resnet50 demo-voice test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
+.PHONY: all run run-resnet50 demo-voice demo-story test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite manuals
 
 help:
@@ -82,6 +84,7 @@ help:
 	@echo 'run        install what is missing, build, compile the digits network and run it on the Verilated chip'
 	@echo 'run-resnet50  the whole of ResNet-50 on the Verilated chip (needs ../shared)'
 	@echo 'demo-voice  where speech is in SOUND=FILE.wav, as text and as a picture; DEVICE=rtl: on the Verilated chip'
+	@echo 'demo-story  a small language model tells a story, TOKENS=256 long; DEVICE=rtl: on the Verilated chip'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
 	@echo 'test       build and run the tests (about six minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, 2,000,000 in all, large models, of the RTL'
@@ -218,12 +221,13 @@ $(SHARE)/suite:
 
 # Examples link what a user's program links
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-DEMOS    := voice
+DEMOS    := voice story
 PLUGINS  := $(patsubst examples/%/plugin.c,$(BUILD)/lib/xpu-target-%.so,$(wildcard examples/*/plugin.c))
 # These are programs of a user: they know the headers as they are installed
 EXTRA_examples_build_in_c := -Ixpuc/include -Ixpu_runtime/include
 EXTRA_examples_stream := -Ixpuc/include -Ixpu_runtime/include
 EXTRA_examples_voice_voice := -Ixpu_runtime/include
+EXTRA_examples_story_story := -Ixpu_runtime/include
 examples: $(EXAMPLES) $(DEMOS:%=$(BUILD)/examples/%) $(PLUGINS)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIBXPURT) $(LIBXPUC) $(LIBFUNC) $(LIBALL)
 	@mkdir -p $(@D)
@@ -299,6 +303,9 @@ run-resnet50: deps
 demo-voice: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all $(if $(filter rtl,$(DEVICE)),chip CHIP=standard)
 	@scripts/demo_voice $(BUILD) $(DEVICE) "$(SOUND)"
+demo-story: deps
+	@$(MAKE) $(PARALLEL) --no-print-directory all $(if $(filter rtl,$(DEVICE)),chip CHIP=standard)
+	@scripts/demo_story $(BUILD) $(DEVICE) $(TOKENS)
 
 # Which lines of the host's code the quick tests reach: docs/coverage.md
 COVERED    := $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)
