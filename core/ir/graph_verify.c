@@ -213,13 +213,11 @@ static void check_attr_values(verifier *v, xpu_node node) {
         int64_t axis = xpu_node_int(v->graph, node, XPU_ATTR_AXIS);
         if (axis < 0 || axis >= (rank ? rank : 1)) node_problem(v, node, "'axis' is outside the dims");
     }
-    if (xpu_op_attr(info->op, XPU_ATTR_STRIDES)) {
-        static const xpu_attr_id lists[] = {XPU_ATTR_STRIDES, XPU_ATTR_DILATIONS, XPU_ATTR_PADS};
-        for (int i = 0; i < 3; i++) {
-            xpu_node_ints(v->graph, node, lists[i], &count);
-            if ((int)count != (rank - 2) * (lists[i] == XPU_ATTR_PADS ? 2 : 1)) {
-                node_problem(v, node, xpu_printf(v->arena, "'%s' has %u entries", xpu_attr_name(lists[i]), count));
-            }
+    static const xpu_attr_id lists[] = {XPU_ATTR_STRIDES, XPU_ATTR_DILATIONS, XPU_ATTR_CROP, XPU_ATTR_PADS};
+    for (int i = 0; xpu_op_attr(info->op, XPU_ATTR_STRIDES) && i < 4; i++) {
+        xpu_node_ints(v->graph, node, lists[i], &count);
+        if (xpu_op_attr(info->op, lists[i]) && (int)count != (rank - 2) * (lists[i] == XPU_ATTR_PADS ? 2 : 1)) {
+            node_problem(v, node, xpu_printf(v->arena, "'%s' has %u entries", xpu_attr_name(lists[i]), count));
         }
     }
 }

@@ -11,13 +11,14 @@ static int channel_axis(const xpu_graph *graph, xpu_node producer) {
     int rank = xpu_value_at(graph, xpu_node_output(graph, producer, 0))->rank;
     int weight_rank = xpu_value_at(graph, xpu_node_input(graph, producer, XPU_IN_W))->rank;
     if (xpu_node_is(graph, producer, XPU_OP_CONV)) return 0;
+    if (xpu_node_is(graph, producer, XPU_OP_CONV_TRANSPOSE) && xpu_node_int(graph, producer, XPU_ATTR_GROUP) == 1)
+        return 1;
     return xpu_node_is(graph, producer, XPU_OP_MATMUL) && rank == 2 && weight_rank == 2 ? 1 : -1;
 }
 
 static int accepts(const xpu_graph *graph, xpu_node node, xpu_node producer) {
     if (!producer.id || !xpu_used_once(graph, producer)) return 0;
-    if (!xpu_op_attr(xpu_node_at(graph, producer)->op, XPU_ATTR_PRECISION) || channel_axis(graph, producer) < 0)
-        return 0;
+    if (channel_axis(graph, producer) < 0) return 0;
     if (xpu_node_int(graph, producer, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_NONE ||
         xpu_node_int(graph, producer, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32 ||
         xpu_node_input(graph, producer, XPU_IN_BRANCH).id) {
@@ -80,9 +81,24 @@ static xpu_status fold_into(xpu_graph *graph, xpu_node node, xpu_node producer, 
     return xpu_op_infer(graph, node, diags);
 }
 
+/* A sum with a constant vector becomes the bias of the transposed convolution before it, whose phases then have it. */
+static xpu_status fold_bias(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    for (uint32_t input = 0; input < 2; input++) {
+        xpu_node producer = xpu_maker(graph, node, input);
+        if (!producer.id || !xpu_node_is(graph, producer, XPU_OP_CONV_TRANSPOSE) || !xpu_used_once(graph, producer))
+            continue;
+        xpu_match match = {.nodes = {producer, node}, .operand = {0, input}};
+        if (xpu_same_block(graph, producer, node) && xpu_accepts_bias(graph, &match))
+            return xpu_fuse_bias(graph, &match, diags);
+    }
+    return XPU_OK;
+}
+
 xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags) {
     xpu_status status = XPU_OK;
     XPU_FOR_ALL_NODES(graph, node) {
+        if (xpu_node_is(graph, node, XPU_OP_ADD)) status = fold_bias(graph, node, diags);
+        if (status != XPU_OK) return status;
         if (!xpu_node_is(graph, node, XPU_OP_BATCH_NORM)) continue;
         xpu_node producer = xpu_maker(graph, node, IN_X);
         if (!accepts(graph, node, producer)) continue;

@@ -155,6 +155,32 @@ static int put_known(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     return 1;
 }
 
+/* A function of each element before the elements of several convolutions are put together: it may become a part of
+ * them. One that does not is worth no layer for each. */
+static int compute_before_interleave(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    if (info->op->elementwise < 0 || info->input_count != 1 || info->output_count != 1) return 0;
+    xpu_node interleave = xpu_maker(graph, node, 0);
+    if (!interleave.id || !xpu_node_is(graph, interleave, XPU_OP_INTERLEAVE) || !xpu_used_once(graph, interleave) ||
+        !xpu_same_block(graph, node, interleave))
+        return 0;
+    xpu_op_id op = xpu_op_id_of(info->op);
+    uint32_t count = xpu_node_at(graph, interleave)->input_count;
+    int is_activation = op == XPU_OP_RELU || op == XPU_OP_CLIP || op == XPU_OP_LEAKY_RELU;
+    int is_float = xpu_value_at(graph, xpu_node_output(graph, node, 0))->dtype == XPU_F32;
+    if ((count > 1 && !is_activation) || !is_float) return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        xpu_value x = xpu_node_input(graph, interleave, i);
+        info = xpu_node_at(graph, node);
+        xpu_node part = xpu_build(graph, interleave, op, &x, 1, NULL, info->attrs.items, info->attrs.count,
+                                  info->origins.items, info->origins.count, diags);
+        xpu_node_set_input(graph, interleave, i, xpu_node_output(graph, part, 0));
+    }
+    xpu_absorb(graph, node, interleave);
+    xpu_op_infer(graph, node, diags);
+    return 1;
+}
+
 static const struct {
     xpu_op_id op;
     simplification apply;
@@ -165,7 +191,7 @@ static const struct {
 };
 
 static int simplify(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    if (put_known(graph, node, diags)) return 1;
+    if (put_known(graph, node, diags) || compute_before_interleave(graph, node, diags)) return 1;
     for (size_t i = 0; i < sizeof simplifications / sizeof *simplifications; i++) {
         if (!xpu_node_is(graph, node, simplifications[i].op)) continue;
         return simplifications[i].apply(graph, node, diags);

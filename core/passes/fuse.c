@@ -20,11 +20,16 @@ static int keeps_shape(const xpu_graph *graph, const xpu_match *match) {
                                 xpu_node_output(graph, match->nodes[1], 0));
 }
 
+static int channel_dim(const xpu_graph *graph, xpu_node producer) {
+    int rank = xpu_value_at(graph, xpu_node_output(graph, producer, 0))->rank;
+    return xpu_node_is(graph, producer, XPU_OP_MATMUL) ? rank - 1 : 1;
+}
+
 /* Elements of a constant that varies along the channels of the result at most; 0 where it varies along other dims. */
 static int64_t channel_vector(const xpu_graph *graph, xpu_node producer, xpu_value constant) {
     const xpu_value_info *result = xpu_value_at(graph, xpu_node_output(graph, producer, 0));
     const xpu_value_info *info = xpu_value_at(graph, constant);
-    int channel = xpu_node_is(graph, producer, XPU_OP_CONV) ? 1 : result->rank - 1;
+    int channel = channel_dim(graph, producer);
     int64_t dims[XPU_MAX_RANK], count = 1;
     if (info->dtype != XPU_F32 || !xpu_value_dims(graph, constant, NULL, dims)) return 0;
     for (int i = 0; i < info->rank; i++) {
@@ -65,11 +70,9 @@ static xpu_value bias_vector(xpu_graph *graph, xpu_value constant, int64_t count
 xpu_status xpu_fuse_bias(xpu_graph *graph, const xpu_match *match, xpu_diags *diags) {
     xpu_node producer = match->nodes[0], node = match->nodes[1];
     xpu_value constant = other_operand(graph, match);
-    int64_t weights[XPU_MAX_RANK];
-    xpu_value weight = xpu_node_input(graph, producer, XPU_IN_W);
-    if (!xpu_value_dims(graph, weight, NULL, weights)) return XPU_OK;
-    int is_conv = xpu_node_is(graph, producer, XPU_OP_CONV);
-    int64_t channels = weights[is_conv ? 0 : xpu_value_at(graph, weight)->rank - 1];
+    const xpu_value_info *result = xpu_value_at(graph, xpu_node_output(graph, producer, 0));
+    int64_t channels;
+    if (!xpu_dim_is_const(&graph->dims, result->dims[channel_dim(graph, producer)], &channels)) return XPU_OK;
     xpu_value bias = bias_vector(graph, constant, channel_vector(graph, producer, constant), channels, diags);
     if (!bias.id) return xpu_diags_status(diags);
     xpu_absorb(graph, node, producer);

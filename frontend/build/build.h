@@ -74,6 +74,17 @@ xpu_value fe_conv(fe_builder *b, xpu_value x, xpu_value w, xpu_value bias, const
 
 typedef struct {
     fe_window window;
+    int64_t group;
+    fe_ints output_padding; /* not given: 0 */
+    fe_ints output_shape;   /* of the spatial dims, or of all; not given: what the window makes */
+} fe_transposed_convolution;
+
+/* x [N,C,W] or [N,C,H,W]; w [C,O/group,...]; bias [O] or {0}. */
+xpu_value fe_conv_transpose(fe_builder *b, xpu_value x, xpu_value w, xpu_value bias,
+                            const fe_transposed_convolution *conv);
+
+typedef struct {
+    fe_window window;
     int64_t ceil_mode, count_include_pad; /* 0 or 1; the second of averages only */
     int by_columns; /* averages: each column of a window is added up first, where onnxruntime 1.31 did so */
 } fe_pooling;

@@ -97,8 +97,8 @@ static void window_attrs(const window *win, xpu_attr attrs[WINDOW_ATTRS]) {
 
 /* ---- convolution ---- */
 
-/* The window of weights w over x; 0 after reporting. */
-static int conv_window(const fe_builder *b, xpu_value x, xpu_value w, const fe_window *given, window *win) {
+/* The kernel of weights w over x; 0 after reporting. */
+static int conv_kernel(const fe_builder *b, xpu_value x, xpu_value w, const fe_window *given, window *win) {
     *win = (window){.n = spatial_rank(b, x)};
     if (!win->n) return 0;
     const xpu_value_info *weights = fe_info(b, w);
@@ -116,13 +116,21 @@ static int conv_window(const fe_builder *b, xpu_value x, xpu_value w, const fe_w
         }
         declared[i] = win->kernel[i];
     }
-    if (!read_list(b, "kernel_shape", given->kernel_shape, win->n, 1, declared) || !read_window(b, x, given, win)) {
-        return 0;
-    }
+    if (!read_list(b, "kernel_shape", given->kernel_shape, win->n, 1, declared)) return 0;
     if (memcmp(declared, win->kernel, (size_t)win->n * sizeof *declared) == 0) return 1;
     fe_refuse(b, FE_SHAPE, "attribute 'kernel_shape' does not fit the weights",
               fe_format(b, "the weights have shape %s", fe_shape_text(b, w)), NULL);
     return 0;
+}
+
+/* The window of weights w over x; 0 after reporting. */
+static int conv_window(const fe_builder *b, xpu_value x, xpu_value w, const fe_window *given, window *win) {
+    return conv_kernel(b, x, w, given, win) && read_window(b, x, given, win);
+}
+
+static int good_group(const fe_builder *b, int64_t group) {
+    if (group >= 1 && group <= FE_MAX_EXTENT) return 1;
+    return fe_bad_attr(b, "group", fe_format(b, "it is %" PRId64, group));
 }
 
 /* A convolution of operands 0 (x) and 1 (w) with `more` attributes, at most MORE. */
@@ -132,10 +140,7 @@ static xpu_value convolve(fe_builder *b, xpu_op_id op, const xpu_value *operands
     window win;
     if (!operands[0].id || !operands[1].id) return (xpu_value){0};
     if (!conv_window(b, operands[0], operands[1], &conv->window, &win)) return (xpu_value){0};
-    if (conv->group < 1 || conv->group > FE_MAX_EXTENT) {
-        fe_bad_attr(b, "group", fe_format(b, "it is %" PRId64, conv->group));
-        return (xpu_value){0};
-    }
+    if (!good_group(b, conv->group)) return (xpu_value){0};
     xpu_attr attrs[WINDOW_ATTRS + 1 + MORE];
     window_attrs(&win, attrs);
     attrs[WINDOW_ATTRS] = XPU_ATTR_INT_OF(GROUP, conv->group);
@@ -178,6 +183,86 @@ xpu_value fe_integer_conv(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_z
     xpu_value product =
         convolve(b, XPU_OP_QCONV, parts.operands, parts.count, conv, parts.attrs, FE_INTEGER_ATTRS, !split);
     return split && product.id ? minus_zeros(b, product, &parts, conv) : product;
+}
+
+/* ---- transposed convolution ---- */
+
+/* Padding of `total` elements in all over both ends of dim i. */
+static void share_padding(window *win, int i, int64_t total, int upper) {
+    if (total < 0) total = 0;
+    win->pads[i] = upper ? total / 2 : total - total / 2;
+    win->pads[win->n + i] = total - win->pads[i];
+}
+
+/* Pads, and output_shape where it is given as sizes of the spatial dims; 0 after reporting. `full`: sizes of the result
+ * without padding, for a dim that is open what it has besides stride times its size. */
+static int transposed_pads(const fe_builder *b, xpu_value x, const fe_transposed_convolution *conv, const int64_t *full,
+                           const int64_t *shape, window *win) {
+    const char *mode = conv->window.auto_pad ? conv->window.auto_pad : "";
+    int upper = strcmp(mode, "SAME_UPPER") == 0, same = upper || strcmp(mode, "SAME_LOWER") == 0;
+    const xpu_value_info *info = fe_info(b, x);
+    if (!same && !shape) return read_pads(b, x, &conv->window, win);
+    for (int i = 0; i < win->n; i++) {
+        int64_t size = 0;
+        int known = xpu_dim_is_const(&b->graph->dims, info->dims[2 + i], &size);
+        if (shape && !known) {
+            fe_refuse(b, FE_FORM, "the padding depends on the size of the input",
+                      fe_format(b, "output_shape over a dim of size %s",
+                                xpu_dim_text(&b->graph->dims, info->dims[2 + i], b->scratch)),
+                      "give that dim a size (--shape), or export the model with pads instead");
+            return 0;
+        }
+        share_padding(win, i, shape ? size * win->strides[i] + full[i] - shape[i] : full[i], upper);
+    }
+    return 1;
+}
+
+/* Sizes that output_shape gives to the spatial dims; NULL where it is not given. 0 after reporting. */
+static int given_shape(const fe_builder *b, fe_ints given, int n, int64_t *sizes, const int64_t **shape) {
+    *shape = NULL;
+    if (!given.items || !given.count) return 1;
+    int skipped = given.count == (size_t)n + 2 ? 2 : 0;
+    fe_ints spatial = {given.items + skipped, given.count - (size_t)skipped};
+    if (!read_list(b, "output_shape", spatial, n, 1, sizes)) return 0;
+    *shape = sizes;
+    return 1;
+}
+
+static xpu_value transposed_node(fe_builder *b, const xpu_value *operands, const fe_transposed_convolution *conv,
+                                 const window *win, const int64_t *full, const int64_t *shape) {
+    xpu_dims *dims = &b->graph->dims;
+    const xpu_value_info *x = fe_info(b, operands[0]);
+    xpu_dim sizes[MAX_SPATIAL];
+    for (int i = 0; i < win->n; i++) {
+        xpu_dim most = xpu_dim_mul_const(dims, x->dims[2 + i], win->strides[i]);
+        sizes[i] = shape ? xpu_dim_const(dims, shape[i])
+                         : xpu_dim_add_const(dims, most, full[i] - win->pads[i] - win->pads[win->n + i]);
+    }
+    uint32_t n = (uint32_t)win->n;
+    xpu_attr attrs[] = {XPU_ATTR_INTS_OF(STRIDES, win->strides, n), XPU_ATTR_INTS_OF(DILATIONS, win->dilations, n),
+                        XPU_ATTR_INTS_OF(CROP, win->pads, n), XPU_ATTR_DIMS_OF(SHAPE, sizes, n),
+                        XPU_ATTR_INT_OF(GROUP, conv->group)};
+    return fe_node(b, XPU_OP_CONV_TRANSPOSE, operands, operands[2].id ? 3 : 2, attrs, 5, 1);
+}
+
+xpu_value fe_conv_transpose(fe_builder *b, xpu_value x, xpu_value w, xpu_value bias,
+                            const fe_transposed_convolution *conv) {
+    static const xpu_value failed = {0};
+    window win;
+    if (!x.id || !w.id || !conv_kernel(b, x, w, &conv->window, &win)) return failed;
+    for (int i = 0; i < win.n; i++) win.strides[i] = win.dilations[i] = 1;
+    int64_t more[MAX_SPATIAL] = {0}, full[MAX_SPATIAL], sizes[MAX_SPATIAL];
+    const int64_t *shape;
+    if (!read_list(b, "strides", conv->window.strides, win.n, 1, win.strides) ||
+        !read_list(b, "dilations", conv->window.dilations, win.n, 1, win.dilations) ||
+        !read_list(b, "output_padding", conv->output_padding, win.n, 0, more) || !good_group(b, conv->group) ||
+        !given_shape(b, conv->output_shape, win.n, sizes, &shape))
+        return failed;
+    for (int i = 0; i < win.n; i++) {
+        full[i] = (win.kernel[i] - 1) * win.dilations[i] + 1 + more[i] - win.strides[i];
+    }
+    if (!transposed_pads(b, x, conv, full, shape, &win)) return failed;
+    return transposed_node(b, (const xpu_value[]){x, w, bias}, conv, &win, full, shape);
 }
 
 /* ---- pooling ---- */

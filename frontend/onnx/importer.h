@@ -221,19 +221,20 @@ const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);
 /* ops_*.c: the converters named in operators.c. */
 xpu_onnx_convert xpu_onnx_convert_shape, xpu_onnx_convert_size;
 xpu_onnx_convert xpu_onnx_convert_cast, xpu_onnx_convert_if, xpu_onnx_convert_loop, xpu_onnx_convert_scan;
-xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_pool, xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad,
-    xpu_onnx_convert_gemm, xpu_onnx_convert_matmul, xpu_onnx_convert_elementwise, xpu_onnx_convert_pow,
-    xpu_onnx_convert_gelu, xpu_onnx_convert_variadic, xpu_onnx_convert_clip, xpu_onnx_convert_mean,
-    xpu_onnx_convert_reduce, xpu_onnx_convert_bit_shift, xpu_onnx_convert_mod, xpu_onnx_convert_is_nan,
-    xpu_onnx_convert_is_inf, xpu_onnx_convert_flatten, xpu_onnx_convert_reshape, xpu_onnx_convert_squeeze,
-    xpu_onnx_convert_unsqueeze, xpu_onnx_convert_transpose, xpu_onnx_convert_concat, xpu_onnx_convert_softmax,
-    xpu_onnx_convert_identity, xpu_onnx_convert_dropout, xpu_onnx_convert_constant, xpu_onnx_convert_quantize,
-    xpu_onnx_convert_dequantize, xpu_onnx_convert_dynamic_quantize, xpu_onnx_convert_qlinear,
-    xpu_onnx_convert_integer_product, xpu_onnx_convert_slice, xpu_onnx_convert_split, xpu_onnx_convert_expand,
-    xpu_onnx_convert_tile, xpu_onnx_convert_constant_of_shape, xpu_onnx_convert_gather,
-    xpu_onnx_convert_gather_elements, xpu_onnx_convert_gather_nd, xpu_onnx_convert_recurrent,
-    xpu_onnx_convert_reduce_function, xpu_onnx_convert_arg_extreme, xpu_onnx_convert_range, xpu_onnx_convert_trilu,
-    xpu_onnx_convert_depth_to_space, xpu_onnx_convert_space_to_depth;
+xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_conv_transpose, xpu_onnx_convert_pool,
+    xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad, xpu_onnx_convert_gemm, xpu_onnx_convert_matmul,
+    xpu_onnx_convert_elementwise, xpu_onnx_convert_pow, xpu_onnx_convert_gelu, xpu_onnx_convert_variadic,
+    xpu_onnx_convert_clip, xpu_onnx_convert_mean, xpu_onnx_convert_reduce, xpu_onnx_convert_bit_shift,
+    xpu_onnx_convert_mod, xpu_onnx_convert_is_nan, xpu_onnx_convert_is_inf, xpu_onnx_convert_flatten,
+    xpu_onnx_convert_reshape, xpu_onnx_convert_squeeze, xpu_onnx_convert_unsqueeze, xpu_onnx_convert_transpose,
+    xpu_onnx_convert_concat, xpu_onnx_convert_softmax, xpu_onnx_convert_identity, xpu_onnx_convert_dropout,
+    xpu_onnx_convert_constant, xpu_onnx_convert_quantize, xpu_onnx_convert_dequantize,
+    xpu_onnx_convert_dynamic_quantize, xpu_onnx_convert_qlinear, xpu_onnx_convert_integer_product,
+    xpu_onnx_convert_slice, xpu_onnx_convert_split, xpu_onnx_convert_expand, xpu_onnx_convert_tile,
+    xpu_onnx_convert_constant_of_shape, xpu_onnx_convert_gather, xpu_onnx_convert_gather_elements,
+    xpu_onnx_convert_gather_nd, xpu_onnx_convert_recurrent, xpu_onnx_convert_reduce_function,
+    xpu_onnx_convert_arg_extreme, xpu_onnx_convert_range, xpu_onnx_convert_trilu, xpu_onnx_convert_depth_to_space,
+    xpu_onnx_convert_space_to_depth;
 /* The attributes of a convolution. */
 fe_convolution xpu_onnx_convolution(const xpu_onnx_node *node);
 

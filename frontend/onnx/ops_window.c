@@ -21,6 +21,14 @@ xpu_value xpu_onnx_convert_conv(xpu_onnx_node *node) {
     return fe_conv(&node->build, node->inputs[0], node->inputs[1], xpu_onnx_optional(node, 2), &conv);
 }
 
+xpu_value xpu_onnx_convert_conv_transpose(xpu_onnx_node *node) {
+    fe_transposed_convolution conv = {.window = window_of(node),
+                                      .group = xpu_onnx_attr_int(node, "group", 1),
+                                      .output_padding = xpu_onnx_attr_ints(node, "output_padding"),
+                                      .output_shape = xpu_onnx_attr_ints(node, "output_shape")};
+    return fe_conv_transpose(&node->build, node->inputs[0], node->inputs[1], xpu_onnx_optional(node, 2), &conv);
+}
+
 xpu_value xpu_onnx_convert_pool(xpu_onnx_node *node) {
     if (xpu_onnx_output_used(node, 1)) {
         return xpu_onnx_refuse(node, "onnx-unsupported-form", "the indices of the maxima are not supported",

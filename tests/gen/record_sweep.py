@@ -26,6 +26,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import sweep_moves as moved
+import sweep_windows as windowed
 from npz import write_npz
 from sweep_cases import ALL, BF16, BOOL, F32, FLOATS, SIGNED, UNSIGNED, Case, code_of, label, name_of, values
 
@@ -459,6 +460,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
     "MatMulInteger": lambda v, t: integer_products(t),
     "Gemm": lambda v, t: gemm(v),
     "Conv": lambda v, t: convolutions(),
+    "ConvTranspose": lambda v, t: windowed.transposed_convolutions(),
     "MaxPool": lambda v, t: windows(v, types=t),
     "AveragePool": lambda v, t: windows(v, average=True),
     "GlobalAveragePool": lambda v, t: [Case(label(F32, s), [values(F32, s, 1, "small")]) for s in [(1, 2, 5), (2, 3, 4, 5), (1, 1, 1, 1), (1, 17, 7, 7)]],

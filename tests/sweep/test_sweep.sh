@@ -17,7 +17,7 @@ tolerance() { # tolerance NETWORK
         MatMul-*float16) echo 8e-3,1e-3 ;;
         LSTM-*float16 | GRU-*float16 | RNN-*float16) echo 8e-3,8e-3 ;;
         LSTM-* | GRU-* | RNN-*) echo 1e-4,1e-4 ;;
-        MatMul-* | Gemm-* | Conv-*) echo 1e-3,1e-4 ;;
+        MatMul-* | Gemm-* | Conv-* | ConvTranspose-*) echo 1e-3,1e-4 ;;
         Relu-* | PRelu-*float16 | Where-* | Clip-* | Max-* | Min-* | ReduceMax-* | ReduceMin-*) echo 1e-30,0 ;;
         Exp-* | Log-* | Tanh-* | Sigmoid-* | Erf-* | Softmax-* | Softplus-* | Softsign-* | Mish-* | Elu-* | Celu-* | Selu-* | \
             Pow-* | Reduce* | Sum-* | Mean-* | BatchNormalization-* | AveragePool-* | GlobalAveragePool-* | Sin-* | Cos-*)

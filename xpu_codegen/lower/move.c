@@ -1,6 +1,7 @@
 /* Operators that move elements: boxes copied by DMA with strides, and fills. */
 #include <string.h>
 
+#include "core/ops/transposed.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
@@ -172,6 +173,113 @@ xpu_status xpu_lower_expand(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     box b = whole_box(cg, y, layout_of(cg, y), from, to);
     xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
     return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
+}
+
+/* ---- interleave ---- */
+
+typedef struct {
+    xpu_codegen *cg;
+    uint32_t layer, target;
+    xpu_value x, y;
+    xpu_transposed t;
+    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK]; /* strides by logical dim */
+    int64_t channels;                             /* of a phase in a group */
+} interleaving;
+
+/* Neighbouring phases of one axis whose elements stand alike: `begin` first ones are left out of each. */
+typedef struct {
+    int64_t first, count, begin;
+    xpu_dim size;
+} phase_run;
+
+/* The run of the operand's phases that begins with the phase `at`. */
+static phase_run run_at(const interleaving *i, const xpu_phases *p, int axis, int64_t at) {
+    xpu_dims *dims = &i->cg->graph->dims;
+    int64_t stride = i->t.stride[axis], crop = i->t.crop[axis];
+    phase_run run = {.first = at};
+    for (int64_t phase = at; phase < p->first[axis] + p->count[axis]; phase++) {
+        int64_t begin = xpu_phase_begin(crop, phase, stride);
+        xpu_dim last = xpu_dim_add_const(dims, i->t.out[axis], crop - 1 - phase);
+        xpu_dim size = xpu_dim_add_const(dims, xpu_dim_floordiv_const(dims, last, stride), 1 - begin);
+        if (phase > at && (begin != run.begin || !xpu_dim_equal(size, run.size) || i->t.groups > 1)) break;
+        run.begin = begin;
+        run.size = size;
+        run.count++;
+    }
+    return run;
+}
+
+static void add_dim(box *b, xpu_dim size, xpu_dim from, xpu_dim to) {
+    b->size[b->rank] = size;
+    b->from[b->rank] = from;
+    b->to[b->rank++] = to;
+}
+
+/* The dims of one axis: elements of a phase, then phases. */
+static void add_axis(const interleaving *i, box *b, int axis, const phase_run *run, xpu_dim phase_step) {
+    xpu_dims *dims = &i->cg->graph->dims;
+    int dim = 2 + axis - i->t.first;
+    if (axis < i->t.first) return;
+    int64_t place = run->begin * i->t.stride[axis] + run->first - i->t.crop[axis];
+    b->from_offset = xpu_dim_add(dims, b->from_offset, xpu_dim_mul_const(dims, i->from[dim], run->begin));
+    b->to_offset = xpu_dim_add(dims, b->to_offset, xpu_dim_mul_const(dims, i->to[dim], place));
+    add_dim(b, run->size, i->from[dim], xpu_dim_mul_const(dims, i->to[dim], i->t.stride[axis]));
+    add_dim(b, xpu_dim_of(i->cg, run->count), phase_step, i->to[dim]);
+}
+
+static xpu_status copy_phases(const interleaving *i, uint32_t source, const xpu_phases *p,
+                              const phase_run runs[XPU_WINDOW_AXES]) {
+    xpu_dims *dims = &i->cg->graph->dims;
+    xpu_dim zero = xpu_dim_of(i->cg, 0), column = xpu_dim_mul_const(dims, i->from[1], i->channels);
+    xpu_dim row = xpu_dim_mul_const(dims, column, p->count[1]);
+    box b = {.element = (int64_t)xpu_dtype_bytes(xpu_value_at(i->cg->graph, i->y)->dtype), .to_offset = zero};
+    int64_t first = (runs[0].first - p->first[0]) * p->count[1] + runs[1].first - p->first[1];
+    b.from_offset = xpu_dim_mul_const(dims, column, first);
+    int last = layout_of(i->cg, i->y) == XPU_LAYOUT_CHANNEL_LAST;
+    xpu_dim group = xpu_dim_mul_const(dims, row, p->count[0]);
+    add_dim(&b, xpu_value_dim(i->cg, i->x, 0), i->from[0], i->to[0]);
+    for (int part = 0; part < 2; part++) {
+        if (part == last) {
+            add_dim(&b, xpu_dim_of(i->cg, i->t.groups), group, xpu_dim_mul_const(dims, i->to[1], i->channels));
+            add_dim(&b, xpu_dim_of(i->cg, i->channels), i->from[1], i->to[1]);
+            continue;
+        }
+        add_axis(i, &b, 0, &runs[0], row);
+        add_axis(i, &b, 1, &runs[1], column);
+    }
+    return add_copy(i->cg, i->layer, source, i->target, &b);
+}
+
+static xpu_status copy_operand(interleaving *i, uint32_t source, const xpu_phases *p) {
+    phase_run runs[XPU_WINDOW_AXES];
+    for (int64_t row = p->first[0]; row < p->first[0] + p->count[0]; row += runs[0].count) {
+        runs[0] = run_at(i, p, 0, row);
+        for (int64_t column = p->first[1]; column < p->first[1] + p->count[1]; column += runs[1].count) {
+            runs[1] = run_at(i, p, 1, column);
+            xpu_status status = copy_phases(i, source, p, runs);
+            if (status != XPU_OK) return status;
+        }
+    }
+    return XPU_OK;
+}
+
+xpu_status xpu_lower_interleave(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value y = xpu_node_output(cg->graph, node, 0);
+    interleaving i = {.cg = cg, .layer = layer, .target = xpu_activation_buffer(cg, y), .y = y};
+    i.t = xpu_transposed_of(cg->graph, node);
+    xpu_dim_is_const(&cg->graph->dims, xpu_value_dim(cg, y, 1), &i.channels);
+    i.channels /= i.t.groups;
+    xpu_value_strides(cg, y, i.to);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
+    for (uint32_t input = 0; input < xpu_node_at(cg->graph, node)->input_count; input++) {
+        i.x = xpu_node_input(cg->graph, node, input);
+        xpu_value_strides(cg, i.x, i.from);
+        xpu_phases p = xpu_phases_of(cg->graph, node, input);
+        xpu_status status =
+            copy_operand(&i, xpu_operand_buffer(cg, layer, i.x, xpu_printf(cg->arena, "x%u", input)), &p);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
 }
 
 /* ---- gather ---- */

@@ -1,6 +1,7 @@
 /* The section .xpu.graph: nodes, and bodies of control flow. */
 #include <string.h>
 
+#include "core/ops/transposed.h"
 #include "xpu_runtime/program/decode.h"
 
 /* Memory until the next entry is asked for. */
@@ -39,6 +40,11 @@ static int decode_chain(decoder *d, const XpuMeta__Attr *from, xpu_attr *to) {
     return 1;
 }
 
+/* Lists have a number for each dim, or two; that of an interleave some for each operand. */
+static size_t most_ints(xpu_attr_id id) {
+    return id == XPU_ATTR_PHASES ? (size_t)XPU_MAX_PHASES * XPU_PHASE_ENTRIES : (size_t)2 * XPU_MAX_RANK;
+}
+
 static int decode_attr(decoder *d, const XpuMeta__Attr *from, const xpu_op *op, xpu_attr *to) {
     uint32_t id = 0;
     while (id < XPU_ATTR_COUNT && strcmp(xpu_attr_name((xpu_attr_id)id), from->name) != 0) id++;
@@ -52,7 +58,7 @@ static int decode_attr(decoder *d, const XpuMeta__Attr *from, const xpu_op *op, 
     case XPU_ATTR_TYPE_FLOAT: to->f = from->f; break;
     case XPU_ATTR_TYPE_STRING: to->s = from->s ? from->s : ""; break;
     case XPU_ATTR_TYPE_INTS:
-        if (!check(d, from->n_ints <= (size_t)2 * XPU_MAX_RANK, "an attribute's list is too long")) return 0;
+        if (!check(d, from->n_ints <= most_ints(to->id), "an attribute's list is too long")) return 0;
         to->ints = from->ints;
         to->count = (uint32_t)from->n_ints;
         break;
