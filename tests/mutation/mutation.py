@@ -4,19 +4,23 @@
 mutation.py --build=FOLDER [--list] [--quick] [--only=TEXT] [--again=FILE] [--first=N] [--count=N] [--jobs=N]
 
 Works in a copy of the tree and of what was built, one for each job, in memory where /dev/shm has room. Only the mutated
-file is compiled again; tests are linked with that object before the library. First come the tests that are about the
-mutated folder, then the sweep, of which only networks run whose program is another one, then the rest.
+file is compiled again; a test runs when it is linked with that object. First come the tests that are about the mutated
+folder, then the sweep, of which only networks run whose program is another one, then the rest, the quickest first. The
+tests are those that were built and the scripts of FOLDERS. How long each takes is measured once, in a first run, and kept in
+BUILD/mutation-cache/times.
 
 A mutation is noticed when a test fails or crashes twice, takes more processor time than is allowed, or stands still; one
 that does not compile is left out. All limits are processor time of the test and its children, so that a busy machine
-changes nothing. A test counts when it passes without a mutation. Survivors that change neither a result nor where it is
-computed stand in tests/mutation/exceptions.txt: FILE | OLD | NEW | reason. --quick leaves out the tests behind the sweep;
---again=FILE tries those that an earlier output calls survivors. Ends with 'N passed, N failed'.
+changes nothing. A test that cannot be linked, or fails without a mutation, is named and left out. Survivors that change
+neither a result nor where it is computed stand in tests/mutation/exceptions.txt: FILE | OLD | NEW | reason. --quick leaves
+out tests that take longer than QUICK seconds; --again=FILE tries those that an earlier output calls survivors. Ends with
+'N passed, N failed'.
 """
 import argparse
 import atexit
 import collections
 import concurrent.futures
+import glob
 import hashlib
 import os
 import queue
@@ -55,13 +59,9 @@ SOURCES = [
 ]
 ONLY = {"core/ops": r"core/ops/(infer|op\.c|expand)"}  # reference kernels are compared by every test anyway
 
-# The other tests, the quickest first.
-TESTS = """unit/test_infer unit/test_graph unit/test_passes unit/test_verify unit/test_partition unit/test_onnx unit/test_onnx_models
-unit/test_builders unit/test_build unit/test_control unit/test_codegen unit/test_codegen_tiles unit/test_codegen_memory unit/test_keep unit/test_ref unit/test_checker
-unit/test_bind_plans unit/test_onnx_reader unit/test_xpuc unit/test_api unit/test_codegen_operators golden/test_row_scale
-loops/test_loops golden/test_networks sweep control/test_control.sh golden/test_guards errors/test_errors.sh golden/test_levels.sh golden/test_names.sh golden/test_nan.sh
-golden/test_open_dims golden/test_utilisation golden/test_odd_networks golden/test_quantised_scales golden/test_free_shapes
-golden/test_random_quantised golden/test_large_weights""".split()
+# Tests of folders that are about the compiler; the sweep has its own way to run.
+FOLDERS = "unit golden loops control errors".split()
+QUICK = 2    # seconds a test may take in a run with --quick
 LIMITS = collections.defaultdict(lambda: 20, {"sweep": 30, "errors/test_errors.sh": 30})
 TOOLS = {"xpuc": "xpuc/main", "xpu-run": "tools/xpu-run", "xpu-dump": "tools/xpu-dump", "xpu-regress": "tools/xpu-regress",
          "xpu-memplan": "tools/xpu-memplan"}
@@ -236,6 +236,11 @@ class Meter:
         self.seconds += usage.ru_utime + usage.ru_stime
         return process.returncode == 0
 
+    def text(self):
+        """What the last command wrote."""
+        self.said.seek(0)
+        return self.said.read().decode(errors="replace")
+
 
 def tree_hash(folder):
     """Of all files under a folder."""
@@ -258,7 +263,7 @@ class Copy:
         for path in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split("\n")[:-1]:
             os.makedirs(os.path.join(self.folder, os.path.dirname(path)), exist_ok=True)
             shutil.copy2(os.path.join(ROOT, path), os.path.join(self.folder, path))
-        for part in ("bin", "lib", "gen", "share", "examples", "obj/tests", "obj/tools", "obj/xpuc", "tests/unit", "tests/golden", "tests/loops", "tests/gen"):
+        for part in ("bin", "lib", "gen", "share", "examples", "obj/tests", "obj/tools", "obj/xpuc", "tests"):
             shutil.copytree(os.path.join(build, part), os.path.join(self.folder, "build", part), symlinks=True)
         self.programs = os.path.join(self.folder, "build", "mutation")
         self.cache = os.path.join(build, "mutation-cache", tree_hash(os.path.join(build, "share/xpu/device")))
@@ -271,8 +276,7 @@ class Copy:
                                 XPU_SHARED=os.path.abspath(os.path.join(ROOT, "..", "shared")),
                                 PATH=self.programs + ":" + os.environ["PATH"])
         self.commands = {}
-        self.linked = set()
-        self.tests = TESTS
+        self.linked = {}   # program: whether it holds the mutated objects
         self.trusted = {}  # test: whether it passes without a mutation
         self.objects = []
         self.networks = sorted(f[:-5] for f in os.listdir(os.path.join(self.folder, "tests/sweep")) if f.endswith(".onnx"))
@@ -318,18 +322,20 @@ class Copy:
         return True
 
     def link(self, name):
-        """A tool or a test (tests/FOLDER/NAME) with the mutated objects."""
+        """A tool or a test (tests/FOLDER/NAME) with those of the mutated objects that it needs. False: that fails."""
         if name in self.linked:
             return True
         test = name.startswith("tests/")
         object_file = f"build/obj/{name if test else TOOLS[name]}.o"
         out = f"build/{name}" if test else f"build/bin/{name}"
-        command = ["gcc", "-B" + self.programs, "-fuse-ld=lld", "-Wl,--strip-debug", "-o", out, object_file, *self.objects]
+        command = ["gcc", "-B" + self.programs, "-fuse-ld=lld", "-Wl,--strip-debug,--trace", "-o", out, object_file]
+        command += ["-Wl,--start-lib", *self.objects, "-Wl,--end-lib"]
         command += ["build/lib/libxpu-tests.a"] * test + ["build/lib/libxpu-internal.a", "-Wl,--as-needed"]
         command += [f"-l{l}" for l in ("protobuf-c", "jansson", "png", "jpeg", "z", "m", "dl")] + ["-lcunit"] * test
         if not self.run(command + ["-Wl,-rpath,$ORIGIN/../lib"], 60):
             return False
-        self.linked.add(name)
+        used = self.meter.text().split("\n")
+        self.linked[name] = any(o in used for o in self.objects)
         return True
 
     # -- the sweep --
@@ -372,35 +378,39 @@ class Copy:
 
     # -- a mutation --
 
-    def stage(self, test, deadline):
-        limit = min(LIMITS[test], deadline - self.meter.seconds)
+    def stage(self, test, limit):
+        """Whether a test passes; None: it cannot be linked."""
         if test == "sweep" or test.endswith(".sh"):
             for name in TOOLS:
                 if not self.link(name):
                     return None
         if test == "sweep":
-            return self.sweep(deadline)
+            return self.sweep(self.meter.seconds + limit)
         if test.endswith(".sh"):
             path = os.environ["PATH"] if test.startswith("errors") else self.environment["PATH"]  # clang under limits
             return self.run(["bash", "tests/" + test], limit, env=dict(self.environment, PATH=path))
         if not self.link("tests/" + test):
             return None
+        if self.objects and not self.linked["tests/" + test]:
+            return True
         return self.run(["build/tests/" + test], limit)
 
     def notice(self, path, deadline):
         """The first test that fails; None: all pass, or the time is over."""
         near = next(tests for prefix, _, tests in SOURCES if path.startswith(prefix) or prefix.split("/")[0] == path.split("/")[0])
-        tests = [test for name in near.split() for test in TESTS if test.endswith("/" + name)] + ["sweep"]
+        tests = [test for name in near.split() for test in self.tests if test == "unit/" + name] + ["sweep"]
         tests += [test for test in self.tests if test not in tests]
         for test in tests:
             if self.meter.seconds > deadline:
                 return "TIME", test
             if self.trusted.get(test) is False:
                 continue
-            passes = self.stage(test, deadline)
+            passes = self.stage(test, min(LIMITS[test], deadline - self.meter.seconds))
+            if passes or not self.passes_without(test):
+                continue
             if passes is None:
-                return "build", test
-            if not passes and self.passes_without(test) and not self.stage(test, deadline + SECONDS):
+                return "compiler", test
+            if not self.stage(test, LIMITS[test]):
                 return "test", test
         return None, None
 
@@ -408,15 +418,21 @@ class Copy:
         """Whether the test passes when nothing is mutated; asked once for each."""
         if test not in self.trusted:
             kept, seconds = (self.objects, self.linked), self.meter.seconds
-            self.objects, self.linked = [], set()
-            self.trusted[test] = self.stage(test, seconds + SECONDS)
-            if not self.trusted[test]:
-                self.meter.said.seek(0)
-                said = self.meter.said.read().decode(errors="replace")[-2000:]
-                print(f"{said}\n{test} fails without a mutation, and is left out", flush=True)
+            self.objects, self.linked = [], {}
+            passes = self.stage(test, LIMITS[test])
+            self.trusted[test] = bool(passes)
+            if not passes:
+                why = "cannot be linked" if passes is None else "fails without a mutation"
+                print(f"{self.meter.text()[-2000:]}\n{test} {why}, and is left out", flush=True)
             (self.objects, self.linked), self.meter.seconds = kept, seconds
             self.linked.clear()
         return self.trusted[test]
+
+    def measure(self, test):
+        """Processor seconds of a test, as text; "-": it does not pass."""
+        began = self.meter.seconds
+        self.objects, self.linked = [], {}
+        return f"{self.meter.seconds - began:.2f}" if self.stage(test, LIMITS[test]) else "-"
 
     def attempt(self, mutation):
         path = os.path.join(self.folder, mutation.path)
@@ -427,7 +443,7 @@ class Copy:
         with open(path, "w") as file:
             file.write("\n".join(lines))
         began, clock = self.meter.seconds, time.monotonic()
-        self.linked, self.objects = set(), []
+        self.linked, self.objects = {}, []
         objects = TABLES[mutation.path][0] if mutation.path in TABLES else [mutation.path[:-2]]
         objects = [o for o in objects if os.path.exists(os.path.join(ROOT, o + ".c"))]
         compiled = all(self.compile_object(o) for o in objects)
@@ -435,6 +451,24 @@ class Copy:
         with open(path, "w") as file:
             file.write(text)
         return result, test, self.meter.seconds - began, time.monotonic() - clock
+
+
+def measured_tests(build, pool, use_copy):
+    """The tests, the quickest first, with the processor seconds that each takes; those without a time run once."""
+    path = os.path.join(build, "mutation-cache", "times")
+    lines = open(path).read().split("\n") if os.path.exists(path) else []
+    times = dict(line.split(" ") for line in lines if line)
+    names = [name for folder in FOLDERS for name in sorted(glob.glob(os.path.join(ROOT, "tests", folder, "test_*")))]
+    names = [os.path.relpath(os.path.splitext(name)[0] if name.endswith(".c") else name, os.path.join(ROOT, "tests")) for name in names]
+    unknown = [name for name in names if name not in times]
+    times.update(zip(unknown, pool.map(lambda name: use_copy(lambda copy: copy.measure(name)), unknown)))
+    if unknown:
+        with open(path, "w") as file:
+            file.writelines(f"{name} {times[name]}\n" for name in names)
+    for name in names:
+        if times[name] == "-":
+            print(f"{name} is left out: it cannot be linked, fails, or takes more than {LIMITS[name]} s", flush=True)
+    return {name: float(times[name]) for name in sorted((n for n in names if times[n] != "-"), key=lambda n: float(times[n]))}
 
 
 def survivors(path):
@@ -463,31 +497,33 @@ def main():
         return 0
     mutations.sort(key=lambda m: m.rank)  # a run that is ended has tried some of everything
     exceptions = read_exceptions()
-    made = []
+    build = os.path.abspath(options.build)
+    made = [Copy(build) for _ in range(max(1, min(options.jobs, len(mutations))))]
     copies = queue.Queue()
-    for _ in range(max(1, min(options.jobs, len(mutations)))):
-        made.append(Copy(os.path.abspath(options.build)))
-        if options.quick:
-            made[-1].tests = TESTS[:TESTS.index("sweep")]
-        copies.put(made[-1])
+    for copy in made:
+        copies.put(copy)
 
-    def work(mutation):
+    def use_copy(what):
         copy = copies.get()
         try:
-            return copy.attempt(mutation)
+            return what(copy)
         finally:
             copies.put(copy)
 
     passed = failed = skipped = 0
     spent = 0.0
     with concurrent.futures.ThreadPoolExecutor(len(made)) as pool:
-        for mutation, (result, test, seconds, wall) in zip(mutations, pool.map(work, mutations)):
+        times = measured_tests(build, pool, use_copy)
+        for copy in made:
+            copy.tests = [test for test, seconds in times.items() if seconds < QUICK or not options.quick]
+        results = pool.map(lambda mutation: use_copy(lambda copy: copy.attempt(mutation)), mutations)
+        for mutation, (result, test, seconds, wall) in zip(mutations, results):
             known = exceptions.get((mutation.path, mutation.old, mutation.new))
-            skipped += result in ("compiler", "build")
+            skipped += result == "compiler"
             passed += result == "test" or (result in (None, "TIME") and known is not None)
             failed += result in (None, "TIME") and known is None
             spent += seconds
-            verdict = (f"noticed by {test}" if result == "test" else "left out: it does not compile" if result in ("compiler", "build")
+            verdict = (f"noticed by {test}" if result == "test" else "left out: it does not compile" if result == "compiler"
                        else f"equal: {known}" if known else "SURVIVED" if not result else f"SURVIVED, out of time before {test}")
             print(f"{mutation}\n    {verdict}, {seconds:.1f} s of processor time, {wall:.0f} s", flush=True)
     print(f"{skipped} left out: they do not compile; {spent:.0f} s of processor time")
