@@ -141,6 +141,10 @@ xpu_status xpu_diags_status(const xpu_diags *diags) {
     return diags->out_of_memory ? XPU_EIO : XPU_OK;
 }
 
+xpu_status xpu_diags_since(const xpu_diags *diags, size_t errors) {
+    return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);
+}
+
 /* The length of the UTF-8 character at `text` (at most 4 bytes, up to `end`) and its code point; 0 when invalid. */
 static size_t decode(const unsigned char *text, const unsigned char *end, uint32_t *code) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -70,6 +70,9 @@ void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to);
 /* The status of the first error, or XPU_OK. */
 xpu_status xpu_diags_status(const xpu_diags *diags);
 
+/* The same where there are more errors than the `errors` of before, else XPU_OK. */
+xpu_status xpu_diags_since(const xpu_diags *diags, size_t errors);
+
 /* The text form of entry `index`, without a final newline, into `buffer` (terminated unless size is 0); returns the
  * length that it needs. */
 size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t size);

@@ -57,7 +57,7 @@ xpu_status xpu_partition_check(xpu_target_job *job, const xpu_target *target, xp
         const xpu_refusal *refusal = &partition->refusals.items[i];
         if (!target->host_regions || xpu_node_at(job->graph, refusal->node)->block_count) report(job, target, refusal);
     }
-    return job->diags->errors == errors ? XPU_OK : xpu_diags_status(job->diags);
+    return xpu_diags_since(job->diags, errors);
 }
 
 const xpu_refusal *xpu_partition_refusal(const xpu_partition *partition, xpu_node node) {

@@ -51,7 +51,7 @@ static xpu_status start(xpu_target_job *job) {
         xpu_memory_rules_read(job->arena, options->memory_rules, &cg->rules, job->diags);
     }
     if (!options->emit || strcmp(options->emit, "xpu") == 0) xpu_toolchain_check(cg);
-    return job->diags->errors == errors ? XPU_OK : xpu_diags_status(job->diags);
+    return xpu_diags_since(job->diags, errors);
 }
 
 static xpu_codegen *codegen_of(xpu_target_job *job) {

@@ -213,5 +213,5 @@ xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags) {
         changed |= xpu_merge_equal_nodes(graph) > 0;
         xpu_remove_dead(graph);
     } while (changed && diags->errors == errors);
-    return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);
+    return xpu_diags_since(diags, errors);
 }

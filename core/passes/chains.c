@@ -115,5 +115,5 @@ xpu_status xpu_pass_chains(xpu_graph *graph, xpu_diags *diags) {
             i = join(graph, node, i, diags) ? 0 : i + 1;
         }
     }
-    return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);
+    return xpu_diags_since(diags, errors);
 }

@@ -92,5 +92,5 @@ xpu_status xpu_write_out_conversions(xpu_graph *graph, xpu_diags *diags) {
         int quantizes = xpu_node_is(graph, c.node, XPU_OP_QUANTIZE);
         xpu_replace_node(graph, c.node, (quantizes ? quantized : dequantized)(&c, x, scale, zero));
     }
-    return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);
+    return xpu_diags_since(diags, errors);
 }

@@ -166,5 +166,5 @@ xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags) {
         }
     }
     xpu_remove_dead(graph);
-    return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);
+    return xpu_diags_since(diags, errors);
 }

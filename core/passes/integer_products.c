@@ -266,7 +266,7 @@ static xpu_status cut(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_value_info *y = xpu_value_at(graph, xpu_node_output(graph, node, 0));
     if (y->uses.count || y->is_output) xpu_replace_node(graph, node, integer_sum(&p));
     if (!xpu_node_at(graph, node)->dead) xpu_node_remove(graph, node);
-    return diags->errors == errors ? XPU_OK : xpu_diags_status(diags);
+    return xpu_diags_since(diags, errors);
 }
 
 xpu_status xpu_cut_integer_products(xpu_graph *graph, xpu_diags *diags) {

@@ -123,7 +123,7 @@ static int read_branch(branching *p, uint32_t branch, const fe_bodies *bodies) {
 }
 
 /* The branch that cannot run has the other one's types. A dim that only the other one knows becomes its least. */
-static int raise(branching *p, uint32_t branch) {
+static void raise(branching *p, uint32_t branch) {
     fe_builder *b = p->b;
     const xpu_diag *error = first_error(p->diags[branch]);
     const char *reason = fe_format(b, "%s%s%s%s%s", error->where ? error->where : "", error->where ? ": " : "",
@@ -146,7 +146,6 @@ static int raise(branching *p, uint32_t branch) {
         p->results[branch][i] = fe_node(b, XPU_OP_RAISE, NULL, 0, attrs, 3, 0);
     }
     xpu_graph_enter(b->graph, around);
-    return b->diags->errors == 0;
 }
 
 /* The dim of a result that differs by branch: a symbol that one more result of the node defines. */

@@ -232,10 +232,10 @@ static xpu_value state_of(const recurrent *u, xpu_value all, int index) {
     return reshaped(u, part(u, all, 0, index, 1), u->batch, size_of(u, u->hidden));
 }
 
-/* What is added to the inputs' products: the biases of the inputs, and those of the state unless they stay apart. */
+/* What is added to the inputs' products: the biases of the inputs, and those of the state unless they stay apart.
+ * Parts and sums of an absent bias are absent. */
 static xpu_value bias_of(const recurrent *u, direction *d) {
     const int64_t columns = u->gates * u->hidden;
-    if (!u->in.bias.id) return u->in.bias;
     xpu_value both = vector_of(u, u->in.bias, d->index, 2 * columns);
     xpu_value of_x = part(u, both, 0, 0, columns), of_h = part(u, both, 0, columns, columns);
     if (u->kind != FE_GRU || !u->form->linear_before_reset) return binary(u, XPU_OP_ADD, of_x, of_h);

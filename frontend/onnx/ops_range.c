@@ -15,7 +15,8 @@ static int float_count(const xpu_onnx_node *node, xpu_dim *count) {
     }
     double elements = ceil(((double)limit - (double)start) / (double)step);
     if (!(elements < 0x1p31) && !(elements <= 0)) {
-        xpu_onnx_refuse(node, "onnx-operand", "the range has no end", "its step is 0, or not a number", NULL);
+        xpu_onnx_refuse(node, "onnx-operand", "the range has no end",
+                        "its step is 0 or not a number, or it has 2^31 elements and more", NULL);
         return 0;
     }
     *count = xpu_dim_const(&node->importer->graph->dims, elements > 0 ? (int64_t)elements : 0);

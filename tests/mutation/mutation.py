@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Single mutations of rows, rules and passes, each of which some quick test must notice.
 
-mutation.py --build=FOLDER [--list] [--quick] [--only=TEXT] [--again=FILE] [--first=N] [--count=N] [--jobs=N]
+mutation.py --build=FOLDER [--list] [--quick] [--only=TEXT] [--again=FILE] [--tests=NAME,...] [--jobs=N]
 
 Works in a copy of the tree and of what was built, one for each job, in memory where /dev/shm has room. Only the mutated
 file is compiled again; a test runs when it is linked with that object. First come the tests that are about the mutated
@@ -13,8 +13,8 @@ A mutation is noticed when a test fails or crashes twice, takes more processor t
 that does not compile is left out. All limits are processor time of the test and its children, so that a busy machine
 changes nothing. A test that cannot be linked, or fails without a mutation, is named and left out. Survivors that change
 neither a result nor where it is computed stand in tests/mutation/exceptions.txt: FILE | OLD | NEW | reason. --quick leaves
-out tests that take longer than QUICK seconds; --again=FILE tries those that an earlier output calls survivors. Ends with
-'N passed, N failed'.
+out tests that take longer than QUICK seconds; --tests=unit/test_passes,sweep takes these alone; --only=TEXT tries mutations
+with that text, --again=FILE those that an earlier output calls survivors. Ends with 'N passed, N failed'.
 """
 import argparse
 import atexit
@@ -398,7 +398,7 @@ class Copy:
     def notice(self, path, deadline):
         """The first test that fails; None: all pass, or the time is over."""
         near = next(tests for prefix, _, tests in SOURCES if path.startswith(prefix) or prefix.split("/")[0] == path.split("/")[0])
-        tests = [test for name in near.split() for test in self.tests if test == "unit/" + name] + ["sweep"]
+        tests = [test for name in near.split() for test in self.tests if test == "unit/" + name]
         tests += [test for test in self.tests if test not in tests]
         for test in tests:
             if self.meter.seconds > deadline:
@@ -483,12 +483,11 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--again", default="")
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=1 << 30)
+    parser.add_argument("--tests", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    mutations = [m for m in all_mutations() if options.only in str(m)][options.first:][:options.count]
+    mutations = [m for m in all_mutations() if options.only in str(m)]
     if options.again:
         again = survivors(options.again)
         mutations = [m for m in mutations if re.sub(r":\d+: ", ": ", str(m), count=1) in again]
@@ -497,6 +496,7 @@ def main():
         return 0
     mutations.sort(key=lambda m: m.rank)  # a run that is ended has tried some of everything
     exceptions = read_exceptions()
+    wanted = lambda test: not options.tests or test in options.tests.split(",")
     build = os.path.abspath(options.build)
     made = [Copy(build) for _ in range(max(1, min(options.jobs, len(mutations))))]
     copies = queue.Queue()
@@ -515,7 +515,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(len(made)) as pool:
         times = measured_tests(build, pool, use_copy)
         for copy in made:
-            copy.tests = [test for test, seconds in times.items() if seconds < QUICK or not options.quick]
+            copy.tests = [test for test, seconds in times.items() if wanted(test) and (seconds < QUICK or not options.quick)]
+            copy.tests.insert(0, "sweep") if wanted("sweep") else None
         results = pool.map(lambda mutation: use_copy(lambda copy: copy.attempt(mutation)), mutations)
         for mutation, (result, test, seconds, wall) in zip(mutations, results):
             known = exceptions.get((mutation.path, mutation.old, mutation.new))

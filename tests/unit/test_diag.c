@@ -48,6 +48,8 @@ static void status(void) {
     CU_ASSERT_EQUAL(xpu_error(&diags, XPU_EMODEL, NULL, "e", NULL, "e", NULL, NULL), XPU_EMODEL);
     CU_ASSERT_EQUAL(xpu_diags_status(&diags), XPU_EUSAGE);
     CU_ASSERT_EQUAL(diags.errors, 2);
+    CU_ASSERT_EQUAL(xpu_diags_since(&diags, 2), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_diags_since(&diags, 1), XPU_EUSAGE);
     xpu_diags_clear(&diags);
     CU_ASSERT_EQUAL(diags.count + diags.errors, 0);
 }

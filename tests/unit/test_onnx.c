@@ -267,6 +267,21 @@ static const refusal refusals[] = {
     {"QuantizeLinear", 21, "", "[2] %nan",
      "[onnx-operand] node 'n' (QuantizeLinear-21, #0): a scale is invalid\n  why: element 0 of 'w' is nan\n"
      "  hint: quantise with finite scales other than 0\n"},
+    {"LSTM", 14, "hidden_size=i:4", "[5,2,3] {1,16,3} {1,16,4} - =5,5",
+     "[onnx-dtype] node 'n' (LSTM-14, #0): input 4 is int64\n  why: lengths are int32\n"
+     "  hint: export the model in float32\n"},
+    {"Range", 11, "", "%0 %2147483648 %1",
+     "[onnx-operand] node 'n' (Range-11, #0): the range has no end\n"
+     "  why: its step is 0 or not a number, or it has 2^31 elements and more\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
+    {"Scan", 11, "num_scan_inputs=i:0", "[3,2]",
+     "[onnx-attribute] node 'n' (Scan-11, #0): attribute 'num_scan_inputs' is invalid\n"
+     "  why: it is 0; there are 1 operands and 1 results\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
+    {"Scan", 11, "num_scan_inputs=i:2", "[3,2]",
+     "[onnx-attribute] node 'n' (Scan-11, #0): attribute 'num_scan_inputs' is invalid\n"
+     "  why: it is 2; there are 1 operands and 1 results\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Constant", 13, "", "",
      "[onnx-attribute] node 'n' (Constant-13, #0): the constant's value is invalid\n"
      "  why: 0 attributes give it, not one\n"

@@ -187,5 +187,48 @@ static void test_missing_inputs(void) {
     }
 }
 
+/* A Loop of one carried value: `op` is what its body does with it, and then it has a node that nobody uses. */
+static XpuOnnx__NodeProto *add_loop(fixture *f, const char *op, const char *unused) {
+    xpu_onnx_builder *body = subgraph(f);
+    xpu_onnx_input(body, "i", 1, (int64_t[]){1});
+    xpu_onnx_input(body, "c", 0, NULL);
+    xpu_onnx_input(body, "s", 1, (int64_t[]){4});
+    unary(body, op, "s", "t");
+    if (unused) unary(body, unused, "s", "u");
+    xpu_onnx_output(body, "c", 0, NULL);
+    xpu_onnx_output(body, "t", 1, (int64_t[]){4});
+    XpuOnnx__NodeProto *node =
+        xpu_onnx_node(&f->builder, "Loop", NULL, "y", (const char *const[]){"trips", "cond", "x", NULL});
+    xpu_onnx_graph(&f->builder, node, "body", body);
+    return node;
+}
+
+/* What is wrong in a body is an error even where nothing uses it; arguments may be of no type. */
+static void test_loops(void) {
+    static const struct {
+        const char *op, *unused, *error;
+        int types; /* of the first so many arguments */
+    } rows[] = {
+        {"Relu", NULL, "", 3},
+        {"Relu", NULL, "", 0},
+        {"Relu", "Abs", "", 3},
+        {"Relu", "Frobnicate", "operator Frobnicate is not supported", 3},
+        {"Frobnicate", NULL, "operator Frobnicate is not supported", 3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture f;
+        int64_t trips = 5;
+        begin_model(&f, 1);
+        xpu_onnx_initializer(&f.builder, "trips", &(xpu_tensor){.dtype = XPU_I64, .data = &trips}, 0);
+        XpuOnnx__NodeProto *node = add_loop(&f, rows[i].op, rows[i].unused);
+        for (int k = rows[i].types; k < 3; k++) node->attribute[0]->g->input[k]->type = NULL;
+        import(&f);
+        CU_ASSERT_EQUAL(f.diags.errors, rows[i].error[0] != 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(errors(&f), rows[i].error));
+        end(&f);
+    }
+}
+
 XPU_TEST_MAIN("onnx-scope", {"decided", test_decided}, {"names", test_names}, {"order", test_order},
-              {"refusals", test_refusals}, {"interface", test_interface}, {"missing inputs", test_missing_inputs})
+              {"refusals", test_refusals}, {"interface", test_interface}, {"missing inputs", test_missing_inputs},
+              {"loops", test_loops})
