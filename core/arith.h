@@ -502,6 +502,9 @@ XA_INLINE float xa_lanes_sum(xa_lanes lanes) {
     return lanes.lane[0];
 }
 
+/* Elements that are not 0 are counted in blocks of so many. */
+enum { XA_NONZERO_BLOCK = 256 };
+
 /* Element i of a range: each operation rounded. */
 XA_INLINE float xa_range(float start, float step, uint32_t i) {
     float way = (float)i * step;

@@ -117,6 +117,12 @@ xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value) {
     }
 }
 
+int xpu_is_empty(xpu_codegen *cg, xpu_value value) {
+    int64_t count;
+    xpu_dim product = xpu_dims_product(cg, value, 0, xpu_value_at(cg->graph, value)->rank);
+    return xpu_dim_is_const(&cg->graph->dims, product, &count) && count == 0;
+}
+
 int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim) {
     return xpu_dim_max(&cg->graph->dims, dim);
 }

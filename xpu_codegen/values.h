@@ -25,6 +25,8 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node);
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
 /* The value of which `value` is a rearrangement, behind reshape, transpose, relayout and identity. */
 xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value);
+/* Whether it has no elements, at any shape. */
+int xpu_is_empty(xpu_codegen *cg, xpu_value value);
 /* The largest value in the ranges of the symbols. */
 int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim);
 

@@ -179,13 +179,20 @@ static void grow_table(xpu_dims *dims) {
     make_table(dims, dims->table_size ? dims->table_size * 2 : 64);
 }
 
-void xpu_dims_drop_symbols(xpu_dims *dims, uint32_t kept) {
-    if (kept >= dims->symbols.count) return;
+void xpu_dims_drop_symbols(xpu_dims *dims, const uint8_t *gone) {
+    int64_t *numbers = XPU_NEW_ARRAY(dims->arena, int64_t, dims->symbols.count + 1);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        numbers[i] = gone[i] ? INT32_MAX : kept; /* of no symbol that there will be */
+        if (!gone[i]) dims->symbols.items[kept++] = dims->symbols.items[i];
+    }
     for (uint32_t id = 1; id < dims->nodes.count; id++) { /* operands stand before what is made of them */
         xpu_dim_node *node = &dims->nodes.items[id];
-        node->gone |= node->kind == XPU_DIM_SYMBOL ? node->value >= kept
-                                                   : node->kind > XPU_DIM_SYMBOL && (xpu_dim_at(dims, node->a)->gone ||
-                                                                                     xpu_dim_at(dims, node->b)->gone);
+        if (node->kind > XPU_DIM_SYMBOL)
+            node->gone |= xpu_dim_at(dims, node->a)->gone | xpu_dim_at(dims, node->b)->gone;
+        if (node->kind != XPU_DIM_SYMBOL || node->value >= dims->symbols.count) continue;
+        node->gone |= gone[node->value];
+        node->value = numbers[node->value];
     }
     dims->symbols.count = kept;
     make_table(dims, dims->table_size);

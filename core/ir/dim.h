@@ -96,10 +96,10 @@ xpu_dim xpu_dim_symbol_of(xpu_dims *dims, const char *name, int64_t min, int64_t
 /* A new one: `name` with a number behind it where there is one of this name already. */
 xpu_dim xpu_dim_new_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, xpu_value value,
                            uint32_t element, xpu_dim bound);
+/* Symbols i with gone[i] go, and so do all expressions with them; the others get new numbers. */
+void xpu_dims_drop_symbols(xpu_dims *dims, const uint8_t *gone);
 /* Whether symbol `index` of the table is in the expression. */
 int xpu_dim_has_symbol(const xpu_dims *dims, xpu_dim dim, uint32_t index);
-/* Forgets symbols from number `kept` on: the next one gets that number, and no expression of those that are gone. */
-void xpu_dims_drop_symbols(xpu_dims *dims, uint32_t kept);
 /* Results that overflow, become too large an expression or come after XPU_DIMS_MAX_WORK are unknown (id 0), as is what
  * is made from unknown. */
 xpu_dim xpu_dim_op(xpu_dims *dims, xpu_dim_kind kind, xpu_dim a, xpu_dim b);

@@ -199,27 +199,29 @@ static void find_in_node(const xpu_graph *graph, xpu_node node, uint8_t *seen) {
 }
 
 /* What is known by symbols that are gone is not known. */
-static void forget_dropped(xpu_graph *graph, uint32_t kept, xpu_arena *arena) {
+static void forget(xpu_graph *graph, const uint8_t *gone, xpu_arena *arena) {
     const xpu_dims *dims = &graph->dims;
-    const uint32_t before = dims->symbols.count;
-    uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, before + 1);
-    for (uint32_t id = 1; id < graph->values.count && kept < before; id++) {
+    uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, dims->symbols.count + 1);
+    for (uint32_t id = 1; id < graph->values.count; id++) {
         const xpu_known_list *known = graph->values.items[id].known;
-        int gone = 0;
+        int is_gone = 0;
         for (uint32_t i = 0; known && i < known->count; i++) {
-            memset(seen, 0, before);
+            memset(seen, 0, dims->symbols.count);
             xpu_dim_find_symbols(dims, known->items[i].dim, seen);
-            for (uint32_t s = kept; s < before; s++) gone |= seen[s];
+            for (uint32_t s = 0; s < dims->symbols.count; s++) is_gone |= seen[s] && gone[s];
         }
-        if (gone) graph->values.items[id].known = NULL;
+        if (is_gone) graph->values.items[id].known = NULL;
     }
 }
 
 void xpu_graph_drop_elements(xpu_graph *graph) {
     xpu_dims *dims = &graph->dims;
-    if (!dims->symbols.count || !dims->symbols.items[dims->symbols.count - 1].value.id) return;
+    uint32_t of_values = 0, dropped = 0;
+    for (uint32_t i = 0; i < dims->symbols.count; i++) of_values += dims->symbols.items[i].value.id != 0;
+    if (!of_values) return;
     xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "symbols");
     uint8_t *seen = XPU_NEW_ARRAY(arena, uint8_t, dims->symbols.count + 1);
+    uint8_t *gone = XPU_NEW_ARRAY(arena, uint8_t, dims->symbols.count + 1);
     uint8_t *needed = find_needed(graph, arena);
     for (uint32_t i = 0; i < graph->guards.count; i++) {
         find_in(graph, &graph->guards.items[i].a, 1, seen);
@@ -228,10 +230,15 @@ void xpu_graph_drop_elements(xpu_graph *graph) {
     XPU_FOR_ALL_NODES(graph, node) {
         if (needed[node.id]) find_in_node(graph, node, seen);
     }
-    uint32_t kept = dims->symbols.count;
-    while (kept && dims->symbols.items[kept - 1].value.id && !seen[kept - 1] && !dims->symbols.items[kept - 1].relied)
-        kept--;
-    forget_dropped(graph, kept, arena);
-    xpu_dims_drop_symbols(dims, kept);
+    for (uint32_t i = dims->symbols.count; i-- > 0;) { /* a bound has symbols that were there before */
+        const xpu_symbol *symbol = &dims->symbols.items[i];
+        gone[i] = symbol->value.id && !seen[i] && !symbol->relied;
+        dropped += gone[i];
+        if (!gone[i] && symbol->bound.id) xpu_dim_find_symbols(dims, symbol->bound, seen);
+    }
+    if (dropped) {
+        forget(graph, gone, arena);
+        xpu_dims_drop_symbols(dims, gone);
+    }
     xpu_arena_free(arena);
 }

@@ -11,7 +11,7 @@
 int xpu_value_known(xpu_graph *graph, xpu_value value, xpu_known list[XPU_MOST_KNOWN]);
 /* The same as dims; -1 where one of them is not known or no integer. */
 int xpu_value_as_dims(xpu_graph *graph, xpu_value value, xpu_dim list[XPU_MOST_KNOWN]);
-/* Takes away the last symbols of elements of inputs that no dim of a value, attribute or guard that is needed holds and
+/* Takes away the symbols that values define and that no dim of a value, attribute or guard that is needed holds and
  * from which nothing was found: any data will do. */
 void xpu_graph_drop_elements(xpu_graph *graph);
 /* Says what the value's entries are: as a constant where all are, else as expressions. Those that its type may not hold

@@ -79,6 +79,11 @@ int xpu_elementwise_step(const xpu_graph *graph, xpu_node node, xpu_chain_step *
 /* What a node computes in: "fp32", "int16", "int16x8", or "int8" where its operand is int8 or uint8. */
 const char *xpu_node_precision(const xpu_graph *graph, xpu_node node);
 
+/* What reduction `kind` (xa_reduction of core/arith.h, the order of the rows) gives of no elements: repeated over 8
+ * bytes.
+ */
+void xpu_reduced_nothing(int kind, xpu_dtype dtype, uint32_t words[2]);
+
 typedef enum { XPU_PAD_CONSTANT, XPU_PAD_REFLECT, XPU_PAD_EDGE, XPU_PAD_UNKNOWN } xpu_pad_mode;
 /* Of a pad: its attribute MODE. */
 xpu_pad_mode xpu_node_pad_mode(const xpu_graph *graph, xpu_node node);

@@ -73,6 +73,16 @@ static int64_t reduce_integers(xa_reduction kind, const void *data, xpu_dtype dt
     return kind == XA_REDUCE_MEAN ? mean_of(result, n, dtype) : result;
 }
 
+void xpu_reduced_nothing(int kind, xpu_dtype dtype, uint32_t words[2]) {
+    int64_t value = reduce_integers((xa_reduction)kind, NULL, dtype, 0, 0, 1);
+    float number = dtype == XPU_F32 ? xa_reduce((xa_reduction)kind, NULL, 0, 1) : 0;
+    size_t bytes = xpu_dtype_bytes(dtype);
+    unsigned char repeated[8];
+    for (size_t i = 0; i < sizeof repeated; i++)
+        repeated[i] = ((const unsigned char *)(dtype == XPU_F32 ? (const void *)&number : &value))[i % bytes];
+    memcpy(words, repeated, sizeof repeated);
+}
+
 xpu_status xpu_ref_reduce(const xpu_ref_args *args) {
     const xpu_tensor *x = args->inputs[0];
     xa_reduction kind = (xa_reduction)(xpu_op_id_of(xpu_node_at(args->graph, args->node)->op) - XPU_OP_REDUCE_SUM);

@@ -28,6 +28,7 @@ void xpu_absorb(xpu_graph *graph, xpu_node node, xpu_node from) {
 int xpu_replace_node(xpu_graph *graph, xpu_node node, xpu_value value) {
     xpu_value result = xpu_node_output(graph, node, 0);
     uint32_t uses = xpu_value_at(graph, result)->uses.count;
+    if (xpu_value_defines_symbol(graph, result)) return 0;
     int is_output = xpu_value_at(graph, result)->is_output;
     if (is_output && xpu_value_at(graph, value)->kind != XPU_VALUE_NODE) {
         if (!uses) return 0;

@@ -123,7 +123,8 @@ static void check_folded(verifier *v, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(v->graph, node);
     for (uint32_t i = 0; i < info->output_count; i++) {
         const xpu_value_info *result = xpu_value_at(v->graph, info->outputs[i]);
-        if (!result->constant || (result->is_output && xpu_node_is(v->graph, node, XPU_OP_IDENTITY))) continue;
+        int stays = result->is_output || xpu_value_defines_symbol(v->graph, info->outputs[i]);
+        if (!result->constant || (stays && xpu_node_is(v->graph, node, XPU_OP_IDENTITY))) continue;
         problem(v, node, xpu_printf(v->arena, "result %u is known, and is no constant", i));
     }
 }
@@ -141,7 +142,8 @@ static void check_used(verifier *v, xpu_node node) {
 
 static void check_identity(verifier *v, xpu_node node) {
     if (!xpu_node_is(v->graph, node, XPU_OP_IDENTITY)) return;
-    if (!xpu_value_at(v->graph, xpu_node_output(v->graph, node, 0))->is_output)
+    xpu_value result = xpu_node_output(v->graph, node, 0);
+    if (!xpu_value_at(v->graph, result)->is_output && !xpu_value_defines_symbol(v->graph, result))
         problem(v, node, "an identity makes no output of the graph");
 }
 

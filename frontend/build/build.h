@@ -200,6 +200,13 @@ xpu_value fe_gather(fe_builder *b, xpu_value x, xpu_value indices, int64_t axis)
 xpu_value fe_gather_elements(fe_builder *b, xpu_value x, xpu_value indices, int64_t axis);
 xpu_value fe_gather_nd(fe_builder *b, xpu_value x, xpu_value indices, int64_t batch_dims);
 
+/* The indices of the elements that are not 0, in row-major order: [rank, how many], which the run finds; of a scalar as
+ * of a tensor of one element. */
+xpu_value fe_nonzero(fe_builder *b, xpu_value x);
+/* The slices along an axis, or with axis NULL the elements, for which the condition ([length], bool) holds; it may be
+ * longer or shorter. */
+xpu_value fe_compress(fe_builder *b, xpu_value x, xpu_value condition, const int64_t *axis);
+
 /* start + i step for i below count; start and step are scalars of one type: float32, int16, int32 or int64. */
 xpu_value fe_range(fe_builder *b, xpu_value start, xpu_value step, xpu_dim count);
 /* Along the axis, the index (int64) of the largest or smallest element: of several the first, or with last_index the

@@ -232,9 +232,9 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_conv_transpose, xpu_onn
     xpu_onnx_convert_dynamic_quantize, xpu_onnx_convert_qlinear, xpu_onnx_convert_integer_product,
     xpu_onnx_convert_slice, xpu_onnx_convert_split, xpu_onnx_convert_expand, xpu_onnx_convert_tile,
     xpu_onnx_convert_constant_of_shape, xpu_onnx_convert_gather, xpu_onnx_convert_gather_elements,
-    xpu_onnx_convert_gather_nd, xpu_onnx_convert_recurrent, xpu_onnx_convert_reduce_function,
-    xpu_onnx_convert_arg_extreme, xpu_onnx_convert_range, xpu_onnx_convert_trilu, xpu_onnx_convert_depth_to_space,
-    xpu_onnx_convert_space_to_depth;
+    xpu_onnx_convert_gather_nd, xpu_onnx_convert_recurrent, xpu_onnx_convert_nonzero, xpu_onnx_convert_compress,
+    xpu_onnx_convert_reduce_function, xpu_onnx_convert_arg_extreme, xpu_onnx_convert_range, xpu_onnx_convert_trilu,
+    xpu_onnx_convert_depth_to_space, xpu_onnx_convert_space_to_depth;
 /* The attributes of a convolution. */
 fe_convolution xpu_onnx_convolution(const xpu_onnx_node *node);
 

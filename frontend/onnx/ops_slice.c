@@ -109,3 +109,14 @@ xpu_value xpu_onnx_convert_gather_elements(xpu_onnx_node *node) {
 xpu_value xpu_onnx_convert_gather_nd(xpu_onnx_node *node) {
     return fe_gather_nd(&node->build, node->inputs[0], node->inputs[1], xpu_onnx_attr_int(node, "batch_dims", 0));
 }
+
+/* ---- as large as the data say ---- */
+
+xpu_value xpu_onnx_convert_nonzero(xpu_onnx_node *node) {
+    return fe_nonzero(&node->build, node->inputs[0]);
+}
+
+xpu_value xpu_onnx_convert_compress(xpu_onnx_node *node) {
+    const int64_t axis = xpu_onnx_attr_int(node, "axis", 0);
+    return fe_compress(&node->build, node->inputs[0], node->inputs[1], xpu_onnx_attr_of(node, "axis") ? &axis : NULL);
+}

@@ -11,6 +11,7 @@ import numpy as np
 import onnxruntime as ort
 
 import scan_networks  # noqa: F401 (it adds its networks)
+import sized_networks  # noqa: F401
 from loops_common import B, Body, F, I, NETWORKS, branch, flags, network, with_data
 from npz import write_npz
 from record_control import Graph, data

@@ -436,6 +436,8 @@ R = {  # operator: how its cases come about, by version and the types that the v
     **{kind: (lambda v, t, kind=kind: moved.recurrent(kind, v, t)) for kind in moved.RECURRENT},
     "Gather": lambda v, t: moved.gathers(t),
     "GatherElements": lambda v, t: moved.gathers_of_elements(t),
+    "NonZero": lambda v, t: moved.nonzeros(t),
+    "Compress": lambda v, t: moved.compresses(t),
     "GatherND": lambda v, t: moved.gathers_nd(v, t),
     "Range": lambda v, t: moved.ranges(),
     "ArgMax": lambda v, t: moved.extremes(v, t),

@@ -1,4 +1,5 @@
 """Cases of record_sweep.py: operators that move elements, count, or run through time."""
+import ml_dtypes
 import numpy as np
 from onnx import helper
 
@@ -68,6 +69,44 @@ def gathers(types):
             yield Case(label(dtype, (2, 5, 3)) + f"_constant{k}", [values(dtype, (2, 5, 3), k), list_], {"axis": 1}, constants=[1])
     yield Case("large", [values(F32, (300, 64), 1), indices((1200,), 300, 2)])
     yield Case("image", [values(F32, (2, 5, 8, 6), 9, "small"), indices((3,), 5, 2)], {"axis": 1}, image=True)
+
+
+def sparse(dtype, shape, seed):
+    """Half of it is 0; of floats some -0, NaN and a subnormal."""
+    data = values(dtype, shape, seed, "small").reshape(-1)
+    data[np.random.default_rng(seed).random(data.size) < 0.5] = 0
+    if dtype in FLOATS and data.size > 5:
+        data[:4] = -0.0, np.nan, ml_dtypes.finfo(dtype).smallest_subnormal, -0.0
+    return data.reshape(shape)
+
+
+def nonzeros(types):
+    """A count is a symbol, of which a network has 64."""
+    for dtype in types:
+        for i, shape in enumerate([(40,), (2, 3, 7), (0, 3), (1, 2, 1, 3)]):
+            yield Case(label(dtype, shape), [sparse(dtype, shape, i)])
+        yield Case(label(dtype, (3, 4)) + "_constant", [sparse(dtype, (3, 4), 9)], constants=[0])
+    if F32 in types:
+        yield Case("large", [sparse(F32, (30, 40, 3), 1)])
+        yield Case("zeros", [np.zeros((5, 3), F32)])
+        yield Case("ones", [np.ones((5, 3), F32)])
+        yield Case("image", [values(F32, (2, 5, 8, 6), 9, "small")], image=True)
+
+
+def compresses(types):
+    """(shape, axis, length of the mask)"""
+    forms = [((7,), 0, 7), ((3, 5), 1, 5), ((4, 3), None, 12), ((2, 3, 4), -2, 2)]
+    for dtype in types:
+        for i, (shape, axis, length) in enumerate(forms):
+            mask = np.random.default_rng(i).random(length) < 0.5
+            yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i), mask], {} if axis is None else {"axis": axis})
+        mask = np.array([False, True, True, False, True])
+        yield Case(label(dtype, (5, 3)) + "_constant", [values(dtype, (5, 3), 5), mask], {"axis": 0}, constants=[1])
+    if F32 in types:
+        for name, length in (("short", 2), ("long", 9)):
+            yield Case(name, [values(F32, (4, 3), 1), np.arange(length) % 2 == 0], {"axis": 0})
+        yield Case("none", [values(F32, (4, 3), 1), np.zeros(4, bool)], {"axis": 0})
+        yield Case("image", [values(F32, (2, 5, 8, 6), 9, "small"), np.arange(5) % 2 == 0], {"axis": 1}, image=True)
 
 
 def gathers_of_elements(types):

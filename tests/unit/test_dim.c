@@ -140,7 +140,12 @@ static void dropped_symbols(void) {
     xpu_dim n = xpu_dim_symbol(dims, "N", 1, 16, 1), kept = xpu_dim_mul_const(dims, n, 6);
     xpu_dim old = xpu_dim_symbol(dims, "A", INT32_MIN, 7, 1), more = xpu_dim_mul_const(dims, old, 6);
     xpu_dim_assume(dims, old, xpu_dim_const(dims, 3));
-    xpu_dims_drop_symbols(dims, 1);
+    xpu_dim last = xpu_dim_symbol(dims, "C", 2, 9, 1), sum = xpu_dim_add(dims, n, last);
+    xpu_dims_drop_symbols(dims, (const uint8_t[]){0, 1, 0});
+    CU_ASSERT_EQUAL(dims->symbols.count, 2);
+    CU_ASSERT(xpu_dim_equal(last, xpu_dim_symbol(dims, "C", 0, 100, 1)));
+    CU_ASSERT(xpu_dim_equal(sum, xpu_dim_add(dims, n, last)) && xpu_dim_has_symbol(dims, sum, 1));
+    CU_ASSERT_EQUAL(xpu_dim_eval(dims, sum, (const int64_t[]){5, 8}), 13);
     xpu_dim now = xpu_dim_symbol(dims, "B", 0, 100, 1), product = xpu_dim_mul_const(dims, now, 6);
     CU_ASSERT(xpu_dim_equal(kept, xpu_dim_mul_const(dims, n, 6)));
     CU_ASSERT(!xpu_dim_equal(now, old) && !xpu_dim_equal(product, more) && !xpu_dim_agree(dims, now, old));

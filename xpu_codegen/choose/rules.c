@@ -43,7 +43,7 @@ static int all_values(xpu_rule_query *query, value_test test) {
 
 static int has_known_dims(const xpu_graph *graph, const xpu_value_info *info) {
     for (int i = 0; i < info->rank; i++) {
-        if (!info->dims[i].id || xpu_dim_min(&graph->dims, info->dims[i]) < 1) return 0;
+        if (!info->dims[i].id || xpu_dim_max(&graph->dims, info->dims[i]) < 0) return 0;
     }
     return 1;
 }
@@ -54,9 +54,35 @@ static int known_dims_holds(xpu_rule_query *query) {
     if (has_bodies(query)) return 1; /* control flow computes nothing itself */
     return all_values(query, has_known_dims);
 }
-static const xpu_rule known_dims = {
-    "known-dims", "every dimension is known and at least 1 for all values of the symbols",
-    "fix the shape with --shape, or give symbols a range in which no dimension is empty", known_dims_holds};
+static const xpu_rule known_dims = {"known-dims", "every dimension is known", "fix the shape with --shape",
+                                    known_dims_holds};
+
+/* A dim that may be 0 is one of the first result, too, which then has no elements either: the layer does nothing. */
+static int empties_result(const xpu_graph *graph, xpu_node node, const xpu_value_info *operand) {
+    const xpu_value_info *y = xpu_value_at(graph, xpu_node_output(graph, node, 0));
+    const int alone = xpu_node_at(graph, node)->output_count == 1; /* other results would have to be made */
+    for (int i = 0; i < operand->rank; i++) {
+        int found = xpu_dim_min(&graph->dims, operand->dims[i]) > 0;
+        for (int d = 0; d < y->rank && alone && !found; d++)
+            found = xpu_dim_same(&graph->dims, operand->dims[i], y->dims[d]);
+        if (!found) return 0;
+    }
+    return 1;
+}
+static int empty_operand_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    const xpu_node_info *info = xpu_node_at(graph, query->node);
+    if (xpu_is_empty(codegen_of(query), info->outputs[0]) && info->output_count == 1) return 1;
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        xpu_value x = info->inputs[i];
+        if (!x.id || empties_result(graph, query->node, xpu_value_at(graph, x))) continue;
+        query->value = xpu_printf(query->job->arena, "operand %u is %s", i, type_text(query, x));
+        return 0;
+    }
+    return 1;
+}
+static const xpu_rule empty_operand = {"empty-operand", "an operand has elements, at any shape at which the result has",
+                                       "give symbols a range in which the dimension is not empty", empty_operand_holds};
 
 /* Of larger shapes the runtime makes sure: what has a place in memory is smaller. */
 static int is_small(const xpu_graph *graph, const xpu_value_info *info) {
@@ -147,7 +173,7 @@ static int pad_inside_holds(xpu_rule_query *query) {
     xpu_value x = xpu_node_input(graph, query->node, 0);
     for (uint32_t i = 0; i < count; i++) {
         int64_t least = xpu_dim_min(&graph->dims, xpu_value_at(graph, x)->dims[i % (count / 2)]);
-        if (pads[i] >= 0 && (mode == XPU_PAD_EDGE || pads[i] < least)) continue;
+        if (pads[i] >= 0 && (mode == XPU_PAD_EDGE ? least > 0 : pads[i] < least)) continue;
         query->value = xpu_printf(query->job->arena, "pad %u is %lld, the operand is %s", i, (long long)pads[i],
                                   type_text(query, x));
         return 0;
@@ -270,6 +296,7 @@ static int tensor_tile_holds(xpu_rule_query *query) {
     xpu_conv_shape shape = xpu_conv_shape_of(cg, query->node);
     int branch = xpu_node_input(query->job->graph, query->node, XPU_IN_BRANCH).id != 0;
     xpu_tile tile;
+    if (xpu_is_empty(cg, xpu_node_output(cg->graph, query->node, 0))) return 1;
     if (xpu_is_byte_depthwise(cg, query->node)) return 1;
     query->value = xpu_choose_tile(cg, &shape, branch, xpu_byte_format(cg, query->node), &tile);
     return query->value == NULL;

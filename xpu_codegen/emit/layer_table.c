@@ -31,6 +31,11 @@ static const char *calls_of(const xpu_codegen_layer *layer, xpu_arena *arena) {
 
 static void emit_call(xpu_text *text, const xpu_call *call, uint32_t word, uint32_t count) {
     const xpu_kernel_info *kernel = xpu_kernel_of(call->kernel);
+    if (call->kernel == XPU_KERNEL_when_empty) {
+        xpu_text_add(text, "    if (!args[%u]) return xpu_when_empty((const void *)(args + %u), layer, after);\n", word,
+                     word);
+        return;
+    }
     if (count == 1) {
         xpu_text_add(text, "    after = xpu_%s((const void *)(args + %u), ", kernel->name, word);
     } else {

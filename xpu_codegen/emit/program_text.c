@@ -75,6 +75,12 @@ static void emit_layer(const xpu_codegen *cg, xpu_text *text, uint32_t index, ui
     for (uint32_t c = 0; c < layer->calls.count; c++) {
         const xpu_call *call = &layer->calls.items[c];
         int last = c + 1 == layer->calls.count;
+        if (call->kernel == XPU_KERNEL_when_empty) {
+            xpu_text_add(text, "    if (!p->%s.elements) return xpu_when_empty(&p->%s, %u, after);\n", call->member,
+                         call->member, index);
+            if (last) xpu_text_add(text, "    return after;\n");
+            continue;
+        }
         xpu_text_add(text, "    %s xpu_%s(&p->%s, ", last ? "return" : "after =", xpu_kernel_of(call->kernel)->name,
                      call->member);
         if (call->body) xpu_text_add(text, "%s, ", call->body);

@@ -194,8 +194,9 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_tic
     return ticket;
 }
 
-/* Words from `at` on, all of one value. */
-static xpu_ticket queue_fill(uint32_t at, int32_t count, uint32_t value, uint32_t layer, xpu_ticket after) {
+/* Words from `at` on, `stride` bytes apart, all of one value. */
+static xpu_ticket queue_fill(uint32_t at, int32_t stride, int32_t count, uint32_t value, uint32_t layer,
+                             xpu_ticket after) {
     xpu_ticket ticket;
     uint32_t *words = next_descriptor(&ticket);
     xpu_desc_fill fill = {
@@ -211,7 +212,7 @@ static xpu_ticket queue_fill(uint32_t at, int32_t count, uint32_t value, uint32_
         .size1 = 1,
         .size2 = 1,
         .size3 = (uint32_t)count,
-        .dst_stride3 = 4,
+        .dst_stride3 = stride,
         .value = value,
     };
     xpu_desc_fill_pack(words, &fill);
@@ -223,7 +224,7 @@ xpu_ticket xpu_fill(const struct xpu_fill_args *a, uint32_t layer, xpu_ticket af
     xpu_ticket ticket = after;
     xpu_finish_queueing();
     for (int32_t at = 0; at < a->count; at += MOST_ELEMENTS) {
-        ticket = queue_fill(a->y + 4 * (uint32_t)at, min_i32(a->count - at, MOST_ELEMENTS),
+        ticket = queue_fill(a->y + 4 * (uint32_t)at, 4, min_i32(a->count - at, MOST_ELEMENTS),
                             xpu_desc_float_bits(a->value), layer, after);
     }
     return ticket;
@@ -233,6 +234,19 @@ xpu_ticket xpu_put(const struct xpu_put_args *a, uint32_t layer, xpu_ticket afte
     xpu_ticket ticket = after;
     xpu_finish_queueing();
     for (int32_t i = 0; i < a->count; i++)
-        ticket = queue_fill(a->y + 4 * (uint32_t)(a->first + i), 1, (uint32_t)a->words[i], layer, after);
+        ticket = queue_fill(a->y + 4 * (uint32_t)(a->first + i), 4, 1, (uint32_t)a->words[i], layer, after);
+    return ticket;
+}
+
+xpu_ticket xpu_when_empty(const struct xpu_when_empty_args *a, uint32_t layer, xpu_ticket after) {
+    const int32_t bytes = a->element_bytes;
+    xpu_ticket ticket = after;
+    xpu_finish_queueing();
+    for (int32_t at = 0; at < a->count; at += MOST_ELEMENTS) {
+        uint32_t y = a->y + (uint32_t)(at * bytes);
+        int32_t count = min_i32(a->count - at, MOST_ELEMENTS);
+        ticket = queue_fill(y, bytes, count, (uint32_t)a->low, layer, after);
+        if (bytes == 8) ticket = queue_fill(y + 4, bytes, count, (uint32_t)a->high, layer, after);
+    }
     return ticket;
 }
