@@ -87,13 +87,16 @@ static int runs(network *n, const char *stage) {
 
 static xpu_import_options shapes_of(network *n) {
     xpu_shape_spec *specs = XPU_NEW_ARRAY(n->b->arena, xpu_shape_spec, n->inputs.count);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < n->inputs.count; i++) {
         const xpu_tensor *tensor = &n->inputs.items[i].tensor;
-        specs[i] = (xpu_shape_spec){.input = n->inputs.items[i].name, .rank = tensor->rank};
+        if (!xpu_tensor_count(tensor)) continue; /* a dim that the model fixes: an option's is at least 1 */
+        xpu_shape_spec *spec = &specs[count++];
+        *spec = (xpu_shape_spec){.input = n->inputs.items[i].name, .rank = tensor->rank};
         for (int d = 0; d < tensor->rank; d++)
-            specs[i].dims[d] = (xpu_shape_dim){tensor->dims[d], tensor->dims[d], 1, NULL};
+            spec->dims[d] = (xpu_shape_dim){tensor->dims[d], tensor->dims[d], 1, NULL};
     }
-    return (xpu_import_options){.shapes = specs, .shape_count = n->inputs.count};
+    return (xpu_import_options){.shapes = specs, .shape_count = count};
 }
 
 static const struct {
