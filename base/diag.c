@@ -93,6 +93,11 @@ void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to) {
     }
 }
 
+void xpu_diags_set_hint(xpu_diags *diags, size_t index, const char *hint) {
+    xpu_diag *diag = &diags->items[index], old = *diag;
+    if (fill(diag, old.file, old.rule, old.where, old.what, old.why, hint)) free((void *)old.rule);
+}
+
 xpu_status xpu_error(xpu_diags *diags, xpu_status status, const char *file, const char *rule, const char *where,
                      const char *what, const char *why, const char *hint) {
     return xpu_diag_add(diags, XPU_SEVERITY_ERROR, status, file, rule, where, what, why, hint);

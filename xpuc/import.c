@@ -21,7 +21,12 @@ static const struct {
 };
 
 static xpu_status read_model(xpu_pipeline *p, xpu_diags *diags) {
-    return xpu_onnx_import(p->arena, p->path, &p->import, &p->graph, diags);
+    xpu_graph *partial = NULL;
+    xpu_import_options options = p->import;
+    options.partial = &partial;
+    xpu_status status = xpu_onnx_import(p->arena, p->path, &options, &p->graph, diags);
+    if (status == XPU_EMODEL && diags == p->diags) xpu_suggest_sizes(p, partial);
+    return status;
 }
 
 /* ---- the least values of open dims ---- */

@@ -138,5 +138,8 @@ char *xpu_messages(const xpu_diags *diags, int grouped);
  * the model into pipeline->graph. */
 xpu_status xpu_check_format(const xpu_pipeline *pipeline);
 xpu_status xpu_import_model(xpu_pipeline *pipeline);
+/* sizes.c: where shapes are what is wrong with a model, and its open dims the reason, hints get sizes that fit. `read`
+ * is the graph as far as it was read, or NULL. */
+void xpu_suggest_sizes(xpu_pipeline *pipeline, const xpu_graph *read);
 
 #endif

@@ -141,6 +141,7 @@ static xpu_status import_source(xpu_arena *arena, const xpu_onnx_source *source,
         *graph = importer.graph;
         return XPU_OK;
     }
+    if (importer.options->partial) *importer.options->partial = importer.graph;
     for (size_t i = first; i < diags->count; i++) {
         if (diags->items[i].severity == XPU_SEVERITY_ERROR) return diags->items[i].status;
     }
