@@ -3,7 +3,8 @@
 # gave, and the same bits. The RTL runs in lock-step: each instruction and descriptor does what func says it does. Those
 # of tests/loops/standard.txt run on the RTL of chip standard, too, which has four cores. Nothing is on the host, which
 # --stats counts, but for what tests/loops/host.txt lists: NETWORK CASE CALLS. Random networks
-# (tests/gen/random_control.py): seeds 1 to 40, or XPU_SEEDS="41 200".
+# (tests/gen/random_control.py): seeds 1 to 40, or XPU_SEEDS="41 200". func looks for races, each time under another
+# schedule. XPU_DEVICES="ref func": only on these.
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 loops=tests/loops
@@ -16,16 +17,17 @@ compile() { # compile NETWORK CHIP FILE: to FILE.xpu
     return 1
 }
 runs() { # runs NETWORK FILE DEVICE...: a line for each thing that is wrong
-    local name=$1 base=$loops/$1 out=$2 device case answer calls lockstep first=
+    local name=$1 base=$loops/$1 out=$2 device case answer calls how first=
     shift 2
     for case in "$base".*_in.npz "$base"_in.npz; do
         [ -e "$case" ] || continue
         answer=${case%_in.npz}_out.npz calls=${case%_in.npz} first=
         calls=$(awk -v of="$name ${calls#"$base".}" '$1 " " $2 == of { print $3 }' $loops/host.txt)
         for device; do
-            lockstep=()
-            [ "$device" != rtl ] || lockstep=(--lockstep)
-            if ! "$XPU_BIN/xpu-run" -q "$out.xpu" -d "$device" "${lockstep[@]}" -i "$case" -o "$out.$device.npz" --stats="$out.json" 2>"$out.errors"; then
+            how=()
+            [ "$device" != rtl ] || how=(--lockstep)
+            [ "$device" != func ] || how=(--check-races "--seed=$(cksum <<<"$case" | cut -c1-4)")
+            if ! "$XPU_BIN/xpu-run" -q "$out.xpu" -d "$device" "${how[@]}" -i "$case" -o "$out.$device.npz" --stats="$out.json" 2>"$out.errors"; then
                 echo "$case does not run on $device: $(head -2 "$out.errors")"
             elif [ -e "$answer" ] && ! "$XPU_BIN/xpu-dump" diff "$out.$device.npz" "$answer" --all --tolerance=1e-3,1e-4 >"$out.diff" 2>&1; then
                 echo "$case on $device: $(tail -1 "$out.diff")"
@@ -41,7 +43,7 @@ runs() { # runs NETWORK FILE DEVICE...: a line for each thing that is wrong
 run() { # run NETWORK FOLDER: what is wrong is in FOLDER/NETWORK.wrong
     local name=$1 out=$2/${1/\//_}
     {
-        compile "$name" nano "$out" && runs "$name" "$out" ref func rtl
+        compile "$name" nano "$out" && runs "$name" "$out" ${XPU_DEVICES:-ref func rtl}
         [[ $name == random/* ]] || grep -q "^$name " $loops/host.txt || grep 'host:' "$out.explained"
         ! grep -qx "$name" $loops/standard.txt || { compile "$name" standard "$out" && runs "$name" "$out" ref rtl; }
     } >"$out.wrong"
