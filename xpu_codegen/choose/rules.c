@@ -98,16 +98,6 @@ static int tensor_size_holds(xpu_rule_query *query) {
 static const xpu_rule tensor_size = {"tensor-size", "every tensor of the smallest shape is smaller than 2 GiB",
                                      "give the symbols smaller values with --shape", tensor_size_holds};
 
-static int is_float32(const xpu_graph *graph, const xpu_value_info *info) {
-    (void)graph;
-    return info->dtype == XPU_F32;
-}
-static int float32_holds(xpu_rule_query *query) {
-    return all_values(query, is_float32);
-}
-static const xpu_rule float32 = {"float32", "operands and results are float32", "export the model in float32",
-                                 float32_holds};
-
 /* ---- single operators ---- */
 
 static int constant_weights_holds(xpu_rule_query *query) {
