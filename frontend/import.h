@@ -31,6 +31,13 @@ typedef struct {
     int64_t numbers[XPU_MOST_VALUES];
 } xpu_value_spec;
 
+/* --bound NAME=N: a size that only the run knows is at most N. NAME is its symbol, or the tensor that says it. */
+enum { XPU_MOST_BOUND = 1 << 30 };
+typedef struct {
+    const char *name;
+    int64_t most;
+} xpu_bound_spec;
+
 /* The least value of a dim that neither model nor user bounds, by its name; 1 where there is none. */
 typedef struct {
     const char *symbol;
@@ -42,6 +49,8 @@ typedef struct {
     uint32_t shape_count;
     const xpu_value_spec *values;
     uint32_t value_count;
+    const xpu_bound_spec *bounds;
+    uint32_t bound_count;
     const xpu_open_dim *open;
     uint32_t open_count;
     struct xpu_graph **partial; /* NULL, or what takes the graph of a model that cannot be read, as far as it was */

@@ -19,6 +19,7 @@ static const xpu_option options[] = {
     {"memory", 0, "FILE.json", "placement rules for memory", XPU_READS},
     {"shape", 0, "INPUT=DIMS", "an input's dims: x=N,3,32..224:32,64; may be given for each input"},
     {"value", 0, "INPUT=NUMBERS", "what an input of integers holds: sr=16000, or a range k=1..9; for each such input"},
+    {"bound", 0, "NAME=N", "a size that only the run knows is at most N: its symbol, or the tensor that says it"},
     {"state", 0, "OUTPUT=INPUT", "the output is that input of the session's next run; may be given for each input"},
     {"emit", 0, "xpu|c|ir", "the program, its generated C, or the lowered graph (xpu)"},
     {"dump-after", 0, "PASS", "print the graph behind this pass"},
@@ -53,6 +54,7 @@ typedef struct {
     int describe, quiet, verbose, help, version;
     XPU_ARRAY(const char *) shapes;
     XPU_ARRAY(const char *) values;
+    XPU_ARRAY(const char *) bounds;
     XPU_ARRAY(const char *) states;
 } settings;
 
@@ -140,6 +142,8 @@ static void read_argument(xpu_arena *arena, settings *s, const xpu_argument *arg
         XPU_PUSH(arena, &s->states, argument->value);
     } else if (strcmp(argument->name, "value") == 0) {
         XPU_PUSH(arena, &s->values, argument->value);
+    } else if (strcmp(argument->name, "bound") == 0) {
+        XPU_PUSH(arena, &s->bounds, argument->value);
     } else if (strcmp(argument->name, "explain") == 0) {
         set(arena, &s->compile.explain, argument, argument->value ? argument->value : "text", diags);
     } else if (strcmp(argument->name, "help") == 0) {
@@ -223,6 +227,8 @@ static xpu_status read_arguments(xpu_arena *arena, int argc, char **argv, settin
     s->compile.shapes = s->shapes.items;
     XPU_PUSH(arena, &s->values, NULL);
     s->compile.values = s->values.items;
+    XPU_PUSH(arena, &s->bounds, NULL);
+    s->compile.bounds = s->bounds.items;
     XPU_PUSH(arena, &s->states, NULL);
     if (s->states.count > 1) s->compile.states = s->states.items;
     return s->help || s->version ? XPU_OK : xpu_diags_status(diags);

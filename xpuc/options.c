@@ -48,6 +48,16 @@ static xpu_status read_values(xpu_pipeline *p) {
     return xpu_diags_status(p->diags);
 }
 
+static xpu_status read_bounds(xpu_pipeline *p) {
+    uint32_t count = 0;
+    while (p->wanted->bounds && p->wanted->bounds[count]) count++;
+    xpu_bound_spec *specs = XPU_NEW_ARRAY(p->arena, xpu_bound_spec, count);
+    for (uint32_t i = 0; i < count; i++) xpu_bounds_parse(p->arena, p->wanted->bounds[i], &specs[i], p->diags);
+    p->import.bounds = specs;
+    p->import.bound_count = count;
+    return xpu_diags_status(p->diags);
+}
+
 /* ---- effects ---- */
 
 /* What an option has no effect beside, as a letter of `beside`: d --describe, c --emit=c, i --emit=ir. */
@@ -101,6 +111,7 @@ static void check_use(xpu_pipeline *p, char beside, const char *other) {
 xpu_status xpu_check_describe_options(xpu_pipeline *p) {
     check_use(p, 'd', "--describe");
     read_values(p);
+    read_bounds(p);
     return read_shapes(p);
 }
 
@@ -112,6 +123,7 @@ xpu_status xpu_check_options(xpu_pipeline *p) {
     check_choice(p, "--dump-after", wanted->dump_after, xpu_pipeline_passes());
     read_shapes(p);
     read_values(p);
+    read_bounds(p);
     if (wanted->emit && strcmp(wanted->emit, "c") == 0) check_use(p, 'c', "--emit=c");
     if (wanted->emit && strcmp(wanted->emit, "ir") == 0) check_use(p, 'i', "--emit=ir");
     p->target = xpu_find_target(p->arena, wanted->target, wanted->plugin, p->diags);

@@ -89,6 +89,8 @@ const char *xpu_find_resources(xpu_arena *arena, const char *wanted);
 
 /* shape.c: "x=N,3,32..224:32,W=1..8". */
 xpu_status xpu_shape_parse(xpu_arena *arena, const char *text, xpu_shape_spec *spec, xpu_diags *diags);
+/* values.c: one --bound; what is wrong with it is [bound-option]. */
+xpu_status xpu_bounds_parse(xpu_arena *arena, const char *text, xpu_bound_spec *spec, xpu_diags *diags);
 /* values.c: one --value; what is wrong with it is [value-option]. */
 xpu_status xpu_values_parse(xpu_arena *arena, const char *text, xpu_value_spec *spec, xpu_diags *diags);
 

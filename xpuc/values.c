@@ -1,4 +1,4 @@
-/* --value NAME=NUMBER,NUMBER,... or NAME=FIRST..LAST. */
+/* --value NAME=NUMBER,NUMBER,... or NAME=FIRST..LAST; --bound NAME=NUMBER. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,4 +41,18 @@ xpu_status xpu_values_parse(xpu_arena *arena, const char *text, xpu_value_spec *
             return fail(arena, text, "the range is none of numbers of 32 bits", diags);
     }
     return *at ? fail(arena, text, xpu_printf(arena, "'%s' is too much", xpu_escape(arena, at, 40)), diags) : XPU_OK;
+}
+
+xpu_status xpu_bounds_parse(xpu_arena *arena, const char *text, xpu_bound_spec *spec, xpu_diags *diags) {
+    const char *equals = strrchr(text, '='), *at = equals ? equals + 1 : text, *why = NULL;
+    *spec = (xpu_bound_spec){.name = equals ? xpu_strndup(arena, text, (size_t)(equals - text)) : text};
+    if (!equals || equals == text) {
+        why = "there is no 'NAME=' in front of the number";
+    } else if (!parse_number(&at, &spec->most) || *at || spec->most < 1 || spec->most > XPU_MOST_BOUND) {
+        why = xpu_printf(arena, "'%s' is no number from 1 to %d", xpu_escape(arena, equals + 1, 40), XPU_MOST_BOUND);
+    }
+    if (!why) return XPU_OK;
+    return xpu_error(diags, XPU_EUSAGE, NULL, "bound-option",
+                     xpu_printf(arena, "--bound %s", xpu_escape(arena, text, 200)), "the bound cannot be read", why,
+                     "write for example --bound boxes=100");
 }

@@ -66,8 +66,18 @@ typedef struct {
     xpu_known items[];
 } xpu_known_list;
 
+/* What the user says of sizes that only the run knows: those of a symbol, or of all symbols of a value ("y" of
+ * "y/count"), are at most so large. */
+typedef struct {
+    const char *name;
+    int64_t most;
+    int used; /* there was a symbol, or somebody asked */
+} xpu_size_bound;
+
 typedef struct xpu_dims {
     xpu_arena *arena;
+    xpu_size_bound *bounds;
+    uint32_t bound_count;
     XPU_ARRAY(xpu_dim_node) nodes;
     XPU_ARRAY(xpu_symbol) symbols;
     uint32_t *table; /* hash table of node ids */
@@ -93,7 +103,10 @@ xpu_dim xpu_dim_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t ma
 /* The symbol that stands for element `element` of `value`; otherwise as xpu_dim_symbol. */
 xpu_dim xpu_dim_symbol_of(xpu_dims *dims, const char *name, int64_t min, int64_t max, int64_t step, xpu_value value,
                           uint32_t element);
-/* A new one: `name` with a number behind it where there is one of this name already. */
+/* The bound that the user gives for a symbol or value; -1: none. */
+int64_t xpu_dims_bound(const xpu_dims *dims, const char *name);
+/* A new one: `name` with a number behind it where there is one of this name already. Its range ends at the user's bound
+ * where there is one. */
 xpu_dim xpu_dim_new_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, xpu_value value,
                            uint32_t element, xpu_dim bound);
 /* Symbols i with gone[i] go, and so do all expressions with them; the others get new numbers. */

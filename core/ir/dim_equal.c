@@ -99,11 +99,30 @@ static int has_name(const xpu_dims *dims, const char *name) {
     return 0;
 }
 
+/* "y" or "y/count" of "y/count". */
+static int names_symbol(const char *bound, const char *name) {
+    size_t length = strlen(bound);
+    if (strncmp(bound, name, length) != 0) return 0;
+    return !name[length] || (name[length] == '/' && !strchr(name + length + 1, '/'));
+}
+
+int64_t xpu_dims_bound(const xpu_dims *dims, const char *name) {
+    int64_t most = -1;
+    for (uint32_t i = 0; i < dims->bound_count; i++) {
+        if (!names_symbol(dims->bounds[i].name, name)) continue;
+        dims->bounds[i].used = 1;
+        if (most < 0 || dims->bounds[i].most < most) most = dims->bounds[i].most;
+    }
+    return most;
+}
+
 xpu_dim xpu_dim_new_symbol(xpu_dims *dims, const char *name, int64_t min, int64_t max, xpu_value value,
                            uint32_t element, xpu_dim bound) {
     const char *unique = name;
     for (uint32_t i = 2; has_name(dims, unique); i++) unique = xpu_printf(dims->arena, "%s_%u", name, i);
     uint32_t index = dims->symbols.count;
+    int64_t most = xpu_dims_bound(dims, unique);
+    if (most >= 0 && most < max) max = most > min ? most : min;
     xpu_dim dim = xpu_dim_symbol_of(dims, unique, min, max, 1, value, element);
     dims->symbols.items[index].bound = bound;
     return dim;

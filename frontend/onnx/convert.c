@@ -362,5 +362,6 @@ void xpu_onnx_read_node(xpu_onnx_importer *importer, uint32_t index) {
         if (entry->state != XPU_ONNX_NAME_PENDING || entry->producer != index) continue;
         entry->value = result_of(&node, result, (uint32_t)i);
         entry->state = entry->value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
+        if (entry->value.id) xpu_onnx_bound_result(importer, entry->value, node.proto->output[i]);
     }
 }

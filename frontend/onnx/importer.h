@@ -208,6 +208,17 @@ int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback
 int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list);
 /* The same as dims: what is computed from shapes and small inputs of integers are expressions. */
 int xpu_onnx_dim_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list);
+/* found_sizes.c: the same of a list that only the run knows: symbols up to what --bound says. -1: it is no such list; 0
+ * after reporting. */
+int xpu_onnx_found_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list);
+/* Places along dims, from the end where they are negative, which may lie far outside: of those that only the run knows
+ * symbols. */
+int xpu_onnx_place_list(xpu_onnx_node *node, uint32_t input, fe_dims *list);
+/* A result that the user bounds: its numbers are symbols from here on. */
+void xpu_onnx_bound_result(xpu_onnx_importer *importer, xpu_value value, const char *name);
+/* Gives the graph the user's bounds, and reports those that are for nothing. */
+void xpu_onnx_take_bounds(xpu_onnx_importer *importer);
+void xpu_onnx_check_bounds(xpu_onnx_importer *importer);
 /* A list of numbers as dims. */
 fe_dims xpu_onnx_dims_of(const xpu_onnx_node *node, fe_ints list);
 /* A constant operand of one element, of any type, whose value float32 has. */

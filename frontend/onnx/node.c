@@ -160,6 +160,8 @@ int xpu_onnx_dim_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list) 
         *list = (fe_dims){xpu_copy(node->importer->scratch, dims, (size_t)(count + 1) * sizeof *dims), (size_t)count};
         return 1;
     }
+    int found = xpu_onnx_found_list(node, input, list);
+    if (found >= 0) return found;
     if (!xpu_onnx_const_ints(node, input, &numbers)) return 0;
     *list = xpu_onnx_dims_of(node, numbers);
     return 1;

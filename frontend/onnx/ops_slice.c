@@ -31,7 +31,7 @@ xpu_value xpu_onnx_convert_slice(xpu_onnx_node *node) {
         return xpu_onnx_refuse(node, "onnx-operand", xpu_onnx_format(node, "input %u is missing", i),
                                "from opset 10, starts and ends are inputs", NULL);
     }
-    if (!xpu_onnx_dim_list(node, 1, &slicing.starts) || !xpu_onnx_dim_list(node, 2, &slicing.ends)) return failed;
+    if (!xpu_onnx_place_list(node, 1, &slicing.starts) || !xpu_onnx_place_list(node, 2, &slicing.ends)) return failed;
     if (xpu_onnx_has_input(node, 3) && !xpu_onnx_const_ints(node, 3, &slicing.axes)) return failed;
     if (xpu_onnx_has_input(node, 4) && !xpu_onnx_const_ints(node, 4, &slicing.steps)) return failed;
     return fe_slice(&node->build, node->inputs[0], &slicing);

@@ -198,6 +198,16 @@ def nonzero_twice():
     return g, cases(w=data(9, 4))
 
 
+@network
+def nonzero_equal():
+    """Two counts that have to be equal."""
+    g = Graph()
+    x, y, w = g.input("x", [9]), g.input("y", [9]), g.input("w", [9, 4])
+    g.output(g.node("Add", rows_where(g, x, w), rows_where(g, y, w)))
+    g.output(g.node("Concat", rows_where(g, x, w), g.node("Mul", rows_where(g, y, w), g.const(F(2))), axis=1))
+    return g, {"some": {"x": data(9), "y": data(9)[::-1], "w": data(9, 4)}, "none": {"x": FEW["none"], "y": FEW["none"], "w": data(9, 4)}}
+
+
 # ---- Compress ----
 
 @network
@@ -270,3 +280,78 @@ def compress_shrinks():
     kept = b.node("Compress", now, b.node("GreaterOrEqual", now, b.node("ReduceMean", now, keepdims=1)))
     g.output(g.node("Loop", n, "", x, body=b.ends(b.c, [(kept, F)])))
     return g, {str(k): {"n": np.array(k, I), "x": data(12)} for k in (0, 1, 2, 6)}
+
+
+# ---- places and lengths that data decide ----
+
+def number(g, x):
+    """The sum of x as an int64 of one element."""
+    return g.node("Cast", g.node("ReduceSum", x, g.const([0]), keepdims=1), to=7)
+
+
+@network
+def slice_found():
+    """Starts and ends that are computed, from both ends, outside and the wrong way round."""
+    g = Graph()
+    x, a, b = g.input("x", [7, 5]), g.input("a", [2]), g.input("b", [2])
+    first, last = number(g, a), number(g, b)
+    y = g.node("Slice", x, first, last, g.const([0]))
+    g.output(g.node("Mul", y, y))
+    g.output(g.node("ReduceSum", y, g.const([0]), keepdims=0))
+    g.output(g.node("Slice", x, g.node("Concat", first, g.const([1]), axis=0), g.node("Concat", last, g.const([4]), axis=0), g.const([0, 1]), g.const([2, 1])))
+    g.output(g.node("Slice", x, last, first, g.const([-1]), g.const([-1])))
+    g.output(g.node("Slice", x, g.const([-2]), last))
+    places = {"inside": (2, 5), "negative": (-4, -1), "far": (-90, 90), "empty": (5, 2), "one": (6, 7), "far_end": (1, 2 ** 62)}
+    return g, {case: {"x": data(7, 5), "a": np.array([s, 0], F), "b": np.array([e, 0], F)} for case, (s, e) in places.items()}
+
+
+@network
+def slice_found_scan():
+    """The tail of each row from where its largest element stands."""
+    g = Graph()
+    s, x = g.input("s", []), g.input("x", [4, 6])
+
+    def make(b, s, x):
+        at = b.node("ArgMax", x, axis=0, keepdims=1)
+        y = b.node("ReduceSum", b.node("Slice", x, at, b.const([6]), b.const([0])), keepdims=0)
+        return b.node("Add", s, y), b.node("Identity", y)
+    for name in g.node("Scan", s, x, outputs=2, body=scan_body("b", [[]], [[6]], make), num_scan_inputs=1):
+        g.output(name)
+    return g, {"": {"s": np.array(0, F), "x": data(4, 6)}}
+
+
+@network
+def bound_range():
+    g = Graph()
+    n = g.node("Squeeze", g.node("Identity", number(g, g.input("a", [2])), out="n"), g.const([0]), out="limit")
+    y = g.node("Range", g.const(0), n, g.const(3))
+    g.output(y, I)
+    g.output(g.node("Cast", y, to=1))
+    return g, {str(k): {"a": np.array([k, 0], F)} for k in (0, 1, 9, 40)}, "--bound=limit=40"
+
+
+@network
+def bound_shapes():
+    """ConstantOfShape, Expand, Tile and Reshape by a number that is computed."""
+    g = Graph()
+    n = g.node("Identity", number(g, g.input("a", [2])), out="n")
+    x, row = g.input("x", [4, 6]), g.input("row", [5])
+    two = g.node("Concat", n, g.const([5]), axis=0, out="two")
+    g.output(g.node("Add", g.node("ConstantOfShape", two), row))
+    g.output(g.node("Neg", g.node("Expand", row, two)))
+    g.output(g.node("Tile", row, n))
+    g.output(g.node("Reshape", x, g.node("Concat", n, g.const([-1]), axis=0)))
+    return g, {str(k): {"a": np.array([k, 0], F), "x": data(4, 6), "row": data(5)} for k in (1, 3, 12)}, "--bound=n=12"
+
+
+@network
+def bound_loop():
+    """A loop without a count."""
+    g = Graph()
+    x = g.input("x", [3])
+    b = Body("b", [([3], F)])
+    s = b.node("Mul", b.carried[0], b.const(F(2)))
+    y, stack = g.node("Loop", "", "", x, outputs=2, body=b.ends(b.node("Less", b.node("ReduceSum", s, keepdims=0), b.const(F(50))), [(s, F), (s, F)]))
+    g.output(y)
+    g.output(stack)
+    return g, {"": {"x": np.array([1, 2, 0.5], F)}}, "--bound=g_loop1_0=9"

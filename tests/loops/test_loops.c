@@ -99,6 +99,20 @@ static xpu_import_options shapes_of(network *n) {
     return (xpu_import_options){.shapes = specs, .shape_count = count};
 }
 
+/* The bound in the network's file of options. */
+static void take_bound(bench *b, const char *path, xpu_import_options *options) {
+    char name[80];
+    long most;
+    FILE *file = fopen(xpu_printf(b->arena, "%.*s.options", (int)(strlen(path) - strlen(".onnx")), path), "r");
+    if (!file) return;
+    if (fscanf(file, "--bound=%79[^=]=%ld", name, &most) == 2) {
+        xpu_bound_spec spec = {xpu_strdup(b->arena, name), most};
+        options->bounds = xpu_copy(b->arena, &spec, sizeof spec);
+        options->bound_count = 1;
+    }
+    fclose(file);
+}
+
 static const struct {
     const char *name;
     xpu_status (*run)(xpu_graph *graph, xpu_diags *diags);
@@ -114,6 +128,7 @@ static void check_case(bench *b, const char *path, const char *input) {
     int good = xpu_npz_read(b->arena, input, &n.inputs, &b->diags) == XPU_OK &&
                xpu_npz_read(b->arena, answers, &n.answers, &b->diags) == XPU_OK;
     xpu_import_options options = shapes_of(&n);
+    take_bound(b, path, &options);
     good = good && xpu_onnx_import(b->arena, path, &options, &n.graph, &b->diags) == XPU_OK &&
            xpu_settle(n.graph, &b->diags) == XPU_OK;
     if (!good) complain(&n, "import");

@@ -23,6 +23,8 @@ void xpu_bound_sizes(xpu_codegen *cg) {
                      xpu_printf(cg->arena, "symbol '%s'", xpu_escape(cg->arena, symbol->name, 80)),
                      xpu_printf(cg->arena, "a size that only the run knows is taken for at most %d", DEFAULT_BOUND),
                      "nothing in the model bounds it, and memory is planned before the run",
-                     "a run that finds more ends with [value-bound]; bound the trip count in the model");
+                     xpu_printf(cg->arena,
+                                "say how large it may be: --bound=%s=N; a run that finds more ends with [value-bound]",
+                                xpu_escape(cg->arena, symbol->name, 80)));
     }
 }

@@ -85,6 +85,14 @@ xpu_status xpu_run_refresh(xpu_run *run) {
 
 /* ---- faults ---- */
 
+/* The node that makes a size, or in whose body it is found. */
+static const char *definer(const xpu_run *run, const xpu_symbol *symbol) {
+    const xpu_graph *graph = run->graph;
+    const xpu_value_info *info = xpu_value_at(graph, symbol->value);
+    xpu_node node = info->kind == XPU_VALUE_ARGUMENT ? xpu_block_at(graph, info->block)->owner : info->node;
+    return node.id ? xpu_node_where(graph, node, run->arena) : NULL;
+}
+
 xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const char *where) {
     const xpu_graph *graph = run->graph;
     const char *file = run->owner->image->name;
@@ -103,13 +111,15 @@ xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const
     }
     if (f->code < XPU_ABORT_GUARD && index < graph->dims.symbols.count) {
         const xpu_symbol *s = &graph->dims.symbols.items[index];
-        return xpu_error(run->diags, XPU_EFAULT, file, "value-bound",
-                         xpu_printf(run->arena, "symbol '%s'", xpu_escape(run->arena, s->name, 80)),
-                         "a size that the run has found is out of range",
-                         xpu_printf(run->arena, "the program was compiled for %lld to %s", (long long)s->min,
-                                    s->bound.id ? xpu_dim_text(&graph->dims, s->bound, run->arena)
-                                                : xpu_printf(run->arena, "%lld", (long long)s->max)),
-                         "compile with a larger bound: xpuc --bound");
+        const char *name = xpu_escape(run->arena, s->name, 80);
+        const char *most =
+            s->bound.id ? xpu_printf(run->arena, ", and at most %s", xpu_dim_text(&graph->dims, s->bound, run->arena))
+                        : "";
+        return xpu_error(run->diags, XPU_EFAULT, file, "value-bound", definer(run, s),
+                         xpu_printf(run->arena, "the size '%s' that the run has found is out of range", name),
+                         xpu_printf(run->arena, "the program was compiled for %lld to %lld%s", (long long)s->min,
+                                    (long long)s->max, most),
+                         xpu_printf(run->arena, "compile with a larger bound: xpuc --bound=%s=N", name));
     }
     return XPU_OK;
 }

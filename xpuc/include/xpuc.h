@@ -41,6 +41,7 @@ typedef struct {
     const char *explain;         /* "text" or "json": where each node runs and why, returned through explanation */
     const char *resources;       /* folder with configs/ and device/ [found beside the library, or $XPU_RESOURCES] */
     const char *const *values;   /* "sr=16000", "axes=0,2", "k=1..9", NULL terminated: small inputs of integers */
+    const char *const *bounds;   /* "boxes=100", NULL terminated: sizes that only the run knows are at most so large */
     const char *const *shapes;   /* "x=N,3,32..224:32,W", NULL terminated [as the model says] */
     const char *const *states;   /* "out=in": the output is that input of the next run, NULL terminated [none] */
     int check_passes;            /* run ref before and after every pass on random input */
