@@ -42,11 +42,10 @@ class Graph:
 
 def constants_of(g, w):
     """Numbers, shapes, and the tables of the rotations: cos twice for each pair, sin with the sign of what comes back."""
-    for name, value in {"one": [1], "half_row": [-1, HEADS * SIZE], "zero": [0], "last": [-1], "layers": list(range(LAYERS))}.items():
+    for name, value in {"one": [1], "half_row": [-1, HEADS * SIZE], "zero": [0], "last": [-1], "places": [2], "all": [LENGTH]}.items():
         g.constant(name, np.array(value, np.int64))
     g.constant("eps", np.float32(1e-5))
     g.constant("two", np.float32(2))
-    g.constant("places", np.arange(LENGTH, dtype=np.int64).reshape(LENGTH, 1))
     g.constant("cosines", np.repeat(w["cos"].reshape(LENGTH, SIZE // 2), 2, axis=1).reshape(LENGTH, 1, SIZE))
     sines = w["sin"].reshape(LENGTH, SIZE // 2)
     g.constant("sines", np.stack([-sines, sines], axis=2).reshape(LENGTH, 1, SIZE))
@@ -71,9 +70,7 @@ def step(g, token, pos, keys, values):
     """The step's nodes: the logits, and the caches with row pos."""
     cos, sin = g.add("Gather", "cosines", pos, axis=0), g.add("Gather", "sines", pos, axis=0)
     cos, sin = g.add("Squeeze", cos, "zero"), g.add("Squeeze", sin, "zero")
-    length = g.add("Add", pos, "one")
-    here = g.add("Equal", "places", pos)
-    now = g.add("Slice", here, "zero", length, "zero")
+    behind_pos = g.add("Add", pos, "one")
     x = g.add("Gather", "emb", token, axis=0)
     new = {"k": [], "v": []}
     for i in range(LAYERS):
@@ -83,15 +80,13 @@ def step(g, token, pos, keys, values):
         v = g.add("Reshape", g.add("MatMul", y, f"l{i}.wv"), "shape.groups")
         seen = {}
         for name, fresh, cache in (("k", k, keys), ("v", v, values)):
-            layer = g.constant(f"layer.{i}", np.array([i], np.int64))
             behind = g.constant(f"layer.{i + 1}", np.array([i + 1], np.int64))
             from_ = g.constant(f"from.{i}", np.array([i, 0], np.int64))
             axes = g.constant("axes", np.array([0, 2], np.int64))
-            end = g.add("Concat", behind, length, axis=0)
+            end = g.add("Concat", behind, pos, axis=0)
             old = g.add("Squeeze", g.add("Slice", cache, from_, end, axes), "zero")
-            seen[name] = g.add("Where", now, fresh, old)
+            seen[name] = g.add("Concat", old, fresh, axis=1)
             new[name].append(g.add("Reshape", fresh, "shape.cached"))
-            del layer
         q = g.add("Reshape", q, "shape.queries")
         scores = g.add("Mul", g.add("MatMul", q, g.add("Transpose", seen["k"], perm=[0, 2, 1])), "scale")
         mixed = g.add("MatMul", g.add("Softmax", scores, axis=-1), seen["v"])
@@ -100,7 +95,10 @@ def step(g, token, pos, keys, values):
         gate = g.add("MatMul", y, f"l{i}.w1")
         gate = g.add("Mul", gate, g.add("Sigmoid", gate))
         x = g.add("Add", x, g.add("MatMul", g.add("Mul", gate, g.add("MatMul", y, f"l{i}.w3")), f"l{i}.w2"))
-    caches = [g.add("Where", here, g.add("Concat", *new[name], axis=0), cache) for name, cache in (("k", keys), ("v", values))]
+    caches = []
+    for name, cache in (("k", keys), ("v", values)):
+        before, after = g.add("Slice", cache, "zero", pos, "places"), g.add("Slice", cache, behind_pos, "all", "places")
+        caches.append(g.add("Concat", before, g.add("Concat", *new[name], axis=0), after, axis=2))
     return g.add("MatMul", norm(g, x, "rfin"), "wcls"), *caches
 
 

@@ -1,0 +1,189 @@
+/*
+ * A task is a strip of columns of one image. Its weights come in slices of k, the next one by DMA while one is
+ * multiplied, also that of the next task; a result leaves while the next task runs.
+ */
+#include "xpu_runtime/kernels/matrix_rows.h"
+
+#include "xpu_runtime/kernels/findmax.h"
+
+enum { LANES = 16, MOST_VECTORS = 4, DEEP = 96 };
+
+/* How the work is cut, and where it stands in LM; halves change from slice to slice, or from task to task. */
+struct plan {
+    uint32_t block, strips, slice;
+    float *x[2], *w[2], *acc[2], *bias[2], *branch[2];
+    uint32_t *most;
+};
+
+struct place {
+    uint32_t task, image, strip, k, depth, columns;
+};
+
+static uint32_t floats_needed(const struct rows *r, const struct plan *p) {
+    return 2 * (r->m * p->slice + p->slice * p->block + 2 * r->m * p->block + p->block) + FINDMAX_LANES;
+}
+
+/* Strips of so many vectors that each core has one. Behind the last slice of weights is room for four rows. */
+static void choose(const struct rows *r, struct plan *p, uint32_t cores) {
+    uint32_t available, vectors = (r->n + LANES - 1) / LANES, wide = 1;
+    float *lm = lm_floats(&available);
+    while (wide < MOST_VECTORS && wide * cores < vectors * r->images) wide++;
+    p->block = LANES * wide;
+    p->slice = min_u32(r->k, DEEP);
+    while (floats_needed(r, p) > available) {
+        if (p->slice > LANES || p->block == LANES)
+            p->slice = (p->slice + 1) / 2;
+        else
+            p->block -= LANES;
+    }
+    p->strips = quotient_up(r->n, p->block);
+    for (uint32_t i = 0; i < 2; i++) {
+        p->x[i] = lm;
+        p->w[i] = p->x[i] + r->m * p->slice;
+        p->acc[i] = p->w[i] + p->slice * p->block;
+        p->branch[i] = p->acc[i] + r->m * p->block;
+        p->bias[i] = p->branch[i] + r->m * p->block;
+        lm = p->bias[i] + p->block;
+    }
+    p->most = (uint32_t *)lm;
+}
+
+static void size_place(const struct rows *r, const struct plan *p, struct place *at) {
+    at->depth = min_u32(p->slice, r->k - at->k);
+    at->columns = min_u32(p->block, r->n - at->strip * p->block);
+}
+
+static void advance(const struct rows *r, const struct plan *p, struct place *at) {
+    at->k += at->depth;
+    if (at->k >= r->k) {
+        at->k = 0;
+        at->task++;
+        if (++at->strip == p->strips) {
+            at->strip = 0;
+            at->image++;
+        }
+    }
+    size_place(r, p, at);
+}
+
+static uint32_t result_offset(const struct rows *r, const struct plan *p, const struct place *at) {
+    return 4 * (at->image * r->m * r->n + at->strip * p->block);
+}
+
+static xpu_ticket load(const struct rows *r, const struct plan *p, const struct place *at, uint32_t half) {
+    uint32_t column = at->strip * p->block, pitch = 4 * p->block, columns = 4 * at->columns;
+    if (at->k == 0) {
+        uint32_t t = at->task & 1;
+        if (r->bias) GM2LM(p->bias[t], r->bias + 4 * column, columns);
+        if (r->branch) {
+            xpu_load_2d(p->branch[t], (int32_t)pitch, r->branch + result_offset(r, p, at), (int32_t)(4 * r->n), columns,
+                        r->m);
+        }
+    }
+    xpu_load_2d(p->x[half], (int32_t)(4 * p->slice), r->x + 4 * (at->image * r->x_image + at->k), (int32_t)(4 * r->k),
+                4 * at->depth, r->m);
+    uint32_t from = at->image * r->w_image + at->k * r->w_pitch + column;
+    return xpu_load_2d(p->w[half], (int32_t)pitch, r->w + 4 * from, (int32_t)(4 * r->w_pitch), columns, at->depth);
+}
+
+static void start(const struct rows *r, const struct plan *p, const struct place *at) {
+    size_t vl = __riscv_vsetvl_e32m4(at->columns);
+    float *acc = p->acc[at->task & 1];
+    vfloat32m4_t first = __riscv_vfmv_v_f_f32m4(0, vl);
+    if (r->bias) first = __riscv_vle32_v_f32m4(p->bias[at->task & 1], vl);
+    for (uint32_t i = r->m; i > 0; i--, acc += p->block) __riscv_vse32_v_f32m4(acc, first, vl);
+}
+
+/* Loads stand between the products, which wait for each other: the next elements and rows of weights are on their way.
+ * Up to four behind the slice are read, too, and not used. */
+#define ROW(i)              __riscv_vle32_v_f32m4(w + (i) * pitch, vl)
+#define ADD(sum, value, of) sum = __riscv_vfmacc_vf_f32m4(sum, value, of, vl)
+
+static void multiply_one(float *acc, const float *x, const float *w, uint32_t pitch, uint32_t depth, size_t vl) {
+    vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl), r0 = ROW(0), r1 = ROW(1), r2 = ROW(2), r3 = ROW(3);
+    float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+    for (; depth >= 4; depth -= 4) {
+        w += 4 * pitch;
+        x += 4;
+        ADD(a, x0, r0), r0 = ROW(0), x0 = x[0];
+        ADD(a, x1, r1), r1 = ROW(1), x1 = x[1];
+        ADD(a, x2, r2), r2 = ROW(2), x2 = x[2];
+        ADD(a, x3, r3), r3 = ROW(3), x3 = x[3];
+    }
+    if (depth > 0) ADD(a, x0, r0);
+    if (depth > 1) ADD(a, x1, r1);
+    if (depth > 2) ADD(a, x2, r2);
+    __riscv_vse32_v_f32m4(acc, a, vl);
+}
+
+static void multiply_two(float *acc, const float *x, uint32_t x_pitch, const float *w, uint32_t pitch, uint32_t depth,
+                         size_t vl) {
+    const float *y = x + x_pitch;
+    vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl), b = __riscv_vle32_v_f32m4(acc + pitch, vl);
+    vfloat32m4_t r0 = ROW(0), r1 = ROW(1);
+    float x0 = x[0], y0 = y[0], x1 = x[1], y1 = y[1];
+    for (; depth >= 2; depth -= 2) {
+        w += 2 * pitch;
+        x += 2, y += 2;
+        ADD(a, x0, r0), x0 = x[0];
+        ADD(b, y0, r0), r0 = ROW(0), y0 = y[0];
+        ADD(a, x1, r1), x1 = x[1];
+        ADD(b, y1, r1), r1 = ROW(1), y1 = y[1];
+    }
+    if (depth > 0) {
+        ADD(a, x0, r0);
+        ADD(b, y0, r0);
+    }
+    __riscv_vse32_v_f32m4(acc, a, vl);
+    __riscv_vse32_v_f32m4(acc + pitch, b, vl);
+}
+
+static void multiply(const struct rows *r, const struct plan *p, const struct place *at, uint32_t half) {
+    size_t vl = __riscv_vsetvl_e32m4(at->columns);
+    float *acc = p->acc[at->task & 1];
+    const float *x = p->x[half];
+    uint32_t left = r->m;
+    for (; left >= 2; left -= 2, acc += 2 * p->block, x += 2 * p->slice)
+        multiply_two(acc, x, p->slice, p->w[half], p->block, at->depth, vl);
+    if (left) multiply_one(acc, x, p->w[half], p->block, at->depth, vl);
+}
+
+static xpu_ticket finish(const struct rows *r, const struct plan *p, const struct place *at) {
+    float *acc = p->acc[at->task & 1];
+    apply_epilogue(acc, r->branch ? p->branch[at->task & 1] : 0, r->m * p->block, &r->epilogue);
+    if (r->y_absmax) findmax_rows(p->most, acc, p->block, at->columns, r->m);
+    return xpu_store_2d(r->y + result_offset(r, p, at), (int32_t)(4 * r->n), acc, (int32_t)(4 * p->block),
+                        4 * at->columns, r->m);
+}
+
+static void run_tasks(const struct rows *r, const struct plan *p, uint32_t first, uint32_t last) {
+    uint32_t image = quotient(first, p->strips);
+    struct place now = {.task = first, .image = image, .strip = first - image * p->strips};
+    xpu_ticket none = {XPU_COUNTER_CALL, 0}, stored[2] = {none, none};
+    size_place(r, p, &now);
+    xpu_ticket loaded = load(r, p, &now, 0);
+    for (uint32_t half = 0; now.task < last; half ^= 1) {
+        struct place next = now;
+        xpu_ticket ready = loaded;
+        advance(r, p, &next);
+        if (next.task < last) loaded = load(r, p, &next, half ^ 1);
+        xpu_wait(ready);
+        if (now.k == 0) {
+            xpu_wait(stored[now.task & 1]);
+            start(r, p, &now);
+        }
+        multiply(r, p, &now, half);
+        if (next.task != now.task) stored[now.task & 1] = finish(r, p, &now);
+        now = next;
+    }
+}
+
+void rows_run(const struct rows *r, uint32_t core, uint32_t cores) {
+    uint32_t first, last;
+    struct plan p;
+    choose(r, &p, cores);
+    share_tasks(core, cores, r->images * p.strips, &first, &last);
+    if (r->y_absmax) findmax_begin(p.most);
+    if (first < last) run_tasks(r, &p, first, last);
+    if (r->y_absmax) findmax_end(p.most, r->y_absmax, core, cores);
+}
