@@ -184,8 +184,7 @@ static uint32_t expect_absmax(rig *r, const conv *v) {
         (args)->y_absmax = expect_absmax(r, v);                                                                        \
     } while (0)
 
-static void add_conv_f32(rig *r, bench *b) {
-    conv v = draw_conv(r, (conv_kind)draw(r, DENSE, GROUPED));
+static void call_conv_f32(rig *r, bench *b, conv v) {
     struct xpu_conv2d_f32_args a;
     xpu_packing packing = packing_of(&v, XPU_PACK_CONV_F32);
     begin_conv(r, &v, "conv2d_f32");
@@ -193,6 +192,22 @@ static void add_conv_f32(rig *r, bench *b) {
     SET_CONV(&a, r, b, &v);
     a.w = place_packed(r, b, &packing, &v.weights);
     rig_call(r, XPU_CALL_conv2d_f32, 0, &a, sizeof a);
+}
+static void add_conv_f32(rig *r, bench *b) {
+    call_conv_f32(r, b, draw_conv(r, (conv_kind)draw(r, DENSE, GROUPED)));
+}
+/* A product of one to five rows: up to four have a kernel of their own. */
+static void add_rows(rig *r, bench *b) {
+    conv v = {.c = draw(r, 1, 400), .o = draw(r, 1, 400), .end = draw_epilogue(r), .h = 1, .groups = 1};
+    int64_t rows = draw(r, 1, 5), as_images = draw(r, 0, 1);
+    v.n = as_images ? rows : 1;
+    v.w = as_images ? 1 : rows;
+    v.out[0] = v.h, v.out[1] = v.w;
+    for (int i = 0; i < 2; i++) v.kernel[i] = v.stride[i] = v.dilation[i] = 1;
+    call_conv_f32(r, b, v);
+}
+static void rows(void) {
+    rig_on_each_chip("conv2d_f32 of few rows", 40, add_rows);
 }
 static void conv_f32(void) {
     rig_on_each_chip("conv2d_f32", 40, add_conv_f32);
@@ -244,7 +259,7 @@ static void add_matmul(rig *r, bench *b) {
     int64_t batch = draw(r, 0, 2) ? draw(r, 1, 5) : 1, m, k, n;
     do m = draw(r, 1, 100), k = draw(r, 1, 150), n = draw(r, 1, 150);
     while (batch * m * k * n > MAX_MACS);
-    if (draw(r, 0, 5) == 0) m = 1;
+    if (draw(r, 0, 2) == 0) m = draw(r, 1, 4);
     int64_t a_batch = draw(r, 0, 2) ? batch : 1, b_batch = a_batch == batch && draw(r, 0, 1) ? 1 : batch;
     epilogue end = draw_epilogue(r);
     rig_describe(r, "matmul_f32: %lld of %lld x %lld x %lld (%lld, %lld), bias %d, branch %d after %d, activation %d",
@@ -274,9 +289,9 @@ static void matmul(void) {
 }
 
 static void sequences(void) {
-    static const rig_add adds[] = {add_conv_f32, add_depthwise, add_conv_i16, add_conv_i16, add_matmul};
+    static const rig_add adds[] = {add_conv_f32, add_depthwise, add_conv_i16, add_conv_i16, add_matmul, add_rows};
     rig_sequences("sequences", 10, adds, (int)(sizeof adds / sizeof *adds));
 }
 
-XPU_TEST_MAIN("kernels_conv", {"conv2d_f32", conv_f32}, {"depthwise_f32", depthwise}, {"conv2d_i16", conv_i16},
-              {"matmul_f32", matmul}, {"sequences", sequences})
+XPU_TEST_MAIN("kernels_conv", {"conv2d_f32", conv_f32}, {"few rows", rows}, {"depthwise_f32", depthwise},
+              {"conv2d_i16", conv_i16}, {"matmul_f32", matmul}, {"sequences", sequences})

@@ -23,7 +23,7 @@ static uint32_t floats_needed(const struct rows *r, const struct plan *p) {
     return 2 * (r->m * p->slice + p->slice * p->block + 2 * r->m * p->block + p->block) + FINDMAX_LANES;
 }
 
-/* Strips of so many vectors that each core has one. Behind the last slice of weights is room for four rows. */
+/* Strips of so many vectors that each core has one. */
 static void choose(const struct rows *r, struct plan *p, uint32_t cores) {
     uint32_t available, vectors = (r->n + LANES - 1) / LANES, wide = 1;
     float *lm = lm_floats(&available);
@@ -95,24 +95,26 @@ static void start(const struct rows *r, const struct plan *p, const struct place
 }
 
 /* Loads stand between the products, which wait for each other: the next elements and rows of weights are on their way.
- * Up to four behind the slice are read, too, and not used. */
+ */
 #define ROW(i)              __riscv_vle32_v_f32m4(w + (i) * pitch, vl)
 #define ADD(sum, value, of) sum = __riscv_vfmacc_vf_f32m4(sum, value, of, vl)
 
 static void multiply_one(float *acc, const float *x, const float *w, uint32_t pitch, uint32_t depth, size_t vl) {
-    vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl), r0 = ROW(0), r1 = ROW(1), r2 = ROW(2), r3 = ROW(3);
-    float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
-    for (; depth >= 4; depth -= 4) {
-        w += 4 * pitch;
-        x += 4;
-        ADD(a, x0, r0), r0 = ROW(0), x0 = x[0];
-        ADD(a, x1, r1), r1 = ROW(1), x1 = x[1];
-        ADD(a, x2, r2), r2 = ROW(2), x2 = x[2];
-        ADD(a, x3, r3), r3 = ROW(3), x3 = x[3];
+    vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl);
+    if (depth >= 4) {
+        vfloat32m4_t r0 = ROW(0), r1 = ROW(1), r2 = ROW(2), r3 = ROW(3);
+        float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+        w += 4 * pitch, x += 4;
+        for (; depth >= 8; depth -= 4, w += 4 * pitch, x += 4) {
+            ADD(a, x0, r0), r0 = ROW(0), x0 = x[0];
+            ADD(a, x1, r1), r1 = ROW(1), x1 = x[1];
+            ADD(a, x2, r2), r2 = ROW(2), x2 = x[2];
+            ADD(a, x3, r3), r3 = ROW(3), x3 = x[3];
+        }
+        ADD(a, x0, r0), ADD(a, x1, r1), ADD(a, x2, r2), ADD(a, x3, r3);
+        depth -= 4;
     }
-    if (depth > 0) ADD(a, x0, r0);
-    if (depth > 1) ADD(a, x1, r1);
-    if (depth > 2) ADD(a, x2, r2);
+    for (; depth > 0; depth--, w += pitch) ADD(a, *x++, ROW(0));
     __riscv_vse32_v_f32m4(acc, a, vl);
 }
 
@@ -120,19 +122,22 @@ static void multiply_two(float *acc, const float *x, uint32_t x_pitch, const flo
                          size_t vl) {
     const float *y = x + x_pitch;
     vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl), b = __riscv_vle32_v_f32m4(acc + pitch, vl);
-    vfloat32m4_t r0 = ROW(0), r1 = ROW(1);
-    float x0 = x[0], y0 = y[0], x1 = x[1], y1 = y[1];
-    for (; depth >= 2; depth -= 2) {
-        w += 2 * pitch;
-        x += 2, y += 2;
-        ADD(a, x0, r0), x0 = x[0];
-        ADD(b, y0, r0), r0 = ROW(0), y0 = y[0];
-        ADD(a, x1, r1), x1 = x[1];
-        ADD(b, y1, r1), r1 = ROW(1), y1 = y[1];
+    if (depth >= 2) {
+        vfloat32m4_t r0 = ROW(0), r1 = ROW(1);
+        float x0 = x[0], y0 = y[0], x1 = x[1], y1 = y[1];
+        w += 2 * pitch, x += 2, y += 2;
+        for (; depth >= 4; depth -= 2, w += 2 * pitch, x += 2, y += 2) {
+            ADD(a, x0, r0), x0 = x[0];
+            ADD(b, y0, r0), r0 = ROW(0), y0 = y[0];
+            ADD(a, x1, r1), x1 = x[1];
+            ADD(b, y1, r1), r1 = ROW(1), y1 = y[1];
+        }
+        ADD(a, x0, r0), ADD(b, y0, r0), ADD(a, x1, r1), ADD(b, y1, r1);
+        depth -= 2;
     }
     if (depth > 0) {
-        ADD(a, x0, r0);
-        ADD(b, y0, r0);
+        vfloat32m4_t row = ROW(0);
+        ADD(a, *x, row), ADD(b, *y, row);
     }
     __riscv_vse32_v_f32m4(acc, a, vl);
     __riscv_vse32_v_f32m4(acc + pitch, b, vl);

@@ -154,12 +154,14 @@ __attribute__((noinline)) static xpu_ticket queue_pieces(const xpu_desc_copy *co
     }
 }
 
-xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *a, uint32_t layer, xpu_ticket after) {
+xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_ticket after) {
+    struct xpu_copy_nd_args copied, *const a = &copied; /* args may lie in GM, where each word would be waited for */
+    copy_words(a, args, sizeof copied / 4);
     int32_t bytes = a->element_bytes, wide = bytes == 8 ? 2 : 1; /* 8-byte elements move as pairs of words */
     int32_t unit = bytes / wide;
     const int is_large = a->d[2] * a->d[3] * a->d[4] * a->d[5] > MOST_ELEMENTS / wide;
     xpu_ticket ticket = after;
-    if (is_woven(a)) return xpu_run_on_cores(weave_share, a, layer, after);
+    if (is_woven(a)) return xpu_run_on_cores(weave_share, args, layer, after);
     xpu_finish_queueing();
     if (wide == 2 && (a->xs[5] != 1 || a->ys[5] != 1)) xpu_abort(ABORT_WIDE_ELEMENTS);
     for (int32_t i = 0; i < a->d[0]; i++) {
