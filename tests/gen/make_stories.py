@@ -42,18 +42,19 @@ class Graph:
 
 def constants_of(g, w):
     """Numbers, shapes, and the tables of the rotations: cos twice for each pair, sin with the sign of what comes back."""
-    for name, value in {"one": [1], "half_row": [-1, HEADS * SIZE], "zero": [0], "last": [-1], "places": [2], "all": [LENGTH]}.items():
+    for name, value in {"one": [1], "zero": [0], "places": [2], "all": [LENGTH]}.items():
         g.constant(name, np.array(value, np.int64))
-    g.constant("eps", np.float32(1e-5))
+    g.constant("eps", np.full(HEADS * SIZE, 1e-5, np.float32))
     g.constant("two", np.float32(2))
     g.constant("cosines", np.repeat(w["cos"].reshape(LENGTH, SIZE // 2), 2, axis=1).reshape(LENGTH, 1, SIZE))
     sines = w["sin"].reshape(LENGTH, SIZE // 2)
     g.constant("sines", np.stack([-sines, sines], axis=2).reshape(LENGTH, 1, SIZE))
     g.constant("partner", np.arange(SIZE, dtype=np.int64) ^ 1)
-    for name, shape in {"heads": [HEADS, SIZE], "groups": [GROUPS, 1, SIZE], "queries": [GROUPS, HEADS // GROUPS, SIZE],
+    for name, shape in {"heads": [HEADS + GROUPS, SIZE], "groups": [GROUPS, 1, SIZE], "queries": [GROUPS, HEADS // GROUPS, SIZE],
                         "row": [1, HEADS * SIZE], "cached": [1, GROUPS, 1, SIZE]}.items():
         g.constant("shape." + name, np.array(shape, np.int64))
-    g.constant("scale", np.float32(SIZE ** -0.5))
+    g.constant("split.turned", np.array([(HEADS + GROUPS) * SIZE, GROUPS * SIZE], np.int64))
+    g.constant("split.heads", np.array([HEADS, GROUPS], np.int64))
 
 
 def norm(g, x, weight):
@@ -75,9 +76,9 @@ def step(g, token, pos, keys, values):
     new = {"k": [], "v": []}
     for i in range(LAYERS):
         y = norm(g, x, f"l{i}.ra")
-        q = rotate(g, g.add("Reshape", g.add("MatMul", y, f"l{i}.wq"), "shape.heads"), cos, sin)
-        k = rotate(g, g.add("Reshape", g.add("MatMul", y, f"l{i}.wk"), "shape.groups"), cos, sin)
-        v = g.add("Reshape", g.add("MatMul", y, f"l{i}.wv"), "shape.groups")
+        turned, v = g.add("Split", g.add("MatMul", y, f"l{i}.wqkv"), "split.turned", outputs=2, axis=1)
+        q, k = g.add("Split", rotate(g, g.add("Reshape", turned, "shape.heads"), cos, sin), "split.heads", outputs=2, axis=0)
+        k, v = g.add("Reshape", k, "shape.groups"), g.add("Reshape", v, "shape.groups")
         seen = {}
         for name, fresh, cache in (("k", k, keys), ("v", v, values)):
             behind = g.constant(f"layer.{i + 1}", np.array([i + 1], np.int64))
@@ -88,7 +89,7 @@ def step(g, token, pos, keys, values):
             seen[name] = g.add("Concat", old, fresh, axis=1)
             new[name].append(g.add("Reshape", fresh, "shape.cached"))
         q = g.add("Reshape", q, "shape.queries")
-        scores = g.add("Mul", g.add("MatMul", q, g.add("Transpose", seen["k"], perm=[0, 2, 1])), "scale")
+        scores = g.add("MatMul", q, g.add("Transpose", seen["k"], perm=[0, 2, 1]))
         mixed = g.add("MatMul", g.add("Softmax", scores, axis=-1), seen["v"])
         x = g.add("Add", x, g.add("MatMul", g.add("Reshape", mixed, "shape.row"), f"l{i}.wo"))
         y = norm(g, x, f"l{i}.rf")
@@ -180,6 +181,8 @@ def main():
     model = onnx.load(os.path.join(sys.argv[1], "models", "onnx", "stories260K_logits.onnx"))
     w = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
     weights = {k: v for k, v in w.items() if k[0] == "l" or k in ("emb", "rfin", "wcls")}
+    for i in range(LAYERS):  # one product for queries, keys and values; 1 / sqrt(8), by which scores are divided, is in it
+        weights[f"l{i}.wqkv"] = np.concatenate([w[f"l{i}.wq"] * w["scale"], w[f"l{i}.wk"], w[f"l{i}.wv"]], axis=1)
     assert np.allclose(w["scale"], SIZE ** -0.5) and np.isclose(w["eps"], 1e-5)
     data = {}
     for make, name in ((step_graph, "stories260K_step.onnx"), (loop_graph, "stories260K_loop.onnx")):
