@@ -263,4 +263,194 @@ static void rules_have_cases(void) {
     }
 }
 
-XPU_TEST_MAIN("rows of the XPU target", {"rules refuse", rules_refuse}, {"rules have cases", rules_have_cases})
+/* ---- where images lie ---- */
+
+static xpu_value image(bench *b) {
+    return conv(b, input(b, NULL, DIMS(1, 4, 8, 8)), 4, 4, 3, 1);
+}
+
+static xpu_value byte_image(bench *b) {
+    return product(b, XPU_OP_QCONV, (xpu_value){0}, XPU_U8, 0);
+}
+
+/* The operator over an image, channel-last, and perhaps something row-major. */
+static xpu_value over_image(bench *b, xpu_op_id op) {
+    const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, 2), perm = INTS(PERM, 0, 1, 3, 2), window = INTS(KERNEL, 2, 2);
+    const xpu_attr pads = INTS(PADS, 0, 0, 1, 1, 0, 0, 1, 1);
+    const xpu_attr bytes[] = {XPU_ATTR_INT_OF(DTYPE, XPU_U8), XPU_ATTR_INT_OF(Y_HIGH, 255)};
+    const xpu_attr mean[] = {bytes[0], XPU_ATTR_FLOAT_OF(X_SCALE, 1), XPU_ATTR_FLOAT_OF(Y_SCALE, 1)};
+    xpu_dim starts[4], sizes[4];
+    for (int i = 0; i < 4; i++) {
+        starts[i] = xpu_dim_const(&b->graph->dims, i > 1);
+        sizes[i] = xpu_dim_const(&b->graph->dims, (int64_t[]){1, 4, 3, 3}[i]);
+    }
+    const xpu_attr box[] = {XPU_ATTR_DIMS_OF(STARTS, starts, 4), XPU_ATTR_DIMS_OF(SHAPE, sizes, 4),
+                            INTS(BY, 1, 1, 1, 1)};
+    const xpu_attr wide = XPU_ATTR_DIMS_OF(
+        SHAPE, ((xpu_dim[]){sizes[1], sizes[1], xpu_dim_const(&b->graph->dims, 6), xpu_dim_const(&b->graph->dims, 6)}),
+        4);
+    const xpu_value half = xpu_graph_const_f32(b->graph, NULL, 0.5f);
+    xpu_value y;
+    switch (op) {
+    case XPU_OP_TRANSPOSE: return node1(b, op, image(b), &perm, 1);
+    case XPU_OP_PAD: return node1(b, op, image(b), &pads, 1);
+    case XPU_OP_SLICE: return node1(b, op, image(b), box, 3);
+    case XPU_OP_EXPAND: return node1(b, op, image(b), &wide, 1);
+    case XPU_OP_CONCAT: return node2(b, op, input(b, NULL, DIMS(1, 4, 6, 6)), image(b), &axis, 1);
+    case XPU_OP_GATHER: return node2(b, op, image(b), zeros(b, XPU_I64, DIMS(3)), &axis, 1);
+    case XPU_OP_MATMUL: return node2(b, op, image(b), constant(b, DIMS(6, 5)), NULL, 0);
+    case XPU_OP_AVERAGE_POOL: return node1(b, op, image(b), &window, 1);
+    case XPU_OP_QUANTIZE: return node2(b, op, image(b), half, bytes, 1);
+    case XPU_OP_DYNAMIC_QUANTIZE:
+        y = image(b);
+        y = xpu_node_output(b->graph,
+                            xpu_graph_add(b->graph, (xpu_node){0}, xpu_op_of(op), &y, 1, NULL, 3, NULL, 0, NULL, 0), 0);
+        xpu_op_infer(b->graph, maker(b, y), &b->diags);
+        return y;
+    case XPU_OP_DEQUANTIZE: return node2(b, op, byte_image(b), half, NULL, 0);
+    case XPU_OP_LOOKUP: return node2(b, op, byte_image(b), zeros(b, XPU_U8, DIMS(256)), NULL, 0);
+    case XPU_OP_QADD:
+    case XPU_OP_QMUL: return pair_of(b, op, bytes_in(b, DIMS(1, 8, 7, 7)), byte_image(b));
+    case XPU_OP_QGLOBAL_AVERAGE_POOL: return node1(b, op, byte_image(b), mean, 3);
+    case XPU_OP_MAX_POOL: return node1(b, op, byte_image(b), &window, 1);
+    case XPU_OP_QMATMUL: {
+        xpu_value operands[XPU_IN_WSCALE + 1] = {[XPU_IN_X] = byte_image(b),
+                                                 [XPU_IN_W] = zeros(b, XPU_I8, DIMS(7, 8)),
+                                                 [XPU_IN_WSCALE] = constant(b, DIMS(8))};
+        return node_of(b, op, operands, XPU_IN_WSCALE + 1, bytes, 2);
+    }
+    default: return node1(b, op, image(b), &axis, op != XPU_OP_IDENTITY);
+    }
+}
+
+/* How the images that a node reads and makes lie: C channel-last, L row-major. */
+static const char *lies(bench *b, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(b->graph, node);
+    xpu_text text;
+    xpu_text_init(&text, b->arena);
+    for (uint32_t i = 0; i < info->input_count + info->output_count; i++) {
+        int is_input = i < info->input_count;
+        if (i == info->input_count) xpu_text_add(&text, ">");
+        xpu_value value = is_input ? info->inputs[i] : info->outputs[i - info->input_count];
+        if (!value.id || xpu_value_at(b->graph, value)->rank != 4) continue;
+        if (xpu_value_at(b->graph, value)->kind == XPU_VALUE_CONST) continue;
+        xpu_text_add(&text, "%c", xpu_value_at(b->graph, value)->layout == XPU_LAYOUT_LINEAR ? 'L' : 'C');
+    }
+    return text.text;
+}
+
+static void images_lie(void) {
+    static const struct {
+        xpu_op_id op;
+        const char *expected;
+    } cases[] = {
+        {XPU_OP_IDENTITY, "L>L"},
+        {XPU_OP_SOFTMAX, "C>C"},
+        {XPU_OP_TRANSPOSE, "C>C"},
+        {XPU_OP_PAD, "C>C"},
+        {XPU_OP_SLICE, "C>C"},
+        {XPU_OP_CONCAT, "LC>C"},
+        {XPU_OP_EXPAND, "L>L"},
+        {XPU_OP_GATHER, "L>L"},
+        {XPU_OP_MATMUL, "L>L"},
+        {XPU_OP_REDUCE_SUM, "C>C"},
+        {XPU_OP_REDUCE_MEAN, "C>C"},
+        {XPU_OP_REDUCE_MAX, "C>C"},
+        {XPU_OP_REDUCE_MIN, "C>C"},
+        {XPU_OP_REDUCE_PROD, "C>C"},
+        {XPU_OP_AVERAGE_POOL, "C>C"},
+        {XPU_OP_MAX_POOL, "C>C"},
+        {XPU_OP_QUANTIZE, "C>C"},
+        {XPU_OP_DYNAMIC_QUANTIZE, "C>C"},
+        {XPU_OP_DEQUANTIZE, "C>C"},
+        {XPU_OP_LOOKUP, "C>C"},
+        {XPU_OP_QADD, "CC>C"},
+        {XPU_OP_QMUL, "CC>C"},
+        {XPU_OP_QGLOBAL_AVERAGE_POOL, "C>C"},
+        {XPU_OP_QMATMUL, "L>L"},
+    };
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        work w;
+        xpu_value y = over_image(&b, cases[i].op);
+        xpu_node node = maker(&b, y);
+        CU_ASSERT_FATAL(xpu_value_at(b.graph, y)->rank == 4);
+        const xpu_attr window = INTS(KERNEL, 1, 1);
+        xpu_graph_output(b.graph, node1(&b, XPU_OP_MAX_POOL, y, &window, 1)); /* reads it channel-last */
+        if (cases[i].op == XPU_OP_IDENTITY) xpu_graph_output(b.graph, y);
+        work_start(&b, &w, "standard", "fp32");
+        work_prepare(&b, &w);
+        if (strcmp(lies(&b, node), cases[i].expected) != 0)
+            printf("%s: %s\n", xpu_op_of(cases[i].op)->name, lies(&b, node));
+        CU_ASSERT_STRING_EQUAL(lies(&b, node), cases[i].expected);
+        bench_close(&b);
+    }
+}
+
+/* What nobody reads as an image stays row-major; so do scaled rows, and what a branch is chosen by. */
+static void rows_lie(void) {
+    BENCH_OPEN(b);
+    work w;
+    xpu_value turned = node1(&b, XPU_OP_TRANSPOSE, input(&b, NULL, DIMS(1, 4, 8, 9)), &INTS(PERM, 0, 3, 2, 1), 1);
+    xpu_value read = node1(&b, XPU_OP_SOFTMAX, turned, &XPU_ATTR_INT_OF(AXIS, 1), 1);
+    xpu_value scaled = node2(&b, XPU_OP_MATMUL, image(&b), constant(&b, DIMS(6, 5)), NULL, 0);
+    xpu_value chosen = step2(&b, XPU_EW_less, image(&b), xpu_graph_const_f32(b.graph, NULL, 0));
+    for (int axis = 1; axis < 4; axis++) chosen = node1(&b, XPU_OP_REDUCE_MAX, chosen, &XPU_ATTR_INT_OF(AXIS, axis), 1);
+    xpu_node branch =
+        xpu_graph_add(b.graph, (xpu_node){0}, xpu_op_of(XPU_OP_IF), &chosen, 1, NULL, 1, NULL, 0, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        xpu_block body = xpu_graph_block(b.graph, branch);
+        xpu_block_add_result(b.graph, body, read);
+    }
+    CU_ASSERT_EQUAL(xpu_op_infer(b.graph, branch, &b.diags), XPU_OK);
+    xpu_graph_output(b.graph, scaled);
+    xpu_graph_output(b.graph, step1(&b, XPU_EW_neg, xpu_node_output(b.graph, branch, 0)));
+    work_start(&b, &w, "standard", "int16");
+    work_prepare(&b, &w);
+    CU_ASSERT_STRING_EQUAL(lies(&b, maker(&b, turned)), "L>L");
+    CU_ASSERT_EQUAL(xpu_value_at(b.graph, xpu_node_output(b.graph, branch, 0))->layout, XPU_LAYOUT_LINEAR);
+    CU_ASSERT_EQUAL(count_ops(&b, XPU_OP_ROW_SCALE), 1);
+    XPU_FOR_ALL_NODES(b.graph, node) {
+        if (xpu_node_is(b.graph, node, XPU_OP_ROW_SCALE)) CU_ASSERT_STRING_EQUAL(lies(&b, node), "L>LL");
+    }
+    bench_close(&b);
+}
+
+/* ---- which operators hand on what a logarithm looks at closely ---- */
+
+static void linear_operators(void) {
+    static const xpu_op_id ops[] = {XPU_OP_TRANSPOSE,   XPU_OP_PAD,          XPU_OP_SLICE,      XPU_OP_EXPAND,
+                                    XPU_OP_CONCAT,      XPU_OP_AVERAGE_POOL, XPU_OP_MATMUL,     XPU_OP_REDUCE_SUM,
+                                    XPU_OP_REDUCE_MEAN, XPU_OP_SOFTMAX,      XPU_OP_REDUCE_MAX, XPU_OP_CHAIN,
+                                    XPU_OP_RESHAPE};
+    for (volatile size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        BENCH_OPEN(b);
+        work w;
+        xpu_value y;
+        xpu_chain chain = {.input_count = 1, .step_count = 2};
+        chain.steps[0] = (xpu_chain_step){.op = XPU_EW_convert, .dtype = XPU_F16};
+        chain.steps[1] = (xpu_chain_step){.op = XPU_EW_convert, .operands = {1}, .dtype = XPU_F32};
+        const xpu_dim flat[] = {xpu_dim_const(&b.graph->dims, 144)};
+        if (ops[i] == XPU_OP_CHAIN)
+            y = node1(&b, ops[i], image(&b), &XPU_ATTR_CHAIN_OF(STEPS, &chain), 1);
+        else if (ops[i] == XPU_OP_RESHAPE)
+            y = node1(&b, ops[i], image(&b), &XPU_ATTR_DIMS_OF(SHAPE, flat, 1), 1);
+        else
+            y = over_image(&b, ops[i]);
+        xpu_graph_output(b.graph, step1(&b, XPU_EW_log, y));
+        xpu_node first = {0};
+        XPU_FOR_ALL_NODES(b.graph, node) {
+            if (xpu_node_is(b.graph, node, XPU_OP_CONV)) first = node;
+        }
+        work_start(&b, &w, "standard", "auto");
+        work_prepare(&b, &w);
+        int keeps = ops[i] != XPU_OP_SOFTMAX && ops[i] != XPU_OP_REDUCE_MAX;
+        int64_t precision = xpu_node_int(b.graph, first, XPU_ATTR_PRECISION);
+        if (precision != (keeps ? XPU_PRECISION_FP32 : XPU_PRECISION_INT16)) printf("%s\n", xpu_op_of(ops[i])->name);
+        CU_ASSERT_EQUAL(precision, keeps ? XPU_PRECISION_FP32 : XPU_PRECISION_INT16);
+        bench_close(&b);
+    }
+}
+
+XPU_TEST_MAIN("rows of the XPU target", {"rules refuse", rules_refuse}, {"rules have cases", rules_have_cases},
+              {"images lie", images_lie}, {"rows lie", rows_lie}, {"linear operators", linear_operators})
