@@ -67,21 +67,24 @@ static int follow(const xpu_codegen *cg, xpu_node node, uint32_t input) {
     return xpu_node_int(cg->graph, node, XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE;
 }
 
-static xpu_node last_node(const xpu_graph *graph) {
-    return graph->blocks.items[XPU_TOP_BLOCK.id].last;
+static int reaches_sensitive(const xpu_codegen *cg, xpu_node node, const uint8_t *sensitive) {
+    const xpu_value_info *result = xpu_value_at(cg->graph, xpu_node_output(cg->graph, node, 0));
+    for (uint32_t u = 0; u < result->uses.count; u++) {
+        xpu_use use = result->uses.items[u];
+        int how = follow(cg, use.node, use.input);
+        if (how & 2 || (how & 1 && sensitive[use.node.id])) return 1;
+    }
+    return 0;
 }
 
-/* By node id: whether its first result reaches a sensitive operator through linear ones. From the end backwards. */
+/* By node id: whether its first result reaches a sensitive operator through linear ones. From the end backwards, bodies
+ * before their owner; what a body hands on is not followed out of it. */
 static uint8_t *find_sensitive(const xpu_codegen *cg, xpu_arena *arena) {
     uint8_t *sensitive = XPU_NEW_ARRAY(arena, uint8_t, cg->graph->nodes.count);
-    for (xpu_node node = last_node(cg->graph); node.id; node = xpu_node_at(cg->graph, node)->previous) {
-        const xpu_value_info *result = xpu_value_at(cg->graph, xpu_node_output(cg->graph, node, 0));
-        for (uint32_t u = 0; u < result->uses.count; u++) {
-            xpu_use use = result->uses.items[u];
-            int how = follow(cg, use.node, use.input);
-            if (how & 2 || (how & 1 && sensitive[use.node.id])) sensitive[node.id] = 1;
-        }
-    }
+    xpu_node *order = XPU_NEW_ARRAY(arena, xpu_node, cg->graph->nodes.count);
+    uint32_t count = 0;
+    XPU_FOR_ALL_NODES(cg->graph, node) order[count++] = node;
+    while (count-- > 0) sensitive[order[count].id] = (uint8_t)reaches_sensitive(cg, order[count], sensitive);
     return sensitive;
 }
 
