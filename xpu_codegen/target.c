@@ -5,6 +5,7 @@
 #include "xpu_codegen/choose/precision.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/rules.h"
+#include "xpu_codegen/emit/portable_build.h"
 #include "xpu_codegen/emit/program_text.h"
 #include "xpu_codegen/emit/toolchain.h"
 #include "xpu_codegen/lower/program.h"
@@ -75,6 +76,10 @@ static xpu_status lower(xpu_target_job *job, uint32_t region, xpu_section *secti
     xpu_status status = xpu_lower_program(cg);
     if (status != XPU_OK) return status;
     section->source = xpu_emit_region(cg, region);
+    const xpu_portable *c = job->regions[region].portable;
+    if (c && strcmp(job->options->emit, "c") == 0) /* to be looked at: it is compiled on its own */
+        section->source = xpu_printf(cg->arena, "%s/* ---- the C of target '%s' ---- */\n%s\n", section->source,
+                                     xpu_escape(cg->arena, job->regions[region].target->name, 80), c->source);
     if (region + 1 != job->region_count) return XPU_OK;
     section->source = xpu_printf(cg->arena, "%s%s", section->source ? section->source : "", xpu_emit_tail(cg));
     return XPU_OK;
@@ -103,13 +108,14 @@ static xpu_status check_capacity(xpu_codegen *cg) {
 
 static xpu_status make_program(xpu_codegen *cg, const char *source, const char *path, xpu_arena *scratch) {
     xpu_device_build *build = xpu_compile_start(cg, source, scratch);
-    if (!build) return xpu_diags_status(cg->diags);
+    const char *const *regions = build ? xpu_build_portable(cg, scratch) : NULL; /* while clang compiles */
+    if (!regions) return xpu_diags_status(cg->diags);
     xpu_status status = xpu_program_check(&cg->program, scratch, cg->diags); /* while clang compiles */
     cg->program.is_checked = status == XPU_OK;
     if (status == XPU_OK) status = xpu_pack_ahead(cg);
     if (status == XPU_OK) status = xpu_graph_source_hash(cg->graph, &cg->program.source_hash, cg->diags);
     if (status != XPU_OK) return status;
-    const char *elf = xpu_compile_finish(cg, build);
+    const char *elf = xpu_compile_finish(cg, build, regions);
     return elf ? xpu_pack_program(cg, elf, path) : xpu_diags_status(cg->diags);
 }
 
@@ -140,4 +146,5 @@ const xpu_target xpu_sim_target = {
     .verify = verify,
     .lower = lower,
     .pack = pack,
+    .takes_portable = 1,
 };

@@ -8,6 +8,11 @@ int xpu_on_host(const xpu_codegen *cg, xpu_node node) {
     return region > 0 && region <= cg->job->region_count && cg->job->regions[region - 1].on_host;
 }
 
+int xpu_is_foreign(const xpu_codegen *cg, xpu_node node) {
+    xpu_node owner = xpu_block_at(cg->graph, xpu_node_at(cg->graph, node)->parent)->owner;
+    return owner.id && xpu_node_is(cg->graph, owner, XPU_OP_REGION);
+}
+
 /* ---- dims and layouts ---- */
 
 xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i) {

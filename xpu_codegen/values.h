@@ -5,6 +5,8 @@
 #include "xpu_codegen/state.h"
 
 int xpu_on_host(const xpu_codegen *cg, xpu_node node);
+/* Whether the node is part of a region of another target: it makes no layer, that region does. */
+int xpu_is_foreign(const xpu_codegen *cg, xpu_node node);
 static inline xpu_dim xpu_dim_of(xpu_codegen *cg, int64_t value) {
     return xpu_dim_const(&cg->graph->dims, value);
 }

@@ -115,6 +115,26 @@ xpu_status xpu_check_describe_options(xpu_pipeline *p) {
     return read_shapes(p);
 }
 
+/* Each has a job of its own. */
+static xpu_status start_targets(xpu_pipeline *p, const xpu_target *const *targets) {
+    xpu_offer *offers = XPU_NEW_ARRAY(p->arena, xpu_offer, p->offer_count);
+    xpu_status first = XPU_OK;
+    p->offers = offers;
+    for (uint32_t i = 0; i < p->offer_count; i++) {
+        int is_last = i + 1 == p->offer_count;
+        offers[i] = (xpu_offer){targets[i], is_last ? &p->job : XPU_NEW(p->arena, xpu_target_job)};
+        *offers[i].job = (xpu_target_job){.services = &xpu_target_services,
+                                          .options = &p->options,
+                                          .arena = p->arena,
+                                          .diags = p->diags,
+                                          .program_target = is_last ? NULL : p->target};
+        xpu_status status = targets[i]->start(offers[i].job);
+        if (first == XPU_OK) first = status;
+    }
+    p->import.memory_bytes = p->job.memory_bytes;
+    return first;
+}
+
 xpu_status xpu_check_options(xpu_pipeline *p) {
     static const char *const emits[] = {"xpu", "c", "ir", NULL}, *const explains[] = {"text", "json", NULL};
     const xpuc_options *wanted = p->wanted;
@@ -126,8 +146,9 @@ xpu_status xpu_check_options(xpu_pipeline *p) {
     read_bounds(p);
     if (wanted->emit && strcmp(wanted->emit, "c") == 0) check_use(p, 'c', "--emit=c");
     if (wanted->emit && strcmp(wanted->emit, "ir") == 0) check_use(p, 'i', "--emit=ir");
-    p->target = xpu_find_target(p->arena, wanted->target, wanted->plugin, p->diags);
+    const xpu_target *const *targets = xpu_find_targets(p->arena, wanted->target, wanted->plugin, p->diags);
     if (p->diags->errors) return xpu_diags_status(p->diags);
+    for (p->target = *targets; targets[p->offer_count]; p->offer_count++) p->target = targets[p->offer_count];
     p->options = (xpu_compile_options){.target = p->target->name,
                                        .chip = or_default(wanted->chip, "standard"),
                                        .precision = or_default(wanted->precision, "auto"),
@@ -141,9 +162,5 @@ xpu_status xpu_check_options(xpu_pipeline *p) {
     const char *device = xpu_path_join(p->arena, p->options.resources, "device"); /* clang and lld read what is there */
     xpu_keep_files(p->arena, device, "*");
     xpu_keep_files(p->arena, xpu_path_join(p->arena, device, "include"), "*");
-    p->job = (xpu_target_job){
-        .services = &xpu_target_services, .options = &p->options, .arena = p->arena, .diags = p->diags};
-    xpu_status status = p->target->start(&p->job);
-    p->import.memory_bytes = p->job.memory_bytes;
-    return status;
+    return start_targets(p, targets);
 }

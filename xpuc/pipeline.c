@@ -12,7 +12,7 @@ static xpu_status import(xpu_pipeline *p) {
     if (status == XPU_OK) status = xpu_allow_outputs(p);
     if (status == XPU_OK) status = xpu_tie_states(p);
     if (status != XPU_OK) return status;
-    p->job.graph = p->graph;
+    for (uint32_t i = 0; i < p->offer_count; i++) p->offers[i].job->graph = p->graph;
     uint32_t nodes = 0;
     for (uint32_t i = 0; i < p->graph->origins.count; i++)
         nodes += strcmp(p->graph->origins.items[i].op, "Output") != 0;
@@ -46,7 +46,7 @@ static xpu_status clean(xpu_pipeline *p) {
 }
 
 static xpu_status match(xpu_pipeline *p) {
-    return p->wanted->no_fuse ? XPU_OK : xpu_partition_match(p->graph, p->target, NULL, p->diags);
+    return p->wanted->no_fuse ? XPU_OK : xpu_partition_match_all(p->offers, p->offer_count, p->diags);
 }
 
 static xpu_status chains(xpu_pipeline *p) {
@@ -55,7 +55,7 @@ static xpu_status chains(xpu_pipeline *p) {
 
 static xpu_status partition(xpu_pipeline *p) {
     xpu_status status = xpu_check_states(p);
-    if (status == XPU_OK) status = xpu_partition_check(&p->job, p->target, &p->partition);
+    if (status == XPU_OK) status = xpu_partition_check_all(p->offers, p->offer_count, &p->partition);
     if (status == XPU_OK) xpu_partition_carve(&p->job, &p->partition);
     return status;
 }
@@ -68,6 +68,8 @@ static xpu_status prepare(xpu_pipeline *p) {
 
 static xpu_status lower(xpu_pipeline *p) {
     p->sections = XPU_NEW_ARRAY(p->arena, xpu_section, p->job.region_count + 1);
+    xpu_status portable = xpu_lower_portable_regions(p);
+    if (portable != XPU_OK) return portable;
     for (uint32_t i = 0; i < p->job.region_count; i++) {
         xpu_status status = p->target->lower(&p->job, i, &p->sections[i]);
         if (status != XPU_OK) return status;

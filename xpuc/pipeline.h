@@ -39,11 +39,13 @@ typedef struct {
     const xpuc_options *wanted;
     xpu_compile_options options;
     xpu_import_options import;
-    const xpu_target *target;
+    const xpu_target *target; /* that makes the program: the last one */
+    const xpu_offer *offers;  /* all targets, in the order of --target */
+    uint32_t offer_count;
     xpu_arena *arena;
     xpu_diags *diags;
     xpu_graph *graph;
-    xpu_target_job job;
+    xpu_target_job job; /* of `target` */
     xpu_partition partition;
     xpu_section *sections;
     xpu_checker *checker; /* --check-passes */
@@ -70,8 +72,12 @@ uint32_t xpu_count_nodes(const xpu_graph *graph);
 xpu_status xpu_check_options(xpu_pipeline *pipeline);
 xpu_status xpu_check_describe_options(xpu_pipeline *pipeline);
 
-/* targets.c: the target `name`, or that of the plug-in (a path, or NULL). NULL after reporting. */
-const xpu_target *xpu_find_target(xpu_arena *arena, const char *name, const char *plugin, xpu_diags *diags);
+/* targets.c: the targets that `names` lists ("mine,xpu-sim"; NULL: that of the plug-in, else xpu-sim), the last one
+ * makes the program. `plugin`: a path, or NULL. Ends with NULL; NULL after reporting. */
+const xpu_target *const *xpu_find_targets(xpu_arena *arena, const char *names, const char *plugin, xpu_diags *diags);
+
+/* portable.c: the C of regions that other targets than the last one take. [portable] */
+xpu_status xpu_lower_portable_regions(xpu_pipeline *pipeline);
 
 /* output.c: the files are opened under temporary names before work begins; the target writes its own; all get their
  * names together at the end. */

@@ -29,13 +29,19 @@ static void add_passes(xpu_pipeline *p) {
     }
 }
 
+static void add_targets(xpu_pipeline *p) {
+    if (p->offer_count == 1) return;
+    json_t *list = xpu_json_set(p->arena, p->report, "targets", json_array());
+    for (uint32_t i = 0; i < p->offer_count; i++) xpu_json_append(p->arena, list, string(p, p->offers[i].target->name));
+}
+
 static void add_regions(xpu_pipeline *p) {
     json_t *list = xpu_json_set(p->arena, p->report, "regions", json_array());
     for (uint32_t i = 0; i < p->job.region_count; i++) {
         const xpu_region *region = &p->job.regions[i];
         json_t *entry = xpu_json_append(p->arena, list, json_object());
         set(p, entry, "number", json_integer(region->number));
-        set(p, entry, "runs_on", json_string(region->on_host ? "host" : p->target->name));
+        set(p, entry, "runs_on", json_string(region->on_host ? "host" : region->target->name));
         set(p, entry, "nodes", json_integer(region->node_count));
         if (!region->on_host) continue;
         set(p, entry, "reason", message(p, region->reason));
@@ -48,6 +54,7 @@ void xpu_report_make(xpu_pipeline *p) {
     set(p, p->report, "model", string(p, p->path));
     if (p->output) set(p, p->report, "output", string(p, p->output));
     set(p, p->report, "target", json_string(p->target->name));
+    add_targets(p);
     set(p, p->report, "chip", string(p, p->options.chip));
     set(p, p->report, "precision", string(p, p->options.precision));
     set(p, p->report, "seconds", json_real(xpu_seconds() - p->started));
@@ -67,12 +74,14 @@ typedef struct {
     const char *op, *unit, *precision, *why;
     const char *hint; /* what would take it off the host; or NULL */
     const xpu_region *region;
+    const char *refused; /* what targets before said of it; or NULL */
 } fate;
 
 /* What is looked up for every operator of the model. */
 typedef struct {
     const xpu_node *node_of; /* by origin: of the nodes that it went into the last in order of execution that is on the
-                              * host, else the last; or {0} */
+                              * host, else the last; or {0}. A REGION stands for the nodes in its body */
+    const xpu_node *part_of; /* by origin: the last of these, or {0} */
     const json_t *layers;    /* the target's facts by layer name */
 } index_of_layers;
 
@@ -81,13 +90,22 @@ static int is_on_host(const xpu_pipeline *p, xpu_node node) {
     return region && p->job.regions[region - 1].on_host;
 }
 
+static int is_in_region(const xpu_pipeline *p, xpu_node node) {
+    xpu_node owner = xpu_block_at(p->graph, xpu_node_at(p->graph, node)->parent)->owner;
+    return owner.id && xpu_node_is(p->graph, owner, XPU_OP_REGION);
+}
+
 static index_of_layers make_index(const xpu_pipeline *p) {
+    xpu_node *part_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
     xpu_node *node_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
     XPU_FOR_ALL_NODES(p->graph, node) {
         const xpu_node_info *info = xpu_node_at(p->graph, node);
         for (uint32_t i = 0; i < info->origins.count; i++) {
             xpu_node *found = &node_of[info->origins.items[i]];
-            if (!found->id || is_on_host(p, node) || !is_on_host(p, *found)) *found = node;
+            if (is_in_region(p, node))
+                part_of[info->origins.items[i]] = node;
+            else if (!found->id || is_on_host(p, node) || !is_on_host(p, *found))
+                *found = node;
         }
     }
     json_t *by_name = xpu_json_own(p->arena, json_object());
@@ -97,18 +115,30 @@ static index_of_layers make_index(const xpu_pipeline *p) {
         const char *name = json_string_value(json_object_get(entry, "name"));
         if (name && !json_object_get(by_name, name)) xpu_json_set(p->arena, by_name, name, json_incref(entry));
     }
-    return (index_of_layers){node_of, by_name};
+    return (index_of_layers){node_of, part_of, by_name};
 }
 
 static const char *layer_fact(const index_of_layers *index, const char *layer, const char *key) {
     return json_string_value(json_object_get(json_object_get(index->layers, layer), key));
 }
 
-static const char *lowering_of(const xpu_pipeline *p, const xpu_op *op) {
-    for (const xpu_support *row = p->target->support; row && row->lowering; row++) {
+static const char *lowering_of(const xpu_target *target, const xpu_op *op) {
+    for (const xpu_support *row = target->support; row && row->lowering; row++) {
         if (xpu_op_of(row->op) == op) return row->lowering;
     }
-    return p->target->name;
+    return target->name;
+}
+
+/* Why targets that it was offered to before did not take the node. */
+static const char *refused_text(xpu_pipeline *p, xpu_node node) {
+    const char *text = NULL;
+    for (uint32_t i = 0; i + 1 < p->offer_count; i++) {
+        const xpu_refusal *refusal = xpu_partition_refusal_by(&p->partition, i, node);
+        if (refusal)
+            text = TEXT(p, "%s%snot '%s': %s", text ? text : "", text ? "; " : "", refusal->target->name,
+                        xpu_refusal_text(refusal, p->arena));
+    }
+    return text;
 }
 
 /* The layer whose facts are the operator's: its product, where another layer behind restores the product's rows. */
@@ -139,8 +169,15 @@ static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t orig
             result.hint = refusal->hint;
         }
     } else if (!result.unit) {
-        result.unit = lowering_of(p, info->op);
+        result.unit = lowering_of(result.region ? result.region->target : p->target, info->op);
     }
+    xpu_node part = index->part_of[origin];
+    if (part.id && result.region && result.region->call.id) {
+        const char *lowering = lowering_of(result.region->target, xpu_node_at(p->graph, part)->op);
+        result.why = TEXT(p, "C of target '%s': %s", result.region->target->name, lowering);
+        node = part;
+    }
+    result.refused = refused_text(p, node);
     return result;
 }
 
@@ -168,6 +205,9 @@ static char *explain_json(xpu_pipeline *p) {
         if (f.region) set(p, entry, "region", json_integer(f.region->number));
         if (f.why) set(p, entry, "why", message(p, f.why));
         if (f.hint) set(p, entry, "hint", message(p, f.hint));
+        if (p->offer_count > 1 && f.region)
+            set(p, entry, "target", string(p, f.region->on_host ? "host" : f.region->target->name));
+        if (f.refused) set(p, entry, "refused", message(p, f.refused));
     }
     char *text = json_dumps(top, JSON_INDENT(2));
     if (!text) xpu_out_of_memory(xpu_arena_mem(p->arena));
@@ -194,6 +234,7 @@ char *xpu_explain(xpu_pipeline *p, int as_json) {
         xpu_text_add(&text, "%-24s %-9s %-6u %s%s%s\n", xpu_escape(p->arena, f.layer, 60), f.precision,
                      f.region ? f.region->number : 0, xpu_escape(p->arena, f.unit, 200), f.why ? ": " : "",
                      f.why ? xpu_escape_message(p->arena, f.why, 400) : "");
+        if (f.refused) xpu_text_add(&text, "     %s\n", xpu_escape_message(p->arena, f.refused, 400));
         if (f.hint) xpu_text_add(&text, "     hint: %s\n", xpu_escape_message(p->arena, f.hint, 400));
     }
     return text.text;
@@ -224,6 +265,13 @@ static const char *plural(size_t count) {
     return count == 1 ? "" : "s";
 }
 
+/* "mine, xpu-sim" */
+static const char *targets_text(const xpu_pipeline *p) {
+    const char *text = p->offers[0].target->name;
+    for (uint32_t i = 1; i < p->offer_count; i++) text = TEXT(p, "%s, %s", text, p->offers[i].target->name);
+    return text;
+}
+
 char *xpu_summary(const xpu_pipeline *p) {
     uint32_t on_host = 0;
     for (uint32_t i = 0; i < p->job.region_count; i++) {
@@ -232,7 +280,7 @@ char *xpu_summary(const xpu_pipeline *p) {
     uint32_t operators = p->options.source_nodes, regions = p->job.region_count;
     size_t layers = count_layers(p);
     char *text = TEXT(p, "%s: %u operator%s, %zu layer%s in %u region%s for %s", path_text(p, xpu_path_name(p->path)),
-                      operators, plural(operators), layers, plural(layers), regions, plural(regions), p->target->name);
+                      operators, plural(operators), layers, plural(layers), regions, plural(regions), targets_text(p));
     if (on_host) text = TEXT(p, "%s, %u layer%s on the host", text, on_host, plural(on_host));
     text = TEXT(p, "%s; %.2f s", text, xpu_seconds() - p->started);
     return p->output ? TEXT(p, "%s -> %s", text, path_text(p, p->output)) : text;

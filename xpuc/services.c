@@ -1,3 +1,4 @@
+#include "core/passes/passes.h"
 #include "xpuc/pipeline.h"
 
 const xpu_services xpu_target_services = {
@@ -13,4 +14,26 @@ const xpu_services xpu_target_services = {
     .printf = xpu_printf,
     .text_add = xpu_text_add,
     .text_init = xpu_text_init,
+    .dim_const = xpu_dim_const,
+    .dim_op = xpu_dim_op,
+    .dim_is_const = xpu_dim_is_const,
+    .dim_text = xpu_dim_text,
+    .op_of = xpu_op_of,
+    .graph_add = xpu_graph_add,
+    .op_infer = xpu_op_infer,
+    .node_set_input = xpu_node_set_input,
+    .node_set_attr = xpu_node_set_attr,
+    .node_add_origins = xpu_node_add_origins,
+    .node_remove = xpu_node_remove,
+    .value_replace = xpu_value_replace,
+    .const_bytes = xpu_graph_const_bytes,
+    .const_derive = xpu_const_derive,
+    .accepts_bias = xpu_accepts_bias,
+    .fuse_bias = xpu_fuse_bias,
+    .accepts_branch = xpu_accepts_branch,
+    .fuse_branch = xpu_fuse_branch,
+    .accepts_activation = xpu_accepts_activation,
+    .fuse_activation = xpu_fuse_activation,
+    .accepts_quantised_branch = xpu_accepts_quantised_branch,
+    .fuse_quantised_branch = xpu_fuse_quantised_branch,
 };

@@ -46,45 +46,96 @@ static const xpu_target *load_plugin(xpu_arena *arena, const char *path, xpu_dia
                             xpu_printf(arena, "its table has version %u, this xpuc takes version %d",
                                        target ? target->version : 0, XPU_TARGET_VERSION));
     }
-    if (!target->name || !target->start || !target->lower || !target->pack || !target->extension) {
-        return plugin_error(arena, diags, path, XPU_EUSAGE, "the plug-in's table is not complete",
-                            "name, extension, start, lower and pack have to be there");
+    int is_whole = target->name && target->start && target->lower && target->pack && target->extension;
+    int is_part = target->name && target->start && target->lower_portable;
+    if (!is_whole && !is_part) {
+        return plugin_error(
+            arena, diags, path, XPU_EUSAGE, "the plug-in's table is not complete",
+            "name, extension, start, lower and pack have to be there; or name, start and lower_portable");
     }
     return target;
 }
 
-static const xpu_target *unused_plugin(xpu_arena *arena, xpu_diags *diags, const char *path, const xpu_target *extra,
-                                       const char *name) {
+static void unused_plugin(xpu_arena *arena, xpu_diags *diags, const char *path, const xpu_target *extra,
+                          const char *names) {
     xpu_error(diags, XPU_EUSAGE, path, "usage", "option '--plugin'",
-              xpu_printf(arena, "the option has no effect beside --target=%s", name),
+              xpu_printf(arena, "the option has no effect beside --target=%s", xpu_escape(arena, names, 80)),
               xpu_printf(arena, "the plug-in's target is '%s'", xpu_escape(arena, extra->name, 80)),
               "leave one of them out");
-    return NULL;
 }
 
-const xpu_target *xpu_find_target(xpu_arena *arena, const char *name, const char *plugin, xpu_diags *diags) {
+/* `extra`: of a plug-in, or NULL. */
+static const xpu_target *find_one(xpu_arena *arena, const char *name, const xpu_target *extra, xpu_diags *diags) {
     const char *names[TARGET_COUNT + 2] = {NULL};
-    const xpu_target *extra = NULL;
     uint32_t count = 0;
-    if (plugin) {
-        extra = load_plugin(arena, plugin, diags);
-        if (!extra) return NULL;
-        if (!name || strcmp(name, extra->name) == 0) return extra;
-        names[count++] = extra->name;
-    }
-    if (!name) return targets[0].target;
-    xpu_text known;
-    xpu_text_init(&known, arena);
+    if (extra) names[count++] = extra->name;
+    if (extra && strcmp(name, extra->name) == 0) return extra;
     for (int i = 0; i < TARGET_COUNT; i++) {
-        if (strcmp(targets[i].name, name) == 0 && extra) return unused_plugin(arena, diags, plugin, extra, name);
         if (strcmp(targets[i].name, name) == 0) return targets[i].target;
         names[count++] = targets[i].name;
     }
-    for (uint32_t i = 0; i < count; i++) xpu_text_add(&known, "%s%s", i ? ", " : "", names[i]);
+    xpu_text known;
+    xpu_text_init(&known, arena);
+    for (uint32_t i = 0; i < count; i++) xpu_text_add(&known, "%s%s", i ? ", " : "", xpu_escape(arena, names[i], 80));
     const char *nearest = xpu_nearest(name, names);
     xpu_error(diags, XPU_EUSAGE, NULL, "target", NULL,
               xpu_printf(arena, "there is no target '%s'", xpu_escape(arena, name, 80)),
               xpu_printf(arena, "the targets are %s", known.text),
               nearest ? xpu_printf(arena, "did you mean '%s'?", nearest) : "--plugin=FILE.so adds a target");
     return NULL;
+}
+
+static void bad_list(xpu_arena *arena, xpu_diags *diags, const char *name, const char *what, const char *why,
+                     const char *hint) {
+    xpu_error(diags, XPU_EUSAGE, NULL, "target", NULL, xpu_printf(arena, what, xpu_escape(arena, name, 80)), why, hint);
+}
+
+/* Whether each target can stand where it does. */
+static void check_order(xpu_arena *arena, const xpu_target *const *list, uint32_t count, xpu_diags *diags) {
+    const xpu_target *last = list[count - 1];
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (list[k] != list[i]) continue;
+            bad_list(arena, diags, list[i]->name, "target '%s' is given twice", "nodes are offered to each target once",
+                     "leave one of them out");
+            return;
+        }
+        if (i + 1 < count && !list[i]->lower_portable)
+            bad_list(arena, diags, list[i]->name, "target '%s' cannot stand before another one",
+                     "it makes programs, and no portable C (lower_portable)", "let it be the last one");
+    }
+    if (!last->lower || !last->pack || !last->extension)
+        bad_list(arena, diags, last->name, "target '%s' cannot be the last one",
+                 "it makes portable C for others, and no program", "put xpu-sim behind it: --target=...,xpu-sim");
+    else if (count > 1 && !last->takes_portable)
+        bad_list(arena, diags, last->name, "target '%s' cannot be the last one of several",
+                 "it does not compile the C of others (takes_portable)", "let xpu-sim be the last one");
+}
+
+/* The targets that stand in "mine,xpu-sim". */
+static uint32_t find_listed(xpu_arena *arena, const char *names, const xpu_target *extra, const xpu_target **list,
+                            xpu_diags *diags) {
+    uint32_t count = 0;
+    for (const char *at = names, *end;; at = end + 1) {
+        end = at + strcspn(at, ",");
+        list[count] = find_one(arena, xpu_strndup(arena, at, (size_t)(end - at)), extra, diags);
+        count += list[count] != NULL;
+        if (!*end) return count;
+    }
+}
+
+const xpu_target *const *xpu_find_targets(xpu_arena *arena, const char *names, const char *plugin, xpu_diags *diags) {
+    const xpu_target *extra = plugin ? load_plugin(arena, plugin, diags) : NULL;
+    if (plugin && !extra) return NULL;
+    uint32_t most = 2, count = 1;
+    for (const char *c = names; c && *c; c++) most += *c == ',';
+    const xpu_target **list = XPU_NEW_ARRAY(arena, const xpu_target *, most);
+    list[0] = extra ? extra : targets[0].target;
+    if (names) count = find_listed(arena, names, extra, list, diags);
+    if (diags->errors) return NULL;
+    int is_used = !extra;
+    for (uint32_t i = 0; i < count; i++) is_used |= list[i] == extra;
+    if (!is_used) unused_plugin(arena, diags, plugin, extra, names);
+    check_order(arena, list, count, diags);
+    return diags->errors ? NULL : list;
 }

@@ -379,6 +379,11 @@ void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before) {
     link_before(graph, node, before, parent);
 }
 
+void xpu_node_move_into(xpu_graph *graph, xpu_node node, xpu_block block) {
+    unlink_node(graph, node);
+    link_before(graph, node, (xpu_node){0}, block);
+}
+
 /* Links of what is left to what goes end. */
 static void cut_block(xpu_graph *graph, xpu_block block, uint32_t nodes) {
     xpu_block_info *info = xpu_block_at(graph, block);

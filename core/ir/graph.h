@@ -263,6 +263,7 @@ void xpu_node_add_origin(xpu_graph *graph, xpu_node node, uint32_t origin);     
 void xpu_node_add_origins(xpu_graph *graph, xpu_node node, xpu_node from);        /* after fusing `from` into `node` */
 void xpu_node_remove(xpu_graph *graph, xpu_node node); /* does nothing while a result is used or an output */
 void xpu_node_move_before(xpu_graph *graph, xpu_node node, xpu_node before); /* 0: to the end of its own block */
+void xpu_node_move_into(xpu_graph *graph, xpu_node node, xpu_block block);   /* to its end */
 /* Every use of `from`, results of blocks and graph outputs included, becomes a use of `to`; `to` takes over the name
  * when from is an output of the graph. Where `to` has to keep its own name (an input, a state, another output), `from`
  * stays the output: its node must then live on. Returns 1 when no use of `from` is left, else 0. */

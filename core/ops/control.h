@@ -8,6 +8,8 @@
  *       N first values; body: arguments iteration (int64 scalar), condition (bool), N carried values; results
  * condition, N carried values, K stacked ones; results of the node: N last values, K stacks (a new first dim, an entry
  * for each iteration that ran), and last of all the number of iterations that ran (int64 scalar)
+ * REGION operands: any; body: as many arguments of their types; results of the body and of the node. Bodies of regions
+ * use constants from outside, and nothing else
  *
  * The body of a loop runs while the number of iterations is below the trip count and the condition, which it makes
  * itself after the first time, holds. A dim of a carried value that changes is an expression with symbols that

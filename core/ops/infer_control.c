@@ -175,6 +175,27 @@ xpu_status xpu_infer_loop(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     return xpu_set_result(graph, node, xpu_loop_count_result(&loop), XPU_I64, 0, NULL, diags);
 }
 
+/* ---- region ---- */
+
+xpu_status xpu_infer_region(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    if (info->block_count != 1) return malformed(graph, node, "a region has one body", diags);
+    const xpu_block_info *body = xpu_block_at(graph, info->blocks[0]);
+    if (body->arguments.count != info->input_count || body->results.count != info->output_count)
+        return malformed(graph, node, "the body of a region has its operands as arguments, and its results", diags);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        if (!info->inputs[i].id || !same_kind(graph, info->inputs[i], body->arguments.items[i]) ||
+            !xpu_value_same_shape(graph, info->inputs[i], body->arguments.items[i]))
+            return malformed(graph, node, "an operand of a region is not what its body takes", diags);
+    }
+    xpu_status status = XPU_OK;
+    for (uint32_t i = 0; i < info->output_count && status == XPU_OK; i++) {
+        const xpu_value_info result = *xpu_value_at(graph, body->results.items[i]);
+        status = xpu_set_result(graph, node, i, result.dtype, result.rank, result.dims, diags);
+    }
+    return status;
+}
+
 /* ---- raise ---- */
 
 xpu_status xpu_infer_raise(xpu_graph *graph, xpu_node node, xpu_diags *diags) {

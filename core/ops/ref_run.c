@@ -219,6 +219,19 @@ static xpu_status run_if(run *r, xpu_node node, const xpu_tensor *const *inputs,
     return status;
 }
 
+static xpu_status run_region(run *r, xpu_node node, const xpu_tensor *const *inputs, xpu_tensor *results,
+                             xpu_arena *arena) {
+    const xpu_node_info *info = xpu_node_at(r->graph, node);
+    xpu_block body = info->blocks[0];
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        set_value(r, xpu_block_at(r->graph, body)->arguments.items[i], inputs[i]);
+    }
+    xpu_status status = run_block(r, body);
+    if (status == XPU_OK) status = take_results(r, body, 0, info->output_count, results, arena);
+    end_block(r, body);
+    return status;
+}
+
 /* An iteration's results, in an arena of their own until the next one has run. */
 typedef struct {
     xpu_arena *arena;
@@ -337,8 +350,10 @@ static xpu_status run_loop(run *r, xpu_node node, const xpu_tensor *const *input
 static xpu_status run_control(run *r, xpu_node node, const xpu_tensor *const *inputs, xpu_tensor *results,
                               xpu_arena *arena) {
     const xpu_node_info *info = xpu_node_at(r->graph, node);
-    int is_loop = xpu_node_is(r->graph, node, XPU_OP_LOOP);
-    xpu_status status = is_loop ? run_loop(r, node, inputs, results, arena) : run_if(r, node, inputs, results, arena);
+    xpu_op_id op = xpu_op_id_of(info->op);
+    xpu_status status = op == XPU_OP_LOOP ? run_loop(r, node, inputs, results, arena)
+                        : op == XPU_OP_IF ? run_if(r, node, inputs, results, arena)
+                                          : run_region(r, node, inputs, results, arena);
     for (uint32_t i = 0; i < info->output_count && status == XPU_OK; i++) set_value(r, info->outputs[i], &results[i]);
     for (uint32_t i = 0; i < info->output_count && status == XPU_OK; i++) {
         if (!fits(r, info->outputs[i], &results[i]))

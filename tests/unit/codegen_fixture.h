@@ -34,7 +34,7 @@ static inline xpu_codegen *work_start(bench *b, work *w, const char *chip, const
 /* Prepares; all nodes are one region. */
 static inline void work_prepare(bench *b, work *w) {
     CU_ASSERT_EQUAL(xpu_sim_target.prepare(&w->job), XPU_OK);
-    w->region = (xpu_region){.number = 1};
+    w->region = (xpu_region){.number = 1, .target = &xpu_sim_target};
     XPU_FOR_ALL_NODES(b->graph, node) xpu_node_at(b->graph, node)->region = 1;
     w->job.regions = &w->region;
     w->job.region_count = 1;

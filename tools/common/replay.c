@@ -25,6 +25,7 @@ typedef struct {
     xpu_tool *tool;
     xpu_text text; /* of this layer: what differs */
     uint64_t differ;
+    double tolerance;             /* of the layer */
     const char *heatmap, *legend; /* legend: NULL until the picture is written */
     int keep;
     XPU_ARRAY(xpu_named_tensor) kept; /* for --output */
@@ -32,11 +33,11 @@ typedef struct {
 } results;
 
 static void add_difference(results *r, const xpurt_tensor *result, const xpu_tensor *a, const xpu_tensor *b) {
-    static const xpu_tolerance exact;
+    const xpu_tolerance tolerance = {r->tolerance, r->tolerance};
     xpu_arena *arena = r->tool->arena;
-    xpu_comparison c = xpu_compare(a, b, &exact);
+    xpu_comparison c = xpu_compare(a, b, &tolerance);
     if (!c.differing) return;
-    xpu_where where = xpu_where_find(arena, a, b, &exact, &c);
+    xpu_where where = xpu_where_find(arena, a, b, &tolerance, &c);
     const char *name = xpu_escape(arena, result->name, 200);
     int whole = c.differing > 1 && (!r->differ || r->tool->verbose);
     xpu_text_add(&r->text, "tensor '%s': %s; first at %s: %s against %s\n", name, xpu_differing_text(arena, &c),
@@ -75,7 +76,7 @@ static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options
     if (status || r->status != XPU_OK) return status ? status : (int)r->status;
     uint64_t differ = r->differ - before;
     int profile = xpu_tool_flag(tool, "profile");
-    const char *result = "equal to";
+    const char *result = r->tolerance > 0 ? xpu_printf(tool->arena, "within %g of", r->tolerance) : "equal to";
     if (differ)
         result = xpu_printf(tool->arena, "%llu element%s from", (unsigned long long)differ,
                             differ == 1 ? " differs" : "s differ");
@@ -113,6 +114,7 @@ int xpu_replay_run(xpu_tool *tool, const xpu_replays *replays, const xpurt_run_o
     uint32_t layers = 0, differing = 0;
     run.layer_result = on_result;
     run.layer_context = r;
+    run.layer_tolerance = &r->tolerance;
     const char *heatmap = r->heatmap;
     int status = heatmap ? (int)xpu_output_check(tool->arena, heatmap, &tool->diags) : XPU_OK;
     for (int64_t at = -1;

@@ -193,6 +193,7 @@ static void place_block(pass *p, xpu_block block) {
     for (xpu_node node = xpu_block_at(p->graph, block)->first, next; node.id; node = next) {
         next = xpu_node_next(p->graph, node);
         place_node(p, node);
+        if (xpu_node_is(p->graph, node, XPU_OP_REGION)) continue; /* row-major */
         for (uint32_t b = 0; b < xpu_node_at(p->graph, node)->block_count; b++) {
             place_block(p, xpu_node_at(p->graph, node)->blocks[b]);
         }
@@ -255,6 +256,7 @@ static void check_layout(const pass *p, xpu_node node, xpu_verify_report report,
 void xpu_verify_layouts(xpu_codegen *cg, xpu_verify_report report, void *context) {
     pass p = {.cg = cg, .graph = cg->graph};
     XPU_FOR_ALL_NODES(cg->graph, node) {
+        if (xpu_is_foreign(cg, node)) continue;
         check_layout(&p, node, report, context);
         for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->output_count; i++) {
             xpu_value value = xpu_node_output(cg->graph, node, i);

@@ -91,7 +91,7 @@ static uint8_t *find_sensitive(const xpu_codegen *cg, xpu_arena *arena) {
 /* ---- the choice ---- */
 
 static int is_matrix_like(const xpu_codegen *cg, xpu_node node) {
-    return xpu_op_attr(xpu_node_at(cg->graph, node)->op, XPU_ATTR_PRECISION) != NULL;
+    return xpu_op_attr(xpu_node_at(cg->graph, node)->op, XPU_ATTR_PRECISION) != NULL && !xpu_is_foreign(cg, node);
 }
 
 /* A matrix of constants, possibly behind leading dims of 1. */

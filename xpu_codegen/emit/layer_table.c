@@ -8,7 +8,7 @@ static uint32_t end_of_run(const xpu_codegen_layer *layer, uint32_t first) {
     const xpu_call *call = &layer->calls.items[first];
     uint32_t end = first + 1;
     while (end < layer->calls.count && layer->calls.items[end].kernel == call->kernel &&
-           layer->calls.items[end].body == call->body) {
+           layer->calls.items[end].body == call->body && layer->calls.items[end].words == call->words) {
         end++;
     }
     return end;
@@ -40,14 +40,14 @@ static void emit_call(xpu_text *text, const xpu_call *call, uint32_t word, uint3
         xpu_text_add(text, "    after = xpu_%s((const void *)(args + %u), ", kernel->name, word);
     } else {
         xpu_text_add(text, "    for (uint32_t i = 0; i < %u; i++) after = xpu_%s((const void *)(args + %u + %u * i), ",
-                     count, kernel->name, word, kernel->words);
+                     count, kernel->name, word, call->words);
     }
     xpu_text_add(text, "%s%slayer, after);\n", call->body ? call->body : "", call->body ? ", " : "");
 }
 
 static uint32_t words_of(const xpu_codegen_layer *layer) {
     uint32_t words = 0;
-    for (uint32_t c = 0; c < layer->calls.count; c++) words += xpu_kernel_of(layer->calls.items[c].kernel)->words;
+    for (uint32_t c = 0; c < layer->calls.count; c++) words += layer->calls.items[c].words;
     return words;
 }
 
@@ -61,7 +61,7 @@ static void emit_function(xpu_text *text, const xpu_codegen_layer *layer, uint32
         const xpu_call *call = &layer->calls.items[first];
         end = end_of_run(layer, first);
         emit_call(text, call, word, end - first);
-        word += (end - first) * xpu_kernel_of(call->kernel)->words;
+        word += (end - first) * call->words;
     }
     xpu_text_add(text, "    return after;\n}\n\n");
 }

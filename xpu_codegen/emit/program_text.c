@@ -8,6 +8,7 @@
 
 #include "xpu_codegen/emit/chain_body.h"
 #include "xpu_codegen/emit/layer_table.h"
+#include "xpu_codegen/emit/portable_build.h"
 #include "xpu_codegen/emit/steps_text.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/steps.h"
@@ -61,7 +62,11 @@ static void emit_plan(xpu_codegen *cg, xpu_text *text, uint32_t number) {
         const xpu_codegen_layer *layer = &cg->layers.items[i];
         for (uint32_t c = 0; c < layer->calls.count && in_region(cg, i, number); c++) {
             const xpu_call *call = &layer->calls.items[c];
-            xpu_text_add(text, "    struct xpu_%s_args %s;\n", xpu_kernel_of(call->kernel)->name, call->member);
+            const xpu_kernel_info *kernel = xpu_kernel_of(call->kernel);
+            if (call->words == kernel->words)
+                xpu_text_add(text, "    struct xpu_%s_args %s;\n", kernel->name, call->member);
+            else
+                xpu_text_add(text, "    uint32_t %s[%u];\n", call->member, call->words);
         }
     }
     xpu_text_add(text, "};\nstatic const struct region_%u_plan *region_%u(const void *plan);\n\n", number, number);
@@ -81,8 +86,9 @@ static void emit_layer(const xpu_codegen *cg, xpu_text *text, uint32_t index, ui
             if (last) xpu_text_add(text, "    return after;\n");
             continue;
         }
-        xpu_text_add(text, "    %s xpu_%s(&p->%s, ", last ? "return" : "after =", xpu_kernel_of(call->kernel)->name,
-                     call->member);
+        const xpu_kernel_info *kernel = xpu_kernel_of(call->kernel);
+        const char *from = call->words == kernel->words ? "&" : "(const void *)";
+        xpu_text_add(text, "    %s xpu_%s(%sp->%s, ", last ? "return" : "after =", kernel->name, from, call->member);
         if (call->body) xpu_text_add(text, "%s, ", call->body);
         xpu_text_add(text, "%u, after);\n", index);
     }
@@ -99,6 +105,7 @@ const char *xpu_emit_region(xpu_codegen *cg, uint32_t region) {
     for (uint32_t i = 0; i < cg->bodies.count; i++) {
         if (cg->bodies.items[i].region == number) xpu_emit_chain_body(&text, &cg->bodies.items[i]);
     }
+    if (cg->job->regions[region].call.id) xpu_emit_portable_call(cg, &text, &cg->job->regions[region]);
     for (uint32_t i = 0; i < cg->layers.count && !xpu_has_many_layers(cg); i++) {
         if (in_region(cg, i, number)) emit_layer(cg, &text, i, number);
     }
@@ -147,7 +154,7 @@ static void emit_args(xpu_codegen *cg, xpu_text *text) {
     for (uint32_t i = 0; i < cg->layers.count; i++) {
         const xpu_codegen_layer *layer = &cg->layers.items[i];
         uint32_t words = 0;
-        for (uint32_t c = 0; c < layer->calls.count; c++) words += xpu_kernel_of(layer->calls.items[c].kernel)->words;
+        for (uint32_t c = 0; c < layer->calls.count; c++) words += layer->calls.items[c].words;
         if (words) {
             xpu_text_add(text, "    XPU_LAYER_ARGS(__builtin_offsetof(struct program_plan, region_%u.%s) / 4, %u),\n",
                          layer->region, layer->calls.items[0].member, words);

@@ -85,7 +85,7 @@ static const char *line_about_machine(xpu_arena *arena, const char *message) {
 }
 
 /* The first lines of what the compiler said. */
-static const char *first_lines(xpu_arena *arena, const char *message) {
+const char *xpu_first_lines(xpu_arena *arena, const char *message) {
     const char *end = message;
     for (int line = 0; line < MESSAGE_LINES && *end; line++) {
         const char *next = strchr(end, '\n');
@@ -119,7 +119,7 @@ static void refuse(xpu_codegen *cg, const char *name, const xpu_child *child, co
     enum { CANNOT_RUN = 126, NOT_FOUND };
     int did_not_run = child->exit_code == CANNOT_RUN || child->exit_code == NOT_FOUND;
     const char *line = line_about_machine(cg->arena, message);
-    const char *text = line ? line : first_lines(cg->arena, message);
+    const char *text = line ? line : xpu_first_lines(cg->arena, message);
     if (!did_not_run && child->exit_code != 0 && text[0] && !line && !has_crashed(message)) {
         xpu_codegen_bug(cg, what, "%s", text);
         return;
@@ -132,7 +132,18 @@ static void refuse(xpu_codegen *cg, const char *name, const xpu_child *child, co
               "check that clang-19 and lld-19 are whole, that there is room in TMPDIR, and the limits of ulimit");
 }
 
-static unsigned seconds_of(const xpu_codegen *cg) {
+const char *xpu_compiler_name(void) {
+    return clang_name;
+}
+
+void xpu_compiler_failed(xpu_codegen *cg, const xpu_child *child, const char *what) {
+    if (!child->found)
+        report_missing(cg, 0, NULL);
+    else if (!was_killed(cg, clang_name, child))
+        refuse(cg, clang_name, child, child->error, what);
+}
+
+unsigned xpu_compiler_seconds(const xpu_codegen *cg) {
     enum { USUAL = 600 };
     return cg->job->options->clang_seconds ? cg->job->options->clang_seconds : USUAL;
 }
@@ -140,6 +151,7 @@ static unsigned seconds_of(const xpu_codegen *cg) {
 struct xpu_device_build {
     xpu_arena *arena;
     const char *object, *elf, *device;
+    const char *const *regions; /* objects of other targets' regions, ended by NULL */
     xpu_child_running *compiler;
 };
 
@@ -165,26 +177,31 @@ xpu_device_build *xpu_compile_start(xpu_codegen *cg, const char *source, xpu_are
                           "-o",
                           build->object,
                           NULL};
-    build->compiler = xpu_child_start(arena, argv, seconds_of(cg), cg->diags);
+    build->compiler = xpu_child_start(arena, argv, xpu_compiler_seconds(cg), cg->diags);
     return build->compiler ? build : NULL;
 }
 
 static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
     xpu_arena *arena = build->arena;
-    const char *argv[] = {linker_name,
-                          build->object,
-                          xpu_path_join(arena, build->device, "libxpudevice.a"),
-                          "-T",
-                          xpu_path_join(arena, build->device, "link.ld"),
-                          "--gc-sections",
-                          "-Bstatic",
-                          "--no-relax",
-                          "-X",
-                          "-o",
-                          build->elf,
-                          NULL};
+    uint32_t regions = 0, count = 0;
+    while (build->regions[regions]) regions++;
+    const char *const behind[] = {xpu_path_join(arena, build->device, "libxpudevice.a"),
+                                  "-T",
+                                  xpu_path_join(arena, build->device, "link.ld"),
+                                  "--gc-sections",
+                                  "-Bstatic",
+                                  "--no-relax",
+                                  "-X",
+                                  "-o",
+                                  build->elf};
+    enum { BEHIND = sizeof behind / sizeof *behind };
+    const char **argv = XPU_NEW_ARRAY(arena, const char *, regions + BEHIND + 3);
+    argv[count++] = linker_name;
+    argv[count++] = build->object;
+    for (uint32_t i = 0; i < regions; i++) argv[count++] = build->regions[i];
+    for (uint32_t i = 0; i < BEHIND; i++) argv[count++] = behind[i];
     xpu_child linker;
-    xpu_status status = xpu_child_run(arena, argv, seconds_of(cg), &linker, cg->diags);
+    xpu_status status = xpu_child_run(arena, argv, xpu_compiler_seconds(cg), &linker, cg->diags);
     if (!linker.found) report_missing(cg, 1, NULL);
     if (status != XPU_OK) return NULL;
     cg->clang->seconds += linker.seconds;
@@ -195,8 +212,9 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
     return NULL;
 }
 
-const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build) {
+const char *xpu_compile_finish(xpu_codegen *cg, xpu_device_build *build, const char *const *objects) {
     xpu_child compiler;
+    build->regions = objects;
     xpu_status status = xpu_child_wait(build->compiler, &compiler, cg->diags);
     if (!compiler.found) report_missing(cg, 0, NULL);
     if (status != XPU_OK || was_killed(cg, clang_name, &compiler)) return NULL;

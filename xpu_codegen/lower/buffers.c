@@ -92,6 +92,16 @@ uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t first_layer, uint32_t laye
     return add_buffer(cg, &buffer);
 }
 
+uint32_t xpu_portable_scratch_buffer(xpu_codegen *cg, uint32_t layer, xpu_dim bytes) {
+    const char *name = xpu_printf(cg->arena, "%s/scratch", cg->program.layers.items[layer].name);
+    uint32_t index = xpu_scratch_buffer(cg, layer, layer, bytes, name);
+    xpu_program_buffer *buffer = &cg->program.buffers.items[index];
+    buffer->levels[1] = XPU_LEVEL_L3;
+    buffer->levels[2] = XPU_LEVEL_GM;
+    buffer->level_count = 3;
+    return index;
+}
+
 uint32_t xpu_aside_buffer(xpu_codegen *cg, uint32_t like, uint32_t layer) {
     xpu_program_buffer buffer = cg->program.buffers.items[like];
     buffer.name = xpu_printf(cg->arena, "%s/aside", buffer.name);

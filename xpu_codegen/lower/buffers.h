@@ -17,6 +17,8 @@ uint32_t xpu_activation_buffer(xpu_codegen *cg, xpu_value value);
 /* The buffer of a constant in a packed form; `name` is "LAYER/w". */
 uint32_t xpu_weight_buffer(xpu_codegen *cg, xpu_value value, const xpu_packing *packing, const char *name);
 uint32_t xpu_scratch_buffer(xpu_codegen *cg, uint32_t first_layer, uint32_t layer, xpu_dim bytes, const char *name);
+/* Scratch of a layer that may lie anywhere. */
+uint32_t xpu_portable_scratch_buffer(xpu_codegen *cg, uint32_t layer, xpu_dim bytes);
 /* Any value as operand `role` ("w", "bias", "x") of a layer: constants row-major. */
 uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, const char *role);
 /* Bytes of a value, in whole words. */

@@ -88,7 +88,8 @@ xpu_arg_float xpu_arg_real(float value);
 typedef struct {
     xpu_kernel kernel;
     const char *member; /* of the plan struct */
-    const char *body;   /* chain: the C function of its loop body */
+    const char *body;   /* of KERNEL_WITH_BODY: the C function */
+    uint32_t words;     /* in the plan table: those of the kernel's arguments, and perhaps more behind them */
 } xpu_call;
 
 /* NULL when all arguments of a call (the members of its struct) have values, else what is wrong, in words. */

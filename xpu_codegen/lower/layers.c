@@ -43,17 +43,22 @@ static int fits_word(const xpu_codegen *cg, const xpu_plan_word *word) {
     return least == (int32_t)least;
 }
 
-xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, const xpu_arg *args, const char *body) {
+xpu_status xpu_add_call_of(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, const xpu_arg *args, uint32_t count,
+                           const char *body) {
     const char *name = cg->program.layers.items[layer].name, *problem = xpu_call_problem(cg->arena, kernel, args);
     if (problem) return xpu_codegen_bug(cg, "a kernel call is not complete", "layer '%s': %s", name, problem);
-    for (uint32_t i = 0; i < xpu_kernel_of(kernel)->words; i++) {
-        if (!fits_word(cg, &args[i].word)) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (args[i].state != XPU_ARG_SET || !fits_word(cg, &args[i].word)) {
             return xpu_codegen_bug(cg, "an argument does not fit 32 bits", "layer '%s': word %u of %s", name, i,
                                    xpu_kernel_of(kernel)->name);
         }
         XPU_PUSH(cg->arena, &cg->program.plan, simplified(cg, args[i].word));
     }
-    xpu_call call = {.kernel = kernel, .body = body};
+    xpu_call call = {.kernel = kernel, .body = body, .words = count};
     XPU_PUSH(cg->arena, &cg->layers.items[layer].calls, call);
     return XPU_OK;
+}
+
+xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, const xpu_arg *args, const char *body) {
+    return xpu_add_call_of(cg, layer, kernel, args, xpu_kernel_of(kernel)->words, body);
 }

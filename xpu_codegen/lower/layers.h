@@ -34,6 +34,9 @@ void xpu_describe_host_layer(xpu_codegen *cg, uint32_t layer, const char *op);
 /* Adds a call to a layer and its words to the plan table; [codegen] where an argument has no value. `args`: the members
  * of the kernel's call struct. `body`: of KERNEL_WITH_BODY. */
 xpu_status xpu_add_call(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, const xpu_arg *args, const char *body);
+/* The same with `count` words, the kernel's own and what it finds behind them. */
+xpu_status xpu_add_call_of(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, const xpu_arg *args, uint32_t count,
+                           const char *body);
 /* xpu_add_NAME for each row of kernels.def. */
 #define KERNEL(name, unit, fields, about)                                                                              \
     static inline xpu_status xpu_add_##name(xpu_codegen *cg, uint32_t layer, const struct xpu_##name##_call *call) {   \

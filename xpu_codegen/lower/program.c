@@ -110,6 +110,8 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
  * the maker's origin; -1 for none. */
 static int32_t layer_behind(xpu_codegen *cg, const xpu_value_info *info, const int32_t *layer_with) {
     const xpu_node_info *maker = xpu_node_at(cg->graph, info->node);
+    if (!maker->dead && xpu_is_foreign(cg, info->node))
+        return cg->layer_of[xpu_block_at(cg->graph, maker->parent)->owner.id];
     if (!maker->dead) {
         if (cg->layer_of[info->node.id] >= 0) return cg->layer_of[info->node.id];
         const xpu_value_info *root =
@@ -137,7 +139,9 @@ static void add_tensor_fates(xpu_codegen *cg) {
     for (uint32_t id = 1; id < cg->graph->values.count; id++) {
         const xpu_value_info *info = &cg->graph->values.items[id];
         if (info->kind != XPU_VALUE_NODE || !xpu_node_at(cg->graph, info->node)->origins.count) continue;
-        if (info->output != 0) continue;
+        int is_call = xpu_node_is(cg->graph, info->node, XPU_OP_REGION);
+        if (info->output != 0 && !is_call) continue;
+        if (info->results && xpu_is_foreign(cg, info->node)) continue; /* the region's result has the name */
         int32_t layer = layer_behind(cg, info, layer_with);
         int own = !xpu_node_at(cg->graph, info->node)->dead && cg->layer_of[info->node.id] >= 0;
         xpu_program_tensor tensor = {.name = info->name, .layer = layer};
@@ -150,7 +154,7 @@ static void add_tensor_fates(xpu_codegen *cg) {
 static void add_regions(xpu_codegen *cg) {
     for (uint32_t i = 0; i < cg->job->region_count; i++) {
         const xpu_region *region = &cg->job->regions[i];
-        xpu_program_region item = {.target = region->on_host ? "host" : XPU_SIM_NAME,
+        xpu_program_region item = {.target = region->on_host ? "host" : region->target->name,
                                    .node_count = region->node_count,
                                    .reason = region->on_host ? region->reason : NULL};
         XPU_PUSH(cg->arena, &cg->program.regions, item);

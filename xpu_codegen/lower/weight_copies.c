@@ -27,7 +27,7 @@ static int32_t *last_readers(const xpu_codegen *cg, xpu_arena *arena) {
     for (uint32_t i = 0; i < cg->layers.count; i++) {
         const xpu_codegen_layer *layer = &cg->layers.items[i];
         for (uint32_t c = 0; c < layer->calls.count; c++) {
-            uint32_t words = xpu_kernel_of(layer->calls.items[c].kernel)->words;
+            uint32_t words = layer->calls.items[c].words;
             for (uint32_t end = word + words; word < end; word++) {
                 const xpu_plan_word *w = &cg->program.plan.items[word];
                 if (w->kind == XPU_WORD_ADDRESS) last[w->buffer] = (int32_t)i;

@@ -94,6 +94,9 @@ typedef struct {
      */
     void (*layer_result)(void *context, const xpurt_tensor *result, const xpurt_tensor *dumped);
     void *layer_context;
+    double
+        *layer_tolerance; /* out, before layer_result: 0 where bits decide; 1e-5, relative and of the largest magnitude,
+                           * between ref and a device where the layer is C of another target; NULL: not wanted */
     /* Asked now and then: not 0 ends the run with status 130 [stopped]. Dump, statistics and trace are written as far
      * as it got, and say "incomplete", as they do after a fault. */
     int (*stop)(void *context);

@@ -148,12 +148,18 @@ static int decode_blocks(decoder *d) {
     return ended(d, &list);
 }
 
+/* Nodes of such operators are looked at when their bodies are there. */
+static int has_bodies(const xpu_op *op) {
+    xpu_op_id id = xpu_op_id_of(op);
+    return id == XPU_OP_IF || id == XPU_OP_LOOP || id == XPU_OP_REGION;
+}
+
 /* The bodies of a node that is there now. */
 static int add_blocks(decoder *d, uint32_t id, const uint32_t *id_of, uint8_t *made) {
     for (; d->blocks_made < d->block_count && d->blocks[d->blocks_made].owner == id; d->blocks_made++) {
         decoded_block *block = &d->blocks[d->blocks_made];
-        xpu_op_id op = xpu_op_id_of(xpu_node_at(d->graph, d->nodes[id])->op);
-        if (!check(d, op == XPU_OP_IF || op == XPU_OP_LOOP, "an operator without bodies has one")) return 0;
+        if (!check(d, has_bodies(xpu_node_at(d->graph, d->nodes[id])->op), "an operator without bodies has one"))
+            return 0;
         block->block = xpu_graph_block(d->graph, d->nodes[id]);
         for (uint32_t i = 0; i < block->argument_count; i++) {
             xpu_value_info *info = xpu_value_at(d->graph, block->arguments[i]);
@@ -187,8 +193,8 @@ static int finish_blocks(decoder *d, const uint32_t *id_of, const uint8_t *made)
     xpu_diags diags;
     xpu_diags_init(&diags);
     for (uint32_t id = d->node_count; id > 0 && good; id--) {
-        xpu_op_id op = xpu_op_id_of(xpu_node_at(d->graph, d->nodes[id])->op);
-        if (op == XPU_OP_IF || op == XPU_OP_LOOP) good = xpu_op_shapes(d->graph, d->nodes[id], &diags) == XPU_OK;
+        if (has_bodies(xpu_node_at(d->graph, d->nodes[id])->op))
+            good = xpu_op_shapes(d->graph, d->nodes[id], &diags) == XPU_OK;
     }
     xpu_diags_clear(&diags);
     return check(d, good, "a node's bodies do not fit its operator");
@@ -229,13 +235,12 @@ static int decode_node(decoder *d, const XpuMeta__Node *from, uint32_t id, uint8
     d->nodes[id] =
         xpu_graph_add(d->graph, (xpu_node){0}, op, inputs, (uint32_t)from->n_inputs, NULL, (uint32_t)from->n_outputs,
                       attrs, (uint32_t)from->n_attrs, from->origins, (uint32_t)from->n_origins);
-    int has_bodies = op == xpu_op_of(XPU_OP_IF) || op == xpu_op_of(XPU_OP_LOOP); /* looked at when these are there */
     xpu_diags diags;
     xpu_diags_init(&diags);
-    xpu_status status = has_bodies ? XPU_OK : xpu_op_shapes(d->graph, d->nodes[id], &diags);
+    xpu_status status = has_bodies(op) ? XPU_OK : xpu_op_shapes(d->graph, d->nodes[id], &diags);
     xpu_diags_clear(&diags);
     if (!check(d, status == XPU_OK, "a node's operands do not fit its operator")) return 0;
-    if (!has_bodies && !same_results(d, d->nodes[id], outputs, (uint32_t)from->n_outputs)) return 0;
+    if (!has_bodies(op) && !same_results(d, d->nodes[id], outputs, (uint32_t)from->n_outputs)) return 0;
     for (uint32_t i = 0; i < from->n_outputs; i++) {
         xpu_node_at(d->graph, d->nodes[id])->outputs[i] = outputs[i];
         xpu_value_at(d->graph, outputs[i])->node = d->nodes[id];
