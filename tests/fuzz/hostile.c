@@ -25,7 +25,7 @@ static const hostile_kind *const kinds[] = {
     &hostile_model,   &hostile_npy,     &hostile_npz,       &hostile_program, &hostile_chip,      &hostile_rules,
     &hostile_regress, &hostile_picture, &hostile_precision, &hostile_shape,   &hostile_cost,      &hostile_inputs,
     &hostile_outputs, &hostile_names,   &hostile_signals,   &hostile_changed, &hostile_operators, &hostile_calls,
-    &hostile_control, &hostile_steps,   &hostile_state};
+    &hostile_control, &hostile_steps,   &hostile_state,     &hostile_sizes,   &hostile_frames,    &hostile_dumps};
 enum { KINDS = sizeof kinds / sizeof *kinds, SECONDS = 10, MEGABYTES = 256, MAX_PROBLEMS = 20 };
 
 /* Sizes that a file made up must be refused for, not the machine's. Freed memory is kept for a while only: a tool that
@@ -112,7 +112,9 @@ int hostile_judge(hostile_result *result, const char *call, int status, const ch
         wrong = "comes with an error message";
     if (status && !result->refused) {
         const char *rule = has_error ? strstr(text, "error [") + 7 : "?";
+        const char *why = strstr(rule, "\n  why: ");
         snprintf(result->rule, sizeof result->rule, "%.*s", (int)strcspn(rule, "]"), rule);
+        if (why) snprintf(result->why, sizeof result->why, ": %.*s", (int)strcspn(why + 8, "\n"), why + 8);
         result->refused = 1;
     }
     if (wrong && !result->problem[0]) {
@@ -208,8 +210,8 @@ static void work(const hostile_kind *kind, uint64_t first, uint64_t last, uint64
         shared->fed++;
         shared->refused += result.refused != 0;
         if (verbose)
-            printf("%s %llu: %s, %.2f s\n", kind->name, (unsigned long long)seed,
-                   result.refused ? result.rule : "taken", xpu_seconds() - began);
+            printf("%s %llu: %.2f s, %s%s\n", kind->name, (unsigned long long)seed, xpu_seconds() - began,
+                   result.refused ? result.rule : "taken", result.why);
         if (!result.problem[0]) continue;
         shared->wrong++;
         printf("%s %llu: %s\n", kind->name, (unsigned long long)seed, result.problem);

@@ -82,8 +82,9 @@ void hostile_set_section(hostile_file *file, const char *name, const hostile_fil
 typedef struct {
     char problem[2000]; /* what was wrong; empty: nothing */
     int refused;        /* some call gave a status that is not 0 */
-    char rule[40];      /* the first one's rule id */
-    size_t declared;    /* bytes of the tensors that the file declares: allowed beyond the limit */
+    char rule[40];      /* the first one's rule id, and why */
+    char why[100];
+    size_t declared; /* bytes of the tensors that the file declares: allowed beyond the limit */
 } hostile_result;
 
 /* Judges one call into a library: its status and its messages. Returns the status. */
@@ -129,7 +130,7 @@ void hostile_put(const char *folder, const char *name, const hostile_file *file)
 extern const hostile_kind hostile_model, hostile_npy, hostile_npz, hostile_program, hostile_chip, hostile_rules,
     hostile_regress, hostile_picture, hostile_precision, hostile_shape, hostile_cost, hostile_inputs, hostile_outputs,
     hostile_names, hostile_signals, hostile_changed, hostile_operators, hostile_calls, hostile_control, hostile_steps,
-    hostile_state;
+    hostile_state, hostile_sizes, hostile_frames, hostile_dumps;
 
 /* Runs `work` behind an API boundary of its own, and judges what it reports. */
 typedef xpu_status (*hostile_work)(xpu_arena *arena, const hostile_file *file, hostile_random *random,

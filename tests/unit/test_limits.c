@@ -54,6 +54,28 @@ static void loops(void) {
     bench_close(&b);
 }
 
+/* On the host: element operations, and where nobody gives a limit how often nodes run, which takes a minute at most. */
+static void nodes_of_host(void) {
+    BENCH_OPEN(b);
+    xpu_program *p = make_program(&b);
+    const xpurt_run_options unlimited = {.max_instructions = 0}, limited = {.max_instructions = (uint64_t)1 << 40};
+    xpu_program_image image = {.name = "m.xpu"};
+    xpurt_program owner = {.image = &image};
+    xpu_run run = {.owner = &owner, .program = p, .graph = p->graph, .options = &unlimited, .arena = b.arena};
+    run.diags = &b.diags;
+    const uint64_t most = (uint64_t)1 << 26;
+    const xpu_node node = {1};
+    run.host_nodes = most - 1;
+    CU_ASSERT_EQUAL(xpu_run_meter(&run, node, 1), XPU_OK);
+    CU_ASSERT_EQUAL(run.host_nodes, most);
+    CU_ASSERT_EQUAL(xpu_run_meter(&run, node, 1), XPU_ETIMEOUT);
+    CU_ASSERT_STRING_EQUAL(b.diags.items[0].rule, "device-budget");
+    CU_ASSERT_PTR_NOT_NULL(strstr(b.diags.items[0].why, "at most 67108864 nodes and iterations"));
+    run.options = &limited;
+    CU_ASSERT_EQUAL(xpu_run_meter(&run, node, 1), XPU_OK);
+    bench_close(&b);
+}
+
 /* A size that the run finds counts as the largest that it may be. */
 static void found_sizes(void) {
     BENCH_OPEN(b);
@@ -70,4 +92,4 @@ static void found_sizes(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("limits", {"loops", loops}, {"sizes that a run finds", found_sizes})
+XPU_TEST_MAIN("limits", {"nodes of the host", nodes_of_host}, {"loops", loops}, {"sizes that a run finds", found_sizes})

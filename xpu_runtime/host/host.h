@@ -102,6 +102,7 @@ typedef struct {
     uint32_t only_layer;                /* UINT32_MAX: all */
     int only_check;                     /* of the inputs, which may have no data */
     xpu_ref_cost host_cost;             /* of the nodes that the host has run, or (ref) of all */
+    uint64_t host_nodes;                /* how often the host has run a node or an iteration */
     struct xpu_dump *dump;              /* NULL: none */
     struct xpu_replay *replay;          /* one layer alone; NULL: none */
     uint32_t *layer_of;                 /* by node id: its layer, or UINT32_MAX; made at the first use */

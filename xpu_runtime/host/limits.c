@@ -10,6 +10,7 @@
 #include "xpu_runtime/include/xpu_control.h"
 
 #define MOST_REF_WORK   ((uint64_t)1 << 40) /* element operations: some hours */
+#define MOST_REF_NODES  ((uint64_t)1 << 26) /* nodes and iterations that run: about a minute, where each is tiny */
 #define MOST_REF_BYTES  ((uint64_t)1 << 33)
 #define MOST_OF_DEFAULT 0x1p62
 
@@ -100,6 +101,14 @@ static xpu_status over_budget(const xpu_run *run, const char *where) {
                      "raise the limit: --max-cycles=N (xpurt_run_options.max_instructions)");
 }
 
+static xpu_status over_nodes(const xpu_run *run, xpu_node node) {
+    return xpu_error(run->diags, XPU_ETIMEOUT, run->owner->image->name, "device-budget",
+                     xpu_node_where(run->graph, node, run->arena), "the program runs more nodes than allowed",
+                     xpu_printf(run->arena, "the host runs at most %llu nodes and iterations where no limit is given",
+                                (unsigned long long)MOST_REF_NODES),
+                     "give a limit of element operations: --max-cycles=N (xpurt_run_options.max_instructions)");
+}
+
 /* What the run has cost the host so far, `largest` included. */
 static xpu_status check(const xpu_run *run) {
     const xpu_ref_cost *cost = &run->host_cost;
@@ -131,6 +140,8 @@ xpu_status xpu_run_afford_graph(xpu_run *run) {
 xpu_status xpu_run_meter(void *context, xpu_node node, double work) {
     xpu_run *run = context;
     run->host_cost.work += work;
+    run->host_nodes++;
+    if (!run->options->max_instructions && run->host_nodes > MOST_REF_NODES) return over_nodes(run, node);
     if (run->host_cost.work <= (double)host_limit(run)) return XPU_OK;
     return over_budget(run, xpu_node_where(run->graph, node, run->arena));
 }
