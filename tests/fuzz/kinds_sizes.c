@@ -1,6 +1,7 @@
 /*
- * What says sizes: --value and --shape of models whose inputs are sizes, trip counts and conditions. The bytes of a
- * case are lines: the model's number, then an option each (v: --value, s: --shape).
+ * What says sizes: --value, --shape and --bound of models whose inputs are sizes, trip counts and conditions. The bytes
+ * of a case are lines: the model's number, then an option each (v: --value, s: --shape, b:
+ * --bound).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,9 @@ static const struct {
     {"tests/loops/loop_count.onnx", "vn=17\nsx=3\n"},
     {"tests/control/shape_by_gather.onnx", "sx=1..4,1..8,12\n"},
     {"tests/loops/if_sizes.onnx", "sx=4,3\n"},
+    {"tests/loops/bound_loop.onnx", "bg_loop1_0=9\n"},
+    {"tests/loops/bound_range.onnx", "blimit=40\n"},
+    {"tests/loops/bound_shapes.onnx", "bn=12\n"},
     {"tests/loops/random/1.onnx", "vn=0..5\nsx=2,7\n"},
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds };
@@ -35,8 +39,9 @@ enum { SEEDS = sizeof seeds / sizeof *seeds };
 static void load_sizes(void) {}
 
 static void make_sizes(hostile_random *random, hostile_file *file) {
-    static const char *const pieces[] = {"v",  "s",  "=",  ",",   "..", "\n", ":",    "-",  "0",   "1",    "x",
-                                         "vn", "sx", "vx", "n=1", "N",  "%n", "\x80", "\\", "n=,", "..-1", "1..1"};
+    static const char *const pieces[] = {"v",   "s", "b",  "bn=7", "=",  ",",   "..",   "\n",
+                                         ":",   "-", "0",  "1",    "x",  "vn",  "sx",   "vx",
+                                         "n=1", "N", "%n", "\x80", "\\", "n=,", "..-1", "1..1"};
     uint32_t seed = hostile_below(random, SEEDS);
     hostile_set(file, seeds[seed].options, strlen(seeds[seed].options));
     for (uint32_t i = hostile_below(random, 4); i > 0; i--) {
@@ -60,7 +65,8 @@ static void make_sizes(hostile_random *random, hostile_file *file) {
 static void feed_sizes(hostile_random *random, const hostile_file *file, hostile_result *result) {
     char *text = calloc(1, file->size + 1);
     const char *values[MOST_LINES + 1] = {NULL}, *shapes[MOST_LINES + 1] = {NULL};
-    uint32_t value_count = 0, shape_count = 0;
+    const char *bounds[MOST_LINES + 1] = {NULL};
+    uint32_t value_count = 0, shape_count = 0, bound_count = 0;
     if (!text) return;
     memcpy(text, file->data, file->size);
     for (char *line = text + 2, *end; *line && line < text + file->size; line = end) {
@@ -68,11 +74,13 @@ static void feed_sizes(hostile_random *random, const hostile_file *file, hostile
         if (*end) *end++ = 0;
         if (*line == 'v' && value_count < MOST_LINES) values[value_count++] = line + 1;
         if (*line == 's' && shape_count < MOST_LINES) shapes[shape_count++] = line + 1;
+        if (*line == 'b' && bound_count < MOST_LINES) bounds[bound_count++] = line + 1;
     }
     const xpuc_options options = {.emit = hostile_chance(random, 80) ? "c" : "ir",
                                   .chip = "nano",
                                   .values = values,
                                   .shapes = shapes,
+                                  .bounds = bounds,
                                   .resources = getenv("XPU_RESOURCES")};
     xpuc_result compiled;
     xpuc_error error;

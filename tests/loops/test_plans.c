@@ -133,22 +133,35 @@ static void check_shape(network *n, int64_t steps, int breaks) {
     lay_over(n, &plan, readers);
 }
 
-static const char *option_of(bench *b, const char *path, const char *name) {
-    char text[200] = "";
+enum { MOST_OPTIONS = 8 };
+
+/* What the network's .options file gives for an option, as "--name=TEXT" or "--name TEXT". */
+static void read_options(bench *b, const char *path, const char *name, const char **list) {
+    char text[400] = "";
+    uint32_t count = 0;
     FILE *file = fopen(xpu_printf(b->arena, "%.*s.options", (int)(strlen(path) - strlen(".onnx")), path), "r");
     if (file && !fgets(text, sizeof text, file)) text[0] = 0;
     if (file) fclose(file);
-    text[strcspn(text, "\n")] = 0;
-    return strncmp(text, name, strlen(name)) == 0 ? xpu_strdup(b->arena, text + strlen(name)) : NULL;
+    for (char *word = strtok(text, " \n"); word && count < MOST_OPTIONS; word = strtok(NULL, " \n")) {
+        size_t length = strlen(name);
+        if (strncmp(word, name, length) != 0) continue;
+        const char *given = word[length] == '=' ? word + length + 1 : strtok(NULL, " \n");
+        if (given) list[count++] = xpu_strdup(b->arena, given);
+    }
 }
 
 static void check_network(const char *path, xpuc_options options, int breaks) {
     BENCH_OPEN(b);
-    const char *shapes[] = {option_of(&b, path, "--shape "), NULL}, *values[] = {option_of(&b, path, "--value "), NULL};
+    const char *shapes[MOST_OPTIONS + 1] = {NULL}, *values[MOST_OPTIONS + 1] = {NULL},
+                                      *bounds[MOST_OPTIONS + 1] = {NULL};
+    read_options(&b, path, "--shape", shapes);
+    read_options(&b, path, "--value", values);
+    read_options(&b, path, "--bound", bounds);
     options.emit = "c";
     if (!options.chip) options.chip = "nano";
     if (!options.shapes) options.shapes = shapes;
     if (!options.values) options.values = values;
+    options.bounds = bounds;
     network n = {.b = &b, .path = path};
     n.program = compile(&b, path, &options, &n.chip);
     if (!n.program) printf("%s: %s", path, xpu_diags_text(&b.diags, b.arena));
