@@ -220,6 +220,21 @@ xpu_value fe_triangle(fe_builder *b, xpu_value x, xpu_value diagonal, int upper)
 xpu_value fe_depth_to_space(fe_builder *b, xpu_value x, int64_t block, int columns_first);
 xpu_value fe_space_to_depth(fe_builder *b, xpu_value x, int64_t block);
 
+typedef struct {
+    const char *mode;         /* "nearest", "linear", "cubic" */
+    const char *coordinates;  /* coordinate_transformation_mode */
+    const char *nearest_mode; /* "simple" too: up where an axis becomes shorter, else down */
+    const char *policy;       /* keep_aspect_ratio_policy of sizes; NULL: "stretch" */
+    float cubic_coefficient, extrapolation_value;
+    int exclude_outside, antialias;
+    fe_ints axes;        /* not given: all */
+    fe_dims sizes;       /* of the axes; or not given: */
+    const float *scales; /* of the axes */
+    size_t scale_count;
+    const float *roi; /* starts of the axes, then ends; NULL: 0 and 1 */
+} fe_resizing;
+xpu_value fe_resize(fe_builder *b, xpu_value x, const fe_resizing *form);
+
 /* Along one axis; `whole`: over all dims from the axis on, as before opset 13. */
 xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
 

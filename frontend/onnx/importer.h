@@ -201,9 +201,13 @@ int64_t xpu_onnx_attr_int(const xpu_onnx_node *node, const char *name, int64_t f
 float xpu_onnx_attr_float(const xpu_onnx_node *node, const char *name, float fallback);
 const char *xpu_onnx_attr_string(const xpu_onnx_node *node, const char *name, const char *fallback);
 fe_ints xpu_onnx_attr_ints(const xpu_onnx_node *node, const char *name);
+const float *xpu_onnx_attr_floats(const xpu_onnx_node *node, const char *name,
+                                  size_t *count); /* NULL when absent or empty */
 const char *const *xpu_onnx_attr_strings(const xpu_onnx_node *node, const char *name, size_t *count);
 /* 0 or 1; anything else is reported, and *ok becomes 0. */
 int xpu_onnx_attr_flag(const xpu_onnx_node *node, const char *name, int fallback, int *ok);
+/* A constant operand of rank 0 or 1 as a tensor. */
+int xpu_onnx_const_operand(const xpu_onnx_node *node, uint32_t input, xpu_tensor *tensor);
 /* A list of operand `input`, which must be constant and of rank 0 or 1, int32 or int64. */
 int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list);
 /* The same as dims: what is computed from shapes and small inputs of integers are expressions. */
@@ -245,7 +249,7 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_conv_transpose, xpu_onn
     xpu_onnx_convert_constant_of_shape, xpu_onnx_convert_gather, xpu_onnx_convert_gather_elements,
     xpu_onnx_convert_gather_nd, xpu_onnx_convert_recurrent, xpu_onnx_convert_nonzero, xpu_onnx_convert_compress,
     xpu_onnx_convert_reduce_function, xpu_onnx_convert_arg_extreme, xpu_onnx_convert_range, xpu_onnx_convert_trilu,
-    xpu_onnx_convert_depth_to_space, xpu_onnx_convert_space_to_depth;
+    xpu_onnx_convert_depth_to_space, xpu_onnx_convert_space_to_depth, xpu_onnx_convert_resize;
 /* The attributes of a convolution. */
 fe_convolution xpu_onnx_convolution(const xpu_onnx_node *node);
 

@@ -59,6 +59,12 @@ fe_ints xpu_onnx_attr_ints(const xpu_onnx_node *node, const char *name) {
     return (fe_ints){attr->n_ints ? attr->ints : &none, attr->n_ints};
 }
 
+const float *xpu_onnx_attr_floats(const xpu_onnx_node *node, const char *name, size_t *count) {
+    const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
+    *count = attr ? attr->n_floats : 0;
+    return *count ? attr->floats : NULL;
+}
+
 const char *const *xpu_onnx_attr_strings(const xpu_onnx_node *node, const char *name, size_t *count) {
     const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, name);
     *count = attr ? attr->n_strings : 0;
@@ -97,8 +103,7 @@ static const char *operand_text(const xpu_onnx_node *node, uint32_t input) {
                            xpu_escape(node->importer->scratch, node->proto->input[input], 100));
 }
 
-/* A constant operand of rank 0 or 1 as a tensor. */
-static int const_operand(const xpu_onnx_node *node, uint32_t input, xpu_tensor *tensor) {
+int xpu_onnx_const_operand(const xpu_onnx_node *node, uint32_t input, xpu_tensor *tensor) {
     const xpu_onnx_importer *importer = node->importer;
     const xpu_value_info *info = xpu_onnx_info(node, node->inputs[input]);
     if (!info->constant) {
@@ -132,7 +137,7 @@ static void wrong_dtype(const xpu_onnx_node *node, uint32_t input, xpu_dtype dty
 
 int xpu_onnx_const_ints(const xpu_onnx_node *node, uint32_t input, fe_ints *list) {
     xpu_tensor tensor;
-    if (!const_operand(node, input, &tensor)) return 0;
+    if (!xpu_onnx_const_operand(node, input, &tensor)) return 0;
     if (tensor.dtype != XPU_I64 && tensor.dtype != XPU_I32) {
         wrong_dtype(node, input, tensor.dtype, "int64 or int32");
         return 0;
@@ -169,7 +174,7 @@ int xpu_onnx_dim_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list) 
 
 int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value) {
     xpu_tensor tensor;
-    if (!const_operand(node, input, &tensor)) return 0;
+    if (!xpu_onnx_const_operand(node, input, &tensor)) return 0;
     if (xpu_tensor_count(&tensor) != 1) {
         xpu_onnx_refuse(node, "onnx-operand", xpu_onnx_format(node, "%s is invalid", operand_text(node, input)),
                         xpu_onnx_format(node, "it has %" PRId64 " elements, not one", xpu_tensor_count(&tensor)), NULL);

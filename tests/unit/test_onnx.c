@@ -130,9 +130,9 @@ typedef struct {
 } refusal;
 
 static const refusal refusals[] = {
-    {"Resize", 13, "", "[2]",
-     "[onnx-unsupported-op] node 'n' (Resize-13, #0): operator Resize is not supported\n"
-     "  why: the importer has no row for Resize-13\n"
+    {"Unique", 13, "", "[2]",
+     "[onnx-unsupported-op] node 'n' (Unique-11, #0): operator Unique is not supported\n"
+     "  why: the importer has no row for Unique-11\n"
      "  hint: replace it by supported operators (docs/onnx-operators.md lists them), or export the model without it\n"},
     {"Covn", 13, "", "[2]",
      "[onnx-unsupported-op] node 'n' (Covn-13, #0): operator Covn is not supported\n"

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/ops/resample.h"
 #include "core/passes/passes.h"
 #include "xpu_codegen/choose/byte_tasks.h"
 #include "xpu_codegen/choose/chain_loops.h"
@@ -153,6 +154,34 @@ static int move_rank_holds(xpu_rule_query *query) {
 static const xpu_rule move_rank = {"move-rank",
                                    "elements are moved in at most six dimensions (five of 8-byte elements)",
                                    "merge dimensions with a reshape before", move_rank_holds};
+
+static int repeat_rank_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    xpu_value y = xpu_node_output(graph, query->node, 0);
+    uint32_t count;
+    const int64_t *repeats = xpu_node_ints(graph, query->node, XPU_ATTR_REPEATS, &count);
+    int dims = xpu_dtype_bytes(xpu_value_at(graph, y)->dtype) > WORD_BYTES;
+    for (uint32_t i = 0; i < count; i++) dims += repeats[i] > 1 ? 2 : 1;
+    if (dims <= XPU_COPY_DIMS) return 1;
+    query->value = xpu_printf(query->job->arena, "the result is %s", type_text(query, y));
+    return 0;
+}
+static const xpu_rule repeat_rank = {
+    "repeat-rank", "elements are repeated in six dimensions, two for each repeated one (five of 8-byte elements)",
+    "merge dimensions with a reshape before, or repeat one after the other", repeat_rank_holds};
+
+static int resample_taps_holds(xpu_rule_query *query) {
+    const xpu_graph *graph = query->job->graph;
+    if (xpu_resample_bound(graph, query->node)) return 1;
+    query->value = xpu_printf(query->job->arena, "the operand is %s, the result %s",
+                              type_text(query, xpu_node_input(graph, query->node, 0)),
+                              type_text(query, xpu_node_output(graph, query->node, 0)));
+    return 0;
+}
+static const xpu_rule resample_taps = {"resample-taps",
+                                       "an element of a resampled axis is a sum over at most 512 elements, for all "
+                                       "values of the symbols",
+                                       "resize in several steps, or fix the shape with --shape", resample_taps_holds};
 
 static int pad_inside_holds(xpu_rule_query *query) {
     const xpu_graph *graph = query->job->graph;

@@ -175,6 +175,34 @@ xpu_status xpu_lower_expand(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
 }
 
+/* ---- repeat ---- */
+
+static void add_dim(box *b, xpu_dim size, xpu_dim from, xpu_dim to) {
+    b->size[b->rank] = size;
+    b->from[b->rank] = from;
+    b->to[b->rank++] = to;
+}
+
+xpu_status xpu_lower_repeat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    const int64_t *repeats = xpu_node_ints(cg->graph, node, XPU_ATTR_REPEATS, NULL);
+    const xpu_value_info *info = xpu_value_at(cg->graph, y);
+    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK], zero = xpu_dim_of(cg, 0);
+    int order[XPU_MAX_RANK];
+    xpu_value_strides(cg, x, from);
+    xpu_value_strides(cg, y, to);
+    xpu_storage_order(info->layout, info->rank, order);
+    box b = {.element = (int64_t)xpu_dtype_bytes(info->dtype), .from_offset = zero, .to_offset = zero};
+    for (int d = 0; d < info->rank; d++) {
+        int i = order[d];
+        add_dim(&b, xpu_value_dim(cg, x, i), from[i], xpu_dim_mul_const(dims, to[i], repeats[i]));
+        if (repeats[i] > 1) add_dim(&b, xpu_dim_of(cg, repeats[i]), zero, to[i]);
+    }
+    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
+    return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
+}
+
 /* ---- interleave ---- */
 
 typedef struct {
@@ -207,12 +235,6 @@ static phase_run run_at(const interleaving *i, const xpu_phases *p, int axis, in
         run.count++;
     }
     return run;
-}
-
-static void add_dim(box *b, xpu_dim size, xpu_dim from, xpu_dim to) {
-    b->size[b->rank] = size;
-    b->from[b->rank] = from;
-    b->to[b->rank++] = to;
 }
 
 /* The dims of one axis: elements of a phase, then phases. */

@@ -3,8 +3,7 @@
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 
-/* Operand, result and, in storage order, what lies outside the node's axis, the axis, what lies inside. */
-static struct xpu_axis_group axis_of(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+struct xpu_axis_group xpu_axis_of(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0);
     const xpu_value_info *info = xpu_value_at(cg->graph, x);
     int order[XPU_MAX_RANK], axis = (int)xpu_node_int(cg->graph, node, XPU_ATTR_AXIS), inside = 0;
@@ -25,7 +24,7 @@ static struct xpu_axis_group axis_of(xpu_codegen *cg, uint32_t layer, xpu_node n
 }
 
 xpu_status xpu_lower_softmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    struct xpu_softmax_f32_call call = {.axis = axis_of(cg, layer, node)};
+    struct xpu_softmax_f32_call call = {.axis = xpu_axis_of(cg, layer, node)};
     xpu_describe_layer(cg, layer, XPU_KERNEL_softmax_f32, xpu_dim_of(cg, 0));
     return xpu_add_softmax_f32(cg, layer, &call);
 }
@@ -38,11 +37,11 @@ static xpu_arg_int kind_of(xpu_codegen *cg, xpu_node node) {
 xpu_status xpu_lower_reduce(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_dtype dtype = xpu_value_at(cg->graph, xpu_node_input(cg->graph, node, 0))->dtype;
     if (dtype == XPU_F32) {
-        struct xpu_reduce_f32_call call = {.axis = axis_of(cg, layer, node), .kind = kind_of(cg, node)};
+        struct xpu_reduce_f32_call call = {.axis = xpu_axis_of(cg, layer, node), .kind = kind_of(cg, node)};
         xpu_describe_layer(cg, layer, XPU_KERNEL_reduce_f32, xpu_dim_of(cg, 0));
         return xpu_add_reduce_f32(cg, layer, &call);
     }
-    struct xpu_reduce_int_call call = {.axis = axis_of(cg, layer, node), .kind = kind_of(cg, node)};
+    struct xpu_reduce_int_call call = {.axis = xpu_axis_of(cg, layer, node), .kind = kind_of(cg, node)};
     call.size = xpu_arg_number(__builtin_ctz((unsigned)xpu_dtype_bytes(dtype)));
     call.is_signed = xpu_arg_number(dtype == XPU_I8 || dtype == XPU_I32 || dtype == XPU_I64);
     call.is_bool = xpu_arg_number(dtype == XPU_BOOL);
