@@ -31,8 +31,10 @@ static const xpu_option options[] = {
     {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (rtl)"},
     {"dump-layers", 0, "DIR", "write the output of every layer there"},
     {"dump-filter", 0, "GLOB", "dump only layers whose name matches"},
+    {"dump-iterations", 0, "A..B", "in loops: dump only iterations A to B of each, from 0 on"},
     {"layer", 0, "GLOB",
      "run each layer of this name alone, with its operands from --from-dump, and compare its output"},
+    {"iteration", 0, "I,J", "which iteration of the loops around the layer, from the outermost on (the dump's first)"},
     {"from-dump", 0, "DIR", "the dump that --layer takes its operands from"},
     {"heatmap", 0, "FILE.png", "--layer: a picture of the first result that differs", XPU_WRITES},
     {"stats", 0, "FILE.json", "write what the run took", XPU_WRITES},
@@ -265,10 +267,29 @@ static const char *const *files_read(xpu_tool *tool) {
     return paths.items;
 }
 
+/* "3" or "0..3". */
+static int dump_iterations(xpu_tool *tool, xpurt_run_options *run) {
+    const char *text = xpu_tool_option(tool, "dump-iterations");
+    if (!text) return XPU_OK;
+    unsigned first = 0, last = 0;
+    int one = 0, both = 0;
+    int count = sscanf(text, "%9u%n..%9u%n", &first, &one, &last, &both);
+    int is_range = count == 2 && !text[both] && last >= first;
+    if (*text < '0' || *text > '9' || (!is_range && (count < 1 || text[one]))) {
+        return xpu_tool_usage(tool, "option '--dump-iterations'", "this is no range of iterations",
+                              xpu_escape_message(tool->arena, text, 80),
+                              "write the first and the last one, from 0 on: 0..3");
+    }
+    run->dump_first = first;
+    run->dump_count = is_range ? last - first + 1 : 1;
+    return XPU_OK;
+}
+
 static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_run_options *run) {
     run->dump_folder = xpu_tool_option(tool, "dump-layers");
     run->dump_filter = xpu_tool_option(tool, "dump-filter");
     run->layer = xpu_tool_option(tool, "layer");
+    run->layer_iteration = xpu_tool_option(tool, "iteration");
     run->from_dump = xpu_tool_option(tool, "from-dump");
     run->stats_file = xpu_tool_option(tool, "stats");
     run->trace_file = xpu_tool_option(tool, "trace");
@@ -277,6 +298,8 @@ static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_r
     run->stop = xpu_stop_requested;
     run->max_instructions = device->rtl.max_cycles;
     if (device->has_time && device->rtl.max_cycles) run->max_instructions = UINT64_MAX; /* it counts cycles */
+    int status = dump_iterations(tool, run);
+    if (status) return status;
     int busy = xpu_tool_flag(tool, "instructions"); /* they would stand in the line */
     if (tool->quiet || busy || !isatty(STDERR_FILENO)) return XPU_OK;
     progress *p = XPU_NEW(tool->arena, progress);

@@ -21,8 +21,9 @@ typedef struct xpu_ref_options {
     const xpu_tensor *inputs; /* in the order of graph->inputs; dims already checked against the graph */
     xpu_ref_observer observer;
     void (*iterates)(void *context, xpu_node loop, int64_t iteration); /* before each iteration's body; or NULL */
-    int bodies;          /* it is called for the nodes of bodies, too, each time that they run */
-    xpu_ref_meter meter; /* or NULL */
+    const int64_t **found; /* gets where the values of symbols are as the run has found them; or NULL */
+    int bodies;            /* it is called for the nodes of bodies, too, each time that they run */
+    xpu_ref_meter meter;   /* or NULL */
     void *context;
 } xpu_ref_options;
 

@@ -43,6 +43,7 @@ static void find_definers(run *r) {
         next_of[i] = symbol_of[symbol->value.id];
         symbol_of[symbol->value.id] = i + 1;
     }
+    if (r->options->found) *r->options->found = r->symbols;
     r->symbol_of = symbol_of;
     r->next_of = next_of;
 }

@@ -579,6 +579,22 @@ def grow_two():
 
 
 @network
+def grow_in_loop():
+    """A tensor that grows in a loop in a loop, from its start in each outer iteration."""
+    g = Graph()
+    n, x = g.input("n", [], I), g.input("x", [4])
+    outer = Body("o", [([4], F)])
+    inner = Body("p", [([None], F)])
+    grown = inner.node("Tanh", inner.carried[0])
+    mean = inner.node("ReduceMean", grown, keepdims=1, axes=[0])
+    end = inner.node("Concat", grown, mean, axis=0)
+    y, stack = outer.node("Loop", outer.node("Add", outer.i, outer.const(1)), "", outer.carried[0], outputs=2, body=inner.ends(inner.c, [(end, F), (mean, F)]))
+    total = outer.node("Add", outer.node("ReduceSum", y, outer.const([0]), keepdims=1), outer.node("ReduceSum", stack, outer.const([0]), keepdims=0))
+    g.output(g.node("Loop", n, "", x, body=outer.ends(outer.c, [(outer.node("Mul", total, x), F)])))
+    return g, {str(k): {"n": np.array(k, I), "x": data(4)} for k in (0, 4)}
+
+
+@network
 def grow_doubling():
     """Twice as large with each iteration: anything but a sum."""
     g = Graph()

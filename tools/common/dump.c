@@ -49,9 +49,11 @@ static xpu_dump_item read_item(const reader *r, json_t *value, const char *path,
     xpu_dump_item item = {.index = -1};
     if (!xpu_json_open(&object, r->arena, value, r->file, path, r->diags)) return item;
     if (is_layer) {
-        item.index = xpu_json_int(&object, "index", 0, 65535);
+        item.index = xpu_json_int(&object, "index", 0, UINT32_MAX);
         item.layer = text(r, &object, "layer");
         xpu_json_int(&object, "output", 0, UINT32_MAX);
+        xpu_json_member(&object, "iteration"); /* the tensor's name has it */
+        xpu_json_member(&object, "symbols");   /* for replays */
     }
     item.tensor = text(r, &object, "tensor");
     item.dtype = text(r, &object, "dtype");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/npy.h"
 #include "tools/common/inputs.h"
 #include "tools/common/profile.h"
@@ -60,6 +61,19 @@ static void on_result(void *context, const xpurt_tensor *result, const xpurt_ten
     XPU_PUSH(r->tool->arena, &r->kept, kept);
 }
 
+/* ", iteration 2,1," of a layer in loops; "" outside. */
+static const char *iteration_of(xpu_tool *tool, const char *stats) {
+    json_t *top = stats ? xpu_json_parse(tool->arena, stats, strlen(stats), "statistics", &tool->diags) : NULL;
+    json_t *list = json_object_get(top, "iteration"), *number;
+    const char *text = "";
+    size_t i;
+    json_array_foreach(list, i, number) {
+        text =
+            xpu_printf(tool->arena, "%s%s%lld", text, i ? "," : ", iteration ", (long long)json_integer_value(number));
+    }
+    return *text ? xpu_printf(tool->arena, "%s,", text) : text;
+}
+
 static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options *run, results *r) {
     xpurt_error error = {0};
     uint64_t before = r->differ;
@@ -81,8 +95,8 @@ static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options
         result = xpu_printf(tool->arena, "%llu element%s from", (unsigned long long)differ,
                             differ == 1 ? " differs" : "s differ");
     if (!tool->quiet || differ || profile)
-        printf("layer '%s' on %s: %s %s; %s\n", xpu_escape(tool->arena, run->layer, 200), replays->device, result,
-               xpu_tool_path(tool, run->from_dump), replays->done(tool, stats));
+        printf("layer '%s'%s on %s: %s %s; %s\n", xpu_escape(tool->arena, run->layer, 200), iteration_of(tool, stats),
+               replays->device, result, xpu_tool_path(tool, run->from_dump), replays->done(tool, stats));
     if (differ) fputs(r->text.text, stdout);
     if (profile) xpu_profile_print(tool, stats);
     return XPU_OK;

@@ -39,37 +39,58 @@ static int holds(const xpu_program *p, uint32_t outer, uint32_t layer) {
     return 0;
 }
 
-static const char *path_on_device(xpu_run *run, uint32_t layer) {
+static uint32_t on_device(const xpu_run *run, uint32_t layer, xpu_iterations *iterations) {
     const xpu_program *p = run->program;
-    const char *path = "";
-    for (uint32_t i = 0; i < p->steps.count; i++) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->steps.count && count < XPU_MOST_LOOPS; i++) {
         int32_t iteration = 0;
         if (p->steps.items[i].kind != XPU_DO_LOOP || !holds(p, i, layer)) continue;
         read_word(run, p->steps.items[i].word, &iteration);
-        path = xpu_printf(run->arena, "%s.i%04d", path, (int)iteration);
+        iterations->at[count++] = iteration;
     }
-    return path;
+    return count;
 }
 
-static const char *path_on_ref(const xpu_run *run, uint32_t layer) {
+static uint32_t on_ref(const xpu_run *run, uint32_t layer, xpu_iterations *iterations) {
     const xpu_graph *graph = run->graph;
-    const char *path = "";
     xpu_node node = run->program->layers.items[layer].node;
-    while (node.id && (node = xpu_block_at(graph, xpu_node_at(graph, node)->parent)->owner).id) {
-        if (!xpu_node_is(graph, node, XPU_OP_LOOP)) continue;
-        path = xpu_printf(run->arena, ".i%04lld%s", (long long)run->iteration_of[node.id], path);
+    if (!node.id || !run->iteration_of) return 0;
+    uint32_t count = xpu_loops_around(graph, xpu_node_at(graph, node)->parent);
+    if (count > XPU_MOST_LOOPS) return 0;
+    for (uint32_t i = count; i > 0;) {
+        node = xpu_block_at(graph, xpu_node_at(graph, node)->parent)->owner;
+        if (xpu_node_is(graph, node, XPU_OP_LOOP)) iterations->at[--i] = run->iteration_of[node.id];
     }
-    return path;
+    return count;
+}
+
+uint32_t xpu_loops_around(const xpu_graph *graph, xpu_block block) {
+    uint32_t count = 0;
+    for (xpu_node owner; (owner = xpu_block_at(graph, block)->owner).id; block = xpu_node_at(graph, owner)->parent)
+        count += (uint32_t)xpu_node_is(graph, owner, XPU_OP_LOOP);
+    return count;
+}
+
+uint32_t xpu_run_iterations(xpu_run *run, uint32_t layer, xpu_iterations *iterations) {
+    if (!(xpu_run_nesting(run, layer) & XPU_NESTED_LOOP)) return 0;
+    if (run->replay) return xpu_replay_iterations(run, iterations);
+    return run->driver ? on_device(run, layer, iterations) : on_ref(run, layer, iterations);
+}
+
+const char *xpu_iterations_text(xpu_arena *arena, const xpu_iterations *iterations, uint32_t count) {
+    const char *text = "";
+    for (uint32_t i = 0; i < count; i++) text = xpu_printf(arena, "%s.i%04lld", text, (long long)iterations->at[i]);
+    return text;
 }
 
 const char *xpu_run_path(xpu_run *run, uint32_t layer) {
-    if (!(xpu_run_nesting(run, layer) & XPU_NESTED_LOOP)) return "";
-    if (run->driver) return path_on_device(run, layer);
-    return run->iteration_of ? path_on_ref(run, layer) : "";
+    xpu_iterations iterations;
+    return xpu_iterations_text(run->arena, &iterations, xpu_run_iterations(run, layer, &iterations));
 }
 
 xpu_status xpu_run_refresh(xpu_run *run) {
     const xpu_program *p = run->program;
+    if (run->only_layer != UINT32_MAX) return XPU_OK; /* the symbols are the dump's */
     for (uint32_t i = 0; run->driver && i < p->steps.count; i++) {
         const xpu_program_step *step = &p->steps.items[i];
         int32_t value;

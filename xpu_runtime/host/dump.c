@@ -232,7 +232,36 @@ int xpu_dump_wants(const xpu_run *run, uint32_t layer) {
     return run->dump && run->dump->wanted[layer];
 }
 
+/* Every loop around the layer is in an iteration that is wanted. */
+static int is_time(xpu_run *run, uint32_t layer) {
+    const xpurt_run_options *options = run->options;
+    xpu_iterations iterations;
+    uint32_t count = options->dump_count ? xpu_run_iterations(run, layer, &iterations) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t past = iterations.at[i] - (int64_t)options->dump_first;
+        if (past < 0 || past >= (int64_t)options->dump_count) return 0;
+    }
+    return 1;
+}
+
+/* In which iteration the entry was made, and what the device had found by then. */
+static void add_moment(xpu_run *run, uint32_t layer, json_t *entry) {
+    const xpu_dims *dims = &run->graph->dims;
+    const int64_t *values = run->driver || !run->found ? run->symbols : run->found;
+    xpu_iterations iterations;
+    uint32_t count = xpu_run_iterations(run, layer, &iterations);
+    json_t *list = count ? xpu_json_set(run->arena, entry, "iteration", json_array()) : NULL, *symbols = NULL;
+    for (uint32_t i = 0; i < count; i++) xpu_json_append(run->arena, list, json_integer(iterations.at[i]));
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        if (!xpu_symbol_is_dynamic(run->graph, i)) continue;
+        if (!symbols) symbols = xpu_json_set(run->arena, entry, "symbols", json_object());
+        xpu_json_set(run->arena, symbols, xpu_escape(run->arena, dims->symbols.items[i].name, 200),
+                     json_integer(values[i]));
+    }
+}
+
 xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {
+    if (!is_time(run, layer)) return XPU_OK;
     const xpu_program_layer *l = &run->program->layers.items[layer];
     xpu_arena *arena = run->arena;
     const char *path = xpu_run_path(run, layer), *file = layer_file(run, layer, output, path);
@@ -242,6 +271,7 @@ xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const x
     xpu_json_set(arena, entry, "output", json_integer(output));
     const char *name = xpu_printf(arena, "%s%s", value_name(run, l->outputs[output]), path);
     xpu_json_set(arena, entry, "tensor", json_string(name));
+    add_moment(run, layer, entry);
     run->dump->written[layer] = 1;
     return write_tensor(run, file, tensor, entry);
 }

@@ -74,6 +74,12 @@ typedef struct {
     int traced;
 } xpu_layer_times;
 
+/* Which iteration runs, of each loop around a layer from the outermost on. */
+enum { XPU_MOST_LOOPS = 32 };
+typedef struct {
+    int64_t at[XPU_MOST_LOOPS];
+} xpu_iterations;
+
 /* What a run has learnt of a layer. */
 typedef struct {
     xpu_layer_times *times;         /* NULL: the device has no time */
@@ -110,6 +116,7 @@ typedef struct {
     xpu_layer_record *layers;
     uint32_t layers_done, last_layer;
     uint8_t *nesting;        /* by layer; made at the first use */
+    const int64_t *found;    /* ref: symbols as the run has found them, while it runs */
     int64_t *iteration_of;   /* ref: by node id of a loop: its iteration that runs; made at the first use */
     xpurt_counters counters; /* of this run, when the last layer was complete */
     xpurt_counters before;   /* the device's, before the start */
@@ -211,8 +218,14 @@ void xpu_run_progress(xpu_run *run, uint32_t layer);
 /* Where a layer stands: bits of these. */
 enum { XPU_NESTED_BRANCH = 1, XPU_NESTED_LOOP = 2 };
 unsigned xpu_run_nesting(xpu_run *run, uint32_t layer);
-/* The iteration in which a layer runs now, of each loop around it from the outermost on: ".i0007.i0003"; "" outside. */
+/* The iteration in which a layer runs now; returns how many loops are around it. */
+uint32_t xpu_run_iterations(xpu_run *run, uint32_t layer, xpu_iterations *iterations);
+/* The same as part of a name: ".i0007.i0003"; "" outside of loops. */
 const char *xpu_run_path(xpu_run *run, uint32_t layer);
+/* Loops around a block of the graph. */
+uint32_t xpu_loops_around(const xpu_graph *graph, xpu_block block);
+/* ".i0007.i0003": of the first `count`. */
+const char *xpu_iterations_text(xpu_arena *arena, const xpu_iterations *iterations, uint32_t count);
 /* run->symbols become what the device has found so far. */
 xpu_status xpu_run_refresh(xpu_run *run);
 /* The error of a fault that control flow ends a run with; XPU_OK where it is another one. */
@@ -245,6 +258,10 @@ xpu_status xpu_dump_close(xpu_run *run); /* writes index.json */
 xpu_status xpu_replay_prepare(xpu_run *run);
 /* A value as the dump has it; values that are not layers' results are computed from those that are. */
 xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor);
+/* The iteration that is replayed; returns how many loops are around the layer. */
+uint32_t xpu_replay_iterations(const xpu_run *run, xpu_iterations *iterations);
+/* The same for statistics: "iteration". */
+void xpu_replay_stats(const xpu_run *run, json_t *top);
 /* Compares a result of the replayed layer with the dump's. */
 xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor);
 

@@ -115,6 +115,7 @@ xpu_status xpu_run_on_ref(xpu_run *run) {
                                .inputs = run->inputs,
                                .observer = observe,
                                .iterates = iterates,
+                               .found = &run->found,
                                .bodies = 1,
                                .meter = xpu_run_meter,
                                .context = run};

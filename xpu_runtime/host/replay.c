@@ -1,34 +1,33 @@
 /* One layer alone, with its operands from a dump folder. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"
 #include "base/json.h"
 #include "base/npy.h"
-#include "core/ops/ref.h"
-#include "xpu_runtime/host/host.h"
+#include "xpu_runtime/host/replay.h"
 
 static xpu_status refuse(const xpu_run *run, const char *file, const char *rule, const char *what, const char *why,
                          const char *hint) {
     return xpu_error(run->diags, XPU_EUSAGE, file, rule, NULL, what, why, hint);
 }
 
-/* What a replay knows: the dump's index, and the values that it has found. */
-struct xpu_replay {
-    json_t *index;
-    json_t *files;      /* of the dump's tensors, by name */
-    xpu_tensor *values; /* by value id; without a dtype: not found yet */
-};
-
-/* The first entry of a tensor counts. */
-static void list_files(const xpu_run *run, const char *key) {
-    size_t i;
-    json_t *entry, *files = run->replay->files;
+/* The first entry of a tensor counts, and of an iteration the symbols of its last layer. */
+static void list_entries(const xpu_run *run, const char *key) {
+    size_t i, k;
+    json_t *entry, *number, *entries = run->replay->entries;
     json_array_foreach(json_object_get(run->replay->index, key), i, entry) {
         const char *tensor = json_string_value(json_object_get(entry, "tensor"));
-        json_t *file = json_object_get(entry, "file");
-        if (tensor && file && !json_object_get(files, tensor)) {
-            xpu_json_set(run->arena, files, tensor, json_incref(file));
+        json_t *symbols = json_object_get(entry, "symbols"), *list = json_object_get(entry, "iteration");
+        xpu_iterations iterations;
+        uint32_t count = 0;
+        json_array_foreach(list, k, number) {
+            if (count < XPU_MOST_LOOPS) iterations.at[count++] = json_integer_value(number);
         }
+        if (json_is_object(symbols))
+            xpu_json_set(run->arena, run->replay->symbols, xpu_iterations_text(run->arena, &iterations, count),
+                         json_incref(symbols));
+        if (tensor && !json_object_get(entries, tensor)) xpu_json_set(run->arena, entries, tensor, json_incref(entry));
     }
 }
 
@@ -37,9 +36,10 @@ static xpu_status open_dump(xpu_run *run) {
     run->replay = XPU_NEW(run->arena, struct xpu_replay);
     run->replay->index = xpu_json_read(run->arena, path, run->diags);
     if (!run->replay->index) return xpu_diags_status(run->diags);
-    run->replay->files = xpu_json_own(run->arena, json_object());
-    list_files(run, "layers");
-    list_files(run, "inputs");
+    run->replay->entries = xpu_json_own(run->arena, json_object());
+    run->replay->symbols = xpu_json_own(run->arena, json_object());
+    list_entries(run, "layers");
+    list_entries(run, "inputs");
     run->replay->values = XPU_NEW_ARRAY(run->arena, xpu_tensor, run->graph->values.count);
     return XPU_OK;
 }
@@ -73,6 +73,116 @@ static xpu_status check_identity(const xpu_run *run, const json_t *index) {
                   "make the dump again with this program: xpu-run --dump-layers=DIR");
 }
 
+static xpu_status bad_symbol(const xpu_run *run, const xpu_symbol *s) {
+    return refuse(
+        run, run->options->from_dump, "dump-symbols", "the dump is of another program",
+        xpu_printf(run->arena, "it has no value in range for symbol '%s'", xpu_escape(run->arena, s->name, 80)),
+        "make the dump with this program");
+}
+
+static const char *name_of(const xpu_run *run, xpu_value value, const xpu_iterations *when) {
+    uint32_t loops = xpu_loops_around(run->graph, xpu_value_block(run->graph, value));
+    return xpu_printf(run->arena, "%s%s", xpu_escape(run->arena, xpu_value_at(run->graph, value)->name, 200),
+                      xpu_iterations_text(run->arena, when, loops));
+}
+
+xpu_status xpu_replay_take_symbols(xpu_run *run, const json_t *symbols) {
+    for (uint32_t i = 0; symbols && i < run->graph->dims.symbols.count; i++) {
+        const xpu_symbol *s = &run->graph->dims.symbols.items[i];
+        const json_t *value = json_object_get(symbols, xpu_escape(run->arena, s->name, 200));
+        if (!value) continue;
+        int64_t number = json_is_integer(value) ? json_integer_value(value) : s->max;
+        if (!json_is_integer(value) || number < s->min || number > s->max) return bad_symbol(run, s);
+        run->symbols[i] = number;
+    }
+    return XPU_OK;
+}
+
+/* Those of the whole run: every symbol has one. */
+static xpu_status take_all_symbols(xpu_run *run) {
+    const json_t *symbols = json_object_get(run->replay->index, "symbols");
+    for (uint32_t i = 0; i < run->graph->dims.symbols.count; i++) {
+        const xpu_symbol *s = &run->graph->dims.symbols.items[i];
+        if (!json_object_get(symbols, xpu_escape(run->arena, s->name, 200))) return bad_symbol(run, s);
+    }
+    return xpu_replay_take_symbols(run, symbols);
+}
+
+/* ---- the iteration ---- */
+
+/* "2,1", or ".i0002.i0001" as in names. Returns how many numbers there are; -1: it is neither. */
+static int read_iterations(const char *text, xpu_iterations *iterations) {
+    int count = 0, dotted = *text == '.';
+    while (*text) {
+        char *end;
+        if (dotted && (text[0] != '.' || text[1] != 'i')) return -1;
+        text += 2 * dotted;
+        long long number = *text >= '0' && *text <= '9' ? strtoll(text, &end, 10) : -1;
+        if (number < 0 || number > INT32_MAX || count == XPU_MOST_LOOPS) return -1;
+        iterations->at[count++] = number;
+        text = end;
+        if (!dotted && *text && (*text++ != ',' || !*text)) return -1;
+    }
+    return count ? count : -1;
+}
+
+static xpu_status bad_iteration(const xpu_run *run, const char *what, const char *why) {
+    return refuse(run, run->options->from_dump, "layer-iteration", what, why,
+                  "name one number for each loop around the layer, from the outermost on: --iteration=2,1");
+}
+
+/* Which iteration is meant: the one that the caller names, or the first one that the dump has. */
+static xpu_status choose_iteration(xpu_run *run, const char *layer, const json_t **chosen) {
+    struct xpu_replay *replay = run->replay;
+    const char *asked = run->options->layer_iteration;
+    int count = asked ? read_iterations(asked, &replay->now) : 0;
+    if (count < 0) {
+        return bad_iteration(run, xpu_printf(run->arena, "'%s' is no iteration", xpu_escape(run->arena, asked, 40)),
+                             "iterations are whole numbers from 0 on, with commas between them");
+    }
+    if (asked && (uint32_t)count < replay->loops) {
+        return bad_iteration(run, xpu_printf(run->arena, "layer '%s' is in more loops than that", layer),
+                             xpu_printf(run->arena, "there are %u loops around it, and %d number%s", replay->loops,
+                                        count, count == 1 ? "" : "s"));
+    }
+    size_t i, k;
+    const json_t *entry, *number;
+    json_array_foreach(json_object_get(replay->index, "layers"), i, entry) {
+        const json_t *list = json_object_get(entry, "iteration");
+        int same = json_integer_value(json_object_get(entry, "index")) == (json_int_t)run->only_layer;
+        if (!same || json_array_size(list) != replay->loops) continue;
+        json_array_foreach(list, k, number) {
+            if (!asked) replay->now.at[k] = json_integer_value(number);
+            same = same && json_integer_value(number) == replay->now.at[k];
+        }
+        if (!same) continue;
+        *chosen = entry;
+        return XPU_OK;
+    }
+    if (!asked) return xpu_replay_missing(run, "the dump lacks what the layer made", "layer ", layer);
+    return bad_iteration(run, xpu_printf(run->arena, "the dump has no iteration %s of layer '%s'", asked, layer),
+                         "the layer did not run in it, or was not dumped");
+}
+
+static xpu_status enter_iteration(xpu_run *run) {
+    const xpu_program_layer *layer = &run->program->layers.items[run->only_layer];
+    const json_t *entry = NULL;
+    run->replay->loops =
+        layer->node.id ? xpu_loops_around(run->graph, xpu_node_at(run->graph, layer->node)->parent) : 0;
+    if (run->replay->loops > XPU_MOST_LOOPS)
+        return bad_iteration(run, "the layer cannot run alone", "too many loops are around it");
+    xpu_status status =
+        run->replay->loops ? choose_iteration(run, xpu_escape(run->arena, layer->name, 80), &entry) : XPU_OK;
+    if (status != XPU_OK) return status;
+    if (!entry) entry = json_object_get(run->replay->entries, name_of(run, layer->outputs[0], &run->replay->now));
+    return xpu_replay_take_symbols(run, json_object_get(entry, "symbols"));
+}
+
+uint32_t xpu_replay_iterations(const xpu_run *run, xpu_iterations *iterations) {
+    *iterations = run->replay->now;
+    return run->replay->loops;
+}
+
 xpu_status xpu_replay_prepare(xpu_run *run) {
     if (!run->options->from_dump) {
         return refuse(run, run->owner->image->name, "layer-from-dump", "--layer needs --from-dump",
@@ -88,99 +198,58 @@ xpu_status xpu_replay_prepare(xpu_run *run) {
     status = open_dump(run);
     if (status == XPU_OK) status = check_identity(run, run->replay->index);
     if (status != XPU_OK) return status;
-    json_t *symbols = json_object_get(run->replay->index, "symbols");
-    for (uint32_t i = 0; i < run->graph->dims.symbols.count; i++) {
-        const xpu_symbol *s = &run->graph->dims.symbols.items[i];
-        json_t *value = json_object_get(symbols, xpu_escape(run->arena, s->name, 200));
-        run->symbols[i] = json_is_integer(value) ? json_integer_value(value) : -1;
-        if (run->symbols[i] >= s->min && run->symbols[i] <= s->max) continue;
-        return refuse(
-            run, run->options->from_dump, "dump-symbols", "the dump is of another program",
-            xpu_printf(run->arena, "it has no value in range for symbol '%s'", xpu_escape(run->arena, s->name, 80)),
-            "make the dump with this program");
-    }
-    return XPU_OK;
+    if (status == XPU_OK) status = take_all_symbols(run);
+    return status == XPU_OK ? enter_iteration(run) : status;
 }
 
-/* `name` is part of the layer in question and not in the dump: left out by --dump-filter, or the run ended before. */
-static xpu_status missing(const xpu_run *run, const char *what, const char *kind, const char *name) {
+xpu_status xpu_replay_missing(const xpu_run *run, const char *what, const char *kind, const char *name) {
     const char *incomplete = json_string_value(json_object_get(run->replay->index, "incomplete"));
     const char *why = xpu_printf(run->arena, "%s'%s' is not in it", kind, xpu_escape(run->arena, name, 80));
     if (incomplete)
         why = xpu_printf(run->arena, "%s: its run ended early (%s)", why, xpu_escape(run->arena, incomplete, 80));
     return refuse(run, run->options->from_dump, "dump-missing", what, why,
                   incomplete ? "make the dump again, of a run that comes to its end"
-                             : "make the dump without --dump-filter");
+                             : "make the dump without --dump-filter and --dump-iterations");
 }
 
-/* *found is 0 when the dump has no such value. */
-static xpu_status from_dump(xpu_run *run, xpu_value value, xpu_tensor *tensor, int *found) {
-    const char *name = xpu_escape(run->arena, xpu_value_at(run->graph, value)->name, 200);
-    const char *file = json_string_value(json_object_get(run->replay->files, name));
+/* Whether the tensor has the value's shape with the symbols of the entry. */
+static xpu_status has_shape(xpu_run *run, xpu_value value, const json_t *entry, const xpu_tensor *tensor, int *same) {
+    size_t bytes = run->graph->dims.symbols.count * sizeof *run->symbols;
+    int64_t *kept = xpu_copy(run->arena, run->symbols, bytes);
+    xpu_status status = xpu_replay_take_symbols(run, json_object_get(entry, "symbols"));
+    xpu_tensor shape = xpu_run_shape(run, value);
+    memcpy(run->symbols, kept, bytes);
+    *same = xpu_same_shape(&shape, tensor);
+    return status;
+}
+
+xpu_status xpu_replay_read(xpu_run *run, xpu_value value, const xpu_iterations *when, xpu_tensor *tensor, int *found) {
+    const char *name = name_of(run, value, when);
+    const json_t *entry = json_object_get(run->replay->entries, name);
+    const char *file = json_string_value(json_object_get(entry, "file"));
     *found = file && !strchr(file, '/');
     if (!*found) return XPU_OK;
     const char *path = xpu_path_join(run->arena, run->options->from_dump, file);
     xpu_status status = xpu_npy_read(run->arena, path, tensor, run->diags);
-    if (status != XPU_OK) return status;
-    xpu_tensor shape = xpu_run_shape(run, value);
-    int same = shape.dtype == tensor->dtype && shape.rank == tensor->rank;
-    for (int i = 0; same && i < shape.rank; i++) same = shape.dims[i] == tensor->dims[i];
-    if (same) return XPU_OK;
+    int same = 0;
+    if (status == XPU_OK) status = has_shape(run, value, entry, tensor, &same);
+    if (status != XPU_OK || same) return status;
     return refuse(run, path, "dump-shape", "the dump is of another program",
                   xpu_printf(run->arena, "'%s' has another shape or element type", name),
                   "make the dump with this program");
 }
 
-enum { MAX_DEPTH = 16 }; /* nodes between a layer's result and an operand: views such as reshape */
-
-static xpu_status find_value(xpu_run *run, xpu_value value, int depth);
-
-/* The results of a node that is no layer, from its operands. */
-static xpu_status compute(xpu_run *run, xpu_node which, int depth) {
-    const xpu_node_info *node = xpu_node_at(run->graph, which);
-    const xpu_tensor **inputs = XPU_NEW_ARRAY(run->arena, const xpu_tensor *, node->input_count);
-    xpu_tensor *results = XPU_NEW_ARRAY(run->arena, xpu_tensor, node->output_count);
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        if (!node->inputs[i].id) continue;
-        xpu_status status = find_value(run, node->inputs[i], depth + 1);
-        if (status != XPU_OK) return status;
-        inputs[i] = &run->replay->values[node->inputs[i].id];
-    }
-    xpu_status status = xpu_run_afford_node(run, which);
-    if (status != XPU_OK) return status;
-    status = xpu_run_node(run, which, inputs, results);
-    for (uint32_t i = 0; status == XPU_OK && i < node->output_count; i++) {
-        run->replay->values[node->outputs[i].id] = results[i];
-    }
-    return status;
+void xpu_replay_stats(const xpu_run *run, json_t *top) {
+    if (!run->replay->loops) return;
+    json_t *list = xpu_json_set(run->arena, top, "iteration", json_array());
+    for (uint32_t i = 0; i < run->replay->loops; i++)
+        xpu_json_append(run->arena, list, json_integer(run->replay->now.at[i]));
 }
 
-/* Makes replay->values of `value`, once however many nodes use it. */
-static xpu_status find_value(xpu_run *run, xpu_value value, int depth) {
-    const xpu_value_info *info = xpu_value_at(run->graph, value);
-    xpu_tensor *tensor = &run->replay->values[value.id];
-    int found = 0;
-    if (tensor->dtype != XPU_DTYPE_NONE) return XPU_OK;
-    if (info->kind == XPU_VALUE_CONST) return xpu_const_tensor(run->graph, value, run->arena, tensor, run->diags);
-    xpu_status status = from_dump(run, value, tensor, &found);
-    if (status != XPU_OK || found) return status;
-    if (info->kind != XPU_VALUE_NODE || depth == MAX_DEPTH || xpu_run_layer_of(run, info->node) != UINT32_MAX) {
-        return missing(run, "the dump lacks an operand of the layer", "", info->name);
-    }
-    return compute(run, info->node, depth);
-}
-
-xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
-    xpu_status status = find_value(run, value, 0);
-    if (status == XPU_OK) *tensor = run->replay->values[value.id];
-    return status;
-}
-
-static xpurt_tensor public_tensor(const xpu_run *run, xpu_value value, const xpu_tensor *tensor) {
-    xpurt_tensor public = {.name = xpu_value_at(run->graph, value)->name,
-                           .dtype = xpu_dtype_name(tensor->dtype),
-                           .rank = tensor->rank,
-                           .data = tensor->data};
+/* In a loop the name says in which iteration. */
+static xpurt_tensor public_tensor(const char *name, const xpu_tensor *tensor) {
+    xpurt_tensor public = {
+        .name = name, .dtype = xpu_dtype_name(tensor->dtype), .rank = tensor->rank, .data = tensor->data};
     memcpy(public.dims, tensor->dims, sizeof public.dims);
     return public;
 }
@@ -200,15 +269,20 @@ xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, con
     const xpurt_run_options *options = run->options;
     xpu_value value = run->program->layers.items[layer].outputs[output];
     if (!options->layer_differs && !options->layer_result) return XPU_OK;
-    xpu_status status = from_dump(run, value, &before, &found);
+    xpu_status status = xpu_replay_read(run, value, &run->replay->now, &before, &found);
     if (status != XPU_OK) return status;
     if (!found) {
-        return missing(run, "the dump lacks what the layer made", "layer ", run->program->layers.items[layer].name);
+        return xpu_replay_missing(run, "the dump lacks what the layer made", "layer ",
+                                  run->program->layers.items[layer].name);
     }
     const xpu_tolerance tolerance = tolerance_of(run, layer);
     if (options->layer_tolerance) *options->layer_tolerance = tolerance.relative;
     if (options->layer_result) {
-        xpurt_tensor result = public_tensor(run, value, tensor), dumped = public_tensor(run, value, &before);
+        uint32_t loops = run->replay->loops;
+        const char *name = xpu_value_at(run->graph, value)->name;
+        if (loops)
+            name = xpu_printf(run->arena, "%s%s", name, xpu_iterations_text(run->arena, &run->replay->now, loops));
+        xpurt_tensor result = public_tensor(name, tensor), dumped = public_tensor(name, &before);
         options->layer_result(options->layer_context, &result, &dumped);
     }
     if (options->layer_differs) *options->layer_differs += (uint64_t)xpu_compare(tensor, &before, &tolerance).differing;

@@ -87,6 +87,7 @@ xpu_status xpu_run_stats(xpu_run *run) {
     }
     xpu_run_identity(run, top);
     if (run->incomplete) xpu_json_set(arena, top, "incomplete", json_string(run->incomplete));
+    if (run->replay) xpu_replay_stats(run, top);
     xpu_json_set(arena, top, "chip", json_string(xpu_escape(arena, run->owner->chip.name, 80)));
     xpu_json_set(arena, top, "device", json_string(run->driver ? run->driver->name : "ref"));
     xpu_json_set(arena, top, "precision", json_string(xpu_escape(arena, run->program->precision, 40)));

@@ -73,8 +73,11 @@ typedef struct {
     const struct xpurt_device_driver *device; /* NULL: ref */
     const char *dump_folder;                  /* write every layer's output there; NULL: do not */
     const char *dump_filter;                  /* a layer, or a glob over their names; NULL: all */
+    uint32_t dump_first, dump_count;          /* in loops: so many iterations of each, from this one on; 0: all */
     const char *layer;                        /* run this layer (a name, or a glob that only it matches) alone ... */
     const char *from_dump;                    /* ... with its inputs from this dump folder */
+    const char *layer_iteration;              /* in a loop: which iteration of it, "2,1" of loops in loops, from the
+                                               * outermost on; NULL: the first one that the dump has [layer-iteration] */
     const char *stats_file;                   /* write --stats JSON there; NULL: do not */
     char **stats;                             /* out: the same as text, also of a run that was stopped or ended with
                                                * a fault; malloc'd, the caller's to free; NULL: not wanted */
