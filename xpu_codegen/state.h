@@ -29,6 +29,8 @@ typedef struct {
     /* choose */
     XPU_ARRAY(const char *) reasons; /* by node id: why the node computes in its precision; NULL for none */
     /* lower */
+    struct xpu_extent *extents; /* values.h; by value id, NULL: nothing grows in place */
+    uint32_t extent_count;
     XPU_ARRAY(struct xpu_codegen_layer) layers;   /* layers.h; same order as program.layers */
     XPU_ARRAY(struct xpu_chain_body_text) bodies; /* chain.h */
     int32_t *body_of;                             /* by low bits of a chain's hash: the last body with them, or -1 */

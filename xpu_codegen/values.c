@@ -27,6 +27,15 @@ xpu_dim xpu_dims_product(xpu_codegen *cg, xpu_value value, int first, int last) 
     return product;
 }
 
+const xpu_extent *xpu_extent_of(const xpu_codegen *cg, xpu_value value) {
+    return value.id < cg->extent_count && cg->extents[value.id].capacity.id ? &cg->extents[value.id] : NULL;
+}
+
+xpu_dim xpu_value_extent(const xpu_codegen *cg, xpu_value value, int i) {
+    const xpu_extent *extent = xpu_extent_of(cg, value);
+    return extent && extent->axis == i ? extent->capacity : xpu_value_dim(cg, value, i);
+}
+
 void xpu_storage_order(xpu_layout layout, int rank, int *order) {
     int last = layout == XPU_LAYOUT_CHANNEL_LAST;
     for (int i = 0; i < rank; i++) order[i] = !last || i == 0 ? i : i == rank - 1 ? 1 : i + 1;
@@ -39,7 +48,7 @@ void xpu_value_strides(xpu_codegen *cg, xpu_value value, xpu_dim *strides) {
     xpu_dim stride = xpu_dim_of(cg, 1);
     for (int i = info->rank; i-- > 0;) {
         strides[order[i]] = stride;
-        stride = xpu_dim_mul(&cg->graph->dims, stride, info->dims[order[i]]);
+        stride = xpu_dim_mul(&cg->graph->dims, stride, xpu_value_extent(cg, value, order[i]));
     }
 }
 
@@ -93,6 +102,7 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node) {
     if (xpu_on_host(cg, node)) return 0;
     if (!xpu_node_has(cg->graph, node, XPU_TRAIT_VIEW)) return 0;
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    if (xpu_has_gaps(cg, x)) return 0;
     if (op == XPU_OP_RESHAPE) {
         if (!is_linear(cg, x) || !is_linear(cg, y)) return 0;
     } else {

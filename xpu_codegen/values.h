@@ -16,12 +16,27 @@ xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i);
 xpu_dim xpu_dims_product(xpu_codegen *cg, xpu_value value, int first, int last);
 /* The order in which dims lie in memory, outermost first. */
 void xpu_storage_order(xpu_layout layout, int rank, int *order);
-/* Elements from one index of logical dim i to the next, for each dim. */
+/* Elements from one index of logical dim i to the next, for each dim: extents count. */
 void xpu_value_strides(xpu_codegen *cg, xpu_value value, xpu_dim *strides);
 /* Whether a value's bytes are the same in both layouts: one channel, or one pixel, or a rank that has one layout. */
 int xpu_layout_free(const xpu_codegen *cg, xpu_value value);
+/* A value that grows along `axis` lies where there is room for `capacity` places along it. */
+typedef struct xpu_extent {
+    int axis;
+    xpu_dim capacity; /* id 0: the value has no extent */
+    int has_gaps;     /* there are several runs, each with room behind it */
+    int is_appended;  /* made by a concat, whose first operand is there already */
+} xpu_extent;
+/* NULL: none. */
+const xpu_extent *xpu_extent_of(const xpu_codegen *cg, xpu_value value);
+static inline int xpu_has_gaps(const xpu_codegen *cg, xpu_value value) {
+    const xpu_extent *extent = xpu_extent_of(cg, value);
+    return extent && extent->has_gaps;
+}
+/* The places along logical dim i that a value has room for. */
+xpu_dim xpu_value_extent(const xpu_codegen *cg, xpu_value value, int i);
 int xpu_is_const_value(const xpu_codegen *cg, xpu_value value);
-/* Whether a node makes no layer: its result is another name for the bytes of its operand. */
+/* Whether a node makes no layer: its result is another name for the bytes of its operand, which has no gaps. */
 int xpu_is_view(xpu_codegen *cg, xpu_node node);
 /* The value whose memory `value` is, behind views. */
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);

@@ -522,12 +522,36 @@ static int set_types(looping *l) {
     return 1;
 }
 
+/* An expression of which `kept` nodes are there, and all are in `nodes`. */
+static xpu_dim made_again(xpu_dims *dims, const xpu_dim_node *nodes, uint32_t kept, xpu_dim dim) {
+    if (dim.id < kept) return dim;
+    const xpu_dim_node *node = &nodes[dim.id];
+    if (node->kind == XPU_DIM_CONST) return xpu_dim_const(dims, node->value);
+    if (node->kind == XPU_DIM_SYMBOL) return (xpu_dim){0};
+    return xpu_dim_op(dims, node->kind, made_again(dims, nodes, kept, node->a), made_again(dims, nodes, kept, node->b));
+}
+
+/* Takes back an attempt; what it has found about the dims stays. */
+static void take_back(looping *l, const xpu_graph_mark *mark) {
+    xpu_dims *dims = &l->b->graph->dims;
+    const xpu_dim_node *nodes = xpu_copy(l->b->scratch, dims->nodes.items, dims->nodes.count * sizeof *nodes);
+    xpu_graph_take_back(l->b->graph, mark);
+    const uint32_t kept = dims->nodes.count;
+    for (uint32_t i = 0; i < l->loop->carried_count; i++) {
+        const int rank = fe_info(l->b, l->loop->first[i])->rank;
+        for (int d = 0; d < rank; d++) {
+            carried_dim *dim = &l->dims[i][d];
+            if (dim->how == GROWS) dim->step = made_again(dims, nodes, kept, dim->step);
+        }
+    }
+}
+
 static int read_loop(looping *l, const fe_bodies *bodies) {
     for (;;) {
         xpu_graph_mark mark = xpu_graph_mark_now(l->b->graph);
         if (!attempt(l, bodies)) return 0;
         if (all_confirmed(l)) return 1;
-        xpu_graph_take_back(l->b->graph, &mark);
+        take_back(l, &mark);
     }
 }
 

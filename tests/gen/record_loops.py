@@ -10,7 +10,8 @@ import sys
 import numpy as np
 import onnxruntime as ort
 
-import scan_networks  # noqa: F401 (it adds its networks)
+import append_networks  # noqa: F401 (it adds its networks, as the next ones do)
+import scan_networks  # noqa: F401
 import sized_networks  # noqa: F401
 from loops_common import B, Body, F, I, NETWORKS, branch, flags, network, with_data
 from npz import write_npz

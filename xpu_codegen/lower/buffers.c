@@ -14,14 +14,19 @@ static uint32_t add_buffer(xpu_codegen *cg, const xpu_program_buffer *buffer) {
 
 static void add_program_value(xpu_codegen *cg, xpu_value value, uint32_t buffer, const xpu_packing *packing) {
     xpu_program_value place = {.value = value, .buffer = buffer, .packing = *packing};
+    if (xpu_has_gaps(cg, value)) {
+        place.axis = xpu_extent_of(cg, value)->axis;
+        place.extent = xpu_extent_of(cg, value)->capacity;
+    }
     XPU_PUSH(cg->arena, &cg->program.values, place);
 }
 
 xpu_dim xpu_value_bytes(xpu_codegen *cg, xpu_value value) {
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
     int64_t element = (int64_t)xpu_dtype_bytes(info->dtype);
-    xpu_dim count = xpu_dims_product(cg, value, 0, info->rank);
     xpu_dims *dims = &cg->graph->dims;
+    xpu_dim count = xpu_dim_of(cg, 1);
+    for (int i = 0; i < info->rank; i++) count = xpu_dim_mul(dims, count, xpu_value_extent(cg, value, i));
     if (element >= 4) return xpu_dim_mul_const(dims, count, element);
     xpu_dim bytes = xpu_dim_add_const(dims, xpu_dim_mul_const(dims, count, element), 3);
     return xpu_dim_mul_const(dims, xpu_dim_floordiv_const(dims, bytes, 4), 4);

@@ -8,6 +8,7 @@
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/carried.h"
 #include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/operators.h"
 #include "xpu_codegen/lower/steps.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
 
@@ -88,9 +89,10 @@ void xpu_set_symbols_of(xpu_codegen *cg, xpu_value value) {
 
 /* ---- layers that move values ---- */
 
-/* `value`, all of it, to a buffer, `offset` elements behind its beginning; absent: a bool that is true. */
+/* `value`, all of it, to a buffer, `offset` elements behind its beginning; absent: a bool that is true. `spread`: a
+ * value with gaps that lies in that buffer. */
 typedef struct {
-    xpu_value value;
+    xpu_value value, spread;
     uint32_t from, to;
     xpu_dim count, offset;
     int64_t element;
@@ -125,6 +127,7 @@ static xpu_status set_true(xpu_codegen *cg, uint32_t layer, uint32_t to) {
 
 static xpu_status copy(xpu_codegen *cg, uint32_t layer, const move *item, uint32_t from, uint32_t to) {
     if (!item->value.id) return set_true(cg, layer, to);
+    if (item->spread.id) return xpu_add_value_copy(cg, layer, item->value, from, item->spread, to);
     xpu_dims *dims = &cg->graph->dims;
     int64_t words = item->element > WORD_BYTES ? item->element / WORD_BYTES : 1;
     struct xpu_copy_nd_call call = {.x = xpu_arg_at(from), .y = xpu_arg_at(to)};
@@ -139,14 +142,6 @@ static xpu_status copy(xpu_codegen *cg, uint32_t layer, const move *item, uint32
     return xpu_add_copy_nd(cg, layer, &call);
 }
 
-/* Regions of layers on the chip come one after the other in the plan table. */
-static uint32_t region_of(const xpu_codegen *cg, xpu_node node) {
-    for (uint32_t i = cg->layers.count; i-- > 0;) {
-        if (cg->program.layers.items[i].unit != XPU_UNIT_HOST) return cg->layers.items[i].region;
-    }
-    return xpu_node_at(cg->graph, node)->region;
-}
-
 static uint32_t add_moving_layer(moves *m, const char *suffix) {
     xpu_codegen *cg = m->cg;
     uint32_t layer = cg->program.layers.count;
@@ -154,7 +149,7 @@ static uint32_t add_moving_layer(moves *m, const char *suffix) {
     xpu_program_layer item = {.name = xpu_unique_layer_name(cg, name)};
     const char *comment =
         xpu_printf(cg->arena, "%s: values move, made by the compiler", xpu_node_where(cg->graph, m->node, cg->arena));
-    xpu_codegen_layer made = {.region = region_of(cg, m->node), .comment = comment};
+    xpu_codegen_layer made = {.region = xpu_last_region(cg, m->node), .comment = comment};
     XPU_PUSH(cg->arena, &cg->program.layers, item);
     XPU_PUSH(cg->arena, &cg->layers, made);
     xpu_step_layer(cg, layer);
@@ -183,6 +178,7 @@ static xpu_status run_moves(moves *m, const char *suffix) {
         if (!is_overwritten(m, item)) continue;
         move aside = *item;
         aside.offset = xpu_dim_of(cg, 0);
+        aside.spread = (xpu_value){0};
         uint32_t between = xpu_aside_buffer(cg, item->from, layer);
         if (status == XPU_OK) status = copy(cg, layer, &aside, item->from, between);
         item->from = between;
@@ -241,13 +237,21 @@ static xpu_value result(const looping *l, uint32_t i) {
     return xpu_block_at(l->cg->graph, l->loop.body)->results.items[i];
 }
 
-/* A carried value, what follows it and the loop's result lie in one place, which is as large as both. */
+static int is_appended(const xpu_codegen *cg, xpu_value value) {
+    const xpu_extent *extent = xpu_extent_of(cg, value);
+    return extent && extent->is_appended;
+}
+
+/* A carried value, what follows it and the loop's result lie in one place, which is as large as both; what is appended
+ * to, is there, too. */
 static void share_carried(looping *l) {
     xpu_codegen *cg = l->cg;
     for (uint32_t i = 0; i < l->loop.carried; i++) {
         xpu_value now = argument(l, XPU_BODY_FIRST + i), last = l->info.outputs[i];
         uint32_t buffer = xpu_activation_buffer(cg, now);
         cg->buffer_of[last.id] = (int32_t)buffer;
+        if (is_appended(cg, result(l, XPU_BODY_NEXT + i)))
+            cg->buffer_of[result(l, XPU_BODY_NEXT + i).id] = (int32_t)buffer;
         xpu_program_buffer *shared = &cg->program.buffers.items[buffer];
         shared->bytes = xpu_dim_op(&cg->graph->dims, XPU_DIM_MAX, shared->bytes, xpu_value_bytes(cg, last));
     }
@@ -271,8 +275,10 @@ static xpu_status begin_loop(looping *l) {
     xpu_codegen *cg = l->cg;
     moves m = {.cg = cg, .node = l->node, .block = l->info.parent};
     for (uint32_t i = 0; i < l->loop.carried; i++) {
-        uint32_t to = xpu_activation_buffer(cg, argument(l, XPU_BODY_FIRST + i));
-        add_move(&m, l->info.inputs[XPU_LOOP_FIRST + i], to);
+        xpu_value now = argument(l, XPU_BODY_FIRST + i);
+        uint32_t count = m.items.count;
+        add_move(&m, l->info.inputs[XPU_LOOP_FIRST + i], xpu_activation_buffer(cg, now));
+        if (m.items.count > count && xpu_has_gaps(cg, now)) m.items.items[count].spread = now;
     }
     if (l->has_condition) begin_condition(l, &m);
     return run_moves(&m, "first");

@@ -13,6 +13,13 @@ const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name) {
 
 /* ---- layers ---- */
 
+uint32_t xpu_last_region(const xpu_codegen *cg, xpu_node node) {
+    for (uint32_t i = cg->layers.count; i-- > 0;) {
+        if (cg->program.layers.items[i].unit != XPU_UNIT_HOST) return cg->layers.items[i].region;
+    }
+    return xpu_node_at(cg->graph, node)->region;
+}
+
 static void describe(xpu_codegen *cg, uint32_t layer, xpu_unit unit, const char *kernel, xpu_dim macs) {
     xpu_program_layer *item = &cg->program.layers.items[layer];
     item->unit = unit;

@@ -27,6 +27,9 @@ static inline int xpu_has_many_layers(const xpu_codegen *cg) {
 
 /* The layer's name, with a number where another layer has it. */
 const char *xpu_unique_layer_name(xpu_codegen *cg, const char *name);
+/* Regions of layers on the chip come one after the other in the plan table: that of the last such layer; the node's
+ * where there is none. */
+uint32_t xpu_last_region(const xpu_codegen *cg, xpu_node node);
 /* What a layer is: by the kernel that does its work, or an operator on the host. */
 void xpu_describe_layer(xpu_codegen *cg, uint32_t layer, xpu_kernel kernel, xpu_dim macs);
 void xpu_describe_host_layer(xpu_codegen *cg, uint32_t layer, const char *op);

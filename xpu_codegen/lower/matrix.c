@@ -352,8 +352,9 @@ static xpu_status lower_two_matrices(xpu_codegen *cg, uint32_t layer, xpu_node n
     call.m = xpu_arg_dim(m);
     call.k = xpu_arg_dim(k);
     call.n = xpu_arg_dim(n);
-    call.a_batch_stride = xpu_arg_dim(a_single ? zero : xpu_dim_mul(dims, m, k));
-    call.b_batch_stride = xpu_arg_dim(b_single ? zero : xpu_dim_mul(dims, k, n));
+    xpu_dim a_rows = xpu_value_extent(cg, a, a_rank - 2), b_rows = xpu_value_extent(cg, b, b_rank - 2);
+    call.a_batch_stride = xpu_arg_dim(a_single ? zero : xpu_dim_mul(dims, a_rows, k));
+    call.b_batch_stride = xpu_arg_dim(b_single ? zero : xpu_dim_mul(dims, b_rows, n));
     call.epilogue = xpu_epilogue_of(cg, node);
     xpu_dim each = xpu_dim_mul(dims, xpu_dim_mul(dims, m, k), n);
     xpu_describe_layer(cg, layer, XPU_KERNEL_matmul_f32, xpu_dim_mul(dims, batch, each));

@@ -95,11 +95,31 @@ static box whole_box(xpu_codegen *cg, xpu_value shape, xpu_layout layout, const 
     return b;
 }
 
+xpu_status xpu_add_value_copy(xpu_codegen *cg, uint32_t layer, xpu_value x, uint32_t from, xpu_value y, uint32_t to) {
+    xpu_dim x_strides[XPU_MAX_RANK], y_strides[XPU_MAX_RANK];
+    xpu_value_strides(cg, x, x_strides);
+    xpu_value_strides(cg, y, y_strides);
+    box b = whole_box(cg, x, xpu_value_at(cg->graph, x)->layout, x_strides, y_strides);
+    return add_copy(cg, layer, from, to, &b);
+}
+
 static xpu_layout layout_of(const xpu_codegen *cg, xpu_value value) {
     return xpu_value_at(cg->graph, value)->layout;
 }
 
 /* ---- reshape, identity, relayout, transpose ---- */
+
+/* All of x, row-major and without gaps. */
+static xpu_status compact(xpu_codegen *cg, uint32_t layer, xpu_value x, uint32_t source, uint32_t target) {
+    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK], stride = xpu_dim_of(cg, 1);
+    xpu_value_strides(cg, x, from);
+    for (int i = xpu_value_at(cg->graph, x)->rank; i-- > 0;) {
+        to[i] = stride;
+        stride = xpu_dim_mul(&cg->graph->dims, stride, xpu_value_dim(cg, x, i));
+    }
+    box b = whole_box(cg, x, XPU_LAYOUT_LINEAR, from, to);
+    return add_copy(cg, layer, source, target, &b);
+}
 
 xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
@@ -113,6 +133,7 @@ xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     if (xpu_node_is(cg->graph, node, XPU_OP_TRANSPOSE)) perm = xpu_node_ints(cg->graph, node, XPU_ATTR_PERM, NULL);
     for (int i = 0; i < rank; i++) from[i] = x_strides[perm ? perm[i] : i];
     int reshape = xpu_node_is(cg->graph, node, XPU_OP_RESHAPE);
+    if (reshape && xpu_has_gaps(cg, x)) return compact(cg, layer, x, source, target);
     box b = whole_box(cg, y, layout_of(cg, y), reshape ? to : from, to); /* both row-major: one run */
     return add_copy(cg, layer, source, target, &b);
 }
@@ -127,8 +148,13 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     uint32_t target = xpu_activation_buffer(cg, y), count = xpu_node_at(cg->graph, node)->input_count;
     xpu_value_strides(cg, y, to);
     xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
+    const xpu_extent *extent = xpu_extent_of(cg, y);
     for (uint32_t i = 0; i < count; i++) {
         xpu_value x = xpu_node_input(cg->graph, node, i);
+        if (i == 0 && extent && extent->is_appended) {
+            position = xpu_value_dim(cg, x, axis);
+            continue;
+        }
         uint32_t source = xpu_operand_buffer(cg, layer, x, xpu_printf(cg->arena, "x%u", i));
         xpu_value_strides(cg, x, from);
         box b = whole_box(cg, x, layout_of(cg, y), from, to);

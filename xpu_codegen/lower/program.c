@@ -1,6 +1,7 @@
 /* From nodes to layers: each node that makes something becomes a layer, a list of kernel calls, in graph order. */
 #include "xpu_codegen/lower/program.h"
 
+#include "xpu_codegen/choose/extents.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/lower/bounds.h"
 #include "xpu_codegen/lower/buffers.h"
@@ -96,7 +97,7 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
                               .outputs = info->outputs,
                               .output_count = info->output_count};
     if (node.id < cg->reasons.count) item.reason = cg->reasons.items[node.id];
-    xpu_codegen_layer layer = {.node = node, .region = info->region};
+    xpu_codegen_layer layer = {.node = node, .region = info->region ? info->region : xpu_last_region(cg, node)};
     XPU_PUSH(cg->arena, &cg->program.layers, item);
     XPU_PUSH(cg->arena, &cg->layers, layer);
     cg->layer_of[node.id] = (int32_t)index;
@@ -215,8 +216,10 @@ static xpu_status lower_node(xpu_codegen *cg, xpu_node node) {
 }
 
 static xpu_status lower_all(xpu_codegen *cg) {
-    start_program(cg);
     xpu_bound_sizes(cg);
+    xpu_status chosen = xpu_choose_extents(cg);
+    if (chosen != XPU_OK) return chosen;
+    start_program(cg);
     size_t errors = cg->diags->errors;
     xpu_status lowered = lower_block(cg, XPU_TOP_BLOCK);
     if (lowered == XPU_ESTOPPED) return lowered;

@@ -35,13 +35,35 @@ uint32_t xpu_run_address_of(xpu_run *run, xpu_value value) {
     return placed ? address_of(run, placed) : 0;
 }
 
+/* Moves a value's bytes in its physical order; runs of a value with room along an axis lie apart. */
+static int transfer(xpu_run *run, const xpu_program_value *placed, const xpu_tensor *shape, void *bytes, int is_write) {
+    uint64_t rows = 1, places = 1, run_bytes = xpu_tensor_bytes(shape);
+    for (int i = 0; placed->extent.id && i < placed->axis; i++) rows *= (uint64_t)shape->dims[i];
+    if (placed->extent.id && shape->dims[placed->axis]) places = (uint64_t)shape->dims[placed->axis];
+    if (!run_bytes) rows = 0;
+    if (rows) run_bytes /= rows;
+    uint64_t room = places;
+    if (placed->extent.id) room = (uint64_t)xpu_dim_eval(&run->graph->dims, placed->extent, run->symbols);
+    if (room < places || room > UINT32_MAX || run_bytes / places > UINT32_MAX) return 1;
+    const uint64_t pitch = run_bytes / places * room, first = address_of(run, placed);
+    for (uint64_t row = 0; row < rows; row++) {
+        uint8_t *at = (uint8_t *)bytes + row * run_bytes;
+        const uint64_t address = first + row * pitch;
+        if (address > UINT32_MAX) return 1;
+        if (is_write ? run->driver->write(run->device, (uint32_t)address, at, run_bytes)
+                     : run->driver->read(run->device, (uint32_t)address, at, run_bytes))
+            return 1;
+    }
+    return 0;
+}
+
 static xpu_status write_value(xpu_run *run, xpu_value value, const xpu_tensor *tensor) {
     const xpu_program_value *placed = place_of(run, value);
     if (!placed) return device_error(run, "a value has no place in device memory");
     size_t bytes = xpu_tensor_bytes(tensor);
     void *physical = xpu_alloc(run->arena, bytes);
     xpu_layout_to_device(xpu_value_at(run->graph, value)->layout, tensor, physical);
-    if (run->driver->write(run->device, address_of(run, placed), physical, bytes)) {
+    if (transfer(run, placed, tensor, physical, 1)) {
         return device_error(run, "a value cannot be written");
     }
     return XPU_OK;
@@ -57,7 +79,7 @@ static xpu_status read_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) 
     if (!placed) return device_error(run, "a value has no place in device memory");
     size_t bytes = xpu_tensor_bytes(tensor);
     void *physical = xpu_alloc(run->arena, bytes);
-    if (run->driver->read(run->device, address_of(run, placed), physical, bytes)) {
+    if (transfer(run, placed, tensor, physical, 0)) {
         return device_error(run, "a value cannot be read");
     }
     tensor->data = xpu_alloc(run->arena, bytes);

@@ -240,6 +240,11 @@ static int decode_placed(decoder *d, const XpuMeta__Placed *from) {
     } else if (!check(d, v.packing.kind == XPU_PACK_LINEAR, "a computed value cannot be packed")) {
         return 0;
     }
+    if (!dim_of(d, from->extent, &v.extent)) return 0;
+    v.axis = (int)from->axis;
+    int has_axis =
+        info->kind != XPU_VALUE_CONST && info->layout == XPU_LAYOUT_LINEAR && from->axis < (uint32_t)info->rank;
+    if (v.extent.id && !check(d, has_axis, "a value has room along no axis")) return 0;
     XPU_PUSH(d->arena, &d->program->values, v);
     return 1;
 }

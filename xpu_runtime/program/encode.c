@@ -266,6 +266,9 @@ static void encode_placed(encoder *e) {
         v.has_offset = 1;
         v.offset = from->offset.id;
         v.packing = encode_packing(e, &from->packing);
+        v.has_axis = v.has_extent = from->extent.id != 0;
+        v.axis = (uint32_t)from->axis;
+        v.extent = from->extent.id;
         put_entry(e, &v.base);
     }
 }
