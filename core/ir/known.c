@@ -192,6 +192,13 @@ static void find_in_node(const xpu_graph *graph, xpu_node node, uint8_t *seen) {
         const xpu_value_info *value = xpu_value_at(graph, info->outputs[k]);
         find_in(graph, value->dims, (uint32_t)value->rank, seen);
     }
+    for (uint32_t b = 0; b < info->block_count; b++) {
+        const xpu_block_info *body = xpu_block_at(graph, info->blocks[b]);
+        for (uint32_t k = 0; k < body->arguments.count; k++) {
+            const xpu_value_info *argument = xpu_value_at(graph, body->arguments.items[k]);
+            find_in(graph, argument->dims, (uint32_t)argument->rank, seen);
+        }
+    }
     for (uint32_t k = 0; k < info->attrs.count; k++) {
         const xpu_attr *attr = &info->attrs.items[k];
         if (xpu_attr_type_of(attr->id) == XPU_ATTR_TYPE_DIMS) find_in(graph, attr->dims, attr->count, seen);

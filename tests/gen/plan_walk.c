@@ -124,10 +124,29 @@ static uint32_t new_content(walker *w, const content *bytes, uint32_t overwritte
     return number;
 }
 
-static void write_slot(walker *w, uint32_t slot, const content *bytes) {
+/* `kept`: a content that stays, though it is there. */
+static void write_beside(walker *w, uint32_t slot, const content *bytes, uint32_t kept) {
     uint32_t number = new_content(w, bytes, 0);
-    overwrite(w, bytes, 0);
+    overwrite(w, bytes, kept);
     w->now.held[slot] = number;
+}
+
+static void write_slot(walker *w, uint32_t slot, const content *bytes) {
+    write_beside(w, slot, bytes, 0);
+}
+
+/* The content behind which the node appends: its first operand has a place of its own in the result's. */
+static uint32_t appended_to(const walker *w, const xpu_node_info *node, const content *result) {
+    content first;
+    if (xpu_op_id_of(node->op) != XPU_OP_CONCAT || !place_of(w, node->inputs[0], &first)) return 0;
+    return first.buffer == result->buffer && first.start == result->start ? w->now.held[node->inputs[0].id] : 0;
+}
+
+static void write_result(walker *w, const xpu_node_info *node, uint32_t output) {
+    content bytes;
+    if (!place_of(w, node->outputs[output], &bytes)) return;
+    check_lives(w, bytes.buffer, w->layer);
+    write_beside(w, node->outputs[output].id, &bytes, appended_to(w, node, &bytes));
 }
 
 static void write_value(walker *w, xpu_value value, uint32_t layer) {
@@ -260,7 +279,7 @@ static void run_layer(walker *w, xpu_node node) {
     }
     for (uint32_t i = 0; i < info->output_count; i++) {
         if (place_of(w, info->outputs[i], &bytes)) check_in_place(w, info, &bytes);
-        write_value(w, info->outputs[i], w->layer);
+        write_result(w, info, i);
     }
     for (uint32_t i = 0; i < info->output_count; i++)
         check_whole(w, info->outputs[i].id, xpu_value_at(w->graph, info->outputs[i])->name);

@@ -20,6 +20,7 @@ typedef struct {
  * How many rules are broken; a line in `text` for each of the first few:
  *   - a value is read where it was written, on every path, and nothing was written there since
  *   - a result lies over an operand of its layer only where program.in_place or alias_of says so
+ *   - what a concat makes where its first operand lies leaves that as it is: it appends
  *   - buffers live, as they declare, at each layer that uses their values; those from outside of a loop which its body
  *     reads live to the loop's end
  *   - weights and copies of weights are not written to; scratch is nobody else's while it lives
