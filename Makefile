@@ -24,7 +24,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Where packages are missing, these goals install them first and then make the rest anew, since variables hold what the
 # packages' programs say; the others name the line that does. What is built alone needs neither Verilator nor the tests'.
-INSTALL_DEPS := run run-resnet50 demo-voice demo-story test test-long test-models bench
+INSTALL_DEPS := run run-resnet50 demo-voice demo-story models test test-long test-models bench
 BUILD_ONLY   := all device examples gen
 GOALS        := $(filter-out $(INSTALL_DEPS) deps help clean layers lengths,$(or $(MAKECMDGOALS),all))
 ifeq ($(MAKELEVEL)$(filter no,$(DEPS)),0)
@@ -76,7 +76,7 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run run-resnet50 demo-voice demo-story test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
+.PHONY: all run run-resnet50 demo-voice demo-story models test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite manuals
 
 help:
@@ -85,6 +85,7 @@ help:
 	@echo 'run-resnet50  the whole of ResNet-50 on the Verilated chip (needs ../shared)'
 	@echo 'demo-voice  where speech is in SOUND=FILE.wav, as text and as a picture; DEVICE=rtl: on the Verilated chip'
 	@echo 'demo-story  a small language model tells a story, TOKENS=256 long; DEVICE=rtl: on the Verilated chip'
+	@echo 'models     what networks of others take and how far they are from onnxruntime: the table of docs/models.md'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
 	@echo 'test       build and run the tests (about six minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, 2,000,000 in all, large models, of the RTL'
@@ -307,6 +308,10 @@ demo-voice: deps
 demo-story: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all $(if $(filter rtl,$(DEVICE)),chip CHIP=standard)
 	@scripts/demo_story $(BUILD) $(DEVICE) $(TOKENS)
+models: deps
+	@$(MAKE) $(PARALLEL) --no-print-directory all
+	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=standard
+	@scripts/models $(BUILD) ../shared/models --write
 
 # Which lines of the host's code the quick tests reach: docs/coverage.md
 COVERED    := $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)

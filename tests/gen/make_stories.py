@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes the forms of stories260K that examples/story runs, from the weights of stories260K_logits.onnx, and checks both
-with onnxruntime: 256 tokens of the documented text. Weights stand once, in stories260K.weights.
+with onnxruntime: 256 tokens of the documented text. Weights stand once, in stories260K.weights. Records the step at
+position 100 of the story in tests/demos/step_100_in.npz and step_100_out.npz (the logits).
 
 stories260K_step.onnx   a step: token int64 [1], pos int64 [1], keys, values float32 [5,4,512,8] -> logits float32 [1,512],
                         keys_out, values_out: the caches with row pos written.
@@ -16,6 +17,8 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
+
+from npz import write_npz
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "examples", "story")
 LAYERS, HEADS, GROUPS, SIZE, LENGTH, WORDS, BEGIN = 5, 8, 4, 8, 512, 512, 1
@@ -170,6 +173,11 @@ def check(shared):
         token = int(logits.argmax())
         said.append(token)
     assert said == wanted[:256].tolist(), (said, wanted)
+    given = {"token": np.array([403]), "pos": np.array([100]), "keys": keys, "values": values}
+    given = {k: v if v.ndim == 1 else np.round(v * (np.arange(LENGTH) < 100)[:, None], 2) for k, v in given.items()}
+    results = dict(zip((o.name for o in session.get_outputs()), session.run(None, given)))
+    for name, arrays in (("in", given), ("out", {"logits": results["logits"]})):
+        write_npz(os.path.join(FOLDER, "..", "..", "tests", "demos", f"step_100_{name}.npz"), arrays)
     session = ort.InferenceSession(os.path.join(FOLDER, "stories260K_loop.onnx"), providers=["CPUExecutionProvider"])
     for count in (1, 256, 500):
         got, = session.run(None, {"prompt": np.array([BEGIN]), "count": np.array(count)})
