@@ -11,7 +11,7 @@
 #include "xpu_runtime/program/file.h"
 #include "xpuc/include/xpuc.h"
 
-enum { CUTS = 12, SEEDS = 8 + CUTS, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
+enum { CUTS = 12, SEEDS = 9 + CUTS, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
 static hostile_file seeds[SEEDS];
 
 /* `is_free`: batch, height and width are symbols, with ranges beyond the chip's memory. */
@@ -55,6 +55,19 @@ static void compile_state(hostile_file *seed) {
     xpuc_result_clear(&result);
 }
 
+/* Regions of another target, in the body of a loop too; the plug-in stands beside the compiler's resources. */
+static void compile_mixed(hostile_file *seed) {
+    char plugin[4096];
+    const char *resources = getenv("XPU_RESOURCES");
+    snprintf(plugin, sizeof plugin, "%s/../../lib/xpu-target-byoc.so", resources ? resources : "build/share/xpu");
+    const xpuc_options options = {
+        .chip = "nano", .plugin = plugin, .target = "c,xpu-sim", .precision = "fp32", .resources = resources};
+    xpuc_result result;
+    if (xpuc_compile_file("tests/loops/loop_convolution.onnx", &options, &result, NULL)) abort();
+    hostile_set(seed, result.bytes, result.size);
+    xpuc_result_clear(&result);
+}
+
 static void load_programs(void) {
     hostile_compile(&seeds[0], "tests/models/mnist-8.onnx", "nano", "fp32", NULL);
     hostile_compile(&seeds[1], "tests/models/mnist-8.onnx", "standard", "int16", NULL);
@@ -65,6 +78,7 @@ static void load_programs(void) {
     hostile_compile(&seeds[6], "tests/models/mnist-8.onnx", "nano", "auto",
                     "Input3=1,1,H=14..60,W=14..60"); /* with a guard */
     compile_state(&seeds[7]);
+    compile_mixed(&seeds[8]);
     for (uint32_t i = 0; i < CUTS; i++) compile_cut(&seeds[SEEDS - CUTS + i], i);
 }
 
