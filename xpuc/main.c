@@ -11,7 +11,7 @@
 #include "xpuc/include/xpuc.h"
 
 static const xpu_option options[] = {
-    {"target", 0, "NAME", "what to compile for (xpu-sim)"},
+    {"target", 0, "NAME[,NAME]", "what to compile for; of several each node goes to the first that takes it (xpu-sim)"},
     {"output", 'o', "FILE", "where the result goes (MODEL.xpu in this folder; texts: standard output)", XPU_WRITES},
     {"chip", 0, "NAME|FILE.json", "the chip (standard)"},
     {"precision", 0, "auto|fp32|int16|int16x8", "in which numbers layers compute (auto)"},

@@ -257,5 +257,78 @@ static void random_regions(void) {
     }
 }
 
-XPU_TEST_MAIN("partition", {"matching", matching}, {"failing action", failing_action}, {"refusals", refusals},
+/* ---- several targets: products go to the first, exp to nobody ---- */
+
+static const xpu_support first_support[] = {{XPU_OP_MUL, "mul", NULL}, {XPU_OP_COUNT, NULL, NULL}};
+static const xpu_target first_target = {.name = "first", .support = first_support};
+
+/* Each product is in the body of a region, with all that stands beside it; every other node is in none. */
+static void check_bodies(const bench *b, const xpu_target_job *job) {
+    uint32_t calls = 0;
+    XPU_FOR_ALL_NODES(b->graph, node) {
+        const xpu_region *region = &job->regions[xpu_node_at(b->graph, node)->region - 1];
+        xpu_node owner = xpu_block_at(b->graph, xpu_node_at(b->graph, node)->parent)->owner;
+        int is_call = xpu_node_is(b->graph, node, XPU_OP_REGION);
+        int is_product = xpu_node_is(b->graph, node, XPU_OP_MUL);
+        calls += (uint32_t)is_call;
+        CU_ASSERT_EQUAL(is_product, owner.id != 0);
+        CU_ASSERT_EQUAL(region->call.id != 0, is_product || is_call);
+        CU_ASSERT_PTR_EQUAL(region->target, is_product || is_call                     ? &first_target
+                                            : xpu_node_is(b->graph, node, XPU_OP_EXP) ? NULL
+                                                                                      : &toy);
+        if (is_product) CU_ASSERT_EQUAL(region->call.id, owner.id);
+    }
+    for (uint32_t i = 0; i < job->region_count; i++) {
+        const xpu_region *region = &job->regions[i];
+        CU_ASSERT(region->number == i + 1 && region->node_count > 0);
+        calls -= region->call.id != 0;
+    }
+    CU_ASSERT_EQUAL(calls, 0);
+}
+
+static void several_targets(void) {
+    random_source r = random_open("targets");
+    for (int round = 0; round < 300; round++) {
+        BENCH_OPEN(b);
+        random_graph(&b, &r);
+        xpu_target_job last = job_of(&b), earlier = job_of(&b);
+        earlier.program_target = &toy;
+        const xpu_offer offers[] = {{&first_target, &earlier}, {&toy, &last}};
+        xpu_partition partition;
+        xpu_checker *checker = xpu_checker_new(b.arena);
+        CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "build", XPU_EFFECT_DEFINES, &b.diags), XPU_OK);
+        CU_ASSERT_EQUAL(xpu_partition_check_all(offers, 2, &partition), XPU_OK);
+        XPU_FOR_ALL_NODES(b.graph, node) {
+            const xpu_refusal *refusal = xpu_partition_refusal_by(&partition, 0, node);
+            CU_ASSERT_EQUAL(refusal == NULL, xpu_node_is(b.graph, node, XPU_OP_MUL));
+            if (refusal) CU_ASSERT_PTR_NOT_NULL(strstr(xpu_refusal_text(refusal, b.arena), "[target-operator]"));
+        }
+        xpu_partition_carve(&last, &partition);
+        CU_ASSERT_EQUAL(xpu_verify(b.graph, "carve", &b.diags), XPU_OK);
+        CU_ASSERT_EQUAL(xpu_checker_run(checker, b.graph, "partition", XPU_EFFECT_EXACT, &b.diags), XPU_OK);
+        check_bodies(&b, &last);
+        CU_ASSERT_PTR_EQUAL(earlier.regions, last.regions);
+        if (b.diags.errors) bench_print(&b);
+        bench_close(&b);
+    }
+}
+
+/* A pattern of the last target leaves alone what an earlier one takes as it is. */
+static void patterns_in_turn(void) {
+    static const xpu_support takes_abs[] = {{XPU_OP_ABS, "abs", NULL}, {XPU_OP_COUNT, NULL, NULL}};
+    static const xpu_target abs_target = {.name = "abs", .support = takes_abs};
+    for (int with_abs = 0; with_abs < 2; with_abs++) {
+        BENCH_OPEN(b);
+        xpu_value x = bench_input(&b, "x", XPU_F32, DIMS(3));
+        xpu_graph_output(b.graph, unary(&b, XPU_OP_RELU, unary(&b, XPU_OP_ABS, x)));
+        xpu_target_job last = job_of(&b), earlier = job_of(&b);
+        const xpu_offer offers[] = {{with_abs ? &abs_target : &first_target, &earlier}, {&toy, &last}};
+        CU_ASSERT_EQUAL(xpu_partition_match_all(offers, 2, &b.diags), XPU_OK);
+        CU_ASSERT_EQUAL(xpu_count_nodes(b.graph), with_abs ? 2 : 1);
+        bench_close(&b);
+    }
+}
+
+XPU_TEST_MAIN("partition", {"several targets", several_targets}, {"patterns in turn", patterns_in_turn},
+              {"matching", matching}, {"failing action", failing_action}, {"refusals", refusals},
               {"refused at once", refused_at_once}, {"random regions", random_regions})

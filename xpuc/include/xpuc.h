@@ -29,7 +29,7 @@ XPUC_API void xpuc_error_clear(xpuc_error *error);
 
 /* NULL members take the defaults in brackets. Strings stay the caller's. */
 typedef struct {
-    const char *target;          /* ["xpu-sim"] */
+    const char *target;          /* "mine,xpu-sim": each node to the first that takes it ["xpu-sim"] */
     const char *chip;            /* a chip's name or a .json file ["standard"] */
     const char *precision;       /* auto, fp32, int16, int16x8 ["auto"] */
     const char *precision_rules; /* precisions of single layers: file [none] */
