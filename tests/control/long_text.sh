@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The longer runs of test_text.sh: 256 tokens, and max_new = 600, which ends itself at 347, on ref and func; 32 and a prompt of
-# 20 on rtl, where the recogniser runs, too.
+# 20 on rtl, where the recogniser and the detector run, too; the detector at 640 x 640.
 set -uo pipefail
 . "$(dirname "$0")/text.sh"
 network "${loop[@]}"
@@ -8,5 +8,8 @@ runs 'ref func' 256 600
 runs 'func rtl' 32 after_20
 network recognise ch_PP-OCRv4_rec_infer --shape=x=1,3,48,32..320:8
 runs 'func rtl' 32 104
+network detect ch_PP-OCRv4_det_infer --shape=x=1,3,32..640:32,32..640:32
+runs 'func rtl' 96_160 128_64
+runs 'ref func' 640_640
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

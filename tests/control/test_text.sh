@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Networks of text whose sizes data decide: a language model's logits and its loop, which appends a token in each
-# iteration; a splitter of sentences (LSTM in both directions); a recogniser and a classifier of lines.
+# iteration; a splitter of sentences (LSTM in both directions); a recogniser and a classifier of lines;
+# the detector of such lines at several sizes.
 set -uo pipefail
 . "$(dirname "$0")/text.sh"
 network logits stories260K_logits --shape=tokens=1..64
@@ -23,5 +24,7 @@ read_picture() { # what is no blank in the likeliest of each row
 check 0 '韩国小馆' read_picture
 network classify ch_ppocr_mobile_v2.0_cls_infer --shape=x=1,3,48,96
 runs 'ref func rtl' 96
+network detect ch_PP-OCRv4_det_infer --shape=x=1,3,32..640:32,32..640:32
+runs 'ref func' 96_160 128_64
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

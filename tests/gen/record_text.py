@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what onnxruntime gives for networks that read and write text: tests/control/text/NAME.CASE_in.npz with the
 inputs, NAME.CASE_out.npz with the outputs. A language model's logits and its loop of generation, whose 256 tokens are
-the text of its documentation; a splitter of sentences; a recogniser and a classifier of lines of text, whose
+the text of its documentation; a splitter of sentences; a detector, a recogniser and a classifier of lines of text, whose
 probabilities are recorded to five decimals.
 
 record_text.py SHARED     the folder with models/onnx and models/data. Packages: onnxruntime, numpy.
@@ -9,10 +9,14 @@ record_text.py SHARED     the folder with models/onnx and models/data. Packages:
 import os
 import re
 import struct
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
+import onnx
 import onnxruntime as ort
+from onnx import helper
 
 from npz import write_npz
 
@@ -53,6 +57,21 @@ def levels(seed, *shape):
     return (np.random.default_rng(seed).integers(0, 256, shape) / 127.5 - 1).astype(np.float32)
 
 
+def picture(height, width, times=1):
+    """A photograph of text in this size as the detector takes it, each pixel `times` times in both directions."""
+    shape, (xpuc, xpu_run) = [1, 3, height, width], [os.path.join(FOLDER, "..", "..", "..", "build", "bin", n) for n in ("xpuc", "xpu-run")]
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [helper.make_tensor_value_info("x", 1, shape)],
+                              [helper.make_tensor_value_info("y", 1, shape)])
+    with tempfile.TemporaryDirectory() as folder:
+        model, program, out = (os.path.join(folder, n) for n in ("m.onnx", "m.xpu", "m.npz"))
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), model)
+        subprocess.check_call([xpuc, "-q", model, "-o", program])
+        subprocess.check_call([xpu_run, "-q", program, "-d", "ref", "--image=" + shared("data", "text_det.jpg"), "--bgr",
+                               "--mean=0.485,0.456,0.406", "--std=0.229,0.224,0.225", "-o", out])
+        with np.load(out) as file:
+            return file["y"].repeat(times, 2).repeat(times, 3)
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     start = np.array([1])
@@ -69,6 +88,8 @@ def main():
     assert np.abs(split["2_58"] - wanted).max() < 3e-6
     read = record("recognise", "ch_PP-OCRv4_rec_infer", {w: {"x": levels(w, 1, 3, 48, w)} for w in (32, 104)}, 5)
     side = record("classify", "ch_ppocr_mobile_v2.0_cls_infer", {w: {"x": levels(w, 1, 3, 48, w)} for w in (96,)}, 5)
+    found = record("detect", "ch_PP-OCRv4_det_infer", {f"{h * k}_{w * k}": {"x": picture(h, w, k)} for h, w, k in ((96, 160, 1), (128, 64, 1), (160, 160, 4))}, 5)
+    assert all((r > 0.3).any() for r in found.values())
     print({w: r.max(-1) for w, r in read.items()}, side)
 
 
