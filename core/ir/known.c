@@ -244,6 +244,7 @@ void xpu_graph_drop_elements(xpu_graph *graph) {
         if (!gone[i] && symbol->bound.id) xpu_dim_find_symbols(dims, symbol->bound, seen);
     }
     if (dropped) {
+        xpu_remove_dead(graph); /* what nobody needs may have their dims */
         forget(graph, gone, arena);
         xpu_dims_drop_symbols(dims, gone);
     }

@@ -229,6 +229,21 @@ static void test_loops(void) {
     }
 }
 
+/* What nobody needs goes, with the symbol of its size. */
+static void test_unneeded_sizes(void) {
+    fixture f;
+    begin_model(&f, 1);
+    unary(&f.builder, "NonZero", "x", "places");
+    unary(&f.builder, "Neg", "places", "list");
+    unary(&f.builder, "Abs", "list", "nothing");
+    unary(&f.builder, "Relu", "x", "y");
+    import(&f); /* verifies the graph */
+    expect("errors", errors(&f), "");
+    CU_ASSERT_EQUAL_FATAL(f.status, XPU_OK);
+    CU_ASSERT_EQUAL(f.graph->dims.symbols.count, 0);
+    end(&f);
+}
+
 XPU_TEST_MAIN("onnx-scope", {"decided", test_decided}, {"names", test_names}, {"order", test_order},
               {"refusals", test_refusals}, {"interface", test_interface}, {"missing inputs", test_missing_inputs},
-              {"loops", test_loops})
+              {"loops", test_loops}, {"sizes that nobody needs", test_unneeded_sizes})

@@ -125,10 +125,22 @@ static xpu_status set_true(xpu_codegen *cg, uint32_t layer, uint32_t to) {
     return xpu_add_fill(cg, layer, &call);
 }
 
+/* At the smallest shape; memory is planned behind lowering. */
+static xpu_status check_room(xpu_codegen *cg, const move *item) {
+    const int64_t most = cg->chip.gm_bytes, count = xpu_dim_eval(&cg->graph->dims, item->count, NULL);
+    if (item->count.id && count >= 0 && count <= most / item->element) return XPU_OK;
+    const char *name = xpu_escape(cg->arena, xpu_value_at(cg->graph, item->value)->name, 80);
+    return xpu_error(cg->diags, XPU_EMODEL, cg->graph->file, "gm-capacity", NULL, "GM has no room for one value",
+                     xpu_printf(cg->arena, "'%s' has more bytes than GM, which has %lld", name, (long long)most),
+                     "use a chip with more GM, or smaller shapes");
+}
+
 static xpu_status copy(xpu_codegen *cg, uint32_t layer, const move *item, uint32_t from, uint32_t to) {
     if (!item->value.id) return set_true(cg, layer, to);
     if (item->spread.id) return xpu_add_value_copy(cg, layer, item->value, from, item->spread, to);
     xpu_dims *dims = &cg->graph->dims;
+    xpu_status room = check_room(cg, item);
+    if (room != XPU_OK) return room;
     int64_t words = item->element > WORD_BYTES ? item->element / WORD_BYTES : 1;
     struct xpu_copy_nd_call call = {.x = xpu_arg_at(from), .y = xpu_arg_at(to)};
     call.element_bytes = xpu_arg_number(item->element / words);
