@@ -236,6 +236,23 @@ def value_as_data():
     return g, {"small": {"ids": np.array([[1, 2, 8, 9]])}, "large": {"ids": np.array([[1 << 40, -(1 << 50), 7, 8]])}}, ""
 
 
+@network
+def if_sizes_guarded():
+    """A size that a branch chooses is that of another input."""
+    g = Graph()
+    c, x, z = g.input("c", [], bool), g.input("x", [4, 3]), g.input("z", ["M", 3])
+    branches = []
+    for name in ("then", "else"):
+        body = Graph(name)
+        y = body.node("Concat", x, x, x, axis=0) if name == "then" else body.node("Slice", x, body.const([1]), body.const([3]), body.const([0]))
+        body.output(y)
+        branches.append(body.proto())
+    y = g.node("If", c, then_branch=branches[0], else_branch=branches[1])
+    g.output(g.node("Add", y, z))
+    cases = {f"{int(c)}": {"c": np.array(c), "x": data(4, 3), "z": data(12 if c else 2, 3, seed=2)} for c in (True, False)}
+    return g, cases, "--shape z=2..12,3"
+
+
 # ---- recording ----
 
 def main():

@@ -61,6 +61,8 @@ ONLY = {"core/ops": r"core/ops/(infer|op\.c|expand)"}  # reference kernels are c
 
 # Tests of folders that are about the compiler; the sweep has its own way to run.
 FOLDERS = "unit golden loops control errors".split()
+# Parts of long tests.
+PARTS = {"XPU_DEVICES": "ref func", "XPU_ONLY": "^(if_sizes|loop_host|loop_swap|grow_)"}
 QUICK = 2    # seconds a test may take in a run with --quick
 LIMITS = collections.defaultdict(lambda: 20, {"sweep": 30, "errors/test_errors.sh": 30})
 TOOLS = {"xpuc": "xpuc/main", "xpu-run": "tools/xpu-run", "xpu-dump": "tools/xpu-dump", "xpu-regress": "tools/xpu-regress",
@@ -272,7 +274,7 @@ class Copy:
         self.cached("clang-19")
         self.cached("ld.lld-19")
         os.symlink(shutil.which("ld.lld-19"), os.path.join(self.programs, "ld.lld"))
-        self.environment = dict(os.environ, XPU_BUILD="build", XPU_BIN="build/bin", LC_ALL="C.UTF-8",
+        self.environment = dict(os.environ, XPU_BUILD="build", XPU_BIN="build/bin", LC_ALL="C.UTF-8", **PARTS,
                                 XPU_SHARED=os.path.abspath(os.path.join(ROOT, "..", "shared")),
                                 PATH=self.programs + ":" + os.environ["PATH"])
         self.commands = {}

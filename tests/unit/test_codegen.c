@@ -1,8 +1,10 @@
 /* The XPU target: calls, precision, layouts, rules, the generated C, determinism. */
 #include <math.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "tests/unit/codegen_fixture.h"
+#include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/rules.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
@@ -548,6 +550,27 @@ static void documents(void) {
     bench_close(&b);
 }
 
+/* ---- rules of precision ---- */
+
+static void precision_rules(void) {
+    static const char text[] = "{\"rules\": [{\"match\": \"a*\", \"precision\": \"fp32\"},"
+                               "{\"match\": \"b\", \"precision\": \"int16\", \"row_scales\": false}]}";
+    BENCH_OPEN(b);
+    const char *path = xpu_path_join(b.arena, xpu_temporary_folder(b.arena, &b.diags), "rules.json");
+    FILE *file = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs(text, file);
+    fclose(file);
+    xpu_precision_rules rules;
+    CU_ASSERT_EQUAL(xpu_precision_rules_read(b.arena, path, &rules, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(rules.count, 2);
+    CU_ASSERT_STRING_EQUAL(rules.items[0].match, "a*");
+    CU_ASSERT(rules.items[0].mode == XPU_MODE_FP32 && rules.items[1].mode == XPU_MODE_INT16);
+    CU_ASSERT(rules.items[0].row_scales && !rules.items[1].row_scales);
+    remove(path);
+    bench_close(&b);
+}
+
 /* ---- the generated C ---- */
 
 static const char golden[] =
@@ -664,6 +687,6 @@ XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, 
               {"row scales", row_scales}, {"relayouts only where needed", layouts},
               {"operators beside images", layouts_stay}, {"weights are packed once", shared_weights},
               {"tiles of layers", tiles_of_layers}, {"rules", rules}, {"padding words", padding_words},
-              {"precision names", precision_names}, {"documents", documents},
+              {"precision names", precision_names}, {"documents", documents}, {"precision rules", precision_rules},
 
               {"generated C", generated_c}, {"same bytes twice", same_bytes_twice}, {"options", options})

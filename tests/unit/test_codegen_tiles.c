@@ -202,6 +202,10 @@ static void tiles_of_sizes(void) {
     CU_ASSERT(small->tile_h >= 7 && small->tile_w >= 7);
     const xpu_tile *large = &tiles.items[tiles.sizes.count - 1];
     CU_ASSERT(small->tile_h != large->tile_h || small->tile_w != large->tile_w);
+    s.in_h = s.in_w = s.out_h = s.out_w = xpu_dim_const(dims, 7); /* x is loaded once */
+    CU_ASSERT_PTR_NULL(xpu_choose_tile(cg, &s, 0, XPU_TILING_I16, &fixed));
+    CU_ASSERT(fixed.tile_h == 7 && fixed.tile_w == 7 && fixed.whole & XPU_TILE_WHOLE_X);
+    CU_ASSERT(fixed.whole & XPU_TILE_ONE_X);
     s.in_h = s.in_w = s.out_h = s.out_w = xpu_dim_const(dims, 56);
     CU_ASSERT_PTR_NULL(xpu_choose_tiles(cg, &s, 0, XPU_TILING_I16, &tiles));
     CU_ASSERT_PTR_NULL(xpu_choose_tile(cg, &s, 0, XPU_TILING_I16, &fixed));
@@ -271,6 +275,47 @@ static void modelled_cycles(void) {
     }
 }
 
+/* Tasks that the model of windows over bytes chooses on standard: channels, rows and columns of a task. */
+static void modelled_tasks(void) {
+    static const struct {
+        int64_t side, channels, kernel, stride;
+        int has_weights;
+        xpu_tiling_task task;
+    } cases[] = {
+        {112, 32, 3, 1, 1, {16, 3, 112}}, {56, 144, 3, 2, 1, {48, 1, 28}}, {14, 576, 3, 1, 1, {64, 7, 14}},
+        {7, 960, 3, 1, 1, {64, 7, 7}},    {112, 64, 3, 2, 0, {64, 1, 56}}, {300, 16, 5, 1, 1, {16, 5, 60}},
+        {33, 48, 7, 1, 0, {48, 3, 33}},   {200, 4, 3, 1, 1, {16, 3, 100}},
+    };
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        xpu_codegen *cg = start(&b, "standard", "int16");
+        xpu_dims *dims = &b.graph->dims;
+        const int64_t kernel = cases[i].kernel, stride = cases[i].stride;
+        const xpu_dim in = xpu_dim_const(dims, cases[i].side), channels = xpu_dim_const(dims, cases[i].channels);
+        const xpu_dim out = xpu_dim_const(dims, (cases[i].side - 1) / stride + 1);
+        const xpu_conv_shape s = {.batch = xpu_dim_const(dims, 1),
+                                  .in_h = in,
+                                  .in_w = in,
+                                  .in_c = channels,
+                                  .out_h = out,
+                                  .out_w = out,
+                                  .out_c = channels,
+                                  .kernel = {kernel, kernel},
+                                  .stride = {stride, stride},
+                                  .dilation = {1, 1},
+                                  .begin = {kernel / 2, kernel / 2},
+                                  .end = {kernel / 2, kernel / 2},
+                                  .groups = cases[i].channels};
+        xpu_byte_tasks tasks;
+        CU_ASSERT_FATAL(xpu_choose_byte_tasks(cg, &s, cases[i].has_weights, &tasks));
+        const xpu_tiling_task t = tasks.items[0], want = cases[i].task;
+        if (t.tile_c != want.tile_c || t.tile_h != want.tile_h || t.tile_w != want.tile_w)
+            printf("{%d, %d, %d}\n", t.tile_c, t.tile_h, t.tile_w);
+        CU_ASSERT(t.tile_c == want.tile_c && t.tile_h == want.tile_h && t.tile_w == want.tile_w);
+        bench_close(&b);
+    }
+}
+
 XPU_TEST_MAIN("tiles of the XPU target", {"tiles fit the chip", tiles}, {"tiles by size fit the chip", tiles_by_size},
               {"tiles of sizes", tiles_of_sizes}, {"shape of the largest size", shape_of_largest_size},
-              {"modelled cycles", modelled_cycles})
+              {"modelled cycles", modelled_cycles}, {"modelled tasks", modelled_tasks})

@@ -345,6 +345,7 @@ static void passes(void) {
 /* y = c ? relu(x) : x; a loop of `trips` doubles y, and stacks what it makes; d is another output of the graph. */
 static uint32_t nodes_left(bench *b, int c, int64_t trips, float want) {
     xpu_graph *g = b->graph;
+    xpu_dim_symbol(&g->dims, "N", 1, 16, 1); /* no matter of the bodies */
     xpu_value x = bench_input(b, "x", XPU_F32, DIMS(2));
     xpu_node node = add_control(b, XPU_OP_IF, &(xpu_value){number(b, XPU_BOOL, c).id}, 1, 1);
     xpu_block top = enter(b, node);

@@ -4,6 +4,7 @@
 
 #include "core/ops/ref.h"
 #include "core/passes/passes.h"
+#include "core/passes/verify.h"
 #include "tests/unit/unit.h"
 
 enum { ENTRIES = 4, SYMBOLS = 3, TRIES = 200 };
@@ -226,6 +227,17 @@ static void test_decided(void) {
     end(&b);
 }
 
+/* A truth that shapes decide is data of its type. */
+static void test_truth(void) {
+    bench b;
+    begin(&b);
+    xpu_value x = data(&b, 0, XPU_BOOL);
+    xpu_graph_output(b.graph, x);
+    CU_ASSERT_EQUAL(xpu_verify(b.graph, "build", &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL(xpu_value_at(b.graph, x)->dtype, XPU_BOOL);
+    end(&b);
+}
+
 /* Of shapes alone, it is one node; of what an input holds, it stays computed. */
 static void test_as_data(void) {
     for (int of_input = 0; of_input < 2; of_input++) {
@@ -242,6 +254,7 @@ static void test_as_data(void) {
         x = apply(&b, XPU_OP_NEG, &x, 1, NULL, 0);
         xpu_graph_output(b.graph, x);
         CU_ASSERT_EQUAL(xpu_pass_canonicalise(b.graph, &b.diags), XPU_OK);
+        CU_ASSERT_EQUAL(xpu_verify(b.graph, "canonicalise", &b.diags), XPU_OK);
         int nodes = 0;
         XPU_FOR_ALL_NODES(b.graph, node) nodes++;
         CU_ASSERT_EQUAL(nodes, of_input ? 3 : 1);
@@ -250,4 +263,4 @@ static void test_as_data(void) {
 }
 
 XPU_TEST_MAIN("known", {"elementwise", test_elementwise}, {"floats", test_floats}, {"moves", test_moves},
-              {"decided", test_decided}, {"as data", test_as_data})
+              {"decided", test_decided}, {"as data", test_as_data}, {"truth", test_truth})

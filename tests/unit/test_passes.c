@@ -196,17 +196,27 @@ static void folds_cheap_operators(void) {
         {XPU_OP_REDUCE_MIN, "identity"}, {XPU_OP_REDUCE_PROD, "identity"}, {XPU_OP_SOFTMAX, "identity"},
         {XPU_OP_CONCAT, "identity"},     {XPU_OP_GATHER, "identity"},      {XPU_OP_GATHER_ELEMENTS, "identity"},
         {XPU_OP_GATHER_ND, "identity"},  {XPU_OP_ADD, "identity"},         {XPU_OP_EXP, "identity"},
-        {XPU_OP_MATMUL, "matmul"},
+        {XPU_OP_TRANSPOSE, "identity"},  {XPU_OP_SLICE, "identity"},       {XPU_OP_PAD, "identity"},
+        {XPU_OP_EXPAND, "identity"},     {XPU_OP_RESHAPE, "identity"},     {XPU_OP_MATMUL, "matmul"},
     };
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
         xpu_value k = constant(&b, DIMS(256, 256)), operands[] = {k, k};
-        const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, 2);
-        int has_axis = 0;
+        const xpu_dim all[] = {xpu_dim_const(&b.graph->dims, 256), xpu_dim_const(&b.graph->dims, 256)};
+        const xpu_dim none[] = {xpu_dim_const(&b.graph->dims, 0), xpu_dim_const(&b.graph->dims, 0)};
+        const xpu_attr slice[] = {XPU_ATTR_DIMS_OF(SHAPE, all, 2), XPU_ATTR_DIMS_OF(STARTS, none, 2), INTS(BY, 1, 1)};
+        const xpu_attr perm = INTS(PERM, 1, 0), pads = INTS(PADS, 1, 1, 1, 1), axis = XPU_ATTR_INT_OF(AXIS, 2);
+        const xpu_attr *attrs = &axis;
+        uint32_t has_axis = 0;
         switch (cases[i].op) {
         case XPU_OP_GATHER: operands[1] = indices(&b, DIMS(80)); break;
         case XPU_OP_GATHER_ELEMENTS: operands[1] = indices(&b, DIMS(80, 256)); break;
         case XPU_OP_GATHER_ND: operands[1] = indices(&b, DIMS(80, 1)); break;
+        case XPU_OP_TRANSPOSE: attrs = &perm, has_axis = 1; break;
+        case XPU_OP_PAD: attrs = &pads, has_axis = 1; break;
+        case XPU_OP_SLICE: attrs = slice, has_axis = 3; break;
+        case XPU_OP_EXPAND:
+        case XPU_OP_RESHAPE: attrs = slice, has_axis = 1; break;
         case XPU_OP_CONCAT:
         case XPU_OP_ADD:
         case XPU_OP_EXP:
@@ -214,7 +224,7 @@ static void folds_cheap_operators(void) {
         default: operands[0] = constant(&b, DIMS(256, 256, 1)); has_axis = 1;
         }
         uint32_t count = (uint32_t)xpu_op_of(cases[i].op)->max_inputs;
-        folds_to(&b, op(&b, cases[i].op, operands, count < 2 ? 1 : 2, &axis, has_axis), cases[i].after);
+        folds_to(&b, op(&b, cases[i].op, operands, count < 2 ? 1 : 2, attrs, has_axis), cases[i].after);
     }
 }
 
@@ -255,6 +265,38 @@ static void quantised_products(void) {
     quantised_product(0.5f, 0.25f, 2, "qmatmul");
     quantised_product(0x1p56f, 0x1p56f, 1, "qmatmul");
     quantised_product(0x1p56f, 0x1p56f, 0x1p-20f, literal); /* the factor is infinite */
+}
+
+/* Operands of other scales than the result become its bytes, each by a table of its own. */
+static void quantised_joins(void) {
+    static const float scales[] = {1, 4};
+    BENCH_OPEN(b);
+    xpu_value parts[2], tables[2];
+    for (int i = 0; i < 2; i++)
+        parts[i] = OP(&b, DEQUANTIZE, bench_input(&b, NULL, XPU_I8, DIMS(1, 2)), floats(&b, 1, scales[i]));
+    xpu_value made[] = {op(&b, XPU_OP_CONCAT, parts, 2, &XPU_ATTR_INT_OF(AXIS, 1), 1), floats(&b, 1, 2)};
+    OUT(&b, op(&b, XPU_OP_QUANTIZE, made, 2, &XPU_ATTR_INT_OF(DTYPE, XPU_I8), 1));
+    CU_ASSERT_EQUAL(xpu_pass_quantised(b.graph, &b.diags), XPU_OK);
+    xpu_remove_dead(b.graph);
+    CU_ASSERT_STRING_EQUAL(summary(&b), "lookup lookup concat");
+    xpu_node concat = xpu_value_at(b.graph, b.graph->outputs.items[0])->node;
+    for (uint32_t i = 0; i < 2; i++) {
+        xpu_node lookup = xpu_value_at(b.graph, xpu_node_input(b.graph, concat, i))->node;
+        tables[i] = xpu_node_input(b.graph, lookup, 1);
+        const int8_t *table = xpu_const_data(b.graph, tables[i], b.arena, &b.diags);
+        CU_ASSERT_EQUAL(table[8], i ? 16 : 4); /* 8 * scale / 2 */
+        CU_ASSERT_EQUAL(xpu_node_input(b.graph, lookup, 0).id, b.graph->inputs.items[i].id);
+    }
+    bench_close(&b);
+}
+
+/* Sums of 32 bits may have a zero point. */
+static void wide_zero_points(void) {
+    int32_t value = 7, zero = 3;
+    BENCH_OPEN(b);
+    xpu_value x = xpu_graph_const_bytes(b.graph, NULL, &(xpu_tensor){.dtype = XPU_I32, .data = &value});
+    xpu_value z = xpu_graph_const_bytes(b.graph, NULL, &(xpu_tensor){.dtype = XPU_I32, .data = &zero});
+    folds_to(&b, OP(&b, DEQUANTIZE, x, floats(&b, 1, 0.5f), z), "identity");
 }
 
 /* ---- canonicalise ---- */
@@ -648,7 +690,8 @@ static void checks_of_infinities(void) {
     CU_ASSERT_EQUAL(checked(1, NAN), XPU_EBUG);
 }
 
-XPU_TEST_MAIN("passes", {"fold", folding}, {"no large result folds", folds_no_large_result},
-              {"cheap operators fold", folds_cheap_operators}, {"quantised products", quantised_products},
-              {"canonicalise", canonicalising}, {"batch norm", batch_norms}, {"fusions", fusions}, {"chains", chains},
-              {"checker", checker_finds_changes}, {"checks of infinities", checks_of_infinities})
+XPU_TEST_MAIN("passes", {"quantised joins", quantised_joins}, {"wide zero points", wide_zero_points}, {"fold", folding},
+              {"no large result folds", folds_no_large_result}, {"cheap operators fold", folds_cheap_operators},
+              {"quantised products", quantised_products}, {"canonicalise", canonicalising}, {"batch norm", batch_norms},
+              {"fusions", fusions}, {"chains", chains}, {"checker", checker_finds_changes},
+              {"checks of infinities", checks_of_infinities})
