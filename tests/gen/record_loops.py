@@ -491,6 +491,17 @@ def loop_host():
 
 
 @network
+def loop_host_last():
+    """The same at the end of the body: what is carried moves behind it, on the chip."""
+    g = Graph()
+    n, x = g.input("n", [], I), g.input("x", [2] * 7)
+    b = Body("b", [([2] * 7, F)])
+    y = b.node("Transpose", b.node("Tanh", b.node("Add", b.carried[0], x)), perm=[6, 2, 4, 0, 5, 1, 3])
+    g.output(g.node("Loop", n, "", x, body=b.ends(b.c, [(y, F)])))
+    return g, {"4": {"n": np.array(4, I), "x": data(*[2] * 7)}}
+
+
+@network
 def loop_quantised():
     """Q and DQ around a convolution in the body."""
     g = Graph()
