@@ -3,12 +3,14 @@
  * give to which the states are handed by the caller, bit by bit, on ref, func and rtl.
  */
 #include <malloc.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "core/chip.h"
 #include "tests/unit/unit.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpu_runtime/include/xpurt_device.h"
@@ -220,6 +222,50 @@ static void early_ends(void) {
     xpurt_close(program);
 }
 
+static const xpurt_device_driver *faulty;
+static int events_left;
+
+/* The chip runs until so many events have come, and then has a fault. */
+static int run_to_fault(xpurt_device *device, uint64_t budget, xpurt_event *event) {
+    static const xpurt_fault fault = {
+        .cause = XPU_FAULT_ABORT, .cause_text = "software abort", .reason = "for the test", .core = 0, .engine = -1};
+    int status = faulty->run(device, budget, event);
+    if (status == 0 && events_left-- == 0) {
+        event->kind = XPURT_EVENT_FAULT;
+        event->fault = &fault;
+    }
+    return status;
+}
+
+/* A fault, wherever the run is, leaves all states as they were, also those that were given to it. */
+static void faults(void) {
+    xpurt_program *program = compile("int16", NULL);
+    faulty = xpurt_func_driver();
+    xpurt_device_driver device = *faulty;
+    device.run = run_to_fault;
+    xpurt_session *session = open_session(program, &device);
+    by_hand hand = {program, 2, {{0}}};
+    int status = -1, faulted = 0;
+    for (int step = 0; status && step < 40; step++) {
+        float data[MOST * IN], other[MOST * HIDDEN] = {4, 5, 6};
+        xpurt_error error = {0};
+        xpurt_tensor outputs[OUTPUTS],
+            inputs[] = {input_of(50 + step, 2, data), {"h", "float32", 2, {2, HIDDEN}, other}};
+        events_left = step;
+        status = xpurt_session_run(session, inputs, step % 2 ? 2 : 1, outputs, NULL, &error);
+        if (status) CU_ASSERT(status == XPU_EFAULT && error.text && strstr(error.text, "[device-fault]"));
+        xpurt_error_clear(&error);
+        if (!status) clear(outputs);
+        events_left = INT_MAX;
+        if (status) expect_step(session, &hand, step);
+        faulted += status != 0;
+    }
+    CU_ASSERT(faulted >= 4 && status == 0);
+    clear(hand.kept);
+    xpurt_session_close(session);
+    xpurt_close(program);
+}
+
 static void given_states(void) {
     xpurt_program *program = compile("int16", NULL);
     const xpurt_device_driver *const devices[] = {NULL, xpurt_func_driver()};
@@ -356,5 +402,5 @@ static void wrong_states(void) {
 }
 
 XPU_TEST_MAIN("states", {"as by hand on all devices", on_all_devices}, {"runs that end early", early_ends},
-              {"given and left", given_states}, {"shapes", shapes}, {"memory that runs out", out_of_memory},
-              {"--state", wrong_states})
+              {"faults", faults}, {"given and left", given_states}, {"shapes", shapes},
+              {"memory that runs out", out_of_memory}, {"--state", wrong_states})
