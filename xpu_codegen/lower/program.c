@@ -7,6 +7,7 @@
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/chain.h"
 #include "xpu_codegen/lower/control.h"
+#include "xpu_codegen/lower/empty.h"
 #include "xpu_codegen/lower/layer_numbers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
@@ -54,38 +55,11 @@ static const char *layer_name(const xpu_codegen *cg, xpu_node node) {
     return inner ? xpu_printf(cg->arena, "%s" XPU_ROWS_SUFFIX, name) : name;
 }
 
-/* The first call of a layer whose result may have no elements: then it is the only one. The same of a reduction of no
- * elements, each result of which is one value. Returns 0 where there is nothing else to call at any shape. */
-static int add_guard(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    const xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, node)->op);
-    const int reduces = op >= XPU_OP_REDUCE_SUM && op <= XPU_OP_REDUCE_PROD;
-    xpu_value y = xpu_node_output(cg->graph, node, 0), value = reduces ? xpu_node_input(cg->graph, node, 0) : y;
-    const xpu_value_info info = *xpu_value_at(cg->graph, y);
-    xpu_dim elements = xpu_dims_product(cg, value, 0, xpu_value_at(cg->graph, value)->rank);
-    if (xpu_dim_min(&cg->graph->dims, elements) > 0) return 1;
-    struct xpu_when_empty_call call = {.elements = xpu_arg_dim(elements),
-                                       .y = xpu_arg_at(xpu_activation_buffer(cg, y))};
-    int64_t bytes = (int64_t)xpu_dtype_bytes(info.dtype), unit = bytes == 8 ? 8 : 4;
-    uint32_t words[2] = {0, 0};
-    xpu_dim count = xpu_dim_of(cg, 0);
-    if (reduces) {
-        xpu_reduced_nothing((int)op - XPU_OP_REDUCE_SUM, info.dtype, words);
-        count = xpu_dim_mul_const(&cg->graph->dims, xpu_dims_product(cg, y, 0, info.rank), bytes);
-        count = xpu_dim_floordiv_const(&cg->graph->dims, xpu_dim_add_const(&cg->graph->dims, count, unit - 1), unit);
-    }
-    call.count = xpu_arg_dim(count);
-    call.element_bytes = xpu_arg_number(unit);
-    call.low = xpu_arg_number((int32_t)words[0]);
-    call.high = xpu_arg_number((int32_t)words[1]);
-    xpu_describe_layer(cg, layer, XPU_KERNEL_when_empty, xpu_dim_of(cg, 0));
-    return xpu_add_when_empty(cg, layer, &call) == XPU_OK && !xpu_is_empty(cg, value);
-}
-
 static xpu_status lower_on_chip(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_node_info *info = xpu_node_at(cg->graph, node);
     size_t errors = cg->diags->errors;
-    if (add_guard(cg, layer, node)) return lowering_of(xpu_node_at(cg->graph, node)->op)(cg, layer, node);
-    for (uint32_t i = 1; i < info->output_count; i++) xpu_activation_buffer(cg, info->outputs[i]);
+    if (xpu_begin_layer(cg, layer, node)) return lowering_of(xpu_node_at(cg->graph, node)->op)(cg, layer, node);
+    for (uint32_t i = 0; i < info->output_count; i++) xpu_activation_buffer(cg, info->outputs[i]);
     return cg->diags->errors == errors ? XPU_OK : XPU_EBUG;
 }
 
