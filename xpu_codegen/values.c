@@ -138,6 +138,12 @@ int xpu_is_empty(xpu_codegen *cg, xpu_value value) {
     return xpu_dim_is_const(&cg->graph->dims, product, &count) && count == 0;
 }
 
+int xpu_is_plain_product(const xpu_codegen *cg, xpu_node node) {
+    return xpu_node_is(cg->graph, node, XPU_OP_MATMUL) && !xpu_node_input(cg->graph, node, XPU_IN_BIAS).id &&
+           !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id &&
+           xpu_node_int(cg->graph, node, XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE;
+}
+
 int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim) {
     return xpu_dim_max(&cg->graph->dims, dim);
 }

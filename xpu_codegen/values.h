@@ -44,6 +44,8 @@ xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
 xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value);
 /* Whether it has no elements, at any shape. */
 int xpu_is_empty(xpu_codegen *cg, xpu_value value);
+/* Whether a node is a matrix product with nothing behind it: of matrices without an inner dim it gives zeros. */
+int xpu_is_plain_product(const xpu_codegen *cg, xpu_node node);
 /* The largest value in the ranges of the symbols. */
 int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim);
 

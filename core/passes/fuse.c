@@ -20,6 +20,12 @@ static int keeps_shape(const xpu_graph *graph, const xpu_match *match) {
                                 xpu_node_output(graph, match->nodes[1], 0));
 }
 
+/* A product that may have no inner dim: on its own it is zeros then. */
+static int may_be_zeros(const xpu_graph *graph, xpu_node producer) {
+    const xpu_value_info *x = xpu_value_at(graph, xpu_node_input(graph, producer, XPU_IN_X));
+    return xpu_node_is(graph, producer, XPU_OP_MATMUL) && xpu_dim_min(&graph->dims, x->dims[x->rank - 1]) < 1;
+}
+
 static int channel_dim(const xpu_graph *graph, xpu_node producer) {
     int rank = xpu_value_at(graph, xpu_node_output(graph, producer, 0))->rank;
     return xpu_node_is(graph, producer, XPU_OP_MATMUL) ? rank - 1 : 1;
@@ -42,7 +48,7 @@ static int64_t channel_vector(const xpu_graph *graph, xpu_node producer, xpu_val
 int xpu_accepts_bias(const xpu_graph *graph, const xpu_match *match) {
     xpu_value vector = other_operand(graph, match);
     return is_plain(graph, match->nodes[0]) && !xpu_node_input(graph, match->nodes[0], XPU_IN_BIAS).id &&
-           xpu_is_constant(graph, vector) && keeps_shape(graph, match) &&
+           xpu_is_constant(graph, vector) && keeps_shape(graph, match) && !may_be_zeros(graph, match->nodes[0]) &&
            channel_vector(graph, match->nodes[0], vector) > 0;
 }
 
@@ -84,7 +90,8 @@ int xpu_accepts_branch(const xpu_graph *graph, const xpu_match *match) {
     xpu_value branch = other_operand(graph, match);
     return !xpu_node_input(graph, match->nodes[0], XPU_IN_BRANCH).id && !xpu_is_constant(graph, branch) &&
            xpu_node_int(graph, match->nodes[0], XPU_ATTR_PRECISION) == XPU_PRECISION_FP32 &&
-           keeps_shape(graph, match) && xpu_value_same_shape(graph, branch, xpu_node_output(graph, match->nodes[0], 0));
+           keeps_shape(graph, match) && !may_be_zeros(graph, match->nodes[0]) &&
+           xpu_value_same_shape(graph, branch, xpu_node_output(graph, match->nodes[0], 0));
 }
 
 xpu_status xpu_fuse_branch(xpu_graph *graph, const xpu_match *match, xpu_diags *diags) {
@@ -99,6 +106,7 @@ xpu_status xpu_fuse_branch(xpu_graph *graph, const xpu_match *match, xpu_diags *
 
 int xpu_accepts_activation(const xpu_graph *graph, const xpu_match *match) {
     return xpu_node_int(graph, match->nodes[0], XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE &&
+           !may_be_zeros(graph, match->nodes[0]) &&
            xpu_node_int(graph, match->nodes[0], XPU_ATTR_PRECISION) == XPU_PRECISION_FP32;
 }
 

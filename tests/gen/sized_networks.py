@@ -94,7 +94,7 @@ def nonzero_open():
     g = Graph()
     x, w = g.input("x", ["N"]), g.input("w", ["N", 3])
     g.output(g.node("Neg", rows_where(g, x, w)))
-    return g, {str(n): {"x": data(n, seed=n), "w": data(n, 3)} for n in (1, 9, 600)}, "--shape x=N --shape w=N,3"
+    return g, {str(n): {"x": data(n, seed=n), "w": data(n, 3)} for n in (1, 9, 600)}
 
 
 # ---- what follows ----
@@ -109,6 +109,20 @@ def nonzero_product():
     g.output(g.node("ReduceSum", y, g.const([0]), keepdims=0))
     g.output(g.node("MatMul", y, g.node("Transpose", y, perm=[1, 0])))
     return g, cases(w=data(9, 16))
+
+
+@network
+def nonzero_gram():
+    """Products whose inner dim the data size, with and without something behind."""
+    g = Graph()
+    x, w = g.input("x", [9]), g.input("w", [9, 5])
+    rows = rows_where(g, x, w)
+    turned = g.node("Transpose", rows, perm=[1, 0])
+    y = g.node("MatMul", turned, rows)
+    g.output(y)
+    g.output(g.node("Add", g.node("MatMul", turned, g.node("Exp", rows)), g.node("Relu", y)))
+    g.output(g.node("MatMul", g.node("Unsqueeze", turned, g.const([0])), rows))
+    return g, cases(w=data(9, 5))
 
 
 @network

@@ -159,9 +159,11 @@ static xpu_value empty(bench *b, xpu_op_id op) {
     xpu_value operands[XPU_IN_WSCALE + 1] = {[XPU_IN_X] = x, [XPU_IN_WSCALE] = constant(b, DIMS(4))};
     switch (op) {
     case XPU_OP_CONV: return node2(b, op, x, constant(b, DIMS(4, 4, 3, 3)), &pads, 1);
-    case XPU_OP_MATMUL:
-        x = xpu_graph_input(b->graph, NULL, XPU_F32, 2, columns);
-        return node2(b, op, x, xpu_graph_input(b->graph, NULL, XPU_F32, 2, (xpu_dim[]){none, four}), NULL, 0);
+    case XPU_OP_MATMUL: /* without the bias it would be zeros */
+        operands[XPU_IN_X] = xpu_graph_input(b->graph, NULL, XPU_F32, 2, columns);
+        operands[XPU_IN_W] = xpu_graph_input(b->graph, NULL, XPU_F32, 2, (xpu_dim[]){none, four});
+        operands[XPU_IN_BIAS] = constant(b, DIMS(4));
+        return node_of(b, op, operands, XPU_IN_BIAS + 1, NULL, 0);
     case XPU_OP_QCONV:
         operands[XPU_IN_W] = zeros(b, XPU_I8, DIMS(4, 4, 3, 3));
         return node_of(b, op, operands, XPU_IN_WSCALE + 1, bytes, 3);

@@ -151,7 +151,10 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
         return "a product of two computed matrices runs on the cores";
     }
     if (!xpu_is_const_value(cg, xpu_node_input(cg->graph, node, XPU_IN_W))) return "its weights are computed";
-    if (xpu_is_empty(cg, xpu_node_output(cg->graph, node, 0))) return "its result has no elements";
+    if (xpu_is_empty(cg, xpu_node_output(cg->graph, node, 0)) ||
+        xpu_is_empty(cg, xpu_node_input(cg->graph, node, XPU_IN_X))) {
+        return "its operand or result has no elements";
+    }
     xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
     if (xpu_is_depthwise(cg, &shape)) return "a depthwise convolution runs on the cores";
     xpu_tile tile;

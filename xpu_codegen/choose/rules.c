@@ -58,12 +58,13 @@ static int known_dims_holds(xpu_rule_query *query) {
 static const xpu_rule known_dims = {"known-dims", "every dimension is known", "fix the shape with --shape",
                                     known_dims_holds};
 
-/* A dim that may be 0 is one of the first result, too, which then has no elements either: the layer does nothing. */
-static int empties_result(const xpu_graph *graph, xpu_node node, const xpu_value_info *operand) {
+/* A dim that may be 0, but for the inner one of a product, is one of the first result, too, which then has no elements
+ * either: the layer does nothing. */
+static int empties_result(const xpu_graph *graph, xpu_node node, const xpu_value_info *operand, int inner) {
     const xpu_value_info *y = xpu_value_at(graph, xpu_node_output(graph, node, 0));
     const int alone = xpu_node_at(graph, node)->output_count == 1; /* other results would have to be made */
     for (int i = 0; i < operand->rank; i++) {
-        int found = xpu_dim_min(&graph->dims, operand->dims[i]) > 0;
+        int found = i == inner || xpu_dim_min(&graph->dims, operand->dims[i]) > 0;
         for (int d = 0; d < y->rank && alone && !found; d++)
             found = xpu_dim_same(&graph->dims, operand->dims[i], y->dims[d]);
         if (!found) return 0;
@@ -74,9 +75,12 @@ static int empty_operand_holds(xpu_rule_query *query) {
     const xpu_graph *graph = query->job->graph;
     const xpu_node_info *info = xpu_node_at(graph, query->node);
     if (xpu_is_empty(codegen_of(query), info->outputs[0]) && info->output_count == 1) return 1;
+    const int plain = xpu_is_plain_product(codegen_of(query), query->node);
     for (uint32_t i = 0; i < info->input_count; i++) {
         xpu_value x = info->inputs[i];
-        if (!x.id || empties_result(graph, query->node, xpu_value_at(graph, x))) continue;
+        if (!x.id) continue;
+        int inner = plain ? xpu_value_at(graph, x)->rank - 1 - (i == XPU_IN_W) : -1;
+        if (empties_result(graph, query->node, xpu_value_at(graph, x), inner)) continue;
         query->value = xpu_printf(query->job->arena, "operand %u is %s", i, type_text(query, x));
         return 0;
     }

@@ -10,13 +10,14 @@ static int is_reduction(xpu_op_id op) {
     return op >= XPU_OP_REDUCE_SUM && op <= XPU_OP_REDUCE_PROD;
 }
 
-/* The result that has elements all the same, and what they are: a reduction's, or an absmax. */
+/* The result that has elements all the same, and what they are: a reduction's, a product's, or an absmax. */
 static xpu_value filled_result(const xpu_codegen *cg, xpu_node node, uint32_t words[2]) {
     const xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, node)->op);
     const float absmax = op == XPU_OP_ROW_SCALE ? XA_ROW_ABSMAX : 0;
     xpu_value y = xpu_node_output(cg->graph, node, 0);
     memcpy(words, &absmax, sizeof absmax);
     if (op == XPU_OP_ROW_SCALE) return xpu_node_output(cg->graph, node, XPU_OUT_ROW_ABSMAX);
+    if (xpu_is_plain_product(cg, node)) return y;
     if (!is_reduction(op)) return xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX);
     xpu_reduced_nothing((int)op - XPU_OP_REDUCE_SUM, xpu_value_at(cg->graph, y)->dtype, words);
     return y;
@@ -24,7 +25,7 @@ static xpu_value filled_result(const xpu_codegen *cg, xpu_node node, uint32_t wo
 
 int xpu_begin_layer(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_dims *dims = &cg->graph->dims;
-    const int reduces = is_reduction(xpu_op_id_of(xpu_node_at(cg->graph, node)->op));
+    const int reduces = is_reduction(xpu_op_id_of(xpu_node_at(cg->graph, node)->op)) || xpu_is_plain_product(cg, node);
     xpu_value value = reduces ? xpu_node_input(cg->graph, node, 0) : xpu_node_output(cg->graph, node, 0);
     xpu_dim elements = xpu_dims_product(cg, value, 0, xpu_value_at(cg->graph, value)->rank), count = xpu_dim_of(cg, 0);
     if (xpu_dim_min(dims, elements) > 0) return 1;
