@@ -70,7 +70,8 @@ void xpu_emit_portable_call(xpu_codegen *cg, xpu_text *text, const xpu_region *r
 enum {
     MOST_FRAME_BYTES = 1024, /* of the 4 KiB of a core's stack */
     MOST_CONSTANT_BYTES = 2048,
-    LARGEST_OBJECT = 1 << 26
+    LARGEST_OBJECT = 1 << 26,
+    AT_ONCE = 4 /* compilers that run */
 };
 
 typedef struct {
@@ -78,6 +79,7 @@ typedef struct {
     const xpu_region *region;
     xpu_arena *arena;
     const char *source, *object;
+    xpu_child_running *compiler; /* NULL: it could not be started, which is reported */
 } building;
 
 static const char *about_c(const building *b) {
@@ -93,7 +95,7 @@ static int refuse(const building *b, const char *rule, const char *what, const c
     return 0;
 }
 
-static int compile(const building *b, const char *device) {
+static void start_compiler(building *b, const char *device) {
     const char *argv[] = {xpu_compiler_name(),
                           "-fno-crash-diagnostics",
                           xpu_printf(b->arena, "@%s/clang.flags", device),
@@ -107,8 +109,12 @@ static int compile(const building *b, const char *device) {
                           "-o",
                           b->object,
                           NULL};
+    b->compiler = xpu_child_start(b->arena, argv, xpu_compiler_seconds(b->cg), b->cg->diags);
+}
+
+static int has_compiled(const building *b) {
     xpu_child child;
-    xpu_status status = xpu_child_run(b->arena, argv, xpu_compiler_seconds(b->cg), &child, b->cg->diags);
+    xpu_status status = xpu_child_wait(b->compiler, &child, b->cg->diags);
     if (status == XPU_OK && child.exit_code == 0 && xpu_file_exists(b->object)) return 1;
     if (status == XPU_OK && child.exit_code > 0 && strstr(child.error, about_c(b)))
         return refuse(b, "portable-compile", "does not compile", xpu_first_lines(b->cg->arena, child.error),
@@ -184,7 +190,7 @@ static int check_object(const building *b, const uint8_t *library, size_t length
 /* ---- all regions ---- */
 
 /* Behind the declaration that the program has, so that the types of the parameters are compared. */
-static int build_region(const building *b, const char *device, const uint8_t *library, size_t length) {
+static void start_region(building *b, const char *device) {
     const char *source = b->region->portable->source;
     xpu_text text;
     xpu_text_init(&text, b->arena);
@@ -192,28 +198,39 @@ static int build_region(const building *b, const char *device, const uint8_t *li
     add_declaration(b->cg, &text, b->region->portable);
     xpu_text_add(&text, "#line 1 \"%s\"\n", about_c(b));
     xpu_text_add_bytes(&text, source, strlen(source));
-    if (xpu_file_write(b->arena, b->source, text.text, text.length, b->cg->diags) != XPU_OK) return 0;
-    return compile(b, device) && check_object(b, library, length);
+    if (xpu_file_write(b->arena, b->source, text.text, text.length, b->cg->diags) == XPU_OK) start_compiler(b, device);
+}
+
+static int build_all(building *all, uint32_t count, const char *device, xpu_arena *arena) {
+    size_t length;
+    uint32_t started = 0, failed = 0;
+    const char *path = xpu_path_join(arena, device, "libxpudevice.a");
+    const uint8_t *library = xpu_file_read_all(arena, path, LARGEST_OBJECT, &length, all->cg->diags);
+    if (!library) return 0;
+    for (uint32_t i = 0; i < count && !xpu_stopped(arena); i++) {
+        while (started < count && started < i + AT_ONCE) start_region(&all[started++], device);
+        failed += !(all[i].compiler && has_compiled(&all[i]) && check_object(&all[i], library, length));
+    }
+    if (xpu_stopped(arena)) xpu_error_stopped(all->cg->diags, NULL, NULL, "the C of regions was being compiled");
+    return !failed && !xpu_stopped(arena);
 }
 
 const char *const *xpu_build_portable(xpu_codegen *cg, xpu_arena *arena) {
-    const char **objects = XPU_NEW_ARRAY(arena, const char *, cg->job->region_count + 1), *folder = NULL;
-    const char *device = xpu_path_join(arena, cg->job->options->resources, "device");
-    const char *path = xpu_path_join(arena, device, "libxpudevice.a");
-    const uint8_t *library = NULL;
-    size_t length = 0;
-    uint32_t count = 0, failed = 0;
-    for (uint32_t i = 0; i < cg->job->region_count; i++) {
+    const uint32_t most = cg->job->region_count;
+    const char **objects = XPU_NEW_ARRAY(arena, const char *, most + 1), *folder = NULL;
+    building *all = XPU_NEW_ARRAY(arena, building, most + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < most; i++) {
         const xpu_region *region = &cg->job->regions[i];
         if (!region->call.id) continue;
-        if (!library) library = xpu_file_read_all(arena, path, LARGEST_OBJECT, &length, cg->diags);
-        if (library && !folder) folder = xpu_temporary_folder(arena, cg->diags);
-        if (!library || !folder) return NULL;
+        if (!folder) folder = xpu_temporary_folder(arena, cg->diags);
+        if (!folder) return NULL;
         const char *name = xpu_path_join(arena, folder, xpu_printf(arena, "region-%u", region->number));
-        building b = {cg, region, arena, xpu_printf(arena, "%s.c", name), xpu_printf(arena, "%s.o", name)};
-        objects[count++] = b.object;
-        failed += !build_region(&b, device, library, length);
-        if (xpu_stopped(arena)) return NULL;
+        all[count] = (building){.cg = cg, .region = region, .arena = arena};
+        all[count].source = xpu_printf(arena, "%s.c", name);
+        objects[count] = all[count].object = xpu_printf(arena, "%s.o", name);
+        count++;
     }
-    return failed ? NULL : objects;
+    const char *device = xpu_path_join(arena, cg->job->options->resources, "device");
+    return !count || build_all(all, count, device, arena) ? objects : NULL;
 }

@@ -43,6 +43,25 @@ static void add_place(words *w, uint32_t buffer, xpu_value value) {
     add_word(w, xpu_arg_dim(xpu_value_bytes(w->cg, value)).arg);
 }
 
+/* Of its products: what they would need on any unit. */
+static xpu_dim macs_of(xpu_codegen *cg, const xpu_region *region) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_dim macs = xpu_dim_of(cg, 0);
+    for (uint32_t n = 0; n < region->node_count; n++) {
+        xpu_node node = region->nodes[n];
+        if (!xpu_node_has(cg->graph, node, XPU_TRAIT_PRODUCT)) continue;
+        xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), w = xpu_node_input(cg->graph, node, XPU_IN_W);
+        xpu_value y = xpu_node_output(cg->graph, node, 0);
+        const int is_matmul =
+            xpu_node_is(cg->graph, node, XPU_OP_MATMUL) || xpu_node_is(cg->graph, node, XPU_OP_QMATMUL);
+        xpu_dim each = is_matmul ? xpu_value_dim(cg, x, xpu_value_at(cg->graph, x)->rank - 1)
+                                 : xpu_dims_product(cg, w, 1, xpu_value_at(cg->graph, w)->rank);
+        xpu_dim own = xpu_dim_mul(dims, xpu_dims_product(cg, y, 0, xpu_value_at(cg->graph, y)->rank), each);
+        macs = xpu_dim_add(dims, macs, own);
+    }
+    return macs.id ? macs : xpu_dim_of(cg, 0);
+}
+
 xpu_status xpu_lower_region(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_region *region = xpu_region_of_call(cg, node);
     const xpu_portable *c = region->portable;
@@ -66,7 +85,7 @@ xpu_status xpu_lower_region(xpu_codegen *cg, uint32_t layer, xpu_node node) {
         add_place(&w, xpu_activation_buffer(cg, value), value);
     }
     for (uint32_t i = 0; i < c->dim_count; i++) add_word(&w, xpu_arg_dim(c->dims[i]).arg);
-    xpu_describe_layer(cg, layer, XPU_KERNEL_portable_c, xpu_dim_of(cg, 0));
+    xpu_describe_layer(cg, layer, XPU_KERNEL_portable_c, macs_of(cg, region));
     cg->program.layers.items[layer].reason =
         xpu_printf(cg->arena, "C of target '%s'", xpu_escape(cg->arena, region->target->name, 80));
     return xpu_add_call_of(cg, layer, XPU_KERNEL_portable_c, w.args.items, w.args.count, xpu_portable_body(cg, region));
