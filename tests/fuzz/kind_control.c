@@ -45,11 +45,11 @@ const hostile_kind hostile_control = {"control", ".onnx", load_models, make_cont
 
 /* ---- programs ---- */
 
-enum { MAX_STEPS = 24, PROGRAMS = 10 };
+enum { MAX_STEPS = 24, MAX_DEEP = 400, MAX_STATES = 4, PROGRAMS = 10 };
 static hostile_file programs[PROGRAMS];
 
 typedef struct {
-    XpuMeta__Step steps[MAX_STEPS];
+    XpuMeta__Step steps[MAX_DEEP];
     uint32_t count;
     uint32_t layer, words, symbols; /* the layer that comes next; of the program */
 } tree;
@@ -62,7 +62,7 @@ static void grow(hostile_random *random, tree *t, uint32_t last, uint32_t depth)
         if (t->layer >= last && kind == XPU_DO_RUN) kind = XPU_DO_IF; /* of no layers */
         XpuMeta__Step *s = &t->steps[index];
         *s = (XpuMeta__Step)XPU_META__STEP__INIT;
-        s->kind = kind;
+        s->kind = hostile_chance(random, 1) ? (uint32_t)hostile_number(random) : kind;
         s->has_word = s->has_symbol = s->has_first = s->has_last = s->has_middle = s->has_end = 1;
         s->word = hostile_below(random, t->words - xpu_step_words(kind));
         s->symbol = hostile_below(random, t->symbols);
@@ -82,9 +82,25 @@ static void grow(hostile_random *random, tree *t, uint32_t last, uint32_t depth)
     }
 }
 
+/* Branches or loops in each other, and all layers in the innermost. */
+static void nest(hostile_random *random, tree *t, uint32_t layers) {
+    uint32_t depth = 1 + hostile_below(random, MAX_DEEP - 1);
+    for (uint32_t i = 0; i <= depth; i++) {
+        XpuMeta__Step *s = &t->steps[t->count++];
+        *s = (XpuMeta__Step)XPU_META__STEP__INIT;
+        s->kind = i == depth ? XPU_DO_RUN : hostile_chance(random, 50) ? XPU_DO_IF : XPU_DO_LOOP;
+        s->has_word = s->has_last = s->has_middle = s->has_end = 1;
+        s->last = i == depth ? layers - 1 : 0;
+        s->middle = s->end = depth + 1;
+    }
+}
+
 static void add_steps(hostile_random *random, XpuMeta__Program *program, tree *t, XpuMeta__Step **list) {
     *t = (tree){.words = (uint32_t)program->n_plan, .symbols = (uint32_t)program->n_symbols};
-    grow(random, t, (uint32_t)program->n_layers, 0);
+    if (hostile_chance(random, 5))
+        nest(random, t, (uint32_t)program->n_layers);
+    else
+        grow(random, t, (uint32_t)program->n_layers, 0);
     for (uint32_t i = 0; i < t->count; i++) list[i] = &t->steps[i];
     program->n_steps = t->count;
     program->steps = list;
@@ -98,9 +114,54 @@ static void define_symbols(hostile_random *random, XpuMeta__Program *program) {
         symbol->has_value = symbol->has_element = 1;
         symbol->value = hostile_below(random, (uint32_t)program->n_values + 3);
         symbol->element = hostile_chance(random, 80) ? hostile_below(random, 4) : (uint32_t)hostile_number(random);
+        if (hostile_chance(random, 60)) continue;
+        symbol->has_bound = 1;
+        symbol->bound = hostile_below(random, (uint32_t)program->n_dims + 3);
     }
     if (hostile_chance(random, 20))
         program->values[hostile_below(random, (uint32_t)program->n_values)]->dtype = hostile_below(random, 16);
+}
+
+/* Outputs that are inputs of the next run, or nothing of the kind. */
+static void add_states(hostile_random *random, XpuMeta__Program *program, XpuMeta__State *states,
+                       XpuMeta__State **list) {
+    program->n_states = 1 + hostile_below(random, MAX_STATES);
+    program->states = list;
+    for (size_t i = 0; i < program->n_states; i++) {
+        list[i] = &states[i];
+        states[i] = (XpuMeta__State)XPU_META__STATE__INIT;
+        states[i].input = hostile_below(random, (uint32_t)program->n_inputs + hostile_chance(random, 10));
+        states[i].output = hostile_below(random, (uint32_t)program->n_outputs + hostile_chance(random, 10));
+    }
+}
+
+/* Bodies with other owners, arguments and results, and nodes in other bodies. */
+static void move_bodies(hostile_random *random, hostile_file *file) {
+    hostile_file bytes = {NULL, 0, 0};
+    if (!hostile_section(file, ".xpu.graph", &bytes)) return;
+    XpuMeta__Graph *graph = xpu_meta__graph__unpack(NULL, bytes.size, bytes.data);
+    if (!graph) abort();
+    for (uint32_t i = 1 + hostile_below(random, 2); i > 0 && graph->n_nodes; i--) {
+        XpuMeta__Node *node = graph->nodes[hostile_below(random, (uint32_t)graph->n_nodes)];
+        XpuMeta__Block *block =
+            graph->n_blocks ? graph->blocks[hostile_below(random, (uint32_t)graph->n_blocks)] : NULL;
+        switch (hostile_below(random, block ? 4 : 1)) {
+        case 0: node->has_block = 1, node->block = hostile_below(random, (uint32_t)graph->n_blocks + 2); break;
+        case 1: block->owner = hostile_below(random, (uint32_t)graph->n_nodes + 2); break;
+        case 2:
+            if (block->n_arguments) block->arguments[hostile_below(random, (uint32_t)block->n_arguments)]++;
+            break;
+        default:
+            if (block->n_results) block->n_results -= hostile_below(random, 2);
+        }
+    }
+    uint8_t *packed = malloc(xpu_meta__graph__get_packed_size(graph));
+    if (!packed) abort();
+    hostile_set(&bytes, packed, xpu_meta__graph__pack(graph, packed));
+    free(packed);
+    xpu_meta__graph__free_unpacked(graph, NULL);
+    hostile_set_section(file, ".xpu.graph", &bytes);
+    hostile_clear(&bytes);
 }
 
 static void make_steps(hostile_random *random, hostile_file *file) {
@@ -108,7 +169,10 @@ static void make_steps(hostile_random *random, hostile_file *file) {
     if (hostile_chance(random, 50)) {
         const hostile_file *seed = &programs[hostile_below(random, PROGRAMS)];
         hostile_set(file, seed->data, seed->size);
-        hostile_program_damage(random, file);
+        if (hostile_chance(random, 20))
+            move_bodies(random, file);
+        else
+            hostile_program_damage(random, file);
         return;
     }
     hostile_program_seed(random, file);
@@ -117,7 +181,9 @@ static void make_steps(hostile_random *random, hostile_file *file) {
     if (!program) abort();
     all = *program;
     tree t;
-    XpuMeta__Step *list[MAX_STEPS];
+    XpuMeta__Step *list[MAX_DEEP];
+    XpuMeta__State states[MAX_STATES], *state_list[MAX_STATES];
+    if (hostile_chance(random, 25)) add_states(random, program, states, state_list);
     if (hostile_chance(random, 70)) add_steps(random, program, &t, list);
     if (hostile_chance(random, 50)) define_symbols(random, program);
     uint8_t *bytes = malloc(xpu_meta__program__get_packed_size(program));
@@ -126,6 +192,8 @@ static void make_steps(hostile_random *random, hostile_file *file) {
     free(bytes);
     program->n_steps = all.n_steps;
     program->steps = all.steps;
+    program->n_states = all.n_states;
+    program->states = all.states;
     xpu_meta__program__free_unpacked(program, NULL);
     if (hostile_chance(random, 40)) hostile_damage_wire(random, &metadata);
     hostile_set_section(file, ".xpu.program", &metadata);
