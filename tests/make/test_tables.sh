@@ -10,12 +10,12 @@ row() { # row OLD NEW: rules.c with ops.def changed by sed's s
     syntax xpu_codegen/choose/rules.c && syntax xpu_codegen/choose/layout.c && syntax xpu_codegen/lower/program.c
 }
 check 0 '' row 'nothing is changed' ''
-check 1 'argument' row 'XPU_SIM_OP(SOFTMAX, softmax, RULE(float32), FOLLOW, "softmax_f32")' \
-    'XPU_SIM_OP(SOFTMAX, softmax, RULE(float32), "softmax_f32")'
-check 1 'argument' row 'XPU_SIM_OP(SOFTMAX, softmax, RULE(float32), FOLLOW, "softmax_f32")' \
-    'XPU_SIM_OP(SOFTMAX, softmax, RULE(float32), FOLLOW)'
-check 1 'float23' row 'softmax, RULE(float32)' 'softmax, RULE(float23)'
-check 1 'FOLLOWS' row 'softmax, RULE(float32), FOLLOW' 'softmax, RULE(float32), FOLLOWS'
+check 1 'argument' row 'XPU_SIM_OP(SOFTMAX, softmax, NO_RULES, FOLLOW, "softmax_f32")' \
+    'XPU_SIM_OP(SOFTMAX, softmax, NO_RULES, "softmax_f32")'
+check 1 'argument' row 'XPU_SIM_OP(SOFTMAX, softmax, NO_RULES, FOLLOW, "softmax_f32")' \
+    'XPU_SIM_OP(SOFTMAX, softmax, NO_RULES, FOLLOW)'
+check 1 'float23' row 'softmax, NO_RULES' 'softmax, RULE(float23)'
+check 1 'FOLLOWS' row 'softmax, NO_RULES, FOLLOW' 'softmax, NO_RULES, FOLLOWS'
 check 1 'XPU_OP_HARDMAX' row 'XPU_SIM_OP(SOFTMAX' 'XPU_SIM_OP(HARDMAX'
 rm -r "$folder/xpu_codegen"
 call() { # call STATEMENT: in a function that has a call of copy_nd
