@@ -29,13 +29,19 @@ static void store_number(uint32_t address, int32_t value) {
     words[1] = 0;
 }
 
+/* Iterations are counted in 32 bits: a loop that has run so many, and was not to end there, ends the run. */
+static void check_count(const struct xpu_loop_words *loop) {
+    int ends_there = loop->trips && words_at(loop->trips)[0] == INT32_MAX && words_at(loop->trips)[1] == 0;
+    if (!ends_there && xpu_condition(loop->again)) xpu_abort(XPU_ABORT_TRIPS);
+}
+
 int xpu_loop_goes_on(struct xpu_loop_words *loop, int32_t iteration, int32_t trips) {
     if (iteration >= trips || !xpu_condition(iteration ? loop->again : loop->first)) {
+        if (iteration == INT32_MAX) check_count(loop);
         store_number(loop->count_result, iteration);
         mfence();
         return 0;
     }
-    if (iteration == INT32_MAX) xpu_abort(XPU_ABORT_TRIPS);
     loop->iteration = (uint32_t)iteration;
     store_number(loop->iteration_result, iteration);
     mfence();
