@@ -117,6 +117,19 @@ def append_outer():
     return looping((0, 4), [data(2, 1, 2)], make, dims=[[2, None, 2]])
 
 
+@network
+def append_from_nothing():
+    """Caches that begin empty, and are read before the append, too; and one that stays so."""
+    def make(b, x):
+        k = b.const(np.zeros((2, 0, 3), F))
+        inner = Body("c", [([2, None, 3], F), ([2, 1, 3], F)])
+        more = inner.node("Concat", inner.carried[0], inner.carried[1], axis=1)
+        seen = inner.node("ReduceSum", inner.node("Tanh", inner.carried[0]), b.const([1]), keepdims=1)
+        y = inner.node("Sub", inner.carried[1], inner.node("Mul", seen, b.const(F(0.25))))
+        return b.node("Loop", b.i, "", k, x, outputs=2, body=inner.ends(inner.c, [(more, F), (y, F)]))[1:]
+    return looping((0, 1, 5), [data(2, 1, 3)], make, dims=[[2, 1, 3]])
+
+
 # ---- not in place ----
 
 @network

@@ -58,6 +58,16 @@ static int is_movable(const xpu_value_info *info) {
     return info->rank + (xpu_dtype_bytes(info->dtype) > sizeof(uint32_t)) <= XPU_COPY_DIMS;
 }
 
+/* Whether a node of another target reads the value: in its own way. */
+static int is_read_elsewhere(const xpu_codegen *cg, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    for (uint32_t i = 0; i < info->uses.count; i++) {
+        xpu_node user = info->uses.items[i].node;
+        if (xpu_is_foreign(cg, user) || xpu_node_is(cg->graph, user, XPU_OP_REGION)) return 1;
+    }
+    return 0;
+}
+
 enum { NOW, NEXT, LAST, FAMILY };
 
 static void consider(xpu_codegen *cg, xpu_node loop, const xpu_block_info *body, uint32_t i) {
@@ -66,8 +76,8 @@ static void consider(xpu_codegen *cg, xpu_node loop, const xpu_block_info *body,
                                       [LAST] = xpu_node_output(cg->graph, loop, i)};
     const xpu_value_info *now = xpu_value_at(cg->graph, family[NOW]), *next = xpu_value_at(cg->graph, family[NEXT]);
     xpu_node append = next->node;
-    if (next->kind != XPU_VALUE_NODE || !xpu_node_is(cg->graph, append, XPU_OP_CONCAT) || xpu_on_host(cg, append))
-        return;
+    if (next->kind != XPU_VALUE_NODE || !xpu_node_is(cg->graph, append, XPU_OP_CONCAT)) return;
+    if (xpu_on_host(cg, append) || xpu_is_foreign(cg, append)) return;
     if (xpu_node_input(cg->graph, append, 0).id != family[NOW].id || cg->extents[family[NEXT].id].capacity.id) return;
     if (xpu_value_block(cg->graph, family[NEXT]).id != now->block.id) return;
     const int axis = (int)xpu_node_int(cg->graph, append, XPU_ATTR_AXIS);
@@ -77,6 +87,9 @@ static void consider(xpu_codegen *cg, xpu_node loop, const xpu_block_info *body,
     extent.has_gaps = !xpu_dim_equal(xpu_dims_product(cg, family[NOW], 0, axis), one);
     if (!extent.capacity.id) return;
     if (extent.has_gaps && (now->results || next->results > 1 || !is_movable(now))) return;
+    for (int k = 0; k < LAST && extent.has_gaps; k++) {
+        if (is_read_elsewhere(cg, family[k])) return;
+    }
     for (int k = 0; k < FAMILY; k++) cg->extents[family[k].id] = extent;
     cg->extents[family[NEXT].id].is_appended = 1;
 }

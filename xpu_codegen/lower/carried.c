@@ -34,12 +34,12 @@ static int is_free(const placing *p, xpu_value value) {
     for (uint32_t i = 0; i < info->uses.count; i++) {
         xpu_node user = info->uses.items[i].node;
         int free;
-        if (xpu_node_at(cg->graph, user)->block_count) {
+        if (cg->layer_of[user.id] >= 0) {
+            free = reads_before(p, (uint32_t)cg->layer_of[user.id]);
+        } else if (xpu_node_is(cg->graph, user, XPU_OP_IF) || xpu_node_is(cg->graph, user, XPU_OP_LOOP)) {
             free = reads_before(p, cg->last_of[user.id]);
-        } else if (xpu_is_view(cg, user)) {
-            free = is_free(p, xpu_node_output(cg->graph, user, 0));
         } else {
-            free = cg->layer_of[user.id] >= 0 && reads_before(p, (uint32_t)cg->layer_of[user.id]);
+            free = xpu_is_view(cg, user) && is_free(p, xpu_node_output(cg->graph, user, 0));
         }
         if (!free) return 0;
     }
