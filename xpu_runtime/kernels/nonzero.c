@@ -151,11 +151,15 @@ static void nonzero_share(const void *args, uint32_t core, uint32_t cores) {
     const xpu_ticket none = {XPU_COUNTER_CALL, 0};
     uint32_t available, first, last, total = (uint32_t)a.count, n;
     uint32_t *lm = (uint32_t *)lm_floats(&available), most = min_u32(MOST_PLACES, round_down(available / 10, 16));
+    most = min_u32(most, round_up(total, 16));
     partition(core, cores, ceil_div(total, BLOCK), 1, &first, &last);
     if (first == last) return;
     writer w = {.a = &a, .list = lm, .most = most, .out = {lm + most, lm + 3 * most}, .stored = {none, none}};
     w.at = found_before(&a, first, lm);
-    for (uint32_t i = 0; i < 2 * most; i++) w.out[0][2 * i + 1] = 0; /* of both */
+    for (uint32_t i = 0, vl; i < 4 * most; i += vl) { /* the high words, of both */
+        vl = (uint32_t)__riscv_vsetvl_e32m4(4 * most - i);
+        __riscv_vse32_v_u32m4(w.out[0] + i, __riscv_vmv_v_x_u32m4(0, vl), vl);
+    }
     stream s = stream_of((uint32_t)a.x, (uint32_t)a.element_bytes, first * BLOCK, min_u32(last * BLOCK, total),
                          lm + 5 * most, available - 5 * most);
     for (const uint8_t *x; (x = next_part(&s, &n));) find_places(&w, x, s.next - n, n);
