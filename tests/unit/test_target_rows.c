@@ -1,4 +1,5 @@
 /* Rows of the XPU target: what each rule of each operator refuses, and which layouts come behind each operator. */
+#include "core/arith_resample.h"
 #include "tests/unit/codegen_fixture.h"
 #include "xpu_codegen/choose/rules.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
@@ -148,6 +149,23 @@ static xpu_value words(bench *b, xpu_op_id op) {
     return converted(b, op, XPU_I16, xpu_graph_const_f32(b->graph, NULL, 0.5f));
 }
 
+static xpu_value repeated(bench *b, xpu_op_id op) {
+    return node1(b, op, input(b, NULL, DIMS(2, 2, 2, 2)), &INTS(REPEATS, 2, 2, 2, 2), 1);
+}
+
+/* Along dim 2, by linear interpolation that looks at all elements. */
+static xpu_value resampled(bench *b, xpu_value x, int64_t size) {
+    const xpu_dim shape = xpu_dim_const(&b->graph->dims, size);
+    const xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, 2), XPU_ATTR_DIMS_OF(SHAPE, &shape, 1),
+                              XPU_ATTR_INT_OF(KIND, XA_LINEAR), XPU_ATTR_INT_OF(ANTIALIAS, 1)};
+    return node1(b, XPU_OP_RESAMPLE, x, attrs, 4);
+}
+
+static xpu_value many_taps(bench *b, xpu_op_id op) {
+    (void)op;
+    return resampled(b, input(b, NULL, DIMS(1, 4, 4000, 2)), 1);
+}
+
 /* Something is made of an image of no rows, of no channels, or of no elements. */
 static xpu_value empty(bench *b, xpu_op_id op) {
     const xpu_dim none = xpu_dim_symbol(&b->graph->dims, "H", 0, 9, 1), four = xpu_dim_const(&b->graph->dims, 4);
@@ -174,6 +192,7 @@ static xpu_value empty(bench *b, xpu_op_id op) {
     case XPU_OP_MAX_POOL:
     case XPU_OP_AVERAGE_POOL: return node1(b, op, x, window, 2);
     case XPU_OP_QGLOBAL_AVERAGE_POOL: return node1(b, op, x, bytes, 1);
+    case XPU_OP_RESAMPLE: return resampled(b, x, 3);
     case XPU_OP_DYNAMIC_QUANTIZE:
         return xpu_node_output(
             b->graph, xpu_graph_add(b->graph, (xpu_node){0}, xpu_op_of(op), &x, 1, NULL, 3, NULL, 0, NULL, 0), 0);
@@ -196,6 +215,9 @@ static const struct {
     {XPU_OP_QMATMUL, "empty-operand", empty, 0},
     {XPU_OP_QGLOBAL_AVERAGE_POOL, "empty-operand", empty, 0},
     {XPU_OP_DYNAMIC_QUANTIZE, "empty-operand", empty, 0},
+    {XPU_OP_RESAMPLE, "empty-operand", empty, 0},
+    {XPU_OP_RESAMPLE, "resample-taps", many_taps, 0},
+    {XPU_OP_REPEAT, "repeat-rank", repeated, 0},
     {XPU_OP_CONV, "constant-weights", computed_filter, 0},
     {XPU_OP_MATMUL, "matmul-leading-dims", leading_dims, 0},
     {XPU_OP_MAX_POOL, "whole-words", odd_channels, 0},
@@ -296,6 +318,8 @@ static xpu_value over_image(bench *b, xpu_op_id op) {
     switch (op) {
     case XPU_OP_TRANSPOSE: return node1(b, op, image(b), &perm, 1);
     case XPU_OP_PAD: return node1(b, op, image(b), &pads, 1);
+    case XPU_OP_REPEAT: return node1(b, op, image(b), &INTS(REPEATS, 1, 1, 2, 1), 1);
+    case XPU_OP_RESAMPLE: return resampled(b, image(b), 4);
     case XPU_OP_SLICE: return node1(b, op, image(b), box, 3);
     case XPU_OP_EXPAND: return node1(b, op, image(b), &wide, 1);
     case XPU_OP_CONCAT: return node2(b, op, input(b, NULL, DIMS(1, 4, 6, 6)), image(b), &axis, 1);
@@ -321,7 +345,7 @@ static xpu_value over_image(bench *b, xpu_op_id op) {
                                                  [XPU_IN_WSCALE] = constant(b, DIMS(8))};
         return node_of(b, op, operands, XPU_IN_WSCALE + 1, bytes, 2);
     }
-    default: return node1(b, op, image(b), &axis, op != XPU_OP_IDENTITY);
+    default: return node1(b, op, image(b), &axis, op != XPU_OP_IDENTITY && op != XPU_OP_GLOBAL_AVERAGE_POOL);
     }
 }
 
@@ -370,6 +394,9 @@ static void images_lie(void) {
         {XPU_OP_QMUL, "CC>C"},
         {XPU_OP_QGLOBAL_AVERAGE_POOL, "C>C"},
         {XPU_OP_QMATMUL, "L>L"},
+        {XPU_OP_REPEAT, "C>C"},
+        {XPU_OP_RESAMPLE, "C>C"},
+        {XPU_OP_GLOBAL_AVERAGE_POOL, "C>C"},
     };
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
@@ -424,7 +451,7 @@ static void linear_operators(void) {
     static const xpu_op_id ops[] = {XPU_OP_TRANSPOSE,   XPU_OP_PAD,          XPU_OP_SLICE,      XPU_OP_EXPAND,
                                     XPU_OP_CONCAT,      XPU_OP_AVERAGE_POOL, XPU_OP_MATMUL,     XPU_OP_REDUCE_SUM,
                                     XPU_OP_REDUCE_MEAN, XPU_OP_SOFTMAX,      XPU_OP_REDUCE_MAX, XPU_OP_CHAIN,
-                                    XPU_OP_RESHAPE};
+                                    XPU_OP_RESHAPE,     XPU_OP_REPEAT,       XPU_OP_RESAMPLE};
     for (volatile size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         BENCH_OPEN(b);
         work w;
