@@ -162,7 +162,7 @@ XA_INLINE xa_taps xa_cubic_taps(const xa_resample *r, float at, float *weights) 
 /* Half the width of the filter; one that makes an axis shorter is as much wider. */
 XA_INLINE float xa_resample_reach(const xa_resample *r) {
     float reach = r->kind == XA_CUBIC ? 2.0f : 1.0f;
-    return r->antialias && r->scale < 1.0f ? xa_div(reach, r->scale) : reach;
+    return r->antialias && r->scale < 1.0f ? xa_fmin(xa_div(reach, r->scale), 0x1p20f) : reach;
 }
 
 XA_INLINE xa_taps xa_antialias_taps(const xa_resample *r, float at, float *weights) {

@@ -110,38 +110,47 @@ static xpu_value turn_weights(const expansion *e) {
     return build(e, XPU_OP_TRANSPOSE, &w, 1, &XPU_ATTR_INTS_OF(PERM, perm, WEIGHT_AXES), 1);
 }
 
-/* The taps of one phase, the last one first. */
-static xpu_value taps_of(const expansion *e, const phase_class *const classes[XPU_WINDOW_AXES],
-                         const int64_t phase[XPU_WINDOW_AXES]) {
+/* The taps of phase `phase` of a class along one axis of weights, the last one first. */
+static xpu_value taps_of(const expansion *e, xpu_value weights, int axis, const phase_class *c, int64_t phase) {
     xpu_dims *dims = &e->graph->dims;
-    int64_t by[WEIGHT_AXES] = {1, 1, 1};
+    int64_t by[WEIGHT_AXES];
     xpu_dim starts[WEIGHT_AXES], sizes[WEIGHT_AXES];
-    const int64_t whole[] = {e->t.groups, e->outputs, e->channels};
-    for (int i = 0; i < KERNEL_AXIS; i++) {
-        starts[i] = xpu_dim_const(dims, 0);
-        sizes[i] = xpu_dim_const(dims, whole[i]);
-    }
-    for (int axis = 0; axis < XPU_WINDOW_AXES; axis++) {
-        const phase_class *c = classes[axis];
-        by[KERNEL_AXIS + axis] = -c->tap_step;
-        starts[KERNEL_AXIS + axis] = xpu_dim_const(dims, c->tap + phase[axis] + (c->taps - 1) * c->tap_step);
-        sizes[KERNEL_AXIS + axis] = xpu_dim_const(dims, c->taps);
+    const xpu_value_info *info = xpu_value_at(e->graph, weights);
+    for (int i = 0; i < WEIGHT_AXES; i++) {
+        int whole = i != KERNEL_AXIS + axis;
+        by[i] = whole ? 1 : -c->tap_step;
+        starts[i] = xpu_dim_const(dims, whole ? 0 : c->tap + phase + (c->taps - 1) * c->tap_step);
+        sizes[i] = whole ? info->dims[i] : xpu_dim_const(dims, c->taps);
     }
     xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(STARTS, starts, WEIGHT_AXES), XPU_ATTR_DIMS_OF(SHAPE, sizes, WEIGHT_AXES),
                         XPU_ATTR_INTS_OF(BY, by, WEIGHT_AXES)};
-    return build(e, XPU_OP_SLICE, &e->weights, 1, attrs, 3);
+    return build(e, XPU_OP_SLICE, &weights, 1, attrs, 3);
+}
+
+/* One behind the other along the outputs; a concat has a limited number of operands. */
+static xpu_value join(const expansion *e, xpu_value *parts, uint32_t count) {
+    const uint32_t most = (uint32_t)xpu_op_of(XPU_OP_CONCAT)->max_inputs;
+    while (count > 1) {
+        uint32_t joined = 0;
+        for (uint32_t first = 0; first < count; first += most) {
+            uint32_t n = count - first < most ? count - first : most;
+            parts[joined++] = build(e, XPU_OP_CONCAT, parts + first, n, &XPU_ATTR_INT_OF(AXIS, OUTPUT_AXIS), 1);
+        }
+        count = joined;
+    }
+    return parts[0];
 }
 
 /* [group x phases x outputs][channels][taps]. */
 static xpu_value weights_of(const expansion *e, const phase_class *const classes[XPU_WINDOW_AXES]) {
     int64_t phases = classes[0]->count * classes[1]->count;
     xpu_value *parts = XPU_NEW_ARRAY(e->scratch, xpu_value, phases), all;
-    for (int64_t i = 0; i < phases; i++) {
-        const int64_t phase[] = {i / classes[1]->count, i % classes[1]->count};
-        parts[i] = taps_of(e, classes, phase);
+    for (int64_t row = 0, i = 0; row < classes[0]->count; row++) {
+        xpu_value rows = taps_of(e, e->weights, 0, classes[0], row); /* once: what is large is cut up in few steps */
+        for (int64_t column = 0; column < classes[1]->count; column++)
+            parts[i++] = taps_of(e, rows, 1, classes[1], column);
     }
-    all = phases == 1 ? parts[0]
-                      : build(e, XPU_OP_CONCAT, parts, (uint32_t)phases, &XPU_ATTR_INT_OF(AXIS, OUTPUT_AXIS), 1);
+    all = join(e, parts, (uint32_t)phases);
     int64_t sizes[] = {e->t.groups * phases * e->outputs, e->channels, classes[0]->taps, classes[1]->taps};
     if (e->t.first) sizes[2] = sizes[3];
     return reshape(e, all, sizes, 2 + (uint32_t)e->t.spatial);

@@ -17,7 +17,7 @@ def transposed_convolutions():
              ((1, 2, 5), (2, 3, 16), dict(strides=[8], pads=[4, 4])), ((2, 2, 4), (2, 2, 5), dict(strides=[2], pads=[4, 3])),
              ((1, 2, 3, 4), (2, 3, 3, 3), dict(pads=[1, 1, 1, 1], auto_pad="NOTSET")), ((1, 2, 3, 4), (2, 3, 3, 2), dict(auto_pad="VALID", strides=[2, 2])),
              ((1, 2, 6, 6), (2, 1, 2, 2), dict(pads=[3, 2, 2, 3])), ((1, 20, 3, 3), (20, 24, 4, 4), dict(strides=[4, 4])), ((1, 1, 1, 1), (1, 1, 1, 1), {}),
-             ((1, 3, 2, 2), (3, 1, 8, 8), dict(strides=[5, 5], pads=[2, 1, 0, 3], group=3))]
+             ((1, 3, 2, 2), (3, 1, 8, 8), dict(strides=[5, 5], pads=[2, 1, 0, 3], group=3)), ((1, 2, 2, 1), (2, 1, 18, 16), dict(strides=[9, 8], pads=[0, 3, 1, 0]))]
     for i, (x, w, attributes) in enumerate(forms):
         group = attributes.get("group", 1)
         inputs = [values(F32, x, i, "small"), values(F32, w, i + 9, "small"), values(F32, (w[1] * group,), i + 20, "small")]
