@@ -30,6 +30,11 @@ for name in append_cache append_readers append_outer; do
     input=$(ls tests/loops/$name.*_in.npz | tail -1)
     check 0 '' "$XPU_BIN/xpu-run" -q "$folder/$name.xpu" -d func --check-races -i "$input" -o "$folder/out.npz"
 done
+cache=$folder/append_cache
+check 0 '' "$XPU_BIN/xpu-run" -q "$cache.xpu" -d func -i tests/loops/append_cache.9_in.npz --dump-layers="$cache.dump" -o "$folder/out.npz"
+for layer in b_concat2 b_matmul6 b_add11; do
+    check 0 'equal to' "$XPU_BIN/xpu-run" "$cache.xpu" -d func --layer=$layer --iteration=3 --from-dump="$cache.dump"
+done
 check 0 "reads a compact copy of 'b_concat" "$XPU_BIN/xpuc" -q tests/loops/append_readers.onnx --precision=fp32 --explain -o "$folder/readers.xpu"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
