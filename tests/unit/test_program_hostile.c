@@ -436,14 +436,14 @@ static void plan_too_long(void) {
 static void limits(void) {
     BENCH_OPEN(b);
     xpu_program *p = make_program(&b);
-    for (int i = 0; i < 64; i++) {
+    for (int i = 0; i < XPU_PROGRAM_MAX_SYMBOLS; i++) {
         xpu_dim_symbol(&p->graph->dims, xpu_printf(b.arena, "s%d", i), 1, 4, 1);
     }
     int asked = 0;
     const char *path = xpu_path_join(b.arena, b.folder, "test.xpu");
     CU_ASSERT_EQUAL(try_to_write(&b, p, path, &asked), XPU_EMODEL);
     CU_ASSERT(b.diags.count == 1 && strcmp(b.diags.items[0].rule, "program-limits") == 0);
-    CU_ASSERT(b.diags.count == 1 && strstr(b.diags.items[0].why, "it has 65 symbols, at most 64 can be read; the"));
+    CU_ASSERT(b.diags.count == 1 && strstr(b.diags.items[0].why, "it has 257 symbols, at most 256 can be read; the"));
     CU_ASSERT(!asked && !xpu_file_exists(path));
     bench_close(&b);
 }

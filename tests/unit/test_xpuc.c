@@ -353,11 +353,11 @@ static void expect_error(const char *path, const xpuc_options *options, const ch
     xpuc_error_clear(&error);
 }
 
-/* 65 symbols are one more than a program may have: said with both numbers, and before clang, here one that sleeps for a
- * minute, has ended. */
+/* 257 symbols are one more than a program may have: said with both numbers, and before clang, here one that sleeps for
+ * a minute, has ended. */
 static void too_large_a_program(void) {
     BENCH_OPEN(b);
-    const char *const *shapes, *path = write_inputs(&b, 65, 0, &shapes);
+    const char *const *shapes, *path = write_inputs(&b, 257, 0, &shapes);
     const char *folder = xpu_temporary_folder(b.arena, &b.diags), *old = getenv("PATH");
     const char *clang = xpu_path_join(b.arena, folder, "clang-19"), *script = "#!/bin/sh\nexec sleep 60\n";
     CU_ASSERT_EQUAL_FATAL(xpu_file_write(b.arena, clang, script, strlen(script), &b.diags), XPU_OK);
@@ -366,9 +366,26 @@ static void too_large_a_program(void) {
     double start = xpu_seconds();
     expect_error(path, &(xpuc_options){.shapes = shapes, .precision = "fp32"},
                  "error [program-limits] the program is too large for its file\n"
-                 "  why: it has 65 symbols, at most 64 can be read; the program has 65 layers\n");
+                 "  why: it has 257 symbols, at most 256 can be read; the program has 257 layers\n");
     CU_ASSERT(xpu_seconds() - start < 30);
     setenv("PATH", old, 1);
+    bench_close(&b);
+}
+
+/* As many symbols as there may be, each in a layer of its own: compiled in seconds, and described. */
+static void most_symbols(void) {
+    BENCH_OPEN(b);
+    enum { SYMBOLS = 256 };
+    const char *const *shapes, *path = write_inputs(&b, SYMBOLS, 0, &shapes);
+    xpuc_result result;
+    xpuc_error error = {0};
+    double start = xpu_seconds();
+    int status = xpuc_compile_file(path, &(xpuc_options){.shapes = shapes, .precision = "fp32"}, &result, &error);
+    if (status) printf("%s", error.text);
+    CU_ASSERT_EQUAL(status, 0);
+    CU_ASSERT(xpu_seconds() - start < 30);
+    xpuc_error_clear(&error);
+    xpuc_result_clear(&result);
     bench_close(&b);
 }
 
@@ -404,5 +421,5 @@ XPU_TEST_MAIN("xpuc", {"--shape", shapes}, {"all wrong options at once", all_wro
               {"dump after every pass", dump_of_every_pass}, {"explain", explanation}, {"report", report},
               {"describe", description}, {"files", files}, {"out of memory", out_of_memory},
               {"many unsupported nodes", many_unsupported}, {"a name frees a dim", a_name_frees},
-              {"too large a program", too_large_a_program}, {"too complex a dim", too_complex_a_dim},
-              {"no outputs", no_outputs})
+              {"too large a program", too_large_a_program}, {"as many symbols as may be", most_symbols},
+              {"too complex a dim", too_complex_a_dim}, {"no outputs", no_outputs})
