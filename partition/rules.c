@@ -152,7 +152,8 @@ xpu_status xpu_partition_check_all(const xpu_offer *offers, uint32_t count, xpu_
     partition->side = XPU_NEW_ARRAY(partition->arena, uint8_t, partition->node_count);
     for (uint32_t i = 0; i < count; i++) {
         XPU_FOR_ALL_NODES(graph, node) {
-            if (partition->side[node.id] == i) partition->side[node.id] += !check_node(partition, i, node);
+            uint8_t *side = &partition->side[node.id];
+            if (*side == i && !check_node(partition, i, node)) ++*side;
         }
     }
     for (uint32_t i = 0; i < partition->refusals.count; i++) { /* the host runs no bodies */

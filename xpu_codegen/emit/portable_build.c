@@ -211,7 +211,8 @@ static int build_all(building *all, uint32_t count, const char *device, xpu_aren
         while (started < count && started < i + AT_ONCE) start_region(&all[started++], device);
         failed += !(all[i].compiler && has_compiled(&all[i]) && check_object(&all[i], library, length));
     }
-    if (xpu_stopped(arena)) xpu_error_stopped(all->cg->diags, NULL, NULL, "the C of regions was being compiled");
+    if (xpu_stopped(arena) && !all->cg->diags->errors)
+        xpu_error_stopped(all->cg->diags, NULL, NULL, "the C of regions was being compiled");
     return !failed && !xpu_stopped(arena);
 }
 
