@@ -192,12 +192,26 @@ static void folds_cheap_operators(void) {
         xpu_op_id op;
         const char *after;
     } cases[] = {
-        {XPU_OP_REDUCE_SUM, "identity"}, {XPU_OP_REDUCE_MEAN, "identity"}, {XPU_OP_REDUCE_MAX, "identity"},
-        {XPU_OP_REDUCE_MIN, "identity"}, {XPU_OP_REDUCE_PROD, "identity"}, {XPU_OP_SOFTMAX, "identity"},
-        {XPU_OP_CONCAT, "identity"},     {XPU_OP_GATHER, "identity"},      {XPU_OP_GATHER_ELEMENTS, "identity"},
-        {XPU_OP_GATHER_ND, "identity"},  {XPU_OP_ADD, "identity"},         {XPU_OP_EXP, "identity"},
-        {XPU_OP_TRANSPOSE, "identity"},  {XPU_OP_SLICE, "identity"},       {XPU_OP_PAD, "identity"},
-        {XPU_OP_EXPAND, "identity"},     {XPU_OP_RESHAPE, "identity"},     {XPU_OP_MATMUL, "matmul"},
+        {XPU_OP_REDUCE_SUM, "identity"},
+        {XPU_OP_REDUCE_MEAN, "identity"},
+        {XPU_OP_REDUCE_MAX, "identity"},
+        {XPU_OP_REDUCE_MIN, "identity"},
+        {XPU_OP_REDUCE_PROD, "identity"},
+        {XPU_OP_SOFTMAX, "identity"},
+        {XPU_OP_CONCAT, "identity"},
+        {XPU_OP_GATHER, "identity"},
+        {XPU_OP_GATHER_ELEMENTS, "identity"},
+        {XPU_OP_GATHER_ND, "identity"},
+        {XPU_OP_ADD, "identity"},
+        {XPU_OP_EXP, "identity"},
+        {XPU_OP_TRANSPOSE, "identity"},
+        {XPU_OP_SLICE, "identity"},
+        {XPU_OP_PAD, "identity"},
+        {XPU_OP_REPEAT, "identity"},
+        {XPU_OP_NONZERO_COUNTS, "identity"},
+        {XPU_OP_EXPAND, "identity"},
+        {XPU_OP_RESHAPE, "identity"},
+        {XPU_OP_MATMUL, "matmul"},
     };
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
@@ -206,7 +220,7 @@ static void folds_cheap_operators(void) {
         const xpu_dim none[] = {xpu_dim_const(&b.graph->dims, 0), xpu_dim_const(&b.graph->dims, 0)};
         const xpu_attr slice[] = {XPU_ATTR_DIMS_OF(SHAPE, all, 2), XPU_ATTR_DIMS_OF(STARTS, none, 2), INTS(BY, 1, 1)};
         const xpu_attr perm = INTS(PERM, 1, 0), pads = INTS(PADS, 1, 1, 1, 1), axis = XPU_ATTR_INT_OF(AXIS, 2);
-        const xpu_attr *attrs = &axis;
+        const xpu_attr repeats = INTS(REPEATS, 2, 1), *attrs = &axis;
         uint32_t has_axis = 0;
         switch (cases[i].op) {
         case XPU_OP_GATHER: operands[1] = indices(&b, DIMS(80)); break;
@@ -215,8 +229,10 @@ static void folds_cheap_operators(void) {
         case XPU_OP_TRANSPOSE: attrs = &perm, has_axis = 1; break;
         case XPU_OP_PAD: attrs = &pads, has_axis = 1; break;
         case XPU_OP_SLICE: attrs = slice, has_axis = 3; break;
+        case XPU_OP_REPEAT: attrs = &repeats, has_axis = 1; break;
         case XPU_OP_EXPAND:
         case XPU_OP_RESHAPE: attrs = slice, has_axis = 1; break;
+        case XPU_OP_NONZERO_COUNTS:
         case XPU_OP_CONCAT:
         case XPU_OP_ADD:
         case XPU_OP_EXP:
