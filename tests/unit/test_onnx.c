@@ -282,6 +282,14 @@ static const refusal refusals[] = {
      "[onnx-attribute] node 'n' (Scan-11, #0): attribute 'num_scan_inputs' is invalid\n"
      "  why: it is 2; there are 1 operands and 1 results\n"
      "  hint: export the model again, or check it with onnx.checker\n"},
+    {"Resize", 13, "coordinate_transformation_mode=s:tf_crop_and_resize", "[1,1,4,4] {3} {4}",
+     "[onnx-operand] node 'n' (Resize-13, #0): the region of interest does not fit\n"
+     "  why: it has 3 numbers for 4 axes\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
+    {"Resize", 13, "coordinate_transformation_mode=s:half_way", "[1,1,4,4] - {4}",
+     "[onnx-attribute] node 'n' (Resize-13, #0): attribute 'coordinate_transformation_mode' is invalid\n"
+     "  why: it is 'half_way'\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"Constant", 13, "", "",
      "[onnx-attribute] node 'n' (Constant-13, #0): the constant's value is invalid\n"
      "  why: 0 attributes give it, not one\n"
