@@ -352,6 +352,7 @@ xpu_status xpu_checker_run(xpu_checker *checker, const xpu_graph *graph, const c
     snapshot now = {NULL};
     xpu_status status = first ? make_inputs(checker, graph, diags) : XPU_OK;
     if (status == XPU_OK) status = take_snapshot(checker, graph, NULL, &now, diags);
+    if (status == XPU_EFAULT) status = cannot_check(graph, "random data give sizes that it cannot run with", diags);
     if (status == XPU_OK && !first && effect != XPU_EFFECT_DEFINES &&
         !is_same(checker, graph, &now, xpu_diags_new(now.arena))) {
         status = compare_layers(checker, graph, &done, diags);

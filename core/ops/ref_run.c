@@ -16,6 +16,8 @@ typedef struct {
     const xpu_graph *graph;
     const xpu_ref_options *options;
     int64_t *symbols;          /* of this moment: those that values define change */
+    uint8_t *is_known, *seen;  /* by symbol: it has its value; of one guard */
+    int changed;               /* a symbol has got a value since guards were looked at */
     const uint32_t *next_of;   /* by symbol: the next one that the same value defines, plus 1 */
     const uint32_t *symbol_of; /* by value id: the first symbol that it defines, plus 1 */
     xpu_tensor *values;        /* by value id */
@@ -36,8 +38,11 @@ static void find_definers(run *r) {
     uint32_t *symbol_of = XPU_NEW_ARRAY(r->arena, uint32_t, r->graph->values.count);
     uint32_t *next_of = XPU_NEW_ARRAY(r->arena, uint32_t, dims->symbols.count);
     r->symbols = XPU_NEW_ARRAY(r->arena, int64_t, dims->symbols.count);
+    r->is_known = XPU_NEW_ARRAY(r->arena, uint8_t, dims->symbols.count);
+    r->seen = XPU_NEW_ARRAY(r->arena, uint8_t, dims->symbols.count);
     for (uint32_t i = 0; i < dims->symbols.count; i++) {
         const xpu_symbol *symbol = &dims->symbols.items[i];
+        r->is_known[i] = !xpu_symbol_is_dynamic(r->graph, i);
         r->symbols[i] = r->options->symbols ? r->options->symbols[i] : symbol->min;
         if (!symbol->value.id) continue;
         next_of[i] = symbol_of[symbol->value.id];
@@ -104,9 +109,39 @@ static void set_value(run *r, xpu_value value, const xpu_tensor *tensor) {
     for (uint32_t i = r->symbol_of[value.id]; i; i = r->next_of[i - 1]) {
         const xpu_symbol *symbol = &r->graph->dims.symbols.items[i - 1];
         if ((int64_t)symbol->element >= count) continue;
+        r->is_known[i - 1] = 1;
+        r->changed = 1;
         if (tensor->dtype == XPU_I64) r->symbols[i - 1] = ((const int64_t *)tensor->data)[symbol->element];
         if (tensor->dtype == XPU_I32) r->symbols[i - 1] = ((const int32_t *)tensor->data)[symbol->element];
     }
+}
+
+static int is_all_known(run *r, xpu_dim dim) {
+    const xpu_dims *dims = &r->graph->dims;
+    memset(r->seen, 0, dims->symbols.count);
+    xpu_dim_find_symbols(dims, dim, r->seen);
+    for (uint32_t i = 0; i < dims->symbols.count; i++) {
+        if (r->seen[i] && !r->is_known[i]) return 0;
+    }
+    return 1;
+}
+
+/* Guards with symbols that the run finds, once it has found all of them; the others were looked at before the run. */
+static xpu_status check_guards(run *r) {
+    const xpu_dims *dims = &r->graph->dims;
+    if (!r->changed) return XPU_OK;
+    r->changed = 0;
+    for (uint32_t i = 0; i < r->graph->guards.count; i++) {
+        const xpu_guard *guard = &r->graph->guards.items[i];
+        if (!xpu_dim_is_dynamic(r->graph, guard->a) && !xpu_dim_is_dynamic(r->graph, guard->b)) continue;
+        if (xpu_dim_eval(dims, guard->a, r->symbols) == xpu_dim_eval(dims, guard->b, r->symbols)) continue;
+        if (!is_all_known(r, guard->a) || !is_all_known(r, guard->b)) continue;
+        return xpu_error(r->diags, XPU_EFAULT, r->graph->file, "value-guard",
+                         xpu_escape_message(r->arena, guard->where, 200), "it cannot run with the sizes of this run",
+                         xpu_printf(r->arena, "it needs %s", xpu_guard_text(r->graph, guard, r->arena)),
+                         "the sizes follow from the data: give other inputs");
+    }
+    return XPU_OK;
 }
 
 /* Whether a tensor has the dims that the value has at this moment. */
@@ -181,8 +216,16 @@ static void begin_block(run *r, xpu_block block) {
     }
 }
 
+static void forget_symbols(run *r, xpu_value value) {
+    for (uint32_t i = r->symbol_of[value.id]; i; i = r->next_of[i - 1]) r->is_known[i - 1] = 0;
+}
+
 static void end_block(run *r, xpu_block block) {
+    const xpu_block_info *info = xpu_block_at(r->graph, block);
+    for (uint32_t i = 0; i < info->arguments.count; i++) forget_symbols(r, info->arguments.items[i]);
     XPU_FOR_BLOCK_NODES(r->graph, block, node) {
+        const xpu_node_info *made = xpu_node_at(r->graph, node);
+        for (uint32_t i = 0; i < made->output_count; i++) forget_symbols(r, made->outputs[i]);
         xpu_arena **owner = &r->owners[xpu_node_output(r->graph, node, 0).id];
         xpu_arena_free(*owner);
         *owner = NULL;
@@ -371,7 +414,8 @@ static xpu_status run_node(run *r, xpu_node node) {
     xpu_arena *owner = xpu_arena_new(xpu_arena_mem(r->arena), "results");
     const xpu_tensor **inputs = XPU_NEW_ARRAY(constants, const xpu_tensor *, info->input_count);
     xpu_tensor *results = XPU_NEW_ARRAY(constants, xpu_tensor, info->output_count);
-    xpu_status status = meter_node(r, node);
+    xpu_status status = check_guards(r);
+    if (status == XPU_OK) status = meter_node(r, node);
     r->owners[info->outputs[0].id] = owner;
     xpu_doing(xpu_arena_mem(r->arena), "node", xpu_node_name(graph, node));
     for (uint32_t i = 0; i < info->input_count && status == XPU_OK; i++) {
@@ -421,6 +465,7 @@ xpu_status xpu_ref_run(const xpu_graph *graph, const xpu_ref_options *options, x
     begin_run(&r, arena);
     for (uint32_t i = 0; i < graph->inputs.count; i++) r.values[graph->inputs.items[i].id] = options->inputs[i];
     xpu_status status = run_block(&r, XPU_TOP_BLOCK);
+    if (status == XPU_OK) status = check_guards(&r);
     for (uint32_t i = 0; i < graph->outputs.count && status == XPU_OK; i++) {
         status = copy_output(&r, graph->outputs.items[i], &outputs[i], arena);
     }
