@@ -28,7 +28,7 @@ typedef enum { /* of the nearest element; SIMPLE: up where the axis becomes shor
                XA_NEAREST_ROUNDINGS
 } xa_nearest_rounding;
 
-enum { XA_MOST_TAPS = 512, XA_CUBIC_TAPS = 4 };
+enum { XA_DEVICE_TAPS = 512, XA_MOST_TAPS = 1 << 24, XA_CUBIC_TAPS = 4 }; /* of an element: on the device, at all */
 
 typedef struct {
     int32_t kind, coordinates, rounding, exclude_outside, antialias;

@@ -62,7 +62,7 @@ int32_t xpu_resample_bound(const xpu_graph *graph, xpu_node node) {
         r.scale = out > 0 ? (float)out / (float)in : 0.0f;
     }
     int32_t most = xa_resample_most_taps(&r);
-    return most < XA_MOST_TAPS ? most : 0;
+    return most < XA_DEVICE_TAPS ? most : 0;
 }
 
 static int is_one_of(const xpu_graph *graph, xpu_node node, xpu_attr_id id, int64_t count) {
@@ -115,9 +115,8 @@ static void take_nearest(const job *j, const char *x, char *y) {
     }
 }
 
-/* fma over the taps, the first one a product. */
-static void add_taps(const job *j, const float *x, float *y) {
-    float weights[XA_MOST_TAPS];
+/* fma over the taps, the first one a product. `weights`: room for those of an element. */
+static void add_taps(const job *j, const float *x, float *y, float *weights) {
     for (int32_t i = 0; i < j->r.out; i++) {
         xa_taps taps = xa_resample_taps(&j->r, i, weights);
         for (size_t o = 0; o < j->outer; o++) {
@@ -149,9 +148,12 @@ xpu_status xpu_ref_resample(const xpu_ref_args *args) {
     if (j.r.scale == 0) j.r.scale = xa_resample_scale(j.r.in, j.r.out);
     if (j.r.coordinates == XA_TF_CROP_AND_RESIZE && x->dtype != XPU_F32)
         return xpu_ref_refuse(args, "a value for elements outside is float32");
-    if (j.r.kind == XA_NEAREST)
+    if (j.r.kind == XA_NEAREST) {
         take_nearest(&j, x->data, y->data);
-    else
-        add_taps(&j, x->data, y->data);
+        return XPU_OK;
+    }
+    int32_t most = xa_resample_most_taps(&j.r);
+    if (most == XA_MOST_TAPS) return xpu_ref_refuse(args, "an element is a sum over too many others under this shape");
+    add_taps(&j, x->data, y->data, XPU_NEW_ARRAY(args->scratch, float, most));
     return XPU_OK;
 }

@@ -9,7 +9,7 @@
  */
 xa_resample xpu_resample_of(const xpu_graph *graph, xpu_node node);
 
-/* At least as many taps as any element has, for all values of the symbols; 0: more than XA_MOST_TAPS, or not known. */
+/* At least as many taps as any element has, for all values of the symbols; 0: too many for the device, or not known. */
 int32_t xpu_resample_bound(const xpu_graph *graph, xpu_node node);
 
 #endif

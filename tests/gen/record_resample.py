@@ -56,11 +56,19 @@ def pyramid():
             node("Resize", ["large", "none", "half"], "y", mode="linear")], constants
 
 
-def record(name, made, cases):
+def shrunk():
+    """Elements that are sums over more others than a core holds weights of."""
+    constants = [constant("sizes", np.array([1, 2, 4, 3], np.int64)), constant("none", np.array([], np.float32))]
+    return [node("Resize", ["x", "none", "none", "sizes"], "linear", mode="linear", antialias=1),
+            node("Resize", ["x", "none", "none", "sizes"], "cubic", mode="cubic", antialias=1, exclude_outside=1),
+            node("Add", ["linear", "cubic"], "y")], constants
+
+
+def record(name, made, cases, opset=13):
     nodes, constants = made
     graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", cases[0].shape[1], "H", "W"])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     onnx.save(model, os.path.join(FOLDER, name + ".onnx"))
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     for i, x in enumerate(cases):
@@ -81,6 +89,7 @@ def main():
     special = image(1, 3, 14, 11)
     special[0, 1, 3, 2], special[0, 2, 13, 10] = np.nan, np.inf
     record("pyramid", pyramid(), [image(1, 3, 16, 20), image(2, 3, 13, 9), special])
+    record("shrunk", shrunk(), [image(1, 2, 5, 1200)], opset=18)
 
 
 if __name__ == "__main__":
