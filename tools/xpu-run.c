@@ -275,7 +275,8 @@ static int dump_iterations(xpu_tool *tool, xpurt_run_options *run) {
     int one = 0, both = 0;
     int count = sscanf(text, "%9u%n..%9u%n", &first, &one, &last, &both);
     int is_range = count == 2 && !text[both] && last >= first;
-    if (*text < '0' || *text > '9' || (!is_range && (count < 1 || text[one]))) {
+    int is_plain = *text != '.' && !text[strspn(text, "0123456789.")]; /* sscanf takes signs and blanks */
+    if (!is_plain || (!is_range && (count < 1 || text[one]))) {
         return xpu_tool_usage(tool, "option '--dump-iterations'", "this is no range of iterations",
                               xpu_escape_message(tool->arena, text, 80),
                               "write the first and the last one, from 0 on: 0..3");

@@ -50,7 +50,7 @@ check 0 '' dump 1..2
 check 0 '0003_p_tanh1.i0001.i0001.npy 0003_p_tanh1.i0002.i0001.npy 0003_p_tanh1.i0002.i0002.npy' bash -c "cd $folder/func && echo *p_tanh1*"
 check 0 'equal to' replay p_reducemean2 --iteration=2,1 -d func
 check 2 "'p_concat3' is not in it" replay p_tanh1 --iteration=2,1 -d func
-for wrong in 2..1 x 1.. ' 1' 1..2x -1; do
+for wrong in 2..1 x 1.. ' 1' 1..2x -1 0..-1 0..+1 '0.. 1'; do
     check 2 "error [usage] option '--dump-iterations': this is no range of iterations" dump "$wrong"
 done
 # branches, values that change places, ends by data, stacks in both directions
