@@ -40,7 +40,7 @@ void xpu_onnx_check_bounds(xpu_onnx_importer *importer) {
                   "no size that the run finds has this name",
                   count ? xpu_printf(scratch, "they are %s", known.text) : "shapes decide all sizes of the model",
                   nearest ? xpu_printf(scratch, "did you mean '%s'?", xpu_escape(scratch, nearest, LONGEST))
-                          : count ? "leave the option out, or name one of these"
+                  : count ? "leave the option out, or name one of these"
                           : "leave the option out");
     }
 }

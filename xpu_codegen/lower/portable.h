@@ -6,7 +6,7 @@
 
 /* The region whose nodes are the body of `call`. */
 const xpu_region *xpu_region_of_call(const xpu_codegen *cg, xpu_node call);
-/* The C function between the kernel and the region's own: "region_2". */
+/* The C function between the kernel and the region's own: "region_2_call". */
 const char *xpu_portable_body(xpu_codegen *cg, const xpu_region *region);
 
 #endif

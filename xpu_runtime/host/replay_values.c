@@ -149,6 +149,7 @@ static xpu_status result_of_loop(xpu_run *run, xpu_node which, uint32_t result, 
     xpu_loop loop = xpu_loop_of(run->graph, which);
     uint32_t loops = xpu_loops_around(run->graph, node->parent);
     int64_t count;
+    if (loops >= XPU_MOST_LOOPS) return missing(run, node->outputs[result]);
     xpu_status status = count_iterations(run, which, at, &count);
     if (status != XPU_OK) return status;
     if (result == xpu_loop_count_result(&loop)) return one_element(run, node->outputs[result], count, tensor);
