@@ -214,7 +214,10 @@ static void run_program(hostile_random *random, xpurt_program *program, const st
     xpurt_error error = {0, NULL};
     xpurt_run_options options = {.device = device, .max_instructions = MAX_INSTRUCTIONS};
     snprintf(dump, sizeof dump, "%s/dump", hostile_folder());
-    if (hostile_chance(random, 8)) options.dump_folder = dump;
+    if (hostile_chance(random, 8)) {
+        options.dump_folder = dump;
+        options.max_instructions = MAX_INSTRUCTIONS / 10; /* a loop writes a file for each iteration */
+    }
     if (hostile_chance(random, 2)) {
         options.layer = layers[hostile_below(random, 4)];
         options.from_dump = dump;
