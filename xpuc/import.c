@@ -127,17 +127,32 @@ static xpu_status read_again(xpu_pipeline *p, const int64_t *symbols) {
     return status == XPU_OK ? XPU_OK : read_model(p, p->diags); /* for its errors */
 }
 
+/* An input of integers whose elements a dim of the value follows from, or NULL. */
+static const xpu_value_info *sizing_input(const xpu_graph *graph, const xpu_value_info *info) {
+    for (uint32_t i = 0; i < graph->dims.symbols.count; i++) {
+        xpu_value says = graph->dims.symbols.items[i].value;
+        if (!says.id || xpu_value_at(graph, says)->kind != XPU_VALUE_INPUT) continue;
+        for (int d = 0; d < info->rank; d++) {
+            if (xpu_dim_has_symbol(&graph->dims, info->dims[d], i)) return xpu_value_at(graph, says);
+        }
+    }
+    return NULL;
+}
+
 /* At the smallest shape no dim may be negative. */
 static xpu_status check_smallest(const xpu_pipeline *p) {
     const xpu_graph *graph = p->graph;
     xpu_value value = find_smaller(graph, NULL, 0);
     if (!value.id) return XPU_OK;
-    const xpu_value_info *info = xpu_value_at(graph, value);
+    const xpu_value_info *info = xpu_value_at(graph, value), *input = sizing_input(graph, info);
+    const char *hint = "give the symbols ranges that begin at larger values, with --shape";
+    if (input)
+        hint = xpu_printf(p->arena, "say what input '%s' holds, for example --value=%s=1..100",
+                          xpu_escape(p->arena, input->name, 100), xpu_escape(p->arena, input->name, 100));
     return xpu_error(p->diags, XPU_EMODEL, graph->file, "shape-negative",
                      xpu_printf(p->arena, "tensor '%s'", xpu_escape(p->arena, info->name, 100)),
                      "a dim is negative at the smallest shape",
-                     xpu_printf(p->arena, "it is %s", xpu_type_text(graph, value, p->arena)),
-                     "give the symbols ranges that begin at larger values, with --shape");
+                     xpu_printf(p->arena, "it is %s", xpu_type_text(graph, value, p->arena)), hint);
 }
 
 static xpu_status fill_open_dims(xpu_pipeline *p) {

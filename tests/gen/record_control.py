@@ -214,6 +214,15 @@ def value_slice():
 
 
 @network
+def value_shape():
+    """The shape of an Expand is computed from an input, which may hold anything where --value says nothing."""
+    g = Graph()
+    x, sizes = g.input("x", [1]), g.input("sizes", [2], np.int64)
+    g.output(g.node("Relu", g.node("Expand", x, g.node("Mul", sizes, g.const([2, 3])))))
+    return g, {f"{a}_{b}": {"x": data(1, seed=a), "sizes": np.array([a, b])} for a, b in [(1, 1), (9, 4)]}, "--value sizes=1..9"
+
+
+@network
 def value_folded():
     """A rate that decides a branch, given when the model is compiled."""
     g = Graph()
