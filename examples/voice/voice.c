@@ -21,7 +21,7 @@
 #include "speech.h"
 #include "wav.h"
 
-enum { RATE = 16000, HOP = 512, CONTEXT = 64, FRAME = HOP + CONTEXT };
+enum { RATE = 16000, HOP = 512, CONTEXT = 64, FRAME = HOP + CONTEXT, RESULTS = 8 };
 
 typedef struct {
     const char *model, *path, *device, *svg;
@@ -69,8 +69,9 @@ static int check_form(job *j) {
         if (strcmp(info.name, "state") == 0 && xpurt_state_of_input(j->program, i) < 0) frame.name = NULL;
     }
     xpurt_output(j->program, 0, &result);
-    int good = frame.name && frame.rank == 2 && frame.dims[0] == 1 && frame.dims[1] == FRAME &&
-               strcmp(frame.dtype, "float32") == 0 && result.dtype && strcmp(result.dtype, "float32") == 0;
+    int good = xpurt_output_count(j->program) <= RESULTS && frame.name && frame.rank == 2 && frame.dims[0] == 1 &&
+               frame.dims[1] == FRAME && strcmp(frame.dtype, "float32") == 0 && result.dtype &&
+               strcmp(result.dtype, "float32") == 0;
     if (good) return 0;
     return fails(2, j->model, "voice-program", "the program is no voice detector",
                  "it needs an input 'input' float32 [1,576], and its 'state' tied by --state",
@@ -112,7 +113,7 @@ static int run_frame(job *j, xpurt_session *session, size_t i) {
     xpurt_error error = {0};
     char *stats = NULL;
     xpurt_tensor inputs[2] = {{"input", "float32", 2, {1, FRAME}, frame}, {"sr", "int64", 0, {0}, &rate}};
-    xpurt_tensor outputs[8] = {{0}};
+    xpurt_tensor outputs[RESULTS] = {{0}};
     xpurt_run_options options = {.leave_states = 1, .stats = strcmp(j->device, "rtl") == 0 ? &stats : NULL};
     take_frame(j, i, frame);
     int status = xpurt_session_run(session, inputs, j->rate_input >= 0 ? 2 : 1, outputs, &options, &error);
