@@ -84,7 +84,7 @@ static int is_scalar(const xpu_chain_body_text *body) {
     return body->types->is_wide || xpu_chain_most_live(body->chain) > MOST_TYPED_VECTORS;
 }
 
-static const char *memory_type(xpu_dtype dtype) {
+const char *xpu_memory_type(xpu_dtype dtype) {
     switch (dtype) {
     case XPU_F32: return "float";
     case XPU_I8: return "int8_t";
@@ -167,10 +167,10 @@ static void emit_typed_body(xpu_text *text, const xpu_chain_body_text *body) {
     xpu_text_add(text, "static void %s(const float *const *in, const float *c, float *out, uint32_t n) {\n",
                  body->name);
     for (uint32_t i = 0; i < chain->input_count; i++) {
-        const char *type = memory_type(body->types->values[i]);
+        const char *type = xpu_memory_type(body->types->values[i]);
         if (used >> i & 1) xpu_text_add(text, "    const %s *x%u = (const %s *)in[%u];\n", type, i, type, i);
     }
-    xpu_text_add(text, "    %s *y = (%s *)out;\n    (void)c;\n", memory_type(dtype), memory_type(dtype));
+    xpu_text_add(text, "    %s *y = (%s *)out;\n    (void)c;\n", xpu_memory_type(dtype), xpu_memory_type(dtype));
     xpu_text_add(text, scalar ? "#pragma clang loop vectorize(disable)\n    for (uint32_t i = 0; i < n; i++) {\n"
                               : "    for (size_t vl; n > 0; n -= (uint32_t)vl) {\n"
                                 "        vl = __riscv_vsetvl_e32m4(n);\n");

@@ -4,6 +4,8 @@
 
 #include "xpu_codegen/lower/chain.h"
 
+/* The C type of an element in memory; float16 and bfloat16 as their bits. */
+const char *xpu_memory_type(xpu_dtype dtype);
 void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body);
 
 #endif

@@ -2,29 +2,12 @@
 
 #include <string.h>
 
+#include "xpu_codegen/emit/chain_body.h"
 #include "xpu_codegen/emit/object_symbols.h"
 #include "xpu_codegen/emit/toolchain.h"
 #include "xpu_codegen/lower/portable.h"
 
 /* ---- the call ---- */
-
-static const char *type_of(xpu_dtype dtype) {
-    switch (dtype) {
-    case XPU_F32: return "float";
-    case XPU_I8: return "int8_t";
-    case XPU_U8:
-    case XPU_BOOL: return "uint8_t";
-    case XPU_I16: return "int16_t";
-    case XPU_U16:
-    case XPU_F16:
-    case XPU_BF16: return "uint16_t";
-    case XPU_I32: return "int32_t";
-    case XPU_U32: return "uint32_t";
-    case XPU_I64: return "int64_t";
-    case XPU_U64: return "uint64_t";
-    default: return "void";
-    }
-}
 
 /* "const float *" for each operand, "float *" for each result; `values`: with what stands in in[]. */
 static void add_parameters(xpu_codegen *cg, xpu_text *text, const xpu_portable *c, int values) {
@@ -32,7 +15,7 @@ static void add_parameters(xpu_codegen *cg, xpu_text *text, const xpu_portable *
     for (uint32_t i = 0; i < count; i++) {
         int is_operand = i < c->operand_count;
         xpu_value value = is_operand ? c->operands[i] : c->results[i - c->operand_count];
-        const char *type = type_of(xpu_value_at(cg->graph, value)->dtype);
+        const char *type = xpu_memory_type(xpu_value_at(cg->graph, value)->dtype);
         const char *constness = is_operand ? "const " : "";
         if (values)
             xpu_text_add(text, "(%s%s *)(uintptr_t)in[%u], ", constness, type, i);
