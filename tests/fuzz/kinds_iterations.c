@@ -170,7 +170,9 @@ static void feed_dumps(hostile_random *random, const hostile_file *file, hostile
     const int which = file->size ? file->data[0] % DUMPS : 0;
     hostile_file index = {NULL, 0, 0};
     char text[512], again[200];
-    hostile_set(&index, file->data + (file->size > 0), file->size - (file->size > 0));
+    hostile_add(&index, "", 1); /* data, also of an empty file */
+    index.size = 0;
+    if (file->size > 1) hostile_set(&index, file->data + 1, file->size - 1);
     hostile_put(dumps[which].folder, "index.json", &index);
     hostile_clear(&index);
     const char *name = layer_name(random, which, text, sizeof text);
