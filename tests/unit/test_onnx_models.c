@@ -289,7 +289,7 @@ static void test_files(void) {
                   {"super_resolution_10", 1},
                   {"mobilenet_v2_qdq", 1},
                   {"mobilenet_v2_quant", 1},
-                  {"ch_PP-OCRv4_det_infer", 0},
+                  {"ch_PP-OCRv4_det_infer", 1},
                   {"ch_PP-OCRv4_rec_infer", 1},
                   {"ch_ppocr_mobile_v2.0_cls_infer", 1},
                   {"silero_vad", 0},
