@@ -267,22 +267,33 @@ static const char *const *files_read(xpu_tool *tool) {
     return paths.items;
 }
 
+/* A number of up to nine digits; `text` moves behind it. -1: there is none. */
+static long read_count(const char **text) {
+    const size_t digits = strspn(*text, "0123456789");
+    if (digits < 1 || digits > 9) return -1;
+    const long number = strtol(*text, NULL, 10);
+    *text += digits;
+    return number;
+}
+
 /* "3" or "0..3". */
 static int dump_iterations(xpu_tool *tool, xpurt_run_options *run) {
     const char *text = xpu_tool_option(tool, "dump-iterations");
     if (!text) return XPU_OK;
-    unsigned first = 0, last = 0;
-    int one = 0, both = 0;
-    int count = sscanf(text, "%9u%n..%9u%n", &first, &one, &last, &both);
-    int is_range = count == 2 && !text[both] && last >= first;
-    int is_plain = *text != '.' && !text[strspn(text, "0123456789.")]; /* sscanf takes signs and blanks */
-    if (!is_plain || (!is_range && (count < 1 || text[one]))) {
+    const char *rest = text;
+    const long first = read_count(&rest);
+    long last = first;
+    if (first >= 0 && strncmp(rest, "..", 2) == 0) {
+        rest += 2;
+        last = read_count(&rest);
+    }
+    if (first < 0 || last < first || *rest) {
         return xpu_tool_usage(tool, "option '--dump-iterations'", "this is no range of iterations",
                               xpu_escape_message(tool->arena, text, 80),
                               "write the first and the last one, from 0 on: 0..3");
     }
-    run->dump_first = first;
-    run->dump_count = is_range ? last - first + 1 : 1;
+    run->dump_first = (uint32_t)first;
+    run->dump_count = (uint32_t)(last - first + 1);
     return XPU_OK;
 }
 

@@ -100,7 +100,8 @@ static xpu_value reshape(const expansion *e, xpu_value x, const int64_t *sizes, 
     return build(e, XPU_OP_RESHAPE, &x, 1, &XPU_ATTR_DIMS_OF(SHAPE, dims, rank), 1);
 }
 
-enum { GROUP_AXIS, OUTPUT_AXIS, CHANNEL_AXIS, KERNEL_AXIS, WEIGHT_AXES = KERNEL_AXIS + XPU_WINDOW_AXES };
+enum { GROUP_AXIS, OUTPUT_AXIS, CHANNEL_AXIS, KERNEL_AXIS };
+enum { WEIGHT_AXES = KERNEL_AXIS + XPU_WINDOW_AXES };
 
 /* Weights with the outputs of a group before its channels. */
 static xpu_value turn_weights(const expansion *e) {

@@ -116,7 +116,7 @@ static int read_iterations(const char *text, xpu_iterations *iterations) {
     while (*text) {
         char *end;
         if (dotted && (text[0] != '.' || text[1] != 'i')) return -1;
-        text += 2 * dotted;
+        if (dotted) text += 2;
         long long number = *text >= '0' && *text <= '9' ? strtoll(text, &end, 10) : -1;
         if (number < 0 || number > INT32_MAX || count == XPU_MOST_LOOPS) return -1;
         iterations->at[count++] = number;
