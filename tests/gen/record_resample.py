@@ -64,6 +64,13 @@ def shrunk():
             node("Add", ["linear", "cubic"], "y")], constants
 
 
+def tripled():
+    """Three axes that grow are more than one copy has dims for."""
+    constants = [constant("by", np.array([1, 2, 3, 2], np.float32)), constant("none", np.array([], np.float32))]
+    return [node("Sqrt", ["x"], "root"), node("Resize", ["root", "none", "by"], "tripled", mode="nearest", coordinate_transformation_mode="asymmetric",
+                                              nearest_mode="floor"), node("Exp", ["tripled"], "y")], constants
+
+
 def record(name, made, cases, opset=13):
     nodes, constants = made
     graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", cases[0].shape[1], "H", "W"])],
@@ -90,6 +97,7 @@ def main():
     special[0, 1, 3, 2], special[0, 2, 13, 10] = np.nan, np.inf
     record("pyramid", pyramid(), [image(1, 3, 16, 20), image(2, 3, 13, 9), special])
     record("shrunk", shrunk(), [image(1, 2, 5, 1200)], opset=18)
+    record("tripled", tripled(), [np.abs(image(2, 3, 5, 4))])
 
 
 if __name__ == "__main__":

@@ -45,6 +45,12 @@ check 0 '' "$XPU_BIN/xpuc" -q "$cases/shrunk.onnx" --shape=x=1,2,5,1200 --explai
 printf '%s\n' "$output" >"$folder/explained"
 for node in linear cubic; do unit $node host:; done
 runs shrunk 'ref func' 1e-5,1e-5 0
+# One copy for each of three axes; what they make has the node's name.
+compiled tripled fp32 nano 3
+unit tripled dma
+runs tripled 'ref func rtl' 1e-5,1e-5 0
+check 0 '' "$XPU_BIN/xpuc" -q "$cases/tripled.onnx" --emit=ir -o "$folder/tripled.ir"
+check 0 = grep '^%tripled : float32.N,6,' "$folder/tripled.ir"
 # Bias, batch norm and activation are no layers of their own.
 check 0 '' "$XPU_BIN/xpuc" -q "$cases/decoder.onnx" --emit=ir -o "$folder/decoder.ir"
 check 0 "// ConvTranspose 'up1' #0 + Add 'biased' #1 + BatchNormalization 'normal' #2 + Relu 'relu' #3" grep 'conv(.*activation=1' "$folder/decoder.ir"

@@ -60,7 +60,7 @@ SOURCES = [
 ONLY = {"core/ops": r"core/ops/(infer|op\.c|expand)"}  # reference kernels are compared by every test anyway
 
 # Tests of folders that are about the compiler; the sweep has its own way to run.
-FOLDERS = "unit golden loops control errors".split()
+FOLDERS = "unit golden loops control errors targets".split()
 # Parts of long tests.
 PARTS = {"XPU_DEVICES": "ref func", "XPU_ONLY": "^(if_sizes|loop_host|loop_swap|grow_)"}
 QUICK = 2    # seconds a test may take in a run with --quick

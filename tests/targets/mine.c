@@ -86,6 +86,7 @@ static const char *function(xpu_target_job *job, const xpu_portable *c, const ch
 static const struct {
     const char *mode, *before, *body;
 } texts[] = {
+    {"absolute", "", "    for (int i = 0; i < 960; i++) y[i] = x[i] < 0 ? -x[i] : x[i];\n"},
     {"syntax", "", "    y[0] = x[0] +;\n"},
     {"include", "#include <math.h>", "    y[0] = expf(x[0]);\n"},
     {"libm", "float expf(float);", "    y[0] = expf(x[0]);\n"},

@@ -41,6 +41,17 @@ for device in ref func; do
     same "$folder/$device.npz" tests/targets/digits_out.npz --tolerance=1e-4,1e-4
 done
 
+# Between two layers of the tensor engine, whose images do not lie as the C has its tensors
+image=(tests/targets/image.onnx --plugin="$folder/mine.so" --target=mine,xpu-sim --precision=int16)
+MINE=absolute check 0 "core: C of target 'mine': what MINE says" "$xpuc" -q "${image[@]}" --explain -o "$folder/image.xpu"
+check 0 2 grep -c ' tensor: ' <(printf '%s\n' "$output")
+MINE=absolute check 0 '' "$xpuc" -q "${image[@]}" --emit=ir -o "$folder/image.ir"
+check 0 '= region(%first/channel_first)' cat "$folder/image.ir"
+for device in ref func rtl; do
+    check 0 '' "$run" -q "$folder/image.xpu" -d $device -i tests/targets/image_in.npz -o "$folder/$device.npz"
+    same "$folder/$device.npz" tests/targets/image_out.npz --tolerance=1e-3,1e-3
+done
+
 # Bodies of branches and loops: as onnxruntime on every device, in the same bits on func and rtl, which runs in lock-step
 control() { # control NETWORK DEVICE...
     local name=$1 case device
