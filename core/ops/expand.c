@@ -9,10 +9,7 @@ typedef struct {
 } builder;
 
 static xpu_value build(builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t count, const xpu_attr *attr) {
-    const xpu_node_info *info = xpu_node_at(b->graph, b->node);
-    xpu_node node = xpu_build(b->graph, b->node, op, inputs, count, NULL, attr, attr ? 1 : 0, info->origins.items,
-                              info->origins.count, b->diags);
-    return xpu_node_output(b->graph, node, 0);
+    return xpu_build_part(b->graph, b->node, op, inputs, count, attr, attr ? 1 : 0, b->diags);
 }
 
 static xpu_value build_2(builder *b, xpu_op_id op, xpu_value x, xpu_value y) {

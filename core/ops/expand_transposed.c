@@ -88,10 +88,7 @@ static void place_phases(expansion *e, const class_list *lists) {
 
 static xpu_value build(const expansion *e, xpu_op_id op, const xpu_value *inputs, uint32_t count, const xpu_attr *attrs,
                        uint32_t attr_count) {
-    const xpu_node_info *info = xpu_node_at(e->graph, e->node);
-    xpu_node node = xpu_build(e->graph, e->node, op, inputs, count, NULL, attrs, attr_count, info->origins.items,
-                              info->origins.count, e->diags);
-    return xpu_node_output(e->graph, node, 0);
+    return xpu_build_part(e->graph, e->node, op, inputs, count, attrs, attr_count, e->diags);
 }
 
 static xpu_value reshape(const expansion *e, xpu_value x, const int64_t *sizes, uint32_t rank) {

@@ -287,3 +287,11 @@ xpu_node xpu_build(xpu_graph *graph, xpu_node before, xpu_op_id op, const xpu_va
     xpu_op_infer(graph, node, diags);
     return node;
 }
+
+xpu_value xpu_build_part(xpu_graph *graph, xpu_node node, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
+                         const xpu_attr *attrs, uint32_t attr_count, xpu_diags *diags) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    xpu_node part = xpu_build(graph, node, op, inputs, input_count, NULL, attrs, attr_count, info->origins.items,
+                              info->origins.count, diags);
+    return xpu_node_output(graph, part, 0);
+}

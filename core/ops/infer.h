@@ -28,6 +28,9 @@ const char *xpu_types_text(xpu_types types, xpu_arena *arena);
  * function runs: this is for what depends on an attribute. */
 xpu_status xpu_check_types(xpu_graph *graph, xpu_node node, uint32_t input, xpu_types types, xpu_diags *diags);
 
+/* [shape-window-rank] unless operand 0 is [N,C,W] or [N,C,H,W]. */
+xpu_status xpu_check_window_rank(xpu_graph *graph, xpu_node node, xpu_diags *diags);
+
 /* Gives result `output` its type. [shape-too-large] where a dim overflowed or there are more than XPU_MAX_ELEMENTS,
  * [shape-negative] where a dim is below zero for every value of the symbols. */
 xpu_status xpu_set_result(xpu_graph *graph, xpu_node node, uint32_t output, xpu_dtype dtype, int rank,

@@ -26,16 +26,19 @@ static xpu_status read_list(xpu_graph *graph, xpu_node node, xpu_attr_id id, uin
     return XPU_OK;
 }
 
+xpu_status xpu_check_window_rank(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const int rank = xpu_operand(graph, node, 0)->rank;
+    if (rank == 3 || rank == 4) return XPU_OK;
+    return xpu_infer_error(
+        graph, node, diags, "shape-window-rank",
+        xpu_printf(graph->arena, "%s over this number of dims is not supported", xpu_node_at(graph, node)->op->name),
+        "only 1-D and 2-D windows are supported: reshape to [N,C,W] or [N,C,H,W]",
+        "the operand must be [N,C,W] or [N,C,H,W]; it is %s", xpu_operand_text(graph, node, 0));
+}
+
 /* All but the kernel; lists become explicit. */
 static xpu_status read_window(xpu_graph *graph, xpu_node node, xpu_window *w, xpu_diags *diags) {
-    const xpu_value_info *x = xpu_operand(graph, node, 0);
-    const char *name = xpu_node_at(graph, node)->op->name;
-    if (x->rank != 3 && x->rank != 4) {
-        return xpu_infer_error(graph, node, diags, "shape-window-rank",
-                               xpu_printf(graph->arena, "%s over this number of dims is not supported", name),
-                               "only 1-D and 2-D windows are supported: reshape to [N,C,W] or [N,C,H,W]",
-                               "the operand must be [N,C,W] or [N,C,H,W]; it is %s", xpu_operand_text(graph, node, 0));
-    }
+    if (xpu_check_window_rank(graph, node, diags) != XPU_OK) return XPU_EMODEL;
     *w = xpu_window_trivial(graph, node);
     int64_t pads[2 * XPU_WINDOW_AXES];
     uint32_t count = (uint32_t)(XPU_WINDOW_AXES - w->first);

@@ -106,4 +106,8 @@ xpu_node xpu_build(xpu_graph *graph, xpu_node before, xpu_op_id op, const xpu_va
                    const char *output_name, const xpu_attr *attrs, uint32_t attr_count, const uint32_t *origins,
                    uint32_t origin_count, xpu_diags *diags);
 
+/* The result of a node in front of `node`, with its origins and without a name: a part of what stands for it. */
+xpu_value xpu_build_part(xpu_graph *graph, xpu_node node, xpu_op_id op, const xpu_value *inputs, uint32_t input_count,
+                         const xpu_attr *attrs, uint32_t attr_count, xpu_diags *diags);
+
 #endif

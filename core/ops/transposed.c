@@ -51,13 +51,7 @@ static int list_fits(const xpu_graph *graph, xpu_node node, xpu_attr_id id, uint
 
 static xpu_status check_window(xpu_graph *graph, xpu_node node, int has_dilations, xpu_diags *diags) {
     const xpu_value_info *x = xpu_operand(graph, node, 0);
-    const char *name = xpu_node_at(graph, node)->op->name;
-    if (x->rank != 3 && x->rank != 4) {
-        return xpu_infer_error(graph, node, diags, "shape-window-rank",
-                               xpu_printf(graph->arena, "%s over this number of dims is not supported", name),
-                               "only 1-D and 2-D windows are supported: reshape to [N,C,W] or [N,C,H,W]",
-                               "the operand must be [N,C,W] or [N,C,H,W]; it is %s", xpu_operand_text(graph, node, 0));
-    }
+    if (xpu_check_window_rank(graph, node, diags) != XPU_OK) return XPU_EMODEL;
     uint32_t spatial = (uint32_t)x->rank - 2;
     const xpu_attr *shape = xpu_node_attr(graph, node, XPU_ATTR_SHAPE);
     const char *wrong = NULL;

@@ -15,10 +15,7 @@ typedef struct {
 
 static xpu_value build(const conversion *c, xpu_op_id op, const xpu_value *inputs, uint32_t count,
                        const xpu_attr *attr) {
-    const xpu_node_info *info = xpu_node_at(c->graph, c->node);
-    xpu_node node = xpu_build(c->graph, c->node, op, inputs, count, NULL, attr, attr ? 1 : 0, info->origins.items,
-                              info->origins.count, c->diags);
-    return xpu_node_output(c->graph, node, 0);
+    return xpu_build_part(c->graph, c->node, op, inputs, count, attr, attr ? 1 : 0, c->diags);
 }
 
 static xpu_value pair(const conversion *c, xpu_op_id op, xpu_value a, xpu_value b) {

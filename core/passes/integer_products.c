@@ -26,10 +26,7 @@ typedef struct {
 
 static xpu_value build(const product *p, xpu_op_id op, const xpu_value *inputs, uint32_t count, const xpu_attr *attrs,
                        uint32_t attr_count) {
-    const xpu_node_info *info = xpu_node_at(p->graph, p->node);
-    xpu_node node = xpu_build(p->graph, p->node, op, inputs, count, NULL, attrs, attr_count, info->origins.items,
-                              info->origins.count, p->diags);
-    return xpu_node_output(p->graph, node, 0);
+    return xpu_build_part(p->graph, p->node, op, inputs, count, attrs, attr_count, p->diags);
 }
 
 static xpu_value pair(const product *p, xpu_op_id op, xpu_value a, xpu_value b) {
