@@ -228,6 +228,7 @@ PLUGINS  := $(patsubst examples/%/plugin.c,$(BUILD)/lib/xpu-target-%.so,$(wildca
 # These are programs of a user: they know the headers as they are installed
 EXTRA_examples_build_in_c := -Ixpuc/include -Ixpu_runtime/include
 EXTRA_examples_stream := -Ixpuc/include -Ixpu_runtime/include
+EXTRA_examples_common_demo := -Ixpu_runtime/include
 EXTRA_examples_voice_voice := -Ixpu_runtime/include
 EXTRA_examples_story_story := -Ixpu_runtime/include
 examples: $(EXAMPLES) $(DEMOS:%=$(BUILD)/examples/%) $(PLUGINS)
@@ -235,8 +236,8 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIBXPURT) $(LIBXPUC) $(LIBFUNC)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(LIBXPURT) $(LIBXPUC) $(LIBFUNC) $(LIBALL) $(LDFLAGS) $(LDLIBS)
-# A demonstration is a folder of sources that are one program
-$(foreach d,$(DEMOS),$(eval $(BUILD)/examples/$d: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/$d/*.c))))
+# A demonstration is a folder of sources that are one program, with those of examples/common
+$(foreach d,$(DEMOS),$(eval $(BUILD)/examples/$d: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/$d/*.c examples/common/*.c))))
 $(DEMOS:%=$(BUILD)/examples/%): $(LIBXPURT) $(LIBFUNC)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

@@ -13,14 +13,12 @@
  *     xpuc stories260K_loop.onnx --value=count=1..512
  */
 #include <getopt.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xpurt.h>
-#include <xpurt_func.h>
-#include <xpurt_rtl.h>
 
+#include "examples/common/demo.h"
 #include "words.h"
 
 enum { WORDS = 512, LENGTH = 512, RESULTS = 8 };
@@ -35,33 +33,9 @@ typedef struct {
     long long cycles;
 } job;
 
-static int fails(int status, const char *file, const char *rule, const char *what, const char *why, const char *hint) {
-    fprintf(stderr, "%s%serror [%s] %s\n  why: %s\n  hint: %s\n", file ? file : "", file ? ": " : "", rule, what, why,
-            hint);
-    return status;
-}
-
-static int passes_on(xpurt_error *error) {
-    int status = error->status;
-    if (status) fputs(error->text ? error->text : "there is not enough memory\n", stderr);
-    xpurt_error_clear(error);
-    return status;
-}
-
 static int usage(const char *what, const char *why) {
-    return fails(2, NULL, "usage", what, why, "story PROGRAM.xpu tok512.bin [--tokens=256] [--device=func|rtl|ref]");
-}
-
-/* The driver of a device, NULL for ref. */
-static int find_device(job *j) {
-    xpurt_error error = {0};
-    j->driver = strcmp(j->device, "func") == 0 ? xpurt_func_driver() : NULL;
-    if (strcmp(j->device, "rtl") != 0) return 0;
-    json_t *chip = json_loads(xpurt_chip_json(j->program), 0, NULL);
-    const char *name = json_string_value(json_object_get(chip, "name"));
-    j->driver = xpurt_rtl_load(name ? name : "standard", NULL, NULL, &error);
-    json_decref(chip);
-    return passes_on(&error);
+    return demo_fails(2, NULL, "usage", what, why,
+                      "story PROGRAM.xpu tok512.bin [--tokens=256] [--device=func|rtl|ref]");
 }
 
 static int has_input(const job *j, const char *name, const char *dtype) {
@@ -89,11 +63,9 @@ static int run(job *j, xpurt_session *session, const xpurt_tensor inputs[2], xpu
     xpurt_run_options options = {.leave_states = 1};
     if (strcmp(j->device, "rtl") == 0) options.stats = &text;
     xpurt_session_run(session, inputs, 2, outputs, &options, &error);
-    json_t *stats = text ? json_loads(text, 0, NULL) : NULL;
-    j->cycles += json_integer_value(json_object_get(stats, "cycles"));
-    json_decref(stats);
+    j->cycles += demo_cycles(text);
     free(text);
-    return passes_on(&error);
+    return demo_passes_on(&error);
 }
 
 static void clear(const job *j, xpurt_tensor *outputs) {
@@ -142,22 +114,22 @@ static int work(job *j) {
     const char *why = NULL;
     int status = words_read(j->vocabulary, WORDS, &j->words, &why);
     if (status) {
-        return fails(status, j->vocabulary, status == 2 ? "story-words" : "io-read",
-                     "this is no vocabulary of 512 words", why, "examples/story/tok512.bin");
+        return demo_fails(status, j->vocabulary, status == 2 ? "story-words" : "io-read",
+                          "this is no vocabulary of 512 words", why, "examples/story/tok512.bin");
     }
     j->program = xpurt_open(j->model, &error);
-    status = passes_on(&error);
-    if (!status) status = find_device(j);
+    status = demo_passes_on(&error);
+    if (!status) status = demo_find_device(j->program, j->device, &j->driver);
     if (status) return status;
     int steps = has_input(j, "token", "int64") && has_input(j, "pos", "int64");
     if (xpurt_output_count(j->program) > RESULTS ||
         (!steps && !(has_input(j, "prompt", "int64") && has_input(j, "count", "int64")))) {
-        return fails(2, j->model, "story-program", "the program tells no stories",
-                     "it takes neither token and pos nor prompt and count, integers of 64 bits",
-                     "xpuc examples/story/stories260K_loop.onnx --value=count=1..512");
+        return demo_fails(2, j->model, "story-program", "the program tells no stories",
+                          "it takes neither token and pos nor prompt and count, integers of 64 bits",
+                          "xpuc examples/story/stories260K_loop.onnx --value=count=1..512");
     }
     xpurt_session *session = xpurt_session_open(j->program, &(xpurt_run_options){.device = j->driver}, &error);
-    status = passes_on(&error);
+    status = demo_passes_on(&error);
     if (session) status = steps ? tell_by_steps(j, session) : tell_at_once(j, session);
     xpurt_session_close(session);
     if (status) return status;

@@ -10,14 +10,12 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xpurt.h>
-#include <xpurt_func.h>
-#include <xpurt_rtl.h>
 
+#include "examples/common/demo.h"
 #include "speech.h"
 #include "wav.h"
 
@@ -37,23 +35,10 @@ typedef struct {
     long stretch_count;
 } job;
 
-static int fails(int status, const char *file, const char *rule, const char *what, const char *why, const char *hint) {
-    fprintf(stderr, "%s%serror [%s] %s\n  why: %s\n  hint: %s\n", file ? file : "", file ? ": " : "", rule, what, why,
-            hint);
-    return status;
-}
-
-static int passes_on(xpurt_error *error) {
-    int status = error->status;
-    if (status) fputs(error->text ? error->text : "there is not enough memory\n", stderr);
-    xpurt_error_clear(error);
-    return status;
-}
-
 static int usage(const char *what, const char *why) {
-    return fails(2, NULL, "usage", what, why,
-                 "voice PROGRAM.xpu SOUND.wav [--device=func|rtl|ref] [--svg=FILE] "
-                 "[--threshold=0.5] [--frames]");
+    return demo_fails(2, NULL, "usage", what, why,
+                      "voice PROGRAM.xpu SOUND.wav [--device=func|rtl|ref] [--svg=FILE] "
+                      "[--threshold=0.5] [--frames]");
 }
 
 /* ---- program ---- */
@@ -73,31 +58,13 @@ static int check_form(job *j) {
                frame.dims[1] == FRAME && strcmp(frame.dtype, "float32") == 0 && result.dtype &&
                strcmp(result.dtype, "float32") == 0;
     if (good) return 0;
-    return fails(2, j->model, "voice-program", "the program is no voice detector",
-                 "it needs an input 'input' float32 [1,576], and its 'state' tied by --state",
-                 "xpuc silero_vad_16k_op15.onnx --shape=input=1,576 --shape=state=2,1,128 --value=sr=16000 "
-                 "--state=stateN=state");
-}
-
-/* The driver of a device, NULL for ref. */
-static int find_device(const job *j, const struct xpurt_device_driver **driver) {
-    xpurt_error error = {0};
-    *driver = strcmp(j->device, "func") == 0 ? xpurt_func_driver() : NULL;
-    if (strcmp(j->device, "rtl") != 0) return 0;
-    json_t *chip = json_loads(xpurt_chip_json(j->program), 0, NULL);
-    const char *name = json_string_value(json_object_get(chip, "name"));
-    *driver = xpurt_rtl_load(name ? name : "standard", NULL, NULL, &error);
-    json_decref(chip);
-    return passes_on(&error);
+    return demo_fails(2, j->model, "voice-program", "the program is no voice detector",
+                      "it needs an input 'input' float32 [1,576], and its 'state' tied by --state",
+                      "xpuc silero_vad_16k_op15.onnx --shape=input=1,576 --shape=state=2,1,128 --value=sr=16000 "
+                      "--state=stateN=state");
 }
 
 /* ---- frames ---- */
-
-static void count_cycles(job *j, const char *text) {
-    json_t *stats = text ? json_loads(text, 0, NULL) : NULL;
-    j->cycles += json_integer_value(json_object_get(stats, "cycles"));
-    json_decref(stats);
-}
 
 /* Frame i: its samples behind the last of the frame before; zeros before the sound and after it. */
 static void take_frame(const job *j, size_t i, float *frame) {
@@ -119,22 +86,22 @@ static int run_frame(job *j, xpurt_session *session, size_t i) {
     int status = xpurt_session_run(session, inputs, j->rate_input >= 0 ? 2 : 1, outputs, &options, &error);
     if (!status) j->probability[i] = *(const float *)outputs[0].data;
     for (uint32_t k = 0; k < xpurt_output_count(j->program); k++) xpurt_tensor_clear(&outputs[k]);
-    count_cycles(j, stats);
+    j->cycles += demo_cycles(stats);
     free(stats);
-    return passes_on(&error);
+    return demo_passes_on(&error);
 }
 
 static int run_frames(job *j) {
     xpurt_run_options options = {0};
     xpurt_error error = {0};
-    int status = find_device(j, &options.device);
+    int status = demo_find_device(j->program, j->device, &options.device);
     if (status) return status;
     j->frames = (j->sound.count + HOP - 1) / HOP;
     j->probability = malloc(j->frames * sizeof *j->probability);
     if (!j->probability)
-        return fails(3, j->path, "memory", "there is not enough memory", "the sound is long", "cut it");
+        return demo_fails(3, j->path, "memory", "there is not enough memory", "the sound is long", "cut it");
     xpurt_session *session = xpurt_session_open(j->program, &options, &error);
-    status = passes_on(&error);
+    status = demo_passes_on(&error);
     for (size_t i = 0; !status && i < j->frames; i++) status = run_frame(j, session, i);
     xpurt_session_close(session);
     return status;
@@ -176,23 +143,24 @@ static int draw(const job *j) {
     picture.stretch_count = j->stretch_count;
     int failure = speech_draw(j->svg, &picture);
     if (!failure) return 0;
-    return fails(3, j->svg, "io-write", "the picture cannot be written", strerror(failure), "another file for --svg");
+    return demo_fails(3, j->svg, "io-write", "the picture cannot be written", strerror(failure),
+                      "another file for --svg");
 }
 
 static int work(job *j) {
     xpurt_error error = {0};
     wav_error wrong = {0};
     int status = wav_read(j->path, RATE, &j->sound, &wrong);
-    if (status) return fails(status, j->path, wrong.rule, wrong.what, wrong.why, wrong.hint);
+    if (status) return demo_fails(status, j->path, wrong.rule, wrong.what, wrong.why, wrong.hint);
     j->program = xpurt_open(j->model, &error);
-    status = passes_on(&error);
+    status = demo_passes_on(&error);
     if (!status) status = check_form(j);
     if (!status) status = run_frames(j);
     if (status) return status;
     j->stretch_count = speech_find(j->probability, j->frames, (double)HOP / RATE, (double)j->sound.count / RATE,
                                    j->threshold, &j->stretches);
     if (j->stretch_count < 0)
-        return fails(3, j->path, "memory", "there is not enough memory", "the sound is long", "cut it");
+        return demo_fails(3, j->path, "memory", "there is not enough memory", "the sound is long", "cut it");
     print(j);
     return j->svg ? draw(j) : 0;
 }
