@@ -70,14 +70,15 @@ TOOLS = {"xpuc": "xpuc/main", "xpu-run": "tools/xpu-run", "xpu-dump": "tools/xpu
 
 # clang and lld give for the same files what they gave before.
 CACHE = """#!/bin/bash
-previous= read= out=
+previous= out=
+read=()
 for a; do
-    case $previous in -c) read=$a ;; -o) out=$a ;; esac
-    case $a in *.o) [ "$previous" = -o ] || read=$a ;; esac
+    case $previous in -c) read+=("$a") ;; -o) out=$a ;; esac
+    case $a in *.o) [ "$previous" = -o ] || read+=("$a") ;; esac
     previous=$a
 done
-[ -n "$read" ] && [ -n "$out" ] || exec PROGRAM "$@"
-key=$(sha256sum <"$read"); key=CACHE/NAME-${key%% *}
+[ ${#read[@]} -gt 0 ] && [ -n "$out" ] || exec PROGRAM "$@"
+key=$(cat "${read[@]}" | sha256sum); key=CACHE/NAME-${key%% *}
 if [ -e "$key" ]; then cat "$key.said" >&2; exec cp "$key" "$out"; fi
 said=$(mktemp CACHE/XXXXXX); PROGRAM "$@" 2>"$said"; status=$?
 cat "$said" >&2
