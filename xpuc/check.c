@@ -29,6 +29,9 @@ typedef struct {
     const xpu_graph *graph;
     const snapshot *held; /* what replaces the results once they are recorded; or NULL */
     snapshot *to;
+    double work;
+    uint32_t nodes; /* that ran */
+    xpu_diags *diags;
 } recorder;
 
 /* The pass that is looked at. */
@@ -52,6 +55,7 @@ xpu_checker *xpu_checker_new(xpu_arena *arena) {
 
 #define MOST_WORK  0x1p38
 #define MOST_BYTES 0x1p32
+enum { MOST_NODES = 1 << 20 }; /* that run, each time that a body runs them */
 
 /* From a fixed seed: the same input in every run. */
 static uint64_t next_random(uint64_t *state) {
@@ -116,6 +120,8 @@ static xpu_status cannot_check(const xpu_graph *graph, const char *why, xpu_diag
                      why, "give the dims with --shape");
 }
 
+static const char too_large[] = "it takes more than 2^38 operations, 2^20 nodes or 4 GiB of results behind every pass";
+
 /* Every value of a run is kept, and there is a run behind every pass. */
 static int is_too_large(const xpu_checker *checker, const xpu_graph *graph) {
     double work = 0, bytes = 0;
@@ -132,7 +138,7 @@ static xpu_status make_inputs(xpu_checker *checker, const xpu_graph *graph, xpu_
     checker->inputs = XPU_NEW_ARRAY(checker->arena, xpu_tensor, graph->inputs.count);
     if (!make_symbols(checker, graph)) return cannot_check(graph, "no small shape fulfils all guards", diags);
     if (is_too_large(checker, graph)) {
-        return cannot_check(graph, "it takes more than 2^38 operations, or 4 GiB of results, behind every pass", diags);
+        return cannot_check(graph, too_large, diags);
     }
     for (uint32_t i = 0; i < graph->inputs.count; i++) {
         const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[i]);
@@ -180,6 +186,15 @@ static xpu_status record(void *context, xpu_node node, const xpu_tensor *results
     return XPU_OK;
 }
 
+/* What loops take is known when they run. */
+static xpu_status meter(void *context, xpu_node node, double work) {
+    recorder *r = context;
+    (void)node;
+    r->work += work;
+    if (++r->nodes <= MOST_NODES && r->work <= MOST_WORK) return XPU_OK;
+    return cannot_check(r->graph, too_large, r->diags);
+}
+
 /* Runs the graph. With `held` every layer reads the operands that it had there, so that no difference spreads. */
 static xpu_status take_snapshot(const xpu_checker *checker, const xpu_graph *graph, const snapshot *held, snapshot *to,
                                 xpu_diags *diags) {
@@ -190,9 +205,13 @@ static xpu_status take_snapshot(const xpu_checker *checker, const xpu_graph *gra
     for (uint32_t i = 0; i < graph->inputs.count; i++) {
         to->values[graph->inputs.items[i].id] = checker->inputs[i];
     }
-    recorder context = {graph, held, to};
-    xpu_ref_options options = {
-        .symbols = checker->symbols, .inputs = checker->inputs, .observer = record, .bodies = 1, .context = &context};
+    recorder context = {.graph = graph, .held = held, .to = to, .diags = diags};
+    xpu_ref_options options = {.symbols = checker->symbols,
+                               .inputs = checker->inputs,
+                               .observer = record,
+                               .bodies = 1,
+                               .meter = meter,
+                               .context = &context};
     return xpu_ref_run(graph, &options, to->outputs, to->arena, diags);
 }
 

@@ -221,6 +221,16 @@ static void forget(xpu_graph *graph, const uint8_t *gone, xpu_arena *arena) {
     }
 }
 
+/* Values of nodes that were removed are still listed: dims of theirs that are gone are not known. */
+static void forget_dims(xpu_graph *graph) {
+    for (uint32_t id = 1; id < graph->values.count; id++) {
+        xpu_value_info *info = &graph->values.items[id];
+        for (int d = 0; d < info->rank; d++) {
+            if (xpu_dim_at(&graph->dims, info->dims[d])->gone) info->dims[d] = (xpu_dim){0};
+        }
+    }
+}
+
 void xpu_graph_drop_elements(xpu_graph *graph) {
     xpu_dims *dims = &graph->dims;
     uint32_t of_values = 0, dropped = 0;
@@ -247,6 +257,7 @@ void xpu_graph_drop_elements(xpu_graph *graph) {
         xpu_remove_dead(graph); /* what nobody needs may have their dims */
         forget(graph, gone, arena);
         xpu_dims_drop_symbols(dims, gone);
+        forget_dims(graph);
     }
     xpu_arena_free(arena);
 }

@@ -37,6 +37,14 @@ xpu_status xpu_ref_node_metered(const xpu_graph *graph, xpu_node node, const xpu
     return xpu_ref_node(graph, node, options->symbols, inputs, results, arena, diags);
 }
 
+/* Of results without elements nothing is computed, however large the dims beside the empty one are. */
+static int is_any(const xpu_tensor *results, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (xpu_tensor_count(&results[i])) return 1;
+    }
+    return 0;
+}
+
 xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *symbols, const xpu_tensor *const *inputs,
                         xpu_tensor *results, xpu_arena *arena, xpu_diags *diags) {
     const xpu_node_info *info = xpu_node_at(graph, node);
@@ -67,7 +75,7 @@ xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *sy
         results[i].data = xpu_alloc(arena, xpu_tensor_bytes(&results[i]));
         outputs[i] = &results[i];
     }
-    if (status == XPU_OK) {
+    if (status == XPU_OK && is_any(results, info->output_count)) {
         status = info->op->ref(&(xpu_ref_args){.graph = graph,
                                                .node = node,
                                                .inputs = inputs,

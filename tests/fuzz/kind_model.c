@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ir/known.h"
+#include "core/ops/control.h"
 #include "frontend/onnx/onnx.h"
 #include "tests/fuzz/hostile.h"
 #include "tests/gen/random_cnn.h"
@@ -65,13 +67,28 @@ static xpu_status import_bytes(xpu_arena *arena, const hostile_file *file, hosti
     return xpu_onnx_import_bytes(arena, file->data, file->size, "hostile.onnx", NULL, &graph, diags);
 }
 
+/* Whether it may loop for long: more than a few times, or as often as data say. */
+static int loops_for_long(xpu_graph *graph) {
+    enum { FEW = 64 };
+    XPU_FOR_ALL_NODES(graph, node) {
+        if (!xpu_node_is(graph, node, XPU_OP_LOOP)) continue;
+        xpu_value trips = xpu_node_input(graph, node, XPU_LOOP_TRIPS);
+        xpu_dim known[XPU_MOST_KNOWN];
+        int64_t count;
+        if (!trips.id || xpu_value_as_dims(graph, trips, known) != 1) return 1;
+        if (!xpu_dim_is_const(&graph->dims, known[0], &count) || count > FEW) return 1;
+    }
+    return 0;
+}
+
 /* Elements of all tensors together, at the smallest shape; infinite: the model is refused, or only for a chip is not.
  */
 static double count_elements(const hostile_file *file, xpu_mem *mem, xpu_diags *diags) {
     xpu_graph *graph;
     double elements = 0;
     if (xpu_onnx_import_bytes(xpu_arena_new(mem, "hostile"), file->data, file->size, "hostile.onnx", NULL, &graph,
-                              diags) != XPU_OK)
+                              diags) != XPU_OK ||
+        loops_for_long(graph))
         return HUGE_VAL;
     for (uint32_t id = 1; id < graph->values.count; id++) {
         double count = 1;
@@ -82,7 +99,7 @@ static double count_elements(const hostile_file *file, xpu_mem *mem, xpu_diags *
     return elements;
 }
 
-/* Whether the reference runs it in a moment, with sanitizers: all tensors together are small. */
+/* Whether the reference runs it in a moment, with sanitizers: all tensors together are small, and loops short. */
 static int is_small(const hostile_file *file) {
     enum { MOST_ELEMENTS = 1 << 20 };
     xpu_mem mem;

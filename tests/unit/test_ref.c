@@ -563,6 +563,24 @@ static void softmax_and_batch_norm(void) {
     bench_close(&b);
 }
 
+/* Nothing goes over dims beside an empty one: 2^39 rows of no elements would take minutes. */
+static void empty_results(void) {
+    static const xpu_op_id ops[] = {XPU_OP_SOFTMAX, XPU_OP_CONCAT, XPU_OP_TRANSPOSE};
+    const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, 1), order = XPU_ATTR_INTS_OF(PERM, ((const int64_t[]){0, 2, 1}), 3);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        BENCH_OPEN(b);
+        xpu_tensor x = {.dtype = XPU_F32, .rank = 3, .dims = {1 << 30, 0, 512}, .data = &b}, y;
+        const xpu_tensor *operands[] = {&x};
+        xpu_value input = bench_input(&b, NULL, XPU_F32, x.rank, x.dims);
+        xpu_node node = xpu_graph_add(b.graph, (xpu_node){0}, xpu_op_of(ops[i]), &input, 1, NULL, 1,
+                                      ops[i] == XPU_OP_TRANSPOSE ? &order : &axis, 1, NULL, 0);
+        CU_ASSERT_EQUAL(xpu_op_infer(b.graph, node, &b.diags), XPU_OK);
+        CU_ASSERT_EQUAL(xpu_ref_node(b.graph, node, NULL, operands, &y, b.arena, &b.diags), XPU_OK);
+        CU_ASSERT_EQUAL(xpu_tensor_count(&y), 0);
+        bench_close(&b);
+    }
+}
+
 /* ---- copies of any element type ---- */
 
 static void copies_keep_bytes(void) {
@@ -764,6 +782,6 @@ XPU_TEST_MAIN("ref", {"conv", conv_is_canonical}, {"matmul", matmul_is_canonical
               {"pools", pools_are_canonical}, {"order of averages", averages_have_an_order},
               {"global average", global_average_is_sequential}, {"elementwise broadcasts", elementwise_broadcasts},
               {"chain", chain_is_its_steps}, {"softmax, batch norm", softmax_and_batch_norm},
-              {"copies of every element type", copies_keep_bytes}, {"pad modes", pad_modes}, {"pad values", pad_values},
-              {"whole graphs", runs_graphs}, {"questions", long_kernels_ask},
-              {"batch norm expands exactly", expansion_is_exact})
+              {"empty results", empty_results}, {"copies of every element type", copies_keep_bytes},
+              {"pad modes", pad_modes}, {"pad values", pad_values}, {"whole graphs", runs_graphs},
+              {"questions", long_kernels_ask}, {"batch norm expands exactly", expansion_is_exact})
