@@ -58,6 +58,13 @@ XF_FUNCTION XF XF_NAME(exp)(XF x XF_VL) {
     return XF_MUL(power, XF_CALL(power_of_two, XI_SUB(n, half)));
 }
 
+/* The same bits for -69 <= x <= 0 and NaN, without limits. */
+XF_FUNCTION XF XF_NAME(exp_plain)(XF x XF_VL) {
+    XI n = XF_NEAREST(XF_MULC(x, XF_LOG2_E));
+    XF power = XF_ADDC(XF_CALL(expm1_near, XF_CALL(exp_rest, x, n)), 1.0f);
+    return XF_MUL(power, XF_CALL(power_of_two, n));
+}
+
 /* 0 gives -inf, negative numbers NaN. 0.94 ulp. */
 XF_FUNCTION XF XF_NAME(log)(XF x XF_VL) {
     XM small = XM_LTC(x, 0x1p-126f);

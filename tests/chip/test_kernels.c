@@ -45,6 +45,16 @@ static void absmax(void) {
 
 /* ---- softmax ---- */
 
+/* Differences whose exp is around 2^-100, subnormal, and 0; masked elements. */
+static void spread(rig *r, float *x, int32_t count) {
+    const float most = (float)draw(r, 30, 80);
+    const int64_t masked = draw(r, 0, 2);
+    for (int32_t i = 0; i < count; i++) {
+        x[i] *= most;
+        if (masked && draw(r, 0, 3) == 0) x[i] = masked == 1 ? -__builtin_inff() : -1e9f;
+    }
+}
+
 static void add_softmax(rig *r, bench *b) {
     struct xpu_softmax_f32_args a = {.outer = (int32_t)draw_size(r, 20), .inner = 1};
     a.count = (int32_t)draw_size(r, 200);
@@ -53,6 +63,7 @@ static void add_softmax(rig *r, bench *b) {
     if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 200, 400), a.outer = 1, a.inner = 70;
     rig_describe(r, "softmax %d x %d x %d", a.outer, a.count, a.inner);
     xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a.outer, a.count, a.inner));
+    if (draw(r, 0, 1)) spread(r, x.data, a.outer * a.count * a.inner);
     if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 200);
     const xpu_tensor *const inputs[] = {&x};
     const xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, 1)};
@@ -117,7 +128,7 @@ static void reductions(void) {
 }
 
 static void softmax(void) {
-    rig_on_each_chip("softmax", 25, add_softmax);
+    rig_on_each_chip("softmax", 100, add_softmax);
 }
 
 /* ---- copy_nd ---- */

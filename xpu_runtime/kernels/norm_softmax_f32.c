@@ -1,11 +1,12 @@
 /*
  * Softmax in float32 on the cores, in three passes over each row: maximum; exp(x - maximum) with its sum in 16 strided
- * lanes and the fixed tree; division. Rows that do not fit LM are walked in blocks. Along the last dim a vector holds
- * neighbours of one row; otherwise it holds the same position of neighbouring rows. A step is one pass over one block,
- * or all passes over a row that fits; the next step's block is loaded meanwhile, results are stored behind.
+ * lanes and the fixed tree; division. Rows along the last dim that fit LM: norm_softmax_rows.c; longer ones are walked
+ * in blocks. Along another dim a vector holds the same position of neighbouring rows. A step is one pass over one
+ * block, or all passes over a row that fits; the next step's block is loaded meanwhile, results are stored behind.
  */
 #include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/common.h"
+#include "xpu_runtime/kernels/norm_softmax_rows.h"
 
 enum { LANES = 16, MOST_WIDTH = 64 };
 
@@ -217,6 +218,11 @@ static void softmax_share(const void *args, uint32_t core, uint32_t cores) {
     xpu_ticket none = {XPU_COUNTER_CALL, 0};
     struct plan p = {.a = &a, .stored = {none, none}};
     struct step now = {0};
+    if (a.inner == 1 && softmax_rows_fit((uint32_t)a.count)) {
+        softmax_rows_share(&(struct softmax_rows){(uint32_t)a.x, (uint32_t)a.y, (uint32_t)a.outer, (uint32_t)a.count},
+                           core, cores);
+        return;
+    }
     choose_block(&p);
     share_tasks(core, cores, (uint32_t)a.outer * p.blocks, &now.task, &p.last);
     int more = now.task < p.last;
