@@ -157,9 +157,8 @@ xpu_status xpu_ref_global_average_pool(const xpu_ref_args *args) {
     const float *in = x->data;
     float *y = args->outputs[0]->data;
     for (int64_t plane = 0; plane < planes; plane++) {
-        float sum = 0;
-        for (int64_t i = 0; i < size; i++) sum += *in++;
-        y[plane] = xa_div(sum, (float)size);
+        y[plane] = xa_reduce(XA_REDUCE_MEAN, in, (size_t)size, 1);
+        in += size;
     }
     return XPU_OK;
 }

@@ -1,4 +1,5 @@
 /* Softmax, reductions, absmax: kernels on the cores that walk along one axis, or through everything. */
+#include "core/arith.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
@@ -47,6 +48,23 @@ xpu_status xpu_lower_reduce(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.is_bool = xpu_arg_number(dtype == XPU_BOOL);
     xpu_describe_layer(cg, layer, XPU_KERNEL_reduce_int, xpu_dim_of(cg, 0));
     return xpu_add_reduce_int(cg, layer, &call);
+}
+
+/* The mean over all pixels of an image. */
+xpu_status xpu_lower_global_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0);
+    const int rank = xpu_value_at(cg->graph, x)->rank;
+    xpu_dim channels = xpu_value_dim(cg, x, 1), one = xpu_dim_of(cg, 1), outer = xpu_value_dim(cg, x, 0);
+    const int channel_last = xpu_value_at(cg->graph, x)->layout == XPU_LAYOUT_CHANNEL_LAST;
+    if (!channel_last) outer = xpu_dim_mul(&cg->graph->dims, outer, channels);
+    struct xpu_axis_group axis = {.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"))};
+    axis.y = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, 0)));
+    axis.outer = xpu_arg_dim(outer);
+    axis.count = xpu_arg_dim(xpu_dims_product(cg, x, 2, rank));
+    axis.inner = xpu_arg_dim(channel_last ? channels : one);
+    struct xpu_reduce_f32_call call = {.axis = axis, .kind = xpu_arg_number(XA_REDUCE_MEAN)};
+    xpu_describe_layer(cg, layer, XPU_KERNEL_reduce_f32, xpu_dim_of(cg, 0));
+    return xpu_add_reduce_f32(cg, layer, &call);
 }
 
 xpu_status xpu_lower_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {

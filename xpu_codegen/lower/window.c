@@ -101,17 +101,6 @@ xpu_status xpu_lower_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node
     return lower_pool(cg, layer, node, &w);
 }
 
-/* One window over the whole image. */
-xpu_status xpu_lower_global_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    xpu_value x = xpu_node_input(cg->graph, node, 0);
-    int rank = xpu_value_at(cg->graph, x)->rank;
-    pool_window w = {
-        .kernel = {rank == 4 ? xpu_value_dim(cg, x, 2) : xpu_dim_of(cg, 1), xpu_value_dim(cg, x, rank - 1)},
-        .stride = {1, 1},
-        .dilation = {1, 1}};
-    return lower_pool(cg, layer, node, &w);
-}
-
 xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     int to_signed = xpu_value_at(cg->graph, y)->dtype == XPU_I8;

@@ -2,10 +2,12 @@
  * Sum, mean, maximum, minimum or product over the middle of [outer][count][inner] in float32 on the cores, sums and
  * products in 16 strided lanes and the fixed tree. Where inner is 1 a vector holds neighbours of one row, otherwise the
  * same position of neighbouring rows. A task is some results side by side; its values come in blocks, the next one
- * while this one is reduced. The lanes, or the extreme so far, stay in LM between blocks.
+ * while this one is reduced. The lanes, or the extreme so far, stay in LM between blocks. Where there are too few tasks
+ * for all cores, sums go another way (reduce_lanes_f32.c).
  */
 #include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/common.h"
+#include "xpu_runtime/kernels/reduce_lanes_f32.h"
 
 enum { MOST_RESULTS = 64, VECTOR = 64 };
 
@@ -109,12 +111,33 @@ static void reduce_rows(const struct plan *p, const struct block *b, const float
 
 /* ---- rows side by side ---- */
 
+/* Adds to two lanes at a time, so that one's loads fill the other's waits. */
+static void add_columns(const struct plan *p, const struct block *b, const float *x, int begins, size_t vl) {
+    const uint32_t width = b->results;
+    for (uint32_t j = 0; j < XA_LANES; j += 2, x += 2 * width) {
+        float *lane = p->lanes + j * width;
+        vfloat32m4_t u = xv_splat(0.0f, vl), v = u;
+        if (!begins) u = __riscv_vle32_v_f32m4(lane, vl), v = __riscv_vle32_v_f32m4(lane + width, vl);
+        const float *from = x;
+        uint32_t i = j;
+        for (; i + 1 < b->n; i += XA_LANES, from += XA_LANES * width) {
+            u = xv_add(u, __riscv_vle32_v_f32m4(from, vl), vl);
+            v = xv_add(v, __riscv_vle32_v_f32m4(from + width, vl), vl);
+        }
+        if (i < b->n) u = xv_add(u, __riscv_vle32_v_f32m4(from, vl), vl);
+        __riscv_vse32_v_f32m4(lane, u, vl);
+        __riscv_vse32_v_f32m4(lane + width, v, vl);
+    }
+}
+
 /* Lane j is what is left of the values j, j + 16, ...; an extreme needs one lane. */
 static void reduce_columns(const struct plan *p, const struct block *b, const float *x, int begins, float *out) {
     int32_t kind = p->a->kind;
     uint32_t width = b->results, lanes = is_extreme(kind) ? 1 : XA_LANES;
     size_t vl = __riscv_vsetvl_e32m4(width);
-    for (uint32_t j = 0; j < lanes; j++) {
+    const int is_sum = kind == XA_REDUCE_SUM || kind == XA_REDUCE_MEAN;
+    if (is_sum) add_columns(p, b, x, begins, vl);
+    for (uint32_t j = 0; j < lanes && !is_sum; j++) {
         float *lane = p->lanes + j * width;
         vfloat32m4_t v = begins ? xv_splat(neutral(kind), vl) : __riscv_vle32_v_f32m4(lane, vl);
         for (uint32_t i = j; i < b->n; i += lanes) v = combine(kind, v, __riscv_vle32_v_f32m4(x + i * width, vl), vl);
@@ -205,6 +228,7 @@ static uint32_t choose_block(struct plan *p, uint32_t cores) {
 static void reduce_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_reduce_f32_args a = *(const struct xpu_reduce_f32_args *)args;
     xpu_ticket none = {XPU_COUNTER_CALL, 0};
+    if (reduce_by_lanes(&a, core, cores)) return;
     struct plan p = {.a = &a, .stored = {none, none}};
     struct step now = {0};
     share_tasks(core, cores, choose_block(&p, cores), &now.task, &p.last);
