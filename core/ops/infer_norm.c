@@ -1,4 +1,4 @@
-/* Shapes of batch norm and softmax. */
+/* Shapes of norms and softmax. */
 #include "core/ops/infer.h"
 
 xpu_status xpu_infer_softmax(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
@@ -23,4 +23,18 @@ xpu_status xpu_infer_batch_norm(xpu_graph *graph, xpu_node node, xpu_diags *diag
             xpu_operand_text(graph, node, 0), i, xpu_operand_text(graph, node, i));
     }
     return xpu_set_result(graph, node, 0, XPU_F32, x.rank, x.dims, diags);
+}
+
+xpu_status xpu_infer_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value_info x = *xpu_operand(graph, node, 0);
+    int fits = x.rank > 0;
+    for (uint32_t i = 1; i < 3; i++) {
+        const xpu_value_info *vector = xpu_operand(graph, node, i);
+        if (!fits || !vector) continue;
+        fits = vector->rank == 1 && xpu_equal_dims(graph, node, vector->dims[0], x.dims[x.rank - 1], NULL);
+    }
+    if (fits) return xpu_set_result(graph, node, 0, XPU_F32, x.rank, x.dims, diags);
+    return xpu_infer_error(graph, node, diags, "shape-norm", "scale or bias does not fit the operand",
+                           "each is a vector over the last dim of the operand", "the operand is %s",
+                           xpu_operand_text(graph, node, 0));
 }

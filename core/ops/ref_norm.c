@@ -1,4 +1,4 @@
-/* Batch norm and softmax. */
+/* Norms and softmax. */
 #include "core/arith.h"
 #include "core/ops/ref_util.h"
 #include "core/ops/rows.h"
@@ -32,6 +32,34 @@ xpu_status xpu_ref_softmax(const xpu_ref_args *args) {
         for (size_t j = 0; j < size; j++) y[j * inner] = xa_exp(xa_sub(in[j * inner], most));
         float sum = xa_reduce_sum(y, size, inner);
         for (size_t j = 0; j < size; j++) y[j * inner] = xa_div(y[j * inner], sum);
+    }
+    return XPU_OK;
+}
+
+/* The mean square of the n differences from `mean`, in the order of xa_reduce. */
+static float mean_square(const float *x, size_t n, float mean) {
+    float lanes[XA_LANES] = {0};
+    for (size_t i = 0; i < n; i++) {
+        float d = xa_sub(x[i], mean);
+        lanes[i % XA_LANES] = xa_add(lanes[i % XA_LANES], xa_mul(d, d));
+    }
+    return xa_div(xa_reduce_sum(lanes, XA_LANES, 1), (float)(n ? n : 1));
+}
+
+xpu_status xpu_ref_norm(const xpu_ref_args *args) {
+    const xpu_tensor *x = args->inputs[0], *scale = args->inputs[1], *bias = args->inputs[2];
+    const float epsilon = xpu_ref_float(args, XPU_ATTR_EPSILON);
+    const size_t rows = (size_t)xpu_product(x->dims, 0, x->rank - 1), count = (size_t)x->dims[x->rank - 1];
+    for (size_t row = 0; row < rows; row++) {
+        const float *in = (const float *)x->data + row * count;
+        float *y = (float *)args->outputs[0]->data + row * count;
+        float mean = xpu_ref_int(args, XPU_ATTR_CENTRED) ? xa_reduce(XA_REDUCE_MEAN, in, count, 1) : 0.0f;
+        float factor = xa_div(1.0f, xa_sqrt(xa_add(mean_square(in, count, mean), epsilon)));
+        for (size_t i = 0; i < count; i++) {
+            y[i] = xa_mul(xa_sub(in[i], mean), factor);
+            if (scale) y[i] = xa_mul(y[i], ((const float *)scale->data)[i]);
+            if (bias) y[i] = xa_add(y[i], ((const float *)bias->data)[i]);
+        }
     }
     return XPU_OK;
 }

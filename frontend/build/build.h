@@ -113,6 +113,23 @@ xpu_value fe_integer_matmul(fe_builder *b, xpu_value x, xpu_value w, xpu_value x
 xpu_value fe_integer_conv(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero,
                           const fe_convolution *conv);
 
+/* ---- norms ---- */
+
+typedef struct {
+    int64_t axis; /* the first of the dims that are normalised together */
+    float epsilon;
+    int centred; /* 0: the mean is not taken away (RMSNormalization) */
+} fe_norm;
+/* Over the dims from an axis on; scale and bias broadcast to x, or {0}. */
+xpu_value fe_layer_norm(fe_builder *b, xpu_value x, xpu_value scale, xpu_value bias, const fe_norm *form);
+/* The mean and 1 / the deviation of what fe_layer_norm normalises, whose dims become 1; intermediate results. 0 after
+ * reporting. */
+int fe_layer_statistics(fe_builder *b, xpu_value x, const fe_norm *form, xpu_value statistics[2]);
+/* x [N,C,...]; scale and bias are vectors over the channels, or with by_group over the groups; groups 0: as many as
+ * channels. */
+xpu_value fe_group_norm(fe_builder *b, xpu_value x, xpu_value scale, xpu_value bias, int64_t groups, int by_group,
+                        float epsilon);
+
 /* ---- elementwise ---- */
 
 /* An operator of elementwise.def, or another one whose operands and attributes are its row's. */
@@ -327,6 +344,16 @@ const char *fe_shape_text(const fe_builder *b, xpu_value value); /* "[N,3,32]" *
 xpu_value fe_node(fe_builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t input_count, const xpu_attr *attrs,
                   uint32_t attr_count, int last);
 xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int rank, int last);
+/* Intermediate nodes of elementwise operators; {0} where an operand is. */
+xpu_value fe_unary(fe_builder *b, xpu_op_id op, xpu_value x);
+xpu_value fe_binary(fe_builder *b, xpu_op_id op, xpu_value x, xpu_value y);
+/* Constants of float32, rank 0. */
+xpu_value fe_number(fe_builder *b, float value);
+/* A builder whose results are all intermediate ones; then x as the operator's result. */
+fe_builder fe_inside(const fe_builder *b);
+xpu_value fe_finish(fe_builder *b, const fe_builder *inside, xpu_value x);
+/* Whether y, which x is an operand of, has the shape of x; reports it where not. */
+int fe_broadcasts_to(const fe_builder *b, xpu_value x, xpu_value y);
 /* `count` of x's elements along an axis, from `start` on, `step` apart; they lie inside. */
 xpu_value fe_part(fe_builder *b, xpu_value x, int axis, xpu_dim start, xpu_dim count, int64_t step, int last);
 /* A list of numbers as dims. */

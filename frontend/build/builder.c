@@ -91,6 +91,41 @@ xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int
     return fe_node(b, XPU_OP_RESHAPE, &value, 1, &XPU_ATTR_DIMS_OF(SHAPE, dims, (uint32_t)rank), 1, last);
 }
 
+xpu_value fe_unary(fe_builder *b, xpu_op_id op, xpu_value x) {
+    return x.id ? fe_node(b, op, &x, 1, NULL, 0, 0) : x;
+}
+
+xpu_value fe_binary(fe_builder *b, xpu_op_id op, xpu_value x, xpu_value y) {
+    return x.id && y.id ? fe_node(b, op, (xpu_value[]){x, y}, 2, NULL, 0, 0) : (xpu_value){0};
+}
+
+xpu_value fe_number(fe_builder *b, float value) {
+    return xpu_graph_const_f32(b->graph, NULL, value);
+}
+
+fe_builder fe_inside(const fe_builder *b) {
+    fe_builder inside = *b;
+    inside.inner = 1;
+    return inside;
+}
+
+xpu_value fe_finish(fe_builder *b, const fe_builder *inside, xpu_value x) {
+    b->made = inside->made;
+    return x.id ? fe_node(b, XPU_OP_IDENTITY, &x, 1, NULL, 0, 1) : x;
+}
+
+int fe_broadcasts_to(const fe_builder *b, xpu_value x, xpu_value y) {
+    if (!x.id || !y.id) return 0;
+    const xpu_value_info *info = fe_info(b, x), *result = fe_info(b, y);
+    int same = info->rank == result->rank;
+    for (int i = 0; same && i < info->rank; i++) same = xpu_dim_equal(info->dims[i], result->dims[i]);
+    if (same) return 1;
+    fe_refuse(b, FE_SHAPE, "an operand does not broadcast to the first one",
+              fe_format(b, "the first one is %s, together they are %s", fe_shape_text(b, x), fe_shape_text(b, y)),
+              NULL);
+    return 0;
+}
+
 xpu_value fe_dim_values(fe_builder *b, const xpu_dim *dims, uint32_t count, int rank) {
     xpu_dim shape = xpu_dim_const(&b->graph->dims, count);
     xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(VALUES, dims, count), XPU_ATTR_DIMS_OF(SHAPE, &shape, (uint32_t)rank),

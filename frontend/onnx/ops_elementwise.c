@@ -19,15 +19,7 @@ xpu_value xpu_onnx_convert_elementwise(xpu_onnx_node *node) {
     uint32_t count = float_attrs(node, attrs);
     xpu_value y = fe_elementwise(&node->build, node->row->op, node->inputs, node->input_count, attrs, count);
     if (!y.id || !node->row->keeps_shape) return y;
-    const xpu_value_info *x = fe_info(&node->build, node->inputs[0]), *result = fe_info(&node->build, y);
-    int same = x->rank == result->rank;
-    for (int i = 0; same && i < x->rank; i++) same = xpu_dim_equal(x->dims[i], result->dims[i]);
-    if (same) return y;
-    return xpu_onnx_refuse(node, "onnx-shape", "an operand does not broadcast to the first one",
-                           xpu_onnx_format(node, "the first one is %s, together they are %s",
-                                           fe_shape_text(&node->build, node->inputs[0]),
-                                           fe_shape_text(&node->build, y)),
-                           NULL);
+    return fe_broadcasts_to(&node->build, node->inputs[0], y) ? y : (xpu_value){0};
 }
 
 xpu_value xpu_onnx_convert_gelu(xpu_onnx_node *node) {

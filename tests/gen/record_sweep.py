@@ -26,6 +26,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import sweep_moves as moved
+import sweep_norms
 import sweep_windows as windowed
 from npz import write_npz
 from sweep_cases import ALL, BF16, BOOL, F32, FLOATS, SIGNED, UNSIGNED, Case, code_of, label, name_of, values
@@ -432,6 +433,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
     **{"Reduce" + op: (lambda v, t, op=op: reduce(v, v >= (13 if op == "Sum" else 18), t, op in ("Sum", "Prod", "Mean") and v >= 18,
         op in ("Max", "Min"), op)) for op in
        "Sum Mean Max Min Prod L1 L2 SumSquare LogSum LogSumExp".split()},
+    **sweep_norms.NORMS,
     "Concat": lambda v, t: concat(t),
     **{kind: (lambda v, t, kind=kind: moved.recurrent(kind, v, t)) for kind in moved.RECURRENT},
     "Gather": lambda v, t: moved.gathers(t),

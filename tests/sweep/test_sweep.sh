@@ -22,6 +22,9 @@ tolerance() { # tolerance NETWORK
         Exp-* | Log-* | Tanh-* | Sigmoid-* | Erf-* | Softmax-* | Softplus-* | Softsign-* | Mish-* | Elu-* | Celu-* | Selu-* | \
             Pow-* | Reduce* | Sum-* | Mean-* | BatchNormalization-* | AveragePool-* | GlobalAveragePool-* | Sin-* | Cos-*)
             case $1 in *-float16) echo 1e-3,1e-12 ;; *-bfloat16) echo 8e-3,0 ;; *) echo 2e-6,0 ;; esac ;;
+        *Normalization-*-float16) echo 2e-3,2e-3 ;;
+        *Normalization-*-bfloat16) echo 1.6e-2,1e-2 ;;
+        LayerNormalization-* | RMSNormalization-* | InstanceNormalization-* | GroupNormalization-*) echo 1e-5,1e-5 ;;
         Resize-*float16 | Upsample-*float16) echo 1e-3,1e-3 ;;
         Resize-* | Upsample-*) echo 1e-5,1e-5 ;;
         *) echo 0,0 ;;

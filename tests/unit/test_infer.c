@@ -289,6 +289,12 @@ static void elementwise(void) {
         {XPU_OP_BATCH_NORM, "f[N,8,H] f[8] f[8] f[8] f[8]", "", "N,8,H"},
         {XPU_OP_BATCH_NORM, "f[N,8,H] f[8] f[8] f[7] f[8]", "", "!shape-batch-norm"},
         {XPU_OP_BATCH_NORM, "f[8] f[8] f[8] f[8] f[8]", "", "!shape-batch-norm"},
+        {XPU_OP_NORM, "f[N,8]", "", "N,8"},
+        {XPU_OP_NORM, "f[N,8] _ f[8]", "centred=0", "N,8"},
+        {XPU_OP_NORM, "f[8] f[8] f[8]", "", "8"},
+        {XPU_OP_NORM, "f[] f[8]", "", "!shape-norm"},
+        {XPU_OP_NORM, "f[N,8] f[7]", "", "!shape-norm"},
+        {XPU_OP_NORM, "f[8,8] f[8] f[8,8]", "", "!shape-norm"},
         {XPU_OP_CHAIN, "f[8]", "", "!chain-program"},
     };
     RUN(cases);
