@@ -1,6 +1,8 @@
 /* Sizes that only the run knows: the bounds that the user gives (--bound), and lists of numbers that data decide. */
 #include "frontend/onnx/importer.h"
 
+#include <string.h>
+
 #include "base/option.h"
 
 /* ---- bounds ---- */
@@ -14,6 +16,15 @@ void xpu_onnx_take_bounds(xpu_onnx_importer *importer) {
         dims->bounds[i].name = xpu_strdup(importer->arena, options->bounds[i].name);
         dims->bounds[i].most = options->bounds[i].most;
     }
+}
+
+/* Whether it is an input whose elements may be sizes. */
+static int is_input(const xpu_graph *graph, const char *name) {
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[i]);
+        if (info->known && strcmp(info->name, name) == 0) return 1;
+    }
+    return 0;
 }
 
 void xpu_onnx_check_bounds(xpu_onnx_importer *importer) {
@@ -35,13 +46,18 @@ void xpu_onnx_check_bounds(xpu_onnx_importer *importer) {
     for (uint32_t i = 0; i < dims->bound_count; i++) {
         if (dims->bounds[i].used) continue;
         const char *nearest = xpu_nearest(dims->bounds[i].name, names);
-        xpu_error(importer->diags, XPU_EUSAGE, NULL, "bound-option",
-                  xpu_printf(scratch, "--bound %s", xpu_escape(scratch, dims->bounds[i].name, LONGEST)),
+        const char *name = xpu_escape(scratch, dims->bounds[i].name, LONGEST), *hint = "leave the option out";
+        if (nearest)
+            hint = xpu_printf(scratch, "did you mean '%s'?", nearest);
+        else if (is_input(graph, dims->bounds[i].name))
+            hint = xpu_printf(scratch, "--value says what an input holds: --value=%s=0..%lld", name,
+                              (long long)dims->bounds[i].most);
+        else if (count)
+            hint = "leave the option out, or name one of these";
+        xpu_error(importer->diags, XPU_EUSAGE, NULL, "bound-option", xpu_printf(scratch, "--bound %s", name),
                   "no size that the run finds has this name",
                   count ? xpu_printf(scratch, "they are %s", known.text) : "shapes decide all sizes of the model",
-                  nearest ? xpu_printf(scratch, "did you mean '%s'?", xpu_escape(scratch, nearest, LONGEST))
-                  : count ? "leave the option out, or name one of these"
-                          : "leave the option out");
+                  hint);
     }
 }
 
@@ -55,7 +71,13 @@ static int64_t count_of(const xpu_onnx_importer *importer, const xpu_value_info 
     return count <= XPU_MOST_KNOWN ? count : 0;
 }
 
-/* The list, with a symbol for each entry of `value` that is not known. */
+/* Whether the entry, which is no constant, is known and never larger. */
+static int is_bounded(const xpu_dims *dims, const xpu_known *entry, int64_t max) {
+    if (!entry->dim.id || entry->over != 1) return 0;
+    return xpu_dim_is_const(dims, entry->dim, NULL) || xpu_dim_max(dims, entry->dim) <= max;
+}
+
+/* The list, with a symbol for each entry of `value` that is not known, or may be larger than `max`. */
 static fe_dims with_symbols(const xpu_onnx_importer *importer, xpu_value value, int64_t count, int64_t min,
                             int64_t max) {
     xpu_graph *graph = importer->graph;
@@ -64,7 +86,7 @@ static fe_dims with_symbols(const xpu_onnx_importer *importer, xpu_value value, 
     xpu_dim *dims = XPU_NEW_ARRAY(importer->scratch, xpu_dim, count + 1);
     xpu_value_known(graph, value, known);
     for (int64_t i = 0; i < count; i++) {
-        if (!known[i].dim.id || known[i].over != 1) {
+        if (!is_bounded(&graph->dims, &known[i], max)) {
             const char *name = count == 1 ? info.name : xpu_printf(importer->scratch, "%s.%d", info.name, (int)i);
             known[i] =
                 (xpu_known){xpu_dim_new_symbol(&graph->dims, name, min, max, value, (uint32_t)i, (xpu_dim){0}), 1};
@@ -82,6 +104,29 @@ void xpu_onnx_bound_result(xpu_onnx_importer *importer, xpu_value value, const c
     if (most >= 0) with_symbols(importer, value, count, 0, most);
 }
 
+/* An input of integers that the value is computed from, and no other data: --value says what it holds. Or NULL. */
+static const char *only_input(const xpu_onnx_importer *importer, xpu_value value) {
+    const xpu_graph *graph = importer->graph;
+    XPU_ARRAY(xpu_value) reached = {0};
+    uint8_t *seen = XPU_NEW_ARRAY(importer->scratch, uint8_t, graph->values.count);
+    const char *input = NULL;
+    XPU_PUSH(importer->scratch, &reached, value);
+    for (uint32_t i = 0; i < reached.count; i++) {
+        const xpu_value_info *info = xpu_value_at(graph, reached.items[i]);
+        if (seen[reached.items[i].id]++ || info->kind == XPU_VALUE_CONST) continue;
+        if (info->kind == XPU_VALUE_INPUT && info->known && !xpu_onnx_has_value(importer, info->name)) {
+            input = input ? input : info->name;
+            continue;
+        }
+        if (info->kind != XPU_VALUE_NODE || xpu_node_at(graph, info->node)->block_count) return NULL;
+        const xpu_node_info *node = xpu_node_at(graph, info->node);
+        for (uint32_t k = 0; k < node->input_count; k++) {
+            if (node->inputs[k].id) XPU_PUSH(importer->scratch, &reached, node->inputs[k]);
+        }
+    }
+    return input;
+}
+
 int xpu_onnx_found_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list) {
     const xpu_value_info *info = xpu_onnx_info(node, node->inputs[input]);
     const int64_t count = count_of(node->importer, info);
@@ -89,11 +134,14 @@ int xpu_onnx_found_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list
     const int64_t most = xpu_dims_bound(&node->importer->graph->dims, info->name);
     if (most < 0) {
         const char *name = xpu_escape(node->importer->scratch, info->name, 100);
+        const char *source = only_input(node->importer, node->inputs[input]);
+        if (source) source = xpu_escape(node->importer->scratch, source, 100);
         xpu_onnx_refuse(
             node, "onnx-bound",
             xpu_onnx_format(node, "input %u ('%s') sizes the result, and only the run knows it", input, name),
             "memory is planned before the run, for the largest size",
-            xpu_onnx_format(node, "say how large it may be: --bound=%s=N", name));
+            source ? xpu_onnx_format(node, "say what input '%s' holds, for example --value=%s=1..100", source, source)
+                   : xpu_onnx_format(node, "say how large it may be: --bound=%s=N", name));
         return 0;
     }
     *list = with_symbols(node->importer, node->inputs[input], count, 0, most);

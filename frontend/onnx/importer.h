@@ -170,6 +170,8 @@ void xpu_onnx_add_inputs(xpu_onnx_importer *importer);
 
 /* input_values.c: every --value names an input, once; otherwise that is reported. */
 void xpu_onnx_check_values(xpu_onnx_importer *importer);
+/* Whether --value says what the input holds. */
+int xpu_onnx_has_value(const xpu_onnx_importer *importer, const char *input);
 /* An input of the graph, or a constant where --value says what it holds; {0} after reporting. */
 xpu_value xpu_onnx_add_input(xpu_onnx_importer *importer, const char *name, xpu_dtype dtype, int rank,
                              const xpu_dim *dims);

@@ -20,6 +20,10 @@ static const xpu_value_spec *find_spec(const xpu_import_options *options, const 
     return NULL;
 }
 
+int xpu_onnx_has_value(const xpu_onnx_importer *importer, const char *input) {
+    return find_spec(importer->options, input) != NULL;
+}
+
 void xpu_onnx_check_values(xpu_onnx_importer *importer) {
     const xpu_import_options *options = importer->options;
     const xpu_onnx_graph_proto *graph = importer->scope->graph;

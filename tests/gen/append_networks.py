@@ -102,7 +102,7 @@ def append_in_loops():
         y = inner.node("Concat", inner.carried[0], inner.node("Add", b.node("Expand", b.node("Cast", b.i, to=1), b.const([2, 1, 2])), inner.node("Cast", inner.i, to=1)), axis=1)
         y = b.node("Loop", b.const(3), "", k, body=inner.ends(inner.c, [(y, F)]))
         return [b.node("Sub", y, b.node("ReduceMean", y, axes=[1], keepdims=1))]
-    return looping((0, 4), [data(2, 1, 2)], make, dims=[[2, None, 2]])
+    return (*looping((0, 4), [data(2, 1, 2)], make, dims=[[2, None, 2]]), "--bound=g_loop1=16")
 
 
 @network
@@ -138,7 +138,7 @@ def append_used_after():
     def make(b, k, before, s):
         y = b.node("Concat", k, b.node("Reshape", s, b.const([2, 1, 3])), axis=1)
         return y, k, b.node("Tanh", b.node("ReduceMean", b.node("Concat", y, k, axis=1), axes=[1], keepdims=0))
-    return looping((0, 1, 6), [data(2, 1, 3), data(2, 1, 3), data(2, 3, seed=2)], make, dims=[[2, None, 3], [2, None, 3], [2, 3]])
+    return (*looping((0, 1, 6), [data(2, 1, 3), data(2, 1, 3), data(2, 3, seed=2)], make, dims=[[2, None, 3], [2, None, 3], [2, 3]]), "--bound=g_loop1_0=8")
 
 
 @network
@@ -159,7 +159,7 @@ def append_in_branch():
         k2 = b.node("If", odd, then_branch=branch("t", lambda t: [t.node("Concat", k, piece(b, [2, 1, 3]), axis=1)]), else_branch=branch("e", lambda e: [e.node("Concat", k, e.node("Neg", piece(b, [2, 1, 3])), axis=1)]))
         m2 = b.node("If", odd, then_branch=branch("u", lambda t: [t.node("Concat", m, piece(b, [1, 2]), axis=0)]), else_branch=branch("f", lambda e: [m]))
         return k2, m2
-    return looping((0, 1, 6), [data(2, 1, 3), data(1, 2)], make, dims=[[2, None, 3], [None, 2]])
+    return (*looping((0, 1, 6), [data(2, 1, 3), data(1, 2)], make, dims=[[2, None, 3], [None, 2]]), "--bound=g_loop1_0=8")
 
 
 @network
@@ -167,4 +167,4 @@ def append_in_front():
     """The part stands before what grows; and the part is what grows."""
     def make(b, k, p):
         return b.node("Concat", piece(b, [2, 1]), k, axis=1), b.node("Concat", p, p, axis=1)
-    return looping((0, 1, 4), [data(2, 1), data(2, 1)], make, dims=[[2, None], [2, None]])
+    return (*looping((0, 1, 4), [data(2, 1), data(2, 1)], make, dims=[[2, None], [2, None]]), "--bound=g_loop1_0=16")

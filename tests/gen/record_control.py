@@ -214,6 +214,19 @@ def value_slice():
 
 
 @network
+def value_bounded():
+    """Sizes that are expressions of an input's elements, which --bound bounds where they are made."""
+    g = Graph()
+    x, sizes = g.input("x", [1]), g.input("sizes", [2], np.int64)
+    dims = g.node("Mul", sizes, g.const([2, 3]), out="dims")
+    y = g.node("Relu", g.node("Expand", x, dims))
+    count = g.node("Squeeze", g.node("ReduceSum", dims, keepdims=1), g.const([0]), out="sum")
+    g.output(y)
+    g.output(g.node("Cast", g.node("Range", g.const(0), count, g.const(1)), to=1))
+    return g, {f"{a}_{b}": {"x": data(1, seed=a), "sizes": np.array([a, b])} for a, b in [(1, 1), (9, 6), (0, 2)]}, "--bound=dims=18 --bound=sum=36"
+
+
+@network
 def value_shape():
     """The shape of an Expand is computed from an input, which may hold anything where --value says nothing."""
     g = Graph()

@@ -1,10 +1,11 @@
-/* Bounds of sizes that a run finds and the model does not bound. */
+/* Bounds of sizes that a run finds. */
 #ifndef XPU_CODEGEN_LOWER_BOUNDS_H
 #define XPU_CODEGEN_LOWER_BOUNDS_H
 
 #include "xpu_codegen/state.h"
 
-/* Buffers need an upper bound: a symbol that has none and stands in a shape gets one, and a note says so. */
-void xpu_bound_sizes(xpu_codegen *cg);
+/* Memory is planned for the largest sizes: [value-open] for each node that sizes a tensor by what only the run knows,
+ * where neither the model nor the user bounds it. */
+xpu_status xpu_check_bounds(xpu_codegen *cg);
 
 #endif

@@ -190,8 +190,8 @@ static xpu_status lower_node(xpu_codegen *cg, xpu_node node) {
 }
 
 static xpu_status lower_all(xpu_codegen *cg) {
-    xpu_bound_sizes(cg);
-    xpu_status chosen = xpu_choose_extents(cg);
+    xpu_status chosen = xpu_check_bounds(cg);
+    if (chosen == XPU_OK) chosen = xpu_choose_extents(cg);
     if (chosen != XPU_OK) return chosen;
     start_program(cg);
     size_t errors = cg->diags->errors;

@@ -1,4 +1,6 @@
 /* Branches and loops of a program that runs: what its symbols are now, which iteration runs, and what stopped it. */
+#include <string.h>
+
 #include "core/ops/op.h"
 #include "xpu_runtime/host/host.h"
 
@@ -114,6 +116,14 @@ static const char *definer(const xpu_run *run, const xpu_symbol *symbol) {
     return node.id ? xpu_node_where(graph, node, run->arena) : NULL;
 }
 
+/* What --bound calls a symbol: the tensor for its entries "y.0", "y.1". */
+static const char *bound_name(const xpu_run *run, const xpu_symbol *symbol) {
+    const char *tensor = xpu_value_at(run->graph, symbol->value)->name;
+    const size_t length = tensor ? strlen(tensor) : 0;
+    int is_entry = length && strncmp(symbol->name, tensor, length) == 0 && symbol->name[length] == '.';
+    return is_entry ? tensor : symbol->name;
+}
+
 xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const char *where) {
     const xpu_graph *graph = run->graph;
     const char *file = run->owner->image->name;
@@ -140,7 +150,8 @@ xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const
                          xpu_printf(run->arena, "the size '%s' that the run has found is out of range", name),
                          xpu_printf(run->arena, "the program was compiled for %lld to %lld%s", (long long)s->min,
                                     (long long)s->max, most),
-                         xpu_printf(run->arena, "compile with a larger bound: xpuc --bound=%s=N", name));
+                         xpu_printf(run->arena, "compile with a larger bound: xpuc --bound=%s=N",
+                                    xpu_escape(run->arena, bound_name(run, s), 80)));
     }
     return XPU_OK;
 }
