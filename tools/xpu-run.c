@@ -267,39 +267,10 @@ static const char *const *files_read(xpu_tool *tool) {
     return paths.items;
 }
 
-/* A number of up to nine digits; `text` moves behind it. -1: there is none. */
-static long read_count(const char **text) {
-    const size_t digits = strspn(*text, "0123456789");
-    if (digits < 1 || digits > 9) return -1;
-    const long number = strtol(*text, NULL, 10);
-    *text += digits;
-    return number;
-}
-
-/* "3" or "0..3". */
-static int dump_iterations(xpu_tool *tool, xpurt_run_options *run) {
-    const char *text = xpu_tool_option(tool, "dump-iterations");
-    if (!text) return XPU_OK;
-    const char *rest = text;
-    const long first = read_count(&rest);
-    long last = first;
-    if (first >= 0 && strncmp(rest, "..", 2) == 0) {
-        rest += 2;
-        last = read_count(&rest);
-    }
-    if (first < 0 || last < first || *rest) {
-        return xpu_tool_usage(tool, "option '--dump-iterations'", "this is no range of iterations",
-                              xpu_escape_message(tool->arena, text, 80),
-                              "write the first and the last one, from 0 on: 0..3");
-    }
-    run->dump_first = (uint32_t)first;
-    run->dump_count = (uint32_t)(last - first + 1);
-    return XPU_OK;
-}
-
 static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_run_options *run) {
     run->dump_folder = xpu_tool_option(tool, "dump-layers");
     run->dump_filter = xpu_tool_option(tool, "dump-filter");
+    run->dump_iterations = xpu_tool_option(tool, "dump-iterations");
     run->layer = xpu_tool_option(tool, "layer");
     run->layer_iteration = xpu_tool_option(tool, "iteration");
     run->from_dump = xpu_tool_option(tool, "from-dump");
@@ -310,8 +281,6 @@ static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_r
     run->stop = xpu_stop_requested;
     run->max_instructions = device->rtl.max_cycles;
     if (device->has_time && device->rtl.max_cycles) run->max_instructions = UINT64_MAX; /* it counts cycles */
-    int status = dump_iterations(tool, run);
-    if (status) return status;
     int busy = xpu_tool_flag(tool, "instructions"); /* they would stand in the line */
     if (tool->quiet || busy || !isatty(STDERR_FILENO)) return XPU_OK;
     progress *p = XPU_NEW(tool->arena, progress);
@@ -447,7 +416,7 @@ static int run_program(xpu_tool *tool, const char *path, xpu_device_options *dev
     if (!status) status = load_inputs(tool, o, &inputs, run);
     if (!status) status = open_device(tool, o, device, run);
     if (status) return status;
-    const xpu_replays replays = {o->program, o->outputs, device->device, work_done, after_layer};
+    const xpu_replays replays = {o->program, o->outputs, layers, device->device, work_done, after_layer};
     xpu_stop_begin();
     if (run->layer) {
         status = xpu_replay_run(tool, &replays, run);

@@ -222,6 +222,17 @@ def loop_known():
 
 
 @network
+def loop_goes_on():
+    """The body's condition is a constant; what the loop leaves is used."""
+    g = Graph()
+    n, x = g.input("n", [], I), g.input("x", [6])
+    b = Body("b", [([6], F)])
+    body = b.ends(b.const(np.array(True)), [(b.node("Softsign", b.node("Add", b.carried[0], x)), F)])
+    g.output(g.node("Tanh", g.node("Loop", n, "", x, body=body)))
+    return g, {str(k): {"n": np.array(k, I), "x": data(6)} for k in (0, 5)}
+
+
+@network
 def loop_never():
     """A constant count of none, and a constant condition that does not hold."""
     g = Graph()

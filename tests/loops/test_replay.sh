@@ -53,10 +53,35 @@ check 2 "'p_concat3' is not in it" replay p_tanh1 --iteration=2,1 -d func
 for wrong in 2..1 x 1.. ' 1' 1..2x -1 0..-1 0..+1 '0.. 1'; do
     check 2 "error [usage] option '--dump-iterations': this is no range of iterations" dump "$wrong"
 done
+dumped() { dump "$1" && (cd "$folder/func" && echo *p_tanh1*); }
+check 0 '0003_p_tanh1.i0002.i0000.npy 0003_p_tanh1.i0002.i0001.npy 0003_p_tanh1.i0002.i0002.npy' dumped '2,*'
+check 0 '0003_p_tanh1.i0002.i0001.npy 0003_p_tanh1.i0003.i0001.npy' dumped 2..3,1
+check 0 '0001_o_add2.i0003.npy' ls "$folder/func" # in one loop: the first range
+for wrong in '**' '*,' ,1 1..*; do
+    check 2 "error [usage] option '--dump-iterations': this is no range of iterations" dump "$wrong"
+done
 # branches, values that change places, ends by data, stacks in both directions
 for network in if_in_loop.9 loop_two.4 loop_stacks.6 loop_ranks.3 if_ends_loop.a scan_with_if.a scan_out_backward.a grow_early.a; do
     compile "${network%.*}" "${network##*.}"
     for device in ref func; do check 0 ' 0 of ' bash -c "echo \" \$(\"$XPU_BIN/xpu-run\" $xpu --layer='*' --from-dump=$folder/func -d $device | tail -1)\""; done
 done
+# what did not run: in any iteration, in this one, and in a dump that has chosen others
+compile append_cache 0
+check 0 "layer 'b_tanh1' did not run in $folder/func" replay '*' -d func
+check 0 '0 of 2 layers differ, 9 did not run' replay '*' -d ref
+check 2 "error [layer-not-run] layer 'b_tanh1' did not run in this dump" replay b_tanh1 -d func
+compile if_in_loop 9
+check 0 '0 of 4 layers differ, 2 did not run' replay '*' --iteration=0 -d func
+check 0 "layer 'u_sub2' did not run in this iteration of $folder/func" replay '*' --iteration=0 -d func
+check 2 '[layer-iteration] the dump has no iteration 0 of layer' replay u_sub2 --iteration=0 -d func
+"$XPU_BIN/xpu-run" -q "$xpu" -d func --input=tests/loops/if_in_loop.9_in.npz --dump-layers="$folder/func" --dump-filter='[beu]_*' --dump-iterations=1..2
+check 2 "[layer-iteration] the dump has no iteration 0 of layer 'b_equal4'" replay 'b_*' --iteration=0 -d func
+check 2 "[dump-missing] the dump lacks what the layer made" replay 't_*' -d func
+check 0 "0 of 3 layers differ, 1 did not run" replay '[be]_*' --iteration=2 -d func
+# a dump that says that a loop without end ran
+compile loop_goes_on 5
+check 0 '0 of 2 layers differ' replay '*' -d ref
+printf '\xff\xff\xff\x7f' | dd of="$folder/func/input_n.npy" bs=1 seek=128 conv=notrunc status=none
+check 2 'error [dump-missing] the dump lacks an operand of the layer' timeout 20 "$XPU_BIN/xpu-run" "$xpu" --from-dump="$folder/func" --layer=g_tanh2 -d func
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -104,6 +104,7 @@ static void read_index(const reader *r, json_t *top, xpu_dump_list *list) {
     list->incomplete = xpu_json_string_or(&object, "incomplete", NULL);
     if (list->incomplete) list->incomplete = xpu_escape_message(r->arena, list->incomplete, 80);
     xpu_json_member(&object, "symbols");
+    xpu_json_member(&object, "chosen");
     json_t *inputs = xpu_json_array(&object, "inputs"), *layers = xpu_json_array(&object, "layers");
     json_t *tensors = xpu_json_array(&object, "tensors");
     xpu_json_done(&object);

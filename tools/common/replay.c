@@ -74,12 +74,14 @@ static const char *iteration_of(xpu_tool *tool, const char *stats) {
     return *text ? xpu_printf(tool->arena, "%s,", text) : text;
 }
 
-static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options *run, results *r) {
+/* *ran: whether the run that was dumped ran the layer. */
+static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options *run, results *r, int *ran) {
     xpurt_error error = {0};
     uint64_t before = r->differ;
     char *text = NULL;
     xpu_text_init(&r->text, tool->arena);
     run->stats = &text;
+    *ran = 1;
     int status = xpurt_run(replays->program, NULL, 0, replays->outputs, run, &error);
     for (uint32_t i = 0; i < xpurt_output_count(replays->program); i++) xpurt_tensor_clear(&replays->outputs[i]);
     if (replays->after) replays->after(tool, replays->program, run);
@@ -88,6 +90,13 @@ static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options
     const char *stats = text ? xpu_strdup(tool->arena, text) : NULL;
     free(text);
     if (status || r->status != XPU_OK) return status ? status : (int)r->status;
+    if (!*ran) {
+        const char *when = run->layer_iteration;
+        if (!tool->quiet)
+            printf("layer '%s' did not run in %s%s\n", xpu_escape(tool->arena, run->layer, 200),
+                   when ? "this iteration of " : "", xpu_tool_path(tool, run->from_dump));
+        return XPU_OK;
+    }
     uint64_t differ = r->differ - before;
     int profile = xpu_tool_flag(tool, "profile");
     const char *result = r->tolerance > 0 ? xpu_printf(tool->arena, "within %g of", r->tolerance) : "equal to";
@@ -102,7 +111,8 @@ static int run_one(xpu_tool *tool, const xpu_replays *replays, xpurt_run_options
     return XPU_OK;
 }
 
-static int finish(xpu_tool *tool, const results *r, const xpurt_run_options *run, uint32_t layers, uint32_t differing) {
+static int finish(xpu_tool *tool, const results *r, const xpurt_run_options *run, uint32_t layers, uint32_t differing,
+                  uint32_t not_run) {
     const char *output = xpu_tool_option(tool, "output");
     if (output && xpu_npz_write(tool->arena, output, r->kept.items, r->kept.count, &tool->diags) != XPU_OK)
         return XPU_EIO;
@@ -110,9 +120,10 @@ static int finish(xpu_tool *tool, const results *r, const xpurt_run_options *run
         printf("%s%s%s\n", xpu_tool_path(tool, r->heatmap), r->legend ? ": " : " is not written: nothing differs",
                r->legend ? r->legend : "");
     const char *written[] = {output, run->dump_folder, run->stats_file, run->trace_file}, *separator = " -> ";
-    if (tool->quiet || (layers == 1 && !written[0] && !written[1] && !written[2] && !written[3]))
+    if (tool->quiet || (layers == 1 && !not_run && !written[0] && !written[1] && !written[2] && !written[3]))
         return differing ? XPU_EDIFF : XPU_OK;
     printf("%u of %u layer%s differ%s", differing, layers, layers == 1 ? "" : "s", layers == 1 ? "s" : "");
+    if (not_run) printf(", %u did not run", not_run);
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         if (written[i]) printf("%s%s", separator, xpu_tool_path(tool, written[i]));
         if (written[i]) separator = ", ";
@@ -125,7 +136,9 @@ int xpu_replay_run(xpu_tool *tool, const xpu_replays *replays, const xpurt_run_o
     results *r = XPU_NEW(tool->arena, results);
     *r = (results){.tool = tool, .heatmap = xpu_tool_option(tool, "heatmap"), .keep = xpu_tool_flag(tool, "output")};
     xpurt_run_options run = *options;
-    uint32_t layers = 0, differing = 0;
+    uint32_t layers = 0, differing = 0, not_run = 0;
+    int ran = 1;
+    if (replays->layers > 1) run.layer_ran = &ran;
     run.layer_result = on_result;
     run.layer_context = r;
     run.layer_tolerance = &r->tolerance;
@@ -135,9 +148,10 @@ int xpu_replay_run(xpu_tool *tool, const xpu_replays *replays, const xpurt_run_o
          !status && (at = xpurt_find_layer(replays->program, options->layer, (uint32_t)(at + 1), 1, NULL)) >= 0;) {
         uint64_t before = r->differ;
         run.layer = xpurt_layer_name(replays->program, (uint32_t)at);
-        status = run_one(tool, replays, &run, r);
-        layers++;
+        status = run_one(tool, replays, &run, r, &ran);
+        layers += (uint32_t)ran;
+        not_run += (uint32_t)!ran;
         differing += r->differ > before;
     }
-    return status ? status : finish(tool, r, &run, layers, differing);
+    return status ? status : finish(tool, r, &run, layers, differing, not_run);
 }

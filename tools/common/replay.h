@@ -9,12 +9,14 @@
  */
 int xpu_replay_layers(xpu_tool *tool, const xpurt_program *program, uint32_t *count);
 
-/* Runs them with `options`, prints a line for each and what differs, writes --output and --heatmap. `outputs`: room for
- * those of the program; `done` ends the line of a run, `after` (or NULL) is called behind it. Returns an exit code: 4
+/* Runs them with `options`, prints a line for each and what differs, writes --output and --heatmap. `layers`: how many
+ * they are; of several, those that did not run in the dump are named and left out. `outputs`: room for those of the
+ * program; `done` ends the line of a run, `after` (or NULL) is called behind it. Returns an exit code: 4
  * where a layer differs. */
 typedef struct {
     xpurt_program *program;
     xpurt_tensor *outputs;
+    uint32_t layers;
     const char *device;
     const char *(*done)(xpu_tool *tool, const char *stats);
     void (*after)(xpu_tool *tool, const xpurt_program *program, const xpurt_run_options *options);

@@ -15,6 +15,7 @@
 struct xpu_dump {
     json_t *index, *layers, *inputs;
     uint8_t *wanted, *written; /* per layer */
+    xpu_iteration_ranges when; /* in loops; without a range: all */
 };
 
 static int is_plain(char c) {
@@ -203,6 +204,10 @@ xpu_status xpu_dump_open(xpu_run *run) {
     if (!run->options->dump_folder) return XPU_OK;
     xpu_arena *arena = run->arena;
     uint8_t *wanted = XPU_NEW_ARRAY(arena, uint8_t, run->program->layers.count + 1);
+    const char *iterations = run->options->dump_iterations, *filter = run->options->dump_filter;
+    xpu_iteration_ranges when = {.count = 0};
+    if (iterations && !xpu_iteration_ranges_read(iterations, &when))
+        return xpu_iterations_wrong(arena, run->diags, "option '--dump-iterations'", iterations);
     xpu_status status = choose_layers(run, wanted);
     if (status == XPU_OK) status = xpu_make_folder(run->options->dump_folder, run->diags);
     if (status == XPU_OK) status = allow_files(run, wanted);
@@ -211,6 +216,7 @@ xpu_status xpu_dump_open(xpu_run *run) {
     xpu_dump *dump = run->dump = XPU_NEW(arena, xpu_dump);
     dump->written = XPU_NEW_ARRAY(arena, uint8_t, run->program->layers.count);
     dump->wanted = wanted;
+    dump->when = when;
     dump->index = xpu_json_own(arena, json_object());
     xpu_json_set(arena, dump->index, "version", json_integer(XPU_DUMP_VERSION));
     xpu_json_set(arena, dump->index, "source", json_string(xpu_escape(arena, run->program->source, 200)));
@@ -218,6 +224,9 @@ xpu_status xpu_dump_open(xpu_run *run) {
     xpu_json_set(arena, dump->index, "device", json_string(run->driver ? run->driver->name : "ref"));
     xpu_json_set(arena, dump->index, "chip", json_string(xpu_escape(arena, run->owner->chip.name, 80)));
     xpu_json_set(arena, dump->index, "precision", json_string(xpu_escape(arena, run->program->precision, 80)));
+    json_t *chosen = xpu_json_set(arena, dump->index, "chosen", json_object());
+    if (filter) xpu_json_set(arena, chosen, "layers", json_string(xpu_escape_message(arena, filter, 200)));
+    if (iterations) xpu_json_set(arena, chosen, "iterations", json_string(iterations));
     json_t *symbols = xpu_json_set(arena, dump->index, "symbols", json_object());
     for (uint32_t i = 0; i < run->graph->dims.symbols.count; i++) {
         xpu_json_set(arena, symbols, xpu_escape(arena, run->graph->dims.symbols.items[i].name, 200),
@@ -232,16 +241,11 @@ int xpu_dump_wants(const xpu_run *run, uint32_t layer) {
     return run->dump && run->dump->wanted[layer];
 }
 
-/* Every loop around the layer is in an iteration that is wanted. */
+/* Whether the iterations of the loops around the layer are wanted. */
 static int is_time(xpu_run *run, uint32_t layer) {
-    const xpurt_run_options *options = run->options;
     xpu_iterations iterations;
-    uint32_t count = options->dump_count ? xpu_run_iterations(run, layer, &iterations) : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t past = iterations.at[i] - (int64_t)options->dump_first;
-        if (past < 0 || past >= (int64_t)options->dump_count) return 0;
-    }
-    return 1;
+    if (!run->dump->when.count) return 1;
+    return xpu_iterations_are_in(&run->dump->when, &iterations, xpu_run_iterations(run, layer, &iterations));
 }
 
 /* In which iteration the entry was made, and what the device had found by then. */

@@ -7,6 +7,7 @@
 
 #include "core/chip.h"
 #include "core/ops/ref.h"
+#include "xpu_runtime/host/iterations.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpu_runtime/include/xpurt_device.h"
 #include "xpu_runtime/program/file.h"
@@ -73,12 +74,6 @@ typedef struct {
     uint64_t cores[XPURT_MAX_CORES][XPURT_STATES], engines[XPURT_ENGINES][XPURT_STATES];
     int traced;
 } xpu_layer_times;
-
-/* Which iteration runs, of each loop around a layer from the outermost on. */
-enum { XPU_MOST_LOOPS = 32 };
-typedef struct {
-    int64_t at[XPU_MOST_LOOPS];
-} xpu_iterations;
 
 /* What a run has learnt of a layer. */
 typedef struct {
@@ -256,6 +251,8 @@ xpu_status xpu_dump_close(xpu_run *run); /* writes index.json */
 /* ---- replay.c: one layer alone ---- */
 /* Finds the layer, binds the symbols as the dump says, and checks the options. */
 xpu_status xpu_replay_prepare(xpu_run *run);
+/* Whether there is nothing to replay, as the dump's run did not run the layer; else an error said so. */
+int xpu_replay_is_absent(const xpu_run *run);
 /* A value as the dump has it; values that are not layers' results are computed from those that are. */
 xpu_status xpu_replay_value(xpu_run *run, xpu_value value, xpu_tensor *tensor);
 /* The iteration that is replayed; returns how many loops are around the layer. */

@@ -1,5 +1,4 @@
 /* One layer alone, with its operands from a dump folder. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"
@@ -110,20 +109,34 @@ static xpu_status take_all_symbols(xpu_run *run) {
 
 /* ---- the iteration ---- */
 
-/* "2,1", or ".i0002.i0001" as in names. Returns how many numbers there are; -1: it is neither. */
-static int read_iterations(const char *text, xpu_iterations *iterations) {
-    int count = 0, dotted = *text == '.';
-    while (*text) {
-        char *end;
-        if (dotted && (text[0] != '.' || text[1] != 'i')) return -1;
-        if (dotted) text += 2;
-        long long number = *text >= '0' && *text <= '9' ? strtoll(text, &end, 10) : -1;
-        if (number < 0 || number > INT32_MAX || count == XPU_MOST_LOOPS) return -1;
-        iterations->at[count++] = number;
-        text = end;
-        if (!dotted && *text && (*text++ != ',' || !*text)) return -1;
+/* Whether the dump's run would have dumped the layer in this iteration (NULL: any), so that it did not run there. */
+static int did_not_run(const xpu_run *run, const xpu_iterations *when) {
+    const json_t *index = run->replay->index, *chosen = json_object_get(index, "chosen");
+    const char *filter = json_string_value(json_object_get(chosen, "layers"));
+    const char *iterations = json_string_value(json_object_get(chosen, "iterations"));
+    xpu_iteration_ranges ranges;
+    if (!json_is_object(chosen) || json_object_get(index, "incomplete")) return 0;
+    if (filter && xpu_find_layer(run->program, filter, run->only_layer, 1, run->arena) != (int64_t)run->only_layer)
+        return 0;
+    if (!iterations || !when) return 1;
+    return xpu_iteration_ranges_read(iterations, &ranges) && xpu_iterations_are_in(&ranges, when, run->replay->loops);
+}
+
+/* Several layers are replayed: the others are worth a look. */
+static xpu_status is_absent(xpu_run *run) {
+    if (run->options->layer_ran) {
+        *run->options->layer_ran = 0;
+        run->replay->is_absent = 1;
+        return XPU_OK;
     }
-    return count ? count : -1;
+    const char *name = xpu_escape(run->arena, run->program->layers.items[run->only_layer].name, 80);
+    return refuse(run, run->options->from_dump, "layer-not-run",
+                  xpu_printf(run->arena, "layer '%s' did not run in this dump", name),
+                  "its loop had no iteration, or its branch was not taken", "dump a run in which it does");
+}
+
+int xpu_replay_is_absent(const xpu_run *run) {
+    return run->replay && run->replay->is_absent;
 }
 
 static xpu_status bad_iteration(const xpu_run *run, const char *what, const char *why) {
@@ -135,7 +148,7 @@ static xpu_status bad_iteration(const xpu_run *run, const char *what, const char
 static xpu_status choose_iteration(xpu_run *run, const char *layer, const json_t **chosen) {
     struct xpu_replay *replay = run->replay;
     const char *asked = run->options->layer_iteration;
-    int count = asked ? read_iterations(asked, &replay->now) : 0;
+    int count = asked ? xpu_iterations_read(asked, &replay->now) : 0;
     if (count < 0) {
         return bad_iteration(run, xpu_printf(run->arena, "'%s' is no iteration", xpu_escape(run->arena, asked, 40)),
                              "iterations are whole numbers from 0 on, with commas between them");
@@ -159,6 +172,8 @@ static xpu_status choose_iteration(xpu_run *run, const char *layer, const json_t
         *chosen = entry;
         return XPU_OK;
     }
+    int not_run = did_not_run(run, asked ? &replay->now : NULL);
+    if (not_run && (!asked || run->options->layer_ran)) return is_absent(run);
     if (!asked) return xpu_replay_missing(run, "the dump lacks what the layer made", "layer ", layer);
     return bad_iteration(run, xpu_printf(run->arena, "the dump has no iteration %s of layer '%s'", asked, layer),
                          "the layer did not run in it, or was not dumped");
@@ -175,6 +190,7 @@ static xpu_status enter_iteration(xpu_run *run) {
         run->replay->loops ? choose_iteration(run, xpu_escape(run->arena, layer->name, 80), &entry) : XPU_OK;
     if (status != XPU_OK) return status;
     if (!entry) entry = json_object_get(run->replay->entries, name_of(run, layer->outputs[0], &run->replay->now));
+    if (!entry && !run->replay->is_absent && did_not_run(run, &run->replay->now)) return is_absent(run);
     return xpu_replay_take_symbols(run, json_object_get(entry, "symbols"));
 }
 

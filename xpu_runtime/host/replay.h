@@ -12,6 +12,7 @@ struct xpu_replay {
     uint32_t loops;
     xpu_tensor *values; /* by value id, in this iteration; without a dtype: not found yet */
     uint64_t found;     /* how many values have been looked for */
+    int is_absent;      /* the dump's run did not run the layer, which is said by options->layer_ran */
 };
 
 /* The symbols that an object of the dump has; NULL: none. [dump-symbols] where a value is out of its symbol's range. */

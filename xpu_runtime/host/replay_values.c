@@ -100,6 +100,12 @@ static xpu_status result_of_if(xpu_run *run, xpu_node which, uint32_t result, pl
     return find(run, xpu_block_at(run->graph, branch)->results.items[result], inside, tensor);
 }
 
+/* Whether a value is the same in all iterations of a loop that so many loops are around. */
+static int is_invariant(const xpu_run *run, xpu_value value, uint32_t loops) {
+    return xpu_value_at(run->graph, value)->kind == XPU_VALUE_CONST ||
+           xpu_loops_around(run->graph, xpu_value_block(run->graph, value)) <= loops;
+}
+
 /* How many iterations ran: as long as the body said so. */
 static xpu_status count_iterations(xpu_run *run, xpu_node which, place at, int64_t *count) {
     const xpu_node_info *node = xpu_node_at(run->graph, which);
@@ -112,9 +118,12 @@ static xpu_status count_iterations(xpu_run *run, xpu_node which, place at, int64
     if (node->inputs[XPU_LOOP_TRIPS].id) status = number(run, node->inputs[XPU_LOOP_TRIPS], inside, &trips);
     if (status == XPU_OK && node->inputs[XPU_LOOP_CONDITION].id)
         status = number(run, node->inputs[XPU_LOOP_CONDITION], inside, &goes_on);
+    const xpu_value said = body->results.items[XPU_BODY_GOES_ON];
+    if (trips > INT32_MAX) trips = INT32_MAX;
     for (*count = 0; status == XPU_OK && *count < trips && goes_on; ++*count) {
         inner.at[loops] = *count;
-        status = number(run, body->results.items[XPU_BODY_GOES_ON], inside, &goes_on);
+        status = number(run, said, inside, &goes_on);
+        if (status == XPU_OK && goes_on && is_invariant(run, said, loops)) *count = trips - 1;
     }
     return status;
 }
@@ -197,8 +206,8 @@ static int is_now(const xpu_run *run, xpu_value value, const xpu_iterations *whe
 static xpu_status find(xpu_run *run, xpu_value value, place at, xpu_tensor *tensor) {
     const xpu_value_info *info = xpu_value_at(run->graph, value);
     xpu_tensor *known = &run->replay->values[value.id];
-    if (info->kind == XPU_VALUE_CONST) return xpu_const_tensor(run->graph, value, run->arena, tensor, run->diags);
     if (at.depth > MOST_DEPTH || ++run->replay->found > MOST_FOUND) return missing(run, value);
+    if (info->kind == XPU_VALUE_CONST) return xpu_const_tensor(run->graph, value, run->arena, tensor, run->diags);
     int now = is_now(run, value, at.when), found = 0;
     if (now && known->dtype != XPU_DTYPE_NONE) {
         *tensor = *known;
