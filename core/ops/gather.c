@@ -65,17 +65,17 @@ xpu_status xpu_infer_gather_nd(xpu_graph *graph, xpu_node node, xpu_diags *diags
 
 /* ---- reference kernels ---- */
 
-/* Entry i of a list of int32 or int64 for a dim: from the end where it is negative; -1 where it is outside. */
-static int64_t index_at(const xpu_tensor *list, int64_t i, int64_t size) {
+int64_t xpu_ref_index(const xpu_tensor *list, int64_t i, int64_t size) {
     int64_t index = list->dtype == XPU_I64 ? ((const int64_t *)list->data)[i] : ((const int32_t *)list->data)[i];
-    if (index < 0) index += size;
+    if (index < 0 && index >= -size) index += size;
     return index < 0 || index >= size ? -1 : index;
 }
 
-static xpu_status outside(const xpu_ref_args *args) {
+xpu_status xpu_ref_outside(const xpu_ref_args *args, int64_t place) {
     return xpu_error(args->diags, XPU_EUSAGE, args->graph->file, "ref-index",
                      xpu_node_where(args->graph, args->node, args->scratch), "an index is outside its dim",
-                     "indices are from -size to size - 1", "give other inputs");
+                     xpu_printf(args->scratch, "entry %lld of its indices is the first", (long long)place),
+                     "indices are from -size to size - 1: give other inputs");
 }
 
 xpu_status xpu_ref_gather(const xpu_ref_args *args) {
@@ -87,8 +87,8 @@ xpu_status xpu_ref_gather(const xpu_ref_args *args) {
     if (!row) return XPU_OK;
     for (int64_t o = 0; o < outer; o++) {
         for (int64_t i = 0; i < count; i++, to += row) {
-            int64_t at = index_at(index, i, size);
-            if (at < 0) return outside(args);
+            int64_t at = xpu_ref_index(index, i, size);
+            if (at < 0) return xpu_ref_outside(args, i);
             memcpy(to, (const char *)x->data + (size_t)(o * size + at) * row, row);
         }
     }
@@ -101,8 +101,8 @@ xpu_status xpu_ref_gather_elements(const xpu_ref_args *args) {
     int64_t size = x->dims[axis], taken = index->dims[axis], inner = xpu_product(x->dims, axis + 1, x->rank);
     size_t bytes = xpu_dtype_bytes(x->dtype);
     for (int64_t i = 0, count = xpu_tensor_count(index); i < count; i++) {
-        int64_t at = index_at(index, i, size), outer = i / (taken * inner);
-        if (at < 0) return outside(args);
+        int64_t at = xpu_ref_index(index, i, size), outer = i / (taken * inner);
+        if (at < 0) return xpu_ref_outside(args, i);
         size_t from = (size_t)((outer * size + at) * inner + i % inner);
         memcpy((char *)args->outputs[0]->data + (size_t)i * bytes, (const char *)x->data + from * bytes, bytes);
     }
@@ -120,8 +120,8 @@ xpu_status xpu_ref_gather_nd(const xpu_ref_args *args) {
     for (int64_t i = 0; i < batches * each; i++, to += row) {
         int64_t from = 0;
         for (int d = 0; d < depth; d++) {
-            int64_t at = index_at(index, i * depth + d, x->dims[batch + d]);
-            if (at < 0) return outside(args);
+            int64_t at = xpu_ref_index(index, i * depth + d, x->dims[batch + d]);
+            if (at < 0) return xpu_ref_outside(args, i * depth + d);
             from = from * x->dims[batch + d] + at;
         }
         memcpy(to, (const char *)x->data + (size_t)(i / each * rows + from) * row, row);

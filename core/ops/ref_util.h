@@ -9,6 +9,11 @@
  * the shapes of this run. */
 xpu_status xpu_ref_refuse(const xpu_ref_args *args, const char *what);
 
+/* Entry i of a list of int32 or int64 for a dim: from the end where it is negative; -1 where it is outside. */
+int64_t xpu_ref_index(const xpu_tensor *list, int64_t i, int64_t size);
+/* [ref-index] of the node: entry `place` of its indices is outside. */
+xpu_status xpu_ref_outside(const xpu_ref_args *args, int64_t place);
+
 struct xpu_ref_options;
 /* Runs a node that has bodies. */
 xpu_status xpu_ref_control(const xpu_graph *graph, xpu_node node, const struct xpu_ref_options *options,

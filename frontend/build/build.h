@@ -10,6 +10,7 @@
 #ifndef XPU_FRONTEND_BUILD_H
 #define XPU_FRONTEND_BUILD_H
 
+#include "core/arith_pick.h"
 #include "core/ops/op.h"
 
 /* What a message is about: its rule id is the front end's. */
@@ -216,6 +217,15 @@ xpu_value fe_tile(fe_builder *b, xpu_value x, fe_dims repeats);
 xpu_value fe_gather(fe_builder *b, xpu_value x, xpu_value indices, int64_t axis);
 xpu_value fe_gather_elements(fe_builder *b, xpu_value x, xpu_value indices, int64_t axis);
 xpu_value fe_gather_nd(fe_builder *b, xpu_value x, xpu_value indices, int64_t batch_dims);
+
+typedef struct {
+    xpu_value x, indices, updates;
+    int64_t axis; /* of elements */
+    xa_placing kind;
+} fe_scattering;
+/* x with elements or slices of `updates` where the indices say, in their order; indices as those of the gathers. */
+xpu_value fe_scatter_elements(fe_builder *b, const fe_scattering *scattering);
+xpu_value fe_scatter_nd(fe_builder *b, const fe_scattering *scattering);
 
 /* The indices of the elements that are not 0, in row-major order: [rank, how many], which the run finds; of a scalar as
  * of a tensor of one element. */

@@ -253,6 +253,7 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_conv_transpose, xpu_onn
     xpu_onnx_convert_reduce_function, xpu_onnx_convert_arg_extreme, xpu_onnx_convert_range, xpu_onnx_convert_trilu,
     xpu_onnx_convert_depth_to_space, xpu_onnx_convert_space_to_depth, xpu_onnx_convert_resize;
 xpu_onnx_convert xpu_onnx_convert_layer_norm, xpu_onnx_convert_instance_norm, xpu_onnx_convert_group_norm;
+xpu_onnx_convert xpu_onnx_convert_scatter_elements, xpu_onnx_convert_scatter_nd;
 /* The attributes of a convolution. */
 fe_convolution xpu_onnx_convolution(const xpu_onnx_node *node);
 

@@ -27,6 +27,7 @@ from onnx.reference import ReferenceEvaluator
 
 import sweep_moves as moved
 import sweep_norms
+import sweep_picks as picked
 import sweep_windows as windowed
 from npz import write_npz
 from sweep_cases import ALL, BF16, BOOL, F32, FLOATS, SIGNED, UNSIGNED, Case, code_of, label, name_of, values
@@ -478,6 +479,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
     "ConvInteger": lambda v, t: integer_convolutions(v),
     "QLinearConv": lambda v, t: qlinear((1, 4, 6, 6), (8, 4, 3, 3), dict(pads=[1, 1, 1, 1]), True),
     "QLinearMatMul": lambda v, t: qlinear((5, 12), (12, 7), {}, False),
+    **picked.PICKS,
     "If": lambda v, t: branches(v),
     "Loop": lambda v, t: loops(v),
     "Scan": lambda v, t: scans(v),

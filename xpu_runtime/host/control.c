@@ -124,9 +124,16 @@ static const char *bound_name(const xpu_run *run, const xpu_symbol *symbol) {
     return is_entry ? tensor : symbol->name;
 }
 
-xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const char *where) {
+xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const char *where, const char *node) {
     const xpu_graph *graph = run->graph;
     const char *file = run->owner->image->name;
+    if (f->cause == XPU_FAULT_ABORT && f->code >= XPU_ABORT_INDEX &&
+        f->code - XPU_ABORT_INDEX <= XPU_ABORT_INDEX_MOST) {
+        return xpu_error(
+            run->diags, XPU_EFAULT, file, "index-outside", node, "an index is outside its dim",
+            xpu_printf(run->arena, "entry %u of its indices is the first that was found", f->code - XPU_ABORT_INDEX),
+            "indices are from -size to size - 1: give other inputs");
+    }
     if (f->cause != XPU_FAULT_ABORT || f->code < XPU_ABORT_SYMBOL || f->code >= XPU_ABORT_CONTROL_END) return XPU_OK;
     uint32_t index = f->code & 0xffff;
     if (f->code >= XPU_ABORT_TRIPS) {

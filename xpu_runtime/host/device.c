@@ -224,7 +224,7 @@ static xpu_status on_fault(const xpu_run *run, const xpurt_fault *f) {
     if (f->differs) return on_difference(run, f);
     uint32_t layer = xpu_run_layer_of_tag(run, f->layer);
     const char *where = xpu_printf(run->arena, "layer '%s' (#%u)", layer_name(run, layer), layer);
-    xpu_status control = xpu_run_control_fault(run, f, where);
+    xpu_status control = xpu_run_control_fault(run, f, where, layer_and_node(run, layer));
     if (control != XPU_OK) return control;
     int timed_out = f->cause == XPU_FAULT_TIMEOUT || f->cause == XPU_FAULT_DEADLOCK;
     const char *what = xpu_printf(run->arena, "%s: %s", f->cause_text, f->reason);

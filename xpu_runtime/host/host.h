@@ -224,7 +224,7 @@ const char *xpu_iterations_text(xpu_arena *arena, const xpu_iterations *iteratio
 /* run->symbols become what the device has found so far. */
 xpu_status xpu_run_refresh(xpu_run *run);
 /* The error of a fault that control flow ends a run with; XPU_OK where it is another one. */
-xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const char *where);
+xpu_status xpu_run_control_fault(const xpu_run *run, const xpurt_fault *f, const char *where, const char *node);
 
 /* ---- tags.c ---- */
 /* The layer that a tag of a core or a descriptor means: tags are 16 bits wide. */

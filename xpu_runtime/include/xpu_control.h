@@ -37,6 +37,9 @@ enum {
     XPU_ABORT_CONTROL_END = 0x40000
 };
 
+/* The same by kernels: an index lies outside its dim. This, plus its place in the list of indices. */
+enum { XPU_ABORT_INDEX = 0x40000000, XPU_ABORT_INDEX_MOST = 0x3fffffff };
+
 /* Runs layers first .. last, each after the one before; they are complete when it returns. */
 void xpu_run_layers(uint32_t first, uint32_t last);
 /* The bool at a device address; 1 where there is none. */

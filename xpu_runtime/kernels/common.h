@@ -51,8 +51,7 @@ static inline void share_tasks(uint32_t core, uint32_t cores, uint32_t total, ui
 enum {
     ABORT_LOCAL_MEMORY = 1, /* this chip's LM is too small for a kernel */
     ABORT_SHARED_MEMORY,    /* a layer's scratch in SM is smaller than its tiles need */
-    ABORT_WIDE_ELEMENTS,    /* copy_nd: 8-byte elements whose innermost stride is not 1 */
-    ABORT_INDEX             /* an index lies outside its dim */
+    ABORT_WIDE_ELEMENTS     /* copy_nd: 8-byte elements whose innermost stride is not 1 */
 };
 
 /* LM as floats for a kernel's own use, and how many: at least LEAST_LM_FLOATS, so that a chain of six inputs has room

@@ -1,17 +1,8 @@
 /* Rows picked by computed indices: each core turns its share of the indices into positions of rows, which its DMA then
  * fetches, list by list. */
-#include "xpu_runtime/kernels/common.h"
+#include "xpu_runtime/kernels/indices.h"
 
 enum { LISTS = 2, MOST_ROWS = 1024, MOST_UNITS = 1 << 16 };
-
-/* An index of int32 or int64 of a dim, from the end where it is negative. */
-static inline uint32_t position(const uint32_t *entry, uint32_t words, uint32_t size) {
-    uint32_t index = entry[0], high = words == 2 ? entry[1] : (uint32_t)((int32_t)index >> 31);
-    if (high != (uint32_t)((int32_t)index >> 31)) xpu_abort(ABORT_INDEX);
-    if (high) index += size;
-    if (index >= size) xpu_abort(ABORT_INDEX);
-    return index;
-}
 
 typedef struct {
     struct xpu_gather_args args;
@@ -26,11 +17,8 @@ static void list_rows(const gathering *g, const uint32_t *raw, int whole, uint32
     uint32_t inner = a->by_element ? (uint32_t)a->inner : 1, each = (uint32_t)a->n * inner;
     uint32_t outer = first / each, at = first % each, in = at % inner;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t *entry = raw + (whole ? at : i) * g->entry;
-        uint32_t row = 0;
-        for (int32_t c = 0; c < a->columns; c++) {
-            row = row * (uint32_t)a->dims[c] + position(entry + (uint32_t)c * g->words, g->words, (uint32_t)a->dims[c]);
-        }
+        uint32_t row = row_of_tuple(raw + (whole ? at : i) * g->entry, g->words, (uint32_t)a->columns, a->dims,
+                                    a->shared ? at : first + i);
         list[i] = (outer * (uint32_t)a->count + row) * inner + in;
         if (++in == inner) in = 0;
         if (++at == each) at = 0, outer++;

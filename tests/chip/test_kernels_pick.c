@@ -1,0 +1,87 @@
+/*
+ * Kernels that choose and place elements on the functional chip, against the reference kernels: random geometries, bit
+ * for bit.
+ */
+#include "core/arith_pick.h"
+#include "core/ops/scatter.h"
+#include "tests/chip/rig/operands.h"
+
+/* ---- scatter ---- */
+
+/* Indices of int32 or int64 for a dim of this size, of the given dims. */
+static xpu_tensor draw_indices(rig *r, bench *b, int64_t size, int rank, const int64_t *dims) {
+    const int wide = draw(r, 0, 1) != 0;
+    xpu_tensor list = operand_random(b, r->random, wide ? XPU_I64 : XPU_I32, rank, dims);
+    for (int64_t i = 0, count = xpu_tensor_count(&list); i < count; i++) {
+        int64_t index = draw(r, -size, size - 1);
+        if (wide)
+            ((int64_t *)list.data)[i] = index;
+        else
+            ((int32_t *)list.data)[i] = (int32_t)index;
+    }
+    return list;
+}
+
+static xpu_dtype draw_type(rig *r, int kind) {
+    static const xpu_dtype types[] = {XPU_F32, XPU_I64, XPU_U32, XPU_U64, XPU_I32, XPU_I8, XPU_F16};
+    return types[draw(r, 0, kind == XA_PLACE ? 6 : 4)];
+}
+
+static void call_scatter(rig *r, bench *b, xpu_op_id op, struct xpu_scatter_args *a, const xpu_tensor *const inputs[3],
+                         const xpu_attr *attrs, uint32_t attr_count) {
+    xpu_tensor y = operand_reference(b, op, inputs, 3, attrs, attr_count);
+    a->index = operand_place(r, inputs[1]);
+    a->updates = operand_place(r, inputs[2]);
+    a->y = operand_place(r, inputs[0]); /* the layer copies it */
+    rig_expect(r, a->y, y.data, (uint32_t)xpu_tensor_bytes(&y));
+    a->element_bytes = (int32_t)xpu_dtype_bytes(y.dtype);
+    a->index_bytes = (int32_t)xpu_dtype_bytes(inputs[1]->dtype);
+    a->number = xpu_number_of(y.dtype);
+    rig_call(r, XPU_CALL_scatter, 0, a, sizeof *a);
+}
+
+static void add_elements(rig *r, bench *b) {
+    struct xpu_scatter_args a = {.outer = (int32_t)draw(r, 1, 8), .by_element = 1, .columns = 1};
+    a.count = (int32_t)draw(r, 1, 60);
+    a.inner = (int32_t)draw(r, 1, draw(r, 0, 1) ? 1 : 30);
+    a.n = (int32_t)draw(r, 1, draw(r, 0, 3) ? 30 : 900);
+    a.kind = (int32_t)draw(r, 0, XA_PLACINGS - 1);
+    a.dims[0] = a.count;
+    rig_describe(r, "%d elements of %d x %d x %d, kind %d", a.n, a.outer, a.count, a.inner, a.kind);
+    const xpu_dtype dtype = draw_type(r, a.kind);
+    xpu_tensor x = operand_random(b, r->random, dtype, DIMS(a.outer, a.count, a.inner));
+    xpu_tensor list = draw_indices(r, b, a.count, DIMS(a.outer, a.n, a.inner));
+    xpu_tensor updates = operand_random(b, r->random, dtype, DIMS(a.outer, a.n, a.inner));
+    const xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, 1), XPU_ATTR_INT_OF(KIND, a.kind)};
+    call_scatter(r, b, XPU_OP_SCATTER_ELEMENTS, &a, (const xpu_tensor *const[]){&x, &list, &updates}, attrs, 2);
+}
+
+/* Pairs over [side][side][inner]. */
+static void add_pairs(rig *r, bench *b) {
+    struct xpu_scatter_args a = {.outer = 1, .columns = 2};
+    int32_t side = (int32_t)draw(r, 1, 9);
+    a.count = side * side;
+    a.inner = (int32_t)(draw(r, 0, 4) == 0 ? draw(r, 500, 5000) : draw(r, 1, 40));
+    a.n = (int32_t)draw(r, 1, draw(r, 0, 3) || a.inner > 40 ? 30 : 1500);
+    a.kind = (int32_t)draw(r, 0, XA_PLACINGS - 1);
+    a.dims[0] = a.dims[1] = side;
+    rig_describe(r, "%d pairs of %d^2 x %d, kind %d", a.n, side, a.inner, a.kind);
+    const xpu_dtype dtype = draw_type(r, a.kind);
+    xpu_tensor x = operand_random(b, r->random, dtype, DIMS(side, side, a.inner));
+    xpu_tensor list = draw_indices(r, b, side, DIMS(a.n, 2));
+    xpu_tensor updates = operand_random(b, r->random, dtype, DIMS(a.n, a.inner));
+    call_scatter(r, b, XPU_OP_SCATTER_ND, &a, (const xpu_tensor *const[]){&x, &list, &updates},
+                 &XPU_ATTR_INT_OF(KIND, a.kind), 1);
+}
+
+static void scatter(void) {
+    rig_on_each_chip("elements placed", 30, add_elements);
+    rig_on_each_chip("rows placed", 40, add_pairs);
+}
+
+static void sequences(void) {
+    static const rig_add adds[] = {add_elements, add_pairs};
+    rig_sequences("sequences", 10, adds, (int)(sizeof adds / sizeof *adds));
+}
+
+XPU_TEST_MAIN("kernels that choose and place", {"scatter", scatter}, {"sequences", sequences})

@@ -1,0 +1,41 @@
+/* Operators that choose and place elements. */
+#include "core/ops/scatter.h"
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/lower/operators.h"
+
+static xpu_arg_int bytes_of(const xpu_codegen *cg, xpu_value x) {
+    return xpu_arg_number((int64_t)xpu_dtype_bytes(xpu_value_at(cg->graph, x)->dtype));
+}
+
+/* ---- scatter ---- */
+
+xpu_status xpu_lower_scatter(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), index = xpu_node_input(cg->graph, node, 1);
+    xpu_value updates = xpu_node_input(cg->graph, node, 2), y = xpu_node_output(cg->graph, node, 0);
+    const int rank = xpu_value_at(cg->graph, x)->rank, index_rank = xpu_value_at(cg->graph, index)->rank;
+    const int by_element = xpu_node_is(cg->graph, node, XPU_OP_SCATTER_ELEMENTS);
+    const int first = by_element ? (int)xpu_node_int(cg->graph, node, XPU_ATTR_AXIS) : 0;
+    int64_t columns = 1;
+    if (!by_element) xpu_dim_is_const(&cg->graph->dims, xpu_value_dim(cg, index, index_rank - 1), &columns);
+    const uint32_t to = xpu_activation_buffer(cg, y);
+    struct xpu_scatter_call call = {.y = xpu_arg_at(to)};
+    call.index = xpu_arg_at(xpu_operand_buffer(cg, layer, index, "index"));
+    call.updates = xpu_arg_at(xpu_operand_buffer(cg, layer, updates, "updates"));
+    call.outer = xpu_arg_dim(xpu_dims_product(cg, x, 0, first));
+    call.count = xpu_arg_dim(xpu_dims_product(cg, x, first, first + (int)columns));
+    call.inner = xpu_arg_dim(xpu_dims_product(cg, x, first + (int)columns, rank));
+    call.n = xpu_arg_dim(by_element ? xpu_value_dim(cg, index, first) : xpu_dims_product(cg, index, 0, index_rank - 1));
+    call.by_element = xpu_arg_number(by_element);
+    call.element_bytes = bytes_of(cg, x);
+    call.index_bytes = bytes_of(cg, index);
+    call.columns = xpu_arg_number(columns);
+    call.kind = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_KIND));
+    call.number = xpu_arg_number(xpu_number_of(xpu_value_at(cg->graph, x)->dtype));
+    for (int i = 0; i < XPU_MAX_RANK; i++)
+        call.dims[i] = xpu_arg_dim(i < columns ? xpu_value_dim(cg, x, first + i) : xpu_dim_of(cg, 1));
+    xpu_status status = xpu_add_value_copy(cg, layer, x, xpu_operand_buffer(cg, layer, x, "x"), y, to);
+    if (status != XPU_OK) return status;
+    xpu_describe_layer(cg, layer, XPU_KERNEL_scatter, xpu_dim_of(cg, 0));
+    return xpu_add_scatter(cg, layer, &call);
+}
