@@ -4,12 +4,14 @@
 #   COVERAGE=1              count which lines run, in a folder of its own (make coverage)
 #   V=1                     show the commands
 #   SOUND=FILE.wav          where `make demo-voice` looks for speech
-#   DEVICE=rtl              demo-voice and demo-story on the Verilated chip (default: func); TOKENS=32: a shorter story
+#   PICTURE=FILE.jpg        what `make demo-ocr` reads
+#   DEVICE=rtl              demonstrations on the Verilated chip (default: func); TOKENS=32: a shorter story
 #   CC=clang-19             another host compiler
 #   DEPS=no                 neither looks for Debian packages nor installs them
 SAN    ?=
 CHIP   ?= standard
 SOUND  ?= examples/voice/yes_1000ms.wav
+PICTURE ?= examples/ocr/text.png
 DEVICE ?= func
 TOKENS ?= 256
 PREFIX ?= /usr/local
@@ -24,7 +26,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Where packages are missing, these goals install them first and then make the rest anew, since variables hold what the
 # packages' programs say; the others name the line that does. What is built alone needs neither Verilator nor the tests'.
-INSTALL_DEPS := run run-resnet50 demo-voice demo-story models test test-long test-models bench
+INSTALL_DEPS := run run-resnet50 demo-voice demo-story demo-ocr models test test-long test-models bench
 BUILD_ONLY   := all device examples gen
 GOALS        := $(filter-out $(INSTALL_DEPS) deps help clean layers lengths,$(or $(MAKECMDGOALS),all))
 ifeq ($(MAKELEVEL)$(filter no,$(DEPS)),0)
@@ -76,7 +78,7 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run run-resnet50 demo-voice demo-story models test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
+.PHONY: all run run-resnet50 demo-voice demo-story demo-ocr models test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite manuals
 
 help:
@@ -85,6 +87,7 @@ help:
 	@echo 'run-resnet50  the whole of ResNet-50 on the Verilated chip (needs ../shared)'
 	@echo 'demo-voice  where speech is in SOUND=FILE.wav, as text and as a picture; DEVICE=rtl: on the Verilated chip'
 	@echo 'demo-story  a small language model tells a story, TOKENS=256 long; DEVICE=rtl: on the Verilated chip'
+	@echo 'demo-ocr   the text in PICTURE=FILE.jpg (or PNG), by three networks; DEVICE=rtl: on the Verilated chip'
 	@echo 'models     what networks of others take and how far they are from onnxruntime: the table of docs/models.md'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
 	@echo 'test       build and run the tests (about six minutes)'
@@ -223,7 +226,7 @@ $(SHARE)/suite:
 
 # Examples link what a user's program links
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-DEMOS    := voice story
+DEMOS    := voice story ocr
 PLUGINS  := $(patsubst examples/%/plugin.c,$(BUILD)/lib/xpu-target-%.so,$(wildcard examples/*/plugin.c))
 # These are programs of a user: they know the headers as they are installed
 EXTRA_examples_build_in_c := -Ixpuc/include -Ixpu_runtime/include
@@ -231,6 +234,7 @@ EXTRA_examples_stream := -Ixpuc/include -Ixpu_runtime/include
 EXTRA_examples_common_demo := -Ixpu_runtime/include
 EXTRA_examples_voice_voice := -Ixpu_runtime/include
 EXTRA_examples_story_story := -Ixpu_runtime/include
+EXTRA_examples_ocr_ocr := -Ixpu_runtime/include
 examples: $(EXAMPLES) $(DEMOS:%=$(BUILD)/examples/%) $(PLUGINS)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIBXPURT) $(LIBXPUC) $(LIBFUNC) $(LIBALL)
 	@mkdir -p $(@D)
@@ -309,6 +313,9 @@ demo-voice: deps
 demo-story: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all $(if $(filter rtl,$(DEVICE)),chip CHIP=standard)
 	@scripts/demo_story $(BUILD) $(DEVICE) $(TOKENS)
+demo-ocr: deps
+	@$(MAKE) $(PARALLEL) --no-print-directory all $(if $(filter rtl,$(DEVICE)),chip CHIP=standard)
+	@scripts/demo_ocr $(BUILD) $(DEVICE) "$(PICTURE)" ../shared/models
 models: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all
 	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=standard

@@ -1,31 +1,19 @@
 #include "words.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST = 1 << 24 };
+#include "examples/common/file.h"
 
 static uint32_t word(const uint8_t *b) {
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-static uint8_t *read_bytes(const char *path, size_t *size, const char **why) {
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes = file ? malloc(LARGEST) : NULL;
-    if (bytes) *size = fread(bytes, 1, LARGEST, file);
-    int good = bytes && !ferror(file);
-    if (!good) *why = strerror(errno);
-    if (file) fclose(file);
-    if (!good) free(bytes);
-    return good ? bytes : NULL;
-}
-
 int words_read(const char *path, uint32_t count, words_table *table, const char **why) {
     size_t size = 0, at = 4;
     *table = (words_table){0};
-    table->bytes = read_bytes(path, &size, why);
+    table->bytes = file_read(path, &size, why);
     if (!table->bytes) return 3;
     table->words = calloc(count, sizeof *table->words);
     table->lengths = calloc(count, sizeof *table->lengths);

@@ -109,11 +109,6 @@ static int run_frames(job *j) {
 
 /* ---- what is said ---- */
 
-static const char *base_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void print(const job *j) {
     double all = 0, most = 0;
     for (size_t i = 0; i < j->frames; i++) {
@@ -126,14 +121,14 @@ static void print(const job *j) {
         if (!j->each_frame) printf("%.2f - %.2f  speech (%.3f)\n", s->begin, s->end, (double)s->most);
     }
     if (!j->stretch_count) printf("no speech (%.3f at most)\n", most);
-    printf("%s: %ld stretch%s of speech, %.2f of %.2f seconds; %zu frames on %s", base_of(j->path), j->stretch_count,
+    printf("%s: %ld stretch%s of speech, %.2f of %.2f seconds; %zu frames on %s", file_base(j->path), j->stretch_count,
            j->stretch_count == 1 ? "" : "es", all, (double)j->sound.count / RATE, j->frames, j->device);
     if (j->cycles) printf(", %lld cycles each", j->cycles / (long long)j->frames);
     putchar('\n');
 }
 
 static int draw(const job *j) {
-    speech_picture picture = {.title = base_of(j->path), .samples = j->sound.samples, .sample_count = j->sound.count};
+    speech_picture picture = {.title = file_base(j->path), .samples = j->sound.samples, .sample_count = j->sound.count};
     picture.probability = j->probability;
     picture.frames = j->frames;
     picture.seconds = (double)j->sound.count / RATE;
@@ -149,7 +144,7 @@ static int draw(const job *j) {
 
 static int work(job *j) {
     xpurt_error error = {0};
-    wav_error wrong = {0};
+    file_error wrong = {0};
     int status = wav_read(j->path, RATE, &j->sound, &wrong);
     if (status) return demo_fails(status, j->path, wrong.rule, wrong.what, wrong.why, wrong.hint);
     j->program = xpurt_open(j->model, &error);

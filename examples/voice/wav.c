@@ -1,12 +1,9 @@
 #include "wav.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PCM = 1, EXTENSIBLE = 0xfffe, FORMAT_BYTES = 16, EXTENSIBLE_BYTES = 40, LARGEST = 1 << 30 };
+enum { PCM = 1, EXTENSIBLE = 0xfffe, FORMAT_BYTES = 16, EXTENSIBLE_BYTES = 40 };
 
 typedef struct {
     uint32_t kind, channels, rate, frame_bytes, bits;
@@ -17,17 +14,8 @@ typedef struct {
     size_t size;
 } chunk;
 
-__attribute__((format(printf, 5, 6))) static int fails(wav_error *error, const char *rule, const char *what,
-                                                       const char *hint, const char *why, ...) {
-    va_list arguments;
-    va_start(arguments, why);
-    vsnprintf(error->why, sizeof error->why, why, arguments);
-    va_end(arguments);
-    error->rule = rule;
-    error->what = what;
-    error->hint = hint;
-    return 2;
-}
+/* The file's form is not that of a sound. */
+#define fails(error, rule, what, hint, ...) file_fails(error, 2, rule, what, hint, __VA_ARGS__)
 
 static uint32_t word(const uint8_t *b) {
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
@@ -37,14 +25,14 @@ static uint32_t half(const uint8_t *b) {
     return b[0] | (uint32_t)b[1] << 8;
 }
 
-static int truncated(wav_error *error, const char *name, size_t wanted, size_t there) {
+static int truncated(file_error *error, const char *name, size_t wanted, size_t there) {
     return fails(error, "wav-truncated", "the sound ends before its time", "copy or record it again",
                  "its part '%.4s' has %zu bytes, %zu are there", name, wanted, there);
 }
 
 /* The parts "fmt " and "data"; others are stepped over. A part of odd length has a byte behind it that does not count.
  */
-static int find_chunks(const uint8_t *bytes, size_t size, chunk *format, chunk *data, wav_error *error) {
+static int find_chunks(const uint8_t *bytes, size_t size, chunk *format, chunk *data, file_error *error) {
     for (size_t at = 12; at + 8 <= size;) {
         const char *name = (const char *)bytes + at;
         size_t length = word(bytes + at + 4), left = size - at - 8;
@@ -61,7 +49,7 @@ static int find_chunks(const uint8_t *bytes, size_t size, chunk *format, chunk *
                  "its part '%s' is not there", missing);
 }
 
-static int read_format(chunk c, uint32_t rate, wav_format *f, wav_error *error) {
+static int read_format(chunk c, uint32_t rate, wav_format *f, file_error *error) {
     static const char convert[] = "16-bit PCM at 16 kHz is what is wanted: sox SOUND -r 16000 -b 16 -c 1 NEW.wav";
     static const char what[] = "the sound is of a form that is not read";
     if (c.size < FORMAT_BYTES) return truncated(error, "fmt ", FORMAT_BYTES, c.size);
@@ -85,11 +73,11 @@ static float sample(const uint8_t *b, uint32_t bits) {
     return bits == 8 ? ((float)b[0] - 128) / 128 : (float)(int16_t)half(b) / 32768;
 }
 
-int wav_decode(const uint8_t *bytes, size_t size, uint32_t rate, wav_sound *sound, wav_error *error) {
+int wav_decode(const uint8_t *bytes, size_t size, uint32_t rate, wav_sound *sound, file_error *error) {
     chunk format = {0}, data = {0};
     wav_format f = {0};
     *sound = (wav_sound){0};
-    *error = (wav_error){0};
+    *error = (file_error){0};
     if (size < 12 || memcmp(bytes, "RIFF", 4) != 0 || memcmp(bytes + 8, "WAVE", 4) != 0) {
         return fails(error, "wav-format", "this is no WAV file", "another file, or: sox SOUND NEW.wav",
                      "it does not begin with RIFF and WAVE");
@@ -105,8 +93,7 @@ int wav_decode(const uint8_t *bytes, size_t size, uint32_t rate, wav_sound *soun
     }
     float *samples = malloc(count * sizeof *samples);
     if (!samples) {
-        fails(error, "memory", "there is not enough memory", "a shorter sound", "%zu samples", count);
-        return 3;
+        return file_fails(error, 3, "memory", "there is not enough memory", "a shorter sound", "%zu samples", count);
     }
     for (size_t i = 0; i < count; i++) {
         const uint8_t *frame = data.bytes + i * f.frame_bytes;
@@ -117,37 +104,12 @@ int wav_decode(const uint8_t *bytes, size_t size, uint32_t rate, wav_sound *soun
     return 0;
 }
 
-/* All bytes of a file; NULL with the reason. */
-static uint8_t *read_bytes(const char *path, size_t *size, const char **why) {
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes = NULL;
-    size_t room = 0, more = 1;
-    for (*size = 0; file && more; *size += more) {
-        if (*size == room) {
-            room = room ? 2 * room : 1 << 16;
-            uint8_t *larger = room <= LARGEST ? realloc(bytes, room) : NULL;
-            if (!larger) errno = ENOMEM;
-            if (!larger) break;
-            bytes = larger;
-        }
-        more = fread(bytes + *size, 1, room - *size, file);
-    }
-    int good = file && !more && !ferror(file);
-    if (!good) *why = strerror(errno);
-    if (file) fclose(file);
-    if (!good) free(bytes);
-    return good ? bytes : NULL;
-}
-
-int wav_read(const char *path, uint32_t rate, wav_sound *sound, wav_error *error) {
+int wav_read(const char *path, uint32_t rate, wav_sound *sound, file_error *error) {
     const char *why = NULL;
     size_t size;
     *sound = (wav_sound){0};
-    uint8_t *bytes = read_bytes(path, &size, &why);
-    if (!bytes) {
-        fails(error, "io-read", "the sound cannot be read", "a WAV file of 16 kHz", "%s", why);
-        return 3;
-    }
+    uint8_t *bytes = file_read(path, &size, &why);
+    if (!bytes) return file_fails(error, 3, "io-read", "the sound cannot be read", "a WAV file of 16 kHz", "%s", why);
     int status = wav_decode(bytes, size, rate, sound, error);
     free(bytes);
     return status;

@@ -2,6 +2,7 @@
  * an error; what it reads lies in a buffer of its own, for the sanitizers. */
 #include <CUnit/CUnit.h>
 
+#include "examples/common/file.c"
 #include "examples/voice/wav.c"
 #include "tests/unit/unit.h"
 
@@ -27,7 +28,7 @@ static void make(uint8_t file[FILE_BYTES]) {
 }
 
 /* Decodes a copy that ends where the file does. */
-static int decode(const uint8_t *file, size_t size, wav_sound *sound, wav_error *error) {
+static int decode(const uint8_t *file, size_t size, wav_sound *sound, file_error *error) {
     uint8_t *copy = malloc(size ? size : 1);
     CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
     memcpy(copy, file, size);
@@ -39,7 +40,7 @@ static int decode(const uint8_t *file, size_t size, wav_sound *sound, wav_error 
 static void whole(void) {
     uint8_t file[FILE_BYTES];
     wav_sound sound;
-    wav_error error;
+    file_error error;
     make(file);
     CU_ASSERT_EQUAL_FATAL(decode(file, FILE_BYTES, &sound, &error), 0);
     CU_ASSERT_EQUAL(sound.count, SAMPLES);
@@ -52,7 +53,7 @@ static void beginnings(void) {
     make(file);
     for (size_t size = 0; size < FILE_BYTES; size++) {
         wav_sound sound;
-        wav_error error;
+        file_error error;
         CU_ASSERT_EQUAL(decode(file, size, &sound, &error), 2);
         CU_ASSERT(error.what && error.rule && *error.why && !sound.samples);
     }
@@ -65,7 +66,7 @@ static void mutations(void) {
     for (int i = 0; i < MUTATIONS; i++) {
         uint8_t file[FILE_BYTES];
         wav_sound sound;
-        wav_error error;
+        file_error error;
         make(file);
         for (int k = 0; k < 3; k++) {
             random = random * 1664525 + 1013904223;

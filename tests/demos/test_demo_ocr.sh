@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# make demo-ocr: the lines of text in a picture that tests/gen/draw_text.py drew are read, the slanted one and the one that
+# stands upside down, too, and those of a photograph of ../shared; nothing runs on the
+# host; files that are none end with one message.
+set -uo pipefail
+. "$(dirname "$0")/ocr.sh"
+check 2 'error [usage] five files are needed' "$ocr" "$drawn"
+check 2 'error [usage] --side is not 32 to 960' "$ocr" --side=31 "$drawn"
+check 2 "README.md: error [picture-format] this is no picture that can be read
+  why: it begins neither as PNG nor as JPEG" "$ocr" a b c d README.md
+check 3 'error [io-read] the picture cannot be read' "$ocr" a b c d "$folder/none.png"
+head -c 9000 "$drawn" >"$folder/cut.png"
+check 2 'error [picture-format] the picture is damaged' "$ocr" a b c d "$folder/cut.png"
+printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\200\0\0\0\0\001\010\002\0\0\0\262\372\162\104' >"$folder/wide.png"
+check 2 'error [picture-' "$ocr" a b c d "$folder/wide.png"
+check 3 'error [io-read] the characters cannot be read' "$ocr" a b c "$folder/none.txt" "$drawn"
+: >"$folder/none.txt"
+check 2 'error [ocr-characters] this is no list of characters' "$ocr" a b c "$folder/none.txt" "$drawn"
+check 0 '' "$XPU_BIN/xpuc" -q tests/models/mnist-8.onnx -o "$folder/mnist.xpu"
+check 2 'error [ocr-program] the program detects no text' "$ocr" "$folder"/{mnist,mnist,mnist}.xpu scripts/deps "$drawn"
+if [ ! -e "$shared/onnx/ch_PP-OCRv4_det_infer.onnx" ]; then
+    echo 'skipped: reading text, as the models of ../shared are not there'
+    echo "$passed passed, $failed failed"
+    exit $((failed > 0))
+fi
+check 0 "  Text in a picture
+" demo func "$drawn"
+for line in 'detected, turned, read:' 'three networks' '55,242,734 cycles'; do check 0 "  $line
+" echo "$output
+"; done
+check 0 'text.png: 4 lines of text on func, detector 192 x 352
+make demo-ocr: the picture with the boxes is' printf '%s' "$output"
+check 0 "$(printf "\0\0\1\140\0\0\0\300" | od -c)" bash -c "head -c 24 '$folder/demo-ocr/boxes.png' | tail -c 8 | od -c" # 352 x 192
+for program in "${programs[@]}"; do check 1 '' grep -q 'host:' <<<"$("$XPU_BIN/xpuc" --describe "$program")"; done
+check 0 '  韩国小馆
+text_rec.jpg: 1 line of text on func' reads "$shared/data/text_rec.jpg" --crops="$folder/crops"
+check 0 '  韩国小馆' reads "$folder/crops/001.png" --line
+check 0 'no text (' reads "$drawn" --side=32
+check 3 'error [io-write] the picture cannot be written' reads "$folder/crops/001.png" --line --png="$folder/none/x.png"
+check 2 'error [ocr-program] the program recognises no characters of this list' "$ocr" "${programs[@]}" scripts/deps "$drawn"
+check 2 'error [ocr-program] the program classifies no lines of text' "$ocr" "${programs[0]}" "${programs[0]}" "${programs[2]}" "$characters" "$drawn"
+check 1 '' grep -q new <<<"$(ls "$folder" "$folder/demo-ocr")"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
