@@ -160,6 +160,31 @@ def if_types():
     return g, with_data(flags("c"), x=data(5), n=np.arange(5) - 2)
 
 
+@network
+def if_loop_exact():
+    """Products whose results reach an exponent, or none (the last): out of a branch, out of a body, into one as a carried
+    value, around from iteration to iteration. test_precision.sh asks where each runs."""
+    g = Graph()
+    c, x = g.input("c", [], B), g.input("x", [16, 64])
+    weights = [g.const(data(64, 64, seed=k) / 16) for k in range(5)]
+    exp = lambda at, y: at.node("Exp", at.node("Mul", y, at.const(F(0.125))))
+
+    def loop(name, first, make):
+        b = Body(name, [([16, 64], F)])
+        return g.node("Loop", g.const(2), "", first, outputs=2, body=b.ends(b.c, [(y, F) for y in make(b, b.carried[0])]))
+    y = g.node("If", c, then_branch=branch("t", lambda t: [t.node("MatMul", x, weights[0], out="in_branch")]), else_branch=branch("e", lambda e: [x]))
+    g.output(exp(g, y))
+    out = loop("o", x, lambda b, v: (b.node("MatMul", v, weights[1], out="in_body"), b.node("Neg", v)))
+    g.output(exp(g, out[0]))
+    into = loop("i", g.node("MatMul", x, weights[2], out="before"), lambda b, v: (b.node("Tanh", v), exp(b, v)))
+    g.output(into[1])
+    around = loop("a", x, lambda b, v: (b.node("MatMul", v, weights[3], out="around"), exp(b, v)))
+    g.output(around[1])
+    none = loop("n", x, lambda b, v: (b.node("MatMul", b.node("Tanh", v), weights[4], out="without"), b.node("Neg", v)))
+    g.output(none[0])
+    return g, with_data(flags("c"), x=data(16, 64))
+
+
 # ---- Loop: counts and conditions ----
 
 def counting(rank=0, again=None, trips="n", condition="go", stacked=True):

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/arith.h"
+#include "core/ops/control.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/row_scale.h"
@@ -67,25 +68,68 @@ static int follow(const xpu_codegen *cg, xpu_node node, uint32_t input) {
     return xpu_node_int(cg->graph, node, XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE;
 }
 
-static int reaches_sensitive(const xpu_codegen *cg, xpu_node node, const uint8_t *sensitive) {
-    const xpu_value_info *result = xpu_value_at(cg->graph, xpu_node_output(cg->graph, node, 0));
-    for (uint32_t u = 0; u < result->uses.count; u++) {
-        xpu_use use = result->uses.items[u];
-        int how = follow(cg, use.node, use.input);
-        if (how & 2 || (how & 1 && sensitive[use.node.id])) return 1;
-    }
-    return 0;
+/* By value id: whether it reaches a sensitive operator through linear ones. */
+typedef struct {
+    const xpu_codegen *cg;
+    uint8_t *reaches;
+    int changed;
+} sensitivity;
+
+static void mark(sensitivity *s, xpu_value value, int reaches) {
+    if (!value.id || !reaches || s->reaches[value.id]) return;
+    s->reaches[value.id] = 1;
+    s->changed = 1;
 }
 
-/* By node id: whether its first result reaches a sensitive operator through linear ones. From the end backwards, bodies
- * before their owner; what a body hands on is not followed out of it. */
+static void visit_node(sensitivity *s, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(s->cg->graph, node);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        int how = info->inputs[i].id ? follow(s->cg, node, i) : 0;
+        mark(s, info->inputs[i], how & 2 || (how & 1 && s->reaches[info->outputs[0].id]));
+    }
+}
+
+/* A body's results are the node's, and a loop's carried ones its arguments of the next iteration; a first value is also
+ * the last where no iteration runs. */
+static void visit_bodies(sensitivity *s, xpu_node node) {
+    const xpu_graph *graph = s->cg->graph;
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    int is_loop = xpu_node_is(graph, node, XPU_OP_LOOP);
+    const uint32_t own = is_loop ? XPU_BODY_NEXT : 0, carried = is_loop ? xpu_loop_of(graph, node).carried : 0;
+    for (uint32_t b = 0; b < info->block_count; b++) {
+        const xpu_block_info *body = xpu_block_at(graph, info->blocks[b]);
+        for (uint32_t i = own; i < body->results.count; i++) {
+            xpu_value result = body->results.items[i];
+            mark(s, result, s->reaches[info->outputs[i - own].id]);
+            if (i - own >= carried) continue;
+            xpu_value argument = body->arguments.items[XPU_BODY_FIRST + i - own];
+            mark(s, result, s->reaches[argument.id]);
+            mark(s, info->inputs[XPU_LOOP_FIRST + i - own], s->reaches[argument.id] | s->reaches[result.id]);
+        }
+        for (uint32_t i = 0; xpu_node_is(graph, node, XPU_OP_REGION) && i < body->arguments.count; i++)
+            mark(s, info->inputs[i], s->reaches[body->arguments.items[i].id]);
+    }
+}
+
+/* From the end backwards, bodies before their owner: once, but where bodies hand values on, until nothing changes. */
 static uint8_t *find_sensitive(const xpu_codegen *cg, xpu_arena *arena) {
-    uint8_t *sensitive = XPU_NEW_ARRAY(arena, uint8_t, cg->graph->nodes.count);
+    sensitivity s = {.cg = cg, .reaches = XPU_NEW_ARRAY(arena, uint8_t, cg->graph->values.count)};
     xpu_node *order = XPU_NEW_ARRAY(arena, xpu_node, cg->graph->nodes.count);
     uint32_t count = 0;
+    int has_bodies = 0;
     XPU_FOR_ALL_NODES(cg->graph, node) order[count++] = node;
-    while (count-- > 0) sensitive[order[count].id] = (uint8_t)reaches_sensitive(cg, order[count], sensitive);
-    return sensitive;
+    do {
+        s.changed = 0;
+        for (uint32_t i = count; i-- > 0;) {
+            int is_control = xpu_node_at(cg->graph, order[i])->block_count != 0;
+            has_bodies |= is_control;
+            if (is_control)
+                visit_bodies(&s, order[i]);
+            else
+                visit_node(&s, order[i]);
+        }
+    } while (has_bodies && s.changed);
+    return s.reaches;
 }
 
 /* ---- the choice ---- */
@@ -165,7 +209,7 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
         xpu_node_int(cg->graph, node, XPU_ATTR_EXACT)) {
         return "its errors would add up over the steps of a recurrent operator";
     }
-    if (mode == XPU_MODE_AUTO && sensitive[node.id]) {
+    if (mode == XPU_MODE_AUTO && sensitive[xpu_node_output(cg->graph, node, 0).id]) {
         return "its result reaches a logarithm, exponent, square root or divisor through linear operators";
     }
     return NULL;
