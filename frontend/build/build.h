@@ -93,6 +93,10 @@ typedef struct {
 /* `op`: XPU_OP_MAX_POOL or XPU_OP_AVERAGE_POOL. */
 xpu_value fe_pool(fe_builder *b, xpu_op_id op, xpu_value x, const fe_pooling *pool);
 xpu_value fe_global_average_pool(fe_builder *b, xpu_value x);
+xpu_value fe_global_max_pool(fe_builder *b, xpu_value x);
+/* (sum of |x|^power)^(1 / power), of all spatial dims, and of windows. */
+xpu_value fe_global_lp_pool(fe_builder *b, xpu_value x, float power);
+xpu_value fe_lp_pool(fe_builder *b, xpu_value x, const fe_pooling *pool, float power);
 /* The inference form; scale, bias, mean and variance are [C]. */
 xpu_value fe_batch_norm(fe_builder *b, xpu_value x, xpu_value scale, xpu_value bias, xpu_value mean, xpu_value variance,
                         float epsilon);
@@ -130,6 +134,16 @@ int fe_layer_statistics(fe_builder *b, xpu_value x, const fe_norm *form, xpu_val
  * channels. */
 xpu_value fe_group_norm(fe_builder *b, xpu_value x, xpu_value scale, xpu_value bias, int64_t groups, int by_group,
                         float epsilon);
+/* (x - mean) / (deviation + 1e-9) over the axes; not given: all but the channels. */
+xpu_value fe_mean_variance_norm(fe_builder *b, xpu_value x, fe_ints axes);
+/* x / |x| along one axis, `power` 1 or 2; 0 where all is 0. */
+xpu_value fe_lp_norm(fe_builder *b, xpu_value x, int64_t axis, int64_t power);
+/* x [N,C,...] / (bias + alpha / size * sum of x^2 over `size` channels)^beta. */
+typedef struct {
+    float alpha, beta, bias;
+    int64_t size;
+} fe_response;
+xpu_value fe_local_response_norm(fe_builder *b, xpu_value x, const fe_response *form);
 
 /* ---- elementwise ---- */
 
@@ -239,6 +253,21 @@ xpu_value fe_range(fe_builder *b, xpu_value start, xpu_value step, xpu_dim count
 /* Along the axis, the index (int64) of the largest or smallest element: of several the first, or with last_index the
  * last. */
 xpu_value fe_arg_extreme(fe_builder *b, int is_max, xpu_value x, int64_t axis, int keep_dims, int last_index);
+/* Sums or products (op: XPU_OP_ADD, XPU_OP_MUL) of the elements up to each one along the axis; with exclusive without
+ * it, with backwards from it on. */
+typedef struct {
+    xpu_op_id op;
+    int64_t axis;
+    int exclusive, backwards;
+} fe_cumulation;
+xpu_value fe_cumulate(fe_builder *b, xpu_value x, const fe_cumulation *form);
+/* Along a new dim `axis` of `depth` places values[1] at the place that the index says (from the end where it is
+ * negative), else values[0]. */
+xpu_value fe_one_hot(fe_builder *b, xpu_value indices, xpu_dim depth, xpu_value values, int64_t axis);
+/* A matrix of the shape of x: 1 on diagonal k, else 0. */
+xpu_value fe_eye(fe_builder *b, xpu_value x, int64_t diagonal, xpu_dtype dtype);
+/* 0, 1, ... (int32 or int64) along dim `axis` of `rank`; an intermediate result. */
+xpu_value fe_counted(fe_builder *b, xpu_dtype dtype, xpu_dim count, int axis, int rank);
 /* Of matrices (the last two dims), 0 below (upper) or above the diagonal `diagonal`: an integer scalar, {0}: the main
  * one. */
 xpu_value fe_triangle(fe_builder *b, xpu_value x, xpu_value diagonal, int upper);
@@ -264,6 +293,9 @@ xpu_value fe_resize(fe_builder *b, xpu_value x, const fe_resizing *form);
 
 /* Along one axis; `whole`: over all dims from the axis on, as before opset 13. */
 xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
+xpu_value fe_log_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
+/* 1 at the first maximum, else 0. */
+xpu_value fe_hardmax(fe_builder *b, xpu_value x, int64_t axis, int whole);
 
 /* `op`: XPU_OP_REDUCE_SUM .. XPU_OP_REDUCE_PROD. Axes not given or none: all. */
 xpu_value fe_reduce(fe_builder *b, xpu_op_id op, xpu_value x, fe_ints axes, int keep_dims);

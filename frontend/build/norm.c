@@ -132,3 +132,63 @@ xpu_value fe_group_norm(fe_builder *b, xpu_value x, xpu_value scale, xpu_value b
     if (y.id) y = fe_reshape_to(&inside, y, info.dims, info.rank, 0);
     return fe_finish(b, &inside, by_group ? y : scaled(&inside, y, vectors[0], vectors[1]));
 }
+
+/* ---- others ---- */
+
+xpu_value fe_mean_variance_norm(fe_builder *b, xpu_value x, fe_ints axes) {
+    if (!x.id) return x;
+    int64_t others[XPU_MAX_RANK];
+    const int rank = fe_info(b, x)->rank;
+    size_t count = 0;
+    for (int i = 0; i < rank; i++) {
+        if (i != 1) others[count++] = i;
+    }
+    if (!axes.items) axes = (fe_ints){others, count};
+    fe_builder inside = fe_inside(b);
+    xpu_value d = fe_binary(&inside, XPU_OP_SUB, x, fe_reduce(&inside, XPU_OP_REDUCE_MEAN, x, axes, 1));
+    xpu_value variance = fe_reduce(&inside, XPU_OP_REDUCE_MEAN, fe_binary(&inside, XPU_OP_MUL, d, d), axes, 1);
+    xpu_value deviation = fe_unary(&inside, XPU_OP_SQRT, variance);
+    deviation = fe_binary(&inside, XPU_OP_ADD, deviation, fe_number(b, 1e-9f));
+    return fe_finish(b, &inside, fe_binary(&inside, XPU_OP_DIV, d, deviation));
+}
+
+xpu_value fe_lp_norm(fe_builder *b, xpu_value x, int64_t axis, int64_t power) {
+    if (!x.id) return x;
+    const int64_t axes[] = {fe_axis(b, axis, fe_info(b, x)->rank)};
+    if (axes[0] < 0) return (xpu_value){0};
+    if (power != 1 && power != 2) {
+        fe_bad_attr(b, "p", fe_format(b, "it is %" PRId64 "; 1 and 2 are defined", power));
+        return (xpu_value){0};
+    }
+    fe_builder inside = fe_inside(b);
+    xpu_value length = fe_reduce_function(&inside, power == 1 ? FE_L1 : FE_L2, x, (fe_ints){axes, 1}, 1, 0);
+    xpu_value is_zero = fe_binary(&inside, XPU_OP_EQUAL, length, fe_number(b, 0.0f));
+    if (!is_zero.id) return is_zero;
+    length = fe_node(&inside, XPU_OP_WHERE, (xpu_value[]){is_zero, fe_number(b, 1.0f), length}, 3, NULL, 0, 0);
+    return fe_finish(b, &inside, fe_binary(&inside, XPU_OP_DIV, x, length));
+}
+
+/* The sum over channels is that of a window over the first dim of an image [channels][all spatial dims]. */
+xpu_value fe_local_response_norm(fe_builder *b, xpu_value x, const fe_response *form) {
+    if (!x.id) return x;
+    const xpu_value_info info = *fe_info(b, x);
+    if (info.rank < 2) {
+        return fe_refuse(b, FE_SHAPE, "the input has no channels", fe_format(b, "it has rank %d", info.rank), NULL);
+    }
+    if (form->size < 1 || form->size > FE_MAX_EXTENT) {
+        fe_bad_attr(b, "size", fe_format(b, "it is %" PRId64, form->size));
+        return (xpu_value){0};
+    }
+    const xpu_dim image[] = {info.dims[0], xpu_dim_const(&b->graph->dims, 1), info.dims[1],
+                             fe_dim_product(b, info.dims, 2, info.rank)};
+    const int64_t kernel[] = {form->size, 1}, pads[] = {(form->size - 1) / 2, 0, form->size / 2, 0};
+    const fe_pooling pool = {.window = {.kernel_shape = {kernel, 2}, .pads = {pads, 4}}, .count_include_pad = 1};
+    fe_builder inside = fe_inside(b);
+    xpu_value mean = fe_reshape_to(&inside, fe_binary(&inside, XPU_OP_MUL, x, x), image, 4, 0);
+    mean = fe_pool(&inside, XPU_OP_AVERAGE_POOL, mean, &pool);
+    if (mean.id) mean = fe_reshape_to(&inside, mean, info.dims, info.rank, 0);
+    xpu_value base = fe_binary(&inside, XPU_OP_MUL, mean, fe_number(b, form->alpha));
+    base = fe_binary(&inside, XPU_OP_ADD, base, fe_number(b, form->bias));
+    base = fe_binary(&inside, XPU_OP_POW, base, fe_number(b, form->beta));
+    return fe_finish(b, &inside, fe_binary(&inside, XPU_OP_DIV, x, base));
+}

@@ -1,4 +1,4 @@
-/* Operators that move or rename elements, and softmax. */
+/* Operators that move or rename elements. */
 #include <inttypes.h>
 
 #include "frontend/build/build.h"
@@ -187,27 +187,6 @@ xpu_value fe_concat(fe_builder *b, const xpu_value *operands, uint32_t operand_c
         count = 1;
     } while (parts[0].id && next < operand_count);
     return parts[0];
-}
-
-/* ---- softmax ---- */
-
-xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole) {
-    if (!x.id) return x;
-    const xpu_value_info info = *fe_info(b, x);
-    if (whole && axis == info.rank) {
-        return fe_refuse(b, FE_FORM, "the softmax is over nothing",
-                         fe_format(b, "axis %" PRId64 " of a tensor of rank %d", axis, info.rank), NULL);
-    }
-    int at = fe_axis(b, axis, info.rank);
-    if (at < 0) return (xpu_value){0};
-    if (!whole || at == info.rank - 1) {
-        return fe_node(b, XPU_OP_SOFTMAX, &x, 1, &XPU_ATTR_INT_OF(AXIS, at), 1, 1);
-    }
-    xpu_dim matrix[] = {fe_dim_product(b, info.dims, 0, at), fe_dim_product(b, info.dims, at, info.rank)};
-    xpu_value rows = fe_reshape_to(b, x, matrix, 2, 0);
-    if (!rows.id) return rows;
-    xpu_value result = fe_node(b, XPU_OP_SOFTMAX, &rows, 1, &XPU_ATTR_INT_OF(AXIS, 1), 1, 0);
-    return result.id ? fe_reshape_to(b, result, info.dims, info.rank, 1) : result;
 }
 
 /* ---- blocks of pixels ---- */

@@ -319,6 +319,90 @@ xpu_value fe_global_average_pool(fe_builder *b, xpu_value x) {
     return fe_node(b, XPU_OP_GLOBAL_AVERAGE_POOL, &x, 1, NULL, 0, 1);
 }
 
+/* The spatial dims; their number, 0 after reporting. */
+static size_t spatial_axes(const fe_builder *b, xpu_value x, int64_t axes[XPU_MAX_RANK]) {
+    const int rank = x.id ? fe_info(b, x)->rank : 0;
+    for (int i = 2; i < rank; i++) axes[i - 2] = i;
+    if (x.id && rank < 3) {
+        fe_refuse(b, FE_SHAPE, "the input has no spatial dims", fe_format(b, "it has rank %d", rank), NULL);
+    }
+    return rank < 3 ? 0 : (size_t)(rank - 2);
+}
+
+xpu_value fe_global_max_pool(fe_builder *b, xpu_value x) {
+    int64_t axes[XPU_MAX_RANK];
+    const size_t count = spatial_axes(b, x, axes);
+    return count ? fe_reduce(b, XPU_OP_REDUCE_MAX, x, (fe_ints){axes, count}, 1) : (xpu_value){0};
+}
+
+/* ---- sums of powers ---- */
+
+static xpu_value power_of(fe_builder *b, xpu_value x, float power) {
+    if (power == 2.0f) return fe_binary(b, XPU_OP_MUL, x, x);
+    x = fe_unary(b, XPU_OP_ABS, x);
+    return power == 1.0f ? x : fe_binary(b, XPU_OP_POW, x, fe_number(b, power));
+}
+
+static xpu_value root_of(fe_builder *b, xpu_value x, float power) {
+    if (power == 1.0f) return x;
+    return power == 2.0f ? fe_unary(b, XPU_OP_SQRT, x) : fe_binary(b, XPU_OP_POW, x, fe_number(b, 1.0f / power));
+}
+
+static int check_power(const fe_builder *b, float power) {
+    return power >= 1.0f || fe_bad_attr(b, "p", "it is less than 1");
+}
+
+xpu_value fe_global_lp_pool(fe_builder *b, xpu_value x, float power) {
+    int64_t axes[XPU_MAX_RANK];
+    const size_t count = spatial_axes(b, x, axes);
+    if (!count || !check_power(b, power)) return (xpu_value){0};
+    fe_builder inside = fe_inside(b);
+    xpu_value sum = fe_reduce(&inside, XPU_OP_REDUCE_SUM, power_of(&inside, x, power), (fe_ints){axes, count}, 1);
+    return fe_finish(b, &inside, root_of(&inside, sum, power));
+}
+
+/* With ceil_mode the window that hangs over the end is one over padding, of which there is more. 0 after reporting. */
+static int pad_to_ceil(const fe_builder *b, xpu_value x, window *win) {
+    for (int i = 0; i < win->n; i++) {
+        int64_t size, extent = (win->kernel[i] - 1) * win->dilations[i] + 1, stride = win->strides[i];
+        if (!xpu_dim_is_const(&b->graph->dims, fe_info(b, x)->dims[i + 2], &size)) {
+            fe_refuse(b, FE_FORM, "ceil_mode asks for known spatial dims",
+                      fe_format(b, "the input has shape %s", fe_shape_text(b, x)), "fix them with --shape");
+            return 0;
+        }
+        int64_t room = size + win->pads[i] + win->pads[win->n + i] - extent;
+        int64_t steps = room < 0 ? 0 : (room + stride - 1) / stride;
+        if (steps * stride >= size + win->pads[i]) steps--;
+        if (steps * stride > room) win->pads[win->n + i] += steps * stride - room;
+    }
+    return 1;
+}
+
+/* The mean over each window, padding too, times its elements. */
+xpu_value fe_lp_pool(fe_builder *b, xpu_value x, const fe_pooling *pool, float power) {
+    static const xpu_value failed = {0};
+    window win = {.n = x.id ? spatial_rank(b, x) : 0};
+    if (!win.n || !check_power(b, power)) return failed;
+    if (!pool->window.kernel_shape.items) {
+        fe_bad_attr(b, "kernel_shape", "it is missing");
+        return failed;
+    }
+    int ok = read_list(b, "kernel_shape", pool->window.kernel_shape, win.n, 1, win.kernel);
+    int ceil_mode = fe_flag(b, "ceil_mode", pool->ceil_mode, &ok);
+    if (!ok || !read_window(b, x, &pool->window, &win) || (ceil_mode && !pad_to_ceil(b, x, &win))) return failed;
+    const fe_pooling sums = {.window = {.kernel_shape = {win.kernel, (size_t)win.n},
+                                        .strides = {win.strides, (size_t)win.n},
+                                        .dilations = {win.dilations, (size_t)win.n},
+                                        .pads = {win.pads, 2 * (size_t)win.n}},
+                             .count_include_pad = 1};
+    float elements = 1;
+    for (int i = 0; i < win.n; i++) elements *= (float)win.kernel[i];
+    fe_builder inside = fe_inside(b);
+    xpu_value mean = fe_pool(&inside, XPU_OP_AVERAGE_POOL, power_of(&inside, x, power), &sums);
+    xpu_value sum = fe_binary(&inside, XPU_OP_MUL, mean, fe_number(b, elements));
+    return fe_finish(b, &inside, root_of(&inside, sum, power));
+}
+
 /* ---- batch normalisation ---- */
 
 xpu_value fe_batch_norm(fe_builder *b, xpu_value x, xpu_value scale, xpu_value bias, xpu_value mean, xpu_value variance,

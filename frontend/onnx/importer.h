@@ -254,6 +254,10 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_conv_transpose, xpu_onn
     xpu_onnx_convert_depth_to_space, xpu_onnx_convert_space_to_depth, xpu_onnx_convert_resize;
 xpu_onnx_convert xpu_onnx_convert_layer_norm, xpu_onnx_convert_instance_norm, xpu_onnx_convert_group_norm;
 xpu_onnx_convert xpu_onnx_convert_scatter_elements, xpu_onnx_convert_scatter_nd;
+xpu_onnx_convert xpu_onnx_convert_mean_variance_norm, xpu_onnx_convert_lp_norm, xpu_onnx_convert_lrn,
+    xpu_onnx_convert_log_softmax, xpu_onnx_convert_hardmax, xpu_onnx_convert_global_max_pool,
+    xpu_onnx_convert_global_lp_pool, xpu_onnx_convert_lp_pool, xpu_onnx_convert_cumulate, xpu_onnx_convert_one_hot,
+    xpu_onnx_convert_eye_like, xpu_onnx_convert_window;
 /* The attributes of a convolution. */
 fe_convolution xpu_onnx_convolution(const xpu_onnx_node *node);
 

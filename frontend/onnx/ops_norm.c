@@ -45,3 +45,31 @@ xpu_value xpu_onnx_convert_group_norm(xpu_onnx_node *node) {
     return fe_group_norm(&node->build, node->inputs[0], node->inputs[1], node->inputs[2], groups, node->version < 21,
                          xpu_onnx_attr_float(node, "epsilon", 1e-5f));
 }
+
+xpu_value xpu_onnx_convert_mean_variance_norm(xpu_onnx_node *node) {
+    return fe_mean_variance_norm(&node->build, node->inputs[0], xpu_onnx_attr_ints(node, "axes"));
+}
+
+xpu_value xpu_onnx_convert_lp_norm(xpu_onnx_node *node) {
+    return fe_lp_norm(&node->build, node->inputs[0], xpu_onnx_attr_int(node, "axis", -1),
+                      xpu_onnx_attr_int(node, "p", 2));
+}
+
+xpu_value xpu_onnx_convert_lrn(xpu_onnx_node *node) {
+    const fe_response form = {.alpha = xpu_onnx_attr_float(node, "alpha", 1e-4f),
+                              .beta = xpu_onnx_attr_float(node, "beta", 0.75f),
+                              .bias = xpu_onnx_attr_float(node, "bias", 1.0f),
+                              .size = xpu_onnx_attr_int(node, "size", 0)};
+    return fe_local_response_norm(&node->build, node->inputs[0], &form);
+}
+
+/* Before opset 13, the axes from `axis` on are one. */
+xpu_value xpu_onnx_convert_log_softmax(xpu_onnx_node *node) {
+    int whole = node->version < 13;
+    return fe_log_softmax(&node->build, node->inputs[0], xpu_onnx_attr_int(node, "axis", whole ? 1 : -1), whole);
+}
+
+xpu_value xpu_onnx_convert_hardmax(xpu_onnx_node *node) {
+    int whole = node->version < 13;
+    return fe_hardmax(&node->build, node->inputs[0], xpu_onnx_attr_int(node, "axis", whole ? 1 : -1), whole);
+}

@@ -47,6 +47,19 @@ xpu_value xpu_onnx_convert_pool(xpu_onnx_node *node) {
     return fe_pool(&node->build, node->row->op, node->inputs[0], &pool);
 }
 
+xpu_value xpu_onnx_convert_global_max_pool(xpu_onnx_node *node) {
+    return fe_global_max_pool(&node->build, node->inputs[0]);
+}
+
+xpu_value xpu_onnx_convert_global_lp_pool(xpu_onnx_node *node) {
+    return fe_global_lp_pool(&node->build, node->inputs[0], (float)xpu_onnx_attr_int(node, "p", 2));
+}
+
+xpu_value xpu_onnx_convert_lp_pool(xpu_onnx_node *node) {
+    const fe_pooling pool = {.window = window_of(node), .ceil_mode = xpu_onnx_attr_int(node, "ceil_mode", 0)};
+    return fe_lp_pool(&node->build, node->inputs[0], &pool, (float)xpu_onnx_attr_int(node, "p", 2));
+}
+
 xpu_value xpu_onnx_convert_batch_norm(xpu_onnx_node *node) {
     int results = 0, ok = 1;
     for (uint32_t i = 1; i < node->proto->n_output; i++) results += node->proto->output[i][0] != '\0';

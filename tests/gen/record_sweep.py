@@ -25,6 +25,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+import sweep_made
 import sweep_moves as moved
 import sweep_norms
 import sweep_picks as picked
@@ -435,6 +436,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
         op in ("Max", "Min"), op)) for op in
        "Sum Mean Max Min Prod L1 L2 SumSquare LogSum LogSumExp".split()},
     **sweep_norms.NORMS,
+    **sweep_made.MADE,
     "Concat": lambda v, t: concat(t),
     **{kind: (lambda v, t, kind=kind: moved.recurrent(kind, v, t)) for kind in moved.RECURRENT},
     "Gather": lambda v, t: moved.gathers(t),

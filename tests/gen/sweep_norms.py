@@ -50,7 +50,71 @@ def group_norms(version, types):
     yield Case("image", [shifted(F32, (2, 6, 8, 6), 3)] + vectors(F32, 2 if version < 21 else 6, 4), {"num_groups": 2}, constants=[1, 2], image=True)
 
 
+def mean_variance_norms(types):
+    for dtype in floats_of(types):
+        for i, (shape, axes) in enumerate([((2, 3, 4, 5), None), ((2, 3, 4, 5), [0, 2, 3]), ((3, 7), [1]), ((2, 3, 4), [0, 2])][:4 if dtype == F32 else 2]):
+            yield Case(label(dtype, shape) + f"_{i}", [shifted(dtype, shape, i)], {} if axes is None else {"axes": axes})
+
+
+def lp_norms(types):
+    for dtype in floats_of(types):
+        for i, (shape, axis) in enumerate([((2, 3, 7), -1), ((2, 3, 7), 1), ((67,), 0), ((4, 5), 0)]):
+            for p in (1, 2):
+                data = values(dtype, shape, i, "small")
+                if i == 3:
+                    data[:, 2] = 0
+                yield Case(label(dtype, shape) + f"_{i}_{p}", [data], {"axis": axis, "p": p})
+
+
+def response_norms(types):
+    for dtype in floats_of(types):
+        forms = [((2, 5, 4, 3), dict(size=3)), ((1, 7, 3, 3), dict(size=5, alpha=0.25, beta=0.5, bias=2.0)), ((1, 2, 3, 3), dict(size=5, alpha=0.5)),
+                 ((1, 4, 2, 2), dict(size=1, alpha=1.0))]
+        for i, (shape, more) in enumerate(forms if dtype == F32 else forms[:1]):
+            yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i, "small")], more)
+    yield Case("image", [values(F32, (2, 5, 8, 6), 3, "small")], {"size": 3}, image=True)
+
+
+def softmaxes(version, types, hard):
+    for dtype in floats_of(types):
+        forms = [((7,), 0), ((3, 5), 1), ((2, 3, 4), 1), ((2, 3, 4), 2), ((1, 67), 1), ((2, 5, 3, 2), 1), ((1, 1), 1)]
+        for i, (shape, axis) in enumerate(forms if dtype == F32 else forms[1:3]):
+            yield Case(label(dtype, shape) + f"_{axis}", [values(dtype, shape, i, "small")], {"axis": axis})
+            if version >= 11 and dtype == F32:
+                yield Case(label(dtype, shape) + f"_{axis}_negative", [values(dtype, shape, i, "small")], {"axis": axis - len(shape)})
+    data = values(F32, (4, 6), 3, "small")
+    data[0, 1], data[2, 3], data[3] = 50, -np.inf, 3e38 if hard else 88.5
+    yield Case("special", [data], {"axis": 1})
+
+
+def global_pools(types, attributes=({},)):
+    for dtype in floats_of(types):
+        for i, shape in enumerate([(1, 2, 5), (2, 3, 4, 5), (1, 1, 1, 1), (1, 17, 7, 7), (1, 2, 3, 2, 2)][:5 if dtype == F32 else 2]):
+            for k, more in enumerate(attributes if i < 2 else attributes[:1]):
+                yield Case(label(dtype, shape) + f"_{k}", [values(dtype, shape, i, "small")], more)
+    yield Case("image", [values(F32, (2, 5, 8, 6), 3, "small")], attributes[0], image=True)
+
+
+def lp_pools(version, types):
+    forms = [((1, 2, 9), dict(kernel_shape=[3])), ((2, 3, 8, 6), dict(kernel_shape=[2, 2], strides=[2, 2], p=1)),
+             ((1, 4, 7, 9), dict(kernel_shape=[3, 2], pads=[1, 0, 1, 1], p=3)), ((2, 4, 6, 6), dict(kernel_shape=[3, 3], auto_pad="SAME_UPPER", strides=[2, 2])),
+             ((1, 1, 5, 5), dict(kernel_shape=[5, 5]))]
+    if version >= 18:
+        forms += [((1, 4, 7, 7), dict(kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)), ((1, 2, 8, 8), dict(kernel_shape=[2, 3], dilations=[2, 2]))]
+    for dtype in floats_of(types):
+        for i, (shape, more) in enumerate(forms if dtype == F32 else forms[:2]):
+            yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i, "small")], more)
+
+
 NORMS = {
+    "MeanVarianceNormalization": lambda v, t: mean_variance_norms(t),
+    "LpNormalization": lambda v, t: lp_norms(t),
+    "LRN": lambda v, t: response_norms(t),
+    "LogSoftmax": lambda v, t: softmaxes(v, t, False),
+    "Hardmax": lambda v, t: softmaxes(v, t, True),
+    "GlobalMaxPool": lambda v, t: global_pools(t),
+    "GlobalLpPool": lambda v, t: global_pools(t, [{"p": 2}, {"p": 1}, {"p": 3}]),
+    "LpPool": lp_pools,
     "LayerNormalization": lambda v, t: layer_norms(t, 1),
     "RMSNormalization": lambda v, t: layer_norms(t, 0),
     "InstanceNormalization": lambda v, t: instance_norms(t),

@@ -20,11 +20,12 @@ tolerance() { # tolerance NETWORK
         MatMul-* | Gemm-* | Conv-* | ConvTranspose-*) echo 1e-3,1e-4 ;;
         Relu-* | PRelu-*float16 | Where-* | Clip-* | Max-* | Min-* | ReduceMax-* | ReduceMin-*) echo 1e-30,0 ;;
         Exp-* | Log-* | Tanh-* | Sigmoid-* | Erf-* | Softmax-* | Softplus-* | Softsign-* | Mish-* | Elu-* | Celu-* | Selu-* | \
-            Pow-* | Reduce* | Sum-* | Mean-* | BatchNormalization-* | AveragePool-* | GlobalAveragePool-* | Sin-* | Cos-*)
+            Pow-* | Reduce* | Sum-* | Mean-* | AveragePool-* | GlobalAveragePool-* | Sin-* | Cos-*)
             case $1 in *-float16) echo 1e-3,1e-12 ;; *-bfloat16) echo 8e-3,0 ;; *) echo 2e-6,0 ;; esac ;;
-        *Normalization-*-float16) echo 2e-3,2e-3 ;;
-        *Normalization-*-bfloat16) echo 1.6e-2,1e-2 ;;
-        LayerNormalization-* | RMSNormalization-* | InstanceNormalization-* | GroupNormalization-*) echo 1e-5,1e-5 ;;
+        BatchNormalization-*) echo 2e-6,0 ;;
+        *Normalization-*-float16 | LogSoftmax-*-float16 | *LpPool-*-float16 | LRN-*-float16 | Cum*-float16) echo 2e-3,2e-3 ;;
+        *Normalization-*-bfloat16 | LogSoftmax-*-bfloat16 | *LpPool-*-bfloat16 | LRN-*-bfloat16 | Cum*-bfloat16) echo 1.6e-2,1e-2 ;;
+        *Normalization-* | LogSoftmax-* | *LpPool-* | LRN-* | *Window-* | CumProd-*) echo 1e-5,1e-5 ;;
         Resize-*float16 | Upsample-*float16) echo 1e-3,1e-3 ;;
         Resize-* | Upsample-*) echo 1e-5,1e-5 ;;
         *) echo 0,0 ;;

@@ -724,58 +724,6 @@ static void runs_graphs(void) {
     bench_close(&b);
 }
 
-/* batch_norm and what it expands to give the same bits. */
-static void expansion_is_exact(void) {
-    random_source r = random_open("expand");
-    BENCH_OPEN(b);
-    xpu_graph *g = b.graph;
-    xpu_value inputs[5] = {bench_input(&b, "x", XPU_F32, DIMS(2, 5, 3))};
-    for (int i = 1; i < 5; i++) {
-        xpu_tensor p = random_tensor(&b, &r, DIMS(5));
-        for (int j = 0; j < 5; j++) f32(&p)[j] = fabsf(f32(&p)[j]);
-        inputs[i] = xpu_graph_const_bytes(g, NULL, &p);
-    }
-    xpu_node node = bench_node(&b, XPU_OP_BATCH_NORM, inputs, 5, NULL, 0);
-    xpu_graph_output(g, xpu_node_output(g, node, 0));
-    xpu_tensor x = random_tensor(&b, &r, DIMS(2, 5, 3)), before, after;
-    xpu_ref_options options = {.inputs = &x};
-    CU_ASSERT_EQUAL(xpu_ref_run(g, &options, &before, b.arena, &b.diags), XPU_OK);
-    CU_ASSERT_EQUAL(xpu_op_of(XPU_OP_BATCH_NORM)->expand(g, node, &b.diags), XPU_OK);
-    xpu_remove_dead(g);
-    CU_ASSERT_EQUAL(xpu_verify(g, "expand", &b.diags), XPU_OK);
-    CU_ASSERT_EQUAL(xpu_ref_run(g, &options, &after, b.arena, &b.diags), XPU_OK);
-    CU_ASSERT_EQUAL(differences(f32(&before), f32(&after), 30), 0);
-    bench_print(&b);
-    bench_close(&b);
-}
-
-/* The same of norms: with and without mean, scale and bias. */
-static void norm_expansion_is_exact(void) {
-    random_source r = random_open("norms");
-    for (int form = 0; form < 8; form++) {
-        BENCH_OPEN(b);
-        xpu_graph *g = b.graph;
-        xpu_value inputs[3] = {bench_input(&b, "x", XPU_F32, DIMS(4, 3, 37))};
-        for (int i = 1; i < 3; i++) {
-            xpu_tensor p = random_tensor(&b, &r, DIMS(37));
-            if (form >> i & 1) inputs[i] = xpu_graph_const_bytes(g, NULL, &p);
-        }
-        xpu_attr attrs[] = {XPU_ATTR_INT_OF(CENTRED, form & 1), XPU_ATTR_FLOAT_OF(EPSILON, 1e-3f)};
-        xpu_node node = bench_node(&b, XPU_OP_NORM, inputs, 3, attrs, 2);
-        xpu_graph_output(g, xpu_node_output(g, node, 0));
-        xpu_tensor x = random_tensor(&b, &r, DIMS(4, 3, 37)), before, after;
-        xpu_ref_options options = {.inputs = &x};
-        CU_ASSERT_EQUAL(xpu_ref_run(g, &options, &before, b.arena, &b.diags), XPU_OK);
-        CU_ASSERT_EQUAL(xpu_op_of(XPU_OP_NORM)->expand(g, node, &b.diags), XPU_OK);
-        xpu_remove_dead(g);
-        CU_ASSERT_EQUAL(xpu_verify(g, "expand", &b.diags), XPU_OK);
-        CU_ASSERT_EQUAL(xpu_ref_run(g, &options, &after, b.arena, &b.diags), XPU_OK);
-        CU_ASSERT_EQUAL(differences(f32(&before), f32(&after), 444), 0);
-        bench_print(&b);
-        bench_close(&b);
-    }
-}
-
 /* ---- stopping ---- */
 
 static int count_question(void *context) {
@@ -813,5 +761,4 @@ XPU_TEST_MAIN("ref", {"conv", conv_is_canonical}, {"matmul", matmul_is_canonical
               {"chain", chain_is_its_steps}, {"softmax, batch norm", softmax_and_batch_norm},
               {"empty results", empty_results}, {"copies of every element type", copies_keep_bytes},
               {"pad modes", pad_modes}, {"pad values", pad_values}, {"whole graphs", runs_graphs},
-              {"questions", long_kernels_ask}, {"batch norm expands exactly", expansion_is_exact},
-              {"norms expand exactly", norm_expansion_is_exact})
+              {"questions", long_kernels_ask})
