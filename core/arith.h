@@ -111,6 +111,14 @@ XA_INLINE float xa_mul_add(float a, float b, float c) {
     return xa_mul(a, b) + c;
 }
 
+/* A step of a chain whose second operand is one number. */
+XA_INLINE float xa_add_scalar(float a, float b) {
+    return a + b;
+}
+XA_INLINE float xa_mul_scalar(float a, float b) {
+    return xa_mul(a, b);
+}
+
 /* fmin.s and fmax.s: the other operand when one is NaN, the canonical NaN when both are; -0 is less than +0. */
 XA_INLINE float xa_fmin(float a, float b) {
 #if defined(__riscv)

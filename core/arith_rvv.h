@@ -51,6 +51,13 @@ XA_INLINE vfloat32m4_t xv_mul_add(vfloat32m4_t a, vfloat32m4_t b, vfloat32m4_t c
     return xv_add(xv_mul(a, b, vl), c, vl);
 }
 
+XA_INLINE vfloat32m4_t xv_add_scalar(vfloat32m4_t a, float b, size_t vl) {
+    return __riscv_vfadd_vf_f32m4(a, b, vl);
+}
+XA_INLINE vfloat32m4_t xv_mul_scalar(vfloat32m4_t a, float b, size_t vl) {
+    return __riscv_vfmul_vf_f32m4(a, b, vl);
+}
+
 XA_INLINE vfloat32m4_t xv_neg(vfloat32m4_t x, size_t vl) {
     return __riscv_vfneg_v_f32m4(x, vl);
 }

@@ -102,7 +102,7 @@ static const pass passes[] = {
     {"quantised", XPU_EFFECT_DEFINES, 0, quantised},     /* groups of Q and DQ into operators on integers */
     {"fold", XPU_EFFECT_EXACT, 0, fold},                 /* what depends on constants only */
     {"canonicalise", XPU_EFFECT_EXACT, 0, canonicalise}, /* what does nothing, or the same twice */
-    {"batch-norm", XPU_EFFECT_TOLERANCE, 0, batch_norm}, /* into the weights before it */
+    {"batch-norm", XPU_EFFECT_TOLERANCE, 0, batch_norm}, /* into the weights before it; hard swish */
     {"legalise", XPU_EFFECT_EXACT, 0, legalise},         /* composites into primitives, unless the target keeps them */
     {"clean", XPU_EFFECT_EXACT, 0, clean},               /* fold and canonicalise what these left */
     {"match", XPU_EFFECT_TOLERANCE, 0, match},           /* the target's patterns; a bias starts the accumulation */

@@ -1,4 +1,6 @@
 /* Elementwise operators become chains, and chains that feed each other one chain (core/ops/chain.h). */
+#include <math.h>
+
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 
@@ -16,8 +18,45 @@ static uint8_t input_number(xpu_chain *chain, xpu_value *inputs, xpu_value value
     return (uint8_t)chain->input_count++;
 }
 
+/* A sum or product of x and one number, or what is the same bits: a difference, a quotient by a power of two. */
+static int scalar_step(xpu_elementwise op, uint32_t number, float value, xpu_chain_step *step) {
+    const float inverse = 1.0f / value;
+    int exponent;
+    if (op == XPU_EW_add || (op == XPU_EW_sub && number == 1))
+        *step = (xpu_chain_step){.op = XPU_EW_add_scalar, .immediates = {op == XPU_EW_sub ? -value : value}};
+    else if (op == XPU_EW_mul)
+        *step = (xpu_chain_step){.op = XPU_EW_mul_scalar, .immediates = {value}};
+    else if (op == XPU_EW_div && number == 1 && isnormal(value) && isnormal(inverse) &&
+             fabsf(frexpf(value, &exponent)) == 0.5f)
+        *step = (xpu_chain_step){.op = XPU_EW_mul_scalar, .immediates = {inverse}};
+    else
+        return 0;
+    return 1;
+}
+
+/* The node with operand `number` as an immediate; nothing changes where that is no number, or shapes the result. */
+static xpu_status take_scalar(xpu_graph *graph, xpu_node node, uint32_t number, xpu_chain_step *step, int *taken,
+                              xpu_diags *diags) {
+    xpu_value scalar = xpu_node_input(graph, node, number), x = xpu_node_input(graph, node, 1 - number);
+    float value;
+    int is_one;
+    xpu_status status = xpu_one_number(graph, scalar, &value, &is_one, diags);
+    if (status != XPU_OK || !is_one || isnan(value)) return status;
+    if (xpu_value_at(graph, x)->rank < xpu_value_at(graph, scalar)->rank) return status;
+    xpu_chain chain = {.input_count = 1, .step_count = 1};
+    if (!scalar_step(step->op, number, value, &chain.steps[0])) return status;
+    *taken = 1;
+    xpu_rewrite(graph, node, XPU_OP_CHAIN, &x, 1, &XPU_ATTR_CHAIN_OF(STEPS, &chain), 1);
+    return xpu_op_infer(graph, node, diags);
+}
+
 /* An elementwise node as a chain of one step; equal operands are one input. */
 static xpu_status make_chain(xpu_graph *graph, xpu_node node, xpu_chain_step *step, xpu_diags *diags) {
+    for (uint32_t i = 0; i < 2 && xpu_elementwise_arity(step->op) == 2; i++) {
+        int taken = 0;
+        xpu_status status = take_scalar(graph, node, i, step, &taken, diags);
+        if (status != XPU_OK || taken) return status;
+    }
     const xpu_node_info *info = xpu_node_at(graph, node);
     xpu_chain chain = {.step_count = 1};
     xpu_value inputs[XPU_CHAIN_MAX_INPUTS];

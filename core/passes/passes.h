@@ -15,7 +15,8 @@ xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags);
 /* Identity, no-op reshape and transpose, double transpose, reshape of reshape, transpose of a constant, pad into conv
  * or pooling where the meaning is the same, one-operand concat, dead nodes, common subexpressions. Exact. */
 xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags);
-/* Batch norm behind conv or matmul into its weights and bias. Tolerance. */
+/* Batch norm behind conv or matmul into its weights and bias; a factor or sum of one number behind a conv, too. Hard
+ * swish that is written out becomes one operator. Tolerance. */
 xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags);
 /* Composite rows into primitives; products of bytes with int32 results into products with float32 ones; conversions to
  * and from quantised integers that no kernel has into elementwise steps; operands of products repeated. Exact. */
@@ -23,7 +24,7 @@ xpu_status xpu_pass_legalise(xpu_graph *graph, xpu_diags *diags);
 xpu_status xpu_cut_integer_products(xpu_graph *graph, xpu_diags *diags);
 xpu_status xpu_write_out_conversions(xpu_graph *graph, xpu_diags *diags);
 /* Elementwise operators that feed each other into chains (core/ops/chain.h): at most 6 inputs, 32 steps, 16 immediates;
- * scalar constants become immediates only through steps that take them, else inputs. Exact. */
+ * a sum or product of float32 with one number has it as an immediate, other constants are inputs. Exact. */
 xpu_status xpu_pass_chains(xpu_graph *graph, xpu_diags *diags);
 
 /* Pattern actions for targets' tables: conv or matmul with a bias add, a residual add, an activation. */

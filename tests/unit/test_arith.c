@@ -506,6 +506,8 @@ static void reductions(void) {
 
 /* The steps that are no operators. Those that are have the answers of onnxruntime in tests/sweep. */
 static void steps_of_chains(void) {
+    CU_ASSERT_EQUAL(xa_add_scalar(0.5f, 2.0f), 2.5f);
+    CU_ASSERT_EQUAL(xa_mul_scalar(0.5f, 3.0f), 1.5f);
     CU_ASSERT_EQUAL(xa_mul_add(0.5f, 2.0f, 3.0f), 4.0f);
     CU_ASSERT_EQUAL(xa_mul_add(0x1.000002p+0f, 0x1.000002p+0f, -0x1.000004p+0f), 0.0f); /* not fused */
     CU_ASSERT_EQUAL(xa_identity(0.5f), 0.5f);
@@ -513,7 +515,7 @@ static void steps_of_chains(void) {
 #define EW(...)
 #define EW_STEP(...) count++;
 #include "core/ops/elementwise.def"
-    CU_ASSERT_EQUAL(count, 2);
+    CU_ASSERT_EQUAL(count, 4);
 }
 
 /* Some have a result that a NaN does not change: of the second operand, or of any. */

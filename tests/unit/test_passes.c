@@ -490,6 +490,93 @@ static void single_norm(bench *b) {
     OUT(b, batch_norm(b, image(b), 3));
 }
 
+/* ---- factors and sums of one number behind a convolution; hard swish ---- */
+
+static xpu_value number(bench *b, float value) {
+    return xpu_graph_const_f32(b->graph, NULL, value);
+}
+static xpu_value affine(bench *b, xpu_value x) {
+    return OP(b, ADD, number(b, -0.25f), OP(b, MUL, x, number(b, 1.5f)));
+}
+static void conv_affine(bench *b) {
+    OUT(b, affine(b, conv(b, image(b))));
+}
+static void conv_bias_affine(bench *b) {
+    OUT(b, affine(b, OP(b, CONV, image(b), constant(b, DIMS(4, 3, 3, 3)), constant(b, DIMS(4)))));
+}
+static void conv_factor_infinite(bench *b) {
+    OUT(b, OP(b, MUL, conv(b, image(b)), number(b, INFINITY)));
+}
+static void conv_factor_shared(bench *b) {
+    xpu_value x = conv(b, image(b));
+    OUT(b, OP(b, MUL, x, number(b, 2)));
+    OUT(b, OP(b, RELU, x));
+}
+static void conv_factor_vector(bench *b) {
+    OUT(b, OP(b, MUL, conv(b, image(b)), constant(b, DIMS(5))));
+}
+static xpu_value gate(bench *b, xpu_value x, float shift, float high) {
+    xpu_value shifted = OP(b, ADD, x, number(b, shift));
+    return OP_WITH(b, CLIP, shifted, XPU_ATTR_FLOAT_OF(LOW, 0), XPU_ATTR_FLOAT_OF(HIGH, high));
+}
+static void swish_divided_last(bench *b) {
+    xpu_value x = image(b);
+    OUT(b, OP(b, DIV, OP(b, MUL, x, gate(b, x, 3, 6)), number(b, 6)));
+}
+static void swish_divided_first(bench *b) {
+    xpu_value x = image(b);
+    OUT(b, OP(b, MUL, OP(b, DIV, gate(b, x, 3, 6), number(b, 6)), x));
+}
+static void swish_by_sixth(bench *b) {
+    xpu_value x = image(b);
+    OUT(b, OP(b, MUL, number(b, 1.0f / 6), OP(b, MUL, gate(b, x, 3, 6), x)));
+}
+static void swish_by_sigmoid(bench *b) {
+    xpu_value x = image(b);
+    xpu_value y = OP_WITH(b, HARD_SIGMOID, x, XPU_ATTR_FLOAT_OF(ALPHA, 1.0f / 6), XPU_ATTR_FLOAT_OF(BETA, 0.5f));
+    OUT(b, OP(b, MUL, x, y));
+}
+static void swish_of_two(bench *b) {
+    OUT(b, OP(b, DIV, OP(b, MUL, image(b), gate(b, image(b), 3, 6)), number(b, 6)));
+}
+static void swish_shifted_less(bench *b) {
+    xpu_value x = image(b);
+    OUT(b, OP(b, DIV, OP(b, MUL, x, gate(b, x, 2.5f, 6)), number(b, 6)));
+}
+static void swish_clipped_lower(bench *b) {
+    xpu_value x = image(b);
+    OUT(b, OP(b, DIV, OP(b, MUL, x, gate(b, x, 3, 5)), number(b, 6)));
+}
+static void swish_divided_by_less(bench *b) {
+    xpu_value x = image(b);
+    OUT(b, OP(b, DIV, OP(b, MUL, x, gate(b, x, 3, 6)), number(b, 5)));
+}
+static void swish_gate_used(bench *b) {
+    xpu_value x = image(b), y = gate(b, x, 3, 6);
+    OUT(b, OP(b, DIV, OP(b, MUL, x, y), number(b, 6)));
+    OUT(b, y);
+}
+
+static void written_out(void) {
+    static const pass_case cases[] = {
+        {"conv, factor, sum", conv_affine, "conv+bias"},
+        {"conv with bias, factor, sum", conv_bias_affine, "conv+bias"},
+        {"a factor that is not finite", conv_factor_infinite, "conv mul"},
+        {"a factor behind a shared conv", conv_factor_shared, "conv mul relu"},
+        {"a factor for each column", conv_factor_vector, "conv mul"},
+        {"hard swish, divided last", swish_divided_last, "hard_swish"},
+        {"hard swish, divided first", swish_divided_first, "hard_swish"},
+        {"hard swish, times a sixth", swish_by_sixth, "hard_swish"},
+        {"hard swish by hard sigmoid", swish_by_sigmoid, "hard_swish"},
+        {"another gate", swish_of_two, "add clip mul div"},
+        {"another shift", swish_shifted_less, "add clip mul div"},
+        {"another limit", swish_clipped_lower, "add clip mul div"},
+        {"another divisor", swish_divided_by_less, "add clip mul div"},
+        {"the gate has another user", swish_gate_used, "add clip hard_swish"},
+    };
+    RUN_CASES(cases, XPU_EFFECT_TOLERANCE, xpu_pass_fold_batch_norm);
+}
+
 static void batch_norms(void) {
     static const pass_case cases[] = {
         {"conv", conv_norm, "conv+bias"},
@@ -628,6 +715,20 @@ static void chain_immediates(bench *b) { /* 16 immediates at most: 8 clips */
     for (int i = 0; i < 9; i++) x = clip(b, x);
     OUT(b, x);
 }
+static void chain_numbers(bench *b) { /* numbers are immediates, so that more than six of them fit */
+    xpu_value x = image(b);
+    for (int i = 0; i < 4; i++) {
+        x = OP(b, ADD, OP(b, MUL, constant(b, DIMS(1, 1)), x), constant(b, DIMS(1)));
+        x = OP(b, SUB, OP(b, DIV, x, number(b, -4)), number(b, 0.3f));
+    }
+    OUT(b, x);
+}
+static void chain_divided(bench *b) { /* a quotient by another number is none of a product */
+    OUT(b, OP(b, SUB, number(b, 1), OP(b, DIV, image(b), number(b, 3))));
+}
+static void chain_number_shapes(bench *b) { /* the number's rank is the result's */
+    OUT(b, OP(b, ADD, input(b, DIMS(3)), constant(b, DIMS(1, 1))));
+}
 static xpu_value converted(bench *b, xpu_value x, xpu_dtype dtype) {
     return op(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1);
 }
@@ -640,6 +741,9 @@ static void chains(void) {
         {"one", chain_one, "chain(1)"},
         {"line", chain_line, "chain(4)"},
         {"square", chain_square, "chain(2)"},
+        {"numbers", chain_numbers, "chain(16)"},
+        {"quotient by three", chain_divided, "chain(2)"},
+        {"a number of higher rank", chain_number_shapes, "chain(1)"},
         {"diamond", chain_diamond, "chain(4)"},
         {"output in the middle", chain_output, "chain(1) chain(1)"},
         {"broadcast", chain_widens, "chain(1) chain(1)"},
@@ -709,5 +813,5 @@ static void checks_of_infinities(void) {
 XPU_TEST_MAIN("passes", {"quantised joins", quantised_joins}, {"wide zero points", wide_zero_points}, {"fold", folding},
               {"no large result folds", folds_no_large_result}, {"cheap operators fold", folds_cheap_operators},
               {"quantised products", quantised_products}, {"canonicalise", canonicalising}, {"batch norm", batch_norms},
-              {"fusions", fusions}, {"chains", chains}, {"checker", checker_finds_changes},
-              {"checks of infinities", checks_of_infinities})
+              {"written out", written_out}, {"fusions", fusions}, {"chains", chains},
+              {"checker", checker_finds_changes}, {"checks of infinities", checks_of_infinities})

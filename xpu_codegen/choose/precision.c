@@ -48,6 +48,8 @@ static int follow_chain(const xpu_chain *chain, uint32_t input) {
         case XPU_EW_sub:
         case XPU_EW_mul:
         case XPU_EW_mul_add:
+        case XPU_EW_add_scalar:
+        case XPU_EW_mul_scalar:
         case XPU_EW_neg:
         case XPU_EW_identity: carries[chain->input_count + s] = (uint8_t)any; break;
         default: break;
