@@ -22,8 +22,9 @@ read_picture() { # what is no blank in the likeliest of each row
         --labels="$folder/labels" | sed -n 's/^  0,[0-9]*)  \([^<]*\): .*/\1/p' | tr -d '\n'
 }
 check 0 '韩国小馆' read_picture
-network classify ch_ppocr_mobile_v2.0_cls_infer --shape=x=1,3,48,96
+network classify ch_ppocr_mobile_v2.0_cls_infer --shape=x=1,3,48..96:16,64..320:8
 runs 'ref func rtl' 96
+runs 'ref func' 48_192 80_136
 network detect ch_PP-OCRv4_det_infer --shape=x=1,3,32..640:32,32..640:32
 runs 'ref func' 96_160 128_64
 echo "$passed passed, $failed failed"

@@ -12,3 +12,20 @@ demo() { # demo DEVICE PICTURE: scripts/demo_ocr in a build folder of its own
 reads() { # reads PICTURE OPTION...: text and summary
     "$ocr" "${programs[@]}" "$characters" "$@"
 }
+same() { # same NAME PICTURE OPTION...: the text as with onnxruntime (ocr/NAME.txt), corners within 2 pixels, probabilities within 0.02
+    local wanted=tests/demos/ocr/$1.txt name=$1
+    reads "${@:2}" --boxes >"$folder/$name.read" || return
+    paste -d'\n' "$wanted" <(head -n -1 "$folder/$name.read") | awk '
+        function off(a, b) { return a > b ? a - b : b - a }
+        NR % 2 { wanted = $0; next }
+        {
+            split(wanted, w, /[ ,]/)
+            split($0, r, /[ ,]/)
+            for (i = 1; i <= 9; i++) if (w[i] == "" || r[i] == "" || off(w[i], r[i]) > (i < 9 ? 2 : 0.02)) bad = bad " " i
+            text = substr($0, index($0, "  "))
+            wanted = substr(wanted, index(wanted, "  "))
+            if (text != wanted || bad != "") { print "wanted " w[9] wanted ", read " $0 "; off:" bad; differ = 1 }
+            bad = ""
+        }
+        END { exit differ || !NR }'
+}

@@ -86,8 +86,8 @@ def main():
         given, wanted = file["input"], file["Add_26"]
     split = record("split", "nnsplit_bidi_lstm", {"1_20": {"input": given[:1, :20]}, "2_58": {"input": given}})
     assert np.abs(split["2_58"] - wanted).max() < 3e-6
-    read = record("recognise", "ch_PP-OCRv4_rec_infer", {w: {"x": levels(w, 1, 3, 48, w)} for w in (32, 104)}, 5)
-    side = record("classify", "ch_ppocr_mobile_v2.0_cls_infer", {w: {"x": levels(w, 1, 3, 48, w)} for w in (96,)}, 5)
+    read = record("recognise", "ch_PP-OCRv4_rec_infer", {w: {"x": levels(w, 1, 3, 48, w)} for w in (32, 104, 320)}, 5)
+    side = record("classify", "ch_ppocr_mobile_v2.0_cls_infer", {"96": {"x": levels(96, 1, 3, 48, 96)}, "48_192": {"x": levels(192, 1, 3, 48, 192)}, "80_136": {"x": levels(136, 1, 3, 80, 136)}}, 5)
     found = record("detect", "ch_PP-OCRv4_det_infer", {f"{h * k}_{w * k}": {"x": picture(h, w, k)} for h, w, k in ((96, 160, 1), (128, 64, 1), (160, 160, 4))}, 5)
     assert all((r > 0.3).any() for r in found.values())
     print({w: r.max(-1) for w, r in read.items()}, side)
