@@ -31,10 +31,13 @@ static const xpu_option options[] = {
     {"device", 'd', "rtl|func|ref", "the Verilated chip, the functional one, or the reference on the host (rtl)"},
     {"dump-layers", 0, "DIR", "write the output of every layer there"},
     {"dump-filter", 0, "GLOB", "dump only layers whose name matches"},
-    {"dump-iterations", 0, "A..B", "in loops: dump only iterations A to B of each, from 0 on"},
+    {"dump-iterations", 0, "A..B",
+     "in loops: dump only iterations A to B of each, from 0 on; 2,0..3: of loops in loops"},
     {"layer", 0, "GLOB",
      "run each layer of this name alone, with its operands from --from-dump, and compare its output"},
-    {"iteration", 0, "I,J", "which iteration of the loops around the layer, from the outermost on (the dump's first)"},
+    {"iteration", 0, "I,J",
+     "in loops: in which iteration --layer runs it (the dump's first); --profile, --stats: show these, too (0..3; "
+     "2,0..3)"},
     {"from-dump", 0, "DIR", "the dump that --layer takes its operands from"},
     {"heatmap", 0, "FILE.png", "--layer: a picture of the first result that differs", XPU_WRITES},
     {"stats", 0, "FILE.json", "write what the run took", XPU_WRITES},
@@ -272,7 +275,7 @@ static int run_options(xpu_tool *tool, const xpu_device_options *device, xpurt_r
     run->dump_filter = xpu_tool_option(tool, "dump-filter");
     run->dump_iterations = xpu_tool_option(tool, "dump-iterations");
     run->layer = xpu_tool_option(tool, "layer");
-    run->layer_iteration = xpu_tool_option(tool, "iteration");
+    *(run->layer ? &run->layer_iteration : &run->stats_iterations) = xpu_tool_option(tool, "iteration");
     run->from_dump = xpu_tool_option(tool, "from-dump");
     run->stats_file = xpu_tool_option(tool, "stats");
     run->trace_file = xpu_tool_option(tool, "trace");

@@ -59,49 +59,107 @@ static const char *states_text(xpu_tool *tool, const json_t *units, const char *
     return text.length ? text.text : "-";
 }
 
-enum { COLUMNS = 10 };
+enum { COLUMNS = 12 };
 
 /* Columns that hold numbers are aligned to the right. */
 static const struct {
     const char *title;
-    int number;
-} columns[COLUMNS] = {{"#", 1},     {"layer", 0}, {"unit", 0},    {"cycles", 1},        {"share", 1},
-                      {"bound", 0}, {"array", 1}, {"busiest", 0}, {"tensor engine", 0}, {"core 0", 0}};
+    int number, of_loops; /* of_loops: where a layer is in one */
+} columns[COLUMNS] = {{"#", 1, 0},      {"layer", 0, 0},   {"unit", 0, 0},          {"runs", 1, 1},
+                      {"cycles", 1, 0}, {"share", 1, 0},   {"each", 0, 1},          {"bound", 0, 0},
+                      {"array", 1, 0},  {"busiest", 0, 0}, {"tensor engine", 0, 0}, {"core 0", 0, 0}};
 
-static void layer_row(xpu_tool *tool, const json_t *layer, long long total, const char **row) {
-    xpu_arena *arena = tool->arena;
-    long long cycles = count_of(layer, "cycles"), array = count_of(json_object_get(layer, "bounds"), "array");
-    const json_t *units = json_object_get(layer, "units");
-    row[0] = xpu_printf(arena, "%lld", count_of(layer, "index"));
-    row[1] = json_string_value(json_object_get(layer, "name"));
-    row[2] = json_string_value(json_object_get(layer, "unit"));
-    row[3] = xpu_printf(arena, "%lld", cycles);
-    row[4] = xpu_printf(arena, "%.1f %%", percent(cycles, total));
-    row[5] = bound_text(tool, layer);
-    row[6] = array ? xpu_printf(arena, "%.1f %%", percent(array, cycles)) : "";
-    row[7] = busiest_text(tool, layer);
-    row[8] = states_text(tool, units, "TENSOR", 3);
-    row[9] = states_text(tool, units, "core 0", 3);
+typedef struct {
+    const char *text[COLUMNS];
+} row;
+
+typedef struct {
+    xpu_tool *tool;
+    long long total;
+    int has_loops, has_iterations; /* a layer is in one; one iteration of it has a row */
+    XPU_ARRAY(row) rows;
+} table;
+
+/* ".i0002.i0001" */
+static const char *iteration_text(xpu_tool *tool, const json_t *list) {
+    const char *text = "";
+    const json_t *number;
+    size_t i;
+    json_array_foreach(list, i, number) {
+        text = xpu_printf(tool->arena, "%s.i%04lld", text, (long long)json_integer_value(number));
+    }
+    return text;
 }
 
-static void print_row(const char *const *row, const int *widths) {
-    for (int i = 0; i + 1 < COLUMNS; i++) printf(columns[i].number ? "%*s  " : "%-*s  ", widths[i], row[i]);
-    printf("%s\n", row[COLUMNS - 1]);
+/* "4165", or "3012..4801 (.i0008), mean 3906.5": the least, the most and in which iteration. */
+static const char *each_text(xpu_tool *tool, const json_t *layer) {
+    const json_t *cycles = json_object_get(json_object_get(layer, "per_execution"), "cycles");
+    long long least = count_of(cycles, "min"), most = count_of(cycles, "max");
+    if (!cycles) return "";
+    if (least == most) return xpu_printf(tool->arena, "%lld", least);
+    return xpu_printf(tool->arena, "%lld..%lld (%s), mean %.1f", least, most,
+                      iteration_text(tool, json_object_get(cycles, "max_at")),
+                      json_number_value(json_object_get(cycles, "mean")));
+}
+
+/* What a layer, or one iteration of it, has: cycles and where they went. */
+static row *add_times(table *t, const json_t *times) {
+    xpu_arena *arena = t->tool->arena;
+    const json_t *units = json_object_get(times, "units");
+    long long cycles = count_of(times, "cycles"), array = count_of(json_object_get(times, "bounds"), "array");
+    const row r = {{"", "", "", "", xpu_printf(arena, "%lld", cycles),
+                    xpu_printf(arena, "%.1f %%", percent(cycles, t->total)), "", bound_text(t->tool, times),
+                    array ? xpu_printf(arena, "%.1f %%", percent(array, cycles)) : "", busiest_text(t->tool, times),
+                    states_text(t->tool, units, "TENSOR", 3), states_text(t->tool, units, "core 0", 3)}};
+    XPU_PUSH(arena, &t->rows, r);
+    return &t->rows.items[t->rows.count - 1];
+}
+
+static void add_layer(table *t, const json_t *layer) {
+    xpu_arena *arena = t->tool->arena;
+    const json_t *iteration;
+    size_t i;
+    row *r = add_times(t, layer);
+    r->text[0] = xpu_printf(arena, "%lld", count_of(layer, "index"));
+    r->text[1] = json_string_value(json_object_get(layer, "name"));
+    r->text[2] = json_string_value(json_object_get(layer, "unit"));
+    r->text[3] = xpu_printf(arena, "%lld", count_of(layer, "executions"));
+    r->text[6] = each_text(t->tool, layer);
+    json_array_foreach(json_object_get(layer, "iterations"), i, iteration) {
+        t->has_iterations = 1;
+        add_times(t, iteration)->text[1] =
+            xpu_printf(arena, "  %s", iteration_text(t->tool, json_object_get(iteration, "iteration")));
+    }
+}
+
+static void print_row(const table *t, const row *r, const int *widths) {
+    for (int i = 0; i + 1 < COLUMNS; i++) {
+        if (columns[i].of_loops && !t->has_loops) continue;
+        printf(columns[i].number ? "%*s  " : "%-*s  ", widths[i], r->text[i]);
+    }
+    printf("%s\n", r->text[COLUMNS - 1]);
 }
 
 static void print_layers(xpu_tool *tool, const json_t *layers, long long total) {
-    size_t count = json_array_size(layers);
-    const char *(*rows)[COLUMNS] = xpu_alloc(tool->arena, (count + 2) * sizeof *rows);
+    table t = {.tool = tool, .total = total};
     int widths[COLUMNS] = {0};
-    for (int i = 0; i < COLUMNS; i++) rows[0][i] = columns[i].title;
-    for (size_t k = 0; k < count; k++) layer_row(tool, json_array_get(layers, k), total, rows[k + 1]);
-    for (int i = 0; i < COLUMNS; i++) rows[count + 1][i] = "";
-    rows[count + 1][1] = "all";
-    rows[count + 1][3] = xpu_printf(tool->arena, "%lld", total);
-    for (size_t k = 0; k < count + 2; k++)
+    row titles, all = {{"", "all", "", "", xpu_printf(tool->arena, "%lld", total), "", "", "", "", "", "", ""}};
+    const json_t *layer;
+    size_t k;
+    for (int i = 0; i < COLUMNS; i++) titles.text[i] = columns[i].title;
+    XPU_PUSH(tool->arena, &t.rows, titles);
+    json_array_foreach(layers, k, layer) {
+        t.has_loops |= json_object_get(layer, "per_execution") != NULL;
+        add_layer(&t, layer);
+    }
+    XPU_PUSH(tool->arena, &t.rows, all);
+    for (uint32_t r = 0; r < t.rows.count; r++)
         for (int i = 0; i < COLUMNS; i++)
-            if ((int)strlen(rows[k][i]) > widths[i]) widths[i] = (int)strlen(rows[k][i]);
-    for (size_t k = 0; k < count + 2; k++) print_row(rows[k], widths);
+            if ((int)strlen(t.rows.items[r].text[i]) > widths[i]) widths[i] = (int)strlen(t.rows.items[r].text[i]);
+    for (uint32_t r = 0; r < t.rows.count; r++) print_row(&t, &t.rows.items[r], widths);
+    const char *asked = xpu_tool_option(tool, "iteration");
+    if (asked && !t.has_iterations)
+        printf("no layer ran in iteration %s of a loop\n", xpu_escape_message(tool->arena, asked, 80));
 }
 
 /* Where the cycles of each unit went in the whole run. */
@@ -124,6 +182,9 @@ void xpu_profile_print(xpu_tool *tool, const char *text) {
     long long total = count_of(stats, "cycles"), edges = count_of(stats, "edges");
     if (!total) return;
     print_layers(tool, json_object_get(stats, "layers"), total);
+    if (json_object_get(stats, "iterations_left_out"))
+        printf("%lld more executions in these iterations have no line: name fewer with --iteration\n",
+               count_of(stats, "iterations_left_out"));
     print_units(stats, total);
     printf("utilisation %.1f %% (at least %lld of %lld cycles are needed); %.1f %% of the cycles were skipped\n",
            100 * json_number_value(json_object_get(stats, "utilisation")), count_of(stats, "bound_cycles"), total,

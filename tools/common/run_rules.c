@@ -108,8 +108,9 @@ static const xpu_option_rule rules[] = {
      "the filter chooses among the layers of --dump-layers", "add --dump-layers=DIR"},
     {"dump-iterations", XPU_NEEDS, "dump-layers", "nothing is dumped",
      "it chooses among the iterations of --dump-layers", "add --dump-layers=DIR"},
-    {"iteration", XPU_NEEDS, "layer", "no layer is named", "it says in which iteration one layer runs alone",
-     "add --layer=NAME --from-dump=DIR"},
+    {"iteration", XPU_NEEDS, "a layer or figures", "no layer is named",
+     "it says in which iteration one layer runs alone, or which iterations --profile and --stats show",
+     "add --layer=NAME --from-dump=DIR, --profile or --stats=FILE"},
     {"from-dump", XPU_NEEDS, "layer", "no layer is named", "a dump gives the operands of one layer that runs alone",
      "add --layer=NAME"},
     {"layer", XPU_NEEDS, "from-dump", "there are no operands", "one layer alone takes its operands from a dump folder",
@@ -131,6 +132,7 @@ static const xpu_option_rule rules[] = {
      "leave it out"},
     NOT_FRAMES("dump-layers"),
     NOT_FRAMES("layer"),
+    NOT_FRAMES("iteration"),
     NOT_FRAMES("profile"),
     NOT_FRAMES("trace"),
     NOT_FRAMES("wave"),
@@ -143,6 +145,10 @@ static const xpu_option_rule rules[] = {
 };
 
 int xpu_run_check_rules(xpu_tool *tool, const char *device, int several_layers) {
-    const char *on = strcmp(device, "rtl") == 0 ? "on rtl" : strcmp(device, "func") == 0 ? "on func" : "on ref";
-    return xpu_tool_check_rules(tool, rules, (const char *const[]){on, several_layers ? "several layers" : NULL, NULL});
+    const char *facts[4] = {strcmp(device, "rtl") == 0 ? "on rtl" : strcmp(device, "func") == 0 ? "on func" : "on ref"};
+    int count = 1;
+    if (several_layers) facts[count++] = "several layers";
+    if (xpu_tool_flag(tool, "layer") || xpu_tool_flag(tool, "stats") || xpu_tool_flag(tool, "profile"))
+        facts[count++] = "a layer or figures";
+    return xpu_tool_check_rules(tool, rules, facts);
 }

@@ -265,6 +265,7 @@ static xpu_status run_once(xpurt_session *session, const xpurt_tensor *inputs, u
     keep_files(run);
     status = check_output(run, "option '--stats'", options->stats_file);
     if (status == XPU_OK) status = check_output(run, "option '--trace'", options->trace_file);
+    if (status == XPU_OK) status = xpu_executions_begin(run);
     if (status != XPU_OK) return status;
     if (options->layer) {
         status = xpu_replay_prepare(run);

@@ -90,6 +90,10 @@ const char *xpu_run_path(xpu_run *run, uint32_t layer) {
     return xpu_iterations_text(run->arena, &iterations, xpu_run_iterations(run, layer, &iterations));
 }
 
+const int64_t *xpu_run_symbols(const xpu_run *run) {
+    return run->driver || !run->found ? run->symbols : run->found;
+}
+
 xpu_status xpu_run_refresh(xpu_run *run) {
     const xpu_program *p = run->program;
     if (run->only_layer != UINT32_MAX) return XPU_OK; /* the symbols are the dump's */

@@ -284,8 +284,11 @@ static xpu_status on_layer(xpu_run *run, uint32_t layer) {
     xpu_run_progress(run, layer);
     xpurt_counters now;
     xpu_run_counters(run, &now);
-    run->layers[layer].instructions += instructions(&now) - instructions(&run->counters);
+    const uint64_t executed = instructions(&now) - instructions(&run->counters), since = run->counters.cycles;
+    run->layers[layer].instructions += executed;
     xpu_profile_layer(run, layer, &now);
+    xpu_executions_add(run, layer, now.cycles - since, executed);
+    if (run->trace) xpu_trace_layer(run, layer, since, now.cycles);
     run->counters = now;
     for (uint32_t i = 0; i < l->output_count; i++) {
         if (!xpu_dump_wants(run, layer) && run->only_layer != layer) continue;
@@ -423,10 +426,15 @@ static xpu_status take_counters(xpu_run *run, xpu_status status) {
     xpurt_counters now;
     xpu_run_counters(run, &now);
     xpu_run_set_incomplete(run, status);
-    if (run->incomplete && run->program->layers.count)
-        xpu_profile_layer(run, xpu_run_current_layer(run), &now);
-    else if (run->layers_done)
+    const uint64_t since = run->counters.cycles;
+    if (run->incomplete && run->program->layers.count) {
+        uint32_t layer = xpu_run_current_layer(run);
+        xpu_profile_layer(run, layer, &now);
+        if (run->trace && !run->layers[layer].announced) xpu_trace_layer(run, layer, since, now.cycles);
+    } else if (run->layers_done) {
         xpu_profile_layer(run, run->last_layer, &now);
+        xpu_executions_extend(run, run->last_layer, now.cycles - since);
+    }
     run->counters = now;
     xpu_status written = xpu_trace_write(run);
     return status == XPU_OK ? written : status;

@@ -251,7 +251,7 @@ static int is_time(xpu_run *run, uint32_t layer) {
 /* In which iteration the entry was made, and what the device had found by then. */
 static void add_moment(xpu_run *run, uint32_t layer, json_t *entry) {
     const xpu_dims *dims = &run->graph->dims;
-    const int64_t *values = run->driver || !run->found ? run->symbols : run->found;
+    const int64_t *values = xpu_run_symbols(run);
     xpu_iterations iterations;
     uint32_t count = xpu_run_iterations(run, layer, &iterations);
     json_t *list = count ? xpu_json_set(run->arena, entry, "iteration", json_array()) : NULL, *symbols = NULL;

@@ -72,7 +72,6 @@ typedef struct {
     uint64_t cycles, macs, bytes[XPURT_MEMORIES], since;
     xpu_least_work all, inside, open;
     uint64_t cores[XPURT_MAX_CORES][XPURT_STATES], engines[XPURT_ENGINES][XPURT_STATES];
-    int traced;
 } xpu_layer_times;
 
 /* What a run has learnt of a layer. */
@@ -81,8 +80,8 @@ typedef struct {
     uint64_t instructions;          /* of all cores, since the layer before */
     uint8_t announced, host_called; /* in this run, or the last time that it ran */
     uint64_t executions;
-    int64_t macs; /* of all executions */
-    double seconds;
+    int64_t macs;                /* of all executions */
+    struct xpu_executions *each; /* of a layer in a loop; NULL: none yet, or nobody asks */
 } xpu_layer_record;
 
 typedef struct {
@@ -116,7 +115,12 @@ typedef struct {
     xpurt_counters counters; /* of this run, when the last layer was complete */
     xpurt_counters before;   /* the device's, before the start */
     int has_times;
-    struct xpu_trace *trace; /* NULL: none */
+    int counts_executions;        /* statistics are wanted */
+    xpu_iteration_ranges rows_of; /* which iterations have rows in them; without a range: none */
+    uint32_t rows;
+    uint64_t rows_left_out;
+    struct xpu_executions *last_each; /* of the layer that was complete last; NULL: it is in no loop */
+    struct xpu_trace *trace;          /* NULL: none */
     double seconds, bind_seconds, plan_seconds;
     const char *incomplete;    /* the rule of the error that ended the run early; NULL: none did */
     uint64_t plans, plan_hits; /* of the program, when this run had its places */
@@ -221,6 +225,8 @@ const char *xpu_run_path(xpu_run *run, uint32_t layer);
 uint32_t xpu_loops_around(const xpu_graph *graph, xpu_block block);
 /* ".i0007.i0003": of the first `count`. */
 const char *xpu_iterations_text(xpu_arena *arena, const xpu_iterations *iterations, uint32_t count);
+/* The values of symbols, as far as the run has found them. */
+const int64_t *xpu_run_symbols(const xpu_run *run);
 /* run->symbols become what the device has found so far. */
 xpu_status xpu_run_refresh(xpu_run *run);
 /* The error of a fault that control flow ends a run with; XPU_OK where it is another one. */
@@ -267,15 +273,27 @@ typedef struct xpu_trace xpu_trace;
 void xpu_profile_begin(xpu_run *run);                                            /* before the start */
 void xpu_profile_layer(xpu_run *run, uint32_t layer, const xpurt_counters *now); /* it is complete */
 void xpu_profile_stats(xpu_run *run, json_t *top);                               /* of the whole run */
-void xpu_profile_layer_stats(const xpu_run *run, json_t *entry, uint32_t layer); /* of one layer */
+void xpu_profile_times_stats(const xpu_run *run, json_t *entry, const xpu_layer_times *times);
 void xpu_trace_begin(xpu_run *run);
 void xpu_trace_layer(xpu_run *run, uint32_t layer, uint64_t from, uint64_t to);
 void xpu_trace_descriptor(xpu_run *run, const xpurt_completion *completion);
 void xpu_trace_state(xpu_run *run, unsigned unit, unsigned state, uint64_t from, uint64_t to);
 xpu_status xpu_trace_write(xpu_run *run);
 
+/* ---- executions.c: layers in loops ---- */
+/* Which iterations have rows of their own, as the options say. */
+xpu_status xpu_executions_begin(xpu_run *run);
+/* An execution is complete, and what it took; cycles that follow it and are counted as its own. */
+void xpu_executions_add(xpu_run *run, uint32_t layer, uint64_t cycles, uint64_t instructions);
+void xpu_executions_extend(xpu_run *run, uint32_t layer, uint64_t cycles);
+/* Least, mean and most of an execution of this layer, and the rows. */
+void xpu_executions_stats(const xpu_run *run, json_t *entry, uint32_t layer);
+
 /* ---- stats.c, describe.c ---- */
+/* Of one execution, with the symbols as they are now. */
 int64_t xpu_run_layer_macs(const xpu_run *run, uint32_t layer);
+/* Of all of them. */
+int64_t xpu_run_all_macs(xpu_run *run, uint32_t layer);
 const char *xpu_run_layer_precision(const xpu_run *run, uint32_t layer); /* "fp32"; "" where it is not known */
 /* Which program and which model: "program_hash" and "source_hash" of statistics and dump indexes. */
 void xpu_run_identity(const xpu_run *run, json_t *top);

@@ -66,7 +66,6 @@ void xpu_profile_layer(xpu_run *run, uint32_t layer, const xpurt_counters *now) 
     if (!run->has_times) return;
     const xpurt_counters *before = &run->counters;
     xpu_layer_times *times = run->layers[layer].times;
-    if (run->trace && !times->traced++) xpu_trace_layer(run, layer, before->cycles, now->cycles);
     times->cycles += now->cycles - before->cycles;
     if (times->since == before->cycles) add_work(&times->inside, &times->open);
     times->open = (xpu_least_work){0};
@@ -135,7 +134,7 @@ static uint64_t roofline(xpu_run *run) {
     for (uint32_t i = 0; i < run->program->layers.count; i++) {
         add_work(&all, &run->layers[i].times->all);
         if (run->program->layers.items[i].unit != XPU_UNIT_TENSOR) continue;
-        steps += (uint64_t)(xpu_run_layer_macs(run, i) * steps_of(run->graph, run->program->layers.items[i].node));
+        steps += (uint64_t)(xpu_run_all_macs(run, i) * steps_of(run->graph, run->program->layers.items[i].node));
     }
     add_ends(run, run->graph->inputs.items, run->graph->inputs.count, least.read);
     add_ends(run, run->graph->outputs.items, run->graph->outputs.count, least.written);
@@ -178,10 +177,8 @@ static void all_units(const xpu_run *run, json_t *to, const uint64_t (*engines)[
         unit_states(run, list, xpu_printf(run->arena, "core %u", i), cores[i], cycles);
 }
 
-void xpu_profile_layer_stats(const xpu_run *run, json_t *entry, uint32_t layer) {
+void xpu_profile_times_stats(const xpu_run *run, json_t *entry, const xpu_layer_times *times) {
     static const char *const memories[XPURT_MEMORIES] = {"LM", "SM", "L3", "GM"};
-    if (!run->has_times) return;
-    const xpu_layer_times *times = run->layers[layer].times;
     set_count(run, entry, "cycles", times->cycles);
     json_t *bytes = xpu_json_set(run->arena, entry, "bytes", json_object());
     json_t *bounds = xpu_json_set(run->arena, entry, "bounds", json_object());

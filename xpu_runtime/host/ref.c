@@ -55,6 +55,7 @@ void xpu_run_progress(xpu_run *run, uint32_t layer) {
 static xpu_status take_results(xpu_run *run, uint32_t layer, const xpu_tensor *results, uint32_t count) {
     const xpu_program_layer *l = &run->program->layers.items[layer];
     xpu_run_progress(run, layer);
+    xpu_executions_add(run, layer, 0, 0);
     for (uint32_t i = 0; i < l->output_count && i < count; i++) {
         xpu_status status = XPU_OK;
         if (xpu_dump_wants(run, layer)) status = xpu_dump_write(run, layer, i, &results[i]);

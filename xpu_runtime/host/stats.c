@@ -7,7 +7,13 @@
 
 int64_t xpu_run_layer_macs(const xpu_run *run, uint32_t layer) {
     xpu_dim macs = run->program->layers.items[layer].macs;
-    return macs.id ? xpu_dim_eval(&run->graph->dims, macs, run->symbols) : 0;
+    return macs.id ? xpu_dim_eval(&run->graph->dims, macs, xpu_run_symbols(run)) : 0;
+}
+
+/* A layer that no branch or loop is around counts where a run that ended early did not reach it, too. */
+int64_t xpu_run_all_macs(xpu_run *run, uint32_t layer) {
+    const xpu_layer_record *record = &run->layers[layer];
+    return xpu_run_nesting(run, layer) || record->executions ? record->macs : xpu_run_layer_macs(run, layer);
 }
 
 const char *xpu_run_layer_precision(const xpu_run *run, uint32_t index) {
@@ -32,14 +38,14 @@ static void layer_stats(xpu_run *run, json_t *list, uint32_t index) {
     }
     xpu_json_set(arena, entry, "unit", json_string(xpu_unit_name(layer->unit)));
     xpu_json_set(arena, entry, "precision", json_string(xpu_run_layer_precision(run, index)));
-    int64_t macs = xpu_run_nesting(run, index) ? run->layers[index].macs : xpu_run_layer_macs(run, index);
-    xpu_json_set(arena, entry, "macs", json_integer(macs));
+    xpu_json_set(arena, entry, "macs", json_integer(xpu_run_all_macs(run, index)));
     if (run->program->steps.count)
         xpu_json_set(arena, entry, "executions", json_integer((json_int_t)run->layers[index].executions));
     if (run->driver) {
         xpu_json_set(arena, entry, "instructions", json_integer((json_int_t)run->layers[index].instructions));
     }
-    xpu_profile_layer_stats(run, entry, index);
+    if (run->has_times) xpu_profile_times_stats(run, entry, run->layers[index].times);
+    xpu_executions_stats(run, entry, index);
 }
 
 static void device_stats(xpu_run *run, json_t *top) {
@@ -81,7 +87,7 @@ xpu_status xpu_run_stats(xpu_run *run) {
     int64_t macs = 0;
     for (uint32_t i = 0; i < run->program->layers.count; i++) {
         int is_host = run->program->layers.items[i].unit == XPU_UNIT_HOST;
-        macs += xpu_run_nesting(run, i) ? run->layers[i].macs : xpu_run_layer_macs(run, i);
+        macs += xpu_run_all_macs(run, i);
         host_calls +=
             xpu_run_nesting(run, i) ? (uint32_t)is_host * (uint32_t)run->layers[i].executions : (uint32_t)is_host;
     }
@@ -96,6 +102,8 @@ xpu_status xpu_run_stats(xpu_run *run) {
     xpu_json_set(arena, top, "weights_bytes", json_integer((json_int_t)run->program->weights_bytes));
     xpu_json_set(arena, top, "wall_s", json_real(run->seconds));
     if (run->driver) device_stats(run, top);
+    if (run->rows_left_out)
+        xpu_json_set(arena, top, "iterations_left_out", json_integer((json_int_t)run->rows_left_out));
     json_t *layers = xpu_json_set(arena, top, "layers", json_array());
     for (uint32_t i = 0; i < run->program->layers.count; i++) layer_stats(run, layers, i);
     if (xpu_diags_status(run->diags) == XPU_EBUG) return XPU_EBUG;

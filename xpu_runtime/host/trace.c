@@ -56,7 +56,8 @@ static const char *layer_name(const xpu_run *run, uint32_t layer) {
 }
 
 void xpu_trace_layer(xpu_run *run, uint32_t layer, uint64_t from, uint64_t to) {
-    add_event(run->trace, TRACK_LAYERS, layer_name(run, layer), "layer", from, to);
+    const char *name = xpu_printf(run->arena, "%s%s", layer_name(run, layer), xpu_run_path(run, layer));
+    add_event(run->trace, TRACK_LAYERS, name, "layer", from, to);
     xpu_text_add(&run->trace->text, "}");
 }
 

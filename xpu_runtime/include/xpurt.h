@@ -80,6 +80,8 @@ typedef struct {
     const char *layer_iteration;              /* in a loop: which iteration of it, "2,1" of loops in loops, from the
                                                * outermost on; NULL: the first one that the dump has [layer-iteration] */
     const char *stats_file;                   /* write --stats JSON there; NULL: do not */
+    const char *stats_iterations;             /* in loops: statistics have rows of these iterations, as dump_iterations
+                                               * names them, at most 10,000 in all; NULL: none */
     char **stats;                             /* out: the same as text, also of a run that was stopped or ended with
                                                * a fault; malloc'd, the caller's to free; NULL: not wanted */
     int *layer_ran;            /* out, with layer: 0 where the run that was dumped did not run it, so that
