@@ -200,6 +200,7 @@ static void check_precision(verifier *v, xpu_node node) {
     if (w->dtype != (precision == XPU_PRECISION_INT16X8 ? XPU_I8 : XPU_I16) || w->kind != XPU_VALUE_CONST)
         problem(v, node, "the weights are no constants of the layer's precision");
     if (!scale || scale->kind != XPU_VALUE_CONST) problem(v, node, "the weights have no scales");
+    if (xpu_node_is(v->graph, node, XPU_OP_RECURRENT)) return; /* it finds that of each step */
     if (!is_absmax(v, absmax)) problem(v, node, "its absmax is no largest magnitude of a value");
 }
 

@@ -179,8 +179,8 @@ typedef struct {
     int input_forget, linear_before_reset, layout;
 } fe_recurrence;
 
-/* Operands are float32, lengths int32, the number of time steps is known. Returns how many results there are: 3 of an
- * LSTM, else 2; 0 after reporting. */
+/* Operands are float32, lengths int32; the number of time steps is known unless the form is the usual one. Returns how
+ * many results there are: 3 of an LSTM, else 2; 0 after reporting. */
 uint32_t fe_recurrent(fe_builder *b, fe_recurrent_kind kind, const fe_recurrent_operands *operands,
                       const fe_recurrence *form, xpu_value *results);
 

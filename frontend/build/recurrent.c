@@ -1,11 +1,14 @@
 /*
- * LSTM, GRU and RNN as products, slices and elementwise operators: the product of the inputs of all time steps with the
- * weights at once, then step by step the product of the state with the recurrent weights. The number of time steps is
- * known; where the sequences of a batch differ in length, a step behind an end leaves the state as it is and gives 0.
+ * LSTM, GRU and RNN: the product of the inputs of all time steps with the weights at once, then the recurrence. In the
+ * form that is usual that is one operator. Other forms (activations, clips, peepholes, lengths, the reset of a GRU in
+ * front of its product) are written out step by step as products, slices and elementwise operators: the number of time
+ * steps is known; where the sequences of a batch differ in length, a step behind an end leaves the state as it is and
+ * gives 0.
  */
 #include <inttypes.h>
 #include <strings.h>
 
+#include "core/ops/recurrent.h"
 #include "frontend/build/build.h"
 
 enum { MOST_STEPS = 4096, MOST_DIRECTIONS = 2, MOST_GATES = 4, MOST_ACTIVATIONS = 3, JOINED = 64 };
@@ -56,8 +59,8 @@ typedef struct {
     fe_recurrent_kind kind;
     fe_recurrent_operands in; /* as layout 0 has them, float32 */
     int directions, gates;
-    int64_t steps, hidden;
-    xpu_dim batch, width; /* of the inputs */
+    int64_t steps, hidden;      /* steps: where they are written out */
+    xpu_dim time, batch, width; /* of the inputs */
     activation activations[MOST_DIRECTIONS][MOST_ACTIVATIONS];
     xpu_value lengths;  /* [batch,1], or {0} */
     xpu_value *outputs; /* of step t and direction d at t * directions + d, [batch,hidden] */
@@ -290,15 +293,15 @@ static xpu_value result_of(recurrent *u, uint32_t index, xpu_value x, const xpu_
     return x;
 }
 
-static uint32_t make_results(recurrent *u, xpu_value *results) {
+/* `made`: in row-major order the elements of results [steps, directions, batch, hidden], [directions, batch, hidden].
+ */
+static uint32_t make_results(recurrent *u, const xpu_value *made, xpu_value *results) {
     static const int64_t all_perm[] = {2, 0, 1, 3}, last_perm[] = {1, 0, 2};
     xpu_dim hidden = size_of(u, u->hidden), directions = size_of(u, u->directions);
-    xpu_dim all[] = {size_of(u, u->steps), directions, u->batch, hidden}, last[] = {directions, u->batch, hidden};
+    xpu_dim all[] = {u->time, directions, u->batch, hidden}, last[] = {directions, u->batch, hidden};
     uint32_t count = u->kind == FE_LSTM ? 3 : 2;
-    xpu_value y = joined(u, u->outputs, (size_t)(u->steps * u->directions));
-    results[0] = result_of(u, 0, y, all, 4, all_perm);
-    results[1] = result_of(u, 1, joined(u, u->last_h, (size_t)u->directions), last, 3, last_perm);
-    if (count == 3) results[2] = result_of(u, 2, joined(u, u->last_c, (size_t)u->directions), last, 3, last_perm);
+    results[0] = result_of(u, 0, made[0], all, 4, all_perm);
+    for (uint32_t i = 1; i < count; i++) results[i] = result_of(u, i, made[i], last, 3, last_perm);
     for (uint32_t i = 0; i < count; i++) {
         if (!results[i].id) return 0;
     }
@@ -345,13 +348,7 @@ static int read_shapes(recurrent *u) {
         return fe_bad_attr(u->b, "hidden_size",
                            fe_format(u->b, "it is %" PRId64 ", r has %" PRId64, u->form->hidden_size, u->hidden));
     }
-    if (!xpu_dim_is_const(table, x->dims[0], &u->steps) || u->steps < 1 || u->steps * u->directions > MOST_STEPS) {
-        fe_refuse(u->b, FE_FORM, "the number of time steps is not known, or too large",
-                  fe_format(u->b, "it is %s; from 1 to %d are supported",
-                            xpu_dim_text(table, x->dims[0], u->b->scratch), MOST_STEPS / u->directions),
-                  "fix it with --shape");
-        return 0;
-    }
+    u->time = x->dims[0];
     u->batch = x->dims[1];
     u->width = x->dims[2];
     xpu_dim directions = size_of(u, u->directions), hidden = size_of(u, u->hidden);
@@ -363,6 +360,18 @@ static int read_shapes(recurrent *u) {
            has_dims(u, "initial_h", u->in.initial_h, 3, (xpu_dim[]){directions, u->batch, hidden}) &&
            has_dims(u, "initial_c", u->in.initial_c, 3, (xpu_dim[]){directions, u->batch, hidden}) &&
            has_dims(u, "peepholes", u->in.peepholes, 2, (xpu_dim[]){directions, size_of(u, 3 * u->hidden)});
+}
+
+/* Whether the steps can be written out. */
+static int read_steps(recurrent *u) {
+    const xpu_dims *table = &u->b->graph->dims;
+    if (xpu_dim_is_const(table, u->time, &u->steps) && u->steps >= 1 && u->steps * u->directions <= MOST_STEPS)
+        return 1;
+    fe_refuse(u->b, FE_FORM, "the number of time steps is not known, or too large",
+              fe_format(u->b, "it is %s; from 1 to %d are supported", xpu_dim_text(table, u->time, u->b->scratch),
+                        MOST_STEPS / u->directions),
+              "fix it with --shape");
+    return 0;
 }
 
 static const activation_row *find_activation(const char *name) {
@@ -421,11 +430,76 @@ static void read_lengths(recurrent *u) {
     xpu_tensor tensor;
     if (fe_info(u->b, lengths)->constant &&
         xpu_const_tensor(u->b->graph, lengths, u->b->scratch, &tensor, u->b->diags) == XPU_OK) {
+        const int64_t most = xpu_dim_max(&u->b->graph->dims, u->time);
         int64_t whole = 0, count = xpu_tensor_count(&tensor);
-        while (whole < count && ((const int32_t *)tensor.data)[whole] >= u->steps) whole++;
+        while (most >= 0 && whole < count && ((const int32_t *)tensor.data)[whole] >= most) whole++;
         if (whole == count) return;
     }
     u->lengths = reshaped(u, lengths, u->batch, size_of(u, 1));
+}
+
+/* ---- the usual form ---- */
+
+/* Whether one operator does it: the default activations, whose arguments are not clipped, all sequences whole. */
+static int is_usual(const recurrent *u) {
+    const fe_recurrence *form = u->form;
+    if (u->lengths.id || u->in.peepholes.id || form->clip > 0 || form->input_forget) return 0;
+    if (u->kind == FE_GRU && !form->linear_before_reset) return 0;
+    for (int i = 0; i < u->directions * kinds[u->kind].activations; i++) {
+        const activation *a = &u->activations[i / kinds[u->kind].activations][i % kinds[u->kind].activations];
+        if (a->row != find_activation(kinds[u->kind].defaults[i % kinds[u->kind].activations])) return 0;
+    }
+    return 1;
+}
+
+/* The columns of all directions side by side: [directions, gates * hidden, width] as [width, directions * gates *
+ * hidden]. */
+static xpu_value input_weights(const recurrent *u) {
+    static const int64_t perm[] = {1, 0};
+    xpu_value flat = reshaped(u, u->in.w, size_of(u, u->directions * u->gates * u->hidden), u->width);
+    return fe_node(u->b, XPU_OP_TRANSPOSE, &flat, 1, &XPU_ATTR_INTS_OF(PERM, perm, 2), 1, 0);
+}
+
+/* [directions, gates * hidden, hidden] as [directions * hidden, gates * hidden]. */
+static xpu_value state_weights(const recurrent *u) {
+    static const int64_t perm[] = {0, 2, 1};
+    xpu_value turned = fe_node(u->b, XPU_OP_TRANSPOSE, &u->in.r, 1, &XPU_ATTR_INTS_OF(PERM, perm, 3), 1, 0);
+    return reshaped(u, turned, size_of(u, u->directions * u->hidden), size_of(u, u->gates * u->hidden));
+}
+
+static void run_recurrence(recurrent *u, int backwards, xpu_value *made) {
+    enum { RESULTS = 3, OPERANDS = 7 };
+    const xpu_recurrent_kind row = u->kind == FE_LSTM ? XPU_LSTM : u->kind == FE_GRU ? XPU_GRU : XPU_RNN;
+    const int64_t columns = u->gates * u->hidden;
+    const xpu_dim all = size_of(u, u->directions * columns);
+    xpu_value of_x = part(u, u->in.bias, 1, 0, columns), of_h = part(u, u->in.bias, 1, columns, columns);
+    if (u->kind != FE_GRU && of_x.id) of_x = binary(u, XPU_OP_ADD, of_x, of_h), of_h = (xpu_value){0};
+    if (of_x.id) of_x = fe_reshape_to(u->b, of_x, &all, 1, 0);
+    xpu_value flat = reshaped(u, u->in.x, xpu_dim_mul(&u->b->graph->dims, u->time, u->batch), u->width);
+    xpu_value x = sum(u, product(u, flat, input_weights(u)), of_x);
+    if (x.id) x = fe_reshape_to(u->b, x, (xpu_dim[]){u->time, u->batch, all}, 3, 0);
+    xpu_value in[OPERANDS] = {x, state_weights(u), of_h, u->in.initial_h};
+    in[XPU_IN_CELL] = u->kind == FE_LSTM ? u->in.initial_c : (xpu_value){0};
+    if (!in[0].id || !in[1].id) return;
+    const xpu_attr attrs[] = {XPU_ATTR_INT_OF(KIND, row), XPU_ATTR_INT_OF(BACKWARDS, u->directions == 1 && backwards)};
+    const char *names[RESULTS];
+    const uint32_t count = u->kind == FE_LSTM ? 3 : 2;
+    for (uint32_t i = 0; i < count; i++) names[i] = fe_format(u->b, "%s/%u", u->b->names[0], ++u->b->made);
+    xpu_node node = xpu_graph_add(u->b->graph, (xpu_node){0}, xpu_op_of(XPU_OP_RECURRENT), in, OPERANDS, names, count,
+                                  attrs, 2, &u->b->origin, 1);
+    if (xpu_op_infer(u->b->graph, node, u->b->diags) != XPU_OK) return;
+    for (uint32_t i = 0; i < count; i++) {
+        made[i] = xpu_node_output(u->b->graph, node, i);
+        xpu_value_at(u->b->graph, made[i])->has_made_name = 1;
+    }
+}
+
+static void write_out(recurrent *u, int backwards, xpu_value *made) {
+    u->outputs = XPU_NEW_ARRAY(u->b->scratch, xpu_value, (size_t)(u->steps * u->directions));
+    for (int i = 0; i < u->directions; i++) run_direction(u, i, u->directions == 2 ? i : backwards);
+    made[0] = joined(u, u->outputs, (size_t)(u->steps * u->directions));
+    made[1] = joined(u, u->last_h, (size_t)u->directions);
+    if (u->kind == FE_LSTM) made[2] = joined(u, u->last_c, (size_t)u->directions);
 }
 
 uint32_t fe_recurrent(fe_builder *b, fe_recurrent_kind kind, const fe_recurrent_operands *operands,
@@ -445,9 +519,12 @@ uint32_t fe_recurrent(fe_builder *b, fe_recurrent_kind kind, const fe_recurrent_
     if (form->layout) turn_operands(&u);
     if (!read_shapes(&u)) return 0;
     read_lengths(&u);
-    u.outputs = XPU_NEW_ARRAY(b->scratch, xpu_value, (size_t)(u.steps * u.directions));
-    for (int i = 0; i < u.directions; i++) run_direction(&u, i, u.directions == 2 ? i : backwards);
-    uint32_t count = b->diags->errors == errors ? make_results(&u, results) : 0;
+    xpu_value made[3] = {{0}};
+    if (is_usual(&u))
+        run_recurrence(&u, backwards, made);
+    else if (read_steps(&u))
+        write_out(&u, backwards, made);
+    uint32_t count = b->diags->errors == errors ? make_results(&u, made, results) : 0;
     b->made = inner.made;
     return count;
 }

@@ -182,6 +182,11 @@ static xpu_value empty(bench *b, xpu_op_id op) {
         operands[XPU_IN_W] = xpu_graph_input(b->graph, NULL, XPU_F32, 2, (xpu_dim[]){none, four});
         operands[XPU_IN_BIAS] = constant(b, DIMS(4));
         return node_of(b, op, operands, XPU_IN_BIAS + 1, NULL, 0);
+    case XPU_OP_RECURRENT: /* no step: the states are results, too */
+        operands[XPU_IN_X] = xpu_graph_input(b->graph, NULL, XPU_F32, 3, (xpu_dim[]){none, four, four});
+        operands[XPU_IN_W] = constant(b, DIMS(1, 4));
+        return xpu_node_output(
+            b->graph, xpu_graph_add(b->graph, (xpu_node){0}, xpu_op_of(op), operands, 2, NULL, 3, NULL, 0, NULL, 0), 0);
     case XPU_OP_QCONV:
         operands[XPU_IN_W] = zeros(b, XPU_I8, DIMS(4, 4, 3, 3));
         return node_of(b, op, operands, XPU_IN_WSCALE + 1, bytes, 3);
@@ -208,6 +213,7 @@ static const struct {
 } refusals[] = {
     {XPU_OP_CONV, "empty-operand", empty, 0},
     {XPU_OP_MATMUL, "empty-operand", empty, 0},
+    {XPU_OP_RECURRENT, "empty-operand", empty, 0},
     {XPU_OP_MAX_POOL, "empty-operand", empty, 0},
     {XPU_OP_AVERAGE_POOL, "empty-operand", empty, 0},
     {XPU_OP_GLOBAL_AVERAGE_POOL, "empty-operand", empty, 0},

@@ -16,6 +16,7 @@
 #include "core/ops/control.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/precision_rules.h"
+#include "xpu_codegen/choose/recurrent.h"
 #include "xpu_codegen/choose/row_scale.h"
 #include "xpu_codegen/choose/tiles.h"
 
@@ -186,6 +187,8 @@ static int may_scale_rows(const xpu_codegen *cg, xpu_node node) {
     return may;
 }
 
+static const char adds_up[] = "its errors would add up over the steps of a recurrent operator";
+
 /* NULL when the node shall have 16-bit activations, else why it has not. */
 static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mode mode, const char *rule,
                                const uint8_t *sensitive) {
@@ -201,6 +204,11 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
         xpu_is_empty(cg, xpu_node_input(cg->graph, node, XPU_IN_X))) {
         return "its operand or result has no elements";
     }
+    if (xpu_node_is(cg->graph, node, XPU_OP_RECURRENT)) {
+        xpu_recurrent_room room;
+        const char *problem = xpu_choose_recurrent(cg, node, mode == XPU_MODE_INT16X8, &room);
+        return mode == XPU_MODE_AUTO && !problem ? adds_up : problem;
+    }
     xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
     if (xpu_is_depthwise(cg, &shape)) return "a depthwise convolution runs on the cores";
     xpu_tile tile;
@@ -209,7 +217,7 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
     if (no_tile) return no_tile;
     if (mode == XPU_MODE_AUTO && xpu_op_attr(xpu_node_at(cg->graph, node)->op, XPU_ATTR_EXACT) &&
         xpu_node_int(cg->graph, node, XPU_ATTR_EXACT)) {
-        return "its errors would add up over the steps of a recurrent operator";
+        return adds_up;
     }
     if (mode == XPU_MODE_AUTO && sensitive[xpu_node_output(cg->graph, node, 0).id]) {
         return "its result reaches a logarithm, exponent, square root or divisor through linear operators";
@@ -316,14 +324,16 @@ static xpu_value add_absmax_node(xpu_codegen *cg, xpu_value value) {
     return result;
 }
 
+/* Of an absmax that is known before it begins. */
 static int has_int16_input(const xpu_codegen *cg, xpu_node node) {
-    return is_matrix_like(cg, node) && !xpu_on_host(cg, node) &&
+    return is_matrix_like(cg, node) && !xpu_on_host(cg, node) && !xpu_node_is(cg->graph, node, XPU_OP_RECURRENT) &&
            xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
 }
 
 /* Whether the kernel of a node can find the largest magnitude of what it makes. */
 static int finds_absmax(const xpu_codegen *cg, xpu_node node) {
     if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) return 0;
+    if (xpu_node_is(cg->graph, node, XPU_OP_RECURRENT)) return 0;
     return xpu_node_is(cg->graph, node, XPU_OP_CONV) || has_constant_matrix(cg, node);
 }
 

@@ -133,6 +133,12 @@ xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes) {
     return copy_2d(&loads, XPU_ENGINE_DMA0, XPU_COUNTER_CORE_LOAD + core_id(), sm, 0, source, 0, bytes, 1, none);
 }
 
+xpu_ticket xpu_load_box(uint32_t *words) {
+    xpu_enqueue(XPU_ENGINE_DMA0, words, 1);
+    loads.issued++;
+    return (xpu_ticket){XPU_COUNTER_CORE_LOAD + core_id(), loads.issued};
+}
+
 xpu_ticket xpu_gather_rows(uint32_t *words, uint32_t target, uint32_t source, const uint32_t *list, uint32_t count,
                            uint32_t units, uint32_t unit) {
     const uint32_t type = unit == 1 ? XPU_TYPE_U8 : unit == 2 ? XPU_TYPE_I16 : XPU_TYPE_I32;

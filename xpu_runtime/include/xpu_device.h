@@ -131,6 +131,10 @@ xpu_ticket LM2GM(uint32_t target, const void *lm, uint32_t bytes);
 /* From GM or L3 into SM, without passing a core. */
 xpu_ticket GM2SM(uint32_t sm, uint32_t source, uint32_t bytes);
 
+/* A load by a descriptor of the caller's own (XPU_DESC_WORDS, in LM), which signals this core's counter of loads by 1
+ * and stays until it is done. */
+xpu_ticket xpu_load_box(uint32_t *words);
+
 /* From any memory to any memory but LM: `count` rows, list[i] rows behind `source`, side by side to `target`; a row has
  * `units` elements of `unit` bytes (1, 2 or 4). A store: `list` and `words` (XPU_DESC_WORDS of them), in LM, are used
  * until it is done. */

@@ -176,4 +176,30 @@ static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, in
     return at;
 }
 
+/* What recurrent_i16 has in SM, in bytes from the start of its scratch. Blocks of weights as above: a column tile, and
+ * all of the state. Where not all stay, XPU_RECURRENT_RING of them take turns. */
+enum { XPU_RECURRENT_RING = 4 };
+typedef struct {
+    uint32_t h;           /* the state as int16 [batch][hidden] */
+    uint32_t z;           /* its products [batch][gates * hidden] */
+    uint32_t scale, bias; /* float32 [gates * hidden] */
+    uint32_t absmax;      /* of the state, then each core's */
+    uint32_t w, block;    /* blocks of weights, bytes of one */
+    uint32_t total;
+} xpu_tiling_recurrence;
+
+static inline xpu_tiling_recurrence xpu_tiling_recurrence_of(uint32_t batch, uint32_t hidden, uint32_t gates,
+                                                             uint32_t columns, uint32_t weight, uint32_t slots) {
+    enum { WORDS = 64 };
+    xpu_tiling_recurrence at = {.h = 0};
+    at.z = xpu_tiling_align(batch * hidden * 2u);
+    at.scale = at.z + xpu_tiling_align(batch * gates * hidden * 4u);
+    at.bias = at.scale + xpu_tiling_align(gates * hidden * 4u);
+    at.absmax = at.bias + xpu_tiling_align(gates * hidden * 4u);
+    at.w = at.absmax + WORDS * 4u;
+    at.block = xpu_tiling_align(hidden * columns * weight);
+    at.total = at.w + slots * at.block;
+    return at;
+}
+
 #endif

@@ -249,7 +249,7 @@ typedef struct {
     float clip;            /* 0: none */
     int input_forget, linear_before_reset, layout;
 } xpuc_recurrence;
-/* `op`: "lstm", "gru", "rnn". x [steps,batch,inputs], a known number of steps; w [directions,gates * hidden,inputs]; r
+/* `op`: "lstm", "gru", "rnn". x [steps,batch,inputs]; w [directions,gates * hidden,inputs]; r
  * [directions,gates * hidden,hidden]. Returns the outputs of all steps [steps,directions,batch,hidden]; *last_h and
  * *last_c (of an LSTM; both may be NULL) become the last states, [directions,batch,hidden]. `form` may be NULL. */
 XPUC_API xpuc_value xpuc_recurrent(xpuc_network *network, const char *name, const char *op, xpuc_value x, xpuc_value w,
