@@ -35,4 +35,47 @@ XA_INLINE uint32_t xa_place_word(xa_placing kind, xa_number number, uint32_t old
     return less == (kind == XA_PLACE_MAX) ? update : old;
 }
 
+/* ---- order ---- */
+
+/* Numbers in the order of these keys: of floats -0 and 0 are equal, NaN is the largest. */
+XA_INLINE uint32_t xa_order_word(xa_number number, uint32_t bits) {
+    const uint32_t top = 0x80000000u;
+    if (number == XA_UNSIGNED) return bits;
+    if (number == XA_SIGNED) return bits ^ top;
+    if (bits << 1 > 0xff000000u) return UINT32_MAX;
+    if (bits == top) bits = 0;
+    return bits ^ (bits & top ? UINT32_MAX : top);
+}
+
+/* ---- boxes ---- */
+
+/* Candidates of the kernel nms that stand in LM at most.
+ * Blocks of candidates in its scratch are at least a third full: so many planes' bytes for each box, and of one block.
+ */
+enum { XA_NMS_ROOM = 4096, XA_NMS_PLANES_BYTES = 24, XA_NMS_SPARSE = 3 };
+
+/* Sides of a box whose corners are in any order, or that is centre, then width and height. */
+typedef struct {
+    float left, top, right, bottom;
+} xa_box;
+
+XA_INLINE xa_box xa_box_of(const float *b, int is_center) {
+    if (is_center) {
+        const float w = xa_mul(b[2], 0.5f), h = xa_mul(b[3], 0.5f);
+        return (xa_box){xa_sub(b[0], w), xa_sub(b[1], h), xa_add(b[0], w), xa_add(b[1], h)};
+    }
+    return (xa_box){xa_fmin(b[1], b[3]), xa_fmin(b[0], b[2]), xa_fmax(b[1], b[3]), xa_fmax(b[0], b[2])};
+}
+
+/* Whether the intersection of two boxes is more than `most` of their union. */
+XA_INLINE bool xa_boxes_overlap(xa_box a, xa_box b, float most) {
+    const float w = xa_sub(xa_fmin(a.right, b.right), xa_fmax(a.left, b.left));
+    const float h = xa_sub(xa_fmin(a.bottom, b.bottom), xa_fmax(a.top, b.top));
+    const float common = xa_mul(w, h);
+    const float a_area = xa_mul(xa_sub(a.right, a.left), xa_sub(a.bottom, a.top));
+    const float b_area = xa_mul(xa_sub(b.right, b.left), xa_sub(b.bottom, b.top));
+    const float both = xa_sub(xa_add(a_area, b_area), common);
+    return (w > 0) & (h > 0) & (common > 0) & (a_area > 0) & (b_area > 0) & (both > 0) && xa_div(common, both) > most;
+}
+
 #endif

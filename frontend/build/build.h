@@ -241,12 +241,30 @@ typedef struct {
 xpu_value fe_scatter_elements(fe_builder *b, const fe_scattering *scattering);
 xpu_value fe_scatter_nd(fe_builder *b, const fe_scattering *scattering);
 
+/* Along the axis the first k elements in order, from the largest or the smallest on, equal ones by index; and their
+ * indices, int64. 0 after reporting. */
+typedef struct {
+    int64_t axis;
+    xpu_dim k;
+    int largest;
+} fe_ordering;
+int fe_top(fe_builder *b, xpu_value x, const fe_ordering *order, xpu_value results[2]);
+
 /* The indices of the elements that are not 0, in row-major order: [rank, how many], which the run finds; of a scalar as
  * of a tensor of one element. */
 xpu_value fe_nonzero(fe_builder *b, xpu_value x);
 /* The slices along an axis, or with axis NULL the elements, for which the condition ([length], bool) holds; it may be
  * longer or shorter. */
 xpu_value fe_compress(fe_builder *b, xpu_value x, xpu_value condition, const int64_t *axis);
+
+/* Of boxes [N,B,4] with scores [N,C,B], those that no better one of their class overlaps: [how many, 3], image, class
+ * and box, the best of a class first. overlap, threshold: float32 of one element, or {0}: 0, and all scores. */
+typedef struct {
+    xpu_value boxes, scores, overlap, threshold;
+    xpu_dim most; /* of a class */
+    int is_center;
+} fe_suppression;
+xpu_value fe_suppress(fe_builder *b, const fe_suppression *form);
 
 /* start + i step for i below count; start and step are scalars of one type: float32, int16, int32 or int64. */
 xpu_value fe_range(fe_builder *b, xpu_value start, xpu_value step, xpu_dim count);
@@ -402,6 +420,13 @@ xpu_value fe_part(fe_builder *b, xpu_value x, int axis, xpu_dim start, xpu_dim c
 fe_dims fe_dims_of(const fe_builder *b, fe_ints list);
 /* int64 data that shapes decide: a list of dims, or with rank 0 one of them. */
 xpu_value fe_dim_values(fe_builder *b, const xpu_dim *dims, uint32_t count, int rank);
+/* The builder for result `index` of an operator with several: its name, or, where it has none, one made of another's.
+ */
+fe_builder fe_builder_of(const fe_builder *b, uint32_t index, int *named);
+/* A type in which kernels combine and order elements, and which holds all of theirs. */
+xpu_dtype fe_combined_type(xpu_dtype dtype);
+/* x as another element type, or as it is. An intermediate result. */
+xpu_value fe_as(fe_builder *b, xpu_value x, xpu_dtype dtype);
 /* The product of dims first <= i < end. */
 xpu_dim fe_dim_product(const fe_builder *b, const xpu_dim *dims, int first, int end);
 /* A derived constant (xpu_const_derive), an intermediate result. */

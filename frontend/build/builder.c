@@ -87,6 +87,20 @@ xpu_value fe_node(fe_builder *b, xpu_op_id op, const xpu_value *inputs, uint32_t
     return result;
 }
 
+fe_builder fe_builder_of(const fe_builder *b, uint32_t index, int *named) {
+    fe_builder own = *b;
+    *named = index < b->name_count && b->names[index] && b->names[index][0];
+    for (uint32_t i = 0; !*named && i < b->name_count && !(own.names[0] && own.names[0][0]); i++)
+        own.names = b->names + i;
+    if (*named) own.names = b->names + index;
+    return own;
+}
+
+xpu_value fe_as(fe_builder *b, xpu_value x, xpu_dtype dtype) {
+    if (!x.id || fe_info(b, x)->dtype == dtype) return x;
+    return fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, 0);
+}
+
 xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int rank, int last) {
     return fe_node(b, XPU_OP_RESHAPE, &value, 1, &XPU_ATTR_DIMS_OF(SHAPE, dims, (uint32_t)rank), 1, last);
 }

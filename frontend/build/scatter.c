@@ -1,13 +1,7 @@
 /* Rows and elements placed by indices. */
 #include "frontend/build/build.h"
 
-static xpu_value converted(fe_builder *b, xpu_value x, xpu_dtype dtype, int last) {
-    if (!x.id || (!last && fe_info(b, x)->dtype == dtype)) return x;
-    return fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, last);
-}
-
-/* A type in which elements are combined, and which holds all of theirs. */
-static xpu_dtype combined_type(xpu_dtype dtype) {
+xpu_dtype fe_combined_type(xpu_dtype dtype) {
     switch (dtype) {
     case XPU_F16:
     case XPU_BF16: return XPU_F32;
@@ -43,11 +37,12 @@ static xpu_value scatter_typed(fe_builder *b, const fe_scattering *given, scatte
     fe_scattering s = *given;
     if (!check_operands(b, given)) return (xpu_value){0};
     const xpu_dtype dtype = fe_info(b, s.x)->dtype;
-    const xpu_dtype type = s.kind == XA_PLACE ? dtype : combined_type(dtype);
+    const xpu_dtype type = s.kind == XA_PLACE ? dtype : fe_combined_type(dtype);
     if (type == dtype) return scatter(b, &s, 1);
-    s.x = converted(b, s.x, type, 0);
-    s.updates = converted(b, s.updates, type, 0);
-    return converted(b, scatter(b, &s, 0), dtype, 1);
+    s.x = fe_as(b, s.x, type);
+    s.updates = fe_as(b, s.updates, type);
+    xpu_value y = scatter(b, &s, 0);
+    return y.id ? fe_node(b, XPU_OP_CONVERT, &y, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, 1) : y;
 }
 
 /* ---- elements ---- */

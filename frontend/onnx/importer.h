@@ -237,6 +237,8 @@ const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);
 
 /* ops_*.c: the converters named in operators.c. */
 xpu_onnx_convert xpu_onnx_convert_shape, xpu_onnx_convert_size;
+xpu_onnx_convert xpu_onnx_convert_scatter_elements, xpu_onnx_convert_scatter_nd, xpu_onnx_convert_top,
+    xpu_onnx_convert_suppress;
 xpu_onnx_convert xpu_onnx_convert_cast, xpu_onnx_convert_if, xpu_onnx_convert_loop, xpu_onnx_convert_scan;
 xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_conv_transpose, xpu_onnx_convert_pool,
     xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad, xpu_onnx_convert_gemm, xpu_onnx_convert_matmul,
@@ -253,7 +255,6 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_conv_transpose, xpu_onn
     xpu_onnx_convert_reduce_function, xpu_onnx_convert_arg_extreme, xpu_onnx_convert_range, xpu_onnx_convert_trilu,
     xpu_onnx_convert_depth_to_space, xpu_onnx_convert_space_to_depth, xpu_onnx_convert_resize;
 xpu_onnx_convert xpu_onnx_convert_layer_norm, xpu_onnx_convert_instance_norm, xpu_onnx_convert_group_norm;
-xpu_onnx_convert xpu_onnx_convert_scatter_elements, xpu_onnx_convert_scatter_nd;
 xpu_onnx_convert xpu_onnx_convert_mean_variance_norm, xpu_onnx_convert_lp_norm, xpu_onnx_convert_lrn,
     xpu_onnx_convert_log_softmax, xpu_onnx_convert_hardmax, xpu_onnx_convert_global_max_pool,
     xpu_onnx_convert_global_lp_pool, xpu_onnx_convert_lp_pool, xpu_onnx_convert_cumulate, xpu_onnx_convert_one_hot,

@@ -29,3 +29,57 @@ xpu_value xpu_onnx_convert_scatter_nd(xpu_onnx_node *node) {
     fe_scattering s;
     return read_scatter(node, &s) ? fe_scatter_nd(&node->build, &s) : failed;
 }
+
+/* ---- order ---- */
+
+/* How many, from an attribute or an operand of one element, which may be an expression or what the run finds. */
+static int read_k(xpu_onnx_node *node, xpu_dim *k) {
+    xpu_dims *dims = &node->importer->graph->dims;
+    fe_dims list = {NULL, 0};
+    if (node->version < 10) {
+        if (!xpu_onnx_attr_of(node, "k")) return fe_bad_attr(&node->build, "k", "it is missing");
+        *k = xpu_dim_const(dims, xpu_onnx_attr_int(node, "k", 0));
+    } else {
+        if (!xpu_onnx_dim_list(node, 1, &list)) return 0;
+        if (list.count != 1) {
+            xpu_onnx_refuse(node, "onnx-operand", "K is invalid", "it has one element", NULL);
+            return 0;
+        }
+        *k = list.items[0];
+    }
+    if (xpu_dim_max(dims, *k) >= 0) return 1;
+    xpu_onnx_refuse(node, "onnx-operand", "K is invalid", "it is negative", NULL);
+    return 0;
+}
+
+xpu_value xpu_onnx_convert_top(xpu_onnx_node *node) {
+    fe_ordering order = {.axis = xpu_onnx_attr_int(node, "axis", -1)};
+    xpu_value results[2] = {{0}, {0}};
+    int ok = 1;
+    order.largest = xpu_onnx_attr_flag(node, "largest", 1, &ok);
+    xpu_onnx_attr_flag(node, "sorted", 1, &ok);
+    if (node->input_count != (node->version < 10 ? 1u : 2u)) {
+        return xpu_onnx_refuse(node, "onnx-operand", "the number of inputs is wrong",
+                               xpu_onnx_format(node, "TopK-%d has %d", node->version, node->version < 10 ? 1 : 2),
+                               NULL);
+    }
+    if (!ok || !read_k(node, &order.k) || !fe_top(&node->build, node->inputs[0], &order, results)) return failed;
+    for (uint32_t i = 0; i < node->proto->n_output && i < 2; i++) node->results[i] = results[i];
+    return results[0];
+}
+
+/* ---- boxes ---- */
+
+xpu_value xpu_onnx_convert_suppress(xpu_onnx_node *node) {
+    fe_dims list = {NULL, 0};
+    int ok = 1;
+    fe_suppression form = {.boxes = node->inputs[0],
+                           .scores = node->inputs[1],
+                           .overlap = xpu_onnx_optional(node, 3),
+                           .threshold = xpu_onnx_optional(node, 4)};
+    form.is_center = xpu_onnx_attr_flag(node, "center_point_box", 0, &ok);
+    form.most = xpu_dim_const(&node->importer->graph->dims, 0);
+    if (!ok || (xpu_onnx_has_input(node, 2) && !xpu_onnx_dim_list(node, 2, &list))) return failed;
+    if (list.count == 1) form.most = list.items[0];
+    return fe_suppress(&node->build, &form);
+}

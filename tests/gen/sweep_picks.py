@@ -63,7 +63,62 @@ def scatters_nd(version, types):
     yield Case("large", [values(F32, (3000, 5), 1), many, values(F32, (2500, 5), 3)])
 
 
+def topks(version, types):
+    """(shape, axis, k); integers meet equals, which come by index."""
+    forms = [((7,), 0, 3), ((5, 6), 1, 6), ((3, 40), -1, 1), ((2, 5, 3), 1, 4), ((4, 3), 0, 0), ((2, 70), -1, 50)]
+
+    def case(name, data, axis, k, more=None):
+        more = dict(more or {}, axis=axis)
+        if version < 10:
+            return Case(name, [data], dict(more, k=k), outputs=2)
+        return Case(name, [data, np.array([k], np.int64)], more, constants=[1], outputs=2)
+
+    for dtype in types:
+        for i, (shape, axis, k) in enumerate(forms):
+            for largest in (1, 0) if version >= 11 else (1,):
+                if k == 0 and version < 10:
+                    continue
+                data = values(dtype, shape, i, "any" if i == 2 else "small")
+                yield case(label(dtype, shape) + f"_{i}_{largest}", data, axis, k, {} if largest else {"largest": 0})
+    for largest in (1, 0) if version >= 11 else (1,):
+        more = {} if largest else {"largest": 0}
+        for k in (3, 300, 3000):  # several blocks of a small memory
+            data = np.random.default_rng(k).normal(0, 1, (2, 3000)).astype(F32)
+            data[0, ::7] = 0.25
+            yield case(f"large_{k}_{largest}", data, 1, k, more)
+        yield case(f"int64_large_{largest}", np.random.default_rng(1).integers(-2**40, 2**40, (900,)), 0, 800, more)
+        yield case(f"int64_few_{largest}", np.random.default_rng(1).integers(-9, 9, (900,)), 0, 40, more)
+    yield case("image", values(F32, (2, 5, 8, 6), 9, "small"), 1, 2)
+    yield from ([] if version < 11 else [case("unsorted", values(F32, (3, 9), 9), 1, 1, {"sorted": 0})])
+
+
+def boxes(images, count, seed, center):
+    random = np.random.default_rng(seed)
+    middle, size = random.uniform(0, 10, (images, count, 2)), random.uniform(0.5, 4, (images, count, 2))
+    if center:
+        return np.concatenate([middle, size], 2).astype(F32)
+    corners = np.concatenate([middle - size / 2, middle + size / 2], 2).astype(F32)
+    corners[:, ::3] = corners[:, ::3][..., [2, 1, 0, 3]]  # corners in any order
+    return corners
+
+
+def suppressions(version):
+    """images, boxes, classes, most, overlap, threshold, center; a count is a symbol, of which a network has 64"""
+    forms = [(1, 6, 1, 3, 0.5, 0.4, 0), (2, 20, 3, 20, 0.3, 0.2, 0), (1, 40, 2, 7, 0.5, None, 1), (1, 5, 1, 0, 0.5, 0.1, 0), (1, 9, 1, None, None, None, 0),
+             (1, 600, 2, 100, 0.2, 0.6, 0), (1, 700, 1, 60, 0.4, None, 1), (2, 30, 2, 2**40, 0.0, 0.5, 0), (1, 12, 2, 5, 1.0, 0.99999, 0)]
+    for i, (images, count, classes, most, overlap, threshold, center) in enumerate(forms):
+        scores = np.random.default_rng(i + 50).uniform(0, 1, (images, classes, count)).astype(F32)
+        scores[..., 3:5] = scores[..., 1:2]  # equal ones
+        more = [most if most is None else np.array([most], np.int64)]
+        more += [None if x is None else np.array([x] if i else x, F32) for x in (overlap, threshold)]
+        yield Case(f"form{i}", [boxes(images, count, i, center), scores] + more, {"center_point_box": center}, constants=[2, 3, 4] if i != 1 else [2])
+    same = np.tile(np.array([[0, 0, 2, 2]], F32), (1, 8, 1))
+    yield Case("same", [same, np.full((1, 1, 8), 0.5, F32), np.array([8]), np.array([0.5], F32)], constants=[2, 3])
+
+
 PICKS = {
+    "NonMaxSuppression": lambda version, types: suppressions(version),
+    "TopK": topks,
     "Scatter": scatters,
     "ScatterElements": scatters,
     "ScatterND": scatters_nd,

@@ -39,3 +39,56 @@ xpu_status xpu_lower_scatter(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_describe_layer(cg, layer, XPU_KERNEL_scatter, xpu_dim_of(cg, 0));
     return xpu_add_scatter(cg, layer, &call);
 }
+
+/* ---- top ---- */
+
+xpu_status xpu_lower_top(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    const xpu_value_info *info = xpu_value_at(cg->graph, x);
+    const int64_t bytes = (int64_t)xpu_dtype_bytes(info->dtype), entry = bytes + 4;
+    xpu_dim elements = xpu_dims_product(cg, x, 0, info->rank);
+    struct xpu_top_call call = {.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"))};
+    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
+    call.scratch = xpu_arg_at(xpu_portable_scratch_buffer(cg, layer, xpu_dim_mul_const(dims, elements, 2 * entry)));
+    call.rows = xpu_arg_dim(xpu_dims_product(cg, x, 0, info->rank - 1));
+    call.count = xpu_arg_dim(xpu_value_dim(cg, x, info->rank - 1));
+    call.k = xpu_arg_dim(xpu_value_dim(cg, y, info->rank - 1));
+    call.largest = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_KIND) != 0);
+    call.number = xpu_arg_number(xpu_number_of(info->dtype));
+    call.element_bytes = xpu_arg_number(bytes);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_top, xpu_dim_of(cg, 0));
+    return xpu_add_top(cg, layer, &call);
+}
+
+/* ---- nms ---- */
+
+static xpu_arg_address threshold_of(xpu_codegen *cg, uint32_t layer, xpu_node node, uint32_t input, const char *role) {
+    const xpu_node_info *info = xpu_node_at(cg->graph, node);
+    if (input >= info->input_count || !info->inputs[input].id) return xpu_arg_absent();
+    return xpu_arg_at(xpu_operand_buffer(cg, layer, info->inputs[input], role));
+}
+
+xpu_status xpu_lower_nms(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_value boxes = xpu_node_input(cg->graph, node, 0), scores = xpu_node_input(cg->graph, node, 1);
+    xpu_value y = xpu_node_output(cg->graph, node, 0);
+    xpu_dim count = xpu_value_dim(cg, boxes, 1);
+    xpu_dim kept = xpu_dim_add_const(dims, xpu_dim_mul_const(dims, count, XA_NMS_SPARSE), XA_NMS_ROOM);
+    xpu_dim bytes = xpu_dim_mul_const(dims, kept, XA_NMS_PLANES_BYTES);
+    struct xpu_nms_call call = {.boxes = xpu_arg_at(xpu_operand_buffer(cg, layer, boxes, "boxes"))};
+    call.scores = xpu_arg_at(xpu_operand_buffer(cg, layer, scores, "scores"));
+    call.overlap = threshold_of(cg, layer, node, 2, "overlap");
+    call.threshold = threshold_of(cg, layer, node, 3, "threshold");
+    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
+    call.scratch =
+        xpu_arg_at(xpu_portable_scratch_buffer(cg, layer, xpu_dim_mul_const(dims, bytes, (int64_t)cg->chip.cores)));
+    call.scratch_bytes = xpu_arg_dim(bytes);
+    call.tasks = xpu_arg_dim(xpu_dims_product(cg, y, 0, 2));
+    call.classes = xpu_arg_dim(xpu_value_dim(cg, y, 1));
+    call.count = xpu_arg_dim(count);
+    call.most = xpu_arg_dim(xpu_value_dim(cg, y, 2));
+    call.is_center = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_KIND) != 0);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_nms, xpu_dim_of(cg, 0));
+    return xpu_add_nms(cg, layer, &call);
+}

@@ -125,6 +125,7 @@ void rig_describe(rig *r, const char *what, ...) {
 void rig_begin(rig *r) {
     r->what[0] = 0;
     r->last_bytes = 0;
+    r->scratches = 0;
     for (int i = 0; i < RIG_MEMORIES; i++) r->regions[i].used = 0;
     r->plan[0] = 0;
     r->plan[1] = random_range(r->random, 0, 3) ? (uint32_t)random_bits(r->random) : 0;
@@ -168,6 +169,24 @@ void rig_expect(rig *r, uint32_t address, const void *data, uint32_t bytes) {
     memcpy(region->expected + (address - region->base), data, bytes);
     r->last_address = address;
     r->last_bytes = bytes;
+}
+
+uint32_t rig_scratch(rig *r, uint32_t bytes) {
+    if (r->scratches == RIG_SCRATCHES) {
+        printf("%s: too many scratches\n", r->what);
+        exit(EXIT_FAILURE);
+    }
+    r->scratch[r->scratches].bytes = bytes;
+    return r->scratch[r->scratches++].address = rig_place(r, NULL, bytes, 4);
+}
+
+/* What scratch holds is as expected. */
+static void forget_scratch(rig *r) {
+    for (uint32_t i = 0; i < r->scratches; i++) {
+        rig_region *region = &r->regions[r->scratch[i].address >= XPU_GM_BASE ? RIG_GM : RIG_L3];
+        const uint32_t offset = r->scratch[i].address - region->base;
+        memcpy(region->actual + offset, region->expected + offset, r->scratch[i].bytes);
+    }
 }
 
 void rig_copy_last(rig *r) {
@@ -262,9 +281,9 @@ int rig_execute(rig *r) {
 void rig_run(rig *r) {
     int fine = rig_execute(r);
     CU_ASSERT(fine);
-    for (int i = 0; i < RIG_MEMORIES && fine; i++) {
+    for (int i = 0; i < RIG_MEMORIES && fine; i++)
         r->driver->read(r->device, r->regions[i].base, r->regions[i].actual, r->regions[i].used);
-        compare(r, &r->regions[i]);
-    }
+    forget_scratch(r);
+    for (int i = 0; i < RIG_MEMORIES && fine; i++) compare(r, &r->regions[i]);
     check_races(r);
 }

@@ -12,6 +12,7 @@
 #include "xpu_runtime/include/xpu_kernel_args.h"
 #include "xpu_runtime/include/xpurt_device.h"
 
+enum { RIG_SCRATCHES = 8 };
 typedef enum { RIG_L3, RIG_GM, RIG_MEMORIES } rig_memory;
 
 /* Part of device memory that calls use, and what it must hold. */
@@ -28,6 +29,10 @@ typedef struct {
     rig_region regions[RIG_MEMORIES];
     random_source *random;
     uint32_t plan[XPU_CALL_WORDS], plan_words;
+    struct {
+        uint32_t address, bytes;
+    } scratch[RIG_SCRATCHES];
+    uint32_t scratches;
     uint32_t last_address, last_bytes;        /* what was expected last */
     char what[2048];                          /* the case in words, printed when it fails */
     uint64_t instructions, most_instructions; /* of the last run: all cores, and the core with most */
@@ -47,6 +52,8 @@ void rig_describe(rig *r, const char *what, ...) __attribute__((format(printf, 2
 /* Room in a drawn memory (L3 or GM, where it fits) at a drawn address that is a multiple of `alignment`. `data`: what
  * lies there before the run; NULL: noise. */
 uint32_t rig_place(rig *r, const void *data, uint32_t bytes, uint32_t alignment);
+/* The same for a call's scratch, of which nobody asks what it holds afterwards. */
+uint32_t rig_scratch(rig *r, uint32_t bytes);
 /* What must lie at `address`, which rig_place gave, after the run. */
 void rig_expect(rig *r, uint32_t address, const void *data, uint32_t bytes);
 
