@@ -11,8 +11,9 @@ check 2 "README.md: error [picture-format] this is no picture that can be read
 check 3 'error [io-read] the picture cannot be read' "$ocr" a b c d "$folder/none.png"
 head -c 9000 "$drawn" >"$folder/cut.png"
 check 2 'error [picture-format] the picture is damaged' "$ocr" a b c d "$folder/cut.png"
-printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\200\0\0\0\0\001\010\002\0\0\0\262\372\162\104' >"$folder/wide.png"
-check 2 'error [picture-' "$ocr" a b c d "$folder/wide.png"
+printf '\211\120\116\107\015\012\032\012\000\000\000\015\111\110\104\122\000\000\200\000\000\000\000\001\010\002\000\000\000\010\124\015\177\000\000\000\000\111\104\101\124\065\257\006\036' >"$folder/wide.png" # 32768 x 1
+check 2 'error [picture-size] the picture is too large, or empty
+  why: it has 32768 x 1 pixels' "$ocr" a b c d "$folder/wide.png"
 check 3 'error [io-read] the characters cannot be read' "$ocr" a b c "$folder/none.txt" "$drawn"
 : >"$folder/none.txt"
 check 2 'error [ocr-characters] this is no list of characters' "$ocr" a b c "$folder/none.txt" "$drawn"

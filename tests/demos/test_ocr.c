@@ -1,5 +1,5 @@
 /* The steps of the demonstration that reads text in pictures: rectangles around points, boxes in a map, their order,
- * crops and scaling, decoding, pictures. */
+ * crops and scaling, decoding, files of pictures. */
 #include <CUnit/CUnit.h>
 
 #include <math.h>
@@ -253,7 +253,28 @@ static void decoding(void) {
 
 /* ---- pictures ---- */
 
-static void pictures(void) {
+/* Each beginning of a file, and each file with a byte changed, is a picture or an error; `open_end` bytes need not be
+ * there. */
+static void damaged_files(uint8_t *bytes, size_t size, size_t open_end) {
+    for (size_t i = 0; i < 2 * size; i++) {
+        uint8_t *copy = malloc(size), kept = bytes[i % size];
+        CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+        size_t length = i < size ? i : size;
+        picture p;
+        file_error error;
+        if (i >= size) bytes[i % size] ^= (uint8_t)(1 << i % 8);
+        memcpy(copy, bytes, length);
+        bytes[i % size] = kept;
+        uint8_t *exact = realloc(copy, length ? length : 1); /* for the sanitizers */
+        int status = picture_decode(exact, length, &p, &error);
+        CU_ASSERT(status ? (status == 2 || status == 3) && error.rule && *error.why && !p.rgb : p.width > 0 && p.rgb);
+        if (i + open_end < size) CU_ASSERT_EQUAL(status, 2);
+        free(p.rgb);
+        free(exact);
+    }
+}
+
+static void png_files(void) {
     char path[] = "/tmp/xpu-ocr-XXXXXX";
     picture p = slopes(21, 13), again;
     file_error error;
@@ -264,30 +285,62 @@ static void pictures(void) {
     CU_ASSERT_EQUAL(picture_write(path, &p), 0);
     CU_ASSERT_EQUAL_FATAL(picture_read(path, &again, &error), 0);
     CU_ASSERT(again.width == 21 && again.height == 13);
-    CU_ASSERT_EQUAL(memcmp(p.rgb, again.rgb, 3 * 21 * 13), 0);
+    CU_ASSERT_EQUAL(memcmp(p.rgb, again.rgb, sizeof(uint8_t[3 * 21 * 13])), 0);
     free(again.rgb);
     free(p.rgb);
-    /* each beginning of the file, and each file with a byte changed, is a picture or an error */
     const char *why;
     size_t size;
     uint8_t *bytes = file_read(path, &size, &why);
     CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
     unlink(path);
-    for (size_t i = 0; i < 2 * size; i++) {
-        uint8_t *copy = malloc(size), kept = bytes[i % size];
-        size_t length = i < size ? i : size;
-        if (i >= size) bytes[i % size] ^= (uint8_t)(1 << i % 8);
-        memcpy(copy, bytes, length);
-        bytes[i % size] = kept;
-        int status = picture_decode(copy, length, &again, &error);
-        CU_ASSERT(status ? status == 2 && error.rule && *error.why && !again.rgb : again.width == 21 && again.rgb);
-        if (i < size - 12) CU_ASSERT_EQUAL(status, 2); /* libpng needs no end */
-        free(again.rgb);
-        free(copy);
-    }
+    damaged_files(bytes, size, 12);
     free(bytes);
+}
+
+/* The picture as a JPEG file, which is malloc'd. */
+static uint8_t *compress(const picture *p, int is_progressive, size_t *size) {
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr manager;
+    unsigned char *bytes = NULL;
+    unsigned long length = 0;
+    jpeg.err = jpeg_std_error(&manager);
+    jpeg_create_compress(&jpeg);
+    jpeg_mem_dest(&jpeg, &bytes, &length);
+    jpeg.image_width = (JDIMENSION)p->width;
+    jpeg.image_height = (JDIMENSION)p->height;
+    jpeg.input_components = 3;
+    jpeg.in_color_space = JCS_RGB;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_quality(&jpeg, 95, TRUE);
+    if (is_progressive) jpeg_simple_progression(&jpeg);
+    jpeg_start_compress(&jpeg, TRUE);
+    for (size_t y = 0; y < (size_t)p->height; y++) {
+        JSAMPROW row = p->rgb + 3 * y * (size_t)p->width;
+        jpeg_write_scanlines(&jpeg, &row, 1);
+    }
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    *size = length;
+    return bytes;
+}
+
+static void jpeg_files(void) {
+    for (int is_progressive = 0; is_progressive < 2; is_progressive++) {
+        picture p = slopes(37, 29), again;
+        file_error error;
+        size_t size;
+        uint8_t *bytes = compress(&p, is_progressive, &size);
+        CU_ASSERT_EQUAL_FATAL(picture_decode(bytes, size, &again, &error), 0);
+        CU_ASSERT_FATAL(again.width == 37 && again.height == 29);
+        for (int i = 0; i < 3 * 37 * 29; i++) CU_ASSERT(abs(again.rgb[i] - p.rgb[i]) <= 8);
+        damaged_files(bytes, size, 4);
+        free(again.rgb);
+        free(p.rgb);
+        free(bytes);
+    }
 }
 
 XPU_TEST_MAIN("ocr", {"hulls", hulls}, {"smallest rectangles", smallest_rectangles}, {"boxes in a map", boxes_in_a_map},
               {"regions", regions}, {"reading order", reading_order}, {"crops", crops},
-              {"scaled planes", scaled_planes}, {"decoding", decoding}, {"pictures", pictures})
+              {"scaled planes", scaled_planes}, {"decoding", decoding}, {"PNG files", png_files},
+              {"JPEG files", jpeg_files})
