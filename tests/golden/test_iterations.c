@@ -15,6 +15,7 @@
 #include "tools/common/inputs.h"
 #include "tools/common/profile.h"
 #include "xpu_runtime/include/xpurt.h"
+#include "xpu_runtime/include/xpurt_device.h"
 #include "xpu_runtime/include/xpurt_func.h"
 #include "xpu_runtime/include/xpurt_rtl.h"
 #include "xpuc/include/xpuc.h"

@@ -105,6 +105,7 @@ static void read_index(const reader *r, json_t *top, xpu_dump_list *list) {
     if (list->incomplete) list->incomplete = xpu_escape_message(r->arena, list->incomplete, 80);
     xpu_json_member(&object, "symbols");
     xpu_json_member(&object, "chosen");
+    xpu_json_member(&object, "left_out");
     json_t *inputs = xpu_json_array(&object, "inputs"), *layers = xpu_json_array(&object, "layers");
     json_t *tensors = xpu_json_array(&object, "tensors");
     xpu_json_done(&object);

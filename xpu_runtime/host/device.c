@@ -69,20 +69,21 @@ static xpu_status write_value(xpu_run *run, xpu_value value, const xpu_tensor *t
     return XPU_OK;
 }
 
-static xpu_status read_value(xpu_run *run, xpu_value value, xpu_tensor *tensor) {
+/* Its data are in `arena`. */
+static xpu_status read_value(xpu_run *run, xpu_value value, xpu_arena *arena, xpu_tensor *tensor) {
     const xpu_value_info *info = xpu_value_at(run->graph, value);
     *tensor = xpu_run_shape(run, value);
     const xpu_program_value *placed = place_of(run, value);
     if (!placed && info->kind == XPU_VALUE_CONST) {
-        return xpu_const_tensor(run->graph, value, run->arena, tensor, run->diags);
+        return xpu_const_tensor(run->graph, value, arena, tensor, run->diags);
     }
     if (!placed) return device_error(run, "a value has no place in device memory");
     size_t bytes = xpu_tensor_bytes(tensor);
-    void *physical = xpu_alloc(run->arena, bytes);
+    void *physical = xpu_alloc(arena, bytes);
     if (transfer(run, placed, tensor, physical, 0)) {
         return device_error(run, "a value cannot be read");
     }
-    tensor->data = xpu_alloc(run->arena, bytes);
+    tensor->data = xpu_alloc(arena, bytes);
     xpu_layout_to_logical(info->layout, physical, tensor);
     return XPU_OK;
 }
@@ -271,6 +272,17 @@ static uint64_t instructions(const xpurt_counters *counters) {
     return total;
 }
 
+/* To the dump, or to the comparison with one. */
+static xpu_status take_result(xpu_run *run, uint32_t layer, uint32_t output, int dumped) {
+    xpu_tensor tensor;
+    xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(run->arena), "result");
+    xpu_status status = read_value(run, run->program->layers.items[layer].outputs[output], scratch, &tensor);
+    if (status == XPU_OK && dumped) status = xpu_dump_write(run, layer, output, &tensor);
+    if (status == XPU_OK && run->only_layer == layer) status = xpu_replay_compare(run, layer, output, &tensor);
+    xpu_arena_free(scratch);
+    return status;
+}
+
 static xpu_status on_layer(xpu_run *run, uint32_t layer) {
     if (layer >= run->program->layers.count)
         return device_error(run, "the device announced a layer that does not exist");
@@ -290,15 +302,10 @@ static xpu_status on_layer(xpu_run *run, uint32_t layer) {
     xpu_executions_add(run, layer, now.cycles - since, executed);
     if (run->trace) xpu_trace_layer(run, layer, since, now.cycles);
     run->counters = now;
-    for (uint32_t i = 0; i < l->output_count; i++) {
-        if (!xpu_dump_wants(run, layer) && run->only_layer != layer) continue;
-        xpu_tensor tensor;
-        status = read_value(run, l->outputs[i], &tensor);
-        if (status == XPU_OK && xpu_dump_wants(run, layer)) status = xpu_dump_write(run, layer, i, &tensor);
-        if (status == XPU_OK && run->only_layer == layer) status = xpu_replay_compare(run, layer, i, &tensor);
-        if (status != XPU_OK) return status;
-    }
-    return XPU_OK;
+    const int dumped = xpu_dump_wants(run, layer);
+    for (uint32_t i = 0; i < l->output_count && (dumped || run->only_layer == layer) && status == XPU_OK; i++)
+        status = take_result(run, layer, i, dumped);
+    return status;
 }
 
 /* Runs a host layer's node on device memory. The request block is {layer, status}. */
@@ -324,7 +331,7 @@ static xpu_status on_host_call(xpu_run *run, uint32_t address) {
         if (!info->inputs[i].id) continue;
         int constant = xpu_value_at(run->graph, info->inputs[i])->kind == XPU_VALUE_CONST;
         status = constant ? xpu_const_tensor(run->graph, info->inputs[i], run->arena, &inputs[i], run->diags)
-                          : read_value(run, info->inputs[i], &inputs[i]);
+                          : read_value(run, info->inputs[i], run->arena, &inputs[i]);
         pointers[i] = &inputs[i];
     }
     if (status == XPU_OK) {
@@ -408,7 +415,7 @@ static xpu_status read_outputs(xpu_run *run) {
         if (run->options->leave_states && xpu_graph_state_of_output(run->graph, i)) continue;
         xpu_status status = xpu_value_at(run->graph, value)->kind == XPU_VALUE_CONST
                                 ? xpu_const_tensor(run->graph, value, run->arena, &run->outputs[i], run->diags)
-                                : read_value(run, value, &run->outputs[i]);
+                                : read_value(run, value, run->arena, &run->outputs[i]);
         if (status != XPU_OK) return status;
     }
     return XPU_OK;

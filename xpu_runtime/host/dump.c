@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -12,10 +13,17 @@
 #include "core/arith.h"
 #include "xpu_runtime/host/host.h"
 
+/* On a disk: a file takes whole blocks, and its entry in the index about another one. Some of the disk stays free. */
+#define LOOPS_BYTES ((uint64_t)1 << 30) /* what results of iterations may take where nobody names the iterations */
+#define KEPT_FREE   ((uint64_t)1 << 28) /* or 1/16 of the disk, where that is less */
+enum { BLOCK = 4096, HEADER = 128 };
+
 struct xpu_dump {
     json_t *index, *layers, *inputs;
-    uint8_t *wanted, *written; /* per layer */
-    xpu_iteration_ranges when; /* in loops; without a range: all */
+    uint8_t *wanted, *written;      /* per layer */
+    xpu_iteration_ranges when;      /* in loops; without a range: all that have room */
+    uint64_t loops_bytes, left_out; /* left_out: results of iterations, as there is no more room for them */
+    const char *first_left_out;
 };
 
 static int is_plain(char c) {
@@ -71,7 +79,26 @@ static void examine(xpu_arena *arena, xpu_tensor *tensor, json_t *entry) {
     xpu_json_set(arena, entry, "saturated", json_integer(saturated));
 }
 
-static xpu_status write_tensor(xpu_run *run, const char *file, const xpu_tensor *tensor, json_t *entry) {
+static uint64_t bytes_on_disk(const xpu_tensor *tensor) {
+    return (xpu_tensor_bytes(tensor) + HEADER + BLOCK - 1) / BLOCK * BLOCK + BLOCK;
+}
+
+/* A full disk harms others, and leaves a dump without its index: the run ends before. */
+static xpu_status check_disk(xpu_run *run, const char *path, const xpu_tensor *tensor) {
+    struct statvfs disk;
+    if (statvfs(run->options->dump_folder, &disk) != 0) return XPU_OK; /* the write will tell */
+    const uint64_t all = (uint64_t)disk.f_blocks * disk.f_frsize, available = (uint64_t)disk.f_bavail * disk.f_frsize;
+    const uint64_t kept = all / 16 < KEPT_FREE ? all / 16 : KEPT_FREE, needed = bytes_on_disk(tensor);
+    if (available >= kept && available - kept >= needed) return XPU_OK;
+    run->incomplete = "dump-space";
+    return xpu_error(run->diags, XPU_EIO, path, run->incomplete, NULL, "the disk has no room for the dump",
+                     xpu_printf(run->arena, "%llu bytes are free, of which %llu stay free; this file takes %llu",
+                                (unsigned long long)available, (unsigned long long)kept, (unsigned long long)needed),
+                     "dump fewer layers (--dump-filter) or iterations of loops (--dump-iterations=A..B)");
+}
+
+/* `entry` is the last one of `list`, which loses it where the file cannot be written. */
+static xpu_status write_tensor(xpu_run *run, const char *file, const xpu_tensor *tensor, json_t *list, json_t *entry) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(run->arena), "dump");
     xpu_tensor copy = *tensor;
     copy.data = xpu_copy(scratch, tensor->data, xpu_tensor_bytes(tensor));
@@ -81,8 +108,10 @@ static xpu_status write_tensor(xpu_run *run, const char *file, const xpu_tensor 
     for (int i = 0; i < tensor->rank; i++) xpu_json_append(run->arena, shape, json_integer(tensor->dims[i]));
     examine(run->arena, &copy, entry);
     const char *path = xpu_path_join(scratch, run->options->dump_folder, file);
-    xpu_status status = xpu_npy_write(scratch, path, &copy, run->diags);
+    xpu_status status = check_disk(run, path, tensor);
+    if (status == XPU_OK) status = xpu_npy_write(scratch, path, &copy, run->diags);
     xpu_arena_free(scratch);
+    if (status != XPU_OK) json_array_remove(list, json_array_size(list) - 1);
     return status;
 }
 
@@ -117,7 +146,7 @@ static xpu_status write_inputs(xpu_run *run) {
         const char *name = value_name(run, value);
         json_t *entry = xpu_json_append(run->arena, run->dump->inputs, json_object());
         xpu_json_set(run->arena, entry, "tensor", json_string(name));
-        xpu_status status = write_tensor(run, input_file(run, i), &run->inputs[i], entry);
+        xpu_status status = write_tensor(run, input_file(run, i), &run->inputs[i], run->dump->inputs, entry);
         if (status != XPU_OK) return status;
     }
     return XPU_OK;
@@ -237,15 +266,44 @@ xpu_status xpu_dump_open(xpu_run *run) {
     return write_inputs(run);
 }
 
-int xpu_dump_wants(const xpu_run *run, uint32_t layer) {
-    return run->dump && run->dump->wanted[layer];
-}
-
-/* Whether the iterations of the loops around the layer are wanted. */
-static int is_time(xpu_run *run, uint32_t layer) {
+int xpu_dump_wants(xpu_run *run, uint32_t layer) {
     xpu_iterations iterations;
+    if (!run->dump || !run->dump->wanted[layer]) return 0;
     if (!run->dump->when.count) return 1;
     return xpu_iterations_are_in(&run->dump->when, &iterations, xpu_run_iterations(run, layer, &iterations));
+}
+
+/* Whether a result in a loop has room where nobody has named the iterations: when there is none, later ones have none.
+ */
+static int has_room(xpu_run *run, uint32_t layer, const xpu_tensor *tensor) {
+    xpu_dump *dump = run->dump;
+    const uint64_t most = run->options->dump_bytes ? run->options->dump_bytes : LOOPS_BYTES;
+    if (dump->when.count || !(xpu_run_nesting(run, layer) & XPU_NESTED_LOOP)) return 1;
+    const uint64_t bytes = bytes_on_disk(tensor);
+    if (!dump->left_out && dump->loops_bytes <= most && bytes <= most - dump->loops_bytes) {
+        dump->loops_bytes += bytes;
+        return 1;
+    }
+    if (!dump->left_out++)
+        dump->first_left_out =
+            xpu_printf(run->arena, "layer '%s'%s", xpu_escape(run->arena, run->program->layers.items[layer].name, 80),
+                       xpu_run_path(run, layer));
+    return 0;
+}
+
+static void say_left_out(xpu_run *run) {
+    const xpu_dump *dump = run->dump;
+    const uint64_t most = run->options->dump_bytes ? run->options->dump_bytes : LOOPS_BYTES;
+    if (!dump->left_out) return;
+    xpu_json_set(run->arena, dump->index, "left_out", json_integer((json_int_t)dump->left_out));
+    xpu_diag_add(run->diags, XPU_SEVERITY_NOTE, XPU_OK, run->options->dump_folder, "dump-limit", NULL,
+                 xpu_printf(run->arena, "%llu results of iterations of loops are not in the dump, from %s on",
+                            (unsigned long long)dump->left_out, dump->first_left_out),
+                 xpu_printf(run->arena,
+                            "those of the iterations before take %llu MiB, the most that a dump takes where "
+                            "nobody names the iterations",
+                            (unsigned long long)(most >> 20)),
+                 "--dump-iterations=A..B names those that you need, --dump-iterations='*' all of them");
 }
 
 /* In which iteration the entry was made, and what the device had found by then. */
@@ -265,7 +323,7 @@ static void add_moment(xpu_run *run, uint32_t layer, json_t *entry) {
 }
 
 xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {
-    if (!is_time(run, layer)) return XPU_OK;
+    if (!has_room(run, layer, tensor)) return XPU_OK;
     const xpu_program_layer *l = &run->program->layers.items[layer];
     xpu_arena *arena = run->arena;
     const char *path = xpu_run_path(run, layer), *file = layer_file(run, layer, output, path);
@@ -276,8 +334,9 @@ xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const x
     const char *name = xpu_printf(arena, "%s%s", value_name(run, l->outputs[output]), path);
     xpu_json_set(arena, entry, "tensor", json_string(name));
     add_moment(run, layer, entry);
-    run->dump->written[layer] = 1;
-    return write_tensor(run, file, tensor, entry);
+    xpu_status status = write_tensor(run, file, tensor, run->dump->layers, entry);
+    if (status == XPU_OK) run->dump->written[layer] = 1;
+    return status;
 }
 
 static void list_tensors(xpu_run *run) {
@@ -287,7 +346,7 @@ static void list_tensors(xpu_run *run) {
     for (uint32_t i = 0; i < run->program->tensors.count; i++) {
         const xpu_program_tensor *t = &run->program->tensors.items[i];
         int missing = t->fate == XPU_TENSOR_DUMPED && !run->dump->written[t->layer];
-        const char *why = missing && xpu_dump_wants(run, (uint32_t)t->layer) ? "not reached" : "filtered";
+        const char *why = missing && run->dump->wanted[t->layer] ? "not reached" : "filtered";
         json_t *entry = xpu_json_append(run->arena, list, json_object());
         xpu_json_set(run->arena, entry, "tensor", json_string(xpu_escape(run->arena, t->name, 200)));
         xpu_json_set(run->arena, entry, "fate", json_string(missing ? why : fates[t->fate]));
@@ -300,6 +359,7 @@ static void list_tensors(xpu_run *run) {
 xpu_status xpu_dump_close(xpu_run *run) {
     if (!run->dump) return XPU_OK;
     list_tensors(run);
+    say_left_out(run);
     if (run->incomplete) xpu_json_set(run->arena, run->dump->index, "incomplete", json_string(run->incomplete));
     const char *path = xpu_path_join(run->arena, run->options->dump_folder, "index.json");
     return xpu_json_write(run->arena, run->dump->index, path, run->diags);

@@ -249,7 +249,8 @@ void xpu_run_set_incomplete(xpu_run *run, xpu_status status);
 enum { XPU_DUMP_VERSION = 2 }; /* of index.json */
 typedef struct xpu_dump xpu_dump;
 xpu_status xpu_dump_open(xpu_run *run);
-int xpu_dump_wants(const xpu_run *run, uint32_t layer);
+/* Whether it takes results of this layer, in the iteration that runs now. */
+int xpu_dump_wants(xpu_run *run, uint32_t layer);
 /* Writes result `output` of a layer. */
 xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor);
 xpu_status xpu_dump_close(xpu_run *run); /* writes index.json */

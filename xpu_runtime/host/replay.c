@@ -115,7 +115,7 @@ static int did_not_run(const xpu_run *run, const xpu_iterations *when) {
     const char *filter = json_string_value(json_object_get(chosen, "layers"));
     const char *iterations = json_string_value(json_object_get(chosen, "iterations"));
     xpu_iteration_ranges ranges;
-    if (!json_is_object(chosen) || json_object_get(index, "incomplete")) return 0;
+    if (!json_is_object(chosen) || json_object_get(index, "incomplete") || json_object_get(index, "left_out")) return 0;
     if (filter && xpu_find_layer(run->program, filter, run->only_layer, 1, run->arena) != (int64_t)run->only_layer)
         return 0;
     if (!iterations || !when) return 1;
@@ -223,9 +223,11 @@ xpu_status xpu_replay_missing(const xpu_run *run, const char *what, const char *
     const char *why = xpu_printf(run->arena, "%s'%s' is not in it", kind, xpu_escape(run->arena, name, 80));
     if (incomplete)
         why = xpu_printf(run->arena, "%s: its run ended early (%s)", why, xpu_escape(run->arena, incomplete, 80));
-    return refuse(run, run->options->from_dump, "dump-missing", what, why,
-                  incomplete ? "make the dump again, of a run that comes to its end"
-                             : "make the dump without --dump-filter and --dump-iterations");
+    const char *hint = incomplete ? "make the dump again, of a run that comes to its end"
+                       : json_object_get(run->replay->index, "left_out")
+                           ? "name the iterations when you make the dump: --dump-iterations=A..B"
+                           : "make the dump without --dump-filter and --dump-iterations";
+    return refuse(run, run->options->from_dump, "dump-missing", what, why, hint);
 }
 
 /* Whether the tensor has the value's shape with the symbols of the entry. */

@@ -75,26 +75,28 @@ typedef struct {
     const char *dump_filter;                  /* a layer, or a glob over their names; NULL: all */
     const char *dump_iterations;              /* in loops: these iterations, "0..3" of every loop around a layer, or a
                                                * range for each from the outermost on, "2,0..3", "*,1"; NULL: all */
-    const char *layer;                        /* run this layer (a name, or a glob that only it matches) alone ... */
-    const char *from_dump;                    /* ... with its inputs from this dump folder */
-    const char *layer_iteration;              /* in a loop: which iteration of it, "2,1" of loops in loops, from the
-                                               * outermost on; NULL: the first one that the dump has [layer-iteration] */
-    const char *stats_file;                   /* write --stats JSON there; NULL: do not */
-    const char *stats_iterations;             /* in loops: statistics have rows of these iterations, as dump_iterations
-                                               * names them, at most 10,000 in all; NULL: none */
-    char **stats;                             /* out: the same as text, also of a run that was stopped or ended with
-                                               * a fault; malloc'd, the caller's to free; NULL: not wanted */
-    int *layer_ran;            /* out, with layer: 0 where the run that was dumped did not run it, so that
-                                * nothing is compared (status 0); NULL: that is [layer-not-run] */
-    uint64_t *layer_differs;   /* with layer: how many elements differ from the dump's; may be NULL */
-    const char *chip_json;     /* run on this chip, which must have the program's ABI; NULL: its own */
-    uint64_t max_instructions; /* give up after so many in all cores; on ref, and in layers that
-                                * the host runs, element operations. 0: what the program's layers and
-                                * tensors need many times over, 2^40 on the host; UINT64_MAX: no limit */
-    uint32_t seed;             /* register SEED of the device at the start */
-    const char *trace_file;    /* write what every unit did when as Chrome JSON; NULL: do not */
-    const char *const *keep;   /* files that no output of the run may replace, besides the program's and
-                                * the dump's that it reads: NULL-terminated; NULL: none */
+    uint64_t dump_bytes;          /* without dump_iterations: results of iterations take at most so many bytes
+                                   * of the disk, later ones are left out [dump-limit]; 0: 2^30 */
+    const char *layer;            /* run this layer (a name, or a glob that only it matches) alone ... */
+    const char *from_dump;        /* ... with its inputs from this dump folder */
+    const char *layer_iteration;  /* in a loop: which iteration of it, "2,1" of loops in loops, from the
+                                   * outermost on; NULL: the first one that the dump has [layer-iteration] */
+    const char *stats_file;       /* write --stats JSON there; NULL: do not */
+    const char *stats_iterations; /* in loops: statistics have rows of these iterations, as dump_iterations
+                                   * names them, at most 10,000 in all; NULL: none */
+    char **stats;                 /* out: the same as text, also of a run that was stopped or ended with
+                                   * a fault; malloc'd, the caller's to free; NULL: not wanted */
+    int *layer_ran;               /* out, with layer: 0 where the run that was dumped did not run it, so that
+                                   * nothing is compared (status 0); NULL: that is [layer-not-run] */
+    uint64_t *layer_differs;      /* with layer: how many elements differ from the dump's; may be NULL */
+    const char *chip_json;        /* run on this chip, which must have the program's ABI; NULL: its own */
+    uint64_t max_instructions;    /* give up after so many in all cores; on ref, and in layers that
+                                   * the host runs, element operations. 0: what the program's layers and
+                                   * tensors need many times over, 2^40 on the host; UINT64_MAX: no limit */
+    uint32_t seed;                /* register SEED of the device at the start */
+    const char *trace_file;       /* write what every unit did when as Chrome JSON; NULL: do not */
+    const char *const *keep;      /* files that no output of the run may replace, besides the program's and
+                                   * the dump's that it reads: NULL-terminated; NULL: none */
     void (*progress)(void *context, uint32_t layers_done, uint32_t layers, const char *layer);
     void (*tick)(void *context, uint64_t cycles); /* every now and then, on a device that has time */
     void *context;
