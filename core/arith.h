@@ -618,6 +618,21 @@ XA_INLINE int32_t xa_nearest(float x) {
 
 #include "core/arith_poly.h"
 
+#define XI_ADD(a, b)        ((int32_t)((uint32_t)(a) + (uint32_t)(b)))
+#define XI_MUL(a, b)        ((int32_t)((uint32_t)(a) * (uint32_t)(b)))
+#define XI_MULHU(a, b)      ((int32_t)((uint64_t)(uint32_t)(a) * (uint32_t)(b) >> 32))
+#define XI_OR(a, b)         ((a) | (b))
+#define XI_ANDC(a, c)       ((a) & (c))
+#define XI_SRLC(a, c)       ((int32_t)((uint32_t)(a) >> (c)))
+#define XI_SLL(a, b)        ((int32_t)((uint32_t)(a) << (b)))
+#define XI_SRL(a, b)        ((int32_t)((uint32_t)(a) >> (b)))
+#define XI_RSUBC(a, c)      ((int32_t)((uint32_t)(c) - (uint32_t)(a)))
+#define XI_SPLAT(c)         (c)
+#define XI_SELECTC(m, c, b) ((m) ? (c) : (b))
+#define XM_LTU(a, b)        ((uint32_t)(a) < (uint32_t)(b))
+#define XM_IEQC(a, c)       ((a) == (c))
+#include "core/arith_trigonometry.h"
+
 #include "core/arith_elementwise.h"
 
 /* ---- The remainder ----------------------------------------------------------------------------------------------- */

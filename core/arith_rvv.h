@@ -152,6 +152,25 @@ XA_INLINE vfloat32m4_t xv_hard_swish(vfloat32m4_t x, size_t vl) {
 #define XF_SELECTC(m, c, b) __riscv_vfmerge_vfm_f32m4(b, c, m, vl)
 #include "core/arith_poly.h"
 
+#define XU_OF(i)            __riscv_vreinterpret_v_i32m4_u32m4(i)
+#define XI_OF(u)            __riscv_vreinterpret_v_u32m4_i32m4(u)
+#define XI_ADD(a, b)        __riscv_vadd_vv_i32m4(a, b, vl)
+#define XI_MUL(a, b)        __riscv_vmul_vv_i32m4(a, b, vl)
+#define XI_MULHU(a, b)      XI_OF(__riscv_vmulhu_vv_u32m4(XU_OF(a), XU_OF(b), vl))
+#define XI_OR(a, b)         __riscv_vor_vv_i32m4(a, b, vl)
+#define XI_ANDC(a, c)       __riscv_vand_vx_i32m4(a, c, vl)
+#define XI_SRLC(a, c)       XI_OF(__riscv_vsrl_vx_u32m4(XU_OF(a), c, vl))
+#define XI_SLL(a, b)        __riscv_vsll_vv_i32m4(a, XU_OF(b), vl)
+#define XI_SRL(a, b)        XI_OF(__riscv_vsrl_vv_u32m4(XU_OF(a), XU_OF(b), vl))
+#define XI_RSUBC(a, c)      __riscv_vrsub_vx_i32m4(a, c, vl)
+#define XI_SPLAT(c)         __riscv_vmv_v_x_i32m4(c, vl)
+#define XI_SELECTC(m, c, b) __riscv_vmerge_vxm_i32m4(b, c, m, vl)
+#define XM_LTU(a, b)        __riscv_vmsltu_vv_u32m4_b8(XU_OF(a), XU_OF(b), vl)
+#define XM_IEQC(a, c)       __riscv_vmseq_vx_i32m4_b8(a, c, vl)
+#include "core/arith_trigonometry.h"
+#undef XU_OF
+#undef XI_OF
+
 #include "core/arith_elementwise.h"
 
 /* The significand as an integer, and the exponent of its last place + 150, of |x| as bits. */

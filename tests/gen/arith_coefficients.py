@@ -42,3 +42,9 @@ fit("tanh, P", lambda t: (mp.tanh(mp.sqrt(t)) / mp.sqrt(t) - 1) / t, lambda t: t
 fit("erf, S", lambda t: mp.erf(mp.sqrt(t)) / mp.sqrt(t) - 1, lambda t: mp.sqrt(t) / mp.erf(mp.sqrt(t)),
     1e-9, 0.875**2, 6)
 fit("erf, g", lambda a: mp.log(mp.erfc(a)), lambda a: mp.erfc(a) / mp.erf(a), 0.875, 4.0, 7)
+quarter = float(mp.pi / 4 + mp.mpf("1e-6"))
+fit("sine, S", lambda t: (mp.sin(mp.sqrt(t)) / mp.sqrt(t) - 1) / t, lambda t: t * mp.sqrt(t) / mp.sin(mp.sqrt(t)), 1e-9, quarter**2, 3)
+fit("cosine, C", lambda t: (mp.cos(mp.sqrt(t)) - 1 + t / 2) / t**2, lambda t: t**2 / mp.cos(mp.sqrt(t)), 1e-6, quarter**2, 3)
+fit("atan, P", lambda t: (mp.atan(mp.sqrt(t)) / mp.sqrt(t) - 1) / t, lambda t: t * mp.sqrt(t) / mp.atan(mp.sqrt(t)), 1e-9, 0.41425**2, 4)
+fit("asin, P", lambda t: (mp.asin(mp.sqrt(t)) / mp.sqrt(t) - 1) / t, lambda t: t * mp.sqrt(t) / mp.asin(mp.sqrt(t)), 1e-9, 0.25001, 5)
+fit("sinh, P", lambda t: (mp.sinh(mp.sqrt(t)) / mp.sqrt(t) - 1) / t, lambda t: t * mp.sqrt(t) / mp.sinh(mp.sqrt(t)), 1e-9, 1.0001, 4)

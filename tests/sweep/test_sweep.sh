@@ -20,7 +20,8 @@ tolerance() { # tolerance NETWORK
         MatMul-* | Gemm-* | Conv-* | ConvTranspose-*) echo 1e-3,1e-4 ;;
         Relu-* | PRelu-*float16 | Where-* | Clip-* | Max-* | Min-* | ReduceMax-* | ReduceMin-*) echo 1e-30,0 ;;
         Exp-* | Log-* | Tanh-* | Sigmoid-* | Erf-* | Softmax-* | Softplus-* | Softsign-* | Mish-* | Elu-* | Celu-* | Selu-* | \
-            Pow-* | Reduce* | Sum-* | Mean-* | AveragePool-* | GlobalAveragePool-* | Sin-* | Cos-*)
+            Pow-* | Reduce* | Sum-* | Mean-* | AveragePool-* | GlobalAveragePool-* | Sin-* | Cos-* | Tan-* | \
+            A[st]*n-* | A[cs]*s-* | A*sh-* | A*nh-* | Sinh-* | Cosh-*)
             case $1 in *-float16) echo 1e-3,1e-12 ;; *-bfloat16) echo 8e-3,0 ;; *) echo 2e-6,0 ;; esac ;;
         BatchNormalization-*) echo 2e-6,0 ;;
         *Normalization-*-float16 | LogSoftmax-*-float16 | *LpPool-*-float16 | LRN-*-float16 | Cum*-float16) echo 2e-3,2e-3 ;;

@@ -32,6 +32,17 @@ static inline double oracle_mish(double x) {
     X(softplus, oracle_softplus, 2.0)                                                                                  \
     X(expm1, expm1, 2.0)                                                                                               \
     X(mish, oracle_mish, 4.0)                                                                                          \
+    X(sin, sin, 4.0)                                                                                                   \
+    X(cos, cos, 4.0)                                                                                                   \
+    X(tan, tan, 6.0)                                                                                                   \
+    X(asin, asin, 4.0)                                                                                                 \
+    X(acos, acos, 4.0)                                                                                                 \
+    X(atan, atan, 4.0)                                                                                                 \
+    X(sinh, sinh, 4.0)                                                                                                 \
+    X(cosh, cosh, 4.0)                                                                                                 \
+    X(asinh, asinh, 4.0)                                                                                               \
+    X(acosh, acosh, 4.0)                                                                                               \
+    X(atanh, atanh, 4.0)                                                                                               \
     X(sqrt, sqrt, 0.5)
 
 enum { ORACLE_BLOCK = 1 << 12 };

@@ -7,7 +7,7 @@ BENCH_RTL  := $(BUILD)/lib/libxpurtl-standard.so
 # Vector instructions where the program asks for them, only
 $(BENCH_DIR)/resnet.elf $(BENCH_DIR)/scalar.elf: BENCH_ARCH := -march=rv32imf_zicsr
 $(BENCH_DIR)/%.elf: tests/rtl/bench/device/%.c tests/rtl/bench/bench.h xpu_runtime/include/xpu_device.h \
-    core/arith_rvv.h core/arith_poly.h core/arith_elementwise.h xpu_runtime/devrt/bare/start.S xpu_runtime/devrt/bare/link.ld $(FLAGS)
+    core/arith_rvv.h core/arith_poly.h core/arith_elementwise.h core/arith_trigonometry.h xpu_runtime/devrt/bare/start.S xpu_runtime/devrt/bare/link.ld $(FLAGS)
 	@mkdir -p $(@D)
 	$(call say,CLANG,$@)
 	$(Q)$(CLANG) @$(FLAGS) $(BENCH_ARCH) -Wall -Wextra -Werror -I. -fuse-ld=lld \
