@@ -299,11 +299,33 @@ static const xpu_tensor *operand_of(const snapshot *now, const snapshot *before,
     return held ? held : value_of(now, value);
 }
 
+/* That of a product of two computed matrices, from what it read in the run `now`. */
+static int find_packed_margin(const xpu_graph *graph, xpu_node node, xpu_node product, const snapshot *now,
+                              xpu_margin *room, xpu_diags *diags) {
+    const xpu_tensor *rows = value_of(now, xpu_node_input(graph, product, XPU_IN_X));
+    const xpu_tensor *powers = value_of(now, xpu_node_input(graph, node, XPU_IN_POWERS));
+    const xpu_tensor *w = value_of(now, xpu_node_input(graph, product, XPU_IN_W));
+    const xpu_tensor *scales = value_of(now, xpu_node_input(graph, product, XPU_IN_WSCALE));
+    const xpu_value absmax = xpu_node_input(graph, product, XPU_IN_ABSMAX);
+    const xpu_tensor *found = value_of(now, absmax);
+    xpu_tensor constant;
+    if (!found && xpu_const_tensor(graph, absmax, now->arena, &constant, diags) == XPU_OK) found = &constant;
+    if (!rows || !powers || !w || !scales || !found || !xpu_tensor_count(powers)) return 0;
+    xpu_packed_margin(rows, powers, w, scales, *(const float *)found->data, xpu_narrowed_slope(graph, node), room,
+                      now->arena);
+    return 1;
+}
+
 /* The margin of a layer that computes in int16 behind this pass; NULL: of any other. */
 static xpu_status find_margin(const xpu_graph *graph, xpu_node node, const step *pass, const snapshot *now,
                               const snapshot *before, xpu_margin *room, const xpu_margin **margin, xpu_diags *diags) {
     *margin = NULL;
     if (pass->effect != XPU_EFFECT_PRECISION || !xpu_is_narrowed(graph, node)) return XPU_OK;
+    xpu_node product = xpu_packed_product(graph, node);
+    if (product.id) {
+        if (find_packed_margin(graph, node, product, now, room, diags)) *margin = room;
+        return XPU_OK;
+    }
     const xpu_tensor *x = operand_of(now, before, xpu_narrowed_operand(graph, node));
     if (!x) return XPU_OK;
     *margin = room;

@@ -52,7 +52,7 @@ typedef struct {
     const double *sums;  /* of the magnitudes of its integers */
 } weights;
 
-static double slope_of(const xpu_graph *graph, xpu_node node) {
+double xpu_narrowed_slope(const xpu_graph *graph, xpu_node node) {
     if (xpu_node_int(graph, node, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_LEAKY) return 1;
     double slope = fabs((double)xpu_node_float(graph, node, XPU_ATTR_ALPHA));
     return slope > 1 ? slope : 1;
@@ -92,7 +92,7 @@ xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_
     if (status != XPU_OK) return status;
     int is_conv = xpu_node_is(graph, product, XPU_OP_CONV), axis = is_conv ? 0 : w.rank - 1;
     int by_rows = product.id != node.id;
-    weights of = {.channels = w.dims[axis], .slope = slope_of(graph, node), .scale = scale.data};
+    weights of = {.channels = w.dims[axis], .slope = xpu_narrowed_slope(graph, node), .scale = scale.data};
     of.sums = sum_weights(&w, axis, arena);
     of.terms = of.channels ? (double)xpu_tensor_count(&w) / (double)of.channels : 0;
     int64_t count = xpu_tensor_count(x), width = by_rows ? x->dims[x->rank - 1] : count;
@@ -103,4 +103,39 @@ xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_
     }
     *margin = (xpu_margin){extra, of.channels, rows, is_conv};
     return XPU_OK;
+}
+
+/* ---- computed matrices ---- */
+
+xpu_node xpu_packed_product(const xpu_graph *graph, xpu_node node) {
+    xpu_node product = product_of(graph, node), none = {0};
+    return xpu_node_is(graph, product, XPU_OP_PACKED_MATMUL) ? product : none;
+}
+
+/* The sum of the magnitudes of the integers of a column. */
+static double sum_column(const xpu_tensor *w, int64_t matrix, int64_t column) {
+    const int64_t blocks = w->dims[1], k = w->dims[2], width = w->dims[3];
+    const int64_t first = (matrix * blocks + column / width) * k * width + column % width;
+    double sum = 0;
+    for (int64_t i = 0; i < k; i++) sum += fabs(integer_at(w, first + i * width));
+    return sum;
+}
+
+void xpu_packed_margin(const xpu_tensor *rows, const xpu_tensor *powers, const xpu_tensor *w, const xpu_tensor *scales,
+                       float absmax, double slope, xpu_margin *margin, xpu_arena *arena) {
+    const int64_t k = w->dims[2], n = scales->dims[1], count = xpu_tensor_count(powers), matrices = w->dims[0];
+    const double step = half_step(xa_absmax_scale(absmax, XA_I16_MAX));
+    double *extra = XPU_NEW_ARRAY(arena, double, count *n), *sums = XPU_NEW_ARRAY(arena, double, matrices *n);
+    for (int64_t i = 0; i < matrices * n; i++) sums[i] = sum_column(w, i / n, i % n);
+    for (int64_t row = 0; row < count; row++) {
+        const double power = fabs((double)((const float *)powers->data)[row]);
+        const double most = largest_of((const float *)rows->data + row * k, k);
+        for (int64_t c = 0; c < n; c++) {
+            const int64_t at = (matrices == 1 ? 0 : row / (count / matrices)) * n + c;
+            const double scale = (double)((const float *)scales->data)[at], dw = half_step((float)scale);
+            const double product = sums[at] * scale * step + (double)k * dw * (most + step);
+            extra[row * n + c] = slope * power * (1 + 1e-3) * product;
+        }
+    }
+    *margin = (xpu_margin){extra, n, count, 0};
 }

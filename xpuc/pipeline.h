@@ -124,6 +124,12 @@ int xpu_is_narrowed(const xpu_graph *graph, xpu_node node);
 xpu_value xpu_narrowed_operand(const xpu_graph *graph, xpu_node node);
 xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_tensor *x, xpu_margin *margin,
                                xpu_arena *arena, xpu_diags *diags);
+/* The product of two computed matrices whose rows `node` restores; {0}: it does not. Its margin comes from the rows
+ * that it multiplied, their powers, the packed matrices and their scales. */
+xpu_node xpu_packed_product(const xpu_graph *graph, xpu_node node);
+void xpu_packed_margin(const xpu_tensor *rows, const xpu_tensor *powers, const xpu_tensor *w, const xpu_tensor *scales,
+                       float absmax, double slope, xpu_margin *margin, xpu_arena *arena);
+double xpu_narrowed_slope(const xpu_graph *graph, xpu_node node);
 
 /* report.c: --report and --explain. */
 void xpu_report_make(xpu_pipeline *pipeline);

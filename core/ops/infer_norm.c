@@ -8,6 +8,18 @@ xpu_status xpu_infer_softmax(xpu_graph *graph, xpu_node node, xpu_diags *diags) 
     return status == XPU_OK ? xpu_set_result(graph, node, 0, x.dtype, x.rank, x.dims, diags) : status;
 }
 
+xpu_status xpu_infer_softmax_parts(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value_info x = *xpu_operand(graph, node, 0);
+    if (x.rank < 1) {
+        return xpu_infer_error(graph, node, diags, "shape-rows", "the operand has no rows", "it has at least one dim",
+                               "it is %s", xpu_operand_text(graph, node, 0));
+    }
+    xpu_status status = xpu_set_result(graph, node, XPU_OUT_Y, XPU_F32, x.rank, x.dims, diags);
+    if (status != XPU_OK || xpu_node_at(graph, node)->output_count <= XPU_OUT_POWERS) return status;
+    x.dims[x.rank - 1] = xpu_dim_const(&graph->dims, 1);
+    return xpu_set_result(graph, node, XPU_OUT_POWERS, XPU_F32, x.rank, x.dims, diags);
+}
+
 xpu_status xpu_infer_batch_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     xpu_value_info x = *xpu_operand(graph, node, 0);
     if (x.rank < 2) {

@@ -41,6 +41,9 @@ enum { XPU_OUT_Y, XPU_OUT_ABSMAX };
 /* Results of row_scale: y, the powers of two, and rank 0 the absmax of y for the product: that of a lone row, else the
  * bound of all. */
 enum { XPU_OUT_POWERS = 1, XPU_OUT_ROW_ABSMAX = 2 };
+/* softmax_parts has exp(x - max) and 1 / sum as row_scale has rows and powers. Results of pack_matrix: integers,
+ * scales. */
+enum { XPU_OUT_PACK_SCALES = 1 };
 /* Behind the name of an operator: the layer that multiplies its scaled rows, in front of the one that restores them. */
 #define XPU_ROWS_SUFFIX "/rows"
 

@@ -19,6 +19,21 @@ xpu_status xpu_ref_batch_norm(const xpu_ref_args *args) {
     return XPU_OK;
 }
 
+xpu_status xpu_ref_softmax_parts(const xpu_ref_args *args) {
+    const xpu_tensor *x = args->inputs[0];
+    size_t rows = (size_t)xpu_product(x->dims, 0, x->rank - 1), size = (size_t)x->dims[x->rank - 1];
+    int has_sums = xpu_node_at(args->graph, args->node)->output_count > XPU_OUT_POWERS;
+    float *inverse = has_sums ? args->outputs[XPU_OUT_POWERS]->data : NULL;
+    for (size_t i = 0; i < rows; i++) {
+        const float *in = (const float *)x->data + i * size;
+        float *y = (float *)args->outputs[XPU_OUT_Y]->data + i * size, most = -xa_inf();
+        for (size_t j = 0; j < size; j++) most = xa_fmax(most, in[j]); /* passes over NaN, of which 1 / sum tells */
+        for (size_t j = 0; j < size; j++) y[j] = xa_exp(xa_sub(in[j], most));
+        if (inverse) inverse[i] = xa_div(1.0f, xa_reduce_sum(y, size, 1));
+    }
+    return XPU_OK;
+}
+
 xpu_status xpu_ref_softmax(const xpu_ref_args *args) {
     const xpu_tensor *x = args->inputs[0];
     int axis = (int)xpu_node_int(args->graph, args->node, XPU_ATTR_AXIS);

@@ -186,6 +186,11 @@ static int is_absmax(const verifier *v, const xpu_value_info *value) {
     return xpu_node_has(v->graph, value->node, XPU_TRAIT_PRODUCT) && value->output == XPU_OUT_ABSMAX;
 }
 
+static int is_packed(const verifier *v, const xpu_value_info *w, int precision) {
+    return w->kind == XPU_VALUE_NODE && xpu_node_is(v->graph, w->node, XPU_OP_PACK_MATRIX) &&
+           w->dtype == (precision == XPU_PRECISION_INT16X8 ? XPU_I8 : XPU_I16);
+}
+
 static void check_precision(verifier *v, xpu_node node) {
     if (!xpu_op_attr(xpu_node_at(v->graph, node)->op, XPU_ATTR_PRECISION)) return;
     const xpu_value_info *w = operand(v, node, XPU_IN_W), *scale = operand(v, node, XPU_IN_WSCALE);
@@ -197,6 +202,12 @@ static void check_precision(verifier *v, xpu_node node) {
         return;
     }
     if (on_host(v, node)) problem(v, node, "a layer on the host has another precision than float32");
+    if (xpu_node_is(v->graph, node, XPU_OP_PACKED_MATMUL)) {
+        if (!is_packed(v, w, precision) || !scale || scale->kind != XPU_VALUE_NODE || scale->node.id != w->node.id)
+            problem(v, node, "the weights are no matrices that were packed for the layer");
+        if (!is_absmax(v, absmax)) problem(v, node, "its absmax is no largest magnitude of a value");
+        return;
+    }
     if (w->dtype != (precision == XPU_PRECISION_INT16X8 ? XPU_I8 : XPU_I16) || w->kind != XPU_VALUE_CONST)
         problem(v, node, "the weights are no constants of the layer's precision");
     if (!scale || scale->kind != XPU_VALUE_CONST) problem(v, node, "the weights have no scales");

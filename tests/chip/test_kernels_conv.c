@@ -232,7 +232,7 @@ static void depthwise(void) {
 
 static void add_conv_i16(rig *r, bench *b) {
     conv v = draw_conv(r, (conv_kind)draw(r, DENSE, DEPTHWISE));
-    struct xpu_conv2d_i16_args a;
+    struct xpu_conv2d_i16_args a = {0};
     int narrow = (int)draw(r, 0, 1);
     xpu_packing packing = packing_of(&v, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16);
     begin_conv(r, &v, narrow ? "conv2d_i16 with int8 weights" : "conv2d_i16");

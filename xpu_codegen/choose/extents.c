@@ -116,6 +116,7 @@ static int takes_gaps(xpu_codegen *cg, xpu_node node, uint32_t input) {
     case XPU_OP_MATMUL:
         return !xpu_is_const_value(cg, xpu_node_input(cg->graph, node, XPU_IN_W)) && input <= XPU_IN_W &&
                cg->extents[info->inputs[input].id].axis == x->rank - 2;
+    case XPU_OP_PACK_MATRIX: return cg->extents[info->inputs[input].id].axis == x->rank - 2;
     case XPU_OP_CHAIN: return xpu_chain_plan(cg, node, xpu_value_at(cg->graph, info->outputs[0])->layout, &loops, NULL);
     default: return input >= own_operands(cg, node);
     }

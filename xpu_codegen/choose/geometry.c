@@ -56,6 +56,26 @@ static xpu_conv_shape matmul_shape(xpu_codegen *cg, xpu_node node) {
                             .groups = 1};
 }
 
+/* Images are the matrices of x, one pixel wide, where each has a matrix of its own to be multiplied by. */
+xpu_conv_shape xpu_matrices_shape(xpu_codegen *cg, xpu_node node, xpu_dim columns, int own_weights) {
+    xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X);
+    int rank = xpu_value_at(cg->graph, x)->rank, rows = own_weights ? rank - 2 : 0;
+    xpu_dim height = xpu_dims_product(cg, x, rows, rank - 1), one = xpu_dim_of(cg, 1);
+    return (xpu_conv_shape){.own_weights = own_weights,
+                            .restored = 1,
+                            .batch = xpu_dims_product(cg, x, 0, rows),
+                            .in_h = height,
+                            .in_w = one,
+                            .in_c = xpu_value_dim(cg, x, rank - 1),
+                            .out_h = height,
+                            .out_w = one,
+                            .out_c = columns,
+                            .kernel = {1, 1},
+                            .stride = {1, 1},
+                            .dilation = {1, 1},
+                            .groups = 1};
+}
+
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node) {
     int is_conv = xpu_node_has(cg->graph, node, XPU_TRAIT_WINDOW);
     return is_conv ? conv_shape(cg, node) : matmul_shape(cg, node);

@@ -10,12 +10,15 @@
 typedef struct {
     xpu_dim batch, in_h, in_w, in_c, out_h, out_w, out_c;
     int64_t kernel[2], stride[2], dilation[2], begin[2], end[2], groups;
-    int restored; /* row_restore takes its rows while later ones are made */
+    int own_weights; /* each image has weights of its own, which an earlier layer computed */
+    int restored;    /* row_restore takes its rows while later ones are made */
 } xpu_conv_shape;
 /* Sizes of images x and y of rank 3 or 4, those of rank 3 being one row high; all else is 0. */
 xpu_conv_shape xpu_image_shape(xpu_codegen *cg, xpu_value x, xpu_value y);
 void xpu_set_window(xpu_conv_shape *shape, xpu_window window);
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node);
+/* The same of a product of the matrices of x and computed ones of so many columns: one, or one for each of x. */
+xpu_conv_shape xpu_matrices_shape(xpu_codegen *cg, xpu_node node, xpu_dim columns, int own_weights);
 /* Whether each channel has a kernel of its own: groups = in_c = out_c, more than 1. */
 static inline int xpu_is_depthwise(const xpu_codegen *cg, const xpu_conv_shape *shape) {
     return shape->groups > 1 && xpu_dim_upper(cg, shape->in_c) == shape->groups &&

@@ -15,6 +15,7 @@
 #include "core/arith.h"
 #include "core/ops/control.h"
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/computed_weights.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/recurrent.h"
 #include "xpu_codegen/choose/row_scale.h"
@@ -189,6 +190,19 @@ static int may_scale_rows(const xpu_codegen *cg, xpu_node node) {
 
 static const char adds_up[] = "its errors would add up over the steps of a recurrent operator";
 
+static int has_computed_matrix(const xpu_codegen *cg, xpu_node node) {
+    return xpu_node_is(cg->graph, node, XPU_OP_MATMUL) && !has_constant_matrix(cg, node);
+}
+
+/* Why automatic precision keeps float32 where integers are possible; NULL: it does not. */
+static const char *why_exact(const xpu_codegen *cg, xpu_node node, xpu_precision_mode mode, const uint8_t *sensitive) {
+    if (mode != XPU_MODE_AUTO) return NULL;
+    if (xpu_op_attr(xpu_node_at(cg->graph, node)->op, XPU_ATTR_EXACT) && xpu_node_int(cg->graph, node, XPU_ATTR_EXACT))
+        return adds_up;
+    if (!sensitive[xpu_node_output(cg->graph, node, 0).id]) return NULL;
+    return "its result reaches a logarithm, exponent, square root or divisor through linear operators";
+}
+
 /* NULL when the node shall have 16-bit activations, else why it has not. */
 static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mode mode, const char *rule,
                                const uint8_t *sensitive) {
@@ -196,8 +210,11 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
         return rule ? xpu_printf(cg->arena, "the precision rule \"%s\"", xpu_escape(cg->arena, rule, 80))
                     : "--precision=fp32";
     }
-    if (xpu_node_is(cg->graph, node, XPU_OP_MATMUL) && !has_constant_matrix(cg, node)) {
-        return "a product of two computed matrices runs on the cores";
+    const int computed = has_computed_matrix(cg, node);
+    const xpu_tiling_format format = mode == XPU_MODE_INT16X8 ? XPU_TILING_I16X8 : XPU_TILING_I16;
+    if (computed) {
+        const char *reason = xpu_why_not_packed(cg, node, format);
+        return reason ? reason : why_exact(cg, node, mode, sensitive);
     }
     if (!xpu_is_const_value(cg, xpu_node_input(cg->graph, node, XPU_IN_W))) return "its weights are computed";
     if (xpu_is_empty(cg, xpu_node_output(cg->graph, node, 0)) ||
@@ -212,17 +229,9 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
     xpu_conv_shape shape = xpu_conv_shape_of(cg, node);
     if (xpu_is_depthwise(cg, &shape)) return "a depthwise convolution runs on the cores";
     xpu_tile tile;
-    const char *no_tile = xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0,
-                                          mode == XPU_MODE_INT16X8 ? XPU_TILING_I16X8 : XPU_TILING_I16, &tile);
-    if (no_tile) return no_tile;
-    if (mode == XPU_MODE_AUTO && xpu_op_attr(xpu_node_at(cg->graph, node)->op, XPU_ATTR_EXACT) &&
-        xpu_node_int(cg->graph, node, XPU_ATTR_EXACT)) {
-        return adds_up;
-    }
-    if (mode == XPU_MODE_AUTO && sensitive[xpu_node_output(cg->graph, node, 0).id]) {
-        return "its result reaches a logarithm, exponent, square root or divisor through linear operators";
-    }
-    return NULL;
+    const char *no_tile =
+        xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0, format, &tile);
+    return no_tile ? no_tile : why_exact(cg, node, mode, sensitive);
 }
 
 static void set_reason(xpu_codegen *cg, xpu_node node, const char *reason) {
@@ -358,14 +367,12 @@ static const char *reason_of(xpu_codegen *cg, xpu_precision precision, const cha
 }
 
 /* Products whose rows have scales of their own; these then have their absmax. */
-static void scale_rows(xpu_codegen *cg) {
-    xpu_row_scales scales = {0};
+static void scale_rows(xpu_codegen *cg, xpu_row_scales *scales) {
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (!has_int16_input(cg, node) || xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) continue;
         if (!may_scale_rows(cg, node) || !xpu_wants_row_scales(cg, node)) continue;
         const char *reason = cg->reasons.items[node.id];
-        set_reason(cg, xpu_add_row_scales(cg, node, &scales),
-                   xpu_printf(cg->arena, "%s; each row has a scale", reason));
+        set_reason(cg, xpu_add_row_scales(cg, node, scales), xpu_printf(cg->arena, "%s; each row has a scale", reason));
         set_reason(cg, node, NULL);
     }
 }
@@ -383,6 +390,7 @@ static const char *const *names_of_choices(const xpu_codegen *cg, xpu_arena *are
 xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
     uint8_t *sensitive = find_sensitive(cg, scratch);
+    xpu_row_scales scales = {0};
     xpu_status status = XPU_OK;
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status != XPU_OK || !is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
@@ -392,10 +400,16 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
         xpu_precision chosen = mode == XPU_MODE_INT16X8 ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16;
         set_reason(cg, node, reason ? reason : reason_of(cg, chosen, rule));
         if (reason) continue;
+        if (has_computed_matrix(cg, node)) {
+            const char *why = xpu_printf(cg->arena, "%s; its weights are made as it runs", reason_of(cg, chosen, rule));
+            set_reason(cg, xpu_pack_product(cg, node, chosen, &scales), why);
+            set_reason(cg, node, NULL);
+            continue;
+        }
         xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, chosen));
         status = quantise_weights(cg, node);
     }
-    if (status == XPU_OK) scale_rows(cg);
+    if (status == XPU_OK) scale_rows(cg, &scales);
     xpu_value *known = XPU_NEW_ARRAY(scratch, xpu_value, cg->graph->values.count);
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status != XPU_OK || !has_int16_input(cg, node)) continue;

@@ -101,25 +101,30 @@ static xpu_node scaled_rows(xpu_codegen *cg, xpu_node product, xpu_row_scales *s
     return node;
 }
 
-xpu_node xpu_add_row_scales(xpu_codegen *cg, xpu_node node, xpu_row_scales *scales) {
+xpu_scaled_rows xpu_scale_rows_of(xpu_codegen *cg, xpu_node node, xpu_row_scales *scales) {
+    if (!scales->absmax.id) scales->absmax = xpu_graph_const_f32(cg->graph, "rows/absmax", XA_ROW_ABSMAX);
+    xpu_node rows = scaled_rows(cg, node, scales);
+    xpu_value absmax = xpu_node_output(cg->graph, rows, XPU_OUT_ROW_ABSMAX);
+    return (xpu_scaled_rows){.x = xpu_node_output(cg->graph, rows, XPU_OUT_Y),
+                             .powers = xpu_node_output(cg->graph, rows, XPU_OUT_POWERS),
+                             .absmax = absmax.id ? absmax : scales->absmax};
+}
+
+xpu_node xpu_multiply_rows(xpu_codegen *cg, xpu_node node, const xpu_scaled_rows *rows, xpu_op_id op, xpu_value w,
+                           xpu_value w_scale) {
     static const xpu_attr_id kept[] = {XPU_ATTR_ACTIVATION, XPU_ATTR_BRANCH_AFTER, XPU_ATTR_ALPHA, XPU_ATTR_LOW,
                                        XPU_ATTR_HIGH};
     xpu_graph *graph = cg->graph;
-    if (!scales->absmax.id) scales->absmax = xpu_graph_const_f32(graph, "rows/absmax", XA_ROW_ABSMAX);
-    xpu_node rows = scaled_rows(cg, node, scales);
-    xpu_value absmax = xpu_node_output(graph, rows, XPU_OUT_ROW_ABSMAX);
-    const xpu_value product_inputs[XPU_IN_COUNT] = {[XPU_IN_X] = xpu_node_output(graph, rows, XPU_OUT_Y),
-                                                    [XPU_IN_W] = xpu_node_input(graph, node, XPU_IN_W),
-                                                    [XPU_IN_WSCALE] = xpu_node_input(graph, node, XPU_IN_WSCALE),
-                                                    [XPU_IN_ABSMAX] = absmax.id ? absmax : scales->absmax};
+    const xpu_value product_inputs[XPU_IN_COUNT] = {
+        [XPU_IN_X] = rows->x, [XPU_IN_W] = w, [XPU_IN_WSCALE] = w_scale, [XPU_IN_ABSMAX] = rows->absmax};
     const char *name = xpu_value_at(graph, xpu_node_output(graph, node, XPU_OUT_Y))->name;
     const char *const names[] = {xpu_printf(cg->arena, "%s/rows", name)};
-    xpu_node product = add_node(cg, node, node, XPU_OP_MATMUL, product_inputs, XPU_IN_COUNT, names, 1);
+    xpu_node product = add_node(cg, node, node, op, product_inputs, XPU_IN_COUNT, names, 1);
     xpu_node_set_attr(graph, product, xpu_node_attr(graph, node, XPU_ATTR_PRECISION));
     xpu_node_add_origins(graph, product, node);
     xpu_op_infer(graph, product, cg->diags);
     const xpu_value inputs[] = {[XPU_IN_X] = xpu_node_output(graph, product, XPU_OUT_Y),
-                                [XPU_IN_POWERS] = xpu_node_output(graph, rows, XPU_OUT_POWERS),
+                                [XPU_IN_POWERS] = rows->powers,
                                 [XPU_IN_BIAS] = xpu_node_input(graph, node, XPU_IN_BIAS),
                                 [XPU_IN_BRANCH] = xpu_node_input(graph, node, XPU_IN_BRANCH)};
     xpu_attr attrs[sizeof kept / sizeof *kept];
@@ -131,4 +136,10 @@ xpu_node xpu_add_row_scales(xpu_codegen *cg, xpu_node node, xpu_row_scales *scal
     xpu_rewrite(graph, node, XPU_OP_ROW_RESTORE, inputs, sizeof inputs / sizeof *inputs, attrs, attr_count);
     xpu_op_infer(graph, node, cg->diags);
     return product;
+}
+
+xpu_node xpu_add_row_scales(xpu_codegen *cg, xpu_node node, xpu_row_scales *scales) {
+    const xpu_scaled_rows rows = xpu_scale_rows_of(cg, node, scales);
+    xpu_value w = xpu_node_input(cg->graph, node, XPU_IN_W), w_scale = xpu_node_input(cg->graph, node, XPU_IN_WSCALE);
+    return xpu_multiply_rows(cg, node, &rows, XPU_OP_MATMUL, w, w_scale);
 }

@@ -28,7 +28,7 @@ typedef struct {
     int64_t batch;
     int32_t columns, acc_rows, widest; /* widest: input channels of the widest column tile */
     uint32_t sm_bytes;
-    int has_branch, restored;
+    int has_branch, restored, own_weights;
     xpu_tiling_format format;
     uint32_t input_bytes; /* of an element of x in memory */
     const xpu_chip *chip;
@@ -47,6 +47,7 @@ static problem make_problem(const xpu_codegen *cg, const xpu_conv_shape *s, int 
                  .sm_bytes = cg->chip.sm_bytes - XPU_MAILBOX_BYTES * XPU_MAX_CORES,
                  .has_branch = has_branch,
                  .restored = s->restored,
+                 .own_weights = s->own_weights && xpu_bounded(cg, s->batch) > 1,
                  .format = format,
                  .input_bytes = format.operand == 2 ? 4 : 1,
                  .chip = &cg->chip};
@@ -172,7 +173,8 @@ typedef struct {
 static void try_cut(const problem *p, cut c, int chunk, choice *found) {
     uint32_t bytes;
     if (c.whole & XPU_TILE_WHOLE_X && is_one_tile(p, &c)) c.whole |= XPU_TILE_ONE_X;
-    if (64.0 * p->shape.out_c <= p->sm_bytes) c.whole |= XPU_TILE_SCALES;
+    if (p->own_weights && c.whole & XPU_TILE_WHOLE_W) return; /* those of an image only are in SM */
+    if (64.0 * p->shape.out_c <= p->sm_bytes && !p->own_weights) c.whole |= XPU_TILE_SCALES;
     if (!fits(p, &c, &bytes)) return;
     const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c, c.whole, bytes, cycles_of(p, &c)};
     keep_faster(&found->best, &tile);

@@ -145,7 +145,8 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     if (problem) return xpu_codegen_bug(cg, "an int16 layer has no tile", "%s", problem);
     xpu_packing packing =
         packing_of(cg, node, narrow ? XPU_PACK_CONV_I8 : XPU_PACK_CONV_I16, s, tiles->items[0].tile_c);
-    struct xpu_conv2d_i16_call call = {.w_int8 = xpu_arg_number(narrow)};
+    struct xpu_conv2d_i16_call call = {
+        .w_int8 = xpu_arg_number(narrow), .w_image = xpu_arg_number(0), .scale_image = xpu_arg_number(0)};
     call.operands = operands_of(cg, layer, node, &packing);
     call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
     call.geometry = geometry_of(s);
@@ -359,6 +360,40 @@ static xpu_status lower_two_matrices(xpu_codegen *cg, uint32_t layer, xpu_node n
     xpu_dim each = xpu_dim_mul(dims, xpu_dim_mul(dims, m, k), n);
     xpu_describe_layer(cg, layer, XPU_KERNEL_matmul_f32, xpu_dim_mul(dims, batch, each));
     return xpu_add_matmul_f32(cg, layer, &call);
+}
+
+static xpu_dim packed_bytes(xpu_codegen *cg, const xpu_value_info *w) {
+    xpu_dims *dims = &cg->graph->dims;
+    xpu_dim block = xpu_dim_mul(dims, w->dims[2], w->dims[3]);
+    return xpu_dim_mul_const(dims, xpu_dim_mul(dims, w->dims[1], block), (int64_t)xpu_dtype_bytes(w->dtype));
+}
+
+xpu_status xpu_lower_packed_matmul(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    const xpu_value_info *w = xpu_value_at(graph, xpu_node_input(graph, node, XPU_IN_W));
+    xpu_dim columns = xpu_value_dim(cg, xpu_node_input(graph, node, XPU_IN_WSCALE), 1), zero = xpu_dim_of(cg, 0);
+    int own = !xpu_dim_equal(w->dims[0], xpu_dim_of(cg, 1)), narrow = w->dtype == XPU_I8;
+    xpu_conv_shape s = xpu_matrices_shape(cg, node, columns, own);
+    xpu_tiles made, *tiles = memset(&made, 0, sizeof made);
+    const char *problem = xpu_choose_tiles(cg, &s, 0, narrow ? XPU_TILING_I16X8 : XPU_TILING_I16, tiles);
+    if (problem) return xpu_codegen_bug(cg, "a product of matrices has no tile", "%s", problem);
+    struct xpu_conv2d_i16_call call = {.geometry = geometry_of(&s), .w_int8 = xpu_arg_number(narrow)};
+    call.operands.x = xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
+    call.operands.w = xpu_operand_of(cg, layer, node, XPU_IN_W, "w");
+    call.operands.bias = call.operands.branch = call.y_absmax = xpu_arg_absent();
+    call.operands.y = result_of(cg, node, XPU_OUT_Y);
+    call.epilogue = (struct xpu_epilogue_group){.activation = xpu_arg_number(XPU_ACTIVATION_NONE),
+                                                .low = xpu_arg_real(0),
+                                                .high = xpu_arg_real(0),
+                                                .alpha = xpu_arg_real(0),
+                                                .branch_after = xpu_arg_number(0)};
+    call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
+    call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
+    call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
+    call.w_image = xpu_arg_dim(own ? packed_bytes(cg, w) : zero);
+    call.scale_image = xpu_arg_dim(xpu_dim_mul_const(&cg->graph->dims, columns, 4));
+    xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, &s));
+    return xpu_add_conv2d_i16(cg, layer, &call);
 }
 
 xpu_status xpu_lower_matmul(xpu_codegen *cg, uint32_t layer, xpu_node node) {

@@ -1,4 +1,5 @@
-/* Rows divided by powers of two, and multiplied by them again behind the product (choose/row_scale.c). */
+/* What products of scaled rows and of computed matrices need besides the product (choose/row_scale.c,
+ * choose/computed_weights.c). */
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
@@ -48,4 +49,36 @@ xpu_status xpu_lower_row_restore(xpu_codegen *cg, uint32_t layer, xpu_node node)
     cg->layers.items[layer].begins_early = early;
     xpu_describe_layer(cg, layer, XPU_KERNEL_row_restore_f32, xpu_dim_of(cg, 0));
     return xpu_add_row_restore_f32(cg, layer, &call);
+}
+
+xpu_status xpu_lower_softmax_parts(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X);
+    uint32_t from = xpu_operand_buffer(cg, layer, x, "x");
+    uint32_t to = xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, XPU_OUT_Y));
+    struct xpu_softmax_parts_f32_call call = {.x = xpu_arg_at(from), .y = xpu_arg_at(to)};
+    call.inverses = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, XPU_OUT_POWERS)));
+    call.rows = rows_of(cg, x);
+    call.count = count_of(cg, x);
+    offer_in_place(cg, to, from);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_softmax_parts_f32, xpu_dim_of(cg, 0));
+    return xpu_add_softmax_parts_f32(cg, layer, &call);
+}
+
+xpu_status xpu_lower_pack_matrix(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    xpu_value x = xpu_node_input(graph, node, XPU_IN_X), y = xpu_node_output(graph, node, XPU_OUT_Y);
+    int rank = xpu_value_at(graph, x)->rank, transposed = xpu_node_int(graph, node, XPU_ATTR_TRANSPOSED) != 0;
+    xpu_dim extent = xpu_value_extent(cg, x, rank - 2), row = xpu_value_dim(cg, x, rank - 1);
+    struct xpu_pack_matrix_f32_call call = {.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"))};
+    call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
+    call.scales = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(graph, node, XPU_OUT_PACK_SCALES)));
+    call.batch = xpu_arg_dim(xpu_value_dim(cg, y, 0));
+    call.stride = xpu_arg_dim(xpu_dim_mul(&cg->graph->dims, extent, row));
+    call.k = xpu_arg_dim(xpu_value_dim(cg, y, 2));
+    call.n = xpu_arg_dim(xpu_value_dim(cg, x, rank - (transposed ? 2 : 1)));
+    call.columns = xpu_arg_number(xpu_node_int(graph, node, XPU_ATTR_COLUMNS));
+    call.transposed = xpu_arg_number(transposed);
+    call.narrow = xpu_arg_number(xpu_value_at(graph, y)->dtype == XPU_I8);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_pack_matrix_f32, xpu_dim_of(cg, 0));
+    return xpu_add_pack_matrix_f32(cg, layer, &call);
 }

@@ -85,6 +85,7 @@ struct work {
     int32_t columns, x_channels; /* x_channels: of an input tile */
     struct pair x, w, y, branch;
     uint32_t scale, bias, params;
+    uint32_t weights; /* of the image */
     uint32_t bank;
     int first_tile, has_weights;         /* has_weights: all are loaded */
     xpu_ticket loaded, computed, stored; /* of what was queued last */
@@ -141,10 +142,11 @@ static void set_waits(uint32_t *words, xpu_ticket a, xpu_ticket b) {
     xpu_desc_copy_set_wait1_value(words, b.value);
 }
 
-/* A dense copy of a constant. */
+/* A dense copy of weights or what belongs to them; the template waits for those that were computed. */
 static void load_dense(struct work *k, uint32_t to, uint32_t from, uint32_t bytes, xpu_ticket free) {
     uint32_t *words = next(LOAD, k->load_dense, &k->loaded);
-    set_waits(words, free, no_ticket);
+    xpu_desc_copy_set_wait0(words, free.counter);
+    xpu_desc_copy_set_wait0_value(words, free.value);
     xpu_desc_copy_set_src(words, from);
     xpu_desc_copy_set_dst(words, to);
     xpu_desc_copy_set_size3(words, bytes / 4);
@@ -249,11 +251,11 @@ static uint32_t weights_of(struct work *k, const struct chunk *c) {
     const struct xpu_conv2d_i16_args *a = k->a;
     if (a->whole & XPU_TILE_WHOLE_W) {
         uint32_t at = k->w.address[0] + c->w;
-        if (k->first_tile && !k->has_weights) load_dense(k, at, a->w + c->w, c->w_bytes, k->w.free[0]);
+        if (k->first_tile && !k->has_weights) load_dense(k, at, k->weights + c->w, c->w_bytes, k->w.free[0]);
         return at;
     }
     uint32_t at = flip(&k->w);
-    load_dense(k, at, a->w + c->w, c->w_bytes, k->w.free[k->w.now]);
+    load_dense(k, at, k->weights + c->w, c->w_bytes, k->w.free[k->w.now]);
     return at;
 }
 
@@ -339,6 +341,13 @@ static void enter_column_tile(struct work *k, int32_t column_tile) {
     at->c = at->begin;
 }
 
+/* Weights and scales of an image, where it has its own. */
+static void enter_image(struct work *k, int32_t image) {
+    const struct xpu_conv2d_i16_args *a = k->a;
+    k->weights = a->w + (uint32_t)(image * a->w_image);
+    if (a->w_image) k->scale = a->w_scale + (uint32_t)(image * a->scale_image);
+}
+
 /* Goes on to the next tile; 0 behind the last. */
 static int advance_tile(struct work *k) {
     const struct xpu_conv2d_i16_args *a = k->a;
@@ -347,6 +356,7 @@ static int advance_tile(struct work *k) {
     if (ow >= a->out_w) ow = 0, oh += a->tile_h;
     if (oh >= a->out_h) oh = 0, image++;
     if (image >= a->batch) return 0;
+    if (oh == 0 && ow == 0) enter_image(k, image);
     k->first_tile = 0;
     k->at.w = 0;
     enter_tile(k, image, oh, ow);
@@ -395,6 +405,7 @@ static void make_copies(struct work *k) {
     dense.src_type = dense.dst_type = XPU_TYPE_I32;
     dense.size1 = dense.size2 = 1;
     dense.src_stride3 = dense.dst_stride3 = 4;
+    if (a->scale_image) dense.wait1 = k->after.counter, dense.wait1_value = k->after.value;
     xpu_desc_copy_pack(k->load_dense, &dense);
     image.src_type = f->x_type;
     image.dst_type = f->sizes.operand == 2 ? XPU_TYPE_I16 : f->x_type;
@@ -500,14 +511,20 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     make_tensor(k);
     xpu_ticket free = xpu_expect(XPU_COUNTER_STORE, 0); /* of the layer whose scratch was here */
     set_up_buffers(k, free);
+    k->weights = a->w;
     enter_tile(k, 0, 0, 0);
     enter_column_tile(k, 0);
     struct xpu_progress progress = {.counter = XPU_COUNTER_STORE, .base = free.value, .rows = (uint32_t)a->tile_h};
     progress.signals = (uint32_t)((a->out_w + a->tile_w - 1) / a->tile_w * k->column_tiles);
     progress.steps = (uint32_t)((a->out_h + a->tile_h - 1) / a->tile_h);
+    if (a->w_image) { /* the rows of all images are those of one matrix */
+        progress.rows = (uint32_t)a->out_h;
+        progress.signals *= progress.steps;
+        progress.steps = (uint32_t)a->batch;
+    }
     xpu_continue_later(queue_step, layer, a->y, &progress);
-    params_free[slot] =
-        (xpu_ticket){XPU_COUNTER_STORE, free.value + progress.signals * progress.steps * (uint32_t)a->batch};
+    uint32_t images = a->w_image ? 1 : (uint32_t)a->batch;
+    params_free[slot] = (xpu_ticket){XPU_COUNTER_STORE, free.value + progress.signals * progress.steps * images};
     return params_free[slot];
 }
 

@@ -219,8 +219,9 @@ static void softmax_share(const void *args, uint32_t core, uint32_t cores) {
     struct plan p = {.a = &a, .stored = {none, none}};
     struct step now = {0};
     if (a.inner == 1 && softmax_rows_fit((uint32_t)a.count)) {
-        softmax_rows_share(&(struct softmax_rows){(uint32_t)a.x, (uint32_t)a.y, (uint32_t)a.outer, (uint32_t)a.count},
-                           core, cores);
+        const struct softmax_rows rows = {
+            .x = (uint32_t)a.x, .y = (uint32_t)a.y, .rows = (uint32_t)a.outer, .count = (uint32_t)a.count};
+        softmax_rows_share(&rows, core, cores);
         return;
     }
     choose_block(&p);
@@ -244,4 +245,19 @@ static void softmax_share(const void *args, uint32_t core, uint32_t cores) {
 
 xpu_ticket xpu_softmax_f32(const struct xpu_softmax_f32_args *args, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores(softmax_share, args, layer, after);
+}
+
+static void parts_share(const void *args, uint32_t core, uint32_t cores) {
+    const struct xpu_softmax_parts_f32_args a = *(const struct xpu_softmax_parts_f32_args *)args;
+    const struct softmax_rows rows = {.x = (uint32_t)a.x,
+                                      .y = (uint32_t)a.y,
+                                      .inverses = (uint32_t)a.inverses,
+                                      .rows = (uint32_t)a.rows,
+                                      .count = (uint32_t)a.count};
+    if (!softmax_rows_fit(rows.count)) xpu_abort(ABORT_LOCAL_MEMORY);
+    softmax_rows_share(&rows, core, cores);
+}
+
+xpu_ticket xpu_softmax_parts_f32(const struct xpu_softmax_parts_f32_args *args, uint32_t layer, xpu_ticket after) {
+    return xpu_run_on_cores(parts_share, args, layer, after);
 }

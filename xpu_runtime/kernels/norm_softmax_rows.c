@@ -10,7 +10,7 @@
 #include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/common.h"
 
-enum { LANES = 16, SHARES = 4, TINY_BITS = (127 - 100) << 23 };
+enum { LANES = 16, SHARES = 4, MOST_ROWS = 64, TINY_BITS = (127 - 100) << 23 };
 
 /* exp of more than this is above 2^-100. */
 static const float least_plain = -69.0f;
@@ -130,11 +130,14 @@ static void divide_row(float *x, uint32_t n, float sum) {
     }
 }
 
-static void run_row(float *x, uint32_t n) {
+/* inverse: NULL, or where 1 / sum goes instead of the division. */
+static void run_row(float *x, uint32_t n, float *inverse) {
     const struct range range = find_range(x, n);
     int tiny = 0, plain = range.least - range.most > least_plain;
     vfloat32m1_t lanes = plain ? exp_plain_row(x, n, range.most) : exp_row(x, n, range.most, &tiny);
-    if (tiny)
+    if (inverse)
+        *inverse = 1.0f / lanes_sum(lanes);
+    else if (tiny)
         divide_row(x, n, lanes_sum(lanes));
     else
         divide_plain_row(x, n, lanes_sum(lanes));
@@ -143,7 +146,7 @@ static void run_row(float *x, uint32_t n) {
 static uint32_t rows_of_half(uint32_t count, float **lm) {
     uint32_t available;
     *lm = lm_floats(&available);
-    return quotient(available / 2, count);
+    return quotient(available / 2 - MOST_ROWS, count);
 }
 
 int softmax_rows_fit(uint32_t count) {
@@ -156,10 +159,10 @@ void softmax_rows_share(const struct softmax_rows *s, uint32_t core, uint32_t co
     uint32_t at, end, height = rows_of_half(s->count, &lm), pitch = 4 * s->count;
     share_tasks(core, cores, s->rows, &at, &end);
     if (at == end) return;
-    height = min_u32(height, quotient_up(end - at, SHARES));
+    height = min_u32(min_u32(height, MOST_ROWS), quotient_up(end - at, SHARES));
     const xpu_ticket none = {XPU_COUNTER_CALL, 0};
     xpu_ticket stored[2] = {none, none};
-    float *block[2] = {lm, lm + height * s->count};
+    float *inverses[2] = {lm, lm + MOST_ROWS}, *block[2] = {lm + 2 * MOST_ROWS, lm + 2 * MOST_ROWS + height * s->count};
     xpu_ticket loaded = GM2LM(block[0], s->x + at * pitch, min_u32(height, end - at) * pitch);
     for (uint32_t half = 0; at < end; half ^= 1) {
         uint32_t rows = min_u32(height, end - at), next = at + rows;
@@ -169,8 +172,11 @@ void softmax_rows_share(const struct softmax_rows *s, uint32_t core, uint32_t co
             loaded = GM2LM(block[half ^ 1], s->x + next * pitch, min_u32(height, end - next) * pitch);
         }
         xpu_wait(ready);
-        for (uint32_t i = 0; i < rows; i++) run_row(block[half] + i * s->count, s->count);
+        for (uint32_t i = 0; i < rows; i++) {
+            run_row(block[half] + i * s->count, s->count, s->inverses ? inverses[half] + i : 0);
+        }
         stored[half] = LM2GM(s->y + at * pitch, block[half], rows * pitch);
+        if (s->inverses) stored[half] = LM2GM(s->inverses + 4 * at, inverses[half], 4 * rows);
         at = next;
     }
 }

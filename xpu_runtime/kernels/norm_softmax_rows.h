@@ -4,9 +4,10 @@
 
 #include <stdint.h>
 
-/* `rows` dense rows of `count` floats at x, results at y. */
+/* `rows` dense rows of `count` floats at x, results at y. inverses: 0, or where 1 / sum of each row goes; then results
+ * are not divided. */
 struct softmax_rows {
-    uint32_t x, y, rows, count;
+    uint32_t x, y, inverses, rows, count;
 };
 
 /* Whether LM holds two rows of `count` floats. */

@@ -43,6 +43,20 @@ xpu_tensor operand_reference(bench *b, xpu_op_id op, const xpu_tensor *const *in
     return result;
 }
 
+void operand_both_references(bench *b, xpu_op_id op, const xpu_tensor *input, xpu_tensor results[2],
+                             const xpu_attr *attrs, uint32_t attr_count) {
+    static const char *const names[] = {"y", "more"};
+    xpu_value value = bench_input(b, "operand", input->dtype, input->rank, input->dims);
+    xpu_node node =
+        xpu_graph_add(b->graph, (xpu_node){0}, xpu_op_of(op), &value, 1, names, 2, attrs, attr_count, NULL, 0);
+    memset(results, 0, 2 * sizeof *results);
+    xpu_op_infer(b->graph, node, &b->diags);
+    if (xpu_diags_status(&b->diags) == XPU_OK) xpu_ref_node(b->graph, node, NULL, &input, results, b->arena, &b->diags);
+    if (xpu_diags_status(&b->diags) == XPU_OK) return;
+    bench_print(b);
+    CU_FAIL_FATAL("the reference kernel refuses the case");
+}
+
 /* [N,C,...] as [N,...,C]. */
 static void *channel_last(bench *b, const xpu_tensor *tensor) {
     size_t channels = (size_t)tensor->dims[1], inner = 1, outer = (size_t)tensor->dims[0];

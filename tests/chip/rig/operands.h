@@ -16,6 +16,10 @@ void operand_spoil(random_source *random, xpu_tensor *tensor, int64_t one_in);
 xpu_tensor operand_reference(bench *b, xpu_op_id op, const xpu_tensor *const *inputs, uint32_t count,
                              const xpu_attr *attrs, uint32_t attr_count);
 
+/* Both results of a node with one operand. */
+void operand_both_references(bench *b, xpu_op_id op, const xpu_tensor *input, xpu_tensor results[2],
+                             const xpu_attr *attrs, uint32_t attr_count);
+
 /* Places [N,C,...] as [N,...,C]; 0 for NULL. */
 uint32_t operand_place_image(rig *r, bench *b, const xpu_tensor *tensor);
 /* Places a tensor as it is; 0 for NULL. */

@@ -1,0 +1,229 @@
+/*
+ * Computed matrices as the weights of conv2d_i16: each column becomes integers by its largest magnitude. A task is a
+ * block of columns of one matrix. Its rows come in slices of k, once for the magnitudes and once more for the integers;
+ * a slice that is all of them comes once. The next slice is loaded while one is worked on, results are stored behind.
+ */
+#include "xpu_runtime/kernels/common.h"
+
+enum { MOST_COLUMNS = 64, INF_BITS = 0x7f800000, NAN_BITS = 0x7fc00000 };
+
+static const float most_float = 0x1.fffffep127f;
+
+/* Pass 0 finds the magnitudes, 1 makes integers; `whole`: both at once. */
+struct step {
+    uint32_t task, pass, first;
+};
+
+struct plan {
+    struct xpu_pack_matrix_f32_args a;
+    uint32_t blocks, depth, last; /* blocks of columns of a matrix; values of k in a slice; the task behind the last */
+    uint32_t bytes;               /* of an integer */
+    int whole;
+    float *x[2];
+    void *y[2];
+    uint32_t *most; /* by column: the largest magnitude, as bits */
+    float *inverses, *scales;
+    xpu_ticket stored[2];
+};
+
+struct slice {
+    uint32_t matrix, block, columns, count; /* columns that there are; values of k */
+};
+
+static struct slice slice_of(const struct plan *p, const struct step *s) {
+    uint32_t matrix = s->task / p->blocks, block = s->task % p->blocks, width = (uint32_t)p->a.columns;
+    return (struct slice){.matrix = matrix,
+                          .block = block,
+                          .columns = min_u32(width, (uint32_t)p->a.n - block * width),
+                          .count = min_u32(p->depth, (uint32_t)p->a.k - s->first)};
+}
+
+static xpu_ticket load(const struct plan *p, const struct step *s, uint32_t half) {
+    const struct slice c = slice_of(p, s);
+    uint32_t column = c.block * (uint32_t)p->a.columns, k = (uint32_t)p->a.k, n = (uint32_t)p->a.n;
+    uint32_t from = (uint32_t)p->a.x + 4 * c.matrix * (uint32_t)p->a.stride;
+    if (p->a.transposed) {
+        from += 4 * (column * k + s->first);
+        if (c.count == k) return GM2LM(p->x[half], from, 4 * c.columns * k);
+        return xpu_load_2d(p->x[half], (int32_t)(4 * c.count), from, (int32_t)(4 * k), 4 * c.count, c.columns);
+    }
+    from += 4 * (s->first * n + column);
+    if (c.columns == n) return GM2LM(p->x[half], from, 4 * n * c.count);
+    return xpu_load_2d(p->x[half], (int32_t)(4 * c.columns), from, (int32_t)(4 * n), 4 * c.columns, c.count);
+}
+
+/* ---- magnitudes ---- */
+
+static inline vuint32m4_t magnitudes(const float *x, size_t vl) {
+    return __riscv_vand_vx_u32m4(__riscv_vle32_v_u32m4((const uint32_t *)x, vl), 0x7fffffff, vl);
+}
+
+static void find_of_columns(const struct plan *p, const struct slice *c, const float *x) {
+    size_t vl = __riscv_vsetvl_e32m4(c->columns);
+    vuint32m4_t most = __riscv_vle32_v_u32m4(p->most, vl);
+    for (uint32_t i = 0; i < c->count; i++, x += c->columns) {
+        most = __riscv_vmaxu_vv_u32m4(most, magnitudes(x, vl), vl);
+    }
+    __riscv_vse32_v_u32m4(p->most, most, vl);
+}
+
+/* A column lies side by side. */
+static void find_of_rows(const struct plan *p, const struct slice *c, const float *x) {
+    for (uint32_t j = 0; j < c->columns; j++, x += c->count) {
+        vuint32m1_t most = __riscv_vmv_s_x_u32m1(p->most[j], 1);
+        for (uint32_t done = 0; done < c->count;) {
+            size_t vl = __riscv_vsetvl_e32m4(c->count - done);
+            most = __riscv_vredmaxu_vs_u32m4_u32m1(magnitudes(x + done, vl), most, vl);
+            done += (uint32_t)vl;
+        }
+        __riscv_vse32_v_u32m1(p->most + j, most, 1);
+    }
+}
+
+/* xa_absmax_inverse and xa_absmax_scale of each column; a NaN counts as infinity. */
+static xpu_ticket find_scales(const struct plan *p, const struct slice *c) {
+    const float limit = p->a.narrow ? 127.0f : 32767.0f;
+    size_t vl = __riscv_vsetvl_e32m4(c->columns);
+    vuint32m4_t bits = __riscv_vminu_vx_u32m4(__riscv_vle32_v_u32m4(p->most, vl), INF_BITS, vl);
+    vfloat32m4_t most = __riscv_vreinterpret_v_u32m4_f32m4(bits);
+    vfloat32m4_t inverse = __riscv_vfmin_vf_f32m4(__riscv_vfrdiv_vf_f32m4(most, limit, vl), most_float, vl);
+    inverse = __riscv_vfmerge_vfm_f32m4(inverse, 0.0f, __riscv_vmseq_vx_u32m4_b8(bits, 0, vl), vl);
+    __riscv_vse32_v_f32m4(p->inverses, inverse, vl);
+    vuint32m4_t scale = __riscv_vreinterpret_v_f32m4_u32m4(__riscv_vfdiv_vf_f32m4(most, limit, vl));
+    scale = __riscv_vmerge_vxm_u32m4(scale, NAN_BITS, __riscv_vmseq_vx_u32m4_b8(bits, INF_BITS, vl), vl);
+    __riscv_vse32_v_u32m4((uint32_t *)p->scales, scale, vl);
+    uint32_t column = c->block * (uint32_t)p->a.columns;
+    return LM2GM((uint32_t)p->a.scales + 4 * (c->matrix * (uint32_t)p->a.n + column), p->scales, 4 * c->columns);
+}
+
+/* ---- integers ---- */
+
+/* clamp(rne(v)); |v| is at most the limit but for NaN, which gives the largest. */
+static inline vint16m2_t to_int16(vfloat32m4_t v, size_t vl) {
+    return __riscv_vnclip_wx_i16m2(__riscv_vfcvt_x_f_v_i32m4(v, vl), 0, __RISCV_VXRM_RNU, vl);
+}
+static inline vint8m1_t to_int8(vfloat32m4_t v, size_t vl) {
+    return __riscv_vnclip_wx_i8m1(to_int16(v, vl), 0, __RISCV_VXRM_RNU, vl);
+}
+
+static void pack_columns(const struct plan *p, const struct slice *c, const float *x, void *to) {
+    size_t vl = __riscv_vsetvl_e32m4(c->columns);
+    vfloat32m4_t inverse = __riscv_vle32_v_f32m4(p->inverses, vl);
+    uint32_t width = (uint32_t)p->a.columns;
+    for (uint32_t i = 0; i < c->count; i++, x += c->columns) {
+        vfloat32m4_t v = __riscv_vfmul_vv_f32m4(__riscv_vle32_v_f32m4(x, vl), inverse, vl);
+        if (p->a.narrow)
+            __riscv_vse8_v_i8m1((int8_t *)to + i * width, to_int8(v, vl), vl);
+        else
+            __riscv_vse16_v_i16m2((int16_t *)to + i * width, to_int16(v, vl), vl);
+    }
+}
+
+static void pack_rows(const struct plan *p, const struct slice *c, const float *x, void *to) {
+    const ptrdiff_t width = p->a.columns;
+    for (uint32_t j = 0; j < c->columns; j++, x += c->count) {
+        const float inverse = p->inverses[j];
+        for (uint32_t done = 0; done < c->count;) {
+            size_t vl = __riscv_vsetvl_e32m4(c->count - done);
+            vfloat32m4_t v = __riscv_vfmul_vf_f32m4(__riscv_vle32_v_f32m4(x + done, vl), inverse, vl);
+            uint32_t at = done * (uint32_t)width + j;
+            if (p->a.narrow)
+                __riscv_vsse8_v_i8m1((int8_t *)to + at, width, to_int8(v, vl), vl);
+            else
+                __riscv_vsse16_v_i16m2((int16_t *)to + at, 2 * width, to_int16(v, vl), vl);
+            done += (uint32_t)vl;
+        }
+    }
+}
+
+static void clear(uint32_t *words, uint32_t count) {
+    for (uint32_t i = 0; i < count;) {
+        size_t vl = __riscv_vsetvl_e32m8(count - i);
+        __riscv_vse32_v_u32m8(words + i, __riscv_vmv_v_x_u32m8(0, vl), vl);
+        i += (uint32_t)vl;
+    }
+}
+
+/* ---- steps ---- */
+
+static int next_step(const struct plan *p, struct step *s) {
+    s->first += p->depth;
+    if (s->first >= (uint32_t)p->a.k) {
+        s->first = 0;
+        if (p->whole || s->pass == 1) {
+            s->pass = 0;
+            s->task++;
+        } else {
+            s->pass = 1;
+        }
+    }
+    return s->task < p->last;
+}
+
+static void make_integers(struct plan *p, const struct step *s, const struct slice *c, uint32_t half) {
+    uint32_t width = (uint32_t)p->a.columns, line = width * p->bytes;
+    xpu_wait(p->stored[half]);
+    if (c->columns < width) clear(p->y[half], c->count * line / 4);
+    if (p->a.transposed)
+        pack_rows(p, c, p->x[half], p->y[half]);
+    else
+        pack_columns(p, c, p->x[half], p->y[half]);
+    uint32_t to = (uint32_t)p->a.y + ((c->matrix * p->blocks + c->block) * (uint32_t)p->a.k + s->first) * line;
+    p->stored[half] = LM2GM(to, p->y[half], c->count * line);
+}
+
+static void run_step(struct plan *p, const struct step *s, uint32_t half) {
+    const struct slice c = slice_of(p, s);
+    if (s->pass == 0 && s->first == 0) clear(p->most, MOST_COLUMNS);
+    if (s->pass == 0 && p->a.transposed) find_of_rows(p, &c, p->x[half]);
+    if (s->pass == 0 && !p->a.transposed) find_of_columns(p, &c, p->x[half]);
+    if (p->whole || (s->pass == 1 && s->first == 0)) {
+        xpu_wait(p->stored[half ^ 1]); /* scales of the task before are on their way in front of it */
+        xpu_ticket ticket = find_scales(p, &c);
+        if (!p->whole) xpu_wait(ticket);
+    }
+    if (p->whole || s->pass == 1) make_integers(p, s, &c, half);
+}
+
+static void place(struct plan *p) {
+    uint32_t available, width = (uint32_t)p->a.columns;
+    float *lm = lm_floats(&available);
+    p->bytes = p->a.narrow ? 1 : 2;
+    p->blocks = ceil_div((uint32_t)p->a.n, width);
+    /* floats and integers of a value of k, in floats, twice */
+    p->depth = (available - 3 * MOST_COLUMNS - 32) / (2 * width + width);
+    p->whole = (uint32_t)p->a.k <= p->depth;
+    p->most = (uint32_t *)lm;
+    p->inverses = lm + MOST_COLUMNS;
+    p->scales = p->inverses + MOST_COLUMNS;
+    lm = p->scales + MOST_COLUMNS;
+    uint32_t floats = p->depth * width;
+    for (uint32_t i = 0; i < 2; i++) {
+        p->x[i] = lm + i * floats;
+        p->y[i] = lm + 2 * floats + i * (floats / 2);
+    }
+}
+
+static void pack_share(const void *args, uint32_t core, uint32_t cores) {
+    const xpu_ticket none = {XPU_COUNTER_CALL, 0};
+    struct plan p = {.a = *(const struct xpu_pack_matrix_f32_args *)args, .stored = {none, none}};
+    struct step now = {0};
+    place(&p);
+    share_tasks(core, cores, (uint32_t)p.a.batch * p.blocks, &now.task, &p.last);
+    int more = now.task < p.last;
+    xpu_ticket loaded = none;
+    if (more) loaded = load(&p, &now, 0);
+    for (uint32_t half = 0; more; half ^= 1) {
+        struct step next = now;
+        xpu_ticket ready = loaded;
+        more = next_step(&p, &next);
+        if (more) loaded = load(&p, &next, half ^ 1);
+        xpu_wait(ready);
+        run_step(&p, &now, half);
+        now = next;
+    }
+}
+
+xpu_ticket xpu_pack_matrix_f32(const struct xpu_pack_matrix_f32_args *args, uint32_t layer, xpu_ticket after) {
+    return xpu_run_on_cores(pack_share, args, layer, after);
+}
