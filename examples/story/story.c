@@ -47,6 +47,20 @@ static int has_input(const job *j, const char *name, const char *dtype) {
     return 0;
 }
 
+/* Whether its first output is what the form gives: a float for each word, or a list of words. */
+static int has_words(const job *j, int steps) {
+    xpurt_tensor info;
+    int64_t count = 1;
+    xpurt_output(j->program, 0, &info);
+    if (!info.dtype || strcmp(info.dtype, steps ? "float32" : "int64") != 0) return 0;
+    if (!steps) return info.rank == 1;
+    for (int i = 0; i < info.rank; i++) {
+        if (info.dims[i] < 1 || info.dims[i] > WORDS) return 0; /* open, or none of 512 */
+        count *= info.dims[i];
+    }
+    return count == WORDS;
+}
+
 static void say(job *j, uint32_t before, uint32_t token) {
     uint8_t room;
     uint32_t length;
@@ -122,10 +136,15 @@ static int work(job *j) {
     if (!status) status = demo_find_device(j->program, j->device, &j->driver);
     if (status) return status;
     int steps = has_input(j, "token", "int64") && has_input(j, "pos", "int64");
-    if (xpurt_output_count(j->program) > RESULTS ||
-        (!steps && !(has_input(j, "prompt", "int64") && has_input(j, "count", "int64")))) {
-        return demo_fails(2, j->model, "story-program", "the program tells no stories",
-                          "it takes neither token and pos nor prompt and count, integers of 64 bits",
+    const char *wrong = NULL;
+    if (!steps && !(has_input(j, "prompt", "int64") && has_input(j, "count", "int64")))
+        wrong = "it takes neither token and pos nor prompt and count, integers of 64 bits";
+    else if (xpurt_output_count(j->program) > RESULTS)
+        wrong = "it has more than 8 outputs";
+    else if (!has_words(j, steps))
+        wrong = steps ? "its first output is not a float32 for each of 512 words" : "its first output is no int64 list";
+    if (wrong) {
+        return demo_fails(2, j->model, "story-program", "the program tells no stories", wrong,
                           "xpuc examples/story/stories260K_loop.onnx --value=count=1..512");
     }
     xpurt_session *session = xpurt_session_open(j->program, &(xpurt_run_options){.device = j->driver}, &error);

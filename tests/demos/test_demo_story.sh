@@ -35,6 +35,11 @@ check 2 'why: it ends before its last word' "$tell" "$folder/demo-story/step.xpu
 check 3 'error [io-read]' "$tell" "$folder/demo-story/step.xpu" "$folder/none.bin"
 check 0 '' "$XPU_BIN/xpuc" -q tests/models/mnist-8.onnx -o "$folder/mnist.xpu"
 check 2 'error [story-program] the program tells no stories' "$tell" "$folder/mnist.xpu" "$words"
+for form in step loop; do
+    check 0 '' "$XPU_BIN/xpuc" -q "tests/demos/no_story_$form.onnx" -o "$folder/no_story.xpu"
+    check 2 'no_story.xpu: error [story-program] the program tells no stories
+  why: its first output is ' "$tell" "$folder/no_story.xpu" "$words"
+done
 check 2 'error [usage] --tokens is not 1 to 512' "$tell" "$folder/demo-story/step.xpu" "$words" --tokens=513
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
