@@ -34,8 +34,11 @@ static void add_symbols(const xpu_pipeline *p, xpu_text *text) {
 static void add_guards(const xpu_pipeline *p, xpu_text *text) {
     for (uint32_t i = 0; i < p->graph->guards.count; i++) {
         const xpu_guard *guard = &p->graph->guards.items[i];
-        xpu_text_add(text, "guard    %s  %s\n", xpu_guard_text(p->graph, guard, p->arena),
-                     xpu_escape_message(p->arena, guard->where, 200));
+        xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(p->arena), "guard"); /* its text may be much longer */
+        xpu_text_add(text, "guard    %s  %s\n",
+                     xpu_escape_message(scratch, xpu_guard_text(p->graph, guard, scratch), 400),
+                     xpu_escape_message(scratch, guard->where, 200));
+        xpu_arena_free(scratch);
     }
 }
 

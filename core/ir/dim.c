@@ -721,7 +721,12 @@ int64_t xpu_dim_eval(const xpu_dims *dims, xpu_dim dim, const int64_t *symbol_va
 
 /* ---- text ---- */
 
-enum { LONGEST_TEXT = 4000 }; /* bytes, about: "..." stands for the rest */
+enum { LONGEST_TEXT = 1000 }; /* bytes, about: "..." stands for the rest */
+
+/* Nothing behind the longest text, the brackets that end what is cut off neither. */
+static void put(xpu_text *text, const char *part) {
+    if (text->length <= LONGEST_TEXT) xpu_text_add_bytes(text, part, strlen(part));
+}
 
 static void add_text(const xpu_dims *dims, xpu_dim dim, int inside_product, xpu_text *text) {
     static const char *const names[] = {
@@ -733,42 +738,40 @@ static void add_text(const xpu_dims *dims, xpu_dim dim, int inside_product, xpu_
     switch (node->kind) {
     case XPU_DIM_CONST:
         if (dim.id) {
-            xpu_text_add(text, "%lld", (long long)node->value);
+            put(text, xpu_printf(text->arena, "%lld", (long long)node->value));
         } else {
-            xpu_text_add(text, "?");
+            put(text, "?");
         }
         break;
-    case XPU_DIM_SYMBOL:
-        xpu_text_add(text, "%s", xpu_escape(text->arena, dims->symbols.items[node->value].name, 80));
-        break;
+    case XPU_DIM_SYMBOL: put(text, xpu_escape(text->arena, dims->symbols.items[node->value].name, 80)); break;
     case XPU_DIM_MIN:
     case XPU_DIM_MAX:
-        xpu_text_add(text, "%s(", names[node->kind]);
+        put(text, names[node->kind]);
+        put(text, "(");
         add_text(dims, node->a, 0, text);
-        xpu_text_add(text, ",");
+        put(text, ",");
         add_text(dims, node->b, 0, text);
-        xpu_text_add(text, ")");
+        put(text, ")");
         break;
     case XPU_DIM_ADD:
-        if (inside_product) xpu_text_add(text, "(");
+        if (inside_product) put(text, "(");
         add_text(dims, node->a, 0, text);
-        if (xpu_dim_at(dims, node->b)->kind != XPU_DIM_CONST || xpu_dim_at(dims, node->b)->value >= 0)
-            xpu_text_add(text, "+");
+        if (xpu_dim_at(dims, node->b)->kind != XPU_DIM_CONST || xpu_dim_at(dims, node->b)->value >= 0) put(text, "+");
         add_text(dims, node->b, 0, text);
-        if (inside_product) xpu_text_add(text, ")");
+        if (inside_product) put(text, ")");
         break;
     case XPU_DIM_MUL:
         add_text(dims, node->a, 1, text);
-        xpu_text_add(text, "*");
+        put(text, "*");
         add_text(dims, node->b, 1, text);
         break;
     case XPU_DIM_FLOORDIV:
     case XPU_DIM_MOD:
-        if (inside_product) xpu_text_add(text, "(");
+        if (inside_product) put(text, "(");
         add_text(dims, node->a, 1, text);
-        xpu_text_add(text, "%s", names[node->kind]);
+        put(text, names[node->kind]);
         add_text(dims, node->b, 1, text);
-        if (inside_product) xpu_text_add(text, ")");
+        if (inside_product) put(text, ")");
         break;
     }
 }

@@ -133,6 +133,21 @@ static void symbols(void) {
     bench_close(&b);
 }
 
+/* What is cut off costs nothing: its brackets are not closed either. */
+static void long_texts(void) {
+    BENCH_OPEN(b);
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim all = xpu_dim_symbol(dims, "N", 1, 16, 1);
+    for (int i = 0; i < 600; i++) {
+        xpu_dim next = xpu_dim_symbol(dims, xpu_printf(b.arena, "S%d", i), 1, 16, 1);
+        all = xpu_dim_op(dims, i % 2 ? XPU_DIM_MAX : XPU_DIM_MIN, all, next);
+    }
+    const char *text = xpu_dim_text(dims, all, b.arena);
+    CU_ASSERT(strlen(text) > 1000 && strlen(text) < 1100);
+    CU_ASSERT_STRING_EQUAL(text + strlen(text) - 3, "...");
+    bench_close(&b);
+}
+
 /* A symbol that gets the number of one that is gone has nothing of it, nor have expressions. */
 static void dropped_symbols(void) {
     BENCH_OPEN(b);
@@ -330,6 +345,7 @@ static void random_expressions(void) {
 
 XPU_TEST_MAIN("dim", {"equal expressions have equal handles", equal_expressions}, {"text", texts},
               {"overflow is unknown", overflow_is_unknown}, {"symbols", symbols}, {"dropped symbols", dropped_symbols},
-              {"solutions", solutions}, {"solutions of long ranges", solutions_of_long_ranges},
-              {"assumptions", assumptions}, {"raised symbols", raised_symbols},
-              {"bounds of products", bounds_of_products}, {"random expressions", random_expressions})
+              {"long texts", long_texts}, {"solutions", solutions},
+              {"solutions of long ranges", solutions_of_long_ranges}, {"assumptions", assumptions},
+              {"raised symbols", raised_symbols}, {"bounds of products", bounds_of_products},
+              {"random expressions", random_expressions})
