@@ -17,7 +17,7 @@ _Static_assert(XPU_DTYPE_COUNT <= 32, "xpu_types has one bit per element type");
 typedef struct {
     const struct xpu_graph *graph;
     xpu_node node;
-    const xpu_tensor *const *inputs; /* NULL where absent; row-major logical order */
+    const xpu_tensor *const *inputs; /* as many as there may be, NULL where absent; row-major logical order */
     xpu_tensor *const *outputs;      /* dtype, dims and data are set; the kernel fills data */
     const int64_t *symbols;          /* the value of each symbol of the graph's dims; NULL: their least */
     xpu_arena *scratch;

@@ -37,6 +37,16 @@ xpu_status xpu_ref_node_metered(const xpu_graph *graph, xpu_node node, const xpu
     return xpu_ref_node(graph, node, options->symbols, inputs, results, arena, diags);
 }
 
+/* As many as the operator may have: those that are left out at the end are NULL. */
+static const xpu_tensor *const *all_operands(const xpu_node_info *info, const xpu_tensor *const *inputs,
+                                             xpu_arena *scratch) {
+    const uint32_t most = (uint32_t)info->op->max_inputs;
+    if (info->input_count >= most) return inputs;
+    const xpu_tensor **all = XPU_NEW_ARRAY(scratch, const xpu_tensor *, most);
+    for (uint32_t i = 0; i < info->input_count; i++) all[i] = inputs[i];
+    return all;
+}
+
 /* Of results without elements nothing is computed, however large the dims beside the empty one are. */
 static int is_any(const xpu_tensor *results, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -78,7 +88,7 @@ xpu_status xpu_ref_node(const xpu_graph *graph, xpu_node node, const int64_t *sy
     if (status == XPU_OK && is_any(results, info->output_count)) {
         status = info->op->ref(&(xpu_ref_args){.graph = graph,
                                                .node = node,
-                                               .inputs = inputs,
+                                               .inputs = all_operands(info, inputs, scratch),
                                                .outputs = outputs,
                                                .symbols = symbols,
                                                .scratch = scratch,

@@ -583,6 +583,21 @@ static void empty_results(void) {
     }
 }
 
+/* What stands behind a node's operands is none of them. */
+static void absent_operands(void) {
+    BENCH_OPEN(b);
+    float data[4] = {3, -1, 2, 8}, other[4] = {7, 7, 7, 7};
+    xpu_tensor x = {.dtype = XPU_F32, .rank = 2, .dims = {1, 4}, .data = data}, wrong = x, y;
+    wrong.data = other;
+    const xpu_tensor *operands[] = {&x, &wrong, &wrong};
+    xpu_value input = bench_input(&b, NULL, XPU_F32, x.rank, x.dims);
+    xpu_node node = xpu_graph_add(b.graph, (xpu_node){0}, xpu_op_of(XPU_OP_NORM), &input, 1, NULL, 1, NULL, 0, NULL, 0);
+    CU_ASSERT_EQUAL(xpu_op_infer(b.graph, node, &b.diags), XPU_OK);
+    CU_ASSERT_EQUAL_FATAL(xpu_ref_node(b.graph, node, NULL, operands, &y, b.arena, &b.diags), XPU_OK);
+    for (int i = 0; i < 4; i++) CU_ASSERT(fabsf(f32(&y)[i] - (data[i] - 3) / sqrtf(10.5f)) < 1e-4f);
+    bench_close(&b);
+}
+
 /* ---- copies of any element type ---- */
 
 static void copies_keep_bytes(void) {
@@ -759,6 +774,6 @@ XPU_TEST_MAIN("ref", {"conv", conv_is_canonical}, {"matmul", matmul_is_canonical
               {"pools", pools_are_canonical}, {"order of averages", averages_have_an_order},
               {"global average", global_average_is_in_lanes}, {"elementwise broadcasts", elementwise_broadcasts},
               {"chain", chain_is_its_steps}, {"softmax, batch norm", softmax_and_batch_norm},
-              {"empty results", empty_results}, {"copies of every element type", copies_keep_bytes},
-              {"pad modes", pad_modes}, {"pad values", pad_values}, {"whole graphs", runs_graphs},
-              {"questions", long_kernels_ask})
+              {"empty results", empty_results}, {"absent operands", absent_operands},
+              {"copies of every element type", copies_keep_bytes}, {"pad modes", pad_modes}, {"pad values", pad_values},
+              {"whole graphs", runs_graphs}, {"questions", long_kernels_ask})
