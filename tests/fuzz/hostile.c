@@ -6,6 +6,8 @@
  *
  * hostile --allocations: every allocation of a compilation and of a run fails once.
  *
+ * hostile --fields: whether some seed has each field of a program's metadata.
+ *
  * hostile KIND SEED [FILE]: one case again, in this very process (for a debugger); FILE keeps its bytes.
  */
 #include "tests/fuzz/hostile.h"
@@ -327,6 +329,12 @@ int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--allocations") == 0) {
         wrong = hostile_allocations();
         remove_folder();
+        return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
+    }
+    if (argc == 2 && strcmp(argv[1], "--fields") == 0) {
+        wrong = hostile_fields();
+        remove_folder();
+        printf("%d passed, %llu failed\n", wrong == 0, (unsigned long long)wrong);
         return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     for (int i = 1; i < argc; i++) {

@@ -63,6 +63,10 @@ void hostile_cut(hostile_random *random, hostile_file *file);
 
 /* One of the programs that kind_program.c damages (once they are loaded). */
 void hostile_program_seed(hostile_random *random, hostile_file *file);
+/* Every program that kinds program and steps damage, once they are loaded. */
+typedef void (*hostile_take)(void *context, const hostile_file *seed);
+void hostile_program_seeds(hostile_take take, void *context);
+void hostile_steps_seeds(hostile_take take, void *context);
 /* Damages one: its metadata, its code, its headers. */
 void hostile_program_damage(hostile_random *random, hostile_file *file);
 /* Compiles a model of the repository. 0: it cannot be compiled. */
@@ -140,5 +144,7 @@ int hostile_guard(hostile_result *result, const char *call, hostile_work work, h
 
 /* allocations.c: prints and returns how many tries were wrong. */
 uint64_t hostile_allocations(void);
+/* fields.c: prints and returns how many fields of programs no seed has. */
+uint64_t hostile_fields(void);
 
 #endif

@@ -210,6 +210,10 @@ static void load_programs(void) {
     }
 }
 
+void hostile_steps_seeds(hostile_take take, void *context) {
+    for (uint32_t i = 0; i < PROGRAMS; i++) take(context, &programs[i]);
+}
+
 static void feed_steps(hostile_random *random, const hostile_file *file, hostile_result *result) {
     hostile_program.feed(random, file, result);
 }

@@ -11,7 +11,7 @@
 #include "xpu_runtime/program/file.h"
 #include "xpuc/include/xpuc.h"
 
-enum { CUTS = 12, SEEDS = 9 + CUTS, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
+enum { CUTS = 12, SEEDS = 11 + CUTS, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
 static hostile_file seeds[SEEDS];
 
 /* `is_free`: batch, height and width are symbols, with ranges beyond the chip's memory. */
@@ -55,6 +55,18 @@ static void compile_state(hostile_file *seed) {
     xpuc_result_clear(&result);
 }
 
+/* Weights of which there are copies in L3. */
+static void compile_copies(hostile_file *seed) {
+    const xpuc_options options = {.chip = "standard",
+                                  .precision = "int16",
+                                  .memory_rules = "configs/memory/weights-in-l3.json",
+                                  .resources = getenv("XPU_RESOURCES")};
+    xpuc_result result;
+    if (xpuc_compile_file("tests/models/mnist-8.onnx", &options, &result, NULL)) abort();
+    hostile_set(seed, result.bytes, result.size);
+    xpuc_result_clear(&result);
+}
+
 /* Regions of another target, in the body of a loop too; the plug-in stands beside the compiler's resources. */
 static void compile_mixed(hostile_file *seed) {
     char plugin[4096];
@@ -79,6 +91,8 @@ static void load_programs(void) {
                     "Input3=1,1,H=14..60,W=14..60"); /* with a guard */
     compile_state(&seeds[7]);
     compile_mixed(&seeds[8]);
+    compile_copies(&seeds[9]);
+    hostile_compile(&seeds[10], "tests/loops/loop_host.onnx", "nano", "fp32", NULL);
     for (uint32_t i = 0; i < CUTS; i++) compile_cut(&seeds[SEEDS - CUTS + i], i);
 }
 
@@ -144,6 +158,10 @@ static void damage_header(hostile_random *random, hostile_file *file) {
 void hostile_program_seed(hostile_random *random, hostile_file *file) {
     const hostile_file *seed = &seeds[hostile_below(random, SEEDS)];
     hostile_set(file, seed->data, seed->size);
+}
+
+void hostile_program_seeds(hostile_take take, void *context) {
+    for (uint32_t i = 0; i < SEEDS; i++) take(context, &seeds[i]);
 }
 
 void hostile_program_damage(hostile_random *random, hostile_file *file) {

@@ -8,5 +8,5 @@ case $build in /*) ;; *) build=$PWD/$build ;; esac
 export XPU_RESOURCES=$build/share/xpu XPU_BIN=$build/bin
 program=$build/san/tests/fuzz/hostile
 [ -x "$program" ] || program=$build/tests/fuzz/hostile # the build folder is itself one with sanitizers
-[ "${1:-}" = --allocations ] && exec "$program" --allocations
+case ${1:-} in --allocations | --fields) exec "$program" "$1" ;; esac
 exec "$program" --count="${COUNT:-1000}" --first="${FIRST:-1}" --jobs="${JOBS:-2}" "$@"
