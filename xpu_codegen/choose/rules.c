@@ -42,22 +42,6 @@ static int all_values(xpu_rule_query *query, value_test test) {
     return 1;
 }
 
-static int has_known_dims(const xpu_graph *graph, const xpu_value_info *info) {
-    for (int i = 0; i < info->rank; i++) {
-        if (!info->dims[i].id || xpu_dim_max(&graph->dims, info->dims[i]) < 0) return 0;
-    }
-    return 1;
-}
-static int has_bodies(const xpu_rule_query *query) {
-    return xpu_node_at(query->job->graph, query->node)->block_count > 0;
-}
-static int known_dims_holds(xpu_rule_query *query) {
-    if (has_bodies(query)) return 1; /* control flow computes nothing itself */
-    return all_values(query, has_known_dims);
-}
-static const xpu_rule known_dims = {"known-dims", "every dimension is known", "fix the shape with --shape",
-                                    known_dims_holds};
-
 /* A dim that may be 0, but for the inner one of a product, is one of the first result, too, which then has no elements
  * either: the layer does nothing. */
 static int empties_result(const xpu_graph *graph, xpu_node node, const xpu_value_info *operand, int inner) {
@@ -364,7 +348,7 @@ static const xpu_rule whole_words = {"whole-words", "a window over bytes has a m
 
 #define RULE(name) &name,
 #define XPU_SIM_OP(op, lowering, rules, ...)                                                                           \
-    static const xpu_rule *const rules_of_##op[] = {RULE(known_dims) RULE(tensor_size) rules NULL};
+    static const xpu_rule *const rules_of_##op[] = {RULE(tensor_size) rules NULL};
 #include "xpu_codegen/ops.def"
 
 const xpu_support xpu_sim_support[] = {
