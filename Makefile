@@ -289,6 +289,7 @@ test: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all tests chips units
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
 test-long: deps
+	@$(if $(filter no,$(DEPS)),:,scripts/deps long)
 	@$(MAKE) $(PARALLEL) --no-print-directory all tests chips all-benches $(LONG_BIN)
 	@XPU_TEST_SECONDS=$${XPU_TEST_SECONDS:-7200} scripts/test $(BUILD) $(LONG_BIN) $(wildcard tests/*/long_*.sh)
 test-models: deps

@@ -2,7 +2,7 @@
 import numpy as np
 
 from loops_common import B, Body, F, I, NETWORKS, branch, network
-from record_control import Graph, data
+from onnx_graph import Graph, data
 
 
 # ---- nothing but appends: tests/loops/test_append.sh counts the bytes ----

@@ -1,10 +1,9 @@
 """What the networks of tests/loops are made of: bodies, branches, inputs by case (record_loops.py records them)."""
 import numpy as np
 
-import record_control
-from record_control import Graph
+from onnx_graph import TYPES, Graph
 
-record_control.TYPES.update({np.dtype(np.int8): 3, np.dtype(np.uint8): 2, np.dtype(np.float16): 10, np.dtype(np.float64): 11})
+TYPES.update({np.dtype(np.int8): 3, np.dtype(np.uint8): 2, np.dtype(np.float16): 10, np.dtype(np.float64): 11})
 I, B, F = np.int64, bool, np.float32
 NETWORKS = {}
 

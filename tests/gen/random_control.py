@@ -12,7 +12,7 @@ import onnxruntime as ort
 
 from loops_common import B, Body, F, I, own
 from npz import write_npz
-from record_control import Graph, data
+from onnx_graph import Graph, data
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "loops", "random")
 RECORDED, LAST, DEEPEST = 40, 200, 3

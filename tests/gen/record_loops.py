@@ -15,7 +15,7 @@ import scan_networks  # noqa: F401
 import sized_networks  # noqa: F401
 from loops_common import B, Body, F, I, NETWORKS, branch, flags, network, with_data
 from npz import write_npz
-from record_control import Graph, data
+from onnx_graph import Graph, data
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "loops")
 

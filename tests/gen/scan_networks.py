@@ -2,7 +2,7 @@
 import numpy as np
 
 from loops_common import NETWORKS, B, Body, F, I, branch, flags, network, with_data
-from record_control import Graph, data
+from onnx_graph import Graph, data
 
 
 # ---- Scan ----

@@ -2,7 +2,7 @@
 import numpy as np
 
 from loops_common import NETWORKS, B, Body, F, I, branch, flags, network, with_data
-from record_control import Graph, data
+from onnx_graph import Graph, data
 from scan_networks import scan_body
 
 FEW = {"some": data(9), "none": -np.abs(data(9)), "all": np.abs(data(9)) + 1}
