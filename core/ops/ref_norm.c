@@ -62,7 +62,9 @@ static float mean_square(const float *x, size_t n, float mean) {
 }
 
 xpu_status xpu_ref_norm(const xpu_ref_args *args) {
-    const xpu_tensor *x = args->inputs[0], *scale = args->inputs[1], *bias = args->inputs[2];
+    const uint32_t operands = xpu_node_at(args->graph, args->node)->input_count;
+    const xpu_tensor *x = args->inputs[0], *scale = operands > 1 ? args->inputs[1] : NULL;
+    const xpu_tensor *bias = operands > 2 ? args->inputs[2] : NULL;
     const float epsilon = xpu_ref_float(args, XPU_ATTR_EPSILON);
     const size_t rows = (size_t)xpu_product(x->dims, 0, x->rank - 1), count = (size_t)x->dims[x->rank - 1];
     for (size_t row = 0; row < rows; row++) {

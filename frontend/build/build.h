@@ -112,6 +112,8 @@ typedef struct {
 xpu_value fe_gemm(fe_builder *b, xpu_value left, xpu_value right, xpu_value c, const fe_gemm_form *form);
 /* As numpy.matmul. */
 xpu_value fe_matmul(fe_builder *b, xpu_value left, xpu_value right);
+/* The equation of ONNX (and numpy) over the operands, all of one type of numbers. */
+xpu_value fe_einsum(fe_builder *b, const char *equation, const xpu_value *operands, uint32_t count);
 /* Products of 8-bit integers, int32: x_zero (one element) and w_zero (one, or one for each channel) may be {0},
  * constant or computed. */
 xpu_value fe_integer_matmul(fe_builder *b, xpu_value x, xpu_value w, xpu_value x_zero, xpu_value w_zero);
@@ -144,6 +146,46 @@ typedef struct {
     int64_t size;
 } fe_response;
 xpu_value fe_local_response_norm(fe_builder *b, xpu_value x, const fe_response *form);
+
+/* ---- attention ---- */
+
+/* x [batch,heads,sequence,size], or [batch,sequence,heads * size]; caches [batch,sequence,half], or with positions
+ * [batch,sequence] (or {0}) their rows. */
+typedef struct {
+    xpu_value x, cosines, sines, positions;
+} fe_rotary_operands;
+typedef struct {
+    int64_t heads; /* of an input of rank 3 */
+    int64_t size;  /* the elements of a head that turn; 0: all */
+    int interleaved;
+} fe_rotation;
+xpu_value fe_rotary_embedding(fe_builder *b, const fe_rotary_operands *in, const fe_rotation *form);
+
+/* Of float32, but for the mask, which may be bool too, and the lengths [batch]; those from the mask on may be {0}. q, k
+ * and v are [batch,heads,sequence,size] or [batch,sequence,heads * size]. */
+typedef struct {
+    xpu_value q, k, v, mask, past_key, past_value, lengths;
+} fe_attention_operands;
+typedef struct {
+    int64_t q_heads, kv_heads; /* of operands of rank 3 */
+    int64_t left, right;       /* how far a query sees; -1: everything */
+    float scale, softcap;      /* 0: 1 / sqrt(size of a head), and none */
+    int is_causal;
+    int stage; /* of the scores that are result 3: 0 products, 1 capped, 2 masked, 3 softmax */
+} fe_attention_form;
+/* Results: y, keys and values with those of the past, scores. 0 after reporting. */
+enum { FE_ATTENTION_RESULTS = 4 };
+int fe_attention(fe_builder *b, const fe_attention_operands *operands, const fe_attention_form *form,
+                 xpu_value results[FE_ATTENTION_RESULTS]);
+
+/* ---- losses ---- */
+
+typedef struct {
+    const char *reduction;  /* "none", "sum", "mean" (by the weights) */
+    const int64_t *ignored; /* a target that counts nothing, or NULL */
+} fe_loss;
+/* x [N,C,...] of logarithms, targets [N,...] of classes, weight [C] or {0}. */
+xpu_value fe_likelihood_loss(fe_builder *b, xpu_value x, xpu_value target, xpu_value weight, const fe_loss *form);
 
 /* ---- elementwise ---- */
 
@@ -204,6 +246,9 @@ typedef struct {
     fe_ints axes; /* not given: all */
 } fe_padding;
 xpu_value fe_pad(fe_builder *b, xpu_value x, const fe_padding *padding);
+
+/* The listed dims (not given: all), which are known, cropped or padded with 0 to `shape`, as much at both ends. */
+xpu_value fe_center_crop_pad(fe_builder *b, xpu_value x, fe_ints shape, fe_ints axes);
 
 typedef struct {
     fe_dims starts, ends; /* from the end of the dim where they are negative; clamped */

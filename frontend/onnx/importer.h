@@ -254,6 +254,9 @@ xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_conv_transpose, xpu_onn
     xpu_onnx_convert_gather_nd, xpu_onnx_convert_recurrent, xpu_onnx_convert_nonzero, xpu_onnx_convert_compress,
     xpu_onnx_convert_reduce_function, xpu_onnx_convert_arg_extreme, xpu_onnx_convert_range, xpu_onnx_convert_trilu,
     xpu_onnx_convert_depth_to_space, xpu_onnx_convert_space_to_depth, xpu_onnx_convert_resize;
+xpu_onnx_convert xpu_onnx_convert_einsum, xpu_onnx_convert_rotary_embedding, xpu_onnx_convert_attention,
+    xpu_onnx_convert_swiglu;
+xpu_onnx_convert xpu_onnx_convert_loss, xpu_onnx_convert_center_crop_pad;
 xpu_onnx_convert xpu_onnx_convert_layer_norm, xpu_onnx_convert_instance_norm, xpu_onnx_convert_group_norm;
 xpu_onnx_convert xpu_onnx_convert_mean_variance_norm, xpu_onnx_convert_lp_norm, xpu_onnx_convert_lrn,
     xpu_onnx_convert_log_softmax, xpu_onnx_convert_hardmax, xpu_onnx_convert_global_max_pool,

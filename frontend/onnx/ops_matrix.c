@@ -22,3 +22,17 @@ xpu_value xpu_onnx_convert_integer_product(xpu_onnx_node *node) {
     fe_convolution conv = xpu_onnx_convolution(node);
     return fe_integer_conv(&node->build, in[0], in[1], x_zero, w_zero, &conv);
 }
+
+xpu_value xpu_onnx_convert_einsum(xpu_onnx_node *node) {
+    const char *equation = xpu_onnx_attr_string(node, "equation", NULL);
+    const xpu_dtype dtype = xpu_onnx_info(node, node->inputs[0])->dtype;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        const xpu_dtype own = xpu_onnx_info(node, node->inputs[i])->dtype;
+        if (own == dtype && own != XPU_BOOL && xpu_compute_of(own) != XPU_COMPUTE_COUNT) continue;
+        return xpu_onnx_refuse(node, "onnx-dtype", xpu_onnx_format(node, "input %u is %s", i, xpu_dtype_name(own)),
+                               "all are integers, float16, bfloat16 or float32 of one type", NULL);
+    }
+    if (equation) return fe_einsum(&node->build, equation, node->inputs, node->input_count);
+    fe_bad_attr(&node->build, "equation", "it is missing");
+    return (xpu_value){0};
+}

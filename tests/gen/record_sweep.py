@@ -25,6 +25,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+import sweep_attention
 import sweep_made
 import sweep_moves as moved
 import sweep_norms
@@ -437,6 +438,7 @@ R = {  # operator: how its cases come about, by version and the types that the v
        "Sum Mean Max Min Prod L1 L2 SumSquare LogSum LogSumExp".split()},
     **sweep_norms.NORMS,
     **sweep_made.MADE,
+    **sweep_attention.ATTENTION,
     "Concat": lambda v, t: concat(t),
     **{kind: (lambda v, t, kind=kind: moved.recurrent(kind, v, t)) for kind in moved.RECURRENT},
     "Gather": lambda v, t: moved.gathers(t),

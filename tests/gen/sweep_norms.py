@@ -1,4 +1,4 @@
-"""Cases of record_sweep.py: norms, and softmax's kin."""
+"""Cases of record_sweep.py: norms, softmax's kin, pools, losses, crops."""
 import numpy as np
 
 from sweep_cases import F32, FLOATS, Case, label, values
@@ -106,7 +106,29 @@ def lp_pools(version, types):
             yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i, "small")], more)
 
 
+def losses(types, of_scores):
+    for dtype in floats_of(types):
+        forms = [((3, 5), "mean", None, False), ((3, 5), "none", None, True), ((2, 4, 3), "sum", None, True), ((2, 4, 3), "mean", 2, True), ((2, 4, 3, 2), "mean", -1, False)]
+        for i, (shape, reduction, ignored, weighted) in enumerate(forms if dtype == F32 else forms[:1]):
+            target = np.random.default_rng(i).integers(0, shape[1], (shape[0],) + shape[2:]).astype(np.int64 if i % 2 else np.int32)
+            more = {"reduction": reduction}
+            if ignored is not None:
+                target.flat[0], more["ignore_index"] = ignored, ignored
+            weight = [np.abs(values(dtype, (shape[1],), i + 3, "small")) + dtype.type(0.5)] if weighted else []
+            yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i, "small"), target] + weight, more, constants=[2], outputs=2 if of_scores and i % 2 == 0 else 1)
+
+
+def center_crops(types):
+    forms = [((5,), [8], None), ((4, 7), [6, 4], None), ((2, 5, 6), [3, 9], [1, 2]), ((1, 2, 4, 5), [4], [-1])]
+    for dtype in types:
+        for i, (shape, sizes, axes) in enumerate(forms if dtype == F32 else forms[1:2]):
+            yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i, "small"), np.array(sizes, np.int64)], {} if axes is None else {"axes": axes}, constants=[1])
+
+
 NORMS = {
+    "NegativeLogLikelihoodLoss": lambda v, t: losses(t, False),
+    "SoftmaxCrossEntropyLoss": lambda v, t: losses(t, True),
+    "CenterCropPad": lambda v, t: center_crops(t),
     "MeanVarianceNormalization": lambda v, t: mean_variance_norms(t),
     "LpNormalization": lambda v, t: lp_norms(t),
     "LRN": lambda v, t: response_norms(t),

@@ -52,7 +52,13 @@ static void norm(void) {
             if (form >> i & 1) inputs[i] = xpu_graph_const_bytes(b.graph, NULL, &p);
         }
         xpu_attr attrs[] = {XPU_ATTR_INT_OF(CENTRED, form & 1), XPU_ATTR_FLOAT_OF(EPSILON, 1e-3f)};
-        check_expansion(&b, &r, bench_node(&b, XPU_OP_NORM, inputs, 3, attrs, 2), DIMS(4, 3, 37));
+        check_expansion(&b, &r,
+                        bench_node(&b, XPU_OP_NORM, inputs,
+                                   form >> 2   ? 3
+                                   : form >> 1 ? 2
+                                               : 1,
+                                   attrs, 2),
+                        DIMS(4, 3, 37));
         bench_close(&b);
     }
 }
