@@ -6,7 +6,7 @@
  */
 #include "xpu_runtime/kernels/recurrent.h"
 
-enum { RING = 3, LOADS = 4, MOST_SLICES = 64, SLICE_FLOATS = 2048, WIDE = 128, NARROW = 64, DEPTH = 16 };
+enum { RING = 2, LOADS = 4, MOST_SLICES = 64, SLICE_FLOATS = 4096, WIDE = 128, NARROW = 64, DEPTH = 16 };
 
 /* How the work is cut, which is the same on all cores. */
 struct plan {
@@ -23,8 +23,8 @@ struct stream {
     uint32_t next, next_slice;       /* to load, counted over all, and in the step */
     uint32_t passing, passed;        /* through the ring: loaded, and used */
     xpu_ticket loaded[MOST_SLICES];  /* by place */
-    uint32_t words[LOADS][XPU_DESC_WORDS], issued;
-    xpu_ticket done[LOADS];
+    uint32_t number[MOST_SLICES];    /* by place: which of the loads that was */
+    uint32_t words[LOADS][XPU_DESC_WORDS], issued, done;
 };
 
 struct layer {
@@ -89,10 +89,7 @@ static void prepare_loads(struct layer *l) {
                                 .src_stride2 = (int32_t)(4 * l->r.hidden),
                                 .src_stride3 = 4,
                                 .dst_stride3 = 4};
-    for (uint32_t i = 0; i < LOADS; i++) {
-        xpu_desc_copy_pack(l->s.words[i], &copy);
-        l->s.done[i] = (xpu_ticket){XPU_COUNTER_CALL, 0};
-    }
+    for (uint32_t i = 0; i < LOADS; i++) xpu_desc_copy_pack(l->s.words[i], &copy);
 }
 
 static uint32_t slices_of(const struct layer *l) {
@@ -117,33 +114,34 @@ static void load_slice(struct layer *l, uint32_t index, uint32_t place) {
     struct stream *s = &l->s;
     uint32_t slices = slices_of(l), block = quotient(index, slices), k = (index - block * slices) * l->p.slice;
     const struct part part = block_of(l, block);
-    uint32_t slot = s->issued++ % LOADS, row = r->gates * r->hidden, *words = s->words[slot];
-    xpu_wait(s->done[slot]);
+    uint32_t row = r->gates * r->hidden, *words = s->words[s->issued % LOADS];
     xpu_desc_copy_set_src(words, r->a.w + 4 * ((r->direction * r->hidden + k) * row + part.unit));
     xpu_desc_copy_set_dst(words, xpu_lm_address(place_at(l, place)));
     xpu_desc_copy_set_size1(words, min_u32(l->p.slice, r->hidden - k));
     xpu_desc_copy_set_size3(words, part.units);
     xpu_desc_copy_set_dst_stride1(words, (int32_t)(4 * r->gates * part.units));
     xpu_desc_copy_set_dst_stride2(words, (int32_t)(4 * part.units));
-    s->loaded[place] = s->done[slot] = xpu_load_box(words);
+    s->loaded[place] = xpu_load_box(words);
+    s->number[place] = ++s->issued;
 }
 
 static uint32_t ring_of(const struct layer *l) {
     return l->p.places - l->s.resident;
 }
 
-/* Loads what there is room for. */
+/* Loads what there is room for, as long as that waits for nothing. */
 static void load_ahead(struct layer *l) {
     struct stream *s = &l->s;
     const uint32_t ring = ring_of(l);
     while (s->next < s->total) {
         uint32_t index = s->next_slice;
+        if (index < s->resident && s->next >= s->count) { /* they are there */
+            s->next += s->resident - index;
+            s->next_slice = s->resident == s->count ? 0 : s->resident;
+            continue;
+        }
+        if (s->issued - s->done == LOADS) return;
         if (index < s->resident) {
-            if (s->next >= s->count) { /* they are there */
-                s->next += s->resident - index;
-                s->next_slice = s->resident == s->count ? 0 : s->resident;
-                continue;
-            }
             load_slice(l, index, index);
         } else {
             if (s->passing - s->passed == ring) return;
@@ -252,6 +250,7 @@ static void multiply_block(struct layer *l, const struct part *part, uint32_t bl
         const uint32_t place = stays ? index : s->resident + s->passed % ring_of(l);
         const uint32_t depth = min_u32(p->slice, hidden - k);
         xpu_wait(s->loaded[place]);
+        if (s->number[place] > s->done) s->done = s->number[place]; /* and those before it */
         for (uint32_t row = 0; row < part->rows; row++)
             multiply_row(p->z + row * columns, p->h + row * width + in_piece, place_at(l, place), columns, depth);
         if (!stays) s->passed++;
