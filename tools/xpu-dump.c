@@ -114,6 +114,7 @@ static int show(xpu_tool *tool) {
 typedef struct {
     xpu_tool *tool;
     xpu_tolerance tolerance;
+    int has_tolerance; /* it was given */
     const char *heatmap, *legend;
     json_t *list; /* --json: of the tensors that differ; else NULL */
     uint32_t seen;
@@ -171,18 +172,18 @@ static void list_pair(const report *r, const xpu_dump_item *item, const xpu_wher
 }
 
 static void on_pair(void *context, const xpu_dump_item *item, const xpu_tensor *a, const xpu_tensor *b,
-                    const xpu_comparison *c) {
+                    const xpu_tolerance *tolerance, const xpu_comparison *c) {
     report *r = context;
     xpu_where where = {.pair = {.a = a, .b = b}, .comparison = *c};
     if (r->list || !r->seen || xpu_tool_flag(r->tool, "all")) {
-        if (c->comparable) where = xpu_where_find(r->tool->arena, a, b, &r->tolerance, c);
+        if (c->comparable) where = xpu_where_find(r->tool->arena, a, b, tolerance, c);
         if (r->list)
             list_pair(r, item, &where);
         else
             print_pair(r, item, &where);
     }
     if (r->heatmap && c->comparable && !r->legend && r->status == XPU_OK) {
-        where = xpu_where_find(r->tool->arena, a, b, &r->tolerance, c);
+        where = xpu_where_find(r->tool->arena, a, b, tolerance, c);
         r->status = xpu_heatmap_write(r->tool->arena, r->heatmap, &where, &r->legend, &r->tool->diags);
         if (r->status == XPU_OK) r->legend = xpu_printf(r->tool->arena, "tensor '%s', %s", item->tensor, r->legend);
     }
@@ -244,6 +245,7 @@ static void finish_json(report *r, json_t *top, const xpu_dump_difference *d) {
     xpu_arena *arena = r->tool->arena;
     xpu_json_set(arena, top, "compared", json_integer(d->compared));
     xpu_json_set(arena, top, "differing", json_integer(d->differing));
+    if (d->rounded) xpu_json_set(arena, top, "rounded", json_integer(d->rounded));
     xpu_json_set(arena, top, "only_a", json_integer(d->only_a));
     xpu_json_set(arena, top, "only_b", json_integer(d->only_b));
     xpu_json_set(arena, top, "tensors", json_incref(r->list));
@@ -297,6 +299,9 @@ static void print_end(const report *r, const xpu_dump_list *a, const xpu_dump_li
         printf("%s is not written: %s\n", xpu_tool_path(r->tool, r->heatmap),
                d->differing ? "the shapes differ" : "nothing differs");
     if (d->only_a || d->only_b) printf("not compared: %u only in A, %u only in B\n", d->only_a, d->only_b);
+    if (d->rounded)
+        printf("%u tensor%s not equal in bits, but within the tolerance of C of another target\n", d->rounded,
+               d->rounded == 1 ? " is" : "s are");
     printf("%u of %u tensors differ: %s against %s\n", d->differing, d->compared, xpu_tool_path(r->tool, a->path),
            xpu_tool_path(r->tool, b->path));
 }
@@ -310,7 +315,8 @@ static int compare(xpu_tool *tool, report *r, const xpu_dump_list *a, const xpu_
     } else {
         print_identity(tool, a, b);
     }
-    xpu_status status = xpu_dump_compare(a, b, &r->tolerance, on_pair, r, &d, tool->arena, &tool->diags);
+    xpu_status status =
+        xpu_dump_compare(a, b, r->has_tolerance ? &r->tolerance : NULL, on_pair, r, &d, tool->arena, &tool->diags);
     if (status == XPU_OK) status = r->status;
     if (status != XPU_OK) return (int)status;
     if (!d.compared) {
@@ -326,7 +332,8 @@ static int compare(xpu_tool *tool, report *r, const xpu_dump_list *a, const xpu_
 
 static int diff(xpu_tool *tool) {
     xpu_dump_list a, b;
-    report r = {.tool = tool, .heatmap = xpu_tool_option(tool, "heatmap")};
+    report r = {
+        .tool = tool, .heatmap = xpu_tool_option(tool, "heatmap"), .has_tolerance = xpu_tool_flag(tool, "tolerance")};
     const char *glob = xpu_tool_option(tool, "tensor"),
                *paths[] = {xpu_tool_word(tool, 1), xpu_tool_word(tool, 2), NULL};
     if (xpu_tool_words(tool) != 3) {

@@ -12,6 +12,7 @@ static const xpu_option options[] = {
     {"suite", 0, "DIR", "the folder with the cases, one JSON file each (those that come with the tools)"},
     {"device", 'd', "ref|func|rtl", "run on this device only; may be given more than once"},
     {"chip", 0, "NAME", "run on this chip only; may be given more than once"},
+    {"plugin", 0, "FILE.so", "the plug-in of cases that name a target, as for xpuc", XPU_READS},
     {"jobs", 'j', "N", "run so many cases at a time, each in a process of its own (1)"},
     {"lockstep", 0, NULL, "rtl: compare every instruction and descriptor with the functional chip"},
     {"build-chips", 0, NULL, "build the Verilated chips that are missing, in the source tree"},
@@ -141,6 +142,7 @@ static const xpu_option_rule rules[] = {
     NOT_LIST("jobs"),
     NOT_LIST("device"),
     NOT_LIST("chip"),
+    NOT_LIST("plugin"),
     NOT_LIST("lockstep"),
     NOT_LIST("build-chips"),
     NOT_MAKE("update"),
@@ -148,6 +150,7 @@ static const xpu_option_rule rules[] = {
     NOT_MAKE("junit"),
     NOT_MAKE("build-chips"),
     NOT_MAKE("jobs"),
+    NOT_MAKE("plugin"),
     {NULL},
 };
 
@@ -156,6 +159,7 @@ static int run(xpu_tool *tool) {
     const char *make = xpu_tool_option(tool, "make");
     suite.update = xpu_tool_flag(tool, "update");
     suite.lockstep = xpu_tool_flag(tool, "lockstep");
+    suite.plugin = xpu_tool_option(tool, "plugin");
     list_chips(tool, &suite);
     xpu_status status = (xpu_status)xpu_tool_check_rules(tool, rules, (const char *const[]){NULL});
     if (status == XPU_OK) status = read_jobs(tool, &suite.jobs);

@@ -24,6 +24,15 @@ for device in ref func rtl; do
     [ $device = ref ] && continue
     check 0 '"host_calls": 0,' cat "$folder/stats.json"
     same "$folder/dump-$device" "$folder/dump-ref" --tolerance=1e-5,1e-5
+    # without a tolerance, that of the C and of what is behind it; all else bit for bit
+    check 0 '1 tensor is not equal in bits, but within the tolerance of C of another target' "$XPU_BIN/xpu-dump" diff "$folder/dump-$device" "$folder/dump-ref"
+    check 4 '1 of 8 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/dump-$device" "$folder/dump-ref" --tolerance=0
+    cp -r "$folder/dump-$device" "$folder/damaged"
+    printf '\x01' | dd of="$(ls "$folder"/damaged/*_Pooling66.npy)" bs=1 seek=200 conv=notrunc status=none
+    check 4 "first difference: layer 'Pooling66'" "$XPU_BIN/xpu-dump" diff "$folder/damaged" "$folder/dump-ref"
+    printf '\x01' | dd of="$(ls "$folder"/damaged/*_Plus214.npy)" bs=1 seek=131 conv=notrunc status=none
+    check 4 "layer 'Plus214'" "$XPU_BIN/xpu-dump" diff "$folder/damaged" "$folder/dump-ref" --all
+    rm -r "$folder/damaged"
     check 0 "layer 'Plus214' on $device: equal to" "$run" "$folder/mine.xpu" -d $device --layer=Plus214 --from-dump="$folder/dump-$device"
     check 0 "layer 'Plus214' on ref: within 1e-05 of" "$run" "$folder/mine.xpu" -d ref --layer=Plus214 --from-dump="$folder/dump-$device"
     # on the operands that ref had, all other layers give the same bits
@@ -75,6 +84,18 @@ for name in if_three_deep scan_with_if loop_in_loop grow_middle loop_pool_norm n
 check 0 '' "$run" -q "$folder/loop_convolution.xpu" -d func -i tests/loops/loop_convolution.3_in.npz --dump-layers="$folder/loop-func"
 check 0 '' "$run" -q "$folder/loop_convolution.xpu" -d ref -i tests/loops/loop_convolution.3_in.npz --dump-layers="$folder/loop-ref"
 same "$folder/loop-func" "$folder/loop-ref" --tolerance=1e-5,1e-5
+check 0 '3 tensors are not equal in bits, but within' "$XPU_BIN/xpu-dump" diff "$folder/loop-func" "$folder/loop-ref"
+
+# A regression case that names its targets; the plug-in is given when it runs
+mkdir "$folder/cases"
+cat >"$folder/cases/mine.json" <<END
+{"model": "$PWD/tests/models/mnist-8.onnx", "precision": "auto", "target": "mine,xpu-sim",
+ "inputs": {"Input3": {"file": "$PWD/tests/models/9.npy"}},
+ "expected": {"Plus214_Output_0": {"file": "$PWD/tests/models/mnist8_expected.npz", "relative": 0.001, "of_max": 0.001}},
+ "devices": ["ref", "func"], "chips": {"standard": {}}}
+END
+check 0 '8 layers equal on ref and func, outputs as expected' "$XPU_BIN/xpu-regress" --suite="$folder/cases" --plugin="$folder/mine.so"
+check 4 "there is no target 'mine'" "$XPU_BIN/xpu-regress" --suite="$folder/cases"
 check 0 '.i0001' ls "$folder/loop-func"
 
 # What the list of targets can be

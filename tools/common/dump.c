@@ -44,6 +44,17 @@ static double number_or_nan(xpu_json_object *object, const char *key) {
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+static xpu_tolerance read_tolerance(const reader *r, json_t *list, const char *path) {
+    const json_t *relative = json_array_get(list, 0), *of_max = json_array_get(list, 1);
+    const xpu_tolerance tolerance = {json_number_value(relative), json_number_value(of_max)};
+    int good = json_array_size(list) == 2 && json_is_number(relative) && json_is_number(of_max);
+    if (!list || (good && tolerance.relative >= 0 && tolerance.of_max >= 0)) return tolerance;
+    xpu_error(r->diags, XPU_EUSAGE, r->file, "json-type", xpu_printf(r->arena, "key '%s.tolerance'", path),
+              "this is not a tolerance", "a tolerance is two numbers that are not negative",
+              "make the dump again: xpu-run --dump-layers=DIR");
+    return (xpu_tolerance){0, 0};
+}
+
 static xpu_dump_item read_item(const reader *r, json_t *value, const char *path, int is_layer) {
     xpu_json_object object;
     xpu_dump_item item = {.index = -1};
@@ -52,6 +63,7 @@ static xpu_dump_item read_item(const reader *r, json_t *value, const char *path,
         item.index = xpu_json_int(&object, "index", 0, UINT32_MAX);
         item.layer = text(r, &object, "layer");
         xpu_json_int(&object, "output", 0, UINT32_MAX);
+        item.tolerance = read_tolerance(r, xpu_json_member(&object, "tolerance"), path);
         xpu_json_member(&object, "iteration"); /* the tensor's name has it */
         xpu_json_member(&object, "symbols");   /* for replays */
     }
@@ -193,6 +205,18 @@ static void keep_first(xpu_dump_difference *result, const xpu_dump_item *item, c
     result->first_comparison = *c;
 }
 
+static int is_ref(const xpu_dump_list *list) {
+    return list->is_folder && list->device && strcmp(list->device, "ref") == 0;
+}
+
+/* C of another target rounds otherwise than the nodes that ref runs. */
+static xpu_tolerance tolerance_of(const xpu_dump_list *a, const xpu_dump_list *b, const xpu_dump_item *item,
+                                  const xpu_tolerance *given) {
+    static const xpu_tolerance exact = {0, 0};
+    if (given) return *given;
+    return a->is_folder && b->is_folder && is_ref(a) != is_ref(b) ? item->tolerance : exact;
+}
+
 xpu_status xpu_dump_compare(const xpu_dump_list *a, const xpu_dump_list *b, const xpu_tolerance *tolerance,
                             xpu_dump_differs_fn differs, void *context, xpu_dump_difference *result, xpu_arena *arena,
                             xpu_diags *diags) {
@@ -207,11 +231,15 @@ xpu_status xpu_dump_compare(const xpu_dump_list *a, const xpu_dump_list *b, cons
         xpu_status status = xpu_dump_item_read(in_a, scratch, &ta, diags);
         if (status == XPU_OK) status = xpu_dump_item_read(in_b, scratch, &tb, diags);
         if (status == XPU_OK) {
-            xpu_comparison c = xpu_compare(&ta, &tb, tolerance);
+            const xpu_tolerance own = tolerance_of(a, b, item, tolerance), exact = {0, 0};
+            xpu_comparison c = xpu_compare(&ta, &tb, &own);
             result->compared++;
+            if (!tolerance && own.relative > result->loosest.relative) result->loosest = own;
+            if (!tolerance && own.relative > 0 && c.comparable && !c.differing)
+                result->rounded += xpu_compare(&ta, &tb, &exact).differing > 0;
             if (!c.comparable || c.differing) {
                 keep_first(result, item, &ta, &tb, &c);
-                if (differs) differs(context, item, &ta, &tb, &c);
+                if (differs) differs(context, item, &ta, &tb, &own, &c);
             }
         }
         xpu_arena_free(scratch);

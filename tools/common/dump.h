@@ -20,7 +20,8 @@ typedef struct {
     int64_t nan, saturated; /* -1 where the index has none */
     int rank;
     int64_t dims[XPU_MAX_RANK];
-    xpu_tensor value; /* archive: with data */
+    xpu_tolerance tolerance; /* folder: between ref and a device; not 0 where C of another target is in it */
+    xpu_tensor value;        /* archive: with data */
 } xpu_dump_item;
 
 /* A tensor of the source model that has no file of its own. */
@@ -50,15 +51,19 @@ xpu_status xpu_dump_item_read(const xpu_dump_item *item, xpu_arena *arena, xpu_t
  * folder beside it. */
 typedef struct {
     uint32_t compared, differing, only_a, only_b;
-    xpu_dump_item first; /* the first one that differs in order of execution */
+    xpu_tolerance loosest; /* of those of layers that were compared so */
+    uint32_t rounded;      /* within the tolerance of their layers, and not equal in bits */
+    xpu_dump_item first;   /* the first one that differs in order of execution */
     xpu_tensor first_a, first_b;
     xpu_comparison first_comparison;
 } xpu_dump_difference;
 
-/* Called for every pair that differs, in order of execution; may be NULL. */
+/* Called for every pair that differs, in order of execution, with the tolerance that it was compared with; may be NULL.
+ */
 typedef void (*xpu_dump_differs_fn)(void *context, const xpu_dump_item *item, const xpu_tensor *a, const xpu_tensor *b,
-                                    const xpu_comparison *comparison);
+                                    const xpu_tolerance *tolerance, const xpu_comparison *comparison);
 
+/* `tolerance` NULL: bits decide, but between a folder of ref and one of a device that of the layer. */
 xpu_status xpu_dump_compare(const xpu_dump_list *a, const xpu_dump_list *b, const xpu_tolerance *tolerance,
                             xpu_dump_differs_fn differs, void *context, xpu_dump_difference *result, xpu_arena *arena,
                             xpu_diags *diags);

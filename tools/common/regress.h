@@ -52,7 +52,8 @@ typedef struct {
 typedef struct {
     const char *path, *name; /* of the file; name without folder and .json */
     const char *model, *precision;
-    const char **shapes; /* "INPUT=DIMS" as xpuc takes them, ends with NULL; NULL: none */
+    const char *target, *plugin; /* as xpuc takes them; NULL: not given. The plug-in is no part of the case's file */
+    const char **shapes;         /* "INPUT=DIMS" as xpuc takes them, ends with NULL; NULL: none */
     json_t *json;
     XPU_ARRAY(xpu_regress_tensor) inputs;
     XPU_ARRAY(xpu_regress_tensor) expected;

@@ -190,6 +190,7 @@ xpu_status xpu_regress_read(xpu_regress_case *to, xpu_arena *arena, const char *
     to->model = beside(&r, xpu_json_string(&top, "model"));
     int precision = xpu_json_choice(&top, "precision", precisions);
     if (precision >= 0) to->precision = precisions[precision];
+    to->target = xpu_json_string_or(&top, "target", NULL);
     json_t *inputs = xpu_json_member(&top, "inputs"), *chips = xpu_json_member(&top, "chips");
     if (!inputs) bad_value(&r, "inputs", "the key is missing", "a case names a file for each input of its model");
     if (!chips) bad_value(&r, "chips", "the key is missing", "a case runs on at least one chip");

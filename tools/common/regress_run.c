@@ -28,9 +28,10 @@ typedef struct {
     uint32_t layers, rtl_layers; /* compared */
     int64_t cycles;              /* on rtl */
     json_t *layer_cycles;
-    const char *stats;   /* of the last run */
-    const char *failure; /* NULL while all is well */
-    xpu_status status;   /* what the failure stands for */
+    xpu_tolerance loosest; /* between the devices that were compared last: not 0 where C of another target is in it */
+    const char *stats;     /* of the last run */
+    const char *failure;   /* NULL while all is well */
+    xpu_status status;     /* what the failure stands for */
 } session;
 
 static int fail(session *s, const char *text) {
@@ -55,7 +56,11 @@ static void close_session(void *object) {
 }
 
 static int compile(session *s) {
-    xpuc_options options = {.chip = s->chip->file, .precision = s->c->precision, .shapes = s->c->shapes};
+    xpuc_options options = {.chip = s->chip->file,
+                            .precision = s->c->precision,
+                            .shapes = s->c->shapes,
+                            .target = s->c->target,
+                            .plugin = s->c->plugin};
     xpuc_error compile_error = {0};
     xpurt_error open_error = {0};
     xpu_arena_defer(s->arena, close_session, s);
@@ -165,25 +170,24 @@ typedef struct {
 
 /* Says it of the first layer that differs. */
 static void say_where(void *context, const xpu_dump_item *item, const xpu_tensor *a, const xpu_tensor *b,
-                      const xpu_comparison *c) {
-    static const xpu_tolerance exact;
+                      const xpu_tolerance *tolerance, const xpu_comparison *c) {
     difference *d = context;
     (void)item;
-    if (!d->text) d->text = how_different(d->arena, a, b, &exact, c);
+    if (!d->text) d->text = how_different(d->arena, a, b, tolerance, c);
 }
 
 static int compare_layers(session *s, const char *reference, const char *device, const char *first, const char *other,
                           uint32_t *layers, xpu_arena *arena) {
-    static const xpu_tolerance exact;
     xpu_dump_list a, b;
     xpu_dump_difference d;
     difference how = {arena, NULL};
     if (xpu_dump_list_open(&a, arena, other, s->diags) != XPU_OK ||
         xpu_dump_list_open(&b, arena, first, s->diags) != XPU_OK ||
-        xpu_dump_compare(&a, &b, &exact, say_where, &how, &d, arena, s->diags) != XPU_OK) {
+        xpu_dump_compare(&a, &b, NULL, say_where, &how, &d, arena, s->diags) != XPU_OK) {
         return fail(s, "a dump cannot be read");
     }
     *layers = d.compared;
+    s->loosest = d.loosest;
     if (!d.compared) return fail(s, "the devices dump no layer: nothing was compared");
     if (d.only_a || d.only_b) return fail(s, "the devices dump different layers");
     if (!d.differing) return 1;
@@ -213,13 +217,12 @@ static int gather(session *s, const xpurt_tensor *outputs, int64_t from, int64_t
 }
 
 static int same_outputs(session *s, const xpurt_tensor *a, const xpurt_tensor *b) {
-    static const xpu_tolerance exact;
     for (uint32_t i = 0; i < xpurt_output_count(s->program); i++) {
         xpu_tensor ta = xpu_from_runtime(&a[i]), tb = xpu_from_runtime(&b[i]);
-        xpu_comparison c = xpu_compare(&ta, &tb, &exact);
+        xpu_comparison c = xpu_compare(&ta, &tb, &s->loosest);
         if (c.comparable && !c.differing) continue;
         return fail(s, xpu_printf(s->arena, "output '%s' differs between the devices: %s", a[i].name,
-                                  how_different(s->arena, &ta, &tb, &exact, &c)));
+                                  how_different(s->arena, &ta, &tb, &s->loosest, &c)));
     }
     return 1;
 }

@@ -149,6 +149,7 @@ void xpu_regress_read_all(xpu_tool *tool, xpu_regress_suite *suite) {
         xpu_diags_init(&diags);
         entry.status = xpu_regress_read(&entry.c, tool->arena, entry.path, &diags);
         if (entry.status == XPU_OK) entry.c.lockstep = suite->lockstep;
+        if (entry.status == XPU_OK && entry.c.target) entry.c.plugin = suite->plugin;
         entry.errors = xpu_diags_text(&diags, tool->arena);
         xpu_diags_print(&diags, stderr);
         xpu_diags_clear(&diags);

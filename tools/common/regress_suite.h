@@ -30,6 +30,7 @@ typedef struct {
     XPU_ARRAY(const char *) paths;
     XPU_ARRAY(xpu_regress_entry) entries;
     XPU_ARRAY(const char *) chips; /* of --chip; none: all */
+    const char *plugin;            /* of cases that name a target; NULL: none */
     int update, lockstep;
     uint32_t jobs;
     XPU_ARRAY(xpu_regress_outcome) outcomes;

@@ -333,6 +333,12 @@ xpu_status xpu_dump_write(xpu_run *run, uint32_t layer, uint32_t output, const x
     xpu_json_set(arena, entry, "output", json_integer(output));
     const char *name = xpu_printf(arena, "%s%s", value_name(run, l->outputs[output]), path);
     xpu_json_set(arena, entry, "tensor", json_string(name));
+    const xpu_tolerance tolerance = xpu_result_tolerance(run, layer);
+    if (tolerance.relative > 0) {
+        json_t *list = xpu_json_set(arena, entry, "tolerance", json_array());
+        xpu_json_append(arena, list, json_real(tolerance.relative));
+        xpu_json_append(arena, list, json_real(tolerance.of_max));
+    }
     add_moment(run, layer, entry);
     xpu_status status = write_tensor(run, file, tensor, run->dump->layers, entry);
     if (status == XPU_OK) run->dump->written[layer] = 1;

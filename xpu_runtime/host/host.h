@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <pthread.h>
 
+#include "base/compare.h"
 #include "core/chip.h"
 #include "core/ops/ref.h"
 #include "xpu_runtime/host/iterations.h"
@@ -107,6 +108,7 @@ typedef struct {
     struct xpu_replay *replay;          /* one layer alone; NULL: none */
     uint32_t *layer_of;                 /* by node id: its layer, or UINT32_MAX; made at the first use */
     const xpu_program_value **place_of; /* by value id: where it lies, or NULL; made at the first use */
+    uint8_t *is_rounded;                /* by value id: computed from C of another target; made at the first use */
     xpu_layer_record *layers;
     uint32_t layers_done, last_layer;
     uint8_t *nesting;        /* by layer; made at the first use */
@@ -268,6 +270,12 @@ uint32_t xpu_replay_iterations(const xpu_run *run, xpu_iterations *iterations);
 void xpu_replay_stats(const xpu_run *run, json_t *top);
 /* Compares a result of the replayed layer with the dump's. */
 xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor);
+
+/* ---- tolerance.c ---- */
+/* How far the results of a layer may differ between ref and a device where its operands are the same. */
+xpu_tolerance xpu_layer_tolerance(const xpu_run *run, uint32_t layer);
+/* The same in two whole runs: a layer's operands may differ, too. */
+xpu_tolerance xpu_result_tolerance(xpu_run *run, uint32_t layer);
 
 /* ---- profile.c, trace.c: devices that have time ---- */
 typedef struct xpu_trace xpu_trace;

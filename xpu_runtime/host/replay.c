@@ -272,13 +272,11 @@ static xpurt_tensor public_tensor(const char *name, const xpu_tensor *tensor) {
     return public;
 }
 
-/* The C of another target rounds as it likes: on ref its nodes run instead. All else is the same everywhere. */
 static xpu_tolerance tolerance_of(const xpu_run *run, uint32_t layer) {
-    static const xpu_tolerance exact = {0, 0}, of_portable = {1e-5, 1e-5};
+    static const xpu_tolerance exact = {0, 0};
     const char *device = json_string_value(json_object_get(run->replay->index, "device"));
     int was_ref = device && strcmp(device, "ref") == 0, is_ref = run->driver == NULL;
-    int is_portable = xpu_node_is(run->graph, run->program->layers.items[layer].node, XPU_OP_REGION);
-    return is_portable && was_ref != is_ref ? of_portable : exact;
+    return was_ref != is_ref ? xpu_layer_tolerance(run, layer) : exact;
 }
 
 xpu_status xpu_replay_compare(xpu_run *run, uint32_t layer, uint32_t output, const xpu_tensor *tensor) {
