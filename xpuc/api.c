@@ -117,7 +117,9 @@ static xpu_status compile(const request *r, xpu_arena *arena) {
     xpu_report_make(p);
     status = xpu_commit_outputs(p);
     if (p->wanted->explain) {
-        r->result->explanation = give_text(arena, xpu_explain(p, strcmp(p->wanted->explain, "json") == 0));
+        const int as_json = strcmp(p->wanted->explain, "json") == 0;
+        r->result->explanation =
+            give_text(arena, p->wanted->sort ? xpu_explain_cost(p, as_json) : xpu_explain(p, as_json));
     }
     r->result->log = give_text(arena, xpu_pass_log(p));
     r->result->summary = give_text(arena, xpu_summary(p));

@@ -26,6 +26,7 @@ static const xpu_option options[] = {
     {"check-passes", 0, NULL, "run the graph on random input behind every pass and compare"},
     {"no-fuse", 0, NULL, "keep every tensor of the model: no biases, branches or activations behind a product"},
     {"explain", 0, "[json]", "print where each operator of the model runs, and why"},
+    {"sort", 0, "cost", "--explain: layers, the dearest first, and what stands between those on the engine"},
     {"report", 0, "FILE.json", "write what was done, with times and sizes", XPU_WRITES},
     {"plugin", 0, "FILE.so", "add a target from a shared library"},
     {"strip", 0, NULL, "leave the graph out of the program (it then runs on the device only)"},
@@ -73,6 +74,7 @@ static const char **member_of(settings *s, const char *name) {
         {"emit", &s->compile.emit},
         {"dump-after", &s->compile.dump_after},
         {"report", &s->compile.report},
+        {"sort", &s->compile.sort},
         {"plugin", &s->compile.plugin},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -85,6 +85,7 @@ static const use uses[] = {
     TEXT_OPTION("plugin", plugin, "d", is_read_only),
     TEXT_OPTION("report", report, "d", is_read_only),
     TEXT_OPTION("explain", explain, "d", is_read_only),
+    TEXT_OPTION("sort", sort, "d", is_read_only),
     TEXT_OPTION("state", states, "d", is_read_only),
     FLAG("check-passes", check_passes, "d", is_read_only),
     FLAG("no-fuse", no_fuse, "d", is_read_only),
@@ -137,9 +138,14 @@ static xpu_status start_targets(xpu_pipeline *p, const xpu_target *const *target
 
 xpu_status xpu_check_options(xpu_pipeline *p) {
     static const char *const emits[] = {"xpu", "c", "ir", NULL}, *const explains[] = {"text", "json", NULL};
+    static const char *const sorts[] = {"cost", NULL};
     const xpuc_options *wanted = p->wanted;
     check_choice(p, "--emit", wanted->emit, emits);
     check_choice(p, "--explain", wanted->explain, explains);
+    check_choice(p, "--sort", wanted->sort, sorts);
+    if (wanted->sort && !wanted->explain)
+        xpu_error(p->diags, XPU_EUSAGE, NULL, "usage", "option '--sort'", "the option has no effect without --explain",
+                  "it says what --explain prints first", "add --explain");
     check_choice(p, "--dump-after", wanted->dump_after, xpu_pipeline_passes());
     read_shapes(p);
     read_values(p);

@@ -134,6 +134,8 @@ double xpu_narrowed_slope(const xpu_graph *graph, xpu_node node);
 /* report.c: --report and --explain. */
 void xpu_report_make(xpu_pipeline *pipeline);
 char *xpu_explain(xpu_pipeline *pipeline, int as_json);
+/* Layers, the dearest first by the model of the target, and what stands between those on the tensor engine. */
+char *xpu_explain_cost(xpu_pipeline *pipeline, int as_json);
 char *xpu_pass_log(const xpu_pipeline *pipeline);
 char *xpu_summary(const xpu_pipeline *pipeline);
 

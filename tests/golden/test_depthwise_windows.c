@@ -1,7 +1,7 @@
 /*
- * Depthwise windows of three and five columns on func against the graph on the host, bit for bit: sizes whose strips are
- * cut by channels, columns and rows, windows with fewer rows, and pads of more than a window; and what a window of 5 x 5
- * may cost on the Verilated chip.
+ * Depthwise windows of three and five columns on func against the graph on the host, bit for bit: sizes whose strips
+ * are cut by channels, columns and rows, windows with fewer rows, and pads of more than a window; and what a window of
+ * 5 x 5 may cost on the Verilated chip.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +79,8 @@ static void run(const char *chip, const window *v, long *cycles) {
         int good = xpu_device_check_layers(&check, &input, 1, &y);
         CU_ASSERT(good);
         if (!good) printf("%s\n", check.message);
-        if (cycles) *cycles = rtl_cycles(&check, &input, y.data, (size_t)(4 * y.dims[0] * y.dims[1] * y.dims[2] * y.dims[3]));
+        if (cycles)
+            *cycles = rtl_cycles(&check, &input, y.data, (size_t)(4 * y.dims[0] * y.dims[1] * y.dims[2] * y.dims[3]));
         xpurt_tensor_clear(&y);
         xpu_device_check_close(&check);
     }

@@ -6,6 +6,7 @@
 #include "xpu_codegen/emit/toolchain.h"
 #include "xpu_codegen/lower/largest_shape.h"
 #include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/pack/layer_cost.h"
 
 static const double MOST_CYCLES = 9e15; /* that a number in JSON holds exactly */
 
@@ -19,8 +20,7 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     if (layer->reason)
         xpu_json_set(cg->arena, item, "reason", json_string(xpu_escape_message(cg->arena, layer->reason, 400)));
     xpu_json_set(cg->arena, item, "macs", json_string(xpu_dim_text(&cg->graph->dims, layer->macs, cg->arena)));
-    const xpu_tiles *tiles = cg->layers.items[index].tiles;
-    double cycles = tiles ? tiles->items[tiles->sizes.count - 1].cycles : 0;
+    double cycles = xpu_layer_cycles(cg, index);
     if (cycles > 0 && cycles < MOST_CYCLES)
         xpu_json_set(cg->arena, item, "modelled_cycles", json_integer((json_int_t)cycles));
     json_t *nodes = xpu_json_set(cg->arena, item, "nodes", json_array());

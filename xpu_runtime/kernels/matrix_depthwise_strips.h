@@ -5,7 +5,8 @@
  *
  * A task is a strip: some columns of output, a block of channels, some rows. Its input rows pass through a ring of rows
  * in LM, each loaded once and read by every window that covers it, rows of the next strip right behind. Three
- * neighbouring pixels are computed at once, so that a row of weights and an input pixel are loaded once for all of them.
+ * neighbouring pixels are computed at once, so that a row of weights and an input pixel are loaded once for all of
+ * them.
  */
 #include "xpu_runtime/kernels/findmax.h"
 #include "xpu_runtime/kernels/window.h"
@@ -332,6 +333,7 @@ static void inner(const struct line *l, uint32_t pixel, uint32_t count, size_t v
 }
 
 #else
+/* clang-format off */
 /*
  * A row of a window of five columns for AT_ONCE pixels, added to a0 to a2. One apart, each pixel of x meets the weights
  * of all pixels that it is a tap of, of which three are in use at a time: the fourth takes the place of the first, the
@@ -489,7 +491,8 @@ ALWAYS_INLINE int run_in_strips(const struct xpu_depthwise_f32_args *a, uint32_t
     uint32_t first, last;
     const struct xpu_progress *p = xpu_call_progress();
     int by_rows = p->counter != XPU_NO_COUNTER;
-    if (a->kernel_w != WIDTH || a->kernel_h > MOST_HEIGHT || a->dilation_w != 1 || a->stride_w > 2 || a->branch) return 0;
+    if (a->kernel_w != WIDTH || a->kernel_h > MOST_HEIGHT || a->dilation_w != 1 || a->stride_w > 2 || a->branch)
+        return 0;
     if (!cut(&s, by_rows ? FINE * cores : cores)) return 0;
     uint32_t count = (uint32_t)a->batch * s.tiles * s.blocks * s.bands, step = 1;
     if (!by_rows) {

@@ -1,0 +1,10 @@
+/* About how many cycles a layer takes. */
+#ifndef XPU_CODEGEN_PACK_LAYER_COST_H
+#define XPU_CODEGEN_PACK_LAYER_COST_H
+
+#include "xpu_codegen/state.h"
+
+/* At the upper ends of dims; of layers on the tensor engine what their tiles were chosen by. 0: not known (host). */
+double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer);
+
+#endif
