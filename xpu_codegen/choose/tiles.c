@@ -14,6 +14,8 @@ enum {
     MAX_EXTENT = 65535,   /* rows, pixels and channels of a tile */
     LINE_BYTES = 64,      /* that an engine moves in a cycle */
     COPY_CYCLES = 120,    /* from the start of a copy to its first line */
+    PASS_CYCLES = 16,     /* that a short pass waits for the weights of the next one */
+    SHORT_PASS = 3,       /* times what its weights take */
     STEP_CYCLES = 800,    /* of core 0 for the descriptors of a step */
     TILE_CYCLES = 400,    /* more for a tile */
     MAX_CHUNKS = 32       /* sizes of a chunk: halves of what is below 2^31 */
@@ -104,7 +106,9 @@ static double cycles_of(const problem *p, const cut *c) {
     double each = tile * steps_per_row > row_loads ? steps_per_row : row_loads / tile;
     double y_lines = parts(p->columns * result, LINE_BYTES), groups = parts(p->columns, p->chip->post_lanes);
     double drain = y_lines > groups ? y_lines : groups;
+    double pause = PASS_CYCLES * passes / tile;
     double array = results * column_tiles * (passes * each > drain ? passes * each : drain);
+    if (tile * steps_per_row < SHORT_PASS * row_loads) array += results * column_tiles * pause;
     int whole_x = c->whole & XPU_TILE_WHOLE_X, whole_w = c->whole & XPU_TILE_WHOLE_W;
     double channels = whole_x ? s->in_c : c->tile_c, inputs = whole_x ? 1 : column_tiles * chunks;
     double x = lines_of(rows, pixels, channels * p->input_bytes, (double)s->in_c * p->input_bytes) + COPY_CYCLES;
