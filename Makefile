@@ -219,7 +219,7 @@ $(SHARE)/.stamp: $(DEVICE_H) $(FLAGS) $(wildcard xpu_runtime/devrt/*.ld configs/
 .PHONY: device
 device: $(SHARE)/.stamp $(SHARE)/device/libxpudevice.a
 # The suite of xpu-regress with the models that it names: in the build folder a link to the source tree
-SUITE := $(wildcard tests/regress/*.json tests/regress/networks/*) examples/digits/README.md $(wildcard examples/digits/*.onnx examples/digits/*.npz) \
+SUITE := $(wildcard tests/regress/*.json tests/regress/networks/* tests/regress/detector/*) examples/digits/README.md $(wildcard examples/digits/*.onnx examples/digits/*.npz) \
          $(wildcard tests/models/licences/* tests/models/*.md tests/models/*.onnx tests/models/*.npy) tests/models/mnist8_expected.npz
 $(SHARE)/suite:
 	@mkdir -p $(@D)

@@ -241,7 +241,7 @@ static void modelled_cycles(void) {
         {1, 14, 256, 256, 3, 1, 452572},   /* products */
         {1, 160, 96, 24, 3, 1, 2766528},   /* the weights of tiles of few pixels would be late */
         {1, 4, 256, 1024, 1, 1, 27056},    /* x is one tile */
-        {64, 1, 2048, 32, 1, 1, 198180},   /* weights into the array for every pixel: they stay in SM */
+        {64, 1, 2048, 32, 1, 1, 133732},   /* weights into the array for every pixel: they stay in SM */
         {1, 28, 512, 128, 1, 2, 53616},    /* the whole of x stays in SM */
         {1, 28, 4096, 128, 1, 2, 673496},  /* x for every block of weights: it does not fit */
         {1, 28, 8192, 512, 1, 3, 3915016}, /* the same with gaps */

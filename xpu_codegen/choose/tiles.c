@@ -108,7 +108,8 @@ static double cycles_of(const problem *p, const cut *c) {
     double drain = y_lines > groups ? y_lines : groups;
     double pause = PASS_CYCLES * passes / tile;
     double array = results * column_tiles * (passes * each > drain ? passes * each : drain);
-    if (tile * steps_per_row < SHORT_PASS * row_loads) array += results * column_tiles * pause;
+    int could_be_larger = c->tile_h < s->out_h || c->tile_w < s->out_w;
+    if (could_be_larger && tile * steps_per_row < SHORT_PASS * row_loads) array += results * column_tiles * pause;
     int whole_x = c->whole & XPU_TILE_WHOLE_X, whole_w = c->whole & XPU_TILE_WHOLE_W;
     double channels = whole_x ? s->in_c : c->tile_c, inputs = whole_x ? 1 : column_tiles * chunks;
     double x = lines_of(rows, pixels, channels * p->input_bytes, (double)s->in_c * p->input_bytes) + COPY_CYCLES;
