@@ -47,6 +47,30 @@ XA_INLINE uint32_t xa_order_word(xa_number number, uint32_t bits) {
     return bits ^ (bits & top ? UINT32_MAX : top);
 }
 
+/* ---- chance ---- */
+
+typedef struct {
+    uint32_t word[4];
+} xa_random_words;
+
+/* Philox4x32-10 (Salmon and others, 2011) of a counter by a key of two words. */
+XA_INLINE xa_random_words xa_philox(uint32_t counter, uint32_t key0, uint32_t key1) {
+    uint32_t c0 = counter, c1 = 0, c2 = 0, c3 = 0;
+    for (int round = 0; round < 10; round++, key0 += 0x9e3779b9u, key1 += 0xbb67ae85u) {
+        const uint64_t a = (uint64_t)0xd2511f53u * c0, b = (uint64_t)0xcd9e8d57u * c2;
+        c0 = (uint32_t)(b >> 32) ^ c1 ^ key0;
+        c1 = (uint32_t)b;
+        c2 = (uint32_t)(a >> 32) ^ c3 ^ key1;
+        c3 = (uint32_t)a;
+    }
+    return (xa_random_words){{c0, c1, c2, c3}};
+}
+
+/* From 0 to 1 - 2^-24, in steps of 2^-24. */
+XA_INLINE float xa_uniform(uint32_t bits) {
+    return xa_mul((float)(int32_t)(bits >> 8), 0x1p-24f);
+}
+
 /* ---- boxes ---- */
 
 /* Candidates of the kernel nms that stand in LM at most.

@@ -311,6 +311,30 @@ typedef struct {
 } fe_suppression;
 xpu_value fe_suppress(fe_builder *b, const fe_suppression *form);
 
+/* Of each sequence, along the time axis (0 or 1, the other one being the batch), the first elements, as many as lengths
+ * ([batch], int64) says, in reverse. */
+xpu_value fe_reverse_sequence(fe_builder *b, xpu_value x, xpu_value lengths, int time_axis);
+/* Zeros of this shape with the elements of x at their places in it, row-major. */
+xpu_value fe_max_unpool(fe_builder *b, xpu_value x, xpu_value places, fe_dims shape);
+/* The elements of x without those that are equal to another, ascending or in the order of their first places; then,
+ * int64, their first places, for each element of x which it is, and how often each is there. 0 after reporting. */
+int fe_unique(fe_builder *b, xpu_value x, int sorted, xpu_value results[4]);
+
+/* Numbers by chance, the same in each run: docs/arithmetic.md, "Chance". start + width u of u from 0 to 1, or of the
+ * normal distribution. */
+typedef struct {
+    fe_dims shape;
+    xpu_dtype dtype;
+    uint64_t seed;
+    float start, width;
+    int is_normal;
+} fe_randomness;
+xpu_value fe_random(fe_builder *b, const fe_randomness *form);
+/* 1 with the chance that x says, else 0. */
+xpu_value fe_bernoulli(fe_builder *b, xpu_value x, xpu_dtype dtype, uint64_t seed);
+/* Samples of the classes whose chances have the logarithms x: [batch, samples] of x [batch, classes]. */
+xpu_value fe_multinomial(fe_builder *b, xpu_value x, int64_t samples, xpu_dtype dtype, uint64_t seed);
+
 /* start + i step for i below count; start and step are scalars of one type: float32, int16, int32 or int64. */
 xpu_value fe_range(fe_builder *b, xpu_value start, xpu_value step, xpu_dim count);
 /* Along the axis, the index (int64) of the largest or smallest element: of several the first, or with last_index the

@@ -153,10 +153,35 @@ static void suppress(void) {
     rig_on_each_chip("boxes", 40, add_nms);
 }
 
+/* ---- chance ---- */
+
+static void add_random(rig *r, bench *b) {
+    struct xpu_random_args a = {.count = (int32_t)draw(r, 1, draw(r, 0, 1) ? 90 : 9000)};
+    const uint64_t seed = random_bits(r->random);
+    xpu_dim count = xpu_dim_const(&b->graph->dims, a.count);
+    const xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(SHAPE, &count, 1), XPU_ATTR_INT_OF(SEED, (int64_t)seed)};
+    rig_describe(r, "%d numbers by chance", a.count);
+    xpu_tensor y = operand_reference(b, XPU_OP_RANDOM, NULL, 0, attrs, 2);
+    a.y = operand_expect(r, &y);
+    a.seed = (int32_t)(uint32_t)seed;
+    a.stream = (int32_t)(uint32_t)(seed >> 32);
+    rig_call(r, XPU_CALL_random, 0, &a, sizeof a);
+}
+
+/* The published answer of Philox4x32-10 of zeros. */
+static void chance(void) {
+    const xa_random_words zeros = xa_philox(0, 0, 0);
+    CU_ASSERT_EQUAL(zeros.word[0], 0x6627e8d5);
+    CU_ASSERT_EQUAL(zeros.word[1], 0xe169c58d);
+    CU_ASSERT_EQUAL(zeros.word[2], 0xbc57ac4c);
+    CU_ASSERT_EQUAL(zeros.word[3], 0x9b00dbd8);
+    rig_on_each_chip("numbers", 20, add_random);
+}
+
 static void sequences(void) {
-    static const rig_add adds[] = {add_elements, add_pairs, add_top, add_nms};
+    static const rig_add adds[] = {add_elements, add_pairs, add_top, add_nms, add_random};
     rig_sequences("sequences", 10, adds, (int)(sizeof adds / sizeof *adds));
 }
 
 XPU_TEST_MAIN("kernels that choose and place", {"scatter", scatter}, {"order", order}, {"boxes", suppress},
-              {"sequences", sequences})
+              {"chance", chance}, {"sequences", sequences})

@@ -616,6 +616,13 @@ def answer(operator, model, inputs, outputs):
             more = {a.name: a.f for a in model.graph.node[0].attribute}
             wide = x if x.dtype.kind in "iu" else x.astype(np.float64)
             return [EXACT[operator](wide, **more).astype(x.dtype)], "formula"
+    if operator == "Bernoulli":  # onnxruntime gives 1 with the chance of 0; here all chances are 0 or 1
+        x, to = next(iter(inputs.values())), [a.i for a in model.graph.node[0].attribute if a.name == "dtype"]
+        return [(x != 0).astype(helper.tensor_dtype_to_np_dtype(to[0]) if to else x.dtype)], "formula"
+    if operator.startswith("Random"):
+        more = {a.name: helper.get_attribute_value(a) for a in model.graph.node[0].attribute}
+        shape = more.pop("shape", None) or next(iter(inputs.values())).shape
+        return [picked.random_numbers(operator, tuple(shape), **more)], "formula"
     ways = [("onnxruntime", by_runtime), ("onnxruntime", by_older_runtime), ("onnxruntime in float32", by_float32), ("onnxruntime of places", by_places), ("formula", by_formula)]
     for who, function in ways:
         try:

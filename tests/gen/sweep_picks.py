@@ -116,7 +116,88 @@ def suppressions(version):
     yield Case("same", [same, np.full((1, 1, 8), 0.5, F32), np.array([8]), np.array([0.5], F32)], constants=[2, 3])
 
 
+def reversals(types):
+    for dtype in types:
+        for i, shape in enumerate([(5, 3), (4, 2, 3), (3, 4, 2, 2)]):
+            for time in (0, 1):
+                lengths = np.random.default_rng(i).integers(0, shape[time], shape[1 - time], endpoint=True).astype(np.int64)
+                yield Case(label(dtype, shape) + f"_{time}", [values(dtype, shape, i), lengths], {"time_axis": time, "batch_axis": 1 - time})
+
+
+def uniques(types):
+    """No NaN: onnxruntime's map of them has no order. Few cases of each type: a count is a symbol, of which a network has 64."""
+    for dtype in types:
+        for i, (shape, more) in enumerate([((11,), {}), ((3, 4), {"sorted": 0})]):
+            yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i, "small")], more, outputs=4)
+    yield Case("one", [values(F32, (1,), 1, "small")], outputs=4)
+    yield Case("axis", [values(F32, (9,), 1, "small")], {"axis": 0}, outputs=4)
+    yield Case("large", [np.random.default_rng(1).integers(0, 300, (900,))], outputs=4)
+    yield Case("large_unsorted", [np.random.default_rng(2).integers(0, 300, (900,))], {"sorted": 0}, outputs=4)
+
+
+def unpools(version, types):
+    for dtype in types:
+        for i, (shape, kernel, more) in enumerate([((1, 2, 3, 4), [2, 2], {"strides": [2, 2]}), ((2, 1, 5), [3], {"strides": [2], "pads": [1, 1]})]):
+            result = [*shape[:2], *((n - 1) * 2 + k - sum(more.get("pads", [0])) for n, k in zip(shape[2:], kernel))]
+            places = np.random.default_rng(i).permutation(int(np.prod(result)))[:int(np.prod(shape))].reshape(shape).astype(np.int64)
+            yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i), places], {"kernel_shape": kernel, **more})
+            wide = np.array([*result[:2], *(n + 1 for n in result[2:])], np.int64)
+            yield Case(label(dtype, shape) + f"_{i}_shape", [values(dtype, shape, i), places, wide], {"kernel_shape": kernel, **more}, constants=[2])
+
+
+def chances(types):
+    """Chances that leave nothing to chance."""
+    for dtype in types:
+        yield Case(label(dtype), [(np.arange(12).reshape(3, 4) % 3 == 0).astype(dtype)], {"seed": 3.0})
+        for to in (1, 6, 7, 9, 10):
+            yield Case(label(dtype) + f"_to_{to}", [np.array([1, 0, 0, 1], dtype)], {"dtype": to})
+
+
+def samples(types):
+    for dtype in types:
+        for to in (6, 7):
+            data = np.full((3, 5), -30000, dtype)
+            data[[0, 1, 2], [4, 0, 2]] = 0
+            yield Case(label(dtype) + f"_{to}", [data], {"dtype": to, "sample_size": 7, "seed": 1.0})
+
+
+def philox(seed, count):
+    """Numbers from 0 to 1 by Philox4x32-10, counter i / 4 (core/arith_pick.h)."""
+    c = [np.arange((count + 3) // 4, dtype=np.uint64)] + [np.zeros((count + 3) // 4, np.uint64)] * 3
+    mask, low, high = np.uint64(0xffffffff), int(seed) & 0xffffffff, int(seed) >> 32
+    for _ in range(10):
+        a, b = np.uint64(0xd2511f53) * c[0], np.uint64(0xcd9e8d57) * c[2]
+        c = [(b >> np.uint64(32)) ^ c[1] ^ np.uint64(low), b & mask, (a >> np.uint64(32)) ^ c[3] ^ np.uint64(high), a & mask]
+        low, high = (low + 0x9e3779b9) & 0xffffffff, (high + 0xbb67ae85) & 0xffffffff
+    return ((np.stack(c, 1).reshape(-1)[:count] >> np.uint64(8)).astype(np.float64) * 2.0**-24).astype(F32)
+
+
+def random_numbers(operator, shape, low=0.0, high=1.0, mean=0.0, scale=1.0, seed=0.0):
+    """What docs/arithmetic.md says of RandomUniform and RandomNormal."""
+    seed, count = int(np.array(seed, F32).view(np.uint32)), int(np.prod(shape))
+    u = philox(seed, count)
+    if "Uniform" in operator:
+        return ((u * (F32.type(high) - F32.type(low))).astype(F32) + F32.type(low)).reshape(shape)
+    v = philox(seed | 1 << 63, count).astype(np.float64)
+    z = np.sqrt(-2 * np.log(1 - u.astype(np.float64))) * np.cos(2 * np.pi * (v - 0.5))
+    return (mean + scale * z).astype(F32).reshape(shape)
+
+
+def draws(operator, types):
+    more = [{"seed": 1.0}, {"seed": 2.5, "low": -3.0, "high": 5.0} if "Uniform" in operator else {"seed": 2.5, "mean": 4.0, "scale": 0.5}]
+    for i, attributes in enumerate(more):
+        for shape in ((7,), (3, 5, 2), (40, 500)):
+            name = label(F32, shape) + f"_{i}"
+            yield Case(name, [values(F32, shape, 1)], attributes) if "Like" in operator else Case(name, [], dict(attributes, shape=shape))
+
+
 PICKS = {
+    **{op: (lambda version, types, op=op: draws(op, types)) for op in ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")},
+    "Bernoulli": lambda version, types: chances(types),
+    "Multinomial": lambda version, types: samples(types),
+    "ReverseSequence": lambda version, types: reversals(types),
+    "Unique": lambda version, types: uniques(types),
+    "MaxUnpool": unpools,
     "NonMaxSuppression": lambda version, types: suppressions(version),
     "TopK": topks,
     "Scatter": scatters,

@@ -92,3 +92,16 @@ xpu_status xpu_lower_nms(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_describe_layer(cg, layer, XPU_KERNEL_nms, xpu_dim_of(cg, 0));
     return xpu_add_nms(cg, layer, &call);
 }
+
+/* ---- random ---- */
+
+xpu_status xpu_lower_random(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value y = xpu_node_output(cg->graph, node, 0);
+    const uint64_t seed = (uint64_t)xpu_node_int(cg->graph, node, XPU_ATTR_SEED);
+    struct xpu_random_call call = {.y = xpu_arg_at(xpu_activation_buffer(cg, y))};
+    call.count = xpu_arg_dim(xpu_dims_product(cg, y, 0, xpu_value_at(cg->graph, y)->rank));
+    call.seed = xpu_arg_number((int32_t)(uint32_t)seed);
+    call.stream = xpu_arg_number((int32_t)(uint32_t)(seed >> 32));
+    xpu_describe_layer(cg, layer, XPU_KERNEL_random, xpu_dim_of(cg, 0));
+    return xpu_add_random(cg, layer, &call);
+}
