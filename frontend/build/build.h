@@ -11,6 +11,7 @@
 #define XPU_FRONTEND_BUILD_H
 
 #include "core/arith_pick.h"
+#include "core/arith_resample.h"
 #include "core/ops/op.h"
 
 /* What a message is about: its rule id is the front end's. */
@@ -319,6 +320,15 @@ xpu_value fe_max_unpool(fe_builder *b, xpu_value x, xpu_value places, fe_dims sh
 /* The elements of x without those that are equal to another, ascending or in the order of their first places; then,
  * int64, their first places, for each element of x which it is, and how often each is there. 0 after reporting. */
 int fe_unique(fe_builder *b, xpu_value x, int sorted, xpu_value results[4]);
+
+typedef enum { FE_ZEROS, FE_BORDER, FE_REFLECTION } fe_outside;
+/* x [N,C,...] at the places of a grid [N,...,2 or 3] from -1 to 1, the last dim's coordinate first. */
+typedef struct {
+    xa_resample_kind kind;
+    fe_outside outside;
+    int align_corners;
+} fe_sampling;
+xpu_value fe_grid_sample(fe_builder *b, xpu_value x, xpu_value grid, const fe_sampling *form);
 
 /* Numbers by chance, the same in each run: docs/arithmetic.md, "Chance". start + width u of u from 0 to 1, or of the
  * normal distribution. */

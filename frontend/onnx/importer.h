@@ -239,7 +239,8 @@ const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);
 xpu_onnx_convert xpu_onnx_convert_shape, xpu_onnx_convert_size;
 xpu_onnx_convert xpu_onnx_convert_scatter_elements, xpu_onnx_convert_scatter_nd, xpu_onnx_convert_top,
     xpu_onnx_convert_suppress, xpu_onnx_convert_random, xpu_onnx_convert_bernoulli, xpu_onnx_convert_multinomial,
-    xpu_onnx_convert_reverse_sequence, xpu_onnx_convert_unique, xpu_onnx_convert_max_unpool;
+    xpu_onnx_convert_reverse_sequence, xpu_onnx_convert_unique, xpu_onnx_convert_max_unpool,
+    xpu_onnx_convert_grid_sample;
 xpu_onnx_convert xpu_onnx_convert_cast, xpu_onnx_convert_if, xpu_onnx_convert_loop, xpu_onnx_convert_scan;
 xpu_onnx_convert xpu_onnx_convert_conv, xpu_onnx_convert_conv_transpose, xpu_onnx_convert_pool,
     xpu_onnx_convert_batch_norm, xpu_onnx_convert_pad, xpu_onnx_convert_gemm, xpu_onnx_convert_matmul,

@@ -83,3 +83,34 @@ xpu_value xpu_onnx_convert_suppress(xpu_onnx_node *node) {
     if (list.count == 1) form.most = list.items[0];
     return fe_suppress(&node->build, &form);
 }
+
+/* ---- samples ---- */
+
+/* The place of a text among others; -1 after reporting. */
+static int place_among(const xpu_onnx_node *node, const char *name, const char *text, const char *const *texts,
+                       int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, texts[i]) == 0) return i;
+    fe_bad_attr(&node->build, name, xpu_onnx_format(node, "%s, %s and %s are defined", texts[0], texts[1], texts[2]));
+    return -1;
+}
+
+xpu_value xpu_onnx_convert_grid_sample(xpu_onnx_node *node) {
+    static const char *const older[] = {"nearest", "bilinear", "bicubic"}, *const newer[] = {"nearest", "linear",
+                                                                                             "cubic"};
+    static const char *const outside[] = {"zeros", "border", "reflection"};
+    const char *const *modes = node->version < 20 ? older : newer;
+    int ok = 1, align = xpu_onnx_attr_flag(node, "align_corners", 0, &ok);
+    const int kind = place_among(node, "mode", xpu_onnx_attr_string(node, "mode", modes[1]), modes, 3);
+    const int edge = place_among(node, "padding_mode", xpu_onnx_attr_string(node, "padding_mode", "zeros"), outside, 3);
+    const xpu_dtype x = xpu_onnx_info(node, node->inputs[0])->dtype, grid = xpu_onnx_info(node, node->inputs[1])->dtype;
+    for (int i = 0; i < 2; i++) {
+        const xpu_dtype dtype = i ? grid : x;
+        if (dtype == XPU_F32 || dtype == XPU_F16 || dtype == XPU_BF16) continue;
+        return xpu_onnx_refuse(node, "onnx-dtype", xpu_onnx_format(node, "input %d is %s", i, xpu_dtype_name(dtype)),
+                               "images and grids are floats", NULL);
+    }
+    const fe_sampling form = {.kind = (xa_resample_kind)kind, .outside = (fe_outside)edge, .align_corners = align};
+    return ok && kind >= 0 && edge >= 0 ? fe_grid_sample(&node->build, node->inputs[0], node->inputs[1], &form)
+                                        : failed;
+}

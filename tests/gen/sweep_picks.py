@@ -1,7 +1,7 @@
 """Cases of record_sweep.py: operators that choose and place elements."""
 import numpy as np
 
-from sweep_cases import BOOL, F32, Case, label, values
+from sweep_cases import BOOL, F32, FLOATS, Case, label, values
 from sweep_moves import indices
 
 
@@ -191,7 +191,25 @@ def draws(operator, types):
             yield Case(name, [values(F32, shape, 1)], attributes) if "Like" in operator else Case(name, [], dict(attributes, shape=shape))
 
 
+def grid_samples(version, types):
+    modes = ("nearest", "bilinear", "bicubic") if version < 20 else ("nearest", "linear", "cubic")
+    for dtype in [d for d in types if d in FLOATS]:
+        for mode in modes if dtype == F32 else modes[1:2]:
+            for padding in ("zeros", "border", "reflection"):
+                for align in (0, 1):
+                    grid = np.random.default_rng(align).uniform(-1.6, 1.6, (2, 3, 4, 2)).astype(F32)
+                    yield Case(label(dtype) + f"_{mode}_{padding}_{align}", [values(dtype, (2, 3, 5, 6), 1, "small"), grid.astype(dtype)],
+                               {"mode": mode, "padding_mode": padding, "align_corners": align})
+    if version >= 20:
+        for mode in modes[:2]:
+            grid = np.random.default_rng(3).uniform(-1.2, 1.2, (1, 2, 3, 4, 3)).astype(F32)
+            yield Case(f"volume_{mode}", [values(F32, (1, 2, 3, 4, 5), 1, "small"), grid], {"mode": mode})
+    grid = np.random.default_rng(4).uniform(-1, 1, (1, 20, 30, 2)).astype(F32)
+    yield Case("large", [values(F32, (1, 8, 32, 40), 1, "small"), grid])
+
+
 PICKS = {
+    "GridSample": grid_samples,
     **{op: (lambda version, types, op=op: draws(op, types)) for op in ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")},
     "Bernoulli": lambda version, types: chances(types),
     "Multinomial": lambda version, types: samples(types),

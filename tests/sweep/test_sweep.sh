@@ -33,6 +33,8 @@ tolerance() { # tolerance NETWORK
         *Normalization-*-float16 | LogSoftmax-*-float16 | *LpPool-*-float16 | LRN-*-float16 | Cum*-float16) echo 2e-3,2e-3 ;;
         *Normalization-*-bfloat16 | LogSoftmax-*-bfloat16 | *LpPool-*-bfloat16 | LRN-*-bfloat16 | Cum*-bfloat16) echo 1.6e-2,1e-2 ;;
         *Normalization-* | LogSoftmax-* | *LpPool-* | LRN-* | *Window-* | CumProd-*) echo 1e-5,1e-5 ;;
+        GridSample-*float16) echo 8e-3,8e-3 ;;
+        GridSample-*) echo 1e-5,1e-5 ;;
         Resize-*float16 | Upsample-*float16) echo 1e-3,1e-3 ;;
         Resize-* | Upsample-*) echo 1e-5,1e-5 ;;
         *) echo 0,0 ;;
