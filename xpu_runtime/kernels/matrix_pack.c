@@ -21,7 +21,8 @@ struct plan {
     int whole;
     float *x[2];
     void *y[2];
-    uint32_t *most; /* by column: the largest magnitude, as bits */
+    uint32_t *most;   /* by column: the largest magnitude, as bits */
+    uint32_t *places; /* the same by place of a vector */
     float *inverses, *scales;
     xpu_ticket stored[2];
 };
@@ -58,26 +59,55 @@ static inline vuint32m4_t magnitudes(const float *x, size_t vl) {
     return __riscv_vand_vx_u32m4(__riscv_vle32_v_u32m4((const uint32_t *)x, vl), 0x7fffffff, vl);
 }
 
+/* Rows without room between them: as many as a vector holds at once. */
 static void find_of_columns(const struct plan *p, const struct slice *c, const float *x) {
-    size_t vl = __riscv_vsetvl_e32m4(c->columns);
+    const uint32_t rows = MOST_COLUMNS / c->columns, total = c->count * c->columns, step = rows * c->columns;
+    size_t vl = __riscv_vsetvl_e32m4(step);
+    vuint32m4_t all = __riscv_vmv_v_x_u32m4(0, vl);
+    for (uint32_t i = 0; i < total; i += step) {
+        size_t part = __riscv_vsetvl_e32m4(min_u32(step, total - i));
+        all = __riscv_vmaxu_vv_u32m4_tu(all, all, magnitudes(x + i, part), part);
+    }
+    __riscv_vse32_v_u32m4(p->places, all, vl);
+    vl = __riscv_vsetvl_e32m4(c->columns);
     vuint32m4_t most = __riscv_vle32_v_u32m4(p->most, vl);
-    for (uint32_t i = 0; i < c->count; i++, x += c->columns) {
-        most = __riscv_vmaxu_vv_u32m4(most, magnitudes(x, vl), vl);
+    for (uint32_t i = 0; i < rows; i++) {
+        most = __riscv_vmaxu_vv_u32m4(most, __riscv_vle32_v_u32m4(p->places + i * c->columns, vl), vl);
     }
     __riscv_vse32_v_u32m4(p->most, most, vl);
 }
 
-/* A column lies side by side. */
-static void find_of_rows(const struct plan *p, const struct slice *c, const float *x) {
-    for (uint32_t j = 0; j < c->columns; j++, x += c->count) {
-        vuint32m1_t most = __riscv_vmv_s_x_u32m1(p->most[j], 1);
-        for (uint32_t done = 0; done < c->count;) {
-            size_t vl = __riscv_vsetvl_e32m4(c->count - done);
-            most = __riscv_vredmaxu_vs_u32m4_u32m1(magnitudes(x + done, vl), most, vl);
-            done += (uint32_t)vl;
-        }
-        __riscv_vse32_v_u32m1(p->most + j, most, 1);
+/* Of a row of x, to `most`: nothing waits for it here. */
+static inline void find_of_row(const float *x, uint32_t count, uint32_t *most) {
+    size_t vl = __riscv_vsetvl_e32m4(count);
+    const size_t first = vl;
+    vuint32m4_t all = magnitudes(x, vl);
+    for (uint32_t done = (uint32_t)vl; done < count; done += (uint32_t)vl) {
+        vl = __riscv_vsetvl_e32m4(count - done);
+        all = __riscv_vmaxu_vv_u32m4_tu(all, all, magnitudes(x + done, vl), vl);
     }
+    vuint32m1_t start = __riscv_vle32_v_u32m1(most, 1);
+    __riscv_vse32_v_u32m1(most, __riscv_vredmaxu_vs_u32m4_u32m1(all, start, first), 1);
+}
+
+/* A column lies side by side. Four by four: the loads of a row do not wait for the store of the one before. */
+static void find_of_rows(const struct plan *p, const struct slice *c, const float *x) {
+    uint32_t j = 0, n = c->count;
+    for (; n <= 64 && j + 4 <= c->columns; j += 4, x += 4 * n) {
+        size_t vl = __riscv_vsetvl_e32m4(n);
+        vuint32m1_t most = __riscv_vle32_v_u32m1(p->most + j, 4);
+        vuint32m4_t a = magnitudes(x, vl), b = magnitudes(x + n, vl);
+        vuint32m4_t d = magnitudes(x + 2 * n, vl), e = magnitudes(x + 3 * n, vl);
+        vuint32m1_t first = __riscv_vredmaxu_vs_u32m4_u32m1(a, most, vl);
+        vuint32m1_t second = __riscv_vredmaxu_vs_u32m4_u32m1(b, __riscv_vslidedown_vx_u32m1(most, 1, 4), vl);
+        vuint32m1_t third = __riscv_vredmaxu_vs_u32m4_u32m1(d, __riscv_vslidedown_vx_u32m1(most, 2, 4), vl);
+        vuint32m1_t fourth = __riscv_vredmaxu_vs_u32m4_u32m1(e, __riscv_vslidedown_vx_u32m1(most, 3, 4), vl);
+        __riscv_vse32_v_u32m1(p->most + j, first, 1);
+        __riscv_vse32_v_u32m1(p->most + j + 1, second, 1);
+        __riscv_vse32_v_u32m1(p->most + j + 2, third, 1);
+        __riscv_vse32_v_u32m1(p->most + j + 3, fourth, 1);
+    }
+    for (; j < c->columns; j++, x += n) find_of_row(x, n, p->most + j);
 }
 
 /* xa_absmax_inverse and xa_absmax_scale of each column; a NaN counts as infinity. */
@@ -88,7 +118,9 @@ static xpu_ticket find_scales(const struct plan *p, const struct slice *c) {
     vfloat32m4_t most = __riscv_vreinterpret_v_u32m4_f32m4(bits);
     vfloat32m4_t inverse = __riscv_vfmin_vf_f32m4(__riscv_vfrdiv_vf_f32m4(most, limit, vl), most_float, vl);
     inverse = __riscv_vfmerge_vfm_f32m4(inverse, 0.0f, __riscv_vmseq_vx_u32m4_b8(bits, 0, vl), vl);
-    __riscv_vse32_v_f32m4(p->inverses, inverse, vl);
+    for (uint32_t i = 0; i + c->columns <= MOST_COLUMNS; i += c->columns) {
+        __riscv_vse32_v_f32m4(p->inverses + i, inverse, vl);
+    }
     vuint32m4_t scale = __riscv_vreinterpret_v_f32m4_u32m4(__riscv_vfdiv_vf_f32m4(most, limit, vl));
     scale = __riscv_vmerge_vxm_u32m4(scale, NAN_BITS, __riscv_vmseq_vx_u32m4_b8(bits, INF_BITS, vl), vl);
     __riscv_vse32_v_u32m4((uint32_t *)p->scales, scale, vl);
@@ -106,33 +138,84 @@ static inline vint8m1_t to_int8(vfloat32m4_t v, size_t vl) {
     return __riscv_vnclip_wx_i8m1(to_int16(v, vl), 0, __RISCV_VXRM_RNU, vl);
 }
 
+/* Rows without room between them, as one: inverses repeat. */
 static void pack_columns(const struct plan *p, const struct slice *c, const float *x, void *to) {
-    size_t vl = __riscv_vsetvl_e32m4(c->columns);
-    vfloat32m4_t inverse = __riscv_vle32_v_f32m4(p->inverses, vl);
-    uint32_t width = (uint32_t)p->a.columns;
-    for (uint32_t i = 0; i < c->count; i++, x += c->columns) {
+    const uint32_t width = (uint32_t)p->a.columns, dense = c->columns == width;
+    const uint32_t step = dense ? MOST_COLUMNS : width, total = c->count * width;
+    const size_t most = dense ? MOST_COLUMNS : c->columns;
+    vfloat32m4_t inverse = __riscv_vle32_v_f32m4(p->inverses, most);
+    for (uint32_t i = 0; i < total; i += step, x += most) {
+        size_t vl = dense ? __riscv_vsetvl_e32m4(total - i) : most;
         vfloat32m4_t v = __riscv_vfmul_vv_f32m4(__riscv_vle32_v_f32m4(x, vl), inverse, vl);
         if (p->a.narrow)
-            __riscv_vse8_v_i8m1((int8_t *)to + i * width, to_int8(v, vl), vl);
+            __riscv_vse8_v_i8m1((int8_t *)to + i, to_int8(v, vl), vl);
         else
-            __riscv_vse16_v_i16m2((int16_t *)to + i * width, to_int16(v, vl), vl);
+            __riscv_vse16_v_i16m2((int16_t *)to + i, to_int16(v, vl), vl);
     }
 }
 
-static void pack_rows(const struct plan *p, const struct slice *c, const float *x, void *to) {
+static inline void store_column(const struct plan *p, void *to, uint32_t at, vint16m2_t q, size_t vl) {
     const ptrdiff_t width = p->a.columns;
-    for (uint32_t j = 0; j < c->columns; j++, x += c->count) {
-        const float inverse = p->inverses[j];
-        for (uint32_t done = 0; done < c->count;) {
-            size_t vl = __riscv_vsetvl_e32m4(c->count - done);
-            vfloat32m4_t v = __riscv_vfmul_vf_f32m4(__riscv_vle32_v_f32m4(x + done, vl), inverse, vl);
-            uint32_t at = done * (uint32_t)width + j;
-            if (p->a.narrow)
-                __riscv_vsse8_v_i8m1((int8_t *)to + at, width, to_int8(v, vl), vl);
-            else
-                __riscv_vsse16_v_i16m2((int16_t *)to + at, 2 * width, to_int16(v, vl), vl);
-            done += (uint32_t)vl;
-        }
+    if (p->a.narrow)
+        __riscv_vsse8_v_i8m1((int8_t *)to + at, width, __riscv_vnclip_wx_i8m1(q, 0, __RISCV_VXRM_RNU, vl), vl);
+    else
+        __riscv_vsse16_v_i16m2((int16_t *)to + at, 2 * width, q, vl);
+}
+
+/* A vector of a column of x. */
+struct piece {
+    const struct plan *p;
+    const float *x;
+    uint8_t *to;
+    uint32_t pitch;
+    size_t vl;
+};
+
+static inline vint16m2_t integers_of(const struct piece *c, vfloat32m4_t v, float inverse) {
+    return to_int16(__riscv_vfmul_vf_f32m4(v, inverse, c->vl), c->vl);
+}
+
+static inline float inverse_of(const struct piece *c, uint32_t j) {
+    float inverse = c->p->inverses[j];
+    __asm__ volatile("" : "+f"(inverse));
+    return inverse;
+}
+
+/* The registers of q are not those of what is computed while it is stored. */
+static inline void keep(vint16m2_t q) {
+    __asm__ volatile("" : : "vr"(q));
+}
+
+/* A store takes a cycle for each element, and reads wait for it: what the next column needs is read before, and
+ * computed meanwhile. */
+static void pack_piece(const struct piece *c, uint32_t columns) {
+    const struct plan *p = c->p;
+    const float *x = c->x;
+    vint16m2_t even = integers_of(c, __riscv_vle32_v_f32m4(x, c->vl), p->inverses[0]);
+    uint32_t j = 0;
+    for (; j + 2 < columns; j += 2) {
+        vfloat32m4_t v = __riscv_vle32_v_f32m4(x += c->pitch, c->vl);
+        float inverse = inverse_of(c, j + 1);
+        store_column(p, c->to, j, even, c->vl);
+        vint16m2_t odd = integers_of(c, v, inverse);
+        keep(even);
+        v = __riscv_vle32_v_f32m4(x += c->pitch, c->vl);
+        inverse = inverse_of(c, j + 2);
+        store_column(p, c->to, j + 1, odd, c->vl);
+        even = integers_of(c, v, inverse);
+        keep(odd);
+    }
+    store_column(p, c->to, j, even, c->vl);
+    if (++j == columns) return;
+    store_column(p, c->to, j, integers_of(c, __riscv_vle32_v_f32m4(x + c->pitch, c->vl), p->inverses[j]), c->vl);
+}
+
+static void pack_rows(const struct plan *p, const struct slice *c, const float *x, void *to) {
+    for (uint32_t done = 0; done < c->count;) {
+        struct piece piece = {.p = p, .x = x + done, .pitch = c->count, .vl = __riscv_vsetvl_e32m4(c->count - done)};
+        piece.to = (uint8_t *)to + done * (uint32_t)p->a.columns * p->bytes;
+        pack_piece(&piece, c->columns);
+        done += (uint32_t)piece.vl;
     }
 }
 
@@ -191,12 +274,13 @@ static void place(struct plan *p) {
     p->bytes = p->a.narrow ? 1 : 2;
     p->blocks = ceil_div((uint32_t)p->a.n, width);
     /* floats and integers of a value of k, in floats, twice */
-    p->depth = (available - 3 * MOST_COLUMNS - 32) / (2 * width + width);
+    p->depth = (available - 4 * MOST_COLUMNS - 32) / (2 * width + width);
     p->whole = (uint32_t)p->a.k <= p->depth;
     p->most = (uint32_t *)lm;
     p->inverses = lm + MOST_COLUMNS;
     p->scales = p->inverses + MOST_COLUMNS;
-    lm = p->scales + MOST_COLUMNS;
+    p->places = (uint32_t *)p->scales + MOST_COLUMNS;
+    lm = p->scales + 2 * MOST_COLUMNS;
     uint32_t floats = p->depth * width;
     for (uint32_t i = 0; i < 2; i++) {
         p->x[i] = lm + i * floats;
