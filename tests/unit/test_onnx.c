@@ -130,9 +130,9 @@ typedef struct {
 } refusal;
 
 static const refusal refusals[] = {
-    {"Unique", 13, "", "[2]",
-     "[onnx-unsupported-op] node 'n' (Unique-11, #0): operator Unique is not supported\n"
-     "  why: the importer has no row for Unique-11\n"
+    {"RoiAlign", 13, "", "[2]",
+     "[onnx-unsupported-op] node 'n' (RoiAlign-10, #0): operator RoiAlign is not supported\n"
+     "  why: the importer has no row for RoiAlign-10\n"
      "  hint: replace it by supported operators (docs/onnx-operators.md lists them), or export the model without it\n"},
     {"Covn", 13, "", "[2]",
      "[onnx-unsupported-op] node 'n' (Covn-13, #0): operator Covn is not supported\n"
