@@ -294,7 +294,7 @@ static void test_files(void) {
                   {"ch_ppocr_mobile_v2.0_cls_infer", 1},
                   {"silero_vad", 0},
                   {"silero_vad_16k_op15", 0},
-                  {"nnsplit_bidi_lstm", 0},
+                  {"nnsplit_bidi_lstm", 1},
                   {"stories260K_logits", 1},
                   {"stories260K_generate_loop", 1}};
     for (size_t i = 0; i < sizeof committed / sizeof *committed; i++) {
