@@ -11,7 +11,8 @@
 #include "core/ops/ref_tile.h"
 #include "core/ops/ref_util.h"
 
-enum { X, W, MOST_DIRECTIONS = 2, MOST_INTEGER_K = (1 << 23) - 1 };
+enum { X, W };
+enum { MOST_DIRECTIONS = 2, MOST_INTEGER_K = (1 << 23) - 1 };
 
 int xpu_gates_of(int64_t kind) {
     static const int gates[] = {[XPU_LSTM] = 4, [XPU_GRU] = 3, [XPU_RNN] = 1};

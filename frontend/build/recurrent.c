@@ -456,7 +456,7 @@ static int is_usual(const recurrent *u) {
  * hidden]. */
 static xpu_value input_weights(const recurrent *u) {
     static const int64_t perm[] = {1, 0};
-    xpu_value flat = reshaped(u, u->in.w, size_of(u, u->directions * u->gates * u->hidden), u->width);
+    xpu_value flat = reshaped(u, u->in.w, size_of(u, u->hidden * u->gates * u->directions), u->width);
     return fe_node(u->b, XPU_OP_TRANSPOSE, &flat, 1, &XPU_ATTR_INTS_OF(PERM, perm, 2), 1, 0);
 }
 

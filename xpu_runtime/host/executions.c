@@ -5,7 +5,8 @@
 #include "base/json.h"
 #include "xpu_runtime/host/host.h"
 
-enum { CYCLES, INSTRUCTIONS, MACS, FIGURES, MOST_ROWS = 10000 };
+enum { CYCLES, INSTRUCTIONS, MACS, FIGURES };
+enum { MOST_ROWS = 10000 };
 
 /* A figure over all executions, and the iterations in which it was smallest and largest (the first such ones). */
 typedef struct {
