@@ -42,6 +42,7 @@ static const option compile_options[] = {
     {"emit", TEXT, "c ir", NULL},
     {"dump-after", TEXT, "import chains layout fold", NULL},
     {"explain", TEXT, "json text", NULL},
+    {"sort", TEXT, "cost", "m.onnx --explain"},
     {"report", WRITES, "out.json", NULL},
     {"plugin", READS, "", NULL},
     {"clang-seconds", TEXT, "600", NULL},
@@ -85,6 +86,7 @@ static const option regress_options[] = {
     {"suite", READS, "suite", NULL}, {"device", TEXT, "ref func", NULL},     {"chip", TEXT, "nano standard", NULL},
     {"jobs", TEXT, "2", NULL},       {"junit", WRITES, "out.xml", NULL},     {"make", TEXT, "nine", NULL},
     {"input", TEXT, "x.npy", NULL},  {"precision", TEXT, "auto fp32", NULL}, {"shape", TEXT, "Input3=N", NULL},
+    {"plugin", READS, "", NULL},
     {NULL, TEXT, NULL, NULL},
 };
 static const option plan_options[] = {

@@ -11,7 +11,7 @@
 #include "xpu_runtime/program/file.h"
 #include "xpuc/include/xpuc.h"
 
-enum { CUTS = 12, SEEDS = 11 + CUTS, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
+enum { CUTS = 12, SEEDS = 12 + CUTS, MAX_TENSORS = 16, MAX_ELEMENTS = 200000, MAX_INSTRUCTIONS = 400000 };
 static hostile_file seeds[SEEDS];
 
 /* `is_free`: batch, height and width are symbols, with ranges beyond the chip's memory. */
@@ -93,6 +93,7 @@ static void load_programs(void) {
     compile_mixed(&seeds[8]);
     compile_copies(&seeds[9]);
     hostile_compile(&seeds[10], "tests/loops/loop_host.onnx", "nano", "fp32", NULL);
+    hostile_compile(&seeds[11], "tests/sweep/Pad-11-float16.onnx", "nano", "fp32", NULL); /* an attribute is a text */
     for (uint32_t i = 0; i < CUTS; i++) compile_cut(&seeds[SEEDS - CUTS + i], i);
 }
 
