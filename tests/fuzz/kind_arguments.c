@@ -83,9 +83,15 @@ static const option dump_options[] = {
     {NULL, TEXT, NULL, NULL},
 };
 static const option regress_options[] = {
-    {"suite", READS, "suite", NULL}, {"device", TEXT, "ref func", NULL},     {"chip", TEXT, "nano standard", NULL},
-    {"jobs", TEXT, "2", NULL},       {"junit", WRITES, "out.xml", NULL},     {"make", TEXT, "nine", NULL},
-    {"input", TEXT, "x.npy", NULL},  {"precision", TEXT, "auto fp32", NULL}, {"shape", TEXT, "Input3=N", NULL},
+    {"suite", READS, "suite", NULL},
+    {"device", TEXT, "ref func", NULL},
+    {"chip", TEXT, "nano standard", NULL},
+    {"jobs", TEXT, "2", NULL},
+    {"junit", WRITES, "out.xml", NULL},
+    {"make", TEXT, "nine", NULL},
+    {"input", TEXT, "x.npy", NULL},
+    {"precision", TEXT, "auto fp32", NULL},
+    {"shape", TEXT, "Input3=N", NULL},
     {"plugin", READS, "", NULL},
     {NULL, TEXT, NULL, NULL},
 };
