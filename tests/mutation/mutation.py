@@ -4,10 +4,10 @@
 mutation.py --build=FOLDER [--list] [--quick] [--only=TEXT] [--again=FILE] [--tests=NAME,...] [--jobs=N]
 
 Works in a copy of the tree and of what was built, one for each job, in memory where /dev/shm has room. Only the mutated
-file is compiled again; a test runs when it is linked with that object. First come the tests that are about the mutated
-folder, then the sweep, of which only networks run whose program is another one, then the rest, the quickest first. The
-tests are those that were built and the scripts of FOLDERS. How long each takes is measured once, in a first run, and kept in
-BUILD/mutation-cache/times.
+file is compiled again; a test runs when it is linked with that object. First come the test of the mutated file's or row's
+name and those that are about its folder, then the sweep, of which only networks run whose program is another one, then the
+rest, the quickest first. The tests are those that were built and the scripts of FOLDERS. How long each takes is measured
+once, in a first run, and kept in BUILD/mutation-cache/times.
 
 A mutation is noticed when a test fails or crashes twice, takes more processor time than is allowed, or stands still; one
 that does not compile is left out. All limits are processor time of the test and its children, so that a busy machine
@@ -404,10 +404,15 @@ class Copy:
             return True
         return self.run(["build/tests/" + test], limit)
 
-    def notice(self, path, deadline):
-        """The first test that fails; None: all pass, or the time is over."""
+    def notice(self, mutation, deadline):
+        """The first test that fails; None: all pass, or the time is over. A test of the file's or row's name comes first."""
+        path = mutation.path
+        row = re.match(r"(?:XPU_SIM_)?OP\((\w+)", mutation.old)
+        name = row.group(1).lower() if row else os.path.splitext(os.path.basename(path))[0]
         near = next(tests for prefix, _, tests in SOURCES if path.startswith(prefix) or prefix.split("/")[0] == path.split("/")[0])
-        tests = [test for name in near.split() for test in self.tests if test == "unit/" + name]
+        named = f"test_{name}"
+        tests = [test for test in self.tests if re.sub(r"^.*/|\.sh$", "", test) == named]
+        tests += [test for name in near.split() for test in self.tests if test == "unit/" + name]
         tests += [test for test in self.tests if test not in tests]
         for test in tests:
             if self.meter.seconds > deadline:
@@ -456,7 +461,7 @@ class Copy:
         objects = TABLES[mutation.path][0] if mutation.path in TABLES else [mutation.path[:-2]]
         objects = [o for o in objects if os.path.exists(os.path.join(ROOT, o + ".c"))]
         compiled = all(self.compile_object(o) for o in objects)
-        result, test = self.notice(mutation.path, began + SECONDS) if compiled else ("compiler", None)
+        result, test = self.notice(mutation, began + SECONDS) if compiled else ("compiler", None)
         with open(path, "w") as file:
             file.write(text)
         return result, test, self.meter.seconds - began, time.monotonic() - clock
