@@ -152,7 +152,13 @@ static int find_boxes(job *j, const picture *p, double up) {
     j->map_height = multiple(p->height * scale, STEP);
     int status = run(j, DETECTOR, p, j->map_width, j->map_height, j->map_width, &imagenet);
     if (status) return status;
-    const float *map = j->networks[DETECTOR].result.data;
+    const xpurt_tensor *result = &j->networks[DETECTOR].result;
+    if (result->dims[2] != j->map_height || result->dims[3] != j->map_width) {
+        return demo_fails(2, j->networks[DETECTOR].path, "ocr-program", "the program detects no text",
+                          "its result has another size than the picture",
+                          "xpuc ch_PP-OCRv4_det_infer.onnx --shape=x=1,3,32..960:32,32..960:32");
+    }
+    const float *map = result->data;
     for (int i = 0; i < j->map_width * j->map_height; i++) j->most = fmax(j->most, (double)map[i]);
     text_box *boxes;
     long count = boxes_find(map, j->map_width, j->map_height, &boxes);

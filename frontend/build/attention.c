@@ -134,6 +134,13 @@ static int read_attention(attention *a) {
             NULL);
         return 0;
     }
+    if (!xpu_dim_same(table, fe_info(a->b, in->v)->dims[1], k.dims[1])) {
+        fe_refuse(
+            a->b, FE_SHAPE, "the values have other heads than the keys",
+            fe_format(a->b, "the keys are %s, the values %s", fe_shape_text(a->b, in->k), fe_shape_text(a->b, in->v)),
+            NULL);
+        return 0;
+    }
     a->group = a->q_heads / kv_heads;
     a->batch = q.dims[0], a->queries = q.dims[2], a->keys = k.dims[2];
     return 1;
@@ -221,7 +228,7 @@ static xpu_value visible(const attention *a, int *ok) {
     return allowed;
 }
 
-/* The mask as what is added; keys that it lacks are not seen. */
+/* The mask as what is added. */
 static xpu_value added_mask(const attention *a) {
     fe_builder *b = a->b;
     xpu_value mask = a->in.mask;
@@ -236,7 +243,7 @@ static xpu_value added_mask(const attention *a) {
     } else if (info.dtype != XPU_F32) {
         mask = fe_convert(b, mask, XPU_F32);
     }
-    if (!mask.id || !xpu_dim_is_const(&b->graph->dims, a->keys, &keys) ||
+    if (!mask.id || !a->form->pads_mask || !xpu_dim_is_const(&b->graph->dims, a->keys, &keys) ||
         !xpu_dim_is_const(&b->graph->dims, info.dims[info.rank - 1], &own) || own >= keys) {
         return mask;
     }

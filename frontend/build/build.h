@@ -172,7 +172,8 @@ typedef struct {
     int64_t left, right;       /* how far a query sees; -1: everything */
     float scale, softcap;      /* 0: 1 / sqrt(size of a head), and none */
     int is_causal;
-    int stage; /* of the scores that are result 3: 0 products, 1 capped, 2 masked, 3 softmax */
+    int pads_mask; /* with keys that are not seen, where it has fewer; otherwise it has as many, or one */
+    int stage;     /* of the scores that are result 3: 0 products, 1 capped, 2 masked, 3 softmax */
 } fe_attention_form;
 /* Results: y, keys and values with those of the past, scores. 0 after reporting. */
 enum { FE_ATTENTION_RESULTS = 4 };

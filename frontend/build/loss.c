@@ -71,6 +71,7 @@ xpu_value fe_center_crop_pad(fe_builder *b, xpu_value x, fe_ints shape, fe_ints 
     if (!x.id) return x;
     const xpu_value_info info = *fe_info(b, x);
     int64_t pads[2 * XPU_MAX_RANK] = {0}, size;
+    uint8_t seen[XPU_MAX_RANK] = {0};
     const size_t count = axes.items ? axes.count : (size_t)info.rank;
     if (shape.count != count || count > XPU_MAX_RANK) {
         return fe_refuse(b, FE_OPERAND, "the shape does not fit the axes",
@@ -79,6 +80,8 @@ xpu_value fe_center_crop_pad(fe_builder *b, xpu_value x, fe_ints shape, fe_ints 
     for (size_t i = 0; i < count; i++) {
         const int axis = axes.items ? fe_axis(b, axes.items[i], info.rank) : (int)i;
         if (axis < 0) return none;
+        if (seen[axis]++)
+            return fe_refuse(b, FE_OPERAND, "an axis is given twice", fe_format(b, "axis %d", axis), NULL);
         if (!xpu_dim_is_const(&b->graph->dims, info.dims[axis], &size) || shape.items[i] < 0 ||
             shape.items[i] > FE_MAX_EXTENT) {
             return fe_refuse(b, FE_FORM, "a dim is not known, or its new size is out of range",

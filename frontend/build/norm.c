@@ -140,7 +140,7 @@ xpu_value fe_mean_variance_norm(fe_builder *b, xpu_value x, fe_ints axes) {
     int64_t others[XPU_MAX_RANK];
     const int rank = fe_info(b, x)->rank;
     size_t count = 0;
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank && i < 4; i++) { /* of pictures, where no axes are given */
         if (i != 1) others[count++] = i;
     }
     if (!axes.items) axes = (fe_ints){others, count};

@@ -59,6 +59,7 @@ static int read_attention(const xpu_onnx_node *node, fe_attention_form *form) {
     if (form->left < -1) return fe_bad_attr(&node->build, "left_window_size", "it is -1 or not below 0");
     if (form->right < -1) return fe_bad_attr(&node->build, "right_window_size", "it is -1 or not below 0");
     form->stage = (int)stage;
+    form->pads_mask = node->version >= 24;
     if (xpu_onnx_has_input(node, 4) == xpu_onnx_has_input(node, 5)) return ok;
     xpu_onnx_refuse(node, "onnx-operand", "the past is not whole", "keys and values of the past come together", NULL);
     return 0;

@@ -53,6 +53,8 @@ const char *xpu_why_not_packed(xpu_codegen *cg, xpu_node node, xpu_tiling_format
         return "a product with several constant matrices runs on the cores";
     }
     if (!is_single(cg, w) && !has_matrices_alike(cg, x, w)) return "one matrix is multiplied by several: on the cores";
+    if (cg->chip.array_columns > XPU_PACK_MOST_COLUMNS)
+        return "the array is wider than what the cores pack: on the cores";
     if (may_be_empty(cg, x) || may_be_empty(cg, w)) return "a matrix that may be empty is multiplied on the cores";
     int own = !is_single(cg, w);
     xpu_conv_shape shape = xpu_matrices_shape(cg, node, dim_from_end(cg, w, 1), own);

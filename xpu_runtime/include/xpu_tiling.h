@@ -81,6 +81,9 @@ static inline uint64_t xpu_tiling_window_bytes(int64_t kernel_h, int64_t kernel_
     return xpu_tiling_window_of(&s, &(xpu_tiling_task){16, 1, 1}, has_weights).bytes;
 }
 
+/* Of an array for which the cores pack computed weights (pack_matrix_f32). */
+enum { XPU_PACK_MOST_COLUMNS = 64 };
+
 static inline int32_t xpu_tiling_column_tiles(int32_t out_c, int32_t columns) {
     return (out_c + columns - 1) / columns;
 }

@@ -3,9 +3,10 @@
  * block of columns of one matrix. Its rows come in slices of k, once for the magnitudes and once more for the integers;
  * a slice that is all of them comes once. The next slice is loaded while one is worked on, results are stored behind.
  */
+#include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/common.h"
 
-enum { MOST_COLUMNS = 64, INF_BITS = 0x7f800000, NAN_BITS = 0x7fc00000 };
+enum { INF_BITS = 0x7f800000, NAN_BITS = 0x7fc00000 };
 
 static const float most_float = 0x1.fffffep127f;
 
@@ -61,7 +62,7 @@ static inline vuint32m4_t magnitudes(const float *x, size_t vl) {
 
 /* Rows without room between them: as many as a vector holds at once. */
 static void find_of_columns(const struct plan *p, const struct slice *c, const float *x) {
-    const uint32_t rows = MOST_COLUMNS / c->columns, total = c->count * c->columns, step = rows * c->columns;
+    const uint32_t rows = XPU_PACK_MOST_COLUMNS / c->columns, total = c->count * c->columns, step = rows * c->columns;
     size_t vl = __riscv_vsetvl_e32m4(step);
     vuint32m4_t all = __riscv_vmv_v_x_u32m4(0, vl);
     for (uint32_t i = 0; i < total; i += step) {
@@ -118,7 +119,7 @@ static xpu_ticket find_scales(const struct plan *p, const struct slice *c) {
     vfloat32m4_t most = __riscv_vreinterpret_v_u32m4_f32m4(bits);
     vfloat32m4_t inverse = __riscv_vfmin_vf_f32m4(__riscv_vfrdiv_vf_f32m4(most, limit, vl), most_float, vl);
     inverse = __riscv_vfmerge_vfm_f32m4(inverse, 0.0f, __riscv_vmseq_vx_u32m4_b8(bits, 0, vl), vl);
-    for (uint32_t i = 0; i + c->columns <= MOST_COLUMNS; i += c->columns) {
+    for (uint32_t i = 0; i + c->columns <= XPU_PACK_MOST_COLUMNS; i += c->columns) {
         __riscv_vse32_v_f32m4(p->inverses + i, inverse, vl);
     }
     vuint32m4_t scale = __riscv_vreinterpret_v_f32m4_u32m4(__riscv_vfdiv_vf_f32m4(most, limit, vl));
@@ -141,8 +142,8 @@ static inline vint8m1_t to_int8(vfloat32m4_t v, size_t vl) {
 /* Rows without room between them, as one: inverses repeat. */
 static void pack_columns(const struct plan *p, const struct slice *c, const float *x, void *to) {
     const uint32_t width = (uint32_t)p->a.columns, dense = c->columns == width;
-    const uint32_t step = dense ? MOST_COLUMNS : width, total = c->count * width;
-    const size_t most = dense ? MOST_COLUMNS : c->columns;
+    const uint32_t step = dense ? XPU_PACK_MOST_COLUMNS : width, total = c->count * width;
+    const size_t most = dense ? XPU_PACK_MOST_COLUMNS : c->columns;
     vfloat32m4_t inverse = __riscv_vle32_v_f32m4(p->inverses, most);
     for (uint32_t i = 0; i < total; i += step, x += most) {
         size_t vl = dense ? __riscv_vsetvl_e32m4(total - i) : most;
@@ -257,7 +258,7 @@ static void make_integers(struct plan *p, const struct step *s, const struct sli
 
 static void run_step(struct plan *p, const struct step *s, uint32_t half) {
     const struct slice c = slice_of(p, s);
-    if (s->pass == 0 && s->first == 0) clear(p->most, MOST_COLUMNS);
+    if (s->pass == 0 && s->first == 0) clear(p->most, XPU_PACK_MOST_COLUMNS);
     if (s->pass == 0 && p->a.transposed) find_of_rows(p, &c, p->x[half]);
     if (s->pass == 0 && !p->a.transposed) find_of_columns(p, &c, p->x[half]);
     if (p->whole || (s->pass == 1 && s->first == 0)) {
@@ -274,13 +275,13 @@ static void place(struct plan *p) {
     p->bytes = p->a.narrow ? 1 : 2;
     p->blocks = ceil_div((uint32_t)p->a.n, width);
     /* floats and integers of a value of k, in floats, twice */
-    p->depth = (available - 4 * MOST_COLUMNS - 32) / (2 * width + width);
+    p->depth = (available - 4 * XPU_PACK_MOST_COLUMNS - 32) / (2 * width + width);
     p->whole = (uint32_t)p->a.k <= p->depth;
     p->most = (uint32_t *)lm;
-    p->inverses = lm + MOST_COLUMNS;
-    p->scales = p->inverses + MOST_COLUMNS;
-    p->places = (uint32_t *)p->scales + MOST_COLUMNS;
-    lm = p->scales + 2 * MOST_COLUMNS;
+    p->inverses = lm + XPU_PACK_MOST_COLUMNS;
+    p->scales = p->inverses + XPU_PACK_MOST_COLUMNS;
+    p->places = (uint32_t *)p->scales + XPU_PACK_MOST_COLUMNS;
+    lm = p->scales + 2 * XPU_PACK_MOST_COLUMNS;
     uint32_t floats = p->depth * width;
     for (uint32_t i = 0; i < 2; i++) {
         p->x[i] = lm + i * floats;

@@ -96,7 +96,8 @@ static void scatter_share(const void *args, uint32_t core, uint32_t cores) {
     partition(core, cores, (uint32_t)a->outer * (uint32_t)a->count * inner, 4, &s.first, &s.last);
     if (s.first == s.last) return;
     const int wide = s.row * s.bytes >= WIDE_BYTES && s.bytes >= 4;
-    const uint32_t room = available / 4, most_width = round_down(room * 4 / s.bytes, 16); /* a quarter of LM each */
+    const uint32_t room = available / 4,
+                   most_width = min_u32(round_down(room * 4 / s.bytes, 16), MOST_LOADED); /* a quarter of LM each */
     s.spare = lm;
     s.other = lm + room;
     s.raw = lm + 2 * room;
