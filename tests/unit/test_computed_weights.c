@@ -1,0 +1,46 @@
+/* Which products of two computed matrices run on the tensor engine, where the second is packed as weights. */
+#include "tests/unit/codegen_fixture.h"
+
+static const struct {
+    const char *why;
+    int x_rank;
+    int64_t x[4];
+    int w_rank;
+    int64_t w[4];
+    const char *precision;
+    int columns; /* of the array; 0: as they are */
+    uint32_t packed;
+} products[] = {
+    {"each matrix has its own", 4, {1, 3, 48, 64}, 4, {1, 3, 64, 80}, "int16", 0, 1},
+    {"the same in bytes", 4, {1, 3, 48, 64}, 4, {1, 3, 64, 80}, "int16x8", 0, 1},
+    {"a second rank", 3, {3, 48, 64}, 3, {3, 64, 80}, "int16", 0, 1},
+    {"one for all", 3, {3, 48, 64}, 2, {64, 80}, "int16", 0, 1},
+    {"float32", 4, {1, 3, 48, 64}, 4, {1, 3, 64, 80}, "fp32", 0, 0},
+    {"one is multiplied by several", 3, {1, 48, 64}, 3, {3, 64, 80}, "int16", 0, 0},
+    {"few rows", 3, {3, 15, 256}, 3, {3, 256, 256}, "int16", 0, 0},
+    {"rows enough", 3, {3, 16, 256}, 3, {3, 256, 256}, "int16", 0, 1},
+    {"a small product", 2, {16, 16}, 2, {16, 16}, "int16", 0, 0},
+    {"a wide array", 3, {3, 48, 64}, 3, {3, 64, 80}, "int16", 128, 0},
+    {"the widest that is packed for", 3, {3, 48, 64}, 3, {3, 64, 80}, "int16", 64, 1},
+};
+
+static void packed(void) {
+    for (volatile size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        BENCH_OPEN(b);
+        work w;
+        xpu_value operands[] = {input(&b, "x", products[i].x_rank, products[i].x),
+                                input(&b, "w", products[i].w_rank, products[i].w)};
+        xpu_node node = bench_node(&b, XPU_OP_MATMUL, operands, 2, NULL, 0);
+        xpu_graph_output(b.graph, xpu_node_output(b.graph, node, 0));
+        xpu_codegen *cg = work_start(&b, &w, "standard", products[i].precision);
+        if (products[i].columns) cg->chip.array_columns = (uint32_t)products[i].columns;
+        work_prepare(&b, &w);
+        uint32_t count = count_ops(&b, XPU_OP_PACKED_MATMUL);
+        if (count != products[i].packed) printf("%s: %u\n", products[i].why, count);
+        CU_ASSERT_EQUAL(count, products[i].packed);
+        CU_ASSERT_EQUAL(count_ops(&b, XPU_OP_PACK_MATRIX), products[i].packed);
+        bench_close(&b);
+    }
+}
+
+XPU_TEST_MAIN("computed weights", {"packed", packed})
