@@ -384,4 +384,5 @@ clean:
 	rm -rf $(BUILD)
 
 -include sim/rtl/rtl.mk
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# What is built with sanitizers says the same names of its own files.
+-include $(shell find $(BUILD) -path $(BUILD)/san -prune -o -name '*.d' -print 2>/dev/null)
