@@ -80,6 +80,15 @@ static int keeps_place(xpu_codegen *cg, xpu_value x, xpu_value y, const int64_t 
     return 1;
 }
 
+int xpu_keeps_pixels(const xpu_codegen *cg, xpu_value x, xpu_value y) {
+    const xpu_value_info *from = xpu_value_at(cg->graph, x), *to = xpu_value_at(cg->graph, y);
+    if (from->layout != XPU_LAYOUT_CHANNEL_LAST || (to->rank != 3 && to->rank != 4)) return 0;
+    for (int i = 0; i < 2; i++) {
+        if (!xpu_dim_same(&cg->graph->dims, from->dims[i], to->dims[i])) return 0;
+    }
+    return 1;
+}
+
 static int is_linear(const xpu_codegen *cg, xpu_value value) {
     return xpu_value_at(cg->graph, value)->layout == XPU_LAYOUT_LINEAR || xpu_layout_free(cg, value);
 }
@@ -104,7 +113,9 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     if (xpu_has_gaps(cg, x)) return 0;
     if (op == XPU_OP_RESHAPE) {
-        if (!is_linear(cg, x) || !is_linear(cg, y)) return 0;
+        int is_flat = is_linear(cg, x) && is_linear(cg, y);
+        int is_image = xpu_value_at(cg->graph, y)->layout == XPU_LAYOUT_CHANNEL_LAST && xpu_keeps_pixels(cg, x, y);
+        if (!is_flat && !is_image) return 0;
     } else {
         const int64_t *perm = op == XPU_OP_TRANSPOSE ? xpu_node_ints(cg->graph, node, XPU_ATTR_PERM, NULL) : NULL;
         if (!keeps_place(cg, x, y, perm)) return 0;

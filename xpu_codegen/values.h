@@ -38,6 +38,9 @@ xpu_dim xpu_value_extent(const xpu_codegen *cg, xpu_value value, int i);
 int xpu_is_const_value(const xpu_codegen *cg, xpu_value value);
 /* Whether a node makes no layer: its result is another name for the bytes of its operand, which has no gaps. */
 int xpu_is_view(xpu_codegen *cg, xpu_node node);
+/* Whether a reshape from x, which is channel-last, to y leaves the first two dims: as channel-last y has the same
+ * bytes. */
+int xpu_keeps_pixels(const xpu_codegen *cg, xpu_value x, xpu_value y);
 /* The value whose memory `value` is, behind views. */
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
 /* The value of which `value` is a rearrangement, behind reshape, transpose, relayout and identity. */

@@ -259,6 +259,21 @@ static void flatten(bench *b) { /* reshape wants row-major */
     xpu_dim target[] = {xpu_dim_const(&b->graph->dims, 1), xpu_dim_const(&b->graph->dims, 144)};
     xpu_graph_output(b->graph, node1(b, XPU_OP_RESHAPE, y, &XPU_ATTR_DIMS_OF(SHAPE, target, 2), 1));
 }
+static void flatten_pixels(bench *b) { /* pixels as rows: a reshape and a transpose that name what stands there */
+    xpu_value y = conv(b, input(b, "x", DIMS(1, 1, 8, 8)), 4, 1, 3, 1);
+    xpu_dim target[] = {xpu_dim_const(&b->graph->dims, 1), xpu_dim_const(&b->graph->dims, 4),
+                        xpu_dim_const(&b->graph->dims, 36)};
+    y = node1(b, XPU_OP_RESHAPE, y, &XPU_ATTR_DIMS_OF(SHAPE, target, 3), 1);
+    y = node1(b, XPU_OP_TRANSPOSE, y, &INTS(PERM, 0, 2, 1), 1);
+    xpu_graph_output(b->graph, step1(b, XPU_EW_relu, y));
+}
+static void flatten_channels(bench *b) { /* a reshape that cuts the channels wants row-major */
+    xpu_value y = conv(b, input(b, "x", DIMS(1, 1, 8, 8)), 4, 1, 3, 1);
+    xpu_dim target[] = {xpu_dim_const(&b->graph->dims, 1), xpu_dim_const(&b->graph->dims, 2),
+                        xpu_dim_const(&b->graph->dims, 72)};
+    y = node1(b, XPU_OP_RESHAPE, y, &XPU_ATTR_DIMS_OF(SHAPE, target, 3), 1);
+    xpu_graph_output(b->graph, step1(b, XPU_EW_relu, y));
+}
 static void channel_constant(bench *b) { /* a constant per channel is read with strides */
     xpu_value y = conv(b, input(b, "x", DIMS(1, 1, 8, 8)), 4, 1, 3, 1);
     y = step2(b, XPU_EW_mul, y, constant(b, DIMS(4, 1, 1)));
@@ -364,8 +379,8 @@ static void layouts(void) {
     static const struct {
         void (*make)(bench *);
         uint32_t relayouts, layers;
-    } cases[] = {{chain_of_images, 2, 5},  {one_channel, 0, 2}, {flatten, 1, 2},
-                 {channel_constant, 0, 3}, {two_users, 1, 6},   {from_nhwc, 0, 2}};
+    } cases[] = {{chain_of_images, 2, 5},  {one_channel, 0, 2},      {flatten, 1, 2},   {flatten_pixels, 0, 2},
+                 {flatten_channels, 1, 3}, {channel_constant, 0, 3}, {two_users, 1, 6}, {from_nhwc, 0, 2}};
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
         work w;

@@ -21,7 +21,7 @@ typedef struct {
 } pass;
 
 /* What an operator wants of its operands and makes of its result (ops.def); UNKNOWN is on the host. */
-typedef enum { UNKNOWN, LINEAR, IMAGE, CHAIN, FOLLOW, JOIN, PERMUTE, PAIR, KEEP } layout_class;
+typedef enum { UNKNOWN, LINEAR, IMAGE, CHAIN, FOLLOW, JOIN, PERMUTE, PAIR, FLATTEN, KEEP } layout_class;
 
 static layout_class class_of(const pass *p, xpu_node node) {
     static const uint8_t classes[XPU_OP_COUNT] = {
@@ -150,6 +150,15 @@ static void place_pair(pass *p, xpu_node node) {
     xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = layout;
 }
 
+/* Pixels of a channel-last image stay where they are under another shape. */
+static void place_flatten(pass *p, xpu_node node) {
+    xpu_value x = xpu_node_input(p->graph, node, 0), y = xpu_node_output(p->graph, node, 0);
+    if (!has_layout(p, x, XPU_LAYOUT_LINEAR) && xpu_keeps_pixels(p->cg, x, y))
+        xpu_value_at(p->graph, y)->layout = XPU_LAYOUT_CHANNEL_LAST;
+    else
+        want(p, node, 0, XPU_LAYOUT_LINEAR);
+}
+
 static void place_linear(pass *p, xpu_node node) {
     uint32_t count = xpu_node_at(p->graph, node)->input_count;
     for (uint32_t i = 0; i < count; i++) want(p, node, i, XPU_LAYOUT_LINEAR);
@@ -185,6 +194,7 @@ static void place_node(pass *p, xpu_node node) {
     case PERMUTE: place_mover(p, node, class_of(p, node) == JOIN); break;
     case KEEP: break;
     case PAIR: place_pair(p, node); break;
+    case FLATTEN: place_flatten(p, node); break;
     }
 }
 
@@ -247,6 +257,10 @@ static void check_layout(const pass *p, xpu_node node, xpu_verify_report report,
             report(context, node, "result-layout", "the result lies in another order than the operand");
         break;
     case PAIR: check_operands(p, node, 0, 1, layout, report, context); break;
+    case FLATTEN:
+        if (layout == XPU_LAYOUT_LINEAR || !xpu_keeps_pixels(p->cg, x, y))
+            check_operands(p, node, 0, 0, XPU_LAYOUT_LINEAR, report, context);
+        break;
     case JOIN:
     case PERMUTE:
     case KEEP: break;
