@@ -26,7 +26,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Where packages are missing, these goals install them first and then make the rest anew, since variables hold what the
 # packages' programs say; the others name the line that does. What is built alone needs neither Verilator nor the tests'.
-INSTALL_DEPS := run run-resnet50 demo-voice demo-story demo-ocr models test test-long test-models bench
+INSTALL_DEPS := run run-resnet50 demo-voice demo-story demo-ocr models test test-long test-models bench bench-func
 BUILD_ONLY   := all device examples gen
 GOALS        := $(filter-out $(INSTALL_DEPS) deps help clean layers lengths,$(or $(MAKECMDGOALS),all))
 ifeq ($(MAKELEVEL)$(filter no,$(DEPS)),0)
@@ -78,7 +78,7 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run run-resnet50 demo-voice demo-story demo-ocr models test test-long test-models lint layers lengths tidy fmt-check fmt bench deps install help clean gen tests examples
+.PHONY: all run run-resnet50 demo-voice demo-story demo-ocr models test test-long test-models lint layers lengths tidy fmt-check fmt bench bench-func deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite manuals
 
 help:
@@ -95,6 +95,7 @@ help:
 	@echo '           10^6 random instructions, 10^5 descriptors, ten random chips, the chip pro, all benches of its units'
 	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
+	@echo 'bench-func  func beside onnxruntime on one thread, which PYTHON must have: a table of docs/models.md'
 	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
 	@echo 'coverage   which lines of the host code the quick tests reach: docs/coverage.md'
 	@echo 'lint       warnings of gcc and clang, clang-format, layers, lengths, tidy, generated files, lint-rtl'
@@ -284,7 +285,7 @@ $(BUILD)/tests/fuzz/hostile: $(FUZZ_O) $(TEST_LIB) $(LIBALL)
 .PHONY: hostile
 hostile:
 	$(Q)$(MAKE) $(PARALLEL) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
-tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) hostile
+tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) $(BUILD)/tests/bench/run_bench hostile
 test: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all tests chips units
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
@@ -298,6 +299,10 @@ test-models: deps
 bench: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all $(BENCH_BIN) $(KERNELS_ELF)
 	@scripts/bench $(BUILD)
+PYTHON ?= python3
+bench-func: deps
+	@$(MAKE) $(PARALLEL) --no-print-directory all $(BUILD)/tests/bench/run_bench
+	@$(PYTHON) scripts/bench-func $(BUILD) ../shared/models --write
 
 run: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all
