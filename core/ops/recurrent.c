@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "core/arith.h"
 #include "core/ops/infer.h"
 #include "core/ops/ref_tile.h"
 #include "core/ops/ref_util.h"
@@ -14,19 +13,15 @@
 enum { X, W };
 enum { MOST_DIRECTIONS = 2, MOST_INTEGER_K = (1 << 23) - 1 };
 
-int xpu_gates_of(int64_t kind) {
-    static const int gates[] = {[XPU_LSTM] = 4, [XPU_GRU] = 3, [XPU_RNN] = 1};
-    return kind >= 0 && kind < XPU_RECURRENT_KINDS ? gates[kind] : 0;
-}
-
 /* ---- shapes ---- */
 
 int xpu_recurrence_of(const xpu_graph *graph, xpu_node node, xpu_recurrence *sizes) {
     const xpu_value_info *x = xpu_operand(graph, node, X), *w = xpu_operand(graph, node, W);
     const int64_t kind = xpu_node_int(graph, node, XPU_ATTR_KIND);
     int64_t rows, columns;
-    *sizes = (xpu_recurrence){.kind = (xpu_recurrent_kind)kind, .gates = xpu_gates_of(kind)};
-    if (!sizes->gates || x->rank != 3 || w->rank != 2) return 0;
+    *sizes = (xpu_recurrence){.kind = (xa_recurrence)kind};
+    if (kind < 0 || kind >= XA_RECURRENCES || x->rank != 3 || w->rank != 2) return 0;
+    sizes->gates = (int)xa_gates_of(sizes->kind);
     if (!xpu_dim_is_const(&graph->dims, w->dims[0], &rows) || !xpu_dim_is_const(&graph->dims, w->dims[1], &columns))
         return 0;
     sizes->hidden = columns / sizes->gates;
@@ -58,7 +53,7 @@ static int operands_fit(xpu_graph *graph, xpu_node node, const xpu_recurrence *r
            has_dims(graph, node, XPU_IN_CELL, 3, (xpu_dim[]){directions, r->batch, hidden}) &&
            has_dims(graph, node, XPU_IN_WSCALE, 1, &gates) &&
            narrow == (xpu_operand(graph, node, XPU_IN_WSCALE) != NULL) && !xpu_operand(graph, node, XPU_IN_ABSMAX) &&
-           (r->kind == XPU_LSTM || !xpu_operand(graph, node, XPU_IN_CELL));
+           (r->kind == XA_LSTM || !xpu_operand(graph, node, XPU_IN_CELL));
 }
 
 xpu_status xpu_infer_recurrent(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
@@ -82,7 +77,7 @@ xpu_status xpu_infer_recurrent(xpu_graph *graph, xpu_node node, xpu_diags *diags
     const xpu_dim hidden = xpu_dim_const(&graph->dims, r.hidden);
     const xpu_dim all[] = {r.steps, directions, r.batch, hidden};
     uint32_t results = xpu_node_at(graph, node)->output_count;
-    if (results > XPU_OUT_CELL && r.kind != XPU_LSTM) results = XPU_OUT_CELL;
+    if (results > XPU_OUT_CELL && r.kind != XA_LSTM) results = XPU_OUT_CELL;
     for (uint32_t i = 0; i < results && status == XPU_OK; i++)
         status = xpu_set_result(graph, node, i, XPU_F32, i ? 3 : 4, all + (i != 0), diags);
     return status;
@@ -160,12 +155,12 @@ static void multiply(const product *p, const float *h, size_t rows, const float 
 /* ---- gates ---- */
 
 /* Of one row: z are the products of the state, x those of the inputs; `state`: the cells, or before the step h. */
-static void step_row(xpu_recurrent_kind kind, const float *z, const float *x, float *c, float *h, size_t hidden) {
+static void step_row(xa_recurrence kind, const float *z, const float *x, float *c, float *h, size_t hidden) {
     for (size_t i = 0; i < hidden; i++) {
 #define SUM(gate) xa_add(z[(gate) * hidden + i], x[(gate) * hidden + i])
-        if (kind == XPU_RNN) {
+        if (kind == XA_RNN) {
             h[i] = xa_tanh(SUM(0));
-        } else if (kind == XPU_GRU) {
+        } else if (kind == XA_GRU) {
             const float update = xa_sigmoid(SUM(0)), reset = xa_sigmoid(SUM(1));
             const float now = xa_tanh(xa_add(xa_mul(reset, z[2 * hidden + i]), x[2 * hidden + i]));
             h[i] = xa_add(xa_mul(xa_sub(1.0f, update), now), xa_mul(update, h[i]));

@@ -2,11 +2,8 @@
 #ifndef XPU_CORE_OPS_RECURRENT_H
 #define XPU_CORE_OPS_RECURRENT_H
 
+#include "core/arith_recurrent.h"
 #include "core/ops/op.h"
-
-/* Attribute KIND. Gates stand side by side in the columns of x, w and bias: of an LSTM input, output, forget, cell; of
- * a GRU update, reset, hidden, with the reset behind the product. */
-typedef enum { XPU_LSTM, XPU_GRU, XPU_RNN, XPU_RECURRENT_KINDS } xpu_recurrent_kind;
 
 /* Operands: x [steps, batch, directions * gates * hidden], the products of the inputs and all that is added to them but
  * what XPU_IN_BIAS holds; w [directions * hidden, gates * hidden]; the rest may be absent. */
@@ -20,11 +17,9 @@ enum {
  * cells, too. */
 enum { XPU_OUT_HIDDEN = 1, XPU_OUT_CELL = 2 };
 
-int xpu_gates_of(int64_t kind); /* 0: there is no such kind */
-
 /* Sizes of a node whose operands fit each other. */
 typedef struct {
-    xpu_recurrent_kind kind;
+    xa_recurrence kind; /* attribute KIND */
     int gates;
     int64_t directions, hidden;
     xpu_dim steps, batch;

@@ -74,13 +74,17 @@ static int no_memory(const job *j) {
 
 /* ---- networks ---- */
 
-/* Whether a program takes pictures and gives a result of this rank, with so many classes (0: any). */
-static int check_form(const job *j, int which, int rank, int64_t classes) {
+static int wrong_program(const job *j, int which, const char *why) {
     static const char *const hints[] = {"xpuc ch_PP-OCRv4_det_infer.onnx --shape=x=1,3,32..960:32,32..960:32",
                                         "xpuc ch_ppocr_mobile_v2.0_cls_infer.onnx --shape=x=1,3,48,192",
                                         "xpuc ch_PP-OCRv4_rec_infer.onnx --shape=x=1,3,48,32..2048:8"};
     static const char *const what[] = {"the program detects no text", "the program classifies no lines of text",
                                        "the program recognises no characters of this list"};
+    return demo_fails(2, j->networks[which].path, "ocr-program", what[which], why, hints[which]);
+}
+
+/* Whether a program takes pictures and gives a result of this rank, with so many classes (0: any). */
+static int check_form(const job *j, int which, int rank, int64_t classes) {
     const network *n = &j->networks[which];
     xpurt_tensor in = {0}, out = {0};
     xpurt_input(n->program, 0, &in);
@@ -92,7 +96,7 @@ static int check_form(const job *j, int which, int rank, int64_t classes) {
     char why[160];
     snprintf(why, sizeof why, "it needs an input float32 [1,3,H,W], and one result of %d dims%s%.0lld", rank,
              classes ? ", the last one " : "", (long long)classes);
-    return demo_fails(2, n->path, "ocr-program", what[which], why, hints[which]);
+    return wrong_program(j, which, why);
 }
 
 static int open_network(network *n, const char *device) {
@@ -154,9 +158,7 @@ static int find_boxes(job *j, const picture *p, double up) {
     if (status) return status;
     const xpurt_tensor *result = &j->networks[DETECTOR].result;
     if (result->dims[2] != j->map_height || result->dims[3] != j->map_width) {
-        return demo_fails(2, j->networks[DETECTOR].path, "ocr-program", "the program detects no text",
-                          "its result has another size than the picture",
-                          "xpuc ch_PP-OCRv4_det_infer.onnx --shape=x=1,3,32..960:32,32..960:32");
+        return wrong_program(j, DETECTOR, "its result has another size than the picture");
     }
     const float *map = result->data;
     for (int i = 0; i < j->map_width * j->map_height; i++) j->most = fmax(j->most, (double)map[i]);

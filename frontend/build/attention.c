@@ -182,10 +182,6 @@ static xpu_value both(fe_builder *b, xpu_value x, xpu_value y) {
     return x.id ? fe_binary(b, XPU_OP_AND, x, y) : y;
 }
 
-static xpu_value integer(fe_builder *b, int32_t value) {
-    return xpu_graph_const_bytes(b->graph, NULL, &(xpu_tensor){.dtype = XPU_I32, .data = &value});
-}
-
 /* The number of keys that count in each batch, [B,1,1,1]. */
 static xpu_value lengths_of(const attention *a) {
     const xpu_value_info info = *fe_info(a->b, a->in.lengths);
@@ -212,14 +208,14 @@ static xpu_value visible(const attention *a, int *ok) {
             before = fe_binary(b, XPU_OP_SUB, lengths, queries);
         }
         xpu_value ahead = fe_binary(b, XPU_OP_SUB, key, fe_binary(b, XPU_OP_ADD, place, before));
-        if (form->is_causal) allowed = fe_binary(b, XPU_OP_LESS_OR_EQUAL, ahead, integer(b, 0));
+        if (form->is_causal) allowed = fe_binary(b, XPU_OP_LESS_OR_EQUAL, ahead, fe_integer(b, XPU_I32, 0));
         if (form->left >= 0) {
             int32_t least = form->left > INT32_MAX ? -INT32_MAX : -(int32_t)form->left;
-            allowed = both(b, allowed, fe_binary(b, XPU_OP_GREATER_OR_EQUAL, ahead, integer(b, least)));
+            allowed = both(b, allowed, fe_binary(b, XPU_OP_GREATER_OR_EQUAL, ahead, fe_integer(b, XPU_I32, least)));
         }
         if (form->right >= 0) {
             int32_t most = form->right > INT32_MAX ? INT32_MAX : (int32_t)form->right;
-            allowed = both(b, allowed, fe_binary(b, XPU_OP_LESS_OR_EQUAL, ahead, integer(b, most)));
+            allowed = both(b, allowed, fe_binary(b, XPU_OP_LESS_OR_EQUAL, ahead, fe_integer(b, XPU_I32, most)));
         }
         *ok = allowed.id != 0;
     }

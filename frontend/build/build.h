@@ -487,8 +487,9 @@ xpu_value fe_reshape_to(fe_builder *b, xpu_value value, const xpu_dim *dims, int
 /* Intermediate nodes of elementwise operators; {0} where an operand is. */
 xpu_value fe_unary(fe_builder *b, xpu_op_id op, xpu_value x);
 xpu_value fe_binary(fe_builder *b, xpu_op_id op, xpu_value x, xpu_value y);
-/* Constants of float32, rank 0. */
+/* Constants of rank 0: of float32; and of an integer type, whose low bits of `value` it has. */
 xpu_value fe_number(fe_builder *b, float value);
+xpu_value fe_integer(fe_builder *b, xpu_dtype dtype, int64_t value);
 /* A builder whose results are all intermediate ones; then x as the operator's result. */
 fe_builder fe_inside(const fe_builder *b);
 xpu_value fe_finish(fe_builder *b, const fe_builder *inside, xpu_value x);

@@ -117,6 +117,10 @@ xpu_value fe_number(fe_builder *b, float value) {
     return xpu_graph_const_f32(b->graph, NULL, value);
 }
 
+xpu_value fe_integer(fe_builder *b, xpu_dtype dtype, int64_t value) {
+    return xpu_graph_const_bytes(b->graph, NULL, &(xpu_tensor){.dtype = dtype, .data = &value}); /* little-endian */
+}
+
 fe_builder fe_inside(const fe_builder *b) {
     fe_builder inside = *b;
     inside.inner = 1;

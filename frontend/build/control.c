@@ -51,14 +51,10 @@ static int is_inner(const xpu_graph *graph, xpu_dim dim, xpu_block block) {
     return value.id && xpu_block_is_in(graph, xpu_value_block(graph, value), block);
 }
 
-static xpu_value scalar(fe_builder *b, int64_t value) {
-    return xpu_graph_const_bytes(b->graph, NULL, &(xpu_tensor){.dtype = XPU_I64, .data = &value});
-}
-
 /* A dim as data: an int64 scalar. */
 static xpu_value dim_value(fe_builder *b, xpu_dim dim) {
     int64_t value;
-    if (xpu_dim_is_const(&b->graph->dims, dim, &value)) return scalar(b, value);
+    if (xpu_dim_is_const(&b->graph->dims, dim, &value)) return fe_integer(b, XPU_I64, value);
     xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(VALUES, &dim, 1), XPU_ATTR_INT_OF(DTYPE, XPU_I64)};
     return fe_node(b, XPU_OP_DIM_VALUES, NULL, 0, attrs, 2, 0);
 }

@@ -18,9 +18,7 @@ static xpu_value moved(fe_builder *b, xpu_value x, const fe_cumulation *form, in
     xpu_value wide;
     if (xpu_dtype_bytes(info.dtype) == 8 && form->op == XPU_OP_MUL) { /* 8 bytes of a fill have equal halves */
         fe_padding other = padding;
-        static const int64_t one = 1;
-        other.integer =
-            xpu_graph_const_bytes(b->graph, NULL, &(xpu_tensor){.dtype = info.dtype, .data = (void *)(uintptr_t)&one});
+        other.integer = fe_integer(b, info.dtype, 1);
         wide = fe_pad(b, x, &other);
     } else {
         wide = fe_pad(b, x, &padding);

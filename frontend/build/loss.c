@@ -5,10 +5,6 @@
 
 static const xpu_value none = {0};
 
-static xpu_value constant(fe_builder *b, xpu_dtype dtype, int64_t value) {
-    return xpu_graph_const_bytes(b->graph, NULL, &(xpu_tensor){.dtype = dtype, .data = &value}); /* little-endian */
-}
-
 static xpu_value chosen(fe_builder *b, xpu_value condition, xpu_value x, xpu_value y) {
     if (!condition.id || !x.id || !y.id) return none;
     return fe_node(b, XPU_OP_WHERE, (xpu_value[]){condition, x, y}, 3, NULL, 0, 0);
@@ -49,8 +45,8 @@ xpu_value fe_likelihood_loss(fe_builder *b, xpu_value x, xpu_value target, xpu_v
     xpu_value valid = none;
     if (form->ignored) {
         valid = fe_unary(&inside, XPU_OP_NOT,
-                         fe_binary(&inside, XPU_OP_EQUAL, target, constant(b, places.dtype, *form->ignored)));
-        target = chosen(&inside, valid, target, constant(b, places.dtype, 0));
+                         fe_binary(&inside, XPU_OP_EQUAL, target, fe_integer(b, places.dtype, *form->ignored)));
+        target = chosen(&inside, valid, target, fe_integer(b, places.dtype, 0));
         if (!target.id) return none;
     }
     int ok = 1;

@@ -40,7 +40,6 @@ static xpu_value threshold_of(fe_builder *b, xpu_value value) {
 }
 
 xpu_value fe_suppress(fe_builder *b, const fe_suppression *form) {
-    static const int32_t minus_one = -1;
     static const int64_t swap[] = {1, 0};
     if (!form->boxes.id || !form->scores.id) return (xpu_value){0};
     const xpu_value_info boxes = *fe_info(b, form->boxes), scores = *fe_info(b, form->scores);
@@ -61,8 +60,7 @@ xpu_value fe_suppress(fe_builder *b, const fe_suppression *form) {
                             threshold_of(&inner, form->threshold)};
     const uint32_t count = operands[3].id ? 4 : operands[2].id ? 3 : 2;
     xpu_value picks = fe_node(&inner, XPU_OP_NMS, operands, count, attrs, 2, 0);
-    xpu_tensor none = {.dtype = XPU_I32, .data = (void *)(uintptr_t)&minus_one};
-    xpu_value held[] = {picks, xpu_graph_const_bytes(b->graph, NULL, &none)};
+    xpu_value held[] = {picks, fe_integer(b, XPU_I32, -1)};
     xpu_value found = picks.id ? fe_node(&inner, XPU_OP_GREATER, held, 2, NULL, 0, 0) : picks;
     xpu_value places = fe_nonzero(&inner, found); /* image, class, rank: a column each */
     if (!places.id) return places;

@@ -3,11 +3,6 @@
 
 #include "frontend/build/build.h"
 
-static xpu_value scalar(fe_builder *b, xpu_dtype dtype, const void *data) {
-    xpu_tensor tensor = {.dtype = dtype, .rank = 0, .data = (void *)(uintptr_t)data};
-    return xpu_graph_const_bytes(b->graph, NULL, &tensor);
-}
-
 static xpu_value converted(fe_builder *b, xpu_value x, xpu_dtype dtype, int last) {
     if (!x.id || (!last && fe_info(b, x)->dtype == dtype)) return x;
     return fe_node(b, XPU_OP_CONVERT, &x, 1, &XPU_ATTR_INT_OF(DTYPE, dtype), 1, last);
@@ -26,10 +21,9 @@ xpu_value fe_range(fe_builder *b, xpu_value start, xpu_value step, xpu_dim count
 }
 
 xpu_value fe_counted(fe_builder *b, xpu_dtype dtype, xpu_dim count, int axis, int rank) {
-    static const int64_t zero = 0, one = 1; /* little-endian: their low bytes are those of int32 */
     xpu_dim dims[XPU_MAX_RANK];
     for (int i = 0; i < rank; i++) dims[i] = i == axis ? count : xpu_dim_const(&b->graph->dims, 1);
-    xpu_value list = range(b, scalar(b, dtype, &zero), scalar(b, dtype, &one), count, 0);
+    xpu_value list = range(b, fe_integer(b, dtype, 0), fe_integer(b, dtype, 1), count, 0);
     return rank == 1 || !list.id ? list : fe_reshape_to(b, list, dims, rank, 0);
 }
 
@@ -65,7 +59,7 @@ xpu_value fe_arg_extreme(fe_builder *b, int is_max, xpu_value x, int64_t axis, i
         found = fe_binary(&inner, XPU_OP_OR, found, number);
     }
     xpu_value places[] = {found, fe_counted(&inner, XPU_I32, info.dims[at], at, info.rank),
-                          scalar(&inner, XPU_I32, &nowhere)};
+                          fe_integer(&inner, XPU_I32, nowhere)};
     xpu_value place = fe_node(&inner, XPU_OP_WHERE, places, 3, NULL, 0, 0);
     place = fe_reduce(&inner, last_index ? XPU_OP_REDUCE_MAX : XPU_OP_REDUCE_MIN, place, (fe_ints){axes, 1}, keep_dims);
     b->made = inner.made;
@@ -77,17 +71,15 @@ xpu_value fe_arg_extreme(fe_builder *b, int is_max, xpu_value x, int64_t axis, i
 xpu_value fe_triangle(fe_builder *b, xpu_value x, xpu_value diagonal, int upper) {
     if (!x.id) return x;
     const xpu_value_info info = *fe_info(b, x);
-    static const float zero = 0;
-    static const int32_t main_diagonal = 0;
     if (info.rank < 2) {
         return fe_refuse(b, FE_SHAPE, "the input is no matrix", fe_format(b, "it has rank %d", info.rank), NULL);
     }
     xpu_value above = fe_binary(b, XPU_OP_SUB, fe_counted(b, XPU_I32, info.dims[info.rank - 1], 1, 2),
                                 fe_counted(b, XPU_I32, info.dims[info.rank - 2], 0, 2));
     if (diagonal.id && fe_info(b, diagonal)->rank) diagonal = fe_reshape_to(b, diagonal, NULL, 0, 0);
-    diagonal = diagonal.id ? converted(b, diagonal, XPU_I32, 0) : scalar(b, XPU_I32, &main_diagonal);
+    diagonal = diagonal.id ? converted(b, diagonal, XPU_I32, 0) : fe_integer(b, XPU_I32, 0);
     xpu_value operands[] = {fe_binary(b, upper ? XPU_OP_GREATER_OR_EQUAL : XPU_OP_LESS_OR_EQUAL, above, diagonal), x,
-                            converted(b, scalar(b, XPU_F32, &zero), info.dtype, 0)};
+                            converted(b, fe_number(b, 0), info.dtype, 0)};
     return fe_node(b, XPU_OP_WHERE, operands, 3, NULL, 0, 1);
 }
 
@@ -114,11 +106,10 @@ xpu_value fe_one_hot(fe_builder *b, xpu_value indices, xpu_dim depth, xpu_value 
     for (int i = 0; i <= info.rank; i++)
         dims[i] = i == at ? xpu_dim_const(&b->graph->dims, 1) : info.dims[dims_count++];
     fe_builder inside = fe_inside(b);
-    static const int64_t zero = 0;
     xpu_value index = fe_reshape_to(&inside, converted(&inside, indices, dtype, 0), dims, info.rank + 1, 0);
     xpu_value from_end = converted(&inside, fe_dim_values(&inside, &depth, 1, 0), dtype, 0);
     from_end = fe_binary(&inside, XPU_OP_ADD, index, from_end);
-    xpu_value is_negative = fe_binary(&inside, XPU_OP_LESS, index, scalar(b, dtype, &zero));
+    xpu_value is_negative = fe_binary(&inside, XPU_OP_LESS, index, fe_integer(b, dtype, 0));
     if (!from_end.id || !is_negative.id) return none;
     index = fe_node(&inside, XPU_OP_WHERE, (xpu_value[]){is_negative, from_end, index}, 3, NULL, 0, 0);
     xpu_value found = fe_binary(&inside, XPU_OP_EQUAL, index, fe_counted(&inside, dtype, depth, at, info.rank + 1));
@@ -142,8 +133,8 @@ xpu_value fe_eye(fe_builder *b, xpu_value x, int64_t diagonal, xpu_dtype dtype) 
         fe_bad_attr(b, "k", fe_format(b, "it is %" PRId64, diagonal));
         return (xpu_value){0};
     }
-    const int32_t k = (int32_t)diagonal;
-    xpu_value row = fe_binary(b, XPU_OP_ADD, fe_counted(b, XPU_I32, info.dims[0], 0, 2), scalar(b, XPU_I32, &k));
+    xpu_value row =
+        fe_binary(b, XPU_OP_ADD, fe_counted(b, XPU_I32, info.dims[0], 0, 2), fe_integer(b, XPU_I32, diagonal));
     xpu_value found = fe_binary(b, XPU_OP_EQUAL, row, fe_counted(b, XPU_I32, info.dims[1], 1, 2));
     return found.id ? converted(b, found, dtype, 1) : found;
 }

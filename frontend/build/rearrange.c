@@ -1,15 +1,6 @@
 /* Operators that place elements by what others say: reversed sequences, pools undone, elements once. */
 #include "frontend/build/build.h"
 
-/* 0, 1, ... of int64. */
-static xpu_value counted(fe_builder *b, xpu_dim count) {
-    static const int64_t numbers[] = {0, 1};
-    xpu_tensor first = {.dtype = XPU_I64, .data = (void *)(uintptr_t)&numbers[0]}, step = first;
-    step.data = (void *)(uintptr_t)&numbers[1];
-    return fe_range(b, xpu_graph_const_bytes(b->graph, NULL, &first), xpu_graph_const_bytes(b->graph, NULL, &step),
-                    count);
-}
-
 /* A number of this type, as often as the dims say. */
 static xpu_value filled(fe_builder *b, xpu_dtype dtype, int number, const xpu_dim *dims, int rank) {
     xpu_value value = fe_as(b, fe_number(b, (float)number), dtype);
@@ -17,12 +8,6 @@ static xpu_value filled(fe_builder *b, xpu_dtype dtype, int number, const xpu_di
 }
 
 /* ---- reversed sequences ---- */
-
-/* As [rows, columns], rows or columns of one. */
-static xpu_value shaped(fe_builder *b, xpu_value x, xpu_dim rows, xpu_dim columns) {
-    const xpu_dim dims[] = {rows, columns};
-    return x.id ? fe_reshape_to(b, x, dims, 2, 0) : x;
-}
 
 xpu_value fe_reverse_sequence(fe_builder *b, xpu_value x, xpu_value lengths, int time_axis) {
     if (!x.id || !lengths.id) return (xpu_value){0};
@@ -38,13 +23,12 @@ xpu_value fe_reverse_sequence(fe_builder *b, xpu_value x, xpu_value lengths, int
     const xpu_dim times = info.dims[time_axis], batch = info.dims[1 - time_axis], one = xpu_dim_const(dims, 1);
     const xpu_dim grid[] = {info.dims[0], info.dims[1]}, entry[] = {grid[0], grid[1], one};
     const int first = time_axis == 0;
+    const xpu_dim beside[] = {first ? one : batch, first ? batch : one};
     fe_builder inside = fe_inside(b);
-    xpu_value time = shaped(&inside, counted(&inside, times), first ? times : one, first ? one : times);
-    xpu_value length = shaped(&inside, lengths, first ? one : batch, first ? batch : one);
-    xpu_value sequence = shaped(&inside, counted(&inside, batch), first ? one : batch, first ? batch : one);
-    static const int64_t minus_one = -1;
-    xpu_tensor number = {.dtype = XPU_I64, .data = (void *)(uintptr_t)&minus_one};
-    xpu_value last = fe_binary(&inside, XPU_OP_ADD, length, xpu_graph_const_bytes(b->graph, NULL, &number));
+    xpu_value time = fe_counted(&inside, XPU_I64, times, first ? 0 : 1, 2);
+    xpu_value length = fe_reshape_to(&inside, lengths, beside, 2, 0);
+    xpu_value sequence = fe_counted(&inside, XPU_I64, batch, first ? 1 : 0, 2);
+    xpu_value last = fe_binary(&inside, XPU_OP_ADD, length, fe_integer(b, XPU_I64, -1));
     xpu_value operands[] = {fe_binary(&inside, XPU_OP_LESS, time, length), fe_binary(&inside, XPU_OP_SUB, last, time),
                             time};
     xpu_value place = fe_node(&inside, XPU_OP_WHERE, operands, 3, NULL, 0, 0);
@@ -109,10 +93,7 @@ static int find_groups(fe_builder *b, grouping *g) {
     places = fe_reshape_to(b, places, &g->groups, 1, 0);
     g->first = fe_gather(b, g->order, places, 0);
     const fe_cumulation sum = {.op = XPU_OP_ADD};
-    static const int32_t minus_one = -1;
-    xpu_tensor number = {.dtype = XPU_I32, .data = (void *)(uintptr_t)&minus_one};
-    g->group = fe_binary(b, XPU_OP_ADD, fe_cumulate(b, fe_as(b, begins, XPU_I32), &sum),
-                         xpu_graph_const_bytes(b->graph, NULL, &number));
+    g->group = fe_binary(b, XPU_OP_ADD, fe_cumulate(b, fe_as(b, begins, XPU_I32), &sum), fe_integer(b, XPU_I32, -1));
     return g->first.id && g->group.id;
 }
 
@@ -139,7 +120,7 @@ int fe_unique(fe_builder *b, xpu_value x, int sorted, xpu_value results[4]) {
     xpu_value counts = placed(&inside, g.groups, g.group, filled(&inside, XPU_I32, 1, &g.count, 1), XA_PLACE_SUM);
     if (!sorted) { /* by the first place of each group */
         xpu_value by = order_of(&inside, g.first, g.groups);
-        xpu_value rank = placed(&inside, g.groups, by, fe_as(&inside, counted(&inside, g.groups), XPU_I32), XA_PLACE);
+        xpu_value rank = placed(&inside, g.groups, by, fe_counted(&inside, XPU_I32, g.groups, 0, 1), XA_PLACE);
         if (!by.id || !rank.id || !inverse.id || !counts.id) return 0;
         g.first = fe_gather(&inside, g.first, by, 0);
         counts = fe_gather(&inside, counts, by, 0);

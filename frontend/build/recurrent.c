@@ -469,7 +469,7 @@ static xpu_value state_weights(const recurrent *u) {
 
 static void run_recurrence(recurrent *u, int backwards, xpu_value *made) {
     enum { RESULTS = 3, OPERANDS = 7 };
-    const xpu_recurrent_kind row = u->kind == FE_LSTM ? XPU_LSTM : u->kind == FE_GRU ? XPU_GRU : XPU_RNN;
+    const xa_recurrence row = u->kind == FE_LSTM ? XA_LSTM : u->kind == FE_GRU ? XA_GRU : XA_RNN;
     const int64_t columns = u->gates * u->hidden;
     const xpu_dim all = size_of(u, u->directions * columns);
     xpu_value of_x = part(u, u->in.bias, 1, 0, columns), of_h = part(u, u->in.bias, 1, columns, columns);

@@ -361,6 +361,10 @@ void xpu_onnx_read_node(xpu_onnx_importer *importer, uint32_t index) {
         xpu_onnx_name *entry = xpu_onnx_name_of(importer, node.proto->output[i]);
         if (entry->state != XPU_ONNX_NAME_PENDING || entry->producer != index) continue;
         entry->value = result_of(&node, result, (uint32_t)i);
+        if (result.id && !entry->value.id)
+            xpu_error(importer->diags, XPU_EBUG, importer->source->name, "ir-verify", node.build.where,
+                      xpu_printf(importer->scratch, "result %zu was not made", i),
+                      "the operator's converter gave no reason", NULL);
         entry->state = entry->value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
         if (entry->value.id) xpu_onnx_bound_result(importer, entry->value, node.proto->output[i]);
     }

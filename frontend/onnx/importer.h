@@ -231,6 +231,9 @@ fe_dims xpu_onnx_dims_of(const xpu_onnx_node *node, fe_ints list);
 int xpu_onnx_const_float(const xpu_onnx_node *node, uint32_t input, float *value);
 int xpu_onnx_has_input(const xpu_onnx_node *node, uint32_t input);
 xpu_value xpu_onnx_optional(const xpu_onnx_node *node, uint32_t input); /* {0} where it is absent */
+int xpu_onnx_is_float(xpu_dtype dtype);                                 /* float32, float16 or bfloat16 */
+/* `value`, which may be {0}, in float32. */
+xpu_value xpu_onnx_as_float32(xpu_onnx_node *node, xpu_value value);
 /* Whether result `output` has a name that something uses. */
 int xpu_onnx_output_used(const xpu_onnx_node *node, uint32_t output);
 const xpu_value_info *xpu_onnx_info(const xpu_onnx_node *node, xpu_value value);

@@ -89,6 +89,15 @@ xpu_value xpu_onnx_optional(const xpu_onnx_node *node, uint32_t input) {
     return input < node->input_count ? node->inputs[input] : (xpu_value){0};
 }
 
+int xpu_onnx_is_float(xpu_dtype dtype) {
+    return dtype == XPU_F32 || dtype == XPU_F16 || dtype == XPU_BF16;
+}
+
+xpu_value xpu_onnx_as_float32(xpu_onnx_node *node, xpu_value value) {
+    if (!value.id || xpu_onnx_info(node, value)->dtype == XPU_F32) return value;
+    return fe_convert(&node->build, value, XPU_F32);
+}
+
 int xpu_onnx_output_used(const xpu_onnx_node *node, uint32_t output) {
     if (output >= node->proto->n_output || node->proto->output[output][0] == '\0') return 0;
     return xpu_onnx_name_of(node->importer, node->proto->output[output])->uses > 0;

@@ -7,13 +7,7 @@ static const xpu_value failed = {0};
 
 /* A float operand as float32. */
 static xpu_value as_float(xpu_onnx_node *node, uint32_t input) {
-    xpu_value value = xpu_onnx_optional(node, input);
-    if (!value.id || xpu_onnx_info(node, value)->dtype == XPU_F32) return value;
-    return fe_convert(&node->build, value, XPU_F32);
-}
-
-static int is_float(xpu_dtype dtype) {
-    return dtype == XPU_F32 || dtype == XPU_F16 || dtype == XPU_BF16;
+    return xpu_onnx_as_float32(node, xpu_onnx_optional(node, input));
 }
 
 /* The type of operand 0, which is one of floats, as is every other one of `inputs` (bits); XPU_DTYPE_NONE after
@@ -22,7 +16,7 @@ static xpu_dtype float_type(const xpu_onnx_node *node, unsigned inputs) {
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (!node->inputs[i].id || !(inputs >> i & 1)) continue;
         xpu_dtype own = xpu_onnx_info(node, node->inputs[i])->dtype;
-        if (is_float(own)) continue;
+        if (xpu_onnx_is_float(own)) continue;
         xpu_onnx_refuse(node, "onnx-dtype", xpu_onnx_format(node, "input %u is %s", i, xpu_dtype_name(own)),
                         "it is float32, float16 or bfloat16", "export the model in float32");
         return XPU_DTYPE_NONE;

@@ -5,26 +5,17 @@
 
 static const xpu_value failed = {0};
 
-static int is_float(xpu_dtype dtype) {
-    return dtype == XPU_F32 || dtype == XPU_F16 || dtype == XPU_BF16;
-}
-
 /* Operand 0 and the weights are floats, the targets int32 or int64; 0 after reporting. */
 static int check_types(const xpu_onnx_node *node) {
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (!node->inputs[i].id) continue;
         const xpu_dtype own = xpu_onnx_info(node, node->inputs[i])->dtype;
-        if (i == 1 ? own == XPU_I32 || own == XPU_I64 : is_float(own)) continue;
+        if (i == 1 ? own == XPU_I32 || own == XPU_I64 : xpu_onnx_is_float(own)) continue;
         xpu_onnx_refuse(node, "onnx-dtype", xpu_onnx_format(node, "input %u is %s", i, xpu_dtype_name(own)),
                         "targets are int32 or int64, all else is float32, float16 or bfloat16", NULL);
         return 0;
     }
     return 1;
-}
-
-static xpu_value widened(xpu_onnx_node *node, xpu_value value) {
-    if (!value.id || xpu_onnx_info(node, value)->dtype == XPU_F32) return value;
-    return fe_convert(&node->build, value, XPU_F32);
 }
 
 /* The second result of SoftmaxCrossEntropyLoss is the logarithms. */
@@ -36,7 +27,8 @@ xpu_value xpu_onnx_convert_loss(xpu_onnx_node *node) {
     const fe_loss form = {.reduction = xpu_onnx_attr_string(node, "reduction", "mean"),
                           .ignored = ignored ? &index : NULL};
     node->build.inner = 1;
-    xpu_value x = widened(node, node->inputs[0]), weight = widened(node, xpu_onnx_optional(node, 2));
+    xpu_value x = xpu_onnx_as_float32(node, node->inputs[0]),
+              weight = xpu_onnx_as_float32(node, xpu_onnx_optional(node, 2));
     if (node->row->max_outputs == 2) {
         x = fe_log_softmax(&node->build, x, 1, 0);
         if (node->proto->n_output > 1 && x.id) {

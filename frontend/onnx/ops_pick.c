@@ -106,7 +106,7 @@ xpu_value xpu_onnx_convert_grid_sample(xpu_onnx_node *node) {
     const xpu_dtype x = xpu_onnx_info(node, node->inputs[0])->dtype, grid = xpu_onnx_info(node, node->inputs[1])->dtype;
     for (int i = 0; i < 2; i++) {
         const xpu_dtype dtype = i ? grid : x;
-        if (dtype == XPU_F32 || dtype == XPU_F16 || dtype == XPU_BF16) continue;
+        if (xpu_onnx_is_float(dtype)) continue;
         return xpu_onnx_refuse(node, "onnx-dtype", xpu_onnx_format(node, "input %d is %s", i, xpu_dtype_name(dtype)),
                                "images and grids are floats", NULL);
     }

@@ -23,7 +23,7 @@ static uint64_t seed_of(const xpu_onnx_node *node) {
 static xpu_dtype dtype_of(const xpu_onnx_node *node, xpu_dtype fallback, int any) {
     const xpu_onnx_attr_proto *attr = xpu_onnx_attr_of(node, "dtype");
     xpu_dtype dtype = attr ? xpu_onnx_dtype((int)attr->i) : fallback;
-    if (dtype == XPU_F32 || dtype == XPU_F16 || dtype == XPU_BF16) return dtype;
+    if (xpu_onnx_is_float(dtype)) return dtype;
     if (any && dtype != XPU_DTYPE_NONE && dtype != XPU_F64) return dtype;
     fe_bad_attr(&node->build, "dtype", any ? "it is a type that is not supported" : "it is no float");
     return XPU_DTYPE_NONE;
@@ -57,7 +57,7 @@ xpu_value xpu_onnx_convert_random(xpu_onnx_node *node) {
 xpu_value xpu_onnx_convert_bernoulli(xpu_onnx_node *node) {
     const xpu_dtype own = xpu_onnx_info(node, node->inputs[0])->dtype, dtype = dtype_of(node, own, 1);
     if (dtype == XPU_DTYPE_NONE) return failed;
-    if (own != XPU_F32 && own != XPU_F16 && own != XPU_BF16) {
+    if (!xpu_onnx_is_float(own)) {
         return xpu_onnx_refuse(node, "onnx-dtype", xpu_onnx_format(node, "input 0 is %s", xpu_dtype_name(own)),
                                "chances are floats", NULL);
     }
@@ -67,7 +67,7 @@ xpu_value xpu_onnx_convert_bernoulli(xpu_onnx_node *node) {
 xpu_value xpu_onnx_convert_multinomial(xpu_onnx_node *node) {
     const xpu_dtype own = xpu_onnx_info(node, node->inputs[0])->dtype, dtype = dtype_of(node, XPU_I32, 1);
     if (dtype == XPU_DTYPE_NONE) return failed;
-    if ((own != XPU_F32 && own != XPU_F16 && own != XPU_BF16) || (dtype != XPU_I32 && dtype != XPU_I64)) {
+    if (!xpu_onnx_is_float(own) || (dtype != XPU_I32 && dtype != XPU_I64)) {
         return xpu_onnx_refuse(node, "onnx-dtype", "a type is not supported",
                                "logarithms of chances are floats, samples int32 or int64", NULL);
     }

@@ -30,7 +30,7 @@ static xpu_dtype common_type(const xpu_onnx_node *node) {
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (!node->inputs[i].id) continue;
         xpu_dtype own = xpu_onnx_info(node, node->inputs[i])->dtype;
-        int fits = i == 4 ? own == XPU_I32 : own == dtype && (own == XPU_F32 || own == XPU_F16 || own == XPU_BF16);
+        int fits = i == 4 ? own == XPU_I32 : own == dtype && xpu_onnx_is_float(own);
         if (fits) continue;
         const char *why = i == 4 ? "lengths are int32" : "all are float32, float16 or bfloat16";
         xpu_onnx_refuse(node, "onnx-dtype", xpu_onnx_format(node, "input %u is %s", i, xpu_dtype_name(own)), why,
@@ -42,8 +42,7 @@ static xpu_dtype common_type(const xpu_onnx_node *node) {
 
 static xpu_value operand(xpu_onnx_node *node, uint32_t input) {
     xpu_value value = xpu_onnx_optional(node, input);
-    if (!value.id || input == 4 || xpu_onnx_info(node, value)->dtype == XPU_F32) return value;
-    return fe_convert(&node->build, value, XPU_F32);
+    return input == 4 ? value : xpu_onnx_as_float32(node, value);
 }
 
 xpu_value xpu_onnx_convert_recurrent(xpu_onnx_node *node) {

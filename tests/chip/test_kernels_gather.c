@@ -5,19 +5,6 @@
 #include "core/arith.h"
 #include "tests/chip/rig/operands.h"
 
-/* Indices of int32 or int64 for a dim of this size, of the given dims. */
-static xpu_tensor draw_indices(rig *r, bench *b, int wide, int64_t size, int rank, const int64_t *dims) {
-    xpu_tensor list = operand_random(b, r->random, wide ? XPU_I64 : XPU_I32, rank, dims);
-    for (int64_t i = 0, count = xpu_tensor_count(&list); i < count; i++) {
-        int64_t index = draw(r, -size, size - 1);
-        if (wide)
-            ((int64_t *)list.data)[i] = index;
-        else
-            ((int32_t *)list.data)[i] = (int32_t)index;
-    }
-    return list;
-}
-
 static xpu_dtype draw_type(rig *r) {
     static const xpu_dtype types[] = {XPU_F32, XPU_I8, XPU_F16, XPU_I64, XPU_U8};
     return types[draw(r, 0, 4)];
@@ -44,7 +31,7 @@ static void add_rows(rig *r, bench *b) {
     a.dims[0] = a.count;
     rig_describe(r, "%d rows of %d x %d x %d", a.n, a.outer, a.count, a.inner);
     xpu_tensor x = operand_random(b, r->random, draw_type(r), DIMS(a.outer, a.count, a.inner));
-    xpu_tensor list = draw_indices(r, b, draw(r, 0, 1) != 0, a.count, DIMS(a.n));
+    xpu_tensor list = operand_indices(r, b, draw(r, 0, 1) != 0, a.count, DIMS(a.n));
     call_gather(r, b, XPU_OP_GATHER, &a, &x, &list, &XPU_ATTR_INT_OF(AXIS, 1));
 }
 
@@ -56,7 +43,7 @@ static void add_elements(rig *r, bench *b) {
     a.dims[0] = a.count;
     rig_describe(r, "%d elements of %d x %d x %d", a.n, a.outer, a.count, a.inner);
     xpu_tensor x = operand_random(b, r->random, draw_type(r), DIMS(a.outer, a.count, a.inner));
-    xpu_tensor list = draw_indices(r, b, draw(r, 0, 1) != 0, a.count, DIMS(a.outer, a.n, a.inner));
+    xpu_tensor list = operand_indices(r, b, draw(r, 0, 1) != 0, a.count, DIMS(a.outer, a.n, a.inner));
     call_gather(r, b, XPU_OP_GATHER_ELEMENTS, &a, &x, &list, &XPU_ATTR_INT_OF(AXIS, 1));
 }
 
@@ -70,7 +57,7 @@ static void add_pairs(rig *r, bench *b) {
     a.dims[0] = a.dims[1] = side;
     rig_describe(r, "%d pairs of %d x %d^2 x %d", a.n, a.outer, side, a.inner);
     xpu_tensor x = operand_random(b, r->random, draw_type(r), DIMS(a.outer, side, side, a.inner));
-    xpu_tensor list = draw_indices(r, b, 1, side, DIMS(a.outer, a.n, 2));
+    xpu_tensor list = operand_indices(r, b, 1, side, DIMS(a.outer, a.n, 2));
     call_gather(r, b, XPU_OP_GATHER_ND, &a, &x, &list, &XPU_ATTR_INT_OF(BATCH_DIMS, 1));
 }
 

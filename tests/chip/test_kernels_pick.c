@@ -8,20 +8,6 @@
 
 /* ---- scatter ---- */
 
-/* Indices of int32 or int64 for a dim of this size, of the given dims. */
-static xpu_tensor draw_indices(rig *r, bench *b, int64_t size, int rank, const int64_t *dims) {
-    const int wide = draw(r, 0, 1) != 0;
-    xpu_tensor list = operand_random(b, r->random, wide ? XPU_I64 : XPU_I32, rank, dims);
-    for (int64_t i = 0, count = xpu_tensor_count(&list); i < count; i++) {
-        int64_t index = draw(r, -size, size - 1);
-        if (wide)
-            ((int64_t *)list.data)[i] = index;
-        else
-            ((int32_t *)list.data)[i] = (int32_t)index;
-    }
-    return list;
-}
-
 static xpu_dtype draw_type(rig *r, int kind) {
     static const xpu_dtype types[] = {XPU_F32, XPU_I64, XPU_U32, XPU_U64, XPU_I32, XPU_I8, XPU_F16};
     return types[draw(r, 0, kind == XA_PLACE ? 6 : 4)];
@@ -50,7 +36,7 @@ static void add_elements(rig *r, bench *b) {
     rig_describe(r, "%d elements of %d x %d x %d, kind %d", a.n, a.outer, a.count, a.inner, a.kind);
     const xpu_dtype dtype = draw_type(r, a.kind);
     xpu_tensor x = operand_random(b, r->random, dtype, DIMS(a.outer, a.count, a.inner));
-    xpu_tensor list = draw_indices(r, b, a.count, DIMS(a.outer, a.n, a.inner));
+    xpu_tensor list = operand_indices(r, b, draw(r, 0, 1) != 0, a.count, DIMS(a.outer, a.n, a.inner));
     xpu_tensor updates = operand_random(b, r->random, dtype, DIMS(a.outer, a.n, a.inner));
     const xpu_attr attrs[] = {XPU_ATTR_INT_OF(AXIS, 1), XPU_ATTR_INT_OF(KIND, a.kind)};
     call_scatter(r, b, XPU_OP_SCATTER_ELEMENTS, &a, (const xpu_tensor *const[]){&x, &list, &updates}, attrs, 2);
@@ -68,7 +54,7 @@ static void add_pairs(rig *r, bench *b) {
     rig_describe(r, "%d pairs of %d^2 x %d, kind %d", a.n, side, a.inner, a.kind);
     const xpu_dtype dtype = draw_type(r, a.kind);
     xpu_tensor x = operand_random(b, r->random, dtype, DIMS(side, side, a.inner));
-    xpu_tensor list = draw_indices(r, b, side, DIMS(a.n, 2));
+    xpu_tensor list = operand_indices(r, b, draw(r, 0, 1) != 0, side, DIMS(a.n, 2));
     xpu_tensor updates = operand_random(b, r->random, dtype, DIMS(a.n, a.inner));
     call_scatter(r, b, XPU_OP_SCATTER_ND, &a, (const xpu_tensor *const[]){&x, &list, &updates},
                  &XPU_ATTR_INT_OF(KIND, a.kind), 1);

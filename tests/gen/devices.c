@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "sim/func/driver.h"
 #include "tools/common/dump.h"
+#include "xpu_runtime/include/xpurt_rtl.h"
 #include "xpuc/include/xpuc.h"
 
 static int failed(xpu_device_check *check, const char *what, const char *text) {
@@ -101,4 +102,33 @@ int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs,
     xpu_mem_release(&mem);
     xpu_diags_clear(&diags);
     return good;
+}
+
+char *xpu_device_check_rtl(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, const void *expected,
+                           size_t bytes) {
+    const char *build = getenv("XPU_BUILD");
+    char folder[1024], *stats = NULL;
+    xpurt_error error = {0};
+    xpurt_tensor output = {0};
+    snprintf(folder, sizeof folder, "%s/lib", build ? build : "build");
+    const xpurt_run_options rtl = {.device = xpurt_rtl_load("standard", folder, NULL, &error), .stats = &stats};
+    int good = rtl.device && run(check, inputs, count, &output, &rtl);
+    if (!rtl.device) failed(check, "rtl", error.text);
+    if (good && memcmp(output.data, expected, bytes) != 0) good = failed(check, "rtl", "its output differs");
+    xpurt_error_clear(&error);
+    xpurt_tensor_clear(&output);
+    if (good) return stats;
+    free(stats);
+    return NULL;
+}
+
+long xpu_layer_cycles(const char *stats, const char *layer, const char *unit) {
+    static const char cycles_key[] = "\"cycles\": ", unit_key[] = "\"unit\": \"";
+    char key[64];
+    snprintf(key, sizeof key, "\"name\": \"%s\"", layer);
+    const char *row = strstr(stats, key), *cycles = row ? strstr(row, cycles_key) : NULL;
+    const char *of = row ? strstr(row, unit_key) : NULL;
+    if (!cycles || !of) return -1;
+    if (unit && strncmp(of + strlen(unit_key), unit, strlen(unit)) != 0) return -1;
+    return strtol(cycles + strlen(cycles_key), NULL, 10);
 }

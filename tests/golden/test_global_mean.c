@@ -12,7 +12,6 @@
 #include "tests/gen/devices.h"
 #include "tests/gen/onnx_build.h"
 #include "tests/unit/unit.h"
-#include "xpu_runtime/include/xpurt_rtl.h"
 
 enum { MOST_ELEMENTS = 24 * 80 * 80, MOST_CYCLES = 20000 };
 
@@ -43,23 +42,12 @@ static void check_values(const int64_t *dims, const float *y) {
 }
 
 /* Cycles of layer "mean" on rtl, whose output must be that of func. */
-static __attribute__((noinline)) long rtl_cycles(xpu_device_check *check, const xpurt_tensor *input,
-                                                 const float *expected, size_t bytes) {
-    const char *build = getenv("XPU_BUILD");
-    char folder[1024], *stats = NULL;
-    xpurt_error error = {0};
-    snprintf(folder, sizeof folder, "%s/lib", build ? build : "build");
-    const xpurt_run_options rtl = {.device = xpurt_rtl_load("standard", folder, NULL, &error), .stats = &stats};
-    CU_ASSERT_PTR_NOT_NULL_FATAL(rtl.device);
-    xpurt_tensor output = {0};
-    CU_ASSERT_EQUAL_FATAL(xpurt_run(check->program, input, 1, &output, &rtl, &error), 0);
-    CU_ASSERT_EQUAL(memcmp(output.data, expected, bytes), 0);
-    xpurt_tensor_clear(&output);
-    const char *layer = strstr(stats, "\"name\": \"mean\""), *cycles = layer ? strstr(layer, "\"cycles\": ") : NULL;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(cycles);
-    long count = strtol(cycles + strlen("\"cycles\": "), NULL, 10);
+static long rtl_cycles(xpu_device_check *check, const xpurt_tensor *input, const float *expected, size_t bytes) {
+    char *stats = xpu_device_check_rtl(check, input, 1, expected, bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
+    long cycles = xpu_layer_cycles(stats, "mean", "core");
     free(stats);
-    return count;
+    return cycles;
 }
 
 /* cycles: NULL, or what rtl takes. */

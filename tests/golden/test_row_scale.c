@@ -14,7 +14,6 @@
 #include "tests/unit/ir.h"
 #include "tests/unit/unit.h"
 #include "tools/common/inputs.h"
-#include "xpu_runtime/include/xpurt_rtl.h"
 
 enum { ROWS = 256, DEPTH = 256, COLUMNS = 256, OUTLIER_ROW = 17, OUTLIER = OUTLIER_ROW * DEPTH + 33 };
 
@@ -117,26 +116,17 @@ static void one_row_harms_no_other(const shape *s, xpu_device_check *check) {
 /* On the Verilated chip: func's bits, the product on the tensor engine, and at most 1.1 times the 77,970 cycles that it
  * took with one scale for all rows. */
 static void cycles_on_rtl(const shape *s, xpu_device_check *check) {
-    const char *build = getenv("XPU_BUILD"), *at;
-    char folder[1024], *stats = NULL;
-    xpurt_error error = {0};
-    snprintf(folder, sizeof folder, "%s/lib", build ? build : "build");
-    const xpurt_run_options rtl = {.device = xpurt_rtl_load("standard", folder, NULL, &error), .stats = &stats};
-    CU_ASSERT_PTR_NOT_NULL_FATAL(rtl.device);
     x[OUTLIER] = 3000;
     float *y = run(check, s, ROWS);
     const xpurt_tensor input = {"x", "float32", 2, {ROWS, DEPTH}, x};
-    xpurt_tensor output = {0};
-    CU_ASSERT_EQUAL_FATAL(xpurt_run(check->program, &input, 1, &output, &rtl, &error), 0);
-    CU_ASSERT_EQUAL(memcmp(y, output.data, sizeof(float) * ROWS * COLUMNS), 0);
+    char *stats = xpu_device_check_rtl(check, &input, 1, y, sizeof(float) * ROWS * COLUMNS);
     CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
-    at = strstr(stats, "\"cycles\": ");
+    const char *at = strstr(stats, "\"cycles\": ");
     CU_ASSERT_PTR_NOT_NULL_FATAL(at);
     long cycles = strtol(at + strlen("\"cycles\": "), NULL, 10);
     printf("%ld cycles; ", cycles);
     CU_ASSERT(cycles > 65536 && cycles <= 85767);
     CU_ASSERT_PTR_NOT_NULL(strstr(stats, "\"unit\": \"tensor\""));
-    xpurt_tensor_clear(&output);
     free(stats);
     free(y);
 }

@@ -56,6 +56,8 @@ run() { # run NETWORK FOLDER: FOLDER/NETWORK.units, and a line in FOLDER/NETWORK
         elif ! "$XPU_BIN/xpu-dump" diff "$out.npz" "${base}_out.npz" --all --tolerance="$(tolerance "$name")" >"$out.diff" 2>&1; then
             echo "$name on $device: $(tail -1 "$out.diff")"
             head -3 "$out.diff"
+        elif grep -q 'not compared' "$out.diff"; then
+            echo "$name on $device: other outputs than recorded: $(grep 'not compared' "$out.diff")"
         fi
     done >"$out.wrong"
     if [ -n "${first:-}" ]; then

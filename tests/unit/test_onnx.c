@@ -267,6 +267,14 @@ static const refusal refusals[] = {
     {"QuantizeLinear", 21, "", "[2] %nan",
      "[onnx-operand] node 'n' (QuantizeLinear-21, #0): a scale is invalid\n  why: element 0 of 'w' is nan\n"
      "  hint: quantise with finite scales other than 0\n"},
+    {"ReverseSequence", 10, "", "[3] =1,1,1",
+     "[onnx-operand] node 'n' (ReverseSequence-10, #0): the operands are invalid\n"
+     "  why: they are float32[3] and int64[3]; rank 2 and more, and int64 of rank 1 are defined\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
+    {"ReverseSequence", 10, "", "[2,3] {2}",
+     "[onnx-operand] node 'n' (ReverseSequence-10, #0): the operands are invalid\n"
+     "  why: they are float32[2,3] and float32[2]; rank 2 and more, and int64 of rank 1 are defined\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"LSTM", 14, "hidden_size=i:4", "[5,2,3] {1,16,3} {1,16,4} - =5,5",
      "[onnx-dtype] node 'n' (LSTM-14, #0): input 4 is int64\n  why: lengths are int32\n"
      "  hint: export the model in float32\n"},

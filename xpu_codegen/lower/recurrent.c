@@ -21,7 +21,7 @@ static struct xpu_recurrence_group recurrence_of(xpu_codegen *cg, uint32_t layer
     g.c = xpu_operand_of(cg, layer, node, XPU_IN_CELL, "c");
     g.y = result_of(cg, node, XPU_OUT_Y);
     g.y_h = result_of(cg, node, XPU_OUT_HIDDEN);
-    g.y_c = r->kind == XPU_LSTM ? result_of(cg, node, XPU_OUT_CELL) : xpu_arg_absent();
+    g.y_c = r->kind == XA_LSTM ? result_of(cg, node, XPU_OUT_CELL) : xpu_arg_absent();
     g.kind = xpu_arg_number(r->kind);
     g.directions = xpu_arg_number(r->directions);
     g.steps = xpu_arg_dim(r->steps);

@@ -35,6 +35,16 @@ static inline uint32_t quotient_up(uint32_t a, uint32_t b) {
     return a <= b ? a > 0 : quotient(a + b - 1, b);
 }
 
+/* Zeros, of integers or float32. */
+static inline void clear_words(void *to, uint32_t count) {
+    uint32_t *words = to;
+    for (uint32_t i = 0; i < count;) {
+        size_t vl = __riscv_vsetvl_e32m8(count - i);
+        __riscv_vse32_v_u32m8(words + i, __riscv_vmv_v_x_u32m8(0, vl), vl);
+        i += (uint32_t)vl;
+    }
+}
+
 /* A kernel's arguments, or other words, at once: at most 64 of them. */
 static inline void copy_words(void *to, const void *from, uint32_t count) {
     size_t vl = __riscv_vsetvl_e32m4(count);

@@ -220,14 +220,6 @@ static void pack_rows(const struct plan *p, const struct slice *c, const float *
     }
 }
 
-static void clear(uint32_t *words, uint32_t count) {
-    for (uint32_t i = 0; i < count;) {
-        size_t vl = __riscv_vsetvl_e32m8(count - i);
-        __riscv_vse32_v_u32m8(words + i, __riscv_vmv_v_x_u32m8(0, vl), vl);
-        i += (uint32_t)vl;
-    }
-}
-
 /* ---- steps ---- */
 
 static int next_step(const struct plan *p, struct step *s) {
@@ -247,7 +239,7 @@ static int next_step(const struct plan *p, struct step *s) {
 static void make_integers(struct plan *p, const struct step *s, const struct slice *c, uint32_t half) {
     uint32_t width = (uint32_t)p->a.columns, line = width * p->bytes;
     xpu_wait(p->stored[half]);
-    if (c->columns < width) clear(p->y[half], c->count * line / 4);
+    if (c->columns < width) clear_words(p->y[half], c->count * line / 4);
     if (p->a.transposed)
         pack_rows(p, c, p->x[half], p->y[half]);
     else
@@ -258,7 +250,7 @@ static void make_integers(struct plan *p, const struct step *s, const struct sli
 
 static void run_step(struct plan *p, const struct step *s, uint32_t half) {
     const struct slice c = slice_of(p, s);
-    if (s->pass == 0 && s->first == 0) clear(p->most, XPU_PACK_MOST_COLUMNS);
+    if (s->pass == 0 && s->first == 0) clear_words(p->most, XPU_PACK_MOST_COLUMNS);
     if (s->pass == 0 && p->a.transposed) find_of_rows(p, &c, p->x[half]);
     if (s->pass == 0 && !p->a.transposed) find_of_columns(p, &c, p->x[half]);
     if (p->whole || (s->pass == 1 && s->first == 0)) {

@@ -4,7 +4,7 @@
 
 void recurrence_begin(struct recurrence *r, const struct xpu_recurrent_f32_args *args) {
     *r = (struct recurrence){.a = *args};
-    r->gates = args->kind == KIND_LSTM ? 4 : args->kind == KIND_GRU ? 3 : 1;
+    r->gates = xa_gates_of((xa_recurrence)args->kind);
     r->directions = (uint32_t)args->directions;
     r->batch = (uint32_t)args->batch;
     r->hidden = (uint32_t)args->hidden;
@@ -58,17 +58,10 @@ xpu_ticket load_inputs(const struct recurrence *r, const struct part *p, float *
     return done;
 }
 
-static void clear(float *to, uint32_t count) {
-    for (size_t vl; count > 0; count -= (uint32_t)vl, to += vl) {
-        vl = __riscv_vsetvl_e32m4(count);
-        __riscv_vse32_v_f32m4(to, __riscv_vfmv_v_f_f32m4(0, vl), vl);
-    }
-}
-
 void load_biases(const struct recurrence *r, const struct part *p, float *to) {
     uint32_t bytes = 4 * p->units, from = r->a.bias + 4 * (r->direction * r->gates * r->hidden + p->unit);
     if (!r->a.bias)
-        clear(to, r->gates * p->units);
+        clear_words(to, r->gates * p->units);
     else
         xpu_wait(xpu_load_2d(to, (int32_t)bytes, from, (int32_t)(4 * r->hidden), bytes, r->gates));
 }
@@ -86,11 +79,11 @@ void start_sums(const struct recurrence *r, const struct part *p, float *z, cons
 }
 
 void load_state(const struct recurrence *r, const struct part *p, float *state) {
-    uint32_t from = r->a.kind == KIND_LSTM ? r->a.c : r->a.kind == KIND_GRU ? r->a.h : 0;
+    uint32_t from = r->a.kind == XA_LSTM ? r->a.c : r->a.kind == XA_GRU ? r->a.h : 0;
     if (from)
         xpu_wait(load_units(r, p, state, from + 4 * r->direction * floats_of(r)));
     else
-        clear(state, p->rows * p->units);
+        clear_words(state, p->rows * p->units);
 }
 
 /* ---- gates ---- */
@@ -136,9 +129,9 @@ void run_gates(const struct recurrence *r, const struct part *p, const float *z,
                float *h) {
     uint32_t units = p->units, columns = r->gates * units;
     for (uint32_t row = 0; row < p->rows; row++, z += columns, x += columns, state += units, h += units) {
-        if (r->a.kind == KIND_LSTM)
+        if (r->a.kind == XA_LSTM)
             lstm_row(z, x, state, h, units);
-        else if (r->a.kind == KIND_GRU)
+        else if (r->a.kind == XA_GRU)
             gru_row(z, x, state, h, units);
         else
             rnn_row(z, x, h, units);

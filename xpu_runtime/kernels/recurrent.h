@@ -3,9 +3,10 @@
 #ifndef XPU_KERNELS_RECURRENT_H
 #define XPU_KERNELS_RECURRENT_H
 
+#include "core/arith_recurrent.h"
 #include "xpu_runtime/kernels/common.h"
 
-enum { KIND_LSTM, KIND_GRU, KIND_RNN, RECURRENT_LANES = 16 };
+enum { RECURRENT_LANES = 16 };
 
 /* A layer, and the step that it is at. */
 struct recurrence {

@@ -271,7 +271,7 @@ static void run_block(struct layer *l, uint32_t block) {
         load_biases(r, &part, p->biases);
         if (r->step == 0)
             load_state(r, &part, p->state);
-        else if (r->a.kind == KIND_LSTM)
+        else if (r->a.kind == XA_LSTM)
             xpu_wait(load_units(r, &part, p->state, r->a.y_c + at));
         else
             xpu_wait(load_units(r, &part, p->state, state_address(r)));
@@ -280,11 +280,11 @@ static void run_block(struct layer *l, uint32_t block) {
     if (has_state(r)) multiply_block(l, &part, block);
     xpu_wait(inputs);
     xpu_wait(l->stored);
-    run_gates(r, &part, p->z, p->x, p->state, r->a.kind == KIND_GRU ? p->state : p->out);
-    const float *h = r->a.kind == KIND_GRU ? p->state : p->out;
+    run_gates(r, &part, p->z, p->x, p->state, r->a.kind == XA_GRU ? p->state : p->out);
+    const float *h = r->a.kind == XA_GRU ? p->state : p->out;
     l->stored = store_units(r, &part, r->a.y + 4 * (r->time * r->directions + r->direction) * all, h);
     if (last) l->stored = store_units(r, &part, r->a.y_h + at, h);
-    if (r->a.kind == KIND_LSTM && (last || l->blocks > 1)) l->stored = store_units(r, &part, r->a.y_c + at, p->state);
+    if (r->a.kind == XA_LSTM && (last || l->blocks > 1)) l->stored = store_units(r, &part, r->a.y_c + at, p->state);
 }
 
 static void run_steps(struct layer *l) {

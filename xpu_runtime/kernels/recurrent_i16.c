@@ -42,7 +42,7 @@ static void place_buffers(struct layer *l) {
     l->z = lm;
     l->x = l->z + l->r.gates * all;
     l->out = l->x + l->r.gates * all;
-    l->state = l->r.a.kind == KIND_GRU ? l->out : l->out + all;
+    l->state = l->r.a.kind == XA_GRU ? l->out : l->out + all;
     l->biases = l->state + all;
     if (l->biases + l->r.gates * l->part.units > lm + available) xpu_abort(ABORT_LOCAL_MEMORY);
 }
@@ -244,7 +244,7 @@ static void store_step(struct layer *l) {
     l->stored = store_units(r, &l->part, r->a.y + WORD * (r->time * r->directions + r->direction) * all, l->out);
     if (r->step + 1 < r->steps) return;
     l->stored = store_units(r, &l->part, r->a.y_h + at, l->out);
-    if (r->a.kind == KIND_LSTM) l->stored = store_units(r, &l->part, r->a.y_c + at, l->state);
+    if (r->a.kind == XA_LSTM) l->stored = store_units(r, &l->part, r->a.y_c + at, l->state);
 }
 
 static void run_steps(struct layer *l) {

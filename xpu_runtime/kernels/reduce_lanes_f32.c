@@ -33,13 +33,6 @@ static void add_rows(float *to, const float *rows, uint32_t n, uint32_t width, u
     }
 }
 
-static void clear(float *to, uint32_t n) {
-    for (size_t vl; n > 0; n -= (uint32_t)vl, to += vl) {
-        vl = __riscv_vsetvl_e32m4(n);
-        __riscv_vse32_v_f32m4(to, xv_splat(0.0f, vl), vl);
-    }
-}
-
 /* Rows first .. of an image; the incomplete row is a block of its own. */
 static xpu_ticket load(const struct lanes *k, uint32_t image, uint32_t first, uint32_t half) {
     uint32_t group = XA_LANES * k->inner;
@@ -54,7 +47,7 @@ static xpu_ticket load(const struct lanes *k, uint32_t image, uint32_t first, ui
 static void sum_image(const struct lanes *k, uint32_t image) {
     uint32_t first = 0, end = k->groups + (k->tail > 0);
     xpu_ticket loaded = {XPU_COUNTER_CALL, 0};
-    clear(k->mine, k->width);
+    clear_words(k->mine, k->width);
     if (first < end) loaded = load(k, image, first, 0);
     for (uint32_t half = 0; first < end; half ^= 1) {
         xpu_ticket ready = loaded;

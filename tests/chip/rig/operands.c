@@ -17,6 +17,18 @@ xpu_tensor operand_random(bench *b, random_source *random, xpu_dtype dtype, int 
     return tensor;
 }
 
+xpu_tensor operand_indices(rig *r, bench *b, int wide, int64_t size, int rank, const int64_t *dims) {
+    xpu_tensor list = operand_random(b, r->random, wide ? XPU_I64 : XPU_I32, rank, dims);
+    for (int64_t i = 0, count = xpu_tensor_count(&list); i < count; i++) {
+        int64_t index = draw(r, -size, size - 1);
+        if (wide)
+            ((int64_t *)list.data)[i] = index;
+        else
+            ((int32_t *)list.data)[i] = (int32_t)index;
+    }
+    return list;
+}
+
 void operand_spoil(random_source *random, xpu_tensor *tensor, int64_t one_in) {
     static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x7f812345, 0x00000000,
                                        0x80000000, 0x00000001, 0x807fffff, 0x7f7fffff, 0xff7fffff, 0x00800000};

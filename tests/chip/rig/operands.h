@@ -8,6 +8,8 @@
 
 /* A tensor in the bench's arena: floats mostly in -2 .. 2, other types random bits. */
 xpu_tensor operand_random(bench *b, random_source *random, xpu_dtype dtype, int rank, const int64_t *dims);
+/* Indices, int64 where `wide` and else int32, of a dim of this size: -size .. size - 1. */
+xpu_tensor operand_indices(rig *r, bench *b, int wide, int64_t size, int rank, const int64_t *dims);
 /* Puts special values (infinities, NaNs, zeros, subnormals, huge ones) at about one of `one_in` places of a float
  * tensor. */
 void operand_spoil(random_source *random, xpu_tensor *tensor, int64_t one_in);
