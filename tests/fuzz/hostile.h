@@ -106,8 +106,8 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    int process, output; /* the end of a pipe, or of a terminal */
-    int terminal;
+    int process, output;  /* the end of a pipe, or of a terminal */
+    int terminal, binary; /* binary: a file was asked for on standard output */
     double began;
     int status, signal;  /* how it ended */
     int timed_out, left; /* it was killed; its group has a process behind its end */

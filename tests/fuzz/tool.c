@@ -57,6 +57,7 @@ void hostile_tool_start(hostile_tool *tool, const char *const *argv, const char 
     else if (pipe2(ends, O_CLOEXEC))
         abort();
     fflush(stdout);
+    for (int i = 0; argv[i]; i++) tool->binary |= strcmp(argv[i], "--output=-") == 0;
     tool->process = fork();
     if (tool->process < 0) abort();
     if (tool->process == 0) become(argv, folder, ends[1]);
@@ -124,7 +125,7 @@ void hostile_tool_judge(hostile_result *result, const hostile_tool *tool, int se
     const char *text = (const char *)tool->text.data;
     int stopped = sent && (tool->status == 128 + sent || tool->signal == sent);
     char what[120];
-    long at = raw_byte(&tool->text, tool->terminal);
+    long at = tool->binary ? -1 : raw_byte(&tool->text, tool->terminal);
     if (tool->timed_out) problem(result, tool, "is not done after 9 seconds");
     if (tool->signal && !stopped) problem(result, tool, "a signal that nobody sent");
     if (tool->status > 7 && !stopped) problem(result, tool, "is a status that is not documented");
