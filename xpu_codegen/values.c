@@ -126,6 +126,54 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node) {
     return xpu_value_at(cg->graph, xpu_value_root(cg, x))->kind == XPU_VALUE_NODE;
 }
 
+/* Whether the value's bytes are an output's, or a body's result, behind what may be views, too. */
+static int leaves(const xpu_codegen *cg, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    if (xpu_value_leaves(cg->graph, value)) return 1;
+    for (uint32_t i = 0; i < info->uses.count; i++) {
+        xpu_node user = info->uses.items[i].node;
+        if (xpu_on_host(cg, user) || xpu_is_foreign(cg, user) || xpu_node_at(cg->graph, user)->block_count) return 1;
+        int moves = xpu_node_has(cg->graph, user, XPU_TRAIT_VIEW) || xpu_node_is(cg->graph, user, XPU_OP_SLICE);
+        if (moves && leaves(cg, xpu_node_output(cg->graph, user, 0))) return 1;
+    }
+    return 0;
+}
+
+/* Whether a box of a row-major value is one run: behind dims of which it has one index come one of which it has several
+ * neighbours, and then whole ones. */
+static int is_run(const xpu_codegen *cg, xpu_node slice) {
+    const xpu_value_info *x = xpu_value_at(cg->graph, xpu_node_input(cg->graph, slice, 0));
+    const xpu_value_info *y = xpu_value_at(cg->graph, xpu_node_output(cg->graph, slice, 0));
+    const int64_t *by = xpu_node_ints(cg->graph, slice, XPU_ATTR_BY, NULL);
+    int several = 0;
+    for (int i = 0; i < y->rank; i++) {
+        if (several && !xpu_dim_equal(x->dims[i], y->dims[i])) return 0;
+        if (is_one(cg, y->dims[i])) continue;
+        if (by[i] != 1) return 0;
+        several = 1;
+    }
+    return 1;
+}
+
+int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset) {
+    if (!xpu_node_is(cg->graph, node, XPU_OP_SLICE) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    xpu_value root = xpu_value_root(cg, x);
+    const xpu_value_info *whole = xpu_value_at(cg->graph, root);
+    if (whole->kind != XPU_VALUE_NODE || xpu_has_gaps(cg, x) || !is_linear(cg, x) || !is_linear(cg, y)) return 0;
+    if (xpu_on_host(cg, whole->node) || xpu_value_block(cg->graph, root).id != xpu_value_block(cg->graph, y).id)
+        return 0;
+    if (xpu_node_at(cg->graph, whole->node)->block_count || leaves(cg, y) || !is_run(cg, node)) return 0;
+    if (xpu_dtype_bytes(whole->dtype) < 4 || xpu_is_empty(cg, y)) return 0;
+    const xpu_attr *starts = xpu_node_attr(cg->graph, node, XPU_ATTR_STARTS);
+    xpu_dim strides[XPU_MAX_RANK], first = xpu_dim_of(cg, 0);
+    xpu_value_strides(cg, x, strides);
+    for (int i = 0; i < xpu_value_at(cg->graph, x)->rank; i++)
+        first = xpu_dim_add(&cg->graph->dims, first, xpu_dim_mul(&cg->graph->dims, starts->dims[i], strides[i]));
+    if (offset) *offset = first;
+    return !xpu_dim_is_dynamic(cg->graph, first); /* addresses are known when the run begins */
+}
+
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value) {
     for (;;) {
         const xpu_value_info *info = xpu_value_at(cg->graph, value);

@@ -41,7 +41,10 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node);
 /* Whether a reshape from x, which is channel-last, to y leaves the first two dims: as channel-last y has the same
  * bytes. */
 int xpu_keeps_pixels(const xpu_codegen *cg, xpu_value x, xpu_value y);
-/* The value whose memory `value` is, behind views. */
+/* Whether a node makes no layer because its result is a run of the bytes of its operand, which some layer of the same
+ * block makes, and stays inside the program: *offset, in elements, if not NULL. */
+int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset);
+/* The value whose memory `value` is, behind views; a part has a buffer of its own, an alias. */
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
 /* The value of which `value` is a rearrangement, behind reshape, transpose, relayout and identity. */
 xpu_value xpu_same_elements(const xpu_codegen *cg, xpu_value value);

@@ -37,6 +37,7 @@ typedef struct {
     uint32_t step_count;
     const xpu_program_value **placed; /* by value */
     int32_t *layer_of;                /* by node */
+    uint64_t *into;                   /* by value: bytes from the content's start to its own */
     uint8_t *has_values, *is_read;    /* by buffer */
     uint64_t *bytes;                  /* by buffer */
     XPU_ARRAY(content) contents;
@@ -65,8 +66,8 @@ static const xpu_program_buffer *buffer_at(const walker *w, uint32_t buffer) {
 
 /* The buffer whose memory it has. */
 static uint32_t owner_of(const walker *w, uint32_t buffer) {
-    int32_t of = buffer_at(w, buffer)->alias_of;
-    return of < 0 ? buffer : (uint32_t)of;
+    while (buffer_at(w, buffer)->alias_of >= 0) buffer = (uint32_t)buffer_at(w, buffer)->alias_of;
+    return buffer;
 }
 
 static content bytes_of(const walker *w, uint32_t buffer, const char *name) {
@@ -173,7 +174,7 @@ static void read_value(walker *w, xpu_value value, uint32_t layer) {
         wrong(w, "'%s' is read before it is written", name);
     } else {
         const content *found = &w->contents.items[held];
-        if (found->start != place.start) wrong(w, "'%s' is read where it is not", name);
+        if (found->start + w->into[value.id] != place.start) wrong(w, "'%s' is read where it is not", name);
         check_whole(w, value.id, name);
         check_lives(w, place.buffer, layer);
         w->is_read[owner_of(w, place.buffer)] = 1;
@@ -499,15 +500,28 @@ static void walk_loop(walker *w, xpu_node node) {
     for (uint32_t i = 0; i < body->arguments.count; i++) w->now.held[body->arguments.items[i].id] = 0;
 }
 
+/* Another name for its operand, or for a run of it. */
+static void name_again(walker *w, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(w->graph, node);
+    const xpu_value_info *x = xpu_value_at(w->graph, info->inputs[0]);
+    int64_t offset = 0, stride = (int64_t)xpu_dtype_bytes(x->dtype);
+    const xpu_attr *starts = xpu_node_attr(w->graph, node, XPU_ATTR_STARTS);
+    for (int i = x->rank; xpu_node_is(w->graph, node, XPU_OP_SLICE) && i-- > 0;) {
+        offset += stride * xpu_dim_eval(&w->graph->dims, starts->dims[i], w->plan->symbols);
+        stride *= xpu_dim_eval(&w->graph->dims, x->dims[i], w->plan->symbols);
+    }
+    w->now.held[info->outputs[0].id] = w->now.held[info->inputs[0].id];
+    w->into[info->outputs[0].id] = w->into[info->inputs[0].id] + (uint64_t)offset;
+}
+
 static void walk_block(walker *w, xpu_block block) {
     XPU_FOR_BLOCK_NODES(w->graph, block, node) {
-        const xpu_node_info *info = xpu_node_at(w->graph, node);
         if (xpu_node_is(w->graph, node, XPU_OP_IF)) {
             walk_if(w, node);
         } else if (xpu_node_is(w->graph, node, XPU_OP_LOOP)) {
             walk_loop(w, node);
-        } else if (w->layer_of[node.id] == NO_LAYER) { /* another name for its operand */
-            w->now.held[info->outputs[0].id] = w->now.held[info->inputs[0].id];
+        } else if (w->layer_of[node.id] == NO_LAYER) {
+            name_again(w, node);
         } else if (next_layer(w) != w->layer_of[node.id]) {
             wrong(w, "layer %d runs where node '%s' should", next_layer(w),
                   w->program->layers.items[w->layer_of[node.id]].name);
@@ -567,6 +581,7 @@ static void find_facts(walker *w) {
     const xpu_program *p = w->program;
     w->placed = XPU_NEW_ARRAY(w->arena, const xpu_program_value *, w->graph->values.count);
     w->layer_of = XPU_NEW_ARRAY(w->arena, int32_t, w->graph->nodes.count);
+    w->into = XPU_NEW_ARRAY(w->arena, uint64_t, w->graph->values.count);
     w->has_values = XPU_NEW_ARRAY(w->arena, uint8_t, p->buffers.count);
     w->is_read = XPU_NEW_ARRAY(w->arena, uint8_t, p->buffers.count);
     w->bytes = XPU_NEW_ARRAY(w->arena, uint64_t, p->buffers.count);

@@ -192,6 +192,68 @@ static void buffers_of_values(void) {
     bench_close(&b);
 }
 
+/* ---- parts ---- */
+
+static xpu_value slice_of(bench *b, xpu_value x, int rank, const int64_t *starts, const int64_t *shape,
+                          const int64_t *by) {
+    xpu_dim first[XPU_MAX_RANK], size[XPU_MAX_RANK];
+    for (int i = 0; i < rank; i++) {
+        first[i] = xpu_dim_const(&b->graph->dims, starts[i]);
+        size[i] = xpu_dim_const(&b->graph->dims, shape[i]);
+    }
+    xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(STARTS, first, rank), XPU_ATTR_DIMS_OF(SHAPE, size, rank),
+                        XPU_ATTR_INTS_OF(BY, by, rank)};
+    return node1(b, XPU_OP_SLICE, x, attrs, 3);
+}
+
+/* Slices of a computed value of 6 x 8 elements: the bytes where each begins; -1: it is a copy. */
+static const struct {
+    const char *what;
+    int64_t starts[2], shape[2], by[2];
+    int64_t offset;
+    enum { OF_LAYER, OF_INPUT, AS_OUTPUT, AS_RESHAPED_OUTPUT } place;
+} parts[] = {
+    {"rows", {2, 0}, {3, 8}, {1, 1}, 2 * 8 * 4, OF_LAYER},
+    {"a run in a row", {3, 2}, {1, 5}, {1, 1}, (3 * 8 + 2) * 4, OF_LAYER},
+    {"an element", {5, 7}, {1, 1}, {-1, 2}, (5 * 8 + 7) * 4, OF_LAYER},
+    {"columns", {0, 2}, {6, 4}, {1, 1}, -1, OF_LAYER},
+    {"every other row", {0, 0}, {3, 8}, {2, 1}, -1, OF_LAYER},
+    {"rows backwards", {2, 0}, {3, 8}, {-1, 1}, -1, OF_LAYER},
+    {"rows of an input", {2, 0}, {3, 8}, {1, 1}, -1, OF_INPUT},
+    {"an output", {2, 0}, {3, 8}, {1, 1}, -1, AS_OUTPUT},
+    {"an output under other dims", {2, 0}, {3, 8}, {1, 1}, -1, AS_RESHAPED_OUTPUT},
+};
+
+static void parts_of_values(void) {
+    for (volatile size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        BENCH_OPEN(b);
+        work w;
+        xpu_value x = input(&b, "x", DIMS(6, 8)), whole = parts[i].place == OF_INPUT ? x : step1(&b, XPU_EW_tanh, x);
+        xpu_value part = slice_of(&b, whole, 2, parts[i].starts, parts[i].shape, parts[i].by), y = part;
+        xpu_dim count = xpu_dim_const(&b.graph->dims, parts[i].shape[0] * parts[i].shape[1]);
+        if (parts[i].place != AS_OUTPUT) y = node1(&b, XPU_OP_RESHAPE, y, &XPU_ATTR_DIMS_OF(SHAPE, &count, 1), 1);
+        if (parts[i].place < AS_OUTPUT) y = step1(&b, XPU_EW_sigmoid, y);
+        xpu_graph_output(b.graph, y);
+        if (parts[i].place != OF_INPUT) xpu_graph_output(b.graph, step1(&b, XPU_EW_relu, whole)); /* read once more */
+        xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+        work_prepare(&b, &w);
+        xpu_section section = {0};
+        CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);
+        const xpu_program_buffer *buffer = &cg->program.buffers.items[cg->buffer_of[part.id]];
+        int64_t offset = -1;
+        if (buffer->alias_of >= 0) {
+            const xpu_program_buffer *of = &cg->program.buffers.items[buffer->alias_of];
+            CU_ASSERT_EQUAL(buffer->alias_of, cg->buffer_of[whole.id]);
+            CU_ASSERT(xpu_dim_is_const(&b.graph->dims, buffer->alias_offset, &offset));
+            CU_ASSERT(of->last_layer == cg->program.layers.count - 1 && buffer->last_layer == of->last_layer);
+        }
+        if (offset != parts[i].offset) fprintf(stderr, "%s: %lld\n", parts[i].what, (long long)offset);
+        CU_ASSERT_EQUAL(offset, parts[i].offset);
+        CU_ASSERT_EQUAL(cg->layer_of[maker(&b, part).id] < 0, offset >= 0);
+        bench_close(&b);
+    }
+}
+
 /* ---- chains in place ---- */
 
 static void dense(bench *b) { /* sigmoid and tanh take the input's bytes */
@@ -264,4 +326,4 @@ static void chains_in_place(void) {
 
 XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
               {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
-              {"chains in place", chains_in_place})
+              {"parts of values", parts_of_values}, {"chains in place", chains_in_place})

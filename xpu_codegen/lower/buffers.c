@@ -32,16 +32,28 @@ xpu_dim xpu_value_bytes(xpu_codegen *cg, xpu_value value) {
     return xpu_dim_mul_const(dims, xpu_dim_floordiv_const(dims, bytes, 4), 4);
 }
 
+/* The node whose result is a part of another value, or 0. */
+static xpu_node part_of(xpu_codegen *cg, xpu_value value, xpu_dim *offset) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    int is_part = info->kind == XPU_VALUE_NODE && xpu_is_part(cg, info->node, offset);
+    return is_part ? info->node : (xpu_node){0};
+}
+
 uint32_t xpu_activation_buffer(xpu_codegen *cg, xpu_value value) {
     xpu_value root = xpu_value_root(cg, value);
     if (cg->buffer_of[root.id] >= 0) return (uint32_t)cg->buffer_of[root.id];
+    xpu_dim offset;
+    xpu_node part = part_of(cg, root, &offset);
+    int32_t whole = part.id ? (int32_t)xpu_activation_buffer(cg, xpu_node_input(cg->graph, part, 0)) : -1;
+    int64_t element = (int64_t)xpu_dtype_bytes(xpu_value_at(cg->graph, root)->dtype);
     xpu_program_buffer buffer = {.name = xpu_value_at(cg->graph, root)->name,
                                  .kind = XPU_BUFFER_ACTIVATION,
                                  .bytes = xpu_value_bytes(cg, root),
                                  .alignment = BUFFER_ALIGNMENT,
                                  .levels = {XPU_LEVEL_L3, XPU_LEVEL_GM},
                                  .level_count = 2,
-                                 .alias_of = -1};
+                                 .alias_of = whole};
+    if (part.id) buffer.alias_offset = xpu_dim_mul_const(&cg->graph->dims, offset, element);
     uint32_t index = add_buffer(cg, &buffer);
     cg->buffer_of[root.id] = (int32_t)index;
     return index;
@@ -128,8 +140,18 @@ uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, co
 
 /* ---- lifetimes ---- */
 
+/* The value in whose buffer `value` is, behind parts too. */
+static xpu_value whole_of(xpu_codegen *cg, xpu_value value) {
+    for (;;) {
+        xpu_value root = xpu_value_root(cg, value);
+        xpu_node part = part_of(cg, root, NULL);
+        if (!part.id) return root;
+        value = xpu_node_input(cg->graph, part, 0);
+    }
+}
+
 void xpu_value_read(xpu_codegen *cg, xpu_value value, uint32_t layer, xpu_block block) {
-    xpu_value root = xpu_value_root(cg, value);
+    xpu_value root = whole_of(cg, value);
     if (cg->buffer_of[root.id] < 0) return;
     xpu_reading reading = {(uint32_t)cg->buffer_of[root.id], layer, layer, xpu_value_block(cg->graph, root), block};
     XPU_PUSH(cg->arena, &cg->readings, reading);
@@ -176,12 +198,23 @@ static void begin_lifetimes(xpu_codegen *cg) {
 }
 
 static void live_until(xpu_codegen *cg, xpu_value value, uint32_t layer, xpu_block block) {
-    xpu_value root = xpu_value_root(cg, value);
+    xpu_value root = whole_of(cg, value);
     int32_t index = cg->buffer_of[root.id];
     if (index < 0) return;
     xpu_program_buffer *buffer = &cg->program.buffers.items[index];
     layer = end_of_loops(cg, xpu_value_block(cg->graph, root), block, layer);
     if (buffer->last_layer < layer) buffer->last_layer = layer;
+}
+
+/* The buffers of parts live as long as what they are parts of. */
+static void live_with_wholes(xpu_codegen *cg) {
+    for (uint32_t id = 1; id < cg->graph->values.count; id++) {
+        if (cg->buffer_of[id] < 0 || !part_of(cg, (xpu_value){id}, NULL).id) continue;
+        const xpu_program_buffer *whole = &cg->program.buffers.items[cg->buffer_of[whole_of(cg, (xpu_value){id}).id]];
+        xpu_program_buffer *part = &cg->program.buffers.items[cg->buffer_of[id]];
+        part->first_layer = whole->first_layer;
+        part->last_layer = whole->last_layer;
+    }
 }
 
 /* Where every value with memory is, views too: that is how dumps and replays find them. */
@@ -279,6 +312,7 @@ void xpu_finish_buffers(xpu_codegen *cg) {
         xpu_program_buffer *buffer = &cg->program.buffers.items[i];
         if (buffer->kind == XPU_BUFFER_WEIGHT) buffer->last_layer = last;
     }
+    live_with_wholes(cg);
     keep_states(cg, last);
     finish_in_place(cg);
     add_activation_values(cg);

@@ -25,8 +25,9 @@ uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, co
 xpu_dim xpu_value_bytes(xpu_codegen *cg, xpu_value value);
 /* The buffer whose memory it has: its own, or the one that it is an alias of. */
 static inline uint32_t xpu_buffer_place(const xpu_codegen *cg, uint32_t buffer) {
-    int32_t of = buffer < cg->program.buffers.count ? cg->program.buffers.items[buffer].alias_of : -1;
-    return of < 0 ? buffer : (uint32_t)of;
+    while (buffer < cg->program.buffers.count && cg->program.buffers.items[buffer].alias_of >= 0)
+        buffer = (uint32_t)cg->program.buffers.items[buffer].alias_of;
+    return buffer;
 }
 /* As large as `like`, for one layer. */
 uint32_t xpu_aside_buffer(xpu_codegen *cg, uint32_t like, uint32_t layer);

@@ -180,7 +180,7 @@ static xpu_status lower_node(xpu_codegen *cg, xpu_node node) {
         status = xpu_lower_if(cg, node, lower_block);
     } else if (xpu_node_is(cg->graph, node, XPU_OP_LOOP)) {
         status = xpu_lower_loop(cg, node, lower_block);
-    } else if (!xpu_is_view(cg, node)) {
+    } else if (!xpu_is_view(cg, node) && !xpu_is_part(cg, node, NULL)) {
         status = add_layer(cg, node);
     }
     for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->output_count; i++) {
