@@ -1,7 +1,7 @@
 /*
- * run_bench PROGRAM.xpu INPUTS.npz SECONDS: runs a program again and again on the functional chip, in one session, until
- * the runs have taken so many seconds of processor time, at least three times. Prints processor seconds of the first run
- * and of the fastest one behind it, and multiply-accumulates of a run.
+ * run_bench PROGRAM.xpu INPUTS.npz SECONDS: runs a program again and again on the functional chip, in one session,
+ * until the runs have taken so many seconds of processor time, at least three times. Prints processor seconds of the
+ * first run and of the fastest one behind it, and multiply-accumulates of a run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static double processor_seconds(void) {
 }
 
 /* One run. Returns its processor seconds, below 0 after a failure. */
-static double run_once(xpurt_session *session, const xpurt_tensor *inputs, uint32_t count, uint32_t outputs, char **stats) {
+static double run_once(xpurt_session *session, const xpurt_tensor *inputs, uint32_t count, uint32_t outputs,
+                       char **stats) {
     xpurt_tensor results[MOST_TENSORS];
     xpurt_error error = {0};
     const xpurt_run_options options = {.device = &xpu_func_driver, .stats = stats};
@@ -48,8 +49,7 @@ static int measure(xpurt_program *program, const xpurt_tensor *inputs, uint32_t 
     }
     xpurt_session_close(session);
     json_t *top = stats ? json_loads(stats, 0, NULL) : NULL;
-    if (last >= 0)
-        printf("%.6f %.6f %lld\n", first, best, (long long)json_integer_value(json_object_get(top, "macs")));
+    if (last >= 0) printf("%.6f %.6f %lld\n", first, best, (long long)json_integer_value(json_object_get(top, "macs")));
     json_decref(top);
     free(stats);
     return last >= 0;
@@ -74,7 +74,10 @@ int main(int argc, char **argv) {
     if (program && xpu_npz_read(arena, argv[2], &read, &diags) == XPU_OK && read.count <= MOST_TENSORS) {
         for (uint32_t i = 0; i < read.count; i++) {
             const xpu_tensor *from = &read.items[i].tensor;
-            inputs[i] = (xpurt_tensor){.name = *read.items[i].name ? read.items[i].name : NULL, .dtype = xpu_dtype_name(from->dtype), .rank = (int)from->rank, .data = from->data};
+            inputs[i] = (xpurt_tensor){.name = *read.items[i].name ? read.items[i].name : NULL,
+                                       .dtype = xpu_dtype_name(from->dtype),
+                                       .rank = (int)from->rank,
+                                       .data = from->data};
             for (int d = 0; d < from->rank; d++) inputs[i].dims[d] = from->dims[d];
         }
         good = measure(program, inputs, read.count, strtod(argv[3], NULL));

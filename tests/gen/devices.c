@@ -122,7 +122,7 @@ char *xpu_device_check_rtl(xpu_device_check *check, const xpurt_tensor *inputs, 
     return NULL;
 }
 
-long xpu_layer_cycles(const char *stats, const char *layer, const char *unit) {
+long xpu_device_check_cycles(const char *stats, const char *layer, const char *unit) {
     static const char cycles_key[] = "\"cycles\": ", unit_key[] = "\"unit\": \"";
     char key[64];
     snprintf(key, sizeof key, "\"name\": \"%s\"", layer);

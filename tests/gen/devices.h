@@ -31,6 +31,6 @@ int xpu_device_check_layers(xpu_device_check *check, const xpurt_tensor *inputs,
 char *xpu_device_check_rtl(xpu_device_check *check, const xpurt_tensor *inputs, uint32_t count, const void *expected,
                            size_t bytes);
 /* Cycles of a layer in statistics; -1: it is not there, or ran on another unit than `unit` (NULL: any). */
-long xpu_layer_cycles(const char *stats, const char *layer, const char *unit);
+long xpu_device_check_cycles(const char *stats, const char *layer, const char *unit);
 
 #endif

@@ -45,7 +45,7 @@ static const char *write_model(const window *v, xpu_arena *arena, xpu_diags *dia
 static long rtl_cycles(xpu_device_check *check, const xpurt_tensor *input, const float *expected, size_t bytes) {
     char *stats = xpu_device_check_rtl(check, input, 1, expected, bytes);
     CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
-    long cycles = xpu_layer_cycles(stats, "window", "core");
+    long cycles = xpu_device_check_cycles(stats, "window", "core");
     free(stats);
     return cycles;
 }

@@ -73,10 +73,10 @@ static void small_layers(int products, const char *precision, const char *unit, 
         char *stats = statistics(&check), *again = statistics(&check);
         for (int i = MIDDLE; i < PAIRS - 1; i++) {
             const char *name = node_name(arena, "small", i);
-            long cycles = xpu_layer_cycles(stats, name, unit);
+            long cycles = xpu_device_check_cycles(stats, name, unit);
             if (i == MIDDLE) printf("%ld cycles; ", cycles);
             CU_ASSERT(cycles > 0 && cycles <= most);
-            CU_ASSERT_EQUAL(cycles, xpu_layer_cycles(again, name, unit));
+            CU_ASSERT_EQUAL(cycles, xpu_device_check_cycles(again, name, unit));
         }
         free(stats);
         free(again);
