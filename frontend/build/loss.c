@@ -43,7 +43,7 @@ xpu_value fe_likelihood_loss(fe_builder *b, xpu_value x, xpu_value target, xpu_v
     }
     fe_builder inside = fe_inside(b);
     xpu_value valid = none;
-    if (form->ignored) {
+    if (form->ignored && (places.dtype != XPU_I32 || *form->ignored == (int32_t)*form->ignored)) {
         valid = fe_unary(&inside, XPU_OP_NOT,
                          fe_binary(&inside, XPU_OP_EQUAL, target, fe_integer(b, places.dtype, *form->ignored)));
         target = chosen(&inside, valid, target, fe_integer(b, places.dtype, 0));

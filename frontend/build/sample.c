@@ -1,4 +1,6 @@
 /* Samples of an image at computed places: rows of channels are gathered at each tap, weighted and added. */
+#include <math.h>
+
 #include "frontend/build/build.h"
 
 enum { MOST_TAPS = 4, MOST_AXES = 3 };
@@ -67,6 +69,15 @@ static float lowest(const fe_sampling *form) {
 
 static float highest(const fe_sampling *form, float size) {
     return form->align_corners ? size - 1 : size - 0.5f;
+}
+
+/* Places that are no number, or infinite, are the lowest one, as in onnxruntime; and those whose reflection would
+ * be. */
+static xpu_value finite_places(fe_builder *b, const fe_sampling *form, xpu_value place) {
+    const float limit = form->outside == FE_REFLECTION ? 0x1p100f : INFINITY;
+    xpu_value is_finite = fe_binary(b, XPU_OP_LESS, fe_unary(b, XPU_OP_ABS, place), fe_number(b, limit));
+    if (!is_finite.id) return is_finite;
+    return fe_node(b, XPU_OP_WHERE, (xpu_value[]){is_finite, place, fe_number(b, -1)}, 3, NULL, 0, 0);
 }
 
 /* Places from -1 to 1 as those of an axis. */
@@ -141,7 +152,7 @@ xpu_value fe_grid_sample(fe_builder *b, xpu_value x, xpu_value grid, const fe_sa
     for (int d = 0; d < axes; d++) { /* the first coordinate is that of the last dim */
         xpu_value place =
             fe_part(&inside, grid, info.rank - 1, xpu_dim_const(dims, axes - 1 - d), xpu_dim_const(dims, 1), 1, 0);
-        xpu_value at = place_in(&inside, form, place, (float)size[d]);
+        xpu_value at = place_in(&inside, form, finite_places(&inside, form, place), (float)size[d]);
         if (form->outside == FE_REFLECTION) at = reflected(&inside, at, lowest(form), highest(form, (float)size[d]));
         t[d] = taps_of(&inside, form, at, (float)size[d]);
         count *= t[d].count;

@@ -52,6 +52,8 @@ static int read_attention(const xpu_onnx_node *node, fe_attention_form *form) {
     if (stage < 0 || stage > 3) return fe_bad_attr(&node->build, "qk_matmul_output_mode", "0 to 3 are defined");
     if (form->left < -1) return fe_bad_attr(&node->build, "left_window_size", "it is -1 or not below 0");
     if (form->right < -1) return fe_bad_attr(&node->build, "right_window_size", "it is -1 or not below 0");
+    if (xpu_onnx_attr_of(node, "scale") && form->scale <= 0)
+        return fe_bad_attr(&node->build, "scale", "it is not above 0");
     form->stage = (int)stage;
     form->pads_mask = node->version >= 24;
     if (xpu_onnx_has_input(node, 4) == xpu_onnx_has_input(node, 5)) return ok;

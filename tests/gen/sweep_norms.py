@@ -116,6 +116,8 @@ def losses(types, of_scores):
                 target.flat[0], more["ignore_index"] = ignored, ignored
             weight = [np.abs(values(dtype, (shape[1],), i + 3, "small")) + dtype.type(0.5)] if weighted else []
             yield Case(label(dtype, shape) + f"_{i}", [values(dtype, shape, i, "small"), target] + weight, more, constants=[2], outputs=2 if of_scores and i % 2 == 0 else 1)
+    target = np.array([1, 2, 1], np.int32)
+    yield Case("wide_ignored", [values(F32, (3, 5), 9, "small"), target], {"ignore_index": 2**32 + 1, "reduction": "sum"})
 
 
 def center_crops(types):

@@ -204,6 +204,10 @@ def grid_samples(version, types):
         for mode in modes[:2]:
             grid = np.random.default_rng(3).uniform(-1.2, 1.2, (1, 2, 3, 4, 3)).astype(F32)
             yield Case(f"volume_{mode}", [values(F32, (1, 2, 3, 4, 5), 1, "small"), grid], {"mode": mode})
+    for padding in ("zeros", "border", "reflection"):
+        grid = np.zeros((1, 1, 6, 2), F32)
+        grid[0, 0, :, 0] = [np.nan, np.inf, -np.inf, 1.75, -1.75, 0.25]
+        yield Case(f"odd_{padding}", [values(F32, (1, 2, 4, 4), 1, "small"), grid], {"padding_mode": padding})
     grid = np.random.default_rng(4).uniform(-1, 1, (1, 20, 30, 2)).astype(F32)
     yield Case("large", [values(F32, (1, 8, 32, 40), 1, "small"), grid])
 

@@ -267,6 +267,9 @@ static const refusal refusals[] = {
     {"QuantizeLinear", 21, "", "[2] %nan",
      "[onnx-operand] node 'n' (QuantizeLinear-21, #0): a scale is invalid\n  why: element 0 of 'w' is nan\n"
      "  hint: quantise with finite scales other than 0\n"},
+    {"Attention", 23, "scale=f:0", "[1,2,3,4] [1,2,3,4] [1,2,3,4]",
+     "[onnx-attribute] node 'n' (Attention-23, #0): attribute 'scale' is invalid\n  why: it is not above 0\n"
+     "  hint: export the model again, or check it with onnx.checker\n"},
     {"ReverseSequence", 10, "", "[3] =1,1,1",
      "[onnx-operand] node 'n' (ReverseSequence-10, #0): the operands are invalid\n"
      "  why: they are float32[3] and int64[3]; rank 2 and more, and int64 of rank 1 are defined\n"
