@@ -54,7 +54,8 @@ typedef struct {
     const xpu_open_dim *open;
     uint32_t open_count;
     struct xpu_graph **partial; /* NULL, or what takes the graph of a model that cannot be read, as far as it was */
-    uint64_t memory_bytes;      /* of the target's largest memory: no input is larger; 0: not known */
+    const char *params;    /* the file of a PaddlePaddle program's parameters, or NULL: it lies beside the program */
+    uint64_t memory_bytes; /* of the target's largest memory: no input is larger; 0: not known */
     /* Limits on hostile input; 0 takes the default in brackets. */
     uint32_t max_fields;       /* fields of the file's messages, tensor payloads not counted (2 million) */
     size_t max_skeleton_bytes; /* the model without tensor payloads (256 MiB) */

@@ -4,21 +4,21 @@
 #include <strings.h>
 
 #include "xpu_runtime/program/file.h"
-#include "xpuc/pipeline.h"
+#include "xpuc/describe.h"
 
 static const char *file_name(const xpu_pipeline *p) {
     return xpu_escape_message(p->arena, xpu_path_name(p->path), 255);
 }
 
-static void add_values(const xpu_pipeline *p, xpu_text *text, const char *title, const xpu_value *values,
-                       uint32_t count) {
+void xpu_describe_values(const xpu_pipeline *p, xpu_text *text, const char *title, const xpu_value *values,
+                         uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         xpu_text_add(text, "%-8s %s  %s\n", title, xpu_escape(p->arena, xpu_value_at(p->graph, values[i])->name, 120),
                      xpu_type_text(p->graph, values[i], p->arena));
     }
 }
 
-static void add_symbols(const xpu_pipeline *p, xpu_text *text) {
+void xpu_describe_symbols(const xpu_pipeline *p, xpu_text *text) {
     for (uint32_t i = 0; i < p->graph->dims.symbols.count; i++) {
         const xpu_symbol *symbol = &p->graph->dims.symbols.items[i];
         xpu_text_add(text, "symbol   %s  %lld ", xpu_escape(p->arena, symbol->name, 120), (long long)symbol->min);
@@ -31,7 +31,7 @@ static void add_symbols(const xpu_pipeline *p, xpu_text *text) {
     }
 }
 
-static void add_guards(const xpu_pipeline *p, xpu_text *text) {
+void xpu_describe_guards(const xpu_pipeline *p, xpu_text *text) {
     for (uint32_t i = 0; i < p->graph->guards.count; i++) {
         const xpu_guard *guard = &p->graph->guards.items[i];
         xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(p->arena), "guard"); /* its text may be much longer */
@@ -50,57 +50,6 @@ static void add_states(const xpu_pipeline *p, xpu_text *text) {
         xpu_text_add(text, "state    %s -> %s  %s\n", xpu_escape(p->arena, xpu_value_at(g, output)->name, 120),
                      xpu_escape(p->arena, xpu_value_at(g, input)->name, 120), xpu_type_text(g, input, p->arena));
     }
-}
-
-typedef struct {
-    const char *name;
-    uint32_t count;
-} operator_count;
-
-static void add_operators(const xpu_pipeline *p, xpu_text *text) {
-    XPU_ARRAY(operator_count) kinds = {NULL, 0, 0};
-    uint32_t total = 0;
-    for (uint32_t i = 0; i < p->graph->origins.count; i++) {
-        const char *name = p->graph->origins.items[i].op;
-        uint32_t kind = 0;
-        if (strcmp(name, "Output") == 0) continue;
-        while (kind < kinds.count && strcmp(kinds.items[kind].name, name) != 0) kind++;
-        if (kind == kinds.count) XPU_PUSH(p->arena, &kinds, ((operator_count){name, 0}));
-        kinds.items[kind].count++;
-        total++;
-    }
-    xpu_text_add(text, "%u operators", total);
-    for (uint32_t i = 0; i < kinds.count; i++) {
-        xpu_text_add(text, "%s %s %u", i ? "," : ":", xpu_escape(p->arena, kinds.items[i].name, 60),
-                     kinds.items[i].count);
-    }
-    xpu_text_add(text, "\n");
-}
-
-static void add_constants(const xpu_pipeline *p, xpu_text *text) {
-    uint64_t bytes = 0;
-    uint32_t count = 0;
-    for (uint32_t id = 1; id < p->graph->values.count; id++) {
-        const xpu_value_info *info = &p->graph->values.items[id];
-        if (info->kind != XPU_VALUE_CONST || !(info->uses.count || info->results || info->is_output)) continue;
-        bytes += info->constant->length;
-        count++;
-    }
-    xpu_text_add(text, "%u constants: %llu bytes\n", count, (unsigned long long)bytes);
-}
-
-static char *describe_model(xpu_pipeline *p) {
-    if (xpu_check_format(p) != XPU_OK || xpu_import_model(p) != XPU_OK) return NULL;
-    xpu_text text;
-    xpu_text_init(&text, p->arena);
-    xpu_text_add(&text, "%s: ONNX model '%s'\n", file_name(p), xpu_escape(p->arena, p->graph->name, 120));
-    add_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
-    add_symbols(p, &text);
-    add_guards(p, &text);
-    add_values(p, &text, "output", p->graph->outputs.items, p->graph->outputs.count);
-    add_operators(p, &text);
-    add_constants(p, &text);
-    return text.text;
 }
 
 /* ---- programs ---- */
@@ -131,6 +80,12 @@ static char *describe_program(xpu_pipeline *p) {
                   "leave it out, or describe the model");
         return NULL;
     }
+    if (p->wanted->describe && strcmp(p->wanted->describe, "text") != 0) {
+        xpu_error(p->diags, XPU_EUSAGE, NULL, "usage", "option '--describe'", "a program is described as text only",
+                  xpu_printf(p->arena, "'%s' is a compiled program", xpu_escape(p->arena, p->path, 200)),
+                  "write --describe; xpu-dump and --emit=ir show more");
+        return NULL;
+    }
     const xpu_program_image *image = xpu_program_read(p->arena, p->path, p->diags);
     if (!image) return NULL;
     const xpu_program *program = &image->program;
@@ -143,10 +98,10 @@ static char *describe_program(xpu_pipeline *p) {
     xpu_text_add(&text, "hash     %s  of the program\nhash     %s  of the model\n",
                  xpu_hash_text(p->arena, &image->hash), xpu_hash_text(p->arena, &program->source_hash));
     p->graph = program->graph;
-    add_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
-    add_symbols(p, &text);
-    add_guards(p, &text);
-    add_values(p, &text, "output", p->graph->outputs.items, p->graph->outputs.count);
+    xpu_describe_values(p, &text, "input", p->graph->inputs.items, p->graph->inputs.count);
+    xpu_describe_symbols(p, &text);
+    xpu_describe_guards(p, &text);
+    xpu_describe_values(p, &text, "output", p->graph->outputs.items, p->graph->outputs.count);
     add_states(p, &text);
     xpu_text_add(&text, "weights: %llu bytes; file: %llu bytes; chip ABI %08x\n",
                  (unsigned long long)program->weights_bytes, (unsigned long long)image->data->size, program->abi_hash);
@@ -173,5 +128,5 @@ int xpu_is_program(const xpu_pipeline *p) {
 char *xpu_describe(xpu_pipeline *p) {
     const char *ending = strrchr(xpu_path_name(p->path), '.');
     int is_program = xpu_is_program(p) || (ending && strcasecmp(ending, ".xpu") == 0);
-    return is_program ? describe_program(p) : describe_model(p);
+    return is_program ? describe_program(p) : xpu_describe_model(p);
 }

@@ -31,14 +31,15 @@ static const xpu_option options[] = {
     {"plugin", 0, "FILE.so", "add a target from a shared library"},
     {"strip", 0, NULL, "leave the graph out of the program (it then runs on the device only)"},
     {"clang-seconds", 0, "N", "how long clang and lld may take (600)"},
-    {"describe", 0, NULL, "say what is in a model or program, instead of compiling"},
+    {"params", 0, "FILE", "the parameters of a PaddlePaddle program (found beside it)", XPU_READS},
+    {"describe", 0, "[graph|json]", "say what is in a model or program, instead of compiling"},
     {NULL, 0, NULL, NULL},
 };
 
 static const xpu_command command = {
     .tool = "xpuc",
     .usage = "MODEL [--target=NAME] [-o OUT.xpu] [options]",
-    .about = "Compiles a neural network (an ONNX file) into a program for an XPU-style NPU.",
+    .about = "Compiles a neural network (an ONNX file or a PaddlePaddle model) into a program for an XPU-style NPU.",
     .example = "xpuc mnist-8.onnx --precision=fp32 -o mnist-8.xpu\n"
                "xpuc mnist-8.onnx --emit=ir\n"
                "xpuc mnist-8.onnx --explain --report=mnist-8.json",
@@ -52,7 +53,7 @@ typedef struct {
     xpuc_options compile;
     const char *model, *output;
     const char *help_kind, *clang_seconds;
-    int describe, quiet, verbose, help, version;
+    int quiet, verbose, help, version;
     XPU_ARRAY(const char *) shapes;
     XPU_ARRAY(const char *) values;
     XPU_ARRAY(const char *) bounds;
@@ -76,6 +77,7 @@ static const char **member_of(settings *s, const char *name) {
         {"report", &s->compile.report},
         {"sort", &s->compile.sort},
         {"plugin", &s->compile.plugin},
+        {"params", &s->compile.params},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].name, name) == 0) return rows[i].member;
@@ -91,7 +93,6 @@ static int *flag_of(settings *s, const char *name) {
         {"check-passes", &s->compile.check_passes},
         {"no-fuse", &s->compile.no_fuse},
         {"strip", &s->compile.strip},
-        {"describe", &s->describe},
         {"quiet", &s->quiet},
         {"verbose", &s->verbose},
         {"version", &s->version},
@@ -148,6 +149,8 @@ static void read_argument(xpu_arena *arena, settings *s, const xpu_argument *arg
         XPU_PUSH(arena, &s->bounds, argument->value);
     } else if (strcmp(argument->name, "explain") == 0) {
         set(arena, &s->compile.explain, argument, argument->value ? argument->value : "text", diags);
+    } else if (strcmp(argument->name, "describe") == 0) {
+        set(arena, &s->compile.describe, argument, argument->value ? argument->value : "text", diags);
     } else if (strcmp(argument->name, "help") == 0) {
         s->help = 1;
         s->help_kind = argument->value;
@@ -168,7 +171,7 @@ static int is_text(const settings *s) {
 static void check_outputs(xpu_arena *arena, const settings *s, xpu_diags *diags) {
     static const char both[] = "two texts would be mixed on standard output", write[] = "write the first to a file: -o";
     const char *explain = s->compile.explain, *dump = s->compile.dump_after;
-    if (s->describe) {
+    if (s->compile.describe) {
         if (!s->output) return;
         usage_error(arena, "output", "the option has no effect beside --describe",
                     "a description is printed, and nothing is compiled", "leave it out", diags);
@@ -255,7 +258,7 @@ static int run(xpu_arena *arena, settings *s) {
     xpuc_options compile = s->compile;
     compile.stop = xpu_stop_requested;
     xpu_stop_begin();
-    if (s->describe) {
+    if (s->compile.describe) {
         xpuc_describe(s->model, &compile, &result, &error);
     } else if (s->output || !is_text(s)) {
         xpuc_compile_to_file(s->model, s->output, &compile, &result, &error);

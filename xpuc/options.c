@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/option.h"
+#include "frontend/paddle/paddle.h"
 #include "xpuc/pipeline.h"
 
 /* ---- values ---- */
@@ -109,8 +110,20 @@ static void check_use(xpu_pipeline *p, char beside, const char *other) {
     }
 }
 
+/* The parameters of a PaddlePaddle program have a file; those of an ONNX model are in it, or it names theirs. */
+static void read_params(xpu_pipeline *p) {
+    p->import.params = p->wanted->params;
+    if (p->wanted->params && !xpu_paddle_is_model(p->path))
+        xpu_error(p->diags, XPU_EUSAGE, NULL, "usage", "option '--params'", "the option has no effect with this model",
+                  xpu_printf(p->arena, "'%s' is no PaddlePaddle program", xpu_escape(p->arena, p->path, 200)),
+                  "leave it out");
+}
+
 xpu_status xpu_check_describe_options(xpu_pipeline *p) {
+    static const char *const forms[] = {"text", "graph", "json", NULL};
     check_use(p, 'd', "--describe");
+    check_choice(p, "--describe", p->wanted->describe, forms);
+    read_params(p);
     read_values(p);
     read_bounds(p);
     return read_shapes(p);
@@ -140,6 +153,7 @@ xpu_status xpu_check_options(xpu_pipeline *p) {
     static const char *const emits[] = {"xpu", "c", "ir", NULL}, *const explains[] = {"text", "json", NULL};
     static const char *const sorts[] = {"cost", NULL};
     const xpuc_options *wanted = p->wanted;
+    read_params(p);
     check_choice(p, "--emit", wanted->emit, emits);
     check_choice(p, "--explain", wanted->explain, explains);
     check_choice(p, "--sort", wanted->sort, sorts);

@@ -9,6 +9,7 @@
 
 #include "core/ir/graph.h"
 #include "frontend/import.h"
+#include "frontend/model.h"
 
 enum { XPU_ONNX_MIN_OPSET = 7, XPU_ONNX_MAX_OPSET = 28 };
 
@@ -31,6 +32,10 @@ xpu_status xpu_onnx_import(xpu_arena *arena, const char *path, const xpu_import_
  * Such a model has no folder, so external data is an error. */
 xpu_status xpu_onnx_import_bytes(xpu_arena *arena, const void *bytes, size_t length, const char *name,
                                  const xpu_import_options *options, xpu_graph **graph, xpu_diags *diags);
+
+/* What the model's file says of it. 0 after reporting: [onnx-wire], [onnx-limit], [onnx-model], or an I/O error. */
+int xpu_onnx_facts(xpu_arena *arena, const char *path, const xpu_import_options *options, xpu_model_facts *facts,
+                   xpu_diags *diags);
 
 /* One row of the table of supported operators, for documents. The strings are constants. */
 typedef struct {

@@ -40,6 +40,8 @@ typedef struct {
     const char *report;          /* JSON file to write */
     const char *explain;         /* "text" or "json": where each node runs and why, returned through explanation */
     const char *sort;            /* "cost": explain tells of layers, the dearest first by the target's model [none] */
+    const char *params;          /* the file of a PaddlePaddle program's parameters [found beside the program] */
+    const char *describe;        /* xpuc_describe: "text", "graph" (a model operator by operator), "json" ["text"] */
     const char *resources;       /* folder with configs/ and device/ [found beside the library, or $XPU_RESOURCES] */
     const char *const *values;   /* "sr=16000", "axes=0,2", "k=1..9", NULL terminated: small inputs of integers */
     const char *const *bounds;   /* "boxes=100", NULL terminated: sizes that only the run knows are at most so large */

@@ -1,0 +1,101 @@
+/* PaddlePaddle's files: programs in both forms, and parameters. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/paddle/files.h"
+#include "tests/fuzz/hostile.h"
+#include "xpuc/include/xpuc.h"
+
+enum { DESCS = 2, PIRS = 2 };
+static hostile_file descs[DESCS], pirs[PIRS], params;
+
+static void load(void) {
+    hostile_load(&descs[0], "tests/paddle/linear.pdmodel");
+    hostile_load(&descs[1], "tests/paddle/everything.pdmodel");
+    hostile_load(&pirs[0], "tests/paddle/linear.json");
+    hostile_load(&pirs[1], "tests/paddle/everything.json");
+    hostile_load(&params, "tests/paddle/linear.pdiparams");
+}
+
+static void make_desc(hostile_random *random, hostile_file *file) {
+    const hostile_file *seed = &descs[hostile_below(random, DESCS)];
+    static const uint8_t fields[] = {1, 4, 4, 20};
+    file->size = 0;
+    if (hostile_chance(random, 3)) {
+        hostile_nest_wire(file, fields, sizeof fields, 1 + hostile_below(random, 100000));
+        return;
+    }
+    hostile_set(file, seed->data, seed->size);
+    if (hostile_chance(random, 85))
+        hostile_damage_wire(random, file);
+    else
+        hostile_damage(random, file);
+}
+
+static void make_pir(hostile_random *random, hostile_file *file) {
+    const hostile_file *seed = &pirs[hostile_below(random, PIRS)];
+    hostile_set(file, seed->data, seed->size);
+    if (hostile_chance(random, 85))
+        hostile_damage_json(random, file);
+    else
+        hostile_damage(random, file);
+}
+
+/* Numbers of the records' heads, beside damage anywhere. */
+static void make_params(hostile_random *random, hostile_file *file) {
+    hostile_set(file, params.data, params.size);
+    if (hostile_chance(random, 40)) {
+        hostile_damage(random, file);
+        return;
+    }
+    for (uint32_t n = 1 + hostile_below(random, 3); n > 0; n--) {
+        int64_t number = hostile_number(random);
+        size_t bytes = (size_t)1 << hostile_below(random, 4), at = hostile_below(random, (uint32_t)file->size - 8);
+        if (hostile_chance(random, 50)) at = hostile_below(random, 50);
+        memcpy(file->data + at, &number, bytes);
+    }
+}
+
+static void use_program(const char *path, const char *parameters, hostile_random *random, hostile_result *result) {
+    static const char *const forms[] = {"text", "graph", "json"};
+    xpuc_options options = {
+        .describe = forms[hostile_below(random, 3)], .params = parameters, .resources = getenv("XPU_RESOURCES")};
+    xpuc_result made;
+    xpuc_error error;
+    xpuc_describe(path, &options, &made, &error);
+    hostile_judge(result, "xpuc_describe", error.status, error.text);
+    xpuc_result_clear(&made);
+    xpuc_error_clear(&error);
+}
+
+static void feed_desc(hostile_random *random, const hostile_file *file, hostile_result *result) {
+    use_program(hostile_save(file, ".pdmodel"), "tests/paddle/linear.pdiparams", random, result);
+}
+
+static void feed_pir(hostile_random *random, const hostile_file *file, hostile_result *result) {
+    use_program(hostile_save(file, ".json"), "tests/paddle/linear.pdiparams", random, result);
+}
+
+static xpu_status read_params(xpu_arena *arena, const hostile_file *file, hostile_random *random, xpu_diags *diags) {
+    const xpu_import_options options = {.params = hostile_save(file, ".pdiparams")};
+    xpu_paddle_parameters parameters = {0};
+    xpu_paddle_files files;
+    (void)random;
+    xpu_status status = xpu_paddle_open(arena, arena, "tests/paddle/linear.pdmodel", &options, &files, diags);
+    if (status != XPU_OK) return status;
+    int read = xpu_paddle_read_parameters(arena, files.program, files.params, files.folder, &parameters, diags);
+    for (uint32_t i = 0; read && i < parameters.items.count; i++) {
+        const xpu_paddle_parameter *parameter = &parameters.items.items[i];
+        if (parameter->offset > parameter->file->size || parameter->bytes > parameter->file->size - parameter->offset)
+            return XPU_EBUG;
+    }
+    return read ? XPU_OK : xpu_diags_status(diags);
+}
+
+static void feed_params(hostile_random *random, const hostile_file *file, hostile_result *result) {
+    hostile_guard(result, "xpu_paddle_read_parameters", read_params, random, file);
+}
+
+const hostile_kind hostile_pdmodel = {"pdmodel", ".pdmodel", load, make_desc, feed_desc};
+const hostile_kind hostile_pir = {"pir", ".json", load, make_pir, feed_pir};
+const hostile_kind hostile_params = {"params", ".pdiparams", load, make_params, feed_params};
