@@ -174,6 +174,44 @@ int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset) {
     return !xpu_dim_is_dynamic(cg->graph, first); /* addresses are known when the run begins */
 }
 
+/* Whether both shapes are the same but for dims of 1. */
+static int differ_by_ones(const xpu_codegen *cg, xpu_value a, xpu_value b) {
+    const xpu_value_info *x = xpu_value_at(cg->graph, a), *y = xpu_value_at(cg->graph, b);
+    int i = 0, k = 0;
+    for (;;) {
+        while (i < x->rank && is_one(cg, x->dims[i])) i++;
+        while (k < y->rank && is_one(cg, y->dims[k])) k++;
+        if (i == x->rank || k == y->rank) return i == x->rank && k == y->rank;
+        if (!xpu_dim_equal(x->dims[i++], y->dims[k++])) return 0;
+    }
+}
+
+static int is_read_by_concats(xpu_codegen *cg, xpu_value value, xpu_block block) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    if (xpu_value_leaves(cg->graph, value) || !info->uses.count || !is_linear(cg, value)) return 0;
+    for (uint32_t i = 0; i < info->uses.count; i++) {
+        xpu_node user = info->uses.items[i].node;
+        const xpu_value y = xpu_node_output(cg->graph, user, 0);
+        if (xpu_on_host(cg, user) || xpu_node_at(cg->graph, user)->parent.id != block.id) return 0;
+        if (xpu_node_is(cg->graph, user, XPU_OP_CONCAT)) {
+            const xpu_extent *extent = xpu_extent_of(cg, y);
+            int is_there = info->uses.items[i].input == 0 && extent && extent->is_appended;
+            if (is_there || xpu_value_at(cg->graph, y)->layout != XPU_LAYOUT_LINEAR) return 0;
+        } else if (!xpu_node_is(cg->graph, user, XPU_OP_RESHAPE) || !differ_by_ones(cg, value, y) ||
+                   !is_read_by_concats(cg, y, block)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int xpu_is_read_through(xpu_codegen *cg, xpu_node node) {
+    if (!xpu_node_is(cg->graph, node, XPU_OP_SLICE) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    if (!is_linear(cg, x) || xpu_is_empty(cg, y)) return 0;
+    return is_read_by_concats(cg, y, xpu_node_at(cg->graph, node)->parent);
+}
+
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value) {
     for (;;) {
         const xpu_value_info *info = xpu_value_at(cg->graph, value);

@@ -168,6 +168,12 @@ static void read_value(walker *w, xpu_value value, uint32_t layer) {
     if (!value.id || xpu_value_at(w->graph, value)->kind == XPU_VALUE_CONST) return;
     const char *name = xpu_value_at(w->graph, value)->name;
     uint32_t held = w->now.held[value.id];
+    xpu_node maker = xpu_value_at(w->graph, value)->node;
+    int is_made = xpu_value_at(w->graph, value)->kind == XPU_VALUE_NODE;
+    if (is_made && !w->placed[value.id] && w->layer_of[maker.id] == NO_LAYER) { /* what it is made of is read */
+        read_value(w, xpu_node_at(w->graph, maker)->inputs[0], layer);
+        return;
+    }
     if (!place_of(w, value, &place)) {
         wrong(w, "'%s' is read and has no place", name);
     } else if (!held) {

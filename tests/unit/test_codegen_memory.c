@@ -254,6 +254,76 @@ static void parts_of_values(void) {
     }
 }
 
+/* ---- what is read through ---- */
+
+/* Slices of a value of 6 x 8 elements that make nothing, as concats read them from there: how many layers there are. */
+typedef struct {
+    const char *what;
+    void (*build)(bench *b, xpu_value slice);
+    uint32_t layers;
+} through_case;
+
+static xpu_value joined(bench *b, xpu_value x, xpu_value y) {
+    return node2(b, XPU_OP_CONCAT, x, y, &XPU_ATTR_INT_OF(AXIS, 0), 1);
+}
+static xpu_value reshaped(bench *b, xpu_value x, int64_t d0, int64_t d1, int64_t d2) {
+    xpu_dim target[] = {xpu_dim_const(&b->graph->dims, d0), xpu_dim_const(&b->graph->dims, d1),
+                        xpu_dim_const(&b->graph->dims, d2)};
+    return node1(b, XPU_OP_RESHAPE, x, &XPU_ATTR_DIMS_OF(SHAPE, target, 3), 1);
+}
+static void by_one(bench *b, xpu_value slice) {
+    xpu_graph_output(b->graph, joined(b, slice, slice));
+}
+static void by_two(bench *b, xpu_value slice) {
+    xpu_graph_output(b->graph, joined(b, slice, slice));
+    xpu_graph_output(b->graph, step1(b, XPU_EW_relu, joined(b, slice, slice)));
+}
+static void with_ones(bench *b, xpu_value slice) {
+    slice = reshaped(b, slice, 6, 1, 4);
+    xpu_graph_output(b->graph, joined(b, slice, slice));
+}
+static void as_other_dims(bench *b, xpu_value slice) {
+    slice = reshaped(b, slice, 2, 3, 4);
+    xpu_graph_output(b->graph, joined(b, slice, slice));
+}
+static void by_others_too(bench *b, xpu_value slice) {
+    xpu_graph_output(b->graph, joined(b, slice, slice));
+    xpu_graph_output(b->graph, step1(b, XPU_EW_relu, slice));
+}
+static void as_output(bench *b, xpu_value slice) {
+    xpu_graph_output(b->graph, slice);
+    xpu_graph_output(b->graph, joined(b, slice, slice));
+}
+
+static void read_through(void) {
+    static const through_case cases[] = {
+        {"by a concat", by_one, 2},
+        {"by two", by_two, 4},
+        {"with a dim of 1 between", with_ones, 2},
+        {"under other dims", as_other_dims, 3},
+        {"by a chain, too", by_others_too, 4},
+        {"an output", as_output, 3},
+    };
+    static const int64_t starts[] = {0, 1}, shape[] = {6, 4}, by[] = {1, 2};
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        work w;
+        xpu_value x = step1(&b, XPU_EW_tanh, input(&b, "x", DIMS(6, 8)));
+        xpu_value slice = slice_of(&b, x, 2, starts, shape, by);
+        cases[i].build(&b, slice);
+        xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+        work_prepare(&b, &w);
+        xpu_section section = {0};
+        CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);
+        if (cg->program.layers.count != cases[i].layers)
+            fprintf(stderr, "%s: %u\n", cases[i].what, cg->program.layers.count);
+        CU_ASSERT_EQUAL(cg->program.layers.count, cases[i].layers);
+        const xpu_program_buffer *read = &cg->program.buffers.items[cg->buffer_of[x.id]];
+        CU_ASSERT_EQUAL(read->last_layer, cg->buffer_of[slice.id] < 0 ? cg->program.layers.count - 1 - (i == 1) : 1);
+        bench_close(&b);
+    }
+}
+
 /* ---- chains in place ---- */
 
 static void dense(bench *b) { /* sigmoid and tanh take the input's bytes */
@@ -326,4 +396,5 @@ static void chains_in_place(void) {
 
 XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
               {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
-              {"parts of values", parts_of_values}, {"chains in place", chains_in_place})
+              {"parts of values", parts_of_values}, {"what is read through", read_through},
+              {"chains in place", chains_in_place})

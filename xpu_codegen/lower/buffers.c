@@ -140,13 +140,14 @@ uint32_t xpu_operand_buffer(xpu_codegen *cg, uint32_t layer, xpu_value value, co
 
 /* ---- lifetimes ---- */
 
-/* The value in whose buffer `value` is, behind parts too. */
+/* The value in whose buffer `value` is, behind parts too, and behind what is read through. */
 static xpu_value whole_of(xpu_codegen *cg, xpu_value value) {
     for (;;) {
         xpu_value root = xpu_value_root(cg, value);
-        xpu_node part = part_of(cg, root, NULL);
-        if (!part.id) return root;
-        value = xpu_node_input(cg->graph, part, 0);
+        const xpu_value_info *info = xpu_value_at(cg->graph, root);
+        if (info->kind != XPU_VALUE_NODE) return root;
+        if (!xpu_is_part(cg, info->node, NULL) && !xpu_is_read_through(cg, info->node)) return root;
+        value = xpu_node_input(cg->graph, info->node, 0);
     }
 }
 

@@ -140,11 +140,62 @@ xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node) {
 
 /* ---- concat ---- */
 
+/* Where the elements of an operand stand: in itself, or in the operand of a slice that makes nothing. */
+typedef struct {
+    xpu_value source;
+    xpu_dim strides[XPU_MAX_RANK], offset;
+} reading;
+
+/* The box of a slice in its operand. */
+static void read_slice(xpu_codegen *cg, xpu_node node, reading *r) {
+    xpu_dims *dims = &cg->graph->dims;
+    const xpu_attr *starts = xpu_node_attr(cg->graph, node, XPU_ATTR_STARTS);
+    const int64_t *steps = xpu_node_ints(cg->graph, node, XPU_ATTR_BY, NULL);
+    r->source = xpu_node_input(cg->graph, node, 0);
+    r->offset = xpu_dim_of(cg, 0);
+    xpu_value_strides(cg, r->source, r->strides);
+    for (int i = 0; i < xpu_value_at(cg->graph, r->source)->rank; i++) {
+        r->offset = xpu_dim_add(dims, r->offset, xpu_dim_mul(dims, starts->dims[i], r->strides[i]));
+        r->strides[i] = xpu_dim_mul_const(dims, r->strides[i], steps[i]);
+    }
+}
+
+/* The slice that makes nothing behind `x` and reshapes, or 0. */
+static xpu_node slice_behind(xpu_codegen *cg, xpu_value x) {
+    for (;;) {
+        const xpu_value_info *info = xpu_value_at(cg->graph, x);
+        if (info->kind != XPU_VALUE_NODE) return (xpu_node){0};
+        if (xpu_is_read_through(cg, info->node)) return info->node;
+        if (!xpu_node_is(cg->graph, info->node, XPU_OP_RESHAPE)) return (xpu_node){0};
+        x = xpu_node_input(cg->graph, info->node, 0);
+    }
+}
+
+/* Reshapes between add and drop dims of 1, whose strides are anything. */
+static void find_reading(xpu_codegen *cg, xpu_value x, reading *r) {
+    xpu_node slice = slice_behind(cg, x);
+    if (!slice.id) {
+        *r = (reading){.source = x, .offset = xpu_dim_of(cg, 0)};
+        xpu_value_strides(cg, x, r->strides);
+        return;
+    }
+    reading whole;
+    read_slice(cg, slice, &whole);
+    *r = (reading){.source = whole.source, .offset = whole.offset};
+    const xpu_value_info *made = xpu_value_at(cg->graph, xpu_node_output(cg->graph, slice, 0));
+    for (int i = 0, k = 0; i < xpu_value_at(cg->graph, x)->rank; i++) {
+        r->strides[i] = xpu_dim_of(cg, 0);
+        if (is_const(cg, xpu_value_dim(cg, x, i), 1)) continue;
+        while (is_const(cg, made->dims[k], 1)) k++;
+        r->strides[i] = whole.strides[k++];
+    }
+}
+
 xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_dims *dims = &cg->graph->dims;
     xpu_value y = xpu_node_output(cg->graph, node, 0);
     int axis = (int)xpu_node_int(cg->graph, node, XPU_ATTR_AXIS);
-    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK], position = xpu_dim_of(cg, 0);
+    xpu_dim to[XPU_MAX_RANK], position = xpu_dim_of(cg, 0);
     uint32_t target = xpu_activation_buffer(cg, y), count = xpu_node_at(cg->graph, node)->input_count;
     xpu_value_strides(cg, y, to);
     xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
@@ -155,9 +206,11 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
             position = xpu_value_dim(cg, x, axis);
             continue;
         }
-        uint32_t source = xpu_operand_buffer(cg, layer, x, xpu_printf(cg->arena, "x%u", i));
-        xpu_value_strides(cg, x, from);
-        box b = whole_box(cg, x, layout_of(cg, y), from, to);
+        reading r;
+        find_reading(cg, x, &r);
+        uint32_t source = xpu_operand_buffer(cg, layer, r.source, xpu_printf(cg->arena, "x%u", i));
+        box b = whole_box(cg, x, layout_of(cg, y), r.strides, to);
+        b.from_offset = r.offset;
         b.to_offset = xpu_dim_mul(dims, position, to[axis]);
         xpu_status status = add_copy(cg, layer, source, target, &b);
         if (status != XPU_OK) return status;
@@ -169,21 +222,15 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
 /* ---- slice, expand ---- */
 
 xpu_status xpu_lower_slice(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    xpu_dims *dims = &cg->graph->dims;
-    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    const xpu_attr *starts = xpu_node_attr(cg->graph, node, XPU_ATTR_STARTS);
-    const int64_t *steps = xpu_node_ints(cg->graph, node, XPU_ATTR_BY, NULL);
-    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK], first = xpu_dim_of(cg, 0);
-    xpu_value_strides(cg, x, from);
+    xpu_value y = xpu_node_output(cg->graph, node, 0);
+    xpu_dim to[XPU_MAX_RANK];
+    reading r;
+    read_slice(cg, node, &r);
     xpu_value_strides(cg, y, to);
-    for (int i = 0; i < xpu_value_at(cg->graph, x)->rank; i++) {
-        first = xpu_dim_add(dims, first, xpu_dim_mul(dims, starts->dims[i], from[i]));
-        from[i] = xpu_dim_mul_const(dims, from[i], steps[i]);
-    }
-    box b = whole_box(cg, y, layout_of(cg, y), from, to);
-    b.from_offset = first;
+    box b = whole_box(cg, y, layout_of(cg, y), r.strides, to);
+    b.from_offset = r.offset;
     xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
-    return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
+    return add_copy(cg, layer, xpu_operand_buffer(cg, layer, r.source, "x"), xpu_activation_buffer(cg, y), &b);
 }
 
 xpu_status xpu_lower_expand(xpu_codegen *cg, uint32_t layer, xpu_node node) {

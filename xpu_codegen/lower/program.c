@@ -81,6 +81,23 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
 
 /* ---- what became of each tensor ---- */
 
+/* The layer that makes the value or, where none does, the one that makes what it is a part of, or the first that reads
+ * it; -1 for none. */
+static int32_t layer_reading(xpu_codegen *cg, const xpu_value_info *info) {
+    if (cg->layer_of[info->node.id] >= 0) return cg->layer_of[info->node.id];
+    if (xpu_is_part(cg, info->node, NULL)) {
+        xpu_value whole = xpu_value_root(cg, xpu_node_input(cg->graph, info->node, 0));
+        return layer_reading(cg, xpu_value_at(cg->graph, whole));
+    }
+    if (!xpu_is_read_through(cg, info->node)) return -1;
+    while (info->uses.count) {
+        xpu_node user = info->uses.items[0].node;
+        if (cg->layer_of[user.id] >= 0) return cg->layer_of[user.id];
+        info = xpu_value_at(cg->graph, xpu_node_output(cg->graph, user, 0));
+    }
+    return -1;
+}
+
 /* The layer that the maker of `value` went into: its own, that of the layer whose bytes it names, or the one that has
  * the maker's origin; -1 for none. */
 static int32_t layer_behind(xpu_codegen *cg, const xpu_value_info *info, const int32_t *layer_with) {
@@ -91,7 +108,7 @@ static int32_t layer_behind(xpu_codegen *cg, const xpu_value_info *info, const i
         if (cg->layer_of[info->node.id] >= 0) return cg->layer_of[info->node.id];
         const xpu_value_info *root =
             xpu_value_at(cg->graph, xpu_value_root(cg, xpu_node_output(cg->graph, info->node, info->output)));
-        return root->kind == XPU_VALUE_NODE ? cg->layer_of[root->node.id] : -1;
+        return root->kind == XPU_VALUE_NODE ? layer_reading(cg, root) : -1;
     }
     return maker->origins.count ? layer_with[maker->origins.items[0]] : -1;
 }
@@ -180,7 +197,7 @@ static xpu_status lower_node(xpu_codegen *cg, xpu_node node) {
         status = xpu_lower_if(cg, node, lower_block);
     } else if (xpu_node_is(cg->graph, node, XPU_OP_LOOP)) {
         status = xpu_lower_loop(cg, node, lower_block);
-    } else if (!xpu_is_view(cg, node) && !xpu_is_part(cg, node, NULL)) {
+    } else if (!xpu_is_view(cg, node) && !xpu_is_part(cg, node, NULL) && !xpu_is_read_through(cg, node)) {
         status = add_layer(cg, node);
     }
     for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->output_count; i++) {

@@ -154,6 +154,27 @@ static xpu_status write_copies(xpu_run *run) {
     return XPU_OK;
 }
 
+/* What a layer reads; of an operand without a place, what that is made of. */
+static xpu_status write_operands(xpu_run *run, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(run->graph, node);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        xpu_tensor tensor;
+        xpu_value value = info->inputs[i];
+        if (!value.id || xpu_value_at(run->graph, value)->kind == XPU_VALUE_CONST) continue;
+        int is_made = xpu_value_at(run->graph, value)->kind == XPU_VALUE_NODE;
+        xpu_node maker = xpu_value_at(run->graph, value)->node;
+        if (is_made && !place_of(run, value) && xpu_run_layer_of(run, maker) == UINT32_MAX) {
+            xpu_status status = write_operands(run, maker);
+            if (status != XPU_OK) return status;
+            continue;
+        }
+        xpu_status status = xpu_replay_value(run, value, &tensor);
+        if (status == XPU_OK) status = write_value(run, value, &tensor);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}
+
 static xpu_status write_inputs(xpu_run *run) {
     if (run->only_layer == UINT32_MAX) {
         for (uint32_t i = 0; i < run->graph->inputs.count; i++) {
@@ -166,16 +187,7 @@ static xpu_status write_inputs(xpu_run *run) {
     }
     xpu_status copied = write_copies(run);
     if (copied != XPU_OK) return copied;
-    const xpu_node_info *info = xpu_node_at(run->graph, run->program->layers.items[run->only_layer].node);
-    for (uint32_t i = 0; i < info->input_count; i++) {
-        xpu_tensor tensor;
-        xpu_value value = info->inputs[i];
-        if (!value.id || xpu_value_at(run->graph, value)->kind == XPU_VALUE_CONST) continue;
-        xpu_status status = xpu_replay_value(run, value, &tensor);
-        if (status == XPU_OK) status = write_value(run, value, &tensor);
-        if (status != XPU_OK) return status;
-    }
-    return XPU_OK;
+    return write_operands(run, run->program->layers.items[run->only_layer].node);
 }
 
 /* What of the program's memory a run may have changed: the segments of the control words and of the plan table. */
