@@ -66,6 +66,18 @@ enum { PAGE_BYTES = 4096, PAGE_INSNS = PAGE_BYTES / 4, PAGE_SLOTS = 256, MAX_BRE
     X(JAL, JUMP(PC + (uint32_t)i->imm))                                                                                \
     X(JALR, JUMP((RS1 + (uint32_t)i->imm) & ~1u))
 
+/* Vector instructions without mask that the interpreter does itself where they were found legal and nothing is unusual:
+ * unit-stride loads and stores, elementwise float32 and integer ones whose second operand is a vector, the scalar or
+ * the immediate at `second`. The host computes with frm. */
+#define QUICK_INSNS(X)                                                                                                 \
+    X(LOAD, TRANSFER(0, hart->host->copy(v, memory, bytes), memcpy(v, memory, bytes)))                                 \
+    X(STORE, TRANSFER(1, hart->host->copy(memory, v, bytes), memcpy(memory, v, bytes)))                                \
+    X(FLOAT_VECTOR, ELEMENTWISE(fflags, 2, xpu_v(hart, i->rs1), hart->frm))                                            \
+    X(FLOAT_SCALAR, ELEMENTWISE(fflags, 2, &hart->f[i->rs1], hart->frm | XPU_SCALAR))                                  \
+    X(INT_VECTOR, ELEMENTWISE(vxsat, hart->sew, xpu_v(hart, i->rs1), hart->vxrm))                                      \
+    X(INT_SCALAR, ELEMENTWISE(vxsat, hart->sew, &hart->x[i->rs1], hart->vxrm | XPU_SCALAR))                            \
+    X(INT_IMMEDIATE, ELEMENTWISE(vxsat, hart->sew, &i->imm, hart->vxrm | XPU_SCALAR))
+
 enum {
     HOT_OTHER,   /* by class */
     HOT_END,     /* behind the last instruction of a page */
@@ -73,6 +85,9 @@ enum {
     HOT_BREAK,   /* a breakpoint */
 #define X(id, ...) HOT_##id,
     HOT_INSNS(X)
+#undef X
+#define X(name, ...) HOT_##name,
+        QUICK_INSNS(X)
 #undef X
 };
 
@@ -134,9 +149,45 @@ static int writes_x(xpu_insn_format format) {
     return operands[0] == 'r' && operands[1] == 'd';
 }
 
+/* How an instruction of a vector class is dispatched. */
+static uint8_t hot_of_vector(const xpu_decoded *insn, unsigned format) {
+    int is_float = 0;
+    if (xpu_is_masked(insn)) return HOT_OTHER;
+    switch (insn->class) {
+    case XPU_CLASS_VLOAD_UNIT: return insn->word >> 29 ? HOT_OTHER : HOT_LOAD;
+    case XPU_CLASS_VSTORE_UNIT: return insn->word >> 29 ? HOT_OTHER : HOT_STORE;
+    case XPU_CLASS_VFP:
+    case XPU_CLASS_VFP_DIVIDE:
+    case XPU_CLASS_VFP_MOVE:
+    case XPU_CLASS_VFP_CONVERT: is_float = 1; break;
+    case XPU_CLASS_VINT:
+    case XPU_CLASS_VINT_MULTIPLY:
+    case XPU_CLASS_VINT_DIVIDE:
+    case XPU_CLASS_VFIX: break;
+    default: return HOT_OTHER;
+    }
+    switch (format) {
+    case XPU_FORMAT_VVV:
+    case XPU_FORMAT_VMAC:
+    case XPU_FORMAT_VV: /* the second operand is not read */
+    case XPU_FORMAT_V_V: return is_float ? HOT_FLOAT_VECTOR : HOT_INT_VECTOR;
+    case XPU_FORMAT_VVF:
+    case XPU_FORMAT_VMACF:
+    case XPU_FORMAT_V_F: return HOT_FLOAT_SCALAR;
+    case XPU_FORMAT_VVX:
+    case XPU_FORMAT_VMACX:
+    case XPU_FORMAT_V_X: return HOT_INT_SCALAR;
+    case XPU_FORMAT_VVI:
+    case XPU_FORMAT_VVU:
+    case XPU_FORMAT_V_I: return HOT_INT_IMMEDIATE;
+    default: return HOT_OTHER;
+    }
+}
+
 /* How an instruction is dispatched where there is no breakpoint. */
 static uint8_t hot_of_insn(const xpu_decoded *insn) {
     unsigned format = xpu_insn_infos[insn->op].format;
+    if (insn->class >= XPU_CLASS_VCONFIG) return hot_of_vector(insn, format);
     int is_rounded = format == XPU_FORMAT_F3RM || format == XPU_FORMAT_F4;
     return is_rounded && (insn->word >> 12 & 7) != 7 ? HOT_OTHER : hot_of[insn->op];
 }
@@ -181,6 +232,7 @@ int xpu_hart_init(xpu_hart *hart, unsigned id, unsigned cores, const xpu_core_bu
     hart->id = id;
     hart->cores = cores;
     hart->bus = bus;
+    hart->host = xpu_this_host();
     hart->code = code;
     hart->pc = entry;
     hart->pass = 1;
@@ -373,10 +425,36 @@ static xpu_exec *const by_class[XPU_CLASS_COUNT] = {
     FLOAT(fmaf(xpu_float(p), xpu_float(q), xpu_float(sum)));                                                           \
     if (hart->f[i->rd] == XPU_NAN_BITS) hart->fflags |= (uint8_t)xpu_fp_product_invalid(p, q)
 
+/* Whether a vector instruction was found legal at this vtype, from element 0 on; the host has rounding modes up to RUP.
+ */
+#define IS_QUICK (i->checked == hart->vkey && hart->vkey && !hart->vstart && hart->frm <= XPU_RUP)
+#define TRANSFER(store, blocks, any)                                                                                   \
+    unsigned width = i->word >> 12 & 7;                                                                                \
+    uint32_t address = RS1, bytes = hart->vl << (width ? width - 4 : 0);                                               \
+    xpu_core_range *range = &hart->ranges[hart->map[store][address >> 20]];                                            \
+    uint32_t offset = address - range->base;                                                                           \
+    if (!IS_QUICK || offset >= range->size || bytes > range->size - offset) goto other;                                \
+    if (address & ((1u << (width ? width - 4 : 0)) - 1)) goto other;                                                   \
+    uint8_t *v = xpu_v(hart, i->rd), *memory = range->host + offset;                                                   \
+    range->bytes[store] += bytes;                                                                                      \
+    if (bytes & 63)                                                                                                    \
+        any;                                                                                                           \
+    else                                                                                                               \
+        blocks
+#define ELEMENTWISE(flag, width, second, options)                                                                      \
+    if (!IS_QUICK || !i->kernel) goto other;                                                                           \
+    uint8_t *v = hart->v;                                                                                              \
+    uint8_t *to = v + (size_t)(i->word >> 7 & 31) * XPU_VLEN_BYTES, *from = xpu_v(hart, i->rs2);                       \
+    uint32_t raised = hart->vl & 15 ? hart->host->rest(i->kernel, to, from, second, hart->vl, options, width)          \
+                                    : i->kernel(to, from, second, hart->vl, options);                                  \
+    hart->flag |= (uint8_t)FLAG_##flag(raised)
+#define FLAG_fflags(raised) (raised)
+#define FLAG_vxsat(raised)  ((raised) != 0)
+
 static xpu_hart_reason interpret(xpu_hart *hart, uint64_t budget) {
     static const void *const labels[] = {&&other, &&end_of_page, &&outside, &&breakpoint,
 #define X(id, ...) &&do_##id,
-                                         HOT_INSNS(X)
+                                         HOT_INSNS(X) QUICK_INSNS(X)
 #undef X
     };
     uint32_t *const x = hart->x, base;
@@ -402,6 +480,7 @@ enter: {
     }                                                                                                                  \
     NEXT;
     HOT_INSNS(X)
+    QUICK_INSNS(X)
 #undef X
 other:
     hart->instret = first + (budget - left);

@@ -142,12 +142,8 @@ void xpu_blend(uint8_t *destination, const uint8_t *values, const uint8_t *activ
 /* Bit e of vd = bits[e] (0 or 1) for elements from vstart to vl - 1, where the mask (if masked) allows. */
 void xpu_write_mask(xpu_hart *hart, unsigned vd, const uint8_t *bits, int masked);
 
-/* Whether the host has AVX2 and FMA: kernels exist for it and for any x86-64. */
-int xpu_host_avx2(void);
-
-/* A vector loop over n elements, n a multiple of 16: d[e] = a[e] op b[e], whatever their widths; d[e] may be an operand
- * too. `mode` is vxrm. Returns whether something saturated (fixed point) or flags to add to fflags (float32). */
-typedef uint32_t xpu_kernel(void *d, const void *a, const void *b, uint32_t n, uint32_t mode);
+/* In the options of a kernel: the rounding mode (vxrm or frm); vs1 is one element, for all. */
+enum { XPU_MODE = 7, XPU_SCALAR = 8 };
 typedef struct {
     xpu_kernel *by_sew[3];
 } xpu_kernels;
@@ -156,6 +152,25 @@ extern const xpu_kernels xpu_fp_kernels_any[XPU_INSN_COUNT], xpu_fp_kernels_avx2
 
 typedef void xpu_blender(uint8_t *destination, const uint8_t *values, const uint8_t *active, uint32_t vl, unsigned sew);
 xpu_blender xpu_blend_any, xpu_blend_avx2;
+
+/* A multiple of 64 bytes. */
+typedef void xpu_copier(void *to, const void *from, uint32_t bytes);
+xpu_copier xpu_copy_any, xpu_copy_avx2;
+
+/* A kernel whose operands have elements of 1 << sew bytes, for vl elements that are no multiple of 16: what is behind
+ * them is neither written nor raises a flag. */
+typedef uint32_t xpu_kernel_rest(xpu_kernel *kernel, void *d, const void *a, const void *b, uint32_t vl,
+                                 uint32_t options, unsigned sew);
+xpu_kernel_rest xpu_rest_any, xpu_rest_avx2;
+
+/* What of all this the host runs. */
+typedef struct xpu_host {
+    const xpu_kernels *int_kernels, *fp_kernels;
+    xpu_blender *blend;
+    xpu_copier *copy;
+    xpu_kernel_rest *rest;
+} xpu_host;
+const xpu_host *xpu_this_host(void);
 
 /* `count` elements equal to value. */
 void xpu_fill(uint8_t *to, uint32_t value, uint32_t count, unsigned sew);
@@ -169,11 +184,16 @@ typedef uint32_t __attribute__((may_alias)) xpu_u32;
 typedef int32_t __attribute__((may_alias)) xpu_s32;
 typedef float __attribute__((may_alias)) xpu_f32;
 
-/* Before a loop over independent elements; clang checks for overlaps at run time instead. */
+/* Before a loop over elements that are independent, though destination and operands may be the same. */
 #if defined(__clang__)
-#define XPU_INDEPENDENT
+#define XPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define XPU_INDEPENDENT _Pragma("GCC ivdep")
 #endif
+
+/* n, a multiple of 16, so that the compiler knows that it is one: loops need no rest. */
+static inline size_t xpu_blocks(uint32_t n) {
+    return n & ~(size_t)15;
+}
 
 #endif

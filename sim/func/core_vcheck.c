@@ -180,6 +180,8 @@ int xpu_vector_legal(xpu_hart *hart, xpu_decoded *insn) {
     /* vmadc and vmsbc read v0 without being masked, and may write it. */
     if (!legal_by_class(&o)) return 0;
     if (!hart->vstart && hart->frm <= XPU_RMM) insn->checked = hart->vkey;
+    const xpu_kernels *table = is_float_class(insn->class) ? hart->host->fp_kernels : hart->host->int_kernels;
+    insn->kernel = table[insn->op].by_sew[hart->sew];
     return 1;
 }
 
@@ -207,7 +209,7 @@ void xpu_active(const xpu_hart *hart, int masked, uint8_t *active) {
 }
 
 void xpu_blend(uint8_t *destination, const uint8_t *values, const uint8_t *active, uint32_t vl, unsigned sew) {
-    (xpu_host_avx2() ? xpu_blend_avx2 : xpu_blend_any)(destination, values, active, vl, sew);
+    xpu_this_host()->blend(destination, values, active, vl, sew);
 }
 
 void xpu_fill(uint8_t *to, uint32_t value, uint32_t count, unsigned sew) {
@@ -225,6 +227,9 @@ void xpu_write_mask(xpu_hart *hart, unsigned vd, const uint8_t *bits, int masked
     }
 }
 
-int xpu_host_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+const xpu_host *xpu_this_host(void) {
+    static const xpu_host any = {xpu_int_kernels_any, xpu_fp_kernels_any, xpu_blend_any, xpu_copy_any, xpu_rest_any};
+    static const xpu_host avx2 = {xpu_int_kernels_avx2, xpu_fp_kernels_avx2, xpu_blend_avx2, xpu_copy_avx2,
+                                  xpu_rest_avx2};
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : &any;
 }

@@ -1,4 +1,21 @@
 /* Vector float32 instructions: operands around the loops, rounding that the host does not have, reductions. */
+#include <math.h>
+
+#include "sim/func/core_parts.h"
+
+enum { LANES = 4 };
+typedef uint32_t lanes __attribute__((vector_size(16)));
+static inline lanes fuse(lanes p, lanes q, lanes r) {
+    for (unsigned l = 0; l < LANES; l++) r[l] = xpu_bits(fmaf(xpu_float(p[l]), xpu_float(q[l]), xpu_float(r[l])));
+    return r;
+}
+static inline int has_nan(lanes v) {
+    int found = 0;
+    for (unsigned l = 0; l < LANES; l++) found |= xpu_is_nan(v[l]);
+    return found;
+}
+#define FUSE         fuse
+#define HAS_NAN      has_nan
 #define KERNEL_TABLE xpu_fp_kernels_any
 #include "sim/func/core_vfp_kernels.h"
 
@@ -70,7 +87,7 @@ xpu_outcome xpu_exec_vfp(xpu_hart *hart, xpu_decoded *insn) {
     unsigned format = xpu_insn_infos[insn->op].format;
     unsigned sew_a = insn->class == XPU_CLASS_VFP_WIDEN ? 1 : 2;
     unsigned sew_d = to_mask ? 0 : insn->class == XPU_CLASS_VFP_NARROW ? 1 : 2;
-    const xpu_kernels *table = xpu_host_avx2() ? xpu_fp_kernels_avx2 : xpu_fp_kernels_any;
+    const xpu_kernels *table = hart->host->fp_kernels;
     xpu_kernel *kernel = table[insn->op].by_sew[hart->sew];
     uint8_t *d = xpu_v(hart, insn->rd);
     const uint8_t *a = xpu_v(hart, insn->rs2), *b = a;

@@ -1,5 +1,6 @@
 /*
- * Loops of the vector float32 instructions. Included once per host instruction set by a file that defines KERNEL_TABLE.
+ * Loops of the vector float32 instructions. Included once per host instruction set by a file that defines KERNEL_TABLE,
+ * lanes (a vector of LANES uint32_t), FUSE(p, q, r) (fused p * q + r of the floats in them), HAS_NAN(v).
  * In expressions: x, y, z are the elements of vs2, of vs1 (or the scalar) and of vd as floats, i, j, k their bits.
  * Operands of inactive elements have been made harmless: every loop computes them too. `mode` is the rounding mode; the
  * host computes in it (XPU_RMM does not come here, except for conversions to integer).
@@ -11,69 +12,63 @@
 
 /* Declares elements and bits for the body of a loop. */
 #define OPERANDS                                                                                                       \
-    uint32_t i = a[e], j = b[e], k = d[e];                                                                             \
     float x = xpu_float(i), y = xpu_float(j), z = xpu_float(k);                                                        \
     (void)i, (void)j, (void)k, (void)x, (void)y, (void)z
 
-#define KERNEL_BEGIN(name, TD, TA)                                                                                     \
-    static uint32_t name(void *vd, const void *va, const void *vb, uint32_t n, uint32_t mode) {                        \
-        TD *d = vd;                                                                                                    \
-        const TA *a = va;                                                                                              \
-        const xpu_u32 *b = vb;                                                                                         \
-        uint32_t flags = 0;                                                                                            \
-        (void)b, (void)mode;                                                                                           \
-        for (uint32_t block = 0; block < n; block += 16) {                                                             \
-            XPU_INDEPENDENT                                                                                            \
-            for (uint32_t e = block; e < block + 16; e++) {
-#define KERNEL_END                                                                                                     \
-    }                                                                                                                  \
-    }                                                                                                                  \
-    return flags;                                                                                                      \
+/* d[e] = ... for all elements; LOOP: with this j. */
+#define LOOP(second, ...)                                                                                              \
+    XPU_INDEPENDENT                                                                                                    \
+    for (size_t e = 0; e < xpu_blocks(n); e++) {                                                                       \
+        uint32_t i = a[e], j = second, k = d[e];                                                                       \
+        OPERANDS;                                                                                                      \
+        __VA_ARGS__;                                                                                                   \
     }
-
-#define ARITHMETIC(name, ...)                                                                                          \
-    KERNEL_BEGIN(name, xpu_u32, xpu_u32)                                                                               \
-    OPERANDS;                                                                                                          \
-    d[e] = xpu_canonical(__VA_ARGS__);                                                                                 \
-    KERNEL_END
-
-/* p * q + r, all bits. */
-#define FMA(name, p, q, r)                                                                                             \
-    static uint32_t name(void *vd, const void *va, const void *vb, uint32_t n, uint32_t mode) {                        \
-        xpu_u32 *d = vd;                                                                                               \
+#define KERNEL(name, TD, ...)                                                                                          \
+    static uint32_t name(void *vd, const void *va, const void *vb, uint32_t n, uint32_t options) {                     \
+        TD *d = vd;                                                                                                    \
         const xpu_u32 *a = va, *b = vb;                                                                                \
-        uint32_t flags = 0;                                                                                            \
+        uint32_t flags = 0, mode = options & XPU_MODE;                                                                 \
         (void)mode;                                                                                                    \
-        for (uint32_t block = 0; block < n; block += 16) {                                                             \
-            uint32_t results[16], not_a_number = 0;                                                                    \
-            for (uint32_t e = 0; e < 16; e++) {                                                                        \
-                uint32_t i = a[block + e], j = b[block + e], k = d[block + e];                                         \
-                results[e] = xpu_bits(fmaf(xpu_float(p), xpu_float(q), xpu_float(r)));                                 \
-            }                                                                                                          \
-            for (uint32_t e = 0; e < 16; e++) not_a_number |= 0x7f800000u - (results[e] & 0x7fffffff);                 \
-            for (uint32_t e = 0; e < 16 && not_a_number >> 31; e++) {                                                  \
-                uint32_t i = a[block + e], j = b[block + e], k = d[block + e];                                         \
-                (void)i, (void)j, (void)k;                                                                             \
-                flags |= xpu_fp_product_invalid(p, q);                                                                 \
-                if (xpu_is_nan(results[e])) results[e] = XPU_NAN_BITS;                                                 \
-            }                                                                                                          \
-            memcpy(d + block, results, sizeof results);                                                                \
+        if (options & XPU_SCALAR) {                                                                                    \
+            const uint32_t scalar = *b;                                                                                \
+            LOOP(scalar, __VA_ARGS__)                                                                                  \
+        } else {                                                                                                       \
+            LOOP(b[e], __VA_ARGS__)                                                                                    \
         }                                                                                                              \
         return flags;                                                                                                  \
     }
 
-#define MOVE(name, ...)                                                                                                \
-    KERNEL_BEGIN(name, xpu_u32, xpu_u32)                                                                               \
-    OPERANDS;                                                                                                          \
-    d[e] = (uint32_t)(__VA_ARGS__);                                                                                    \
-    KERNEL_END
+#define ARITHMETIC(name, ...) KERNEL(name, xpu_u32, d[e] = xpu_canonical(__VA_ARGS__))
+
+/* p * q + r, all bits: i, j, k are vectors of LANES elements. */
+#define FMA(name, p, q, r)                                                                                             \
+    static uint32_t name(void *vd, const void *va, const void *vb, uint32_t n, uint32_t options) {                     \
+        uint32_t flags = 0, scalar;                                                                                    \
+        lanes j;                                                                                                       \
+        memcpy(&scalar, vb, 4);                                                                                        \
+        for (unsigned l = 0; l < LANES; l++) j[l] = scalar;                                                            \
+        for (size_t e = 0; e < xpu_blocks(n); e += LANES) {                                                            \
+            lanes i, k;                                                                                                \
+            memcpy(&i, (const uint8_t *)va + 4 * e, sizeof i);                                                         \
+            if (!(options & XPU_SCALAR)) memcpy(&j, (const uint8_t *)vb + 4 * e, sizeof j);                            \
+            memcpy(&k, (uint8_t *)vd + 4 * e, sizeof k);                                                               \
+            lanes result = FUSE(p, q, r);                                                                              \
+            if (__builtin_expect(HAS_NAN(result), 0)) {                                                                \
+                lanes left = p, right = q;                                                                             \
+                for (unsigned l = 0; l < LANES; l++) {                                                                 \
+                    flags |= xpu_fp_product_invalid(left[l], right[l]);                                                \
+                    if (xpu_is_nan(result[l])) result[l] = XPU_NAN_BITS;                                               \
+                }                                                                                                      \
+            }                                                                                                          \
+            memcpy((uint8_t *)vd + 4 * e, &result, sizeof result);                                                     \
+        }                                                                                                              \
+        return flags;                                                                                                  \
+    }
+
+#define MOVE(name, ...) KERNEL(name, xpu_u32, d[e] = (uint32_t)(__VA_ARGS__))
 
 #define COMPARE(name, invalid, ...)                                                                                    \
-    KERNEL_BEGIN(name, xpu_u8, xpu_u32)                                                                                \
-    OPERANDS;                                                                                                          \
-    flags |= (invalid(i) | invalid(j)) ? XPU_FLAG_NV : 0;                                                              \
-    d[e] = (uint8_t)(__VA_ARGS__);                                                                                     \
-    KERNEL_END
+    KERNEL(name, xpu_u8, flags |= (invalid(i) | invalid(j)) ? XPU_FLAG_NV : 0; d[e] = (uint8_t)(__VA_ARGS__))
 
 #define SIGN 0x80000000u
 
@@ -89,11 +84,8 @@ static inline uint32_t unless_nan(uint32_t i, uint32_t j, uint32_t chosen) {
     return xpu_is_nan(i) & xpu_is_nan(j) ? (uint32_t)XPU_NAN_BITS : result;
 }
 #define EXTREME(name, operator)                                                                                        \
-    KERNEL_BEGIN(name, xpu_u32, xpu_u32)                                                                               \
-    uint32_t i = a[e], j = b[e];                                                                                       \
-    flags |= (xpu_is_signalling(i) | xpu_is_signalling(j)) ? XPU_FLAG_NV : 0;                                          \
-    d[e] = unless_nan(i, j, ordered(i) operator ordered(j) ? i : j);                                                   \
-    KERNEL_END
+    KERNEL(name, xpu_u32, flags |= (xpu_is_signalling(i) | xpu_is_signalling(j)) ? XPU_FLAG_NV : 0;                    \
+           d[e] = unless_nan(i, j, ordered(i) operator ordered(j) ? i : j))
 
 ARITHMETIC(vfadd, x + y)
 ARITHMETIC(vfsub, x - y)
@@ -127,16 +119,20 @@ COMPARE(vmfle, xpu_is_nan, x <= y)
 COMPARE(vmfgt, xpu_is_nan, x > y)
 COMPARE(vmfge, xpu_is_nan, x >= y)
 
-KERNEL_BEGIN(vfwcvt_f_x, xpu_u32, xpu_s16)
-d[e] = xpu_bits((float)a[e]);
-KERNEL_END
+#define FROM_INT16(name, type)                                                                                         \
+    static uint32_t name(void *vd, const void *va, const void *vb, uint32_t n, uint32_t options) {                     \
+        xpu_u32 *d = vd;                                                                                               \
+        const type *a = va;                                                                                            \
+        (void)vb, (void)options;                                                                                       \
+        XPU_INDEPENDENT                                                                                                \
+        for (size_t e = 0; e < xpu_blocks(n); e++) d[e] = xpu_bits((float)a[e]);                                       \
+        return 0;                                                                                                      \
+    }
+FROM_INT16(vfwcvt_f_x, xpu_s16)
+FROM_INT16(vfwcvt_f_xu, xpu_u16)
 
-KERNEL_BEGIN(vfwcvt_f_xu, xpu_u32, xpu_u16)
-d[e] = xpu_bits((float)a[e]);
-KERNEL_END
-
-static uint32_t vfsqrt(void *vd, const void *va, const void *vb, uint32_t n, uint32_t mode) {
-    (void)vb, (void)mode;
+static uint32_t vfsqrt(void *vd, const void *va, const void *vb, uint32_t n, uint32_t options) {
+    (void)vb, (void)options;
     for (uint32_t e = 0; e < n; e += 4) {
         _Alignas(16) float results[4];
         _mm_store_ps(results, _mm_sqrt_ps(_mm_loadu_ps((const float *)va + e)));
@@ -171,16 +167,16 @@ static uint32_t to_int(uint8_t *d, const xpu_u32 *a, uint32_t n, uint32_t mode, 
     return flags;
 }
 #define TO_INT(name, bits, is_signed, rounding_mode)                                                                   \
-    static uint32_t name(void *vd, const void *va, const void *vb, uint32_t n, uint32_t mode) {                        \
-        (void)vb, (void)mode;                                                                                          \
+    static uint32_t name(void *vd, const void *va, const void *vb, uint32_t n, uint32_t options) {                     \
+        (void)vb, (void)options;                                                                                       \
         return to_int(vd, va, n, rounding_mode, bits, is_signed);                                                      \
     }
-TO_INT(vfcvt_xu_f, 32, 0, mode)
-TO_INT(vfcvt_x_f, 32, 1, mode)
+TO_INT(vfcvt_xu_f, 32, 0, options &XPU_MODE)
+TO_INT(vfcvt_x_f, 32, 1, options &XPU_MODE)
 TO_INT(vfcvt_rtz_xu_f, 32, 0, XPU_RTZ)
 TO_INT(vfcvt_rtz_x_f, 32, 1, XPU_RTZ)
-TO_INT(vfncvt_xu_f, 16, 0, mode)
-TO_INT(vfncvt_x_f, 16, 1, mode)
+TO_INT(vfncvt_xu_f, 16, 0, options &XPU_MODE)
+TO_INT(vfncvt_x_f, 16, 1, options &XPU_MODE)
 TO_INT(vfncvt_rtz_xu_f, 16, 0, XPU_RTZ)
 TO_INT(vfncvt_rtz_x_f, 16, 1, XPU_RTZ)
 

@@ -57,7 +57,7 @@ xpu_outcome xpu_exec_vint(xpu_hart *hart, xpu_decoded *insn) {
     uint32_t vl = hart->vl, n = (vl + 15) & ~15u;
     const shape *s = &shapes[insn->class];
     unsigned sew = hart->sew, sew_d = s->to_mask ? 0 : sew + (unsigned)s->wider_d;
-    const xpu_kernels *table = xpu_host_avx2() ? xpu_int_kernels_avx2 : xpu_int_kernels_any;
+    const xpu_kernels *table = hart->host->int_kernels;
     xpu_kernel *kernel = table[insn->op].by_sew[sew];
     unsigned rd = insn->word >> 7 & 31;
     uint8_t *d = xpu_v(hart, rd);

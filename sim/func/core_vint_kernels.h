@@ -1,8 +1,8 @@
 /*
  * Loops of the vector integer and fixed-point instructions. Included once per host instruction set by a file that
- * defines KERNEL_TABLE and KERNEL_BLEND. In expressions: x, y, z are the elements of vs2, of vs1 (or the scalar) and of
- * vd; sx, sy, sz the same as signed; U, S their types; WU, WS twice as wide; BITS the width. Carries come in and go out
- * in z and d.
+ * defines KERNEL_TABLE, KERNEL_BLEND, KERNEL_COPY and KERNEL_REST. In expressions: x, y, z are the elements of vs2, of
+ * vs1 (or the scalar) and of vd; sx, sy, sz the same as signed; U, S their types; WU, WS twice as wide; BITS the width.
+ * Carries come in and go out in z and d.
  */
 #include "sim/func/core_parts.h"
 
@@ -28,27 +28,33 @@ typedef int64_t __attribute__((may_alias)) xpu_s64;
     typedef xpu_s64 WS;                                                                                                \
     enum { BITS = 32 }
 
-/* A kernel whose vd, vs2 and vs1 have elements of types TD, TA and TB. */
+/* A kernel whose vd, vs2 and vs1 have elements of types TD, TA and TB; LOOP: with this y. */
+#define LOOP(TD, TA, TB, second, ...)                                                                                  \
+    XPU_INDEPENDENT                                                                                                    \
+    for (size_t e = 0; e < xpu_blocks(n); e++) {                                                                       \
+        TA x = a[e];                                                                                                   \
+        TB y = second;                                                                                                 \
+        TD z = d[e];                                                                                                   \
+        S sx = (S)x, sy = (S)y;                                                                                        \
+        WS wsx = (WS)x;                                                                                                \
+        (void)x, (void)y, (void)z, (void)sx, (void)sy, (void)wsx;                                                      \
+        d[e] = (TD)(__VA_ARGS__);                                                                                      \
+    }
 #define KERNEL(name, bits, TD, TA, TB, ...)                                                                            \
-    static uint32_t name##_##bits(void *vd, const void *va, const void *vb, uint32_t n, uint32_t mode) {               \
+    static uint32_t name##_##bits(void *vd, const void *va, const void *vb, uint32_t n, uint32_t options) {            \
         TYPES_##bits;                                                                                                  \
         TD *d = vd;                                                                                                    \
         const TA *a = va;                                                                                              \
         const TB *b = vb;                                                                                              \
         U sat = 0;                                                                                                     \
-        for (uint32_t i = 0; i < n; i += 16) {                                                                         \
-            XPU_INDEPENDENT                                                                                            \
-            for (uint32_t e = i; e < i + 16; e++) {                                                                    \
-                TA x = a[e];                                                                                           \
-                TB y = b[e];                                                                                           \
-                TD z = d[e];                                                                                           \
-                S sx = (S)x, sy = (S)y;                                                                                \
-                WS wsx = (WS)x;                                                                                        \
-                (void)x, (void)y, (void)z, (void)sx, (void)sy, (void)wsx, (void)mode;                                  \
-                d[e] = (TD)(__VA_ARGS__);                                                                              \
-            }                                                                                                          \
+        const uint32_t mode = options & XPU_MODE;                                                                      \
+        if (options & XPU_SCALAR) {                                                                                    \
+            const TB scalar = *b;                                                                                      \
+            LOOP(TD, TA, TB, scalar, __VA_ARGS__)                                                                      \
+        } else {                                                                                                       \
+            LOOP(TD, TA, TB, b[e], __VA_ARGS__)                                                                        \
         }                                                                                                              \
-        (void)(S)0, (void)(WU)0, (void)BITS;                                                                           \
+        (void)(S)0, (void)(WU)0, (void)BITS, (void)mode;                                                               \
         return sat;                                                                                                    \
     }
 #define PLAIN(name, ...)                                                                                               \
@@ -190,10 +196,8 @@ NARROW(vnclip, CLIPPED(clip_signed, shift_signed(wsx, y & (2 * BITS - 1), mode))
     {                                                                                                                  \
         type *to = (type *)destination;                                                                                \
         const type *from = (const type *)values;                                                                       \
-        for (uint32_t i = 0; i < (vl & ~15u); i += 16) {                                                               \
-            XPU_INDEPENDENT                                                                                            \
-            for (uint32_t e = i; e < i + 16; e++) to[e] ^= (type)((to[e] ^ from[e]) & (type) - active[e]);             \
-        }                                                                                                              \
+        XPU_INDEPENDENT                                                                                                \
+        for (size_t e = 0; e < xpu_blocks(vl); e++) to[e] ^= (type)((to[e] ^ from[e]) & (type) - active[e]);           \
         for (uint32_t e = vl & ~15u; e < vl; e++) to[e] = active[e] ? from[e] : to[e];                                 \
     }
 
@@ -201,6 +205,52 @@ void KERNEL_BLEND(uint8_t *destination, const uint8_t *values, const uint8_t *ac
     if (sew == 0) BLEND(xpu_u8)
     if (sew == 1) BLEND(xpu_u16)
     if (sew == 2) BLEND(xpu_u32)
+}
+
+void KERNEL_COPY(void *to, const void *from, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes; i += 64) __builtin_memcpy((uint8_t *)to + i, (const uint8_t *)from + i, 64);
+}
+
+#define REST(type)                                                                                                     \
+    {                                                                                                                  \
+        const type *from = in;                                                                                         \
+        type *to = out;                                                                                                \
+        for (uint32_t e = 0; e < 16; e++) to[e] = e < rest ? from[e] : from[0];                                        \
+    }
+
+/* 16 elements: the first `rest` of `in`, then the first one again. */
+static inline void repeat(void *out, const void *in, uint32_t rest, unsigned sew) {
+    if (sew == 0) REST(xpu_u8)
+    if (sew == 1) REST(xpu_u16)
+    if (sew == 2) REST(xpu_u32)
+}
+
+#define KEEP(type)                                                                                                     \
+    {                                                                                                                  \
+        const type *from = in;                                                                                         \
+        type *to = out;                                                                                                \
+        for (uint32_t e = 0; e < 16; e++) to[e] = e < rest ? from[e] : to[e];                                          \
+    }
+
+uint32_t KERNEL_REST(xpu_kernel *kernel, void *d, const void *a, const void *b, uint32_t vl, uint32_t options,
+                     unsigned sew) {
+    _Alignas(64) uint8_t rest_d[64], rest_a[64], rest_b[64];
+    uint32_t whole = vl & ~15u, rest = vl & 15, flags = 0;
+    size_t done = (size_t)whole << sew;
+    if (whole) flags = kernel(d, a, b, whole, options);
+    repeat(rest_d, (uint8_t *)d + done, rest, sew);
+    repeat(rest_a, (const uint8_t *)a + done, rest, sew);
+    if (!(options & XPU_SCALAR)) {
+        repeat(rest_b, (const uint8_t *)b + done, rest, sew);
+        b = rest_b;
+    }
+    flags |= kernel(rest_d, rest_a, b, 16, options);
+    void *out = (uint8_t *)d + done;
+    const void *in = rest_d;
+    if (sew == 0) KEEP(xpu_u8)
+    if (sew == 1) KEEP(xpu_u16)
+    if (sew == 2) KEEP(xpu_u32)
+    return flags;
 }
 
 #define ALL(name)                                                                                                      \

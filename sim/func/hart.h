@@ -7,6 +7,10 @@
 
 enum { XPU_VLEN_BYTES = 64, XPU_CORE_RANGES = 32 };
 
+/* A vector loop over n elements, n a multiple of 16: d[e] = a[e] op b[e], whatever their widths; d may be an operand
+ * too. Returns whether something saturated (fixed point) or flags to add to fflags (float32). */
+typedef uint32_t xpu_kernel(void *d, const void *a, const void *b, uint32_t n, uint32_t options);
+
 /* A predecoded instruction. */
 typedef struct {
     uint16_t op;      /* xpu_insn_id */
@@ -17,6 +21,7 @@ typedef struct {
     uint8_t checked;  /* vector: the vtype key for which the operands were found legal; 0 none */
     int32_t imm;      /* xpu_insn_immediate; auipc and lui: the result */
     uint32_t word;
+    xpu_kernel *kernel; /* vector: its loop at the SEW of `checked`, NULL: none */
 } xpu_decoded;
 
 /* Code memory and its decoded pages. */
@@ -85,6 +90,7 @@ typedef struct {
     unsigned id, cores;
     xpu_hart_fault fault;
     const xpu_core_bus *bus;
+    const struct xpu_host *host; /* what the host computes vectors with */
     xpu_code *code;
     unsigned range_count;
     xpu_core_range ranges[XPU_CORE_RANGES + 1]; /* from entry 1; entry 0 is empty */

@@ -652,37 +652,101 @@ static uint32_t random_bits(void) {
     return bits % 4 ? bits : special[bits / 4 % 8];
 }
 
+/* One loop with its flags: those that the host raised, too, for float32; whether anything saturated, for integers. */
+static uint32_t run_kernel(xpu_kernel *kernel, void *d, const void *a, const void *b, uint32_t n, uint32_t options,
+                           int is_float) {
+    hart.fflags = 0, hart.frm = (uint8_t)(options & XPU_MODE);
+    xpu_fp_enter(&hart);
+    uint32_t flags = kernel(d, a, b, n, options);
+    xpu_fp_leave(&hart);
+    return is_float ? flags | hart.fflags : flags != 0;
+}
+
+typedef struct {
+    uint32_t a[128], b[128], d[128];
+} kernel_operands;
+
+static void draw_operands(kernel_operands *o, int scalar, unsigned sew) {
+    for (unsigned e = 0; e < 128; e++) o->a[e] = random_bits(), o->b[e] = random_bits(), o->d[e] = random_bits();
+    for (unsigned e = 1; scalar && e < 512u >> sew; e++) memcpy((uint8_t *)o->b + (e << sew), o->b, 1u << sew);
+}
+
 static void compare_kernels(const xpu_kernels *any, const xpu_kernels *avx2, unsigned *bad) {
+    int is_float = any == xpu_fp_kernels_any;
     for (unsigned id = 0; id < XPU_INSN_COUNT; id++) {
         for (unsigned sew = 0; sew < 3; sew++) {
             xpu_kernel *one = any[id].by_sew[sew], *two = avx2[id].by_sew[sew];
             CU_ASSERT((one == NULL) == (two == NULL));
-            for (unsigned i = 0; one && i < 24; i++) {
-                uint32_t a[128], b[128], d[2][128], flags[2];
-                for (unsigned e = 0; e < 128; e++) a[e] = random_bits(), b[e] = random_bits(), d[0][e] = random_bits();
-                memcpy(d[1], d[0], sizeof d[0]);
-                uint32_t n = 16 + 16 * (i % 3);
-                hart.fflags = 0, hart.frm = (uint8_t)(i / 3 % 4);
-                xpu_fp_enter(&hart);
-                flags[0] = one(d[0], a, b, n, hart.frm);
-                xpu_fp_leave(&hart);
-                flags[0] = (flags[0] != 0 || any == xpu_fp_kernels_any) ? flags[0] | hart.fflags : 0;
-                hart.fflags = 0;
-                xpu_fp_enter(&hart);
-                flags[1] = two(d[1], a, b, n, hart.frm);
-                xpu_fp_leave(&hart);
-                flags[1] = (flags[1] != 0 || any == xpu_fp_kernels_any) ? flags[1] | hart.fflags : 0;
-                if (memcmp(d[0], d[1], sizeof d[0]) == 0 && flags[0] == flags[1]) continue;
-                if (++*bad < 10)
-                    printf("%s: loops differ, flags %x %x\n", xpu_insn_infos[id].mnemonic, flags[0], flags[1]);
+            for (unsigned i = 0; one && i < 48; i++) {
+                kernel_operands o, first, second;
+                int scalar = i % 2;
+                draw_operands(&o, scalar, sew);
+                first = second = o;
+                uint32_t n = 16 + 16 * (i / 2 % 3), mode = i / 6 % 4;
+                uint32_t flags = run_kernel(one, first.d, o.a, o.b, n, mode, is_float);
+                uint32_t same = run_kernel(two, second.d, o.a, o.b, n, mode | (scalar ? XPU_SCALAR : 0), is_float);
+                if (memcmp(&first, &second, sizeof first) == 0 && flags == same) continue;
+                if (++*bad < 10) printf("%s: loops differ, flags %x %x\n", xpu_insn_infos[id].mnemonic, flags, same);
             }
         }
     }
 }
 
+static int one_width(unsigned class) {
+    return class == XPU_CLASS_VINT || class == XPU_CLASS_VINT_MULTIPLY || class == XPU_CLASS_VINT_DIVIDE ||
+           class == XPU_CLASS_VFIX || class == XPU_CLASS_VFP || class == XPU_CLASS_VFP_DIVIDE ||
+           class == XPU_CLASS_VFP_MOVE || class == XPU_CLASS_VFP_CONVERT;
+}
+
+/* What is behind vl stays, and raises no flag: as if the elements behind were those of the last active one. */
+static void compare_rests(const xpu_kernels *table, xpu_kernel_rest *rest, int is_float, unsigned *bad) {
+    for (unsigned id = 0; id < XPU_INSN_COUNT; id++) {
+        for (unsigned sew = 0; sew < 3 && one_width(xpu_insn_infos[id].class); sew++) {
+            xpu_kernel *kernel = table[id].by_sew[sew];
+            for (unsigned i = 0; kernel && i < 32; i++) {
+                kernel_operands o, before, whole;
+                uint32_t vl = 1 + random_bits() % 60, mode = i / 2 % 4 | (i % 2 ? XPU_SCALAR : 0);
+                vl += vl % 16 == 0;
+                draw_operands(&o, i % 2, sew);
+                before = whole = o;
+                size_t last = (size_t)(vl - 1) << sew;
+                for (unsigned e = vl; e < 64; e++) {
+                    memcpy((uint8_t *)whole.a + (e << sew), (uint8_t *)o.a + last, 1u << sew);
+                    memcpy((uint8_t *)whole.b + (e << sew), (uint8_t *)o.b + last, 1u << sew);
+                    memcpy((uint8_t *)whole.d + (e << sew), (uint8_t *)o.d + last, 1u << sew);
+                }
+                uint32_t wanted = run_kernel(kernel, whole.d, whole.a, whole.b, 64, mode & XPU_MODE, is_float);
+                hart.fflags = 0, hart.frm = (uint8_t)(mode & XPU_MODE);
+                xpu_fp_enter(&hart);
+                uint32_t flags = rest(kernel, o.d, o.a, o.b, vl, mode, sew);
+                xpu_fp_leave(&hart);
+                flags = is_float ? flags | hart.fflags : flags != 0;
+                if (flags == wanted && memcmp(o.d, whole.d, (size_t)vl << sew) == 0 &&
+                    memcmp((uint8_t *)o.d + ((size_t)vl << sew), (uint8_t *)before.d + ((size_t)vl << sew),
+                           sizeof o.d - ((size_t)vl << sew)) == 0)
+                    continue;
+                if (++*bad < 10) printf("%s: vl %u, flags %x %x\n", xpu_insn_infos[id].mnemonic, vl, flags, wanted);
+            }
+        }
+    }
+}
+
+static void rests(void) {
+    unsigned bad = 0;
+    start(&plain_bus);
+    const xpu_host *host = xpu_this_host();
+    compare_rests(xpu_int_kernels_any, xpu_rest_any, 0, &bad);
+    compare_rests(xpu_fp_kernels_any, xpu_rest_any, 1, &bad);
+    compare_rests(host->int_kernels, host->rest, 0, &bad);
+    compare_rests(host->fp_kernels, host->rest, 1, &bad);
+    CU_ASSERT_EQUAL(bad, 0);
+    xpu_code_free(code);
+    code = NULL;
+}
+
 static void both_loops(void) {
     unsigned bad = 0;
-    if (!xpu_host_avx2()) {
+    if (xpu_this_host()->fp_kernels != xpu_fp_kernels_avx2) {
         printf("skipped: this host has no AVX2\n");
         return;
     }
@@ -710,4 +774,4 @@ XPU_TEST_MAIN("core", {"integers", integers}, {"float32", float_cases}, {"roundi
               {"flags of inactive elements", masked_flags}, {"vector elements", vector_elements},
               {"reductions", reductions}, {"bad addresses", bad_addresses}, {"jumps outside", jumps_outside},
               {"bus", bus}, {"budgets", budgets}, {"changed code", changed_code}, {"wrong ranges", wrong_ranges},
-              {"both sets of loops", both_loops})
+              {"both sets of loops", both_loops}, {"loops behind the last block", rests})
