@@ -1,6 +1,8 @@
 /*
  * Loops of chains go through a block two vectors at a time and then through what is left: every length around the
- * borders of one, two and four vectors of 64 elements, on every core, against a plain formula.
+ * borders of one, two and four vectors of 64 elements, on every core, against a plain formula. Rows that are the same
+ * in every block stay in LM: several numbers of blocks, the last one of fewer rows, and rows that are another's in each
+ * image.
  */
 #include <math.h>
 #include <stdio.h>
@@ -64,6 +66,80 @@ static void every_length(const char *model, const char *chip) {
     xpu_device_check_close(&check);
 }
 
+/* ---- operands that are a row, or an element, for all rows ---- */
+
+enum { WIDTH = 96, ROWS = 1100, IMAGES = 2 };
+
+static float images[IMAGES * ROWS * WIDTH], rows[IMAGES * WIDTH];
+
+/* x * r + e: x [I, N, WIDTH], r [I or 1, 1, WIDTH], e [1] */
+static const char *write_rows(xpu_arena *arena, int64_t row_images, xpu_diags *diags) {
+    xpu_onnx_builder builder;
+    size_t length;
+    const int64_t x[] = {row_images, -1, WIDTH}, r[] = {row_images, 1, WIDTH}, e[] = {1};
+    xpu_onnx_begin(&builder, arena, 7);
+    xpu_onnx_input(&builder, "x", 3, x);
+    xpu_onnx_input(&builder, "r", 3, r);
+    xpu_onnx_input(&builder, "e", 1, e);
+    xpu_onnx_node(&builder, "Mul", "product", "p", (const char *const[]){"x", "r", NULL});
+    xpu_onnx_node(&builder, "Add", "sum", "y", (const char *const[]){"p", "e", NULL});
+    xpu_onnx_output(&builder, "y", 3, x);
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "rows.onnx");
+    void *bytes = xpu_onnx_pack(&builder, "rows", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+static int are_rows_right(const float *y, int64_t count, int64_t image_rows) {
+    for (int64_t i = 0; i < count; i++) {
+        volatile float product = images[i] * rows[i / (image_rows * WIDTH) * WIDTH + i % WIDTH];
+        float right = product + 0.25f;
+        if (memcmp(&right, &y[i], sizeof right) != 0) return 0;
+    }
+    return 1;
+}
+
+static void every_count_of_rows(const char *model, int64_t image_count, const char *chip) {
+    static const int64_t counts[] = {1, 3, 25, 104, 211, 517, ROWS};
+    static float element = 0.25f;
+    xpu_device_check check;
+    int compiled = xpu_device_check_compile(&check, model, chip, "fp32");
+    if (!compiled) printf("%s\n", check.message);
+    CU_ASSERT_FATAL(compiled);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const xpurt_tensor inputs[] = {{"x", "float32", 3, {image_count, counts[i], WIDTH}, images},
+                                       {"r", "float32", 3, {image_count, 1, WIDTH}, rows},
+                                       {"e", "float32", 1, {1}, &element}};
+        xpurt_tensor y = {0};
+        int good = xpu_device_check_layers(&check, inputs, 3, &y);
+        if (!good) printf("%s\n", check.message);
+        CU_ASSERT_FATAL(good);
+        CU_ASSERT(are_rows_right(y.data, image_count * counts[i] * WIDTH, counts[i]));
+        xpurt_tensor_clear(&y);
+    }
+    xpu_device_check_close(&check);
+}
+
+static void same_rows(void) {
+    xpu_mem mem;
+    xpu_diags diags;
+    for (int i = 0; i < IMAGES * ROWS * WIDTH; i++) images[i] = (float)(i % 1009 - 500) / 64.0f;
+    for (int i = 0; i < IMAGES * WIDTH; i++) rows[i] = (float)(i % 83 - 41) / 16.0f;
+    xpu_diags_init(&diags);
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) {
+        CU_FAIL("out of memory");
+    } else {
+        for (int64_t count = 1; count <= IMAGES; count++) {
+            const char *model = write_rows(xpu_arena_new(&mem, "test"), count, &diags);
+            every_count_of_rows(model, count, "standard");
+            every_count_of_rows(model, count, "nano");
+        }
+    }
+    xpu_diags_clear(&diags);
+    xpu_mem_release(&mem);
+}
+
 static void lengths(void) {
     xpu_mem mem;
     xpu_diags diags;
@@ -84,4 +160,5 @@ static void lengths(void) {
     xpu_mem_release(&mem);
 }
 
-XPU_TEST_MAIN("chain lengths", {"around one, two and four vectors", lengths})
+XPU_TEST_MAIN("chain lengths", {"around one, two and four vectors", lengths},
+              {"rows that are the same in every block", same_rows})

@@ -19,6 +19,7 @@ struct frame {
     const struct xpu_chain_args *a;
     uint32_t shift[INPUTS + 1]; /* typed: logarithms of element sizes, the last one of the result's */
     uint32_t inputs, rows, width, row_blocks, column_blocks;
+    uint32_t loads; /* inputs that the next block needs */
     char *in[2][INPUTS], *out[2];
 };
 
@@ -86,9 +87,18 @@ static struct block block_at(const struct frame *f, uint32_t index) {
     return b;
 }
 
+/* How many inputs every block loads: the last ones are left out that are the same row again and again, or the same
+ * element. They stay where the first block of each half has them, which has the most rows. */
+static uint32_t find_loads(const struct frame *f) {
+    uint32_t loads = f->inputs;
+    if (size_of(f, 0) != 1 || size_of(f, 1) != 1 || f->column_blocks != 1) return loads;
+    while (loads > 1 && f->a->strides[4 * loads - 2] == 0) loads--;
+    return loads;
+}
+
 INLINE xpu_ticket load_block(const struct frame *f, const struct block *b, uint32_t half, int typed) {
     xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
-    for (uint32_t i = 0; i < f->inputs; i++) {
+    for (uint32_t i = 0; i < f->loads; i++) {
         const int32_t *s = f->a->strides + 4 * i;
         uint32_t shift = shift_of(f, i, typed);
         int32_t at =
@@ -174,10 +184,11 @@ INLINE void run_share(const struct xpu_chain_args *a, uint32_t sizes, uint32_t c
         cores--;
     }
     f.a = a;
-    f.inputs = (uint32_t)a->inputs;
+    f.inputs = f.loads = (uint32_t)a->inputs;
     for (uint32_t i = 0; typed && i <= INPUTS; i++) f.shift[i] = sizes >> 2 * i & 3;
     choose_block(&f, cores, typed);
     partition(core, cores, size_of(&f, 0) * size_of(&f, 1) * f.row_blocks * f.column_blocks, 1, &first, &last);
+    const uint32_t loads = find_loads(&f);
     xpu_ticket loaded = {XPU_COUNTER_CALL, 0}, stored[2] = {loaded, loaded};
     struct block next = {0};
     if (first < last) {
@@ -190,6 +201,7 @@ INLINE void run_share(const struct xpu_chain_args *a, uint32_t sizes, uint32_t c
         if (i + 1 < last) {
             next = block_at(&f, i + 1);
             loaded = load_block(&f, &next, half ^ 1, typed);
+            f.loads = loads;
         }
         xpu_wait(ready);
         xpu_wait(stored[half]);
