@@ -142,9 +142,9 @@ static const char *refused_text(xpu_pipeline *p, xpu_node node) {
 }
 
 /* The layer whose facts are the operator's: its product, where another layer behind restores the product's rows. */
-static const char *layer_of_facts(xpu_pipeline *p, const index_of_layers *index, const char *layer) {
-    const char *product = TEXT(p, "%s" XPU_ROWS_SUFFIX, layer);
-    return layer_fact(index, product, "unit") ? product : layer;
+static const char *layer_of_facts(xpu_pipeline *p, xpu_node node) {
+    const char *layer = xpu_node_name(p->graph, node);
+    return xpu_node_is(p->graph, node, XPU_OP_ROW_RESTORE) ? TEXT(p, "%s" XPU_ROWS_SUFFIX, layer) : layer;
 }
 
 static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t origin) {
@@ -155,7 +155,7 @@ static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t orig
     result.layer = xpu_node_name(p->graph, node);
     result.op = info->op->name;
     result.region = info->region ? &p->job.regions[info->region - 1] : NULL;
-    const char *facts = layer_of_facts(p, index, result.layer);
+    const char *facts = layer_of_facts(p, node);
     result.precision = layer_fact(index, facts, "precision");
     if (!result.precision) result.precision = xpu_node_precision(p->graph, node);
     result.why = layer_fact(index, facts, "reason");

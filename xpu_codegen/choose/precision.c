@@ -2,139 +2,23 @@
  * Which layers compute in int16 on the tensor engine, and why.
  *
  * A convolution (not depthwise) or matrix product by a constant can; everything else is float32. Automatic precision
- * keeps float32 where the result reaches a logarithm, exponent, square root or divisor through linear operators:
- * there a small error becomes a large one; and where a product says so itself (attribute exact). An int16 layer has
- * int16 weights (int16x8: int8) with a scale per output channel and reads the largest magnitude of its input, which the
- * producing layer finds, or a layer of its own. A rule of the user's overrides the precision of the layers that it
- * matches.
+ * keeps float32 where a small error of the result becomes a large one (sensitivity.h), and where a product says so
+ * itself (attribute exact). An int16 layer has int16 weights (int16x8: int8) with a scale per output channel and reads
+ * the largest magnitude of its input, which the producing layer finds, or a layer of its own. A rule of the user's
+ * overrides the precision of the layers that it matches.
  */
 #include "xpu_codegen/choose/precision.h"
 
 #include <string.h>
 
 #include "core/arith.h"
-#include "core/ops/control.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/computed_weights.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/recurrent.h"
 #include "xpu_codegen/choose/row_scale.h"
+#include "xpu_codegen/choose/sensitivity.h"
 #include "xpu_codegen/choose/tiles.h"
-
-/* ---- which results reach a sensitive operator ---- */
-
-/* Whether a chain passes operand `input` linearly into its result (1), into a sensitive operand (2), or both (3). */
-static int follow_chain(const xpu_chain *chain, uint32_t input) {
-    uint8_t carries[XPU_CHAIN_MAX_INPUTS + XPU_CHAIN_MAX_STEPS] = {0};
-    int sensitive = 0;
-    carries[input] = 1;
-    for (uint32_t s = 0; s < chain->step_count; s++) {
-        const xpu_chain_step *step = &chain->steps[s];
-        int any = 0;
-        for (int i = 0; i < xpu_elementwise_arity(step->op); i++) any |= carries[step->operands[i]];
-        switch (step->op) {
-        case XPU_EW_log:
-        case XPU_EW_sqrt:
-        case XPU_EW_exp: sensitive |= any; break;
-        case XPU_EW_div:
-            sensitive |= carries[step->operands[1]];
-            carries[chain->input_count + s] = carries[step->operands[0]];
-            break;
-        case XPU_EW_convert: /* what becomes an integer is off by less than 1, or by 1 and more: no matter of scale */
-            if (xpu_compute_of((xpu_dtype)step->dtype) == XPU_COMPUTE_F32) {
-                carries[chain->input_count + s] = (uint8_t)any;
-            }
-            break;
-        case XPU_EW_where:
-        case XPU_EW_add:
-        case XPU_EW_sub:
-        case XPU_EW_mul:
-        case XPU_EW_mul_add:
-        case XPU_EW_add_scalar:
-        case XPU_EW_mul_scalar:
-        case XPU_EW_neg:
-        case XPU_EW_identity: carries[chain->input_count + s] = (uint8_t)any; break;
-        default: break;
-        }
-    }
-    return (sensitive ? 2 : 0) | carries[chain->input_count + chain->step_count - 1];
-}
-
-/* How a node treats operand `input`: as follow_chain. */
-static int follow(const xpu_codegen *cg, xpu_node node, uint32_t input) {
-    const xpu_op *op = xpu_node_at(cg->graph, node)->op;
-    if (op == xpu_op_of(XPU_OP_CHAIN)) {
-        return follow_chain(xpu_chain_of(cg->graph, node), input);
-    }
-    if (!xpu_op_has(op, XPU_TRAIT_LINEAR)) return 0;
-    if (!xpu_op_has(op, XPU_TRAIT_PRODUCT)) return 1;
-    if (input == XPU_IN_BRANCH && xpu_node_int(cg->graph, node, XPU_ATTR_BRANCH_AFTER)) return 1;
-    return xpu_node_int(cg->graph, node, XPU_ATTR_ACTIVATION) == XPU_ACTIVATION_NONE;
-}
-
-/* By value id: whether it reaches a sensitive operator through linear ones. */
-typedef struct {
-    const xpu_codegen *cg;
-    uint8_t *reaches;
-    int changed;
-} sensitivity;
-
-static void mark(sensitivity *s, xpu_value value, int reaches) {
-    if (!value.id || !reaches || s->reaches[value.id]) return;
-    s->reaches[value.id] = 1;
-    s->changed = 1;
-}
-
-static void visit_node(sensitivity *s, xpu_node node) {
-    const xpu_node_info *info = xpu_node_at(s->cg->graph, node);
-    for (uint32_t i = 0; i < info->input_count; i++) {
-        int how = info->inputs[i].id ? follow(s->cg, node, i) : 0;
-        mark(s, info->inputs[i], how & 2 || (how & 1 && s->reaches[info->outputs[0].id]));
-    }
-}
-
-/* A body's results are the node's, and a loop's carried ones its arguments of the next iteration; a first value is also
- * the last where no iteration runs. */
-static void visit_bodies(sensitivity *s, xpu_node node) {
-    const xpu_graph *graph = s->cg->graph;
-    const xpu_node_info *info = xpu_node_at(graph, node);
-    int is_loop = xpu_node_is(graph, node, XPU_OP_LOOP);
-    const uint32_t own = is_loop ? XPU_BODY_NEXT : 0, carried = is_loop ? xpu_loop_of(graph, node).carried : 0;
-    for (uint32_t b = 0; b < info->block_count; b++) {
-        const xpu_block_info *body = xpu_block_at(graph, info->blocks[b]);
-        for (uint32_t i = own; i < body->results.count; i++) {
-            xpu_value result = body->results.items[i];
-            mark(s, result, s->reaches[info->outputs[i - own].id]);
-            if (i - own >= carried) continue;
-            xpu_value argument = body->arguments.items[XPU_BODY_FIRST + i - own];
-            mark(s, result, s->reaches[argument.id]);
-            mark(s, info->inputs[XPU_LOOP_FIRST + i - own], s->reaches[argument.id] | s->reaches[result.id]);
-        }
-        for (uint32_t i = 0; xpu_node_is(graph, node, XPU_OP_REGION) && i < body->arguments.count; i++)
-            mark(s, info->inputs[i], s->reaches[body->arguments.items[i].id]);
-    }
-}
-
-/* From the end backwards, bodies before their owner: once, but where bodies hand values on, until nothing changes. */
-static uint8_t *find_sensitive(const xpu_codegen *cg, xpu_arena *arena) {
-    sensitivity s = {.cg = cg, .reaches = XPU_NEW_ARRAY(arena, uint8_t, cg->graph->values.count)};
-    xpu_node *order = XPU_NEW_ARRAY(arena, xpu_node, cg->graph->nodes.count);
-    uint32_t count = 0;
-    int has_bodies = 0;
-    XPU_FOR_ALL_NODES(cg->graph, node) order[count++] = node;
-    do {
-        s.changed = 0;
-        for (uint32_t i = count; i-- > 0;) {
-            int is_control = xpu_node_at(cg->graph, order[i])->block_count != 0;
-            has_bodies |= is_control;
-            if (is_control)
-                visit_bodies(&s, order[i]);
-            else
-                visit_node(&s, order[i]);
-        }
-    } while (has_bodies && s.changed);
-    return s.reaches;
-}
 
 /* ---- the choice ---- */
 
@@ -194,18 +78,34 @@ static int has_computed_matrix(const xpu_codegen *cg, xpu_node node) {
     return xpu_node_is(cg->graph, node, XPU_OP_MATMUL) && !has_constant_matrix(cg, node);
 }
 
+/* With fewer products the cores, each of which has some columns, are faster in float32 than the tensor engine is with its
+ * largest magnitude in front (1 x 64 x 64: 2,800 cycles, in int16 4,500; 1 x 64 x 172: 3,300 and 6,600). */
+enum { LEAST_PRODUCTS = 1 << 15 };
+
+static int is_small_product(xpu_codegen *cg, xpu_node node) {
+    if (!xpu_node_is(cg->graph, node, XPU_OP_MATMUL)) return 0;
+    xpu_value x = xpu_node_input(cg->graph, node, XPU_IN_X), y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
+    int64_t columns = xpu_dim_upper(cg, xpu_value_dim(cg, y, xpu_value_at(cg->graph, y)->rank - 1));
+    if (columns < (int64_t)cg->chip.cores * cg->chip.lanes) return 0;
+    xpu_dim elements = xpu_dims_product(cg, x, 0, xpu_value_at(cg->graph, x)->rank);
+    return (double)xpu_dim_upper(cg, elements) * (double)columns < LEAST_PRODUCTS;
+}
+
 /* Why automatic precision keeps float32 where integers are possible; NULL: it does not. */
-static const char *why_exact(const xpu_codegen *cg, xpu_node node, xpu_precision_mode mode, const uint8_t *sensitive) {
+static const char *why_exact(xpu_codegen *cg, xpu_node node, xpu_precision_mode mode,
+                             const xpu_sensitive_use *sensitive) {
     if (mode != XPU_MODE_AUTO) return NULL;
     if (xpu_op_attr(xpu_node_at(cg->graph, node)->op, XPU_ATTR_EXACT) && xpu_node_int(cg->graph, node, XPU_ATTR_EXACT))
         return adds_up;
-    if (!sensitive[xpu_node_output(cg->graph, node, 0).id]) return NULL;
-    return "its result reaches a logarithm, exponent, square root or divisor through linear operators";
+    const xpu_sensitive_use *use = &sensitive[xpu_node_output(cg->graph, node, 0).id];
+    if (!use->what) return NULL;
+    return xpu_printf(cg->arena, "its result reaches %s of '%s' through linear operators", use->what,
+                      xpu_escape(cg->arena, xpu_node_name(cg->graph, use->node), 80));
 }
 
 /* NULL when the node shall have 16-bit activations, else why it has not. */
 static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mode mode, const char *rule,
-                               const uint8_t *sensitive) {
+                               const xpu_sensitive_use *sensitive) {
     if (mode == XPU_MODE_FP32) {
         return rule ? xpu_printf(cg->arena, "the precision rule \"%s\"", xpu_escape(cg->arena, rule, 80))
                     : "--precision=fp32";
@@ -231,7 +131,9 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
     xpu_tile tile;
     const char *no_tile =
         xpu_choose_tile(cg, &shape, xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id != 0, format, &tile);
-    return no_tile ? no_tile : why_exact(cg, node, mode, sensitive);
+    const char *reason = no_tile ? no_tile : why_exact(cg, node, mode, sensitive);
+    if (reason || mode != XPU_MODE_AUTO || !is_small_product(cg, node)) return reason;
+    return "a small product is faster in float32 on the cores";
 }
 
 static void set_reason(xpu_codegen *cg, xpu_node node, const char *reason) {
@@ -389,7 +291,7 @@ static const char *const *names_of_choices(const xpu_codegen *cg, xpu_arena *are
 
 xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
-    uint8_t *sensitive = find_sensitive(cg, scratch);
+    const xpu_sensitive_use *sensitive = xpu_find_sensitive_uses(cg, scratch);
     xpu_row_scales scales = {0};
     xpu_status status = XPU_OK;
     XPU_FOR_ALL_NODES(cg->graph, node) {
