@@ -361,7 +361,7 @@ void xpu_onnx_read_node(xpu_onnx_importer *importer, uint32_t index) {
         xpu_onnx_name *entry = xpu_onnx_name_of(importer, node.proto->output[i]);
         if (entry->state != XPU_ONNX_NAME_PENDING || entry->producer != index) continue;
         entry->value = result_of(&node, result, (uint32_t)i);
-        if (result.id && !entry->value.id)
+        if (result.id && !entry->value.id && xpu_onnx_output_used(&node, (uint32_t)i))
             xpu_error(importer->diags, XPU_EBUG, importer->source->name, "ir-verify", node.build.where,
                       xpu_printf(importer->scratch, "result %zu was not made", i),
                       "the operator's converter gave no reason", NULL);
