@@ -78,8 +78,8 @@ static int has_computed_matrix(const xpu_codegen *cg, xpu_node node) {
     return xpu_node_is(cg->graph, node, XPU_OP_MATMUL) && !has_constant_matrix(cg, node);
 }
 
-/* With fewer products the cores, each of which has some columns, are faster in float32 than the tensor engine is with its
- * largest magnitude in front (1 x 64 x 64: 2,800 cycles, in int16 4,500; 1 x 64 x 172: 3,300 and 6,600). */
+/* With fewer products the cores, each of which has some columns, are faster in float32 than the tensor engine is with
+ * its largest magnitude in front (1 x 64 x 64: 2,800 cycles, in int16 4,500; 1 x 64 x 172: 3,300 and 6,600). */
 enum { LEAST_PRODUCTS = 1 << 15 };
 
 static int is_small_product(xpu_codegen *cg, xpu_node node) {
