@@ -244,6 +244,7 @@ struct restore {
     xpu_ticket stored[BUFFERS];
     const struct xpu_progress *progress; /* of the product */
     int by_rows;
+    uint32_t columns; /* of the product that come at once, all rows of them: it has one tile of rows; else 0 */
 };
 
 /* Divides LM. */
@@ -262,9 +263,36 @@ static void place_restore(struct restore *s, uint32_t cores) {
     }
 }
 
+/* Where all rows of the product are one tile, its columns come one array's width after the other. */
+static uint32_t columns_at_once(const struct restore *s) {
+    uint32_t columns = xpu_reg_load(XPU_REG_ARRAY_COLUMNS);
+    int is_alone = s->progress->steps == 1 && s->progress->signals == ceil_div((uint32_t)s->a.count, columns);
+    return is_alone && s->progress->signals > 1 ? columns : 0;
+}
+
+/* Blocks of columns: as many as make a vector, and rows that leave no small rest. */
+static void cut_columns(struct restore *s) {
+    enum { VECTOR = 64 };
+    struct cut *c = &s->cut;
+    uint32_t room = (uint32_t)(s->bias[0] - s->x[0]);
+    c->width = round_up(VECTOR, s->columns);
+    c->parts = ceil_div(c->count, c->width);
+    c->height = ceil_div(c->rows, ceil_div(c->rows, min_u32(room / c->width, MOST_ROWS)));
+}
+
+static struct block restored_block(const struct restore *s, uint32_t index) {
+    if (!s->columns) return block_at(&s->cut, 1, 0, s->cut.rows, index);
+    uint32_t blocks = ceil_div(s->cut.rows, s->cut.height);
+    struct block b = {.row = index % blocks * s->cut.height, .column = index / blocks * s->cut.width};
+    b.rows = min_u32(s->cut.height, s->cut.rows - b.row);
+    b.width = min_u32(s->cut.width, s->cut.count - b.column);
+    return b;
+}
+
 /* When the block's rows of the product are there. */
 static uint32_t value_for(const struct restore *s, const struct block *b) {
     const struct xpu_progress *p = s->progress;
+    if (s->columns) return p->base + ceil_div(b->column + b->width, s->columns);
     return p->base + p->signals * min_u32(ceil_div(b->row + b->rows, p->rows), p->steps);
 }
 
@@ -323,7 +351,7 @@ static void restore_blocks(struct restore *s, uint32_t first, uint32_t last, uin
     struct block next = {0};
     xpu_ticket loaded = {XPU_COUNTER_CALL, 0};
     if (first < last) {
-        next = block_at(&s->cut, 1, 0, s->cut.rows, first);
+        next = restored_block(s, first);
         loaded = load_restore(s, &next, 0);
     }
     for (uint32_t i = first, buffer = 0; i < last; i += step) {
@@ -332,7 +360,7 @@ static void restore_blocks(struct restore *s, uint32_t first, uint32_t last, uin
         uint32_t other = buffer == BUFFERS - 1 ? 0 : buffer + 1;
         int more = i + step < last, late = 0;
         if (more) {
-            next = block_at(&s->cut, 1, 0, s->cut.rows, i + step);
+            next = restored_block(s, i + step);
             late = s->by_rows && value_for(s, &next) != value_for(s, &now);
             if (!late) loaded = load_restore(s, &next, other);
         }
@@ -352,6 +380,12 @@ static void restore_share(const void *args, uint32_t core, uint32_t cores) {
     uint32_t idle = s.by_rows && cores > 2;
     if (idle && core == 0) return;
     place_restore(&s, cores);
+    if (idle) s.columns = columns_at_once(&s);
+    if (s.columns) {
+        cut_columns(&s);
+        restore_blocks(&s, core - 1, ceil_div(s.cut.rows, s.cut.height) * s.cut.parts, cores - 1);
+        return;
+    }
     if (s.by_rows) s.cut.height = min_u32(s.cut.height, ceil_div(s.progress->rows, 2 * (cores - idle)));
     uint32_t first, last, early = 0, all = ceil_div(s.cut.rows, s.cut.height) * s.cut.parts;
     if (s.a.bias && s.cut.parts == 1) GM2LM(s.bias[0], s.a.bias, 4 * s.cut.count);
