@@ -82,7 +82,8 @@ struct xpu_func {
     unsigned next_queue[XPU_ENGINES];          /* round robin */
     uint32_t start_seed, seed, watchdog_limit; /* start_seed: what seed is at a start */
     uint32_t draws;                            /* state of the sequence that the seed began */
-    int64_t *banks[4]; /* accumulators: acc_rows * array_columns each; int32 modes keep them sign-extended */
+    int64_t *banks[4]; /* accumulators: acc_rows * array_columns each; int32 modes keep them sign-extended, the 16-bit
+                        * modes modulo 2^64 */
     void *scratch;     /* buffers of the tensor engine, xpu_func_tensor_scratch bytes */
     const struct xpu_matmul *matmul;
 

@@ -1,40 +1,49 @@
 /*
  * The functions of one xpu_matmul, included once per instruction set by matmul.c with these macros:
- *     NAME(x)                                  a name for this instruction set
- *     TARGET                                   function attribute
- *     VECTOR8, LANES8, ADD8(acc, x, w), SPREAD8(x)      a float32 vector, its elements, acc + x * w, x in each element
- *     VECTOR16, LANES16, ADD16, SPREAD16       the same in float64
+ *     NAME(x)                a name for this instruction set
+ *     TARGET                 function attribute
+ *     VECTOR, LANES          int32 elements
+ *     ACROSS                 vectors of columns at a time, so that sums stay in registers
+ *     SPREAD(x)              an int32 in each element
+ *     MADD(acc, x, w)        acc + the sum of both products of int16 in each element
  */
-TARGET static void NAME(widen8)(const uint8_t *src, size_t n, int is_unsigned, int zero, float *out) {
+TARGET static void NAME(widen)(const uint8_t *src, size_t n, int is_unsigned, int zero, int16_t *out) {
     if (is_unsigned)
-        for (size_t i = 0; i < n; i++) out[i] = (float)((int)src[i] - zero);
+        for (size_t i = 0; i < n; i++) out[i] = (int16_t)(src[i] - zero);
     else
-        for (size_t i = 0; i < n; i++) out[i] = (float)((int)(int8_t)src[i] - zero);
+        for (size_t i = 0; i < n; i++) out[i] = (int16_t)((int8_t)src[i] - zero);
 }
 
-TARGET static void NAME(widen16)(const uint8_t *src, size_t n, unsigned bytes, double *out) {
-    if (bytes == 1) {
-        for (size_t i = 0; i < n; i++) out[i] = (double)(int8_t)src[i];
-        return;
-    }
+TARGET static void NAME(pair)(const int16_t *first, const int16_t *second, size_t n, int16_t *pairs) {
     for (size_t i = 0; i < n; i++) {
-        int16_t value;
-        __builtin_memcpy(&value, src + 2 * i, 2);
-        out[i] = (double)value;
+        pairs[2 * i] = first[i];
+        pairs[2 * i + 1] = second[i];
     }
 }
 
-TARGET static void NAME(product8)(const float *x, size_t pixels, const float *w, size_t columns, size_t depth,
-                                  float *out) {
+TARGET static void NAME(split)(const int16_t *first, const int16_t *second, size_t n, int16_t *low, int16_t *high) {
+    for (size_t i = 0; i < n; i++) {
+        int16_t a = (int8_t)first[i], b = (int8_t)second[i];
+        low[2 * i] = a;
+        low[2 * i + 1] = b;
+        high[2 * i] = (int16_t)((first[i] - a) >> 8);
+        high[2 * i + 1] = (int16_t)((second[i] - b) >> 8);
+    }
+}
+
+TARGET static void NAME(product)(const int16_t *x, size_t pixels, const int16_t *w, size_t columns, size_t depth,
+                                 int32_t *out) {
     for (size_t p = 0; p < pixels; p += XPU_MATMUL_ROWS) {
-        for (size_t n = 0; n < columns; n += 4 * LANES8) {
-            const float *x0 = x + p * XPU_MATMUL_DEPTH, *row = w + n;
-            VECTOR8 sum[XPU_MATMUL_ROWS][4] = {{{0}}};
-            for (size_t k = 0; k < depth; k++, row += columns) {
-                const VECTOR8 *wk = (const VECTOR8 *)(const void *)row;
+        for (size_t n = 0; n < columns; n += ACROSS * LANES) {
+            const int16_t *x0 = x + p * XPU_MATMUL_DEPTH, *row = w + 2 * n;
+            VECTOR sum[XPU_MATMUL_ROWS][ACROSS] = {{{0}}};
+            for (size_t k = 0; k < depth; k += 2, row += 2 * columns) {
+                const VECTOR *wk = (const VECTOR *)(const void *)row;
                 for (size_t i = 0; i < XPU_MATMUL_ROWS; i++) {
-                    VECTOR8 xk = SPREAD8(x0[i * XPU_MATMUL_DEPTH + k]);
-                    for (size_t j = 0; j < 4; j++) sum[i][j] = ADD8(sum[i][j], xk, wk[j]);
+                    int32_t both;
+                    __builtin_memcpy(&both, x0 + i * XPU_MATMUL_DEPTH + k, sizeof both);
+                    VECTOR xk = SPREAD(both);
+                    for (size_t j = 0; j < ACROSS; j++) sum[i][j] = MADD(sum[i][j], xk, wk[j]);
                 }
             }
             for (size_t i = 0; i < XPU_MATMUL_ROWS; i++)
@@ -43,23 +52,17 @@ TARGET static void NAME(product8)(const float *x, size_t pixels, const float *w,
     }
 }
 
-TARGET static void NAME(product16)(const double *x, size_t pixels, const double *w, size_t columns, size_t depth,
-                                   double *out) {
-    for (size_t p = 0; p < pixels; p += XPU_MATMUL_ROWS) {
-        for (size_t n = 0; n < columns; n += 4 * LANES16) {
-            const double *x0 = x + p * XPU_MATMUL_DEPTH, *row = w + n;
-            VECTOR16 sum[XPU_MATMUL_ROWS][4] = {{{0}}};
-            for (size_t k = 0; k < depth; k++, row += columns) {
-                const VECTOR16 *wk = (const VECTOR16 *)(const void *)row;
-                for (size_t i = 0; i < XPU_MATMUL_ROWS; i++) {
-                    VECTOR16 xk = SPREAD16(x0[i * XPU_MATMUL_DEPTH + k]);
-                    for (size_t j = 0; j < 4; j++) sum[i][j] = ADD16(sum[i][j], xk, wk[j]);
-                }
-            }
-            for (size_t i = 0; i < XPU_MATMUL_ROWS; i++)
-                __builtin_memcpy(out + (p + i) * columns + n, sum[i], sizeof sum[i]);
-        }
-    }
+TARGET static void NAME(add)(const int32_t *sum, size_t n, int64_t *acc) {
+    for (size_t i = 0; i < n; i++) acc[i] = (int32_t)((uint32_t)acc[i] + (uint32_t)sum[i]);
 }
 
-static const xpu_matmul NAME(functions) = {NAME(text), NAME(widen8), NAME(widen16), NAME(product8), NAME(product16)};
+TARGET static void NAME(add_wide)(const int32_t *low, const int32_t *high, size_t n, int64_t *acc) {
+    if (high)
+        for (size_t i = 0; i < n; i++)
+            acc[i] = (int64_t)((uint64_t)acc[i] + (uint64_t)low[i] + ((uint64_t)high[i] << 8));
+    else
+        for (size_t i = 0; i < n; i++) acc[i] = (int64_t)((uint64_t)acc[i] + (uint64_t)low[i]);
+}
+
+static const xpu_matmul NAME(functions) = {NAME(text),    NAME(widen), NAME(pair),    NAME(split),
+                                           NAME(product), NAME(add),   NAME(add_wide)};

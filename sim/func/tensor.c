@@ -1,6 +1,7 @@
 /*
  * Tensor engine: a group of matrix passes over one input tile in SM. Implicit im2col: for each block of K the taps of
- * some output pixels are gathered, widened, into rows; xpu_matmul multiplies them with the widened weights.
+ * some output pixels are gathered into rows of int16; xpu_matmul multiplies them with the weights. Accumulators of the
+ * 16-bit modes are kept modulo 2^64, and wrap at 48 bits when they are drained.
  */
 #include "sim/func/tensor.h"
 
@@ -12,11 +13,12 @@
 
 enum { DEPTH = XPU_MATMUL_DEPTH, PIXELS = XPU_MATMUL_PIXELS, MAX_COLUMNS = 256 };
 
-/* Buffers of the engine; a block is float32 or float64 by mode. */
+/* Buffers of the engine. A w of int16 has a part of low and one of high bytes, and so have its sums. */
 typedef struct {
-    _Alignas(64) double x[PIXELS * DEPTH];
-    _Alignas(64) double w[DEPTH * MAX_COLUMNS];
-    _Alignas(64) double out[PIXELS * MAX_COLUMNS];
+    _Alignas(64) int16_t x[PIXELS * DEPTH];
+    _Alignas(64) int16_t w[2][DEPTH * MAX_COLUMNS];
+    _Alignas(64) int16_t rows[2][MAX_COLUMNS]; /* two rows of w; columns behind those of w are 0 */
+    _Alignas(64) int32_t out[2][PIXELS * MAX_COLUMNS];
 } buffers;
 
 size_t xpu_func_tensor_scratch(void) {
@@ -104,36 +106,43 @@ static int start_bank(const pass *t) {
     return 0;
 }
 
-/* Rows k0 .. k0 + depth - 1 of w, widened, columns padded with 0. */
+/* A row of w as int16. */
+static void load_row(const pass *t, uint32_t k, int16_t *row) {
+    const uint8_t *src = t->w.bytes_at + (size_t)k * t->d.w_row_stride;
+    if (t->w_bytes == 2)
+        memcpy(row, src, (size_t)t->d.columns * 2);
+    else
+        t->matmul->widen(src, t->d.columns, (int)t->d.w_unsigned, t->d.w_zero, row);
+    memset(row + t->d.columns, 0, (t->padded_columns - t->d.columns) * sizeof *row);
+}
+
+/* Rows k0 .. k0 + depth - 1 of w in pairs, behind an odd depth a row of 0. */
 static void load_weights(const pass *t, uint32_t k0, uint32_t depth) {
-    for (uint32_t k = 0; k < depth; k++) {
-        const uint8_t *src = t->w.bytes_at + (size_t)(k0 + k) * t->d.w_row_stride;
-        uint32_t columns = t->d.columns, padded = t->padded_columns;
-        if (t->wide) {
-            double *row = t->buffer->w + (size_t)k * padded;
-            t->matmul->widen16(src, columns, t->w_bytes, row);
-            memset(row + columns, 0, (padded - columns) * sizeof *row);
-        } else {
-            float *row = (float *)(void *)t->buffer->w + (size_t)k * padded;
-            t->matmul->widen8(src, columns, (int)t->d.w_unsigned, t->d.w_zero, row);
-            memset(row + columns, 0, (padded - columns) * sizeof *row);
-        }
+    buffers *b = t->buffer;
+    for (uint32_t k = 0; k < depth; k += 2) {
+        size_t at = (size_t)k * t->padded_columns;
+        load_row(t, k0 + k, b->rows[0]);
+        if (k + 1 < depth)
+            load_row(t, k0 + k + 1, b->rows[1]);
+        else
+            memset(b->rows[1], 0, sizeof b->rows[1]);
+        if (t->w_bytes == 2)
+            t->matmul->split(b->rows[0], b->rows[1], t->padded_columns, b->w[0] + at, b->w[1] + at);
+        else
+            t->matmul->pair(b->rows[0], b->rows[1], t->padded_columns, b->w[0] + at);
     }
 }
 
 /* Elements of the row under construction. */
 static void put_taps(const pass *t, size_t at, const uint8_t *src, size_t n) {
     if (t->wide)
-        t->matmul->widen16(src, n, 2, t->buffer->x + at);
+        memcpy(t->buffer->x + at, src, n * 2);
     else
-        t->matmul->widen8(src, n, (int)t->d.x_unsigned, t->d.x_zero, (float *)(void *)t->buffer->x + at);
+        t->matmul->widen(src, n, (int)t->d.x_unsigned, t->d.x_zero, t->buffer->x + at);
 }
 
 static void put_zeros(const pass *t, size_t at, size_t n) {
-    if (t->wide)
-        memset(t->buffer->x + at, 0, n * sizeof(double));
-    else
-        memset((float *)(void *)t->buffer->x + at, 0, n * sizeof(float));
+    memset(t->buffer->x + at, 0, n * sizeof *t->buffer->x);
 }
 
 /* Taps begin .. end - 1 (counted kx * channels + c) of one kernel row: iy is the tile row, ix the tile column of kx 0.
@@ -178,37 +187,35 @@ static void gather_pixel(const pass *t, uint32_t slot, uint32_t pixel, uint32_t 
     }
 }
 
-/* Adds the products of `count` pixels to the bank; accumulators wrap at 32 or 48 bits. */
-static void add_block(const pass *t, uint32_t first, uint32_t count) {
-    uint32_t stride = t->job->func->chip.array_columns, columns = t->d.columns;
+/* Multiplies `rows` pixels, and adds the sums of `count` of them to the bank; int32 accumulators wrap. */
+static void add_block(const pass *t, uint32_t first, uint32_t count, uint32_t rows, uint32_t depth) {
+    buffers *b = t->buffer;
+    uint32_t stride = t->job->func->chip.array_columns, columns = t->d.columns, padded = t->padded_columns;
+    int split = t->w_bytes == 2;
+    for (int part = 0; part <= split; part++) t->matmul->product(b->x, rows, b->w[part], padded, depth, b->out[part]);
     for (uint32_t p = 0; p < count; p++) {
         int64_t *acc = t->bank + (size_t)(first + p) * stride;
-        if (t->wide) {
-            const double *out = t->buffer->out + (size_t)p * t->padded_columns;
-            for (uint32_t n = 0; n < columns; n++) acc[n] = xa_acc48_wrap(acc[n] + (int64_t)out[n]);
-        } else {
-            const float *out = (const float *)(const void *)t->buffer->out + (size_t)p * t->padded_columns;
-            for (uint32_t n = 0; n < columns; n++) acc[n] = (int32_t)((uint32_t)acc[n] + (uint32_t)(int32_t)out[n]);
-        }
+        size_t at = (size_t)p * padded;
+        if (t->wide)
+            t->matmul->add_wide(b->out[0] + at, split ? b->out[1] + at : NULL, columns, acc);
+        else
+            t->matmul->add(b->out[0] + at, columns, acc);
     }
 }
 
 static void multiply(const pass *t) {
-    buffers *b = t->buffer;
     for (uint32_t k0 = 0; k0 < t->depth; k0 += DEPTH) {
-        uint32_t depth = t->depth - k0 < DEPTH ? t->depth - k0 : DEPTH;
+        uint32_t depth = t->depth - k0 < DEPTH ? t->depth - k0 : DEPTH, even = depth + depth % 2;
         load_weights(t, k0, depth);
         for (uint32_t first = 0; first < t->pixels; first += PIXELS) {
             uint32_t count = t->pixels - first < PIXELS ? t->pixels - first : PIXELS;
             uint32_t rows = (count + XPU_MATMUL_ROWS - 1) / XPU_MATMUL_ROWS * XPU_MATMUL_ROWS;
-            for (uint32_t p = 0; p < count; p++) gather_pixel(t, p, first + p, k0, depth);
-            for (uint32_t p = count; p < rows; p++) put_zeros(t, (size_t)p * DEPTH, depth);
-            if (t->wide)
-                t->matmul->product16(b->x, rows, b->w, t->padded_columns, depth, b->out);
-            else
-                t->matmul->product8((const float *)(const void *)b->x, rows, (const float *)(const void *)b->w,
-                                    t->padded_columns, depth, (float *)(void *)b->out);
-            add_block(t, first, count);
+            for (uint32_t p = 0; p < count; p++) {
+                gather_pixel(t, p, first + p, k0, depth);
+                if (even != depth) put_zeros(t, (size_t)p * DEPTH + depth, 1);
+            }
+            for (uint32_t p = count; p < rows; p++) put_zeros(t, (size_t)p * DEPTH, even);
+            add_block(t, first, count, rows, even);
         }
     }
 }
@@ -228,7 +235,7 @@ static int drain(const pass *t, xpu_post *post) {
         } else {
             float v[MAX_COLUMNS];
             if (t->wide)
-                for (uint32_t n = 0; n < columns; n++) v[n] = xa_acc48_to_float(acc[n]);
+                for (uint32_t n = 0; n < columns; n++) v[n] = xa_acc48_to_float(xa_acc48_wrap(acc[n]));
             else
                 for (uint32_t n = 0; n < columns; n++) v[n] = (float)(int32_t)acc[n];
             xpu_post_float_row(post, row, pixel, v);

@@ -326,11 +326,9 @@ static void tensors(const xpu_matmul *matmul, uint64_t from, int rounds) {
     close_fixture(&f);
 }
 
-static void tensors_best(void) {
-    tensors(xpu_matmul_best(), seed, 120);
-}
-static void tensors_plain(void) {
-    tensors(xpu_matmul_plain(), seed + 1, 40);
+static void tensors_all(void) {
+    const xpu_matmul *const *list = xpu_matmul_all();
+    for (uint64_t i = 0; list[i]; i++) tensors(list[i], seed + i, list[i + 1] ? 40 : 120);
 }
 
 /* Kind post. */
@@ -482,5 +480,4 @@ static void faults(void) {
     close_fixture(&f);
 }
 
-XPU_TEST_MAIN("func tensor", {"tensors", tensors_best}, {"tensors without AVX2", tensors_plain}, {"post", posts},
-              {"extremes", extremes}, {"faults", faults})
+XPU_TEST_MAIN("func tensor", {"tensors", tensors_all}, {"post", posts}, {"extremes", extremes}, {"faults", faults})
