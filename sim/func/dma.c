@@ -13,6 +13,7 @@ typedef struct {
     uint32_t src_type, dst_type;
     unsigned src_bytes, dst_bytes;
     float scale; /* multiplier of a conversion */
+    const xpu_rows *rows;
 } conversion;
 
 /* A row of `n` elements; dst and src do not overlap. */
@@ -43,34 +44,32 @@ typedef union {
     int8_t i8[CHUNK];
 } chunk;
 
-/* Dense elements from float32 to integer. */
-static void narrow(const chunk *src, chunk *dst, size_t n, const conversion *c) {
+/* Dense elements, which do not overlap, aligned to their types. */
+static void convert(const void *src, void *dst, size_t n, const conversion *c) {
     if (c->dst_type == XPU_TYPE_I16)
-        for (size_t i = 0; i < n; i++) dst->i16[i] = (int16_t)xa_absmax_quantize(src->f32[i], c->scale, XA_I16_MAX);
-    else
-        for (size_t i = 0; i < n; i++) dst->i8[i] = (int8_t)xa_absmax_quantize(src->f32[i], c->scale, 127);
-}
-
-/* Dense elements from integer to float32. */
-static void widen(const chunk *src, chunk *dst, size_t n, const conversion *c) {
-    if (c->src_type == XPU_TYPE_I16)
-        for (size_t i = 0; i < n; i++) dst->f32[i] = xa_mul((float)src->i16[i], c->scale);
+        c->rows->to_int16(src, n, c->scale, dst);
+    else if (c->dst_type == XPU_TYPE_I8)
+        c->rows->to_int8(src, n, c->scale, dst);
+    else if (c->src_type == XPU_TYPE_I16)
+        c->rows->of_int16(src, n, c->scale, dst);
     else if (c->src_type == XPU_TYPE_I8)
-        for (size_t i = 0; i < n; i++) dst->f32[i] = xa_mul((float)src->i8[i], c->scale);
+        c->rows->of_int8(src, n, c->scale, dst);
     else
-        for (size_t i = 0; i < n; i++) dst->f32[i] = xa_mul((float)src->i32[i], c->scale);
+        c->rows->of_int32(src, n, c->scale, dst);
 }
 
 static void convert_row(uint8_t *dst, int64_t dst_stride, const uint8_t *src, int64_t src_stride, size_t n,
                         const conversion *c) {
     chunk in, out;
+    int dense = src_stride == (int64_t)c->src_bytes && dst_stride == (int64_t)c->dst_bytes;
+    if (dense && (src + n * c->src_bytes <= dst || dst + n * c->dst_bytes <= src)) {
+        convert(src, dst, n, c);
+        return;
+    }
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t count = n - i < CHUNK ? n - i : CHUNK;
         copy_row(in.bytes, c->src_bytes, src + (int64_t)i * src_stride, src_stride, count, c->src_bytes);
-        if (c->src_type == XPU_TYPE_F32)
-            narrow(&in, &out, count, c);
-        else
-            widen(&in, &out, count, c);
+        convert(&in, &out, count, c);
         copy_row(dst + (int64_t)i * dst_stride, dst_stride, out.bytes, c->dst_bytes, count, c->dst_bytes);
     }
 }
@@ -116,8 +115,8 @@ static void move_box(const xpu_func_job *job, xpu_func_box dst, xpu_func_box src
 
 /* The types and the scale of a copy. */
 static int read_conversion(const xpu_func_job *job, const xpu_desc_copy *d, conversion *c) {
-    *c = (conversion){d->src_type, d->dst_type, xpu_func_type_bytes(d->src_type), xpu_func_type_bytes(d->dst_type),
-                      d->scale};
+    *c = (conversion){d->src_type, d->dst_type,    xpu_func_type_bytes(d->src_type), xpu_func_type_bytes(d->dst_type),
+                      d->scale,    job->func->rows};
     if (!c->src_bytes || !c->dst_bytes)
         return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address, "element types %u to %u do not exist",
                                      d->src_type, d->dst_type);

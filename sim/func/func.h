@@ -86,6 +86,7 @@ struct xpu_func {
                         * modes modulo 2^64 */
     void *scratch;     /* buffers of the tensor engine, xpu_func_tensor_scratch bytes */
     const struct xpu_matmul *matmul;
+    const struct xpu_rows *rows;
 
     int started;
     unsigned next_core; /* the core that runs next */

@@ -73,6 +73,7 @@ static int open_columns(const xpu_post *post, const char *field, uint64_t addres
 
 int xpu_post_open(xpu_post *post, const xpu_func_job *job, int32_t x_limit) {
     post->job = job;
+    post->rows = job->func->rows;
     xpu_desc_post_unpack(job->words, &post->d);
     const xpu_desc_post *d = &post->d;
     const uint8_t *params = xpu_func_job_memory(job, "params", d->params, sizeof post->params, 4, 0);
@@ -126,11 +127,15 @@ static uint8_t *at(const xpu_post *post, const xpu_func_box *box, uint32_t row, 
 /* A combination of two operands in quantised mode: residual after stage 1, or the operators of kind post. */
 static void quantised_branch(const xpu_post *post, uint32_t op, const uint8_t *branch, const int32_t *q, int32_t *y) {
     const xpu_post_params *p = &post->params;
-    for (uint32_t i = 0; i < post->columns; i++) {
-        int32_t b = post->d.branch_type == XPU_TYPE_U8 ? branch[i] : (int8_t)branch[i];
-        y[i] = op == XPU_POST_MUL ? xa_qmul(q[i], p->za, b, p->zb, p->ra, p->zero, p->lo2, p->hi2)
-                                  : xa_qadd(q[i], b, p->ra, p->rb, p->f, p->lo2, p->hi2);
-    }
+    const float factors[] = {p->ra, p->rb, p->f};
+    int32_t b[XPU_POST_COLUMNS];
+    for (uint32_t i = 0; i < post->columns; i++)
+        b[i] = post->d.branch_type == XPU_TYPE_U8 ? branch[i] : (int8_t)branch[i];
+    if (op == XPU_POST_MUL)
+        for (uint32_t i = 0; i < post->columns; i++)
+            y[i] = xa_qmul(q[i], p->za, b[i], p->zb, p->ra, p->zero, p->lo2, p->hi2);
+    else
+        post->rows->quantised_add(q, b, factors, (xpu_row_limits){0, p->lo2, p->hi2}, post->columns, y);
 }
 
 void xpu_post_quantised_row(const xpu_post *post, uint32_t row, uint32_t pixel, const int32_t *q) {
@@ -139,11 +144,11 @@ void xpu_post_quantised_row(const xpu_post *post, uint32_t row, uint32_t pixel, 
     int32_t y[XPU_POST_COLUMNS];
     uint8_t *out = at(post, &post->y, row, pixel);
     if (op == XPU_POST_SCALE) {
-        for (uint32_t i = 0; i < n; i++) y[i] = xa_requantize(q[i], post->scale[i], p->zero, p->lo.i, p->hi.i);
+        post->rows->requantise(q, post->scale, (xpu_row_limits){p->zero, p->lo.i, p->hi.i}, n, y);
         q = y;
     }
     if (post->d.branch) quantised_branch(post, op, at(post, &post->branch, row, pixel), q, y);
-    for (uint32_t i = 0; i < n; i++) out[i] = (uint8_t)y[i];
+    post->rows->to_bytes(y, n, out);
     if (post->lookup)
         for (uint32_t i = 0; i < n; i++) out[i] = post->lookup[out[i]];
 }
@@ -152,90 +157,68 @@ void xpu_post_quantised_row(const xpu_post *post, uint32_t row, uint32_t pixel, 
 static void read_branch(const xpu_post *post, uint32_t row, uint32_t pixel, float *out) {
     const uint8_t *bytes = at(post, &post->branch, row, pixel);
     uint32_t n = post->columns;
-    if (post->d.branch_type == XPU_TYPE_F32) {
+    if (post->d.branch_type == XPU_TYPE_F32)
         memcpy(out, bytes, (size_t)n * 4);
-    } else if (post->d.branch_type == XPU_TYPE_I16) {
-        int16_t q[XPU_POST_COLUMNS];
-        memcpy(q, bytes, (size_t)n * 2);
-        for (uint32_t i = 0; i < n; i++) out[i] = xa_mul((float)q[i], post->params.branch_scale);
-    } else {
-        for (uint32_t i = 0; i < n; i++) out[i] = xa_mul((float)(int8_t)bytes[i], post->params.branch_scale);
-    }
+    else if (post->d.branch_type == XPU_TYPE_I16)
+        post->rows->of_int16((const int16_t *)(const void *)bytes, n, post->params.branch_scale, out);
+    else
+        post->rows->of_int8((const int8_t *)bytes, n, post->params.branch_scale, out);
 }
 
-/* The activation is a constant of the loops, so that they vectorise. */
-static inline __attribute__((always_inline)) void float_loop(const xpu_post *post, const float *v, const float *branch,
-                                                             xa_post_float f, xa_activation activation, float *y) {
+static void activate(const xpu_post *post, float *y) {
+    const xpu_post_params *p = &post->params;
+    if (post->d.activation == XPU_ACT_CLIP) post->rows->clip(p->lo.f, p->hi.f, post->columns, y);
+    if (post->d.activation == XPU_ACT_LEAKY) post->rows->leaky(p->slope, post->columns, y);
+}
+
+/* xa_post_floating; op mul: the branch is a factor before the activation. */
+static void float_row(const xpu_post *post, const float *v, const float *branch, float *y) {
     uint32_t n = post->columns;
-    f.activation = activation;
-    if (post->op == XPU_POST_MUL) {
-        for (uint32_t i = 0; i < n; i++) {
-            float scaled = xa_mul(v[i], post->scale[i]);
-            float biased = f.has_bias ? scaled + post->bias[i] : scaled;
-            y[i] = xa_activate(xa_mul(biased, branch[i]), &f);
-        }
-    } else {
-        for (uint32_t i = 0; i < n; i++) y[i] = xa_post_floating(v[i], post->scale[i], post->bias[i], branch[i], &f);
-    }
-}
-
-static void float_row(const xpu_post *post, const float *v, const float *branch, const xa_post_float *f, float *y) {
-    switch (f->activation) {
-    case XA_ACT_CLIP: float_loop(post, v, branch, *f, XA_ACT_CLIP, y); break;
-    case XA_ACT_LEAKY: float_loop(post, v, branch, *f, XA_ACT_LEAKY, y); break;
-    default: float_loop(post, v, branch, *f, XA_ACT_NONE, y);
-    }
+    int last = post->op == XPU_POST_MUL || post->d.act_after;
+    post->rows->scale(v, post->scale, post->d.bias ? post->bias : NULL, n, y);
+    if (!last) activate(post, y);
+    if (branch) (post->op == XPU_POST_MUL ? post->rows->multiply : post->rows->add)(branch, n, y);
+    if (last) activate(post, y);
 }
 
 void xpu_post_float_row(const xpu_post *post, uint32_t row, uint32_t pixel, const float *v) {
-    const xpu_post_params *p = &post->params;
-    const xa_post_float f = {.has_bias = post->d.bias != 0,
-                             .has_branch = post->d.branch != 0,
-                             .act_after = post->d.act_after != 0,
-                             .activation = (xa_activation)post->d.activation,
-                             .lo = p->lo.f,
-                             .hi = p->hi.f,
-                             .slope = p->slope};
     uint32_t n = post->columns;
     float y[XPU_POST_COLUMNS], branch[XPU_POST_COLUMNS];
     uint8_t *out = at(post, &post->y, row, pixel);
-    if (f.has_branch)
-        read_branch(post, row, pixel, branch);
-    else
-        memset(branch, 0, n * sizeof *branch);
-    float_row(post, v, branch, &f, y);
-    if (post->findmax) *post->findmax = xa_absmax(*post->findmax, xa_absmax_of(y, n));
+    if (post->d.branch) read_branch(post, row, pixel, branch);
+    float_row(post, v, post->d.branch ? branch : NULL, y);
+    if (post->findmax) *post->findmax = xa_absmax(*post->findmax, post->rows->absmax(y, n));
     if (post->d.y_type == XPU_TYPE_F32) {
-        for (uint32_t i = 0; i < n; i++) y[i] = xa_canonical(y[i]); /* the chip makes no other NaN */
+        post->rows->canonical(n, y); /* the chip makes no other NaN */
         memcpy(out, y, (size_t)n * 4);
     } else if (post->d.y_type == XPU_TYPE_I16) {
-        int16_t q[XPU_POST_COLUMNS];
-        for (uint32_t i = 0; i < n; i++) q[i] = (int16_t)xa_absmax_quantize(y[i], p->out_scale, XA_I16_MAX);
-        memcpy(out, q, (size_t)n * 2);
+        post->rows->to_int16(y, n, post->params.out_scale, (int16_t *)(void *)out);
     } else {
-        for (uint32_t i = 0; i < n; i++) out[i] = (uint8_t)xa_absmax_quantize(y[i], p->out_scale, 127);
+        post->rows->to_int8(y, n, post->params.out_scale, (int8_t *)out);
     }
 }
 
 /* ---- kind post: x from SM ---- */
 
+/* Integers of one type less za, which wraps, and their values. */
+#define READ_INTEGERS(type)                                                                                            \
+    for (uint32_t i = 0; i < n; i++) {                                                                                 \
+        type word;                                                                                                     \
+        memcpy(&word, bytes + i * sizeof word, sizeof word);                                                           \
+        q[i] = (int32_t)((uint32_t)word - za);                                                                         \
+        v[i] = (float)q[i];                                                                                            \
+    }
+
 /* The columns of one pixel of x: integers less za into q, or values into v. */
 static void read_x(const xpu_post *post, const uint8_t *bytes, int subtract, int32_t *q, float *v) {
-    uint32_t n = post->columns, type = post->d.x_type;
-    uint32_t za = subtract ? (uint32_t)post->params.za : 0;
-    for (uint32_t i = 0; i < n && type != XPU_TYPE_F32; i++) {
-        int16_t half;
-        int32_t word;
-        if (type == XPU_TYPE_I16)
-            memcpy(&half, bytes + (size_t)2 * i, 2), word = half;
-        else if (type == XPU_TYPE_I32)
-            memcpy(&word, bytes + 4 * (size_t)i, 4);
-        else
-            word = type == XPU_TYPE_U8 ? bytes[i] : (int8_t)bytes[i];
-        q[i] = (int32_t)((uint32_t)word - za);
-        v[i] = (float)q[i];
+    uint32_t n = post->columns, za = subtract ? (uint32_t)post->params.za : 0;
+    switch (post->d.x_type) {
+    case XPU_TYPE_F32: memcpy(v, bytes, (size_t)n * 4); break;
+    case XPU_TYPE_I32: READ_INTEGERS(int32_t); break;
+    case XPU_TYPE_I16: READ_INTEGERS(int16_t); break;
+    case XPU_TYPE_U8: READ_INTEGERS(uint8_t); break;
+    default: READ_INTEGERS(int8_t);
     }
-    if (type == XPU_TYPE_F32) memcpy(v, bytes, (size_t)n * 4);
 }
 
 static int check_post(const xpu_post *post) {

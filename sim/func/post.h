@@ -4,11 +4,13 @@
 
 #include "core/arith.h"
 #include "sim/func/job.h"
+#include "sim/func/rows.h"
 
 enum { XPU_POST_COLUMNS = 256 }; /* columns that are prepared at a time */
 
 typedef struct {
     const xpu_func_job *job;
+    const xpu_rows *rows;
     xpu_desc_post d; /* of a tensor descriptor too: the shared fields stand at the same places */
     xpu_post_params params;
     xpu_func_box y, branch;                     /* oh, ow, columns in dimensions 0, 1, 2 of 3 */

@@ -9,6 +9,7 @@
 #include "sim/func/memory.h"
 #include "sim/func/races.h"
 #include "sim/func/registers.h"
+#include "sim/func/rows.h"
 #include "sim/func/tensor.h"
 
 static void observe(void *context, uint32_t address, uint32_t bytes, int store) {
@@ -39,6 +40,7 @@ int xpu_func_open(xpu_func *func, int check_races) {
     memset(func->harts, 0, sizeof(xpu_hart) * chip->cores);
     memset(func->scratch, 0, xpu_func_tensor_scratch());
     func->matmul = xpu_matmul_best();
+    func->rows = xpu_rows_best();
     for (unsigned core = 0; core < chip->cores; core++) {
         func->ports[core] = (xpu_func_port){func, core};
         func->buses[core] = (xpu_core_bus){.context = &func->ports[core],

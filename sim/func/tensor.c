@@ -234,10 +234,7 @@ static int drain(const pass *t, xpu_post *post) {
             xpu_post_quantised_row(post, row, pixel, q);
         } else {
             float v[MAX_COLUMNS];
-            if (t->wide)
-                for (uint32_t n = 0; n < columns; n++) v[n] = xa_acc48_to_float(xa_acc48_wrap(acc[n]));
-            else
-                for (uint32_t n = 0; n < columns; n++) v[n] = (float)(int32_t)acc[n];
+            (t->wide ? post->rows->from_int48 : post->rows->from_int32)(acc, columns, v);
             xpu_post_float_row(post, row, pixel, v);
         }
     }

@@ -3,6 +3,7 @@
 
 #include "core/arith.h"
 #include "sim/func/matmul.h"
+#include "sim/func/rows.h"
 #include "tests/unit/func_fixture.h"
 
 static const uint64_t seed = 11;
@@ -321,6 +322,7 @@ static void tensors(const xpu_matmul *matmul, uint64_t from, int rounds) {
     fixture f;
     open_fixture(&f, from);
     f.func->matmul = matmul;
+    if (matmul == xpu_matmul_all()[0]) f.func->rows = &xpu_rows_any;
     printf("(seed %llu, %s) ", (unsigned long long)from, matmul->name);
     for (int i = 0; i < rounds; i++) one_tensor(&f);
     close_fixture(&f);
@@ -374,7 +376,10 @@ static void posts(void) {
     fixture f;
     open_fixture(&f, seed + 2);
     printf("(seed %llu) ", (unsigned long long)seed + 2);
-    for (int i = 0; i < 300; i++) one_post(&f);
+    for (int i = 0; i < 400; i++) {
+        f.func->rows = i % 4 ? xpu_rows_best() : &xpu_rows_any;
+        one_post(&f);
+    }
     close_fixture(&f);
 }
 
