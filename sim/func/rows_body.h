@@ -1,4 +1,5 @@
-/* The functions of one xpu_rows, included once per instruction set by a file that defines ROWS, the name of the table. */
+/* The functions of one xpu_rows, included once per instruction set by a file that defines ROWS, the name of the table.
+ */
 #include "core/arith.h"
 #include "sim/func/rows.h"
 
@@ -75,6 +76,6 @@ static void to_bytes(const int32_t *q, size_t n, uint8_t *bytes) {
     for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)q[i];
 }
 
-const xpu_rows ROWS = {from_int32,    from_int48, scale_row,  add_row,  multiply_row, clip_row,
-                       leaky_row,     canonical_row, absmax_row, to_int16, to_int8,      of_int32,
-                       of_int16,      of_int8,    requantise, quantised_add, to_bytes};
+const xpu_rows ROWS = {from_int32, from_int48,    scale_row,  add_row,       multiply_row, clip_row,
+                       leaky_row,  canonical_row, absmax_row, to_int16,      to_int8,      of_int32,
+                       of_int16,   of_int8,       requantise, quantised_add, to_bytes};
