@@ -89,7 +89,7 @@ static const chip_rule chip_rules[] = {
      "chip-array-power-of-two",
      "array.rows and array.columns are powers of two",
      {"array.rows", "array.columns"},
-     "use 8, 16, 32, or another of 4 to 256"},
+     "use 4, 8, 16, 32, 64, 128 or 256"},
     {rule_weight_rows,
      "chip-weight-rows",
      "array.weight_rows_per_cycle divides array.rows",
