@@ -245,14 +245,14 @@ static float body_on_host(xpu_call_body_id body, const float *v, const float *c)
     return 0;
 }
 
-static void add_chain(rig *r, bench *b) {
+static void add_chain_of(rig *r, bench *b, xpu_call_kernel kernel) {
     static const int32_t inputs[XPU_BODY_COUNT] = {1, 3, 6, 1};
     xpu_call_body_id body = (xpu_call_body_id)draw(r, 0, XPU_BODY_COUNT - 1);
     struct xpu_chain_args a = {.inputs = inputs[body], .c = {-0.5f, 1.25f}};
     int32_t *size = a.d;
     int64_t total = 1;
     for (int d = 3; d >= 0; d--) {
-        int64_t most = 20000 / total;
+        int64_t most = kernel == XPU_CALL_chain_planes && d >= 2 ? 64 / total : 20000 / total;
         size[d] = draw(r, 0, 2) == 0 ? 1
                                      : (int32_t)draw_size(r, most < 1                       ? 1
                                                              : d == 3 && draw(r, 0, 3) == 0 ? most
@@ -260,7 +260,8 @@ static void add_chain(rig *r, bench *b) {
                                                                                             : 150);
         total *= size[d];
     }
-    rig_describe(r, "chain %d over %d x %d x %d x %d", (int)body, a.d[0], a.d[1], a.d[2], a.d[3]);
+    rig_describe(r, "%s %d over %d x %d x %d x %d", kernel == XPU_CALL_chain ? "chain" : "chain_planes", (int)body,
+                 a.d[0], a.d[1], a.d[2], a.d[3]);
     const float *data[6];
     for (int i = 0; i < a.inputs; i++) {
         int32_t *stride = a.strides + 4 * i;
@@ -286,10 +287,20 @@ static void add_chain(rig *r, bench *b) {
         ((float *)y.data)[e] = body_on_host(body, v, a.c);
     }
     a.y = operand_expect(r, &y);
-    rig_call(r, XPU_CALL_chain, body, &a, sizeof a);
+    rig_call(r, kernel, body, &a, sizeof a);
 }
+
+static void add_chain(rig *r, bench *b) {
+    add_chain_of(r, b, XPU_CALL_chain);
+}
+
+static void add_chain_planes(rig *r, bench *b) {
+    add_chain_of(r, b, XPU_CALL_chain_planes);
+}
+
 static void chain(void) {
     rig_on_each_chip("chain", 40, add_chain);
+    rig_on_each_chip("chain of planes", 40, add_chain_planes);
 }
 
 /* ---- pooling ---- */

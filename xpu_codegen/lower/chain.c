@@ -131,6 +131,17 @@ static void offer_in_place(xpu_codegen *cg, const struct xpu_loops_group *call, 
     }
 }
 
+/* Whether the two innermost loops have few elements, of which LM has room for several times as many, and others are
+ * around them: a rotary embedding's factors are the same for all heads. */
+static int has_small_planes(const xpu_codegen *cg, const xpu_chain_loops *loops, uint32_t inputs) {
+    enum { MOST = 1024, PARTS = 4 };
+    if (loops->rank < 3) return 0;
+    const int64_t width = xpu_dim_upper(cg, loops->size[loops->rank - 1]);
+    const int64_t rows = xpu_dim_upper(cg, loops->size[loops->rank - 2]);
+    const int64_t room = ((int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED) / (int64_t)(2 * (inputs + 1) * sizeof(float));
+    return width <= MOST && rows <= MOST && width * rows <= MOST && PARTS * width * rows <= room;
+}
+
 xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_chain *chain = xpu_chain_of(cg->graph, node);
     xpu_value y = xpu_node_output(cg->graph, node, 0);
@@ -157,6 +168,11 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     set_loops(cg, &call.loops, &loops, chain->input_count);
     set_immediates(&call.loops, chain);
     offer_in_place(cg, &call.loops, &loops, chain->input_count);
+    if (types.is_float32 && has_small_planes(cg, &loops, chain->input_count)) {
+        struct xpu_chain_planes_call planes = {.loops = call.loops};
+        xpu_describe_layer(cg, layer, XPU_KERNEL_chain_planes, xpu_dim_of(cg, 0));
+        return xpu_add_chain_planes(cg, layer, &planes, body);
+    }
     xpu_describe_layer(cg, layer, types.is_float32 ? XPU_KERNEL_chain : XPU_KERNEL_chain_typed, xpu_dim_of(cg, 0));
     struct xpu_chain_call plain = {.loops = call.loops};
     return types.is_float32 ? xpu_add_chain(cg, layer, &plain, body) : xpu_add_chain_typed(cg, layer, &call, body);

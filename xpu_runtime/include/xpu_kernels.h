@@ -17,6 +17,7 @@ typedef struct {
 
 /* The body of a generated chain: out[0..n) from in[i][0..n), all in LM and dense; immediates from c. */
 typedef void (*xpu_chain_body)(const float *const *in, const float *c, float *out, uint32_t n);
+typedef xpu_chain_body xpu_chain_planes_body;
 typedef xpu_chain_body xpu_chain_typed_body; /* the elements are of the types that the body knows */
 /* Of a region of another target: in[0..] are its operands, results, scratch and dims; nothing else is given. */
 typedef xpu_chain_body xpu_portable_c_body;

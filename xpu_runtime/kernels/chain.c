@@ -223,6 +223,96 @@ static void chain_typed_share(const void *args, uint32_t core, uint32_t cores) {
     run_share((const struct xpu_chain_args *)&typed, (uint32_t)typed.sizes, core, cores, 1);
 }
 
+/* ---- small planes ---- */
+
+/* Planes are the elements of d[2] x d[3]: `rows` of `width`. */
+struct planes {
+    const struct xpu_chain_args *a;
+    uint32_t inputs, rows, width, most; /* most: planes of a block */
+    char *in[2][INPUTS], *out[2];
+};
+
+/* `count` planes of d[1], from `first` of index `outer` of d[0] on. */
+struct plane_block {
+    uint32_t outer, first, count;
+};
+
+static void place_planes(struct planes *p, uint32_t cores) {
+    uint32_t available, plane = p->rows * p->width, all = (uint32_t)(p->a->d[0] * p->a->d[1]);
+    char *lm = (char *)lm_floats(&available);
+    uint32_t room = round_down(available / (2 * (p->inputs + 1)), VECTOR);
+    if (room < plane) xpu_abort(ABORT_LOCAL_MEMORY);
+    p->most = min_u32(min_u32((uint32_t)p->a->d[1], room / plane), quotient_up(all, cores));
+    for (uint32_t half = 0; half < 2; half++) {
+        for (uint32_t i = 0; i < p->inputs; i++, lm += 4 * room) p->in[half][i] = lm;
+        p->out[half] = lm;
+        lm += 4 * room;
+    }
+}
+
+/* An input's planes, one behind the other: in one transfer where they lie so, else in one for each row of a plane, or
+ * for each plane. */
+static xpu_ticket load_planes(const struct planes *p, const struct plane_block *b, uint32_t half, uint32_t i) {
+    const int32_t *s = p->a->strides + 4 * i;
+    uint32_t width = s[3] ? p->width : 1, plane = p->rows * width, row_bytes = 4 * width, plane_bytes = 4 * plane;
+    uint32_t from = p->a->x[i] + 4 * ((uint32_t)s[0] * b->outer + (uint32_t)s[1] * b->first);
+    int32_t row_stride = 4 * s[2], plane_stride = 4 * s[1];
+    char *to = p->in[half][i];
+    xpu_ticket ticket = {XPU_COUNTER_CALL, 0};
+    if (p->rows == 1 || s[2] == (int32_t)width)
+        return xpu_load_2d(to, (int32_t)plane_bytes, from, plane_stride, plane_bytes, b->count);
+    if (p->rows <= b->count) {
+        for (uint32_t row = 0; row < p->rows; row++, to += row_bytes, from += (uint32_t)row_stride)
+            ticket = xpu_load_2d(to, (int32_t)plane_bytes, from, plane_stride, row_bytes, b->count);
+        return ticket;
+    }
+    for (uint32_t n = 0; n < b->count; n++, to += plane_bytes, from += (uint32_t)plane_stride)
+        ticket = xpu_load_2d(to, (int32_t)row_bytes, from, row_stride, row_bytes, p->rows);
+    return ticket;
+}
+
+static xpu_ticket run_planes(const struct planes *p, const struct plane_block *b, uint32_t half, xpu_chain_body body) {
+    const float *in[INPUTS];
+    uint32_t count = b->count * p->rows * p->width;
+    for (uint32_t i = 0; i < p->inputs; i++) {
+        in[i] = (const float *)p->in[half][i];
+        if (!p->a->strides[4 * i + 3]) spread((float *)p->in[half][i], b->count * p->rows, p->width);
+    }
+    body(in, p->a->c, (float *)p->out[half], count);
+    uint32_t at = ((uint32_t)p->a->d[1] * b->outer + b->first) * p->rows * p->width;
+    return LM2GM(p->a->y + 4 * at, p->out[half], 4 * count);
+}
+
+static void chain_planes_share(const void *args, uint32_t core, uint32_t cores) {
+    struct xpu_chain_args a;
+    copy_words(&a, args, sizeof a / 4);
+    struct planes p = {.a = &a, .inputs = (uint32_t)a.inputs, .rows = (uint32_t)a.d[2], .width = (uint32_t)a.d[3]};
+    uint32_t first, last;
+    place_planes(&p, cores);
+    const uint32_t blocks = quotient_up((uint32_t)a.d[1], p.most);
+    partition(core, cores, (uint32_t)a.d[0] * blocks, 1, &first, &last);
+    xpu_ticket loaded[2] = {{XPU_COUNTER_CALL, 0}, {XPU_COUNTER_CALL, 0}}, stored[2] = {loaded[0], loaded[0]};
+    struct plane_block block[2];
+    for (uint32_t i = first; i <= last; i++) {
+        uint32_t half = i & 1;
+        if (i < last) { /* the block to come */
+            uint32_t index = i, column = take(&index, blocks) * p.most;
+            block[half] = (struct plane_block){index, column, min_u32(p.most, (uint32_t)a.d[1] - column)};
+            for (uint32_t k = 0; k < p.inputs; k++) loaded[half] = load_planes(&p, &block[half], half, k);
+        }
+        if (i == first) continue;
+        xpu_wait(loaded[half ^ 1]);
+        xpu_wait(stored[half ^ 1]);
+        stored[half ^ 1] = run_planes(&p, &block[half ^ 1], half ^ 1, xpu_call_body());
+    }
+}
+
+xpu_ticket xpu_chain_planes(const struct xpu_chain_planes_args *args, xpu_chain_body body, uint32_t layer,
+                            xpu_ticket after) {
+    _Static_assert(sizeof *args == sizeof(struct xpu_chain_args), "the words are those of chain");
+    return xpu_run_on_cores_with(chain_planes_share, args, body, layer, after);
+}
+
 xpu_ticket xpu_chain(const struct xpu_chain_args *args, xpu_chain_body body, uint32_t layer, xpu_ticket after) {
     return xpu_run_on_cores_with(chain_share, args, body, layer, after);
 }
