@@ -381,14 +381,14 @@ static void restore_share(const void *args, uint32_t core, uint32_t cores) {
     if (idle && core == 0) return;
     place_restore(&s, cores);
     if (idle) s.columns = columns_at_once(&s);
+    if (s.columns) cut_columns(&s);
+    if (s.a.bias && s.cut.parts == 1) GM2LM(s.bias[0], s.a.bias, 4 * s.cut.count);
     if (s.columns) {
-        cut_columns(&s);
         restore_blocks(&s, core - 1, ceil_div(s.cut.rows, s.cut.height) * s.cut.parts, cores - 1);
         return;
     }
     if (s.by_rows) s.cut.height = min_u32(s.cut.height, ceil_div(s.progress->rows, 2 * (cores - idle)));
     uint32_t first, last, early = 0, all = ceil_div(s.cut.rows, s.cut.height) * s.cut.parts;
-    if (s.a.bias && s.cut.parts == 1) GM2LM(s.bias[0], s.a.bias, 4 * s.cut.count);
     if (s.by_rows) early = (s.progress->steps - 1) * s.progress->rows / s.cut.height * s.cut.parts;
     if (core > 0) restore_blocks(&s, core - 1, early, cores - 1);
     partition(core - idle, cores - idle, all - early, 1, &first, &last);
