@@ -1,65 +1,5 @@
-/* Sizes that only the run knows: the bounds that the user gives (--bound), and lists of numbers that data decide. */
+/* Sizes that only the run knows: lists of numbers that data decide. */
 #include "frontend/onnx/importer.h"
-
-#include <string.h>
-
-#include "base/option.h"
-
-/* ---- bounds ---- */
-
-void xpu_onnx_take_bounds(xpu_onnx_importer *importer) {
-    const xpu_import_options *options = importer->options;
-    xpu_dims *dims = &importer->graph->dims;
-    dims->bounds = XPU_NEW_ARRAY(importer->arena, xpu_size_bound, options->bound_count);
-    dims->bound_count = options->bound_count;
-    for (uint32_t i = 0; i < options->bound_count; i++) {
-        dims->bounds[i].name = xpu_strdup(importer->arena, options->bounds[i].name);
-        dims->bounds[i].most = options->bounds[i].most;
-    }
-}
-
-/* Whether it is an input whose elements may be sizes. */
-static int is_input(const xpu_graph *graph, const char *name) {
-    for (uint32_t i = 0; i < graph->inputs.count; i++) {
-        const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[i]);
-        if (info->known && strcmp(info->name, name) == 0) return 1;
-    }
-    return 0;
-}
-
-void xpu_onnx_check_bounds(xpu_onnx_importer *importer) {
-    enum { SHOWN = 8, LONGEST = 100 };
-    xpu_arena *scratch = importer->scratch;
-    const xpu_graph *graph = importer->graph;
-    const xpu_dims *dims = &graph->dims;
-    const char **names = XPU_NEW_ARRAY(scratch, const char *, dims->symbols.count + 1);
-    uint32_t count = 0;
-    xpu_text known;
-    xpu_text_init(&known, scratch);
-    for (uint32_t i = 0; i < dims->symbols.count; i++) {
-        if (!xpu_symbol_is_dynamic(graph, i)) continue;
-        names[count++] = dims->symbols.items[i].name;
-        if (count > SHOWN) continue;
-        xpu_text_add(&known, "%s'%s'", count > 1 ? ", " : "", xpu_escape(scratch, names[count - 1], LONGEST));
-    }
-    if (count > SHOWN) xpu_text_add(&known, " and %u more", count - SHOWN);
-    for (uint32_t i = 0; i < dims->bound_count; i++) {
-        if (dims->bounds[i].used) continue;
-        const char *nearest = xpu_nearest(dims->bounds[i].name, names);
-        const char *name = xpu_escape(scratch, dims->bounds[i].name, LONGEST), *hint = "leave the option out";
-        if (nearest)
-            hint = xpu_printf(scratch, "did you mean '%s'?", nearest);
-        else if (is_input(graph, dims->bounds[i].name))
-            hint = xpu_printf(scratch, "--value says what an input holds: --value=%s=0..%lld", name,
-                              (long long)dims->bounds[i].most);
-        else if (count)
-            hint = "leave the option out, or name one of these";
-        xpu_error(importer->diags, XPU_EUSAGE, NULL, "bound-option", xpu_printf(scratch, "--bound %s", name),
-                  "no size that the run finds has this name",
-                  count ? xpu_printf(scratch, "they are %s", known.text) : "shapes decide all sizes of the model",
-                  hint);
-    }
-}
 
 /* ---- lists ---- */
 
@@ -114,7 +54,7 @@ static const char *only_input(const xpu_onnx_importer *importer, xpu_value value
     for (uint32_t i = 0; i < reached.count; i++) {
         const xpu_value_info *info = xpu_value_at(graph, reached.items[i]);
         if (seen[reached.items[i].id]++ || info->kind == XPU_VALUE_CONST) continue;
-        if (info->kind == XPU_VALUE_INPUT && info->known && !xpu_onnx_has_value(importer, info->name)) {
+        if (info->kind == XPU_VALUE_INPUT && info->known && !xpu_has_value(importer->options, info->name)) {
             input = input ? input : info->name;
             continue;
         }

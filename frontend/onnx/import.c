@@ -112,7 +112,8 @@ static void import_graph(xpu_onnx_importer *importer) {
     const char *name = importer->model->graph->name;
     importer->graph = xpu_graph_new(importer->arena, name && name[0] ? name : "model", importer->source->name);
     add_source(importer);
-    xpu_onnx_take_bounds(importer);
+    xpu_input_reader reader = xpu_onnx_input_reader(importer);
+    xpu_take_given_bounds(&reader);
     xpu_onnx_scope scope = {.graph = importer->model->graph, .prefix = "", .where = ""};
     importer->scope = &scope;
     scan_outputs(importer);
@@ -120,7 +121,7 @@ static void import_graph(xpu_onnx_importer *importer) {
     xpu_onnx_add_inputs(importer);
     xpu_onnx_read_nodes(importer);
     add_outputs(importer);
-    if (!importer->diags->errors) xpu_onnx_check_bounds(importer);
+    if (!importer->diags->errors) xpu_check_given_bounds(&reader);
     if (!importer->diags->errors) xpu_graph_drop_elements(importer->graph);
 }
 

@@ -6,6 +6,7 @@
 #define XPU_FRONTEND_ONNX_IMPORTER_H
 
 #include "frontend/build/build.h"
+#include "frontend/inputs.h"
 #include "frontend/onnx/onnx.h"
 #include "frontend/onnx/skeleton.h"
 
@@ -165,18 +166,10 @@ void xpu_onnx_read_nodes(xpu_onnx_importer *importer);
 int xpu_onnx_read_subgraph(xpu_onnx_node *node, const char *name, const xpu_value *arguments, uint32_t argument_count,
                            xpu_value *results, uint32_t result_count);
 
-/* inputs.c: adds the graph's inputs; all errors are reported. */
+/* inputs.c: for what all importers share of them. */
+xpu_input_reader xpu_onnx_input_reader(const xpu_onnx_importer *importer);
+/* Adds the graph's inputs; all errors are reported. */
 void xpu_onnx_add_inputs(xpu_onnx_importer *importer);
-
-/* input_values.c: every --value names an input, once; otherwise that is reported. */
-void xpu_onnx_check_values(xpu_onnx_importer *importer);
-/* Whether --value says what the input holds. */
-int xpu_onnx_has_value(const xpu_onnx_importer *importer, const char *input);
-/* An input of the graph, or a constant where --value says what it holds; {0} after reporting. */
-xpu_value xpu_onnx_add_input(xpu_onnx_importer *importer, const char *name, xpu_dtype dtype, int rank,
-                             const xpu_dim *dims);
-/* A symbol for each element of small inputs of integers. */
-void xpu_onnx_name_elements(xpu_onnx_importer *importer);
 
 /* tensor.c */
 /* ONNX's code of an element type; XPU_DTYPE_NONE where there is none for it. */
@@ -222,9 +215,6 @@ int xpu_onnx_found_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list
 int xpu_onnx_place_list(xpu_onnx_node *node, uint32_t input, fe_dims *list);
 /* A result that the user bounds: its numbers are symbols from here on. */
 void xpu_onnx_bound_result(xpu_onnx_importer *importer, xpu_value value, const char *name);
-/* Gives the graph the user's bounds, and reports those that are for nothing. */
-void xpu_onnx_take_bounds(xpu_onnx_importer *importer);
-void xpu_onnx_check_bounds(xpu_onnx_importer *importer);
 /* A list of numbers as dims. */
 fe_dims xpu_onnx_dims_of(const xpu_onnx_node *node, fe_ints list);
 /* A constant operand of one element, of any type, whose value float32 has. */

@@ -1,360 +1,88 @@
-/* The graph's inputs: what the model says about their shapes, what the user asked for (--shape), and defaults. */
-#include <inttypes.h>
+/* What an ONNX model says of its inputs. */
 #include <string.h>
 
-#include "base/option.h"
+#include "base/name_table.h"
 #include "frontend/onnx/importer.h"
 
 enum { MAX_INPUTS = 1024 };
 
-/* A name of the model for a dim (dim_param), once --shape has given it a meaning. */
-typedef struct {
-    const char *name;
-    xpu_dim dim;
-} binding;
+#define TEXT(importer, ...) xpu_printf((importer)->scratch, __VA_ARGS__)
 
-typedef struct {
-    xpu_onnx_importer *importer;
-    XPU_ARRAY(binding) bindings;
-} reader;
-
-/* One input of the model while it is read. */
-typedef struct {
-    const XpuOnnx__ValueInfoProto *proto;
-    const char *shown; /* its name for messages */
-    const XpuOnnx__TensorShapeProto *shape;
-    const xpu_shape_spec *spec;
-    xpu_dtype dtype;
-    int rank;
-    xpu_dim dims[XPU_MAX_RANK];
-    const char *open[XPU_MAX_RANK]; /* names of the dims without a bound, where they come first */
-    int asks_open;                  /* a dim that the model fixes is among them */
-} input;
-
-#define TEXT(read, ...) xpu_printf((read)->importer->scratch, __VA_ARGS__)
-
-static int fail(const reader *read, const input *in, const char *what, const char *why, const char *hint) {
-    xpu_error(read->importer->diags, XPU_EMODEL, read->importer->source->name, "onnx-input",
-              TEXT(read, "input '%s'", in->shown), what, why, hint ? hint : XPU_ONNX_CHECK_MODEL);
+static int fail(const xpu_onnx_importer *importer, const char *name, const char *what, const char *why,
+                const char *hint) {
+    xpu_error(importer->diags, XPU_EMODEL, importer->source->name, "onnx-input",
+              TEXT(importer, "input '%s'", xpu_escape(importer->scratch, name, 100)), what, why, hint);
     return 0;
 }
 
-static int fail_option(const reader *read, const char *input_name, const char *what, const char *why,
-                       const char *hint) {
-    xpu_error(read->importer->diags, XPU_EUSAGE, NULL, "shape-option",
-              TEXT(read, "--shape %s", xpu_escape(read->importer->scratch, input_name, 100)), what, why, hint);
-    return 0;
+xpu_input_reader xpu_onnx_input_reader(const xpu_onnx_importer *importer) {
+    return (xpu_input_reader){.scratch = importer->scratch,
+                              .options = importer->options,
+                              .graph = importer->graph,
+                              .diags = importer->diags,
+                              .file = importer->source->name,
+                              .rule = "onnx-input",
+                              .hint = XPU_ONNX_CHECK_MODEL};
 }
 
-/* ---- --shape ---- */
-
-static const xpu_shape_spec *find_spec(const xpu_import_options *options, const char *name) {
-    for (uint32_t i = 0; i < options->shape_count; i++) {
-        if (strcmp(options->shapes[i].input, name) == 0) return &options->shapes[i];
-    }
-    return NULL;
-}
-
-static int is_graph_input(const xpu_onnx_importer *importer, const XpuOnnx__ValueInfoProto *proto) {
-    return proto->name && xpu_onnx_name_of((xpu_onnx_importer *)importer, proto->name)->state == XPU_ONNX_NAME_UNKNOWN;
-}
-
-/* Every --shape names an input of the model, once, and its numbers make sense. */
-static int check_specs(const reader *read) {
-    const xpu_onnx_importer *importer = read->importer;
-    const xpu_import_options *options = importer->options;
-    const XpuOnnx__GraphProto *graph = importer->scope->graph;
-    const char **names = XPU_NEW_ARRAY(importer->scratch, const char *, graph->n_input + 1);
-    xpu_text all;
-    xpu_text_init(&all, importer->scratch);
-    size_t count = 0;
-    for (size_t i = 0; i < graph->n_input && count < MAX_INPUTS; i++) {
-        if (!is_graph_input(importer, graph->input[i])) continue;
-        names[count++] = graph->input[i]->name;
-        xpu_text_add(&all, "%s'%s'", count > 1 ? ", " : "", xpu_escape(importer->scratch, graph->input[i]->name, 100));
-    }
-    int ok = 1;
-    for (uint32_t i = 0; i < options->shape_count; i++) {
-        const xpu_shape_spec *spec = &options->shapes[i];
-        size_t at = 0;
-        while (at < count && strcmp(names[at], spec->input) != 0) at++;
-        if (at == count) {
-            const char *nearest = xpu_nearest(spec->input, names);
-            ok =
-                fail_option(read, spec->input, "the model has no such input", TEXT(read, "its inputs are %s", all.text),
-                            nearest ? TEXT(read, "the nearest one is '%s'", xpu_escape(importer->scratch, nearest, 100))
-                                    : "write the name of one of them");
-        } else if (find_spec(options, spec->input) != spec) {
-            ok = fail_option(read, spec->input, "the option is given twice", "an input has one shape",
-                             "give one shape per input");
-        }
-        for (int d = 0; d < spec->rank; d++) {
-            const xpu_shape_dim *dim = &spec->dims[d];
-            int valid = dim->min == 0 ? dim->symbol != NULL && dim->max == 0
-                                      : dim->min > 0 && dim->max >= dim->min && dim->max <= INT32_MAX && dim->step > 0;
-            if (!valid) {
-                ok = fail_option(read, spec->input, TEXT(read, "dim %d is invalid", d),
-                                 TEXT(read, "%" PRId64 "..%" PRId64 ":%" PRId64, dim->min, dim->max, dim->step),
-                                 "write a number, FIRST..LAST or FIRST..LAST:STEP, each at least 1");
-            }
-        }
-    }
-    return ok;
-}
-
-/* The range that some --shape gives symbol `name`; NULL when there is none. *twice: there are two that differ. */
-static const xpu_shape_dim *range_of(const xpu_import_options *options, const char *name, int *twice) {
-    const xpu_shape_dim *found = NULL;
-    for (uint32_t i = 0; i < options->shape_count; i++) {
-        for (int d = 0; d < options->shapes[i].rank; d++) {
-            const xpu_shape_dim *dim = &options->shapes[i].dims[d];
-            if (!dim->symbol || strcmp(dim->symbol, name) != 0 || dim->min == 0) continue;
-            *twice |= found && (dim->min != found->min || dim->max != found->max || dim->step != found->step);
-            if (!found) found = dim;
-        }
-    }
-    return found;
-}
-
-/* ---- dims ---- */
-
-static xpu_dim *binding_of(reader *read, const char *name) {
-    for (uint32_t i = 0; i < read->bindings.count; i++) {
-        if (strcmp(read->bindings.items[i].name, name) == 0) return &read->bindings.items[i].dim;
-    }
-    return NULL;
-}
-
-static int has_symbol(const xpu_dims *dims, const char *name) {
-    for (uint32_t i = 0; i < dims->symbols.count; i++) {
-        if (strcmp(dims->symbols.items[i].name, name) == 0) return 1;
-    }
-    return 0;
-}
-
-/* What the model fixes: a dim_value, 0 included; -1: nothing. Negative ones stand for "unknown" in files of some
- * exporters. */
-static int64_t value_of(const input *in, int index) {
-    int64_t value = in->shape && in->shape->dim[index]->has_dim_value ? in->shape->dim[index]->dim_value : -1;
-    return value < 0 ? -1 : value;
-}
-
-/* The least that dim `index` can be, as far as is known before it is read. */
-static int64_t least_of(const reader *read, const input *in, int index) {
-    const xpu_shape_dim *asked = in->spec ? &in->spec->dims[index] : NULL;
-    int twice = 0;
-    const xpu_shape_dim *range =
-        asked && asked->symbol ? range_of(read->importer->options, asked->symbol, &twice) : asked;
-    if (range && range->min > 0) return range->min;
-    int64_t value = asked ? 1 : value_of(in, index);
-    return value > 0 ? value : 1;
-}
-
-/* The largest value of an open dim: with it, and all others at their least, the input fills the target's memory. */
-static int64_t open_limit(const reader *read, const input *in, int index) {
-    uint64_t room = read->importer->options->memory_bytes / xpu_dtype_bytes(in->dtype);
-    if (!room) return INT32_MAX;
-    for (int i = 0; i < in->rank; i++) {
-        if (i != index) room /= (uint64_t)least_of(read, in, i);
-    }
-    return room > INT32_MAX ? INT32_MAX : room > 0 ? (int64_t)room : 1;
-}
-
-/* A symbol that only memory limits, and what the model needs at least. */
-static xpu_dim open_symbol(reader *read, input *in, int index, const char *name) {
-    xpu_dims *dims = &read->importer->graph->dims;
-    const xpu_import_options *options = read->importer->options;
-    if (has_symbol(dims, name)) return xpu_dim_symbol(dims, name, 1, 1, 1);
-    int64_t least = 1, most = open_limit(read, in, index);
-    for (uint32_t i = 0; i < options->open_count; i++) {
-        if (strcmp(options->open[i].symbol, name) == 0) least = options->open[i].least;
-    }
-    in->open[index] = name;
-    xpu_dim dim = xpu_dim_symbol(dims, name, least, most, 1);
-    dims->symbols.items[dims->symbols.count - 1].open = 1;
-    return dim;
-}
-
-/* Says which dims have no bound, and how to give them one. */
-static void report_open_dims(const reader *read, const input *in) {
-    xpu_onnx_importer *importer = read->importer;
-    xpu_text open, example;
-    xpu_text_init(&open, importer->scratch);
-    xpu_text_init(&example, importer->scratch);
-    for (int i = 0; i < in->rank; i++) {
-        const char *size = xpu_dim_text(&importer->graph->dims, in->dims[i], importer->scratch);
-        if (in->open[i])
-            xpu_text_add(&open, "%sdim %d ('%s')", open.length ? ", " : "", i,
-                         xpu_escape(importer->scratch, in->open[i], 80));
-        xpu_text_add(&example, "%s%s", i ? "," : "", !in->open[i] ? size : i ? "32..224" : "1..16");
-    }
-    if (!open.length) return;
-    xpu_diag_add(importer->diags, XPU_SEVERITY_NOTE, XPU_OK, importer->source->name, "shape-open",
-                 TEXT(read, "input '%s'", in->shown), TEXT(read, "%s may be as large as memory allows", open.text),
-                 in->asks_open ? "--shape gives no range" : "the model leaves that open",
-                 TEXT(read, "for code that fits a range: --shape %s=%s", in->shown, example.text));
-}
-
-/* A symbol's name for dim `index` that no other dim has. */
-static const char *made_name(const reader *read, const input *in, int index) {
-    const char *name = TEXT(read, "%s_%d", in->proto->name, index);
-    while (has_symbol(&read->importer->graph->dims, name)) name = TEXT(read, "%s_", name);
-    return name;
-}
-
-static const char *param_of(const input *in, int index) {
-    if (!in->shape) return NULL;
-    const char *param = in->shape->dim[index]->dim_param;
-    return param && param[0] ? param : NULL;
-}
-
-/* A dim that the model fixes may be asked for in another size: nodes that depend on it say so. */
-static void report_override(const reader *read, const input *in, int index, int64_t value) {
-    xpu_diag_add(read->importer->diags, XPU_SEVERITY_NOTE, XPU_OK, read->importer->source->name, "shape-override",
-                 TEXT(read, "input '%s'", in->shown), TEXT(read, "dim %d is %" PRId64 " in the model", index, value),
-                 "--shape asks for something else",
-                 "results of other sizes are as good as the network's training for them");
-}
-
-/* Dim `index` as --shape asks for it; binds the model's name for it. */
-static int specified_dim(reader *read, input *in, int index) {
-    xpu_onnx_importer *importer = read->importer;
-    xpu_dims *dims = &importer->graph->dims;
-    const xpu_shape_dim *asked = &in->spec->dims[index];
-    const char *param = param_of(in, index);
-    int twice = 0;
-    const xpu_shape_dim *range = asked->symbol ? range_of(importer->options, asked->symbol, &twice) : asked;
-    if (twice) {
-        return fail_option(read, in->spec->input, TEXT(read, "'%s' has two ranges", asked->symbol),
-                           "a name stands for one dim, wherever it is",
-                           "give the range once, and the name alone elsewhere");
-    }
-    int64_t value = value_of(in, index);
-    if (value >= 0 && range && range->min == value && range->max == value) {
-        in->dims[index] = xpu_dim_const(dims, value);
-        return 1;
-    }
-    if (value >= 0) report_override(read, in, index, value);
-    if (value >= 0 && !range) in->asks_open = 1;
-    if (range && range->min == range->max) {
-        in->dims[index] = xpu_dim_const(dims, range->min);
-    } else {
-        const char *name = asked->symbol ? asked->symbol : param ? param : made_name(read, in, index);
-        in->dims[index] = range ? xpu_dim_symbol(dims, name, range->min, range->max, range->step)
-                                : open_symbol(read, in, index, name);
-    }
-    if (!param) return 1;
-    const xpu_dim *bound = binding_of(read, param);
-    if (bound && !xpu_dim_equal(*bound, in->dims[index])) {
-        return fail_option(
-            read, in->spec->input, TEXT(read, "dim %d contradicts another --shape", index),
-            TEXT(read, "the model calls both '%s'; they are %s and %s", xpu_escape(importer->scratch, param, 100),
-                 xpu_dim_text(dims, *bound, importer->scratch), xpu_dim_text(dims, in->dims[index], importer->scratch)),
-            "give them the same size or name");
-    }
-    if (!bound) XPU_PUSH(importer->scratch, &read->bindings, ((binding){param, in->dims[index]}));
-    return 1;
-}
-
-static int model_dim(reader *read, input *in, int index) {
-    xpu_dims *dims = &read->importer->graph->dims;
-    const char *param = param_of(in, index);
-    int64_t value = value_of(in, index);
-    if (value > INT32_MAX) {
-        return fail(read, in, TEXT(read, "dim %d is too large", index), TEXT(read, "it is %" PRId64, value), NULL);
-    }
-    if (value >= 0) {
-        in->dims[index] = xpu_dim_const(dims, value);
-    } else if (param) {
-        const xpu_dim *bound = binding_of(read, param);
-        in->dims[index] = bound ? *bound : open_symbol(read, in, index, param);
-    } else {
-        in->dims[index] = open_symbol(read, in, index, made_name(read, in, index));
-    }
-    return 1;
-}
-
-/* ---- inputs ---- */
-
-static int read_type(reader *read, input *in) {
-    const XpuOnnx__TypeProto *type = in->proto->type;
+/* Type and dims as the model has them; 0 after reporting. */
+static int read_type(const xpu_onnx_importer *importer, const XpuOnnx__ValueInfoProto *proto, xpu_input *in) {
+    const XpuOnnx__TypeProto *type = proto->type;
     if (!type || !type->tensor_type) {
-        return fail(read, in, "the input is no tensor",
+        return fail(importer, in->name, "the input is no tensor",
                     type ? "sequences, maps and optional values are not supported" : "it has no type",
                     "export the model with tensors as inputs");
     }
     in->dtype = xpu_onnx_dtype(type->tensor_type->elem_type);
     if (in->dtype == XPU_DTYPE_NONE) {
-        return fail(read, in, "the input's element type is not supported",
-                    TEXT(read, "it is %s (%d)", xpu_onnx_dtype_name(type->tensor_type->elem_type),
+        return fail(importer, in->name, "the input's element type is not supported",
+                    TEXT(importer, "it is %s (%d)", xpu_onnx_dtype_name(type->tensor_type->elem_type),
                          type->tensor_type->elem_type),
                     "export the model in float32");
     }
-    in->shape = type->tensor_type->shape;
-    size_t rank = in->shape ? in->shape->n_dim : in->spec ? (size_t)in->spec->rank : 0;
-    if (!in->shape && !in->spec) {
-        return fail(read, in, "the input's rank is not known", "the model gives no shape for it",
-                    TEXT(read, "give one: --shape %s=...", in->shown));
+    const XpuOnnx__TensorShapeProto *shape = type->tensor_type->shape;
+    in->rank = shape ? (int)shape->n_dim : -1;
+    if (!shape) return 1;
+    int64_t *dims = XPU_NEW_ARRAY(importer->scratch, int64_t, shape->n_dim + 1);
+    const char **params = XPU_NEW_ARRAY(importer->scratch, const char *, shape->n_dim + 1);
+    for (size_t i = 0; i < shape->n_dim; i++) {
+        dims[i] = shape->dim[i]->has_dim_value ? shape->dim[i]->dim_value : -1;
+        params[i] = shape->dim[i]->dim_param;
     }
-    if (rank > XPU_MAX_RANK) {
-        return fail(read, in, "the input has too many dims",
-                    TEXT(read, "it has %zu; at most %d are supported", rank, XPU_MAX_RANK), NULL);
-    }
-    in->rank = (int)rank;
-    if (in->spec && in->spec->rank != in->rank) {
-        return fail_option(read, in->spec->input, "the shape has the wrong rank",
-                           TEXT(read, "it has %d dims, the input has %d", in->spec->rank, in->rank),
-                           "give a number, a range or a name for each dim of the input");
-    }
+    in->dims = dims;
+    in->params = params;
     return 1;
 }
 
-static int read_dims(reader *read, input *in) {
-    int ok = 1;
-    for (int i = 0; i < in->rank; i++) ok &= in->spec ? specified_dim(read, in, i) : model_dim(read, in, i);
-    if (ok) report_open_dims(read, in);
-    return ok;
-}
-
 void xpu_onnx_add_inputs(xpu_onnx_importer *importer) {
-    reader read = {.importer = importer};
     const XpuOnnx__GraphProto *graph = importer->scope->graph;
-    int specs_are_valid = check_specs(&read);
-    xpu_onnx_check_values(importer);
-    input *inputs = XPU_NEW_ARRAY(importer->scratch, input, graph->n_input + 1);
-    int *ok = XPU_NEW_ARRAY(importer->scratch, int, graph->n_input + 1);
+    xpu_input *inputs = XPU_NEW_ARRAY(importer->scratch, xpu_input, graph->n_input + 1);
+    xpu_name_table seen = {.arena = importer->scratch};
     uint32_t count = 0;
     for (size_t i = 0; i < graph->n_input; i++) {
         const char *name = graph->input[i]->name;
-        if (!name || !name[0] || !is_graph_input(importer, graph->input[i])) continue;
-        if (count == MAX_INPUTS) {
-            xpu_error(importer->diags, XPU_EMODEL, importer->source->name, "onnx-limit", NULL,
-                      "the model has too many inputs", TEXT(&read, "more than %d", MAX_INPUTS), XPU_ONNX_CHECK_MODEL);
-            return;
-        }
-        input *in = &inputs[count];
-        *in = (input){.proto = graph->input[i], .shown = xpu_escape(importer->scratch, name, 100)};
-        in->spec = find_spec(importer->options, name);
-        ok[count++] = specs_are_valid && read_type(&read, in);
-    }
-    /* Those of --shape first: they give the model's names for dims a meaning. */
-    for (int specified = 1; specified >= 0; specified--) {
-        for (uint32_t i = 0; i < count; i++) {
-            if (ok[i] && (inputs[i].spec != NULL) == specified) ok[i] = read_dims(&read, &inputs[i]);
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        xpu_onnx_name *entry = xpu_onnx_name_of(importer, inputs[i].proto->name);
-        if (entry->state != XPU_ONNX_NAME_UNKNOWN) {
-            fail(&read, &inputs[i], "the input is defined twice", "names of tensors are unique in ONNX", NULL);
+        if (!name || !name[0] || xpu_onnx_name_of(importer, name)->state != XPU_ONNX_NAME_UNKNOWN) continue;
+        if (xpu_name_find(&seen, name)) {
+            fail(importer, name, "the input is defined twice", "names of tensors are unique in ONNX",
+                 XPU_ONNX_CHECK_MODEL);
             continue;
         }
-        const input *in = &inputs[i];
-        xpu_value value = {0};
-        if (ok[i]) value = xpu_onnx_add_input(importer, in->proto->name, in->dtype, in->rank, in->dims);
-        entry = xpu_onnx_name_of(importer, in->proto->name);
-        entry->value = value;
-        entry->state = value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
+        if (count == MAX_INPUTS) {
+            xpu_error(importer->diags, XPU_EMODEL, importer->source->name, "onnx-limit", NULL,
+                      "the model has too many inputs", TEXT(importer, "more than %d", MAX_INPUTS),
+                      XPU_ONNX_CHECK_MODEL);
+            return;
+        }
+        xpu_name_add(&seen, name, count);
+        xpu_input *in = &inputs[count++];
+        *in = (xpu_input){.name = name, .constant_name = xpu_onnx_constant_name(importer, name)};
+        in->is_faulty = !read_type(importer, graph->input[i], in);
     }
-    xpu_onnx_name_elements(importer);
+    xpu_input_reader reader = xpu_onnx_input_reader(importer);
+    xpu_add_inputs(&reader, inputs, count);
+    for (uint32_t i = 0; i < count; i++) {
+        xpu_onnx_name *entry = xpu_onnx_name_of(importer, inputs[i].name);
+        entry->value = inputs[i].value;
+        entry->state = entry->value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
+    }
 }

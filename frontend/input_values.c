@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "base/option.h"
-#include "frontend/onnx/importer.h"
+#include "core/ir/known.h"
+#include "frontend/inputs.h"
 
 #define TEXT(importer, ...) xpu_printf((importer)->scratch, __VA_ARGS__)
 
-static void fail(const xpu_onnx_importer *importer, const char *input, const char *what, const char *why,
+static void fail(const xpu_input_reader *importer, const char *input, const char *what, const char *why,
                  const char *hint) {
     xpu_error(importer->diags, XPU_EUSAGE, NULL, "value-option",
               TEXT(importer, "--value %s", xpu_escape(importer->scratch, input, 100)), what, why, hint);
@@ -20,18 +21,15 @@ static const xpu_value_spec *find_spec(const xpu_import_options *options, const 
     return NULL;
 }
 
-int xpu_onnx_has_value(const xpu_onnx_importer *importer, const char *input) {
-    return find_spec(importer->options, input) != NULL;
+int xpu_has_value(const xpu_import_options *options, const char *input) {
+    return find_spec(options, input) != NULL;
 }
 
-void xpu_onnx_check_values(xpu_onnx_importer *importer) {
+void xpu_check_values(const xpu_input_reader *importer, const xpu_input *inputs, uint32_t input_count) {
     const xpu_import_options *options = importer->options;
-    const xpu_onnx_graph_proto *graph = importer->scope->graph;
-    const char **names = XPU_NEW_ARRAY(importer->scratch, const char *, graph->n_input + 1);
+    const char **names = XPU_NEW_ARRAY(importer->scratch, const char *, input_count + 1);
     size_t count = 0;
-    for (size_t i = 0; i < graph->n_input; i++) {
-        if (graph->input[i]->name) names[count++] = graph->input[i]->name;
-    }
+    for (; count < input_count; count++) names[count] = inputs[count].name;
     for (uint32_t i = 0; i < options->value_count; i++) {
         const xpu_value_spec *spec = &options->values[i];
         size_t at = 0;
@@ -49,7 +47,7 @@ void xpu_onnx_check_values(xpu_onnx_importer *importer) {
 }
 
 /* How many elements an input of integers has that may be symbols; 0: none. */
-static int64_t count_of(const xpu_onnx_importer *importer, xpu_dtype dtype, int rank, const xpu_dim *dims) {
+static int64_t count_of(const xpu_input_reader *importer, xpu_dtype dtype, int rank, const xpu_dim *dims) {
     int64_t count = 1, size;
     if (dtype != XPU_I32 && dtype != XPU_I64) return 0;
     for (int i = 0; i < rank; i++) {
@@ -61,8 +59,9 @@ static int64_t count_of(const xpu_onnx_importer *importer, xpu_dtype dtype, int 
 }
 
 /* The input as a constant; {0} after reporting. */
-static xpu_value constant(xpu_onnx_importer *importer, const xpu_value_spec *spec, xpu_dtype dtype, int rank,
-                          const xpu_dim *dims, int64_t count) {
+static xpu_value constant(const xpu_input_reader *importer, const xpu_input *input, const xpu_value_spec *spec,
+                          int rank, const xpu_dim *dims, int64_t count) {
+    const xpu_dtype dtype = input->dtype;
     int64_t wide[XPU_MOST_VALUES];
     int32_t narrow[XPU_MOST_VALUES];
     xpu_tensor tensor = {.dtype = dtype, .rank = rank, .data = dtype == XPU_I64 ? (void *)wide : (void *)narrow};
@@ -74,11 +73,12 @@ static xpu_value constant(xpu_onnx_importer *importer, const xpu_value_spec *spe
         fail(importer, spec->input, "a number does not fit the input", "it is int32", "give a number of 32 bits");
         return (xpu_value){0};
     }
-    return xpu_graph_const_bytes(importer->graph, xpu_onnx_constant_name(importer, spec->input), &tensor);
+    return xpu_graph_const_bytes(importer->graph, input->constant_name ? input->constant_name : input->name, &tensor);
 }
 
-xpu_value xpu_onnx_add_input(xpu_onnx_importer *importer, const char *name, xpu_dtype dtype, int rank,
-                             const xpu_dim *dims) {
+xpu_value xpu_add_input(const xpu_input_reader *importer, const xpu_input *input, int rank, const xpu_dim *dims) {
+    const char *name = input->name;
+    const xpu_dtype dtype = input->dtype;
     const xpu_value_spec *spec = find_spec(importer->options, name);
     int64_t count = count_of(importer, dtype, rank, dims);
     if (spec && !count) {
@@ -94,7 +94,7 @@ xpu_value xpu_onnx_add_input(xpu_onnx_importer *importer, const char *name, xpu_
              "separate them by commas, in row-major order");
         return (xpu_value){0};
     }
-    if (spec && !spec->is_range) return constant(importer, spec, dtype, rank, dims, count);
+    if (spec && !spec->is_range) return constant(importer, input, spec, rank, dims, count);
     return xpu_graph_input(importer->graph, name, dtype, rank, dims);
 }
 
@@ -107,7 +107,7 @@ static int has_symbol(const xpu_dims *dims, const char *name) {
     return 0;
 }
 
-void xpu_onnx_name_elements(xpu_onnx_importer *importer) {
+void xpu_name_elements(const xpu_input_reader *importer) {
     xpu_graph *graph = importer->graph;
     for (uint32_t i = 0; i < graph->inputs.count; i++) {
         const xpu_value input = graph->inputs.items[i];
