@@ -28,6 +28,7 @@ typedef struct {
     XPU_ARRAY(xpu_model_value) outputs;
     XPU_ARRAY(xpu_model_operator) operators;
     uint64_t parameters, parameter_bytes; /* constants that the file holds, and the bytes of their elements */
+    int has_no_parameters;                /* their file is not there */
     const char *parameter_file;           /* why there is none, or which; "" where they are in the model's own */
 } xpu_model_facts;
 

@@ -1,12 +1,13 @@
 /*
- * docgen onnx|operators|xpu-sim: writes the tables of supported operators as Markdown, from the rows and rules that the
- * compiler itself uses. `make gen` keeps the results in docs/.
+ * docgen onnx|paddle|operators|xpu-sim: writes the tables of supported operators as Markdown, from the rows and rules
+ * that the compiler itself uses. `make gen` keeps the results in docs/.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/ops/op.h"
 #include "frontend/onnx/onnx.h"
+#include "frontend/paddle/paddle.h"
 #include "xpu_codegen/xpu_codegen.h"
 
 static void write_onnx(void) {
@@ -20,6 +21,19 @@ static void write_onnx(void) {
         printf("| %s%s%s | ", op.domain, op.domain[0] ? "." : "", op.name);
         for (const int *v = op.versions; *v; v++) printf("%s%d", v == op.versions ? "" : ", ", *v);
         printf(" | %s | %s |\n", op.core, op.remarks);
+    }
+}
+
+static void write_paddle(void) {
+    printf("# PaddlePaddle operators\n\nWhat the importer reads, made from its table (`make gen`): operators of a "
+           "ProgramDesc, and of PIR's dialect pd_op.\nOperands have ProgramDesc's names.\n\n"
+           "| form | operator | operands |\n|---|---|---|\n");
+    for (int pir = 0; pir < 2; pir++) {
+        for (uint32_t i = 0; i < xpu_paddle_operator_count(); i++) {
+            int is_pir = 0;
+            xpu_paddle_operator op = xpu_paddle_operator_at(i, &is_pir);
+            if (is_pir == pir) printf("| %s | %s | %s |\n", pir ? "PIR" : "ProgramDesc", op.name, op.operands);
+        }
     }
 }
 
@@ -62,12 +76,13 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*write)(void);
-    } documents[] = {{"onnx", write_onnx}, {"operators", write_operators}, {"xpu-sim", write_target}};
+    } documents[] = {
+        {"onnx", write_onnx}, {"paddle", write_paddle}, {"operators", write_operators}, {"xpu-sim", write_target}};
     for (size_t i = 0; argc == 2 && i < sizeof documents / sizeof *documents; i++) {
         if (strcmp(argv[1], documents[i].name) != 0) continue;
         documents[i].write();
         return ferror(stdout) ? XPU_EIO : XPU_OK;
     }
-    fputs("usage: docgen onnx|operators|xpu-sim\n", stderr);
+    fputs("usage: docgen onnx|paddle|operators|xpu-sim\n", stderr);
     return XPU_EUSAGE;
 }

@@ -206,7 +206,7 @@ char *xpu_describe_model(xpu_pipeline *p) {
                          : xpu_onnx_facts(p->arena, p->path, &p->import, &d.facts, p->diags);
     if (!read) return NULL;
     count_kinds(&d);
-    if (!is_paddle && !misses_operators(&d)) {
+    if (!misses_operators(&d) && !d.facts.has_no_parameters) {
         if (xpu_import_model(p) != XPU_OK) return NULL;
         d.imported = 1;
     }

@@ -6,25 +6,30 @@
 #include "base/file.h"
 #include "core/ops/graph_text.h"
 #include "frontend/onnx/onnx.h"
+#include "frontend/paddle/paddle.h"
 #include "xpuc/pipeline.h"
 
 /* Files that are models, or look like ones, and that no importer here reads. */
 static const struct {
     const char *ending, *what, *hint;
 } refused[] = {
-    {".pdmodel", "a PaddlePaddle program", "export it with paddle2onnx"},
-    {".json", "a JSON file", "give the model's .onnx file"},
     {".pt", "a PyTorch file", "export it with torch.onnx.export"},
     {".pth", "a PyTorch file", "export it with torch.onnx.export"},
     {".jit", "a TorchScript file", "export it with torch.onnx.export"},
     {".xpu", "a compiled program", "run it with xpu-run, or look into it with xpuc --describe"},
 };
 
+xpu_status xpu_read_model(const xpu_pipeline *p, xpu_arena *arena, const xpu_import_options *options, xpu_graph **graph,
+                          xpu_diags *diags) {
+    if (xpu_paddle_is_model(p->path)) return xpu_paddle_import(arena, p->path, options, graph, diags);
+    return xpu_onnx_import(arena, p->path, options, graph, diags);
+}
+
 static xpu_status read_model(xpu_pipeline *p, xpu_diags *diags) {
     xpu_graph *partial = NULL;
     xpu_import_options options = p->import;
     options.partial = &partial;
-    xpu_status status = xpu_onnx_import(p->arena, p->path, &options, &p->graph, diags);
+    xpu_status status = xpu_read_model(p, p->arena, &options, &p->graph, diags);
     if (status == XPU_EMODEL && diags == p->diags) xpu_suggest_sizes(p, partial);
     return status;
 }
@@ -189,11 +194,13 @@ xpu_status xpu_check_format(const xpu_pipeline *p) {
     if (access(p->path, F_OK) != 0 && !xpu_file_open(p->arena, p->path, p->diags)) return xpu_diags_status(p->diags);
     for (size_t i = 0; ending && i < sizeof refused / sizeof *refused; i++) {
         if (strcasecmp(ending, refused[i].ending) != 0) continue;
-        return refuse(p, xpu_printf(p->arena, "its name says that it is %s; ONNX models can be read", refused[i].what),
+        return refuse(p,
+                      xpu_printf(p->arena, "its name says that it is %s; ONNX and PaddlePaddle models can be read",
+                                 refused[i].what),
                       refused[i].hint);
     }
     if (!xpu_is_program(p)) return XPU_OK;
-    return refuse(p, "it begins as a compiled program does; ONNX models can be read",
+    return refuse(p, "it begins as a compiled program does; ONNX and PaddlePaddle models can be read",
                   "run it with xpu-run, or look into it with xpuc --describe");
 }
 

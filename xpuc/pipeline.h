@@ -153,6 +153,9 @@ char *xpu_messages(const xpu_diags *diags, int grouped);
 /* import.c: whether the file's name or its first bytes say that it is no model, said before anything else of it; then
  * the model into pipeline->graph. */
 xpu_status xpu_check_format(const xpu_pipeline *pipeline);
+/* Reads the model with these options, by the importer that its path asks for. */
+xpu_status xpu_read_model(const xpu_pipeline *pipeline, xpu_arena *arena, const xpu_import_options *options,
+                          xpu_graph **graph, xpu_diags *diags);
 xpu_status xpu_import_model(xpu_pipeline *pipeline);
 /* sizes.c: where shapes are what is wrong with a model, and its open dims the reason, hints get sizes that fit. `read`
  * is the graph as far as it was read, or NULL. */

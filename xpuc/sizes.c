@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/ops/op.h"
-#include "frontend/onnx/onnx.h"
+
 #include "xpuc/pipeline.h"
 
 /* Sizes are tried in this order: of a dim that is a size. The others, as the batch, are 1. */
@@ -76,7 +76,7 @@ static int can_be_read(const xpu_pipeline *p, const xpu_import_options *options,
     xpu_arena *arena = xpu_arena_new(xpu_arena_mem(p->arena), "sizes");
     xpu_diags *diags = xpu_diags_new(arena);
     xpu_graph *graph;
-    int can = xpu_onnx_import(arena, p->path, options, &graph, diags) == XPU_OK && xpu_settle(graph, diags) == XPU_OK;
+    int can = xpu_read_model(p, arena, options, &graph, diags) == XPU_OK && xpu_settle(graph, diags) == XPU_OK;
     for (size_t i = 0; whole && i < diags->count; i++) can &= strcmp(diags->items[i].rule, "control-raise") != 0;
     xpu_arena_free(arena);
     return can;
@@ -118,7 +118,7 @@ static const char *find_sizes(const xpu_pipeline *p, const xpu_graph *graph, int
 
 static int is_of_shapes(const xpu_diag *diag) {
     return strncmp(diag->rule, "shape-", strlen("shape-")) == 0 || strcmp(diag->rule, "onnx-shape") == 0 ||
-           (diag->hint && strstr(diag->hint, "--shape"));
+           strcmp(diag->rule, "paddle-shape") == 0 || (diag->hint && strstr(diag->hint, "--shape"));
 }
 
 void xpu_suggest_sizes(xpu_pipeline *p, const xpu_graph *read) {

@@ -2,8 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "frontend/paddle/files.h"
-#include "frontend/paddle/paddle.h"
+#include "frontend/paddle/importer.h"
 
 typedef struct {
     xpu_arena *arena;
@@ -58,6 +57,8 @@ static void add_ports(const teller *t) {
 static void add_operator(const teller *t, const xpu_paddle_op *op) {
     if (xpu_paddle_is_input(op) || xpu_paddle_is_output(op) || xpu_paddle_is_parameter(op)) return;
     xpu_model_operator entry = {.name = "", .block = "", .index = op->index};
+    const char *hint;
+    if (!xpu_paddle_find_row(op)) entry.why_not = xpu_paddle_why_not(op, &hint);
     entry.type = op->dialect[0] ? xpu_printf(t->arena, "%s.%s", op->dialect, op->type) : op->type;
     if (op->block) entry.block = xpu_printf(t->arena, "block %" PRIu32, op->block);
     entry.inputs = names_of(t, op->inputs, op->input_count, &entry.input_count);
@@ -91,6 +92,7 @@ int xpu_paddle_facts(xpu_arena *arena, const char *path, const xpu_import_option
     }
     add_ports(&t);
     add_parameters(&t);
+    facts->has_no_parameters = files.missing != NULL;
     facts->parameter_file = files.missing       ? files.missing
                             : files.params      ? xpu_path_name(files.params->path)
                             : facts->parameters ? "one file for each"

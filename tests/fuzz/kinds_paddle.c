@@ -62,8 +62,16 @@ static void use_program(const char *path, const char *parameters, hostile_random
         .describe = forms[hostile_below(random, 3)], .params = parameters, .resources = getenv("XPU_RESOURCES")};
     xpuc_result made;
     xpuc_error error;
-    xpuc_describe(path, &options, &made, &error);
-    hostile_judge(result, "xpuc_describe", error.status, error.text);
+    if (hostile_chance(random, 30)) {
+        xpuc_describe(path, &options, &made, &error);
+        hostile_judge(result, "xpuc_describe", error.status, error.text);
+        xpuc_result_clear(&made);
+        xpuc_error_clear(&error);
+    }
+    options.describe = NULL;
+    options.emit = hostile_chance(random, 20) ? "c" : "ir";
+    xpuc_compile_file(path, &options, &made, &error);
+    hostile_judge(result, "xpuc_compile_file", error.status, error.text);
     xpuc_result_clear(&made);
     xpuc_error_clear(&error);
 }
@@ -94,6 +102,8 @@ static xpu_status read_params(xpu_arena *arena, const hostile_file *file, hostil
 
 static void feed_params(hostile_random *random, const hostile_file *file, hostile_result *result) {
     hostile_guard(result, "xpu_paddle_read_parameters", read_params, random, file);
+    if (hostile_chance(random, 30))
+        use_program("tests/paddle/linear.pdmodel", hostile_save(file, ".pdiparams"), random, result);
 }
 
 const hostile_kind hostile_pdmodel = {"pdmodel", ".pdmodel", load, make_desc, feed_desc};

@@ -3,10 +3,12 @@
 
 A writer of ProgramDesc, of parameter streams and of PIR's JSON, with the standard library alone. The programs compute
 something (x W + b, then relu), and hold every type of attribute, blocks in blocks, and what old files look like."""
+import io
 import json
 import os
 import struct
 import sys
+import zipfile
 
 FP32, INT64, BOOL = 5, 3, 0
 DENSE_TENSOR, FEED, FETCH, ARRAY, STEP_SCOPES = 7, 9, 10, 13, 11
@@ -222,6 +224,18 @@ def pir_everything():
                 pir_op("1.fetch", [14], [(15, tensor((-1, 4)))], [("name", "0.a_str", "y"), ("col", "0.a_i32", 0)])], 4)
 
 
+def npz(name, rows):
+    """One float32 matrix as an .npz file, stored."""
+    values = [v for row in rows for v in row]
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }" % (len(rows), len(rows[0]))
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    body = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%df" % len(values), *values)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(name + ".npy"), body)
+    return out.getvalue()
+
+
 def write(folder, name, content):
     path = os.path.join(folder, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -239,6 +253,10 @@ def main():
     write(folder, "old/__model__", linear(None, True))
     for name in tensors:
         write(folder, "old/" + name, tensors[name])
+    x = [[((i * 5 + k * 3) % 7 - 3) / 2 for k in range(4)] for i in range(3)]
+    y = [[max(0.0, sum(row[k] * WEIGHT[3 * k + j] for k in range(4)) + BIAS[j]) for j in range(3)] for row in x]
+    write(folder, "linear_in.npz", npz("x", x))
+    write(folder, "linear_out.npz", npz("y", y))
     write(folder, "everything.pdmodel", everything())
     write(folder, "everything.json", pir_everything())
 

@@ -187,7 +187,7 @@ static void files(void) {
     } cases[] = {
         {"tests/models/none.onnx", "[io-open]", 3},
         {"none.xpu", "[io-open]", 3},
-        {"%s.pdmodel", "[model-format]", 2},
+        {"%s.pdmodel", "[paddle-wire]", 1},
         {"%s.pt", "[model-format]", 2},
         {"%s.xpu", "[model-format]", 2},
         {"tests/models/9.npy", "[onnx-wire]", 1},

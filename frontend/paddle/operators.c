@@ -1,0 +1,243 @@
+/*
+ * What is imported: a row for each operator of a ProgramDesc (DESC), and for each of PIR (PIR), which means other
+ * things by some names. Columns: name, converter, operator of the core, operands, then results (DESC) or attributes
+ * that have another name (PIR).
+ */
+#include <string.h>
+
+#include "frontend/paddle/converters.h"
+
+/* clang-format off */
+#define C(name) xpu_paddle_convert_##name
+/* Of any element type; and what computes in float32, from narrower floats too. */
+#define DESC(n, c, o, in, out)     {.dialect = XPU_PADDLE_DESC, .name = n, .convert = C(c), .op = XPU_OP_##o, .inputs = in, .outputs = out}
+#define PIR(n, c, o, in, renamed)  {.dialect = XPU_PADDLE_PIR, .name = n, .convert = C(c), .op = XPU_OP_##o, .inputs = in, .renames = renamed}
+#define DESC32(n, c, o, in, out)   {.dialect = XPU_PADDLE_DESC, .name = n, .convert = C(c), .op = XPU_OP_##o, .inputs = in, .outputs = out, .computes_float32 = 1}
+#define PIR32(n, c, o, in, renamed) {.dialect = XPU_PADDLE_PIR, .name = n, .convert = C(c), .op = XPU_OP_##o, .inputs = in, .renames = renamed, .computes_float32 = 1}
+/* The same in both, under one name, or two. */
+#define UNARY(n, o)           DESC(n, unary, o, "X", "Out"), PIR(n, unary, o, "X", NULL)
+#define UNARY2(n, pir, o, renamed) DESC(n, unary, o, "X", "Out"), PIR(pir, unary, o, "X", renamed)
+#define COMPOSED(n)           DESC(n, composed, IDENTITY, "X", "Out"), PIR(n, composed, IDENTITY, "X", NULL)
+#define BINARY(n, pir, o)     DESC(n, binary, o, "X,Y", "Out"), PIR(pir, binary, o, "X,Y", NULL)
+#define IS(n, pir)            DESC(n, is, IDENTITY, "X", "Out"), PIR(pir, is, IDENTITY, "X", NULL)
+
+#define INTERP_IN "X,OutSize,SizeTensor,Scale"
+#define INTERP(n) DESC32(n "_interp_v2", interp, RESAMPLE, INTERP_IN, "Out"), PIR32(n "_interp", interp, RESAMPLE, INTERP_IN, "data_layout=data_format")
+#define OLD_INTERP(n) DESC32(n "_interp", interp, IDENTITY, INTERP_IN, "Out")
+#define NORM_RENAMES "data_layout=data_format"
+
+static const xpu_paddle_row rows[] = {
+    /* one operand */
+    UNARY("abs", ABS), UNARY("acos", ACOS), UNARY("acosh", ACOSH), UNARY("asin", ASIN), UNARY("asinh", ASINH), UNARY("atan", ATAN),
+    UNARY("atanh", ATANH), UNARY("ceil", CEIL), UNARY("cos", COS), UNARY("cosh", COSH), UNARY("erf", ERF), UNARY("exp", EXP),
+    UNARY("floor", FLOOR), UNARY("log", LOG), UNARY("mish", MISH), UNARY("reciprocal", RECIPROCAL), UNARY("relu", RELU),
+    UNARY("sigmoid", SIGMOID), UNARY("sign", SIGN), UNARY("silu", SWISH), UNARY("sin", SIN), UNARY("sinh", SINH),
+    UNARY("softsign", SOFTSIGN), UNARY("sqrt", SQRT), UNARY("swish", SWISH), UNARY("tan", TAN), UNARY("tanh", TANH),
+    UNARY("celu", CELU), UNARY("elu", ELU), UNARY("selu", SELU), UNARY("thresholded_relu", THRESHOLDED_RELU),
+    UNARY("bitwise_not", BIT_NOT), UNARY("logical_not", NOT),
+    UNARY2("leaky_relu", "leaky_relu", LEAKY_RELU, "alpha=negative_slope"),
+    UNARY2("hard_sigmoid", "hardsigmoid", HARD_SIGMOID, NULL),
+    COMPOSED("square"), COMPOSED("rsqrt"), COMPOSED("log2"), COMPOSED("log10"), COMPOSED("log1p"), COMPOSED("expm1"),
+    COMPOSED("tanh_shrink"), COMPOSED("logsigmoid"), COMPOSED("stanh"), COMPOSED("round"), COMPOSED("trunc"),
+    IS("isnan_v2", "isnan"), IS("isinf_v2", "isinf"), IS("isfinite_v2", "isfinite"),
+    DESC("hard_swish", hard_swish, HARD_SWISH, "X", "Out"), PIR("hardswish", hard_swish, HARD_SWISH, "X", NULL),
+    DESC("gelu", gelu, GELU, "X", "Out"), PIR("gelu", gelu, GELU, "X", NULL),
+    DESC("softplus", softplus, SOFTPLUS, "X", "Out"), PIR("softplus", softplus, SOFTPLUS, "X", NULL),
+    DESC("softshrink", shrink, SHRINK, "X", "Out"), PIR("softshrink", shrink, SHRINK, "X", "lambda=threshold"),
+    DESC("hard_shrink", shrink, SHRINK, "X", "Out"), PIR("hardshrink", shrink, SHRINK, "X", NULL),
+    DESC("relu6", clip, CLIP, "X", "Out"), PIR("relu6", clip, CLIP, "X", NULL),
+    DESC("brelu", clip, CLIP, "X", "Out"), PIR("hardtanh", clip, CLIP, "X", NULL),
+    DESC("clip", clip, CLIP, "X,Min,Max", "Out"), PIR("clip", clip, CLIP, "X,Min,Max", NULL),
+    DESC("scale", scale, MUL, "X,ScaleTensor", "Out"), PIR("scale", scale, MUL, "X,ScaleTensor", NULL),
+    DESC("pow", pow, POW, "X,FactorTensor", "Out"), PIR("pow", pow, POW, "X", "factor=y"),
+    DESC("cast", cast, CONVERT, "X", "Out"), PIR("cast", cast, CONVERT, "X", "out_dtype=dtype"),
+    DESC("increment", increment, ADD, "X", "Out"), PIR("increment", increment, ADD, "X", "step=value"),
+    DESC("assign", identity, IDENTITY, "X", "Out"), PIR("assign", identity, IDENTITY, "X", NULL),
+    DESC("share_data", identity, IDENTITY, "X", "Out"), PIR("share_data_", identity, IDENTITY, "X", NULL),
+    DESC("dropout", dropout, IDENTITY, "X,Seed", "Out,Mask"),
+    PIR("dropout", dropout, IDENTITY, "X,Seed,dropout_prob", "dropout_implementation=mode,dropout_prob=p"),
+    /* two operands */
+    BINARY("elementwise_add", "add", ADD), BINARY("elementwise_sub", "subtract", SUB), BINARY("elementwise_mul", "multiply", MUL),
+    BINARY("elementwise_div", "divide", DIV), BINARY("elementwise_max", "maximum", MAX), BINARY("elementwise_min", "minimum", MIN),
+    BINARY("elementwise_pow", "elementwise_pow", POW), BINARY("equal", "equal", EQUAL), BINARY("less_than", "less_than", LESS),
+    BINARY("less_equal", "less_equal", LESS_OR_EQUAL), BINARY("greater_than", "greater_than", GREATER),
+    BINARY("greater_equal", "greater_equal", GREATER_OR_EQUAL), BINARY("logical_and", "logical_and", AND),
+    BINARY("logical_or", "logical_or", OR), BINARY("logical_xor", "logical_xor", XOR), BINARY("bitwise_and", "bitwise_and", BIT_AND),
+    BINARY("bitwise_or", "bitwise_or", BIT_OR), BINARY("bitwise_xor", "bitwise_xor", BIT_XOR),
+    DESC("not_equal", not_equal, EQUAL, "X,Y", "Out"), PIR("not_equal", not_equal, EQUAL, "X,Y", NULL),
+    DESC("elementwise_mod", divmod, MOD, "X,Y", "Out"), PIR("remainder", divmod, MOD, "X,Y", NULL),
+    DESC("elementwise_floordiv", divmod, DIV, "X,Y", "Out"), PIR("floor_divide", divmod, DIV, "X,Y", NULL),
+    DESC("where", where, WHERE, "Condition,X,Y", "Out"), PIR("where", where, WHERE, "Condition,X,Y", NULL),
+    DESC("sum", sum, ADD, "X", "Out"), PIR("add_n", sum, ADD, "X", NULL),
+    DESC("prelu", prelu, PRELU, "X,Alpha", "Out"), PIR("prelu", prelu, PRELU, "X,Alpha", NULL),
+    /* constants */
+    DESC("fill_constant", fill, IDENTITY, "ShapeTensor,ShapeTensorList,ValueTensor", "Out"),
+    PIR("full", fill, IDENTITY, "", NULL), PIR("full_with_tensor", fill, IDENTITY, "ValueTensor,ShapeTensor", NULL),
+    DESC("fill_any_like", fill_like, IDENTITY, "X", "Out"), PIR("full_like", fill_like, IDENTITY, "X,ValueTensor", NULL),
+    DESC("fill_zeros_like", fill_like, IDENTITY, "X", "Out"),
+    DESC("fill_constant_batch_size_like", fill_batch, IDENTITY, "Input", "Out"),
+    PIR("full_batch_size_like", fill_batch, IDENTITY, "Input", NULL),
+    DESC("assign_value", assign_value, IDENTITY, "", "Out"), PIR("assign_value_", assign_value, IDENTITY, "X", NULL),
+    PIR("assign_value", assign_value, IDENTITY, "", NULL), PIR("full_int_array", full_int_array, IDENTITY, "", NULL),
+    /* products */
+    DESC32("matmul_v2", matmul, MATMUL, "X,Y", "Out"), PIR32("matmul", matmul, MATMUL, "X,Y", "trans_x=transpose_x,trans_y=transpose_y"),
+    DESC32("matmul", matmul_v1, MATMUL, "X,Y", "Out"), DESC32("bmm", matmul, MATMUL, "X,Y", "Out"), PIR32("bmm", matmul, MATMUL, "X,Y", NULL),
+    DESC32("mv", mv, MATMUL, "X,Vec", "Out"), PIR32("mv", mv, MATMUL, "X,Vec", NULL),
+    DESC32("mul", mul, MATMUL, "X,Y", "Out"), DESC32("fc", fc, MATMUL, "Input,W,Bias", "Out"),
+    PIR32("fc", fc, MATMUL, "Input,W,Bias", NULL),
+    DESC32("addmm", addmm, MATMUL, "Input,X,Y", "Out"), PIR32("addmm", addmm, MATMUL, "Input,X,Y", "Alpha=alpha,Beta=beta"),
+    DESC32("dot", dot, MATMUL, "X,Y", "Out"), PIR32("dot", dot, MATMUL, "X,Y", NULL),
+    DESC32("einsum", einsum, MATMUL, "Operands", "Out"), PIR32("einsum", einsum, MATMUL, "Operands", NULL),
+    /* windows */
+    DESC32("conv2d", conv, CONV, "Input,Filter,Bias", "Output"), PIR32("conv2d", conv, CONV, "Input,Filter", NULL),
+    DESC32("depthwise_conv2d", conv, CONV, "Input,Filter,Bias", "Output"), PIR32("depthwise_conv2d", conv, CONV, "Input,Filter", NULL),
+    DESC32("conv2d_transpose", conv_transpose, CONV_TRANSPOSE, "Input,Filter", "Output"),
+    PIR32("conv2d_transpose", conv_transpose, CONV_TRANSPOSE, "Input,Filter,output_size", NULL),
+    DESC32("depthwise_conv2d_transpose", conv_transpose, CONV_TRANSPOSE, "Input,Filter", "Output"),
+    PIR32("depthwise_conv2d_transpose", conv_transpose, CONV_TRANSPOSE, "Input,Filter,output_size", NULL),
+    DESC32("pool2d", pool, MAX_POOL, "X", "Out"), PIR32("pool2d", pool, MAX_POOL, "X,ksize", "ksize=kernel_size"),
+    DESC32("batch_norm", batch_norm, BATCH_NORM, "X,Scale,Bias,Mean,Variance", "Y"),
+    DESC32("sync_batch_norm", batch_norm, BATCH_NORM, "X,Scale,Bias,Mean,Variance", "Y"),
+    PIR32("batch_norm_", batch_norm, BATCH_NORM, "X,Mean,Variance,Scale,Bias", NORM_RENAMES),
+    PIR32("batch_norm", batch_norm, BATCH_NORM, "X,Mean,Variance,Scale,Bias", NORM_RENAMES),
+    PIR32("sync_batch_norm_", batch_norm, BATCH_NORM, "X,Mean,Variance,Scale,Bias", NORM_RENAMES),
+    INTERP("nearest"), INTERP("bilinear"), INTERP("bicubic"), INTERP("linear"), INTERP("trilinear"),
+    OLD_INTERP("nearest"), OLD_INTERP("bilinear"), OLD_INTERP("bicubic"), OLD_INTERP("linear"), OLD_INTERP("trilinear"),
+    DESC("pad", pad, PAD, "X", "Out"), PIR("pad", pad, PAD, "X,pad_value", NULL),
+    DESC("pad2d", pad, PAD, "X,Paddings", "Out"),
+    DESC("pad3d", pad3d, PAD, "X,Paddings", "Out"), PIR("pad3d", pad3d, PAD, "X,Paddings", "value=pad_value"),
+    DESC("pixel_shuffle", pixel_shuffle, TRANSPOSE, "X", "Out"), PIR("pixel_shuffle", pixel_shuffle, TRANSPOSE, "X", NULL),
+    DESC32("grid_sampler", grid_sample, GATHER_ND, "X,Grid", "Output"), PIR32("grid_sample", grid_sample, GATHER_ND, "X,Grid", NULL),
+    /* norms and reductions */
+    DESC32("layer_norm", layer_norm, NORM, "X,Scale,Bias", "Y,Mean,Variance"), PIR32("layer_norm", layer_norm, NORM, "X,Scale,Bias", NULL),
+    DESC32("instance_norm", group_norm, IDENTITY, "X,Scale,Bias", "Y"), PIR32("instance_norm", group_norm, IDENTITY, "X,Scale,Bias", NULL),
+    DESC32("group_norm", group_norm, NORM, "X,Scale,Bias", "Y"), PIR32("group_norm", group_norm, NORM, "X,Scale,Bias", NORM_RENAMES),
+    DESC32("softmax", softmax, SOFTMAX, "X", "Out"), PIR32("softmax", softmax, SOFTMAX, "X", NULL),
+    DESC32("log_softmax", softmax, IDENTITY, "X", "Out"), PIR32("log_softmax", softmax, IDENTITY, "X", NULL),
+    DESC("reduce_sum", reduce, REDUCE_SUM, "X", "Out"), PIR("sum", reduce, REDUCE_SUM, "X,dim", "dim=axis,keep_dim=keepdim,out_dtype=dtype"),
+    DESC32("reduce_mean", reduce, REDUCE_MEAN, "X", "Out"), PIR32("mean", reduce, REDUCE_MEAN, "X", "dim=axis,keep_dim=keepdim"),
+    DESC("reduce_max", reduce, REDUCE_MAX, "X", "Out"), PIR("max", reduce, REDUCE_MAX, "X,dim", "dim=axis,keep_dim=keepdim"),
+    DESC("reduce_min", reduce, REDUCE_MIN, "X", "Out"), PIR("min", reduce, REDUCE_MIN, "X,dim", "dim=axis,keep_dim=keepdim"),
+    DESC("reduce_prod", reduce, REDUCE_PROD, "X", "Out"), PIR("prod", reduce, REDUCE_PROD, "X,dim", "dim=dims"),
+    DESC("reduce_all", reduce_bool, REDUCE_MIN, "X", "Out"), PIR("all", reduce_bool, REDUCE_MIN, "X", "dim=axis,keep_dim=keepdim"),
+    DESC("reduce_any", reduce_bool, REDUCE_MAX, "X", "Out"), PIR("any", reduce_bool, REDUCE_MAX, "X", "dim=axis,keep_dim=keepdim"),
+    DESC32("mean", mean_of_all, REDUCE_MEAN, "X", "Out"), PIR32("mean_all", mean_of_all, REDUCE_MEAN, "X", NULL),
+    DESC32("logsumexp", logsumexp, REDUCE_SUM, "X", "Out"), PIR32("logsumexp", logsumexp, REDUCE_SUM, "X", "keep_dim=keepdim,dim=axis"),
+    DESC("arg_max", arg, REDUCE_MAX, "X", "Out"), PIR("argmax", arg, REDUCE_MAX, "X,axis", NULL),
+    DESC("arg_min", arg, REDUCE_MIN, "X", "Out"), PIR("argmin", arg, REDUCE_MIN, "X,axis", NULL),
+    DESC("cumsum", cumulate, ADD, "X,AxisTensor", "Out"), PIR("cumsum", cumulate, ADD, "X,AxisTensor", NULL),
+    DESC("cumprod", cumulate, MUL, "X", "Out"), PIR("cumprod", cumulate, MUL, "X", "axis=dim"),
+    DESC32("p_norm", p_norm, REDUCE_SUM, "X", "Out"), PIR32("p_norm", p_norm, REDUCE_SUM, "X", NULL),
+    DESC32("norm", norm, REDUCE_SUM, "X", "Out"), PIR32("norm", norm, REDUCE_SUM, "X", NULL),
+    DESC32("lrn", lrn, NORM, "X", "Out"),
+    /* moves */
+    DESC("reshape2", reshape, RESHAPE, "X,Shape,ShapeTensor", "Out"), DESC("reshape", reshape, RESHAPE, "X,Shape,ShapeTensor", "Out"),
+    PIR("reshape", reshape, RESHAPE, "X,Shape", NULL),
+    DESC("transpose2", transpose, TRANSPOSE, "X", "Out"), DESC("transpose", transpose, TRANSPOSE, "X", "Out"),
+    PIR("transpose", transpose, TRANSPOSE, "X", "axis=perm"),
+    DESC("flatten_contiguous_range", flatten, RESHAPE, "X", "Out"), PIR("flatten", flatten, RESHAPE, "X", NULL),
+    DESC("flatten2", flatten, IDENTITY, "X", "Out"), DESC("flatten", flatten, IDENTITY, "X", "Out"),
+    DESC("squeeze2", squeeze, RESHAPE, "X,AxesTensor,AxesTensorList", "Out"), DESC("squeeze", squeeze, RESHAPE, "X", "Out"),
+    PIR("squeeze", squeeze, RESHAPE, "X,AxesTensor", NULL),
+    DESC("unsqueeze2", unsqueeze, RESHAPE, "X,AxesTensor,AxesTensorList", "Out"), DESC("unsqueeze", unsqueeze, RESHAPE, "X", "Out"),
+    PIR("unsqueeze", unsqueeze, RESHAPE, "X,AxesTensor", NULL),
+    DESC("concat", concat, CONCAT, "X,AxisTensor", "Out"), PIR("concat", concat, CONCAT, "X,AxisTensor", NULL),
+    DESC("stack", stack, CONCAT, "X", "Y"), PIR("stack", stack, CONCAT, "X", NULL),
+    DESC("split", split, SLICE, "X,AxisTensor,SectionsTensorList", "Out*"), PIR("split", split, SLICE, "X,sections,AxisTensor", NULL),
+    PIR("split_with_num", split, SLICE, "X,AxisTensor", NULL),
+    DESC("unstack", unstack, SLICE, "X", "Y*"), PIR("unstack", unstack, SLICE, "X", NULL),
+    DESC("unbind", unstack, SLICE, "X", "Out*"), PIR("unbind", unstack, SLICE, "X", NULL),
+    DESC("slice", slice, SLICE, "Input,StartsTensor,EndsTensor,StartsTensorList,EndsTensorList", "Out"),
+    PIR("slice", slice, SLICE, "Input,StartsTensor,EndsTensor", NULL),
+    DESC("strided_slice", slice, SLICE, "Input,StartsTensor,EndsTensor,StridesTensor,StartsTensorList,EndsTensorList,StridesTensorList", "Out"),
+    PIR("strided_slice", slice, SLICE, "Input,StartsTensor,EndsTensor,StridesTensor", NULL),
+    DESC("shape", shape, DIM_VALUES, "Input", "Out"), PIR("shape", shape, DIM_VALUES, "Input", NULL), PIR("shape64", shape, DIM_VALUES, "Input", NULL),
+    DESC("size", size, DIM_VALUES, "Input", "Out"), PIR("numel", size, DIM_VALUES, "Input", NULL),
+    DESC("expand_v2", expand, EXPAND, "X,Shape,expand_shapes_tensor", "Out"), PIR("expand", expand, EXPAND, "X,Shape", NULL),
+    DESC("expand_as_v2", expand, EXPAND, "X,Y", "Out"), PIR("expand_as", expand, EXPAND, "X,Y", NULL),
+    DESC("tile", tile, CONCAT, "X,RepeatTimes,repeat_times_tensor", "Out"), PIR("tile", tile, CONCAT, "X,RepeatTimes", NULL),
+    DESC("expand", tile, CONCAT, "X,ExpandTimes,expand_times_tensor", "Out"),
+    DESC("gather", gather, GATHER, "X,Index,Axis", "Out"), PIR("gather", gather, GATHER, "X,Index,Axis", NULL),
+    DESC("index_select", gather, GATHER, "X,Index", "Out"), PIR("index_select", gather, GATHER, "X,Index", NULL),
+    DESC("gather_nd", gather_nd, GATHER_ND, "X,Index", "Out"), PIR("gather_nd", gather_nd, GATHER_ND, "X,Index", NULL),
+    DESC("take_along_axis", take, GATHER_ELEMENTS, "Input,Index", "Result"), PIR("take_along_axis", take, GATHER_ELEMENTS, "Input,Index", "Axis=axis"),
+    DESC("index_sample", index_sample, GATHER_ELEMENTS, "X,Index", "Out"), PIR("index_sample", index_sample, GATHER_ELEMENTS, "X,Index", NULL),
+    DESC("lookup_table_v2", embedding, GATHER, "W,Ids", "Out"), DESC("lookup_table", embedding, IDENTITY, "W,Ids", "Out"),
+    PIR("embedding", embedding, GATHER, "Ids,W", NULL),
+    DESC("scatter_nd_add", scatter_nd_add, SCATTER_ND, "X,Index,Updates", "Out"), PIR("scatter_nd_add", scatter_nd_add, SCATTER_ND, "X,Index,Updates", NULL),
+    DESC("one_hot_v2", one_hot, EQUAL, "X,depth_tensor", "Out"), DESC("one_hot", one_hot, IDENTITY, "X,depth_tensor", "Out"),
+    PIR("one_hot", one_hot, EQUAL, "X,depth_tensor", NULL),
+    DESC("where_index", nonzero, NONZERO, "Condition", "Out"), PIR("nonzero", nonzero, NONZERO, "Condition", NULL),
+    DESC("top_k_v2", top, TOP, "X,K", "Out,Indices"), DESC("top_k", top, TOP, "X,K", "Out,Indices"), PIR("topk", top, TOP, "X,K", NULL),
+    DESC("argsort", top, SUB, "X", "Out,Indices"), PIR("argsort", top, SUB, "X", NULL),
+    DESC("flip", flip, SLICE, "X", "Out"), PIR("flip", flip, SLICE, "X", NULL), DESC("reverse", flip, SLICE, "X", "Out"), PIR("reverse", flip, SLICE, "X", NULL),
+    DESC("roll", roll, CONCAT, "X,ShiftsTensor", "Out"), PIR("roll", roll, CONCAT, "X,ShiftsTensor", NULL),
+    DESC("tril_triu", triangle, WHERE, "X", "Out"), PIR("tril", triangle, WHERE, "X", NULL), PIR("triu", triangle, WHERE, "X", NULL),
+    DESC("meshgrid", meshgrid, EXPAND, "X", "Out*"), PIR("meshgrid", meshgrid, EXPAND, "X", NULL),
+    DESC("range", range, RANGE, "Start,End,Step", "Out"), PIR("arange", range, RANGE, "Start,End,Step", NULL),
+};
+/* clang-format on */
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* Of the dialect builtin; split and slice have namesakes in pd_op. */
+static const xpu_paddle_row builtin_rows[] = {
+    PIR("combine", combine, IDENTITY, "X", NULL),
+    PIR("split", take_apart, IDENTITY, "X", NULL),
+    PIR("slice", take_apart, IDENTITY, "X", NULL),
+};
+
+const xpu_paddle_row *xpu_paddle_find_row(const xpu_paddle_op *op) {
+    int is_builtin = strcmp(op->dialect, "builtin") == 0, is_desc = !op->dialect[0];
+    const xpu_paddle_row *list = is_builtin ? builtin_rows : rows;
+    size_t count = is_builtin ? sizeof builtin_rows / sizeof *builtin_rows : ROWS;
+    if (!is_desc && !is_builtin && strcmp(op->dialect, "pd_op") != 0) return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].dialect == (is_desc ? XPU_PADDLE_DESC : XPU_PADDLE_PIR) && strcmp(list[i].name, op->type) == 0)
+            return &list[i];
+    }
+    return NULL;
+}
+
+uint32_t xpu_paddle_operator_count(void) {
+    return ROWS;
+}
+
+xpu_paddle_operator xpu_paddle_operator_at(uint32_t index, int *is_pir) {
+    *is_pir = rows[index].dialect == XPU_PADDLE_PIR;
+    return (xpu_paddle_operator){rows[index].name, rows[index].inputs};
+}
+
+/* ---- what there is no row for ---- */
+
+static int ends_with(const char *text, const char *ending) {
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+const char *xpu_paddle_why_not(const xpu_paddle_op *op, const char **hint) {
+    static const char *const training[] = {"sgd",
+                                           "momentum",
+                                           "adam",
+                                           "adamw",
+                                           "lamb",
+                                           "rmsprop",
+                                           "lars_momentum",
+                                           "check_finite_and_unscale",
+                                           "update_loss_scaling"};
+    static const char *const lite[] = {"calib",        "calib_once", "calib_inplace", "io_copy",
+                                       "io_copy_once", "layout",     "layout_once",   "subgraph"};
+    *hint = "replace it by supported operators (docs/paddle-operators.md lists them)";
+    int trains = ends_with(op->type, "_grad") || ends_with(op->type, "_grad2");
+    for (size_t i = 0; i < sizeof training / sizeof *training; i++) trains |= strcmp(op->type, training[i]) == 0;
+    if (trains) {
+        *hint = "save the program for inference (paddle.jit.save, save_inference_model)";
+        return "it is an operator of training";
+    }
+    for (size_t i = 0; i < sizeof lite / sizeof *lite; i++) {
+        if (strcmp(op->type, lite[i]) != 0) continue;
+        *hint = "give the program that it was made from";
+        return "it is an operator that Paddle-Lite's optimiser makes";
+    }
+    if (strcmp(op->dialect, "custom_op") == 0) return "it is an operator of the model's own";
+    return op->dialect[0] ? "the importer has no row for it in PIR" : "the importer has no row for it";
+}
