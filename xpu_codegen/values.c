@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "xpu_runtime/include/xpu_tiling.h"
+
 int xpu_on_host(const xpu_codegen *cg, xpu_node node) {
     uint32_t region = xpu_node_at(cg->graph, node)->region;
     return region > 0 && region <= cg->job->region_count && cg->job->regions[region - 1].on_host;
@@ -205,11 +207,47 @@ static int is_read_by_concats(xpu_codegen *cg, xpu_value value, xpu_block block)
     return 1;
 }
 
+/* Whether products of few rows by computed matrices alone read the value, as their second operand. */
+static int is_read_by_few_rows(xpu_codegen *cg, xpu_value value, xpu_block block) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    if (xpu_value_leaves(cg->graph, value) || !info->uses.count) return 0;
+    for (uint32_t i = 0; i < info->uses.count; i++) {
+        xpu_node user = info->uses.items[i].node;
+        if (xpu_on_host(cg, user) || xpu_node_at(cg->graph, user)->parent.id != block.id) return 0;
+        if (!xpu_node_is(cg->graph, user, XPU_OP_MATMUL) || info->uses.items[i].input != XPU_IN_W) return 0;
+        xpu_value x = xpu_node_input(cg->graph, user, XPU_IN_X);
+        int rank = xpu_value_at(cg->graph, x)->rank;
+        if (rank < 2 || xpu_dim_upper(cg, xpu_value_dim(cg, x, rank - 2)) > XPU_FEW_ROWS) return 0;
+    }
+    return 1;
+}
+
+/* Whether it swaps the last two dims and leaves the others. */
+static int is_matrix_transpose(const xpu_codegen *cg, xpu_node node) {
+    uint32_t rank;
+    const int64_t *perm = xpu_node_ints(cg->graph, node, XPU_ATTR_PERM, &rank);
+    for (uint32_t i = 0; i + 2 < rank; i++) {
+        if (perm[i] != (int64_t)i) return 0;
+    }
+    return rank >= 2 && perm[rank - 1] == (int64_t)rank - 2;
+}
+
 int xpu_is_read_through(xpu_codegen *cg, xpu_node node) {
-    if (!xpu_node_is(cg->graph, node, XPU_OP_SLICE) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    int is_slice = xpu_node_is(cg->graph, node, XPU_OP_SLICE);
+    if (!is_slice && !xpu_node_is(cg->graph, node, XPU_OP_TRANSPOSE)) return 0;
+    if (xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    xpu_block block = xpu_node_at(cg->graph, node)->parent;
     if (!is_linear(cg, x) || xpu_is_empty(cg, y)) return 0;
-    return is_read_by_concats(cg, y, xpu_node_at(cg->graph, node)->parent);
+    if (is_slice) return is_read_by_concats(cg, y, block);
+    if (xpu_has_gaps(cg, x) && xpu_extent_of(cg, x)->axis != xpu_value_at(cg->graph, x)->rank - 2) return 0;
+    return !xpu_is_const_value(cg, x) && is_matrix_transpose(cg, node) && is_read_by_few_rows(cg, y, block);
+}
+
+xpu_value xpu_untransposed(xpu_codegen *cg, xpu_value value) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    if (info->kind != XPU_VALUE_NODE || !xpu_node_is(cg->graph, info->node, XPU_OP_TRANSPOSE)) return (xpu_value){0};
+    return xpu_is_read_through(cg, info->node) ? xpu_node_input(cg->graph, info->node, 0) : (xpu_value){0};
 }
 
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value) {

@@ -44,9 +44,12 @@ int xpu_keeps_pixels(const xpu_codegen *cg, xpu_value x, xpu_value y);
 /* Whether a node makes no layer because its result is a run of the bytes of its operand, which some layer of the same
  * block makes, and stays inside the program: *offset, in elements, if not NULL. */
 int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset);
-/* Whether a node makes no layer and no bytes because its result, which stays inside the program, is read by concats
- * alone: they read boxes of its operand. Reshapes between that add or drop dims of 1 make nothing either. */
+/* Whether a node makes no layer and no bytes because its result, which stays inside the program, is read from where its
+ * operand is: a slice by concats alone, which read boxes of it (reshapes between that add or drop dims of 1 make
+ * nothing either); transposed matrices by products of few rows alone. */
 int xpu_is_read_through(xpu_codegen *cg, xpu_node node);
+/* The matrices that are read through their transpose `value`, or 0. */
+xpu_value xpu_untransposed(xpu_codegen *cg, xpu_value value);
 /* The value whose memory `value` is, behind views; a part has a buffer of its own, an alias. */
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
 /* The value of which `value` is a rearrangement, behind reshape, transpose, relayout and identity. */

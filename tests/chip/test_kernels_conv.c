@@ -261,10 +261,12 @@ static void add_matmul(rig *r, bench *b) {
     while (batch * m * k * n > MAX_MACS);
     if (draw(r, 0, 2) == 0) m = draw(r, 1, 4);
     int64_t a_batch = draw(r, 0, 2) ? batch : 1, b_batch = a_batch == batch && draw(r, 0, 1) ? 1 : batch;
+    int transposed = m <= XPU_FEW_ROWS && draw(r, 0, 1);
     epilogue end = draw_epilogue(r);
-    rig_describe(r, "matmul_f32: %lld of %lld x %lld x %lld (%lld, %lld), bias %d, branch %d after %d, activation %d",
-                 (long long)batch, (long long)m, (long long)k, (long long)n, (long long)a_batch, (long long)b_batch,
-                 end.has_bias, end.has_branch, (int)end.branch_after, (int)end.activation);
+    rig_describe(r, "matmul_f32%s: %lld of %lld x %lld x %lld (%lld, %lld), bias %d, branch %d after %d, activation %d",
+                 transposed ? ", transposed" : "", (long long)batch, (long long)m, (long long)k, (long long)n,
+                 (long long)a_batch, (long long)b_batch, end.has_bias, end.has_branch, (int)end.branch_after,
+                 (int)end.activation);
     xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a_batch, m, k));
     xpu_tensor w = operand_random(b, r->random, XPU_F32, DIMS(b_batch, k, n));
     xpu_tensor bias = operand_random(b, r->random, XPU_F32, DIMS(n));
@@ -278,7 +280,13 @@ static void add_matmul(rig *r, bench *b) {
     a.b_batch_stride = b_batch == 1 ? 0 : (int32_t)(k * n);
     SET_EPILOGUE(&a, &end);
     a.a = operand_place(r, &x);
-    a.b = operand_place(r, &w);
+    a.b_transposed = transposed;
+    xpu_tensor stored = operand_random(b, r->random, XPU_F32, DIMS(b_batch, n, k));
+    for (int64_t i = 0; i < b_batch * k * n; i++) {
+        int64_t matrix = i / (k * n), row = i / n % k, column = i % n;
+        ((float *)stored.data)[(matrix * n + column) * k + row] = ((const float *)w.data)[i];
+    }
+    a.b = operand_place(r, transposed ? &stored : &w);
     a.bias = operand_place(r, inputs[2]);
     a.branch = operand_place(r, inputs[3]);
     a.y = operand_expect(r, &y);

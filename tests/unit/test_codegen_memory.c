@@ -324,6 +324,40 @@ static void read_through(void) {
     }
 }
 
+/* Transposes of the second operand of a product: what it multiplies, and whether it is read from where that is. */
+static const struct {
+    const char *what;
+    int64_t rows, perm[3];
+    int is_used_twice, is_x, is_through;
+} transposes[] = {
+    {"a row", 1, {0, 2, 1}, 0, 0, 1},           {"four rows", 4, {0, 2, 1}, 0, 0, 1},
+    {"five rows", 5, {0, 2, 1}, 0, 0, 0},       {"of other dims", 1, {1, 0, 2}, 0, 0, 0},
+    {"by a chain, too", 1, {0, 2, 1}, 1, 0, 0}, {"the first operand", 1, {0, 2, 1}, 0, 1, 0},
+};
+
+static void transposed_matrices(void) {
+    for (volatile size_t i = 0; i < sizeof transposes / sizeof *transposes; i++) {
+        BENCH_OPEN(b);
+        work w;
+        int64_t rows = transposes[i].is_x ? 5 : transposes[i].rows;
+        xpu_value x = step1(&b, XPU_EW_tanh, input(&b, "x", DIMS(5, 5, 5)));
+        xpu_value other = step1(&b, XPU_EW_tanh, input(&b, "y", DIMS(5, rows, 5)));
+        xpu_value t = node1(&b, XPU_OP_TRANSPOSE, x, &XPU_ATTR_INTS_OF(PERM, transposes[i].perm, 3), 1);
+        int is_x = transposes[i].is_x;
+        xpu_graph_output(b.graph, node2(&b, XPU_OP_MATMUL, is_x ? t : other, is_x ? other : t, NULL, 0));
+        if (transposes[i].is_used_twice) xpu_graph_output(b.graph, step1(&b, XPU_EW_relu, t));
+        xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+        work_prepare(&b, &w);
+        xpu_section section = {0};
+        CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);
+        int is_through = cg->layer_of[maker(&b, t).id] < 0;
+        if (is_through != transposes[i].is_through) fprintf(stderr, "%s: %d\n", transposes[i].what, is_through);
+        CU_ASSERT_EQUAL(is_through, transposes[i].is_through);
+        if (is_through) CU_ASSERT_EQUAL(cg->program.buffers.items[cg->buffer_of[x.id]].last_layer, 2);
+        bench_close(&b);
+    }
+}
+
 /* ---- chains in place ---- */
 
 static void dense(bench *b) { /* sigmoid and tanh take the input's bytes */
@@ -397,4 +431,4 @@ static void chains_in_place(void) {
 XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
               {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
               {"parts of values", parts_of_values}, {"what is read through", read_through},
-              {"chains in place", chains_in_place})
+              {"transposed matrices", transposed_matrices}, {"chains in place", chains_in_place})

@@ -83,6 +83,8 @@ static inline uint64_t xpu_tiling_window_bytes(int64_t kernel_h, int64_t kernel_
 
 /* Of an array for which the cores pack computed weights (pack_matrix_f32). */
 enum { XPU_PACK_MOST_COLUMNS = 64 };
+/* Products of so many rows in float32 share their columns among the cores, and take transposed matrices. */
+enum { XPU_FEW_ROWS = 4 };
 
 static inline int32_t xpu_tiling_column_tiles(int32_t out_c, int32_t columns) {
     return (out_c + columns - 1) / columns;

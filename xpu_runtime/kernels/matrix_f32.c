@@ -16,6 +16,7 @@ static __attribute__((noinline)) void few_rows(const struct xpu_matmul_f32_args 
         .x_image = (uint32_t)a->a_batch_stride,
         .w_image = (uint32_t)a->b_batch_stride,
         .w_pitch = (uint32_t)a->n,
+        .w_transposed = a->b_transposed,
         .epilogue = EPILOGUE_OF(a),
     };
     rows_run(&r, core, cores);
@@ -23,7 +24,7 @@ static __attribute__((noinline)) void few_rows(const struct xpu_matmul_f32_args 
 
 static void matmul_share(const void *args, uint32_t core, uint32_t cores) {
     const struct xpu_matmul_f32_args a = *(const struct xpu_matmul_f32_args *)args;
-    if (a.m <= MOST_ROWS) {
+    if (a.m <= XPU_FEW_ROWS) {
         few_rows(&a, core, cores);
         return;
     }

@@ -3,14 +3,14 @@
 #ifndef XPU_KERNELS_MATRIX_ROWS_H
 #define XPU_KERNELS_MATRIX_ROWS_H
 
+#include "xpu_runtime/include/xpu_tiling.h"
 #include "xpu_runtime/kernels/epilogue.h"
-
-enum { MOST_ROWS = 4 };
 
 struct rows {
     uint32_t x, w, bias, branch, y, y_absmax; /* device addresses, 0 where there is none */
-    uint32_t images, m, k, n;                 /* y[image][m][n] = x[image][m][k] w[image][k][n]; m: at most MOST_ROWS */
-    uint32_t x_image, w_image, w_pitch;       /* floats from image to image, from one k of the weights to the next */
+    uint32_t images, m, k, n;           /* y[image][m][n] = x[image][m][k] w[image][k][n]; m: at most XPU_FEW_ROWS */
+    uint32_t x_image, w_image, w_pitch; /* floats from image to image, from one k of the weights to the next */
+    int w_transposed;                   /* w[image][n][k] */
     struct epilogue epilogue;
 };
 

@@ -70,6 +70,14 @@ static uint32_t result_offset(const struct rows *r, const struct plan *p, const 
     return 4 * (at->image * r->m * r->n + at->strip * p->block);
 }
 
+/* Behind all other code (link.ld), which stays where it was. */
+#define APART __attribute__((noinline, section(".text_apart")))
+
+static APART xpu_ticket load_transposed(const struct rows *r, const struct plan *p, const struct place *at, float *to) {
+    uint32_t first = at->image * r->w_image + at->strip * p->block * r->k + at->k;
+    return xpu_load_2d(to, (int32_t)(4 * p->slice), r->w + 4 * first, (int32_t)(4 * r->k), 4 * at->depth, at->columns);
+}
+
 static xpu_ticket load(const struct rows *r, const struct plan *p, const struct place *at, uint32_t half) {
     uint32_t column = at->strip * p->block, pitch = 4 * p->block, columns = 4 * at->columns;
     if (at->k == 0) {
@@ -82,6 +90,7 @@ static xpu_ticket load(const struct rows *r, const struct plan *p, const struct 
     }
     xpu_load_2d(p->x[half], (int32_t)(4 * p->slice), r->x + 4 * (at->image * r->x_image + at->k), (int32_t)(4 * r->k),
                 4 * at->depth, r->m);
+    if (r->w_transposed) return load_transposed(r, p, at, p->w[half]);
     uint32_t from = at->image * r->w_image + at->k * r->w_pitch + column;
     return xpu_load_2d(p->w[half], (int32_t)pitch, r->w + 4 * from, (int32_t)(4 * r->w_pitch), columns, at->depth);
 }
@@ -143,11 +152,34 @@ static void multiply_two(float *acc, const float *x, uint32_t x_pitch, const flo
     __riscv_vse32_v_f32m4(acc + pitch, b, vl);
 }
 
+/* Columns that stand as rows, `pitch` apart: elements of x are read before a column, whose load they would wait for. */
+static APART void multiply_transposed(const struct rows *r, const struct plan *p, float *acc, const float *x,
+                                      const float *w, uint32_t depth, size_t vl) {
+    ptrdiff_t pitch = (ptrdiff_t)(4 * p->slice);
+    for (uint32_t left = r->m; left > 0; left -= left >= 2 ? 2 : 1, acc += 2 * p->block, x += 2 * p->slice) {
+        const float *other = left >= 2 ? x + p->slice : x;
+        vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl), b = a;
+        if (left >= 2) b = __riscv_vle32_v_f32m4(acc + p->block, vl);
+        for (uint32_t k = 0; k < depth; k++) {
+            float first = x[k], second = other[k];
+            vfloat32m4_t column = __riscv_vlse32_v_f32m4(w + k, pitch, vl);
+            ADD(a, first, column);
+            if (left >= 2) ADD(b, second, column);
+        }
+        __riscv_vse32_v_f32m4(acc, a, vl);
+        if (left >= 2) __riscv_vse32_v_f32m4(acc + p->block, b, vl);
+    }
+}
+
 static void multiply(const struct rows *r, const struct plan *p, const struct place *at, uint32_t half) {
     size_t vl = __riscv_vsetvl_e32m4(at->columns);
     float *acc = p->acc[at->task & 1];
     const float *x = p->x[half];
     uint32_t left = r->m;
+    if (r->w_transposed) {
+        multiply_transposed(r, p, acc, x, p->w[half], at->depth, vl);
+        return;
+    }
     for (; left >= 2; left -= 2, acc += 2 * p->block, x += 2 * p->slice)
         multiply_two(acc, x, p->slice, p->w[half], p->block, at->depth, vl);
     if (left) multiply_one(acc, x, p->w[half], p->block, at->depth, vl);
