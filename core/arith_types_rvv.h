@@ -271,6 +271,42 @@ XV_INTEGER_CLASSES(X)
 #undef XV_BINARY
 #undef XV_COMPARE
 
+/* Comparisons of 64 bits: the high words decide, where these are equal the low ones. a, b: in memory. */
+#define X(class, type, suffix, u)                                                                                      \
+    XA_INLINE vbool8_t xv_below_##class(const xa_##class *a, const xa_##class *b, size_t vl) {                         \
+        vuint32m4_t low_a = __riscv_vlse32_v_u32m4((const uint32_t *)a, 8, vl);                                        \
+        vuint32m4_t low_b = __riscv_vlse32_v_u32m4((const uint32_t *)b, 8, vl);                                        \
+        type high_a = __riscv_vlse32_v_##suffix((const xa_word_##class *)a + 1, 8, vl);                                \
+        type high_b = __riscv_vlse32_v_##suffix((const xa_word_##class *)b + 1, 8, vl);                                \
+        vbool8_t equal = __riscv_vmseq_vv_##suffix##_b8(high_a, high_b, vl);                                           \
+        vbool8_t low = __riscv_vmand_mm_b8(equal, __riscv_vmsltu_vv_u32m4_b8(low_a, low_b, vl), vl);                   \
+        return __riscv_vmor_mm_b8(low, __riscv_vmslt##u##_vv_##suffix##_b8(high_a, high_b, vl), vl);                   \
+    }                                                                                                                  \
+    XA_INLINE vint32m4_t xv_less_##class(const xa_##class *a, const xa_##class *b, size_t vl) {                        \
+        return xv_of_mask(xv_below_##class(a, b, vl), vl);                                                             \
+    }                                                                                                                  \
+    XA_INLINE vint32m4_t xv_less_or_equal_##class(const xa_##class *a, const xa_##class *b, size_t vl) {               \
+        return xv_of_mask(__riscv_vmnot_m_b8(xv_below_##class(b, a, vl), vl), vl);                                     \
+    }                                                                                                                  \
+    XA_INLINE vint32m4_t xv_greater_##class(const xa_##class *a, const xa_##class *b, size_t vl) {                     \
+        return xv_less_##class(b, a, vl);                                                                              \
+    }                                                                                                                  \
+    XA_INLINE vint32m4_t xv_greater_or_equal_##class(const xa_##class *a, const xa_##class *b, size_t vl) {            \
+        return xv_less_or_equal_##class(b, a, vl);                                                                     \
+    }                                                                                                                  \
+    XA_INLINE vint32m4_t xv_equal_##class(const xa_##class *a, const xa_##class *b, size_t vl) {                       \
+        vbool8_t low = __riscv_vmseq_vv_u32m4_b8(__riscv_vlse32_v_u32m4((const uint32_t *)a, 8, vl),                   \
+                                                 __riscv_vlse32_v_u32m4((const uint32_t *)b, 8, vl), vl);              \
+        vbool8_t high = __riscv_vmseq_vv_u32m4_b8(__riscv_vlse32_v_u32m4((const uint32_t *)a + 1, 8, vl),              \
+                                                  __riscv_vlse32_v_u32m4((const uint32_t *)b + 1, 8, vl), vl);         \
+        return xv_of_mask(__riscv_vmand_mm_b8(low, high, vl), vl);                                                     \
+    }
+typedef int32_t xa_word_i64;
+typedef uint32_t xa_word_u64;
+X(i64, vint32m4_t, i32m4, )
+X(u64, vuint32m4_t, u32m4, u)
+#undef X
+
 XA_INLINE vint32m4_t xv_relu_i32(vint32m4_t a, size_t vl) {
     return __riscv_vmax_vx_i32m4(a, 0, vl);
 }

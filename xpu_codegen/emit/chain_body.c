@@ -158,6 +158,29 @@ static void typed_operand(xpu_text *text, const xpu_chain_body_text *body, uint3
                  scalar ? "xa" : "xv", xpu_dtype_name(dtype), operand, scalar ? " + i" : ", vl");
 }
 
+/* A comparison of two values of 64 bits, as masks are made of: vectors read their words from memory. */
+static int is_wide_comparison(const xpu_chain_body_text *body) {
+    const xpu_chain_step *step = &body->chain->steps[0];
+    xpu_compute class_id = xpu_compute_of(body->types->computes[0]);
+    return body->chain->step_count == 1 && xpu_elementwise_signature(step->op) == XPU_EW_COMPARE &&
+           (class_id == XPU_COMPUTE_I64 || class_id == XPU_COMPUTE_U64);
+}
+
+static void emit_wide_comparison(xpu_text *text, const xpu_chain_body_text *body) {
+    const xpu_chain_step *step = &body->chain->steps[0];
+    const char *class_name = xpu_compute_name(xpu_compute_of(body->types->computes[0]));
+    const char *type = xpu_memory_type(body->types->values[0]);
+    xpu_text_add(text,
+                 "static void %s(const float *const *in, const float *c, float *out, uint32_t n) {\n"
+                 "    const %s *x0 = (const %s *)in[%u], *x1 = (const %s *)in[%u];\n"
+                 "    uint8_t *y = (uint8_t *)out;\n    (void)c;\n"
+                 "    for (size_t vl; n > 0; n -= (uint32_t)vl, x0 += vl, x1 += vl, y += vl) {\n"
+                 "        vl = __riscv_vsetvl_e32m4(n);\n"
+                 "        xv_store_bool(y, xv_%s_%s(x0, x1, vl), vl);\n    }\n}\n\n",
+                 body->name, type, type, step->operands[0], type, step->operands[1], xpu_elementwise_name(step->op),
+                 class_name);
+}
+
 static void emit_typed_body(xpu_text *text, const xpu_chain_body_text *body) {
     const xpu_chain *chain = body->chain;
     uint32_t used = used_inputs(chain), loaded = 0, immediate = 0, last = chain->input_count + chain->step_count - 1;
@@ -245,7 +268,10 @@ void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body) {
     const xpu_chain *chain = body->chain;
     uint32_t used = used_inputs(chain), immediates = 0;
     if (!body->types->is_float32) {
-        emit_typed_body(text, body);
+        if (is_wide_comparison(body))
+            emit_wide_comparison(text, body);
+        else
+            emit_typed_body(text, body);
         return;
     }
     if (calls_long_steps(chain)) emit_long_steps(text, body);

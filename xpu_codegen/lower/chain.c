@@ -134,11 +134,11 @@ static void offer_in_place(xpu_codegen *cg, const struct xpu_loops_group *call, 
 /* Whether the two innermost loops have few elements, of which LM has room for several times as many, and others are
  * around them: a rotary embedding's factors are the same for all heads. */
 static int has_small_planes(const xpu_codegen *cg, const xpu_chain_loops *loops, uint32_t inputs) {
-    enum { MOST = 1024, PARTS = 4 };
+    enum { MOST = 1024, PARTS = 4, FLOAT_BYTES = 4 };
     if (loops->rank < 3) return 0;
     const int64_t width = xpu_dim_upper(cg, loops->size[loops->rank - 1]);
     const int64_t rows = xpu_dim_upper(cg, loops->size[loops->rank - 2]);
-    const int64_t room = ((int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED) / (int64_t)(2 * (inputs + 1) * sizeof(float));
+    const int64_t room = ((int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED) / (2 * ((int64_t)inputs + 1) * FLOAT_BYTES);
     return width <= MOST && rows <= MOST && width * rows <= MOST && PARTS * width * rows <= room;
 }
 

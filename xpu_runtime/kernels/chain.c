@@ -136,9 +136,11 @@ SPREAD(spread_halves, uint16_t, 16, u16m4, vmv_v_x)
 static void spread_wide(uint32_t *words, uint32_t rows, uint32_t width) {
     for (uint32_t row = rows; row-- > 0;) {
         uint32_t low = words[2 * row], high = words[2 * row + 1], *to = words + 2 * row * width;
-        for (uint32_t i = 0; i < width; i++) {
-            to[2 * i] = low;
-            to[2 * i + 1] = high;
+        for (uint32_t done = 0; done < width;) {
+            size_t vl = __riscv_vsetvl_e32m4(width - done);
+            __riscv_vsse32_v_u32m4(to + 2 * done, 8, __riscv_vmv_v_x_u32m4(low, vl), vl);
+            __riscv_vsse32_v_u32m4(to + 2 * done + 1, 8, __riscv_vmv_v_x_u32m4(high, vl), vl);
+            done += (uint32_t)vl;
         }
     }
 }

@@ -1,9 +1,9 @@
 /*
  * Softmax over rows that fit LM, in blocks of rows: the next one comes by DMA while one is computed. A row has three
  * passes: its maximum and minimum; exp(x - maximum) with the sum in 16 strided lanes; the division. Where no element is
- * below 2^-100, as the minimum tells, exp needs no limits and its power of two is one product. The division is a
- * product with fl(1 / sum) and two corrections, which give the correctly rounded quotient unless digits are lost below
- * the least float: rows with an element between 0 and 2^-100 are divided.
+ * below 2^-100, as the minimum tells, exp needs no limits and its power of two is one product; nor where the others are
+ * so small that they become 0. The division is a product with fl(1 / sum) and two corrections, which give the correctly
+ * rounded quotient unless digits are lost below the least float: rows with an element between 0 and 2^-100 are divided.
  */
 #include "xpu_runtime/kernels/norm_softmax_rows.h"
 
@@ -12,8 +12,8 @@
 
 enum { LANES = 16, SHARES = 4, MOST_ROWS = 64, TINY_BITS = (127 - 100) << 23 };
 
-/* exp of more than this is above 2^-100. */
-static const float least_plain = -69.0f;
+/* exp of more than the first is above 2^-100, of less than the second 0. */
+static const float least_plain = -69.0f, most_zero = -110.0f;
 
 static inline vfloat32m1_t part(vfloat32m4_t v, uint32_t i) {
     switch (i) {
@@ -82,17 +82,28 @@ static vfloat32m1_t exp_plain_row(float *x, uint32_t n, float most) {
     return lanes;
 }
 
-/* The same of any row; `tiny`: whether an element is above 0 and below 2^-100. */
+/* The same of any row; `tiny`: whether an element is above 0 and below 2^-100. What a mask left out is far below the
+ * rest: vectors of nothing else between are done as plain ones. */
 static vfloat32m1_t exp_row(float *x, uint32_t n, float most, int *tiny) {
     vfloat32m1_t lanes = __riscv_vfmv_v_f_f32m1(own(0.0f), LANES);
     vuint32m4_t least = __riscv_vmv_v_x_u32m4(UINT32_MAX, __riscv_vsetvlmax_e32m4());
     for (uint32_t done = 0; done < n;) {
         size_t vl = __riscv_vsetvl_e32m4(n - done);
-        vfloat32m4_t v = xv_exp(__riscv_vfsub_vf_f32m4(__riscv_vle32_v_f32m4(x + done, vl), most, vl), vl);
+        vfloat32m4_t v = __riscv_vfsub_vf_f32m4(__riscv_vle32_v_f32m4(x + done, vl), most, vl);
+        vbool8_t is_zero = __riscv_vmflt_vf_f32m4_b8(v, most_zero, vl);
+        size_t zeros = __riscv_vcpop_m_b8(is_zero, vl);
+        if (zeros == vl) {
+            v = __riscv_vfmv_v_f_f32m4(own(0.0f), vl);
+        } else if (zeros + __riscv_vcpop_m_b8(__riscv_vmfgt_vf_f32m4_b8(v, least_plain, vl), vl) == vl) {
+            v = __riscv_vfmerge_vfm_f32m4(xv_exp_plain(v, vl), own(0.0f), is_zero, vl);
+            lanes = add_lanes(lanes, v, (uint32_t)vl);
+        } else {
+            v = xv_exp(v, vl);
+            lanes = add_lanes(lanes, v, (uint32_t)vl);
+            vuint32m4_t below = __riscv_vadd_vx_u32m4(__riscv_vreinterpret_v_f32m4_u32m4(v), UINT32_MAX, vl);
+            least = __riscv_vminu_vv_u32m4_tu(least, least, below, vl);
+        }
         __riscv_vse32_v_f32m4(x + done, v, vl);
-        lanes = add_lanes(lanes, v, (uint32_t)vl);
-        vuint32m4_t below = __riscv_vadd_vx_u32m4(__riscv_vreinterpret_v_f32m4_u32m4(v), UINT32_MAX, vl);
-        least = __riscv_vminu_vv_u32m4_tu(least, least, below, vl);
         done += (uint32_t)vl;
     }
     vuint32m1_t all = __riscv_vmv_v_x_u32m1(UINT32_MAX, 1);
