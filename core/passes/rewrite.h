@@ -38,4 +38,7 @@ xpu_status xpu_one_number(const xpu_graph *graph, xpu_value value, float *number
  * HARD_SWISH. */
 xpu_status xpu_find_hard_swish(xpu_graph *graph, xpu_node node, xpu_diags *diags);
 
+/* Products and sums with one number in front of a convolution go into its constant weights and bias. */
+xpu_status xpu_fold_before_conv(xpu_graph *graph, xpu_node conv, xpu_diags *diags);
+
 #endif

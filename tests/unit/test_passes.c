@@ -44,6 +44,9 @@ static xpu_value op(bench *b, xpu_op_id id, const xpu_value *inputs, uint32_t co
     op(b, XPU_OP_##id, (const xpu_value[]){__VA_ARGS__}, COUNT_OF_LIST(xpu_value, __VA_ARGS__), NULL, 0)
 #define OP_WITH(b, id, x, ...)                                                                                         \
     op(b, XPU_OP_##id, &(x), 1, (const xpu_attr[]){__VA_ARGS__}, COUNT_OF_LIST(xpu_attr, __VA_ARGS__))
+#define OP_WITH2(b, id, x, y, ...)                                                                                     \
+    op(b, XPU_OP_##id, (const xpu_value[]){x, y}, 2, (const xpu_attr[]){__VA_ARGS__},                                  \
+       COUNT_OF_LIST(xpu_attr, __VA_ARGS__))
 #define OUT(b, value) xpu_graph_output((b)->graph, value)
 
 static xpu_value reshape(bench *b, xpu_value x, int rank, const int64_t *dims) {
@@ -504,6 +507,34 @@ static void conv_affine(bench *b) {
 static void conv_bias_affine(bench *b) {
     OUT(b, affine(b, OP(b, CONV, image(b), constant(b, DIMS(4, 3, 3, 3)), constant(b, DIMS(4)))));
 }
+static void affine_conv(bench *b) {
+    OUT(b, conv(b, affine(b, image(b))));
+}
+static void affine_conv_bias(bench *b) { /* and one behind */
+    OUT(b, affine(b, OP(b, CONV, affine(b, image(b)), constant(b, DIMS(4, 3, 3, 3)), constant(b, DIMS(4)))));
+}
+static void sums_products_conv(bench *b) {
+    OUT(b, conv(b, OP(b, MUL, affine(b, affine(b, image(b))), number(b, -3))));
+}
+static void factor_padded_conv(bench *b) { /* padding is 0 behind it */
+    xpu_value x = OP(b, MUL, image(b), number(b, 1.5f));
+    OUT(b, OP_WITH2(b, CONV, x, constant(b, DIMS(4, 3, 3, 3)), INTS(PADS, 1, 1, 1, 1)));
+}
+static void affine_padded_conv(bench *b) { /* and not behind the sum */
+    OUT(b, OP_WITH2(b, CONV, affine(b, image(b)), constant(b, DIMS(4, 3, 3, 3)), INTS(PADS, 1, 0, 0, 1)));
+}
+static void affine_shared_conv(bench *b) {
+    xpu_value x = affine(b, image(b));
+    OUT(b, conv(b, x));
+    OUT(b, OP(b, RELU, x));
+}
+static void small_factor_conv(bench *b) { /* weights would leave the range of float32 */
+    OUT(b, conv(b, OP(b, MUL, image(b), number(b, 1e-30f))));
+}
+static void grouped_affine_conv(bench *b) {
+    xpu_value x = affine(b, image(b));
+    OUT(b, OP_WITH2(b, CONV, x, constant(b, DIMS(6, 1, 3, 3)), XPU_ATTR_INT_OF(GROUP, 3)));
+}
 static void conv_factor_infinite(bench *b) {
     OUT(b, OP(b, MUL, conv(b, image(b)), number(b, INFINITY)));
 }
@@ -548,6 +579,14 @@ static void written_out(void) {
     static const pass_case cases[] = {
         {"conv, factor, sum", conv_affine, "conv+bias"},
         {"conv with bias, factor, sum", conv_bias_affine, "conv+bias"},
+        {"factor, sum, conv", affine_conv, "conv+bias"},
+        {"factor, sum, conv with bias, factor, sum", affine_conv_bias, "conv+bias"},
+        {"factors and sums, conv", sums_products_conv, "conv+bias"},
+        {"factor, conv with padding", factor_padded_conv, "conv"},
+        {"factor, sum, conv with padding", affine_padded_conv, "add conv"},
+        {"factor, sum with another user, conv", affine_shared_conv, "mul add conv relu"},
+        {"a very small factor, conv", small_factor_conv, "mul conv"},
+        {"factor, sum, grouped conv", grouped_affine_conv, "conv+bias"},
         {"a factor that is not finite", conv_factor_infinite, "conv mul"},
         {"a factor behind a shared conv", conv_factor_shared, "conv mul relu"},
         {"hard swish, divided last", swish_divided_last, "hard_swish"},
