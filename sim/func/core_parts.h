@@ -147,21 +147,22 @@ enum { XPU_MODE = 7, XPU_SCALAR = 8 };
 typedef struct {
     xpu_kernel *by_sew[3];
 } xpu_kernels;
-extern const xpu_kernels xpu_int_kernels_any[XPU_INSN_COUNT], xpu_int_kernels_avx2[XPU_INSN_COUNT];
-extern const xpu_kernels xpu_fp_kernels_any[XPU_INSN_COUNT], xpu_fp_kernels_avx2[XPU_INSN_COUNT];
+extern const xpu_kernels xpu_int_kernels_any[XPU_INSN_COUNT], xpu_int_kernels_avx2[XPU_INSN_COUNT],
+    xpu_int_kernels_avx512[XPU_INSN_COUNT], xpu_fp_kernels_any[XPU_INSN_COUNT], xpu_fp_kernels_avx2[XPU_INSN_COUNT],
+    xpu_fp_kernels_avx512[XPU_INSN_COUNT];
 
 typedef void xpu_blender(uint8_t *destination, const uint8_t *values, const uint8_t *active, uint32_t vl, unsigned sew);
-xpu_blender xpu_blend_any, xpu_blend_avx2;
+xpu_blender xpu_blend_any, xpu_blend_avx2, xpu_blend_avx512;
 
 /* A multiple of 64 bytes. */
 typedef void xpu_copier(void *to, const void *from, uint32_t bytes);
-xpu_copier xpu_copy_any, xpu_copy_avx2;
+xpu_copier xpu_copy_any, xpu_copy_avx2, xpu_copy_avx512;
 
 /* A kernel whose operands have elements of 1 << sew bytes, for vl elements that are no multiple of 16: what is behind
  * them is neither written nor raises a flag. */
 typedef uint32_t xpu_kernel_rest(xpu_kernel *kernel, void *d, const void *a, const void *b, uint32_t vl,
                                  uint32_t options, unsigned sew);
-xpu_kernel_rest xpu_rest_any, xpu_rest_avx2;
+xpu_kernel_rest xpu_rest_any, xpu_rest_avx2, xpu_rest_avx512;
 
 /* What of all this the host runs. */
 typedef struct xpu_host {
@@ -171,6 +172,8 @@ typedef struct xpu_host {
     xpu_kernel_rest *rest;
 } xpu_host;
 const xpu_host *xpu_this_host(void);
+/* All that this host has, the best one last; NULL behind them. */
+const xpu_host *const *xpu_all_hosts(void);
 
 /* `count` elements equal to value. */
 void xpu_fill(uint8_t *to, uint32_t value, uint32_t count, unsigned sew);

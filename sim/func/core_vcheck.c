@@ -227,9 +227,21 @@ void xpu_write_mask(xpu_hart *hart, unsigned vd, const uint8_t *bits, int masked
     }
 }
 
-const xpu_host *xpu_this_host(void) {
+const xpu_host *const *xpu_all_hosts(void) {
     static const xpu_host any = {xpu_int_kernels_any, xpu_fp_kernels_any, xpu_blend_any, xpu_copy_any, xpu_rest_any};
     static const xpu_host avx2 = {xpu_int_kernels_avx2, xpu_fp_kernels_avx2, xpu_blend_avx2, xpu_copy_avx2,
                                   xpu_rest_avx2};
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : &any;
+    static const xpu_host avx512 = {xpu_int_kernels_avx512, xpu_fp_kernels_avx512, xpu_blend_avx512, xpu_copy_avx512,
+                                    xpu_rest_avx512};
+    static const xpu_host *const lists[][4] = {{&any}, {&any, &avx2}, {&any, &avx2, &avx512}};
+    int has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    int has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return lists[has_avx2 ? 1 + has_avx512 : 0];
+}
+
+const xpu_host *xpu_this_host(void) {
+    const xpu_host *const *list = xpu_all_hosts();
+    while (list[1]) list++;
+    return *list;
 }

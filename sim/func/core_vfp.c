@@ -14,6 +14,7 @@ static inline int has_nan(lanes v) {
     for (unsigned l = 0; l < LANES; l++) found |= xpu_is_nan(v[l]);
     return found;
 }
+#define SPREAD(x)    ((lanes){(x), (x), (x), (x)})
 #define FUSE         fuse
 #define HAS_NAN      has_nan
 #define KERNEL_TABLE xpu_fp_kernels_any

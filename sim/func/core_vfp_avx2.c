@@ -10,6 +10,7 @@
 
 enum { LANES = 8 };
 typedef uint32_t lanes __attribute__((vector_size(32)));
+#define SPREAD(x)     (lanes) _mm256_set1_epi32((int)(x))
 #define FUSE(p, q, r) (lanes) _mm256_fmadd_ps((__m256)(p), (__m256)(q), (__m256)(r))
 #define HAS_NAN(v)    _mm256_movemask_ps(_mm256_cmp_ps((__m256)(v), (__m256)(v), _CMP_UNORD_Q))
 #define KERNEL_TABLE  xpu_fp_kernels_avx2

@@ -1,6 +1,6 @@
 /*
  * Loops of the vector float32 instructions. Included once per host instruction set by a file that defines KERNEL_TABLE,
- * lanes (a vector of LANES uint32_t), FUSE(p, q, r) (fused p * q + r of the floats in them), HAS_NAN(v).
+ * lanes (a vector of LANES uint32_t), SPREAD(bits), FUSE(p, q, r) (fused p * q + r of the floats in them), HAS_NAN(v).
  * In expressions: x, y, z are the elements of vs2, of vs1 (or the scalar) and of vd as floats, i, j, k their bits.
  * Operands of inactive elements have been made harmless: every loop computes them too. `mode` is the rounding mode; the
  * host computes in it (XPU_RMM does not come here, except for conversions to integer).
@@ -40,27 +40,37 @@
 
 #define ARITHMETIC(name, ...) KERNEL(name, xpu_u32, d[e] = xpu_canonical(__VA_ARGS__))
 
-/* p * q + r, all bits: i, j, k are vectors of LANES elements. */
+/* p * q + r, all bits: i, j, k are vectors of LANES elements, PARTS of them at a time. */
+enum { PARTS = 16 / LANES };
+#define PART(part)                                                                                                     \
+    lanes i, j = scalar, k;                                                                                            \
+    memcpy(&i, a + e + (part) * LANES, sizeof i);                                                                      \
+    memcpy(&k, d + e + (part) * LANES, sizeof k);                                                                      \
+    if (!(options & XPU_SCALAR)) memcpy(&j, b + e + (part) * LANES, sizeof j)
 #define FMA(name, p, q, r)                                                                                             \
     static uint32_t name(void *vd, const void *va, const void *vb, uint32_t n, uint32_t options) {                     \
-        uint32_t flags = 0, scalar;                                                                                    \
-        lanes j;                                                                                                       \
-        memcpy(&scalar, vb, 4);                                                                                        \
-        for (unsigned l = 0; l < LANES; l++) j[l] = scalar;                                                            \
-        for (size_t e = 0; e < xpu_blocks(n); e += LANES) {                                                            \
-            lanes i, k;                                                                                                \
-            memcpy(&i, (const uint8_t *)va + 4 * e, sizeof i);                                                         \
-            if (!(options & XPU_SCALAR)) memcpy(&j, (const uint8_t *)vb + 4 * e, sizeof j);                            \
-            memcpy(&k, (uint8_t *)vd + 4 * e, sizeof k);                                                               \
-            lanes result = FUSE(p, q, r);                                                                              \
-            if (__builtin_expect(HAS_NAN(result), 0)) {                                                                \
+        xpu_u32 *d = vd;                                                                                               \
+        const xpu_u32 *a = va, *b = vb;                                                                                \
+        const lanes scalar = SPREAD(*b);                                                                               \
+        uint32_t flags = 0;                                                                                            \
+        for (size_t e = 0; e < xpu_blocks(n); e += 16) {                                                               \
+            lanes result[PARTS];                                                                                       \
+            int nan = 0;                                                                                               \
+            for (unsigned part = 0; part < PARTS; part++) {                                                            \
+                PART(part);                                                                                            \
+                result[part] = FUSE(p, q, r);                                                                          \
+                nan |= HAS_NAN(result[part]);                                                                          \
+            }                                                                                                          \
+            for (unsigned part = 0; part < PARTS && __builtin_expect(nan, 0); part++) {                                \
+                PART(part);                                                                                            \
                 lanes left = p, right = q;                                                                             \
+                (void)i, (void)j, (void)k;                                                                             \
                 for (unsigned l = 0; l < LANES; l++) {                                                                 \
                     flags |= xpu_fp_product_invalid(left[l], right[l]);                                                \
-                    if (xpu_is_nan(result[l])) result[l] = XPU_NAN_BITS;                                               \
+                    if (xpu_is_nan(result[part][l])) result[part][l] = XPU_NAN_BITS;                                   \
                 }                                                                                                      \
             }                                                                                                          \
-            memcpy((uint8_t *)vd + 4 * e, &result, sizeof result);                                                     \
+            memcpy(d + e, result, sizeof result);                                                                      \
         }                                                                                                              \
         return flags;                                                                                                  \
     }

@@ -10,6 +10,7 @@
 #define KERNEL_BLEND xpu_blend_avx2
 #define KERNEL_COPY  xpu_copy_avx2
 #define KERNEL_REST  xpu_rest_avx2
+#define KERNEL_BYTES 32
 #include "sim/func/core_vint_kernels.h"
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -1,6 +1,7 @@
 /*
  * Loops of the vector integer and fixed-point instructions. Included once per host instruction set by a file that
- * defines KERNEL_TABLE, KERNEL_BLEND, KERNEL_COPY and KERNEL_REST. In expressions: x, y, z are the elements of vs2, of
+ * defines KERNEL_TABLE, KERNEL_BLEND, KERNEL_COPY, KERNEL_REST,
+ * and KERNEL_BYTES, the bytes of its vectors. In expressions: x, y, z are the elements of vs2, of
  * vs1 (or the scalar) and of vd; sx, sy, sz the same as signed; U, S their types; WU, WS twice as wide; BITS the width.
  * Carries come in and go out in z and d.
  */
@@ -207,30 +208,46 @@ void KERNEL_BLEND(uint8_t *destination, const uint8_t *values, const uint8_t *ac
     if (sew == 2) BLEND(xpu_u32)
 }
 
+/* What the host moves in one step. */
+typedef uint8_t __attribute__((vector_size(KERNEL_BYTES), aligned(1), may_alias)) step;
+
 void KERNEL_COPY(void *to, const void *from, uint32_t bytes) {
-    for (uint32_t i = 0; i < bytes; i += 64) __builtin_memcpy((uint8_t *)to + i, (const uint8_t *)from + i, 64);
+    step *d = to;
+    const step *s = from;
+    for (uint32_t i = 0; i < bytes / KERNEL_BYTES; i++) d[i] = s[i];
 }
 
-#define REST(type)                                                                                                     \
+/* Before a loop over vectors that hold 16 elements together, of EACH elements: with `active` where they are among the
+ * first `rest`. */
+#define SIXTEEN(type, ...)                                                                                             \
     {                                                                                                                  \
-        const type *from = in;                                                                                         \
-        type *to = out;                                                                                                \
-        for (uint32_t e = 0; e < 16; e++) to[e] = e < rest ? from[e] : from[0];                                        \
+        static const type numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};                        \
+        enum { BYTES = 16 * sizeof(type) < KERNEL_BYTES ? 16 * sizeof(type) : KERNEL_BYTES };                          \
+        enum { EACH = BYTES / sizeof(type) };                                                                          \
+        typedef type __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias)) vector;                     \
+        for (unsigned first = 0; first < 16; first += EACH) {                                                          \
+            vector number = *(const vector *)(numbers + first), *to = (vector *)((type *)out + first);                 \
+            const vector *from = (const vector *)((const type *)in + first);                                           \
+            vector active = (vector)(number < (vector){0} + (type)rest);                                               \
+            __VA_ARGS__;                                                                                               \
+        }                                                                                                              \
     }
 
 /* 16 elements: the first `rest` of `in`, then the first one again. */
+#define REPEAT(type) SIXTEEN(type, *to = (*from & active) | (((vector){0} + *(const type *)in) & ~active))
 static inline void repeat(void *out, const void *in, uint32_t rest, unsigned sew) {
-    if (sew == 0) REST(xpu_u8)
-    if (sew == 1) REST(xpu_u16)
-    if (sew == 2) REST(xpu_u32)
+    if (sew == 0) REPEAT(xpu_s8)
+    if (sew == 1) REPEAT(xpu_s16)
+    if (sew == 2) REPEAT(xpu_s32)
 }
 
-#define KEEP(type)                                                                                                     \
-    {                                                                                                                  \
-        const type *from = in;                                                                                         \
-        type *to = out;                                                                                                \
-        for (uint32_t e = 0; e < 16; e++) to[e] = e < rest ? from[e] : to[e];                                          \
-    }
+/* The first `rest` elements of `in` to `out`. */
+#define KEEP(type) SIXTEEN(type, *to = (*from & active) | (*to & ~active))
+static inline void keep(void *out, const void *in, uint32_t rest, unsigned sew) {
+    if (sew == 0) KEEP(xpu_s8)
+    if (sew == 1) KEEP(xpu_s16)
+    if (sew == 2) KEEP(xpu_s32)
+}
 
 uint32_t KERNEL_REST(xpu_kernel *kernel, void *d, const void *a, const void *b, uint32_t vl, uint32_t options,
                      unsigned sew) {
@@ -245,11 +262,7 @@ uint32_t KERNEL_REST(xpu_kernel *kernel, void *d, const void *a, const void *b, 
         b = rest_b;
     }
     flags |= kernel(rest_d, rest_a, b, 16, options);
-    void *out = (uint8_t *)d + done;
-    const void *in = rest_d;
-    if (sew == 0) KEEP(xpu_u8)
-    if (sew == 1) KEEP(xpu_u16)
-    if (sew == 2) KEEP(xpu_u32)
+    keep((uint8_t *)d + done, rest_d, rest, sew);
     return flags;
 }
 

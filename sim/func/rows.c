@@ -1,4 +1,6 @@
 /* Loops over rows for any host, and the choice. */
+#include "sim/func/rows.h"
+
 #define ROWS xpu_rows_any
 #include "sim/func/rows_body.h"
 

@@ -4,6 +4,8 @@
 #else
 #pragma GCC target("avx2,fma")
 #endif
+#include "sim/func/rows.h"
+
 #define ROWS xpu_rows_avx2
 #include "sim/func/rows_body.h"
 #if defined(__clang__)

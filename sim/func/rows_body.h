@@ -1,7 +1,6 @@
 /* The functions of one xpu_rows, included once per instruction set by a file that defines ROWS, the name of the table.
  */
 #include "core/arith.h"
-#include "sim/func/rows.h"
 
 static void from_int32(const int64_t *acc, size_t n, float *v) {
     for (size_t i = 0; i < n; i++) v[i] = (float)(int32_t)acc[i];

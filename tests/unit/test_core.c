@@ -734,36 +734,38 @@ static void compare_rests(const xpu_kernels *table, xpu_kernel_rest *rest, int i
 static void rests(void) {
     unsigned bad = 0;
     start(&plain_bus);
-    const xpu_host *host = xpu_this_host();
-    compare_rests(xpu_int_kernels_any, xpu_rest_any, 0, &bad);
-    compare_rests(xpu_fp_kernels_any, xpu_rest_any, 1, &bad);
-    compare_rests(host->int_kernels, host->rest, 0, &bad);
-    compare_rests(host->fp_kernels, host->rest, 1, &bad);
+    for (const xpu_host *const *host = xpu_all_hosts(); *host; host++) {
+        compare_rests((*host)->int_kernels, (*host)->rest, 0, &bad);
+        compare_rests((*host)->fp_kernels, (*host)->rest, 1, &bad);
+    }
     CU_ASSERT_EQUAL(bad, 0);
     xpu_code_free(code);
     code = NULL;
 }
 
-static void both_loops(void) {
+static void all_loops(void) {
     unsigned bad = 0;
-    if (xpu_this_host()->fp_kernels != xpu_fp_kernels_avx2) {
-        printf("skipped: this host has no AVX2\n");
-        return;
-    }
     start(&plain_bus);
-    compare_kernels(xpu_int_kernels_any, xpu_int_kernels_avx2, &bad);
-    compare_kernels(xpu_fp_kernels_any, xpu_fp_kernels_avx2, &bad);
-    CU_ASSERT_EQUAL(bad, 0);
-    uint8_t active[512], from[512], one[512], two[512];
-    for (unsigned sew = 0; sew < 3; sew++) {
-        for (uint32_t vl = 0; vl <= 512u >> sew; vl += 3) {
-            for (unsigned i = 0; i < 512; i++)
-                active[i] = random_bits() & 1, from[i] = (uint8_t)random_bits(), one[i] = two[i] = (uint8_t)i;
-            xpu_blend_any(one, from, active, vl, sew);
-            xpu_blend_avx2(two, from, active, vl, sew);
-            CU_ASSERT_EQUAL(memcmp(one, two, 512), 0);
+    const xpu_host *const *hosts = xpu_all_hosts(), *any = hosts[0];
+    for (unsigned h = 1; hosts[h]; h++) {
+        const xpu_host *host = hosts[h];
+        printf("(set %u) ", h);
+        compare_kernels(any->int_kernels, host->int_kernels, &bad);
+        compare_kernels(any->fp_kernels, host->fp_kernels, &bad);
+        uint8_t active[512], from[512], one[512], two[512];
+        for (unsigned sew = 0; sew < 3; sew++) {
+            for (uint32_t vl = 0; vl <= 512u >> sew; vl += 3) {
+                for (unsigned i = 0; i < 512; i++)
+                    active[i] = random_bits() & 1, from[i] = (uint8_t)random_bits(), one[i] = two[i] = (uint8_t)i;
+                any->blend(one, from, active, vl, sew);
+                host->blend(two, from, active, vl, sew);
+                CU_ASSERT_EQUAL(memcmp(one, two, 512), 0);
+            }
         }
+        host->copy(two, active, 448);
+        CU_ASSERT_EQUAL(memcmp(two, active, 448), 0);
     }
+    CU_ASSERT_EQUAL(bad, 0);
     xpu_code_free(code);
     code = NULL;
 }
@@ -774,4 +776,4 @@ XPU_TEST_MAIN("core", {"integers", integers}, {"float32", float_cases}, {"roundi
               {"flags of inactive elements", masked_flags}, {"vector elements", vector_elements},
               {"reductions", reductions}, {"bad addresses", bad_addresses}, {"jumps outside", jumps_outside},
               {"bus", bus}, {"budgets", budgets}, {"changed code", changed_code}, {"wrong ranges", wrong_ranges},
-              {"both sets of loops", both_loops}, {"loops behind the last block", rests})
+              {"all sets of loops", all_loops}, {"loops behind the last block", rests})
