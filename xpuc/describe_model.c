@@ -19,6 +19,8 @@ typedef struct {
     xpu_model_facts facts;
     XPU_ARRAY(operator_kind) kinds; /* in the order of their first operators */
     int imported;                   /* p->graph is the model */
+    xpu_placement placement;
+    int is_placed;
 } description;
 
 static const char *shown(const description *d, const char *text, size_t most) {
@@ -77,6 +79,17 @@ static void add_operators(const description *d, xpu_text *text) {
     }
 }
 
+static void add_placement(const description *d, xpu_text *text) {
+    if (!d->is_placed) return;
+    xpu_text_add(text, "target %s takes %s\n", d->placement.target,
+                 d->placement.host.count ? "all operators but" : "all operators");
+    for (uint32_t i = 0; i < d->placement.host.count; i++) {
+        const xpu_host_operators *entry = &d->placement.host.items[i];
+        xpu_text_add(text, "  %-24s %u on the host: %s\n", shown(d, entry->op, 60), entry->count,
+                     xpu_escape_message(d->p->arena, entry->why, 400));
+    }
+}
+
 static void add_constants(const description *d, xpu_text *text) {
     const char *file = d->facts.parameter_file;
     xpu_text_add(text, "%" PRIu64 " constants: %" PRIu64 " bytes", d->facts.parameters, d->facts.parameter_bytes);
@@ -91,6 +104,7 @@ static char *as_text(const description *d) {
     xpu_text_add(&text, "\nformat   %s\n", shown(d, d->facts.version, 300));
     add_values(d, &text);
     add_operators(d, &text);
+    add_placement(d, &text);
     add_constants(d, &text);
     return text.text;
 }
@@ -170,6 +184,19 @@ static void add_json_operators(const description *d, json_t *top) {
     }
 }
 
+static void add_json_placement(const description *d, json_t *top) {
+    xpu_arena *arena = d->p->arena;
+    if (!d->is_placed) return;
+    set_text(d, top, "target", d->placement.target);
+    json_t *list = xpu_json_set(arena, top, "on_host", json_array());
+    for (uint32_t i = 0; i < d->placement.host.count; i++) {
+        json_t *entry = xpu_json_append(arena, list, json_object());
+        set_text(d, entry, "op", d->placement.host.items[i].op);
+        xpu_json_set(arena, entry, "count", json_integer(d->placement.host.items[i].count));
+        set_text(d, entry, "why", d->placement.host.items[i].why);
+    }
+}
+
 static char *as_json(const description *d) {
     json_t *top = xpu_json_own(d->p->arena, json_object());
     set_text(d, top, "file", xpu_path_name(d->p->path));
@@ -180,6 +207,7 @@ static char *as_json(const description *d) {
     add_json_values(d, top, "outputs", d->facts.outputs.items, d->facts.outputs.count);
     xpu_json_set(d->p->arena, top, "constants", json_integer((json_int_t)d->facts.parameters));
     xpu_json_set(d->p->arena, top, "constant_bytes", json_integer((json_int_t)d->facts.parameter_bytes));
+    add_json_placement(d, top);
     add_json_operators(d, top);
     char *text = json_dumps(top, JSON_INDENT(2));
     if (!text) xpu_out_of_memory(xpu_arena_mem(d->p->arena));
@@ -209,6 +237,7 @@ char *xpu_describe_model(xpu_pipeline *p) {
     if (!misses_operators(&d) && !d.facts.has_no_parameters) {
         if (xpu_import_model(p) != XPU_OK) return NULL;
         d.imported = 1;
+        d.is_placed = xpu_describe_placement(p, &d.placement);
     }
     if (strcmp(form, "graph") == 0) return as_graph(&d);
     return strcmp(form, "json") == 0 ? as_json(&d) : as_text(&d);

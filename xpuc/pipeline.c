@@ -156,6 +156,15 @@ static xpu_status stopped(const xpu_pipeline *p, int number) {
                              xpu_printf(p->arena, "%d of %d passes were done; nothing is written", number, PASS_COUNT));
 }
 
+xpu_status xpu_pipeline_place(xpu_pipeline *p) {
+    xpu_status status = XPU_OK;
+    for (int i = 0; status == XPU_OK && i < PASS_COUNT; i++) {
+        status = passes[i].run(p);
+        if (strcmp(passes[i].name, "partition") == 0) break;
+    }
+    return status;
+}
+
 xpu_status xpu_pipeline_run(xpu_pipeline *p) {
     if (p->wanted->check_passes) p->checker = xpu_checker_new(p->arena);
     for (int i = 0; i < PASS_COUNT; i++) {

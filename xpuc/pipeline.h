@@ -62,6 +62,9 @@ typedef struct {
 /* Runs every pass as far as --emit asks for. */
 xpu_status xpu_pipeline_run(xpu_pipeline *pipeline);
 
+/* As far as it is known which target takes which node. */
+xpu_status xpu_pipeline_place(xpu_pipeline *pipeline);
+
 /* The names that --dump-after takes, NULL terminated. */
 const char *const *xpu_pipeline_passes(void);
 const char *xpu_effect_text(xpu_effect effect);

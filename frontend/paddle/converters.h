@@ -13,19 +13,20 @@ xpu_paddle_convert xpu_paddle_convert_addmm, xpu_paddle_convert_arg, xpu_paddle_
     xpu_paddle_convert_flatten, xpu_paddle_convert_flip, xpu_paddle_convert_full_int_array, xpu_paddle_convert_gather,
     xpu_paddle_convert_gather_nd, xpu_paddle_convert_gelu, xpu_paddle_convert_grid_sample,
     xpu_paddle_convert_group_norm, xpu_paddle_convert_hard_swish, xpu_paddle_convert_identity,
-    xpu_paddle_convert_increment, xpu_paddle_convert_index_sample, xpu_paddle_convert_interp, xpu_paddle_convert_is,
-    xpu_paddle_convert_layer_norm, xpu_paddle_convert_logsumexp, xpu_paddle_convert_lrn, xpu_paddle_convert_matmul,
-    xpu_paddle_convert_matmul_v1, xpu_paddle_convert_mean_of_all, xpu_paddle_convert_meshgrid, xpu_paddle_convert_mul,
-    xpu_paddle_convert_mv, xpu_paddle_convert_nonzero, xpu_paddle_convert_norm, xpu_paddle_convert_not_equal,
-    xpu_paddle_convert_one_hot, xpu_paddle_convert_p_norm, xpu_paddle_convert_pad, xpu_paddle_convert_pad3d,
-    xpu_paddle_convert_pixel_shuffle, xpu_paddle_convert_pool, xpu_paddle_convert_pow, xpu_paddle_convert_prelu,
-    xpu_paddle_convert_range, xpu_paddle_convert_reduce, xpu_paddle_convert_reduce_bool, xpu_paddle_convert_reshape,
-    xpu_paddle_convert_roll, xpu_paddle_convert_scale, xpu_paddle_convert_scatter_nd_add, xpu_paddle_convert_shape,
-    xpu_paddle_convert_shrink, xpu_paddle_convert_size, xpu_paddle_convert_slice, xpu_paddle_convert_softmax,
-    xpu_paddle_convert_softplus, xpu_paddle_convert_split, xpu_paddle_convert_squeeze, xpu_paddle_convert_stack,
-    xpu_paddle_convert_sum, xpu_paddle_convert_take, xpu_paddle_convert_take_apart, xpu_paddle_convert_tile,
-    xpu_paddle_convert_top, xpu_paddle_convert_transpose, xpu_paddle_convert_triangle, xpu_paddle_convert_unary,
-    xpu_paddle_convert_unsqueeze, xpu_paddle_convert_unstack, xpu_paddle_convert_where;
+    xpu_paddle_convert_increment, xpu_paddle_convert_index_select, xpu_paddle_convert_index_sample,
+    xpu_paddle_convert_interp, xpu_paddle_convert_is, xpu_paddle_convert_layer_norm, xpu_paddle_convert_logsumexp,
+    xpu_paddle_convert_lrn, xpu_paddle_convert_matmul, xpu_paddle_convert_matmul_v1, xpu_paddle_convert_mean_of_all,
+    xpu_paddle_convert_meshgrid, xpu_paddle_convert_mul, xpu_paddle_convert_mv, xpu_paddle_convert_nonzero,
+    xpu_paddle_convert_norm, xpu_paddle_convert_not_equal, xpu_paddle_convert_one_hot, xpu_paddle_convert_p_norm,
+    xpu_paddle_convert_pad, xpu_paddle_convert_pad3d, xpu_paddle_convert_pixel_shuffle, xpu_paddle_convert_pool,
+    xpu_paddle_convert_pow, xpu_paddle_convert_prelu, xpu_paddle_convert_range, xpu_paddle_convert_reduce,
+    xpu_paddle_convert_reduce_bool, xpu_paddle_convert_reshape, xpu_paddle_convert_roll, xpu_paddle_convert_scale,
+    xpu_paddle_convert_scatter_nd_add, xpu_paddle_convert_shape, xpu_paddle_convert_shrink, xpu_paddle_convert_size,
+    xpu_paddle_convert_slice, xpu_paddle_convert_softmax, xpu_paddle_convert_softplus, xpu_paddle_convert_split,
+    xpu_paddle_convert_squeeze, xpu_paddle_convert_stack, xpu_paddle_convert_sum, xpu_paddle_convert_take,
+    xpu_paddle_convert_take_apart, xpu_paddle_convert_tile, xpu_paddle_convert_top, xpu_paddle_convert_transpose,
+    xpu_paddle_convert_triangle, xpu_paddle_convert_unary, xpu_paddle_convert_unsqueeze, xpu_paddle_convert_unstack,
+    xpu_paddle_convert_where;
 
 /* A scalar of this type. */
 xpu_value xpu_paddle_single(const xpu_paddle_node *node, xpu_dtype dtype, double value);

@@ -154,6 +154,7 @@ static void name_outputs(const xpu_paddle_importer *importer) {
     uint32_t count = 0;
     const xpu_paddle_port *ports = xpu_paddle_ports(importer->scratch, importer->program, 0, &count);
     for (uint32_t i = 0; i < count; i++) {
+        importer->is_output[ports[i].var] = 1;
         if (!importer->program->vars.items[ports[i].var].name[0] && ports[i].name[0])
             importer->names[ports[i].var] = ports[i].name;
     }
@@ -167,6 +168,7 @@ static void import_program(xpu_paddle_importer *importer) {
     importer->graph = xpu_graph_new(importer->arena, xpu_path_name(program->file), program->file);
     importer->bindings = XPU_NEW_ARRAY(importer->scratch, xpu_paddle_binding, program->vars.count + 1);
     importer->names = XPU_NEW_ARRAY(importer->scratch, const char *, program->vars.count + 1);
+    importer->is_output = XPU_NEW_ARRAY(importer->scratch, uint8_t, program->vars.count + 1);
     add_source(importer, importer->files.file);
     size_t errors = importer->diags->errors;
     add_parameters(importer);

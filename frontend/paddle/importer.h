@@ -38,6 +38,7 @@ typedef struct {
     xpu_diags *diags;
     xpu_paddle_binding *bindings; /* by variable */
     const char **names;           /* by variable: of the values that operators give it */
+    uint8_t *is_output;           /* by variable */
 } xpu_paddle_importer;
 
 typedef struct xpu_paddle_node xpu_paddle_node;
@@ -95,6 +96,11 @@ float xpu_paddle_float(const xpu_paddle_node *node, const char *name, float fall
 const char *xpu_paddle_text(const xpu_paddle_node *node, const char *name, const char *fallback);
 fe_ints xpu_paddle_ints(const xpu_paddle_node *node, const char *name); /* items NULL: there is none; a number: one */
 const float *xpu_paddle_floats(const xpu_paddle_node *node, const char *name, size_t *count);
+
+/* The name of a constant result: another one where an output, which is a copy, has the variable's. */
+const char *xpu_paddle_constant_name(const xpu_paddle_node *node);
+/* Whether the program is older than this version of PaddlePaddle. */
+int xpu_paddle_is_before(const xpu_paddle_node *node, int64_t version);
 
 /* Operands, by ProgramDesc's name: {0} where absent. */
 xpu_value xpu_paddle_operand(const xpu_paddle_node *node, const char *name);

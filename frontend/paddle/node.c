@@ -250,3 +250,15 @@ int xpu_paddle_number(const xpu_paddle_node *node, const char *attr, const char 
 int64_t xpu_paddle_whole(double value) {
     return value >= 0x1p40 ? (int64_t)1 << 40 : value > -0x1p40 ? (int64_t)value : -((int64_t)1 << 40);
 }
+
+const char *xpu_paddle_constant_name(const xpu_paddle_node *node) {
+    const char *name = node->build.names[0];
+    uint32_t var = node->result_count ? node->result_vars[0] : XPU_PADDLE_NO_VAR;
+    int is_output = var != XPU_PADDLE_NO_VAR && node->importer->is_output[var];
+    return is_output ? xpu_paddle_format(node, "%s/value", name) : name;
+}
+
+int xpu_paddle_is_before(const xpu_paddle_node *node, int64_t version) {
+    const xpu_paddle_program *program = node->importer->program;
+    return program->dialect == XPU_PADDLE_DESC && program->version < version;
+}

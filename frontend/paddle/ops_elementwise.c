@@ -8,6 +8,9 @@
 
 static const xpu_value failed = {0};
 
+/* From this version on, hard_swish and swish have fixed parameters, whatever their attributes say. */
+enum { FIXED_SWISH = 2004000 };
+
 /* ---- one operand ---- */
 
 /* With the parameters of the core's row, under the names that the two have. */
@@ -31,8 +34,9 @@ xpu_value xpu_paddle_convert_unary(xpu_paddle_node *node) {
     xpu_attr attrs[2];
     uint32_t count = 0;
     xpu_value x = xpu_paddle_operand(node, "X");
+    int is_fixed = node->row->op == XPU_OP_SWISH && !xpu_paddle_is_before(node, FIXED_SWISH);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].op != node->row->op) continue;
+        if (rows[i].op != node->row->op || is_fixed) continue;
         attrs[count++] = (xpu_attr){.id = rows[i].attr, .f = xpu_paddle_float(node, rows[i].name, rows[i].fallback)};
     }
     return fe_elementwise(&node->build, node->row->op, &x, 1, attrs, count);
@@ -107,12 +111,13 @@ xpu_value xpu_paddle_convert_gelu(xpu_paddle_node *node) {
     return fe_elementwise(&node->build, is_tanh ? XPU_OP_GELU_TANH : XPU_OP_GELU, &x, 1, NULL, 0);
 }
 
-/* x * clip(x + offset, 0, threshold) / scale */
+/* x * clip(x + offset, 0, threshold) / scale; since PaddlePaddle 2.4 the attributes say nothing. */
 xpu_value xpu_paddle_convert_hard_swish(xpu_paddle_node *node) {
     float threshold = xpu_paddle_float(node, "threshold", 6), scale = xpu_paddle_float(node, "scale", 6);
     float offset = xpu_paddle_float(node, "offset", 3);
     xpu_value x = xpu_paddle_operand(node, "X");
-    if (threshold == 6 && scale == 6 && offset == 3)
+    int is_usual = threshold == 6 && scale == 6 && offset == 3;
+    if (is_usual || !xpu_paddle_is_before(node, FIXED_SWISH))
         return fe_elementwise(&node->build, XPU_OP_HARD_SWISH, &x, 1, NULL, 0);
     fe_builder inside = fe_inside(&node->build);
     xpu_value gate = fe_clip(&inside, fe_binary(&inside, XPU_OP_ADD, x, fe_number(&inside, offset)), 0, threshold);
@@ -331,7 +336,7 @@ static xpu_value filled(xpu_paddle_node *node, xpu_dtype dtype, const unsigned c
     uint8_t *bytes = xpu_alloc(node->importer->scratch, (size_t)count * size + 1);
     for (int64_t i = 0; i < count; i++) memcpy(bytes + (size_t)i * size, element, size);
     tensor.data = bytes;
-    return xpu_graph_const_bytes(node->importer->graph, node->build.names[0], &tensor);
+    return xpu_graph_const_bytes(node->importer->graph, xpu_paddle_constant_name(node), &tensor);
 }
 
 xpu_value xpu_paddle_convert_fill(xpu_paddle_node *node) {
@@ -417,7 +422,7 @@ xpu_value xpu_paddle_convert_assign_value(xpu_paddle_node *node) {
         memcpy(bytes + (size_t)i * size, element, size);
     }
     tensor.data = bytes;
-    return xpu_graph_const_bytes(node->importer->graph, node->build.names[0], &tensor);
+    return xpu_graph_const_bytes(node->importer->graph, xpu_paddle_constant_name(node), &tensor);
 }
 
 /* A list of integers. */
@@ -433,5 +438,5 @@ xpu_value xpu_paddle_convert_full_int_array(xpu_paddle_node *node) {
         memcpy(bytes + i * size, element, size);
     }
     xpu_tensor tensor = {.dtype = dtype, .rank = 1, .dims = {(int64_t)list.count}, .data = bytes};
-    return xpu_graph_const_bytes(node->importer->graph, node->build.names[0], &tensor);
+    return xpu_graph_const_bytes(node->importer->graph, xpu_paddle_constant_name(node), &tensor);
 }

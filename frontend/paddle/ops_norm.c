@@ -102,9 +102,10 @@ xpu_value xpu_paddle_convert_mean_of_all(xpu_paddle_node *node) {
 }
 
 xpu_value xpu_paddle_convert_logsumexp(xpu_paddle_node *node) {
-    fe_ints axes;
-    if (!read_axes(node, &axes)) return failed;
-    return fe_reduce_function(&node->build, FE_LOG_SUM_EXP, xpu_paddle_operand(node, "X"), axes, keeps(node), 0);
+    fe_ints axes = xpu_paddle_ints(node, "axis");
+    int keep = xpu_paddle_int(node, "keepdim", 0) != 0;
+    if (!axes.count || xpu_paddle_int(node, "reduce_all", 0)) axes = (fe_ints){NULL, 0};
+    return fe_reduce_function(&node->build, FE_LOG_SUM_EXP, xpu_paddle_operand(node, "X"), axes, keep, 0);
 }
 
 xpu_value xpu_paddle_convert_arg(xpu_paddle_node *node) {

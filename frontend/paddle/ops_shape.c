@@ -290,6 +290,11 @@ xpu_value xpu_paddle_convert_gather(xpu_paddle_node *node) {
     return fe_gather(&node->build, x, index, xpu_paddle_whole(axis));
 }
 
+xpu_value xpu_paddle_convert_index_select(xpu_paddle_node *node) {
+    return fe_gather(&node->build, xpu_paddle_operand(node, "X"), xpu_paddle_operand(node, "Index"),
+                     xpu_paddle_int(node, "dim", 0));
+}
+
 xpu_value xpu_paddle_convert_gather_nd(xpu_paddle_node *node) {
     return fe_gather_nd(&node->build, xpu_paddle_operand(node, "X"), xpu_paddle_operand(node, "Index"), 0);
 }
@@ -373,7 +378,8 @@ xpu_value xpu_paddle_convert_top(xpu_paddle_node *node) {
 xpu_value xpu_paddle_convert_flip(xpu_paddle_node *node) {
     enum { FAR = 1 << 30 };
     xpu_value x = xpu_paddle_operand(node, "X");
-    fe_ints axes = xpu_paddle_ints(node, "axis");
+    fe_ints axes;
+    if (!x.id || !xpu_paddle_numbers(node, "axis", "axis", NULL, &axes)) return failed;
     int64_t *numbers = XPU_NEW_ARRAY(node->importer->scratch, int64_t, 3 * axes.count + 1);
     for (size_t i = 0; i < axes.count; i++) {
         numbers[i] = FAR;
@@ -383,7 +389,7 @@ xpu_value xpu_paddle_convert_flip(xpu_paddle_node *node) {
     fe_slicing form = {.axes = axes, .steps = {numbers + 2 * axes.count, axes.count}};
     form.starts = fe_dims_of(&node->build, (fe_ints){numbers, axes.count});
     form.ends = fe_dims_of(&node->build, (fe_ints){numbers + axes.count, axes.count});
-    return x.id ? fe_slice(&node->build, x, &form) : failed;
+    return fe_slice(&node->build, x, &form);
 }
 
 /* Along one axis after the other, what leaves the end comes in at the front; without axes, of all elements in order. */

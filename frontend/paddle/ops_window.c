@@ -119,6 +119,9 @@ xpu_value xpu_paddle_convert_pool(xpu_paddle_node *node) {
         return failed;
     int spatial = spatial_of(node, x), adaptive = xpu_paddle_int(node, "adaptive", 0) != 0;
     for (size_t i = 0; i < size.count; i++) ones &= size.items[i] == 1;
+    if (adaptive && is_max)
+        return xpu_paddle_refuse(node, "adaptive pooling of maxima is not supported",
+                                 "PaddlePaddle makes it of max_pool2d_with_index");
     fe_builder b = begin(node, moved, &x);
     if (xpu_paddle_int(node, "global_pooling", 0) || (adaptive && ones))
         return end(node, moved, &b, is_max ? fe_global_max_pool(&b, x) : fe_global_average_pool(&b, x));

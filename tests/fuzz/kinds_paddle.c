@@ -6,12 +6,16 @@
 #include "tests/fuzz/hostile.h"
 #include "xpuc/include/xpuc.h"
 
-enum { DESCS = 2, PIRS = 2 };
+enum { DESCS = 4, PIRS = 4 };
 static hostile_file descs[DESCS], pirs[PIRS], params;
 
 static void load(void) {
     hostile_load(&descs[0], "tests/paddle/linear.pdmodel");
     hostile_load(&descs[1], "tests/paddle/everything.pdmodel");
+    hostile_load(&descs[2], "tests/paddle/operators/operators_3.pdmodel");
+    hostile_load(&descs[3], "tests/paddle/operators/operators_5.pdmodel");
+    hostile_load(&pirs[2], "tests/paddle/operators/operators_3.json");
+    hostile_load(&pirs[3], "tests/paddle/operators/operators_5.json");
     hostile_load(&pirs[0], "tests/paddle/linear.json");
     hostile_load(&pirs[1], "tests/paddle/everything.json");
     hostile_load(&params, "tests/paddle/linear.pdiparams");
@@ -76,12 +80,19 @@ static void use_program(const char *path, const char *parameters, hostile_random
     xpuc_error_clear(&error);
 }
 
+/* Often those of another program. */
+static const char *parameters_of(hostile_random *random) {
+    static const char *const paths[] = {"tests/paddle/linear.pdiparams", "tests/paddle/operators/operators_3.pdiparams",
+                                        "tests/paddle/operators/operators_5.pdiparams"};
+    return paths[hostile_below(random, sizeof paths / sizeof *paths)];
+}
+
 static void feed_desc(hostile_random *random, const hostile_file *file, hostile_result *result) {
-    use_program(hostile_save(file, ".pdmodel"), "tests/paddle/linear.pdiparams", random, result);
+    use_program(hostile_save(file, ".pdmodel"), parameters_of(random), random, result);
 }
 
 static void feed_pir(hostile_random *random, const hostile_file *file, hostile_result *result) {
-    use_program(hostile_save(file, ".json"), "tests/paddle/linear.pdiparams", random, result);
+    use_program(hostile_save(file, ".json"), parameters_of(random), random, result);
 }
 
 static xpu_status read_params(xpu_arena *arena, const hostile_file *file, hostile_random *random, xpu_diags *diags) {

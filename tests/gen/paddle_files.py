@@ -261,4 +261,5 @@ def main():
     write(folder, "everything.json", pir_everything())
 
 
-main()
+if __name__ == "__main__":
+    main()

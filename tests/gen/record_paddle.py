@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Records what PaddlePaddle 2.6.2 answers: record_paddle.py ocr MODELS DATA, in tests/paddle.
+"""Records what PaddlePaddle 2.6.2 answers, in tests/paddle:
+    record_paddle.py ocr MODELS DATA     PP-OCRv4 on two pictures
+    record_paddle.py operators [FOLDER]  the cases of paddle_cases.py, some in each program; FOLDER: one in each, there
 
 It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
 are scaled to what is small enough to be kept; values are those of unoptimised programs on one thread."""
@@ -8,7 +10,11 @@ import sys
 
 os.environ["GLOG_minloglevel"] = "3"
 import numpy as np
+import paddle
+import paddle_cases
+import paddle_files
 from paddle import inference
+from paddle.base.proto import framework_pb2
 from PIL import Image
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "paddle")
@@ -44,5 +50,117 @@ def ocr(models, data):
         np.savez_compressed(f"{HERE}/ocr_{name}_out.npz", **run(f"{models}/{model}", x.astype(np.float32)))
 
 
+# ---- operators ----
+
+DROPPED = {"op_callstack", "op_role", "op_role_var", "op_namescope", "op_device", "with_quant_attr", "use_mkldnn", "use_cudnn"}
+SHARED = {"batch_norm": {"MeanOut": "Mean", "VarianceOut": "Variance"}}
+
+
+def append(block, scope, name, case, feeds, fetches):
+    """The case in the block; its operands are called NAME.X, its results NAME.Out. Operands of the range are constants."""
+    op, operands, results, attrs = case
+    taken, made = {}, {}
+    for slot, arrays in operands.items():
+        taken[slot] = []
+        for k, array in enumerate(arrays if isinstance(arrays, list) else [arrays]):
+            constant = slot in paddle_cases.CONSTANTS or op == "range"
+            var = block.create_var(name=f"{name}.{slot}{k or ''}", shape=array.shape, dtype=str(array.dtype),
+                                   persistable=constant, need_check_feed=False, is_data=not constant, stop_gradient=True)
+            if constant:
+                scope.var(var.name).get_tensor().set(array, paddle.CPUPlace())
+                CONSTANTS[var.name] = array
+            else:
+                feeds[var.name] = (var, array)
+            taken[slot].append(var)
+    for slot, types in results.items():
+        types = types if isinstance(types, list) else ["float32"] * types
+        made[slot.lstrip("~")] = [block.create_var(name=f"{name}.{slot.lstrip('~')}{k or ''}", dtype=t)
+                                  for k, t in enumerate(types)]
+        if not slot.startswith("~"):
+            fetches += made[slot]
+    for slot, other in SHARED.get(op, {}).items():
+        made[slot] = taken[other]
+    block.append_op(type=op, inputs=taken, outputs=made, attrs=attrs)
+
+
+CONSTANTS = {}
+
+
+def saved(program, feeds, fetches):
+    """The program's bytes with feed and fetch, without what a run does not need."""
+    desc = framework_pb2.ProgramDesc()
+    desc.ParseFromString(program)
+    desc.version.version = 2006002
+    block = desc.blocks[0]
+    kept = list(block.ops)
+    for op in kept:
+        attrs = [a for a in op.attrs if a.name not in DROPPED]
+        del op.attrs[:]
+        op.attrs.extend(attrs)
+    del block.ops[:]
+    for name, kind in (("feed", 9), ("fetch", 10)):
+        var = block.vars.add(name=name, persistable=True)
+        var.type.type = kind
+
+    def port(kind, taken, made, column):
+        op = block.ops.add(type=kind)
+        op.inputs.add(parameter="X", arguments=[taken])
+        op.outputs.add(parameter="Out", arguments=[made])
+        op.attrs.add(name="col", type=0, i=column)
+
+    for k, name in enumerate(feeds):
+        port("feed", "feed", name, k)
+    block.ops.extend(kept)
+    for k, var in enumerate(fetches):
+        port("fetch", var.name, "fetch", k)
+    return desc.SerializeToString()
+
+
+def record(path, cases):
+    """One program of these cases: PATH.pdmodel, .pdiparams, _in.npz, _out.npz."""
+    paddle.enable_static()
+    main, scope, feeds, fetches = paddle.static.Program(), paddle.static.Scope(), {}, []
+    CONSTANTS.clear()
+    with paddle.static.program_guard(main, paddle.static.Program()), paddle.static.scope_guard(scope):
+        for name, case in cases:
+            append(main.global_block(), scope, name, case, feeds, fetches)
+        executor = paddle.static.Executor(paddle.CPUPlace())
+        given = {name: array for name, (_, array) in feeds.items()}
+        values = executor.run(main, feed=given, fetch_list=fetches)
+    with open(path + ".pdmodel", "wb") as file:
+        file.write(saved(main.desc.serialize_to_string(), feeds, fetches))
+    codes = {"float32": 5, "int64": 3, "int32": 2}
+    records = [paddle_files.record(codes[str(a.dtype)], a.shape, a.tobytes()) for _, a in sorted(CONSTANTS.items())]
+    if records:
+        with open(path + ".pdiparams", "wb") as file:
+            file.write(b"".join(records))
+    np.savez_compressed(path + "_in.npz", **given)
+    np.savez_compressed(path + "_out.npz", **{v.name: np.asarray(a) for v, a in zip(fetches, values)})
+
+
+def operators(folder, single):
+    os.makedirs(folder, exist_ok=True)
+    counts, named = {}, []
+    for case in paddle_cases.CASES:
+        counts[case[0]] = counts.get(case[0], 0) + 1
+        named.append((f"{case[0]}_{counts[case[0]]}", case))
+    if single:
+        groups = [[entry] for entry in named]
+    else:  # those that PIR has no operator for stand in programs of their own
+        both = [entry for entry in named if entry[1][0] not in paddle_cases.NOT_IN_PIR]
+        groups = [both[k:k + 40] for k in range(0, len(both), 40)]
+        groups.append([entry for entry in named if entry[1][0] in paddle_cases.NOT_IN_PIR])
+    for number, group in enumerate(groups):
+        path = os.path.join(folder, group[0][0] if single else f"operators_{number}")
+        try:
+            record(path, group)
+        except Exception as error:
+            if not single:
+                raise
+            print(group[0][0], "refused:", str(error).strip().splitlines()[-1][:200])
+
+
+if sys.argv[1] == "operators":
+    operators(sys.argv[2] if len(sys.argv) > 2 else HERE + "/operators", len(sys.argv) > 2)
 if sys.argv[1] == "ocr":
     ocr(*sys.argv[2:4])
