@@ -23,11 +23,14 @@ static const char *shown(const xpu_paddle_importer *importer, const char *text, 
 
 /* ---- results ---- */
 
-/* The name that a value of the variable gets; in PIR, most have none. */
+/* The name that a value of the variable gets; in PIR, most have none. Of several values the last one has it. */
 static const char *name_of(const xpu_paddle_importer *importer, const xpu_paddle_op *op, uint32_t var, uint32_t i) {
     if (var != XPU_PADDLE_NO_VAR && importer->names[var]) return importer->names[var];
     if (var != XPU_PADDLE_NO_VAR && importer->program->vars.items[var].name[0])
-        return importer->program->vars.items[var].name;
+        return ++importer->made[var] >= importer->assigned[var]
+                   ? importer->program->vars.items[var].name
+                   : xpu_printf(importer->scratch, "%s/%u", importer->program->vars.items[var].name,
+                                importer->made[var]);
     const char *block = op->block ? xpu_printf(importer->scratch, "%u.", op->block) : "";
     const char *name = xpu_printf(importer->scratch, "%s_%s%u", op->type, block, op->index);
     return i ? xpu_printf(importer->scratch, "%s.%u", name, i) : name;

@@ -160,6 +160,19 @@ static void name_outputs(const xpu_paddle_importer *importer) {
     }
 }
 
+static void count_assignments(const xpu_paddle_importer *importer) {
+    const xpu_paddle_block *block = &importer->program->blocks.items[0];
+    for (uint32_t i = 0; i < block->op_count; i++) {
+        const xpu_paddle_op *op = &block->ops[i];
+        for (uint32_t k = 0; k < op->output_count; k++) {
+            for (uint32_t j = 0; j < op->outputs[k].count; j++) {
+                uint32_t var = op->outputs[k].vars[j];
+                if (var != XPU_PADDLE_NO_VAR) importer->assigned[var]++;
+            }
+        }
+    }
+}
+
 /* ---- entry ---- */
 
 static void import_program(xpu_paddle_importer *importer) {
@@ -168,6 +181,8 @@ static void import_program(xpu_paddle_importer *importer) {
     importer->graph = xpu_graph_new(importer->arena, xpu_path_name(program->file), program->file);
     importer->bindings = XPU_NEW_ARRAY(importer->scratch, xpu_paddle_binding, program->vars.count + 1);
     importer->names = XPU_NEW_ARRAY(importer->scratch, const char *, program->vars.count + 1);
+    importer->assigned = XPU_NEW_ARRAY(importer->scratch, uint32_t, program->vars.count + 1);
+    importer->made = XPU_NEW_ARRAY(importer->scratch, uint32_t, program->vars.count + 1);
     importer->is_output = XPU_NEW_ARRAY(importer->scratch, uint8_t, program->vars.count + 1);
     add_source(importer, importer->files.file);
     size_t errors = importer->diags->errors;
@@ -175,6 +190,7 @@ static void import_program(xpu_paddle_importer *importer) {
     int has_parameters = importer->diags->errors == errors;
     add_inputs(importer);
     name_outputs(importer);
+    count_assignments(importer);
     for (uint32_t i = 0; i < program->vars.count && !has_parameters; i++) {
         if (program->vars.items[i].is_persistable && importer->bindings[i].state == XPU_PADDLE_UNSET)
             importer->bindings[i].state = XPU_PADDLE_FAILED;

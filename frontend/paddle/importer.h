@@ -39,6 +39,7 @@ typedef struct {
     xpu_paddle_binding *bindings; /* by variable */
     const char **names;           /* by variable: of the values that operators give it */
     uint8_t *is_output;           /* by variable */
+    uint32_t *assigned, *made;    /* by variable: how often operators give it a value, and have done so */
 } xpu_paddle_importer;
 
 typedef struct xpu_paddle_node xpu_paddle_node;

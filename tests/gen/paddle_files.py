@@ -129,6 +129,14 @@ def linear(version, old):
     return program([block(0, -1, variables, ops)], version, [("matmul_v2", 1)] if not old else [])
 
 
+def again():
+    """y = x + x; y = y + y; y = y + x: a variable that is assigned again, from itself."""
+    feed, fetch = ports("x", "y")
+    ops = [feed] + [op("elementwise_add", {"X": [a], "Y": [b]}, {"Out": ["y"]}, [("axis", INT, -1)])
+                    for a, b in (("x", "x"), ("y", "y"), ("y", "x"))] + [fetch]
+    return program([block(0, -1, ends() + [var("x", dims=(-1, 4)), var("y", dims=(-1, 4))], ops)], 2006002)
+
+
 def weights():
     return {"w": record(FP32, (4, 3), struct.pack("<12f", *WEIGHT)),
             "b": record(FP32, (3,), struct.pack("<3f", *BIAS), levels=((0, 3),))}
@@ -257,6 +265,8 @@ def main():
     y = [[max(0.0, sum(row[k] * WEIGHT[3 * k + j] for k in range(4)) + BIAS[j]) for j in range(3)] for row in x]
     write(folder, "linear_in.npz", npz("x", x))
     write(folder, "linear_out.npz", npz("y", y))
+    write(folder, "again.pdmodel", again())
+    write(folder, "again_out.npz", npz("y", [[5 * v for v in row] for row in x]))
     write(folder, "everything.pdmodel", everything())
     write(folder, "everything.json", pir_everything())
 

@@ -23,6 +23,7 @@ done
 cp $golden/linear.json "$folder/inference.json"
 run_model "$folder/inference.json" $golden/linear_in.npz $golden/linear_out.npz 1e-6,1e-6 --params=$golden/linear.pdiparams --precision=fp32
 run_model $golden/linear.pdmodel $golden/linear_in.npz $golden/linear_out.npz 1e-3,1e-3
+run_model $golden/again.pdmodel $golden/linear_in.npz $golden/again_out.npz 0,0
 
 models=${XPU_SHARED:-../shared}/models/paddle
 # The detector's last sigmoid is steep: 1e-7 before it are 2e-5 behind it.

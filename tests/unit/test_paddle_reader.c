@@ -311,8 +311,34 @@ static xpu_status describe_all(xpu_arena *arena, xpu_diags *diags) {
     return XPU_OK;
 }
 
+static xpu_status import_all(xpu_arena *arena, xpu_diags *diags) {
+    static const char *const paths[] = {FOLDER "linear.pdmodel", FOLDER "old", FOLDER "linear.json"};
+    xpu_graph *graph;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        xpu_status status = xpu_paddle_import(arena, paths[i], NULL, &graph, diags);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}
+
 static void out_of_memory(void) {
     xpu_fail_each_allocation(describe_all, 7);
+    xpu_fail_each_allocation(import_all, 7);
+}
+
+/* What a ProgramDesc assigns to its own operand is the new value from there on: y = x + x; y = y + y; y = y + x. */
+static void assigned_again(void) {
+    fixture f;
+    xpu_graph *graph = NULL;
+    begin(&f);
+    CU_ASSERT_EQUAL_FATAL(xpu_paddle_import(f.arena, FOLDER "again.pdmodel", NULL, &graph, &f.diags), XPU_OK);
+    uint32_t adds = 0;
+    XPU_FOR_ALL_NODES(graph, node) adds += strcmp(xpu_node_at(graph, node)->op->name, "add") == 0;
+    CU_ASSERT_EQUAL(adds, 3);
+    const xpu_value_info *y = xpu_value_at(graph, graph->outputs.items[0]);
+    CU_ASSERT_STRING_EQUAL(y->name, "y");
+    CU_ASSERT_EQUAL(y->kind, XPU_VALUE_NODE);
+    end(&f);
 }
 
 XPU_TEST_MAIN("paddle readers", {"attributes of a ProgramDesc", desc_attributes}, {"its blocks", desc_blocks},
@@ -320,4 +346,4 @@ XPU_TEST_MAIN("paddle readers", {"attributes of a ProgramDesc", desc_attributes}
               {"parameters in one file, or one for each", combined_and_separate},
               {"more than 2^31 elements", large_parameter}, {"parameter files that are cut off", truncated},
               {"what is no ProgramDesc", wrong_programs}, {"what is no PIR program", wrong_pir},
-              {"no memory", out_of_memory})
+              {"no memory", out_of_memory}, {"variables that are assigned again", assigned_again})
