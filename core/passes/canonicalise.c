@@ -188,6 +188,7 @@ static const struct {
     {XPU_OP_IDENTITY, drop_identity},        {XPU_OP_CONCAT, drop_single_concat}, {XPU_OP_RESHAPE, simplify_reshape},
     {XPU_OP_TRANSPOSE, simplify_transpose},  {XPU_OP_PAD, drop_empty_pad},        {XPU_OP_CONV, pad_into_conv},
     {XPU_OP_AVERAGE_POOL, pad_into_average}, {XPU_OP_IF, xpu_decide_if},          {XPU_OP_LOOP, xpu_decide_loop},
+    {XPU_OP_GATHER, xpu_gather_as_slice},
 };
 
 static int simplify(xpu_graph *graph, xpu_node node, xpu_diags *diags) {

@@ -13,7 +13,8 @@ xpu_status xpu_pass_quantised(xpu_graph *graph, xpu_diags *diags);
 /* Folding: nodes whose operands are all constants become constants (lazy where large). Exact. */
 xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags);
 /* Identity, no-op reshape and transpose, double transpose, reshape of reshape, transpose of a constant, pad into conv
- * or pooling where the meaning is the same, one-operand concat, dead nodes, common subexpressions. Exact. */
+ * or pooling where the meaning is the same, one-operand concat, gather by constant indices that are a box, dead nodes,
+ * common subexpressions. Exact. */
 xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags);
 /* Batch norm behind conv or matmul into its weights and bias; a factor or sum of one number behind a conv, too. Hard
  * swish that is written out becomes one operator. Tolerance. */

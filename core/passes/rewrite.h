@@ -34,6 +34,10 @@ static inline int xpu_is_constant(const xpu_graph *graph, xpu_value value) {
 /* Whether a value is a float32 constant of one element; its number. XPU_OK with *is_one = 0 where it is none. */
 xpu_status xpu_one_number(const xpu_graph *graph, xpu_value value, float *number, int *is_one, xpu_diags *diags);
 
+/* GATHER by constant indices that are evenly spaced, or blocks each forwards or backwards, becomes a slice. Returns 1
+ * when it does. */
+int xpu_gather_as_slice(xpu_graph *graph, xpu_node node, xpu_diags *diags);
+
 /* x * clip(x + 3, 0, 6) / 6 in any of the forms that exporters write, of which `node` is the last operator, becomes
  * HARD_SWISH. */
 xpu_status xpu_find_hard_swish(xpu_graph *graph, xpu_node node, xpu_diags *diags);

@@ -341,6 +341,23 @@ static void reshapes_back(bench *b) {
     xpu_value x = OP(b, RELU, input(b, DIMS(2, 6)));
     OUT(b, OP(b, EXP, reshape(b, reshape(b, x, DIMS(3, 4)), DIMS(2, 6))));
 }
+static void gather_of(bench *b, const int64_t *index, int64_t count) {
+    const xpu_tensor list = {.dtype = XPU_I64, .rank = 1, .dims = {count}, .data = (void *)(uintptr_t)index};
+    const xpu_value operands[] = {input(b, DIMS(3, 8, 2)), xpu_graph_const_bytes(b->graph, NULL, &list)};
+    OUT(b, xpu_node_output(b->graph, bench_node(b, XPU_OP_GATHER, operands, 2, &XPU_ATTR_INT_OF(AXIS, 1), 1), 0));
+}
+static void gather_pairs(bench *b) {
+    gather_of(b, (const int64_t[]){1, 0, 3, 2, -3, 4, 7, 6}, 8);
+}
+static void gather_halves(bench *b) {
+    gather_of(b, (const int64_t[]){4, 5, 6, 7, 0, 1, 2, 3}, 8);
+}
+static void gather_backwards(bench *b) {
+    gather_of(b, (const int64_t[]){7, 5, 3}, 3);
+}
+static void gather_others(bench *b) {
+    gather_of(b, (const int64_t[]){1, 0, 3, 2, 5, 4, 6, 7}, 8);
+}
 static void transposes_back(bench *b) {
     xpu_value x = input(b, DIMS(2, 3, 4));
     x = OP_WITH(b, TRANSPOSE, x, INTS(PERM, 1, 2, 0));
@@ -453,6 +470,10 @@ static void canonicalising(void) {
         {"other attributes", other_attributes, "leaky_relu leaky_relu add"},
         {"equal and other chains", equal_chains, "chain(1) mul chain(1) add"},
         {"dead nodes", dead_nodes, "abs"},
+        {"gather of pairs that change places", gather_pairs, "reshape slice reshape"},
+        {"gather of halves that change places", gather_halves, "reshape slice reshape"},
+        {"gather of every second one from the end", gather_backwards, "slice"},
+        {"gather of no box", gather_others, "gather"},
     };
     RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_canonicalise);
 }

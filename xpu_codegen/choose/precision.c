@@ -79,8 +79,9 @@ static int has_computed_matrix(const xpu_codegen *cg, xpu_node node) {
 }
 
 /* With fewer products the cores, each of which has some columns, are faster in float32 than the tensor engine is with
- * its largest magnitude in front (1 x 64 x 64: 2,800 cycles, in int16 4,500; 1 x 64 x 172: 3,300 and 6,600). */
-enum { LEAST_PRODUCTS = 1 << 15 };
+ * its largest magnitude in front (1 x 64 x 64: 2,800 cycles, in int16 4,500; 1 x 64 x 172: 3,300 and 6,600). For a lone
+ * row the array loads weights no faster than GM delivers their floats (1 x 64 x 512: 4,500 and 11,200). */
+enum { LEAST_PRODUCTS = 1 << 15, LEAST_OF_A_ROW = 1 << 17 };
 
 static int is_small_product(xpu_codegen *cg, xpu_node node) {
     if (!xpu_node_is(cg->graph, node, XPU_OP_MATMUL)) return 0;
@@ -88,7 +89,9 @@ static int is_small_product(xpu_codegen *cg, xpu_node node) {
     int64_t columns = xpu_dim_upper(cg, xpu_value_dim(cg, y, xpu_value_at(cg->graph, y)->rank - 1));
     if (columns < (int64_t)cg->chip.cores * cg->chip.lanes) return 0;
     xpu_dim elements = xpu_dims_product(cg, x, 0, xpu_value_at(cg->graph, x)->rank);
-    return (double)xpu_dim_upper(cg, elements) * (double)columns < LEAST_PRODUCTS;
+    int64_t inner = xpu_dim_upper(cg, xpu_value_dim(cg, x, xpu_value_at(cg->graph, x)->rank - 1));
+    int64_t least = xpu_dim_upper(cg, elements) == inner ? LEAST_OF_A_ROW : LEAST_PRODUCTS;
+    return (double)xpu_dim_upper(cg, elements) * (double)columns < (double)least;
 }
 
 /* Why automatic precision keeps float32 where integers are possible; NULL: it does not. */
