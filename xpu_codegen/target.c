@@ -4,6 +4,7 @@
 #include "xpu_codegen/choose/layout.h"
 #include "xpu_codegen/choose/precision.h"
 #include "xpu_codegen/choose/precision_rules.h"
+#include "xpu_codegen/choose/prologue.h"
 #include "xpu_codegen/choose/rules.h"
 #include "xpu_codegen/emit/portable_build.h"
 #include "xpu_codegen/emit/program_text.h"
@@ -64,6 +65,7 @@ static xpu_codegen *codegen_of(xpu_target_job *job) {
 static xpu_status prepare(xpu_target_job *job) {
     xpu_codegen *cg = codegen_of(job);
     xpu_status status = xpu_choose_precision(cg);
+    if (status == XPU_OK) status = xpu_join_prologues(cg);
     return status == XPU_OK ? xpu_choose_layouts(cg) : status;
 }
 

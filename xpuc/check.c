@@ -158,7 +158,7 @@ static xpu_status make_inputs(xpu_checker *checker, const xpu_graph *graph, xpu_
 
 /* The second result of a convolution or product goes with the first. */
 static void renew_absmax(const xpu_graph *graph, xpu_node node, const xpu_tensor *results, uint32_t count) {
-    if (!xpu_node_has(graph, node, XPU_TRAIT_PRODUCT) || count <= XPU_OUT_ABSMAX) return;
+    if (!xpu_node_has(graph, node, XPU_TRAIT_FINDS_ABSMAX) || count <= XPU_OUT_ABSMAX) return;
     const xpu_tensor *y = &results[XPU_OUT_Y];
     *(float *)results[XPU_OUT_ABSMAX].data = xa_absmax_of(y->data, (size_t)xpu_tensor_count(y));
 }

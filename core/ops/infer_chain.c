@@ -71,7 +71,10 @@ xpu_status xpu_infer_chain(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
                                "the program is damaged: compile the model again",
                                "a step's operands have other types than its operator takes");
     }
-    return xpu_set_result(graph, node, 0, types.values[chain->input_count + chain->step_count - 1], rank, dims, diags);
+    xpu_dtype dtype = types.values[chain->input_count + chain->step_count - 1];
+    status = xpu_set_result(graph, node, XPU_OUT_Y, dtype, rank, dims, diags);
+    if (status != XPU_OK || xpu_node_at(graph, node)->output_count <= XPU_OUT_ABSMAX) return status;
+    return xpu_set_result(graph, node, XPU_OUT_ABSMAX, XPU_F32, 0, NULL, diags);
 }
 
 xpu_status xpu_infer_absmax(xpu_graph *graph, xpu_node node, xpu_diags *diags) {

@@ -26,6 +26,20 @@ static xpu_status check_int16(xpu_graph *graph, xpu_node node, xpu_diags *diags)
                            xpu_operand_text(graph, node, XPU_IN_WSCALE), xpu_operand_text(graph, node, XPU_IN_ABSMAX));
 }
 
+/* A convolution of float32 may have a chain that its operand goes through. */
+static xpu_status check_prologue(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_attr *steps = xpu_node_attr(graph, node, XPU_ATTR_STEPS);
+    xpu_dtype dtype = XPU_F32;
+    xpu_chain_types types;
+    if (!steps) return XPU_OK;
+    if (xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32 && xpu_chain_is_valid(steps->chain, 1) &&
+        xpu_chain_types_of(steps->chain, &dtype, &types) && types.is_float32)
+        return XPU_OK;
+    return xpu_infer_error(graph, node, diags, "chain-program", "the chain's program is not valid",
+                           "the program is damaged: compile the model again",
+                           "what the operand goes through is no chain of one float32 value");
+}
+
 static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channels, xpu_diags *diags) {
     int64_t precision = xpu_node_int(graph, node, XPU_ATTR_PRECISION);
     int64_t activation = xpu_node_int(graph, node, XPU_ATTR_ACTIVATION);
@@ -54,7 +68,8 @@ static xpu_status check_epilogue(xpu_graph *graph, xpu_node node, xpu_dim channe
                                xpu_dim_list_text(&graph->dims, result->rank, result->dims, graph->arena),
                                xpu_operand_text(graph, node, XPU_IN_BRANCH));
     }
-    if (xpu_node_at(graph, node)->output_count <= XPU_OUT_ABSMAX) return XPU_OK;
+    status = check_prologue(graph, node, diags);
+    if (status != XPU_OK || xpu_node_at(graph, node)->output_count <= XPU_OUT_ABSMAX) return status;
     return xpu_set_result(graph, node, XPU_OUT_ABSMAX, XPU_F32, 0, NULL, diags);
 }
 

@@ -262,7 +262,22 @@ static xpu_status run_chain(const xpu_chain *chain, const xpu_ref_args *args) {
 }
 
 xpu_status xpu_ref_chain(const xpu_ref_args *args) {
-    return run_chain(xpu_chain_of(args->graph, args->node), args);
+    xpu_status status = run_chain(xpu_chain_of(args->graph, args->node), args);
+    if (status == XPU_OK) xpu_ref_write_absmax(args);
+    return status;
+}
+
+xpu_status xpu_ref_prologue(const xpu_ref_args *args, const void **x) {
+    const xpu_attr *steps = xpu_node_attr(args->graph, args->node, XPU_ATTR_STEPS);
+    *x = args->inputs[XPU_IN_X]->data;
+    if (!steps) return XPU_OK;
+    xpu_tensor made = *args->inputs[XPU_IN_X];
+    made.data = XPU_NEW_ARRAY(args->scratch, float, (size_t)xpu_tensor_count(&made));
+    xpu_tensor *results[] = {&made};
+    xpu_ref_args chain = *args;
+    chain.outputs = results;
+    *x = made.data;
+    return run_chain(steps->chain, &chain);
 }
 
 int xpu_elementwise_step(const xpu_graph *graph, xpu_node node, xpu_chain_step *step) {
@@ -285,6 +300,12 @@ xpu_status xpu_ref_elementwise(const xpu_ref_args *args) {
 }
 
 /* ---- absmax ---- */
+
+void xpu_ref_write_absmax(const xpu_ref_args *args) {
+    if (xpu_node_at(args->graph, args->node)->output_count <= XPU_OUT_ABSMAX) return;
+    const xpu_tensor *y = args->outputs[XPU_OUT_Y];
+    *(float *)args->outputs[XPU_OUT_ABSMAX]->data = xa_absmax_of(y->data, (size_t)xpu_tensor_count(y));
+}
 
 xpu_status xpu_ref_absmax(const xpu_ref_args *args) {
     const xpu_tensor *x = args->inputs[0];

@@ -239,12 +239,6 @@ static xpu_status check_k(const xpu_ref_args *args, const engine *e, int64_t k) 
     return xpu_ref_refuse(args, "a sum of integers has more than 2^23 products");
 }
 
-static void write_absmax(const xpu_ref_args *args) {
-    if (xpu_node_at(args->graph, args->node)->output_count <= XPU_OUT_ABSMAX) return;
-    const xpu_tensor *y = args->outputs[XPU_OUT_Y];
-    *(float *)args->outputs[XPU_OUT_ABSMAX]->data = xa_absmax_of(y->data, (size_t)xpu_tensor_count(y));
-}
-
 /* ---- convolution ---- */
 
 /* All in elements; a 1-D convolution is a 2-D one of height 1. */
@@ -441,8 +435,9 @@ static xpu_status conv_by_groups(const conv_job *job, int64_t n) {
 }
 
 xpu_status xpu_ref_conv(const xpu_ref_args *args) {
-    conv_job job = {.x = args->inputs[XPU_IN_X]->data, .scratch = args->scratch};
+    conv_job job = {.scratch = args->scratch};
     geometry *g = &job.g;
+    if (xpu_ref_prologue(args, &job.x) != XPU_OK) return XPU_EBUG;
     read_geometry(args, g);
     prepare(args, (size_t)g->o, &job.e, &job.end);
     int64_t per_group = g->o / g->group, lanes = (int64_t)job.e.lanes, k = g->kh * g->kw * g->cg;
@@ -467,7 +462,7 @@ xpu_status xpu_ref_conv(const xpu_ref_args *args) {
         xpu_status status = lane_x ? conv_by_lanes(&job, n) : conv_by_groups(&job, n);
         if (status != XPU_OK) return status;
     }
-    write_absmax(args);
+    xpu_ref_write_absmax(args);
     return XPU_OK;
 }
 
@@ -534,6 +529,6 @@ xpu_status xpu_ref_matmul(const xpu_ref_args *args) {
             }
         }
     }
-    write_absmax(args);
+    xpu_ref_write_absmax(args);
     return XPU_OK;
 }

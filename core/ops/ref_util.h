@@ -30,4 +30,10 @@ static inline float xpu_ref_float(const xpu_ref_args *args, xpu_attr_id id) {
 /* Activation and order of what follows a matrix-like layer's accumulation; bias and branch are the caller's. */
 xa_post_float xpu_ref_epilogue(const xpu_ref_args *args);
 
+/* The operand XPU_IN_X behind the node's own chain, or as it is where the node has none; lies in `scratch`. */
+xpu_status xpu_ref_prologue(const xpu_ref_args *args, const void **x);
+
+/* The second result of an operator with the trait FINDS_ABSMAX, where the node has one. */
+void xpu_ref_write_absmax(const xpu_ref_args *args);
+
 #endif

@@ -183,7 +183,7 @@ static int is_absmax(const verifier *v, const xpu_value_info *value) {
     if (value->kind != XPU_VALUE_NODE) return value->kind == XPU_VALUE_CONST;
     if (xpu_node_is(v->graph, value->node, XPU_OP_ABSMAX)) return 1;
     if (xpu_node_is(v->graph, value->node, XPU_OP_ROW_SCALE)) return value->output == XPU_OUT_ROW_ABSMAX;
-    return xpu_node_has(v->graph, value->node, XPU_TRAIT_PRODUCT) && value->output == XPU_OUT_ABSMAX;
+    return xpu_node_has(v->graph, value->node, XPU_TRAIT_FINDS_ABSMAX) && value->output == XPU_OUT_ABSMAX;
 }
 
 static int is_packed(const verifier *v, const xpu_value_info *w, int precision) {

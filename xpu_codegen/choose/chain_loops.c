@@ -84,3 +84,18 @@ uint32_t xpu_chain_most_live(const xpu_chain *chain) {
     }
     return most;
 }
+
+double xpu_chain_vector_cycles(const xpu_chain *chain) {
+    enum { LOAD_AND_STORE = 2, LONG_STEP = 30, DIVISION = 16, HARD_SWISH = 5 };
+    double cycles = LOAD_AND_STORE;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        const xpu_elementwise op = chain->steps[s].op;
+        if (xpu_elementwise_is_long(op))
+            cycles += LONG_STEP;
+        else if (op == XPU_EW_div || op == XPU_EW_sqrt)
+            cycles += DIVISION;
+        else
+            cycles += op == XPU_EW_hard_swish ? HARD_SWISH : 2;
+    }
+    return cycles;
+}

@@ -18,4 +18,7 @@ int xpu_chain_plan(xpu_codegen *cg, xpu_node node, xpu_layout layout, xpu_chain_
 /* The most operands and results that are still needed while one step runs; operands are loaded at their first use. */
 uint32_t xpu_chain_most_live(const xpu_chain *chain);
 
+/* About the cycles that a core needs for a vector of 16 elements. */
+double xpu_chain_vector_cycles(const xpu_chain *chain);
+
 #endif

@@ -207,7 +207,7 @@ static xpu_value scalar_result(xpu_graph *graph, xpu_node node, uint32_t output,
     return value;
 }
 
-/* A second result of a matrix-like layer: the largest magnitude of its first. */
+/* A second result of a layer: the largest magnitude of its first. */
 static xpu_value add_absmax_result(xpu_codegen *cg, xpu_node node) {
     xpu_graph *graph = cg->graph;
     xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y), known = xpu_node_output(graph, node, XPU_OUT_ABSMAX);
@@ -244,8 +244,24 @@ static int has_int16_input(const xpu_codegen *cg, xpu_node node) {
            xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
 }
 
+static int is_chain_of_float32(const xpu_codegen *cg, xpu_node node) {
+    xpu_chain_types types;
+    return xpu_chain_types_of_node(cg->graph, node, &types) && types.is_float32;
+}
+
+/* Without broadcast operands: then chain_dense finds it. */
+static int has_dense_operands(const xpu_codegen *cg, xpu_node node) {
+    for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++) {
+        if (!xpu_value_same_shape(cg->graph, xpu_node_input(cg->graph, node, i), xpu_node_output(cg->graph, node, 0)))
+            return 0;
+    }
+    return 1;
+}
+
 /* Whether the kernel of a node can find the largest magnitude of what it makes. */
 static int finds_absmax(const xpu_codegen *cg, xpu_node node) {
+    if (xpu_node_is(cg->graph, node, XPU_OP_CHAIN))
+        return !xpu_on_host(cg, node) && is_chain_of_float32(cg, node) && has_dense_operands(cg, node);
     if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) return 0;
     if (xpu_node_is(cg->graph, node, XPU_OP_RECURRENT)) return 0;
     return xpu_node_is(cg->graph, node, XPU_OP_CONV) || has_constant_matrix(cg, node);

@@ -1,8 +1,12 @@
 /* Elementwise chains: the call, and which loop body it shares. */
 #include "xpu_codegen/lower/chain.h"
 
+#include <string.h>
+
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/by_size.h"
+#include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
@@ -79,14 +83,24 @@ static void set_loops(xpu_codegen *cg, struct xpu_loops_group *call, const xpu_c
 _Static_assert((int)XPU_CHAIN_ALL_IMMEDIATES == (int)XPU_CHAIN_ARGUMENT_IMMEDIATES,
                "the kernel's arguments have room for the immediates of all steps");
 
-static void set_immediates(struct xpu_loops_group *call, const xpu_chain *chain) {
+/* c: XPU_CHAIN_ARGUMENT_IMMEDIATES of them. */
+static void set_immediates(xpu_arg_float *c, const xpu_chain *chain) {
     uint32_t next = 0;
     for (uint32_t s = 0; s < chain->step_count; s++) {
         for (int i = 0; i < xpu_elementwise_immediates(chain->steps[s].op); i++) {
-            call->c[next++] = xpu_arg_real(chain->steps[s].immediates[i]);
+            c[next++] = xpu_arg_real(chain->steps[s].immediates[i]);
         }
     }
-    while (next < sizeof call->c / sizeof *call->c) call->c[next++] = xpu_arg_real(0);
+    while (next < XPU_CHAIN_ARGUMENT_IMMEDIATES) c[next++] = xpu_arg_real(0);
+}
+
+const char *xpu_prologue_of(xpu_codegen *cg, uint32_t layer, xpu_node node, xpu_arg_float *c) {
+    const xpu_chain *chain = xpu_chain_of(cg->graph, node);
+    const xpu_dtype dtype = XPU_F32;
+    xpu_chain_types types;
+    if (!xpu_chain_types_of(chain, &dtype, &types)) return NULL; /* its shape function refuses it */
+    set_immediates(c, chain);
+    return body_of(cg, layer, chain, &types);
 }
 
 static uint32_t size_bits(xpu_dtype dtype) {
@@ -142,6 +156,73 @@ static int has_small_planes(const xpu_codegen *cg, const xpu_chain_loops *loops,
     return width <= MOST && rows <= MOST && width * rows <= MOST && PARTS * width * rows <= room;
 }
 
+/* ---- chains of dense operands ---- */
+
+/* Whether every operand lies as the result does. */
+static int all_dense(xpu_codegen *cg, const xpu_chain_loops *loops, uint32_t inputs) {
+    if (loops->rank > 1) return 0;
+    for (uint32_t i = 0; i < inputs; i++) {
+        if (!is_dense(cg, loops, i)) return 0;
+    }
+    return 1;
+}
+
+/* In thousandths: what core 0 does, which first queues the engine's steps, so that all cores end together. */
+static int64_t late_share(const xpu_codegen *cg, double vectors, const xpu_chain *chain, double engine_cycles) {
+    const double work = vectors * xpu_chain_vector_cycles(chain), cores = cg->chip.cores;
+    const double late = (work - (cores - 1) * engine_cycles) / cores;
+    return late > 0 ? (int64_t)(1000 * late / work) : 0;
+}
+
+/* A chain behind a convolution on the tensor engine begins with the first rows. */
+static void begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, struct xpu_chain_dense_call *call) {
+    const xpu_value x = xpu_node_input(cg->graph, node, 0);
+    const xpu_tiles *made = xpu_follows_tensor(cg, layer, node) ? cg->layers.items[layer - 1].tiles : NULL;
+    call->late_share = xpu_arg_number(-1);
+    call->row = call->rows = xpu_arg_number(0);
+    if (!made || cg->chip.cores < 2 || xpu_value_at(cg->graph, x)->rank != 4) return;
+    xpu_dim width = xpu_value_dim(cg, x, 3), channels = xpu_value_dim(cg, x, 1);
+    xpu_sized_field share = {.field = &call->late_share};
+    for (uint32_t i = 0; i < made->sizes.count; i++) {
+        const xpu_size *size = &made->sizes.items[i];
+        int last = i + 1 == made->sizes.count;
+        double out_h = last ? (double)xpu_dim_upper(cg, xpu_value_dim(cg, x, 2)) : size->out_h;
+        double out_w = last ? (double)xpu_dim_upper(cg, width) : size->out_w;
+        double pixels = (double)xpu_dim_upper(cg, xpu_value_dim(cg, x, 0)) * out_h * out_w;
+        share.values[i] = late_share(cg, pixels * (double)xpu_dim_upper(cg, channels) / 16,
+                                     xpu_chain_of(cg->graph, node), made->items[i].cycles);
+    }
+    call->row = xpu_arg_dim(xpu_dim_mul(&cg->graph->dims, width, channels));
+    call->rows = xpu_arg_dim(xpu_value_dim(cg, x, 2));
+    cg->layers.items[layer].begins_early = 1;
+    xpu_set_by_size(cg, &made->sizes, &share, 1);
+}
+
+static xpu_status lower_dense(xpu_codegen *cg, uint32_t layer, xpu_node node, const struct xpu_loops_group *loops,
+                              const char *body) {
+    const xpu_value y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
+    struct xpu_chain_dense_call call = {.y = loops->y, .inputs = loops->inputs, .y_absmax = xpu_arg_absent()};
+    const xpu_value most = xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX);
+    memcpy(call.x, loops->x, sizeof call.x);
+    memcpy(call.c, loops->c, sizeof call.c);
+    call.count = xpu_arg_dim(xpu_dims_product(cg, y, 0, xpu_value_at(cg->graph, y)->rank));
+    if (most.id) call.y_absmax = xpu_arg_at(xpu_activation_buffer(cg, most));
+    begin_early(cg, layer, node, &call);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_chain_dense, xpu_dim_of(cg, 0));
+    return xpu_add_chain_dense(cg, layer, &call, body);
+}
+
+/* The second result of a chain whose kernel does not find it. */
+static xpu_status add_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    const xpu_value y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
+    const xpu_value most = xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX);
+    if (!most.id) return XPU_OK;
+    struct xpu_absmax_f32_call call = {.x = xpu_arg_at(xpu_activation_buffer(cg, y)),
+                                       .y = xpu_arg_at(xpu_activation_buffer(cg, most))};
+    call.count = xpu_arg_dim(xpu_dims_product(cg, y, 0, xpu_value_at(cg->graph, y)->rank));
+    return xpu_add_absmax_f32(cg, layer, &call);
+}
+
 xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_chain *chain = xpu_chain_of(cg->graph, node);
     xpu_value y = xpu_node_output(cg->graph, node, 0);
@@ -166,14 +247,21 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
         call.x[i] = xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, i), role));
     }
     set_loops(cg, &call.loops, &loops, chain->input_count);
-    set_immediates(&call.loops, chain);
+    set_immediates(call.loops.c, chain);
     offer_in_place(cg, &call.loops, &loops, chain->input_count);
-    if (types.is_float32 && has_small_planes(cg, &loops, chain->input_count)) {
+    if (!types.is_float32) {
+        xpu_describe_layer(cg, layer, XPU_KERNEL_chain_typed, xpu_dim_of(cg, 0));
+        return xpu_add_chain_typed(cg, layer, &call, body);
+    }
+    if (all_dense(cg, &loops, chain->input_count)) return lower_dense(cg, layer, node, &call.loops, body);
+    if (has_small_planes(cg, &loops, chain->input_count)) {
         struct xpu_chain_planes_call planes = {.loops = call.loops};
         xpu_describe_layer(cg, layer, XPU_KERNEL_chain_planes, xpu_dim_of(cg, 0));
-        return xpu_add_chain_planes(cg, layer, &planes, body);
+        xpu_status made = xpu_add_chain_planes(cg, layer, &planes, body);
+        return made == XPU_OK ? add_absmax(cg, layer, node) : made;
     }
-    xpu_describe_layer(cg, layer, types.is_float32 ? XPU_KERNEL_chain : XPU_KERNEL_chain_typed, xpu_dim_of(cg, 0));
     struct xpu_chain_call plain = {.loops = call.loops};
-    return types.is_float32 ? xpu_add_chain(cg, layer, &plain, body) : xpu_add_chain_typed(cg, layer, &call, body);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_chain, xpu_dim_of(cg, 0));
+    xpu_status status = xpu_add_chain(cg, layer, &plain, body);
+    return status == XPU_OK ? add_absmax(cg, layer, node) : status;
 }

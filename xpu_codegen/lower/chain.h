@@ -2,6 +2,7 @@
 #ifndef XPU_CODEGEN_LOWER_CHAIN_H
 #define XPU_CODEGEN_LOWER_CHAIN_H
 
+#include "xpu_codegen/lower/calls.h"
 #include "xpu_codegen/state.h"
 
 /* The loop body of an elementwise chain; layers of the same structure share one. */
@@ -15,5 +16,8 @@ typedef struct xpu_chain_body_text {
 } xpu_chain_body_text;
 
 enum { XPU_BODY_SLOTS = 1 << 12 };
+
+/* The body of the chain that a convolution's operand goes through; c: the immediates, XPU_CHAIN_ARGUMENT_IMMEDIATES. */
+const char *xpu_prologue_of(xpu_codegen *cg, uint32_t layer, xpu_node node, xpu_arg_float *c);
 
 #endif

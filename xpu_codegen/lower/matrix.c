@@ -4,8 +4,10 @@
 
 #include "core/arith.h"
 #include "xpu_codegen/choose/byte_tasks.h"
+#include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
+#include "xpu_codegen/lower/chain.h"
 #include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
@@ -164,22 +166,34 @@ int xpu_follows_tensor(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     if (info->kind != XPU_VALUE_NODE || info->output != XPU_OUT_Y || layer == 0 || xpu_begins_range(cg, layer))
         return 0;
     if (cg->layer_of[info->node.id] != (int32_t)layer - 1 || xpu_on_host(cg, info->node)) return 0;
+    if (!xpu_value_same_shape(cg->graph, x, xpu_node_input(cg->graph, node, XPU_IN_X))) return 0; /* other rows */
     return cg->layers.items[layer - 1].kernel == XPU_KERNEL_conv2d_i16;
 }
 
-/* In thousandths, for size i of what the layer before makes; -1: the layer does not begin early. */
-static int64_t late_share(const xpu_codegen *cg, const xpu_conv_shape *s, const xpu_tiles *made, uint32_t i) {
-    enum { LEAST_ROWS = 48 }; /* of x: fewer are there before the cores have begun, and finer strips cost more */
-    const xpu_size *size = &made->sizes.items[i];
-    if (size->out_h < LEAST_ROWS) return -1;
+/* What the cores have to do, in cycles of one of them, for size i of what the layer before makes. */
+static double depthwise_work(const xpu_codegen *cg, const xpu_conv_shape *s, const xpu_chain *prologue,
+                             const xpu_sizes *sizes, uint32_t i) {
+    const xpu_size *size = &sizes->items[i];
     double out_h = (double)xpu_dim_upper(cg, s->out_h), out_w = (double)xpu_dim_upper(cg, s->out_w);
-    if (i + 1 < made->sizes.count) {
+    if (i + 1 < sizes->count) {
         out_h = ceil((double)size->out_h / (double)s->stride[0]);
         out_w = ceil((double)size->out_w / (double)s->stride[1]);
     }
-    double lines = (double)xpu_dim_upper(cg, s->batch) * out_h * (double)xpu_dim_upper(cg, s->out_c);
-    double work = lines * (2.2 * out_w + 28), cores = cg->chip.cores; /* of one core */
-    double late = (work - (cores - 1) * made->items[i].cycles) / cores;
+    const double element = s->kernel[1] == 3 ? 2.2 : 3.4;
+    const double images = (double)xpu_dim_upper(cg, s->batch) * (double)xpu_dim_upper(cg, s->out_c);
+    double work = images * out_h * (element * out_w + 28);
+    if (prologue) work += images * size->out_h * size->out_w * xpu_chain_vector_cycles(prologue) / 16;
+    return work;
+}
+
+/* In thousandths, for size i of what the layer before makes; -1: the layer does not begin early. Rows come in steps of
+ * a tile: few rows in few steps are there before the cores have begun, and finer strips cost more. */
+static int64_t late_share(const xpu_codegen *cg, const xpu_tiles *made, uint32_t i, double work) {
+    enum { LEAST_ROWS = 48, LEAST_STEPS = 6 };
+    const int32_t rows = made->sizes.items[i].out_h, tile = made->items[i].tile_h;
+    if (rows < LEAST_ROWS && (rows + tile - 1) / tile < LEAST_STEPS) return -1;
+    const double cycles = made->items[i].cycles, cores = cg->chip.cores;
+    double late = (work - (cores - 1) * cycles) / cores;
     return late > 0 ? (int64_t)(1000 * late / work) : 0;
 }
 
@@ -190,8 +204,10 @@ static xpu_arg_int begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, c
     xpu_arg_int late = xpu_arg_number(-1);
     if (!made) return late;
     xpu_sized_field share = {.field = &late};
+    const xpu_attr *steps = xpu_node_attr(cg->graph, node, XPU_ATTR_STEPS);
+    const xpu_chain *prologue = steps ? steps->chain : NULL;
     for (uint32_t i = 0; i < made->sizes.count; i++) {
-        share.values[i] = late_share(cg, s, made, i);
+        share.values[i] = late_share(cg, made, i, depthwise_work(cg, s, prologue, &made->sizes, i));
         if (share.values[i] >= 0) cg->layers.items[layer].begins_early = 1;
     }
     xpu_set_by_size(cg, &made->sizes, &share, 1);
@@ -211,14 +227,25 @@ static xpu_status lower_conv_f32(xpu_codegen *cg, uint32_t layer, xpu_node node,
 
 static xpu_status lower_depthwise_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_packing packing = packing_of(cg, node, XPU_PACK_DEPTHWISE_F32, s, 0);
-    struct xpu_depthwise_f32_call call = {0};
+    const int has_prologue = xpu_node_attr(cg->graph, node, XPU_ATTR_STEPS) != NULL;
+    struct xpu_depthwise_chain_f32_call call = {0};
     call.operands = operands_of(cg, layer, node, &packing);
     call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
     call.geometry = geometry_of(s);
     call.epilogue = xpu_epilogue_of(cg, node);
     call.late_share = begin_early(cg, layer, node, s);
+    if (has_prologue) {
+        const char *body = xpu_prologue_of(cg, layer, node, call.c);
+        xpu_describe_layer(cg, layer, XPU_KERNEL_depthwise_chain_f32, conv_macs(cg, s));
+        return xpu_add_depthwise_chain_f32(cg, layer, &call, body);
+    }
+    struct xpu_depthwise_f32_call plain = {.operands = call.operands,
+                                           .y_absmax = call.y_absmax,
+                                           .geometry = call.geometry,
+                                           .epilogue = call.epilogue,
+                                           .late_share = call.late_share};
     xpu_describe_layer(cg, layer, XPU_KERNEL_depthwise_f32, conv_macs(cg, s));
-    return xpu_add_depthwise_f32(cg, layer, &call);
+    return xpu_add_depthwise_f32(cg, layer, &plain);
 }
 
 static int is_unsigned(const xpu_codegen *cg, xpu_value value) {

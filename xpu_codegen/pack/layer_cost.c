@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/ops/chain.h"
+#include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/values.h"
 
@@ -20,21 +20,11 @@ static double bytes_of(xpu_codegen *cg, xpu_value value) {
     return (double)xpu_dim_upper(cg, count) * (double)xpu_dtype_bytes(info->dtype);
 }
 
-static double chain_cycles(const xpu_chain *chain) {
-    enum { LOAD_AND_STORE = 2, LONG_STEP = 30, DIVISION = 16 };
-    double cycles = LOAD_AND_STORE;
-    for (uint32_t s = 0; s < chain->step_count; s++) {
-        const xpu_elementwise op = chain->steps[s].op;
-        cycles += xpu_elementwise_is_long(op) ? LONG_STEP : op == XPU_EW_div || op == XPU_EW_sqrt ? DIVISION : 2;
-    }
-    return cycles;
-}
-
 /* Cycles that a core needs for 16 elements of what it reads or makes. */
 static double cycles_of_vector(xpu_codegen *cg, xpu_node node) {
     enum { SIMPLE = 2, SOFTMAX = 60, OTHER = 4 };
     switch (xpu_op_id_of(xpu_node_at(cg->graph, node)->op)) {
-    case XPU_OP_CHAIN: return chain_cycles(xpu_chain_of(cg->graph, node));
+    case XPU_OP_CHAIN: return xpu_chain_vector_cycles(xpu_chain_of(cg->graph, node));
     case XPU_OP_SOFTMAX: return SOFTMAX;
     case XPU_OP_ABSMAX:
     case XPU_OP_GLOBAL_AVERAGE_POOL: return SIMPLE;

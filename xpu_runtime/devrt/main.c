@@ -198,9 +198,9 @@ xpu_ticket xpu_run_on_cores_with(xpu_core_function function, const void *args, x
     return run_on_cores(after);
 }
 
-xpu_ticket xpu_run_on_cores_behind(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after,
-                                   const struct xpu_progress *progress) {
-    set_call(function, args, 0, layer);
+xpu_ticket xpu_run_on_cores_behind(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer,
+                                   xpu_ticket after, const struct xpu_progress *progress) {
+    set_call(function, args, body, layer);
     current.progress = *progress;
     return run_on_cores(after);
 }

@@ -130,7 +130,7 @@ static const char *input_file(xpu_run *run, uint32_t index) {
 static int is_absmax(const xpu_run *run, const xpu_program_layer *layer, uint32_t output) {
     if (output != XPU_OUT_ABSMAX) return 0;
     if (!layer->node.id) return layer->output_count == XPU_OUT_ABSMAX + 1;
-    return xpu_node_has(run->graph, layer->node, XPU_TRAIT_PRODUCT);
+    return xpu_node_has(run->graph, layer->node, XPU_TRAIT_FINDS_ABSMAX);
 }
 
 /* `path`: of iterations. */

@@ -185,15 +185,15 @@ const struct xpu_progress *xpu_call_progress(void);
 typedef void (*xpu_core_function)(const void *args, uint32_t core, uint32_t cores);
 /* The same for an operand that comes row by row: cores begin at once and wait for rows; core 0 first queues what is
  * left of the layer that makes them, and begins after `after`. */
-xpu_ticket xpu_run_on_cores_behind(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after,
-                                   const struct xpu_progress *progress);
+xpu_ticket xpu_run_on_cores_behind(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer,
+                                   xpu_ticket after, const struct xpu_progress *progress);
 xpu_ticket xpu_run_on_cores(xpu_core_function function, const void *args, uint32_t layer, xpu_ticket after);
 /* The same with a function pointer for the function (chain bodies). */
 xpu_ticket xpu_run_on_cores_with(xpu_core_function function, const void *args, xpu_chain_body body, uint32_t layer,
                                  xpu_ticket after);
 /* The layer whose kernel this core runs. */
 extern uint32_t xpu_layer_now;
-/* The body that xpu_run_on_cores_with was given, on each core. */
+/* The body that the call was given, on each core. */
 xpu_chain_body xpu_call_body(void);
 
 #endif

@@ -19,6 +19,8 @@ typedef struct {
 typedef void (*xpu_chain_body)(const float *const *in, const float *c, float *out, uint32_t n);
 typedef xpu_chain_body xpu_chain_planes_body;
 typedef xpu_chain_body xpu_chain_typed_body; /* the elements are of the types that the body knows */
+typedef xpu_chain_body xpu_chain_dense_body;
+typedef xpu_chain_body xpu_depthwise_chain_f32_body;
 /* Of a region of another target: in[0..] are its operands, results, scratch and dims; nothing else is given. */
 typedef xpu_chain_body xpu_portable_c_body;
 

@@ -2,11 +2,15 @@
  * Depthwise convolution in float32 on the cores: fma in (kh, kw) order from the bias, padded taps skipped. Windows of
  * three and five columns go in strips (matrix_depthwise_strips.h), others the general way of window.h.
  */
+#include <stddef.h>
+
 #define WIDTH       3
 #define MOST_HEIGHT 3
 #include "xpu_runtime/kernels/matrix_depthwise_strips.h"
 
-int depthwise_wide_strips(const struct xpu_depthwise_f32_args *a, uint32_t core, uint32_t cores);
+int depthwise_wide_strips(const struct xpu_depthwise_f32_args *a, const float *c, uint32_t core, uint32_t cores);
+
+enum { IMMEDIATES = 16 };
 
 /* ---- the general way ---- */
 
@@ -35,18 +39,36 @@ static void run_windows(const struct xpu_depthwise_f32_args *a, uint32_t core, u
     window_run(&w, core, cores);
 }
 
+/* Of both kernels: c stands behind the words that they have in common. */
 static void depthwise_share(const void *args, uint32_t core, uint32_t cores) {
-    const struct xpu_depthwise_f32_args a = *(const struct xpu_depthwise_f32_args *)args;
+    struct xpu_depthwise_f32_args a;
+    copy_words(&a, args, sizeof a / 4);
     const struct xpu_progress *p = xpu_call_progress();
-    if (run_in_strips(&a, core, cores) || depthwise_wide_strips(&a, core, cores)) return;
+    const int has_body = xpu_call_body() != 0;
+    float own[IMMEDIATES], *c = has_body ? own : 0;
+    if (has_body) copy_words(own, ((const struct xpu_depthwise_chain_f32_args *)args)->c, IMMEDIATES);
+    if (run_in_strips(&a, c, core, cores) || depthwise_wide_strips(&a, c, core, cores)) return;
+    if (has_body) xpu_abort(ABORT_LOCAL_MEMORY);
     if (p->counter != XPU_NO_COUNTER)
         xpu_wait((xpu_ticket){p->counter, p->base + p->signals * p->steps * (uint32_t)a.batch});
     run_windows(&a, core, cores);
 }
 
-xpu_ticket xpu_depthwise_f32(const struct xpu_depthwise_f32_args *args, uint32_t layer, xpu_ticket after) {
+static xpu_ticket run(const struct xpu_depthwise_f32_args *args, xpu_chain_body body, uint32_t layer,
+                      xpu_ticket after) {
     struct xpu_progress progress;
     int by_rows = args->late_share >= 0 && core_num() > 1 && xpu_find_progress(layer - 1, args->x, &progress);
-    if (by_rows) return xpu_run_on_cores_behind(depthwise_share, args, layer, after, &progress);
-    return xpu_run_on_cores(depthwise_share, args, layer, after);
+    if (by_rows) return xpu_run_on_cores_behind(depthwise_share, args, body, layer, after, &progress);
+    return xpu_run_on_cores_with(depthwise_share, args, body, layer, after);
+}
+
+xpu_ticket xpu_depthwise_f32(const struct xpu_depthwise_f32_args *args, uint32_t layer, xpu_ticket after) {
+    return run(args, 0, layer, after);
+}
+
+xpu_ticket xpu_depthwise_chain_f32(const struct xpu_depthwise_chain_f32_args *args, xpu_chain_body body, uint32_t layer,
+                                   xpu_ticket after) {
+    _Static_assert(offsetof(struct xpu_depthwise_chain_f32_args, c) == sizeof(struct xpu_depthwise_f32_args),
+                   "the words of depthwise_f32 come first");
+    return run((const struct xpu_depthwise_f32_args *)args, body, layer, after);
 }

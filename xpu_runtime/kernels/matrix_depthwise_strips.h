@@ -29,6 +29,8 @@ struct strips {
     uint32_t slots, row_floats;    /* of the ring */
     float *ring, *out[2], *w[2], *bias[2];
     uint32_t *most;
+    xpu_chain_body body; /* what input rows go through, with immediates c; 0: nothing */
+    const float *c;
 };
 
 struct strip {
@@ -86,7 +88,7 @@ static int widest(struct strips *s, uint32_t block, uint32_t available) {
 /* Bands so that all cores have about the same number of rows; each begins with rows that wait for their input. Returns
  * about the cycles of the core that has most to do. */
 static uint32_t choose_bands(struct strips *s, uint32_t cores) {
-    enum { LINE_CYCLES = 350, VECTOR_CYCLES = WIDTH == 3 ? 13 : 36, LEAST_CYCLES = 40 };
+    enum { LINE_CYCLES = 350, VECTOR_CYCLES = WIDTH == 3 ? 13 : 27, LEAST_CYCLES = WIDTH == 3 ? 40 : 75 };
     uint32_t others = (uint32_t)s->a->batch * s->tiles * s->blocks, height = (uint32_t)s->a->out_h, best = 0;
     for (uint32_t bands = 1; bands <= min_u32(MOST_BANDS, height); bands *= 2) {
         uint32_t rows = ceil_div(height, bands), strips = ceil_div(height, rows) * others;
@@ -347,6 +349,35 @@ static void inner(const struct line *l, uint32_t pixel, uint32_t count, size_t v
     SUM("a2", "u", "w2") SUM("a1", "u", "w0") SUM("a0", "u", "w1") VLE("u", "at")                                      \
     SUM("a2", "v", "w0") SUM("a1", "v", "w1")                                                                          \
     SUM("a2", "u", "w1")
+/*
+ * The same of all five rows, with what the next row begins with loaded between the last sums of a row: its weights and
+ * pixels stand in other registers, each row's in the next order of both.
+ */
+#define NEXT_WIDE(r, p, v, q, u, x)                                                                                    \
+    VLE(r, "w"), VLE(p, "w"), "mv %[at], %[" x "]\n" VLE(v, "at"), VLE(q, "w") VLE(u, "at")
+#define WIDE_ROW(u, v, p, q, r, next_0, next_1, next_2, next_3)                                                        \
+    SUM("a0", u, p) VLE(u, "at") SUM("a1", v, p) SUM("a0", v, q) VLE(v, "at")                                          \
+    SUM("a2", u, p) VLE(p, "w") SUM("a1", u, q) SUM("a0", u, r) VLE(u, "at")                                           \
+    SUM("a2", v, q) VLE(q, "w") SUM("a1", v, r) SUM("a0", v, p) VLE(v, "at")                                           \
+    SUM("a2", u, r) next_0 SUM("a1", u, p) SUM("a0", u, q) VLE(u, "at")                                                \
+    SUM("a2", v, p) next_1 SUM("a1", v, q) next_2                                                                      \
+    SUM("a2", u, q) next_3
+#define EXPAND_WIDE(...) WIDE_ROW(__VA_ARGS__)
+#define FIVE_ROWS                                                                                                      \
+    "mv %[at], %[x0]\n" VLE("w0", "w") VLE("u", "at") VLE("w1", "w") VLE("v", "at") VLE("w2", "w")                     \
+    EXPAND_WIDE("u", "v", "w0", "w1", "w2", NEXT_WIDE("w2", "w0", "v", "w1", "u", "x1"))                               \
+    EXPAND_WIDE("v", "u", "w2", "w0", "w1", NEXT_WIDE("w1", "w2", "u", "w0", "v", "x2"))                               \
+    EXPAND_WIDE("u", "v", "w1", "w2", "w0", NEXT_WIDE("w0", "w1", "v", "w2", "u", "x3"))                               \
+    EXPAND_WIDE("v", "u", "w0", "w1", "w2", NEXT_WIDE("w2", "w0", "u", "w1", "v", "x4"))                               \
+    WIDE_ROW("u", "v", "w2", "w0", "w1", "", "", "", "")
+#define MULTIPLY_FIVE                                                                                                  \
+    __asm__("vsetvli zero, %[vl], e32, m4, ta, ma\n"                                                                   \
+            "vle32.v %[a0], (%[bias])\nvle32.v %[a1], (%[bias])\nvle32.v %[a2], (%[bias])\n" FIVE_ROWS                 \
+            : [a0] "=&vr"(a0), [a1] "=&vr"(a1), [a2] "=&vr"(a2), [w0] "=&vr"(w0), [w1] "=&vr"(w1), [w2] "=&vr"(w2),    \
+              [u] "=&vr"(u), [v] "=&vr"(v), [w] "+&r"(w), [at] "=&r"(at)                                               \
+            : [x0] "r"(x[0]), [x1] "r"(x[1]), [x2] "r"(x[2]), [x3] "r"(x[3]), [x4] "r"(x[4]), [bias] "r"(l->bias),     \
+              [step] "r"(4 * block), [vl] "r"(vl)                                                                      \
+            : "memory", "vl", "vtype")
 #define WIDE_TAP_2(w, next)                                                                                            \
     SUM("a0", "u", w) VLE("u", "at") VLE(next, "w") SUM("a1", "v", w) VLE("v", "at_1") SUM("a2", "w2", w)              \
     VLE("w2", "at_2")
@@ -382,7 +413,24 @@ ALWAYS_INLINE void inner_wide(const struct line *l, uint32_t pixel, uint32_t cou
     }
 }
 
+/* inner_wide of all five rows, one pixel apart. */
+static void inner_five(const struct line *l, uint32_t pixel, uint32_t count, size_t vl) {
+    const uint32_t block = l->block, step = AT_ONCE * block;
+    const struct end e = end_of(l);
+    const float *x[5];
+    float *out = l->out + pixel * block;
+    for (int row = 0; row < 5; row++) x[row] = l->x[row] + pixel * block;
+    for (; count > 0; count -= AT_ONCE, out += step) {
+        vfloat32m4_t a0, a1, a2, w0, w1, w2, u, v;
+        const float *w = l->w, *at;
+        MULTIPLY_FIVE;
+        for (int row = 0; row < 5; row++) x[row] += step;
+        finish(e, out, a0, a1, a2, vl);
+    }
+}
+
 static void inner(const struct line *l, uint32_t pixel, uint32_t count, size_t vl) {
+    if (l->a->stride_w == 1 && l->heights == 5) return inner_five(l, pixel, count, vl);
     if (l->a->stride_w == 1) return inner_wide(l, pixel, count, 1, vl);
     inner_wide(l, pixel, count, 2, vl);
 }
@@ -431,23 +479,23 @@ static void compute_line(const struct line *l, const struct strip *t) {
     edge(l, t, (uint32_t)low, t->columns, vl);
 }
 
-/* The rows of the window that are inside the image, for output row `row`; waits for the last of them. `base`: the
- * ring's slot of the strip's first input row. */
-static void find_rows(const struct strips *s, const struct loader *l, const struct strip *t, uint32_t row,
-                      uint32_t base, uint32_t half, struct line *line) {
+/* The rows of the window that are inside the image, for the output row whose window begins at the strip's input row
+ * `top`; waits for the last of them. `first`: of the strip's rows that of the window, its slot of the ring is `slot`.
+ */
+static void find_rows(const struct strips *s, const struct loader *l, const struct strip *t, int32_t top, int32_t first,
+                      uint32_t slot, uint32_t half, struct line *line) {
     const struct xpu_depthwise_f32_args *a = s->a;
-    int32_t top = (int32_t)(t->row + row) * a->stride_h - a->pad_top;
     line->w = s->w[half];
     line->heights = 0;
     xpu_ticket ready = {XPU_COUNTER_CALL, 0};
     for (int32_t kh = 0; kh < a->kernel_h; kh++) {
-        int32_t in = top + kh * a->dilation_h - t->first_in;
+        int32_t in = top + kh * a->dilation_h;
         if (in < 0 || in >= t->in_rows) continue;
-        uint32_t slot = base + (uint32_t)in;
-        while (slot >= s->slots) slot -= s->slots;
+        uint32_t place = slot + (uint32_t)(in - first);
+        if (place >= s->slots) place -= s->slots;
         if (line->heights == 0) line->w += (uint32_t)(kh * WIDTH) * s->block;
-        line->x[line->heights++] = s->ring + slot * s->row_floats;
-        ready = l->row_ready[slot];
+        line->x[line->heights++] = s->ring + place * s->row_floats;
+        ready = l->row_ready[place];
     }
     xpu_wait(ready);
     for (uint32_t i = line->heights; i < MOST_HEIGHT; i++) line->x[i] = s->ring;
@@ -458,22 +506,41 @@ static void clear(float *to, uint32_t block) {
     __riscv_vse32_v_f32m4(to, __riscv_vfmv_v_f_f32m4(0.0f, vl), vl);
 }
 
+/* The strip's input rows up to the last one of the window that begins at row `top`, which lie in LM, in their places of
+ * the ring; those from `*row` on, whose slot is `*slot`, have not been. */
+static __attribute__((noinline)) void prepare_rows(const struct strips *s, const struct strip *t, int32_t *row,
+                                                   uint32_t *slot, int32_t top) {
+    while (*slot >= s->slots) *slot -= s->slots;
+    for (const int32_t end = min_i32(top + (int32_t)s->span, t->in_rows); *row < end; (*row)++) {
+        float *x = s->ring + *slot * s->row_floats + (uint32_t)(t->from - t->left) * s->block;
+        const float *const in[1] = {x};
+        s->body(in, s->c, x, (uint32_t)(t->to - t->from) * s->block);
+        *slot = *slot + 1 < s->slots ? *slot + 1 : 0;
+    }
+}
+
 ALWAYS_INLINE void run_strips(const struct strips *s, uint32_t first, uint32_t last, uint32_t step) {
     const struct xpu_depthwise_f32_args *a = s->a;
     xpu_ticket none = {XPU_COUNTER_CALL, 0}, stored[2] = {none, none};
     struct loader l = {.index = first, .last = last, .step = step};
     struct line line = {.most = a->y_absmax ? s->most : 0, .block = s->block, .a = a};
-    uint32_t base = 0, half = 0, which = 0;
+    uint32_t base = 0, half = 0, which = 0, slot = 0;
     open_strip(s, &l);
     for (uint32_t index = first; index < last; index += step, which ^= 1) {
         struct strip t = strip_at(s, index);
+        int32_t at = 0, top = (int32_t)t.row * a->stride_h - a->pad_top - t.first_in;
+        int32_t prepared = 0;
+        uint32_t next_slot = slot;
         line.bias = s->bias[which];
         if (!a->bias) clear(s->bias[which], s->block);
-        for (uint32_t row = 0; row < t.rows; row++, half ^= 1) {
-            int32_t before = (int32_t)(t.row + row) * a->stride_h - a->pad_top - t.first_in;
-            load_ahead(s, &l, index, base + (uint32_t)min_i32(max_i32(before, 0), t.in_rows));
+        for (uint32_t row = 0; row < t.rows; row++, half ^= 1, top += a->stride_h) {
+            slot += (uint32_t)(min_i32(max_i32(top, 0), t.in_rows) - at);
+            at = min_i32(max_i32(top, 0), t.in_rows);
+            while (slot >= s->slots) slot -= s->slots;
+            load_ahead(s, &l, index, base + (uint32_t)at);
             if (row == 0) xpu_wait(l.ready[which]);
-            find_rows(s, &l, &t, row, base % s->slots, which, &line);
+            find_rows(s, &l, &t, top, at, slot, which, &line);
+            if (s->body) prepare_rows(s, &t, &prepared, &next_slot, top);
             line.out = s->out[half];
             xpu_wait(stored[half]);
             compute_line(&line, &t);
@@ -482,12 +549,14 @@ ALWAYS_INLINE void run_strips(const struct strips *s, uint32_t first, uint32_t l
                                         (int32_t)(4 * s->block), 4 * t.channels, t.columns);
         }
         base += (uint32_t)t.in_rows;
+        slot += (uint32_t)(t.in_rows - at); /* the next row brings it back */
     }
 }
 
-/* A core's share; 0: this is no such window, or LM has no room, and nothing was done. */
-ALWAYS_INLINE int run_in_strips(const struct xpu_depthwise_f32_args *a, uint32_t core, uint32_t cores) {
-    struct strips s = {.a = a};
+/* A core's share, `c` being the immediates of what input rows go through, 0: nothing; 0: this is no such window, or LM
+ * has no room, and nothing was done. */
+ALWAYS_INLINE int run_in_strips(const struct xpu_depthwise_f32_args *a, const float *c, uint32_t core, uint32_t cores) {
+    struct strips s = {.a = a, .body = c ? xpu_call_body() : 0, .c = c};
     uint32_t first, last;
     const struct xpu_progress *p = xpu_call_progress();
     int by_rows = p->counter != XPU_NO_COUNTER;

@@ -398,6 +398,6 @@ static void restore_share(const void *args, uint32_t core, uint32_t cores) {
 xpu_ticket xpu_row_restore_f32(const struct xpu_row_restore_f32_args *args, uint32_t layer, xpu_ticket after) {
     struct xpu_progress progress;
     int by_rows = args->early && core_num() > 1 && xpu_find_progress(layer - 1, args->x, &progress);
-    if (by_rows) return xpu_run_on_cores_behind(restore_share, args, layer, after, &progress);
+    if (by_rows) return xpu_run_on_cores_behind(restore_share, args, 0, layer, after, &progress);
     return xpu_run_on_cores(restore_share, args, layer, after);
 }

@@ -1,0 +1,58 @@
+/*
+ * Chains in front of depthwise convolutions: the kernel puts each row of its input through the chain once it lies in
+ * LM, so that what the chain makes is not stored, and the rows may be those that the tensor engine is still making.
+ */
+#include "xpu_codegen/choose/prologue.h"
+
+#include "core/passes/rewrite.h"
+#include "xpu_codegen/choose/geometry.h"
+
+/* Whether the kernel's strips (xpu_runtime/kernels/matrix_depthwise_strips.h) take the window, and LM certainly has
+ * room for one. */
+static int goes_in_strips(xpu_codegen *cg, xpu_node node) {
+    enum { LEAST_LM = 32768 };
+    const xpu_conv_shape s = xpu_conv_shape_of(cg, node);
+    const int64_t height = s.kernel[0], width = s.kernel[1];
+    if (!xpu_is_depthwise(cg, &s) || xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id) return 0;
+    return (width == 3 || width == 5) && height <= width && s.dilation[0] == 1 && s.dilation[1] == 1 &&
+           s.stride[1] <= 2 && cg->chip.lm_bytes >= LEAST_LM;
+}
+
+/* The chain that makes its operand, and may become part of it; {0}: there is none. */
+static xpu_node prologue_of(xpu_codegen *cg, xpu_node node) {
+    const xpu_graph *graph = cg->graph;
+    const xpu_node none = {0}, maker = xpu_maker(graph, node, XPU_IN_X);
+    xpu_chain_types types;
+    if (!maker.id || !xpu_node_is(graph, maker, XPU_OP_CHAIN) || xpu_node_at(graph, maker)->input_count != 1)
+        return none;
+    if (!xpu_used_once(graph, maker) || xpu_node_at(graph, maker)->region != xpu_node_at(graph, node)->region)
+        return none;
+    return xpu_chain_types_of_node(graph, maker, &types) && types.is_float32 ? maker : none;
+}
+
+/* The layer stands for the chain's operators, then its own: the last one names it. */
+static void join_origins(xpu_graph *graph, xpu_node node, xpu_node chain) {
+    const xpu_node_info own = *xpu_node_at(graph, node);
+    xpu_node_info *info = xpu_node_at(graph, node);
+    info->origins.items = NULL;
+    info->origins.count = info->origins.capacity = 0;
+    xpu_node_add_origins(graph, node, chain);
+    for (uint32_t i = 0; i < own.origins.count; i++) xpu_node_add_origin(graph, node, own.origins.items[i]);
+}
+
+xpu_status xpu_join_prologues(xpu_codegen *cg) {
+    xpu_graph *graph = cg->graph;
+    XPU_FOR_ALL_NODES(graph, node) {
+        if (!xpu_node_is(graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) continue;
+        if (xpu_node_int(graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32 || !goes_in_strips(cg, node)) continue;
+        const xpu_node chain = prologue_of(cg, node);
+        if (!chain.id) continue;
+        xpu_node_set_attr(graph, node, &XPU_ATTR_CHAIN_OF(STEPS, xpu_chain_of(graph, chain)));
+        xpu_node_set_input(graph, node, XPU_IN_X, xpu_node_input(graph, chain, 0));
+        join_origins(graph, node, chain);
+        xpu_node_remove(graph, chain);
+        xpu_status status = xpu_op_infer(graph, node, cg->diags);
+        if (status != XPU_OK) return status;
+    }
+    return XPU_OK;
+}

@@ -1,0 +1,10 @@
+/* Chains in front of depthwise convolutions. */
+#ifndef XPU_CODEGEN_CHOOSE_PROLOGUE_H
+#define XPU_CODEGEN_CHOOSE_PROLOGUE_H
+
+#include "xpu_codegen/values.h"
+
+/* A chain of one operand that only a depthwise convolution on the cores reads becomes part of it (attribute steps). */
+xpu_status xpu_join_prologues(xpu_codegen *cg);
+
+#endif
