@@ -118,6 +118,12 @@ def exponent_alone(x):
     return g.node("Add", g.node("Div", e, total(e)), e)
 
 
+def exponent_kept(x):
+    """The exponents are an operand of another product, too."""
+    e = g.node("Exp", x)
+    return g.node("Add", g.node("Div", e, total(e)), product(e, "other_operand", 91))
+
+
 def inverse(x):
     return g.node("Reciprocal", g.node("Add", x, number(20)))
 
@@ -138,7 +144,7 @@ forms = {
     "lp_norm": operator("LpNormalization", axis=-1, p=2),
     "softmax": operator("Softmax", axis=-1), "log_softmax": operator("LogSoftmax", axis=-1),
     "exact_root_alone": root_alone, "exact_length_of_another": length_of_another, "exact_difference": difference_of_squares,
-    "exact_exponent_alone": exponent_alone, "exact_inverse": inverse, "exact_logarithm": logarithm,
+    "exact_exponent_alone": exponent_alone, "exact_exponent_kept": exponent_kept, "exact_inverse": inverse, "exact_logarithm": logarithm,
 }
 x = g.input("x", [ROWS, WIDTH])
 for seed, (name, form) in enumerate(forms.items()):

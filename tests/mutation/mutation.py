@@ -48,7 +48,7 @@ RULES = "xpu_codegen/choose/rules.c"
 # Sources by folder or file, how many mutations are drawn from each, and the tests that are about them.
 GENERATES = "test_codegen test_codegen_tiles test_keep test_codegen_memory test_row_scale test_codegen_operators"
 SOURCES = [
-    ("core/passes", 45, "test_passes test_control test_verify test_graph test_partition test_checker"),
+    ("core/passes", 45, "test_passes test_passes_factors test_control test_verify test_graph test_partition test_checker"),
     ("core/ops", 22, "test_infer test_control test_graph test_verify test_passes test_ref test_build"),
     ("frontend/build", 25, "test_builders test_build test_onnx test_infer test_onnx_models"),
     ("frontend/onnx/ops_", 10, "test_onnx test_onnx_models test_onnx_reader"),
@@ -60,7 +60,7 @@ SOURCES = [
 ONLY = {"core/ops": r"core/ops/(infer|op\.c|expand)"}  # reference kernels are compared by every test anyway
 
 # Tests of folders that are about the compiler; the sweep has its own way to run.
-FOLDERS = "unit golden loops control errors targets".split()
+FOLDERS = "unit golden precision loops control errors targets".split()
 # Parts of long tests.
 PARTS = {"XPU_DEVICES": "ref func", "XPU_ONLY": "^(if_sizes|loop_host|loop_swap|grow_)"}
 QUICK = 2    # seconds a test may take in a run with --quick
