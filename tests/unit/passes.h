@@ -1,4 +1,5 @@
-/* Short ways to build small graphs, and cases of passes: what a graph becomes, and that its results stay what they were. */
+/* Short ways to build small graphs, and cases of passes: what a graph becomes, and that its results stay what they
+ * were. */
 #ifndef XPU_TESTS_UNIT_PASSES_H
 #define XPU_TESTS_UNIT_PASSES_H
 
@@ -26,7 +27,7 @@ static inline xpu_value input(bench *b, int rank, const int64_t *dims) {
 }
 
 static inline xpu_value op(bench *b, xpu_op_id id, const xpu_value *inputs, uint32_t count, const xpu_attr *attrs,
-                    uint32_t attr_count) {
+                           uint32_t attr_count) {
     return xpu_node_output(b->graph, bench_node(b, id, inputs, count, attrs, attr_count), 0);
 }
 
