@@ -1,6 +1,7 @@
 /* Values: dims, layouts, which share memory. */
 #include "xpu_codegen/values.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "xpu_runtime/include/xpu_tiling.h"
@@ -281,6 +282,11 @@ int xpu_is_plain_product(const xpu_codegen *cg, xpu_node node) {
 
 int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim) {
     return xpu_dim_max(&cg->graph->dims, dim);
+}
+
+double xpu_dim_likely(const xpu_codegen *cg, xpu_dim dim) {
+    const double least = (double)xpu_dim_min(&cg->graph->dims, dim), most = (double)xpu_dim_max(&cg->graph->dims, dim);
+    return least < most ? sqrt((least > 1 ? least : 1) * most) : most;
 }
 
 /* ---- fills ---- */

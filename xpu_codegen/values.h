@@ -60,6 +60,8 @@ int xpu_is_empty(xpu_codegen *cg, xpu_value value);
 int xpu_is_plain_product(const xpu_codegen *cg, xpu_node node);
 /* The largest value in the ranges of the symbols. */
 int64_t xpu_dim_upper(const xpu_codegen *cg, xpu_dim dim);
+/* What to reckon with where only speed depends on it: the geometric mean of the least and the greatest value. */
+double xpu_dim_likely(const xpu_codegen *cg, xpu_dim dim);
 
 /* What every word of a buffer filled with this value is, as a float of its bits. 0: an element of 8 bytes has unequal
  * halves, or the type does not have the value. */

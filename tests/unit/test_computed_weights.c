@@ -43,4 +43,36 @@ static void packed(void) {
     }
 }
 
-XPU_TEST_MAIN("computed weights", {"packed", packed})
+/* Rows of an open dim count as the geometric mean of its bounds: for both kinds of products. */
+static void open_rows(void) {
+    static const struct {
+        int64_t least, most;
+        uint32_t packed, integer;
+    } ranges[] = {{1, 64, 0, 0}, {64, 64, 1, 1}, {16, 64, 1, 1}, {1, 1024, 1, 1}};
+    for (volatile size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        BENCH_OPEN(b);
+        work w;
+        const xpu_dim rows = ranges[i].least < ranges[i].most
+                                 ? xpu_dim_symbol(&b.graph->dims, "N", ranges[i].least, ranges[i].most, 1)
+                                 : xpu_dim_const(&b.graph->dims, ranges[i].most);
+        const xpu_dim dims[] = {rows, xpu_dim_const(&b.graph->dims, 48)};
+        xpu_value x = xpu_graph_input(b.graph, "x", XPU_F32, 2, dims);
+        xpu_value pairs[][2] = {{x, input(&b, "w", 2, (const int64_t[]){48, 256})},
+                                {x, constant(&b, 2, (const int64_t[]){48, 64})}};
+        for (int k = 0; k < 2; k++)
+            xpu_graph_output(b.graph, xpu_node_output(b.graph, bench_node(&b, XPU_OP_MATMUL, pairs[k], 2, NULL, 0), 0));
+        work_start(&b, &w, "standard", "auto");
+        work_prepare(&b, &w);
+        uint32_t integer = 0;
+        XPU_FOR_ALL_NODES(b.graph, node) {
+            integer += xpu_node_is(b.graph, node, XPU_OP_MATMUL) &&
+                       xpu_node_int(b.graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32;
+        }
+        CU_ASSERT_EQUAL(count_ops(&b, XPU_OP_PACKED_MATMUL), ranges[i].packed);
+        CU_ASSERT_EQUAL(integer, ranges[i].integer);
+        if (integer != ranges[i].integer) printf("%d..%d\n", (int)ranges[i].least, (int)ranges[i].most);
+        bench_close(&b);
+    }
+}
+
+XPU_TEST_MAIN("computed weights", {"packed", packed}, {"open rows", open_rows})

@@ -58,8 +58,8 @@ const char *xpu_why_not_packed(xpu_codegen *cg, xpu_node node, xpu_tiling_format
     if (may_be_empty(cg, x) || may_be_empty(cg, w)) return "a matrix that may be empty is multiplied on the cores";
     int own = !is_single(cg, w);
     xpu_conv_shape shape = xpu_matrices_shape(cg, node, dim_from_end(cg, w, 1), own);
-    double rows = (double)xpu_dim_upper(cg, shape.out_h), inner = (double)xpu_dim_upper(cg, shape.in_c);
-    double products = (double)xpu_dim_upper(cg, shape.batch) * rows * inner * (double)xpu_dim_upper(cg, shape.out_c);
+    double rows = xpu_dim_likely(cg, shape.out_h), inner = xpu_dim_likely(cg, shape.in_c);
+    double products = xpu_dim_likely(cg, shape.batch) * rows * inner * xpu_dim_likely(cg, shape.out_c);
     if (rows < LEAST_ROWS) return "a product of few rows and a computed matrix is faster on the cores";
     if (products < LEAST_PRODUCTS) return "a small product of two computed matrices is faster on the cores";
     xpu_tile tile;

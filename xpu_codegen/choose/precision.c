@@ -91,7 +91,7 @@ static int is_small_product(xpu_codegen *cg, xpu_node node) {
     xpu_dim elements = xpu_dims_product(cg, x, 0, xpu_value_at(cg->graph, x)->rank);
     int64_t inner = xpu_dim_upper(cg, xpu_value_dim(cg, x, xpu_value_at(cg->graph, x)->rank - 1));
     int64_t least = xpu_dim_upper(cg, elements) == inner ? LEAST_OF_A_ROW : LEAST_PRODUCTS;
-    return (double)xpu_dim_upper(cg, elements) * (double)columns < (double)least;
+    return xpu_dim_likely(cg, elements) * (double)columns < (double)least;
 }
 
 /* Why automatic precision keeps float32 where integers are possible; NULL: it does not. */
