@@ -88,7 +88,9 @@ def topks(version, types):
             yield case(f"large_{k}_{largest}", data, 1, k, more)
         yield case(f"int64_large_{largest}", np.random.default_rng(1).integers(-2**40, 2**40, (900,)), 0, 800, more)
         yield case(f"int64_few_{largest}", np.random.default_rng(1).integers(-9, 9, (900,)), 0, 40, more)
-    yield case("image", values(F32, (2, 5, 8, 6), 9, "small"), 1, 2)
+    image = case("image", values(F32, (2, 5, 8, 6), 9, "small"), 3, 2)
+    image.image = True
+    yield image
     yield from ([] if version < 11 else [case("unsorted", values(F32, (3, 9), 9), 1, 1, {"sorted": 0})])
 
 

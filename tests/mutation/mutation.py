@@ -64,7 +64,8 @@ FOLDERS = "unit golden precision loops control errors targets".split()
 # Parts of long tests.
 PARTS = {"XPU_DEVICES": "ref func", "XPU_ONLY": "^(if_sizes|loop_host|loop_swap|grow_)"}
 QUICK = 2    # seconds a test may take in a run with --quick
-LIMITS = collections.defaultdict(lambda: 20, {"sweep": 30, "errors/test_errors.sh": 30})
+LIMITS = collections.defaultdict(lambda: 20, {"sweep": 30, "errors/test_errors.sh": 30, "targets/test_targets.sh": 40})
+NAMED = {"region": "test_targets"}  # tests of rows that have another name
 TOOLS = {"xpuc": "xpuc/main", "xpu-run": "tools/xpu-run", "xpu-dump": "tools/xpu-dump", "xpu-regress": "tools/xpu-regress",
          "xpu-memplan": "tools/xpu-memplan"}
 
@@ -410,7 +411,7 @@ class Copy:
         row = re.match(r"(?:XPU_SIM_)?OP\((\w+)", mutation.old)
         name = row.group(1).lower() if row else os.path.splitext(os.path.basename(path))[0]
         near = next(tests for prefix, _, tests in SOURCES if path.startswith(prefix) or prefix.split("/")[0] == path.split("/")[0])
-        named = f"test_{name}"
+        named = NAMED.get(name, f"test_{name}")
         tests = [test for test in self.tests if re.sub(r"^.*/|\.sh$", "", test) == named]
         tests += [test for name in near.split() for test in self.tests if test == "unit/" + name]
         tests += [test for test in self.tests if test not in tests]

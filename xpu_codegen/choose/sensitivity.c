@@ -36,6 +36,7 @@ typedef struct {
     uint32_t centred, mean; /* it is `centred` without its mean */
     xpu_sensitive_use reaches;
     int is_free; /* used otherwise than as a part of a norm or softmax */
+    int is_const;
 } term;
 
 typedef struct {
@@ -48,7 +49,7 @@ typedef struct {
 /* ---- forms ---- */
 
 static int is_const_term(const analysis *a, uint32_t number) {
-    return number < a->cg->graph->values.count && xpu_is_const_value(a->cg, (xpu_value){number});
+    return a->terms[number].is_const;
 }
 
 static void set_form(analysis *a, uint32_t y, norm_form form, uint32_t of, uint32_t made_from) {
@@ -367,7 +368,10 @@ static analysis begin(const xpu_codegen *cg, xpu_arena *arena) {
     }
     a.terms = XPU_NEW_ARRAY(arena, term, count);
     for (uint32_t i = 0; i < count; i++) a.terms[i].multiple_of = i;
-    for (uint32_t i = 1; i < graph->values.count; i++) a.terms[i].is_free = xpu_value_leaves(graph, (xpu_value){i});
+    for (uint32_t i = 1; i < graph->values.count; i++) {
+        a.terms[i].is_free = xpu_value_leaves(graph, (xpu_value){i});
+        a.terms[i].is_const = xpu_is_const_value(cg, (xpu_value){i});
+    }
     return a;
 }
 
