@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/passes/rewrite.h"
 #include "xpuc/pipeline.h"
 
 #define TEXT(p, ...) xpu_printf((p)->arena, __VA_ARGS__)
@@ -141,10 +142,18 @@ static const char *refused_text(xpu_pipeline *p, xpu_node node) {
     return text;
 }
 
-/* The layer whose facts are the operator's: its product, where another layer behind restores the product's rows. */
-static const char *layer_of_facts(xpu_pipeline *p, xpu_node node) {
+/* The layer whose facts are the operator's: its product, where another layer behind restores the product's rows,
+ * perhaps under another shape. */
+static const char *layer_of_facts(xpu_pipeline *p, const index_of_layers *index, xpu_node node) {
     const char *layer = xpu_node_name(p->graph, node);
-    return xpu_node_is(p->graph, node, XPU_OP_ROW_RESTORE) ? TEXT(p, "%s" XPU_ROWS_SUFFIX, layer) : layer;
+    xpu_node restored = node;
+    while (xpu_op_has(xpu_node_at(p->graph, restored)->op, XPU_TRAIT_VIEW)) {
+        xpu_node maker = xpu_maker(p->graph, restored, 0);
+        if (!maker.id) break;
+        restored = maker;
+    }
+    const char *product = TEXT(p, "%s" XPU_ROWS_SUFFIX, layer);
+    return xpu_node_is(p->graph, restored, XPU_OP_ROW_RESTORE) && layer_fact(index, product, "unit") ? product : layer;
 }
 
 static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t origin) {
@@ -155,7 +164,7 @@ static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t orig
     result.layer = xpu_node_name(p->graph, node);
     result.op = info->op->name;
     result.region = info->region ? &p->job.regions[info->region - 1] : NULL;
-    const char *facts = layer_of_facts(p, node);
+    const char *facts = layer_of_facts(p, index, node);
     result.precision = layer_fact(index, facts, "precision");
     if (!result.precision) result.precision = xpu_node_precision(p->graph, node);
     result.why = layer_fact(index, facts, "reason");

@@ -45,6 +45,7 @@ static const option compile_options[] = {
     {"sort", TEXT, "cost", "m.onnx --explain"},
     {"report", WRITES, "out.json", NULL},
     {"plugin", READS, "", NULL},
+    {"params", READS, "x.npy", NULL},
     {"clang-seconds", TEXT, "600", NULL},
     {NULL, TEXT, NULL, NULL},
 };

@@ -306,6 +306,7 @@ static void check_vectors(void (*build)(network *), xpu_arena *arena, xpu_diags 
     const char *first = strstr(compiled.explanation, " MatMul ");
     CU_ASSERT_PTR_NOT_NULL_FATAL(first);
     const char *precision = strstr(first, " int16 "), *end = strchr(first, '\n');
+    if (!precision || precision >= end) printf("%s\n", compiled.explanation);
     CU_ASSERT(precision && precision < end);
     xpuc_result_clear(&compiled);
     xpuc_error_clear(&error);

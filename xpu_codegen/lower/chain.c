@@ -198,6 +198,17 @@ static void begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, struct x
     xpu_set_by_size(cg, &made->sizes, &share, 1);
 }
 
+/* The kernel for any loops begins sooner: 256 elements take 970 cycles there, 1,260 here. */
+static int is_worth_dense(const xpu_codegen *cg, xpu_node node) {
+    enum { LEAST = 1 << 13 };
+    const xpu_value y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
+    int64_t elements = 1;
+    for (int d = 0; d < xpu_value_at(cg->graph, y)->rank && elements < LEAST; d++) {
+        elements *= xpu_dim_upper(cg, xpu_value_dim(cg, y, d));
+    }
+    return elements >= LEAST || xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX).id;
+}
+
 static xpu_status lower_dense(xpu_codegen *cg, uint32_t layer, xpu_node node, const struct xpu_loops_group *loops,
                               const char *body) {
     const xpu_value y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
@@ -253,7 +264,8 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
         xpu_describe_layer(cg, layer, XPU_KERNEL_chain_typed, xpu_dim_of(cg, 0));
         return xpu_add_chain_typed(cg, layer, &call, body);
     }
-    if (all_dense(cg, &loops, chain->input_count)) return lower_dense(cg, layer, node, &call.loops, body);
+    if (is_worth_dense(cg, node) && all_dense(cg, &loops, chain->input_count))
+        return lower_dense(cg, layer, node, &call.loops, body);
     if (has_small_planes(cg, &loops, chain->input_count)) {
         struct xpu_chain_planes_call planes = {.loops = call.loops};
         xpu_describe_layer(cg, layer, XPU_KERNEL_chain_planes, xpu_dim_of(cg, 0));
