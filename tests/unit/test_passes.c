@@ -93,30 +93,17 @@ static void folds_cheap_operators(void) {
         xpu_op_id op;
         const char *after;
     } cases[] = {
-        {XPU_OP_REDUCE_SUM, "identity"},
-        {XPU_OP_REDUCE_MEAN, "identity"},
-        {XPU_OP_REDUCE_MAX, "identity"},
-        {XPU_OP_REDUCE_MIN, "identity"},
-        {XPU_OP_REDUCE_PROD, "identity"},
-        {XPU_OP_SOFTMAX, "identity"},
-        {XPU_OP_CONCAT, "identity"},
-        {XPU_OP_GATHER, "identity"},
-        {XPU_OP_GATHER_ELEMENTS, "identity"},
-        {XPU_OP_GATHER_ND, "identity"},
-        {XPU_OP_ADD, "identity"},
-        {XPU_OP_EXP, "identity"},
-        {XPU_OP_TRANSPOSE, "identity"},
-        {XPU_OP_SLICE, "identity"},
-        {XPU_OP_PAD, "identity"},
-        {XPU_OP_REPEAT, "identity"},
-        {XPU_OP_NONZERO_COUNTS, "identity"},
-        {XPU_OP_EXPAND, "identity"},
-        {XPU_OP_RESHAPE, "identity"},
-        {XPU_OP_MATMUL, "matmul"},
+        {XPU_OP_REDUCE_SUM, "identity"}, {XPU_OP_REDUCE_MEAN, "identity"}, {XPU_OP_REDUCE_MAX, "identity"},
+        {XPU_OP_REDUCE_MIN, "identity"}, {XPU_OP_REDUCE_PROD, "identity"}, {XPU_OP_SOFTMAX, "identity"},
+        {XPU_OP_CONCAT, "identity"},     {XPU_OP_GATHER, "identity"},      {XPU_OP_GATHER_ELEMENTS, "identity"},
+        {XPU_OP_GATHER_ND, "identity"},  {XPU_OP_SCATTER_ND, "identity"},  {XPU_OP_ADD, "identity"},
+        {XPU_OP_EXP, "identity"},        {XPU_OP_TRANSPOSE, "identity"},   {XPU_OP_SLICE, "identity"},
+        {XPU_OP_PAD, "identity"},        {XPU_OP_REPEAT, "identity"},      {XPU_OP_NONZERO_COUNTS, "identity"},
+        {XPU_OP_EXPAND, "identity"},     {XPU_OP_RESHAPE, "identity"},     {XPU_OP_MATMUL, "matmul"},
     };
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
-        xpu_value k = constant(&b, DIMS(256, 256)), operands[] = {k, k};
+        xpu_value k = constant(&b, DIMS(256, 256)), operands[] = {k, k, {0}};
         const xpu_dim all[] = {xpu_dim_const(&b.graph->dims, 256), xpu_dim_const(&b.graph->dims, 256)};
         const xpu_dim none[] = {xpu_dim_const(&b.graph->dims, 0), xpu_dim_const(&b.graph->dims, 0)};
         const xpu_attr slice[] = {XPU_ATTR_DIMS_OF(SHAPE, all, 2), XPU_ATTR_DIMS_OF(STARTS, none, 2), INTS(BY, 1, 1)};
@@ -127,6 +114,10 @@ static void folds_cheap_operators(void) {
         case XPU_OP_GATHER: operands[1] = indices(&b, DIMS(80)); break;
         case XPU_OP_GATHER_ELEMENTS: operands[1] = indices(&b, DIMS(80, 256)); break;
         case XPU_OP_GATHER_ND: operands[1] = indices(&b, DIMS(80, 1)); break;
+        case XPU_OP_SCATTER_ND:
+            operands[1] = indices(&b, DIMS(80, 1));
+            operands[2] = constant(&b, DIMS(80, 256));
+            break;
         case XPU_OP_TRANSPOSE: attrs = &perm, has_axis = 1; break;
         case XPU_OP_PAD: attrs = &pads, has_axis = 1; break;
         case XPU_OP_SLICE: attrs = slice, has_axis = 3; break;
@@ -141,7 +132,13 @@ static void folds_cheap_operators(void) {
         default: operands[0] = constant(&b, DIMS(256, 256, 1)); has_axis = 1;
         }
         uint32_t count = (uint32_t)xpu_op_of(cases[i].op)->max_inputs;
-        folds_to(&b, op(&b, cases[i].op, operands, count < 2 ? 1 : 2, attrs, has_axis), cases[i].after);
+        folds_to(&b,
+                 op(&b, cases[i].op, operands,
+                    operands[2].id ? 3
+                    : count < 2    ? 1
+                                   : 2,
+                    attrs, has_axis),
+                 cases[i].after);
     }
 }
 
