@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "base/tensor.h"
 
 /* One dim of --shape: "3" is {3, 3, 1, NULL}, "32..224:32" is {32, 224, 32, NULL}, "N" is {0, 0, 0, "N"}, and
@@ -60,5 +61,10 @@ typedef struct {
     uint32_t max_fields;       /* fields of the file's messages, tensor payloads not counted (2 million) */
     size_t max_skeleton_bytes; /* the model without tensor payloads (256 MiB) */
 } xpu_import_options;
+
+/* Gives `*graph` what was made where nothing was reported since there were `errors` errors and `first` entries; else
+ * `options->partial`, and returns the status of the first error since. */
+xpu_status xpu_import_end(const xpu_import_options *options, struct xpu_graph *made, size_t errors, size_t first,
+                          const xpu_diags *diags, struct xpu_graph **graph);
 
 #endif

@@ -140,15 +140,7 @@ static xpu_status import_source(xpu_arena *arena, const xpu_onnx_source *source,
     if (importer.model) check_model(&importer);
     if (diags->errors == errors) import_graph(&importer);
     xpu_arena_free(scratch);
-    if (diags->errors == errors) {
-        *graph = importer.graph;
-        return XPU_OK;
-    }
-    if (importer.options->partial) *importer.options->partial = importer.graph;
-    for (size_t i = first; i < diags->count; i++) {
-        if (diags->items[i].severity == XPU_SEVERITY_ERROR) return diags->items[i].status;
-    }
-    return XPU_EMODEL;
+    return xpu_import_end(importer.options, importer.graph, errors, first, diags, graph);
 }
 
 xpu_status xpu_onnx_import(xpu_arena *arena, const char *path, const xpu_import_options *options, xpu_graph **graph,

@@ -225,13 +225,5 @@ xpu_status xpu_paddle_import(xpu_arena *arena, const char *path, const xpu_impor
         import_program(&importer);
     }
     xpu_arena_free(scratch);
-    if (diags->errors == errors) {
-        *graph = importer.graph;
-        return XPU_OK;
-    }
-    if (importer.options->partial) *importer.options->partial = importer.graph;
-    for (size_t i = first; i < diags->count; i++) {
-        if (diags->items[i].severity == XPU_SEVERITY_ERROR) return diags->items[i].status;
-    }
-    return XPU_EMODEL;
+    return xpu_import_end(importer.options, importer.graph, errors, first, diags, graph);
 }

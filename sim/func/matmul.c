@@ -13,13 +13,6 @@ static const char plain_text[] = "plain";
 #define SPREAD(x)       _mm_set1_epi32(x)
 #define MADD(acc, x, w) _mm_add_epi32(acc, _mm_madd_epi16(x, w))
 #include "sim/func/matmul_body.h"
-#undef NAME
-#undef TARGET
-#undef VECTOR
-#undef LANES
-#undef ACROSS
-#undef SPREAD
-#undef MADD
 
 static const char avx2_text[] = "avx2";
 
@@ -31,13 +24,6 @@ static const char avx2_text[] = "avx2";
 #define SPREAD(x)       _mm256_set1_epi32(x)
 #define MADD(acc, x, w) _mm256_add_epi32(acc, _mm256_madd_epi16(x, w))
 #include "sim/func/matmul_body.h"
-#undef NAME
-#undef TARGET
-#undef VECTOR
-#undef LANES
-#undef ACROSS
-#undef SPREAD
-#undef MADD
 
 static const char avx512_text[] = "avx512";
 

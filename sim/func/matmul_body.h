@@ -66,3 +66,11 @@ TARGET static void NAME(add_wide)(const int32_t *low, const int32_t *high, size_
 
 static const xpu_matmul NAME(functions) = {NAME(text),    NAME(widen), NAME(pair),    NAME(split),
                                            NAME(product), NAME(add),   NAME(add_wide)};
+
+#undef NAME
+#undef TARGET
+#undef VECTOR
+#undef LANES
+#undef ACROSS
+#undef SPREAD
+#undef MADD
