@@ -61,6 +61,8 @@ def scatters_nd(version, types):
     yield Case("repeated_wide", [values(F32, (4, 50), 1), repeated, values(F32, (5, 50), 2)])
     many = np.stack([np.random.default_rng(1).permutation(3000)[:2500]], -1).astype(np.int64)
     yield Case("large", [values(F32, (3000, 5), 1), many, values(F32, (2500, 5), 3)])
+    places = np.stack(np.unravel_index(np.random.default_rng(1).permutation(40)[:17], (2, 5, 4)), -1).astype(np.int64)
+    yield Case("image", [values(F32, (2, 5, 8, 6), 9, "small"), places, values(F32, (17, 3), 3)], image=True)  # pooled: 2, 5, 4, 3
 
 
 def topks(version, types):
