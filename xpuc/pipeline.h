@@ -137,6 +137,9 @@ double xpu_narrowed_slope(const xpu_graph *graph, xpu_node node);
 /* report.c: --report and --explain. */
 void xpu_report_make(xpu_pipeline *pipeline);
 char *xpu_explain(xpu_pipeline *pipeline, int as_json);
+/* Which convolutions and products stay in fp32, by reason: text, and the key "kept_in_fp32" of `top`. */
+void xpu_explain_kept(const xpu_pipeline *pipeline, xpu_text *text);
+void xpu_explain_kept_json(const xpu_pipeline *pipeline, json_t *top);
 /* Layers, the dearest first by the model of the target, and what stands between those on the tensor engine. */
 char *xpu_explain_cost(xpu_pipeline *pipeline, int as_json);
 char *xpu_pass_log(const xpu_pipeline *pipeline);

@@ -218,6 +218,7 @@ static char *explain_json(xpu_pipeline *p) {
             set(p, entry, "target", string(p, f.region->on_host ? "host" : f.region->target->name));
         if (f.refused) set(p, entry, "refused", message(p, f.refused));
     }
+    xpu_explain_kept_json(p, top);
     char *text = json_dumps(top, JSON_INDENT(2));
     if (!text) xpu_out_of_memory(xpu_arena_mem(p->arena));
     xpu_arena_defer(p->arena, free, text);
@@ -246,6 +247,7 @@ char *xpu_explain(xpu_pipeline *p, int as_json) {
         if (f.refused) xpu_text_add(&text, "     %s\n", xpu_escape_message(p->arena, f.refused, 400));
         if (f.hint) xpu_text_add(&text, "     hint: %s\n", xpu_escape_message(p->arena, f.hint, 400));
     }
+    xpu_explain_kept(p, &text);
     return text.text;
 }
 
