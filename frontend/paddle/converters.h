@@ -27,6 +27,10 @@ xpu_paddle_convert xpu_paddle_convert_addmm, xpu_paddle_convert_arg, xpu_paddle_
     xpu_paddle_convert_take_apart, xpu_paddle_convert_tile, xpu_paddle_convert_top, xpu_paddle_convert_transpose,
     xpu_paddle_convert_triangle, xpu_paddle_convert_unary, xpu_paddle_convert_unsqueeze, xpu_paddle_convert_unstack,
     xpu_paddle_convert_where;
+/* ops_quantised.c */
+xpu_paddle_convert xpu_paddle_convert_dequantize_linear, xpu_paddle_convert_fake_channel_dequantize,
+    xpu_paddle_convert_fake_dequantize, xpu_paddle_convert_fake_quantize, xpu_paddle_convert_fake_quantize_own,
+    xpu_paddle_convert_quantize_linear;
 
 /* A scalar of this type. */
 xpu_value xpu_paddle_single(const xpu_paddle_node *node, xpu_dtype dtype, double value);

@@ -3,6 +3,7 @@
 
 #include "base/name_table.h"
 #include "frontend/paddle/importer.h"
+#include "frontend/paddle/quantised.h"
 
 #define TEXT(importer, ...) xpu_printf((importer)->scratch, __VA_ARGS__)
 
@@ -209,6 +210,7 @@ static void import_program(xpu_paddle_importer *importer) {
         xpu_input_reader reader = {.scratch = importer->scratch, .graph = importer->graph, .diags = importer->diags};
         xpu_check_given_bounds(&reader);
     }
+    if (importer->diags->errors == errors) xpu_paddle_fold_quantised(importer->graph, importer->diags);
     if (importer->diags->errors == errors) xpu_graph_drop_elements(importer->graph);
 }
 

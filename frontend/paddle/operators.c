@@ -19,6 +19,7 @@
 #define UNARY2(n, pir, o, renamed) DESC(n, unary, o, "X", "Out"), PIR(pir, unary, o, "X", renamed)
 #define COMPOSED(n)           DESC(n, composed, IDENTITY, "X", "Out"), PIR(n, composed, IDENTITY, "X", NULL)
 #define BINARY(n, pir, o)     DESC(n, binary, o, "X,Y", "Out"), PIR(pir, binary, o, "X,Y", NULL)
+#define FAKE(n, c, in)        DESC32(n, c, QUANTIZE, in, "Out,OutScale"), PIR32(n, c, QUANTIZE, in, NULL)
 #define IS(n, pir)            DESC(n, is, IDENTITY, "X", "Out"), PIR(pir, is, IDENTITY, "X", NULL)
 
 #define INTERP_IN "X,OutSize,SizeTensor,Scale"
@@ -175,6 +176,21 @@ static const xpu_paddle_row rows[] = {
     DESC("tril_triu", triangle, WHERE, "X", "Out"), PIR("tril", triangle, WHERE, "X", NULL), PIR("triu", triangle, WHERE, "X", NULL),
     DESC("meshgrid", meshgrid, EXPAND, "X", "Out*"), PIR("meshgrid", meshgrid, EXPAND, "X", NULL),
     DESC("range", range, RANGE, "Start,End,Step", "Out"), PIR("arange", range, RANGE, "Start,End,Step", NULL),
+    /* quantised */
+    DESC32("quantize_linear", quantize_linear, QUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", "Y"),
+    PIR32("quantize_linear", quantize_linear, QUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", NULL),
+    DESC32("dequantize_linear", dequantize_linear, DEQUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", "Y"),
+    PIR32("dequantize_linear", dequantize_linear, DEQUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", NULL),
+    FAKE("fake_quantize_range_abs_max", fake_quantize, "X,InScale,Iter"),
+    FAKE("fake_quantize_moving_average_abs_max", fake_quantize, "X,InScale,InAccum,InState"),
+    FAKE("fake_quantize_dequantize_moving_average_abs_max", fake_quantize, "X,InScale,InAccum,InState"),
+    FAKE("fake_quantize_abs_max", fake_quantize_own, "X"), FAKE("fake_quantize_dequantize_abs_max", fake_quantize_own, "X"),
+    FAKE("fake_channel_wise_quantize_abs_max", fake_quantize_own, "X"),
+    FAKE("fake_channel_wise_quantize_dequantize_abs_max", fake_quantize_own, "X"),
+    FAKE("fake_dequantize_max_abs", fake_dequantize, "X,Scale"),
+    FAKE("fake_channel_wise_dequantize_max_abs", fake_channel_dequantize, "X,Scales"),
+    DESC("moving_average_abs_max_scale", identity, IDENTITY, "X,InAccum,InState", "Out"),
+    PIR("moving_average_abs_max_scale", identity, IDENTITY, "X,InAccum,InState", NULL),
 };
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows };

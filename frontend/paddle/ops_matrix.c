@@ -61,7 +61,7 @@ static xpu_value flat_product(xpu_paddle_node *node, xpu_value x, xpu_value y, i
                                  xpu_paddle_format(node,
                                                    "of ranks %d and %d, %" PRId64 " and %" PRId64 " dims are rows",
                                                    left.rank, right.rank, x_rows, y_rows));
-    int rank = 0, is_plain = left.rank == 2 && right.rank == 2;
+    int rank = 0, is_plain = x_rows == 1 && y_rows == right.rank - 1; /* the product is the result */
     for (int i = 0; i < x_rows; i++) dims[rank++] = left.dims[i];
     for (int i = (int)y_rows; i < right.rank; i++) dims[rank++] = right.dims[i];
     fe_builder inside = fe_inside(b);

@@ -6,7 +6,7 @@
 #include "tests/fuzz/hostile.h"
 #include "xpuc/include/xpuc.h"
 
-enum { DESCS = 4, PIRS = 4 };
+enum { DESCS = 6, PIRS = 6 };
 static hostile_file descs[DESCS], pirs[PIRS], params;
 
 static void load(void) {
@@ -14,6 +14,10 @@ static void load(void) {
     hostile_load(&descs[1], "tests/paddle/everything.pdmodel");
     hostile_load(&descs[2], "tests/paddle/operators/operators_3.pdmodel");
     hostile_load(&descs[3], "tests/paddle/operators/operators_5.pdmodel");
+    hostile_load(&descs[4], "tests/paddle/operators/quantised.pdmodel");
+    hostile_load(&descs[5], "tests/paddle/quantised/freeze.pdmodel");
+    hostile_load(&pirs[4], "tests/paddle/operators/quantised.json");
+    hostile_load(&pirs[5], "tests/paddle/quantised/freeze.json");
     hostile_load(&pirs[2], "tests/paddle/operators/operators_3.json");
     hostile_load(&pirs[3], "tests/paddle/operators/operators_5.json");
     hostile_load(&pirs[0], "tests/paddle/linear.json");
@@ -83,7 +87,9 @@ static void use_program(const char *path, const char *parameters, hostile_random
 /* Often those of another program. */
 static const char *parameters_of(hostile_random *random) {
     static const char *const paths[] = {"tests/paddle/linear.pdiparams", "tests/paddle/operators/operators_3.pdiparams",
-                                        "tests/paddle/operators/operators_5.pdiparams"};
+                                        "tests/paddle/operators/operators_5.pdiparams",
+                                        "tests/paddle/operators/quantised.pdiparams",
+                                        "tests/paddle/quantised/freeze.pdiparams"};
     return paths[hostile_below(random, sizeof paths / sizeof *paths)];
 }
 

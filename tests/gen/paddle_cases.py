@@ -23,6 +23,10 @@ def b(*dims):
     return rng.integers(0, 2, dims).astype(bool)
 
 
+class Constant(np.ndarray):
+    """An operand that becomes a parameter wherever it stands."""
+
+
 CASES = []
 # What 3.3.1 does not translate.
 NOT_IN_PIR = set("bilinear_interp nearest_interp expand fill_zeros_like flatten2 round thresholded_relu top_k transpose fc elementwise_pow".split())

@@ -2,6 +2,7 @@
 """Records what PaddlePaddle 2.6.2 answers, in tests/paddle:
     record_paddle.py ocr MODELS DATA     PP-OCRv4 on two pictures
     record_paddle.py operators [FOLDER]  the cases of paddle_cases.py, some in each program; FOLDER: one in each, there
+    record_paddle.py quantised           those of paddle_quantised.py, and its networks
 
 It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
 are scaled to what is small enough to be kept; values are those of unoptimised programs on one thread."""
@@ -13,6 +14,7 @@ import numpy as np
 import paddle
 import paddle_cases
 import paddle_files
+import paddle_quantised
 from paddle import inference
 from paddle.base.proto import framework_pb2
 from PIL import Image
@@ -63,7 +65,7 @@ def append(block, scope, name, case, feeds, fetches):
     for slot, arrays in operands.items():
         taken[slot] = []
         for k, array in enumerate(arrays if isinstance(arrays, list) else [arrays]):
-            constant = slot in paddle_cases.CONSTANTS or op == "range"
+            constant = slot in paddle_cases.CONSTANTS or op == "range" or isinstance(array, paddle_cases.Constant)
             var = block.create_var(name=f"{name}.{slot}{k or ''}", shape=array.shape, dtype=str(array.dtype),
                                    persistable=constant, need_check_feed=False, is_data=not constant, stop_gradient=True)
             if constant:
@@ -116,6 +118,14 @@ def saved(program, feeds, fetches):
     return desc.SerializeToString()
 
 
+def write_parameters(path):
+    codes = {"float32": 5, "float16": 4, "int64": 3, "int32": 2, "int8": 21}
+    records = [paddle_files.record(codes[str(a.dtype)], a.shape, a.tobytes()) for _, a in sorted(CONSTANTS.items())]
+    if records:
+        with open(path + ".pdiparams", "wb") as file:
+            file.write(b"".join(records))
+
+
 def record(path, cases):
     """One program of these cases: PATH.pdmodel, .pdiparams, _in.npz, _out.npz."""
     paddle.enable_static()
@@ -129,11 +139,7 @@ def record(path, cases):
         values = executor.run(main, feed=given, fetch_list=fetches)
     with open(path + ".pdmodel", "wb") as file:
         file.write(saved(main.desc.serialize_to_string(), feeds, fetches))
-    codes = {"float32": 5, "int64": 3, "int32": 2}
-    records = [paddle_files.record(codes[str(a.dtype)], a.shape, a.tobytes()) for _, a in sorted(CONSTANTS.items())]
-    if records:
-        with open(path + ".pdiparams", "wb") as file:
-            file.write(b"".join(records))
+    write_parameters(path)
     np.savez_compressed(path + "_in.npz", **given)
     np.savez_compressed(path + "_out.npz", **{v.name: np.asarray(a) for v, a in zip(fetches, values)})
 
@@ -160,6 +166,71 @@ def operators(folder, single):
             print(group[0][0], "refused:", str(error).strip().splitlines()[-1][:200])
 
 
+class Network:
+    """Operators that feed each other, as paddle_quantised.py adds them."""
+
+    def __init__(self, block, scope):
+        self.block, self.scope, self.feeds, self.fetches, self.count = block, scope, {}, [], 0
+
+    def variable(self, array):
+        self.count += 1
+        constant = isinstance(array, paddle_cases.Constant)
+        var = self.block.create_var(name=f"{'w' if constant else 'x'}{self.count}", shape=array.shape, dtype=str(array.dtype),
+                                    persistable=constant, need_check_feed=False, is_data=not constant, stop_gradient=True)
+        if constant:
+            self.scope.var(var.name).get_tensor().set(np.asarray(array), paddle.CPUPlace())
+            CONSTANTS[var.name] = array
+        return var
+
+    def input(self, array):
+        var = self.variable(array)
+        self.feeds[var.name] = (var, array)
+        return var
+
+    def output(self, var):
+        self.fetches.append(var)
+
+    def add(self, op, operands, result, others=(), **attrs):
+        self.count += 1
+        taken = {slot: [self.variable(v) if isinstance(v, np.ndarray) else v for v in (x if isinstance(x, list) else [x])]
+                 for slot, x in operands.items()}
+        made = {slot: [self.block.create_var(name=f"{op}_{self.count}.{slot}", dtype=attrs.pop("made", "float32"))]
+                for slot in [result, *others]}
+        for slot, other in SHARED.get(op, {}).items():
+            made[slot] = taken[other]
+        self.block.append_op(type=op, inputs=taken, outputs=made, attrs=attrs)
+        return made[result][0]
+
+
+def record_network(path, build):
+    paddle.enable_static()
+    main, scope = paddle.static.Program(), paddle.static.Scope()
+    CONSTANTS.clear()
+    with paddle.static.program_guard(main, paddle.static.Program()), paddle.static.scope_guard(scope):
+        network = Network(main.global_block(), scope)
+        build(network)
+        given = {name: array for name, (_, array) in network.feeds.items()}
+        values = paddle.static.Executor(paddle.CPUPlace()).run(main, feed=given, fetch_list=network.fetches)
+    with open(path + ".pdmodel", "wb") as file:
+        file.write(saved(main.desc.serialize_to_string(), network.feeds, network.fetches))
+    write_parameters(path)
+    np.savez_compressed(path + "_in.npz", **given)
+    np.savez_compressed(path + "_out.npz", **{v.name: np.asarray(a) for v, a in zip(network.fetches, values)})
+
+
+def quantised(folder):
+    counts, named = {}, []
+    for case in paddle_quantised.CASES:
+        counts[case[0]] = counts.get(case[0], 0) + 1
+        named.append((f"{case[0]}_{counts[case[0]]}", case))
+    record(folder + "/operators/quantised", named)
+    os.makedirs(folder + "/quantised", exist_ok=True)
+    for name, build in paddle_quantised.NETWORKS.items():
+        record_network(f"{folder}/quantised/{name}", build)
+
+
+if sys.argv[1] == "quantised":
+    quantised(HERE)
 if sys.argv[1] == "operators":
     operators(sys.argv[2] if len(sys.argv) > 2 else HERE + "/operators", len(sys.argv) > 2)
 if sys.argv[1] == "ocr":
