@@ -358,7 +358,7 @@ tidy: $(GEN_H)
 	@scripts/tidy $(BUILD)
 
 # Headers of the libraries; and what a plug-in includes (cc -I$(PREFIX)/include/xpu)
-PUBLIC_H := $(addprefix xpuc/include/,xpuc.h xpuc_build.h) $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h xpurt_rtl.h)
+PUBLIC_H := $(addprefix xpuc/include/,xpuc.h xpuc_build.h xpuc_validate.h) $(addprefix xpu_runtime/include/,xpurt.h xpurt_device.h xpurt_func.h xpurt_rtl.h)
 PLUGIN_H := $(wildcard base/*.h core/target.h core/ir/*.h core/ir/*.def core/ops/*.h core/ops/*.def)
 # pkg-config: what a library is, and what it needs
 about_xpuc    := compiles neural networks for an XPU-style NPU

@@ -55,7 +55,7 @@ static void *give(xpu_arena *arena, const void *data, size_t length) {
     return copy;
 }
 
-static char *give_text(xpu_arena *arena, const char *text) {
+char *xpu_give_text(xpu_arena *arena, const char *text) {
     return text ? give(arena, text, strlen(text)) : NULL;
 }
 
@@ -112,17 +112,17 @@ static xpu_status compile(const request *r, xpu_arena *arena) {
     if (status == XPU_OK) status = xpu_open_outputs(p);
     if (status == XPU_OK) status = xpu_pipeline_run(p);
     if (status == XPU_OK) deliver(p, r);
-    r->result->dump = give_text(arena, p->dump);
+    r->result->dump = xpu_give_text(arena, p->dump);
     if (status != XPU_OK) return status;
     xpu_report_make(p);
     status = xpu_commit_outputs(p);
     if (p->wanted->explain) {
         const int as_json = strcmp(p->wanted->explain, "json") == 0;
         r->result->explanation =
-            give_text(arena, p->wanted->sort ? xpu_explain_cost(p, as_json) : xpu_explain(p, as_json));
+            xpu_give_text(arena, p->wanted->sort ? xpu_explain_cost(p, as_json) : xpu_explain(p, as_json));
     }
-    r->result->log = give_text(arena, xpu_pass_log(p));
-    r->result->summary = give_text(arena, xpu_summary(p));
+    r->result->log = xpu_give_text(arena, xpu_pass_log(p));
+    r->result->summary = xpu_give_text(arena, xpu_summary(p));
     return status;
 }
 
@@ -132,7 +132,7 @@ static xpu_status describe(const request *r, xpu_arena *arena) {
     if (xpu_check_describe_options(p) != XPU_OK) return xpu_diags_status(p->diags);
     char *text = xpu_describe(p);
     if (!text) return xpu_diags_status(p->diags);
-    r->result->dump = give_text(arena, text);
+    r->result->dump = xpu_give_text(arena, text);
     return XPU_OK;
 }
 

@@ -155,6 +155,8 @@ int xpu_compile_built(const char *call, const xpu_built *built, const char *outp
                       const xpuc_options *options, xpuc_result *result, xpuc_error *error);
 /* Every message on lines of its own, or grouped, malloc'd; NULL where there is none, or no memory for it. */
 char *xpu_messages(const xpu_diags *diags, int grouped);
+/* A malloc'd copy for the caller of the API; NULL of NULL. */
+char *xpu_give_text(xpu_arena *arena, const char *text);
 
 /* import.c: whether the file's name or its first bytes say that it is no model, said before anything else of it; then
  * the model into pipeline->graph. */

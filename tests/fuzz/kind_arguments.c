@@ -103,6 +103,21 @@ static const option plan_options[] = {
     {NULL, TEXT, NULL, NULL},
 };
 
+static const option validate_options[] = {
+    {"input", TEXT, "x.npy Input3=x.npy", NULL},
+    {"shape", TEXT, "Input3=1,1,28,28 Input3=1,1,28..56:28,W", "m.onnx m.onnx"},
+    {"value", TEXT, "Input3=1 n=1..9", NULL},
+    {"bound", TEXT, "n=5", NULL},
+    {"range", TEXT, "Input3=0..255 Input3=-1e3..2.5", "m.onnx m.onnx"},
+    {"samples", TEXT, "1 2 1001", "m.onnx m.onnx"},
+    {"seed", TEXT, "1 18446744073709551615", "m.onnx m.onnx"},
+    {"expect", READS, "x.npy", "m.onnx -i x.npy"},
+    {"tolerance", TEXT, "1e-3 1", NULL},
+    {"params-a", READS, "x.npy", NULL},
+    {"params-b", READS, "x.npy", NULL},
+    {NULL, TEXT, NULL, NULL},
+};
+
 static const struct {
     const char *name;
     const option *options;
@@ -125,6 +140,10 @@ static const struct {
      plan_options,
      {"plan problem.json", "plan problem.json -o out.json", "check problem.json out.json", "svg"},
      {"--no-aliases", "-v", "-q"}},
+    {"xpu-validate",
+     validate_options,
+     {"m.onnx m.onnx -i x.npy", "m.onnx p.xpu -i x.npy", "m.onnx m.onnx --samples=1", "m.onnx"},
+     {"--json", "-v", "-q"}},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
@@ -269,7 +288,7 @@ static void add_job(hostile_file *file, const char *job) {
 }
 
 static void make_arguments(hostile_random *random, hostile_file *file) {
-    static const uint32_t of_tool[] = {0, 0, 0, 1, 1, 1, 1, 2, 3, 4};
+    static const uint32_t of_tool[] = {0, 0, 0, 1, 1, 1, 1, 2, 3, 4, 5};
     uint32_t tool = of_tool[hostile_below(random, sizeof of_tool / sizeof *of_tool)], rows = 0, flags = 0;
     while (tools[tool].options[rows].name) rows++;
     while (flags < 8 && tools[tool].flags[flags]) flags++;

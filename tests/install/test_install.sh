@@ -10,7 +10,7 @@ check() { # check NAME CONDITION...
     if "$@" >"$work/log" 2>&1; then passed=$((passed + 1)); return; fi
     failed=$((failed + 1)); echo "failed: $name"; head -5 "$work/log"
 }
-to=$work/root/opt/xpu tools="xpuc xpu-run xpu-dump xpu-memplan xpu-regress"
+to=$work/root/opt/xpu tools="xpuc xpu-run xpu-dump xpu-memplan xpu-regress xpu-validate"
 unset MAKEFLAGS MAKELEVEL XPU_RESOURCES
 make -s --no-print-directory BUILD="$build" PREFIX=/opt/xpu DESTDIR="$work/root" install >"$work/log" 2>&1 ||
     { cat "$work/log"; echo "0 passed, 1 failed"; exit 1; }
@@ -65,7 +65,7 @@ files=$(ls -a "$work")
 ./build_in_c nano >build_in_c.txt
 check "it runs for another chip" grep -qx 'func: 64 of 64 right' build_in_c.txt
 check "and leaves no file" [ "$(ls -a "$work" | grep -vx build_in_c.txt)" = "$files" ]
-printf '#include <xpuc.h>\n#include <xpuc_build.h>\n#include <xpurt.h>\n#include <xpurt_rtl.h>\nint main() { return !xpurt_version(); }\n' >least.cpp
+printf '#include <xpuc.h>\n#include <xpuc_build.h>\n#include <xpuc_validate.h>\n#include <xpurt.h>\n#include <xpurt_rtl.h>\nint main() { return !xpurt_version(); }\n' >least.cpp
 check "headers and library from C++" c++ least.cpp -o least $(flags --cflags --libs xpurt xpuc) -Wl,-rpath,"$to/lib"
 check "it runs" ./least
 
