@@ -428,7 +428,34 @@ static void chains_in_place(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) chain_in_place(&cases[i]);
 }
 
+/* A chain whose operands do not lie alike: planes of the last two dims go through LM where four of them fit, and rows
+ * elsewhere. */
+static void chains_of_planes(void) {
+    static const struct {
+        int64_t rows, width;
+        xpu_kernel kernel;
+    } cases[] = {{8, 16, XPU_KERNEL_chain_planes}, {24, 24, XPU_KERNEL_chain_planes}, {18, 32, XPU_KERNEL_chain_planes},
+                 {19, 32, XPU_KERNEL_chain},       {32, 19, XPU_KERNEL_chain},        {2, 1025, XPU_KERNEL_chain},
+                 {1025, 2, XPU_KERNEL_chain}};
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        work w;
+        const int64_t rows = cases[i].rows, width = cases[i].width;
+        xpu_value x = input(&b, "x", DIMS(8, rows, width)), factor = input(&b, "factor", DIMS(8, 1, width));
+        xpu_value y = step2(&b, XPU_EW_mul, x, factor);
+        xpu_graph_output(b.graph, y);
+        xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+        work_prepare(&b, &w);
+        CU_ASSERT_EQUAL_FATAL(xpu_lower_program(cg), XPU_OK);
+        const int32_t layer = cg->layer_of[maker(&b, y).id];
+        CU_ASSERT_FATAL(layer >= 0);
+        CU_ASSERT_EQUAL(cg->layers.items[layer].calls.items[0].kernel, cases[i].kernel);
+        bench_close(&b);
+    }
+}
+
 XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
               {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
               {"parts of values", parts_of_values}, {"what is read through", read_through},
-              {"transposed matrices", transposed_matrices}, {"chains in place", chains_in_place})
+              {"transposed matrices", transposed_matrices}, {"chains in place", chains_in_place},
+              {"chains of planes", chains_of_planes})
