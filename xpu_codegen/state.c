@@ -1,5 +1,10 @@
 #include "xpu_codegen/state.h"
 
+void xpu_set_reason(xpu_codegen *cg, xpu_node node, const char *reason) {
+    while (cg->reasons.count <= node.id) XPU_PUSH(cg->arena, &cg->reasons, NULL);
+    cg->reasons.items[node.id] = reason;
+}
+
 xpu_status xpu_codegen_bug(xpu_codegen *cg, const char *what, const char *why, ...) {
     va_list args;
     va_start(args, why);

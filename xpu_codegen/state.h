@@ -59,6 +59,9 @@ typedef struct {
     struct xpu_largest_plan *memory;           /* lower/largest_shape.h */
 } xpu_codegen;
 
+/* Sets why the node computes in its precision; NULL for none. The text stays the caller's. */
+void xpu_set_reason(xpu_codegen *cg, xpu_node node, const char *reason);
+
 /* An internal error of the target: [codegen], status XPU_EBUG. `why` is printf-style. */
 xpu_status xpu_codegen_bug(xpu_codegen *cg, const char *what, const char *why, ...)
     __attribute__((format(printf, 3, 4)));

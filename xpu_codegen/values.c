@@ -129,15 +129,14 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node) {
     return xpu_value_at(cg->graph, xpu_value_root(cg, x))->kind == XPU_VALUE_NODE;
 }
 
-/* Whether the value's bytes are an output's, or a body's result, behind what may be views, too. */
-static int leaves(const xpu_codegen *cg, xpu_value value) {
+int xpu_value_leaves_program(const xpu_codegen *cg, xpu_value value) {
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
     if (xpu_value_leaves(cg->graph, value)) return 1;
     for (uint32_t i = 0; i < info->uses.count; i++) {
         xpu_node user = info->uses.items[i].node;
         if (xpu_on_host(cg, user) || xpu_is_foreign(cg, user) || xpu_node_at(cg->graph, user)->block_count) return 1;
         int moves = xpu_node_has(cg->graph, user, XPU_TRAIT_VIEW) || xpu_node_is(cg->graph, user, XPU_OP_SLICE);
-        if (moves && leaves(cg, xpu_node_output(cg->graph, user, 0))) return 1;
+        if (moves && xpu_value_leaves_program(cg, xpu_node_output(cg->graph, user, 0))) return 1;
     }
     return 0;
 }
@@ -166,7 +165,8 @@ int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset) {
     if (whole->kind != XPU_VALUE_NODE || xpu_has_gaps(cg, x) || !is_linear(cg, x) || !is_linear(cg, y)) return 0;
     if (xpu_on_host(cg, whole->node) || xpu_value_block(cg->graph, root).id != xpu_value_block(cg->graph, y).id)
         return 0;
-    if (xpu_node_at(cg->graph, whole->node)->block_count || leaves(cg, y) || !is_run(cg, node)) return 0;
+    if (xpu_node_at(cg->graph, whole->node)->block_count || xpu_value_leaves_program(cg, y) || !is_run(cg, node))
+        return 0;
     if (xpu_dtype_bytes(whole->dtype) < 4 || xpu_is_empty(cg, y)) return 0;
     const xpu_attr *starts = xpu_node_attr(cg->graph, node, XPU_ATTR_STARTS);
     xpu_dim strides[XPU_MAX_RANK], first = xpu_dim_of(cg, 0);

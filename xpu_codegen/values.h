@@ -41,6 +41,9 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node);
 /* Whether a reshape from x, which is channel-last, to y leaves the first two dims: as channel-last y has the same
  * bytes. */
 int xpu_keeps_pixels(const xpu_codegen *cg, xpu_value x, xpu_value y);
+/* Whether the value's bytes are an output's, a body's result or an operand of the host, behind what may be views or
+ * parts, too. */
+int xpu_value_leaves_program(const xpu_codegen *cg, xpu_value value);
 /* Whether a node makes no layer because its result is a run of the bytes of its operand, which some layer of the same
  * block makes, and stays inside the program: *offset, in elements, if not NULL. */
 int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset);

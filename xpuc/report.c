@@ -143,7 +143,7 @@ static const char *refused_text(xpu_pipeline *p, xpu_node node) {
 }
 
 /* The layer whose facts are the operator's: its product, where another layer behind restores the product's rows,
- * perhaps under another shape. */
+ * perhaps under another shape, or where it makes those of other operators, too. */
 static const char *layer_of_facts(xpu_pipeline *p, const index_of_layers *index, xpu_node node) {
     const char *layer = xpu_node_name(p->graph, node);
     xpu_node restored = node;
@@ -152,6 +152,9 @@ static const char *layer_of_facts(xpu_pipeline *p, const index_of_layers *index,
         if (!maker.id) break;
         restored = maker;
     }
+    xpu_node whole = xpu_maker(p->graph, restored, 0);
+    if (whole.id && xpu_is_columns_of(p->graph, restored, whole))
+        return TEXT(p, "%s" XPU_MERGED_SUFFIX, xpu_node_name(p->graph, whole));
     const char *product = TEXT(p, "%s" XPU_ROWS_SUFFIX, layer);
     return xpu_node_is(p->graph, restored, XPU_OP_ROW_RESTORE) && layer_fact(index, product, "unit") ? product : layer;
 }
@@ -165,6 +168,7 @@ static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t orig
     result.op = info->op->name;
     result.region = info->region ? &p->job.regions[info->region - 1] : NULL;
     const char *facts = layer_of_facts(p, index, node);
+    if (xpu_node_is(p->graph, node, XPU_OP_SLICE)) result.layer = facts;
     result.precision = layer_fact(index, facts, "precision");
     if (!result.precision) result.precision = xpu_node_precision(p->graph, node);
     result.why = layer_fact(index, facts, "reason");

@@ -46,6 +46,8 @@ enum { XPU_OUT_POWERS = 1, XPU_OUT_ROW_ABSMAX = 2 };
 enum { XPU_OUT_PACK_SCALES = 1 };
 /* Behind the name of an operator: the layer that multiplies its scaled rows, in front of the one that restores them. */
 #define XPU_ROWS_SUFFIX "/rows"
+/* Behind the name of the last of several products of one operand: the layer that makes all of them. */
+#define XPU_MERGED_SUFFIX "/merged"
 
 typedef enum {
 #define OP(name, ...) XPU_OP_##name,

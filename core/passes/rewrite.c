@@ -43,6 +43,15 @@ int xpu_replace_node(xpu_graph *graph, xpu_node node, xpu_value value) {
     return gone || uses > 0;
 }
 
+int xpu_is_columns_of(const xpu_graph *graph, xpu_node node, xpu_node product) {
+    const xpu_node_info *part = xpu_node_at(graph, node), *whole = xpu_node_at(graph, product);
+    if (!xpu_node_is(graph, node, XPU_OP_SLICE) || !xpu_node_has(graph, product, XPU_TRAIT_PRODUCT)) return 0;
+    for (uint32_t i = 0; i < whole->origins.count && part->origins.count; i++) {
+        if (whole->origins.items[i] == part->origins.items[0]) return 1;
+    }
+    return 0;
+}
+
 xpu_node xpu_maker(const xpu_graph *graph, xpu_node node, uint32_t input) {
     xpu_value value = xpu_node_input(graph, node, input);
     return value.id && xpu_value_at(graph, value)->kind == XPU_VALUE_NODE ? xpu_value_at(graph, value)->node

@@ -23,6 +23,9 @@ xpu_node xpu_maker(const xpu_graph *graph, xpu_node node, uint32_t input);
  * result; its other results are not used at all. */
 int xpu_used_once(const xpu_graph *graph, xpu_node node);
 
+/* Whether `node` stands for one of several products that `product` makes together: it is a slice and has its origin. */
+int xpu_is_columns_of(const xpu_graph *graph, xpu_node node, xpu_node product);
+
 static inline int xpu_same_block(const xpu_graph *graph, xpu_node a, xpu_node b) {
     return xpu_node_at(graph, a)->parent.id == xpu_node_at(graph, b)->parent.id;
 }

@@ -22,7 +22,7 @@ if [ -e "$XPU_BUILD/lib/libxpurtl-standard.so" ]; then
     at_most() { local cycles=${output##*on rtl, }; check 0 '' test "${cycles%% *}" -le "$1"; } # cycles of a token, on average
     check 0 'Once upon a time, there was
 ' "$tell" "$folder/demo-story/step.xpu" "$words" --tokens=7 --device=rtl
-    at_most 320000
+    at_most 250000
     check 0 'Once upon a time, there was
 ' "$tell" "$folder/demo-story/loop.xpu" "$words" --tokens=7 --device=rtl
     at_most 370000

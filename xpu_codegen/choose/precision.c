@@ -14,6 +14,7 @@
 #include "core/arith.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/computed_weights.h"
+#include "xpu_codegen/choose/merged_products.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/recurrent.h"
 #include "xpu_codegen/choose/row_scale.h"
@@ -139,11 +140,6 @@ static const char *why_float32(xpu_codegen *cg, xpu_node node, xpu_precision_mod
     return "a small product is faster in float32 on the cores";
 }
 
-static void set_reason(xpu_codegen *cg, xpu_node node, const char *reason) {
-    while (cg->reasons.count <= node.id) XPU_PUSH(cg->arena, &cg->reasons, NULL);
-    cg->reasons.items[node.id] = reason;
-}
-
 /* ---- integer weights ---- */
 
 /* Scale and inverse scale of each index of `axis`, from the largest magnitudes there. */
@@ -159,6 +155,13 @@ static void find_scales(const xpu_tensor *w, int axis, int32_t limit, float *sca
         inverse[c] = xa_absmax_inverse(scale[c], limit);
         scale[c] = xa_absmax_scale(scale[c], limit);
     }
+}
+
+/* Those that are not packed as they run. */
+static int has_integer_weights(const xpu_codegen *cg, xpu_node node) {
+    return is_matrix_like(cg, node) && !xpu_on_host(cg, node) &&
+           xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32 &&
+           xpu_is_const_value(cg, xpu_node_input(cg->graph, node, XPU_IN_W));
 }
 
 static xpu_status quantise_weights(xpu_codegen *cg, xpu_node node) {
@@ -293,8 +296,9 @@ static void scale_rows(xpu_codegen *cg, xpu_row_scales *scales) {
         if (!has_int16_input(cg, node) || xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) continue;
         if (!may_scale_rows(cg, node) || !xpu_wants_row_scales(cg, node)) continue;
         const char *reason = cg->reasons.items[node.id];
-        set_reason(cg, xpu_add_row_scales(cg, node, scales), xpu_printf(cg->arena, "%s; each row has a scale", reason));
-        set_reason(cg, node, NULL);
+        xpu_set_reason(cg, xpu_add_row_scales(cg, node, scales),
+                       xpu_printf(cg->arena, "%s; each row has a scale", reason));
+        xpu_set_reason(cg, node, NULL);
     }
 }
 
@@ -314,21 +318,25 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_row_scales scales = {0};
     xpu_status status = XPU_OK;
     XPU_FOR_ALL_NODES(cg->graph, node) {
-        if (status != XPU_OK || !is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
+        if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
         const char *rule;
         xpu_precision_mode mode = wanted_mode(cg, node, &rule);
         const char *reason = why_float32(cg, node, mode, rule, sensitive);
         xpu_precision chosen = mode == XPU_MODE_INT16X8 ? XPU_PRECISION_INT16X8 : XPU_PRECISION_INT16;
-        set_reason(cg, node, reason ? reason : reason_of(cg, chosen, rule));
+        xpu_set_reason(cg, node, reason ? reason : reason_of(cg, chosen, rule));
         if (reason) continue;
         if (has_computed_matrix(cg, node)) {
             const char *why = xpu_printf(cg->arena, "%s; its weights are made as it runs", reason_of(cg, chosen, rule));
-            set_reason(cg, xpu_pack_product(cg, node, chosen, &scales), why);
-            set_reason(cg, node, NULL);
+            xpu_set_reason(cg, xpu_pack_product(cg, node, chosen, &scales), why);
+            xpu_set_reason(cg, node, NULL);
             continue;
         }
         xpu_node_set_attr(cg->graph, node, &XPU_ATTR_INT_OF(PRECISION, chosen));
-        status = quantise_weights(cg, node);
+    }
+    const char *const *names = names_of_choices(cg, scratch);
+    status = xpu_merge_products(cg);
+    XPU_FOR_ALL_NODES(cg->graph, node) {
+        if (status == XPU_OK && has_integer_weights(cg, node)) status = quantise_weights(cg, node);
     }
     if (status == XPU_OK) scale_rows(cg, &scales);
     xpu_value *known = XPU_NEW_ARRAY(scratch, xpu_value, cg->graph->values.count);
@@ -337,7 +345,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
         if (!xpu_node_input(cg->graph, node, XPU_IN_ABSMAX).id) connect_absmax(cg, node, known);
     }
     if (status == XPU_OK) {
-        status = xpu_precision_rules_unused(scratch, cg->precision_rules, names_of_choices(cg, scratch), cg->diags);
+        status = xpu_precision_rules_unused(scratch, cg->precision_rules, names, cg->diags);
     }
     xpu_arena_free(scratch);
     return status;
