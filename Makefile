@@ -54,7 +54,7 @@ say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
 
 # Modules of the host, by layer (scripts/layers checks what they include).
 COMMON  := base core core/ir core/ops core/passes memplan xpu_runtime/program
-COMPILE := frontend frontend/build frontend/onnx frontend/paddle partition xpu_codegen $(addprefix xpu_codegen/,choose lower emit pack) xpuc
+COMPILE := frontend frontend/build frontend/onnx frontend/paddle partition convert xpu_codegen $(addprefix xpu_codegen/,choose lower emit pack) xpuc
 RUN     := xpu_runtime/host
 FUNC    := sim/func sim/func/gdb sim/func/report
 SHARED  := tools/common

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/temporary.h"
+#include "xpuc/convert.h"
 #include "xpuc/pipeline.h"
 
 const char *xpuc_version(void) {
@@ -136,6 +137,18 @@ static xpu_status describe(const request *r, xpu_arena *arena) {
     return XPU_OK;
 }
 
+static xpu_status convert(const request *r, xpu_arena *arena) {
+    xpu_pipeline *p = new_pipeline(r, arena);
+    xpu_doing(xpu_arena_mem(arena), "converting", r->path);
+    if (!r->output) {
+        return xpu_error(p->diags, XPU_EUSAGE, NULL, "argument", r->call, "the call cannot be made",
+                         "the output is NULL", "xpuc.h says what it takes");
+    }
+    xpu_status status = xpu_convert(p);
+    if (status == XPU_OK) r->result->summary = give_text(arena, p->text);
+    return status;
+}
+
 /* The one setjmp: what runs out of memory below comes back here, with files, maps and children closed. */
 static void attempt(const request *r, xpu_status (*work)(const request *, xpu_arena *), xpuc_error *error) {
     xpu_mem mem;
@@ -223,4 +236,10 @@ int xpuc_compile_to_file(const char *path, const char *output, const xpuc_option
 
 int xpuc_describe(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error) {
     return guarded(&(request){"xpuc_describe", path, .options = options, .result = result}, describe, error);
+}
+
+int xpuc_convert(const char *path, const char *output, const xpuc_options *options, xpuc_result *result,
+                 xpuc_error *error) {
+    return guarded(&(request){"xpuc_convert", path, .output = output, .options = options, .result = result}, convert,
+                   error);
 }

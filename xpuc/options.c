@@ -129,6 +129,14 @@ xpu_status xpu_check_describe_options(xpu_pipeline *p) {
     return read_shapes(p);
 }
 
+xpu_status xpu_check_convert_options(xpu_pipeline *p) {
+    read_params(p);
+    read_values(p);
+    read_bounds(p);
+    read_shapes(p);
+    return xpu_diags_status(p->diags);
+}
+
 /* Each has a job of its own. */
 static xpu_status start_targets(xpu_pipeline *p, const xpu_target *const *targets) {
     xpu_offer *offers = XPU_NEW_ARRAY(p->arena, xpu_offer, p->offer_count);

@@ -74,6 +74,7 @@ uint32_t xpu_count_nodes(const xpu_graph *graph);
  * reported together. For a description: the shapes only, all else is refused. */
 xpu_status xpu_check_options(xpu_pipeline *pipeline);
 xpu_status xpu_check_describe_options(xpu_pipeline *pipeline);
+xpu_status xpu_check_convert_options(xpu_pipeline *pipeline);
 
 /* targets.c: the targets that `names` lists ("mine,xpu-sim"; NULL: that of the plug-in, else xpu-sim), the last one
  * makes the program. `plugin`: a path, or NULL. Ends with NULL; NULL after reporting. */

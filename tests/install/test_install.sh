@@ -10,7 +10,7 @@ check() { # check NAME CONDITION...
     if "$@" >"$work/log" 2>&1; then passed=$((passed + 1)); return; fi
     failed=$((failed + 1)); echo "failed: $name"; head -5 "$work/log"
 }
-to=$work/root/opt/xpu tools="xpuc xpu-run xpu-dump xpu-memplan xpu-regress xpu-validate"
+to=$work/root/opt/xpu tools="xpuc xpu-run xpu-convert xpu-dump xpu-memplan xpu-regress xpu-validate"
 unset MAKEFLAGS MAKELEVEL XPU_RESOURCES
 make -s --no-print-directory BUILD="$build" PREFIX=/opt/xpu DESTDIR="$work/root" install >"$work/log" 2>&1 ||
     { cat "$work/log"; echo "0 passed, 1 failed"; exit 1; }

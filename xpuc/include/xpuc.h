@@ -50,6 +50,8 @@ typedef struct {
     int check_passes;            /* run ref before and after every pass on random input */
     int no_fuse;                 /* the target's patterns are not applied: each tensor of the model can be dumped */
     int strip;
+    int opset;                  /* xpuc_convert: of ONNX [the first from 17 on that has all operators] */
+    int external_data;          /* xpuc_convert: ONNX's weights in OUTPUT.data, which is so above 2 GiB at any rate */
     int group_messages;         /* error.text: what is said of many nodes once, with a count and the first five */
     unsigned clang_seconds;     /* clang and lld are ended after so long [600] */
     int (*stop)(void *context); /* asked now and then: not 0 ends the call with status 130 [nobody is asked] */
@@ -77,6 +79,13 @@ XPUC_API int xpuc_compile_to_file(const char *path, const char *output, const xp
 
 /* A readable description of a model or an .xpu file in result->dump. */
 XPUC_API int xpuc_describe(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error);
+
+/* Writes a model as `output`, whose ending says in which format: .onnx. Names stay, sizes that are open stay open,
+ * quantised operators stay. Of the options those that say what the model's inputs are, params, opset and external_data
+ * count. Operators without a counterpart are listed in error->text, all of them, before anything is written; nothing is
+ * half-written. result->summary says what was done. */
+XPUC_API int xpuc_convert(const char *path, const char *output, const xpuc_options *options, xpuc_result *result,
+                          xpuc_error *error);
 
 /* Ends the children of all calls that are running, and removes their temporary files and folders: for a signal handler
  * (it is async-signal-safe) that ends the process next. */

@@ -1,0 +1,104 @@
+/* What writers of all formats do before, and the elements of constants. */
+#include <string.h>
+
+#include "convert/convert.h"
+#include "core/passes/rewrite.h"
+
+/* ---- constants ---- */
+
+uint64_t xpu_convert_constant_bytes(const xpu_graph *graph, xpu_value constant) {
+    const xpu_value_info *info = xpu_value_at(graph, constant);
+    int64_t dims[XPU_MAX_RANK];
+    uint64_t bytes = xpu_dtype_bytes(info->dtype);
+    if (!xpu_value_dims(graph, constant, NULL, dims)) return 0;
+    for (int i = 0; i < info->rank; i++) bytes *= (uint64_t)dims[i];
+    return bytes;
+}
+
+static xpu_status copy_from_file(const xpu_const *constant, xpu_output *output, xpu_arena *arena, xpu_diags *diags) {
+    enum { CHUNK = 1 << 20 };
+    char *chunk = xpu_alloc(arena, CHUNK);
+    for (uint64_t at = 0; at < constant->length; at += CHUNK) {
+        const size_t length = constant->length - at < CHUNK ? (size_t)(constant->length - at) : CHUNK;
+        xpu_status status = xpu_file_read(constant->file, constant->offset + at, chunk, length, diags);
+        if (status != XPU_OK) return status;
+        xpu_output_write(output, chunk, length);
+    }
+    return XPU_OK;
+}
+
+xpu_status xpu_convert_constant(const xpu_graph *graph, xpu_value value, xpu_output *output, xpu_diags *diags) {
+    const xpu_const *constant = xpu_value_at(graph, value)->constant;
+    const uint64_t bytes = xpu_convert_constant_bytes(graph, value);
+    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "constant");
+    xpu_status status = XPU_OK;
+    if (constant->kind == XPU_CONST_FILE && constant->file && !constant->steps.count && constant->length == bytes) {
+        status = copy_from_file(constant, output, arena, diags);
+    } else {
+        const size_t errors = diags->errors;
+        const void *data = xpu_const_data(graph, value, arena, diags);
+        status = data ? XPU_OK : xpu_diags_since(diags, errors);
+        if (data) xpu_output_write(output, data, (size_t)bytes);
+    }
+    xpu_arena_free(arena);
+    return status;
+}
+
+/* ---- what needs no operator ---- */
+
+/* A reshaped or transposed constant is a constant. */
+static xpu_value moved_constant(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_value operand = xpu_node_input(graph, node, 0), result = xpu_node_output(graph, node, 0);
+    xpu_const_step step = {.rank = xpu_value_at(graph, result)->rank};
+    if (!xpu_is_constant(graph, operand)) return (xpu_value){0};
+    if (xpu_node_is(graph, node, XPU_OP_RESHAPE)) {
+        step.kind = XPU_STEP_RESHAPE;
+        if (!xpu_value_dims(graph, result, NULL, step.dims)) return (xpu_value){0};
+    } else if (xpu_node_is(graph, node, XPU_OP_TRANSPOSE)) {
+        uint32_t count;
+        const int64_t *perm = xpu_node_ints(graph, node, XPU_ATTR_PERM, &count);
+        step.kind = XPU_STEP_TRANSPOSE;
+        for (uint32_t i = 0; i < count; i++) step.dims[i] = perm[i];
+    } else {
+        return (xpu_value){0};
+    }
+    return xpu_const_derive(graph, operand, &step, xpu_value_at(graph, result)->name, diags);
+}
+
+static int is_quantised(const xpu_graph *graph, xpu_node node) {
+    return xpu_node_is(graph, node, XPU_OP_QUANTIZE) || xpu_node_is(graph, node, XPU_OP_DEQUANTIZE);
+}
+
+/* What is known already: the importer has computed it. */
+static xpu_value known_constant(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value result = xpu_node_output(graph, node, 0);
+    xpu_tensor tensor;
+    if (is_quantised(graph, node) || xpu_node_at(graph, node)->output_count != 1 || !xpu_is_constant(graph, result))
+        return (xpu_value){0};
+    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "constant");
+    xpu_value value = {0};
+    if (xpu_const_tensor(graph, result, arena, &tensor, diags) == XPU_OK)
+        value = xpu_graph_const_bytes(graph, xpu_value_at(graph, result)->name, &tensor);
+    xpu_arena_free(arena);
+    return value;
+}
+
+static void simplify(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_value result = xpu_node_output(graph, node, 0);
+    if (!result.id || xpu_value_at(graph, result)->is_output) return;
+    xpu_value constant = known_constant(graph, node, diags);
+    if (!constant.id) constant = moved_constant(graph, node, diags);
+    if (constant.id) xpu_value_replace(graph, result, constant);
+}
+
+xpu_status xpu_convert_prepare(xpu_graph *graph, xpu_diags *diags) {
+    const size_t errors = diags->errors;
+    xpu_remove_dead(graph);
+    XPU_FOR_BLOCKS(graph, block) {
+        for (xpu_node node = xpu_block_at(graph, block)->first; node.id && diags->errors == errors;
+             node = xpu_node_next(graph, node))
+            simplify(graph, node, diags);
+    }
+    xpu_remove_dead(graph);
+    return xpu_diags_since(diags, errors);
+}
