@@ -145,7 +145,7 @@ static xpu_status convert(const request *r, xpu_arena *arena) {
                          "the output is NULL", "xpuc.h says what it takes");
     }
     xpu_status status = xpu_convert(p);
-    if (status == XPU_OK) r->result->summary = give_text(arena, p->text);
+    if (status == XPU_OK) r->result->summary = xpu_give_text(arena, p->text);
     return status;
 }
 
