@@ -1,15 +1,59 @@
 #!/usr/bin/env python3
-"""Translates the programs of tests/paddle/operators into PIR with PaddlePaddle 3.3.1, beside them as .json:
-record_paddle_pir.py FOLDER. What PaddlePaddle 2.6.2 answered holds for both forms."""
+"""Takes PaddlePaddle 3.3.1 (CPU, without oneDNN).
+    record_paddle_pir.py FOLDER          translates the folder's programs (tests/paddle/operators) into PIR, beside them as
+                                         .json; what PaddlePaddle 2.6.2 answered holds for both forms
+    record_paddle_pir.py v5 PROGRAMS     records in tests/paddle what it answers for PP-OCRv5's programs with the
+                                         parameters of paddle_weights.py"""
 import glob
 import json
 import os
+import subprocess
 import sys
+import tempfile
 
 os.environ["GLOG_minloglevel"] = "3"
+import numpy as np
 import paddle
+from paddle import inference
 from paddle.base import core
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def answer(program, parameters, x):
+    config = inference.Config(program, parameters)
+    config.disable_gpu()
+    config.disable_mkldnn()
+    config.switch_ir_optim(False)
+    config.disable_glog_info()
+    config.set_cpu_math_library_num_threads(1)
+    predictor = inference.create_predictor(config)
+    handle = predictor.get_input_handle(predictor.get_input_names()[0])
+    handle.reshape(x.shape)
+    handle.copy_from_cpu(x)
+    predictor.run()
+    name = predictor.get_output_names()[0]
+    return {name: predictor.get_output_handle(name).copy_to_cpu()}
+
+
+def v5(programs):
+    rng = np.random.default_rng(5)
+    for name, dims in (("det", (1, 3, 64, 96)), ("rec", (1, 3, 48, 32))):
+        x = (np.round(rng.standard_normal(dims) * 64) / 64).astype(np.float32)
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{programs}/{name}.inference.json") as file, open(folder + "/inference.json", "w") as copy:
+                copy.write(file.read())
+            subprocess.run([sys.executable, HERE + "/paddle_weights.py", folder + "/inference.json", folder + "/inference.pdiparams"], check=True)
+            made = answer(folder + "/inference.json", folder + "/inference.pdiparams", x)
+        for y in made.values():
+            print(name, y.shape, y.min(), y.max(), y.std())
+        np.savez_compressed(f"{HERE}/../paddle/v5_{name}_in.npz", x=x)
+        np.savez_compressed(f"{HERE}/../paddle/v5_{name}_out.npz", **made)
+
+
+if sys.argv[1] == "v5":
+    v5(sys.argv[2])
+    sys.exit()
 paddle.enable_static()
 for path in sorted(glob.glob(sys.argv[1] + "/*.pdmodel")):
     prefix = path[: -len(".pdmodel")]

@@ -26,14 +26,26 @@ run_model $golden/linear.pdmodel $golden/linear_in.npz $golden/linear_out.npz 1e
 run_model $golden/again.pdmodel $golden/linear_in.npz $golden/again_out.npz 0,0
 
 models=${XPU_SHARED:-../shared}/models/paddle
-# The detector's last sigmoid is steep: 1e-7 before it are 2e-5 behind it.
-for limit in det:0,5e-5 rec:0,2e-5; do
+# Sums of float32 in the order of docs/arithmetic.md: the detector's are 1.4e-5 from those in float64, PaddlePaddle's
+# 0.7e-5, and 2.04e-5 from each other. No layer stands out: of convolutions over 96 to 864 products the roundings are 1.6 to
+# 3 times those of sums in 16 lanes.
+for limit in det:0,2.1e-5 rec:0,1e-5; do
     name=${limit%:*}
     if [ ! -d "$models/ch_PP-OCRv4_$name" ]; then
         echo "skipped: $models/ch_PP-OCRv4_$name is not there"
         continue
     fi
     run_model "$models/ch_PP-OCRv4_$name" $golden/ocr_${name}_in.npz $golden/ocr_${name}_out.npz "${limit#*:}" --precision=fp32
+done
+# PP-OCRv5's programs have come without parameters: seeded ones, and what PaddlePaddle 3.3.1 answers with them.
+for limit in det:1,3,64,96 rec:1,3,48,32; do
+    name=${limit%:*} program=$models/PP-OCRv5_mobile_json_only/${limit%:*}.inference.json
+    if [ ! -e "$program" ]; then
+        echo "skipped: $program is not there"
+        continue
+    fi
+    check 0 '' python3 tests/gen/paddle_weights.py "$program" "$folder/v5.pdiparams"
+    run_model "$program" $golden/v5_${name}_in.npz $golden/v5_${name}_out.npz 0,1e-5 --params="$folder/v5.pdiparams" --shape=x=${limit#*:} --precision=fp32
 done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
