@@ -87,12 +87,12 @@ def on_levels(w, s, kind):
     return np.round(w / s * 127).astype(kind)
 
 
-def norm(net, x, channels):
+def norm(net, x, channels, made="float32"):
     return net.add("batch_norm", dict(X=x, Scale=constant(rng.uniform(.5, 1.5, channels).astype(np.float32) * np.float32([1, -1] * (channels // 2))),
                                       Bias=constant(f(channels)), Mean=constant(f(channels)),
                                       Variance=constant(rng.uniform(.5, 1.5, channels).astype(np.float32))),
                    "Y", ["MeanOut", "VarianceOut", "SavedMean", "SavedVariance"], is_test=True, epsilon=1e-5, momentum=.9,
-                   data_layout="NCHW", use_global_stats=True)
+                   data_layout="NCHW", use_global_stats=True, made=made)
 
 
 def linear(net, kind):

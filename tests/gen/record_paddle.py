@@ -3,6 +3,7 @@
     record_paddle.py ocr MODELS DATA     PP-OCRv4 on two pictures
     record_paddle.py operators [FOLDER]  the cases of paddle_cases.py, some in each program; FOLDER: one in each, there
     record_paddle.py quantised           those of paddle_quantised.py, and its networks
+    record_paddle.py half                paddle_half.py's network; what it answers in float32
 
 It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
 are scaled to what is small enough to be kept; values are those of unoptimised programs on one thread."""
@@ -14,6 +15,7 @@ import numpy as np
 import paddle
 import paddle_cases
 import paddle_files
+import paddle_half
 import paddle_quantised
 from paddle import inference
 from paddle.base.proto import framework_pb2
@@ -194,15 +196,15 @@ class Network:
         self.count += 1
         taken = {slot: [self.variable(v) if isinstance(v, np.ndarray) else v for v in (x if isinstance(x, list) else [x])]
                  for slot, x in operands.items()}
-        made = {slot: [self.block.create_var(name=f"{op}_{self.count}.{slot}", dtype=attrs.pop("made", "float32"))]
-                for slot in [result, *others]}
+        kind = attrs.pop("made", "float32")
+        made = {slot: [self.block.create_var(name=f"{op}_{self.count}.{slot}", dtype=kind)] for slot in [result, *others]}
         for slot, other in SHARED.get(op, {}).items():
             made[slot] = taken[other]
         self.block.append_op(type=op, inputs=taken, outputs=made, attrs=attrs)
         return made[result][0]
 
 
-def record_network(path, build):
+def record_network(path, build, runs=True):
     paddle.enable_static()
     main, scope = paddle.static.Program(), paddle.static.Scope()
     CONSTANTS.clear()
@@ -210,10 +212,12 @@ def record_network(path, build):
         network = Network(main.global_block(), scope)
         build(network)
         given = {name: array for name, (_, array) in network.feeds.items()}
-        values = paddle.static.Executor(paddle.CPUPlace()).run(main, feed=given, fetch_list=network.fetches)
+        values = paddle.static.Executor(paddle.CPUPlace()).run(main, feed=given, fetch_list=network.fetches) if runs else []
     with open(path + ".pdmodel", "wb") as file:
         file.write(saved(main.desc.serialize_to_string(), network.feeds, network.fetches))
     write_parameters(path)
+    if not runs:
+        return
     np.savez_compressed(path + "_in.npz", **given)
     np.savez_compressed(path + "_out.npz", **{v.name: np.asarray(a) for v, a in zip(network.fetches, values)})
 
@@ -229,6 +233,15 @@ def quantised(folder):
         record_network(f"{folder}/quantised/{name}", build)
 
 
+def half(folder):
+    path = f"{folder}/quantised/half"
+    for wide in (True, False):
+        paddle_half.rng.bit_generator.state = np.random.PCG64(3).state
+        record_network(path, lambda net: paddle_half.network(net, not wide), wide)
+
+
+if sys.argv[1] == "half":
+    half(HERE)
 if sys.argv[1] == "quantised":
     quantised(HERE)
 if sys.argv[1] == "operators":
