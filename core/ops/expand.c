@@ -12,10 +12,6 @@ static xpu_value build(builder *b, xpu_op_id op, const xpu_value *inputs, uint32
     return xpu_build_part(b->graph, b->node, op, inputs, count, attr, attr ? 1 : 0, b->diags);
 }
 
-static xpu_value build_1(builder *b, xpu_op_id op, xpu_value x) {
-    return build(b, op, &x, 1, NULL);
-}
-
 static xpu_value build_2(builder *b, xpu_op_id op, xpu_value x, xpu_value y) {
     return build(b, op, (const xpu_value[]){x, y}, 2, NULL);
 }
@@ -41,28 +37,6 @@ xpu_status xpu_expand_batch_norm(xpu_graph *graph, xpu_node node, xpu_diags *dia
     xpu_value result = build_2(&b, XPU_OP_ADD, build_2(&b, XPU_OP_MUL, x, factor), offset);
     if (diags->errors != errors) return xpu_diags_status(diags);
     xpu_value_replace(graph, y, result);
-    xpu_node_remove(graph, node);
-    return XPU_OK;
-}
-
-xpu_status xpu_expand_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    builder b = {graph, node, diags};
-    size_t errors = diags->errors;
-    const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, xpu_value_at(graph, xpu_node_input(graph, node, 0))->rank - 1);
-    xpu_value y = xpu_node_input(graph, node, 0);
-    if (xpu_node_int(graph, node, XPU_ATTR_CENTRED)) {
-        y = build_2(&b, XPU_OP_SUB, y, build(&b, XPU_OP_REDUCE_MEAN, &y, 1, &axis));
-    }
-    xpu_value square = build_2(&b, XPU_OP_MUL, y, y);
-    xpu_value epsilon = xpu_graph_const_f32(graph, NULL, xpu_node_float(graph, node, XPU_ATTR_EPSILON));
-    xpu_value sum = build_2(&b, XPU_OP_ADD, build(&b, XPU_OP_REDUCE_MEAN, &square, 1, &axis), epsilon);
-    y = build_2(&b, XPU_OP_MUL, y, build_1(&b, XPU_OP_RECIPROCAL, build_1(&b, XPU_OP_SQRT, sum)));
-    for (uint32_t i = 1; i < xpu_node_at(graph, node)->input_count; i++) {
-        xpu_value vector = xpu_node_input(graph, node, i);
-        if (vector.id) y = build_2(&b, i == 1 ? XPU_OP_MUL : XPU_OP_ADD, y, vector);
-    }
-    if (diags->errors != errors) return xpu_diags_status(diags);
-    xpu_value_replace(graph, xpu_node_output(graph, node, 0), y);
     xpu_node_remove(graph, node);
     return XPU_OK;
 }

@@ -45,8 +45,12 @@ xpu_status xpu_infer_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
         if (!fits || !vector) continue;
         fits = vector->rank == 1 && xpu_equal_dims(graph, node, vector->dims[0], x.dims[x.rank - 1], NULL);
     }
-    if (fits) return xpu_set_result(graph, node, 0, XPU_F32, x.rank, x.dims, diags);
-    return xpu_infer_error(graph, node, diags, "shape-norm", "scale or bias does not fit the operand",
-                           "each is a vector over the last dim of the operand", "the operand is %s",
-                           xpu_operand_text(graph, node, 0));
+    if (!fits) {
+        return xpu_infer_error(graph, node, diags, "shape-norm", "scale or bias does not fit the operand",
+                               "each is a vector over the last dim of the operand", "the operand is %s",
+                               xpu_operand_text(graph, node, 0));
+    }
+    xpu_status status = xpu_set_result(graph, node, XPU_OUT_Y, XPU_F32, x.rank, x.dims, diags);
+    if (status != XPU_OK || xpu_node_at(graph, node)->output_count <= XPU_OUT_ABSMAX) return status;
+    return xpu_set_result(graph, node, XPU_OUT_ABSMAX, XPU_F32, 0, NULL, diags);
 }

@@ -78,5 +78,6 @@ xpu_status xpu_ref_norm(const xpu_ref_args *args) {
             if (bias) y[i] = xa_add(y[i], ((const float *)bias->data)[i]);
         }
     }
+    xpu_ref_write_absmax(args);
     return XPU_OK;
 }

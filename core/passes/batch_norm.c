@@ -183,6 +183,7 @@ xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags) {
             status = fold_batch_norm(graph, node, diags);
         if (status == XPU_OK && may_round && (is_sum || is_product)) status = fold_sum_or_product(graph, node, diags);
         if (status == XPU_OK && may_round) status = xpu_find_hard_swish(graph, node, diags);
+        if (status == XPU_OK && may_round) status = xpu_find_norm(graph, node, diags);
         if (status == XPU_OK && may_round) status = xpu_fold_before_conv(graph, node, diags);
         if (status != XPU_OK) return status;
     }

@@ -55,7 +55,9 @@ xpu_status xpu_pass_legalise(xpu_graph *graph, xpu_diags *diags) {
             if (first == XPU_OK) first = status;
         }
     }
-    xpu_status status = xpu_cut_integer_products(graph, diags);
+    xpu_status status = xpu_write_out_norms(graph, diags);
+    if (first == XPU_OK) first = status;
+    status = xpu_cut_integer_products(graph, diags);
     if (first == XPU_OK) first = status;
     status = xpu_write_out_conversions(graph, diags);
     if (first == XPU_OK) first = status;

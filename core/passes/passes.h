@@ -17,11 +17,13 @@ xpu_status xpu_pass_fold(xpu_graph *graph, xpu_diags *diags);
  * common subexpressions. Exact. */
 xpu_status xpu_pass_canonicalise(xpu_graph *graph, xpu_diags *diags);
 /* Batch norm behind conv or matmul into its weights and bias; a factor or sum of one number behind a conv, too. Hard
- * swish that is written out becomes one operator. Tolerance. */
+ * swish, and norms over the last dims, that are written out become one operator. Tolerance. */
 xpu_status xpu_pass_fold_batch_norm(xpu_graph *graph, xpu_diags *diags);
-/* Composite rows into primitives; products of bytes with int32 results into products with float32 ones; conversions to
- * and from quantised integers that no kernel has into elementwise steps; operands of products repeated. Exact. */
+/* Composite rows into primitives; norms of long rows too; products of bytes with int32 results into products with
+ * float32 ones; conversions to and from quantised integers that no kernel has into elementwise steps; operands of
+ * products repeated. Exact. */
 xpu_status xpu_pass_legalise(xpu_graph *graph, xpu_diags *diags);
+xpu_status xpu_write_out_norms(xpu_graph *graph, xpu_diags *diags);
 xpu_status xpu_cut_integer_products(xpu_graph *graph, xpu_diags *diags);
 xpu_status xpu_write_out_conversions(xpu_graph *graph, xpu_diags *diags);
 /* Elementwise operators that feed each other into chains (core/ops/chain.h): at most 6 inputs, 32 steps, 16 immediates;

@@ -45,6 +45,11 @@ int xpu_gather_as_slice(xpu_graph *graph, xpu_node node, xpu_diags *diags);
  * HARD_SWISH. */
 xpu_status xpu_find_hard_swish(xpu_graph *graph, xpu_node node, xpu_diags *diags);
 
+/* d / sqrt(mean(d * d) + epsilon) over the last dims in the forms that exporters write, d being x or x without its
+ * mean, of which `node` is the last operator, becomes NORM; a product or sum of one with a constant row its scale or
+ * bias. */
+xpu_status xpu_find_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags);
+
 /* Products and sums with one number in front of a convolution go into its constant weights and bias. */
 xpu_status xpu_fold_before_conv(xpu_graph *graph, xpu_node conv, xpu_diags *diags);
 

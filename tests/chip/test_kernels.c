@@ -72,6 +72,39 @@ static void add_softmax(rig *r, bench *b) {
     a.y = operand_expect(r, &y);
     rig_call(r, XPU_CALL_softmax_f32, 0, &a, sizeof a);
 }
+/* ---- norms ---- */
+
+static void add_norm(rig *r, bench *b) {
+    struct xpu_norm_f32_args a = {.rows = (int32_t)draw_size(r, 30), .centred = (int32_t)draw(r, 0, 1)};
+    const int64_t has_scale = draw(r, 0, 2), has_bias = draw(r, 0, 2), has_absmax = draw(r, 0, 1);
+    a.count = (int32_t)draw_size(r, 300);
+    a.epsilon = draw(r, 0, 3) ? 1e-5f : 0.0f;
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 1, 5), a.rows = (int32_t)draw(r, 100, 500);
+    if (draw(r, 0, 9) == 0) a.count = (int32_t)draw(r, 500, 20000), a.rows = (int32_t)draw(r, 1, 3);
+    rig_describe(r, "norm of %d x %d%s%s%s", a.rows, a.count, a.centred ? ", centred" : "", has_scale ? ", scale" : "",
+                 has_bias ? ", bias" : "");
+    xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(a.rows, a.count));
+    xpu_tensor scale = operand_random(b, r->random, XPU_F32, DIMS(a.count)),
+               bias = operand_random(b, r->random, XPU_F32, DIMS(a.count));
+    if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 300);
+    const xpu_tensor *const inputs[] = {&x, has_scale ? &scale : NULL, has_bias ? &bias : NULL};
+    const xpu_attr attrs[] = {XPU_ATTR_FLOAT_OF(EPSILON, a.epsilon), XPU_ATTR_INT_OF(CENTRED, a.centred)};
+    xpu_tensor y = operand_reference(b, XPU_OP_NORM, inputs, 3, attrs, 2), absmax = {.dtype = XPU_F32};
+    a.x = operand_place(r, &x);
+    a.scale = operand_place(r, inputs[1]);
+    a.bias = operand_place(r, inputs[2]);
+    a.y = operand_expect(r, &y);
+    if (has_absmax) {
+        absmax.data = xpu_alloc(b->arena, sizeof(float));
+        *(float *)absmax.data = xa_absmax_of(y.data, (size_t)xpu_tensor_count(&y));
+        a.y_absmax = operand_expect(r, &absmax);
+    }
+    rig_call(r, XPU_CALL_norm_f32, 0, &a, sizeof a);
+}
+static void norms(void) {
+    rig_on_each_chip("norms", 80, add_norm);
+}
+
 /* ---- reductions ---- */
 
 static void add_reduce(rig *r, bench *b) {
@@ -362,10 +395,11 @@ static void pool(void) {
 }
 
 static void sequences(void) {
-    static const rig_add adds[] = {add_fill,       add_absmax, add_softmax, add_reduce,
+    static const rig_add adds[] = {add_fill,       add_absmax, add_softmax, add_norm, add_reduce,
                                    add_reduce_int, add_copy,   add_chain,   add_pool};
     rig_sequences("sequences", 15, adds, (int)(sizeof adds / sizeof *adds));
 }
 
-XPU_TEST_MAIN("kernels", {"fill", fill}, {"absmax", absmax}, {"softmax", softmax}, {"reductions", reductions},
-              {"copy_nd", copy_nd}, {"chain", chain}, {"pool", pool}, {"sequences", sequences})
+XPU_TEST_MAIN("kernels", {"fill", fill}, {"absmax", absmax}, {"softmax", softmax}, {"norms", norms},
+              {"reductions", reductions}, {"copy_nd", copy_nd}, {"chain", chain}, {"pool", pool},
+              {"sequences", sequences})

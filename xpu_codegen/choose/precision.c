@@ -265,6 +265,7 @@ static int has_dense_operands(const xpu_codegen *cg, xpu_node node) {
 static int finds_absmax(const xpu_codegen *cg, xpu_node node) {
     if (xpu_node_is(cg->graph, node, XPU_OP_CHAIN))
         return !xpu_on_host(cg, node) && is_chain_of_float32(cg, node) && has_dense_operands(cg, node);
+    if (xpu_node_is(cg->graph, node, XPU_OP_NORM)) return !xpu_on_host(cg, node);
     if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) return 0;
     if (xpu_node_is(cg->graph, node, XPU_OP_RECURRENT)) return 0;
     return xpu_node_is(cg->graph, node, XPU_OP_CONV) || has_constant_matrix(cg, node);

@@ -1,5 +1,5 @@
-/* What products of scaled rows and of computed matrices need besides the product (choose/row_scale.c,
- * choose/computed_weights.c). */
+/* What works on rows: norms, and what products of scaled rows and of computed matrices need besides the product
+ * (choose/row_scale.c, choose/computed_weights.c). */
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
@@ -18,6 +18,23 @@ static void offer_in_place(xpu_codegen *cg, uint32_t result, uint32_t operand) {
     xpu_program_in_place pair = {result, operand};
     if (cg->program.buffers.items[operand].kind != XPU_BUFFER_ACTIVATION) return;
     XPU_PUSH(cg->arena, &cg->program.in_place, pair);
+}
+
+xpu_status xpu_lower_norm(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), most = xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX);
+    uint32_t from = xpu_operand_buffer(cg, layer, x, "x");
+    uint32_t to = xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, XPU_OUT_Y));
+    struct xpu_norm_f32_call call = {.x = xpu_arg_at(from), .y = xpu_arg_at(to)};
+    call.scale = xpu_operand_of(cg, layer, node, 1, "scale");
+    call.bias = xpu_operand_of(cg, layer, node, 2, "bias");
+    call.y_absmax = most.id ? xpu_arg_at(xpu_activation_buffer(cg, most)) : xpu_arg_absent();
+    call.rows = rows_of(cg, x);
+    call.count = count_of(cg, x);
+    call.epsilon = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_EPSILON));
+    call.centred = xpu_arg_attr(cg, node, XPU_ATTR_CENTRED);
+    offer_in_place(cg, to, from);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_norm_f32, xpu_dim_of(cg, 0));
+    return xpu_add_norm_f32(cg, layer, &call);
 }
 
 xpu_status xpu_lower_row_scale(xpu_codegen *cg, uint32_t layer, xpu_node node) {
