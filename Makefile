@@ -48,7 +48,7 @@ OPT     := $(if $(SAN),-O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-o
 CFLAGS  := -std=c11 $(WARN) $(OPT) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math \
            -D_GNU_SOURCE -DXPU_VERSION='"$(VERSION)"' -I. -I$(BUILD)/gen
 LDFLAGS := $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVERAGE),--coverage) -Wl,-rpath,'$$ORIGIN/../lib'
-LDLIBS  := -Wl,--as-needed -lprotobuf-c -ljansson -lpng -ljpeg -lz -lm -ldl
+LDLIBS  := -Wl,--as-needed -lprotobuf-c -ljansson -lyaml -lpng -ljpeg -lz -lm -ldl
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $(2))
 

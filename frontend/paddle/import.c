@@ -224,6 +224,7 @@ xpu_status xpu_paddle_import(xpu_arena *arena, const char *path, const xpu_impor
     *graph = NULL;
     if (xpu_paddle_open(arena, scratch, path, importer.options, &importer.files, diags) == XPU_OK) {
         importer.program = importer.files.program;
+        importer.options = xpu_paddle_with_ranges(scratch, &importer.files, importer.options, diags);
         import_program(&importer);
     }
     xpu_arena_free(scratch);

@@ -74,6 +74,11 @@ struct xpu_paddle_node {
     xpu_paddle_values list;      /* of PIR: the first result, where it is a list */
 };
 
+/* ranges.c: the options, with shapes of inputs that inference.yml beside the program gives and the user does not, in
+ * `arena`. What cannot be taken of it is a warning, what is taken a note: [paddle-ranges]. */
+const xpu_import_options *xpu_paddle_with_ranges(xpu_arena *arena, const xpu_paddle_files *files,
+                                                 const xpu_import_options *options, xpu_diags *diags);
+
 /* operators.c: NULL where there is none. */
 const xpu_paddle_row *xpu_paddle_find_row(const xpu_paddle_op *op);
 /* Why there is no row, and what to do. */

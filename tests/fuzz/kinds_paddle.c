@@ -1,13 +1,15 @@
 /* PaddlePaddle's files: programs in both forms, and parameters. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "frontend/paddle/files.h"
+#include "frontend/paddle/importer.h"
 #include "tests/fuzz/hostile.h"
 #include "xpuc/include/xpuc.h"
 
 enum { DESCS = 6, PIRS = 6 };
-static hostile_file descs[DESCS], pirs[PIRS], params;
+static hostile_file descs[DESCS], pirs[PIRS], params, ranges;
 
 static void load(void) {
     hostile_load(&descs[0], "tests/paddle/linear.pdmodel");
@@ -23,6 +25,7 @@ static void load(void) {
     hostile_load(&pirs[0], "tests/paddle/linear.json");
     hostile_load(&pirs[1], "tests/paddle/everything.json");
     hostile_load(&params, "tests/paddle/linear.pdiparams");
+    hostile_load(&ranges, "tests/paddle/ranges/inference.yml");
 }
 
 static void make_desc(hostile_random *random, hostile_file *file) {
@@ -123,6 +126,58 @@ static void feed_params(hostile_random *random, const hostile_file *file, hostil
         use_program("tests/paddle/linear.pdmodel", hostile_save(file, ".pdiparams"), random, result);
 }
 
+/* ---- inference.yml ---- */
+
+static void make_ranges(hostile_random *random, hostile_file *file) {
+    static const char *const parts[] = {"[",    "]",   "{",       "}",  "*id001", "&id001", "&a", "*a", "x: ",
+                                        "- - ", "- 1", "\n     ", "\n", "!!int ", "? ",     "| ", "1",  "9999999999"};
+    hostile_set(file, ranges.data, ranges.size);
+    if (hostile_chance(random, 30)) {
+        hostile_damage(random, file);
+        return;
+    }
+    char text[8192];
+    for (uint32_t n = 1 + hostile_below(random, 3); n > 0 && file->size < sizeof text / 2; n--) {
+        const char *part = parts[hostile_below(random, sizeof parts / sizeof *parts)];
+        size_t at = hostile_below(random, (uint32_t)file->size), gone = hostile_below(random, 4), length = strlen(part);
+        uint32_t times = hostile_chance(random, 10) ? 1 + hostile_below(random, 2000) : 1;
+        if (at + gone > file->size) gone = 0;
+        memcpy(text, file->data, at);
+        size_t size = at;
+        for (; times > 0 && size + length + file->size < sizeof text; times--, size += length)
+            memcpy(text + size, part, length);
+        memcpy(text + size, (const char *)file->data + at + gone, file->size - at - gone);
+        hostile_set(file, (const uint8_t *)text, size + file->size - at - gone);
+    }
+}
+
+static xpu_status read_ranges(xpu_arena *arena, const hostile_file *file, hostile_random *random, xpu_diags *diags) {
+    static const xpu_import_options options = {0};
+    xpu_paddle_files files;
+    (void)random;
+    const char *saved = hostile_save(file, ".yml");
+    char folder[160], path[192];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strlen(saved) - strlen(".yml")), saved);
+    snprintf(path, sizeof path, "%s/inference.yml", folder);
+    mkdir(folder, 0700);
+    if (rename(saved, path) != 0) return XPU_EBUG;
+    xpu_status status = xpu_paddle_open(arena, arena, "tests/paddle/linear.json", &options, &files, diags);
+    if (status != XPU_OK) return status;
+    files.folder = folder;
+    files.path = "inference.json";
+    const xpu_import_options *with = xpu_paddle_with_ranges(arena, &files, &options, diags);
+    for (uint32_t i = 0; i < with->shape_count; i++) {
+        const xpu_shape_dim *dim = with->shapes[i].dims;
+        if (with->shapes[i].rank != 2 || dim->min < 1 || dim->max < dim->min || dim->max > INT32_MAX) return XPU_EBUG;
+    }
+    return xpu_diags_status(diags);
+}
+
+static void feed_ranges(hostile_random *random, const hostile_file *file, hostile_result *result) {
+    hostile_guard(result, "xpu_paddle_with_ranges", read_ranges, random, file);
+}
+
 const hostile_kind hostile_pdmodel = {"pdmodel", ".pdmodel", load, make_desc, feed_desc};
 const hostile_kind hostile_pir = {"pir", ".json", load, make_pir, feed_pir};
 const hostile_kind hostile_params = {"params", ".pdiparams", load, make_params, feed_params};
+const hostile_kind hostile_ranges = {"ranges", ".yml", load, make_ranges, feed_ranges};

@@ -244,6 +244,24 @@ def npz(name, rows):
     return out.getvalue()
 
 
+RANGES = """Global:
+  model_name: linear
+Hpi:
+  backend_configs:
+    paddle_infer:
+      trt_dynamic_shapes: &id001
+        x:
+        - - 1
+          - 4
+        - - 2
+          - 4
+        - - 8
+          - 4
+    tensorrt:
+      dynamic_shapes: *id001
+"""
+
+
 def write(folder, name, content):
     path = os.path.join(folder, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -258,6 +276,9 @@ def main():
     write(folder, "linear.pdmodel", linear(2006002, False))
     write(folder, "linear.pdiparams", combined)
     write(folder, "linear.json", pir_linear())
+    write(folder, "ranges/inference.json", pir_linear())
+    write(folder, "ranges/inference.pdiparams", combined)
+    write(folder, "ranges/inference.yml", RANGES.encode())
     write(folder, "old/__model__", linear(None, True))
     for name in tensors:
         write(folder, "old/" + name, tensors[name])

@@ -20,6 +20,19 @@ run_model() { # run_model MODEL INPUT EXPECTED TOLERANCE XPUC-OPTION...
 for model in linear.pdmodel linear.json old old/__model__; do
     run_model $golden/$model $golden/linear_in.npz $golden/linear_out.npz 1e-6,1e-6 --shape x=1..8,4 --precision=fp32
 done
+# inference.yml: its ranges are defaults of --shape; what cannot be taken is a warning
+run_model $golden/ranges $golden/linear_in.npz $golden/linear_out.npz 1e-6,1e-6 --precision=fp32
+check 0 'x_0  1 to 8' "$XPU_BIN/xpuc" --describe "$folder/model.xpu"
+check 0 "note [paddle-ranges] input 'x': its shape is 1..8,4" "$XPU_BIN/xpuc" $golden/ranges -o "$folder/model.xpu"
+check 0 '' "$XPU_BIN/xpuc" $golden/ranges/inference.json --shape=x=3,4 -q -o "$folder/model.xpu"
+check 0 'float32[3,4]' "$XPU_BIN/xpuc" --describe "$folder/model.xpu"
+cp -r $golden/ranges "$folder/ranges"
+for change in 's/- 8/- 0/:dim 0 is no range of numbers' 's/- - 8/- [8/:it is no valid YAML' \
+    's/- - 8/- - 8\n          - 4/:of 2 dims' 's/- - 2/- - }/:line 10'; do
+    sed "${change%:*}" $golden/ranges/inference.yml >"$folder/ranges/inference.yml"
+    check 0 "${change##*:}" "$XPU_BIN/xpuc" "$folder/ranges" -o "$folder/model.xpu"
+    check 0 'warning [paddle-ranges]' "$XPU_BIN/xpuc" "$folder/ranges" -o "$folder/model.xpu"
+done
 cp $golden/linear.json "$folder/inference.json"
 run_model "$folder/inference.json" $golden/linear_in.npz $golden/linear_out.npz 1e-6,1e-6 --params=$golden/linear.pdiparams --precision=fp32
 run_model $golden/linear.pdmodel $golden/linear_in.npz $golden/linear_out.npz 1e-3,1e-3
