@@ -118,7 +118,8 @@ void ow_attrs(ow *w, ow_node *node, const ow_row *row);
     X(same)                                                                                                            \
     X(cast)                                                                                                            \
     X(clip)                                                                                                            \
-    X(gelu) X(mish) X(swish) X(hard_swish) X(compare) X(modulo) X(shift) X(bits) X(conv) X(conv_transpose) X(max_pool) \
+    X(gelu)                                                                                                            \
+    X(mish) X(swish) X(hard_swish) X(compare) X(modulo) X(shift) X(bits) X(conv) X(conv_transpose) X(max_pool)         \
         X(average_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce) X(integer_product) X(quantize)            \
             X(dequantize) X(dynamic_quantize) X(resample) X(repeat) X(reshape) X(transpose) X(concat) X(slice)         \
                 X(expand) X(gather) X(gather_nd) X(scatter) X(top) X(nms) X(random) X(nonzero_counts) X(nonzero)       \

@@ -236,10 +236,13 @@ static void reshapes_back(bench *b) {
     xpu_value x = OP(b, RELU, input(b, DIMS(2, 6)));
     OUT(b, OP(b, EXP, reshape(b, reshape(b, x, DIMS(3, 4)), DIMS(2, 6))));
 }
-static void gather_of(bench *b, const int64_t *index, int64_t count) {
+static void gather_from(bench *b, xpu_value x, const int64_t *index, int64_t count) {
     const xpu_tensor list = {.dtype = XPU_I64, .rank = 1, .dims = {count}, .data = (void *)(uintptr_t)index};
-    const xpu_value operands[] = {input(b, DIMS(3, 8, 2)), xpu_graph_const_bytes(b->graph, NULL, &list)};
+    const xpu_value operands[] = {x, xpu_graph_const_bytes(b->graph, NULL, &list)};
     OUT(b, xpu_node_output(b->graph, bench_node(b, XPU_OP_GATHER, operands, 2, &XPU_ATTR_INT_OF(AXIS, 1), 1), 0));
+}
+static void gather_of(bench *b, const int64_t *index, int64_t count) {
+    gather_from(b, input(b, DIMS(3, 8, 2)), index, count);
 }
 static void gather_pairs(bench *b) {
     gather_of(b, (const int64_t[]){1, 0, 3, 2, -3, 4, 7, 6}, 8);
@@ -252,6 +255,9 @@ static void gather_backwards(bench *b) {
 }
 static void gather_others(bench *b) {
     gather_of(b, (const int64_t[]){1, 0, 3, 2, 5, 4, 6, 7}, 8);
+}
+static void gather_of_most_dims(bench *b) { /* pairs would need one more */
+    gather_from(b, input(b, DIMS(1, 4, 1, 1, 1, 1, 1, 2)), (const int64_t[]){1, 0, 3, 2}, 4);
 }
 static void transposes_back(bench *b) {
     xpu_value x = input(b, DIMS(2, 3, 4));
@@ -369,6 +375,7 @@ static void canonicalising(void) {
         {"gather of halves that change places", gather_halves, "reshape slice reshape"},
         {"gather of every second one from the end", gather_backwards, "slice"},
         {"gather of no box", gather_others, "gather"},
+        {"gather of pairs of eight dims", gather_of_most_dims, "gather"},
     };
     RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_canonicalise);
 }
