@@ -32,6 +32,18 @@ xpu_paddle_convert xpu_paddle_convert_dequantize_linear, xpu_paddle_convert_fake
     xpu_paddle_convert_fake_dequantize, xpu_paddle_convert_fake_quantize, xpu_paddle_convert_fake_quantize_own,
     xpu_paddle_convert_quantize_linear;
 
+/* ops_rearrange.c */
+xpu_paddle_convert xpu_paddle_convert_channel_shuffle, xpu_paddle_convert_crop, xpu_paddle_convert_fold,
+    xpu_paddle_convert_maxout, xpu_paddle_convert_partial, xpu_paddle_convert_pixel_unshuffle,
+    xpu_paddle_convert_repeat_interleave, xpu_paddle_convert_set_value, xpu_paddle_convert_temporal_shift,
+    xpu_paddle_convert_unfold;
+/* ops_index.c */
+xpu_paddle_convert xpu_paddle_convert_affine_channel, xpu_paddle_convert_affine_grid, xpu_paddle_convert_atan2,
+    xpu_paddle_convert_cross, xpu_paddle_convert_data_norm, xpu_paddle_convert_dequantize_log, xpu_paddle_convert_diag,
+    xpu_paddle_convert_dist, xpu_paddle_convert_eye, xpu_paddle_convert_index_put, xpu_paddle_convert_kthvalue,
+    xpu_paddle_convert_linspace, xpu_paddle_convert_masked_select, xpu_paddle_convert_put_along_axis,
+    xpu_paddle_convert_scatter, xpu_paddle_convert_sequence_mask, xpu_paddle_convert_softmax_loss;
+
 /* A scalar of this type. */
 xpu_value xpu_paddle_single(const xpu_paddle_node *node, xpu_dtype dtype, double value);
 

@@ -8,7 +8,7 @@
 #include "tests/fuzz/hostile.h"
 #include "xpuc/include/xpuc.h"
 
-enum { DESCS = 6, PIRS = 6 };
+enum { DESCS = 7, PIRS = 7 };
 static hostile_file descs[DESCS], pirs[PIRS], params, ranges;
 
 static void load(void) {
@@ -18,6 +18,8 @@ static void load(void) {
     hostile_load(&descs[3], "tests/paddle/operators/operators_5.pdmodel");
     hostile_load(&descs[4], "tests/paddle/operators/quantised.pdmodel");
     hostile_load(&descs[5], "tests/paddle/quantised/freeze.pdmodel");
+    hostile_load(&descs[6], "tests/paddle/operators/more.pdmodel");
+    hostile_load(&pirs[6], "tests/paddle/operators/more.json");
     hostile_load(&pirs[4], "tests/paddle/operators/quantised.json");
     hostile_load(&pirs[5], "tests/paddle/quantised/freeze.json");
     hostile_load(&pirs[2], "tests/paddle/operators/operators_3.json");
@@ -89,9 +91,11 @@ static void use_program(const char *path, const char *parameters, hostile_random
 
 /* Often those of another program. */
 static const char *parameters_of(hostile_random *random) {
-    static const char *const paths[] = {"tests/paddle/linear.pdiparams", "tests/paddle/operators/operators_3.pdiparams",
+    static const char *const paths[] = {"tests/paddle/linear.pdiparams",
+                                        "tests/paddle/operators/operators_3.pdiparams",
                                         "tests/paddle/operators/operators_5.pdiparams",
                                         "tests/paddle/operators/quantised.pdiparams",
+                                        "tests/paddle/operators/more.pdiparams",
                                         "tests/paddle/quantised/freeze.pdiparams"};
     return paths[hostile_below(random, sizeof paths / sizeof *paths)];
 }

@@ -3,6 +3,7 @@
     record_paddle.py ocr MODELS DATA     PP-OCRv4 on two pictures
     record_paddle.py operators [FOLDER]  the cases of paddle_cases.py, some in each program; FOLDER: one in each, there
     record_paddle.py quantised           those of paddle_quantised.py, and its networks
+    record_paddle.py more [FOLDER]       those of paddle_more.py
     record_paddle.py half                paddle_half.py's network; what it answers in float32
 
 It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
@@ -16,6 +17,7 @@ import paddle
 import paddle_cases
 import paddle_files
 import paddle_half
+import paddle_more
 import paddle_quantised
 from paddle import inference
 from paddle.base.proto import framework_pb2
@@ -231,6 +233,31 @@ def quantised(folder):
     os.makedirs(folder + "/quantised", exist_ok=True)
     for name, build in paddle_quantised.NETWORKS.items():
         record_network(f"{folder}/quantised/{name}", build)
+
+
+def more(folder, single):
+    """Where PIR has other operators than a program, or none, the two forms stand in files of their own."""
+    counts, named = {}, []
+    for case in paddle_more.CASES:
+        counts[case[0]] = counts.get(case[0], 0) + 1
+        named.append((f"{case[0]}_{counts[case[0]]}", case))
+    both = [entry for entry in named if entry[1][0] not in paddle_more.NOT_IN_PIR]
+    groups = {"more": both, "more_desc": [entry for entry in named if entry[1][0] in paddle_more.NOT_IN_PIR]}
+    if single:
+        groups = {name: [(name, case)] for name, case in named}
+    for name, group in groups.items():
+        try:
+            if group:
+                record(f"{folder}/{name}", group)
+        except Exception as error:
+            if not single:
+                raise
+            print(name, "refused:", str(error).strip().splitlines()[-1][:200])
+
+
+if sys.argv[1] == "more":
+    os.makedirs(sys.argv[2] if len(sys.argv) > 2 else HERE, exist_ok=True)
+    more(sys.argv[2] if len(sys.argv) > 2 else HERE + "/operators", len(sys.argv) > 2)
 
 
 def half(folder):
