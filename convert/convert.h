@@ -33,4 +33,8 @@ uint64_t xpu_convert_constant_bytes(const xpu_graph *graph, xpu_value constant);
 xpu_status xpu_convert_onnx(xpu_arena *arena, xpu_graph *graph, const char *path, xpu_output *model, xpu_output **data,
                             const xpu_convert_options *options, xpu_diags *diags);
 
+/* A PaddlePaddle program (ProgramDesc of version 2.6.2) and its parameters in one file. [convert-operator] */
+xpu_status xpu_convert_paddle(xpu_arena *arena, xpu_graph *graph, xpu_output *program, xpu_output *parameters,
+                              xpu_diags *diags);
+
 #endif

@@ -114,16 +114,14 @@ const ow_row *ow_row_of(xpu_op_id op);
 void ow_write_node(ow *w, xpu_node node);
 void ow_attrs(ow *w, ow_node *node, const ow_row *row);
 
+/* clang-format off */
 #define OW_WRITES(X)                                                                                                   \
-    X(same)                                                                                                            \
-    X(cast)                                                                                                            \
-    X(clip)                                                                                                            \
-    X(gelu)                                                                                                            \
-    X(mish) X(swish) X(hard_swish) X(compare) X(modulo) X(shift) X(bits) X(conv) X(conv_transpose) X(max_pool)         \
-        X(average_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce) X(integer_product) X(quantize)            \
-            X(dequantize) X(dynamic_quantize) X(resample) X(repeat) X(reshape) X(transpose) X(concat) X(slice)         \
-                X(expand) X(gather) X(gather_nd) X(scatter) X(top) X(nms) X(random) X(nonzero_counts) X(nonzero)       \
-                    X(range) X(pad) X(dim_values) X(if) X(loop) X(recurrent)
+    X(same) X(cast) X(clip) X(gelu) X(mish) X(swish) X(hard_swish) X(compare) X(modulo) X(shift) X(bits)               \
+    X(conv) X(conv_transpose) X(max_pool) X(average_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)         \
+    X(integer_product) X(quantize) X(dequantize) X(dynamic_quantize) X(resample) X(repeat)                             \
+    X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_nd) X(scatter) X(top) X(nms) X(random)     \
+    X(nonzero_counts) X(nonzero) X(range) X(pad) X(dim_values) X(if) X(loop) X(recurrent)
+/* clang-format on */
 #define X(name) void ow_write_##name(ow *w, const ow_row *row);
 OW_WRITES(X)
 #undef X

@@ -8,7 +8,8 @@
 #include "xpuc/include/xpuc.h"
 
 static const xpu_option options[] = {
-    {"output", 'o', "FILE", "the file to write; its ending says the format: .onnx", XPU_SEEKS},
+    {"output", 'o', "FILE", "the file to write; its ending says the format: .onnx, .pdmodel (and .pdiparams)",
+     XPU_SEEKS},
     {"opset", 0, "N", "ONNX: the opset, 13 to 28 (the first from 17 on that has all operators)"},
     {"external-data", 0, NULL, "ONNX: weights in OUT.onnx.data, as they are above 2 GiB at any rate"},
     {"shape", 0, "INPUT=DIMS", "an input's dims: x=N,3,32..224:32,64; may be given for each input"},
@@ -23,6 +24,7 @@ static const xpu_command command = {
     .usage = "MODEL -o OUT.onnx [options]",
     .about = "Writes a neural network (an ONNX file or a PaddlePaddle model) in another format.",
     .example = "xpu-convert inference.pdmodel -o model.onnx\n"
+               "xpu-convert model.onnx -o model.pdmodel\n"
                "xpu-convert model.onnx --shape=x=1,3,224,224 --opset=19 -o fixed.onnx",
     .options = options,
     .words = XPU_READS,

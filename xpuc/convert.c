@@ -13,7 +13,8 @@ static const char *ending_of(const char *path) {
 static xpu_status bad_output(const xpu_pipeline *p) {
     return xpu_error(p->diags, XPU_EUSAGE, NULL, "convert-format", "option '--output'",
                      "the output's name does not say which format is wanted",
-                     xpu_printf(p->arena, "it is '%s'", xpu_escape(p->arena, p->output, 200)), "end it with .onnx");
+                     xpu_printf(p->arena, "it is '%s'", xpu_escape(p->arena, p->output, 200)),
+                     "end it with .onnx or .pdmodel");
 }
 
 static xpu_status check_opset(const xpu_pipeline *p) {
@@ -25,14 +26,14 @@ static xpu_status check_opset(const xpu_pipeline *p) {
         "leave it out for the first one that has all operators");
 }
 
-static xpu_output *open_output(xpu_pipeline *p) {
+static xpu_output *open_output(xpu_pipeline *p, const char *path) {
     xpu_keep(p->arena, p->path);
-    const char *kept = xpu_kept_path(xpu_arena_mem(p->arena), p->output);
+    const char *kept = xpu_kept_path(xpu_arena_mem(p->arena), path);
     if (kept) {
-        xpu_kept_error(p->arena, p->diags, "--output", p->output, kept);
+        xpu_kept_error(p->arena, p->diags, "--output", path, kept);
         return NULL;
     }
-    xpu_output *output = xpu_output_open(p->arena, p->output, p->diags);
+    xpu_output *output = xpu_output_open(p->arena, path, p->diags);
     if (output) xpu_output_label(output, "option '--output'");
     return output;
 }
@@ -47,6 +48,20 @@ static xpu_status write_onnx(xpu_pipeline *p) {
     return xpu_outputs_commit(outputs, others + 1);
 }
 
+/* "model.pdmodel" has its parameters in "model.pdiparams". */
+static xpu_output *open_parameters(xpu_pipeline *p) {
+    const int length = (int)(strlen(p->output) - strlen(ending_of(p->output)));
+    return open_output(p, xpu_printf(p->arena, "%.*s.pdiparams", length, p->output));
+}
+
+static xpu_status write_paddle(xpu_pipeline *p) {
+    xpu_output *outputs[] = {open_parameters(p), p->file};
+    if (!outputs[0]) return xpu_diags_status(p->diags);
+    xpu_status status = xpu_output_allowed(outputs[0]);
+    if (status == XPU_OK) status = xpu_convert_paddle(p->arena, p->graph, p->file, outputs[0], p->diags);
+    return status == XPU_OK ? xpu_outputs_commit(outputs, 2) : status;
+}
+
 /* Notes of the importer are for who compiles. */
 static void drop_notes(xpu_diags *diags) {
     for (size_t i = 0; i < diags->count; i++) {
@@ -58,7 +73,7 @@ static void drop_notes(xpu_diags *diags) {
 static const struct {
     const char *ending;
     xpu_status (*write)(xpu_pipeline *);
-} formats[] = {{".onnx", write_onnx}};
+} formats[] = {{".onnx", write_onnx}, {".pdmodel", write_paddle}};
 
 xpu_status xpu_convert(xpu_pipeline *p) {
     xpu_status (*write)(xpu_pipeline *) = NULL;
@@ -69,7 +84,7 @@ xpu_status xpu_convert(xpu_pipeline *p) {
     if (status == XPU_OK) status = xpu_check_convert_options(p);
     if (status == XPU_OK) status = check_opset(p);
     if (status == XPU_OK && !write) status = bad_output(p);
-    if (status == XPU_OK && !(p->file = open_output(p))) status = xpu_diags_status(p->diags);
+    if (status == XPU_OK && !(p->file = open_output(p, p->output))) status = xpu_diags_status(p->diags);
     if (status == XPU_OK) status = xpu_import_model(p);
     if (status == XPU_OK) drop_notes(p->diags);
     if (status == XPU_OK) status = xpu_output_allowed(p->file);

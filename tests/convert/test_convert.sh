@@ -16,6 +16,17 @@ run_models "$folder" <"$folder/some" >"$folder/onnx.txt"
 check 0 '' diff tests/convert/onnx.txt "$folder/onnx.txt"
 check 0 '' test "$(cat "$folder/equal")" -ge 330
 
+# The same as a program of PaddlePaddle, and both ways round
+paddle=(tests/paddle/operators/*.pdmodel tests/paddle/operators/*.json)
+models pdmodel "${paddle[@]}" tests/networks/*.onnx >"$folder/some"
+models pdmodel tests/sweep/*.onnx | awk 'NR % 4 == 1' >>"$folder/some"
+models onnx,pdmodel "${paddle[@]}" >>"$folder/some"
+models pdmodel,onnx tests/networks/*.onnx >>"$folder/some"
+run_models "$folder" <"$folder/some" >"$folder/pdmodel.txt"
+[ -z "${UPDATE:-}" ] || cp "$folder/pdmodel.txt" tests/convert/pdmodel.txt
+check 0 '' diff tests/convert/pdmodel.txt "$folder/pdmodel.txt"
+check 0 '' test "$(cat "$folder/equal")" -ge 180
+
 # The recogniser's and the detector's forms of PaddlePaddle
 shared=${XPU_SHARED:-../shared}
 for net in det rec; do
@@ -30,6 +41,10 @@ for net in det rec; do
     check 0 '' "$XPU_BIN/xpuc" -q "$folder/apart.onnx" --precision=fp32 -o "$folder/apart.xpu"
     check 0 '' "$XPU_BIN/xpu-run" -q "$folder/apart.xpu" -i tests/paddle/ocr_${net}_in.npz -d ref -o "$folder/apart.npz"
     check 0 '' cmp "$folder/$net.npz" "$folder/apart.npz"
+    check 0 'operators' "$convert" "$folder/$net.onnx" -o "$folder/$net.pdmodel"
+    check 0 '' "$XPU_BIN/xpuc" -q "$folder/$net.pdmodel" --precision=fp32 -o "$folder/back.xpu"
+    check 0 '' "$XPU_BIN/xpu-run" -q "$folder/back.xpu" -i tests/paddle/ocr_${net}_in.npz -d ref -o "$folder/back.npz"
+    check 0 '0 of 1' "$XPU_BIN/xpu-dump" diff "$folder/back.npz" "$folder/$net.npz" --tolerance=1e-5,1e-5
 done
 
 # What is refused

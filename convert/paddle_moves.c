@@ -1,0 +1,472 @@
+/* Operators that move and pick elements in PaddlePaddle. */
+#include <limits.h>
+#include <string.h>
+
+#include "convert/paddle_writer.h"
+#include "core/arith_pick.h"
+
+static int64_t int_attr(pw *w, xpu_attr_id id) {
+    return xpu_node_int(w->graph, w->node, id);
+}
+
+void pw_write_reshape(pw *w, const pw_row *row) {
+    const pw_type from = pw_operand_type(w, 0), to = pw_result_type(w, 0);
+    (void)row;
+    pw_reshape(w, pw_result(w, 0), pw_operand(w, 0), &from, &to);
+}
+
+void pw_write_transpose(pw *w, const pw_row *row) {
+    const pw_type to = pw_result_type(w, 0);
+    uint32_t count = 0;
+    (void)row;
+    pw_transpose(w, pw_result(w, 0), pw_operand(w, 0), &to, xpu_node_ints(w->graph, w->node, XPU_ATTR_PERM, &count));
+}
+
+void pw_write_concat(pw *w, const pw_row *row) {
+    const pw_type type = pw_result_type(w, 0);
+    pw_op *op;
+    pw_make(w, &op, pw_result(w, 0), row->name, &type, pw_operand(w, 0), NULL);
+    for (uint32_t i = 1; i < xpu_node_at(w->graph, w->node)->input_count; i++) pw_in(w, op, "X", pw_operand(w, i));
+    pw_int(w, op, "axis", int_attr(w, XPU_ATTR_AXIS));
+}
+
+/* ---- slices ---- */
+
+/* A box with steps from 1 on; sizes that are computed go in as tensors. */
+typedef struct {
+    int64_t axes[XPU_MAX_RANK], steps[XPU_MAX_RANK];
+    xpu_dim starts[XPU_MAX_RANK], ends[XPU_MAX_RANK], sizes[XPU_MAX_RANK];
+    int count, strides;
+} box;
+
+static void bounds(pw *w, pw_op *op, const char *name, const char *list, const xpu_dim *dims, const xpu_dim *sizes,
+                   int count, int is_end) {
+    int64_t numbers[XPU_MAX_RANK];
+    int known = 1;
+    for (int i = 0; i < count; i++) {
+        const xpu_dim left = xpu_dim_add(&w->graph->dims, dims[i], xpu_dim_mul_const(&w->graph->dims, sizes[i], -1));
+        int64_t rest;
+        if (xpu_dim_is_const(&w->graph->dims, dims[i], &numbers[i])) continue;
+        numbers[i] = -1;
+        if (is_end && xpu_dim_is_const(&w->graph->dims, left, &rest) && rest <= 0)
+            numbers[i] = rest == 0 ? INT_MAX : rest;
+        else
+            known = 0;
+    }
+    for (int i = 0; i < count && !known; i++) pw_in(w, op, list, pw_size_of(w, dims[i]));
+    pw_ints(w, op, name, numbers, (uint32_t)count);
+}
+
+static const char *take_box(pw *w, const char *result, const char *x, const pw_type *gives, const box *b) {
+    int64_t flags[XPU_MAX_RANK];
+    if (!result) result = pw_new(w, "slice", gives);
+    for (int i = 0; i < b->count; i++) {
+        int64_t value;
+        flags[i] = xpu_dim_is_const(&w->graph->dims, b->starts[i], &value) &&
+                           xpu_dim_is_const(&w->graph->dims, b->ends[i], &value)
+                       ? 1
+                       : -1;
+    }
+    pw_op *op = XPU_NEW(w->arena, pw_op);
+    op->type = b->strides ? "strided_slice" : "slice";
+    pw_in(w, op, "Input", x);
+    bounds(w, op, "starts", "StartsTensorList", b->starts, b->sizes, b->count, 0);
+    bounds(w, op, "ends", "EndsTensorList", b->ends, b->sizes, b->count, 1);
+    pw_out(w, op, "Out", result);
+    pw_ints(w, op, "axes", b->axes, (uint32_t)b->count);
+    if (b->strides) pw_ints(w, op, "strides", b->steps, (uint32_t)b->count);
+    pw_ints(w, op, "infer_flags", flags, (uint32_t)b->count);
+    pw_ints(w, op, "decrease_axis", NULL, 0);
+    XPU_PUSH(w->arena, &w->ops, op);
+    return result;
+}
+
+/* Backwards: the same elements forwards, then turned round. */
+void pw_write_slice(pw *w, const pw_row *row) {
+    const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0);
+    const xpu_attr *starts = xpu_node_attr(w->graph, w->node, XPU_ATTR_STARTS);
+    uint32_t unused;
+    const int64_t *by = xpu_node_ints(w->graph, w->node, XPU_ATTR_BY, &unused);
+    xpu_dims *dims = &w->graph->dims;
+    int64_t turned[XPU_MAX_RANK], zero;
+    uint32_t turns = 0;
+    box b = {.count = 0};
+    (void)row;
+    for (int i = 0; i < x.rank; i++) {
+        const int64_t step = by[i] < 0 ? -by[i] : by[i];
+        xpu_dim first = starts->dims[i];
+        if (by[i] < 0) {
+            turned[turns++] = i;
+            first = xpu_dim_add(dims, first, xpu_dim_mul_const(dims, xpu_dim_add_const(dims, y.dims[i], -1), by[i]));
+        }
+        if (step == 1 && xpu_dim_equal(x.dims[i], y.dims[i]) && xpu_dim_is_const(dims, first, &zero) && zero == 0)
+            continue;
+        const xpu_dim last =
+            xpu_dim_add(dims, first, xpu_dim_mul_const(dims, xpu_dim_add_const(dims, y.dims[i], -1), step));
+        b.axes[b.count] = i;
+        b.steps[b.count] = step;
+        b.starts[b.count] = first;
+        b.sizes[b.count] = x.dims[i];
+        b.ends[b.count++] = xpu_dim_add_const(dims, last, 1);
+        b.strides |= step != 1;
+    }
+    const char *name = pw_operand(w, 0);
+    if (b.count) name = take_box(w, turns ? NULL : pw_result(w, 0), name, &y, &b);
+    if (!b.count && !turns) pw_make(w, NULL, pw_result(w, 0), "assign", &y, name, NULL);
+    if (!turns) return;
+    pw_op *op;
+    pw_make(w, &op, pw_result(w, 0), "flip", &y, name, NULL);
+    pw_ints(w, op, "axis", turned, turns);
+}
+
+void pw_write_expand(pw *w, const pw_row *row) {
+    const pw_type from = pw_operand_type(w, 0), to = pw_result_type(w, 0);
+    (void)row;
+    pw_expand(w, pw_result(w, 0), pw_operand(w, 0), &from, &to);
+}
+
+/* Begins and ends; reflections and edges of height and width alone. */
+void pw_write_pad(pw *w, const pw_row *row) {
+    const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0);
+    uint32_t count = 0;
+    const int64_t *pads = xpu_node_ints(w->graph, w->node, XPU_ATTR_PADS, &count);
+    const char *mode = xpu_node_string(w->graph, w->node, XPU_ATTR_MODE);
+    const int is_constant = !mode || strcmp(mode, "constant") == 0;
+    int64_t both[2 * XPU_MAX_RANK];
+    int outer = 0, crops = 0;
+    box b = {.count = 0};
+    pw_type inner = x;
+    for (int i = 0; i < x.rank; i++) {
+        const int64_t begin = pads[i], end = pads[x.rank + i];
+        outer |= i < x.rank - 2 && (begin || end);
+        both[2 * (size_t)i] = begin > 0 ? begin : 0;
+        both[2 * (size_t)i + 1] = end > 0 ? end : 0;
+        if (begin >= 0 && end >= 0) continue;
+        crops = 1;
+        b.axes[b.count] = i;
+        b.steps[b.count] = 1;
+        b.starts[b.count] = xpu_dim_const(&w->graph->dims, begin < 0 ? -begin : 0);
+        b.sizes[b.count] = x.dims[i];
+        b.ends[b.count++] = xpu_dim_add_const(&w->graph->dims, x.dims[i], end < 0 ? end : 0);
+        inner.dims[i] = xpu_dim_add_const(&w->graph->dims, x.dims[i], (begin < 0 ? begin : 0) + (end < 0 ? end : 0));
+    }
+    const char *name = crops ? take_box(w, NULL, pw_operand(w, 0), &inner, &b) : pw_operand(w, 0);
+    pw_op *op;
+    if (is_constant) {
+        pw_make(w, &op, pw_result(w, 0), row->name, &y, name, NULL);
+        pw_ints(w, op, "paddings", both, count);
+        pw_float(w, op, "pad_value", xpu_node_float(w->graph, w->node, XPU_ATTR_VALUE));
+        return;
+    }
+    if (x.rank != 4 || outer || x.dtype != XPU_F32) {
+        pw_refuse(w, "reflections and edges are of height and width of images alone", "pad by a constant");
+        return;
+    }
+    pw_make(w, &op, pw_result(w, 0), "pad2d", &y, name, NULL);
+    pw_ints(w, op, "paddings", both + 4, 4);
+    pw_string(w, op, "mode", mode);
+    pw_float(w, op, "pad_value", 0);
+    pw_string(w, op, "data_format", "NCHW");
+}
+
+/* 0, 1, ... as int32 */
+static const char *counted_list(pw *w, xpu_dim count) {
+    pw_type type = pw_scalar_list(w, XPU_I32, 1);
+    type.dims[0] = count;
+    const char *end = pw_size_of(w, count), *first = pw_number(w, XPU_I32, 0), *step = pw_number(w, XPU_I32, 1);
+    pw_op *op = pw_add(w, "range");
+    const char *list = pw_new(w, "range", &type);
+    pw_in(w, op, "Start", first);
+    pw_in(w, op, "End", end);
+    pw_in(w, op, "Step", step);
+    pw_out(w, op, "Out", list);
+    return list;
+}
+
+/* ---- picks ---- */
+
+/* Indices that count from the end where they are negative, from the start: constants as they are where none is. */
+static const char *indices(pw *w, uint32_t operand, xpu_dim size) {
+    const xpu_value value = xpu_node_input(w->graph, w->node, operand);
+    const pw_type type = pw_operand_type(w, operand), flag = pw_as(type, XPU_BOOL);
+    const char *name = pw_operand(w, operand);
+    xpu_tensor tensor;
+    if (xpu_value_at(w->graph, value)->constant &&
+        xpu_const_tensor(w->graph, value, w->arena, &tensor, w->diags) == XPU_OK) {
+        int negative = 0;
+        for (int64_t i = 0; i < xpu_tensor_count(&tensor); i++)
+            negative |=
+                tensor.dtype == XPU_I64 ? ((const int64_t *)tensor.data)[i] < 0 : ((const int32_t *)tensor.data)[i] < 0;
+        if (!negative) return name;
+    }
+    const pw_type one = pw_scalar_list(w, XPU_I32, 1);
+    int64_t known;
+    const char *length =
+        xpu_dim_is_const(&w->graph->dims, size, &known) ? pw_scalar(w, type.dtype, (double)known) : pw_size_of(w, size);
+    if (!xpu_dim_is_const(&w->graph->dims, size, &known) && type.dtype != XPU_I32)
+        length = pw_cast(w, NULL, length, &one, type.dtype);
+    const char *below = pw_binary(w, NULL, "less_than", &flag, name, pw_scalar(w, type.dtype, 0));
+    const char *step = pw_binary(w, NULL, "elementwise_mul", &type, pw_cast(w, NULL, below, &flag, type.dtype), length);
+    return pw_binary(w, NULL, "elementwise_add", &type, name, step);
+}
+
+/* Along one axis by a vector of indices; others are a vector meanwhile. */
+void pw_write_gather(pw *w, const pw_row *row) {
+    const pw_type x = pw_operand_type(w, 0), index = pw_operand_type(w, 1), y = pw_result_type(w, 0);
+    const int axis = (int)int_attr(w, XPU_ATTR_AXIS);
+    const char *list = indices(w, 1, x.dims[axis]);
+    pw_type flat = {.dtype = index.dtype, .rank = 1, .dims = {xpu_dim_const(&w->graph->dims, 1)}}, picked = x;
+    for (int i = 0; i < index.rank; i++) flat.dims[0] = xpu_dim_mul(&w->graph->dims, flat.dims[0], index.dims[i]);
+    if (index.rank != 1) list = pw_reshape(w, NULL, list, &index, &flat);
+    picked.dims[axis] = flat.dims[0];
+    pw_op *op = pw_add(w, row->name);
+    const char *result = index.rank == 1 ? pw_result(w, 0) : pw_new(w, "picked", &picked);
+    pw_in(w, op, "X", pw_operand(w, 0));
+    pw_in(w, op, "Index", list);
+    pw_out(w, op, "Out", result);
+    pw_int(w, op, "axis", axis);
+    if (index.rank != 1) pw_reshape(w, pw_result(w, 0), result, &picked, &y);
+}
+
+void pw_write_gather_elements(pw *w, const pw_row *row) {
+    const pw_type x = pw_operand_type(w, 0);
+    const int64_t axis = int_attr(w, XPU_ATTR_AXIS);
+    const char *list = indices(w, 1, x.dims[axis]);
+    pw_op *op = pw_add(w, row->name);
+    pw_in(w, op, "Input", pw_operand(w, 0));
+    pw_in(w, op, "Index", list);
+    pw_out(w, op, "Result", pw_result(w, 0));
+    pw_int(w, op, "Axis", axis);
+}
+
+/* 0, 1, ... along dim `axis` of the indices, one for each tuple. */
+static const char *batch_index(pw *w, const pw_type *index, int axis) {
+    pw_type flat = pw_scalar_list(w, XPU_I32, 1), apart = {.dtype = index->dtype, .rank = index->rank}, whole = *index;
+    flat.dims[0] = index->dims[axis];
+    for (int i = 0; i < index->rank; i++)
+        apart.dims[i] = i == axis ? index->dims[i] : xpu_dim_const(&w->graph->dims, 1);
+    whole.dims[index->rank - 1] = xpu_dim_const(&w->graph->dims, 1);
+    const char *list = counted_list(w, index->dims[axis]);
+    if (index->dtype != XPU_I32) list = pw_cast(w, NULL, list, &flat, index->dtype);
+    flat.dtype = index->dtype;
+    return pw_expand(w, NULL, pw_reshape(w, NULL, list, &flat, &apart), &apart, &whole);
+}
+
+/* Batch dims become indices in front of the others. */
+void pw_write_gather_nd(pw *w, const pw_row *row) {
+    const int batch = (int)int_attr(w, XPU_ATTR_BATCH_DIMS);
+    const char *index = pw_operand(w, 1);
+    if (batch) {
+        const pw_type type = pw_operand_type(w, 1);
+        pw_type wide = type;
+        const char *parts[XPU_MAX_RANK] = {NULL};
+        for (int i = 0; i < batch; i++) parts[i] = batch_index(w, &type, i);
+        wide.dims[type.rank - 1] = xpu_dim_add_const(&w->graph->dims, type.dims[type.rank - 1], batch);
+        pw_op *op;
+        const char *joined = pw_make(w, &op, NULL, "concat", &wide, parts[0], NULL);
+        for (int i = 1; i < batch; i++) pw_in(w, op, "X", parts[i]);
+        pw_in(w, op, "X", index);
+        pw_int(w, op, "axis", type.rank - 1);
+        index = joined;
+    }
+    pw_op *op = pw_add(w, row->name);
+    pw_in(w, op, "X", pw_operand(w, 0));
+    pw_in(w, op, "Index", index);
+    pw_out(w, op, "Out", pw_result(w, 0));
+}
+
+void pw_write_scatter_elements(pw *w, const pw_row *row) {
+    static const char *const kinds[XA_PLACINGS] = {"assign", "add", "mul", "amax", "amin"};
+    const pw_type x = pw_operand_type(w, 0);
+    const int64_t axis = int_attr(w, XPU_ATTR_AXIS);
+    const char *list = indices(w, 1, x.dims[axis]);
+    pw_op *op = pw_add(w, row->name);
+    pw_in(w, op, "Input", pw_operand(w, 0));
+    pw_in(w, op, "Index", list);
+    pw_in(w, op, "Value", pw_operand(w, 2));
+    pw_out(w, op, "Result", pw_result(w, 0));
+    pw_int(w, op, "Axis", axis);
+    pw_string(w, op, "Reduce", kinds[int_attr(w, XPU_ATTR_KIND)]);
+    pw_bool(w, op, "include_self", 1);
+}
+
+/* Slices as rows of a matrix, and tuples of indices as the rows' numbers. */
+static void scatter_rows(pw *w) {
+    xpu_dims *dims = &w->graph->dims;
+    const pw_type x = pw_operand_type(w, 0), index = pw_operand_type(w, 1);
+    pw_type rows = {.dtype = x.dtype, .rank = 2}, updates = rows, tuples = {.dtype = index.dtype, .rank = 2};
+    const pw_type given = pw_operand_type(w, 2);
+    int64_t depth, strides[XPU_MAX_RANK], size;
+    if (!xpu_dim_is_const(dims, index.dims[index.rank - 1], &depth)) depth = 0;
+    rows.dims[0] = rows.dims[1] = tuples.dims[0] = xpu_dim_const(dims, 1);
+    for (int i = 0; i < x.rank; i++) rows.dims[i >= depth] = xpu_dim_mul(dims, rows.dims[i >= depth], x.dims[i]);
+    for (int i = 0; i < index.rank - 1; i++) tuples.dims[0] = xpu_dim_mul(dims, tuples.dims[0], index.dims[i]);
+    tuples.dims[1] = index.dims[index.rank - 1];
+    updates.dims[0] = tuples.dims[0];
+    updates.dims[1] = rows.dims[1];
+    int known = depth > 0;
+    strides[depth > 0 ? depth - 1 : 0] = 1;
+    for (int64_t i = depth - 1; i > 0; i--) {
+        known &= xpu_dim_is_const(dims, x.dims[i], &size);
+        strides[i - 1] = known ? strides[i] * size : 0;
+    }
+    if (!known) {
+        pw_refuse(w, "its indices are of dims whose sizes are not known", "fix the shapes with --shape");
+        return;
+    }
+    pw_type flat = {.dtype = index.dtype, .rank = 1, .dims = {tuples.dims[0]}};
+    const char *list = pw_reshape(w, NULL, pw_operand(w, 1), &index, depth == 1 ? &flat : &tuples);
+    if (depth > 1) {
+        int32_t narrow[XPU_MAX_RANK];
+        for (int i = 0; i < depth; i++) narrow[i] = (int32_t)strides[i];
+        xpu_tensor factors = {.dtype = index.dtype,
+                              .rank = 1,
+                              .dims = {depth},
+                              .data = index.dtype == XPU_I64 ? (void *)strides : (void *)narrow};
+        const int64_t axis = 1;
+        pw_op *op;
+        list = pw_binary(w, NULL, "elementwise_mul", &tuples, list, pw_parameter(w, "strides", &factors));
+        list = pw_make(w, &op, NULL, "reduce_sum", &flat, list, NULL);
+        pw_ints(w, op, "dim", &axis, 1);
+        pw_bool(w, op, "keep_dim", 0);
+        pw_bool(w, op, "reduce_all", 0);
+    }
+    const char *to = pw_reshape(w, NULL, pw_operand(w, 0), &x, &rows);
+    const char *from = pw_reshape(w, NULL, pw_operand(w, 2), &given, &updates);
+    pw_op *op = pw_add(w, "scatter");
+    const char *placed = pw_new(w, "rows", &rows);
+    pw_in(w, op, "X", to);
+    pw_in(w, op, "Ids", list);
+    pw_in(w, op, "Updates", from);
+    pw_out(w, op, "Out", placed);
+    pw_bool(w, op, "overwrite", 1);
+    pw_reshape(w, pw_result(w, 0), placed, &rows, &x);
+}
+
+void pw_write_scatter_nd(pw *w, const pw_row *row) {
+    const int64_t kind = int_attr(w, XPU_ATTR_KIND);
+    if (kind == XA_PLACE) {
+        scatter_rows(w);
+        return;
+    }
+    if (kind != XA_PLACE_SUM) {
+        pw_refuse(w, "PaddlePaddle's scatter_nd_add adds", "scatter with reduction 'add'");
+        return;
+    }
+    pw_op *op = pw_add(w, row->name);
+    pw_in(w, op, "X", pw_operand(w, 0));
+    pw_in(w, op, "Index", pw_operand(w, 1));
+    pw_in(w, op, "Updates", pw_operand(w, 2));
+    pw_out(w, op, "Out", pw_result(w, 0));
+}
+
+/* All of them in order: argsort keeps the order of equal ones, top_k_v2 need not. */
+static void sort_all(pw *w) {
+    const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0), wide = pw_as(y, XPU_I64),
+                  values = pw_as(y, x.dtype);
+    pw_op *op = pw_add(w, "argsort");
+    const char *list = pw_new(w, "indices", &wide);
+    pw_in(w, op, "X", pw_operand(w, 0));
+    pw_out(w, op, "Out", pw_new(w, "values", &values));
+    pw_out(w, op, "Indices", list);
+    pw_int(w, op, "axis", -1);
+    pw_bool(w, op, "descending", int_attr(w, XPU_ATTR_KIND) != 0);
+    pw_cast(w, pw_result(w, 0), list, &wide, XPU_I32);
+}
+
+void pw_write_top(pw *w, const pw_row *row) {
+    const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0), wide = pw_as(y, XPU_I64),
+                  values = pw_as(y, x.dtype);
+    const xpu_dim count = xpu_node_attr(w->graph, w->node, XPU_ATTR_SHAPE)->dims[0];
+    int64_t known = 1;
+    if (xpu_dim_equal(count, x.dims[x.rank - 1])) {
+        sort_all(w);
+        return;
+    }
+    const char *tensor = xpu_dim_is_const(&w->graph->dims, count, &known) ? NULL : pw_size_of(w, count);
+    pw_op *op = pw_add(w, row->name);
+    const char *list = pw_new(w, "indices", &wide);
+    pw_in(w, op, "X", pw_operand(w, 0));
+    if (tensor) pw_in(w, op, "K", tensor);
+    pw_out(w, op, "Out", pw_new(w, "values", &values));
+    pw_out(w, op, "Indices", list);
+    pw_int(w, op, "k", known);
+    pw_int(w, op, "axis", -1);
+    pw_bool(w, op, "largest", int_attr(w, XPU_ATTR_KIND) != 0);
+    pw_bool(w, op, "sorted", 1);
+    pw_cast(w, pw_result(w, 0), list, &wide, XPU_I32);
+}
+
+/* ---- sizes that data decide ---- */
+
+/* All of them as one block: what is asked of the counts is their sum. */
+void pw_write_nonzero_counts(pw *w, const pw_row *row) {
+    const pw_type x = pw_operand_type(w, 0), flags = pw_as(x, XPU_BOOL), numbers = pw_as(x, XPU_I32);
+    const int64_t axis = 0;
+    (void)row;
+    pw_type flat = {.dtype = XPU_I32, .rank = 1};
+    const char *held = x.dtype == XPU_BOOL ? pw_operand(w, 0) : pw_cast(w, NULL, pw_operand(w, 0), &x, XPU_BOOL);
+    const char *list = pw_reshape(w, NULL, pw_cast(w, NULL, held, &flags, XPU_I32), &numbers, &flat);
+    const pw_type one = pw_scalar_list(w, XPU_I32, 1);
+    pw_op *op;
+    pw_make(w, &op, pw_result(w, 0), "reduce_sum", &one, list, NULL);
+    pw_ints(w, op, "dim", &axis, 1);
+    pw_bool(w, op, "keep_dim", 1);
+    pw_bool(w, op, "reduce_all", 0);
+}
+
+void pw_write_nonzero(pw *w, const pw_row *row) {
+    static const int64_t swap[] = {1, 0};
+    const pw_type y = pw_result_type(w, 0);
+    pw_type rows = y;
+    rows.dims[0] = y.dims[1];
+    rows.dims[1] = y.dims[0];
+    pw_op *op = pw_add(w, row->name);
+    const char *list = pw_new(w, "rows", &rows);
+    pw_in(w, op, "Condition", pw_operand(w, 0));
+    pw_out(w, op, "Out", list);
+    pw_transpose(w, pw_result(w, 0), list, &y, swap);
+}
+
+/* ---- made from nothing ---- */
+
+void pw_write_range(pw *w, const pw_row *row) {
+    const pw_type y = pw_result_type(w, 0), counted = pw_as(y, XPU_I32);
+    const char *list = counted_list(w, xpu_node_attr(w->graph, w->node, XPU_ATTR_SHAPE)->dims[0]);
+    (void)row;
+    if (y.dtype != XPU_I32) list = pw_cast(w, NULL, list, &counted, y.dtype);
+    list = pw_binary(w, NULL, "elementwise_mul", &y, list, pw_operand(w, 1));
+    pw_binary(w, pw_result(w, 0), "elementwise_add", &y, list, pw_operand(w, 0));
+}
+
+void pw_write_random(pw *w, const pw_row *row) {
+    const pw_type y = pw_result_type(w, 0);
+    int64_t dims[XPU_MAX_RANK] = {0};
+    const char *shape = pw_const_dims(w, &y, dims) ? NULL : pw_sizes(w, y.dims, y.rank);
+    pw_op *op = pw_add(w, row->name);
+    if (shape) pw_in(w, op, "ShapeTensor", shape);
+    pw_out(w, op, "Out", pw_result(w, 0));
+    pw_longs(w, op, "shape", dims, (uint32_t)y.rank);
+    pw_float(w, op, "min", 0);
+    pw_float(w, op, "max", 1);
+    pw_int(w, op, "seed", int_attr(w, XPU_ATTR_SEED) & 0xffff);
+    pw_int(w, op, "dtype", pw_code(XPU_F32));
+}
+
+void pw_write_dim_values(pw *w, const pw_row *row) {
+    const xpu_attr *values = xpu_node_attr(w->graph, w->node, XPU_ATTR_VALUES);
+    const pw_type y = pw_result_type(w, 0);
+    (void)row;
+    if (!values || values->count > XPU_MOST_KNOWN) {
+        pw_refuse(w, "it has too many sizes", "report it with the model");
+        return;
+    }
+    pw_type list = pw_scalar_list(w, XPU_I32, values->count);
+    const char *name = pw_sizes(w, values->dims, (int)values->count);
+    if (y.dtype != XPU_I32) name = pw_cast(w, y.rank == 1 ? pw_result(w, 0) : NULL, name, &list, y.dtype);
+    list.dtype = y.dtype;
+    if (y.rank != 1)
+        pw_reshape(w, pw_result(w, 0), name, &list, &y);
+    else if (y.dtype == XPU_I32)
+        pw_make(w, NULL, pw_result(w, 0), "assign", &y, name, NULL);
+}

@@ -1,0 +1,159 @@
+/* The PaddlePaddle writer: a program in memory, which one of two serialisers writes. */
+#ifndef XPU_CONVERT_PADDLE_WRITER_H
+#define XPU_CONVERT_PADDLE_WRITER_H
+
+#include "base/name_table.h"
+#include "convert/convert.h"
+
+/* AttrType of framework.proto. */
+typedef enum {
+    PW_INT = 0,
+    PW_FLOAT = 1,
+    PW_STRING = 2,
+    PW_INTS = 3,
+    PW_FLOATS = 4,
+    PW_BOOL = 6,
+    PW_LONG = 9,
+    PW_LONGS = 11
+} pw_attr_type;
+
+typedef struct {
+    const char *name;
+    pw_attr_type type;
+    int64_t i;
+    float f;
+    const char *s;
+    const int64_t *ints;
+    const float *floats;
+    uint32_t count;
+} pw_attr;
+
+typedef struct {
+    const char *name;
+    XPU_ARRAY(const char *) vars;
+} pw_slot;
+
+typedef struct {
+    const char *type;
+    XPU_ARRAY(pw_slot) inputs;
+    XPU_ARRAY(pw_slot) outputs;
+    XPU_ARRAY(pw_attr) attrs;
+} pw_op;
+
+enum { PW_OPEN = -1 };
+
+typedef struct {
+    const char *name;
+    xpu_dtype dtype;
+    int rank;
+    int64_t dims[XPU_MAX_RANK]; /* PW_OPEN: not known */
+    xpu_value constant;         /* of a parameter, or {0} */
+    int is_parameter, is_input, is_used;
+    xpu_tensor tensor; /* of a parameter that is no constant of the graph */
+} pw_var;
+
+typedef struct {
+    uint32_t dim;
+    const char *name;
+} pw_size;
+
+typedef struct {
+    xpu_arena *arena;
+    xpu_graph *graph;
+    xpu_diags *diags;
+    const char *format; /* for messages */
+    XPU_ARRAY(pw_op *) ops;
+    XPU_ARRAY(pw_var) vars;
+    xpu_name_table names; /* indices into vars */
+    XPU_ARRAY(const char *) values;
+    XPU_ARRAY(const char *) sizes; /* by dim */
+    xpu_node node;
+} pw;
+
+/* ---- paddle_nodes.c ---- */
+
+pw_op *pw_add(pw *w, const char *type);
+void pw_in(pw *w, pw_op *op, const char *slot, const char *var);
+void pw_out(pw *w, pw_op *op, const char *slot, const char *var);
+void pw_int(pw *w, pw_op *op, const char *name, int64_t value);
+void pw_long(pw *w, pw_op *op, const char *name, int64_t value);
+void pw_bool(pw *w, pw_op *op, const char *name, int value);
+void pw_float(pw *w, pw_op *op, const char *name, float value);
+void pw_string(pw *w, pw_op *op, const char *name, const char *value);
+void pw_ints(pw *w, pw_op *op, const char *name, const int64_t *values, uint32_t count);
+void pw_floats(pw *w, pw_op *op, const char *name, const float *values, uint32_t count);
+void pw_longs(pw *w, pw_op *op, const char *name, const int64_t *values, uint32_t count);
+
+/* What a result is: the type of an intermediate one. */
+typedef struct {
+    xpu_dtype dtype;
+    int rank;
+    xpu_dim dims[XPU_MAX_RANK]; /* id 0: not known */
+} pw_type;
+pw_type pw_type_of(pw *w, xpu_value value);
+pw_type pw_scalar_list(pw *w, xpu_dtype dtype, int64_t count); /* [count] */
+pw_type pw_as(pw_type type, xpu_dtype dtype);
+
+/* A new variable; `word` goes behind the name of the node's result. */
+const char *pw_new(pw *w, const char *word, const pw_type *type);
+/* An operator with operands X and Y (NULL: absent) and result Out; `result` NULL: an intermediate one. */
+const char *pw_make(pw *w, pw_op **op, const char *result, const char *type, const pw_type *gives, const char *x,
+                    const char *y);
+const char *pw_binary(pw *w, const char *result, const char *type, const pw_type *gives, const char *x, const char *y);
+const char *pw_cast(pw *w, const char *result, const char *x, const pw_type *from, xpu_dtype dtype);
+/* factor x + bias */
+const char *pw_scale(pw *w, const char *result, const char *x, const pw_type *gives, float factor, float bias);
+/* A tensor [1] of one number. */
+const char *pw_number(pw *w, xpu_dtype dtype, double value);
+const char *pw_scalar(pw *w, xpu_dtype dtype, double value); /* the same of rank 0 */
+
+const char *pw_name(pw *w, xpu_value value);
+const char *pw_operand(pw *w, uint32_t i); /* NULL where absent */
+const char *pw_result(pw *w, uint32_t i);
+pw_type pw_operand_type(pw *w, uint32_t i);
+pw_type pw_result_type(pw *w, uint32_t i);
+const char *pw_parameter(pw *w, const char *word, const xpu_tensor *tensor); /* copied */
+
+int pw_code(xpu_dtype dtype); /* VarType.Type; -1: PaddlePaddle has none */
+int pw_const_dims(pw *w, const pw_type *type, int64_t *dims);
+void pw_refuse(pw *w, const char *why, const char *hint);
+
+/* ---- paddle_sizes.c ---- */
+
+const char *pw_size_of(pw *w, xpu_dim dim); /* int32 [1] */
+/* dims as a list of numbers, or as one int32 tensor: *tensor. */
+const char *pw_sizes(pw *w, const xpu_dim *dims, int count);
+const char *pw_reshape(pw *w, const char *result, const char *x, const pw_type *from, const pw_type *to);
+const char *pw_transpose(pw *w, const char *result, const char *x, const pw_type *to, const int64_t *perm);
+/* x broadcast to `to`; x itself where it has that shape. */
+const char *pw_expand(pw *w, const char *result, const char *x, const pw_type *from, const pw_type *to);
+
+/* ---- rows ---- */
+
+typedef struct pw_row {
+    void (*write)(pw *w, const struct pw_row *row);
+    const char *name;
+    struct {
+        xpu_attr_id id;
+        const char *name;
+    } attrs[2]; /* floats of the same meaning */
+    const char *none;
+} pw_row;
+void pw_write_node(pw *w, xpu_node node);
+/* x rounded to whole numbers, the even one of two. */
+const char *pw_round(pw *w, const char *result, const char *x, const pw_type *type);
+
+/* clang-format off */
+#define PW_WRITES(X)                                                                                                   \
+    X(unary) X(binary) X(negate) X(clip) X(hard_swish) X(softplus) X(gelu) X(swish) X(round) X(prelu) X(shrink)        \
+    X(cast) X(where) X(identity)                                                                                       \
+    X(conv) X(conv_transpose) X(pool) X(global_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)              \
+    X(quantize) X(dequantize) X(resample) X(repeat)                                                                    \
+    X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_elements) X(gather_nd) X(scatter_elements) \
+    X(scatter_nd) X(top) X(random) X(nonzero_counts) X(nonzero) X(range) X(pad) X(dim_values)
+/* clang-format on */
+#define X(name) void pw_write_##name(pw *w, const pw_row *row);
+PW_WRITES(X)
+#undef X
+
+#endif
