@@ -25,9 +25,20 @@ static void write_onnx(void) {
 }
 
 static void write_paddle(void) {
-    printf("# PaddlePaddle operators\n\nWhat the importer reads, made from its table (`make gen`): operators of a "
-           "ProgramDesc, and of PIR's dialect pd_op.\nOperands have ProgramDesc's names.\n\n"
-           "| form | operator | operands |\n|---|---|---|\n");
+    printf(
+        "# PaddlePaddle operators\n\nWhat the importer reads, made from its table (`make gen`): operators of a "
+        "ProgramDesc, and of PIR's dialect pd_op.\nOperands have ProgramDesc's names. Of PIR, an operator NAME_ is "
+        "NAME "
+        "written where its first operand is.\n\n"
+        "A body (of while, conditional_block, if) uses what is outside of it, and what it writes there is the "
+        "branch's result or is\ncarried by the loop: of a ProgramDesc's variable that a loop writes and reads, the "
+        "last value counts. Two blocks under a\ncondition and its contrary, joined by select_input, are one branch. "
+        "Where a loop counts (`i < n`, i by a constant in each\niteration), how often it runs at most is known; where "
+        "only data say it, tensors that grow need `--bound`.\nA tensor array is a list while every place is known, "
+        "else "
+        "one tensor [length, ...]: its tensors have one shape and type\nthen, and it has no places without a "
+        "tensor.\n\n"
+        "| form | operator | operands |\n|---|---|---|\n");
     for (int pir = 0; pir < 2; pir++) {
         for (uint32_t i = 0; i < xpu_paddle_operator_count(); i++) {
             int is_pir = 0;

@@ -421,6 +421,7 @@ typedef struct {
     int iteration_rank, condition_rank; /* 0 or 1: of the body's arguments */
     const xpu_value *first;             /* the carried values */
     uint32_t carried_count, stacked_count;
+    int counts; /* without trips: the condition is looked at for how often the body runs */
 } fe_looping;
 /* The body's arguments: iteration, condition, carried values; its results: condition, carried values, what is stacked.
  * Results: the last carried values, then the stacks. 0 after reporting. */

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "frontend/build/build.h"
+#include "frontend/build/counted.h"
 
 /* ---- problems of bodies ---- */
 
 /* Types and shapes that do not fit: a body of which that is said may stand where it never runs. */
 static int may_raise(const xpu_diags *diags) {
-    static const char *const rules[] = {"shape-", "dtype-", "onnx-shape", "onnx-dtype", "control-"};
+    static const char *const rules[] = {"shape-", "dtype-", "onnx-shape", "onnx-dtype", "paddle-shape", "control-"};
     int found = 0;
     for (size_t i = 0; i < diags->count; i++) {
         const xpu_diag *item = &diags->items[i];
@@ -41,15 +41,6 @@ static const xpu_diag *first_error(const xpu_diags *diags) {
 }
 
 /* ---- dims inside of bodies and around them ---- */
-
-/* Whether a value made in `block` defines a symbol of the dim: it means nothing outside. */
-static int is_inner(const xpu_graph *graph, xpu_dim dim, xpu_block block) {
-    const xpu_dim_node *node = xpu_dim_at(&graph->dims, dim);
-    if (node->kind == XPU_DIM_CONST) return 0;
-    if (node->kind != XPU_DIM_SYMBOL) return is_inner(graph, node->a, block) || is_inner(graph, node->b, block);
-    xpu_value value = graph->dims.symbols.items[node->value].value;
-    return value.id && xpu_block_is_in(graph, xpu_value_block(graph, value), block);
-}
 
 /* A dim as data: an int64 scalar. */
 static xpu_value dim_value(fe_builder *b, xpu_dim dim) {
@@ -133,7 +124,7 @@ static void raise(branching *p, uint32_t branch) {
         const xpu_value_info info = *fe_info(b, p->results[!branch][i]);
         xpu_dim dims[XPU_MAX_RANK];
         for (int d = 0; d < info.rank; d++) {
-            int inner = is_inner(b->graph, info.dims[d], p->blocks[!branch]);
+            int inner = fe_dim_is_inner(b->graph, info.dims[d], p->blocks[!branch]);
             int64_t least = xpu_dim_min(&b->graph->dims, info.dims[d]);
             dims[d] = inner ? xpu_dim_const(&b->graph->dims, least > 0 ? least : 0) : info.dims[d];
         }
@@ -155,7 +146,7 @@ static xpu_dim chosen_dim(branching *p, const xpu_dim *sides) {
     }
     xpu_value size = xpu_node_add_output(b->graph, p->node, NULL);
     xpu_dim bound = {0};
-    if (!is_inner(b->graph, sides[0], p->blocks[0]) && !is_inner(b->graph, sides[1], p->blocks[1]))
+    if (!fe_dim_is_inner(b->graph, sides[0], p->blocks[0]) && !fe_dim_is_inner(b->graph, sides[1], p->blocks[1]))
         bound = xpu_dim_op(dims, XPU_DIM_MAX, sides[0], sides[1]);
     int64_t min = xpu_dim_min(dims, sides[0]), other = xpu_dim_min(dims, sides[1]);
     int64_t max = larger(xpu_dim_max(dims, sides[0]), xpu_dim_max(dims, sides[1]));
@@ -172,7 +163,8 @@ static void join_result(branching *p, uint32_t i) {
     xpu_dim dims[XPU_MAX_RANK];
     for (int d = 0; d < then_info.rank; d++) {
         xpu_dim sides[] = {then_info.dims[d], else_info.dims[d]};
-        int same = xpu_dim_same(&b->graph->dims, sides[0], sides[1]) && !is_inner(b->graph, sides[0], p->blocks[0]);
+        int same =
+            xpu_dim_same(&b->graph->dims, sides[0], sides[1]) && !fe_dim_is_inner(b->graph, sides[0], p->blocks[0]);
         dims[d] = same ? sides[0] : chosen_dim(p, sides);
     }
     xpu_value_info *result = xpu_value_at(b->graph, xpu_node_output(b->graph, p->node, i));
@@ -223,11 +215,16 @@ typedef struct {
     int64_t least, most; /* TRIED, CHANGES: what it is between, in the body and behind the loop */
     int64_t most_inside; /* in the body */
     int is_followed;     /* both were found iteration by iteration */
+    int is_guessed;      /* GROWS: as what a counter says of the first iteration */
 } carried_dim;
 
 typedef struct {
     fe_builder *b;
     const fe_looping *loop;
+    fe_looping own;                    /* with what is found out about how often it runs */
+    int64_t *steps;                    /* by carried value: what an iteration adds to a counter; 0: it is none */
+    int is_counted;                    /* `own` says how often it runs at most; */
+    int runs_so_often;                 /* exactly so often */
     carried_dim (*dims)[XPU_MAX_RANK]; /* by carried value */
     uint32_t extra;                    /* carried values that are dims */
     xpu_dim trips;                     /* how often at most; unknown: not known as an expression */
@@ -269,6 +266,14 @@ static xpu_dim inner_dim(looping *l, const carried_dim *dim) {
     return new_symbol(l, "dim", dim->least, dim->most_inside, size, (xpu_dim){0});
 }
 
+/* A counter is known as what it is in each iteration. */
+static void say_counter(const looping *l, uint32_t i) {
+    xpu_dims *dims = &l->b->graph->dims;
+    xpu_dim first = known_dim(l->b, l->loop->first[i]);
+    xpu_known known = {xpu_dim_add(dims, first, xpu_dim_mul_const(dims, l->iteration, l->steps[i])), 1};
+    if (known.dim.id) xpu_value_set_known(l->b->graph, l->arguments[XPU_BODY_FIRST + i], &known, 1);
+}
+
 static void add_arguments(looping *l) {
     fe_builder *b = l->b;
     l->arguments[XPU_BODY_ITERATION] = number_argument(l, XPU_I64, l->loop->iteration_rank);
@@ -293,6 +298,7 @@ static void add_arguments(looping *l) {
             xpu_dim dim = inner_dim(l, &l->dims[i][d]);
             xpu_value_at(b->graph, l->arguments[XPU_BODY_FIRST + i])->dims[d] = dim;
         }
+        if (l->steps[i]) say_counter(l, i);
     }
 }
 
@@ -381,6 +387,23 @@ static void let_change(const looping *l, carried_dim *dim, int bounded, xpu_dim 
     if (dim->least < 0) dim->least = 0;
 }
 
+static void try_any(const looping *l, carried_dim *dim) {
+    const int64_t least = xpu_dim_min(&l->b->graph->dims, dim->first);
+    *dim = (carried_dim){.how = TRIED, .first = dim->first, .most = UNBOUNDED, .most_inside = UNBOUNDED};
+    if (least > 0) dim->least = least;
+}
+
+/* A counter says where the loop writes: what it adds in the first iteration it may add in all. */
+static int is_guess(const looping *l, carried_dim *dim, xpu_dim now, xpu_dim next) {
+    xpu_dims *dims = &l->b->graph->dims;
+    if (!l->loop->counts || xpu_dim_at(dims, l->iteration)->kind != XPU_DIM_SYMBOL) return 0;
+    if (!xpu_dim_has_symbol(dims, next, (uint32_t)xpu_dim_at(dims, l->iteration)->value)) return 0;
+    xpu_dim step = xpu_dim_add(dims, fe_dim_with(dims, next, l->iteration, 0), xpu_dim_mul_const(dims, now, -1));
+    if (!step.id || fe_dim_is_inner(l->b->graph, step, l->body) || xpu_dim_min(dims, step) < 0) return 0;
+    *dim = (carried_dim){.how = GROWS, .first = dim->first, .step = step, .is_guessed = 1};
+    return 1;
+}
+
 /* What an iteration makes of a dim, and whether that is what was thought. */
 static int is_confirmed(looping *l, carried_dim *dim, xpu_dim now, xpu_dim next) {
     xpu_dims *dims = &l->b->graph->dims;
@@ -388,11 +411,11 @@ static int is_confirmed(looping *l, carried_dim *dim, xpu_dim now, xpu_dim next)
     switch (dim->how) {
     case STAYS:
         if (xpu_dim_same(dims, now, next)) return 1;
-        *dim = (carried_dim){.how = TRIED, .first = dim->first, .most = UNBOUNDED, .most_inside = UNBOUNDED};
-        if (xpu_dim_min(dims, dim->first) > 0) dim->least = xpu_dim_min(dims, dim->first);
+        if (is_guess(l, dim, now, next)) return 0;
+        try_any(l, dim);
         return 0;
     case TRIED:
-        if (step.id && !is_inner(l->b->graph, step, l->body) && xpu_dim_min(dims, step) >= 0) {
+        if (step.id && !fe_dim_is_inner(l->b->graph, step, l->body) && xpu_dim_min(dims, step) >= 0) {
             dim->how = GROWS;
             dim->step = step;
         } else {
@@ -401,6 +424,10 @@ static int is_confirmed(looping *l, carried_dim *dim, xpu_dim now, xpu_dim next)
         return 0;
     case GROWS:
         if (step.id && xpu_dim_same(dims, step, dim->step)) return 1;
+        if (dim->is_guessed) {
+            try_any(l, dim);
+            return 0;
+        }
         let_change(l, dim, 0, now, next);
         return 0;
     case CHANGES:
@@ -431,12 +458,37 @@ static int all_confirmed(looping *l) {
     return confirmed;
 }
 
+/* Finds counters, then how often the body runs; 0 where something was found. */
+static int nothing_found(looping *l) {
+    fe_builder *b = l->b;
+    int nothing = 1;
+    if (!l->loop->counts || l->is_counted) return 1;
+    for (uint32_t i = 0; i < l->loop->carried_count; i++) {
+        if (l->steps[i] || !known_dim(b, l->loop->first[i]).id) continue;
+        nothing &= !fe_is_counter(b, l->arguments[XPU_BODY_FIRST + i], l->results[XPU_BODY_NEXT + i], &l->steps[i]);
+    }
+    if (!nothing || l->loop->trips.id || !l->loop->condition.id) return nothing;
+    const fe_counting form = {.goes_on = l->results[XPU_BODY_GOES_ON],
+                              .first = l->loop->condition,
+                              .iteration = l->iteration,
+                              .body = l->body};
+    l->trips = fe_count_trips(b, &form, &l->runs_so_often);
+    l->is_counted = l->trips.id != 0;
+    return !l->is_counted;
+}
+
 /* Nothing but the trip count ends the loop. */
 static int runs_all(const looping *l) {
     fe_builder *b = l->b;
     xpu_value again = l->results[XPU_BODY_GOES_ON];
     if (l->loop->condition.id && !is_known_bool(b, l->loop->condition, 1)) return 0;
     return again.id == l->arguments[XPU_BODY_CONDITION].id || is_known_bool(b, again, 1);
+}
+
+static xpu_value always(fe_builder *b) {
+    uint8_t yes = 1;
+    xpu_tensor tensor = {.dtype = XPU_BOOL, .rank = 0, .data = &yes};
+    return xpu_graph_const_bytes(b->graph, NULL, &tensor);
 }
 
 static void add_results(looping *l) {
@@ -476,7 +528,7 @@ static int set_stack(looping *l, uint32_t i, xpu_dim count) {
     stack->rank = entry.rank + 1;
     stack->dims[0] = count;
     for (int d = 0; d < entry.rank; d++) {
-        if (entry.rank + 1 > XPU_MAX_RANK || is_inner(b->graph, entry.dims[d], l->body)) {
+        if (entry.rank + 1 > XPU_MAX_RANK || fe_dim_is_inner(b->graph, entry.dims[d], l->body)) {
             fe_refuse(b, FE_SHAPE, fe_format(b, "output %u has not the same shape in all iterations", output),
                       fe_format(b, "it is %s", fe_shape_text(b, l->results[XPU_BODY_NEXT + output])),
                       "carry the value and append to it");
@@ -518,15 +570,6 @@ static int set_types(looping *l) {
     return 1;
 }
 
-/* An expression of which `kept` nodes are there, and all are in `nodes`. */
-static xpu_dim made_again(xpu_dims *dims, const xpu_dim_node *nodes, uint32_t kept, xpu_dim dim) {
-    if (dim.id < kept) return dim;
-    const xpu_dim_node *node = &nodes[dim.id];
-    if (node->kind == XPU_DIM_CONST) return xpu_dim_const(dims, node->value);
-    if (node->kind == XPU_DIM_SYMBOL) return (xpu_dim){0};
-    return xpu_dim_op(dims, node->kind, made_again(dims, nodes, kept, node->a), made_again(dims, nodes, kept, node->b));
-}
-
 /* Takes back an attempt; what it has found about the dims stays. */
 static void take_back(looping *l, const xpu_graph_mark *mark) {
     xpu_dims *dims = &l->b->graph->dims;
@@ -537,17 +580,28 @@ static void take_back(looping *l, const xpu_graph_mark *mark) {
         const int rank = fe_info(l->b, l->loop->first[i])->rank;
         for (int d = 0; d < rank; d++) {
             carried_dim *dim = &l->dims[i][d];
-            if (dim->how == GROWS) dim->step = made_again(dims, nodes, kept, dim->step);
+            if (dim->how == GROWS) dim->step = fe_dim_again(dims, nodes, kept, dim->step);
         }
     }
+    if (l->is_counted) l->trips = fe_dim_again(dims, nodes, kept, l->trips);
+}
+
+/* The trip count that was found becomes the loop's. */
+static void count_trips(looping *l) {
+    l->own = *l->loop;
+    l->own.trips = dim_value(l->b, l->trips);
+    if (l->runs_so_often) l->own.condition = (xpu_value){0};
+    l->loop = &l->own;
 }
 
 static int read_loop(looping *l, const fe_bodies *bodies) {
     for (;;) {
         xpu_graph_mark mark = xpu_graph_mark_now(l->b->graph);
         if (!attempt(l, bodies)) return 0;
-        if (all_confirmed(l)) return 1;
+        int found = !nothing_found(l);
+        if (!found && all_confirmed(l)) return 1;
         take_back(l, &mark);
+        if (l->is_counted && l->loop != &l->own) count_trips(l);
     }
 }
 
@@ -562,10 +616,12 @@ int fe_loop(fe_builder *b, const fe_looping *loop, const fe_bodies *bodies, xpu_
         for (int d = 0; d < info->rank; d++) l.dims[i][d] = (carried_dim){.how = STAYS, .first = info->dims[d]};
     }
     l.trips = known_dim(b, loop->trips);
+    l.steps = XPU_NEW_ARRAY(b->scratch, int64_t, loop->carried_count + 1);
     l.arguments = XPU_NEW_ARRAY(b->scratch, xpu_value, XPU_BODY_FIRST + loop->carried_count);
     l.results = XPU_NEW_ARRAY(b->scratch, xpu_value, XPU_BODY_NEXT + count);
     if (!read_loop(&l, bodies)) return 0;
     pass_on(b, l.diags, 0);
+    if (l.runs_so_often) l.results[XPU_BODY_GOES_ON] = always(b);
     add_results(&l);
     if (!set_types(&l)) return 0;
     xpu_op_infer(b->graph, l.node, b->diags);

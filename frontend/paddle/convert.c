@@ -25,15 +25,28 @@ static const char *shown(const xpu_paddle_importer *importer, const char *text, 
 
 /* The name that a value of the variable gets; in PIR, most have none. Of several values the last one has it. */
 static const char *name_of(const xpu_paddle_importer *importer, const xpu_paddle_op *op, uint32_t var, uint32_t i) {
-    if (var != XPU_PADDLE_NO_VAR && importer->names[var]) return importer->names[var];
-    if (var != XPU_PADDLE_NO_VAR && importer->program->vars.items[var].name[0])
+    const char *own = var == XPU_PADDLE_NO_VAR ? "" : importer->program->vars.items[var].name;
+    if (var != XPU_PADDLE_NO_VAR && importer->names[var]) own = importer->names[var];
+    if (own[0] && op->block) return own; /* read once or more: those outside have the name */
+    if (own[0])
         return ++importer->made[var] >= importer->assigned[var]
-                   ? importer->program->vars.items[var].name
-                   : xpu_printf(importer->scratch, "%s/%u", importer->program->vars.items[var].name,
-                                importer->made[var]);
+                   ? own
+                   : xpu_printf(importer->scratch, "%s/%u", own, importer->made[var]);
     const char *block = op->block ? xpu_printf(importer->scratch, "%u.", op->block) : "";
     const char *name = xpu_printf(importer->scratch, "%s_%s%u", op->type, block, op->index);
     return i ? xpu_printf(importer->scratch, "%s.%u", name, i) : name;
+}
+
+void xpu_paddle_set_results(xpu_paddle_node *node, const uint32_t *vars, uint32_t count) {
+    xpu_arena *scratch = node->importer->scratch;
+    const char **names = XPU_NEW_ARRAY(scratch, const char *, count + 1);
+    for (uint32_t i = 0; i < count; i++) names[i] = name_of(node->importer, node->op, vars[i], i);
+    if (!count) names[0] = name_of(node->importer, node->op, XPU_PADDLE_NO_VAR, 0);
+    node->result_vars = vars;
+    node->result_count = count;
+    node->results = XPU_NEW_ARRAY(scratch, xpu_value, count + 1);
+    node->build.names = names;
+    node->build.name_count = count ? count : 1;
 }
 
 /* The variables of the results that the row names; of PIR all. */
@@ -54,14 +67,7 @@ static void list_results(xpu_paddle_node *node) {
     for (uint32_t i = 0; all && i < op->output_count; i++) {
         for (uint32_t k = 0; k < op->outputs[i].count; k++) XPU_PUSH(scratch, &vars, op->outputs[i].vars[k]);
     }
-    node->result_vars = vars.items;
-    node->result_count = vars.count;
-    node->results = XPU_NEW_ARRAY(scratch, xpu_value, vars.count + 1);
-    const char **names = XPU_NEW_ARRAY(scratch, const char *, vars.count + 1);
-    for (uint32_t i = 0; i < vars.count; i++) names[i] = name_of(node->importer, op, vars.items[i], i);
-    if (!vars.count) names[0] = name_of(node->importer, op, XPU_PADDLE_NO_VAR, 0);
-    node->build.names = names;
-    node->build.name_count = vars.count ? vars.count : 1;
+    xpu_paddle_set_results(node, vars.items, vars.count);
 }
 
 /* What the operator does not compute is not there any more. */
@@ -94,10 +100,11 @@ static void bind_results(const xpu_paddle_node *node, xpu_value first) {
 
 /* ---- operands ---- */
 
-static int check_var(const xpu_paddle_node *node, uint32_t var, int *ok) {
-    const xpu_paddle_importer *importer = node->importer;
-    if (var == XPU_PADDLE_NO_VAR || importer->bindings[var].state == XPU_PADDLE_READY) return 1;
-    *ok = 0;
+int xpu_paddle_check_var(const xpu_paddle_node *node, uint32_t var) {
+    xpu_paddle_importer *importer = node->importer;
+    if (var == XPU_PADDLE_NO_VAR) return 1;
+    if (importer->bindings[var].state == XPU_PADDLE_PENDING) xpu_paddle_settle(importer, var);
+    if (importer->bindings[var].state == XPU_PADDLE_READY) return 1;
     if (importer->bindings[var].state == XPU_PADDLE_FAILED) return 0;
     const char *name = importer->program->vars.items[var].name;
     xpu_error(importer->diags, XPU_EMODEL, importer->program->file, "paddle-name", node->build.where,
@@ -107,16 +114,31 @@ static int check_var(const xpu_paddle_node *node, uint32_t var, int *ok) {
     return 0;
 }
 
+/* It has a value, which is no tensor array. */
+static int check_operand(const xpu_paddle_node *node, uint32_t var) {
+    const xpu_paddle_importer *importer = node->importer;
+    if (!xpu_paddle_check_var(node, var)) return 0;
+    if (var == XPU_PADDLE_NO_VAR || importer->program->vars.items[var].kind != XPU_PADDLE_ARRAY) return 1;
+    const char *name = importer->program->vars.items[var].name;
+    return xpu_paddle_refuse(
+               node,
+               xpu_paddle_format(node, "operand '%s' is a tensor array",
+                                 name[0] ? shown(importer, name, 100) : xpu_paddle_format(node, "%%%u", var)),
+               xpu_paddle_format(node, "%s is imported with tensors", node->op->type))
+               .id != 0;
+}
+
 /* All operands have values; 0 after reporting, here or where an operand failed. */
 static int check_operands(const xpu_paddle_node *node) {
     const xpu_paddle_op *op = node->op;
     int ok = 1;
     for (uint32_t i = 0; i < op->input_count; i++) {
-        for (uint32_t k = 0; k < op->inputs[i].count; k++) check_var(node, op->inputs[i].vars[k], &ok);
+        for (uint32_t k = 0; k < op->inputs[i].count; k++) ok &= check_operand(node, op->inputs[i].vars[k]);
     }
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const xpu_paddle_attr *attr = &op->attrs[i];
-        for (size_t k = 0; attr->kind == XPU_PADDLE_VARS && k < attr->count; k++) check_var(node, attr->vars[k], &ok);
+        for (size_t k = 0; attr->kind == XPU_PADDLE_VARS && k < attr->count; k++)
+            ok &= check_operand(node, attr->vars[k]);
     }
     return ok;
 }
@@ -197,7 +219,7 @@ static xpu_dtype narrow_type(const xpu_paddle_node *node) {
     return XPU_DTYPE_NONE;
 }
 
-static void begin_op(xpu_paddle_node *node) {
+void xpu_paddle_begin_op(xpu_paddle_node *node) {
     const xpu_paddle_importer *importer = node->importer;
     node->build = (fe_builder){.frontend = &frontend,
                                .graph = importer->graph,
@@ -207,11 +229,17 @@ static void begin_op(xpu_paddle_node *node) {
     node->row = xpu_paddle_find_row(node->op);
     list_results(node);
     name_op(node, node->build.names[0]);
+    xpu_origin origin = {.framework = "paddle",
+                         .op = node->op->type,
+                         .version = op_version(importer->program, node->op->type),
+                         .name = node->build.names[0],
+                         .index = node->op->index};
+    if (node->row) node->build.origin = xpu_graph_origin(importer->graph, &origin);
 }
 
 void xpu_paddle_check_op(xpu_paddle_importer *importer, const xpu_paddle_op *op) {
     xpu_paddle_node node = {.importer = importer, .op = op};
-    begin_op(&node);
+    xpu_paddle_begin_op(&node);
     if (!node.row && strcmp(op->dialect, "cf") != 0) unsupported(&node); /* the ends of bodies are their owner's */
 }
 
@@ -223,27 +251,19 @@ static void missing_operand(const xpu_paddle_node *node) {
 
 static xpu_value read_op(xpu_paddle_node *node) {
     xpu_paddle_importer *importer = node->importer;
-    const xpu_paddle_op *op = node->op;
-    begin_op(node);
-    const char *name = node->build.names[0];
+    xpu_paddle_begin_op(node);
     if (!node->row) return unsupported(node);
-    if (!check_operands(node) || !check_form_of(node)) return (xpu_value){0};
-    xpu_origin origin = {.framework = "paddle",
-                         .op = op->type,
-                         .version = op_version(importer->program, op->type),
-                         .name = name,
-                         .index = op->index};
-    node->build.origin = xpu_graph_origin(importer->graph, &origin);
+    if ((!node->row->is_control && !check_operands(node)) || !check_form_of(node)) return (xpu_value){0};
     xpu_dtype dtype = narrow_type(node);
     node->build.inner = dtype != XPU_DTYPE_NONE;
     size_t errors = importer->diags->errors;
     xpu_value result = narrow(node, node->row->convert(node), dtype);
-    if (!result.id && importer->diags->errors == errors) missing_operand(node);
+    if (!result.id && !node->is_bound && importer->diags->errors == errors) missing_operand(node);
     return result;
 }
 
 void xpu_paddle_read_op(xpu_paddle_importer *importer, const xpu_paddle_op *op) {
     xpu_paddle_node node = {.importer = importer, .op = op};
     xpu_value result = read_op(&node);
-    bind_results(&node, result);
+    if (!node.is_bound) bind_results(&node, result);
 }

@@ -31,6 +31,11 @@ xpu_paddle_convert xpu_paddle_convert_addmm, xpu_paddle_convert_arg, xpu_paddle_
 xpu_paddle_convert xpu_paddle_convert_dequantize_linear, xpu_paddle_convert_fake_channel_dequantize,
     xpu_paddle_convert_fake_dequantize, xpu_paddle_convert_fake_quantize, xpu_paddle_convert_fake_quantize_own,
     xpu_paddle_convert_quantize_linear;
+/* ops_branch.c, ops_loop.c, ops_array.c */
+xpu_paddle_convert xpu_paddle_convert_array_length, xpu_paddle_convert_array_to_tensor, xpu_paddle_convert_assign,
+    xpu_paddle_convert_conditional_block, xpu_paddle_convert_create_array, xpu_paddle_convert_if,
+    xpu_paddle_convert_read_array, xpu_paddle_convert_select_input, xpu_paddle_convert_select_output,
+    xpu_paddle_convert_while, xpu_paddle_convert_write_array;
 
 /* ops_rearrange.c */
 xpu_paddle_convert xpu_paddle_convert_channel_shuffle, xpu_paddle_convert_crop, xpu_paddle_convert_fold,

@@ -129,7 +129,7 @@ static xpu_value output_value(const xpu_paddle_importer *importer, xpu_value val
     return xpu_node_output(importer->graph, node, 0);
 }
 
-static void add_outputs(const xpu_paddle_importer *importer) {
+static void add_outputs(xpu_paddle_importer *importer) {
     uint32_t count = 0, op_count = importer->program->blocks.items[0].op_count;
     const xpu_paddle_port *ports = xpu_paddle_ports(importer->scratch, importer->program, 0, &count);
     if (!count)
@@ -137,15 +137,18 @@ static void add_outputs(const xpu_paddle_importer *importer) {
              "save it for inference (paddle.jit.save, save_inference_model)");
     for (uint32_t i = 0; i < count; i++) {
         const xpu_paddle_binding *binding = &importer->bindings[ports[i].var];
+        const xpu_paddle_var *program_var = &importer->program->vars.items[ports[i].var];
         const char *name = port_name(importer, &ports[i]);
+        if (binding->state == XPU_PADDLE_PENDING) xpu_paddle_settle(importer, ports[i].var);
         if (binding->state == XPU_PADDLE_FAILED) continue;
-        if (binding->state == XPU_PADDLE_READY && binding->value.id) {
+        int is_array = program_var->kind == XPU_PADDLE_ARRAY;
+        if (binding->state == XPU_PADDLE_READY && binding->value.id && !is_array) {
             xpu_graph_output(importer->graph, output_value(importer, binding->value, name, op_count));
             continue;
         }
         fail(importer, "paddle-output", TEXT(importer, "output '%s'", shown(importer, name)),
-             binding->list.count ? "the output is a list of tensors" : "the output is not defined",
-             binding->list.count ? "outputs are tensors" : "no operator that is imported computes it",
+             is_array || binding->list.count ? "the output is a list of tensors" : "the output is not defined",
+             is_array || binding->list.count ? "outputs are tensors" : "no operator that is imported computes it",
              "save the program again");
     }
 }
@@ -165,6 +168,7 @@ static void count_assignments(const xpu_paddle_importer *importer) {
     const xpu_paddle_block *block = &importer->program->blocks.items[0];
     for (uint32_t i = 0; i < block->op_count; i++) {
         const xpu_paddle_op *op = &block->ops[i];
+        if (xpu_paddle_is_output(op)) continue;
         for (uint32_t k = 0; k < op->output_count; k++) {
             for (uint32_t j = 0; j < op->outputs[k].count; j++) {
                 uint32_t var = op->outputs[k].vars[j];
@@ -185,6 +189,8 @@ static void import_program(xpu_paddle_importer *importer) {
     importer->assigned = XPU_NEW_ARRAY(importer->scratch, uint32_t, program->vars.count + 1);
     importer->made = XPU_NEW_ARRAY(importer->scratch, uint32_t, program->vars.count + 1);
     importer->is_output = XPU_NEW_ARRAY(importer->scratch, uint8_t, program->vars.count + 1);
+    importer->seen = XPU_NEW_ARRAY(importer->scratch, uint32_t, program->vars.count + 1);
+    importer->was_read = XPU_NEW_ARRAY(importer->scratch, uint8_t, program->blocks.count + 1);
     add_source(importer, importer->files.file);
     size_t errors = importer->diags->errors;
     add_parameters(importer);
@@ -202,6 +208,7 @@ static void import_program(xpu_paddle_importer *importer) {
         xpu_paddle_read_op(importer, op);
     }
     for (uint32_t b = 1; b < program->blocks.count; b++) {
+        if (importer->was_read[b]) continue;
         for (uint32_t i = 0; i < program->blocks.items[b].op_count; i++)
             xpu_paddle_check_op(importer, &program->blocks.items[b].ops[i]);
     }

@@ -13,20 +13,26 @@
 #include "frontend/paddle/files.h"
 #include "frontend/paddle/paddle.h"
 
-/* A list: of PIR's combine. */
+/* A list: of PIR's combine, or of a tensor array whose length is known. */
 typedef struct {
     const xpu_value *items;
     uint32_t count;
 } xpu_paddle_values;
 
+typedef struct xpu_paddle_pending xpu_paddle_pending;
+
+/* A tensor array is a list, or one tensor whose first dim is its length; either may be {0}, and both of an empty one.
+ */
 typedef struct {
     enum {
         XPU_PADDLE_UNSET,
         XPU_PADDLE_READY,
-        XPU_PADDLE_FAILED /* its operator had an error, which is reported */
+        XPU_PADDLE_FAILED, /* its operator had an error, which is reported */
+        XPU_PADDLE_PENDING /* what a conditional block gives it; the block has not been read (ops_branch.c) */
     } state;
     xpu_value value; /* {0} of a list */
     xpu_paddle_values list;
+    xpu_paddle_pending *pending;
 } xpu_paddle_binding;
 
 typedef struct {
@@ -40,6 +46,10 @@ typedef struct {
     const char **names;           /* by variable: of the values that operators give it */
     uint8_t *is_output;           /* by variable */
     uint32_t *assigned, *made;    /* by variable: how often operators give it a value, and have done so */
+    uint8_t *was_read;            /* by block */
+    uint32_t *seen, turn;         /* by variable: marks of bodies.c */
+    uint32_t depth;               /* bodies inside each other, while they are read */
+    uint64_t body_ops, most_body_ops;
 } xpu_paddle_importer;
 
 typedef struct xpu_paddle_node xpu_paddle_node;
@@ -61,6 +71,7 @@ typedef struct {
     const char *outputs;  /* of a ProgramDesc: of the results that are computed; a list "Out*" last. PIR: NULL */
     const char *renames;  /* of PIR: "axis=perm": attributes with another name; or NULL */
     int computes_float32; /* operands of float16 and bfloat16 become float32, and the result that type again */
+    int is_control;       /* the converter looks at variables and bodies itself */
 } xpu_paddle_row;
 
 struct xpu_paddle_node {
@@ -72,6 +83,7 @@ struct xpu_paddle_node {
     const uint32_t *result_vars; /* the variables that get the results */
     xpu_value *results;          /* as many; all {0} before the operator is converted */
     xpu_paddle_values list;      /* of PIR: the first result, where it is a list */
+    int is_bound;                /* the converter has bound the results itself */
 };
 
 /* ranges.c: the options, with shapes of inputs that inference.yml beside the program gives and the user does not, in
@@ -86,6 +98,14 @@ const char *xpu_paddle_why_not(const xpu_paddle_op *op, const char **hint);
 
 /* convert.c: reads one operator; its variables are bound, or FAILED after reporting. */
 void xpu_paddle_read_op(xpu_paddle_importer *importer, const xpu_paddle_op *op);
+/* Looks for the operator's row and names it; the node says which operator of which importer. */
+void xpu_paddle_begin_op(xpu_paddle_node *node);
+/* ops_branch.c: reads the conditional block that a PENDING variable waits for. */
+void xpu_paddle_settle(xpu_paddle_importer *importer, uint32_t var);
+/* Results other than those that the operator lists: the variables that get them, NO_VAR: none. */
+void xpu_paddle_set_results(xpu_paddle_node *node, const uint32_t *vars, uint32_t count);
+/* Whether the variable has a value; 0 after reporting, here or where its operator failed. */
+int xpu_paddle_check_var(const xpu_paddle_node *node, uint32_t var);
 /* Reports an operator of another block that has no row. */
 void xpu_paddle_check_op(xpu_paddle_importer *importer, const xpu_paddle_op *op);
 

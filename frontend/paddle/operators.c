@@ -20,6 +20,9 @@
 #define COMPOSED(n)           DESC(n, composed, IDENTITY, "X", "Out"), PIR(n, composed, IDENTITY, "X", NULL)
 #define BINARY(n, pir, o)     DESC(n, binary, o, "X,Y", "Out"), PIR(pir, binary, o, "X,Y", NULL)
 #define FAKE(n, c, in)        DESC32(n, c, QUANTIZE, in, "Out,OutScale"), PIR32(n, c, QUANTIZE, in, NULL)
+/* Looks at variables itself. */
+#define CONTROL(n, c, in, out)  {.dialect = XPU_PADDLE_DESC, .name = n, .convert = C(c), .inputs = in, .outputs = out, .is_control = 1}
+#define PIR_CONTROL(n, c, in)   {.dialect = XPU_PADDLE_PIR, .name = n, .convert = C(c), .inputs = in, .is_control = 1}
 #define IS(n, pir)            DESC(n, is, IDENTITY, "X", "Out"), PIR(pir, is, IDENTITY, "X", NULL)
 
 #define INTERP_IN "X,OutSize,SizeTensor,Scale"
@@ -53,10 +56,18 @@ static const xpu_paddle_row rows[] = {
     DESC("pow", pow, POW, "X,FactorTensor", "Out"), PIR("pow", pow, POW, "X", "factor=y"),
     DESC("cast", cast, CONVERT, "X", "Out"), PIR("cast", cast, CONVERT, "X", "out_dtype=dtype"),
     DESC("increment", increment, ADD, "X", "Out"), PIR("increment", increment, ADD, "X", "step=value"),
-    DESC("assign", identity, IDENTITY, "X", "Out"), PIR("assign", identity, IDENTITY, "X", NULL),
+    CONTROL("assign", assign, "X", "Out"), PIR_CONTROL("assign", assign, "X"), PIR("assign_out_", identity, IDENTITY, "X,Out", NULL),
     DESC("share_data", identity, IDENTITY, "X", "Out"), PIR("share_data_", identity, IDENTITY, "X", NULL),
     DESC("dropout", dropout, IDENTITY, "X,Seed", "Out,Mask"),
     PIR("dropout", dropout, IDENTITY, "X,Seed,dropout_prob", "dropout_implementation=mode,dropout_prob=p"),
+    /* branches, loops, tensor arrays */
+    CONTROL("conditional_block", conditional_block, "Cond,Input", NULL), CONTROL("while", while, "Condition,X", NULL),
+    CONTROL("select_input", select_input, "X,Mask", "Out"), CONTROL("select_output", select_output, "X,Mask", "Out*"),
+    PIR_CONTROL("if", if, "Cond"), PIR_CONTROL("while", while, "Condition,X"),
+    CONTROL("write_to_array", write_array, "X,I", "Out"), PIR_CONTROL("array_write_", write_array, "Array,X,I"), PIR_CONTROL("create_array", create_array, ""),
+    CONTROL("read_from_array", read_array, "X,I,X_W", "Out"), PIR_CONTROL("array_read", read_array, "X,I"),
+    CONTROL("lod_array_length", array_length, "X", "Out"), PIR_CONTROL("array_length", array_length, "X"),
+    CONTROL("tensor_array_to_tensor", array_to_tensor, "X", "Out,OutIndex"), PIR_CONTROL("array_to_tensor", array_to_tensor, "X"),
     /* two operands */
     BINARY("elementwise_add", "add", ADD), BINARY("elementwise_sub", "subtract", SUB), BINARY("elementwise_mul", "multiply", MUL),
     BINARY("elementwise_div", "divide", DIV), BINARY("elementwise_max", "maximum", MAX), BINARY("elementwise_min", "minimum", MIN),
@@ -242,16 +253,25 @@ static const xpu_paddle_row builtin_rows[] = {
     PIR("slice", take_apart, IDENTITY, "X", NULL),
 };
 
+static const xpu_paddle_row *row_of(const xpu_paddle_row *list, size_t count, int is_desc, const char *name,
+                                    size_t length) {
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].dialect == (is_desc ? XPU_PADDLE_DESC : XPU_PADDLE_PIR) &&
+            strncmp(list[i].name, name, length) == 0 && !list[i].name[length])
+            return &list[i];
+    }
+    return NULL;
+}
+
 const xpu_paddle_row *xpu_paddle_find_row(const xpu_paddle_op *op) {
     int is_builtin = strcmp(op->dialect, "builtin") == 0, is_desc = !op->dialect[0];
     const xpu_paddle_row *list = is_builtin ? builtin_rows : rows;
     size_t count = is_builtin ? sizeof builtin_rows / sizeof *builtin_rows : ROWS;
     if (!is_desc && !is_builtin && strcmp(op->dialect, "pd_op") != 0) return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (list[i].dialect == (is_desc ? XPU_PADDLE_DESC : XPU_PADDLE_PIR) && strcmp(list[i].name, op->type) == 0)
-            return &list[i];
-    }
-    return NULL;
+    const xpu_paddle_row *found = row_of(list, count, is_desc, op->type, strlen(op->type));
+    size_t length = strlen(op->type);
+    if (found || is_desc || !length || op->type[length - 1] != '_') return found;
+    return row_of(list, count, 0, op->type, length - 1); /* written where an operand is */
 }
 
 uint32_t xpu_paddle_operator_count(void) {

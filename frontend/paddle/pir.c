@@ -133,7 +133,7 @@ static void read_type(reader *r, const json_t *type, xpu_paddle_var *var) {
     var->type_name = kind ? keep(r, behind_dialect(kind)) : "null";
     if (!kind) return;
     if (strcmp(var->type_name, "t_vec") == 0) var->kind = XPU_PADDLE_VECTOR;
-    if (strstr(var->type_name, "tensorarray") || strstr(var->type_name, "dtarray")) var->kind = XPU_PADDLE_ARRAY;
+    if (strstr(var->type_name, "tensor_array") || strstr(var->type_name, "dtarray")) var->kind = XPU_PADDLE_ARRAY;
     if (strcmp(var->type_name, "t_dtensor") != 0) return;
     const char *element = string_of(json_array_get(data, 0), "#");
     if (!element) {
@@ -151,6 +151,7 @@ static void read_type(reader *r, const json_t *type, xpu_paddle_var *var) {
 
 static const char *key_of(reader *r, const json_t *value) {
     const json_t *number = json_object_get(value, "%");
+    if (!number) number = json_object_get(value, "#"); /* of a block's arguments */
     if (json_is_integer(number)) return TEXT(r, "%" JSON_INTEGER_FORMAT, json_integer_value(number));
     malformed(r, "a value has no number");
     return NULL;
@@ -326,6 +327,39 @@ static void read_bodies(reader *r, const json_t *regions, xpu_paddle_op *op, int
     op->body_count = bodies.count;
 }
 
+/* The operand that the operator's first result takes the place of, -1: none. */
+static int overwritten(const xpu_paddle_op *op) {
+    static const char *const others[] = {"batch_norm_", "sync_batch_norm_", "share_data_"}; /* not their first result */
+    size_t length = strlen(op->type);
+    if (strcmp(op->dialect, "pd_op") != 0) return -1;
+    if (strcmp(op->type, "array_pop") == 0) return 0;
+    if (length < 2 || op->type[length - 1] != '_') return -1;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(op->type, others[i]) == 0) return -1;
+    }
+    return strcmp(op->type, "assign_out_") == 0 ? 1 : 0;
+}
+
+/* Results are new values; one that is written where an operand is, is that operand with another value. */
+static const xpu_paddle_slot *read_results(reader *r, const json_t *list, xpu_paddle_op *op) {
+    int place = overwritten(op);
+    uint32_t same = place >= 0 && (uint32_t)place < op->input_count ? op->inputs[place].vars[0] : XPU_PADDLE_NO_VAR;
+    if (same == XPU_PADDLE_NO_VAR || !json_array_size(list))
+        return read_slots(r, list, &op->output_count, op->block, 1);
+    const char *key = key_of(r, json_array_get(list, 0));
+    if (key && strcmp(key, "0") != 0 && xpu_name_find(&r->values, key))
+        malformed(r, TEXT(r, "value %s is defined twice", key));
+    if (key && !r->failed) xpu_name_add(&r->values, key, same);
+    op->output_count = (uint32_t)json_array_size(list);
+    xpu_paddle_slot *slots = XPU_NEW_ARRAY(r->arena, xpu_paddle_slot, op->output_count + 1);
+    for (uint32_t i = 0; i < op->output_count && !r->failed; i++) {
+        uint32_t *var = XPU_NEW(r->arena, uint32_t);
+        *var = i ? define(r, json_array_get(list, i), op->block) : same;
+        slots[i] = (xpu_paddle_slot){.count = 1, .vars = var};
+    }
+    return slots;
+}
+
 static void read_op(reader *r, const json_t *object, xpu_paddle_op *op, int depth) {
     const char *name = string_of(object, "#");
     if (!name) {
@@ -343,7 +377,7 @@ static void read_op(reader *r, const json_t *object, xpu_paddle_op *op, int dept
     op->inputs = read_slots(r, json_object_get(object, "I"), &op->input_count, op->block, 0);
     read_attrs(r, json_object_get(object, "A"), op);
     read_bodies(r, json_object_get(object, "regions"), op, depth);
-    op->outputs = read_slots(r, json_object_get(object, "O"), &op->output_count, op->block, 1);
+    op->outputs = read_results(r, json_object_get(object, "O"), op);
 }
 
 /* Its place in the program's list of blocks. */

@@ -159,7 +159,7 @@ def everything():
                  [op("conditional_block", {"Cond": ["n"], "Input": ["x"]}, {"Out": ["y"], "Scope": ["scopes"]},
                      [("sub_block", BLOCK, 2)])])
     inner = block(2, 1, [], [op("scale", {"X": ["x"]}, {"Out": ["y"]}, [("scale", FLOAT, 2.0)]),
-                             op("relu", {"X": ["inner"]}, {"Out": ["nowhere"]})])
+                             op("unknown", {"X": ["inner"]}, {"Out": ["nowhere"]})])
     return program([top, body, inner], 2006002, [("while", 0), ("scale", 1)])
 
 
