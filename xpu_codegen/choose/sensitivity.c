@@ -277,10 +277,6 @@ static void visit_step(analysis *a, xpu_node node, uint32_t s) {
     case XPU_EW_mul:
         if (!is_whole_product(a, x[0], x[1]) && !is_whole_product(a, x[1], x[0])) break;
         return;
-    case XPU_EW_mul_add:
-        if (!is_whole_product(a, x[0], x[1]) && !is_whole_product(a, x[1], x[0])) break;
-        carry(a, x[2], y);
-        return;
     case XPU_EW_convert: /* what becomes an integer is off by less than 1, or by 1 and more: no matter of scale */
         if (xpu_compute_of((xpu_dtype)step->dtype) != XPU_COMPUTE_F32) {
             mark_free(a, x[0]);
@@ -292,6 +288,7 @@ static void visit_step(analysis *a, xpu_node node, uint32_t s) {
     case XPU_EW_sub:
     case XPU_EW_add_scalar:
     case XPU_EW_mul_scalar:
+    case XPU_EW_mul_add: /* no front end and no pass makes one */
     case XPU_EW_neg:
     case XPU_EW_identity: break;
     case XPU_EW_equal:
