@@ -48,21 +48,44 @@ XF_FUNCTION XF XF_NAME(log_near)(XF f, XF n XF_VL) {
     return XF_FMAC(XF_LN2_HIGH, n, low);
 }
 
-/* Underflows to subnormals and 0, overflows to inf. 1.04 ulp. */
-XF_FUNCTION XF XF_NAME(exp)(XF x XF_VL) {
+/* e^x / 2^n for n = XF_NEAREST(x / ln 2). */
+XF_FUNCTION XF XF_NAME(exp_power)(XF x, XI n XF_VL) {
+    return XF_ADDC(XF_CALL(expm1_near, XF_CALL(exp_rest, x, n)), 1.0f);
+}
+
+/* x and *n for exp_power, and power * 2^n: limited, in two steps of which the first is exact and the second rounds
+ * once; or for -69 <= x <= 0 and NaN, where the bits are the same without. */
+XF_FUNCTION XF XF_NAME(exp_begin)(XF x, XI *n XF_VL) {
     XF bounded = XF_SELECTC(XM_LTC(x, -105.0f), -105.0f, x);
-    XI n = XI_MINC(XF_NEAREST(XF_MULC(bounded, XF_LOG2_E)), 129);
-    XF power = XF_ADDC(XF_CALL(expm1_near, XF_CALL(exp_rest, bounded, n)), 1.0f);
-    XI half = XI_SRAC(n, 1); /* 2^n in two steps: the first is exact, the second rounds once */
+    *n = XI_MINC(XF_NEAREST(XF_MULC(bounded, XF_LOG2_E)), 129);
+    return bounded;
+}
+
+XF_FUNCTION XF XF_NAME(exp_end)(XF power, XI n XF_VL) {
+    XI half = XI_SRAC(n, 1);
     power = XF_MUL(power, XF_CALL(power_of_two, half));
     return XF_MUL(power, XF_CALL(power_of_two, XI_SUB(n, half)));
 }
 
-/* The same bits for -69 <= x <= 0 and NaN, without limits. */
-XF_FUNCTION XF XF_NAME(exp_plain)(XF x XF_VL) {
-    XI n = XF_NEAREST(XF_MULC(x, XF_LOG2_E));
-    XF power = XF_ADDC(XF_CALL(expm1_near, XF_CALL(exp_rest, x, n)), 1.0f);
+XF_FUNCTION XI XF_NAME(exp_begin_plain)(XF x XF_VL) {
+    return XF_NEAREST(XF_MULC(x, XF_LOG2_E));
+}
+
+XF_FUNCTION XF XF_NAME(exp_end_plain)(XF power, XI n XF_VL) {
     return XF_MUL(power, XF_CALL(power_of_two, n));
+}
+
+/* Underflows to subnormals and 0, overflows to inf. 1.04 ulp. */
+XF_FUNCTION XF XF_NAME(exp)(XF x XF_VL) {
+    XI n;
+    XF bounded = XF_CALL(exp_begin, x, &n);
+    return XF_CALL(exp_end, XF_CALL(exp_power, bounded, n), n);
+}
+
+/* The same bits for -69 <= x <= 0 and NaN. */
+XF_FUNCTION XF XF_NAME(exp_plain)(XF x XF_VL) {
+    XI n = XF_CALL(exp_begin_plain, x);
+    return XF_CALL(exp_end_plain, XF_CALL(exp_power, x, n), n);
 }
 
 /* 0 gives -inf, negative numbers NaN. 0.94 ulp. */

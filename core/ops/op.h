@@ -44,6 +44,8 @@ enum { XPU_OUT_POWERS = 1, XPU_OUT_ROW_ABSMAX = 2 };
 /* softmax_parts has exp(x - max) and 1 / sum as row_scale has rows and powers. Results of pack_matrix: integers,
  * scales. */
 enum { XPU_OUT_PACK_SCALES = 1 };
+/* Operands of attention. */
+enum { XPU_IN_QUERIES, XPU_IN_KEYS, XPU_IN_VALUES, XPU_IN_MASK };
 /* Behind the name of an operator: the layer that multiplies its scaled rows, in front of the one that restores them. */
 #define XPU_ROWS_SUFFIX "/rows"
 /* Behind the name of the last of several products of one operand: the layer that makes all of them. */

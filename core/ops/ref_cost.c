@@ -30,6 +30,9 @@ static double operations(const xpu_graph *graph, xpu_node node, const int64_t *s
     }
     case XPU_OP_MATMUL:
     case XPU_OP_QMATMUL: return size_of(graph, info->inputs[XPU_IN_X], symbols, -1);
+    case XPU_OP_ATTENTION: /* scores and values, by one column of the result */
+        return size_of(graph, info->inputs[XPU_IN_KEYS], symbols, -2) *
+               (1 + size_of(graph, info->inputs[XPU_IN_KEYS], symbols, -1));
     case XPU_OP_MAX_POOL:
     case XPU_OP_AVERAGE_POOL: {
         xpu_window window = xpu_window_of(graph, node);

@@ -79,32 +79,45 @@ static xpu_node add_before(xpu_codegen *cg, xpu_node product, xpu_op_id op, xpu_
     return node;
 }
 
-/* The operand of a transpose that swaps the last two dims, with its other dims in their order: pack_matrix reads
- * columns where they lie. {0}: w is no such value. */
-static xpu_value before_transpose(xpu_codegen *cg, xpu_node product, xpu_value w) {
-    xpu_graph *graph = cg->graph;
+/* The transpose that makes w and swaps the last two dims; {0}: there is none. *perm is its own. */
+static xpu_node transpose_of(const xpu_codegen *cg, xpu_value w, const int64_t **perm, uint32_t *rank) {
+    const xpu_graph *graph = cg->graph;
     const xpu_value_info *info = xpu_value_at(graph, w);
-    if (info->kind != XPU_VALUE_NODE || !xpu_node_is(graph, info->node, XPU_OP_TRANSPOSE)) return (xpu_value){0};
-    if (xpu_on_host(cg, info->node) || xpu_is_foreign(cg, info->node)) return (xpu_value){0};
+    const xpu_node none = {0};
+    if (info->kind != XPU_VALUE_NODE || !xpu_node_is(graph, info->node, XPU_OP_TRANSPOSE)) return none;
+    if (xpu_on_host(cg, info->node) || xpu_is_foreign(cg, info->node)) return none;
+    *perm = xpu_node_ints(graph, info->node, XPU_ATTR_PERM, rank);
+    return *rank >= 2 && (*perm)[*rank - 2] > (*perm)[*rank - 1] ? info->node : none;
+}
+
+int xpu_is_transposed(const xpu_codegen *cg, xpu_value w) {
+    const int64_t *perm;
     uint32_t rank;
-    const int64_t *perm = xpu_node_ints(graph, info->node, XPU_ATTR_PERM, &rank);
+    return transpose_of(cg, w, &perm, &rank).id != 0;
+}
+
+xpu_value xpu_before_transpose(xpu_codegen *cg, xpu_node product, xpu_value w) {
+    xpu_graph *graph = cg->graph;
+    uint32_t rank;
+    const int64_t *perm;
+    xpu_node transpose = transpose_of(cg, w, &perm, &rank);
+    if (!transpose.id) return (xpu_value){0};
     int64_t swapped[XPU_MAX_RANK];
-    if (rank < 2 || perm[rank - 2] < perm[rank - 1]) return (xpu_value){0};
     memcpy(swapped, perm, rank * sizeof *perm);
     swapped[rank - 2] = perm[rank - 1];
     swapped[rank - 1] = perm[rank - 2];
     int moved = 0;
     for (uint32_t i = 0; i < rank; i++) moved |= swapped[i] != i;
-    xpu_value x = xpu_node_input(graph, info->node, 0);
+    xpu_value x = xpu_node_input(graph, transpose, 0);
     if (!moved) return x;
-    const char *const names[] = {xpu_printf(cg->arena, "%s/rows", info->name)};
+    const char *const names[] = {xpu_printf(cg->arena, "%s/rows", xpu_value_at(graph, w)->name)};
     const xpu_attr attr = XPU_ATTR_INTS_OF(PERM, swapped, rank);
     return xpu_node_output(graph, add_before(cg, product, XPU_OP_TRANSPOSE, x, names, 1, &attr, 1), 0);
 }
 
 static xpu_node add_packed(xpu_codegen *cg, xpu_node node, xpu_precision precision) {
     xpu_graph *graph = cg->graph;
-    xpu_value w = xpu_node_input(graph, node, XPU_IN_W), columns = before_transpose(cg, node, w);
+    xpu_value w = xpu_node_input(graph, node, XPU_IN_W), columns = xpu_before_transpose(cg, node, w);
     const char *name = xpu_value_at(graph, xpu_node_output(graph, node, XPU_OUT_Y))->name;
     const char *const names[] = {xpu_printf(cg->arena, "%s/packed", name), xpu_printf(cg->arena, "%s/scales", name)};
     const xpu_attr attrs[] = {XPU_ATTR_INT_OF(COLUMNS, cg->chip.array_columns),

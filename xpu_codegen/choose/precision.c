@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/arith.h"
+#include "xpu_codegen/choose/attention.h"
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/computed_weights.h"
 #include "xpu_codegen/choose/merged_products.h"
@@ -313,11 +314,31 @@ static const char *const *names_of_choices(const xpu_codegen *cg, xpu_arena *are
     return names;
 }
 
+/* Attention that is one layer in float32, unless the user wants integers. */
+static xpu_status join_attention(xpu_codegen *cg) {
+    XPU_FOR_ALL_NODES(cg->graph, node) {
+        const char *rule;
+        if (!xpu_node_is(cg->graph, node, XPU_OP_MATMUL) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) continue;
+        const xpu_node scores = xpu_scores_of(cg, node);
+        if (!scores.id) continue;
+        const xpu_precision_mode first = wanted_mode(cg, scores, &rule), second = wanted_mode(cg, node, &rule);
+        const int exact = first == XPU_MODE_FP32 && second == XPU_MODE_FP32;
+        const int is_any = first <= XPU_MODE_FP32 && second <= XPU_MODE_FP32;
+        if (!exact && !(is_any && xpu_is_narrow_attention(cg, node))) continue;
+        xpu_status status = xpu_join_attention(cg, node);
+        if (status != XPU_OK) return status;
+        xpu_set_reason(cg, node,
+                       exact ? "scores, softmax and values are one layer in float32"
+                             : "heads are narrow: scores, softmax and values are one layer in float32");
+    }
+    return XPU_OK;
+}
+
 xpu_status xpu_choose_precision(xpu_codegen *cg) {
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "precision");
     const xpu_sensitive_use *sensitive = xpu_find_sensitive_uses(cg, scratch);
     xpu_row_scales scales = {0};
-    xpu_status status = XPU_OK;
+    xpu_status status = join_attention(cg);
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (!is_matrix_like(cg, node) || xpu_on_host(cg, node)) continue;
         const char *rule;

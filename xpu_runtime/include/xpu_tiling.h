@@ -31,6 +31,14 @@ static inline int32_t xpu_tiling_input_extent(int32_t outputs, int32_t stride, i
  * most channels of a task. LM_RESERVED: bytes of LM for the stack and what kernels keep. */
 enum { XPU_BYTE_ROWS = 16, XPU_BYTE_CHANNELS = 64, XPU_LM_RESERVED = 10240 };
 
+/* Attention on the cores: floats of LM for blocks of `lanes` queries (a multiple of 16, at most 64) and `chunk` keys (a
+ * multiple of 16) at a time, of `inner` and values of `width` elements. */
+enum { XPU_ATTENTION_LANES = 16, XPU_ATTENTION_MOST_INNER = 256 };
+static inline uint32_t xpu_attention_floats(uint32_t lanes, uint32_t chunk, uint32_t inner, uint32_t width) {
+    const uint32_t columns = (width + 3) / 4 * 4;
+    return lanes * (2 * inner + width + columns + 18) + chunk * (lanes + inner + width + 4) + 2 * lanes;
+}
+
 /* A task: tile_h x tile_w output pixels of tile_c channels, a multiple of 16. */
 typedef struct {
     int32_t tile_c, tile_h, tile_w;
