@@ -91,7 +91,8 @@ static void bind_results(const xpu_paddle_node *node, xpu_value first) {
         if (var == XPU_PADDLE_NO_VAR) continue;
         xpu_paddle_binding binding = {.state = done ? XPU_PADDLE_READY : XPU_PADDLE_FAILED};
         binding.value = i ? node->results[i] : first;
-        if (i == 0 && importer->program->vars.items[var].kind == XPU_PADDLE_VECTOR) binding.list = node->list;
+        if (i == node->list_at && importer->program->vars.items[var].kind == XPU_PADDLE_VECTOR)
+            binding.list = node->list;
         if (binding.list.count) binding.value = (xpu_value){0};
         if (done && !binding.value.id && !binding.list.count) binding.state = XPU_PADDLE_UNSET;
         importer->bindings[var] = binding;

@@ -49,6 +49,11 @@ xpu_paddle_convert xpu_paddle_convert_affine_channel, xpu_paddle_convert_affine_
     xpu_paddle_convert_linspace, xpu_paddle_convert_masked_select, xpu_paddle_convert_put_along_axis,
     xpu_paddle_convert_scatter, xpu_paddle_convert_sequence_mask, xpu_paddle_convert_softmax_loss;
 
+/* ops_boxes.c, ops_recurrent.c */
+xpu_paddle_convert xpu_paddle_convert_anchor_generator, xpu_paddle_convert_box_coder,
+    xpu_paddle_convert_density_prior_box, xpu_paddle_convert_prior_box, xpu_paddle_convert_rnn,
+    xpu_paddle_convert_yolo_box;
+
 /* A scalar of this type. */
 xpu_value xpu_paddle_single(const xpu_paddle_node *node, xpu_dtype dtype, double value);
 

@@ -82,7 +82,8 @@ struct xpu_paddle_node {
     uint32_t result_count;
     const uint32_t *result_vars; /* the variables that get the results */
     xpu_value *results;          /* as many; all {0} before the operator is converted */
-    xpu_paddle_values list;      /* of PIR: the first result, where it is a list */
+    xpu_paddle_values list;      /* of PIR: the result that is a list, */
+    uint32_t list_at;            /* and which one that is */
     int is_bound;                /* the converter has bound the results itself */
 };
 

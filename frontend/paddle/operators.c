@@ -227,6 +227,16 @@ static const xpu_paddle_row rows[] = {
     DESC32("softmax_with_cross_entropy", softmax_loss, SOFTMAX, "Logits,Label", "Softmax,Loss"),
     PIR32("cross_entropy_with_softmax", softmax_loss, SOFTMAX, "Logits,Label", NULL),
     DESC32("max_pool2d_with_index", pool, MAX_POOL, "X", "Out"), PIR32("max_pool2d_with_index", pool, MAX_POOL, "X", "ksize=kernel_size"),
+    /* boxes, recurrent layers */
+    DESC("prior_box", prior_box, IDENTITY, "Input,Image", "Boxes,Variances"), PIR("prior_box", prior_box, IDENTITY, "Input,Image", NULL),
+    DESC("density_prior_box", density_prior_box, IDENTITY, "Input,Image", "Boxes,Variances"),
+    DESC("anchor_generator", anchor_generator, IDENTITY, "Input", "Anchors,Variances"),
+    PIR("anchor_generator", anchor_generator, IDENTITY, "Input", NULL),
+    DESC32("box_coder", box_coder, MUL, "PriorBox,PriorBoxVar,TargetBox", "OutputBox"),
+    PIR32("box_coder", box_coder, MUL, "PriorBox,PriorBoxVar,TargetBox", NULL),
+    DESC32("yolo_box", yolo_box, SIGMOID, "X,ImgSize", "Boxes,Scores"), PIR32("yolo_box", yolo_box, SIGMOID, "X,ImgSize", NULL),
+    DESC32("rnn", rnn, RECURRENT, "Input,PreState,WeightList,SequenceLength", "Out,State*"),
+    PIR32("rnn", rnn, RECURRENT, "Input,PreState,WeightList,SequenceLength", NULL),
     /* quantised */
     DESC32("quantize_linear", quantize_linear, QUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", "Y"),
     PIR32("quantize_linear", quantize_linear, QUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", NULL),

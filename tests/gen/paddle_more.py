@@ -89,3 +89,61 @@ case("softmax_with_cross_entropy", dict(Logits=f(2, 4, 3), Label=i(4, 2, 1, 3)),
 POOL = dict(ksize=[2, 2], strides=[2, 2], paddings=[0, 0], global_pooling=False, adaptive=False)
 case("max_pool2d_with_index", {"X": f(1, 2, 4, 6)}, {"Out": 1, "~Mask": ["int32"]}, **POOL)
 case("max_pool2d_with_index", {"X": f(2, 3, 5, 5)}, {"Out": 1, "~Mask": ["int32"]}, **dict(POOL, ksize=[3, 3], paddings=[1, 1]))
+PRIOR = dict(variances=[.1, .1, .2, .2], offset=.5)
+for order in (True, False):
+    case("prior_box", dict(Input=f(1, 2, 3, 4), Image=f(1, 3, 24, 40)), {"Boxes": 1, "Variances": 1}, min_sizes=[4., 9.],
+         max_sizes=[8., 12.], aspect_ratios=[1., 2., 3.], flip=True, clip=order, step_w=0., step_h=0., min_max_aspect_ratios_order=order,
+         **PRIOR)
+case("density_prior_box", dict(Input=f(1, 2, 2, 3), Image=f(1, 3, 32, 40)), {"Boxes": 1, "Variances": 1}, fixed_sizes=[8., 14.],
+     fixed_ratios=[1., 2.], densities=[2, 1], flatten_to_2d=True, clip=True, step_w=0., step_h=0., **PRIOR)
+case("density_prior_box", dict(Input=f(1, 2, 2, 2), Image=f(1, 3, 30, 30)), {"Boxes": 1, "Variances": 1}, fixed_sizes=[8.],
+     fixed_ratios=[1.], densities=[3], flatten_to_2d=False, clip=False, step_w=8., step_h=9., **PRIOR)
+case("anchor_generator", {"Input": f(1, 2, 2, 3)}, {"Anchors": 1, "Variances": 1}, anchor_sizes=[32., 64.], aspect_ratios=[.5, 1., 2.],
+     stride=[16., 16.], **PRIOR)
+case("anchor_generator", {"Input": f(1, 2, 3, 2)}, {"Anchors": 1, "Variances": 1}, anchor_sizes=[20.], aspect_ratios=[.7],
+     stride=[8., 12.], **PRIOR)
+
+
+def corners(*dims):
+    first = rng.integers(0, 20, dims + (2,))
+    return np.concatenate([first, first + rng.integers(2, 20, dims + (2,))], -1).astype(np.float32)
+
+
+case("box_coder", dict(PriorBox=corners(4), PriorBoxVar=p(4, 4), TargetBox=f(3, 4, 4)), {"OutputBox": 1}, code_type="decode_center_size",
+     box_normalized=True, axis=0, variance=[])
+case("box_coder", dict(PriorBox=corners(3), TargetBox=f(3, 2, 4)), {"OutputBox": 1}, code_type="decode_center_size",
+     box_normalized=False, axis=1, variance=[.1, .1, .2, .2])
+case("box_coder", dict(PriorBox=corners(4), PriorBoxVar=p(4, 4), TargetBox=corners(3)), {"OutputBox": 1}, code_type="encode_center_size",
+     box_normalized=True, axis=0, variance=[])
+case("box_coder", dict(PriorBox=corners(2), TargetBox=corners(3)), {"OutputBox": 1}, code_type="encode_center_size", box_normalized=False,
+     axis=0, variance=[.1, .1, .2, .2])
+YOLO = dict(anchors=[10, 13, 16, 30], class_num=3, downsample_ratio=8, iou_aware_factor=.4)
+case("yolo_box", dict(X=f(2, 16, 3, 4), ImgSize=np.array([[30, 40], [25, 31]], np.int32)), {"Boxes": 1, "Scores": 1}, conf_thresh=.3,
+     clip_bbox=True, scale_x_y=1., iou_aware=False, **YOLO)
+case("yolo_box", dict(X=f(1, 18, 2, 2), ImgSize=np.array([[16, 16]], np.int32)), {"Boxes": 1, "Scores": 1}, conf_thresh=.01,
+     clip_bbox=False, scale_x_y=1.2, iou_aware=True, **YOLO)
+
+
+def recurrent(mode, gates, layers, directions, lengths=None, time=4, batch=2, size=3, hidden=4):
+    weights, biases = [], []
+    for layer in range(layers):
+        for _ in range(directions):
+            width = size if layer == 0 else hidden * directions
+            weights += [(f(gates * hidden, n) / 2).view(Constant) for n in (width, hidden)]
+            biases += [(f(gates * hidden) / 2).view(Constant) for _ in range(2)]
+    states = [f(layers * directions, batch, hidden) for _ in range(2 if mode == "LSTM" else 1)]
+    operands = dict(Input=f(time, batch, size), PreState=states, WeightList=weights + biases)
+    if lengths is not None:
+        operands["SequenceLength"] = np.array(lengths, np.int32)
+    case("rnn", operands, {"Out": 1, "State": len(states), "~DropoutState": ["uint8"], "~Reserve": 1}, mode=mode, hidden_size=hidden,
+         input_size=size, num_layers=layers, is_bidirec=directions == 2, is_test=True, dropout_prob=0., seed=0)
+
+
+recurrent("LSTM", 4, 1, 1)
+recurrent("LSTM", 4, 2, 2)
+recurrent("LSTM", 4, 1, 2, lengths=[4, 2])
+recurrent("GRU", 3, 1, 1)
+recurrent("GRU", 3, 2, 2)
+recurrent("RNN_TANH", 1, 1, 2)
+recurrent("RNN_RELU", 1, 2, 1)
+NOT_IN_PIR |= {"density_prior_box"}
