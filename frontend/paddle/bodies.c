@@ -49,7 +49,8 @@ static void note_vars(xpu_paddle_importer *importer, uint32_t body, const uint32
     }
 }
 
-static void note_block(xpu_paddle_importer *importer, uint32_t body, uint32_t block, uint32_t depth, xpu_paddle_body_vars *found) {
+static void note_block(xpu_paddle_importer *importer, uint32_t body, uint32_t block, uint32_t depth,
+                       xpu_paddle_body_vars *found) {
     const xpu_paddle_block *info = &importer->program->blocks.items[block];
     note_vars(importer, body, info->arguments, info->argument_count, WRITTEN, found);
     for (uint32_t i = 0; i < info->op_count; i++) {
@@ -137,7 +138,7 @@ xpu_value xpu_paddle_blank(const xpu_paddle_node *node, const xpu_paddle_value_t
 
 static int too_much(const xpu_paddle_node *node) {
     xpu_paddle_importer *importer = node->importer;
-    const char *why = importer->depth >= MAX_NESTED           ? "more than 48 stand inside each other"
+    const char *why = importer->depth >= MAX_NESTED                   ? "more than 48 stand inside each other"
                       : importer->body_ops >= importer->most_body_ops ? "they have too many operators together"
                                                                       : NULL;
     if (!why) return 0;
@@ -173,7 +174,8 @@ typedef struct {
 
 static undone begin_body(xpu_paddle_importer *importer, uint32_t body) {
     undone kept = {.vars = xpu_paddle_vars_of(importer, body)};
-    xpu_paddle_vars *own = XPU_NEW(importer->scratch, xpu_paddle_vars), *written = XPU_NEW(importer->scratch, xpu_paddle_vars);
+    xpu_paddle_vars *own = XPU_NEW(importer->scratch, xpu_paddle_vars),
+                    *written = XPU_NEW(importer->scratch, xpu_paddle_vars);
     *own = kept.vars.own;
     *written = kept.vars.written;
     kept.own = xpu_paddle_save(importer, own);
@@ -201,13 +203,14 @@ int xpu_paddle_give_results(xpu_paddle_reading *r, uint32_t body, xpu_value *res
         size_t errors = node->importer->diags->errors;
         results[i] = var == XPU_PADDLE_NO_VAR ? none : xpu_paddle_held_value(node, var);
         if (!results[i].id && r->types && r->types[i].is_known && node->importer->diags->errors == errors)
-            results[i] = xpu_paddle_blank(node, &r->types[i], var != XPU_PADDLE_NO_VAR && xpu_paddle_is_array(node->importer, var));
+            results[i] = xpu_paddle_blank(node, &r->types[i],
+                                          var != XPU_PADDLE_NO_VAR && xpu_paddle_is_array(node->importer, var));
         if (results[i].id && r->types && !r->types[i].is_known) r->types[i] = type_of(node, results[i], here);
         if (results[i].id) continue;
         if (node->importer->diags->errors == errors)
-            xpu_paddle_refuse(node, "a result of the body has no value",
-                              xpu_paddle_format(node, "nothing gives result %u one in its %s", i,
-                                                r->is_loop ? "body" : "branch"));
+            xpu_paddle_refuse(
+                node, "a result of the body has no value",
+                xpu_paddle_format(node, "nothing gives result %u one in its %s", i, r->is_loop ? "body" : "branch"));
         return 0;
     }
     return 1;
@@ -218,7 +221,8 @@ xpu_value xpu_paddle_scalar_condition(const xpu_paddle_node *node, xpu_value val
     if (!value.id) return none;
     const xpu_value_info info = *xpu_paddle_info(node, value);
     int64_t size = 1, dim = 1;
-    for (int d = 0; d < info.rank; d++) size = xpu_dim_is_const(&node->build.graph->dims, info.dims[d], &dim) ? size * dim : -1;
+    for (int d = 0; d < info.rank; d++)
+        size = xpu_dim_is_const(&node->build.graph->dims, info.dims[d], &dim) ? size * dim : -1;
     if (info.dtype != XPU_BOOL || size != 1)
         return xpu_paddle_refuse(node, "the condition is invalid",
                                  xpu_paddle_format(node, "it is %s%s; bool of one element is expected",
@@ -228,7 +232,8 @@ xpu_value xpu_paddle_scalar_condition(const xpu_paddle_node *node, xpu_value val
     return info.rank ? fe_reshape_to(&inside, value, NULL, 0, 0) : value;
 }
 
-int xpu_paddle_read_body(void *context, uint32_t body, const xpu_value *arguments, xpu_value *results, xpu_diags *diags) {
+int xpu_paddle_read_body(void *context, uint32_t body, const xpu_value *arguments, xpu_value *results,
+                         xpu_diags *diags) {
     xpu_paddle_reading *r = context;
     xpu_paddle_node *node = r->node;
     xpu_paddle_importer *importer = node->importer;
@@ -246,7 +251,8 @@ int xpu_paddle_read_body(void *context, uint32_t body, const xpu_value *argument
     int ok = block == XPU_PADDLE_NO_VAR || xpu_paddle_read_ops(node, block);
     if (r->is_loop && ok) {
         ok = xpu_paddle_check_var(node, r->condition);
-        if (ok) results[XPU_BODY_GOES_ON] = xpu_paddle_scalar_condition(node, xpu_paddle_held_value(node, r->condition));
+        if (ok)
+            results[XPU_BODY_GOES_ON] = xpu_paddle_scalar_condition(node, xpu_paddle_held_value(node, r->condition));
         ok = ok && results[XPU_BODY_GOES_ON].id;
     }
     ok = ok && xpu_paddle_give_results(r, body, r->is_loop ? results + XPU_BODY_NEXT : results);
@@ -273,7 +279,8 @@ static int read_to_learn(void *context, uint32_t body, const xpu_value *argument
     if (xpu_paddle_read_ops(r->node, r->bodies[r->learnt])) {
         for (uint32_t i = 0; i < r->count; i++) {
             uint32_t var = r->gives[r->learnt][i];
-            xpu_value value = var == XPU_PADDLE_NO_VAR || r->types[i].is_known ? none : xpu_paddle_held_value(r->node, var);
+            xpu_value value =
+                var == XPU_PADDLE_NO_VAR || r->types[i].is_known ? none : xpu_paddle_held_value(r->node, var);
             if (value.id) r->types[i] = type_of(r->node, value, r->node->build.graph->current);
         }
     }
@@ -365,7 +372,7 @@ xpu_value xpu_paddle_done(xpu_paddle_node *node, int ok) {
 
 /* Variables in one list. */
 const uint32_t *xpu_paddle_join_vars(const xpu_paddle_node *node, const uint32_t *first, uint32_t count,
-                              const xpu_paddle_vars *second) {
+                                     const xpu_paddle_vars *second) {
     uint32_t *all = XPU_NEW_ARRAY(node->importer->scratch, uint32_t, count + second->count + 1);
     for (uint32_t i = 0; i < count; i++) all[i] = first[i];
     for (uint32_t i = 0; i < second->count; i++) all[count + i] = second->items[i];
@@ -420,7 +427,8 @@ xpu_paddle_vars xpu_paddle_unite(xpu_paddle_importer *importer, const xpu_paddle
 }
 
 /* Types that the variables have before; 0: of some nothing is known. */
-int xpu_paddle_types_before(const xpu_paddle_node *node, const uint32_t *vars, uint32_t count, xpu_paddle_value_type *types) {
+int xpu_paddle_types_before(const xpu_paddle_node *node, const uint32_t *vars, uint32_t count,
+                            xpu_paddle_value_type *types) {
     int all = 1;
     for (uint32_t i = 0; i < count; i++) {
         xpu_value value = vars[i] == XPU_PADDLE_NO_VAR ? none : xpu_paddle_held_value(node, vars[i]);
@@ -429,4 +437,3 @@ int xpu_paddle_types_before(const xpu_paddle_node *node, const uint32_t *vars, u
     }
     return all;
 }
-

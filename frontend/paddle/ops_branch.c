@@ -34,7 +34,8 @@ static xpu_value settle_block(xpu_paddle_node *node, xpu_value condition, uint32
     r.types = XPU_NEW_ARRAY(node->importer->scratch, xpu_paddle_value_type, gives->count + 1);
     r.gives[XPU_THEN] = r.gives[XPU_ELSE] = gives->items;
     xpu_paddle_set_results(node, gives->items, gives->count);
-    return xpu_paddle_done(node, fe_if(&node->build, condition, &(fe_bodies){xpu_paddle_read_body, &r}, gives->count, node->results));
+    return xpu_paddle_done(
+        node, fe_if(&node->build, condition, &(fe_bodies){xpu_paddle_read_body, &r}, gives->count, node->results));
 }
 
 /* The operator as it was when it was put off. */
@@ -133,7 +134,8 @@ static xpu_value without_shape(const xpu_paddle_node *node, xpu_value value) {
 /* One branch where the mask is 1, the other where it is 0, each of two blocks under a condition and its contrary. */
 static int are_branches(const xpu_paddle_node *node, xpu_value mask, const xpu_paddle_pending *otherwise,
                         const xpu_paddle_pending *then) {
-    xpu_value contrary = operand_of(node, otherwise->condition, XPU_OP_NOT), chosen = operand_of(node, mask, XPU_OP_CONVERT);
+    xpu_value contrary = operand_of(node, otherwise->condition, XPU_OP_NOT),
+              chosen = operand_of(node, mask, XPU_OP_CONVERT);
     if (!contrary.id || !chosen.id || then == otherwise) return 0;
     uint32_t id = without_shape(node, then->condition).id;
     return without_shape(node, contrary).id == id && without_shape(node, chosen).id == id;
@@ -224,7 +226,8 @@ static xpu_value is_number(const xpu_paddle_node *node, xpu_value mask, int64_t 
     fe_builder inside = fe_inside(&node->build);
     inside.made = 3000 + (uint32_t)number;
     xpu_value at = fe_as(&inside, mask, XPU_I32);
-    return xpu_paddle_scalar_condition(node, at.id ? fe_binary(&inside, XPU_OP_EQUAL, at, fe_integer(&inside, XPU_I32, number)) : at);
+    return xpu_paddle_scalar_condition(
+        node, at.id ? fe_binary(&inside, XPU_OP_EQUAL, at, fe_integer(&inside, XPU_I32, number)) : at);
 }
 
 /* The first operand where the mask is 0, the second where it is 1. */
@@ -265,8 +268,7 @@ xpu_value xpu_paddle_convert_select_output(xpu_paddle_node *node) {
             return xpu_paddle_refuse(node, "a result has a value already", "results without one are supported");
     }
     for (uint32_t i = 0; i < node->result_count; i++) {
-        if (node->result_vars[i] != XPU_PADDLE_NO_VAR)
-            importer->bindings[node->result_vars[i]] = importer->bindings[x];
+        if (node->result_vars[i] != XPU_PADDLE_NO_VAR) importer->bindings[node->result_vars[i]] = importer->bindings[x];
     }
     node->is_bound = 1;
     return none;
@@ -301,8 +303,9 @@ xpu_value xpu_paddle_convert_if(xpu_paddle_node *node) {
         yields[i] = xpu_paddle_yields_of(node, bodies[i], &counts[i]);
         if (bodies[i] == XPU_PADDLE_NO_VAR) return none;
         if (own == counts[i]) continue;
-        return xpu_paddle_refuse(node, "a branch does not fit the operator",
-                                 xpu_paddle_format(node, "it yields %u values, and there are %u results", counts[i], own));
+        return xpu_paddle_refuse(
+            node, "a branch does not fit the operator",
+            xpu_paddle_format(node, "it yields %u values, and there are %u results", counts[i], own));
     }
     uint32_t var = node->op->input_count ? node->op->inputs[0].vars[0] : XPU_PADDLE_NO_VAR;
     if (var == XPU_PADDLE_NO_VAR || !xpu_paddle_check_var(node, var)) return none;
@@ -323,6 +326,6 @@ xpu_value xpu_paddle_convert_if(xpu_paddle_node *node) {
         xpu_paddle_learn(&r, XPU_THEN, condition);
         xpu_paddle_learn(&r, XPU_ELSE, condition);
     }
-    return xpu_paddle_done(node, fe_if(&node->build, condition, &(fe_bodies){xpu_paddle_read_body, &r}, count, node->results));
+    return xpu_paddle_done(
+        node, fe_if(&node->build, condition, &(fe_bodies){xpu_paddle_read_body, &r}, count, node->results));
 }
-

@@ -7,10 +7,10 @@ static const xpu_value none = {0};
 /* The loop's explicit values (PIR: operands, arguments, results), and what the body writes. */
 typedef struct {
     uint32_t body, condition;
-    uint32_t own;                         /* explicit ones */
+    uint32_t own;                            /* explicit ones */
     const uint32_t *before, *inside, *after; /* variables of the first values, of the arguments, of the results */
-    const uint32_t *next;                 /* of what an iteration gives */
-    uint32_t goes_on;                     /* of the condition behind an iteration */
+    const uint32_t *next;                    /* of what an iteration gives */
+    uint32_t goes_on;                        /* of the condition behind an iteration */
     xpu_paddle_vars written;
 } loop_form;
 
@@ -19,7 +19,8 @@ static const uint32_t *with_written(const xpu_paddle_node *node, const uint32_t 
     return xpu_paddle_join_vars(node, own, form->own, &form->written);
 }
 
-static int carry(xpu_paddle_node *node, const loop_form *form, xpu_paddle_reading *r, xpu_value condition, xpu_value *first) {
+static int carry(xpu_paddle_node *node, const loop_form *form, xpu_paddle_reading *r, xpu_value condition,
+                 xpu_value *first) {
     const uint32_t *vars = with_written(node, form->before, form);
     for (uint32_t i = 0; i < form->own; i++) {
         if (vars[i] != XPU_PADDLE_NO_VAR && form->inside[i] != XPU_PADDLE_NO_VAR) {
@@ -102,8 +103,9 @@ xpu_value xpu_paddle_convert_while(xpu_paddle_node *node) {
         if (node->op->input_count != form.own + 1 || yielded != form.own + 1 || block->argument_count != form.own)
             return xpu_paddle_refuse(
                 node, "the body does not fit the operator",
-                xpu_paddle_format(node, "there are %u operands, %u results, %u arguments of the body, and %u values that it yields",
-                                  node->op->input_count, form.own, block->argument_count, yielded));
+                xpu_paddle_format(
+                    node, "there are %u operands, %u results, %u arguments of the body, and %u values that it yields",
+                    node->op->input_count, form.own, block->argument_count, yielded));
         form.before = xpu_paddle_vars_of_slots(node, node->op->inputs + 1, form.own);
         form.inside = block->arguments;
         form.after = node->result_vars;
@@ -124,7 +126,8 @@ xpu_value xpu_paddle_convert_while(xpu_paddle_node *node) {
     if (xpu_paddle_known_number(node, condition, &runs) && !runs) {
         for (uint32_t i = 0; i < form.own; i++) {
             if (form.after[i] == XPU_PADDLE_NO_VAR || form.before[i] == XPU_PADDLE_NO_VAR) continue;
-            if (xpu_paddle_check_var(node, form.before[i])) importer->bindings[form.after[i]] = importer->bindings[form.before[i]];
+            if (xpu_paddle_check_var(node, form.before[i]))
+                importer->bindings[form.after[i]] = importer->bindings[form.before[i]];
         }
         node->is_bound = 1;
         return none;
