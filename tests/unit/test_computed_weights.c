@@ -88,19 +88,19 @@ static void names(void) {
     xpu_codegen *cg = work_start(&b, &w, "standard", "int16");
     work_prepare(&b, &w);
     CU_ASSERT_EQUAL_FATAL(xpu_lower_program(cg), XPU_OK);
-    uint32_t products = 0, restored = 0;
+    uint32_t multiplied = 0, restored = 0;
     for (uint32_t i = 0; i < cg->program.layers.count; i++) {
         const xpu_program_layer *layer = &cg->program.layers.items[i];
         if (!layer->node.id) continue;
         if (xpu_node_is(b.graph, layer->node, XPU_OP_PACKED_MATMUL)) {
             CU_ASSERT_STRING_EQUAL(layer->name, xpu_printf(b.arena, "%s" XPU_ROWS_SUFFIX, name));
-            products++;
+            multiplied++;
         } else if (xpu_node_is(b.graph, layer->node, XPU_OP_ROW_RESTORE)) {
             CU_ASSERT_STRING_EQUAL(layer->name, name);
             restored++;
         }
     }
-    CU_ASSERT(products == 1 && restored == 1);
+    CU_ASSERT(multiplied == 1 && restored == 1);
     bench_close(&b);
 }
 

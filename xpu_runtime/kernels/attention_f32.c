@@ -16,18 +16,19 @@
 enum { KEYS = 4, COLUMNS = 4, MOST_LANES = 64, SUMS = 16, INFINITY_BITS = 0x7f800000 };
 
 /* exp of more than the first needs no limits, of less than the second is 0. */
-static const float least_plain = -69.0f, most_zero = -110.0f;
+static const float least_plain = -87.0f, most_zero = -110.0f;
 
 struct attention {
     struct xpu_attention_f32_args a;
-    uint32_t lanes, chunk;          /* room: queries of a block, keys at a time */
-    uint32_t head, first_row, rows; /* this block: its queries */
-    uint32_t first_key, keys;       /* this chunk */
-    float *rows_of_q, *q, *out, *sums,
-        *y;                            /* [lanes][inner], [inner][lanes], [lanes][width], [16][lanes], [width][lanes] */
+    uint32_t lanes, chunk;             /* room: queries of a block, keys at a time */
+    uint32_t head, first_row, rows;    /* this block: its queries */
+    uint32_t first_key, keys;          /* this chunk */
+    float *rows_of_q, *q, *out;        /* [lanes][inner], [inner][lanes], [lanes][width] */
+    float *sums, *y;                   /* [16][lanes], [width][lanes] */
     float *most, *least;               /* [lanes]: of the scores; least: also of those that are masked */
     float *scores, *k, *v;             /* [chunk][lanes], [chunk][inner], [chunk][width] */
     uint32_t *bits, *ends, *most_ends; /* [chunk][2]: a bit for each lane; [chunk]; [chunk / 4]: of four keys */
+    uint32_t used;                     /* keys up to the last that is for a lane, and those of its four */
     uint32_t masked[2];                /* lanes that a key so far is not for */
     uint32_t bits_of_row, bits_of_key; /* what bits are of */
     int has_runs;                      /* every key is for the first lanes */
@@ -110,11 +111,20 @@ static void find_mask(struct attention *s) {
     else
         set_mask(s);
     for (uint32_t j = s->keys; j % KEYS; j++) s->ends[j] = s->bits[2 * j] = s->bits[2 * j + 1] = 0;
+    s->used = 0;
     for (uint32_t j = 0; j < s->keys; j += KEYS) {
         uint32_t most = 0;
         for (uint32_t i = 0; i < KEYS; i++) most = s->ends[j + i] > most ? s->ends[j + i] : most;
         s->most_ends[j / KEYS] = most;
+        if (most) s->used = j + KEYS;
     }
+}
+
+/* All lanes of this chunk's keys are computed. */
+static void take_all_lanes(struct attention *s) {
+    for (uint32_t j = 0; j < s->keys; j++) s->ends[j] = s->most_ends[j / KEYS] = s->rows;
+    s->used = round_up(s->keys, KEYS);
+    if (s->has_runs) s->bits_of_row = UINT32_MAX;
 }
 
 static inline const uint8_t *bits_of(const struct attention *s, uint32_t key) {
@@ -138,7 +148,7 @@ static inline const uint8_t *bits_of(const struct attention *s, uint32_t key) {
 /* A score to memory, and to the largest and the least of the lanes that the key is for. */
 #define KEEP(score, i)                                                                                                 \
     do {                                                                                                               \
-        size_t own = by_bits ? vl : s->ends[j + (i)];                                                                  \
+        size_t own = by_bits ? vl : ends[j + (i)];                                                                     \
         __riscv_vse32_v_f32m4(scores + (i) * pitch, score, own);                                                       \
         if (by_bits) {                                                                                                 \
             vbool8_t is_for = __riscv_vlm_v_b8(bits_of(s, j + (i)), own);                                              \
@@ -152,13 +162,17 @@ static inline const uint8_t *bits_of(const struct attention *s, uint32_t key) {
 
 /* Behind the last key stands anything: it is for no lane. */
 static inline __attribute__((always_inline)) void score_keys(const struct attention *s, int by_bits) {
-    const uint32_t inner = (uint32_t)s->a.inner, pitch = s->lanes, keys = s->keys;
+    const uint32_t inner = (uint32_t)s->a.inner, pitch = s->lanes, keys = by_bits ? s->keys : s->used;
+    const uint32_t *const ends = s->ends, *const most_ends = s->most_ends;
+    const float *const first_q = s->q, *const all_k = s->k, scale = s->a.scale;
+    float *const all_scores = s->scores;
     const size_t rows = s->rows;
-    vfloat32m4_t v = __riscv_vle32_v_f32m4(s->q, rows);
+    vfloat32m4_t most = __riscv_vle32_v_f32m4(s->most, rows), least = __riscv_vle32_v_f32m4(s->least, rows);
+    vfloat32m4_t v = __riscv_vle32_v_f32m4(first_q, rows);
     for (uint32_t j = 0; j < keys; j += KEYS) {
-        size_t vl = by_bits ? rows : s->most_ends[j / KEYS];
+        size_t vl = by_bits ? rows : most_ends[j / KEYS];
         if (!vl) continue;
-        const float *q = s->q + pitch, *k0 = s->k + j * inner, *k1 = k0 + inner, *k2 = k1 + inner, *k3 = k2 + inner;
+        const float *q = first_q + pitch, *k0 = all_k + j * inner, *k1 = k0 + inner, *k2 = k1 + inner, *k3 = k2 + inner;
         vfloat32m4_t w = __riscv_vle32_v_f32m4(q, vl);
         vfloat32m4_t s0 = __riscv_vfmul_vf_f32m4(v, *k0, vl), s1 = __riscv_vfmul_vf_f32m4(v, *k1, vl);
         vfloat32m4_t s2 = __riscv_vfmul_vf_f32m4(v, *k2, vl), s3 = __riscv_vfmul_vf_f32m4(v, *k3, vl);
@@ -170,20 +184,19 @@ static inline __attribute__((always_inline)) void score_keys(const struct attent
             k0 += 2, k1 += 2, k2 += 2, k3 += 2;
         }
         if (left) MULTIPLY(w, 1, );
-        float *scores = s->scores + j * pitch;
-        vfloat32m4_t most = __riscv_vle32_v_f32m4(s->most, rows), least = __riscv_vle32_v_f32m4(s->least, rows);
-        s0 = __riscv_vfmul_vf_f32m4(s0, s->a.scale, vl);
-        s1 = __riscv_vfmul_vf_f32m4(s1, s->a.scale, vl);
-        s2 = __riscv_vfmul_vf_f32m4(s2, s->a.scale, vl);
-        s3 = __riscv_vfmul_vf_f32m4(s3, s->a.scale, vl);
+        float *scores = all_scores + j * pitch;
+        s0 = __riscv_vfmul_vf_f32m4(s0, scale, vl);
+        s1 = __riscv_vfmul_vf_f32m4(s1, scale, vl);
+        s2 = __riscv_vfmul_vf_f32m4(s2, scale, vl);
+        s3 = __riscv_vfmul_vf_f32m4(s3, scale, vl);
         KEEP(s0, 0);
         KEEP(s1, 1);
-        v = __riscv_vle32_v_f32m4(s->q, rows);
+        v = __riscv_vle32_v_f32m4(first_q, rows);
         KEEP(s2, 2);
         KEEP(s3, 3);
-        __riscv_vse32_v_f32m4(s->most, most, rows);
-        __riscv_vse32_v_f32m4(s->least, least, rows);
     }
+    __riscv_vse32_v_f32m4(s->most, most, rows);
+    __riscv_vse32_v_f32m4(s->least, least, rows);
 }
 
 static __attribute__((noinline)) void find_scores(const struct attention *s) {
@@ -280,8 +293,8 @@ static inline __attribute__((always_inline)) void weigh_two(const struct attenti
 }
 
 static inline __attribute__((always_inline)) void weigh_keys(const struct attention *s, int kind) {
-    for (uint32_t j = 0; j < s->keys; j += KEYS) {
-        const size_t vl = kind == BY_BITS ? s->rows : s->most_ends[j / KEYS];
+    for (uint32_t j = 0; j < s->used; j += KEYS) {
+        const size_t vl = s->most_ends[j / KEYS];
         if (!vl) continue;
         if (vl <= 16) {
             weigh_four(s, j, vl, kind);
@@ -317,23 +330,19 @@ static __attribute__((noinline)) void find_weights_by_bits(const struct attentio
     weigh_keys(s, BY_BITS);
 }
 
-/* Lanes that a key is for; 0 behind the last. */
-static inline size_t lanes_of(const struct attention *s, uint32_t key) {
-    return s->by_bits && key < s->keys ? s->rows : s->ends[key];
-}
-
 /* Sums of weights over 16 strided lanes of keys: those of every fourth four keys at a time. */
 static __attribute__((noinline)) void add_weights(const struct attention *s) {
-    const uint32_t lanes = s->lanes;
+    const uint32_t lanes = s->lanes, used = s->used, *const ends = s->ends;
+    const float *const weights = s->scores;
     const size_t rows = s->rows;
     for (uint32_t first = 0; first < SUMS; first += KEYS) {
         float *sums = s->sums + first * lanes;
         vfloat32m4_t s0 = __riscv_vle32_v_f32m4(sums, rows), s1 = __riscv_vle32_v_f32m4(sums + lanes, rows);
         vfloat32m4_t s2 = __riscv_vle32_v_f32m4(sums + 2 * lanes, rows);
         vfloat32m4_t s3 = __riscv_vle32_v_f32m4(sums + 3 * lanes, rows);
-        for (uint32_t j = first; j < s->keys; j += SUMS) {
-            const float *e = s->scores + j * lanes;
-            size_t n0 = lanes_of(s, j), n1 = lanes_of(s, j + 1), n2 = lanes_of(s, j + 2), n3 = lanes_of(s, j + 3);
+        for (uint32_t j = first; j < used; j += SUMS) {
+            const float *e = weights + j * lanes;
+            size_t n0 = ends[j], n1 = ends[j + 1], n2 = ends[j + 2], n3 = ends[j + 3];
             vfloat32m4_t a = __riscv_vle32_v_f32m4(e, n0), b = __riscv_vle32_v_f32m4(e + lanes, n1);
             vfloat32m4_t c = __riscv_vle32_v_f32m4(e + 2 * lanes, n2);
             s0 = __riscv_vfadd_vv_f32m4_tu(s0, s0, a, n0);
@@ -351,10 +360,13 @@ static __attribute__((noinline)) void add_weights(const struct attention *s) {
 
 /* ---- values ---- */
 
-/* Four columns of y get a weight times four columns of the values of its key; the next weight is loaded meanwhile. */
-#define ADD(weight, v, vl, load)                                                                                       \
+/* Four columns of y get a weight times four columns of the values of its key; behind the first another weight is
+ * loaded: two loads side by side would hold the products up. */
+#define ADD(weight, key, load)                                                                                         \
     do {                                                                                                               \
-        const float f0_ = (v)[0], f1_ = (v)[1], f2_ = (v)[2], f3_ = (v)[3];                                            \
+        const float f0_ = v[0], f1_ = v[1], f2_ = v[2], f3_ = v[3];                                                    \
+        const size_t vl = ends[key];                                                                                   \
+        v += width;                                                                                                    \
         y0 = __riscv_vfmacc_vf_f32m4_tu(y0, f0_, weight, vl);                                                          \
         load;                                                                                                          \
         y1 = __riscv_vfmacc_vf_f32m4_tu(y1, f1_, weight, vl);                                                          \
@@ -362,25 +374,31 @@ static __attribute__((noinline)) void add_weights(const struct attention *s) {
         y3 = __riscv_vfmacc_vf_f32m4_tu(y3, f3_, weight, vl);                                                          \
     } while (0)
 
-/* y += weights times values, four columns at a time. */
+/* Four registers as they are: it leaves vl alone. Clang would move a plain load down to where it is used. */
+static inline vfloat32m4_t load_whole(const float *from) {
+    vfloat32m4_t to;
+    __asm__ volatile("vl4re32.v %0, (%1)" : "=vr"(to) : "r"(from) : "memory");
+    return to;
+}
+
+/* y += weights times values, four columns at a time; weights are loaded two keys ahead. */
 static __attribute__((noinline)) void add_values(const struct attention *s) {
-    const uint32_t width = (uint32_t)s->a.width, lanes = s->lanes, keys = s->keys;
+    const uint32_t width = (uint32_t)s->a.width, lanes = s->lanes, used = s->used, *const ends = s->ends;
+    const float *const values = s->v, *const weights = s->scores;
     const size_t rows = s->rows;
-    for (uint32_t c = 0; c < width; c += COLUMNS) {
-        float *y = s->y + c * lanes;
-        const float *v = s->v + c, *e = s->scores;
+    float *y = s->y;
+    for (uint32_t c = 0; c < width; c += COLUMNS, y += COLUMNS * lanes) {
+        const float *v = values + c, *e = weights;
         vfloat32m4_t y0 = __riscv_vle32_v_f32m4(y, rows), y1 = __riscv_vle32_v_f32m4(y + lanes, rows);
         vfloat32m4_t y2 = __riscv_vle32_v_f32m4(y + 2 * lanes, rows), y3 = __riscv_vle32_v_f32m4(y + 3 * lanes, rows);
-        vfloat32m4_t weight = __riscv_vle32_v_f32m4(e, rows), next = weight;
-        for (uint32_t j = 0; j < keys; j += 2) {
-            const size_t now = lanes_of(s, j), behind = lanes_of(s, j + 1), most = now > behind ? now : behind;
-            weight = __riscv_vle32_v_f32m4_tu(weight, e, most);
-            next = __riscv_vle32_v_f32m4_tu(next, e + lanes, most);
-            ADD(weight, v, now, );
-            v += width;
+        vfloat32m4_t e0 = load_whole(e), e1 = load_whole(e + lanes), e2, e3;
+        for (uint32_t j = 0; j < used; j += KEYS) {
             e += 2 * lanes;
-            ADD(next, v, behind, );
-            v += width;
+            ADD(e0, j, e2 = load_whole(e));
+            ADD(e1, j + 1, e3 = load_whole(e + lanes));
+            e += 2 * lanes;
+            ADD(e2, j + 2, e0 = load_whole(e));
+            ADD(e3, j + 3, e1 = load_whole(e + lanes));
         }
         __riscv_vse32_v_f32m4(y, y0, rows);
         __riscv_vse32_v_f32m4(y + lanes, y1, rows);
@@ -464,7 +482,7 @@ static void weigh_chunk(struct attention *s, int by_bits, int has_scores) {
         find_scores_by_bits(s);
     else if (!has_scores)
         find_scores(s);
-    s->by_bits = by_bits;
+    if (by_bits) take_all_lanes(s);
     if (by_bits)
         find_weights_by_bits(s);
     else if (s->is_plain)
