@@ -54,6 +54,9 @@ xpu_paddle_convert xpu_paddle_convert_anchor_generator, xpu_paddle_convert_box_c
     xpu_paddle_convert_density_prior_box, xpu_paddle_convert_prior_box, xpu_paddle_convert_rnn,
     xpu_paddle_convert_yolo_box;
 
+/* ops_volume.c */
+xpu_paddle_convert xpu_paddle_convert_conv3d, xpu_paddle_convert_pool3d, xpu_paddle_convert_roi_align;
+
 /* A scalar of this type. */
 xpu_value xpu_paddle_single(const xpu_paddle_node *node, xpu_dtype dtype, double value);
 

@@ -237,6 +237,10 @@ static const xpu_paddle_row rows[] = {
     DESC32("yolo_box", yolo_box, SIGMOID, "X,ImgSize", "Boxes,Scores"), PIR32("yolo_box", yolo_box, SIGMOID, "X,ImgSize", NULL),
     DESC32("rnn", rnn, RECURRENT, "Input,PreState,WeightList,SequenceLength", "Out,State*"),
     PIR32("rnn", rnn, RECURRENT, "Input,PreState,WeightList,SequenceLength", NULL),
+    /* volumes, regions */
+    DESC32("conv3d", conv3d, CONV, "Input,Filter", "Output"), PIR32("conv3d", conv3d, CONV, "Input,Filter", NULL),
+    DESC32("pool3d", pool3d, MAX_POOL, "X", "Out"), PIR32("pool3d", pool3d, MAX_POOL, "X", "ksize=kernel_size"),
+    DESC32("roi_align", roi_align, MATMUL, "X,ROIs,RoisNum", "Out"), PIR32("roi_align", roi_align, MATMUL, "X,ROIs,RoisNum", NULL),
     /* quantised */
     DESC32("quantize_linear", quantize_linear, QUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", "Y"),
     PIR32("quantize_linear", quantize_linear, QUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", NULL),

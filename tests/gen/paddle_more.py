@@ -147,3 +147,17 @@ recurrent("GRU", 3, 2, 2)
 recurrent("RNN_TANH", 1, 1, 2)
 recurrent("RNN_RELU", 1, 2, 1)
 NOT_IN_PIR |= {"density_prior_box"}
+VOLUME = dict(strides=[1, 1, 1], paddings=[1, 1, 1], dilations=[1, 1, 1], groups=1, padding_algorithm="EXPLICIT", data_format="NCDHW")
+case("conv3d", dict(Input=f(1, 2, 4, 5, 4), Filter=f(3, 2, 3, 3, 3)), {"Output": 1}, **VOLUME)
+case("conv3d", dict(Input=f(2, 4, 5, 4, 4), Filter=f(4, 2, 2, 2, 3)), {"Output": 1},
+     **dict(VOLUME, groups=2, strides=[2, 1, 2], paddings=[1, 0, 0, 1, 1, 1], dilations=[2, 1, 1]))
+POOL3 = dict(ksize=[2, 2, 2], strides=[2, 2, 2], paddings=[0, 0, 0], global_pooling=False, adaptive=False, exclusive=True,
+             ceil_mode=False, data_format="NCDHW", padding_algorithm="EXPLICIT")
+for way in ("max", "avg"):
+    case("pool3d", {"X": f(1, 2, 4, 4, 6)}, pooling_type=way, **POOL3)
+    case("pool3d", {"X": f(2, 1, 5, 4, 5)}, pooling_type=way, **dict(POOL3, ksize=[3, 3, 3], strides=[2, 1, 2], paddings=[1, 1, 1]))
+    case("pool3d", {"X": f(1, 2, 3, 4, 2)}, pooling_type=way, **dict(POOL3, global_pooling=True))
+case("pool3d", {"X": f(1, 2, 4, 4, 4)}, pooling_type="avg", **dict(POOL3, ksize=[3, 3, 3], paddings=[1, 1, 1], exclusive=False))
+for aligned in (True, False):
+    case("roi_align", dict(X=f(1, 3, 8, 10), ROIs=(corners(4) / 2).astype(np.float32), RoisNum=np.array([4], np.int32)), pooled_height=2,
+         pooled_width=3, spatial_scale=0.5, sampling_ratio=2, aligned=aligned)

@@ -1,0 +1,246 @@
+/* Convolution and pooling of volumes [N,C,D,H,W], by those of images; regions of images. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "frontend/paddle/converters.h"
+
+static const xpu_value failed = {0};
+
+enum { SPATIAL = 3, RANK = 5, PADS = 6, ALL_PADS = 10, MOST_TAPS = 64 };
+
+static xpu_dim fixed(const xpu_paddle_node *node, int64_t size) {
+    return xpu_dim_const(&node->build.graph->dims, size);
+}
+
+typedef struct {
+    int64_t kernel[SPATIAL], strides[SPATIAL], dilations[SPATIAL], pads[PADS]; /* pads: begins, then ends */
+    int64_t sizes[RANK];
+} volume;
+
+static int read_list(const xpu_paddle_node *node, const char *name, int64_t least, int64_t list[SPATIAL]) {
+    fe_ints given = xpu_paddle_ints(node, name);
+    for (size_t i = 0; i < SPATIAL; i++) {
+        list[i] = i < given.count ? given.items[i] : 1;
+        if (list[i] >= least && list[i] <= FE_MAX_EXTENT && (!given.count || given.count == SPATIAL)) continue;
+        return fe_bad_attr(&node->build, name, "it is no list of three numbers in range");
+    }
+    return 1;
+}
+
+static int read_volume(const xpu_paddle_node *node, xpu_value x, volume *v) {
+    const char *way = xpu_paddle_text(node, "padding_algorithm", "EXPLICIT"),
+               *format = xpu_paddle_text(node, "data_format", "NCDHW");
+    fe_ints pads = xpu_paddle_ints(node, "paddings");
+    const xpu_value_info *info = xpu_paddle_info(node, x);
+    int known = info->rank == RANK;
+    for (int i = 0; known && i < RANK; i++)
+        known = xpu_dim_is_const(&node->build.graph->dims, info->dims[i], &v->sizes[i]);
+    if (!known || strcmp(way, "SAME") == 0 || format[1] != 'C') {
+        xpu_paddle_refuse(node, "the form is not supported",
+                          xpu_paddle_format(node, "%s, padded %s; known sizes [N,C,D,H,W] with explicit pads are",
+                                            fe_shape_text(&node->build, x),
+                                            xpu_escape(node->importer->scratch, way, 20)));
+        return 0;
+    }
+    int none = strcmp(way, "VALID") == 0 || !pads.count;
+    for (size_t i = 0; i < PADS; i++) {
+        size_t axis = i % SPATIAL;
+        v->pads[i] = none                    ? 0
+                     : pads.count == SPATIAL ? pads.items[axis]
+                     : pads.count == PADS    ? pads.items[2 * axis + i / SPATIAL]
+                                             : -1;
+        if (v->pads[i] < 0 || v->pads[i] > FE_MAX_EXTENT)
+            return fe_bad_attr(&node->build, "paddings", "an entry is out of range");
+    }
+    return read_list(node, "strides", 1, v->strides) && read_list(node, "dilations", 1, v->dilations);
+}
+
+static int64_t places(const volume *v, int axis) {
+    int64_t room =
+        v->sizes[2 + axis] + v->pads[axis] + v->pads[SPATIAL + axis] - (v->dilations[axis] * (v->kernel[axis] - 1) + 1);
+    return room < 0 ? 0 : room / v->strides[axis] + 1;
+}
+
+/* Slices of the depth that a window covers become channels of one convolution. */
+xpu_value xpu_paddle_convert_conv3d(xpu_paddle_node *node) {
+    static const int64_t by_depth[] = {0, 3, 1, 2, 4, 5}, back[] = {0, 2, 1, 3, 4};
+    volume v;
+    xpu_value x = xpu_paddle_operand(node, "Input"), w = xpu_paddle_operand(node, "Filter"), parts[MOST_TAPS];
+    int64_t taps, axis = 2, depth, pads[ALL_PADS] = {0};
+    if (!x.id || !w.id || !read_volume(node, x, &v)) return failed;
+    const xpu_value_info filter = *xpu_paddle_info(node, w);
+    int known = filter.rank == RANK;
+    for (int i = 0; known && i < SPATIAL; i++)
+        known = xpu_dim_is_const(&node->build.graph->dims, filter.dims[2 + i], &v.kernel[i]) && v.kernel[i] > 0;
+    if (!known || v.kernel[0] > MOST_TAPS || (depth = places(&v, 0)) < 1)
+        return xpu_paddle_refuse(node, "the window is not supported", fe_shape_text(&node->build, w));
+    taps = v.kernel[0];
+    fe_builder b = fe_inside(&node->build);
+    pads[2] = v.pads[0];
+    pads[RANK + 2] = v.pads[SPATIAL];
+    x = fe_pad(&b, x, &(fe_padding){.mode = "constant", .pads = {pads, ALL_PADS}});
+    for (int64_t k = 0; k < taps; k++) { /* [N,C,1,depth,H,W] */
+        parts[k] =
+            x.id ? fe_part(&b, x, 2, fixed(node, k * v.dilations[0]), fixed(node, depth), v.strides[0], 0) : failed;
+        if (parts[k].id) parts[k] = fe_unsqueeze(&b, parts[k], (fe_ints){&axis, 1});
+        if (!parts[k].id) return failed;
+    }
+    x = fe_concat(&b, parts, (uint32_t)taps, 2);
+    if (x.id) x = fe_transpose(&b, x, (fe_ints){by_depth, 6});
+    xpu_dim image[] = {fixed(node, v.sizes[0] * depth), fixed(node, v.sizes[1] * taps), fixed(node, v.sizes[3]),
+                       fixed(node, v.sizes[4])};
+    xpu_dim weights[] = {filter.dims[0], xpu_dim_mul(&b.graph->dims, filter.dims[1], fixed(node, taps)), filter.dims[3],
+                         filter.dims[4]};
+    if (x.id) x = fe_reshape_to(&b, x, image, 4, 0);
+    w = fe_reshape_to(&b, w, weights, 4, 0);
+    fe_convolution conv = {.group = xpu_paddle_int(node, "groups", 1)};
+    const int64_t flat[] = {v.pads[1], v.pads[2], v.pads[SPATIAL + 1], v.pads[SPATIAL + 2]};
+    conv.window = (fe_window){.strides = {v.strides + 1, 2}, .dilations = {v.dilations + 1, 2}, .pads = {flat, 4}};
+    xpu_value y = x.id && w.id ? fe_conv(&b, x, w, failed, &conv) : failed;
+    if (!y.id) return failed;
+    const xpu_value_info info = *fe_info(&b, y);
+    xpu_dim dims[] = {fixed(node, v.sizes[0]), fixed(node, depth), info.dims[1], info.dims[2], info.dims[3]};
+    y = fe_reshape_to(&b, y, dims, RANK, 0);
+    node->build.made = b.made;
+    return y.id ? fe_transpose(&node->build, y, (fe_ints){back, RANK}) : failed;
+}
+
+/* Of images, then along the depth: maxima of maxima, and means of means, as the counts are products, too. */
+xpu_value xpu_paddle_convert_pool3d(xpu_paddle_node *node) {
+    static const int64_t all[] = {2, 3, 4};
+    volume v;
+    const char *kind = xpu_paddle_text(node, "pooling_type", "max");
+    int is_max = strcmp(kind, "max") == 0, adaptive = xpu_paddle_int(node, "adaptive", 0) != 0, ones = 1;
+    xpu_value x = xpu_paddle_operand(node, "X");
+    if (!x.id || !read_volume(node, x, &v) || !read_list(node, "ksize", 1, v.kernel)) return failed;
+    for (int i = 0; i < SPATIAL; i++) {
+        ones &= v.kernel[i] == 1;
+        v.dilations[i] = 1;
+    }
+    if (xpu_paddle_int(node, "global_pooling", 0) || (adaptive && ones))
+        return fe_reduce(&node->build, is_max ? XPU_OP_REDUCE_MAX : XPU_OP_REDUCE_MEAN, x, (fe_ints){all, SPATIAL}, 1);
+    if (adaptive)
+        return xpu_paddle_refuse(node, "adaptive pooling to several places is not supported",
+                                 fe_shape_text(&node->build, x));
+    fe_builder b = fe_inside(&node->build);
+    fe_pooling pool = {.ceil_mode = xpu_paddle_int(node, "ceil_mode", 0)};
+    pool.count_include_pad = !is_max && !xpu_paddle_int(node, "exclusive", 1);
+    if (pool.ceil_mode) return xpu_paddle_refuse(node, "ceil_mode is not supported", "it is given");
+    xpu_op_id op = is_max ? XPU_OP_MAX_POOL : XPU_OP_AVERAGE_POOL;
+    const int64_t flat[] = {v.pads[1], v.pads[2], v.pads[SPATIAL + 1], v.pads[SPATIAL + 2]};
+    pool.window = (fe_window){.kernel_shape = {v.kernel + 1, 2}, .strides = {v.strides + 1, 2}, .pads = {flat, 4}};
+    xpu_dim image[] = {fixed(node, v.sizes[0]), fixed(node, v.sizes[1] * v.sizes[2]), fixed(node, v.sizes[3]),
+                       fixed(node, v.sizes[4])};
+    xpu_value y = fe_reshape_to(&b, x, image, 4, 0);
+    y = y.id ? fe_pool(&b, op, y, &pool) : failed;
+    if (!y.id) return failed;
+    const xpu_value_info info = *fe_info(&b, y);
+    const int64_t kernel[] = {v.kernel[0], 1}, strides[] = {v.strides[0], 1},
+                  deep[] = {v.pads[0], 0, v.pads[SPATIAL], 0};
+    xpu_dim columns[] = {fixed(node, v.sizes[0]), fixed(node, v.sizes[1]), fixed(node, v.sizes[2]),
+                         xpu_dim_mul(&b.graph->dims, info.dims[2], info.dims[3])};
+    pool.window = (fe_window){.kernel_shape = {kernel, 2}, .strides = {strides, 2}, .pads = {deep, 4}};
+    y = fe_reshape_to(&b, y, columns, 4, 0);
+    y = y.id ? fe_pool(&b, op, y, &pool) : failed;
+    node->build.made = b.made;
+    xpu_dim dims[] = {columns[0], columns[1], fixed(node, places(&v, 0)), info.dims[2], info.dims[3]};
+    return y.id ? fe_reshape_to(&node->build, y, dims, RANK, 1) : failed;
+}
+
+/* ---- regions ---- */
+
+typedef struct {
+    xpu_paddle_node *node;
+    fe_builder b;
+    xpu_value rois;
+    int64_t samples, bins[2], size[2]; /* height, width */
+    double scale;
+    int aligned;
+} regions;
+
+static xpu_value number(regions *r, double value) {
+    return fe_number(&r->b, (float)value);
+}
+
+static xpu_value vector(regions *r, const float *items, int64_t count, int rank) {
+    xpu_tensor tensor = {.dtype = XPU_F32, .rank = rank, .dims = {count}, .data = (void *)(uintptr_t)items};
+    if (rank == 3) {
+        tensor.dims[0] = tensor.dims[1] = 1;
+        tensor.dims[2] = count;
+    } else {
+        tensor.dims[0] = 1;
+        tensor.dims[1] = count;
+        tensor.rank = 2;
+    }
+    return xpu_graph_const_bytes(r->b.graph, NULL, &tensor);
+}
+
+/* How much every line of the image counts for each bin of each region along an axis: [regions, bins, size]. */
+static xpu_value shares(regions *r, int axis) {
+    fe_builder *b = &r->b;
+    int64_t steps = r->bins[axis] * r->samples, size = r->size[axis], two = 2, end = -1;
+    float *at = XPU_NEW_ARRAY(b->scratch, float, steps), *lines = XPU_NEW_ARRAY(b->scratch, float, size);
+    for (int64_t i = 0; i < steps; i++) {
+        int64_t bin = i / r->samples;
+        at[i] = ((float)bin + ((float)(i % r->samples) + 0.5f) / (float)r->samples) / (float)r->bins[axis];
+    }
+    for (int64_t i = 0; i < size; i++) lines[i] = (float)i;
+    xpu_value first = fe_part(b, r->rois, 1, fixed(r->node, 1 - axis), fixed(r->node, 1), 1, 0);
+    xpu_value last = fe_part(b, r->rois, 1, fixed(r->node, 3 - axis), fixed(r->node, 1), 1, 0);
+    first = fe_binary(b, XPU_OP_MUL, first, number(r, r->scale));
+    last = fe_binary(b, XPU_OP_MUL, last, number(r, r->scale));
+    xpu_value extent = fe_binary(b, XPU_OP_SUB, last, first);
+    if (r->aligned)
+        first = fe_binary(b, XPU_OP_SUB, first, number(r, 0.5));
+    else
+        extent = fe_binary(b, XPU_OP_MAX, extent, number(r, 1));
+    xpu_value place = fe_binary(b, XPU_OP_ADD, fe_binary(b, XPU_OP_MUL, extent, vector(r, at, steps, 2)), first);
+    if (!place.id) return failed;
+    xpu_value inside = fe_binary(b, XPU_OP_AND, fe_binary(b, XPU_OP_GREATER_OR_EQUAL, place, number(r, -1)),
+                                 fe_binary(b, XPU_OP_LESS_OR_EQUAL, place, number(r, (double)size)));
+    place = fe_unsqueeze(b, fe_clip(b, place, 0, (float)(size - 1)), (fe_ints){&end, 1});
+    xpu_value far = fe_unary(b, XPU_OP_ABS, fe_binary(b, XPU_OP_SUB, place, vector(r, lines, size, 3)));
+    xpu_value share = fe_unary(b, XPU_OP_RELU, fe_binary(b, XPU_OP_SUB, number(r, 1), far));
+    if (!inside.id || !share.id) return failed;
+    xpu_value chosen[] = {fe_unsqueeze(b, inside, (fe_ints){&end, 1}), share, number(r, 0)};
+    share = fe_node(b, XPU_OP_WHERE, chosen, 3, NULL, 0, 0);
+    xpu_dim dims[] = {fe_info(b, r->rois)->dims[0], fixed(r->node, r->bins[axis]), fixed(r->node, r->samples),
+                      fixed(r->node, size)};
+    share = share.id ? fe_reshape_to(b, share, dims, 4, 0) : failed;
+    return share.id ? fe_reduce(b, XPU_OP_REDUCE_MEAN, share, (fe_ints){&two, 1}, 0) : failed;
+}
+
+/* Means of samples between pixels in each bin of each region: shares of the lines times the image times those of the
+ * columns. */
+xpu_value xpu_paddle_convert_roi_align(xpu_paddle_node *node) {
+    static const int64_t turned[] = {0, 1, 3, 2};
+    regions r = {.node = node, .b = fe_inside(&node->build), .samples = xpu_paddle_int(node, "sampling_ratio", -1)};
+    xpu_value x = xpu_paddle_operand(node, "X");
+    int64_t batch = 0, one = 1;
+    r.rois = xpu_paddle_operand(node, "ROIs");
+    r.bins[0] = xpu_paddle_int(node, "pooled_height", 1);
+    r.bins[1] = xpu_paddle_int(node, "pooled_width", 1);
+    r.scale = (double)xpu_paddle_float(node, "spatial_scale", 1);
+    r.aligned = xpu_paddle_int(node, "aligned", 0) != 0;
+    if (!x.id || !r.rois.id) return failed;
+    const xpu_value_info info = *xpu_paddle_info(node, x);
+    int known = info.rank == 4 && xpu_paddle_rank(node, r.rois) == 2 &&
+                xpu_dim_is_const(&node->build.graph->dims, info.dims[0], &batch);
+    for (int i = 0; known && i < 2; i++)
+        known = xpu_dim_is_const(&node->build.graph->dims, info.dims[2 + i], &r.size[i]) && r.size[i] > 0;
+    if (!known || batch != 1)
+        return xpu_paddle_refuse(node, "the images are not supported", "one image of a known size is");
+    if (r.samples < 1 || r.samples > 64)
+        return xpu_paddle_refuse(node, "sampling_ratio is not supported", "it is not 1 to 64");
+    if (r.bins[0] < 1 || r.bins[1] < 1 || r.bins[0] > 1024 || r.bins[1] > 1024)
+        return fe_bad_attr(&node->build, "pooled_height", "it, or the width, is out of range"), failed;
+    xpu_value rows = shares(&r, 0), columns = shares(&r, 1);
+    if (!rows.id || !columns.id) return failed;
+    rows = fe_unsqueeze(&r.b, rows, (fe_ints){&one, 1});
+    columns = fe_unsqueeze(&r.b, columns, (fe_ints){&one, 1});
+    if (columns.id) columns = fe_transpose(&r.b, columns, (fe_ints){turned, 4});
+    xpu_value y = rows.id && columns.id ? fe_matmul(&r.b, rows, x) : failed;
+    node->build.made = r.b.made;
+    return y.id ? fe_matmul(&node->build, y, columns) : failed;
+}
