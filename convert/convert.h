@@ -22,6 +22,11 @@ typedef struct {
  * The graph is the writer's from then on. */
 xpu_status xpu_convert_prepare(xpu_graph *graph, xpu_diags *diags);
 
+/* Whether a reshape only takes away dims of 1 (-1) or adds some (1): their axes, of the operand or of the result. 0: it
+ * does something else. */
+int xpu_convert_ones(const xpu_graph *graph, int from_rank, const xpu_dim *from, int to_rank, const xpu_dim *to,
+                     int64_t *axes, uint32_t *count);
+
 /* The elements of a constant, row-major, to where the output stands; a chunk of its file at a time where it needs no
  * recipe. */
 xpu_status xpu_convert_constant(const xpu_graph *graph, xpu_value constant, xpu_output *output, xpu_diags *diags);
@@ -36,5 +41,8 @@ xpu_status xpu_convert_onnx(xpu_arena *arena, xpu_graph *graph, const char *path
 /* A PaddlePaddle program (ProgramDesc of version 2.6.2) and its parameters in one file. [convert-operator] */
 xpu_status xpu_convert_paddle(xpu_arena *arena, xpu_graph *graph, xpu_output *program, xpu_output *parameters,
                               xpu_diags *diags);
+/* The same as PIR (JSON, version 4 of its format, which PaddlePaddle 3.3 writes). */
+xpu_status xpu_convert_pir(xpu_arena *arena, xpu_graph *graph, xpu_output *program, xpu_output *parameters,
+                           xpu_diags *diags);
 
 #endif

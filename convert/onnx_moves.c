@@ -21,7 +21,14 @@ static xpu_dim constant(ow *w, int64_t value) {
 void ow_write_reshape(ow *w, const ow_row *row) {
     const xpu_value_info from = *ow_info_in(w, 0), to = *ow_info_out(w, 0);
     int has_zero;
+    int64_t axes[XPU_MAX_RANK];
+    uint32_t count;
     ow_node *node;
+    const int ones = xpu_convert_ones(w->graph, from.rank, from.dims, to.rank, to.dims, axes, &count);
+    if (ones) {
+        ow_binary(w, ow_out(w, 0), ones < 0 ? "Squeeze" : "Unsqueeze", ow_in(w, 0), ow_list(w, "axes", axes, count));
+        return;
+    }
     const char *shape = ow_shape(w, &from, to.dims, to.rank, &has_zero);
     ow_make(w, &node, ow_out(w, 0), row->name, ow_in(w, 0), shape, NULL);
     if (has_zero && ow_requires(w, 14, "Reshape to an empty tensor")) ow_int(w, node, "allowzero", 1);

@@ -104,6 +104,16 @@ const char *pw_sizes(pw *w, const xpu_dim *dims, int count) {
 const char *pw_reshape(pw *w, const char *result, const char *x, const pw_type *from, const pw_type *to) {
     int64_t shape[XPU_MAX_RANK];
     int open = 0, empty = 0;
+    uint32_t count;
+    const pw_type unknown = {.dtype = from->dtype}, type = pw_as(*to, from->dtype);
+    const int ones = xpu_convert_ones(w->graph, from->rank, from->dims, to->rank, to->dims, shape, &count);
+    pw_op *op;
+    if (ones && to->rank && from->rank) {
+        result = pw_make(w, &op, result, ones < 0 ? "squeeze2" : "unsqueeze2", &type, x, NULL);
+        pw_out(w, op, "XShape", pw_new(w, "xshape", &unknown));
+        pw_ints(w, op, "axes", shape, count);
+        return result;
+    }
     for (int i = 0; i < to->rank; i++) {
         if (xpu_dim_is_const(&w->graph->dims, to->dims[i], &shape[i])) {
             empty |= shape[i] == 0;
@@ -115,12 +125,9 @@ const char *pw_reshape(pw *w, const char *result, const char *x, const pw_type *
         }
     }
     if (empty) pw_refuse(w, "PaddlePaddle does not reshape to an empty tensor", "fix the shapes with --shape");
-    const pw_type type = pw_as(*to, from->dtype);
     const char *sizes = open > 1 ? pw_sizes(w, to->dims, to->rank) : NULL;
-    pw_op *op;
     result = pw_make(w, &op, result, "reshape2", &type, x, NULL);
     if (sizes) pw_in(w, op, "Shape", sizes);
-    const pw_type unknown = {.dtype = from->dtype};
     pw_out(w, op, "XShape", pw_new(w, "xshape", &unknown));
     pw_ints(w, op, "shape", shape, (uint32_t)to->rank);
     return result;

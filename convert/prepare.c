@@ -102,3 +102,30 @@ xpu_status xpu_convert_prepare(xpu_graph *graph, xpu_diags *diags) {
     xpu_remove_dead(graph);
     return xpu_diags_since(diags, errors);
 }
+
+/* ---- reshapes ---- */
+
+/* Dims of `few` in order in `many`, whose others are 1. */
+static int are_ones(const xpu_graph *graph, int many_rank, const xpu_dim *many, int few_rank, const xpu_dim *few,
+                    int64_t *axes, uint32_t *count) {
+    int k = 0;
+    *count = 0;
+    for (int i = 0; i < many_rank; i++) {
+        int64_t size;
+        if (k < few_rank && xpu_dim_equal(many[i], few[k])) {
+            k++;
+        } else if (xpu_dim_is_const(&graph->dims, many[i], &size) && size == 1) {
+            axes[(*count)++] = i;
+        } else {
+            return 0;
+        }
+    }
+    return k == few_rank;
+}
+
+int xpu_convert_ones(const xpu_graph *graph, int from_rank, const xpu_dim *from, int to_rank, const xpu_dim *to,
+                     int64_t *axes, uint32_t *count) {
+    if (from_rank > to_rank) return are_ones(graph, from_rank, from, to_rank, to, axes, count) ? -1 : 0;
+    if (from_rank < to_rank) return are_ones(graph, to_rank, to, from_rank, from, axes, count);
+    return 0;
+}

@@ -8,7 +8,7 @@
 #include "xpuc/include/xpuc.h"
 
 static const xpu_option options[] = {
-    {"output", 'o', "FILE", "the file to write; its ending says the format: .onnx, .pdmodel (and .pdiparams)",
+    {"output", 'o', "FILE", "the file to write; its ending says the format: .onnx, .pdmodel or .json (and .pdiparams)",
      XPU_SEEKS},
     {"opset", 0, "N", "ONNX: the opset, 13 to 28 (the first from 17 on that has all operators)"},
     {"external-data", 0, NULL, "ONNX: weights in OUT.onnx.data, as they are above 2 GiB at any rate"},

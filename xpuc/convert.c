@@ -14,7 +14,7 @@ static xpu_status bad_output(const xpu_pipeline *p) {
     return xpu_error(p->diags, XPU_EUSAGE, NULL, "convert-format", "option '--output'",
                      "the output's name does not say which format is wanted",
                      xpu_printf(p->arena, "it is '%s'", xpu_escape(p->arena, p->output, 200)),
-                     "end it with .onnx or .pdmodel");
+                     "end it with .onnx, .pdmodel or .json");
 }
 
 static xpu_status check_opset(const xpu_pipeline *p) {
@@ -54,12 +54,21 @@ static xpu_output *open_parameters(xpu_pipeline *p) {
     return open_output(p, xpu_printf(p->arena, "%.*s.pdiparams", length, p->output));
 }
 
-static xpu_status write_paddle(xpu_pipeline *p) {
+static xpu_status write_paddle(xpu_pipeline *p, int is_pir) {
     xpu_output *outputs[] = {open_parameters(p), p->file};
     if (!outputs[0]) return xpu_diags_status(p->diags);
     xpu_status status = xpu_output_allowed(outputs[0]);
-    if (status == XPU_OK) status = xpu_convert_paddle(p->arena, p->graph, p->file, outputs[0], p->diags);
+    if (status == XPU_OK)
+        status = (is_pir ? xpu_convert_pir : xpu_convert_paddle)(p->arena, p->graph, p->file, outputs[0], p->diags);
     return status == XPU_OK ? xpu_outputs_commit(outputs, 2) : status;
+}
+
+static xpu_status write_desc(xpu_pipeline *p) {
+    return write_paddle(p, 0);
+}
+
+static xpu_status write_pir(xpu_pipeline *p) {
+    return write_paddle(p, 1);
 }
 
 /* Notes of the importer are for who compiles. */
@@ -73,7 +82,7 @@ static void drop_notes(xpu_diags *diags) {
 static const struct {
     const char *ending;
     xpu_status (*write)(xpu_pipeline *);
-} formats[] = {{".onnx", write_onnx}, {".pdmodel", write_paddle}};
+} formats[] = {{".onnx", write_onnx}, {".pdmodel", write_desc}, {".json", write_pir}};
 
 xpu_status xpu_convert(xpu_pipeline *p) {
     xpu_status (*write)(xpu_pipeline *) = NULL;

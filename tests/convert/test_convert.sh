@@ -21,6 +21,8 @@ paddle=(tests/paddle/operators/*.pdmodel tests/paddle/operators/*.json)
 models pdmodel "${paddle[@]}" tests/networks/*.onnx >"$folder/some"
 models pdmodel tests/sweep/*.onnx | awk 'NR % 4 == 1' >>"$folder/some"
 models onnx,pdmodel "${paddle[@]}" >>"$folder/some"
+models json,pdmodel "${paddle[@]}" >>"$folder/some"
+models json tests/networks/*.onnx >>"$folder/some"
 models pdmodel,onnx tests/networks/*.onnx >>"$folder/some"
 run_models "$folder" <"$folder/some" >"$folder/pdmodel.txt"
 [ -z "${UPDATE:-}" ] || cp "$folder/pdmodel.txt" tests/convert/pdmodel.txt
@@ -41,8 +43,9 @@ for net in det rec; do
     check 0 '' "$XPU_BIN/xpuc" -q "$folder/apart.onnx" --precision=fp32 -o "$folder/apart.xpu"
     check 0 '' "$XPU_BIN/xpu-run" -q "$folder/apart.xpu" -i tests/paddle/ocr_${net}_in.npz -d ref -o "$folder/apart.npz"
     check 0 '' cmp "$folder/$net.npz" "$folder/apart.npz"
-    check 0 'operators' "$convert" "$folder/$net.onnx" -o "$folder/$net.pdmodel"
-    check 0 '' "$XPU_BIN/xpuc" -q "$folder/$net.pdmodel" --precision=fp32 -o "$folder/back.xpu"
+    check 0 'operators' "$convert" "$folder/$net.onnx" -o "$folder/$net.json"
+    check 0 'operators' "$convert" "$folder/$net.json" -o "$folder/$net.back.pdmodel"
+    check 0 '' "$XPU_BIN/xpuc" -q "$folder/$net.back.pdmodel" --precision=fp32 -o "$folder/back.xpu"
     check 0 '' "$XPU_BIN/xpu-run" -q "$folder/back.xpu" -i tests/paddle/ocr_${net}_in.npz -d ref -o "$folder/back.npz"
     check 0 '0 of 1' "$XPU_BIN/xpu-dump" diff "$folder/back.npz" "$folder/$net.npz" --tolerance=1e-5,1e-5
 done

@@ -80,8 +80,8 @@ XPUC_API int xpuc_compile_to_file(const char *path, const char *output, const xp
 /* A readable description of a model or an .xpu file in result->dump. */
 XPUC_API int xpuc_describe(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error);
 
-/* Writes a model as `output`, whose ending says in which format: .onnx, or .pdmodel with
- * .pdiparams beside it. Names stay, sizes that are open stay open,
+/* Writes a model as `output`, whose ending says in which format: .onnx, .pdmodel or .json
+ * (PIR) with .pdiparams beside it. Names stay, sizes that are open stay open,
  * quantised operators stay. Of the options those that say what the model's inputs are, params, opset and external_data
  * count. Operators without a counterpart are listed in error->text, all of them, before anything is written; nothing is
  * half-written. result->summary says what was done. */
