@@ -6,9 +6,9 @@
 #include "convert/paddle_file.h"
 
 /*
- * Operands, separated by ",": a slot; "*S" the list of a slot as one; "S|i:a" the slot, or where it is empty attribute a
- * as a constant; "i:a" a list of int64; "n:a:t" one number of type t. Attributes: "name=attribute:type", the name alone
- * where both have it: b bool, i int32, l int64, f float32, d float64, s text, t element type, and lists I L F.
+ * Operands, separated by ",": a slot; "*S" the list of a slot as one; "S|i:a" the slot, or where it is empty attribute
+ * a as a constant; "i:a" a list of int64; "n:a:t" one number of type t. Attributes: "name=attribute:type", the name
+ * alone where both have it: b bool, i int32, l int64, f float32, d float64, s text, t element type, and lists I L F.
  * "name=:type:value" is always the same; "place" is where a tensor is made.
  */
 typedef struct {
@@ -63,9 +63,10 @@ static const pir_row rows[] = {
 /* clang-format on */
 
 /* Those that have one operand, no attributes, and one name. */
-static const char *const same[] = {"abs",    "relu",  "sigmoid", "tanh", "exp",  "log",  "sqrt", "erf",   "reciprocal",  "softsign",
-                                   "floor",  "ceil",  "sign",    "sin",  "cos",  "tan",  "asin", "acos",  "atan",        "sinh",
-                                   "cosh",   "asinh", "acosh",   "atanh", "assign", "logical_not", "bitwise_not"};
+static const char *const same[] = {"abs",   "relu",       "sigmoid",  "tanh",   "exp",         "log",        "sqrt",
+                                   "erf",   "reciprocal", "softsign", "floor",  "ceil",        "sign",       "sin",
+                                   "cos",   "tan",        "asin",     "acos",   "atan",        "sinh",       "cosh",
+                                   "asinh", "acosh",      "atanh",    "assign", "logical_not", "bitwise_not"};
 
 typedef struct {
     pw *w;
@@ -98,9 +99,9 @@ static void add_string(pir *p, const char *text) {
 
 static const char *type_id(xpu_dtype dtype) {
     static const char *const names[XPU_DTYPE_COUNT] = {
-        [XPU_DTYPE_NONE] = "?", [XPU_F32] = "t_f32", [XPU_F64] = "t_f64", [XPU_F16] = "t_f16", [XPU_BF16] = "t_bf16",
-        [XPU_I8] = "t_i8", [XPU_U8] = "t_ui8", [XPU_I16] = "t_i16", [XPU_U16] = "?", [XPU_I32] = "t_i32",
-        [XPU_U32] = "?", [XPU_I64] = "t_i64", [XPU_U64] = "?", [XPU_BOOL] = "t_bool"};
+        [XPU_DTYPE_NONE] = "?", [XPU_F32] = "t_f32", [XPU_F64] = "t_f64", [XPU_F16] = "t_f16",  [XPU_BF16] = "t_bf16",
+        [XPU_I8] = "t_i8",      [XPU_U8] = "t_ui8",  [XPU_I16] = "t_i16", [XPU_U16] = "?",      [XPU_I32] = "t_i32",
+        [XPU_U32] = "?",        [XPU_I64] = "t_i64", [XPU_U64] = "?",     [XPU_BOOL] = "t_bool"};
     return names[dtype];
 }
 
@@ -108,7 +109,8 @@ static const char *type_of_code(int64_t code) {
     static const struct {
         int code;
         const char *name;
-    } names[] = {{0, "bool"}, {1, "int16"}, {2, "int32"}, {3, "int64"}, {4, "float16"}, {5, "float32"}, {6, "float64"}, {20, "uint8"}, {21, "int8"}, {22, "bfloat16"}};
+    } names[] = {{0, "bool"},    {1, "int16"},   {2, "int32"},  {3, "int64"}, {4, "float16"},
+                 {5, "float32"}, {6, "float64"}, {20, "uint8"}, {21, "int8"}, {22, "bfloat16"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (names[i].code == code) return names[i].name;
     }
@@ -262,7 +264,8 @@ static uint32_t combine(pir *p, const pw_slot *slot) {
     const uint32_t made = new_value(p, NULL);
     begin_op(p, "0.combine");
     for (uint32_t i = 0; i < slot->vars.count; i++)
-        xpu_text_add(p->out, "%s{\"%%\":%u}", i ? "," : "", p->values[*xpu_name_find(&p->w->names, slot->vars.items[i])]);
+        xpu_text_add(p->out, "%s{\"%%\":%u}", i ? "," : "",
+                     p->values[*xpu_name_find(&p->w->names, slot->vars.items[i])]);
     xpu_text_add(p->out, "],\"O\":[{\"%%\":%u,\"TT\":{\"#\":\"0.t_vec\",\"D\":[", made);
     for (uint32_t i = 0; i < slot->vars.count; i++) {
         const pw_var *var = var_of(p, slot->vars.items[i]);
@@ -285,7 +288,8 @@ static uint32_t at_channels(pir *p, uint32_t y, const pw_var *var, int rank) {
     int64_t shape[XPU_MAX_RANK];
     pw_var to = {.dtype = var->dtype, .rank = rank - 1};
     for (int i = 0; i < rank - 1; i++) to.dims[i] = shape[i] = i ? 1 : var->dims[0];
-    const uint32_t list = full_list(p, &(pw_attr){.ints = shape, .count = (uint32_t)rank - 1}), made = new_value(p, NULL);
+    const uint32_t list = full_list(p, &(pw_attr){.ints = shape, .count = (uint32_t)rank - 1}),
+                   made = new_value(p, NULL);
     begin_op(p, "1.reshape");
     xpu_text_add(p->out, "{\"%%\":%u},{\"%%\":%u}],\"O\":[", y, list);
     add_result(p, made, &to);
@@ -304,7 +308,7 @@ static uint32_t operand(pir *p, char *text) {
         return full(p, type + 1, number_of(attr_of(p->op, text + 2)));
     }
     const pw_slot *slot = slot_of(p->op, text + (text[0] == '*'));
-    if (!slot) return or ? operand(p, or + 1) : 0;
+    if (!slot) return or ? operand(p, or +1) : 0;
     if (text[0] == '*') return combine(p, slot);
     const uint32_t value = p->values[*xpu_name_find(&p->w->names, slot->vars.items[0])];
     const pw_attr *axis = attr_of(p->op, "axis");

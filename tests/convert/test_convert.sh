@@ -8,7 +8,7 @@ set -uo pipefail
 convert=$XPU_BIN/xpu-convert
 
 # Every fourth network of the sweep here, all of them in long_convert.sh.
-models onnx tests/paddle/operators/*.pdmodel tests/paddle/operators/*.json tests/control/*.onnx tests/loops/*.onnx \
+models onnx tests/paddle/operators/operators_*.{pdmodel,json} tests/paddle/operators/quantised.{pdmodel,json} tests/control/*.onnx tests/loops/*.onnx \
     tests/networks/*.onnx >"$folder/some"
 models onnx tests/sweep/*.onnx | awk 'NR % 4 == 1' >>"$folder/some"
 run_models "$folder" <"$folder/some" >"$folder/onnx.txt"
@@ -17,7 +17,7 @@ check 0 '' diff tests/convert/onnx.txt "$folder/onnx.txt"
 check 0 '' test "$(cat "$folder/equal")" -ge 330
 
 # The same as a program of PaddlePaddle, and both ways round
-paddle=(tests/paddle/operators/*.pdmodel tests/paddle/operators/*.json)
+paddle=(tests/paddle/operators/operators_*.{pdmodel,json} tests/paddle/operators/quantised.{pdmodel,json})
 models pdmodel "${paddle[@]}" tests/networks/*.onnx >"$folder/some"
 models pdmodel tests/sweep/*.onnx | awk 'NR % 4 == 1' >>"$folder/some"
 models onnx,pdmodel "${paddle[@]}" >>"$folder/some"
