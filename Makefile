@@ -96,6 +96,7 @@ help:
 	@echo 'test-models  the networks of ../shared: every quantised tensor against onnxruntime, on DEVICES (func rtl)'
 	@echo 'bench      compile and simulation speed per model, as text and JSON'
 	@echo 'bench-func  func beside onnxruntime on one thread, which PYTHON must have: a table of docs/models.md'
+	@echo 'validate-paddle  converted models in PYTHON'"'"'s onnxruntime, PADDLE2 and PADDLE3 (PaddlePaddle 2.6 and 3.3)'
 	@echo 'bench-sim  host time per simulated cycle of the standard chip, beside that of the bare array'
 	@echo 'coverage   which lines of the host code the quick tests reach: docs/coverage.md'
 	@echo 'lint       warnings of gcc and clang, clang-format, layers, lengths, tidy, generated files, lint-rtl'
@@ -300,6 +301,10 @@ test-models: deps
 bench: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all $(BENCH_BIN) $(KERNELS_ELF)
 	@scripts/bench $(BUILD)
+.PHONY: validate-paddle
+validate-paddle: deps
+	@$(MAKE) $(PARALLEL) --no-print-directory all
+	@XPU_BUILD=$(BUILD) XPU_BIN=$(BUILD)/bin PYTHON=$(PYTHON) bash tests/convert/validate.sh
 PYTHON ?= python3
 bench-func: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all $(BUILD)/tests/bench/run_bench

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# make validate-paddle: converted models in onnxruntime and in PaddlePaddle 2.6 and 3.3, against PaddlePaddle's recorded
+# numbers. PYTHON has onnx and onnxruntime, PADDLE2 and PADDLE3 the two PaddlePaddles (pip install paddlepaddle==2.6.2,
+# 3.3.1); those that are not given are left out. hard_shrink of 3.3.1 keeps what is at the threshold, 2.6.2 does not.
+set -uo pipefail
+. "$(dirname "$0")/../checks.sh"
+shared=${XPU_SHARED:-../shared}
+mkdir "$folder/onnx" "$folder/pdmodel" "$folder/json"
+add() { # add NAME MODEL INPUTS OUTPUTS
+    local format
+    for format in onnx pdmodel json; do
+        "$XPU_BIN/xpu-convert" -q "$2" -o "$folder/$format/$1.$format" 2>"$folder/errors" ||
+            echo "$format $1: $(grep -m1 why: "$folder/errors")"
+    done
+    echo "$1 $3 $4" >>"$folder/list"
+}
+for model in tests/paddle/operators/*.pdmodel tests/paddle/linear.pdmodel; do
+    add "$(basename "$model" .pdmodel)" "$model" "${model%.*}_in.npz" "${model%.*}_out.npz"
+done
+for net in det rec; do
+    model=$shared/models/paddle/ch_PP-OCRv4_$net/inference.pdmodel
+    [ -e "$model" ] && add $net "$model" tests/paddle/ocr_${net}_in.npz tests/paddle/ocr_${net}_out.npz
+done
+status=0
+for run in "onnx:${PYTHON:-}" "pdmodel:${PADDLE2:-}" "json:${PADDLE3:-}"; do
+    [ -n "${run#*:}" ] || continue
+    FLAGS_use_mkldnn=0 "${run#*:}" tests/convert/validate.py "${run%%:*}" "$folder" 2>/dev/null || status=1
+done
+exit $status
