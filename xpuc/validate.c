@@ -31,54 +31,52 @@ static int same_dims(const xpu_tensor *a, const xpu_tensor *b) {
     return memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
 }
 
-static void compare_output(xpu_validation *v, uint32_t i, const xpu_tensor *a, const xpu_tensor *b) {
+/* Whether it differs. */
+static int compare_output(xpu_validation *v, uint32_t i, const xpu_tensor *a, const xpu_tensor *b) {
     const xpu_value value = v->a.graph->outputs.items[i], other = v->b.graph->outputs.items[v->output_b[i]];
     const double most = v->result->largest;
     xpu_hit hit = {.a = value, .b = other};
     hit.apart = same_dims(a, b) ? xpu_validate_apart(a, b, xpu_validate_largest(a), (double)INFINITY)
                                 : (xpu_apart){(double)INFINITY, xpu_validate_largest(a), (double)INFINITY, -1};
     if (hit.apart.of_max > most) v->result->largest = hit.apart.of_max;
-    if (hit.apart.of_max <= v->tolerance) return;
+    if (hit.apart.of_max <= v->tolerance) return 0;
     v->output_differs[i] = 1;
-    v->result->differ = 1;
-    if (v->result->output.tensor_a && hit.apart.of_max <= most) return;
+    if (v->result->output.tensor_a && hit.apart.of_max <= most) return 1;
     xpu_validate_place(&hit, a, b);
     xpu_validate_clear_difference(&v->result->output);
     v->result->output =
         xpu_validate_difference(v, &hit, xpu_value_at(v->a.graph, value)->node, xpu_value_at(v->b.graph, other)->node);
+    return 1;
 }
 
+/* Whether any differs. */
 static int compare_outputs(xpu_validation *v, const xpu_record *record, const xpu_beside *beside) {
-    int before = v->result->differ;
-    v->result->differ = 0;
+    int differ = 0;
     for (uint32_t i = 0; i < v->a.graph->outputs.count; i++)
-        compare_output(v, i, &record->outputs[i], &beside->outputs[v->output_b[i]]);
-    int differ = v->result->differ;
-    v->result->differ |= before;
+        differ |= compare_output(v, i, &record->outputs[i], &beside->outputs[v->output_b[i]]);
     return differ;
 }
 
-/* An output that is an input or a constant has no node. */
-static void set_first(xpu_validation *v, const xpu_beside *beside, const xpu_hit *hit) {
-    xpu_node cause = xpu_validate_cause(v, beside, hit);
-    v->result->first = xpu_validate_difference(v, hit, xpu_value_at(v->a.graph, hit->a)->node, cause);
-    v->result->has_first = 1;
-}
-
-/* Which operator it was: B once more, on A's tensors. */
-static xpu_status locate(xpu_validation *v, xpu_record *record, int *is_grown) {
+/* Which operator it was: B once more, on A's tensors. Of outputs that differ because of nothing roundings have grown.
+ */
+static xpu_status locate(xpu_validation *v, xpu_record *record, int outputs_differ) {
     xpu_beside beside;
     xpu_status status = xpu_validate_beside(v, record, 1, &beside);
     if (status != XPU_OK) return status;
-    const xpu_hit *hit = xpu_validate_first(v, &beside);
-    *is_grown = !hit;
-    if (hit && !v->result->has_first) set_first(v, &beside, hit);
-    for (uint32_t i = 0; *is_grown && i < v->a.graph->outputs.count; i++) {
-        const xpu_tensor *a = &record->outputs[i], *b = &beside.outputs[v->output_b[i]];
-        double apart = same_dims(a, b) ? xpu_validate_apart(a, b, xpu_validate_largest(a), (double)INFINITY).of_max
-                                       : (double)INFINITY;
-        if (apart > v->tolerance) *is_grown = 0;
+    xpu_node cause = {0};
+    const xpu_hit *hit = xpu_validate_first(v, &beside, !outputs_differ, &cause);
+    int differ = hit != NULL;
+    if (hit && !v->result->has_first) {
+        v->result->first = xpu_validate_difference(v, hit, xpu_value_at(v->a.graph, hit->a)->node, cause);
+        v->result->has_first = 1;
     }
+    for (uint32_t i = 0; !differ && outputs_differ && i < v->a.graph->outputs.count; i++) {
+        const xpu_tensor *a = &record->outputs[i], *b = &beside.outputs[v->output_b[i]];
+        differ = !same_dims(a, b) ||
+                 xpu_validate_apart(a, b, xpu_validate_largest(a), (double)INFINITY).of_max > v->tolerance;
+    }
+    v->result->differ |= differ;
+    v->result->grown |= outputs_differ && !differ;
     return XPU_OK;
 }
 
@@ -116,13 +114,10 @@ static xpu_status run_sample(xpu_validation *v) {
     if (status != XPU_OK) return status;
     v->result->samples++;
     if (v->has_b) {
-        int was = v->result->differ, is_grown = 0;
         count(v, &beside);
-        if (compare_outputs(v, &record, &beside)) status = locate(v, &record, &is_grown);
-        if (is_grown) {
-            v->result->grown = 1;
-            v->result->differ = was;
-        }
+        int differ = compare_outputs(v, &record, &beside);
+        xpu_node unused;
+        if (differ || xpu_validate_first(v, &beside, 1, &unused)) status = locate(v, &record, differ);
     }
     return status == XPU_OK ? xpu_validate_expect(v, &record, &beside) : status;
 }
@@ -143,6 +138,21 @@ static xpu_status choose_samples(xpu_validation *v) {
                      "give all inputs");
 }
 
+/* What no sample has met: a channel that none of them reaches, say. */
+static xpu_status compare_constants(xpu_validation *v) {
+    xpu_hit hit = {.rank = -1};
+    xpu_node node_a;
+    if (!v->has_b || v->result->differ || v->result->grown || !xpu_validate_is_alike(v)) return XPU_OK;
+    xpu_doing(xpu_arena_mem(v->arena), "comparing", "constants");
+    v->sample = 0;
+    if (xpu_validate_constants(v, &node_a, &hit)) {
+        v->result->differ = v->result->has_first = 1;
+        v->result->first = xpu_validate_difference(v, &hit, node_a, hit.node);
+        v->result->first.is_constant = 1;
+    }
+    return xpu_diags_status(v->diags);
+}
+
 static xpu_status validate(xpu_validation *v) {
     xpu_status status = xpu_validate_read(v);
     if (status == XPU_OK) status = xpu_validate_read_ranges(v);
@@ -160,6 +170,8 @@ static xpu_status validate(xpu_validation *v) {
         return xpu_error_stopped(
             v->diags, v->a.path, NULL,
             xpu_printf(v->arena, "%u of %u samples were complete", v->result->samples, v->samples));
+    if (status != XPU_OK) return status;
+    status = compare_constants(v);
     if (status != XPU_OK) return status;
     for (uint32_t i = 0; i < v->result->outputs; i++) v->result->differing_outputs += v->output_differs[i];
     xpu_validate_texts(v);

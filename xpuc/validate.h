@@ -7,6 +7,7 @@
 #include "xpuc/pipeline.h"
 
 #define XPU_VALIDATE_TOLERANCE 1e-4
+#define XPU_VALIDATE_ROUNDINGS 0.02 /* of the tolerance: what one operator's may be */
 enum { XPU_MOST_SAMPLES = 1000 };
 
 /* One of the two models. */
@@ -64,7 +65,7 @@ typedef enum { XPU_MATCH_NONE, XPU_MATCH_NAME, XPU_MATCH_STRUCTURE, XPU_MATCH_VA
 typedef struct {
     xpu_node node; /* of B */
     xpu_value a, b;
-    uint32_t order; /* of execution */
+    int is_sure; /* both nodes do the same to equal operands, and the results have one name or the graphs are alike */
     xpu_apart apart;
     double at_a, at_b;
     int64_t place[XPU_MAX_RANK];
@@ -119,10 +120,13 @@ xpu_kept_tensor *xpu_validate_kept(const xpu_record *record, xpu_value value, ui
 xpu_apart xpu_validate_apart(const xpu_tensor *a, const xpu_tensor *b, double largest, double enough);
 double xpu_validate_largest(const xpu_tensor *tensor);
 
-/* validate_locate.c: the first difference of a run with `hold`; NULL: none that is larger than roundings. */
-const xpu_hit *xpu_validate_first(const xpu_validation *v, const xpu_beside *beside);
-/* The node of B that made it so: where its operands have no counterpart, the first of those that they come from. */
-xpu_node xpu_validate_cause(const xpu_validation *v, const xpu_beside *beside, const xpu_hit *hit);
+/* validate_locate.c: the first difference of a run with `hold`; NULL: none that is larger than roundings. With `sure`
+ * only differences that need no output to tell that they are some. *cause: the node of B that made it: where operands
+ * have no counterparts, the first of those that they come from. */
+const xpu_hit *xpu_validate_first(const xpu_validation *v, const xpu_beside *beside, int sure, xpu_node *cause);
+/* Of graphs that are alike: the first operator with a constant of another value, which no sample may have met. Returns
+ * whether there is one, in *node_a and hit->node; hit->a and hit->b are the constants. */
+int xpu_validate_constants(const xpu_validation *v, xpu_node *node_a, xpu_hit *hit);
 /* Whether both graphs have the same operators in the same order. */
 int xpu_validate_is_alike(const xpu_validation *v);
 

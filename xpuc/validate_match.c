@@ -83,7 +83,7 @@ typedef struct {
     int hold;
     uint32_t *rounds;    /* by value of B: that have run */
     uint32_t *output_at; /* by value of B: of which output, plus 1 */
-    uint32_t order;
+    int is_alike;
 } comparer;
 
 /* A tensor of A that one of B may be. */
@@ -185,12 +185,42 @@ static candidate find(const comparer *c, xpu_node node, uint32_t output, uint32_
 
 /* ---- what is found ---- */
 
-static void add_hit(comparer *c, const candidate *found, xpu_node node, xpu_value value, const xpu_tensor *tensor) {
+/* Whether the same operators read both: a folded operator leaves its name to what it went into. */
+static int same_users(const xpu_graph *a, xpu_value x, const xpu_graph *b, xpu_value y) {
+    const xpu_value_info *info_a = xpu_value_at(a, x), *info_b = xpu_value_at(b, y);
+    if (info_a->uses.count != info_b->uses.count || info_a->is_output != info_b->is_output) return 0;
+    for (uint32_t i = 0; i < info_a->uses.count; i++) {
+        const xpu_op *wanted = xpu_node_at(a, info_a->uses.items[i].node)->op;
+        uint32_t in_a = 0, in_b = 0;
+        for (uint32_t k = 0; k < info_a->uses.count; k++) {
+            in_a += xpu_node_at(a, info_a->uses.items[k].node)->op == wanted;
+            in_b += xpu_node_at(b, info_b->uses.items[k].node)->op == wanted;
+        }
+        if (in_a != in_b) return 0;
+    }
+    return 1;
+}
+
+static int is_sure(const comparer *c, const candidate *found, xpu_node node, xpu_value value) {
+    const xpu_value_info *made = xpu_value_at(c->v->a.graph, found->kept->value);
+    const xpu_node_info *info = xpu_node_at(c->v->b.graph, node);
+    if (found->kind != XPU_MATCH_NAME && !(c->is_alike && found->kind == XPU_MATCH_STRUCTURE)) return 0;
+    if (made->kind != XPU_VALUE_NODE || info->block_count || !same_operands(c, made->node, node)) return 0;
+    if (!c->is_alike && !same_users(c->v->a.graph, found->kept->value, c->v->b.graph, value)) return 0;
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        if (!info->inputs[i].id || xpu_value_at(c->v->b.graph, info->inputs[i])->kind == XPU_VALUE_CONST) continue;
+        if (c->beside->state[info->inputs[i].id] == XPU_MATCH_NONE) return 0;
+    }
+    return 1;
+}
+
+static void add_hit(comparer *c, const candidate *found, xpu_node node, xpu_value value, const xpu_tensor *tensor,
+                    int sure) {
     const xpu_kept_tensor *kept = found->kept;
     xpu_hit hit = {.node = node,
                    .a = kept->value,
                    .b = value,
-                   .order = c->order,
+                   .is_sure = sure,
                    .apart = xpu_validate_apart(&kept->tensor, tensor, kept->largest, (double)INFINITY)};
     xpu_validate_place(&hit, &kept->tensor, tensor);
     XPU_PUSH(c->v->scratch, &c->beside->hits, hit);
@@ -200,21 +230,23 @@ static void take(comparer *c, const candidate *found, xpu_node node, xpu_value v
     xpu_beside *beside = c->beside;
     xpu_kept_tensor *kept = found->kept;
     const int is_same = is_equal(c, found);
+    const int sure = is_sure(c, found, node, value);
     const int can_hold =
         c->hold && kept->tensor.dtype == tensor->dtype && xpu_tensor_count(&kept->tensor) == xpu_tensor_count(tensor);
+    /* In other forms of a network a name may have become another tensor's. */
+    if (!is_same && !sure && !c->is_alike && !c->output_at[value.id]) return;
     beside->matched++;
     beside->kinds[found->kind]++;
     beside->differing += !is_same;
     beside->counterpart[value.id] = kept->value.id;
     if (is_same) kept->taken = 1;
-    if (found->apart.of_max > 0) add_hit(c, found, node, value, tensor);
+    if (found->apart.of_max > 0) add_hit(c, found, node, value, tensor, sure);
     beside->state[value.id] = is_same || can_hold ? (uint8_t)found->kind : XPU_MATCH_NONE;
     if (can_hold) memcpy(tensor->data, kept->tensor.data, xpu_tensor_bytes(tensor));
 }
 
 static xpu_status compare_results(void *context, xpu_node node, const xpu_tensor *results, uint32_t count) {
     comparer *c = context;
-    c->order++;
     for (uint32_t i = 0; i < count; i++) {
         xpu_value value = xpu_node_output(c->v->b.graph, node, i);
         if (!value.id) continue;
@@ -230,7 +262,7 @@ static xpu_status compare_results(void *context, xpu_node node, const xpu_tensor
 
 xpu_status xpu_validate_beside(xpu_validation *v, xpu_record *record, int hold, xpu_beside *beside) {
     const xpu_graph *graph = v->b.graph;
-    comparer context = {.v = v, .record = record, .beside = beside, .hold = hold};
+    comparer context = {.v = v, .record = record, .beside = beside, .hold = hold, .is_alike = xpu_validate_is_alike(v)};
     *beside = (xpu_beside){.inner = 0};
     beside->state = XPU_NEW_ARRAY(v->scratch, uint8_t, graph->values.count);
     beside->counterpart = XPU_NEW_ARRAY(v->scratch, uint32_t, graph->values.count);

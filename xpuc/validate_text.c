@@ -119,7 +119,10 @@ static void add_expected(const xpu_validation *v, xpu_text *text) {
 static void add_first(const xpu_validation *v, xpu_text *text) {
     const xpuc_difference *d = &v->result->first;
     if (!v->result->has_first) return;
-    xpu_text_add(text, "first difference, sample %u: %s %s\n", d->sample, tensors_text(v, d), by_text(v, d));
+    if (d->is_constant)
+        xpu_text_add(text, "first difference, an operand: %s %s\n", tensors_text(v, d), by_text(v, d));
+    else
+        xpu_text_add(text, "first difference, sample %u: %s %s\n", d->sample, tensors_text(v, d), by_text(v, d));
     if (d->where_a) xpu_text_add(text, "  in A: %s\n", d->where_a);
     if (d->where_b) xpu_text_add(text, "  in B: %s\n", d->where_b);
 }
@@ -144,6 +147,7 @@ static void set_difference(const xpu_validation *v, json_t *top, const char *key
     set_text(v, object, "node_a", d->node_a);
     set_text(v, object, "node_b", d->node_b);
     xpu_json_set(v->arena, object, "is_expected", json_boolean(d->is_expected));
+    xpu_json_set(v->arena, object, "is_constant", json_boolean(d->is_constant));
     xpu_json_set(v->arena, object, "sample", json_integer(d->sample));
     set_number(v, object, "difference", d->difference);
     set_number(v, object, "largest", d->largest);

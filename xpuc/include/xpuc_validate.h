@@ -74,10 +74,11 @@ typedef struct {
     double difference;             /* the largest one; infinite where one side alone is NaN or infinite */
     double largest;                /* max|a| over finite elements */
     int is_expected;               /* `a` is what was expected, `b` what the model gives that has names */
+    int is_constant;               /* the tensors are operands of the nodes: constants that no sample shows to differ */
 } xpuc_difference;
 
 typedef struct {
-    int differ;                 /* 1: they are not the same network */
+    int differ;                 /* 1: they are not the same network: outputs differ, or an operator that both have */
     int grown;                  /* 1: outputs differ, but no operator does on equal operands: roundings have grown */
     unsigned samples;           /* that ran */
     uint32_t outputs;           /* of A */
