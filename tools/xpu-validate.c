@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/npy.h"
 #include "base/stop.h"
-#include "tools/common/tool.h"
+#include "tools/common/validate_device.h"
 #include "xpuc/include/xpuc_validate.h"
 
 static const xpu_option options[] = {
@@ -24,6 +24,9 @@ static const xpu_option options[] = {
     {"tolerance", 't', "R", "elements are equal when |a - b| <= R * max|a| (1e-4)"},
     {"params-a", 0, "FILE", "the parameters of A, a PaddlePaddle program (found beside it)", XPU_READS},
     {"params-b", 0, "FILE", "the parameters of B, a PaddlePaddle program (found beside it)", XPU_READS},
+    {"device", 'd', "ref|func|rtl", "where both run: func and rtl besides ref, which finds the operator (ref)"},
+    {"chip", 0, "NAME|FILE.json", "--device: the chip that both are compiled for (standard)"},
+    {"precision", 0, "auto|fp32|int16|int16x8", "--device: in which numbers layers compute there (fp32)"},
     {"json", 0, NULL, "print what was found as JSON"},
     {NULL, 0, NULL, NULL},
 };
@@ -127,12 +130,42 @@ static int read_files(xpu_tool *tool, tensors *inputs, tensors *expected) {
 
 typedef struct {
     int is_shown;
-} progress;
+    xpu_validate_device device;
+} running;
 
 static void show(void *context, const char *doing) {
-    progress *p = context;
-    p->is_shown = 1;
+    running *r = context;
+    r->is_shown = 1;
     fprintf(stderr, "\r%-40s", doing);
+}
+
+static int run_on_device(void *context, xpuc_device_run *run, char **text) {
+    const running *r = context;
+    return xpu_validate_device_run(&r->device, run, text);
+}
+
+/* ref is the default here, as it needs no compilation. */
+static int read_device(xpu_tool *tool, running *r, xpuc_validate_options *with) {
+    const char *device = xpu_tool_option(tool, "device");
+    static const char *const others[] = {"chip", "precision"};
+    r->device.tool = tool;
+    int status = device ? xpu_device_options_read(tool, &r->device.device) : XPU_OK;
+    if (status) return status;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!xpu_tool_option(tool, others[i]) || (device && !r->device.device.is_ref)) continue;
+        return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", others[i]),
+                              "the option has no effect on ref", "nothing is compiled for a chip",
+                              "give --device=func or --device=rtl");
+    }
+    if (!device || r->device.device.is_ref) return XPU_OK;
+    if (!xpu_tool_word(tool, 1))
+        return xpu_tool_usage(tool, "option '--device'", "there is one model",
+                              "on a device two models are compared with each other", "name a second one");
+    with->chip = xpu_tool_option(tool, "chip");
+    with->precision = xpu_tool_option(tool, "precision");
+    with->device = run_on_device;
+    with->device_name = device;
+    return XPU_OK;
 }
 
 static int stop(void *context) {
@@ -148,10 +181,11 @@ static int check_words(xpu_tool *tool) {
                           "write xpu-validate A B, or see xpu-validate --help");
 }
 
-static void conclude(const xpu_tool *tool, const xpuc_validation *found, double seconds) {
+static void conclude(const xpu_tool *tool, const xpuc_validation *found, const char *device, double seconds) {
     const char *a = xpu_tool_path(tool, xpu_tool_word(tool, 0)), *b = xpu_tool_word(tool, 1);
-    printf("%s%s%s: %s, %u sample%s on ref; %.2f s\n", a, b ? " and " : "", b ? xpu_tool_path(tool, b) : "",
-           found->differ ? "they differ" : "no difference", found->samples, found->samples == 1 ? "" : "s", seconds);
+    printf("%s%s%s: %s, %u sample%s on ref%s%s; %.2f s\n", a, b ? " and " : "", b ? xpu_tool_path(tool, b) : "",
+           found->differ ? "they differ" : "no difference", found->samples, found->samples == 1 ? "" : "s",
+           device ? " and " : "", device ? device : "", seconds);
 }
 
 static int run(xpu_tool *tool) {
@@ -164,11 +198,12 @@ static int run(xpu_tool *tool) {
                                   .stop = stop};
     tensors inputs = {0}, expected = {0};
     uint64_t samples = 0;
-    progress shown = {0};
+    running state = {0};
     int status = check_words(tool);
     if (!status) status = read_count(tool, "samples", 1, 1000, &samples);
     if (!status) status = read_count(tool, "seed", 0, UINT64_MAX, &with.seed);
     if (!status) status = read_tolerance(tool, &with.tolerance);
+    if (!status) status = read_device(tool, &state, &with);
     if (!status) status = read_files(tool, &inputs, &expected);
     if (status) return status;
     with.samples = (unsigned)samples;
@@ -176,24 +211,22 @@ static int run(xpu_tool *tool) {
     with.input_count = inputs.count;
     with.expected = expected.items;
     with.expected_count = expected.count;
-    if (!tool->quiet && isatty(STDERR_FILENO)) {
-        with.context = &shown;
-        with.progress = show;
-    }
+    with.context = &state;
+    if (!tool->quiet && isatty(STDERR_FILENO)) with.progress = show;
     double started = xpu_seconds();
     xpuc_validation found;
     xpuc_error error;
     xpu_stop_begin();
     status = xpuc_validate(xpu_tool_word(tool, 0), xpu_tool_word(tool, 1), &with, &found, &error);
     xpu_stop_end();
-    if (shown.is_shown) fprintf(stderr, "\r%40s\r", "");
+    if (state.is_shown) fprintf(stderr, "\r%40s\r", "");
     xpu_tool_report(tool, status, error.text);
     xpuc_error_clear(&error);
     if (found.text) {
         const int as_json = xpu_tool_flag(tool, "json");
         if (as_json) printf("%s\n", found.json);
         if (!as_json && !tool->quiet) fputs(found.text, stdout);
-        if (!as_json && !tool->quiet) conclude(tool, &found, xpu_seconds() - started);
+        if (!as_json && !tool->quiet) conclude(tool, &found, with.device_name, xpu_seconds() - started);
     }
     xpuc_validation_clear(&found);
     return status;

@@ -18,6 +18,7 @@ void xpuc_validation_clear(xpuc_validation *validation) {
     if (!validation) return;
     xpu_validate_clear_difference(&validation->first);
     xpu_validate_clear_difference(&validation->output);
+    xpu_validate_clear_difference(&validation->device_first);
     free(validation->text);
     free(validation->json);
     *validation = (xpuc_validation){.differ = 0};
@@ -67,7 +68,9 @@ static xpu_status locate(xpu_validation *v, xpu_record *record, int outputs_diff
     const xpu_hit *hit = xpu_validate_first(v, &beside, !outputs_differ, &cause);
     int differ = hit != NULL;
     if (hit && !v->result->has_first) {
-        v->result->first = xpu_validate_difference(v, hit, xpu_value_at(v->a.graph, hit->a)->node, cause);
+        xpu_node node_a = xpu_value_at(v->a.graph, hit->a)->node;
+        if (!hit->is_sure && !xpu_validate_is_alike(v)) node_a = xpu_validate_cause_in_a(v, record, hit);
+        v->result->first = xpu_validate_difference(v, hit, node_a, cause);
         v->result->has_first = 1;
     }
     for (uint32_t i = 0; !differ && outputs_differ && i < v->a.graph->outputs.count; i++) {
@@ -118,6 +121,7 @@ static xpu_status run_sample(xpu_validation *v) {
         int differ = compare_outputs(v, &record, &beside);
         xpu_node unused;
         if (differ || xpu_validate_first(v, &beside, 1, &unused)) status = locate(v, &record, differ);
+        if (status == XPU_OK && v->wanted->device) status = xpu_validate_on_device(v, &beside);
     }
     return status == XPU_OK ? xpu_validate_expect(v, &record, &beside) : status;
 }

@@ -44,7 +44,7 @@ typedef struct {
     uint32_t round;
     xpu_tensor tensor;
     double largest;
-    int taken;      /* one of B's equals it */
+    uint32_t taken; /* a value of B that equals it; 0: none does */
     uint32_t next;  /* of the same number of elements, plus 1 */
     uint32_t later; /* of the same value, plus 1 */
 } xpu_kept_tensor;
@@ -124,11 +124,18 @@ double xpu_validate_largest(const xpu_tensor *tensor);
  * only differences that need no output to tell that they are some. *cause: the node of B that made it: where operands
  * have no counterparts, the first of those that they come from. */
 const xpu_hit *xpu_validate_first(const xpu_validation *v, const xpu_beside *beside, int sure, xpu_node *cause);
+/* The node of A that belongs to it: where its operands have no counterparts in B, the first of those that they come
+ * from. */
+xpu_node xpu_validate_cause_in_a(const xpu_validation *v, const xpu_record *record, const xpu_hit *hit);
 /* Of graphs that are alike: the first operator with a constant of another value, which no sample may have met. Returns
  * whether there is one, in *node_a and hit->node; hit->a and hit->b are the constants. */
 int xpu_validate_constants(const xpu_validation *v, xpu_node *node_a, xpu_hit *hit);
 /* Whether both graphs have the same operators in the same order. */
 int xpu_validate_is_alike(const xpu_validation *v);
+
+/* validate_device.c: both models on the caller's device; pairs are those of a run of ref. [validate-compile]
+ * [validate-device] */
+xpu_status xpu_validate_on_device(xpu_validation *v, const xpu_beside *beside);
 
 /* validate_expect.c: the expected tensors against a run of A, and of B where there is one; what differs goes into the
  * result. [validate-expect] */

@@ -116,3 +116,26 @@ const xpu_hit *xpu_validate_first(const xpu_validation *v, const xpu_beside *bes
     }
     return first;
 }
+
+xpu_node xpu_validate_cause_in_a(const xpu_validation *v, const xpu_record *record, const xpu_hit *hit) {
+    const xpu_graph *graph = v->a.graph;
+    uint8_t *marked = XPU_NEW_ARRAY(v->scratch, uint8_t, graph->nodes.count);
+    xpu_node *nodes = XPU_NEW_ARRAY(v->scratch, xpu_node, graph->nodes.count);
+    xpu_node cause = xpu_value_at(graph, hit->a)->node;
+    uint32_t count = 0;
+    if (!cause.id) return cause;
+    marked[cause.id] = 1;
+    XPU_FOR_ALL_NODES(graph, node) nodes[count++] = node;
+    while (count-- > 0) {
+        const xpu_node_info *info = xpu_node_at(graph, nodes[count]);
+        if (!marked[nodes[count].id]) continue;
+        cause = nodes[count];
+        for (uint32_t i = 0; i < info->input_count; i++) {
+            const xpu_value_info *operand = xpu_value_at(graph, info->inputs[i]);
+            const xpu_kept_tensor *kept =
+                operand->kind == XPU_VALUE_NODE ? xpu_validate_kept(record, info->inputs[i], 0) : NULL;
+            if (kept && !kept->taken && !is_of_constants(graph, info->inputs[i], 0)) marked[operand->node.id] = 1;
+        }
+    }
+    return cause;
+}

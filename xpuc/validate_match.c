@@ -102,6 +102,11 @@ static int is_equal(const comparer *c, const candidate *found) {
     return found->kept && found->apart.of_max <= c->v->tolerance;
 }
 
+/* By another value of B. */
+static int is_taken(const xpu_kept_tensor *kept, xpu_value value) {
+    return kept->taken && kept->taken != value.id;
+}
+
 static candidate by_name(const comparer *c, xpu_value value, uint32_t round, const xpu_tensor *tensor) {
     const xpu_graph *a = c->v->a.graph, *b = c->v->b.graph;
     uint32_t output = c->output_at[value.id];
@@ -148,13 +153,13 @@ static candidate by_structure(const comparer *c, xpu_node node, uint32_t output,
         candidate found = look(c, xpu_validate_kept(c->record, xpu_node_output(a, use->node, output), round),
                                XPU_MATCH_STRUCTURE, tensor);
         if (is_equal(c, &found)) return found;
-        if (found.kept && !found.kept->taken && !best.kept) best = found;
+        if (found.kept && !is_taken(found.kept, xpu_node_output(b, node, output)) && !best.kept) best = found;
     }
     return best;
 }
 
 /* The first that is equal and not yet another's, else any that is equal. Few or constant elements say nothing. */
-static candidate by_value(const comparer *c, const xpu_tensor *tensor, int only_free) {
+static candidate by_value(const comparer *c, xpu_value value, const xpu_tensor *tensor, int only_free) {
     candidate any = {.kept = NULL};
     const int64_t count = xpu_tensor_count(tensor);
     uint32_t at = count < 2 ? 0 : c->record->by_count[slot_of(count)];
@@ -162,10 +167,11 @@ static candidate by_value(const comparer *c, const xpu_tensor *tensor, int only_
         xpu_kept_tensor *kept = &c->record->kept.items[at - 1];
         at = kept->next;
         if (kept->tensor.dtype != tensor->dtype || xpu_tensor_count(&kept->tensor) != count) continue;
-        if (kept->taken && (only_free || any.kept)) continue;
+        const int taken = is_taken(kept, value);
+        if (taken && (only_free || any.kept)) continue;
         candidate found = look(c, kept, XPU_MATCH_VALUE, tensor);
         if (!is_equal(c, &found)) continue;
-        if (!kept->taken) return found;
+        if (!taken) return found;
         any = found;
     }
     return any;
@@ -178,7 +184,7 @@ static candidate find(const comparer *c, xpu_node node, uint32_t output, uint32_
     candidate made = by_structure(c, node, output, round, tensor);
     if (is_equal(c, &made)) return made;
     if (c->output_at[value.id] && named.kept) return named;
-    candidate equal = by_value(c, tensor, named.kept != NULL);
+    candidate equal = by_value(c, value, tensor, named.kept != NULL);
     if (equal.kept) return equal;
     return named.kept ? named : made;
 }
@@ -239,7 +245,7 @@ static void take(comparer *c, const candidate *found, xpu_node node, xpu_value v
     beside->kinds[found->kind]++;
     beside->differing += !is_same;
     beside->counterpart[value.id] = kept->value.id;
-    if (is_same) kept->taken = 1;
+    if (is_same) kept->taken = value.id;
     if (found->apart.of_max > 0) add_hit(c, found, node, value, tensor, sure);
     beside->state[value.id] = is_same || can_hold ? (uint8_t)found->kind : XPU_MATCH_NONE;
     if (can_hold) memcpy(tensor->data, kept->tensor.data, xpu_tensor_bytes(tensor));

@@ -116,6 +116,19 @@ static void add_expected(const xpu_validation *v, xpu_text *text) {
     xpu_text_add(text, "expected  %u of %u agree\n", r->expected - r->expected_differing, r->expected);
 }
 
+static void add_device(const xpu_validation *v, xpu_text *text) {
+    const xpuc_validation *r = v->result;
+    const xpuc_difference *d = &r->device_first;
+    if (!v->wanted->device || !v->has_b) return;
+    xpu_text_add(text, "on %-6s outputs %s, within %.2g of max|a|; %u of %u tensors differ\n",
+                 v->wanted->device_name ? v->wanted->device_name : "device", r->device_differs ? "differ" : "agree",
+                 r->device_largest, r->device_differing, r->device_compared);
+    if (!r->has_device_first) return;
+    xpu_text_add(text, "first there, sample %u: %s %s\n", d->sample, tensors_text(v, d), by_text(v, d));
+    if (d->where_a) xpu_text_add(text, "  in A: %s\n", d->where_a);
+    if (d->where_b) xpu_text_add(text, "  in B: %s\n", d->where_b);
+}
+
 static void add_first(const xpu_validation *v, xpu_text *text) {
     const xpuc_difference *d = &v->result->first;
     if (!v->result->has_first) return;
@@ -186,6 +199,12 @@ static json_t *as_json(const xpu_validation *v) {
     set_number(v, top, "largest", r->largest);
     if (r->has_first) set_difference(v, top, "first", &r->first);
     if (r->output.tensor_a) set_difference(v, top, "output", &r->output);
+    if (!v->wanted->device) return top;
+    xpu_json_set(v->arena, top, "device_compared", json_integer(r->device_compared));
+    xpu_json_set(v->arena, top, "device_differing", json_integer(r->device_differing));
+    xpu_json_set(v->arena, top, "device_differs", json_boolean(r->device_differs));
+    set_number(v, top, "device_largest", r->device_largest);
+    if (r->has_device_first) set_difference(v, top, "device_first", &r->device_first);
     return top;
 }
 
@@ -196,6 +215,7 @@ void xpu_validate_texts(xpu_validation *v) {
     add_outputs(v, &text);
     add_expected(v, &text);
     add_first(v, &text);
+    add_device(v, &text);
     v->result->text = xpu_give_text(v->arena, text.text);
     char *json = json_dumps(as_json(v), JSON_INDENT(1) | JSON_PRESERVE_ORDER);
     if (!json) xpu_out_of_memory(xpu_arena_mem(v->arena));

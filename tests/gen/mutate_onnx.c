@@ -73,7 +73,8 @@ static XpuOnnx__TensorProto *find_tensor(const mutator *m, const char *name) {
     }
     for (size_t i = 0; i < m->graph->n_node; i++) {
         const XpuOnnx__NodeProto *node = m->graph->node[i];
-        if (strcmp(node->op_type, "Constant") != 0 || strcmp(node->output[0], name) != 0 || !node->n_attribute) continue;
+        if (strcmp(node->op_type, "Constant") != 0 || strcmp(node->output[0], name) != 0 || !node->n_attribute)
+            continue;
         return node->attribute[0]->t;
     }
     return NULL;
@@ -197,8 +198,8 @@ static int change_attribute(mutator *m, const site *s) {
 static int change_tensor(mutator *m, const site *s, xpu_mutation *made) {
     XpuOnnx__TensorProto *tensor = s->tensor;
     int64_t count = count_of(tensor), at = below(m, (uint32_t)count);
-    made->what = xpu_printf(m->arena, "%s[%lld]", tensor->name && tensor->name[0] ? tensor->name : "constant",
-                            (long long)at);
+    made->what =
+        xpu_printf(m->arena, "%s[%lld]", tensor->name && tensor->name[0] ? tensor->name : "constant", (long long)at);
     if (is_bytes(tensor)) {
         tensor->raw_data.data[at] ^= (uint8_t)(3 + below(m, 61));
         return 1;
@@ -206,7 +207,9 @@ static int change_tensor(mutator *m, const site *s, xpu_mutation *made) {
     float *data = floats_of(m, tensor), largest = 0;
     for (int64_t i = 0; i < count; i++) largest = fmaxf(largest, fabsf(get(data, i)));
     float value = get(data, at), by = (largest > 0 ? largest : 1) * (0.05f + 0.45f * (float)below(m, 1000) / 1000);
-    value = strcmp(s->kind, "epsilon") == 0 ? value * (float)(10 << below(m, 8)) : below(m, 2) ? value + by : value - by;
+    value = strcmp(s->kind, "epsilon") == 0 ? value * (float)(10 << below(m, 8))
+            : below(m, 2)                   ? value + by
+                                            : value - by;
     memcpy((char *)data + (size_t)at * sizeof value, &value, sizeof value);
     return 1;
 }

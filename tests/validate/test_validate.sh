@@ -53,6 +53,23 @@ is 'version' "$(key "$folder/d.json" version)" 1
 is 'differing_outputs' "$(key "$folder/d.json" differing_outputs)" 1
 check 0 'no difference' "$validate" "$digits" examples/digits/digits_qdq.onnx --tolerance=3
 
+# mutations; where every operator has its counterpart the outputs need not tell
+mutant() { "$build/tests/gen/mutate_onnx_main" "$1" "$2" "$folder/b.onnx" ${3:-} >"$folder/what"; }
+mutant "$mnist" 5000
+check 4 "in B: node 'Convolution28' (Conv-1, #1)" "$validate" "$mnist" "$folder/b.onnx"
+check 4 "first there, sample 0: 'Convolution28_Output_0'" "$validate" "$mnist" "$folder/b.onnx" -d func -i "$nine"
+check 4 "'Convolution28_Output_0' of A, 'renamed/Convolution28_Output_0' of B" \
+    "$validate" "$mnist" "$folder/c.onnx" $(mutant "$mnist" 5000 --rename; cp "$folder/b.onnx" "$folder/c.onnx")
+mutant "$digits" 6
+check 4 "first difference, an operand: 'conv3/w'" "$validate" "$digits" "$folder/b.onnx"
+
+# on a device
+check 0 'on func   outputs agree' "$validate" "$mnist" "$mnist" -d func --chip=nano -i "$nine"
+check 2 'the option has no effect on ref' "$validate" "$mnist" "$mnist" --chip=nano
+check 2 'there is no such device' "$validate" "$mnist" "$mnist" -d gpu
+check 2 'there is one model' "$validate" "$mnist" -d func -i "$nine" --expect=tests/models/mnist8_expected.npz
+check 2 'error [validate-compile]' "$validate" "$mnist" "$mnist" -d func --chip=none
+
 # it cannot be compared
 check 2 'error [validate-size]' "$validate" "$digits" "$mnist"
 check 2 'there are not two models' "$validate" "$mnist"

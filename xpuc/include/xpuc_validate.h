@@ -28,7 +28,8 @@ typedef struct xpuc_device_run {
     size_t size;
     const xpuc_tensor *inputs; /* under their names in this model */
     uint32_t input_count;
-    /* To be called with each output and each inner tensor that there is, under its name; it is copied. */
+    /* To be called with each output, in the order of the program, then with the inner tensors that there are, under
+     * their names; they are copied. */
     void (*give)(struct xpuc_device_run *run, const xpuc_tensor *tensor);
     void *own; /* the library's */
 } xpuc_device_run;
@@ -48,8 +49,8 @@ typedef struct {
     unsigned samples; /* how often inputs and open dims are drawn [2; 1 where all inputs are given] */
     uint64_t seed;
     double tolerance; /* elements are equal when |a - b| <= tolerance * max|a| [1e-4] */
-    /* Another device than the host: both models are compiled for `chip` in `precision` and run there. Returns 0, or an
-     * exit code with *text malloc'd or NULL [none]. */
+    /* A device besides the host: both models are compiled for `chip` in `precision` and run there, too. Returns 0, or
+     * an exit code with *text malloc'd or NULL [none]. */
     int (*device)(void *context, xpuc_device_run *run, char **text);
     const char *device_name; /* for texts */
     const char *chip;        /* ["standard"] */
@@ -91,7 +92,13 @@ typedef struct {
     int has_first;                         /* `first` is set */
     xpuc_difference first;                 /* first in order of execution whose result differs on equal operands */
     xpuc_difference output;                /* the output that differs most; its tensors are NULL where none does */
-    char *text, *json;                     /* all of this for people and for programs */
+    /* On the device: pairs of tensors that were compared, those that differ by more than the tolerance, whether outputs
+     * do, the largest difference of an output in max|a|, and the first pair. */
+    uint32_t device_compared, device_differing;
+    int device_differs, has_device_first;
+    double device_largest;
+    xpuc_difference device_first;
+    char *text, *json; /* all of this for people and for programs */
 } xpuc_validation;
 XPUC_API void xpuc_validation_clear(xpuc_validation *validation);
 
