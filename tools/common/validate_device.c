@@ -62,8 +62,8 @@ static int run_program(const xpu_validate_device *device, xpu_arena *arena, xpuc
     xpurt_tensor *inputs = XPU_NEW_ARRAY(arena, xpurt_tensor, run->input_count + 1);
     for (uint32_t i = 0; i < run->input_count; i++) {
         const xpuc_tensor *from = &run->inputs[i];
-        inputs[i] = (xpurt_tensor){
-            .name = from->name, .dtype = from->dtype, .rank = from->rank, .data = (void *)from->data};
+        inputs[i] =
+            (xpurt_tensor){.name = from->name, .dtype = from->dtype, .rank = from->rank, .data = (void *)from->data};
         memcpy(inputs[i].dims, from->dims, sizeof inputs[i].dims);
     }
     with.dump_folder = xpu_path_join(arena, folder, "dump");
