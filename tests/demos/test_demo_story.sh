@@ -26,6 +26,10 @@ if [ -e "$XPU_BUILD/lib/libxpurtl-standard.so" ]; then
     check 0 'Once upon a time, there was
 ' "$tell" "$folder/demo-story/loop.xpu" "$words" --tokens=7 --device=rtl
     at_most 370000
+    # A step at position 100
+    "$XPU_BIN/xpu-run" -q "$folder/demo-story/step.xpu" -i tests/demos/step_100_in.npz --stats="$folder/stats.json"
+    output="on rtl, $(sed -n 's/^  "cycles": *\([0-9]*\).*/\1/p' "$folder/stats.json") cycles"
+    at_most 220000
 fi
 # What is no vocabulary, no program of a story, no number
 head -c 3000 "$words" >"$folder/words.bin"

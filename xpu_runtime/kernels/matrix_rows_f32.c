@@ -6,7 +6,7 @@
 
 #include "xpu_runtime/kernels/findmax.h"
 
-enum { LANES = 16, MOST_VECTORS = 4, DEEP = 96 };
+enum { LANES = 16, MOST_VECTORS = 4, DEEP = 96, DEPTH = 16 };
 
 /* How the work is cut, and where it stands in LM; halves change from slice to slice, or from task to task. */
 struct plan {
@@ -103,25 +103,35 @@ static void start(const struct rows *r, const struct plan *p, const struct place
     for (uint32_t i = r->m; i > 0; i--, acc += p->block) __riscv_vse32_v_f32m4(acc, first, vl);
 }
 
-/* Loads stand between the products, which wait for each other: the next elements and rows of weights are on their way.
- */
+/* Loads stand between the products, which wait for each other: rows of weights are on their way. As a scalar load waits
+ * for all vector loads, elements of x come several at once. Tails are undisturbed in both, which leaves sums and rows
+ * in their registers. */
 #define ROW(i)              __riscv_vle32_v_f32m4(w + (i) * pitch, vl)
-#define ADD(sum, value, of) sum = __riscv_vfmacc_vf_f32m4(sum, value, of, vl)
+#define ADD(sum, value, of) sum = __riscv_vfmacc_vf_f32m4_tu(sum, value, of, vl)
+#define NEXT(r, i)          r = __riscv_vle32_v_f32m4_tu(r, w + (i) * pitch, vl)
 
 static void multiply_one(float *acc, const float *x, const float *w, uint32_t pitch, uint32_t depth, size_t vl) {
     vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl);
-    if (depth >= 4) {
-        vfloat32m4_t r0 = ROW(0), r1 = ROW(1), r2 = ROW(2), r3 = ROW(3);
-        float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
-        w += 4 * pitch, x += 4;
-        for (; depth >= 8; depth -= 4, w += 4 * pitch, x += 4) {
-            ADD(a, x0, r0), r0 = ROW(0), x0 = x[0];
-            ADD(a, x1, r1), r1 = ROW(1), x1 = x[1];
-            ADD(a, x2, r2), r2 = ROW(2), x2 = x[2];
-            ADD(a, x3, r3), r3 = ROW(3), x3 = x[3];
-        }
-        ADD(a, x0, r0), ADD(a, x1, r1), ADD(a, x2, r2), ADD(a, x3, r3);
-        depth -= 4;
+    for (; depth >= DEPTH; depth -= DEPTH, x += DEPTH, w += DEPTH * pitch) {
+        float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3], x4 = x[4], x5 = x[5], x6 = x[6], x7 = x[7];
+        float x8 = x[8], x9 = x[9], xa = x[10], xb = x[11], xc = x[12], xd = x[13], xe = x[14], xf = x[15];
+        vfloat32m4_t r0 = ROW(0), r1 = ROW(1);
+        ADD(a, x0, r0), NEXT(r0, 2);
+        ADD(a, x1, r1), NEXT(r1, 3);
+        ADD(a, x2, r0), NEXT(r0, 4);
+        ADD(a, x3, r1), NEXT(r1, 5);
+        ADD(a, x4, r0), NEXT(r0, 6);
+        ADD(a, x5, r1), NEXT(r1, 7);
+        ADD(a, x6, r0), NEXT(r0, 8);
+        ADD(a, x7, r1), NEXT(r1, 9);
+        ADD(a, x8, r0), NEXT(r0, 10);
+        ADD(a, x9, r1), NEXT(r1, 11);
+        ADD(a, xa, r0), NEXT(r0, 12);
+        ADD(a, xb, r1), NEXT(r1, 13);
+        ADD(a, xc, r0), NEXT(r0, 14);
+        ADD(a, xd, r1), NEXT(r1, 15);
+        ADD(a, xe, r0);
+        ADD(a, xf, r1);
     }
     for (; depth > 0; depth--, w += pitch) ADD(a, *x++, ROW(0));
     __riscv_vse32_v_f32m4(acc, a, vl);
@@ -131,22 +141,23 @@ static void multiply_two(float *acc, const float *x, uint32_t x_pitch, const flo
                          size_t vl) {
     const float *y = x + x_pitch;
     vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl), b = __riscv_vle32_v_f32m4(acc + pitch, vl);
-    if (depth >= 2) {
+    for (; depth >= DEPTH / 2; depth -= DEPTH / 2, x += DEPTH / 2, y += DEPTH / 2, w += DEPTH / 2 * pitch) {
+        float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3], x4 = x[4], x5 = x[5], x6 = x[6], x7 = x[7];
+        float y0 = y[0], y1 = y[1], y2 = y[2], y3 = y[3], y4 = y[4], y5 = y[5], y6 = y[6], y7 = y[7];
         vfloat32m4_t r0 = ROW(0), r1 = ROW(1);
-        float x0 = x[0], y0 = y[0], x1 = x[1], y1 = y[1];
-        w += 2 * pitch, x += 2, y += 2;
-        for (; depth >= 4; depth -= 2, w += 2 * pitch, x += 2, y += 2) {
-            ADD(a, x0, r0), x0 = x[0];
-            ADD(b, y0, r0), r0 = ROW(0), y0 = y[0];
-            ADD(a, x1, r1), x1 = x[1];
-            ADD(b, y1, r1), r1 = ROW(1), y1 = y[1];
-        }
-        ADD(a, x0, r0), ADD(b, y0, r0), ADD(a, x1, r1), ADD(b, y1, r1);
-        depth -= 2;
+        ADD(a, x0, r0), ADD(b, y0, r0), NEXT(r0, 2);
+        ADD(a, x1, r1), ADD(b, y1, r1), NEXT(r1, 3);
+        ADD(a, x2, r0), ADD(b, y2, r0), NEXT(r0, 4);
+        ADD(a, x3, r1), ADD(b, y3, r1), NEXT(r1, 5);
+        ADD(a, x4, r0), ADD(b, y4, r0), NEXT(r0, 6);
+        ADD(a, x5, r1), ADD(b, y5, r1), NEXT(r1, 7);
+        ADD(a, x6, r0), ADD(b, y6, r0);
+        ADD(a, x7, r1), ADD(b, y7, r1);
     }
-    if (depth > 0) {
+    for (; depth > 0; depth--, w += pitch) {
+        float of_x = *x++, of_y = *y++;
         vfloat32m4_t row = ROW(0);
-        ADD(a, *x, row), ADD(b, *y, row);
+        ADD(a, of_x, row), ADD(b, of_y, row);
     }
     __riscv_vse32_v_f32m4(acc, a, vl);
     __riscv_vse32_v_f32m4(acc + pitch, b, vl);
