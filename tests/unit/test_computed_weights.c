@@ -1,6 +1,5 @@
 /* Which products of two computed matrices run on the tensor engine, where the second is packed as weights. */
 #include "tests/unit/codegen_fixture.h"
-#include "xpu_codegen/lower/program.h"
 
 static const struct {
     const char *why;
@@ -76,32 +75,4 @@ static void open_rows(void) {
     }
 }
 
-/* The layer that restores the rows has the product's name, as the user's operator ends there. */
-static void names(void) {
-    BENCH_OPEN(b);
-    work w;
-    xpu_value operands[] = {input(&b, "x", 3, (const int64_t[]){3, 48, 64}),
-                            input(&b, "w", 3, (const int64_t[]){3, 64, 80})};
-    xpu_value y = xpu_node_output(b.graph, bench_node(&b, XPU_OP_MATMUL, operands, 2, NULL, 0), 0);
-    xpu_graph_output(b.graph, y);
-    const char *name = xpu_node_name(b.graph, maker(&b, y));
-    xpu_codegen *cg = work_start(&b, &w, "standard", "int16");
-    work_prepare(&b, &w);
-    CU_ASSERT_EQUAL_FATAL(xpu_lower_program(cg), XPU_OK);
-    uint32_t multiplied = 0, restored = 0;
-    for (uint32_t i = 0; i < cg->program.layers.count; i++) {
-        const xpu_program_layer *layer = &cg->program.layers.items[i];
-        if (!layer->node.id) continue;
-        if (xpu_node_is(b.graph, layer->node, XPU_OP_PACKED_MATMUL)) {
-            CU_ASSERT_STRING_EQUAL(layer->name, xpu_printf(b.arena, "%s" XPU_ROWS_SUFFIX, name));
-            multiplied++;
-        } else if (xpu_node_is(b.graph, layer->node, XPU_OP_ROW_RESTORE)) {
-            CU_ASSERT_STRING_EQUAL(layer->name, name);
-            restored++;
-        }
-    }
-    CU_ASSERT(multiplied == 1 && restored == 1);
-    bench_close(&b);
-}
-
-XPU_TEST_MAIN("computed weights", {"packed", packed}, {"open rows", open_rows}, {"names", names})
+XPU_TEST_MAIN("computed weights", {"packed", packed}, {"open rows", open_rows})
