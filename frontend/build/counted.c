@@ -130,7 +130,8 @@ xpu_dim fe_count_trips(fe_builder *b, const fe_counting *form, int *exactly) {
         side.goes_on = sides[0];
         xpu_dim trips = fe_count_trips(b, &side, &ignored);
         side.goes_on = sides[1];
-        return trips.id ? trips : fe_count_trips(b, &side, &ignored);
+        xpu_dim other = fe_count_trips(b, &side, &ignored);
+        return trips.id && other.id ? xpu_dim_op(dims, XPU_DIM_MIN, trips, other) : trips.id ? trips : other;
     }
     if (!progress_of(b, form, form->goes_on, &found)) return (xpu_dim){0};
     xpu_dim before[2], start = xpu_dim_add_const(dims, found.start, -found.step);

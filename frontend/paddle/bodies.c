@@ -43,8 +43,11 @@ static void note_vars(xpu_paddle_importer *importer, uint32_t body, const uint32
                       xpu_paddle_body_vars *found) {
     for (size_t i = 0; i < count; i++) {
         if (vars[i] == XPU_PADDLE_NO_VAR || !first_time(importer, vars[i], mark)) continue;
+        xpu_paddle_var_kind kind = importer->program->vars.items[vars[i]].kind;
         int is_own = is_inside(importer->program, importer->program->vars.items[vars[i]].block, body);
         xpu_paddle_vars *list = mark == WRITTEN ? is_own ? &found->own : &found->written : is_own ? NULL : &found->read;
+        if (mark == WRITTEN && kind != XPU_PADDLE_TENSOR && kind != XPU_PADDLE_ARRAY && kind != XPU_PADDLE_VECTOR)
+            list = &found->others;
         if (list) XPU_PUSH(importer->scratch, list, vars[i]);
     }
 }
@@ -66,20 +69,13 @@ static void note_block(xpu_paddle_importer *importer, uint32_t body, uint32_t bl
             note_block(importer, body, inner, depth + 1, found);
             inner = body_of(importer->program, op, k + 1);
         }
-        for (uint32_t k = 0; k < op->output_count; k++) {
-            for (uint32_t j = 0; j < op->outputs[k].count; j++) {
-                uint32_t var = op->outputs[k].vars[j];
-                if (var == XPU_PADDLE_NO_VAR) continue;
-                xpu_paddle_var_kind kind = importer->program->vars.items[var].kind;
-                if (kind == XPU_PADDLE_TENSOR || kind == XPU_PADDLE_ARRAY || kind == XPU_PADDLE_VECTOR)
-                    note_vars(importer, body, &var, 1, WRITTEN, found);
-            }
-        }
+        for (uint32_t k = 0; k < op->output_count; k++)
+            note_vars(importer, body, op->outputs[k].vars, op->outputs[k].count, WRITTEN, found);
     }
 }
 
 xpu_paddle_body_vars xpu_paddle_vars_of(xpu_paddle_importer *importer, uint32_t body) {
-    xpu_paddle_body_vars found = {{0}, {0}, {0}};
+    xpu_paddle_body_vars found = {{0}, {0}, {0}, {0}};
     importer->turn++;
     if (body != XPU_PADDLE_NO_VAR) note_block(importer, body, body, 0, &found);
     return found;
@@ -168,26 +164,26 @@ int xpu_paddle_read_ops(const xpu_paddle_node *node, uint32_t block) {
 
 /* What the body's operators do to bindings is undone. */
 typedef struct {
-    xpu_paddle_saved own, written;
-    xpu_paddle_body_vars vars;
+    xpu_paddle_saved own, written, others;
+    xpu_paddle_body_vars *vars;
 } undone;
 
 static undone begin_body(xpu_paddle_importer *importer, uint32_t body) {
-    undone kept = {.vars = xpu_paddle_vars_of(importer, body)};
-    xpu_paddle_vars *own = XPU_NEW(importer->scratch, xpu_paddle_vars),
-                    *written = XPU_NEW(importer->scratch, xpu_paddle_vars);
-    *own = kept.vars.own;
-    *written = kept.vars.written;
-    kept.own = xpu_paddle_save(importer, own);
-    kept.written = xpu_paddle_save(importer, written);
-    for (uint32_t i = 0; i < own->count; i++)
-        importer->bindings[own->items[i]] = (xpu_paddle_binding){.state = XPU_PADDLE_UNSET};
+    undone kept;
+    kept.vars = XPU_NEW(importer->scratch, xpu_paddle_body_vars);
+    *kept.vars = xpu_paddle_vars_of(importer, body);
+    kept.own = xpu_paddle_save(importer, &kept.vars->own);
+    kept.written = xpu_paddle_save(importer, &kept.vars->written);
+    kept.others = xpu_paddle_save(importer, &kept.vars->others);
+    for (uint32_t i = 0; i < kept.vars->own.count; i++)
+        importer->bindings[kept.vars->own.items[i]] = (xpu_paddle_binding){.state = XPU_PADDLE_UNSET};
     return kept;
 }
 
 static void end_body(const xpu_paddle_importer *importer, const undone *kept) {
     restore(importer, &kept->own);
     restore(importer, &kept->written);
+    restore(importer, &kept->others);
 }
 
 /* Values made inside give way to the program's own names. */

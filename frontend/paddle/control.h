@@ -16,6 +16,7 @@ typedef XPU_ARRAY(uint32_t) xpu_paddle_vars;
 typedef struct {
     xpu_paddle_vars read, written; /* those of outside */
     xpu_paddle_vars own;           /* its own that are written */
+    xpu_paddle_vars others;        /* what is written and holds no tensors: a loop's scopes */
 } xpu_paddle_body_vars;
 
 /* What variables are bound to. */

@@ -325,7 +325,8 @@ xpu_value xpu_paddle_convert_array_to_tensor(xpu_paddle_node *node) {
     for (uint32_t i = 0; i < list.count; i++) {
         if (xpu_paddle_rank(node, list.items[i]) != rank) return differs(node, "they have not the same number of dims");
     }
-    if (xpu_paddle_is_used(node, 1) || (node->result_count > 1 && node->importer->is_output[node->result_vars[1]]))
+    int has_sizes = node->result_count > 1 && node->result_vars[1] != XPU_PADDLE_NO_VAR;
+    if (has_sizes && (xpu_paddle_is_used(node, 1) || node->importer->is_output[node->result_vars[1]]))
         node->results[1] = sizes_of(node, &list, stack, axis < rank ? axis : 0);
     if (list.count && !stacks) return fe_concat(&node->build, list.items, list.count, axis);
     stack = xpu_paddle_stack_of(node, var);

@@ -8,7 +8,11 @@
 #include "tests/fuzz/hostile.h"
 #include "xpuc/include/xpuc.h"
 
-enum { DESCS = 7, PIRS = 7 };
+/* Of tests/paddle/control: branches, loops and tensor arrays of all kinds. */
+static const char *const controls[] = {"greedy",         "array_first",        "array_again",
+                                       "if_nested",      "if_in_while",        "while_grows",
+                                       "while_in_while", "array_read_in_loop", "if_switch"};
+enum { CONTROLS = sizeof controls / sizeof *controls, OTHERS = 7, DESCS = OTHERS + CONTROLS, PIRS = DESCS };
 static hostile_file descs[DESCS], pirs[PIRS], params, ranges;
 
 static void load(void) {
@@ -26,6 +30,13 @@ static void load(void) {
     hostile_load(&pirs[3], "tests/paddle/operators/operators_5.json");
     hostile_load(&pirs[0], "tests/paddle/linear.json");
     hostile_load(&pirs[1], "tests/paddle/everything.json");
+    for (size_t i = 0; i < CONTROLS; i++) {
+        char path[100];
+        snprintf(path, sizeof path, "tests/paddle/control/%s.pdmodel", controls[i]);
+        hostile_load(&descs[OTHERS + i], path);
+        snprintf(path, sizeof path, "tests/paddle/control/%s.json", controls[i]);
+        hostile_load(&pirs[OTHERS + i], path);
+    }
     hostile_load(&params, "tests/paddle/linear.pdiparams");
     hostile_load(&ranges, "tests/paddle/ranges/inference.yml");
 }
@@ -96,7 +107,8 @@ static const char *parameters_of(hostile_random *random) {
                                         "tests/paddle/operators/operators_5.pdiparams",
                                         "tests/paddle/operators/quantised.pdiparams",
                                         "tests/paddle/operators/more.pdiparams",
-                                        "tests/paddle/quantised/freeze.pdiparams"};
+                                        "tests/paddle/quantised/freeze.pdiparams",
+                                        "tests/paddle/control/greedy.pdiparams"};
     return paths[hostile_below(random, sizeof paths / sizeof *paths)];
 }
 

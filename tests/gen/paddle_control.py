@@ -269,3 +269,64 @@ def greedy(x):
     i, token, state, _ = nn.while_loop(lambda i, token, state, going: paddle.logical_and(i < 12, going), body,
                                        [zeros(1, dtype="int64"), paddle.full([1], 3, "int64"), x * 1., paddle.full([1], True, "bool")])
     return concat(scores, axis=0)[0], token, state, i
+
+
+# ---- less usual ----
+
+@case(dict(x=f(2, 3), n=i64(4)), dict(x=f(2, 3), n=i64(0)))
+def desc_array_appends(x, n):
+    """Written at its length, in one branch of the loop only; the array may stay as it is."""
+    array = write(x, zeros(1, dtype="int64"), new_array())
+    def body(i):
+        def append():
+            write(x * paddle.cast(i, "float32"), paddle.tensor.array_length(array), array)
+            return i + 0
+        nn.cond(i % 2 == 1, append, lambda: i + 0)
+        return [i + 1]
+    nn.while_loop(lambda i: paddle.logical_and(i < n, i < 6), body, [zeros(1, dtype="int64")])
+    return concat(array, axis=0)[0], paddle.tensor.array_length(array)
+
+
+@case(dict(x=f(3)))
+def desc_array_in_loops(x):
+    """An inner loop writes what the outer one has begun, at places that the outer counter says."""
+    array = new_array()
+    def outer(i):
+        def inner(j):
+            write(x + paddle.cast(j, "float32"), i * 2 + j, array)
+            return [j + 1]
+        nn.while_loop(lambda j: j < 2, inner, [zeros(1, dtype="int64")])
+        return [i + 1]
+    nn.while_loop(lambda i: i < 3, outer, [zeros(1, dtype="int64")])
+    return concat(array, axis=0, use_stack=True)[0], paddle.tensor.array_length(array)
+
+
+@case(dict(x=f(2, 3), n=i64(2)), dict(x=f(2, 3), n=i64(9)))
+def desc_while_block(x, n):
+    """The loop as a block whose condition is written in it, by operators that write in place."""
+    m = paddle.minimum(n, paddle.full([1], 5, "int64"))
+    i, y = zeros(1, dtype="int64"), x * 1.
+    going = i < m
+    loop = nn.control_flow.While(going)
+    with loop.block():
+        paddle.assign(y * 0.5 + x, y)
+        paddle.increment(i)
+        paddle.assign(i < m, going)
+    return y, i
+
+
+@case(dict(x=f(3), k=np.array([0], np.int32)), dict(x=f(3), k=np.array([1], np.int32)))
+def desc_select(x, k):
+    """select_output and select_input on one mask, which no branch belongs to."""
+    block = paddle.static.default_main_program().current_block()
+    a, b, y = (block.create_var(name=n, shape=[3], dtype="float32") for n in ("picked_a", "picked_b", "picked"))
+    block.append_op(type="select_output", inputs={"X": x * 2, "Mask": k}, outputs={"Out": [a, b]})
+    block.append_op(type="select_input", inputs={"X": [x - 1, x + 1], "Mask": k}, outputs={"Out": y})
+    return y + x
+
+
+@case(dict(x=f(2, 3), n=i64(3)))
+def while_counts_down(x, n):
+    m = paddle.minimum(n, paddle.full([1], 5, "int64"))
+    _, y = nn.while_loop(lambda i, y: i > 0, lambda i, y: [i - 1, y * 0.5 + paddle.cast(i, "float32")], [m, x * 1.])
+    return y

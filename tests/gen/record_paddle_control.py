@@ -3,7 +3,7 @@
     record_paddle_control.py [FOLDER]    with 2.6.2 NAME.pdmodel, NAME.pdiparams, NAME.K_in.npz, NAME.K_out.npz,
                                          with 3.3.1 NAME.json, NAME.pdiparams, NAME.K_pir_out.npz where these differ (programs
                                          called pir_ are of 3.3.1 alone, those called desc_ of 2.6.2)
-Weights and feeds are the same in both."""
+Weights and feeds are the same in both. NAME.options, where it is there, is written by hand."""
 import glob
 import json
 import os

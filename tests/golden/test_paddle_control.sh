@@ -4,12 +4,13 @@
 # and without the host; a few on rtl.
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
-golden=tests/paddle/control on_rtl=' if_nested while_in_place greedy array_first '
+golden=tests/paddle/control on_rtl=' if_nested while_in_place greedy desc_array_appends '
 
 run() { # run PROGRAM: a line in FILE.wrong for each thing that is wrong
     local model=$golden/$1 prefix=$golden/${1%.*} out=$folder/$1 case answer device devices='ref func'
-    local name=${1%.*}
-    if ! "$XPU_BIN/xpuc" -q "$model" --chip=nano --precision=fp32 -o "$out.xpu" 2>"$out.errors"; then
+    local name=${1%.*} options=()
+    [ -e "$prefix.options" ] && read -ra options <"$prefix.options"
+    if ! "$XPU_BIN/xpuc" -q "$model" --chip=nano --precision=fp32 "${options[@]}" -o "$out.xpu" 2>"$out.errors"; then
         echo "$1 is not compiled: $(head -1 "$out.errors")" >"$out.wrong"
         return 0
     fi
