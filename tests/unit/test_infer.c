@@ -40,7 +40,10 @@ static uint32_t parse_operands(bench *b, const char *text, xpu_value *values) {
             values[count++] = (xpu_value){0};
             text++;
         } else {
-            xpu_dtype dtype = strncmp(text, "i16", 3) == 0 ? XPU_I16 : strncmp(text, "i64", 3) == 0 ? XPU_I64 : XPU_F32;
+            xpu_dtype dtype = strncmp(text, "i16", 3) == 0   ? XPU_I16
+                              : strncmp(text, "i64", 3) == 0 ? XPU_I64
+                              : *text == 'b'                 ? XPU_BOOL
+                                                             : XPU_F32;
             int rank = parse_dims(&b->graph->dims, open + 1, (size_t)(close - open - 1), dims);
             values[count++] = xpu_graph_input(b->graph, NULL, dtype, rank, dims);
             text = close + 1;
