@@ -166,4 +166,32 @@ static void ranges(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("guards", {"a network", network}, {"ranges", ranges})
+/* A size that a branch chooses has to be that of an input, which is open: the run finds whether it is. */
+static void branches(void) {
+    static const struct {
+        uint8_t then;
+        int64_t rows;
+        int good;
+    } runs[] = {{1, 12, 1}, {0, 2, 1}, {1, 2, 0}, {1, 11, 0}, {0, 12, 0}};
+    xpu_device_check check;
+    int compiled =
+        xpu_device_check_compile_shape(&check, "tests/control/if_sizes_guarded.onnx", "nano", "fp32", "z=2..12,3");
+    if (!compiled) printf("%s\n", check.message);
+    CU_ASSERT_FATAL(compiled);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        uint8_t then = runs[i].then;
+        const xpurt_tensor inputs[] = {{"c", "bool", 0, {0}, &then},
+                                       {"x", "float32", 2, {4, 3}, noise},
+                                       {"z", "float32", 2, {runs[i].rows, 3}, noise}};
+        xpurt_tensor y = {0};
+        int good = xpu_device_check_run(&check, inputs, 3, &y);
+        CU_ASSERT_EQUAL(good, runs[i].good);
+        CU_ASSERT(good || strstr(check.message, "error [value-guard] node 'g_add2' (Add-14, #1)"));
+        CU_ASSERT(!good || y.dims[0] == runs[i].rows);
+        if (good != runs[i].good) printf("%s\n", check.message);
+        xpurt_tensor_clear(&y);
+    }
+    xpu_device_check_close(&check);
+}
+
+XPU_TEST_MAIN("guards", {"a network", network}, {"ranges", ranges}, {"branches", branches})

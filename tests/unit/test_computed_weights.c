@@ -1,5 +1,6 @@
 /* Which products of two computed matrices run on the tensor engine, where the second is packed as weights. */
 #include "tests/unit/codegen_fixture.h"
+#include "xpu_codegen/lower/program.h"
 
 static const struct {
     const char *why;
@@ -75,4 +76,35 @@ static void open_rows(void) {
     }
 }
 
-XPU_TEST_MAIN("computed weights", {"packed", packed}, {"open rows", open_rows})
+/* The layers of a product, the tensor engine's and the one that restores its rows, have the name of the importer's node
+ * or, where it has none, that of its result. */
+static void names(void) {
+    static const char *const nodes[] = {"scores", NULL};
+    for (volatile int i = 0; i < 2; i++) {
+        BENCH_OPEN(b);
+        work w;
+        const xpu_origin from = {.framework = "onnx", .op = "MatMul", .name = nodes[i]};
+        const uint32_t origin = xpu_graph_origin(b.graph, &from);
+        const xpu_value operands[] = {input(&b, "x", DIMS(3, 48, 64)), input(&b, "w", DIMS(3, 64, 80))};
+        xpu_node node =
+            xpu_build(b.graph, (xpu_node){0}, XPU_OP_MATMUL, operands, 2, "y", NULL, 0, &origin, 1, &b.diags);
+        xpu_graph_output(b.graph, xpu_node_output(b.graph, node, 0));
+        xpu_codegen *cg = work_start(&b, &w, "standard", "int16");
+        work_prepare(&b, &w);
+        CU_ASSERT_EQUAL_FATAL(xpu_lower_program(cg), XPU_OK);
+        const char *name = nodes[i] ? nodes[i] : "y";
+        const char *product = xpu_printf(b.arena, "%s/rows", name);
+        uint32_t found = 0, last = cg->program.layers.count - 1;
+        for (uint32_t k = 0; k <= last; k++) {
+            const xpu_program_layer *layer = &cg->program.layers.items[k];
+            if (layer->unit != XPU_UNIT_TENSOR) continue;
+            found++;
+            CU_ASSERT_STRING_EQUAL(layer->name, product);
+        }
+        CU_ASSERT_EQUAL(found, 1);
+        CU_ASSERT_STRING_EQUAL(cg->program.layers.items[last].name, name);
+        bench_close(&b);
+    }
+}
+
+XPU_TEST_MAIN("computed weights", {"packed", packed}, {"open rows", open_rows}, {"names", names})

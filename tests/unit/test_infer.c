@@ -41,6 +41,7 @@ static uint32_t parse_operands(bench *b, const char *text, xpu_value *values) {
             text++;
         } else {
             xpu_dtype dtype = strncmp(text, "i16", 3) == 0   ? XPU_I16
+                              : strncmp(text, "i8", 2) == 0  ? XPU_I8
                               : strncmp(text, "i64", 3) == 0 ? XPU_I64
                               : *text == 'b'                 ? XPU_BOOL
                                                              : XPU_F32;
@@ -285,6 +286,7 @@ static void elementwise(void) {
         {XPU_OP_RECURRENT, "f[K,N,20] f[5,20] _ f[1,N,5] _ _ f[1,N,5]", "", "K,1,N,5"},
         {XPU_OP_RECURRENT, "f[K,N,15] f[5,15] f[1,15] f[1,N,5]", "kind=1", "K,1,N,5"},
         {XPU_OP_RECURRENT, "f[K,N,5] i16[5,5] _ _ f[5]", "kind=2 precision=1 backwards=1", "K,1,N,5"},
+        {XPU_OP_RECURRENT, "f[K,N,5] i8[5,5] _ _ f[5]", "kind=2 precision=2", "K,1,N,5"},
         {XPU_OP_RECURRENT, "f[K,N,20] f[15,20]", "", "!shape-recurrent"},
         {XPU_OP_RECURRENT, "f[K,N,40] f[5,20]", "", "!shape-recurrent"},
         {XPU_OP_RECURRENT, "f[K,N,21] f[5,21]", "", "!shape-recurrent"},

@@ -49,13 +49,14 @@ static xpu_status add_host_layer(xpu_codegen *cg, uint32_t layer, xpu_node node)
 /* The user's operator gives its name to the layer that makes its result: the product of scaled rows has a suffix, as
  * what restores the rows comes behind it, and so has one that makes the results of several. */
 static const char *layer_name(const xpu_codegen *cg, xpu_node node) {
-    const xpu_value_info *y = xpu_value_at(cg->graph, xpu_node_output(cg->graph, node, 0));
-    int inner = y->uses.count == 1 && xpu_node_is(cg->graph, y->uses.items[0].node, XPU_OP_ROW_RESTORE) &&
-                xpu_node_has(cg->graph, node, XPU_TRAIT_PRODUCT) && y->uses.items[0].input == XPU_IN_X;
-    const char *name = xpu_node_name(cg->graph, node);
-    if (y->uses.count && xpu_is_columns_of(cg->graph, y->uses.items[0].node, node))
-        return xpu_printf(cg->arena, "%s" XPU_MERGED_SUFFIX, name);
-    return inner ? xpu_printf(cg->arena, "%s" XPU_ROWS_SUFFIX, name) : name;
+    const xpu_graph *graph = cg->graph;
+    const xpu_value_info *y = xpu_value_at(graph, xpu_node_output(graph, node, 0));
+    const xpu_use *use = y->uses.count ? &y->uses.items[0] : NULL;
+    if (use && xpu_is_columns_of(graph, use->node, node))
+        return xpu_printf(cg->arena, "%s" XPU_MERGED_SUFFIX, xpu_node_name(graph, node));
+    if (use && use->input == XPU_IN_X && xpu_node_is(graph, use->node, XPU_OP_ROW_RESTORE))
+        return xpu_printf(cg->arena, "%s" XPU_ROWS_SUFFIX, xpu_node_name(graph, use->node));
+    return xpu_node_name(graph, node);
 }
 
 static xpu_status lower_on_chip(xpu_codegen *cg, uint32_t layer, xpu_node node) {
