@@ -69,6 +69,8 @@ NAMED = {"region": "test_targets"}  # tests of rows that have another name
 TOOLS = {"xpuc": "xpuc/main", "xpu-run": "tools/xpu-run", "xpu-dump": "tools/xpu-dump", "xpu-regress": "tools/xpu-regress",
          "xpu-memplan": "tools/xpu-memplan"}
 
+LIBRARIES = re.search(r"^LDLIBS *:= (.*)$", open(os.path.join(ROOT, "Makefile")).read(), re.MULTILINE).group(1).split()
+
 # clang and lld give for the same files what they gave before.
 CACHE = """#!/bin/bash
 previous= out=
@@ -340,8 +342,8 @@ class Copy:
         out = f"build/{name}" if test else f"build/bin/{name}"
         command = ["gcc", "-B" + self.programs, "-fuse-ld=lld", "-Wl,--strip-debug,--trace", "-o", out, object_file]
         command += ["-Wl,--start-lib", *self.objects, "-Wl,--end-lib"]
-        command += ["build/lib/libxpu-tests.a"] * test + ["build/lib/libxpu-internal.a", "-Wl,--as-needed"]
-        command += [f"-l{l}" for l in ("protobuf-c", "jansson", "png", "jpeg", "z", "m", "dl")] + ["-lcunit"] * test
+        command += ["build/lib/libxpu-tests.a"] * test + ["build/lib/libxpu-internal.a"] + LIBRARIES
+        command += ["-lcunit"] * test
         if not self.run(command + ["-Wl,-rpath,$ORIGIN/../lib"], 60):
             return False
         used = self.meter.text().split("\n")
