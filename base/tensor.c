@@ -26,7 +26,8 @@ size_t xpu_dtype_bytes(xpu_dtype dtype) {
     return dtypes[dtype].bytes;
 }
 
-/* The bits of a float with so many bits of fraction and this bias; 0 where the format does not have the value. */
+/* The bits of a float with so many bits of fraction and this bias, rounded once, ties to even. Returns whether the
+ * format has the value. */
 static int narrow_float(float value, int fraction_bits, int bias, uint64_t *bits) {
     int inf = 2 * bias + 1, exponent;
     uint64_t sign = signbit(value) ? (uint64_t)0x8000 : 0;
@@ -37,10 +38,10 @@ static int narrow_float(float value, int fraction_bits, int bias, uint64_t *bits
     exponent =
         value == 0 || exponent < 2 - bias ? 1 - bias : exponent - 1; /* of the leading bit, subnormals' the least */
     double steps = ldexp(fabs((double)value), fraction_bits - exponent);
-    if (exponent > bias || steps != floor(steps)) return 0;
-    /* The leading bit of a normal number counts one more in the exponent. */
-    *bits = sign | (((uint64_t)(exponent + bias - 1) << fraction_bits) + (uint64_t)steps);
-    return 1;
+    if (exponent > bias) return 0;
+    /* The leading bit of a normal number counts one more in the exponent, as does a carry of the rounding. */
+    *bits = sign | (((uint64_t)(exponent + bias - 1) << fraction_bits) + (uint64_t)rint(steps));
+    return steps == floor(steps);
 }
 
 static void store_bytes(unsigned char *element, uint64_t bits, size_t count) {
@@ -66,7 +67,7 @@ int xpu_dtype_element(xpu_dtype dtype, float value, unsigned char element[XPU_EL
     case XPU_BF16: {
         uint64_t narrow;
         int has = dtype == XPU_F16 ? narrow_float(value, 10, 15, &narrow) : narrow_float(value, 7, 127, &narrow);
-        if (has) store_bytes(element, narrow, 2);
+        store_bytes(element, narrow, 2);
         return has;
     }
     default: return 0;

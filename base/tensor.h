@@ -36,7 +36,7 @@ size_t xpu_dtype_bytes(xpu_dtype dtype);     /* bytes of one element */
 int xpu_is_byte(xpu_dtype dtype);            /* int8 or uint8 */
 
 /* `value` as one element of this type, in the first xpu_dtype_bytes of `element`; the rest of it is 0. Returns whether
- * the type has the value. */
+ * the type has the value: if not, floats are rounded to the nearest, integers are 0. */
 enum { XPU_ELEMENT_BYTES = 8 };
 int xpu_dtype_element(xpu_dtype dtype, float value, unsigned char element[XPU_ELEMENT_BYTES]);
 

@@ -168,16 +168,21 @@ void ow_write_batch_norm(ow *w, const ow_row *row) {
     ow_write_same(w, row);
 }
 
-/* x * 1 / sqrt(mean(x * x) + epsilon), for opsets that have no such operator. */
-static const char *root_mean_square(ow *w, const char *x, const char *result) {
+static const char *mean_of_rows(ow *w, const char *x) {
     const int64_t last = -1;
     ow_node *node;
-    const char *mean = ow_make(w, &node, NULL, "ReduceMean", ow_binary(w, NULL, "Mul", x, x), NULL, NULL);
+    const char *mean = ow_make(w, &node, NULL, "ReduceMean", x, NULL, NULL);
     if (ow_has(w, 18))
         ow_input(w, node, ow_list(w, "axes", &last, 1));
     else
         ow_ints(w, node, "axes", &last, 1);
+    return mean;
+}
+
+/* x * 1 / sqrt(mean(x * x) + epsilon), for opsets that have no such operator. */
+static const char *root_mean_square(ow *w, const char *x, const char *result) {
     const float epsilon = xpu_node_float(w->graph, w->node, XPU_ATTR_EPSILON);
+    const char *mean = mean_of_rows(w, ow_binary(w, NULL, "Mul", x, x));
     mean = ow_binary(w, NULL, "Add", mean, ow_number(w, "epsilon", XPU_F32, (double)epsilon));
     return ow_binary(w, result, "Mul", x, ow_unary(w, NULL, "Reciprocal", ow_unary(w, NULL, "Sqrt", mean)));
 }
@@ -200,7 +205,8 @@ void ow_write_norm(ow *w, const ow_row *row) {
     const char *x = ow_in(w, 0), *scale = ow_in(w, 1), *bias = ow_in(w, 2);
     const int centred = xpu_node_int(w->graph, w->node, XPU_ATTR_CENTRED) != 0;
     ow_node *node;
-    if (!centred && !ow_has(w, 23)) {
+    if (!ow_has(w, centred ? 17 : 23)) {
+        if (centred) x = ow_binary(w, NULL, "Sub", x, mean_of_rows(w, x));
         const char *y = root_mean_square(w, x, scale[0] || bias[0] ? NULL : ow_out(w, 0));
         if (scale[0]) y = ow_binary(w, bias[0] ? NULL : ow_out(w, 0), "Mul", y, scale);
         if (bias[0]) ow_binary(w, ow_out(w, 0), "Add", y, bias);

@@ -9,6 +9,7 @@
 static const ow_row rows[XPU_OP_COUNT] = {
 #define SAME(op, ...) [XPU_OP_##op] = {.write = ow_write_same, .name = __VA_ARGS__}
 #define BY(op, function, ...) [XPU_OP_##op] = {.write = ow_write_##function, .name = __VA_ARGS__}
+#define LATE(op, late, ...) [XPU_OP_##op] = {.write = ow_write_same, .brain = late, .name = __VA_ARGS__}
 #define NONE(op, why) [XPU_OP_##op] = {.none = why}
     BY(CONV, conv, "Conv"),
     BY(MATMUL, matmul, "MatMul"),
@@ -70,34 +71,35 @@ static const ow_row rows[XPU_OP_COUNT] = {
     BY(RESAMPLE, resample, "Resize"),
     SAME(ADD, "Add"), SAME(SUB, "Sub"), SAME(MUL, "Mul"), SAME(DIV, "Div"), SAME(MAX, "Max"), SAME(MIN, "Min"),
     SAME(NEG, "Neg"), SAME(ABS, "Abs"), SAME(RELU, "Relu"),
-    SAME(LEAKY_RELU, "LeakyRelu", {{XPU_ATTR_ALPHA, "alpha"}}),
+    LATE(LEAKY_RELU, 16, "LeakyRelu", {{XPU_ATTR_ALPHA, "alpha"}}),
     BY(CLIP, clip, "Clip"),
     SAME(SIGMOID, "Sigmoid"), SAME(TANH, "Tanh"),
-    SAME(HARD_SIGMOID, "HardSigmoid", {{XPU_ATTR_ALPHA, "alpha"}, {XPU_ATTR_BETA, "beta"}}),
-    BY(HARD_SWISH, hard_swish, "HardSwish"),
-    SAME(EXP, "Exp"), SAME(LOG, "Log"), SAME(SQRT, "Sqrt"), SAME(ERF, "Erf"), SAME(SOFTPLUS, "Softplus"),
+    LATE(HARD_SIGMOID, 22, "HardSigmoid", {{XPU_ATTR_ALPHA, "alpha"}, {XPU_ATTR_BETA, "beta"}}),
+    BY(HARD_SWISH, hard_swish, "HardSwish", .brain = 22),
+    SAME(EXP, "Exp"), SAME(LOG, "Log"), SAME(SQRT, "Sqrt"), SAME(ERF, "Erf"), LATE(SOFTPLUS, 22, "Softplus"),
     BY(GELU, gelu, "Gelu"), BY(GELU_TANH, gelu, "Gelu"),
-    SAME(RECIPROCAL, "Reciprocal"), SAME(SOFTSIGN, "Softsign"), SAME(FLOOR, "Floor"), SAME(CEIL, "Ceil"),
-    SAME(ROUND, "Round"), SAME(SIGN, "Sign"), SAME(PRELU, "PRelu"),
-    SAME(THRESHOLDED_RELU, "ThresholdedRelu", {{XPU_ATTR_ALPHA, "alpha"}}),
-    SAME(SHRINK, "Shrink", {{XPU_ATTR_ALPHA, "lambd"}, {XPU_ATTR_BETA, "bias"}}),
-    SAME(ELU, "Elu", {{XPU_ATTR_ALPHA, "alpha"}}),
-    SAME(SELU, "Selu", {{XPU_ATTR_ALPHA, "alpha"}, {XPU_ATTR_BETA, "gamma"}}),
-    SAME(CELU, "Celu", {{XPU_ATTR_ALPHA, "alpha"}}),
-    BY(MISH, mish, "Mish"), BY(SWISH, swish, "Swish"),
+    SAME(RECIPROCAL, "Reciprocal"), LATE(SOFTSIGN, 22, "Softsign"), SAME(FLOOR, "Floor"), SAME(CEIL, "Ceil"),
+    LATE(ROUND, 22, "Round"), SAME(SIGN, "Sign"), LATE(PRELU, 16, "PRelu"),
+    LATE(THRESHOLDED_RELU, 22, "ThresholdedRelu", {{XPU_ATTR_ALPHA, "alpha"}}),
+    LATE(SHRINK, XPU_CONVERT_MAX_OPSET + 1, "Shrink", {{XPU_ATTR_ALPHA, "lambd"}, {XPU_ATTR_BETA, "bias"}}),
+    LATE(ELU, 22, "Elu", {{XPU_ATTR_ALPHA, "alpha"}}),
+    LATE(SELU, 22, "Selu", {{XPU_ATTR_ALPHA, "alpha"}, {XPU_ATTR_BETA, "gamma"}}),
+    [XPU_OP_CELU] = {.write = ow_write_same, .name = "Celu", .attrs = {{XPU_ATTR_ALPHA, "alpha"}}, .half = 28, .brain = 28},
+    BY(MISH, mish, "Mish", .brain = 22), BY(SWISH, swish, "Swish"),
     SAME(POW, "Pow"),
     BY(CONVERT, cast, "Cast"),
-    SAME(WHERE, "Where"), SAME(EQUAL, "Equal"),
-    BY(LESS, compare, "Less"), BY(LESS_OR_EQUAL, compare, "LessOrEqual"),
-    BY(GREATER, compare, "Greater"), BY(GREATER_OR_EQUAL, compare, "GreaterOrEqual"),
+    LATE(WHERE, 16, "Where"), SAME(EQUAL, "Equal"),
+    BY(LESS, compare, "Less"), BY(LESS_OR_EQUAL, compare, "LessOrEqual", .brain = 16),
+    BY(GREATER, compare, "Greater"), BY(GREATER_OR_EQUAL, compare, "GreaterOrEqual", .brain = 16),
     SAME(AND, "And"), SAME(OR, "Or"), SAME(XOR, "Xor"), SAME(NOT, "Not"),
     BY(BIT_AND, bits, "BitwiseAnd"), BY(BIT_OR, bits, "BitwiseOr"), BY(BIT_XOR, bits, "BitwiseXor"),
     BY(BIT_NOT, bits, "BitwiseNot"),
     BY(SHIFT_LEFT, shift, "LEFT"), BY(SHIFT_RIGHT, shift, "RIGHT"),
     BY(MOD, modulo, "Mod"), BY(FMOD, modulo, "Mod"),
-    SAME(SIN, "Sin"), SAME(COS, "Cos"), SAME(TAN, "Tan"), SAME(ASIN, "Asin"), SAME(ACOS, "Acos"), SAME(ATAN, "Atan"),
-    SAME(SINH, "Sinh"), SAME(COSH, "Cosh"), SAME(ASINH, "Asinh"), SAME(ACOSH, "Acosh"), SAME(ATANH, "Atanh"),
+    LATE(SIN, 22, "Sin"), LATE(COS, 22, "Cos"), LATE(TAN, 22, "Tan"), LATE(ASIN, 22, "Asin"), LATE(ACOS, 22, "Acos"), LATE(ATAN, 22, "Atan"),
+    LATE(SINH, 22, "Sinh"), LATE(COSH, 22, "Cosh"), LATE(ASINH, 22, "Asinh"), LATE(ACOSH, 22, "Acosh"), LATE(ATANH, 22, "Atanh"),
 #undef SAME
+#undef LATE
 #undef BY
 #undef NONE
 };
@@ -129,13 +131,29 @@ void ow_attrs(ow *w, ow_node *node, const ow_row *row) {
 
 /* ---- elementwise ---- */
 
-/* All operands, all results, the attributes of the row. */
+/* Whether the opset's operator takes this type. */
+static int takes(ow *w, const ow_row *row, xpu_dtype dtype) {
+    return !(dtype == XPU_F16 && !ow_has(w, row->half)) && !(dtype == XPU_BF16 && !ow_has(w, row->brain));
+}
+
+/* An operand as the operator takes it; what has 16 bits is computed in float32 and rounded once, as in the core. */
+static const char *taken(ow *w, const ow_row *row, uint32_t i) {
+    const char *name = ow_in(w, i);
+    return !name[0] || takes(w, row, ow_info_in(w, i)->dtype) ? name : ow_cast(w, NULL, name, XPU_F32);
+}
+
+/* All operands, the result, the attributes of the row. */
 void ow_write_same(ow *w, const ow_row *row) {
-    const xpu_node_info *info = xpu_node_at(w->graph, w->node);
+    const uint32_t count = xpu_node_at(w->graph, w->node)->input_count;
+    const xpu_dtype dtype = ow_info_out(w, 0)->dtype;
+    const int narrows = !takes(w, row, dtype);
+    const char *operands[XPU_MAX_RANK] = {NULL};
     ow_node *node;
-    ow_make(w, &node, ow_out(w, 0), row->name, info->input_count ? ow_in(w, 0) : NULL, NULL, NULL);
-    for (uint32_t i = 1; i < xpu_node_at(w->graph, w->node)->input_count; i++) ow_input(w, node, ow_in(w, i));
+    for (uint32_t i = 0; i < count && i < XPU_MAX_RANK; i++) operands[i] = taken(w, row, i);
+    const char *y = ow_make(w, &node, narrows ? NULL : ow_out(w, 0), row->name, operands[0], NULL, NULL);
+    for (uint32_t i = 1; i < count; i++) ow_input(w, node, operands[i]);
     ow_attrs(w, node, row);
+    if (narrows) ow_cast(w, ow_out(w, 0), y, dtype);
 }
 
 void ow_write_cast(ow *w, const ow_row *row) {
@@ -154,32 +172,47 @@ void ow_write_clip(ow *w, const ow_row *row) {
     if (above) ow_input(w, node, ow_number(w, "max", dtype, (double)high));
 }
 
+/* The operand of what is written out. */
+static const char *widened(ow *w) {
+    const char *x = ow_in(w, 0);
+    return xpu_dtype_bytes(ow_info_in(w, 0)->dtype) == 2 ? ow_cast(w, NULL, x, XPU_F32) : x;
+}
+
+/* The last product of what is written out. */
+static void product(ow *w, const char *a, const char *b) {
+    const xpu_dtype dtype = ow_info_out(w, 0)->dtype;
+    const int narrows = xpu_dtype_bytes(dtype) == 2;
+    const char *y = ow_binary(w, narrows ? NULL : ow_out(w, 0), "Mul", a, b);
+    if (narrows) ow_cast(w, ow_out(w, 0), y, dtype);
+}
+
 void ow_write_hard_swish(ow *w, const ow_row *row) {
     ow_node *node;
-    const char *x = ow_in(w, 0);
-    if (ow_has(w, 14)) {
-        ow_unary(w, ow_out(w, 0), row->name, x);
+    if (ow_has(w, 14) && takes(w, row, ow_info_in(w, 0)->dtype)) {
+        ow_unary(w, ow_out(w, 0), row->name, ow_in(w, 0));
         return;
     }
-    const char *gate = ow_make(w, &node, NULL, "HardSigmoid", x, NULL, NULL);
+    const char *x = widened(w), *gate = ow_make(w, &node, NULL, "HardSigmoid", x, NULL, NULL);
     ow_float(w, node, "alpha", 1.0f / 6.0f);
     ow_float(w, node, "beta", 0.5f);
-    ow_binary(w, ow_out(w, 0), "Mul", x, gate);
+    product(w, x, gate);
 }
 
 static const char *number(ow *w, const char *word, double value) {
-    return ow_number(w, word, ow_info_in(w, 0)->dtype, value);
+    const xpu_dtype dtype = ow_info_in(w, 0)->dtype;
+    return ow_number(w, word, xpu_dtype_bytes(dtype) == 2 ? XPU_F32 : dtype, value);
 }
 
 void ow_write_gelu(ow *w, const ow_row *row) {
-    const char *x = ow_in(w, 0), *inner;
+    const char *inner;
     const int is_tanh = xpu_node_is(w->graph, w->node, XPU_OP_GELU_TANH);
     ow_node *node;
     if (ow_has(w, 20)) {
-        ow_make(w, &node, ow_out(w, 0), row->name, x, NULL, NULL);
+        ow_make(w, &node, ow_out(w, 0), row->name, ow_in(w, 0), NULL, NULL);
         if (is_tanh) ow_string(w, node, "approximate", "tanh");
         return;
     }
+    const char *x = widened(w);
     if (is_tanh) {
         inner = ow_binary(w, NULL, "Pow", x, number(w, "three", 3.0));
         inner = ow_binary(w, NULL, "Add", x, ow_binary(w, NULL, "Mul", inner, number(w, "cubic", 0.044715)));
@@ -188,34 +221,34 @@ void ow_write_gelu(ow *w, const ow_row *row) {
         inner = ow_unary(w, NULL, "Erf", ow_binary(w, NULL, "Mul", x, number(w, "scale", 0.7071067811865476)));
     }
     inner = ow_binary(w, NULL, "Add", inner, number(w, "one", 1.0));
-    ow_binary(w, ow_out(w, 0), "Mul", ow_binary(w, NULL, "Mul", x, number(w, "half", 0.5)), inner);
+    product(w, ow_binary(w, NULL, "Mul", x, number(w, "half", 0.5)), inner);
 }
 
 void ow_write_mish(ow *w, const ow_row *row) {
-    const char *x = ow_in(w, 0);
-    if (ow_has(w, 18)) {
-        ow_unary(w, ow_out(w, 0), row->name, x);
+    if (ow_has(w, 18) && takes(w, row, ow_info_in(w, 0)->dtype)) {
+        ow_unary(w, ow_out(w, 0), row->name, ow_in(w, 0));
         return;
     }
-    ow_binary(w, ow_out(w, 0), "Mul", x, ow_unary(w, NULL, "Tanh", ow_unary(w, NULL, "Softplus", x)));
+    const char *x = widened(w);
+    product(w, x, ow_unary(w, NULL, "Tanh", ow_unary(w, NULL, "Softplus", x)));
 }
 
 void ow_write_swish(ow *w, const ow_row *row) {
-    const char *x = ow_in(w, 0), *inner = x;
     const float alpha = xpu_node_float(w->graph, w->node, XPU_ATTR_ALPHA);
     ow_node *node;
     if (ow_has(w, 24)) {
-        ow_make(w, &node, ow_out(w, 0), row->name, x, NULL, NULL);
+        ow_make(w, &node, ow_out(w, 0), row->name, ow_in(w, 0), NULL, NULL);
         ow_float(w, node, "alpha", alpha);
         return;
     }
+    const char *x = widened(w), *inner = x;
     if (alpha != 1.0f) inner = ow_binary(w, NULL, "Mul", x, number(w, "alpha", (double)alpha));
-    ow_binary(w, ow_out(w, 0), "Mul", x, ow_unary(w, NULL, "Sigmoid", inner));
+    product(w, x, ow_unary(w, NULL, "Sigmoid", inner));
 }
 
 /* Of bools 0 < 1. */
 void ow_write_compare(ow *w, const ow_row *row) {
-    const char *a = ow_in(w, 0), *b = ow_in(w, 1);
+    const char *a = taken(w, row, 0), *b = taken(w, row, 1);
     if (ow_info_in(w, 0)->dtype == XPU_BOOL) {
         a = ow_cast(w, NULL, a, XPU_I32);
         b = ow_cast(w, NULL, b, XPU_I32);

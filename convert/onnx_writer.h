@@ -108,6 +108,7 @@ typedef struct ow_row {
         const char *name; /* NULL: no more */
     } attrs[3];           /* floats and ints of the same meaning */
     const char *none;     /* why there is no counterpart */
+    int half, brain;      /* the opsets that take float16 and bfloat16: before them float32 stands for these */
 } ow_row;
 
 const ow_row *ow_row_of(xpu_op_id op);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/tensor.h"
 #include "core/arith_types.h"
 #include "tests/unit/unit.h"
 
@@ -87,7 +88,21 @@ static uint16_t brain_bits(float x) {
 static float brain_from(uint16_t x) {
     return xa_from_bfloat16(x);
 }
+/* xpu_dtype_element, which works another way, says the same. */
+static uint16_t element_bits(xpu_dtype dtype, float x) {
+    unsigned char element[XPU_ELEMENT_BYTES];
+    xpu_dtype_element(dtype, x, element);
+    return (uint16_t)(element[0] | element[1] << 8);
+}
+static uint16_t half_element(float x) {
+    return element_bits(XPU_F16, x);
+}
+static uint16_t brain_element(float x) {
+    return element_bits(XPU_BF16, x);
+}
 static void narrow_floats(void) {
+    narrow("element of float16", half_element, half_from, 10, 15, 0x7c00);
+    narrow("element of bfloat16", brain_element, brain_from, 7, 127, 0x7f80);
     narrow("float16", half_bits, half_from, 10, 15, 0x7c00);
     narrow("bfloat16", brain_bits, brain_from, 7, 127, 0x7f80);
 }
