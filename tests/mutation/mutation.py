@@ -12,9 +12,10 @@ once, in a first run, and kept in BUILD/mutation-cache/times.
 A mutation is noticed when a test fails or crashes twice, takes more processor time than is allowed, or stands still; one
 that does not compile is left out. All limits are processor time of the test and its children, so that a busy machine
 changes nothing. A test that cannot be linked, or fails without a mutation, is named and left out. Survivors that change
-neither a result nor where it is computed stand in tests/mutation/exceptions.txt: FILE | OLD | NEW | reason. --quick leaves
-out tests that take longer than QUICK seconds; --tests=unit/test_passes,sweep takes these alone; --only=TEXT tries mutations
-with that text, --again=FILE those that an earlier output calls survivors. Ends with 'N passed, N failed'.
+neither a result nor where it is computed stand in tests/mutation/exceptions.txt: FILE | OLD | NEW | reason; they are tried
+with --only alone. --quick leaves out tests that take longer than QUICK seconds; --tests=unit/test_passes,sweep takes these
+alone; --only=TEXT tries mutations with that text, --again=FILE those that an earlier output calls survivors. Ends with
+'N passed, N failed'.
 """
 import argparse
 import atexit
@@ -513,6 +514,8 @@ def main():
         return 0
     mutations.sort(key=lambda m: m.rank)  # a run that is ended has tried some of everything
     exceptions = read_exceptions()
+    excused = [] if options.only else [m for m in mutations if reason_of(exceptions, m)]
+    mutations = [m for m in mutations if m not in excused]
     wanted = lambda test: not options.tests or test in options.tests.split(",")
     build = os.path.abspath(options.build)
     made = [Copy(build) for _ in range(max(1, min(options.jobs, len(mutations))))]
@@ -544,7 +547,7 @@ def main():
             verdict = (f"noticed by {test}" if result == "test" else "left out: it does not compile" if result == "compiler"
                        else f"equal: {known}" if known else "SURVIVED" if not result else f"SURVIVED, out of time before {test}")
             print(f"{mutation}\n    {verdict}, {seconds:.1f} s of processor time, {wall:.0f} s", flush=True)
-    print(f"{skipped} left out: they do not compile; {spent:.0f} s of processor time")
+    print(f"{len(excused)} have a reason; {skipped} do not compile; {spent:.0f} s of processor time")
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 
