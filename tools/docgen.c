@@ -38,6 +38,11 @@ static void write_paddle(void) {
         "else "
         "one tensor [length, ...]: its tensors have one shape and type\nthen, and it has no places without a "
         "tensor.\n\n"
+        "There are no levels of detail (LoD): all rows of a tensor are of one image, or are one sequence; where there "
+        "are several\nimages, operand RoisNum says which is whose. multiclass_nms, multiclass_nms2 and "
+        "multiclass_nms3 count boxes of pixels\n(normalized = false) less than a pixel apart as touching, and "
+        "multiclass_nms gives [0, 6] where nothing is found. roi_align\nwithout a sampling_ratio takes at most two "
+        "samples for each pixel of the image.\n\n"
         "| form | operator | operands |\n|---|---|---|\n");
     for (int pir = 0; pir < 2; pir++) {
         for (uint32_t i = 0; i < xpu_paddle_operator_count(); i++) {

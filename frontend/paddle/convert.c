@@ -93,6 +93,7 @@ static void bind_results(const xpu_paddle_node *node, xpu_value first) {
         binding.value = i ? node->results[i] : first;
         if (i == node->list_at && importer->program->vars.items[var].kind == XPU_PADDLE_VECTOR)
             binding.list = node->list;
+        if (i == node->other_list_at && node->other_list.count) binding.list = node->other_list;
         if (binding.list.count) binding.value = (xpu_value){0};
         if (done && !binding.value.id && !binding.list.count) binding.state = XPU_PADDLE_UNSET;
         importer->bindings[var] = binding;

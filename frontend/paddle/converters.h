@@ -55,7 +55,13 @@ xpu_paddle_convert xpu_paddle_convert_anchor_generator, xpu_paddle_convert_box_c
     xpu_paddle_convert_yolo_box;
 
 /* ops_volume.c */
-xpu_paddle_convert xpu_paddle_convert_conv3d, xpu_paddle_convert_pool3d, xpu_paddle_convert_roi_align;
+xpu_paddle_convert xpu_paddle_convert_conv3d, xpu_paddle_convert_pool3d;
+
+/* ops_rois.c, ops_nms.c, ops_proposals.c */
+xpu_paddle_convert xpu_paddle_convert_box_clip, xpu_paddle_convert_collect_fpn_proposals,
+    xpu_paddle_convert_distribute_fpn_proposals, xpu_paddle_convert_generate_proposals, xpu_paddle_convert_matrix_nms,
+    xpu_paddle_convert_multiclass_nms, xpu_paddle_convert_nms, xpu_paddle_convert_psroi_pool,
+    xpu_paddle_convert_roi_align, xpu_paddle_convert_roi_pool;
 
 /* A scalar of this type. */
 xpu_value xpu_paddle_single(const xpu_paddle_node *node, xpu_dtype dtype, double value);

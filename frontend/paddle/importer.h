@@ -80,11 +80,13 @@ struct xpu_paddle_node {
     const xpu_paddle_row *row;
     fe_builder build;
     uint32_t result_count;
-    const uint32_t *result_vars; /* the variables that get the results */
-    xpu_value *results;          /* as many; all {0} before the operator is converted */
-    xpu_paddle_values list;      /* of PIR: the result that is a list, */
-    uint32_t list_at;            /* and which one that is */
-    int is_bound;                /* the converter has bound the results itself */
+    const uint32_t *result_vars;  /* the variables that get the results */
+    xpu_value *results;           /* as many; all {0} before the operator is converted */
+    xpu_paddle_values list;       /* of PIR: the result that is a list, */
+    uint32_t list_at;             /* and which one that is */
+    xpu_paddle_values other_list; /* and of two lists the other one */
+    uint32_t other_list_at;
+    int is_bound; /* the converter has bound the results itself */
 };
 
 /* ranges.c: the options, with shapes of inputs that inference.yml beside the program gives and the user does not, in

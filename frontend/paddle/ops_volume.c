@@ -1,6 +1,5 @@
-/* Convolution and pooling of volumes [N,C,D,H,W], by those of images; regions of images. */
+/* Convolution and pooling of volumes [N,C,D,H,W], by those of images. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "frontend/paddle/converters.h"
@@ -146,101 +145,4 @@ xpu_value xpu_paddle_convert_pool3d(xpu_paddle_node *node) {
     node->build.made = b.made;
     xpu_dim dims[] = {columns[0], columns[1], fixed(node, places(&v, 0)), info.dims[2], info.dims[3]};
     return y.id ? fe_reshape_to(&node->build, y, dims, RANK, 1) : failed;
-}
-
-/* ---- regions ---- */
-
-typedef struct {
-    xpu_paddle_node *node;
-    fe_builder b;
-    xpu_value rois;
-    int64_t samples, bins[2], size[2]; /* height, width */
-    double scale;
-    int aligned;
-} regions;
-
-static xpu_value number(regions *r, double value) {
-    return fe_number(&r->b, (float)value);
-}
-
-static xpu_value vector(regions *r, const float *items, int64_t count, int rank) {
-    xpu_tensor tensor = {.dtype = XPU_F32, .rank = rank, .dims = {count}, .data = (void *)(uintptr_t)items};
-    if (rank == 3) {
-        tensor.dims[0] = tensor.dims[1] = 1;
-        tensor.dims[2] = count;
-    } else {
-        tensor.dims[0] = 1;
-        tensor.dims[1] = count;
-        tensor.rank = 2;
-    }
-    return xpu_graph_const_bytes(r->b.graph, NULL, &tensor);
-}
-
-/* How much every line of the image counts for each bin of each region along an axis: [regions, bins, size]. */
-static xpu_value shares(regions *r, int axis) {
-    fe_builder *b = &r->b;
-    int64_t steps = r->bins[axis] * r->samples, size = r->size[axis], two = 2, end = -1;
-    float *at = XPU_NEW_ARRAY(b->scratch, float, steps), *lines = XPU_NEW_ARRAY(b->scratch, float, size);
-    for (int64_t i = 0; i < steps; i++) {
-        int64_t bin = i / r->samples;
-        at[i] = ((float)bin + ((float)(i % r->samples) + 0.5f) / (float)r->samples) / (float)r->bins[axis];
-    }
-    for (int64_t i = 0; i < size; i++) lines[i] = (float)i;
-    xpu_value first = fe_part(b, r->rois, 1, fixed(r->node, 1 - axis), fixed(r->node, 1), 1, 0);
-    xpu_value last = fe_part(b, r->rois, 1, fixed(r->node, 3 - axis), fixed(r->node, 1), 1, 0);
-    first = fe_binary(b, XPU_OP_MUL, first, number(r, r->scale));
-    last = fe_binary(b, XPU_OP_MUL, last, number(r, r->scale));
-    xpu_value extent = fe_binary(b, XPU_OP_SUB, last, first);
-    if (r->aligned)
-        first = fe_binary(b, XPU_OP_SUB, first, number(r, 0.5));
-    else
-        extent = fe_binary(b, XPU_OP_MAX, extent, number(r, 1));
-    xpu_value place = fe_binary(b, XPU_OP_ADD, fe_binary(b, XPU_OP_MUL, extent, vector(r, at, steps, 2)), first);
-    if (!place.id) return failed;
-    xpu_value inside = fe_binary(b, XPU_OP_AND, fe_binary(b, XPU_OP_GREATER_OR_EQUAL, place, number(r, -1)),
-                                 fe_binary(b, XPU_OP_LESS_OR_EQUAL, place, number(r, (double)size)));
-    place = fe_unsqueeze(b, fe_clip(b, place, 0, (float)(size - 1)), (fe_ints){&end, 1});
-    xpu_value far = fe_unary(b, XPU_OP_ABS, fe_binary(b, XPU_OP_SUB, place, vector(r, lines, size, 3)));
-    xpu_value share = fe_unary(b, XPU_OP_RELU, fe_binary(b, XPU_OP_SUB, number(r, 1), far));
-    if (!inside.id || !share.id) return failed;
-    xpu_value chosen[] = {fe_unsqueeze(b, inside, (fe_ints){&end, 1}), share, number(r, 0)};
-    share = fe_node(b, XPU_OP_WHERE, chosen, 3, NULL, 0, 0);
-    xpu_dim dims[] = {fe_info(b, r->rois)->dims[0], fixed(r->node, r->bins[axis]), fixed(r->node, r->samples),
-                      fixed(r->node, size)};
-    share = share.id ? fe_reshape_to(b, share, dims, 4, 0) : failed;
-    return share.id ? fe_reduce(b, XPU_OP_REDUCE_MEAN, share, (fe_ints){&two, 1}, 0) : failed;
-}
-
-/* Means of samples between pixels in each bin of each region: shares of the lines times the image times those of the
- * columns. */
-xpu_value xpu_paddle_convert_roi_align(xpu_paddle_node *node) {
-    static const int64_t turned[] = {0, 1, 3, 2};
-    regions r = {.node = node, .b = fe_inside(&node->build), .samples = xpu_paddle_int(node, "sampling_ratio", -1)};
-    xpu_value x = xpu_paddle_operand(node, "X");
-    int64_t batch = 0, one = 1;
-    r.rois = xpu_paddle_operand(node, "ROIs");
-    r.bins[0] = xpu_paddle_int(node, "pooled_height", 1);
-    r.bins[1] = xpu_paddle_int(node, "pooled_width", 1);
-    r.scale = (double)xpu_paddle_float(node, "spatial_scale", 1);
-    r.aligned = xpu_paddle_int(node, "aligned", 0) != 0;
-    if (!x.id || !r.rois.id) return failed;
-    const xpu_value_info info = *xpu_paddle_info(node, x);
-    int known = info.rank == 4 && xpu_paddle_rank(node, r.rois) == 2 &&
-                xpu_dim_is_const(&node->build.graph->dims, info.dims[0], &batch);
-    for (int i = 0; known && i < 2; i++)
-        known = xpu_dim_is_const(&node->build.graph->dims, info.dims[2 + i], &r.size[i]) && r.size[i] > 0;
-    if (!known || batch != 1)
-        return xpu_paddle_refuse(node, "the images are not supported", "one image of a known size is");
-    if (r.samples < 1 || r.samples > 64)
-        return xpu_paddle_refuse(node, "sampling_ratio is not supported", "it is not 1 to 64");
-    if (r.bins[0] < 1 || r.bins[1] < 1 || r.bins[0] > 1024 || r.bins[1] > 1024)
-        return fe_bad_attr(&node->build, "pooled_height", "it, or the width, is out of range"), failed;
-    xpu_value rows = shares(&r, 0), columns = shares(&r, 1);
-    if (!rows.id || !columns.id) return failed;
-    rows = fe_unsqueeze(&r.b, rows, (fe_ints){&one, 1});
-    columns = fe_unsqueeze(&r.b, columns, (fe_ints){&one, 1});
-    if (columns.id) columns = fe_transpose(&r.b, columns, (fe_ints){turned, 4});
-    xpu_value y = rows.id && columns.id ? fe_matmul(&r.b, rows, x) : failed;
-    node->build.made = r.b.made;
-    return y.id ? fe_matmul(&node->build, y, columns) : failed;
 }

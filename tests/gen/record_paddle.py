@@ -4,6 +4,7 @@
     record_paddle.py operators [FOLDER]  the cases of paddle_cases.py, some in each program; FOLDER: one in each, there
     record_paddle.py quantised           those of paddle_quantised.py, and its networks
     record_paddle.py more [FOLDER]       those of paddle_more.py
+    record_paddle.py boxes [FOLDER]      those of paddle_boxes.py
     record_paddle.py half                paddle_half.py's network; what it answers in float32
 
 It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
@@ -14,6 +15,7 @@ import sys
 os.environ["GLOG_minloglevel"] = "3"
 import numpy as np
 import paddle
+import paddle_boxes
 import paddle_cases
 import paddle_files
 import paddle_half
@@ -77,6 +79,8 @@ def append(block, scope, name, case, feeds, fetches):
                 CONSTANTS[var.name] = array
             else:
                 feeds[var.name] = (var, array)
+                if isinstance(array, paddle_boxes.Sequences):
+                    var.desc.set_lod_level(1)
             taken[slot].append(var)
     for slot, types in results.items():
         types = types if isinstance(types, list) else ["float32"] * types
@@ -90,6 +94,16 @@ def append(block, scope, name, case, feeds, fetches):
 
 
 CONSTANTS = {}
+
+
+def fed(array):
+    """What the executor takes; one sequence of all rows where the case says so."""
+    if not isinstance(array, paddle_boxes.Sequences):
+        return array
+    tensor = paddle.base.core.LoDTensor()
+    tensor.set(np.asarray(array), paddle.CPUPlace())
+    tensor.set_recursive_sequence_lengths([[len(array)]])
+    return tensor
 
 
 def saved(program, feeds, fetches):
@@ -140,7 +154,7 @@ def record(path, cases):
             append(main.global_block(), scope, name, case, feeds, fetches)
         executor = paddle.static.Executor(paddle.CPUPlace())
         given = {name: array for name, (_, array) in feeds.items()}
-        values = executor.run(main, feed=given, fetch_list=fetches)
+        values = executor.run(main, feed={name: fed(array) for name, array in given.items()}, fetch_list=fetches, return_numpy=False)
     with open(path + ".pdmodel", "wb") as file:
         file.write(saved(main.desc.serialize_to_string(), feeds, fetches))
     write_parameters(path)
@@ -167,7 +181,7 @@ def operators(folder, single):
         except Exception as error:
             if not single:
                 raise
-            print(group[0][0], "refused:", str(error).strip().splitlines()[-1][:200])
+            print(group[0][0], "refused:", " ".join(str(error).split())[-400:])
 
 
 class Network:
@@ -235,14 +249,15 @@ def quantised(folder):
         record_network(f"{folder}/quantised/{name}", build)
 
 
-def more(folder, single):
+def others(module, name, folder, single):
     """Where PIR has other operators than a program, or none, the two forms stand in files of their own."""
+    os.makedirs(folder, exist_ok=True)
     counts, named = {}, []
-    for case in paddle_more.CASES:
+    for case in module.CASES:
         counts[case[0]] = counts.get(case[0], 0) + 1
         named.append((f"{case[0]}_{counts[case[0]]}", case))
-    both = [entry for entry in named if entry[1][0] not in paddle_more.NOT_IN_PIR]
-    groups = {"more": both, "more_desc": [entry for entry in named if entry[1][0] in paddle_more.NOT_IN_PIR]}
+    both = [entry for entry in named if entry[1][0] not in module.NOT_IN_PIR]
+    groups = {name: both, f"{name}_desc": [entry for entry in named if entry[1][0] in module.NOT_IN_PIR]}
     if single:
         groups = {name: [(name, case)] for name, case in named}
     for name, group in groups.items():
@@ -252,12 +267,12 @@ def more(folder, single):
         except Exception as error:
             if not single:
                 raise
-            print(name, "refused:", str(error).strip().splitlines()[-1][:200])
+            print(name, "refused:", " ".join(str(error).split())[-400:])
 
 
-if sys.argv[1] == "more":
-    os.makedirs(sys.argv[2] if len(sys.argv) > 2 else HERE, exist_ok=True)
-    more(sys.argv[2] if len(sys.argv) > 2 else HERE + "/operators", len(sys.argv) > 2)
+OTHERS = {"more": paddle_more, "boxes": paddle_boxes}
+if sys.argv[1] in OTHERS:
+    others(OTHERS[sys.argv[1]], sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else HERE + "/operators", len(sys.argv) > 2)
 
 
 def half(folder):
