@@ -63,6 +63,8 @@ xpu_paddle_convert xpu_paddle_convert_box_clip, xpu_paddle_convert_collect_fpn_p
     xpu_paddle_convert_multiclass_nms, xpu_paddle_convert_nms, xpu_paddle_convert_psroi_pool,
     xpu_paddle_convert_roi_align, xpu_paddle_convert_roi_pool;
 
+/* Adaptive pooling of x [N,C,...], whose spatial dims are known: `size` windows along each, of means or maxima. */
+xpu_value xpu_paddle_adapt(xpu_paddle_node *node, fe_builder *b, xpu_value x, fe_ints size, int is_max);
 /* A scalar of this type. */
 xpu_value xpu_paddle_single(const xpu_paddle_node *node, xpu_dtype dtype, double value);
 

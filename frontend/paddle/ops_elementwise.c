@@ -72,6 +72,7 @@ xpu_value xpu_paddle_convert_scale(xpu_paddle_node *node) {
     xpu_dtype dtype = xpu_paddle_info(node, x)->dtype;
     xpu_value factor = xpu_paddle_single(node, dtype, scale), addend = xpu_paddle_single(node, dtype, (double)bias);
     int after = xpu_paddle_int(node, "bias_after_scale", 1) != 0;
+    if (bias == 0 && scale == 1) return fe_identity(&node->build, x);
     if (bias == 0) return last(node, XPU_OP_MUL, x, factor);
     if (scale == 1) return last(node, XPU_OP_ADD, x, addend);
     if (after) return last(node, XPU_OP_ADD, fe_binary(&node->build, XPU_OP_MUL, x, factor), addend);

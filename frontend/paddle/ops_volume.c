@@ -117,11 +117,12 @@ xpu_value xpu_paddle_convert_pool3d(xpu_paddle_node *node) {
         ones &= v.kernel[i] == 1;
         v.dilations[i] = 1;
     }
+    if (adaptive && is_max)
+        return xpu_paddle_refuse(node, "adaptive pooling of maxima is not supported",
+                                 "PaddlePaddle makes it of max_pool3d_with_index");
     if (xpu_paddle_int(node, "global_pooling", 0) || (adaptive && ones))
         return fe_reduce(&node->build, is_max ? XPU_OP_REDUCE_MAX : XPU_OP_REDUCE_MEAN, x, (fe_ints){all, SPATIAL}, 1);
-    if (adaptive)
-        return xpu_paddle_refuse(node, "adaptive pooling to several places is not supported",
-                                 fe_shape_text(&node->build, x));
+    if (adaptive) return xpu_paddle_adapt(node, &node->build, x, (fe_ints){v.kernel, SPATIAL}, 0);
     fe_builder b = fe_inside(&node->build);
     fe_pooling pool = {.ceil_mode = xpu_paddle_int(node, "ceil_mode", 0)};
     pool.count_include_pad = !is_max && !xpu_paddle_int(node, "exclusive", 1);

@@ -107,6 +107,39 @@ static int adapt_window(const xpu_paddle_node *node, xpu_value x, fe_ints size, 
     return 1;
 }
 
+/* One dim of the image cut into `count` windows, k from floor(k n / count) to where the next one begins or just behind,
+ * one reduced after the other. A dim that is cut into its elements stays. {0} after reporting. */
+static xpu_value adapt_dim(fe_builder *b, xpu_value x, int64_t axis, int64_t n, int64_t count, int is_max) {
+    xpu_value *parts = XPU_NEW_ARRAY(b->scratch, xpu_value, (size_t)count);
+    if (n == count) return x;
+    for (int64_t k = 0; k < count; k++) {
+        xpu_dims *dims = &b->graph->dims;
+        int64_t first = k * n / count, last = ((k + 1) * n + count - 1) / count;
+        parts[k] = fe_part(b, x, (int)axis, xpu_dim_const(dims, first), xpu_dim_const(dims, last - first), 1, 0);
+        if (last - first > 1 && parts[k].id)
+            parts[k] = fe_reduce(b, is_max ? XPU_OP_REDUCE_MAX : XPU_OP_REDUCE_MEAN, parts[k], (fe_ints){&axis, 1}, 1);
+        if (!parts[k].id) return parts[k];
+    }
+    return count == 1 ? parts[0] : fe_concat(b, parts, (uint32_t)count, axis);
+}
+
+xpu_value xpu_paddle_adapt(xpu_paddle_node *node, fe_builder *b, xpu_value x, fe_ints size, int is_max) {
+    enum { MOST_WINDOWS = 256 };
+    const xpu_value_info info = *fe_info(b, x);
+    fe_builder inside = fe_inside(b);
+    for (size_t i = 0; i < size.count && x.id; i++) {
+        int64_t n;
+        if (!xpu_dim_is_const(&b->graph->dims, info.dims[2 + i], &n))
+            return xpu_paddle_refuse(node, "adaptive pooling needs an image of known dims",
+                                     xpu_paddle_format(node, "it is %s", fe_shape_text(b, x)));
+        if (size.items[i] < 1 || size.items[i] > MOST_WINDOWS || n < 1)
+            return xpu_paddle_refuse(node, "adaptive pooling takes 1 to 256 windows along a dim",
+                                     xpu_paddle_format(node, "there are %" PRId64 " of %" PRId64, size.items[i], n));
+        x = adapt_dim(&inside, x, 2 + (int64_t)i, n, size.items[i], is_max);
+    }
+    return fe_finish(b, &inside, x);
+}
+
 xpu_value xpu_paddle_convert_pool(xpu_paddle_node *node) {
     const char *kind = xpu_paddle_text(node, "pooling_type", "max");
     int is_max = strcmp(kind, "max") == 0, moved = is_channel_last(node, "data_format"), ones = 1;
@@ -119,7 +152,7 @@ xpu_value xpu_paddle_convert_pool(xpu_paddle_node *node) {
         return failed;
     int spatial = spatial_of(node, x), adaptive = xpu_paddle_int(node, "adaptive", 0) != 0;
     for (size_t i = 0; i < size.count; i++) ones &= size.items[i] == 1;
-    if (adaptive && is_max)
+    if (adaptive && is_max && strcmp(node->op->type, "pool2d") == 0)
         return xpu_paddle_refuse(node, "adaptive pooling of maxima is not supported",
                                  "PaddlePaddle makes it of max_pool2d_with_index");
     fe_builder b = begin(node, moved, &x);
@@ -130,8 +163,7 @@ xpu_value xpu_paddle_convert_pool(xpu_paddle_node *node) {
                                  xpu_paddle_format(node, "it has %zu dims, the image %d", size.count, spatial));
     pool.window.kernel_shape = size;
     if (adaptive && !adapt_window(node, x, size, &pool))
-        return xpu_paddle_refuse(node, "adaptive pooling with windows of several sizes is not supported",
-                                 xpu_paddle_format(node, "the image is %s", fe_shape_text(&b, x)));
+        return end(node, moved, &b, xpu_paddle_adapt(node, &b, x, size, is_max));
     return end(node, moved, &b, fe_pool(&b, is_max ? XPU_OP_MAX_POOL : XPU_OP_AVERAGE_POOL, x, &pool));
 }
 

@@ -5,6 +5,7 @@
     record_paddle.py quantised           those of paddle_quantised.py, and its networks
     record_paddle.py more [FOLDER]       those of paddle_more.py
     record_paddle.py boxes [FOLDER]      those of paddle_boxes.py
+    record_paddle.py adaptive            those of paddle_adaptive.py
     record_paddle.py half                paddle_half.py's network; what it answers in float32
 
 It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
@@ -15,6 +16,7 @@ import sys
 os.environ["GLOG_minloglevel"] = "3"
 import numpy as np
 import paddle
+import paddle_adaptive
 import paddle_boxes
 import paddle_cases
 import paddle_files
@@ -282,6 +284,8 @@ def half(folder):
         record_network(path, lambda net: paddle_half.network(net, not wide), wide)
 
 
+if sys.argv[1] == "adaptive":
+    record(HERE + "/operators/adaptive", [(f"{case[0]}_{k}", case) for k, case in enumerate(paddle_adaptive.CASES, 1)])
 if sys.argv[1] == "half":
     half(HERE)
 if sys.argv[1] == "quantised":
