@@ -8,6 +8,13 @@
 /* Opsets of ONNX that are written; 0 stands for the first from XPU_CONVERT_OPSET on that has all operators. */
 enum { XPU_CONVERT_MIN_OPSET = 13, XPU_CONVERT_OPSET = 17, XPU_CONVERT_MAX_OPSET = 28 };
 
+/* Operators that only passes make: no writer meets them. */
+/* clang-format off */
+#define XPU_CONVERT_MADE_BY_PASSES(X) \
+    X(REGION) X(CHAIN) X(RELAYOUT) X(ABSMAX) X(ROW_SCALE) X(ROW_RESTORE) X(PACK_MATRIX) X(PACKED_MATMUL) \
+    X(SOFTMAX_PARTS) X(QADD) X(QMUL) X(QGLOBAL_AVERAGE_POOL) X(LOOKUP) X(INTERLEAVE)
+/* clang-format on */
+
 typedef struct {
     int opset;       /* of ONNX */
     int is_external; /* ONNX: weights go into a file of their own even where the model is below 2 GiB */

@@ -3,14 +3,15 @@
 
 #include "convert/onnx_writer.h"
 
-#define MADE_BY_COMPILER "only passes make it"
-
 /* clang-format off */
 static const ow_row rows[XPU_OP_COUNT] = {
 #define SAME(op, ...) [XPU_OP_##op] = {.write = ow_write_same, .name = __VA_ARGS__}
 #define BY(op, function, ...) [XPU_OP_##op] = {.write = ow_write_##function, .name = __VA_ARGS__}
 #define LATE(op, late, ...) [XPU_OP_##op] = {.write = ow_write_same, .brain = late, .name = __VA_ARGS__}
 #define NONE(op, why) [XPU_OP_##op] = {.none = why}
+#define X(op) NONE(op, "only passes make it"),
+    XPU_CONVERT_MADE_BY_PASSES(X)
+#undef X
     BY(CONV, conv, "Conv"),
     BY(MATMUL, matmul, "MatMul"),
     BY(RECURRENT, recurrent, "LSTM"),
@@ -45,28 +46,14 @@ static const ow_row rows[XPU_OP_COUNT] = {
     SAME(IDENTITY, "Identity"),
     BY(IF, if, "If"),
     BY(LOOP, loop, "Loop"),
-    NONE(REGION, MADE_BY_COMPILER),
     NONE(RAISE, "it ends the run with an error: no shape of a branch fits"),
     BY(DIM_VALUES, dim_values, "Shape"),
-    NONE(CHAIN, MADE_BY_COMPILER),
-    NONE(RELAYOUT, MADE_BY_COMPILER),
-    NONE(ABSMAX, MADE_BY_COMPILER),
-    NONE(ROW_SCALE, MADE_BY_COMPILER),
-    NONE(ROW_RESTORE, MADE_BY_COMPILER),
-    NONE(PACK_MATRIX, MADE_BY_COMPILER),
-    NONE(PACKED_MATMUL, MADE_BY_COMPILER),
-    NONE(SOFTMAX_PARTS, MADE_BY_COMPILER),
     BY(QUANTIZE, quantize, "QuantizeLinear"),
     BY(DEQUANTIZE, dequantize, "DequantizeLinear"),
     BY(DYNAMIC_QUANTIZE, dynamic_quantize, "DynamicQuantizeLinear"),
     BY(QCONV, integer_product, "ConvInteger"),
     BY(QMATMUL, integer_product, "MatMulInteger"),
-    NONE(QADD, MADE_BY_COMPILER),
-    NONE(QMUL, MADE_BY_COMPILER),
-    NONE(QGLOBAL_AVERAGE_POOL, MADE_BY_COMPILER),
-    NONE(LOOKUP, MADE_BY_COMPILER),
     BY(CONV_TRANSPOSE, conv_transpose, "ConvTranspose"),
-    NONE(INTERLEAVE, MADE_BY_COMPILER),
     BY(REPEAT, repeat, "Resize"),
     BY(RESAMPLE, resample, "Resize"),
     SAME(ADD, "Add"), SAME(SUB, "Sub"), SAME(MUL, "Mul"), SAME(DIV, "Div"), SAME(MAX, "Max"), SAME(MIN, "Min"),

@@ -251,9 +251,7 @@ void pw_write_norm(pw *w, const pw_row *row) {
 }
 
 void pw_write_softmax(pw *w, const pw_row *row) {
-    const pw_type type = pw_result_type(w, 0);
-    pw_op *op;
-    pw_make(w, &op, pw_result(w, 0), row->name, &type, pw_operand(w, 0), NULL);
+    pw_op *op = pw_unary(w, row->name);
     pw_int(w, op, "axis", xpu_node_int(w->graph, w->node, XPU_ATTR_AXIS));
 }
 

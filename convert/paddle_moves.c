@@ -23,9 +23,7 @@ void pw_write_transpose(pw *w, const pw_row *row) {
 }
 
 void pw_write_concat(pw *w, const pw_row *row) {
-    const pw_type type = pw_result_type(w, 0);
-    pw_op *op;
-    pw_make(w, &op, pw_result(w, 0), row->name, &type, pw_operand(w, 0), NULL);
+    pw_op *op = pw_unary(w, row->name);
     for (uint32_t i = 1; i < xpu_node_at(w->graph, w->node)->input_count; i++) pw_in(w, op, "X", pw_operand(w, i));
     pw_int(w, op, "axis", int_attr(w, XPU_ATTR_AXIS));
 }

@@ -171,6 +171,12 @@ const char *pw_make(pw *w, pw_op **made, const char *result, const char *type, c
     return result;
 }
 
+pw_op *pw_unary(pw *w, const char *type) {
+    pw_op *op;
+    pw_make(w, &op, pw_result(w, 0), type, NULL, pw_operand(w, 0), NULL);
+    return op;
+}
+
 const char *pw_binary(pw *w, const char *result, const char *type, const pw_type *gives, const char *x, const char *y) {
     pw_op *op;
     result = pw_make(w, &op, result, type, gives, x, y);

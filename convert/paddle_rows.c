@@ -4,8 +4,7 @@
 
 #include "convert/paddle_writer.h"
 
-#define MADE_BY_COMPILER "only passes make it"
-#define NO_SHIFTS        "PaddlePaddle 2.6 has no shifts"
+#define NO_SHIFTS "PaddlePaddle 2.6 has no shifts"
 
 /* clang-format off */
 static const pw_row rows[XPU_OP_COUNT] = {
@@ -13,6 +12,9 @@ static const pw_row rows[XPU_OP_COUNT] = {
 #define BINARY(op, text) [XPU_OP_##op] = {.write = pw_write_binary, .name = text}
 #define BY(op, function, text) [XPU_OP_##op] = {.write = pw_write_##function, .name = text}
 #define NONE(op, why) [XPU_OP_##op] = {.none = why}
+#define X(op) NONE(op, "only passes make it"),
+    XPU_CONVERT_MADE_BY_PASSES(X)
+#undef X
     BY(CONV, conv, "conv2d"),
     BY(MATMUL, matmul, "matmul_v2"),
     NONE(RECURRENT, "its weights would have to be cut apart into PaddlePaddle's rnn"),
@@ -47,28 +49,14 @@ static const pw_row rows[XPU_OP_COUNT] = {
     BY(IDENTITY, identity, "assign"),
     NONE(IF, "branches that data decide are not written"),
     NONE(LOOP, "loops are not written"),
-    NONE(REGION, MADE_BY_COMPILER),
     NONE(RAISE, "it ends the run with an error"),
     BY(DIM_VALUES, dim_values, "shape"),
-    NONE(CHAIN, MADE_BY_COMPILER),
-    NONE(RELAYOUT, MADE_BY_COMPILER),
-    NONE(ABSMAX, MADE_BY_COMPILER),
-    NONE(ROW_SCALE, MADE_BY_COMPILER),
-    NONE(ROW_RESTORE, MADE_BY_COMPILER),
-    NONE(PACK_MATRIX, MADE_BY_COMPILER),
-    NONE(PACKED_MATMUL, MADE_BY_COMPILER),
-    NONE(SOFTMAX_PARTS, MADE_BY_COMPILER),
     BY(QUANTIZE, quantize, "quantize_linear"),
     BY(DEQUANTIZE, dequantize, "dequantize_linear"),
     NONE(DYNAMIC_QUANTIZE, "PaddlePaddle has no scales that a run finds"),
     NONE(QCONV, "PaddlePaddle's convolutions take floats"),
     NONE(QMATMUL, "PaddlePaddle's products take floats"),
-    NONE(QADD, MADE_BY_COMPILER),
-    NONE(QMUL, MADE_BY_COMPILER),
-    NONE(QGLOBAL_AVERAGE_POOL, MADE_BY_COMPILER),
-    NONE(LOOKUP, MADE_BY_COMPILER),
     BY(CONV_TRANSPOSE, conv_transpose, "conv2d_transpose"),
-    NONE(INTERLEAVE, MADE_BY_COMPILER),
     BY(REPEAT, repeat, "nearest_interp_v2"),
     BY(RESAMPLE, resample, "bilinear_interp_v2"),
     BINARY(ADD, "elementwise_add"), BINARY(SUB, "elementwise_sub"), BINARY(MUL, "elementwise_mul"),
@@ -137,20 +125,18 @@ static const char *bound(pw *w, const char *type, const char *result, const char
 
 void pw_write_unary(pw *w, const pw_row *row) {
     const pw_type gives = pw_result_type(w, 0);
-    pw_op *op;
     if (xpu_node_is(w->graph, w->node, XPU_OP_RELU) && !is_float(gives.dtype)) {
         bound(w, "elementwise_max", pw_result(w, 0), pw_operand(w, 0), 0);
         return;
     }
-    pw_make(w, &op, pw_result(w, 0), row->name, &gives, pw_operand(w, 0), NULL);
+    pw_op *op = pw_unary(w, row->name);
     for (size_t i = 0; i < sizeof row->attrs / sizeof *row->attrs && row->attrs[i].name; i++)
         pw_float(w, op, row->attrs[i].name, xpu_node_float(w->graph, w->node, row->attrs[i].id));
     if (xpu_node_is(w->graph, w->node, XPU_OP_MISH)) pw_float(w, op, "threshold", 20.0f);
 }
 
 void pw_write_identity(pw *w, const pw_row *row) {
-    const pw_type gives = pw_result_type(w, 0);
-    pw_make(w, NULL, pw_result(w, 0), row->name, &gives, pw_operand(w, 0), NULL);
+    pw_unary(w, row->name);
 }
 
 void pw_write_negate(pw *w, const pw_row *row) {
@@ -166,36 +152,28 @@ void pw_write_cast(pw *w, const pw_row *row) {
 }
 
 void pw_write_clip(pw *w, const pw_row *row) {
-    const pw_type gives = pw_result_type(w, 0);
     const float low = xpu_node_float(w->graph, w->node, XPU_ATTR_LOW);
     const float high = xpu_node_float(w->graph, w->node, XPU_ATTR_HIGH);
-    pw_op *op;
-    pw_make(w, &op, pw_result(w, 0), row->name, &gives, pw_operand(w, 0), NULL);
+    pw_op *op = pw_unary(w, row->name);
     pw_float(w, op, "min", low > -FLT_MAX ? low : -FLT_MAX);
     pw_float(w, op, "max", high < FLT_MAX ? high : FLT_MAX);
 }
 
 void pw_write_hard_swish(pw *w, const pw_row *row) {
-    const pw_type gives = pw_result_type(w, 0);
-    pw_op *op;
-    pw_make(w, &op, pw_result(w, 0), row->name, &gives, pw_operand(w, 0), NULL);
+    pw_op *op = pw_unary(w, row->name);
     pw_float(w, op, "threshold", 6);
     pw_float(w, op, "scale", 6);
     pw_float(w, op, "offset", 3);
 }
 
 void pw_write_softplus(pw *w, const pw_row *row) {
-    const pw_type gives = pw_result_type(w, 0);
-    pw_op *op;
-    pw_make(w, &op, pw_result(w, 0), row->name, &gives, pw_operand(w, 0), NULL);
+    pw_op *op = pw_unary(w, row->name);
     pw_float(w, op, "beta", 1);
     pw_float(w, op, "threshold", 20);
 }
 
 void pw_write_gelu(pw *w, const pw_row *row) {
-    const pw_type gives = pw_result_type(w, 0);
-    pw_op *op;
-    pw_make(w, &op, pw_result(w, 0), row->name, &gives, pw_operand(w, 0), NULL);
+    pw_op *op = pw_unary(w, row->name);
     pw_bool(w, op, "approximate", xpu_node_is(w->graph, w->node, XPU_OP_GELU_TANH));
 }
 
@@ -203,10 +181,8 @@ void pw_write_swish(pw *w, const pw_row *row) {
     const pw_type gives = pw_result_type(w, 0);
     const float alpha = xpu_node_float(w->graph, w->node, XPU_ATTR_ALPHA);
     const char *x = pw_operand(w, 0);
-    pw_op *op;
     if (alpha == 1.0f) {
-        pw_make(w, &op, pw_result(w, 0), row->name, &gives, x, NULL);
-        pw_float(w, op, "beta", 1.0f);
+        pw_float(w, pw_unary(w, row->name), "beta", 1.0f);
         return;
     }
     const char *gate = pw_make(w, NULL, NULL, "sigmoid", &gives, pw_scale(w, NULL, x, &gives, alpha, 0), NULL);
@@ -245,16 +221,14 @@ void pw_write_prelu(pw *w, const pw_row *row) {
 }
 
 void pw_write_shrink(pw *w, const pw_row *row) {
-    const pw_type gives = pw_result_type(w, 0);
     const float bias = xpu_node_float(w->graph, w->node, XPU_ATTR_BETA);
     const float limit = xpu_node_float(w->graph, w->node, XPU_ATTR_ALPHA);
-    pw_op *op;
     (void)row;
     if (bias != 0 && bias != limit) {
         pw_refuse(w, "PaddlePaddle shrinks by the threshold or not at all", "use one number for both");
         return;
     }
-    pw_make(w, &op, pw_result(w, 0), bias == 0 ? "hard_shrink" : "softshrink", &gives, pw_operand(w, 0), NULL);
+    pw_op *op = pw_unary(w, bias == 0 ? "hard_shrink" : "softshrink");
     pw_float(w, op, bias == 0 ? "threshold" : "lambda", limit);
 }
 

@@ -99,6 +99,8 @@ const char *pw_new(pw *w, const char *word, const pw_type *type);
 /* An operator with operands X and Y (NULL: absent) and result Out; `result` NULL: an intermediate one. */
 const char *pw_make(pw *w, pw_op **op, const char *result, const char *type, const pw_type *gives, const char *x,
                     const char *y);
+/* The node as an operator with its first operand as X, and Out. */
+pw_op *pw_unary(pw *w, const char *type);
 const char *pw_binary(pw *w, const char *result, const char *type, const pw_type *gives, const char *x, const char *y);
 const char *pw_cast(pw *w, const char *result, const char *x, const pw_type *from, xpu_dtype dtype);
 /* factor x + bias */

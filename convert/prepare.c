@@ -46,25 +46,6 @@ xpu_status xpu_convert_constant(const xpu_graph *graph, xpu_value value, xpu_out
 
 /* ---- what needs no operator ---- */
 
-/* A reshaped or transposed constant is a constant. */
-static xpu_value moved_constant(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    const xpu_value operand = xpu_node_input(graph, node, 0), result = xpu_node_output(graph, node, 0);
-    xpu_const_step step = {.rank = xpu_value_at(graph, result)->rank};
-    if (!xpu_is_constant(graph, operand)) return (xpu_value){0};
-    if (xpu_node_is(graph, node, XPU_OP_RESHAPE)) {
-        step.kind = XPU_STEP_RESHAPE;
-        if (!xpu_value_dims(graph, result, NULL, step.dims)) return (xpu_value){0};
-    } else if (xpu_node_is(graph, node, XPU_OP_TRANSPOSE)) {
-        uint32_t count;
-        const int64_t *perm = xpu_node_ints(graph, node, XPU_ATTR_PERM, &count);
-        step.kind = XPU_STEP_TRANSPOSE;
-        for (uint32_t i = 0; i < count; i++) step.dims[i] = perm[i];
-    } else {
-        return (xpu_value){0};
-    }
-    return xpu_const_derive(graph, operand, &step, xpu_value_at(graph, result)->name, diags);
-}
-
 static int is_quantised(const xpu_graph *graph, xpu_node node) {
     return xpu_node_is(graph, node, XPU_OP_QUANTIZE) || xpu_node_is(graph, node, XPU_OP_DEQUANTIZE);
 }
@@ -87,7 +68,7 @@ static void simplify(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_value result = xpu_node_output(graph, node, 0);
     if (!result.id || xpu_value_at(graph, result)->is_output) return;
     xpu_value constant = known_constant(graph, node, diags);
-    if (!constant.id) constant = moved_constant(graph, node, diags);
+    if (!constant.id) constant = xpu_moved_constant(graph, node, diags);
     if (constant.id) xpu_value_replace(graph, result, constant);
 }
 

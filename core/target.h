@@ -177,6 +177,9 @@ typedef struct {
     xpu_status (*fuse)(xpu_graph *graph, const xpu_match *match, xpu_diags *diags);
 } xpu_pattern;
 
+/* Bytes that names are cut to in a target's facts. */
+enum { XPU_REPORTED_NAME = 200 };
+
 typedef void (*xpu_verify_report)(void *context, xpu_node node, const char *check, const char *what);
 
 typedef struct xpu_target {
@@ -198,7 +201,9 @@ typedef struct xpu_target {
     /* One carved region to one section. */
     xpu_status (*lower)(xpu_target_job *job, uint32_t region, xpu_section *section);
     /* All sections into the bytes of the output file, written to `path`; `report` (a jansson object) gets the target's
-     * facts. `path` NULL: stop after generating source (--emit=c). */
+     * facts. --explain shows of its "layers" the "name", "unit", "precision" and "reason" (why there) of the layer
+     * whose first "result" is the value of that name; names are escaped and cut to XPU_REPORTED_NAME bytes. `path`
+     * NULL: stop after generating source (--emit=c). */
     xpu_status (*pack)(xpu_target_job *job, xpu_section *sections, const char *path, void *report);
     /* One region (index into job->regions) to portable C, where this target stands before the one that makes the
      * program: start, rules and patterns are then all that is used besides. What *portable points to is copied or lives

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "core/passes/rewrite.h"
+#include "xpu_runtime/program/program.h"
 #include "xpuc/pipeline.h"
 
 #define TEXT(p, ...) xpu_printf((p)->arena, __VA_ARGS__)
@@ -71,7 +72,7 @@ void xpu_report_make(xpu_pipeline *p) {
 /* Where one operator of the model went. */
 typedef struct {
     const xpu_origin *origin;
-    const char *layer; /* NULL: nothing is left of it */
+    const char *layer; /* escaped; NULL: nothing is left of it */
     const char *op, *unit, *precision, *why;
     const char *hint; /* what would take it off the host; or NULL */
     const xpu_region *region;
@@ -82,8 +83,10 @@ typedef struct {
 typedef struct {
     const xpu_node *node_of; /* by origin: of the nodes that it went into the last in order of execution that is on the
                               * host, else the last; or {0}. A REGION stands for the nodes in its body */
-    const xpu_node *part_of; /* by origin: the last of these, or {0} */
-    const json_t *layers;    /* the target's facts by layer name */
+    const xpu_node *work_of; /* by origin: of all of these the last of the most weight; where none is a layer, the same
+                              * node */
+    const xpu_node *part_of; /* by origin: the last of the nodes in a REGION, or {0} */
+    const json_t *layers;    /* the target's facts by the name of the layer's first result */
 } index_of_layers;
 
 static int is_on_host(const xpu_pipeline *p, xpu_node node) {
@@ -96,31 +99,31 @@ static int is_in_region(const xpu_pipeline *p, xpu_node node) {
     return owner.id && xpu_node_is(p->graph, owner, XPU_OP_REGION);
 }
 
-static index_of_layers make_index(const xpu_pipeline *p) {
-    xpu_node *part_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
-    xpu_node *node_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
-    XPU_FOR_ALL_NODES(p->graph, node) {
-        const xpu_node_info *info = xpu_node_at(p->graph, node);
-        for (uint32_t i = 0; i < info->origins.count; i++) {
-            xpu_node *found = &node_of[info->origins.items[i]];
-            if (is_in_region(p, node))
-                part_of[info->origins.items[i]] = node;
-            else if (!found->id || is_on_host(p, node) || !is_on_host(p, *found))
-                *found = node;
-        }
-    }
-    json_t *by_name = xpu_json_own(p->arena, json_object());
+static const char *fact(const json_t *layer, const char *key) {
+    return json_string_value(json_object_get(layer, key));
+}
+
+static int is_copy(const json_t *layer) {
+    const char *unit = fact(layer, "unit");
+    return unit && strcmp(unit, xpu_unit_name(XPU_UNIT_DMA)) == 0;
+}
+
+static json_t *layers_by_result(const xpu_pipeline *p) {
+    json_t *by_result = xpu_json_own(p->arena, json_object());
     json_t *layers = json_object_get(p->facts, "layers"), *entry;
     size_t i;
     json_array_foreach(layers, i, entry) {
-        const char *name = json_string_value(json_object_get(entry, "name"));
-        if (name && !json_object_get(by_name, name)) xpu_json_set(p->arena, by_name, name, json_incref(entry));
+        const char *result = json_string_value(json_object_get(entry, "result"));
+        if (result) xpu_json_set(p->arena, by_result, result, json_incref(entry));
     }
-    return (index_of_layers){node_of, part_of, by_name};
+    return by_result;
 }
 
-static const char *layer_fact(const index_of_layers *index, const char *layer, const char *key) {
-    return json_string_value(json_object_get(json_object_get(index->layers, layer), key));
+/* The layer that the node is, or NULL. */
+static const json_t *layer_at(xpu_pipeline *p, const index_of_layers *index, xpu_node node) {
+    const xpu_node_info *info = xpu_node_at(p->graph, node);
+    const char *result = info->output_count ? xpu_value_at(p->graph, info->outputs[0])->name : NULL;
+    return result ? json_object_get(index->layers, xpu_escape(p->arena, result, XPU_REPORTED_NAME)) : NULL;
 }
 
 static const char *lowering_of(const xpu_target *target, const xpu_op *op) {
@@ -142,21 +145,43 @@ static const char *refused_text(xpu_pipeline *p, xpu_node node) {
     return text;
 }
 
-/* The layer whose facts are the operator's: its product, where another layer behind restores the product's rows,
- * perhaps under another shape, or where it makes those of other operators, too. */
-static const char *layer_of_facts(xpu_pipeline *p, const index_of_layers *index, xpu_node node) {
-    const char *layer = xpu_node_name(p->graph, node);
-    xpu_node restored = node;
-    while (xpu_op_has(xpu_node_at(p->graph, restored)->op, XPU_TRAIT_VIEW)) {
-        xpu_node maker = xpu_maker(p->graph, restored, 0);
-        if (!maker.id) break;
-        restored = maker;
+/* The layer that makes the node's result, perhaps beside those of other products, or NULL. */
+static const json_t *layer_of_facts(xpu_pipeline *p, const index_of_layers *index, xpu_node node) {
+    xpu_node whole = xpu_maker(p->graph, node, 0);
+    return layer_at(p, index, whole.id && xpu_is_columns_of(p->graph, node, whole) ? whole : node);
+}
+
+/* Which of an operator's nodes says most about it: 3 a product, 2 another computation, 1 a copy, 0 no layer. */
+static int weight_of(xpu_pipeline *p, const index_of_layers *index, xpu_node node) {
+    const json_t *layer = layer_of_facts(p, index, node);
+    if (!layer) return 0;
+    if (is_copy(layer)) return 1;
+    return xpu_node_has(p->graph, node, XPU_TRAIT_PRODUCT) ? 3 : 2;
+}
+
+static index_of_layers make_index(xpu_pipeline *p) {
+    xpu_node *node_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
+    xpu_node *work_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
+    xpu_node *part_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
+    index_of_layers index = {node_of, work_of, part_of, layers_by_result(p)};
+    XPU_FOR_ALL_NODES(p->graph, node) {
+        const xpu_node_info *info = xpu_node_at(p->graph, node);
+        for (uint32_t i = 0; i < info->origins.count; i++) {
+            uint32_t origin = info->origins.items[i];
+            if (is_in_region(p, node)) {
+                part_of[origin] = node;
+                continue;
+            }
+            if (!node_of[origin].id || is_on_host(p, node) || !is_on_host(p, node_of[origin])) node_of[origin] = node;
+            int weight = weight_of(p, &index, node);
+            if (weight && (!work_of[origin].id || weight >= weight_of(p, &index, work_of[origin])))
+                work_of[origin] = node;
+        }
     }
-    xpu_node whole = xpu_maker(p->graph, restored, 0);
-    if (whole.id && xpu_is_columns_of(p->graph, restored, whole))
-        return TEXT(p, "%s" XPU_MERGED_SUFFIX, xpu_node_name(p->graph, whole));
-    const char *product = TEXT(p, "%s" XPU_ROWS_SUFFIX, layer);
-    return xpu_node_is(p->graph, restored, XPU_OP_ROW_RESTORE) && layer_fact(index, product, "unit") ? product : layer;
+    for (uint32_t i = 0; i < p->graph->origins.count; i++) {
+        if (!work_of[i].id || (node_of[i].id && is_on_host(p, node_of[i]))) work_of[i] = node_of[i];
+    }
+    return index;
 }
 
 static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t origin) {
@@ -164,15 +189,15 @@ static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t orig
     xpu_node node = index->node_of[origin];
     if (!node.id) return result;
     const xpu_node_info *info = xpu_node_at(p->graph, node);
-    result.layer = xpu_node_name(p->graph, node);
+    const json_t *own = layer_of_facts(p, index, node), *facts = layer_of_facts(p, index, index->work_of[origin]);
+    result.layer = fact(own ? own : facts, "name");
+    if (!result.layer) result.layer = xpu_escape(p->arena, xpu_node_name(p->graph, node), XPU_REPORTED_NAME);
     result.op = info->op->name;
     result.region = info->region ? &p->job.regions[info->region - 1] : NULL;
-    const char *facts = layer_of_facts(p, index, node);
-    if (xpu_node_is(p->graph, node, XPU_OP_SLICE)) result.layer = facts;
-    result.precision = layer_fact(index, facts, "precision");
+    result.precision = fact(facts, "precision");
     if (!result.precision) result.precision = xpu_node_precision(p->graph, node);
-    result.why = layer_fact(index, facts, "reason");
-    result.unit = layer_fact(index, facts, "unit");
+    result.why = fact(facts, "reason");
+    result.unit = fact(facts, "unit");
     if (result.region && result.region->on_host) {
         const xpu_refusal *refusal = xpu_partition_refusal(&p->partition, node);
         result.unit = "host";
@@ -211,7 +236,7 @@ static char *explain_json(xpu_pipeline *p) {
         set(p, entry, "index", json_integer(f.origin->index));
         set(p, entry, "name", string(p, f.origin->name));
         set(p, entry, "op", string(p, f.origin->op));
-        set(p, entry, "layer", f.layer ? string(p, f.layer) : json_null());
+        set(p, entry, "layer", f.layer ? json_string(f.layer) : json_null());
         if (!f.layer) continue;
         set(p, entry, "unit", string(p, f.unit));
         set(p, entry, "precision", json_string(f.precision));
@@ -245,7 +270,7 @@ char *xpu_explain(xpu_pipeline *p, int as_json) {
             xpu_text_add(&text, "-                        -         -      nothing is left to do at run time\n");
             continue;
         }
-        xpu_text_add(&text, "%-24s %-9s %-6u %s%s%s\n", xpu_escape(p->arena, f.layer, 60), f.precision,
+        xpu_text_add(&text, "%-24s %-9s %-6u %s%s%s\n", xpu_escape_message(p->arena, f.layer, 60), f.precision,
                      f.region ? f.region->number : 0, xpu_escape(p->arena, f.unit, 200), f.why ? ": " : "",
                      f.why ? xpu_escape_message(p->arena, f.why, 400) : "");
         if (f.refused) xpu_text_add(&text, "     %s\n", xpu_escape_message(p->arena, f.refused, 400));

@@ -27,24 +27,6 @@ static int all_constant(const xpu_graph *graph, xpu_node node) {
     return 1;
 }
 
-/* Moving the elements of a constant is one more step of its recipe. {0} where the node does something else. */
-static xpu_value derive(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
-    xpu_value operand = xpu_node_input(graph, node, 0), result = xpu_node_output(graph, node, 0);
-    xpu_const_step step = {.rank = xpu_value_at(graph, result)->rank};
-    if (xpu_node_is(graph, node, XPU_OP_RESHAPE)) {
-        step.kind = XPU_STEP_RESHAPE;
-        if (!xpu_value_dims(graph, result, NULL, step.dims)) return (xpu_value){0};
-    } else if (xpu_node_is(graph, node, XPU_OP_TRANSPOSE)) {
-        uint32_t count;
-        const int64_t *perm = xpu_node_ints(graph, node, XPU_ATTR_PERM, &count);
-        step.kind = XPU_STEP_TRANSPOSE;
-        for (uint32_t i = 0; i < count; i++) step.dims[i] = perm[i];
-    } else {
-        return (xpu_value){0};
-    }
-    return xpu_const_derive(graph, operand, &step, xpu_value_at(graph, result)->name, diags);
-}
-
 /* Bytes of a result, or UINT64_MAX. */
 static uint64_t result_bytes(const xpu_graph *graph, xpu_value value) {
     uint64_t bytes, element = xpu_dtype_bytes(xpu_value_at(graph, value)->dtype);
@@ -116,7 +98,7 @@ static void find_constants(xpu_graph *graph, xpu_node node, uint64_t *budget, xp
         known = 1;
     }
     if (known || !all_constant(graph, node)) return;
-    if (count == 1) constants[0] = derive(graph, node, diags);
+    if (count == 1) constants[0] = xpu_moved_constant(graph, node, diags);
     if (!constants[0].id && may_compute(graph, node, budget)) compute(graph, node, constants, diags);
 }
 

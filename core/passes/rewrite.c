@@ -66,3 +66,21 @@ int xpu_used_once(const xpu_graph *graph, xpu_node node) {
     }
     return xpu_same_block(graph, node, xpu_value_at(graph, info->outputs[0])->uses.items[0].node);
 }
+
+xpu_value xpu_moved_constant(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    xpu_value operand = xpu_node_input(graph, node, 0), result = xpu_node_output(graph, node, 0);
+    if (!xpu_is_constant(graph, operand)) return (xpu_value){0};
+    xpu_const_step step = {.rank = xpu_value_at(graph, result)->rank};
+    if (xpu_node_is(graph, node, XPU_OP_RESHAPE)) {
+        step.kind = XPU_STEP_RESHAPE;
+        if (!xpu_value_dims(graph, result, NULL, step.dims)) return (xpu_value){0};
+    } else if (xpu_node_is(graph, node, XPU_OP_TRANSPOSE)) {
+        uint32_t count;
+        const int64_t *perm = xpu_node_ints(graph, node, XPU_ATTR_PERM, &count);
+        step.kind = XPU_STEP_TRANSPOSE;
+        for (uint32_t i = 0; i < count; i++) step.dims[i] = perm[i];
+    } else {
+        return (xpu_value){0};
+    }
+    return xpu_const_derive(graph, operand, &step, xpu_value_at(graph, result)->name, diags);
+}

@@ -37,6 +37,10 @@ static inline int xpu_is_constant(const xpu_graph *graph, xpu_value value) {
 /* Whether a value is a float32 constant of one element; its number. XPU_OK with *is_one = 0 where it is none. */
 xpu_status xpu_one_number(const xpu_graph *graph, xpu_value value, float *number, int *is_one, xpu_diags *diags);
 
+/* The constant that the reshape or transpose `node` of a constant makes: one more step of its recipe. {0} where the
+ * node does something else. */
+xpu_value xpu_moved_constant(xpu_graph *graph, xpu_node node, xpu_diags *diags);
+
 /* GATHER by constant indices that are evenly spaced, or blocks each forwards or backwards, becomes a slice. Returns 1
  * when it does. */
 int xpu_gather_as_slice(xpu_graph *graph, xpu_node node, xpu_diags *diags);

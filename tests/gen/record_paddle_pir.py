@@ -14,26 +14,10 @@ import tempfile
 os.environ["GLOG_minloglevel"] = "3"
 import numpy as np
 import paddle
-from paddle import inference
+import paddle_run
 from paddle.base import core
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def answer(program, parameters, x):
-    config = inference.Config(program, parameters)
-    config.disable_gpu()
-    config.disable_mkldnn()
-    config.switch_ir_optim(False)
-    config.disable_glog_info()
-    config.set_cpu_math_library_num_threads(1)
-    predictor = inference.create_predictor(config)
-    handle = predictor.get_input_handle(predictor.get_input_names()[0])
-    handle.reshape(x.shape)
-    handle.copy_from_cpu(x)
-    predictor.run()
-    name = predictor.get_output_names()[0]
-    return {name: predictor.get_output_handle(name).copy_to_cpu()}
 
 
 def v5(programs):
@@ -44,7 +28,7 @@ def v5(programs):
             with open(f"{programs}/{name}.inference.json") as file, open(folder + "/inference.json", "w") as copy:
                 copy.write(file.read())
             subprocess.run([sys.executable, HERE + "/paddle_weights.py", folder + "/inference.json", folder + "/inference.pdiparams"], check=True)
-            made = answer(folder + "/inference.json", folder + "/inference.pdiparams", x)
+            made = paddle_run.answer(folder + "/inference.json", folder + "/inference.pdiparams", x)
         for y in made.values():
             print(name, y.shape, y.min(), y.max(), y.std())
         np.savez_compressed(f"{HERE}/../paddle/v5_{name}_in.npz", x=x)

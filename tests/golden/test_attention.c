@@ -1,7 +1,7 @@
 /*
  * Attention is one layer on the cores: with as many keys as there are, which are not as many as channels, with and
- * without a mask, heads of one width and of two. Against a plain formula, and func against rtl and the graph on the host
- * bit for bit.
+ * without a mask, heads of one width and of two. Against a plain formula, and func against rtl and the graph on the
+ * host bit for bit.
  */
 #include <math.h>
 #include <stdio.h>
@@ -57,8 +57,10 @@ static const char *write_model(const form *f, xpu_arena *arena, xpu_diags *diags
     xpu_onnx_ints(&b, node, "perm", (const int64_t[]){0, 2, 1}, 3);
     xpu_onnx_node(&b, "MatMul", "scores", "scores", (const char *const[]){"q", "turned", NULL});
     xpu_onnx_node(&b, "Mul", "scaled", "scaled", (const char *const[]){"scores", "factor", NULL});
-    if (f->has_mask) xpu_onnx_node(&b, "Where", "masked", "masked", (const char *const[]){"mask", "scaled", "low", NULL});
-    node = xpu_onnx_node(&b, "Softmax", "weights", "weights", (const char *const[]){f->has_mask ? "masked" : "scaled", NULL});
+    if (f->has_mask)
+        xpu_onnx_node(&b, "Where", "masked", "masked", (const char *const[]){"mask", "scaled", "low", NULL});
+    node = xpu_onnx_node(&b, "Softmax", "weights", "weights",
+                         (const char *const[]){f->has_mask ? "masked" : "scaled", NULL});
     xpu_onnx_int(&b, node, "axis", -1);
     xpu_onnx_node(&b, "MatMul", "y", "y", (const char *const[]){"weights", "v", NULL});
     xpu_onnx_output(&b, "y", 3, (const int64_t[]){HEADS, ROWS, f->width});
@@ -97,7 +99,8 @@ static void run(const form *f) {
         CU_ASSERT_FATAL(good);
         CU_ASSERT_EQUAL(check.layers, 1);
         check_values(f, y.data);
-        char *stats = xpu_device_check_rtl(&check, inputs, 3, y.data, sizeof(float) * (size_t)(HEADS * ROWS * f->width));
+        char *stats =
+            xpu_device_check_rtl(&check, inputs, 3, y.data, sizeof(float) * (size_t)(HEADS * ROWS * f->width));
         CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
         CU_ASSERT(xpu_device_check_cycles(stats, "y", "core") > 0);
         free(stats);

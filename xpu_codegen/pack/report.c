@@ -14,7 +14,7 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     const xpu_program_layer *layer = &cg->program.layers.items[index];
     json_t *item = xpu_json_append(cg->arena, list, json_object());
     xpu_json_set(cg->arena, item, "index", json_integer(index));
-    xpu_json_set(cg->arena, item, "name", json_string(xpu_escape(cg->arena, layer->name, 200)));
+    xpu_json_set(cg->arena, item, "name", json_string(xpu_escape(cg->arena, layer->name, XPU_REPORTED_NAME)));
     xpu_json_set(cg->arena, item, "unit", json_string(xpu_unit_name(layer->unit)));
     xpu_json_set(cg->arena, item, "kernel", json_string(layer->kernel));
     if (layer->reason)
@@ -26,11 +26,13 @@ static void report_layer(xpu_codegen *cg, json_t *list, uint32_t index) {
     json_t *nodes = xpu_json_set(cg->arena, item, "nodes", json_array());
     if (!layer->node.id) return; /* copies of weights */
     const xpu_node_info *node = xpu_node_at(cg->graph, layer->node);
+    const char *result = layer->output_count ? xpu_value_at(cg->graph, layer->outputs[0])->name : NULL;
+    if (result) xpu_json_set(cg->arena, item, "result", json_string(xpu_escape(cg->arena, result, XPU_REPORTED_NAME)));
     xpu_json_set(cg->arena, item, "op", json_string(node->op->name));
     xpu_json_set(cg->arena, item, "precision", json_string(xpu_node_precision(cg->graph, layer->node)));
     for (uint32_t i = 0; i < node->origins.count; i++) {
         const char *name = cg->graph->origins.items[node->origins.items[i]].name;
-        xpu_json_append(cg->arena, nodes, json_string(xpu_escape(cg->arena, name ? name : "", 200)));
+        xpu_json_append(cg->arena, nodes, json_string(xpu_escape(cg->arena, name ? name : "", XPU_REPORTED_NAME)));
     }
 }
 
