@@ -42,7 +42,9 @@ static void write_paddle(void) {
         "are several\nimages, operand RoisNum says which is whose. multiclass_nms, multiclass_nms2 and "
         "multiclass_nms3 count boxes of pixels\n(normalized = false) less than a pixel apart as touching, and "
         "multiclass_nms gives [0, 6] where nothing is found. roi_align\nwithout a sampling_ratio takes at most two "
-        "samples for each pixel of the image.\n\n"
+        "samples for each pixel of the image. Random operators give the same numbers in each run, other ones than "
+        "PaddlePaddle's; "
+        "the\nelements of empty are 0.\n\n"
         "| form | operator | operands |\n|---|---|---|\n");
     for (int pir = 0; pir < 2; pir++) {
         for (uint32_t i = 0; i < xpu_paddle_operator_count(); i++) {
@@ -50,6 +52,15 @@ static void write_paddle(void) {
             xpu_paddle_operator op = xpu_paddle_operator_at(i, &is_pir);
             if (is_pir == pir) printf("| %s | %s | %s |\n", pir ? "PIR" : "ProgramDesc", op.name, op.operands);
         }
+    }
+    const char *names = NULL, *why = NULL;
+    printf(
+        "\n## Not imported\n\nAny other operator is refused by name (paddle-unsupported-op). Of these, the reason is "
+        "known:\n\n| operators | why |\n|---|---|\n");
+    for (uint32_t i = 0; xpu_paddle_reason_at(i, &names, &why); i++) {
+        printf("| ");
+        for (const char *c = names; *c; c++) printf(*c == ',' ? ", " : "%c", *c);
+        printf("%s | %s |\n", i ? "" : ", and those that end in _grad", why);
     }
 }
 

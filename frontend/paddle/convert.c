@@ -245,10 +245,17 @@ void xpu_paddle_check_op(xpu_paddle_importer *importer, const xpu_paddle_op *op)
     if (!node.row && strcmp(op->dialect, "cf") != 0) unsupported(&node); /* the ends of bodies are their owner's */
 }
 
-/* Builders make nothing of an operand that is not there. */
+/* Builders make nothing of an operand that is not there; one whose operator failed is reported. */
 static void missing_operand(const xpu_paddle_node *node) {
+    const xpu_paddle_op *op = node->op;
+    for (uint32_t i = 0; i < op->input_count; i++) {
+        for (uint32_t k = 0; k < op->inputs[i].count; k++) {
+            uint32_t var = op->inputs[i].vars[k];
+            if (var != XPU_PADDLE_NO_VAR && node->importer->bindings[var].state == XPU_PADDLE_FAILED) return;
+        }
+    }
     fe_refuse(&node->build, FE_OPERAND, "an operand is missing",
-              xpu_paddle_format(node, "%s is imported with %s", node->op->type, node->row->inputs), NULL);
+              xpu_paddle_format(node, "%s is imported with %s", op->type, node->row->inputs), NULL);
 }
 
 static xpu_value read_op(xpu_paddle_node *node) {

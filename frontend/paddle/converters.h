@@ -55,13 +55,26 @@ xpu_paddle_convert xpu_paddle_convert_anchor_generator, xpu_paddle_convert_box_c
     xpu_paddle_convert_yolo_box;
 
 /* ops_volume.c */
-xpu_paddle_convert xpu_paddle_convert_conv3d, xpu_paddle_convert_pool3d;
+xpu_paddle_convert xpu_paddle_convert_conv3d, xpu_paddle_convert_conv3d_transpose, xpu_paddle_convert_pool3d,
+    xpu_paddle_convert_unpool;
 
 /* ops_rois.c, ops_nms.c, ops_proposals.c */
 xpu_paddle_convert xpu_paddle_convert_box_clip, xpu_paddle_convert_collect_fpn_proposals,
     xpu_paddle_convert_distribute_fpn_proposals, xpu_paddle_convert_generate_proposals, xpu_paddle_convert_matrix_nms,
     xpu_paddle_convert_multiclass_nms, xpu_paddle_convert_nms, xpu_paddle_convert_psroi_pool,
     xpu_paddle_convert_roi_align, xpu_paddle_convert_roi_pool;
+
+/* ops_sequence.c, ops_gates.c; im2sequence of ops_rearrange.c */
+xpu_paddle_convert xpu_paddle_convert_ctc_align, xpu_paddle_convert_gather_tree, xpu_paddle_convert_gru,
+    xpu_paddle_convert_gru_unit, xpu_paddle_convert_im2sequence, xpu_paddle_convert_lod_reset, xpu_paddle_convert_lstm,
+    xpu_paddle_convert_sequence_concat, xpu_paddle_convert_sequence_conv, xpu_paddle_convert_sequence_expand,
+    xpu_paddle_convert_sequence_pad, xpu_paddle_convert_sequence_pool, xpu_paddle_convert_sequence_reshape,
+    xpu_paddle_convert_sequence_reverse, xpu_paddle_convert_sequence_softmax, xpu_paddle_convert_sequence_unpad;
+
+/* ops_chance.c, ops_deformable.c, ops_distinct.c */
+xpu_paddle_convert xpu_paddle_convert_crf_decoding, xpu_paddle_convert_deformable_conv, xpu_paddle_convert_empty,
+    xpu_paddle_convert_is_empty, xpu_paddle_convert_lookup_table_dequant, xpu_paddle_convert_polygon_box_transform,
+    xpu_paddle_convert_random, xpu_paddle_convert_sampling_id, xpu_paddle_convert_unique;
 
 /* Adaptive pooling of x [N,C,...], whose spatial dims are known: `size` windows along each, of means or maxima. */
 xpu_value xpu_paddle_adapt(xpu_paddle_node *node, fe_builder *b, xpu_value x, fe_ints size, int is_max);

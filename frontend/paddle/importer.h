@@ -96,7 +96,7 @@ const xpu_import_options *xpu_paddle_with_ranges(xpu_arena *arena, const xpu_pad
 
 /* operators.c: NULL where there is none. */
 const xpu_paddle_row *xpu_paddle_find_row(const xpu_paddle_op *op);
-/* Why there is no row, and what to do. */
+/* refused.c: why there is no row, and what to do. */
 const char *xpu_paddle_why_not(const xpu_paddle_op *op, const char **hint);
 
 /* convert.c: reads one operator; its variables are bound, or FAILED after reporting. */

@@ -19,6 +19,7 @@
 #define UNARY2(n, pir, o, renamed) DESC(n, unary, o, "X", "Out"), PIR(pir, unary, o, "X", renamed)
 #define COMPOSED(n)           DESC(n, composed, IDENTITY, "X", "Out"), PIR(n, composed, IDENTITY, "X", NULL)
 #define BINARY(n, pir, o)     DESC(n, binary, o, "X,Y", "Out"), PIR(pir, binary, o, "X,Y", NULL)
+#define BOTH(n, c, in, out)   DESC(n, c, IDENTITY, in, out), PIR(n, c, IDENTITY, in, NULL)
 #define FAKE(n, c, in)        DESC32(n, c, QUANTIZE, in, "Out,OutScale"), PIR32(n, c, QUANTIZE, in, NULL)
 /* Looks at variables itself. */
 #define CONTROL(n, c, in, out)  {.dialect = XPU_PADDLE_DESC, .name = n, .convert = C(c), .inputs = in, .outputs = out, .is_control = 1}
@@ -257,6 +258,34 @@ static const xpu_paddle_row rows[] = {
     PIR("distribute_fpn_proposals", distribute_fpn_proposals, TOP, "FpnRois,RoisNum", NULL),
     DESC("collect_fpn_proposals", collect_fpn_proposals, TOP, "MultiLevelRois,MultiLevelScores,MultiLevelRoIsNum", "FpnRois,RoisNum"),
     PIR("collect_fpn_proposals", collect_fpn_proposals, TOP, "MultiLevelRois,MultiLevelScores,MultiLevelRoIsNum", "post_nms_topN=post_nms_topn"),
+    DESC32("deformable_conv", deformable_conv, MATMUL, "Input,Offset,Filter,Mask", "Output"),
+    DESC32("deformable_conv_v1", deformable_conv, MATMUL, "Input,Offset,Filter", "Output"),
+    PIR32("deformable_conv", deformable_conv, MATMUL, "Input,Offset,Filter,Mask", NULL),
+    DESC("polygon_box_transform", polygon_box_transform, SUB, "Input", "Output"),
+    /* sequences */
+    DESC32("gru_unit", gru_unit, MATMUL, "Input,HiddenPrev,Weight,Bias", "Hidden"), PIR32("gru_unit", gru_unit, MATMUL, "Input,HiddenPrev,Weight,Bias", NULL),
+    DESC32("gru", gru, MATMUL, "Input,H0,Weight,Bias", "Hidden"), PIR32("gru", gru, MATMUL, "Input,H0,Weight,Bias", NULL),
+    DESC32("lstm", lstm, RECURRENT, "Input,H0,C0,Weight,Bias", "Hidden,Cell"), PIR32("lstm", lstm, RECURRENT, "Input,H0,C0,Weight,Bias", NULL),
+    BOTH("im2sequence", im2sequence, "X", "Out"), BOTH("lod_reset", lod_reset, "X,Y", "Out"),
+    BOTH("sequence_pool", sequence_pool, "X", "Out"), BOTH("sequence_softmax", sequence_softmax, "X", "Out"),
+    DESC("sequence_reverse", sequence_reverse, SLICE, "X", "Y"), DESC("sequence_concat", sequence_concat, CONCAT, "X", "Out"),
+    DESC("sequence_reshape", sequence_reshape, RESHAPE, "X", "Out"), BOTH("sequence_expand", sequence_expand, "X,Y", "Out"),
+    DESC("sequence_expand_as", sequence_expand, EXPAND, "X,Y", "Out"),
+    DESC("sequence_conv", sequence_conv, MATMUL, "X,Filter", "Out"), PIR("sequence_conv", sequence_conv, MATMUL, "X,PaddingData,Filter", "contextLength=context_length,contextStart=context_start,contextStride=context_stride,paddingTrainable=padding_trainable"),
+    DESC("sequence_pad", sequence_pad, PAD, "X,PadValue", "Out,Length"), DESC("sequence_unpad", sequence_unpad, GATHER, "X,Length", "Out"),
+    BOTH("ctc_align", ctc_align, "Input,InputLength", "Output,OutputLength"), BOTH("gather_tree", gather_tree, "Ids,Parents", "Out"),
+    BOTH("crf_decoding", crf_decoding, "Emission,Transition,Label,Length", "ViterbiPath"),
+    /* of data's own size, by chance, and others */
+    BOTH("unique", unique, "X", "Out,Indices,Index,Counts"), DESC("unique_with_counts", unique, TOP, "X", "Out,Index,Count"),
+    BOTH("is_empty", is_empty, "X", "Out"), DESC("print", identity, IDENTITY, "In", "Out"), PIR("print", identity, IDENTITY, "In", NULL),
+    BOTH("lookup_table_dequant", lookup_table_dequant, "W,Ids", "Out"), BOTH("unpool", unpool, "X,Indices,output_size", "Out"),
+    DESC32("conv3d_transpose", conv3d_transpose, CONV_TRANSPOSE, "Input,Filter", "Output"),
+    PIR32("conv3d_transpose", conv3d_transpose, CONV_TRANSPOSE, "Input,Filter", NULL),
+    DESC32("max_pool3d_with_index", pool3d, MAX_POOL, "X", "Out"), PIR32("max_pool3d_with_index", pool3d, MAX_POOL, "X", "ksize=kernel_size"),
+    DESC("uniform_random", random, RANDOM, "ShapeTensor,ShapeTensorList", "Out"), PIR("uniform", random, RANDOM, "ShapeTensor,Min,Max", NULL),
+    DESC("gaussian_random", random, RANDOM, "ShapeTensor,ShapeTensorList", "Out"), PIR("gaussian", random, RANDOM, "ShapeTensor", NULL),
+    DESC("sampling_id", sampling_id, RANDOM, "X", "Out"),
+    DESC("empty", empty, IDENTITY, "ShapeTensor,ShapeTensorList", "Out"), PIR("empty", empty, IDENTITY, "ShapeTensor", NULL),
     /* quantised */
     DESC32("quantize_linear", quantize_linear, QUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", "Y"),
     PIR32("quantize_linear", quantize_linear, QUANTIZE, "X,Scale,ZeroPoint,InAccum,InState", NULL),
@@ -311,39 +340,4 @@ uint32_t xpu_paddle_operator_count(void) {
 xpu_paddle_operator xpu_paddle_operator_at(uint32_t index, int *is_pir) {
     *is_pir = rows[index].dialect == XPU_PADDLE_PIR;
     return (xpu_paddle_operator){rows[index].name, rows[index].inputs};
-}
-
-/* ---- what there is no row for ---- */
-
-static int ends_with(const char *text, const char *ending) {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
-
-const char *xpu_paddle_why_not(const xpu_paddle_op *op, const char **hint) {
-    static const char *const training[] = {"sgd",
-                                           "momentum",
-                                           "adam",
-                                           "adamw",
-                                           "lamb",
-                                           "rmsprop",
-                                           "lars_momentum",
-                                           "check_finite_and_unscale",
-                                           "update_loss_scaling"};
-    static const char *const lite[] = {"calib",        "calib_once", "calib_inplace", "io_copy",
-                                       "io_copy_once", "layout",     "layout_once",   "subgraph"};
-    *hint = "replace it by supported operators (docs/paddle-operators.md lists them)";
-    int trains = ends_with(op->type, "_grad") || ends_with(op->type, "_grad2");
-    for (size_t i = 0; i < sizeof training / sizeof *training; i++) trains |= strcmp(op->type, training[i]) == 0;
-    if (trains) {
-        *hint = "save the program for inference (paddle.jit.save, save_inference_model)";
-        return "it is an operator of training";
-    }
-    for (size_t i = 0; i < sizeof lite / sizeof *lite; i++) {
-        if (strcmp(op->type, lite[i]) != 0) continue;
-        *hint = "give the program that it was made from";
-        return "it is an operator that Paddle-Lite's optimiser makes";
-    }
-    if (strcmp(op->dialect, "custom_op") == 0) return "it is an operator of the model's own";
-    return op->dialect[0] ? "the importer has no row for it in PIR" : "the importer has no row for it";
 }

@@ -48,7 +48,8 @@ static xpu_value last(xpu_paddle_node *node, xpu_op_id op, xpu_value x, xpu_valu
 }
 
 xpu_value xpu_paddle_convert_identity(xpu_paddle_node *node) {
-    return fe_identity(&node->build, xpu_paddle_operand(node, "X"));
+    xpu_value x = xpu_paddle_operand(node, "X");
+    return fe_identity(&node->build, x.id ? x : xpu_paddle_operand(node, "In"));
 }
 
 xpu_value xpu_paddle_convert_dropout(xpu_paddle_node *node) {

@@ -1,7 +1,7 @@
 /* Boxes of the objects in images: the best of each class that no better one overlaps. */
 #include <math.h>
 
-#include "frontend/paddle/boxes.h"
+#include "frontend/paddle/compose.h"
 
 static const xpu_value failed = {0};
 

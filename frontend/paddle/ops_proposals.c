@@ -1,7 +1,7 @@
 /* Regions that a network proposes, and on which level of a pyramid of features each is looked at. */
 #include <math.h>
 
-#include "frontend/paddle/boxes.h"
+#include "frontend/paddle/compose.h"
 
 static const xpu_value failed = {0};
 

@@ -165,7 +165,7 @@ static int read_pair(const xpu_paddle_node *node, const char *name, int64_t fall
     return 1;
 }
 
-static int read_columns(const xpu_paddle_node *node, columns *form) {
+static int read_columns(const xpu_paddle_node *node, const char *kernel, columns *form) {
     fe_ints pads = xpu_paddle_ints(node, "paddings");
     for (size_t i = 0; i < 4; i++) {
         form->pads[i] = pads.count == 4 ? pads.items[i] : pads.count == 2 ? pads.items[i % 2] : 0;
@@ -173,11 +173,11 @@ static int read_columns(const xpu_paddle_node *node, columns *form) {
         if (form->pads[i] < 0 || form->pads[i] > FE_MAX_EXTENT)
             return fe_bad_attr(&node->build, "paddings", "a number is out of range");
     }
-    if (!read_pair(node, "kernel_sizes", 0, 1, form->kernel) || !read_pair(node, "strides", 1, 1, form->strides) ||
+    if (!read_pair(node, kernel, 0, 1, form->kernel) || !read_pair(node, "strides", 1, 1, form->strides) ||
         !read_pair(node, "dilations", 1, 1, form->dilations))
         return 0;
     if (form->kernel[0] * form->kernel[1] <= MOST_TAPS) return 1;
-    return fe_bad_attr(&node->build, "kernel_sizes", "the window has more than 1024 places");
+    return fe_bad_attr(&node->build, kernel, "the window has more than 1024 places");
 }
 
 static int64_t places(const columns *form, int axis, int64_t size) {
@@ -186,37 +186,65 @@ static int64_t places(const columns *form, int axis, int64_t size) {
     return padded < extent ? 0 : (padded - extent) / form->strides[axis] + 1;
 }
 
-/* im2col: [N, C * kernel, places], a slice of the padded image for each place of the kernel. */
-xpu_value xpu_paddle_convert_unfold(xpu_paddle_node *node) {
-    columns form;
-    int64_t sizes[XPU_MAX_RANK], pads[8] = {0}, count[2];
-    xpu_value x = xpu_paddle_operand(node, "X");
-    if (!needs_rank(node, x, IMAGE) || !known_dims(node, x, 1, sizes) || !read_columns(node, &form)) return failed;
+/* im2col of x [N,C,H,W]: [N,C,kernel,places,places], a slice of the padded image for each place of the kernel. */
+static xpu_value columns_of(xpu_paddle_node *node, fe_builder *b, xpu_value x, const columns *form,
+                            const int64_t sizes[XPU_MAX_RANK]) {
+    int64_t pads[8] = {0}, count[2], taps = form->kernel[0] * form->kernel[1], two = 2;
     for (int i = 0; i < 2; i++) {
-        count[i] = places(&form, i, sizes[2 + i]);
-        pads[2 + i] = form.pads[i];
-        pads[6 + i] = form.pads[i + 2];
+        count[i] = places(form, i, sizes[2 + i]);
+        pads[2 + i] = form->pads[i];
+        pads[6 + i] = form->pads[i + 2];
     }
     if (count[0] < 1 || count[1] < 1)
         return xpu_paddle_refuse(node, "the window is larger than the image", "padded as it is");
-    fe_builder inside = fe_inside(&node->build);
-    x = fe_pad(&inside, x, &(fe_padding){.mode = "constant", .pads = {pads, 8}});
-    int64_t taps = form.kernel[0] * form.kernel[1], two = 2;
+    x = fe_pad(b, x, &(fe_padding){.mode = "constant", .pads = {pads, 8}});
     xpu_value *parts = XPU_NEW_ARRAY(node->importer->scratch, xpu_value, taps);
     for (int64_t k = 0; x.id && k < taps; k++) {
         xpu_value part = x;
-        int64_t at[] = {k / form.kernel[1] * form.dilations[0], k % form.kernel[1] * form.dilations[1]};
+        int64_t at[] = {k / form->kernel[1] * form->dilations[0], k % form->kernel[1] * form->dilations[1]};
         for (int i = 0; part.id && i < 2; i++)
-            part = fe_part(&inside, part, 2 + i, fixed(node, at[i]), fixed(node, count[i]), form.strides[i], 0);
-        parts[k] = part.id ? fe_unsqueeze(&inside, part, (fe_ints){&two, 1}) : failed;
+            part = fe_part(b, part, 2 + i, fixed(node, at[i]), fixed(node, count[i]), form->strides[i], 0);
+        parts[k] = part.id ? fe_unsqueeze(b, part, (fe_ints){&two, 1}) : failed;
         if (!parts[k].id) return failed;
     }
-    xpu_value y = x.id ? fe_concat(&inside, parts, (uint32_t)taps, 2) : failed;
+    return x.id ? fe_concat(b, parts, (uint32_t)taps, 2) : failed;
+}
+
+/* [N, C * kernel, places]. */
+xpu_value xpu_paddle_convert_unfold(xpu_paddle_node *node) {
+    columns form;
+    int64_t sizes[XPU_MAX_RANK];
+    xpu_value x = xpu_paddle_operand(node, "X");
+    if (!needs_rank(node, x, IMAGE) || !known_dims(node, x, 1, sizes) || !read_columns(node, "kernel_sizes", &form))
+        return failed;
+    fe_builder inside = fe_inside(&node->build);
+    xpu_value y = columns_of(node, &inside, x, &form, sizes);
     node->build.made = inside.made;
     if (!y.id) return failed;
-    xpu_dim dims[] = {xpu_paddle_info(node, y)->dims[0], fixed(node, sizes[1] * taps),
-                      fixed(node, count[0] * count[1])};
+    const xpu_value_info info = *xpu_paddle_info(node, y);
+    xpu_dim dims[] = {info.dims[0], xpu_dim_mul(&inside.graph->dims, info.dims[1], info.dims[2]),
+                      xpu_dim_mul(&inside.graph->dims, info.dims[3], info.dims[4])};
     return fe_reshape_to(&node->build, y, dims, 3, 1);
+}
+
+/* Of one image, a row for each place: [places, C * kernel]. */
+xpu_value xpu_paddle_convert_im2sequence(xpu_paddle_node *node) {
+    static const int64_t perm[] = {0, 3, 4, 1, 2};
+    columns form;
+    int64_t sizes[XPU_MAX_RANK];
+    xpu_value x = xpu_paddle_operand(node, "X");
+    if (!needs_rank(node, x, IMAGE) || !known_dims(node, x, 0, sizes) || !read_columns(node, "kernels", &form))
+        return failed;
+    if (sizes[0] != 1)
+        return xpu_paddle_refuse(node, "several images are not supported", "they would be several sequences");
+    fe_builder inside = fe_inside(&node->build);
+    xpu_value y = columns_of(node, &inside, x, &form, sizes);
+    if (y.id) y = fe_transpose(&inside, y, (fe_ints){perm, 5});
+    node->build.made = inside.made;
+    if (!y.id) return failed;
+    const xpu_value_info info = *xpu_paddle_info(node, y);
+    xpu_dim dims[] = {fe_dim_product(&inside, info.dims, 0, 3), fe_dim_product(&inside, info.dims, 3, 5)};
+    return fe_reshape_to(&node->build, y, dims, 2, 1);
 }
 
 /* col2im: sums of what unfold takes; a transposed convolution by weights that are 1 at their own place. */
@@ -224,7 +252,7 @@ xpu_value xpu_paddle_convert_fold(xpu_paddle_node *node) {
     columns form;
     int64_t sizes[XPU_MAX_RANK], output[2];
     xpu_value x = xpu_paddle_operand(node, "X");
-    if (!needs_rank(node, x, 3) || !known_dims(node, x, 1, sizes) || !read_columns(node, &form) ||
+    if (!needs_rank(node, x, 3) || !known_dims(node, x, 1, sizes) || !read_columns(node, "kernel_sizes", &form) ||
         !read_pair(node, "output_sizes", 0, 1, output))
         return failed;
     int64_t taps = form.kernel[0] * form.kernel[1], rows = places(&form, 0, output[0]),

@@ -1,7 +1,7 @@
 /* Regions of images: what stands in the bins of each, in images [N,C,H,W] and regions [R,4], which image each is of. */
 #include <math.h>
 
-#include "frontend/paddle/boxes.h"
+#include "frontend/paddle/compose.h"
 
 static const xpu_value failed = {0};
 

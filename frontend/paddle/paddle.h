@@ -34,6 +34,10 @@ typedef struct {
 uint32_t xpu_paddle_operator_count(void);
 xpu_paddle_operator xpu_paddle_operator_at(uint32_t index, int *is_pir); /* in the table's order */
 
+/* Operators that are not imported for a reason of their own: their names, separated by ","; 0: there is no such entry.
+ */
+int xpu_paddle_reason_at(uint32_t index, const char **names, const char **why);
+
 /* What the model's files say of it; parameters that are not there are no error. 0 after reporting. */
 int xpu_paddle_facts(xpu_arena *arena, const char *path, const xpu_import_options *options, xpu_model_facts *facts,
                      xpu_diags *diags);

@@ -19,6 +19,15 @@ for model in "$golden"/*.pdmodel "$golden"/*.json; do
     check 0 '0 of ' "$XPU_BIN/xpu-dump" diff "$folder/ref.npz" "$expected" --all --tolerance=1e-5,1e-5
     "$XPU_BIN/xpuc" --describe "$program" | sed -n "s/^region [0-9]*: \(.*host.*\)/$name: \1/p" >>"$folder/host.txt"
 done
+for model in tests/paddle/chance/*.pdmodel tests/paddle/chance/*.json; do # numbers by chance: how large they are, and how many
+    check 0 '' "$XPU_BIN/xpuc" -q "$model" --precision=fp32 -o "$folder/chance.xpu"
+    for device in ref func; do
+        check 0 '' "$XPU_BIN/xpu-run" -q "$folder/chance.xpu" --device=$device -o "$folder/$device.npz"
+    done
+    check 0 '' cmp "$folder/ref.npz" "$folder/func.npz"
+    check 0 '0 of ' "$XPU_BIN/xpu-dump" diff "$folder/ref.npz" "${model%.*}_out.npz" --all --tolerance=0,0.03
+    "$XPU_BIN/xpuc" --describe "$folder/chance.xpu" | sed -n "s/^region [0-9]*: \(.*host.*\)/${model##*/}: \1/p" >>"$folder/host.txt"
+done
 [ -z "${UPDATE:-}" ] || cp "$folder/host.txt" "$golden/host.txt"
 check 0 '' diff "$golden/host.txt" "$folder/host.txt"
 echo "$passed passed, $failed failed"

@@ -1,6 +1,6 @@
-/* What the converters of boxes and regions share (boxes.c). Intermediate results; {0} where an operand is. */
-#ifndef XPU_FRONTEND_PADDLE_BOXES_H
-#define XPU_FRONTEND_PADDLE_BOXES_H
+/* What converters that compose operators share (compose.c). Intermediate results; {0} where an operand is. */
+#ifndef XPU_FRONTEND_PADDLE_COMPOSE_H
+#define XPU_FRONTEND_PADDLE_COMPOSE_H
 
 #include "frontend/paddle/converters.h"
 

@@ -1,4 +1,4 @@
-#include "frontend/paddle/boxes.h"
+#include "frontend/paddle/compose.h"
 
 #include <math.h>
 
