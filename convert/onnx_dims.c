@@ -77,6 +77,24 @@ const char *ow_dim(ow *w, xpu_dim dim) {
     return remember(w, dim, ow_binary(w, NULL, names[node.kind], a, b));
 }
 
+/* The vector whose elements these dims are, all of them in order; "": there is none. */
+static const char *vector_of(ow *w, const xpu_dim *dims, int count) {
+    const xpu_dims *all = &w->graph->dims;
+    xpu_value vector = {0};
+    int64_t size;
+    for (int i = 0; i < count; i++) {
+        const xpu_dim_node *node = xpu_dim_at(all, dims[i]);
+        if (!dims[i].id || node->kind != XPU_DIM_SYMBOL) return "";
+        const xpu_symbol *symbol = &all->symbols.items[node->value];
+        if (!symbol->value.id || symbol->element != (uint32_t)i || (i && symbol->value.id != vector.id)) return "";
+        vector = symbol->value;
+    }
+    const xpu_value_info *info = xpu_value_at(w->graph, vector);
+    return info->rank == 1 && info->dtype == XPU_I64 && xpu_dim_is_const(all, info->dims[0], &size) && size == count
+               ? ow_name(w, vector)
+               : "";
+}
+
 /* Constants side by side are one tensor. */
 const char *ow_dims(ow *w, const char *word, const xpu_dim *dims, int count) {
     int64_t values[2 * XPU_MOST_KNOWN];
@@ -84,6 +102,7 @@ const char *ow_dims(ow *w, const char *word, const xpu_dim *dims, int count) {
     const char *parts[2 * XPU_MOST_KNOWN] = {NULL};
     int part_count = 0;
     if (!count) return ow_list(w, word, NULL, 0);
+    if (vector_of(w, dims, count)[0]) return vector_of(w, dims, count);
     for (int i = 0; i < count;) {
         int run = i;
         while (run < count && xpu_dim_is_const(&w->graph->dims, dims[run], &values[run])) run++;
@@ -100,8 +119,11 @@ const char *ow_dims(ow *w, const char *word, const xpu_dim *dims, int count) {
 
 const char *ow_shape(ow *w, const xpu_value_info *from, const xpu_dim *dims, int rank, int *all) {
     int64_t values[XPU_MAX_RANK];
-    int open = 0, zeros = 0;
+    int open = 0, zeros = 0, computed = -1, may_be_empty = 0;
+    xpu_dim given[XPU_MAX_RANK];
     for (int i = 0; i < rank; i++) {
+        given[i] = dims[i];
+        may_be_empty |= xpu_dim_min(&w->graph->dims, dims[i]) < 1;
         if (xpu_dim_is_const(&w->graph->dims, dims[i], &values[i])) {
             zeros += values[i] == 0;
         } else if (from && i < from->rank && xpu_dim_equal(from->dims[i], dims[i])) {
@@ -109,9 +131,11 @@ const char *ow_shape(ow *w, const xpu_value_info *from, const xpu_dim *dims, int
         } else {
             values[i] = -1;
             open++;
+            if (xpu_dim_at(&w->graph->dims, dims[i])->kind != XPU_DIM_SYMBOL) computed = i;
         }
     }
     *all = zeros != 0;
     if (open <= 1 && !zeros) return ow_list(w, "shape", values, rank);
-    return ow_dims(w, "shape", dims, rank);
+    if (computed >= 0 && !may_be_empty) given[computed] = xpu_dim_const(&w->graph->dims, -1); /* what is left */
+    return ow_dims(w, "shape", given, rank);
 }

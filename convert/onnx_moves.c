@@ -61,6 +61,14 @@ static xpu_dim slice_end(ow *w, xpu_dim size, xpu_dim start, xpu_dim count, int6
     return left; /* from the end, so that -1 is before the first one */
 }
 
+/* Where a slice starts: counted from the end where that is a constant, and from the front it is not. */
+static xpu_dim slice_start(ow *w, xpu_dim size, xpu_dim start) {
+    xpu_dims *dims = &w->graph->dims;
+    const xpu_dim left = xpu_dim_add(dims, start, xpu_dim_mul_const(dims, size, -1));
+    int64_t value;
+    return !xpu_dim_is_const(dims, start, &value) && xpu_dim_is_const(dims, left, &value) && value < 0 ? left : start;
+}
+
 void ow_write_slice(ow *w, const ow_row *row) {
     const xpu_value_info x = *ow_info_in(w, 0);
     const xpu_attr *starts = dims_attr(w, XPU_ATTR_STARTS), *sizes = dims_attr(w, XPU_ATTR_SHAPE);
@@ -72,7 +80,7 @@ void ow_write_slice(ow *w, const ow_row *row) {
         const int whole = xpu_dim_equal(sizes->dims[i], x.dims[i]) && by[i] == 1 &&
                           xpu_dim_is_const(&w->graph->dims, starts->dims[i], &value) && value == 0;
         if (whole) continue;
-        from[count] = starts->dims[i];
+        from[count] = slice_start(w, x.dims[i], starts->dims[i]);
         to[count] = slice_end(w, x.dims[i], starts->dims[i], sizes->dims[i], by[i]);
         steps[count] = by[i];
         strides |= by[i] != 1;
@@ -208,23 +216,33 @@ void ow_write_nms(ow *w, const ow_row *row) {
 
 /* ---- sizes that data decide ---- */
 
-/* Whether each element is not 0, as int32 of one dim whose size is a multiple of the block. */
-void ow_write_nonzero_counts(ow *w, const ow_row *row) {
-    enum { BLOCK = 256 };
-    const int64_t all[] = {-1}, blocks[] = {-1, BLOCK}, axis[] = {1}, zero[] = {0}, block[] = {BLOCK};
-    ow_node *node;
-    const char *x = ow_cast(w, NULL, ow_cast(w, NULL, ow_in(w, 0), XPU_BOOL), XPU_I32);
-    x = ow_binary(w, NULL, "Reshape", x, ow_list(w, "all", all, 1));
-    const char *size = ow_list(w, "block", block, 1);
-    const char *rest = ow_binary(w, NULL, "Mod", ow_unary(w, NULL, "Neg", ow_unary(w, NULL, "Shape", x)), size);
-    const char *pads = ow_make(w, &node, NULL, "Concat", ow_list(w, "zero", zero, 1), rest, NULL);
-    ow_int(w, node, "axis", 0);
-    x = ow_binary(w, NULL, "Reshape", ow_binary(w, NULL, "Pad", x, pads), ow_list(w, "blocks", blocks, 2));
-    ow_make(w, &node, ow_out(w, 0), row->name, x, ow_list(w, "axes", axis, 1), NULL);
-    ow_int(w, node, "keepdims", 0);
+/* NonZero of the same operand in the same body: its result is as long as the counts say. */
+static xpu_node nonzero_of(const xpu_graph *graph, xpu_node counts) {
+    const xpu_value_info *x = xpu_value_at(graph, xpu_node_input(graph, counts, 0));
+    for (uint32_t i = 0; i < x->uses.count; i++) {
+        const xpu_node node = x->uses.items[i].node;
+        if (xpu_node_is(graph, node, XPU_OP_NONZERO) &&
+            xpu_node_input(graph, node, 1).id == xpu_node_output(graph, counts, 0).id &&
+            xpu_node_at(graph, node)->parent.id == xpu_node_at(graph, counts)->parent.id)
+            return node;
+    }
+    return (xpu_node){0};
 }
 
+/* All of them as one block: what is asked of the counts is their sum. */
+void ow_write_nonzero_counts(ow *w, const ow_row *row) {
+    const xpu_node node = nonzero_of(w->graph, w->node);
+    const char *list = node.id ? ow_name(w, xpu_node_output(w->graph, node, 0)) : NULL;
+    const int64_t one = 1;
+    list = ow_unary(w, list, row->name, ow_in(w, 0));
+    const char *count = ow_binary(w, NULL, "Gather", ow_unary(w, NULL, "Shape", list), ow_list(w, "axis", &one, 1));
+    ow_cast(w, ow_out(w, 0), count, XPU_I32);
+}
+
+/* Its counts have written it. */
 void ow_write_nonzero(ow *w, const ow_row *row) {
+    const xpu_value_info *counts = ow_info_in(w, 1);
+    if (counts->kind == XPU_VALUE_NODE && nonzero_of(w->graph, counts->node).id == w->node.id) return;
     ow_unary(w, ow_out(w, 0), row->name, ow_in(w, 0));
 }
 

@@ -39,7 +39,7 @@ static const ow_row rows[XPU_OP_COUNT] = {
     BY(TOP, top, "TopK"),
     BY(NMS, nms, "NonMaxSuppression"),
     BY(RANDOM, random, "RandomUniform"),
-    BY(NONZERO_COUNTS, nonzero_counts, "ReduceSum"),
+    BY(NONZERO_COUNTS, nonzero_counts, "NonZero"),
     BY(NONZERO, nonzero, "NonZero"),
     BY(RANGE, range, "Range"),
     BY(PAD, pad, "Pad"),

@@ -1,5 +1,6 @@
 /* PIR: the program of PaddlePaddle 3 as JSON, made from the same operators as a ProgramDesc by a row for each. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,20 @@ static void end_attr(pir *p) {
     add(p, "}}");
 }
 
+/* JSON has no infinities and no NaN: they are words under another key. */
+static void add_number(pir *p, double value) {
+    if (isfinite(value))
+        xpu_text_add(p->out, "\"D\":%.17g", value);
+    else
+        xpu_text_add(p->out, "\"VD\":\"%s\"", isnan(value) ? "NaN" : value > 0 ? "INF" : "-INF");
+}
+
+static void float_attr(pir *p, int *count, const char *name, const char *type, double value) {
+    xpu_text_add(p->out, "%s{\"N\":\"%s\",\"AT\":{\"#\":\"%s\",", (*count)++ ? "," : "", name, type);
+    add_number(p, value);
+    end_attr(p);
+}
+
 static void add_place(pir *p, int *count, int is_constant) {
     begin_attr(p, count, "place", "1.a_place");
     xpu_text_add(p->out, "[%d,0,\"\"]", is_constant);
@@ -169,11 +184,12 @@ static double number_of(const pw_attr *attr) {
 static void add_list(pir *p, const pw_attr *attr, const char *type, int is_float) {
     add(p, "[");
     for (uint32_t i = 0; attr && i < attr->count; i++) {
-        xpu_text_add(p->out, "%s{\"#\":\"0.%s\",\"D\":", i ? "," : "", type);
+        xpu_text_add(p->out, "%s{\"#\":\"0.%s\",", i ? "," : "", type);
         if (is_float)
-            xpu_text_add(p->out, "%.17g}", (double)attr->floats[i]);
+            add_number(p, (double)attr->floats[i]);
         else
-            xpu_text_add(p->out, "%" PRId64 "}", attr->ints[i]);
+            xpu_text_add(p->out, "\"D\":%" PRId64, attr->ints[i]);
+        add(p, "}");
     }
     add(p, "]");
 }
@@ -192,8 +208,12 @@ static void add_attr(pir *p, int *count, char *text) {
     static const struct {
         char letter;
         const char *type;
-    } types[] = {{'b', "0.a_bool"}, {'i', "0.a_i32"},   {'l', "0.a_i64"},   {'f', "0.a_f32"},   {'d', "0.a_f64"},
-                 {'s', "0.a_str"},  {'t', "1.a_dtype"}, {'I', "0.a_array"}, {'L', "0.a_array"}, {'D', "0.a_array"}};
+    } types[] = {{'b', "0.a_bool"},  {'i', "0.a_i32"},   {'l', "0.a_i64"},   {'s', "0.a_str"},
+                 {'t', "1.a_dtype"}, {'I', "0.a_array"}, {'L', "0.a_array"}, {'D', "0.a_array"}};
+    if (type == 'f' || type == 'd') {
+        float_attr(p, count, text, type == 'f' ? "0.a_f32" : "0.a_f64", number_of(attr));
+        return;
+    }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (types[i].letter == type) begin_attr(p, count, text, types[i].type);
     }
@@ -201,8 +221,6 @@ static void add_attr(pir *p, int *count, char *text) {
     case 'b': add(p, (fixed ? fixed[1] == 't' : number_of(attr) != 0) ? "true" : "false"); break;
     case 'i':
     case 'l': xpu_text_add(p->out, "%" PRId64, attr ? attr->i : 0); break;
-    case 'f':
-    case 'd': xpu_text_add(p->out, "%.17g", number_of(attr)); break;
     case 's': add_string(p, attr && attr->s ? attr->s : ""); break;
     case 't': add_string(p, fixed ? fixed + 1 : type_of_code(attr ? attr->i : 5)); break;
     case 'I': add_list(p, attr, "a_i32", 0); break;
@@ -231,9 +249,7 @@ static uint32_t full(pir *p, const char *type, double value) {
     begin_attr(p, &count, "shape", "1.a_intarray");
     add(p, "[1]");
     end_attr(p);
-    begin_attr(p, &count, "value", "0.a_f64");
-    xpu_text_add(p->out, "%.17g", value);
-    end_attr(p);
+    float_attr(p, &count, "value", "0.a_f64", value);
     begin_attr(p, &count, "dtype", "1.a_dtype");
     add_string(p, type);
     end_attr(p);

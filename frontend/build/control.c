@@ -481,6 +481,8 @@ static int nothing_found(looping *l) {
 static int runs_all(const looping *l) {
     fe_builder *b = l->b;
     xpu_value again = l->results[XPU_BODY_GOES_ON];
+    while (fe_info(b, again)->kind == XPU_VALUE_NODE && xpu_node_is(b->graph, fe_info(b, again)->node, XPU_OP_IDENTITY))
+        again = xpu_node_input(b->graph, fe_info(b, again)->node, 0);
     if (l->loop->condition.id && !is_known_bool(b, l->loop->condition, 1)) return 0;
     return again.id == l->arguments[XPU_BODY_CONDITION].id || is_known_bool(b, again, 1);
 }

@@ -24,9 +24,11 @@ run_models() { # run_models FOLDER
     wait
     cat "$1"/*.out >"$1/all"
     sed -n 's/^equal .*/equal/p' "$1/all" | wc -l >"$1/equal"
-    # what is refused or fails, by rule; differences above the limit
+    # what is refused or fails, by rule and reason of the first error; differences above the limit
     awk '/^equal / { next }
         /^(wrong|refused) / { kind = $1; model = $2; rule = match($0, /error \[[a-z-]*\]/) ? substr($0, RSTART + 6, RLENGTH - 6) : "?"
-            print kind, model, rule; next }
+            rest = substr($0, RSTART)
+            why = match(rest, /   why: .*/) ? substr(rest, RSTART + 8) : ""; sub(/   hint: .*/, "", why); sub(/ [^ ]*: error \[.*/, "", why)
+            print kind, model, rule, why; next }
         $1 + 0 > 1e-5 || $1 == "inf" || $1 == "nan" { print "differs", $2 }' "$1/all" | sort
 }
