@@ -16,12 +16,10 @@ static void use(pw *w, const char *name) {
 }
 
 /* From the last operator on those stay that make something that is used. */
-static void prune(pw *w) {
-    uint32_t kept = w->ops.count;
-    for (uint32_t i = 0; i < w->graph->outputs.count; i++) use(w, pw_name(w, w->graph->outputs.items[i]));
-    for (uint32_t i = 0; i < w->graph->inputs.count; i++) use(w, pw_name(w, w->graph->inputs.items[i]));
-    for (uint32_t i = w->ops.count; i-- > 0;) {
-        pw_op *op = w->ops.items[i];
+static void prune_ops(pw *w, pw_ops *ops) {
+    uint32_t kept = ops->count;
+    for (uint32_t i = ops->count; i-- > 0;) {
+        pw_op *op = ops->items[i];
         int needed = 0;
         for (uint32_t k = 0; k < op->outputs.count; k++) needed |= is_used(w, op->outputs.items[k].vars.items[0]);
         if (!needed) continue;
@@ -30,10 +28,22 @@ static void prune(pw *w) {
             for (uint32_t v = 0; v < slot->vars.count; v++) use(w, slot->vars.items[v]);
         }
         for (uint32_t k = 0; k < op->outputs.count; k++) use(w, op->outputs.items[k].vars.items[0]);
-        w->ops.items[--kept] = op;
+        for (uint32_t k = 0; k < op->body_count; k++) {
+            pw_body *body = op->bodies[k];
+            for (uint32_t v = 0; v < body->arguments.count; v++) use(w, body->arguments.items[v]);
+            for (uint32_t v = 0; v < body->results.count; v++) use(w, body->results.items[v]);
+            prune_ops(w, &body->ops);
+        }
+        ops->items[--kept] = op;
     }
-    memmove(w->ops.items, w->ops.items + kept, (w->ops.count - kept) * sizeof *w->ops.items);
-    w->ops.count -= kept;
+    if (ops->count) memmove(ops->items, ops->items + kept, (ops->count - kept) * sizeof *ops->items);
+    ops->count -= kept;
+}
+
+static void prune(pw *w) {
+    for (uint32_t i = 0; i < w->graph->outputs.count; i++) use(w, pw_name(w, w->graph->outputs.items[i]));
+    for (uint32_t i = 0; i < w->graph->inputs.count; i++) use(w, pw_name(w, w->graph->inputs.items[i]));
+    prune_ops(w, &w->ops);
 }
 
 pw *xpu_paddle_program_of(xpu_arena *arena, xpu_graph *graph, const char *format, xpu_diags *diags) {
@@ -126,12 +136,12 @@ static void put_var(const pw *w, xpu_text *block, const pw_var *var) {
     put_message(block, 3, &out);
 }
 
-static void put_holder(const pw *w, xpu_text *block, const char *name, int kind) {
+static void put_holder(const pw *w, xpu_text *block, const char *name, int kind, int stays) {
     xpu_text type = message(w), out = message(w);
     put_int(&type, 1, kind);
     put_text(&out, 1, name);
     put_message(&out, 2, &type);
-    put_int(&out, 3, 1);
+    put_int(&out, 3, stays);
     put_message(block, 3, &out);
 }
 
@@ -146,6 +156,7 @@ static void put_attr(const pw *w, xpu_text *op, const pw_attr *attr) {
     case PW_STRING: put_text(&out, 5, attr->s); break;
     case PW_BOOL: put_int(&out, 10, attr->i); break;
     case PW_LONG: put_int(&out, 13, attr->i); break;
+    case PW_BLOCK: put_int(&out, 12, attr->body->index); break;
     case PW_INTS:
     case PW_LONGS:
         for (uint32_t i = 0; i < attr->count; i++) put_int(&out, attr->type == PW_INTS ? 6 : 15, attr->ints[i]);
@@ -182,16 +193,43 @@ static void put_port(pw *w, xpu_text *block, const char *var, int64_t column, in
     put_op(w, block, &op);
 }
 
+static void put_vars(const pw *w, xpu_text *block, int index) {
+    for (uint32_t i = 0; i < w->vars.count; i++) {
+        const pw_var *var = &w->vars.items[i];
+        if (!var->is_used || (var->place ? var->place - 1 : 0) != index) continue;
+        if (var->holder)
+            put_holder(w, block, var->name, var->holder, 0);
+        else
+            put_var(w, block, var);
+    }
+}
+
+/* The blocks of bodies, in the order of their numbers. */
+static void put_bodies(const pw *w, xpu_text *program, const pw_ops *ops) {
+    for (uint32_t i = 0; i < ops->count; i++) {
+        for (uint32_t k = 0; k < ops->items[i]->body_count; k++) {
+            const pw_body *body = ops->items[i]->bodies[k];
+            xpu_text block = message(w);
+            put_int(&block, 1, body->index);
+            put_int(&block, 2, body->parent);
+            put_vars(w, &block, body->index);
+            for (uint32_t o = 0; o < body->ops.count; o++) put_op(w, &block, body->ops.items[o]);
+            put_int(&block, 5, -1);
+            put_message(program, 1, &block);
+            put_bodies(w, program, &body->ops);
+        }
+    }
+}
+
 xpu_status xpu_paddle_write_desc(pw *w, xpu_output *output) {
     enum { VERSION = 2006002 };
+    pw_lower_control(w);
     xpu_text block = message(w), program = message(w), version = message(w);
     put_int(&block, 1, 0);
     put_int(&block, 2, -1);
-    put_holder(w, &block, "feed", TYPE_FEED);
-    put_holder(w, &block, "fetch", TYPE_FETCH);
-    for (uint32_t i = 0; i < w->vars.count; i++) {
-        if (w->vars.items[i].is_used) put_var(w, &block, &w->vars.items[i]);
-    }
+    put_holder(w, &block, "feed", TYPE_FEED, 1);
+    put_holder(w, &block, "fetch", TYPE_FETCH, 1);
+    put_vars(w, &block, 0);
     for (uint32_t i = 0; i < w->graph->inputs.count; i++)
         put_port(w, &block, pw_name(w, w->graph->inputs.items[i]), i, 1);
     for (uint32_t i = 0; i < w->ops.count; i++) put_op(w, &block, w->ops.items[i]);
@@ -199,6 +237,7 @@ xpu_status xpu_paddle_write_desc(pw *w, xpu_output *output) {
         put_port(w, &block, pw_name(w, w->graph->outputs.items[i]), i, 0);
     put_int(&block, 5, -1);
     put_message(&program, 1, &block);
+    put_bodies(w, &program, &w->ops);
     put_int(&version, 1, VERSION);
     put_message(&program, 4, &version);
     return xpu_output_write(output, program.text, program.length);

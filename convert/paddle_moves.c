@@ -79,9 +79,40 @@ static const char *take_box(pw *w, const char *result, const char *x, const pw_t
     return result;
 }
 
+/* Where a start is computed and the size is known, the places are gathered: start, start + 1, ... The type becomes that
+ * of what is left to slice. */
+static const char *take_places(pw *w, const char *name, pw_type *x, const pw_type *y, const xpu_dim *starts,
+                               const int64_t *by) {
+    enum { MOST = 1 << 16 };
+    for (int i = 0; i < x->rank; i++) {
+        int64_t count, unused;
+        if (by[i] != 1 || xpu_dim_is_const(&w->graph->dims, starts[i], &unused) ||
+            !xpu_dim_is_const(&w->graph->dims, y->dims[i], &count) || count < 1 || count > MOST)
+            continue;
+        const pw_type list = pw_scalar_list(w, XPU_I32, count);
+        const char *places = pw_size_of(w, starts[i]);
+        if (count > 1) {
+            int32_t *steps = XPU_NEW_ARRAY(w->arena, int32_t, count);
+            for (int32_t k = 0; k < count; k++) steps[k] = k;
+            const xpu_tensor tensor = {.dtype = XPU_I32, .rank = 1, .dims = {count}, .data = steps};
+            places = pw_binary(w, NULL, "elementwise_add", &list, pw_parameter(w, "places", &tensor), places);
+        }
+        x->dims[i] = y->dims[i];
+        pw_op *op = pw_add(w, "gather");
+        const char *picked = pw_new(w, "picked", x);
+        pw_in(w, op, "X", name);
+        pw_in(w, op, "Index", places);
+        pw_out(w, op, "Out", picked);
+        pw_int(w, op, "axis", i);
+        name = picked;
+    }
+    return name;
+}
+
 /* Backwards: the same elements forwards, then turned round. */
 void pw_write_slice(pw *w, const pw_row *row) {
-    const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0);
+    pw_type x = pw_operand_type(w, 0);
+    const pw_type before = x, y = pw_result_type(w, 0);
     const xpu_attr *starts = xpu_node_attr(w->graph, w->node, XPU_ATTR_STARTS);
     uint32_t unused;
     const int64_t *by = xpu_node_ints(w->graph, w->node, XPU_ATTR_BY, &unused);
@@ -90,7 +121,9 @@ void pw_write_slice(pw *w, const pw_row *row) {
     uint32_t turns = 0;
     box b = {.count = 0};
     (void)row;
+    const char *name = take_places(w, pw_operand(w, 0), &x, &y, starts->dims, by);
     for (int i = 0; i < x.rank; i++) {
+        if (!xpu_dim_equal(x.dims[i], before.dims[i])) continue; /* gathered */
         const int64_t step = by[i] < 0 ? -by[i] : by[i];
         xpu_dim first = starts->dims[i];
         if (by[i] < 0) {
@@ -108,7 +141,6 @@ void pw_write_slice(pw *w, const pw_row *row) {
         b.ends[b.count++] = xpu_dim_add_const(dims, last, 1);
         b.strides |= step != 1;
     }
-    const char *name = pw_operand(w, 0);
     if (b.count) name = take_box(w, turns ? NULL : pw_result(w, 0), name, &y, &b);
     if (!b.count && !turns) pw_make(w, NULL, pw_result(w, 0), "assign", &y, name, NULL);
     if (!turns) return;

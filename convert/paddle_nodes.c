@@ -28,6 +28,12 @@ void pw_out(pw *w, pw_op *op, const char *slot, const char *var) {
     XPU_PUSH(w->arena, &op->outputs, made);
 }
 
+void pw_outs(pw *w, pw_op *op, const char *slot, const char *const *vars, uint32_t count) {
+    pw_slot made = {.name = slot};
+    for (uint32_t i = 0; i < count; i++) XPU_PUSH(w->arena, &made.vars, vars[i]);
+    XPU_PUSH(w->arena, &op->outputs, made);
+}
+
 static void add(pw *w, pw_op *op, pw_attr attr) {
     XPU_PUSH(w->arena, &op->attrs, attr);
 }
@@ -40,6 +46,9 @@ void pw_long(pw *w, pw_op *op, const char *name, int64_t value) {
 }
 void pw_bool(pw *w, pw_op *op, const char *name, int value) {
     add(w, op, (pw_attr){.name = name, .type = PW_BOOL, .i = value != 0});
+}
+void pw_block(pw *w, pw_op *op, const char *name, const pw_body *body) {
+    add(w, op, (pw_attr){.name = name, .type = PW_BLOCK, .body = body});
 }
 void pw_float(pw *w, pw_op *op, const char *name, float value) {
     add(w, op, (pw_attr){.name = name, .type = PW_FLOAT, .f = value});

@@ -9,8 +9,8 @@
 /*
  * Operands, separated by ",": a slot; "*S" the list of a slot as one; "S|i:a" the slot, or where it is empty attribute
  * a as a constant; "i:a" a list of int64; "n:a:t" one number of type t. Attributes: "name=attribute:type", the name
- * alone where both have it: b bool, i int32, l int64, f float32, d float64, s text, t element type, and lists I L F.
- * "name=:type:value" is always the same; "place" is where a tensor is made.
+ * alone where both have it: V a shape, b bool, i int32, l int64, f float32, d float64, s text, t element type, and
+ * lists I L F. "name=:type:value" is always the same; "place" is where a tensor is made.
  */
 typedef struct {
     const char *desc, *pir, *operands, *attrs;
@@ -58,6 +58,7 @@ static const pir_row rows[] = {
     {"top_k_v2", "topk", "X,K|n:k:int32", "axis:i,largest:b,sorted:b", 2}, {"argsort", "argsort", "X", "axis:i,descending:b,stable=:b:true", 2},
     {"where_index", "nonzero", "Condition", ""}, {"range", "arange", "Start,End,Step", "dtype=:t:int32,place"},
     {"pad", "pad", "X,n:pad_value:float32", "paddings:I"}, {"shape", "shape", "Input", ""},
+    {"fill_constant", "full", "", "shape:V,value:d,dtype:t,place"},
     {"uniform_random", "uniform", "ShapeTensor|i:shape,n:min:float32,n:max:float32", "dtype=:t:float32,seed:i,place"},
     INTERP("nearest"), INTERP("bilinear"), INTERP("bicubic"),
 };
@@ -72,9 +73,10 @@ static const char *const same[] = {"abs",   "relu",       "sigmoid",  "tanh",   
 typedef struct {
     pw *w;
     xpu_text *out;
-    uint32_t *values; /* by variable; 0: none yet */
-    uint32_t made;    /* values so far */
-    int ops;          /* operators so far */
+    int32_t *values; /* by variable; 0: none yet; negative: an argument of a body */
+    int32_t made;    /* values so far */
+    int32_t arguments, regions;
+    int ops; /* operators of the body so far */
     const pw_op *op;
 } pir;
 
@@ -128,14 +130,14 @@ static const pw_var *var_of(const pir *p, const char *name) {
     return &p->w->vars.items[*xpu_name_find(&p->w->names, name)];
 }
 
-static uint32_t new_value(pir *p, const char *name) {
-    const uint32_t value = ++p->made;
+static int32_t new_value(pir *p, const char *name) {
+    const int32_t value = ++p->made;
     if (name) p->values[*xpu_name_find(&p->w->names, name)] = value;
     return value;
 }
 
-static void add_result(pir *p, uint32_t value, const pw_var *var) {
-    xpu_text_add(p->out, "{\"%%\":%u,\"TT\":", value);
+static void add_result(pir *p, int32_t value, const pw_var *var) {
+    xpu_text_add(p->out, "{\"%%\":%d,\"TT\":", value);
     add_type(p, var->dtype, var->rank, var->dims);
     add(p, "}");
 }
@@ -208,8 +210,8 @@ static void add_attr(pir *p, int *count, char *text) {
     static const struct {
         char letter;
         const char *type;
-    } types[] = {{'b', "0.a_bool"},  {'i', "0.a_i32"},   {'l', "0.a_i64"},   {'s', "0.a_str"},
-                 {'t', "1.a_dtype"}, {'I', "0.a_array"}, {'L', "0.a_array"}, {'D', "0.a_array"}};
+    } types[] = {{'b', "0.a_bool"},     {'i', "0.a_i32"},   {'l', "0.a_i64"},   {'s', "0.a_str"},  {'t', "1.a_dtype"},
+                 {'V', "1.a_intarray"}, {'I', "0.a_array"}, {'L', "0.a_array"}, {'D', "0.a_array"}};
     if (type == 'f' || type == 'd') {
         float_attr(p, count, text, type == 'f' ? "0.a_f32" : "0.a_f64", number_of(attr));
         return;
@@ -223,6 +225,12 @@ static void add_attr(pir *p, int *count, char *text) {
     case 'l': xpu_text_add(p->out, "%" PRId64, attr ? attr->i : 0); break;
     case 's': add_string(p, attr && attr->s ? attr->s : ""); break;
     case 't': add_string(p, fixed ? fixed + 1 : type_of_code(attr ? attr->i : 5)); break;
+    case 'V':
+        add(p, "[");
+        for (uint32_t i = 0; attr && i < attr->count; i++)
+            xpu_text_add(p->out, "%s%" PRId64, i ? "," : "", attr->ints[i]);
+        add(p, "]");
+        break;
     case 'I': add_list(p, attr, "a_i32", 0); break;
     case 'L': add_list(p, attr, "a_i64", 0); break;
     default: add_list(p, attr, "a_f64", 1); break;
@@ -237,11 +245,11 @@ static void begin_op(pir *p, const char *name) {
 }
 
 /* A tensor of one number. */
-static uint32_t full(pir *p, const char *type, double value) {
+static int32_t full(pir *p, const char *type, double value) {
     int count = 0;
     const xpu_dtype dtype = strcmp(type, "int32") == 0 ? XPU_I32 : XPU_F32;
     const int64_t one = 1;
-    const uint32_t made = new_value(p, NULL);
+    const int32_t made = new_value(p, NULL);
     begin_op(p, "1.full");
     add(p, "],\"O\":[");
     add_result(p, made, &(pw_var){.dtype = dtype, .rank = 1, .dims = {one}});
@@ -258,9 +266,9 @@ static uint32_t full(pir *p, const char *type, double value) {
     return made;
 }
 
-static uint32_t full_list(pir *p, const pw_attr *attr) {
+static int32_t full_list(pir *p, const pw_attr *attr) {
     int count = 0;
-    const uint32_t made = new_value(p, NULL);
+    const int32_t made = new_value(p, NULL);
     begin_op(p, "1.full_int_array");
     add(p, "],\"O\":[");
     add_result(p, made, &(pw_var){.dtype = XPU_I64, .rank = 1, .dims = {attr ? (int64_t)attr->count : 0}});
@@ -276,13 +284,13 @@ static uint32_t full_list(pir *p, const pw_attr *attr) {
     return made;
 }
 
-static uint32_t combine(pir *p, const pw_slot *slot) {
-    const uint32_t made = new_value(p, NULL);
+static int32_t combine(pir *p, const pw_slot *slot) {
+    const int32_t made = new_value(p, NULL);
     begin_op(p, "0.combine");
     for (uint32_t i = 0; i < slot->vars.count; i++)
-        xpu_text_add(p->out, "%s{\"%%\":%u}", i ? "," : "",
+        xpu_text_add(p->out, "%s{\"%%\":%d}", i ? "," : "",
                      p->values[*xpu_name_find(&p->w->names, slot->vars.items[i])]);
-    xpu_text_add(p->out, "],\"O\":[{\"%%\":%u,\"TT\":{\"#\":\"0.t_vec\",\"D\":[", made);
+    xpu_text_add(p->out, "],\"O\":[{\"%%\":%d,\"TT\":{\"#\":\"0.t_vec\",\"D\":[", made);
     for (uint32_t i = 0; i < slot->vars.count; i++) {
         const pw_var *var = var_of(p, slot->vars.items[i]);
         if (i) add(p, ",");
@@ -300,21 +308,21 @@ static const pw_slot *slot_of(const pw_op *op, const char *name) {
 }
 
 /* y, which stands at dim 1 of x, with dims of 1 behind it. */
-static uint32_t at_channels(pir *p, uint32_t y, const pw_var *var, int rank) {
+static int32_t at_channels(pir *p, int32_t y, const pw_var *var, int rank) {
     int64_t shape[XPU_MAX_RANK];
     pw_var to = {.dtype = var->dtype, .rank = rank - 1};
     for (int i = 0; i < rank - 1; i++) to.dims[i] = shape[i] = i ? 1 : var->dims[0];
-    const uint32_t list = full_list(p, &(pw_attr){.ints = shape, .count = (uint32_t)rank - 1}),
-                   made = new_value(p, NULL);
+    const int32_t list = full_list(p, &(pw_attr){.ints = shape, .count = (uint32_t)rank - 1}),
+                  made = new_value(p, NULL);
     begin_op(p, "1.reshape");
-    xpu_text_add(p->out, "{\"%%\":%u},{\"%%\":%u}],\"O\":[", y, list);
+    xpu_text_add(p->out, "{\"%%\":%d},{\"%%\":%d}],\"O\":[", y, list);
     add_result(p, made, &to);
     add(p, "],\"A\":[]}");
     return made;
 }
 
 /* "S", "*S", "S|i:a", "i:a", "n:a:t"; 0: absent. */
-static uint32_t operand(pir *p, char *text) {
+static int32_t operand(pir *p, char *text) {
     char *or = strchr(text, '|');
     if (or) *or = '\0';
     if (text[1] == ':') {
@@ -326,14 +334,20 @@ static uint32_t operand(pir *p, char *text) {
     const pw_slot *slot = slot_of(p->op, text + (text[0] == '*'));
     if (!slot) return or ? operand(p, or +1) : 0;
     if (text[0] == '*') return combine(p, slot);
-    const uint32_t value = p->values[*xpu_name_find(&p->w->names, slot->vars.items[0])];
+    const int32_t value = p->values[*xpu_name_find(&p->w->names, slot->vars.items[0])];
     const pw_attr *axis = attr_of(p->op, "axis");
     const pw_var *var = var_of(p, slot->vars.items[0]), *y = var_of(p, p->op->outputs.items[0].vars.items[0]);
     const int aligned = strcmp(text, "Y") == 0 && axis && axis->i == 1 && var->rank == 1 && y->rank > 2;
     return aligned ? at_channels(p, value, var, y->rank) : value;
 }
 
-static const pir_row *find_row(const char *type, pir_row *unary) {
+/* Of a shape that is computed. */
+static const pir_row filled_with_tensor = {"fill_constant", "full_with_tensor", "n:value:float32,ShapeTensor",
+                                           "dtype:t", 1};
+
+static const pir_row *find_row(const pw_op *op, pir_row *unary) {
+    const char *type = op->type;
+    if (strcmp(type, filled_with_tensor.desc) == 0 && slot_of(op, "ShapeTensor")) return &filled_with_tensor;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].desc, type) == 0) return &rows[i];
     }
@@ -347,18 +361,18 @@ static const pir_row *find_row(const char *type, pir_row *unary) {
 
 static void write_op(pir *p, const pir_row *row) {
     enum { MOST = 8 };
-    uint32_t operands[MOST];
+    int32_t operands[MOST];
     int count = 0, attrs = 0, results = row->results ? row->results : 1;
     char *save = NULL, *text = xpu_strdup(p->w->arena, row->operands);
     for (char *one = strtok_r(text, ",", &save); one && count < MOST; one = strtok_r(NULL, ",", &save))
         operands[count++] = operand(p, one);
     begin_op(p, xpu_printf(p->w->arena, "1.%s", row->pir));
-    for (int i = 0; i < count; i++) xpu_text_add(p->out, "%s{\"%%\":%u}", i ? "," : "", operands[i]);
+    for (int i = 0; i < count; i++) xpu_text_add(p->out, "%s{\"%%\":%d}", i ? "," : "", operands[i]);
     add(p, "],\"O\":[");
     for (int i = 0; i < results; i++) {
         if (i) add(p, ",");
         if ((uint32_t)i >= p->op->outputs.count) {
-            xpu_text_add(p->out, "{\"%%\":%u,\"TT\":{\"#\":\"NULL\"}}", new_value(p, NULL));
+            xpu_text_add(p->out, "{\"%%\":%d,\"TT\":{\"#\":\"NULL\"}}", new_value(p, NULL));
             continue;
         }
         const char *name = p->op->outputs.items[i].vars.items[0];
@@ -369,6 +383,70 @@ static void write_op(pir *p, const pir_row *row) {
     text = xpu_strdup(p->w->arena, row->attrs);
     for (char *one = strtok_r(text, ",", &save); one; one = strtok_r(NULL, ",", &save)) add_attr(p, &attrs, one);
     add(p, "]}");
+}
+
+/* ---- bodies ---- */
+
+static int32_t value_of(const pir *p, const char *name) {
+    return p->values[*xpu_name_find(&p->w->names, name)];
+}
+
+static void write_ops(pir *p, const pw_ops *ops);
+
+static void write_region(pir *p, const pw_body *body) {
+    const int ops = p->ops;
+    const int32_t number = ++p->regions;
+    xpu_text_add(p->out, "{\"#\":\"region_%d\",\"blocks\":[{\"#\":\"block_%d\",\"args\":[", number, number);
+    for (uint32_t i = 0; i < body->arguments.count; i++) {
+        const pw_var *var = var_of(p, body->arguments.items[i]);
+        const int32_t value = p->values[*xpu_name_find(&p->w->names, var->name)] = -++p->arguments;
+        xpu_text_add(p->out, "%s{\"#\":%d,\"TT\":", i ? "," : "", value);
+        add_type(p, var->dtype, var->rank, var->dims);
+        add(p, "}");
+    }
+    add(p, "],\"ops\":[");
+    p->ops = 0;
+    write_ops(p, &body->ops);
+    begin_op(p, "2.yield");
+    for (uint32_t i = 0; i < body->results.count; i++)
+        xpu_text_add(p->out, "%s{\"%%\":%d}", i ? "," : "", value_of(p, body->results.items[i]));
+    add(p, "],\"O\":[],\"A\":[]}]}]}");
+    p->ops = ops;
+}
+
+/* "if" and "while": operands in the order of their slots. */
+static void write_control(pir *p) {
+    const pw_op *op = p->op;
+    int count = 0;
+    begin_op(p, xpu_printf(p->w->arena, "1.%s", op->type));
+    for (uint32_t i = 0; i < op->inputs.count; i++) {
+        const pw_slot *slot = &op->inputs.items[i];
+        for (uint32_t v = 0; v < slot->vars.count; v++)
+            xpu_text_add(p->out, "%s{\"%%\":%d}", count++ ? "," : "", value_of(p, slot->vars.items[v]));
+    }
+    add(p, "],\"O\":[");
+    for (uint32_t i = 0; i < op->outputs.count; i++) {
+        const char *name = op->outputs.items[i].vars.items[0];
+        if (i) add(p, ",");
+        add_result(p, new_value(p, name), var_of(p, name));
+    }
+    add(p, "],\"A\":[],\"regions\":[");
+    for (uint32_t i = 0; i < op->body_count; i++) {
+        if (i) add(p, ",");
+        write_region(p, op->bodies[i]);
+    }
+    add(p, "]}");
+}
+
+static void write_ops(pir *p, const pw_ops *ops) {
+    for (uint32_t i = 0; i < ops->count; i++) {
+        pir_row unary;
+        p->op = ops->items[i];
+        if (p->op->body_count)
+            write_control(p);
+        else
+            write_op(p, find_row(p->op, &unary));
+    }
 }
 
 /* ---- the program ---- */
@@ -410,7 +488,7 @@ static void write_input(pir *p, const char *name) {
 static void write_output(pir *p, const char *name, uint32_t column) {
     int count = 0;
     begin_op(p, "1.fetch");
-    xpu_text_add(p->out, "{\"%%\":%u}],\"O\":[", p->values[*xpu_name_find(&p->w->names, name)]);
+    xpu_text_add(p->out, "{\"%%\":%d}],\"O\":[", p->values[*xpu_name_find(&p->w->names, name)]);
     add_result(p, new_value(p, NULL), var_of(p, name));
     add(p, "],\"A\":[");
     begin_attr(p, &count, "name", "0.a_str");
@@ -423,12 +501,13 @@ static void write_output(pir *p, const char *name, uint32_t column) {
 }
 
 /* What PIR does not have. */
-static int check(const pw *w) {
+static int check(const pw *w, const pw_ops *ops) {
     const size_t errors = w->diags->errors;
-    for (uint32_t i = 0; i < w->ops.count; i++) {
-        const pw_op *op = w->ops.items[i];
+    for (uint32_t i = 0; i < ops->count; i++) {
+        const pw_op *op = ops->items[i];
         pir_row unary;
-        if (find_row(op->type, &unary)) continue;
+        for (uint32_t k = 0; k < op->body_count; k++) check(w, &op->bodies[k]->ops);
+        if (op->body_count || find_row(op, &unary)) continue;
         xpu_error(w->diags, XPU_EMODEL, w->graph->file, "convert-operator",
                   xpu_printf(w->arena, "tensor '%s'", xpu_escape(w->arena, op->outputs.items[0].vars.items[0], 100)),
                   xpu_printf(w->arena, "the operator has no counterpart in PIR (%s)", op->type),
@@ -441,19 +520,15 @@ xpu_status xpu_convert_pir(xpu_arena *arena, xpu_graph *graph, xpu_output *progr
                            xpu_diags *diags) {
     const size_t errors = diags->errors;
     pw *w = xpu_paddle_program_of(arena, graph, "PaddlePaddle", diags);
-    if (!w || !check(w)) return xpu_diags_since(diags, errors);
+    if (!w || !check(w, &w->ops)) return xpu_diags_since(diags, errors);
     xpu_text text;
     xpu_text_init(&text, arena);
-    pir p = {.w = w, .out = &text, .values = XPU_NEW_ARRAY(arena, uint32_t, w->vars.count + 1)};
+    pir p = {.w = w, .out = &text, .values = XPU_NEW_ARRAY(arena, int32_t, w->vars.count + 1)};
     add(&p, "{\"base_code\":{\"magic\":\"pir\",\"version\":4,\"trainable\":false},\"program\":{\"regions\":[{\"#\":"
             "\"region_0\",\"blocks\":[{\"#\":\"block_0\",\"args\":[],\"ops\":[");
     write_parameters(&p);
     for (uint32_t i = 0; i < graph->inputs.count; i++) write_input(&p, pw_name(w, graph->inputs.items[i]));
-    for (uint32_t i = 0; i < w->ops.count; i++) {
-        pir_row unary;
-        p.op = w->ops.items[i];
-        write_op(&p, find_row(p.op->type, &unary));
-    }
+    write_ops(&p, &w->ops);
     for (uint32_t i = 0; i < graph->outputs.count; i++) write_output(&p, pw_name(w, graph->outputs.items[i]), i);
     add(&p, "]}]}]}}");
     xpu_output_write(program, text.text, text.length);

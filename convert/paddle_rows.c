@@ -47,8 +47,8 @@ static const pw_row rows[XPU_OP_COUNT] = {
     BY(RANGE, range, "range"),
     BY(PAD, pad, "pad"),
     BY(IDENTITY, identity, "assign"),
-    NONE(IF, "branches that data decide are not written"),
-    NONE(LOOP, "loops are not written"),
+    BY(IF, if, "if"),
+    BY(LOOP, loop, "while"),
     NONE(RAISE, "it ends the run with an error"),
     BY(DIM_VALUES, dim_values, "shape"),
     BY(QUANTIZE, quantize, "quantize_linear"),
@@ -96,12 +96,13 @@ static const pw_row rows[XPU_OP_COUNT] = {
 
 void pw_write_node(pw *w, xpu_node node) {
     const pw_row *row = &rows[xpu_op_id_of(xpu_node_at(w->graph, node)->op)];
+    const xpu_node outer = w->node;
     w->node = node;
     if (row->write)
         row->write(w, row);
     else
         pw_refuse(w, row->none ? row->none : "there is no row for it", "leave the operator out of the model");
-    w->node = (xpu_node){0};
+    w->node = outer;
 }
 
 static void select_by(pw *w, const char *result, const char *condition, const char *x, const char *y) {

@@ -85,6 +85,7 @@ const char *pw_size_of(pw *w, xpu_dim dim) {
     }
     while (w->sizes.count <= dim.id) XPU_PUSH(w->arena, &w->sizes, NULL);
     w->sizes.items[dim.id] = name;
+    XPU_PUSH(w->arena, &w->sizes_made, dim.id);
     return name;
 }
 

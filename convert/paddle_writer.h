@@ -13,6 +13,7 @@ typedef enum {
     PW_INTS = 3,
     PW_FLOATS = 4,
     PW_BOOL = 6,
+    PW_BLOCK = 8,
     PW_LONG = 9,
     PW_LONGS = 11
 } pw_attr_type;
@@ -26,6 +27,7 @@ typedef struct {
     const int64_t *ints;
     const float *floats;
     uint32_t count;
+    const struct pw_body *body;
 } pw_attr;
 
 typedef struct {
@@ -38,7 +40,19 @@ typedef struct {
     XPU_ARRAY(pw_slot) inputs;
     XPU_ARRAY(pw_slot) outputs;
     XPU_ARRAY(pw_attr) attrs;
+    struct pw_body *bodies[2]; /* of "if": then, else; of "while": one */
+    uint32_t body_count;
 } pw_op;
+
+typedef XPU_ARRAY(pw_op *) pw_ops;
+
+/* A body of control flow. A loop's first result is its condition, the others are the next values of its arguments. */
+typedef struct pw_body {
+    pw_ops ops;
+    XPU_ARRAY(const char *) arguments;
+    XPU_ARRAY(const char *) results;
+    int index, parent; /* blocks of a ProgramDesc */
+} pw_body;
 
 enum { PW_OPEN = -1 };
 
@@ -50,6 +64,8 @@ typedef struct {
     xpu_value constant;         /* of a parameter, or {0} */
     int is_parameter, is_input, is_used;
     xpu_tensor tensor; /* of a parameter that is no constant of the graph */
+    int place;         /* the block of a ProgramDesc that has it, from 1 on; 0: that of parameters and inputs */
+    int holder;        /* VarType.Type of what is no tensor, or 0 */
 } pw_var;
 
 typedef struct {
@@ -62,11 +78,12 @@ typedef struct {
     xpu_graph *graph;
     xpu_diags *diags;
     const char *format; /* for messages */
-    XPU_ARRAY(pw_op *) ops;
+    pw_ops ops;         /* of the body that is being made */
     XPU_ARRAY(pw_var) vars;
     xpu_name_table names; /* indices into vars */
     XPU_ARRAY(const char *) values;
-    XPU_ARRAY(const char *) sizes; /* by dim */
+    XPU_ARRAY(const char *) sizes;  /* by dim */
+    XPU_ARRAY(uint32_t) sizes_made; /* dims, in order: what a body made is not known behind it */
     xpu_node node;
 } pw;
 
@@ -75,6 +92,7 @@ typedef struct {
 pw_op *pw_add(pw *w, const char *type);
 void pw_in(pw *w, pw_op *op, const char *slot, const char *var);
 void pw_out(pw *w, pw_op *op, const char *slot, const char *var);
+void pw_outs(pw *w, pw_op *op, const char *slot, const char *const *vars, uint32_t count); /* one slot */
 void pw_int(pw *w, pw_op *op, const char *name, int64_t value);
 void pw_long(pw *w, pw_op *op, const char *name, int64_t value);
 void pw_bool(pw *w, pw_op *op, const char *name, int value);
@@ -82,6 +100,7 @@ void pw_float(pw *w, pw_op *op, const char *name, float value);
 void pw_string(pw *w, pw_op *op, const char *name, const char *value);
 void pw_ints(pw *w, pw_op *op, const char *name, const int64_t *values, uint32_t count);
 void pw_floats(pw *w, pw_op *op, const char *name, const float *values, uint32_t count);
+void pw_block(pw *w, pw_op *op, const char *name, const pw_body *body);
 void pw_longs(pw *w, pw_op *op, const char *name, const int64_t *values, uint32_t count);
 
 /* What a result is: the type of an intermediate one. */
@@ -130,6 +149,11 @@ const char *pw_transpose(pw *w, const char *result, const char *x, const pw_type
 /* x broadcast to `to`; x itself where it has that shape. */
 const char *pw_expand(pw *w, const char *result, const char *x, const pw_type *from, const pw_type *to);
 
+/* ---- paddle_control.c ---- */
+
+/* Branches and loops as a ProgramDesc has them. */
+void pw_lower_control(pw *w);
+
 /* ---- rows ---- */
 
 typedef struct pw_row {
@@ -152,7 +176,7 @@ const char *pw_round(pw *w, const char *result, const char *x, const pw_type *ty
     X(conv) X(conv_transpose) X(pool) X(global_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)              \
     X(quantize) X(dequantize) X(resample) X(repeat)                                                                    \
     X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_elements) X(gather_nd) X(scatter_elements) \
-    X(scatter_nd) X(top) X(random) X(nonzero_counts) X(nonzero) X(range) X(pad) X(dim_values)
+    X(scatter_nd) X(top) X(random) X(nonzero_counts) X(nonzero) X(range) X(pad) X(dim_values) X(if) X(loop)
 /* clang-format on */
 #define X(name) void pw_write_##name(pw *w, const pw_row *row);
 PW_WRITES(X)

@@ -19,7 +19,10 @@ check 0 '' test "$(cat "$folder/equal")" -ge 330
 
 # The same as a program of PaddlePaddle, and both ways round
 paddle=(tests/paddle/operators/operators_*.{pdmodel,json} tests/paddle/operators/quantised.{pdmodel,json} tests/paddle/quantised/*.{pdmodel,json})
-models pdmodel "${paddle[@]}" tests/networks/*.onnx >"$folder/some"
+control=(tests/loops/*.onnx tests/control/*.onnx tests/paddle/control/*.{pdmodel,json})
+models pdmodel "${paddle[@]}" tests/networks/*.onnx "${control[@]}" >"$folder/some"
+models json "${control[@]}" >>"$folder/some"
+models onnx tests/paddle/control/*.{pdmodel,json} >>"$folder/some"
 models pdmodel tests/sweep/*.onnx | awk 'NR % 4 == 1' >>"$folder/some"
 models onnx,pdmodel "${paddle[@]}" >>"$folder/some"
 models json,pdmodel "${paddle[@]}" >>"$folder/some"
@@ -28,7 +31,7 @@ models pdmodel,onnx tests/networks/*.onnx >>"$folder/some"
 run_models "$folder" <"$folder/some" >"$folder/pdmodel.txt"
 [ -z "${UPDATE:-}" ] || cp "$folder/pdmodel.txt" tests/convert/pdmodel.txt
 check 0 '' diff tests/convert/pdmodel.txt "$folder/pdmodel.txt"
-check 0 '' test "$(cat "$folder/equal")" -ge 180
+check 0 '' test "$(cat "$folder/equal")" -ge 570
 
 # The recogniser's and the detector's forms of PaddlePaddle
 shared=${XPU_SHARED:-../shared}

@@ -9,13 +9,20 @@ mkdir "$folder/onnx" "$folder/pdmodel" "$folder/json"
 add() { # add NAME MODEL INPUTS OUTPUTS
     local format
     for format in onnx pdmodel json; do
-        "$XPU_BIN/xpu-convert" -q "$2" -o "$folder/$format/$1.$format" 2>"$folder/errors" ||
+        [ -e "$folder/$format/$1.$format" ] || "$XPU_BIN/xpu-convert" -q "$2" -o "$folder/$format/$1.$format" 2>"$folder/errors" ||
             echo "$format $1: $(grep -m1 why: "$folder/errors")"
     done
     echo "$1 $3 $4" >>"$folder/list"
 }
 for model in tests/paddle/operators/*.pdmodel tests/paddle/linear.pdmodel; do
     add "$(basename "$model" .pdmodel)" "$model" "${model%.*}_in.npz" "${model%.*}_out.npz"
+done
+# Branches and loops: several inputs each
+for model in tests/paddle/control/*.pdmodel tests/loops/{append,grow,if,loop,scan}_*.onnx; do
+    [ "$model" != tests/loops/if_ill_typed.onnx ] || continue
+    for inputs in "${model%.*}".*_in.npz; do
+        [ ! -e "$inputs" ] || add "$(basename "${model%.*}")" "$model" "$inputs" "${inputs%_in.npz}_out.npz"
+    done
 done
 for net in det rec; do
     model=$shared/models/paddle/ch_PP-OCRv4_$net/inference.pdmodel
