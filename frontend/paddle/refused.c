@@ -3,7 +3,8 @@
 
 #include "frontend/paddle/importer.h"
 
-static const char own_form[] = "give the program that it was made from", other_form[] = "replace it by supported operators";
+static const char own_form[] = "give the program that it was made from",
+                  other_form[] = "replace it by supported operators";
 static const char older[] = "save the model again with PaddlePaddle 2";
 
 static const struct {
