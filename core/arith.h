@@ -461,7 +461,7 @@ XA_INLINE int32_t xa_post_quantise(int32_t acc, float s, int32_t branch, const x
     return p->table_is_signed ? (int8_t)byte : byte;
 }
 
-typedef enum { XA_ACT_NONE, XA_ACT_CLIP, XA_ACT_LEAKY } xa_activation;
+typedef enum { XA_ACT_NONE, XA_ACT_CLIP, XA_ACT_LEAKY, XA_ACT_HARD_SWISH } xa_activation;
 
 /* Float mode. */
 typedef struct {

@@ -16,8 +16,9 @@ typedef enum { XPU_PRECISION_FP32, XPU_PRECISION_INT16, XPU_PRECISION_INT16X8 } 
 /* What is fused behind conv and matmul (attribute ACTIVATION). */
 typedef enum {
     XPU_ACTIVATION_NONE,
-    XPU_ACTIVATION_CLIP, /* max(LOW), then min(HIGH); relu is 0..inf */
-    XPU_ACTIVATION_LEAKY /* x < 0 ? fl(x * ALPHA) : x */
+    XPU_ACTIVATION_CLIP,      /* max(LOW), then min(HIGH); relu is 0..inf */
+    XPU_ACTIVATION_LEAKY,     /* x < 0 ? fl(x * ALPHA) : x */
+    XPU_ACTIVATION_HARD_SWISH /* of a convolution on the cores, without a branch; made by the compiler */
 } xpu_activation;
 
 /* Operands of conv and matmul. Inputs: */

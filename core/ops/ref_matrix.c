@@ -129,6 +129,8 @@ static void finish(const epilogue *e, float *y, const float *branch, size_t chan
         for (size_t i = 0; i < count; i++) y[i] = xa_clip(y[i], e->post.lo, e->post.hi);
     } else if (e->post.activation == XA_ACT_LEAKY) {
         for (size_t i = 0; i < count; i++) y[i] = xa_leaky_relu(y[i], e->post.slope);
+    } else if (e->post.activation == XA_ACT_HARD_SWISH) {
+        for (size_t i = 0; i < count; i++) y[i] = xa_hard_swish(y[i]);
     }
     if (branch && !e->post.act_after) {
         for (size_t i = 0; i < count; i++) y[i] += branch[i];
@@ -193,7 +195,8 @@ static void prepare_bytes(const xpu_ref_args *args, engine *e, epilogue *end) {
 xa_post_float xpu_ref_epilogue(const xpu_ref_args *args) {
     static const xa_activation kinds[] = {[XPU_ACTIVATION_NONE] = XA_ACT_NONE,
                                           [XPU_ACTIVATION_CLIP] = XA_ACT_CLIP,
-                                          [XPU_ACTIVATION_LEAKY] = XA_ACT_LEAKY};
+                                          [XPU_ACTIVATION_LEAKY] = XA_ACT_LEAKY,
+                                          [XPU_ACTIVATION_HARD_SWISH] = XA_ACT_HARD_SWISH};
     return (xa_post_float){.activation = kinds[xpu_ref_int(args, XPU_ATTR_ACTIVATION)],
                            .act_after = !xpu_ref_int(args, XPU_ATTR_BRANCH_AFTER),
                            .lo = xpu_ref_float(args, XPU_ATTR_LOW),

@@ -213,8 +213,7 @@ static void conv_f32(void) {
     rig_on_each_chip("conv2d_f32", 40, add_conv_f32);
 }
 
-static void add_depthwise(rig *r, bench *b) {
-    conv v = draw_conv(r, DEPTHWISE);
+static void call_depthwise(rig *r, bench *b, conv v) {
     struct xpu_depthwise_f32_args a;
     xpu_packing packing = packing_of(&v, XPU_PACK_DEPTHWISE_F32);
     begin_conv(r, &v, "depthwise_f32");
@@ -224,8 +223,31 @@ static void add_depthwise(rig *r, bench *b) {
     a.late_share = (int32_t)draw(r, -1, 400);
     rig_call(r, XPU_CALL_depthwise_f32, 0, &a, sizeof a);
 }
+static void add_depthwise(rig *r, bench *b) {
+    call_depthwise(r, b, draw_conv(r, DEPTHWISE));
+}
+/* Hard swish follows windows that go in strips, on chips with room for one: xpu_codegen/choose/prologue.c. */
+static void add_swish(rig *r, bench *b) {
+    enum { LEAST_LM = 32768 };
+    conv v;
+    do {
+        v = draw_conv(r, DEPTHWISE);
+        v.kernel[0] = v.kernel[1] = draw(r, 0, 1) ? 3 : 5;
+        if (draw(r, 0, 3) == 0) v.kernel[0] = draw(r, 1, v.kernel[1]);
+        for (int i = 0; i < 2; i++) {
+            const int64_t size = (i ? v.w : v.h) + v.pads[i] + v.pads[2 + i];
+            v.dilation[i] = 1;
+            v.stride[i] = v.stride[i] < 2 ? v.stride[i] : 2;
+            v.out[i] = size < v.kernel[i] ? 0 : (size - v.kernel[i]) / v.stride[i] + 1;
+        }
+    } while (v.out[0] < 1 || v.out[1] < 1 || macs(&v) > MAX_MACS);
+    v.end.has_branch = 0;
+    if (r->chip.lm_bytes >= LEAST_LM) v.end.activation = XPU_ACTIVATION_HARD_SWISH;
+    call_depthwise(r, b, v);
+}
 static void depthwise(void) {
     rig_on_each_chip("depthwise_f32", 40, add_depthwise);
+    rig_on_each_chip("depthwise_f32 and hard swish", 40, add_swish);
 }
 
 /* ---- The tensor engine ---- */

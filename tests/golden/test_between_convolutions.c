@@ -15,6 +15,9 @@
 
 enum { SIDE = 64, IN = 16, MID = 48, OUT = 8, PIXELS = SIDE * SIDE, KERNEL = 3 };
 
+/* What stands between them: the activation alone, or a window behind it or in front of it. */
+typedef enum { ACTIVATION, ACTIVATION_WINDOW, WINDOW_ACTIVATION } middle;
+
 static float x[IN * PIXELS], wide[MID * IN], window[MID * KERNEL * KERNEL], narrow[OUT * MID];
 static double mid[MID * PIXELS], filtered[MID * PIXELS], expected[OUT * PIXELS];
 
@@ -51,16 +54,21 @@ static void filter(void) {
     }
 }
 
-static void compute(int has_window) {
+static void activate(double *v) {
+    for (int i = 0; i < MID * PIXELS; i++) v[i] = hard_swish(v[i]);
+}
+
+static void compute(middle form) {
     fill(x, IN * PIXELS, 3, 2.0f);
     fill(wide, MID * IN, 5, 0.7f);
     fill(window, MID * KERNEL * KERNEL, 11, 0.5f);
     fill(narrow, OUT * MID, 7, 0.3f);
     for (int i = 0; i < IN * PIXELS; i++) filtered[i] = x[i];
     multiply(wide, MID, IN, filtered, mid);
-    for (int i = 0; i < MID * PIXELS; i++) mid[i] = hard_swish(mid[i]);
-    if (has_window) filter();
-    multiply(narrow, OUT, MID, has_window ? filtered : mid, expected);
+    if (form != WINDOW_ACTIVATION) activate(mid);
+    if (form != ACTIVATION) filter();
+    if (form == WINDOW_ACTIVATION) activate(filtered);
+    multiply(narrow, OUT, MID, form == ACTIVATION ? mid : filtered, expected);
 }
 
 static void add_conv(xpu_onnx_builder *b, const char *name, const char *from, const char *w, int64_t pad,
@@ -71,7 +79,7 @@ static void add_conv(xpu_onnx_builder *b, const char *name, const char *from, co
     xpu_onnx_int(b, node, "group", group);
 }
 
-static const char *write_model(int has_window, xpu_arena *arena, xpu_diags *diags) {
+static const char *write_model(middle form, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder b;
     size_t length;
     xpu_onnx_begin(&b, arena, 14);
@@ -80,9 +88,11 @@ static const char *write_model(int has_window, xpu_arena *arena, xpu_diags *diag
     xpu_onnx_initializer(&b, "window_w", &(xpu_tensor){XPU_F32, 4, {MID, 1, KERNEL, KERNEL}, window}, 0);
     xpu_onnx_initializer(&b, "narrow_w", &(xpu_tensor){XPU_F32, 4, {OUT, MID, 1, 1}, narrow}, 0);
     add_conv(&b, "wide", "x", "wide_w", 0, 1);
-    xpu_onnx_node(&b, "HardSwish", "swish", "swish", (const char *const[]){"wide", NULL});
-    if (has_window) add_conv(&b, "window", "swish", "window_w", 1, MID);
-    add_conv(&b, "y", has_window ? "window" : "swish", "narrow_w", 0, 1);
+    if (form == WINDOW_ACTIVATION) add_conv(&b, "window", "wide", "window_w", 1, MID);
+    xpu_onnx_node(&b, "HardSwish", "swish", "swish",
+                  (const char *const[]){form == WINDOW_ACTIVATION ? "window" : "wide", NULL});
+    if (form == ACTIVATION_WINDOW) add_conv(&b, "window", "swish", "window_w", 1, MID);
+    add_conv(&b, "y", form == ACTIVATION_WINDOW ? "window" : "swish", "narrow_w", 0, 1);
     xpu_onnx_output(&b, "y", 4, (const int64_t[]){1, OUT, SIDE, SIDE});
     const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "between.onnx");
     void *bytes = xpu_onnx_pack(&b, "between", &length);
@@ -100,19 +110,19 @@ static void compare(const float *y) {
     if (off > 2e-4 * most) printf("off by %g of %g\n", off, most);
 }
 
-/* `middle`: the layer on the cores, which takes at most so many cycles behind the convolution. */
-static void run(int has_window, const char *middle, long most_cycles) {
+/* `layer`: the only one on the cores, which takes at most so many cycles behind the convolution. */
+static void run(middle form, const char *layer, long most_cycles) {
     xpu_mem mem;
     xpu_diags diags;
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
-    compute(has_window);
+    compute(form);
     if (setjmp(mem.out_of_memory)) {
         CU_FAIL("out of memory");
     } else {
         xpu_device_check check;
         xpu_arena *arena = xpu_arena_new(&mem, "test");
-        CU_ASSERT_FATAL(xpu_device_check_compile(&check, write_model(has_window, arena, &diags), "standard", "int16"));
+        CU_ASSERT_FATAL(xpu_device_check_compile(&check, write_model(form, arena, &diags), "standard", "int16"));
         xpurt_tensor input = {"x", "float32", 4, {1, IN, SIDE, SIDE}, x}, y = {0};
         int good = xpu_device_check_layers(&check, &input, 1, &y);
         CU_ASSERT(good);
@@ -120,9 +130,10 @@ static void run(int has_window, const char *middle, long most_cycles) {
         compare(y.data);
         char *stats = xpu_device_check_rtl(&check, &input, 1, y.data, sizeof(float) * OUT * PIXELS);
         CU_ASSERT_PTR_NOT_NULL_FATAL(stats);
-        CU_ASSERT_EQUAL(xpu_device_check_cycles(stats, xpu_printf(arena, "%s/absmax", middle), NULL), -1);
-        CU_ASSERT_EQUAL(xpu_device_check_cycles(stats, "swish", NULL) == -1, has_window);
-        long cycles = xpu_device_check_cycles(stats, middle, "core");
+        CU_ASSERT_EQUAL(xpu_device_check_cycles(stats, xpu_printf(arena, "%s/absmax", layer), NULL), -1);
+        CU_ASSERT_EQUAL(xpu_device_check_cycles(stats, "swish", NULL) == -1, form == ACTIVATION_WINDOW);
+        CU_ASSERT_EQUAL(xpu_device_check_cycles(stats, "window", NULL) == -1, form != ACTIVATION_WINDOW);
+        long cycles = xpu_device_check_cycles(stats, layer, "core");
         printf("%ld cycles behind %ld; ", cycles, xpu_device_check_cycles(stats, "wide", "tensor"));
         CU_ASSERT(cycles > 0 && cycles <= most_cycles);
         free(stats);
@@ -134,11 +145,16 @@ static void run(int has_window, const char *middle, long most_cycles) {
 }
 
 static void activation(void) {
-    run(0, "swish", 24000);
+    run(ACTIVATION, "swish", 24000);
 }
 
 static void activation_and_window(void) {
-    run(1, "window", 150000);
+    run(ACTIVATION_WINDOW, "window", 150000);
 }
 
-XPU_TEST_MAIN("between convolutions", {"activation", activation}, {"activation and window", activation_and_window})
+static void window_and_activation(void) {
+    run(WINDOW_ACTIVATION, "swish", 150000);
+}
+
+XPU_TEST_MAIN("between convolutions", {"activation", activation}, {"activation and window", activation_and_window},
+              {"window and activation", window_and_activation})

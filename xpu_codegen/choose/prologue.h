@@ -6,5 +6,7 @@
 
 /* A chain of one operand that only a depthwise convolution on the cores reads becomes part of it (attribute steps). */
 xpu_status xpu_join_prologues(xpu_codegen *cg);
+/* And hard swish behind them, whose largest magnitude the convolution then finds. */
+xpu_status xpu_join_epilogues(xpu_codegen *cg);
 
 #endif

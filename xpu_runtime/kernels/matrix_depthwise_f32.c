@@ -48,7 +48,7 @@ static void depthwise_share(const void *args, uint32_t core, uint32_t cores) {
     float own[IMMEDIATES], *c = has_body ? own : 0;
     if (has_body) copy_words(own, ((const struct xpu_depthwise_chain_f32_args *)args)->c, IMMEDIATES);
     if (run_in_strips(&a, c, core, cores) || depthwise_wide_strips(&a, c, core, cores)) return;
-    if (has_body) xpu_abort(ABORT_LOCAL_MEMORY);
+    if (has_body || a.activation == (int32_t)XPU_ACT_HARD_SWISH) xpu_abort(ABORT_LOCAL_MEMORY);
     if (p->counter != XPU_NO_COUNTER)
         xpu_wait((xpu_ticket){p->counter, p->base + p->signals * p->steps * (uint32_t)a.batch});
     run_windows(&a, core, cores);

@@ -9,6 +9,7 @@
  * them.
  */
 #include "xpu_runtime/kernels/findmax.h"
+#include "xpu_runtime/kernels/hard_swish.h"
 #include "xpu_runtime/kernels/window.h"
 
 enum {
@@ -523,7 +524,8 @@ ALWAYS_INLINE void run_strips(const struct strips *s, uint32_t first, uint32_t l
     const struct xpu_depthwise_f32_args *a = s->a;
     xpu_ticket none = {XPU_COUNTER_CALL, 0}, stored[2] = {none, none};
     struct loader l = {.index = first, .last = last, .step = step};
-    struct line line = {.most = a->y_absmax ? s->most : 0, .block = s->block, .a = a};
+    const int swish = a->activation == (int32_t)XPU_ACT_HARD_SWISH;
+    struct line line = {.most = a->y_absmax && !swish ? s->most : 0, .block = s->block, .a = a};
     uint32_t base = 0, half = 0, which = 0, slot = 0;
     open_strip(s, &l);
     for (uint32_t index = first; index < last; index += step, which ^= 1) {
@@ -544,6 +546,7 @@ ALWAYS_INLINE void run_strips(const struct strips *s, uint32_t first, uint32_t l
             line.out = s->out[half];
             xpu_wait(stored[half]);
             compute_line(&line, &t);
+            if (swish) hard_swish_pixels(line.out, t.channels, s->block, t.columns, s->most);
             uint32_t pixel = (t.image * (uint32_t)a->out_h + t.row + row) * (uint32_t)a->out_w + t.column;
             stored[half] = xpu_store_2d(a->y + 4 * (pixel * (uint32_t)a->in_c + t.channel), 4 * a->in_c, line.out,
                                         (int32_t)(4 * s->block), 4 * t.channels, t.columns);
