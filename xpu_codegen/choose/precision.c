@@ -272,9 +272,31 @@ static int finds_absmax(const xpu_codegen *cg, xpu_node node) {
     return xpu_node_is(cg->graph, node, XPU_OP_CONV) || has_constant_matrix(cg, node);
 }
 
+static xpu_dim element_count(xpu_codegen *cg, xpu_value value) {
+    return xpu_dims_product(cg, value, 0, xpu_value_at(cg->graph, value)->rank);
+}
+
+/* Whether each element of the operand stands in the result, once or more, and nothing else does. */
+static int has_all_elements(xpu_codegen *cg, xpu_node node) {
+    if (xpu_node_is(cg->graph, node, XPU_OP_REPEAT)) return 1;
+    if (!xpu_node_is(cg->graph, node, XPU_OP_INTERLEAVE) || xpu_node_at(cg->graph, node)->input_count != 1) return 0;
+    return xpu_dim_equal(element_count(cg, xpu_node_input(cg->graph, node, 0)),
+                         element_count(cg, xpu_node_output(cg->graph, node, 0)));
+}
+
+/* The value whose largest magnitude that of `value` is. */
+static xpu_value same_magnitudes(xpu_codegen *cg, xpu_value value) {
+    for (;;) {
+        value = xpu_same_elements(cg, value);
+        const xpu_value_info *info = xpu_value_at(cg->graph, value);
+        if (info->kind != XPU_VALUE_NODE || !has_all_elements(cg, info->node)) return value;
+        value = xpu_node_input(cg->graph, info->node, 0);
+    }
+}
+
 /* One absmax for all that hold the same elements; `known` is by value id. */
 static void connect_absmax(xpu_codegen *cg, xpu_node node, xpu_value *known) {
-    xpu_value source = xpu_same_elements(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
+    xpu_value source = same_magnitudes(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
     if (!known[source.id].id) {
         const xpu_value_info *info = xpu_value_at(cg->graph, source);
         int found = info->kind == XPU_VALUE_NODE && info->output == XPU_OUT_Y && finds_absmax(cg, info->node);

@@ -187,8 +187,9 @@ static void emit_typed_body(xpu_text *text, const xpu_chain_body_text *body) {
     int scalar = is_scalar(body);
     xpu_dtype dtype = body->types->values[last];
     if (calls_long_steps(chain) && !scalar) emit_long_steps(text, body);
-    xpu_text_add(text, "static void %s(const float *const *in, const float *c, float *out, uint32_t n) {\n",
-                 body->name);
+    /* link.ld keeps it away from the kernel that calls it for each row. */
+    xpu_text_add(text, "static %svoid %s(const float *const *in, const float *c, float *out, uint32_t n) {\n",
+                 body->is_prologue ? "__attribute__((section(\".text_prologue\"))) " : "", body->name);
     for (uint32_t i = 0; i < chain->input_count; i++) {
         const char *type = xpu_memory_type(body->types->values[i]);
         if (used >> i & 1) xpu_text_add(text, "    const %s *x%u = (const %s *)in[%u];\n", type, i, type, i);
@@ -275,8 +276,9 @@ void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body) {
         return;
     }
     if (calls_long_steps(chain)) emit_long_steps(text, body);
-    xpu_text_add(text, "static void %s(const float *const *in, const float *c, float *out, uint32_t n) {\n",
-                 body->name);
+    /* link.ld keeps it away from the kernel that calls it for each row. */
+    xpu_text_add(text, "static %svoid %s(const float *const *in, const float *c, float *out, uint32_t n) {\n",
+                 body->is_prologue ? "__attribute__((section(\".text_prologue\"))) " : "", body->name);
     for (uint32_t i = 0; i < chain->input_count; i++) {
         if (used >> i & 1) xpu_text_add(text, "    const float *x%u = in[%u];\n", i, i);
     }

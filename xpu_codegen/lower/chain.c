@@ -53,18 +53,19 @@ static const char *body_name(xpu_codegen *cg, const xpu_chain *chain) {
     return text.text;
 }
 
-static const char *body_of(xpu_codegen *cg, uint32_t layer, const xpu_chain *chain, const xpu_chain_types *types) {
+static xpu_chain_body_text *body_of(xpu_codegen *cg, uint32_t layer, const xpu_chain *chain,
+                                    const xpu_chain_types *types) {
     uint64_t hash = hash_chain(chain, types);
     int32_t *last = &cg->body_of[hash % XPU_BODY_SLOTS];
     for (int32_t i = *last; i >= 0; i = cg->bodies.items[i].other) {
-        const xpu_chain_body_text *body = &cg->bodies.items[i];
-        if (body->hash == hash && same_structure(body->chain, chain, body->types, types)) return body->name;
+        xpu_chain_body_text *body = &cg->bodies.items[i];
+        if (body->hash == hash && same_structure(body->chain, chain, body->types, types)) return body;
     }
     const xpu_chain_types *own = xpu_copy(cg->arena, types, sizeof *types);
-    xpu_chain_body_text body = {hash, chain, own, body_name(cg, chain), cg->layers.items[layer].region, *last};
+    xpu_chain_body_text body = {hash, chain, own, body_name(cg, chain), cg->layers.items[layer].region, *last, 0};
     *last = (int32_t)cg->bodies.count;
     XPU_PUSH(cg->arena, &cg->bodies, body);
-    return body.name;
+    return &cg->bodies.items[*last];
 }
 
 /* ---- the call ---- */
@@ -100,7 +101,9 @@ const char *xpu_prologue_of(xpu_codegen *cg, uint32_t layer, xpu_node node, xpu_
     xpu_chain_types types;
     if (!xpu_chain_types_of(chain, &dtype, &types)) return NULL; /* its shape function refuses it */
     set_immediates(c, chain);
-    return body_of(cg, layer, chain, &types);
+    xpu_chain_body_text *body = body_of(cg, layer, chain, &types);
+    body->is_prologue = 1;
+    return body->name;
 }
 
 static uint32_t size_bits(xpu_dtype dtype) {
@@ -248,7 +251,7 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
                                xpu_node_where(cg->graph, node, cg->arena));
     }
     struct xpu_chain_typed_call call = {.sizes = xpu_arg_number(sizes_word(chain, &types))};
-    const char *body = body_of(cg, layer, chain, &types);
+    const char *body = body_of(cg, layer, chain, &types)->name;
     call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
     call.inputs = xpu_arg_number(chain->input_count);
     for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {

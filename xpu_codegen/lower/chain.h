@@ -13,6 +13,7 @@ typedef struct xpu_chain_body_text {
     const char *name; /* of the C function */
     uint32_t region;  /* of the first layer that calls it: there it is defined */
     int32_t other;    /* an earlier one whose hash has the same low bits, or -1 */
+    int is_prologue;  /* of a depthwise window that calls it for each row */
 } xpu_chain_body_text;
 
 enum { XPU_BODY_SLOTS = 1 << 12 };

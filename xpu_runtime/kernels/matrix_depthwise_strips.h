@@ -18,8 +18,16 @@ enum {
     NARROW = 14, /* columns of a strip that still make good use of the ring */
     MOST_SLOTS = 16,
     MOST_BANDS = 16, /* that the rows of an image are cut into */
-    FINE = 8         /* strips of each core at least, where they are not shared out evenly */
+    FINE = 8,        /* strips of each core at least, where they are not shared out evenly */
+    READ_BEHIND = 64 /* floats behind all else that may be read */
 };
+
+/* What runs once in a layer, or instead of `inner`: link.ld places it where the loop over lines is not. */
+#if WIDTH == 3
+#define APART __attribute__((noinline, section(".text_narrow")))
+#else
+#define APART
+#endif
 
 /* How the work is cut, and where things lie in LM. */
 struct strips {
@@ -64,10 +72,16 @@ struct line {
 
 /* ---- the cut ---- */
 
+/* Of narrow blocks the bias stands there several times. */
+static uint32_t bias_floats(uint32_t block) {
+    return WIDTH == 3 && block == 16 ? VECTOR : block;
+}
+
 static uint32_t floats_needed(struct strips *s) {
     uint32_t segment = (s->columns - 1) * (uint32_t)s->a->stride_w + WIDTH;
     s->row_floats = segment * s->block;
-    return 2 * (WIDTH * MOST_HEIGHT + 1 + s->columns) * s->block + s->slots * s->row_floats + FINDMAX_LANES;
+    uint32_t halves = 2 * ((WIDTH * MOST_HEIGHT + s->columns) * s->block + bias_floats(s->block));
+    return halves + s->slots * s->row_floats + FINDMAX_LANES + (WIDTH == 3 && s->block == 16 ? READ_BEHIND : 0);
 }
 
 /* The widest strips of `block` channels that LM has room for; 0: none. */
@@ -75,7 +89,7 @@ static int widest(struct strips *s, uint32_t block, uint32_t available) {
     uint32_t step = (uint32_t)s->a->stride_h;
     s->block = block;
     s->blocks = ceil_div((uint32_t)s->a->in_c, block);
-    for (s->tiles = 1; s->tiles <= (uint32_t)s->a->out_w; s->tiles *= 2) {
+    for (s->tiles = 1; s->tiles <= (uint32_t)s->a->out_w; s->tiles += 1 + s->tiles / 4) {
         s->columns = ceil_div((uint32_t)s->a->out_w, s->tiles);
         s->slots = min_u32(s->span + 2 * step, MOST_SLOTS);
         while (s->slots > s->span + step && floats_needed(s) > available) s->slots--;
@@ -86,10 +100,23 @@ static int widest(struct strips *s, uint32_t block, uint32_t available) {
     return floats_needed(s) <= available;
 }
 
+/* About what a pixel of a strip takes. */
+static uint32_t pixel_cycles(const struct strips *s) {
+    const uint32_t vectors = s->block / 16;
+#if WIDTH == 3
+    const int is_next = s->a->stride_w == 1;
+    if (vectors == 1 && s->a->activation == (int32_t)XPU_ACT_NONE) return is_next ? 18 : 27;
+    if (is_next) return vectors < 4 ? 40 : 52;
+    return 16 * (vectors + 2);
+#else
+    return vectors < 3 ? 75 : 27 * vectors;
+#endif
+}
+
 /* Bands so that all cores have about the same number of rows; each begins with rows that wait for their input. Returns
  * about the cycles of the core that has most to do. */
 static uint32_t choose_bands(struct strips *s, uint32_t cores) {
-    enum { LINE_CYCLES = 350, VECTOR_CYCLES = WIDTH == 3 ? 13 : 27, LEAST_CYCLES = WIDTH == 3 ? 40 : 75 };
+    enum { LINE_CYCLES = WIDTH == 3 ? 1000 : 350 };
     uint32_t others = (uint32_t)s->a->batch * s->tiles * s->blocks, height = (uint32_t)s->a->out_h, best = 0;
     for (uint32_t bands = 1; bands <= min_u32(MOST_BANDS, height); bands *= 2) {
         uint32_t rows = ceil_div(height, bands), strips = ceil_div(height, rows) * others;
@@ -99,12 +126,11 @@ static uint32_t choose_bands(struct strips *s, uint32_t cores) {
         s->rows = rows;
         s->bands = ceil_div(height, rows);
     }
-    uint32_t pixel = VECTOR_CYCLES * s->block / 16;
-    return best * (LINE_CYCLES + s->columns * (pixel > LEAST_CYCLES ? pixel : LEAST_CYCLES));
+    return best * (LINE_CYCLES + s->columns * pixel_cycles(s));
 }
 
 /* Chooses the strips; 0: this core's LM has no room for any. */
-static int cut(struct strips *s, uint32_t cores) {
+static APART int cut(struct strips *s, uint32_t cores) {
     const struct xpu_depthwise_f32_args *a = s->a;
     uint32_t available, most = (uint32_t)(a->in_c + 15) / 16 * 16, best = 0;
     struct strips t = *s;
@@ -122,7 +148,7 @@ static int cut(struct strips *s, uint32_t cores) {
     for (uint32_t i = 0; i < 2; i++) {
         s->w[i] = lm;
         s->bias[i] = s->w[i] + WIDTH * MOST_HEIGHT * s->block;
-        s->out[i] = s->bias[i] + s->block;
+        s->out[i] = s->bias[i] + bias_floats(s->block);
         lm = s->out[i] + s->columns * s->block;
     }
     s->ring = lm;
@@ -265,6 +291,8 @@ ALWAYS_INLINE void finish(struct end e, float *out, vfloat32m4_t a0, vfloat32m4_
 #define SUM(a, x, w)  "vfmacc.vv %[" a "], %[" x "], %[" w "]\n"
 
 #if WIDTH == 3
+#include "xpu_runtime/kernels/matrix_depthwise_narrow.h"
+
 /*
  * One row of the window for AT_ONCE pixels, which stand in a0 to a2: each pixel of x meets the weights w0 to w2 of all
  * pixels that it is a tap of. u and v hold pixels of x in turn, and loads of what comes next stand between the sums, so
@@ -333,6 +361,16 @@ static void inner(const struct line *l, uint32_t pixel, uint32_t count, size_t v
     if (l->heights == 1 && stride == 1) return inner_pixels(l, pixel, count, 1, 1, vl);
     if (l->heights == 1) return inner_pixels(l, pixel, count, 1, 2, vl);
     inner_pixels(l, pixel, count, 0, 1, vl);
+}
+
+static inline uint32_t pixels_at_once(const struct line *l) {
+    return is_narrow(l) ? NARROW_AT_ONCE : AT_ONCE;
+}
+
+/* inner, or what is its like for narrow blocks. */
+ALWAYS_INLINE void inside_image(const struct line *l, uint32_t pixel, uint32_t count, size_t vl) {
+    if (is_narrow(l)) return inner_narrow(l, pixel, count, vl);
+    inner(l, pixel, count, vl);
 }
 
 #else
@@ -435,6 +473,15 @@ static void inner(const struct line *l, uint32_t pixel, uint32_t count, size_t v
     if (l->a->stride_w == 1) return inner_wide(l, pixel, count, 1, vl);
     inner_wide(l, pixel, count, 2, vl);
 }
+
+static inline uint32_t pixels_at_once(const struct line *l) {
+    (void)l;
+    return AT_ONCE;
+}
+
+ALWAYS_INLINE void inside_image(const struct line *l, uint32_t pixel, uint32_t count, size_t vl) {
+    inner(l, pixel, count, vl);
+}
 #endif
 
 /* One pixel and those of its taps first .. last - 1 that are inside the image. */
@@ -471,10 +518,11 @@ static void compute_line(const struct line *l, const struct strip *t) {
     low = min_i32(low, columns);
     high = max_i32(min_i32(high, columns), low);
     edge(l, t, 0, (uint32_t)low, vl);
-    if (high - low >= AT_ONCE) {
-        uint32_t inside = (uint32_t)(high - low), whole = inside / AT_ONCE * AT_ONCE;
-        inner(l, (uint32_t)low, whole, vl);
-        if (whole < inside) inner(l, (uint32_t)(high - AT_ONCE), AT_ONCE, vl); /* some of them once more */
+    const uint32_t at_once = pixels_at_once(l), inside = (uint32_t)(high - low);
+    if (inside >= at_once) {
+        uint32_t whole = inside / at_once * at_once;
+        inside_image(l, (uint32_t)low, whole, vl);
+        if (whole < inside) inside_image(l, (uint32_t)high - at_once, at_once, vl); /* some of them once more */
         low = high;
     }
     edge(l, t, (uint32_t)low, t->columns, vl);
@@ -505,6 +553,13 @@ static void find_rows(const struct strips *s, const struct loader *l, const stru
 static void clear(float *to, uint32_t block) {
     size_t vl = __riscv_vsetvl_e32m4(block);
     __riscv_vse32_v_f32m4(to, __riscv_vfmv_v_f_f32m4(0.0f, vl), vl);
+}
+
+/* A bias of one register: again and again. */
+static void repeat_bias(float *bias, uint32_t block) {
+    const size_t vl = __riscv_vsetvl_e32m1(16);
+    const vfloat32m1_t first = __riscv_vle32_v_f32m1(bias, vl);
+    for (uint32_t i = block; i < bias_floats(block); i += 16) __riscv_vse32_v_f32m1(bias + i, first, vl);
 }
 
 /* The strip's input rows up to the last one of the window that begins at row `top`, which lie in LM, in their places of
@@ -540,7 +595,10 @@ ALWAYS_INLINE void run_strips(const struct strips *s, uint32_t first, uint32_t l
             at = min_i32(max_i32(top, 0), t.in_rows);
             while (slot >= s->slots) slot -= s->slots;
             load_ahead(s, &l, index, base + (uint32_t)at);
-            if (row == 0) xpu_wait(l.ready[which]);
+            if (row == 0) {
+                xpu_wait(l.ready[which]);
+                repeat_bias(s->bias[which], s->block);
+            }
             find_rows(s, &l, &t, top, at, slot, which, &line);
             if (s->body) prepare_rows(s, &t, &prepared, &next_slot, top);
             line.out = s->out[half];
