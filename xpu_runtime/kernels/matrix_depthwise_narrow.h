@@ -3,7 +3,7 @@
  * along the line, and one load brings several neighbouring pixels, which lie side by side in the ring. Included by
  * matrix_depthwise_strips.h.
  */
-enum { NARROW_BLOCK = 16, NARROW_AT_ONCE = 4 /* pixels */ };
+enum { NARROW_BLOCK = 16 };
 
 /* clang-format off */
 #define FOUR(w, a0, a1, a2, a3, x0, x1, x2, x3)                                                                        \
@@ -96,11 +96,6 @@ enum { NARROW_BLOCK = 16, NARROW_AT_ONCE = 4 /* pixels */ };
           "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27",     \
           "v28", "v29", "v30", "v31")
 /* clang-format on */
-
-/* Whether a line goes this way: windows with all their rows, of which sums are the results. */
-static inline int is_narrow(const struct line *l) {
-    return l->heights == 3 && l->block == NARROW_BLOCK && l->a->activation == (int32_t)XPU_ACT_NONE;
-}
 
 /* Pixels pixel .. pixel + count - 1, a multiple of NARROW_AT_ONCE of them, whose columns are all inside the image; of
  * the bias four copies stand one behind the other. */

@@ -13,9 +13,10 @@
 #include "xpu_runtime/kernels/window.h"
 
 enum {
-    AT_ONCE = 3, /* pixels */
-    VECTOR = 64, /* channels */
-    NARROW = 14, /* columns of a strip that still make good use of the ring */
+    AT_ONCE = 3,        /* pixels */
+    NARROW_AT_ONCE = 4, /* of narrow blocks */
+    VECTOR = 64,        /* channels */
+    NARROW = 14,        /* columns of a strip that still make good use of the ring */
     MOST_SLOTS = 16,
     MOST_BANDS = 16, /* that the rows of an image are cut into */
     FINE = 8,        /* strips of each core at least, where they are not shared out evenly */
@@ -100,12 +101,20 @@ static int widest(struct strips *s, uint32_t block, uint32_t available) {
     return floats_needed(s) <= available;
 }
 
+/* Whether matrix_depthwise_narrow.h computes windows with all their rows: their sums go on as they are, or whole lines
+ * go through the activation. */
+static inline int is_narrow(const struct xpu_depthwise_f32_args *a, uint32_t block) {
+    const int32_t activation = a->activation;
+    return WIDTH == 3 && block == 16 &&
+           (activation == (int32_t)XPU_ACT_NONE || activation == (int32_t)XPU_ACT_HARD_SWISH);
+}
+
 /* About what a pixel of a strip takes. */
 static uint32_t pixel_cycles(const struct strips *s) {
     const uint32_t vectors = s->block / 16;
 #if WIDTH == 3
     const int is_next = s->a->stride_w == 1;
-    if (vectors == 1 && s->a->activation == (int32_t)XPU_ACT_NONE) return is_next ? 18 : 27;
+    if (is_narrow(s->a, s->block)) return is_next ? 18 : 27;
     if (is_next) return vectors < 4 ? 40 : 52;
     return 16 * (vectors + 2);
 #else
@@ -363,13 +372,9 @@ static void inner(const struct line *l, uint32_t pixel, uint32_t count, size_t v
     inner_pixels(l, pixel, count, 0, 1, vl);
 }
 
-static inline uint32_t pixels_at_once(const struct line *l) {
-    return is_narrow(l) ? NARROW_AT_ONCE : AT_ONCE;
-}
-
 /* inner, or what is its like for narrow blocks. */
-ALWAYS_INLINE void inside_image(const struct line *l, uint32_t pixel, uint32_t count, size_t vl) {
-    if (is_narrow(l)) return inner_narrow(l, pixel, count, vl);
+ALWAYS_INLINE void inside_image(const struct line *l, int narrow, uint32_t pixel, uint32_t count, size_t vl) {
+    if (narrow) return inner_narrow(l, pixel, count, vl);
     inner(l, pixel, count, vl);
 }
 
@@ -474,12 +479,8 @@ static void inner(const struct line *l, uint32_t pixel, uint32_t count, size_t v
     inner_wide(l, pixel, count, 2, vl);
 }
 
-static inline uint32_t pixels_at_once(const struct line *l) {
-    (void)l;
-    return AT_ONCE;
-}
-
-ALWAYS_INLINE void inside_image(const struct line *l, uint32_t pixel, uint32_t count, size_t vl) {
+ALWAYS_INLINE void inside_image(const struct line *l, int narrow, uint32_t pixel, uint32_t count, size_t vl) {
+    (void)narrow;
     inner(l, pixel, count, vl);
 }
 #endif
@@ -518,11 +519,12 @@ static void compute_line(const struct line *l, const struct strip *t) {
     low = min_i32(low, columns);
     high = max_i32(min_i32(high, columns), low);
     edge(l, t, 0, (uint32_t)low, vl);
-    const uint32_t at_once = pixels_at_once(l), inside = (uint32_t)(high - low);
+    const int narrow = l->heights == 3 && is_narrow(l->a, l->block);
+    const uint32_t at_once = narrow ? NARROW_AT_ONCE : AT_ONCE, inside = (uint32_t)(high - low);
     if (inside >= at_once) {
-        uint32_t whole = inside / at_once * at_once;
-        inside_image(l, (uint32_t)low, whole, vl);
-        if (whole < inside) inside_image(l, (uint32_t)high - at_once, at_once, vl); /* some of them once more */
+        uint32_t whole = narrow ? round_down(inside, NARROW_AT_ONCE) : inside / AT_ONCE * AT_ONCE;
+        inside_image(l, narrow, (uint32_t)low, whole, vl);
+        if (whole < inside) inside_image(l, narrow, (uint32_t)high - at_once, at_once, vl); /* some of them again */
         low = high;
     }
     edge(l, t, (uint32_t)low, t->columns, vl);
