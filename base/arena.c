@@ -224,9 +224,9 @@ void *xpu_copy(xpu_arena *arena, const void *data, size_t bytes) {
 }
 
 char *xpu_strndup(xpu_arena *arena, const char *text, size_t length) {
-    length = strnlen(text, length);
+    if (length) length = strnlen(text, length);
     char *copy = alloc_aligned(arena, length + 1, 1);
-    memcpy(copy, text, length);
+    if (length) memcpy(copy, text, length);
     return copy;
 }
 

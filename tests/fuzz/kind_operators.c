@@ -1,6 +1,8 @@
 /*
  * Models of every operator: a few nodes of a network of tests/sweep, with their inputs and constants, damaged. What the
- * importer takes in new operators, element types and forms is fed here as soon as its network is recorded.
+ * importer takes in new operators, element types and forms is fed here as soon as its network is recorded. And whole
+ * networks as people have them: what takes many operators to one layer (norms and attention that are written out,
+ * products that merge) is in no cut of a few.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -10,17 +12,27 @@
 #include "frontend/onnx/onnx.pb-c.h"
 #include "tests/fuzz/hostile.h"
 
-static hostile_file *networks;
-static uint32_t network_count;
+typedef struct {
+    hostile_file *files;
+    uint32_t count;
+} network_list;
+
+static network_list networks, whole_networks;
+
+static void load_list(network_list *list, const char *pattern, const char *more) {
+    glob_t found;
+    if (list->count || glob(pattern, 0, NULL, &found) != 0) return;
+    if (more && glob(more, GLOB_APPEND, NULL, &found) != 0) abort();
+    list->files = calloc(found.gl_pathc, sizeof *list->files);
+    if (!list->files) abort();
+    for (size_t i = 0; i < found.gl_pathc; i++) hostile_load(&list->files[i], found.gl_pathv[i]);
+    list->count = (uint32_t)found.gl_pathc;
+    globfree(&found);
+}
 
 static void load_networks(void) {
-    glob_t found;
-    if (network_count || glob("tests/sweep/*.onnx", 0, NULL, &found) != 0) return;
-    networks = calloc(found.gl_pathc, sizeof *networks);
-    if (!networks) abort();
-    for (size_t i = 0; i < found.gl_pathc; i++) hostile_load(&networks[i], found.gl_pathv[i]);
-    network_count = (uint32_t)found.gl_pathc;
-    globfree(&found);
+    load_list(&networks, "tests/sweep/*.onnx", NULL);
+    load_list(&whole_networks, "tests/networks/*.onnx", "tests/regress/attention/*.onnx");
 }
 
 /* Whether a node among the first `count` of the graph reads (or, with `results`, makes) the tensor. */
@@ -50,7 +62,7 @@ static size_t keep_values(const XpuOnnx__GraphProto *graph, XpuOnnx__ValueInfoPr
 
 void hostile_cut(hostile_random *random, hostile_file *file) {
     load_networks();
-    const hostile_file *whole = &networks[hostile_below(random, network_count)];
+    const hostile_file *whole = &networks.files[hostile_below(random, networks.count)];
     XpuOnnx__ModelProto *model = xpu_onnx__model_proto__unpack(NULL, whole->size, whole->data);
     if (!model) abort();
     XpuOnnx__GraphProto *graph = model->graph, all = *graph;
@@ -79,8 +91,13 @@ void hostile_cut(hostile_random *random, hostile_file *file) {
 }
 
 static void make_operators(hostile_random *random, hostile_file *file) {
-    hostile_cut(random, file);
-    if (hostile_chance(random, 5)) return;
+    if (hostile_chance(random, 20)) {
+        const hostile_file *whole = &whole_networks.files[hostile_below(random, whole_networks.count)];
+        hostile_set(file, whole->data, whole->size);
+    } else {
+        hostile_cut(random, file);
+        if (hostile_chance(random, 5)) return;
+    }
     hostile_damage_wire(random, file);
 }
 

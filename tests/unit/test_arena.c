@@ -107,6 +107,7 @@ static xpu_status strings(xpu_arena *arena, xpu_diags *diags) {
     CU_ASSERT_STRING_EQUAL(xpu_strdup(arena, "abc"), "abc");
     CU_ASSERT_STRING_EQUAL(xpu_strndup(arena, "abcdef", 3), "abc");
     CU_ASSERT_STRING_EQUAL(xpu_strndup(arena, "ab\0cd", 5), "ab");
+    CU_ASSERT_STRING_EQUAL(xpu_strndup(arena, NULL, 0), "");
     CU_ASSERT_STRING_EQUAL(xpu_printf(arena, "%d-%s", 7, "x"), "7-x");
     CU_ASSERT_EQUAL(memcmp(xpu_copy(arena, "xyz", 3), "xyz", 3), 0);
     CU_ASSERT_PTR_NOT_NULL(xpu_copy(arena, NULL, 0));
