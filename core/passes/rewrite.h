@@ -54,6 +54,10 @@ xpu_status xpu_find_hard_swish(xpu_graph *graph, xpu_node node, xpu_diags *diags
  * bias. */
 xpu_status xpu_find_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags);
 
+/* Rotary embedding, that is x * c + (x with the elements of pairs exchanged) * s in the forms that exporters write, of
+ * which `node` is the last operator, becomes ROTARY. */
+xpu_status xpu_find_rotary(xpu_graph *graph, xpu_node node, xpu_diags *diags);
+
 /* Products and sums with one number in front of a convolution go into its constant weights and bias. */
 xpu_status xpu_fold_before_conv(xpu_graph *graph, xpu_node conv, xpu_diags *diags);
 

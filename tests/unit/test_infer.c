@@ -307,6 +307,13 @@ static void elementwise(void) {
         {XPU_OP_ROW_RESTORE, "f[N,2,3] f[N,2,1] f[2]", "", "!shape-rows"},
         {XPU_OP_ROW_RESTORE, "f[N,2,3] f[2,1]", "", "!shape-rows"},
         {XPU_OP_ROW_RESTORE, "f[N,2,3] f[N,2,1]", "activation=3", "!op-attribute"},
+        {XPU_OP_CHAIN, "f[8]", "", "!chain-program"},
+    };
+    RUN(cases);
+}
+
+static void composites(void) {
+    static const infer_case cases[] = {
         {XPU_OP_ATTENTION, "f[2,N,8] f[2,K,8] f[2,K,5]", "", "2,N,5"},
         {XPU_OP_ATTENTION, "f[2,N,8] f[2,K,8] f[2,K,5] b[N,K]", "scale=0.5", "2,N,5"},
         {XPU_OP_ATTENTION, "f[2,N,8] f[2,K,8] f[2,K,5] b[1,N,K]", "", "2,N,5"},
@@ -316,6 +323,18 @@ static void elementwise(void) {
         {XPU_OP_ATTENTION, "f[2,N,8] f[3,K,8] f[2,K,5]", "", "!shape-attention"},
         {XPU_OP_ATTENTION, "f[2,N,8] f[2,4,8] f[2,5,5]", "", "!shape-attention"},
         {XPU_OP_ATTENTION, "f[8] f[8] f[8]", "", "!shape-attention"},
+        {XPU_OP_ROTARY, "f[N,4,8] f[N,1,8] f[N,1,8]", "interleaved=1", "N,4,8"},
+        {XPU_OP_ROTARY, "f[2,4,N,8] f[N,8] f[N,8]", "", "2,4,N,8"},
+        {XPU_OP_ROTARY, "f[2,4,N,8] f[2,1,N,8] f[2,1,N,8]", "", "2,4,N,8"},
+        {XPU_OP_ROTARY, "f[8] f[8] f[8]", "", "8"},
+        {XPU_OP_ROTARY, "f[2,4,N,8] f[1,4,1,8] f[1,4,1,8]", "", "!shape-rotary"},
+        {XPU_OP_ROTARY, "f[N,4,8] f[N,1,8] f[1,1,8]", "", "!shape-rotary"},
+        {XPU_OP_ROTARY, "f[1,4,8] f[3,1,8] f[3,1,8]", "", "!shape-rotary"},
+        {XPU_OP_ROTARY, "f[4,8] f[4,1,8] f[4,1,8]", "", "!shape-rotary"},
+        {XPU_OP_ROTARY, "f[N,7] f[7] f[7]", "", "!shape-rotary"},
+        {XPU_OP_ROTARY, "f[N,8] f[4] f[4]", "", "!shape-rotary"},
+        {XPU_OP_ROTARY, "f[N,258] f[258] f[258]", "", "!shape-rotary"},
+        {XPU_OP_ROTARY, "f[] f[] f[]", "", "!shape-rotary"},
         {XPU_OP_BATCH_NORM, "f[N,8,H] f[8] f[8] f[8] f[8]", "", "N,8,H"},
         {XPU_OP_BATCH_NORM, "f[N,8,H] f[8] f[8] f[7] f[8]", "", "!shape-batch-norm"},
         {XPU_OP_BATCH_NORM, "f[8] f[8] f[8] f[8] f[8]", "", "!shape-batch-norm"},
@@ -325,7 +344,6 @@ static void elementwise(void) {
         {XPU_OP_NORM, "f[] f[8]", "", "!shape-norm"},
         {XPU_OP_NORM, "f[N,8] f[7]", "", "!shape-norm"},
         {XPU_OP_NORM, "f[8,8] f[8] f[8,8]", "", "!shape-norm"},
-        {XPU_OP_CHAIN, "f[8]", "", "!chain-program"},
     };
     RUN(cases);
 }
@@ -513,5 +531,5 @@ static void window_reader(void) {
 }
 
 XPU_TEST_MAIN("infer", {"window reader", window_reader}, {"windows", windows}, {"matrix products", matrices},
-              {"moving elements", movers}, {"elementwise", elementwise}, {"folding", folding},
-              {"errors do not cascade", errors_do_not_cascade}, {"hostile attributes", hostile})
+              {"moving elements", movers}, {"elementwise", elementwise}, {"composites", composites},
+              {"folding", folding}, {"errors do not cascade", errors_do_not_cascade}, {"hostile attributes", hostile})

@@ -1,5 +1,6 @@
-/* What works on rows: norms, and what products of scaled rows and of computed matrices need besides the product
- * (choose/row_scale.c, choose/computed_weights.c). */
+/* What works on rows: norms, rotary embedding, and what products of scaled rows and of computed matrices need besides
+ * the product (choose/row_scale.c, choose/computed_weights.c). */
+#include "core/ops/rotary.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
@@ -35,6 +36,29 @@ xpu_status xpu_lower_norm(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     offer_in_place(cg, to, from);
     xpu_describe_layer(cg, layer, XPU_KERNEL_norm_f32, xpu_dim_of(cg, 0));
     return xpu_add_norm_f32(cg, layer, &call);
+}
+
+xpu_status xpu_lower_rotary(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0);
+    const xpu_value_info *info = xpu_value_at(cg->graph, x);
+    int first, last;
+    if (!xpu_rotary_fits(cg->graph, info, xpu_value_at(cg->graph, xpu_node_input(cg->graph, node, XPU_IN_COSINES)),
+                         &first, &last))
+        return xpu_codegen_bug(cg, "tables do not fit", "of node %u", node.id);
+    const int rows = info->rank - 1;
+    const uint32_t from = xpu_operand_buffer(cg, layer, x, "x");
+    const uint32_t to = xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, 0));
+    struct xpu_rotary_f32_call call = {.x = xpu_arg_at(from), .y = xpu_arg_at(to)};
+    call.cosines = xpu_operand_of(cg, layer, node, XPU_IN_COSINES, "cosines");
+    call.sines = xpu_operand_of(cg, layer, node, XPU_IN_SINES, "sines");
+    call.outer = xpu_arg_dim(xpu_dims_product(cg, x, 0, first));
+    call.middle = xpu_arg_dim(xpu_dims_product(cg, x, first, last));
+    call.inner = xpu_arg_dim(xpu_dims_product(cg, x, last, rows));
+    call.size = xpu_arg_dim(xpu_value_dim(cg, x, rows));
+    call.interleaved = xpu_arg_attr(cg, node, XPU_ATTR_INTERLEAVED);
+    offer_in_place(cg, to, from);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_rotary_f32, xpu_dim_of(cg, 0));
+    return xpu_add_rotary_f32(cg, layer, &call);
 }
 
 xpu_status xpu_lower_row_scale(xpu_codegen *cg, uint32_t layer, xpu_node node) {
