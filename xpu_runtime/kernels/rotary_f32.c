@@ -5,8 +5,9 @@
  */
 #include "xpu_runtime/kernels/common.h"
 
-/* SHARES: blocks of a core's work, where they all fit. FEW: elements that one core takes alone. */
-enum { VECTOR = 64, SHARES = 2, FEW = 512 };
+/* SHARES: blocks of a core's work, where they all fit. FEW: elements that one core takes alone. SMALL: those that core 0
+ * leaves to the others, as it prepares the next layer meanwhile. */
+enum { VECTOR = 64, SHARES = 2, FEW = 512, SMALL = 8192 };
 
 struct rotary {
     struct xpu_rotary_f32_args a;
@@ -30,7 +31,7 @@ static inline vbool8_t second_ones(const struct rotary *k) {
 
 static inline vfloat32m4_t turned(vfloat32m4_t x, vfloat32m4_t c, vfloat32m4_t s, uint32_t half, vbool8_t is_second,
                                   size_t vl) {
-    vfloat32m4_t partner = __riscv_vslideup_vx_f32m4(x, x, half, vl);
+    vfloat32m4_t partner = __riscv_vslideup_vx_f32m4(__riscv_vundefined_f32m4(), x, half, vl);
     partner = __riscv_vmerge_vvm_f32m4(__riscv_vslidedown_vx_f32m4(x, half, vl), partner, is_second, vl);
     return __riscv_vfadd_vv_f32m4(__riscv_vfmul_vv_f32m4(x, c, vl), __riscv_vfmul_vv_f32m4(partner, s, vl), vl);
 }
@@ -204,6 +205,11 @@ static void rotary_share(const void *args, uint32_t core, uint32_t cores) {
     k.half = k.a.interleaved ? 1 : size / 2;
     k.vector = 2 * k.half > VECTOR ? 0 : round_down(VECTOR, 2 * k.half);
     k.row = (uint32_t)k.a.inner * size;
+    if (cores > 1 && (uint32_t)k.a.outer * (uint32_t)k.a.middle * k.row <= SMALL) {
+        if (core == 0) return;
+        core--;
+        cores--;
+    }
     share_tasks(core, cores, (uint32_t)k.a.outer, &at, &end);
     if ((uint32_t)k.a.outer < cores || 2 * ((uint32_t)k.a.middle + 2) * (uint64_t)k.row > room)
         run_parts(&k, core, cores, lm, room);
