@@ -45,7 +45,9 @@ int xpu_replace_node(xpu_graph *graph, xpu_node node, xpu_value value) {
 
 int xpu_is_columns_of(const xpu_graph *graph, xpu_node node, xpu_node product) {
     const xpu_node_info *part = xpu_node_at(graph, node), *whole = xpu_node_at(graph, product);
-    if (!xpu_node_is(graph, node, XPU_OP_SLICE) || !xpu_node_has(graph, product, XPU_TRAIT_PRODUCT)) return 0;
+    const int is_whole =
+        xpu_node_has(graph, product, XPU_TRAIT_PRODUCT) || xpu_node_is(graph, product, XPU_OP_ROW_RESTORE);
+    if (!xpu_node_is(graph, node, XPU_OP_SLICE) || !is_whole) return 0;
     for (uint32_t i = 0; i < whole->origins.count && part->origins.count; i++) {
         if (whole->origins.items[i] == part->origins.items[0]) return 1;
     }

@@ -1,7 +1,8 @@
 /*
  * Queries, keys and values, or the gate of a feed-forward network and what it gates, are products of one row by several
  * constant matrices. Each takes more cycles to begin than to compute: one product by all their columns takes one start.
- * Of several rows the columns of one product would be no run of bytes.
+ * Of several rows the columns of one product are no run of bytes and are copied, which takes less than a start of the
+ * tensor engine where they are few.
  */
 #include "xpu_codegen/choose/merged_products.h"
 
@@ -10,8 +11,9 @@
 #include "core/passes/rewrite.h"
 #include "xpu_codegen/values.h"
 
-/* Of a merged product, whose weights are in memory while the program is made: a layer's start is little beside more. */
-enum { MOST_WEIGHTS = 1 << 20 };
+/* Of a merged product, whose weights are in memory while the program is made: a layer's start is little beside more.
+ * MOST_COPIED: elements of its result, where it has several rows. */
+enum { MOST_WEIGHTS = 1 << 20, MOST_COPIED = 1 << 14 };
 
 /* Products of the same row, in the order in which they stand. */
 typedef struct {
@@ -20,19 +22,34 @@ typedef struct {
 } group;
 
 static int64_t last_dim(const xpu_codegen *cg, xpu_value value) {
-    int64_t dims[XPU_MAX_RANK] = {0};
-    int rank = xpu_value_at(cg->graph, value)->rank;
-    return rank && xpu_value_dims(cg->graph, value, NULL, dims) ? dims[rank - 1] : 0;
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    int64_t size;
+    return info->rank && xpu_dim_is_const(&cg->graph->dims, info->dims[info->rank - 1], &size) ? size : 0;
+}
+
+/* How many rows are likely; 0: the value has none. */
+static double rows_of(const xpu_codegen *cg, xpu_value value) {
+    const int rank = xpu_value_at(cg->graph, value)->rank;
+    double rows = 1;
+    if (rank < 2 || last_dim(cg, value) < 1) return 0;
+    for (int i = 0; i < rank - 1; i++) rows *= xpu_dim_likely(cg, xpu_value_dim(cg, value, i));
+    return rows;
 }
 
 static int is_one_row(const xpu_codegen *cg, xpu_value value) {
-    int64_t dims[XPU_MAX_RANK];
-    int rank = xpu_value_at(cg->graph, value)->rank;
-    if (rank < 2 || !xpu_value_dims(cg->graph, value, NULL, dims) || dims[rank - 1] < 1) return 0;
-    for (int i = 0; i < rank - 1; i++) {
-        if (dims[i] != 1) return 0;
+    for (int i = 0; i < xpu_value_at(cg->graph, value)->rank - 1; i++) {
+        int64_t size;
+        if (!xpu_dim_is_const(&cg->graph->dims, xpu_value_dim(cg, value, i), &size) || size != 1) return 0;
     }
-    return 1;
+    return rows_of(cg, value) > 0;
+}
+
+/* Rows of a product by one matrix on the tensor engine, of which a start takes long. */
+static int has_rows(const xpu_codegen *cg, xpu_node node, xpu_value x, xpu_value y) {
+    if (is_one_row(cg, x) && is_one_row(cg, y)) return 1;
+    return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) != XPU_PRECISION_FP32 &&
+           xpu_value_at(cg->graph, xpu_node_input(cg->graph, node, XPU_IN_W))->rank == 2 && rows_of(cg, x) > 0 &&
+           last_dim(cg, y) > 0;
 }
 
 static int has_constant_bias(const xpu_codegen *cg, xpu_node node, int64_t columns) {
@@ -48,8 +65,7 @@ static int may_merge(const xpu_codegen *cg, xpu_node node) {
     xpu_value w = xpu_node_input(graph, node, XPU_IN_W);
     if (xpu_node_at(graph, node)->output_count > 1 || xpu_node_input(graph, node, XPU_IN_BRANCH).id) return 0;
     if (!xpu_is_const_value(cg, w) || xpu_is_const_value(cg, x) || xpu_value_at(graph, w)->rank < 2) return 0;
-    if (xpu_value_at(graph, x)->rank != xpu_value_at(graph, y)->rank || !is_one_row(cg, x) || !is_one_row(cg, y))
-        return 0;
+    if (xpu_value_at(graph, x)->rank != xpu_value_at(graph, y)->rank || !has_rows(cg, node, x, y)) return 0;
     return has_constant_bias(cg, node, last_dim(cg, y)) && !xpu_value_leaves_program(cg, y);
 }
 
@@ -71,7 +87,9 @@ static int fits(const xpu_codegen *cg, const group *g, xpu_node node) {
     const xpu_graph *graph = cg->graph;
     xpu_node first = g->products.items[0];
     const xpu_node_info *a = xpu_node_at(graph, first), *b = xpu_node_at(graph, node);
-    int64_t columns = last_dim(cg, xpu_node_output(graph, node, XPU_OUT_Y));
+    xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y);
+    int64_t columns = last_dim(cg, y);
+    if (!is_one_row(cg, y) && rows_of(cg, y) * (double)(g->columns + columns) > MOST_COPIED) return 0;
     return a->parent.id == b->parent.id && a->region == b->region && same_epilogue(graph, first, node) &&
            columns <= MOST_WEIGHTS / g->inner - g->columns;
 }

@@ -55,7 +55,7 @@ static const char *layer_name(const xpu_codegen *cg, xpu_node node) {
     if (use && xpu_is_columns_of(graph, use->node, node))
         return xpu_printf(cg->arena, "%s" XPU_MERGED_SUFFIX, xpu_node_name(graph, node));
     if (use && use->input == XPU_IN_X && xpu_node_is(graph, use->node, XPU_OP_ROW_RESTORE))
-        return xpu_printf(cg->arena, "%s" XPU_ROWS_SUFFIX, xpu_node_name(graph, use->node));
+        return xpu_printf(cg->arena, "%s" XPU_ROWS_SUFFIX, layer_name(cg, use->node));
     return xpu_node_name(graph, node);
 }
 

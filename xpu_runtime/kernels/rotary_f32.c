@@ -5,8 +5,8 @@
  */
 #include "xpu_runtime/kernels/common.h"
 
-/* SHARES: blocks of a core's work, where they all fit. FEW: elements that one core takes alone. SMALL: those that core 0
- * leaves to the others, as it prepares the next layer meanwhile. */
+/* SHARES: blocks of a core's work, where they all fit. FEW: elements that one core takes alone. SMALL: those that core
+ * 0 leaves to the others, as it prepares the next layer meanwhile. */
 enum { VECTOR = 64, SHARES = 2, FEW = 512, SMALL = 8192 };
 
 struct rotary {
