@@ -275,6 +275,10 @@ static const xpu_paddle_row rows[] = {
     DESC("sequence_pad", sequence_pad, PAD, "X,PadValue", "Out,Length"), DESC("sequence_unpad", sequence_unpad, GATHER, "X,Length", "Out"),
     BOTH("ctc_align", ctc_align, "Input,InputLength", "Output,OutputLength"), BOTH("gather_tree", gather_tree, "Ids,Parents", "Out"),
     BOTH("crf_decoding", crf_decoding, "Emission,Transition,Label,Length", "ViterbiPath"),
+    DESC("viterbi_decode", viterbi_decode, REDUCE_MAX, "Input,Transition,Length", "Scores,Path"),
+    PIR("viterbi_decode", viterbi_decode, REDUCE_MAX, "Input,Transition,Length", NULL),
+    DESC32("inverse", inverse, DIV, "Input", "Output"), PIR32("inverse", inverse, DIV, "Input", NULL),
+    DESC32("match_matrix_tensor", match_matrix, MATMUL, "X,Y,W", "Out,Tmp"), PIR32("match_matrix_tensor", match_matrix, MATMUL, "X,Y,W", NULL),
     /* of data's own size, by chance, and others */
     BOTH("unique", unique, "X", "Out,Indices,Index,Counts"), DESC("unique_with_counts", unique, TOP, "X", "Out,Index,Count"),
     BOTH("is_empty", is_empty, "X", "Out"), DESC("print", identity, IDENTITY, "In", "Out"), PIR("print", identity, IDENTITY, "In", NULL),

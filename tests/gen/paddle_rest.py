@@ -106,3 +106,11 @@ case("gather_tree", dict(Ids=i(9, 2, 1, 4), Parents=i(4, 2, 1, 4)), {"Out": ["in
 PATH = {"ViterbiPath": ["int64"]}
 case("crf_decoding", dict(Emission=f(3, 6, 4), Transition=f(6, 4), Length=np.array([6, 1, 4], np.int64)), PATH)
 case("crf_decoding", dict(Emission=rows(7, 3), Transition=f(5, 3)), PATH)
+TAGS = {"Scores": 1, "Path": ["int64"]}
+case("viterbi_decode", dict(Input=f(3, 6, 5), Transition=f(5, 5), Length=np.array([4, 1, 5], np.int64)), TAGS, include_bos_eos_tag=True)
+case("viterbi_decode", dict(Input=f(2, 4, 3), Transition=f(3, 3), Length=np.array([4, 2], np.int64)), TAGS, include_bos_eos_tag=False)
+NOT_IN_PIR |= {"viterbi_decode"}
+case("inverse", {"Input": f(5, 5)}, {"Output": 1})
+case("inverse", {"Input": (f(2, 3, 3) + np.array([[0, 2, 0], [0, 0, 2], [2, 0, 0]])).astype(np.float32)}, {"Output": 1})
+case("match_matrix_tensor", dict(X=rows(4, 3), Y=rows(5, 3), W=f(3, 2, 3)), {"Out": 1, "~Tmp": 1}, dim_t=2)
+case("match_matrix_tensor", dict(X=rows(2, 4), Y=rows(3, 4), W=f(4, 3, 4)), {"Out": 1, "~Tmp": 1}, dim_t=3)

@@ -4,8 +4,9 @@
     record_paddle.py operators [FOLDER]  the cases of paddle_cases.py, some in each program; FOLDER: one in each, there
     record_paddle.py quantised           those of paddle_quantised.py, and its networks
     record_paddle.py more [FOLDER]       those of paddle_more.py
-    record_paddle.py boxes [FOLDER]      those of paddle_boxes.py
     record_paddle.py adaptive            those of paddle_adaptive.py
+    record_paddle.py boxes [FOLDER]      those of paddle_boxes.py; rest: paddle_rest.py
+    record_paddle.py chance              paddle_chance.py's networks
     record_paddle.py half                paddle_half.py's network; what it answers in float32
 
 It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
@@ -19,15 +20,32 @@ import paddle
 import paddle_adaptive
 import paddle_boxes
 import paddle_cases
+import paddle_chance
 import paddle_files
 import paddle_half
 import paddle_more
 import paddle_quantised
-import paddle_run
+import paddle_rest
+from paddle import inference
 from paddle.base.proto import framework_pb2
 from PIL import Image
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "paddle")
+
+
+def run(folder, x):
+    config = inference.Config(folder + "/inference.pdmodel", folder + "/inference.pdiparams")
+    config.disable_gpu()
+    config.switch_ir_optim(False)
+    config.disable_glog_info()
+    config.set_cpu_math_library_num_threads(1)
+    predictor = inference.create_predictor(config)
+    handle = predictor.get_input_handle(predictor.get_input_names()[0])
+    handle.reshape(x.shape)
+    handle.copy_from_cpu(x)
+    predictor.run()
+    name = predictor.get_output_names()[0]
+    return {name: predictor.get_output_handle(name).copy_to_cpu()}
 
 
 def picture(path, width, height, mean, std):
@@ -42,7 +60,7 @@ def ocr(models, data):
     for name, (model, x) in cases.items():
         x = np.round(x * 64) / 64  # short in the archive, and as good a picture
         np.savez_compressed(f"{HERE}/ocr_{name}_in.npz", x=x.astype(np.float32))
-        np.savez_compressed(f"{HERE}/ocr_{name}_out.npz", **paddle_run.answer(f"{models}/{model}/inference.pdmodel", f"{models}/{model}/inference.pdiparams", x.astype(np.float32)))
+        np.savez_compressed(f"{HERE}/ocr_{name}_out.npz", **run(f"{models}/{model}", x.astype(np.float32)))
 
 
 # ---- operators ----
@@ -257,7 +275,7 @@ def others(module, name, folder, single):
             print(name, "refused:", " ".join(str(error).split())[-400:])
 
 
-OTHERS = {"more": paddle_more, "boxes": paddle_boxes}
+OTHERS = {"more": paddle_more, "boxes": paddle_boxes, "rest": paddle_rest}
 if sys.argv[1] in OTHERS:
     others(OTHERS[sys.argv[1]], sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else HERE + "/operators", len(sys.argv) > 2)
 
@@ -271,6 +289,10 @@ def half(folder):
 
 if sys.argv[1] == "adaptive":
     record(HERE + "/operators/adaptive", [(f"{case[0]}_{k}", case) for k, case in enumerate(paddle_adaptive.CASES, 1)])
+if sys.argv[1] == "chance":
+    os.makedirs(HERE + "/chance", exist_ok=True)
+    for name, build in paddle_chance.NETWORKS.items():
+        record_network(f"{HERE}/chance/{name}", build)
 if sys.argv[1] == "half":
     half(HERE)
 if sys.argv[1] == "quantised":
