@@ -71,6 +71,11 @@ static void other_axis(bench *b) {
     square = OP_WITH(b, REDUCE_MEAN, square, XPU_ATTR_INT_OF(AXIS, 0));
     OUT(b, OP(b, DIV, x, OP(b, SQRT, OP(b, ADD, square, number(b, 1e-5f)))));
 }
+static void sum_of_squares(bench *b) { /* the Euclidean length */
+    xpu_value x = rows(b), sum = OP(b, MUL, x, x);
+    sum = OP_WITH(b, REDUCE_SUM, sum, XPU_ATTR_INT_OF(AXIS, 1));
+    OUT(b, OP(b, DIV, x, OP(b, SQRT, OP(b, ADD, sum, number(b, 1e-5f)))));
+}
 static void inverse_of_two(bench *b) {
     xpu_value x = rows(b);
     OUT(b, OP(b, MUL, x, OP(b, DIV, number(b, 2), length(b, x, 1e-5f))));
@@ -102,6 +107,7 @@ static void written_out(void) {
         {"the length of something else", other_length, "mul reduce_mean add sqrt div"},
         {"a negative epsilon", negative_epsilon, "mul reduce_mean add sqrt div"},
         {"another axis", other_axis, "mul reduce_mean add sqrt div"},
+        {"a sum, not a mean", sum_of_squares, "mul reduce_sum add sqrt div"},
         {"2 / length", inverse_of_two, "mul reduce_mean add sqrt div mul"},
         {"long rows", long_rows, "mul reduce_mean add sqrt div"},
         {"rows of other forms", scale_of_other_form, "norm mul mul"},
