@@ -28,6 +28,11 @@ for net in det rec; do
     model=$shared/models/paddle/ch_PP-OCRv4_$net/inference.pdmodel
     [ -e "$model" ] && add $net "$model" tests/paddle/ocr_${net}_in.npz tests/paddle/ocr_${net}_out.npz
 done
+mkdir "$folder/vision"
+python3 tests/gen/vision.py unpack "$folder/vision" small
+for model in "$folder"/vision/*.pdmodel; do
+    add "$(basename "$model" .pdmodel)" "$model" "${model%.*}.npy" "${model%.*}.out"
+done
 status=0
 for run in "onnx:${PYTHON:-}" "pdmodel:${PADDLE2:-}" "json:${PADDLE3:-}"; do
     [ -n "${run#*:}" ] || continue
