@@ -334,6 +334,7 @@ models: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all
 	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=standard
 	@scripts/models $(BUILD) ../shared/models --write
+	@scripts/models $(BUILD) ../shared/models --write vision
 
 # Which lines of the host's code the quick tests reach: docs/coverage.md
 COVERED    := $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)
