@@ -1,6 +1,6 @@
 # Networks of paddle.vision with seeded parameters (tests/gen/vision.py), for sourcing behind checks.sh: against what
-# PaddlePaddle answered, on ref and func, each layer on the unit that tests/paddle/vision_units.txt says (UPDATE=1 writes it,
-# and prints how far they are).
+# PaddlePaddle answered, on ref and func, layers on the units that tests/paddle/vision_units.txt says, so many of them on the
+# tensor engine (UPDATE=1 writes it, and prints how far they are).
 units=tests/paddle/vision_units.txt
 
 # vision_run PROGRAM NAME LIMIT FORM PRECISION: within LIMIT x max |y| of PaddlePaddle, func with ref's bits
@@ -12,7 +12,7 @@ vision_run() {
     check 0 '' cmp "$folder/ref.npz" "$folder/func.npz"
     check 0 '' python3 tests/gen/vision.py compare "$folder/ref.npz" "$folder/$2.out" "$3"
     line="$kind $2 $4 $5$("$XPU_BIN/xpuc" --describe "$1" | awk '/layers:$/ { on = 1; next } !/^ / { on = 0 } on { count[$3]++ }
-        END { for (u in count) print " " u " " count[u] }' | sort | tr -d '\n')"
+        END { for (u in count) print " " u (u == "tensor" ? " " count[u] : "") }' | sort | tr -d '\n')"
     [ -z "${UPDATE:-}" ] || echo "$line: $output"
     echo "$line" >>"$folder/units"
 }
