@@ -6,6 +6,19 @@ set -uo pipefail
 . "$(dirname "$0")/text.sh"
 network logits stories260K_logits --shape=tokens=1..64
 runs 'ref func rtl' 3 12
+network logits stories260K_logits --shape=tokens=100
+runs 'ref func' 100
+prefix() { # its cycles at --precision=auto
+    check 0 '' "$XPU_BIN/xpuc" -q "$models/onnx/stories260K_logits.onnx" --shape=tokens=100 -o "$folder/prefix.xpu"
+    for device in func rtl; do
+        check 0 '' "$XPU_BIN/xpu-run" -q "$folder/prefix.xpu" -d $device -i "$cases/logits.100_in.npz" -o "$folder/prefix.$device.npz" \
+            --stats="$folder/stats.json"
+    done
+    check 0 '0 of 1 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/prefix.rtl.npz" "$folder/prefix.func.npz" --tolerance=0,0
+    check 0 '0 of 1 tensors differ' "$XPU_BIN/xpu-dump" diff "$folder/prefix.rtl.npz" "$cases/logits.100_out.npz" --tolerance=0,1e-3
+    check 0 '' test "$(sed -n 's/^  "cycles": *\([0-9]*\).*/\1/p' "$folder/stats.json")" -le 1000000
+}
+prefix
 network "${loop[@]}"
 runs 'ref func rtl' 0 8
 runs 'ref func' 32 after_20

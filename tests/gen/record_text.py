@@ -82,6 +82,7 @@ def main():
         assert text_of(tokens[256][1:]).strip() in file.read()
     record("generate", "stories260K_generate_loop", {"after_20": {"prompt": tokens[32][:20], "max_new": np.array(10)}})
     record("logits", "stories260K_logits", {count: {"tokens": tokens[32][:count]} for count in (3, 12)})
+    record("logits", "stories260K_logits", {100: {"tokens": tokens[256][:100]}}, 5)
     with np.load(shared("data", "nnsplit_bidi_lstm_io.npz")) as file:
         given, wanted = file["input"], file["Add_26"]
     split = record("split", "nnsplit_bidi_lstm", {"1_20": {"input": given[:1, :20]}, "2_58": {"input": given}})
