@@ -91,6 +91,7 @@ static void bind_results(const xpu_paddle_node *node, xpu_value first) {
         if (var == XPU_PADDLE_NO_VAR) continue;
         xpu_paddle_binding binding = {.state = done ? XPU_PADDLE_READY : XPU_PADDLE_FAILED};
         binding.value = i ? node->results[i] : first;
+        binding.is_complex = !i && node->gives_complex;
         if (i == node->list_at && importer->program->vars.items[var].kind == XPU_PADDLE_VECTOR)
             binding.list = node->list;
         if (i == node->other_list_at && node->other_list.count) binding.list = node->other_list;
@@ -116,11 +117,20 @@ int xpu_paddle_check_var(const xpu_paddle_node *node, uint32_t var) {
     return 0;
 }
 
+static int check_real(const xpu_paddle_node *node, uint32_t var) {
+    if (node->row->takes_complex || var == XPU_PADDLE_NO_VAR || !node->importer->bindings[var].is_complex) return 1;
+    return xpu_paddle_refuse(node, "an operand is complex",
+                             xpu_paddle_format(node, "%s is imported with real numbers", node->op->type))
+               .id != 0;
+}
+
 /* It has a value, which is no tensor array. */
 static int check_operand(const xpu_paddle_node *node, uint32_t var) {
     const xpu_paddle_importer *importer = node->importer;
     if (!xpu_paddle_check_var(node, var)) return 0;
-    if (var == XPU_PADDLE_NO_VAR || importer->program->vars.items[var].kind != XPU_PADDLE_ARRAY) return 1;
+    if (var == XPU_PADDLE_NO_VAR) return 1;
+    if (!check_real(node, var)) return 0;
+    if (importer->program->vars.items[var].kind != XPU_PADDLE_ARRAY) return 1;
     const char *name = importer->program->vars.items[var].name;
     return xpu_paddle_refuse(
                node,
@@ -128,6 +138,15 @@ static int check_operand(const xpu_paddle_node *node, uint32_t var) {
                                  name[0] ? shown(importer, name, 100) : xpu_paddle_format(node, "%%%u", var)),
                xpu_paddle_format(node, "%s is imported with tensors", node->op->type))
                .id != 0;
+}
+
+/* Control flow gives no complex numbers on. */
+static int check_all_real(const xpu_paddle_node *node) {
+    int ok = 1;
+    for (uint32_t i = 0; i < node->op->input_count; i++) {
+        for (uint32_t k = 0; k < node->op->inputs[i].count; k++) ok &= check_real(node, node->op->inputs[i].vars[k]);
+    }
+    return ok;
 }
 
 /* All operands have values; 0 after reporting, here or where an operand failed. */
@@ -262,7 +281,8 @@ static xpu_value read_op(xpu_paddle_node *node) {
     xpu_paddle_importer *importer = node->importer;
     xpu_paddle_begin_op(node);
     if (!node->row) return unsupported(node);
-    if ((!node->row->is_control && !check_operands(node)) || !check_form_of(node)) return (xpu_value){0};
+    if (!(node->row->is_control ? check_all_real(node) : check_operands(node)) || !check_form_of(node))
+        return (xpu_value){0};
     xpu_dtype dtype = narrow_type(node);
     node->build.inner = dtype != XPU_DTYPE_NONE;
     size_t errors = importer->diags->errors;

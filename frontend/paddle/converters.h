@@ -71,6 +71,11 @@ xpu_paddle_convert xpu_paddle_convert_ctc_align, xpu_paddle_convert_gather_tree,
     xpu_paddle_convert_sequence_pad, xpu_paddle_convert_sequence_pool, xpu_paddle_convert_sequence_reshape,
     xpu_paddle_convert_sequence_reverse, xpu_paddle_convert_sequence_softmax, xpu_paddle_convert_sequence_unpad;
 
+/* ops_fourier.c */
+xpu_paddle_convert xpu_paddle_convert_abs, xpu_paddle_convert_as_complex, xpu_paddle_convert_as_real,
+    xpu_paddle_convert_complex, xpu_paddle_convert_conj, xpu_paddle_convert_fft_c2c, xpu_paddle_convert_fft_c2r,
+    xpu_paddle_convert_fft_r2c, xpu_paddle_convert_frame, xpu_paddle_convert_part;
+
 /* ops_paths.c */
 xpu_paddle_convert xpu_paddle_convert_crf_decoding, xpu_paddle_convert_inverse, xpu_paddle_convert_match_matrix,
     xpu_paddle_convert_viterbi_decode;

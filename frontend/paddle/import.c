@@ -142,6 +142,11 @@ static void add_outputs(xpu_paddle_importer *importer) {
         if (binding->state == XPU_PADDLE_PENDING) xpu_paddle_settle(importer, ports[i].var);
         if (binding->state == XPU_PADDLE_FAILED) continue;
         int is_array = program_var->kind == XPU_PADDLE_ARRAY;
+        if (binding->is_complex) {
+            fail(importer, "paddle-output", TEXT(importer, "output '%s'", shown(importer, name)),
+                 "the output is complex", "outputs are tensors of real numbers", "give its parts (as_real, abs)");
+            continue;
+        }
         if (binding->state == XPU_PADDLE_READY && binding->value.id && !is_array) {
             xpu_graph_output(importer->graph, output_value(importer, binding->value, name, op_count));
             continue;

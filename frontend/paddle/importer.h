@@ -33,6 +33,7 @@ typedef struct {
     xpu_value value; /* {0} of a list */
     xpu_paddle_values list;
     xpu_paddle_pending *pending;
+    int is_complex; /* a last dim of real and imaginary part (ops_fourier.c) */
 } xpu_paddle_binding;
 
 typedef struct {
@@ -72,6 +73,7 @@ typedef struct {
     const char *renames;  /* of PIR: "axis=perm": attributes with another name; or NULL */
     int computes_float32; /* operands of float16 and bfloat16 become float32, and the result that type again */
     int is_control;       /* the converter looks at variables and bodies itself */
+    int takes_complex;    /* the converter knows of complex operands */
 } xpu_paddle_row;
 
 struct xpu_paddle_node {
@@ -86,7 +88,8 @@ struct xpu_paddle_node {
     uint32_t list_at;             /* and which one that is */
     xpu_paddle_values other_list; /* and of two lists the other one */
     uint32_t other_list_at;
-    int is_bound; /* the converter has bound the results itself */
+    int is_bound;      /* the converter has bound the results itself */
+    int gives_complex; /* the first result is complex */
 };
 
 /* ranges.c: the options, with shapes of inputs that inference.yml beside the program gives and the user does not, in

@@ -20,6 +20,8 @@
 #define COMPOSED(n)           DESC(n, composed, IDENTITY, "X", "Out"), PIR(n, composed, IDENTITY, "X", NULL)
 #define BINARY(n, pir, o)     DESC(n, binary, o, "X,Y", "Out"), PIR(pir, binary, o, "X,Y", NULL)
 #define BOTH(n, c, in, out)   DESC(n, c, IDENTITY, in, out), PIR(n, c, IDENTITY, in, NULL)
+/* Takes or gives complex numbers. */
+#define COMPLEX(n, c, o, in, renamed) {.dialect = XPU_PADDLE_DESC, .name = n, .convert = C(c), .op = XPU_OP_##o, .inputs = in, .outputs = "Out", .takes_complex = 1}, {.dialect = XPU_PADDLE_PIR, .name = n, .convert = C(c), .op = XPU_OP_##o, .inputs = in, .renames = renamed, .takes_complex = 1}
 #define FAKE(n, c, in)        DESC32(n, c, QUANTIZE, in, "Out,OutScale"), PIR32(n, c, QUANTIZE, in, NULL)
 /* Looks at variables itself. */
 #define CONTROL(n, c, in, out)  {.dialect = XPU_PADDLE_DESC, .name = n, .convert = C(c), .inputs = in, .outputs = out, .is_control = 1}
@@ -33,7 +35,7 @@
 
 static const xpu_paddle_row rows[] = {
     /* one operand */
-    UNARY("abs", ABS), UNARY("acos", ACOS), UNARY("acosh", ACOSH), UNARY("asin", ASIN), UNARY("asinh", ASINH), UNARY("atan", ATAN),
+    COMPLEX("abs", abs, ABS, "X", NULL), UNARY("acos", ACOS), UNARY("acosh", ACOSH), UNARY("asin", ASIN), UNARY("asinh", ASINH), UNARY("atan", ATAN),
     UNARY("atanh", ATANH), UNARY("ceil", CEIL), UNARY("cos", COS), UNARY("cosh", COSH), UNARY("erf", ERF), UNARY("exp", EXP),
     UNARY("floor", FLOOR), UNARY("log", LOG), UNARY("mish", MISH), UNARY("reciprocal", RECIPROCAL), UNARY("relu", RELU),
     UNARY("sigmoid", SIGMOID), UNARY("sign", SIGN), UNARY("silu", SWISH), UNARY("sin", SIN), UNARY("sinh", SINH),
@@ -146,8 +148,7 @@ static const xpu_paddle_row rows[] = {
     /* moves */
     DESC("reshape2", reshape, RESHAPE, "X,Shape,ShapeTensor", "Out"), DESC("reshape", reshape, RESHAPE, "X,Shape,ShapeTensor", "Out"),
     PIR("reshape", reshape, RESHAPE, "X,Shape", NULL), PIR("legacy_reshape", reshape, RESHAPE, "X,Shape", NULL),
-    DESC("transpose2", transpose, TRANSPOSE, "X", "Out"), DESC("transpose", transpose, TRANSPOSE, "X", "Out"),
-    PIR("transpose", transpose, TRANSPOSE, "X", "axis=perm"),
+    COMPLEX("transpose2", transpose, TRANSPOSE, "X", NULL), COMPLEX("transpose", transpose, TRANSPOSE, "X", "axis=perm"),
     DESC("flatten_contiguous_range", flatten, RESHAPE, "X", "Out"), PIR("flatten", flatten, RESHAPE, "X", NULL),
     DESC("flatten2", flatten, IDENTITY, "X", "Out"), DESC("flatten", flatten, IDENTITY, "X", "Out"),
     DESC("squeeze2", squeeze, RESHAPE, "X,AxesTensor,AxesTensorList", "Out"), DESC("squeeze", squeeze, RESHAPE, "X", "Out"),
@@ -279,6 +280,9 @@ static const xpu_paddle_row rows[] = {
     PIR("viterbi_decode", viterbi_decode, REDUCE_MAX, "Input,Transition,Length", NULL),
     DESC32("inverse", inverse, DIV, "Input", "Output"), PIR32("inverse", inverse, DIV, "Input", NULL),
     DESC32("match_matrix_tensor", match_matrix, MATMUL, "X,Y,W", "Out,Tmp"), PIR32("match_matrix_tensor", match_matrix, MATMUL, "X,Y,W", NULL),
+    COMPLEX("fft_c2c", fft_c2c, MATMUL, "X", NULL), COMPLEX("fft_r2c", fft_r2c, MATMUL, "X", NULL), COMPLEX("fft_c2r", fft_c2r, MATMUL, "X", NULL), BOTH("frame", frame, "X", "Out"),
+    COMPLEX("as_real", as_real, IDENTITY, "X", NULL), COMPLEX("as_complex", as_complex, IDENTITY, "X", NULL), COMPLEX("complex", complex, CONCAT, "X,Y", NULL),
+    COMPLEX("real", part, SLICE, "X", NULL), COMPLEX("imag", part, SLICE, "X", NULL), COMPLEX("conj", conj, MUL, "X", NULL),
     /* of data's own size, by chance, and others */
     BOTH("unique", unique, "X", "Out,Indices,Index,Counts"), DESC("unique_with_counts", unique, TOP, "X", "Out,Index,Count"),
     BOTH("is_empty", is_empty, "X", "Out"), DESC("print", identity, IDENTITY, "In", "Out"), PIR("print", identity, IDENTITY, "In", NULL),

@@ -17,10 +17,6 @@ xpu_value xpu_paddle_convert_reshape(xpu_paddle_node *node) {
     return fe_reshape(&node->build, x, shape, 0);
 }
 
-xpu_value xpu_paddle_convert_transpose(xpu_paddle_node *node) {
-    return fe_transpose(&node->build, xpu_paddle_operand(node, "X"), xpu_paddle_ints(node, "axis"));
-}
-
 /* Dims start to stop become one; of flatten and flatten2, a matrix. */
 xpu_value xpu_paddle_convert_flatten(xpu_paddle_node *node) {
     xpu_value x = xpu_paddle_operand(node, "X");

@@ -34,8 +34,7 @@ static const struct {
      "use multiclass_nms3 or matrix_nms"},
     {"retinanet_detection_output", "PaddlePaddle 3 does not have it, and its levels are lists of their own",
      "decode with box_coder, then use multiclass_nms3"},
-    {"fft_c2c,fft_c2r,fft_r2c,stft,as_complex,as_real,complex,real,imag,conj,angle",
-     "there are no tensors of complex numbers", "compute real and imaginary parts by products with sines and cosines"},
+    {"stft", "PaddlePaddle 2.6.2 does not run it", "use paddle.signal.stft, which writes frame and fft_r2c"},
     {"fused_conv2d,fused_conv3d,fused_matmul,fused_transpose,fused_elementwise_add,fused_elementwise_mul",
      "the program was optimised for oneDNN", own_form},
 };

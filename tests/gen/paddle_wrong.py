@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the programs of tests/errors/paddle-control and paddle-control-pir, whose branches, loops and arrays cannot be
-imported: paddle_wrong.py FOLDER FOLDER"""
+imported, and of paddle-complex: paddle_wrong.py FOLDER FOLDER FOLDER"""
 import sys
 
-from paddle_files import (ARRAY, BLOCK, BOOL, BOOLEAN, FLOAT, FP32, INT, INT64, INTS, STRING, block, ends, op, pir, pir_op, ports, program, region,
+from paddle_files import (ARRAY, BLOCK, BOOL, BOOLEAN, FLOAT, FP32, INT, INT64, INTS, LONGS, STRING, block, ends, op, pir, pir_op, ports, program, region,
                           tensor, var, write)
 
 VARS = [var("x", dims=(2, 3)), var("y", dims=(2, 3)), var("z", dims=(2, 3)), var("i", dtype=INT64, dims=(1,)),
@@ -60,6 +60,19 @@ DESC = {  # operators, and those of block 1
 }
 
 
+def spectrum(x, y):
+    return op("fft_r2c", {"X": [x]}, {"Out": [y]}, [("axes", LONGS, [1]), ("normalization", STRING, "ortho"), ("forward", BOOLEAN, 1),
+                                                     ("onesided", BOOLEAN, 1)])
+
+
+COMPLEX = {
+    "body": (IS_MORE + [runs("c")], [spectrum("x", "y")]),
+    "operand": [spectrum("x", "z"), op("relu", {"X": ["z"]}, {"Out": ["y"]})],
+    "output": [spectrum("x", "y")],
+    "real": [op("as_real", {"X": ["x"]}, {"Out": ["y"]})],
+}
+
+
 def desc(ops):
     top, body = ops if isinstance(ops, tuple) else (ops, None)
     feed, fetch = ports("x", "y")
@@ -100,5 +113,7 @@ PIR = {
 
 for name, ops in DESC.items():
     write(sys.argv[1], name + ".pdmodel", desc(ops))
+for name, ops in COMPLEX.items():
+    write(sys.argv[3], name + ".pdmodel", desc(ops))
 for name, ops in PIR.items():
     write(sys.argv[2], name + ".json", pir(INPUT + ops + ending(10)))

@@ -7,6 +7,7 @@
     record_paddle.py adaptive            those of paddle_adaptive.py
     record_paddle.py boxes [FOLDER]      those of paddle_boxes.py; rest: paddle_rest.py
     record_paddle.py chance              paddle_chance.py's networks
+    record_paddle.py fourier             paddle_fourier.py's network
     record_paddle.py half                paddle_half.py's network; what it answers in float32
 
 It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
@@ -22,6 +23,7 @@ import paddle_boxes
 import paddle_cases
 import paddle_chance
 import paddle_files
+import paddle_fourier
 import paddle_half
 import paddle_more
 import paddle_quantised
@@ -293,6 +295,8 @@ if sys.argv[1] == "chance":
     os.makedirs(HERE + "/chance", exist_ok=True)
     for name, build in paddle_chance.NETWORKS.items():
         record_network(f"{HERE}/chance/{name}", build)
+if sys.argv[1] == "fourier":
+    record_network(HERE + "/operators/fourier", paddle_fourier.network)
 if sys.argv[1] == "half":
     half(HERE)
 if sys.argv[1] == "quantised":
