@@ -98,10 +98,15 @@ XA_INLINE vfloat32m4_t xv_hard_sigmoid(vfloat32m4_t x, float alpha, float beta, 
     return xv_clip(__riscv_vfadd_vf_f32m4(__riscv_vfmul_vf_f32m4(x, alpha, vl), beta, vl), 0.0f, 1.0f, vl);
 }
 
+/* Parts of hard swish, between which generated loops load and store. */
+XA_INLINE vfloat32m4_t xv_swish_line(vfloat32m4_t x, size_t vl) {
+    return __riscv_vfadd_vf_f32m4(__riscv_vfmul_vf_f32m4(x, 1.0f / 6.0f, vl), 0.5f, vl);
+}
+XA_INLINE vfloat32m4_t xv_swish_gate(vfloat32m4_t line, size_t vl) {
+    return __riscv_vfmin_vf_f32m4(__riscv_vfmax_vf_f32m4(line, 0.0f, vl), 1.0f, vl);
+}
 XA_INLINE vfloat32m4_t xv_hard_swish(vfloat32m4_t x, size_t vl) {
-    vfloat32m4_t line = __riscv_vfadd_vf_f32m4(__riscv_vfmul_vf_f32m4(x, 1.0f / 6.0f, vl), 0.5f, vl);
-    line = __riscv_vfmin_vf_f32m4(__riscv_vfmax_vf_f32m4(line, 0.0f, vl), 1.0f, vl);
-    return xv_mul(x, line, vl); /* of a NaN, too */
+    return xv_mul(x, xv_swish_gate(xv_swish_line(x, vl), vl), vl); /* of a NaN, too */
 }
 
 /* ---- Elementary functions: core/arith_poly.h on vfloat32m4_t ----------------------------------------------------- */

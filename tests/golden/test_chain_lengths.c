@@ -17,18 +17,27 @@ enum { MOST = 4 * 520 };
 
 static float a[MOST], b[MOST];
 
-/* clip(a + b, -1, 0.5), of N elements */
-static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
+/* What follows s = a + b: loads of both vectors go before their few sums, or stand between many. */
+typedef enum { CLIP, SWISH } ending;
+
+/* clip(s, -1, 0.5) or hard_swish(s) * a + b, of N elements */
+static const char *write_model(ending form, xpu_arena *arena, xpu_diags *diags) {
     xpu_onnx_builder builder;
     size_t length;
     const int64_t free_length[] = {-1};
-    xpu_onnx_begin(&builder, arena, 7);
+    xpu_onnx_begin(&builder, arena, form == CLIP ? 7 : 14);
     xpu_onnx_input(&builder, "a", 1, free_length);
     xpu_onnx_input(&builder, "b", 1, free_length);
     xpu_onnx_node(&builder, "Add", "sum", "s", (const char *const[]){"a", "b", NULL});
-    XpuOnnx__NodeProto *clip = xpu_onnx_node(&builder, "Clip", "clip", "y", (const char *const[]){"s", NULL});
-    xpu_onnx_float(&builder, clip, "min", -1.0f);
-    xpu_onnx_float(&builder, clip, "max", 0.5f);
+    if (form == CLIP) {
+        XpuOnnx__NodeProto *clip = xpu_onnx_node(&builder, "Clip", "clip", "y", (const char *const[]){"s", NULL});
+        xpu_onnx_float(&builder, clip, "min", -1.0f);
+        xpu_onnx_float(&builder, clip, "max", 0.5f);
+    } else {
+        xpu_onnx_node(&builder, "HardSwish", "swish", "h", (const char *const[]){"s", NULL});
+        xpu_onnx_node(&builder, "Mul", "product", "p", (const char *const[]){"h", "a", NULL});
+        xpu_onnx_node(&builder, "Add", "result", "y", (const char *const[]){"p", "b", NULL});
+    }
     xpu_onnx_output(&builder, "y", 1, free_length);
     const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "chain.onnx");
     void *bytes = xpu_onnx_pack(&builder, "chain", &length);
@@ -36,15 +45,26 @@ static const char *write_model(xpu_arena *arena, xpu_diags *diags) {
     return path;
 }
 
-static int is_right(const float *y, int64_t count) {
+static float expected(ending form, int64_t i) {
+    const float sum = a[i] + b[i];
+    if (isnan(sum)) return sum;
+    if (form == CLIP) return fminf(fmaxf(sum, -1.0f), 0.5f);
+    volatile float product = sum * (1.0f / 6.0f);
+    const float gate = fminf(fmaxf(product + 0.5f, 0.0f), 1.0f);
+    product = sum * gate;
+    product = product * a[i];
+    return product + b[i];
+}
+
+static int is_right(ending form, const float *y, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        float sum = a[i] + b[i], right = isnan(sum) ? sum : fminf(fmaxf(sum, -1.0f), 0.5f);
+        const float right = expected(form, i);
         if (isnan(right) ? !isnan(y[i]) : memcmp(&right, &y[i], sizeof right) != 0) return 0;
     }
     return 1;
 }
 
-static void every_length(const char *model, const char *chip) {
+static void every_length(ending form, const char *model, const char *chip) {
     xpu_device_check check;
     int compiled = xpu_device_check_compile(&check, model, chip, "fp32");
     if (!compiled) printf("%s\n", check.message);
@@ -58,7 +78,7 @@ static void every_length(const char *model, const char *chip) {
                 int good = xpu_device_check_layers(&check, inputs, 2, &y);
                 if (!good) printf("%s\n", check.message);
                 CU_ASSERT_FATAL(good);
-                CU_ASSERT(is_right(y.data, count));
+                CU_ASSERT(is_right(form, y.data, count));
                 xpurt_tensor_clear(&y);
             }
         }
@@ -152,9 +172,11 @@ static void lengths(void) {
     if (setjmp(mem.out_of_memory)) {
         CU_FAIL("out of memory");
     } else {
-        const char *model = write_model(xpu_arena_new(&mem, "test"), &diags);
-        every_length(model, "standard");
-        every_length(model, "nano");
+        for (ending form = CLIP; form <= SWISH; form++) {
+            const char *model = write_model(form, xpu_arena_new(&mem, "test"), &diags);
+            every_length(form, model, "standard");
+            every_length(form, model, "nano");
+        }
     }
     xpu_diags_clear(&diags);
     xpu_mem_release(&mem);

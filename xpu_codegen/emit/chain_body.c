@@ -264,6 +264,77 @@ static void emit_pairs(xpu_text *text, const xpu_chain_body_text *body, uint32_t
     xpu_text_add(text, "        __riscv_vse32_v_f32m4(out + vl, w%u, vl);\n        out += 2 * vl;\n    }\n", last);
 }
 
+/* Whether sums take long enough that loads and stores can stand between them. */
+static int goes_in_turns(const xpu_chain *chain, uint32_t used) {
+    enum { HARD_SWISH_SUMS = 5 };
+    uint32_t sums = 0;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        sums += chain->steps[s].op == XPU_EW_hard_swish ? HARD_SWISH_SUMS : 1;
+    }
+    return sums > 2 * ((uint32_t)__builtin_popcount(used) + 1);
+}
+
+/* What goes on beside the steps of a vector: a store of the other one, and loads. */
+struct beside {
+    const char *store;   /* "": none, or it was emitted */
+    const char *format;  /* of a load: name and input, twice */
+    uint32_t used, next; /* inputs; the one to be loaded next */
+};
+
+static void emit_load_beside(xpu_text *text, struct beside *b) {
+    while (b->next < XPU_CHAIN_MAX_INPUTS && !(b->used >> b->next & 1)) b->next++;
+    if (b->next == XPU_CHAIN_MAX_INPUTS) return;
+    xpu_text_add(text, b->format, b->next, b->next);
+    b->next++;
+}
+
+static void emit_beside(xpu_text *text, struct beside *b) {
+    if (!*b->store) return emit_load_beside(text, b);
+    xpu_text_add(text, "%s", b->store);
+    b->store = "";
+}
+
+/* Instructions begin in the order of the text. */
+static void emit_half(xpu_text *text, const xpu_chain_body_text *body, char values, struct beside *b) {
+    const xpu_chain *chain = body->chain;
+    uint32_t immediate = 0;
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        const uint32_t result = chain->input_count + s, operand = chain->steps[s].operands[0];
+        if (chain->steps[s].op == XPU_EW_hard_swish) {
+            xpu_text_add(text, "        vfloat32m4_t %cl%u = xv_swish_line(%c%u, vl);\n", values, s, values, operand);
+            emit_beside(text, b);
+            xpu_text_add(text, "        %cl%u = xv_swish_gate(%cl%u, vl);\n", values, s, values, s);
+            emit_beside(text, b);
+            xpu_text_add(text, "        vfloat32m4_t %c%u = xv_mul(%c%u, %cl%u, vl);\n", values, result, values,
+                         operand, values, s);
+        } else {
+            immediate = emit_step(text, body, s, values, immediate);
+        }
+        emit_beside(text, b);
+    }
+    for (uint32_t i = 0; i <= XPU_CHAIN_MAX_INPUTS; i++) emit_beside(text, b);
+}
+
+static void emit_turns(xpu_text *text, const xpu_chain_body_text *body, uint32_t used) {
+    const xpu_chain *chain = body->chain;
+    char store[80];
+    const uint32_t last = chain->input_count + chain->step_count - 1;
+    struct beside second = {"", "        vfloat32m4_t w%u = __riscv_vle32_v_f32m4(x%u + vl, vl);\n", used, 0};
+    struct beside next = {store, "        v%u = __riscv_vle32_v_f32m4(x%u + ahead, vl);\n", used, 0};
+    snprintf(store, sizeof store, "        __riscv_vse32_v_f32m4(out, v%u, vl);\n", last);
+    xpu_text_add(text, "    for (const size_t vl = __riscv_vsetvlmax_e32m4(); n >= 2 * vl;) {\n");
+    for (uint32_t i = 0, loaded = 0; i < chain->input_count; i++) {
+        if (used >> i & 1) load_operand(text, chain, i, &loaded);
+    }
+    xpu_text_add(text, "    do {\n");
+    emit_half(text, body, 'v', &second);
+    xpu_text_add(text, "        n -= 2 * (uint32_t)vl;\n        const size_t ahead = n >= 2 * vl ? 2 * vl : 0;\n");
+    emit_half(text, body, 'w', &next);
+    emit_advance(text, used, chain->input_count, "2 * vl");
+    xpu_text_add(text, "        __riscv_vse32_v_f32m4(out + vl, w%u, vl);\n        out += 2 * vl;\n", last);
+    xpu_text_add(text, "    } while (n >= 2 * vl);\n    }\n");
+}
+
 /* Inputs are loaded where they are first used, which keeps few vector registers busy. */
 void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body) {
     const xpu_chain *chain = body->chain;
@@ -288,7 +359,10 @@ void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body) {
         }
     }
     if (!immediates) xpu_text_add(text, "    (void)c;\n");
-    if (goes_in_pairs(body, used)) emit_pairs(text, body, used);
+    if (goes_in_pairs(body, used) && goes_in_turns(chain, used))
+        emit_turns(text, body, used);
+    else if (goes_in_pairs(body, used))
+        emit_pairs(text, body, used);
     xpu_text_add(text, "    for (size_t vl; n > 0; n -= (uint32_t)vl) {\n"
                        "        vl = __riscv_vsetvl_e32m4(n);\n");
     emit_steps(text, body, 'v', 0);
