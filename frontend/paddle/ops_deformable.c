@@ -3,7 +3,7 @@
 
 static const xpu_value failed = {0};
 
-enum { IMAGE = 4 };
+enum { IMAGE = 4, MOST_WINDOW = 1 << 12, MOST_SAMPLES = 1 << 24 };
 
 typedef struct {
     xpu_paddle_node *node;
@@ -48,8 +48,10 @@ static int read_form(deformable *d, xpu_value x, xpu_value filter) {
     for (int i = 0; i < 2; i++) {
         int64_t room = d->size[i] + 2 * d->pads[i] - d->dilations[i] * (d->kernel[i] - 1) - 1;
         d->count[i] = room < 0 ? 0 : room / d->strides[i] + 1;
-        fits &= d->count[i] > 0 && d->kernel[i] > 0;
+        fits &= d->count[i] > 0 && d->kernel[i] > 0 && d->kernel[i] <= MOST_WINDOW;
     }
+    fits = fits && d->kernel[0] * d->kernel[1] <= MOST_WINDOW && d->count[0] <= MOST_SAMPLES &&
+           d->count[1] <= MOST_SAMPLES / d->count[0] / (d->kernel[0] * d->kernel[1]);
     return fits ? 1 : fe_bad_attr(&node->build, "groups", "they, or the window, do not fit the image");
 }
 

@@ -6,7 +6,7 @@
 
 static const xpu_value failed = {0};
 
-enum { MOST_SIZE = 1 << 14, LSTM_GATES = 4, GRU_GATES = 3 };
+enum { MOST_SIZE = 1 << 10, LSTM_GATES = 4, GRU_GATES = 3 };
 
 static xpu_dim fixed(const xpu_paddle_node *node, int64_t size) {
     return xpu_dim_const(&node->build.graph->dims, size);

@@ -177,7 +177,7 @@ static xpu_value level_of(xpu_paddle_node *node, fe_builder *b, xpu_value rois, 
     ratio = xpu_paddle_plus(b, ratio, 1e-8);
     for (int64_t i = least + 1; i <= most; i++) {
         xpu_value reached =
-            fe_binary(b, XPU_OP_GREATER_OR_EQUAL, ratio, fe_number(b, (float)exp2((double)(i - reference))));
+            fe_binary(b, XPU_OP_GREATER_OR_EQUAL, ratio, fe_number(b, (float)exp2((double)i - (double)reference)));
         level = fe_binary(b, XPU_OP_ADD, fe_as(b, reached, XPU_I32), level);
     }
     return level;
@@ -188,15 +188,14 @@ static xpu_value level_of(xpu_paddle_node *node, fe_builder *b, xpu_value rois, 
 xpu_value xpu_paddle_convert_distribute_fpn_proposals(xpu_paddle_node *node) {
     fe_builder b = fe_inside(&node->build);
     xpu_value rois = xpu_paddle_operand(node, "FpnRois"), counts = xpu_paddle_operand(node, "RoisNum"), order[2];
-    int64_t least = xpu_paddle_int(node, "min_level", 2), most = xpu_paddle_int(node, "max_level", 5),
-            levels = most - least + 1;
+    int64_t least = xpu_paddle_int(node, "min_level", 2), most = xpu_paddle_int(node, "max_level", 5);
     if (!rois.id) return failed;
-    if (levels < 2 || levels > MOST_LEVELS || least < 0)
+    if (least < 0 || most <= least || most - least >= MOST_LEVELS)
         return fe_bad_attr(&node->build, "max_level", "the number of levels is not supported"), failed;
     if (xpu_paddle_rank(node, rois) != 2)
         return xpu_paddle_refuse(node, "the shapes are not supported", fe_shape_text(&b, rois));
     int is_pir = node->row->dialect == XPU_PADDLE_PIR;
-    uint32_t count = (uint32_t)levels, restored = is_pir ? 2 : count, numbers = is_pir ? 1 : count + 1;
+    uint32_t count = (uint32_t)(most - least + 1), restored = is_pir ? 2 : count, numbers = is_pir ? 1 : count + 1;
     xpu_dim rows = fe_info(&b, rois)->dims[0], column[] = {rows, fixed(node, 1)};
     xpu_value level = xpu_paddle_reshaped(&b, level_of(node, &b, rois, least, most), &rows, 1), image = failed;
     xpu_value *parts = XPU_NEW_ARRAY(b.scratch, xpu_value, count), *sums = XPU_NEW_ARRAY(b.scratch, xpu_value, count);

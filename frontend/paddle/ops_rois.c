@@ -5,7 +5,7 @@
 
 static const xpu_value failed = {0};
 
-enum { MOST_BINS = 1024, MOST_SAMPLES = 64, MOST_POOLED = 64 };
+enum { MOST_BINS = 1024, MOST_SAMPLES = 64, MOST_POOLED = 64, MOST_LINES = 1 << 16 };
 
 typedef struct {
     xpu_paddle_node *node;
@@ -49,6 +49,8 @@ static int read_regions(xpu_paddle_node *node, regions *r) {
         return xpu_paddle_refuse(node, "the sizes of the images are not known", fe_shape_text(&r->b, r->x)).id != 0;
     if (r->bins[0] < 1 || r->bins[1] < 1 || r->bins[0] > MOST_BINS || r->bins[1] > MOST_BINS)
         return fe_bad_attr(&node->build, "pooled_height", "it, or the width, is out of range");
+    if (sizes[2] > MOST_LINES || sizes[3] > MOST_LINES)
+        return xpu_paddle_refuse(node, "the images are too large", fe_shape_text(&r->b, r->x)).id != 0;
     r->images = sizes[0];
     r->channels = sizes[1];
     r->size[0] = sizes[2];
@@ -257,6 +259,8 @@ xpu_value xpu_paddle_convert_psroi_pool(xpu_paddle_node *node) {
     regions r;
     if (!read_regions(node, &r)) return failed;
     int64_t channels = xpu_paddle_int(node, "output_channels", 1), places = r.bins[0] * r.bins[1];
+    if (r.bins[0] > MOST_POOLED || r.bins[1] > MOST_POOLED)
+        return xpu_paddle_refuse(node, "the bins are not supported", "more than 64 along an axis");
     if (channels < 1 || channels > r.channels || r.channels != channels * places)
         return fe_bad_attr(&node->build, "output_channels", "the channels are not as many for each bin"), failed;
     fe_builder *b = &r.b;
