@@ -3,48 +3,8 @@
 #include <string.h>
 
 #include "convert/onnx_writer.h"
-#include "core/ops/recurrent.h"
+#include "convert/recurrent.h"
 #include "core/passes/rewrite.h"
-
-/* What the products of the inputs are made of. */
-typedef struct {
-    xpu_value x;    /* [steps, batch, inputs] in any rank, row-major */
-    xpu_value w;    /* [inputs, columns] */
-    xpu_value bias; /* [columns], or {0} */
-    xpu_dim inputs;
-} source;
-
-/* The maker of a value that nothing else uses, where it is this operator; {0}: it is not. */
-static xpu_node maker(const xpu_graph *graph, xpu_value value, xpu_op_id op) {
-    const xpu_value_info *info = value.id ? xpu_value_at(graph, value) : NULL;
-    if (!info || info->kind != XPU_VALUE_NODE || !xpu_node_is(graph, info->node, op)) return (xpu_node){0};
-    return info->node;
-}
-
-static xpu_value through_reshape(const xpu_graph *graph, xpu_value value) {
-    const xpu_node node = maker(graph, value, XPU_OP_RESHAPE);
-    return node.id ? xpu_node_input(graph, node, 0) : value;
-}
-
-/* x W + bias, reshaped: as builders make it. */
-static int find_source(const xpu_graph *graph, xpu_node recurrent, source *s) {
-    xpu_value value = through_reshape(graph, xpu_node_input(graph, recurrent, XPU_IN_X));
-    const xpu_node sum = maker(graph, value, XPU_OP_ADD);
-    *s = (source){.bias = {0}};
-    if (sum.id) {
-        s->bias = xpu_node_input(graph, sum, 1);
-        value = xpu_node_input(graph, sum, 0);
-        if (xpu_value_at(graph, s->bias)->rank != 1) return 0;
-    }
-    const xpu_node product = maker(graph, value, XPU_OP_MATMUL);
-    if (!product.id || xpu_node_input(graph, product, XPU_IN_BIAS).id) return 0;
-    s->x = xpu_node_input(graph, product, XPU_IN_X);
-    s->w = xpu_node_input(graph, product, XPU_IN_W);
-    const xpu_value_info *x = xpu_value_at(graph, s->x), *w = xpu_value_at(graph, s->w);
-    if (x->rank < 1 || w->rank != 2) return 0;
-    s->inputs = x->dims[x->rank - 1];
-    return 1;
-}
 
 /* An identity: the products are the inputs. */
 static const char *selection(ow *w, const xpu_recurrence *r) {
@@ -90,7 +50,7 @@ static const char *moved(ow *w, xpu_value value, const int64_t *dims, int rank, 
 }
 
 /* [directions, 2 * columns]: of the inputs, of the state. */
-static const char *biases(ow *w, const source *s, const xpu_recurrence *r) {
+static const char *biases(ow *w, const xpu_recurrent_source *s, const xpu_recurrence *r) {
     const xpu_value of_state = xpu_node_input(w->graph, w->node, XPU_IN_BIAS);
     const int64_t dims[] = {r->directions, r->gates * r->hidden};
     if (!s->bias.id && !of_state.id) return "";
@@ -107,8 +67,8 @@ static const char *biases(ow *w, const source *s, const xpu_recurrence *r) {
     return all;
 }
 
-static const char *inputs_of(ow *w, const source *s, const xpu_recurrence *r) {
-    const xpu_value x = through_reshape(w->graph, s->x);
+static const char *inputs_of(ow *w, const xpu_recurrent_source *s, const xpu_recurrence *r) {
+    const xpu_value x = xpu_through_reshape(w->graph, s->x);
     const xpu_value_info *info = xpu_value_at(w->graph, x);
     const xpu_dim dims[] = {r->steps, r->batch, s->inputs};
     int same = info->rank == 3;
@@ -121,7 +81,7 @@ static const char *inputs_of(ow *w, const source *s, const xpu_recurrence *r) {
 void ow_write_recurrent(ow *w, const ow_row *row) {
     static const char *const names[] = {[XA_LSTM] = "LSTM", [XA_GRU] = "GRU", [XA_RNN] = "RNN"};
     xpu_recurrence r;
-    source s;
+    xpu_recurrent_source s;
     (void)row;
     if (!xpu_recurrence_of(w->graph, w->node, &r) || xpu_node_input(w->graph, w->node, XPU_IN_WSCALE).id) {
         ow_refuse(w, "only passes make this form", "report it with the model");
@@ -130,11 +90,11 @@ void ow_write_recurrent(ow *w, const ow_row *row) {
     const int64_t columns = r.gates * r.hidden, swap[] = {1, 0}, last[] = {0, 2, 1};
     const char *x, *weights;
     int64_t inputs;
-    if (find_source(w->graph, w->node, &s) && xpu_dim_is_const(&w->graph->dims, s.inputs, &inputs)) {
+    if (xpu_recurrent_source_of(w->graph, w->node, &s) && xpu_dim_is_const(&w->graph->dims, s.inputs, &inputs)) {
         x = inputs_of(w, &s, &r);
         weights = moved(w, s.w, (int64_t[]){r.directions, columns, inputs}, 3, swap, 1);
     } else {
-        s = (source){.bias = {0}};
+        s = (xpu_recurrent_source){.bias = {0}};
         x = ow_in(w, XPU_IN_X);
         weights = selection(w, &r);
     }

@@ -282,8 +282,10 @@ static void list_reads(pw *w, const pw_ops *ops, unsigned char *mark, pw_names *
 static void mark_results(pw *w, const pw_ops *ops, unsigned char *mark) {
     for (uint32_t i = 0; i < ops->count; i++) {
         const pw_op *op = ops->items[i];
-        for (uint32_t k = 0; k < op->outputs.count; k++)
-            mark[*xpu_name_find(&w->names, op->outputs.items[k].vars.items[0])] = 1;
+        for (uint32_t k = 0; k < op->outputs.count; k++) {
+            const pw_slot *slot = &op->outputs.items[k];
+            for (uint32_t v = 0; v < slot->vars.count; v++) mark[*xpu_name_find(&w->names, slot->vars.items[v])] = 1;
+        }
         for (uint32_t k = 0; k < op->body_count; k++) mark_results(w, &op->bodies[k]->ops, mark);
     }
 }

@@ -21,13 +21,19 @@ static void prune_ops(pw *w, pw_ops *ops) {
     for (uint32_t i = ops->count; i-- > 0;) {
         pw_op *op = ops->items[i];
         int needed = 0;
-        for (uint32_t k = 0; k < op->outputs.count; k++) needed |= is_used(w, op->outputs.items[k].vars.items[0]);
+        for (uint32_t k = 0; k < op->outputs.count; k++) {
+            const pw_slot *slot = &op->outputs.items[k];
+            for (uint32_t v = 0; v < slot->vars.count; v++) needed |= is_used(w, slot->vars.items[v]);
+        }
         if (!needed) continue;
         for (uint32_t k = 0; k < op->inputs.count; k++) {
             const pw_slot *slot = &op->inputs.items[k];
             for (uint32_t v = 0; v < slot->vars.count; v++) use(w, slot->vars.items[v]);
         }
-        for (uint32_t k = 0; k < op->outputs.count; k++) use(w, op->outputs.items[k].vars.items[0]);
+        for (uint32_t k = 0; k < op->outputs.count; k++) {
+            const pw_slot *slot = &op->outputs.items[k];
+            for (uint32_t v = 0; v < slot->vars.count; v++) use(w, slot->vars.items[v]);
+        }
         for (uint32_t k = 0; k < op->body_count; k++) {
             pw_body *body = op->bodies[k];
             for (uint32_t v = 0; v < body->arguments.count; v++) use(w, body->arguments.items[v]);
@@ -63,6 +69,10 @@ pw *xpu_paddle_program_of(xpu_arena *arena, xpu_graph *graph, const char *format
                   xpu_printf(arena, "PaddlePaddle has no tensors of %s", xpu_dtype_name(dtype)),
                   "it is an input or an output", "convert it in the model");
     }
+    if (!graph->outputs.count)
+        xpu_error(diags, XPU_EMODEL, graph->file, "convert-operator", "the model",
+                  xpu_printf(arena, "%s has no programs without outputs", format), "the model has none",
+                  "give the model an output");
     if (diags->errors > errors) return NULL;
     prune(w);
     return w;

@@ -247,7 +247,7 @@ static void begin_op(pir *p, const char *name) {
 /* A tensor of one number. */
 static int32_t full(pir *p, const char *type, double value) {
     int count = 0;
-    const xpu_dtype dtype = strcmp(type, "int32") == 0 ? XPU_I32 : XPU_F32;
+    const xpu_dtype dtype = strcmp(type, "int32") == 0 ? XPU_I32 : strcmp(type, "uint8") == 0 ? XPU_U8 : XPU_F32;
     const int64_t one = 1;
     const int32_t made = new_value(p, NULL);
     begin_op(p, "1.full");
@@ -284,19 +284,25 @@ static int32_t full_list(pir *p, const pw_attr *attr) {
     return made;
 }
 
+static void add_list_type(pir *p, const pw_slot *slot) {
+    add(p, "{\"#\":\"0.t_vec\",\"D\":[");
+    for (uint32_t i = 0; i < slot->vars.count; i++) {
+        const pw_var *var = var_of(p, slot->vars.items[i]);
+        if (i) add(p, ",");
+        add_type(p, var->dtype, var->rank, var->dims);
+    }
+    add(p, "]}");
+}
+
 static int32_t combine(pir *p, const pw_slot *slot) {
     const int32_t made = new_value(p, NULL);
     begin_op(p, "0.combine");
     for (uint32_t i = 0; i < slot->vars.count; i++)
         xpu_text_add(p->out, "%s{\"%%\":%d}", i ? "," : "",
                      p->values[*xpu_name_find(&p->w->names, slot->vars.items[i])]);
-    xpu_text_add(p->out, "],\"O\":[{\"%%\":%d,\"TT\":{\"#\":\"0.t_vec\",\"D\":[", made);
-    for (uint32_t i = 0; i < slot->vars.count; i++) {
-        const pw_var *var = var_of(p, slot->vars.items[i]);
-        if (i) add(p, ",");
-        add_type(p, var->dtype, var->rank, var->dims);
-    }
-    add(p, "]}}],\"A\":[]}");
+    xpu_text_add(p->out, "],\"O\":[{\"%%\":%d,\"TT\":", made);
+    add_list_type(p, slot);
+    add(p, "}],\"A\":[]}");
     return made;
 }
 
@@ -345,8 +351,15 @@ static int32_t operand(pir *p, char *text) {
 static const pir_row filled_with_tensor = {"fill_constant", "full_with_tensor", "n:value:float32,ShapeTensor",
                                            "dtype:t", 1};
 
+/* 0 stands for an operand that is absent. */
+static const pir_row recurrent = {"rnn", "rnn", "Input,*PreState,*WeightList,SequenceLength,n:seed:uint8",
+                                  "dropout_prob:f,is_bidirec:b,input_size:i,hidden_size:i,num_layers:i,mode:s,seed:i,"
+                                  "is_test:b",
+                                  4};
+
 static const pir_row *find_row(const pw_op *op, pir_row *unary) {
     const char *type = op->type;
+    if (strcmp(type, recurrent.desc) == 0) return &recurrent;
     if (strcmp(type, filled_with_tensor.desc) == 0 && slot_of(op, "ShapeTensor")) return &filled_with_tensor;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].desc, type) == 0) return &rows[i];
@@ -359,10 +372,34 @@ static const pir_row *find_row(const pw_op *op, pir_row *unary) {
     return NULL;
 }
 
+/* Several variables of one slot are a list; returns its value. */
+static int32_t add_list_result(pir *p, const pw_slot *slot) {
+    const int32_t made = new_value(p, NULL);
+    xpu_text_add(p->out, "{\"%%\":%d,\"TT\":", made);
+    add_list_type(p, slot);
+    add(p, "}");
+    return made;
+}
+
+static void split_list(pir *p, int32_t list) {
+    const pw_slot *slot = NULL;
+    for (uint32_t i = 0; i < p->op->outputs.count; i++) {
+        if (strcmp(p->op->outputs.items[i].name, "State") == 0) slot = &p->op->outputs.items[i];
+    }
+    begin_op(p, "0.split");
+    xpu_text_add(p->out, "{\"%%\":%d}],\"O\":[", list);
+    for (uint32_t i = 0; slot && i < slot->vars.count; i++) {
+        if (i) add(p, ",");
+        add_result(p, new_value(p, slot->vars.items[i]), var_of(p, slot->vars.items[i]));
+    }
+    add(p, "],\"A\":[]}");
+}
+
 static void write_op(pir *p, const pir_row *row) {
     enum { MOST = 8 };
     int32_t operands[MOST];
     int count = 0, attrs = 0, results = row->results ? row->results : 1;
+    int32_t list = 0;
     char *save = NULL, *text = xpu_strdup(p->w->arena, row->operands);
     for (char *one = strtok_r(text, ",", &save); one && count < MOST; one = strtok_r(NULL, ",", &save))
         operands[count++] = operand(p, one);
@@ -375,6 +412,10 @@ static void write_op(pir *p, const pir_row *row) {
             xpu_text_add(p->out, "{\"%%\":%d,\"TT\":{\"#\":\"NULL\"}}", new_value(p, NULL));
             continue;
         }
+        if (p->op->outputs.items[i].vars.count > 1 || strcmp(p->op->outputs.items[i].name, "State") == 0) {
+            list = add_list_result(p, &p->op->outputs.items[i]);
+            continue;
+        }
         const char *name = p->op->outputs.items[i].vars.items[0];
         const int is_parameter = var_of(p, name)->is_parameter; /* of a norm: written in place */
         add_result(p, new_value(p, is_parameter ? NULL : name), var_of(p, name));
@@ -383,6 +424,7 @@ static void write_op(pir *p, const pir_row *row) {
     text = xpu_strdup(p->w->arena, row->attrs);
     for (char *one = strtok_r(text, ",", &save); one; one = strtok_r(NULL, ",", &save)) add_attr(p, &attrs, one);
     add(p, "]}");
+    if (list) split_list(p, list);
 }
 
 /* ---- bodies ---- */

@@ -17,7 +17,7 @@ static const pw_row rows[XPU_OP_COUNT] = {
 #undef X
     BY(CONV, conv, "conv2d"),
     BY(MATMUL, matmul, "matmul_v2"),
-    NONE(RECURRENT, "its weights would have to be cut apart into PaddlePaddle's rnn"),
+    BY(RECURRENT, recurrent, "rnn"),
     BY(MAX_POOL, pool, "max"),
     BY(AVERAGE_POOL, pool, "avg"),
     BY(GLOBAL_AVERAGE_POOL, global_pool, "pool2d"),

@@ -176,7 +176,7 @@ const char *pw_round(pw *w, const char *result, const char *x, const pw_type *ty
     X(conv) X(conv_transpose) X(pool) X(global_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)              \
     X(quantize) X(dequantize) X(resample) X(repeat)                                                                    \
     X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_elements) X(gather_nd) X(scatter_elements) \
-    X(scatter_nd) X(top) X(random) X(nonzero_counts) X(nonzero) X(range) X(pad) X(dim_values) X(if) X(loop)
+    X(scatter_nd) X(top) X(random) X(nonzero_counts) X(nonzero) X(range) X(pad) X(dim_values) X(if) X(loop) X(recurrent)
 /* clang-format on */
 #define X(name) void pw_write_##name(pw *w, const pw_row *row);
 PW_WRITES(X)

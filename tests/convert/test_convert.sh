@@ -8,7 +8,7 @@ set -uo pipefail
 convert=$XPU_BIN/xpu-convert
 
 # Every fourth network of the sweep here, all of them in long_convert.sh.
-models onnx tests/paddle/operators/operators_*.{pdmodel,json} tests/paddle/operators/quantised.{pdmodel,json} tests/paddle/quantised/*.{pdmodel,json} \
+models onnx tests/paddle/operators/*.{pdmodel,json} tests/paddle/quantised/*.{pdmodel,json} \
     tests/control/*.onnx tests/loops/*.onnx \
     tests/networks/*.onnx >"$folder/some"
 models onnx tests/sweep/*.onnx | awk 'NR % 4 == 1' >>"$folder/some"
@@ -18,10 +18,10 @@ check 0 '' diff tests/convert/onnx.txt "$folder/onnx.txt"
 check 0 '' test "$(cat "$folder/equal")" -ge 330
 
 # The same as a program of PaddlePaddle, and both ways round
-paddle=(tests/paddle/operators/operators_*.{pdmodel,json} tests/paddle/operators/quantised.{pdmodel,json} tests/paddle/quantised/*.{pdmodel,json})
+paddle=(tests/paddle/operators/*.{pdmodel,json} tests/paddle/quantised/*.{pdmodel,json})
 control=(tests/loops/*.onnx tests/control/*.onnx tests/paddle/control/*.{pdmodel,json})
 models pdmodel "${paddle[@]}" tests/networks/*.onnx "${control[@]}" >"$folder/some"
-models json "${control[@]}" >>"$folder/some"
+models json "${control[@]}" tests/paddle/operators/more.pdmodel tests/sweep/GRU-22.onnx >>"$folder/some"
 models onnx tests/paddle/control/*.{pdmodel,json} >>"$folder/some"
 models pdmodel tests/sweep/*.onnx | awk 'NR % 4 == 1' >>"$folder/some"
 models onnx,pdmodel "${paddle[@]}" >>"$folder/some"
