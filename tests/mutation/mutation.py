@@ -49,7 +49,7 @@ RULES = "xpu_codegen/choose/rules.c"
 # Sources by folder or file, how many mutations are drawn from each, and the tests that are about them.
 GENERATES = "test_codegen test_codegen_tiles test_keep test_codegen_memory test_row_scale test_codegen_operators"
 SOURCES = [
-    ("core/passes", 45, "test_passes test_passes_factors test_control test_verify test_graph test_partition test_checker"),
+    ("core/passes", 45, "test_passes test_passes_factors test_passes_norms test_control test_verify test_graph test_partition test_checker"),
     ("core/ops", 22, "test_infer test_control test_graph test_verify test_passes test_ref test_build"),
     ("frontend/build", 25, "test_builders test_build test_onnx test_infer test_onnx_models"),
     ("frontend/onnx/ops_", 10, "test_onnx test_onnx_models test_onnx_reader"),

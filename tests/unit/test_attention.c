@@ -3,8 +3,8 @@
 
 enum { BATCH = 2, ROWS = 40, KEYS = 48 };
 
-/* What stands between scores and softmax, besides a factor of 1/4. */
-typedef enum { NOTHING, DIVISION, MASK, MASK_OF_HEADS, MASK_OF_KEYS, OTHER_MASK, SUM, FACTOR_BEHIND } between;
+/* What stands between scores and softmax, besides a factor of 1/4, which is not there where they are ALONE. */
+typedef enum { ALONE, NOTHING, DIVISION, MASK, MASK_OF_HEADS, MASK_OF_KEYS, OTHER_MASK, SUM, FACTOR_BEHIND } between;
 
 static const struct {
     const char *why;
@@ -15,6 +15,8 @@ static const struct {
     uint32_t joined;
 } cases[] = {
     {"narrow heads", 8, 8, NOTHING, "auto", 0, 0, ROWS, 1},
+    {"no factor", 8, 8, ALONE, "auto", 0, 0, ROWS, 1},
+    {"scores without a factor that somebody else reads", 8, 8, ALONE, "auto", 0, 1, ROWS, 0},
     {"a divisor", 8, 8, DIVISION, "auto", 0, 0, ROWS, 1},
     {"a mask", 8, 8, MASK, "auto", 0, 0, ROWS, 1},
     {"a mask of each head", 8, 8, MASK_OF_HEADS, "auto", 0, 0, ROWS, 0},
@@ -44,6 +46,7 @@ static xpu_value add_between(bench *b, between kind, xpu_value scores, int64_t r
     const xpu_tensor one = {.dtype = XPU_F32, .data = (void *)(kind == DIVISION ? &four : &low)};
     xpu_value number = xpu_graph_const_bytes(b->graph, NULL, &one);
     xpu_value inputs[3] = {scores, number, number};
+    if (kind == ALONE) return scores;
     if (kind == NOTHING) return chain_of(b, inputs, 1, &(xpu_chain){1, 1, {times}});
     if (kind == DIVISION) return chain_of(b, inputs, 2, &(xpu_chain){2, 1, {{.op = XPU_EW_div, .operands = {0, 1}}}});
     if (kind == SUM) {
@@ -88,7 +91,8 @@ static void joined(void) {
         CU_ASSERT_EQUAL(count, cases[i].joined);
         CU_ASSERT_EQUAL(count_ops(&b, XPU_OP_TRANSPOSE) + count_ops(&b, XPU_OP_CHAIN) == 0, count == 1);
         if (count) {
-            CU_ASSERT_EQUAL(xpu_node_float(b.graph, maker(&b, y), XPU_ATTR_SCALE), 0.25f);
+            CU_ASSERT_EQUAL(xpu_node_float(b.graph, maker(&b, y), XPU_ATTR_SCALE),
+                            cases[i].between == ALONE ? 1 : 0.25f);
             CU_ASSERT_EQUAL(xpu_node_float(b.graph, maker(&b, y), XPU_ATTR_VALUE),
                             cases[i].between == MASK ? -1e9f : 0);
         }
