@@ -36,6 +36,7 @@ static void small_products(void) {
 typedef struct {
     int64_t columns;
     int bias, relu, is_output;
+    int computed; /* its bias is an input */
     int of_other; /* its row is another operand */
 } product;
 
@@ -54,6 +55,14 @@ static const struct {
     {"queries, keys and values", 3, 1, 64, {{.columns = 64}, {.columns = 32}, {.columns = 32}}, "fp32", 1, 3},
     {"images of one pixel", 4, 1, 64, {{.columns = 64}, {.columns = 32}}, "fp32", 1, 2},
     {"biases", 2, 1, 64, {{.columns = 64, .bias = 1}, {.columns = 32, .bias = 1}}, "fp32", 1, 2},
+    {"biases that are computed",
+     2,
+     1,
+     64,
+     {{.columns = 64, .bias = 1, .computed = 1}, {.columns = 32, .bias = 1, .computed = 1}},
+     "fp32",
+     2,
+     0},
     {"activations", 2, 1, 64, {{.columns = 64, .relu = 1}, {.columns = 32, .relu = 1}}, "fp32", 1, 2},
     {"one product", 2, 1, 64, {{.columns = 64}}, "fp32", 1, 0},
     {"two rows", 2, 2, 64, {{.columns = 64}, {.columns = 64}}, "fp32", 2, 0},
@@ -86,10 +95,14 @@ static xpu_value row(bench *b, const char *name, int rank, int64_t rows, int64_t
     return step1(b, XPU_EW_neg, input(b, name, rank, dims));
 }
 
+static xpu_value computed_row(bench *b, int rank, const int64_t *dims) {
+    return input(b, NULL, rank, dims);
+}
+
 static void add_product(bench *b, xpu_value x, int64_t inner, const product *p) {
     xpu_value operands[] = {[XPU_IN_X] = x, [XPU_IN_W] = constant(b, DIMS(inner, p->columns)), [XPU_IN_BIAS] = {0}};
     const xpu_attr attrs[] = {XPU_ATTR_INT_OF(ACTIVATION, XPU_ACTIVATION_CLIP), XPU_ATTR_FLOAT_OF(LOW, 0)};
-    if (p->bias) operands[XPU_IN_BIAS] = constant(b, DIMS(p->columns));
+    if (p->bias) operands[XPU_IN_BIAS] = (p->computed ? computed_row : constant)(b, DIMS(p->columns));
     xpu_value y = xpu_node_output(b->graph, bench_node(b, XPU_OP_MATMUL, operands, 3, attrs, p->relu ? 2 : 0), 0);
     xpu_graph_output(b->graph, p->is_output ? y : step1(b, XPU_EW_neg, y));
 }
