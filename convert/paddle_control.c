@@ -108,8 +108,10 @@ static const char *trips_of(pw *w) {
     xpu_tensor tensor;
     if (!trips.id) return NULL;
     if (xpu_is_constant(w->graph, trips) && xpu_value_at(w->graph, trips)->dtype == XPU_I64 &&
-        xpu_const_tensor(w->graph, trips, w->arena, &tensor, w->diags) == XPU_OK)
-        return whole(w, *(const int64_t *)tensor.data);
+        xpu_const_tensor(w->graph, trips, w->arena, &tensor, w->diags) == XPU_OK) {
+        const int64_t count = *(const int64_t *)tensor.data;
+        return whole(w, count < XPU_LOOP_MOST_TRIPS ? count : XPU_LOOP_MOST_TRIPS);
+    }
     return scalar(w, pw_name(w, trips), trips);
 }
 

@@ -215,26 +215,46 @@ static const char *counted_list(pw *w, xpu_dim count) {
 
 /* ---- picks ---- */
 
-/* Indices that count from the end where they are negative, from the start: constants as they are where none is. */
-static const char *indices(pw *w, uint32_t operand, xpu_dim size) {
-    const xpu_value value = xpu_node_input(w->graph, w->node, operand);
-    const pw_type type = pw_operand_type(w, operand), flag = pw_as(type, XPU_BOOL);
-    const char *name = pw_operand(w, operand);
+/* How many indices a tuple has, 0: not known. */
+static int tuple_size(pw *w, const pw_type *index) {
+    int64_t size = 0;
+    return xpu_dim_is_const(&w->graph->dims, index->dims[index->rank - 1], &size) ? (int)size : 0;
+}
+
+static int may_be_negative(pw *w, xpu_value value) {
     xpu_tensor tensor;
-    if (xpu_value_at(w->graph, value)->constant &&
-        xpu_const_tensor(w->graph, value, w->arena, &tensor, w->diags) == XPU_OK) {
-        int negative = 0;
-        for (int64_t i = 0; i < xpu_tensor_count(&tensor); i++)
-            negative |=
-                tensor.dtype == XPU_I64 ? ((const int64_t *)tensor.data)[i] < 0 : ((const int32_t *)tensor.data)[i] < 0;
-        if (!negative) return name;
+    if (!xpu_value_at(w->graph, value)->constant ||
+        xpu_const_tensor(w->graph, value, w->arena, &tensor, w->diags) != XPU_OK)
+        return 1;
+    int negative = 0;
+    for (int64_t i = 0; i < xpu_tensor_count(&tensor); i++)
+        negative |=
+            tensor.dtype == XPU_I64 ? ((const int64_t *)tensor.data)[i] < 0 : ((const int32_t *)tensor.data)[i] < 0;
+    return negative;
+}
+
+/* Indices that count from the end where they are negative, from the start: constants as they are where none is. The
+ * last dim of tuples has an index into each of `sizes`. */
+static const char *indices(pw *w, const xpu_dim *sizes, int count) {
+    const pw_type type = pw_operand_type(w, 1), flag = pw_as(type, XPU_BOOL);
+    const pw_type list = pw_scalar_list(w, XPU_I32, count);
+    const char *name = pw_operand(w, 1), *length;
+    int64_t wide[XPU_MAX_RANK];
+    int32_t narrow[XPU_MAX_RANK];
+    if (!may_be_negative(w, xpu_node_input(w->graph, w->node, 1))) return name;
+    pw_type shape = {.rank = count};
+    memcpy(shape.dims, sizes, (size_t)count * sizeof *sizes);
+    if (pw_const_dims(w, &shape, wide)) {
+        for (int i = 0; i < count; i++) narrow[i] = (int32_t)wide[i];
+        length = pw_parameter(w, "sizes",
+                              &(xpu_tensor){.dtype = type.dtype,
+                                            .rank = type.rank > 0,
+                                            .dims = {count},
+                                            .data = type.dtype == XPU_I64 ? (void *)wide : (void *)narrow});
+    } else {
+        length = pw_sizes(w, sizes, count);
+        if (type.dtype != XPU_I32) length = pw_cast(w, NULL, length, &list, type.dtype);
     }
-    const pw_type one = pw_scalar_list(w, XPU_I32, 1);
-    int64_t known;
-    const char *length =
-        xpu_dim_is_const(&w->graph->dims, size, &known) ? pw_scalar(w, type.dtype, (double)known) : pw_size_of(w, size);
-    if (!xpu_dim_is_const(&w->graph->dims, size, &known) && type.dtype != XPU_I32)
-        length = pw_cast(w, NULL, length, &one, type.dtype);
     const char *below = pw_binary(w, NULL, "less_than", &flag, name, pw_scalar(w, type.dtype, 0));
     const char *step = pw_binary(w, NULL, "elementwise_mul", &type, pw_cast(w, NULL, below, &flag, type.dtype), length);
     return pw_binary(w, NULL, "elementwise_add", &type, name, step);
@@ -244,7 +264,7 @@ static const char *indices(pw *w, uint32_t operand, xpu_dim size) {
 void pw_write_gather(pw *w, const pw_row *row) {
     const pw_type x = pw_operand_type(w, 0), index = pw_operand_type(w, 1), y = pw_result_type(w, 0);
     const int axis = (int)int_attr(w, XPU_ATTR_AXIS);
-    const char *list = indices(w, 1, x.dims[axis]);
+    const char *list = indices(w, &x.dims[axis], 1);
     pw_type flat = {.dtype = index.dtype, .rank = 1, .dims = {xpu_dim_const(&w->graph->dims, 1)}}, picked = x;
     for (int i = 0; i < index.rank; i++) flat.dims[0] = xpu_dim_mul(&w->graph->dims, flat.dims[0], index.dims[i]);
     if (index.rank != 1) list = pw_reshape(w, NULL, list, &index, &flat);
@@ -261,7 +281,7 @@ void pw_write_gather(pw *w, const pw_row *row) {
 void pw_write_gather_elements(pw *w, const pw_row *row) {
     const pw_type x = pw_operand_type(w, 0);
     const int64_t axis = int_attr(w, XPU_ATTR_AXIS);
-    const char *list = indices(w, 1, x.dims[axis]);
+    const char *list = indices(w, &x.dims[axis], 1);
     pw_op *op = pw_add(w, row->name);
     pw_in(w, op, "Input", pw_operand(w, 0));
     pw_in(w, op, "Index", list);
@@ -285,9 +305,9 @@ static const char *batch_index(pw *w, const pw_type *index, int axis) {
 /* Batch dims become indices in front of the others. */
 void pw_write_gather_nd(pw *w, const pw_row *row) {
     const int batch = (int)int_attr(w, XPU_ATTR_BATCH_DIMS);
-    const char *index = pw_operand(w, 1);
+    const pw_type x = pw_operand_type(w, 0), type = pw_operand_type(w, 1);
+    const char *index = indices(w, &x.dims[batch], tuple_size(w, &type));
     if (batch) {
-        const pw_type type = pw_operand_type(w, 1);
         pw_type wide = type;
         const char *parts[XPU_MAX_RANK] = {NULL};
         for (int i = 0; i < batch; i++) parts[i] = batch_index(w, &type, i);
@@ -309,7 +329,7 @@ void pw_write_scatter_elements(pw *w, const pw_row *row) {
     static const char *const kinds[XA_PLACINGS] = {"assign", "add", "mul", "amax", "amin"};
     const pw_type x = pw_operand_type(w, 0);
     const int64_t axis = int_attr(w, XPU_ATTR_AXIS);
-    const char *list = indices(w, 1, x.dims[axis]);
+    const char *list = indices(w, &x.dims[axis], 1);
     pw_op *op = pw_add(w, row->name);
     pw_in(w, op, "Input", pw_operand(w, 0));
     pw_in(w, op, "Index", list);
@@ -326,8 +346,8 @@ static void scatter_rows(pw *w) {
     const pw_type x = pw_operand_type(w, 0), index = pw_operand_type(w, 1);
     pw_type rows = {.dtype = x.dtype, .rank = 2}, updates = rows, tuples = {.dtype = index.dtype, .rank = 2};
     const pw_type given = pw_operand_type(w, 2);
-    int64_t depth, strides[XPU_MAX_RANK], size;
-    if (!xpu_dim_is_const(dims, index.dims[index.rank - 1], &depth)) depth = 0;
+    const int depth = tuple_size(w, &index);
+    int64_t strides[XPU_MAX_RANK], size;
     rows.dims[0] = rows.dims[1] = tuples.dims[0] = xpu_dim_const(dims, 1);
     for (int i = 0; i < x.rank; i++) rows.dims[i >= depth] = xpu_dim_mul(dims, rows.dims[i >= depth], x.dims[i]);
     for (int i = 0; i < index.rank - 1; i++) tuples.dims[0] = xpu_dim_mul(dims, tuples.dims[0], index.dims[i]);
@@ -336,7 +356,7 @@ static void scatter_rows(pw *w) {
     updates.dims[1] = rows.dims[1];
     int known = depth > 0;
     strides[depth > 0 ? depth - 1 : 0] = 1;
-    for (int64_t i = depth - 1; i > 0; i--) {
+    for (int i = depth - 1; i > 0; i--) {
         known &= xpu_dim_is_const(dims, x.dims[i], &size);
         strides[i - 1] = known ? strides[i] * size : 0;
     }
@@ -345,7 +365,7 @@ static void scatter_rows(pw *w) {
         return;
     }
     pw_type flat = {.dtype = index.dtype, .rank = 1, .dims = {tuples.dims[0]}};
-    const char *list = pw_reshape(w, NULL, pw_operand(w, 1), &index, depth == 1 ? &flat : &tuples);
+    const char *list = pw_reshape(w, NULL, indices(w, x.dims, depth), &index, depth == 1 ? &flat : &tuples);
     if (depth > 1) {
         int32_t narrow[XPU_MAX_RANK];
         for (int i = 0; i < depth; i++) narrow[i] = (int32_t)strides[i];
@@ -383,9 +403,11 @@ void pw_write_scatter_nd(pw *w, const pw_row *row) {
         pw_refuse(w, "PaddlePaddle's scatter_nd_add adds", "scatter with reduction 'add'");
         return;
     }
+    const pw_type x = pw_operand_type(w, 0), type = pw_operand_type(w, 1);
+    const char *index = indices(w, x.dims, tuple_size(w, &type));
     pw_op *op = pw_add(w, row->name);
     pw_in(w, op, "X", pw_operand(w, 0));
-    pw_in(w, op, "Index", pw_operand(w, 1));
+    pw_in(w, op, "Index", index);
     pw_in(w, op, "Updates", pw_operand(w, 2));
     pw_out(w, op, "Out", pw_result(w, 0));
 }

@@ -58,7 +58,7 @@ static const pir_row rows[] = {
     {"top_k_v2", "topk", "X,K|n:k:int32", "axis:i,largest:b,sorted:b", 2}, {"argsort", "argsort", "X", "axis:i,descending:b,stable=:b:true", 2},
     {"where_index", "nonzero", "Condition", ""}, {"range", "arange", "Start,End,Step", "dtype=:t:int32,place"},
     {"pad", "pad", "X,n:pad_value:float32", "paddings:I"}, {"shape", "shape", "Input", ""},
-    {"fill_constant", "full", "", "shape:V,value:d,dtype:t,place"},
+    {"fill_constant", "full", "", "shape:V,value=str_value:d,dtype:t,place"},
     {"uniform_random", "uniform", "ShapeTensor|i:shape,n:min:float32,n:max:float32", "dtype=:t:float32,seed:i,place"},
     INTERP("nearest"), INTERP("bilinear"), INTERP("bicubic"),
 };
@@ -180,6 +180,7 @@ static const pw_attr *attr_of(const pw_op *op, const char *name) {
 }
 
 static double number_of(const pw_attr *attr) {
+    if (attr && attr->type == PW_STRING) return strtod(attr->s, NULL);
     return !attr ? 0 : attr->type == PW_FLOAT ? (double)attr->f : (double)attr->i;
 }
 

@@ -26,6 +26,7 @@ enum { XPU_THEN, XPU_ELSE, XPU_BRANCHES };
 enum { XPU_LOOP_TRIPS, XPU_LOOP_CONDITION, XPU_LOOP_FIRST };     /* operands */
 enum { XPU_BODY_ITERATION, XPU_BODY_CONDITION, XPU_BODY_FIRST }; /* arguments */
 enum { XPU_BODY_GOES_ON, XPU_BODY_NEXT };                        /* results */
+enum { XPU_LOOP_MOST_TRIPS = INT32_MAX };                        /* a larger trip count is no limit */
 
 typedef struct {
     xpu_block body;

@@ -235,11 +235,9 @@ typedef struct {
     xpu_diags *diags;
 } looping;
 
-enum { UNBOUNDED = INT32_MAX };
-
 static int64_t most_trips(const looping *l) {
-    int64_t most = l->trips.id ? xpu_dim_max(&l->b->graph->dims, l->trips) : UNBOUNDED;
-    return most < 0 ? 0 : most < UNBOUNDED ? most : UNBOUNDED;
+    int64_t most = l->trips.id ? xpu_dim_max(&l->b->graph->dims, l->trips) : XPU_LOOP_MOST_TRIPS;
+    return most < 0 ? 0 : most < XPU_LOOP_MOST_TRIPS ? most : XPU_LOOP_MOST_TRIPS;
 }
 
 static xpu_dim new_symbol(const looping *l, const char *what, int64_t min, int64_t max, xpu_value value,
@@ -369,7 +367,7 @@ static int follow(const looping *l, carried_dim *dim, xpu_dim now, xpu_dim next)
         dim->most_inside = dim->most;
         dim->most = larger(dim->most, most_of_next(l, now, dim->most, next));
         if (dim->most == dim->most_inside) return 1;
-        if (i == FOLLOWED || dim->most >= UNBOUNDED) return 0;
+        if (i == FOLLOWED || dim->most >= XPU_LOOP_MOST_TRIPS) return 0;
     }
     return 1;
 }
@@ -379,7 +377,7 @@ static void let_change(const looping *l, carried_dim *dim, int bounded, xpu_dim 
     const xpu_dims *dims = &l->b->graph->dims;
     dim->how = CHANGES;
     dim->is_followed = bounded && follow(l, dim, now, next);
-    if (!dim->is_followed) dim->most = dim->most_inside = UNBOUNDED;
+    if (!dim->is_followed) dim->most = dim->most_inside = XPU_LOOP_MOST_TRIPS;
     dim->least = 0;
     if (!bounded) return;
     dim->least = xpu_dim_min(dims, dim->first) < xpu_dim_min(dims, next) ? xpu_dim_min(dims, dim->first)
@@ -389,7 +387,8 @@ static void let_change(const looping *l, carried_dim *dim, int bounded, xpu_dim 
 
 static void try_any(const looping *l, carried_dim *dim) {
     const int64_t least = xpu_dim_min(&l->b->graph->dims, dim->first);
-    *dim = (carried_dim){.how = TRIED, .first = dim->first, .most = UNBOUNDED, .most_inside = UNBOUNDED};
+    *dim = (carried_dim){
+        .how = TRIED, .first = dim->first, .most = XPU_LOOP_MOST_TRIPS, .most_inside = XPU_LOOP_MOST_TRIPS};
     if (least > 0) dim->least = least;
 }
 

@@ -329,15 +329,27 @@ static void read_bodies(reader *r, const json_t *regions, xpu_paddle_op *op, int
 
 /* The operand that the operator's first result takes the place of, -1: none. */
 static int overwritten(const xpu_paddle_op *op) {
-    static const char *const others[] = {"batch_norm_", "sync_batch_norm_", "share_data_"}; /* not their first result */
+    static const struct {
+        const char *type;
+        int place;
+    } others[] = {{"array_pop", 0},
+                  {"assign_out_", 1},
+                  {"where_", 1},
+                  {"share_data_", -1},
+                  {"batch_norm_", -1}, /* from here on: other results than the first */
+                  {"sync_batch_norm_", -1},
+                  {"quantize_linear_", -1},
+                  {"dequantize_linear_", -1},
+                  {"fake_quantize_range_abs_max_", -1},
+                  {"fake_quantize_moving_average_abs_max_", -1},
+                  {"fake_quantize_dequantize_moving_average_abs_max_", -1},
+                  {"moving_average_abs_max_scale_", -1}};
     size_t length = strlen(op->type);
     if (strcmp(op->dialect, "pd_op") != 0) return -1;
-    if (strcmp(op->type, "array_pop") == 0) return 0;
-    if (length < 2 || op->type[length - 1] != '_') return -1;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strcmp(op->type, others[i]) == 0) return -1;
+        if (strcmp(op->type, others[i].type) == 0) return others[i].place;
     }
-    return strcmp(op->type, "assign_out_") == 0 ? 1 : 0;
+    return length > 1 && op->type[length - 1] == '_' ? 0 : -1;
 }
 
 /* Results are new values; one that is written where an operand is, is that operand with another value. */

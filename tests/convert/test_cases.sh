@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Single properties of what xpu-convert writes and of what is read of it again, on models of tests/gen/convert_models.py.
+set -uo pipefail
+. "$(dirname "$0")/../checks.sh"
+convert=$XPU_BIN/xpu-convert validate=$XPU_BIN/xpu-validate models=tests/convert/models
+
+# A trip count that is no limit is the largest one of int32; a larger one than float32 holds is written whole
+check 0 '' "$convert" -q $models/loop_unbounded.onnx -o "$folder/loop.json"
+check 0 '"value","AT":{"#":"0.a_f64","D":2147483647}' cat "$folder/loop.json"
+check 0 '' "$convert" -q $models/loop_unbounded.onnx -o "$folder/loop.pdmodel"
+check 0 '2147483647' grep -aoF 2147483647 "$folder/loop.pdmodel"
+check 1 '' grep -aF 9223372036854775807 "$folder/loop.pdmodel"
+check 0 '' "$convert" -q $models/loop_long.onnx -o "$folder/loop.json"
+check 0 '"D":16777217}' cat "$folder/loop.json"
+
+# Indices that count from the end: PaddlePaddle's operators do not all take them
+for name in scatter_negative scatter_add_negative gather_negative gather_batch; do
+    for form in pdmodel json; do
+        check 0 '' "$convert" -q $models/$name.onnx -o "$folder/$name.$form"
+        check 0 'less_than' grep -aoF -m1 less_than "$folder/$name.$form"
+    done
+done
+for form in pdmodel json; do
+    check 0 'no difference' "$validate" $models/scatter_negative.onnx "$folder/scatter_negative.$form"
+    check 0 'no difference' "$validate" $models/gather_batch.onnx "$folder/gather_batch.$form" --shape=x=3,4 --range=i=-4..3
+done
+
+# Operators in place that write another operand than the first, or none that is read
+check 0 '' "$convert" -q $models/where.onnx -o "$folder/where.json"
+check 0 'no difference' "$validate" $models/where.onnx "$folder/where.json"
+sed -i 's/"1.where"/"1.where_"/' "$folder/where.json"
+check 0 'no difference' "$validate" $models/where_again.onnx "$folder/where.json"
+check 4 'they differ' "$validate" $models/where.onnx "$folder/where.json"
+sed 's/\("1.fake_quantize[a-z_]*\)"/\1_"/' $models/levels.json >"$folder/levels.json"
+check 0 '' grep -q 'abs_max_"' "$folder/levels.json"
+params=tests/paddle/quantised/trained.pdiparams
+check 0 'no difference' "$validate" $models/levels.json "$folder/levels.json" --params-a=$params --params-b=$params
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
