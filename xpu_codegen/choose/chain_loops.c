@@ -86,11 +86,13 @@ uint32_t xpu_chain_most_live(const xpu_chain *chain) {
 }
 
 double xpu_chain_vector_cycles(const xpu_chain *chain) {
-    enum { LOAD_AND_STORE = 2, LONG_STEP = 30, DIVISION = 16, HARD_SWISH = 5 };
+    enum { LOAD_AND_STORE = 2, LONG_STEP = 30, SIGMOID = 54, DIVISION = 16, HARD_SWISH = 5 };
     double cycles = LOAD_AND_STORE;
     for (uint32_t s = 0; s < chain->step_count; s++) {
         const xpu_elementwise op = chain->steps[s].op;
-        if (xpu_elementwise_is_long(op))
+        if (op == XPU_EW_sigmoid)
+            cycles += SIGMOID;
+        else if (xpu_elementwise_is_long(op))
             cycles += LONG_STEP;
         else if (op == XPU_EW_div || op == XPU_EW_sqrt)
             cycles += DIVISION;

@@ -170,10 +170,13 @@ static int all_dense(xpu_codegen *cg, const xpu_chain_loops *loops, uint32_t inp
     return 1;
 }
 
-/* In thousandths: what core 0 does, which first queues the engine's steps, so that all cores end together. */
-static int64_t late_share(const xpu_codegen *cg, double vectors, const xpu_chain *chain, double engine_cycles) {
+/* In thousandths: what core 0 does, which first queues the engine's steps, so that all cores end together. The rows of
+ * the engine's last step are there when it ends. */
+static int64_t late_share(const xpu_codegen *cg, double vectors, const xpu_chain *chain, const xpu_tile *tile,
+                          double rows) {
     const double work = vectors * xpu_chain_vector_cycles(chain), cores = cg->chip.cores;
-    const double late = (work - (cores - 1) * engine_cycles) / cores;
+    const double meanwhile = tile->tile_h < rows ? tile->cycles * (1 - tile->tile_h / rows) : 0;
+    const double late = (work - (cores - 1) * meanwhile) / cores;
     return late > 0 ? (int64_t)(1000 * late / work) : 0;
 }
 
@@ -193,7 +196,7 @@ static void begin_early(xpu_codegen *cg, uint32_t layer, xpu_node node, struct x
         double out_w = last ? (double)xpu_dim_upper(cg, width) : size->out_w;
         double pixels = (double)xpu_dim_upper(cg, xpu_value_dim(cg, x, 0)) * out_h * out_w;
         share.values[i] = late_share(cg, pixels * (double)xpu_dim_upper(cg, channels) / 16,
-                                     xpu_chain_of(cg->graph, node), made->items[i].cycles);
+                                     xpu_chain_of(cg->graph, node), &made->items[i], out_h);
     }
     call->row = xpu_arg_dim(xpu_dim_mul(&cg->graph->dims, width, channels));
     call->rows = xpu_arg_dim(xpu_value_dim(cg, x, 2));
