@@ -451,33 +451,64 @@ void pw_write_top(pw *w, const pw_row *row) {
 
 /* ---- sizes that data decide ---- */
 
-/* All of them as one block: what is asked of the counts is their sum. */
-void pw_write_nonzero_counts(pw *w, const pw_row *row) {
-    const pw_type x = pw_operand_type(w, 0), flags = pw_as(x, XPU_BOOL), numbers = pw_as(x, XPU_I32);
-    const int64_t axis = 0;
-    (void)row;
-    pw_type flat = {.dtype = XPU_I32, .rank = 1};
-    const char *held = x.dtype == XPU_BOOL ? pw_operand(w, 0) : pw_cast(w, NULL, pw_operand(w, 0), &x, XPU_BOOL);
-    const char *list = pw_reshape(w, NULL, pw_cast(w, NULL, held, &flags, XPU_I32), &numbers, &flat);
-    const pw_type one = pw_scalar_list(w, XPU_I32, 1);
-    pw_op *op;
-    pw_make(w, &op, pw_result(w, 0), "reduce_sum", &one, list, NULL);
-    pw_ints(w, op, "dim", &axis, 1);
-    pw_bool(w, op, "keep_dim", 1);
-    pw_bool(w, op, "reduce_all", 0);
+/* where_index of the same operand in the same body: its result is as long as the counts say. */
+static xpu_node nonzero_of(const xpu_graph *graph, xpu_node counts) {
+    const xpu_value_info *sums = xpu_value_at(graph, xpu_node_output(graph, counts, 0));
+    for (uint32_t i = 0; i < sums->uses.count; i++) {
+        const xpu_node node = sums->uses.items[i].node;
+        if (xpu_node_is(graph, node, XPU_OP_NONZERO) &&
+            xpu_node_at(graph, node)->parent.id == xpu_node_at(graph, counts)->parent.id)
+            return node;
+    }
+    return (xpu_node){0};
 }
 
-void pw_write_nonzero(pw *w, const pw_row *row) {
-    static const int64_t swap[] = {1, 0};
-    const pw_type y = pw_result_type(w, 0);
-    pw_type rows = y;
-    rows.dims[0] = y.dims[1];
-    rows.dims[1] = y.dims[0];
-    pw_op *op = pw_add(w, row->name);
+/* [count, rank] */
+static const char *places_of(pw *w) {
+    const int rank = pw_operand_type(w, 0).rank;
+    const pw_type rows = {.dtype = XPU_I64, .rank = 2, .dims = {{0}, xpu_dim_const(&w->graph->dims, rank)}};
+    pw_op *op = pw_add(w, "where_index");
     const char *list = pw_new(w, "rows", &rows);
     pw_in(w, op, "Condition", pw_operand(w, 0));
     pw_out(w, op, "Out", list);
-    pw_transpose(w, pw_result(w, 0), list, &y, swap);
+    return list;
+}
+
+static void turn_places(pw *w, xpu_node nonzero, const char *list) {
+    static const int64_t swap[] = {1, 0};
+    const xpu_value value = xpu_node_output(w->graph, nonzero, 0);
+    const pw_type y = pw_type_of(w, value);
+    pw_transpose(w, pw_name(w, value), list, &y, swap);
+}
+
+/* All of them as one block: what is asked of the counts is their sum, and that is how many places there are. */
+void pw_write_nonzero_counts(pw *w, const pw_row *row) {
+    const xpu_node nonzero = nonzero_of(w->graph, w->node);
+    const int64_t axis = 0, first = 0, end = 1, flag = 1;
+    const pw_type sizes = pw_scalar_list(w, XPU_I32, 2);
+    (void)row;
+    const char *list = places_of(w);
+    if (nonzero.id) turn_places(w, nonzero, list);
+    pw_op *op = pw_add(w, "shape");
+    const char *shape = pw_new(w, "shape", &sizes);
+    pw_in(w, op, "Input", list);
+    pw_out(w, op, "Out", shape);
+    op = pw_add(w, "slice");
+    pw_in(w, op, "Input", shape);
+    pw_out(w, op, "Out", pw_result(w, 0));
+    pw_ints(w, op, "axes", &axis, 1);
+    pw_ints(w, op, "starts", &first, 1);
+    pw_ints(w, op, "ends", &end, 1);
+    pw_ints(w, op, "infer_flags", &flag, 1);
+    pw_ints(w, op, "decrease_axis", NULL, 0);
+}
+
+/* Its counts have written it. */
+void pw_write_nonzero(pw *w, const pw_row *row) {
+    const xpu_value_info *counts = xpu_value_at(w->graph, xpu_node_input(w->graph, w->node, 1));
+    (void)row;
+    if (counts->kind == XPU_VALUE_NODE && nonzero_of(w->graph, counts->node).id == w->node.id) return;
+    turn_places(w, w->node, places_of(w));
 }
 
 /* ---- made from nothing ---- */
