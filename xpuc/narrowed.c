@@ -5,10 +5,19 @@
 #include <math.h>
 
 #include "core/arith.h"
+#include "core/passes/rewrite.h"
 #include "xpuc/pipeline.h"
+
+/* What makes the results of several products together, of which `node` may be a part; else the node. */
+static xpu_node whole_of(const xpu_graph *graph, xpu_node node) {
+    if (!xpu_node_is(graph, node, XPU_OP_SLICE)) return node;
+    xpu_node whole = xpu_maker(graph, node, 0);
+    return whole.id && xpu_is_columns_of(graph, node, whole) ? whole : node;
+}
 
 /* The product: it is in front of the node that restores its rows. */
 static xpu_node product_of(const xpu_graph *graph, xpu_node node) {
+    node = whole_of(graph, node);
     if (!xpu_node_is(graph, node, XPU_OP_ROW_RESTORE)) return node;
     const xpu_value_info *x = xpu_value_at(graph, xpu_node_input(graph, node, XPU_IN_X));
     return x->kind == XPU_VALUE_NODE ? x->node : node;
@@ -53,6 +62,7 @@ typedef struct {
 } weights;
 
 double xpu_narrowed_slope(const xpu_graph *graph, xpu_node node) {
+    node = whole_of(graph, node);
     if (xpu_node_int(graph, node, XPU_ATTR_ACTIVATION) != XPU_ACTIVATION_LEAKY) return 1;
     double slope = fabs((double)xpu_node_float(graph, node, XPU_ATTR_ALPHA));
     return slope > 1 ? slope : 1;
@@ -82,6 +92,22 @@ static void find_extra(const float *x, int64_t count, int has_power, const weigh
     }
 }
 
+/* Of all columns those that are the node's. */
+static void take_columns(const xpu_graph *graph, xpu_node slice, xpu_margin *margin, xpu_arena *arena) {
+    const xpu_attr *starts = xpu_node_attr(graph, slice, XPU_ATTR_STARTS),
+                   *shape = xpu_node_attr(graph, slice, XPU_ATTR_SHAPE);
+    const uint32_t last = starts->count - 1;
+    int64_t first = 0, columns = 0;
+    if (!xpu_dim_is_const(&graph->dims, starts->dims[last], &first) ||
+        !xpu_dim_is_const(&graph->dims, shape->dims[last], &columns))
+        return;
+    double *extra = XPU_NEW_ARRAY(arena, double, margin->rows *columns);
+    for (int64_t i = 0; i < margin->rows * columns; i++)
+        extra[i] = margin->extra[i / columns * margin->channels + first + i % columns];
+    margin->extra = extra;
+    margin->channels = columns;
+}
+
 xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_tensor *x, xpu_margin *margin,
                                xpu_arena *arena, xpu_diags *diags) {
     xpu_node product = product_of(graph, node);
@@ -91,7 +117,8 @@ xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_
     status = xpu_const_tensor(graph, xpu_node_input(graph, product, XPU_IN_WSCALE), arena, &scale, diags);
     if (status != XPU_OK) return status;
     int is_conv = xpu_node_is(graph, product, XPU_OP_CONV), axis = is_conv ? 0 : w.rank - 1;
-    int by_rows = product.id != node.id;
+    const xpu_node whole = whole_of(graph, node);
+    int by_rows = product.id != whole.id;
     weights of = {.channels = w.dims[axis], .slope = xpu_narrowed_slope(graph, node), .scale = scale.data};
     of.sums = sum_weights(&w, axis, arena);
     of.terms = of.channels ? (double)xpu_tensor_count(&w) / (double)of.channels : 0;
@@ -102,6 +129,7 @@ xpu_status xpu_narrowed_margin(const xpu_graph *graph, xpu_node node, const xpu_
         find_extra((const float *)x->data + i * width, width, by_rows, &of, extra + i * of.channels);
     }
     *margin = (xpu_margin){extra, of.channels, rows, is_conv};
+    if (whole.id != node.id) take_columns(graph, node, margin, arena);
     return XPU_OK;
 }
 
