@@ -97,6 +97,14 @@ static void add(xpu_tool *tool, tensors *to, const char *name, const xpu_tensor 
     XPU_PUSH(tool->arena, to, tensor);
 }
 
+static const char *entries_text(xpu_tool *tool, const xpu_named_tensors *found) {
+    xpu_text text;
+    xpu_text_init(&text, tool->arena);
+    for (uint32_t i = 0; i < found->count && i < 12; i++)
+        xpu_text_add(&text, "%s'%s'", i ? ", " : "it has ", xpu_escape(tool->arena, found->items[i].name, 80));
+    return found->count ? text.text : "it has none";
+}
+
 /* A .npy file without a name is for the input at its position, entries of an archive are for those of their names. */
 static int read_input(xpu_tool *tool, const char *spec, tensors *to) {
     const char *equals = strchr(spec, '='), *name = NULL;
@@ -106,12 +114,17 @@ static int read_input(xpu_tool *tool, const char *spec, tensors *to) {
         spec = equals + 1;
     }
     xpu_status status = xpu_npz_read(tool->arena, spec, &found, &tool->diags);
+    const uint32_t before = to->count;
     for (uint32_t i = 0; status == XPU_OK && i < found.count; i++) {
         const char *own = found.items[i].name;
         if (name && found.count > 1 && strcmp(own, name) != 0) continue;
         add(tool, to, name ? name : own[0] ? own : NULL, &found.items[i].tensor);
     }
-    return (int)status;
+    if (status != XPU_OK || !name || to->count > before) return (int)status;
+    return (int)xpu_error(&tool->diags, XPU_EUSAGE, spec, "input-file",
+                          xpu_printf(tool->arena, "input '%s'", xpu_escape(tool->arena, name, 80)),
+                          "the archive has no such entry", entries_text(tool, &found),
+                          "name one of these, or give the whole archive: --input FILE.npz");
 }
 
 static int read_files(xpu_tool *tool, tensors *inputs, tensors *expected) {

@@ -26,19 +26,17 @@ void xpuc_validation_clear(xpuc_validation *validation) {
 
 /* ---- outputs ---- */
 
-/* Where one framework has no scalars, the other's [] is its [1]. */
-static int same_dims(const xpu_tensor *a, const xpu_tensor *b) {
-    if (a->rank != b->rank) return xpu_tensor_count(a) == 1 && xpu_tensor_count(b) == 1 && a->rank + b->rank == 1;
-    return memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
+static xpu_apart apart_of_output(const xpu_validation *v, uint32_t i, const xpu_tensor *a, const xpu_tensor *b) {
+    if (!xpu_validate_same_dims(a, b)) return xpu_validate_other_dims(a);
+    return xpu_validate_apart(a, b, xpu_validate_largest(a), (double)INFINITY,
+                              xpu_validate_is_quantised(v->a.graph, v->a.graph->outputs.items[i]));
 }
 
 /* Whether it differs. */
 static int compare_output(xpu_validation *v, uint32_t i, const xpu_tensor *a, const xpu_tensor *b) {
     const xpu_value value = v->a.graph->outputs.items[i], other = v->b.graph->outputs.items[v->output_b[i]];
     const double most = v->result->largest;
-    xpu_hit hit = {.a = value, .b = other};
-    hit.apart = same_dims(a, b) ? xpu_validate_apart(a, b, xpu_validate_largest(a), (double)INFINITY)
-                                : (xpu_apart){(double)INFINITY, xpu_validate_largest(a), (double)INFINITY, -1};
+    xpu_hit hit = {.a = value, .b = other, .apart = apart_of_output(v, i, a, b)};
     if (hit.apart.of_max > most) v->result->largest = hit.apart.of_max;
     if (hit.apart.of_max <= v->tolerance) return 0;
     v->output_differs[i] = 1;
@@ -75,8 +73,7 @@ static xpu_status locate(xpu_validation *v, xpu_record *record, int outputs_diff
     }
     for (uint32_t i = 0; !differ && outputs_differ && i < v->a.graph->outputs.count; i++) {
         const xpu_tensor *a = &record->outputs[i], *b = &beside.outputs[v->output_b[i]];
-        differ = !same_dims(a, b) ||
-                 xpu_validate_apart(a, b, xpu_validate_largest(a), (double)INFINITY).of_max > v->tolerance;
+        differ = apart_of_output(v, i, a, b).of_max > v->tolerance;
     }
     v->result->differ |= differ;
     v->result->grown |= outputs_differ && !differ;

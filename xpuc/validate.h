@@ -116,8 +116,14 @@ xpu_status xpu_validate_beside(xpu_validation *v, xpu_record *record, int hold, 
 /* Result `round` of the value; NULL: there is none. */
 xpu_kept_tensor *xpu_validate_kept(const xpu_record *record, xpu_value value, uint32_t round);
 /* validate_apart.c: how far two tensors are apart, no further looked at than `enough` of max|a|; `largest` is max|a|.
- */
-xpu_apart xpu_validate_apart(const xpu_tensor *a, const xpu_tensor *b, double largest, double enough);
+ * Of what is quantised one step in one of 1000 elements is a rounding. */
+xpu_apart xpu_validate_apart(const xpu_tensor *a, const xpu_tensor *b, double largest, double enough, int quantised);
+/* Where one framework has no scalars, the other's [] is its [1]. */
+int xpu_validate_same_dims(const xpu_tensor *a, const xpu_tensor *b);
+/* Of tensors whose dims are not the same. */
+xpu_apart xpu_validate_other_dims(const xpu_tensor *a);
+/* Whether a quantisation made the bytes, or what these were made of. */
+int xpu_validate_is_quantised(const xpu_graph *graph, xpu_value value);
 double xpu_validate_largest(const xpu_tensor *tensor);
 
 /* validate_locate.c: the first difference of a run with `hold`; NULL: none that is larger than roundings. With `sure`

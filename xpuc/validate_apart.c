@@ -1,5 +1,6 @@
 /* How far two tensors are apart, in the largest magnitude of the first. */
 #include <math.h>
+#include <string.h>
 
 #include "base/compare.h"
 #include "xpuc/validate.h"
@@ -20,12 +21,41 @@ static double apart_of(double a, double b) {
     return isnan(difference) ? (double)INFINITY : difference;
 }
 
-/* Quotients at the border of two steps are rounded either way: a step in few elements is no difference of models. */
-static int is_rounding(const xpu_tensor *a, double difference, int64_t differing, int64_t count) {
-    return xpu_is_byte(a->dtype) && difference <= 1 && differing * 1000 <= count;
+int xpu_validate_same_dims(const xpu_tensor *a, const xpu_tensor *b) {
+    if (a->rank != b->rank) return xpu_tensor_count(a) == 1 && xpu_tensor_count(b) == 1 && a->rank + b->rank == 1;
+    return memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
 }
 
-xpu_apart xpu_validate_apart(const xpu_tensor *a, const xpu_tensor *b, double largest, double enough) {
+xpu_apart xpu_validate_other_dims(const xpu_tensor *a) {
+    return (xpu_apart){(double)INFINITY, xpu_validate_largest(a), (double)INFINITY, -1};
+}
+
+/* The first operand of bytes that is no constant. */
+static xpu_value operand_of_bytes(const xpu_graph *graph, const xpu_node_info *info) {
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        const xpu_value_info *operand = info->inputs[i].id ? xpu_value_at(graph, info->inputs[i]) : NULL;
+        if (operand && operand->kind == XPU_VALUE_NODE && xpu_is_byte(operand->dtype)) return info->inputs[i];
+    }
+    return (xpu_value){0};
+}
+
+int xpu_validate_is_quantised(const xpu_graph *graph, xpu_value value) {
+    while (value.id) {
+        const xpu_value_info *info = xpu_value_at(graph, value);
+        if (info->kind != XPU_VALUE_NODE || !xpu_is_byte(info->dtype)) return 0;
+        if (xpu_node_is(graph, info->node, XPU_OP_QUANTIZE) || xpu_node_is(graph, info->node, XPU_OP_DYNAMIC_QUANTIZE))
+            return 1;
+        value = operand_of_bytes(graph, xpu_node_at(graph, info->node));
+    }
+    return 0;
+}
+
+/* Quotients at the border of two steps are rounded either way: a step in few elements is no difference of models. */
+static int is_rounding(double difference, int64_t differing, int64_t count) {
+    return difference <= 1 && differing * 1000 <= count;
+}
+
+xpu_apart xpu_validate_apart(const xpu_tensor *a, const xpu_tensor *b, double largest, double enough, int quantised) {
     xpu_apart apart = {.largest = largest, .at = -1};
     const int64_t count = xpu_tensor_count(a);
     const int is_float = a->dtype == XPU_F32 && b->dtype == XPU_F32;
@@ -40,9 +70,9 @@ xpu_apart xpu_validate_apart(const xpu_tensor *a, const xpu_tensor *b, double la
         if (difference <= apart.difference) continue;
         apart.difference = difference;
         apart.at = i;
-        if (difference > limit && !xpu_is_byte(a->dtype)) break;
+        if (difference > limit && !quantised) break;
     }
     apart.of_max = apart.difference > 0 ? apart.difference / largest : 0; /* infinite where all of a is 0 */
-    if (apart.difference > 0 && is_rounding(a, apart.difference, differing, count)) apart.of_max = 1e-6;
+    if (quantised && apart.difference > 0 && is_rounding(apart.difference, differing, count)) apart.of_max = 1e-6;
     return apart;
 }

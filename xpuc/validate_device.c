@@ -141,7 +141,8 @@ static xpu_status run_side(const xpu_validation *v, const xpu_side *side, gather
 
 static void compare(xpu_validation *v, const xpu_tensor *a, const xpu_tensor *b, xpu_hit *hit, int is_output) {
     xpuc_validation *r = v->result;
-    hit->apart = xpu_validate_apart(a, b, xpu_validate_largest(a), (double)INFINITY);
+    hit->apart = xpu_validate_apart(a, b, xpu_validate_largest(a), (double)INFINITY,
+                                    xpu_validate_is_quantised(v->a.graph, hit->a));
     r->device_compared++;
     if (is_output && hit->apart.of_max > r->device_largest) r->device_largest = hit->apart.of_max;
     if (hit->apart.of_max <= v->tolerance) return;

@@ -260,9 +260,31 @@ static int64_t pointed_at(const xpu_graph *graph, xpu_value value, const int64_t
 
 /* ---- data ---- */
 
+/* Of int32 on, which float32 does not hold. */
+static int is_whole(xpu_dtype dtype) {
+    return dtype == XPU_I32 || dtype == XPU_U32 || dtype == XPU_I64 || dtype == XPU_U64;
+}
+
+static void set_whole(xpu_tensor *tensor, int64_t i, int64_t value) {
+    const size_t bytes = xpu_dtype_bytes(tensor->dtype);
+    memcpy((char *)tensor->data + (size_t)i * bytes, &value, bytes);
+}
+
+static int64_t whole_at(const xpu_tensor *tensor, int64_t i) {
+    switch (tensor->dtype) {
+    case XPU_I32: return ((const int32_t *)tensor->data)[i];
+    case XPU_U32: return ((const uint32_t *)tensor->data)[i];
+    default: return ((const int64_t *)tensor->data)[i];
+    }
+}
+
 static void set_element(xpu_tensor *tensor, int64_t i, double value) {
     unsigned char element[XPU_ELEMENT_BYTES];
     const size_t bytes = xpu_dtype_bytes(tensor->dtype);
+    if (is_whole(tensor->dtype)) {
+        set_whole(tensor, i, fabs(value) < 0x1p63 ? (int64_t)value : value < 0 ? INT64_MIN : INT64_MAX);
+        return;
+    }
     if (tensor->dtype == XPU_F64)
         memcpy(element, &value, sizeof value);
     else
@@ -318,7 +340,13 @@ static xpu_tensor as_b_takes(const xpu_validation *v, const xpu_tensor *from, xp
     if (from->dtype == dtype) return to;
     to.dtype = dtype;
     to.data = xpu_alloc(v->scratch, xpu_tensor_bytes(&to));
-    for (int64_t i = 0, count = xpu_tensor_count(&to); i < count; i++) set_element(&to, i, xpu_element(from, i));
+    const int whole = is_whole(from->dtype) && is_whole(dtype);
+    for (int64_t i = 0, count = xpu_tensor_count(&to); i < count; i++) {
+        if (whole)
+            set_whole(&to, i, whole_at(from, i));
+        else
+            set_element(&to, i, xpu_element(from, i));
+    }
     return to;
 }
 

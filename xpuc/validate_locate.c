@@ -21,7 +21,7 @@ static int constants_differ(const xpu_validation *v, xpu_value a, xpu_value b, x
     if (xpu_const_tensor(v->a.graph, a, arena, &x, v->diags) != XPU_OK ||
         xpu_const_tensor(v->b.graph, b, arena, &y, v->diags) != XPU_OK)
         return 0;
-    hit->apart = xpu_validate_apart(&x, &y, xpu_validate_largest(&x), (double)INFINITY);
+    hit->apart = xpu_validate_apart(&x, &y, xpu_validate_largest(&x), (double)INFINITY, 0);
     if (hit->apart.of_max <= v->tolerance) return 0;
     hit->a = a;
     hit->b = b;

@@ -95,7 +95,9 @@ typedef struct {
 
 static candidate look(const comparer *c, xpu_kept_tensor *kept, xpu_match_kind kind, const xpu_tensor *tensor) {
     if (!kept) return (candidate){.kept = NULL};
-    return (candidate){kept, kind, xpu_validate_apart(&kept->tensor, tensor, kept->largest, c->v->tolerance)};
+    return (candidate){kept, kind,
+                       xpu_validate_apart(&kept->tensor, tensor, kept->largest, c->v->tolerance,
+                                          xpu_validate_is_quantised(c->v->a.graph, kept->value))};
 }
 
 static int is_equal(const comparer *c, const candidate *found) {
@@ -227,7 +229,8 @@ static void add_hit(comparer *c, const candidate *found, xpu_node node, xpu_valu
                    .a = kept->value,
                    .b = value,
                    .is_sure = sure,
-                   .apart = xpu_validate_apart(&kept->tensor, tensor, kept->largest, (double)INFINITY)};
+                   .apart = xpu_validate_apart(&kept->tensor, tensor, kept->largest, (double)INFINITY,
+                                               xpu_validate_is_quantised(c->v->a.graph, kept->value))};
     xpu_validate_place(&hit, &kept->tensor, tensor);
     XPU_PUSH(c->v->scratch, &c->beside->hits, hit);
 }

@@ -89,6 +89,8 @@ static xpu_status import(const xpu_validation *v, xpu_side *side) {
 
 /* ---- names ---- */
 
+#define NO_INPUT UINT32_MAX
+
 static int64_t find_name(const xpu_side *side, const char *name) {
     for (uint32_t i = 0; i < side->name_count; i++) {
         if (strcmp(side->names[i], name) == 0) return i;
@@ -96,17 +98,28 @@ static int64_t find_name(const xpu_side *side, const char *name) {
     return -1;
 }
 
-/* By input that A's file declares: B's; by name, those that are left in their order. */
+/* Whether --value makes the input a constant. */
+static int has_value(const xpu_validation *v, const char *input) {
+    const xpu_import_options *options = &v->a.p->import;
+    for (uint32_t i = 0; i < options->value_count; i++) {
+        if (strcmp(options->values[i].input, input) == 0) return 1;
+    }
+    return 0;
+}
+
+/* By input that A's file declares: B's, or NO_INPUT; by name, those that are left in their order. What --value names
+ * and the other model does not is built in there where that has fewer inputs. */
 static uint32_t *match_names(const xpu_validation *v) {
-    uint32_t *b_of = XPU_NEW_ARRAY(v->arena, uint32_t, v->a.name_count + 1), next = 0;
-    for (uint32_t i = 0; i < v->a.name_count; i++) {
-        int64_t b = find_name(&v->b, v->a.names[i]);
-        if (b >= 0) {
-            b_of[i] = (uint32_t)b;
-            continue;
-        }
-        while (next < v->b.name_count && find_name(&v->a, v->b.names[next]) >= 0) next++;
-        b_of[i] = next < v->b.name_count ? next++ : 0;
+    const xpu_side *a = &v->a, *b = &v->b;
+    uint32_t *b_of = XPU_NEW_ARRAY(v->arena, uint32_t, a->name_count + 1), next = 0;
+    for (uint32_t i = 0; i < a->name_count; i++) {
+        const int64_t same = find_name(b, a->names[i]);
+        b_of[i] = same >= 0 ? (uint32_t)same : NO_INPUT;
+        if (same >= 0 || (a->name_count > b->name_count && has_value(v, a->names[i]))) continue;
+        while (next < b->name_count &&
+               (find_name(a, b->names[next]) >= 0 || (b->name_count > a->name_count && has_value(v, b->names[next]))))
+            next++;
+        if (next < b->name_count) b_of[i] = next++;
     }
     return b_of;
 }
@@ -120,28 +133,46 @@ static xpu_status differ_in(const xpu_validation *v, const char *what, uint32_t 
 
 /* ---- what the user says of inputs, for B ---- */
 
+/* NULL: B has it built in. */
 static const char *name_in_b(const xpu_validation *v, const uint32_t *b_of, const char *name) {
-    int64_t a = find_name(&v->a, name);
-    return a < 0 ? name : v->b.names[b_of[a]];
+    const int64_t a = find_name(&v->a, name);
+    if (a >= 0) return b_of[a] == NO_INPUT ? NULL : v->b.names[b_of[a]];
+    return name;
+}
+
+/* What A does not have and B does is built in in A. */
+static int is_for_a(const xpu_validation *v, const char *name) {
+    return find_name(&v->a, name) >= 0 || find_name(&v->b, name) < 0;
 }
 
 static void pass_on(const xpu_validation *v, const uint32_t *b_of) {
-    const xpu_import_options *from = &v->a.p->import;
-    xpu_import_options *to = &v->b.p->import;
-    xpu_shape_spec *shapes = XPU_NEW_ARRAY(v->arena, xpu_shape_spec, from->shape_count);
-    xpu_value_spec *values = XPU_NEW_ARRAY(v->arena, xpu_value_spec, from->value_count);
-    for (uint32_t i = 0; i < from->shape_count; i++) {
-        shapes[i] = from->shapes[i];
-        shapes[i].input = name_in_b(v, b_of, shapes[i].input);
+    xpu_import_options *a = &v->a.p->import, *b = &v->b.p->import;
+    const xpu_shape_spec *shapes = a->shapes;
+    const xpu_value_spec *values = a->values;
+    const uint32_t shape_count = a->shape_count, value_count = a->value_count;
+    xpu_shape_spec *shapes_a = XPU_NEW_ARRAY(v->arena, xpu_shape_spec, shape_count + 1),
+                   *shapes_b = XPU_NEW_ARRAY(v->arena, xpu_shape_spec, shape_count + 1);
+    xpu_value_spec *values_a = XPU_NEW_ARRAY(v->arena, xpu_value_spec, value_count + 1),
+                   *values_b = XPU_NEW_ARRAY(v->arena, xpu_value_spec, value_count + 1);
+    a->shape_count = a->value_count = b->shape_count = b->value_count = 0;
+    for (uint32_t i = 0; i < shape_count; i++) {
+        const char *name = name_in_b(v, b_of, shapes[i].input);
+        if (is_for_a(v, shapes[i].input)) shapes_a[a->shape_count++] = shapes[i];
+        if (!name) continue;
+        shapes_b[b->shape_count] = shapes[i];
+        shapes_b[b->shape_count++].input = name;
     }
-    for (uint32_t i = 0; i < from->value_count; i++) {
-        values[i] = from->values[i];
-        values[i].input = name_in_b(v, b_of, values[i].input);
+    for (uint32_t i = 0; i < value_count; i++) {
+        const char *name = name_in_b(v, b_of, values[i].input);
+        if (is_for_a(v, values[i].input)) values_a[a->value_count++] = values[i];
+        if (!name) continue;
+        values_b[b->value_count] = values[i];
+        values_b[b->value_count++].input = name;
     }
-    to->shapes = shapes;
-    to->shape_count = from->shape_count;
-    to->values = values;
-    to->value_count = from->value_count;
+    a->shapes = shapes_a;
+    b->shapes = shapes_b;
+    a->values = values_a;
+    b->values = values_b;
 }
 
 /* The name of the input that a tensor of the caller's is for, or NULL. */
@@ -213,7 +244,8 @@ static xpu_status match_inputs(xpu_validation *v, const uint32_t *b_of) {
     for (uint32_t i = 0; i < a->inputs.count; i++) {
         int64_t declared = find_name(&v->a, xpu_value_at(a, a->inputs.items[i])->name);
         uint32_t k = b->inputs.count;
-        if (declared >= 0) k = find_value(b, b->inputs.items, b->inputs.count, v->b.names[b_of[declared]]);
+        if (declared >= 0 && b_of[declared] != NO_INPUT)
+            k = find_value(b, b->inputs.items, b->inputs.count, v->b.names[b_of[declared]]);
         v->b.input_of[k < b->inputs.count ? k : i] = i;
     }
     return XPU_OK;

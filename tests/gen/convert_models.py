@@ -87,5 +87,19 @@ step[0, 7] = 1
 for name, value in (("bytes", 0 * step), ("bytes_a_step_apart", step)):
     save(name, [node("Add", "x,k", "z"), node("Cast", "z", "y", to=T.UINT8)], [("x", T.FLOAT, [1, 2000])], [("y", T.UINT8, [1, 2000])],
          [("k", value, np.float32)])
+np.savez(f"{FOLDER}/bytes_in.npz", x=0 * step)
+
+# Integers that float32 does not hold
 save("absolute", [node("Abs", "x", "y")], [("x", T.INT64, [4])], [("y", T.INT64, [4])])
+save("absolute_int32", [node("Abs", "x", "y")], [("x", T.INT32, [4])], [("y", T.INT32, [4])])
+np.savez(f"{FOLDER}/absolute_in.npz", x=np.array([16777217, 1, 2, 3]))
+
+# An expected tensor of the same elements in another shape; one that no element of has
 save("relu", [node("Relu", "x", "y")], [("x", T.FLOAT, [3, 4])], [("y", T.FLOAT, [3, 4])])
+save("negative", [node("Neg", "x", "y")], [("x", T.FLOAT, [3, 4])], [("y", T.FLOAT, [3, 4])])
+x = np.arange(12, dtype=np.float32).reshape(3, 4)
+np.savez(f"{FOLDER}/relu_in.npz", x=x)
+np.savez(f"{FOLDER}/relu_turned.npz", y=x.reshape(4, 3))
+np.savez(f"{FOLDER}/relu_out.npz", y=x)
+np.savez(f"{FOLDER}/relu_two.npz", a=x, b=x)
+np.savez(f"{FOLDER}/relu_wrong.npz", y=x + 1)

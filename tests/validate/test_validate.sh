@@ -45,6 +45,23 @@ check 0 'expected  1 of 1 agree' "$validate" tests/paddle/linear.pdmodel -i test
 check 2 'error [validate-expect]' "$validate" "$mnist" --expect=tests/models/mnist8_expected.npz
 check 2 'error [validate-expect]' "$validate" "$mnist" -i "$nine" --expect=examples/digits/digits_heldout.npz
 
+models=tests/convert/models relu=tests/convert/models/relu.onnx given=(-i tests/convert/models/relu_in.npz)
+check 0 'expected  1 of 1 agree' "$validate" $relu "${given[@]}" --expect=$models/relu_out.npz
+check 4 "'y' in shape" "$validate" $relu "${given[@]}" --expect=$models/relu_turned.npz
+check 4 'expected  0 of 1 agree' "$validate" $relu "${given[@]}" --expect=$models/relu_turned.npz
+check 4 'expected  0 of 1 agree' "$validate" $relu $models/negative.onnx "${given[@]}" --expect=$models/relu_wrong.npz
+check 4 'expected  0 of 1 agree' "$validate" $relu $models/negative.onnx "${given[@]}" --expect=$models/relu_out.npz
+check 2 "error [input-file] input 'x': the archive has no such entry" "$validate" $relu $relu -i x=$models/relu_two.npz
+check 2 "it has 'a', 'b'" "$validate" $relu $relu -i x=$models/relu_two.npz
+
+# what one model has as an input and the other built in; integers as they are; a step of bytes that nothing quantises
+check 0 'no difference' "$validate" $models/expand_input.onnx $models/expand_built_in.onnx --value k=3,4
+check 0 'no difference' "$validate" $models/expand_built_in.onnx $models/expand_input.onnx --value k=3,4
+check 4 'they differ' "$validate" $models/expand_built_in.onnx $models/expand_input.onnx --value k=5,4
+check 2 'error [value-option]' "$validate" $models/expand_input.onnx $models/expand_built_in.onnx --value k=3,4 --value z=1
+check 0 'no difference' "$validate" $models/absolute.onnx $models/absolute_int32.onnx -i $models/absolute_in.npz -t 1e-9
+check 4 '1 of 1 differ' "$validate" $models/bytes.onnx $models/bytes_a_step_apart.onnx -i $models/bytes_in.npz
+
 # they differ
 check 4 'first difference, sample 0' "$validate" "$digits" examples/digits/digits_qdq.onnx
 "$validate" --json "$digits" examples/digits/digits_qdq.onnx >"$folder/d.json"
