@@ -12,7 +12,7 @@
 static const char *const controls[] = {"greedy",         "array_first",        "array_again",
                                        "if_nested",      "if_in_while",        "while_grows",
                                        "while_in_while", "array_read_in_loop", "if_switch"};
-enum { CONTROLS = sizeof controls / sizeof *controls, OTHERS = 7, DESCS = OTHERS + CONTROLS, PIRS = DESCS };
+enum { CONTROLS = sizeof controls / sizeof *controls, OTHERS = 10, DESCS = OTHERS + CONTROLS, PIRS = DESCS };
 static hostile_file descs[DESCS], pirs[PIRS], params, ranges;
 
 static void load(void) {
@@ -24,6 +24,12 @@ static void load(void) {
     hostile_load(&descs[4], "tests/paddle/operators/quantised.pdmodel");
     hostile_load(&descs[5], "tests/paddle/quantised/freeze.pdmodel");
     hostile_load(&descs[6], "tests/paddle/operators/more.pdmodel");
+    hostile_load(&descs[7], "tests/paddle/operators/boxes.pdmodel");
+    hostile_load(&descs[8], "tests/paddle/operators/rest.pdmodel");
+    hostile_load(&descs[9], "tests/paddle/operators/fourier.pdmodel");
+    hostile_load(&pirs[7], "tests/paddle/operators/boxes.json");
+    hostile_load(&pirs[8], "tests/paddle/operators/rest.json");
+    hostile_load(&pirs[9], "tests/paddle/operators/fourier.json");
     hostile_load(&pirs[6], "tests/paddle/operators/more.json");
     hostile_load(&pirs[4], "tests/paddle/operators/quantised.json");
     hostile_load(&pirs[5], "tests/paddle/quantised/freeze.json");
@@ -108,6 +114,7 @@ static const char *parameters_of(hostile_random *random) {
                                         "tests/paddle/operators/operators_5.pdiparams",
                                         "tests/paddle/operators/quantised.pdiparams",
                                         "tests/paddle/operators/more.pdiparams",
+                                        "tests/paddle/operators/rest.pdiparams",
                                         "tests/paddle/quantised/freeze.pdiparams",
                                         "tests/paddle/control/greedy.pdiparams"};
     return paths[hostile_below(random, sizeof paths / sizeof *paths)];
