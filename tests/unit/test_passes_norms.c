@@ -89,6 +89,14 @@ static void scale_of_other_form(bench *b) { /* a number for each row, a computed
     y = OP(b, MUL, y, constant(b, DIMS(ROWS, 1)));
     OUT(b, OP(b, MUL, y, input(b, DIMS(COUNT))));
 }
+static void beside_quantised(bench *b) { /* what is left of groups keeps the roundings that it is written with */
+    const uint8_t byte = 128;
+    const xpu_tensor zero = {.dtype = XPU_U8, .data = (void *)&byte};
+    rms_norm(b);
+    xpu_value operands[] = {rows(b), number(b, 0.5f), xpu_graph_const_bytes(b->graph, NULL, &zero)};
+    const xpu_attr attrs[] = {XPU_ATTR_INT_OF(DTYPE, XPU_U8)};
+    OUT(b, xpu_node_output(b->graph, bench_node(b, XPU_OP_QUANTIZE, operands, 3, attrs, 1), 0));
+}
 static void shared(bench *b) {
     xpu_value x = rows(b), y = OP(b, DIV, x, length(b, x, 1e-5f));
     OUT(b, OP(b, MUL, y, constant_row(b)));
@@ -111,6 +119,7 @@ static void written_out(void) {
         {"2 / length", inverse_of_two, "mul reduce_mean add sqrt div mul"},
         {"long rows", long_rows, "mul reduce_mean add sqrt div"},
         {"rows of other forms", scale_of_other_form, "norm mul mul"},
+        {"beside quantised values", beside_quantised, "mul reduce_mean add sqrt div mul quantize"},
         {"another user", shared, "norm mul"},
     };
     RUN_CASES(cases, XPU_EFFECT_TOLERANCE, xpu_pass_fold_batch_norm);
