@@ -27,27 +27,12 @@ import paddle_fourier
 import paddle_half
 import paddle_more
 import paddle_quantised
+import paddle_run
 import paddle_rest
-from paddle import inference
 from paddle.base.proto import framework_pb2
 from PIL import Image
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "paddle")
-
-
-def run(folder, x):
-    config = inference.Config(folder + "/inference.pdmodel", folder + "/inference.pdiparams")
-    config.disable_gpu()
-    config.switch_ir_optim(False)
-    config.disable_glog_info()
-    config.set_cpu_math_library_num_threads(1)
-    predictor = inference.create_predictor(config)
-    handle = predictor.get_input_handle(predictor.get_input_names()[0])
-    handle.reshape(x.shape)
-    handle.copy_from_cpu(x)
-    predictor.run()
-    name = predictor.get_output_names()[0]
-    return {name: predictor.get_output_handle(name).copy_to_cpu()}
 
 
 def picture(path, width, height, mean, std):
@@ -62,7 +47,7 @@ def ocr(models, data):
     for name, (model, x) in cases.items():
         x = np.round(x * 64) / 64  # short in the archive, and as good a picture
         np.savez_compressed(f"{HERE}/ocr_{name}_in.npz", x=x.astype(np.float32))
-        np.savez_compressed(f"{HERE}/ocr_{name}_out.npz", **run(f"{models}/{model}", x.astype(np.float32)))
+        np.savez_compressed(f"{HERE}/ocr_{name}_out.npz", **paddle_run.answer(f"{models}/{model}/inference.pdmodel", f"{models}/{model}/inference.pdiparams", x.astype(np.float32)))
 
 
 # ---- operators ----
