@@ -293,6 +293,10 @@ xpu_status xpu_output_write_at(xpu_output *output, uint64_t offset, const void *
     return output->error ? XPU_EIO : XPU_OK;
 }
 
+uint64_t xpu_output_bytes(const xpu_output *output) {
+    return output->position + output->buffered;
+}
+
 const char *xpu_output_temporary(const xpu_output *output) {
     return output->temporary;
 }

@@ -36,6 +36,7 @@ xpu_status xpu_output_allowed(xpu_output *output);
 xpu_status xpu_output_write(xpu_output *output, const void *data, size_t length); /* errors are reported by commit */
 /* Only where the path is (or becomes) a regular file; does not move the position of xpu_output_write. */
 xpu_status xpu_output_write_at(xpu_output *output, uint64_t offset, const void *data, size_t length);
+uint64_t xpu_output_bytes(const xpu_output *output);        /* written so far */
 const char *xpu_output_temporary(const xpu_output *output); /* the name being written */
 xpu_status xpu_output_commit(xpu_output *output);
 /* Several together: when one of them cannot be written none gets its name, and behind one that cannot be renamed none

@@ -61,13 +61,18 @@ static ow *begin(xpu_arena *arena, xpu_graph *graph, int opset, xpu_diags *diags
     return w;
 }
 
-/* Without --opset: the first run finds which one is needed, the second one has it. */
+/* Without --opset a run finds which one is needed, until it has it. */
 static ow *make_skeleton(xpu_arena *arena, xpu_graph *graph, int opset, ow_graph **made, xpu_diags *diags) {
-    xpu_diags *first = opset ? diags : xpu_diags_new(arena);
-    ow *w = begin(arena, graph, opset ? opset : XPU_CONVERT_OPSET, first);
+    xpu_diags *tried = opset ? diags : xpu_diags_new(arena);
+    ow *w = begin(arena, graph, opset ? opset : XPU_CONVERT_OPSET, tried);
     *made = main_graph(w);
-    if (opset || (!first->errors && w->wanted <= w->opset)) return w;
-    w = begin(arena, graph, w->wanted > w->opset ? w->wanted : w->opset, diags);
+    while (!opset && w->wanted > w->opset) {
+        tried = xpu_diags_new(arena);
+        w = begin(arena, graph, w->wanted, tried);
+        *made = main_graph(w);
+    }
+    if (tried == diags || !tried->errors) return w;
+    w = begin(arena, graph, w->opset, diags);
     *made = main_graph(w);
     return w;
 }

@@ -263,6 +263,11 @@ static int is_number(ow *w, uint32_t operand, double number) {
     }
 }
 
+static const char *number_as(ow *w, uint32_t operand, xpu_dtype dtype) {
+    const char *name = ow_in(w, operand);
+    return ow_info_in(w, operand)->dtype == dtype ? name : ow_cast(w, NULL, name, dtype);
+}
+
 /* start + i * step, as the core computes it. */
 void ow_write_range(ow *w, const ow_row *row) {
     const xpu_dtype dtype = ow_info_out(w, 0)->dtype;
@@ -270,9 +275,13 @@ void ow_write_range(ow *w, const ow_row *row) {
     const char *count = ow_dim(w, dims_attr(w, XPU_ATTR_SHAPE)->dims[0]);
     const char *y = ow_make(w, NULL, casts || multiplies || adds ? NULL : ow_out(w, 0), row->name,
                             ow_number(w, "first", XPU_I64, 0), scalar_of(w, count), ow_number(w, "step", XPU_I64, 1));
-    if (casts) y = ow_cast(w, multiplies || adds ? NULL : ow_out(w, 0), y, dtype);
-    if (multiplies) y = ow_binary(w, adds ? NULL : ow_out(w, 0), "Mul", y, ow_in(w, 1));
-    if (adds) ow_binary(w, ow_out(w, 0), "Add", y, ow_in(w, 0));
+    const int widens = ow_is_small(dtype) && !ow_has(w, OW_SMALL_OPSET) && (multiplies || adds);
+    const xpu_dtype in = widens ? XPU_I32 : dtype;
+    const char *result = widens ? NULL : ow_out(w, 0);
+    if (casts) y = ow_cast(w, multiplies || adds ? NULL : ow_out(w, 0), y, in);
+    if (multiplies) y = ow_binary(w, adds ? NULL : result, "Mul", y, number_as(w, 1, in));
+    if (adds) y = ow_binary(w, result, "Add", y, number_as(w, 0, in));
+    if (widens) ow_cast(w, ow_out(w, 0), y, dtype);
 }
 
 /* Other numbers than the core's, of the same distribution. */

@@ -170,6 +170,12 @@ static void spread(resized *r, const xpu_value_info *x) {
     *r = all;
 }
 
+/* The rounding of half_pixel that is this one of tf_half_pixel_for_nn, half a step further; 0: none is. */
+static int half_pixel_rounding(int rounding) {
+    if (rounding == XA_ROUND_FLOOR) return XA_ROUND_PREFER_CEIL;
+    return rounding == XA_ROUND_PREFER_FLOOR ? XA_ROUND_CEIL : 0;
+}
+
 void ow_write_resample(ow *w, const ow_row *row) {
     resized r;
     if (goes_on(w->graph, w->node)) return;
@@ -187,6 +193,8 @@ void ow_write_resample(ow *w, const ow_row *row) {
         ow_refuse(w, "whether it rounds up or down depends on the size of the input", "fix it with --shape");
         return;
     }
+    /* Opsets from 13 on do not name tf_half_pixel_for_nn; onnxruntime reads it all the same. */
+    const int renamed = where == XA_TF_HALF_PIXEL_FOR_NN && kind == XA_NEAREST ? half_pixel_rounding(rounding) : 0;
     if (antialias && !ow_requires(w, 18, "antialias")) return;
     if (where == XA_HALF_PIXEL_SYMMETRIC && !ow_requires(w, 19, "half_pixel_symmetric")) return;
     const char *policy = policy_of(w, &r, &from);
@@ -205,10 +213,8 @@ void ow_write_resample(ow *w, const ow_row *row) {
     if (sizes) ow_input(w, node, sizes);
     if (by_axis) ow_ints(w, node, "axes", r.axes, (size_t)r.count);
     ow_string(w, node, "mode", kinds[kind]);
-    /* Rounding down behind tf_half_pixel_for_nn, which opsets from 13 on do not name, has another name. */
-    const int renamed = kind == XA_NEAREST && where == XA_TF_HALF_PIXEL_FOR_NN && rounding == XA_ROUND_FLOOR;
     ow_string(w, node, "coordinate_transformation_mode", coordinates[renamed ? XA_HALF_PIXEL : where]);
-    if (kind == XA_NEAREST) ow_string(w, node, "nearest_mode", roundings[renamed ? XA_ROUND_PREFER_CEIL : rounding]);
+    if (kind == XA_NEAREST) ow_string(w, node, "nearest_mode", roundings[renamed ? renamed : rounding]);
     if (kind == XA_CUBIC) ow_float(w, node, "cubic_coeff_a", xpu_node_float(w->graph, w->node, XPU_ATTR_ALPHA));
     if (xpu_node_int(w->graph, w->node, XPU_ATTR_EXCLUDE_OUTSIDE)) ow_int(w, node, "exclude_outside", 1);
     if (crops) ow_float(w, node, "extrapolation_value", xpu_node_float(w->graph, w->node, XPU_ATTR_VALUE));

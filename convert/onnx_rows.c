@@ -8,6 +8,7 @@ static const ow_row rows[XPU_OP_COUNT] = {
 #define SAME(op, ...) [XPU_OP_##op] = {.write = ow_write_same, .name = __VA_ARGS__}
 #define BY(op, function, ...) [XPU_OP_##op] = {.write = ow_write_##function, .name = __VA_ARGS__}
 #define LATE(op, late, ...) [XPU_OP_##op] = {.write = ow_write_same, .brain = late, .name = __VA_ARGS__}
+#define ARITHMETIC(op, ...) [XPU_OP_##op] = {.write = ow_write_same, .small = OW_SMALL_OPSET, .name = __VA_ARGS__}
 #define NONE(op, why) [XPU_OP_##op] = {.none = why}
 #define X(op) NONE(op, "only passes make it"),
     XPU_CONVERT_MADE_BY_PASSES(X)
@@ -56,8 +57,8 @@ static const ow_row rows[XPU_OP_COUNT] = {
     BY(CONV_TRANSPOSE, conv_transpose, "ConvTranspose"),
     BY(REPEAT, repeat, "Resize"),
     BY(RESAMPLE, resample, "Resize"),
-    SAME(ADD, "Add"), SAME(SUB, "Sub"), SAME(MUL, "Mul"), SAME(DIV, "Div"), SAME(MAX, "Max"), SAME(MIN, "Min"),
-    SAME(NEG, "Neg"), SAME(ABS, "Abs"), SAME(RELU, "Relu"),
+    ARITHMETIC(ADD, "Add"), ARITHMETIC(SUB, "Sub"), ARITHMETIC(MUL, "Mul"), ARITHMETIC(DIV, "Div"), SAME(MAX, "Max"), SAME(MIN, "Min"),
+    SAME(NEG, "Neg"), SAME(ABS, "Abs"), BY(RELU, relu, "Relu"),
     LATE(LEAKY_RELU, 16, "LeakyRelu", {{XPU_ATTR_ALPHA, "alpha"}}),
     BY(CLIP, clip, "Clip"),
     SAME(SIGMOID, "Sigmoid"), SAME(TANH, "Tanh"),
@@ -73,7 +74,7 @@ static const ow_row rows[XPU_OP_COUNT] = {
     LATE(SELU, 22, "Selu", {{XPU_ATTR_ALPHA, "alpha"}, {XPU_ATTR_BETA, "gamma"}}),
     [XPU_OP_CELU] = {.write = ow_write_same, .name = "Celu", .attrs = {{XPU_ATTR_ALPHA, "alpha"}}, .half = 28, .brain = 28},
     BY(MISH, mish, "Mish", .brain = 22), BY(SWISH, swish, "Swish"),
-    SAME(POW, "Pow"),
+    LATE(POW, 15, "Pow"),
     BY(CONVERT, cast, "Cast"),
     LATE(WHERE, 16, "Where"), SAME(EQUAL, "Equal"),
     BY(LESS, compare, "Less"), BY(LESS_OR_EQUAL, compare, "LessOrEqual", .brain = 16),
@@ -87,6 +88,7 @@ static const ow_row rows[XPU_OP_COUNT] = {
     LATE(SINH, 22, "Sinh"), LATE(COSH, 22, "Cosh"), LATE(ASINH, 22, "Asinh"), LATE(ACOSH, 22, "Acosh"), LATE(ATANH, 22, "Atanh"),
 #undef SAME
 #undef LATE
+#undef ARITHMETIC
 #undef BY
 #undef NONE
 };
@@ -120,13 +122,17 @@ void ow_attrs(ow *w, ow_node *node, const ow_row *row) {
 
 /* Whether the opset's operator takes this type. */
 static int takes(ow *w, const ow_row *row, xpu_dtype dtype) {
-    return !(dtype == XPU_F16 && !ow_has(w, row->half)) && !(dtype == XPU_BF16 && !ow_has(w, row->brain));
+    return !(dtype == XPU_F16 && !ow_has(w, row->half)) && !(dtype == XPU_BF16 && !ow_has(w, row->brain)) &&
+           !(ow_is_small(dtype) && !ow_has(w, row->small));
 }
 
-/* An operand as the operator takes it; what has 16 bits is computed in float32 and rounded once, as in the core. */
+/* An operand as the operator takes it. Real numbers of 16 bits are computed in float32 and rounded once, as in the
+ * core; the low bits of integers are the same in int32. */
 static const char *taken(ow *w, const ow_row *row, uint32_t i) {
     const char *name = ow_in(w, i);
-    return !name[0] || takes(w, row, ow_info_in(w, i)->dtype) ? name : ow_cast(w, NULL, name, XPU_F32);
+    if (!name[0]) return name;
+    const xpu_dtype dtype = ow_info_in(w, i)->dtype;
+    return takes(w, row, dtype) ? name : ow_cast(w, NULL, name, ow_is_small(dtype) ? XPU_I32 : XPU_F32);
 }
 
 /* All operands, the result, the attributes of the row. */
@@ -141,6 +147,16 @@ void ow_write_same(ow *w, const ow_row *row) {
     for (uint32_t i = 1; i < count; i++) ow_input(w, node, operands[i]);
     ow_attrs(w, node, row);
     if (narrows) ow_cast(w, ow_out(w, 0), y, dtype);
+}
+
+/* Integers have no Relu before opset 14. */
+void ow_write_relu(ow *w, const ow_row *row) {
+    const xpu_dtype dtype = ow_info_in(w, 0)->dtype;
+    const int is_real = dtype == XPU_F32 || dtype == XPU_F64 || dtype == XPU_F16 || dtype == XPU_BF16;
+    if (!is_real && !ow_has(w, OW_SMALL_OPSET))
+        ow_binary(w, ow_out(w, 0), "Max", ow_in(w, 0), ow_number(w, "zero", dtype, 0));
+    else
+        ow_write_same(w, row);
 }
 
 void ow_write_cast(ow *w, const ow_row *row) {

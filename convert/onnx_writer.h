@@ -109,7 +109,13 @@ typedef struct ow_row {
     } attrs[3];           /* floats and ints of the same meaning */
     const char *none;     /* why there is no counterpart */
     int half, brain;      /* the opsets that take float16 and bfloat16: before them float32 stands for these */
+    int small;            /* the same for integers of 8 and 16 bits, and int32 */
 } ow_row;
+
+enum { OW_SMALL_OPSET = 14 }; /* Add, Sub, Mul and Div take integers of 8 and 16 bits, Relu any */
+static inline int ow_is_small(xpu_dtype dtype) {
+    return dtype == XPU_I8 || dtype == XPU_U8 || dtype == XPU_I16 || dtype == XPU_U16;
+}
 
 const ow_row *ow_row_of(xpu_op_id op);
 void ow_write_node(ow *w, xpu_node node);
@@ -117,7 +123,7 @@ void ow_attrs(ow *w, ow_node *node, const ow_row *row);
 
 /* clang-format off */
 #define OW_WRITES(X)                                                                                                   \
-    X(same) X(cast) X(clip) X(gelu) X(mish) X(swish) X(hard_swish) X(compare) X(modulo) X(shift) X(bits)               \
+    X(same) X(relu) X(cast) X(clip) X(gelu) X(mish) X(swish) X(hard_swish) X(compare) X(modulo) X(shift) X(bits)               \
     X(conv) X(conv_transpose) X(max_pool) X(average_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)         \
     X(integer_product) X(quantize) X(dequantize) X(dynamic_quantize) X(resample) X(repeat)                             \
     X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_nd) X(scatter) X(top) X(nms) X(random)     \

@@ -52,10 +52,16 @@ static void prune(pw *w) {
     prune_ops(w, &w->ops);
 }
 
-pw *xpu_paddle_program_of(xpu_arena *arena, xpu_graph *graph, const char *format, xpu_diags *diags) {
+/* What a ProgramDesc holds inputs and outputs in: no tensor has these names. */
+enum { FEED_HOLDER, FETCH_HOLDER };
+static const char *const holders[] = {[FEED_HOLDER] = "feed", [FETCH_HOLDER] = "fetch"};
+
+pw *xpu_paddle_program_of(xpu_arena *arena, xpu_graph *graph, int is_desc, xpu_diags *diags) {
     const size_t errors = diags->errors;
     pw *w = XPU_NEW(arena, pw);
-    *w = (pw){.arena = arena, .graph = graph, .diags = diags, .format = format, .names = {.arena = arena}};
+    *w = (pw){.arena = arena, .graph = graph, .diags = diags, .names = {.arena = arena}};
+    for (size_t i = 0; is_desc && i < sizeof holders / sizeof *holders; i++)
+        xpu_name_add(&w->names, holders[i], UINT32_MAX);
     for (uint32_t i = 0; i < graph->inputs.count; i++) pw_name(w, graph->inputs.items[i]);
     for (uint32_t i = 0; i < graph->outputs.count; i++) pw_name(w, graph->outputs.items[i]);
     XPU_FOR_BLOCK_NODES(graph, XPU_TOP_BLOCK, node) pw_write_node(w, node);
@@ -71,8 +77,7 @@ pw *xpu_paddle_program_of(xpu_arena *arena, xpu_graph *graph, const char *format
     }
     if (!graph->outputs.count)
         xpu_error(diags, XPU_EMODEL, graph->file, "convert-operator", "the model",
-                  xpu_printf(arena, "%s has no programs without outputs", format), "the model has none",
-                  "give the model an output");
+                  "PaddlePaddle has no programs without outputs", "the model has none", "give the model an output");
     if (diags->errors > errors) return NULL;
     prune(w);
     return w;
@@ -237,8 +242,8 @@ xpu_status xpu_paddle_write_desc(pw *w, xpu_output *output) {
     xpu_text block = message(w), program = message(w), version = message(w);
     put_int(&block, 1, 0);
     put_int(&block, 2, -1);
-    put_holder(w, &block, "feed", TYPE_FEED, 1);
-    put_holder(w, &block, "fetch", TYPE_FETCH, 1);
+    put_holder(w, &block, holders[FEED_HOLDER], TYPE_FEED, 1);
+    put_holder(w, &block, holders[FETCH_HOLDER], TYPE_FETCH, 1);
     put_vars(w, &block, 0);
     for (uint32_t i = 0; i < w->graph->inputs.count; i++)
         put_port(w, &block, pw_name(w, w->graph->inputs.items[i]), i, 1);
@@ -289,7 +294,7 @@ xpu_status xpu_paddle_write_parameters(const pw *w, xpu_output *output) {
 xpu_status xpu_convert_paddle(xpu_arena *arena, xpu_graph *graph, xpu_output *program, xpu_output *parameters,
                               xpu_diags *diags) {
     const size_t errors = diags->errors;
-    pw *w = xpu_paddle_program_of(arena, graph, "PaddlePaddle", diags);
+    pw *w = xpu_paddle_program_of(arena, graph, 1, diags);
     if (!w) return xpu_diags_since(diags, errors);
     xpu_paddle_write_desc(w, program);
     return xpu_paddle_write_parameters(w, parameters);

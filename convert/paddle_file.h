@@ -4,8 +4,8 @@
 
 #include "convert/paddle_writer.h"
 
-/* NULL after reporting. `format`: for messages. */
-pw *xpu_paddle_program_of(xpu_arena *arena, xpu_graph *graph, const char *format, xpu_diags *diags);
+/* NULL after reporting. `is_desc`: tensors do not have the names that a ProgramDesc takes for itself. */
+pw *xpu_paddle_program_of(xpu_arena *arena, xpu_graph *graph, int is_desc, xpu_diags *diags);
 /* A ProgramDesc of version 2.6.2; errors are reported by the output's commit. */
 xpu_status xpu_paddle_write_desc(pw *w, xpu_output *output);
 /* All parameters, by name. */

@@ -231,7 +231,7 @@ const char *pw_scalar(pw *w, xpu_dtype dtype, double value) {
 
 void pw_refuse(pw *w, const char *why, const char *hint) {
     xpu_error(w->diags, XPU_EMODEL, w->graph->file, "convert-operator", xpu_node_where(w->graph, w->node, w->arena),
-              xpu_printf(w->arena, "the operator has no counterpart in %s (%s)", w->format,
+              xpu_printf(w->arena, "the operator has no counterpart in PaddlePaddle (%s)",
                          xpu_node_at(w->graph, w->node)->op->name),
               why, hint);
 }

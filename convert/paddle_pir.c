@@ -562,7 +562,7 @@ static int check(const pw *w, const pw_ops *ops) {
 xpu_status xpu_convert_pir(xpu_arena *arena, xpu_graph *graph, xpu_output *program, xpu_output *parameters,
                            xpu_diags *diags) {
     const size_t errors = diags->errors;
-    pw *w = xpu_paddle_program_of(arena, graph, "PaddlePaddle", diags);
+    pw *w = xpu_paddle_program_of(arena, graph, 0, diags);
     if (!w || !check(w, &w->ops)) return xpu_diags_since(diags, errors);
     xpu_text text;
     xpu_text_init(&text, arena);

@@ -77,8 +77,7 @@ typedef struct {
     xpu_arena *arena;
     xpu_graph *graph;
     xpu_diags *diags;
-    const char *format; /* for messages */
-    pw_ops ops;         /* of the body that is being made */
+    pw_ops ops; /* of the body that is being made */
     XPU_ARRAY(pw_var) vars;
     xpu_name_table names; /* indices into vars */
     XPU_ARRAY(const char *) values;

@@ -60,7 +60,9 @@ static xpu_status write_paddle(xpu_pipeline *p, int is_pir) {
     xpu_status status = xpu_output_allowed(outputs[0]);
     if (status == XPU_OK)
         status = (is_pir ? xpu_convert_pir : xpu_convert_paddle)(p->arena, p->graph, p->file, outputs[0], p->diags);
-    return status == XPU_OK ? xpu_outputs_commit(outputs, 2) : status;
+    if (status != XPU_OK) return status;
+    const size_t first = xpu_output_bytes(outputs[0]) ? 0 : 1; /* PaddlePaddle reads no file without parameters */
+    return xpu_outputs_commit(outputs + first, 2 - first);
 }
 
 static xpu_status write_desc(xpu_pipeline *p) {

@@ -122,7 +122,12 @@ xpu_value xpu_paddle_convert_while(xpu_paddle_node *node) {
     xpu_paddle_settle_all(importer, &vars);
     xpu_value condition = xpu_paddle_scalar_condition(node, xpu_paddle_held_value(node, form.condition));
     int64_t runs = 0;
-    if (!condition.id) return xpu_paddle_fail_all(node, &form.written);
+    if (!condition.id) {
+        for (uint32_t i = 0; i < form.own; i++) {
+            if (form.after[i] != XPU_PADDLE_NO_VAR) xpu_paddle_bind(importer, form.after[i], none);
+        }
+        return xpu_paddle_fail_all(node, &form.written);
+    }
     if (xpu_paddle_known_number(node, condition, &runs) && !runs) {
         for (uint32_t i = 0; i < form.own; i++) {
             if (form.after[i] == XPU_PADDLE_NO_VAR || form.before[i] == XPU_PADDLE_NO_VAR) continue;

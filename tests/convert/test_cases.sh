@@ -35,5 +35,31 @@ sed 's/\("1.fake_quantize[a-z_]*\)"/\1_"/' $models/levels.json >"$folder/levels.
 check 0 '' grep -q 'abs_max_"' "$folder/levels.json"
 params=tests/paddle/quantised/trained.pdiparams
 check 0 'no difference' "$validate" $models/levels.json "$folder/levels.json" --params-a=$params --params-b=$params
+
+# Names that a ProgramDesc takes for itself; PIR does not. Without parameters there is no file of them
+for form in pdmodel json; do
+    check 0 '' "$convert" -q $models/feed.onnx -o "$folder/feed.$form"
+    check 0 'no difference' "$validate" $models/feed.onnx "$folder/feed.$form"
+done
+check 0 'feed_1' grep -ao feed_1 "$folder/feed.pdmodel"
+check 1 '' grep -ao feed_1 "$folder/feed.json"
+check 0 '' test ! -e "$folder/feed.pdiparams"
+check 0 '' test -s "$folder/where.pdiparams"
+
+# Without --opset the first one that has everything, with an older one what it has
+check 0 '' "$convert" -q $models/resize.onnx -o "$folder/resize.onnx"
+check 0 'no difference' "$validate" $models/resize.onnx "$folder/resize.onnx"
+check 1 'half_pixel_symmetric needs opset 19' "$convert" -q $models/resize.onnx --opset=18 -o "$folder/resize18.onnx"
+for opset in 13 14 15; do
+    check 0 '' "$convert" -q $models/types.onnx --opset=$opset -o "$folder/types.$opset.onnx"
+    check 0 'no difference' "$validate" $models/types.onnx "$folder/types.$opset.onnx" --range=b=1..127
+done
+casts() { "$XPU_BIN/xpuc" --describe=graph "$folder/types.$1.onnx" | grep -c ' Cast '; }
+check 0 '' test "$(casts 13) $(casts 14) $(casts 15)" = '17 5 2'
+check 0 'Max' "$XPU_BIN/xpuc" --describe=graph "$folder/types.13.onnx"
+check 1 '' grep -aq zero "$folder/types.14.onnx"
+check 0 '' "$convert" -q $models/half_pixel_for_nn.onnx -o "$folder/nearest.onnx"
+check 1 '' grep -q tf_half_pixel "$folder/nearest.onnx"
+check 0 'no difference' "$validate" $models/half_pixel_for_nn.onnx "$folder/nearest.onnx"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
