@@ -88,6 +88,11 @@ def softmax_by_inverse(x):
     return g.node("Mul", e, g.node("Reciprocal", g.node("Add", total(e), number(1e-9))))
 
 
+def softmax_by_quotient(x):
+    e = g.node("Exp", x)
+    return g.node("Mul", e, g.node("Div", number(1), g.node("Add", total(e), number(1e-9))))
+
+
 def written_log_softmax(x):
     d = g.node("Sub", x, g.node("ReduceMax", x, axes=[-1], keepdims=1))
     return g.node("Sub", d, g.node("Log", total(g.node("Exp", d))))
@@ -145,6 +150,7 @@ forms = {
     "softmax": operator("Softmax", axis=-1), "log_softmax": operator("LogSoftmax", axis=-1),
     "exact_root_alone": root_alone, "exact_length_of_another": length_of_another, "exact_difference": difference_of_squares,
     "exact_exponent_alone": exponent_alone, "exact_exponent_kept": exponent_kept, "exact_inverse": inverse, "exact_logarithm": logarithm,
+    "softmax_by_quotient": softmax_by_quotient,
 }
 x = g.input("x", [ROWS, WIDTH])
 for seed, (name, form) in enumerate(forms.items()):
