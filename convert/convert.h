@@ -8,13 +8,6 @@
 /* Opsets of ONNX that are written; 0 stands for the first from XPU_CONVERT_OPSET on that has all operators. */
 enum { XPU_CONVERT_MIN_OPSET = 13, XPU_CONVERT_OPSET = 17, XPU_CONVERT_MAX_OPSET = 28 };
 
-/* Operators that only passes make: no writer meets them. */
-/* clang-format off */
-#define XPU_CONVERT_MADE_BY_PASSES(X) \
-    X(REGION) X(CHAIN) X(RELAYOUT) X(ABSMAX) X(ROW_SCALE) X(ROW_RESTORE) X(PACK_MATRIX) X(PACKED_MATMUL) \
-    X(SOFTMAX_PARTS) X(QADD) X(QMUL) X(QGLOBAL_AVERAGE_POOL) X(LOOKUP) X(INTERLEAVE)
-/* clang-format on */
-
 typedef struct {
     int opset;       /* of ONNX */
     int is_external; /* ONNX: weights go into a file of their own even where the model is below 2 GiB */
@@ -37,6 +30,8 @@ int xpu_convert_ones(const xpu_graph *graph, int from_rank, const xpu_dim *from,
 /* The elements of a constant, row-major, to where the output stands; a chunk of its file at a time where it needs no
  * recipe. */
 xpu_status xpu_convert_constant(const xpu_graph *graph, xpu_value constant, xpu_output *output, xpu_diags *diags);
+/* Why an operator without a row has no counterpart. */
+const char *xpu_convert_no_row(const xpu_graph *graph, xpu_node node);
 uint64_t xpu_convert_constant_bytes(const xpu_graph *graph, xpu_value constant);
 
 /* An ONNX model. `data`: takes the weights where they go into a file of their own, which is then opened at

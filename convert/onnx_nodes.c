@@ -186,21 +186,6 @@ const char *ow_number(ow *w, const char *word, xpu_dtype dtype, double value) {
 
 /* ---- nodes ---- */
 
-/* The source's name for the node where this is the last of those that stand for it, else that of the result. */
-static char *node_name(ow *w, const ow_node *node) {
-    const xpu_node_info *info = w->node.id ? xpu_node_at(w->graph, w->node) : NULL;
-    (void)info;
-    return node->n_output ? node->output[0] : NULL;
-}
-
-ow_node *ow_add(ow *w, const char *op) {
-    ow_node *node = XPU_NEW(w->arena, ow_node);
-    xpu_onnx__node_proto__init(node);
-    node->op_type = text(w, op);
-    XPU_PUSH(w->arena, w->nodes, node);
-    return node;
-}
-
 const char *ow_make(ow *w, ow_node **made, const char *result, const char *op, const char *a, const char *b,
                     const char *c) {
     ow_node *node = XPU_NEW(w->arena, ow_node);
@@ -209,7 +194,7 @@ const char *ow_make(ow *w, ow_node **made, const char *result, const char *op, c
     node->op_type = text(w, op);
     for (int i = 0; i < 3 && operands[i]; i++) ow_input(w, node, operands[i]);
     ow_result(w, node, result ? result : ow_new_name(w, op));
-    node->name = node_name(w, node);
+    node->name = node->output[0];
     XPU_PUSH(w->arena, w->nodes, node);
     if (made) *made = node;
     return node->output[0];

@@ -10,9 +10,6 @@ static const ow_row rows[XPU_OP_COUNT] = {
 #define LATE(op, late, ...) [XPU_OP_##op] = {.write = ow_write_same, .brain = late, .name = __VA_ARGS__}
 #define ARITHMETIC(op, ...) [XPU_OP_##op] = {.write = ow_write_same, .small = OW_SMALL_OPSET, .name = __VA_ARGS__}
 #define NONE(op, why) [XPU_OP_##op] = {.none = why}
-#define X(op) NONE(op, "only passes make it"),
-    XPU_CONVERT_MADE_BY_PASSES(X)
-#undef X
     BY(CONV, conv, "Conv"),
     BY(MATMUL, matmul, "MatMul"),
     BY(RECURRENT, recurrent, "LSTM"),
@@ -105,7 +102,7 @@ void ow_write_node(ow *w, xpu_node node) {
     if (row->write)
         row->write(w, row);
     else
-        ow_refuse(w, row->none ? row->none : "there is no row for it", "leave the operator out of the model");
+        ow_refuse(w, row->none ? row->none : xpu_convert_no_row(w->graph, node), "leave the operator out of the model");
     w->node = outer;
 }
 

@@ -49,8 +49,6 @@ typedef struct {
 
 /* ---- onnx_nodes.c: nodes, attributes, names ---- */
 
-/* A new node of the body; its name is that of the operator of the source where it makes that one's result. */
-ow_node *ow_add(ow *w, const char *op);
 void ow_input(ow *w, ow_node *node, const char *name); /* "": absent */
 void ow_result(ow *w, ow_node *node, const char *name);
 void ow_int(ow *w, ow_node *node, const char *name, int64_t value);
@@ -59,7 +57,8 @@ void ow_string(ow *w, ow_node *node, const char *name, const char *value);
 void ow_ints(ow *w, ow_node *node, const char *name, const int64_t *values, size_t count);
 void ow_body(ow *w, ow_node *node, const char *name, ow_graph *body);
 
-/* A node with one result: operands up to the first NULL; `result` NULL: an intermediate one. Returns the result. */
+/* A node with one result, whose name it has: operands up to the first NULL; `result` NULL: an intermediate one. Returns
+ * the result. */
 const char *ow_make(ow *w, ow_node **node, const char *result, const char *op, const char *a, const char *b,
                     const char *c);
 /* The same without a way to its attributes. */

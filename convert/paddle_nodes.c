@@ -41,9 +41,6 @@ static void add(pw *w, pw_op *op, pw_attr attr) {
 void pw_int(pw *w, pw_op *op, const char *name, int64_t value) {
     add(w, op, (pw_attr){.name = name, .type = PW_INT, .i = value});
 }
-void pw_long(pw *w, pw_op *op, const char *name, int64_t value) {
-    add(w, op, (pw_attr){.name = name, .type = PW_LONG, .i = value});
-}
 void pw_bool(pw *w, pw_op *op, const char *name, int value) {
     add(w, op, (pw_attr){.name = name, .type = PW_BOOL, .i = value != 0});
 }

@@ -12,9 +12,6 @@ static const pw_row rows[XPU_OP_COUNT] = {
 #define BINARY(op, text) [XPU_OP_##op] = {.write = pw_write_binary, .name = text}
 #define BY(op, function, text) [XPU_OP_##op] = {.write = pw_write_##function, .name = text}
 #define NONE(op, why) [XPU_OP_##op] = {.none = why}
-#define X(op) NONE(op, "only passes make it"),
-    XPU_CONVERT_MADE_BY_PASSES(X)
-#undef X
     BY(CONV, conv, "conv2d"),
     BY(MATMUL, matmul, "matmul_v2"),
     BY(RECURRENT, recurrent, "rnn"),
@@ -101,7 +98,7 @@ void pw_write_node(pw *w, xpu_node node) {
     if (row->write)
         row->write(w, row);
     else
-        pw_refuse(w, row->none ? row->none : "there is no row for it", "leave the operator out of the model");
+        pw_refuse(w, row->none ? row->none : xpu_convert_no_row(w->graph, node), "leave the operator out of the model");
     w->node = outer;
 }
 

@@ -93,7 +93,6 @@ void pw_in(pw *w, pw_op *op, const char *slot, const char *var);
 void pw_out(pw *w, pw_op *op, const char *slot, const char *var);
 void pw_outs(pw *w, pw_op *op, const char *slot, const char *const *vars, uint32_t count); /* one slot */
 void pw_int(pw *w, pw_op *op, const char *name, int64_t value);
-void pw_long(pw *w, pw_op *op, const char *name, int64_t value);
 void pw_bool(pw *w, pw_op *op, const char *name, int value);
 void pw_float(pw *w, pw_op *op, const char *name, float value);
 void pw_string(pw *w, pw_op *op, const char *name, const char *value);

@@ -110,3 +110,7 @@ int xpu_convert_ones(const xpu_graph *graph, int from_rank, const xpu_dim *from,
     if (from_rank < to_rank) return are_ones(graph, to_rank, to, from_rank, from, axes, count);
     return 0;
 }
+
+const char *xpu_convert_no_row(const xpu_graph *graph, xpu_node node) {
+    return xpu_node_has(graph, node, XPU_TRAIT_PASSES) ? "only passes make it" : "there is no row for it";
+}

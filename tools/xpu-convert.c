@@ -30,24 +30,13 @@ static const xpu_command command = {
     .words = XPU_READS,
 };
 
-/* All values of an option, NULL terminated. */
-static const char *const *all_of(xpu_tool *tool, const char *name) {
-    XPU_ARRAY(const char *) list = {0};
-    for (uint32_t i = 0; i < tool->arguments.count; i++) {
-        const xpu_argument *argument = &tool->arguments.items[i];
-        if (argument->name && strcmp(argument->name, name) == 0) XPU_PUSH(tool->arena, &list, argument->value);
-    }
-    XPU_PUSH(tool->arena, &list, NULL);
-    return list.items;
-}
-
 static int read_opset(xpu_tool *tool, int *opset) {
     const char *text = xpu_tool_option(tool, "opset");
     char *end = NULL;
     const long value = text ? strtol(text, &end, 10) : 0;
     *opset = (int)value;
-    if (!text || (end != text && !*end && value > 0 && value < 1000)) return 0;
-    return xpu_tool_usage(tool, "opset", "this is no opset", xpu_escape(tool->arena, text, 80),
+    if (!text || (text[0] >= '0' && text[0] <= '9' && !*end && value > 0 && value < 1000)) return 0;
+    return xpu_tool_usage(tool, "option '--opset'", "this is no opset", xpu_escape(tool->arena, text, 80),
                           "write a number: --opset=17");
 }
 
@@ -55,9 +44,9 @@ static int run(xpu_tool *tool) {
     const char *model = xpu_tool_word(tool, 0), *output = xpu_tool_option(tool, "output");
     xpuc_options wanted = {.params = xpu_tool_option(tool, "params"),
                            .external_data = xpu_tool_flag(tool, "external-data"),
-                           .shapes = all_of(tool, "shape"),
-                           .values = all_of(tool, "value"),
-                           .bounds = all_of(tool, "bound"),
+                           .shapes = xpu_tool_options(tool, "shape"),
+                           .values = xpu_tool_options(tool, "value"),
+                           .bounds = xpu_tool_options(tool, "bound"),
                            .group_messages = !tool->verbose};
     if (xpu_tool_words(tool) != 1)
         return xpu_tool_usage(tool, NULL, "one model is converted",

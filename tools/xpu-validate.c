@@ -45,17 +45,6 @@ static const xpu_command command = {
 
 /* ---- the command line ---- */
 
-/* Values of an option that may be given more than once, NULL terminated. */
-static const char *const *all_of(xpu_tool *tool, const char *name) {
-    XPU_ARRAY(const char *) values = {0};
-    for (uint32_t i = 0; i < tool->arguments.count; i++) {
-        const xpu_argument *a = &tool->arguments.items[i];
-        if (a->name && strcmp(a->name, name) == 0) XPU_PUSH(tool->arena, &values, a->value);
-    }
-    XPU_PUSH(tool->arena, &values, NULL);
-    return values.items;
-}
-
 static int bad_number(xpu_tool *tool, const char *option, const char *text, const char *hint) {
     return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", option), "this is no such number",
                           xpu_escape(tool->arena, text, 80), hint);
@@ -128,7 +117,7 @@ static int read_input(xpu_tool *tool, const char *spec, tensors *to) {
 }
 
 static int read_files(xpu_tool *tool, tensors *inputs, tensors *expected) {
-    const char *const *files = all_of(tool, "input");
+    const char *const *files = xpu_tool_options(tool, "input");
     const char *expect = xpu_tool_option(tool, "expect");
     int status = XPU_OK;
     for (uint32_t i = 0; !status && files[i]; i++) status = read_input(tool, files[i], inputs);
@@ -202,10 +191,10 @@ static void conclude(const xpu_tool *tool, const xpuc_validation *found, const c
 }
 
 static int run(xpu_tool *tool) {
-    xpuc_validate_options with = {.shapes = all_of(tool, "shape"),
-                                  .values = all_of(tool, "value"),
-                                  .bounds = all_of(tool, "bound"),
-                                  .ranges = all_of(tool, "range"),
+    xpuc_validate_options with = {.shapes = xpu_tool_options(tool, "shape"),
+                                  .values = xpu_tool_options(tool, "value"),
+                                  .bounds = xpu_tool_options(tool, "bound"),
+                                  .ranges = xpu_tool_options(tool, "range"),
                                   .params_a = xpu_tool_option(tool, "params-a"),
                                   .params_b = xpu_tool_option(tool, "params-b"),
                                   .stop = stop};
@@ -213,7 +202,7 @@ static int run(xpu_tool *tool) {
     uint64_t samples = 0;
     running state = {0};
     int status = check_words(tool);
-    if (!status) status = read_count(tool, "samples", 1, 1000, &samples);
+    if (!status) status = read_count(tool, "samples", 1, XPUC_MOST_SAMPLES, &samples);
     if (!status) status = read_count(tool, "seed", 0, UINT64_MAX, &with.seed);
     if (!status) status = read_tolerance(tool, &with.tolerance);
     if (!status) status = read_device(tool, &state, &with);

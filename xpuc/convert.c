@@ -26,6 +26,14 @@ static xpu_status check_opset(const xpu_pipeline *p) {
         "leave it out for the first one that has all operators");
 }
 
+static xpu_status check_effect(const xpu_pipeline *p, int is_onnx) {
+    const char *option = p->wanted->opset ? "--opset" : p->wanted->external_data ? "--external-data" : NULL;
+    if (is_onnx || !option) return XPU_OK;
+    return xpu_error(p->diags, XPU_EUSAGE, NULL, "usage", xpu_printf(p->arena, "option '%s'", option),
+                     "the option has no effect on this format", "it is of ONNX files",
+                     "leave it out, or end the output's name with .onnx");
+}
+
 static xpu_output *open_output(xpu_pipeline *p, const char *path) {
     xpu_keep(p->arena, p->path);
     const char *kept = xpu_kept_path(xpu_arena_mem(p->arena), path);
@@ -95,6 +103,7 @@ xpu_status xpu_convert(xpu_pipeline *p) {
     if (status == XPU_OK) status = xpu_check_convert_options(p);
     if (status == XPU_OK) status = check_opset(p);
     if (status == XPU_OK && !write) status = bad_output(p);
+    if (status == XPU_OK) status = check_effect(p, write == write_onnx);
     if (status == XPU_OK && !(p->file = open_output(p, p->output))) status = xpu_diags_status(p->diags);
     if (status == XPU_OK) status = xpu_import_model(p);
     if (status == XPU_OK) drop_notes(p->diags);

@@ -188,7 +188,7 @@ static const char *problem_of(const char *a, const char *b, const xpuc_validate_
     if (!b && !options->expected_count) return "the path of B is NULL, and there are no expected tensors";
     if (options->input_count && !options->inputs) return "options.inputs is NULL";
     if (options->expected_count && !options->expected) return "options.expected is NULL";
-    if (options->samples > XPU_MOST_SAMPLES) return "options.samples is more than 1000";
+    if (options->samples > XPUC_MOST_SAMPLES) return "options.samples is more than 1000";
     if (!(options->tolerance >= 0) || !isfinite(options->tolerance)) return "options.tolerance is no number from 0 on";
     return NULL;
 }

@@ -6,9 +6,10 @@
 #include "xpuc/include/xpuc_validate.h"
 #include "xpuc/pipeline.h"
 
-#define XPU_VALIDATE_TOLERANCE 1e-4
-#define XPU_VALIDATE_ROUNDINGS 0.02 /* of the tolerance: what one operator's may be */
-enum { XPU_MOST_SAMPLES = 1000 };
+#define XPU_VALIDATE_TOLERANCE  1e-4
+#define XPU_VALIDATE_MOST_WORK  0x1p38 /* operations and bytes of a run of a side */
+#define XPU_VALIDATE_MOST_BYTES 0x1p32
+#define XPU_VALIDATE_ROUNDINGS  0.02 /* of the tolerance: what one operator's may be */
 
 /* One of the two models. */
 typedef struct {
@@ -91,7 +92,6 @@ typedef struct {
     uint32_t *output_of;      /* by output of B: A's */
     uint32_t *output_b;       /* by output of A: B's */
     const xpu_tensor **given; /* by input of A: the caller's tensor, or NULL: it is drawn */
-    XPU_ARRAY(xpu_draw_range) ranges;
     unsigned samples, sample;
     double tolerance;
     xpu_draw_range *range_of; /* by input of A, where there is one */

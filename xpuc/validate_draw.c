@@ -8,9 +8,6 @@
 #include "core/ops/ref.h"
 #include "xpuc/validate.h"
 
-#define MOST_WORK  0x1p38
-#define MOST_BYTES 0x1p32
-
 static uint64_t next_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -188,14 +185,16 @@ static const char *bind(const xpu_validation *v, xpu_side *side) {
     return NULL;
 }
 
-static int is_too_large(const xpu_validation *v) {
+static const char too_large[] = "a run takes more than 2^38 operations or 4 GiB of results, all of which are kept";
+
+static int is_too_large(const xpu_side *side) {
     double work = 0, bytes = 0;
-    XPU_FOR_ALL_NODES(v->a.graph, node) {
-        xpu_ref_cost cost = xpu_ref_cost_of_node(v->a.graph, node, v->a.symbols);
+    XPU_FOR_ALL_NODES(side->graph, node) {
+        xpu_ref_cost cost = xpu_ref_cost_of_node(side->graph, node, side->symbols);
         work += cost.work;
         bytes += cost.bytes;
     }
-    return work > MOST_WORK || bytes > MOST_BYTES;
+    return work > XPU_VALIDATE_MOST_WORK || bytes > XPU_VALIDATE_MOST_BYTES;
 }
 
 static xpu_status no_size(const xpu_validation *v, const char *where, const char *why) {
@@ -363,7 +362,7 @@ static xpu_status make_inputs(xpu_validation *v, uint64_t *state) {
         }
         if (!xpu_value_dims(graph, graph->inputs.items[i], v->a.symbols, tensor->dims))
             return no_size(v, xpu_validate_name(v, &v->a, graph->inputs.items[i]), "its dims are not known");
-        if ((double)xpu_tensor_count(tensor) * 8 > MOST_BYTES)
+        if ((double)xpu_tensor_count(tensor) * 8 > XPU_VALIDATE_MOST_BYTES)
             return no_size(v, xpu_validate_name(v, &v->a, graph->inputs.items[i]), "it would have more than 4 GiB");
         tensor->data = xpu_alloc(v->scratch, xpu_tensor_bytes(tensor));
         fill(v, i, tensor, state);
@@ -387,8 +386,7 @@ xpu_status xpu_validate_draw(xpu_validation *v) {
     if (input) return misfit(v, &v->a, input);
     const xpu_guard *guard = xpu_graph_broken_guard(v->a.graph, v->a.symbols);
     if (guard) return no_size(v, guard->where, xpu_guard_text(v->a.graph, guard, v->arena));
-    if (is_too_large(v))
-        return no_size(v, NULL, "a run takes more than 2^38 operations or 4 GiB of results, all of which are kept");
+    if (is_too_large(&v->a)) return no_size(v, NULL, too_large);
     if (!v->has_b) return XPU_OK;
     const xpu_graph *b = v->b.graph;
     v->b.symbols = XPU_NEW_ARRAY(v->scratch, int64_t, b->dims.symbols.count + 1);
@@ -400,5 +398,6 @@ xpu_status xpu_validate_draw(xpu_validation *v) {
     input = bind(v, &v->b);
     if (input) return misfit(v, &v->b, input);
     guard = xpu_graph_broken_guard(b, v->b.symbols);
-    return guard ? no_size(v, guard->where, xpu_guard_text(b, guard, v->arena)) : XPU_OK;
+    if (guard) return no_size(v, guard->where, xpu_guard_text(b, guard, v->arena));
+    return is_too_large(&v->b) ? no_size(v, NULL, too_large) : XPU_OK;
 }

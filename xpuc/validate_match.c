@@ -9,7 +9,6 @@
 #include "core/ops/ref.h"
 #include "xpuc/validate.h"
 
-#define MOST_BYTES 0x1p32
 enum { TABLE = 4096, MOST_CANDIDATES = 4096 };
 
 /* ---- A ---- */
@@ -54,7 +53,7 @@ static xpu_status record_results(void *context, xpu_node node, const xpu_tensor 
     for (uint32_t i = 0; i < count; i++) {
         xpu_value value = xpu_node_output(r->v->a.graph, node, i);
         r->record->bytes += (double)xpu_tensor_bytes(&results[i]);
-        if (r->record->bytes > MOST_BYTES) return too_large(r->v);
+        if (r->record->bytes > XPU_VALIDATE_MOST_BYTES) return too_large(r->v);
         if (value.id) keep(r->record, value, &results[i]);
     }
     return XPU_OK;

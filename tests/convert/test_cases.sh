@@ -61,5 +61,11 @@ check 1 '' grep -aq zero "$folder/types.14.onnx"
 check 0 '' "$convert" -q $models/half_pixel_for_nn.onnx -o "$folder/nearest.onnx"
 check 1 '' grep -q tf_half_pixel "$folder/nearest.onnx"
 check 0 'no difference' "$validate" $models/half_pixel_for_nn.onnx "$folder/nearest.onnx"
+
+# Options of ONNX files are refused for others
+check 2 "error [usage] option '--opset'" "$convert" $models/relu.onnx --opset=17 -o "$folder/relu.json"
+check 2 "error [usage] option '--external-data'" "$convert" $models/relu.onnx --external-data -o "$folder/relu.pdmodel"
+check 2 "error [usage] option '--opset'" "$convert" $models/relu.onnx '--opset= 17' -o "$folder/relu.onnx"
+check 0 '' test -z "$(ls "$folder" | grep relu)"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

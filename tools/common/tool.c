@@ -87,6 +87,16 @@ const char *xpu_tool_option(const xpu_tool *tool, const char *name) {
     return value;
 }
 
+const char *const *xpu_tool_options(xpu_tool *tool, const char *name) {
+    XPU_ARRAY(const char *) values = {0};
+    for (uint32_t i = 0; i < tool->arguments.count; i++) {
+        const xpu_argument *a = &tool->arguments.items[i];
+        if (a->name && strcmp(a->name, name) == 0) XPU_PUSH(tool->arena, &values, a->value);
+    }
+    XPU_PUSH(tool->arena, &values, NULL);
+    return values.items;
+}
+
 int xpu_tool_flag(const xpu_tool *tool, const char *name) {
     for (uint32_t i = 0; i < tool->arguments.count; i++) {
         const xpu_argument *a = &tool->arguments.items[i];

@@ -19,6 +19,8 @@ int xpu_tool_main(const xpu_command *command, int argc, char **argv, int (*run)(
 
 /* Value of an option, the last one where it was given more than once, or NULL. */
 const char *xpu_tool_option(const xpu_tool *tool, const char *name);
+/* All of them, NULL terminated, in the tool's arena. */
+const char *const *xpu_tool_options(xpu_tool *tool, const char *name);
 int xpu_tool_flag(const xpu_tool *tool, const char *name);
 /* Word `index` among those that are no options, or NULL. */
 const char *xpu_tool_word(const xpu_tool *tool, uint32_t index);

@@ -34,6 +34,8 @@ typedef struct xpuc_device_run {
     void *own; /* the library's */
 } xpuc_device_run;
 
+enum { XPUC_MOST_SAMPLES = 1000 };
+
 /* NULL and 0 take the defaults in brackets. Strings and tensors stay the caller's. */
 typedef struct {
     const char *params_a, *params_b; /* the parameter file of a PaddlePaddle program [found beside it] */
