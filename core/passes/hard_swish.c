@@ -36,31 +36,27 @@ static int has_number(const xpu_graph *graph, xpu_node node, xpu_op_id op, float
     return 0;
 }
 
-static xpu_node maker_of(const xpu_graph *graph, xpu_value value) {
-    const xpu_value_info *info = xpu_value_at(graph, value);
-    return value.id && info->kind == XPU_VALUE_NODE ? info->node : (xpu_node){0};
-}
-
 static int is_sixth(const xpu_graph *graph, xpu_value value, xpu_value *of, xpu_diags *diags) {
-    xpu_node node = maker_of(graph, value);
+    xpu_node node = xpu_value_maker(graph, value);
     return has_number(graph, node, XPU_OP_DIV, 6.0f, of, diags) ||
            has_number(graph, node, XPU_OP_MUL, 1.0f / 6.0f, of, diags);
 }
 
 /* Whether `value` is clip(x + 3, 0, 6). */
 static int is_gate(const xpu_graph *graph, xpu_value value, xpu_value x, xpu_diags *diags) {
-    xpu_node clip = maker_of(graph, value);
+    xpu_node clip = xpu_value_maker(graph, value);
     xpu_value shifted;
     if (!clip.id || !xpu_node_is(graph, clip, XPU_OP_CLIP)) return 0;
     if (xpu_node_float(graph, clip, XPU_ATTR_LOW) != 0.0f || xpu_node_float(graph, clip, XPU_ATTR_HIGH) != 6.0f)
         return 0;
-    return has_number(graph, maker_of(graph, xpu_node_input(graph, clip, 0)), XPU_OP_ADD, 3.0f, &shifted, diags) &&
+    return has_number(graph, xpu_value_maker(graph, xpu_node_input(graph, clip, 0)), XPU_OP_ADD, 3.0f, &shifted,
+                      diags) &&
            shifted.id == x.id;
 }
 
 /* Whether `value` is clip(x + 3, 0, 6) / 6. */
 static int is_small_gate(const xpu_graph *graph, xpu_value value, xpu_value x, xpu_diags *diags) {
-    xpu_node maker = maker_of(graph, value);
+    xpu_node maker = xpu_value_maker(graph, value);
     xpu_value gate;
     if (maker.id && xpu_node_is(graph, maker, XPU_OP_HARD_SIGMOID)) {
         return fabsf(xpu_node_float(graph, maker, XPU_ATTR_ALPHA) - 1.0f / 6.0f) < 1e-6f &&
@@ -84,7 +80,7 @@ xpu_status xpu_find_hard_swish(xpu_graph *graph, xpu_node node, xpu_diags *diags
     if (!xpu_node_is(graph, node, XPU_OP_MUL) && !xpu_node_is(graph, node, XPU_OP_DIV)) return XPU_OK;
     if (xpu_value_at(graph, y)->dtype != XPU_F32) return XPU_OK;
     xpu_value x = gated(graph, node, 1, diags);
-    if (!x.id && is_sixth(graph, y, &product, diags)) x = gated(graph, maker_of(graph, product), 0, diags);
+    if (!x.id && is_sixth(graph, y, &product, diags)) x = gated(graph, xpu_value_maker(graph, product), 0, diags);
     if (diags->errors != errors) return xpu_diags_status(diags);
     if (!x.id || !xpu_value_same_shape(graph, x, y)) return XPU_OK;
     xpu_rewrite(graph, node, XPU_OP_HARD_SWISH, &x, 1, NULL, 0);

@@ -20,17 +20,6 @@ typedef struct {
     uint32_t part_count;
 } written_norm;
 
-static xpu_node maker_of(const xpu_graph *graph, xpu_value value) {
-    return value.id && xpu_value_at(graph, value)->kind == XPU_VALUE_NODE ? xpu_value_at(graph, value)->node
-                                                                          : (xpu_node){0};
-}
-
-/* The node that makes `value`, where it is an `op`. */
-static xpu_node made_by(const xpu_graph *graph, xpu_value value, xpu_op_id op) {
-    xpu_node node = maker_of(graph, value);
-    return node.id && xpu_node_is(graph, node, op) ? node : (xpu_node){0};
-}
-
 /* Whether all elements of a constant are one number, which is not negative. */
 static int is_one_number(const xpu_graph *graph, xpu_value value, float *number, xpu_diags *diags) {
     if (!xpu_is_constant(graph, value) || xpu_value_at(graph, value)->dtype != XPU_F32) return 0;
@@ -48,7 +37,7 @@ static int is_one_number(const xpu_graph *graph, xpu_value value, float *number,
 
 /* What `mean` is the mean of along a last axis of `*count` elements; {0}: it is none. */
 static xpu_node reduction_of(const xpu_graph *graph, xpu_value mean, int64_t *count) {
-    xpu_node node = maker_of(graph, mean);
+    xpu_node node = xpu_value_maker(graph, mean);
     while (node.id && xpu_node_is(graph, node, XPU_OP_RESHAPE)) node = xpu_maker(graph, node, 0);
     if (!node.id || !xpu_node_is(graph, node, XPU_OP_REDUCE_MEAN)) return (xpu_node){0};
     const xpu_value_info *info = xpu_value_at(graph, xpu_node_input(graph, node, 0));
@@ -83,14 +72,14 @@ static void add_part(written_norm *n, xpu_node node) {
 /* Whether d is x without its mean over the dims that the squares have theirs over. */
 static int is_centred(const xpu_graph *graph, xpu_value d, written_norm *n) {
     int64_t count;
-    xpu_node difference = made_by(graph, d, XPU_OP_SUB);
+    xpu_node difference = xpu_made_by(graph, d, XPU_OP_SUB);
     if (!difference.id) return 0;
     xpu_value x = xpu_node_input(graph, difference, 0), mean = xpu_node_input(graph, difference, 1);
     xpu_node reduction = reduction_of(graph, mean, &count);
     if (!reduction.id || count != n->count || reduced_from(graph, mean, x, count) != n->axis) return 0;
     xpu_value from = xpu_node_input(graph, reduction, 0);
     while (from.id != x.id) {
-        xpu_node reshape = made_by(graph, from, XPU_OP_RESHAPE);
+        xpu_node reshape = xpu_made_by(graph, from, XPU_OP_RESHAPE);
         if (!reshape.id) return 0;
         from = xpu_node_input(graph, reshape, 0);
     }
@@ -102,10 +91,10 @@ static int is_centred(const xpu_graph *graph, xpu_value d, written_norm *n) {
 
 /* Whether `length` is sqrt(mean(d * d) + epsilon). */
 static int is_length(const xpu_graph *graph, xpu_value length, xpu_value d, written_norm *n, xpu_diags *diags) {
-    xpu_node root = made_by(graph, length, XPU_OP_SQRT);
+    xpu_node root = xpu_made_by(graph, length, XPU_OP_SQRT);
     if (!root.id) return 0;
     xpu_value mean = xpu_node_input(graph, root, 0);
-    xpu_node sum = made_by(graph, mean, XPU_OP_ADD);
+    xpu_node sum = xpu_made_by(graph, mean, XPU_OP_ADD);
     n->epsilon = 0;
     if (sum.id) {
         uint32_t number = is_one_number(graph, xpu_node_input(graph, sum, 0), &n->epsilon, diags) ? 0 : 1;
@@ -132,9 +121,9 @@ static int is_length(const xpu_graph *graph, xpu_value length, xpu_value d, writ
 /* The length of which `inverse` is one. */
 static xpu_value inverted(const xpu_graph *graph, xpu_value inverse, xpu_node *by, xpu_diags *diags) {
     float number = 0;
-    *by = made_by(graph, inverse, XPU_OP_RECIPROCAL);
+    *by = xpu_made_by(graph, inverse, XPU_OP_RECIPROCAL);
     if (by->id) return xpu_node_input(graph, *by, 0);
-    *by = made_by(graph, inverse, XPU_OP_DIV);
+    *by = xpu_made_by(graph, inverse, XPU_OP_DIV);
     if (!by->id || !is_one_number(graph, xpu_node_input(graph, *by, 0), &number, diags) || number != 1.0f)
         return (xpu_value){0};
     return xpu_node_input(graph, *by, 1);
@@ -155,16 +144,6 @@ static int ends_norm(const xpu_graph *graph, xpu_node node, written_norm *n, xpu
     return 0;
 }
 
-/* `node` is about what `parts` were about, too, and keeps its name. */
-static void take_origins(xpu_graph *graph, xpu_node node, const written_norm *n) {
-    xpu_node_info *info = xpu_node_at(graph, node);
-    const xpu_node_info own = *info;
-    info->origins.items = NULL;
-    info->origins.count = info->origins.capacity = 0;
-    for (uint32_t i = 0; i < n->part_count; i++) xpu_node_add_origins(graph, node, n->parts[i]);
-    for (uint32_t i = 0; i < own.origins.count; i++) xpu_node_add_origin(graph, node, own.origins.items[i]);
-}
-
 static xpu_value reshaped(xpu_graph *graph, xpu_node before, xpu_value x, const xpu_dim *dims, int rank,
                           xpu_diags *diags) {
     return xpu_build_part(graph, before, XPU_OP_RESHAPE, &x, 1, &XPU_ATTR_DIMS_OF(SHAPE, dims, (uint32_t)rank), 1,
@@ -179,7 +158,7 @@ static xpu_status find_norm(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
         return xpu_diags_since(diags, errors);
     const xpu_value_info info = *xpu_value_at(graph, y);
     if (!xpu_value_same_shape(graph, n.x, y)) return XPU_OK;
-    take_origins(graph, node, &n);
+    xpu_node_lead_origins(graph, node, n.parts, n.part_count);
     const xpu_attr attrs[] = {XPU_ATTR_FLOAT_OF(EPSILON, n.epsilon), XPU_ATTR_INT_OF(CENTRED, n.centred)};
     if (n.axis == info.rank - 1) {
         xpu_rewrite(graph, node, XPU_OP_NORM, &n.x, 1, attrs, 2);

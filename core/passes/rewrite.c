@@ -54,10 +54,27 @@ int xpu_is_columns_of(const xpu_graph *graph, xpu_node node, xpu_node product) {
     return 0;
 }
 
-xpu_node xpu_maker(const xpu_graph *graph, xpu_node node, uint32_t input) {
-    xpu_value value = xpu_node_input(graph, node, input);
+xpu_node xpu_value_maker(const xpu_graph *graph, xpu_value value) {
     return value.id && xpu_value_at(graph, value)->kind == XPU_VALUE_NODE ? xpu_value_at(graph, value)->node
                                                                           : (xpu_node){0};
+}
+
+xpu_node xpu_maker(const xpu_graph *graph, xpu_node node, uint32_t input) {
+    return xpu_value_maker(graph, xpu_node_input(graph, node, input));
+}
+
+xpu_node xpu_made_by(const xpu_graph *graph, xpu_value value, xpu_op_id op) {
+    xpu_node node = xpu_value_maker(graph, value);
+    return node.id && xpu_node_is(graph, node, op) ? node : (xpu_node){0};
+}
+
+void xpu_node_lead_origins(xpu_graph *graph, xpu_node node, const xpu_node *parts, uint32_t count) {
+    xpu_node_info *info = xpu_node_at(graph, node);
+    const xpu_node_info own = *info;
+    info->origins.items = NULL;
+    info->origins.count = info->origins.capacity = 0;
+    for (uint32_t i = 0; i < count; i++) xpu_node_add_origins(graph, node, parts[i]);
+    for (uint32_t i = 0; i < own.origins.count; i++) xpu_node_add_origin(graph, node, own.origins.items[i]);
 }
 
 int xpu_used_once(const xpu_graph *graph, xpu_node node) {

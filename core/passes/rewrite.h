@@ -16,12 +16,18 @@ void xpu_absorb(xpu_graph *graph, xpu_node node, xpu_node from);
  * the graph stays the result of a node. Returns 1 when something changed. */
 int xpu_replace_node(xpu_graph *graph, xpu_node node, xpu_value value);
 
-/* The node that makes operand `input` of `node`, or {0}. */
+/* The node that makes the value, or {0}; the one that makes operand `input` of `node`; the one that makes the value
+ * where it is an `op`. */
+xpu_node xpu_value_maker(const xpu_graph *graph, xpu_value value);
+xpu_node xpu_made_by(const xpu_graph *graph, xpu_value value, xpu_op_id op);
 xpu_node xpu_maker(const xpu_graph *graph, xpu_node node, uint32_t input);
 
 /* The node's first result is used once, in the node's own block, and is neither an output of the graph nor a block's
  * result; its other results are not used at all. */
 int xpu_used_once(const xpu_graph *graph, xpu_node node);
+
+/* The node gets the origins of `parts`, in their order, in front of its own. */
+void xpu_node_lead_origins(xpu_graph *graph, xpu_node node, const xpu_node *parts, uint32_t count);
 
 /* Whether `node` stands for one of several products that `product` makes together: it is a slice and has its origin. */
 int xpu_is_columns_of(const xpu_graph *graph, xpu_node node, xpu_node product);

@@ -41,18 +41,8 @@ static void add_part(rotation *r, xpu_node node) {
     if (r->part_count < sizeof r->parts / sizeof *r->parts) r->parts[r->part_count++] = node;
 }
 
-static xpu_node maker_of(const xpu_graph *graph, xpu_value value) {
-    return value.id && xpu_value_at(graph, value)->kind == XPU_VALUE_NODE ? xpu_value_at(graph, value)->node
-                                                                          : (xpu_node){0};
-}
-
-static xpu_node made_by(const xpu_graph *graph, xpu_value value, xpu_op_id op) {
-    xpu_node node = maker_of(graph, value);
-    return node.id && xpu_node_is(graph, node, op) ? node : (xpu_node){0};
-}
-
 static xpu_value before_reshapes(const xpu_graph *graph, xpu_value value) {
-    for (xpu_node node; (node = made_by(graph, value, XPU_OP_RESHAPE)).id;) value = xpu_node_input(graph, node, 0);
+    for (xpu_node node; (node = xpu_made_by(graph, value, XPU_OP_RESHAPE)).id;) value = xpu_node_input(graph, node, 0);
     return value;
 }
 
@@ -94,8 +84,8 @@ static int is_whole_but(const xpu_graph *graph, xpu_node slice, int axis) {
 }
 
 static int is_half(const xpu_graph *graph, xpu_value value, half *h) {
-    xpu_node reshape = made_by(graph, value, XPU_OP_RESHAPE);
-    xpu_node slice = made_by(graph, reshape.id ? xpu_node_input(graph, reshape, 0) : value, XPU_OP_SLICE);
+    xpu_node reshape = xpu_made_by(graph, value, XPU_OP_RESHAPE);
+    xpu_node slice = xpu_made_by(graph, reshape.id ? xpu_node_input(graph, reshape, 0) : value, XPU_OP_SLICE);
     if (!slice.id) return 0;
     h->x = xpu_node_input(graph, slice, 0);
     const int last = rank_of(graph, h->x) - 1;
@@ -131,7 +121,7 @@ static int joins(const xpu_graph *graph, xpu_node concat, pair_form form, xpu_va
     for (uint32_t i = 0; i < 2; i++) {
         xpu_value part = parts[i] = xpu_node_input(graph, concat, i);
         if (form == FORM_HALVES) continue;
-        xpu_node reshape = made_by(graph, part, XPU_OP_RESHAPE);
+        xpu_node reshape = xpu_made_by(graph, part, XPU_OP_RESHAPE);
         if (!reshape.id || size_at(graph, part, 1) != 1) return 0;
         parts[i] = xpu_node_input(graph, reshape, 0);
         if (rank_of(graph, parts[i]) != rank - 1 || !same_dims(graph, parts[i], part, rank - 1)) return 0;
@@ -144,7 +134,7 @@ static int joins(const xpu_graph *graph, xpu_node concat, pair_form form, xpu_va
 /* Whether `value` is half `which` times the table, which is found where it is not known. */
 static int is_product(const xpu_graph *graph, xpu_value value, int which, const half *like, xpu_value *table,
                       rotation *r) {
-    xpu_node product = made_by(graph, value, XPU_OP_MUL);
+    xpu_node product = xpu_made_by(graph, value, XPU_OP_MUL);
     for (uint32_t i = 0; product.id && i < 2; i++) {
         xpu_value other = xpu_node_input(graph, product, 1 - i);
         if (!is_its_half(graph, xpu_node_input(graph, product, i), which, like)) continue;
@@ -158,7 +148,7 @@ static int is_product(const xpu_graph *graph, xpu_value value, int which, const 
 
 /* The first half that a product of the difference has. */
 static int find_half(const xpu_graph *graph, xpu_node difference, half *h) {
-    xpu_node product = made_by(graph, xpu_node_input(graph, difference, 0), XPU_OP_MUL);
+    xpu_node product = xpu_made_by(graph, xpu_node_input(graph, difference, 0), XPU_OP_MUL);
     for (uint32_t i = 0; product.id && i < 2; i++) {
         if (is_half(graph, xpu_node_input(graph, product, i), h) && h->which == 0) return 1;
     }
@@ -169,10 +159,10 @@ static int is_joined(const xpu_graph *graph, xpu_node concat, rotation *r) {
     half h;
     xpu_value parts[2];
     if (!joins(graph, concat, FORM_HALVES, parts)) return 0;
-    xpu_node difference = made_by(graph, before_reshapes(graph, parts[0]), XPU_OP_SUB);
+    xpu_node difference = xpu_made_by(graph, before_reshapes(graph, parts[0]), XPU_OP_SUB);
     if (!difference.id || !find_half(graph, difference, &h) || !joins(graph, concat, h.form, parts)) return 0;
-    xpu_node sum = made_by(graph, parts[1], XPU_OP_ADD);
-    difference = made_by(graph, parts[0], XPU_OP_SUB);
+    xpu_node sum = xpu_made_by(graph, parts[1], XPU_OP_ADD);
+    difference = xpu_made_by(graph, parts[0], XPU_OP_SUB);
     if (!difference.id || !sum.id) return 0;
     if (!is_product(graph, xpu_node_input(graph, difference, 0), 0, &h, &r->c, r)) return 0;
     if (!is_product(graph, xpu_node_input(graph, difference, 1), 1, &h, &r->s, r)) return 0;
@@ -198,8 +188,8 @@ static int is_joined(const xpu_graph *graph, xpu_node concat, rotation *r) {
 
 /* Whether w is x[..., d/2, 2], or x[..., 2, d/2], with the 2 backwards. */
 static int is_backwards(const xpu_graph *graph, xpu_value w, rotation *r) {
-    xpu_node reshape = made_by(graph, w, XPU_OP_RESHAPE);
-    xpu_node slice = reshape.id ? made_by(graph, xpu_node_input(graph, reshape, 0), XPU_OP_SLICE) : reshape;
+    xpu_node reshape = xpu_made_by(graph, w, XPU_OP_RESHAPE);
+    xpu_node slice = reshape.id ? xpu_made_by(graph, xpu_node_input(graph, reshape, 0), XPU_OP_SLICE) : reshape;
     if (!slice.id) return 0;
     r->x = xpu_node_input(graph, slice, 0);
     const int rank = rank_of(graph, r->x);
@@ -217,11 +207,11 @@ static int is_backwards(const xpu_graph *graph, xpu_value w, rotation *r) {
 static int is_turned(const xpu_graph *graph, xpu_value w, rotation *r) {
     half h;
     xpu_value parts[2];
-    xpu_node reshape = made_by(graph, w, XPU_OP_RESHAPE);
-    xpu_node concat = made_by(graph, reshape.id ? xpu_node_input(graph, reshape, 0) : w, XPU_OP_CONCAT);
+    xpu_node reshape = xpu_made_by(graph, w, XPU_OP_RESHAPE);
+    xpu_node concat = xpu_made_by(graph, reshape.id ? xpu_node_input(graph, reshape, 0) : w, XPU_OP_CONCAT);
     const pair_form form = reshape.id ? FORM_PAIRS : FORM_HALVES;
     if (!joins(graph, concat, form, parts) || !is_half(graph, parts[1], &h) || h.which != 0) return 0;
-    xpu_node neg = made_by(graph, parts[0], XPU_OP_NEG);
+    xpu_node neg = xpu_made_by(graph, parts[0], XPU_OP_NEG);
     if (!neg.id || (h.form == FORM_HALVES) != (form == FORM_HALVES)) return 0;
     if (!is_its_half(graph, xpu_node_input(graph, neg, 0), 1, &h)) return 0;
     const int rank = rank_of(graph, w);
@@ -258,8 +248,8 @@ static int is_exchange(const xpu_graph *graph, xpu_node p, xpu_node q, uint32_t 
 
 static int is_sum(const xpu_graph *graph, xpu_node sum, rotation *r) {
     for (uint32_t i = 0; i < 4; i++) {
-        xpu_node p = made_by(graph, xpu_node_input(graph, sum, i % 2), XPU_OP_MUL);
-        xpu_node q = made_by(graph, xpu_node_input(graph, sum, 1 - i % 2), XPU_OP_MUL);
+        xpu_node p = xpu_made_by(graph, xpu_node_input(graph, sum, i % 2), XPU_OP_MUL);
+        xpu_node q = xpu_made_by(graph, xpu_node_input(graph, sum, 1 - i % 2), XPU_OP_MUL);
         if (p.id && q.id && is_exchange(graph, p, q, i / 2, r)) return 1;
     }
     return 0;
@@ -318,15 +308,6 @@ static int fits(const xpu_graph *graph, const rotation *r, const xpu_value_info 
     return xpu_rotary_fits(graph, &row, xpu_value_at(graph, r->c), &first, &last);
 }
 
-static void take_origins(xpu_graph *graph, xpu_node node, const rotation *r) {
-    xpu_node_info *info = xpu_node_at(graph, node);
-    const xpu_node_info own = *info;
-    info->origins.items = NULL;
-    info->origins.count = info->origins.capacity = 0;
-    for (uint32_t i = 0; i < r->part_count; i++) xpu_node_add_origins(graph, node, r->parts[i]);
-    for (uint32_t i = 0; i < own.origins.count; i++) xpu_node_add_origin(graph, node, own.origins.items[i]);
-}
-
 xpu_status xpu_find_rotary(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const builder b = {graph, node, diags};
     const size_t errors = diags->errors;
@@ -343,7 +324,7 @@ xpu_status xpu_find_rotary(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     }
     const int64_t size = x.rank > 0 ? number_of(graph, x.dims[x.rank - 1]) : 0;
     if (!fits(graph, &r, &x, size)) return XPU_OK;
-    take_origins(graph, node, &r);
+    xpu_node_lead_origins(graph, node, r.parts, r.part_count);
     xpu_value inputs[3] = {r.x, r.c, r.s};
     if (r.pairs_apart) inputs[0] = reshaped(&b, r.x, x.dims, x.rank);
     if (r.halved) {
