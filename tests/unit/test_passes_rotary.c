@@ -34,11 +34,13 @@ static xpu_value half_of(bench *b, xpu_value x, form f, int which) {
     x = reshape(b, x, DIMS(TOKENS, HEADS, SIZE / 2, 2));
     return reshape(b, slice(b, x, 3, which, 1, 1), DIMS(TOKENS, HEADS, SIZE / 2));
 }
-static xpu_value join(bench *b, form f, xpu_value first, xpu_value second) {
-    if (f == HALVES) return concat(b, first, second, 2);
+static xpu_value join_columns(bench *b, xpu_value first, xpu_value second, int axis) {
     first = reshape(b, first, DIMS(TOKENS, HEADS, SIZE / 2, 1));
     second = reshape(b, second, DIMS(TOKENS, HEADS, SIZE / 2, 1));
-    return reshape(b, concat(b, first, second, 3), DIMS(TOKENS, HEADS, SIZE));
+    return reshape(b, concat(b, first, second, axis), DIMS(TOKENS, HEADS, SIZE));
+}
+static xpu_value join(bench *b, form f, xpu_value first, xpu_value second) {
+    return f == HALVES ? concat(b, first, second, 2) : join_columns(b, first, second, 3);
 }
 static void joined(bench *b, form f, xpu_value c, xpu_value s) {
     xpu_value x = heads(b), first = half_of(b, x, f, 0), second = half_of(b, x, f, 1);
@@ -79,11 +81,21 @@ static void other_operand(bench *b) {
     xpu_value real = OP(b, SUB, OP(b, MUL, first, c), OP(b, MUL, second, s));
     OUT(b, join(b, HALVES, real, OP(b, ADD, OP(b, MUL, first, s), OP(b, MUL, second, c))));
 }
-static void joined_otherwise(bench *b) { /* pairs taken apart, halves joined */
+static void apart_as_pairs(bench *b, xpu_value results[2]) {
     xpu_value x = heads(b), first = half_of(b, x, STEPS, 0), second = half_of(b, x, STEPS, 1);
     xpu_value c = half_table(b), s = half_table(b);
-    xpu_value real = OP(b, SUB, OP(b, MUL, first, c), OP(b, MUL, second, s));
-    OUT(b, join(b, HALVES, real, OP(b, ADD, OP(b, MUL, first, s), OP(b, MUL, second, c))));
+    results[0] = OP(b, SUB, OP(b, MUL, first, c), OP(b, MUL, second, s));
+    results[1] = OP(b, ADD, OP(b, MUL, first, s), OP(b, MUL, second, c));
+}
+static void joined_otherwise(bench *b) { /* pairs taken apart, halves joined */
+    xpu_value results[2];
+    apart_as_pairs(b, results);
+    OUT(b, join(b, HALVES, results[0], results[1]));
+}
+static void joined_below(bench *b) { /* the same, with the reshapes of pairs */
+    xpu_value results[2];
+    apart_as_pairs(b, results);
+    OUT(b, join_columns(b, results[0], results[1], 2));
 }
 
 static void made_and_joined(void) {
@@ -101,6 +113,7 @@ static void made_and_joined(void) {
         {"other tables", other_tables, written_out},
         {"another operand", other_operand, written_out},
         {"joined otherwise", joined_otherwise, written_out},
+        {"joined below", joined_below, "slice slice mul mul sub mul mul add reshape reshape concat reshape"},
     };
     RUN_CASES(cases, XPU_EFFECT_EXACT, xpu_pass_fold_batch_norm);
 }
