@@ -38,6 +38,7 @@ typedef struct {
     int bias, relu, is_output;
     int computed; /* its bias is an input */
     int of_other; /* its row is another operand */
+    int branch;   /* it adds a row that is there already */
 } product;
 
 enum { MOST_PRODUCTS = 4 };
@@ -63,6 +64,7 @@ static const struct {
      "fp32",
      2,
      0},
+    {"branches", 2, 1, 64, {{.columns = 64, .branch = 1}, {.columns = 32, .branch = 1}}, "fp32", 2, 0},
     {"activations", 2, 1, 64, {{.columns = 64, .relu = 1}, {.columns = 32, .relu = 1}}, "fp32", 1, 2},
     {"one product", 2, 1, 64, {{.columns = 64}}, "fp32", 1, 0},
     {"two rows", 2, 2, 64, {{.columns = 64}, {.columns = 64}}, "fp32", 2, 0},
@@ -100,10 +102,12 @@ static xpu_value computed_row(bench *b, int rank, const int64_t *dims) {
 }
 
 static void add_product(bench *b, xpu_value x, int64_t inner, const product *p) {
-    xpu_value operands[] = {[XPU_IN_X] = x, [XPU_IN_W] = constant(b, DIMS(inner, p->columns)), [XPU_IN_BIAS] = {0}};
+    xpu_value operands[] = {[XPU_IN_X] = x, [XPU_IN_W] = constant(b, DIMS(inner, p->columns)), [XPU_IN_BRANCH] = {0}};
     const xpu_attr attrs[] = {XPU_ATTR_INT_OF(ACTIVATION, XPU_ACTIVATION_CLIP), XPU_ATTR_FLOAT_OF(LOW, 0)};
     if (p->bias) operands[XPU_IN_BIAS] = (p->computed ? computed_row : constant)(b, DIMS(p->columns));
-    xpu_value y = xpu_node_output(b->graph, bench_node(b, XPU_OP_MATMUL, operands, 3, attrs, p->relu ? 2 : 0), 0);
+    if (p->branch) operands[XPU_IN_BRANCH] = input(b, NULL, DIMS(1, p->columns));
+    const uint32_t count = sizeof operands / sizeof *operands;
+    xpu_value y = xpu_node_output(b->graph, bench_node(b, XPU_OP_MATMUL, operands, count, attrs, p->relu ? 2 : 0), 0);
     xpu_graph_output(b->graph, p->is_output ? y : step1(b, XPU_EW_neg, y));
 }
 

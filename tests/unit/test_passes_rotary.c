@@ -81,6 +81,12 @@ static void other_operand(bench *b) {
     xpu_value real = OP(b, SUB, OP(b, MUL, first, c), OP(b, MUL, second, s));
     OUT(b, join(b, HALVES, real, OP(b, ADD, OP(b, MUL, first, s), OP(b, MUL, second, c))));
 }
+static void one_half_twice(bench *b) { /* the sum has the second half in both products */
+    xpu_value x = heads(b), first = half_of(b, x, HALVES, 0), second = half_of(b, x, HALVES, 1);
+    xpu_value c = half_table(b), s = half_table(b);
+    xpu_value real = OP(b, SUB, OP(b, MUL, first, c), OP(b, MUL, second, s));
+    OUT(b, join(b, HALVES, real, OP(b, ADD, OP(b, MUL, second, c), OP(b, MUL, second, s))));
+}
 static void apart_as_pairs(bench *b, xpu_value results[2]) {
     xpu_value x = heads(b), first = half_of(b, x, STEPS, 0), second = half_of(b, x, STEPS, 1);
     xpu_value c = half_table(b), s = half_table(b);
@@ -112,6 +118,7 @@ static void made_and_joined(void) {
         {"tables of columns", tables_of_columns, written_out},
         {"other tables", other_tables, written_out},
         {"another operand", other_operand, written_out},
+        {"one half twice", one_half_twice, written_out},
         {"joined otherwise", joined_otherwise, written_out},
         {"joined below", joined_below, "slice slice mul mul sub mul mul add reshape reshape concat reshape"},
     };

@@ -345,6 +345,10 @@ static xpu_value over_image(bench *b, xpu_op_id op) {
                             xpu_graph_add(b->graph, (xpu_node){0}, xpu_op_of(op), &y, 1, NULL, 3, NULL, 0, NULL, 0), 0);
         xpu_op_infer(b->graph, maker(b, y), &b->diags);
         return y;
+    case XPU_OP_ROTARY: {
+        const xpu_value rows[] = {image(b), constant(b, DIMS(6, 6)), constant(b, DIMS(6, 6))};
+        return node_of(b, op, rows, 3, NULL, 0);
+    }
     case XPU_OP_DEQUANTIZE: return node2(b, op, byte_image(b), half, NULL, 0);
     case XPU_OP_LOOKUP: return node2(b, op, byte_image(b), zeros(b, XPU_U8, DIMS(256)), NULL, 0);
     case XPU_OP_QADD:
@@ -412,6 +416,7 @@ static void images_lie(void) {
         {XPU_OP_RESAMPLE, "C>C"},
         {XPU_OP_NONZERO_COUNTS, "L>"},
         {XPU_OP_GLOBAL_AVERAGE_POOL, "C>C"},
+        {XPU_OP_ROTARY, "L>L"},
     };
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
