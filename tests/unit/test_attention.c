@@ -30,7 +30,7 @@ static const struct {
     {"wide values, too", 32, 33, MASK, "auto", 0, 0, ROWS, 0},
     {"but not in float32", 64, 100, MASK, "fp32", 0, 0, ROWS, 1},
     {"until LM has no room", 256, 257, MASK, "fp32", 0, 0, ROWS, 0},
-    {"which is small on some chips", 120, 100, MASK, "fp32", 0, 0, ROWS, 0, "nano"},
+    {"which is small on some chips", 40, 40, MASK, "fp32", 0, 0, ROWS, 0, "nano"},
     {"but not for all heads", 8, 8, MASK, "fp32", 0, 0, ROWS, 1, "nano"},
     {"who wants integers gets them", 8, 8, MASK, "int16", 0, 0, ROWS, 0},
     {"keys that stand as they are multiplied", 8, 8, MASK, "auto", 1, 0, ROWS, 0},
