@@ -349,6 +349,16 @@ static xpu_value over_image(bench *b, xpu_op_id op) {
         const xpu_value rows[] = {image(b), constant(b, DIMS(6, 6)), constant(b, DIMS(6, 6))};
         return node_of(b, op, rows, 3, NULL, 0);
     }
+    case XPU_OP_INTERLEAVE: {
+        const xpu_dim six = xpu_dim_const(&b->graph->dims, 6);
+        const xpu_attr one_phase[] = {INTS(STRIDES, 1, 1), INTS(CROP, 0, 0), INTS(PHASES, 0, 1, 0, 1),
+                                      XPU_ATTR_DIMS_OF(SHAPE, ((xpu_dim[]){six, six}), 2)};
+        return node1(b, op, image(b), one_phase, 4);
+    }
+    case XPU_OP_ATTENTION: {
+        const xpu_value keys = constant(b, DIMS(1, 4, 5, 6)), operands[] = {image(b), keys, keys};
+        return node_of(b, op, operands, 3, &XPU_ATTR_FLOAT_OF(SCALE, 1), 1);
+    }
     case XPU_OP_DEQUANTIZE: return node2(b, op, byte_image(b), half, NULL, 0);
     case XPU_OP_LOOKUP: return node2(b, op, byte_image(b), zeros(b, XPU_U8, DIMS(256)), NULL, 0);
     case XPU_OP_QADD:
@@ -417,6 +427,7 @@ static void images_lie(void) {
         {XPU_OP_NONZERO_COUNTS, "L>"},
         {XPU_OP_GLOBAL_AVERAGE_POOL, "C>C"},
         {XPU_OP_ROTARY, "L>L"},
+        {XPU_OP_ATTENTION, "L>L"},
     };
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
@@ -468,10 +479,10 @@ static void rows_lie(void) {
 /* ---- which operators hand on what a logarithm looks at closely ---- */
 
 static void linear_operators(void) {
-    static const xpu_op_id ops[] = {XPU_OP_TRANSPOSE,   XPU_OP_PAD,          XPU_OP_SLICE,      XPU_OP_EXPAND,
-                                    XPU_OP_CONCAT,      XPU_OP_AVERAGE_POOL, XPU_OP_MATMUL,     XPU_OP_REDUCE_SUM,
-                                    XPU_OP_REDUCE_MEAN, XPU_OP_SOFTMAX,      XPU_OP_REDUCE_MAX, XPU_OP_CHAIN,
-                                    XPU_OP_RESHAPE,     XPU_OP_REPEAT,       XPU_OP_RESAMPLE};
+    static const xpu_op_id ops[] = {
+        XPU_OP_TRANSPOSE, XPU_OP_PAD,        XPU_OP_SLICE,       XPU_OP_EXPAND,  XPU_OP_CONCAT,     XPU_OP_AVERAGE_POOL,
+        XPU_OP_MATMUL,    XPU_OP_REDUCE_SUM, XPU_OP_REDUCE_MEAN, XPU_OP_SOFTMAX, XPU_OP_REDUCE_MAX, XPU_OP_CHAIN,
+        XPU_OP_RESHAPE,   XPU_OP_REPEAT,     XPU_OP_RESAMPLE,    XPU_OP_ROTARY,  XPU_OP_INTERLEAVE};
     for (volatile size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         BENCH_OPEN(b);
         work w;
