@@ -153,15 +153,8 @@ static xpu_status become(pass *p, const group *g, xpu_op_id op, const xpu_value 
     }
     for (uint32_t i = 0; i < attr_count; i++) all[used++] = attrs[i];
     xpu_rewrite(graph, g->quantise, op, operands, count, all, used);
-    xpu_node_info *info = xpu_node_at(graph, g->quantise);
-    xpu_node_info before = *info;
-    info->origins.items = NULL;
-    info->origins.count = info->origins.capacity = 0;
-    xpu_node_add_origins(graph, g->quantise, g->producer);
-    if (g->activation.id) xpu_node_add_origins(graph, g->quantise, g->activation);
-    for (uint32_t i = 0; i < before.origins.count; i++) {
-        xpu_node_add_origin(graph, g->quantise, before.origins.items[i]);
-    }
+    const xpu_node parts[] = {g->producer, g->activation};
+    xpu_node_lead_origins(graph, g->quantise, parts, g->activation.id ? 2 : 1);
     return xpu_op_infer(graph, g->quantise, p->diags);
 }
 

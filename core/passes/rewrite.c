@@ -14,14 +14,10 @@ void xpu_rewrite(xpu_graph *graph, xpu_node node, xpu_op_id op, const xpu_value 
 }
 
 void xpu_absorb(xpu_graph *graph, xpu_node node, xpu_node from) {
-    xpu_node_info own = *xpu_node_at(graph, node), source = *xpu_node_at(graph, from);
+    const xpu_node_info source = *xpu_node_at(graph, from);
     xpu_rewrite(graph, node, xpu_op_id_of(source.op), source.inputs, source.input_count, source.attrs.items,
                 source.attrs.count);
-    xpu_node_info *info = xpu_node_at(graph, node);
-    info->origins.items = NULL;
-    info->origins.count = info->origins.capacity = 0;
-    xpu_node_add_origins(graph, node, from);
-    for (uint32_t i = 0; i < own.origins.count; i++) xpu_node_add_origin(graph, node, own.origins.items[i]);
+    xpu_node_lead_origins(graph, node, &from, 1);
     xpu_node_remove(graph, from);
 }
 

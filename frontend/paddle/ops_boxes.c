@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/paddle/converters.h"
+#include "frontend/paddle/compose.h"
 
 static const xpu_value failed = {0};
 
-enum { BOX = 4, MOST_BOXES = 1 << 22 };
+enum { MOST_BOXES = 1 << 22 };
 
 static xpu_dim fixed(const xpu_paddle_node *node, int64_t size) {
     return xpu_dim_const(&node->build.graph->dims, size);
@@ -29,7 +29,8 @@ static int read_size(const xpu_paddle_node *node, const char *name, int64_t size
     if (!x.id) return 0;
     const xpu_value_info *info = xpu_paddle_info(node, x);
     for (int i = 0; i < 2; i++) {
-        if (info->rank == BOX && xpu_dim_is_const(&node->build.graph->dims, info->dims[2 + i], &size[i]) && size[i] > 0)
+        if (info->rank == XPU_BOX && xpu_dim_is_const(&node->build.graph->dims, info->dims[2 + i], &size[i]) &&
+            size[i] > 0)
             continue;
         xpu_paddle_refuse(node, "the size of an image is not known", fe_shape_text(&node->build, x));
         return 0;
@@ -45,7 +46,7 @@ static int begin_boxes(boxes *all, xpu_paddle_node *node, int64_t each) {
                           xpu_paddle_format(node, "%" PRId64 " at each place", each));
         return 0;
     }
-    all->items = XPU_NEW_ARRAY(node->importer->scratch, float, BOX * all->size[0] * all->size[1] * each);
+    all->items = XPU_NEW_ARRAY(node->importer->scratch, float, XPU_BOX * all->size[0] * all->size[1] * each);
     return 1;
 }
 
@@ -64,7 +65,7 @@ static int64_t row_of(const boxes *all, int64_t place) {
 }
 
 static void add_box(boxes *all, double x, double y, double half_width, double half_height) {
-    float *at = &all->items[BOX * all->count++];
+    float *at = &all->items[XPU_BOX * all->count++];
     at[0] = (float)(x - half_width);
     at[1] = (float)(y - half_height);
     at[2] = (float)(x + half_width);
@@ -83,17 +84,17 @@ static xpu_value give_boxes(const boxes *all, int64_t each, int flat) {
     size_t count = 0;
     const float *variances = xpu_paddle_floats(node, "variances", &count);
     if (xpu_paddle_int(node, "clip", 0)) {
-        for (int64_t i = 0; i < BOX * all->count; i++) all->items[i] = fminf(fmaxf(all->items[i], 0), 1);
+        for (int64_t i = 0; i < XPU_BOX * all->count; i++) all->items[i] = fminf(fmaxf(all->items[i], 0), 1);
     }
     xpu_tensor tensor = {
-        .dtype = XPU_F32, .rank = BOX, .dims = {all->size[0], all->size[1], each, BOX}, .data = all->items};
-    if (flat) tensor = (xpu_tensor){.dtype = XPU_F32, .rank = 2, .dims = {all->count, BOX}, .data = all->items};
+        .dtype = XPU_F32, .rank = XPU_BOX, .dims = {all->size[0], all->size[1], each, XPU_BOX}, .data = all->items};
+    if (flat) tensor = (xpu_tensor){.dtype = XPU_F32, .rank = 2, .dims = {all->count, XPU_BOX}, .data = all->items};
     xpu_value made = xpu_graph_const_bytes(node->importer->graph, xpu_paddle_constant_name(node), &tensor);
     if (node->result_count < 2) return made;
-    if (count != BOX)
+    if (count != XPU_BOX)
         return fe_bad_attr(&node->build, "variances", xpu_paddle_format(node, "there are %zu, not 4", count)), failed;
-    float *list = XPU_NEW_ARRAY(node->importer->scratch, float, BOX * all->count + 1);
-    for (int64_t i = 0; i < BOX * all->count; i++) list[i] = variances[i % BOX];
+    float *list = XPU_NEW_ARRAY(node->importer->scratch, float, XPU_BOX * all->count + 1);
+    for (int64_t i = 0; i < XPU_BOX * all->count; i++) list[i] = variances[i % XPU_BOX];
     tensor.data = list;
     node->results[1] = xpu_graph_const_bytes(node->importer->graph,
                                              xpu_paddle_format(node, "%s/variances", node->build.names[0]), &tensor);
@@ -172,8 +173,8 @@ xpu_value xpu_paddle_convert_density_prior_box(xpu_paddle_node *node) {
                 int64_t at = (int64_t)k % (density * density), row = at / density;
                 add_prior(&all, x + from + (double)(at % density * shift), y + from + (double)row * (double)shift,
                           (double)size[s] * root / 2, (double)size[s] / root / 2);
-                float *box = &all.items[BOX * (all.count - 1)];
-                for (int e = 0; e < BOX; e++) box[e] = e < 2 ? fmaxf(box[e], 0) : fminf(box[e], 1);
+                float *box = &all.items[XPU_BOX * (all.count - 1)];
+                for (int e = 0; e < XPU_BOX; e++) box[e] = e < 2 ? fmaxf(box[e], 0) : fminf(box[e], 1);
             }
         }
     }
@@ -204,20 +205,8 @@ xpu_value xpu_paddle_convert_anchor_generator(xpu_paddle_node *node) {
 
 /* ---- outputs into boxes ---- */
 
-/* Parts of a tensor along its last dim. */
 static xpu_value column(fe_builder *b, xpu_value x, int index) {
-    if (!x.id) return failed;
-    int axis = fe_info(b, x)->rank - 1;
-    xpu_dims *dims = &b->graph->dims;
-    return fe_part(b, x, axis, xpu_dim_const(dims, index), xpu_dim_const(dims, 1), 1, 0);
-}
-
-static xpu_value plus(fe_builder *b, xpu_value x, double number) {
-    return number == 0 ? x : fe_binary(b, XPU_OP_ADD, x, fe_number(b, (float)number));
-}
-
-static xpu_value times(fe_builder *b, xpu_value x, double factor) {
-    return fe_binary(b, XPU_OP_MUL, x, fe_number(b, (float)factor));
+    return xpu_paddle_columns(b, x, index, 1);
 }
 
 typedef struct {
@@ -229,8 +218,8 @@ static extents extents_of(fe_builder *b, xpu_value x, double more) {
     extents e;
     for (int i = 0; i < 2; i++) {
         xpu_value first = column(b, x, i);
-        e.size[i] = plus(b, fe_binary(b, XPU_OP_SUB, column(b, x, 2 + i), first), more);
-        e.centre[i] = fe_binary(b, XPU_OP_ADD, first, times(b, e.size[i], 0.5));
+        e.size[i] = xpu_paddle_plus(b, fe_binary(b, XPU_OP_SUB, column(b, x, 2 + i), first), more);
+        e.centre[i] = fe_binary(b, XPU_OP_ADD, first, xpu_paddle_times(b, e.size[i], 0.5));
     }
     return e;
 }
@@ -243,8 +232,8 @@ static xpu_value variances_of(xpu_paddle_node *node, fe_builder *b, int64_t betw
     *ok = (xpu_value){1};
     if (given.id) return xpu_paddle_rank(node, given) == 2 ? fe_unsqueeze(b, given, (fe_ints){&between, 1}) : given;
     if (!count) return failed;
-    xpu_tensor tensor = {.dtype = XPU_F32, .rank = 1, .dims = {BOX}, .data = (void *)(uintptr_t)list};
-    if (count == BOX) return xpu_graph_const_bytes(b->graph, NULL, &tensor);
+    xpu_tensor tensor = {.dtype = XPU_F32, .rank = 1, .dims = {XPU_BOX}, .data = (void *)(uintptr_t)list};
+    if (count == XPU_BOX) return xpu_graph_const_bytes(b->graph, NULL, &tensor);
     *ok = failed;
     fe_bad_attr(b, "variance", "there are not 4");
     return failed;
@@ -253,7 +242,7 @@ static xpu_value variances_of(xpu_paddle_node *node, fe_builder *b, int64_t betw
 /* Corners of boxes relative to others, or the other way round; all pairs of them where they are encoded. */
 xpu_value xpu_paddle_convert_box_coder(xpu_paddle_node *node) {
     xpu_value prior = xpu_paddle_operand(node, "PriorBox"), target = xpu_paddle_operand(node, "TargetBox"), ok,
-              parts[BOX];
+              parts[XPU_BOX];
     int encodes = strstr(xpu_paddle_text(node, "code_type", "encode_center_size"), "encode") != NULL;
     double more = xpu_paddle_int(node, "box_normalized", 1) ? 0 : 1;
     int64_t axis = encodes ? 0 : xpu_paddle_int(node, "axis", 0), first = 0, one = 1;
@@ -272,8 +261,8 @@ xpu_value xpu_paddle_convert_box_coder(xpu_paddle_node *node) {
                   w = variances.id ? column(&b, variances, 2 + i) : failed;
         if (encodes) {
             if (more != 0)
-                t.centre[i] =
-                    times(&b, fe_binary(&b, XPU_OP_ADD, column(&b, target, i), column(&b, target, 2 + i)), 0.5);
+                t.centre[i] = xpu_paddle_times(
+                    &b, fe_binary(&b, XPU_OP_ADD, column(&b, target, i), column(&b, target, 2 + i)), 0.5);
             parts[i] = fe_binary(&b, XPU_OP_DIV, fe_binary(&b, XPU_OP_SUB, t.centre[i], p.centre[i]), p.size[i]);
             parts[2 + i] =
                 fe_unary(&b, XPU_OP_LOG, fe_unary(&b, XPU_OP_ABS, fe_binary(&b, XPU_OP_DIV, t.size[i], p.size[i])));
@@ -285,15 +274,16 @@ xpu_value xpu_paddle_convert_box_coder(xpu_paddle_node *node) {
         if (v.id) move = fe_binary(&b, XPU_OP_MUL, move, v);
         if (w.id) grow = fe_binary(&b, XPU_OP_MUL, grow, w);
         xpu_value centre = fe_binary(&b, XPU_OP_ADD, fe_binary(&b, XPU_OP_MUL, move, p.size[i]), p.centre[i]);
-        xpu_value half = times(&b, fe_binary(&b, XPU_OP_MUL, fe_unary(&b, XPU_OP_EXP, grow), p.size[i]), 0.5);
+        xpu_value half =
+            xpu_paddle_times(&b, fe_binary(&b, XPU_OP_MUL, fe_unary(&b, XPU_OP_EXP, grow), p.size[i]), 0.5);
         parts[i] = fe_binary(&b, XPU_OP_SUB, centre, half);
-        parts[2 + i] = plus(&b, fe_binary(&b, XPU_OP_ADD, centre, half), -more);
+        parts[2 + i] = xpu_paddle_plus(&b, fe_binary(&b, XPU_OP_ADD, centre, half), -more);
     }
     node->build.made = b.made;
-    for (int i = 0; i < BOX; i++) {
+    for (int i = 0; i < XPU_BOX; i++) {
         if (!parts[i].id) return failed;
     }
-    return fe_concat(&node->build, parts, BOX, 2);
+    return fe_concat(&node->build, parts, XPU_BOX, 2);
 }
 
 /* ---- YOLO ---- */
@@ -371,7 +361,7 @@ static void corners_of(xpu_paddle_node *node, yolo *y, int axis, xpu_value image
     double scale = (double)xpu_paddle_float(node, "scale_x_y", 1),
            input = (double)(xpu_paddle_int(node, "downsample_ratio", 32) * y->size[axis]);
     xpu_value at = fe_unary(b, XPU_OP_SIGMOID, channel(y, axis ? 0 : 1));
-    if (scale != 1) at = plus(b, times(b, at, scale), -0.5 * (scale - 1));
+    if (scale != 1) at = xpu_paddle_plus(b, xpu_paddle_times(b, at, scale), -0.5 * (scale - 1));
     at = fe_binary(b, XPU_OP_MUL, fe_binary(b, XPU_OP_ADD, at, grid_of(y, axis)), image);
     at = fe_binary(b, XPU_OP_DIV, at, fe_number(b, (float)y->size[axis]));
     xpu_value size = fe_binary(b, XPU_OP_MUL, fe_unary(b, XPU_OP_EXP, channel(y, axis ? 2 : 3)), anchors_of(y, axis));
@@ -380,7 +370,7 @@ static void corners_of(xpu_paddle_node *node, yolo *y, int axis, xpu_value image
     corners[1] = fe_binary(b, XPU_OP_ADD, at, size);
     if (!xpu_paddle_int(node, "clip_bbox", 1) || !corners[0].id) return;
     corners[0] = fe_binary(b, XPU_OP_MAX, corners[0], fe_number(b, 0));
-    corners[1] = fe_binary(b, XPU_OP_MIN, corners[1], plus(b, image, -1));
+    corners[1] = fe_binary(b, XPU_OP_MIN, corners[1], xpu_paddle_plus(b, image, -1));
 }
 
 /* Scores [N, places, classes]: what is sure enough times the classes. */
@@ -404,7 +394,7 @@ static xpu_value yolo_scores(xpu_paddle_node *node, yolo *y, xpu_value sure, xpu
 xpu_value xpu_paddle_convert_yolo_box(xpu_paddle_node *node) {
     yolo y;
     int64_t end = 4;
-    xpu_value sizes = xpu_paddle_operand(node, "ImgSize"), corners[2][2], parts[BOX];
+    xpu_value sizes = xpu_paddle_operand(node, "ImgSize"), corners[2][2], parts[XPU_BOX];
     if (!sizes.id || !read_yolo(node, &y)) return failed;
     fe_builder *b = &y.b;
     if (xpu_paddle_rank(node, sizes) != 2)
@@ -420,16 +410,16 @@ xpu_value xpu_paddle_convert_yolo_box(xpu_paddle_node *node) {
         image = image.id ? fe_reshape_to(b, image, dims, 4, 0) : failed;
         corners_of(node, &y, axis, image, corners[axis]);
     }
-    for (int i = 0; i < BOX; i++) {
+    for (int i = 0; i < XPU_BOX; i++) {
         xpu_value chosen[] = {is_sure, corners[i % 2 ? 0 : 1][i / 2], fe_number(b, 0)};
         parts[i] = chosen[1].id ? fe_node(b, XPU_OP_WHERE, chosen, 3, NULL, 0, 0) : failed;
         if (parts[i].id) parts[i] = fe_unsqueeze(b, parts[i], (fe_ints){&end, 1});
         if (!parts[i].id) return failed;
     }
-    xpu_value all = fe_concat(b, parts, BOX, 4);
+    xpu_value all = fe_concat(b, parts, XPU_BOX, 4);
     if (node->result_count > 1) node->results[1] = yolo_scores(node, &y, sure, is_sure);
     node->build.made = b->made;
-    xpu_dim shape[] = {batch, fixed(node, y.anchors * y.size[0] * y.size[1]), fixed(node, BOX)};
+    xpu_dim shape[] = {batch, fixed(node, y.anchors * y.size[0] * y.size[1]), fixed(node, XPU_BOX)};
     if (!all.id || (node->result_count > 1 && !node->results[1].id)) return failed;
     return fe_reshape_to(&node->build, all, shape, 3, 1);
 }

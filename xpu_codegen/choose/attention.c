@@ -158,15 +158,12 @@ int xpu_is_narrow_attention(xpu_codegen *cg, xpu_node product) {
 
 /* The layer stands for all of their operators; the last one names it. */
 static void join_origins(xpu_graph *graph, xpu_node node, const attention *a) {
-    const xpu_node before[] = {a->scores, a->chain, a->softmax};
-    const xpu_node_info own = *xpu_node_at(graph, node);
-    xpu_node_info *info = xpu_node_at(graph, node);
-    info->origins.items = NULL;
-    info->origins.count = info->origins.capacity = 0;
-    for (uint32_t i = 0; i < sizeof before / sizeof *before; i++) {
-        if (before[i].id) xpu_node_add_origins(graph, node, before[i]);
-    }
-    for (uint32_t i = 0; i < own.origins.count; i++) xpu_node_add_origin(graph, node, own.origins.items[i]);
+    xpu_node parts[3];
+    uint32_t count = 0;
+    parts[count++] = a->scores;
+    if (a->chain.id) parts[count++] = a->chain;
+    parts[count++] = a->softmax;
+    xpu_node_lead_origins(graph, node, parts, count);
 }
 
 xpu_status xpu_join_attention(xpu_codegen *cg, xpu_node product) {

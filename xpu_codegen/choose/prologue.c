@@ -31,16 +31,6 @@ static xpu_node prologue_of(xpu_codegen *cg, xpu_node node) {
     return xpu_chain_types_of_node(graph, maker, &types) && types.is_float32 ? maker : none;
 }
 
-/* The layer stands for the chain's operators, then its own: the last one names it. */
-static void join_origins(xpu_graph *graph, xpu_node node, xpu_node chain) {
-    const xpu_node_info own = *xpu_node_at(graph, node);
-    xpu_node_info *info = xpu_node_at(graph, node);
-    info->origins.items = NULL;
-    info->origins.count = info->origins.capacity = 0;
-    xpu_node_add_origins(graph, node, chain);
-    for (uint32_t i = 0; i < own.origins.count; i++) xpu_node_add_origin(graph, node, own.origins.items[i]);
-}
-
 /* Whether the node is such a convolution. */
 static int is_window(xpu_codegen *cg, xpu_node node) {
     if (!node.id || !xpu_node_is(cg->graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
@@ -56,7 +46,7 @@ xpu_status xpu_join_prologues(xpu_codegen *cg) {
         if (!chain.id) continue;
         xpu_node_set_attr(graph, node, &XPU_ATTR_CHAIN_OF(STEPS, xpu_chain_of(graph, chain)));
         xpu_node_set_input(graph, node, XPU_IN_X, xpu_node_input(graph, chain, 0));
-        join_origins(graph, node, chain);
+        xpu_node_lead_origins(graph, node, &chain, 1);
         xpu_node_remove(graph, chain);
         xpu_status status = xpu_op_infer(graph, node, cg->diags);
         if (status != XPU_OK) return status;
