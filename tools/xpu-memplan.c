@@ -1,13 +1,10 @@
 /* xpu-memplan: plans memory for a problem given as a file, checks plans, draws them. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "memplan/check.h"
 #include "memplan/file.h"
 #include "tools/common/rules.h"
-#include "tools/common/tool.h"
+#include "tools/memplan/memplan.h"
 
 static const xpu_option options[] = {
     {"output", 'o', "FILE", "plan: where the plan goes; svg: the picture", XPU_WRITES},
@@ -31,81 +28,6 @@ static const xpu_command command = {
     .words = XPU_READS,
 };
 
-static int read_number(xpu_tool *tool, const char *option, uint64_t *value) {
-    const char *text = xpu_tool_option(tool, option);
-    char *end;
-    *value = 0;
-    if (!text) return XPU_OK;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (*end || end == text || *text == '-' || number < 1) {
-        return xpu_tool_usage(tool, xpu_printf(tool->arena, "option '--%s'", option), "this is no number",
-                              xpu_escape(tool->arena, text, 80), "write a number of 1 or more");
-    }
-    *value = number;
-    return XPU_OK;
-}
-
-static const char *name_text(const xpu_tool *tool, const char *name) {
-    return xpu_escape(tool->arena, name, 100);
-}
-
-static void print_usage(const xpu_tool *tool, const xpu_memplan_problem *problem, const xpu_memplan *plan) {
-    if (tool->quiet) return;
-    printf("%-12s %8s %14s %14s %14s %10s %9s\n", "level", "buffers", "capacity", "peak", "lower bound", "gap",
-           "holes");
-    for (uint32_t i = 0; i < plan->level_count; i++) {
-        const xpu_memplan_usage *u = &plan->usage[i];
-        printf("%-12s %8u %14llu %14llu %14llu %10llu %7.1f %%\n", name_text(tool, problem->levels[i].name), u->buffers,
-               (unsigned long long)u->capacity, (unsigned long long)u->peak, (unsigned long long)u->lower_bound,
-               (unsigned long long)u->gap, u->fragmentation_permille / 10.0);
-    }
-    for (uint32_t i = 0; i < plan->spill_count; i++) {
-        const xpu_memplan_spill *spill = &plan->spills[i];
-        printf("'%s' is not in %s: %s\n", name_text(tool, problem->buffers[spill->buffer].name),
-               name_text(tool, problem->levels[spill->preferred].name),
-               xpu_escape_message(tool->arena, spill->why, 400));
-    }
-}
-
-/* The last line: "problem.json: 2 buffers are placed -> plan.json" */
-static int say(const xpu_tool *tool, const xpu_memplan_problem *problem, const char *done) {
-    const char *output = xpu_tool_option(tool, "output");
-    if (!tool->quiet)
-        printf("%s: %u buffer%s %s%s%s\n", xpu_tool_path(tool, problem->file), problem->buffer_count,
-               problem->buffer_count == 1 ? " is" : "s are", done, output ? " -> " : "",
-               output ? xpu_tool_path(tool, output) : "");
-    return XPU_OK;
-}
-
-static int make_plan(xpu_tool *tool, const xpu_memplan_problem *problem) {
-    xpu_memplan_options with = {.no_aliases = xpu_tool_flag(tool, "no-aliases")};
-    xpu_memplan *plan;
-    const char *output = xpu_tool_option(tool, "output");
-    int status = read_number(tool, "budget", &with.step_budget);
-    if (!status) status = (int)xpu_memplan_make(tool->arena, problem, &with, &plan, &tool->diags);
-    if (!status) status = (int)xpu_memplan_check(tool->arena, problem, plan, &tool->diags);
-    if (!status && output) status = (int)xpu_memplan_write(tool->arena, output, problem, plan, &tool->diags);
-    if (status) return status;
-    print_usage(tool, problem, plan);
-    return say(tool, problem, "placed");
-}
-
-/* A plan from a file that does not hold is the file's fault, not the planner's. */
-static int with_plan(xpu_tool *tool, const xpu_memplan_problem *problem, const char *path, int draw) {
-    xpu_memplan plan;
-    const char *output = xpu_tool_option(tool, "output");
-    int status = (int)xpu_memplan_read_plan(tool->arena, path, problem, &plan, &tool->diags);
-    if (status) return status;
-    if (xpu_memplan_check(tool->arena, problem, &plan, &tool->diags) != XPU_OK) return XPU_EUSAGE;
-    if (draw) {
-        status = (int)xpu_memplan_draw(tool->arena, output, problem, &plan, &tool->diags);
-        return status ? status : say(tool, problem, "drawn");
-    }
-    print_usage(tool, problem, &plan);
-    if (!tool->quiet) printf("%s: the plan is valid\n", xpu_tool_path(tool, path));
-    return XPU_OK;
-}
-
 #define OF_PLAN(option)                                                                                                \
     {option,                                                                                                           \
      XPU_NEEDS,                                                                                                        \
@@ -122,16 +44,36 @@ static const xpu_option_rule rules[] = {
     {NULL},
 };
 
+/* `words`: with the command's own name. */
+static const struct {
+    const char *name;
+    uint32_t words;
+    xpu_memplan_command_run run;
+} commands[] = {
+    {"plan", 2, xpu_memplan_plan_command},
+    {"check", 3, xpu_memplan_check_command},
+    {"svg", 3, xpu_memplan_svg_command},
+};
+
+/* The command of the first words, or NULL. */
+static xpu_memplan_command_run find_command(const xpu_tool *tool) {
+    const char *name = xpu_tool_word(tool, 0);
+    for (uint32_t i = 0; name && i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(name, commands[i].name) == 0 && xpu_tool_words(tool) == commands[i].words) return commands[i].run;
+    }
+    return NULL;
+}
+
 static int run(xpu_tool *tool) {
-    const char *action = xpu_tool_word(tool, 0), *problem_path = xpu_tool_word(tool, 1), *plan = xpu_tool_word(tool, 2);
-    int planning = action && strcmp(action, "plan") == 0, drawing = action && strcmp(action, "svg") == 0;
-    int checking = action && strcmp(action, "check") == 0;
-    if ((!planning && !drawing && !checking) || xpu_tool_words(tool) != (planning ? 2u : 3u)) {
+    const char *action = xpu_tool_word(tool, 0), *problem_path = xpu_tool_word(tool, 1);
+    const char *output = xpu_tool_option(tool, "output");
+    xpu_memplan_command_run run_command = find_command(tool);
+    if (!run_command) {
         return xpu_tool_usage(tool, NULL, "this is no command",
                               "the commands are plan PROBLEM, check PROBLEM PLAN and svg PROBLEM PLAN",
                               "see xpu-memplan --help");
     }
-    if (drawing && !xpu_tool_option(tool, "output")) {
+    if (strcmp(action, "svg") == 0 && !output) {
         return xpu_tool_usage(tool, "svg", "there is no file for the picture", "--output is missing",
                               "add -o FILE.svg");
     }
@@ -142,14 +84,13 @@ static int run(xpu_tool *tool) {
     if (broken) return broken;
     xpu_memplan_problem problem;
     uint64_t bytes;
-    const char *output = xpu_tool_option(tool, "output");
     const xpu_tool_output written = {"output", output};
-    int status = xpu_tool_check_outputs(tool, &written, 1, (const char *const[]){problem_path, plan, NULL});
-    if (!status) status = read_number(tool, "bytes", &bytes);
+    int status =
+        xpu_tool_check_outputs(tool, &written, 1, (const char *const[]){problem_path, xpu_tool_word(tool, 2), NULL});
+    if (!status) status = xpu_memplan_number(tool, "bytes", &bytes);
     if (!status && output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
     if (!status) status = (int)xpu_memplan_read(tool->arena, problem_path, bytes, &problem, &tool->diags);
-    if (status) return status;
-    return planning ? make_plan(tool, &problem) : with_plan(tool, &problem, plan, drawing);
+    return status ? status : run_command(tool, &problem);
 }
 
 int main(int argc, char **argv) {
