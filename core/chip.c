@@ -7,18 +7,16 @@
 #include "base/file.h"
 #include "base/json.h"
 
-enum { KIND_ABI, KIND_TIME };
-
 typedef struct {
     const char *section, *key;
     size_t offset;
-    int kind;
+    xpu_chip_key_kind kind;
     int64_t min, max;
 } chip_key;
 
 static const chip_key chip_keys[] = {
 #define X(section, key, field, kind, min, max, doc)                                                                    \
-    {#section, #key, offsetof(xpu_chip, field), KIND_##kind, (int64_t)(min), (int64_t)(max)},
+    {#section, #key, offsetof(xpu_chip, field), XPU_CHIP_##kind, (int64_t)(min), (int64_t)(max)},
     XPU_CHIP_KEYS(X)
 #undef X
 };
@@ -32,6 +30,41 @@ static uint32_t key_value(const xpu_chip *chip, const chip_key *key) {
 
 static void key_set(xpu_chip *chip, const chip_key *key, uint32_t value) {
     memcpy((char *)chip + key->offset, &value, sizeof value);
+}
+
+static const char *key_name(xpu_arena *arena, const chip_key *key) {
+    return xpu_printf(arena, "%s.%s", key->section, key->key);
+}
+
+int xpu_chip_key(const char *name) {
+    for (int k = 0; k < KEY_COUNT; k++) {
+        size_t section = strlen(chip_keys[k].section);
+        if (strncmp(name, chip_keys[k].section, section) == 0 && name[section] == '.' &&
+            strcmp(name + section + 1, chip_keys[k].key) == 0)
+            return k;
+    }
+    return -1;
+}
+
+xpu_chip_key_kind xpu_chip_key_is(int key) {
+    return chip_keys[key].kind;
+}
+
+uint32_t xpu_chip_key_value(const xpu_chip *chip, int key) {
+    return key_value(chip, &chip_keys[key]);
+}
+
+void xpu_chip_key_set(xpu_chip *chip, int key, uint32_t value) {
+    key_set(chip, &chip_keys[key], value);
+}
+
+const char *const *xpu_chip_key_names(xpu_arena *arena, xpu_chip_key_kind kind) {
+    const char **names = XPU_NEW_ARRAY(arena, const char *, KEY_COUNT + 1);
+    uint32_t count = 0;
+    for (size_t k = 0; k < KEY_COUNT; k++) {
+        if (chip_keys[k].kind >= kind) names[count++] = key_name(arena, &chip_keys[k]);
+    }
+    return names;
 }
 
 /* Cross-key rules: each is one function and one sentence. */
@@ -149,12 +182,9 @@ static char *rule_values(xpu_arena *arena, const xpu_chip *chip, const chip_rule
     xpu_text text;
     xpu_text_init(&text, arena);
     for (size_t i = 0; i < sizeof rule->keys / sizeof *rule->keys && rule->keys[i]; i++) {
-        for (size_t k = 0; k < KEY_COUNT; k++) {
-            char name[64];
-            snprintf(name, sizeof name, "%s.%s", chip_keys[k].section, chip_keys[k].key);
-            if (strcmp(name, rule->keys[i]) == 0)
-                xpu_text_add(&text, "%s%s is %" PRIu32, i ? ", " : "", name, key_value(chip, &chip_keys[k]));
-        }
+        int key = xpu_chip_key(rule->keys[i]);
+        if (key >= 0)
+            xpu_text_add(&text, "%s%s is %" PRIu32, i ? ", " : "", rule->keys[i], xpu_chip_key_value(chip, key));
     }
     return text.text;
 }
@@ -164,7 +194,7 @@ xpu_status xpu_chip_check(xpu_arena *arena, const xpu_chip *chip, const char *fi
     for (size_t k = 0; k < KEY_COUNT; k++) {
         const chip_key *key = &chip_keys[k];
         if (key_value(chip, key) < key->min || key_value(chip, key) > key->max)
-            xpu_error(diags, XPU_EUSAGE, file, "chip-range", xpu_printf(arena, "key '%s.%s'", key->section, key->key),
+            xpu_error(diags, XPU_EUSAGE, file, "chip-range", xpu_printf(arena, "key '%s'", key_name(arena, key)),
                       "the value is out of range",
                       xpu_printf(arena, "it is %" PRIu32 ", allowed are %" PRId64 " to %" PRId64, key_value(chip, key),
                                  key->min, key->max),
@@ -272,7 +302,7 @@ uint32_t xpu_chip_abi_hash(const xpu_chip *chip) {
     snprintf(text, sizeof text, "abi=%d\n", XPU_CHIP_ABI_VERSION);
     uint32_t hash = hash_text(2166136261u, text);
     for (size_t k = 0; k < KEY_COUNT; k++) {
-        if (chip_keys[k].kind != KIND_ABI) continue;
+        if (chip_keys[k].kind != XPU_CHIP_ABI) continue;
         snprintf(text, sizeof text, "%s.%s=%" PRIu32 "\n", chip_keys[k].section, chip_keys[k].key,
                  key_value(chip, &chip_keys[k]));
         hash = hash_text(hash, text);
@@ -285,7 +315,7 @@ char *xpu_chip_abi_difference(xpu_arena *arena, const xpu_chip *a, const xpu_chi
     xpu_text_init(&text, arena);
     for (size_t k = 0; k < KEY_COUNT; k++) {
         uint32_t va = key_value(a, &chip_keys[k]), vb = key_value(b, &chip_keys[k]);
-        if (chip_keys[k].kind != KIND_ABI || va == vb) continue;
+        if (chip_keys[k].kind != XPU_CHIP_ABI || va == vb) continue;
         xpu_text_add(&text, "%s%s.%s %" PRIu32 " against %" PRIu32, text.length ? ", " : "", chip_keys[k].section,
                      chip_keys[k].key, va, vb);
     }

@@ -35,6 +35,17 @@ xpu_status xpu_chip_load(xpu_arena *arena, const char *folder, const char *name,
 xpu_status xpu_chip_parse(xpu_arena *arena, const char *text, size_t length, const char *file, xpu_chip *chip,
                           xpu_diags *diags);
 
+/* Which keys a run may change: ABI keys change results or layout, TIME keys are built into the Verilated chip. */
+typedef enum { XPU_CHIP_ABI, XPU_CHIP_TIME, XPU_CHIP_RUN } xpu_chip_key_kind;
+
+/* Number of a key by its name ("gm.bytes_per_cycle"), or -1: there is none. */
+int xpu_chip_key(const char *name);
+xpu_chip_key_kind xpu_chip_key_is(int key);
+uint32_t xpu_chip_key_value(const xpu_chip *chip, int key);
+void xpu_chip_key_set(xpu_chip *chip, int key, uint32_t value);
+/* The names of all keys of at least this kind, NULL terminated, in `arena`. */
+const char *const *xpu_chip_key_names(xpu_arena *arena, xpu_chip_key_kind kind);
+
 /* Checks the cross-key rules on a description that was made or changed in memory. */
 xpu_status xpu_chip_check(xpu_arena *arena, const xpu_chip *chip, const char *file, xpu_diags *diags);
 

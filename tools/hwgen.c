@@ -430,11 +430,14 @@ static void md_causes(void) {
     for (size_t i = 0; i < COUNT(perf_counters); i++)
         printf("| %s | %s | %s |\n", perf_counters[i].name, perf_counters[i].access, perf_counters[i].doc);
     puts("\n## Keys of a chip's JSON\n\nABI keys change results or layout and are part of the ABI hash; the others "
-         "change "
-         "time only.\n\n| key | smallest | largest | ABI | meaning |\n|---|---|---|---|---|");
+         "change time only:\nrun keys are inputs of the Verilated chip (`xpu-run --set`), the rest is built into "
+         "it.\n\n| key | smallest | largest | kind | meaning |\n|---|---|---|---|---|");
     for (size_t i = 0; i < COUNT(keys); i++)
         printf("| %s.%s | %llu | %llu | %s | %s |\n", keys[i].section, keys[i].key, keys[i].min, keys[i].max,
-               strcmp(keys[i].kind, "ABI") == 0 ? "yes" : "", keys[i].doc);
+               strcmp(keys[i].kind, "ABI") == 0   ? "ABI"
+               : strcmp(keys[i].kind, "RUN") == 0 ? "run"
+                                                  : "",
+               keys[i].doc);
 }
 
 static void md_instructions(void) {

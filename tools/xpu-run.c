@@ -20,6 +20,7 @@
 #include "tools/common/profile.h"
 #include "tools/common/replay.h"
 #include "tools/common/run_rules.h"
+#include "tools/common/settings.h"
 #include "tools/common/tool.h"
 
 static const xpu_option options[] = {
@@ -50,6 +51,9 @@ static const xpu_option options[] = {
     {"lockstep", 0, NULL, "rtl: compare every instruction and descriptor with the functional chip"},
     {"max-cycles", 0, "N",
      "give up after so many cycles (func: instructions, and what descriptors need; ref: element operations)"},
+    {"set", 0, "KEY=VALUE",
+     "rtl: run with this value of the chip's gm.bytes_per_cycle, gm.latency, gm.outstanding, l3.bytes_per_cycle or "
+     "l3.latency; may be given for each"},
     {"seed", 0, "N", "register SEED at the start: another legal timing (func: schedule)"},
     {"no-skip", 0, NULL, "rtl: simulate cycles in which nothing happens one by one, too"},
     {"instructions", 0, "[LAYER]",
@@ -370,8 +374,10 @@ static int open_device(xpu_tool *tool, const opened *o, xpu_device_options *devi
     int status = wave_options(tool, o->program, &device->rtl);
     if (status) return status;
     status = (int)xpu_chip_parse(tool->arena, json, strlen(json), "chip", &chip, &tool->diags);
+    if (!status) status = xpu_settings_of_run(tool, &chip);
     if (!status) status = xpu_instructions_configure(tool, o->program, &chip, device);
     if (status) return status;
+    if (xpu_tool_option(tool, "set")) run->chip_json = xpu_chip_json(tool->arena, &chip);
     return xpu_device_open(tool, device, &chip, &run->device);
 }
 

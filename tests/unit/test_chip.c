@@ -130,6 +130,33 @@ static void abi_hash(void) {
     close_fixture(&f);
 }
 
+/* Every key is found by its name and changes what it names; what runs may change leaves the ABI alone. */
+static void keys_by_name(void) {
+    fixture f;
+    open_fixture(&f);
+    CU_ASSERT_EQUAL_FATAL(parse_changed(&f, "\"t\"", "\"t\""), XPU_OK);
+    const xpu_chip base = f.chip;
+    const char *const *names = xpu_chip_key_names(f.arena, XPU_CHIP_ABI);
+    int runs = 0, count = 0;
+    for (; names[count]; count++) {
+        int key = xpu_chip_key(names[count]);
+        CU_ASSERT_EQUAL_FATAL(key, count);
+        xpu_chip chip = base;
+        xpu_chip_key_set(&chip, key, xpu_chip_key_value(&chip, key) + 1);
+        CU_ASSERT_EQUAL(memcmp(&chip, &base, sizeof chip) != 0, 1);
+        CU_ASSERT_EQUAL(xpu_chip_abi_hash(&chip) != xpu_chip_abi_hash(&base), xpu_chip_key_is(key) == XPU_CHIP_ABI);
+        runs += xpu_chip_key_is(key) == XPU_CHIP_RUN;
+    }
+    CU_ASSERT_EQUAL(count, 26);
+    CU_ASSERT_EQUAL(runs, 5);
+    CU_ASSERT_EQUAL(xpu_chip_key_value(&base, xpu_chip_key("gm.outstanding")), 128);
+    CU_ASSERT_STRING_EQUAL(xpu_chip_key_names(f.arena, XPU_CHIP_RUN)[0], "l3.bytes_per_cycle");
+    static const char *const strangers[] = {"",      "gm",   "gm.",   "gm.byte", "gm.bytes_per_cycles",
+                                            "bytes", "name", ".bytes"};
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) CU_ASSERT_EQUAL(xpu_chip_key(strangers[i]), -1);
+    close_fixture(&f);
+}
+
 static void fields_do_not_overlap(void) {
     unsigned char used[XPU_CHIP_DESC_WORDS * 32];
     const char *kind = "";
@@ -236,5 +263,5 @@ static void pack_round_trip(void) {
 }
 
 XPU_TEST_MAIN("chip", {"shipped chips", shipped_chips}, {"bad chips", bad_chips}, {"unknown name", unknown_name},
-              {"ABI hash", abi_hash}, {"fields do not overlap", fields_do_not_overlap},
+              {"ABI hash", abi_hash}, {"keys by name", keys_by_name}, {"fields do not overlap", fields_do_not_overlap},
               {"fields round trip", fields_round_trip}, {"pack round trip", pack_round_trip})

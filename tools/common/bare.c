@@ -10,6 +10,7 @@
 #include "core/isa.h"
 #include "tools/common/device.h"
 #include "tools/common/instructions.h"
+#include "tools/common/settings.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/program/elf.h"
 #include "xpuc/pipeline.h"
@@ -334,6 +335,7 @@ int xpu_bare_run(xpu_tool *tool) {
     if (status) return status;
     const char *folder = xpu_path_join(tool->arena, xpu_find_resources(tool->arena, NULL), "configs/chip");
     status = (int)xpu_chip_load(tool->arena, folder, chip ? chip : "standard", &b->chip, &tool->diags);
+    if (!status) status = xpu_settings_of_run(tool, &b->chip);
     if (status) return status;
     status = xpu_instructions_configure(tool, NULL, &b->chip, &options);
     if (!status) status = open_program(b);

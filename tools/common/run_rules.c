@@ -97,6 +97,7 @@ static const xpu_option_rule rules[] = {
               "add --bare, or use --dump-layers=DIR"),
     ONLY_RTL("lockstep"),
     ONLY_RTL("no-skip"),
+    ONLY_RTL("set"),
     ONLY_RTL("instructions"),
     ONLY_RTL("profile"),
     ONLY_RTL("trace"),
