@@ -147,7 +147,7 @@ static void keys_by_name(void) {
         CU_ASSERT_EQUAL(xpu_chip_abi_hash(&chip) != xpu_chip_abi_hash(&base), xpu_chip_key_is(key) == XPU_CHIP_ABI);
         runs += xpu_chip_key_is(key) == XPU_CHIP_RUN;
     }
-    CU_ASSERT_EQUAL(count, 26);
+    CU_ASSERT_EQUAL(count, 24);
     CU_ASSERT_EQUAL(runs, 5);
     CU_ASSERT_EQUAL(xpu_chip_key_value(&base, xpu_chip_key("gm.outstanding")), 128);
     CU_ASSERT_STRING_EQUAL(xpu_chip_key_names(f.arena, XPU_CHIP_RUN)[0], "l3.bytes_per_cycle");
