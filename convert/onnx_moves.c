@@ -101,6 +101,13 @@ void ow_write_slice(ow *w, const ow_row *row) {
 void ow_write_expand(ow *w, const ow_row *row) {
     const xpu_value_info x = *ow_info_in(w, 0), y = *ow_info_out(w, 0);
     xpu_dim dims[XPU_MAX_RANK];
+    xpu_tensor empty = {.dtype = y.dtype, .rank = y.rank, .data = ""};
+    /* onnxruntime 1.32 drops an operator that leaves nothing. */
+    if (xpu_value_dims(w->graph, xpu_node_output(w->graph, w->node, 0), NULL, empty.dims) &&
+        xpu_tensor_count(&empty) == 0) {
+        ow_make(w, NULL, ow_out(w, 0), "Identity", ow_tensor(w, "empty", &empty), NULL, NULL);
+        return;
+    }
     for (int i = 0; i < y.rank; i++) {
         const int own = i - (y.rank - x.rank);
         dims[i] = own >= 0 && xpu_dim_equal(x.dims[own], y.dims[i]) ? constant(w, 1) : y.dims[i];

@@ -134,10 +134,12 @@ static xpu_node collect(ow *w, resized *r) {
     return first;
 }
 
-/* A scale that is not the result's size by the operand's: ONNX's keep_aspect_ratio_policy. NULL: there is none. */
+/* How sizes are written where scales are not enough: they give another size (ONNX's keep_aspect_ratio_policy), or one
+ * in float32 and one less exactly, as 1.4 of 5 does: onnxruntime has 7 elements, onnx's shape inference 6. NULL: they
+ * are. */
 static const char *policy_of(ow *w, const resized *r, const xpu_value_info *x) {
     double least = INFINITY, most = 0;
-    int differs = 0;
+    int differs = 0, unclear = 0, exact = 1, even = 1;
     for (int i = 0; i < r->count && r->by_scale; i++) {
         int64_t in, out;
         if (!xpu_dim_is_const(&w->graph->dims, x->dims[r->axes[i]], &in) || in < 1 ||
@@ -146,10 +148,16 @@ static const char *policy_of(ow *w, const resized *r, const xpu_value_info *x) {
         const float scale = (float)out / (float)in;
         least = fmin(least, (double)scale);
         most = fmax(most, (double)scale);
+        exact &= scale == r->scales[i];
+        even &= r->scales[i] == r->scales[0];
         differs |= (int64_t)((float)in * r->scales[i]) != out;
+        unclear |= (int64_t)((double)in * (double)r->scales[i]) != out;
     }
-    if (!differs) return NULL;
-    return (double)r->scales[0] == least ? "not_larger" : (double)r->scales[0] == most ? "not_smaller" : "stretch";
+    if (!differs && !unclear) return NULL;
+    if (exact) return "stretch";
+    if (even && (double)r->scales[0] == least) return "not_larger";
+    if (even && (double)r->scales[0] == most) return "not_smaller";
+    return differs ? "stretch" : NULL;
 }
 
 /* Operands roi, scales and sizes for all axes: before opset 18 there are no others. */

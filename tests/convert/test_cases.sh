@@ -62,6 +62,12 @@ check 0 '' "$convert" -q $models/half_pixel_for_nn.onnx -o "$folder/nearest.onnx
 check 1 '' grep -q tf_half_pixel "$folder/nearest.onnx"
 check 0 'no difference' "$validate" $models/half_pixel_for_nn.onnx "$folder/nearest.onnx"
 
+# 5 by 1.4 is 7 in float32 and 6 exactly: what is not the same to everybody is written as sizes
+check 0 '' "$convert" -q tests/sweep/Resize-13.onnx -o "$folder/scaled.onnx"
+check 0 '' grep -aoFm1 float32_nearest/y/sizes "$folder/scaled.onnx"
+check 1 '' grep -aoF float32_nearest/y/scales "$folder/scaled.onnx"
+check 0 'no difference' "$validate" tests/sweep/Resize-13.onnx "$folder/scaled.onnx"
+
 # Options of ONNX files are refused for others
 check 2 "error [usage] option '--opset'" "$convert" $models/relu.onnx --opset=17 -o "$folder/relu.json"
 check 2 "error [usage] option '--external-data'" "$convert" $models/relu.onnx --external-data -o "$folder/relu.pdmodel"
