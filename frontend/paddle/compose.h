@@ -31,6 +31,19 @@ xpu_value xpu_paddle_outer(fe_builder *b, xpu_value boxes, int has_pixels);
 /* Gives x to the operator as its result `index`. */
 xpu_value xpu_paddle_give(xpu_paddle_node *node, fe_builder *inside, uint32_t index, xpu_value x);
 
+/* ---- what optimisers put behind products (ops_fused.c) ---- */
+
+/* x behind the activation, "" for none, by oneDNN's names and numbers (fuse_alpha, fuse_beta). */
+xpu_value xpu_paddle_activated(xpu_paddle_node *node, fe_builder *b, xpu_value x, const char *name);
+/* Whether there is an activation, or a tensor that is added first: in *residual, or {0}. */
+int xpu_paddle_is_fused(xpu_paddle_node *node, const char *activation, xpu_value *residual);
+/* Whether it computes in floats; 0 after reporting. */
+int xpu_paddle_has_floats(xpu_paddle_node *node);
+
+/* ops_places.c: gives result 1 of a pooling of maxima of x [N,C,...], where in their planes these are, if anything uses
+ * it. 0 after reporting. */
+int xpu_paddle_give_places(xpu_paddle_node *node, xpu_value x);
+
 /* The best of boxes [T,K,4] with scores [T,K] that none better overlaps, at most `most` for each of the T: their
  * places, int64 [T,most], in the order of the scores; flags: which of these are there. */
 typedef struct {

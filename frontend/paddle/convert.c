@@ -172,10 +172,13 @@ static int is_listed(const char *list, const char *name) {
     return 0;
 }
 
-/* Operands that the row does not know, and what programs that were optimised for a device hold besides. */
+/* Operands that the row does not know, and what programs that were optimised for a device hold besides: those that are
+ * read (ops_fused.c) come last. */
 static int check_form_of(const xpu_paddle_node *node) {
-    static const char *const fused[] = {"fuse_activation", "fuse_relu", "fuse_residual_connection", "fuse_with_relu"};
+    static const char *const fused[] = {"fuse_relu", "fuse_with_relu", "fuse_activation", "fuse_residual_connection"};
+    enum { FUSED = sizeof fused / sizeof *fused, READ = 2 };
     const xpu_paddle_op *op = node->op;
+    const size_t refused = is_listed(node->row->inputs, "ResidualData") ? FUSED - READ : FUSED;
     int ok = 1;
     for (uint32_t i = 0; node->row->dialect == XPU_PADDLE_DESC && i < op->input_count; i++) {
         if (!op->inputs[i].count || is_listed(node->row->inputs, op->inputs[i].name)) continue;
@@ -185,7 +188,7 @@ static int check_form_of(const xpu_paddle_node *node) {
                                xpu_paddle_format(node, "%s is imported with %s", op->type, node->row->inputs))
                  .id != 0;
     }
-    for (size_t i = 0; i < sizeof fused / sizeof *fused; i++) {
+    for (size_t i = 0; i < refused; i++) {
         const xpu_paddle_attr *attr = xpu_paddle_attr_of(op, fused[i]);
         if (!attr || (attr->kind == XPU_PADDLE_STRING ? !attr->text[0] : !attr->integer)) continue;
         ok = xpu_paddle_refuse(node, xpu_paddle_format(node, "attribute '%s' is not supported", fused[i]),

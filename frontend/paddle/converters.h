@@ -74,7 +74,10 @@ xpu_paddle_convert xpu_paddle_convert_ctc_align, xpu_paddle_convert_gather_tree,
 /* ops_fourier.c */
 xpu_paddle_convert xpu_paddle_convert_abs, xpu_paddle_convert_as_complex, xpu_paddle_convert_as_real,
     xpu_paddle_convert_complex, xpu_paddle_convert_conj, xpu_paddle_convert_fft_c2c, xpu_paddle_convert_fft_c2r,
-    xpu_paddle_convert_fft_r2c, xpu_paddle_convert_frame, xpu_paddle_convert_part;
+    xpu_paddle_convert_fft_r2c, xpu_paddle_convert_frame, xpu_paddle_convert_part, xpu_paddle_convert_stft;
+
+/* ops_places.c */
+xpu_paddle_convert xpu_paddle_convert_merge_rows, xpu_paddle_convert_split_rows;
 
 /* ops_paths.c */
 xpu_paddle_convert xpu_paddle_convert_crf_decoding, xpu_paddle_convert_inverse, xpu_paddle_convert_match_matrix,

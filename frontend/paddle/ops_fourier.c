@@ -224,26 +224,62 @@ xpu_value xpu_paddle_convert_fft_c2r(xpu_paddle_node *node) {
     return x.id ? xpu_paddle_give(node, &t.b, 0, along(&t, x, axis, n, n, 2, 1)) : failed;
 }
 
+typedef struct {
+    int64_t size, hop;
+    int axis, is_first; /* windows stand before their elements */
+} framing;
+
+/* An axis of x as windows of so many elements. */
+static xpu_value frames(xpu_paddle_node *node, fe_builder *b, xpu_value x, const framing *form) {
+    const int64_t n = form->size, hop = form->hop;
+    int64_t length = 0;
+    if (n < 1 || hop < 1 || !xpu_dim_is_const(&b->graph->dims, fe_info(b, x)->dims[form->axis], &length) ||
+        n > length || (length - n) / hop + 1 > MOST_ENTRIES / n)
+        return xpu_paddle_refuse(node, "the windows do not fit", fe_shape_text(b, x));
+    int64_t count = (length - n) / hop + 1;
+    int32_t *places = XPU_NEW_ARRAY(b->scratch, int32_t, count *n);
+    xpu_tensor tensor = {
+        .dtype = XPU_I32, .rank = 2, .dims = {form->is_first ? count : n, form->is_first ? n : count}, .data = places};
+    for (int64_t i = 0; i < count * n; i++) {
+        int64_t window = form->is_first ? i / n : i % count, at = form->is_first ? i % n : i / count;
+        places[i] = (int32_t)(window * hop + at);
+    }
+    return fe_gather(b, x, xpu_graph_const_bytes(b->graph, NULL, &tensor), form->axis);
+}
+
 /* Windows along the last axis of x, [...,T] as [...,length,windows], or with axis 0 along the first,
  * [windows,length,...]. */
 xpu_value xpu_paddle_convert_frame(xpu_paddle_node *node) {
     xpu_value x = operand_of(node, 0);
-    int64_t n = xpu_paddle_int(node, "frame_length", 0), hop = xpu_paddle_int(node, "hop_length", 1), length = 0;
     if (!x.id) return failed;
-    const xpu_value_info *info = xpu_paddle_info(node, x);
-    int is_first = xpu_paddle_int(node, "axis", -1) == 0, axis = is_first ? 0 : info->rank - 1;
-    if (info->rank < 1 || n < 1 || hop < 1 || !xpu_dim_is_const(&node->build.graph->dims, info->dims[axis], &length) ||
-        n > length || (length - n) / hop + 1 > MOST_ENTRIES / n)
-        return xpu_paddle_refuse(node, "the windows do not fit", fe_shape_text(&node->build, x));
-    int64_t count = (length - n) / hop + 1;
-    int32_t *places = XPU_NEW_ARRAY(node->build.scratch, int32_t, count *n);
-    xpu_tensor tensor = {
-        .dtype = XPU_I32, .rank = 2, .dims = {is_first ? count : n, is_first ? n : count}, .data = places};
-    for (int64_t i = 0; i < count * n; i++) {
-        int64_t window = is_first ? i / n : i % count, at = is_first ? i % n : i / count;
-        places[i] = (int32_t)(window * hop + at);
-    }
-    return fe_gather(&node->build, x, xpu_graph_const_bytes(node->build.graph, NULL, &tensor), axis);
+    int rank = xpu_paddle_rank(node, x), is_first = xpu_paddle_int(node, "axis", -1) == 0;
+    if (rank < 1) return xpu_paddle_refuse(node, "the windows do not fit", fe_shape_text(&node->build, x));
+    return frames(node, &node->build, x,
+                  &(framing){.size = xpu_paddle_int(node, "frame_length", 0),
+                             .hop = xpu_paddle_int(node, "hop_length", 1),
+                             .axis = is_first ? 0 : rank - 1,
+                             .is_first = is_first});
+}
+
+/* Spectra of windows of x, [T] or [N,T]: [N,half or all of n_fft,windows]. */
+xpu_value xpu_paddle_convert_stft(xpu_paddle_node *node) {
+    static const int64_t turned[] = {0, 2, 1, 3};
+    transform t = {.node = node, .b = fe_inside(&node->build), .sign = -1};
+    fe_builder *b = &t.b;
+    xpu_value x = operand_of(node, 0), window = xpu_paddle_operand(node, "Window");
+    int64_t n = xpu_paddle_int(node, "n_fft", 0), hop = xpu_paddle_int(node, "hop_length", 1), zero = 0;
+    t.norm = xpu_paddle_int(node, "normalized", 0) ? "ortho" : "backward";
+    if (!x.id || !window.id) return failed;
+    int is_flat = fe_info(b, x)->rank == 1;
+    if (is_flat) x = xpu_paddle_widened(b, x, 0);
+    if (!x.id || fe_info(b, x)->rank != 2) return failed;
+    x = frames(node, b, x, &(framing){.size = n, .hop = hop, .axis = 1, .is_first = 1});
+    x = fe_binary(b, XPU_OP_MUL, x, window);
+    if (!x.id) return failed;
+    x = along(&t, x, 2, n, xpu_paddle_int(node, "onesided", 1) ? n / 2 + 1 : n, 1, 2);
+    x = x.id ? fe_transpose(b, x, (fe_ints){turned, 4}) : failed;
+    if (is_flat && x.id) x = fe_squeeze(b, x, (fe_ints){&zero, 1});
+    return x.id ? give_complex(node, b, x) : failed;
 }
 
 xpu_value xpu_paddle_convert_transpose(xpu_paddle_node *node) {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "frontend/paddle/converters.h"
+#include "frontend/paddle/compose.h"
 
 static const xpu_value failed = {0};
 
@@ -83,22 +83,17 @@ xpu_value xpu_paddle_convert_mul(xpu_paddle_node *node) {
 
 xpu_value xpu_paddle_convert_fc(xpu_paddle_node *node) {
     const char *activation = xpu_paddle_text(node, "activation_type", "");
-    xpu_value bias = xpu_paddle_operand(node, "Bias");
-    int is_relu = strcmp(activation, "relu") == 0;
-    if (activation[0] && !is_relu)
-        return xpu_paddle_refuse(
-            node, "the activation is not supported",
-            xpu_paddle_format(node, "it is '%s'", xpu_escape(node->importer->scratch, activation, 40)));
+    xpu_value bias = xpu_paddle_operand(node, "Bias"), residual, x = xpu_paddle_operand(node, "Input"),
+              w = xpu_paddle_operand(node, "W");
+    int64_t rows = xpu_paddle_int(node, "in_num_col_dims", 1);
+    if (!xpu_paddle_has_floats(node)) return failed;
+    if (!xpu_paddle_is_fused(node, activation, &residual) && !bias.id)
+        return flat_product(node, x, w, rows, 1, &node->build);
     fe_builder inside = fe_inside(&node->build);
-    xpu_value y =
-        flat_product(node, xpu_paddle_operand(node, "Input"), xpu_paddle_operand(node, "W"),
-                     xpu_paddle_int(node, "in_num_col_dims", 1), 1, bias.id || is_relu ? &inside : &node->build);
-    node->build.made = inside.made;
-    if (!y.id || (!bias.id && !is_relu)) return y;
-    if (bias.id && is_relu) y = fe_binary(&node->build, XPU_OP_ADD, y, bias);
-    if (!y.id) return y;
-    xpu_value operands[] = {y, bias};
-    return fe_elementwise(&node->build, is_relu ? XPU_OP_RELU : XPU_OP_ADD, operands, is_relu ? 1 : 2, NULL, 0);
+    xpu_value y = flat_product(node, x, w, rows, 1, &inside);
+    if (bias.id) y = fe_binary(&inside, XPU_OP_ADD, y, bias);
+    if (residual.id) y = fe_binary(&inside, XPU_OP_ADD, y, residual);
+    return xpu_paddle_give(node, &inside, 0, xpu_paddle_activated(node, &inside, y, activation));
 }
 
 /* Beta times the addend, and alpha times the product. */

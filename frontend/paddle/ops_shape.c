@@ -247,10 +247,32 @@ xpu_value xpu_paddle_convert_expand(xpu_paddle_node *node) {
     return fe_expand(&node->build, x, (fe_dims){dims, shape.count});
 }
 
+/* How often x goes into each dim of another tensor. */
+static xpu_value tile_like(xpu_paddle_node *node, xpu_value x, xpu_value other) {
+    const xpu_value_info info = *xpu_paddle_info(node, x), target = *xpu_paddle_info(node, other);
+    xpu_dims *dims = &node->build.graph->dims;
+    xpu_dim times[XPU_MAX_RANK];
+    int fits = info.rank == target.rank;
+    for (int i = 0; fits && i < info.rank; i++) {
+        int64_t has = 0, wants = 0;
+        if (xpu_dim_is_const(dims, info.dims[i], &has) && xpu_dim_is_const(dims, target.dims[i], &wants))
+            fits = has > 0 && wants % has == 0;
+        times[i] = xpu_dim_same(dims, info.dims[i], target.dims[i])
+                       ? xpu_dim_const(dims, 1)
+                       : xpu_dim_op(dims, XPU_DIM_FLOORDIV, target.dims[i], info.dims[i]);
+    }
+    if (!fits)
+        return xpu_paddle_refuse(node, "the operand does not go into the other one",
+                                 xpu_paddle_format(node, "they are %s and %s", fe_shape_text(&node->build, x),
+                                                   fe_shape_text(&node->build, other)));
+    return fe_tile(&node->build, x, (fe_dims){times, (size_t)info.rank});
+}
+
 /* The shorter of the operand's dims and the list is lengthened in front by 1. */
 xpu_value xpu_paddle_convert_tile(xpu_paddle_node *node) {
-    xpu_value x = xpu_paddle_operand(node, "X");
+    xpu_value x = xpu_paddle_operand(node, "X"), like = xpu_paddle_operand(node, "target_tensor");
     fe_dims times;
+    if (x.id && like.id) return tile_like(node, x, like);
     if (!x.id || !xpu_paddle_dims(node, "repeat_times", "RepeatTimes", "repeat_times_tensor", &times)) return failed;
     if (!times.items) times = fe_dims_of(&node->build, xpu_paddle_ints(node, "expand_times"));
     const xpu_value_info info = *xpu_paddle_info(node, x);

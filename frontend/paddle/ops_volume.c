@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "frontend/paddle/converters.h"
+#include "frontend/paddle/compose.h"
 
 static const xpu_value failed = {0};
 
@@ -117,12 +117,13 @@ xpu_value xpu_paddle_convert_pool3d(xpu_paddle_node *node) {
         ones &= v.kernel[i] == 1;
         v.dilations[i] = 1;
     }
-    if (adaptive && is_max)
+    if (adaptive && is_max && strcmp(node->op->type, "pool3d") == 0)
         return xpu_paddle_refuse(node, "adaptive pooling of maxima is not supported",
-                                 "PaddlePaddle makes it of max_pool3d_with_index");
+                                 "PaddlePaddle writes max_pool3d_with_index, and computes other windows for this");
+    if (is_max && !xpu_paddle_give_places(node, x)) return failed;
     if (xpu_paddle_int(node, "global_pooling", 0) || (adaptive && ones))
         return fe_reduce(&node->build, is_max ? XPU_OP_REDUCE_MAX : XPU_OP_REDUCE_MEAN, x, (fe_ints){all, SPATIAL}, 1);
-    if (adaptive) return xpu_paddle_adapt(node, &node->build, x, (fe_ints){v.kernel, SPATIAL}, 0);
+    if (adaptive) return xpu_paddle_adapt(node, &node->build, x, (fe_ints){v.kernel, SPATIAL}, is_max);
     fe_builder b = fe_inside(&node->build);
     fe_pooling pool = {.ceil_mode = xpu_paddle_int(node, "ceil_mode", 0)};
     pool.count_include_pad = !is_max && !xpu_paddle_int(node, "exclusive", 1);

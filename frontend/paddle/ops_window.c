@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "frontend/paddle/converters.h"
+#include "frontend/paddle/compose.h"
 
 static const xpu_value failed = {0};
 
@@ -73,10 +73,21 @@ static int spatial_of(const xpu_paddle_node *node, xpu_value x) {
 xpu_value xpu_paddle_convert_conv(xpu_paddle_node *node) {
     fe_convolution conv = {.group = xpu_paddle_int(node, "groups", 1)};
     xpu_value x = xpu_paddle_operand(node, "Input"), w = xpu_paddle_operand(node, "Filter");
+    const char *activation = xpu_paddle_text(node, "fuse_activation", "");
     int moved = is_channel_last(node, "data_format");
-    if (!x.id || !w.id || !read_window(node, spatial_of(node, x), &conv.window)) return failed;
-    fe_builder b = begin(node, moved, &x);
-    return end(node, moved, &b, fe_conv(&b, x, w, xpu_paddle_operand(node, "Bias"), &conv));
+    xpu_value residual, bias = xpu_paddle_operand(node, "Bias");
+    if (!x.id || !w.id || !read_window(node, spatial_of(node, x), &conv.window) || !xpu_paddle_has_floats(node))
+        return failed;
+    if (!xpu_paddle_is_fused(node, activation, &residual)) {
+        fe_builder b = begin(node, moved, &x);
+        return end(node, moved, &b, fe_conv(&b, x, w, bias, &conv));
+    }
+    fe_builder inside = fe_inside(&node->build);
+    if (moved) x = move_channel(&inside, x, 1);
+    xpu_value y = fe_conv(&inside, x, w, bias, &conv);
+    if (moved) y = move_channel(&inside, y, 0);
+    if (residual.id) y = fe_binary(&inside, XPU_OP_ADD, y, residual);
+    return xpu_paddle_give(node, &inside, 0, xpu_paddle_activated(node, &inside, y, activation));
 }
 
 xpu_value xpu_paddle_convert_conv_transpose(xpu_paddle_node *node) {
@@ -154,7 +165,8 @@ xpu_value xpu_paddle_convert_pool(xpu_paddle_node *node) {
     for (size_t i = 0; i < size.count; i++) ones &= size.items[i] == 1;
     if (adaptive && is_max && strcmp(node->op->type, "pool2d") == 0)
         return xpu_paddle_refuse(node, "adaptive pooling of maxima is not supported",
-                                 "PaddlePaddle makes it of max_pool2d_with_index");
+                                 "PaddlePaddle writes max_pool2d_with_index, and computes other windows for this");
+    if (is_max && !xpu_paddle_give_places(node, x)) return failed;
     fe_builder b = begin(node, moved, &x);
     if (xpu_paddle_int(node, "global_pooling", 0) || (adaptive && ones))
         return end(node, moved, &b, is_max ? fe_global_max_pool(&b, x) : fe_global_average_pool(&b, x));

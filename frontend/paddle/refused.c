@@ -25,8 +25,6 @@ static const struct {
     {"cos_sim,roi_perspective_transform", "no PaddlePaddle of version 2 has it", older},
     {"beam_search,beam_search_decode", "its candidates stand in two levels of detail, which there are not",
      "keep the beams as a dim (gather_tree finds the paths)"},
-    {"merge_lod_tensor,split_lod_tensor", "its rows go to two branches, by levels of detail",
-     "use paddle.static.nn.cond, or where"},
     {"var_conv_2d", "its images have sizes of their own, in levels of detail", "use conv2d of images of one size"},
     {"correlation,fused_attention,fused_feedforward,fused_multi_transformer", "PaddlePaddle computes it on GPUs alone",
      "save the program before it is optimised for a GPU"},
@@ -34,8 +32,7 @@ static const struct {
      "use multiclass_nms3 or matrix_nms"},
     {"retinanet_detection_output", "PaddlePaddle 3 does not have it, and its levels are lists of their own",
      "decode with box_coder, then use multiclass_nms3"},
-    {"stft", "PaddlePaddle 2.6.2 does not run it", "use paddle.signal.stft, which writes frame and fft_r2c"},
-    {"fused_conv2d,fused_conv3d,fused_matmul,fused_transpose,fused_elementwise_add,fused_elementwise_mul",
+    {"fused_conv3d,fused_matmul,fused_transpose,fused_elementwise_add,fused_elementwise_mul",
      "the program was optimised for oneDNN", own_form},
 };
 enum { REASONS = sizeof reasons / sizeof *reasons };

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ static const hostile_kind *const kinds[] = {
     &hostile_outputs,   &hostile_names,   &hostile_signals,   &hostile_changed, &hostile_operators, &hostile_calls,
     &hostile_control,   &hostile_steps,   &hostile_state,     &hostile_sizes,   &hostile_frames,    &hostile_dumps,
     &hostile_arguments, &hostile_pdmodel, &hostile_pir,       &hostile_params,  &hostile_ranges,    &hostile_convert};
-enum { KINDS = sizeof kinds / sizeof *kinds, SECONDS = 10, MEGABYTES = 256, MAX_PROBLEMS = 20 };
+enum { KINDS = sizeof kinds / sizeof *kinds, SECONDS = 10, MEGABYTES = 256, MAX_PROBLEMS = 20, MEMORY_ROOM = 1024 };
 
 /* Sizes that a file made up must be refused for, not the machine's. Freed memory is kept for a while only: a tool that
  * is started counts what this process holds as its own until it is another program. */
@@ -63,8 +64,13 @@ const char *hostile_save(const hostile_file *file, const char *extension) {
     return path;
 }
 
+/* In memory where there is room: what a disk does about a file that is written anew takes longer than most cases. */
 static void make_folder(void) {
-    snprintf(folder, sizeof folder, "/tmp/xpu-hostile-XXXXXX");
+    static const char in_memory[] = "/dev/shm", on_disk[] = "/tmp";
+    struct statvfs system;
+    int has_room = statvfs(in_memory, &system) == 0 && access(in_memory, W_OK | X_OK) == 0 &&
+                   (uint64_t)system.f_bavail * system.f_frsize >= (uint64_t)MEMORY_ROOM << 20;
+    snprintf(folder, sizeof folder, "%s/xpu-hostile-XXXXXX", has_room ? in_memory : on_disk);
     if (!mkdtemp(folder)) {
         perror(folder);
         exit(EXIT_FAILURE);

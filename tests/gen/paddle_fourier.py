@@ -23,6 +23,8 @@ chain(("frame", {"X": f(2, 20)}, dict(frame_length=8, hop_length=4, axis=-1)), (
       ("transpose2", {}, dict(axis=[0, 2, 1])), ("as_real", {}, {}))
 chain(("frame", {"X": f(15)}, dict(frame_length=6, hop_length=3, axis=0)), ("fft_r2c", {}, dict(axes=[1], normalization="ortho", forward=True,
                                                                                             onesided=False)), ("abs", {}, {}))
+for normalized, size in ((False, 8), (True, 7)):  # onesided: the other form does not run
+    chain(("stft", {"X": f(2, 20), "Window": p(size)}, dict(n_fft=size, hop_length=4, normalized=normalized, onesided=True)), ("as_real", {}, {}))
 
 
 def network(net):

@@ -5,7 +5,7 @@
     record_paddle.py quantised           those of paddle_quantised.py, and its networks
     record_paddle.py more [FOLDER]       those of paddle_more.py
     record_paddle.py adaptive            those of paddle_adaptive.py
-    record_paddle.py boxes [FOLDER]      those of paddle_boxes.py; rest: paddle_rest.py
+    record_paddle.py boxes [FOLDER]      those of paddle_boxes.py; rest: paddle_rest.py; older: paddle_older.py
     record_paddle.py chance              paddle_chance.py's networks
     record_paddle.py fourier             paddle_fourier.py's network
     record_paddle.py half                paddle_half.py's network; what it answers in float32
@@ -26,6 +26,7 @@ import paddle_files
 import paddle_fourier
 import paddle_half
 import paddle_more
+import paddle_older
 import paddle_quantised
 import paddle_run
 import paddle_rest
@@ -262,7 +263,7 @@ def others(module, name, folder, single):
             print(name, "refused:", " ".join(str(error).split())[-400:])
 
 
-OTHERS = {"more": paddle_more, "boxes": paddle_boxes, "rest": paddle_rest}
+OTHERS = {"more": paddle_more, "boxes": paddle_boxes, "rest": paddle_rest, "older": paddle_older}
 if sys.argv[1] in OTHERS:
     others(OTHERS[sys.argv[1]], sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else HERE + "/operators", len(sys.argv) > 2)
 
