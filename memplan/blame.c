@@ -80,9 +80,9 @@ static xpu_status blame_rules(search *s, xpu_diags *diags) {
     leaves_no_room(s, s->rules, s->count);
     const xpu_memplan_attempt *a = &s->last;
     const char *level = xpu_escape(s->arena, s->problem->levels[a->level].name, 40);
-    const char *what =
-        xpu_printf(s->arena, "%s no room in %s: %" PRIu64 " bytes short at step %" PRIu32,
-                   s->count == 1 ? "a placement rule leaves" : "placement rules leave", level, a->short_bytes, a->step);
+    const char *what = xpu_printf(s->arena, "%s no room in %s: %" PRIu64 " bytes short at %s",
+                                  s->count == 1 ? "a placement rule leaves" : "placement rules leave", level,
+                                  a->short_bytes, xpu_memplan_step(s->arena, s->problem, a->step));
     return xpu_error(diags, XPU_EUSAGE, xpu_memplan_rules_file(s->problem), "plan-rules",
                      xpu_printf(s->arena, "level '%s'", level), what,
                      xpu_memplan_rules_text(s->arena, s->problem, s->rules, s->count),
@@ -112,20 +112,22 @@ static xpu_status blame_size(xpu_arena *arena, const xpu_memplan_problem *proble
     if (count) qsort(live, count, sizeof *live, compare_sizes);
     xpu_text why;
     xpu_text_init(&why, arena);
-    xpu_text_add(&why, "%" PRIu64 " bytes live at step %" PRIu32 ", %" PRIu64 " can be used%s: ", bytes, attempt->step,
-                 level->bytes - level->reserved, attempt->crowded ? "" : " and no arrangement was found that fits");
+    xpu_text_add(&why, "%" PRIu64 " bytes live at %s, %" PRIu64 " can be used%s: ", bytes,
+                 xpu_memplan_step(arena, problem, attempt->step), level->bytes - level->reserved,
+                 attempt->crowded ? "" : " and no arrangement was found that fits");
     for (uint32_t i = 0; i < count; i++) {
         if (i >= MAX_NAMED)
             rest += live[i].bytes;
         else
-            xpu_text_add(&why, "%s%s %" PRIu64, i ? ", " : "",
-                         xpu_memplan_quote(arena, problem, attempt->groups.items[live[i].id].root), live[i].bytes);
+            xpu_text_add(&why, "%s%s %" PRIu64 " (%s)", i ? ", " : "",
+                         xpu_memplan_quote(arena, problem, attempt->groups.items[live[i].id].root), live[i].bytes,
+                         xpu_memplan_life(arena, problem, live[i].first, live[i].last));
     }
     if (count > MAX_NAMED) xpu_text_add(&why, " and %" PRIu32 " more with %" PRIu64, count - MAX_NAMED, rest);
     return xpu_error(diags, XPU_EMODEL, problem->file, level->full_rule ? level->full_rule : "plan-capacity",
                      problem->subject ? problem->subject : xpu_printf(arena, "level '%s'", name),
-                     xpu_printf(arena, "%s has no room: %" PRIu64 " bytes short at step %" PRIu32, name,
-                                attempt->short_bytes, attempt->step),
+                     xpu_printf(arena, "%s has no room: %" PRIu64 " bytes short at %s", name, attempt->short_bytes,
+                                xpu_memplan_step(arena, problem, attempt->step)),
                      why.text,
                      xpu_printf(arena, "use a chip with more %s, or smaller shapes or a narrower precision", name));
 }

@@ -120,9 +120,11 @@ typedef struct {
     uint32_t rule_count;
     const xpu_memplan_match *matches;
     uint32_t match_count;
-    const char *file;       /* of messages; NULL: none */
-    const char *rules_file; /* of those about rules; NULL: `file` */
-    const char *subject;    /* the place of the error that there is no room; NULL: the level */
+    const char *file;              /* of messages; NULL: none */
+    const char *rules_file;        /* of those about rules; NULL: `file` */
+    const char *subject;           /* the place of the error that there is no room; NULL: the level */
+    const char *const *step_names; /* what happens at each step (layers), for messages; NULL: steps are numbered */
+    uint32_t step_name_count;
 } xpu_memplan_problem;
 
 typedef struct {
@@ -167,6 +169,15 @@ typedef struct {
     uint32_t spill_count;
     uint64_t steps_used; /* comparisons made */
 } xpu_memplan;
+
+/* "layer 7 'conv1'" where steps have names, else "step 7". */
+const char *xpu_memplan_step(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t step);
+/* "layers 3 'conv1' to 7 'add'", "layer 3 'conv1'", "steps 3 to 7", "step 3" */
+const char *xpu_memplan_life(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t first, uint32_t last);
+
+/* Fills in one usage per level: what the places of all buffers say. */
+void xpu_memplan_measure(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_place *places,
+                         xpu_memplan_usage *usage);
 
 /* Plans. `options` may be NULL. On XPU_OK *plan is in `arena`; otherwise *plan is NULL and diags says why, as errors:
  *   [plan-problem]  (XPU_EMODEL) the problem contradicts itself: an unknown level, a lifetime that ends before it

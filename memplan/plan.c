@@ -159,25 +159,6 @@ static void set_places(const xpu_memplan_problem *problem, const xpu_memplan_att
     }
 }
 
-static void set_usage(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_attempt *attempt,
-                      xpu_memplan *plan) {
-    for (uint32_t level = 0; level < problem->level_count; level++) {
-        const xpu_memplan_level *l = &problem->levels[level];
-        xpu_memplan_usage *usage = &plan->usage[level];
-        uint32_t count;
-        const xpu_memplan_item *items = items_at(arena, problem, &attempt->groups, level, &count);
-        usage->capacity = l->bytes - l->reserved;
-        for (uint32_t i = 0; i < count; i++) {
-            uint64_t end = items[i].offset + items[i].bytes;
-            if (items[i].bytes && end > l->reserved && end - l->reserved > usage->peak) usage->peak = end - l->reserved;
-        }
-        usage->lower_bound = xpu_memplan_load(arena, items, count, l->reserved, &usage->worst_step);
-        usage->gap = usage->peak - usage->lower_bound;
-        usage->fragmentation_permille = xpu_memplan_fragmentation(arena, items, count, l->reserved);
-    }
-    for (uint32_t i = 0; i < problem->buffer_count; i++) plan->usage[plan->places[i].level].buffers++;
-}
-
 static const char *reason(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_attempt *attempt,
                           uint32_t buffer, uint32_t preferred, const xpu_memplan_choice *choice) {
     const xpu_memplan_group *group = &attempt->groups.items[attempt->groups.group_of[buffer]];
@@ -192,11 +173,11 @@ static const char *reason(xpu_arena *arena, const xpu_memplan_problem *problem, 
     for (uint32_t i = 0; i < group->choice; i++) {
         if (group->order[i] != preferred) continue;
         if (group->short_bytes[preferred]) {
-            return xpu_printf(arena, "no room: %" PRIu64 " bytes short at step %" PRIu32, group->short_bytes[preferred],
-                              group->short_step[preferred]);
+            return xpu_printf(arena, "no room: %" PRIu64 " bytes short at %s", group->short_bytes[preferred],
+                              xpu_memplan_step(arena, problem, group->short_step[preferred]));
         }
-        return xpu_printf(arena, "no room: no hole of %" PRIu64 " bytes for steps %" PRIu32 " to %" PRIu32,
-                          group->bytes, group->first, group->last);
+        return xpu_printf(arena, "no room: no hole of %" PRIu64 " bytes for %s", group->bytes,
+                          xpu_memplan_life(arena, problem, group->first, group->last));
     }
     if (alias == XPU_MEMPLAN_NONE) return "others share its bytes";
     return xpu_printf(arena, "shares bytes with %s", xpu_memplan_quote(arena, problem, problem->aliases[alias].other));
@@ -226,7 +207,7 @@ static xpu_memplan *make_plan(xpu_arena *arena, xpu_arena *work, const xpu_mempl
     plan->usage = XPU_NEW_ARRAY(arena, xpu_memplan_usage, problem->level_count);
     plan->steps_used = attempt->steps;
     set_places(problem, attempt, plan);
-    set_usage(work, problem, attempt, plan);
+    xpu_memplan_measure(work, problem, plan->places, plan->usage);
     set_spills(arena, problem, choices, attempt, plan);
     return plan;
 }

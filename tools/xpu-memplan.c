@@ -5,9 +5,11 @@
 #include "memplan/file.h"
 #include "tools/common/rules.h"
 #include "tools/memplan/memplan.h"
+#include "tools/memplan/view.h"
 
 static const xpu_option options[] = {
     {"output", 'o', "FILE", "plan: where the plan goes; svg: the picture", XPU_WRITES},
+    {"json", 0, NULL, "report, explain: print JSON"},
     {"bytes", 0, "N", "the size of the memory that a .csv problem is for (as much as all buffers together)"},
     {"budget", 0, "N", "plan: comparisons to spend on a better plan (4000000); 1: the first valid one"},
     {"no-aliases", 0, NULL, "plan: every buffer gets bytes of its own"},
@@ -16,13 +18,18 @@ static const xpu_option options[] = {
 
 static const xpu_command command = {
     .tool = "xpu-memplan",
-    .usage = "plan PROBLEM [-o PLAN.json] | check PROBLEM PLAN.json | svg PROBLEM PLAN.json -o FILE.svg",
+    .usage = "plan PROBLEM [-o PLAN.json] | check PROBLEM PLAN.json | report VIEW [--json] | svg VIEW -o FILE.svg |\n"
+             "                   explain VIEW BUFFER [--json]",
     .about =
         "Plans a hierarchy of memories: places buffers with lifetimes, checks a plan with code that shares nothing\n"
-        "with the planner, and draws it. PROBLEM: .json (docs/commands.md), or .csv with id,lower,upper,size.",
+        "with the planner, draws it, and says why a buffer (a name or a glob) is where it is.\n"
+        "PROBLEM: .json (docs/memory.md), or .csv with id,lower,upper,size. VIEW: PROBLEM PLAN.json, a compiled "
+        "MODEL.xpu,\n"
+        "or what xpuc --report=FILE.json wrote.",
     .example = "xpu-memplan plan problem.json -o plan.json\n"
                "xpu-memplan check problem.json plan.json\n"
-               "xpu-memplan svg problem.json plan.json -o plan.svg\n"
+               "xpu-memplan svg model.xpu -o memory.svg\n"
+               "xpu-memplan explain model.xpu 'conv1*'\n"
                "xpu-memplan plan A.1048576.csv --bytes=1048576",
     .options = options,
     .words = XPU_READS,
@@ -33,64 +40,96 @@ static const xpu_command command = {
      XPU_NEEDS,                                                                                                        \
      "plan",                                                                                                           \
      "this is for xpu-memplan plan",                                                                                   \
-     "check and svg take the plan as it is",                                                                           \
+     "the others take the plan as it is",                                                                              \
      "leave it out, or make a plan: xpu-memplan plan PROBLEM"}
 static const xpu_option_rule rules[] = {
     OF_PLAN("budget"),
     OF_PLAN("no-aliases"),
+    {"json", XPU_NEEDS, "what is shown", "there is no JSON of this", "report and explain have it",
+     "leave it out; plan writes JSON to --output"},
+    {"output", XPU_EXCLUDES, "what is shown", "this goes to standard output", "report and explain print",
+     "leave it out"},
     {"output", XPU_EXCLUDES, "check", "check writes nothing", "it says whether the plan is valid", "leave it out"},
     {"bytes", XPU_NEEDS, "a .csv problem", "the problem has its levels",
      "--bytes is the size of the one level of a .csv", "leave it out"},
     {NULL},
 };
 
-/* `words`: with the command's own name. */
+/* How many words each takes, with its own name. */
 static const struct {
     const char *name;
-    uint32_t words;
-    xpu_memplan_command_run run;
+    uint32_t least, most;
+    xpu_memplan_command_run run; /* the second word is a problem, which is read for it */
+    xpu_memplan_command_alone alone;
 } commands[] = {
-    {"plan", 2, xpu_memplan_plan_command},
-    {"check", 3, xpu_memplan_check_command},
-    {"svg", 3, xpu_memplan_svg_command},
+    {"plan", 2, 2, xpu_memplan_plan_command, NULL},       {"check", 3, 3, xpu_memplan_check_command, NULL},
+    {"report", 2, 3, NULL, xpu_memplan_report_command},   {"svg", 2, 3, NULL, xpu_memplan_svg_command},
+    {"explain", 3, 4, NULL, xpu_memplan_explain_command},
 };
+enum { COMMANDS = sizeof commands / sizeof *commands };
 
-/* The command of the first words, or NULL. */
-static xpu_memplan_command_run find_command(const xpu_tool *tool) {
+/* The command of the first word, or COMMANDS. */
+static uint32_t find_command(const xpu_tool *tool) {
     const char *name = xpu_tool_word(tool, 0);
-    for (uint32_t i = 0; name && i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(name, commands[i].name) == 0 && xpu_tool_words(tool) == commands[i].words) return commands[i].run;
-    }
-    return NULL;
+    uint32_t words = xpu_tool_words(tool), i = 0;
+    while (name && i < COMMANDS && strcmp(name, commands[i].name) != 0) i++;
+    return name && i < COMMANDS && words >= commands[i].least && words <= commands[i].most ? i : COMMANDS;
+}
+
+/* What is shown is a whole, or a problem and its plan: how many words that leaves is wrong or right by the file. */
+static int check_words(xpu_tool *tool, uint32_t index) {
+    const char *path = xpu_tool_word(tool, 1);
+    if (!commands[index].alone) return XPU_OK;
+    uint32_t wanted = xpu_memplan_view_is_whole(tool, path) ? commands[index].least : commands[index].most;
+    if (xpu_tool_words(tool) == wanted) return XPU_OK;
+    return wanted == commands[index].most
+               ? xpu_tool_usage(tool, commands[index].name, "there is no plan of the problem",
+                                xpu_printf(tool->arena, "%s is no compiled program and no report of xpuc",
+                                           xpu_tool_path(tool, path)),
+                                "make one and name it behind the problem: xpu-memplan plan PROBLEM -o PLAN.json")
+               : xpu_tool_usage(tool, commands[index].name, "there is a word too many",
+                                xpu_printf(tool->arena, "%s has its plan", xpu_tool_path(tool, path)),
+                                "leave the file behind it out");
+}
+
+static int run_command(xpu_tool *tool, uint32_t index) {
+    xpu_memplan_problem problem;
+    uint64_t bytes;
+    if (commands[index].alone) return commands[index].alone(tool);
+    int status = xpu_memplan_number(tool, "bytes", &bytes);
+    if (!status) status = (int)xpu_memplan_read(tool->arena, xpu_tool_word(tool, 1), bytes, &problem, &tool->diags);
+    return status ? status : commands[index].run(tool, &problem);
 }
 
 static int run(xpu_tool *tool) {
-    const char *action = xpu_tool_word(tool, 0), *problem_path = xpu_tool_word(tool, 1);
+    const char *action = xpu_tool_word(tool, 0), *path = xpu_tool_word(tool, 1);
     const char *output = xpu_tool_option(tool, "output");
-    xpu_memplan_command_run run_command = find_command(tool);
-    if (!run_command) {
+    uint32_t index = find_command(tool);
+    if (index == COMMANDS) {
         return xpu_tool_usage(tool, NULL, "this is no command",
-                              "the commands are plan PROBLEM, check PROBLEM PLAN and svg PROBLEM PLAN",
+                              "the commands are plan PROBLEM, check PROBLEM PLAN, report VIEW, svg VIEW and "
+                              "explain VIEW BUFFER",
                               "see xpu-memplan --help");
     }
     if (strcmp(action, "svg") == 0 && !output) {
         return xpu_tool_usage(tool, "svg", "there is no file for the picture", "--output is missing",
                               "add -o FILE.svg");
     }
-    size_t length = strlen(problem_path);
-    int is_csv = length > 4 && strcmp(problem_path + length - 4, ".csv") == 0;
-    int broken =
-        xpu_tool_check_rules(tool, rules, (const char *const[]){action, is_csv ? "a .csv problem" : NULL, NULL});
-    if (broken) return broken;
-    xpu_memplan_problem problem;
-    uint64_t bytes;
+    size_t length = strlen(path);
+    int is_csv = length > 4 && strcmp(path + length - 4, ".csv") == 0;
+    int prints = strcmp(action, "report") == 0 || strcmp(action, "explain") == 0;
+    int broken = xpu_tool_check_rules(tool, rules,
+                                      (const char *const[]){action,
+                                                            is_csv   ? "a .csv problem"
+                                                            : prints ? "what is shown"
+                                                                     : NULL,
+                                                            is_csv && prints ? "what is shown" : NULL, NULL});
     const xpu_tool_output written = {"output", output};
-    int status =
-        xpu_tool_check_outputs(tool, &written, 1, (const char *const[]){problem_path, xpu_tool_word(tool, 2), NULL});
-    if (!status) status = xpu_memplan_number(tool, "bytes", &bytes);
+    int status = broken ? broken : check_words(tool, index);
+    if (!status)
+        status = xpu_tool_check_outputs(tool, &written, 1, (const char *const[]){path, xpu_tool_word(tool, 2), NULL});
     if (!status && output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
-    if (!status) status = (int)xpu_memplan_read(tool->arena, problem_path, bytes, &problem, &tool->diags);
-    return status ? status : run_command(tool, &problem);
+    return status ? status : run_command(tool, index);
 }
 
 int main(int argc, char **argv) {

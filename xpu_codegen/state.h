@@ -56,7 +56,7 @@ typedef struct {
     /* pack */
     XPU_ARRAY(struct xpu_packed_weight) ahead; /* weights.h: the first weights, in the order of buffers */
     uint32_t delivered;                        /* of these */
-    struct xpu_largest_plan *memory;           /* lower/largest_shape.h */
+    struct xpu_largest_plan *memory;           /* xpu_runtime/program/largest_shape.h */
 } xpu_codegen;
 
 /* Sets why the node computes in its precision; NULL for none. The text stays the caller's. */

@@ -109,7 +109,8 @@ static void beyond_memory(const char *shape, const char *note) {
         const char *begin, *part;
     } refused[] = {
         {TOO_MANY, "digits.onnx: error [gm-capacity] shape x=20000,1,16,16: GM has no room: ", " bytes short for one"},
-        {15000, "digits.onnx: error [gm-capacity] shape x=15000,1,16,16: GM has no room: ", " bytes short at step 2"},
+        {15000,
+         "digits.onnx: error [gm-capacity] shape x=15000,1,16,16: GM has no room: ", " bytes short at layer 2 'pool1'"},
     };
     BENCH_OPEN(b, "nano", shape);
     BENCH_OPEN(fixed, "nano", "x=5,1,16,16");

@@ -169,7 +169,9 @@ static const error_case error_cases[] = {
       .buffers = {BUFFER("a", 500, 0, 2, SM), BUFFER("b", 400, 1, 3, SM), BUFFER("c", 300, 2, 3, SM)}},
      XPU_EMODEL,
      "error [plan-capacity] level 'SM': SM has no room: 240 bytes short at step 2\n"
-     "  why: 1200 bytes live at step 2, 960 can be used: 'a' 500, 'b' 400, 'c' 300\n"
+     "  why: 1200 bytes live at step 2, 960 can be used: 'a' 500 (steps 0 to 2), 'b' 400 (steps 1 to 3), 'c' 300 "
+     "(steps 2 to "
+     "3)\n"
      "  hint: use a chip with more SM, or smaller shapes or a narrower precision\n"},
     {{.name = "room, but not in one piece",
       .buffers =
@@ -177,7 +179,9 @@ static const error_case error_cases[] = {
            BUFFER("a", 600, 1, 1, SM)}},
      XPU_EMODEL,
      "error [plan-capacity] level 'SM': SM has no room: 152 bytes short at step 1\n"
-     "  why: 664 bytes live at step 1, 960 can be used and no arrangement was found that fits: 'a' 600, 'p' 64\n"
+     "  why: 664 bytes live at step 1, 960 can be used and no arrangement was found that fits: 'a' 600 (step 1), 'p' "
+     "64 "
+     "(steps 0 to 3)\n"
      "  hint: use a chip with more SM, or smaller shapes or a narrower precision\n"},
     {{.name = "two rules",
       .buffers = {BUFFER("a", 64, 0, 2, SM, L3, GM), BUFFER("b", 64, 0, 2, SM, L3, GM)},

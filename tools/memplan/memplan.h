@@ -10,7 +10,13 @@ typedef int (*xpu_memplan_command_run)(xpu_tool *tool, const xpu_memplan_problem
 
 int xpu_memplan_plan_command(xpu_tool *tool, const xpu_memplan_problem *problem);
 int xpu_memplan_check_command(xpu_tool *tool, const xpu_memplan_problem *problem);
-int xpu_memplan_svg_command(xpu_tool *tool, const xpu_memplan_problem *problem);
+
+/* Commands that look for themselves what their words name. */
+typedef int (*xpu_memplan_command_alone)(xpu_tool *tool);
+
+int xpu_memplan_svg_command(xpu_tool *tool);
+int xpu_memplan_report_command(xpu_tool *tool);
+int xpu_memplan_explain_command(xpu_tool *tool);
 
 /* The number that an option gives, 0 without it. Returns an exit code. */
 int xpu_memplan_number(xpu_tool *tool, const char *option, uint64_t *value);

@@ -78,12 +78,3 @@ int xpu_memplan_check_command(xpu_tool *tool, const xpu_memplan_problem *problem
     if (!tool->quiet) printf("%s: the plan is valid\n", xpu_tool_path(tool, xpu_tool_word(tool, 2)));
     return XPU_OK;
 }
-
-int xpu_memplan_svg_command(xpu_tool *tool, const xpu_memplan_problem *problem) {
-    xpu_memplan plan;
-    int status = xpu_memplan_valid_plan(tool, problem, &plan);
-    if (!status) {
-        status = (int)xpu_memplan_draw(tool->arena, xpu_tool_option(tool, "output"), problem, &plan, &tool->diags);
-    }
-    return status ? status : xpu_memplan_say(tool, problem, "drawn");
-}

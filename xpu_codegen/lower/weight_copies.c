@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "xpu_codegen/lower/buffers.h"
-#include "xpu_codegen/lower/largest_shape.h"
+#include "xpu_runtime/program/largest_shape.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
@@ -75,8 +75,9 @@ void xpu_live_behind_copies(xpu_codegen *cg, xpu_program_buffer *buffers) {
 
 /* The planner's view: a layer of copies before all others, and weights that calls read free to lie in GM, which they
  * prefer, or in L3. */
-static xpu_status make_problem(xpu_codegen *cg, const int64_t *symbols, xpu_arena *arena, xpu_placement *placement,
+static xpu_status make_problem(void *context, const int64_t *symbols, xpu_arena *arena, xpu_placement *placement,
                                xpu_diags *diags) {
+    xpu_codegen *cg = context;
     const int32_t *last = last_readers(cg, arena);
     xpu_program unlinked = cg->program;
     unlinked.weights_address = unlinked.image_end = XPU_GM_BASE;
@@ -107,7 +108,8 @@ xpu_status xpu_choose_copies(xpu_codegen *cg, int *any) {
     *any = 0;
     if (!rules_are_about_weights(cg)) return XPU_OK;
     xpu_largest_plan largest;
-    xpu_status status = xpu_plan_largest(cg, make_problem, &largest);
+    xpu_status status =
+        xpu_plan_largest(&(xpu_shape_search){cg->graph, make_problem, cg, cg->arena, cg->diags}, &largest);
     cg->wishes = largest.plan;
     for (uint32_t i = 0; status == XPU_OK && i < cg->program.buffers.count; i++) *any |= wants_copy(cg, i);
     return status;

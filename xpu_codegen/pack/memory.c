@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "xpu_codegen/lower/largest_shape.h"
+#include "xpu_runtime/program/largest_shape.h"
 #include "xpu_codegen/lower/weight_copies.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
@@ -53,8 +53,9 @@ static void apply_rules(xpu_codegen *cg, const xpu_memplan_problem *problem) {
 
 /* ---- the program ---- */
 
-static xpu_status make_problem(xpu_codegen *cg, const int64_t *symbols, xpu_arena *arena, xpu_placement *placement,
+static xpu_status make_problem(void *context, const int64_t *symbols, xpu_arena *arena, xpu_placement *placement,
                                xpu_diags *diags) {
+    xpu_codegen *cg = context;
     xpu_status status = xpu_placement_problem(&cg->program, &cg->chip, symbols, arena, placement, diags);
     if (status != XPU_OK || !cg->rules.count) return status;
     status = xpu_memory_rules_apply(arena, &cg->rules, &placement->problem, diags);
@@ -92,7 +93,8 @@ static void note_limit(xpu_codegen *cg) {
 xpu_status xpu_plan_memory(xpu_codegen *cg) {
     xpu_program *program = &cg->program;
     cg->memory = XPU_NEW(cg->arena, xpu_largest_plan);
-    xpu_status status = xpu_plan_largest(cg, make_problem, cg->memory);
+    xpu_status status =
+        xpu_plan_largest(&(xpu_shape_search){cg->graph, make_problem, cg, cg->arena, cg->diags}, cg->memory);
     if (status != XPU_OK) return status;
     if (cg->rules.count) {
         xpu_explain_missing_copies(cg, cg->memory->plan);

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "memplan/report.h"
 #include "xpu_codegen/emit/toolchain.h"
-#include "xpu_codegen/lower/largest_shape.h"
+#include "xpu_runtime/program/largest_shape.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/pack/layer_cost.h"
 

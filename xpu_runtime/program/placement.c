@@ -140,6 +140,12 @@ static xpu_memplan_alias *make_aliases(const xpu_program *program, xpu_arena *ar
     return aliases;
 }
 
+static const char *const *layer_names(const xpu_program *program, xpu_arena *arena) {
+    const char **names = XPU_NEW_ARRAY(arena, const char *, program->layers.count);
+    for (uint32_t i = 0; i < program->layers.count; i++) names[i] = program->layers.items[i].name;
+    return names;
+}
+
 xpu_status xpu_placement_problem(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,
                                  xpu_arena *arena, xpu_placement *placement, xpu_diags *diags) {
     *placement = (xpu_placement){.planning.step_budget = program->graph->dims.symbols.count ? BIND_BUDGET : 0};
@@ -165,7 +171,9 @@ xpu_status xpu_placement_problem(const xpu_program *program, const xpu_chip *chi
                                                .aliases = make_aliases(program, arena),
                                                .alias_count = program->in_place.count,
                                                .file = program->source,
-                                               .subject = xpu_placement_shape(program, symbols, arena)};
+                                               .subject = xpu_placement_shape(program, symbols, arena),
+                                               .step_names = layer_names(program, arena),
+                                               .step_name_count = program->layers.count};
     return XPU_OK;
 }
 

@@ -45,6 +45,13 @@ const char *xpu_program_find_states(xpu_program *program, xpu_arena *arena);
 /* The places for a run behind an odd number of runs: each state's input and output change places. */
 void xpu_placement_swap(const xpu_program *program, xpu_place *places);
 
+/* For showing: the plan that runs of this problem have, its stored places where the program carries them; memplan's
+ * validator has checked it. Afterwards a buffer that is another name for a part of one (alias_of) has its bytes, in the
+ * plan and in the problem, whose buffers are copied for it. What a stored plan says of spills is found from its places.
+ */
+xpu_status xpu_placement_show(const xpu_program *program, xpu_placement *placement, const int64_t *symbols,
+                              xpu_arena *arena, xpu_memplan **plan, xpu_diags *diags);
+
 /* Whether the program carries the places of all buffers: nothing is planned when shapes are bound. */
 int xpu_placement_is_stored(const xpu_program *program);
 

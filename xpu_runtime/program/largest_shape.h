@@ -1,8 +1,7 @@
 /* The memory plan of the largest shape that has one. */
-#ifndef XPU_CODEGEN_LOWER_LARGEST_SHAPE_H
-#define XPU_CODEGEN_LOWER_LARGEST_SHAPE_H
+#ifndef XPU_PROGRAM_LARGEST_SHAPE_H
+#define XPU_PROGRAM_LARGEST_SHAPE_H
 
-#include "xpu_codegen/state.h"
 #include "xpu_runtime/program/placement.h"
 
 /* A memory plan of the largest shape that has one. */
@@ -14,10 +13,18 @@ typedef struct xpu_largest_plan {
 } xpu_largest_plan;
 
 /* Makes the memory problem of the program at a shape. */
-typedef xpu_status (*xpu_problem_fn)(xpu_codegen *cg, const int64_t *symbols, xpu_arena *arena,
-                                     xpu_placement *placement, xpu_diags *diags);
+typedef xpu_status (*xpu_problem_fn)(void *context, const int64_t *symbols, xpu_arena *arena, xpu_placement *placement,
+                                     xpu_diags *diags);
+typedef struct {
+    xpu_graph *graph;
+    xpu_problem_fn make;
+    void *context;
+    xpu_arena *arena; /* of the plan */
+    xpu_diags *diags;
+} xpu_shape_search;
+
 /* Plans at the upper bound of the symbols or, where that has no plan, at the largest shape below that is found when all
  * symbols grow from their smallest values by the same number of steps. An error where not even the smallest fits. */
-xpu_status xpu_plan_largest(xpu_codegen *cg, xpu_problem_fn make, xpu_largest_plan *plan);
+xpu_status xpu_plan_largest(const xpu_shape_search *search, xpu_largest_plan *plan);
 
 #endif

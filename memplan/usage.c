@@ -1,0 +1,70 @@
+/* What a plan's places say of its levels: peak, lower bound, holes. */
+#include "memplan/internal.h"
+
+#include <inttypes.h>
+
+/* The buffer whose bytes each one uses; aliases lead there. A circle, which no valid plan has, ends at once. */
+static uint32_t storage_of(const xpu_memplan_problem *problem, const xpu_memplan_place *places, uint32_t buffer) {
+    uint32_t at = buffer;
+    for (uint32_t i = 0; places[at].alias_of != XPU_MEMPLAN_NONE && i < problem->buffer_count; i++)
+        at = places[at].alias_of;
+    return at;
+}
+
+/* One item for each buffer that has bytes of its own; it lives as long as any of those that use them. */
+static xpu_memplan_item *find_storage(xpu_arena *arena, const xpu_memplan_problem *problem,
+                                      const xpu_memplan_place *places) {
+    uint32_t n = problem->buffer_count;
+    xpu_memplan_item *items = XPU_NEW_ARRAY(arena, xpu_memplan_item, n);
+    for (uint32_t i = 0; i < n; i++) items[i] = (xpu_memplan_item){.id = i, .first = UINT32_MAX, .pinned = 1};
+    for (uint32_t i = 0; i < n; i++) {
+        const xpu_memplan_buffer *buffer = &problem->buffers[i];
+        xpu_memplan_item *item = &items[storage_of(problem, places, i)];
+        if (buffer->first < item->first) item->first = buffer->first;
+        if (buffer->last > item->last) item->last = buffer->last;
+        if (places[i].alias_of != XPU_MEMPLAN_NONE) continue;
+        items[i].bytes = buffer->bytes;
+        items[i].offset = places[i].offset;
+    }
+    return items;
+}
+
+void xpu_memplan_measure(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_place *places,
+                         xpu_memplan_usage *usage) {
+    xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "usage of memory");
+    const xpu_memplan_item *storage = find_storage(work, problem, places);
+    xpu_memplan_item *items = XPU_NEW_ARRAY(work, xpu_memplan_item, problem->buffer_count);
+    for (uint32_t level = 0; level < problem->level_count; level++) {
+        const xpu_memplan_level *l = &problem->levels[level];
+        xpu_memplan_usage *u = &usage[level];
+        uint32_t count = 0;
+        *u = (xpu_memplan_usage){.capacity = l->bytes - l->reserved};
+        for (uint32_t i = 0; i < problem->buffer_count; i++) {
+            if (places[i].level != level) continue;
+            u->buffers++;
+            if (places[i].alias_of != XPU_MEMPLAN_NONE) continue;
+            uint64_t end = storage[i].offset + storage[i].bytes;
+            if (storage[i].bytes && end > l->reserved && end - l->reserved > u->peak) u->peak = end - l->reserved;
+            items[count++] = storage[i];
+        }
+        u->lower_bound = xpu_memplan_load(work, items, count, l->reserved, &u->worst_step);
+        u->gap = u->peak - u->lower_bound;
+        u->fragmentation_permille = xpu_memplan_fragmentation(work, items, count, l->reserved);
+    }
+    xpu_arena_free(work);
+}
+
+static const char *name_of_step(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t step) {
+    if (!problem->step_names || step >= problem->step_name_count) return xpu_printf(arena, "%" PRIu32, step);
+    return xpu_printf(arena, "%" PRIu32 " '%s'", step, xpu_escape(arena, problem->step_names[step], 80));
+}
+
+const char *xpu_memplan_step(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t step) {
+    return xpu_printf(arena, "%s %s", problem->step_names ? "layer" : "step", name_of_step(arena, problem, step));
+}
+
+const char *xpu_memplan_life(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t first, uint32_t last) {
+    if (first == last) return xpu_memplan_step(arena, problem, first);
+    return xpu_printf(arena, "%s %s to %s", problem->step_names ? "layers" : "steps",
+                      name_of_step(arena, problem, first), name_of_step(arena, problem, last));
+}
