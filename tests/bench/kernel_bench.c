@@ -72,8 +72,15 @@ static void convolutions(rig *r) {
 
 static void tensor(rig *r) {
     static const layer l = {"conv2d_i16 28x28 64 to 64, 3x3", 28, 64, 64, 3, 1, 1};
-    struct xpu_conv2d_i16_args a = {
-        .tile_h = 14, .tile_w = 28, .tile_c = 32, .banks = 2, .sm = rig_sm(), .sm_bytes = 250000};
+    struct xpu_conv2d_i16_args a = {.tile_h = 14,
+                                    .tile_w = 28,
+                                    .tile_c = 32,
+                                    .banks = 2,
+                                    .sm = rig_sm(),
+                                    .sm_bytes = 250000,
+                                    .x_image = 28 * 28 * 64 * 4,
+                                    .x_row = 28 * 64 * 4,
+                                    .x_pixel = 64 * 4};
     rig_begin(r);
     SET_CONV(&a, r, &l, 28);
     a.w = floats(r, 9 * 64 * 64 / 2);

@@ -81,6 +81,16 @@ xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node) {
     return is_conv ? conv_shape(cg, node) : matmul_shape(cg, node);
 }
 
+xpu_conv_shape xpu_loaded_shape(xpu_codegen *cg, const xpu_conv_shape *shape) {
+    xpu_conv_shape s = *shape;
+    if (s.kernel[0] != 1 || s.kernel[1] != 1 || s.begin[0] || s.begin[1]) return s;
+    xpu_dims *dims = &cg->graph->dims;
+    s.in_h = xpu_dim_floordiv_const(dims, xpu_dim_add_const(dims, s.in_h, s.stride[0] - 1), s.stride[0]);
+    s.in_w = xpu_dim_floordiv_const(dims, xpu_dim_add_const(dims, s.in_w, s.stride[1] - 1), s.stride[1]);
+    s.stride[0] = s.stride[1] = 1;
+    return s;
+}
+
 int32_t xpu_bounded(const xpu_codegen *cg, xpu_dim dim) {
     int64_t most = xpu_dim_upper(cg, dim);
     return (int32_t)(most < 1 ? 1 : most > MAX_EXTENT ? MAX_EXTENT : most);

@@ -19,6 +19,8 @@ void xpu_set_window(xpu_conv_shape *shape, xpu_window window);
 xpu_conv_shape xpu_conv_shape_of(xpu_codegen *cg, xpu_node node);
 /* The same of a product of the matrices of x and computed ones of so many columns: one, or one for each of x. */
 xpu_conv_shape xpu_matrices_shape(xpu_codegen *cg, xpu_node node, xpu_dim columns, int own_weights);
+/* What the tensor engine loads: a kernel of one pixel that begins at the first takes every stride-th one only. */
+xpu_conv_shape xpu_loaded_shape(xpu_codegen *cg, const xpu_conv_shape *shape);
 /* Whether each channel has a kernel of its own: groups = in_c = out_c, more than 1. */
 static inline int xpu_is_depthwise(const xpu_codegen *cg, const xpu_conv_shape *shape) {
     return shape->groups > 1 && xpu_dim_upper(cg, shape->in_c) == shape->groups &&

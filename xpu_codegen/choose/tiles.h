@@ -7,7 +7,7 @@
 typedef struct {
     int32_t tile_h, tile_w, tile_c, whole; /* as in the arguments of conv2d_i16 */
     uint32_t sm_bytes;
-    double cycles; /* by the model of tiles.c */
+    double cycles, gm_bytes; /* by the model of tiles.c; gm_bytes: read from GM */
 } xpu_tile;
 /* Tiles by size, with one tile_c; sm_bytes: of the largest. */
 typedef struct xpu_tiles {

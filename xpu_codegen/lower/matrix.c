@@ -138,6 +138,22 @@ static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, const xpu_
     return tile;
 }
 
+static struct xpu_geometry_group loaded_geometry_of(xpu_codegen *cg, const xpu_conv_shape *s) {
+    const xpu_conv_shape loaded = xpu_loaded_shape(cg, s);
+    return geometry_of(&loaded);
+}
+
+/* Where what the engine loads of x stands, whose elements have so many bytes. */
+static void set_steps(xpu_codegen *cg, struct xpu_tile_group *tile, const xpu_conv_shape *s, int64_t bytes) {
+    xpu_dims *dims = &cg->graph->dims;
+    const xpu_conv_shape loaded = xpu_loaded_shape(cg, s);
+    const int64_t down = s->stride[0] / loaded.stride[0], right = s->stride[1] / loaded.stride[1];
+    const xpu_dim pixel = xpu_dim_mul_const(dims, s->in_c, bytes), row = xpu_dim_mul(dims, pixel, s->in_w);
+    tile->x_image = xpu_arg_dim(xpu_dim_mul(dims, row, s->in_h));
+    tile->x_row = xpu_arg_dim(xpu_dim_mul_const(dims, row, down));
+    tile->x_pixel = xpu_arg_dim(xpu_dim_mul_const(dims, pixel, right));
+}
+
 static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
     int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
@@ -151,11 +167,12 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
         .w_int8 = xpu_arg_number(narrow), .w_image = xpu_arg_number(0), .scale_image = xpu_arg_number(0)};
     call.operands = operands_of(cg, layer, node, &packing);
     call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
-    call.geometry = geometry_of(s);
+    call.geometry = loaded_geometry_of(cg, s);
     call.epilogue = xpu_epilogue_of(cg, node);
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
     call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
     call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
+    set_steps(cg, &call.tile, s, sizeof(float));
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, s));
     return xpu_add_conv2d_i16(cg, layer, &call);
 }
@@ -305,13 +322,14 @@ static xpu_status lower_i8_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, c
     int computed = xpu_node_input(graph, node, XPU_IN_XZERO).id != 0;
     call.factors = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "factors");
     call.x_zero_byte = xpu_operand_of(cg, layer, node, XPU_IN_XZERO, "zero");
-    call.geometry = geometry_of(s);
+    call.geometry = loaded_geometry_of(cg, s);
     call.x_unsigned = sign_of(cg, xpu_node_input(graph, node, XPU_IN_X));
     call.w_unsigned = sign_of(cg, xpu_node_input(graph, node, XPU_IN_W));
     call.x_zero = xpu_arg_attr(cg, node, XPU_ATTR_X_ZERO);
     call.w_zero = xpu_arg_attr(cg, node, XPU_ATTR_W_ZERO);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i8_f32, conv_macs(cg, s));
     call.tile = tile_of(cg, layer, tiles, !computed && follows_wait(cg, layer));
+    set_steps(cg, &call.tile, s, 1);
     return xpu_add_conv2d_i8_f32(cg, layer, &call);
 }
 
@@ -325,7 +343,7 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const char *problem = xpu_choose_tiles(cg, &s, branch.id != 0, XPU_TILING_I8, tiles);
     if (problem) return xpu_codegen_bug(cg, "a quantised layer has no tile", "%s", problem);
     const xpu_packing packing = packing_of(cg, node, XPU_PACK_CONV_I8, &s, tiles->items[0].tile_c);
-    struct xpu_conv2d_i8_call call = {.geometry = geometry_of(&s)};
+    struct xpu_conv2d_i8_call call = {.geometry = loaded_geometry_of(cg, &s)};
     call.x = xpu_operand_of(cg, layer, node, XPU_IN_X, "x");
     call.w = packed_weights(cg, layer, node, &packing);
     call.bias = xpu_operand_of(cg, layer, node, XPU_IN_BIAS, "bias");
@@ -341,6 +359,7 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     set_rescaling(cg, &call, node);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i8, conv_macs(cg, &s));
     call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
+    set_steps(cg, &call.tile, &s, 1);
     return xpu_add_conv2d_i8(cg, layer, &call);
 }
 
@@ -421,6 +440,7 @@ xpu_status xpu_lower_packed_matmul(xpu_codegen *cg, uint32_t layer, xpu_node nod
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
     call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
     call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
+    set_steps(cg, &call.tile, &s, sizeof(float));
     call.w_image = xpu_arg_dim(own ? packed_bytes(cg, w) : zero);
     call.scale_image = xpu_arg_dim(xpu_dim_mul_const(&cg->graph->dims, columns, 4));
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, &s));

@@ -158,10 +158,10 @@ static void load_input(struct work *k, const struct tile *t, int32_t first, int3
     const struct xpu_conv2d_i16_args *a = k->a;
     int32_t to = (int32_t)k->f->sizes.operand;
     flip(&k->x);
-    uint32_t pixel = (uint32_t)((t->image * a->in_h + t->ih) * a->in_w + t->iw);
+    uint32_t at = (uint32_t)(t->image * a->x_image + t->ih * a->x_row + t->iw * a->x_pixel);
     uint32_t *words = next(LOAD, k->load_x, &k->loaded);
     set_waits(words, k->x.free[k->x.now], k->after);
-    xpu_desc_copy_set_src(words, a->x + k->f->x_bytes * (pixel * (uint32_t)a->in_c + (uint32_t)first));
+    xpu_desc_copy_set_src(words, a->x + at + k->f->x_bytes * (uint32_t)first);
     xpu_desc_copy_set_dst(words, k->x.address[k->x.now]);
     xpu_desc_copy_set_size1(words, (uint32_t)t->in_rows);
     xpu_desc_copy_set_size2(words, (uint32_t)t->in_columns);
@@ -411,8 +411,8 @@ static void make_copies(struct work *k) {
     image.dst_type = f->sizes.operand == 2 ? XPU_TYPE_I16 : f->x_type;
     image.scale_mode = XPU_SCALE_ABSMAX;
     image.scale_address = a->x_absmax;
-    image.src_stride1 = from * a->in_w * a->in_c;
-    image.src_stride2 = from * a->in_c;
+    image.src_stride1 = a->x_row;
+    image.src_stride2 = a->x_pixel;
     image.src_stride3 = from;
     image.dst_stride3 = to;
     xpu_desc_copy_pack(k->load_x, &image);

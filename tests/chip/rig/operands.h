@@ -36,7 +36,8 @@ typedef struct {
 } operand_tile;
 operand_tile operand_draw_tile(rig *r, const xpu_tiling_shape *shape, int32_t batch, uint32_t sm, int has_branch,
                                xpu_tiling_format format);
-/* The same for the arguments of conv2d_i16 or conv2d_i8, whose geometry and scratch are set. */
+/* The same for the arguments of conv2d_i16 or conv2d_i8, whose geometry and scratch are set. What a stride leaves out
+ * is not loaded, or is. */
 #define DRAW_TILE(r, a, has_branch, format)                                                                            \
     do {                                                                                                               \
         const xpu_tiling_shape shape = {(a)->in_h,       (a)->in_w,       (a)->in_c,     (a)->out_h,    (a)->out_w,    \
@@ -45,6 +46,14 @@ operand_tile operand_draw_tile(rig *r, const xpu_tiling_shape *shape, int32_t ba
         const operand_tile tile = operand_draw_tile(r, &shape, (a)->batch, (a)->sm, has_branch, format);               \
         (a)->tile_h = tile.tile_h, (a)->tile_w = tile.tile_w, (a)->tile_c = tile.tile_c;                               \
         (a)->whole = tile.whole, (a)->banks = tile.banks, (a)->sm_bytes = tile.sm_bytes;                               \
+        (a)->x_pixel = (a)->in_c * ((format).operand == 2 ? 4 : 1);                                                    \
+        (a)->x_row = (a)->in_w * (a)->x_pixel, (a)->x_image = (a)->in_h * (a)->x_row;                                  \
+        if ((a)->kernel_h == 1 && (a)->kernel_w == 1 && !(a)->pad_top && !(a)->pad_left && draw(r, 0, 1)) {            \
+            (a)->x_row *= (a)->stride_h, (a)->x_pixel *= (a)->stride_w;                                                \
+            (a)->in_h = ((a)->in_h + (a)->stride_h - 1) / (a)->stride_h;                                               \
+            (a)->in_w = ((a)->in_w + (a)->stride_w - 1) / (a)->stride_w;                                               \
+            (a)->stride_h = (a)->stride_w = 1;                                                                         \
+        }                                                                                                              \
     } while (0)
 
 /* Describes a random call, places its operands and adds it. */
