@@ -44,8 +44,12 @@ static void write_paddle(void) {
         "multiclass_nms gives [0, 6] where nothing is found. roi_align\nwithout a sampling_ratio takes at most two "
         "samples for each pixel of the image. Random operators give the same numbers in each run, other ones than "
         "PaddlePaddle's; "
-        "the\nelements of empty are 0. Complex numbers are there between the operators that make, transform "
-        "and take them apart (fft_*,\ncomplex, as_complex, as_real, real, imag, conj, abs, transpose), outside of "
+        "the\nelements of empty are 0. locality_aware_nms takes boxes (no polygons) of one class, correlation a "
+        "kernel_size "
+        "of 1. What\nPaddlePaddle leaves at oneDNN's convolutions and fc (fused_conv2d; ResidualData, fuse_activation) "
+        "computes in float32.\nComplex numbers are there between the operators that make, transform "
+        "and take them apart (fft_*,\nstft, complex, as_complex, as_real, real, imag, conj, abs, transpose), outside "
+        "of "
         "bodies; inputs and outputs are real.\n\n"
         "| form | operator | operands |\n|---|---|---|\n");
     for (int pir = 0; pir < 2; pir++) {

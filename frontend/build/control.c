@@ -73,7 +73,7 @@ static xpu_node add_control(fe_builder *b, xpu_op_id op, const xpu_value *inputs
     const char **names = XPU_NEW_ARRAY(b->scratch, const char *, output_count);
     for (uint32_t i = 0; i < b->name_count; i++) {
         uint32_t at = i < first ? i : i + extra;
-        if (at < output_count && b->names[i] && b->names[i][0]) names[at] = b->names[i];
+        if (!b->inner && at < output_count && b->names[i] && b->names[i][0]) names[at] = b->names[i];
     }
     return xpu_graph_add(b->graph, (xpu_node){0}, xpu_op_of(op), inputs, input_count, names, output_count, NULL, 0,
                          &b->origin, 1);

@@ -58,9 +58,10 @@ xpu_paddle_convert xpu_paddle_convert_anchor_generator, xpu_paddle_convert_box_c
 xpu_paddle_convert xpu_paddle_convert_conv3d, xpu_paddle_convert_conv3d_transpose, xpu_paddle_convert_pool3d,
     xpu_paddle_convert_unpool;
 
-/* ops_rois.c, ops_nms.c, ops_proposals.c */
+/* ops_rois.c, ops_nms.c, ops_proposals.c, ops_retinanet.c */
 xpu_paddle_convert xpu_paddle_convert_box_clip, xpu_paddle_convert_collect_fpn_proposals,
-    xpu_paddle_convert_distribute_fpn_proposals, xpu_paddle_convert_generate_proposals, xpu_paddle_convert_matrix_nms,
+    xpu_paddle_convert_distribute_fpn_proposals, xpu_paddle_convert_generate_proposals,
+    xpu_paddle_convert_locality_aware_nms, xpu_paddle_convert_retinanet, xpu_paddle_convert_matrix_nms,
     xpu_paddle_convert_multiclass_nms, xpu_paddle_convert_nms, xpu_paddle_convert_psroi_pool,
     xpu_paddle_convert_roi_align, xpu_paddle_convert_roi_pool;
 
@@ -83,8 +84,9 @@ xpu_paddle_convert xpu_paddle_convert_merge_rows, xpu_paddle_convert_split_rows;
 xpu_paddle_convert xpu_paddle_convert_crf_decoding, xpu_paddle_convert_inverse, xpu_paddle_convert_match_matrix,
     xpu_paddle_convert_viterbi_decode;
 
-/* ops_chance.c, ops_deformable.c, ops_distinct.c */
-xpu_paddle_convert xpu_paddle_convert_deformable_conv, xpu_paddle_convert_empty, xpu_paddle_convert_is_empty,
+/* ops_chance.c, ops_deformable.c, ops_distinct.c, ops_fused.c */
+xpu_paddle_convert xpu_paddle_convert_correlation, xpu_paddle_convert_deformable_conv,
+    xpu_paddle_convert_fused_attention, xpu_paddle_convert_empty, xpu_paddle_convert_is_empty,
     xpu_paddle_convert_lookup_table_dequant, xpu_paddle_convert_polygon_box_transform, xpu_paddle_convert_random,
     xpu_paddle_convert_sampling_id, xpu_paddle_convert_unique;
 

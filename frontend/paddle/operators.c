@@ -251,6 +251,7 @@ static const xpu_paddle_row rows[] = {
     DESC("multiclass_nms", multiclass_nms, NMS, "BBoxes,Scores", "Out"), DESC("multiclass_nms2", multiclass_nms, NMS, "BBoxes,Scores", "Out,Index"),
     DESC("multiclass_nms3", multiclass_nms, NMS, "BBoxes,Scores,RoisNum", "Out,Index,NmsRoisNum"),
     PIR("multiclass_nms3", multiclass_nms, NMS, "BBoxes,Scores,RoisNum", NULL),
+    DESC("locality_aware_nms", locality_aware_nms, NMS, "BBoxes,Scores", "Out"), DESC("retinanet_detection_output", retinanet, NMS, "BBoxes,Scores,Anchors,ImInfo", "Out"),
     DESC("matrix_nms", matrix_nms, REDUCE_MAX, "BBoxes,Scores", "Out,Index,RoisNum"), PIR("matrix_nms", matrix_nms, REDUCE_MAX, "BBoxes,Scores", NULL),
     DESC("nms", nms, NMS, "Boxes", "KeepBoxesIdxs"), PIR("nms", nms, NMS, "Boxes", "iou_threshold=threshold"),
     DESC("generate_proposals", generate_proposals, NMS, "Scores,BboxDeltas,ImInfo,Anchors,Variances", "RpnRois,RpnRoiProbs,RpnRoisNum"),
@@ -263,6 +264,8 @@ static const xpu_paddle_row rows[] = {
     DESC32("deformable_conv", deformable_conv, MATMUL, "Input,Offset,Filter,Mask", "Output"),
     DESC32("deformable_conv_v1", deformable_conv, MATMUL, "Input,Offset,Filter", "Output"),
     PIR32("deformable_conv", deformable_conv, MATMUL, "Input,Offset,Filter,Mask", NULL),
+    DESC32("correlation", correlation, MUL, "Input1,Input2", "Output"), PIR32("correlation", correlation, MUL, "Input1,Input2", NULL),
+    DESC32("fused_attention", fused_attention, MATMUL, "X,LnScale,LnBias,QKVW,QKVBias,SrcMask,OutLinearW,OutLinearBias,Ln2Scale,Ln2Bias", "Y"),
     DESC("polygon_box_transform", polygon_box_transform, SUB, "Input", "Output"),
     /* sequences */
     DESC32("gru_unit", gru_unit, MATMUL, "Input,HiddenPrev,Weight,Bias", "Hidden"), PIR32("gru_unit", gru_unit, MATMUL, "Input,HiddenPrev,Weight,Bias", NULL),

@@ -1,4 +1,4 @@
-/* Convolutions that look where data say. */
+/* Convolutions that look where data say, and images compared with moved ones. */
 #include "frontend/paddle/compose.h"
 
 static const xpu_value failed = {0};
@@ -101,4 +101,66 @@ xpu_value xpu_paddle_convert_deformable_conv(xpu_paddle_node *node) {
     x = xpu_paddle_reshaped(b, x, columns, 4);
     x = x.id ? fe_matmul(b, filter, x) : failed;
     return xpu_paddle_give(node, b, 0, xpu_paddle_reshaped(b, x, result, 4));
+}
+
+/* ---- correlation ---- */
+
+typedef struct {
+    fe_builder b;
+    xpu_value images[2]; /* padded */
+    int64_t size[2], far;
+} comparison;
+
+/* Each pixel times that of the other image so many rows and columns away, the mean over the channels: [N,1,H,W]. */
+static xpu_value compared(comparison *c, int64_t down, int64_t right) {
+    fe_builder *b = &c->b;
+    xpu_dims *dims = &b->graph->dims;
+    const int64_t moved[] = {down, right};
+    xpu_value parts[2];
+    for (int k = 0; k < 2; k++) {
+        parts[k] = c->images[k];
+        for (int i = 0; i < 2 && parts[k].id; i++)
+            parts[k] = fe_part(b, parts[k], 2 + i, xpu_dim_const(dims, c->far + (k ? moved[i] : 0)),
+                               xpu_dim_const(dims, c->size[i]), 1, 0);
+    }
+    return xpu_paddle_reduced(b, XPU_OP_REDUCE_MEAN, fe_binary(b, XPU_OP_MUL, parts[0], parts[1]), 1, 1);
+}
+
+/* How well pixels fit those that lie at most max_displacement away: a channel for each way, row by row. */
+xpu_value xpu_paddle_convert_correlation(xpu_paddle_node *node) {
+    enum { MOST_WAYS = 1 << 10 };
+    const int64_t pad = xpu_paddle_int(node, "pad_size", 0), kernel = xpu_paddle_int(node, "kernel_size", 1),
+                  far = xpu_paddle_int(node, "max_displacement", 1), step = xpu_paddle_int(node, "stride1", 1),
+                  apart = xpu_paddle_int(node, "stride2", 1);
+    comparison c = {.b = fe_inside(&node->build),
+                    .images = {xpu_paddle_operand(node, "Input1"), xpu_paddle_operand(node, "Input2")},
+                    .far = far};
+    fe_builder *b = &c.b;
+    xpu_value x = c.images[0];
+    if (!x.id || !c.images[1].id) return failed;
+    const xpu_value_info info = *fe_info(b, x);
+    int fits = info.rank == IMAGE && fe_info(b, c.images[1])->rank == IMAGE && pad >= 0 && pad <= FE_MAX_EXTENT &&
+               kernel == 1 && far >= 0 && far <= FE_MAX_EXTENT && step > 0 && apart > 0;
+    for (int i = 0; fits && i < 2; i++) {
+        fits = xpu_dim_is_const(&b->graph->dims, info.dims[2 + i], &c.size[i]);
+        c.size[i] += 2 * pad - 2 * far;
+        fits = fits && c.size[i] > 0;
+    }
+    const int64_t reach = fits ? far / apart : 0, ways = 2 * reach + 1;
+    if (!fits || ways * ways > MOST_WAYS)
+        return xpu_paddle_refuse(node, "the form is not supported", "kernel_size 1 in known images is");
+    const int64_t pads[] = {0, 0, pad, pad, 0, 0, pad, pad}, window[] = {kernel, kernel}, steps[] = {step, step};
+    for (int k = 0; k < 2; k++) {
+        c.images[k] = fe_pad(b, c.images[k], &(fe_padding){.mode = "constant", .pads = {pads, 2 * IMAGE}});
+        if (!c.images[k].id) return failed;
+    }
+    xpu_value *all = XPU_NEW_ARRAY(b->scratch, xpu_value, (size_t)(ways * ways));
+    for (int64_t i = 0; i < ways * ways; i++) {
+        all[i] = compared(&c, (i / ways - reach) * apart, (i % ways - reach) * apart);
+        if (!all[i].id) return failed;
+    }
+    x = fe_concat(b, all, (uint32_t)(ways * ways), 1);
+    const fe_pooling pool = {.window = {.kernel_shape = {window, 2}, .strides = {steps, 2}}};
+    if (x.id && step > 1) x = fe_pool(b, XPU_OP_AVERAGE_POOL, x, &pool);
+    return xpu_paddle_give(node, b, 0, x);
 }

@@ -45,3 +45,94 @@ int xpu_paddle_has_floats(xpu_paddle_node *node) {
     if (strcmp(type, "int8") != 0) return 1;
     return xpu_paddle_refuse(node, "oneDNN's integers are not supported", "mkldnn_data_type is 'int8'").id != 0;
 }
+
+/* ---- attention ---- */
+
+typedef struct {
+    xpu_paddle_node *node;
+    fe_builder b;
+    xpu_dim batch, steps;
+    int64_t heads, size; /* of a head */
+} attending;
+
+static xpu_value normalised(attending *a, xpu_value x, const char *scale, const char *bias, const char *epsilon) {
+    const fe_norm form = {.axis = -1, .epsilon = xpu_paddle_float(a->node, epsilon, 1e-5f), .centred = 1};
+    return x.id ? fe_layer_norm(&a->b, x, xpu_paddle_operand(a->node, scale), xpu_paddle_operand(a->node, bias), &form)
+                : failed;
+}
+
+/* Queries, keys and values of x side by side, [3,B,heads,S,size]: weights [3,heads,size,E], or [E,3 heads size]. */
+static xpu_value projected(attending *a, xpu_value x) {
+    static const int64_t turned[] = {1, 0}, apart[] = {2, 0, 3, 1, 4};
+    enum { QKV = 3 };
+    fe_builder *b = &a->b;
+    xpu_dims *dims = &b->graph->dims;
+    xpu_value w = xpu_paddle_operand(a->node, "QKVW"), bias = xpu_paddle_operand(a->node, "QKVBias");
+    if (!x.id || !w.id) return failed;
+    const xpu_value_info weights = *fe_info(b, w);
+    int64_t width = 0;
+    if (xpu_paddle_int(a->node, "transpose_qkv_wb", 0)) {
+        a->heads = xpu_paddle_int(a->node, "num_heads", 0);
+        if (weights.rank != 2 || !xpu_dim_is_const(dims, weights.dims[1], &width) || a->heads < 1 ||
+            width % (QKV * a->heads))
+            return xpu_paddle_refuse(a->node, "the weights do not fit the heads", fe_shape_text(b, w));
+        a->size = width / (QKV * a->heads);
+    } else {
+        if (weights.rank != 4 || !xpu_dim_is_const(dims, weights.dims[1], &a->heads) ||
+            !xpu_dim_is_const(dims, weights.dims[2], &a->size))
+            return xpu_paddle_refuse(a->node, "the weights do not fit the heads", fe_shape_text(b, w));
+        xpu_dim rows[] = {xpu_dim_const(dims, QKV * a->heads * a->size), weights.dims[3]};
+        w = fe_transpose(b, xpu_paddle_reshaped(b, w, rows, 2), (fe_ints){turned, 2});
+    }
+    xpu_value y = w.id ? fe_matmul(b, x, w) : failed;
+    const xpu_dim all = xpu_dim_const(dims, QKV * a->heads * a->size);
+    if (bias.id) y = fe_binary(b, XPU_OP_ADD, y, xpu_paddle_reshaped(b, bias, &all, 1));
+    xpu_dim each[] = {a->batch, a->steps, xpu_dim_const(dims, QKV), xpu_dim_const(dims, a->heads),
+                      xpu_dim_const(dims, a->size)};
+    y = xpu_paddle_reshaped(b, y, each, 5);
+    return y.id ? fe_transpose(b, y, (fe_ints){apart, 5}) : failed;
+}
+
+static xpu_value attended(attending *a, xpu_value qkv) {
+    fe_builder *b = &a->b;
+    xpu_dims *dims = &b->graph->dims;
+    static const int64_t front = 0, back[] = {0, 2, 1, 3};
+    xpu_value parts[3], results[FE_ATTENTION_RESULTS];
+    for (int i = 0; i < 3; i++) {
+        parts[i] = fe_part(b, qkv, 0, xpu_dim_const(dims, i), xpu_dim_const(dims, 1), 1, 0);
+        if (parts[i].id) parts[i] = fe_squeeze(b, parts[i], (fe_ints){&front, 1});
+        if (!parts[i].id) return failed;
+    }
+    const fe_attention_operands operands = {
+        .q = parts[0], .k = parts[1], .v = parts[2], .mask = xpu_paddle_operand(a->node, "SrcMask")};
+    const fe_attention_form form = {.left = -1, .right = -1};
+    if (!fe_attention(b, &operands, &form, results)) return failed;
+    xpu_dim joined[] = {a->batch, a->steps, xpu_dim_const(dims, a->heads * a->size)};
+    return xpu_paddle_reshaped(b, fe_transpose(b, results[0], (fe_ints){back, 4}), joined, 3);
+}
+
+/* A norm before or behind; what drops elements is left out, as when it upscales in training. */
+xpu_value xpu_paddle_convert_fused_attention(xpu_paddle_node *node) {
+    attending a = {.node = node, .b = fe_inside(&node->build)};
+    fe_builder *b = &a.b;
+    const char *way = xpu_paddle_text(node, "dropout_implementation", "upscale_in_train"),
+               *inner = xpu_paddle_text(node, "attn_dropout_implementation", "upscale_in_train");
+    int norm_first = xpu_paddle_int(node, "pre_layer_norm", 0) != 0;
+    xpu_value x = xpu_paddle_operand(node, "X"), w = xpu_paddle_operand(node, "OutLinearW"),
+              bias = xpu_paddle_operand(node, "OutLinearBias");
+    if (!x.id || !w.id) return failed;
+    if (fe_info(b, x)->rank != 3) return xpu_paddle_refuse(node, "the shapes are not supported", fe_shape_text(b, x));
+    if (!xpu_paddle_int(node, "is_test", 0) &&
+        (xpu_paddle_float(node, "dropout_rate", 0.5f) > 0 || xpu_paddle_float(node, "attn_dropout_rate", 0.5f) > 0))
+        return xpu_paddle_refuse(node, "the training form is not supported", "is_test is false");
+    if (strcmp(way, "upscale_in_train") != 0 || strcmp(inner, "upscale_in_train") != 0)
+        return xpu_paddle_refuse(node, "the form is not supported", "elements are dropped without being upscaled");
+    a.batch = fe_info(b, x)->dims[0];
+    a.steps = fe_info(b, x)->dims[1];
+    xpu_value y = attended(&a, projected(&a, norm_first ? normalised(&a, x, "LnScale", "LnBias", "epsilon") : x));
+    y = y.id ? fe_matmul(b, y, w) : failed;
+    if (bias.id) y = fe_binary(b, XPU_OP_ADD, y, bias);
+    if (xpu_paddle_int(node, "add_residual", 1)) y = fe_binary(b, XPU_OP_ADD, y, x);
+    if (!norm_first) y = normalised(&a, y, "Ln2Scale", "Ln2Bias", "ln_epsilon");
+    return xpu_paddle_give(node, b, 0, y);
+}

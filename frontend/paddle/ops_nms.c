@@ -1,25 +1,14 @@
 /* Boxes of the objects in images: the best of each class that no better one overlaps. */
 #include <math.h>
 
-#include "frontend/paddle/compose.h"
+#include "frontend/paddle/nms.h"
 
 static const xpu_value failed = {0};
 
 enum { MOST_CLASSES = 1 << 16, MOST_PAIRS = 4096 };
 
-/* Candidates: of each class of each image the K boxes with the largest scores, from there on. */
-typedef struct {
-    xpu_paddle_node *node;
-    fe_builder b;
-    xpu_dim images, all, kept, total; /* N, M, K, C * K */
-    int64_t classes;                  /* C: without the background */
-    xpu_value boxes, labels;          /* [N,M,4], or with own boxes [C,M,4]; [C] */
-    xpu_value scores, places, near;   /* [N,C,K], [N,C,K] among the M, boxes [N * C,K,4] */
-    int has_own;                      /* each class has boxes of its own; N is 1 */
-} candidates;
-
 /* The scores [N,C,M] without the background, and which classes these are. */
-static xpu_value without_background(candidates *c, xpu_value scores) {
+static xpu_value without_background(xpu_paddle_candidates *c, xpu_value scores) {
     const xpu_value_info info = *fe_info(&c->b, scores);
     xpu_paddle_node *node = c->node;
     int64_t all = 0, background = xpu_paddle_int(node, "background_label", 0);
@@ -43,7 +32,7 @@ static xpu_value without_background(candidates *c, xpu_value scores) {
 }
 
 /* Scores [M,C] and boxes [M,C,4] of one image as [1,C,M] and [C,M,4]. */
-static int read_own_boxes(candidates *c, xpu_value *scores) {
+static int read_own_boxes(xpu_paddle_candidates *c, xpu_value *scores) {
     static const int64_t swap[] = {1, 0}, by_class[] = {1, 0, 2};
     xpu_value counts = xpu_paddle_operand(c->node, "RoisNum");
     int64_t images = 1;
@@ -57,9 +46,10 @@ static int read_own_boxes(candidates *c, xpu_value *scores) {
     return c->boxes.id && scores->id;
 }
 
-static int read_candidates(xpu_paddle_node *node, candidates *c) {
-    *c = (candidates){.node = node, .b = fe_inside(&node->build), .boxes = xpu_paddle_operand(node, "BBoxes")};
-    xpu_value scores = xpu_paddle_operand(node, "Scores"), top[2];
+/* Of c->boxes and these scores. */
+static int read_candidates(xpu_paddle_candidates *c, xpu_value scores) {
+    xpu_paddle_node *node = c->node;
+    xpu_value top[2];
     fe_builder *b = &c->b;
     xpu_dims *dims = &b->graph->dims;
     int64_t sides = 0, most = xpu_paddle_int(node, "nms_top_k", -1);
@@ -67,8 +57,6 @@ static int read_candidates(xpu_paddle_node *node, candidates *c) {
     const xpu_value_info info = *fe_info(b, c->boxes);
     if (info.rank != 3 || !xpu_dim_is_const(dims, info.dims[2], &sides) || sides != XPU_BOX)
         return xpu_paddle_refuse(node, "the boxes have other sides than four", fe_shape_text(b, c->boxes)).id != 0;
-    if (xpu_paddle_float(node, "nms_eta", 1) < 1)
-        return xpu_paddle_refuse(node, "a threshold that adapts is not supported", "nms_eta is below 1").id != 0;
     if (xpu_paddle_rank(node, scores) == 2 && !read_own_boxes(c, &scores)) return 0;
     if (xpu_paddle_rank(node, scores) != 3)
         return xpu_paddle_refuse(node, "the shapes are not supported", fe_shape_text(b, scores)).id != 0;
@@ -92,18 +80,13 @@ static int read_candidates(xpu_paddle_node *node, candidates *c) {
 
 /* ---- what was found ---- */
 
-/* Of all candidates of an image, [N, C * K], those that are picked: scores, -inf where one is not. */
-typedef struct {
-    xpu_value scores, places, labels, boxes; /* boxes [N, C * K, 4] */
-} findings;
-
 /* Row-major places of classes and candidates as they are. */
-static xpu_value flat(candidates *c, xpu_value x) {
+static xpu_value flat(xpu_paddle_candidates *c, xpu_value x) {
     xpu_dim dims[] = {c->images, c->total};
     return xpu_paddle_reshaped(&c->b, x, dims, 2);
 }
 
-static void list_findings(candidates *c, findings *f) {
+static void list_findings(xpu_paddle_candidates *c, xpu_paddle_findings *f) {
     fe_builder *b = &c->b;
     xpu_dims *dims = &b->graph->dims;
     xpu_dim all[] = {c->images, xpu_dim_const(dims, c->classes), c->kept},
@@ -114,7 +97,7 @@ static void list_findings(candidates *c, findings *f) {
 }
 
 /* Those at these places of each image, [N,kept]. */
-static int pick(fe_builder *b, findings *f, xpu_value places) {
+static int pick(fe_builder *b, xpu_paddle_findings *f, xpu_value places) {
     f->scores = fe_gather_elements(b, f->scores, places, 1);
     f->labels = fe_gather_elements(b, f->labels, places, 1);
     f->places = fe_gather_elements(b, f->places, places, 1);
@@ -124,7 +107,7 @@ static int pick(fe_builder *b, findings *f, xpu_value places) {
 
 /* By class, then as the candidates were, or where classes have boxes of their own by place; those that are none last.
  * `was`: which candidate each is. */
-static int sort_by_class(candidates *c, findings *f, xpu_value was, xpu_dim kept) {
+static int sort_by_class(xpu_paddle_candidates *c, xpu_paddle_findings *f, xpu_value was, xpu_dim kept) {
     fe_builder *b = &c->b;
     xpu_value order[2], key = was;
     if (c->has_own) {
@@ -136,8 +119,7 @@ static int sort_by_class(candidates *c, findings *f, xpu_value was, xpu_dim kept
     return key.id && fe_top(b, key, &(fe_ordering){.axis = 1, .k = kept}, order) && pick(b, f, order[1]);
 }
 
-/* The best of each image, in the order of the scores, or by class. */
-static int keep_best(candidates *c, findings *f, int by_class, xpu_dim *kept) {
+int xpu_paddle_keep_best(xpu_paddle_candidates *c, xpu_paddle_findings *f, int by_class, xpu_dim *kept) {
     fe_builder *b = &c->b;
     xpu_dims *dims = &b->graph->dims;
     int64_t most = xpu_paddle_int(c->node, "keep_top_k", -1);
@@ -151,8 +133,7 @@ static int keep_best(candidates *c, findings *f, int by_class, xpu_dim *kept) {
     return !by_class || sort_by_class(c, f, top[1], *kept);
 }
 
-/* [how many, 6]: class, score, box; then the places among all boxes of all images, and how many each image has. */
-static xpu_value give_findings(candidates *c, findings *f, xpu_dim kept) {
+xpu_value xpu_paddle_give_findings(xpu_paddle_candidates *c, xpu_paddle_findings *f, xpu_dim kept) {
     fe_builder *b = &c->b;
     xpu_dims *dims = &b->graph->dims;
     xpu_dim count = xpu_dim_mul(dims, c->images, kept), rows[] = {count, xpu_dim_const(dims, XPU_BOX + 2)},
@@ -179,73 +160,77 @@ static xpu_value give_findings(candidates *c, findings *f, xpu_dim kept) {
 }
 
 /* Greedily: a box is out where a better one of its class overlaps it. */
-xpu_value xpu_paddle_convert_multiclass_nms(xpu_paddle_node *node) {
-    candidates c;
-    findings f;
+static xpu_value suppressed(xpu_paddle_candidates *c) {
+    xpu_paddle_node *node = c->node;
+    xpu_paddle_findings f;
     xpu_dim kept;
     xpu_value picks, found;
-    if (!read_candidates(node, &c)) return failed;
-    fe_builder *b = &c.b;
+    fe_builder *b = &c->b;
     xpu_dims *dims = &b->graph->dims;
-    xpu_dim each[] = {xpu_dim_mul(dims, c.images, xpu_dim_const(dims, c.classes)), c.kept};
-    xpu_paddle_suppression form = {.boxes = xpu_paddle_outer(b, c.near, !xpu_paddle_int(node, "normalized", 1)),
-                                   .scores = xpu_paddle_reshaped(b, c.scores, each, 2),
-                                   .most = c.kept,
+    int has_pixels = !xpu_paddle_int(node, "normalized", 1);
+    float eta = xpu_paddle_float(node, "nms_eta", 1);
+    xpu_dim each[] = {xpu_dim_mul(dims, c->images, xpu_dim_const(dims, c->classes)), c->kept};
+    xpu_paddle_suppression form = {.scores = xpu_paddle_reshaped(b, c->scores, each, 2),
+                                   .most = c->kept,
                                    .overlap = xpu_paddle_float(node, "nms_threshold", 0.3f),
                                    .least = xpu_paddle_float(node, "score_threshold", 0)};
-    if (!xpu_paddle_suppress(b, &form, &picks, &found)) return failed;
+    if (eta < 1 && form.overlap > 0.5f) {
+        if (xpu_dim_max(dims, c->kept) > MOST_PAIRS)
+            return xpu_paddle_refuse(node, "the boxes are not supported", "nms_eta is below 1, nms_top_k above 4096");
+        xpu_value over = xpu_paddle_overlaps(b, c->near, c->near, has_pixels);
+        if (!xpu_paddle_suppress_adapting(b, &form, eta, over, &picks, &found)) return failed;
+    } else {
+        form.boxes = xpu_paddle_outer(b, c->near, has_pixels);
+        if (!xpu_paddle_suppress(b, &form, &picks, &found)) return failed;
+    }
     xpu_value scores = fe_gather_elements(b, form.scores, picks, 1);
-    c.near = xpu_paddle_rows(b, c.near, picks);
-    c.places = fe_gather_elements(b, xpu_paddle_reshaped(b, c.places, each, 2), picks, 1);
-    f.scores = flat(&c, xpu_paddle_choose(b, found, scores, fe_number(b, -INFINITY)));
-    list_findings(&c, &f);
-    if (!f.scores.id || !f.boxes.id || !keep_best(&c, &f, 1, &kept)) return failed;
-    return give_findings(&c, &f, kept);
+    c->near = xpu_paddle_rows(b, c->near, picks);
+    c->places = fe_gather_elements(b, xpu_paddle_reshaped(b, c->places, each, 2), picks, 1);
+    f.scores = flat(c, xpu_paddle_choose(b, found, scores, fe_number(b, -INFINITY)));
+    list_findings(c, &f);
+    if (!f.scores.id || !f.boxes.id || !xpu_paddle_keep_best(c, &f, 1, &kept)) return failed;
+    return xpu_paddle_give_findings(c, &f, kept);
+}
+
+static xpu_paddle_candidates begin(xpu_paddle_node *node) {
+    return (xpu_paddle_candidates){
+        .node = node, .b = fe_inside(&node->build), .boxes = xpu_paddle_operand(node, "BBoxes")};
+}
+
+xpu_value xpu_paddle_convert_multiclass_nms(xpu_paddle_node *node) {
+    xpu_paddle_candidates c = begin(node);
+    return read_candidates(&c, xpu_paddle_operand(node, "Scores")) ? suppressed(&c) : failed;
+}
+
+/* What lies side by side becomes one box first. */
+xpu_value xpu_paddle_convert_locality_aware_nms(xpu_paddle_node *node) {
+    xpu_paddle_candidates c = begin(node);
+    xpu_value scores = xpu_paddle_operand(node, "Scores");
+    if (!c.boxes.id || !scores.id) return failed;
+    const xpu_value_info boxes = *fe_info(&c.b, c.boxes), info = *fe_info(&c.b, scores);
+    xpu_dims *dims = &c.b.graph->dims;
+    int64_t images = 0, sides = 0, classes = 0;
+    if (boxes.rank != 3 || info.rank != 3 || !xpu_dim_is_const(dims, boxes.dims[0], &images) || images != 1 ||
+        !xpu_dim_is_const(dims, boxes.dims[2], &sides) || sides != XPU_BOX ||
+        !xpu_dim_is_const(dims, info.dims[1], &classes) || classes != 1)
+        return xpu_paddle_refuse(node, "the shapes are not supported",
+                                 xpu_paddle_format(node, "boxes [1,M,4] of one class are; they are %s and %s",
+                                                   fe_shape_text(&c.b, c.boxes), fe_shape_text(&c.b, scores)));
+    float overlap = xpu_paddle_float(node, "nms_threshold", 0.3f);
+    if (!xpu_paddle_merge_near(&c.b, &c.boxes, &scores, overlap, !xpu_paddle_int(node, "normalized", 1))) return failed;
+    return read_candidates(&c, scores) ? suppressed(&c) : failed;
 }
 
 /* ---- scores that decay ---- */
 
-/* One side of all boxes [T,K,4], as a column or a row. */
-static xpu_value side(fe_builder *b, xpu_value boxes, int index, int as_row) {
-    static const int64_t turned[] = {0, 2, 1};
-    xpu_value x = xpu_paddle_columns(b, boxes, index, 1);
-    return as_row && x.id ? fe_transpose(b, x, (fe_ints){turned, 3}) : x;
-}
-
-static xpu_value area(fe_builder *b, xpu_value boxes, int as_row) {
-    xpu_value size[2];
-    for (int i = 0; i < 2; i++) {
-        size[i] = fe_binary(b, XPU_OP_SUB, side(b, boxes, 2 + i, as_row), side(b, boxes, i, as_row));
-        size[i] = fe_unary(b, XPU_OP_RELU, size[i]);
-    }
-    return fe_binary(b, XPU_OP_MUL, size[0], size[1]);
-}
-
-/* How far boxes overlap, [T,K,K]: the area of both in that of either; boxes with pixels touch where they share some. */
-static xpu_value overlaps(fe_builder *b, xpu_value boxes, int has_pixels) {
-    xpu_value common[2], meet = failed;
-    boxes = xpu_paddle_outer(b, boxes, has_pixels);
-    for (int i = 0; i < 2; i++) {
-        xpu_value end = fe_binary(b, XPU_OP_MIN, side(b, boxes, 2 + i, 0), side(b, boxes, 2 + i, 1));
-        xpu_value start = fe_binary(b, XPU_OP_MAX, side(b, boxes, i, 0), side(b, boxes, i, 1));
-        common[i] = fe_binary(b, XPU_OP_SUB, end, start);
-        xpu_op_id op = has_pixels ? XPU_OP_GREATER_OR_EQUAL : XPU_OP_GREATER;
-        xpu_value touch = fe_binary(b, op, common[i], fe_number(b, has_pixels ? 1 : 0));
-        meet = i ? fe_binary(b, XPU_OP_AND, meet, touch) : touch;
-    }
-    xpu_value both = fe_binary(b, XPU_OP_MUL, common[0], common[1]);
-    xpu_value either = fe_binary(b, XPU_OP_SUB, fe_binary(b, XPU_OP_ADD, area(b, boxes, 0), area(b, boxes, 1)), both);
-    return xpu_paddle_choose(b, meet, fe_binary(b, XPU_OP_DIV, both, either), fe_number(b, 0));
-}
-
 /* What of the scores [N,C,K] is left. */
-static xpu_value decayed(candidates *c, const xpu_dim each[2]) {
+static xpu_value decayed(xpu_paddle_candidates *c, const xpu_dim each[2]) {
     static const int64_t turned[] = {0, 2, 1};
     fe_builder *b = &c->b;
     xpu_value one = fe_number(b, 1), none = fe_number(b, 0), decay;
     xpu_value better =
         fe_binary(b, XPU_OP_LESS, fe_counted(b, XPU_I32, c->kept, 1, 2), fe_counted(b, XPU_I32, c->kept, 0, 2));
-    xpu_value over = overlaps(b, c->near, !xpu_paddle_int(c->node, "normalized", 1));
+    xpu_value over = xpu_paddle_overlaps(b, c->near, c->near, !xpu_paddle_int(c->node, "normalized", 1));
     xpu_value most = xpu_paddle_reduced(b, XPU_OP_REDUCE_MAX, xpu_paddle_choose(b, better, over, none), 2, 1);
     most = most.id ? fe_transpose(b, most, (fe_ints){turned, 3}) : failed; /* of the better one */
     if (xpu_paddle_int(c->node, "use_gaussian", 0)) {
@@ -265,10 +250,10 @@ static xpu_value decayed(candidates *c, const xpu_dim each[2]) {
 
 /* All at once: a score becomes smaller the more a better box overlaps. */
 xpu_value xpu_paddle_convert_matrix_nms(xpu_paddle_node *node) {
-    candidates c;
-    findings f;
+    xpu_paddle_candidates c = begin(node);
+    xpu_paddle_findings f;
     xpu_dim kept;
-    if (!read_candidates(node, &c)) return failed;
+    if (!read_candidates(&c, xpu_paddle_operand(node, "Scores"))) return failed;
     fe_builder *b = &c.b;
     xpu_dims *dims = &b->graph->dims;
     if (c.has_own || xpu_dim_max(dims, c.kept) > MOST_PAIRS)
@@ -282,8 +267,8 @@ xpu_value xpu_paddle_convert_matrix_nms(xpu_paddle_node *node) {
                       fe_binary(b, XPU_OP_GREATER, scores, fe_number(b, xpu_paddle_float(node, "post_threshold", 0))));
     f.scores = xpu_paddle_choose(b, found, scores, fe_number(b, -INFINITY));
     list_findings(&c, &f);
-    if (!f.scores.id || !f.boxes.id || !keep_best(&c, &f, 0, &kept)) return failed;
-    return give_findings(&c, &f, kept);
+    if (!f.scores.id || !f.boxes.id || !xpu_paddle_keep_best(&c, &f, 0, &kept)) return failed;
+    return xpu_paddle_give_findings(&c, &f, kept);
 }
 
 /* The boxes [M,4] that none before them overlaps: their places, int64. */

@@ -26,12 +26,8 @@ static const struct {
     {"beam_search,beam_search_decode", "its candidates stand in two levels of detail, which there are not",
      "keep the beams as a dim (gather_tree finds the paths)"},
     {"var_conv_2d", "its images have sizes of their own, in levels of detail", "use conv2d of images of one size"},
-    {"correlation,fused_attention,fused_feedforward,fused_multi_transformer", "PaddlePaddle computes it on GPUs alone",
+    {"fused_feedforward,fused_multi_transformer", "PaddlePaddle computes it on GPUs alone",
      "save the program before it is optimised for a GPU"},
-    {"locality_aware_nms", "it merges boxes one after the other, each with what was merged before",
-     "use multiclass_nms3 or matrix_nms"},
-    {"retinanet_detection_output", "PaddlePaddle 3 does not have it, and its levels are lists of their own",
-     "decode with box_coder, then use multiclass_nms3"},
     {"fused_conv3d,fused_matmul,fused_transpose,fused_elementwise_add,fused_elementwise_mul",
      "the program was optimised for oneDNN", own_form},
 };

@@ -12,7 +12,7 @@
 static const char *const controls[] = {"greedy",         "array_first",        "array_again",
                                        "if_nested",      "if_in_while",        "while_grows",
                                        "while_in_while", "array_read_in_loop", "if_switch"};
-enum { CONTROLS = sizeof controls / sizeof *controls, OTHERS = 10, DESCS = OTHERS + CONTROLS, PIRS = DESCS };
+enum { CONTROLS = sizeof controls / sizeof *controls, OTHERS = 12, DESCS = OTHERS + CONTROLS, PIRS = DESCS };
 static hostile_file descs[DESCS], pirs[PIRS], params, ranges;
 
 static void load(void) {
@@ -27,6 +27,10 @@ static void load(void) {
     hostile_load(&descs[7], "tests/paddle/operators/boxes.pdmodel");
     hostile_load(&descs[8], "tests/paddle/operators/rest.pdmodel");
     hostile_load(&descs[9], "tests/paddle/operators/fourier.pdmodel");
+    hostile_load(&descs[10], "tests/paddle/operators/older_desc.pdmodel");
+    hostile_load(&descs[11], "tests/paddle/operators/formulas.pdmodel");
+    hostile_load(&pirs[10], "tests/paddle/operators/older.json");
+    hostile_load(&pirs[11], "tests/paddle/operators/adaptive.json");
     hostile_load(&pirs[7], "tests/paddle/operators/boxes.json");
     hostile_load(&pirs[8], "tests/paddle/operators/rest.json");
     hostile_load(&pirs[9], "tests/paddle/operators/fourier.json");

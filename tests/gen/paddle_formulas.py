@@ -3,7 +3,7 @@
 with what formulas give for them. Takes numpy.
 
 flatten, squeeze, unsqueeze, one_hot, expand_as and pad2d are gone from 2.6.2 (or have no kernel there), sync_batch_norm was
-computed on GPUs alone, and fc takes other activations than relu where oneDNN alone runs it."""
+computed on GPUs alone, as correlation and fused_attention are, and fc takes other activations than relu where oneDNN alone runs it."""
 import math
 import sys
 
@@ -93,6 +93,37 @@ for act, function in (("gelu", lambda v: v / 2 * (1 + np.vectorize(math.erf)(v /
     y = function(x.astype(np.float64) @ w + b + more)
     case("fc", {"Input": x, "*W": w, "*Bias": b, "ResidualData": more}, {"Out": y.astype(np.float32)}, in_num_col_dims=1,
          activation_type=act, fuse_residual_connection=True)
+
+for pad, far, step, apart in ((2, 2, 1, 1), (3, 2, 2, 2)):
+    x, other = f(2, 3, 5, 6), f(2, 3, 5, 6)
+    a, b = (np.pad(v, ((0, 0), (0, 0), (pad, pad), (pad, pad))).astype(np.float64) for v in (x, other))
+    reach, (h, w) = far // apart, a.shape[2:]
+    rows, columns = (np.arange(far, size - far, step) for size in (h, w))
+    y = [(a[:, :, rows][..., columns] * b[:, :, rows + j * apart][..., columns + k * apart]).mean(1)
+         for j in range(-reach, reach + 1) for k in range(-reach, reach + 1)]
+    case("correlation", {"Input1": x, "Input2": other}, {"Output": np.stack(y, 1).astype(np.float32)}, pad_size=pad, kernel_size=1,
+         max_displacement=far, stride1=step, stride2=apart, corr_type_multiply=1)
+
+
+def normalised(x, scale, bias):
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * scale + bias
+
+
+HEADS, SIZE, WIDTH = 2, 4, 8
+for first in (True, False):
+    x, mask, w, b = f(2, 3, WIDTH), f(2, 1, 3, 3), f(3, HEADS, SIZE, WIDTH) / 4, f(3, HEADS, SIZE)
+    out, last, scale, bias = f(WIDTH, WIDTH) / 4, f(WIDTH), p(WIDTH), f(WIDTH)
+    z = normalised(x.astype(np.float64), scale, bias) if first else x.astype(np.float64)
+    q, k, v = np.einsum("bse,qhde->qbhsd", z, w) + b[:, None, :, None]
+    scores = np.exp(np.einsum("bhsd,bhtd->bhst", q, k) / math.sqrt(SIZE) + mask)
+    y = np.einsum("bhst,bhtd->bshd", scores / scores.sum(-1, keepdims=True), v).reshape(2, 3, WIDTH) @ out + last + x
+    norm, wide = ("Ln" if first else "Ln2"), {}
+    if not first:  # the other layout of the weights
+        w, b, wide = w.reshape(-1, WIDTH).T.copy(), b.reshape(-1), dict(transpose_qkv_wb=True, num_heads=HEADS)
+    case("fused_attention", {"X": x, "SrcMask": mask, "*QKVW": w, "*QKVBias": b, "*OutLinearW": out, "*OutLinearBias": last,
+                             f"*{norm}Scale": scale, f"*{norm}Bias": bias},
+         {"Y": (y if first else normalised(y, scale, bias)).astype(np.float32)}, pre_layer_norm=first, is_test=True, epsilon=1e-5,
+         ln_epsilon=1e-5, add_residual=True, dropout_implementation="upscale_in_train", **wide)
 
 if __name__ == "__main__":
     write(sys.argv[1] + "/formulas")

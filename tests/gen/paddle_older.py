@@ -1,10 +1,12 @@
-"""Cases of older forms that PaddlePaddle 2.6.2 still runs, of what optimisers make, and of places of maxima."""
+"""Cases of older forms that PaddlePaddle 2.6.2 still runs, of what optimisers make, of places of maxima, of
+suppression that goes from box to box, and of slices."""
 import numpy as np
-from paddle_cases import f
+from paddle_boxes import boxes, distinct
+from paddle_cases import f, i
 
 CASES = []
 NOT_IN_PIR = {"bicubic_interp", "linear_interp", "trilinear_interp", "fused_conv2d", "split_lod_tensor", "merge_lod_tensor",
-              "merge_lod_tensor_infer", "stft"}  # of 3.3.1
+              "merge_lod_tensor_infer", "multiclass_nms", "locality_aware_nms", "retinanet_detection_output"}  # of 3.3.1
 
 
 def case(op, operands, results=None, **attrs):
@@ -48,3 +50,20 @@ for held in ([1, 0, 1, 1, 0], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1]):
     case("split_lod_tensor", dict(X=f(5, 3), Mask=mask), {"OutTrue": 1, "OutFalse": 1}, level=0)
     case("merge_lod_tensor", dict(X=f(5, 1), Mask=mask, InTrue=f(sum(held), 2), InFalse=f(5 - sum(held), 2)), level=0)
     case("merge_lod_tensor_infer", dict(X=f(5, 1), Mask=mask, InTrue=f(sum(held), 2, 2), InFalse=f(5 - sum(held), 2, 2)), level=0)
+NMS = dict(background_label=-1, score_threshold=.1, nms_top_k=12, nms_threshold=.75, nms_eta=.9, keep_top_k=8, normalized=True)
+near = boxes(2, 16, room=6)
+case("multiclass_nms", dict(BBoxes=near, Scores=distinct(2, 2, 16)), **NMS)
+case("multiclass_nms3", dict(BBoxes=near[:1], Scores=distinct(1, 3, 16)), {"Out": 1, "Index": ["int32"], "NmsRoisNum": ["int32"]},
+     **dict(NMS, nms_eta=.5, nms_threshold=.9, normalized=False, background_label=0))
+along = np.sort(boxes(1, 14, room=12), 1)
+case("locality_aware_nms", dict(BBoxes=along, Scores=distinct(1, 1, 14)), **dict(NMS, nms_eta=1., nms_threshold=.3))
+case("locality_aware_nms", dict(BBoxes=along[:, ::2], Scores=distinct(1, 1, 7)), **dict(NMS, nms_threshold=.6, score_threshold=.3, normalized=False))
+LEVELS = dict(score_threshold=.2, nms_top_k=9, nms_threshold=.4, nms_eta=1., keep_top_k=10)
+case("retinanet_detection_output", dict(BBoxes=[f(1, 8, 4) / 4, f(1, 4, 4) / 4], Scores=[distinct(1, 8, 3), distinct(1, 4, 3)],
+                                        Anchors=[boxes(8, room=30), boxes(4, room=40)], ImInfo=np.float32([[24, 30, 1.5]])), **LEVELS)
+case("retinanet_detection_output", dict(BBoxes=[f(1, 6, 4) / 4], Scores=[distinct(1, 6, 2)], Anchors=[boxes(6)],
+                                        ImInfo=np.float32([[20, 24, 1]])), **dict(LEVELS, keep_top_k=4, nms_top_k=20))
+ONCE = {"Out": 1, "Indices": ["int64"], "Index": ["int64"], "Counts": ["int64"]}
+EACH = dict(dtype=3, return_index=True, return_inverse=True, return_counts=True, is_sorted=True)
+case("unique", {"X": i(2, 9, 3).astype(np.float32)}, ONCE, axis=[0], **EACH)
+case("unique", {"X": i(2, 2, 7, 2)}, dict(ONCE, Out=["int64"]), axis=[1], **EACH)

@@ -1,0 +1,44 @@
+/* Boxes of objects: what the converters of non-maximum suppression share (ops_nms.c, ops_nms_steps.c, ops_retinanet.c).
+ */
+#ifndef XPU_FRONTEND_PADDLE_NMS_H
+#define XPU_FRONTEND_PADDLE_NMS_H
+
+#include "frontend/paddle/compose.h"
+
+/* Candidates: of each class of each image the K boxes with the largest scores, from there on. */
+typedef struct {
+    xpu_paddle_node *node;
+    fe_builder b;
+    xpu_dim images, all, kept, total; /* N, M, K, C * K */
+    int64_t classes;                  /* C: without the background */
+    xpu_value boxes, labels;          /* [N,M,4], or with own boxes [C,M,4]; [C] */
+    xpu_value scores, places, near;   /* [N,C,K], [N,C,K] among the M, boxes [N * C,K,4] */
+    int has_own;                      /* each class has boxes of its own; N is 1 */
+} xpu_paddle_candidates;
+
+/* Of all candidates of an image, [N, C * K], those that are picked: scores, -inf where one is not. */
+typedef struct {
+    xpu_value scores, places, labels, boxes; /* boxes [N, C * K, 4] */
+} xpu_paddle_findings;
+
+/* The keep_top_k best of each image, in the order of the scores, or by class; *kept: how many there are room for. 0
+ * after reporting. */
+int xpu_paddle_keep_best(xpu_paddle_candidates *c, xpu_paddle_findings *f, int by_class, xpu_dim *kept);
+/* Gives [how many, 6]: class, score, box; then the places among all boxes of all images, and how many each image has.
+ */
+xpu_value xpu_paddle_give_findings(xpu_paddle_candidates *c, xpu_paddle_findings *f, xpu_dim kept);
+
+/* How far boxes x [T,K,4] and y [T,L,4] overlap, [T,K,L]: the area of both in that of either; boxes with pixels touch
+ * where they share some. */
+xpu_value xpu_paddle_overlaps(fe_builder *b, xpu_value x, xpu_value y, int has_pixels);
+
+/* As xpu_paddle_suppress, of scores in order: with each box that is kept the threshold becomes smaller, times `eta`,
+ * while it is above a half. */
+int xpu_paddle_suppress_adapting(fe_builder *b, const xpu_paddle_suppression *form, float eta, xpu_value overlaps,
+                                 xpu_value *places, xpu_value *flags);
+
+/* Boxes [1,M,4] with scores [1,1,M] in their order: one that overlaps the last one more than that becomes part of it,
+ * by their scores, which are added. Others get the score -inf. 0 after reporting. */
+int xpu_paddle_merge_near(fe_builder *b, xpu_value *boxes, xpu_value *scores, float overlap, int has_pixels);
+
+#endif

@@ -1,0 +1,173 @@
+/* Suppression that goes from box to box: each step needs what the one before it decided. */
+#include <math.h>
+
+#include "core/ops/control.h"
+#include "frontend/paddle/nms.h"
+
+static const xpu_value failed = {0};
+
+/* ---- how far boxes overlap ---- */
+
+/* One side of boxes [T,K,4], as a column or a row. */
+static xpu_value side(fe_builder *b, xpu_value boxes, int index, int as_row) {
+    static const int64_t turned[] = {0, 2, 1};
+    xpu_value x = xpu_paddle_columns(b, boxes, index, 1);
+    return as_row && x.id ? fe_transpose(b, x, (fe_ints){turned, 3}) : x;
+}
+
+static xpu_value area(fe_builder *b, xpu_value boxes, int as_row) {
+    xpu_value size[2];
+    for (int i = 0; i < 2; i++) {
+        size[i] = fe_binary(b, XPU_OP_SUB, side(b, boxes, 2 + i, as_row), side(b, boxes, i, as_row));
+        size[i] = fe_unary(b, XPU_OP_RELU, size[i]);
+    }
+    return fe_binary(b, XPU_OP_MUL, size[0], size[1]);
+}
+
+xpu_value xpu_paddle_overlaps(fe_builder *b, xpu_value x, xpu_value y, int has_pixels) {
+    xpu_value common[2], meet = failed;
+    const int is_one = x.id == y.id;
+    x = xpu_paddle_outer(b, x, has_pixels);
+    y = is_one ? x : xpu_paddle_outer(b, y, has_pixels);
+    for (int i = 0; i < 2; i++) {
+        xpu_value end = fe_binary(b, XPU_OP_MIN, side(b, x, 2 + i, 0), side(b, y, 2 + i, 1));
+        xpu_value start = fe_binary(b, XPU_OP_MAX, side(b, x, i, 0), side(b, y, i, 1));
+        common[i] = fe_binary(b, XPU_OP_SUB, end, start);
+        xpu_op_id op = has_pixels ? XPU_OP_GREATER_OR_EQUAL : XPU_OP_GREATER;
+        xpu_value touch = fe_binary(b, op, common[i], fe_number(b, has_pixels ? 1 : 0));
+        meet = i ? fe_binary(b, XPU_OP_AND, meet, touch) : touch;
+    }
+    xpu_value both = fe_binary(b, XPU_OP_MUL, common[0], common[1]);
+    xpu_value either = fe_binary(b, XPU_OP_SUB, fe_binary(b, XPU_OP_ADD, area(b, x, 0), area(b, y, 1)), both);
+    return xpu_paddle_choose(b, meet, fe_binary(b, XPU_OP_DIV, both, either), fe_number(b, 0));
+}
+
+/* ---- loops of the converters ---- */
+
+/* The builder of a body. */
+static fe_builder begin(fe_builder *b, xpu_diags *diags) {
+    fe_builder inside = fe_inside(b);
+    inside.diags = diags;
+    return inside;
+}
+
+/* What goes on unconditionally; the body's results are there. */
+static int goes_on(fe_builder *b, fe_builder *inside, xpu_value *results, uint32_t count) {
+    int ok = 1;
+    results[XPU_BODY_GOES_ON] = fe_integer(inside, XPU_BOOL, 1);
+    for (uint32_t i = 0; i <= count; i++) ok &= results[i].id != 0;
+    b->made = inside->made;
+    return ok;
+}
+
+/* ---- a threshold that adapts ---- */
+
+typedef struct {
+    fe_builder *b;
+    xpu_value overlaps, scores; /* [T,K,K], [T,K] */
+    float least, eta;
+} adapting;
+
+/* Carries how far kept boxes overlap each one at most, [T,K], and the threshold, [T]; stacks whether box k is kept. */
+static int adapt(void *context, uint32_t body, const xpu_value *arguments, xpu_value *results, xpu_diags *diags) {
+    const adapting *a = context;
+    fe_builder inside = begin(a->b, diags), *b = &inside;
+    xpu_value k = arguments[XPU_BODY_ITERATION], most = arguments[XPU_BODY_FIRST],
+              threshold = arguments[XPU_BODY_FIRST + 1];
+    (void)body;
+    xpu_value fits = fe_binary(b, XPU_OP_LESS_OR_EQUAL, fe_gather(b, most, k, 1), threshold);
+    xpu_value kept = fe_binary(b, XPU_OP_GREATER, fe_gather(b, a->scores, k, 1), fe_number(b, a->least));
+    kept = fe_binary(b, XPU_OP_AND, fits, kept);
+    xpu_value more = fe_binary(b, XPU_OP_MAX, most, fe_gather(b, a->overlaps, k, 2));
+    xpu_value shrinks = fe_binary(b, XPU_OP_GREATER, threshold, fe_number(b, 0.5f));
+    shrinks = fe_binary(b, XPU_OP_AND, kept, shrinks);
+    results[XPU_BODY_NEXT] = xpu_paddle_choose(b, xpu_paddle_widened(b, kept, 1), more, most);
+    results[XPU_BODY_NEXT + 1] =
+        xpu_paddle_choose(b, shrinks, fe_binary(b, XPU_OP_MUL, threshold, fe_number(b, a->eta)), threshold);
+    results[XPU_BODY_NEXT + 2] = kept;
+    return goes_on(a->b, b, results, 3);
+}
+
+int xpu_paddle_suppress_adapting(fe_builder *b, const xpu_paddle_suppression *form, float eta, xpu_value overlaps,
+                                 xpu_value *places, xpu_value *flags) {
+    enum { CARRIED = 2, ALL };
+    static const int64_t swap[] = {1, 0};
+    adapting a = {.b = b, .overlaps = overlaps, .scores = form->scores, .least = form->least, .eta = eta};
+    if (!a.scores.id || !a.overlaps.id) return 0;
+    const xpu_value_info info = *fe_info(b, a.scores);
+    xpu_value none = fe_number(b, 0), threshold = fe_number(b, form->overlap);
+    xpu_value first[] = {fe_expand(b, none, (fe_dims){info.dims, 2}), fe_expand(b, threshold, (fe_dims){info.dims, 1})};
+    xpu_value results[ALL];
+    fe_looping loop = {.trips = fe_dim_values(b, &info.dims[1], 1, 0),
+                       .first = first,
+                       .carried_count = CARRIED,
+                       .stacked_count = ALL - CARRIED};
+    if (!first[0].id || !first[1].id || !fe_loop(b, &loop, &(fe_bodies){adapt, &a}, results)) return 0;
+    *flags = fe_transpose(b, results[CARRIED], (fe_ints){swap, 2});
+    *places = fe_expand(b, fe_counted(b, XPU_I64, info.dims[1], 1, 2), (fe_dims){info.dims, 2});
+    return places->id && flags->id;
+}
+
+/* ---- near boxes become one ---- */
+
+typedef struct {
+    fe_builder *b;
+    xpu_value boxes, scores; /* [M,4], [M] */
+    float overlap;
+    int has_pixels;
+} merging;
+
+/* Carries the last box [1,4] and its score [1]; stacks them as they were, with the score -inf where box k becomes part
+ * of it. */
+static int merge(void *context, uint32_t body, const xpu_value *arguments, xpu_value *results, xpu_diags *diags) {
+    static const int64_t front[] = {0};
+    const merging *m = context;
+    fe_builder inside = begin(m->b, diags), *b = &inside;
+    xpu_value box = arguments[XPU_BODY_FIRST], score = arguments[XPU_BODY_FIRST + 1];
+    (void)body;
+    xpu_value k = fe_unsqueeze(b, fe_binary(b, XPU_OP_ADD, arguments[XPU_BODY_ITERATION], fe_integer(b, XPU_I64, 1)),
+                               (fe_ints){front, 1});
+    if (!k.id) return 0;
+    xpu_value next = fe_gather(b, m->boxes, k, 0), value = fe_gather(b, m->scores, k, 0);
+    xpu_value over =
+        xpu_paddle_overlaps(b, xpu_paddle_widened(b, next, 0), xpu_paddle_widened(b, box, 0), m->has_pixels);
+    xpu_value near = fe_binary(b, XPU_OP_GREATER, over, fe_number(b, m->overlap)), sum;
+    near = xpu_paddle_reshaped(b, near, fe_info(b, m->scores)->dims, 0);
+    sum = fe_binary(b, XPU_OP_ADD, value, score);
+    xpu_value both =
+        fe_binary(b, XPU_OP_ADD, fe_binary(b, XPU_OP_MUL, next, value), fe_binary(b, XPU_OP_MUL, box, score));
+    results[XPU_BODY_NEXT] = xpu_paddle_choose(b, near, fe_binary(b, XPU_OP_DIV, both, sum), next);
+    results[XPU_BODY_NEXT + 1] = xpu_paddle_choose(b, near, sum, value);
+    results[XPU_BODY_NEXT + 2] = fe_identity(b, box);
+    results[XPU_BODY_NEXT + 3] = xpu_paddle_choose(b, near, fe_number(b, -INFINITY), score);
+    return goes_on(m->b, b, results, 4);
+}
+
+int xpu_paddle_merge_near(fe_builder *b, xpu_value *boxes, xpu_value *scores, float overlap, int has_pixels) {
+    enum { CARRIED = 2, ALL = 4 };
+    xpu_dims *dims = &b->graph->dims;
+    const xpu_dim count = fe_info(b, *boxes)->dims[1], one = xpu_dim_const(dims, 1),
+                  four = xpu_dim_const(dims, XPU_BOX);
+    const xpu_dim rows[] = {count, four}, all[] = {one, count, four}, each[] = {one, one, count};
+    merging m = {.b = b,
+                 .boxes = xpu_paddle_reshaped(b, *boxes, rows, 2),
+                 .scores = xpu_paddle_reshaped(b, *scores, rows, 1),
+                 .overlap = overlap,
+                 .has_pixels = has_pixels};
+    if (!m.boxes.id || !m.scores.id) return 0;
+    const xpu_dim zero = xpu_dim_const(dims, 0), steps = xpu_dim_add_const(dims, count, -1);
+    xpu_value first[] = {fe_part(b, m.boxes, 0, zero, one, 1, 0), fe_part(b, m.scores, 0, zero, one, 1, 0)};
+    xpu_value results[ALL];
+    fe_looping loop = {.trips = fe_dim_values(b, &steps, 1, 0),
+                       .first = first,
+                       .carried_count = CARRIED,
+                       .stacked_count = ALL - CARRIED};
+    if (!first[0].id || !first[1].id || !fe_loop(b, &loop, &(fe_bodies){merge, &m}, results)) return 0;
+    const xpu_dim before[] = {steps, four}; /* the last one that was carried comes behind the stacks */
+    xpu_value own[] = {xpu_paddle_reshaped(b, results[CARRIED], before, 2), results[0]};
+    xpu_value values[] = {xpu_paddle_reshaped(b, results[CARRIED + 1], before, 1), results[1]};
+    if (!own[0].id || !values[0].id) return 0;
+    *boxes = xpu_paddle_reshaped(b, fe_concat(b, own, 2, 0), all, 3);
+    *scores = xpu_paddle_reshaped(b, fe_concat(b, values, 2, 0), each, 3);
+    return boxes->id && scores->id;
+}
