@@ -25,8 +25,10 @@ static int leaves_no_room(search *s, const uint32_t *rules, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) s->off[rules[i]] = 0;
     xpu_arena *work = xpu_arena_new(xpu_arena_mem(s->arena), "memory plan without rules");
     xpu_memplan_attempt attempt;
-    xpu_memplan_choice *choices = xpu_memplan_choices(work, s->problem, s->off);
-    xpu_memplan_try(work, s->problem, choices, XPU_MEMPLAN_ALL_ALIASES, 0, &attempt);
+    uint32_t preferred;
+    const xpu_memplan_problem pinned = xpu_memplan_pin_offsets(work, s->problem, s->off, 0, &preferred);
+    xpu_memplan_choice *choices = xpu_memplan_choices(work, &pinned, s->off);
+    xpu_memplan_try(work, &pinned, choices, XPU_MEMPLAN_ALL_ALIASES, 0, &attempt);
     xpu_arena_free(work);
     if (attempt.failed) s->last = attempt;
     return attempt.failed;

@@ -272,11 +272,25 @@ static void check_overlaps(checker *c, const owners *o) {
     }
 }
 
+/* Whether the buffer begins where the rule says, as far as it says more than the level. */
+static int begins_there(const checker *c, uint32_t i, const xpu_memplan_rule *rule) {
+    const xpu_memplan_level *level = &c->problem->levels[rule->level];
+    uint64_t offset = place_of(c, i)->offset;
+    if (rule->has_offset && rule->offset != offset) return 0;
+    if (!rule->has_bank) return 1;
+    uint64_t bank = 0, line = offset / level->bank_bytes;
+    for (uint32_t field = 0; field < level->bank_fields; field++) {
+        bank ^= line & (level->banks - 1);
+        line /= level->banks;
+    }
+    return bank == rule->bank;
+}
+
 static void check_rules(checker *c) {
     for (uint32_t i = 0; i < c->problem->match_count; i++) {
         const xpu_memplan_match *match = &c->problem->matches[i];
         const xpu_memplan_rule *rule = &c->problem->rules[match->rule];
-        int there = place_of(c, match->buffer)->level == rule->level;
+        int there = place_of(c, match->buffer)->level == rule->level && begins_there(c, match->buffer, rule);
         if ((rule->strength == XPU_MEMPLAN_MUST && !there) || (rule->strength == XPU_MEMPLAN_NEVER && there)) {
             wrong(c, "check-rule", name_of(c, match->buffer), "it breaks %s", rule->text);
         }
@@ -357,7 +371,8 @@ static uint32_t *preferred_levels(checker *c) {
         const xpu_memplan_rule *rule = &c->problem->rules[match->rule];
         uint8_t bit = (uint8_t)(1u << rule->level);
         if (rule->strength == XPU_MEMPLAN_MUST) forbidden[match->buffer] |= (uint8_t)~bit;
-        if (rule->strength == XPU_MEMPLAN_NEVER) forbidden[match->buffer] |= bit;
+        int whole = !rule->has_offset && !rule->has_bank; /* otherwise one place of the level is forbidden */
+        if (rule->strength == XPU_MEMPLAN_NEVER && whole) forbidden[match->buffer] |= bit;
         if (rule->strength == XPU_MEMPLAN_PREFER && match->rule < rule_of[match->buffer]) {
             rule_of[match->buffer] = match->rule;
         }

@@ -76,7 +76,10 @@ static void read_level(const reader *r, json_t *value, const char *path, xpu_mem
                             .bytes = (uint64_t)xpu_json_int(&o, "bytes", 0, MOST_BYTES),
                             .reserved = (uint64_t)xpu_json_int_or(&o, "reserved", 0, MOST_BYTES, 0),
                             .alignment = (uint32_t)xpu_json_int_or(&o, "alignment", 0, XPU_MEMPLAN_MAX_ALIGNMENT, 0),
-                            .bytes_per_cycle = (uint32_t)xpu_json_int_or(&o, "bytes_per_cycle", 0, 1 << 20, 0)};
+                            .bytes_per_cycle = (uint32_t)xpu_json_int_or(&o, "bytes_per_cycle", 0, 1 << 20, 0),
+                            .banks = (uint32_t)xpu_json_int_or(&o, "banks", 0, 256, 0),
+                            .bank_bytes = (uint32_t)xpu_json_int_or(&o, "bank_bytes", 1, 1 << 20, 64),
+                            .bank_fields = (uint32_t)xpu_json_int_or(&o, "bank_fields", 1, 8, 1)};
     xpu_json_done(&o);
 }
 

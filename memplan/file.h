@@ -1,6 +1,7 @@
 /*
  * Problems and plans as files. A problem:
- *     {"levels": [{"name": "SM", "bytes": 262144, "reserved": 1024, "alignment": 64, "bytes_per_cycle": 64}, ...],
+ *     {"levels": [{"name": "SM", "bytes": 262144, "reserved": 1024, "alignment": 64, "bytes_per_cycle": 64,
+ *                  "banks": 8, "bank_bytes": 64, "bank_fields": 3}, ...],
  *      "buffers": [{"name": "conv1/out", "bytes": 4096, "alignment": 64, "first": 0, "last": 3, "kind": "activation",
  *                   "access_bytes": 8192, "levels": ["L3", "GM"], "offset": 64}, ...],
  *      "aliases": [{"buffer": "add/out", "other": "conv1/out", "kind": "in-place", "offset": 0, "rows": 0,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_MEMBERS = 4096 }; /* of a group, so that a hostile problem costs little */
+enum { MAX_MEMBERS = 4096, MAX_PIN_WORK = 1 << 26 }; /* of a group, so that a hostile problem costs little */
 
 /* A buffer while groups grow. Buffers that hold the same data (a whole, its parts, its views) form a class; its top is
  * the one that contains the others. */
@@ -22,6 +22,9 @@ typedef struct {
     node *nodes;
     uint32_t *mask;      /* per root: the levels that all members are allowed */
     uint64_t *alignment; /* per root: with this alignment of the root all members are aligned */
+    uint32_t *pins;      /* the pinned buffers */
+    uint32_t pin_count;
+    uint64_t pin_work; /* how often they were looked at */
 } grouping;
 
 static const xpu_memplan_buffer *buffer_at(const grouping *g, uint32_t i) {
@@ -114,12 +117,38 @@ static int members_agree(const grouping *g, const trial *t) {
     return 1;
 }
 
+/* Whether the bytes of a pinned root stay its own while the moving group lives, which may be longer. */
+static int pin_stays_free(grouping *g, uint32_t root, uint32_t moving) {
+    const xpu_memplan_buffer *pin = buffer_at(g, root);
+    uint32_t first = UINT32_MAX, last = 0;
+    for (uint32_t x = moving; x != XPU_MEMPLAN_NONE; x = g->nodes[x].next) {
+        if (buffer_at(g, x)->first < first) first = buffer_at(g, x)->first;
+        if (buffer_at(g, x)->last > last) last = buffer_at(g, x)->last;
+    }
+    g->pin_work += g->pin_count;
+    for (uint32_t i = 0; i < g->pin_count && g->pin_work < MAX_PIN_WORK; i++) {
+        const xpu_memplan_buffer *other = buffer_at(g, g->pins[i]);
+        uint32_t begins = other->first, ends = other->last;
+        for (uint32_t x = g->nodes[g->pins[i]].next; x != XPU_MEMPLAN_NONE; x = g->nodes[x].next) {
+            if (buffer_at(g, x)->first < begins) begins = buffer_at(g, x)->first;
+            if (buffer_at(g, x)->last > ends) ends = buffer_at(g, x)->last;
+        }
+        if (g->pins[i] == root || other->levels[0] != pin->levels[0]) continue;
+        if (begins > last || ends < first) continue;
+        if (other->pinned_offset < pin->pinned_offset + pin->bytes &&
+            pin->pinned_offset < other->pinned_offset + other->bytes)
+            return 0;
+    }
+    return g->pin_work < MAX_PIN_WORK;
+}
+
 /* Whether the alternative is possible at all: kinds, levels, sizes, alignment. */
-static int is_possible(const grouping *g, const xpu_memplan_alias *alias) {
+static int is_possible(grouping *g, const xpu_memplan_alias *alias) {
     uint32_t root = g->nodes[alias->other].group;
     const xpu_memplan_buffer *buffer = buffer_at(g, alias->buffer), *other = buffer_at(g, alias->other);
     const xpu_memplan_alias *of_other = alias_of(g, alias->other);
     if (buffer->pinned || root == alias->buffer) return 0; /* the latter would be a circle */
+    if (g->choices[alias->buffer].places) return 0;        /* its place is its own */
     if (has_rows(of_other) || (has_rows(alias) && g->nodes[alias->buffer].members > 1)) return 0;
     if (alias->kind == XPU_MEMPLAN_PART && of_other && of_other->kind == XPU_MEMPLAN_VIEW) return 0;
     if (!(g->mask[alias->buffer] & g->mask[root])) return 0;
@@ -132,7 +161,8 @@ static int is_possible(const grouping *g, const xpu_memplan_alias *alias) {
     }
     uint64_t offset = g->nodes[alias->other].offset + alias->offset, alignment = g->alignment[alias->buffer];
     uint64_t base = buffer_at(g, root)->pinned ? buffer_at(g, root)->pinned_offset : 0;
-    return (base + offset) % alignment == 0;
+    if ((base + offset) % alignment) return 0;
+    return !buffer_at(g, root)->pinned || pin_stays_free(g, root, alias->buffer);
 }
 
 /* A view is never written, so nothing that is one may have parts. */
@@ -202,6 +232,11 @@ static void finish_group(const grouping *g, uint32_t root, xpu_memplan_group *gr
         if (bx->first < group->first) group->first = bx->first;
         if (bx->last > group->last) group->last = bx->last;
     }
+    group->window = xpu_memplan_window_of(g->problem, &g->choices[root], group->alignment);
+    if (group->window.count > 1 && !buffer->pinned) {
+        group->bytes += group->window.step * (group->window.count - 1);
+        group->alignment = group->window.alignment;
+    }
     const xpu_memplan_choice *choice = &g->choices[leader];
     for (uint32_t i = 0; i < choice->order_count; i++) {
         if (g->mask[root] & 1u << choice->order[i]) group->order[group->order_count++] = choice->order[i];
@@ -211,9 +246,14 @@ static void finish_group(const grouping *g, uint32_t root, xpu_memplan_group *gr
 void xpu_memplan_group_buffers(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
                                xpu_memplan_alias_mode mode, xpu_memplan_groups *groups) {
     uint32_t n = problem->buffer_count;
-    grouping g = {problem, choices, XPU_NEW_ARRAY(arena, node, n), XPU_NEW_ARRAY(arena, uint32_t, n),
-                  XPU_NEW_ARRAY(arena, uint64_t, n)};
+    grouping g = {.problem = problem,
+                  .choices = choices,
+                  .nodes = XPU_NEW_ARRAY(arena, node, n),
+                  .mask = XPU_NEW_ARRAY(arena, uint32_t, n),
+                  .alignment = XPU_NEW_ARRAY(arena, uint64_t, n),
+                  .pins = XPU_NEW_ARRAY(arena, uint32_t, n)};
     for (uint32_t i = 0; i < n; i++) {
+        if (problem->buffers[i].pinned) g.pins[g.pin_count++] = i;
         g.nodes[i] = (node){XPU_MEMPLAN_NONE, i, i, XPU_MEMPLAN_NONE, 0, 1};
         g.mask[i] = choices[i].mask;
         g.alignment[i] = xpu_memplan_alignment(problem->buffers[i].alignment);

@@ -19,8 +19,15 @@ static inline uint64_t xpu_memplan_alignment(uint32_t alignment) {
 /* problem.c: everything that a problem may say wrong. */
 xpu_status xpu_memplan_problem_check(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_diags *diags);
 
+/* A rule about the place in a level that holds for a buffer. */
+typedef struct xpu_memplan_place_rule {
+    uint32_t rule;
+    const struct xpu_memplan_place_rule *next;
+} xpu_memplan_place_rule;
+
 /* rule_sets.c: what the rules leave of each buffer's levels. */
 typedef struct {
+    const xpu_memplan_place_rule *places;  /* rules with an offset or a bank, NULL: none */
     uint32_t mask;                         /* bit i: level i is allowed */
     uint32_t prefer;                       /* the first "prefer" rule, or XPU_MEMPLAN_NONE */
     uint8_t order[XPU_MEMPLAN_MAX_LEVELS]; /* the allowed levels, best first */
@@ -33,6 +40,26 @@ xpu_memplan_choice *xpu_memplan_choices(xpu_arena *arena, const xpu_memplan_prob
 /* [plan-rules] for every set of rules that leaves a buffer no level. */
 xpu_status xpu_memplan_rules_check(xpu_arena *arena, const xpu_memplan_problem *problem,
                                    const xpu_memplan_choice *choices, xpu_diags *diags);
+
+/* positions.c: offsets and banks. A copy of the problem whose buffers are pinned where rules want them: those that say
+ * must, and with `prefer` those that say it and are in nobody's way; without it no place is preferred. *preferred: how
+ * many wishes went in. Rules with off[rule] != 0 do not count. */
+xpu_memplan_problem xpu_memplan_pin_offsets(xpu_arena *arena, const xpu_memplan_problem *problem, const uint8_t *off,
+                                            int prefer, uint32_t *preferred);
+/* [plan-rules] for offsets and banks that no plan can have. */
+xpu_status xpu_memplan_positions_check(xpu_arena *arena, const xpu_memplan_problem *problem, xpu_diags *diags);
+
+/* Places that a buffer tries one after the other, `step` bytes apart, so that one of them suits its rules. */
+typedef struct {
+    uint64_t step;
+    uint32_t count;     /* 1: no rule is about its place */
+    uint64_t alignment; /* of the first of them */
+} xpu_memplan_window;
+xpu_memplan_window xpu_memplan_window_of(const xpu_memplan_problem *problem, const xpu_memplan_choice *choice,
+                                         uint64_t alignment);
+/* The bytes from `offset`, where the window begins in the level, to the first place that suits. */
+uint64_t xpu_memplan_shift(const xpu_memplan_problem *problem, const xpu_memplan_choice *choice,
+                           const xpu_memplan_window *window, uint32_t level, uint64_t offset);
 
 /* The file that messages about rules are of, or NULL. */
 const char *xpu_memplan_rules_file(const xpu_memplan_problem *problem);
@@ -51,6 +78,7 @@ typedef struct {
     uint32_t order_count;
     uint32_t choice; /* the place in `order` that it is at now */
     uint64_t offset;
+    xpu_memplan_window window;                    /* of the root; bytes has room for it */
     uint64_t short_bytes[XPU_MEMPLAN_MAX_LEVELS]; /* why it left a level; 0: no hole was big enough */
     uint32_t short_step[XPU_MEMPLAN_MAX_LEVELS];
 } xpu_memplan_group;

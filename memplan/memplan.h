@@ -52,6 +52,9 @@ typedef struct {
     uint32_t alignment;       /* of every allocation in this level, a power of two; 0 stands for 1 */
     uint32_t bytes_per_cycle; /* what an access costs, to weigh one buffer against another; 0 = unknown */
     const char *full_rule;    /* id of the error when it has no room; NULL: "plan-capacity" */
+    /* Lines of bank_bytes lie in banks: a line's bank is the exclusive or of the bank_fields lowest fields of its
+     * number, each as wide as `banks` needs. Powers of two; banks 0: it has none, and no rule names one. */
+    uint32_t banks, bank_bytes, bank_fields;
 } xpu_memplan_level;
 
 typedef struct {
@@ -96,11 +99,16 @@ typedef enum { XPU_MEMPLAN_MUST, XPU_MEMPLAN_PREFER, XPU_MEMPLAN_NEVER } xpu_mem
 
 const char *xpu_memplan_strength_name(xpu_memplan_strength strength);
 
-/* A placement rule. `text` names it in messages, for example: rule 3 ("layer3.*"/weight must be in L3). */
+/* A placement rule. `text` names it in messages, for example: rule 3 ("layer3.*"/weight must be in L3). One with an
+ * offset, a bank or both is about where in the level the buffer's first byte lies; with "never" it forbids that place
+ * alone, not the level. A "prefer" for an offset is dropped, with all others, where nothing else fits. */
 typedef struct {
     const char *text;
     uint32_t level;
     xpu_memplan_strength strength;
+    int has_offset, has_bank;
+    uint64_t offset; /* from the start of the level: the reserved bytes count */
+    uint32_t bank;
 } xpu_memplan_rule;
 
 /* Rule number `rule` holds for buffer number `buffer`. Of several "prefer" rules of a buffer the first one counts. */

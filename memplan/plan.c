@@ -147,7 +147,14 @@ void xpu_memplan_try(xpu_arena *arena, const xpu_memplan_problem *problem, const
     }
 }
 
-static void set_places(const xpu_memplan_problem *problem, const xpu_memplan_attempt *attempt, xpu_memplan *plan) {
+static void set_places(const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
+                       const xpu_memplan_attempt *attempt, xpu_memplan *plan) {
+    for (uint32_t i = 0; i < attempt->groups.count; i++) {
+        xpu_memplan_group *group = &attempt->groups.items[i];
+        if (problem->buffers[group->root].pinned) continue;
+        group->offset += xpu_memplan_shift(problem, &choices[group->root], &group->window, group->order[group->choice],
+                                           group->offset);
+    }
     for (uint32_t i = 0; i < problem->buffer_count; i++) {
         const xpu_memplan_group *group = &attempt->groups.items[attempt->groups.group_of[i]];
         uint32_t alias = attempt->groups.alias[i];
@@ -206,39 +213,53 @@ static xpu_memplan *make_plan(xpu_arena *arena, xpu_arena *work, const xpu_mempl
     plan->places = XPU_NEW_ARRAY(arena, xpu_memplan_place, problem->buffer_count);
     plan->usage = XPU_NEW_ARRAY(arena, xpu_memplan_usage, problem->level_count);
     plan->steps_used = attempt->steps;
-    set_places(problem, attempt, plan);
+    set_places(problem, choices, attempt, plan);
     xpu_memplan_measure(work, problem, plan->places, plan->usage);
     set_spills(arena, problem, choices, attempt, plan);
     return plan;
 }
 
+/* Tries the alias modes one after the other: fewer aliases may fit where more do not, since what shares bytes also has
+ * to stand together. `first` is the attempt that is blamed where all fail. */
+static xpu_memplan *try_modes(xpu_arena *arena, xpu_arena *work, const xpu_memplan_problem *problem,
+                              const xpu_memplan_options *options, xpu_memplan_attempt *first) {
+    uint64_t budget = options && options->step_budget ? options->step_budget : DEFAULT_BUDGET;
+    uint32_t mode = options && options->no_aliases ? XPU_MEMPLAN_NO_ALIASES : XPU_MEMPLAN_ALL_ALIASES;
+    const xpu_memplan_choice *choices = xpu_memplan_choices(work, problem, NULL);
+    xpu_memplan_attempt attempt;
+    xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
+    *first = attempt;
+    while (attempt.failed && problem->alias_count && mode + 1 < XPU_MEMPLAN_ALIAS_MODES) {
+        mode++;
+        xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
+    }
+    return attempt.failed ? NULL : make_plan(arena, work, problem, choices, &attempt);
+}
+
 xpu_status xpu_memplan_make(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_options *options,
                             xpu_memplan **plan, xpu_diags *diags) {
     *plan = NULL;
-    uint64_t budget = options && options->step_budget ? options->step_budget : DEFAULT_BUDGET;
     xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "memory plan");
     xpu_status status = xpu_memplan_problem_check(work, problem, diags);
-    xpu_memplan_choice *choices = NULL;
     if (status == XPU_OK) {
-        choices = xpu_memplan_choices(work, problem, NULL);
-        status = xpu_memplan_rules_check(work, problem, choices, diags);
+        status = xpu_memplan_rules_check(work, problem, xpu_memplan_choices(work, problem, NULL), diags);
+        if (status == XPU_OK) status = xpu_memplan_positions_check(work, problem, diags);
     }
     if (status == XPU_OK) {
-        /* Fewer aliases may fit where more do not: what shares bytes also has to stand together. */
-        xpu_memplan_attempt attempts[XPU_MEMPLAN_ALIAS_MODES];
-        uint32_t mode = options && options->no_aliases ? XPU_MEMPLAN_NO_ALIASES : XPU_MEMPLAN_ALL_ALIASES;
-        uint32_t first = mode;
-        xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempts[mode]);
-        while (attempts[mode].failed && problem->alias_count && mode + 1 < XPU_MEMPLAN_ALIAS_MODES) {
-            mode++;
-            xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempts[mode]);
+        uint32_t preferred;
+        xpu_memplan_attempt first;
+        xpu_memplan_problem pinned = xpu_memplan_pin_offsets(work, problem, NULL, 1, &preferred);
+        *plan = try_modes(arena, work, &pinned, options, &first);
+        if (!*plan && preferred && !xpu_stopped(arena)) {
+            pinned = xpu_memplan_pin_offsets(work, problem, NULL, 0, &preferred);
+            *plan = try_modes(arena, work, &pinned, options, &first);
         }
-        if (xpu_stopped(arena))
+        if (xpu_stopped(arena)) {
+            *plan = NULL;
             status = xpu_error_stopped(diags, NULL, NULL, "memory was being planned");
-        else if (attempts[mode].failed)
-            status = xpu_memplan_blame(work, problem, &attempts[first], diags);
-        else
-            *plan = make_plan(arena, work, problem, choices, &attempts[mode]);
+        } else if (!*plan) {
+            status = xpu_memplan_blame(work, problem, &first, diags);
+        }
     }
     xpu_arena_free(work);
     return status;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAX_REPORTED = 100 };
+enum { MAX_REPORTED = 100, MAX_BANKS = 256 };
 
 static const char *const kind_names[] = {
 #define X(name, text) text,
@@ -64,6 +64,11 @@ static void check_levels(checker *c) {
         if (!is_alignment(level->alignment)) {
             complain(c, where, "an alignment is a power of two, at most 2^30", "the alignment is %" PRIu32,
                      level->alignment);
+        }
+        if (level->banks && (!is_alignment(level->banks) || level->banks > MAX_BANKS || !level->bank_bytes ||
+                             !is_alignment(level->bank_bytes) || !level->bank_fields || level->bank_fields > 8)) {
+            complain(c, where, "there are at most 256 banks; they and their bytes are powers of two, of 1 to 8 fields",
+                     "it has %" PRIu32 " banks of %" PRIu32 " bytes", level->banks, level->bank_bytes);
         }
     }
 }
@@ -238,6 +243,9 @@ xpu_status xpu_memplan_problem_check(xpu_arena *arena, const xpu_memplan_problem
             complain(&c, xpu_printf(arena, "rule %" PRIu32, i),
                      "a rule has a level of the problem, a strength and a text", "the rule is of level %" PRIu32,
                      rule->level);
+        } else if (rule->has_bank && rule->bank >= problem->levels[rule->level].banks) {
+            complain(&c, xpu_printf(arena, "rule %" PRIu32, i), "a rule names a bank that its level has",
+                     "the rule is of bank %" PRIu32 " of %" PRIu32, rule->bank, problem->levels[rule->level].banks);
         }
     }
     for (uint32_t i = 0; i < problem->match_count; i++) {

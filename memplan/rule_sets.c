@@ -19,6 +19,12 @@ xpu_memplan_choice *xpu_memplan_choices(xpu_arena *arena, const xpu_memplan_prob
         const xpu_memplan_rule *rule = &problem->rules[index];
         xpu_memplan_choice *choice = &choices[problem->matches[i].buffer];
         if (off && off[index]) continue;
+        if (rule->has_offset || rule->has_bank) {
+            xpu_memplan_place_rule *place = XPU_NEW(arena, xpu_memplan_place_rule);
+            *place = (xpu_memplan_place_rule){index, choice->places};
+            choice->places = place;
+            if (rule->strength == XPU_MEMPLAN_NEVER) continue;
+        }
         switch (rule->strength) {
         case XPU_MEMPLAN_MUST: choice->mask &= 1u << rule->level; break;
         case XPU_MEMPLAN_NEVER: choice->mask &= ~(1u << rule->level); break;
@@ -142,6 +148,7 @@ xpu_status xpu_memplan_rules_check(xpu_arena *arena, const xpu_memplan_problem *
         uint32_t index = problem->matches[i].rule;
         const xpu_memplan_rule *rule = &problem->rules[index];
         hard_rules *mine = &hard[problem->matches[i].buffer];
+        if (rule->strength == XPU_MEMPLAN_NEVER && (rule->has_offset || rule->has_bank)) continue;
         uint32_t *slot = rule->strength == XPU_MEMPLAN_MUST    ? &mine->must[rule->level]
                          : rule->strength == XPU_MEMPLAN_NEVER ? &mine->never[rule->level]
                                                                : NULL;

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/option.h"
 
-enum { MAX_RULES = 4096, MAX_GLOB = 1024, MAX_REPORTED = 100 };
+enum { MAX_RULES = 4096, MAX_GLOB = 1024, MAX_REPORTED = 100, MAX_BANK = 255, MAX_FILE = 1 << 26 };
 
 /* One element of a glob: a set, a quoted or a plain character. `*next` is what follows it. */
 static int element_matches(const char *glob, char c, const char **next) {
@@ -59,21 +59,51 @@ int xpu_glob_match(const char *glob, const char *name) {
     return *glob == 0;
 }
 
-static void parse_rule(xpu_arena *arena, json_t *value, const char *file, uint32_t number, xpu_memory_rule *rule,
-                       xpu_diags *diags) {
+/* The line of each element of the array "rules", which stands in valid JSON; lines[i] for at most `count`. */
+static void find_lines(const char *text, size_t length, uint32_t *lines, size_t count) {
+    static const char key[] = "\"rules\"";
+    uint32_t line = 1;
+    size_t found = 0;
+    int depth = 0, is_list = 0;
+    for (size_t i = 0; i < length && found < count; i++) {
+        char c = text[i];
+        if (c == '\n') line++;
+        if (c == '"') {
+            if (depth == 1 && length - i >= sizeof key - 1 && memcmp(text + i, key, sizeof key - 1) == 0) is_list = 1;
+            for (i++; i < length && text[i] != '"'; i++) i += text[i] == '\\';
+        }
+        if (c == '{' && depth == 2 && is_list) lines[found++] = line;
+        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        if (depth == 1 && c == ']') is_list = 0;
+    }
+}
+
+/* "must be in L3", "should be in bank 3 of SM", "must not be in SM at 4096" */
+static const char *wish_text(xpu_arena *arena, const xpu_memory_rule *rule) {
+    static const char *const phrases[] = {"must be in", "should be in", "must not be in"};
+    const char *bank = rule->has_bank ? xpu_printf(arena, " bank %" PRIu32 " of", rule->bank) : "";
+    const char *offset = rule->has_offset ? xpu_printf(arena, " at %" PRIu64, rule->offset) : "";
+    return xpu_printf(arena, "%s%s %s%s", phrases[rule->strength], bank, xpu_escape(arena, rule->level, 40), offset);
+}
+
+static void parse_rule(xpu_arena *arena, json_t *value, const char *file, uint32_t number, uint32_t line,
+                       xpu_memory_rule *rule, xpu_diags *diags) {
     static const char *const kinds[] = {
 #define X(name, text) text,
         XPU_MEMPLAN_KINDS(X)
 #undef X
             NULL};
     static const char *const strengths[] = {"must", "prefer", "never", NULL};
-    static const char *const phrases[] = {"must be in", "should be in", "must not be in"};
     xpu_json_object object;
     const char *path = xpu_printf(arena, "rules[%" PRIu32 "]", number - 1);
     if (!xpu_json_open(&object, arena, value, file, path, diags)) return;
     const char *match = xpu_json_string(&object, "match"), *level = xpu_json_string(&object, "level");
     rule->kind = xpu_json_member(&object, "kind") ? xpu_json_choice(&object, "kind", kinds) : -1;
     int strength = xpu_json_choice(&object, "strength", strengths);
+    rule->has_offset = xpu_json_member(&object, "offset") != NULL;
+    rule->has_bank = xpu_json_member(&object, "bank") != NULL;
+    rule->offset = (uint64_t)xpu_json_int_or(&object, "offset", 0, (int64_t)XPU_MEMPLAN_MAX_BYTES, 0);
+    rule->bank = (uint32_t)xpu_json_int_or(&object, "bank", 0, MAX_BANK, 0);
     xpu_json_done(&object);
     if (!match || !level || strength < 0) return;
     if (strlen(match) > MAX_GLOB) {
@@ -84,14 +114,17 @@ static void parse_rule(xpu_arena *arena, json_t *value, const char *file, uint32
     rule->match = xpu_strdup(arena, match);
     rule->level = xpu_strdup(arena, level);
     rule->strength = (xpu_memplan_strength)strength;
-    rule->text =
-        xpu_printf(arena, "rule %" PRIu32 " (\"%s\", %s, %s %s)", number, xpu_escape(arena, match, 80),
-                   rule->kind < 0 ? "any kind" : kinds[rule->kind], phrases[strength], xpu_escape(arena, level, 40));
+    rule->text = xpu_printf(arena, "%s:%" PRIu32 ": rule %" PRIu32 " (\"%s\", %s, %s)",
+                            file ? xpu_escape(arena, file, 200) : "rules", line, number, xpu_escape(arena, match, 80),
+                            rule->kind < 0 ? "any kind" : kinds[rule->kind], wish_text(arena, rule));
 }
 
-static xpu_status parse(xpu_arena *arena, json_t *root, const char *file, xpu_memory_rules *rules, xpu_diags *diags) {
+static xpu_status parse(xpu_arena *arena, const char *text, size_t length, const char *file, xpu_memory_rules *rules,
+                        xpu_diags *diags) {
     size_t before = diags->errors;
     xpu_json_object object;
+    json_t *root = xpu_json_parse(arena, text, length, file, diags);
+    if (!root) return XPU_EUSAGE;
     *rules = (xpu_memory_rules){.file = xpu_strdup(arena, file)};
     if (!xpu_json_open(&object, arena, root, rules->file, "", diags)) return XPU_EUSAGE;
     json_t *list = xpu_json_array(&object, "rules");
@@ -103,8 +136,10 @@ static xpu_status parse(xpu_arena *arena, json_t *root, const char *file, xpu_me
                          "join rules with wildcards");
     }
     rules->items = XPU_NEW_ARRAY(arena, xpu_memory_rule, count);
+    uint32_t *lines = XPU_NEW_ARRAY(arena, uint32_t, count);
+    find_lines(text, length, lines, count);
     for (size_t i = 0; i < count && diags->errors < before + MAX_REPORTED; i++) {
-        parse_rule(arena, json_array_get(list, i), rules->file, (uint32_t)i + 1, &rules->items[i], diags);
+        parse_rule(arena, json_array_get(list, i), rules->file, (uint32_t)i + 1, lines[i], &rules->items[i], diags);
     }
     if (diags->errors > before) return XPU_EUSAGE;
     rules->count = (uint32_t)count;
@@ -112,18 +147,17 @@ static xpu_status parse(xpu_arena *arena, json_t *root, const char *file, xpu_me
 }
 
 xpu_status xpu_memory_rules_read(xpu_arena *arena, const char *path, xpu_memory_rules *rules, xpu_diags *diags) {
-    size_t before = diags->count;
+    size_t before = diags->count, length;
     *rules = (xpu_memory_rules){0};
-    json_t *root = xpu_json_read(arena, path, diags);
-    if (!root) return before < diags->count ? diags->items[before].status : xpu_error_oom(diags);
-    return parse(arena, root, path, rules, diags);
+    const char *text = xpu_file_read_all(arena, path, MAX_FILE, &length, diags);
+    if (!text) return before < diags->count ? diags->items[before].status : xpu_error_oom(diags);
+    return parse(arena, text, length, path, rules, diags);
 }
 
 xpu_status xpu_memory_rules_parse(xpu_arena *arena, const char *text, size_t length, const char *name,
                                   xpu_memory_rules *rules, xpu_diags *diags) {
     *rules = (xpu_memory_rules){0};
-    json_t *root = xpu_json_parse(arena, text, length, name, diags);
-    return root ? parse(arena, root, name, rules, diags) : XPU_EUSAGE;
+    return parse(arena, text, length, name, rules, diags);
 }
 
 static uint32_t find_level(const xpu_memplan_problem *problem, const char *name) {
@@ -145,6 +179,15 @@ static void unknown_level(xpu_arena *arena, const xpu_memory_rules *rules, uint3
               rules->items[index].text, xpu_printf(arena, "use one of %s", known.text));
 }
 
+static void unknown_bank(xpu_arena *arena, const xpu_memory_rules *rules, uint32_t index,
+                         const xpu_memplan_level *level, xpu_diags *diags) {
+    const char *name = xpu_escape(arena, level->name, 40);
+    xpu_error(diags, XPU_EUSAGE, rules->file, "rules-bank", xpu_printf(arena, "key 'rules[%" PRIu32 "].bank'", index),
+              xpu_printf(arena, "%s has no bank %" PRIu32, name, rules->items[index].bank), rules->items[index].text,
+              level->banks ? xpu_printf(arena, "its banks are 0 to %" PRIu32, level->banks - 1)
+                           : "leave the bank out: this level has none");
+}
+
 xpu_status xpu_memory_rules_apply(xpu_arena *arena, xpu_memory_rules *rules, xpu_memplan_problem *problem,
                                   xpu_diags *diags) {
     size_t before = diags->errors;
@@ -157,7 +200,17 @@ xpu_status xpu_memory_rules_apply(xpu_arena *arena, xpu_memory_rules *rules, xpu
             unknown_level(arena, rules, r, problem, diags);
             continue;
         }
-        planned[r] = (xpu_memplan_rule){rule->text, level, rule->strength};
+        if (rule->has_bank && rule->bank >= problem->levels[level].banks) {
+            unknown_bank(arena, rules, r, &problem->levels[level], diags);
+            continue;
+        }
+        planned[r] = (xpu_memplan_rule){.text = rule->text,
+                                        .level = level,
+                                        .strength = rule->strength,
+                                        .has_offset = rule->has_offset,
+                                        .has_bank = rule->has_bank,
+                                        .offset = rule->offset,
+                                        .bank = rule->bank};
         for (uint32_t b = 0; b < problem->buffer_count; b++) {
             const xpu_memplan_buffer *buffer = &problem->buffers[b];
             if (rule->kind >= 0 && (int)buffer->kind != rule->kind) continue;

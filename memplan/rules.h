@@ -1,9 +1,13 @@
 /*
  * Placement rules, configs/memory/NAME.json:
- *     {"rules": [{"match": "layer3.*", "kind": "weight", "level": "L3", "strength": "must"}]}
+ *     {"rules": [{"match": "layer3.*", "kind": "weight", "level": "L3", "strength": "must"},
+ *                {"match": "conv1/tiles", "level": "SM", "offset": 4096, "strength": "prefer"},
+ *                {"match": "conv?", "level": "SM", "bank": 0, "strength": "never"}]}
  * match: a glob over buffer names: * any run of characters ('/' and '.' too), ? one, [a-z] and [!a-z] a set, \ quotes.
  * kind: weight, activation or scratch; absent: any. level: a level's name ("SM", "L3", "GM").
- * strength: must (there or an error), prefer (there if it fits), never (anywhere else).
+ * offset: of the first byte, from the start of the level; bank: the one that the first byte lies in. Both may be
+ * absent. strength: must (there or an error), prefer (there if it fits), never (anywhere else; with an offset or a
+ * bank: any other place, also in this level).
  */
 #ifndef XPU_MEMPLAN_RULES_H
 #define XPU_MEMPLAN_RULES_H
@@ -15,7 +19,10 @@ typedef struct {
     int kind; /* an xpu_memplan_kind, or -1 for any */
     const char *level;
     xpu_memplan_strength strength;
-    const char *text; /* for messages: rule 1 ("layer3.*", weight, must be in L3) */
+    int has_offset, has_bank;
+    uint64_t offset;
+    uint32_t bank;
+    const char *text; /* for messages: rules.json:3: rule 1 ("layer3.*", weight, must be in L3) */
     int matched;      /* set by apply when it matched a buffer */
 } xpu_memory_rule;
 
@@ -33,7 +40,8 @@ xpu_status xpu_memory_rules_parse(xpu_arena *arena, const char *text, size_t len
                                   xpu_memory_rules *rules, xpu_diags *diags);
 
 /* Sets the problem's rules and matches (in `arena`). May be called for several problems, one after the other. A level
- * that no problem has is [rules-level] (XPU_EUSAGE), with the known ones as hint. `rules` must outlive the problem. */
+ * that no problem has is [rules-level], a bank that its level has not [rules-bank] (XPU_EUSAGE), with those there are.
+ * `rules` must outlive the problem. */
 xpu_status xpu_memory_rules_apply(xpu_arena *arena, xpu_memory_rules *rules, xpu_memplan_problem *problem,
                                   xpu_diags *diags);
 

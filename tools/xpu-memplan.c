@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "memplan/file.h"
+#include "memplan/rules.h"
 #include "tools/common/rules.h"
 #include "tools/memplan/memplan.h"
 #include "tools/memplan/view.h"
@@ -11,6 +12,7 @@ static const xpu_option options[] = {
     {"output", 'o', "FILE", "plan: where the plan goes; svg: the picture", XPU_WRITES},
     {"json", 0, NULL, "report, explain: print JSON"},
     {"bytes", 0, "N", "the size of the memory that a .csv problem is for (as much as all buffers together)"},
+    {"rules", 0, "FILE.json", "plan, check: placement rules, as those of xpuc --memory", XPU_READS},
     {"budget", 0, "N", "plan: comparisons to spend on a better plan (4000000); 1: the first valid one"},
     {"no-aliases", 0, NULL, "plan: every buffer gets bytes of its own"},
     {NULL, 0, NULL, NULL},
@@ -45,6 +47,8 @@ static const xpu_command command = {
 static const xpu_option_rule rules[] = {
     OF_PLAN("budget"),
     OF_PLAN("no-aliases"),
+    {"rules", XPU_EXCLUDES, "what is shown", "the plan is made", "rules are for plan and check", "leave it out"},
+    {"rules", XPU_EXCLUDES, "svg", "the plan is made", "rules are for plan and check", "leave it out"},
     {"json", XPU_NEEDS, "what is shown", "there is no JSON of this", "report and explain have it",
      "leave it out; plan writes JSON to --output"},
     {"output", XPU_EXCLUDES, "what is shown", "this goes to standard output", "report and explain print",
@@ -92,12 +96,22 @@ static int check_words(xpu_tool *tool, uint32_t index) {
                                 "leave the file behind it out");
 }
 
+static int apply_rules(xpu_tool *tool, xpu_memplan_problem *problem) {
+    const char *path = xpu_tool_option(tool, "rules");
+    xpu_memory_rules *read = XPU_NEW(tool->arena, xpu_memory_rules);
+    if (!path) return XPU_OK;
+    xpu_status status = xpu_memory_rules_read(tool->arena, path, read, &tool->diags);
+    if (status == XPU_OK) status = xpu_memory_rules_apply(tool->arena, read, problem, &tool->diags);
+    return (int)(status == XPU_OK ? xpu_memory_rules_unused(tool->arena, read, problem, &tool->diags) : status);
+}
+
 static int run_command(xpu_tool *tool, uint32_t index) {
     xpu_memplan_problem problem;
     uint64_t bytes;
     if (commands[index].alone) return commands[index].alone(tool);
     int status = xpu_memplan_number(tool, "bytes", &bytes);
     if (!status) status = (int)xpu_memplan_read(tool->arena, xpu_tool_word(tool, 1), bytes, &problem, &tool->diags);
+    if (!status) status = apply_rules(tool, &problem);
     return status ? status : commands[index].run(tool, &problem);
 }
 
@@ -124,10 +138,12 @@ static int run(xpu_tool *tool) {
                                                             : prints ? "what is shown"
                                                                      : NULL,
                                                             is_csv && prints ? "what is shown" : NULL, NULL});
+    const char *placement = xpu_tool_option(tool, "rules");
     const xpu_tool_output written = {"output", output};
     int status = broken ? broken : check_words(tool, index);
     if (!status)
-        status = xpu_tool_check_outputs(tool, &written, 1, (const char *const[]){path, xpu_tool_word(tool, 2), NULL});
+        status = xpu_tool_check_outputs(
+            tool, &written, 1, (const char *const[]){path, placement ? placement : path, xpu_tool_word(tool, 2), NULL});
     if (!status && output) status = (int)xpu_output_check(tool->arena, output, &tool->diags);
     return status ? status : run_command(tool, index);
 }

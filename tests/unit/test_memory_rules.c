@@ -68,16 +68,16 @@ static const rules_case rules_cases[] = {
     {"unused", "{\"rules\": [{\"match\": \"fc*\", \"kind\": \"weight\", \"level\": \"L3\", \"strength\": \"must\"}]}",
      NULL,
      "rules.json: error [rules-unused] key 'rules[0]': the rule matches no buffer\n"
-     "  why: rule 1 (\"fc*\", weight, must be in L3)\n"
+     "  why: rules.json:1: rule 1 (\"fc*\", weight, must be in L3)\n"
      "  hint: see the names in the memory part of --report, or remove the rule\n"},
     {"unused, and no must", "{\"rules\": [{\"match\": \"conv2/out\", \"level\": \"L3\", \"strength\": \"prefer\"}]}",
      "",
      "rules.json: warning [rules-unused] key 'rules[0]': the rule matches no buffer\n"
-     "  why: rule 1 (\"conv2/out\", any kind, should be in L3)\n"
+     "  why: rules.json:1: rule 1 (\"conv2/out\", any kind, should be in L3)\n"
      "  hint: the nearest name is 'conv1/out'\n"},
     {"unknown level", "{\"rules\": [{\"match\": \"*\", \"level\": \"L2\", \"strength\": \"never\"}]}", NULL,
      "rules.json: error [rules-level] key 'rules[0].level': the chip has no memory \"L2\"\n"
-     "  why: rule 1 (\"*\", any kind, must not be in L2)\n"
+     "  why: rules.json:1: rule 1 (\"*\", any kind, must not be in L2)\n"
      "  hint: use one of SM, L3, GM\n"},
     {"all problems at once",
      "{\"rules\": [{\"match\": \"*\", \"level\": \"L3\", \"strength\": \"maybe\"}, {\"level\": \"L3\", \"strength\": "

@@ -35,7 +35,8 @@ static void apply_rules(xpu_codegen *cg, const xpu_memplan_problem *problem) {
         const xpu_memplan_rule *rule = &problem->rules[problem->matches[i].rule];
         xpu_program_buffer *buffer = &cg->program.buffers.items[problem->matches[i].buffer];
         if (buffer->kind == XPU_BUFFER_WEIGHT || buffer->kind == XPU_BUFFER_COPY) continue;
-        if (rule->strength == XPU_MEMPLAN_NEVER) {
+        int whole = !rule->has_offset && !rule->has_bank; /* otherwise about one place of the level */
+        if (rule->strength == XPU_MEMPLAN_NEVER && whole) {
             remove_level(buffer, rule->level);
         } else if (rule->strength == XPU_MEMPLAN_PREFER) {
             prefer_level(buffer, rule->level);
@@ -63,9 +64,23 @@ static xpu_status make_problem(void *context, const int64_t *symbols, xpu_arena 
     return status;
 }
 
+/* Places in a level are known where memory is planned now, not when shapes are bound. */
+static xpu_status refuse_places(xpu_codegen *cg) {
+    for (uint32_t i = 0; i < cg->rules.count && cg->graph->dims.symbols.count; i++) {
+        const xpu_memory_rule *rule = &cg->rules.items[i];
+        if (!rule->has_offset && !rule->has_bank) continue;
+        return xpu_error(cg->diags, XPU_EUSAGE, cg->rules.file, "rules-open",
+                         xpu_printf(cg->arena, "key 'rules[%u]'", i),
+                         "offsets and banks need a program of fixed shapes", rule->text,
+                         "give every input one shape with --shape, or leave offset and bank out");
+    }
+    return XPU_OK;
+}
+
 /* As far as it is known before linking: which rules match a buffer. */
 xpu_status xpu_check_memory_rules(xpu_codegen *cg) {
     if (!cg->rules.count) return XPU_OK;
+    if (refuse_places(cg) != XPU_OK) return XPU_EUSAGE;
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(cg->arena), "rules");
     xpu_program unlinked = cg->program;
     xpu_placement placement;

@@ -34,7 +34,12 @@ static xpu_memplan_level *make_levels(const xpu_chip *chip, const uint64_t *rese
     for (int i = 0; i < XPU_LEVEL_COUNT; i++) {
         levels[i].reserved = reserved[i];
         levels[i].alignment = LEVEL_ALIGNMENT;
+        levels[i].bank_bytes = LEVEL_ALIGNMENT;
     }
+    levels[XPU_LEVEL_SM].banks = chip->sm_banks;
+    levels[XPU_LEVEL_SM].bank_fields = 3; /* folded: docs/decisions/0014-banks-of-sm.md */
+    levels[XPU_LEVEL_L3].banks = chip->l3_banks;
+    levels[XPU_LEVEL_L3].bank_fields = 1;
     return levels;
 }
 
