@@ -70,10 +70,10 @@ pw *xpu_paddle_program_of(xpu_arena *arena, xpu_graph *graph, int is_desc, xpu_d
             i < graph->outputs.count ? graph->outputs.items[i] : graph->inputs.items[i - graph->outputs.count];
         const xpu_dtype dtype = xpu_value_at(graph, value)->dtype;
         if (pw_code(dtype) >= 0) continue;
-        xpu_error(diags, XPU_EMODEL, graph->file, "convert-operator",
-                  xpu_printf(arena, "tensor '%s'", xpu_escape(arena, xpu_value_at(graph, value)->name, 100)),
-                  xpu_printf(arena, "PaddlePaddle has no tensors of %s", xpu_dtype_name(dtype)),
-                  "it is an input or an output", "convert it in the model");
+        xpu_diag_add(diags, XPU_SEVERITY_WARNING, XPU_OK, graph->file, "convert-type",
+                     xpu_printf(arena, "tensor '%s'", xpu_escape(arena, xpu_value_at(graph, value)->name, 100)),
+                     "an input or output is int64 in what is written",
+                     xpu_printf(arena, "PaddlePaddle has no tensors of %s", xpu_dtype_name(dtype)), NULL);
     }
     if (!graph->outputs.count)
         xpu_error(diags, XPU_EMODEL, graph->file, "convert-operator", "the model",
@@ -264,6 +264,20 @@ static int by_name(const void *a, const void *b) {
     return strcmp((*(const pw_var *const *)a)->name, (*(const pw_var *const *)b)->name);
 }
 
+/* Elements of an unsigned type as int64. */
+static xpu_status write_widened(const pw *w, xpu_value constant, xpu_output *output) {
+    xpu_tensor tensor;
+    xpu_status status = xpu_const_tensor(w->graph, constant, w->arena, &tensor, w->diags);
+    if (status != XPU_OK) return status;
+    for (int64_t i = 0; i < xpu_tensor_count(&tensor); i++) {
+        const size_t bytes = xpu_dtype_bytes(tensor.dtype);
+        uint64_t element = 0;
+        memcpy(&element, (const char *)tensor.data + (size_t)i * bytes, bytes);
+        xpu_output_write(output, &element, sizeof element);
+    }
+    return XPU_OK;
+}
+
 /* u32 0 | u64 0 levels | u32 0 | i32 length of TensorDesc | TensorDesc | elements */
 static xpu_status write_parameter(const pw *w, const pw_var *var, xpu_output *output) {
     static const char zeros[16];
@@ -272,6 +286,8 @@ static xpu_status write_parameter(const pw *w, const pw_var *var, xpu_output *ou
     xpu_output_write(output, zeros, sizeof zeros);
     xpu_output_write(output, &length, sizeof length);
     xpu_output_write(output, desc.text, desc.length);
+    if (var->constant.id && xpu_value_at(w->graph, var->constant)->dtype != var->dtype)
+        return write_widened(w, var->constant, output);
     if (var->constant.id) return xpu_convert_constant(w->graph, var->constant, output, w->diags);
     xpu_output_write(output, var->tensor.data, xpu_tensor_bytes(&var->tensor));
     return XPU_OK;

@@ -138,9 +138,33 @@ static void pool_flags(pw *w, pw_op *op, const char *kind, int adaptive, int exc
     pw_bool(w, op, "global_pooling", 0);
 }
 
+/* A mean that counts its pads: PaddlePaddle takes those at the end for as many as those at the beginning. */
+static int counts_uneven_pads(pw *w, const int64_t *pads, int spatial) {
+    int uneven = 0;
+    for (int i = 0; i < spatial; i++) uneven |= pads[i] != pads[spatial + i];
+    return uneven && xpu_node_is(w->graph, w->node, XPU_OP_AVERAGE_POOL) &&
+           xpu_node_int(w->graph, w->node, XPU_ATTR_COUNT_INCLUDE_PAD);
+}
+
+/* The image with zeros around it. */
+static const char *padded(pw *w, const char *x, pw_type *image, const int64_t *pads, int spatial) {
+    int64_t both[8] = {0};
+    for (int i = 0; i < spatial; i++) {
+        const int axis = 4 - spatial + i;
+        both[2 * axis] = pads[i];
+        both[2 * axis + 1] = pads[spatial + i];
+        image->dims[axis] = xpu_dim_add_const(&w->graph->dims, image->dims[axis], pads[i] + pads[spatial + i]);
+    }
+    pw_op *op;
+    x = pw_make(w, &op, NULL, "pad", image, x, NULL);
+    pw_ints(w, op, "paddings", both, 8);
+    pw_float(w, op, "pad_value", 0);
+    return x;
+}
+
 void pw_write_pool(pw *w, const pw_row *row) {
     pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0);
-    const pw_type image = y.rank == 3 ? wide(w, &y) : y;
+    pw_type image = y.rank == 3 ? wide(w, &y) : y;
     const int spatial = x.rank - 2;
     uint32_t count;
     const int64_t *dilations = ints(w, XPU_ATTR_DILATIONS, &count), none[4] = {0};
@@ -150,14 +174,26 @@ void pw_write_pool(pw *w, const pw_row *row) {
         return;
     }
     const int64_t *pads = ints(w, XPU_ATTR_PADS, &count);
-    const char *input = as_image(w, pw_operand(w, 0), &x);
+    if (!pads) pads = none;
+    const int casts = xpu_dtype_bytes(x.dtype) == 1;
+    const char *input = pw_operand(w, 0);
+    if (casts) input = pw_cast(w, NULL, input, &x, XPU_F32);
+    if (casts) x.dtype = image.dtype = XPU_F32;
+    input = as_image(w, input, &x);
+    if (counts_uneven_pads(w, pads, spatial)) {
+        input = padded(w, input, &x, pads, spatial);
+        pads = none;
+    }
     pw_op *op;
-    const char *result = pw_make(w, &op, image_result(w, spatial == 2, &image), "pool2d", &image, input, NULL);
+    const int is_last = spatial == 2 && !casts;
+    const char *result = pw_make(w, &op, image_result(w, is_last, &image), "pool2d", &image, input, NULL);
     window_list(w, op, "ksize", XPU_ATTR_KERNEL, spatial, 1);
     window_list(w, op, "strides", XPU_ATTR_STRIDES, spatial, 1);
-    paddings(w, op, pads ? pads : none, pads ? pads + spatial : none, spatial);
+    paddings(w, op, pads, pads + spatial, spatial);
     pool_flags(w, op, row->name, 0, !xpu_node_int(w->graph, w->node, XPU_ATTR_COUNT_INCLUDE_PAD),
                xpu_node_int(w->graph, w->node, XPU_ATTR_CEIL_MODE) != 0);
+    if (casts) result = pw_cast(w, spatial == 2 ? pw_result(w, 0) : NULL, result, &image, y.dtype);
+    image.dtype = y.dtype;
     if (spatial == 1) finish(w, result, &image, NULL);
 }
 
@@ -226,9 +262,14 @@ void pw_write_norm(pw *w, const pw_row *row) {
     const pw_type type = pw_result_type(w, 0);
     const char *x = pw_operand(w, 0), *scale = pw_operand(w, 1), *bias = pw_operand(w, 2);
     const float epsilon = xpu_node_float(w->graph, w->node, XPU_ATTR_EPSILON);
+    const float most_epsilon = 1e-3f; /* that PaddlePaddle's layer_norm takes */
+    const int centred = xpu_node_int(w->graph, w->node, XPU_ATTR_CENTRED) != 0;
     pw_type mean = type;
-    if (!xpu_node_int(w->graph, w->node, XPU_ATTR_CENTRED)) {
+    if (!centred || epsilon > most_epsilon || type.rank == 1) {
         mean.dims[type.rank - 1] = xpu_dim_const(&w->graph->dims, 1);
+        if (centred)
+            x = pw_binary(w, NULL, "elementwise_sub", &type, x,
+                          reduced(w, NULL, "reduce_mean", x, &mean, type.rank - 1));
         const char *squares = pw_binary(w, NULL, "elementwise_mul", &type, x, x);
         const char *root = reduced(w, NULL, "reduce_mean", squares, &mean, type.rank - 1);
         root = pw_make(w, NULL, NULL, "sqrt", &mean, pw_scale(w, NULL, root, &mean, 1, epsilon), NULL);
@@ -294,7 +335,8 @@ static const char *parameter(pw *w, uint32_t operand, int rank) {
 
 void pw_write_quantize(pw *w, const pw_row *row) {
     const pw_type y = pw_result_type(w, 0), type = pw_as(y, XPU_F32);
-    const int is_signed = y.dtype == XPU_I8 || y.dtype == XPU_I16, is_wide = xpu_dtype_bytes(y.dtype) == 2;
+    const xpu_dtype given = xpu_value_at(w->graph, xpu_node_output(w->graph, w->node, 0))->dtype;
+    const int is_signed = y.dtype == XPU_I8 || y.dtype == XPU_I16, is_wide = xpu_dtype_bytes(given) == 2;
     const float low = is_signed ? is_wide ? -32768.0f : -128.0f : 0.0f, high = low + (is_wide ? 65535.0f : 255.0f);
     const int zero_first = xpu_node_int(w->graph, w->node, XPU_ATTR_ZERO_FIRST) != 0;
     (void)row;
@@ -361,17 +403,26 @@ void pw_write_resample(pw *w, const pw_row *row) {
                       !xpu_node_int(w->graph, w->node, XPU_ATTR_EXCLUDE_OUTSIDE);
     const int nearest = kind == XA_NEAREST && ((where == XA_ASYMMETRIC && rounding == XA_ROUND_FLOOR) ||
                                                (where == XA_ALIGN_CORNERS && rounding == XA_ROUND_PREFER_CEIL));
-    const int linear =
-        kind == XA_LINEAR && (where == XA_HALF_PIXEL || where == XA_ASYMMETRIC || where == XA_ALIGN_CORNERS);
-    const int cubic = kind == XA_CUBIC && (where == XA_HALF_PIXEL || where == XA_ALIGN_CORNERS) &&
+    int64_t in, out;
+    /* One element is the first one to PaddlePaddle, as in pytorch_half_pixel. */
+    const int is_one = xpu_dim_is_const(&w->graph->dims, y.dims[axis], &out) && out == 1,
+              is_half = where == XA_HALF_PIXEL && !is_one;
+    const int linear = kind == XA_LINEAR && (is_half || where == XA_PYTORCH_HALF_PIXEL || where == XA_ASYMMETRIC ||
+                                             where == XA_ALIGN_CORNERS);
+    const int cubic = kind == XA_CUBIC && (is_half || where == XA_ALIGN_CORNERS) &&
                       xpu_node_float(w->graph, w->node, XPU_ATTR_ALPHA) == -0.75f;
+    const float factor = xpu_node_float(w->graph, w->node, XPU_ATTR_SCALE);
+    const int unlike = factor != 0 && xpu_dim_is_const(&w->graph->dims, x.dims[axis], &in) &&
+                       xpu_dim_is_const(&w->graph->dims, y.dims[axis], &out) && (int64_t)((float)in * factor) != out;
     (void)row;
-    if (!plain || x.dtype != XPU_F32 || axis < 2 || x.rank < 3 || x.rank > 4 || !(nearest || linear || cubic)) {
+    if (!plain || unlike || x.dtype != XPU_F32 || axis < 2 || x.rank < 3 || x.rank > 4 ||
+        !(nearest || linear || cubic)) {
+        if (pw_resample_axis(w, (int)axis)) return;
         pw_refuse(w, "PaddlePaddle's interpolations have no such form",
-                  "resample dims 2 and 3 of float32, as half_pixel, asymmetric or align_corners");
+                  "fix the shapes with --shape, or resample dims 2 and 3 of float32 as half_pixel, asymmetric or "
+                  "align_corners");
         return;
     }
-    const float factor = xpu_node_float(w->graph, w->node, XPU_ATTR_SCALE);
     const char *input = as_image(w, pw_operand(w, 0), &x);
     const pw_type image = y.rank == 3 ? wide(w, &y) : y;
     float factors[2] = {1, 1};

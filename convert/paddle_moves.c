@@ -155,7 +155,7 @@ void pw_write_expand(pw *w, const pw_row *row) {
     pw_expand(w, pw_result(w, 0), pw_operand(w, 0), &from, &to);
 }
 
-/* Begins and ends; reflections and edges of height and width alone. */
+/* Begins and ends; PaddlePaddle's reflections and edges are of height and width alone. */
 void pw_write_pad(pw *w, const pw_row *row) {
     const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0);
     uint32_t count = 0;
@@ -189,28 +189,31 @@ void pw_write_pad(pw *w, const pw_row *row) {
         return;
     }
     if (x.rank != 4 || outer || x.dtype != XPU_F32) {
-        pw_refuse(w, "reflections and edges are of height and width of images alone", "pad by a constant");
+        pw_pad_places(w, name, &inner, pads, pads + x.rank, mode);
         return;
     }
-    pw_make(w, &op, pw_result(w, 0), "pad2d", &y, name, NULL);
-    pw_ints(w, op, "paddings", both + 4, 4);
-    pw_string(w, op, "mode", mode);
-    pw_float(w, op, "pad_value", 0);
-    pw_string(w, op, "data_format", "NCHW");
+    /* as a volume of one slice: PaddlePaddle 2.6 has no kernels for pad2d */
+    pw_type volume = inner, padded = y;
+    for (int k = 0; k < 5; k++) {
+        const int from = k < 2 ? k : k - 1;
+        volume.dims[k] = k == 2 ? xpu_dim_const(&w->graph->dims, 1) : inner.dims[from];
+        padded.dims[k] = k == 2 ? volume.dims[k] : y.dims[from];
+    }
+    volume.rank = padded.rank = 5;
+    const int64_t sides[] = {both[6], both[7], both[4], both[5], 0, 0};
+    const char *made = pw_make(w, &op, NULL, "pad3d", &padded, pw_reshape(w, NULL, name, &inner, &volume), NULL);
+    pw_ints(w, op, "paddings", sides, 6);
+    pw_string(w, op, "mode", strcmp(mode, "edge") == 0 ? "replicate" : mode);
+    pw_float(w, op, "value", 0);
+    pw_string(w, op, "data_format", "NCDHW");
+    pw_reshape(w, pw_result(w, 0), made, &padded, &y);
 }
 
 /* 0, 1, ... as int32 */
 static const char *counted_list(pw *w, xpu_dim count) {
     pw_type type = pw_scalar_list(w, XPU_I32, 1);
     type.dims[0] = count;
-    const char *end = pw_size_of(w, count), *first = pw_number(w, XPU_I32, 0), *step = pw_number(w, XPU_I32, 1);
-    pw_op *op = pw_add(w, "range");
-    const char *list = pw_new(w, "range", &type);
-    pw_in(w, op, "Start", first);
-    pw_in(w, op, "End", end);
-    pw_in(w, op, "Step", step);
-    pw_out(w, op, "Out", list);
-    return list;
+    return pw_counted(w, pw_size_of(w, count), &type);
 }
 
 /* ---- picks ---- */
@@ -325,23 +328,31 @@ void pw_write_gather_nd(pw *w, const pw_row *row) {
     pw_out(w, op, "Out", pw_result(w, 0));
 }
 
-void pw_write_scatter_elements(pw *w, const pw_row *row) {
-    static const char *const kinds[XA_PLACINGS] = {"assign", "add", "mul", "amax", "amin"};
-    const pw_type x = pw_operand_type(w, 0);
-    const int64_t axis = int_attr(w, XPU_ATTR_AXIS);
-    const char *list = indices(w, &x.dims[axis], 1);
-    pw_op *op = pw_add(w, row->name);
-    pw_in(w, op, "Input", pw_operand(w, 0));
-    pw_in(w, op, "Index", list);
-    pw_in(w, op, "Value", pw_operand(w, 2));
-    pw_out(w, op, "Result", pw_result(w, 0));
+/* PaddlePaddle's names of what becomes of two elements in one place. */
+static const char *const placings[XA_PLACINGS] = {"assign", "add", "mul", "amax", "amin"};
+
+static void put_along(pw *w, const char *result, const char *to, const char *index, const char *from, int64_t axis,
+                      const char *reduce) {
+    pw_op *op = pw_add(w, "put_along_axis");
+    pw_in(w, op, "Input", to);
+    pw_in(w, op, "Index", index);
+    pw_in(w, op, "Value", from);
+    pw_out(w, op, "Result", result);
     pw_int(w, op, "Axis", axis);
-    pw_string(w, op, "Reduce", kinds[int_attr(w, XPU_ATTR_KIND)]);
+    pw_string(w, op, "Reduce", reduce);
     pw_bool(w, op, "include_self", 1);
 }
 
+void pw_write_scatter_elements(pw *w, const pw_row *row) {
+    const pw_type x = pw_operand_type(w, 0);
+    const int64_t axis = int_attr(w, XPU_ATTR_AXIS);
+    const char *list = indices(w, &x.dims[axis], 1);
+    (void)row;
+    put_along(w, pw_result(w, 0), pw_operand(w, 0), list, pw_operand(w, 2), axis, placings[int_attr(w, XPU_ATTR_KIND)]);
+}
+
 /* Slices as rows of a matrix, and tuples of indices as the rows' numbers. */
-static void scatter_rows(pw *w) {
+static void scatter_rows(pw *w, const char *reduce) {
     xpu_dims *dims = &w->graph->dims;
     const pw_type x = pw_operand_type(w, 0), index = pw_operand_type(w, 1);
     pw_type rows = {.dtype = x.dtype, .rank = 2}, updates = rows, tuples = {.dtype = index.dtype, .rank = 2};
@@ -383,24 +394,27 @@ static void scatter_rows(pw *w) {
     }
     const char *to = pw_reshape(w, NULL, pw_operand(w, 0), &x, &rows);
     const char *from = pw_reshape(w, NULL, pw_operand(w, 2), &given, &updates);
-    pw_op *op = pw_add(w, "scatter");
-    const char *placed = pw_new(w, "rows", &rows);
-    pw_in(w, op, "X", to);
-    pw_in(w, op, "Ids", list);
-    pw_in(w, op, "Updates", from);
-    pw_out(w, op, "Out", placed);
-    pw_bool(w, op, "overwrite", 1);
+    const char *placed = pw_new(w, "placed", &rows);
+    if (reduce) {
+        pw_type column = {.dtype = index.dtype, .rank = 2, .dims = {flat.dims[0], xpu_dim_const(dims, 1)}};
+        const pw_type whole = pw_as(updates, index.dtype);
+        list = pw_expand(w, NULL, pw_reshape(w, NULL, list, &flat, &column), &column, &whole);
+        put_along(w, placed, to, list, from, 0, reduce);
+    } else {
+        pw_op *op = pw_add(w, "scatter");
+        pw_in(w, op, "X", to);
+        pw_in(w, op, "Ids", list);
+        pw_in(w, op, "Updates", from);
+        pw_out(w, op, "Out", placed);
+        pw_bool(w, op, "overwrite", 1);
+    }
     pw_reshape(w, pw_result(w, 0), placed, &rows, &x);
 }
 
 void pw_write_scatter_nd(pw *w, const pw_row *row) {
     const int64_t kind = int_attr(w, XPU_ATTR_KIND);
-    if (kind == XA_PLACE) {
-        scatter_rows(w);
-        return;
-    }
     if (kind != XA_PLACE_SUM) {
-        pw_refuse(w, "PaddlePaddle's scatter_nd_add adds", "scatter with reduction 'add'");
+        scatter_rows(w, kind == XA_PLACE ? NULL : placings[kind]);
         return;
     }
     const pw_type x = pw_operand_type(w, 0), type = pw_operand_type(w, 1);
@@ -484,23 +498,11 @@ static void turn_places(pw *w, xpu_node nonzero, const char *list) {
 /* All of them as one block: what is asked of the counts is their sum, and that is how many places there are. */
 void pw_write_nonzero_counts(pw *w, const pw_row *row) {
     const xpu_node nonzero = nonzero_of(w->graph, w->node);
-    const int64_t axis = 0, first = 0, end = 1, flag = 1;
-    const pw_type sizes = pw_scalar_list(w, XPU_I32, 2);
     (void)row;
     const char *list = places_of(w);
     if (nonzero.id) turn_places(w, nonzero, list);
-    pw_op *op = pw_add(w, "shape");
-    const char *shape = pw_new(w, "shape", &sizes);
-    pw_in(w, op, "Input", list);
-    pw_out(w, op, "Out", shape);
-    op = pw_add(w, "slice");
-    pw_in(w, op, "Input", shape);
-    pw_out(w, op, "Out", pw_result(w, 0));
-    pw_ints(w, op, "axes", &axis, 1);
-    pw_ints(w, op, "starts", &first, 1);
-    pw_ints(w, op, "ends", &end, 1);
-    pw_ints(w, op, "infer_flags", &flag, 1);
-    pw_ints(w, op, "decrease_axis", NULL, 0);
+    const pw_type one = pw_scalar_list(w, XPU_I32, 1);
+    pw_part(w, pw_result(w, 0), pw_shape_list(w, list, 2), &one, 0, 0, 1);
 }
 
 /* Its counts have written it. */

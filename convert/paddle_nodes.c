@@ -76,9 +76,18 @@ int pw_code(xpu_dtype dtype) {
     return codes[dtype];
 }
 
+xpu_dtype pw_held(xpu_dtype dtype) {
+    return pw_code(dtype) < 0 ? XPU_I64 : dtype;
+}
+
+int pw_is_small(xpu_dtype dtype) {
+    return dtype == XPU_I8 || dtype == XPU_U8 || dtype == XPU_I16 || dtype == XPU_BOOL;
+}
+
 pw_type pw_type_of(pw *w, xpu_value value) {
     const xpu_value_info *info = xpu_value_at(w->graph, value);
-    pw_type type = {.dtype = info->dtype, .rank = info->rank};
+    pw_type type = {.dtype = pw_held(info->dtype), .rank = info->rank};
+    if (w->lifts && pw_is_small(type.dtype)) type.dtype = XPU_I32;
     memcpy(type.dims, info->dims, sizeof type.dims);
     return type;
 }
@@ -109,9 +118,6 @@ static const char *declare(pw *w, const char *name, const pw_type *type) {
     for (int i = 0; i < type->rank; i++) {
         if (!xpu_dim_is_const(&w->graph->dims, type->dims[i], &var.dims[i])) var.dims[i] = PW_OPEN;
     }
-    if (pw_code(type->dtype) < 0 && w->node.id)
-        pw_refuse(w, xpu_printf(w->arena, "PaddlePaddle has no tensors of %s", xpu_dtype_name(type->dtype)),
-                  "convert the tensor to a signed type in the model");
     xpu_name_add(&w->names, var.name, w->vars.count);
     XPU_PUSH(w->arena, &w->vars, var);
     return var.name;

@@ -4,8 +4,6 @@
 
 #include "convert/paddle_writer.h"
 
-#define NO_SHIFTS "PaddlePaddle 2.6 has no shifts"
-
 /* clang-format off */
 static const pw_row rows[XPU_OP_COUNT] = {
 #define UNARY(op, ...) [XPU_OP_##op] = {.write = pw_write_unary, .name = __VA_ARGS__}
@@ -37,7 +35,7 @@ static const pw_row rows[XPU_OP_COUNT] = {
     BY(SCATTER_ELEMENTS, scatter_elements, "put_along_axis"),
     BY(SCATTER_ND, scatter_nd, "scatter_nd_add"),
     BY(TOP, top, "top_k_v2"),
-    NONE(NMS, "PaddlePaddle's suppression gives other results"),
+    BY(NMS, nms, "multiclass_nms3"),
     BY(RANDOM, random, "uniform_random"),
     BY(NONZERO_COUNTS, nonzero_counts, "where_index"),
     BY(NONZERO, nonzero, "where_index"),
@@ -79,8 +77,8 @@ static const pw_row rows[XPU_OP_COUNT] = {
     BINARY(AND, "logical_and"), BINARY(OR, "logical_or"), BINARY(XOR, "logical_xor"), UNARY(NOT, "logical_not"),
     BINARY(BIT_AND, "bitwise_and"), BINARY(BIT_OR, "bitwise_or"), BINARY(BIT_XOR, "bitwise_xor"),
     UNARY(BIT_NOT, "bitwise_not"),
-    NONE(SHIFT_LEFT, NO_SHIFTS), NONE(SHIFT_RIGHT, NO_SHIFTS),
-    BINARY(MOD, "elementwise_mod"), NONE(FMOD, "PaddlePaddle's remainder has the divisor's sign"),
+    BY(SHIFT_LEFT, shift, "elementwise_mul"), BY(SHIFT_RIGHT, shift, "elementwise_div"),
+    BINARY(MOD, "elementwise_mod"), BY(FMOD, fmod, "elementwise_mod"),
     UNARY(SIN, "sin"), UNARY(COS, "cos"), UNARY(TAN, "tan"), UNARY(ASIN, "asin"), UNARY(ACOS, "acos"),
     UNARY(ATAN, "atan"), UNARY(SINH, "sinh"), UNARY(COSH, "cosh"), UNARY(ASINH, "asinh"), UNARY(ACOSH, "acosh"),
     UNARY(ATANH, "atanh"),
@@ -91,18 +89,125 @@ static const pw_row rows[XPU_OP_COUNT] = {
 };
 /* clang-format on */
 
+/* The largest number of a type that int64 holds instead, where the operator may give one beyond it; 0: it does not. */
+static int64_t wraps_at(const xpu_graph *graph, xpu_node node) {
+    static const xpu_op_id ops[] = {XPU_OP_ADD,        XPU_OP_SUB,         XPU_OP_MUL,   XPU_OP_NEG,
+                                    XPU_OP_BIT_NOT,    XPU_OP_SHIFT_LEFT,  XPU_OP_POW,   XPU_OP_CONVERT,
+                                    XPU_OP_REDUCE_SUM, XPU_OP_REDUCE_PROD, XPU_OP_MATMUL};
+    const xpu_dtype dtype = xpu_value_at(graph, xpu_node_output(graph, node, 0))->dtype;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        if (!xpu_node_is(graph, node, ops[i])) continue;
+        return dtype == XPU_U16 ? UINT16_MAX : dtype == XPU_U32 ? UINT32_MAX : 0;
+    }
+    return 0;
+}
+
+/* PaddlePaddle's CPU does these in int32, not in smaller integers; of bool it does the last ones in int32 as well. */
+static int takes_no_small(const xpu_graph *graph, xpu_node node) {
+    static const xpu_op_id ops[] = {XPU_OP_ADD,
+                                    XPU_OP_SUB,
+                                    XPU_OP_MUL,
+                                    XPU_OP_DIV,
+                                    XPU_OP_MAX,
+                                    XPU_OP_MIN,
+                                    XPU_OP_MOD,
+                                    XPU_OP_FMOD,
+                                    XPU_OP_POW,
+                                    XPU_OP_ABS,
+                                    XPU_OP_NEG,
+                                    XPU_OP_SIGN,
+                                    XPU_OP_RELU,
+                                    XPU_OP_CLIP,
+                                    XPU_OP_PAD,
+                                    XPU_OP_RESAMPLE,
+                                    XPU_OP_GATHER,
+                                    XPU_OP_SCATTER_ND,
+                                    XPU_OP_SCATTER_ELEMENTS};
+    const xpu_dtype dtype = xpu_value_at(graph, xpu_node_input(graph, node, 0))->dtype;
+    enum { BOOLS = 5, COUNT = sizeof ops / sizeof *ops };
+    if (!pw_is_small(dtype)) return 0;
+    for (size_t i = dtype == XPU_BOOL ? COUNT - BOOLS : 0; i < COUNT; i++)
+        if (xpu_node_is(graph, node, ops[i])) return 1;
+    return 0;
+}
+
+/* The node on int32, cast in front of it and behind it. */
+static void write_lifted(pw *w, const pw_row *row) {
+    const xpu_node_info info = *xpu_node_at(w->graph, w->node);
+    const xpu_value y = xpu_node_output(w->graph, w->node, 0);
+    const char *names[XPU_MAX_RANK] = {NULL};
+    const pw_type type = pw_type_of(w, y);
+    pw_type wide = type;
+    for (uint32_t i = 0; i < info.input_count && i < XPU_MAX_RANK; i++) {
+        int again = 0;
+        for (uint32_t k = 0; k < i; k++) again |= info.inputs[k].id == info.inputs[i].id;
+        if (again || !info.inputs[i].id || !pw_is_small(xpu_value_at(w->graph, info.inputs[i])->dtype)) continue;
+        const pw_type from = pw_type_of(w, info.inputs[i]);
+        names[i] = pw_name(w, info.inputs[i]);
+        const char *lifted = pw_cast(w, NULL, names[i], &from, XPU_I32);
+        w->values.items[info.inputs[i].id] = lifted;
+    }
+    const char *result = pw_name(w, y);
+    if (pw_is_small(type.dtype)) {
+        wide.dtype = XPU_I32;
+        w->values.items[y.id] = pw_new(w, "int32", &wide);
+    }
+    w->lifts = 1;
+    row->write(w, row);
+    w->lifts = 0;
+    for (uint32_t i = info.input_count; i-- > 0;)
+        if (i < XPU_MAX_RANK && names[i]) w->values.items[info.inputs[i].id] = names[i];
+    if (wide.dtype == type.dtype) return;
+    pw_cast(w, result, w->values.items[y.id], &wide, type.dtype);
+    w->values.items[y.id] = result;
+}
+
+/* uint64 is int64 there, whose numbers from 2^63 on are negative: what depends on their order has no counterpart. */
+static int orders_uint64(const xpu_graph *graph, xpu_node node) {
+    static const xpu_op_id ops[] = {
+        XPU_OP_LESS,       XPU_OP_LESS_OR_EQUAL, XPU_OP_GREATER,     XPU_OP_GREATER_OR_EQUAL,
+        XPU_OP_MAX,        XPU_OP_MIN,           XPU_OP_CLIP,        XPU_OP_DIV,
+        XPU_OP_MOD,        XPU_OP_FMOD,          XPU_OP_SHIFT_RIGHT, XPU_OP_ABS,
+        XPU_OP_SIGN,       XPU_OP_RELU,          XPU_OP_POW,         XPU_OP_TOP,
+        XPU_OP_REDUCE_MAX, XPU_OP_REDUCE_MIN,    XPU_OP_REDUCE_MEAN, XPU_OP_PRELU};
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    if (!info->input_count || xpu_value_at(graph, info->inputs[0])->dtype != XPU_U64) return 0;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (xpu_node_is(graph, node, ops[i])) return 1;
+    const xpu_dtype to = xpu_value_at(graph, xpu_node_output(graph, node, 0))->dtype;
+    return xpu_node_is(graph, node, XPU_OP_CONVERT) && (to == XPU_F32 || to == XPU_F16 || to == XPU_BF16);
+}
+
+static void write_wrapped(pw *w, const pw_row *row, int64_t most) {
+    const xpu_value value = xpu_node_output(w->graph, w->node, 0);
+    const pw_type type = pw_type_of(w, value);
+    const char *result = pw_name(w, value), *wide = pw_new(w, "wide", &type);
+    w->values.items[value.id] = wide;
+    row->write(w, row);
+    w->values.items[value.id] = result;
+    pw_binary(w, result, "bitwise_and", &type, wide, pw_scalar(w, XPU_I64, (double)most));
+}
+
 void pw_write_node(pw *w, xpu_node node) {
     const pw_row *row = &rows[xpu_op_id_of(xpu_node_at(w->graph, node)->op)];
     const xpu_node outer = w->node;
+    const int64_t most = xpu_node_at(w->graph, node)->output_count ? wraps_at(w->graph, node) : 0;
     w->node = node;
-    if (row->write)
+    if (orders_uint64(w->graph, node))
+        pw_refuse(w, "PaddlePaddle has no uint64, and int64 has another order",
+                  "convert the tensor to int64 in the model");
+    else if (row->write && most)
+        write_wrapped(w, row, most);
+    else if (row->write && takes_no_small(w->graph, node))
+        write_lifted(w, row);
+    else if (row->write)
         row->write(w, row);
     else
         pw_refuse(w, row->none ? row->none : xpu_convert_no_row(w->graph, node), "leave the operator out of the model");
     w->node = outer;
 }
 
-static void select_by(pw *w, const char *result, const char *condition, const char *x, const char *y) {
+void pw_where(pw *w, const char *result, const char *condition, const char *x, const char *y) {
     pw_op *op = pw_add(w, "where");
     pw_in(w, op, "Condition", condition);
     pw_in(w, op, "X", x);
@@ -116,15 +221,10 @@ static int is_float(xpu_dtype dtype) {
     return dtype == XPU_F32 || dtype == XPU_F16 || dtype == XPU_BF16 || dtype == XPU_F64;
 }
 
-static const char *bound(pw *w, const char *type, const char *result, const char *x, double limit) {
-    const pw_type gives = pw_operand_type(w, 0);
-    return pw_binary(w, result, type, &gives, x, pw_scalar(w, gives.dtype, limit));
-}
-
 void pw_write_unary(pw *w, const pw_row *row) {
     const pw_type gives = pw_result_type(w, 0);
     if (xpu_node_is(w->graph, w->node, XPU_OP_RELU) && !is_float(gives.dtype)) {
-        bound(w, "elementwise_max", pw_result(w, 0), pw_operand(w, 0), 0);
+        pw_binary(w, pw_result(w, 0), "elementwise_max", &gives, pw_operand(w, 0), pw_scalar(w, gives.dtype, 0));
         return;
     }
     pw_op *op = pw_unary(w, row->name);
@@ -215,7 +315,19 @@ void pw_write_prelu(pw *w, const pw_row *row) {
     (void)row;
     const char *scaled = pw_binary(w, NULL, "elementwise_mul", &type, x, pw_operand(w, 1));
     const char *below = pw_binary(w, NULL, "less_than", &flag, x, pw_scalar(w, type.dtype, 0));
-    select_by(w, pw_result(w, 0), below, scaled, x);
+    pw_where(w, pw_result(w, 0), below, scaled, x);
+}
+
+/* PaddlePaddle shrinks by the threshold or not at all: x + bias below -limit, x - bias above it, else 0. */
+static void shrink_by(pw *w, float limit, float bias) {
+    const pw_type type = pw_result_type(w, 0), flag = pw_as(type, XPU_BOOL), one = {.dtype = type.dtype};
+    const char *x = pw_operand(w, 0);
+    const char *below = pw_binary(w, NULL, "less_than", &flag, x, pw_scalar(w, type.dtype, -(double)limit));
+    const char *above = pw_binary(w, NULL, "greater_than", &flag, x, pw_scalar(w, type.dtype, (double)limit));
+    const char *zero = pw_expand(w, NULL, pw_scalar(w, type.dtype, 0), &one, &type);
+    const char *upper = pw_new(w, "upper", &type);
+    pw_where(w, upper, above, pw_scale(w, NULL, x, &type, 1, -bias), zero);
+    pw_where(w, pw_result(w, 0), below, pw_scale(w, NULL, x, &type, 1, bias), upper);
 }
 
 void pw_write_shrink(pw *w, const pw_row *row) {
@@ -223,7 +335,7 @@ void pw_write_shrink(pw *w, const pw_row *row) {
     const float limit = xpu_node_float(w->graph, w->node, XPU_ATTR_ALPHA);
     (void)row;
     if (bias != 0 && bias != limit) {
-        pw_refuse(w, "PaddlePaddle shrinks by the threshold or not at all", "use one number for both");
+        shrink_by(w, limit, bias);
         return;
     }
     pw_op *op = pw_unary(w, bias == 0 ? "hard_shrink" : "softshrink");
@@ -232,17 +344,63 @@ void pw_write_shrink(pw *w, const pw_row *row) {
 
 /* ---- two and three ---- */
 
+/* An operand of this type; of a lower rank it stands second, or gets dims of 1. */
+static const char *operand_as(pw *w, uint32_t i, xpu_dtype dtype, int rank, pw_type *type) {
+    const char *x = pw_operand(w, i);
+    *type = pw_operand_type(w, i);
+    if (type->dtype != dtype) x = pw_cast(w, NULL, x, type, dtype);
+    type->dtype = dtype;
+    if (i || type->rank >= rank) return x;
+    pw_type wide = {.dtype = dtype, .rank = rank};
+    for (int d = 0; d < rank; d++)
+        wide.dims[d] = d < rank - type->rank ? xpu_dim_const(&w->graph->dims, 1) : type->dims[d - (rank - type->rank)];
+    x = pw_reshape(w, NULL, x, type, &wide);
+    *type = wide;
+    return x;
+}
+
 void pw_write_binary(pw *w, const pw_row *row) {
-    const pw_type gives = pw_result_type(w, 0), a = pw_operand_type(w, 0), b = pw_operand_type(w, 1);
-    const char *x = pw_operand(w, 0), *y = pw_operand(w, 1);
-    /* An operand of a lower rank stands second, or gets dims of 1. */
-    if (a.rank < b.rank) {
-        pw_type wide = {.dtype = a.dtype, .rank = b.rank};
-        for (int i = 0; i < b.rank; i++)
-            wide.dims[i] = i < b.rank - a.rank ? xpu_dim_const(&w->graph->dims, 1) : a.dims[i - (b.rank - a.rank)];
-        x = pw_reshape(w, NULL, x, &a, &wide);
+    const pw_type y = pw_result_type(w, 0), given = pw_operand_type(w, 1);
+    pw_type a;
+    const char *x = operand_as(w, 0, pw_operand_type(w, 0).dtype, given.rank, &a);
+    pw_binary(w, pw_result(w, 0), row->name, &y, x, pw_operand(w, 1));
+}
+
+/* By 2^n, in steps of at most 32 bits, as int64: up to 64 bits are shifted out, or copies of the sign in. */
+void pw_write_shift(pw *w, const pw_row *row) {
+    enum { STEP = 32, STEPS = 2 };
+    const int is_left = xpu_node_is(w->graph, w->node, XPU_OP_SHIFT_LEFT);
+    const pw_type y = pw_result_type(w, 0), wide = pw_as(y, XPU_I64);
+    pw_type a, b;
+    const char *x = operand_as(w, 0, XPU_I64, y.rank, &a), *by = operand_as(w, 1, XPU_I64, 0, &b);
+    for (int i = 0; i < STEPS; i++) {
+        const pw_type real = pw_as(b, XPU_F32);
+        const int64_t most = i ? STEP - !is_left : STEP;
+        const char *now = pw_binary(w, NULL, "elementwise_min", &b, by, pw_scalar(w, XPU_I64, (double)most));
+        by = pw_binary(w, NULL, "elementwise_sub", &b, by, now);
+        const char *power = pw_cast(w, NULL, now, &b, XPU_F32);
+        const char *two = pw_scale(w, NULL, power, &real, 0, 2);
+        power = pw_cast(w, NULL, pw_binary(w, NULL, "elementwise_pow", &real, two, power), &real, XPU_I64);
+        if (!is_left) {
+            const char *rest = pw_binary(w, NULL, "elementwise_mod", &wide, x, power);
+            x = pw_binary(w, NULL, "elementwise_sub", &wide, x, rest);
+        }
+        x = pw_binary(w, i + 1 == STEPS && y.dtype == XPU_I64 ? pw_result(w, 0) : NULL, row->name, &wide, x, power);
     }
-    pw_binary(w, pw_result(w, 0), row->name, &gives, x, y);
+    if (y.dtype != XPU_I64) pw_cast(w, pw_result(w, 0), x, &wide, y.dtype);
+}
+
+/* PaddlePaddle's remainder has the divisor's sign: that of the sizes, with the sign of the first one. */
+void pw_write_fmod(pw *w, const pw_row *row) {
+    const pw_type y = pw_result_type(w, 0), flag = pw_as(y, XPU_BOOL), b = pw_operand_type(w, 1);
+    pw_type a;
+    const char *x = operand_as(w, 0, y.dtype, y.rank, &a);
+    x = pw_expand(w, NULL, x, &a, &y);
+    const char *size = pw_make(w, NULL, NULL, "abs", &y, x, NULL);
+    const char *by = pw_make(w, NULL, NULL, "abs", &b, pw_operand(w, 1), NULL);
+    const char *rest = pw_binary(w, NULL, row->name, &y, size, by);
+    const char *below = pw_binary(w, NULL, "less_than", &flag, x, pw_scalar(w, y.dtype, 0));
+    pw_where(w, pw_result(w, 0), below, pw_scale(w, NULL, rest, &y, -1, 0), rest);
 }
 
 /* Operands have one shape. */
@@ -254,5 +412,5 @@ void pw_write_where(pw *w, const pw_row *row) {
         const pw_type type = pw_operand_type(w, i);
         operands[i] = pw_expand(w, NULL, pw_operand(w, i), &type, &gives);
     }
-    select_by(w, pw_result(w, 0), operands[0], operands[1], operands[2]);
+    pw_where(w, pw_result(w, 0), operands[0], operands[1], operands[2]);
 }

@@ -3,13 +3,12 @@
 
 #include "convert/paddle_writer.h"
 
-/* Elements first .. first + 1 of an int32 vector. */
-static const char *element(pw *w, const char *list, int64_t at) {
-    const pw_type one = pw_scalar_list(w, XPU_I32, 1);
-    const int64_t axis = 0, first = at, end = at + 1, flag = 1;
+const char *pw_part(pw *w, const char *result, const char *x, const pw_type *gives, int64_t axis, int64_t first,
+                    int64_t end) {
+    const int64_t flag = 1;
     pw_op *op = pw_add(w, "slice");
-    const char *result = pw_new(w, "size", &one);
-    pw_in(w, op, "Input", list);
+    if (!result) result = pw_new(w, "part", gives);
+    pw_in(w, op, "Input", x);
     pw_out(w, op, "Out", result);
     pw_ints(w, op, "axes", &axis, 1);
     pw_ints(w, op, "starts", &first, 1);
@@ -19,13 +18,34 @@ static const char *element(pw *w, const char *list, int64_t at) {
     return result;
 }
 
-static const char *shape_of(pw *w, xpu_value value) {
-    const pw_type list = pw_scalar_list(w, XPU_I32, xpu_value_at(w->graph, value)->rank);
+/* Element `at` of an int32 vector. */
+static const char *element(pw *w, const char *list, int64_t at) {
+    const pw_type one = pw_scalar_list(w, XPU_I32, 1);
+    return pw_part(w, NULL, list, &one, 0, at, at + 1);
+}
+
+const char *pw_shape_list(pw *w, const char *name, int rank) {
+    const pw_type list = pw_scalar_list(w, XPU_I32, rank);
     pw_op *op = pw_add(w, "shape");
     const char *result = pw_new(w, "shape", &list);
-    pw_in(w, op, "Input", pw_name(w, value));
+    pw_in(w, op, "Input", name);
     pw_out(w, op, "Out", result);
     return result;
+}
+
+const char *pw_counted(pw *w, const char *end, const pw_type *gives) {
+    const char *first = pw_number(w, XPU_I32, 0), *step = pw_number(w, XPU_I32, 1);
+    pw_op *op = pw_add(w, "range");
+    const char *list = pw_new(w, "range", gives);
+    pw_in(w, op, "Start", first);
+    pw_in(w, op, "End", end);
+    pw_in(w, op, "Step", step);
+    pw_out(w, op, "Out", list);
+    return list;
+}
+
+static const char *shape_of(pw *w, xpu_value value) {
+    return pw_shape_list(w, pw_name(w, value), xpu_value_at(w->graph, value)->rank);
 }
 
 /* Element of an integer tensor as int32 [1]. */
@@ -102,6 +122,22 @@ const char *pw_sizes(pw *w, const xpu_dim *dims, int count) {
     return result;
 }
 
+/* An empty tensor, which PaddlePaddle does not reshape to: it has no elements that could differ. */
+static const char *nothing(pw *w, const char *result, const pw_type *gives, int64_t *shape, int open) {
+    for (int i = 0; i < gives->rank; i++)
+        if (shape[i] == 0 && !xpu_dim_is_const(&w->graph->dims, gives->dims[i], &shape[i])) open++;
+    const char *sizes = open ? pw_sizes(w, gives->dims, gives->rank) : NULL;
+    pw_op *op = pw_add(w, "fill_constant");
+    if (!result) result = pw_new(w, "nothing", gives);
+    if (sizes) pw_in(w, op, "ShapeTensor", sizes);
+    pw_out(w, op, "Out", result);
+    pw_longs(w, op, "shape", shape, (uint32_t)gives->rank);
+    pw_float(w, op, "value", 0);
+    pw_string(w, op, "str_value", "0");
+    pw_int(w, op, "dtype", pw_code(gives->dtype));
+    return result;
+}
+
 const char *pw_reshape(pw *w, const char *result, const char *x, const pw_type *from, const pw_type *to) {
     int64_t shape[XPU_MAX_RANK];
     int open = 0, empty = 0;
@@ -125,7 +161,7 @@ const char *pw_reshape(pw *w, const char *result, const char *x, const pw_type *
             open++;
         }
     }
-    if (empty) pw_refuse(w, "PaddlePaddle does not reshape to an empty tensor", "fix the shapes with --shape");
+    if (empty) return nothing(w, result, &type, shape, open);
     const char *sizes = open > 1 ? pw_sizes(w, to->dims, to->rank) : NULL;
     result = pw_make(w, &op, result, "reshape2", &type, x, NULL);
     if (sizes) pw_in(w, op, "Shape", sizes);

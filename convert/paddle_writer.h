@@ -84,6 +84,7 @@ typedef struct {
     XPU_ARRAY(const char *) sizes;  /* by dim */
     XPU_ARRAY(uint32_t) sizes_made; /* dims, in order: what a body made is not known behind it */
     xpu_node node;
+    int lifts; /* int8, uint8, int16 and bool are int32 in the node that is being written */
 } pw;
 
 /* ---- paddle_nodes.c ---- */
@@ -133,7 +134,9 @@ pw_type pw_operand_type(pw *w, uint32_t i);
 pw_type pw_result_type(pw *w, uint32_t i);
 const char *pw_parameter(pw *w, const char *word, const xpu_tensor *tensor); /* copied */
 
-int pw_code(xpu_dtype dtype); /* VarType.Type; -1: PaddlePaddle has none */
+int pw_code(xpu_dtype dtype);       /* VarType.Type; -1: PaddlePaddle has none */
+xpu_dtype pw_held(xpu_dtype dtype); /* what holds its elements there: int64 for uint16, uint32 and uint64 */
+int pw_is_small(xpu_dtype dtype);   /* fits into int32 */
 int pw_const_dims(pw *w, const pw_type *type, int64_t *dims);
 void pw_refuse(pw *w, const char *why, const char *hint);
 
@@ -146,6 +149,20 @@ const char *pw_reshape(pw *w, const char *result, const char *x, const pw_type *
 const char *pw_transpose(pw *w, const char *result, const char *x, const pw_type *to, const int64_t *perm);
 /* x broadcast to `to`; x itself where it has that shape. */
 const char *pw_expand(pw *w, const char *result, const char *x, const pw_type *from, const pw_type *to);
+
+/* Elements first .. end - 1 of an axis; `result` NULL: an intermediate one. */
+const char *pw_part(pw *w, const char *result, const char *x, const pw_type *gives, int64_t axis, int64_t first,
+                    int64_t end);
+/* 0, 1, ... below `end`, an int32 [1]. */
+const char *pw_counted(pw *w, const char *end, const pw_type *gives);
+const char *pw_shape_list(pw *w, const char *name, int rank); /* int32 [rank] */
+
+/* ---- paddle_axes.c ---- */
+
+/* The node's result, padded by "edge" or "reflect" along any axis of a known size. */
+void pw_pad_places(pw *w, const char *x, const pw_type *from, const int64_t *begin, const int64_t *end,
+                   const char *mode);
+int pw_resample_axis(pw *w, int axis); /* 0: nothing written */
 
 /* ---- paddle_control.c ---- */
 
@@ -164,6 +181,7 @@ typedef struct pw_row {
     const char *none;
 } pw_row;
 void pw_write_node(pw *w, xpu_node node);
+void pw_where(pw *w, const char *result, const char *condition, const char *x, const char *y);
 /* x rounded to whole numbers, the even one of two. */
 const char *pw_round(pw *w, const char *result, const char *x, const pw_type *type);
 
@@ -174,7 +192,7 @@ const char *pw_round(pw *w, const char *result, const char *x, const pw_type *ty
     X(conv) X(conv_transpose) X(pool) X(global_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)              \
     X(quantize) X(dequantize) X(resample) X(repeat)                                                                    \
     X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_elements) X(gather_nd) X(scatter_elements) \
-    X(scatter_nd) X(top) X(random) X(nonzero_counts) X(nonzero) X(range) X(pad) X(dim_values) X(if) X(loop) X(recurrent)
+    X(scatter_nd) X(top) X(nms) X(shift) X(fmod) X(random) X(nonzero_counts) X(nonzero) X(range) X(pad) X(dim_values) X(if) X(loop) X(recurrent)
 /* clang-format on */
 #define X(name) void pw_write_##name(pw *w, const pw_row *row);
 PW_WRITES(X)

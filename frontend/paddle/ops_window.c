@@ -241,6 +241,13 @@ xpu_value xpu_paddle_convert_interp(xpu_paddle_node *node) {
                         .axes = {axes, (size_t)spatial}};
     form.coordinates = corners ? "align_corners" : is_nearest || (mode == 1 && !is_cubic) ? "asymmetric" : "half_pixel";
     if (!read_sizes(node, spatial, old, &form)) return failed;
+    /* Of an axis that becomes one element it is the first one. */
+    for (size_t i = 0; i < form.sizes.count && !corners && strcmp(form.coordinates, "half_pixel") == 0 && !is_cubic;
+         i++) {
+        int64_t size;
+        if (xpu_dim_is_const(&node->build.graph->dims, form.sizes.items[i], &size) && size == 1)
+            form.coordinates = "pytorch_half_pixel";
+    }
     fe_builder b = begin(node, moved, &x);
     return end(node, moved, &b, fe_resize(&b, x, &form));
 }

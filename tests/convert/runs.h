@@ -80,6 +80,23 @@ static inline void bind_symbols(const xpu_graph *graph, const xpu_tensor *inputs
     xpu_symbols_bound(graph, symbols);
 }
 
+/* Unsigned integers are int64 in PaddlePaddle: elements as another of these types. */
+static inline xpu_tensor convert_retyped(xpu_arena *arena, const xpu_tensor *x, xpu_dtype dtype) {
+    const xpu_dtype of = x->dtype == XPU_I64 ? dtype : x->dtype, to = x->dtype == XPU_I64 ? x->dtype : dtype;
+    const int is_held = to == XPU_I64 && (of == XPU_U16 || of == XPU_U32 || of == XPU_U64);
+    if (x->dtype == dtype || !is_held) return *x;
+    xpu_tensor y = *x;
+    const size_t from = xpu_dtype_bytes(x->dtype), bytes = xpu_dtype_bytes(dtype), n = (size_t)xpu_tensor_count(x);
+    y.dtype = dtype;
+    char *data = y.data = xpu_alloc(arena, n * bytes + 1);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t element = 0;
+        memcpy(&element, (const char *)x->data + i * from, from);
+        memcpy(data + i * bytes, &element, bytes);
+    }
+    return y;
+}
+
 /* Runs a graph on the inputs of these names; an input that is not there is the one of its place. */
 static inline convert_run convert_run_model(xpu_arena *arena, const char *path, const convert_options *given,
                                             const xpu_named_tensors *in) {
@@ -95,6 +112,7 @@ static inline convert_run convert_run_model(xpu_arena *arena, const char *path, 
             for (uint32_t k = 0; k < in->count; k++) {
                 if (strcmp(in->items[k].name, name) == 0) inputs[i] = in->items[k].tensor;
             }
+            inputs[i] = convert_retyped(arena, &inputs[i], xpu_value_at(graph, graph->inputs.items[i])->dtype);
         }
         int64_t *symbols = XPU_NEW_ARRAY(arena, int64_t, graph->dims.symbols.count + 1);
         bind_symbols(graph, inputs, symbols);

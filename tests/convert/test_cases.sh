@@ -68,6 +68,17 @@ check 0 '' grep -aoFm1 float32_nearest/y/sizes "$folder/scaled.onnx"
 check 1 '' grep -aoF float32_nearest/y/scales "$folder/scaled.onnx"
 check 0 'no difference' "$validate" tests/sweep/Resize-13.onnx "$folder/scaled.onnx"
 
+# What PaddlePaddle has under another name or in another type
+for form in pdmodel json; do
+    check 0 '' "$convert" -q tests/networks/6.onnx -o "$folder/boxes.$form"
+    check 0 '' grep -aoFm1 multiclass_nms3 "$folder/boxes.$form"
+    check 0 '' "$convert" -q tests/sweep/Pad-19.onnx -o "$folder/pad.$form"
+    check 0 '' grep -aoFm1 pad3d "$folder/pad.$form"
+done
+check 0 'warning [convert-type]' "$convert" tests/sweep/Add-14.onnx -o "$folder/add.pdmodel"
+check 1 'int64 has another order' "$convert" tests/sweep/Less-13.onnx -o "$folder/less.pdmodel"
+check 0 '' test ! -e "$folder/less.pdmodel"
+
 # Options of ONNX files are refused for others
 check 2 "error [usage] option '--opset'" "$convert" $models/relu.onnx --opset=17 -o "$folder/relu.json"
 check 2 "error [usage] option '--external-data'" "$convert" $models/relu.onnx --external-data -o "$folder/relu.pdmodel"

@@ -12,7 +12,12 @@ import numpy as np
 os.environ["GLOG_minloglevel"] = "3"
 
 
+UNSIGNED = (np.uint16, np.uint32, np.uint64)  # int64 in PaddlePaddle
+
+
 def difference(found, expected):
+    if expected.dtype in UNSIGNED:
+        found = found.astype(expected.dtype)
     if found.shape != expected.shape:
         return np.inf
     a, b = (v.astype(np.int64 if v.dtype == bool else np.float64) for v in (found, expected))
@@ -23,6 +28,8 @@ def difference(found, expected):
 
 
 def inputs_of(path):
+    if not os.path.exists(path):
+        return {}
     return {"x": np.load(path)} if path.endswith(".npy") else dict(np.load(path))
 
 
@@ -54,7 +61,8 @@ def run_paddle(prefix, inputs):
     executor = paddle.static.Executor(paddle.CPUPlace())
     with paddle.static.scope_guard(paddle.static.Scope()):
         program, feeds, fetches = paddle.static.load_inference_model(prefix, executor)
-        results = executor.run(program, feed={n: inputs[n] for n in feeds}, fetch_list=fetches)
+        feed = {n: inputs[n].astype(np.int64) if inputs[n].dtype in UNSIGNED else inputs[n] for n in feeds}
+        results = executor.run(program, feed=feed, fetch_list=fetches)
     if os.path.exists(prefix + ".json"):
         ops = json.load(open(prefix + ".json"))["program"]["regions"][0]["blocks"][0]["ops"]
         names = [a["AT"]["D"] for op in ops if op["#"] == "1.fetch" for a in op["A"] if a["N"] == "name"]

@@ -24,6 +24,10 @@ for model in tests/paddle/control/*.pdmodel tests/loops/{append,grow,if,loop,sca
         [ ! -e "$inputs" ] || add "$(basename "${model%.*}")" "$model" "$inputs" "${inputs%_in.npz}_out.npz"
     done
 done
+# Random networks as people have them; operators in forms that PaddlePaddle has none for
+for model in tests/networks/*.onnx tests/sweep/{AveragePool-22,LpPool-2,MaxPool-12,Pad-19,Tile-13}.onnx; do
+    add "$(basename "$model" .onnx)" "$model" "${model%.*}_in.npz" "${model%.*}_out.npz"
+done
 for net in det rec; do
     model=$shared/models/paddle/ch_PP-OCRv4_$net/inference.pdmodel
     [ -e "$model" ] && add $net "$model" tests/paddle/ocr_${net}_in.npz tests/paddle/ocr_${net}_out.npz
@@ -36,6 +40,13 @@ done
 status=0
 for run in "onnx:${PYTHON:-}" "pdmodel:${PADDLE2:-}" "json:${PADDLE3:-}"; do
     [ -n "${run#*:}" ] || continue
-    FLAGS_use_mkldnn=0 "${run#*:}" tests/convert/validate.py "${run%%:*}" "$folder" 2>/dev/null || status=1
+    FLAGS_use_mkldnn=0 "${run#*:}" tests/convert/validate.py "${run%%:*}" "$folder" 2>/dev/null >"$folder/${run%%:*}.said" || status=1
 done
+# A line for each model: the worst difference of each format, or what is wrong
+awk '{ name = $2; format = $1; $1 = $2 = ""; sub(/^ */, ""); sub(/ *$/, "")
+        if (!(name in seen)) { seen[name] = ++count; names[count] = name }
+        if ($0 + 0 >= said[name, format] + 0 || NF > 1) said[name, format] = $0 }
+    END { printf "%-24s %-10s %-10s %s\n", "", "onnx", "pdmodel", "json"
+        for (i = 1; i <= count; i++) printf "%-24s %-10s %-10s %s\n", names[i], said[names[i], "onnx"],
+            said[names[i], "pdmodel"], said[names[i], "json"] }' "$folder"/{onnx,pdmodel,json}.said 2>/dev/null
 exit $status

@@ -56,6 +56,8 @@ static void run_line(xpu_arena *arena, const char *folder, char *formats, const 
     const convert_run before = convert_run_model(arena, model, &options, &inputs);
     convert_run after = convert_run_model(arena, from, &none, &inputs);
     if (after.problem) after = convert_run_model(arena, from, &options, &inputs);
+    for (uint32_t i = 0; i < after.count && i < before.count && !after.problem && !before.problem; i++)
+        after.outputs[i] = convert_retyped(arena, &after.outputs[i], before.outputs[i].dtype);
     if (before.problem || after.problem) {
         printf("wrong %s %s: ", model, before.problem ? "before" : "behind");
         print_line(before.problem ? before.problem : after.problem);
