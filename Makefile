@@ -288,7 +288,7 @@ $(BUILD)/tests/fuzz/hostile: $(FUZZ_O) $(TEST_LIB) $(LIBALL)
 .PHONY: hostile
 hostile:
 	$(Q)$(MAKE) $(PARALLEL) --no-print-directory SAN=address,undefined BUILD=$(patsubst %/tests/fuzz/hostile,%,$(SAN_BIN)) $(SAN_BIN)
-tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) $(BUILD)/tests/bench/run_bench hostile
+tests: $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF) $(BUILD)/tests/bench/run_bench $(BUILD)/tests/bench/read_bench hostile
 test: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory all tests chips units
 	@scripts/test $(BUILD) $(TEST_BIN) $(wildcard tests/*/test_*.sh)
