@@ -31,8 +31,9 @@ typedef struct xpu_mem {
     size_t peak_bytes;
     xpu_kept *kept; /* files that no output may replace, newest first; in an arena of their own */
     xpu_arena *kept_arena;
-    int keeps_reads;            /* files that are read are kept */
-    int (*stop)(void *context); /* the caller's hook: not 0 when the work shall end; or NULL */
+    const struct xpu_given_file *given; /* base/file.h: a file that is in memory; or NULL */
+    int keeps_reads;                    /* files that are read are kept */
+    int (*stop)(void *context);         /* the caller's hook: not 0 when the work shall end; or NULL */
     void *stop_context;
     /* For the error that memory ran out. What is being done, "pass" and "fold"; NULL: nobody has said. */
     const char *doing_kind, *doing_name;

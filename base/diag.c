@@ -326,6 +326,48 @@ static void put_in_stream(void *context, const char *piece) {
     fputs(piece, context);
 }
 
+/* ---- JSON ---- */
+
+static void put_in_json(void *context, const char *piece) {
+    for (; *piece; piece++) {
+        if (*piece == '"' || *piece == '\\') fputc('\\', context);
+        fputs(*piece == '\n' ? "\\n" : (const char[]){*piece, '\0'}, context);
+    }
+}
+
+static void put_member(FILE *stream, const char *key, const char *text, escape_kind kind) {
+    if (!text) return;
+    fprintf(stream, ", \"%s\": \"", key);
+    put_piece(text, kind, put_in_json, stream);
+    fputc('"', stream);
+}
+
+char *xpu_diags_json(const xpu_diags *diags) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = diags->count && !xpu_alloc_fails() ? open_memstream(&text, &length) : NULL;
+    if (!stream) return NULL;
+    for (size_t i = 0; i < diags->count; i++) {
+        const xpu_diag *diag = &diags->items[i];
+        fprintf(stream, "%s{\"severity\": \"%s\", \"status\": %d", i ? ",\n " : "[", severity_names[diag->severity],
+                (int)diag->status);
+        put_member(stream, "rule", diag->rule, MESSAGE);
+        put_member(stream, "file", diag->file, MESSAGE);
+        put_member(stream, "where", diag->where, MESSAGE);
+        put_member(stream, "what", diag->what, LINES);
+        put_member(stream, "why", diag->why, LINES);
+        put_member(stream, "hint", diag->hint, LINES);
+        fputc('}', stream);
+    }
+    fputs("]\n", stream);
+    const int failed = ferror(stream);
+    if (fclose(stream) == 0 && !failed) return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- printing ---- */
+
 static void print_diag(const xpu_diag *diag, FILE *stream) {
     put_text(diag, put_in_stream, stream);
     fputc('\n', stream);

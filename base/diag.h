@@ -82,6 +82,10 @@ size_t xpu_diag_text(const xpu_diags *diags, size_t index, char *buffer, size_t 
 /* Every entry in its text form, a newline after each. */
 char *xpu_diags_text(const xpu_diags *diags, xpu_arena *arena);
 
+/* Every entry as an object of a JSON array, in malloc'd memory: severity, status, rule, what, and where they are there
+ * file, where, why, hint; escaped as in the text form. NULL: there is no entry, or memory ran out. */
+char *xpu_diags_json(const xpu_diags *diags);
+
 /* Every entry in its text form, one newline after each, then how many were dropped; for the mains of tools. */
 void xpu_diags_print(const xpu_diags *diags, FILE *stream);
 /* The same with what is said more than three times (of more than ten errors: more than once), differing in its place

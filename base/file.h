@@ -5,10 +5,22 @@
 #include "base/diag.h"
 #include "base/keep.h"
 
+/* A file that is in the caller's memory: xpu_file_open finds it under this path, and no other file, where it is `given`
+ * of the arena's xpu_mem. */
+typedef struct xpu_given_file {
+    const char *path;
+    const void *bytes;
+    uint64_t size;
+} xpu_given_file;
+
+/* The file of this path that is in memory; or NULL. */
+const xpu_given_file *xpu_file_given(xpu_arena *arena, const char *path);
+
 /* A file open for reading at arbitrary offsets. */
 typedef struct {
-    int fd;
-    uint64_t size; /* bytes, when it was opened */
+    int fd;            /* -1: it is in memory */
+    const void *bytes; /* then: these */
+    uint64_t size;     /* bytes, when it was opened */
     const char *path;
 } xpu_file;
 

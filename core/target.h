@@ -27,6 +27,7 @@ typedef struct {
     uint32_t source_nodes;       /* operators in the source model */
     int strip;
     uint32_t clang_seconds; /* --clang-seconds: that a compiler or linker may run; 0: the target's own limit */
+    const char *zig;        /* has clang and lld in it, for where they are not installed; or NULL */
 } xpu_compile_options;
 
 struct xpu_match;

@@ -20,6 +20,7 @@ void xpuc_end_temporaries(void) {
 void xpuc_error_clear(xpuc_error *error) {
     if (!error) return;
     free(error->text);
+    free(error->json);
     *error = (xpuc_error){.status = 0};
 }
 
@@ -35,17 +36,17 @@ void xpuc_result_clear(xpuc_result *result) {
 
 /* ---- what goes out ---- */
 
-char *xpu_messages(const xpu_diags *diags, int grouped) {
-    char *text = NULL;
+xpuc_error xpu_error_of(int status, const xpu_diags *diags, int grouped) {
+    xpuc_error error = {.status = status, .json = xpu_diags_json(diags)};
     size_t length = 0;
-    FILE *stream = diags->count ? open_memstream(&text, &length) : NULL;
-    if (!stream) return NULL;
+    FILE *stream = diags->count ? open_memstream(&error.text, &length) : NULL;
+    if (!stream) return error;
     if (grouped)
         xpu_diags_print_grouped(diags, stream);
     else
         xpu_diags_print(diags, stream);
     fclose(stream);
-    return text;
+    return error;
 }
 
 static void *give(xpu_arena *arena, const void *data, size_t length) {
@@ -64,8 +65,9 @@ char *xpu_give_text(xpu_arena *arena, const char *text) {
 
 typedef struct {
     const char *call, *path, *output;
-    const xpu_built *built; /* instead of the file at path */
-    int to_file;            /* 0: into result->bytes */
+    const xpu_built *built;       /* instead of the file at path */
+    const xpu_given_file *memory; /* the same, under that path */
+    int to_file;                  /* 0: into result->bytes */
     const xpuc_options *options;
     xpuc_result *result;
     xpu_diags *diags;
@@ -154,6 +156,7 @@ static void attempt(const request *r, xpu_status (*work)(const request *, xpu_ar
     xpu_mem mem;
     xpu_mem_init(&mem);
     xpu_keep_what_is_read(&mem);
+    mem.given = r->memory;
     if (r->options) {
         mem.stop = r->options->stop;
         mem.stop_context = r->options->stop_context;
@@ -166,7 +169,7 @@ static void attempt(const request *r, xpu_status (*work)(const request *, xpu_ar
         if (!error->status) error->status = (int)xpu_diags_status(r->diags);
     }
     xpu_mem_release(&mem);
-    error->text = xpu_messages(r->diags, r->options && r->options->group_messages);
+    *error = xpu_error_of(error->status, r->diags, r->options && r->options->group_messages);
     if (error->status) {
         char *dump = r->result->dump;
         r->result->dump = NULL;
@@ -178,6 +181,7 @@ static void attempt(const request *r, xpu_status (*work)(const request *, xpu_ar
 /* What is wrong with the call itself; NULL: nothing. */
 static const char *problem_of(const request *r) {
     if (!r->path) return r->built ? "the network is NULL" : "the path is NULL";
+    if (r->memory && !r->memory->bytes) return "the bytes are NULL";
     if (!r->result) return "the result is NULL";
     if (r->built && r->options && r->options->values) return "options.values is set; a network is built with constants";
     if (r->built && r->options && r->options->shapes) return "options.shapes is set; inputs of a network have shapes";
@@ -193,12 +197,12 @@ static int guarded(request *r, xpu_status (*work)(const request *, xpu_arena *),
     r->diags = &diags;
     if (r->result) *r->result = (xpuc_result){.bytes = NULL};
     if (problem) {
-        own.status = (int)xpu_error(&diags, XPU_EUSAGE, NULL, "argument", r->call, "the call cannot be made", problem,
-                                    r->built ? "xpuc_build.h says what it takes" : "xpuc.h says what it takes");
-        own.text = xpu_messages(&diags, 0);
+        xpu_error(&diags, XPU_EUSAGE, NULL, "argument", r->call, "the call cannot be made", problem,
+                  r->built ? "xpuc_build.h says what it takes" : "xpuc.h says what it takes");
+        own = xpu_error_of(XPU_EUSAGE, &diags, 0);
     } else if (r->built && r->built->diags->errors) {
-        own.status = (int)xpu_diags_status(r->built->diags);
-        own.text = xpu_messages(r->built->diags, r->options && r->options->group_messages);
+        own = xpu_error_of((int)xpu_diags_status(r->built->diags), r->built->diags,
+                           r->options && r->options->group_messages);
     } else {
         attempt(r, work, &own);
     }
@@ -225,6 +229,13 @@ int xpu_compile_built(const char *call, const xpu_built *built, const char *outp
 
 int xpuc_compile_file(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error) {
     return guarded(&(request){"xpuc_compile_file", path, .options = options, .result = result}, compile, error);
+}
+
+int xpuc_compile_memory(const void *bytes, size_t size, const char *name, const xpuc_options *options,
+                        xpuc_result *result, xpuc_error *error) {
+    const xpu_given_file memory = {name, bytes, size};
+    return guarded(&(request){"xpuc_compile_memory", name, .memory = &memory, .options = options, .result = result},
+                   compile, error);
 }
 
 int xpuc_compile_to_file(const char *path, const char *output, const xpuc_options *options, xpuc_result *result,

@@ -118,6 +118,8 @@ static char *describe_program(xpu_pipeline *p) {
 
 int xpu_is_program(const xpu_pipeline *p) {
     char magic[4] = {0};
+    const xpu_given_file *given = xpu_file_given(p->arena, p->path);
+    if (given) return given->size >= sizeof magic && memcmp(given->bytes, "\177ELF", sizeof magic) == 0;
     FILE *file = fopen(p->path, "rb");
     if (!file) return 0;
     int is_elf = fread(magic, 1, sizeof magic, file) == sizeof magic && memcmp(magic, "\177ELF", sizeof magic) == 0;

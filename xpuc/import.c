@@ -191,7 +191,8 @@ static xpu_status refuse(const xpu_pipeline *p, const char *why, const char *hin
 
 xpu_status xpu_check_format(const xpu_pipeline *p) {
     const char *ending = strrchr(xpu_path_name(p->path), '.');
-    if (access(p->path, F_OK) != 0 && !xpu_file_open(p->arena, p->path, p->diags)) return xpu_diags_status(p->diags);
+    int is_there = xpu_file_given(p->arena, p->path) || access(p->path, F_OK) == 0;
+    if (!is_there && !xpu_file_open(p->arena, p->path, p->diags)) return xpu_diags_status(p->diags);
     for (size_t i = 0; ending && i < sizeof refused / sizeof *refused; i++) {
         if (strcasecmp(ending, refused[i].ending) != 0) continue;
         return refuse(p,

@@ -46,7 +46,7 @@ xpuc_network *xpuc_network_new(const char *name, xpuc_error *error) {
     xpu_diags diags;
     xpu_diags_init(&diags);
     int status = (int)xpu_error_oom(&diags);
-    if (error) *error = (xpuc_error){.status = status, .text = xpu_messages(&diags, 0)};
+    if (error) *error = xpu_error_of(status, &diags, 0);
     xpu_diags_clear(&diags);
     xpuc_network_free(network);
     return NULL;
@@ -380,7 +380,7 @@ const char *xpuc_type(xpuc_network *network, xpuc_value value) {
 int xpuc_network_check(const xpuc_network *network, xpuc_error *error) {
     int status = network ? (int)xpu_diags_status(&network->diags) : XPU_EUSAGE;
     if (!error) return status;
-    *error = (xpuc_error){.status = status, .text = network ? xpu_messages(&network->diags, 0) : NULL};
+    *error = network ? xpu_error_of(status, &network->diags, 0) : (xpuc_error){.status = status};
     return status;
 }
 

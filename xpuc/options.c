@@ -186,7 +186,8 @@ xpu_status xpu_check_options(xpu_pipeline *p) {
                                        .source_name = xpu_path_name(p->path),
                                        .resources = xpu_find_resources(p->arena, wanted->resources),
                                        .strip = wanted->strip,
-                                       .clang_seconds = wanted->clang_seconds};
+                                       .clang_seconds = wanted->clang_seconds,
+                                       .zig = wanted->zig ? wanted->zig : xpu_environment("XPU_ZIG")};
     const char *device = xpu_path_join(p->arena, p->options.resources, "device"); /* clang and lld read what is there */
     xpu_keep_files(p->arena, device, "*");
     xpu_keep_files(p->arena, xpu_path_join(p->arena, device, "include"), "*");

@@ -96,6 +96,8 @@ extern const xpu_services xpu_target_services;
 
 /* resources.c: the folder that holds configs/ and device/. */
 const char *xpu_find_resources(xpu_arena *arena, const char *wanted);
+/* A variable of the environment; NULL where it is not set, or empty. */
+const char *xpu_environment(const char *name);
 
 /* shape.c: "x=N,3,32..224:32,W=1..8". */
 xpu_status xpu_shape_parse(xpu_arena *arena, const char *text, xpu_shape_spec *spec, xpu_diags *diags);
@@ -154,8 +156,9 @@ char *xpu_describe(xpu_pipeline *pipeline);
 /* api.c: xpuc_network_compile (`output` NULL and to_file 0) and xpuc_network_compile_to_file. */
 int xpu_compile_built(const char *call, const xpu_built *built, const char *output, int to_file,
                       const xpuc_options *options, xpuc_result *result, xpuc_error *error);
-/* Every message on lines of its own, or grouped, malloc'd; NULL where there is none, or no memory for it. */
-char *xpu_messages(const xpu_diags *diags, int grouped);
+/* The caller's error object: every message on lines of its own, or grouped, and as JSON; no texts where there is no
+ * message, or no memory for them. */
+xpuc_error xpu_error_of(int status, const xpu_diags *diags, int grouped);
 /* A malloc'd copy for the caller of the API; NULL of NULL. */
 char *xpu_give_text(xpu_arena *arena, const char *text);
 

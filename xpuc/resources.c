@@ -5,13 +5,18 @@
 
 #include "xpuc/pipeline.h"
 
+const char *xpu_environment(const char *name) {
+    const char *value = getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
 /* Found beside the library or program that holds this code: lib/../share/xpu, bin/../share/xpu; a program of the build
  * folder may lie deeper. Where nothing is found, the first place is named, so that messages show where to look. */
 const char *xpu_find_resources(xpu_arena *arena, const char *wanted) {
     enum { LEVELS = 3 };
-    const char *environment = getenv("XPU_RESOURCES");
     if (wanted) return wanted;
-    if (environment && environment[0]) return environment;
+    const char *environment = xpu_environment("XPU_RESOURCES");
+    if (environment) return environment;
     Dl_info info;
     char resolved[PATH_MAX];
     const char *self = "/proc/self/exe";

@@ -228,7 +228,7 @@ int xpuc_validate(const char *a, const char *b, const xpuc_validate_options *opt
                                     problem, "xpuc_validate.h says what it takes");
     else
         attempt(&v, &own);
-    own.text = xpu_messages(&diags, 0);
+    own = xpu_error_of(own.status, &diags, 0);
     xpu_diags_clear(&diags);
     if (own.status && !(own.status == XPU_EDIFF && result->text)) xpuc_validation_clear(result);
     int status = own.status;

@@ -9,7 +9,7 @@
 #include "sim/func/memory.h"
 #include "sim/harness/harness.h"
 
-static xpurt_rtl_options next_options;
+static _Thread_local xpurt_rtl_options next_options;
 
 /* ---- What the chip calls while it runs ---- */
 

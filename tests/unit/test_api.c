@@ -16,7 +16,7 @@
 
 enum { PIXELS = 256, CLASSES = 10, BATCHES = 6, THREADS = 4, ROUNDS = 12 };
 
-static float images[BATCHES * PIXELS];
+static float images[BATCHES * PIXELS], expected[BATCHES * CLASSES];
 
 static xpurt_program *open_program(void) {
     static const char *const shapes[] = {"x=1..16,1,16,16", NULL};
@@ -183,22 +183,131 @@ static void one_program(void) {
     xpurt_close(program);
 }
 
-static void *compile(void *object) {
+/* ---- threads of one session ---- */
+
+typedef struct {
+    xpurt_session *session;
+    int bad;
+} user;
+
+static void *use(void *object) {
+    user *u = object;
+    for (int round = 0; round < ROUNDS; round++) {
+        const int count = 1 + round % BATCHES;
+        xpurt_tensor input = {"x", "float32", 4, {count, 1, 16, 16}, images}, output;
+        char *stats = NULL;
+        const xpurt_run_options options = {.stats = &stats};
+        if (xpurt_session_run(u->session, &input, 1, &output, &options, NULL)) {
+            u->bad++;
+            continue;
+        }
+        u->bad += memcmp(output.data, expected, (size_t)count * CLASSES * sizeof(float)) != 0;
+        u->bad += !stats || !strstr(stats, "\"layers\": ");
+        xpurt_tensor_clear(&output);
+        free(stats);
+    }
+    return NULL;
+}
+
+/* On ref and on func each thread gets what a run of its own gives; the devices are kept for later runs. */
+static void one_session(void) {
+    const xpurt_device_driver *const drivers[] = {NULL, xpurt_func_driver()};
+    xpurt_program *program = open_program();
+    xpurt_tensor input = {"x", "float32", 4, {BATCHES, 1, 16, 16}, images}, output;
+    CU_ASSERT_EQUAL_FATAL(xpurt_run(program, &input, 1, &output, NULL, NULL), 0);
+    memcpy(expected, output.data, sizeof expected);
+    xpurt_tensor_clear(&output);
+    for (int d = 0; d < 2; d++) {
+        xpurt_session *session = xpurt_session_open(program, &(xpurt_run_options){.device = drivers[d]}, NULL);
+        for (int again = 0; again < 2; again++) {
+            user users[THREADS];
+            pthread_t threads[THREADS];
+            for (int i = 0; i < THREADS; i++) {
+                users[i] = (user){session, 0};
+                CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, use, &users[i]), 0);
+            }
+            for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+            for (int i = 0; i < THREADS; i++) CU_ASSERT_EQUAL(users[i].bad, 0);
+        }
+        xpurt_session_reset(session);
+        xpurt_session_close(session);
+    }
+    xpurt_close(program);
+}
+
+/* ---- threads that compile, and models in memory ---- */
+
+static char model[1 << 20];
+
+static size_t read_model(void) {
+    FILE *file = fopen(MODEL, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    size_t size = fread(model, 1, sizeof model, file);
+    fclose(file);
+    CU_ASSERT_FATAL(size > 1000 && size < sizeof model);
+    return size;
+}
+
+typedef struct {
+    size_t size; /* 0: from the file */
     xpuc_result result;
+} compilation;
+
+static void *compile(void *object) {
+    compilation *c = object;
     xpuc_error error;
-    int status = xpuc_compile_file(MODEL, &(xpuc_options){.emit = "c"}, &result, &error);
-    *(size_t *)object = status ? 0 : result.size;
-    xpuc_result_clear(&result);
+    if (c->size)
+        xpuc_compile_memory(model, c->size, MODEL, NULL, &c->result, &error);
+    else
+        xpuc_compile_file(MODEL, NULL, &c->result, &error);
     xpuc_error_clear(&error);
     return NULL;
 }
 
+/* At the same time, with clang and lld; from memory the program is the same as from the file. */
 static void compilations(void) {
     pthread_t threads[THREADS];
-    size_t sizes[THREADS];
-    for (int i = 0; i < THREADS; i++) CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, compile, &sizes[i]), 0);
+    compilation all[THREADS] = {{0}};
+    size_t size = read_model();
+    for (int i = 0; i < THREADS; i++) {
+        all[i].size = i % 2 ? size : 0;
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, compile, &all[i]), 0);
+    }
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-    for (int i = 0; i < THREADS; i++) CU_ASSERT(sizes[i] > 1000 && sizes[i] == sizes[0]);
+    for (int i = 0; i < THREADS; i++) {
+        const xpuc_result *first = &all[0].result, *this = &all[i].result;
+        CU_ASSERT(this->size > 1000 && this->size == first->size);
+        CU_ASSERT(this->bytes && first->bytes && memcmp(this->bytes, first->bytes, this->size) == 0);
+        if (i) xpuc_result_clear(&all[i].result);
+    }
+    xpuc_result_clear(&all[0].result);
+}
+
+static void expect_in_memory(const void *bytes, size_t size, const char *name, const char *begin, const char *json) {
+    xpuc_result result;
+    xpuc_error error;
+    CU_ASSERT_NOT_EQUAL(xpuc_compile_memory(bytes, size, name, NULL, &result, &error), 0);
+    int good = error.text && strncmp(error.text, begin, strlen(begin)) == 0 && error.json && strstr(error.json, json);
+    if (!good) fprintf(stderr, "%s%s", error.text ? error.text : "no text\n", error.json ? error.json : "no JSON\n");
+    CU_ASSERT(good);
+    xpuc_result_clear(&result);
+    xpuc_error_clear(&error);
+}
+
+/* No file is asked for; messages are there as JSON, too. */
+static void models_in_memory(void) {
+    size_t size = read_model();
+    expect_in_memory(NULL, 4, "m.onnx",
+                     "error [argument] xpuc_compile_memory: the call cannot be made\n"
+                     "  why: the bytes are NULL\n",
+                     "[{\"severity\": \"error\", \"status\": 2, \"rule\": \"argument\", "
+                     "\"where\": \"xpuc_compile_memory\", \"what\": \"the call cannot be made\", "
+                     "\"why\": \"the bytes are NULL\", \"hint\": \"xpuc.h says what it takes\"}]\n");
+    expect_in_memory(model, size, "m.pt", "m.pt: error [model-format] ", "\"file\": \"m.pt\"");
+    expect_in_memory("\177ELF and more", 13, "q\"uo\\te", "q\"uo\\te: error [model-format] ",
+                     "\"file\": \"q\\\"uo\\\\te\"");
+    expect_in_memory("", 0, "m.onnx", "m.onnx: error [", "\"rule\": \"onnx-");
+    expect_in_memory(model, size / 2, "m.onnx", "m.onnx: error [onnx-", "\"file\": \"m.onnx\"");
 }
 
 /* ---- stopping ---- */
@@ -262,5 +371,6 @@ static void stopped_runs(void) {
 }
 
 XPU_TEST_MAIN("api", {"arguments of libxpurt", runtime_arguments}, {"arguments of libxpuc", compiler_arguments},
-              {"threads run one program", one_program}, {"threads compile", compilations},
+              {"threads run one program", one_program}, {"threads run one session", one_session},
+              {"threads compile", compilations}, {"models in memory", models_in_memory},
               {"stopped compilations", stopped_compilations}, {"stopped runs", stopped_runs})

@@ -79,19 +79,20 @@ static int refuse(const building *b, const char *rule, const char *what, const c
 }
 
 static void start_compiler(building *b, const char *device) {
-    const char *argv[] = {xpu_compiler_name(),
-                          "-fno-crash-diagnostics",
-                          xpu_printf(b->arena, "@%s/clang.flags", device),
-                          "-nostdlibinc", /* headers of the compiler alone */
-                          "-Wno-everything",
-                          xpu_printf(b->arena, "-Wframe-larger-than=%d", MOST_FRAME_BYTES),
-                          "-Werror=frame-larger-than",
-                          "-fno-color-diagnostics",
-                          "-c",
-                          b->source,
-                          "-o",
-                          b->object,
-                          NULL};
+    const char *const behind[] = {"-fno-crash-diagnostics",
+                                  xpu_printf(b->arena, "@%s/clang.flags", device),
+                                  "-nostdlibinc", /* headers of the compiler alone */
+                                  "-Wno-everything",
+                                  xpu_printf(b->arena, "-Wframe-larger-than=%d", MOST_FRAME_BYTES),
+                                  "-Werror=frame-larger-than",
+                                  "-fno-color-diagnostics",
+                                  "-c",
+                                  b->source,
+                                  "-o",
+                                  b->object,
+                                  NULL};
+    const char *argv[XPU_COMPILER_WORDS + sizeof behind / sizeof *behind];
+    memcpy(argv + xpu_compiler_begin(b->cg, argv), behind, sizeof behind);
     b->compiler = xpu_child_start(b->arena, argv, xpu_compiler_seconds(b->cg), b->cg->diags);
 }
 

@@ -7,15 +7,32 @@ enum { MESSAGE_LINES = 12 };
 
 static const char clang_name[] = "clang-19", linker_name[] = "ld.lld-19";
 
+/* What of zig stands for clang or lld; NULL: nothing, they are in PATH or nobody has named a zig. */
+static const char *zig_for(const xpu_codegen *cg, const char *name) {
+    return xpu_child_missing(name, cg->arena) ? cg->job->options->zig : NULL;
+}
+
+uint32_t xpu_compiler_begin(const xpu_codegen *cg, const char *argv[XPU_COMPILER_WORDS]) {
+    const char *zig = zig_for(cg, clang_name);
+    argv[0] = zig ? zig : clang_name;
+    if (!zig) return 1;
+    argv[1] = "clang";
+    argv[2] = "-isystem"; /* where clang looks for its own headers zig has none */
+    argv[3] = xpu_path_join(cg->arena, xpu_path_folder(cg->arena, zig), "lib/include");
+    return XPU_COMPILER_WORDS;
+}
+
 /* Reports a program that is not there; `why`: or NULL. */
 static void report_missing(xpu_codegen *cg, int is_linker, const char *why) {
-    xpu_error(cg->diags, XPU_EIO, NULL, "no-clang", NULL,
-              xpu_printf(cg->arena, "the device %s was not found", is_linker ? "linker lld-19" : "compiler clang-19"),
-              xpu_printf(cg->arena, "%s%s%s",
-                         is_linker ? "the program for the chip's cores is linked by it"
-                                   : "the generated C is compiled for the chip's cores by it",
-                         why ? "; " : "", why ? why : ""),
-              "install the Debian packages clang-19 and lld-19, or stop after the C with --emit=c");
+    xpu_error(
+        cg->diags, XPU_EIO, NULL, "no-clang", NULL,
+        xpu_printf(cg->arena, "the device %s was not found", is_linker ? "linker lld-19" : "compiler clang-19"),
+        xpu_printf(cg->arena, "%s%s%s",
+                   is_linker ? "the program for the chip's cores is linked by it"
+                             : "the generated C is compiled for the chip's cores by it",
+                   why ? "; " : "", why ? why : ""),
+        "install the Debian packages clang-19 and lld-19, or xpu-stack[compiler] with pip (docs/python.md), or stop "
+        "after the C with --emit=c");
 }
 
 xpu_status xpu_resource_check(xpu_codegen *cg, const char *name) {
@@ -36,7 +53,7 @@ void xpu_toolchain_check(xpu_codegen *cg) {
         if (xpu_resource_check(cg, files[i]) != XPU_OK) break;
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *why = xpu_child_missing(names[i], cg->arena);
+        const char *zig = zig_for(cg, names[i]), *why = xpu_child_missing(zig ? zig : names[i], cg->arena);
         if (why) report_missing(cg, names[i] == linker_name, why);
     }
 }
@@ -132,10 +149,6 @@ static void refuse(xpu_codegen *cg, const char *name, const xpu_child *child, co
               "check that clang-19 and lld-19 are whole, that there is room in TMPDIR, and the limits of ulimit");
 }
 
-const char *xpu_compiler_name(void) {
-    return clang_name;
-}
-
 void xpu_compiler_failed(xpu_codegen *cg, const xpu_child *child, const char *what) {
     if (!child->found)
         report_missing(cg, 0, NULL);
@@ -166,17 +179,18 @@ xpu_device_build *xpu_compile_start(xpu_codegen *cg, const char *source, xpu_are
     const char *c = xpu_path_join(arena, folder, "program.c");
     if (xpu_file_write(arena, c, source, strlen(source), cg->diags) != XPU_OK) return NULL;
     /* One file with -c: clang then compiles in the process that was started. */
-    const char *argv[] = {clang_name,
-                          "-v",
-                          "-fno-crash-diagnostics", /* it would leave files behind */
-                          xpu_printf(arena, "@%s/clang.flags", build->device),
-                          "-I",
-                          xpu_path_join(arena, build->device, "include"),
-                          "-c",
-                          c,
-                          "-o",
-                          build->object,
-                          NULL};
+    const char *const behind[] = {"-v",
+                                  "-fno-crash-diagnostics", /* it would leave files behind */
+                                  xpu_printf(arena, "@%s/clang.flags", build->device),
+                                  "-I",
+                                  xpu_path_join(arena, build->device, "include"),
+                                  "-c",
+                                  c,
+                                  "-o",
+                                  build->object,
+                                  NULL};
+    const char *argv[XPU_COMPILER_WORDS + sizeof behind / sizeof *behind];
+    memcpy(argv + xpu_compiler_begin(cg, argv), behind, sizeof behind);
     build->compiler = xpu_child_start(arena, argv, xpu_compiler_seconds(cg), cg->diags);
     return build->compiler ? build : NULL;
 }
@@ -195,8 +209,10 @@ static const char *link_object(xpu_codegen *cg, const xpu_device_build *build) {
                                   "-o",
                                   build->elf};
     enum { BEHIND = sizeof behind / sizeof *behind };
-    const char **argv = XPU_NEW_ARRAY(arena, const char *, regions + BEHIND + 3);
-    argv[count++] = linker_name;
+    const char **argv = XPU_NEW_ARRAY(arena, const char *, regions + BEHIND + 4);
+    const char *zig = zig_for(cg, linker_name);
+    argv[count++] = zig ? zig : linker_name;
+    if (zig) argv[count++] = "ld.lld";
     argv[count++] = build->object;
     for (uint32_t i = 0; i < regions; i++) argv[count++] = build->regions[i];
     for (uint32_t i = 0; i < BEHIND; i++) argv[count++] = behind[i];

@@ -16,7 +16,9 @@ typedef struct xpu_clang_facts {
 xpu_status xpu_resource_check(xpu_codegen *cg, const char *name);
 /* Reports clang, lld and the device library where they are not there, before there is anything to compile. */
 void xpu_toolchain_check(xpu_codegen *cg);
-const char *xpu_compiler_name(void);
+/* The words that a command of clang begins with here, whose number is returned. */
+enum { XPU_COMPILER_WORDS = 4 };
+uint32_t xpu_compiler_begin(const xpu_codegen *cg, const char *argv[XPU_COMPILER_WORDS]);
 unsigned xpu_compiler_seconds(const xpu_codegen *cg); /* that it may run */
 /* The first lines of what it said. */
 const char *xpu_first_lines(xpu_arena *arena, const char *message);

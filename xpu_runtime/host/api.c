@@ -14,14 +14,15 @@ void xpurt_end_temporaries(void) {
 void xpurt_error_clear(xpurt_error *error) {
     if (!error) return;
     free(error->text);
-    *error = (xpurt_error){0, NULL};
+    free(error->json);
+    *error = (xpurt_error){.status = 0};
 }
 
 int xpu_report(xpurt_error *error, xpu_diags *diags, xpu_status status) {
     size_t length = 0;
     for (size_t i = 0; i < diags->count; i++) length += xpu_diag_text(diags, i, NULL, 0) + 1;
     if (error) {
-        *error = (xpurt_error){(int)status, length ? malloc(length + 1) : NULL};
+        *error = (xpurt_error){(int)status, length ? malloc(length + 1) : NULL, xpu_diags_json(diags)};
         size_t at = 0;
         for (size_t i = 0; error->text && i < diags->count; i++) {
             at += xpu_diag_text(diags, i, error->text + at, length + 1 - at);

@@ -59,6 +59,10 @@ struct xpurt_session {
     int has_states;            /* a run has ended well since the session was opened or reset */
     int is_swapped;            /* states: input and output have changed places */
     int is_loaded;             /* the device holds the program as its file has it, but for what every run writes */
+    pthread_mutex_t lock;      /* of idle and its list; in a session with states of a whole run */
+    xpurt_session *idle;       /* that no thread uses: the session that was opened, and those made beside it when a
+                                * thread found none; without states they are alike */
+    xpurt_session *next;       /* in that list */
 };
 
 /* What descriptors need at least: cycles of the array and of the drain, bytes. */

@@ -27,6 +27,23 @@ static const char *own_folder(xpu_arena *arena) {
     return xpu_path_folder(arena, path);
 }
 
+/* The library in `folder`; or else the one for the best level of x86-64 that this processor has, in the folder where
+ * glibc looks for such. What is named where there is none is the first. */
+static const char *find_library(xpu_arena *arena, const char *folder, const char *name) {
+    const char *plain = xpu_path_join(arena, folder, name);
+    if (xpu_file_exists(plain)) return plain;
+#ifdef __x86_64__
+    const char *const levels[] = {__builtin_cpu_supports("x86-64-v3") ? "v3" : NULL,
+                                  __builtin_cpu_supports("x86-64-v2") ? "v2" : NULL};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (!levels[i]) continue;
+        const char *path = xpu_printf(arena, "%s/glibc-hwcaps/x86-64-%s/%s", folder, levels[i], name);
+        if (xpu_file_exists(path)) return path;
+    }
+#endif
+    return plain;
+}
+
 static const xpurt_device_driver *missing(const library *l, const char *why) {
     xpu_error(l->diags, XPU_EIO, l->path, "device-missing", NULL,
               xpu_printf(l->arena, "there is no Verilated chip '%s'%s", l->chip, l->waves ? " with waveforms" : ""),
@@ -67,7 +84,7 @@ const xpurt_device_driver *xpurt_rtl_load(const char *chip, const char *folder, 
         library l = {.arena = xpu_arena_new(&mem, "library"), .diags = &diags, .waves = options && options->wave_file};
         l.chip = xpu_escape(l.arena, chip, XPU_CHIP_NAME_BYTES);
         const char *name = xpu_printf(l.arena, "libxpurtl-%s%s.so", chip, l.waves ? "-wave" : "");
-        l.path = xpu_path_join(l.arena, folder ? folder : own_folder(l.arena), name);
+        l.path = find_library(l.arena, folder ? folder : own_folder(l.arena), name);
         driver = load(&l, options);
     }
     xpu_mem_release(&mem);

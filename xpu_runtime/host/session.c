@@ -27,6 +27,8 @@ static xpu_status begin(xpurt_session *session, xpurt_program *program, const xp
                         xpu_diags *diags) {
     session->program = program;
     session->driver = options->device;
+    session->idle = session;
+    pthread_mutex_init(&session->lock, NULL);
     xpu_mem_init(&session->mem);
     if (setjmp(session->mem.out_of_memory)) return xpu_error_oom_of(diags, &session->mem);
     session->arena = xpu_arena_new(&session->mem, "session");
@@ -38,7 +40,55 @@ static void end(xpurt_session *session) {
     if (session->device) session->driver->destroy(session->device);
     xpu_session_clear_states(session);
     xpu_mem_release(&session->mem);
+    pthread_mutex_destroy(&session->lock);
 }
+
+/* ---- several threads ---- */
+
+static int has_states(const xpurt_session *session) {
+    return session->program->image->program.graph->states.count > 0;
+}
+
+static void free_session(xpurt_session *session) {
+    end(session);
+    free(session);
+}
+
+static xpurt_session *make(xpurt_program *program, const xpurt_run_options *options, xpu_diags *diags) {
+    xpurt_session *session = xpu_alloc_fails() ? NULL : calloc(1, sizeof *session);
+    if (!session) {
+        xpu_error_oom(diags);
+        return NULL;
+    }
+    if (begin(session, program, options, diags) == XPU_OK) return session;
+    free_session(session);
+    return NULL;
+}
+
+/* A session that this thread alone uses until it gives it back; NULL after reporting. One that has states is there
+ * once: threads wait for each other. */
+static xpurt_session *take(xpurt_session *session, xpu_diags *diags) {
+    pthread_mutex_lock(&session->lock);
+    if (has_states(session)) return session;
+    xpurt_session *mine = session->idle;
+    if (mine) session->idle = mine->next;
+    pthread_mutex_unlock(&session->lock);
+    if (mine) return mine;
+    mine = make(session->program, &(xpurt_run_options){.device = session->driver}, diags);
+    if (mine) mine->chip = session->chip;
+    return mine;
+}
+
+static void give_back(xpurt_session *session, xpurt_session *mine) {
+    if (!has_states(session)) {
+        pthread_mutex_lock(&session->lock);
+        mine->next = session->idle;
+        session->idle = mine;
+    }
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* ---- the interface ---- */
 
 static const char *need_program(const xpurt_program *program, const xpurt_run_options *options) {
     if (!program) return "the program is NULL";
@@ -68,12 +118,9 @@ xpurt_session *xpurt_session_open(xpurt_program *program, const xpurt_run_option
     options = or_defaults(options);
     if (xpu_is_refused(error, "xpurt_session_open", need_program(program, options))) return NULL;
     xpu_diags_init(&diags);
-    xpurt_session *session = xpu_alloc_fails() ? NULL : calloc(1, sizeof *session);
-    xpu_status status = session ? begin(session, program, options, &diags) : xpu_error_oom(&diags);
-    xpu_report(error, &diags, status);
-    if (status == XPU_OK) return session;
-    xpurt_session_close(session);
-    return NULL;
+    xpurt_session *session = make(program, options, &diags);
+    xpu_report(error, &diags, xpu_diags_status(&diags));
+    return session;
 }
 
 int xpurt_session_run(xpurt_session *session, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
@@ -84,17 +131,27 @@ int xpurt_session_run(xpurt_session *session, const xpurt_tensor *inputs, uint32
     const char *problem = session ? need_run(session->program, inputs, input_count, outputs) : "the session is NULL";
     if (xpu_is_refused(error, "xpurt_session_run", problem)) return XPU_EUSAGE;
     xpu_diags_init(&diags);
-    return xpu_report(error, &diags, xpu_guarded_run(session, inputs, input_count, outputs, options, &diags));
+    xpurt_session *mine = take(session, &diags);
+    xpu_status status =
+        mine ? xpu_guarded_run(mine, inputs, input_count, outputs, options, &diags) : xpu_diags_status(&diags);
+    if (mine) give_back(session, mine);
+    return xpu_report(error, &diags, status);
 }
 
 void xpurt_session_reset(xpurt_session *session) {
-    if (session) xpu_session_clear_states(session);
+    if (!session || !has_states(session)) return;
+    pthread_mutex_lock(&session->lock);
+    xpu_session_clear_states(session);
+    pthread_mutex_unlock(&session->lock);
 }
 
 void xpurt_session_close(xpurt_session *session) {
     if (!session) return;
-    end(session);
-    free(session);
+    for (xpurt_session *beside = session->idle, *next; beside; beside = next) {
+        next = beside->next;
+        if (beside != session) free_session(beside);
+    }
+    free_session(session);
 }
 
 int xpurt_run(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,

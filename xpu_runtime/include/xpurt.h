@@ -9,7 +9,9 @@
  * Threads: all functions may be called at the same time, also with one program, where each call has its own tensors,
  * options and error; only xpurt_close comes after the last call that uses the program. What a query returns stays as it
  * is until xpurt_close. Runs of one program share its file's bytes, its constants and its plans; statistics, dumps and
- * outputs belong to the run. A session is used by one thread at a time; sessions, also of one program, are independent.
+ * outputs belong to the run. Several threads may run one session at the same time: each has a device, which the session
+ * makes when a thread finds none that is free, and keeps. Where the program has states they run one after the other, in
+ * any order. xpurt_session_close comes after the last run; a hook of a run (stop, progress) does not run its session.
  */
 #ifndef XPURT_H
 #define XPURT_H
@@ -24,10 +26,12 @@ extern "C" {
 #define XPURT_API __attribute__((visibility("default")))
 
 /* What went wrong: the caller owns it. status is 0 (ok) or a tool exit code (docs/errors.md). text holds every message,
- * malloc'd, NULL when there is none. */
+ * warnings and notes too, one or more lines each; json the same one by one, for programs (docs/errors.md#for-programs).
+ * Both are malloc'd, and NULL where there is none. */
 typedef struct {
     int status;
     char *text;
+    char *json;
 } xpurt_error;
 XPURT_API void xpurt_error_clear(xpurt_error *error);
 

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* How devices that are created from now on work. */
+/* How devices that a thread creates from now on work. */
 typedef struct {
     int lockstep;        /* the functional chip executes what the RTL has executed; the first difference ends the run */
     int no_skip;         /* cycles in which nothing happens are simulated one by one, too; counts stay the same */
@@ -34,9 +34,11 @@ typedef struct {
     uint64_t states[XPURT_MAX_CORES][XPURT_STATES];
 } xpurt_rtl_statistics;
 
-/* The driver of the Verilated chip of this name: loads its library from `folder` (NULL: where libxpurt is), with
+/* The driver of the Verilated chip of this name: loads its library from `folder` (NULL: where libxpurt is) or, where
+ * there is none, from glibc-hwcaps/x86-64-v3 or -v2 in it, the highest that the processor has; with
  * wave_file the one that is named libxpurtl-CHIP-wave.so, which stays loaded. `options` (NULL: none) hold for the
- * devices that it creates from now on. NULL with error filled in on failure [device-missing]. */
+ * devices that it creates from now on in the calling thread: the first run of a session makes its device. NULL with
+ * error filled in on failure [device-missing]. */
 typedef const xpurt_device_driver *xpurt_rtl_load_fn(const char *chip, const char *folder,
                                                      const xpurt_rtl_options *options, xpurt_error *error);
 XPURT_API xpurt_rtl_load_fn xpurt_rtl_load;

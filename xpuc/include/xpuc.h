@@ -20,10 +20,12 @@ extern "C" {
 #define XPUC_API __attribute__((visibility("default")))
 
 /* What went wrong: the caller owns it. status is 0 (ok) or a tool exit code (docs/errors.md). text holds every message,
- * warnings and notes too, one or more lines each; malloc'd, NULL when there is none. */
+ * warnings and notes too, one or more lines each; json the same one by one, for programs (docs/errors.md#for-programs).
+ * Both are malloc'd, and NULL where there is none. */
 typedef struct {
     int status;
     char *text;
+    char *json;
 } xpuc_error;
 XPUC_API void xpuc_error_clear(xpuc_error *error);
 
@@ -43,12 +45,14 @@ typedef struct {
     const char *params;          /* the file of a PaddlePaddle program's parameters [found beside the program] */
     const char *describe;        /* xpuc_describe: "text", "graph" (a model operator by operator), "json" ["text"] */
     const char *resources;       /* folder with configs/ and device/ [found beside the library, or $XPU_RESOURCES] */
-    const char *const *values;   /* "sr=16000", "axes=0,2", "k=1..9", NULL terminated: small inputs of integers */
-    const char *const *bounds;   /* "boxes=100", NULL terminated: sizes that only the run knows are at most so large */
-    const char *const *shapes;   /* "x=N,3,32..224:32,W", NULL terminated [as the model says] */
-    const char *const *states;   /* "out=in": the output is that input of the next run, NULL terminated [none] */
-    int check_passes;            /* run ref before and after every pass on random input */
-    int no_fuse;                 /* the target's patterns are not applied: each tensor of the model can be dumped */
+    const char *zig;           /* the program zig of version 0.14, which has clang and lld in it, for where clang-19 or
+                                * ld.lld-19 is not in PATH [$XPU_ZIG] */
+    const char *const *values; /* "sr=16000", "axes=0,2", "k=1..9", NULL terminated: small inputs of integers */
+    const char *const *bounds; /* "boxes=100", NULL terminated: sizes that only the run knows are at most so large */
+    const char *const *shapes; /* "x=N,3,32..224:32,W", NULL terminated [as the model says] */
+    const char *const *states; /* "out=in": the output is that input of the next run, NULL terminated [none] */
+    int check_passes;          /* run ref before and after every pass on random input */
+    int no_fuse;               /* the target's patterns are not applied: each tensor of the model can be dumped */
     int strip;
     int opset;                  /* xpuc_convert: of ONNX [the first from 17 on that has all operators] */
     int external_data;          /* xpuc_convert: ONNX's weights in OUTPUT.data, which is so above 2 GiB at any rate */
@@ -71,6 +75,12 @@ XPUC_API void xpuc_result_clear(xpuc_result *result);
 
 /* Compiles a model file into memory. Returns error->status. */
 XPUC_API int xpuc_compile_file(const char *path, const xpuc_options *options, xpuc_result *result, xpuc_error *error);
+
+/* The same of a model that is in memory, as its file would be. `name` stands for the file: in messages, its ending says
+ * the format as a file's does ("model.onnx"), and files that the model refers to are looked for in its folder. The
+ * bytes stay the caller's, and are not read any more when the call returns. */
+XPUC_API int xpuc_compile_memory(const void *bytes, size_t size, const char *name, const xpuc_options *options,
+                                 xpuc_result *result, xpuc_error *error);
 
 /* Compiles a model file and writes the output file (temporary name, then rename); result->bytes stays NULL. `output`
  * NULL: the model's name with the target's extension, in the current folder; result->summary names the file. */
