@@ -19,6 +19,14 @@ XA_INLINE vint32m4_t xv_splat_i32(int32_t c, size_t vl) {
     return __riscv_vmv_v_x_i32m4(c, vl);
 }
 
+/* Magnitudes as bits (xa_absmax), and the larger ones of two vectors; from vl on `most` stays. */
+XA_INLINE vuint32m4_t xv_magnitude(vfloat32m4_t v, size_t vl) {
+    return __riscv_vand_vx_u32m4(__riscv_vreinterpret_v_f32m4_u32m4(v), 0x7fffffff, vl);
+}
+XA_INLINE vuint32m4_t xv_most(vuint32m4_t most, vuint32m4_t bits, size_t vl) {
+    return __riscv_vmaxu_vv_u32m4_tu(most, most, bits, vl);
+}
+
 #define XV_BINARY(name, instruction)                                                                                   \
     XA_INLINE vfloat32m4_t xv_##name(vfloat32m4_t a, vfloat32m4_t b, size_t vl) {                                      \
         return __riscv_##instruction##_vv_f32m4(a, b, vl);                                                             \

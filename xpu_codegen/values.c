@@ -55,7 +55,7 @@ void xpu_value_strides(xpu_codegen *cg, xpu_value value, xpu_dim *strides) {
     }
 }
 
-static int is_one(const xpu_codegen *cg, xpu_dim dim) {
+int xpu_is_one(const xpu_codegen *cg, xpu_dim dim) {
     int64_t value;
     return xpu_dim_is_const(&cg->graph->dims, dim, &value) && value == 1;
 }
@@ -63,8 +63,8 @@ static int is_one(const xpu_codegen *cg, xpu_dim dim) {
 int xpu_layout_free(const xpu_codegen *cg, xpu_value value) {
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
     if (info->rank != 3 && info->rank != 4) return 1;
-    if (is_one(cg, info->dims[1])) return 1;
-    return is_one(cg, info->dims[2]) && (info->rank == 3 || is_one(cg, info->dims[3]));
+    if (xpu_is_one(cg, info->dims[1])) return 1;
+    return xpu_is_one(cg, info->dims[2]) && (info->rank == 3 || xpu_is_one(cg, info->dims[3]));
 }
 
 int xpu_is_const_value(const xpu_codegen *cg, xpu_value value) {
@@ -78,7 +78,7 @@ static int keeps_place(xpu_codegen *cg, xpu_value x, xpu_value y, const int64_t 
     xpu_value_strides(cg, y, to);
     const xpu_value_info *info = xpu_value_at(cg->graph, y);
     for (int i = 0; i < info->rank; i++) {
-        if (!is_one(cg, info->dims[i]) && !xpu_dim_equal(to[i], from[perm ? perm[i] : i])) return 0;
+        if (!xpu_is_one(cg, info->dims[i]) && !xpu_dim_equal(to[i], from[perm ? perm[i] : i])) return 0;
     }
     return 1;
 }
@@ -92,7 +92,7 @@ int xpu_keeps_pixels(const xpu_codegen *cg, xpu_value x, xpu_value y) {
     return 1;
 }
 
-static int is_linear(const xpu_codegen *cg, xpu_value value) {
+int xpu_is_linear(const xpu_codegen *cg, xpu_value value) {
     return xpu_value_at(cg->graph, value)->layout == XPU_LAYOUT_LINEAR || xpu_layout_free(cg, value);
 }
 
@@ -116,7 +116,7 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     if (xpu_has_gaps(cg, x)) return 0;
     if (op == XPU_OP_RESHAPE) {
-        int is_flat = is_linear(cg, x) && is_linear(cg, y);
+        int is_flat = xpu_is_linear(cg, x) && xpu_is_linear(cg, y);
         int is_image = xpu_value_at(cg->graph, y)->layout == XPU_LAYOUT_CHANNEL_LAST && xpu_keeps_pixels(cg, x, y);
         if (!is_flat && !is_image) return 0;
     } else {
@@ -150,7 +150,7 @@ static int is_run(const xpu_codegen *cg, xpu_node slice) {
     int several = 0;
     for (int i = 0; i < y->rank; i++) {
         if (several && !xpu_dim_equal(x->dims[i], y->dims[i])) return 0;
-        if (is_one(cg, y->dims[i])) continue;
+        if (xpu_is_one(cg, y->dims[i])) continue;
         if (by[i] != 1) return 0;
         several = 1;
     }
@@ -162,7 +162,8 @@ int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     xpu_value root = xpu_value_root(cg, x);
     const xpu_value_info *whole = xpu_value_at(cg->graph, root);
-    if (whole->kind != XPU_VALUE_NODE || xpu_has_gaps(cg, x) || !is_linear(cg, x) || !is_linear(cg, y)) return 0;
+    if (whole->kind != XPU_VALUE_NODE || xpu_has_gaps(cg, x) || !xpu_is_linear(cg, x) || !xpu_is_linear(cg, y))
+        return 0;
     if (xpu_on_host(cg, whole->node) || xpu_value_block(cg->graph, root).id != xpu_value_block(cg->graph, y).id)
         return 0;
     if (xpu_node_at(cg->graph, whole->node)->block_count || xpu_value_leaves_program(cg, y) || !is_run(cg, node))
@@ -175,80 +176,6 @@ int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset) {
         first = xpu_dim_add(&cg->graph->dims, first, xpu_dim_mul(&cg->graph->dims, starts->dims[i], strides[i]));
     if (offset) *offset = first;
     return !xpu_dim_is_dynamic(cg->graph, first); /* addresses are known when the run begins */
-}
-
-/* Whether both shapes are the same but for dims of 1. */
-static int differ_by_ones(const xpu_codegen *cg, xpu_value a, xpu_value b) {
-    const xpu_value_info *x = xpu_value_at(cg->graph, a), *y = xpu_value_at(cg->graph, b);
-    int i = 0, k = 0;
-    for (;;) {
-        while (i < x->rank && is_one(cg, x->dims[i])) i++;
-        while (k < y->rank && is_one(cg, y->dims[k])) k++;
-        if (i == x->rank || k == y->rank) return i == x->rank && k == y->rank;
-        if (!xpu_dim_equal(x->dims[i++], y->dims[k++])) return 0;
-    }
-}
-
-static int is_read_by_concats(xpu_codegen *cg, xpu_value value, xpu_block block) {
-    const xpu_value_info *info = xpu_value_at(cg->graph, value);
-    if (xpu_value_leaves(cg->graph, value) || !info->uses.count || !is_linear(cg, value)) return 0;
-    for (uint32_t i = 0; i < info->uses.count; i++) {
-        xpu_node user = info->uses.items[i].node;
-        const xpu_value y = xpu_node_output(cg->graph, user, 0);
-        if (xpu_on_host(cg, user) || xpu_node_at(cg->graph, user)->parent.id != block.id) return 0;
-        if (xpu_node_is(cg->graph, user, XPU_OP_CONCAT)) {
-            const xpu_extent *extent = xpu_extent_of(cg, y);
-            int is_there = info->uses.items[i].input == 0 && extent && extent->is_appended;
-            if (is_there || xpu_value_at(cg->graph, y)->layout != XPU_LAYOUT_LINEAR) return 0;
-        } else if (!xpu_node_is(cg->graph, user, XPU_OP_RESHAPE) || !differ_by_ones(cg, value, y) ||
-                   !is_read_by_concats(cg, y, block)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Whether products of few rows by computed matrices alone read the value, as their second operand. */
-static int is_read_by_few_rows(xpu_codegen *cg, xpu_value value, xpu_block block) {
-    const xpu_value_info *info = xpu_value_at(cg->graph, value);
-    if (xpu_value_leaves(cg->graph, value) || !info->uses.count) return 0;
-    for (uint32_t i = 0; i < info->uses.count; i++) {
-        xpu_node user = info->uses.items[i].node;
-        if (xpu_on_host(cg, user) || xpu_node_at(cg->graph, user)->parent.id != block.id) return 0;
-        if (!xpu_node_is(cg->graph, user, XPU_OP_MATMUL) || info->uses.items[i].input != XPU_IN_W) return 0;
-        xpu_value x = xpu_node_input(cg->graph, user, XPU_IN_X);
-        int rank = xpu_value_at(cg->graph, x)->rank;
-        if (rank < 2 || xpu_dim_upper(cg, xpu_value_dim(cg, x, rank - 2)) > XPU_FEW_ROWS) return 0;
-    }
-    return 1;
-}
-
-/* Whether it swaps the last two dims and leaves the others. */
-static int is_matrix_transpose(const xpu_codegen *cg, xpu_node node) {
-    uint32_t rank;
-    const int64_t *perm = xpu_node_ints(cg->graph, node, XPU_ATTR_PERM, &rank);
-    for (uint32_t i = 0; i + 2 < rank; i++) {
-        if (perm[i] != (int64_t)i) return 0;
-    }
-    return rank >= 2 && perm[rank - 1] == (int64_t)rank - 2;
-}
-
-int xpu_is_read_through(xpu_codegen *cg, xpu_node node) {
-    int is_slice = xpu_node_is(cg->graph, node, XPU_OP_SLICE);
-    if (!is_slice && !xpu_node_is(cg->graph, node, XPU_OP_TRANSPOSE)) return 0;
-    if (xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
-    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    xpu_block block = xpu_node_at(cg->graph, node)->parent;
-    if (!is_linear(cg, x) || xpu_is_empty(cg, y)) return 0;
-    if (is_slice) return is_read_by_concats(cg, y, block);
-    if (xpu_has_gaps(cg, x) && xpu_extent_of(cg, x)->axis != xpu_value_at(cg->graph, x)->rank - 2) return 0;
-    return !xpu_is_const_value(cg, x) && is_matrix_transpose(cg, node) && is_read_by_few_rows(cg, y, block);
-}
-
-xpu_value xpu_untransposed(xpu_codegen *cg, xpu_value value) {
-    const xpu_value_info *info = xpu_value_at(cg->graph, value);
-    if (info->kind != XPU_VALUE_NODE || !xpu_node_is(cg->graph, info->node, XPU_OP_TRANSPOSE)) return (xpu_value){0};
-    return xpu_is_read_through(cg, info->node) ? xpu_node_input(cg->graph, info->node, 0) : (xpu_value){0};
 }
 
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value) {

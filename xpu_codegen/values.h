@@ -10,6 +10,8 @@ int xpu_is_foreign(const xpu_codegen *cg, xpu_node node);
 static inline xpu_dim xpu_dim_of(xpu_codegen *cg, int64_t value) {
     return xpu_dim_const(&cg->graph->dims, value);
 }
+/* Whether a dim is 1 at any shape. */
+int xpu_is_one(const xpu_codegen *cg, xpu_dim dim);
 /* Dim i of the logical shape. */
 xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i);
 /* The product of dims first .. last - 1. */
@@ -20,6 +22,8 @@ void xpu_storage_order(xpu_layout layout, int rank, int *order);
 void xpu_value_strides(xpu_codegen *cg, xpu_value value, xpu_dim *strides);
 /* Whether a value's bytes are the same in both layouts: one channel, or one pixel, or a rank that has one layout. */
 int xpu_layout_free(const xpu_codegen *cg, xpu_value value);
+/* Whether it is row-major, or its bytes are the same as if it were. */
+int xpu_is_linear(const xpu_codegen *cg, xpu_value value);
 /* A value that grows along `axis` lies where there is room for `capacity` places along it. */
 typedef struct xpu_extent {
     int axis;
@@ -47,12 +51,6 @@ int xpu_value_leaves_program(const xpu_codegen *cg, xpu_value value);
 /* Whether a node makes no layer because its result is a run of the bytes of its operand, which some layer of the same
  * block makes, and stays inside the program: *offset, in elements, if not NULL. */
 int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset);
-/* Whether a node makes no layer and no bytes because its result, which stays inside the program, is read from where its
- * operand is: a slice by concats alone, which read boxes of it (reshapes between that add or drop dims of 1 make
- * nothing either); transposed matrices by products of few rows alone. */
-int xpu_is_read_through(xpu_codegen *cg, xpu_node node);
-/* The matrices that are read through their transpose `value`, or 0. */
-xpu_value xpu_untransposed(xpu_codegen *cg, xpu_value value);
 /* The value whose memory `value` is, behind views; a part has a buffer of its own, an alias. */
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
 /* The value of which `value` is a rearrangement, behind reshape, transpose, relayout and identity. */

@@ -177,11 +177,28 @@ static int on_host(const verifier *v, xpu_node node) {
     return v->job && number >= 1 && number <= v->job->region_count && v->job->regions[number - 1].on_host;
 }
 
+/* Whether it is a chain that takes the largest of its operands. */
+static int is_largest(const verifier *v, xpu_node node) {
+    if (!xpu_node_is(v->graph, node, XPU_OP_CHAIN)) return 0;
+    const xpu_chain *chain = xpu_chain_of(v->graph, node);
+    for (uint32_t s = 0; s < chain->step_count; s++) {
+        if (chain->steps[s].op != XPU_EW_max) return 0;
+    }
+    return 1;
+}
+
 /* A value that holds the largest magnitude of another one, or a constant that bounds it. */
 static int is_absmax(const verifier *v, const xpu_value_info *value) {
     if (!value || value->rank != 0 || value->dtype != XPU_F32) return 0;
     if (value->kind != XPU_VALUE_NODE) return value->kind == XPU_VALUE_CONST;
     if (xpu_node_is(v->graph, value->node, XPU_OP_ABSMAX)) return 1;
+    if (is_largest(v, value->node)) {
+        const xpu_node_info *chain = xpu_node_at(v->graph, value->node);
+        for (uint32_t i = 0; i < chain->input_count; i++) {
+            if (!is_absmax(v, xpu_value_at(v->graph, chain->inputs[i]))) return 0;
+        }
+        return 1;
+    }
     if (xpu_node_is(v->graph, value->node, XPU_OP_ROW_SCALE)) return value->output == XPU_OUT_ROW_ABSMAX;
     return xpu_node_has(v->graph, value->node, XPU_TRAIT_FINDS_ABSMAX) && value->output == XPU_OUT_ABSMAX;
 }

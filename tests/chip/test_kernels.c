@@ -273,15 +273,17 @@ static float body_on_host(xpu_call_body_id body, const float *v, const float *c)
     case XPU_BODY_AFFINE: return xa_clip(xa_mul_add(v[0], v[1], v[2]), c[0], c[1]);
     case XPU_BODY_SIX: return xa_sub(xa_mul(xa_sigmoid(xa_add(v[0], v[1])), xa_max(v[2], v[3])), xa_min(v[4], v[5]));
     case XPU_BODY_LEAKY: return xa_leaky_relu(v[0], c[0]);
+    case XPU_BODY_MOST: return xa_sub(xa_mul(v[0], v[1]), v[2]);
     case XPU_BODY_COUNT: break;
     }
     return 0;
 }
 
+static const int32_t body_inputs[XPU_BODY_COUNT] = {1, 3, 6, 1, 3};
+
 static void add_chain_of(rig *r, bench *b, xpu_call_kernel kernel) {
-    static const int32_t inputs[XPU_BODY_COUNT] = {1, 3, 6, 1};
-    xpu_call_body_id body = (xpu_call_body_id)draw(r, 0, XPU_BODY_COUNT - 1);
-    struct xpu_chain_args a = {.inputs = inputs[body], .c = {-0.5f, 1.25f}};
+    xpu_call_body_id body = (xpu_call_body_id)draw(r, 0, XPU_BODY_LEAKY);
+    struct xpu_chain_args a = {.inputs = body_inputs[body], .c = {-0.5f, 1.25f}};
     int32_t *size = a.d;
     int64_t total = 1;
     for (int d = 3; d >= 0; d--) {
@@ -331,9 +333,76 @@ static void add_chain_planes(rig *r, bench *b) {
     add_chain_of(r, b, XPU_CALL_chain_planes);
 }
 
+/* An operand whose pixels stand for several of the result's: in a row or column of `size` for each of a divisor, or
+ * for all. */
+static int32_t draw_repeat(rig *r, int32_t size) {
+    static const int32_t divisors[] = {1, 2, 3, 4, 5, 8};
+    const int32_t repeat = draw(r, 0, 5) ? divisors[draw(r, 0, 5)] : size;
+    return size % repeat ? 1 : repeat;
+}
+
+/* Elements of operand i of `images` images. */
+static int64_t draw_operand(rig *r, struct xpu_chain_image_args *a, int i) {
+    const int64_t kind = draw(r, 0, 3);
+    a->repeat_h[i] = kind == 0 ? 1 : kind == 1 ? a->height : draw_repeat(r, a->height);
+    a->repeat_w[i] = kind == 0 ? 1 : kind == 1 ? a->width : draw_repeat(r, a->width);
+    const int64_t image = (int64_t)a->height / a->repeat_h[i] * (a->width / a->repeat_w[i]) * a->channels;
+    const int is_dense = a->repeat_h[i] == 1 && a->repeat_w[i] == 1;
+    const int is_shared = !is_dense && draw(r, 0, 1);
+    a->image[i] = is_shared ? 0 : (int32_t)image;
+    return is_shared ? image : image * a->batch;
+}
+
+static int64_t operand_at(const struct xpu_chain_image_args *a, int i, int64_t e) {
+    const int64_t c = e % a->channels, w = e / a->channels % a->width, h = e / a->channels / a->width % a->height;
+    const int64_t n = e / a->channels / a->width / a->height;
+    return n * a->image[i] + (h / a->repeat_h[i] * (a->width / a->repeat_w[i]) + w / a->repeat_w[i]) * a->channels + c;
+}
+
+static void add_chain_image(rig *r, bench *b) {
+    xpu_call_body_id body = (xpu_call_body_id)draw(r, 0, XPU_BODY_COUNT - 1);
+    struct xpu_chain_image_args a = {.inputs = body_inputs[body], .c = {-0.5f, 1.25f}};
+    const float *data[6];
+    a.channels = (int32_t)draw_size(r, body == XPU_BODY_SIX ? 56 : 110); /* of more nano has no room for a pixel */
+    a.batch = (int32_t)draw(r, 1, 3);
+    a.height = draw(r, 0, 3) ? (int32_t)draw(r, 1, 12) : 1;
+    const int64_t most = 30000 / (a.channels * a.batch * a.height);
+    a.width = (int32_t)(draw(r, 0, 1) ? 4 * draw(r, 1, 6)
+                                      : draw(r, 1,
+                                             most > 60 && draw(r, 0, 3) ? 60
+                                             : most < 1                 ? 1
+                                                                        : most));
+    a.pitch = a.channels + (draw(r, 0, 2) ? 0 : (int32_t)draw(r, 1, 40));
+    rig_describe(r, "chain_image %d over %d x %d x %d x %d, pitch %d", (int)body, a.batch, a.height, a.width,
+                 a.channels, a.pitch);
+    const int64_t pixels = (int64_t)a.batch * a.height * a.width, total = pixels * a.channels;
+    for (int i = 0; i < a.inputs; i++) {
+        xpu_tensor x = operand_random(b, r->random, XPU_F32, DIMS(draw_operand(r, &a, i)));
+        if (draw(r, 0, 3) == 0) operand_spoil(r->random, &x, 500);
+        data[i] = x.data;
+        a.x[i] = operand_place(r, &x);
+    }
+    xpu_tensor y = operand_random(b, r->random, XPU_F32, DIMS(pixels * a.pitch)), absmax = {.dtype = XPU_F32};
+    a.y = operand_place(r, &y);
+    float largest = 0;
+    for (int64_t e = 0; e < total; e++) {
+        float v[6] = {0}, *to = (float *)y.data + e / a.channels * a.pitch + e % a.channels;
+        for (int i = 0; i < a.inputs; i++) v[i] = data[i][operand_at(&a, i, e)];
+        *to = body_on_host(body, v, a.c);
+        largest = xa_absmax(largest, *to);
+    }
+    rig_expect(r, a.y, y.data, (uint32_t)xpu_tensor_bytes(&y));
+    if (body == XPU_BODY_MOST) {
+        absmax.data = xpu_copy(b->arena, &largest, sizeof largest);
+        a.y_absmax = operand_expect(r, &absmax);
+    }
+    rig_call(r, XPU_CALL_chain_image, body, &a, sizeof a);
+}
+
 static void chain(void) {
     rig_on_each_chip("chain", 40, add_chain);
     rig_on_each_chip("chain of planes", 40, add_chain_planes);
+    rig_on_each_chip("chain over images", 60, add_chain_image);
 }
 
 /* ---- pooling ---- */

@@ -324,6 +324,101 @@ static void read_through(void) {
     }
 }
 
+/* ---- smaller images ---- */
+
+/* Pixels of `small`, each for 2 x 2 of the result's. */
+static xpu_value repeated(bench *b, xpu_value small) {
+    static const int64_t repeats[] = {1, 1, 2, 2};
+    return node1(b, XPU_OP_REPEAT, small, &XPU_ATTR_INTS_OF(REPEATS, repeats, 4), 1);
+}
+
+typedef struct {
+    const char *what;
+    void (*build)(bench *b, xpu_value large, xpu_value small); /* of what two convolutions made */
+    int is_through;
+} level_case;
+
+static void by_sum(bench *b, xpu_value large, xpu_value small) {
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, large, repeated(b, small)));
+}
+static void by_sum_and_concat(bench *b, xpu_value large, xpu_value small) {
+    xpu_value level = repeated(b, small);
+    const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, 1);
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, large, level));
+    xpu_graph_output(b->graph, node2(b, XPU_OP_CONCAT, large, level, &axis, 1));
+}
+static void by_sum_and_window(bench *b, xpu_value large, xpu_value small) {
+    xpu_value level = repeated(b, small);
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, large, level));
+    xpu_graph_output(b->graph, conv(b, level, 4, 8, 3, 1));
+}
+static void by_rows(bench *b, xpu_value large, xpu_value small) {
+    xpu_value rows = input(b, "rows", DIMS(1, 1, 6, 1));
+    xpu_chain chain = {.input_count = 3,
+                       .step_count = 2,
+                       .steps = {{.op = XPU_EW_add, .operands = {0, 1}}, {.op = XPU_EW_mul, .operands = {3, 2}}}};
+    xpu_value operands[] = {large, repeated(b, small), rows};
+    xpu_node node = bench_node(b, XPU_OP_CHAIN, operands, 3, &XPU_ATTR_CHAIN_OF(STEPS, &chain), 1);
+    xpu_graph_output(b->graph, xpu_node_output(b->graph, node, 0));
+}
+static void as_level_output(bench *b, xpu_value large, xpu_value small) {
+    xpu_value level = repeated(b, small);
+    xpu_graph_output(b->graph, level);
+    xpu_graph_output(b->graph, step2(b, XPU_EW_add, large, level));
+}
+
+static void smaller_images(void) {
+    static const level_case cases[] = {
+        {"a sum", by_sum, 1},
+        {"a sum and a concat", by_sum_and_concat, 1},
+        {"a sum and a convolution", by_sum_and_window, 0},
+        {"a factor for each row, too", by_rows, 0},
+        {"an output, too", as_level_output, 0},
+    };
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        work w;
+        xpu_value large = conv(&b, input(&b, "x", DIMS(1, 4, 6, 10)), 8, 4, 1, 1);
+        xpu_value small = conv(&b, input(&b, "s", DIMS(1, 4, 3, 5)), 8, 4, 1, 1);
+        cases[i].build(&b, large, small);
+        xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+        work_prepare(&b, &w);
+        CU_ASSERT_EQUAL_FATAL(xpu_lower_program(cg), XPU_OK);
+        int images = 0, is_through = 1;
+        for (uint32_t l = 0; l < cg->layers.count; l++) {
+            images += cg->layers.items[l].kernel == XPU_KERNEL_chain_image;
+            is_through &= !xpu_node_is(b.graph, cg->layers.items[l].node, XPU_OP_REPEAT);
+        }
+        if (is_through != cases[i].is_through) fprintf(stderr, "%s: %d\n", cases[i].what, is_through);
+        CU_ASSERT_EQUAL(is_through, cases[i].is_through);
+        CU_ASSERT_EQUAL(images, cases[i].is_through);
+        bench_close(&b);
+    }
+}
+
+/* The largest magnitude of joined images is the largest of their parts', where those are found beside the parts. */
+static void joined_magnitudes(void) {
+    for (volatile int count = 1; count <= 14; count += 1 + count / 4) {
+        BENCH_OPEN(b);
+        work w;
+        xpu_value x = input(&b, "x", DIMS(1, 4, 6, 10)), items[16];
+        for (int i = 0; i < count; i++) items[i] = conv(&b, x, 8, 4, 1, 1);
+        items[count] = step1(&b, XPU_EW_exp, input(&b, "other", DIMS(1, 8, 6, 10)));
+        items[count + 1] = items[0];
+        const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, 1);
+        xpu_node concat = bench_node(&b, XPU_OP_CONCAT, items, (uint32_t)count + 2, &axis, 1);
+        xpu_value joined = xpu_node_output(b.graph, concat, 0);
+        xpu_graph_output(b.graph, conv(&b, joined, 16, 8 * (count + 2), 1, 1));
+        work_start(&b, &w, "standard", "int16");
+        work_prepare(&b, &w);
+        CU_ASSERT_EQUAL(count_ops(&b, XPU_OP_ABSMAX), 1); /* of x */
+        const xpu_node user = xpu_value_at(b.graph, joined)->uses.items[0].node;
+        const xpu_value absmax = xpu_node_input(b.graph, user, XPU_IN_ABSMAX);
+        CU_ASSERT_TRUE(xpu_node_is(b.graph, maker(&b, absmax), XPU_OP_CHAIN));
+        bench_close(&b);
+    }
+}
+
 /* Transposes of the second operand of a product: what it multiplies, and whether it is read from where that is. */
 static const struct {
     const char *what;
@@ -457,5 +552,6 @@ static void chains_of_planes(void) {
 XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
               {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
               {"parts of values", parts_of_values}, {"what is read through", read_through},
+              {"smaller images", smaller_images}, {"joined magnitudes", joined_magnitudes},
               {"transposed matrices", transposed_matrices}, {"chains in place", chains_in_place},
               {"chains of planes", chains_of_planes})

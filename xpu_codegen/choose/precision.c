@@ -253,11 +253,19 @@ static int is_chain_of_float32(const xpu_codegen *cg, xpu_node node) {
     return xpu_chain_types_of_node(cg->graph, node, &types) && types.is_float32;
 }
 
-/* Without broadcast operands: then chain_dense finds it. */
+/* Whether an operand has an element for each channel of an image, or of all images. */
+static int has_pixels(const xpu_codegen *cg, xpu_value x, xpu_value y) {
+    const xpu_value_info *from = xpu_value_at(cg->graph, x), *to = xpu_value_at(cg->graph, y);
+    return from->rank == 4 && to->rank == 4 && xpu_dim_equal(from->dims[1], to->dims[1]) &&
+           xpu_is_one(cg, from->dims[2]) && xpu_is_one(cg, from->dims[3]);
+}
+
+/* Operands are dense or stand for pixels of images: then chain_dense or chain_image finds it. */
 static int has_dense_operands(const xpu_codegen *cg, xpu_node node) {
+    const xpu_value y = xpu_node_output(cg->graph, node, 0);
     for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++) {
-        if (!xpu_value_same_shape(cg->graph, xpu_node_input(cg->graph, node, i), xpu_node_output(cg->graph, node, 0)))
-            return 0;
+        const xpu_value x = xpu_node_input(cg->graph, node, i);
+        if (!xpu_value_same_shape(cg->graph, x, y) && !has_pixels(cg, x, y)) return 0;
     }
     return 1;
 }
@@ -294,15 +302,81 @@ static xpu_value same_magnitudes(xpu_codegen *cg, xpu_value value) {
     }
 }
 
+static int is_found_beside(const xpu_codegen *cg, xpu_value source) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, source);
+    return info->kind == XPU_VALUE_NODE && info->output == XPU_OUT_Y && finds_absmax(cg, info->node);
+}
+
+/* The concat on the chip that joins the value of parts whose magnitudes are found beside them, all but one; {0}: it is
+ * none. */
+static xpu_node concat_of(xpu_codegen *cg, xpu_value source) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, source);
+    const xpu_node none = {0};
+    if (info->kind != XPU_VALUE_NODE || !xpu_node_is(cg->graph, info->node, XPU_OP_CONCAT)) return none;
+    if (xpu_on_host(cg, info->node) || xpu_is_foreign(cg, info->node)) return none;
+    const uint32_t parts = xpu_node_at(cg->graph, info->node)->input_count;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < parts; i++) {
+        const xpu_value part = same_magnitudes(cg, xpu_node_input(cg->graph, info->node, i));
+        found += is_found_beside(cg, part) || concat_of(cg, part).id;
+    }
+    return parts > 1 && found + 1 >= parts ? info->node : none;
+}
+
+/* The largest of several numbers, in front of `before`: a chain. */
+static xpu_value add_largest(xpu_codegen *cg, xpu_node before, const xpu_value *items, uint32_t count,
+                             const char *name) {
+    xpu_graph *graph = cg->graph;
+    xpu_chain chain = {.input_count = count, .step_count = count - 1};
+    for (uint32_t s = 0; s + 1 < count; s++) {
+        const uint8_t so_far = (uint8_t)(s ? count + s - 1 : 0);
+        chain.steps[s] = (xpu_chain_step){.op = XPU_EW_max, .operands = {so_far, (uint8_t)(s + 1)}};
+    }
+    const xpu_attr steps = XPU_ATTR_CHAIN_OF(STEPS, &chain);
+    xpu_block left = xpu_graph_enter(graph, xpu_node_at(graph, before)->parent);
+    xpu_node node = xpu_graph_add(graph, before, xpu_op_of(XPU_OP_CHAIN), items, count, &name, 1, &steps, 1, NULL, 0);
+    xpu_graph_enter(graph, left);
+    xpu_op_infer(graph, node, cg->diags);
+    return xpu_node_output(graph, node, 0);
+}
+
+static xpu_value find_absmax(xpu_codegen *cg, xpu_value source, xpu_value *known);
+
+/* That of a concat: the largest of its parts'. */
+static xpu_value join_absmaxes(xpu_codegen *cg, xpu_node concat, xpu_value *known) {
+    const char *name = xpu_printf(cg->arena, "%s/absmax", xpu_node_name(cg->graph, concat));
+    xpu_value items[XPU_CHAIN_MAX_INPUTS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < xpu_node_at(cg->graph, concat)->input_count; i++) {
+        if (count == XPU_CHAIN_MAX_INPUTS) {
+            items[0] = add_largest(cg, concat, items, count, xpu_printf(cg->arena, "%s/%u", name, i));
+            count = 1;
+        }
+        const xpu_value part = same_magnitudes(cg, xpu_node_input(cg->graph, concat, i));
+        const xpu_value absmax = find_absmax(cg, part, known);
+        int is_there = 0;
+        for (uint32_t k = 0; k < count; k++) is_there |= items[k].id == absmax.id;
+        if (!is_there) items[count++] = absmax;
+    }
+    return count == 1 ? items[0] : add_largest(cg, concat, items, count, name);
+}
+
 /* One absmax for all that hold the same elements; `known` is by value id. */
+static xpu_value find_absmax(xpu_codegen *cg, xpu_value source, xpu_value *known) {
+    if (known[source.id].id) return known[source.id];
+    const xpu_node concat = concat_of(cg, source);
+    if (concat.id)
+        known[source.id] = join_absmaxes(cg, concat, known);
+    else if (is_found_beside(cg, source))
+        known[source.id] = add_absmax_result(cg, xpu_value_at(cg->graph, source)->node);
+    else
+        known[source.id] = add_absmax_node(cg, source);
+    return known[source.id];
+}
+
 static void connect_absmax(xpu_codegen *cg, xpu_node node, xpu_value *known) {
     xpu_value source = same_magnitudes(cg, xpu_node_input(cg->graph, node, XPU_IN_X));
-    if (!known[source.id].id) {
-        const xpu_value_info *info = xpu_value_at(cg->graph, source);
-        int found = info->kind == XPU_VALUE_NODE && info->output == XPU_OUT_Y && finds_absmax(cg, info->node);
-        known[source.id] = found ? add_absmax_result(cg, info->node) : add_absmax_node(cg, source);
-    }
-    xpu_node_set_input(cg->graph, node, XPU_IN_ABSMAX, known[source.id]);
+    xpu_node_set_input(cg->graph, node, XPU_IN_ABSMAX, find_absmax(cg, source, known));
 }
 
 static const char *reason_of(xpu_codegen *cg, xpu_precision precision, const char *rule) {

@@ -66,6 +66,14 @@ static uint32_t emit_step(xpu_text *text, const xpu_chain_body_text *body, uint3
     return immediate;
 }
 
+/* What it made is joined to the magnitudes so far. */
+static void emit_most(xpu_text *text, const xpu_chain_body_text *body, char values) {
+    const uint32_t last = body->chain->input_count + body->chain->step_count - 1;
+    if (!body->finds_most) return;
+    xpu_text_add(text, "        const vuint32m4_t bits_%c = xv_magnitude(%c%u, vl);\n", values, values, last);
+    xpu_text_add(text, "        most = xv_most(most, bits_%c, vl);\n", values);
+}
+
 static uint32_t used_inputs(const xpu_chain *chain) {
     uint32_t used = 0;
     for (uint32_t s = 0; s < chain->step_count; s++) {
@@ -181,15 +189,20 @@ static void emit_wide_comparison(xpu_text *text, const xpu_chain_body_text *body
                  class_name);
 }
 
+/* link.ld says why. */
+static const char *section_of(const xpu_chain_body_text *body) {
+    if (body->is_prologue) return "__attribute__((section(\".text_prologue\"))) ";
+    return body->is_image ? "__attribute__((section(\".text_image\"))) " : "";
+}
+
 static void emit_typed_body(xpu_text *text, const xpu_chain_body_text *body) {
     const xpu_chain *chain = body->chain;
     uint32_t used = used_inputs(chain), loaded = 0, immediate = 0, last = chain->input_count + chain->step_count - 1;
     int scalar = is_scalar(body);
     xpu_dtype dtype = body->types->values[last];
     if (calls_long_steps(chain) && !scalar) emit_long_steps(text, body);
-    /* link.ld keeps it away from the kernel that calls it for each row. */
     xpu_text_add(text, "static %svoid %s(const float *const *in, const float *c, float *out, uint32_t n) {\n",
-                 body->is_prologue ? "__attribute__((section(\".text_prologue\"))) " : "", body->name);
+                 section_of(body), body->name);
     for (uint32_t i = 0; i < chain->input_count; i++) {
         const char *type = xpu_memory_type(body->types->values[i]);
         if (used >> i & 1) xpu_text_add(text, "    const %s *x%u = (const %s *)in[%u];\n", type, i, type, i);
@@ -259,15 +272,19 @@ static void emit_pairs(xpu_text *text, const xpu_chain_body_text *body, uint32_t
     emit_pair_loads(text, used, chain->input_count);
     emit_advance(text, used, chain->input_count, "2 * vl");
     emit_steps(text, body, 'v', used);
+    emit_most(text, body, 'v');
     xpu_text_add(text, "        __riscv_vse32_v_f32m4(out, v%u, vl);\n", last);
     emit_steps(text, body, 'w', used);
+    emit_most(text, body, 'w');
     xpu_text_add(text, "        __riscv_vse32_v_f32m4(out + vl, w%u, vl);\n        out += 2 * vl;\n    }\n", last);
 }
 
 /* Whether sums take long enough that loads and stores can stand between them. */
-static int goes_in_turns(const xpu_chain *chain, uint32_t used) {
+static int goes_in_turns(const xpu_chain_body_text *body, uint32_t used) {
     enum { HARD_SWISH_SUMS = 5 };
+    const xpu_chain *chain = body->chain;
     uint32_t sums = 0;
+    if (body->finds_most) return 1;
     for (uint32_t s = 0; s < chain->step_count; s++) {
         sums += chain->steps[s].op == XPU_EW_hard_swish ? HARD_SWISH_SUMS : 1;
     }
@@ -297,6 +314,7 @@ static void emit_beside(xpu_text *text, struct beside *b) {
 /* Instructions begin in the order of the text. */
 static void emit_half(xpu_text *text, const xpu_chain_body_text *body, char values, struct beside *b) {
     const xpu_chain *chain = body->chain;
+    const uint32_t last = chain->input_count + chain->step_count - 1;
     uint32_t immediate = 0;
     for (uint32_t s = 0; s < chain->step_count; s++) {
         const uint32_t result = chain->input_count + s, operand = chain->steps[s].operands[0];
@@ -311,6 +329,11 @@ static void emit_half(xpu_text *text, const xpu_chain_body_text *body, char valu
             immediate = emit_step(text, body, s, values, immediate);
         }
         emit_beside(text, b);
+    }
+    if (body->finds_most) {
+        xpu_text_add(text, "        const vuint32m4_t bits_%c = xv_magnitude(%c%u, vl);\n", values, values, last);
+        emit_beside(text, b);
+        xpu_text_add(text, "        most = xv_most(most, bits_%c, vl);\n", values);
     }
     for (uint32_t i = 0; i <= XPU_CHAIN_MAX_INPUTS; i++) emit_beside(text, b);
 }
@@ -347,26 +370,33 @@ void xpu_emit_chain_body(xpu_text *text, const xpu_chain_body_text *body) {
         return;
     }
     if (calls_long_steps(chain)) emit_long_steps(text, body);
-    /* link.ld keeps it away from the kernel that calls it for each row. */
     xpu_text_add(text, "static %svoid %s(const float *const *in, const float *c, float *out, uint32_t n) {\n",
-                 body->is_prologue ? "__attribute__((section(\".text_prologue\"))) " : "", body->name);
+                 section_of(body), body->name);
     for (uint32_t i = 0; i < chain->input_count; i++) {
         if (used >> i & 1) xpu_text_add(text, "    const float *x%u = in[%u];\n", i, i);
     }
+    if (body->finds_most)
+        xpu_text_add(text,
+                     "    uint32_t *lanes = (uint32_t *)(uintptr_t)in[%u];\n"
+                     "    vuint32m4_t most = __riscv_vle32_v_u32m4(lanes, __riscv_vsetvlmax_e32m4());\n",
+                     chain->input_count);
     for (uint32_t s = 0; s < chain->step_count; s++) {
         for (int i = 0; i < xpu_elementwise_immediates(chain->steps[s].op); i++, immediates++) {
             xpu_text_add(text, "    const float c%u = c[%u];\n", immediates, immediates);
         }
     }
     if (!immediates) xpu_text_add(text, "    (void)c;\n");
-    if (goes_in_pairs(body, used) && goes_in_turns(chain, used))
+    if (goes_in_pairs(body, used) && goes_in_turns(body, used))
         emit_turns(text, body, used);
     else if (goes_in_pairs(body, used))
         emit_pairs(text, body, used);
     xpu_text_add(text, "    for (size_t vl; n > 0; n -= (uint32_t)vl) {\n"
                        "        vl = __riscv_vsetvl_e32m4(n);\n");
     emit_steps(text, body, 'v', 0);
+    emit_most(text, body, 'v');
     xpu_text_add(text, "        __riscv_vse32_v_f32m4(out, v%u, vl);\n", chain->input_count + chain->step_count - 1);
     emit_advance(text, used, chain->input_count, "vl");
-    xpu_text_add(text, "        out += vl;\n    }\n}\n\n");
+    xpu_text_add(text, "        out += vl;\n    }\n");
+    if (body->finds_most) xpu_text_add(text, "    __riscv_vse32_v_u32m4(lanes, most, __riscv_vsetvlmax_e32m4());\n");
+    xpu_text_add(text, "}\n\n");
 }

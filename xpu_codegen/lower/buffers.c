@@ -2,6 +2,7 @@
 #include "xpu_codegen/lower/buffers.h"
 
 #include "xpu_codegen/lower/layers.h"
+#include "xpu_codegen/read_through.h"
 
 enum { BUFFER_ALIGNMENT = 64 };
 

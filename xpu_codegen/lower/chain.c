@@ -9,6 +9,8 @@
 #include "xpu_codegen/lower/epilogue.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_codegen/image_chain.h"
+#include "xpu_codegen/read_through.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
 
 /* ---- bodies ---- */
@@ -54,15 +56,23 @@ static const char *body_name(xpu_codegen *cg, const xpu_chain *chain) {
 }
 
 static xpu_chain_body_text *body_of(xpu_codegen *cg, uint32_t layer, const xpu_chain *chain,
-                                    const xpu_chain_types *types) {
-    uint64_t hash = hash_chain(chain, types);
+                                    const xpu_chain_types *types, int finds_most) {
+    uint64_t hash = hash_chain(chain, types) + (uint64_t)finds_most;
     int32_t *last = &cg->body_of[hash % XPU_BODY_SLOTS];
     for (int32_t i = *last; i >= 0; i = cg->bodies.items[i].other) {
         xpu_chain_body_text *body = &cg->bodies.items[i];
-        if (body->hash == hash && same_structure(body->chain, chain, body->types, types)) return body;
+        if (body->hash == hash && body->finds_most == finds_most &&
+            same_structure(body->chain, chain, body->types, types))
+            return body;
     }
     const xpu_chain_types *own = xpu_copy(cg->arena, types, sizeof *types);
-    xpu_chain_body_text body = {hash, chain, own, body_name(cg, chain), cg->layers.items[layer].region, *last, 0};
+    xpu_chain_body_text body = {.hash = hash,
+                                .chain = chain,
+                                .types = own,
+                                .name = body_name(cg, chain),
+                                .region = cg->layers.items[layer].region,
+                                .other = *last,
+                                .finds_most = finds_most};
     *last = (int32_t)cg->bodies.count;
     XPU_PUSH(cg->arena, &cg->bodies, body);
     return &cg->bodies.items[*last];
@@ -101,7 +111,7 @@ const char *xpu_prologue_of(xpu_codegen *cg, uint32_t layer, xpu_node node, xpu_
     xpu_chain_types types;
     if (!xpu_chain_types_of(chain, &dtype, &types)) return NULL; /* its shape function refuses it */
     set_immediates(c, chain);
-    xpu_chain_body_text *body = body_of(cg, layer, chain, &types);
+    xpu_chain_body_text *body = body_of(cg, layer, chain, &types, 0);
     body->is_prologue = 1;
     return body->name;
 }
@@ -229,6 +239,52 @@ static xpu_status lower_dense(xpu_codegen *cg, uint32_t layer, xpu_node node, co
     return xpu_add_chain_dense(cg, layer, &call, body);
 }
 
+/* ---- chains over images ---- */
+
+/* How far an operand's images lie apart, and what a pixel of it stands for. */
+static void set_image_operand(xpu_codegen *cg, xpu_value y, const xpu_image_operand *x, uint32_t i,
+                              struct xpu_chain_image_call *call) {
+    xpu_dim image = xpu_dims_product(cg, x->source, 1, xpu_value_at(cg->graph, x->source)->rank);
+    call->image[i] = xpu_arg_dim(x->is_shared ? xpu_dim_of(cg, 0) : image);
+    call->repeat_h[i] = x->is_pixel ? xpu_arg_dim(xpu_value_dim(cg, y, 2)) : xpu_arg_number(x->repeat[0]);
+    call->repeat_w[i] = x->is_pixel ? xpu_arg_dim(xpu_value_dim(cg, y, 3)) : xpu_arg_number(x->repeat[1]);
+}
+
+static xpu_status lower_image(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_image_chain *chain,
+                              const struct xpu_loops_group *loops, const char *body) {
+    const xpu_value y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
+    const xpu_value most = xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX);
+    struct xpu_chain_image_call call = {.y = loops->y, .inputs = loops->inputs, .y_absmax = xpu_arg_absent()};
+    memcpy(call.x, loops->x, sizeof call.x);
+    memcpy(call.c, loops->c, sizeof call.c);
+    if (most.id) call.y_absmax = xpu_arg_at(xpu_activation_buffer(cg, most));
+    call.batch = xpu_arg_dim(xpu_value_dim(cg, y, 0));
+    call.height = xpu_arg_dim(xpu_value_dim(cg, y, 2));
+    call.width = xpu_arg_dim(xpu_value_dim(cg, y, 3));
+    call.channels = call.pitch = xpu_arg_number(chain->channels);
+    for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {
+        call.image[i] = call.repeat_h[i] = call.repeat_w[i] = xpu_arg_number(0);
+        if (i < xpu_node_at(cg->graph, node)->input_count) set_image_operand(cg, y, &chain->x[i], i, &call);
+    }
+    xpu_describe_layer(cg, layer, XPU_KERNEL_chain_image, xpu_dim_of(cg, 0));
+    return xpu_add_chain_image(cg, layer, &call, body);
+}
+
+/* Whether it runs so: it has to where an operand is nowhere but in a smaller image. Others are read as they are. */
+static int runs_as_image(xpu_codegen *cg, xpu_node node, xpu_image_chain *chain) {
+    int has_to = 0;
+    if (!xpu_image_chain_of(cg, node, chain)) return 0;
+    for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++) {
+        xpu_image_operand *x = &chain->x[i];
+        if (!x->repeat_node.id) continue;
+        if (xpu_is_read_through(cg, x->repeat_node))
+            has_to = 1;
+        else
+            *x = (xpu_image_operand){.source = xpu_node_input(cg->graph, node, i), .repeat = {1, 1}};
+    }
+    return has_to || is_worth_dense(cg, node);
+}
+
 /* The second result of a chain whose kernel does not find it. */
 static xpu_status add_absmax(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     const xpu_value y = xpu_node_output(cg->graph, node, XPU_OUT_Y);
@@ -253,25 +309,32 @@ xpu_status xpu_lower_chain(xpu_codegen *cg, uint32_t layer, xpu_node node) {
         return xpu_codegen_bug(cg, "a chain has types that its steps do not take", "%s",
                                xpu_node_where(cg->graph, node, cg->arena));
     }
+    xpu_image_chain image;
+    const int is_image = runs_as_image(cg, node, &image);
     struct xpu_chain_typed_call call = {.sizes = xpu_arg_number(sizes_word(chain, &types))};
-    const char *body = body_of(cg, layer, chain, &types)->name;
     call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
     call.inputs = xpu_arg_number(chain->input_count);
     for (uint32_t i = 0; i < XPU_CHAIN_MAX_INPUTS; i++) {
         call.x[i] = xpu_arg_absent();
         if (i >= chain->input_count) continue;
-        const char *role = xpu_printf(cg->arena, "x%u", i);
-        call.x[i] = xpu_arg_at(xpu_operand_buffer(cg, layer, xpu_node_input(cg->graph, node, i), role));
+        const xpu_value x = is_image ? image.x[i].source : xpu_node_input(cg->graph, node, i);
+        call.x[i] = xpu_arg_at(xpu_operand_buffer(cg, layer, x, xpu_printf(cg->arena, "x%u", i)));
     }
     set_loops(cg, &call.loops, &loops, chain->input_count);
+    const int is_dense_chain =
+        types.is_float32 && is_worth_dense(cg, node) && all_dense(cg, &loops, chain->input_count);
+    const int finds_most = (is_image || is_dense_chain) && xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX).id;
+    xpu_chain_body_text *made_body = body_of(cg, layer, chain, &types, finds_most);
+    const char *body = made_body->name;
+    made_body->is_image |= is_image;
     set_immediates(call.loops.c, chain);
     offer_in_place(cg, &call.loops, &loops, chain->input_count);
     if (!types.is_float32) {
         xpu_describe_layer(cg, layer, XPU_KERNEL_chain_typed, xpu_dim_of(cg, 0));
         return xpu_add_chain_typed(cg, layer, &call, body);
     }
-    if (is_worth_dense(cg, node) && all_dense(cg, &loops, chain->input_count))
-        return lower_dense(cg, layer, node, &call.loops, body);
+    if (is_image) return lower_image(cg, layer, node, &image, &call.loops, body);
+    if (is_dense_chain) return lower_dense(cg, layer, node, &call.loops, body);
     if (has_small_planes(cg, &loops, chain->input_count)) {
         struct xpu_chain_planes_call planes = {.loops = call.loops};
         xpu_describe_layer(cg, layer, XPU_KERNEL_chain_planes, xpu_dim_of(cg, 0));

@@ -14,6 +14,8 @@ typedef struct xpu_chain_body_text {
     uint32_t region;  /* of the first layer that calls it: there it is defined */
     int32_t other;    /* an earlier one whose hash has the same low bits, or -1 */
     int is_prologue;  /* of a depthwise window that calls it for each row */
+    int finds_most;   /* it joins the magnitudes of what it makes to 64 lanes, which stand behind its operands */
+    int is_image;     /* of chain_image */
 } xpu_chain_body_text;
 
 enum { XPU_BODY_SLOTS = 1 << 12 };

@@ -12,6 +12,7 @@
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_codegen/lower/steps.h"
+#include "xpu_codegen/read_through.h"
 
 /* ---- arguments ---- */
 

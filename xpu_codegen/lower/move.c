@@ -5,6 +5,7 @@
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_codegen/read_through.h"
 #include "xpu_runtime/include/xpu_kernel_args.h"
 
 enum { WIDEST_ELEMENT = 4 };
@@ -138,6 +139,42 @@ xpu_status xpu_lower_copy(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return add_copy(cg, layer, source, target, &b);
 }
 
+/* ---- repeat ---- */
+
+static void add_dim(box *b, xpu_dim size, xpu_dim from, xpu_dim to) {
+    b->size[b->rank] = size;
+    b->from[b->rank] = from;
+    b->to[b->rank++] = to;
+}
+
+/* The repeated operand of a REPEAT in something with these strides, by logical dim, which lies as its result. */
+static box repeat_box(xpu_codegen *cg, xpu_node node, const xpu_dim *to) {
+    xpu_dims *dims = &cg->graph->dims;
+    const xpu_value x = xpu_node_input(cg->graph, node, 0);
+    const xpu_value_info *y = xpu_value_at(cg->graph, xpu_node_output(cg->graph, node, 0));
+    const int64_t *repeats = xpu_node_ints(cg->graph, node, XPU_ATTR_REPEATS, NULL);
+    xpu_dim from[XPU_MAX_RANK], zero = xpu_dim_of(cg, 0);
+    int order[XPU_MAX_RANK];
+    xpu_value_strides(cg, x, from);
+    xpu_storage_order(y->layout, y->rank, order);
+    box b = {.element = (int64_t)xpu_dtype_bytes(y->dtype), .from_offset = zero, .to_offset = zero};
+    for (int d = 0; d < y->rank; d++) {
+        int i = order[d];
+        add_dim(&b, xpu_value_dim(cg, x, i), from[i], xpu_dim_mul_const(dims, to[i], repeats[i]));
+        if (repeats[i] > 1) add_dim(&b, xpu_dim_of(cg, repeats[i]), zero, to[i]);
+    }
+    return b;
+}
+
+xpu_status xpu_lower_repeat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
+    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
+    xpu_dim to[XPU_MAX_RANK];
+    xpu_value_strides(cg, y, to);
+    box b = repeat_box(cg, node, to);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
+    return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
+}
+
 /* ---- concat ---- */
 
 /* Where the elements of an operand stand: in itself, or in the operand of a slice that makes nothing. */
@@ -165,10 +202,18 @@ static xpu_node slice_behind(xpu_codegen *cg, xpu_value x) {
     for (;;) {
         const xpu_value_info *info = xpu_value_at(cg->graph, x);
         if (info->kind != XPU_VALUE_NODE) return (xpu_node){0};
-        if (xpu_is_read_through(cg, info->node)) return info->node;
+        if (xpu_node_is(cg->graph, info->node, XPU_OP_SLICE))
+            return xpu_is_read_through(cg, info->node) ? info->node : (xpu_node){0};
         if (!xpu_node_is(cg->graph, info->node, XPU_OP_RESHAPE)) return (xpu_node){0};
         x = xpu_node_input(cg->graph, info->node, 0);
     }
+}
+
+/* The node that repeats pixels and makes nothing behind `x`, or 0. */
+static xpu_node repeat_behind(xpu_codegen *cg, xpu_value x) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, x);
+    const int is_repeat = info->kind == XPU_VALUE_NODE && xpu_node_is(cg->graph, info->node, XPU_OP_REPEAT);
+    return is_repeat && xpu_is_read_through(cg, info->node) ? info->node : (xpu_node){0};
 }
 
 /* Reshapes between add and drop dims of 1, whose strides are anything. */
@@ -191,6 +236,21 @@ static void find_reading(xpu_codegen *cg, xpu_value x, reading *r) {
     }
 }
 
+/* An operand of a concat, from where its elements are to strides `to`. */
+static box operand_box(xpu_codegen *cg, xpu_value x, xpu_layout layout, const xpu_dim *to, xpu_value *source) {
+    const xpu_node repeat = repeat_behind(cg, x);
+    if (repeat.id) {
+        *source = xpu_node_input(cg->graph, repeat, 0);
+        return repeat_box(cg, repeat, to);
+    }
+    reading r;
+    find_reading(cg, x, &r);
+    *source = r.source;
+    box b = whole_box(cg, x, layout, r.strides, to);
+    b.from_offset = r.offset;
+    return b;
+}
+
 xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_dims *dims = &cg->graph->dims;
     xpu_value y = xpu_node_output(cg->graph, node, 0);
@@ -206,13 +266,11 @@ xpu_status xpu_lower_concat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
             position = xpu_value_dim(cg, x, axis);
             continue;
         }
-        reading r;
-        find_reading(cg, x, &r);
-        uint32_t source = xpu_operand_buffer(cg, layer, r.source, xpu_printf(cg->arena, "x%u", i));
-        box b = whole_box(cg, x, layout_of(cg, y), r.strides, to);
-        b.from_offset = r.offset;
+        xpu_value source;
+        box b = operand_box(cg, x, layout_of(cg, y), to, &source);
         b.to_offset = xpu_dim_mul(dims, position, to[axis]);
-        xpu_status status = add_copy(cg, layer, source, target, &b);
+        uint32_t from = xpu_operand_buffer(cg, layer, source, xpu_printf(cg->arena, "x%u", i));
+        xpu_status status = add_copy(cg, layer, from, target, &b);
         if (status != XPU_OK) return status;
         position = xpu_dim_add(dims, position, xpu_value_dim(cg, x, axis));
     }
@@ -244,34 +302,6 @@ xpu_status xpu_lower_expand(xpu_codegen *cg, uint32_t layer, xpu_node node) {
         from[i] = repeated ? xpu_dim_of(cg, 0) : strides[i - new_dims];
     }
     box b = whole_box(cg, y, layout_of(cg, y), from, to);
-    xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
-    return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
-}
-
-/* ---- repeat ---- */
-
-static void add_dim(box *b, xpu_dim size, xpu_dim from, xpu_dim to) {
-    b->size[b->rank] = size;
-    b->from[b->rank] = from;
-    b->to[b->rank++] = to;
-}
-
-xpu_status xpu_lower_repeat(xpu_codegen *cg, uint32_t layer, xpu_node node) {
-    xpu_dims *dims = &cg->graph->dims;
-    xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    const int64_t *repeats = xpu_node_ints(cg->graph, node, XPU_ATTR_REPEATS, NULL);
-    const xpu_value_info *info = xpu_value_at(cg->graph, y);
-    xpu_dim from[XPU_MAX_RANK], to[XPU_MAX_RANK], zero = xpu_dim_of(cg, 0);
-    int order[XPU_MAX_RANK];
-    xpu_value_strides(cg, x, from);
-    xpu_value_strides(cg, y, to);
-    xpu_storage_order(info->layout, info->rank, order);
-    box b = {.element = (int64_t)xpu_dtype_bytes(info->dtype), .from_offset = zero, .to_offset = zero};
-    for (int d = 0; d < info->rank; d++) {
-        int i = order[d];
-        add_dim(&b, xpu_value_dim(cg, x, i), from[i], xpu_dim_mul_const(dims, to[i], repeats[i]));
-        if (repeats[i] > 1) add_dim(&b, xpu_dim_of(cg, repeats[i]), zero, to[i]);
-    }
     xpu_describe_layer(cg, layer, XPU_KERNEL_copy_nd, xpu_dim_of(cg, 0));
     return add_copy(cg, layer, xpu_operand_buffer(cg, layer, x, "x"), xpu_activation_buffer(cg, y), &b);
 }

@@ -14,6 +14,7 @@
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_codegen/lower/steps.h"
 #include "xpu_codegen/lower/weight_copies.h"
+#include "xpu_codegen/read_through.h"
 
 xpu_status xpu_lower_nothing(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     return xpu_codegen_bug(cg, "an operator without lowering was admitted", "layer %u: %s", layer,

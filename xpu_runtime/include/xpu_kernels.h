@@ -15,11 +15,13 @@ typedef struct {
     uint32_t counter, value;
 } xpu_ticket;
 
-/* The body of a generated chain: out[0..n) from in[i][0..n), all in LM and dense; immediates from c. */
+/* The body of a generated chain: out[0..n) from in[i][0..n), all in LM and dense; immediates from c. One that finds the
+ * largest magnitude joins those of what it makes to the 64 words at in[number of operands]. */
 typedef void (*xpu_chain_body)(const float *const *in, const float *c, float *out, uint32_t n);
 typedef xpu_chain_body xpu_chain_planes_body;
 typedef xpu_chain_body xpu_chain_typed_body; /* the elements are of the types that the body knows */
 typedef xpu_chain_body xpu_chain_dense_body;
+typedef xpu_chain_body xpu_chain_image_body;
 typedef xpu_chain_body xpu_depthwise_chain_f32_body;
 /* Of a region of another target: in[0..] are its operands, results, scratch and dims; nothing else is given. */
 typedef xpu_chain_body xpu_portable_c_body;

@@ -39,6 +39,26 @@ static inline uint32_t xpu_attention_floats(uint32_t lanes, uint32_t chunk, uint
     return lanes * (2 * inner + width + columns + 18) + chunk * (lanes + inner + width + 4) + 2 * lanes;
 }
 
+/* Chains over images (kernel chain_image): floats of LM for blocks of `width` pixels. Everything begins with a line. */
+enum { XPU_IMAGE_LINE = 16 };
+static inline uint32_t xpu_image_lines(uint32_t floats) {
+    return (floats + XPU_IMAGE_LINE - 1) / XPU_IMAGE_LINE * XPU_IMAGE_LINE;
+}
+/* The most pixels of an operand, each of which stands for `repeat` in rows of `row` pixels, that a block needs. */
+static inline uint32_t xpu_image_level_pixels(uint32_t width, uint32_t row, uint32_t repeat) {
+    return repeat >= row ? 1 : (width + repeat - 2) / repeat + 1;
+}
+/* Of one that stands in the result's order, two blocks; of another, pixels as they come, twice, and a block. */
+static inline uint32_t xpu_image_operand_floats(uint32_t channels, uint32_t width, uint32_t row, uint32_t repeat_h,
+                                                uint32_t repeat_w) {
+    const uint32_t block = xpu_image_lines(channels * width);
+    if (repeat_h == 1 && repeat_w == 1) return 2 * block;
+    return block + 2 * xpu_image_lines(channels * xpu_image_level_pixels(width, row, repeat_w));
+}
+static inline uint32_t xpu_image_result_floats(uint32_t channels, uint32_t width) {
+    return 2 * xpu_image_lines(channels * width);
+}
+
 /* A task: tile_h x tile_w output pixels of tile_c channels, a multiple of 16. */
 typedef struct {
     int32_t tile_c, tile_h, tile_w;

@@ -1,7 +1,7 @@
 /*
  * Generated elementwise loops over operands that all lie in the order of the result, without gaps: no block knows of
  * rows or strides. Blocks move into LM, through the loop's body and out, operands of the next block on their way
- * meanwhile; what a block holds is compared while it lies there.
+ * meanwhile. Where the largest magnitude is wanted, the body finds it (lanes of findmax behind its operands).
  *
  * The result may lie on an operand: blocks do not overlap, and each is loaded before it is stored.
  */
@@ -11,8 +11,8 @@ enum { INPUTS = 6, VECTOR = 64, FINE = 8 /* blocks of each core at least, where 
 
 struct dense {
     const struct xpu_chain_dense_args *a;
-    uint32_t width, *most; /* of a block; of findmax */
-    float *in[2][INPUTS], *out[2];
+    uint32_t width, *most;             /* of a block; of findmax */
+    float *in[2][INPUTS + 1], *out[2]; /* behind the operands the lanes of findmax */
 };
 
 static uint32_t elements_at(const struct dense *f, uint32_t at) {
@@ -33,6 +33,7 @@ static uint32_t choose_blocks(struct dense *f, uint32_t shares) {
     f->width = min_u32(room, round_up(quotient_up(count, shares), VECTOR));
     for (uint32_t half = 0; half < 2; half++) {
         for (uint32_t i = 0; i < inputs; i++, lm += room) f->in[half][i] = lm;
+        f->in[half][inputs] = (float *)f->most;
         f->out[half] = lm;
         lm += room;
     }
@@ -69,7 +70,6 @@ static void run_blocks(const struct dense *f, uint32_t first, uint32_t last, uin
         xpu_wait(ready);
         xpu_wait(stored[half]);
         body((const float *const *)f->in[half], a->c, f->out[half], n);
-        if (a->y_absmax) findmax_dense(f->most, f->out[half], n);
         stored[half] = LM2GM(a->y + 4 * at, f->out[half], 4 * n);
     }
 }

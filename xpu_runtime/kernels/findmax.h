@@ -3,6 +3,7 @@
 #ifndef XPU_KERNELS_FINDMAX_H
 #define XPU_KERNELS_FINDMAX_H
 
+#include "core/arith_rvv.h"
 #include "xpu_runtime/kernels/common.h"
 
 enum { FINDMAX_LANES = 64 };
@@ -10,7 +11,7 @@ enum { FINDMAX_LANES = 64 };
 /* A core collects in FINDMAX_LANES words of LM, the lanes of one vector: what of each element is compared, and the
  * larger of two. */
 static inline vuint32m4_t findmax_bits(vfloat32m4_t v, size_t vl) {
-    return __riscv_vand_vx_u32m4(__riscv_vreinterpret_v_f32m4_u32m4(v), 0x7fffffff, vl);
+    return xv_magnitude(v, vl);
 }
 static inline vuint32m4_t findmax_join(vuint32m4_t so_far, vfloat32m4_t v, size_t vl) {
     return __riscv_vmaxu_vv_u32m4(so_far, findmax_bits(v, vl), vl);

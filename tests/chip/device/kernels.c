@@ -40,10 +40,21 @@ static void leaky(const float *const *in, const float *c, float *out, uint32_t n
     FOR_EACH_VECTOR(i, n, vl) __riscv_vse32_v_f32m4(out + i, xv_leaky_relu(vector(in[0], i, vl), c[0], vl), vl);
 }
 
+static void most(const float *const *in, const float *c, float *out, uint32_t n) {
+    uint32_t *lanes = (uint32_t *)(uintptr_t)in[3];
+    (void)c;
+    FOR_EACH_VECTOR(i, n, vl) {
+        vfloat32m4_t v = xv_sub(xv_mul(vector(in[0], i, vl), vector(in[1], i, vl), vl), vector(in[2], i, vl), vl);
+        vuint32m4_t so_far = __riscv_vle32_v_u32m4(lanes, vl);
+        __riscv_vse32_v_u32m4(lanes, xv_most(so_far, xv_magnitude(v, vl), vl), vl);
+        __riscv_vse32_v_f32m4(out + i, v, vl);
+    }
+}
+
 /* ---- Calls ---- */
 
 static xpu_ticket call(const uint32_t *head, xpu_ticket after) {
-    static const xpu_chain_body bodies[XPU_BODY_COUNT] = {identity, affine, six, leaky};
+    static const xpu_chain_body bodies[XPU_BODY_COUNT] = {identity, affine, six, leaky, most};
     const void *args = head + XPU_CALL_HEAD;
     switch ((xpu_call_kernel)head[0]) {
 #define KERNEL(name, unit, fields, about)                                                                              \

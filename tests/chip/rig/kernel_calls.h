@@ -25,6 +25,7 @@ typedef enum {
     XPU_BODY_AFFINE,   /* clip(a * b + c, c0, c1) */
     XPU_BODY_SIX,      /* sigmoid(a + b) * max(c, d) - min(e, f) */
     XPU_BODY_LEAKY,    /* leaky_relu(a, c0) */
+    XPU_BODY_MOST,     /* a * b - c, and the largest magnitude */
     XPU_BODY_COUNT
 } xpu_call_body_id;
 
