@@ -1,4 +1,5 @@
-/* What PaddlePaddle has no operator for along any axis: elements in other places are a gather, sums of them a product. */
+/* What PaddlePaddle has no operator for along any axis: elements in other places are a gather, sums of them a product.
+ */
 #include <string.h>
 
 #include "convert/paddle_writer.h"
@@ -9,9 +10,8 @@ static const char *pick(pw *w, const char *result, const char *x, const pw_type 
                         const int32_t *places) {
     int64_t count = 0;
     xpu_dim_is_const(&w->graph->dims, gives->dims[axis], &count);
-    const char *list =
-        pw_parameter(w, "places",
-                     &(xpu_tensor){.dtype = XPU_I32, .rank = 1, .dims = {count}, .data = (void *)(uintptr_t)places});
+    const char *list = pw_parameter(
+        w, "places", &(xpu_tensor){.dtype = XPU_I32, .rank = 1, .dims = {count}, .data = (void *)(uintptr_t)places});
     pw_op *op = pw_add(w, "gather");
     if (!result) result = pw_new(w, "picked", gives);
     pw_in(w, op, "X", x);
@@ -106,10 +106,8 @@ static void weighted(pw *w, const xa_resample *r, int axis, const pw_type *x, co
             matrix[rows ? k * in + at : at * out + k] += weights[t];
         }
     }
-    const xpu_tensor tensor = {.dtype = XPU_F32,
-                               .rank = 2,
-                               .dims = {rows ? r->out : r->in, rows ? r->in : r->out},
-                               .data = matrix};
+    const xpu_tensor tensor = {
+        .dtype = XPU_F32, .rank = 2, .dims = {rows ? r->out : r->in, rows ? r->in : r->out}, .data = matrix};
     const char *factor = pw_parameter(w, "weights", &tensor), *name = pw_operand(w, 0);
     const int last = y->rank - 1, turns = !rows && axis != last;
     int64_t swap[XPU_MAX_RANK];
@@ -136,8 +134,9 @@ int pw_resample_axis(pw *w, int axis) {
     const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0);
     xa_resample r = xpu_resample_of(w->graph, w->node);
     int64_t in, out;
-    if (!xpu_dim_is_const(&w->graph->dims, x.dims[axis], &in) || !xpu_dim_is_const(&w->graph->dims, y.dims[axis], &out) ||
-        in < 1 || out < 1 || in >= XPU_MAX_WINDOW_VALUE || out >= XPU_MAX_WINDOW_VALUE)
+    if (!xpu_dim_is_const(&w->graph->dims, x.dims[axis], &in) ||
+        !xpu_dim_is_const(&w->graph->dims, y.dims[axis], &out) || in < 1 || out < 1 || in >= XPU_MAX_WINDOW_VALUE ||
+        out >= XPU_MAX_WINDOW_VALUE)
         return 0;
     r.in = (int32_t)in;
     r.out = (int32_t)out;

@@ -5,10 +5,10 @@
 
 /* Rows of what multiclass_nms3 finds: nobody knows how many. */
 typedef struct {
-    pw_type list, flag;  /* int32 and bool [rows] */
-    const char *key;     /* image * classes + class */
-    const char *box;     /* within the image */
-    const char *number;  /* of the row, int32 */
+    pw_type list, flag; /* int32 and bool [rows] */
+    const char *key;    /* image * classes + class */
+    const char *box;    /* within the image */
+    const char *number; /* of the row, int32 */
 } found;
 
 static int threshold(pw *w, uint32_t operand, float none, float *value) {
@@ -30,7 +30,8 @@ static const char *corners(pw *w) {
     const pw_type type = pw_operand_type(w, 0);
     pw_type two = type;
     two.dims[2] = xpu_dim_const(&w->graph->dims, 2);
-    const char *a = pw_part(w, NULL, pw_operand(w, 0), &two, 2, 0, 2), *b = pw_part(w, NULL, pw_operand(w, 0), &two, 2, 2, 4);
+    const char *a = pw_part(w, NULL, pw_operand(w, 0), &two, 2, 0, 2),
+               *b = pw_part(w, NULL, pw_operand(w, 0), &two, 2, 2, 4);
     const int is_centre = xpu_node_int(w->graph, w->node, XPU_ATTR_KIND) != 0;
     if (is_centre) b = pw_scale(w, NULL, b, &two, 0.5f, 0);
     const char *low = pw_binary(w, NULL, is_centre ? "elementwise_sub" : "elementwise_min", &two, a, b),
