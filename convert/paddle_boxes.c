@@ -51,8 +51,8 @@ static const char *joined(pw *w, const char *a, const char *b, const pw_type *gi
     return a;
 }
 
-/* The table's rows, with one behind them that belongs to a class of its own: PaddlePaddle does not scatter nothing. */
-static void suppress(pw *w, float overlap, float least, xpu_dim keys, found *f) {
+/* The table's rows, with one behind them of an image behind the last one: PaddlePaddle computes nothing of no rows. */
+static void suppress(pw *w, float overlap, float least, found *f) {
     xpu_dims *dims = &w->graph->dims;
     const xpu_dim six = xpu_dim_const(dims, 6), one = xpu_dim_const(dims, 1);
     const pw_type boxes = pw_operand_type(w, 0), scores = pw_operand_type(w, 1);
@@ -77,6 +77,15 @@ static void suppress(pw *w, float overlap, float least, xpu_dim keys, found *f) 
     pw_float(w, op, "nms_threshold", overlap);
     pw_float(w, op, "nms_eta", 1.0f);
     pw_bool(w, op, "normalized", 1);
+    const float none[6] = {0};
+    rows = joined(
+        w, rows,
+        pw_parameter(w, "none",
+                     &(xpu_tensor){.dtype = XPU_F32, .rank = 2, .dims = {1, 6}, .data = (void *)(uintptr_t)none}),
+        &table);
+    const char *behind = pw_size_of(w, xpu_dim_mul(dims, boxes.dims[0], boxes.dims[1]));
+    const pw_type one_size = pw_scalar_list(w, XPU_I32, 1), one_row = {.dtype = XPU_I32, .rank = 2, .dims = {one, one}};
+    index = joined(w, index, pw_reshape(w, NULL, behind, &one_size, &one_row), &column);
     const char *class = pw_part(w, NULL, rows, &classes, 1, 0, 1);
     class = pw_reshape(w, NULL, pw_cast(w, NULL, class, &classes, XPU_I32), &column, &f->list);
     index = pw_reshape(w, NULL, index, &column, &f->list);
@@ -86,8 +95,6 @@ static void suppress(pw *w, float overlap, float least, xpu_dim keys, found *f) 
                        pw_binary(w, NULL, "elementwise_mul", &f->list, image, count));
     f->key = pw_binary(w, NULL, "elementwise_mul", &f->list, image, pw_size_of(w, scores.dims[1]));
     f->key = pw_binary(w, NULL, "elementwise_add", &f->list, f->key, class);
-    f->key = joined(w, f->key, pw_size_of(w, keys), &f->list);
-    f->box = joined(w, f->box, pw_number(w, XPU_I32, -1), &f->list);
     f->number = pw_counted(w, pw_shape_list(w, f->key, 1), &f->list);
 }
 
@@ -143,7 +150,7 @@ void pw_write_nms(pw *w, const pw_row *row) {
     counts.dims[0] = xpu_dim_add_const(dims, keys, 1);
     places.dims[0] = xpu_dim_add_const(dims, cells, 1);
     flat.dims[0] = cells;
-    suppress(w, overlap, least, keys, &f);
+    suppress(w, overlap, least, &f);
     const char *rank = ranks(w, &f, &counts), *most = pw_size_of(w, y.dims[2]);
     const char *fits = pw_binary(w, NULL, "less_than", &f.flag, rank, most);
     const char *cell = pw_binary(w, NULL, "elementwise_mul", &f.list, f.key, most);

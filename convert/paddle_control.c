@@ -188,6 +188,17 @@ static int is_true(pw *w, xpu_value value) {
            *(const unsigned char *)tensor.data;
 }
 
+/* What a loop starts from, which others do not read: where it runs not once, PaddlePaddle 3.3.1 gives that tensor back,
+ * and computes in its place. */
+static const char *own_start(pw *w, uint32_t operand) {
+    const xpu_value value = xpu_node_input(w->graph, w->node, operand);
+    const xpu_value_info *info = xpu_value_at(w->graph, value);
+    const pw_type type = pw_operand_type(w, operand);
+    if (info->kind == XPU_VALUE_NODE && info->uses.count == 1 && !xpu_value_leaves(w->graph, value))
+        return pw_operand(w, operand);
+    return pw_make(w, NULL, NULL, "assign", &type, pw_operand(w, operand), NULL);
+}
+
 /* Operands and arguments: the iteration, what is carried, the stacks. */
 static void begin_loop(pw *w, looping *l) {
     const xpu_value condition = xpu_node_input(w->graph, w->node, XPU_LOOP_CONDITION);
@@ -197,7 +208,7 @@ static void begin_loop(pw *w, looping *l) {
     pw_in(w, l->op, "Condition", start);
     carry(w, l, first, pw_new(w, "iteration", &l->number));
     for (uint32_t i = 0; i < l->loop.carried; i++)
-        carry(w, l, pw_operand(w, XPU_LOOP_FIRST + i), pw_name(w, l->body.arguments.items[XPU_BODY_FIRST + i]));
+        carry(w, l, own_start(w, XPU_LOOP_FIRST + i), pw_name(w, l->body.arguments.items[XPU_BODY_FIRST + i]));
     for (uint32_t k = 0; k < l->loop.stacked; k++) {
         const pw_type type = stack_type(w, l, k);
         carry(w, l, empty_stack(w, &type), pw_new(w, "grows", &type));

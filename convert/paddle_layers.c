@@ -252,9 +252,7 @@ static const char *reduced(pw *w, const char *result, const char *type, const ch
                            int64_t axis) {
     pw_op *op;
     result = pw_make(w, &op, result, type, gives, x, NULL);
-    pw_ints(w, op, "dim", &axis, 1);
-    pw_bool(w, op, "keep_dim", 1);
-    pw_bool(w, op, "reduce_all", 0);
+    pw_reduction(w, op, gives, axis, 1);
     return result;
 }
 

@@ -384,13 +384,10 @@ static void scatter_rows(pw *w, const char *reduce) {
                               .rank = 1,
                               .dims = {depth},
                               .data = index.dtype == XPU_I64 ? (void *)strides : (void *)narrow};
-        const int64_t axis = 1;
         pw_op *op;
         list = pw_binary(w, NULL, "elementwise_mul", &tuples, list, pw_parameter(w, "strides", &factors));
         list = pw_make(w, &op, NULL, "reduce_sum", &flat, list, NULL);
-        pw_ints(w, op, "dim", &axis, 1);
-        pw_bool(w, op, "keep_dim", 0);
-        pw_bool(w, op, "reduce_all", 0);
+        pw_reduction(w, op, &flat, 1, 0);
     }
     const char *to = pw_reshape(w, NULL, pw_operand(w, 0), &x, &rows);
     const char *from = pw_reshape(w, NULL, pw_operand(w, 2), &given, &updates);

@@ -205,6 +205,16 @@ const char *pw_cast(pw *w, const char *result, const char *x, const pw_type *fro
     return result;
 }
 
+void pw_reduction(pw *w, pw_op *op, const pw_type *gives, int64_t axis, int keeps) {
+    const int code = gives->dtype == XPU_I32 ? pw_code(XPU_I32) : -1;
+    pw_ints(w, op, "dim", &axis, 1);
+    pw_bool(w, op, "keep_dim", keeps);
+    pw_bool(w, op, "reduce_all", 0);
+    if (strcmp(op->type, "reduce_sum") != 0) return;
+    pw_int(w, op, "in_dtype", code);
+    pw_int(w, op, "out_dtype", code);
+}
+
 const char *pw_scale(pw *w, const char *result, const char *x, const pw_type *gives, float factor, float bias) {
     pw_op *op;
     result = pw_make(w, &op, result, "scale", gives, x, NULL);

@@ -45,7 +45,7 @@ static const pir_row rows[] = {
     {"pool2d", "pool2d", "X,i:ksize", "strides:L,paddings:L,ceil_mode:b,exclusive:b,data_format:s,pooling_type:s,global_pooling:b,adaptive:b,padding_algorithm:s"},
     {"batch_norm", "batch_norm_", "X,Mean,Variance,Scale,Bias", "is_test:b,momentum:f,epsilon:f,data_format=data_layout:s,use_global_stats:b,trainable_statistics:b", 6},
     {"layer_norm", "layer_norm", "X,Scale,Bias", "epsilon:f,begin_norm_axis:i", 3}, {"softmax", "softmax", "X", "axis:i"},
-    REDUCE("reduce_sum", "sum", "dtype=:t:Undefined(ALL_DTYPE),"), REDUCE("reduce_mean", "mean", ""), REDUCE("reduce_max", "max", ""),
+    REDUCE("reduce_sum", "sum", "dtype=out_dtype:t,"), REDUCE("reduce_mean", "mean", ""), REDUCE("reduce_max", "max", ""),
     REDUCE("reduce_min", "min", ""), REDUCE("reduce_prod", "prod", "reduce_all:b,"),
     {"matmul_v2", "matmul", "X,Y", "transpose_x=trans_x:b,transpose_y=trans_y:b"},
     {"reshape2", "reshape", "X,Shape|i:shape", ""}, {"squeeze2", "squeeze", "X,i:axes", ""}, {"unsqueeze2", "unsqueeze", "X,i:axes", ""}, {"transpose2", "transpose", "X", "perm=axis:I"}, {"concat", "concat", "*X,n:axis:int32", ""},
@@ -113,8 +113,17 @@ static const char *type_of_code(int64_t code) {
     static const struct {
         int code;
         const char *name;
-    } names[] = {{0, "bool"},    {1, "int16"},   {2, "int32"},  {3, "int64"}, {4, "float16"},
-                 {5, "float32"}, {6, "float64"}, {20, "uint8"}, {21, "int8"}, {22, "bfloat16"}};
+    } names[] = {{-1, "Undefined(ALL_DTYPE)"},
+                 {0, "bool"},
+                 {1, "int16"},
+                 {2, "int32"},
+                 {3, "int64"},
+                 {4, "float16"},
+                 {5, "float32"},
+                 {6, "float64"},
+                 {20, "uint8"},
+                 {21, "int8"},
+                 {22, "bfloat16"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (names[i].code == code) return names[i].name;
     }

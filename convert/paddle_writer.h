@@ -121,6 +121,8 @@ const char *pw_make(pw *w, pw_op **op, const char *result, const char *type, con
 pw_op *pw_unary(pw *w, const char *type);
 const char *pw_binary(pw *w, const char *result, const char *type, const pw_type *gives, const char *x, const char *y);
 const char *pw_cast(pw *w, const char *result, const char *x, const pw_type *from, xpu_dtype dtype);
+/* The dims of a reduction; PaddlePaddle sums int32 as int64, if it is not told. */
+void pw_reduction(pw *w, pw_op *op, const pw_type *gives, int64_t axis, int keeps);
 /* factor x + bias */
 const char *pw_scale(pw *w, const char *result, const char *x, const pw_type *gives, float factor, float bias);
 /* A tensor [1] of one number. */

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What others say of converted models: `make validate-paddle` runs this with PYTHON (onnx, onnxruntime), then with PADDLE2
 (PaddlePaddle 2.6) and PADDLE3 (3.3). validate.py WHICH FOLDER: models in FOLDER with their lists, as validate.sh makes
-them: NAME INPUTS.npz OUTPUTS.npz a line, or, of networks of paddle.vision, NAME.npy and NAME.out (vision.py): those are
-deep, and 1e-4 of the largest output is what is asked of them."""
+them: NAME INPUTS.npz OUTPUTS.npz MODEL a line, or, of networks of paddle.vision, NAME.npy and NAME.out (vision.py).
+Asked is 1e-5 of what PaddlePaddle recorded. Deep networks' float32 is further from itself than that (decision 44): what
+onnxruntime gives of those may be twice as far from the file's values in float64 as the record is, and the record 1e-4; and a
+PaddlePaddle has to give what it gives of the program that was converted, within 1e-6."""
 import json
 import os
 import sys
@@ -71,12 +73,69 @@ def run_paddle(prefix, inputs):
     return dict(zip(names, results))
 
 
-def judged(which, prefix, inputs, outputs):
+def convolution(x, w, bias, dilations, group, pads, strides):
+    pads, strides, dilations = pads or [0] * 4, strides or [1, 1], dilations or [1, 1]
+    x = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    (n, _, height, width), (m, channels, *kernel) = x.shape, w.shape
+    high, wide = ((size - d * (k - 1) - 1) // s + 1 for size, d, k, s in zip((height, width), dilations, kernel, strides))
+    x, w = x.reshape(n, group, channels, height, width), w.reshape(group, m // group, channels, *kernel)
+    y = np.zeros((n, group, m // group, high * wide), x.dtype)
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            top, left = i * dilations[0], j * dilations[1]
+            part = x[..., top:top + (high - 1) * strides[0] + 1:strides[0], left:left + (wide - 1) * strides[1] + 1:strides[1]]
+            y += w[None, ..., i, j] @ part.reshape(n, group, channels, high * wide)
+    y = y.reshape(n, m, high, wide)
+    return y if bias is None else y + bias.reshape(1, -1, 1, 1)
+
+
+def exact(path, inputs):
+    """What the model says in float64: onnx's reference, whose convolution takes minutes, with a plain one."""
+    import onnx
+    import onnx.reference.ops.op_conv
+    from onnx import TensorProto, numpy_helper
+
+    class Conv(onnx.reference.ops.op_conv.Conv):
+        def _run(self, x, w, bias=None, auto_pad=None, dilations=None, group=None, kernel_shape=None, pads=None, strides=None):
+            return (convolution(x, w, bias, dilations, group, pads, strides),)
+
+    model = onnx.load(path)
+    for tensor in model.graph.initializer:
+        if tensor.data_type == TensorProto.FLOAT:
+            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float64), tensor.name))
+    for value in [*model.graph.input, *model.graph.output, *model.graph.value_info]:
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+            value.type.tensor_type.elem_type = TensorProto.DOUBLE
+    inputs = {n: v.astype(np.float64) for n, v in inputs.items()}
+    return onnx.reference.ReferenceEvaluator(model, new_ops=[Conv]).run(None, inputs)
+
+
+def farther(prefix, inputs, outputs, found):
+    """By how much what onnxruntime gives is farther from the values in float64 than the record, in max |y|."""
+    rest, out = np.fromfile(outputs, np.float32) if outputs.endswith(".out") else dict(np.load(outputs)), []
+    for (name, y), truth in zip(found.items(), exact(prefix + ".onnx", inputs)):
+        known = rest[:y.size] if outputs.endswith(".out") else rest[name].ravel()
+        rest = rest[y.size:] if outputs.endswith(".out") else rest
+        ours, theirs = (np.abs(v.ravel() - truth.ravel()).max() / np.abs(truth).max() for v in (y, known))
+        out.append((ours, theirs))
+    return max(out, key=lambda pair: pair[0] - 2 * pair[1])
+
+
+def judged(which, prefix, inputs, outputs, model):
     """What one model gives: the worst difference, or what is wrong."""
-    found = (run_onnx if which == "onnx" else run_paddle)(prefix, inputs_of(inputs))
-    known = differences(outputs, found)
-    worst, limit = max(known, default=(0, "")), 1e-4 if outputs.endswith(".out") else 1e-5
-    return f"{worst[0]:.1e} {worst[1] if not worst[0] <= limit else ''}"
+    given = inputs_of(inputs)
+    found = (run_onnx if which == "onnx" else run_paddle)(prefix, given)
+    worst, name = max(differences(outputs, found), default=(0, ""))
+    if worst <= 1e-5:
+        return f"{worst:.1e}"
+    if which == "onnx" and outputs.endswith(".out"):
+        ours, theirs = farther(prefix, given, outputs, found)
+        return f"{worst:.1e}" if ours <= 2 * theirs and theirs <= 1e-4 else f"{worst:.1e} {ours:.1e} from float64, the record {theirs:.1e}"
+    if which != "onnx" and model.endswith(".pdmodel"):
+        own = run_paddle(model[:-8], given)
+        most = max(difference(a, b) for a, b in zip(found.values(), own.values()))
+        return f"{worst:.1e}" if most <= 1e-6 else f"{worst:.1e} {name} {most:.1e} from the program before"
+    return f"{worst:.1e} {name}"
 
 
 def reason(text):
@@ -111,11 +170,11 @@ def main(which, folder):
     else:
         import paddle
     for line in open(os.path.join(folder, "list")):
-        name, inputs, outputs = line.split()
+        name, inputs, outputs, model = line.split()
         prefix = os.path.join(folder, which, name)
         if not any(os.path.exists(prefix + ending) for ending in (".onnx", ".pdmodel", ".json")):
             continue
-        said = in_a_child(judged, which, prefix, inputs, outputs)
+        said = in_a_child(judged, which, prefix, inputs, outputs, model)
         bad += len(said.split()) > 1
         print(f"{which:8} {name:24} {said}", flush=True)
     return bad != 0
