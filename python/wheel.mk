@@ -33,7 +33,7 @@ $(WHEEL)/rtl/$(1)-$(2)/Vxpu_chip__ALL.a: $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a
 	$(call say,CXX,$$(@D))
 	@mkdir -p $$(@D)
 	$(Q)cp $(BUILD)/rtl/$(1)/*.cpp $(BUILD)/rtl/$(1)/*.h $(BUILD)/rtl/$(1)/*.mk $$(@D) && rm -f $$(@D)/Vxpu_chip__ALL.cpp
-	$(Q)$(MAKE) -s -j$(SYSTEM_JOBS) -C $$(@D) -f Vxpu_chip.mk OPT_FAST='-O3 -march=x86-64-$(2)' Vxpu_chip__ALL.a $(RTL_RUN) >/dev/null
+	$(Q)MAKEFLAGS= $(MAKE) -s -j$(SYSTEM_JOBS) -C $$(@D) -f Vxpu_chip.mk OPT_FAST='-O3 -march=x86-64-$(2)' Vxpu_chip__ALL.a $(RTL_RUN) >/dev/null
 	@touch $$@
 $(WHEEL)/rtl/$(1)-$(2)/model.o: sim/harness/model.cpp sim/harness/model.h $(WHEEL)/rtl/$(1)-$(2)/Vxpu_chip__ALL.a
 	$(Q)g++ $(SYSTEM_CXX) $(patsubst -march=%,-march=x86-64-$(2),$(SYSTEM_LIB)) -I$$(@D) \

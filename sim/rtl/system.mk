@@ -29,7 +29,7 @@ $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a: $(BUILD)/rtl/$(1)/chip.mk $(SYSTEM_DEPS)
 	    $$$$(sed -n 's/^GENERICS := //p' $$<) -CFLAGS '-fPIC -fvisibility=hidden -fno-gnu-unique' \
 	    $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt $(RTL_PKG) sim/rtl/xpu_chip.sv $(3)
 	$(Q)sim/harness/memories $$(@D) >$$(@D)/memories.h
-	$(Q)$(MAKE) -s -j$(SYSTEM_JOBS) -C $$(@D) -f Vxpu_chip.mk $(RTL_OPT) Vxpu_chip__ALL.a verilated.o verilated_threads.o >/dev/null
+	$(Q)MAKEFLAGS= $(MAKE) -s -j$(SYSTEM_JOBS) -C $$(@D) -f Vxpu_chip.mk $(RTL_OPT) Vxpu_chip__ALL.a verilated.o verilated_threads.o >/dev/null
 	@touch $$@
 $(BUILD)/rtl/$(1)/model.o: sim/harness/model.cpp sim/harness/model.h $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a
 	$(call say,CXX,$$@)
