@@ -419,6 +419,52 @@ static void joined_magnitudes(void) {
     }
 }
 
+/* ---- phases ---- */
+
+static xpu_value interleaved(bench *b, xpu_value phases, int64_t h, int64_t w, int64_t crop) {
+    const int64_t strides[] = {2, 2}, crops[] = {crop, 0}, all[] = {0, 2, 0, 2};
+    const xpu_dim shape[] = {xpu_dim_const(&b->graph->dims, h), xpu_dim_const(&b->graph->dims, w)};
+    const xpu_attr attrs[] = {XPU_ATTR_INTS_OF(STRIDES, strides, 2), XPU_ATTR_INTS_OF(CROP, crops, 2),
+                              XPU_ATTR_DIMS_OF(SHAPE, shape, 2), XPU_ATTR_INT_OF(GROUP, 1),
+                              XPU_ATTR_INTS_OF(PHASES, all, 4)};
+    return node1(b, XPU_OP_INTERLEAVE, phases, attrs, 5);
+}
+
+/* What follows a transposed convolution, and how many layers then put phases side by side. */
+static const struct {
+    const char *what, *precision;
+    int64_t kernel, crop;
+    int is_read_twice;
+    uint32_t interleaves;
+} phase_cases[] = {
+    {"another one", "int16", 1, 0, 0, 1},
+    {"in int16x8", "int16x8", 1, 0, 0, 1},
+    {"in float32", "fp32", 1, 0, 0, 2},
+    {"that sees more pixels", "int16", 3, 0, 0, 2},
+    {"behind a cropped one", "int16", 1, 1, 0, 2},
+    {"beside another use", "int16", 1, 0, 1, 2},
+};
+
+static void phases_together(void) {
+    for (volatile size_t i = 0; i < sizeof phase_cases / sizeof *phase_cases; i++) {
+        BENCH_OPEN(b);
+        work w;
+        const int64_t crop = phase_cases[i].crop, kernel = phase_cases[i].kernel;
+        xpu_value up = interleaved(&b, conv(&b, input(&b, "x", DIMS(1, 4, 6, 10)), 32, 4, 1, 1), 12 - crop, 20, crop);
+        xpu_value last = conv(&b, up, 4, 8, kernel, 1);
+        if (phase_cases[i].is_read_twice) xpu_graph_output(b.graph, step1(&b, XPU_EW_relu, up));
+        const int64_t less = kernel - 1;
+        xpu_graph_output(b.graph,
+                         interleaved(&b, step1(&b, XPU_EW_sigmoid, last), 2 * (12 - crop - less), 2 * (20 - less), 0));
+        work_start(&b, &w, "standard", phase_cases[i].precision);
+        work_prepare(&b, &w);
+        const uint32_t found = count_ops(&b, XPU_OP_INTERLEAVE);
+        if (found != phase_cases[i].interleaves) fprintf(stderr, "%s: %u\n", phase_cases[i].what, found);
+        CU_ASSERT_EQUAL(found, phase_cases[i].interleaves);
+        bench_close(&b);
+    }
+}
+
 /* Transposes of the second operand of a product: what it multiplies, and whether it is read from where that is. */
 static const struct {
     const char *what;
@@ -553,5 +599,7 @@ XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weig
               {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
               {"parts of values", parts_of_values}, {"what is read through", read_through},
               {"smaller images", smaller_images}, {"joined magnitudes", joined_magnitudes},
+              {"phases together", phases_together},
+
               {"transposed matrices", transposed_matrices}, {"chains in place", chains_in_place},
               {"chains of planes", chains_of_planes})

@@ -16,6 +16,7 @@
 #include "xpu_codegen/choose/chain_loops.h"
 #include "xpu_codegen/choose/computed_weights.h"
 #include "xpu_codegen/choose/merged_products.h"
+#include "xpu_codegen/choose/phases.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/recurrent.h"
 #include "xpu_codegen/choose/row_scale.h"
@@ -453,6 +454,7 @@ xpu_status xpu_choose_precision(xpu_codegen *cg) {
     }
     const char *const *names = names_of_choices(cg, scratch);
     status = xpu_merge_products(cg);
+    if (status == XPU_OK) status = xpu_multiply_phases(cg);
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (status == XPU_OK && has_integer_weights(cg, node)) status = quantise_weights(cg, node);
     }
