@@ -10,7 +10,11 @@
 
 static const xpu_option options[] = {
     {"output", 'o', "FILE", "plan: where the plan goes; svg: the picture", XPU_WRITES},
-    {"json", 0, NULL, "report, explain: print JSON"},
+    {"json", 0, NULL, "report, explain, what-if: print JSON"},
+    {"set", 0, "KEY=VALUE[,VALUE...]",
+     "what-if: sizes, rates and latencies of l3, gm and sm to compare; may be given for each key"},
+    {"measure", 0, NULL, "what-if: run the program on the Verilated chip, too"},
+    {"input", 'i', "FILE|NAME=FILE", "what-if: an input of it, for its shape and --measure (zeros)", XPU_READS},
     {"bytes", 0, "N", "the size of the memory that a .csv problem is for (as much as all buffers together)"},
     {"rules", 0, "FILE.json", "plan, check: placement rules, as those of xpuc --memory", XPU_READS},
     {"budget", 0, "N", "plan: comparisons to spend on a better plan (4000000); 1: the first valid one"},
@@ -20,8 +24,9 @@ static const xpu_option options[] = {
 
 static const xpu_command command = {
     .tool = "xpu-memplan",
-    .usage = "plan PROBLEM [-o PLAN.json] | check PROBLEM PLAN.json | report VIEW [--json] | svg VIEW -o FILE.svg |\n"
-             "                   explain VIEW BUFFER [--json]",
+    .usage =
+        "plan PROBLEM [-o PLAN.json] | check PROBLEM PLAN.json | report VIEW [--json] | svg VIEW -o FILE.svg |\n"
+        "                   explain VIEW BUFFER [--json] | what-if MODEL.xpu --set KEY=VALUE[,VALUE...]... [--measure]",
     .about =
         "Plans a hierarchy of memories: places buffers with lifetimes, checks a plan with code that shares nothing\n"
         "with the planner, draws it, and says why a buffer (a name or a glob) is where it is.\n"
@@ -32,6 +37,7 @@ static const xpu_command command = {
                "xpu-memplan check problem.json plan.json\n"
                "xpu-memplan svg model.xpu -o memory.svg\n"
                "xpu-memplan explain model.xpu 'conv1*'\n"
+               "xpu-memplan what-if model.xpu --set l3.bytes=2M,8M --set gm.bytes_per_cycle=16,64\n"
                "xpu-memplan plan A.1048576.csv --bytes=1048576",
     .options = options,
     .words = XPU_READS,
@@ -49,7 +55,10 @@ static const xpu_option_rule rules[] = {
     OF_PLAN("no-aliases"),
     {"rules", XPU_EXCLUDES, "what is shown", "the plan is made", "rules are for plan and check", "leave it out"},
     {"rules", XPU_EXCLUDES, "svg", "the plan is made", "rules are for plan and check", "leave it out"},
-    {"json", XPU_NEEDS, "what is shown", "there is no JSON of this", "report and explain have it",
+    {"set", XPU_NEEDS, "what-if", "nothing is compared", "other memories are for what-if", "leave it out"},
+    {"measure", XPU_NEEDS, "what-if", "nothing is compared", "what-if predicts and measures", "leave it out"},
+    {"input", XPU_NEEDS, "what-if", "nothing runs", "what-if takes inputs", "leave it out"},
+    {"json", XPU_NEEDS, "what is shown", "there is no JSON of this", "report, explain and what-if have it",
      "leave it out; plan writes JSON to --output"},
     {"output", XPU_EXCLUDES, "what is shown", "this goes to standard output", "report and explain print",
      "leave it out"},
@@ -68,7 +77,7 @@ static const struct {
 } commands[] = {
     {"plan", 2, 2, xpu_memplan_plan_command, NULL},       {"check", 3, 3, xpu_memplan_check_command, NULL},
     {"report", 2, 3, NULL, xpu_memplan_report_command},   {"svg", 2, 3, NULL, xpu_memplan_svg_command},
-    {"explain", 3, 4, NULL, xpu_memplan_explain_command},
+    {"explain", 3, 4, NULL, xpu_memplan_explain_command}, {"what-if", 2, 2, NULL, xpu_memplan_what_if_command},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -121,8 +130,8 @@ static int run(xpu_tool *tool) {
     uint32_t index = find_command(tool);
     if (index == COMMANDS) {
         return xpu_tool_usage(tool, NULL, "this is no command",
-                              "the commands are plan PROBLEM, check PROBLEM PLAN, report VIEW, svg VIEW and "
-                              "explain VIEW BUFFER",
+                              "the commands are plan PROBLEM, check PROBLEM PLAN, report VIEW, svg VIEW, "
+                              "explain VIEW BUFFER and what-if MODEL.xpu",
                               "see xpu-memplan --help");
     }
     if (strcmp(action, "svg") == 0 && !output) {
@@ -131,7 +140,7 @@ static int run(xpu_tool *tool) {
     }
     size_t length = strlen(path);
     int is_csv = length > 4 && strcmp(path + length - 4, ".csv") == 0;
-    int prints = strcmp(action, "report") == 0 || strcmp(action, "explain") == 0;
+    int prints = strcmp(action, "report") == 0 || strcmp(action, "explain") == 0 || strcmp(action, "what-if") == 0;
     int broken = xpu_tool_check_rules(tool, rules,
                                       (const char *const[]){action,
                                                             is_csv   ? "a .csv problem"

@@ -60,6 +60,7 @@ static void check_lists(const xpu_program *a, const xpu_program *b) {
         CU_ASSERT_STRING_EQUAL(x->name, y->name);
         CU_ASSERT_EQUAL(x->unit, y->unit);
         CU_ASSERT_STRING_EQUAL(x->kernel, y->kernel);
+        CU_ASSERT_EQUAL(memcmp(&x->model, &y->model, sizeof x->model), 0);
         CU_ASSERT(!x->reason == !y->reason && x->output_count == y->output_count && same_dim(a, x->macs, b, y->macs));
         for (uint32_t k = 0; k < x->output_count; k++) {
             CU_ASSERT_STRING_EQUAL(xpu_value_at(a->graph, x->outputs[k])->name,

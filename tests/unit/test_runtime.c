@@ -12,6 +12,7 @@
 #include "tests/unit/unit.h"
 #include "tools/common/dump.h"
 #include "tools/common/inputs.h"
+#include "core/chip.h"
 #include "xpu_runtime/include/xpurt.h"
 #include "xpu_runtime/program/file.h"
 #include "xpuc/include/xpuc.h"
@@ -372,6 +373,38 @@ static void another_chip(void) {
     options.chip_json = "{}";
     CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &output, &options, &error), XPU_EUSAGE);
     xpurt_error_clear(&error);
+    bench_close(&b);
+}
+
+/* The chip's JSON with L3 of so many bytes. */
+static const char *chip_with_l3(bench *b, uint32_t bytes) {
+    xpu_chip chip;
+    const char *own = xpurt_chip_json(b->program);
+    CU_ASSERT_EQUAL_FATAL(xpu_chip_parse(b->arena, own, strlen(own), "chip", &chip, &b->diags), XPU_OK);
+    chip.l3_bytes = bytes;
+    return xpu_chip_json(b->arena, &chip);
+}
+
+/* Planned for a smaller L3 a program gives the same bits, with more of them in GM; for a larger one it is refused. */
+static void smaller_memory(void) {
+    BENCH_OPEN(b, "int16");
+    xpurt_run_options options = {.device = &xpu_func_driver};
+    xpurt_error error = {0};
+    xpurt_tensor input = images_of(&b, 0, 1), outputs[2];
+    CU_ASSERT_EQUAL(run(&b, &options, 1, &outputs[0]), 0);
+    options.memory_json = chip_with_l3(&b, 65536);
+    CU_ASSERT_EQUAL(run(&b, &options, 1, &outputs[1]), 0);
+    CU_ASSERT_EQUAL(memcmp(outputs[0].data, outputs[1].data, 10 * sizeof(float)), 0);
+    options.memory_json = chip_with_l3(&b, 1u << 30);
+    CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &outputs[1], &options, &error), XPU_EUSAGE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(error.text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "[memory-larger] the chip has no such memory"));
+    xpurt_error_clear(&error);
+    options.memory_json = "{";
+    CU_ASSERT_EQUAL(xpurt_run(b.program, &input, 1, &outputs[1], &options, &error), XPU_EUSAGE);
+    xpurt_error_clear(&error);
+    xpurt_tensor_clear(&outputs[0]);
+    xpurt_tensor_clear(&outputs[1]);
     bench_close(&b);
 }
 
@@ -759,8 +792,8 @@ static void out_of_memory(void) {
 
 XPU_TEST_MAIN("runtime", {"errors of opening", open_errors}, {"queries", queries}, {"binding of inputs", bindings},
               {"every batch size", every_batch_size}, {"statistics", statistics}, {"progress", progress},
-              {"another chip", another_chip}, {"dumps and replay", dumps_and_replay}, {"weights in L3", weights_in_l3},
-              {"damaged dump", damaged_dump}, {"errors of replay", replay_errors}, {"layers by name", layers_by_name},
-              {"dump filters", dump_filters}, {"faults and time-outs", faults},
-              {"dump until a fault", dump_until_fault}, {"stripped program", stripped},
-              {"memory that runs out", out_of_memory})
+              {"another chip", another_chip}, {"smaller memory", smaller_memory},
+              {"dumps and replay", dumps_and_replay}, {"weights in L3", weights_in_l3}, {"damaged dump", damaged_dump},
+              {"errors of replay", replay_errors}, {"layers by name", layers_by_name}, {"dump filters", dump_filters},
+              {"faults and time-outs", faults}, {"dump until a fault", dump_until_fault},
+              {"stripped program", stripped}, {"memory that runs out", out_of_memory})

@@ -92,7 +92,8 @@ int xpu_settings_of_run(xpu_tool *tool, xpu_chip *chip) {
                            "--chip=FILE.json");
         if (settings[i].count != 1)
             return bad_key(tool, settings[i].name, "a run has one value of each key",
-                           xpu_printf(tool->arena, "%u are given", settings[i].count), "name one");
+                           xpu_printf(tool->arena, "%u are given", settings[i].count),
+                           "name one, or compare them with xpu-memplan what-if");
         xpu_chip_key_set(chip, settings[i].key, settings[i].values[0]);
     }
     return status || count == 0 ? status : (int)xpu_chip_check(tool->arena, chip, "--set", &tool->diags);

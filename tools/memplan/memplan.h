@@ -2,6 +2,8 @@
 #ifndef XPU_TOOLS_MEMPLAN_H
 #define XPU_TOOLS_MEMPLAN_H
 
+#include <jansson.h>
+
 #include "memplan/memplan.h"
 #include "tools/common/tool.h"
 
@@ -17,6 +19,10 @@ typedef int (*xpu_memplan_command_alone)(xpu_tool *tool);
 int xpu_memplan_svg_command(xpu_tool *tool);
 int xpu_memplan_report_command(xpu_tool *tool);
 int xpu_memplan_explain_command(xpu_tool *tool);
+int xpu_memplan_what_if_command(xpu_tool *tool);
+
+/* Prints a value on standard output. Returns XPU_OK. */
+int xpu_memplan_print_json(xpu_tool *tool, const json_t *value);
 
 /* The number that an option gives, 0 without it. Returns an exit code. */
 int xpu_memplan_number(xpu_tool *tool, const char *option, uint64_t *value);

@@ -22,7 +22,7 @@ int xpu_memplan_svg_command(xpu_tool *tool) {
     return status ? status : xpu_memplan_say(tool, &view.problem, "drawn");
 }
 
-static int print_json(xpu_tool *tool, const json_t *value) {
+int xpu_memplan_print_json(xpu_tool *tool, const json_t *value) {
     char *text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     if (!text) xpu_out_of_memory(&tool->mem);
     puts(text);
@@ -34,7 +34,8 @@ int xpu_memplan_report_command(xpu_tool *tool) {
     xpu_memplan_view view;
     int status = xpu_memplan_view_read(tool, &view);
     if (status) return status;
-    if (xpu_tool_flag(tool, "json")) return print_json(tool, xpu_memplan_json(tool->arena, &view.problem, &view.plan));
+    if (xpu_tool_flag(tool, "json"))
+        return xpu_memplan_print_json(tool, xpu_memplan_json(tool->arena, &view.problem, &view.plan));
     fputs(xpu_memplan_text(tool->arena, &view.problem, &view.plan), stdout);
     return XPU_OK;
 }
@@ -78,7 +79,7 @@ int xpu_memplan_explain_command(xpu_tool *tool) {
             printf("%s%s", found > 1 ? "\n" : "", xpu_memplan_reason_text(tool->arena, problem, &view.plan, &reason));
     }
     if (found == 0) return unknown_buffer(tool, problem, pattern);
-    if (as_json) return print_json(tool, list);
+    if (as_json) return xpu_memplan_print_json(tool, list);
     if (found > MAX_EXPLAINED) printf("\nand %u more\n", found - MAX_EXPLAINED);
     return XPU_OK;
 }

@@ -114,7 +114,7 @@ static double gm_bytes_of(const problem *p, const cut *c) {
 
 /* Cycles of all steps, by the unit that has most to do: array, the two DMA engines or core 0, which makes the
  * descriptors; and what nothing overlaps: the first loads and the last drain. */
-static double cycles_of(const problem *p, const cut *c) {
+static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) {
     const xpu_tiling_shape *s = &p->shape;
     int32_t rows = xpu_tiling_input_extent(c->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
     int32_t pixels = xpu_tiling_input_extent(c->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
@@ -146,7 +146,9 @@ static double cycles_of(const problem *p, const cut *c) {
     if (store > most) most = store;
     if (steps > most) most = steps;
     double behind = p->restored ? RESTORE_CYCLES * tile * s->out_c / p->chip->cores : 0; /* the last tile's rows */
-    return most + x + block + tile * (drain + y_lines) + behind + 2 * COPY_CYCLES;
+    double tail = x + block + tile * (drain + y_lines) + behind + 2 * COPY_CYCLES;
+    *model = (xpu_layer_model){array > steps ? array : steps, load - gm_bytes_of(p, c) / p->gm_rate, store, tail};
+    return most + tail;
 }
 
 static int fits(const problem *p, const cut *c, uint32_t *bytes) {
@@ -210,7 +212,9 @@ static void try_cut(const problem *p, cut c, int chunk, choice *found) {
     if (p->own_weights && c.whole & XPU_TILE_WHOLE_W) return; /* those of an image only are in SM */
     if (64.0 * p->shape.out_c <= p->sm_bytes && !p->own_weights) c.whole |= XPU_TILE_SCALES;
     if (!fits(p, &c, &bytes)) return;
-    const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c, c.whole, bytes, cycles_of(p, &c), gm_bytes_of(p, &c)};
+    xpu_layer_model model;
+    const double cycles = cycles_of(p, &c, &model);
+    const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c, c.whole, bytes, cycles, gm_bytes_of(p, &c), model};
     const choice *fastest = found->fastest;
     keep_better(&found->best, &tile, fastest ? &fastest->best : NULL);
     keep_better(&found->of_chunk[chunk], &tile, fastest ? &fastest->of_chunk[chunk] : NULL);

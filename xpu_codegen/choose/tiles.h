@@ -4,10 +4,15 @@
 
 #include "xpu_codegen/choose/tile_by_size.h"
 
+/* Cycles are the largest of compute, store and load with gm_bytes at GM's rate, and behind it what nothing overlaps. */
+typedef struct {
+    double compute, load, store, tail;
+} xpu_layer_model;
 typedef struct {
     int32_t tile_h, tile_w, tile_c, whole; /* as in the arguments of conv2d_i16 */
     uint32_t sm_bytes;
     double cycles, gm_bytes; /* by the model of tiles.c; gm_bytes: read from GM */
+    xpu_layer_model model;   /* what cycles are made of */
 } xpu_tile;
 /* Tiles by size, with one tile_c; sm_bytes: of the largest. */
 typedef struct xpu_tiles {

@@ -53,3 +53,33 @@ double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
     }
     return START + (computed > moved ? computed : moved);
 }
+
+static uint64_t whole(double number) {
+    return number <= 0 ? 0 : number < (double)XPU_PROGRAM_MAX_MODELLED ? (uint64_t)number : XPU_PROGRAM_MAX_MODELLED;
+}
+
+static double constants_of(xpu_codegen *cg, const xpu_program_layer *layer) {
+    double bytes = 0;
+    const xpu_node_info *node = layer->node.id ? xpu_node_at(cg->graph, layer->node) : NULL;
+    for (uint32_t i = 0; node && i < node->input_count; i++) {
+        if (node->inputs[i].id && xpu_value_at(cg->graph, node->inputs[i])->kind == XPU_VALUE_CONST)
+            bytes += bytes_of(cg, node->inputs[i]);
+    }
+    return bytes;
+}
+
+void xpu_model_layers(xpu_codegen *cg) {
+    for (uint32_t i = 0; i < cg->program.layers.count; i++) {
+        xpu_program_layer *layer = &cg->program.layers.items[i];
+        const xpu_tiles *tiles = cg->layers.items[i].tiles;
+        const xpu_tile *tile = tiles ? &tiles->items[tiles->sizes.count - 1] : NULL;
+        double cycles = xpu_layer_cycles(cg, i);
+        layer->model = (xpu_program_model){.compute = whole(cycles), .constant_bytes = whole(constants_of(cg, layer))};
+        if (!tile || cycles <= 0) continue;
+        layer->model = (xpu_program_model){.compute = whole(tile->model.compute),
+                                           .load = whole(tile->model.load),
+                                           .store = whole(tile->model.store),
+                                           .tail = whole(tile->model.tail),
+                                           .constant_bytes = whole(tile->gm_bytes)};
+    }
+}

@@ -6,5 +6,7 @@
 
 /* At the upper ends of dims; of layers on the tensor engine what their tiles were chosen by. 0: not known (host). */
 double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer);
+/* The same in its parts, for each layer of the program. */
+void xpu_model_layers(xpu_codegen *cg);
 
 #endif

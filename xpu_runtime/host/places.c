@@ -56,7 +56,25 @@ static void remember(xpu_run *run, size_t count, size_t key_bytes) {
     pthread_mutex_unlock(&owner->lock);
 }
 
+/* With memories that are smaller than the chip's; such a plan is for this run alone. */
+static xpu_status make_smaller(xpu_run *run) {
+    xpu_chip chip;
+    const xpu_chip *own = &run->owner->chip;
+    const char *json = run->options->memory_json;
+    xpu_status status = xpu_chip_parse(run->arena, json, strlen(json), "memory", &chip, run->diags);
+    if (status != XPU_OK) return status;
+    if (chip.sm_bytes > own->sm_bytes || chip.l3_bytes > own->l3_bytes || chip.gm_bytes > own->gm_bytes)
+        return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "memory-larger", NULL,
+                         "the chip has no such memory",
+                         xpu_printf(run->arena, "SM, L3 and GM of %s have %u, %u and %u bytes; a plan may use less",
+                                    own->name, own->sm_bytes, own->l3_bytes, own->gm_bytes),
+                         "compile for a chip that has more: xpuc --chip=FILE.json");
+    run->places = xpu_placement_make_new(run->program, &chip, run->symbols, run->arena, run->diags);
+    return run->places ? XPU_OK : xpu_diags_status(run->diags);
+}
+
 xpu_status xpu_run_find_places(xpu_run *run) {
+    if (run->options->memory_json) return make_smaller(run);
     if (xpu_placement_is_stored(run->program)) return make(run, &run->places);
     size_t count = run->program->buffers.count;
     size_t key_bytes = run->graph->dims.symbols.count * sizeof run->symbols[0];

@@ -94,6 +94,8 @@ typedef struct {
                                    * nothing is compared (status 0); NULL: that is [layer-not-run] */
     uint64_t *layer_differs;      /* with layer: how many elements differ from the dump's; may be NULL */
     const char *chip_json;        /* run on this chip, which must have the program's ABI; NULL: its own */
+    const char *memory_json;      /* plan memory as if the chip had the sizes of this one, which are no larger than its
+                                   * own [memory-larger]; NULL: its own */
     uint64_t max_instructions;    /* give up after so many in all cores; on ref, and in layers that
                                    * the host runs, element operations. 0: what the program's layers and
                                    * tensors need many times over, 2^40 on the host; UINT64_MAX: no limit */

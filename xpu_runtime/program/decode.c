@@ -299,6 +299,16 @@ static int unit_of(const char *name, xpu_unit *unit) {
     return i < XPU_UNIT_COUNT;
 }
 
+static int decode_model(decoder *d, const XpuMeta__Layer *from, xpu_program_model *model) {
+    enum { NUMBERS = 5 };
+    if (from->n_model == 0) return 1;
+    int good = from->n_model == NUMBERS;
+    for (size_t i = 0; i < from->n_model && good; i++) good = from->model[i] <= XPU_PROGRAM_MAX_MODELLED;
+    if (!check(d, good, "a layer's model is malformed")) return 0;
+    *model = (xpu_program_model){from->model[0], from->model[1], from->model[2], from->model[3], from->model[4]};
+    return 1;
+}
+
 static int decode_layers(decoder *d) {
     xpu_entries list = list_of(d, "layers");
     if (!check_count(d, list.count, MAX_LAYERS, "layers")) return 0;
@@ -314,6 +324,7 @@ static int decode_layers(decoder *d) {
                (!from->node || from->n_outputs == xpu_node_at(d->graph, l.node)->output_count);
         if (!check(d, good, "a layer has not the results of its node")) return 0;
         if (from->macs && !size_of(d, from->macs, XPU_PROGRAM_MAX_MACS, &l.macs)) return 0;
+        if (!decode_model(d, from, &l.model)) return 0;
         xpu_value *outputs = XPU_NEW_ARRAY(d->arena, xpu_value, from->n_outputs);
         for (size_t k = 0; k < from->n_outputs; k++) {
             if (!value_of(d, from->outputs[k], &outputs[k])) return 0;

@@ -289,6 +289,9 @@ static void encode_layers(encoder *e) {
         l.n_outputs = from->output_count;
         l.outputs = XPU_NEW_ARRAY(e->scratch, uint32_t, from->output_count);
         for (uint32_t k = 0; k < from->output_count; k++) l.outputs[k] = e->value_ids[from->outputs[k].id];
+        const xpu_program_model *m = &from->model;
+        uint64_t model[] = {m->compute, m->load, m->store, m->tail, m->constant_bytes};
+        if (m->compute) l.model = model, l.n_model = sizeof model / sizeof *model;
         put_entry(e, &l.base);
     }
 }

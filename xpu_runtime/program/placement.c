@@ -228,22 +228,33 @@ int xpu_placement_is_stored(const xpu_program *program) {
     return 1;
 }
 
-xpu_place *xpu_placement_make(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,
+static xpu_place *stored_places(const xpu_program *program, const xpu_placement *placement, xpu_arena *arena) {
+    xpu_place *places = XPU_NEW_ARRAY(arena, xpu_place, program->buffers.count);
+    for (uint32_t i = 0; i < program->buffers.count; i++) {
+        const xpu_program_buffer *buffer = &program->buffers.items[i];
+        places[i] = place_at(program, buffer, buffer->level, buffer->offset, placement->reserved);
+    }
+    return places;
+}
+
+static xpu_place *make_places(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols, int stored,
                               xpu_arena *arena, xpu_diags *diags) {
     xpu_placement placement;
+    xpu_memplan *plan;
     if (xpu_placement_problem(program, chip, symbols, arena, &placement, diags) != XPU_OK) return NULL;
-    xpu_place *places;
-    if (xpu_placement_is_stored(program)) {
-        places = XPU_NEW_ARRAY(arena, xpu_place, program->buffers.count);
-        for (uint32_t i = 0; i < program->buffers.count; i++) {
-            const xpu_program_buffer *buffer = &program->buffers.items[i];
-            places[i] = place_at(program, buffer, buffer->level, buffer->offset, placement.reserved);
-        }
-    } else {
-        xpu_memplan *plan;
-        if (xpu_placement_plan(&placement, arena, &plan, diags) != XPU_OK) return NULL;
-        places = xpu_placement_places(program, &placement, plan, arena);
-    }
+    if (!stored && xpu_placement_plan(&placement, arena, &plan, diags) != XPU_OK) return NULL;
+    xpu_place *places =
+        stored ? stored_places(program, &placement, arena) : xpu_placement_places(program, &placement, plan, arena);
     resolve_aliases(program, symbols, places);
     return places;
+}
+
+xpu_place *xpu_placement_make_new(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,
+                                  xpu_arena *arena, xpu_diags *diags) {
+    return make_places(program, chip, symbols, 0, arena, diags);
+}
+
+xpu_place *xpu_placement_make(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,
+                              xpu_arena *arena, xpu_diags *diags) {
+    return make_places(program, chip, symbols, xpu_placement_is_stored(program), arena, diags);
 }

@@ -55,6 +55,10 @@ xpu_status xpu_placement_show(const xpu_program *program, xpu_placement *placeme
 /* Whether the program carries the places of all buffers: nothing is planned when shapes are bound. */
 int xpu_placement_is_stored(const xpu_program *program);
 
+/* Plans anew, whatever the program carries; otherwise as xpu_placement_make. */
+xpu_place *xpu_placement_make_new(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,
+                                  xpu_arena *arena, xpu_diags *diags);
+
 /* The whole way: stored places where every buffer has one, else the problem is planned. One place per buffer in
  * `arena`; NULL with diagnostics on failure. */
 xpu_place *xpu_placement_make(const xpu_program *program, const xpu_chip *chip, const int64_t *symbols,

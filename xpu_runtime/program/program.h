@@ -19,6 +19,8 @@ enum { XPU_PROGRAM_MAX_ELEMENTS = 16 };
  * all layers add up in 64 bits. The reader checks them at the smallest shape, the runtime at those that are bound. */
 #define XPU_PROGRAM_MAX_SIZE ((int64_t)1 << 40)
 #define XPU_PROGRAM_MAX_MACS ((int64_t)1 << 46)
+/* Of each number of a layer's model. */
+#define XPU_PROGRAM_MAX_MODELLED (UINT64_C(1) << 48)
 
 /* A 32-bit word of the plan table: constant, dim expression, or address of a buffer plus an expression in bytes. */
 typedef enum { XPU_WORD_CONST, XPU_WORD_DIM, XPU_WORD_ADDRESS } xpu_word_kind;
@@ -79,6 +81,13 @@ typedef enum { XPU_UNIT_HOST, XPU_UNIT_CORE, XPU_UNIT_TENSOR, XPU_UNIT_DMA, XPU_
 /* "host", "core", "tensor", "dma" */
 const char *xpu_unit_name(xpu_unit unit);
 
+/* What the compiler's model says of a layer, at the upper ends of dims and once: cycles of the unit that computes, of
+ * what its DMA reads and writes, and of what nothing overlaps; and the bytes of constants that it reads from GM. All 0:
+ * it is not known. */
+typedef struct {
+    uint64_t compute, load, store, tail, constant_bytes;
+} xpu_program_model;
+
 typedef struct {
     const char *name;         /* as dumps and profiles show it */
     xpu_node node;            /* of the lowered graph; 0 when stripped, and for a layer without results */
@@ -88,6 +97,7 @@ typedef struct {
     const char *kernel; /* the library kernel of its main call */
     xpu_dim macs;       /* multiply-accumulates */
     const char *reason; /* why this precision */
+    xpu_program_model model;
 } xpu_program_layer;
 
 /*

@@ -1,0 +1,98 @@
+#include "tools/memplan/predict.h"
+
+#include "xpu_runtime/program/placement.h"
+
+/* An engine moves a line of 64 bytes in a cycle, from GM no more than its rate. */
+static const double LINE_BYTES = 64;
+
+typedef struct {
+    const xpu_program *program;
+    const int64_t *symbols;
+    const xpu_place *places;
+    const int32_t *buffer_of; /* per value: where it lies, -1: nowhere */
+    double rate;
+} predictor;
+
+static uint64_t bytes_of(const predictor *p, xpu_value value) {
+    const xpu_graph *graph = p->program->graph;
+    const xpu_value_info *info = xpu_value_at(graph, value);
+    double bytes = (double)xpu_dtype_bytes(info->dtype);
+    for (int i = 0; i < info->rank; i++) {
+        int64_t size = xpu_dim_is_dynamic(graph, info->dims[i]) ? xpu_dim_between(graph, info->dims[i], p->symbols).max
+                                                                : xpu_dim_eval(&graph->dims, info->dims[i], p->symbols);
+        bytes *= size > 0 ? (double)size : 0;
+    }
+    return bytes < (double)XPU_PROGRAM_MAX_SIZE ? (uint64_t)bytes : (uint64_t)XPU_PROGRAM_MAX_SIZE;
+}
+
+/* Bytes of the value that lie in GM; constants count with the layer's model. */
+static uint64_t gm_bytes_of(const predictor *p, xpu_value value) {
+    int32_t buffer = value.id ? p->buffer_of[value.id] : -1;
+    if (buffer < 0 || p->places[buffer].level != XPU_LEVEL_GM) return 0;
+    return p->program->buffers.items[buffer].kind == XPU_BUFFER_WEIGHT ? 0 : bytes_of(p, value);
+}
+
+/* The constants of a layer that have a copy in L3 are not read from GM. */
+static int has_copies(const predictor *p, const xpu_node_info *node) {
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        int32_t buffer = node->inputs[i].id ? p->buffer_of[node->inputs[i].id] : -1;
+        for (uint32_t k = 0; buffer >= 0 && k < p->program->buffers.count; k++) {
+            const xpu_program_buffer *b = &p->program->buffers.items[k];
+            if (b->kind == XPU_BUFFER_COPY && b->copy_of == (uint32_t)buffer) return 1;
+        }
+    }
+    return 0;
+}
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+static double predict_layer(const predictor *p, const xpu_program_layer *layer, double *gm_bytes) {
+    const xpu_program_model *m = &layer->model;
+    const xpu_node_info *node = layer->node.id ? xpu_node_at(p->program->graph, layer->node) : NULL;
+    double read = 0, written = 0, constants = (double)m->constant_bytes;
+    double slower = p->rate < LINE_BYTES ? LINE_BYTES / p->rate : 1;
+    for (uint32_t i = 0; node && i < node->input_count; i++) read += (double)gm_bytes_of(p, node->inputs[i]);
+    for (uint32_t i = 0; i < layer->output_count; i++) written += (double)gm_bytes_of(p, layer->outputs[i]);
+    if (node && has_copies(p, node)) constants = 0;
+    double load = (double)m->load * (read > 0 ? slower : 1) + constants / p->rate;
+    double store = (double)m->store * (written > 0 ? slower : 1);
+    double all = (read + written + constants) / p->rate;
+    *gm_bytes += read + written + constants;
+    return larger(larger((double)m->compute, load), larger(store, all)) + (double)m->tail;
+}
+
+/* The first layer fills the copies of weights in L3. */
+static double predict_copies(const predictor *p, double *gm_bytes) {
+    double bytes = 0;
+    for (uint32_t i = 0; i < p->program->buffers.count; i++) {
+        const xpu_program_buffer *b = &p->program->buffers.items[i];
+        if (b->kind == XPU_BUFFER_COPY) bytes += (double)xpu_dim_eval(&p->program->graph->dims, b->bytes, p->symbols);
+    }
+    *gm_bytes += bytes;
+    return bytes / p->rate;
+}
+
+static const char *first_error(xpu_arena *arena, const xpu_diags *diags) {
+    if (!diags->count) return "memory cannot be planned";
+    return xpu_printf(arena, "%s", xpu_escape_message(arena, diags->items[0].what, 200));
+}
+
+xpu_prediction xpu_predict(const xpu_program *program, const xpu_chip *own, const xpu_chip *chip,
+                           const int64_t *symbols, xpu_arena *arena) {
+    xpu_diags *diags = xpu_diags_new(arena);
+    int same = chip->sm_bytes == own->sm_bytes && chip->l3_bytes == own->l3_bytes && chip->gm_bytes == own->gm_bytes;
+    const xpu_place *places = same ? xpu_placement_make(program, chip, symbols, arena, diags)
+                                   : xpu_placement_make_new(program, chip, symbols, arena, diags);
+    if (!places) return (xpu_prediction){.no_plan = first_error(arena, diags)};
+    int32_t *buffer_of = XPU_NEW_ARRAY(arena, int32_t, program->graph->values.count);
+    for (uint32_t i = 0; i < program->graph->values.count; i++) buffer_of[i] = -1;
+    for (uint32_t i = 0; i < program->values.count; i++)
+        buffer_of[program->values.items[i].value.id] = (int32_t)program->values.items[i].buffer;
+    const predictor p = {program, symbols, places, buffer_of, (double)chip->gm_rate};
+    double gm_bytes = 0, cycles = predict_copies(&p, &gm_bytes);
+    for (uint32_t i = 0; i < program->layers.count; i++)
+        cycles += predict_layer(&p, &program->layers.items[i], &gm_bytes);
+    return (xpu_prediction){.cycles = (uint64_t)cycles, .gm_bytes = (uint64_t)gm_bytes};
+}

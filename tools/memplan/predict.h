@@ -1,0 +1,18 @@
+/* What a compiled program takes with other memories, by the model that xpuc chose its tiles by. */
+#ifndef XPU_TOOLS_MEMPLAN_PREDICT_H
+#define XPU_TOOLS_MEMPLAN_PREDICT_H
+
+#include "core/chip.h"
+#include "xpu_runtime/program/program.h"
+
+typedef struct {
+    uint64_t cycles, gm_bytes; /* bytes read from and written to GM */
+    const char *no_plan;       /* why memory has no room; the others are 0 */
+} xpu_prediction;
+
+/* At the sizes that `symbols` give, with each layer once. Memory is planned anew unless the sizes of `chip` are those
+ * of `own`, what the program was compiled for. */
+xpu_prediction xpu_predict(const xpu_program *program, const xpu_chip *own, const xpu_chip *chip,
+                           const int64_t *symbols, xpu_arena *arena);
+
+#endif
