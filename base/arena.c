@@ -75,6 +75,7 @@ void xpu_mem_init(xpu_mem *mem) {
     mem->peak_bytes = 0;
     mem->kept = NULL;
     mem->kept_arena = NULL;
+    mem->given = NULL;
     mem->keeps_reads = 0;
     mem->stop = NULL;
     mem->stop_context = NULL;
