@@ -472,9 +472,31 @@ xpu_value xpu_paddle_convert_meshgrid(xpu_paddle_node *node) {
 }
 
 /* From start to below end, all constants. */
+/* Whole numbers to an end that shapes decide. */
+static xpu_value range_by_shape(xpu_paddle_node *node, xpu_dtype dtype, double start, double step) {
+    xpu_dims *table = &node->build.graph->dims;
+    const int64_t first = (int64_t)start, by = (int64_t)step;
+    fe_dims end;
+    if (!xpu_paddle_dims(node, NULL, "End", NULL, &end)) return failed;
+    if ((dtype != XPU_I32 && dtype != XPU_I64) || end.count != 1 || by < 1 || by > FE_MAX_STEP || (double)by != step)
+        return xpu_paddle_refuse(node, "operand 'End' is computed",
+                                 "start and step are whole numbers, and the step is positive");
+    xpu_dim span =
+        xpu_dim_op(table, XPU_DIM_MAX, xpu_dim_add_const(table, end.items[0], -first), xpu_dim_const(table, 0));
+    return fe_range(&node->build, xpu_paddle_single(node, dtype, start), xpu_paddle_single(node, dtype, step),
+                    xpu_dim_floordiv_const(table, xpu_dim_add_const(table, span, by - 1), by));
+}
+
 xpu_value xpu_paddle_convert_range(xpu_paddle_node *node) {
     double start = 0, stop = 0, step = 1;
-    xpu_value first = xpu_paddle_operand(node, "Start");
+    xpu_value first = xpu_paddle_operand(node, "Start"), last = xpu_paddle_operand(node, "End");
+    if (last.id && !xpu_paddle_info(node, last)->constant) {
+        const xpu_dtype own = xpu_paddle_type(node, "dtype", xpu_paddle_info(node, last)->dtype);
+        if (!xpu_paddle_number(node, "start", "Start", &start) || !xpu_paddle_number(node, "step", "Step", &step) ||
+            own == XPU_DTYPE_NONE)
+            return failed;
+        return range_by_shape(node, own, start, step);
+    }
     if (!xpu_paddle_number(node, "start", "Start", &start) || !xpu_paddle_number(node, "end", "End", &stop) ||
         !xpu_paddle_number(node, "step", "Step", &step))
         return failed;
