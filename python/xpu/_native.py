@@ -61,9 +61,10 @@ class RunOptions(ctypes.Structure):
                 ("layer_iteration", c_char_p), ("stats_file", c_char_p), ("stats_iterations", c_char_p),
                 ("stats", POINTER(c_void_p)), ("layer_ran", POINTER(c_int)), ("layer_differs", POINTER(c_uint64)),
                 ("chip_json", c_char_p), ("memory_json", c_char_p), ("max_instructions", c_uint64),
-                ("seed", c_uint32), ("trace_file", c_char_p), ("keep", strings), ("progress", PROGRESS), ("tick", c_void_p), ("context", c_void_p),
-                ("layer_result", c_void_p), ("layer_context", c_void_p), ("layer_tolerance", POINTER(c_double)),
-                ("stop", STOP), ("leave_states", c_int)]
+                ("seed", c_uint32), ("trace_file", c_char_p), ("keep", strings),
+                ("progress", PROGRESS), ("tick", c_void_p), ("context", c_void_p), ("layer_result", c_void_p),
+                ("layer_context", c_void_p), ("layer_tolerance", POINTER(c_double)), ("stop", STOP),
+                ("leave_states", c_int)]
 
 
 class RtlOptions(ctypes.Structure):
