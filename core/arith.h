@@ -111,6 +111,14 @@ XA_INLINE float xa_mul_add(float a, float b, float c) {
     return xa_mul(a, b) + c;
 }
 
+/* A sum of products begins as the zero that changes no number: so with its first product, which a kernel may multiply
+ * where others add it by fma to this. Behind the last one comes the bias, or +0 where there is none. */
+#define XA_NO_PRODUCTS (-0.0f)
+
+XA_INLINE float xa_end_sum(float sum, float bias) {
+    return sum + bias;
+}
+
 /* A step of a chain whose second operand is one number. */
 XA_INLINE float xa_add_scalar(float a, float b) {
     return a + b;

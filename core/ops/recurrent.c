@@ -109,10 +109,12 @@ static void prepare(product *p, const xpu_tensor *w, size_t first, size_t rows, 
     }
 }
 
-/* out = init + the products of up to XPU_TILE_PIXELS rows, from row `row` on, with the columns of a block. */
-static void tile(const product *p, const float *h, size_t row, int rows, size_t block, const float *init, float *out) {
+/* out = the products of up to XPU_TILE_PIXELS rows, from row `row` on, with the columns of a block. */
+static void tile(const product *p, const float *h, size_t row, int rows, size_t block, float *out) {
     const xpu_tile_run run = {.length = p->k};
     if (!p->integer) {
+        float init[XPU_TILE_LANES_FLOAT];
+        for (size_t lane = 0; lane < XPU_TILE_LANES_FLOAT; lane++) init[lane] = XA_NO_PRODUCTS;
         p->tiles->float_scalar_x(h + row * p->k, (ptrdiff_t)p->k, (const float *)p->packed + block * p->k * p->lanes,
                                  &run, 1, init, out, rows);
         return;
@@ -135,17 +137,16 @@ static void multiply(const product *p, const float *h, size_t rows, const float 
     }
     for (size_t c = 0; c < p->n; c += p->lanes) {
         const size_t lanes = p->n - c < p->lanes ? p->n - c : p->lanes;
-        float init[XPU_TILE_LANES_FLOAT] = {0}, out[XPU_TILE_PIXELS * XPU_TILE_LANES_FLOAT];
-        if (bias) memcpy(init, bias + c, lanes * sizeof *init);
+        float out[XPU_TILE_PIXELS * XPU_TILE_LANES_FLOAT];
         for (size_t row = 0; row < rows; row += XPU_TILE_PIXELS) {
             const int some = rows - row < XPU_TILE_PIXELS ? (int)(rows - row) : XPU_TILE_PIXELS;
-            tile(p, h, row, some, c / p->lanes, init, out);
+            tile(p, h, row, some, c / p->lanes, out);
             for (size_t i = 0; i < (size_t)some * p->lanes; i++) {
                 const size_t lane = i % p->lanes;
                 float sum = out[i];
                 if (lane >= lanes) continue;
                 if (p->integer) sum = xa_mul(sum, xa_channel_scale(scale, w_scale[c + lane]));
-                if (p->integer && bias) sum = xa_add(sum, bias[c + lane]);
+                if (bias || !p->integer) sum = xa_end_sum(sum, bias ? bias[c + lane] : 0);
                 y[(row + i / p->lanes) * p->n + c + lane] = sum;
             }
         }

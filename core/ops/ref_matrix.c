@@ -1,7 +1,7 @@
 /*
- * conv and matmul, of floats in the canonical order: every output is one chain of fma over K = (kh, kw, c) from the
- * bias or 0, padded taps skipped. Operands are repacked (channels last; weights by lanes of output channels), so that
- * tiles of pixels x output channels run over contiguous memory. qconv and qmatmul sum integers.
+ * conv and matmul, of floats in the canonical order: every output is one chain of fma over K = (kh, kw, c), padded taps
+ * skipped, to which the bias or 0 is added. Operands are repacked (channels last; weights by lanes of output channels),
+ * so that tiles of pixels x output channels run over contiguous memory. qconv and qmatmul sum integers.
  */
 #include <string.h>
 
@@ -77,8 +77,8 @@ static float wrapped_sum(double sum, int32_t bias) {
 /* One tile: results as `arithmetic` says, not scaled yet, to out[pixel * pixel_step + lane * lane_step]. `channel`: of
  * the first lane. */
 static void run_tile(const engine *e, int lane_x, const void *x, ptrdiff_t pixel_stride, const void *w,
-                     const xpu_tile_run *runs, size_t run_count, const float *bias, size_t channel, int pixels,
-                     float *out, size_t pixel_step, size_t lane_step, size_t lanes) {
+                     const xpu_tile_run *runs, size_t run_count, size_t channel, int pixels, float *out,
+                     size_t pixel_step, size_t lane_step, size_t lanes) {
     float values[XPU_TILE_PIXELS * XPU_TILE_LANES_FLOAT];
     if (e->kind != FLOATS) {
         static const double zero[XPU_TILE_LANES_DOUBLE];
@@ -91,8 +91,8 @@ static void run_tile(const engine *e, int lane_x, const void *x, ptrdiff_t pixel
                                          : wrapped_sum(sums[i], e->bias && lane < lanes ? e->bias[channel + lane] : 0);
         }
     } else {
-        float first[XPU_TILE_LANES_FLOAT] = {0};
-        if (bias) memcpy(first, bias, lanes * sizeof *first);
+        float first[XPU_TILE_LANES_FLOAT];
+        for (size_t lane = 0; lane < XPU_TILE_LANES_FLOAT; lane++) first[lane] = XA_NO_PRODUCTS;
         xpu_tile_float tile = lane_x ? e->tiles->float_lane_x : e->tiles->float_scalar_x;
         tile(x, pixel_stride, w, runs, run_count, first, values, pixels);
     }
@@ -106,7 +106,7 @@ static void run_tile(const engine *e, int lane_x, const void *x, ptrdiff_t pixel
 /* ---- behind the accumulation ---- */
 
 typedef struct {
-    const float *scale, *bias, *branch; /* NULL where absent; scale only for INT16, whose bias comes here, and BYTES */
+    const float *scale, *bias, *branch; /* NULL where absent; scale only for INT16 and BYTES, bias not for these */
     xa_post_float post;
     xa_post_quantised quantised; /* BYTES; its branch and result: */
     const xpu_tensor *branch_bytes;
@@ -114,13 +114,18 @@ typedef struct {
     float *scaled;  /* as floats, times the scale */
 } epilogue;
 
-/* xa_post_floating over `count` elements of y, channel by channel (step 0: all are channel 0; step 1: consecutive). */
+/* xa_post_floating, or behind float sums its like without a scale, over `count` elements of y, channel by channel
+ * (step 0: all are channel 0; step 1: consecutive). */
 static void finish(const epilogue *e, float *y, const float *branch, size_t channel, size_t step, size_t count) {
     if (e->scale) {
         const float *s = e->scale + channel;
         for (size_t i = 0; i < count; i++) y[i] = xa_mul(y[i], s[i * step]);
-        const float *b = e->bias ? e->bias + channel : NULL;
-        for (size_t i = 0; b && i < count; i++) y[i] += b[i * step];
+    }
+    if (e->bias) {
+        const float *b = e->bias + channel;
+        for (size_t i = 0; i < count; i++) y[i] = xa_end_sum(y[i], b[i * step]);
+    } else if (!e->scale) {
+        for (size_t i = 0; i < count; i++) y[i] = xa_end_sum(y[i], 0);
     }
     if (branch && e->post.act_after) {
         for (size_t i = 0; i < count; i++) y[i] += branch[i];
@@ -296,7 +301,6 @@ typedef struct {
     const engine *e;
     int lane_x;
     const void *x, *w;
-    const float *bias;     /* of the block's first channel, or NULL */
     size_t channel, lanes; /* the first one; how many exist */
     float *y;              /* plane of the block's first channel */
     xpu_tile_run *runs;
@@ -334,8 +338,8 @@ static void conv_row(const conv_block *b, int64_t oh) {
             if (pixels > XPU_TILE_PIXELS) pixels = XPU_TILE_PIXELS;
         }
         size_t runs = window_runs(b, row, column);
-        run_tile(b->e, b->lane_x, b->x, g->stride_w * g->cg * unit, b->w, b->runs, runs, b->bias, b->channel,
-                 (int)pixels, b->y + oh * g->ow + ow, 1, plane, b->lanes);
+        run_tile(b->e, b->lane_x, b->x, g->stride_w * g->cg * unit, b->w, b->runs, runs, b->channel, (int)pixels,
+                 b->y + oh * g->ow + ow, 1, plane, b->lanes);
         ow += pixels;
     }
 }
@@ -376,7 +380,6 @@ static void conv_channels(const conv_job *job, int64_t n, int64_t first, size_t 
                     .lane_x = lane_x,
                     .x = job->packed_x,
                     .w = at(&job->e, job->w, block * job->block_elements),
-                    .bias = job->e.kind == FLOATS && job->end.bias ? job->end.bias + first : NULL,
                     .channel = (size_t)first,
                     .lanes = count,
                     .y = y,
@@ -519,8 +522,8 @@ xpu_status xpu_ref_matmul(const xpu_ref_args *args) {
             size_t lanes = n - c < e.lanes ? n - c : e.lanes;
             for (size_t row = 0; row < m; row += XPU_TILE_PIXELS) {
                 int pixels = m - row < XPU_TILE_PIXELS ? (int)(m - row) : XPU_TILE_PIXELS;
-                run_tile(&e, 0, at(&e, rows, row * k), (ptrdiff_t)k, at(&e, packed_w, c * k), &run, 1,
-                         end.bias ? end.bias + c : NULL, c, pixels, y_matrix + row * n + c, n, 1, lanes);
+                run_tile(&e, 0, at(&e, rows, row * k), (ptrdiff_t)k, at(&e, packed_w, c * k), &run, 1, c, pixels,
+                         y_matrix + row * n + c, n, 1, lanes);
             }
         }
         for (size_t row = 0; row < m; row++) {

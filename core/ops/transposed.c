@@ -208,10 +208,11 @@ static int64_t source_of(const geometry *g, int axis, int64_t out, int64_t k) {
     return at < g->in[axis] ? at : -1;
 }
 
-/* fma from the bias over the taps from the last to the first, which is the order of the operand's elements; in each
- * over the channels. x: the image's group; w: [channels][outputs of a group][taps], at the output. */
-static float element_of(const geometry *g, const float *x, const float *w, int64_t channels, int64_t w_step, float sum,
+/* fma over the taps from the last to the first, which is the order of the operand's elements; in each over the
+ * channels; then the bias. x: the image's group; w: [channels][outputs of a group][taps], at the output. */
+static float element_of(const geometry *g, const float *x, const float *w, int64_t channels, int64_t w_step, float bias,
                         const int64_t out[XPU_WINDOW_AXES]) {
+    float sum = XA_NO_PRODUCTS;
     for (int64_t kh = g->kernel[0]; kh-- > 0;) {
         int64_t row = source_of(g, 0, out[0], kh);
         if (row < 0) continue;
@@ -222,7 +223,7 @@ static float element_of(const geometry *g, const float *x, const float *w, int64
             for (int64_t c = 0; c < channels; c++) sum = xa_fma(from[c * g->in[0] * g->in[1]], weight[c * w_step], sum);
         }
     }
-    return sum;
+    return xa_end_sum(sum, bias);
 }
 
 xpu_status xpu_ref_conv_transpose(const xpu_ref_args *args) {

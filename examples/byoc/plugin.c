@@ -216,7 +216,6 @@ static void emit_window(emitter *e) {
     EMIT(e, "    for (int n = 0; n < %s; n++) for (int o = 0; o < %s; o++)\n", e->yd.at[0], e->yd.at[1]);
     EMIT(e, "    for (int y = 0; y < %s; y++) for (int x = 0; x < %s; x++) {\n", e->yd.at[2], e->yd.at[3]);
     EMIT(e, "        float r = %s;\n        int count = 0;\n", is_max ? "-INFINITY" : "0");
-    if (is_conv && bias.id) EMIT(e, "        r = v%u[o];\n", bias.id);
     EMIT(e, "        for (int i = 0; i < %s; i++) for (int j = 0; j < %s; j++) {\n", kh, kw);
     EMIT(e, "            int h = y * %lld - %lld + i * %lld, w = x * %lld - %lld + j * %lld;\n", (long long)strides[0],
          (long long)pads[0], (long long)dilations[0], (long long)strides[1], (long long)pads[1],
@@ -237,7 +236,9 @@ static void emit_window(emitter *e) {
     }
     EMIT(e, "            }\n        }\n%s        v%u[((n * %s + o) * %s + y) * %s + x] = r%s;\n    }\n",
          is_max ? "        if (!count) r = -FLT_MAX;\n" : "", e->y.id, e->yd.at[1], e->yd.at[2], e->yd.at[3],
-         is_conv || is_max ? "" : " / (float)count");
+         is_conv && bias.id  ? TEXT(e, " + v%u[o]", bias.id)
+         : is_conv || is_max ? ""
+                             : " / (float)count");
 }
 
 static void emit_global_pool(emitter *e) {
@@ -252,9 +253,8 @@ static void emit_matmul(emitter *e) {
     const char *k = e->xd.at[e->xd.rank - 1], *n = e->yd.at[e->yd.rank - 1];
     EMIT(e, "    for (int m = 0; m < %s; m++) for (int n = 0; n < %s; n++) {\n        float r = 0;\n",
          count_of(e, e->y, 0, e->yd.rank - 1), n);
-    if (bias.id) EMIT(e, "        r = v%u[n];\n", bias.id);
     EMIT(e, "        for (int k = 0; k < %s; k++) r += v%u[m * %s + k] * v%u[k * %s + n];\n", k, e->x.id, k, w.id, n);
-    EMIT(e, "        v%u[m * %s + n] = r;\n    }\n", e->y.id, n);
+    EMIT(e, "        v%u[m * %s + n] = r%s;\n    }\n", e->y.id, n, bias.id ? TEXT(e, " + v%u[n]", bias.id) : "");
 }
 
 static void emit_step(emitter *e, const xpu_chain_step *step) {

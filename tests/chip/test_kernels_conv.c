@@ -97,6 +97,13 @@ static conv draw_conv(rig *r, conv_kind kind) {
     return v;
 }
 
+/* Zeros of both signs, and the least numbers: most of their products are zeros as well. */
+static void fill_with_zeros(rig *r, xpu_tensor *tensor) {
+    static const float zeros[] = {0.0f, -0.0f, 0x1p-149f, -0x1p-149f};
+    const int64_t few = draw(r, 0, 1) ? 1 : 3; /* of one sign, or all */
+    for (int64_t i = 0; i < xpu_tensor_count(tensor); i++) ((float *)tensor->data)[i] = zeros[draw(r, 0, few)];
+}
+
 static void fill_conv(rig *r, bench *b, conv *v, xpu_precision precision) {
     static const xpu_dtype weights[] = {
         [XPU_PRECISION_FP32] = XPU_F32, [XPU_PRECISION_INT16] = XPU_I16, [XPU_PRECISION_INT16X8] = XPU_I8};
@@ -109,6 +116,10 @@ static void fill_conv(rig *r, bench *b, conv *v, xpu_precision precision) {
     v->bias = operand_random(b, r->random, XPU_F32, DIMS(v->o));
     v->branch = operand_random(b, r->random, XPU_F32, DIMS(v->n, v->o, v->out[0], v->out[1]));
     if (draw(r, 0, 7) == 0) operand_spoil(r->random, &v->bias, 10);
+    if (draw(r, 0, 3) == 0) {
+        fill_with_zeros(r, &v->x);
+        fill_with_zeros(r, &v->bias);
+    }
     if (draw(r, 0, 7) == 0) operand_spoil(r->random, &v->branch, 100);
     v->w_scale = operand_random(b, r->random, XPU_F32, DIMS(v->o));
     for (int64_t i = 0; i < v->o; i++) {
@@ -293,6 +304,10 @@ static void add_matmul(rig *r, bench *b) {
     xpu_tensor w = operand_random(b, r->random, XPU_F32, DIMS(b_batch, k, n));
     xpu_tensor bias = operand_random(b, r->random, XPU_F32, DIMS(n));
     xpu_tensor branch = operand_random(b, r->random, XPU_F32, DIMS(batch, m, n));
+    if (draw(r, 0, 3) == 0) {
+        fill_with_zeros(r, &x);
+        fill_with_zeros(r, &bias);
+    }
     const xpu_tensor *inputs[] = {&x, &w, end.has_bias ? &bias : NULL, end.has_branch ? &branch : NULL};
     xpu_attr attrs[EPILOGUE_ATTRS];
     set_attrs(&end, attrs);

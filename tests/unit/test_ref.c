@@ -73,11 +73,11 @@ typedef struct {
 } layer;
 
 static float layer_end(const layer *l, float y, int64_t channel, int64_t index) {
+    if (!l->int16) y += l->bias ? f32(l->bias)[channel] : 0;
     if (l->branch && !l->branch_after) y += f32(l->branch)[index];
     if (l->activation == XPU_ACTIVATION_CLIP) y = xa_min(xa_max(y, l->low), l->high);
     if (l->activation == XPU_ACTIVATION_LEAKY) y = y < 0 ? xa_mul(y, l->alpha) : y;
     if (l->branch && l->branch_after) y += f32(l->branch)[index];
-    (void)channel;
     return y;
 }
 
@@ -108,7 +108,7 @@ static void naive_conv(const conv_case *c, const layer *l, const xpu_tensor *x, 
         for (int64_t o = 0; o < o_count; o++)
             for (int64_t i = 0; i < oh; i++)
                 for (int64_t j = 0; j < ow; j++, index++) {
-                    float sum = !l->int16 && l->bias ? f32(l->bias)[o] : 0;
+                    float sum = -0.0f;
                     int64_t acc = 0;
                     for (int64_t kh = 0; kh < c->kh; kh++)
                         for (int64_t kw = 0; kw < c->kw; kw++) {
@@ -270,7 +270,7 @@ static void naive_matmul(const conv_case *c, const layer *l, const xpu_tensor *x
         int64_t wi = w->rank == 2 ? 0 : w->dims[0] > 1 ? b : 0;
         for (int64_t row = 0; row < m; row++)
             for (int64_t col = 0; col < n; col++, index++) {
-                float sum = !l->int16 && l->bias ? f32(l->bias)[col] : 0;
+                float sum = -0.0f;
                 int64_t acc = 0;
                 for (int64_t j = 0; j < k; j++) {
                     float value = f32(x)[(xi * m + row) * k + j];
@@ -303,6 +303,27 @@ static void matmul_is_canonical(void) {
         check_layer(&b, XPU_OP_MATMUL, &s, &x, &w, NULL, naive_matmul);
         bench_close(&b);
     }
+}
+
+enum { END_X, END_W, END_BIAS, END_Y, END_K };
+static void check_end(const float *c, int has_bias) {
+    BENCH_OPEN(b);
+    const int k = (int)c[END_K];
+    xpu_tensor x = new_tensor(&b, XPU_F32, DIMS(1, k)), w = new_tensor(&b, XPU_F32, DIMS(k, 1)), y;
+    xpu_tensor bias = new_tensor(&b, XPU_F32, DIMS(1));
+    for (int j = 0; j < k; j++) f32(&x)[j] = c[END_X], f32(&w)[j] = c[END_W];
+    *f32(&bias) = c[END_BIAS];
+    if (run_kernel(&b, XPU_OP_MATMUL, (const xpu_tensor *[]){&x, &w, &bias}, 2 + (uint32_t)has_bias, NULL, 0, &y, 1))
+        CU_ASSERT_EQUAL(xa_bits(*f32(&y)), xa_bits(has_bias ? c[END_Y] : (float)k * c[END_X] * c[END_W] + 0.0f));
+    bench_close(&b);
+}
+
+/* Results are as exact as sums of products; their zeros have no sign, but where the bias is -0. */
+static void bias_comes_last(void) {
+    static const float cases[][5] = {{1, 1, 0x1p24f, 0x1p24f + 2, 2}, {0, -1, 0.0f, 0.0f, 2},
+                                     {0, -1, -0.0f, -0.0f, 2},        {0, 1, -0.0f, 0.0f, 2},
+                                     {0, 0, -0.0f, -0.0f, 0},         {0x1p-149f, -0.25f, 0, 0.0f, 1}};
+    for (int i = 0; i < 12; i++) check_end(cases[i / 2], i % 2);
 }
 
 /* Sums beyond 48 bits wrap. */
@@ -769,7 +790,7 @@ static void long_kernels_ask(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("ref", {"conv", conv_is_canonical}, {"matmul", matmul_is_canonical},
+XPU_TEST_MAIN("ref", {"conv", conv_is_canonical}, {"matmul", matmul_is_canonical}, {"bias comes last", bias_comes_last},
               {"int16 wraps at 48 bits", int16_wraps_at_48_bits}, {"instruction sets agree", tiles_agree},
               {"pools", pools_are_canonical}, {"order of averages", averages_have_an_order},
               {"global average", global_average_is_in_lanes}, {"elementwise broadcasts", elementwise_broadcasts},

@@ -50,6 +50,7 @@ static void conv2d_share(const void *args, uint32_t core, uint32_t cores) {
         .out_c = a.out_c,
         .w_pitch = (uint32_t)(a.out_c / a.groups + 15) / 16 * 16,
         .taps_together = a.dilation_w == 1 ? (uint32_t)a.kernel_w : 1,
+        .is_product = 1,
         .epilogue = EPILOGUE_OF(&a),
         .multiply = window_multiply,
     };

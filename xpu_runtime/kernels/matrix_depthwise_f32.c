@@ -1,5 +1,5 @@
 /*
- * Depthwise convolution in float32 on the cores: fma in (kh, kw) order from the bias, padded taps skipped. Windows of
+ * Depthwise convolution in float32 on the cores: fma in (kh, kw) order, padded taps skipped, then the bias. Windows of
  * three and five columns go in strips (matrix_depthwise_strips.h), others the general way of window.h.
  */
 #include <stddef.h>
@@ -14,16 +14,17 @@ enum { IMMEDIATES = 16 };
 
 /* ---- the general way ---- */
 
+/* One tap, or none. */
 static void multiply(const struct window *w, const struct window_run *run, size_t vl) {
-    for (uint32_t tap = 0; tap < run->taps; tap++) {
-        vfloat32m4_t factor = __riscv_vle32_v_f32m4(run->w + tap * w->block, vl);
-        const float *x = run->x + tap * run->tap_pitch;
-        float *acc = run->acc;
-        for (uint32_t left = run->pixels; left > 0; left--, acc += w->block, x += run->pitch) {
-            vfloat32m4_t sum = __riscv_vle32_v_f32m4(acc, vl);
-            sum = __riscv_vfmacc_vv_f32m4(sum, __riscv_vle32_v_f32m4(x, vl), factor, vl);
-            __riscv_vse32_v_f32m4(acc, sum, vl);
-        }
+    const uint32_t block = w->block, taps = run->taps, pitch = run->pitch, fresh = run->ends.fresh;
+    const float *x = run->x, *bias = run->ends.bias;
+    vfloat32m4_t factor = __riscv_vundefined_f32m4();
+    if (taps > 0) factor = __riscv_vle32_v_f32m4(run->w, vl);
+    float *acc = run->acc;
+    for (uint32_t left = run->pixels; left > 0; left--, acc += block, x += pitch) {
+        vfloat32m4_t sum = begin_sum(acc, fresh, vl);
+        if (taps > 0) sum = __riscv_vfmacc_vv_f32m4(sum, __riscv_vle32_v_f32m4(x, vl), factor, vl);
+        __riscv_vse32_v_f32m4(acc, end_sum(sum, bias, vl), vl);
     }
 }
 
@@ -34,7 +35,7 @@ static void run_windows(const struct xpu_depthwise_f32_args *a, uint32_t core, u
         .y_absmax = a->y_absmax, .out_c = a->in_c,
         .channelwise = 1,        .w_pitch = (uint32_t)(a->in_c + 15) / 16 * 16,
         .taps_together = 1,      .epilogue = EPILOGUE_OF(a),
-        .multiply = multiply,
+        .multiply = multiply,    .is_product = 1,
     };
     window_run(&w, core, cores);
 }

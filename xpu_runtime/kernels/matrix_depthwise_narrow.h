@@ -6,9 +6,14 @@
 enum { NARROW_BLOCK = 16 };
 
 /* clang-format off */
-#define FOUR(w, a0, a1, a2, a3, x0, x1, x2, x3)                                                                        \
-    "vfmacc.vv v" #a0 ", v" #x0 ", v" #w "\nvfmacc.vv v" #a1 ", v" #x1 ", v" #w "\n"                                   \
-    "vfmacc.vv v" #a2 ", v" #x2 ", v" #w "\nvfmacc.vv v" #a3 ", v" #x3 ", v" #w "\n"
+#define BEGIN "vfmul.vv v"
+#define GO_ON "vfmacc.vv v"
+#define FOUR(by, w, a0, a1, a2, a3, x0, x1, x2, x3)                                                                    \
+    by #a0 ", v" #x0 ", v" #w "\n" by #a1 ", v" #x1 ", v" #w "\n"                                                      \
+    by #a2 ", v" #x2 ", v" #w "\n" by #a3 ", v" #x3 ", v" #w "\n"
+#define ADD_BIAS(a0, a1, a2, a3, bias)                                                                                 \
+    "vfadd.vv v" #a0 ", v" #a0 ", v" #bias "\nvfadd.vv v" #a1 ", v" #a1 ", v" #bias "\n"                               \
+    "vfadd.vv v" #a2 ", v" #a2 ", v" #bias "\nvfadd.vv v" #a3 ", v" #a3 ", v" #bias "\n"
 /* Of four results, in t0 to t3 of which none is needed: the largest magnitude is in v7. */
 #define LARGEST(a0, a1, a2, a3, t0, t1, t2, t3)                                                                        \
     "vand.vx v" #t0 ", v" #a0 ", %[bits]\nvand.vx v" #t1 ", v" #a1 ", %[bits]\n"                                       \
@@ -21,8 +26,8 @@ enum { NARROW_BLOCK = 16 };
 #define EXPAND_FOUR(...) FOUR(__VA_ARGS__)
 
 /*
- * One pixel apart: six pixels of a row are in v0 to v5 or v8 to v13, in turn; sums in v16 to v19 or v20 to v23, which
- * begin as four times the bias. Loads of the next row stand between the sums.
+ * One pixel apart: six pixels of a row are in v0 to v5 or v8 to v13, in turn; sums in v16 to v19 or v20 to v23, the bias
+ * in v14. Loads of the next row stand between the sums.
  */
 #define A_PIXELS_0 0, 1, 2, 3
 #define A_PIXELS_1 1, 2, 3, 4
@@ -30,36 +35,38 @@ enum { NARROW_BLOCK = 16 };
 #define B_PIXELS_0 8, 9, 10, 11
 #define B_PIXELS_1 9, 10, 11, 12
 #define B_PIXELS_2 10, 11, 12, 13
-#define NARROW_ROW(s, w0, w1, w2, a0, a1, a2, a3, load_0, load_1)                                                      \
-    EXPAND_FOUR(w0, a0, a1, a2, a3, s##_PIXELS_0) load_0 EXPAND_FOUR(w1, a0, a1, a2, a3, s##_PIXELS_1) load_1          \
-    EXPAND_FOUR(w2, a0, a1, a2, a3, s##_PIXELS_2)
+#define NARROW_ROW(by, s, w0, w1, w2, a0, a1, a2, a3, load_0, load_1)                                                  \
+    EXPAND_FOUR(by, w0, a0, a1, a2, a3, s##_PIXELS_0) load_0                                                           \
+    EXPAND_FOUR(GO_ON, w1, a0, a1, a2, a3, s##_PIXELS_1) load_1                                                        \
+    EXPAND_FOUR(GO_ON, w2, a0, a1, a2, a3, s##_PIXELS_2)
 #define SUMS_0 16, 17, 18, 19
 #define SUMS_1 20, 21, 22, 23
 #define SIX(to, and_to, x)                                                                                             \
     "vl4re32.v v" #to ", (%[" #x "])\n", "addi %[t], %[" #x "], 256\nvl2re32.v v" #and_to ", (%[t])\n"
 #define EXPAND_NARROW(...) NARROW_ROW(__VA_ARGS__)
-#define NARROW_PIXELS(s, o, sums, next_sums, most, s0, s1, o0, o1, sum)                                                \
-    EXPAND_NARROW(s, 24, 25, 26, sums, SIX(o0, o1, x1))                                                                \
-    EXPAND_NARROW(o, 27, 28, 29, sums, SIX(s0, s1, x2))                                                                \
+#define EXPAND_BIAS(...) ADD_BIAS(__VA_ARGS__)
+#define NARROW_PIXELS(s, o, sums, most, s0, s1, o0, o1, sum)                                                           \
+    EXPAND_NARROW(BEGIN, s, 24, 25, 26, sums, SIX(o0, o1, x1))                                                         \
+    EXPAND_NARROW(GO_ON, o, 27, 28, 29, sums, SIX(s0, s1, x2))                                                         \
     "addi %[x0], %[x0], 256\n"                                                                                         \
-    EXPAND_NARROW(s, 30, 31, 6, sums, SIX(o0, o1, x0) "vl4re32.v v" #next_sums ", (%[bias])\n")                        \
+    EXPAND_NARROW(GO_ON, s, 30, 31, 6, sums, SIX(o0, o1, x0)) EXPAND_BIAS(sums, 14)                                    \
     "addi %[x1], %[x1], 256\naddi %[x2], %[x2], 256\naddi %[count], %[count], -4\n" most                               \
     "vs4r.v v" #sum ", (%[out])\naddi %[out], %[out], 256\n"
 #define NARROW_LOOP(most_a, most_b)                                                                                    \
     "vsetvli zero, %[vl], e32, m1, ta, ma\n" WEIGHTS(6)                                                                \
-    "vmv.v.i v7, 0\nvl4re32.v v16, (%[bias])\n"                                                                        \
+    "vmv.v.i v7, 0\nvl1re32.v v14, (%[bias])\n"                                                                        \
     "vl4re32.v v0, (%[x0])\naddi %[t], %[x0], 256\nvl2re32.v v4, (%[t])\n"                                             \
-    "1:\n" NARROW_PIXELS(A, B, SUMS_0, 20, most_a, 0, 4, 8, 12, 16) "beqz %[count], 2f\n"                              \
-    NARROW_PIXELS(B, A, SUMS_1, 16, most_b, 8, 12, 0, 4, 20) "bnez %[count], 1b\n2:\n"
+    "1:\n" NARROW_PIXELS(A, B, SUMS_0, most_a, 0, 4, 8, 12, 16) "beqz %[count], 2f\n"                              \
+    NARROW_PIXELS(B, A, SUMS_1, most_b, 8, 12, 0, 4, 20) "bnez %[count], 1b\n2:\n"
 #define MOST_A LARGEST(16, 17, 18, 19, 0, 1, 2, 3) "vmaxu.vv v7, v7, v0\n"
 #define MOST_B LARGEST(20, 21, 22, 23, 8, 9, 10, 11) "vmaxu.vv v7, v7, v8\n"
 
 /*
  * Two pixels apart: nine pixels of a row, in v0 to v7 or v8 to v15, and v16; sums in v20 to v23, the bias in v18.
  */
-#define NARROW_ROW_2(s0, s1, s2, s3, s4, s5, s6, s7, w0, w1, w2, load_0, load_1, load_2)                               \
-    FOUR(w0, 20, 21, 22, 23, s0, s2, s4, s6) load_0 FOUR(w1, 20, 21, 22, 23, s1, s3, s5, s7) load_1                    \
-    FOUR(w2, 20, 21, 22, 23, s2, s4, s6, 16) load_2
+#define NARROW_ROW_2(by, s0, s1, s2, s3, s4, s5, s6, s7, w0, w1, w2, load_0, load_1, load_2)                           \
+    FOUR(by, w0, 20, 21, 22, 23, s0, s2, s4, s6) load_0 FOUR(GO_ON, w1, 20, 21, 22, 23, s1, s3, s5, s7) load_1         \
+    FOUR(GO_ON, w2, 20, 21, 22, 23, s2, s4, s6, 16) load_2
 #define NINE(to, and_to, x)                                                                                            \
     "vl4re32.v v" #to ", (%[" #x "])\n", "addi %[t], %[" #x "], 256\nvl4re32.v v" #and_to ", (%[t])\n",                \
         "addi %[t], %[" #x "], 512\nvl1re32.v v16, (%[t])\n"
@@ -67,11 +74,10 @@ enum { NARROW_BLOCK = 16 };
 #define A_NINE 0, 1, 2, 3, 4, 5, 6, 7
 #define B_NINE 8, 9, 10, 11, 12, 13, 14, 15
 #define NARROW_PIXELS_2(s, o, most, s0, s1, o0, o1)                                                                    \
-    "vmv1r.v v20, v18\nvmv1r.v v21, v18\nvmv1r.v v22, v18\nvmv1r.v v23, v18\n"                                         \
-    EXPAND_NARROW_2(s##_NINE, 24, 25, 26, NINE(o0, o1, x1))                                                            \
-    EXPAND_NARROW_2(o##_NINE, 27, 28, 29, NINE(s0, s1, x2))                                                            \
+    EXPAND_NARROW_2(BEGIN, s##_NINE, 24, 25, 26, NINE(o0, o1, x1))                                                            \
+    EXPAND_NARROW_2(GO_ON, o##_NINE, 27, 28, 29, NINE(s0, s1, x2))                                                            \
     "addi %[x0], %[x0], 512\n"                                                                                         \
-    EXPAND_NARROW_2(s##_NINE, 30, 31, 17, NINE(o0, o1, x0))                                                            \
+    EXPAND_NARROW_2(GO_ON, s##_NINE, 30, 31, 17, NINE(o0, o1, x0)) ADD_BIAS(20, 21, 22, 23, 18)                        \
     "addi %[x1], %[x1], 512\naddi %[x2], %[x2], 512\naddi %[count], %[count], -4\n" most                               \
     "vs4r.v v20, (%[out])\naddi %[out], %[out], 256\n"
 #define NARROW_LOOP_2(most_a, most_b)                                                                                  \
@@ -97,8 +103,7 @@ enum { NARROW_BLOCK = 16 };
           "v28", "v29", "v30", "v31")
 /* clang-format on */
 
-/* Pixels pixel .. pixel + count - 1, a multiple of NARROW_AT_ONCE of them, whose columns are all inside the image; of
- * the bias four copies stand one behind the other. */
+/* Pixels pixel .. pixel + count - 1, a multiple of NARROW_AT_ONCE of them, whose columns are all inside the image. */
 static APART void inner_narrow(const struct line *l, uint32_t pixel, uint32_t count, size_t channels) {
     const uint32_t stride = (uint32_t)l->a->stride_w, at = pixel * stride * NARROW_BLOCK;
     const float *x0 = l->x[0] + at, *x1 = l->x[1] + at, *x2 = l->x[2] + at, *t;

@@ -73,15 +73,10 @@ struct line {
 
 /* ---- the cut ---- */
 
-/* Of narrow blocks the bias stands there several times. */
-static uint32_t bias_floats(uint32_t block) {
-    return WIDTH == 3 && block == 16 ? VECTOR : block;
-}
-
 static uint32_t floats_needed(struct strips *s) {
     uint32_t segment = (s->columns - 1) * (uint32_t)s->a->stride_w + WIDTH;
     s->row_floats = segment * s->block;
-    uint32_t halves = 2 * ((WIDTH * MOST_HEIGHT + s->columns) * s->block + bias_floats(s->block));
+    uint32_t halves = 2 * (WIDTH * MOST_HEIGHT + s->columns + 1) * s->block;
     return halves + s->slots * s->row_floats + FINDMAX_LANES + (WIDTH == 3 && s->block == 16 ? READ_BEHIND : 0);
 }
 
@@ -157,7 +152,7 @@ static APART int cut(struct strips *s, uint32_t cores) {
     for (uint32_t i = 0; i < 2; i++) {
         s->w[i] = lm;
         s->bias[i] = s->w[i] + WIDTH * MOST_HEIGHT * s->block;
-        s->out[i] = s->bias[i] + bias_floats(s->block);
+        s->out[i] = s->bias[i] + s->block;
         lm = s->out[i] + s->columns * s->block;
     }
     s->ring = lm;
@@ -267,7 +262,12 @@ ALWAYS_INLINE vfloat32m4_t activated(struct end e, vfloat32m4_t v, size_t vl) {
     return v;
 }
 
-ALWAYS_INLINE void finish(struct end e, float *out, vfloat32m4_t a0, vfloat32m4_t a1, vfloat32m4_t a2, size_t vl) {
+/* Three sums of products: bias, activation, largest magnitude. */
+ALWAYS_INLINE void finish(struct end e, float *out, vfloat32m4_t a0, vfloat32m4_t a1, vfloat32m4_t a2,
+                          vfloat32m4_t bias, size_t vl) {
+    a0 = __riscv_vfadd_vv_f32m4(a0, bias, vl);
+    a1 = __riscv_vfadd_vv_f32m4(a1, bias, vl);
+    a2 = __riscv_vfadd_vv_f32m4(a2, bias, vl);
     if (e.activation == (int32_t)XPU_ACT_CLIP) { /* xv_clip, three at a time */
         vfloat32m4_t m0 = __riscv_vfmax_vf_f32m4(a0, e.low, vl);
         vbool8_t number = __riscv_vmfeq_vv_f32m4_b8(a0, a0, vl);
@@ -298,41 +298,43 @@ ALWAYS_INLINE void finish(struct end e, float *out, vfloat32m4_t a0, vfloat32m4_
 /* clang-format off */
 #define VLE(to, from) "vle32.v %[" to "], (%[" from "])\nadd %[" from "], %[" from "], %[step]\n"
 #define SUM(a, x, w)  "vfmacc.vv %[" a "], %[" x "], %[" w "]\n"
+#define MUL(a, x, w)  "vfmul.vv %[" a "], %[" x "], %[" w "]\n"
 
 #if WIDTH == 3
 #include "xpu_runtime/kernels/matrix_depthwise_narrow.h"
 
 /*
  * One row of the window for AT_ONCE pixels, which stand in a0 to a2: each pixel of x meets the weights w0 to w2 of all
- * pixels that it is a tap of. u and v hold pixels of x in turn, and loads of what comes next stand between the sums, so
+ * pixels that it is a tap of; their first products are by BEGIN: MUL in the first row, else SUM. u and v hold pixels of x in turn, and loads of what comes next stand between the sums, so
  * that memory and arithmetic go on side by side. In assembler, because all eight register groups are in use: the
  * compiler would keep some of them on the stack.
  */
 #define FIRST(x)      "mv %[at], %[" x "]\n" VLE("w0", "w") VLE("u", "at") VLE("w1", "w") VLE("v", "at") VLE("w2", "w")
-#define ROW_1(u, v, next_0, next_1, next_2)                                                                            \
-    SUM("a0", u, "w0") VLE(u, "at") SUM("a1", v, "w0") SUM("a0", v, "w1") VLE(v, "at")                                 \
-    SUM("a2", u, "w0") SUM("a1", u, "w1") SUM("a0", u, "w2") next_0 VLE(u, "at")                                       \
+#define ROW_1(BEGIN, u, v, next_0, next_1, next_2)                                                                     \
+    BEGIN("a0", u, "w0") VLE(u, "at") BEGIN("a1", v, "w0") SUM("a0", v, "w1") VLE(v, "at")                             \
+    BEGIN("a2", u, "w0") SUM("a1", u, "w1") SUM("a0", u, "w2") next_0 VLE(u, "at")                                       \
     SUM("a2", v, "w1") SUM("a1", v, "w2") next_1                                                                       \
     SUM("a2", u, "w2") next_2
-#define ROW_2(u, v, next_0, next_1, next_2)                                                                            \
-    SUM("a0", u, "w0") VLE(u, "at") SUM("a0", v, "w1") VLE(v, "at")                                                    \
-    SUM("a1", u, "w0") SUM("a0", u, "w2") VLE(u, "at") SUM("a1", v, "w1") VLE(v, "at")                                 \
-    SUM("a2", u, "w0") SUM("a1", u, "w2") next_0 VLE(u, "at") SUM("a2", v, "w1") next_1                                \
+#define ROW_2(BEGIN, u, v, next_0, next_1, next_2)                                                                     \
+    BEGIN("a0", u, "w0") VLE(u, "at") SUM("a0", v, "w1") VLE(v, "at")                                                  \
+    BEGIN("a1", u, "w0") SUM("a0", u, "w2") VLE(u, "at") SUM("a1", v, "w1") VLE(v, "at")                               \
+    BEGIN("a2", u, "w0") SUM("a1", u, "w2") next_0 VLE(u, "at") SUM("a2", v, "w1") next_1                                \
     SUM("a2", u, "w2") next_2
 /* Behind a row the pixels x + 0 and x + 1 of the next one are in v and u. */
 #define AND_THEN(x, u, v)                                                                                              \
     VLE("w0", "w"), "mv %[next], %[" x "]\n" VLE("w1", "w") VLE(v, "next"),                                            \
         VLE("w2", "w") VLE(u, "next") "mv %[at], %[next]\n"
-#define ONE_ROW(row)     FIRST("x0") row("u", "v", "", "", "")
+#define ONE_ROW(row)     FIRST("x0") row(MUL, "u", "v", "", "", "")
 #define EXPAND(row, ...) row(__VA_ARGS__)
-#define TWO_ROWS(row)    FIRST("x0") EXPAND(row, "u", "v", AND_THEN("x1", "u", "v")) row("v", "u", "", "", "")
+#define TWO_ROWS(row)    FIRST("x0") EXPAND(row, MUL, "u", "v", AND_THEN("x1", "u", "v")) row(SUM, "v", "u", "", "", "")
 #define THREE_ROWS(row)                                                                                                \
     FIRST("x0")                                                                                                        \
-    EXPAND(row, "u", "v", AND_THEN("x1", "u", "v"))                                                                    \
-    EXPAND(row, "v", "u", AND_THEN("x2", "v", "u")) row("u", "v", "", "", "")
+    EXPAND(row, MUL, "u", "v", AND_THEN("x1", "u", "v"))                                                               \
+    EXPAND(row, SUM, "v", "u", AND_THEN("x2", "v", "u")) row(SUM, "u", "v", "", "", "")
+/* Behind the products w0 is the bias. */
 #define MULTIPLY(rows)                                                                                                 \
     __asm__("vsetvli zero, %[vl], e32, m4, ta, ma\n"                                                                   \
-            "vle32.v %[a0], (%[bias])\nvle32.v %[a1], (%[bias])\nvle32.v %[a2], (%[bias])\n" rows                      \
+            rows "vle32.v %[w0], (%[bias])\n"                                                                            \
             : [a0] "=&vr"(a0), [a1] "=&vr"(a1), [a2] "=&vr"(a2), [w0] "=&vr"(w0), [w1] "=&vr"(w1), [w2] "=&vr"(w2),    \
               [u] "=&vr"(u), [v] "=&vr"(v), [w] "+&r"(w), [at] "=&r"(at), [next] "=&r"(next)                           \
             : [x0] "r"(x0), [x1] "r"(x1), [x2] "r"(x2), [bias] "r"(l->bias), [step] "r"(4 * block), [vl] "r"(vl)       \
@@ -356,8 +358,8 @@ ALWAYS_INLINE void inner_pixels(const struct line *l, uint32_t pixel, uint32_t c
         if (heights == 2 && stride == 2) MULTIPLY(TWO_ROWS(ROW_2));
         if (heights == 1 && stride == 1) MULTIPLY(ONE_ROW(ROW_1));
         if (heights == 1 && stride == 2) MULTIPLY(ONE_ROW(ROW_2));
-        if (heights == 0) a0 = a1 = a2 = LOAD(l->bias);
-        finish(e, out, a0, a1, a2, vl);
+        if (heights == 0) a0 = a1 = a2 = begin_sum(0, 1, vl), w0 = LOAD(l->bias);
+        finish(e, out, a0, a1, a2, w0, vl);
     }
 }
 
@@ -395,13 +397,14 @@ ALWAYS_INLINE void inside_image(const struct line *l, int narrow, uint32_t pixel
     SUM("a2", "u", "w1")
 /*
  * The same of all five rows, with what the next row begins with loaded between the last sums of a row: its weights and
- * pixels stand in other registers, each row's in the next order of both.
+ * pixels stand in other registers, each row's in the next order of both. The first row BEGINs the sums; behind the last
+ * one w0 is the bias.
  */
 #define NEXT_WIDE(r, p, v, q, u, x)                                                                                    \
     VLE(r, "w"), VLE(p, "w"), "mv %[at], %[" x "]\n" VLE(v, "at"), VLE(q, "w") VLE(u, "at")
-#define WIDE_ROW(u, v, p, q, r, next_0, next_1, next_2, next_3)                                                        \
-    SUM("a0", u, p) VLE(u, "at") SUM("a1", v, p) SUM("a0", v, q) VLE(v, "at")                                          \
-    SUM("a2", u, p) VLE(p, "w") SUM("a1", u, q) SUM("a0", u, r) VLE(u, "at")                                           \
+#define WIDE_ROW(BEGIN, u, v, p, q, r, next_0, next_1, next_2, next_3)                                                 \
+    BEGIN("a0", u, p) VLE(u, "at") BEGIN("a1", v, p) SUM("a0", v, q) VLE(v, "at")                                      \
+    BEGIN("a2", u, p) VLE(p, "w") SUM("a1", u, q) SUM("a0", u, r) VLE(u, "at")                                           \
     SUM("a2", v, q) VLE(q, "w") SUM("a1", v, r) SUM("a0", v, p) VLE(v, "at")                                           \
     SUM("a2", u, r) next_0 SUM("a1", u, p) SUM("a0", u, q) VLE(u, "at")                                                \
     SUM("a2", v, p) next_1 SUM("a1", v, q) next_2                                                                      \
@@ -409,14 +412,13 @@ ALWAYS_INLINE void inside_image(const struct line *l, int narrow, uint32_t pixel
 #define EXPAND_WIDE(...) WIDE_ROW(__VA_ARGS__)
 #define FIVE_ROWS                                                                                                      \
     "mv %[at], %[x0]\n" VLE("w0", "w") VLE("u", "at") VLE("w1", "w") VLE("v", "at") VLE("w2", "w")                     \
-    EXPAND_WIDE("u", "v", "w0", "w1", "w2", NEXT_WIDE("w2", "w0", "v", "w1", "u", "x1"))                               \
-    EXPAND_WIDE("v", "u", "w2", "w0", "w1", NEXT_WIDE("w1", "w2", "u", "w0", "v", "x2"))                               \
-    EXPAND_WIDE("u", "v", "w1", "w2", "w0", NEXT_WIDE("w0", "w1", "v", "w2", "u", "x3"))                               \
-    EXPAND_WIDE("v", "u", "w0", "w1", "w2", NEXT_WIDE("w2", "w0", "u", "w1", "v", "x4"))                               \
-    WIDE_ROW("u", "v", "w2", "w0", "w1", "", "", "", "")
+    EXPAND_WIDE(MUL, "u", "v", "w0", "w1", "w2", NEXT_WIDE("w2", "w0", "v", "w1", "u", "x1"))                               \
+    EXPAND_WIDE(SUM, "v", "u", "w2", "w0", "w1", NEXT_WIDE("w1", "w2", "u", "w0", "v", "x2"))                               \
+    EXPAND_WIDE(SUM, "u", "v", "w1", "w2", "w0", NEXT_WIDE("w0", "w1", "v", "w2", "u", "x3"))                               \
+    EXPAND_WIDE(SUM, "v", "u", "w0", "w1", "w2", NEXT_WIDE("w2", "w0", "u", "w1", "v", "x4"))                               \
+    WIDE_ROW(SUM, "u", "v", "w2", "w0", "w1", "", "", "", "") "vle32.v %[w0], (%[bias])\n"
 #define MULTIPLY_FIVE                                                                                                  \
-    __asm__("vsetvli zero, %[vl], e32, m4, ta, ma\n"                                                                   \
-            "vle32.v %[a0], (%[bias])\nvle32.v %[a1], (%[bias])\nvle32.v %[a2], (%[bias])\n" FIVE_ROWS                 \
+    __asm__("vsetvli zero, %[vl], e32, m4, ta, ma\n" FIVE_ROWS                                                         \
             : [a0] "=&vr"(a0), [a1] "=&vr"(a1), [a2] "=&vr"(a2), [w0] "=&vr"(w0), [w1] "=&vr"(w1), [w2] "=&vr"(w2),    \
               [u] "=&vr"(u), [v] "=&vr"(v), [w] "+&r"(w), [at] "=&r"(at)                                               \
             : [x0] "r"(x[0]), [x1] "r"(x[1]), [x2] "r"(x[2]), [x3] "r"(x[3]), [x4] "r"(x[4]), [bias] "r"(l->bias),     \
@@ -443,7 +445,7 @@ ALWAYS_INLINE void inner_wide(const struct line *l, uint32_t pixel, uint32_t cou
     uint32_t from = pixel * stride * block;
     float *out = l->out + pixel * block;
     for (; count > 0; count -= AT_ONCE, from += AT_ONCE * stride * block, out += AT_ONCE * block) {
-        vfloat32m4_t a0 = LOAD(l->bias), a1 = a0, a2 = a0;
+        vfloat32m4_t a0 = begin_sum(0, 1, vl), a1 = a0, a2 = a0;
         const float *w = l->w;
         for (uint32_t row = 0; row < l->heights; row++) {
             vfloat32m4_t w0, w1, w2, u, v;
@@ -453,7 +455,7 @@ ALWAYS_INLINE void inner_wide(const struct line *l, uint32_t pixel, uint32_t cou
             else
                 MULTIPLY_WIDE(WIDE_ROW_2);
         }
-        finish(e, out, a0, a1, a2, vl);
+        finish(e, out, a0, a1, a2, LOAD(l->bias), vl);
     }
 }
 
@@ -469,7 +471,7 @@ static void inner_five(const struct line *l, uint32_t pixel, uint32_t count, siz
         const float *w = l->w, *at;
         MULTIPLY_FIVE;
         for (int row = 0; row < 5; row++) x[row] += step;
-        finish(e, out, a0, a1, a2, vl);
+        finish(e, out, a0, a1, a2, w0, vl);
     }
 }
 
@@ -489,13 +491,13 @@ ALWAYS_INLINE void inside_image(const struct line *l, int narrow, uint32_t pixel
 static void single(const struct line *l, uint32_t pixel, uint32_t first, uint32_t last, size_t vl) {
     const struct end e = end_of(l);
     uint32_t at = (pixel * (uint32_t)l->a->stride_w + first) * e.block;
-    vfloat32m4_t sum = LOAD(l->bias);
+    vfloat32m4_t sum = begin_sum(0, 1, vl);
     const float *w = l->w + first * e.block;
     for (uint32_t i = 0; i < l->heights; i++, w += WIDTH * e.block) {
         const float *x = l->x[i] + at, *factor = w;
         for (uint32_t tap = first; tap < last; tap++, x += e.block, factor += e.block) FMA(sum, LOAD(x), LOAD(factor));
     }
-    sum = activated(e, sum, vl);
+    sum = activated(e, end_sum(sum, l->bias, vl), vl);
     __riscv_vse32_v_f32m4(l->out + pixel * e.block, sum, vl);
     if (!e.most) return;
     __riscv_vse32_v_u32m4(e.most, findmax_join(__riscv_vle32_v_u32m4(e.most, vl), sum, vl), vl);
@@ -557,13 +559,6 @@ static void clear(float *to, uint32_t block) {
     __riscv_vse32_v_f32m4(to, __riscv_vfmv_v_f_f32m4(0.0f, vl), vl);
 }
 
-/* A bias of one register: again and again. */
-static void repeat_bias(float *bias, uint32_t block) {
-    const size_t vl = __riscv_vsetvl_e32m1(16);
-    const vfloat32m1_t first = __riscv_vle32_v_f32m1(bias, vl);
-    for (uint32_t i = block; i < bias_floats(block); i += 16) __riscv_vse32_v_f32m1(bias + i, first, vl);
-}
-
 /* The strip's input rows up to the last one of the window that begins at row `top`, which lie in LM, in their places of
  * the ring; those from `*row` on, whose slot is `*slot`, have not been. */
 static __attribute__((noinline)) void prepare_rows(const struct strips *s, const struct strip *t, int32_t *row,
@@ -597,10 +592,7 @@ ALWAYS_INLINE void run_strips(const struct strips *s, uint32_t first, uint32_t l
             at = min_i32(max_i32(top, 0), t.in_rows);
             while (slot >= s->slots) slot -= s->slots;
             load_ahead(s, &l, index, base + (uint32_t)at);
-            if (row == 0) {
-                xpu_wait(l.ready[which]);
-                repeat_bias(s->bias[which], s->block);
-            }
+            if (row == 0) xpu_wait(l.ready[which]);
             find_rows(s, &l, &t, top, at, slot, which, &line);
             if (s->body) prepare_rows(s, &t, &prepared, &next_slot, top);
             line.out = s->out[half];

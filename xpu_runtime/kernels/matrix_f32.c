@@ -52,6 +52,7 @@ static void matmul_share(const void *args, uint32_t core, uint32_t cores) {
         .w_pitch = (uint32_t)a.n,
         .w_image = (uint32_t)a.b_batch_stride,
         .taps_together = 1,
+        .is_product = 1,
         .epilogue = EPILOGUE_OF(&a),
         .multiply = window_multiply,
     };

@@ -1,5 +1,5 @@
 /* Products of a few rows in float32 on the cores: what a step of a decoder is made of. Cores share the columns, as a
- * row has too few windows for all of them; the sums are those of window_multiply, in order of k from the bias. */
+ * row has too few windows for all of them; the sums are those of window_multiply, in order of k. */
 #ifndef XPU_KERNELS_MATRIX_ROWS_H
 #define XPU_KERNELS_MATRIX_ROWS_H
 

@@ -5,8 +5,9 @@
 #include "xpu_runtime/kernels/matrix_rows.h"
 
 #include "xpu_runtime/kernels/findmax.h"
+#include "xpu_runtime/kernels/products.h"
 
-enum { LANES = 16, MOST_VECTORS = 4, DEEP = 96, DEPTH = 16 };
+enum { LANES = 16, MOST_VECTORS = 4, DEEP = 96 };
 
 /* How the work is cut, and where it stands in LM; halves change from slice to slice, or from task to task. */
 struct plan {
@@ -95,90 +96,22 @@ static xpu_ticket load(const struct rows *r, const struct plan *p, const struct 
     return xpu_load_2d(p->w[half], (int32_t)pitch, r->w + 4 * from, (int32_t)(4 * r->w_pitch), columns, at->depth);
 }
 
-static void start(const struct rows *r, const struct plan *p, const struct place *at) {
-    size_t vl = __riscv_vsetvl_e32m4(at->columns);
-    float *acc = p->acc[at->task & 1];
-    vfloat32m4_t first = __riscv_vfmv_v_f_f32m4(0, vl);
-    if (r->bias) first = __riscv_vle32_v_f32m4(p->bias[at->task & 1], vl);
-    for (uint32_t i = r->m; i > 0; i--, acc += p->block) __riscv_vse32_v_f32m4(acc, first, vl);
-}
-
-/* Loads stand between the products, which wait for each other: rows of weights are on their way. As a scalar load waits
- * for all vector loads, elements of x come several at once. Tails are undisturbed in both, which leaves sums and rows
- * in their registers. */
-#define ROW(i)              __riscv_vle32_v_f32m4(w + (i) * pitch, vl)
-#define ADD(sum, value, of) sum = __riscv_vfmacc_vf_f32m4_tu(sum, value, of, vl)
-#define NEXT(r, i)          r = __riscv_vle32_v_f32m4_tu(r, w + (i) * pitch, vl)
-
-static void multiply_one(float *acc, const float *x, const float *w, uint32_t pitch, uint32_t depth, size_t vl) {
-    vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl);
-    for (; depth >= DEPTH; depth -= DEPTH, x += DEPTH, w += DEPTH * pitch) {
-        float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3], x4 = x[4], x5 = x[5], x6 = x[6], x7 = x[7];
-        float x8 = x[8], x9 = x[9], xa = x[10], xb = x[11], xc = x[12], xd = x[13], xe = x[14], xf = x[15];
-        vfloat32m4_t r0 = ROW(0), r1 = ROW(1);
-        ADD(a, x0, r0), NEXT(r0, 2);
-        ADD(a, x1, r1), NEXT(r1, 3);
-        ADD(a, x2, r0), NEXT(r0, 4);
-        ADD(a, x3, r1), NEXT(r1, 5);
-        ADD(a, x4, r0), NEXT(r0, 6);
-        ADD(a, x5, r1), NEXT(r1, 7);
-        ADD(a, x6, r0), NEXT(r0, 8);
-        ADD(a, x7, r1), NEXT(r1, 9);
-        ADD(a, x8, r0), NEXT(r0, 10);
-        ADD(a, x9, r1), NEXT(r1, 11);
-        ADD(a, xa, r0), NEXT(r0, 12);
-        ADD(a, xb, r1), NEXT(r1, 13);
-        ADD(a, xc, r0), NEXT(r0, 14);
-        ADD(a, xd, r1), NEXT(r1, 15);
-        ADD(a, xe, r0);
-        ADD(a, xf, r1);
-    }
-    for (; depth > 0; depth--, w += pitch) ADD(a, *x++, ROW(0));
-    __riscv_vse32_v_f32m4(acc, a, vl);
-}
-
-static void multiply_two(float *acc, const float *x, uint32_t x_pitch, const float *w, uint32_t pitch, uint32_t depth,
-                         size_t vl) {
-    const float *y = x + x_pitch;
-    vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl), b = __riscv_vle32_v_f32m4(acc + pitch, vl);
-    for (; depth >= DEPTH / 2; depth -= DEPTH / 2, x += DEPTH / 2, y += DEPTH / 2, w += DEPTH / 2 * pitch) {
-        float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3], x4 = x[4], x5 = x[5], x6 = x[6], x7 = x[7];
-        float y0 = y[0], y1 = y[1], y2 = y[2], y3 = y[3], y4 = y[4], y5 = y[5], y6 = y[6], y7 = y[7];
-        vfloat32m4_t r0 = ROW(0), r1 = ROW(1);
-        ADD(a, x0, r0), ADD(b, y0, r0), NEXT(r0, 2);
-        ADD(a, x1, r1), ADD(b, y1, r1), NEXT(r1, 3);
-        ADD(a, x2, r0), ADD(b, y2, r0), NEXT(r0, 4);
-        ADD(a, x3, r1), ADD(b, y3, r1), NEXT(r1, 5);
-        ADD(a, x4, r0), ADD(b, y4, r0), NEXT(r0, 6);
-        ADD(a, x5, r1), ADD(b, y5, r1), NEXT(r1, 7);
-        ADD(a, x6, r0), ADD(b, y6, r0);
-        ADD(a, x7, r1), ADD(b, y7, r1);
-    }
-    for (; depth > 0; depth--, w += pitch) {
-        float of_x = *x++, of_y = *y++;
-        vfloat32m4_t row = ROW(0);
-        ADD(a, of_x, row), ADD(b, of_y, row);
-    }
-    __riscv_vse32_v_f32m4(acc, a, vl);
-    __riscv_vse32_v_f32m4(acc + pitch, b, vl);
-}
-
 /* Columns that stand as rows, `pitch` apart: elements of x are read before a column, whose load they would wait for. */
 static APART void multiply_transposed(const struct rows *r, const struct plan *p, float *acc, const float *x,
-                                      const float *w, uint32_t depth, size_t vl) {
+                                      const float *w, uint32_t depth, struct ends ends, size_t vl) {
     ptrdiff_t pitch = (ptrdiff_t)(4 * p->slice);
     for (uint32_t left = r->m; left > 0; left -= left >= 2 ? 2 : 1, acc += 2 * p->block, x += 2 * p->slice) {
         const float *other = left >= 2 ? x + p->slice : x;
-        vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl), b = a;
-        if (left >= 2) b = __riscv_vle32_v_f32m4(acc + p->block, vl);
+        vfloat32m4_t a = begin_sum(acc, ends.fresh, vl), b = a;
+        if (left >= 2) b = begin_sum(acc + p->block, ends.fresh, vl);
         for (uint32_t k = 0; k < depth; k++) {
             float first = x[k], second = other[k];
             vfloat32m4_t column = __riscv_vlse32_v_f32m4(w + k, pitch, vl);
             ADD(a, first, column);
             if (left >= 2) ADD(b, second, column);
         }
-        __riscv_vse32_v_f32m4(acc, a, vl);
-        if (left >= 2) __riscv_vse32_v_f32m4(acc + p->block, b, vl);
+        __riscv_vse32_v_f32m4(acc, end_sum(a, ends.bias, vl), vl);
+        if (left >= 2) __riscv_vse32_v_f32m4(acc + p->block, end_sum(b, ends.bias, vl), vl);
     }
 }
 
@@ -186,14 +119,15 @@ static void multiply(const struct rows *r, const struct plan *p, const struct pl
     size_t vl = __riscv_vsetvl_e32m4(at->columns);
     float *acc = p->acc[at->task & 1];
     const float *x = p->x[half];
+    const struct ends ends = {at->k == 0, at->k + at->depth == r->k ? p->bias[at->task & 1] : 0};
     uint32_t left = r->m;
     if (r->w_transposed) {
-        multiply_transposed(r, p, acc, x, p->w[half], at->depth, vl);
+        multiply_transposed(r, p, acc, x, p->w[half], at->depth, ends, vl);
         return;
     }
     for (; left >= 2; left -= 2, acc += 2 * p->block, x += 2 * p->slice)
-        multiply_two(acc, x, p->slice, p->w[half], p->block, at->depth, vl);
-    if (left) multiply_one(acc, x, p->w[half], p->block, at->depth, vl);
+        multiply_two(acc, x, p->slice, p->w[half], p->block, at->depth, ends, vl);
+    if (left) multiply_one(acc, x, p->w[half], p->block, at->depth, ends, vl);
 }
 
 static xpu_ticket finish(const struct rows *r, const struct plan *p, const struct place *at) {
@@ -216,10 +150,7 @@ static void run_tasks(const struct rows *r, const struct plan *p, uint32_t first
         advance(r, p, &next);
         if (next.task < last) loaded = load(r, p, &next, half ^ 1);
         xpu_wait(ready);
-        if (now.k == 0) {
-            xpu_wait(stored[now.task & 1]);
-            start(r, p, &now);
-        }
+        if (now.k == 0) xpu_wait(stored[now.task & 1]);
         multiply(r, p, &now, half);
         if (next.task != now.task) stored[now.task & 1] = finish(r, p, &now);
         now = next;
@@ -232,6 +163,7 @@ void rows_run(const struct rows *r, uint32_t core, uint32_t cores) {
     choose(r, &p, cores);
     share_tasks(core, cores, r->images * p.strips, &first, &last);
     if (r->y_absmax) findmax_begin(p.most);
+    for (uint32_t i = 0; !r->bias && i < 2; i++) clear_words(p.bias[i], p.block);
     if (first < last) run_tasks(r, &p, first, last);
     if (r->y_absmax) findmax_end(p.most, r->y_absmax, core, cores);
 }

@@ -37,7 +37,7 @@ xpu_ticket store_units(const struct recurrence *r, const struct part *p, uint32_
 xpu_ticket load_inputs(const struct recurrence *r, const struct part *p, float *to);
 /* A part of the biases, as [gates][units]; zeros without them. Waits. */
 void load_biases(const struct recurrence *r, const struct part *p, float *to);
-/* Every row of z becomes the biases. */
+/* Every row of z becomes the biases: where there is no state. */
 void start_sums(const struct recurrence *r, const struct part *p, float *z, const float *biases);
 /* Before the first step: the cells of an LSTM, the state of a GRU, or 0. Waits. */
 void load_state(const struct recurrence *r, const struct part *p, float *state);

@@ -5,6 +5,7 @@
  * weights do not depend on the state. Where a share or the batch is too large for LM, it is cut into blocks.
  */
 #include "xpu_runtime/kernels/recurrent.h"
+#include "xpu_runtime/kernels/sums.h"
 
 enum { RING = 2, LOADS = 4, MOST_SLICES = 64, SLICE_FLOATS = 4096, WIDE = 128, NARROW = 64, DEPTH = 16 };
 
@@ -154,8 +155,7 @@ static void load_ahead(struct layer *l) {
 
 /* ---- the product ---- */
 
-#define ROW(at, i)          __riscv_vle32_v_f32m4((at) + (i) * pitch, vl)
-#define ADD(sum, value, of) sum = __riscv_vfmacc_vf_f32m4(sum, value, of, vl)
+#define ROW_AT(at, i) __riscv_vle32_v_f32m4((at) + (i) * pitch, vl)
 
 /* To the next row: one addition, where clang would keep the offsets of all rows, on the stack. */
 #define NEXT_ROW(at)                                                                                                   \
@@ -174,11 +174,11 @@ static void load_ahead(struct layer *l) {
 /* acc[0 .. 2 vl) += x[0 .. depth) w. Loads stand in front of the products that they overlap; as a scalar load waits for
  * all vector loads, DEPTH elements of x come at once. */
 static __attribute__((noinline)) void multiply_two(float *acc, const float *x, const float *w, uint32_t pitch,
-                                                   uint32_t depth, size_t vl) {
+                                                   uint32_t depth, struct ends ends, size_t vl) {
     const float *v = w + vl;
-    vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl), b = __riscv_vle32_v_f32m4(acc + vl, vl);
+    vfloat32m4_t a = begin_sum(acc, ends.fresh, vl), b = begin_sum(acc + vl, ends.fresh, vl);
     if (depth >= DEPTH) {
-        vfloat32m4_t r0 = ROW(w, 0), s0 = ROW(v, 0), r1 = ROW(w, 1), s1 = ROW(v, 1);
+        vfloat32m4_t r0 = ROW_AT(w, 0), s0 = ROW_AT(v, 0), r1 = ROW_AT(w, 1), s1 = ROW_AT(v, 1);
         w += 2 * pitch, v += 2 * pitch;
         for (;;) {
             float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3], x4 = x[4], x5 = x[5], x6 = x[6], x7 = x[7];
@@ -199,32 +199,38 @@ static __attribute__((noinline)) void multiply_two(float *acc, const float *x, c
         }
     }
     for (; depth > 0; depth--, w += pitch, v += pitch) {
-        vfloat32m4_t r = ROW(w, 0), s = ROW(v, 0);
+        vfloat32m4_t r = ROW_AT(w, 0), s = ROW_AT(v, 0);
         ADD(a, *x, r), ADD(b, *x, s);
         x++;
     }
-    __riscv_vse32_v_f32m4(acc, a, vl);
-    __riscv_vse32_v_f32m4(acc + vl, b, vl);
+    __riscv_vse32_v_f32m4(acc, end_sum(a, ends.bias, vl), vl);
+    __riscv_vse32_v_f32m4(acc + vl, end_sum(b, ends.bias ? ends.bias + vl : 0, vl), vl);
 }
 
-static void multiply_one(float *acc, const float *x, const float *w, uint32_t pitch, uint32_t depth, size_t vl) {
-    vfloat32m4_t a = __riscv_vle32_v_f32m4(acc, vl);
-    for (; depth > 0; depth--, w += pitch) ADD(a, *x++, ROW(w, 0));
-    __riscv_vse32_v_f32m4(acc, a, vl);
+static void multiply_one(float *acc, const float *x, const float *w, uint32_t pitch, uint32_t depth, struct ends ends,
+                         size_t vl) {
+    vfloat32m4_t a = begin_sum(acc, ends.fresh, vl);
+    for (; depth > 0; depth--, w += pitch) ADD(a, *x++, ROW_AT(w, 0));
+    __riscv_vse32_v_f32m4(acc, end_sum(a, ends.bias, vl), vl);
 }
 
-static void multiply_row(float *z, const float *h, const float *w, uint32_t columns, uint32_t depth) {
+static struct ends ends_at(struct ends ends, uint32_t column) {
+    if (ends.bias) ends.bias += column;
+    return ends;
+}
+
+static void multiply_row(float *z, const float *h, const float *w, uint32_t columns, uint32_t depth, struct ends ends) {
     uint32_t done = 0;
     for (; columns - done >= WIDE; done += WIDE)
-        multiply_two(z + done, h, w + done, columns, depth, __riscv_vsetvl_e32m4(NARROW));
+        multiply_two(z + done, h, w + done, columns, depth, ends_at(ends, done), __riscv_vsetvl_e32m4(NARROW));
     uint32_t left = columns - done;
     if (left > RECURRENT_LANES && left % 2 == 0) {
-        multiply_two(z + done, h, w + done, columns, depth, __riscv_vsetvl_e32m4(left / 2));
+        multiply_two(z + done, h, w + done, columns, depth, ends_at(ends, done), __riscv_vsetvl_e32m4(left / 2));
         return;
     }
     for (size_t vl; done < columns; done += (uint32_t)vl) {
         vl = __riscv_vsetvl_e32m4(columns - done);
-        multiply_one(z + done, h, w + done, columns, depth, vl);
+        multiply_one(z + done, h, w + done, columns, depth, ends_at(ends, done), vl);
     }
 }
 
@@ -234,7 +240,7 @@ static void load_piece(struct layer *l, uint32_t k, uint32_t count) {
     xpu_wait(load_units(&l->r, &piece, l->p.h, state_address(&l->r)));
 }
 
-/* z += the state by the weights of a block. */
+/* z = the state by the weights of a block, plus the biases. */
 static void multiply_block(struct layer *l, const struct part *part, uint32_t block) {
     const struct plan *p = &l->p;
     struct stream *s = &l->s;
@@ -251,8 +257,9 @@ static void multiply_block(struct layer *l, const struct part *part, uint32_t bl
         const uint32_t depth = min_u32(p->slice, hidden - k);
         xpu_wait(s->loaded[place]);
         if (s->number[place] > s->done) s->done = s->number[place]; /* and those before it */
+        const struct ends ends = {k == 0, k + depth == hidden ? p->biases : 0};
         for (uint32_t row = 0; row < part->rows; row++)
-            multiply_row(p->z + row * columns, p->h + row * width + in_piece, place_at(l, place), columns, depth);
+            multiply_row(p->z + row * columns, p->h + row * width + in_piece, place_at(l, place), columns, depth, ends);
         if (!stays) s->passed++;
         load_ahead(l);
     }
@@ -276,8 +283,10 @@ static void run_block(struct layer *l, uint32_t block) {
         else
             xpu_wait(load_units(r, &part, p->state, state_address(r)));
     }
-    start_sums(r, &part, p->z, p->biases);
-    if (has_state(r)) multiply_block(l, &part, block);
+    if (has_state(r))
+        multiply_block(l, &part, block);
+    else
+        start_sums(r, &part, p->z, p->biases);
     xpu_wait(inputs);
     xpu_wait(l->stored);
     run_gates(r, &part, p->z, p->x, p->state, r->a.kind == XA_GRU ? p->state : p->out);

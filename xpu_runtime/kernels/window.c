@@ -142,7 +142,7 @@ static void size_step(const struct window *w, struct cursor *at) {
     s->slice = w->channelwise ? at->task.channels : min_u32(w->slice, w->group_in - s->c);
 }
 
-static void begin_task(const struct window *w, struct cursor *at) {
+static __attribute__((noinline)) void begin_task(const struct window *w, struct cursor *at) {
     uint32_t channel_tiles = w->groups * w->blocks, rest = at->index % channel_tiles,
              pixels = at->index / channel_tiles;
     struct window_task *t = &at->task;
@@ -274,7 +274,6 @@ static void start_task(const struct window *w, const struct cursor *at) {
         size_t vl = __riscv_vsetvl_e32m4(at->task.channels - c);
         float *acc = w->acc[at->index & 1] + c;
         vfloat32m4_t start = __riscv_vfmv_v_f_f32m4(w->start, vl);
-        if (w->bias) start = __riscv_vle32_v_f32m4(w->bias_lm[at->index & 1] + c, vl);
         for (uint32_t i = at->task.pixels; i > 0; i--, acc += w->block) __riscv_vse32_v_f32m4(acc, start, vl);
     }
 }
@@ -291,12 +290,14 @@ static void multiply(const struct window *w, const struct cursor *at, const stru
         part.acc += VECTOR;
         part.x += VECTOR;
         part.w += VECTOR;
+        if (part.ends.bias) part.ends.bias += VECTOR;
     }
 }
 
 /* Pixels [pixel, end) for which not all of the run's taps, from kw on, are inside the image: those that are. */
-static void multiply_edge(const struct window *w, const struct cursor *at, const struct window_run *run, uint32_t kw,
-                          uint32_t w_tap, uint32_t pixel, uint32_t end) {
+static __attribute__((noinline)) void multiply_edge(const struct window *w, const struct cursor *at,
+                                                    const struct window_run *run, uint32_t kw, uint32_t w_tap,
+                                                    uint32_t pixel, uint32_t end) {
     for (; pixel < end; pixel++) {
         struct window_run part = *run;
         int32_t column = first_column(w, &at->task, kw) + (int32_t)pixel * w->stride_w;
@@ -305,47 +306,56 @@ static void multiply_edge(const struct window *w, const struct cursor *at, const
             part.w += w_tap;
         }
         while (part.taps > 0 && column + (int32_t)(part.taps - 1) * w->dilation_w >= w->in_w) part.taps--;
-        if (part.taps > 0) multiply(w, at, &part, pixel, 1);
+        if (part.taps > 0 || part.ends.fresh || part.ends.bias) multiply(w, at, &part, pixel, 1);
     }
 }
 
-/* Whether the first taps of a task's first step reach all of its pixels. */
-static int reaches_all(const struct window *w, const struct cursor *at) {
+/* Whether the accumulators of a task's first step begin as what `multiply` makes of it: others need all pixels in the
+ * first taps. */
+static int begins_fresh(const struct window *w, const struct cursor *at) {
     const struct step *s = &at->step;
     uint32_t low, high, ignored;
-    if (s->taps == 0) return 0;
+    if (w->is_product) return 1;
+    if (!w->may_be_fresh || s->taps == 0) return 0;
     valid_pixels(w, &at->task, s->kw, &low, &ignored);
     valid_pixels(w, &at->task, s->kw + min_u32(w->taps_together, s->taps) - 1, &ignored, &high);
     return low == 0 && high == at->task.pixels;
 }
 
-static void compute_step(const struct window *w, const struct cursor *at, uint32_t half, uint32_t fresh) {
+/* `last`: of its task. */
+static void compute_step(const struct window *w, const struct cursor *at, uint32_t half, uint32_t fresh,
+                         uint32_t last) {
     const struct step *s = &at->step;
     struct window_run run = {.acc = w->by_columns ? w->column_lm : w->acc[at->index & 1],
                              .x = w->x_lm[half],
                              .w = w->w_lm[half],
                              .slice = s->slice,
-                             .fresh = fresh};
+                             .ends.fresh = fresh};
     uint32_t w_tap = (w->channelwise ? 1 : s->slice) * w->block;
     run.pitch = (w->taps == 1 ? 1 : (uint32_t)w->stride_w) * s->slice;
     run.tap_pitch = (uint32_t)w->dilation_w * s->slice;
-    for (uint32_t tap = 0; tap < s->taps; tap += run.taps) {
+    const float *bias = w->is_product && last ? w->bias_lm[at->index & 1] : 0;
+    uint32_t tap = 0;
+    if (s->taps == 0 && !w->is_product) return;
+    do {
         uint32_t kw = s->kw + tap, low, high, ignored;
         run.taps = min_u32(w->taps_together, s->taps - tap);
+        tap += run.taps;
+        if (tap == s->taps) run.ends.bias = bias;
         valid_pixels(w, &at->task, kw, &low, &ignored);
         valid_pixels(w, &at->task, kw + run.taps - 1, &ignored, &high);
         if (low < high)
             multiply(w, at, &run, low, high - low);
         else
             low = high = at->task.pixels;
-        if (run.taps > 1) {
+        if (run.taps > 1 || run.ends.fresh || run.ends.bias) {
             multiply_edge(w, at, &run, kw, w_tap, 0, low);
             multiply_edge(w, at, &run, kw, w_tap, high, at->task.pixels);
         }
         run.x += run.taps * run.tap_pitch;
         run.w += run.taps * w_tap;
-        run.fresh = 0;
-    }
+        run.ends.fresh = 0;
+    } while (tap < s->taps);
 }
 
 /* Ends a task; returns the ticket of its store. */
@@ -379,12 +389,13 @@ static void run_tasks(const struct window *w, uint32_t first, uint32_t last) {
         uint32_t fresh = 0;
         if (now.step.first) {
             xpu_wait(stored[now.index & 1]);
-            fresh = w->may_be_fresh && reaches_all(w, &now);
+            fresh = begins_fresh(w, &now);
             if (!fresh) start_task(w, &now);
         }
-        compute_step(w, &now, half, fresh);
-        if (w->by_columns && (!more || next.index != now.index || next.step.kw != now.step.kw)) add_columns(w, &now);
-        if (!more || next.index != now.index) stored[now.index & 1] = finish_task(w, &now, branch);
+        const int last_step = !more || next.index != now.index;
+        compute_step(w, &now, half, fresh, last_step);
+        if (w->by_columns && (last_step || next.step.kw != now.step.kw)) add_columns(w, &now);
+        if (last_step) stored[now.index & 1] = finish_task(w, &now, branch);
         now = next;
     }
 }
@@ -395,6 +406,7 @@ void window_run(struct window *w, uint32_t core, uint32_t cores) {
     partition(core, cores, count_tasks(w), 1, &first, &last);
     if (w->y_absmax) findmax_begin(w->most);
     if (w->by_columns) clear_columns(w);
+    for (uint32_t i = 0; w->is_product && !w->bias && i < 2; i++) clear_words(w->bias_lm[i], w->block);
     run_tasks(w, first, last);
     if (w->y_absmax) findmax_end(w->most, w->y_absmax, core, cores);
 }

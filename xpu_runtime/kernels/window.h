@@ -12,13 +12,16 @@
 #define XPU_KERNELS_WINDOW_H
 
 #include "xpu_runtime/kernels/epilogue.h"
+#include "xpu_runtime/kernels/sums.h"
 
-/* Taps of some output pixels that all lie inside the image: acc[i * block ..] gets x[i * pitch ..] of each tap. */
+/* Taps of some output pixels that all lie inside the image: acc[i * block ..] gets x[i * pitch ..] of each tap. Sums of
+ * products also come without taps, to begin or to end. */
 struct window_run {
     float *acc;
     const float *x, *w; /* of the first pixel and tap; w: `block` floats for each k */
     uint32_t pixels, pitch, taps, tap_pitch, slice;
-    uint32_t fresh; /* acc holds nothing yet: only where may_be_fresh */
+    struct ends
+        ends; /* fresh: acc holds nothing yet, which is so of products, or where may_be_fresh; bias: of products */
 };
 
 struct window_task {
@@ -36,8 +39,9 @@ struct window {
     uint32_t w_pitch, w_image; /* floats from one k of the weights to the next, from one image's weights to the next */
     uint32_t taps_together;    /* how many taps of a row `multiply` takes at most */
     uint32_t by_columns;       /* walks (kw, kh); the taps of a column are added up before acc gets their sum */
-    float start;               /* accumulators start from the bias or this */
-    uint32_t may_be_fresh;     /* `multiply` starts them where its first taps reach every pixel */
+    uint32_t is_product;       /* `multiply` begins the sums, and adds the bias, 0 where there is none, to end them */
+    float start;               /* others start from this, where may_be_fresh unless the first taps reach every pixel: */
+    uint32_t may_be_fresh;     /* then `multiply` starts them */
     struct epilogue epilogue;
     const void *args; /* of the kernel */
     void (*multiply)(const struct window *w, const struct window_run *run, size_t vl);

@@ -16,10 +16,10 @@ static vbool8_t is_nan(vfloat32m4_t x, size_t vl) {
  * Two pixels at a time, so that one's loads fill the other's waits; an odd one meets its neighbour, or itself, again.
  */
 static void pool_max(const struct window *w, const struct window_run *run, size_t vl) {
-    const uint32_t more = run->taps - run->fresh, tap = run->tap_pitch;
+    const uint32_t more = run->taps - run->ends.fresh, tap = run->tap_pitch;
     const uint32_t out = run->pixels > 1 ? w->block : 0, in = run->pixels > 1 ? run->pitch : 0;
-    const uint32_t pitch = run->fresh ? in : out;
-    const float *x = run->x + (run->fresh ? tap : 0), *first = run->fresh ? run->x : run->acc;
+    const uint32_t pitch = run->ends.fresh ? in : out;
+    const float *x = run->x + (run->ends.fresh ? tap : 0), *first = run->ends.fresh ? run->x : run->acc;
     float *acc = run->acc;
     for (uint32_t left = run->pixels; left > 0;) {
         vfloat32m4_t a = load(first, vl), b = load(first + pitch, vl), c, d;
