@@ -1,0 +1,228 @@
+/* Prepares the exact search: sections of time, whose lives meet, what orders are made of. */
+#include "memplan/exact.h"
+
+#include <stdlib.h>
+
+typedef enum {
+    LOAD,     /* the most bytes that live at one time of its life */
+    LOADS,    /* the bytes that live in each section of its life, added up */
+    MEAN,     /* of those */
+    BYTES,    /* its own */
+    LENGTH,   /* of its life */
+    SECTIONS, /* of its life */
+    MEETS,    /* how many lives meet its own */
+    BIRTH,    /* earliest first */
+    DEATH,    /* latest first */
+    AREA,     /* bytes times length */
+    KEYS
+} key;
+
+/* What one order solves at once another does not solve in a day, and no order is the best of all. */
+static const uint8_t orders[XPU_MEMPLAN_EXACT_ORDERS][3] = {
+    {LOAD, LOADS, BYTES}, {DEATH, SECTIONS, AREA},  {LOAD, MEETS, LENGTH},
+    {BIRTH, MEAN, BYTES}, {LENGTH, SECTIONS, AREA}, {LOAD, LENGTH, AREA},
+};
+_Static_assert((int)KEYS == XPU_MEMPLAN_EXACT_KEYS, "a key is counted once");
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static int compare_steps(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* The section that begins at a step, which one does. */
+static uint32_t section_at(const uint64_t *steps, uint32_t count, uint64_t step) {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (steps[middle] < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void make_sections(xpu_memplan_exact *x) {
+    uint64_t *steps = XPU_NEW_ARRAY(x->arena, uint64_t, 2 * (size_t)x->count + 1);
+    uint32_t different = 0;
+    for (uint32_t i = 0; i < x->count; i++) {
+        const xpu_memplan_item *item = &x->items[x->id[i]];
+        steps[(size_t)2 * i] = item->first;
+        steps[2 * i + 1] = (uint64_t)item->last + 1;
+    }
+    qsort(steps, 2 * (size_t)x->count, sizeof *steps, compare_steps);
+    for (uint32_t i = 0; i < 2 * x->count; i++) {
+        if (different == 0 || steps[i] != steps[different - 1]) steps[different++] = steps[i];
+    }
+    x->sections = different ? different - 1 : 0;
+    x->across = XPU_NEW_ARRAY(x->arena, uint32_t, different);
+    x->height = XPU_NEW_ARRAY(x->arena, xpu_memplan_height, different);
+    for (uint32_t i = 0; i < x->count; i++) {
+        const xpu_memplan_item *item = &x->items[x->id[i]];
+        x->from[i] = section_at(steps, different, item->first);
+        x->to[i] = section_at(steps, different, (uint64_t)item->last + 1);
+    }
+}
+
+static int lives_meet(const xpu_memplan_item *a, const xpu_memplan_item *b) {
+    return a->first <= b->last && b->first <= a->last;
+}
+
+static int compare_pins(const void *a, const void *b) {
+    const xpu_memplan_item *const *x = a, *const *y = b;
+    if ((*x)->offset != (*y)->offset) return (*x)->offset < (*y)->offset ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void make_meetings(xpu_memplan_exact *x) {
+    XPU_ARRAY(uint32_t) meets = {0};
+    XPU_ARRAY(const xpu_memplan_item *) pins = {0};
+    for (uint32_t i = 0; i < x->count; i++) {
+        const xpu_memplan_item *item = &x->items[x->id[i]];
+        for (uint32_t k = 0; k < x->count; k++) {
+            if (k != i && lives_meet(item, &x->items[x->id[k]])) XPU_PUSH(x->arena, &meets, k);
+        }
+        x->meet_at[i + 1] = meets.count;
+        for (uint32_t k = 0; k < x->all; k++) {
+            const xpu_memplan_item *pin = &x->items[k];
+            if (pin->pinned && pin->bytes && lives_meet(item, pin)) XPU_PUSH(x->arena, &pins, pin);
+        }
+        x->pin_at[i + 1] = pins.count;
+        uint32_t own = pins.count - x->pin_at[i];
+        if (own) qsort(pins.items + x->pin_at[i], own, sizeof *pins.items, compare_pins);
+    }
+    x->meets = meets.items;
+    x->pins = pins.items;
+}
+
+static void make_keys(xpu_memplan_exact *x) {
+    uint64_t *load = XPU_NEW_ARRAY(x->arena, uint64_t, x->sections);
+    uint64_t unit = (uint64_t)x->unit;
+    for (uint32_t i = 0; i < x->count; i++) {
+        for (uint32_t s = x->from[i]; s < x->to[i]; s++) load[s] += (uint64_t)x->size[i] / unit;
+    }
+    for (uint32_t i = 0; i < x->count; i++) {
+        const xpu_memplan_item *item = &x->items[x->id[i]];
+        uint64_t *keys = x->keys[i], sections = x->to[i] - x->from[i];
+        keys[BYTES] = item->bytes / unit;
+        keys[LENGTH] = (uint64_t)item->last - item->first + 1;
+        keys[SECTIONS] = sections;
+        keys[MEETS] = x->meet_at[i + 1] - x->meet_at[i];
+        keys[BIRTH] = UINT32_MAX - item->first;
+        keys[DEATH] = item->last;
+        keys[AREA] = keys[BYTES] * keys[LENGTH];
+        for (uint32_t s = x->from[i]; s < x->to[i]; s++) {
+            keys[LOADS] += load[s];
+            if (load[s] > keys[LOAD]) keys[LOAD] = load[s];
+        }
+        keys[MEAN] = keys[LOADS] * 1024 / sections;
+    }
+}
+
+xpu_memplan_height xpu_memplan_exact_rest(const xpu_memplan_exact *x, uint32_t item, xpu_memplan_height height) {
+    uint64_t alignment = (uint64_t)x->alignment[item], size = (uint64_t)x->size[item];
+    uint64_t at = xpu_memplan_align((uint64_t)height, alignment);
+    for (uint32_t i = x->pin_at[item]; i < x->pin_at[item + 1]; i++) {
+        const xpu_memplan_item *pin = x->pins[i];
+        uint64_t end = pin->offset + pin->bytes;
+        if (end <= at) continue;
+        if (pin->offset >= at + size) break;
+        at = xpu_memplan_align(end, alignment);
+    }
+    return (xpu_memplan_height)at;
+}
+
+typedef struct {
+    uint64_t keys[3];
+    uint32_t index;
+} sort_key;
+
+static int compare_keys(const void *a, const void *b) {
+    const sort_key *x = a, *y = b;
+    for (int i = 0; i < 3; i++) {
+        if (x->keys[i] != y->keys[i]) return x->keys[i] > y->keys[i] ? -1 : 1;
+    }
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int are_equal(const xpu_memplan_exact *x, uint32_t a, uint32_t b) {
+    const xpu_memplan_item *p = &x->items[x->id[a]], *q = &x->items[x->id[b]];
+    return p->first == q->first && p->last == q->last && p->bytes == q->bytes && p->alignment == q->alignment;
+}
+
+void xpu_memplan_exact_order(xpu_memplan_exact *x, uint32_t order) {
+    xpu_arena *work = xpu_arena_new(xpu_arena_mem(x->arena), "order of a search");
+    sort_key *sorted = XPU_NEW_ARRAY(work, sort_key, x->count);
+    for (uint32_t i = 0; i < x->count; i++) {
+        sorted[i].index = i;
+        for (int k = 0; k < 3; k++) sorted[i].keys[k] = x->keys[i][orders[order][k]];
+    }
+    if (x->count) qsort(sorted, x->count, sizeof *sorted, compare_keys);
+    for (uint32_t i = 0; i < x->count; i++) {
+        uint32_t item = sorted[i].index;
+        x->ranked[i] = item;
+        x->rank[item] = i;
+        x->twin[item] = item;
+        for (uint32_t k = i; k > 0 && x->twin[item] == item; k--) {
+            uint32_t other = sorted[k - 1].index;
+            if (are_equal(x, item, other)) x->twin[item] = other;
+        }
+    }
+    xpu_arena_free(work);
+}
+
+/* The greatest number that divides all offsets of placements in which nothing can be moved down. */
+static uint64_t find_unit(const xpu_memplan_exact *x) {
+    uint64_t unit = (uint64_t)x->start;
+    for (uint32_t i = 0; i < x->all; i++) {
+        const xpu_memplan_item *item = &x->items[i];
+        unit = gcd(unit, item->bytes);
+        if (item->pinned && item->bytes) unit = gcd(unit, item->offset);
+    }
+    for (uint32_t i = 0; i < x->count; i++) {
+        uint64_t alignment = (uint64_t)x->alignment[i];
+        if (unit % alignment) unit = gcd(unit, alignment);
+    }
+    return unit ? unit : 1;
+}
+
+xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
+                                             uint64_t start) {
+    uint32_t placed = 0;
+    for (uint32_t i = 0; i < count; i++) placed += items[i].bytes && !items[i].pinned;
+    if (placed > XPU_MEMPLAN_EXACT_MOST || count > 2 * XPU_MEMPLAN_EXACT_MOST) return NULL;
+    xpu_memplan_exact *x = XPU_NEW(arena, xpu_memplan_exact);
+    *x = (xpu_memplan_exact){.arena = arena, .items = items, .all = count, .start = (xpu_memplan_height)start};
+    x->id = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
+    x->size = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
+    x->alignment = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!items[i].bytes || items[i].pinned) continue;
+        x->id[x->count] = i;
+        x->size[x->count] = (xpu_memplan_height)items[i].bytes;
+        x->alignment[x->count++] = (xpu_memplan_height)items[i].alignment;
+    }
+    x->unit = (xpu_memplan_height)find_unit(x);
+    x->from = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
+    x->to = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
+    x->meet_at = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
+    x->pin_at = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
+    x->keys = (uint64_t(*)[XPU_MEMPLAN_EXACT_KEYS])XPU_NEW_ARRAY(arena, uint64_t,
+                                                                 (size_t)XPU_MEMPLAN_EXACT_KEYS *(placed + 1));
+    x->rank = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
+    x->ranked = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
+    x->twin = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
+    make_sections(x);
+    make_meetings(x);
+    make_keys(x);
+    return x;
+}
