@@ -351,7 +351,8 @@ static void check_usage(checker *c, const owners *o) {
         }
         uint64_t bound = most_live(c, first, last, o, level);
         if (usage->buffers != buffers || usage->peak != peak || usage->lower_bound != bound ||
-            usage->gap != peak - bound || usage->capacity != c->problem->levels[level].bytes - reserved) {
+            usage->gap != peak - bound || usage->proved_bound < bound || usage->proved_bound > peak ||
+            usage->capacity != c->problem->levels[level].bytes - reserved) {
             wrong(c, "check-usage", xpu_printf(c->arena, "level %" PRIu32, level),
                   "%" PRIu32 " buffers, peak %" PRIu64 " and lower bound %" PRIu64 " are reported as %" PRIu32
                   ", %" PRIu64 " and %" PRIu64,

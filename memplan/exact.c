@@ -293,6 +293,7 @@ static void give_offsets(const xpu_memplan_exact *x, uint64_t *offset) {
 xpu_memplan_verdict xpu_memplan_exact_fit(xpu_memplan_exact *x, uint64_t end, uint64_t budget, uint64_t *steps,
                                           uint64_t *offset) {
     xpu_memplan_verdict verdict = XPU_MEMPLAN_GAVE_UP;
+    if (end < x->pinned_end) return XPU_MEMPLAN_NEVER_FITS;
     x->end = (xpu_memplan_height)(end - end % (uint64_t)x->unit);
     x->steps = 0;
     x->step_limit = budget;
@@ -306,7 +307,11 @@ xpu_memplan_verdict xpu_memplan_exact_fit(xpu_memplan_exact *x, uint64_t end, ui
     return verdict;
 }
 
-static uint64_t peak_of(const xpu_memplan_exact *x, const uint64_t *offset) {
+uint64_t xpu_memplan_exact_nodes(const xpu_memplan_exact *x) {
+    return x->all_nodes;
+}
+
+uint64_t xpu_memplan_exact_peak(const xpu_memplan_exact *x, const uint64_t *offset) {
     uint64_t peak = 0, start = (uint64_t)x->start;
     for (uint32_t i = 0; i < x->all; i++) {
         uint64_t end = offset[i] + x->items[i].bytes;
@@ -320,7 +325,7 @@ static xpu_memplan_verdict try_peak(xpu_memplan_exact *x, uint64_t wanted, uint6
                                     uint64_t *peak, uint64_t *offset) {
     xpu_memplan_verdict verdict = xpu_memplan_exact_fit(x, (uint64_t)x->start + wanted, budget, steps, x->found);
     if (verdict == XPU_MEMPLAN_FITS) {
-        *peak = peak_of(x, x->found);
+        *peak = xpu_memplan_exact_peak(x, x->found);
         memcpy(offset, x->found, x->all * sizeof *offset);
     }
     return verdict;
@@ -330,8 +335,9 @@ static xpu_memplan_verdict try_peak(xpu_memplan_exact *x, uint64_t wanted, uint6
  * until the next time round, which spends more on each. */
 uint64_t xpu_memplan_exact_minimise(xpu_memplan_exact *x, uint64_t low, uint64_t budget, uint64_t *steps,
                                     uint64_t *peak, uint64_t *offset) {
-    uint64_t unit = (uint64_t)x->unit, end = *steps + budget, share = budget / 4;
-    uint64_t proved = (low + unit - 1) / unit * unit;
+    uint64_t unit = (uint64_t)x->unit, end = *steps + budget, share = budget / 2;
+    uint64_t start = (uint64_t)x->start, pinned = x->pinned_end > start ? x->pinned_end - start : 0;
+    uint64_t proved = ((pinned > low ? pinned : low) + unit - 1) / unit * unit;
     while (proved < *peak && *steps < end && !xpu_stopped(x->arena)) {
         uint64_t below = proved - unit; /* no peak up to here is possible, or it was given up */
         for (uint64_t wanted = proved; below + unit < *peak && *steps < end && !xpu_stopped(x->arena);) {

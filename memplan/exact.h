@@ -18,7 +18,7 @@ typedef enum { XPU_MEMPLAN_FITS, XPU_MEMPLAN_NEVER_FITS, XPU_MEMPLAN_GAVE_UP } x
 
 typedef struct xpu_memplan_exact xpu_memplan_exact;
 
-/* Prepares a search over items that live at some time, at most XPU_MEMPLAN_EXACT_MOST. NULL: too many. */
+/* Prepares a search over items that live at some time, at most XPU_MEMPLAN_EXACT_MOST. NULL: too many, or none. */
 xpu_memplan_exact *xpu_memplan_exact_new(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
                                          uint64_t start);
 
@@ -32,6 +32,12 @@ xpu_memplan_verdict xpu_memplan_exact_fit(xpu_memplan_exact *exact, uint64_t end
  * optimum. */
 uint64_t xpu_memplan_exact_minimise(xpu_memplan_exact *exact, uint64_t low, uint64_t budget, uint64_t *steps,
                                     uint64_t *peak, uint64_t *offset);
+
+/* From the start to the highest byte of these offsets. */
+uint64_t xpu_memplan_exact_peak(const xpu_memplan_exact *exact, const uint64_t *offset);
+
+/* How many placements were tried so far. */
+uint64_t xpu_memplan_exact_nodes(const xpu_memplan_exact *exact);
 
 /* ---- inside ---- */
 
@@ -57,6 +63,7 @@ struct xpu_memplan_exact {
     uint32_t count, sections;      /* items that are placed, numbered anew */
     uint32_t *id;                  /* per item: its number with the caller */
     xpu_memplan_height start, end; /* of the level */
+    uint64_t pinned_end;           /* no peak is lower than where the highest pinned item ends */
     xpu_memplan_height unit;       /* divides every offset */
     xpu_memplan_height *size, *alignment;
     uint32_t *from, *to;       /* sections */

@@ -199,13 +199,15 @@ xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan
                                              uint64_t start) {
     uint32_t placed = 0;
     for (uint32_t i = 0; i < count; i++) placed += items[i].bytes && !items[i].pinned;
-    if (placed > XPU_MEMPLAN_EXACT_MOST || count > 2 * XPU_MEMPLAN_EXACT_MOST) return NULL;
+    if (placed == 0 || placed > XPU_MEMPLAN_EXACT_MOST || count > 2 * XPU_MEMPLAN_EXACT_MOST) return NULL;
     xpu_memplan_exact *x = XPU_NEW(arena, xpu_memplan_exact);
     *x = (xpu_memplan_exact){.arena = arena, .items = items, .all = count, .start = (xpu_memplan_height)start};
     x->id = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->size = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
     x->alignment = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
     for (uint32_t i = 0; i < count; i++) {
+        uint64_t end = items[i].offset + items[i].bytes;
+        if (items[i].pinned && items[i].bytes && end > x->pinned_end) x->pinned_end = end;
         if (!items[i].bytes || items[i].pinned) continue;
         x->id[x->count] = i;
         x->size[x->count] = (xpu_memplan_height)items[i].bytes;

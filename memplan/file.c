@@ -297,6 +297,7 @@ xpu_status xpu_memplan_write(xpu_arena *arena, const char *path, const xpu_mempl
         xpu_json_set(arena, item, "peak", json_integer((json_int_t)u->peak));
         xpu_json_set(arena, item, "lower_bound", json_integer((json_int_t)u->lower_bound));
         xpu_json_set(arena, item, "gap", json_integer((json_int_t)u->gap));
+        xpu_json_set(arena, item, "proved_bound", json_integer((json_int_t)u->proved_bound));
         xpu_json_set(arena, item, "worst_step", json_integer((json_int_t)u->worst_step));
         xpu_json_set(arena, item, "fragmentation_permille", json_integer((json_int_t)u->fragmentation_permille));
     }
@@ -355,6 +356,7 @@ static void read_usage(const reader *r, json_t *value, const char *path, const x
                                .gap = (uint64_t)xpu_json_int(&o, "gap", 0, MOST_BYTES),
                                .worst_step = (uint32_t)xpu_json_int(&o, "worst_step", 0, XPU_MEMPLAN_MAX_STEP),
                                .fragmentation_permille = (uint32_t)xpu_json_int(&o, "fragmentation_permille", 0, 1000)};
+    usage.proved_bound = (uint64_t)xpu_json_int_or(&o, "proved_bound", 0, MOST_BYTES, (int64_t)usage.lower_bound);
     xpu_json_done(&o);
     if (level != XPU_MEMPLAN_NONE) plan->usage[level] = usage;
 }

@@ -10,7 +10,7 @@
  * bytes, first and last may be left out. A plan:
  *     {"places": [{"buffer": "conv1/out", "level": "L3", "offset": 0, "alias_of": "x"}, ...],
  *      "usage": [{"level": "SM", "buffers": 3, "capacity": 261120, "peak": 4096, "lower_bound": 4096, "gap": 0,
- *                 "worst_step": 2, "fragmentation_permille": 0}, ...],
+ *                 "proved_bound": 4096, *                 "worst_step": 2, "fragmentation_permille": 0}, ...],
  *      "spills": [{"buffer": "conv1/out", "preferred": "SM", "why": "no room: ..."}, ...]}
  * with alias_of where an alternative was taken. Minimalloc's CSV (id,lower,upper,size; upper is exclusive) is a problem
  * of one level too, whose size the caller gives.

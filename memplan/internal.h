@@ -114,9 +114,10 @@ typedef struct {
 
 /* Places items between `start` and `end`. Makes the overflow above `end` small, then the lost benefit, then the peak.
  * Tries about `budget` comparisons, more when forced items reach above `end`; 0 asks for one quick arrangement. Adds
- * what it used to *steps. Returns the bytes by which forced items reach above `end`. */
+ * what it used to *steps; the exact search may use as much again, which does not count. *proved: no placement of all
+ * the items has a lower peak. Returns the bytes by which forced items reach above `end`. */
 uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
-                          uint64_t budget, uint64_t *steps);
+                          uint64_t budget, uint64_t *steps, uint64_t *proved);
 
 /* Benefit per byte and step, scaled to an integer. */
 uint64_t xpu_memplan_density(const xpu_memplan_item *item);
@@ -169,6 +170,7 @@ typedef struct {
     int crowded;             /* more bytes live than there are; otherwise only no arrangement was found */
     xpu_memplan_item *items; /* what had nowhere else to go, or was pinned; ids are groups */
     uint32_t item_count;
+    uint64_t proved[XPU_MEMPLAN_MAX_LEVELS]; /* no placement has a lower peak; 0: nothing is known of it */
 } xpu_memplan_attempt;
 
 void xpu_memplan_try(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,

@@ -1,16 +1,18 @@
 /*
  * Offsets in one level. One arrangement takes the items in some order and puts each into the smallest hole that it
  * fits (or the lowest) among those already placed whose lives meet its own. Several orders are tried, then the best one
- * is improved: an item that stands too high is moved forward in the order, at random from a fixed seed.
+ * is improved: an item that stands too high is moved forward in the order, at random from a fixed seed. Before that the
+ * exact search looks for the optimum, or for something better at least.
  */
-#include "memplan/internal.h"
+#include "memplan/exact.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
-#define PATIENCE UINT64_C(4000000)
+#define PATIENCE       UINT64_C(4000000)
+#define EXACT_PATIENCE 16 /* times the budget, where there is no valid plan yet */
 
 typedef struct {
     uint64_t offset, end;
@@ -42,6 +44,7 @@ typedef struct {
     uint64_t *best_offset;
     int best_fit; /* how the best order was placed */
     score best;
+    int searched;           /* the exact search found something better than the orders did */
     const xpu_arena *arena; /* whose caller may want to stop */
 } packer;
 
@@ -296,10 +299,33 @@ static void try_skylines(xpu_arena *arena, packer *p, uint64_t budget, uint32_t 
     }
 }
 
+/* The optimum, or something better than the orders found; where that is no valid plan, any that is valid first. Where
+ * the search finds nothing better, nothing changes but what is known of the bound. */
+static void search_exactly(xpu_arena *arena, packer *p, uint64_t budget) {
+    int valid = p->best.overflow == 0 && p->best.lost == 0;
+    if (budget < p->count || is_perfect(p) || xpu_stopped(arena) || p->lower_bound > p->end - p->start) return;
+    xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "exact search");
+    xpu_memplan_exact *exact = xpu_memplan_exact_new(work, p->items, p->count, p->start);
+    uint64_t *offset = XPU_NEW_ARRAY(work, uint64_t, p->count), steps = 0;
+    if (exact && !valid) {
+        uint64_t most = p->best.overflow ? EXACT_PATIENCE * budget : budget;
+        valid = p->searched = xpu_memplan_exact_fit(exact, p->end, most, &steps, offset) == XPU_MEMPLAN_FITS;
+        if (valid) p->best = (score){0, 0, xpu_memplan_exact_peak(exact, offset)};
+    }
+    if (exact && valid) {
+        uint64_t peak = p->best.peak;
+        p->lower_bound = xpu_memplan_exact_minimise(exact, p->lower_bound, budget, &steps, &peak, offset);
+        p->searched |= peak < p->best.peak;
+        p->best.peak = peak;
+    }
+    if (p->searched) memcpy(p->best_offset, offset, p->count * sizeof *offset);
+    xpu_arena_free(work);
+}
+
 static void improve(packer *p, uint64_t budget, uint32_t *order) {
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t vain = 0, patience = 500 + 50 * (uint64_t)p->count; /* tries without success */
-    while (has_time(p, budget) && vain++ < patience) {
+    while (!p->searched && has_time(p, budget) && vain++ < patience) {
         memcpy(order, p->best_order, p->count * sizeof *order);
         disturb(p, &random, order);
         score result;
@@ -311,7 +337,8 @@ static void improve(packer *p, uint64_t budget, uint32_t *order) {
 }
 
 uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t end,
-                          uint64_t budget, uint64_t *steps) {
+                          uint64_t budget, uint64_t *steps, uint64_t *proved) {
+    *proved = 0;
     if (count == 0) return 0;
     packer p = {.items = items, .count = count, .start = start, .end = end, .first = UINT32_MAX, .arena = arena};
     uint32_t worst;
@@ -333,8 +360,10 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
     uint32_t *order = XPU_NEW_ARRAY(arena, uint32_t, count);
     try_orders(arena, &p, budget, order);
     try_skylines(arena, &p, budget, order);
+    search_exactly(arena, &p, budget);
     improve(&p, budget, order);
     for (uint32_t i = 0; i < count; i++) items[i].offset = p.best_offset[i];
     *steps += p.steps;
+    *proved = p.lower_bound;
     return p.best.overflow;
 }

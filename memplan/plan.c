@@ -108,17 +108,20 @@ static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_
         else
             items[kept++] = items[i];
     }
-    uint64_t overflow = xpu_memplan_pack(arena, items, kept, l->reserved, l->bytes, budget, &attempt->steps);
+    uint64_t *proved = &attempt->proved[level];
+    uint64_t overflow = xpu_memplan_pack(arena, items, kept, l->reserved, l->bytes, budget, &attempt->steps, proved);
     if (overflow) {
         fail(arena, problem, level, items, kept, overflow, attempt);
         return;
     }
     for (uint32_t i = 0; i < kept; i++) {
         xpu_memplan_group *group = &groups->items[items[i].id];
-        if (items[i].offset == UINT64_MAX)
+        if (items[i].offset == UINT64_MAX) {
             push_out(group, 0, items[i].first, dirty);
-        else
+            *proved = 0; /* it was of all of them */
+        } else {
             group->offset = items[i].offset;
+        }
     }
 }
 
@@ -215,6 +218,9 @@ static xpu_memplan *make_plan(xpu_arena *arena, xpu_arena *work, const xpu_mempl
     plan->steps_used = attempt->steps;
     set_places(problem, choices, attempt, plan);
     xpu_memplan_measure(work, problem, plan->places, plan->usage);
+    for (uint32_t i = 0; i < problem->level_count; i++) {
+        if (attempt->proved[i] > plan->usage[i].proved_bound) plan->usage[i].proved_bound = attempt->proved[i];
+    }
     set_spills(arena, problem, choices, attempt, plan);
     return plan;
 }

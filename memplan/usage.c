@@ -49,6 +49,7 @@ void xpu_memplan_measure(xpu_arena *arena, const xpu_memplan_problem *problem, c
         }
         u->lower_bound = xpu_memplan_load(work, items, count, l->reserved, &u->worst_step);
         u->gap = u->peak - u->lower_bound;
+        u->proved_bound = u->lower_bound;
         u->fragmentation_permille = xpu_memplan_fragmentation(work, items, count, l->reserved);
     }
     xpu_arena_free(work);

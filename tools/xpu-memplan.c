@@ -26,13 +26,14 @@ static const xpu_command command = {
     .tool = "xpu-memplan",
     .usage =
         "plan PROBLEM [-o PLAN.json] | check PROBLEM PLAN.json | report VIEW [--json] | svg VIEW -o FILE.svg |\n"
-        "                   explain VIEW BUFFER [--json] | what-if MODEL.xpu --set KEY=VALUE[,VALUE...]... [--measure]",
+        "                   explain VIEW BUFFER [--json] | what-if MODEL.xpu --set KEY=VALUE[,VALUE...]... [--measure] |\n"
+        "                   bench FOLDER",
     .about =
         "Plans a hierarchy of memories: places buffers with lifetimes, checks a plan with code that shares nothing\n"
         "with the planner, draws it, and says why a buffer (a name or a glob) is where it is.\n"
         "PROBLEM: .json (docs/memory.md), or .csv with id,lower,upper,size. VIEW: PROBLEM PLAN.json, a compiled "
         "MODEL.xpu,\n"
-        "or what xpuc --report=FILE.json wrote.",
+        "or what xpuc --report=FILE.json wrote. FOLDER: .csv instances, NAME.CAPACITY.csv.",
     .example = "xpu-memplan plan problem.json -o plan.json\n"
                "xpu-memplan check problem.json plan.json\n"
                "xpu-memplan svg model.xpu -o memory.svg\n"
@@ -78,6 +79,7 @@ static const struct {
     {"plan", 2, 2, xpu_memplan_plan_command, NULL},       {"check", 3, 3, xpu_memplan_check_command, NULL},
     {"report", 2, 3, NULL, xpu_memplan_report_command},   {"svg", 2, 3, NULL, xpu_memplan_svg_command},
     {"explain", 3, 4, NULL, xpu_memplan_explain_command}, {"what-if", 2, 2, NULL, xpu_memplan_what_if_command},
+    {"bench", 2, 2, NULL, xpu_memplan_bench_command},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -92,7 +94,7 @@ static uint32_t find_command(const xpu_tool *tool) {
 /* What is shown is a whole, or a problem and its plan: how many words that leaves is wrong or right by the file. */
 static int check_words(xpu_tool *tool, uint32_t index) {
     const char *path = xpu_tool_word(tool, 1);
-    if (!commands[index].alone) return XPU_OK;
+    if (!commands[index].alone || commands[index].least == commands[index].most) return XPU_OK;
     uint32_t wanted = xpu_memplan_view_is_whole(tool, path) ? commands[index].least : commands[index].most;
     if (xpu_tool_words(tool) == wanted) return XPU_OK;
     return wanted == commands[index].most
@@ -131,7 +133,7 @@ static int run(xpu_tool *tool) {
     if (index == COMMANDS) {
         return xpu_tool_usage(tool, NULL, "this is no command",
                               "the commands are plan PROBLEM, check PROBLEM PLAN, report VIEW, svg VIEW, "
-                              "explain VIEW BUFFER and what-if MODEL.xpu",
+                              "explain VIEW BUFFER, what-if MODEL.xpu and bench FOLDER",
                               "see xpu-memplan --help");
     }
     if (strcmp(action, "svg") == 0 && !output) {

@@ -19,6 +19,7 @@ typedef int (*xpu_memplan_command_alone)(xpu_tool *tool);
 int xpu_memplan_svg_command(xpu_tool *tool);
 int xpu_memplan_report_command(xpu_tool *tool);
 int xpu_memplan_explain_command(xpu_tool *tool);
+int xpu_memplan_bench_command(xpu_tool *tool);
 int xpu_memplan_what_if_command(xpu_tool *tool);
 
 /* Prints a value on standard output. Returns XPU_OK. */

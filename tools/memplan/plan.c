@@ -31,8 +31,8 @@ void xpu_memplan_print_usage(const xpu_tool *tool, const xpu_memplan_problem *pr
     for (uint32_t i = 0; i < plan->level_count; i++) {
         const xpu_memplan_usage *u = &plan->usage[i];
         printf("%-12s %8u %14llu %14llu %14llu %10llu %7.1f %%\n", name_text(tool, problem->levels[i].name), u->buffers,
-               (unsigned long long)u->capacity, (unsigned long long)u->peak, (unsigned long long)u->lower_bound,
-               (unsigned long long)u->gap, u->fragmentation_permille / 10.0);
+               (unsigned long long)u->capacity, (unsigned long long)u->peak, (unsigned long long)u->proved_bound,
+               (unsigned long long)(u->peak - u->proved_bound), u->fragmentation_permille / 10.0);
     }
     for (uint32_t i = 0; i < plan->spill_count; i++) {
         const xpu_memplan_spill *spill = &plan->spills[i];

@@ -1,0 +1,143 @@
+#include "memplan/exact.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tests/unit/memplan.h"
+#include "tests/unit/oom.h"
+#include "tests/unit/unit.h"
+
+enum { ITEMS = 7, START = 3 };
+
+static uint64_t random_state;
+
+static uint32_t random_below(uint32_t limit) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)((random_state >> 20) % limit);
+}
+
+static int collide(const xpu_memplan_item *a, const xpu_memplan_item *b) {
+    return a->bytes && b->bytes && a->first <= b->last && b->first <= a->last && a->offset < b->offset + b->bytes &&
+           b->offset < a->offset + a->bytes;
+}
+
+/* The lowest peak of all orders, each item as low as it can be; `used` has a bit for what is placed. */
+static uint64_t lowest_peak(xpu_memplan_item *items, uint32_t used, uint64_t peak, uint64_t best) {
+    if (peak >= best) return best;
+    if (used == (1u << ITEMS) - 1) return peak;
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        if (used & 1u << i) continue;
+        items[i].offset = START;
+        for (int moved = 1; moved;) {
+            moved = 0;
+            items[i].offset = xpu_memplan_align(items[i].offset, items[i].alignment);
+            for (uint32_t k = 0; k < ITEMS; k++) {
+                if (!(used & 1u << k) || !collide(&items[i], &items[k])) continue;
+                items[i].offset = items[k].offset + items[k].bytes;
+                moved = 1;
+            }
+        }
+        uint64_t end = items[i].offset + items[i].bytes - START;
+        best = lowest_peak(items, used | 1u << i, items[i].bytes && end > peak ? end : peak, best);
+    }
+    return best;
+}
+
+/* Some have an alignment, some are equal, one may be pinned. */
+static uint64_t make_items(uint64_t seed, xpu_memplan_item *items) {
+    uint32_t used = 0;
+    uint64_t peak = 0;
+    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        items[i] = (xpu_memplan_item){.bytes = random_below(9), .first = random_below(8), .forced = 1};
+        items[i].alignment = 1u << (random_below(3) ? 0 : random_below(4));
+        items[i].last = items[i].first + random_below(5);
+        if (i > 0 && random_below(5) == 0) items[i] = items[i - 1];
+    }
+    if (random_below(3) == 0) {
+        items[0].pinned = 1;
+        items[0].offset = START + random_below(12);
+        if (random_below(4) == 0 && items[1].bytes) items[0].bytes = 0;
+        for (uint32_t i = 1; i < ITEMS; i++) items[i].pinned = 0;
+        used = 1;
+        if (items[0].bytes) peak = items[0].offset + items[0].bytes - START;
+    }
+    xpu_memplan_item copies[ITEMS];
+    memcpy(copies, items, sizeof copies);
+    return lowest_peak(copies, used, peak, UINT64_MAX);
+}
+
+static int is_valid(xpu_memplan_item *items, const uint64_t *offset, uint64_t end) {
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        if (items[i].pinned && offset[i] != items[i].offset) return 0;
+        items[i].offset = offset[i];
+        if (!items[i].bytes || items[i].pinned) continue;
+        if (offset[i] < START || offset[i] + items[i].bytes > end || offset[i] % items[i].alignment) return 0;
+    }
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (collide(&items[i], &items[k])) return 0;
+        }
+    }
+    return 1;
+}
+
+static unsigned above_load, pinned;
+
+static xpu_status one(xpu_arena *arena, uint64_t seed) {
+    xpu_memplan_item items[ITEMS];
+    uint64_t best = make_items(seed, items), steps = 0, offset[ITEMS], peak = 1000;
+    uint32_t worst;
+    uint64_t load = xpu_memplan_load(arena, items, ITEMS, START, &worst);
+    xpu_memplan_exact *exact = xpu_memplan_exact_new(arena, items, ITEMS, START);
+    if (!exact) return XPU_OK;
+    uint64_t proved = xpu_memplan_exact_minimise(exact, load, 10000000, &steps, &peak, offset);
+    if (peak != best || proved != best)
+        printf("seed %" PRIu64 ": peak %" PRIu64 ", proved %" PRIu64 ", possible %" PRIu64 "\n", seed, peak, proved,
+               best);
+    CU_ASSERT_EQUAL(peak, best);
+    CU_ASSERT_EQUAL(proved, best);
+    CU_ASSERT(is_valid(items, offset, START + best));
+    CU_ASSERT_EQUAL(xpu_memplan_exact_fit(exact, START + best, 10000000, &steps, offset), XPU_MEMPLAN_FITS);
+    CU_ASSERT(is_valid(items, offset, START + best));
+    if (!items[0].pinned)
+        CU_ASSERT_EQUAL(xpu_memplan_exact_fit(exact, START + best - 1, 10000000, &steps, offset),
+                        XPU_MEMPLAN_NEVER_FITS);
+    above_load += best > load;
+    pinned += items[0].pinned != 0;
+    return XPU_OK;
+}
+
+static void run_seed(uint64_t seed) {
+    xpu_mem mem;
+    xpu_mem_init(&mem);
+    if (setjmp(mem.out_of_memory)) {
+        CU_FAIL("out of memory");
+    } else {
+        one(xpu_arena_new(&mem, "test"), seed);
+    }
+    xpu_mem_release(&mem);
+}
+
+/* XPU_TEST_INSTANCES: how many; the long tests ask for 100,000. */
+static void against_all_orders(void) {
+    const char *count = getenv("XPU_TEST_INSTANCES");
+    uint64_t last = count ? strtoull(count, NULL, 10) : 2000;
+    for (uint64_t seed = 1; seed <= last; seed++) run_seed(seed);
+    printf("(%" PRIu64 " instances; %u have an optimum above the load, %u a pinned item) ", last, above_load, pinned);
+    CU_ASSERT(above_load > last / 20 && pinned > last / 10);
+}
+
+static xpu_status search_work(xpu_arena *arena, xpu_diags *diags) {
+    (void)diags;
+    return one(arena, 5);
+}
+
+static void no_memory(void) {
+    unsigned long count = xpu_fail_each_allocation(search_work, 1);
+    CU_ASSERT(count > 5);
+}
+
+XPU_TEST_MAIN("exact search of offsets", {"against all orders", against_all_orders}, {"no memory", no_memory})
