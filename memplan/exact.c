@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define MOST_AT_BOUND UINT64_C(250000000) /* comparisons, before lower peaks than the known one are tried */
+
 enum { MOST_WORDS = 64, FIRST_NODES = 1000, MOST_CHANGES = 1 << 16 };
 
 /* Room that a depth needs is made when it is first reached. */
@@ -335,7 +337,8 @@ static xpu_memplan_verdict try_peak(xpu_memplan_exact *x, uint64_t wanted, uint6
  * until the next time round, which spends more on each. */
 uint64_t xpu_memplan_exact_minimise(xpu_memplan_exact *x, uint64_t low, uint64_t budget, uint64_t *steps,
                                     uint64_t *peak, uint64_t *offset) {
-    uint64_t unit = (uint64_t)x->unit, end = *steps + budget, share = budget / 2;
+    uint64_t unit = (uint64_t)x->unit, end = *steps + budget,
+             share = budget / 2 < MOST_AT_BOUND ? budget / 2 : MOST_AT_BOUND;
     uint64_t start = (uint64_t)x->start, pinned = x->pinned_end > start ? x->pinned_end - start : 0;
     uint64_t proved = ((pinned > low ? pinned : low) + unit - 1) / unit * unit;
     while (proved < *peak && *steps < end && !xpu_stopped(x->arena)) {

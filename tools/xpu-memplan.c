@@ -24,10 +24,10 @@ static const xpu_option options[] = {
 
 static const xpu_command command = {
     .tool = "xpu-memplan",
-    .usage =
-        "plan PROBLEM [-o PLAN.json] | check PROBLEM PLAN.json | report VIEW [--json] | svg VIEW -o FILE.svg |\n"
-        "                   explain VIEW BUFFER [--json] | what-if MODEL.xpu --set KEY=VALUE[,VALUE...]... [--measure] |\n"
-        "                   bench FOLDER",
+    .usage = "plan PROBLEM [-o PLAN.json] | check PROBLEM PLAN.json | report VIEW [--json] | svg VIEW -o FILE.svg |\n"
+             "                   explain VIEW BUFFER [--json] | what-if MODEL.xpu --set KEY=VALUE[,VALUE...]... "
+             "[--measure] |\n"
+             "                   bench FOLDER",
     .about =
         "Plans a hierarchy of memories: places buffers with lifetimes, checks a plan with code that shares nothing\n"
         "with the planner, draws it, and says why a buffer (a name or a glob) is where it is.\n"

@@ -161,7 +161,8 @@ static int measure_others(xpu_tool *tool, const path_list *paths) {
     if (status != XPU_OK && child.found) return (int)status;
     int ran = status == XPU_OK && child.exit_code == 0;
     say_line("omnimalloc, 2 threads:",
-             ran ? xpu_escape_message(tool->arena, child.output, 200) : "not measured: $PYTHON (python3) has none");
+             ran ? xpu_escape(tool->arena, xpu_strndup(tool->arena, child.output, strcspn(child.output, "\n")), 200)
+                 : "not measured: $PYTHON (python3) has none");
     double seconds = 0;
     uint32_t solved = 0;
     for (uint32_t i = 0; i < paths->count; i++) {
