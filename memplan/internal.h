@@ -176,6 +176,13 @@ typedef struct {
 void xpu_memplan_try(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
                      xpu_memplan_alias_mode mode, uint64_t budget, xpu_memplan_attempt *attempt);
 
+/* What is lost, in 1/1024 cycles, when the group stands at its next level instead of this one. */
+uint64_t xpu_memplan_benefit(const xpu_memplan_problem *problem, const xpu_memplan_group *group);
+
+/* untie.c: plans again without those results in place of operands without which more of the benefit stays. */
+void xpu_memplan_untie(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
+                       xpu_memplan_alias_mode mode, uint64_t budget, xpu_memplan_attempt *attempt);
+
 /* blame.c: the error for a failed attempt: [plan-rules] when the problem has a plan without them, else [plan-capacity].
  */
 xpu_status xpu_memplan_blame(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_attempt *attempt,

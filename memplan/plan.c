@@ -1,8 +1,8 @@
 /*
  * The planner. Every group of buffers starts at the best level that it is allowed. Level by level, those with the
- * greatest benefit per byte and step stay while they fit; the others move to the next level that they are allowed,
- * which may push out others there. A group at its last level is never pushed out. Groups only ever move on, so this
- * ends.
+ * greatest benefit (per byte and step, per byte or in all: by which of these orders more of it stays) stay while they
+ * fit; the others move to the next level that they are allowed, which may push out others there. A group at its last
+ * level is never pushed out. Groups only ever move on, so this ends.
  */
 #include "memplan/internal.h"
 
@@ -15,16 +15,15 @@ __extension__ typedef unsigned __int128 wide;
 #define DEFAULT_BUDGET UINT64_C(4000000)
 #define MAX_BENEFIT    (UINT64_C(1) << 46)
 
-/* What is lost, in 1/1024 cycles, when the group stands at its next level instead of this one; without bandwidths, the
- * bytes that are accessed. */
-static uint64_t benefit_of(const xpu_memplan_problem *problem, const xpu_memplan_group *group) {
+/* Time, and far less than that, bytes that cross the slower level; without bandwidths, the bytes that are accessed. */
+uint64_t xpu_memplan_benefit(const xpu_memplan_problem *problem, const xpu_memplan_group *group) {
     if (group->choice + 1 >= group->order_count) return 0;
     uint64_t here = problem->levels[group->order[group->choice]].bytes_per_cycle;
     uint64_t there = problem->levels[group->order[group->choice + 1]].bytes_per_cycle;
     wide benefit = group->access_bytes;
     if (here && there) {
         wide slow = ((wide)group->access_bytes << 10) / there, fast = ((wide)group->access_bytes << 10) / here;
-        benefit = slow > fast ? slow - fast : 0;
+        benefit = (slow > fast ? slow - fast : 0) + benefit;
     }
     return benefit > MAX_BENEFIT ? MAX_BENEFIT : (uint64_t)benefit;
 }
@@ -36,6 +35,19 @@ static int compare_wishes(const void *a, const void *b) {
     if (dx != dy) return dx > dy ? -1 : 1;
     if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_per_byte(const void *a, const void *b) {
+    const xpu_memplan_item *x = a, *y = b;
+    if (x->forced != y->forced) return x->forced ? -1 : 1;
+    wide px = (wide)x->benefit * y->bytes, py = (wide)y->benefit * x->bytes;
+    return px != py ? (px > py ? -1 : 1) : compare_wishes(a, b);
+}
+
+static int compare_in_all(const void *a, const void *b) {
+    const xpu_memplan_item *x = a, *y = b;
+    if (x->forced != y->forced) return x->forced ? -1 : 1;
+    return x->benefit != y->benefit ? (x->benefit > y->benefit ? -1 : 1) : compare_wishes(a, b);
 }
 
 /* The groups that are at a level now, those that most deserve it first. */
@@ -52,13 +64,42 @@ static xpu_memplan_item *items_at(xpu_arena *arena, const xpu_memplan_problem *p
                                                .last = group->last,
                                                .bytes = group->bytes,
                                                .alignment = group->alignment > alignment ? group->alignment : alignment,
-                                               .benefit = benefit_of(problem, group),
+                                               .benefit = xpu_memplan_benefit(problem, group),
                                                .forced = group->choice + 1 == group->order_count,
                                                .pinned = problem->buffers[group->root].pinned,
                                                .offset = group->offset};
     }
     if (*count) qsort(items, *count, sizeof *items, compare_wishes);
     return items;
+}
+
+/* Who stays at a level, in the order by which most of the benefit does; the others have the offset UINT64_MAX. */
+static xpu_memplan_item *admit(xpu_arena *arena, const xpu_memplan_level *l, const xpu_memplan_item *items,
+                               uint32_t count, uint64_t *short_bytes, uint32_t *short_step) {
+    static int (*const orders[])(const void *, const void *) = {compare_wishes, compare_per_byte, compare_in_all};
+    xpu_memplan_item *best = NULL;
+    wide most = 0;
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+        uint64_t *bytes = XPU_NEW_ARRAY(arena, uint64_t, count);
+        uint32_t *step = XPU_NEW_ARRAY(arena, uint32_t, count), out = 0;
+        xpu_memplan_item *trial = xpu_copy(arena, items, count * sizeof *items);
+        wide kept = 0;
+        if (count && k) qsort(trial, count, sizeof *trial, orders[k]);
+        xpu_memplan_admit(arena, trial, count, l->reserved, l->bytes, bytes, step);
+        for (uint32_t i = 0; i < count; i++) {
+            if (trial[i].offset == UINT64_MAX)
+                out++;
+            else
+                kept += trial[i].benefit;
+        }
+        if (best && kept <= most) continue;
+        best = trial;
+        most = kept;
+        memcpy(short_bytes, bytes, count * sizeof *bytes);
+        memcpy(short_step, step, count * sizeof *step);
+        if (!out) break;
+    }
+    return best;
 }
 
 static void fail(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t level, const xpu_memplan_item *items,
@@ -101,7 +142,7 @@ static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_
     xpu_memplan_item *items = items_at(arena, problem, groups, level, &count);
     uint64_t *short_bytes = XPU_NEW_ARRAY(arena, uint64_t, count);
     uint32_t *short_step = XPU_NEW_ARRAY(arena, uint32_t, count);
-    xpu_memplan_admit(arena, items, count, l->reserved, l->bytes, short_bytes, short_step);
+    items = admit(arena, l, items, count, short_bytes, short_step);
     for (uint32_t i = 0; i < count; i++) {
         if (items[i].offset == UINT64_MAX)
             push_out(&groups->items[items[i].id], short_bytes[i], short_step[i], dirty);
@@ -239,6 +280,7 @@ static xpu_memplan *try_modes(xpu_arena *arena, xpu_arena *work, const xpu_mempl
         mode++;
         xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
     }
+    xpu_memplan_untie(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
     return attempt.failed ? NULL : make_plan(arena, work, problem, choices, &attempt);
 }
 

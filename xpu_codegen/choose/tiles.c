@@ -34,7 +34,7 @@ typedef struct {
     int32_t columns, acc_rows, widest; /* widest: input channels of the widest column tile */
     uint32_t sm_bytes;
     int has_branch, restored, own_weights;
-    double x_pitch, gm_rate; /* bytes from pixel to pixel of x; bytes of weights that come in a cycle */
+    double x_pixels, x_pitch, gm_rate; /* of an image; bytes from one to the next; bytes of weights in a cycle */
     xpu_tiling_format format;
     uint32_t input_bytes; /* of an element of x in memory */
     const xpu_chip *chip;
@@ -59,6 +59,7 @@ static problem make_problem(xpu_codegen *cg, const xpu_conv_shape *s, int has_br
                  .input_bytes = format.operand == 2 ? 4 : 1,
                  .gm_rate = cg->chip.gm_rate < LINE_BYTES ? cg->chip.gm_rate : LINE_BYTES,
                  .chip = &cg->chip};
+    p.x_pixels = (double)xpu_bounded(cg, s->in_h) * xpu_bounded(cg, s->in_w);
     p.x_pitch = (double)shape.in_c * p.input_bytes * (double)(s->stride[1] / loaded.stride[1]);
     for (int32_t i = 0; i < xpu_tiling_column_tiles(p.shape.out_c, p.columns); i++) {
         int32_t begin, end;
@@ -110,6 +111,17 @@ static double weights_of(const problem *p) {
 /* Bytes that are read from GM, where weights are. */
 static double gm_bytes_of(const problem *p, const cut *c) {
     return weights_of(p) * (c->whole & XPU_TILE_WHOLE_W ? 1 : tiles_of(p, c));
+}
+
+/* How often x is loaded: neighbouring tiles share rows, and each column tile needs all of a tile that is loaded by
+ * chunks. */
+static uint32_t x_reads_of(const problem *p, const cut *c) {
+    const xpu_tiling_shape *s = &p->shape;
+    double rows = xpu_tiling_input_extent(c->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+    double pixels = xpu_tiling_input_extent(c->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
+    double loads = c->whole & XPU_TILE_WHOLE_X ? 1 : xpu_tiling_column_tiles(s->out_c, p->columns);
+    double reads = loads * tiles_of(p, c) * rows * pixels / ((double)p->batch * p->x_pixels);
+    return reads < 1 ? 1 : (uint32_t)(reads + 0.5);
 }
 
 /* Cycles of all steps, by the unit that has most to do: array, the two DMA engines or core 0, which makes the
@@ -214,7 +226,8 @@ static void try_cut(const problem *p, cut c, int chunk, choice *found) {
     if (!fits(p, &c, &bytes)) return;
     xpu_layer_model model;
     const double cycles = cycles_of(p, &c, &model);
-    const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c, c.whole, bytes, cycles, gm_bytes_of(p, &c), model};
+    const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c,           c.whole,          bytes,
+                           cycles,   model,    gm_bytes_of(p, &c), x_reads_of(p, &c)};
     const choice *fastest = found->fastest;
     keep_better(&found->best, &tile, fastest ? &fastest->best : NULL);
     keep_better(&found->of_chunk[chunk], &tile, fastest ? &fastest->of_chunk[chunk] : NULL);

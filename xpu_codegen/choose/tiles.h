@@ -11,8 +11,10 @@ typedef struct {
 typedef struct {
     int32_t tile_h, tile_w, tile_c, whole; /* as in the arguments of conv2d_i16 */
     uint32_t sm_bytes;
-    double cycles, gm_bytes; /* by the model of tiles.c; gm_bytes: read from GM */
-    xpu_layer_model model;   /* what cycles are made of */
+    double cycles;         /* by the model of tiles.c */
+    xpu_layer_model model; /* what cycles are made of */
+    double gm_bytes;       /* of weights read from GM */
+    uint32_t x_reads;      /* how often x is loaded */
 } xpu_tile;
 /* Tiles by size, with one tile_c; sm_bytes: of the largest. */
 typedef struct xpu_tiles {

@@ -199,13 +199,21 @@ static void begin_lifetimes(xpu_codegen *cg) {
     }
 }
 
-static void live_until(xpu_codegen *cg, xpu_value value, uint32_t layer, xpu_block block) {
+/* The layer reads the value so many times. */
+static void live_until(xpu_codegen *cg, xpu_value value, uint32_t layer, xpu_block block, uint32_t reads) {
     xpu_value root = whole_of(cg, value);
     int32_t index = cg->buffer_of[root.id];
     if (index < 0) return;
     xpu_program_buffer *buffer = &cg->program.buffers.items[index];
+    buffer->passes += reads;
     layer = end_of_loops(cg, xpu_value_block(cg->graph, root), block, layer);
     if (buffer->last_layer < layer) buffer->last_layer = layer;
+}
+
+/* How often a layer reads an operand: the tensor engine may load x for several column tiles. */
+static uint32_t reads_of(const xpu_codegen *cg, uint32_t layer, uint32_t input) {
+    const xpu_tiles *tiles = cg->layers.items[layer].tiles;
+    return tiles && input == XPU_IN_X ? tiles->items[tiles->sizes.count - 1].x_reads : 1;
 }
 
 /* The buffers of parts live as long as what they are parts of. */
@@ -287,6 +295,12 @@ static void finish_in_place(xpu_codegen *cg) {
     cg->program.in_place.count = kept;
 }
 
+void xpu_offer_in_place(xpu_codegen *cg, uint32_t result, uint32_t operand) {
+    xpu_program_in_place pair = {result, operand};
+    const xpu_program_buffer *from = &cg->program.buffers.items[operand];
+    if (operand != result && from->kind == XPU_BUFFER_ACTIVATION) XPU_PUSH(cg->arena, &cg->program.in_place, pair);
+}
+
 void xpu_finish_buffers(xpu_codegen *cg) {
     uint32_t layers = cg->program.layers.count, last = layers ? layers - 1 : 0;
     for (uint32_t i = 0; i < cg->graph->inputs.count; i++) xpu_activation_buffer(cg, cg->graph->inputs.items[i]);
@@ -301,15 +315,19 @@ void xpu_finish_buffers(xpu_codegen *cg) {
     }
     find_states(cg);
     begin_lifetimes(cg);
+    for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
+        if (cg->program.buffers.items[i].kind == XPU_BUFFER_ACTIVATION) cg->program.buffers.items[i].passes = 1;
+    }
     XPU_FOR_ALL_NODES(cg->graph, node) {
         if (cg->layer_of[node.id] < 0) continue;
         const xpu_node_info *info = xpu_node_at(cg->graph, node);
         for (uint32_t i = 0; i < info->input_count; i++) {
-            if (info->inputs[i].id) live_until(cg, info->inputs[i], (uint32_t)cg->layer_of[node.id], info->parent);
+            const uint32_t layer = (uint32_t)cg->layer_of[node.id];
+            if (info->inputs[i].id) live_until(cg, info->inputs[i], layer, info->parent, reads_of(cg, layer, i));
         }
     }
     for (uint32_t i = 0; i < cg->graph->outputs.count; i++)
-        live_until(cg, cg->graph->outputs.items[i], last, XPU_TOP_BLOCK);
+        live_until(cg, cg->graph->outputs.items[i], last, XPU_TOP_BLOCK, 0);
     for (uint32_t i = 0; i < cg->program.buffers.count; i++) {
         xpu_program_buffer *buffer = &cg->program.buffers.items[i];
         if (buffer->kind == XPU_BUFFER_WEIGHT) buffer->last_layer = last;

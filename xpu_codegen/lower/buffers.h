@@ -29,6 +29,8 @@ static inline uint32_t xpu_buffer_place(const xpu_codegen *cg, uint32_t buffer) 
         buffer = (uint32_t)cg->program.buffers.items[buffer].alias_of;
     return buffer;
 }
+/* The layer that makes `result` may do so over an operand, which it reads first; not over a constant. */
+void xpu_offer_in_place(xpu_codegen *cg, uint32_t result, uint32_t operand);
 /* As large as `like`, for one layer. */
 uint32_t xpu_aside_buffer(xpu_codegen *cg, uint32_t like, uint32_t layer);
 

@@ -148,13 +148,11 @@ static void offer_in_place(xpu_codegen *cg, const struct xpu_loops_group *call, 
     uint32_t result = call->y.arg.word.buffer;
     for (uint32_t i = 0; i < inputs; i++) {
         uint32_t operand = call->x[i].arg.word.buffer;
-        int fits = buffers[operand].kind == XPU_BUFFER_ACTIVATION && operand != result &&
-                   xpu_dim_equal(buffers[operand].bytes, buffers[result].bytes);
+        int fits = xpu_dim_equal(buffers[operand].bytes, buffers[result].bytes);
         for (uint32_t k = 0; fits && k < inputs; k++) {
             fits = call->x[k].arg.word.buffer != operand || is_dense(cg, loops, k);
         }
-        xpu_program_in_place pair = {result, operand};
-        if (fits) XPU_PUSH(cg->arena, &cg->program.in_place, pair);
+        if (fits) xpu_offer_in_place(cg, result, operand);
     }
 }
 

@@ -155,6 +155,16 @@ static void set_steps(xpu_codegen *cg, struct xpu_tile_group *tile, const xpu_co
     tile->x_pixel = xpu_arg_dim(xpu_dim_mul_const(dims, pixel, right));
 }
 
+/* The result may overwrite the branch: the engine loads each tile of it before it stores that tile. Not where the
+ * branch is x too, which later tiles need. */
+static void offer_branch(xpu_codegen *cg, xpu_arg_address x, xpu_arg_address branch, xpu_arg_address y) {
+    if (branch.arg.state != XPU_ARG_SET || branch.arg.word.kind != XPU_WORD_ADDRESS) return;
+    const xpu_program_buffer *buffers = cg->program.buffers.items;
+    const uint32_t from = branch.arg.word.buffer, to = y.arg.word.buffer;
+    if (from != x.arg.word.buffer && xpu_dim_equal(buffers[from].bytes, buffers[to].bytes))
+        xpu_offer_in_place(cg, to, from);
+}
+
 static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
     int narrow = xpu_node_int(graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
@@ -168,6 +178,7 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
         .w_int8 = xpu_arg_number(narrow), .w_image = xpu_arg_number(0), .scale_image = xpu_arg_number(0)};
     call.operands = operands_of(cg, layer, node, &packing);
     call.y_absmax = result_of(cg, node, XPU_OUT_ABSMAX);
+    offer_branch(cg, call.operands.x, call.operands.branch, call.operands.y);
     call.geometry = loaded_geometry_of(cg, s);
     call.epilogue = xpu_epilogue_of(cg, node);
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
@@ -358,6 +369,7 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.x_zero = xpu_arg_attr(cg, node, XPU_ATTR_X_ZERO);
     call.w_zero = xpu_arg_attr(cg, node, XPU_ATTR_W_ZERO);
     set_rescaling(cg, &call, node);
+    offer_branch(cg, call.x, call.branch, call.y);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i8, conv_macs(cg, &s));
     call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
     set_steps(cg, &call.tile, &s, 1);

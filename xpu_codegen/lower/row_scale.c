@@ -14,13 +14,6 @@ static xpu_arg_int count_of(const xpu_codegen *cg, xpu_value x) {
     return xpu_arg_dim(xpu_value_dim(cg, x, xpu_value_at(cg->graph, x)->rank - 1));
 }
 
-/* Each block is loaded before its result is stored: the result may lie on the operand. */
-static void offer_in_place(xpu_codegen *cg, uint32_t result, uint32_t operand) {
-    xpu_program_in_place pair = {result, operand};
-    if (cg->program.buffers.items[operand].kind != XPU_BUFFER_ACTIVATION) return;
-    XPU_PUSH(cg->arena, &cg->program.in_place, pair);
-}
-
 xpu_status xpu_lower_norm(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), most = xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX);
     uint32_t from = xpu_operand_buffer(cg, layer, x, "x");
@@ -33,7 +26,7 @@ xpu_status xpu_lower_norm(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.count = count_of(cg, x);
     call.epsilon = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_EPSILON));
     call.centred = xpu_arg_attr(cg, node, XPU_ATTR_CENTRED);
-    offer_in_place(cg, to, from);
+    xpu_offer_in_place(cg, to, from); /* each block is loaded before its result is stored */
     xpu_describe_layer(cg, layer, XPU_KERNEL_norm_f32, xpu_dim_of(cg, 0));
     return xpu_add_norm_f32(cg, layer, &call);
 }
@@ -56,7 +49,7 @@ xpu_status xpu_lower_rotary(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.inner = xpu_arg_dim(xpu_dims_product(cg, x, last, rows));
     call.size = xpu_arg_dim(xpu_value_dim(cg, x, rows));
     call.interleaved = xpu_arg_attr(cg, node, XPU_ATTR_INTERLEAVED);
-    offer_in_place(cg, to, from);
+    xpu_offer_in_place(cg, to, from); /* each block is loaded before its result is stored */
     xpu_describe_layer(cg, layer, XPU_KERNEL_rotary_f32, xpu_dim_of(cg, 0));
     return xpu_add_rotary_f32(cg, layer, &call);
 }
@@ -71,7 +64,7 @@ xpu_status xpu_lower_row_scale(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.y_absmax = most.id ? xpu_arg_at(xpu_activation_buffer(cg, most)) : xpu_arg_absent();
     call.rows = rows_of(cg, x);
     call.count = count_of(cg, x);
-    offer_in_place(cg, to, from);
+    xpu_offer_in_place(cg, to, from); /* each block is loaded before its result is stored */
     xpu_describe_layer(cg, layer, XPU_KERNEL_row_scale_f32, xpu_dim_of(cg, 0));
     return xpu_add_row_scale_f32(cg, layer, &call);
 }
@@ -100,7 +93,7 @@ xpu_status xpu_lower_softmax_parts(xpu_codegen *cg, uint32_t layer, xpu_node nod
     call.inverses = xpu_arg_at(xpu_activation_buffer(cg, xpu_node_output(cg->graph, node, XPU_OUT_POWERS)));
     call.rows = rows_of(cg, x);
     call.count = count_of(cg, x);
-    offer_in_place(cg, to, from);
+    xpu_offer_in_place(cg, to, from); /* each block is loaded before its result is stored */
     xpu_describe_layer(cg, layer, XPU_KERNEL_softmax_parts_f32, xpu_dim_of(cg, 0));
     return xpu_add_softmax_parts_f32(cg, layer, &call);
 }

@@ -178,6 +178,7 @@ static int decode_buffer(decoder *d, const XpuMeta__Buffer *from, size_t index, 
         .level = (xpu_level)from->level,
         .offset = from->offset,
         .copy_of = from->copy_of,
+        .passes = from->passes,
     };
     int good = from->kind <= XPU_BUFFER_COPY && from->n_levels <= XPU_LEVEL_COUNT && from->level < XPU_LEVEL_COUNT &&
                from->alignment >= 1 && from->alignment <= 4096 && !(from->alignment & (from->alignment - 1)) &&

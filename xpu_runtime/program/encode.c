@@ -221,6 +221,8 @@ static void encode_buffers(encoder *e) {
         b.offset = from->offset;
         b.has_copy_of = from->kind == XPU_BUFFER_COPY;
         b.copy_of = from->copy_of;
+        b.has_passes = from->passes != 0;
+        b.passes = from->passes;
         put_entry(e, &b.base);
     }
 }

@@ -112,6 +112,7 @@ static xpu_status convert(const xpu_program *program, uint32_t index, const int6
                                .first = from->first_layer,
                                .last = from->last_layer,
                                .kind = kind_of(from->kind),
+                               .access_bytes = (uint64_t)bytes * from->passes,
                                .level_count = from->level_count};
     for (uint32_t i = 0; i < from->level_count; i++) to->levels[i] = from->levels[i];
     if (from->kind == XPU_BUFFER_WEIGHT) {

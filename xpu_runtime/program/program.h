@@ -44,6 +44,7 @@ typedef struct {
     uint32_t first_layer, last_layer; /* live from the start of first to the completion of last */
     uint8_t levels[XPU_LEVEL_COUNT];  /* allowed levels, best first */
     uint8_t level_count;
+    uint32_t passes;      /* how often its bytes are read or written in a run; 0: nobody knows */
     int32_t alias_of;     /* buffer whose memory it shares, or -1 */
     xpu_dim alias_offset; /* bytes into it */
     uint32_t copy_of;     /* COPY: the weight, a buffer before this one */
