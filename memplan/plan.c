@@ -162,6 +162,7 @@ static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_
             *proved = 0; /* it was of all of them */
         } else {
             group->offset = items[i].offset;
+            if (group->window.count > 1 && !items[i].pinned) *proved = 0; /* it counts room that rules need only now */
         }
     }
 }
