@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "convert/paddle_writer.h"
+#include "frontend/paddle/program.h"
 
 /* ---- operators ---- */
 
@@ -69,11 +70,7 @@ void pw_floats(pw *w, pw_op *op, const char *name, const float *values, uint32_t
 /* ---- types ---- */
 
 int pw_code(xpu_dtype dtype) {
-    static const int codes[XPU_DTYPE_COUNT] = {
-        [XPU_DTYPE_NONE] = -1, [XPU_F32] = 5, [XPU_F64] = 6,  [XPU_F16] = 4,  [XPU_BF16] = 22,
-        [XPU_I8] = 21,         [XPU_U8] = 20, [XPU_I16] = 1,  [XPU_U16] = -1, [XPU_I32] = 2,
-        [XPU_U32] = -1,        [XPU_I64] = 3, [XPU_U64] = -1, [XPU_BOOL] = 0};
-    return codes[dtype];
+    return xpu_paddle_code_of_dtype(dtype);
 }
 
 xpu_dtype pw_held(xpu_dtype dtype) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "convert/paddle_file.h"
+#include "frontend/paddle/program.h"
 
 /*
  * Operands, separated by ",": a slot; "*S" the list of a slot as one; "S|i:a" the slot, or where it is empty attribute
@@ -101,37 +102,13 @@ static void add_string(pir *p, const char *text) {
     add(p, "\"");
 }
 
-static const char *type_id(xpu_dtype dtype) {
-    static const char *const names[XPU_DTYPE_COUNT] = {
-        [XPU_DTYPE_NONE] = "?", [XPU_F32] = "t_f32", [XPU_F64] = "t_f64", [XPU_F16] = "t_f16",  [XPU_BF16] = "t_bf16",
-        [XPU_I8] = "t_i8",      [XPU_U8] = "t_ui8",  [XPU_I16] = "t_i16", [XPU_U16] = "?",      [XPU_I32] = "t_i32",
-        [XPU_U32] = "?",        [XPU_I64] = "t_i64", [XPU_U64] = "?",     [XPU_BOOL] = "t_bool"};
-    return names[dtype];
-}
-
+/* -1: whatever it is. */
 static const char *type_of_code(int64_t code) {
-    static const struct {
-        int code;
-        const char *name;
-    } names[] = {{-1, "Undefined(ALL_DTYPE)"},
-                 {0, "bool"},
-                 {1, "int16"},
-                 {2, "int32"},
-                 {3, "int64"},
-                 {4, "float16"},
-                 {5, "float32"},
-                 {6, "float64"},
-                 {20, "uint8"},
-                 {21, "int8"},
-                 {22, "bfloat16"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (names[i].code == code) return names[i].name;
-    }
-    return "float32";
+    return code < 0 ? "Undefined(ALL_DTYPE)" : xpu_paddle_type_name(code);
 }
 
 static void add_type(pir *p, xpu_dtype dtype, int rank, const int64_t *dims) {
-    xpu_text_add(p->out, "{\"#\":\"0.t_dtensor\",\"D\":[{\"#\":\"0.%s\"},[", type_id(dtype));
+    xpu_text_add(p->out, "{\"#\":\"0.t_dtensor\",\"D\":[{\"#\":\"0.%s\"},[", xpu_paddle_pir_type(pw_code(dtype)));
     for (int i = 0; i < rank; i++) xpu_text_add(p->out, "%s%" PRId64, i ? "," : "", dims[i]);
     add(p, "],\"NCHW\",[],0]}");
 }
@@ -235,7 +212,7 @@ static void add_attr(pir *p, int *count, char *text) {
     case 'i':
     case 'l': xpu_text_add(p->out, "%" PRId64, attr ? attr->i : 0); break;
     case 's': add_string(p, attr && attr->s ? attr->s : ""); break;
-    case 't': add_string(p, fixed ? fixed + 1 : type_of_code(attr ? attr->i : 5)); break;
+    case 't': add_string(p, fixed ? fixed + 1 : type_of_code(attr ? attr->i : pw_code(XPU_F32))); break;
     case 'V':
         add(p, "[");
         for (uint32_t i = 0; attr && i < attr->count; i++)

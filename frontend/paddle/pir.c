@@ -77,36 +77,6 @@ static const char *dialect_of(const reader *r, const char *name) {
 
 /* ---- types ---- */
 
-/* Names of element types in files; the others are ProgramDesc's. */
-static int code_of(const char *name) {
-    static const struct {
-        const char *name, *type;
-    } names[] = {{"t_bool", "bool"},
-                 {"t_i8", "int8"},
-                 {"t_ui8", "uint8"},
-                 {"t_i16", "int16"},
-                 {"t_ui16", "uint16"},
-                 {"t_i32", "int32"},
-                 {"t_ui32", "uint32"},
-                 {"t_i64", "int64"},
-                 {"t_ui64", "uint64"},
-                 {"t_f16", "float16"},
-                 {"t_bf16", "bfloat16"},
-                 {"t_f32", "float32"},
-                 {"t_f64", "float64"},
-                 {"t_c64", "complex64"},
-                 {"t_c128", "complex128"},
-                 {"t_index", "int64"},
-                 {"t_f8e4m3", "float8_e4m3fn"},
-                 {"t_f8e5m2", "float8_e5m2"},
-                 {"t_f8_e4m3fn", "float8_e4m3fn"},
-                 {"t_f8_e5m2", "float8_e5m2"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(names[i].name, name) == 0) return xpu_paddle_code_of(names[i].type);
-    }
-    return -1;
-}
-
 static void read_dims(reader *r, const json_t *list, xpu_paddle_var *var) {
     size_t count = json_array_size(list);
     if (!json_is_array(list) || count > XPU_PADDLE_MAX_DIMS) {
@@ -141,7 +111,7 @@ static void read_type(reader *r, const json_t *type, xpu_paddle_var *var) {
         return;
     }
     var->kind = XPU_PADDLE_TENSOR;
-    var->code = code_of(behind_dialect(element));
+    var->code = xpu_paddle_code_of_pir(behind_dialect(element));
     var->dtype = xpu_paddle_dtype(var->code);
     var->type_name = var->code >= 0 ? xpu_paddle_type_name(var->code) : keep(r, behind_dialect(element));
     read_dims(r, json_array_get(data, 1), var);

@@ -116,6 +116,9 @@ xpu_paddle_program *xpu_paddle_read_pir(xpu_arena *arena, const char *text, size
 xpu_dtype xpu_paddle_dtype(int64_t code);
 const char *xpu_paddle_type_name(int64_t code); /* "float32", "lod_tensor", "type 77"'s is "undefined" */
 int xpu_paddle_code_of(const char *name);       /* of "float32"; -1 */
+const char *xpu_paddle_pir_type(int64_t code);  /* "t_f32"; "?" */
+int xpu_paddle_code_of_pir(const char *name);   /* of "t_f32"; -1 */
+int xpu_paddle_code_of_dtype(xpu_dtype dtype);  /* -1: no operator of PaddlePaddle takes it */
 /* "2.6.2" of 2006002, "1.x" of 0. */
 const char *xpu_paddle_version_text(xpu_arena *arena, const xpu_paddle_program *program);
 

@@ -4,47 +4,48 @@
 
 #include "frontend/paddle/program.h"
 
-/* VarType.Type of framework.proto. */
+/* VarType.Type of framework.proto: its name in attributes, PIR's, which may have been another one, and ours. */
 static const struct {
-    const char *name;
+    const char *name, *pir, *pir_before;
     xpu_dtype dtype;
+    int computes; /* PaddlePaddle's operators take it */
 } types[] = {
-    [0] = {"bool", XPU_BOOL},
-    [1] = {"int16", XPU_I16},
-    [2] = {"int32", XPU_I32},
-    [3] = {"int64", XPU_I64},
-    [4] = {"float16", XPU_F16},
-    [5] = {"float32", XPU_F32},
-    [6] = {"float64", XPU_F64},
-    [7] = {"dense_tensor", XPU_DTYPE_NONE},
-    [8] = {"selected_rows", XPU_DTYPE_NONE},
-    [9] = {"feed_minibatch", XPU_DTYPE_NONE},
-    [10] = {"fetch_list", XPU_DTYPE_NONE},
-    [11] = {"step_scopes", XPU_DTYPE_NONE},
-    [12] = {"lod_rank_table", XPU_DTYPE_NONE},
-    [13] = {"dense_tensor_array", XPU_DTYPE_NONE},
-    [14] = {"place_list", XPU_DTYPE_NONE},
-    [15] = {"reader", XPU_DTYPE_NONE},
-    [17] = {"raw", XPU_DTYPE_NONE},
-    [18] = {"tuple", XPU_DTYPE_NONE},
-    [19] = {"size_t", XPU_U64},
-    [20] = {"uint8", XPU_U8},
-    [21] = {"int8", XPU_I8},
-    [22] = {"bfloat16", XPU_BF16},
-    [23] = {"complex64", XPU_DTYPE_NONE},
-    [24] = {"complex128", XPU_DTYPE_NONE},
-    [25] = {"string", XPU_DTYPE_NONE},
-    [26] = {"strings", XPU_DTYPE_NONE},
-    [27] = {"vocab", XPU_DTYPE_NONE},
-    [28] = {"feed_list", XPU_DTYPE_NONE},
-    [29] = {"pstring", XPU_DTYPE_NONE},
-    [30] = {"sparse_coo", XPU_DTYPE_NONE},
-    [31] = {"sparse_csr", XPU_DTYPE_NONE},
-    [32] = {"float8_e4m3fn", XPU_DTYPE_NONE},
-    [33] = {"float8_e5m2", XPU_DTYPE_NONE},
-    [36] = {"uint16", XPU_U16},
-    [37] = {"uint32", XPU_U32},
-    [38] = {"uint64", XPU_U64},
+    [0] = {"bool", "t_bool", NULL, XPU_BOOL, 1},
+    [1] = {"int16", "t_i16", NULL, XPU_I16, 1},
+    [2] = {"int32", "t_i32", NULL, XPU_I32, 1},
+    [3] = {"int64", "t_i64", "t_index", XPU_I64, 1},
+    [4] = {"float16", "t_f16", NULL, XPU_F16, 1},
+    [5] = {"float32", "t_f32", NULL, XPU_F32, 1},
+    [6] = {"float64", "t_f64", NULL, XPU_F64, 1},
+    [7] = {"dense_tensor", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [8] = {"selected_rows", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [9] = {"feed_minibatch", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [10] = {"fetch_list", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [11] = {"step_scopes", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [12] = {"lod_rank_table", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [13] = {"dense_tensor_array", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [14] = {"place_list", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [15] = {"reader", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [17] = {"raw", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [18] = {"tuple", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [19] = {"size_t", NULL, NULL, XPU_U64, 0},
+    [20] = {"uint8", "t_ui8", NULL, XPU_U8, 1},
+    [21] = {"int8", "t_i8", NULL, XPU_I8, 1},
+    [22] = {"bfloat16", "t_bf16", NULL, XPU_BF16, 1},
+    [23] = {"complex64", "t_c64", NULL, XPU_DTYPE_NONE, 0},
+    [24] = {"complex128", "t_c128", NULL, XPU_DTYPE_NONE, 0},
+    [25] = {"string", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [26] = {"strings", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [27] = {"vocab", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [28] = {"feed_list", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [29] = {"pstring", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [30] = {"sparse_coo", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [31] = {"sparse_csr", NULL, NULL, XPU_DTYPE_NONE, 0},
+    [32] = {"float8_e4m3fn", "t_f8_e4m3fn", "t_f8e4m3", XPU_DTYPE_NONE, 0},
+    [33] = {"float8_e5m2", "t_f8_e5m2", "t_f8e5m2", XPU_DTYPE_NONE, 0},
+    [36] = {"uint16", "t_ui16", NULL, XPU_U16, 0},
+    [37] = {"uint32", "t_ui32", NULL, XPU_U32, 0},
+    [38] = {"uint64", "t_ui64", NULL, XPU_U64, 0},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -59,6 +60,25 @@ const char *xpu_paddle_type_name(int64_t code) {
 int xpu_paddle_code_of(const char *name) {
     for (int code = 0; code < TYPES; code++) {
         if (types[code].name && strcmp(types[code].name, name) == 0) return code;
+    }
+    return -1;
+}
+
+const char *xpu_paddle_pir_type(int64_t code) {
+    return code >= 0 && code < TYPES && types[code].pir ? types[code].pir : "?";
+}
+
+int xpu_paddle_code_of_pir(const char *name) {
+    for (int code = 0; code < TYPES; code++) {
+        if (types[code].pir && strcmp(types[code].pir, name) == 0) return code;
+        if (types[code].pir_before && strcmp(types[code].pir_before, name) == 0) return code;
+    }
+    return -1;
+}
+
+int xpu_paddle_code_of_dtype(xpu_dtype dtype) {
+    for (int code = 0; code < TYPES; code++) {
+        if (types[code].computes && types[code].dtype == dtype) return code;
     }
     return -1;
 }
