@@ -150,7 +150,7 @@ static int counts_uneven_pads(pw *w, const int64_t *pads, int spatial) {
 static const char *padded(pw *w, const char *x, pw_type *image, const int64_t *pads, int spatial) {
     int64_t both[8] = {0};
     for (int i = 0; i < spatial; i++) {
-        const int axis = 4 - spatial + i;
+        const int64_t axis = 4 - spatial + i;
         both[2 * axis] = pads[i];
         both[2 * axis + 1] = pads[spatial + i];
         image->dims[axis] = xpu_dim_add_const(&w->graph->dims, image->dims[axis], pads[i] + pads[spatial + i]);

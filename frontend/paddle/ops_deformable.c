@@ -151,7 +151,8 @@ xpu_value xpu_paddle_convert_correlation(xpu_paddle_node *node) {
         return xpu_paddle_refuse(node, "the form is not supported", "kernel_size 1 in known images is");
     const int64_t pads[] = {0, 0, pad, pad, 0, 0, pad, pad}, window[] = {kernel, kernel}, steps[] = {step, step};
     for (int k = 0; k < 2; k++) {
-        c.images[k] = fe_pad(b, c.images[k], &(fe_padding){.mode = "constant", .pads = {pads, 2 * IMAGE}});
+        c.images[k] =
+            fe_pad(b, c.images[k], &(fe_padding){.mode = "constant", .pads = {pads, sizeof pads / sizeof *pads}});
         if (!c.images[k].id) return failed;
     }
     xpu_value *all = XPU_NEW_ARRAY(b->scratch, xpu_value, (size_t)(ways * ways));

@@ -118,7 +118,7 @@ static int measure(xpu_tool *tool, const char *path, uint64_t bytes, sums *total
     total->fit += fit;
     total->first += first;
     total->minimise += minimise;
-    total->solved += fits;
+    total->solved += fits ? 1u : 0u;
     total->optimal += peak == proved;
     total->invalid |= !valid;
     total->count++;

@@ -118,7 +118,7 @@ static xpu_status widen_operands(xpu_codegen *cg, xpu_node conv, const whole_pha
 /* The outer node puts the phases of both side by side. */
 static void join_phases(xpu_graph *graph, const whole_phases *inner, const whole_phases *outer) {
     int64_t strides[SPATIAL], phases[XPU_PHASE_ENTRIES];
-    for (int i = 0; i < SPATIAL; i++) {
+    for (size_t i = 0; i < SPATIAL; i++) {
         strides[i] = inner->stride[i] * outer->stride[i];
         phases[2 * i] = 0;
         phases[2 * i + 1] = strides[i];

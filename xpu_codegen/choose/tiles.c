@@ -60,7 +60,8 @@ static problem make_problem(xpu_codegen *cg, const xpu_conv_shape *s, int has_br
                  .gm_rate = cg->chip.gm_rate < LINE_BYTES ? cg->chip.gm_rate : LINE_BYTES,
                  .chip = &cg->chip};
     p.x_pixels = (double)xpu_bounded(cg, s->in_h) * xpu_bounded(cg, s->in_w);
-    p.x_pitch = (double)shape.in_c * p.input_bytes * (double)(s->stride[1] / loaded.stride[1]);
+    const int64_t stride = s->stride[1] / loaded.stride[1]; /* of the pixels that are loaded */
+    p.x_pitch = (double)shape.in_c * p.input_bytes * (double)stride;
     for (int32_t i = 0; i < xpu_tiling_column_tiles(p.shape.out_c, p.columns); i++) {
         int32_t begin, end;
         xpu_tiling_channels(p.shape.out_c, p.shape.in_c, p.shape.groups, p.columns, i, &begin, &end);
