@@ -42,8 +42,8 @@ static void make_state(xpu_memplan_exact *x) {
 }
 
 xpu_memplan_exact *xpu_memplan_exact_new(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
-                                         uint64_t start) {
-    xpu_memplan_exact *x = xpu_memplan_exact_prepare(arena, items, count, start);
+                                         uint64_t start, uint64_t end) {
+    xpu_memplan_exact *x = xpu_memplan_exact_prepare(arena, items, count, start, end);
     if (x) make_state(x);
     return x;
 }
@@ -285,8 +285,8 @@ static xpu_memplan_verdict try_order(xpu_memplan_exact *x, uint32_t order, uint6
 static void give_offsets(const xpu_memplan_exact *x, uint64_t *offset) {
     for (uint32_t i = 0; i < x->all; i++) {
         const xpu_memplan_item *item = &x->items[i];
-        uint64_t lowest = xpu_memplan_align((uint64_t)x->start, item->alignment);
-        offset[i] = item->pinned ? item->offset : lowest <= (uint64_t)x->end ? lowest : (uint64_t)x->start;
+        uint64_t empty = xpu_memplan_empty_place((uint64_t)x->start, x->level_end, item->alignment);
+        offset[i] = item->pinned ? item->offset : empty;
     }
     for (uint32_t i = 0; i < x->count; i++) offset[x->id[i]] = (uint64_t)x->place[i];
 }

@@ -18,9 +18,10 @@ typedef enum { XPU_MEMPLAN_FITS, XPU_MEMPLAN_NEVER_FITS, XPU_MEMPLAN_GAVE_UP } x
 
 typedef struct xpu_memplan_exact xpu_memplan_exact;
 
-/* Prepares a search over items that live at some time, at most XPU_MEMPLAN_EXACT_MOST. NULL: too many, or none. */
+/* Prepares a search over items that live at some time, at most XPU_MEMPLAN_EXACT_MOST, in a level from `start` to
+ * `end`. NULL: too many, or none. */
 xpu_memplan_exact *xpu_memplan_exact_new(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
-                                         uint64_t start);
+                                         uint64_t start, uint64_t end);
 
 /* Looks for offsets below `end`, in about `budget` comparisons, which it adds to *steps. XPU_MEMPLAN_FITS: offset[i] of
  * every item. XPU_MEMPLAN_NEVER_FITS: there are none. */
@@ -62,9 +63,10 @@ struct xpu_memplan_exact {
     uint32_t all;                  /* items of the caller */
     uint32_t count, sections;      /* items that are placed, numbered anew */
     uint32_t *id;                  /* per item: its number with the caller */
-    xpu_memplan_height start, end; /* of the level */
-    uint64_t pinned_end;           /* no peak is lower than where the highest pinned item ends */
-    xpu_memplan_height unit;       /* divides every offset */
+    xpu_memplan_height start, end; /* `end`: of the peak that is tried */
+    uint64_t level_end;
+    uint64_t pinned_end;     /* no peak is lower than where the highest pinned item ends */
+    xpu_memplan_height unit; /* divides every offset */
     xpu_memplan_height *size, *alignment;
     uint32_t *from, *to;       /* sections */
     uint32_t *meet_at, *meets; /* whose lives meet: meets[meet_at[i]] to meets[meet_at[i + 1] - 1] */
@@ -114,7 +116,7 @@ static inline xpu_memplan_reasons *xpu_memplan_why(const xpu_memplan_exact *x, u
 
 /* exact_order.c: the search without its state, or NULL. */
 xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
-                                             uint64_t start);
+                                             uint64_t start, uint64_t end);
 enum { XPU_MEMPLAN_EXACT_ORDERS = 6 };
 void xpu_memplan_exact_order(xpu_memplan_exact *x, uint32_t order);
 

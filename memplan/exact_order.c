@@ -196,18 +196,19 @@ static uint64_t find_unit(const xpu_memplan_exact *x) {
 }
 
 xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
-                                             uint64_t start) {
+                                             uint64_t start, uint64_t end) {
     uint32_t placed = 0;
     for (uint32_t i = 0; i < count; i++) placed += items[i].bytes && !items[i].pinned;
     if (placed == 0 || placed > XPU_MEMPLAN_EXACT_MOST || count > 2 * XPU_MEMPLAN_EXACT_MOST) return NULL;
     xpu_memplan_exact *x = XPU_NEW(arena, xpu_memplan_exact);
-    *x = (xpu_memplan_exact){.arena = arena, .items = items, .all = count, .start = (xpu_memplan_height)start};
+    *x = (xpu_memplan_exact){
+        .arena = arena, .items = items, .all = count, .start = (xpu_memplan_height)start, .level_end = end};
     x->id = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->size = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
     x->alignment = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t end = items[i].offset + items[i].bytes;
-        if (items[i].pinned && items[i].bytes && end > x->pinned_end) x->pinned_end = end;
+        uint64_t pin_end = items[i].offset + items[i].bytes;
+        if (items[i].pinned && items[i].bytes && pin_end > x->pinned_end) x->pinned_end = pin_end;
         if (!items[i].bytes || items[i].pinned) continue;
         x->id[x->count] = i;
         x->size[x->count] = (xpu_memplan_height)items[i].bytes;

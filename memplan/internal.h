@@ -12,6 +12,13 @@ static inline uint64_t xpu_memplan_align(uint64_t offset, uint64_t alignment) {
     return (offset + alignment - 1) & ~(alignment - 1);
 }
 
+/* Where a buffer of no bytes stands: the lowest aligned offset. None from `start` to `end`: among the reserved bytes.
+ */
+static inline uint64_t xpu_memplan_empty_place(uint64_t start, uint64_t end, uint64_t alignment) {
+    uint64_t lowest = xpu_memplan_align(start, alignment);
+    return lowest <= end ? lowest : 0;
+}
+
 static inline uint64_t xpu_memplan_alignment(uint32_t alignment) {
     return alignment ? alignment : 1;
 }

@@ -122,8 +122,7 @@ static int arrange(packer *p, const uint32_t *order, int best_fit, const score *
         if (item->pinned) {
             offset = item->offset;
         } else if (item->bytes == 0) {
-            offset = xpu_memplan_align(p->start, item->alignment);
-            offset = offset <= p->end ? offset : p->start;
+            offset = xpu_memplan_empty_place(p->start, p->end, item->alignment);
         } else if (bottom && p->whole[order[i]]) {
             offset = xpu_memplan_align(floor, item->alignment);
         } else {
@@ -305,7 +304,7 @@ static void search_exactly(xpu_arena *arena, packer *p, uint64_t budget) {
     int valid = p->best.overflow == 0 && p->best.lost == 0;
     if (budget < p->count || is_perfect(p) || xpu_stopped(arena) || p->lower_bound > p->end - p->start) return;
     xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "exact search");
-    xpu_memplan_exact *exact = xpu_memplan_exact_new(work, p->items, p->count, p->start);
+    xpu_memplan_exact *exact = xpu_memplan_exact_new(work, p->items, p->count, p->start, p->end);
     uint64_t *offset = XPU_NEW_ARRAY(work, uint64_t, p->count), steps = 0;
     if (exact && !valid) {
         uint64_t most = p->best.overflow ? EXACT_PATIENCE * budget : budget;

@@ -7,7 +7,7 @@
 #include "tests/unit/oom.h"
 #include "tests/unit/unit.h"
 
-enum { ITEMS = 7, START = 3 };
+enum { ITEMS = 7, START = 3, LEVEL_END = 300 };
 
 static uint64_t random_state;
 
@@ -54,6 +54,7 @@ static uint64_t make_items(uint64_t seed, xpu_memplan_item *items) {
         items[i] = (xpu_memplan_item){.bytes = random_below(9), .first = random_below(8), .forced = 1};
         items[i].alignment = 1u << (random_below(3) ? 0 : random_below(4));
         items[i].last = items[i].first + random_below(5);
+        if (!items[i].bytes) items[i].alignment = 1u << random_below(10); /* above the peak, or above the level */
         if (i > 0 && random_below(5) == 0) items[i] = items[i - 1];
     }
     if (random_below(3) == 0) {
@@ -73,8 +74,9 @@ static int is_valid(xpu_memplan_item *items, const uint64_t *offset, uint64_t en
     for (uint32_t i = 0; i < ITEMS; i++) {
         if (items[i].pinned && offset[i] != items[i].offset) return 0;
         items[i].offset = offset[i];
-        if (!items[i].bytes || items[i].pinned) continue;
-        if (offset[i] < START || offset[i] + items[i].bytes > end || offset[i] % items[i].alignment) return 0;
+        if (items[i].pinned) continue;
+        if (offset[i] % items[i].alignment || offset[i] + items[i].bytes > LEVEL_END) return 0;
+        if (items[i].bytes && (offset[i] < START || offset[i] + items[i].bytes > end)) return 0;
     }
     for (uint32_t i = 0; i < ITEMS; i++) {
         for (uint32_t k = 0; k < i; k++) {
@@ -91,7 +93,7 @@ static xpu_status one(xpu_arena *arena, uint64_t seed) {
     uint64_t best = make_items(seed, items), steps = 0, offset[ITEMS], peak = 1000;
     uint32_t worst;
     uint64_t load = xpu_memplan_load(arena, items, ITEMS, START, &worst);
-    xpu_memplan_exact *exact = xpu_memplan_exact_new(arena, items, ITEMS, START);
+    xpu_memplan_exact *exact = xpu_memplan_exact_new(arena, items, ITEMS, START, LEVEL_END);
     if (!exact) return XPU_OK;
     uint64_t proved = xpu_memplan_exact_minimise(exact, load, 10000000, &steps, &peak, offset);
     if (peak != best || proved != best)

@@ -90,7 +90,7 @@ static int measure(xpu_tool *tool, const char *path, uint64_t bytes, sums *total
     if (!capacity) capacity = load;
     uint64_t *offset = XPU_NEW_ARRAY(tool->arena, uint64_t, n + 1), steps = 0, nothing;
     double start = xpu_seconds();
-    xpu_memplan_exact *exact = xpu_memplan_exact_new(tool->arena, items, n, 0);
+    xpu_memplan_exact *exact = xpu_memplan_exact_new(tool->arena, items, n, 0, UINT64_MAX);
     xpu_memplan_verdict verdict =
         exact ? xpu_memplan_exact_fit(exact, capacity, FIT_BUDGET, &steps, offset) : XPU_MEMPLAN_GAVE_UP;
     double fit = xpu_seconds() - start;
