@@ -49,6 +49,25 @@ xpu_model_host *host_of(unsigned long long host) {
     return reinterpret_cast<xpu_model_host *>(static_cast<uintptr_t>(host));
 }
 
+// Makes a model's context the thread's: Verilated's destructors use that one, not the model's. Afterwards the thread has
+// one that is there for ever, as a model that another thread frees would leave it with one that is gone.
+class Entered {
+  public:
+    explicit Entered(xpu_model *model) {
+        lasting();
+        Verilated::threadContextp(&model->context);
+    }
+    ~Entered() { Verilated::threadContextp(lasting()); }
+    Entered(const Entered &) = delete;
+    Entered &operator=(const Entered &) = delete;
+
+  private:
+    static VerilatedContext *lasting() {
+        static auto *const context = new VerilatedContext;
+        return context;
+    }
+};
+
 uint8_t *line_at(const xpu_model_host *host, unsigned int address) {
     return host->gm + ((address - 0x80000000u) & ~63u);
 }
@@ -218,6 +237,7 @@ xpu_model_info xpu_model_about(void) {
 xpu_model *xpu_model_new(xpu_model_host *host, const xpu_model_times *times) {
     auto *model = new (std::nothrow) xpu_model;
     if (!model) return nullptr;
+    const Entered entered(model);
 #ifdef XPU_WAVE
     model->context.traceEverOn(true);
 #endif
@@ -259,12 +279,15 @@ void xpu_model_wave_close(xpu_model *model) {
 }
 
 void xpu_model_free(xpu_model *model) {
-    if (model) xpu_model_wave_close(model);
-    if (model) model->chip.final();
+    if (!model) return;
+    const Entered entered(model);
+    xpu_model_wave_close(model);
+    model->chip.final();
     delete model;
 }
 
 void xpu_model_start(xpu_model *model, uint32_t entry, uint32_t seed) {
+    const Entered entered(model);
     Vxpu_chip &chip = model->chip;
     chip.rst = 1;
     chip.start = 0;
@@ -312,12 +335,14 @@ static xpu_model_reason run(xpu_model *model, uint64_t limit, int skip) {
 }
 
 xpu_model_reason xpu_model_run(xpu_model *model, uint64_t limit, int skip) {
+    const Entered entered(model);
     const xpu_model_reason reason = run(model, limit, skip);
     model->settle();
     return reason;
 }
 
 void xpu_model_answer(xpu_model *model) {
+    const Entered entered(model);
     model->chip.host_answer = 1;
     model->chip.eval();
 }

@@ -227,6 +227,31 @@ class Sessions(Shared):
         for run in runs:
             self.assertEqual(run.output.tolist(), once.output.tolist())
 
+    def test_two_models(self):
+        """Two chips of one thread are given back in any order and by any thread. A process of its own: it may hang."""
+        work = """if True:
+            import sys, threading, xpu
+            program = xpu.load(sys.argv[1])
+            value = xpu.Tensor(bytes(1024), "float32", (1, 1, 16, 16))
+            for order in ((0, 1), (1, 0)):
+                for in_thread in (False, True):
+                    sessions = [program.session("rtl") for _ in range(2)]
+                    wanted = [s.run(value).output.tolist() for s in sessions]
+                    for i in order:
+                        if in_thread:
+                            thread = threading.Thread(target=sessions[i].close)
+                            thread.start()
+                            thread.join()
+                        else:
+                            sessions[i].close()
+                    print(wanted[0] == wanted[1] == program.run(value).output.tolist())
+            """
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "digits.xpu")
+            xpu.compile(DIGITS, chip="nano", shapes={"x": (1, 1, 16, 16)}).save(path)
+            done = subprocess.run([sys.executable, "-c", work, path], stdout=subprocess.PIPE, timeout=120)
+        self.assertEqual((done.returncode, done.stdout), (0, b"True\n" * 4))
+
     def test_threads(self):
         wanted = [self.digits.run(images(1, i), device="func").output.tolist() for i in range(8)]
         bad = []
