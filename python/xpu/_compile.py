@@ -70,7 +70,7 @@ def _options(given: Dict[str, Any], rules: _Rules) -> native.CompileOptions:
     o.precision_rules = rules.file("precision", given.get("precision_rules"))
     o.memory_rules = rules.file("memory", given.get("memory_rules"))
     o.check_passes, o.no_fuse, o.strip = (int(given.get(n, False)) for n in ("check_passes", "no_fuse", "strip"))
-    o.clang_seconds = given.get("clang_seconds", 0)
+    o.clang_seconds = native.number("clang_seconds", given.get("clang_seconds", 0), 32)
     return o
 
 
@@ -102,7 +102,7 @@ def _compile(model: Any, name: Optional[str], given: Dict[str, Any]) -> Tuple[Di
         taken, notes = _call(native.xpuc.xpuc_compile_memory, (content, len(content), native.encode(name)), given)
         return taken, notes, name
     taken, notes = _call(native.xpuc.xpuc_compile_file, (native.encode(os.fspath(model)),), given)
-    return taken, notes, os.path.basename(os.fspath(model))
+    return taken, notes, os.path.basename(os.path.abspath(os.fsdecode(model)))
 
 
 def compile(model: Any, *, precision: str = "auto", chip: Path = "standard", shapes: Listed = None,
@@ -132,14 +132,24 @@ def compile(model: Any, *, precision: str = "auto", chip: Path = "standard", sha
                    made={"notes": notes, "summary": taken["summary"], "log": taken["log"], "explanation": explanation})
 
 
+def _check_options(function: str, given: Dict[str, Any], *more: str) -> None:
+    known = set(compile.__kwdefaults__ or ()) - {"explain", "name"} | set(more)
+    for name in given:
+        if name not in known:
+            raise TypeError("%s() got an unexpected keyword argument '%s': its options are %s" %
+                            (function, name, ", ".join(sorted(known))))
+
+
 def explain(model: Any, *, name: Optional[str] = None, **options: Any) -> Any:
     """Where each node of a model runs and why; no C is compiled, no clang needed. Options as for `compile`."""
+    _check_options("explain", options, "sort")
     taken, _, _ = _compile(model, name, dict(options, explain="json", emit="ir"))
     return json.loads(taken["explanation"])
 
 
 def describe(path: Path, **options: Any) -> Dict[str, Any]:
-    """What is in a model's or a program's file: format, inputs, outputs, operators, sizes."""
+    """What is in a model's or a program's file: format, inputs, outputs, operators, sizes. Options as for `compile`."""
+    _check_options("describe", options)
     if os.path.isfile(path):
         with open(path, "rb") as file:
             if file.read(4) == b"\x7fELF":

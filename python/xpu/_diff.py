@@ -50,7 +50,7 @@ def _place(side: Any, path: str) -> str:
         return os.fspath(side)
     with zipfile.ZipFile(path, "w") as file:
         for name, value in side.items():
-            file.writestr(name + ".npy", npy_bytes(value))
+            file.writestr(name + ".npy", npy_bytes(value, name))
     return path
 
 

@@ -133,7 +133,17 @@ version: str = xpuc.xpuc_version().decode()
 
 def encode(text: Any) -> bytes:
     """A path or a text as the libraries take it."""
-    return os.fsencode(text) if isinstance(text, (str, bytes, os.PathLike)) else os.fsencode(str(text))
+    encoded = os.fsencode(text) if isinstance(text, (str, bytes, os.PathLike)) else os.fsencode(str(text))
+    if b"\0" in encoded:
+        raise ValueError("there is a null character in %r" % (text,))
+    return encoded
+
+
+def number(name: str, value: int, bits: int) -> int:
+    """A number that fits an unsigned one of the libraries."""
+    if not 0 <= value < 2**bits:
+        raise ValueError("%s is %d: it has to be from 0 to %d" % (name, value, 2**bits - 1))
+    return value
 
 
 def decode(text: Optional[bytes]) -> str:

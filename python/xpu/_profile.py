@@ -45,6 +45,8 @@ class Profile(Dict[str, Any]):
         return rows
 
     def __str__(self) -> str:
+        if self["device"] is None:
+            return "there are no statistics: run without stats=False"
         if not self["layers"]:
             return "%s has no time: run on rtl" % self["device"]
         rows, right = self._rows(), (0, 4, 5)

@@ -100,8 +100,9 @@ class Program:
             no_skip: bool = False) -> Result:
         """Runs once.
 
-        inputs: a dictionary by name, a tuple in the program's order, or the only input. Each is a NumPy array, an
-        object with the buffer protocol, an xpu.Tensor, or (nested) lists, whose numbers get the input's type.
+        inputs: a dictionary by name, a tuple (or a list of arrays) in the program's order, or the only input. Each is a
+        NumPy array, an object with the buffer protocol, an xpu.Tensor, or (nested) lists, whose numbers get the input's
+        type.
         device: "rtl" (the Verilated chip), "func" (the same chip in C, without time) or "ref" (the host).
         dump: True, or a folder: the result has every layer's tensors; dump_filter: of these layers (a glob);
         dump_iterations: in loops, of these iterations.

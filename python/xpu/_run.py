@@ -11,7 +11,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Union
 
 from . import _native as native
 from ._results import Dump, Result
-from ._tensor import of_raw, to_raw
+from ._tensor import is_array, of_raw, to_raw
 
 DEVICES = ("rtl", "func", "ref")
 
@@ -68,7 +68,7 @@ class Wanted(NamedTuple):
 def raw_inputs(inputs: Any, infos: List[TensorInfo]) -> Tuple[Any, int, List[Any]]:
     """Inputs by name, by position, or the only one; and what has to be kept during the run."""
     if not isinstance(inputs, Mapping):
-        several = isinstance(inputs, tuple) and len(infos) > 1
+        several = isinstance(inputs, tuple) or (isinstance(inputs, list) and bool(inputs) and is_array(inputs[0]))
         names = [info.name for info in infos]
         values = list(inputs) if several else [] if inputs is None else [inputs]
         if len(values) > len(names):
@@ -83,6 +83,8 @@ def raw_inputs(inputs: Any, infos: List[TensorInfo]) -> Tuple[Any, int, List[Any
 def run(call: Callable[..., int], handle: Any, device: Device, infos: List[TensorInfo], output_count: int,
         inputs: Any, wanted: Wanted) -> Result:
     """Runs xpurt_run or xpurt_session_run."""
+    native.number("max_cycles", wanted.max_cycles, 64)
+    native.number("seed", wanted.seed, 32)
     raw, count, keep = raw_inputs(inputs, infos)
     outputs = (native.RawTensor * max(output_count, 1))()
     has_time = device.name == "rtl"

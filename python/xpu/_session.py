@@ -44,7 +44,11 @@ class Session:
             iterations: Optional[str] = None, max_cycles: int = 0, seed: int = 0,
             trace: Optional[Union[str, "os.PathLike[str]"]] = None,
             progress: Optional[Callable[[int, int, str], Any]] = None) -> Result:
-        """Runs once. Inputs that are states may be left out. The arguments are those of `Program.run`."""
+        """Runs once. Inputs that are states may be left out. The arguments are those of `Program.run`; there is no
+        max_cycles on rtl, where a limit is the chip's for all its runs."""
+        if max_cycles and self.device == "rtl":
+            raise ValueError("a run of a session on rtl takes no max_cycles: Program.run does, or a progress function "
+                             "that raises an exception")
         with self._lock:
             handle = self._handle  # it lives on if another thread closes the session meanwhile
         if handle is None:

@@ -171,6 +171,20 @@ def _of_lists(value: Any, dtype: str) -> Tensor:
         raise ValueError("these are no elements of %s: %s" % (dtype, error)) from None
 
 
+def is_array(value: Any) -> bool:
+    """Whether it is a tensor as it is, neither a number nor a list of numbers."""
+    if isinstance(value, (list, tuple, int, float)):
+        return False
+    if isinstance(value, Tensor):
+        return True
+    if hasattr(value, "shape"):
+        return len(value.shape) > 0
+    try:
+        return memoryview(value).ndim > 0
+    except TypeError:
+        return False
+
+
 def to_raw(name: str, value: Any, wanted: Optional[str]) -> Tuple[RawTensor, Any]:
     """An input for the libraries, and what has to be kept until the call is over. wanted: the type of plain numbers."""
     raw = RawTensor(name=encode(name))
@@ -248,10 +262,12 @@ def read_npy(path: str) -> Array:
         return npy_of(file.read())
 
 
-def npy_bytes(value: Any) -> bytes:
+def npy_bytes(value: Any, name: str = "") -> bytes:
     """The content of a .npy file with this tensor."""
-    raw, keep = to_raw("", value, None)
+    raw, keep = to_raw(name, value, None)
     shape, dtype = raw.dims[:raw.rank], raw.dtype.decode()
+    if dtype not in _TYPES:
+        raise TypeError("tensor '%s': elements of %s are no tensor's: %s" % (name, dtype, ", ".join(_TYPES)))
     size = _count(shape) * _TYPES[dtype][0]
     header = "{'descr': %r, 'fortran_order': False, 'shape': (%s), }" % (_TYPES[dtype][2],
                                                                         "".join("%d, " % d for d in shape))

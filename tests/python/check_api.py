@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -92,6 +93,14 @@ class Compiling(Shared):
         self.assertEqual(xpu.explain(DIGITS)["target"], "xpu-sim")
         self.assertEqual(xpu.describe(DIGITS)["operators"][0]["op"], "Conv")
 
+    def test_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            net = os.path.join(folder, "net", "")
+            os.mkdir(net)
+            shutil.copy("tests/paddle/linear.pdmodel", net + "inference.pdmodel")
+            shutil.copy("tests/paddle/linear.pdiparams", net + "inference.pdiparams")
+            self.assertEqual(xpu.compile(net).name, "net.xpu")
+
     def test_notes(self):
         rules = [note.rule for note in xpu.compile(DIGITS).notes]
         self.assertIn("shape-open", rules)
@@ -133,6 +142,7 @@ class Running(Shared):
         self.assertEqual(len(str(profile).splitlines()), 11)
         root = xml.etree.ElementTree.fromstring(profile._repr_svg_())
         self.assertTrue(root.tag.endswith("svg"))
+        self.assertIn("stats=False", str(self.mnist.run(self.nine, device="func", stats=False).profile))
         self.assertIn("on rtl", str(self.mnist.run(self.nine, device="func").profile))
 
     def test_inputs(self):
@@ -156,7 +166,18 @@ class Running(Shared):
 
         result = program.run(tuple(map(zeros, program.inputs)), device="ref")
         self.assertEqual(list(result.outputs), [o.name for o in program.outputs])
+        again = program.run(list(map(zeros, program.inputs)), device="ref")
+        self.assertEqual(again.output.tolist(), result.output.tolist())
         self.assertRaises(ValueError, lambda: program.run(tuple(map(zeros, program.inputs * 2)), device="ref"))
+
+    def test_tuple_of_one(self):
+        wanted = self.digits.run(images(1), device="func").output.tolist()
+        flat = memoryview(images(1).data)
+        for inputs in ((images(1),), [images(1)], (images(1).tolist(),), [flat.cast("f", (1, 1, 16, 16))]):
+            self.assertEqual(self.digits.run(inputs, device="func").output.tolist(), wanted)
+        for inputs in ((images(1), images(1)), [images(1), images(1)]):
+            with self.assertRaisesRegex(ValueError, "2 inputs are given, the program has 1"):
+                self.digits.run(inputs, device="func")
 
     def test_dump(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -226,6 +247,15 @@ class Sessions(Shared):
         once = self.digits.run(images(1))
         for run in runs:
             self.assertEqual(run.output.tolist(), once.output.tolist())
+
+    def test_limit(self):
+        with self.digits.session("rtl") as session:
+            with self.assertRaisesRegex(ValueError, "max_cycles"):
+                session.run(images(1), max_cycles=10)
+            self.assertGreater(session.run(images(1)).cycles, 10)
+        with self.digits.session("func") as session:
+            self.assertRaises(xpu.DeviceTimeout, lambda: session.run(images(1), max_cycles=10))
+            self.assertGreater(session.run(images(1)).instructions, 10)
 
     def test_two_models(self):
         """Two chips of one thread are given back in any order and by any thread. A process of its own: it may hang."""
@@ -396,6 +426,21 @@ class Errors(Shared):
                      lambda: self.mnist.run(self.nine, device="func", lockstep=True)):
             self.assertRaises(ValueError, call)
         self.assertRaises(TypeError, lambda: self.mnist.run(object()) if numpy is None else xpu.compile(object()))
+
+    def test_refused(self):
+        for call in (xpu.explain, xpu.describe):
+            with self.assertRaisesRegex(TypeError, "'precison'"):
+                call(DIGITS, precison="int16")
+        for call in (lambda: xpu.load(MNIST + "\0x"), lambda: xpu.compile(MNIST + "\0x"),
+                     lambda: xpu.describe(MNIST + "\0x"), lambda: self.mnist.run({"Input3\0x": self.nine})):
+            self.assertRaisesRegex(ValueError, "null character", call)
+        for call in (lambda: self.mnist.run(self.nine, max_cycles=-1), lambda: self.mnist.run(self.nine, seed=1 << 32),
+                     lambda: xpu.compile(MNIST, clang_seconds=-1)):
+            self.assertRaisesRegex(ValueError, "has to be from 0", call)
+        if numpy is not None:
+            for value in (numpy.zeros(2, complex), numpy.array(["a"])):
+                with self.assertRaisesRegex(TypeError, "tensor 'a'"):
+                    xpu.diff({"a": value}, {"a": value})
 
     def test_fault(self):
         with open(MNIST, "rb") as file:
