@@ -6,6 +6,7 @@
 #include "memplan/internal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { MAX_REPORTED = 20, MAX_PLACES = 4096 };
 
@@ -128,17 +129,20 @@ static uint32_t power_of_two_above(uint32_t count) {
 xpu_memplan_window xpu_memplan_window_of(const xpu_memplan_problem *problem, const xpu_memplan_choice *choice,
                                          uint64_t alignment) {
     xpu_memplan_window window = {alignment, 1, alignment};
-    uint32_t banks = 1, avoided = 0;
+    uint32_t banks = 1, avoided = 0, kinds = 0; /* bit 0: offsets that are forbidden, bit 1: banks */
+    for (const xpu_memplan_place_rule *p = choice->places; p; p = p->next) {
+        const xpu_memplan_rule *rule = &problem->rules[p->rule];
+        if (rule->strength == XPU_MEMPLAN_NEVER) kinds |= rule->has_offset ? 1u : 2u;
+    }
     for (const xpu_memplan_place_rule *p = choice->places; p; p = p->next) {
         const xpu_memplan_rule *rule = &problem->rules[p->rule];
         const xpu_memplan_level *level = &problem->levels[rule->level];
         uint64_t own = xpu_memplan_alignment(level->alignment);
         if (own > window.step) window.step = own;
         if (rule->has_bank && level->bank_bytes > window.step) window.step = level->bank_bytes;
-        if (rule->strength == XPU_MEMPLAN_NEVER)
-            avoided++;
-        else if (rule->has_bank && level->banks > banks)
-            banks = level->banks;
+        avoided += rule->strength == XPU_MEMPLAN_NEVER;
+        if (rule->strength == XPU_MEMPLAN_NEVER && kinds != 3) continue;
+        if (rule->has_bank && level->banks > banks) banks = level->banks;
     }
     uint32_t more = power_of_two_above(avoided);
     window.count = banks * (more > MAX_PLACES / banks ? MAX_PLACES / banks : more);
@@ -169,11 +173,16 @@ uint64_t xpu_memplan_shift(const xpu_memplan_problem *problem, const xpu_memplan
 
 /* ---- what cannot be ---- */
 
+static int compare_rules(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
 static xpu_status complain(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t buffer, const uint32_t *rules,
                            uint32_t count, const char *why, xpu_diags *diags) {
-    uint32_t set[2] = {rules[0], count > 1 ? rules[1] : 0};
-    if (count > 1 && set[0] > set[1]) set[0] = rules[1], set[1] = rules[0];
-    if (count > 1 && set[0] == set[1]) count = 1;
+    uint32_t *set = xpu_copy(arena, rules, count * sizeof *set);
+    qsort(set, count, sizeof *set, compare_rules);
+    if (count == 2 && set[0] == set[1]) count = 1;
     const char *text = xpu_memplan_rules_text(arena, problem, set, count);
     return xpu_error(diags, XPU_EUSAGE, xpu_memplan_rules_file(problem), "plan-rules",
                      xpu_memplan_quote(arena, problem, buffer),
@@ -202,7 +211,13 @@ static int check_buffer(xpu_arena *arena, const xpu_memplan_problem *problem, co
                         uint32_t index, xpu_diags *diags) {
     for (const xpu_memplan_place_rule *p = choice->places; p; p = p->next) {
         const xpu_memplan_rule *rule = &problem->rules[p->rule];
-        if (rule->strength != XPU_MEMPLAN_MUST) continue;
+        if (rule->strength == XPU_MEMPLAN_PREFER) continue;
+        if (rule->strength == XPU_MEMPLAN_NEVER) {
+            const xpu_memplan_buffer *buffer = &problem->buffers[index];
+            if (buffer->pinned && buffer->levels[0] == rule->level && is_at(problem, rule, buffer->pinned_offset))
+                return complain(arena, problem, index, &p->rule, 1, "it is pinned there", diags) != XPU_OK;
+            continue;
+        }
         const char *why = rule->has_offset ? why_not_there(arena, problem, index, rule) : NULL;
         if (!why && rule->has_offset && !is_at(problem, rule, rule->offset)) why = "this offset is in another bank";
         if (!why && !rule->has_offset && problem->buffers[index].pinned &&
@@ -219,19 +234,85 @@ static int check_buffer(xpu_arena *arena, const xpu_memplan_problem *problem, co
     return 0;
 }
 
-/* Whether no place of a level suits the rules about banks: the buffer's alignment skips the banks that do. */
-static int skips_banks(const xpu_memplan_problem *problem, const xpu_memplan_choice *choice, uint32_t index,
-                       uint32_t *rule) {
-    const xpu_memplan_buffer *buffer = &problem->buffers[index];
-    const xpu_memplan_window window = xpu_memplan_window_of(problem, choice, xpu_memplan_alignment(buffer->alignment));
-    for (const xpu_memplan_place_rule *p = choice->places; p && !buffer->pinned; p = p->next) {
-        const xpu_memplan_rule *r = &problem->rules[p->rule];
-        if (!r->has_bank || r->has_offset || r->strength == XPU_MEMPLAN_PREFER || !(choice->mask & 1u << r->level))
-            continue;
+/* Whether a place of the window that begins at `base` suits rules of one level. */
+static int has_place(const xpu_memplan_problem *problem, const uint32_t *rules, uint32_t count,
+                     const xpu_memplan_window *window, uint64_t base) {
+    for (uint32_t i = 0; i < window->count; i++) {
         uint32_t k = 0;
-        while (k < window.count && is_at(problem, r, k * window.step) == (r->strength == XPU_MEMPLAN_NEVER)) k++;
-        *rule = p->rule;
-        if (k == window.count) return 1;
+        while (k < count && is_at(problem, &problem->rules[rules[k]], base + i * window->step) !=
+                                (problem->rules[rules[k]].strength == XPU_MEMPLAN_NEVER))
+            k++;
+        if (k == count) return 1;
+    }
+    return 0;
+}
+
+/* Leaves of rules that together allow no place one that alone allows none, or those without any of which there would
+ * be one: banks that are forbidden go first. Returns how many. */
+static uint32_t least_set(const xpu_memplan_problem *problem, uint32_t *rules, uint32_t count,
+                          const xpu_memplan_window *window, uint64_t base) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (has_place(problem, &rules[i], 1, window, base)) continue;
+        rules[0] = rules[i];
+        return 1;
+    }
+    for (int strength = XPU_MEMPLAN_NEVER; strength >= XPU_MEMPLAN_MUST; strength--) {
+        for (uint32_t i = 0; i < count;) {
+            const uint32_t rule = rules[i];
+            rules[i] = rules[count - 1];
+            if ((int)problem->rules[rule].strength == strength && !has_place(problem, rules, count - 1, window, base)) {
+                count--;
+            } else {
+                rules[i++] = rule;
+            }
+        }
+    }
+    return count;
+}
+
+/* The hard rules of a buffer about places of a level, with `offsets` those about single ones too. */
+static uint32_t rules_of_level(const xpu_memplan_problem *problem, const xpu_memplan_choice *choice, uint32_t level,
+                               int offsets, uint32_t *rules) {
+    uint32_t count = 0;
+    for (const xpu_memplan_place_rule *p = choice->places; p; p = p->next) {
+        const xpu_memplan_rule *rule = &problem->rules[p->rule];
+        if (rule->level != level || rule->strength == XPU_MEMPLAN_PREFER || (rule->has_offset && !offsets)) continue;
+        rules[count++] = p->rule;
+    }
+    return count;
+}
+
+/* Where no place of the buffer's window suits all its hard rules at a level; 1: that was reported. */
+static int check_window(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choice,
+                        uint32_t index, xpu_diags *diags) {
+    const xpu_memplan_buffer *buffer = &problem->buffers[index];
+    const uint64_t alignment = xpu_memplan_alignment(buffer->alignment);
+    const xpu_memplan_window window = xpu_memplan_window_of(problem, choice, alignment);
+    uint32_t places = 0;
+    for (const xpu_memplan_place_rule *p = choice->places; p; p = p->next) places++;
+    if (!places || buffer->pinned) return 0;
+    uint32_t *rules = XPU_NEW_ARRAY(arena, uint32_t, places);
+    for (uint32_t level = 0; level < problem->level_count; level++) {
+        const xpu_memplan_level *l = &problem->levels[level];
+        if (!(choice->mask & 1u << level)) continue;
+        uint64_t base = 0;
+        uint32_t count = rules_of_level(problem, choice, level, 0, rules);
+        int fits = has_place(problem, rules, count, &window, base);
+        for (const xpu_memplan_place_rule *p = choice->places; p && fits; p = p->next) { /* near a forbidden offset */
+            const xpu_memplan_rule *rule = &problem->rules[p->rule];
+            if (rule->level != level || !rule->has_offset || rule->strength != XPU_MEMPLAN_NEVER) continue;
+            base = rule->offset - rule->offset % window.alignment;
+            if (base < l->reserved || base > l->bytes) continue;
+            count = rules_of_level(problem, choice, level, 1, rules);
+            fits = has_place(problem, rules, count, &window, base);
+        }
+        if (fits) continue;
+        count = least_set(problem, rules, count, &window, base);
+        const char *why = count == 1
+                              ? xpu_printf(arena, "aligned to %" PRIu64 " bytes it begins in other banks", alignment)
+                              : xpu_printf(arena, "together they leave it no multiple of %" PRIu64 " in %s",
+                                           window.step, xpu_escape(arena, l->name, 40));
+        return complain(arena, problem, index, rules, count, why, diags) != XPU_OK;
     }
     return 0;
 }
@@ -252,14 +333,10 @@ xpu_status xpu_memplan_positions_check(xpu_arena *arena, const xpu_memplan_probl
     if (!any) return XPU_OK;
     const xpu_memplan_choice *choices = xpu_memplan_choices(arena, problem, NULL);
     for (uint32_t i = 0; i < problem->buffer_count && found < MAX_REPORTED; i++) {
-        uint32_t rule, bad = (uint32_t)check_buffer(arena, problem, &choices[i], i, diags);
-        if (!bad && pinning_rule(problem, &choices[i]) == XPU_MEMPLAN_NONE &&
-            skips_banks(problem, &choices[i], i, &rule)) {
-            const char *why = xpu_printf(arena, "aligned to %" PRIu32 " bytes it begins in other banks",
-                                         problem->buffers[i].alignment);
-            bad = complain(arena, problem, i, &rule, 1, why, diags) != XPU_OK;
-        }
-        found += bad;
+        int bad = check_buffer(arena, problem, &choices[i], i, diags);
+        if (!bad && pinning_rule(problem, &choices[i]) == XPU_MEMPLAN_NONE)
+            bad = check_window(arena, problem, &choices[i], i, diags);
+        found += (uint32_t)bad;
     }
     if (found) return XPU_EUSAGE;
     const xpu_memplan_problem pinned = xpu_memplan_pin_offsets(arena, problem, NULL, 0, &ignored);

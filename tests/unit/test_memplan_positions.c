@@ -71,6 +71,26 @@ static const position_case cases[] = {
      {RULE("r1", LINE, MUST, IN_BANK(1)), RULE("r2", LINE, MUST, IN_BANK(2)), RULE("r3", LINE, NEVER, IN_BANK(3))},
      {{0, 0}, {0, 1}, {0, 2}},
      "'a': placement rules contradict each other\n  why: r1 and r2\n"},
+    {"never any bank",
+     {BUFFER("a", 100, 0, 1, LINE)},
+     {RULE("r1", LINE, NEVER, IN_BANK(0)), RULE("r2", LINE, NEVER, IN_BANK(1)), RULE("r3", LINE, NEVER, IN_BANK(2)),
+      RULE("r4", LINE, NEVER, IN_BANK(3))},
+     {{0, 0}, {0, 1}, {0, 2}, {0, 3}},
+     "'a': placement rules contradict each other\n"
+     "  why: r1, r2, r3 and r4; together they leave it no multiple of 64 in Line\n"},
+    {"never the banks that an alignment leaves",
+     {{.name = "a", .bytes = 100, .alignment = 128, .last = 1, .levels = {LINE}, .level_count = 1}},
+     {RULE("r1", LINE, NEVER, IN_BANK(0)), RULE("r2", LINE, NEVER, IN_BANK(1)), RULE("r3", LINE, NEVER, IN_BANK(2)),
+      RULE("r4", LINE, NEVER, AT(256))},
+     {{0, 0}, {0, 1}, {0, 2}, {0, 3}},
+     "'a': placement rules contradict each other\n"
+     "  why: r1 and r3; together they leave it no multiple of 128 in Line\n"},
+    {"never two banks, nor the first lines of the others",
+     {BUFFER("a", 100, 0, 1, LINE)},
+     {RULE("r1", LINE, NEVER, IN_BANK(0)), RULE("r2", LINE, NEVER, IN_BANK(2)), RULE("r3", LINE, NEVER, AT(64)),
+      RULE("r4", LINE, NEVER, AT(192))},
+     {{0, 0}, {0, 1}, {0, 2}, {0, 3}},
+     "a=Line@320"},
     {"one offset for two",
      {BUFFER("a", 100, 0, 1, LINE), BUFFER("b", 100, 1, 2, LINE)},
      {RULE("r1", LINE, MUST, AT(64))},
@@ -192,6 +212,7 @@ static void random_problem(bench *b) {
                                           .levels = {FOLD, LINE},
                                           .level_count = 1 + below(2)};
     }
+    const uint32_t matched = below(4) ? BUFFERS : 1; /* all rules about one buffer */
     for (uint32_t i = 0; i < RULES; i++) {
         uint32_t level = below(2), what = below(3);
         rules[i] = (xpu_memplan_rule){.text = "r",
@@ -201,8 +222,8 @@ static void random_problem(bench *b) {
                                       .has_bank = what == 1,
                                       .offset = 1024 + 512 * (uint64_t)below(20),
                                       .bank = below(banked[level].banks)};
-        matches[2 * i] = (xpu_memplan_match){below(BUFFERS), i};
-        matches[2 * i + 1] = (xpu_memplan_match){below(BUFFERS), i};
+        matches[2 * i] = (xpu_memplan_match){below(matched), i};
+        matches[2 * i + 1] = (xpu_memplan_match){below(matched), i};
     }
     xpu_memplan_alias alias = ALIAS(1, 0, IN_PLACE, 0);
     xpu_memplan_problem problem = {.levels = banked,
