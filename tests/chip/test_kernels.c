@@ -348,7 +348,7 @@ static int64_t draw_operand(rig *r, struct xpu_chain_image_args *a, int i) {
     a->repeat_w[i] = kind == 0 ? 1 : kind == 1 ? a->width : draw_repeat(r, a->width);
     const int64_t image = (int64_t)a->height / a->repeat_h[i] * (a->width / a->repeat_w[i]) * a->channels;
     const int is_dense = a->repeat_h[i] == 1 && a->repeat_w[i] == 1;
-    const int is_shared = !is_dense && draw(r, 0, 1);
+    const int is_shared = (!is_dense || a->height * a->width == 1) && draw(r, 0, 1);
     a->image[i] = is_shared ? 0 : (int32_t)image;
     return is_shared ? image : image * a->batch;
 }
@@ -372,6 +372,7 @@ static void add_chain_image(rig *r, bench *b) {
                                              most > 60 && draw(r, 0, 3) ? 60
                                              : most < 1                 ? 1
                                                                         : most));
+    if (draw(r, 0, 7) == 0) a.height = a.width = 1;
     a.pitch = a.channels + (draw(r, 0, 2) ? 0 : (int32_t)draw(r, 1, 40));
     rig_describe(r, "chain_image %d over %d x %d x %d x %d, pitch %d", (int)body, a.batch, a.height, a.width,
                  a.channels, a.pitch);

@@ -75,6 +75,7 @@ static const option run_options[] = {
     {"core", TEXT, "0 1", "p.xpu -i x.npy -d func --instructions"},
     {"chip", TEXT, "nano", NULL},
     {"dump-mem", TEXT, "_start:4:out.bin", NULL},
+    {"set", TEXT, "gm.bytes_per_cycle=16 l3.latency=9", NULL},
     {NULL, TEXT, NULL, NULL},
 };
 static const option dump_options[] = {
@@ -100,6 +101,9 @@ static const option plan_options[] = {
     {"output", WRITES, "out.json", NULL},
     {"bytes", TEXT, "65536", NULL},
     {"budget", TEXT, "1000 1", "plan problem.json"},
+    {"set", TEXT, "l3.bytes=32K,64K gm.bytes_per_cycle=16", "what-if p.xpu"},
+    {"input", TEXT, "x.npy Input3=x.npy", "what-if p.xpu"},
+    {"rules", READS, "problem.json", NULL},
     {NULL, TEXT, NULL, NULL},
 };
 
@@ -121,10 +125,11 @@ static const option validate_options[] = {
     {NULL, TEXT, NULL, NULL},
 };
 
+enum { JOBS = 8 };
 static const struct {
     const char *name;
     const option *options;
-    const char *jobs[4], *flags[8];
+    const char *jobs[JOBS], *flags[8];
 } tools[] = {
     {"xpuc",
      compile_options,
@@ -141,8 +146,9 @@ static const struct {
      {"--lockstep", "-q", "-v"}},
     {"xpu-memplan",
      plan_options,
-     {"plan problem.json", "plan problem.json -o out.json", "check problem.json out.json", "svg"},
-     {"--no-aliases", "-v", "-q"}},
+     {"plan problem.json", "plan problem.json -o out.json", "check problem.json out.json", "svg", "report p.xpu",
+      "explain p.xpu *", "svg p.xpu -o out.svg", "what-if p.xpu"},
+     {"--no-aliases", "--json", "-v", "-q"}},
     {"xpu-validate",
      validate_options,
      {"m.onnx m.onnx -i x.npy", "m.onnx p.xpu -i x.npy", "m.onnx m.onnx --samples=1", "m.onnx"},
@@ -292,13 +298,14 @@ static void add_job(hostile_file *file, const char *job) {
 
 static void make_arguments(hostile_random *random, hostile_file *file) {
     static const uint32_t of_tool[] = {0, 0, 0, 1, 1, 1, 1, 2, 3, 4, 5};
-    uint32_t tool = of_tool[hostile_below(random, sizeof of_tool / sizeof *of_tool)], rows = 0, flags = 0;
+    uint32_t tool = of_tool[hostile_below(random, sizeof of_tool / sizeof *of_tool)], rows = 0, flags = 0, jobs = 0;
     while (tools[tool].options[rows].name) rows++;
     while (flags < 8 && tools[tool].flags[flags]) flags++;
+    while (jobs < JOBS && tools[tool].jobs[jobs]) jobs++;
     const option *row = &tools[tool].options[hostile_below(random, rows)];
     file->size = 0;
     add_words(file, tools[tool].name);
-    add_job(file, row->job && hostile_chance(random, 90) ? row->job : tools[tool].jobs[hostile_below(random, 4)]);
+    add_job(file, row->job && hostile_chance(random, 90) ? row->job : tools[tool].jobs[hostile_below(random, jobs)]);
     for (uint32_t i = hostile_chance(random, 65) ? 1 : 2 + hostile_below(random, 2); i > 0; i--) {
         char value[MOST_VALUE], word[MOST_VALUE + 64];
         if (row->kind == READS || row->kind == WRITES) {

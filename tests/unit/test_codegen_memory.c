@@ -254,6 +254,30 @@ static void parts_of_values(void) {
     }
 }
 
+/* A chain reads the whole and a part of it, which the result must not overwrite. */
+static void parts_beside(void) {
+    static const int64_t starts[] = {0, 0}, shape[] = {1, 8}, by[] = {1, 1};
+    for (int reads_part = 0; reads_part < 2; reads_part++) {
+        BENCH_OPEN(b);
+        work w;
+        xpu_value whole = step1(&b, XPU_EW_tanh, input(&b, "x", DIMS(6, 8)));
+        xpu_value row = reads_part ? slice_of(&b, whole, 2, starts, shape, by) : input(&b, "row", DIMS(1, 8));
+        xpu_value y = step2(&b, XPU_EW_mul, whole, row);
+        xpu_graph_output(b.graph, y);
+        xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+        work_prepare(&b, &w);
+        xpu_section section = {0};
+        CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);
+        uint32_t pairs = 0;
+        for (uint32_t i = 0; i < cg->program.in_place.count; i++) {
+            const xpu_program_in_place pair = cg->program.in_place.items[i];
+            pairs += (int32_t)pair.buffer == cg->buffer_of[y.id] && (int32_t)pair.other == cg->buffer_of[whole.id];
+        }
+        CU_ASSERT_EQUAL(pairs, !reads_part);
+        bench_close(&b);
+    }
+}
+
 /* ---- what is read through ---- */
 
 /* Slices of a value of 6 x 8 elements that make nothing, as concats read them from there: how many layers there are. */
@@ -597,9 +621,9 @@ static void chains_of_planes(void) {
 
 XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
               {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
-              {"parts of values", parts_of_values}, {"what is read through", read_through},
-              {"smaller images", smaller_images}, {"joined magnitudes", joined_magnitudes},
-              {"phases together", phases_together},
+              {"parts of values", parts_of_values}, {"parts beside", parts_beside},
+              {"what is read through", read_through}, {"smaller images", smaller_images},
+              {"joined magnitudes", joined_magnitudes}, {"phases together", phases_together},
 
               {"transposed matrices", transposed_matrices}, {"chains in place", chains_in_place},
               {"chains of planes", chains_of_planes})

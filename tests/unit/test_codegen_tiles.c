@@ -229,7 +229,7 @@ static void modelled_cycles(void) {
         double cycles;
     } cases[] = {
         {1, 14, 256, 256, 3, 1, 453528},   /* products */
-        {1, 160, 96, 24, 3, 1, 2766528},   /* the weights of tiles of few pixels would be late */
+        {1, 160, 96, 24, 3, 1, 2766736},   /* the weights of tiles of few pixels would be late */
         {1, 4, 256, 1024, 1, 1, 27056},    /* x is one tile */
         {64, 1, 2048, 32, 1, 1, 133732},   /* weights into the array for every pixel: they stay in SM */
         {1, 28, 512, 128, 1, 2, 51960},    /* every other pixel of x; it stays in SM */

@@ -125,6 +125,31 @@ static uint32_t x_reads_of(const problem *p, const cut *c) {
     return reads < 1 ? 1 : (uint32_t)(reads + 0.5);
 }
 
+/* Cycles of the array for the passes of a tile of so many pixels. */
+static double tile_cycles_of(const problem *p, double pixels, double passes, double drain, int could_be_larger) {
+    double steps = pixels * p->format.operand * p->format.weight; /* 16-bit operands pass the cells byte by byte */
+    double row_loads = (double)p->format.weight * parts(p->chip->array_rows, p->chip->weight_rows);
+    double pass = steps > row_loads ? steps : row_loads;
+    double cycles = passes * pass > pixels * drain ? passes * pass : pixels * drain;
+    return cycles + (could_be_larger && steps < SHORT_PASS * row_loads ? PASS_CYCLES * passes : 0);
+}
+
+/* Of all tiles for one column tile: those at the right and at the lower edge have fewer pixels. */
+static double array_of(const problem *p, const cut *c, double passes, double drain) {
+    const xpu_tiling_shape *s = &p->shape;
+    const int32_t h[] = {c->tile_h, s->out_h % c->tile_h}, w[] = {c->tile_w, s->out_w % c->tile_w};
+    const int32_t down[] = {s->out_h / c->tile_h, h[1] > 0}, across[] = {s->out_w / c->tile_w, w[1] > 0};
+    const int could_be_larger = c->tile_h < s->out_h || c->tile_w < s->out_w;
+    double cycles = 0;
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 2; k++) {
+            double tiles = (double)p->batch * down[i] * across[k];
+            if (tiles > 0) cycles += tiles * tile_cycles_of(p, (double)h[i] * w[k], passes, drain, could_be_larger);
+        }
+    }
+    return cycles;
+}
+
 /* Cycles of all steps, by the unit that has most to do: array, the two DMA engines or core 0, which makes the
  * descriptors; and what nothing overlaps: the first loads and the last drain. */
 static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) {
@@ -137,15 +162,9 @@ static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) 
     double results = (double)p->batch * s->out_h * s->out_w, result = p->format.result, weight = p->format.weight;
     double passes =
         (chunks - 1) * parts(taps * c->tile_c, p->chip->array_rows) + parts(taps * last, p->chip->array_rows);
-    double steps_per_row = p->format.operand * weight; /* 16-bit operands pass the cells byte by byte */
-    double row_loads = weight * parts(p->chip->array_rows, p->chip->weight_rows), tile = (double)c->tile_h * c->tile_w;
-    double each = tile * steps_per_row > row_loads ? steps_per_row : row_loads / tile;
     double y_lines = parts(p->columns * result, LINE_BYTES), groups = parts(p->columns, p->chip->post_lanes);
-    double drain = y_lines > groups ? y_lines : groups;
-    double pause = PASS_CYCLES * passes / tile;
-    double array = results * column_tiles * (passes * each > drain ? passes * each : drain);
-    int could_be_larger = c->tile_h < s->out_h || c->tile_w < s->out_w;
-    if (could_be_larger && tile * steps_per_row < SHORT_PASS * row_loads) array += results * column_tiles * pause;
+    double drain = y_lines > groups ? y_lines : groups, tile = (double)c->tile_h * c->tile_w;
+    double array = column_tiles * array_of(p, c, passes, drain);
     int whole_x = c->whole & XPU_TILE_WHOLE_X, whole_w = c->whole & XPU_TILE_WHOLE_W;
     double channels = whole_x ? s->in_c : c->tile_c, inputs = whole_x ? 1 : column_tiles * chunks;
     double x = lines_of(rows, pixels, channels * p->input_bytes, p->x_pitch) + COPY_CYCLES;

@@ -271,9 +271,26 @@ static int is_read_again(const xpu_codegen *cg, uint32_t layer, const xpu_progra
     return 0;
 }
 
-/* Keeps the alternatives whose operand dies where the result begins and is nobody else's result; states are where they
- * are, and so are results that have the place of another buffer. */
+/* By buffer: the last layer that reads a part of it, or -1. */
+static const int64_t *find_part_readers(xpu_codegen *cg) {
+    int64_t *last = XPU_NEW_ARRAY(cg->arena, int64_t, cg->program.buffers.count);
+    for (uint32_t i = 0; i < cg->program.buffers.count; i++) last[i] = -1;
+    XPU_FOR_ALL_NODES(cg->graph, node) {
+        const int64_t layer = cg->layer_of[node.id];
+        const xpu_node_info *info = xpu_node_at(cg->graph, node);
+        for (uint32_t i = 0; layer >= 0 && i < info->input_count; i++) {
+            if (!info->inputs[i].id || !part_of(cg, xpu_value_root(cg, info->inputs[i]), NULL).id) continue;
+            const int32_t whole = cg->buffer_of[whole_of(cg, info->inputs[i]).id];
+            if (whole >= 0 && layer > last[whole]) last[whole] = layer;
+        }
+    }
+    return last;
+}
+
+/* Keeps the alternatives whose operand dies where the result begins, no part of which is read there beside it, and that
+ * is nobody else's result; states are where they are, and so are results that have the place of another buffer. */
 static void finish_in_place(xpu_codegen *cg) {
+    const int64_t *parts_read = find_part_readers(cg);
     const xpu_program_buffer *buffers = cg->program.buffers.items;
     uint8_t *is_output = XPU_NEW_ARRAY(cg->arena, uint8_t, cg->program.buffers.count);
     uint8_t *is_state = XPU_NEW_ARRAY(cg->arena, uint8_t, cg->program.buffers.count);
@@ -289,6 +306,7 @@ static void finish_in_place(xpu_codegen *cg) {
         if (is_state[pair.buffer] || is_state[pair.other]) continue;
         if (buffers[pair.buffer].alias_of >= 0 || buffers[pair.other].alias_of >= 0) continue;
         if (is_output[pair.other] || buffers[pair.other].last_layer != buffers[pair.buffer].first_layer) continue;
+        if (parts_read[pair.other] >= buffers[pair.buffer].first_layer) continue;
         if (is_read_again(cg, buffers[pair.buffer].first_layer, &buffers[pair.other])) continue;
         cg->program.in_place.items[kept++] = pair;
     }

@@ -268,8 +268,11 @@ static xpu_status lower_image(xpu_codegen *cg, uint32_t layer, xpu_node node, co
     return xpu_add_chain_image(cg, layer, &call, body);
 }
 
-/* Whether it runs so: it has to where an operand is nowhere but in a smaller image. Others are read as they are. */
+/* Whether it runs so: it has to where an operand is nowhere but in a smaller image; others are read as they are.
+ * Factors of more channels cost the general kernel, which calls the body for each pixel, less than to be spread over
+ * rows. */
 static int runs_as_image(xpu_codegen *cg, xpu_node node, xpu_image_chain *chain) {
+    enum { FEW_CHANNELS = 32 };
     int has_to = 0;
     if (!xpu_image_chain_of(cg, node, chain)) return 0;
     for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++) {
@@ -280,7 +283,8 @@ static int runs_as_image(xpu_codegen *cg, xpu_node node, xpu_image_chain *chain)
         else
             *x = (xpu_image_operand){.source = xpu_node_input(cg->graph, node, i), .repeat = {1, 1}};
     }
-    return has_to || is_worth_dense(cg, node);
+    return has_to || xpu_node_output(cg->graph, node, XPU_OUT_ABSMAX).id ||
+           (chain->channels <= FEW_CHANNELS && is_worth_dense(cg, node));
 }
 
 /* The second result of a chain whose kernel does not find it. */

@@ -49,10 +49,10 @@ static inline uint32_t xpu_image_level_pixels(uint32_t width, uint32_t row, uint
     return repeat >= row ? 1 : (width + repeat - 2) / repeat + 1;
 }
 /* Of one that stands in the result's order, two blocks; of another, pixels as they come, twice, and a block. */
-static inline uint32_t xpu_image_operand_floats(uint32_t channels, uint32_t width, uint32_t row, uint32_t repeat_h,
-                                                uint32_t repeat_w) {
+static inline uint32_t xpu_image_operand_floats(uint32_t channels, uint32_t width, uint32_t row, uint32_t repeat_w,
+                                                int is_dense) {
     const uint32_t block = xpu_image_lines(channels * width);
-    if (repeat_h == 1 && repeat_w == 1) return 2 * block;
+    if (is_dense) return 2 * block;
     return block + 2 * xpu_image_lines(channels * xpu_image_level_pixels(width, row, repeat_w));
 }
 static inline uint32_t xpu_image_result_floats(uint32_t channels, uint32_t width) {

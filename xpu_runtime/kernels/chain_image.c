@@ -38,8 +38,11 @@ struct image {
     float *in[2][INPUTS + 1], *out[2]; /* behind the operands the lanes of findmax */
 };
 
+/* Whether an operand stands in the result's order. One pixel may also be all of an image of one pixel: several images
+ * may share it. */
 static int is_dense(const struct xpu_chain_image_args *a, uint32_t i) {
-    return a->repeat_h[i] == 1 && a->repeat_w[i] == 1;
+    return a->repeat_h[i] == 1 && a->repeat_w[i] == 1 &&
+           (a->batch == 1 || a->image[i] == a->height * a->width * a->channels);
 }
 
 static uint32_t shift_of(uint32_t repeat) {
@@ -55,8 +58,8 @@ static uint32_t floats_of(const struct image *f, uint32_t width) {
     const struct xpu_chain_image_args *a = f->a;
     uint32_t floats = FINDMAX_LANES + xpu_image_result_floats(f->channels, width);
     for (uint32_t i = 0; i < f->inputs; i++)
-        floats += xpu_image_operand_floats(f->channels, width, (uint32_t)a->width, (uint32_t)a->repeat_h[i],
-                                           (uint32_t)a->repeat_w[i]);
+        floats +=
+            xpu_image_operand_floats(f->channels, width, (uint32_t)a->width, (uint32_t)a->repeat_w[i], is_dense(a, i));
     return floats;
 }
 
