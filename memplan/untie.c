@@ -20,20 +20,31 @@ static uint64_t lost(const xpu_memplan_problem *problem, const xpu_memplan_attem
     return sum;
 }
 
+/* The ties that are left; index: which ones of the problem they are. */
+typedef struct {
+    xpu_memplan_problem problem;
+    xpu_memplan_alias *aliases;
+    uint32_t *index;
+} ties;
+
+static void leave_out(xpu_memplan_problem *problem, xpu_memplan_alias *aliases, uint32_t tie) {
+    problem->aliases = aliases;
+    problem->alias_count--;
+    memmove(aliases + tie, aliases + tie + 1, (problem->alias_count - tie) * sizeof *aliases);
+}
+
 /* The tie without which least is lost, less than `least`, which becomes that; XPU_MEMPLAN_NONE: there is none. */
-static uint32_t worst_tie(xpu_arena *arena, const xpu_memplan_problem *trial, xpu_memplan_alias *aliases,
-                          const xpu_memplan_choice *choices, xpu_memplan_alias_mode mode, uint32_t *trials,
-                          uint64_t *least, uint64_t *steps) {
+static uint32_t worst_tie(xpu_arena *arena, const ties *left, const xpu_memplan_choice *choices,
+                          xpu_memplan_alias_mode mode, uint32_t *trials, uint64_t *least, uint64_t *steps) {
     uint32_t worst = XPU_MEMPLAN_NONE;
-    for (uint32_t i = 0; i < trial->alias_count && *trials > 0; i++) {
-        const uint64_t offset = aliases[i].offset;
-        if (aliases[i].kind != XPU_MEMPLAN_IN_PLACE || offset == XPU_MEMPLAN_MAX_BYTES) continue;
+    for (uint32_t i = 0; i < left->problem.alias_count && *trials > 0; i++) {
+        if (left->aliases[i].kind != XPU_MEMPLAN_IN_PLACE) continue;
         xpu_memplan_attempt without;
+        xpu_memplan_problem trial = left->problem;
         xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "memory plan without a tie");
-        aliases[i].offset = XPU_MEMPLAN_MAX_BYTES; /* it does not fit: it is not taken */
-        xpu_memplan_try(work, trial, choices, mode, 0, &without);
-        aliases[i].offset = offset;
-        const uint64_t now = without.failed ? UINT64_MAX : lost(trial, &without);
+        leave_out(&trial, xpu_copy(work, left->aliases, left->problem.alias_count * sizeof *left->aliases), i);
+        xpu_memplan_try(work, &trial, choices, mode, 0, &without);
+        const uint64_t now = without.failed ? UINT64_MAX : lost(&trial, &without);
         *steps += without.steps;
         --*trials;
         if (now < *least) *least = now, worst = i;
@@ -46,21 +57,26 @@ void xpu_memplan_untie(xpu_arena *arena, const xpu_memplan_problem *problem, con
                        xpu_memplan_alias_mode mode, uint64_t budget, xpu_memplan_attempt *attempt) {
     if (attempt->failed || !problem->alias_count || mode == XPU_MEMPLAN_NO_ALIASES) return;
     const uint64_t before = lost(problem, attempt);
-    uint64_t least = before, steps = 0;
+    uint64_t least = before, steps = attempt->steps;
     uint32_t trials = before ? MOST_BUFFERS / (problem->buffer_count + 1) : 0;
-    xpu_memplan_problem trial = *problem;
-    xpu_memplan_alias *aliases = xpu_copy(arena, problem->aliases, problem->alias_count * sizeof *aliases);
-    trial.aliases = aliases;
+    ties left = {*problem, xpu_copy(arena, problem->aliases, problem->alias_count * sizeof *left.aliases),
+                 XPU_NEW_ARRAY(arena, uint32_t, problem->alias_count)};
+    for (uint32_t i = 0; i < problem->alias_count; i++) left.index[i] = i;
     for (;;) {
-        uint32_t worst = worst_tie(arena, &trial, aliases, choices, mode, &trials, &least, &steps);
+        uint32_t worst = worst_tie(arena, &left, choices, mode, &trials, &least, &steps);
         if (worst == XPU_MEMPLAN_NONE) break;
-        aliases[worst].offset = XPU_MEMPLAN_MAX_BYTES;
+        leave_out(&left.problem, left.aliases, worst);
+        memmove(left.index + worst, left.index + worst + 1, (left.problem.alias_count - worst) * sizeof *left.index);
     }
     if (least < before) {
         xpu_memplan_attempt untied;
-        xpu_memplan_try(arena, &trial, choices, mode, budget, &untied);
-        steps += attempt->steps;
+        xpu_memplan_try(arena, &left.problem, choices, mode, budget, &untied);
+        steps += untied.steps;
+        for (uint32_t i = 0; i < problem->buffer_count && !untied.failed; i++) {
+            uint32_t *alias = &untied.groups.alias[i];
+            if (*alias != XPU_MEMPLAN_NONE) *alias = left.index[*alias];
+        }
         if (!untied.failed && lost(problem, &untied) < before) *attempt = untied;
     }
-    attempt->steps += steps;
+    attempt->steps = steps;
 }

@@ -203,6 +203,7 @@ static inline xpu_program *make_program(bench *b) {
         layers[i].kernel = kernels[i];
         layers[i].macs = i ? xpu_dim_const(&g->dims, 0) : xpu_dim_mul_const(&g->dims, n, IN * OUT);
         if (!i) layers[i].model = (xpu_program_model){1000, 20, 3, 4, UINT64_C(1) << 40};
+        if (i == 1) layers[i].model = (xpu_program_model){.load = 7};
         layers[i].reason = i ? NULL : "it is a float model";
         XPU_PUSH(b->arena, &p->layers, layers[i]);
     }

@@ -111,6 +111,10 @@ static void buffer_alignment(bench *b, xpu_program *p) {
     (void)b;
     p->buffers.items[0].alignment = 3;
 }
+static void buffer_passes(bench *b, xpu_program *p) {
+    (void)b;
+    p->buffers.items[0].passes = XPU_PROGRAM_MAX_PASSES + 1;
+}
 static void buffer_alias(bench *b, xpu_program *p) {
     (void)b;
     p->buffers.items[0].alias_of = 0;
@@ -360,6 +364,7 @@ static const lie lies[] = {
     {"layer in no step", steps_miss_layer, "a layer is in no step"},
     {"deep loops", steps_deep, "its branches and loops are nested too deeply"},
     {"alignment is no power of two", buffer_alignment, "a buffer is malformed"},
+    {"a buffer is read too often", buffer_passes, "a buffer is malformed"},
     {"a buffer is an alias of itself", buffer_alias, "a buffer is malformed"},
     {"a buffer lives backwards", buffer_lifetime, "a buffer is malformed"},
     {"a copy of no weight", copy_of_activation, "a copy of a weight is malformed"},

@@ -205,7 +205,8 @@ static void live_until(xpu_codegen *cg, xpu_value value, uint32_t layer, xpu_blo
     int32_t index = cg->buffer_of[root.id];
     if (index < 0) return;
     xpu_program_buffer *buffer = &cg->program.buffers.items[index];
-    buffer->passes += reads;
+    uint32_t more = XPU_PROGRAM_MAX_PASSES - buffer->passes;
+    buffer->passes += reads < more ? reads : more;
     layer = end_of_loops(cg, xpu_value_block(cg->graph, root), block, layer);
     if (buffer->last_layer < layer) buffer->last_layer = layer;
 }

@@ -183,7 +183,8 @@ static int decode_buffer(decoder *d, const XpuMeta__Buffer *from, size_t index, 
     int good = from->kind <= XPU_BUFFER_COPY && from->n_levels <= XPU_LEVEL_COUNT && from->level < XPU_LEVEL_COUNT &&
                from->alignment >= 1 && from->alignment <= 4096 && !(from->alignment & (from->alignment - 1)) &&
                from->first_layer <= from->last_layer && from->last_layer < layers + 1 && from->alias_of >= -1 &&
-               from->alias_of < (int64_t)index && from->offset <= (uint64_t)1 << 32;
+               from->alias_of < (int64_t)index && from->offset <= (uint64_t)1 << 32 &&
+               from->passes <= XPU_PROGRAM_MAX_PASSES;
     if (!check(d, good, "a buffer is malformed")) return 0;
     for (size_t i = 0; i < from->n_levels; i++) {
         if (!check(d, from->levels[i] < XPU_LEVEL_COUNT, "a memory level does not exist")) return 0;

@@ -293,7 +293,8 @@ static void encode_layers(encoder *e) {
         for (uint32_t k = 0; k < from->output_count; k++) l.outputs[k] = e->value_ids[from->outputs[k].id];
         const xpu_program_model *m = &from->model;
         uint64_t model[] = {m->compute, m->load, m->store, m->tail, m->constant_bytes};
-        if (m->compute) l.model = model, l.n_model = sizeof model / sizeof *model;
+        if (m->compute | m->load | m->store | m->tail | m->constant_bytes)
+            l.model = model, l.n_model = sizeof model / sizeof *model;
         put_entry(e, &l.base);
     }
 }

@@ -22,6 +22,9 @@ enum { XPU_PROGRAM_MAX_ELEMENTS = 16 };
 /* Of each number of a layer's model. */
 #define XPU_PROGRAM_MAX_MODELLED (UINT64_C(1) << 48)
 
+/* Of how often a run reads or writes a buffer. */
+#define XPU_PROGRAM_MAX_PASSES (UINT32_C(1) << 22)
+
 /* A 32-bit word of the plan table: constant, dim expression, or address of a buffer plus an expression in bytes. */
 typedef enum { XPU_WORD_CONST, XPU_WORD_DIM, XPU_WORD_ADDRESS } xpu_word_kind;
 typedef struct {
