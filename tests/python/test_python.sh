@@ -54,8 +54,14 @@ check 0 '' cmp "$folder/clang.xpu" "$folder/zig.xpu"
 # The wheel, with this machine's chips
 wheel() { make -s --no-print-directory DEPS=no BUILD="$build" NATIVE="$folder/native" DIST="$1" WHEEL_LEVELS= wheel; }
 check 0 '.whl: ' wheel "$folder/dist"
+touch "$folder/native/bin/stray" "$folder/native/lib/libxpurtl-stray.so"
 check 0 '.whl: ' wheel "$folder/again"
+rm "$folder/native/bin/stray" "$folder/native/lib/libxpurtl-stray.so"
 check 0 '' diff -r "$folder/dist" "$folder/again"
+mkdir "$folder/licences"
+check 2 "libjansson-dev/copyright: No such file" env LICENCES="$folder/licences" make -s --no-print-directory DEPS=no \
+    BUILD="$build" NATIVE="$folder/native" DIST="$folder/unlicensed" WHEEL_LEVELS= wheel
+check 1 '' test -e "$folder/unlicensed"
 # what the wheel needs of the machine
 libraries() { for f in "$folder"/native/lib/*.so* "$folder"/native/bin/*; do readelf -d "$f"; done | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
     sort -u | tr '\n' ' '; }
