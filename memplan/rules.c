@@ -59,7 +59,8 @@ int xpu_glob_match(const char *glob, const char *name) {
     return *glob == 0;
 }
 
-/* The line of each element of the array "rules", which stands in valid JSON; lines[i] for at most `count`. */
+/* The line of each element of the array "rules", which stands in valid JSON; lines[i] for at most `count`, which are 0
+ * before: a key that is spelled with escapes is not found. */
 static void find_lines(const char *text, size_t length, uint32_t *lines, size_t count) {
     static const char key[] = "\"rules\"";
     uint32_t line = 1;
@@ -114,8 +115,9 @@ static void parse_rule(xpu_arena *arena, json_t *value, const char *file, uint32
     rule->match = xpu_strdup(arena, match);
     rule->level = xpu_strdup(arena, level);
     rule->strength = (xpu_memplan_strength)strength;
-    rule->text = xpu_printf(arena, "%s:%" PRIu32 ": rule %" PRIu32 " (\"%s\", %s, %s)",
-                            file ? xpu_escape(arena, file, 200) : "rules", line, number, xpu_escape(arena, match, 80),
+    const char *at = line ? xpu_printf(arena, ":%" PRIu32, line) : "";
+    rule->text = xpu_printf(arena, "%s%s: rule %" PRIu32 " (\"%s\", %s, %s)",
+                            file ? xpu_escape(arena, file, 200) : "rules", at, number, xpu_escape(arena, match, 80),
                             rule->kind < 0 ? "any kind" : kinds[rule->kind], wish_text(arena, rule));
 }
 

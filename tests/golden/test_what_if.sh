@@ -30,6 +30,18 @@ check 0 'SM has no room' what_if "$folder/m.xpu" --set sm.bytes=8K
 check 0 'as compiled' what_if "$folder/m.xpu" --set gm.latency=50
 check 2 'this is no key of a memory' what_if "$folder/m.xpu" --set cores.count=2
 check 2 "did you mean 'l3.bytes'?" what_if "$folder/m.xpu" --set l3.byte=2M
+check 2 'a value has more than 32 bits' what_if "$folder/m.xpu" --set l3.bytes=4G
+check 2 'a value has more than 32 bits' what_if "$folder/m.xpu" --set l3.bytes=99999999999999999999K
+check 2 'a key has at most 64 values' what_if "$folder/m.xpu" --set gm.latency="$(seq -s, 1 65)"
+check 2 'this is no key and value' what_if "$folder/m.xpu" --set gm.latency=4x
+batch() { # batch N: zeros of N images
+    python3 -c 'import sys; n = int(sys.argv[1]); h = ("{%sdescr%s: %s<f4%s, %sfortran_order%s: False, %sshape%s: (%d, 1, 16, 16)}" % (*[chr(39)] * 8, n)).ljust(117).encode() + b"\n"
+sys.stdout.buffer.write(b"\x93NUMPY\1\0" + len(h).to_bytes(2, "little") + h + bytes(1024 * n))' "$1" >"$folder/x$1.npy"
+}
+batch 0 && batch 2 && batch 65 || exit 1
+check 2 '[shape-range]' what_if "$folder/d.xpu" -i "x=$folder/x0.npy"
+check 2 '[shape-range]' what_if "$folder/d.xpu" -i "x=$folder/x65.npy"
+check 0 'x=2,1,16,16' what_if "$folder/d.xpu" -i "x=$folder/x2.npy"
 check 2 '[chip-sizes]' what_if "$folder/m.xpu" --set l3.bytes=66000
 check 2 'these are too many configurations' what_if "$folder/m.xpu" --set gm.latency="$(seq -s, 1 60)" --set l3.latency="$(seq -s, 1 60)"
 check 2 '[memplan-stripped]' what_if "$folder/stripped.xpu"

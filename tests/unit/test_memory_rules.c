@@ -70,6 +70,11 @@ static const rules_case rules_cases[] = {
      "rules.json: error [rules-unused] key 'rules[0]': the rule matches no buffer\n"
      "  why: rules.json:1: rule 1 (\"fc*\", weight, must be in L3)\n"
      "  hint: see the names in the memory part of --report, or remove the rule\n"},
+    {"a key in escapes, whose line is not found",
+     "{\"\\u0072ules\": [{\"match\": \"fc*\", \"level\": \"L3\", \"strength\": \"must\"}]}", NULL,
+     "rules.json: error [rules-unused] key 'rules[0]': the rule matches no buffer\n"
+     "  why: rules.json: rule 1 (\"fc*\", any kind, must be in L3)\n"
+     "  hint: see the names in the memory part of --report, or remove the rule\n"},
     {"unused, and no must", "{\"rules\": [{\"match\": \"conv2/out\", \"level\": \"L3\", \"strength\": \"prefer\"}]}",
      "",
      "rules.json: warning [rules-unused] key 'rules[0]': the rule matches no buffer\n"

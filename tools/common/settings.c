@@ -21,31 +21,37 @@ static const char *list_of(xpu_tool *tool, xpu_chip_key_kind kind) {
     return text.text;
 }
 
-static int bad_setting(xpu_tool *tool, const char *text) {
-    return xpu_tool_usage(tool, "option '--set'", "this is no key and value", xpu_escape(tool->arena, text, 200),
+static int bad_setting(xpu_tool *tool, const char *text, const char *what) {
+    return xpu_tool_usage(tool, "option '--set'", what, xpu_escape(tool->arena, text, 200),
                           "write KEY=VALUE, for example --set gm.bytes_per_cycle=16");
 }
 
-/* "64K", ends at a comma or the end. NULL: it is no number, or has more than 32 bits. */
-static const char *read_value(const char *text, uint32_t *value) {
+static const char no_setting[] = "this is no key and value";
+
+/* "64K", ends at a comma or the end. NULL: *what says why it is no value. */
+static const char *read_value(const char *text, uint32_t *value, const char **what) {
     static const char units[] = "KMG";
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    if (end == text || *text < '0' || *text > '9' || errno || number > UINT32_MAX) return NULL;
+    int is_large = errno || number > UINT32_MAX;
+    *what = no_setting;
+    if (end == text || *text < '0' || *text > '9') return NULL;
     const char *unit = *end ? strchr(units, *end) : NULL;
     if (unit) {
-        number <<= 10 * (unit - units + 1);
+        number = is_large ? number : number << 10 * (unit - units + 1);
         end++;
     }
-    if ((*end && *end != ',') || number > UINT32_MAX) return NULL;
+    if (*end && *end != ',') return NULL;
+    *what = "a value has more than 32 bits";
+    if (is_large || number > UINT32_MAX) return NULL;
     *value = (uint32_t)number;
     return end;
 }
 
 static int read_setting(xpu_tool *tool, const char *text, xpu_setting *setting) {
-    const char *equals = strchr(text, '=');
-    if (!equals || !equals[1]) return bad_setting(tool, text);
+    const char *equals = strchr(text, '='), *what;
+    if (!equals || !equals[1]) return bad_setting(tool, text, no_setting);
     setting->name = xpu_strndup(tool->arena, text, (size_t)(equals - text));
     setting->key = xpu_chip_key(setting->name);
     if (setting->key < 0) {
@@ -55,9 +61,9 @@ static int read_setting(xpu_tool *tool, const char *text, xpu_setting *setting) 
     }
     setting->values = XPU_NEW_ARRAY(tool->arena, uint32_t, MAX_VALUES);
     for (const char *at = equals; *at; setting->count++) {
-        if (setting->count == MAX_VALUES) return bad_setting(tool, text);
-        at = read_value(at + 1, &setting->values[setting->count]);
-        if (!at) return bad_setting(tool, text);
+        if (setting->count == MAX_VALUES) return bad_setting(tool, text, "a key has at most 64 values");
+        at = read_value(at + 1, &setting->values[setting->count], &what);
+        if (!at) return bad_setting(tool, text, what);
     }
     return XPU_OK;
 }

@@ -73,6 +73,41 @@ static xpu_status choose_shape(what_if *w) {
     return XPU_OK;
 }
 
+/* Zeros for inputs that no file gives, or their shapes alone. */
+static const xpurt_tensor *all_inputs(what_if *w, int has_data, uint32_t *count) {
+    const xpu_graph *graph = w->image->program.graph;
+    xpurt_tensor *tensors = XPU_NEW_ARRAY(w->tool->arena, xpurt_tensor, graph->inputs.count);
+    *count = 0;
+    for (uint32_t i = 0; i < graph->inputs.count; i++) {
+        const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[i]);
+        xpurt_tensor *to = &tensors[(*count)++];
+        xpu_tensor zeros = {.dtype = info->dtype, .rank = info->rank};
+        for (int d = 0; d < info->rank; d++) zeros.dims[d] = xpu_dim_eval(&graph->dims, info->dims[d], w->symbols);
+        size_t bytes = (size_t)xpu_tensor_count(&zeros) * xpu_dtype_bytes(info->dtype);
+        int is_given = 0;
+        for (uint32_t k = 0; k < w->inputs.count && !is_given; k++) {
+            const xpurt_tensor *given = &w->inputs.items[k];
+            is_given = given->name && strcmp(given->name, info->name) == 0;
+            if (is_given) *to = *given;
+        }
+        if (is_given) continue;
+        if (has_data) zeros.data = xpu_alloc(w->tool->arena, bytes ? bytes : 1);
+        *to = xpu_to_runtime(info->name, &zeros);
+    }
+    return tensors;
+}
+
+/* What a run with the inputs would say of them, before their data is read. */
+static int check_shape(what_if *w) {
+    uint32_t count;
+    xpurt_error error = {0};
+    const xpurt_tensor *inputs = all_inputs(w, 0, &count);
+    int status = w->inputs.count ? xpurt_check_inputs(w->program, inputs, count, &error) : XPU_OK;
+    xpu_tool_report(w->tool, status, error.text);
+    xpurt_error_clear(&error);
+    return status;
+}
+
 static void close_program(void *object) {
     xpurt_close(((what_if *)object)->program);
 }
@@ -99,8 +134,9 @@ static int open_program(what_if *w) {
     const char *const *files = xpu_tool_options(tool, "input");
     for (uint32_t i = 0; files[i] && status == XPU_OK; i++)
         status = xpu_inputs_add(&w->inputs, w->program, files[i], tool->arena, &tool->diags);
-    if (status == XPU_OK) status = xpu_inputs_load(&w->inputs, tool->arena, &tool->diags);
-    return (int)(status == XPU_OK ? choose_shape(w) : status);
+    if (status == XPU_OK) status = choose_shape(w);
+    int checked = status == XPU_OK ? check_shape(w) : (int)status;
+    return checked ? checked : (int)xpu_inputs_load(&w->inputs, tool->arena, &tool->diags);
 }
 
 /* ---- configurations ---- */
@@ -142,30 +178,6 @@ static int make_rows(what_if *w) {
 }
 
 /* ---- measuring ---- */
-
-/* Zeros for inputs that no file gives. */
-static const xpurt_tensor *all_inputs(what_if *w, uint32_t *count) {
-    const xpu_graph *graph = w->image->program.graph;
-    xpurt_tensor *tensors = XPU_NEW_ARRAY(w->tool->arena, xpurt_tensor, graph->inputs.count);
-    *count = 0;
-    for (uint32_t i = 0; i < graph->inputs.count; i++) {
-        const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[i]);
-        xpurt_tensor *to = &tensors[(*count)++];
-        xpu_tensor zeros = {.dtype = info->dtype, .rank = info->rank};
-        for (int d = 0; d < info->rank; d++) zeros.dims[d] = xpu_dim_eval(&graph->dims, info->dims[d], w->symbols);
-        size_t bytes = (size_t)xpu_tensor_count(&zeros) * xpu_dtype_bytes(info->dtype);
-        int is_given = 0;
-        for (uint32_t k = 0; k < w->inputs.count && !is_given; k++) {
-            const xpurt_tensor *given = &w->inputs.items[k];
-            is_given = given->name && strcmp(given->name, info->name) == 0;
-            if (is_given) *to = *given;
-        }
-        if (is_given) continue;
-        zeros.data = xpu_alloc(w->tool->arena, bytes ? bytes : 1);
-        *to = xpu_to_runtime(info->name, &zeros);
-    }
-    return tensors;
-}
 
 /* The chip as it is, but for what a run may change. */
 static const char *run_chip(const what_if *w, const configuration *row) {
@@ -212,7 +224,7 @@ static int measure(what_if *w) {
     uint32_t count;
     int status = xpu_device_open(w->tool, &device, &w->own, &driver);
     if (status) return status;
-    const xpurt_tensor *inputs = all_inputs(w, &count);
+    const xpurt_tensor *inputs = all_inputs(w, 1, &count);
     int shows = !w->tool->quiet && isatty(STDERR_FILENO);
     xpu_stop_begin();
     for (uint32_t i = 0; i < w->row_count && !status; i++) {
