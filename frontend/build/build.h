@@ -388,6 +388,8 @@ typedef struct {
     const float *roi; /* starts of the axes, then ends; NULL: 0 and 1 */
 } fe_resizing;
 xpu_value fe_resize(fe_builder *b, xpu_value x, const fe_resizing *form);
+/* floor(size * scale) as float32 gives it; unknown where the size is open and that is no expression. */
+xpu_dim fe_scaled(fe_builder *b, xpu_dim in, float scale);
 
 /* Along one axis; `whole`: over all dims from the axis on, as before opset 13. */
 xpu_value fe_softmax(fe_builder *b, xpu_value x, int64_t axis, int whole);

@@ -53,8 +53,7 @@ static int place_of(const fe_builder *b, const char *name, const char *word, con
 
 /* ---- sizes ---- */
 
-/* floor(size * scale) as float32 gives it; unknown where the size is open and that is no expression. */
-static xpu_dim scaled(fe_builder *b, xpu_dim in, float scale) {
+xpu_dim fe_scaled(fe_builder *b, xpu_dim in, float scale) {
     enum { MOST_SHIFT = 8 };
     xpu_dims *dims = &b->graph->dims;
     int64_t size;
@@ -138,7 +137,7 @@ static int take_scales(plan *p) {
                       NULL);
             return 0;
         }
-        axis->out = scaled(b, axis->in, axis->scale);
+        axis->out = fe_scaled(b, axis->in, axis->scale);
         if (axis->out.id) continue;
         fe_refuse(
             b, FE_FORM, "the size of the result is no expression",

@@ -1,4 +1,5 @@
 /* One operator: is there a row for it, are its operands there; then the row's converter. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "frontend/paddle/importer.h"
@@ -172,13 +173,59 @@ static int is_listed(const char *list, const char *name) {
     return 0;
 }
 
-/* Operands that the row does not know, and what programs that were optimised for a device hold besides: those that are
- * read (ops_fused.c) come last. */
-static int check_form_of(const xpu_paddle_node *node) {
-    static const char *const fused[] = {"fuse_relu", "fuse_with_relu", "fuse_activation", "fuse_residual_connection"};
-    enum { FUSED = sizeof fused / sizeof *fused, READ = 2 };
+/* What an attribute of an optimised program holds where it is not at its neutral value; NULL: it is. */
+static const char *held_value(const xpu_paddle_node *node, const xpu_paddle_attr *attr, double neutral) {
+    switch (attr->kind) {
+    case XPU_PADDLE_INT:
+        return (double)attr->integer == neutral ? NULL : xpu_paddle_format(node, "%" PRId64, attr->integer);
+    case XPU_PADDLE_FLOAT: return attr->number == neutral ? NULL : xpu_paddle_format(node, "%g", attr->number);
+    case XPU_PADDLE_STRING:
+        return !attr->text[0] ? NULL : xpu_paddle_format(node, "'%s'", shown(node->importer, attr->text, 40));
+    case XPU_PADDLE_INTS:
+        return !attr->count ? NULL : xpu_paddle_format(node, "a list from %" PRId64 " on", attr->integers[0]);
+    default: return NULL;
+    }
+}
+
+/* What programs that were optimised for a device hold besides. Of operators with some operand (or alone of some type)
+ * an attribute is read (ops_fused.c, ops_matrix.c). */
+static int check_fused(const xpu_paddle_node *node) {
+    static const struct {
+        const char *name, *readers; /* types of operators, or "ResidualData" */
+        double neutral;
+    } fused[] = {{"fuse_relu", NULL, 0},
+                 {"fuse_with_relu", NULL, 0},
+                 {"fuse_brelu", NULL, 0},
+                 {"fuse_activation", "ResidualData", 0},
+                 {"fuse_residual_connection", "ResidualData", 0},
+                 {"padding_weights", NULL, 0},
+                 {"fused_output_scale", "fc,matmul,matmul_v2", 1},
+                 {"fused_reshape2_shape", NULL, 0},
+                 {"fused_reshape_X", NULL, 0},
+                 {"fused_reshape_Y", NULL, 0},
+                 {"fused_reshape_Out", NULL, 0},
+                 {"fused_transpose_X", NULL, 0},
+                 {"fused_transpose_Y", NULL, 0},
+                 {"fused_transpose_Out", NULL, 0},
+                 {"fused_squeeze2_axes", NULL, 0},
+                 {"fused_unsqueeze2_axes", NULL, 0}};
     const xpu_paddle_op *op = node->op;
-    const size_t refused = is_listed(node->row->inputs, "ResidualData") ? FUSED - READ : FUSED;
+    int ok = 1;
+    for (size_t i = 0; i < sizeof fused / sizeof *fused; i++) {
+        const xpu_paddle_attr *attr = xpu_paddle_attr_of(op, fused[i].name);
+        const char *readers = fused[i].readers, *value = attr ? held_value(node, attr, fused[i].neutral) : NULL;
+        if (!value || is_listed(readers, op->type)) continue;
+        if (is_listed(readers, "ResidualData") && is_listed(node->row->inputs, "ResidualData")) continue;
+        ok = xpu_paddle_refuse(node, xpu_paddle_format(node, "attribute '%s' is not supported", fused[i].name),
+                               xpu_paddle_format(node, "it is %s: the program was optimised for a device", value))
+                 .id != 0;
+    }
+    return ok;
+}
+
+/* Operands that the row does not know, and attributes. */
+static int check_form_of(const xpu_paddle_node *node) {
+    const xpu_paddle_op *op = node->op;
     int ok = 1;
     for (uint32_t i = 0; node->row->dialect == XPU_PADDLE_DESC && i < op->input_count; i++) {
         if (!op->inputs[i].count || is_listed(node->row->inputs, op->inputs[i].name)) continue;
@@ -188,14 +235,7 @@ static int check_form_of(const xpu_paddle_node *node) {
                                xpu_paddle_format(node, "%s is imported with %s", op->type, node->row->inputs))
                  .id != 0;
     }
-    for (size_t i = 0; i < refused; i++) {
-        const xpu_paddle_attr *attr = xpu_paddle_attr_of(op, fused[i]);
-        if (!attr || (attr->kind == XPU_PADDLE_STRING ? !attr->text[0] : !attr->integer)) continue;
-        ok = xpu_paddle_refuse(node, xpu_paddle_format(node, "attribute '%s' is not supported", fused[i]),
-                               "the program was optimised for a device")
-                 .id != 0;
-    }
-    return ok;
+    return check_fused(node) && ok;
 }
 
 /* ---- the operator ---- */

@@ -23,7 +23,7 @@ static xpu_value product(xpu_paddle_node *node, const char *x_flag, const char *
     if (xpu_paddle_int(node, x_flag, 0)) x = transposed(node, x);
     if (xpu_paddle_int(node, y_flag, 0)) y = transposed(node, y);
     if (!x.id || !y.id) return failed;
-    float alpha = xpu_paddle_float(node, "alpha", 1);
+    float alpha = xpu_paddle_float(node, "alpha", 1) * xpu_paddle_float(node, "fused_output_scale", 1);
     if (alpha == 1) return fe_matmul(&node->build, x, y);
     fe_builder inside = fe_inside(&node->build);
     xpu_value z = fe_matmul(&inside, x, y);
@@ -86,14 +86,17 @@ xpu_value xpu_paddle_convert_fc(xpu_paddle_node *node) {
     xpu_value bias = xpu_paddle_operand(node, "Bias"), residual, x = xpu_paddle_operand(node, "Input"),
               w = xpu_paddle_operand(node, "W");
     int64_t rows = xpu_paddle_int(node, "in_num_col_dims", 1);
+    const float scale = xpu_paddle_float(node, "fused_output_scale", 1);
     if (!xpu_paddle_has_floats(node)) return failed;
-    if (!xpu_paddle_is_fused(node, activation, &residual) && !bias.id)
+    if (!xpu_paddle_is_fused(node, activation, &residual) && !bias.id && scale == 1)
         return flat_product(node, x, w, rows, 1, &node->build);
     fe_builder inside = fe_inside(&node->build);
     xpu_value y = flat_product(node, x, w, rows, 1, &inside);
     if (bias.id) y = fe_binary(&inside, XPU_OP_ADD, y, bias);
     if (residual.id) y = fe_binary(&inside, XPU_OP_ADD, y, residual);
-    return xpu_paddle_give(node, &inside, 0, xpu_paddle_activated(node, &inside, y, activation));
+    y = xpu_paddle_activated(node, &inside, y, activation);
+    if (y.id && scale != 1) y = fe_binary(&inside, XPU_OP_MUL, y, fe_number(&inside, scale));
+    return xpu_paddle_give(node, &inside, 0, y);
 }
 
 /* Beta times the addend, and alpha times the product. */

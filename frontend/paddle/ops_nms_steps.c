@@ -149,6 +149,8 @@ int xpu_paddle_merge_near(fe_builder *b, xpu_value *boxes, xpu_value *scores, fl
     const xpu_dim count = fe_info(b, *boxes)->dims[1], one = xpu_dim_const(dims, 1),
                   four = xpu_dim_const(dims, XPU_BOX);
     const xpu_dim rows[] = {count, four}, all[] = {one, count, four}, each[] = {one, one, count};
+    int64_t known;
+    if (xpu_dim_is_const(dims, count, &known) && known == 1) return 1; /* nothing is near it */
     merging m = {.b = b,
                  .boxes = xpu_paddle_reshaped(b, *boxes, rows, 2),
                  .scores = xpu_paddle_reshaped(b, *scores, rows, 1),

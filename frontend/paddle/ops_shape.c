@@ -471,7 +471,6 @@ xpu_value xpu_paddle_convert_meshgrid(xpu_paddle_node *node) {
     return give_parts(node, parts, all.count);
 }
 
-/* From start to below end, all constants. */
 /* Whole numbers to an end that shapes decide. */
 static xpu_value range_by_shape(xpu_paddle_node *node, xpu_dtype dtype, double start, double step) {
     xpu_dims *table = &node->build.graph->dims;
@@ -487,6 +486,7 @@ static xpu_value range_by_shape(xpu_paddle_node *node, xpu_dtype dtype, double s
                     xpu_dim_floordiv_const(table, xpu_dim_add_const(table, span, by - 1), by));
 }
 
+/* From start to below end, all constants unless shapes decide the end. */
 xpu_value xpu_paddle_convert_range(xpu_paddle_node *node) {
     double start = 0, stop = 0, step = 1;
     xpu_value first = xpu_paddle_operand(node, "Start"), last = xpu_paddle_operand(node, "End");

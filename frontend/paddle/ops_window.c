@@ -224,6 +224,47 @@ static int read_sizes(xpu_paddle_node *node, int spatial, int old, fe_resizing *
     return 1;
 }
 
+/* Cubic halfway between what is in front of the edge and the first element: 1.09375 of that, less 0.09375 of the next.
+ */
+static xpu_value cubic_edge(fe_builder *b, xpu_value x, int axis) {
+    enum { OVER = 3, ALL = 32 };
+    xpu_dims *dims = &b->graph->dims;
+    const xpu_dim none = xpu_dim_const(dims, 0), one = xpu_dim_const(dims, 1);
+    xpu_dim next = xpu_dim_add_const(dims, fe_info(b, x)->dims[axis], -1);
+    next = xpu_dim_op(dims, XPU_DIM_MIN, next, one);
+    const float over = (float)OVER / ALL;
+    xpu_value first = fe_part(b, x, axis, none, one, 1, 0), second = fe_part(b, x, axis, next, one, 1, 0);
+    if (!first.id || !second.id) return failed;
+    return fe_binary(b, XPU_OP_SUB, fe_binary(b, XPU_OP_MUL, first, fe_number(b, 1 + over)),
+                     fe_binary(b, XPU_OP_MUL, second, fe_number(b, over)));
+}
+
+/* An axis that becomes one element is read at -0.5, however long it is. */
+static xpu_value to_single(xpu_paddle_node *node, fe_builder *b, xpu_value x, int is_cubic, fe_resizing *form) {
+    xpu_dims *dims = &b->graph->dims;
+    const size_t count = form->sizes.items ? form->sizes.count : form->scale_count;
+    float *scales = XPU_NEW_ARRAY(node->importer->scratch, float, form->scale_count);
+    for (size_t i = 0; i < form->scale_count; i++) scales[i] = form->scales[i];
+    form->scales = scales;
+    for (size_t i = 0; i < count && x.id; i++) {
+        const int axis = (int)form->axes.items[i];
+        const xpu_value_info info = *fe_info(b, x);
+        if (axis >= info.rank) return x; /* fe_resize reports it */
+        xpu_dim size = form->sizes.items ? form->sizes.items[i] : fe_scaled(b, info.dims[axis], form->scales[i]);
+        int64_t known = 0;
+        if (!size.id || xpu_dim_min(dims, size) > 1 || xpu_dim_same(dims, size, info.dims[axis])) continue;
+        if (!is_cubic) form->coordinates = "pytorch_half_pixel"; /* 0 there: the same */
+        if (!is_cubic || (xpu_dim_is_const(dims, size, &known) && known != 1)) continue;
+        if (!known)
+            return xpu_paddle_refuse(node, "an axis may become one element, which is resampled otherwise",
+                                     xpu_paddle_format(node, "axis %d becomes %s of at least %" PRId64, axis,
+                                                       xpu_dim_text(dims, size, b->scratch), xpu_dim_min(dims, size)));
+        x = cubic_edge(b, x, axis);
+        if (form->scale_count) scales[i] = 1;
+    }
+    return x;
+}
+
 xpu_value xpu_paddle_convert_interp(xpu_paddle_node *node) {
     const char *way = xpu_paddle_text(node, "interp_method", "");
     int old = node->row->op == XPU_OP_IDENTITY, moved = is_channel_last(node, "data_layout");
@@ -241,15 +282,11 @@ xpu_value xpu_paddle_convert_interp(xpu_paddle_node *node) {
                         .axes = {axes, (size_t)spatial}};
     form.coordinates = corners ? "align_corners" : is_nearest || (mode == 1 && !is_cubic) ? "asymmetric" : "half_pixel";
     if (!read_sizes(node, spatial, old, &form)) return failed;
-    /* Of an axis that becomes one element it is the first one. */
-    for (size_t i = 0; i < form.sizes.count && !corners && strcmp(form.coordinates, "half_pixel") == 0 && !is_cubic;
-         i++) {
-        int64_t size;
-        if (xpu_dim_is_const(&node->build.graph->dims, form.sizes.items[i], &size) && size == 1)
-            form.coordinates = "pytorch_half_pixel";
-    }
-    fe_builder b = begin(node, moved, &x);
-    return end(node, moved, &b, fe_resize(&b, x, &form));
+    fe_builder b = begin(node, moved, &x), inside = fe_inside(&b);
+    if (!x.id) return failed;
+    if (strcmp(form.coordinates, "half_pixel") == 0) x = to_single(node, &inside, x, is_cubic, &form);
+    b.made = inside.made;
+    return x.id ? end(node, moved, &b, fe_resize(&b, x, &form)) : failed;
 }
 
 /* ---- padding ---- */

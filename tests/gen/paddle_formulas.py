@@ -3,7 +3,8 @@
 with what formulas give for them. Takes numpy.
 
 flatten, squeeze, unsqueeze, one_hot, expand_as and pad2d are gone from 2.6.2 (or have no kernel there), sync_batch_norm was
-computed on GPUs alone, as correlation and fused_attention are, and fc takes other activations than relu where oneDNN alone runs it."""
+computed on GPUs alone, as correlation and fused_attention are, and fc takes other activations than relu, and a scale, where oneDNN alone runs it.
+Interpolation to one element and suppression of one box, which PaddlePaddle 2.6.2 runs, came later than its records."""
 import math
 import sys
 
@@ -124,6 +125,30 @@ for first in (True, False):
                              f"*{norm}Scale": scale, f"*{norm}Bias": bias},
          {"Y": (y if first else normalised(y, scale, bias)).astype(np.float32)}, pre_layer_norm=first, is_test=True, epsilon=1e-5,
          ln_epsilon=1e-5, add_residual=True, dropout_implementation="upscale_in_train", **wide)
+
+x, w, b = f(3, 4), f(4, 2), f(2)
+y = np.maximum(x.astype(np.float64) @ w + b, 0) * -0.5
+case("fc", {"Input": x, "*W": w, "*Bias": b}, {"Out": y.astype(np.float32)}, in_num_col_dims=1, activation_type="relu", fused_output_scale=-0.5)
+y = x.astype(np.float64) @ w * 3
+case("matmul_v2", {"X": x, "*Y": w}, {"Out": y.astype(np.float32)}, fused_output_scale=3.0)
+
+
+def edge(x):
+    """Cubic at -0.5 along the last dim: where PaddlePaddle reads an axis that becomes one element."""
+    return (x[..., :1].astype(np.float64) * 35 - x[..., 1:2] * 3) / 32
+
+
+x = f(1, 2, 4, 5)
+y = edge(edge(x).swapaxes(2, 3)).swapaxes(2, 3).astype(np.float32)
+HALF = dict(align_corners=False, align_mode=0, data_layout="NCHW")
+case("bicubic_interp_v2", {"X": x}, {"Out": y}, interp_method="bicubic", out_h=1, out_w=1, scale=[], **HALF)
+case("bicubic_interp_v2", {"X": x}, {"Out": y}, interp_method="bicubic", out_h=-1, out_w=-1, scale=[0.25, 0.2], **HALF)
+case("bicubic_interp_v2", {"X": x}, {"Out": edge(x).astype(np.float32)}, interp_method="bicubic", out_h=4, out_w=1, scale=[], **HALF)
+case("bilinear_interp_v2", {"X": x}, {"Out": x[:, :, :1, :1]}, interp_method="bilinear", out_h=-1, out_w=-1, scale=[0.25, 0.2], **HALF)
+box = np.array([[[1, 2, 3, 5]]], np.float32)
+case("locality_aware_nms", {"BBoxes": box, "Scores": np.array([[[0.75]]], np.float32)},
+     {"Out": np.concatenate([[[0, 0.75]], box[0]], 1).astype(np.float32)}, background_label=-1, score_threshold=0.25, nms_top_k=-1,
+     nms_threshold=0.5, nms_eta=1.0, keep_top_k=-1, normalized=True)
 
 if __name__ == "__main__":
     write(sys.argv[1] + "/formulas")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the programs of tests/errors/paddle-control and paddle-control-pir, whose branches, loops and arrays cannot be
-imported, and of paddle-complex: paddle_wrong.py FOLDER FOLDER FOLDER"""
+imported, of paddle-complex, and of paddle-fused: paddle_wrong.py FOLDER FOLDER FOLDER FOLDER"""
 import sys
 
 from paddle_files import (ARRAY, BLOCK, BOOL, BOOLEAN, FLOAT, FP32, INT, INT64, INTS, LONGS, STRING, block, ends, op, pir, pir_op, ports, program, region,
@@ -111,9 +111,16 @@ PIR = {
     "while_type": [pir_op("1.while", [1, 1], [(10, T)], [], [body([yields(1, -1)], [-1])])],
 }
 
+FUSED = {name: [op(kind, {"X": ["x"], "Y": ["x"]} if kind != "fc" else {"Input": ["x"], "W": ["x"]}, {"Out": ["y"]}, [(name, *value)])]
+         for name, kind, *value in (("padding_weights", "fc", BOOLEAN, 1), ("fused_output_scale", "elementwise_add", FLOAT, 0.5),
+                                    ("fused_reshape2_shape", "matmul_v2", INTS, [3, 2]), ("fuse_brelu", "elementwise_add", BOOLEAN, 1),
+                                    ("fuse_activation", "elementwise_add", STRING, "relu"))}
+
 for name, ops in DESC.items():
     write(sys.argv[1], name + ".pdmodel", desc(ops))
 for name, ops in COMPLEX.items():
     write(sys.argv[3], name + ".pdmodel", desc(ops))
 for name, ops in PIR.items():
     write(sys.argv[2], name + ".json", pir(INPUT + ops + ending(10)))
+for name, ops in FUSED.items():
+    write(sys.argv[4], name + ".pdmodel", desc(ops))
