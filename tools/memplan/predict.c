@@ -7,22 +7,41 @@ static const double LINE_BYTES = 64;
 
 typedef struct {
     const xpu_program *program;
-    const int64_t *symbols;
+    const int64_t *symbols, *upper; /* of the shape, of the upper ends; NULL: there are none */
     const xpu_place *places;
     const int32_t *buffer_of; /* per value: where it lies, -1: nowhere */
     double rate;
 } predictor;
 
-static uint64_t bytes_of(const predictor *p, xpu_value value) {
-    const xpu_graph *graph = p->program->graph;
+static double size_at(const xpu_graph *graph, xpu_dim dim, const int64_t *symbols) {
+    int64_t size = symbols ? xpu_dim_between(graph, dim, symbols).max : xpu_dim_eval(&graph->dims, dim, symbols);
+    return size > 0 ? (double)size : 0;
+}
+
+static double bytes_at(const xpu_graph *graph, xpu_value value, const int64_t *symbols) {
     const xpu_value_info *info = xpu_value_at(graph, value);
     double bytes = (double)xpu_dtype_bytes(info->dtype);
-    for (int i = 0; i < info->rank; i++) {
-        int64_t size = xpu_dim_is_dynamic(graph, info->dims[i]) ? xpu_dim_between(graph, info->dims[i], p->symbols).max
-                                                                : xpu_dim_eval(&graph->dims, info->dims[i], p->symbols);
-        bytes *= size > 0 ? (double)size : 0;
-    }
+    for (int i = 0; i < info->rank; i++) bytes *= size_at(graph, info->dims[i], symbols);
+    return bytes;
+}
+
+static uint64_t bytes_of(const predictor *p, xpu_value value) {
+    double bytes = bytes_at(p->program->graph, value, p->symbols);
     return bytes < (double)XPU_PROGRAM_MAX_SIZE ? (uint64_t)bytes : (uint64_t)XPU_PROGRAM_MAX_SIZE;
+}
+
+/* What a layer does: multiply-accumulates, of one that has none the bytes of its results. */
+static double work_at(const predictor *p, const xpu_program_layer *layer, const int64_t *symbols) {
+    const xpu_graph *graph = p->program->graph;
+    double work = layer->macs.id ? size_at(graph, layer->macs, symbols) : 0;
+    for (uint32_t i = 0; work <= 0 && i < layer->output_count; i++) work += bytes_at(graph, layer->outputs[i], symbols);
+    return work;
+}
+
+/* A layer's model is of the upper ends of dims: the share of that work which the shape asks for. */
+static double share_of(const predictor *p, const xpu_program_layer *layer) {
+    double most = p->upper ? work_at(p, layer, p->upper) : 0;
+    return most > 0 ? work_at(p, layer, p->symbols) / most : 1;
 }
 
 /* Bytes of the value that lie in GM; constants count with the layer's model. */
@@ -48,19 +67,30 @@ static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
+/* Of the constants that a smaller shape reads: each at least once. */
+static double constants_of(const predictor *p, const xpu_program_layer *layer, const xpu_node_info *node,
+                           double share) {
+    double all = (double)layer->model.constant_bytes, once = 0;
+    for (uint32_t i = 0; node && i < node->input_count; i++) {
+        if (node->inputs[i].id && xpu_value_at(p->program->graph, node->inputs[i])->kind == XPU_VALUE_CONST)
+            once += (double)bytes_of(p, node->inputs[i]);
+    }
+    return once < all ? larger(once, all * share) : all;
+}
+
 static double predict_layer(const predictor *p, const xpu_program_layer *layer, double *gm_bytes) {
     const xpu_program_model *m = &layer->model;
     const xpu_node_info *node = layer->node.id ? xpu_node_at(p->program->graph, layer->node) : NULL;
-    double read = 0, written = 0, constants = (double)m->constant_bytes;
+    double read = 0, written = 0, share = share_of(p, layer), constants = constants_of(p, layer, node, share);
     double slower = p->rate < LINE_BYTES ? LINE_BYTES / p->rate : 1;
     for (uint32_t i = 0; node && i < node->input_count; i++) read += (double)gm_bytes_of(p, node->inputs[i]);
     for (uint32_t i = 0; i < layer->output_count; i++) written += (double)gm_bytes_of(p, layer->outputs[i]);
     if (node && has_copies(p, node)) constants = 0;
-    double load = (double)m->load * (read > 0 ? slower : 1) + constants / p->rate;
-    double store = (double)m->store * (written > 0 ? slower : 1);
+    double load = share * (double)m->load * (read > 0 ? slower : 1) + constants / p->rate;
+    double store = share * (double)m->store * (written > 0 ? slower : 1);
     double all = (read + written + constants) / p->rate;
     *gm_bytes += read + written + constants;
-    return larger(larger((double)m->compute, load), larger(store, all)) + (double)m->tail;
+    return larger(larger(share * (double)m->compute, load), larger(store, all)) + share * (double)m->tail;
 }
 
 /* The first layer fills the copies of weights in L3. */
@@ -79,6 +109,25 @@ static const char *first_error(xpu_arena *arena, const xpu_diags *diags) {
     return xpu_printf(arena, "%s", xpu_escape_message(arena, diags->items[0].what, 200));
 }
 
+static int64_t *upper_ends(const xpu_graph *graph, xpu_arena *arena) {
+    const xpu_dims *dims = &graph->dims;
+    int64_t *symbols = XPU_NEW_ARRAY(arena, int64_t, dims->symbols.count);
+    for (uint32_t i = 0; i < dims->symbols.count; i++) symbols[i] = dims->symbols.items[i].max;
+    return symbols;
+}
+
+int xpu_can_predict(const xpu_program *program, const int64_t *symbols) {
+    const xpu_dims *dims = &program->graph->dims;
+    int is_upper = 1;
+    for (uint32_t i = 0; symbols && i < dims->symbols.count; i++) is_upper &= symbols[i] == dims->symbols.items[i].max;
+    for (uint32_t i = 0; i < program->layers.count && !is_upper; i++) {
+        const xpu_program_model *m = &program->layers.items[i].model;
+        const uint64_t most = XPU_PROGRAM_MAX_MODELLED;
+        if (m->compute == most || m->load == most || m->store == most || m->tail == most) return 0;
+    }
+    return 1;
+}
+
 xpu_prediction xpu_predict(const xpu_program *program, const xpu_chip *own, const xpu_chip *chip,
                            const int64_t *symbols, xpu_arena *arena) {
     xpu_diags *diags = xpu_diags_new(arena);
@@ -90,7 +139,8 @@ xpu_prediction xpu_predict(const xpu_program *program, const xpu_chip *own, cons
     for (uint32_t i = 0; i < program->graph->values.count; i++) buffer_of[i] = -1;
     for (uint32_t i = 0; i < program->values.count; i++)
         buffer_of[program->values.items[i].value.id] = (int32_t)program->values.items[i].buffer;
-    const predictor p = {program, symbols, places, buffer_of, (double)chip->gm_rate};
+    const predictor p = {program, symbols,   symbols ? upper_ends(program->graph, arena) : NULL,
+                         places,  buffer_of, (double)chip->gm_rate};
     double gm_bytes = 0, cycles = predict_copies(&p, &gm_bytes);
     for (uint32_t i = 0; i < program->layers.count; i++)
         cycles += predict_layer(&p, &program->layers.items[i], &gm_bytes);

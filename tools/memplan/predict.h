@@ -15,4 +15,7 @@ typedef struct {
 xpu_prediction xpu_predict(const xpu_program *program, const xpu_chip *own, const xpu_chip *chip,
                            const int64_t *symbols, xpu_arena *arena);
 
+/* Whether the layers' models, which are of the upper ends of dims, say anything of the shape: not out of range. */
+int xpu_can_predict(const xpu_program *program, const int64_t *symbols);
+
 #endif

@@ -320,6 +320,10 @@ int xpu_memplan_what_if_command(xpu_tool *tool) {
     int measured = xpu_tool_flag(tool, "measure");
     int status = xpu_settings_read(tool, &w->settings, &w->setting_count);
     if (!status) status = open_program(w);
+    if (!status && !xpu_can_predict(&w->image->program, w->symbols))
+        status = xpu_tool_usage(tool, xpu_tool_path(tool, w->path), "nothing can be predicted of this shape",
+                                "its dims have such wide ranges that the cycles at their upper ends are out of range",
+                                "compile with narrower ranges: xpuc --shape");
     if (!status) status = make_rows(w);
     for (uint32_t i = 0; i < w->row_count && !status; i++)
         w->rows[i].predicted = xpu_predict(&w->image->program, &w->own, &w->rows[i].chip, w->symbols, tool->arena);
