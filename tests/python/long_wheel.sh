@@ -2,14 +2,7 @@
 # The wheel as it is given to people: from nothing twice the same bytes; the chips for x86-64-v2 and -v3 give the same cycles,
 # and the best one is loaded; with the compiler of PyPI's ziglang where PYTHON has it; what two threads do in a session.
 set -uo pipefail
-: "${XPU_BUILD:?the build folder}"
-build=$(cd "$XPU_BUILD" && pwd) python=${PYTHON:-python3}
-. tests/checks.sh
-unset XPU_RESOURCES XPU_ZIG MAKEFLAGS MAKELEVEL
-if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
-    echo "skipped: the wheel, as $python is no Python 3.9 or newer"
-    exit 0
-fi
+. tests/python/python.sh "the wheel"
 wheel() { make -s --no-print-directory DEPS=no BUILD="$build" WHEEL="$folder/$1" DIST="$folder/$1/dist" wheel; }
 check 0 '.whl: ' wheel one
 check 0 '.whl: ' wheel two

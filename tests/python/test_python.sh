@@ -2,14 +2,7 @@
 # The package xpu in the source tree, with and without NumPy; its example; zig in the place of clang and lld; the wheel in an
 # environment of its own. PYTHON: the interpreter (python3).
 set -uo pipefail
-: "${XPU_BUILD:?the build folder}"
-build=$(cd "$XPU_BUILD" && pwd) python=${PYTHON:-python3}
-. tests/checks.sh
-unset XPU_RESOURCES XPU_ZIG MAKEFLAGS MAKELEVEL
-if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
-    echo "skipped: all tests of the Python package, as $python is no Python 3.9 or newer"
-    exit 0
-fi
+. tests/python/python.sh "all tests of the Python package"
 in_tree() { env XPU_PREFIX="$build" PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1 "$@"; }
 
 check 0 OK in_tree env XPU_NO_NUMPY=1 "$python" tests/python/check_api.py
