@@ -133,26 +133,9 @@ static void carry(pw *w, looping *l, const char *first, const char *argument) {
 
 /* A stack without entries. */
 static const char *empty_stack(pw *w, const pw_type *stack) {
-    int64_t shape[XPU_MAX_RANK] = {0};
-    xpu_dim dims[XPU_MAX_RANK];
-    int known = 1;
-    dims[0] = xpu_dim_const(&w->graph->dims, 0);
-    for (int i = 1; i < stack->rank; i++) {
-        dims[i] = stack->dims[i];
-        if (xpu_dim_is_const(&w->graph->dims, dims[i], &shape[i])) continue;
-        shape[i] = PW_OPEN;
-        known = 0;
-    }
-    const char *sizes = known ? NULL : pw_sizes(w, dims, stack->rank);
-    pw_op *op = pw_add(w, "fill_constant");
-    const char *result = pw_new(w, "stack", stack);
-    if (sizes) pw_in(w, op, "ShapeTensor", sizes);
-    pw_out(w, op, "Out", result);
-    pw_longs(w, op, "shape", shape, (uint32_t)stack->rank);
-    pw_float(w, op, "value", 0);
-    pw_string(w, op, "str_value", "0");
-    pw_int(w, op, "dtype", pw_code(stack->dtype));
-    return result;
+    pw_type none = *stack;
+    none.dims[0] = xpu_dim_const(&w->graph->dims, 0);
+    return pw_zeros(w, pw_new(w, "stack", stack), &none);
 }
 
 /* The type of stack k while it grows. */

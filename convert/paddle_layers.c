@@ -304,6 +304,9 @@ void pw_write_reduce(pw *w, const pw_row *row) {
     const char *operand = direct ? pw_operand(w, 0) : pw_cast(w, NULL, pw_operand(w, 0), &x, XPU_I32);
     const pw_type type = pw_as(y, direct ? x.dtype : XPU_I32);
     int64_t count = 1;
+    pw_type held = pw_as(x, type.dtype);
+    if (xpu_node_is(w->graph, w->node, XPU_OP_REDUCE_SUM) && pw_may_be_empty(w, &held, (int)axis))
+        operand = pw_with_zeros(w, operand, &held, (int)axis);
     if (divides && !xpu_dim_is_const(&w->graph->dims, x.dims[axis], &count)) {
         pw_refuse(w, "PaddlePaddle has no mean of integers", "fix the size with --shape");
         return;

@@ -22,10 +22,30 @@ void pw_write_transpose(pw *w, const pw_row *row) {
     pw_transpose(w, pw_result(w, 0), pw_operand(w, 0), &to, xpu_node_ints(w->graph, w->node, XPU_ATTR_PERM, &count));
 }
 
+/* An axis beside that of the concatenation that may be empty, or -1. */
+static int empty_axis(pw *w, const pw_type *y, int axis) {
+    for (int i = 0; i < y->rank; i++)
+        if (i != axis && pw_may_be_empty(w, y, i)) return i;
+    return -1;
+}
+
 void pw_write_concat(pw *w, const pw_row *row) {
-    pw_op *op = pw_unary(w, row->name);
-    for (uint32_t i = 1; i < xpu_node_at(w->graph, w->node)->input_count; i++) pw_in(w, op, "X", pw_operand(w, i));
-    pw_int(w, op, "axis", int_attr(w, XPU_ATTR_AXIS));
+    const uint32_t count = xpu_node_at(w->graph, w->node)->input_count;
+    const int axis = (int)int_attr(w, XPU_ATTR_AXIS);
+    pw_type y = pw_result_type(w, 0);
+    const pw_type gives = y;
+    const int empty = empty_axis(w, &y, axis);
+    const char **parts = XPU_NEW_ARRAY(w->arena, const char *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        pw_type type = pw_operand_type(w, i);
+        parts[i] = empty < 0 ? pw_operand(w, i) : pw_with_zeros(w, pw_operand(w, i), &type, empty);
+    }
+    if (empty >= 0) y.dims[empty] = xpu_dim_add_const(&w->graph->dims, y.dims[empty], 1);
+    pw_op *op;
+    const char *made = pw_make(w, &op, empty < 0 ? pw_result(w, 0) : NULL, row->name, &y, parts[0], NULL);
+    for (uint32_t i = 1; i < count; i++) pw_in(w, op, "X", parts[i]);
+    pw_int(w, op, "axis", axis);
+    if (empty >= 0) pw_part(w, pw_result(w, 0), made, &gives, empty, 0, -1);
 }
 
 /* ---- slices ---- */
@@ -224,50 +244,11 @@ static int tuple_size(pw *w, const pw_type *index) {
     return xpu_dim_is_const(&w->graph->dims, index->dims[index->rank - 1], &size) ? (int)size : 0;
 }
 
-static int may_be_negative(pw *w, xpu_value value) {
-    xpu_tensor tensor;
-    if (!xpu_value_at(w->graph, value)->constant ||
-        xpu_const_tensor(w->graph, value, w->arena, &tensor, w->diags) != XPU_OK)
-        return 1;
-    int negative = 0;
-    for (int64_t i = 0; i < xpu_tensor_count(&tensor); i++)
-        negative |=
-            tensor.dtype == XPU_I64 ? ((const int64_t *)tensor.data)[i] < 0 : ((const int32_t *)tensor.data)[i] < 0;
-    return negative;
-}
-
-/* Indices that count from the end where they are negative, from the start: constants as they are where none is. The
- * last dim of tuples has an index into each of `sizes`. */
-static const char *indices(pw *w, const xpu_dim *sizes, int count) {
-    const pw_type type = pw_operand_type(w, 1), flag = pw_as(type, XPU_BOOL);
-    const pw_type list = pw_scalar_list(w, XPU_I32, count);
-    const char *name = pw_operand(w, 1), *length;
-    int64_t wide[XPU_MAX_RANK];
-    int32_t narrow[XPU_MAX_RANK];
-    if (!may_be_negative(w, xpu_node_input(w->graph, w->node, 1))) return name;
-    pw_type shape = {.rank = count};
-    memcpy(shape.dims, sizes, (size_t)count * sizeof *sizes);
-    if (pw_const_dims(w, &shape, wide)) {
-        for (int i = 0; i < count; i++) narrow[i] = (int32_t)wide[i];
-        length = pw_parameter(w, "sizes",
-                              &(xpu_tensor){.dtype = type.dtype,
-                                            .rank = type.rank > 0,
-                                            .dims = {count},
-                                            .data = type.dtype == XPU_I64 ? (void *)wide : (void *)narrow});
-    } else {
-        length = pw_sizes(w, sizes, count);
-        if (type.dtype != XPU_I32) length = pw_cast(w, NULL, length, &list, type.dtype);
-    }
-    const char *below = pw_binary(w, NULL, "less_than", &flag, name, pw_scalar(w, type.dtype, 0));
-    const char *step = pw_binary(w, NULL, "elementwise_mul", &type, pw_cast(w, NULL, below, &flag, type.dtype), length);
-    return pw_binary(w, NULL, "elementwise_add", &type, name, step);
-}
-
 /* Along one axis by a vector of indices; others are a vector meanwhile. */
 void pw_write_gather(pw *w, const pw_row *row) {
     const pw_type x = pw_operand_type(w, 0), index = pw_operand_type(w, 1), y = pw_result_type(w, 0);
     const int axis = (int)int_attr(w, XPU_ATTR_AXIS);
-    const char *list = indices(w, &x.dims[axis], 1);
+    const char *list = pw_indices(w, &x.dims[axis], 1);
     pw_type flat = {.dtype = index.dtype, .rank = 1, .dims = {xpu_dim_const(&w->graph->dims, 1)}}, picked = x;
     for (int i = 0; i < index.rank; i++) flat.dims[0] = xpu_dim_mul(&w->graph->dims, flat.dims[0], index.dims[i]);
     if (index.rank != 1) list = pw_reshape(w, NULL, list, &index, &flat);
@@ -284,7 +265,7 @@ void pw_write_gather(pw *w, const pw_row *row) {
 void pw_write_gather_elements(pw *w, const pw_row *row) {
     const pw_type x = pw_operand_type(w, 0);
     const int64_t axis = int_attr(w, XPU_ATTR_AXIS);
-    const char *list = indices(w, &x.dims[axis], 1);
+    const char *list = pw_indices(w, &x.dims[axis], 1);
     pw_op *op = pw_add(w, row->name);
     pw_in(w, op, "Input", pw_operand(w, 0));
     pw_in(w, op, "Index", list);
@@ -309,7 +290,7 @@ static const char *batch_index(pw *w, const pw_type *index, int axis) {
 void pw_write_gather_nd(pw *w, const pw_row *row) {
     const int batch = (int)int_attr(w, XPU_ATTR_BATCH_DIMS);
     const pw_type x = pw_operand_type(w, 0), type = pw_operand_type(w, 1);
-    const char *index = indices(w, &x.dims[batch], tuple_size(w, &type));
+    const char *index = pw_indices(w, &x.dims[batch], tuple_size(w, &type));
     if (batch) {
         pw_type wide = type;
         const char *parts[XPU_MAX_RANK] = {NULL};
@@ -346,7 +327,7 @@ static void put_along(pw *w, const char *result, const char *to, const char *ind
 void pw_write_scatter_elements(pw *w, const pw_row *row) {
     const pw_type x = pw_operand_type(w, 0);
     const int64_t axis = int_attr(w, XPU_ATTR_AXIS);
-    const char *list = indices(w, &x.dims[axis], 1);
+    const char *list = pw_indices(w, &x.dims[axis], 1);
     (void)row;
     put_along(w, pw_result(w, 0), pw_operand(w, 0), list, pw_operand(w, 2), axis, placings[int_attr(w, XPU_ATTR_KIND)]);
 }
@@ -376,7 +357,7 @@ static void scatter_rows(pw *w, const char *reduce) {
         return;
     }
     pw_type flat = {.dtype = index.dtype, .rank = 1, .dims = {tuples.dims[0]}};
-    const char *list = pw_reshape(w, NULL, indices(w, x.dims, depth), &index, depth == 1 ? &flat : &tuples);
+    const char *list = pw_reshape(w, NULL, pw_indices(w, x.dims, depth), &index, depth == 1 ? &flat : &tuples);
     if (depth > 1) {
         int32_t narrow[XPU_MAX_RANK];
         for (int i = 0; i < depth; i++) narrow[i] = (int32_t)strides[i];
@@ -415,7 +396,7 @@ void pw_write_scatter_nd(pw *w, const pw_row *row) {
         return;
     }
     const pw_type x = pw_operand_type(w, 0), type = pw_operand_type(w, 1);
-    const char *index = indices(w, x.dims, tuple_size(w, &type));
+    const char *index = pw_indices(w, x.dims, tuple_size(w, &type));
     pw_op *op = pw_add(w, row->name);
     pw_in(w, op, "X", pw_operand(w, 0));
     pw_in(w, op, "Index", index);
@@ -423,7 +404,7 @@ void pw_write_scatter_nd(pw *w, const pw_row *row) {
     pw_out(w, op, "Out", pw_result(w, 0));
 }
 
-/* All of them in order: argsort keeps the order of equal ones, top_k_v2 need not. */
+/* All of them in order: of up to 16 argsort keeps the order of equal ones, top_k_v2 of none. */
 static void sort_all(pw *w) {
     const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0), wide = pw_as(y, XPU_I64),
                   values = pw_as(y, x.dtype);

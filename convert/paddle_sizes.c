@@ -122,19 +122,40 @@ const char *pw_sizes(pw *w, const xpu_dim *dims, int count) {
     return result;
 }
 
-/* An empty tensor, which PaddlePaddle does not reshape to: it has no elements that could differ. */
-static const char *nothing(pw *w, const char *result, const pw_type *gives, int64_t *shape, int open) {
-    for (int i = 0; i < gives->rank; i++)
-        if (shape[i] == 0 && !xpu_dim_is_const(&w->graph->dims, gives->dims[i], &shape[i])) open++;
+const char *pw_zeros(pw *w, const char *result, const pw_type *gives) {
+    int64_t shape[XPU_MAX_RANK];
+    int open = 0;
+    for (int i = 0; i < gives->rank; i++) {
+        if (xpu_dim_is_const(&w->graph->dims, gives->dims[i], &shape[i])) continue;
+        shape[i] = PW_OPEN;
+        open = 1;
+    }
     const char *sizes = open ? pw_sizes(w, gives->dims, gives->rank) : NULL;
     pw_op *op = pw_add(w, "fill_constant");
-    if (!result) result = pw_new(w, "nothing", gives);
+    if (!result) result = pw_new(w, "zeros", gives);
     if (sizes) pw_in(w, op, "ShapeTensor", sizes);
     pw_out(w, op, "Out", result);
     pw_longs(w, op, "shape", shape, (uint32_t)gives->rank);
     pw_float(w, op, "value", 0);
     pw_string(w, op, "str_value", "0");
     pw_int(w, op, "dtype", pw_code(gives->dtype));
+    return result;
+}
+
+int pw_may_be_empty(pw *w, const pw_type *type, int axis) {
+    for (int i = 0; i < type->rank; i++)
+        if (!type->dims[i].id) return 0;
+    return xpu_dim_min(&w->graph->dims, type->dims[axis]) <= 0;
+}
+
+const char *pw_with_zeros(pw *w, const char *x, pw_type *type, int axis) {
+    pw_type entry = *type;
+    pw_op *op;
+    entry.dims[axis] = xpu_dim_const(&w->graph->dims, 1);
+    type->dims[axis] = xpu_dim_add_const(&w->graph->dims, type->dims[axis], 1);
+    const char *zeros = pw_zeros(w, NULL, &entry), *result = pw_make(w, &op, NULL, "concat", type, x, NULL);
+    pw_in(w, op, "X", zeros);
+    pw_int(w, op, "axis", axis);
     return result;
 }
 
@@ -161,7 +182,7 @@ const char *pw_reshape(pw *w, const char *result, const char *x, const pw_type *
             open++;
         }
     }
-    if (empty) return nothing(w, result, &type, shape, open);
+    if (empty) return pw_zeros(w, result, &type); /* PaddlePaddle reshapes nothing to nothing */
     const char *sizes = open > 1 ? pw_sizes(w, to->dims, to->rank) : NULL;
     result = pw_make(w, &op, result, "reshape2", &type, x, NULL);
     if (sizes) pw_in(w, op, "Shape", sizes);

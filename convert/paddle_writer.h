@@ -147,6 +147,11 @@ void pw_refuse(pw *w, const char *why, const char *hint);
 const char *pw_size_of(pw *w, xpu_dim dim); /* int32 [1] */
 /* dims as a list of numbers, or as one int32 tensor: *tensor. */
 const char *pw_sizes(pw *w, const xpu_dim *dims, int count);
+const char *pw_zeros(pw *w, const char *result, const pw_type *gives);
+/* PaddlePaddle 2.6 does not sum up nothing, nor join it along another axis: x with zeros behind it as one more entry of
+ * the axis. The type becomes that of the result. */
+int pw_may_be_empty(pw *w, const pw_type *type, int axis);
+const char *pw_with_zeros(pw *w, const char *x, pw_type *type, int axis);
 const char *pw_reshape(pw *w, const char *result, const char *x, const pw_type *from, const pw_type *to);
 const char *pw_transpose(pw *w, const char *result, const char *x, const pw_type *to, const int64_t *perm);
 /* x broadcast to `to`; x itself where it has that shape. */
@@ -165,6 +170,12 @@ const char *pw_shape_list(pw *w, const char *name, int rank); /* int32 [rank] */
 void pw_pad_places(pw *w, const char *x, const pw_type *from, const int64_t *begin, const int64_t *end,
                    const char *mode);
 int pw_resample_axis(pw *w, int axis); /* 0: nothing written */
+
+/* ---- paddle_indices.c ---- */
+
+/* The node's indices, its second operand, from the start where they count from the end: as they are where none is
+ * negative. The last dim of tuples has an index into each of `sizes`. */
+const char *pw_indices(pw *w, const xpu_dim *sizes, int count);
 
 /* ---- paddle_control.c ---- */
 

@@ -17,8 +17,8 @@ add() { # add NAME MODEL INPUTS OUTPUTS
 for model in tests/paddle/operators/*.pdmodel tests/paddle/linear.pdmodel; do
     add "$(basename "$model" .pdmodel)" "$model" "${model%.*}_in.npz" "${model%.*}_out.npz"
 done
-# Branches and loops: several inputs each
-for model in tests/paddle/control/*.pdmodel tests/loops/{append,grow,if,loop,scan}_*.onnx; do
+# Branches and loops, and boxes that may be none: several inputs each
+for model in tests/paddle/control/*.pdmodel tests/loops/{append,grow,if,loop,scan}_*.onnx tests/convert/models/nms_nothing.onnx; do
     [ "$model" != tests/loops/if_ill_typed.onnx ] || continue
     for inputs in "${model%.*}".*_in.npz; do
         [ ! -e "$inputs" ] || add "$(basename "${model%.*}")" "$model" "$inputs" "${inputs%_in.npz}_out.npz"
@@ -38,7 +38,8 @@ for model in "$folder"/vision/*.pdmodel; do
     add "$(basename "$model" .pdmodel)" "$model" "${model%.*}.npy" "${model%.*}.out"
 done
 status=0
-for run in "onnx:${PYTHON:-}" "pdmodel:${PADDLE2:-}" "json:${PADDLE3:-}"; do
+touch "$folder"/{onnx,pdmodel,json,desc}.said
+for run in "onnx:${PYTHON:-}" "pdmodel:${PADDLE2:-}" "json:${PADDLE3:-}" "desc:${PADDLE3:-}"; do
     [ -n "${run#*:}" ] || continue
     FLAGS_use_mkldnn=0 "${run#*:}" tests/convert/validate.py "${run%%:*}" "$folder" 2>/dev/null >"$folder/${run%%:*}.said" || status=1
 done
@@ -46,7 +47,7 @@ done
 awk '{ name = $2; format = $1; $1 = $2 = ""; sub(/^ */, ""); sub(/ *$/, "")
         if (!(name in seen)) { seen[name] = ++count; names[count] = name }
         if ($0 + 0 >= said[name, format] + 0 || NF > 1) said[name, format] = $0 }
-    END { printf "%-24s %-10s %-10s %s\n", "", "onnx", "pdmodel", "json"
-        for (i = 1; i <= count; i++) printf "%-24s %-10s %-10s %s\n", names[i], said[names[i], "onnx"],
-            said[names[i], "pdmodel"], said[names[i], "json"] }' "$folder"/{onnx,pdmodel,json}.said 2>/dev/null
+    END { printf "%-24s %-10s %-10s %-10s %s\n", "", "onnx", "pdmodel", "json", "pdmodel in 3.3"
+        for (i = 1; i <= count; i++) printf "%-24s %-10s %-10s %-10s %s\n", names[i], said[names[i], "onnx"],
+            said[names[i], "pdmodel"], said[names[i], "json"], said[names[i], "desc"] }' "$folder"/{onnx,pdmodel,json,desc}.said
 exit $status

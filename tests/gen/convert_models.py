@@ -9,6 +9,7 @@ import onnx
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 FOLDER = sys.argv[1]
 
@@ -43,6 +44,21 @@ save("gather_negative", [node("GatherND", "x,i", "y")], [("x", T.FLOAT, [3, 4])]
      [("i", [[1, -1], [0, 1]], np.int64)])
 save("gather_batch", [node("GatherND", "x,i", "y", batch_dims=1)], [("x", T.FLOAT, [3, "N"]), ("i", T.INT64, [3, 1])],
      [("y", T.FLOAT, [3])])
+
+# Boxes that are left, which may be none
+save("nms_nothing", [node("NonMaxSuppression", "boxes,scores,most,overlap,least", "picks"), node("Gather", "picks,column", "list", axis=1),
+                     node("Gather", "rows,list", "y"), node("Slice", "picks,two,three,one", "places"), node("GatherND", "rows,places", "z")],
+     [("boxes", T.FLOAT, [1, 4, 4]), ("scores", T.FLOAT, [1, 2, 4]), ("rows", T.FLOAT, [4, 3])],
+     [("picks", T.INT64, ["n", 3]), ("y", T.FLOAT, ["n", 3]), ("z", T.FLOAT, ["n", 3])],
+     [("most", [4], np.int64), ("overlap", [0.5], np.float32), ("least", [0.75], np.float32), ("column", 2, np.int64),
+      ("two", [2], np.int64), ("three", [3], np.int64), ("one", [1], np.int64)])
+corners = np.array([[0, 0, 4, 4], [0, 1, 4, 5], [5, 5, 8, 8], [5, 0, 9, 3]], np.float32)[None]
+for case, most in (("nothing", 0.5), ("some", 1.0)):
+    scores = np.linspace(0.25, most, 8, dtype=np.float32).reshape(1, 2, 4)
+    given = {"boxes": corners, "scores": scores, "rows": np.arange(12, dtype=np.float32).reshape(4, 3)}
+    answers = ReferenceEvaluator(f"{FOLDER}/nms_nothing.onnx").run(None, given)
+    np.savez(f"{FOLDER}/nms_nothing.{case}_in.npz", **given)
+    np.savez(f"{FOLDER}/nms_nothing.{case}_out.npz", **dict(zip(("picks", "y", "z"), answers)))
 
 # What is chosen, and an operand of the choice behind it; "again" is what the sum is where the choice is written there
 choice = [node("Greater", "x,z", "c"), node("Mul", "x,k", "twice"), node("Where", "c,twice,z", "chosen")]
