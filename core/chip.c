@@ -81,6 +81,9 @@ static int rule_weight_rows(const xpu_chip *c) {
 static int rule_post_lanes(const xpu_chip *c) {
     return c->array_columns % c->post_lanes == 0;
 }
+static int rule_window(const xpu_chip *c) {
+    return !c->window_channels || (c->window_channels >= 8 && power_of_two(c->window_channels));
+}
 static int rule_lanes(const xpu_chip *c) {
     return c->lanes == 16;
 }
@@ -133,6 +136,11 @@ static const chip_rule chip_rules[] = {
      "array.post_lanes divides array.columns",
      {"array.post_lanes", "array.columns"},
      "use as many lanes as the array has columns"},
+    {rule_window,
+     "chip-window",
+     "window.channels is 0 or a power of two from 8 on",
+     {"window.channels"},
+     "use 0 (no window engine), 8, 16 or 32"},
     {rule_lanes, "chip-lanes", "cores.lanes is 16, the width of the vector unit", {"cores.lanes"}, "use 16"},
     {rule_sizes,
      "chip-sizes",

@@ -88,6 +88,11 @@ extern const unsigned xpu_desc_field_count;
 uint64_t xpu_desc_get(const uint32_t *words, const xpu_desc_field *field);
 void xpu_desc_set(uint32_t *words, const xpu_desc_field *field, uint64_t bits);
 
+/* Engines of this chip: numbers 0 to this - 1. */
+unsigned xpu_chip_engines(const xpu_chip *chip);
+/* Queues of an engine of the chip: one of each core, or core 0's alone. */
+unsigned xpu_chip_queues(const xpu_chip *chip, unsigned engine);
+
 const char *xpu_desc_kind_name(unsigned opcode); /* "copy"; NULL for an unknown opcode */
 const char *xpu_engine_name(unsigned engine);    /* "DMA0" */
 const char *xpu_register_name(uint32_t offset);  /* "BARRIER"; NULL where there is none */

@@ -75,6 +75,20 @@ const char *xpu_engine_name(unsigned engine) {
     }
 }
 
+enum {
+#define X(name, number, doc) ENGINE_##name = number,
+    XPU_CHIP_ENGINES(X)
+#undef X
+};
+
+unsigned xpu_chip_engines(const xpu_chip *chip) {
+    return chip->window_channels ? ENGINE_WINDOW + 1 : ENGINE_WINDOW;
+}
+
+unsigned xpu_chip_queues(const xpu_chip *chip, unsigned engine) {
+    return engine < ENGINE_TENSOR ? chip->cores : 1;
+}
+
 const char *xpu_register_name(uint32_t offset) {
 #define X(name, base, count, stride, access, reset, doc)                                                               \
     if (offset - base < count * stride && (offset - base) % stride == 0) return #name;

@@ -156,11 +156,11 @@ static int step_engine(xpu_func *func, unsigned engine) {
  * least one descriptor is executed when any can be. */
 static uint64_t run_perturbed(xpu_func *func) {
     uint64_t total = 0;
-    unsigned favourite = xpu_func_draw(func, XPU_ENGINES);
+    unsigned engines = xpu_chip_engines(&func->chip), favourite = xpu_func_draw(func, engines);
     for (;;) {
         int done = 0;
-        if (xpu_func_draw(func, 8) == 0) favourite = xpu_func_draw(func, XPU_ENGINES);
-        for (unsigned i = 0; i < XPU_ENGINES && done == 0; i++) done = step_engine(func, (favourite + i) % XPU_ENGINES);
+        if (xpu_func_draw(func, 8) == 0) favourite = xpu_func_draw(func, engines);
+        for (unsigned i = 0; i < engines && done == 0; i++) done = step_engine(func, (favourite + i) % engines);
         if (done <= 0) return total;
         total++;
         if ((func->events.ticket_count && xpu_sim_ticket_ready(&func->events)) || xpu_func_draw(func, 8) == 0)
@@ -173,7 +173,7 @@ uint64_t xpu_func_engines_run(xpu_func *func) {
     uint64_t total = 0;
     for (int moved = 1; moved;) {
         moved = 0;
-        for (unsigned engine = 0; engine < XPU_ENGINES; engine++) {
+        for (unsigned engine = 0; engine < xpu_chip_engines(&func->chip); engine++) {
             int done = step_engine(func, engine);
             if (done < 0) return total;
             if (done == 0) continue;

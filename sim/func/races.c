@@ -84,7 +84,7 @@ xpu_races *xpu_races_new(unsigned cores) {
     xpu_races *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     r->cores = cores;
-    r->agents = (XPU_ENGINES - 1) * cores + cores + 1;
+    r->agents = cores + XPU_ENGINE_TENSOR * cores + XPU_ENGINES - XPU_ENGINE_TENSOR;
     r->shadow = xpu_shadow_new(r->agents, found, r);
     if (r->shadow) {
         xpu_races_reset(r);
@@ -310,7 +310,8 @@ void xpu_races_barrier_open(xpu_races *r) {
 /* ---- Queues ---- */
 
 static queue_state *queue_of(xpu_races *r, unsigned engine, unsigned core, unsigned *agent) {
-    unsigned index = engine * r->cores + (engine == XPU_ENGINE_TENSOR ? 0 : core);
+    unsigned index = engine < XPU_ENGINE_TENSOR ? engine * r->cores + core
+                                                : XPU_ENGINE_TENSOR * r->cores + engine - XPU_ENGINE_TENSOR;
     *agent = r->cores + index;
     return &r->queue[index];
 }
@@ -330,10 +331,15 @@ static uint32_t field_number(xpu_races *r, const char *field) {
     return i;
 }
 
+/* Whether descriptors of this agent overlap: those of the tensor and the window engine do. */
+static int overlaps(const xpu_races *r, unsigned agent) {
+    return agent >= r->cores + XPU_ENGINE_TENSOR * r->cores;
+}
+
 static void visit(xpu_races *r, const uint32_t *clock, const char *field, uint64_t address, uint64_t bytes, int write) {
     const queue_state *q = &r->queue[r->active - r->cores];
     xpu_shadow_access access = {xpu_tag(r->active, q->now, field_number(r, field)), clock, write,
-                                r->active == r->agents - 1, q->own_reads}; /* overlaps: the tensor engine's queue */
+                                overlaps(r, r->active), q->own_reads};
     xpu_shadow_visit(r->shadow, &access, (uint32_t)address, bytes);
 }
 

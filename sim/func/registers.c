@@ -102,9 +102,9 @@ xpu_bus_result xpu_func_load_register(void *context, uint32_t address, uint32_t 
         if ((int32_t)(func->events.counters[i] - state->wait_value[i]) < 0) return XPU_BUS_STALL;
         *value = func->events.counters[i];
         if (func->races) xpu_races_wait(func->races, port->core, i, state->wait_value[i]);
-    } else if (in_array(offset, XPU_REG_DOORBELL_ADDRESS, XPU_ENGINES, 16, &i)) {
+    } else if (in_array(offset, XPU_REG_DOORBELL_ADDRESS, xpu_chip_engines(&func->chip), 16, &i)) {
         *value = state->doorbell_address[i];
-    } else if (in_array(offset, XPU_REG_DOORBELL_STATUS, XPU_ENGINES, 16, &i)) {
+    } else if (in_array(offset, XPU_REG_DOORBELL_STATUS, xpu_chip_engines(&func->chip), 16, &i)) {
         *value = lists_of(func, i, port->core);
     } else if (offset == XPU_REG_BARRIER) {
         if (barrier(func, port->core) == XPU_BUS_STALL) return XPU_BUS_STALL;
@@ -120,7 +120,7 @@ static xpu_bus_result doorbell(const xpu_func_port *port, unsigned engine, uint3
     uint32_t count = *value;
     xpu_func *func = port->func;
     xpu_func_core_state *state = &func->core_state[port->core];
-    if (count == 0 || (engine == XPU_ENGINE_TENSOR && port->core != 0) || state->doorbell_address[engine] % 4 != 0)
+    if (count == 0 || port->core >= xpu_chip_queues(&func->chip, engine) || state->doorbell_address[engine] % 4 != 0)
         return fault(value, XPU_FAULT_DOORBELL);
     if (!xpu_func_queue_push(func, engine, port->core, state->doorbell_address[engine], count)) return XPU_BUS_STALL;
     func->progress = 1;
@@ -156,14 +156,15 @@ xpu_bus_result xpu_func_store_register(void *context, uint32_t address, uint32_t
     xpu_func_core_state *state = &func->core_state[port->core];
     uint32_t offset = address - XPU_REGS_BASE, i;
     state->stall_address = address;
-    if (in_array(offset, XPU_REG_DOORBELL_COUNT, XPU_ENGINES, 16, &i)) return doorbell(port, i, value);
+    if (in_array(offset, XPU_REG_DOORBELL_COUNT, xpu_chip_engines(&func->chip), 16, &i))
+        return doorbell(port, i, value);
     state->stall_address = 0;
     if (in_array(offset, XPU_REG_COUNTER, XPU_COUNTERS, 4, &i)) return store_counter(func, port->core, i, *value);
     if (in_array(offset, XPU_REG_WAIT_VALUE, XPU_COUNTERS, 4, &i)) {
         state->wait_value[i] = *value;
         return XPU_BUS_OK;
     }
-    if (in_array(offset, XPU_REG_DOORBELL_ADDRESS, XPU_ENGINES, 16, &i)) {
+    if (in_array(offset, XPU_REG_DOORBELL_ADDRESS, xpu_chip_engines(&func->chip), 16, &i)) {
         state->doorbell_address[i] = *value;
         return XPU_BUS_OK;
     }

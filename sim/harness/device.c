@@ -205,7 +205,7 @@ static void counters(const xpurt_device *device, xpurt_counters *totals) {
         totals->instructions[core] += state.core[core].instructions;
         add_states(totals->core_states[core], xpu_model_states(device->model, core));
     }
-    for (unsigned engine = 0; engine < XPURT_ENGINES; engine++)
+    for (unsigned engine = 0; engine < xpu_chip_engines(&device->chip); engine++)
         add_states(totals->engine_states[engine], xpu_model_engine_states(device->model, engine));
     totals->instructions[0] += (unsigned)device->events.ended; /* the store to EXIT does not retire */
 }
@@ -340,7 +340,7 @@ static void check_counters(xpurt_device *device, const xpu_model_state *state) {
     char text[160];
     xpurt_counters totals;
     counters(device, &totals);
-    for (unsigned unit = 0; unit < device->chip.cores + XPU_ENGINES && !device->has_fault; unit++) {
+    for (unsigned unit = 0; unit < device->chip.cores + xpu_chip_engines(&device->chip) && !device->has_fault; unit++) {
         int is_core = unit < device->chip.cores;
         unsigned number = is_core ? unit : unit - device->chip.cores;
         const uint64_t *states = is_core ? totals.core_states[number] : totals.engine_states[number];

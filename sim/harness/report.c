@@ -17,8 +17,8 @@ void xpu_rtl_describe(xpurt_device *device, const xpu_model_state *state) {
                                             .stalled = state->core[core].stalled,
                                             .stalled_value = state->core[core].stalled_value};
     }
-    for (unsigned engine = 0; engine < XPU_ENGINES; engine++)
-        for (unsigned core = 0; core < (engine == XPU_ENGINE_TENSOR ? 1 : device->chip.cores); core++) {
+    for (unsigned engine = 0; engine < xpu_chip_engines(&device->chip); engine++)
+        for (unsigned core = 0; core < xpu_chip_queues(&device->chip, engine); core++) {
             xpu_model_queue from = xpu_model_look_queue(device->model, engine, core);
             uint32_t done = from.count - from.left;
             uint64_t address = from.address + (uint64_t)done * XPU_DESC_BYTES;

@@ -28,6 +28,7 @@ static void draw_chip(xpu_chip *c) {
     c->array_rows = ONE_OF(4, 8, 8, 16), c->array_columns = ONE_OF(4, 8, 8, 16);
     c->acc_banks = 1 + draw(3), c->acc_rows = ONE_OF(16, 48, 64, 100, 128);
     c->weight_rows = ONE_OF(1, 2, 4, 8, 16), c->post_lanes = ONE_OF(1, 2, 4, 8, 16);
+    c->window_channels = 0, c->window_lines = 7 + draw(10), c->window_line_bytes = 1024 << draw(4);
     c->cores = 1 + draw(3), c->lm_bytes = 1024 * ONE_OF(16, 16, 20, 32, 64);
     c->lm_port_bytes = 64, c->lanes = 16;
     c->icache_line_bytes = 64, c->icache_bytes = 1024 * ONE_OF(1, 2, 4, 8, 16);

@@ -8,7 +8,9 @@
 
 static const char standard[] =
     "{\"name\": \"t\", \"array\": {\"rows\": 32, \"columns\": 32, \"accumulator_banks\": 2, \"accumulator_rows\": 512,"
-    " \"weight_rows_per_cycle\": 2, \"post_lanes\": 32}, \"cores\": {\"count\": 4, \"lm_bytes\": 65536,"
+    " \"weight_rows_per_cycle\": 2, \"post_lanes\": 32},"
+    " \"window\": {\"channels\": 0, \"lines\": 8, \"line_bytes\": 4096},"
+    " \"cores\": {\"count\": 4, \"lm_bytes\": 65536,"
     " \"lm_port_bytes\": 64, \"lanes\": 16, \"icache_bytes\": 16384, \"icache_line_bytes\": 64},"
     " \"sm\": {\"bytes\": 262144, \"banks\": 8, \"bank_bytes\": 64},"
     " \"l3\": {\"bytes\": 4194304, \"banks\": 8, \"bytes_per_cycle\": 64, \"latency\": 12},"
@@ -86,6 +88,7 @@ static void bad_chips(void) {
         {"\"name\": \"t\"", "\"name\": \"a/b\"", "chip-name", "name"},
         {"\"outstanding\": 128", "\"outstanding\": 99", "chip-gm-latency", "gm.outstanding is 99"},
         {"\"post_lanes\": 32", "\"post_lanes\": 24", "chip-post-lanes", "array.post_lanes"},
+        {"\"channels\": 0", "\"channels\": 24", "chip-window", "window.channels"},
         {"\"bytes\": 262144", "\"bytes\": 262145", "chip-sizes", "sm.bytes is 262145"},
         {"\"banks\": 8, \"bank_bytes\": 64", "\"banks\": 8, \"bank_bytes\": 48", "chip-ports", "48"},
         {"\"lanes\": 16", "\"lanes\": 12", "chip-lanes", "12"},
@@ -147,7 +150,7 @@ static void keys_by_name(void) {
         CU_ASSERT_EQUAL(xpu_chip_abi_hash(&chip) != xpu_chip_abi_hash(&base), xpu_chip_key_is(key) == XPU_CHIP_ABI);
         runs += xpu_chip_key_is(key) == XPU_CHIP_RUN;
     }
-    CU_ASSERT_EQUAL(count, 24);
+    CU_ASSERT_EQUAL(count, 27);
     CU_ASSERT_EQUAL(runs, 5);
     CU_ASSERT_EQUAL(xpu_chip_key_value(&base, xpu_chip_key("gm.outstanding")), 128);
     CU_ASSERT_STRING_EQUAL(xpu_chip_key_names(f.arena, XPU_CHIP_RUN)[0], "l3.bytes_per_cycle");

@@ -44,7 +44,7 @@ void xpu_trace_begin(xpu_run *run) {
     xpu_text_add(&t->text,
                  "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"unit\":\"1 us is 1 cycle\"},\"traceEvents\":[\n");
     name_track(t, TRACK_LAYERS, "layers", 0);
-    for (unsigned e = 0; e < XPURT_ENGINES; e++)
+    for (unsigned e = 0; e < xpu_chip_engines(&run->owner->chip); e++)
         name_track(t, TRACK_ENGINES * (e + 1), xpu_engine_name(e), TRACK_ENGINES * (e + 1));
     for (unsigned core = 0; core < run->owner->chip.cores; core++)
         name_track(t, TRACK_CORES + core, xpu_printf(run->arena, "core %u", core), TRACK_CORES + core);

@@ -18,9 +18,9 @@ struct xpu_chip;  /* core/chip.h */
 struct xpu_diags; /* base/diag.h */
 
 enum {
-    XPURT_DEVICE_VERSION = 3,
+    XPURT_DEVICE_VERSION = 4,
     XPURT_MAX_CORES = 16,
-    XPURT_ENGINES = 3,
+    XPURT_ENGINES = 4,
     XPURT_MEMORIES = 4, /* LM, SM, L3, GM */
     XPURT_STATES = 32   /* room for the states of a unit in a cycle: xpu_lost_cause, core/chip.h */
 };
@@ -32,7 +32,7 @@ typedef struct {
     int cause;              /* xpu_fault_cause, core/chip.h */
     const char *cause_text; /* "bad address" */
     int core;               /* or -1 */
-    int engine;             /* or -1; 0 DMA0, 1 DMA1, 2 tensor */
+    int engine;             /* or -1; 0 DMA0, 1 DMA1, 2 tensor, 3 window */
     uint32_t pc;            /* core: the instruction's address */
     uint32_t instruction;   /* core: the instruction word */
     uint64_t address;       /* the address at fault; engine: that of the descriptor where nothing else is at fault */

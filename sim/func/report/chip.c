@@ -26,7 +26,7 @@ void xpu_func_describe(xpu_func *func) {
     xpu_sim_queue_report queues[XPU_ENGINES * XPU_MAX_CORES];
     unsigned count = 0;
     for (unsigned core = 0; core < func->chip.cores; core++) cores[core] = core_report(func, core);
-    for (unsigned engine = 0; engine < XPU_ENGINES; engine++)
+    for (unsigned engine = 0; engine < xpu_chip_engines(&func->chip); engine++)
         for (unsigned core = 0; core < func->chip.cores; core++) {
             const xpu_func_queue *queue = &func->queues[engine][core];
             const xpu_func_list *list = &queue->lists[queue->first];

@@ -71,6 +71,7 @@ package xpu_chip_pkg;
   localparam int unsigned ENGINE_DMA0 = 0;  // DMA engine; one queue per core, served round robin among queues whose head descriptor's waits hold
   localparam int unsigned ENGINE_DMA1 = 1;  // a second DMA engine, as DMA0
   localparam int unsigned ENGINE_TENSOR = 2;  // tensor engine and its post-processor; core 0's queue only
+  localparam int unsigned ENGINE_WINDOW = 3;  // window engine and its post-processor; core 0's queue only; not on chips with window.channels 0
   localparam logic [3:0] TYPE_I8 = 4'd0;
   localparam logic [3:0] TYPE_U8 = 4'd1;
   localparam logic [3:0] TYPE_I16 = 4'd2;
@@ -90,12 +91,16 @@ package xpu_chip_pkg;
   localparam logic [1:0] POST_SCALE = 2'd0;  // op: x - za goes through the post-processor like an accumulator
   localparam logic [1:0] POST_ADD = 2'd1;  // op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2)
   localparam logic [1:0] POST_MUL = 2'd2;  // op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra)+zero)), lo2, hi2); float act(fl(v*b))
+  localparam logic [1:0] WINDOW_CONVOLUTION = 2'd0;  // op of kind window: depthwise convolution
+  localparam logic [1:0] WINDOW_MAX = 2'd1;  // op of kind window: the largest x - x_zero of the taps
+  localparam logic [1:0] WINDOW_SUM = 2'd2;  // op of kind window: the sum of x - x_zero over the taps
   localparam logic [7:0] OPCODE_NOP = 8'd1;  // carries waits and a signal, does nothing
   localparam logic [7:0] OPCODE_COPY = 8'd2;  // 4-D strided copy; the types differ: conversion with a scale
   localparam logic [7:0] OPCODE_FILL = 8'd3;  // 4-D strided fill with a constant
   localparam logic [7:0] OPCODE_GATHER = 8'd4;  // a copy in which a list of int32 indices replaces the position in one dimension of the source
   localparam logic [7:0] OPCODE_TENSOR = 8'd8;  // a group of matrix passes over one input tile in SM into one accumulator bank; drains it
   localparam logic [7:0] OPCODE_POST = 8'd9;  // the post-processor alone, fed from memory
+  localparam logic [7:0] OPCODE_WINDOW = 8'd10;  // depthwise convolution or pooling of a tile in SM, through a post-processor
   localparam int unsigned POST_PARAM_LO = 0;  // lower clip; int32 in quantised mode, float32 in float mode
   localparam int unsigned POST_PARAM_HI = 1;  // upper clip, as lo
   localparam int unsigned POST_PARAM_SLOPE = 2;  // float mode: factor of a leaky activation
@@ -129,6 +134,7 @@ package xpu_chip_pkg;
   localparam logic [4:0] LOST_QUEUE_FULL = 5'd14;  // a doorbell waited for room
   localparam logic [4:0] LOST_HOST = 5'd15;  // the host has not answered
   localparam logic [4:0] LOST_HALTED = 5'd16;  // the core has ended
+  localparam logic [4:0] LOST_LINES = 5'd17;  // window engine: the pixels of the next window have not arrived from SM
   localparam logic [3:0] FAULT_NONE = 4'd0;  // no fault
   localparam logic [3:0] FAULT_ILLEGAL = 4'd1;  // the instruction word is not implemented or its operands are not allowed
   localparam logic [3:0] FAULT_ADDRESS = 4'd2;  // no memory or register at this address, or none that this access may use
@@ -389,10 +395,82 @@ package xpu_chip_pkg;
     logic [0:0] act_after;
     logic [1:0] activation;
     logic [0:0] post_mode;
-    logic [1:0] bank;
-    logic [1:0] reserved10;
+    logic [3:0] reserved10;
     logic [7:0] opcode;
   } desc_post_t;
+
+  // depthwise convolution or pooling of a tile in SM, through a post-processor
+  typedef struct packed {
+    logic [15:0] reserved0;
+    logic [15:0] x_ring_first;
+    logic [3:0] branch_type;
+    logic [2:0] reserved1;
+    logic [8:0] w_zero;
+    logic [5:0] reserved2;
+    logic [0:0] whole;
+    logic [8:0] x_zero;
+    logic [31:0] branch_pixel_stride;
+    logic [31:0] branch_row_stride;
+    logic [31:0] y_pixel_stride;
+    logic [31:0] y_row_stride;
+    logic [15:0] ow;
+    logic [15:0] oh;
+    logic [15:0] w_row_stride;
+    logic [7:0] dilation_w;
+    logic [7:0] dilation_h;
+    logic [15:0] pad_left;
+    logic [15:0] pad_top;
+    logic [7:0] stride_w;
+    logic [7:0] stride_h;
+    logic [7:0] kw;
+    logic [7:0] kh;
+    logic [31:0] x_pixel_stride;
+    logic [31:0] x_row_stride;
+    logic [15:0] columns;
+    logic [15:0] x_ring_rows;
+    logic [15:0] tile_cols;
+    logic [15:0] tile_rows;
+    logic [3:0] y_type;
+    logic [0:0] w_unsigned;
+    logic [0:0] x_unsigned;
+    logic [1:0] mode;
+    logic [7:0] lookup_hi;
+    logic [7:0] absmax_hi;
+    logic [7:0] findmax_hi;
+    logic [7:0] branch_hi;
+    logic [7:0] start_hi;
+    logic [7:0] bias_hi;
+    logic [7:0] scale_hi;
+    logic [7:0] params_hi;
+    logic [7:0] y_hi;
+    logic [7:0] w_hi;
+    logic [7:0] x_hi;
+    logic [31:0] lookup;
+    logic [31:0] absmax;
+    logic [31:0] findmax;
+    logic [31:0] branch;
+    logic [31:0] start;
+    logic [31:0] bias;
+    logic [31:0] scale;
+    logic [31:0] params;
+    logic [31:0] y;
+    logic [31:0] w;
+    logic [31:0] x;
+    logic [31:0] wait1_value;
+    logic [31:0] wait0_value;
+    logic [7:0] signal_add;
+    logic [7:0] signal;
+    logic [7:0] wait1;
+    logic [7:0] wait0;
+    logic [15:0] layer;
+    logic [0:0] act_after;
+    logic [1:0] activation;
+    logic [0:0] post_mode;
+    logic [1:0] op;
+    logic [0:0] drain;
+    logic [0:0] accumulate;
+    logic [7:0] opcode;
+  } desc_window_t;
 
   // Instructions: a word is the first one for which (word & MASK) == MATCH.
   localparam logic [6:0] CLASS_ALU = 7'd0;  // integer

@@ -90,7 +90,8 @@
 #define XPU_ENGINE_DMA0 0u /* DMA engine; one queue per core, served round robin among queues whose head descriptor's waits hold */
 #define XPU_ENGINE_DMA1 1u /* a second DMA engine, as DMA0 */
 #define XPU_ENGINE_TENSOR 2u /* tensor engine and its post-processor; core 0's queue only */
-#define XPU_ENGINES 3u
+#define XPU_ENGINE_WINDOW 3u /* window engine and its post-processor; core 0's queue only; not on chips with window.channels 0 */
+#define XPU_ENGINES 4u
 
 /* element types of descriptors */
 #define XPU_TYPE_I8 0u /* int8, 1 bytes */
@@ -114,6 +115,9 @@
 #define XPU_POST_SCALE 0u /* op: x - za goes through the post-processor like an accumulator */
 #define XPU_POST_ADD 1u /* op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2) */
 #define XPU_POST_MUL 2u /* op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra)+zero)), lo2, hi2); float act(fl(v*b)) */
+#define XPU_WINDOW_CONVOLUTION 0u /* op of kind window: depthwise convolution */
+#define XPU_WINDOW_MAX 1u /* op of kind window: the largest x - x_zero of the taps */
+#define XPU_WINDOW_SUM 2u /* op of kind window: the sum of x - x_zero over the taps */
 
 /* opcodes of descriptors */
 #define XPU_OPCODE_NOP 1u /* carries waits and a signal, does nothing */
@@ -122,6 +126,7 @@
 #define XPU_OPCODE_GATHER 4u /* a copy in which a list of int32 indices replaces the position in one dimension of the source */
 #define XPU_OPCODE_TENSOR 8u /* a group of matrix passes over one input tile in SM into one accumulator bank; drains it */
 #define XPU_OPCODE_POST 9u /* the post-processor alone, fed from memory */
+#define XPU_OPCODE_WINDOW 10u /* depthwise convolution or pooling of a tile in SM, through a post-processor */
 
 /* A word of a parameter block whose type depends on the mode. */
 typedef union {
@@ -1474,7 +1479,6 @@ typedef struct {
     uint32_t signal_add; /* what to add */
     uint32_t wait0_value; /* starts when (int32)(counter wait0 - this) >= 0 */
     uint32_t wait1_value; /* starts when (int32)(counter wait1 - this) >= 0 */
-    uint32_t bank; /* accumulator bank */
     uint32_t post_mode; /* 0 quantised, 1 float */
     uint32_t activation; /* 0 none, 1 clip, 2 leaky (float mode) */
     uint32_t act_after; /* float mode: the activation comes after the branch is added, else before */
@@ -1548,12 +1552,6 @@ static inline uint32_t xpu_desc_post_get_wait1_value(const uint32_t *words) {
 }
 static inline void xpu_desc_post_set_wait1_value(uint32_t *words, uint32_t value) {
     xpu_desc_insert(&words[3], 0, 32, (uint32_t)value);
-}
-static inline uint32_t xpu_desc_post_get_bank(const uint32_t *words) {
-    return xpu_desc_bits(words[0], 10, 2);
-}
-static inline void xpu_desc_post_set_bank(uint32_t *words, uint32_t value) {
-    xpu_desc_insert(&words[0], 10, 2, (uint32_t)value);
 }
 static inline uint32_t xpu_desc_post_get_post_mode(const uint32_t *words) {
     return xpu_desc_bits(words[0], 12, 1);
@@ -1724,7 +1722,6 @@ static inline void xpu_desc_post_pack(uint32_t *words, const xpu_desc_post *d) {
     xpu_desc_post_set_signal_add(words, d->signal_add);
     xpu_desc_post_set_wait0_value(words, d->wait0_value);
     xpu_desc_post_set_wait1_value(words, d->wait1_value);
-    xpu_desc_post_set_bank(words, d->bank);
     xpu_desc_post_set_post_mode(words, d->post_mode);
     xpu_desc_post_set_activation(words, d->activation);
     xpu_desc_post_set_act_after(words, d->act_after);
@@ -1761,7 +1758,6 @@ static inline void xpu_desc_post_unpack(const uint32_t *words, xpu_desc_post *d)
     d->signal_add = xpu_desc_post_get_signal_add(words);
     d->wait0_value = xpu_desc_post_get_wait0_value(words);
     d->wait1_value = xpu_desc_post_get_wait1_value(words);
-    d->bank = xpu_desc_post_get_bank(words);
     d->post_mode = xpu_desc_post_get_post_mode(words);
     d->activation = xpu_desc_post_get_activation(words);
     d->act_after = xpu_desc_post_get_act_after(words);
@@ -1787,6 +1783,522 @@ static inline void xpu_desc_post_unpack(const uint32_t *words, xpu_desc_post *d)
     d->branch_type = xpu_desc_post_get_branch_type(words);
     d->x_type = xpu_desc_post_get_x_type(words);
     d->op = xpu_desc_post_get_op(words);
+}
+
+/* window: depthwise convolution or pooling of a tile in SM, through a post-processor */
+typedef struct {
+    uint32_t opcode; /* kind of the descriptor */
+    uint32_t layer; /* layer tag, comes back with the completion */
+    uint32_t wait0; /* counter to wait for before the start, 255: none */
+    uint32_t wait1; /* a second counter to wait for, 255: none */
+    uint32_t signal; /* counter to add to when all writes are visible, 255: none */
+    uint32_t signal_add; /* what to add */
+    uint32_t wait0_value; /* starts when (int32)(counter wait0 - this) >= 0 */
+    uint32_t wait1_value; /* starts when (int32)(counter wait1 - this) >= 0 */
+    uint32_t accumulate; /* 1: start holds int32 accumulators of each output, dense; 0: of each column */
+    uint32_t drain; /* 1: through the post-processor; 0: the int32 accumulators go to y */
+    uint32_t op; /* 0 depthwise convolution, 1 maximum, 2 sum */
+    uint32_t post_mode; /* 0 quantised, 1 float */
+    uint32_t activation; /* 0 none, 1 clip, 2 leaky (float mode) */
+    uint32_t act_after; /* float mode: the activation comes after the branch is added, else before */
+    uint64_t x; /* input in SM: element (0, 0, 0) of the tile */
+    uint64_t y; /* output in SM: element (0, 0, 0) */
+    uint64_t params; /* parameter block of 16 words */
+    uint64_t scale; /* one float per column; 0: the parameter w_scale for all */
+    uint64_t bias; /* float mode: one float per column, added after scaling; 0: none */
+    uint64_t branch; /* second operand (residual) in SM; 0: none */
+    uint64_t findmax; /* float mode: a float that becomes max(itself, |y|); 0: none */
+    uint64_t absmax; /* absmax of x: x_scale is fl(absmax/Q), read at the start; 0: none */
+    uint64_t lookup; /* quantised mode: 256 bytes that map the output byte; 0: none */
+    uint32_t y_type; /* quantised mode: int8, uint8; float mode: float32, int16, int8 */
+    uint32_t columns; /* output channels */
+    int32_t x_row_stride; /* bytes from one row of the input tile to the next */
+    int32_t x_pixel_stride; /* bytes from one pixel of the input tile to the next */
+    uint32_t oh; /* output rows */
+    uint32_t ow; /* output pixels per row */
+    int32_t y_row_stride; /* bytes from one output row to the next */
+    int32_t y_pixel_stride; /* bytes from one output pixel to the next */
+    int32_t branch_row_stride; /* bytes from one row of the branch to the next */
+    int32_t branch_pixel_stride; /* bytes from one pixel of the branch to the next */
+    uint32_t branch_type; /* type of the branch: as y_type */
+    uint64_t w; /* op 0: packed weights in SM: [kh * kw][columns] */
+    uint64_t start; /* int32 values that accumulators start from; 0: none */
+    uint32_t mode; /* operands: 0 8x8, 1 16x8, 2 16x16 */
+    uint32_t x_unsigned; /* 8x8: x is uint8, else int8 */
+    uint32_t w_unsigned; /* 8x8: w is uint8, else int8 */
+    uint32_t tile_rows; /* rows of the input tile in SM, may be 0; taps outside do not count */
+    uint32_t tile_cols; /* pixels per row of the input tile */
+    uint32_t x_ring_rows; /* rows of the ring at x that the tile's rows are in; 0: no ring */
+    uint32_t kh; /* kernel rows, 1 to 7 */
+    uint32_t kw; /* kernel columns, 1 to 7 */
+    uint32_t stride_h; /* input rows per output row */
+    uint32_t stride_w; /* input pixels per output pixel */
+    int32_t pad_top; /* tile row of tap 0 of output row 0, negated; may be negative */
+    int32_t pad_left; /* tile column of tap 0 of output pixel 0, negated; may be negative */
+    uint32_t dilation_h; /* input rows from one tap to the next */
+    uint32_t dilation_w; /* input pixels from one tap to the next */
+    uint32_t w_row_stride; /* bytes from one row of w to the next, at least one row */
+    int32_t x_zero; /* 8x8: zero point of x */
+    uint32_t whole; /* 1: the window is the whole tile, one output pixel; ops 1 and 2 */
+    int32_t w_zero; /* 8x8: zero point of w */
+    uint32_t x_ring_first; /* row of the ring that is row 0 of the tile */
+} xpu_desc_window;
+static inline uint32_t xpu_desc_window_get_opcode(const uint32_t *words) {
+    return xpu_desc_bits(words[0], 0, 8);
+}
+static inline void xpu_desc_window_set_opcode(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[0], 0, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_layer(const uint32_t *words) {
+    return xpu_desc_bits(words[0], 16, 16);
+}
+static inline void xpu_desc_window_set_layer(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[0], 16, 16, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_wait0(const uint32_t *words) {
+    return xpu_desc_bits(words[1], 0, 8);
+}
+static inline void xpu_desc_window_set_wait0(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[1], 0, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_wait1(const uint32_t *words) {
+    return xpu_desc_bits(words[1], 8, 8);
+}
+static inline void xpu_desc_window_set_wait1(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[1], 8, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_signal(const uint32_t *words) {
+    return xpu_desc_bits(words[1], 16, 8);
+}
+static inline void xpu_desc_window_set_signal(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[1], 16, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_signal_add(const uint32_t *words) {
+    return xpu_desc_bits(words[1], 24, 8);
+}
+static inline void xpu_desc_window_set_signal_add(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[1], 24, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_wait0_value(const uint32_t *words) {
+    return xpu_desc_bits(words[2], 0, 32);
+}
+static inline void xpu_desc_window_set_wait0_value(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[2], 0, 32, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_wait1_value(const uint32_t *words) {
+    return xpu_desc_bits(words[3], 0, 32);
+}
+static inline void xpu_desc_window_set_wait1_value(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[3], 0, 32, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_accumulate(const uint32_t *words) {
+    return xpu_desc_bits(words[0], 8, 1);
+}
+static inline void xpu_desc_window_set_accumulate(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[0], 8, 1, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_drain(const uint32_t *words) {
+    return xpu_desc_bits(words[0], 9, 1);
+}
+static inline void xpu_desc_window_set_drain(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[0], 9, 1, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_op(const uint32_t *words) {
+    return xpu_desc_bits(words[0], 10, 2);
+}
+static inline void xpu_desc_window_set_op(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[0], 10, 2, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_post_mode(const uint32_t *words) {
+    return xpu_desc_bits(words[0], 12, 1);
+}
+static inline void xpu_desc_window_set_post_mode(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[0], 12, 1, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_activation(const uint32_t *words) {
+    return xpu_desc_bits(words[0], 13, 2);
+}
+static inline void xpu_desc_window_set_activation(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[0], 13, 2, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_act_after(const uint32_t *words) {
+    return xpu_desc_bits(words[0], 15, 1);
+}
+static inline void xpu_desc_window_set_act_after(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[0], 15, 1, (uint32_t)value);
+}
+static inline uint64_t xpu_desc_window_get_x(const uint32_t *words) {
+    return words[4] | (uint64_t)xpu_desc_bits(words[15], 0, 8) << 32;
+}
+static inline void xpu_desc_window_set_x(uint32_t *words, uint64_t value) {
+    words[4] = (uint32_t)value;
+    xpu_desc_insert(&words[15], 0, 8, (uint32_t)(value >> 32));
+}
+static inline uint64_t xpu_desc_window_get_y(const uint32_t *words) {
+    return words[6] | (uint64_t)xpu_desc_bits(words[15], 16, 8) << 32;
+}
+static inline void xpu_desc_window_set_y(uint32_t *words, uint64_t value) {
+    words[6] = (uint32_t)value;
+    xpu_desc_insert(&words[15], 16, 8, (uint32_t)(value >> 32));
+}
+static inline uint64_t xpu_desc_window_get_params(const uint32_t *words) {
+    return words[7] | (uint64_t)xpu_desc_bits(words[15], 24, 8) << 32;
+}
+static inline void xpu_desc_window_set_params(uint32_t *words, uint64_t value) {
+    words[7] = (uint32_t)value;
+    xpu_desc_insert(&words[15], 24, 8, (uint32_t)(value >> 32));
+}
+static inline uint64_t xpu_desc_window_get_scale(const uint32_t *words) {
+    return words[8] | (uint64_t)xpu_desc_bits(words[16], 0, 8) << 32;
+}
+static inline void xpu_desc_window_set_scale(uint32_t *words, uint64_t value) {
+    words[8] = (uint32_t)value;
+    xpu_desc_insert(&words[16], 0, 8, (uint32_t)(value >> 32));
+}
+static inline uint64_t xpu_desc_window_get_bias(const uint32_t *words) {
+    return words[9] | (uint64_t)xpu_desc_bits(words[16], 8, 8) << 32;
+}
+static inline void xpu_desc_window_set_bias(uint32_t *words, uint64_t value) {
+    words[9] = (uint32_t)value;
+    xpu_desc_insert(&words[16], 8, 8, (uint32_t)(value >> 32));
+}
+static inline uint64_t xpu_desc_window_get_branch(const uint32_t *words) {
+    return words[11] | (uint64_t)xpu_desc_bits(words[16], 24, 8) << 32;
+}
+static inline void xpu_desc_window_set_branch(uint32_t *words, uint64_t value) {
+    words[11] = (uint32_t)value;
+    xpu_desc_insert(&words[16], 24, 8, (uint32_t)(value >> 32));
+}
+static inline uint64_t xpu_desc_window_get_findmax(const uint32_t *words) {
+    return words[12] | (uint64_t)xpu_desc_bits(words[17], 0, 8) << 32;
+}
+static inline void xpu_desc_window_set_findmax(uint32_t *words, uint64_t value) {
+    words[12] = (uint32_t)value;
+    xpu_desc_insert(&words[17], 0, 8, (uint32_t)(value >> 32));
+}
+static inline uint64_t xpu_desc_window_get_absmax(const uint32_t *words) {
+    return words[13] | (uint64_t)xpu_desc_bits(words[17], 8, 8) << 32;
+}
+static inline void xpu_desc_window_set_absmax(uint32_t *words, uint64_t value) {
+    words[13] = (uint32_t)value;
+    xpu_desc_insert(&words[17], 8, 8, (uint32_t)(value >> 32));
+}
+static inline uint64_t xpu_desc_window_get_lookup(const uint32_t *words) {
+    return words[14] | (uint64_t)xpu_desc_bits(words[17], 16, 8) << 32;
+}
+static inline void xpu_desc_window_set_lookup(uint32_t *words, uint64_t value) {
+    words[14] = (uint32_t)value;
+    xpu_desc_insert(&words[17], 16, 8, (uint32_t)(value >> 32));
+}
+static inline uint32_t xpu_desc_window_get_y_type(const uint32_t *words) {
+    return xpu_desc_bits(words[17], 28, 4);
+}
+static inline void xpu_desc_window_set_y_type(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[17], 28, 4, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_columns(const uint32_t *words) {
+    return xpu_desc_bits(words[19], 16, 16);
+}
+static inline void xpu_desc_window_set_columns(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[19], 16, 16, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_x_row_stride(const uint32_t *words) {
+    return xpu_desc_signed(words[20], 0, 32);
+}
+static inline void xpu_desc_window_set_x_row_stride(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[20], 0, 32, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_x_pixel_stride(const uint32_t *words) {
+    return xpu_desc_signed(words[21], 0, 32);
+}
+static inline void xpu_desc_window_set_x_pixel_stride(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[21], 0, 32, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_oh(const uint32_t *words) {
+    return xpu_desc_bits(words[25], 0, 16);
+}
+static inline void xpu_desc_window_set_oh(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[25], 0, 16, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_ow(const uint32_t *words) {
+    return xpu_desc_bits(words[25], 16, 16);
+}
+static inline void xpu_desc_window_set_ow(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[25], 16, 16, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_y_row_stride(const uint32_t *words) {
+    return xpu_desc_signed(words[26], 0, 32);
+}
+static inline void xpu_desc_window_set_y_row_stride(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[26], 0, 32, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_y_pixel_stride(const uint32_t *words) {
+    return xpu_desc_signed(words[27], 0, 32);
+}
+static inline void xpu_desc_window_set_y_pixel_stride(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[27], 0, 32, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_branch_row_stride(const uint32_t *words) {
+    return xpu_desc_signed(words[28], 0, 32);
+}
+static inline void xpu_desc_window_set_branch_row_stride(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[28], 0, 32, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_branch_pixel_stride(const uint32_t *words) {
+    return xpu_desc_signed(words[29], 0, 32);
+}
+static inline void xpu_desc_window_set_branch_pixel_stride(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[29], 0, 32, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_branch_type(const uint32_t *words) {
+    return xpu_desc_bits(words[30], 28, 4);
+}
+static inline void xpu_desc_window_set_branch_type(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[30], 28, 4, (uint32_t)value);
+}
+static inline uint64_t xpu_desc_window_get_w(const uint32_t *words) {
+    return words[5] | (uint64_t)xpu_desc_bits(words[15], 8, 8) << 32;
+}
+static inline void xpu_desc_window_set_w(uint32_t *words, uint64_t value) {
+    words[5] = (uint32_t)value;
+    xpu_desc_insert(&words[15], 8, 8, (uint32_t)(value >> 32));
+}
+static inline uint64_t xpu_desc_window_get_start(const uint32_t *words) {
+    return words[10] | (uint64_t)xpu_desc_bits(words[16], 16, 8) << 32;
+}
+static inline void xpu_desc_window_set_start(uint32_t *words, uint64_t value) {
+    words[10] = (uint32_t)value;
+    xpu_desc_insert(&words[16], 16, 8, (uint32_t)(value >> 32));
+}
+static inline uint32_t xpu_desc_window_get_mode(const uint32_t *words) {
+    return xpu_desc_bits(words[17], 24, 2);
+}
+static inline void xpu_desc_window_set_mode(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[17], 24, 2, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_x_unsigned(const uint32_t *words) {
+    return xpu_desc_bits(words[17], 26, 1);
+}
+static inline void xpu_desc_window_set_x_unsigned(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[17], 26, 1, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_w_unsigned(const uint32_t *words) {
+    return xpu_desc_bits(words[17], 27, 1);
+}
+static inline void xpu_desc_window_set_w_unsigned(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[17], 27, 1, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_tile_rows(const uint32_t *words) {
+    return xpu_desc_bits(words[18], 0, 16);
+}
+static inline void xpu_desc_window_set_tile_rows(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[18], 0, 16, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_tile_cols(const uint32_t *words) {
+    return xpu_desc_bits(words[18], 16, 16);
+}
+static inline void xpu_desc_window_set_tile_cols(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[18], 16, 16, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_x_ring_rows(const uint32_t *words) {
+    return xpu_desc_bits(words[19], 0, 16);
+}
+static inline void xpu_desc_window_set_x_ring_rows(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[19], 0, 16, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_kh(const uint32_t *words) {
+    return xpu_desc_bits(words[22], 0, 8);
+}
+static inline void xpu_desc_window_set_kh(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[22], 0, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_kw(const uint32_t *words) {
+    return xpu_desc_bits(words[22], 8, 8);
+}
+static inline void xpu_desc_window_set_kw(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[22], 8, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_stride_h(const uint32_t *words) {
+    return xpu_desc_bits(words[22], 16, 8);
+}
+static inline void xpu_desc_window_set_stride_h(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[22], 16, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_stride_w(const uint32_t *words) {
+    return xpu_desc_bits(words[22], 24, 8);
+}
+static inline void xpu_desc_window_set_stride_w(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[22], 24, 8, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_pad_top(const uint32_t *words) {
+    return xpu_desc_signed(words[23], 0, 16);
+}
+static inline void xpu_desc_window_set_pad_top(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[23], 0, 16, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_pad_left(const uint32_t *words) {
+    return xpu_desc_signed(words[23], 16, 16);
+}
+static inline void xpu_desc_window_set_pad_left(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[23], 16, 16, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_dilation_h(const uint32_t *words) {
+    return xpu_desc_bits(words[24], 0, 8);
+}
+static inline void xpu_desc_window_set_dilation_h(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[24], 0, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_dilation_w(const uint32_t *words) {
+    return xpu_desc_bits(words[24], 8, 8);
+}
+static inline void xpu_desc_window_set_dilation_w(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[24], 8, 8, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_w_row_stride(const uint32_t *words) {
+    return xpu_desc_bits(words[24], 16, 16);
+}
+static inline void xpu_desc_window_set_w_row_stride(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[24], 16, 16, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_x_zero(const uint32_t *words) {
+    return xpu_desc_signed(words[30], 0, 9);
+}
+static inline void xpu_desc_window_set_x_zero(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[30], 0, 9, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_whole(const uint32_t *words) {
+    return xpu_desc_bits(words[30], 9, 1);
+}
+static inline void xpu_desc_window_set_whole(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[30], 9, 1, (uint32_t)value);
+}
+static inline int32_t xpu_desc_window_get_w_zero(const uint32_t *words) {
+    return xpu_desc_signed(words[30], 16, 9);
+}
+static inline void xpu_desc_window_set_w_zero(uint32_t *words, int32_t value) {
+    xpu_desc_insert(&words[30], 16, 9, (uint32_t)value);
+}
+static inline uint32_t xpu_desc_window_get_x_ring_first(const uint32_t *words) {
+    return xpu_desc_bits(words[31], 0, 16);
+}
+static inline void xpu_desc_window_set_x_ring_first(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[31], 0, 16, (uint32_t)value);
+}
+/* Writes all 32 words; the opcode is set whatever d->opcode says. */
+static inline void xpu_desc_window_pack(uint32_t *words, const xpu_desc_window *d) {
+    for (int i = 0; i < 32; i++) words[i] = 0;
+    xpu_desc_window_set_layer(words, d->layer);
+    xpu_desc_window_set_wait0(words, d->wait0);
+    xpu_desc_window_set_wait1(words, d->wait1);
+    xpu_desc_window_set_signal(words, d->signal);
+    xpu_desc_window_set_signal_add(words, d->signal_add);
+    xpu_desc_window_set_wait0_value(words, d->wait0_value);
+    xpu_desc_window_set_wait1_value(words, d->wait1_value);
+    xpu_desc_window_set_accumulate(words, d->accumulate);
+    xpu_desc_window_set_drain(words, d->drain);
+    xpu_desc_window_set_op(words, d->op);
+    xpu_desc_window_set_post_mode(words, d->post_mode);
+    xpu_desc_window_set_activation(words, d->activation);
+    xpu_desc_window_set_act_after(words, d->act_after);
+    xpu_desc_window_set_x(words, d->x);
+    xpu_desc_window_set_y(words, d->y);
+    xpu_desc_window_set_params(words, d->params);
+    xpu_desc_window_set_scale(words, d->scale);
+    xpu_desc_window_set_bias(words, d->bias);
+    xpu_desc_window_set_branch(words, d->branch);
+    xpu_desc_window_set_findmax(words, d->findmax);
+    xpu_desc_window_set_absmax(words, d->absmax);
+    xpu_desc_window_set_lookup(words, d->lookup);
+    xpu_desc_window_set_y_type(words, d->y_type);
+    xpu_desc_window_set_columns(words, d->columns);
+    xpu_desc_window_set_x_row_stride(words, d->x_row_stride);
+    xpu_desc_window_set_x_pixel_stride(words, d->x_pixel_stride);
+    xpu_desc_window_set_oh(words, d->oh);
+    xpu_desc_window_set_ow(words, d->ow);
+    xpu_desc_window_set_y_row_stride(words, d->y_row_stride);
+    xpu_desc_window_set_y_pixel_stride(words, d->y_pixel_stride);
+    xpu_desc_window_set_branch_row_stride(words, d->branch_row_stride);
+    xpu_desc_window_set_branch_pixel_stride(words, d->branch_pixel_stride);
+    xpu_desc_window_set_branch_type(words, d->branch_type);
+    xpu_desc_window_set_w(words, d->w);
+    xpu_desc_window_set_start(words, d->start);
+    xpu_desc_window_set_mode(words, d->mode);
+    xpu_desc_window_set_x_unsigned(words, d->x_unsigned);
+    xpu_desc_window_set_w_unsigned(words, d->w_unsigned);
+    xpu_desc_window_set_tile_rows(words, d->tile_rows);
+    xpu_desc_window_set_tile_cols(words, d->tile_cols);
+    xpu_desc_window_set_x_ring_rows(words, d->x_ring_rows);
+    xpu_desc_window_set_kh(words, d->kh);
+    xpu_desc_window_set_kw(words, d->kw);
+    xpu_desc_window_set_stride_h(words, d->stride_h);
+    xpu_desc_window_set_stride_w(words, d->stride_w);
+    xpu_desc_window_set_pad_top(words, d->pad_top);
+    xpu_desc_window_set_pad_left(words, d->pad_left);
+    xpu_desc_window_set_dilation_h(words, d->dilation_h);
+    xpu_desc_window_set_dilation_w(words, d->dilation_w);
+    xpu_desc_window_set_w_row_stride(words, d->w_row_stride);
+    xpu_desc_window_set_x_zero(words, d->x_zero);
+    xpu_desc_window_set_whole(words, d->whole);
+    xpu_desc_window_set_w_zero(words, d->w_zero);
+    xpu_desc_window_set_x_ring_first(words, d->x_ring_first);
+    xpu_desc_window_set_opcode(words, 10u);
+}
+static inline void xpu_desc_window_unpack(const uint32_t *words, xpu_desc_window *d) {
+    d->opcode = xpu_desc_window_get_opcode(words);
+    d->layer = xpu_desc_window_get_layer(words);
+    d->wait0 = xpu_desc_window_get_wait0(words);
+    d->wait1 = xpu_desc_window_get_wait1(words);
+    d->signal = xpu_desc_window_get_signal(words);
+    d->signal_add = xpu_desc_window_get_signal_add(words);
+    d->wait0_value = xpu_desc_window_get_wait0_value(words);
+    d->wait1_value = xpu_desc_window_get_wait1_value(words);
+    d->accumulate = xpu_desc_window_get_accumulate(words);
+    d->drain = xpu_desc_window_get_drain(words);
+    d->op = xpu_desc_window_get_op(words);
+    d->post_mode = xpu_desc_window_get_post_mode(words);
+    d->activation = xpu_desc_window_get_activation(words);
+    d->act_after = xpu_desc_window_get_act_after(words);
+    d->x = xpu_desc_window_get_x(words);
+    d->y = xpu_desc_window_get_y(words);
+    d->params = xpu_desc_window_get_params(words);
+    d->scale = xpu_desc_window_get_scale(words);
+    d->bias = xpu_desc_window_get_bias(words);
+    d->branch = xpu_desc_window_get_branch(words);
+    d->findmax = xpu_desc_window_get_findmax(words);
+    d->absmax = xpu_desc_window_get_absmax(words);
+    d->lookup = xpu_desc_window_get_lookup(words);
+    d->y_type = xpu_desc_window_get_y_type(words);
+    d->columns = xpu_desc_window_get_columns(words);
+    d->x_row_stride = xpu_desc_window_get_x_row_stride(words);
+    d->x_pixel_stride = xpu_desc_window_get_x_pixel_stride(words);
+    d->oh = xpu_desc_window_get_oh(words);
+    d->ow = xpu_desc_window_get_ow(words);
+    d->y_row_stride = xpu_desc_window_get_y_row_stride(words);
+    d->y_pixel_stride = xpu_desc_window_get_y_pixel_stride(words);
+    d->branch_row_stride = xpu_desc_window_get_branch_row_stride(words);
+    d->branch_pixel_stride = xpu_desc_window_get_branch_pixel_stride(words);
+    d->branch_type = xpu_desc_window_get_branch_type(words);
+    d->w = xpu_desc_window_get_w(words);
+    d->start = xpu_desc_window_get_start(words);
+    d->mode = xpu_desc_window_get_mode(words);
+    d->x_unsigned = xpu_desc_window_get_x_unsigned(words);
+    d->w_unsigned = xpu_desc_window_get_w_unsigned(words);
+    d->tile_rows = xpu_desc_window_get_tile_rows(words);
+    d->tile_cols = xpu_desc_window_get_tile_cols(words);
+    d->x_ring_rows = xpu_desc_window_get_x_ring_rows(words);
+    d->kh = xpu_desc_window_get_kh(words);
+    d->kw = xpu_desc_window_get_kw(words);
+    d->stride_h = xpu_desc_window_get_stride_h(words);
+    d->stride_w = xpu_desc_window_get_stride_w(words);
+    d->pad_top = xpu_desc_window_get_pad_top(words);
+    d->pad_left = xpu_desc_window_get_pad_left(words);
+    d->dilation_h = xpu_desc_window_get_dilation_h(words);
+    d->dilation_w = xpu_desc_window_get_dilation_w(words);
+    d->w_row_stride = xpu_desc_window_get_w_row_stride(words);
+    d->x_zero = xpu_desc_window_get_x_zero(words);
+    d->whole = xpu_desc_window_get_whole(words);
+    d->w_zero = xpu_desc_window_get_w_zero(words);
+    d->x_ring_first = xpu_desc_window_get_x_ring_first(words);
 }
 
 /* clang-format on */
