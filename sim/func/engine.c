@@ -10,6 +10,7 @@
 #include "sim/func/queues.h"
 #include "sim/func/races.h"
 #include "sim/func/tensor.h"
+#include "sim/func/window.h"
 
 static int wait_holds(const xpu_func *func, uint32_t counter, uint32_t value) {
     return counter == XPU_NO_COUNTER || counter >= XPU_COUNTERS ||
@@ -29,19 +30,20 @@ static int check_common(const xpu_func_job *job) {
 static int execute(const xpu_func_job *job) {
     static const struct {
         uint32_t opcode;
-        int tensor; /* the tensor engine executes it, else the DMA engines do */
+        unsigned engine; /* that executes it; DMA0: both DMA engines do */
         int (*run)(const xpu_func_job *job);
-    } kinds[] = {{XPU_OPCODE_COPY, 0, xpu_func_dma_copy},
-                 {XPU_OPCODE_FILL, 0, xpu_func_dma_fill},
-                 {XPU_OPCODE_GATHER, 0, xpu_func_dma_gather},
-                 {XPU_OPCODE_TENSOR, 1, xpu_func_tensor},
-                 {XPU_OPCODE_POST, 1, xpu_func_post}};
+    } kinds[] = {{XPU_OPCODE_COPY, XPU_ENGINE_DMA0, xpu_func_dma_copy},
+                 {XPU_OPCODE_FILL, XPU_ENGINE_DMA0, xpu_func_dma_fill},
+                 {XPU_OPCODE_GATHER, XPU_ENGINE_DMA0, xpu_func_dma_gather},
+                 {XPU_OPCODE_TENSOR, XPU_ENGINE_TENSOR, xpu_func_tensor},
+                 {XPU_OPCODE_POST, XPU_ENGINE_TENSOR, xpu_func_post},
+                 {XPU_OPCODE_WINDOW, XPU_ENGINE_WINDOW, xpu_func_window}};
+    unsigned engine = job->engine == XPU_ENGINE_DMA1 ? XPU_ENGINE_DMA0 : job->engine;
     uint32_t opcode = xpu_desc_nop_get_opcode(job->words);
     if (check_common(job)) return -1;
     if (opcode == XPU_OPCODE_NOP) return 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].opcode == opcode && kinds[i].tensor == (job->engine == XPU_ENGINE_TENSOR))
-            return kinds[i].run(job);
+        if (kinds[i].opcode == opcode && kinds[i].engine == engine) return kinds[i].run(job);
     const char *name = xpu_desc_kind_name(opcode);
     return xpu_func_engine_fault(job, XPU_FAULT_DESCRIPTOR, job->address, "opcode %u (%s) is none of engine %s", opcode,
                                  name ? name : "unknown", xpu_engine_name(job->engine));
@@ -76,10 +78,10 @@ static uint64_t product(const uint32_t *sizes, int count, uint64_t most) {
     return result;
 }
 
-enum { FETCH_CYCLES = XPU_DESC_BYTES / 64 }; /* a descriptor itself is read, too */
+enum { WINDOW_TAPS = 9, FETCH_CYCLES = XPU_DESC_BYTES / 64 }; /* a descriptor itself is read, too */
 
 /* Cycles that the work of a descriptor takes at least: of a DMA engine 64 bytes each, of the array one for each of its
- * rows. */
+ * rows, of the window engine one for WINDOW_TAPS taps of its channels. */
 static uint64_t least_cycles(const xpu_chip *chip, const uint32_t *words) {
     const uint64_t most = (uint64_t)1 << 48;
     switch (xpu_desc_nop_get_opcode(words)) {
@@ -96,6 +98,12 @@ static uint64_t least_cycles(const xpu_chip *chip, const uint32_t *words) {
         xpu_desc_tensor_unpack(words, &d);
         uint32_t sizes[] = {d.oh, d.ow, d.kh, d.kw, d.channels};
         return product(sizes, 5, most) / chip->array_rows;
+    }
+    case XPU_OPCODE_WINDOW: {
+        xpu_desc_window d;
+        xpu_desc_window_unpack(words, &d);
+        uint32_t sizes[] = {d.oh, d.ow, d.whole ? d.tile_rows : d.kh, d.whole ? d.tile_cols : d.kw, d.columns};
+        return product(sizes, 5, most) / (WINDOW_TAPS * chip->window_channels);
     }
     default: return 0;
     }

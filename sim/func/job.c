@@ -54,11 +54,16 @@ void xpu_func_count_gm(xpu_func *func, uint64_t address, uint64_t bytes, int wri
     *(write ? &func->totals.gm_write_bytes : &func->totals.gm_read_bytes) += bytes;
 }
 
-int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment) {
+static uint64_t elements_of(const xpu_func_box *box) {
+    return (uint64_t)box->size[0] * box->size[1] * box->size[2] * box->size[3];
+}
+
+/* Checks a box: size, alignment, that it is in one memory. 1: it is empty; -1: a fault. */
+static int bounds(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment) {
     int64_t low = 0, high = 0;
     uint64_t elements = 1;
     for (int d = 0; d < 4; d++) {
-        if (box->size[d] == 0) return 0;
+        if (box->size[d] == 0) return 1;
         int64_t reach = (int64_t)(box->size[d] - 1) * box->stride[d];
         *(reach < 0 ? &low : &high) += reach;
         elements *= box->size[d];
@@ -80,9 +85,15 @@ int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *fie
                                      "%s: the elements from 0x%llx to 0x%llx are not in one memory of this chip", field,
                                      (unsigned long long)first, (unsigned long long)(first + length - 1));
     box->bytes_at = bytes - low;
+    return 0;
+}
+
+int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment) {
+    int result = bounds(job, box, field, alignment);
+    if (result) return result < 0 ? -1 : 0;
     if (xpu_func_checks(job)) return 0;
     if (box->write && job->func->writes) job->func->writes(job->func->writes_context, box);
-    xpu_func_count_gm(job->func, box->address, elements * box->bytes, box->write);
+    xpu_func_count_gm(job->func, box->address, elements_of(box) * box->bytes, box->write);
     if (job->func->races)
         xpu_races_box(job->func->races, field, box->address, box->size, box->stride, box->bytes, box->write);
     return 0;
@@ -98,10 +109,17 @@ unsigned xpu_func_type_bytes(uint32_t type) {
     }
 }
 
+static int in_sm(const xpu_func_job *job, const xpu_func_box *box, const char *field) {
+    if (box->address >= XPU_SM_BASE && box->address < XPU_L3_BASE) return 0;
+    return xpu_func_engine_fault(
+        job, XPU_FAULT_ENGINE_ADDRESS, box->address, "%s at 0x%llx is not in SM, where the %s engine has its operands",
+        field, (unsigned long long)box->address, job->engine == XPU_ENGINE_WINDOW ? "window" : "tensor");
+}
+
 int xpu_func_sm_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment) {
-    if (box->address < XPU_SM_BASE || box->address >= XPU_L3_BASE)
-        return xpu_func_engine_fault(job, XPU_FAULT_ENGINE_ADDRESS, box->address,
-                                     "%s at 0x%llx is not in SM, where the tensor engine has its operands", field,
-                                     (unsigned long long)box->address);
-    return xpu_func_job_box(job, box, field, alignment);
+    return in_sm(job, box, field) || xpu_func_job_box(job, box, field, alignment) ? -1 : 0;
+}
+
+int xpu_func_sm_bounds(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment) {
+    return in_sm(job, box, field) || bounds(job, box, field, alignment) < 0 ? -1 : 0;
 }

@@ -32,6 +32,9 @@ int xpu_func_job_box(const xpu_func_job *job, xpu_func_box *box, const char *fie
 /* An element type of descriptors: its bytes, 0 for an unknown code. */
 unsigned xpu_func_type_bytes(uint32_t type);
 
+/* Checks a box of SM and tells nobody of it: more than what is accessed. */
+int xpu_func_sm_bounds(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment);
+
 /* Checks a range of SM; as xpu_func_job_box, but the box must be in SM. */
 int xpu_func_sm_box(const xpu_func_job *job, xpu_func_box *box, const char *field, unsigned alignment);
 

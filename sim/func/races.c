@@ -309,6 +309,7 @@ void xpu_races_barrier_open(xpu_races *r) {
 
 /* ---- Queues ---- */
 
+/* Queues: those of the cores, engine by engine, then one of each engine that serves core 0 alone. */
 static queue_state *queue_of(xpu_races *r, unsigned engine, unsigned core, unsigned *agent) {
     unsigned index = engine < XPU_ENGINE_TENSOR ? engine * r->cores + core
                                                 : XPU_ENGINE_TENSOR * r->cores + engine - XPU_ENGINE_TENSOR;
@@ -449,8 +450,9 @@ static void describe(const xpu_races *r, uint64_t tag, int write, xpurt_access *
     const queue_state *q = &r->queue[agent - r->cores];
     if (epoch < q->capacity) to->layer = q->descriptors[epoch].layer;
     if (details == BY_HOST) return;
-    to->engine = (int)((agent - r->cores) / r->cores);
-    to->core = (int)((agent - r->cores) % r->cores);
+    unsigned index = agent - r->cores, of_cores = XPU_ENGINE_TENSOR * r->cores;
+    to->engine = (int)(index < of_cores ? index / r->cores : XPU_ENGINE_TENSOR + index - of_cores);
+    to->core = (int)(index < of_cores ? index % r->cores : 0);
     to->field = r->fields[details];
     if (epoch >= q->capacity) return;
     to->descriptor = q->descriptors[epoch].address;

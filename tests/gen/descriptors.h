@@ -25,6 +25,12 @@
     ONE_TAP, .channels = 8, .columns = 4, .tile_rows = 2, .tile_cols = 2, .oh = 2, .ow = 2, .w_row_stride = 4,         \
         .x_pixel_stride = 8, .x_row_stride = 16, .drain = 1, .post_mode = XPU_POST_FLOAT
 
+/* A legal convolution of 4 x 4 pixels with 8 channels of bytes by 3 x 3 taps; where its operands are is the test's. */
+#define SMALL_WINDOW                                                                                                   \
+    .kh = 3, .kw = 3, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .pad_top = 1, .pad_left = 1,     \
+    .columns = 8, .tile_rows = 4, .tile_cols = 4, .oh = 4, .ow = 4, .w_row_stride = 8, .x_pixel_stride = 8,            \
+    .x_row_stride = 32, .drain = 1, .post_mode = XPU_POST_FLOAT
+
 static inline const xpu_desc_field *field_named(const char *kind, const char *name) {
     for (unsigned k = 0; k < xpu_desc_field_count; k++)
         if (strcmp(xpu_desc_fields[k].kind, kind) == 0 && strcmp(xpu_desc_fields[k].name, name) == 0)

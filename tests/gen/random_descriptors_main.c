@@ -16,103 +16,7 @@
 
 #include "base/diag.h"
 #include "base/file.h"
-#include "core/chip.h"
-#include "tests/gen/random_descriptors.h"
-#include "xpu_runtime/include/generated/xpu_chip_regs.h"
-
-enum {
-    SLOT = 2048,
-    MAX_SLOTS = 160,
-    MAX_AGENTS = 3 * RD_MAX_CORES + 1,
-    MAX_ACTIONS = 4096,
-    MAX_PARTS = 64,
-    MAX_WAITS = MAX_AGENTS,
-    /* The constants that lie in GM, L3 and SM; offsets in bytes. */
-    PARAMS_QUANTISED = 0, /* four blocks each */
-    PARAMS_FLOAT = 256,
-    SCALE = 512,
-    BIAS = 768,
-    START = 1024,
-    LOOKUP = 1280,
-    INDEX = 1536, /* 64 of them */
-    FACTORS = 1792,
-    ABSMAX = 1856,
-    CONST_BYTES = 2048,
-    FLOATS_BYTES = 2048, /* finite floats in SM, behind the constants */
-    COLUMNS = 64         /* of descriptors: the vectors above have so many elements */
-};
-
-/* A piece of memory that tasks depend on as a whole. */
-typedef struct {
-    uint32_t address;
-    int is_sm, owner;             /* owner: the core whose LM this is, or -1 */
-    int found_floats;             /* a few words for findmax, no slot of SLOT bytes */
-    int writer;                   /* last task that wrote it, or -1 */
-    uint32_t readers[MAX_AGENTS]; /* by agent: 1 + the last task that read it since */
-} slot;
-
-typedef struct {
-    int is_core, core, engine; /* engine: of a queue */
-    uint32_t counter, value;   /* the counter that its tasks add to, and what it will hold then */
-    int open;                  /* index of the RING action of the list that is open, or -1 */
-    uint32_t list, length, room;
-    uint32_t opened_at; /* first task of the open list */
-} agent;
-
-typedef struct {
-    uint32_t address, length;
-    uint8_t *bytes;
-} part;
-
-typedef struct {
-    xpu_chip chip;
-    uint64_t random;
-    slot slots[MAX_SLOTS];
-    unsigned slot_count, sm_first, sm_count;
-    agent agents[MAX_AGENTS];
-    unsigned agent_count;
-    rd_action actions[RD_MAX_CORES][MAX_ACTIONS];
-    uint32_t action_count[RD_MAX_CORES];
-    int *task_agent; /* by task */
-    uint32_t *task_value;
-    uint32_t tasks, wanted, descriptors;
-    part parts[MAX_PARTS];
-    unsigned part_count;
-    uint32_t lists_at[RD_MAX_CORES + 3], lists_end[RD_MAX_CORES + 3]; /* GM, L3, SM, LM of each core */
-    uint32_t const_at[3];
-    uint32_t const_words[CONST_BYTES / 4];
-    /* of the task under construction */
-    unsigned reads[16], read_count, writes[4], write_count, is_post;
-} generator;
-
-/* ---- Random numbers ---- */
-
-static uint32_t draw(generator *g, uint32_t bound) {
-    uint64_t x = g->random += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (uint32_t)(((x ^ x >> 31) >> 32) * bound >> 32);
-}
-static int between(generator *g, int low, int high) {
-    return low + (int)draw(g, (uint32_t)(high - low + 1));
-}
-static uint32_t draw_word(generator *g) {
-    return draw(g, 1u << 16) << 16 | draw(g, 1u << 16);
-}
-static uint32_t float_bits(float x) {
-    uint32_t u;
-    memcpy(&u, &x, 4);
-    return u;
-}
-static uint32_t tame(generator *g, float size) {
-    return float_bits(((float)draw(g, 1u << 24) / (float)(1 << 23) - 1.0f) * size);
-}
-
-static const uint32_t type_bytes[] = {
-#define X(name, code, bytes, doc) bytes,
-    XPU_DESC_TYPES(X)
-#undef X
-};
+#include "tests/gen/random_descriptors_state.h"
 
 /* ---- Memory ---- */
 
@@ -232,11 +136,16 @@ static void open_list(generator *g, agent *a) {
     put_action(g, a->core, RD_RING, (uint32_t)a->engine, 0, 0);
 }
 
-/* Whether the order inside of a queue leaves out that the present task of agent `which`, the tensor engine's queue,
- * comes behind an earlier one that wrote what it reads (is_read), or read what it writes. */
+/* A queue of an engine in which descriptors overlap. */
+static int has_overlaps(const agent *a) {
+    return !a->is_core && a->engine >= (int)XPU_ENGINE_TENSOR;
+}
+
+/* Whether the order inside of a queue leaves out that the present task of agent `which` comes behind an earlier one
+ * that wrote what it reads (is_read), or read what it writes. */
 static int unordered(const generator *g, unsigned which, unsigned other, int is_read) {
     const agent *a = &g->agents[which];
-    return which == other && !a->is_core && a->engine == XPU_ENGINE_TENSOR && (is_read || g->is_post);
+    return which == other && has_overlaps(a) && (is_read || g->is_post);
 }
 
 /* The tasks that the present one of agent `which` has to follow: the last one of each agent, 1 + its number. What the
@@ -269,11 +178,11 @@ typedef struct {
     uint32_t counter, value;
 } wait;
 
-/* Whether the tensor engine, in which descriptors overlap, would read too early what an earlier one writes, or (a post
- * descriptor) write too early what an earlier one still reads. */
+/* Whether a queue in which descriptors overlap would read too early what an earlier one writes, or (a post descriptor)
+ * write too early what an earlier one still reads. */
 static int overlaps_own(const generator *g, unsigned which, int is_post) {
     const agent *a = &g->agents[which];
-    if (a->is_core || a->engine != XPU_ENGINE_TENSOR) return 0;
+    if (!has_overlaps(a)) return 0;
     for (unsigned i = 0; i < g->read_count; i++) {
         int writer = g->slots[g->reads[i]].writer;
         if (writer >= 0 && g->task_agent[writer] == (int)which) return 1;
@@ -640,6 +549,64 @@ static void tensor_tasks(generator *g, unsigned which) {
     }
 }
 
+/* The geometry of a window descriptor; 0: something does not fit. */
+static int draw_window(generator *g, xpu_desc_window *d) {
+    *d = (xpu_desc_window){
+        .op = draw(g, 3), .columns = 1 + draw(g, COLUMNS), .kh = 1 + draw(g, 4), .kw = 1 + draw(g, 4)};
+    d->mode = draw(g, d->op == XPU_WINDOW_CONVOLUTION ? 3 : 2);
+    d->whole = d->op != XPU_WINDOW_CONVOLUTION && draw(g, 3) == 0;
+    d->oh = d->whole ? 1 : 1 + draw(g, 6), d->ow = d->whole ? 1 : 1 + draw(g, 8);
+    if (draw(g, 8) == 0) d->kh = 7, d->kw = 7;
+    uint32_t xb = d->mode ? 2 : 1, wb = d->mode == XPU_OPERANDS_16X16 ? 2 : 1;
+    d->stride_h = 1 + draw(g, 3), d->stride_w = 1 + draw(g, 3);
+    d->dilation_h = 1 + draw(g, 2), d->dilation_w = draw(g, 3) ? 1 : 2;
+    d->pad_top = between(g, -1, 3), d->pad_left = between(g, -1, 3);
+    d->tile_rows = draw(g, 10), d->tile_cols = draw(g, 12);
+    if (draw(g, 3) == 0) {
+        d->x_ring_rows = d->tile_rows + 1 + draw(g, 3);
+        d->x_ring_first = draw(g, d->x_ring_rows);
+    }
+    d->x_pixel_stride = (int32_t)((d->columns + (draw(g, 2) ? 0 : draw(g, 5))) * xb);
+    d->x_row_stride = (int32_t)(d->tile_cols * (uint32_t)d->x_pixel_stride + draw(g, 3) * xb);
+    d->w_row_stride = (d->columns + (draw(g, 2) ? 0 : draw(g, 3))) * wb;
+    if (!d->mode) {
+        d->x_unsigned = draw(g, 2), d->w_unsigned = draw(g, 2);
+        d->x_zero = between(g, d->x_unsigned ? 0 : -128, d->x_unsigned ? 255 : 127);
+        d->w_zero = between(g, d->w_unsigned ? 0 : -128, d->w_unsigned ? 255 : 127);
+    }
+    d->drain = d->mode || draw(g, 4);
+    d->post_mode = d->mode ? XPU_POST_FLOAT : draw(g, 2);
+    d->accumulate = !d->mode && d->op != XPU_WINDOW_MAX && draw(g, 4) == 0;
+    return (d->tile_rows + d->x_ring_rows) * (uint32_t)d->x_row_stride + 64 <= 3 * SLOT &&
+           d->kh * d->kw * d->w_row_stride + 64 <= 3 * SLOT && d->oh * d->ow * d->columns <= 900;
+}
+
+static void window_words(generator *g, uint32_t *words) {
+    xpu_desc_window d;
+    xpu_desc_post p;
+    do {
+        while (!draw_window(g, &d)) {
+        }
+        p = (xpu_desc_post){.post_mode = d.post_mode, .columns = d.columns, .oh = d.oh, .ow = d.ow};
+        g->read_count = g->write_count = 0;
+    } while (!draw_post(g, &p, 1));
+    uint32_t wb = d.mode == XPU_OPERANDS_16X16 ? 2 : 1, xb = d.mode ? 2 : 1;
+    d.x = sm_slots(g, 3, 0) + draw(g, 16) * xb;
+    if (d.op == XPU_WINDOW_CONVOLUTION) d.w = sm_slots(g, 3, 0) + draw(g, 16) * wb;
+    if (d.op != XPU_WINDOW_MAX && draw(g, 2)) d.start = constant(g, START);
+    if (d.accumulate) d.start = sm_slots(g, 2, 0) + 4 * draw(g, 16);
+    d.params = p.params, d.y = p.y, d.y_type = p.y_type, d.branch_type = p.branch_type;
+    d.activation = p.activation, d.act_after = p.act_after, d.scale = p.scale, d.branch = p.branch;
+    d.bias = p.bias, d.findmax = p.findmax, d.absmax = p.absmax, d.lookup = p.lookup;
+    d.y_pixel_stride = p.y_pixel_stride, d.y_row_stride = p.y_row_stride;
+    d.branch_pixel_stride = p.branch_pixel_stride, d.branch_row_stride = p.branch_row_stride;
+    if (!d.drain) {
+        d.y &= ~3ull, d.y_type = XPU_TYPE_I32;
+        d.y_pixel_stride = (int32_t)(4 * d.columns), d.y_row_stride = (int32_t)d.ow * d.y_pixel_stride;
+    }
+    xpu_desc_window_pack(words, &d);
+}
+
 /* ---- Cores ---- */
 
 /* An LM slot of the core itself by one of its two addresses. */
@@ -668,7 +635,7 @@ static void barrier(generator *g) {
 static void make_agents(generator *g) {
     uint8_t used[XPU_COUNTERS] = {0};
     for (unsigned core = 0; core < g->chip.cores; core++)
-        for (int engine = -1; engine < (core ? 2 : 3); engine++) {
+        for (int engine = -1; engine < (core ? 2 : (int)xpu_chip_engines(&g->chip)); engine++) {
             agent *a = &g->agents[g->agent_count++];
             *a = (agent){.is_core = engine < 0, .core = (int)core, .engine = engine, .open = -1};
             do a->counter = draw(g, XPU_COUNTERS);
@@ -684,6 +651,7 @@ static void make_agents(generator *g) {
 static void one_task(generator *g) {
     unsigned which = draw(g, g->agent_count);
     if (draw(g, 4) == 0) which = 3; /* the tensor engine's queue */
+    if (g->chip.window_channels && draw(g, 4) == 0) which = 4;
     const agent *a = &g->agents[which];
     uint32_t words[XPU_DESC_WORDS];
     g->read_count = g->write_count = 0;
@@ -696,6 +664,8 @@ static void one_task(generator *g) {
         g->is_post = a->engine == XPU_ENGINE_TENSOR;
         if (g->is_post)
             post_words(g, words);
+        else if (a->engine == XPU_ENGINE_WINDOW)
+            window_words(g, words);
         else if (draw(g, 5) == 0)
             fill_words(g, words);
         else

@@ -14,10 +14,10 @@
 #include "tests/gen/small_chip.h"
 #include "tests/unit/unit.h"
 
-static const xpu_chip fixture_chip = {SMALL_CHIP,          .array_rows = 16,    .array_columns = 64,
-                                      .acc_banks = 2,      .acc_rows = 256,     .weight_rows = 1,
-                                      .post_lanes = 16,    .cores = 2,          .lm_bytes = 16384,
-                                      .sm_bytes = 1 << 20, .l3_bytes = 1 << 20, .gm_bytes = 16 << 20};
+static const xpu_chip fixture_chip = {
+    SMALL_CHIP,          .array_rows = 16,    .array_columns = 64,   .acc_banks = 2, .acc_rows = 256,
+    .weight_rows = 1,    .post_lanes = 16,    .window_channels = 16, .cores = 2,     .lm_bytes = 16384,
+    .sm_bytes = 1 << 20, .l3_bytes = 1 << 20, .gm_bytes = 16 << 20};
 
 typedef struct {
     xpurt_device *device;

@@ -447,6 +447,28 @@ static void tensor_engine(void) {
     array_then_post(1, SM, SM + 0x300, 0, none, "");
 }
 
+/* A window over a tile of four rows in a ring of five, from row 2 on, while a row of the ring is written. */
+static void ring_of_rows(uint32_t row, const char *expected) {
+    test t;
+    uint32_t words[XPU_DESC_WORDS];
+    open_test(&t);
+    xpu_desc_window d = {NO_WAITS, SMALL_WINDOW, .signal = 4, .signal_add = 1, .y_type = XPU_TYPE_F32};
+    d.x = SM, d.w = SM + 0x400, d.y = SM + 0x800, d.params = GM, d.x_ring_rows = 5, d.x_ring_first = 2;
+    d.y_pixel_stride = 32, d.y_row_stride = 128;
+    xpu_desc_window_pack(words, &d);
+    ring(&t.core[0], XPU_ENGINE_WINDOW, add_words(&t, words), 1);
+    ring(&t.core[0], XPU_ENGINE_DMA0, add_copy(&t, SM + 32 * row, L3, 32, XPU_NO_COUNTER, 0, 5), 1);
+    wait_counter(&t.core[0], 4, 1);
+    wait_counter(&t.core[0], 5, 1);
+    finish(&t, 0, expected);
+}
+
+static void window_engine(void) {
+    ring_of_rows(1, "");
+    ring_of_rows(0, "20001000: engine 0 core 0 copy 1 writes dst, engine 3 core 0 window 0 reads x; ");
+    ring_of_rows(4, "20001080: engine 0 core 0 copy 1 writes dst, engine 3 core 0 window 0 reads x; ");
+}
+
 /* ---- the host ---- */
 
 /* The output is stored by DMA; EXIT comes when counter 4 has reached `value`. */
@@ -548,5 +570,5 @@ static void tags(void) {
 XPU_TEST_MAIN("race check", {"two cores", two_cores}, {"bytes of words", bytes_of_words}, {"aliases of LM", aliases},
               {"vectors", vectors}, {"ambiguous wait", ambiguous_wait}, {"doorbells", doorbells},
               {"waits of cores", waits_of_cores}, {"order of queues", queues}, {"writes in order", writes_in_order},
-              {"tensor engine", tensor_engine}, {"exit", exits}, {"tickets", tickets},
+              {"tensor engine", tensor_engine}, {"window engine", window_engine}, {"exit", exits}, {"tickets", tickets},
               {"overwritten results", overwritten_results}, {"host calls", host_calls}, {"tags of many layers", tags})
