@@ -330,7 +330,7 @@ XA_INLINE xa_qadd_constants xa_qadd_prepare(float a_scale, int32_t a_zero, float
     return k;
 }
 
-/* Add, and stage 2 of the post-processor (a: result of stage 1, b: branch). */
+/* Add, and stage 2 of the post-processor. The roundings are not the same for b and a. */
 XA_INLINE int32_t xa_qadd(int32_t a, int32_t b, float ra, float rb, float f, int32_t lo, int32_t hi) {
     return xa_clamp_i32(xa_rne_i32(xa_fma((float)a, ra, xa_fma((float)b, rb, f))), lo, hi);
 }
@@ -455,6 +455,7 @@ XA_INLINE float xa_acc48_to_float(int64_t acc) {
 typedef struct {
     int32_t zero, lo, hi; /* stage 1 */
     bool has_branch;      /* stage 2: xa_qadd with ra, rb, f */
+    bool branch_first;    /* of the branch and stage 1 instead of stage 1 and the branch; ra is still of stage 1 */
     float ra, rb, f;
     int32_t lo2, hi2;
     const uint8_t *table; /* NULL, or 256 bytes indexed by the low byte of the result */
@@ -463,7 +464,8 @@ typedef struct {
 
 XA_INLINE int32_t xa_post_quantise(int32_t acc, float s, int32_t branch, const xa_post_quantised *p) {
     int32_t y = xa_requantize(acc, s, p->zero, p->lo, p->hi);
-    if (p->has_branch) y = xa_qadd(y, branch, p->ra, p->rb, p->f, p->lo2, p->hi2);
+    if (p->has_branch && p->branch_first) y = xa_qadd(branch, y, p->rb, p->ra, p->f, p->lo2, p->hi2);
+    if (p->has_branch && !p->branch_first) y = xa_qadd(y, branch, p->ra, p->rb, p->f, p->lo2, p->hi2);
     if (!p->table) return y;
     uint8_t byte = p->table[(uint8_t)y];
     return p->table_is_signed ? (int8_t)byte : byte;

@@ -190,6 +190,7 @@ static void prepare_bytes(const xpu_ref_args *args, engine *e, epilogue *end) {
                                          .lo = xpu_ref_int(args, XPU_ATTR_MID_LOW),
                                          .hi = xpu_ref_int(args, XPU_ATTR_MID_HIGH),
                                          .has_branch = true,
+                                         .branch_first = xpu_ref_int(args, XPU_ATTR_BRANCH_FIRST) != 0,
                                          .ra = xpu_node_float(graph, args->node, XPU_ATTR_X_FACTOR),
                                          .rb = xpu_node_float(graph, args->node, XPU_ATTR_B_FACTOR),
                                          .f = xpu_node_float(graph, args->node, XPU_ATTR_ADDEND),

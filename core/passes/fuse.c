@@ -131,29 +131,49 @@ static int64_t groups_of(const xpu_graph *graph, xpu_node product) {
     return xpu_node_is(graph, product, XPU_OP_QCONV) ? xpu_node_int(graph, product, XPU_ATTR_GROUP) : 1;
 }
 
-/* The sum rounds fma(a, ra, fma(b, rb, f)) once: the product must be its first operand, as in the post-processor. */
+static int takes_quantised_branch(const xpu_graph *graph, xpu_node product) {
+    return xpu_node_input(graph, product, XPU_IN_WSCALE).id && !xpu_node_input(graph, product, XPU_IN_BRANCH).id &&
+           groups_of(graph, product) == 1;
+}
+
+/* Of a sum of two products the first one takes it. */
+static int first_takes_sum(const xpu_graph *graph, const xpu_match *match) {
+    xpu_value first = xpu_node_input(graph, match->nodes[1], 0);
+    xpu_node product = xpu_value_at(graph, first)->node;
+    return match->operand[1] == 1 && product.id && xpu_used_once(graph, product) &&
+           (xpu_node_is(graph, product, XPU_OP_QCONV) || xpu_node_is(graph, product, XPU_OP_QMATMUL)) &&
+           xpu_value_same_shape(graph, first, xpu_node_output(graph, match->nodes[1], 0)) &&
+           takes_quantised_branch(graph, product);
+}
+
 int xpu_accepts_quantised_branch(const xpu_graph *graph, const xpu_match *match) {
     xpu_node product = match->nodes[0];
     xpu_value branch = other_operand(graph, match);
-    return match->operand[1] == 0 && xpu_node_input(graph, product, XPU_IN_WSCALE).id &&
-           !xpu_node_input(graph, product, XPU_IN_BRANCH).id && groups_of(graph, product) == 1 &&
+    return takes_quantised_branch(graph, product) && !first_takes_sum(graph, match) &&
            !xpu_is_constant(graph, branch) && keeps_shape(graph, match) &&
            xpu_value_same_shape(graph, branch, xpu_node_output(graph, product, 0));
 }
 
+/* The sum rounds fma(a, a's factor, fma(b, b's factor, f)): which operand the product is, branch_first says. */
 xpu_status xpu_fuse_quantised_branch(xpu_graph *graph, const xpu_match *match, xpu_diags *diags) {
-    static const xpu_attr_id taken[] = {XPU_ATTR_X_FACTOR, XPU_ATTR_B_FACTOR, XPU_ATTR_ADDEND,
-                                        XPU_ATTR_DTYPE,    XPU_ATTR_Y_LOW,    XPU_ATTR_Y_HIGH};
+    static const xpu_attr_id taken[] = {XPU_ATTR_ADDEND, XPU_ATTR_DTYPE, XPU_ATTR_Y_LOW, XPU_ATTR_Y_HIGH};
     enum { TAKEN = sizeof taken / sizeof *taken };
     xpu_node product = match->nodes[0], node = match->nodes[1];
     xpu_value branch = other_operand(graph, match);
-    xpu_attr sum[TAKEN], middle[] = {XPU_ATTR_INT_OF(MID_ZERO, xpu_node_int(graph, product, XPU_ATTR_Y_ZERO)),
-                                     XPU_ATTR_INT_OF(MID_LOW, xpu_node_int(graph, product, XPU_ATTR_Y_LOW)),
-                                     XPU_ATTR_INT_OF(MID_HIGH, xpu_node_int(graph, product, XPU_ATTR_Y_HIGH))};
+    const int first = match->operand[1] == 1;
+    const float of_a = xpu_node_float(graph, node, XPU_ATTR_X_FACTOR);
+    const float of_b = xpu_node_float(graph, node, XPU_ATTR_B_FACTOR);
+    const xpu_attr made[] = {XPU_ATTR_INT_OF(MID_ZERO, xpu_node_int(graph, product, XPU_ATTR_Y_ZERO)),
+                             XPU_ATTR_INT_OF(MID_LOW, xpu_node_int(graph, product, XPU_ATTR_Y_LOW)),
+                             XPU_ATTR_INT_OF(MID_HIGH, xpu_node_int(graph, product, XPU_ATTR_Y_HIGH)),
+                             XPU_ATTR_FLOAT_OF(X_FACTOR, first ? of_b : of_a),
+                             XPU_ATTR_FLOAT_OF(B_FACTOR, first ? of_a : of_b),
+                             XPU_ATTR_INT_OF(BRANCH_FIRST, first)};
+    xpu_attr sum[TAKEN];
     for (int i = 0; i < TAKEN; i++) sum[i] = *xpu_node_attr(graph, node, taken[i]);
     xpu_absorb(graph, node, product);
     for (int i = 0; i < TAKEN; i++) xpu_node_set_attr(graph, node, &sum[i]);
-    for (int i = 0; i < 3; i++) xpu_node_set_attr(graph, node, &middle[i]);
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) xpu_node_set_attr(graph, node, &made[i]);
     xpu_node_set_input(graph, node, XPU_IN_BRANCH, branch);
     return xpu_op_infer(graph, node, diags);
 }

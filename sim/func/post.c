@@ -127,15 +127,18 @@ static uint8_t *at(const xpu_post *post, const xpu_func_box *box, uint32_t row, 
 /* A combination of two operands in quantised mode: residual after stage 1, or the operators of kind post. */
 static void quantised_branch(const xpu_post *post, uint32_t op, const uint8_t *branch, const int32_t *q, int32_t *y) {
     const xpu_post_params *p = &post->params;
-    const float factors[] = {p->ra, p->rb, p->f};
+    const float factors[] = {p->ra, p->rb, p->f}, swapped[] = {p->rb, p->ra, p->f};
+    const xpu_row_limits limits = {0, p->lo2, p->hi2};
     int32_t b[XPU_POST_COLUMNS];
     for (uint32_t i = 0; i < post->columns; i++)
         b[i] = post->d.branch_type == XPU_TYPE_U8 ? branch[i] : (int8_t)branch[i];
     if (op == XPU_POST_MUL)
         for (uint32_t i = 0; i < post->columns; i++)
             y[i] = xa_qmul(q[i], p->za, b[i], p->zb, p->ra, p->zero, p->lo2, p->hi2);
+    else if (post->d.branch_first)
+        post->rows->quantised_add(b, q, swapped, limits, post->columns, y);
     else
-        post->rows->quantised_add(q, b, factors, (xpu_row_limits){0, p->lo2, p->hi2}, post->columns, y);
+        post->rows->quantised_add(q, b, factors, limits, post->columns, y);
 }
 
 void xpu_post_quantised_row(const xpu_post *post, uint32_t row, uint32_t pixel, const int32_t *q) {

@@ -54,6 +54,7 @@
   logic r_lookup[2];
   logic r_findmax[2];
   logic r_after[2];
+  logic r_first[2];        // quantised: the branch is the sum's first operand
   logic r_final[2];        // last job of its descriptor
   logic [1:0] r_op[2];
   logic [1:0] r_act[2];
@@ -169,11 +170,11 @@
     `FLOAT_TEMPS
     logic r, quantised, branch, after, go, fire, popped, advance, ready;
     logic [1:0] op, act, size;
-    logic [63:0] lo, hi, slope, ra, rb, add, t, flip, zero, x;
+    logic [63:0] lo, hi, slope, ra, add, t, flip, zero, x;
     logic [31:0] at, n, w, e;
     logic [25:0] la, lb;
     i = 0; j = 0; k = 0; z = 0; p = 0; c = 0; r = 0; quantised = 0; branch = 0; after = 0; go = 0; fire = 0; popped = 0;
-    advance = 0; ready = 0; op = 0; act = 0; size = 0; lo = 0; hi = 0; slope = 0; ra = 0; rb = 0; add = 0; t = 0;
+    advance = 0; ready = 0; op = 0; act = 0; size = 0; lo = 0; hi = 0; slope = 0; ra = 0; add = 0; t = 0;
     flip = 0; zero = 0; x = 0; at = 0; n = 0; w = 0; e = 0; la = 0; lb = 0;
     `FLOAT_ZERO
     if (rst) begin
@@ -297,6 +298,9 @@
             `ACTIVATE(u5, u4)
           end else if (!quantised && branch) begin
             `LOOP(i, LANES) `FLOAT_ADD(u5[i], u4[i], b4[i]) `ENDLOOP(i)
+          end else if (quantised && branch && op != xpu_chip_pkg::POST_MUL) begin
+            t = {32'd0, param[p+(r_first[r] ? xpu_chip_pkg::POST_PARAM_RB : xpu_chip_pkg::POST_PARAM_RA)]};
+            `LOOP(i, LANES) `FLOAT_FMA(u5[i], b4[i], t, u4[i]) `ENDLOOP(i)
           end else begin
             `COPY(u5, u4)
           end
@@ -305,7 +309,6 @@
           `STAGE(3)
           lo = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_LO]}; hi = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_HI]};
           slope = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_SLOPE]};
-          ra = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_RA]};
           if (op == xpu_chip_pkg::POST_MUL) begin
             if (quantised) begin
               t = `WORD64(param[p+xpu_chip_pkg::POST_PARAM_ZERO]);
@@ -315,7 +318,16 @@
               `LOOP(i, LANES) `FLOAT_MUL(u4[i], u3[i], b3[i]) `ENDLOOP(i)
             end
           end else if (quantised && branch) begin
-            `LOOP(i, LANES) `FLOAT_FMA(u4[i], u3[i], ra, b3[i]) `ENDLOOP(i)
+            // The sum's second operand times its factor, plus f; the first one goes on
+            t = {32'd0, param[p+(r_first[r] ? xpu_chip_pkg::POST_PARAM_RA : xpu_chip_pkg::POST_PARAM_RB)]};
+            add = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_F]};
+            if (r_first[r]) begin
+              `COPY(b4, b3)
+              `COPY(b3, u3)
+            end else begin
+              `COPY(b4, u3)
+            end
+            `LOOP(i, LANES) `FLOAT_FMA(u4[i], b3[i], t, add) `ENDLOOP(i)
           end else if (quantised) begin
             `COPY(u4, u3)
           end else if (!after) begin
@@ -368,11 +380,8 @@
               `FLOAT_MUL(u2[i], u1[i], t)
             `ENDLOOP(i)
           end
-          rb = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_RB]}; add = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_F]};
           slope = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_BRANCH_SCALE]};
-          if (branch && quantised && op != xpu_chip_pkg::POST_MUL) begin
-            `LOOP(i, LANES) `FLOAT_FMA(b2[i], b1[i], rb, add) `ENDLOOP(i)
-          end else if (branch && !quantised && r_b_type[r] != xpu_chip_pkg::TYPE_F32) begin
+          if (branch && !quantised && r_b_type[r] != xpu_chip_pkg::TYPE_F32) begin
             `LOOP(i, LANES) `FLOAT_MUL(b2[i], b1[i], slope) `ENDLOOP(i)
           end else if (branch) begin
             `COPY(b2, b1)
@@ -600,7 +609,7 @@
               r_wide[r] = !q_is_post && cur.mode != xpu_chip_pkg::OPERANDS_8X8;
               r_branch[r] = cur.branch != 0; r_bias[r] = cur.bias != 0; r_lookup[r] = cur.lookup != 0;
               r_findmax[r] = cur.findmax != 0; r_findmax_at[r] = cur.findmax; r_most[r] = 0;
-              r_after[r] = cur.act_after; r_act[r] = cur.activation;
+              r_after[r] = cur.act_after; r_first[r] = cur.branch_first; r_act[r] = cur.activation;
               r_op[r] = q_is_post ? cur_post.op : xpu_chip_pkg::POST_SCALE;
               r_x_type[r] = cur_post.x_type; r_b_type[r] = cur.branch_type; r_y_type[r] = cur.y_type;
               r_oh[r] = cur.oh; r_ow[r] = cur.ow; r_columns[r] = 16'(n);

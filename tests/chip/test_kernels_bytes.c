@@ -359,7 +359,7 @@ typedef struct {
     int32_t x_zero, w_zero, zero, low, high, low2, high2;
     float x_factor, b_factor, addend;
     xpu_tensor x, w, bias, factors, branch, y;
-    int has_bias, has_branch;
+    int has_bias, has_branch, branch_first;
 } product;
 
 static void reference(rig *r, bench *b, const geometry *g, product *p) {
@@ -381,7 +381,8 @@ static void reference(rig *r, bench *b, const geometry *g, product *p) {
                         XPU_ATTR_INT_OF(MID_HIGH, p->high),
                         XPU_ATTR_FLOAT_OF(X_FACTOR, p->x_factor),
                         XPU_ATTR_FLOAT_OF(B_FACTOR, p->b_factor),
-                        XPU_ATTR_FLOAT_OF(ADDEND, p->addend)};
+                        XPU_ATTR_FLOAT_OF(ADDEND, p->addend),
+                        XPU_ATTR_INT_OF(BRANCH_FIRST, p->branch_first)};
     (void)r;
     window_attrs(g, attrs);
     p->y = operand_reference(b, XPU_OP_QCONV, inputs, 5, attrs, sizeof attrs / sizeof *attrs);
@@ -392,6 +393,7 @@ static product draw_product(rig *r, bench *b, const geometry *g, int may_branch)
     p.x_zero = draw_zero(r, p.x_type), p.w_zero = draw_zero(r, p.w_type), p.zero = draw_zero(r, p.y_type);
     p.has_bias = draw(r, 0, 2) > 0;
     p.has_branch = may_branch && draw(r, 0, 1);
+    p.branch_first = p.has_branch && draw(r, 0, 1);
     draw_clamp(r, p.has_branch ? draw_type(r) : p.y_type, &p.low, &p.high);
     draw_clamp(r, p.y_type, &p.low2, &p.high2);
     p.x_factor = draw_factor(r, 0.7f), p.b_factor = draw_factor(r, 0.7f), p.addend = (float)draw(r, -900, 900) / 16.0f;
@@ -458,7 +460,7 @@ static void add_conv(rig *r, bench *b) {
     describe(r, "conv2d_i8", &g);
     product p = draw_product(r, b, &g, 1);
     SET_PRODUCT(&a, r, b, &g, &p);
-    a.y_unsigned = p.y_type == XPU_U8, a.branch_unsigned = p.branch_type == XPU_U8;
+    a.y_unsigned = p.y_type == XPU_U8, a.branch_unsigned = p.branch_type == XPU_U8, a.branch_first = p.branch_first;
     a.x_factor = p.x_factor, a.b_factor = p.b_factor, a.addend = p.addend;
     a.low2 = p.low2, a.high2 = p.high2;
     a.branch = p.has_branch ? operand_place_image(r, b, &p.branch) : 0;

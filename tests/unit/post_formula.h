@@ -79,7 +79,9 @@ static inline uint8_t quantised(const fixture *f, const xpu_desc_post *d, const 
         float r = (float)((q - p->za) * (b - p->zb)) * p->ra;
         y = clamp(rint((double)(r + (float)p->zero)), p->lo2, p->hi2);
     } else if (d->branch) {
-        y = clamp(rint((double)fmaf((float)y, p->ra, fmaf((float)b, p->rb, p->f))), p->lo2, p->hi2);
+        float sum = d->branch_first ? fmaf((float)b, p->rb, fmaf((float)y, p->ra, p->f))
+                                    : fmaf((float)y, p->ra, fmaf((float)b, p->rb, p->f));
+        y = clamp(rint((double)sum), p->lo2, p->hi2);
     }
     return d->lookup ? *(const uint8_t *)host(f, TABLE_AT + (uint8_t)y) : (uint8_t)y;
 }
@@ -144,7 +146,7 @@ static inline void draw_post(fixture *f, xpu_desc_post *d, const xpu_post_params
     d->params = PARAMS_AT, d->y = Y_AT;
     d->y_type = quantised_mode ? draw(f, 2) : float_types[draw(f, 3)];
     d->branch_type = quantised_mode ? draw(f, 2) : float_types[draw(f, 3)];
-    d->activation = draw(f, 3), d->act_after = draw(f, 2);
+    d->activation = draw(f, 3), d->act_after = draw(f, 2), d->branch_first = draw(f, 2);
     d->scale = draw(f, 2) ? SCALE_AT : 0;
     d->branch = draw(f, 2) ? BRANCH_AT : 0;
     d->bias = !quantised_mode && draw(f, 2) ? BIAS_AT : 0;

@@ -443,6 +443,19 @@ static void post_processor(void) {
     p.table_is_signed = true;
     CU_ASSERT_EQUAL(xa_post_quantise(100, 0.5f, 40, &p), 217 - 256);
 
+    /* the second operand times its factor is rounded with f: 2^24 + 1 is 2^24, then + 2; 2^24 + 2, then + 1 is a tie */
+    p = (xa_post_quantised){.lo = -128,
+                            .hi = 127,
+                            .has_branch = true,
+                            .ra = 0.5f,
+                            .rb = 0.25f,
+                            .f = 0x1p24f,
+                            .lo2 = INT32_MIN,
+                            .hi2 = INT32_MAX};
+    CU_ASSERT_EQUAL(xa_post_quantise(4, 1, 4, &p), 0x1000002);
+    p.branch_first = true;
+    CU_ASSERT_EQUAL(xa_post_quantise(4, 1, 4, &p), 0x1000004);
+
     xa_post_float q = {.activation = XA_ACT_CLIP, .lo = 0, .hi = 6, .slope = 0.5f};
     CU_ASSERT_EQUAL(xa_post_floating(-8, 0.5f, 1, 10, &q), 0);
     q.has_bias = q.has_branch = true;

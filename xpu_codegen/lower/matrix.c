@@ -366,6 +366,7 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.w_unsigned = sign_of(cg, xpu_node_input(graph, node, XPU_IN_W));
     call.y_unsigned = sign_of(cg, xpu_node_output(graph, node, XPU_OUT_Y));
     call.branch_unsigned = sign_of(cg, branch);
+    call.branch_first = xpu_arg_attr(cg, node, XPU_ATTR_BRANCH_FIRST);
     call.x_zero = xpu_arg_attr(cg, node, XPU_ATTR_X_ZERO);
     call.w_zero = xpu_arg_attr(cg, node, XPU_ATTR_W_ZERO);
     set_rescaling(cg, &call, node);

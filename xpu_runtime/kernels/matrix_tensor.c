@@ -47,7 +47,7 @@ struct format {
     xpu_tiling_format sizes;
     uint32_t x_type, x_bytes; /* of the image in memory; its tile in SM has sizes.operand */
     uint32_t y_type, branch_type;
-    uint32_t mode, post_mode, x_unsigned, w_unsigned;
+    uint32_t mode, post_mode, branch_first, x_unsigned, w_unsigned;
     int32_t x_zero, w_zero;
 };
 
@@ -442,6 +442,7 @@ static void make_tensor(struct work *k) {
         .post_mode = f->post_mode,
         .activation = (uint32_t)a->activation,
         .act_after = !a->branch_after,
+        .branch_first = f->branch_first,
         .params = k->params,
         .findmax = a->y_absmax,
         .absmax = a->x_absmax,
@@ -590,6 +591,7 @@ xpu_ticket xpu_conv2d_i8(const struct xpu_conv2d_i8_args *args, uint32_t layer, 
                              .branch_type = byte_type(q.branch_unsigned),
                              .mode = XPU_OPERANDS_8X8,
                              .post_mode = XPU_POST_QUANTISED,
+                             .branch_first = (uint32_t)q.branch_first,
                              .x_unsigned = (uint32_t)q.x_unsigned,
                              .w_unsigned = (uint32_t)q.w_unsigned,
                              .x_zero = q.x_zero,

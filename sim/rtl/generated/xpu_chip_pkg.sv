@@ -14,7 +14,7 @@ package xpu_chip_pkg;
   localparam int unsigned WATCHDOG_STRETCH = 64;  // stores to WATCHDOG put a time-out off for at most so many times WATCHDOG_LIMIT
   localparam int unsigned TICKETS = 1024;  // layers that may be announced and not complete
   localparam int unsigned POST_WORDS = 16;  // words of a post-processor parameter block
-  localparam int unsigned ABI_VERSION = 2;  // version of everything that this file fixes; part of the ABI hash
+  localparam int unsigned ABI_VERSION = 3;  // version of everything that this file fixes; part of the ABI hash
   localparam logic [31:0] REGS_BASE = 32'h02000000;  // registers; 32-bit accesses only, by cores only
   localparam logic [31:0] LM_BASE = 32'h10000000;  // local memory of the core that addresses it; not seen by engines
   localparam logic [31:0] LM_ALL_BASE = 32'h11000000;  // local memory of core i at + 0x100000 * i, as engines and other cores see it
@@ -89,7 +89,7 @@ package xpu_chip_pkg;
   localparam logic [1:0] ACT_CLIP = 2'd1;  // activation: clip to lo, hi
   localparam logic [1:0] ACT_LEAKY = 2'd2;  // activation: x < 0 gives fl(x * slope)
   localparam logic [1:0] POST_SCALE = 2'd0;  // op: x - za goes through the post-processor like an accumulator
-  localparam logic [1:0] POST_ADD = 2'd1;  // op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2)
+  localparam logic [1:0] POST_ADD = 2'd1;  // op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2), or in the other order
   localparam logic [1:0] POST_MUL = 2'd2;  // op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra)+zero)), lo2, hi2); float act(fl(v*b))
   localparam logic [1:0] WINDOW_CONVOLUTION = 2'd0;  // op of kind window: depthwise convolution
   localparam logic [1:0] WINDOW_MAX = 2'd1;  // op of kind window: the largest x - x_zero of the taps
@@ -104,7 +104,7 @@ package xpu_chip_pkg;
   localparam int unsigned POST_PARAM_LO = 0;  // lower clip; int32 in quantised mode, float32 in float mode
   localparam int unsigned POST_PARAM_HI = 1;  // upper clip, as lo
   localparam int unsigned POST_PARAM_SLOPE = 2;  // float mode: factor of a leaky activation
-  localparam int unsigned POST_PARAM_RA = 3;  // quantised mode: factor of the first operand of a residual add; factor of a multiply
+  localparam int unsigned POST_PARAM_RA = 3;  // quantised mode: factor of what the branch is added to; factor of a multiply
   localparam int unsigned POST_PARAM_RB = 4;  // quantised mode: factor of the branch
   localparam int unsigned POST_PARAM_F = 5;  // quantised mode: addend of a residual add
   localparam int unsigned POST_PARAM_ZERO = 6;  // quantised mode: zero point of stage 1 and of a multiply
@@ -275,7 +275,8 @@ package xpu_chip_pkg;
   typedef struct packed {
     logic [31:0] reserved0;
     logic [3:0] branch_type;
-    logic [2:0] reserved1;
+    logic [1:0] reserved1;
+    logic [0:0] branch_first;
     logic [8:0] w_zero;
     logic [6:0] reserved2;
     logic [8:0] x_zero;
@@ -346,44 +347,46 @@ package xpu_chip_pkg;
   typedef struct packed {
     logic [31:0] reserved0;
     logic [3:0] branch_type;
-    logic [5:0] reserved1;
+    logic [1:0] reserved1;
+    logic [0:0] branch_first;
+    logic [2:0] reserved2;
     logic [1:0] op;
     logic [3:0] x_type;
-    logic [15:0] reserved2;
+    logic [15:0] reserved3;
     logic [31:0] branch_pixel_stride;
     logic [31:0] branch_row_stride;
     logic [31:0] y_pixel_stride;
     logic [31:0] y_row_stride;
     logic [15:0] ow;
     logic [15:0] oh;
-    logic [95:0] reserved3;
+    logic [95:0] reserved4;
     logic [31:0] x_pixel_stride;
     logic [31:0] x_row_stride;
     logic [15:0] columns;
-    logic [47:0] reserved4;
+    logic [47:0] reserved5;
     logic [3:0] y_type;
-    logic [3:0] reserved5;
+    logic [3:0] reserved6;
     logic [7:0] lookup_hi;
     logic [7:0] absmax_hi;
     logic [7:0] findmax_hi;
     logic [7:0] branch_hi;
-    logic [7:0] reserved6;
+    logic [7:0] reserved7;
     logic [7:0] bias_hi;
     logic [7:0] scale_hi;
     logic [7:0] params_hi;
     logic [7:0] y_hi;
-    logic [7:0] reserved7;
+    logic [7:0] reserved8;
     logic [7:0] x_hi;
     logic [31:0] lookup;
     logic [31:0] absmax;
     logic [31:0] findmax;
     logic [31:0] branch;
-    logic [31:0] reserved8;
+    logic [31:0] reserved9;
     logic [31:0] bias;
     logic [31:0] scale;
     logic [31:0] params;
     logic [31:0] y;
-    logic [31:0] reserved9;
+    logic [31:0] reserved10;
     logic [31:0] x;
     logic [31:0] wait1_value;
     logic [31:0] wait0_value;
@@ -395,7 +398,7 @@ package xpu_chip_pkg;
     logic [0:0] act_after;
     logic [1:0] activation;
     logic [0:0] post_mode;
-    logic [3:0] reserved10;
+    logic [3:0] reserved11;
     logic [7:0] opcode;
   } desc_post_t;
 
@@ -404,7 +407,8 @@ package xpu_chip_pkg;
     logic [15:0] reserved0;
     logic [15:0] x_ring_first;
     logic [3:0] branch_type;
-    logic [2:0] reserved1;
+    logic [1:0] reserved1;
+    logic [0:0] branch_first;
     logic [8:0] w_zero;
     logic [5:0] reserved2;
     logic [0:0] whole;

@@ -143,7 +143,7 @@ static void draw_post(bench *b, xpu_desc_post *d, unsigned index) {
     d->params = small + PARAMS, d->y = Y_AT + Y_BYTES * index + 16 * draw(b, 5);
     d->y_type = quantised ? draw(b, 2) : float_types[draw(b, 3)];
     d->branch_type = quantised ? draw(b, 2) : float_types[draw(b, 3)];
-    d->activation = draw(b, 3), d->act_after = draw(b, 2);
+    d->activation = draw(b, 3), d->act_after = draw(b, 2), d->branch_first = draw(b, 2);
     d->scale = draw(b, 2) ? small + SCALE : 0;
     d->branch = draw(b, 2) ? BRANCH_AT + 4 * draw(b, 64) : 0;
     d->bias = !quantised && draw(b, 2) ? small + BIAS : 0;
@@ -197,7 +197,8 @@ static void draw_tensor(bench *b, xpu_desc_tensor *d) {
 static void pack_tensor(uint32_t *words, const xpu_desc_tensor *d, const xpu_desc_post *p) {
     xpu_desc_tensor all = *d;
     all.params = p->params, all.y = p->y, all.y_type = p->y_type, all.branch_type = p->branch_type;
-    all.activation = p->activation, all.act_after = p->act_after, all.scale = p->scale, all.branch = p->branch;
+    all.activation = p->activation, all.act_after = p->act_after, all.branch_first = p->branch_first,
+    all.scale = p->scale, all.branch = p->branch;
     all.bias = p->bias, all.findmax = p->findmax, all.absmax = p->absmax, all.lookup = p->lookup;
     all.y_pixel_stride = p->y_pixel_stride, all.y_row_stride = p->y_row_stride;
     all.branch_pixel_stride = p->branch_pixel_stride, all.branch_row_stride = p->branch_row_stride;

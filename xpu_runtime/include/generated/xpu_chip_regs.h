@@ -19,7 +19,7 @@
 #define XPU_WATCHDOG_STRETCH 64u /* stores to WATCHDOG put a time-out off for at most so many times WATCHDOG_LIMIT */
 #define XPU_TICKETS 1024u /* layers that may be announced and not complete */
 #define XPU_POST_WORDS 16u /* words of a post-processor parameter block */
-#define XPU_ABI_VERSION 2u /* version of everything that this file fixes; part of the ABI hash */
+#define XPU_ABI_VERSION 3u /* version of everything that this file fixes; part of the ABI hash */
 
 /* memory map: XPU_NAME_BASE */
 #define XPU_REGS_BASE 0x02000000u /* registers; 32-bit accesses only, by cores only */
@@ -113,7 +113,7 @@
 #define XPU_ACT_CLIP 1u /* activation: clip to lo, hi */
 #define XPU_ACT_LEAKY 2u /* activation: x < 0 gives fl(x * slope) */
 #define XPU_POST_SCALE 0u /* op: x - za goes through the post-processor like an accumulator */
-#define XPU_POST_ADD 1u /* op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2) */
+#define XPU_POST_ADD 1u /* op, quantised mode: clamp(rne(fma(x, ra, fma(branch, rb, f))), lo2, hi2), or in the other order */
 #define XPU_POST_MUL 2u /* op: quantised clamp(rne(fl(fl((x-za)*(branch-zb))*ra)+zero)), lo2, hi2); float act(fl(v*b)) */
 #define XPU_WINDOW_CONVOLUTION 0u /* op of kind window: depthwise convolution */
 #define XPU_WINDOW_MAX 1u /* op of kind window: the largest x - x_zero of the taps */
@@ -140,7 +140,7 @@ typedef struct {
     xpu_word lo; /* lower clip; int32 in quantised mode, float32 in float mode */
     xpu_word hi; /* upper clip, as lo */
     float slope; /* float mode: factor of a leaky activation */
-    float ra; /* quantised mode: factor of the first operand of a residual add; factor of a multiply */
+    float ra; /* quantised mode: factor of what the branch is added to; factor of a multiply */
     float rb; /* quantised mode: factor of the branch */
     float f; /* quantised mode: addend of a residual add */
     int32_t zero; /* quantised mode: zero point of stage 1 and of a multiply */
@@ -1006,6 +1006,7 @@ typedef struct {
     int32_t y_pixel_stride; /* bytes from one output pixel to the next */
     int32_t branch_row_stride; /* bytes from one row of the branch to the next */
     int32_t branch_pixel_stride; /* bytes from one pixel of the branch to the next */
+    uint32_t branch_first; /* quantised mode: the branch is the sum's first operand, else its second */
     uint32_t branch_type; /* type of the branch: as y_type */
     uint64_t w; /* packed weights in SM: [kh * kw * channels][columns] */
     uint64_t start; /* one int32 per column that accumulators start from; 0: none */
@@ -1234,6 +1235,12 @@ static inline int32_t xpu_desc_tensor_get_branch_pixel_stride(const uint32_t *wo
 static inline void xpu_desc_tensor_set_branch_pixel_stride(uint32_t *words, int32_t value) {
     xpu_desc_insert(&words[29], 0, 32, (uint32_t)value);
 }
+static inline uint32_t xpu_desc_tensor_get_branch_first(const uint32_t *words) {
+    return xpu_desc_bits(words[30], 25, 1);
+}
+static inline void xpu_desc_tensor_set_branch_first(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[30], 25, 1, (uint32_t)value);
+}
 static inline uint32_t xpu_desc_tensor_get_branch_type(const uint32_t *words) {
     return xpu_desc_bits(words[30], 28, 4);
 }
@@ -1391,6 +1398,7 @@ static inline void xpu_desc_tensor_pack(uint32_t *words, const xpu_desc_tensor *
     xpu_desc_tensor_set_y_pixel_stride(words, d->y_pixel_stride);
     xpu_desc_tensor_set_branch_row_stride(words, d->branch_row_stride);
     xpu_desc_tensor_set_branch_pixel_stride(words, d->branch_pixel_stride);
+    xpu_desc_tensor_set_branch_first(words, d->branch_first);
     xpu_desc_tensor_set_branch_type(words, d->branch_type);
     xpu_desc_tensor_set_w(words, d->w);
     xpu_desc_tensor_set_start(words, d->start);
@@ -1447,6 +1455,7 @@ static inline void xpu_desc_tensor_unpack(const uint32_t *words, xpu_desc_tensor
     d->y_pixel_stride = xpu_desc_tensor_get_y_pixel_stride(words);
     d->branch_row_stride = xpu_desc_tensor_get_branch_row_stride(words);
     d->branch_pixel_stride = xpu_desc_tensor_get_branch_pixel_stride(words);
+    d->branch_first = xpu_desc_tensor_get_branch_first(words);
     d->branch_type = xpu_desc_tensor_get_branch_type(words);
     d->w = xpu_desc_tensor_get_w(words);
     d->start = xpu_desc_tensor_get_start(words);
@@ -1501,6 +1510,7 @@ typedef struct {
     int32_t y_pixel_stride; /* bytes from one output pixel to the next */
     int32_t branch_row_stride; /* bytes from one row of the branch to the next */
     int32_t branch_pixel_stride; /* bytes from one pixel of the branch to the next */
+    uint32_t branch_first; /* quantised mode: the branch is the sum's first operand, else its second */
     uint32_t branch_type; /* type of the branch: as y_type */
     uint32_t x_type; /* any element type; quantised mode: integers only; add and multiply there: 8 bits */
     uint32_t op; /* 0 scale, 1 add, 2 multiply */
@@ -1694,6 +1704,12 @@ static inline int32_t xpu_desc_post_get_branch_pixel_stride(const uint32_t *word
 static inline void xpu_desc_post_set_branch_pixel_stride(uint32_t *words, int32_t value) {
     xpu_desc_insert(&words[29], 0, 32, (uint32_t)value);
 }
+static inline uint32_t xpu_desc_post_get_branch_first(const uint32_t *words) {
+    return xpu_desc_bits(words[30], 25, 1);
+}
+static inline void xpu_desc_post_set_branch_first(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[30], 25, 1, (uint32_t)value);
+}
 static inline uint32_t xpu_desc_post_get_branch_type(const uint32_t *words) {
     return xpu_desc_bits(words[30], 28, 4);
 }
@@ -1744,6 +1760,7 @@ static inline void xpu_desc_post_pack(uint32_t *words, const xpu_desc_post *d) {
     xpu_desc_post_set_y_pixel_stride(words, d->y_pixel_stride);
     xpu_desc_post_set_branch_row_stride(words, d->branch_row_stride);
     xpu_desc_post_set_branch_pixel_stride(words, d->branch_pixel_stride);
+    xpu_desc_post_set_branch_first(words, d->branch_first);
     xpu_desc_post_set_branch_type(words, d->branch_type);
     xpu_desc_post_set_x_type(words, d->x_type);
     xpu_desc_post_set_op(words, d->op);
@@ -1780,6 +1797,7 @@ static inline void xpu_desc_post_unpack(const uint32_t *words, xpu_desc_post *d)
     d->y_pixel_stride = xpu_desc_post_get_y_pixel_stride(words);
     d->branch_row_stride = xpu_desc_post_get_branch_row_stride(words);
     d->branch_pixel_stride = xpu_desc_post_get_branch_pixel_stride(words);
+    d->branch_first = xpu_desc_post_get_branch_first(words);
     d->branch_type = xpu_desc_post_get_branch_type(words);
     d->x_type = xpu_desc_post_get_x_type(words);
     d->op = xpu_desc_post_get_op(words);
@@ -1820,6 +1838,7 @@ typedef struct {
     int32_t y_pixel_stride; /* bytes from one output pixel to the next */
     int32_t branch_row_stride; /* bytes from one row of the branch to the next */
     int32_t branch_pixel_stride; /* bytes from one pixel of the branch to the next */
+    uint32_t branch_first; /* quantised mode: the branch is the sum's first operand, else its second */
     uint32_t branch_type; /* type of the branch: as y_type */
     uint64_t w; /* op 0: packed weights in SM: [kh * kw][columns] */
     uint64_t start; /* int32 values that accumulators start from; 0: none */
@@ -2050,6 +2069,12 @@ static inline int32_t xpu_desc_window_get_branch_pixel_stride(const uint32_t *wo
 static inline void xpu_desc_window_set_branch_pixel_stride(uint32_t *words, int32_t value) {
     xpu_desc_insert(&words[29], 0, 32, (uint32_t)value);
 }
+static inline uint32_t xpu_desc_window_get_branch_first(const uint32_t *words) {
+    return xpu_desc_bits(words[30], 25, 1);
+}
+static inline void xpu_desc_window_set_branch_first(uint32_t *words, uint32_t value) {
+    xpu_desc_insert(&words[30], 25, 1, (uint32_t)value);
+}
 static inline uint32_t xpu_desc_window_get_branch_type(const uint32_t *words) {
     return xpu_desc_bits(words[30], 28, 4);
 }
@@ -2219,6 +2244,7 @@ static inline void xpu_desc_window_pack(uint32_t *words, const xpu_desc_window *
     xpu_desc_window_set_y_pixel_stride(words, d->y_pixel_stride);
     xpu_desc_window_set_branch_row_stride(words, d->branch_row_stride);
     xpu_desc_window_set_branch_pixel_stride(words, d->branch_pixel_stride);
+    xpu_desc_window_set_branch_first(words, d->branch_first);
     xpu_desc_window_set_branch_type(words, d->branch_type);
     xpu_desc_window_set_w(words, d->w);
     xpu_desc_window_set_start(words, d->start);
@@ -2277,6 +2303,7 @@ static inline void xpu_desc_window_unpack(const uint32_t *words, xpu_desc_window
     d->y_pixel_stride = xpu_desc_window_get_y_pixel_stride(words);
     d->branch_row_stride = xpu_desc_window_get_branch_row_stride(words);
     d->branch_pixel_stride = xpu_desc_window_get_branch_pixel_stride(words);
+    d->branch_first = xpu_desc_window_get_branch_first(words);
     d->branch_type = xpu_desc_window_get_branch_type(words);
     d->w = xpu_desc_window_get_w(words);
     d->start = xpu_desc_window_get_start(words);
