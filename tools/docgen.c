@@ -24,6 +24,18 @@ static void write_onnx(void) {
     }
 }
 
+static const struct {
+    const char *names, *why;
+} formulas[] = {
+    {"flatten, squeeze, unsqueeze, one_hot, expand_as", "PaddlePaddle 2.6.2 has no operator of that name any more"},
+    {"pad2d", "PaddlePaddle 2.6.2 has it without a kernel"},
+    {"sync_batch_norm, correlation, fused_attention", "PaddlePaddle computes it on GPUs alone"},
+    {"pd_op.sync_batch_norm_, pd_op.correlation", "PaddlePaddle computes it on GPUs alone"},
+    {"pd_op.batch_norm", "PaddlePaddle 3.3.1 writes batch_norm_"},
+    {"pd_op.fc, pd_op.data_norm", "PaddlePaddle 3.3.1 translates no program with it into pd_op"},
+    {"pd_op.transpose2", "PaddlePaddle 3.3.1 calls it transpose"},
+};
+
 static void write_paddle(void) {
     printf(
         "# PaddlePaddle operators\n\nWhat the importer reads, made from its table (`make gen`): operators of a "
@@ -38,8 +50,10 @@ static void write_paddle(void) {
         "else "
         "one tensor [length, ...]: its tensors have one shape and type\nthen, and it has no places without a "
         "tensor.\n\n"
-        "There are no levels of detail (LoD): all rows of a tensor are of one image, or are one sequence; where there "
-        "are several\nimages, operand RoisNum says which is whose. multiclass_nms, multiclass_nms2 and "
+        "There are no levels of detail (LoD): all rows of a tensor are of one image, or are one sequence, those of "
+        "beam_search\nare of one source (of a sentence's equal scores the first count); where there are several "
+        "images, "
+        "operand RoisNum says which is whose. multiclass_nms, multiclass_nms2 and "
         "multiclass_nms3 count boxes of pixels\n(normalized = false) less than a pixel apart as touching, and "
         "multiclass_nms gives [0, 6] where nothing is found. roi_align\nwithout a sampling_ratio takes at most two "
         "samples for each pixel of the image. Random operators give the same numbers in each run, other ones than "
@@ -61,6 +75,14 @@ static void write_paddle(void) {
         }
     }
     const char *names = NULL, *why = NULL;
+    printf("\n## Compared with formulas\n\nThe others give what PaddlePaddle 2.6.2 gave, in two cases or more, those "
+           "of PIR "
+           "in one or more of a program that 3.3.1 reads.\nOf these there is none; a ProgramDesc's are compared with "
+           "formulas (tests/gen/paddle_formulas.py), and those of PIR are\nthe same converters. "
+           "PIR's dequantize_linear is held against 2.6.2's numbers, as 3.3.1 gives the quantised ones back.\n\n"
+           "| operators | why |\n|---|---|\n");
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+        printf("| %s | %s |\n", formulas[i].names, formulas[i].why);
     printf(
         "\n## Not imported\n\nAny other operator is refused by name (paddle-unsupported-op). Of these, the reason is "
         "known:\n\n| operators | why |\n|---|---|\n");

@@ -379,7 +379,7 @@ const uint32_t *xpu_paddle_join_vars(const xpu_paddle_node *node, const uint32_t
 
 /* The one variable that a slot has to have; NO_VAR after reporting. */
 uint32_t xpu_paddle_one_var(const xpu_paddle_node *node, const char *name) {
-    const xpu_paddle_slot *slot = xpu_paddle_slot_of(node->op->inputs, node->op->input_count, name);
+    const xpu_paddle_slot *slot = xpu_paddle_operand_slot(node, name);
     if (slot && slot->count == 1 && slot->vars[0] != XPU_PADDLE_NO_VAR)
         return xpu_paddle_check_var(node, slot->vars[0]) ? slot->vars[0] : XPU_PADDLE_NO_VAR;
     fe_refuse(&node->build, FE_OPERAND, xpu_paddle_format(node, "operand '%s' is invalid", name),

@@ -70,7 +70,8 @@ xpu_paddle_convert xpu_paddle_convert_ctc_align, xpu_paddle_convert_gather_tree,
     xpu_paddle_convert_gru_unit, xpu_paddle_convert_im2sequence, xpu_paddle_convert_lod_reset, xpu_paddle_convert_lstm,
     xpu_paddle_convert_sequence_concat, xpu_paddle_convert_sequence_conv, xpu_paddle_convert_sequence_expand,
     xpu_paddle_convert_sequence_pad, xpu_paddle_convert_sequence_pool, xpu_paddle_convert_sequence_reshape,
-    xpu_paddle_convert_sequence_reverse, xpu_paddle_convert_sequence_softmax, xpu_paddle_convert_sequence_unpad;
+    xpu_paddle_convert_sequence_reverse, xpu_paddle_convert_sequence_softmax, xpu_paddle_convert_sequence_unpad,
+    xpu_paddle_convert_var_conv;
 
 /* ops_fourier.c */
 xpu_paddle_convert xpu_paddle_convert_abs, xpu_paddle_convert_as_complex, xpu_paddle_convert_as_real,
@@ -84,8 +85,8 @@ xpu_paddle_convert xpu_paddle_convert_merge_rows, xpu_paddle_convert_split_rows;
 xpu_paddle_convert xpu_paddle_convert_crf_decoding, xpu_paddle_convert_inverse, xpu_paddle_convert_match_matrix,
     xpu_paddle_convert_viterbi_decode;
 
-/* ops_chance.c, ops_deformable.c, ops_distinct.c, ops_fused.c */
-xpu_paddle_convert xpu_paddle_convert_correlation, xpu_paddle_convert_deformable_conv,
+/* ops_beams.c, ops_chance.c, ops_deformable.c, ops_distinct.c, ops_fused.c */
+xpu_paddle_convert xpu_paddle_convert_beam_search, xpu_paddle_convert_correlation, xpu_paddle_convert_deformable_conv,
     xpu_paddle_convert_fused_attention, xpu_paddle_convert_empty, xpu_paddle_convert_is_empty,
     xpu_paddle_convert_lookup_table_dequant, xpu_paddle_convert_polygon_box_transform, xpu_paddle_convert_random,
     xpu_paddle_convert_sampling_id, xpu_paddle_convert_unique;

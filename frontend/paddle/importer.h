@@ -136,6 +136,7 @@ int xpu_paddle_is_before(const xpu_paddle_node *node, int64_t version);
 
 /* Operands, by ProgramDesc's name: {0} where absent. */
 xpu_value xpu_paddle_operand(const xpu_paddle_node *node, const char *name);
+const xpu_paddle_slot *xpu_paddle_operand_slot(const xpu_paddle_node *node, const char *name); /* NULL: absent */
 xpu_paddle_values xpu_paddle_operands(const xpu_paddle_node *node, const char *name);
 const xpu_value_info *xpu_paddle_info(const xpu_paddle_node *node, xpu_value value);
 int xpu_paddle_rank(const xpu_paddle_node *node, xpu_value value);

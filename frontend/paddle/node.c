@@ -98,7 +98,7 @@ xpu_dtype xpu_paddle_type(const xpu_paddle_node *node, const char *name, xpu_dty
 
 /* ---- operands ---- */
 
-static const xpu_paddle_slot *slot_of(const xpu_paddle_node *node, const char *name) {
+const xpu_paddle_slot *xpu_paddle_operand_slot(const xpu_paddle_node *node, const char *name) {
     const xpu_paddle_op *op = node->op;
     if (node->row->dialect == XPU_PADDLE_DESC) return xpu_paddle_slot_of(op->inputs, op->input_count, name);
     int place = place_of(node->row->inputs, name);
@@ -120,7 +120,7 @@ static xpu_paddle_values values_of(const xpu_paddle_node *node, const uint32_t *
 }
 
 xpu_paddle_values xpu_paddle_operands(const xpu_paddle_node *node, const char *name) {
-    const xpu_paddle_slot *slot = slot_of(node, name);
+    const xpu_paddle_slot *slot = xpu_paddle_operand_slot(node, name);
     return slot ? values_of(node, slot->vars, slot->count) : (xpu_paddle_values){NULL, 0};
 }
 

@@ -146,17 +146,29 @@ static int is_pending(const xpu_paddle_importer *importer, uint32_t var, const x
            importer->bindings[var].pending == pending;
 }
 
-/* The two that a select_input chooses from; NULL: it is none. */
-static const uint32_t *choices_of(const xpu_paddle_op *op, uint32_t *mask, uint32_t *to) {
+/* The two that a select_input chooses from, of PIR behind the mask; 0: it is none. */
+static int choices_of(const xpu_paddle_op *op, uint32_t vars[XPU_BRANCHES], uint32_t *mask, uint32_t *to) {
     const xpu_paddle_slot *x = xpu_paddle_slot_of(op->inputs, op->input_count, "X");
     const xpu_paddle_slot *by = xpu_paddle_slot_of(op->inputs, op->input_count, "Mask");
     const xpu_paddle_slot *out = xpu_paddle_slot_of(op->outputs, op->output_count, "Out");
-    if (strcmp(op->type, "select_input") != 0 || !x || x->count != XPU_BRANCHES || !by || by->count != 1 || !out ||
-        out->count != 1 || by->vars[0] == XPU_PADDLE_NO_VAR || out->vars[0] == XPU_PADDLE_NO_VAR)
-        return NULL;
+    const int is_pir = op->dialect[0] != 0;
+    if (strcmp(op->type, "select_input") != 0) return 0;
+    if (is_pir) {
+        if (op->input_count != 1 + XPU_BRANCHES || op->output_count != 1) return 0;
+        by = op->inputs;
+        out = op->outputs;
+    } else if (!x || x->count != XPU_BRANCHES || !by || !out) {
+        return 0;
+    }
+    if (by->count != 1 || out->count != 1) return 0;
+    for (uint32_t i = 0; i < XPU_BRANCHES; i++) {
+        if (is_pir && op->inputs[1 + i].count != 1) return 0;
+        vars[i] = is_pir ? op->inputs[1 + i].vars[0] : x->vars[i];
+        if (vars[i] == XPU_PADDLE_NO_VAR) return 0;
+    }
     *mask = by->vars[0];
     *to = out->vars[0];
-    return x->vars;
+    return *mask != XPU_PADDLE_NO_VAR && *to != XPU_PADDLE_NO_VAR;
 }
 
 /* Both blocks as the branches of one If; its results are those that select_input of this mask takes from here on. */
@@ -165,9 +177,9 @@ static void join(const xpu_paddle_node *node, uint32_t mask, xpu_paddle_pending 
     const xpu_paddle_block *block = &importer->program->blocks.items[node->op->block];
     xpu_paddle_vars gives[XPU_BRANCHES] = {{0}, {0}}, outs = {0};
     for (uint32_t i = node->op->index; i < block->op_count; i++) {
-        uint32_t by, to;
-        const uint32_t *vars = choices_of(&block->ops[i], &by, &to);
-        if (!vars || by != mask || !is_pending(importer, vars[0], otherwise) || !is_pending(importer, vars[1], then))
+        uint32_t by, to, vars[XPU_BRANCHES];
+        if (!choices_of(&block->ops[i], vars, &by, &to) || by != mask || !is_pending(importer, vars[0], otherwise) ||
+            !is_pending(importer, vars[1], then))
             continue;
         XPU_PUSH(importer->scratch, &gives[XPU_THEN], vars[1]);
         XPU_PUSH(importer->scratch, &gives[XPU_ELSE], vars[0]);
@@ -233,10 +245,9 @@ static xpu_value is_number(const xpu_paddle_node *node, xpu_value mask, int64_t 
 /* The first operand where the mask is 0, the second where it is 1. */
 xpu_value xpu_paddle_convert_select_input(xpu_paddle_node *node) {
     xpu_paddle_importer *importer = node->importer;
-    uint32_t mask = xpu_paddle_one_var(node, "Mask"), by, to;
+    uint32_t mask = xpu_paddle_one_var(node, "Mask"), by, to, vars[XPU_BRANCHES];
     if (mask == XPU_PADDLE_NO_VAR) return none;
-    const uint32_t *vars = choices_of(node->op, &by, &to);
-    if (!vars || vars[0] == XPU_PADDLE_NO_VAR || vars[1] == XPU_PADDLE_NO_VAR)
+    if (!choices_of(node->op, vars, &by, &to))
         return xpu_paddle_refuse(node, "the number of operands is not supported", "two are, and one mask");
     int64_t which = 0;
     if (xpu_paddle_known_number(node, importer->bindings[mask].value, &which)) {

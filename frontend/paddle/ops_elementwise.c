@@ -14,6 +14,18 @@ enum { FIXED_SWISH = 2004000 };
 /* ---- one operand ---- */
 
 /* With the parameters of the core's row, under the names that the two have. */
+/* The row's operator: of bool, the logical one instead of the bitwise one. */
+static xpu_op_id op_for(const xpu_paddle_node *node, xpu_value x) {
+    if (!x.id || xpu_paddle_info(node, x)->dtype != XPU_BOOL) return node->row->op;
+    switch (node->row->op) {
+    case XPU_OP_BIT_NOT: return XPU_OP_NOT;
+    case XPU_OP_BIT_AND: return XPU_OP_AND;
+    case XPU_OP_BIT_OR: return XPU_OP_OR;
+    case XPU_OP_BIT_XOR: return XPU_OP_XOR;
+    default: return node->row->op;
+    }
+}
+
 xpu_value xpu_paddle_convert_unary(xpu_paddle_node *node) {
     static const struct {
         xpu_op_id op;
@@ -39,7 +51,7 @@ xpu_value xpu_paddle_convert_unary(xpu_paddle_node *node) {
         if (rows[i].op != node->row->op || is_fixed) continue;
         attrs[count++] = (xpu_attr){.id = rows[i].attr, .f = xpu_paddle_float(node, rows[i].name, rows[i].fallback)};
     }
-    return fe_elementwise(&node->build, node->row->op, &x, 1, attrs, count);
+    return fe_elementwise(&node->build, op_for(node, x), &x, 1, attrs, count);
 }
 
 static xpu_value last(xpu_paddle_node *node, xpu_op_id op, xpu_value x, xpu_value y) {
@@ -65,13 +77,29 @@ xpu_value xpu_paddle_convert_dropout(xpu_paddle_node *node) {
 }
 
 /* x (or x + bias) times a factor, plus a bias. */
+/* Whether the run finds the operand, a number: then it is a scalar of this type, or {0} after reporting. */
+static int is_computed(xpu_paddle_node *node, const char *name, xpu_dtype dtype, xpu_value *scalar) {
+    xpu_value x = xpu_paddle_operand(node, name);
+    if (!x.id || xpu_paddle_info(node, x)->constant) return 0;
+    fe_builder b = fe_inside(&node->build);
+    *scalar = fe_reshape_to(&b, fe_as(&b, x, dtype), NULL, 0, 0);
+    node->build.made = b.made;
+    return 1;
+}
+
 xpu_value xpu_paddle_convert_scale(xpu_paddle_node *node) {
     double scale = 1;
     float bias = xpu_paddle_float(node, "bias", 0);
-    xpu_value x = xpu_paddle_operand(node, "X");
-    if (!x.id || !xpu_paddle_number(node, "scale", "ScaleTensor", &scale)) return failed;
+    xpu_value x = xpu_paddle_operand(node, "X"), factor;
+    if (!x.id) return failed;
     xpu_dtype dtype = xpu_paddle_info(node, x)->dtype;
-    xpu_value factor = xpu_paddle_single(node, dtype, scale), addend = xpu_paddle_single(node, dtype, (double)bias);
+    if (is_computed(node, "ScaleTensor", dtype, &factor))
+        scale = 0; /* not 1 */
+    else if (xpu_paddle_number(node, "scale", "ScaleTensor", &scale))
+        factor = xpu_paddle_single(node, dtype, scale);
+    else
+        return failed;
+    xpu_value addend = xpu_paddle_single(node, dtype, (double)bias);
     int after = xpu_paddle_int(node, "bias_after_scale", 1) != 0;
     if (bias == 0 && scale == 1) return fe_identity(&node->build, x);
     if (bias == 0) return last(node, XPU_OP_MUL, x, factor);
@@ -82,23 +110,27 @@ xpu_value xpu_paddle_convert_scale(xpu_paddle_node *node) {
 
 xpu_value xpu_paddle_convert_clip(xpu_paddle_node *node) {
     double low = -HUGE_VAL, high = HUGE_VAL;
+    xpu_value least, most;
     int is_relu6 = strcmp(node->op->type, "relu6") == 0, is_bounded = strcmp(node->op->type, "brelu") == 0;
     xpu_value x = xpu_paddle_operand(node, "X");
+    if (!x.id) return failed;
+    xpu_dtype dtype = xpu_paddle_info(node, x)->dtype;
+    int has_least = is_computed(node, "Min", dtype, &least), has_most = is_computed(node, "Max", dtype, &most);
     if (is_relu6) {
         low = 0;
         high = (double)xpu_paddle_float(node, "threshold", 6);
     } else if (is_bounded || strcmp(node->op->type, "hardtanh") == 0) {
         low = (double)xpu_paddle_float(node, "t_min", 0);
         high = (double)xpu_paddle_float(node, "t_max", 24);
-    } else if (!xpu_paddle_number(node, "min", "Min", &low) || !xpu_paddle_number(node, "max", "Max", &high)) {
+    } else if ((!has_least && !xpu_paddle_number(node, "min", "Min", &low)) ||
+               (!has_most && !xpu_paddle_number(node, "max", "Max", &high))) {
         return failed;
     }
-    if (!x.id) return failed;
-    xpu_dtype dtype = xpu_paddle_info(node, x)->dtype;
     xpu_compute class = xpu_compute_of(dtype);
-    if (class == XPU_COMPUTE_F32) return fe_clip(&node->build, x, (float)low, (float)high);
-    return last(node, XPU_OP_MIN, fe_binary(&node->build, XPU_OP_MAX, x, xpu_paddle_single(node, dtype, low)),
-                xpu_paddle_single(node, dtype, high));
+    if (class == XPU_COMPUTE_F32 && !has_least && !has_most) return fe_clip(&node->build, x, (float)low, (float)high);
+    if (!has_least) least = xpu_paddle_single(node, dtype, low);
+    if (!has_most) most = xpu_paddle_single(node, dtype, high);
+    return last(node, XPU_OP_MIN, fe_binary(&node->build, XPU_OP_MAX, x, least), most);
 }
 
 xpu_value xpu_paddle_convert_cast(xpu_paddle_node *node) {
@@ -226,7 +258,7 @@ xpu_value xpu_paddle_convert_binary(xpu_paddle_node *node) {
         x = aligned(node, y, x);
     else
         y = aligned(node, x, y);
-    return last(node, node->row->op, x, y);
+    return last(node, op_for(node, x), x, y);
 }
 
 xpu_value xpu_paddle_convert_not_equal(xpu_paddle_node *node) {
@@ -254,9 +286,12 @@ xpu_value xpu_paddle_convert_divmod(xpu_paddle_node *node) {
 
 xpu_value xpu_paddle_convert_pow(xpu_paddle_node *node) {
     double factor = 1;
-    xpu_value x = xpu_paddle_operand(node, "X");
-    if (!x.id || !xpu_paddle_number(node, "factor", "FactorTensor", &factor)) return failed;
-    return fe_pow(&node->build, x, xpu_paddle_single(node, xpu_paddle_info(node, x)->dtype, factor));
+    xpu_value x = xpu_paddle_operand(node, "X"), power;
+    if (!x.id) return failed;
+    const xpu_dtype dtype = xpu_paddle_info(node, x)->dtype;
+    if (is_computed(node, "FactorTensor", dtype, &power)) return power.id ? fe_pow(&node->build, x, power) : failed;
+    if (!xpu_paddle_number(node, "factor", "FactorTensor", &factor)) return failed;
+    return fe_pow(&node->build, x, xpu_paddle_single(node, dtype, factor));
 }
 
 xpu_value xpu_paddle_convert_increment(xpu_paddle_node *node) {
@@ -347,9 +382,12 @@ xpu_value xpu_paddle_convert_fill(xpu_paddle_node *node) {
     const char *text = xpu_paddle_text(node, "str_value", "");
     double value = (double)xpu_paddle_float(node, "value", 0);
     fe_dims shape;
-    if (dtype == XPU_DTYPE_NONE || !xpu_paddle_dims(node, "shape", "ShapeTensor", "ShapeTensorList", &shape) ||
-        !xpu_paddle_number(node, "value", "ValueTensor", &value))
+    xpu_value found;
+    if (dtype == XPU_DTYPE_NONE || !xpu_paddle_dims(node, "shape", "ShapeTensor", "ShapeTensorList", &shape))
         return failed;
+    if (is_computed(node, "ValueTensor", dtype, &found))
+        return found.id ? fe_expand(&node->build, found, shape) : failed;
+    if (!xpu_paddle_number(node, "value", "ValueTensor", &value)) return failed;
     char *end = NULL;
     long long whole = strtoll(text, &end, 10);
     int is_whole = text[0] && end && !*end && !xpu_paddle_operand(node, "ValueTensor").id;
@@ -366,7 +404,11 @@ xpu_value xpu_paddle_convert_fill_like(xpu_paddle_node *node) {
     double value = 0;
     xpu_dtype dtype = xpu_paddle_type(node, "dtype", info.dtype);
     unsigned char element[XPU_ELEMENT_BYTES];
-    if (dtype == XPU_DTYPE_NONE || !xpu_paddle_number(node, "value", "ValueTensor", &value)) return failed;
+    xpu_value found;
+    if (dtype == XPU_DTYPE_NONE) return failed;
+    if (is_computed(node, "ValueTensor", dtype, &found))
+        return found.id ? fe_expand(&node->build, found, (fe_dims){info.dims, (size_t)info.rank}) : failed;
+    if (!xpu_paddle_number(node, "value", "ValueTensor", &value)) return failed;
     put_element(dtype, value, 0, 0, element);
     return filled(node, dtype, element, (fe_dims){info.dims, (size_t)info.rank});
 }

@@ -132,7 +132,8 @@ xpu_value xpu_paddle_convert_arg(xpu_paddle_node *node) {
 xpu_value xpu_paddle_convert_cumulate(xpu_paddle_node *node) {
     double axis = -1;
     xpu_value x = xpu_paddle_operand(node, "X");
-    if (!x.id || !xpu_paddle_number(node, "axis", "AxisTensor", &axis)) return failed;
+    const char *name = node->row->op == XPU_OP_MUL ? "dim" : "axis";
+    if (!x.id || !xpu_paddle_number(node, name, "AxisTensor", &axis)) return failed;
     fe_cumulation form = {.op = node->row->op, .axis = xpu_paddle_whole(axis)};
     form.exclusive = xpu_paddle_int(node, "exclusive", 0) != 0;
     form.backwards = xpu_paddle_int(node, "reverse", 0) != 0;

@@ -209,3 +209,39 @@ xpu_value xpu_paddle_convert_gather_tree(xpu_paddle_node *node) {
     node->build.made = b.made;
     return fe_concat(&node->build, path, (uint32_t)steps, first);
 }
+
+/* An image [channels * rows * columns, 1], whose size operands of as many rows say, and windows around its pixels. */
+xpu_value xpu_paddle_convert_var_conv(xpu_paddle_node *node) {
+    static const char *const places[2][3] = {{"ROW", "StrideH", "KernelH"}, {"COLUMN", "StrideW", "KernelW"}};
+    xpu_value x = rows_of(node, "X", 1), w = xpu_paddle_operand(node, "W");
+    int64_t in = xpu_paddle_int(node, "InputChannel", 1), out = xpu_paddle_int(node, "OutputChannel", 1), kernel[2],
+            strides[2], pads[4];
+    fe_builder b = fe_inside(&node->build);
+    xpu_dims *dims = &b.graph->dims;
+    xpu_dim image[4] = {fixed(node, 1), fixed(node, in)}, filter[4] = {fixed(node, out), fixed(node, in)}, all;
+    if (!x.id || !w.id) return failed;
+    for (int i = 0; i < 2; i++) {
+        xpu_value along = rows_of(node, places[i][0], 1);
+        int64_t size = 0, stride = strides[i] = xpu_paddle_int(node, places[i][1], 1);
+        int64_t wide = kernel[i] = xpu_paddle_int(node, places[i][2], 1);
+        if (!along.id) return failed;
+        image[2 + i] = fe_info(&b, along)->dims[0];
+        if (in < 1 || out < 1 || stride < 1 || wide < 1 || stride > MOST_STEPS || wide > MOST_STEPS)
+            return fe_bad_attr(&node->build, places[i][2], "a size or a stride is out of range"), failed;
+        if (stride > 1 && !xpu_dim_is_const(dims, image[2 + i], &size))
+            return xpu_paddle_refuse(node, "an image of unknown size is not supported",
+                                     xpu_paddle_format(node, "%s is above 1", places[i][1]));
+        int64_t past = stride > 1 ? (size - 1) / stride * stride + wide - size : wide - 1;
+        pads[i] = wide / 2;
+        pads[2 + i] = past > pads[i] ? past - pads[i] : 0;
+        filter[2 + i] = fixed(node, wide);
+    }
+    fe_convolution form = {.window = {.strides = {strides, 2}, .pads = {pads, 4}}, .group = 1};
+    x = xpu_paddle_reshaped(&b, x, image, 4);
+    w = xpu_paddle_reshaped(&b, w, filter, 4);
+    xpu_value y = x.id && w.id ? fe_conv(&b, x, w, failed, &form) : failed;
+    if (!y.id) return failed;
+    all =
+        xpu_dim_mul(dims, fe_info(&b, y)->dims[1], xpu_dim_mul(dims, fe_info(&b, y)->dims[2], fe_info(&b, y)->dims[3]));
+    return xpu_paddle_give(node, &b, 0, xpu_paddle_reshaped(&b, y, (xpu_dim[]){all, fixed(node, 1)}, 2));
+}

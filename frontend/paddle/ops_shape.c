@@ -363,9 +363,16 @@ xpu_value xpu_paddle_convert_one_hot(xpu_paddle_node *node) {
     const xpu_value_info info = *xpu_paddle_info(node, x);
     if (node->row->op == XPU_OP_IDENTITY && info.rank > 1)
         x = fe_reshape_to(&node->build, x, info.dims, info.rank - 1, 0);
+    xpu_dtype dtype = xpu_paddle_type(node, "dtype", XPU_F32);
+    if (dtype == XPU_DTYPE_NONE) return failed;
     xpu_tensor tensor = {.dtype = XPU_F32, .rank = 1, .dims = {2}, .data = (void *)(uintptr_t)values};
-    return fe_one_hot(&node->build, x, xpu_dim_const(&node->build.graph->dims, xpu_paddle_whole(depth)),
-                      xpu_graph_const_bytes(node->importer->graph, NULL, &tensor), -1);
+    xpu_value both = xpu_graph_const_bytes(node->importer->graph, NULL, &tensor);
+    xpu_dim classes = xpu_dim_const(&node->build.graph->dims, xpu_paddle_whole(depth));
+    if (dtype == XPU_F32) return fe_one_hot(&node->build, x, classes, both, -1);
+    fe_builder inside = inside_of(node);
+    x = fe_one_hot(&inside, x, classes, both, -1);
+    node->build.made = inside.made;
+    return x.id ? fe_convert(&node->build, x, dtype) : failed;
 }
 
 /* The places that are not 0, a row for each. */

@@ -14,6 +14,10 @@ class Sequences(np.ndarray):
     """Its rows are of one image: a level of detail."""
 
 
+class Beams(Sequences):
+    """Its rows are of one source, a sentence each: two levels of detail."""
+
+
 def boxes(*dims, room=20):
     first = rng.integers(0, room, dims + (2,)) / 2
     return np.concatenate([first, first + 2 + rng.integers(1, room, dims + (2,)) / 2], -1).astype(np.float32)

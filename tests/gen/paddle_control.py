@@ -319,10 +319,14 @@ def desc_while_block(x, n):
 def desc_select(x, k):
     """select_output and select_input on one mask, which no branch belongs to."""
     block = paddle.static.default_main_program().current_block()
-    a, b, y = (block.create_var(name=n, shape=[3], dtype="float32") for n in ("picked_a", "picked_b", "picked"))
+    a, b, y, z = (block.create_var(name="picked_" + n, shape=[3], dtype="float32") for n in "abyz")
     block.append_op(type="select_output", inputs={"X": x * 2, "Mask": k}, outputs={"Out": [a, b]})
     block.append_op(type="select_input", inputs={"X": [x - 1, x + 1], "Mask": k}, outputs={"Out": y})
-    return y + x
+    block.append_op(type="select_input", inputs={"X": [a, b], "Mask": k}, outputs={"Out": z})
+    c, d, w = (block.create_var(name="picked_" + n, shape=[3], dtype="float32") for n in "cdw")
+    block.append_op(type="select_output", inputs={"X": z + x, "Mask": k}, outputs={"Out": [c, d]})
+    block.append_op(type="select_input", inputs={"X": [c, d], "Mask": k}, outputs={"Out": w})
+    return y + x, w
 
 
 @case(dict(x=f(2, 3), n=i64(3)))
@@ -330,3 +334,15 @@ def while_counts_down(x, n):
     m = paddle.minimum(n, paddle.full([1], 5, "int64"))
     _, y = nn.while_loop(lambda i, y: i > 0, lambda i, y: [i - 1, y * 0.5 + paddle.cast(i, "float32")], [m, x * 1.])
     return y
+
+
+@case(dict(x=f(3, 4), n=np.array([2.5], np.float32)))
+def pir_in_place(x, n):
+    """Operators that PIR has and a ProgramDesc has not, most of which write what they take."""
+    y, z, w = x * 1., x * 2., paddle.zeros([2])
+    y = paddle.static.setitem(y, (slice(0, 2), 1), 2.5)
+    y = paddle.static.setitem(y, 2, x[0])
+    z = paddle._C_ops.assign_out_(x + 1, z)
+    w = paddle._C_ops.assign_value_(w, [2], paddle.float32, [1.5, -2.], paddle.CPUPlace())
+    v = paddle.full([2, 3], n)
+    return y, z, w, v, paddle.shape(x)

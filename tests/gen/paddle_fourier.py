@@ -18,6 +18,8 @@ chain(("as_complex", {"X": f(4, 4, 2)}, {}), ("conj", {}, {}),
       ("fft_c2r", {}, dict(axes=[0, 1], normalization="forward", forward=False, last_dim_size=7)))
 chain(("complex", {"X": f(3, 4), "Y": f(3, 4)}, {}), ("conj", {}, {}), ("as_real", {}, {}))
 chain(("complex", {"X": f(2, 3), "Y": f(3)}, {}), ("abs", {}, {}))
+for part in ("real", "imag"):
+    chain(("complex", {"X": f(5), "Y": f(5)}, {}), ("conj", {}, {}), (part, {}, {}))
 chain(("frame", {"X": f(2, 20)}, dict(frame_length=8, hop_length=4, axis=-1)), ("transpose2", {}, dict(axis=[0, 2, 1])),
       ("elementwise_mul", {"Y": p(8)}, dict(axis=-1)), ("fft_r2c", {}, dict(axes=[2], normalization="backward", forward=True, onesided=True)),
       ("transpose2", {}, dict(axis=[0, 2, 1])), ("as_real", {}, {}))

@@ -28,6 +28,8 @@ for model in tests/paddle/chance/*.pdmodel tests/paddle/chance/*.json; do # numb
     check 0 '0 of ' "$XPU_BIN/xpu-dump" diff "$folder/ref.npz" "${model%.*}_out.npz" --all --tolerance=0,0.03
     "$XPU_BIN/xpuc" --describe "$folder/chance.xpu" | sed -n "s/^region [0-9]*: \(.*host.*\)/${model##*/}: \1/p" >>"$folder/host.txt"
 done
+# How many cases there are of each operator that the page lists, and which are listed as having none.
+check 0 'recorded' python3 tests/golden/count_paddle.py "$XPU_BIN/xpuc"
 [ -z "${UPDATE:-}" ] || cp "$folder/host.txt" "$golden/host.txt"
 check 0 '' diff "$golden/host.txt" "$folder/host.txt"
 echo "$passed passed, $failed failed"
