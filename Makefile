@@ -112,6 +112,7 @@ help:
 	@echo 'docs       run the commands in README.md and docs again, and put in what they print now (scripts/docs says how)'
 	@echo 'deps       install the Debian packages that are missing (root or sudo)'
 	@echo 'wheel      the Python package with everything it needs, as one file in dist/ (docs/python.md)'
+	@echo 'provider   the execution provider for onnxruntime; ORT_INCLUDE=DIR: its headers (docs/onnxruntime.md)'
 	@echo 'install    to $$(DESTDIR)$$(PREFIX)'
 	@echo 'Variables: SAN=address,undefined  CHIP=nano|standard|pro  V=1  CC=  BUILD=  PREFIX=  DESTDIR=  DEPS=no'
 
@@ -407,5 +408,6 @@ clean:
 
 -include sim/rtl/rtl.mk
 include python/wheel.mk
+include provider/provider.mk
 # What is built with sanitizers says the same names of its own files.
 -include $(shell find $(BUILD) -path $(BUILD)/san -prune -o -name '*.d' -print 2>/dev/null)

@@ -77,6 +77,7 @@ typedef struct {
     const char *hint; /* what would take it off the host; or NULL */
     const xpu_region *region;
     const char *refused; /* what targets before said of it; or NULL */
+    int is_product;      /* its work is sums of products */
 } fate;
 
 /* What is looked up for every operator of the model. */
@@ -85,6 +86,7 @@ typedef struct {
                               * host, else the last; or {0}. A REGION stands for the nodes in its body */
     const xpu_node *work_of; /* by origin: of all of these the last of the most weight; where none is a layer, the same
                               * node */
+    const uint8_t *products; /* by origin: one of the nodes that it went into sums products */
     const xpu_node *part_of; /* by origin: the last of the nodes in a REGION, or {0} */
     const json_t *layers;    /* the target's facts by the name of the layer's first result */
 } index_of_layers;
@@ -159,15 +161,26 @@ static int weight_of(xpu_pipeline *p, const index_of_layers *index, xpu_node nod
     return xpu_node_has(p->graph, node, XPU_TRAIT_PRODUCT) ? 3 : 2;
 }
 
+/* Of these rows of ops.def not all are for the tensor engine, as those with the trait are. */
+static int sums_products(const xpu_graph *graph, xpu_node node) {
+    static const xpu_op_id ops[] = {XPU_OP_RECURRENT, XPU_OP_ATTENTION, XPU_OP_PACKED_MATMUL, XPU_OP_CONV_TRANSPOSE};
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        if (xpu_node_is(graph, node, ops[i])) return 1;
+    }
+    return xpu_node_has(graph, node, XPU_TRAIT_PRODUCT);
+}
+
 static index_of_layers make_index(xpu_pipeline *p) {
     xpu_node *node_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
     xpu_node *work_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
     xpu_node *part_of = XPU_NEW_ARRAY(p->arena, xpu_node, p->graph->origins.count);
-    index_of_layers index = {node_of, work_of, part_of, layers_by_result(p)};
+    uint8_t *products = XPU_NEW_ARRAY(p->arena, uint8_t, p->graph->origins.count);
+    index_of_layers index = {node_of, work_of, products, part_of, layers_by_result(p)};
     XPU_FOR_ALL_NODES(p->graph, node) {
         const xpu_node_info *info = xpu_node_at(p->graph, node);
         for (uint32_t i = 0; i < info->origins.count; i++) {
             uint32_t origin = info->origins.items[i];
+            products[origin] |= (uint8_t)sums_products(p->graph, node);
             if (is_in_region(p, node)) {
                 part_of[origin] = node;
                 continue;
@@ -193,6 +206,7 @@ static fate fate_of(xpu_pipeline *p, const index_of_layers *index, uint32_t orig
     result.layer = fact(own ? own : facts, "name");
     if (!result.layer) result.layer = xpu_escape(p->arena, xpu_node_name(p->graph, node), XPU_REPORTED_NAME);
     result.op = info->op->name;
+    result.is_product = index->products[origin];
     result.region = info->region ? &p->job.regions[info->region - 1] : NULL;
     result.precision = fact(facts, "precision");
     if (!result.precision) result.precision = xpu_node_precision(p->graph, node);
@@ -236,10 +250,12 @@ static char *explain_json(xpu_pipeline *p) {
         set(p, entry, "index", json_integer(f.origin->index));
         set(p, entry, "name", string(p, f.origin->name));
         set(p, entry, "op", string(p, f.origin->op));
+        if (f.origin->is_inner) set(p, entry, "within", json_integer(f.origin->within));
         set(p, entry, "layer", f.layer ? json_string(f.layer) : json_null());
         if (!f.layer) continue;
         set(p, entry, "unit", string(p, f.unit));
         set(p, entry, "precision", json_string(f.precision));
+        if (f.is_product) set(p, entry, "product", json_true());
         if (f.region) set(p, entry, "region", json_integer(f.region->number));
         if (f.why) set(p, entry, "why", message(p, f.why));
         if (f.hint) set(p, entry, "hint", message(p, f.hint));

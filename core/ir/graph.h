@@ -24,6 +24,8 @@ typedef struct {
     int version;           /* opset version of the operator's form; 0: it has none */
     const char *name;      /* node name, or a made one: "Conv_5" */
     uint32_t index;        /* position in the model's list of nodes */
+    int is_inner;          /* index is that in a body ... */
+    uint32_t within;       /* ... of the operator with this index in the model's list */
 } xpu_origin;
 
 typedef enum {

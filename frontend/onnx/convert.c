@@ -338,8 +338,13 @@ static xpu_value read_node(xpu_onnx_node *node) {
     int ok = check_attrs(node);
     ok &= check_counts(node);
     if (!ok || !find_inputs(node) || !check_dtypes(node)) return failed;
-    xpu_origin origin = {
-        .framework = "onnx", .op = node->row->name, .version = node->version, .name = node->name, .index = node->index};
+    xpu_origin origin = {.framework = "onnx",
+                         .op = node->row->name,
+                         .version = node->version,
+                         .name = node->name,
+                         .index = node->index,
+                         .is_inner = importer->scope->outer != NULL,
+                         .within = importer->scope->within};
     node->build.origin = xpu_graph_origin(importer->graph, &origin);
     return convert(node);
 }

@@ -49,6 +49,7 @@ typedef struct xpu_onnx_scope {
     xpu_onnx_captures *captures; /* by node */
     const char *prefix;          /* of the names that nodes without one get: "If_3/then_branch/" */
     const char *where;           /* behind a node in messages: " in then_branch of node 'x' (If-13, #3)" */
+    uint32_t within;             /* where outer: the node of the model that this is a body of, or in a body of */
 } xpu_onnx_scope;
 
 /* A file of external data. */

@@ -246,6 +246,7 @@ int xpu_onnx_read_subgraph(xpu_onnx_node *node, const char *name, const xpu_valu
     if (!check_interface(node, name, graph, argument_count, result_count)) return 0;
     xpu_onnx_scope scope = {.outer = importer->scope, .graph = graph};
     scope.prefix = xpu_onnx_format(node, "%s/%s/", node->name, name);
+    scope.within = importer->scope->outer ? importer->scope->within : node->index;
     scope.where = xpu_onnx_format(node, " in %s of %s", name, node->build.where);
     uint32_t first = importer->graph->values.count;
     importer->scope = &scope;

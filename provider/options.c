@@ -1,0 +1,113 @@
+/* Options of the provider: what SessionOptions give to it. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "provider/provider.h"
+
+/* onnxruntime puts this before the names of a provider's options, in lower case. */
+#define PREFIX "ep.xpuexecutionprovider."
+
+typedef struct {
+    const char *name, *fallback, *choices; /* choices: "a b c", or NULL */
+    size_t offset;                         /* of a const char * of xpu_ep_options */
+} option;
+
+#define TEXT(member, fallback, choices) {#member, fallback, choices, offsetof(xpu_ep_options, member)}
+
+static const option texts[] = {
+    TEXT(chip, NULL, NULL),
+    TEXT(device, "func", "func rtl ref"),
+    TEXT(precision, NULL, "auto fp32 int16 int16x8"),
+    TEXT(precision_rules, NULL, NULL),
+    TEXT(memory_rules, NULL, NULL),
+    TEXT(zig, NULL, NULL),
+    TEXT(dump, NULL, NULL),
+    TEXT(profile, NULL, NULL),
+    TEXT(report, NULL, NULL),
+};
+enum { TEXT_COUNT = sizeof texts / sizeof texts[0] };
+
+static OrtStatus *wrong(const OrtApi *api, xpu_arena *arena, const char *rule, const char *what, const char *why,
+                        const char *hint) {
+    return xpu_ep_fail(api, ORT_INVALID_ARGUMENT,
+                       xpu_printf(arena, "error [%s] %s\n  why: %s\n  hint: %s", rule, what, why, hint));
+}
+
+/* Whether one of the words of `list` is `word`. */
+static int is_listed(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += length) {
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return length > 0;
+    }
+    return 0;
+}
+
+static OrtStatus *set_number(const OrtApi *api, xpu_arena *arena, const char *text, int64_t *number) {
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    if (!errno && end != text && !*end && *number >= 0) return NULL;
+    return wrong(api, arena, "provider-value", "option 'min_products' is no number",
+                 xpu_printf(arena, "it is '%s'", xpu_escape(arena, text, 100)),
+                 "give a number from 0 on: so many products a region needs");
+}
+
+static OrtStatus *set_option(const OrtApi *api, xpu_arena *arena, const char *name, const char *value,
+                             xpu_ep_options *to) {
+    if (strcmp(name, "min_products") == 0) return set_number(api, arena, value, &to->min_products);
+    xpu_text known;
+    xpu_text_init(&known, arena);
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        const option *o = &texts[i];
+        xpu_text_add(&known, "%s, ", o->name);
+        if (strcmp(name, o->name) != 0) continue;
+        if (o->choices && !is_listed(o->choices, value)) {
+            return wrong(api, arena, "provider-value", xpu_printf(arena, "option '%s' has no such value", name),
+                         xpu_printf(arena, "it is '%s'", xpu_escape(arena, value, 100)),
+                         xpu_printf(arena, "one of: %s", o->choices));
+        }
+        *(const char **)(void *)((char *)to + o->offset) = value[0] ? xpu_strdup(arena, value) : o->fallback;
+        return NULL;
+    }
+    return wrong(api, arena, "provider-option",
+                 xpu_printf(arena, "the provider has no option '%s'", xpu_escape(arena, name, 100)),
+                 xpu_printf(arena, "it has %smin_products", known.text), "docs/onnxruntime.md says what they do");
+}
+
+static OrtStatus *set_all(const OrtApi *api, xpu_arena *arena, const OrtKeyValuePairs *pairs, xpu_ep_options *to) {
+    const char *const *keys, *const *values;
+    size_t count = 0, length = strlen(PREFIX);
+    api->GetKeyValuePairs(pairs, &keys, &values, &count);
+    to->context_path = "";
+    to->min_products = 1;
+    for (int i = 0; i < TEXT_COUNT; i++) *(const char **)(void *)((char *)to + texts[i].offset) = texts[i].fallback;
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(keys[i], PREFIX, length) == 0)
+            XPU_TRY(set_option(api, arena, keys[i] + length, values[i], to));
+        else if (strcmp(keys[i], "ep.context_enable") == 0)
+            to->makes_context = strcmp(values[i], "1") == 0;
+        else if (strcmp(keys[i], "ep.context_embed_mode") == 0)
+            to->embeds_context = strcmp(values[i], "1") == 0;
+        else if (strcmp(keys[i], "ep.context_file_path") == 0)
+            to->context_path = xpu_strdup(arena, values[i]);
+    }
+    return NULL;
+}
+
+OrtStatus *xpu_ep_read_options(const OrtApi *api, xpu_arena *arena, const OrtSessionOptions *from, xpu_ep_options *to) {
+    OrtKeyValuePairs *pairs = NULL;
+    XPU_TRY(api->GetSessionOptionsConfigEntries(from, &pairs));
+    OrtStatus *status = set_all(api, arena, pairs, to);
+    api->ReleaseKeyValuePairs(pairs);
+    return status;
+}
+
+xpuc_options xpu_ep_compile_options(const xpu_ep_options *options) {
+    return (xpuc_options){.chip = options->chip,
+                          .precision = options->precision,
+                          .precision_rules = options->precision_rules,
+                          .zig = options->zig};
+}

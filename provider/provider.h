@@ -1,0 +1,213 @@
+/*
+ * The execution provider for onnxruntime (docs/onnxruntime.md): a shared library that stock releases from 1.23 load. It
+ * compiles the parts of a graph that the chip takes with libxpuc, in memory, and runs them with libxpurt.
+ *
+ * Functions return NULL, or an OrtStatus that onnxruntime turns into its own error. Pointers to objects of onnxruntime
+ * are valid during the call that gave them only.
+ */
+#ifndef XPU_PROVIDER_H
+#define XPU_PROVIDER_H
+
+#include <onnxruntime_c_api.h>
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/name_table.h"
+#include "xpu_runtime/include/xpurt.h"
+#include "xpuc/include/xpuc.h"
+
+#define XPU_EP_NAME "XpuExecutionProvider"
+
+enum { XPU_EP_API = 23 }; /* the API that is asked for: that of onnxruntime 1.23 */
+
+#define XPU_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        OrtStatus *status_of_call = (call);                                                                            \
+        if (status_of_call) return status_of_call;                                                                     \
+    } while (0)
+
+typedef struct {
+    OrtEpFactory base;
+    const OrtApi *api;
+    const OrtEpApi *ep_api;
+    const OrtApi *api_24; /* of onnxruntime 1.24 and newer, or NULL */
+} xpu_ep_factory;
+
+/* ---- options.c ---- */
+
+/* Strings of the provider's arena; NULL where they are not given. */
+typedef struct {
+    const char *chip, *precision, *precision_rules, *memory_rules, *zig;
+    const char *device;  /* "func", "rtl" or "ref" */
+    const char *dump;    /* folder: a folder in it for each run of each region */
+    const char *profile; /* file: a line of JSON for each run of each region */
+    const char *report;  /* file: JSON, where each node runs */
+    int64_t min_products;
+    int makes_context, embeds_context; /* a model with EPContext nodes is wanted; with programs in it */
+    const char *context_path;          /* of that model; "": beside the model */
+} xpu_ep_options;
+
+/* What the user gave to the provider; an option that does not exist or has a wrong value is an error. */
+OrtStatus *xpu_ep_read_options(const OrtApi *api, xpu_arena *arena, const OrtSessionOptions *from, xpu_ep_options *to);
+/* Without memory_rules: where no memory is planned they are an error. */
+xpuc_options xpu_ep_compile_options(const xpu_ep_options *options);
+
+/* ---- provider.c ---- */
+
+/* A program that is compiled, by the model that it is made of. */
+typedef struct xpu_ep_compiled {
+    xpu_hash key;
+    xpuc_result result;
+    struct xpu_ep_compiled *next;
+} xpu_ep_compiled;
+
+typedef struct {
+    OrtEp base;
+    const xpu_ep_factory *factory;
+    const OrtLogger *logger;
+    xpu_mem mem; /* of the options */
+    xpu_ep_options options;
+    const struct xpurt_device_driver *driver; /* NULL: ref; of rtl that of the last program */
+    xpu_ep_compiled *compiled;                /* by GetCapability, for Compile */
+} xpu_ep;
+
+/* Runs `work` with an arena that lives as long; memory that runs out becomes an error. */
+OrtStatus *xpu_ep_guarded(const OrtApi *api, OrtStatus *(*work)(void *context, xpu_arena *arena), void *context);
+OrtStatus *xpu_ep_fail(const OrtApi *api, OrtErrorCode code, const char *text);
+void xpu_ep_log(const xpu_ep *ep, OrtLoggingLevel level, const char *text);
+
+/* ---- graph.c: a graph of onnxruntime, with indices ---- */
+
+enum { XPU_EP_NONE = UINT32_MAX };
+
+typedef struct {
+    const char *name;
+    const OrtValueInfo *info;
+    uint32_t producer; /* a node, or XPU_EP_NONE */
+    int is_constant, is_output;
+    int is_default;                /* an input of the model that has a value in it, which a run may replace */
+    XPU_ARRAY(uint32_t) consumers; /* nodes; one that takes it twice stands here twice */
+} xpu_ep_value;
+
+typedef struct {
+    const OrtNode *node;
+    const char *name, *op, *domain;
+    uint32_t *inputs, *outputs; /* values, XPU_EP_NONE: absent */
+    uint32_t input_count;       /* those that nodes in its bodies take from outside included, ... */
+    uint32_t operand_count;     /* ... and without them */
+    uint32_t output_count;
+    const char *why_not; /* why the compiler does not get it; or NULL */
+} xpu_ep_node;
+
+typedef struct {
+    const xpu_ep_factory *factory;
+    xpu_arena *arena;
+    const OrtGraph *graph;
+    xpu_ep_node *nodes; /* in topological order */
+    uint32_t node_count;
+    XPU_ARRAY(xpu_ep_value) values;
+    xpu_name_table by_name;
+} xpu_ep_graph;
+
+OrtStatus *xpu_ep_read_graph(const xpu_ep_factory *factory, xpu_arena *arena, const OrtGraph *from, xpu_ep_graph *to);
+
+/* ---- regions.c ---- */
+
+/* Cuts the nodes with takes[node] into regions, numbered from 1 on, so that no path leaves one and enters it again.
+ * region_of[node] is 0 for the others. Returns how many there are. */
+uint32_t xpu_ep_regions(const xpu_ep_graph *graph, const uint8_t *takes, uint32_t *region_of);
+
+/* Values that regions of the chip and other nodes exchange: with the region on the chip, and without it. */
+typedef struct {
+    uint32_t with, without;
+} xpu_ep_copies;
+xpu_ep_copies xpu_ep_count_copies(const xpu_ep_graph *graph, const uint32_t *region_of, uint32_t region);
+
+/* ---- model.c ---- */
+
+typedef struct {
+    void *bytes; /* an ONNX file, in the arena */
+    size_t size;
+    uint32_t *nodes; /* by index in the file */
+    uint32_t node_count;
+    uint32_t *defaults; /* values that are inputs of the graph and constants of the file */
+    uint32_t default_count;
+} xpu_ep_model;
+
+/* The nodes with region_of[node] == region as a model of their own. Its inputs are the values that come from outside,
+ * its outputs those that are used outside, in the graph's order. What keeps a node from being written is put into its
+ * why_not: then model->bytes is NULL. */
+OrtStatus *xpu_ep_write_model(xpu_ep_graph *graph, const uint32_t *region_of, uint32_t region, xpu_ep_model *model);
+
+/* A small model, to try options with. */
+xpu_ep_model xpu_ep_small_model(xpu_arena *arena);
+
+/* ---- attributes.c ---- */
+
+struct XpuOnnx__AttributeProto;
+struct XpuOnnx__TensorProto;
+/* *why_not: what the compiler cannot be told, or NULL. */
+OrtStatus *xpu_ep_read_tensor(xpu_ep_graph *graph, const OrtValue *value, struct XpuOnnx__TensorProto *tensor,
+                              const char **why_not);
+OrtStatus *xpu_ep_read_attribute(xpu_ep_graph *graph, const OrtOpAttr *from, struct XpuOnnx__AttributeProto *to,
+                                 const char **why_not);
+/* The text of a node's attribute, *length bytes without the 0 behind them; NULL where there is none. */
+OrtStatus *xpu_ep_text_attribute(const OrtApi *api, xpu_arena *arena, const OrtNode *node, const char *name,
+                                 const char **text, size_t *length);
+OrtStatus *xpu_ep_number_attribute(const OrtApi *api, const OrtNode *node, const char *name, int64_t fallback,
+                                   int64_t *number);
+
+/* ---- capability.c, compile.c, compute.c ---- */
+
+OrtStatus *ORT_API_CALL xpu_ep_get_capability(OrtEp *ep, const OrtGraph *graph, OrtEpGraphSupportInfo *info);
+
+/* Compiles, or finds what was compiled of the same bytes. *result belongs to the provider; on failure `error` is filled
+ * in, which the caller clears, and *result is NULL. */
+void xpu_ep_compile_once(xpu_ep *ep, const xpu_ep_model *model, const xpuc_result **result, xpuc_error *error);
+OrtStatus *ORT_API_CALL xpu_ep_compile(OrtEp *ep, const OrtGraph **graphs, const OrtNode **fused, size_t count,
+                                       OrtNodeComputeInfo **infos, OrtNode **contexts);
+void ORT_API_CALL xpu_ep_release_infos(OrtEp *ep, OrtNodeComputeInfo **infos, size_t count);
+
+/* An input of the fused node whose value is in the program: a run has to give the same. */
+typedef struct {
+    char *name;
+    uint32_t input; /* of the fused node */
+    xpu_hash hash;  /* of its bytes */
+} xpu_ep_fixed;
+
+/* What a region needs, in memory of somebody else. */
+typedef struct xpu_ep_program {
+    const void *bytes; /* an .xpu file */
+    size_t size;
+    xpu_ep_fixed *fixed;
+    uint32_t fixed_count;
+} xpu_ep_program;
+
+/* context.c: is it an EPContext node of this provider? */
+OrtStatus *xpu_ep_is_context(const OrtApi *api, xpu_arena *arena, const OrtNode *node, int *is);
+/* The program that is in such a node, or in the file that it names beside the model. */
+OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGraph *graph, const OrtNode *node,
+                               xpu_ep_program *program);
+OrtStatus *xpu_ep_make_context(const xpu_ep *ep, xpu_arena *arena, const OrtGraph *graph, const OrtNode *fused,
+                               const xpu_ep_program *program, OrtNode **context);
+
+/* A region that is compiled. */
+typedef struct {
+    OrtNodeComputeInfo base;
+    xpu_ep *ep;
+    char *name; /* of the fused node */
+    xpurt_program *program;
+    xpurt_session *session;
+    uint32_t input_count, output_count; /* of the program */
+    uint32_t *inputs, *outputs;         /* by index in the program: index in the fused node */
+    xpu_ep_fixed *fixed;
+    uint32_t fixed_count;
+    atomic_uint runs;
+} xpu_ep_region;
+
+OrtStatus *xpu_ep_open_region(xpu_ep *ep, xpu_arena *arena, const OrtNode *fused, const xpu_ep_program *program,
+                              xpu_ep_region **region);
+void xpu_ep_close_region(xpu_ep_region *region);
+
+#endif

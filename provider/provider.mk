@@ -1,0 +1,22 @@
+# `make provider`: the execution provider for onnxruntime (docs/onnxruntime.md). Its headers are no Debian package: they are
+# onnxruntime's own, of 1.24 or newer, in ORT_INCLUDE, or those of the Go module onnxruntime_go where Go has fetched it.
+GO_MODULES  ?= $(or $(GOMODCACHE),$(or $(firstword $(subst :, ,$(GOPATH))),$(HOME)/go)/pkg/mod)
+ORT_INCLUDE ?= $(lastword $(sort $(wildcard $(GO_MODULES)/github.com/yalue/onnxruntime_go@v1.*)))
+ORT_HEADERS := $(if $(ORT_INCLUDE),$(wildcard $(ORT_INCLUDE)/onnxruntime_ep_c_api.h))
+PROVIDER    := $(BUILD)/lib/libonnxruntime_ep_xpu.so
+PROVIDER_C  := $(wildcard provider/*.c)
+PROVIDER_O  := $(PROVIDER_C:%.c=$(BUILD)/obj/%.o) $(call pb,frontend/onnx/onnx)
+
+$(BUILD)/obj/provider/%.o: CFLAGS += -isystem $(ORT_INCLUDE)
+$(PROVIDER): $(PROVIDER_O) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) $(LIBALL)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -o $@ $(PROVIDER_O) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) -Wl,--exclude-libs,ALL $(LIBALL) -Wl,-rpath,'$$ORIGIN' $(LDFLAGS) $(LDLIBS)
+
+.PHONY: provider provider-headers provider-include
+provider-include:
+	@$(if $(ORT_HEADERS),echo $(ORT_INCLUDE),:)
+provider-headers:
+	@$(if $(ORT_HEADERS),:,echo 'onnxruntime_ep_c_api.h is missing: give ORT_INCLUDE=DIR, or run `go mod download github.com/yalue/onnxruntime_go@v1.27.0` (docs/onnxruntime.md)' >&2; exit 3)
+provider: provider-headers
+	@$(if $(ORT_HEADERS),$(MAKE) $(PARALLEL) --no-print-directory $(PROVIDER) device,:)

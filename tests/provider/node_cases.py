@@ -1,0 +1,111 @@
+"""The node cases of the package onnx, through a stock session with the provider before the CPU, on func.
+
+    node_cases.py [COUNT]     COUNT of them, drawn with a seed; all where it is missing
+
+A case that passes without the provider has to pass with it, and at least as many have to run whole on the chip as pass
+wholly on the chip by xpuc and xpu-run.
+"""
+import os
+import random
+import sys
+import time
+import warnings
+
+import numpy as np
+
+warnings.simplefilter("ignore")
+from common import is_whole, open_session, open_with_report  # noqa: E402
+from onnx.backend.test.loader import load_model_tests  # noqa: E402
+
+import xpu  # noqa: E402
+
+
+def agrees(wanted, got, case):
+    if isinstance(wanted, (list, tuple)):
+        return isinstance(got, (list, tuple)) and len(wanted) == len(got) and all(map(agrees, wanted, got,
+                                                                                     [case] * len(got)))
+    if wanted is None or got is None:
+        return wanted is got
+    wanted, got = np.asarray(wanted), np.asarray(got)
+    if wanted.shape != got.shape:
+        return False
+    if wanted.dtype.kind not in "fcV" or got.dtype.kind not in "fcV":
+        return bool((wanted == got).all())
+    return np.allclose(got.astype(np.float64), wanted.astype(np.float64), case.rtol, case.atol, equal_nan=True)
+
+
+def feeds_of(case, inputs):
+    return {value.name: data if isinstance(data, (list, np.ndarray)) else np.asarray(data)
+            for value, data in zip(case.model.graph.input, inputs)}
+
+
+def can_feed(case):
+    """Whether Python's onnxruntime takes and gives the types: it has no arrays of bfloat16 and the like."""
+    arrays = [data for sets in case.data_sets for side in sets for data in side if isinstance(data, np.ndarray)]
+    return not any(data.dtype.kind == "V" or data.dtype.type.__module__ == "ml_dtypes" for data in arrays)
+
+
+def passes(session, case):
+    for inputs, wanted in case.data_sets:
+        if not agrees(list(wanted), session.run(None, feeds_of(case, inputs)), case):
+            return False
+    return True
+
+
+def outcome(call):
+    """What it gives, and why it gives nothing."""
+    try:
+        return call(), ""
+    except Exception as error:
+        return None, str(error)
+
+
+def on_chip(content, case):
+    """Whether xpuc puts every node on the chip, and xpu-run gives what is wanted."""
+    if any(node.get("unit") == "host" for node in xpu.explain(content)["nodes"]):
+        return False
+    program = xpu.compile(content)
+    for inputs, wanted in case.data_sets:
+        got = program.run(feeds_of(case, inputs), device="func").outputs
+        if not agrees(list(wanted), [got[value.name] for value in case.model.graph.output], case):
+            return False
+    return True
+
+
+def main():
+    known = load_model_tests(kind="node")
+    cases = [case for case in known if can_feed(case)]
+    print("%d node cases, %d of which Python's onnxruntime can be given" % (len(known), len(cases)))
+    if len(sys.argv) > 1:
+        cases = random.Random(18).sample(cases, int(sys.argv[1]))
+    without = whole = chip = with_it = 0
+    bad, less = [], []
+    started = time.time()
+    for number, case in enumerate(cases):
+        content = case.model.SerializeToString()
+        plain, _ = outcome(lambda: passes(open_session(content, provider=False, optimise=True), case))
+        made, why = outcome(lambda: open_with_report(content, optimise=True))
+        ran, why = outcome(lambda: passes(made[0], case)) if made else (None, why)
+        is_on_chip, _ = outcome(lambda: on_chip(content, case))
+        made_whole = bool(made and ran and is_whole(made[1]))
+        without += bool(plain)
+        with_it += bool(ran)
+        whole += made_whole
+        chip += bool(is_on_chip)
+        if plain and not ran:
+            bad.append("%s: %s" % (case.name, why or "another result"))
+        if is_on_chip and not made_whole:
+            less.append("%s: %s" % (case.name, why or [n.get("why") for n in made[1]["nodes"]] if made else why))
+        if sys.stderr.isatty() or os.environ.get("XPU_PROGRESS"):
+            print("%d of %d" % (number + 1, len(cases)), end="\r", file=sys.stderr, flush=True)
+    for line in bad:
+        print("fails with the provider only: %s" % line)
+    for line in less:
+        print("not whole on the chip, by xpuc it is: %s" % line)
+    print("%d node cases: onnxruntime passes %d, with the provider %d; whole on the chip %d, by xpuc and xpu-run %d; "
+          "%.0f s" % (len(cases), without, with_it, whole, chip, time.time() - started))
+    return 1 if bad or whole < chip else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
