@@ -12,7 +12,7 @@
 
 #include "core/ops/op.h"
 
-enum { XPU_TARGET_VERSION = 3 };
+enum { XPU_TARGET_VERSION = 4 };
 
 /* What the user asked for; strings are NULL where not given. */
 typedef struct {
@@ -196,8 +196,10 @@ typedef struct xpu_target {
     xpu_status (*start)(xpu_target_job *job);
     /* The target's own rewriting of the whole graph before lowering (precision, layout); may be NULL. */
     xpu_status (*prepare)(xpu_target_job *job);
-    /* What the target promises of the graph behind prepare, beside what the compiler checks of every target: `report`
-     * is called for each node of which it does not hold, with the check's name and a sentence. May be NULL. */
+    /* Rewriting behind it that changes no result, such as operators cut into parts; may be NULL. */
+    xpu_status (*cut)(xpu_target_job *job);
+    /* What the target promises of the graph behind prepare and cut, beside what the compiler checks of every target:
+     * `report` is called for each node of which it does not hold, with the check's name and a sentence. May be NULL. */
     void (*verify)(xpu_target_job *job, xpu_verify_report report, void *context);
     /* One carved region to one section. */
     xpu_status (*lower)(xpu_target_job *job, uint32_t region, xpu_section *section);

@@ -65,7 +65,6 @@ int xpu_image_chain_of(xpu_codegen *cg, xpu_node node, xpu_image_chain *chain) {
         const xpu_value x = info->inputs[i];
         const int is_whole = xpu_value_same_shape(cg->graph, x, y);
         if (!(is_whole ? read_image(cg, x, &own.x[i]) : read_pixel(cg, x, y, &own.x[i]))) return 0;
-        own.has_levels |= own.x[i].repeat_node.id != 0;
         smaller |= !is_whole || own.x[i].repeat_node.id;
     }
     if (chain) *chain = own;

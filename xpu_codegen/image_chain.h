@@ -15,7 +15,6 @@ typedef struct {
 
 typedef struct {
     int64_t channels;
-    int has_levels; /* an operand is made by a REPEAT of images */
     xpu_image_operand x[XPU_CHAIN_MAX_INPUTS];
 } xpu_image_chain;
 

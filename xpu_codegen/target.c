@@ -6,6 +6,7 @@
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/prologue.h"
 #include "xpu_codegen/choose/rules.h"
+#include "xpu_codegen/choose/strips.h"
 #include "xpu_codegen/emit/portable_build.h"
 #include "xpu_codegen/emit/program_text.h"
 #include "xpu_codegen/emit/toolchain.h"
@@ -68,6 +69,10 @@ static xpu_status prepare(xpu_target_job *job) {
     if (status == XPU_OK) status = xpu_join_prologues(cg);
     if (status == XPU_OK) status = xpu_join_epilogues(cg);
     return status == XPU_OK ? xpu_choose_layouts(cg) : status;
+}
+
+static xpu_status cut(xpu_target_job *job) {
+    return xpu_cut_strips(codegen_of(job));
 }
 
 static void verify(xpu_target_job *job, xpu_verify_report report, void *context) {
@@ -146,6 +151,7 @@ const xpu_target xpu_sim_target = {
     .support = xpu_sim_support,
     .start = start,
     .prepare = prepare,
+    .cut = cut,
     .verify = verify,
     .lower = lower,
     .pack = pack,

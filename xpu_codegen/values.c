@@ -141,17 +141,26 @@ int xpu_value_leaves_program(const xpu_codegen *cg, xpu_value value) {
     return 0;
 }
 
-/* Whether a box of a row-major value is one run: behind dims of which it has one index come one of which it has several
- * neighbours, and then whole ones. */
-static int is_run(const xpu_codegen *cg, xpu_node slice) {
-    const xpu_value_info *x = xpu_value_at(cg->graph, xpu_node_input(cg->graph, slice, 0));
-    const xpu_value_info *y = xpu_value_at(cg->graph, xpu_node_output(cg->graph, slice, 0));
-    const int64_t *by = xpu_node_ints(cg->graph, slice, XPU_ATTR_BY, NULL);
-    int several = 0;
-    for (int i = 0; i < y->rank; i++) {
+/* Whether the elements of both values lie in the same order, dims as in *layout. */
+static int lie_alike(const xpu_codegen *cg, xpu_value a, xpu_value b, xpu_layout *layout) {
+    const xpu_value_info *x = xpu_value_at(cg->graph, a), *y = xpu_value_at(cg->graph, b);
+    *layout = XPU_LAYOUT_LINEAR;
+    if (xpu_is_linear(cg, a) && xpu_is_linear(cg, b)) return 1;
+    *layout = x->layout;
+    return x->layout == y->layout && x->rank == y->rank;
+}
+
+/* Whether a box `part` of a value is one run: behind dims of which it has one index come one of which it has several
+ * neighbours, and then whole ones. `by`: its steps, NULL where they are 1. */
+static int is_run(const xpu_codegen *cg, xpu_value whole, xpu_value part, xpu_layout layout, const int64_t *by) {
+    const xpu_value_info *x = xpu_value_at(cg->graph, whole), *y = xpu_value_at(cg->graph, part);
+    int several = 0, order[XPU_MAX_RANK];
+    xpu_storage_order(layout, y->rank, order);
+    for (int d = 0; d < y->rank; d++) {
+        const int i = order[d];
         if (several && !xpu_dim_equal(x->dims[i], y->dims[i])) return 0;
         if (xpu_is_one(cg, y->dims[i])) continue;
-        if (by[i] != 1) return 0;
+        if (by && by[i] != 1) return 0;
         several = 1;
     }
     return 1;
@@ -162,12 +171,12 @@ int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     xpu_value root = xpu_value_root(cg, x);
     const xpu_value_info *whole = xpu_value_at(cg->graph, root);
-    if (whole->kind != XPU_VALUE_NODE || xpu_has_gaps(cg, x) || !xpu_is_linear(cg, x) || !xpu_is_linear(cg, y))
-        return 0;
+    xpu_layout layout;
+    if (whole->kind != XPU_VALUE_NODE || xpu_has_gaps(cg, x) || !lie_alike(cg, x, y, &layout)) return 0;
     if (xpu_on_host(cg, whole->node) || xpu_value_block(cg->graph, root).id != xpu_value_block(cg->graph, y).id)
         return 0;
-    if (xpu_node_at(cg->graph, whole->node)->block_count || xpu_value_leaves_program(cg, y) || !is_run(cg, node))
-        return 0;
+    if (xpu_node_at(cg->graph, whole->node)->block_count || xpu_value_leaves_program(cg, y)) return 0;
+    if (!is_run(cg, x, y, layout, xpu_node_ints(cg->graph, node, XPU_ATTR_BY, NULL))) return 0;
     if (xpu_dtype_bytes(whole->dtype) < 4 || xpu_is_empty(cg, y)) return 0;
     const xpu_attr *starts = xpu_node_attr(cg->graph, node, XPU_ATTR_STARTS);
     xpu_dim strides[XPU_MAX_RANK], first = xpu_dim_of(cg, 0);
@@ -176,6 +185,68 @@ int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset) {
         first = xpu_dim_add(&cg->graph->dims, first, xpu_dim_mul(&cg->graph->dims, starts->dims[i], strides[i]));
     if (offset) *offset = first;
     return !xpu_dim_is_dynamic(cg->graph, first); /* addresses are known when the run begins */
+}
+
+/* How many operands of concats are the value or a view of it; the last such concat. */
+static uint32_t find_concats(xpu_codegen *cg, xpu_value value, xpu_node *concat) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < info->uses.count; i++) {
+        const xpu_node user = info->uses.items[i].node;
+        if (xpu_node_is(cg->graph, user, XPU_OP_CONCAT)) {
+            *concat = user;
+            count++;
+        } else if (!xpu_is_foreign(cg, user) && xpu_is_view(cg, user)) {
+            count += find_concats(cg, xpu_node_output(cg->graph, user, 0), concat);
+        }
+    }
+    return count;
+}
+
+/* Whether a layer of the same block can make operand x, or what x is a view of, in its place in y. */
+static int is_made_in_place(xpu_codegen *cg, xpu_value x, xpu_value y) {
+    const xpu_value root = xpu_value_root(cg, x);
+    const xpu_value_info *info = xpu_value_at(cg->graph, root);
+    xpu_layout layout;
+    xpu_node concat;
+    if (info->kind != XPU_VALUE_NODE || xpu_extent_of(cg, root) || xpu_has_gaps(cg, x)) return 0;
+    if (!lie_alike(cg, x, y, &layout) || !is_run(cg, y, x, layout, NULL) || xpu_is_empty(cg, x)) return 0;
+    const xpu_node_info *maker = xpu_node_at(cg->graph, info->node);
+    if (xpu_on_host(cg, info->node) || maker->block_count || xpu_value_leaves_program(cg, root)) return 0;
+    if (xpu_value_block(cg->graph, root).id != xpu_value_block(cg->graph, y).id) return 0;
+    const xpu_op_id op = xpu_op_id_of(maker->op);
+    if (op == XPU_OP_CONCAT || op == XPU_OP_SLICE || op == XPU_OP_REPEAT || op == XPU_OP_TRANSPOSE) return 0;
+    return find_concats(cg, root, &concat) == 1;
+}
+
+int xpu_is_joined(xpu_codegen *cg, xpu_node node) {
+    if (!xpu_node_is(cg->graph, node, XPU_OP_CONCAT) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node)) return 0;
+    const xpu_value y = xpu_node_output(cg->graph, node, 0);
+    if (xpu_dtype_bytes(xpu_value_at(cg->graph, y)->dtype) < 4 || xpu_extent_of(cg, y)) return 0;
+    if (xpu_value_leaves_program(cg, y)) return 0;
+    for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->input_count; i++) {
+        const xpu_value x = xpu_node_input(cg->graph, node, i);
+        if (!is_made_in_place(cg, x, y)) return 0;
+        for (int d = 0; d < xpu_value_at(cg->graph, x)->rank; d++)
+            if (xpu_dim_is_dynamic(cg->graph, xpu_value_dim(cg, x, d))) return 0;
+    }
+    return 1;
+}
+
+xpu_value xpu_joined_whole(xpu_codegen *cg, xpu_value value, xpu_dim *offset) {
+    xpu_node concat;
+    const xpu_value none = {0}, root = xpu_value_root(cg, value);
+    if (find_concats(cg, root, &concat) != 1 || !xpu_is_joined(cg, concat)) return none;
+    const xpu_value y = xpu_node_output(cg->graph, concat, 0);
+    const int axis = (int)xpu_node_int(cg->graph, concat, XPU_ATTR_AXIS);
+    xpu_dim strides[XPU_MAX_RANK], before = xpu_dim_of(cg, 0);
+    xpu_value_strides(cg, y, strides);
+    for (uint32_t i = 0; xpu_value_root(cg, xpu_node_input(cg->graph, concat, i)).id != root.id; i++) {
+        const xpu_value x = xpu_node_input(cg->graph, concat, i);
+        before = xpu_dim_add(&cg->graph->dims, before, xpu_value_dim(cg, x, axis));
+    }
+    if (offset) *offset = xpu_dim_mul(&cg->graph->dims, before, strides[axis]);
+    return y;
 }
 
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value) {

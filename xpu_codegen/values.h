@@ -51,6 +51,10 @@ int xpu_value_leaves_program(const xpu_codegen *cg, xpu_value value);
 /* Whether a node makes no layer because its result is a run of the bytes of its operand, which some layer of the same
  * block makes, and stays inside the program: *offset, in elements, if not NULL. */
 int xpu_is_part(xpu_codegen *cg, xpu_node node, xpu_dim *offset);
+/* Whether a concat makes no layer: each operand is a run of the bytes of its result, and made there by a layer. */
+int xpu_is_joined(xpu_codegen *cg, xpu_node node);
+/* The result of such a concat that `value` is made in, and where (in elements, if not NULL); {0}: there is none. */
+xpu_value xpu_joined_whole(xpu_codegen *cg, xpu_value value, xpu_dim *offset);
 /* The value whose memory `value` is, behind views; a part has a buffer of its own, an alias. */
 xpu_value xpu_value_root(xpu_codegen *cg, xpu_value value);
 /* The value of which `value` is a rearrangement, behind reshape, transpose, relayout and identity. */

@@ -66,6 +66,12 @@ static xpu_status prepare(xpu_pipeline *p) {
     return status;
 }
 
+static xpu_status cut(xpu_pipeline *p) {
+    xpu_status status = p->target->cut ? p->target->cut(&p->job) : XPU_OK;
+    if (status == XPU_OK) xpu_partition_update(&p->job, &p->partition);
+    return status;
+}
+
 static xpu_status lower(xpu_pipeline *p) {
     p->sections = XPU_NEW_ARRAY(p->arena, xpu_section, p->job.region_count + 1);
     xpu_status portable = xpu_lower_portable_regions(p);
@@ -109,14 +115,16 @@ static const pass passes[] = {
     {"chains", XPU_EFFECT_EXACT, 0, chains},             /* elementwise operators into loops */
     {"partition", XPU_EFFECT_EXACT, 0, partition},       /* support rules, regions */
     {"prepare", XPU_EFFECT_PRECISION, 0, prepare},       /* the target's precision and layout */
+    {"cut", XPU_EFFECT_EXACT, 0, cut},                   /* the target's parts of operators */
     {"lower", XPU_EFFECT_EXACT, 1, lower},               /* each region to a section */
     {"pack", XPU_EFFECT_EXACT, 1, pack},                 /* the sections to a file */
 };
 enum { PASS_COUNT = sizeof passes / sizeof *passes };
 
 const char *const *xpu_pipeline_passes(void) {
-    static const char *const names[] = {"import", "quantised", "fold",   "canonicalise", "batch-norm", "legalise",
-                                        "clean",  "match",     "chains", "partition",    "prepare",    NULL};
+    static const char *const names[] = {"import",   "quantised", "fold",  "canonicalise", "batch-norm",
+                                        "legalise", "clean",     "match", "chains",       "partition",
+                                        "prepare",  "cut",       NULL};
     return names;
 }
 

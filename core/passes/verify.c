@@ -19,15 +19,16 @@ typedef enum {
     MATCH,
     CHAINS,
     PARTITION,
-    PREPARE
+    PREPARE,
+    CUT
 } stage;
 
 static stage stage_of(const char *name) {
     static const char *const names[] = {
-        [IMPORT] = "import",         [QUANTISED] = "quantised", [FOLD] = "fold",      [CANONICALISE] = "canonicalise",
-        [BATCH_NORM] = "batch-norm", [LEGALISE] = "legalise",   [CLEAN] = "clean",    [MATCH] = "match",
-        [CHAINS] = "chains",         [PARTITION] = "partition", [PREPARE] = "prepare"};
-    for (stage s = IMPORT; s <= PREPARE; s++) {
+        [IMPORT] = "import",         [QUANTISED] = "quantised", [FOLD] = "fold",       [CANONICALISE] = "canonicalise",
+        [BATCH_NORM] = "batch-norm", [LEGALISE] = "legalise",   [CLEAN] = "clean",     [MATCH] = "match",
+        [CHAINS] = "chains",         [PARTITION] = "partition", [PREPARE] = "prepare", [CUT] = "cut"};
+    for (stage s = IMPORT; s <= CUT; s++) {
         if (name && strcmp(names[s], name) == 0) return s;
     }
     return BUILT;
@@ -256,20 +257,20 @@ static const struct {
     stage first, last;
     void (*check)(verifier *v, xpu_node node);
 } checks[] = {
-    {"types", BUILT, PREPARE, check_types},
-    {"chain-program", BUILT, PREPARE, check_chain},
+    {"types", BUILT, CUT, check_types},
+    {"chain-program", BUILT, CUT, check_chain},
     {"no-chains-yet", IMPORT, MATCH, check_no_chain},
     {"no-regions-yet", IMPORT, CHAINS, check_no_region},
     {"unprepared", IMPORT, PARTITION, check_unprepared},
     {"folded", FOLD, FOLD, check_folded},
-    {"used", FOLD, PREPARE, check_used},
-    {"identity", CANONICALISE, PREPARE, check_identity},
-    {"primitive", LEGALISE, PREPARE, check_primitive},
-    {"in-chains", CHAINS, PREPARE, check_in_chain},
-    {"region", PARTITION, PREPARE, check_region},
-    {"precision", PREPARE, PREPARE, check_precision},
-    {"relayout", PREPARE, PREPARE, check_relayout},
-    {"host-layout", PREPARE, PREPARE, check_host_layout},
+    {"used", FOLD, CUT, check_used},
+    {"identity", CANONICALISE, CUT, check_identity},
+    {"primitive", LEGALISE, CUT, check_primitive},
+    {"in-chains", CHAINS, CUT, check_in_chain},
+    {"region", PARTITION, CUT, check_region},
+    {"precision", PREPARE, CUT, check_precision},
+    {"relayout", PREPARE, CUT, check_relayout},
+    {"host-layout", PREPARE, CUT, check_host_layout},
 };
 
 static void target_problem(void *context, xpu_node node, const char *check, const char *what) {
@@ -292,7 +293,7 @@ xpu_status xpu_verify_stage(const xpu_graph *graph, const char *stage_name, xpu_
             if (!graph->nodes.items[id].dead) checks[i].check(&v, (xpu_node){id});
         }
     }
-    if (now == PREPARE && !v.problems && job && target && target->verify) target->verify(job, target_problem, &v);
+    if (now >= PREPARE && !v.problems && job && target && target->verify) target->verify(job, target_problem, &v);
     xpu_arena_free(v.arena);
     return v.problems ? XPU_EBUG : XPU_OK;
 }

@@ -155,7 +155,7 @@ static void report(void) {
     CU_ASSERT_EQUAL_FATAL(compile(MODEL, &options, &result), 0);
     json_t *top = xpu_json_read(b.arena, path, &b.diags);
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(top, "source_nodes")), 12);
-    CU_ASSERT_EQUAL(json_array_size(json_object_get(top, "passes")), 11);
+    CU_ASSERT_EQUAL(json_array_size(json_object_get(top, "passes")), 12);
     CU_ASSERT_EQUAL(json_array_size(json_object_get(top, "regions")), 1);
     xpuc_result_clear(&result);
     bench_close(&b);

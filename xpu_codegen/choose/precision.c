@@ -212,8 +212,7 @@ static xpu_value scalar_result(xpu_graph *graph, xpu_node node, uint32_t output,
     return value;
 }
 
-/* A second result of a layer: the largest magnitude of its first. */
-static xpu_value add_absmax_result(xpu_codegen *cg, xpu_node node) {
+xpu_value xpu_absmax_beside(xpu_codegen *cg, xpu_node node) {
     xpu_graph *graph = cg->graph;
     xpu_value y = xpu_node_output(graph, node, XPU_OUT_Y), known = xpu_node_output(graph, node, XPU_OUT_ABSMAX);
     if (known.id) return known;
@@ -324,7 +323,7 @@ static xpu_node concat_of(xpu_codegen *cg, xpu_value source) {
     return parts > 1 && found + 1 >= parts ? info->node : none;
 }
 
-/* The largest of several numbers, in front of `before`: a chain. */
+/* The largest of as many numbers as a chain takes. */
 static xpu_value add_largest(xpu_codegen *cg, xpu_node before, const xpu_value *items, uint32_t count,
                              const char *name) {
     xpu_graph *graph = cg->graph;
@@ -337,8 +336,24 @@ static xpu_value add_largest(xpu_codegen *cg, xpu_node before, const xpu_value *
     xpu_block left = xpu_graph_enter(graph, xpu_node_at(graph, before)->parent);
     xpu_node node = xpu_graph_add(graph, before, xpu_op_of(XPU_OP_CHAIN), items, count, &name, 1, &steps, 1, NULL, 0);
     xpu_graph_enter(graph, left);
+    xpu_node_at(graph, node)->region = xpu_node_at(graph, before)->region;
     xpu_op_infer(graph, node, cg->diags);
     return xpu_node_output(graph, node, 0);
+}
+
+xpu_value xpu_largest_of(xpu_codegen *cg, xpu_node before, const xpu_value *items, uint32_t count, const char *name) {
+    xpu_value some[XPU_CHAIN_MAX_INPUTS];
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (held == XPU_CHAIN_MAX_INPUTS) {
+            some[0] = add_largest(cg, before, some, held, xpu_printf(cg->arena, "%s/%u", name, i));
+            held = 1;
+        }
+        int is_there = 0;
+        for (uint32_t k = 0; k < held; k++) is_there |= some[k].id == items[i].id;
+        if (!is_there) some[held++] = items[i];
+    }
+    return held == 1 ? some[0] : add_largest(cg, before, some, held, name);
 }
 
 static xpu_value find_absmax(xpu_codegen *cg, xpu_value source, xpu_value *known);
@@ -346,20 +361,11 @@ static xpu_value find_absmax(xpu_codegen *cg, xpu_value source, xpu_value *known
 /* That of a concat: the largest of its parts'. */
 static xpu_value join_absmaxes(xpu_codegen *cg, xpu_node concat, xpu_value *known) {
     const char *name = xpu_printf(cg->arena, "%s/absmax", xpu_node_name(cg->graph, concat));
-    xpu_value items[XPU_CHAIN_MAX_INPUTS];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < xpu_node_at(cg->graph, concat)->input_count; i++) {
-        if (count == XPU_CHAIN_MAX_INPUTS) {
-            items[0] = add_largest(cg, concat, items, count, xpu_printf(cg->arena, "%s/%u", name, i));
-            count = 1;
-        }
-        const xpu_value part = same_magnitudes(cg, xpu_node_input(cg->graph, concat, i));
-        const xpu_value absmax = find_absmax(cg, part, known);
-        int is_there = 0;
-        for (uint32_t k = 0; k < count; k++) is_there |= items[k].id == absmax.id;
-        if (!is_there) items[count++] = absmax;
-    }
-    return count == 1 ? items[0] : add_largest(cg, concat, items, count, name);
+    const uint32_t count = xpu_node_at(cg->graph, concat)->input_count;
+    xpu_value *items = XPU_NEW_ARRAY(cg->arena, xpu_value, count);
+    for (uint32_t i = 0; i < count; i++)
+        items[i] = find_absmax(cg, same_magnitudes(cg, xpu_node_input(cg->graph, concat, i)), known);
+    return xpu_largest_of(cg, concat, items, count, name);
 }
 
 /* One absmax for all that hold the same elements; `known` is by value id. */
@@ -369,7 +375,7 @@ static xpu_value find_absmax(xpu_codegen *cg, xpu_value source, xpu_value *known
     if (concat.id)
         known[source.id] = join_absmaxes(cg, concat, known);
     else if (is_found_beside(cg, source))
-        known[source.id] = add_absmax_result(cg, xpu_value_at(cg->graph, source)->node);
+        known[source.id] = xpu_absmax_beside(cg, xpu_value_at(cg->graph, source)->node);
     else
         known[source.id] = add_absmax_node(cg, source);
     return known[source.id];

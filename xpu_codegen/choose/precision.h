@@ -6,4 +6,9 @@
 
 xpu_status xpu_choose_precision(xpu_codegen *cg);
 
+/* A second result of a layer: the largest magnitude of its first. */
+xpu_value xpu_absmax_beside(xpu_codegen *cg, xpu_node node);
+/* The largest of several numbers (float32, rank 0), found in front of `before`. */
+xpu_value xpu_largest_of(xpu_codegen *cg, xpu_node before, const xpu_value *items, uint32_t count, const char *name);
+
 #endif

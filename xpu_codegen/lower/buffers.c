@@ -33,19 +33,20 @@ xpu_dim xpu_value_bytes(xpu_codegen *cg, xpu_value value) {
     return xpu_dim_mul_const(dims, xpu_dim_floordiv_const(dims, bytes, 4), 4);
 }
 
-/* The node whose result is a part of another value, or 0. */
-static xpu_node part_of(xpu_codegen *cg, xpu_value value, xpu_dim *offset) {
+/* The value that `value`, which is no view, is a part of, or 0. */
+static xpu_value part_of(xpu_codegen *cg, xpu_value value, xpu_dim *offset) {
     const xpu_value_info *info = xpu_value_at(cg->graph, value);
-    int is_part = info->kind == XPU_VALUE_NODE && xpu_is_part(cg, info->node, offset);
-    return is_part ? info->node : (xpu_node){0};
+    if (info->kind != XPU_VALUE_NODE) return (xpu_value){0};
+    if (xpu_is_part(cg, info->node, offset)) return xpu_node_input(cg->graph, info->node, 0);
+    return xpu_joined_whole(cg, value, offset);
 }
 
 uint32_t xpu_activation_buffer(xpu_codegen *cg, xpu_value value) {
     xpu_value root = xpu_value_root(cg, value);
     if (cg->buffer_of[root.id] >= 0) return (uint32_t)cg->buffer_of[root.id];
     xpu_dim offset;
-    xpu_node part = part_of(cg, root, &offset);
-    int32_t whole = part.id ? (int32_t)xpu_activation_buffer(cg, xpu_node_input(cg->graph, part, 0)) : -1;
+    const xpu_value of = part_of(cg, root, &offset);
+    int32_t whole = of.id ? (int32_t)xpu_activation_buffer(cg, of) : -1;
     int64_t element = (int64_t)xpu_dtype_bytes(xpu_value_at(cg->graph, root)->dtype);
     xpu_program_buffer buffer = {.name = xpu_value_at(cg->graph, root)->name,
                                  .kind = XPU_BUFFER_ACTIVATION,
@@ -54,7 +55,7 @@ uint32_t xpu_activation_buffer(xpu_codegen *cg, xpu_value value) {
                                  .levels = {XPU_LEVEL_L3, XPU_LEVEL_GM},
                                  .level_count = 2,
                                  .alias_of = whole};
-    if (part.id) buffer.alias_offset = xpu_dim_mul_const(&cg->graph->dims, offset, element);
+    if (of.id) buffer.alias_offset = xpu_dim_mul_const(&cg->graph->dims, offset, element);
     uint32_t index = add_buffer(cg, &buffer);
     cg->buffer_of[root.id] = (int32_t)index;
     return index;
@@ -147,8 +148,9 @@ static xpu_value whole_of(xpu_codegen *cg, xpu_value value) {
         xpu_value root = xpu_value_root(cg, value);
         const xpu_value_info *info = xpu_value_at(cg->graph, root);
         if (info->kind != XPU_VALUE_NODE) return root;
-        if (!xpu_is_part(cg, info->node, NULL) && !xpu_is_read_through(cg, info->node)) return root;
-        value = xpu_node_input(cg->graph, info->node, 0);
+        const int is_read_through = xpu_is_read_through(cg, info->node);
+        value = is_read_through ? xpu_node_input(cg->graph, info->node, 0) : part_of(cg, root, NULL);
+        if (!value.id) return root;
     }
 }
 
@@ -174,28 +176,35 @@ static uint32_t end_of_loops(const xpu_codegen *cg, xpu_block home, xpu_block bl
     return layer;
 }
 
-/* Those of blocks' arguments, and of what bodies make for their owner, begin where they are first written. */
+static void live_in(xpu_program_buffer *buffer, uint8_t *begun, uint32_t first, uint32_t last) {
+    if (!*begun || first < buffer->first_layer) buffer->first_layer = first;
+    if (!*begun || last > buffer->last_layer) buffer->last_layer = last;
+    *begun = 1;
+}
+
+/* Those of blocks' arguments, and of what bodies make for their owner, begin where they are first written, and those of
+ * which layers make parts with the first part. */
 static void begin_lifetimes(xpu_codegen *cg) {
     uint8_t *begun = XPU_NEW_ARRAY(cg->arena, uint8_t, cg->program.buffers.count);
+    xpu_program_buffer *buffers = cg->program.buffers.items;
     for (uint32_t id = 1; id < cg->graph->values.count; id++) {
         const xpu_value_info *info = &cg->graph->values.items[id];
         int32_t index = cg->buffer_of[id];
         if (index < 0) continue;
         int32_t layer = info->kind == XPU_VALUE_NODE ? cg->layer_of[info->node.id] : 0;
         if (layer < 0 || info->kind == XPU_VALUE_ARGUMENT) continue;
-        if (layer > 0 && cg->layers.items[layer].begins_early) layer--;
-        cg->program.buffers.items[index].first_layer = (uint32_t)layer;
-        cg->program.buffers.items[index].last_layer = (uint32_t)layer;
-        begun[index] = 1;
+        const uint32_t last = (uint32_t)layer,
+                       first = last > 0 && cg->layers.items[last].begins_early ? last - 1 : last;
+        const xpu_value whole = info->kind == XPU_VALUE_NODE ? part_of(cg, (xpu_value){id}, NULL) : (xpu_value){0};
+        live_in(&buffers[index], &begun[index], first, last);
+        if (whole.id) index = cg->buffer_of[whole_of(cg, whole).id];
+        if (whole.id) live_in(&buffers[index], &begun[index], first, last);
     }
     for (uint32_t i = 0; i < cg->readings.count; i++) {
         const xpu_reading *reading = &cg->readings.items[i];
-        xpu_program_buffer *buffer = &cg->program.buffers.items[reading->buffer];
-        if (buffer->kind == XPU_BUFFER_WEIGHT) continue;
+        if (buffers[reading->buffer].kind == XPU_BUFFER_WEIGHT) continue;
         uint32_t last = end_of_loops(cg, reading->home, reading->block, reading->last);
-        if (!begun[reading->buffer] || reading->first < buffer->first_layer) buffer->first_layer = reading->first;
-        if (!begun[reading->buffer] || last > buffer->last_layer) buffer->last_layer = last;
-        begun[reading->buffer] = 1;
+        live_in(&buffers[reading->buffer], &begun[reading->buffer], reading->first, last);
     }
 }
 

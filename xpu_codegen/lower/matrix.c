@@ -5,6 +5,7 @@
 #include "core/arith.h"
 #include "xpu_codegen/choose/byte_tasks.h"
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/strips.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
 #include "xpu_codegen/lower/chain.h"
@@ -208,11 +209,7 @@ static double depthwise_work(const xpu_codegen *cg, const xpu_conv_shape *s, con
         out_h = ceil((double)size->out_h / (double)s->stride[0]);
         out_w = ceil((double)size->out_w / (double)s->stride[1]);
     }
-    const double element = s->kernel[1] == 3 ? 2.2 : 3.4;
-    const double images = (double)xpu_dim_upper(cg, s->batch) * (double)xpu_dim_upper(cg, s->out_c);
-    double work = images * out_h * (element * out_w + 28);
-    if (prologue) work += images * size->out_h * size->out_w * xpu_chain_vector_cycles(prologue) / 16;
-    return work;
+    return xpu_depthwise_cycles(cg, s, prologue, out_h, out_w, size->out_h, size->out_w);
 }
 
 /* In thousandths, for size i of what the layer before makes; -1: the layer does not begin early. Rows come in steps of

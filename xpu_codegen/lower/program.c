@@ -86,13 +86,18 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
 
 /* ---- what became of each tensor ---- */
 
-/* The layer that makes the value or, where none does, the one that makes what it is a part of, or the first that reads
- * it; -1 for none. */
+/* The layer that makes the value or, where none does, the one that makes what it is a part of, or the last of its
+ * parts, or the first that reads it; -1 for none. */
 static int32_t layer_reading(xpu_codegen *cg, const xpu_value_info *info) {
     if (cg->layer_of[info->node.id] >= 0) return cg->layer_of[info->node.id];
     if (xpu_is_part(cg, info->node, NULL)) {
         xpu_value whole = xpu_value_root(cg, xpu_node_input(cg->graph, info->node, 0));
         return layer_reading(cg, xpu_value_at(cg->graph, whole));
+    }
+    if (xpu_is_joined(cg, info->node)) { /* the last of those that make parts of it */
+        const xpu_node_info *concat = xpu_node_at(cg->graph, info->node);
+        xpu_value last = xpu_value_root(cg, concat->inputs[concat->input_count - 1]);
+        return layer_reading(cg, xpu_value_at(cg->graph, last));
     }
     if (!xpu_is_read_through(cg, info->node)) return -1;
     while (info->uses.count) {
@@ -202,7 +207,8 @@ static xpu_status lower_node(xpu_codegen *cg, xpu_node node) {
         status = xpu_lower_if(cg, node, lower_block);
     } else if (xpu_node_is(cg->graph, node, XPU_OP_LOOP)) {
         status = xpu_lower_loop(cg, node, lower_block);
-    } else if (!xpu_is_view(cg, node) && !xpu_is_part(cg, node, NULL) && !xpu_is_read_through(cg, node)) {
+    } else if (!xpu_is_view(cg, node) && !xpu_is_part(cg, node, NULL) && !xpu_is_read_through(cg, node) &&
+               !xpu_is_joined(cg, node)) {
         status = add_layer(cg, node);
     }
     for (uint32_t i = 0; i < xpu_node_at(cg->graph, node)->output_count; i++) {
