@@ -55,7 +55,7 @@ test-rtl-core: rtl
 # each configuration by Verilator. Yosys tells of arrays that become registers; any other warning is an error.
 LINT       := $(BUILD)/lint
 LINT_SV    := $(RTL_SV) $(wildcard tests/rtl/*/*.sv)
-LINT_SLOW  := $(patsubst %,sim/rtl/xpu_%.sv,tensor vector fabric core queues)
+LINT_SLOW  := $(patsubst %,sim/rtl/xpu_%.sv,tensor window vector fabric core queues)
 LINT_FILES := $(patsubst %.sv,$(LINT)/%.file,$(LINT_SLOW) $(filter-out $(LINT_SLOW),$(LINT_SV)))
 LINT_CHIPS := $(patsubst configs/chip/%.json,$(LINT)/%.chip,$(wildcard configs/chip/*.json))
 LINT_RTL   := $(VERILATOR) --lint-only $(RTL_FLAGS) $(RTL_PKG)
@@ -92,7 +92,8 @@ lint-slang: | $(BUILD)/rtl/params
 
 # Of the benches, what `make test` runs (units), and all of them; two at a time are built
 .PHONY: units unit-benches all-benches
-unit-benches: $(CORE_BENCH) $(CORE_ELF) $(VECTOR_BENCH) $(VECTOR_ELF) $(BUILD)/tests/rtl/tensor/tensor-8x8 $(DMA_BENCH) \
+unit-benches: $(CORE_BENCH) $(CORE_ELF) $(VECTOR_BENCH) $(VECTOR_ELF) $(BUILD)/tests/rtl/tensor/tensor-8x8 \
+    $(BUILD)/tests/rtl/window/window-8 $(DMA_BENCH) \
     $(SYSTEM_TEST) $(SYSTEM_ELF)
 units: all chips
 	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory unit-benches

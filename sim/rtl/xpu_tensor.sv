@@ -70,9 +70,6 @@ module xpu_tensor #(
   localparam int unsigned LANES = POST_LANES < 4 ? 4 : POST_LANES;
   localparam int unsigned LINES = 8;  // asked for and not used yet, of each operand
   localparam int unsigned WORDS = ROWS / 2;
-  localparam logic [3:0] NO_FAULT = xpu_chip_pkg::FAULT_NONE, BAD = xpu_chip_pkg::FAULT_DESCRIPTOR,
-                         MISALIGNED = xpu_chip_pkg::FAULT_MISALIGNED, OUTSIDE = xpu_chip_pkg::FAULT_ENGINE_ADDRESS;
-  localparam logic [63:0] MOST = 64'h80000000;  // elements of a box
   // The descriptor, while it is looked at; drains: its flag drain afterwards
   /* verilator lint_off UNUSEDSIGNAL */  // some fields matter elsewhere
   xpu_chip_pkg::desc_tensor_t in;
@@ -90,46 +87,7 @@ module xpu_tensor #(
   assign next_event = 32'hffffffff;
   assign quiet = !alive_q && !desc_valid;
 
-  // Rules of the descriptor, as the functional engine has them
-  function automatic logic is_byte(input logic [3:0] kind);
-    is_byte = kind == xpu_chip_pkg::TYPE_I8 || kind == xpu_chip_pkg::TYPE_U8;
-  endfunction
-  function automatic logic is_float(input logic [3:0] kind);
-    is_float = kind == xpu_chip_pkg::TYPE_F32 || kind == xpu_chip_pkg::TYPE_I16 || kind == xpu_chip_pkg::TYPE_I8;
-  endfunction
-  function automatic logic [1:0] log_bytes(input logic [3:0] kind);
-    log_bytes = kind == xpu_chip_pkg::TYPE_I16 ? 2'd1 : kind >= xpu_chip_pkg::TYPE_I32 ? 2'd2 : 2'd0;
-  endfunction
-`include "xpu_inside.svh"
-  // Whether low bits of a are set below 1 << size
-  function automatic logic off(input logic [31:0] a, input logic [1:0] size);
-    off = (a & ((32'd1 << size) - 1)) != 0;
-  endfunction
-  // The fault of `bytes` bytes at an address that is a multiple of 1 << size
-  function automatic logic [3:0] memory_fault(input logic [39:0] a, input logic [31:0] bytes, input logic [1:0] size);
-    memory_fault = off(a[31:0], size) ? MISALIGNED :
-                   inside_memory({24'd0, a}, {32'd0, bytes}) ? NO_FAULT : OUTSIDE;
-  endfunction
-  // The fault of a box of rows x pixels x elements of 1 << size bytes in SM
-  function automatic logic [3:0] box_fault(input logic [39:0] a, input logic [31:0] rows, input logic [31:0] row_stride,
-                                           input logic [31:0] pixels, input logic [31:0] pixel_stride,
-                                           input logic [15:0] elements, input logic [1:0] size);
-    logic [63:0] r, p, first, bytes, places;
-    r = {32'd0, rows - 1} * {{32{row_stride[31]}}, row_stride};
-    p = {32'd0, pixels - 1} * {{32{pixel_stride[31]}}, pixel_stride};
-    first = {24'd0, a} + (r[63] ? r : 64'd0) + (p[63] ? p : 64'd0);
-    bytes = (r[63] ? 64'd0 - r : r) + (p[63] ? 64'd0 - p : p) + ({48'd0, elements} << size);
-    places = {32'd0, rows} * {32'd0, pixels};
-    box_fault = a[39:30] != 10'd0 || !a[29] ? OUTSIDE :
-                rows == 0 ? NO_FAULT :
-                rows != 1 && off(row_stride, size) ? MISALIGNED :
-                pixels == 0 ? NO_FAULT :
-                places > MOST ? BAD :
-                pixels != 1 && off(pixel_stride, size) ? MISALIGNED :
-                places * {48'd0, elements} > MOST ? BAD :
-                off(a[31:0], size) ? MISALIGNED :
-                inside_memory(first, bytes) ? NO_FAULT : OUTSIDE;
-  endfunction
+`include "xpu_rules.svh"
 
   // The parts: what they keep, and a task that is their step. All steps are made by one block: so the simulator looks
   // at one condition in a cycle without work, and what goes from one part to the next are plain variables. A part
@@ -139,20 +97,18 @@ module xpu_tensor #(
   logic [1:0] q_credit;    // of array and post-processor: rows of start values that may be prepared
 `include "xpu_tensor_gather.svh"
 `include "xpu_tensor_array.svh"
+  // What the post-processor asks of the descriptor that is taken
+  logic in_posts, in_drains, in_starts, in_adds, in_raw;
+  logic [15:0] in_stripe;
 `include "xpu_tensor_post.svh"
-
-  // A rule of the descriptor, unless one before it is broken; at: the address in its fault
-`define RULE(fault, at) if (cause == NO_FAULT) begin cause = (fault); fault_at = (at); end
-`define MEMORY(name, bytes, size) \
-    if ({in.name``_hi, in.name} != 0) `RULE(memory_fault({in.name``_hi, in.name}, bytes, size), in.name)
 
   task automatic step_front;
     logic [1:0] i;
-    logic posts, is_bad, wide, quantised;
+    logic posts, is_bad, wide, quantised, absmax_fits;
     logic [3:0] cause;
     logic [31:0] fault_at;
     logic [1:0] xs, ws, ys, bs;
-    i = 0; posts = 0; is_bad = 0; wide = 0; quantised = 0; cause = NO_FAULT; fault_at = 0;
+    i = 0; posts = 0; is_bad = 0; wide = 0; quantised = 0; absmax_fits = 0; cause = NO_FAULT; fault_at = 0;
     xs = 0; ws = 0; ys = 0; bs = 0;
     if (rst) begin
       taken = 0; is_tensor = 0; is_post = 0; count = 0; newest = 0; oldest = 0; used = 0; computing = 0; draining = 0;
@@ -206,26 +162,9 @@ module xpu_tensor #(
                           in.columns, ws), in.w)
         end else `RULE(is_post ? (in_post.x_type > xpu_chip_pkg::TYPE_F32 ? BAD : NO_FAULT) :
                        in.opcode == xpu_chip_pkg::OPCODE_NOP ? NO_FAULT : BAD, 0)
+        absmax_fits = !is_post || in_post.x_type == xpu_chip_pkg::TYPE_I16 || in_post.x_type == xpu_chip_pkg::TYPE_I8;
         if (posts) begin
-          `RULE(memory_fault({in.params_hi, in.params}, 4 * xpu_chip_pkg::POST_WORDS, 2), in.params)
-          is_bad = in.oh == 0 || in.ow == 0 || in.columns == 0 || in.activation > xpu_chip_pkg::ACT_LEAKY ||
-                   !(quantised ? is_byte(in.y_type) : is_float(in.y_type)) ||
-                   ({in.branch_hi, in.branch} != 0 &&
-                    !(quantised ? is_byte(in.branch_type) : is_float(in.branch_type))) ||
-                   (quantised ? {in.bias_hi, in.bias, in.findmax_hi, in.findmax} != 0 : {in.lookup_hi, in.lookup} != 0);
-          `RULE(is_bad ? BAD : NO_FAULT, 0)
-          `RULE(box_fault({in.y_hi, in.y}, 32'(in.oh), in.y_row_stride, 32'(in.ow), in.y_pixel_stride, in.columns, ys),
-                in.y)
-          if ({in.branch_hi, in.branch} != 0)
-            `RULE(box_fault({in.branch_hi, in.branch}, 32'(in.oh), in.branch_row_stride, 32'(in.ow),
-                            in.branch_pixel_stride, in.columns, bs), in.branch)
-          `MEMORY(lookup, 256, 0)
-          `MEMORY(findmax, 4, 2)
-          if ({in.absmax_hi, in.absmax} != 0 && is_post)
-            `RULE(in_post.x_type == xpu_chip_pkg::TYPE_I16 || in_post.x_type == xpu_chip_pkg::TYPE_I8 ? NO_FAULT : BAD, 0)
-          `MEMORY(absmax, 4, 2)
-          `MEMORY(scale, 32'(in.columns) << 2, 2)
-          `MEMORY(bias, 32'(in.columns) << 2, 2)
+`include "xpu_post_rules.svh"
         end
         if (is_tensor && !in.accumulate) `MEMORY(start, 32'(in.columns) << 2, 2)
         if (is_post) begin
@@ -238,6 +177,8 @@ module xpu_tensor #(
           `RULE(box_fault({in.x_hi, in.x}, 32'(in.oh), in.x_row_stride, 32'(in.ow), in.x_pixel_stride, in.columns, xs),
                 in.x)
         end
+        in_posts = is_post; in_drains = is_tensor && in.drain; in_starts = is_tensor && !in.accumulate && in.start != 0;
+        in_adds = 0; in_raw = 0; in_stripe = 16'hffff;
         taken = cause == NO_FAULT;
         if (!taken) begin
           is_tensor = 0; is_post = 0;

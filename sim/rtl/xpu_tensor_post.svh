@@ -1,7 +1,8 @@
-// Post-processor of the tensor engine: from accumulators, or values from memory (descriptor kind post), to the output.
+// Post-processor of the tensor and the window engine: from accumulators, or values from memory (descriptor kind post), to the output.
 // All roundings are those of core/arith.h.
 //
-// A job is one descriptor's drain, or COLUMNS columns of a descriptor of kind post. A sequencer reads start values,
+// A job is one descriptor's drain, or COLUMNS columns of a descriptor of kind post, or of kind window and of these a stripe
+// of pixels. A sequencer reads start values,
 // parameters, scales, bias and table through the port s into one of two sets, while the job before runs from the other
 // one. Branch and x of kind post stream through the same port. A job then sends one group of LANES columns per cycle
 // down a pipeline of eight stages of float lanes: float of the integer; scale; bias, or rounding of quantised mode;
@@ -18,6 +19,9 @@
   logic p_drain[4];
   logic p_starts[4];
   logic p_posts[4];
+  logic p_adds[4];          // int32 values from memory are added to the accumulators
+  logic p_raw[4];           // the accumulators are the output
+  logic [15:0] p_stripe[4]; // output columns of a job
   logic [31:0] p_start_address[4];
   logic [15:0] p_start_count[4];
   logic [2:0] p_write, p_start, p_setup;
@@ -28,8 +32,8 @@
                          T_START = 7;
   logic [2:0] q_state, q_step;
   logic [31:0] q_address, q_value, q_before, q_x_scale, q_w_scale;
-  logic [15:0] q_left, q_index, q_first;
-  logic q_set, q_asked, q_here, q_buffer, q_is_post;
+  logic [15:0] q_left, q_index, q_first, q_stripe, q_ox;  // q_first, q_ox: first columns, of channels and pixels
+  logic q_set, q_asked, q_here, q_buffer, q_is_post, q_adds, q_raw;
   /* verilator lint_off UNUSEDSIGNAL */  // as above
   xpu_chip_pkg::desc_tensor_t cur;      // the descriptor that is prepared; one that is of kind post in cur_post too
   xpu_chip_pkg::desc_post_t cur_post;
@@ -48,6 +52,8 @@
   logic [1:0] r_todo;        // prepared, its job has not begun
   logic r_quantised[2];
   logic r_post[2];
+  logic r_x[2];            // x is read
+  logic r_raw[2];
   logic r_wide[2];
   logic r_branch[2];
   logic r_bias[2];
@@ -179,7 +185,7 @@
     `FLOAT_ZERO
     if (rst) begin
       s_valid <= 0; y_valid <= 0; s_want = 0; y_want = 0; drained = 0; post_busy = 0; failed = NO_FAULT; failed_at = 0;
-      p_write = 0; p_start = 0; p_setup = 0; q_state = Q_IDLE; q_step = 0; q_first = 0; q_set = 0; q_asked = 0;
+      p_write = 0; p_start = 0; p_setup = 0; q_state = Q_IDLE; q_step = 0; q_first = 0; q_ox = 0; q_set = 0; q_asked = 0;
       q_here = 0; q_buffer = 0; q_credit = 2; r_valid = 0; r_todo = 0; run = 0; here = 0; run_set = 0;
       route_write = 0; route_read = 0;
       o_valid = 0; f_state = 0; f_set = 0; wrote = 0; seen = 0; c_write = 0;
@@ -389,7 +395,7 @@
         end
         if (m_valid[0]) begin
           `STAGE(0)
-          if (r_post[r] && r_x_type[r] == xpu_chip_pkg::TYPE_F32) begin
+          if (r_raw[r] || (r_post[r] && r_x_type[r] == xpu_chip_pkg::TYPE_F32)) begin
             `COPY(u1, u0)
           end else begin
             `LOOP(i, LANES) `FLOAT_FROM_INT(u1[i], u0[i]) `ENDLOOP(i)
@@ -413,7 +419,7 @@
       if (fire) begin
         n = 32'(r_columns[r]) - 32'(p_column[2]); n = n > LANES ? LANES : n;
         p = r ? PARAM : 0;
-        for (j = 0; j < 2; j = j + 1) if (j == 0 ? r_branch[r] : r_post[r]) begin
+        for (j = 0; j < 2; j = j + 1) if (j == 0 ? r_branch[r] : r_x[r]) begin
           e = j == 0 ? 32'(r_b_type[r]) : 32'(r_x_type[r]);
           size = log_bytes(4'(e)); at = p_base[j]; w = at >> 2;
           `LOOP_TO(k, (LANES << size) / 4, LANES)
@@ -425,7 +431,7 @@
           zero = 0;
           if (j == 0 && r_quantised[r] && r_op[r] == xpu_chip_pkg::POST_MUL)
             zero = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_ZB]};
-          if (j == 1 && e != 32'(xpu_chip_pkg::TYPE_F32) && !(r_quantised[r] && r_op[r] == xpu_chip_pkg::POST_ADD))
+          if (j == 1 && r_post[r] && e != 32'(xpu_chip_pkg::TYPE_F32) && !(r_quantised[r] && r_op[r] == xpu_chip_pkg::POST_ADD))
             zero = {32'd0, param[p+xpu_chip_pkg::POST_PARAM_ZA]};
           if (size == 0) begin
             `LOOP(k, LANES) value[k] = {32'd0, (raw[k>>2] >> (8 * (k & 3))) & 255}; `ENDLOOP(k)
@@ -452,6 +458,10 @@
             `LOOP(k, LANES)
               x = {16'd0, high[at][c+k][15:0], low[at][c+k]}; u0[k] = (x ^ 64'h800000000000) - 64'h800000000000;
             `ENDLOOP(k)
+          end else if (r_x[r]) begin
+            `LOOP(k, LANES)
+              x = ({32'd0, low[at][c+k]} + u0[k]) & 64'hffffffff; u0[k] = (x ^ 64'h80000000) - 64'h80000000;
+            `ENDLOOP(k)
           end else begin
             `LOOP(k, LANES) x = {32'd0, low[at][c+k]}; u0[k] = (x ^ 64'h80000000) - 64'h80000000; `ENDLOOP(k)
           end
@@ -469,7 +479,7 @@
           w = LANES << log_bytes(r_b_type[r]);
           `ADVANCE(0, 0, w)
         end
-        if (r_post[r]) begin
+        if (r_x[r]) begin
           w = LANES << log_bytes(r_x_type[r]);
           `ADVANCE(1, 2, w)
         end
@@ -492,7 +502,7 @@
       end
       // Lines for the group after this: one per cycle and operand
       r = run_set; go = run && !here; here = run;
-      for (j = 0; j < 2; j = j + 1) if (go && (j == 0 ? r_branch[r] : r_post[r])) begin
+      for (j = 0; j < 2; j = j + 1) if (go && (j == 0 ? r_branch[r] : r_x[r])) begin
         n = 32'(r_columns[r]) - 32'(p_column[j]); n = n > LANES ? LANES : n;
         size = log_bytes(j == 0 ? r_b_type[r] : r_x_type[r]);
         at = p_base[j]; la = 26'(at >> 6); lb = 26'((at + (n << size) - 1) >> 6); popped = 0;
@@ -521,7 +531,7 @@
         route[route_write] = 2; route_write = route_write + 1;
       end
       for (j = 0; j < 2; j = j + 1)
-        if (run && (j == 0 ? r_branch[r] : r_post[r]) && !p_ended[3+j] && i_flight[j] != 4'(LINES)) begin
+        if (run && (j == 0 ? r_branch[r] : r_x[r]) && !p_ended[3+j] && i_flight[j] != 4'(LINES)) begin
           n = 32'(r_columns[r]) - 32'(p_column[3+j]); n = n > LANES ? LANES : n;
           size = log_bytes(j == 0 ? r_b_type[r] : r_x_type[r]);
           at = p_base[3+j]; la = 26'(at >> 6); lb = 26'((at + (n << size) - 1) >> 6); go = 1;
@@ -561,8 +571,9 @@
             if (!p_drain[j[1:0]] && !p_posts[j[1:0]]) p_setup = p_setup + 1;
             else if (!r_valid[q_set]) begin
               cur = p_words[j[1:0]]; cur_post = p_words[j[1:0]]; q_is_post = p_posts[j[1:0]];
-              r_valid[q_set] = 1; q_state = Q_FETCH; q_step = T_PARAMS; q_address = cur.params; q_index = 0;
-              q_left = 16'(PARAM);
+              q_adds = p_adds[j[1:0]]; q_raw = p_raw[j[1:0]]; q_stripe = p_stripe[j[1:0]];
+              r_valid[q_set] = 1; q_state = q_raw ? Q_STEP : Q_FETCH; q_step = q_raw ? T_DONE : T_PARAMS;
+              q_address = cur.params; q_index = 0; q_left = 16'(PARAM);
             end
           end
         end
@@ -605,22 +616,31 @@
             end
             default: begin
               r = q_set; i = r ? 1 : 0;
-              r_quantised[r] = cur.post_mode == xpu_chip_pkg::POST_QUANTISED[0]; r_post[r] = q_is_post;
+              r_quantised[r] = q_raw || cur.post_mode == xpu_chip_pkg::POST_QUANTISED[0];
+              r_post[r] = q_is_post; r_x[r] = q_is_post || q_adds; r_raw[r] = q_raw;
               r_wide[r] = !q_is_post && cur.mode != xpu_chip_pkg::OPERANDS_8X8;
-              r_branch[r] = cur.branch != 0; r_bias[r] = cur.bias != 0; r_lookup[r] = cur.lookup != 0;
-              r_findmax[r] = cur.findmax != 0; r_findmax_at[r] = cur.findmax; r_most[r] = 0;
+              r_branch[r] = cur.branch != 0 && !q_raw; r_bias[r] = cur.bias != 0; r_lookup[r] = cur.lookup != 0 && !q_raw;
+              r_findmax[r] = cur.findmax != 0 && !q_raw; r_findmax_at[r] = cur.findmax; r_most[r] = 0;
               r_after[r] = cur.act_after; r_first[r] = cur.branch_first; r_act[r] = cur.activation;
-              r_op[r] = q_is_post ? cur_post.op : xpu_chip_pkg::POST_SCALE;
-              r_x_type[r] = cur_post.x_type; r_b_type[r] = cur.branch_type; r_y_type[r] = cur.y_type;
-              r_oh[r] = cur.oh; r_ow[r] = cur.ow; r_columns[r] = 16'(n);
-              r_base[i] = cur.branch + (32'(q_first) << log_bytes(cur.branch_type));
+              // Raw: no stage changes anything in a quantised sum without a branch
+              r_op[r] = q_is_post ? cur_post.op : q_raw ? xpu_chip_pkg::POST_ADD : xpu_chip_pkg::POST_SCALE;
+              r_x_type[r] = q_is_post ? cur_post.x_type : xpu_chip_pkg::TYPE_I32; r_b_type[r] = cur.branch_type;
+              r_y_type[r] = cur.y_type; r_oh[r] = cur.oh; r_columns[r] = 16'(n);
+              r_ow[r] = cur.ow - q_ox > q_stripe ? q_stripe : cur.ow - q_ox;
+              r_base[i] = cur.branch + (32'(q_first) << log_bytes(cur.branch_type)) + 32'(q_ox) * cur.branch_pixel_stride;
               r_row[i] = cur.branch_row_stride; r_pixel[i] = cur.branch_pixel_stride;
               r_base[2+i] = cur.x + (32'(q_first) << log_bytes(cur_post.x_type));
               r_row[2+i] = cur.x_row_stride; r_pixel[2+i] = cur.x_pixel_stride;
-              r_base[4+i] = cur.y + (32'(q_first) << log_bytes(cur.y_type));
+              if (q_adds) begin  // one behind the other
+                r_pixel[2+i] = 32'(cur.columns) << 2; r_row[2+i] = 32'(cur.ow) * r_pixel[2+i];
+                r_base[2+i] = cur.start + (32'(q_first) << 2) + 32'(q_ox) * r_pixel[2+i];
+              end
+              r_base[4+i] = cur.y + (32'(q_first) << log_bytes(cur.y_type)) + 32'(q_ox) * cur.y_pixel_stride;
               r_row[4+i] = cur.y_row_stride; r_pixel[4+i] = cur.y_pixel_stride;
-              r_todo[r] = 1; q_set = !q_set; q_state = Q_IDLE; q_first = q_first + 16'(COLUMNS);
-              r_final[r] = q_first >= cur.columns;
+              r_todo[r] = 1; q_set = !q_set; q_state = Q_IDLE; r_final[r] = 0; q_ox = q_ox + r_ow[r];
+              if (q_ox == cur.ow) begin
+                q_ox = 0; q_first = q_first + 16'(COLUMNS); r_final[r] = q_first >= cur.columns || 32'(q_first) < COLUMNS;
+              end
               if (r_final[r]) begin
                 q_first = 0; p_setup = p_setup + 1;
               end
@@ -704,9 +724,8 @@
       end
       if (taken) begin
         i = 32'(p_write[1:0]);
-        p_words[i[1:0]] = in; p_posts[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_POST;
-        p_drain[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_TENSOR && in.drain;
-        p_starts[i[1:0]] = in.opcode == xpu_chip_pkg::OPCODE_TENSOR && !in.accumulate && in.start != 0;
+        p_words[i[1:0]] = in; p_posts[i[1:0]] = in_posts; p_drain[i[1:0]] = in_drains; p_starts[i[1:0]] = in_starts;
+        p_adds[i[1:0]] = in_adds; p_raw[i[1:0]] = in_raw; p_stripe[i[1:0]] = in_stripe;
         p_start_address[i[1:0]] = in.start; p_start_count[i[1:0]] = in.columns;
         p_write = p_write + 1;
       end

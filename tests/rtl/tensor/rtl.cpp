@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "Vtensor.h"
+#include TOP_HEADER // Vtensor.h or Vwindow.h
 #include "tests/rtl/bare/bare.h"
 #include "verilated.h"
 
@@ -31,7 +31,7 @@ struct port {
 
 struct rtl {
     VerilatedContext context;
-    Vtensor top{&context};
+    TOP top{&context};
     std::vector<uint8_t> sm = std::vector<uint8_t>(RTL_SM_BYTES + 64);
     std::vector<uint8_t> l3 = std::vector<uint8_t>(RTL_L3_BYTES + 64);
     uint8_t scrap[64];
@@ -62,16 +62,20 @@ struct rtl {
     }
     void step() {
         top.x_ready = is_ready(x);
+#if TOP_HAS_W
         top.w_ready = is_ready(w);
+#endif
         top.s_ready = is_ready(s);
         top.y_ready = is_ready(y);
         answer(x, top.x_done, top.x_rdata);
-        answer(w, top.w_done, top.w_rdata);
         answer(s, top.s_done, top.s_rdata);
         top.y_done = y.count && y.due[y.first] <= cycle;
         if (top.y_done) y.take();
         if (top.x_valid && top.x_ready) x.put(top.x_address, due());
+#if TOP_HAS_W
+        answer(w, top.w_done, top.w_rdata);
         if (top.w_valid && top.w_ready) w.put(top.w_address, due());
+#endif
         if (top.s_valid && top.s_ready) s.put(top.s_address, due());
         if (top.y_valid && top.y_ready) {
             write(top.y_address);
@@ -99,6 +103,7 @@ rtl *rtl_create(void) {
 }
 
 void rtl_destroy(rtl *r) {
+    Verilated::threadContextp(&r->context); // the bare array has made its own the current one
     delete r;
 }
 

@@ -1,4 +1,4 @@
-/* The Verilated tensor engine with a memory behind its ports. */
+/* The Verilated tensor or window engine with a memory behind its ports. */
 #ifndef XPU_TESTS_RTL_TENSOR_H
 #define XPU_TESTS_RTL_TENSOR_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { RTL_SM_BYTES = 1 << 20, RTL_L3_BYTES = 1 << 16, RTL_STATES = 17 };
+enum { RTL_SM_BYTES = 1 << 20, RTL_L3_BYTES = 1 << 16, RTL_STATES = 18 };
 
 typedef struct rtl rtl;
 

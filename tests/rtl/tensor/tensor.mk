@@ -4,22 +4,22 @@ TENSOR_DIR := $(BUILD)/rtl/tensor
 
 # name, rows, columns, accumulator rows, weight rows per cycle, lanes
 define tensor_bench
-$(TENSOR_DIR)/$(1)/Vtensor__ALL.a: $(TENSOR_SV) $(wildcard sim/rtl/xpu_tensor_*.svh) sim/rtl/xpu_lanes.svh sim/rtl/xpu_inside.svh sim/rtl/waivers.vlt
+$(TENSOR_DIR)/$(1)/Vtensor__ALL.a: $(TENSOR_SV) $(wildcard sim/rtl/xpu_tensor_*.svh) sim/rtl/xpu_lanes.svh sim/rtl/xpu_inside.svh sim/rtl/xpu_rules.svh sim/rtl/xpu_post_rules.svh sim/rtl/waivers.vlt
 	@mkdir -p $$(@D)
 	$$(call say,VERILATE,xpu_tensor $(1))
 	$$(Q)$$(VERILATOR) --cc --prefix Vtensor $$(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_tensor -GARRAY_ROWS=$(2) \
 	    -GARRAY_COLUMNS=$(3) -GACC_ROWS=$(4) -GWEIGHT_ROWS=$(5) -GPOST_LANES=$(6) -GSM_BYTES=1048576 -GGM_BYTES=1048576 \
 	    sim/rtl/waivers.vlt $$(TENSOR_SV)
 	$$(Q)$$(MAKE) -s -C $$(@D) -f Vtensor.mk $$(RTL_OPT) Vtensor__ALL.a >/dev/null
-$(TENSOR_DIR)/$(1)/main.o: tests/rtl/tensor/main.c tests/rtl/tensor/rtl.h
+$(TENSOR_DIR)/$(1)/%.o: tests/rtl/tensor/%.c tests/rtl/tensor/rtl.h tests/rtl/tensor/bench.h
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$<)
 	$$(Q)$$(CC) $$(CFLAGS) -DCHIP_ROWS=$(2)u -DCHIP_COLUMNS=$(3)u -DCHIP_BANKS=2u -DCHIP_ACC_ROWS=$(4)u \
 	    -DCHIP_WEIGHT_ROWS=$(5) -DCHIP_LANES=$(6) -MMD -MP -c $$< -o $$@
 $(TENSOR_DIR)/$(1)/rtl.o: tests/rtl/tensor/rtl.cpp tests/rtl/tensor/rtl.h tests/rtl/bare/bare.h $(TENSOR_DIR)/$(1)/Vtensor__ALL.a
 	$$(call say,CXX,$$<)
-	$$(Q)g++ $$(RTL_CXX) -I$$(@D) -c $$< -o $$@
-$(BUILD)/tests/rtl/tensor/tensor-$(1): $(TENSOR_DIR)/$(1)/main.o $(TENSOR_DIR)/$(1)/rtl.o \
+	$$(Q)g++ $$(RTL_CXX) -I$$(@D) -DTOP=Vtensor -DTOP_HEADER='"Vtensor.h"' -DTOP_HAS_W=1 -c $$< -o $$@
+$(BUILD)/tests/rtl/tensor/tensor-$(1): $(TENSOR_DIR)/$(1)/main.o $(TENSOR_DIR)/$(1)/bench.o $(TENSOR_DIR)/$(1)/rtl.o \
     $(TENSOR_DIR)/$(1)/Vtensor__ALL.a $(BARE) $(LIBALL)
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)

@@ -1,0 +1,125 @@
+#include "tests/rtl/tensor/bench.h"
+
+#include <string.h>
+
+#include "core/arith.h"
+#include "sim/func/engine.h"
+#include "sim/func/func.h"
+#include "sim/func/memory.h"
+#include "sim/func/queues.h"
+
+uint32_t draw(bench *b, uint32_t bound) {
+    b->random = b->random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((b->random >> 33) * bound >> 31);
+}
+
+int draw_between(bench *b, int low, int high) {
+    return low + (int)draw(b, (uint32_t)(high - low + 1));
+}
+
+uint8_t *host(const bench *b, uint32_t address) {
+    return xpu_func_host(b->func, address);
+}
+
+void store(const bench *b, uint32_t address, uint32_t word) {
+    memcpy(host(b, address), &word, 4);
+}
+
+void scribble(bench *b, uint32_t address, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        b->random = b->random * 6364136223846793005u + 1442695040888963407u;
+        store(b, address + i, (uint32_t)(b->random >> 32));
+    }
+}
+
+uint32_t draw_float(bench *b, float size) {
+    static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000, 0,          0x80000000, 1,
+                                       0x807fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x3f800000, 0xbf000000};
+    uint32_t kind = draw(b, 64);
+    if (kind == 0) return special[draw(b, 12)];
+    if (kind == 1) return draw(b, 1u << 31) << 1 | draw(b, 2);
+    return xa_bits(((float)draw(b, 1u << 24) / (float)(1 << 23) - 1.0f) * size);
+}
+
+const unsigned type_size[5] = {1, 1, 2, 4, 4};
+static const uint32_t float_types[] = {XPU_TYPE_F32, XPU_TYPE_I16, XPU_TYPE_I8};
+
+uint32_t bits_int(int x) {
+    return (uint32_t)x;
+}
+
+void draw_small(bench *b, uint32_t at, int quantised, float scale) {
+    uint32_t p[XPU_POST_WORDS];
+    for (unsigned i = 0; i < XPU_POST_WORDS; i++) p[i] = 0;
+    p[0] = quantised ? bits_int(draw_between(b, -128, 0)) : draw_float(b, 20.0f);
+    p[1] = quantised ? bits_int(draw_between(b, 10, 255)) : draw_float(b, 500.0f);
+    p[2] = draw_float(b, 0.5f);
+    p[3] = draw_float(b, 1.0f), p[4] = draw_float(b, 1.5f), p[5] = draw_float(b, 30.0f);
+    p[6] = bits_int(draw_between(b, -128, 255));
+    p[7] = bits_int(draw_between(b, -128, -50)), p[8] = bits_int(draw_between(b, 50, 255));
+    p[9] = draw_float(b, 2.0f), p[10] = draw_float(b, 0.1f);
+    p[11] = draw(b, 2) ? 0x3f800000 : draw_float(b, 0.1f);
+    p[12] = draw_float(b, scale);
+    p[13] = draw(b, 2) ? at + W_ABSMAX : 0;
+    p[14] = bits_int(draw_between(b, -128, 255)), p[15] = bits_int(draw_between(b, -128, 255));
+    memcpy(host(b, at + PARAMS), p, sizeof p);
+    for (uint32_t i = 0; i < 256; i++) {
+        store(b, at + SCALE + 4 * i, draw_float(b, scale));
+        store(b, at + BIAS + 4 * i, draw_float(b, 100.0f));
+        store(b, at + START + 4 * i, draw(b, 8) ? bits_int(draw_between(b, -100000, 100000)) : draw(b, 1u << 31) << 1);
+    }
+    scribble(b, at + TABLE, 260);
+    store(b, at + FINDMAX, draw(b, 2) ? 0 : draw_float(b, 100.0f));
+    store(b, at + ABSMAX, draw_float(b, 50.0f) & (draw(b, 8) ? 0x7fffffff : 0xffffffff));
+    store(b, at + W_ABSMAX, draw_float(b, 2.0f) & 0x7fffffff);
+}
+
+void draw_post(bench *b, xpu_desc_post *d, unsigned index) {
+    int quantised = d->post_mode == XPU_POST_QUANTISED;
+    uint32_t small = SMALL_AT + SMALL_BYTES * index;
+    d->params = small + PARAMS, d->y = Y_AT + Y_BYTES * index + 16 * draw(b, 5);
+    d->y_type = quantised ? draw(b, 2) : float_types[draw(b, 3)];
+    d->branch_type = quantised ? draw(b, 2) : float_types[draw(b, 3)];
+    d->activation = draw(b, 3), d->act_after = draw(b, 2), d->branch_first = draw(b, 2);
+    d->scale = draw(b, 2) ? small + SCALE : 0;
+    d->branch = draw(b, 2) ? BRANCH_AT + 4 * draw(b, 64) : 0;
+    d->bias = !quantised && draw(b, 2) ? small + BIAS : 0;
+    d->findmax = !quantised && draw(b, 2) ? small + FINDMAX : 0;
+    d->lookup = quantised && draw(b, 3) == 0 ? small + TABLE + draw(b, 4) : 0;
+    unsigned yb = type_size[d->y_type], bb = type_size[d->branch_type];
+    if (yb == 1) d->y += draw(b, 4);
+    if (d->branch && bb == 1) d->branch += draw(b, 4);
+    d->y_pixel_stride = (int32_t)((d->columns + draw(b, 3)) * yb);
+    d->y_row_stride = (int32_t)(d->ow * (uint32_t)d->y_pixel_stride + draw(b, 3) * yb);
+    d->branch_pixel_stride = (int32_t)((d->columns + draw(b, 3)) * bb);
+    d->branch_row_stride = (int32_t)(d->ow * (uint32_t)d->branch_pixel_stride + draw(b, 3) * bb);
+}
+
+int func_run(bench *b, unsigned engine, const uint32_t *words, unsigned count) {
+    uint32_t list = XPU_GM_BASE;
+    memcpy(host(b, list), words, (size_t)count * XPU_DESC_BYTES);
+    xpu_func_queue_push(b->func, engine, 0, list, count);
+    xpu_func_engines_run(b->func);
+    int cause = (int)b->func->fault.cause;
+    b->fault_address = (uint32_t)b->func->fault.address;
+    memset(&b->func->fault, 0, sizeof b->func->fault);
+    memset(b->func->queues, 0, sizeof b->func->queues);
+    return cause;
+}
+
+unsigned differences(const bench *b, uint32_t from, uint32_t bytes, uint32_t *where) {
+    unsigned count = 0;
+    for (uint32_t at = from; at < from + bytes; at += 4) {
+        uint32_t f, r;
+        memcpy(&f, host(b, at), 4);
+        memcpy(&r, rtl_memory(b->rtl, at), 4);
+        if (f == r || ((f & 0x7fffffff) > 0x7f800000 && r == 0x7fc00000)) continue;
+        if (count++ == 0) *where = at;
+    }
+    return count;
+}
+
+void copy_memory(const bench *b) {
+    memcpy(rtl_memory(b->rtl, XPU_SM_BASE), host(b, XPU_SM_BASE), RTL_SM_BYTES);
+    memcpy(rtl_memory(b->rtl, XPU_L3_BASE), host(b, XPU_L3_BASE), RTL_L3_BYTES);
+}
