@@ -86,10 +86,11 @@ xpu_paddle_convert xpu_paddle_convert_crf_decoding, xpu_paddle_convert_inverse, 
     xpu_paddle_convert_viterbi_decode;
 
 /* ops_beams.c, ops_chance.c, ops_deformable.c, ops_distinct.c, ops_fused.c */
-xpu_paddle_convert xpu_paddle_convert_beam_search, xpu_paddle_convert_correlation, xpu_paddle_convert_deformable_conv,
-    xpu_paddle_convert_fused_attention, xpu_paddle_convert_empty, xpu_paddle_convert_is_empty,
-    xpu_paddle_convert_lookup_table_dequant, xpu_paddle_convert_polygon_box_transform, xpu_paddle_convert_random,
-    xpu_paddle_convert_sampling_id, xpu_paddle_convert_unique;
+xpu_paddle_convert xpu_paddle_convert_beam_search, xpu_paddle_convert_beam_search_decode,
+    xpu_paddle_convert_correlation, xpu_paddle_convert_deformable_conv, xpu_paddle_convert_fused_attention,
+    xpu_paddle_convert_empty, xpu_paddle_convert_is_empty, xpu_paddle_convert_lookup_table_dequant,
+    xpu_paddle_convert_polygon_box_transform, xpu_paddle_convert_random, xpu_paddle_convert_sampling_id,
+    xpu_paddle_convert_unique;
 
 /* Adaptive pooling of x [N,C,...], whose spatial dims are known: `size` windows along each, of means or maxima. */
 xpu_value xpu_paddle_adapt(xpu_paddle_node *node, fe_builder *b, xpu_value x, fe_ints size, int is_max);

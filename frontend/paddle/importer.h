@@ -36,6 +36,13 @@ typedef struct {
     int is_complex; /* a last dim of real and imaginary part (ops_fourier.c) */
 } xpu_paddle_binding;
 
+/* A result of beam_search, and what stands behind it in room for all: [K] each, in order; those that there are first.
+ */
+typedef struct {
+    xpu_value value, ids, scores, parents, flags;
+    int64_t most; /* K is at most that */
+} xpu_paddle_beam;
+
 typedef struct {
     xpu_arena *arena, *scratch;
     const xpu_import_options *options;
@@ -51,6 +58,7 @@ typedef struct {
     uint32_t *seen, turn;         /* by variable: marks of bodies.c */
     uint32_t depth;               /* bodies inside each other, while they are read */
     uint64_t body_ops, most_body_ops;
+    XPU_ARRAY(xpu_paddle_beam) beams; /* ops_beams.c */
 } xpu_paddle_importer;
 
 typedef struct xpu_paddle_node xpu_paddle_node;

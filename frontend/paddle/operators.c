@@ -281,6 +281,7 @@ static const xpu_paddle_row rows[] = {
     DESC("sequence_pad", sequence_pad, PAD, "X,PadValue", "Out,Length"), DESC("sequence_unpad", sequence_unpad, GATHER, "X,Length", "Out"),
     DESC32("var_conv_2d", var_conv, CONV, "X,ROW,COLUMN,W", "Out"),
     BOTH("beam_search", beam_search, "pre_ids,pre_scores,ids,scores", "selected_ids,selected_scores,parent_idx"),
+    CONTROL("beam_search_decode", beam_search_decode, "Ids,Scores", "SentenceIds,SentenceScores"),
     BOTH("ctc_align", ctc_align, "Input,InputLength", "Output,OutputLength"), BOTH("gather_tree", gather_tree, "Ids,Parents", "Out"),
     BOTH("crf_decoding", crf_decoding, "Emission,Transition,Label,Length", "ViterbiPath"),
     DESC("viterbi_decode", viterbi_decode, REDUCE_MAX, "Input,Transition,Length", "Scores,Path"),

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/paddle/converters.h"
+#include "frontend/paddle/compose.h"
 
 static const xpu_value failed = {0};
 
@@ -267,6 +267,18 @@ xpu_value xpu_paddle_convert_not_equal(xpu_paddle_node *node) {
     return same.id ? fe_elementwise(&node->build, XPU_OP_NOT, &same, 1, NULL, 0) : failed;
 }
 
+/* Of floats: x itself where the divisor is so large that nothing is taken away, and with its sign. */
+static xpu_value float_remainder(xpu_paddle_node *node, xpu_value x, xpu_value y, xpu_value whole) {
+    fe_builder inside = fe_inside(&node->build), *b = &inside;
+    xpu_value none = fe_number(b, 0), is_none = fe_binary(b, XPU_OP_EQUAL, whole, none);
+    xpu_value differ = fe_binary(b, XPU_OP_LESS, fe_binary(b, XPU_OP_MUL, x, y), none);
+    xpu_value small = xpu_paddle_choose(b, differ, fe_binary(b, XPU_OP_ADD, x, y), x);
+    xpu_value rest = fe_binary(b, XPU_OP_SUB, x, fe_binary(b, XPU_OP_MUL, whole, y));
+    node->build.made = b->made;
+    if (!is_none.id || !small.id || !rest.id) return failed;
+    return fe_elementwise(&node->build, XPU_OP_WHERE, (xpu_value[]){is_none, small, rest}, 3, NULL, 0);
+}
+
 /* Integers: a ProgramDesc's quotient is cut off, PIR's is rounded down; the remainder has the divisor's sign. */
 xpu_value xpu_paddle_convert_divmod(xpu_paddle_node *node) {
     fe_builder *b = &node->build;
@@ -277,7 +289,7 @@ xpu_value xpu_paddle_convert_divmod(xpu_paddle_node *node) {
     if (is_float) {
         xpu_value quotient = fe_binary(b, XPU_OP_DIV, x, y);
         if (!is_mod) return quotient.id ? fe_elementwise(b, XPU_OP_FLOOR, &quotient, 1, NULL, 0) : failed;
-        return last(node, XPU_OP_SUB, x, fe_binary(b, XPU_OP_MUL, fe_unary(b, XPU_OP_FLOOR, quotient), y));
+        return float_remainder(node, x, y, fe_unary(b, XPU_OP_FLOOR, quotient));
     }
     if (is_mod) return last(node, XPU_OP_MOD, x, y);
     if (node->row->dialect == XPU_PADDLE_DESC) return last(node, XPU_OP_DIV, x, y);

@@ -23,8 +23,6 @@ static const struct {
      "no PaddlePaddle that is public holds it, so there is nothing to compare it with", other_form},
     {"elementwise_prod,floor_mod,negative,pad1d,axpy,decode_bboxes", "no PaddlePaddle writes it", other_form},
     {"cos_sim,roi_perspective_transform", "no PaddlePaddle of version 2 has it", older},
-    {"beam_search_decode", "the paths stand in levels of detail, which there are not",
-     "keep beam_search's parent_idx of all steps (gather_tree finds the paths)"},
     {"fused_feedforward,fused_multi_transformer", "PaddlePaddle computes it on GPUs alone",
      "save the program before it is optimised for a GPU"},
     {"fused_conv3d,fused_matmul,fused_transpose,fused_elementwise_add,fused_elementwise_mul",

@@ -9,6 +9,7 @@
                                          second: paddle_second.py
     record_paddle.py chance              paddle_chance.py's networks
     record_paddle.py fourier             paddle_fourier.py's network
+    record_paddle.py beams               paddle_beams.py's network
     record_paddle.py half                paddle_half.py's network; what it answers in float32
 
 It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
@@ -20,6 +21,7 @@ os.environ["GLOG_minloglevel"] = "3"
 import numpy as np
 import paddle
 import paddle_adaptive
+import paddle_beams
 import paddle_boxes
 import paddle_cases
 import paddle_chance
@@ -190,6 +192,8 @@ class Network:
         constant = isinstance(array, paddle_cases.Constant)
         var = self.block.create_var(name=f"{'w' if constant else 'x'}{self.count}", shape=array.shape, dtype=str(array.dtype),
                                     persistable=constant, need_check_feed=False, is_data=not constant, stop_gradient=True)
+        if isinstance(array, paddle_boxes.Beams):
+            var.desc.set_lod_level(2)
         if constant:
             self.scope.var(var.name).get_tensor().set(np.asarray(array), paddle.CPUPlace())
             CONSTANTS[var.name] = array
@@ -223,7 +227,8 @@ def record_network(path, build, runs=True):
         network = Network(main.global_block(), scope)
         build(network)
         given = {name: array for name, (_, array) in network.feeds.items()}
-        values = paddle.static.Executor(paddle.CPUPlace()).run(main, feed=given, fetch_list=network.fetches) if runs else []
+        values = paddle.static.Executor(paddle.CPUPlace()).run(main, feed={name: fed(array) for name, array in given.items()},
+                                                                    fetch_list=network.fetches, return_numpy=False) if runs else []
     with open(path + ".pdmodel", "wb") as file:
         file.write(saved(main.desc.serialize_to_string(), network.feeds, network.fetches))
     write_parameters(path)
@@ -285,6 +290,8 @@ if sys.argv[1] == "chance":
         record_network(f"{HERE}/chance/{name}", build)
 if sys.argv[1] == "fourier":
     record_network(HERE + "/operators/fourier", paddle_fourier.network)
+if sys.argv[1] == "beams":
+    record_network(HERE + "/operators/beams", paddle_beams.network)
 if sys.argv[1] == "half":
     half(HERE)
 if sys.argv[1] == "quantised":
