@@ -52,6 +52,17 @@ static const char *symbol(ow *w, xpu_dim dim) {
     return ow_list(w, "unknown", &(int64_t){1}, 1);
 }
 
+/* The size as an argument of a body has it, which importers follow from one iteration to the next; NULL: none has it.
+ */
+static const char *argument_size(ow *w, xpu_dim dim) {
+    for (uint32_t i = w->arguments.count; i-- > 0;) {
+        const xpu_value_info *info = xpu_value_at(w->graph, w->arguments.items[i]);
+        for (int d = 0; d < info->rank; d++)
+            if (xpu_dim_equal(info->dims[d], dim)) return size_of(w, w->arguments.items[i], d);
+    }
+    return NULL;
+}
+
 /* floor(a / b), where ONNX's division of integers goes towards zero. */
 static const char *quotient(ow *w, xpu_dim of, const char *a, const char *b) {
     const xpu_dim_node *node = xpu_dim_at(&w->graph->dims, of);
@@ -72,6 +83,8 @@ const char *ow_dim(ow *w, xpu_dim dim) {
     }
     if (xpu_dim_is_const(&w->graph->dims, dim, &value)) return ow_list(w, "size", &value, 1);
     if (node.kind == XPU_DIM_SYMBOL) return remember(w, dim, symbol(w, dim));
+    const char *argument = argument_size(w, dim);
+    if (argument) return remember(w, dim, argument);
     const char *a = ow_dim(w, node.a), *b = ow_dim(w, node.b);
     if (node.kind == XPU_DIM_FLOORDIV) return remember(w, dim, quotient(w, dim, a, b));
     return remember(w, dim, ow_binary(w, NULL, names[node.kind], a, b));

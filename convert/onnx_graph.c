@@ -81,7 +81,8 @@ static const char *body_result(ow *w, xpu_block block, const xpu_value *results,
 
 ow_graph *ow_write_block(ow *w, xpu_block block, const char *name) {
     const xpu_block_info body = *xpu_block_at(w->graph, block);
-    const uint32_t known = w->dims_made.count;
+    const uint32_t known = w->dims_made.count, arguments = w->arguments.count;
+    for (uint32_t i = 0; i < body.arguments.count; i++) XPU_PUSH(w->arena, &w->arguments, body.arguments.items[i]);
     ow_graph *graph = XPU_NEW(w->arena, ow_graph);
     ow_nodes nodes = {0}, *around = w->nodes;
     xpu_onnx__graph_proto__init(graph);
@@ -96,6 +97,7 @@ ow_graph *ow_write_block(ow *w, xpu_block block, const char *name) {
     graph->n_output = body.results.count;
     set_nodes(w, graph, &nodes);
     w->nodes = around;
+    w->arguments.count = arguments;
     while (w->dims_made.count > known) { /* sizes that were computed inside are not known outside */
         const ow_known_dim made = w->dims_made.items[--w->dims_made.count];
         w->dims.items[made.dim] = made.before;

@@ -49,15 +49,16 @@ void ow_write_concat(ow *w, const ow_row *row) {
     ow_int(w, node, "axis", int_attr(w, XPU_ATTR_AXIS));
 }
 
-/* Where a slice ends: a constant where it is one counted from either end, else computed. */
+/* Where a slice ends: a constant where it is one counted from either end, else computed; of 32 bits, which importers
+ * follow in a computed list, too. */
 static xpu_dim slice_end(ow *w, xpu_dim size, xpu_dim start, xpu_dim count, int64_t step) {
     xpu_dims *dims = &w->graph->dims;
     const xpu_dim end = xpu_dim_add(dims, start, xpu_dim_mul_const(dims, count, step));
     const xpu_dim left = xpu_dim_add(dims, end, xpu_dim_mul_const(dims, size, -1));
     int64_t value;
-    if (step > 0 && xpu_dim_is_const(dims, left, &value)) return constant(w, value >= 0 ? INT64_MAX : value);
+    if (step > 0 && xpu_dim_is_const(dims, left, &value)) return constant(w, value >= 0 ? INT32_MAX : value);
     if (step > 0) return end;
-    if (xpu_dim_is_const(dims, end, &value)) return constant(w, value < 0 ? -INT64_MAX : value);
+    if (xpu_dim_is_const(dims, end, &value)) return constant(w, value < 0 ? INT32_MIN : value);
     return left; /* from the end, so that -1 is before the first one */
 }
 

@@ -42,6 +42,7 @@ typedef struct {
     XPU_ARRAY(ow_constant) constants;  /* in the order of their first use */
     XPU_ARRAY(const char *) dims;      /* by dim: the int64 tensor of one element that has its value, or NULL */
     XPU_ARRAY(ow_known_dim) dims_made; /* in order: what a body made is not known behind it */
+    XPU_ARRAY(xpu_value) arguments;    /* of the bodies around */
     XPU_ARRAY(ow_loop) loops;
     xpu_node node; /* the one that is being written */
     uint32_t made; /* names of intermediate results of it */

@@ -207,7 +207,11 @@ static void write_body(pw *w, looping *l) {
     const char *at = body->arguments.items[0];
     set_name(w, iteration, declared.rank ? pw_reshape(w, NULL, at, &l->number, &declared) : at);
     set_name(w, condition, pw_scalar(w, XPU_BOOL, 1));
+    const uint32_t around = w->arguments.count;
+    for (uint32_t i = 0; i < l->loop.carried; i++)
+        XPU_PUSH(w->arena, &w->arguments, l->body.arguments.items[XPU_BODY_FIRST + i]);
     write_nodes(w, l->loop.body);
+    w->arguments.count = around;
     const char *next = pw_binary(w, NULL, "elementwise_add", &l->number, at, whole(w, 1));
     const char *holds = again.id == condition.id || is_true(w, again) ? NULL : scalar(w, pw_name(w, again), again);
     XPU_PUSH(w->arena, &body->results, goes_on(w, l, next, holds));

@@ -64,6 +64,16 @@ static const char *value_element(pw *w, xpu_value value, uint32_t at) {
     return count == 1 ? name : element(w, name, at);
 }
 
+/* The size as a loop's argument has it, which readers follow from one iteration to the next; NULL: none has it. */
+static const char *argument_size(pw *w, xpu_dim dim) {
+    for (uint32_t i = w->arguments.count; i-- > 0;) {
+        const xpu_value_info *info = xpu_value_at(w->graph, w->arguments.items[i]);
+        for (int d = 0; d < info->rank; d++)
+            if (xpu_dim_equal(info->dims[d], dim)) return element(w, shape_of(w, w->arguments.items[i]), d);
+    }
+    return NULL;
+}
+
 static const char *symbol(pw *w, xpu_dim dim) {
     const xpu_graph *graph = w->graph;
     const xpu_symbol *of = &graph->dims.symbols.items[xpu_dim_at(&graph->dims, dim)->value];
@@ -97,7 +107,7 @@ const char *pw_size_of(pw *w, xpu_dim dim) {
         name = pw_number(w, XPU_I32, (double)value);
     } else if (node.kind == XPU_DIM_SYMBOL) {
         name = symbol(w, dim);
-    } else {
+    } else if (!(name = argument_size(w, dim))) {
         if (node.kind == XPU_DIM_FLOORDIV && xpu_dim_min(&w->graph->dims, node.a) < 0)
             pw_refuse(w, "a size is a quotient that may be negative", "fix the shapes with --shape");
         const char *a = pw_size_of(w, node.a), *b = pw_size_of(w, node.b);

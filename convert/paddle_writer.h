@@ -83,6 +83,7 @@ typedef struct {
     XPU_ARRAY(const char *) values;
     XPU_ARRAY(const char *) sizes;  /* by dim */
     XPU_ARRAY(uint32_t) sizes_made; /* dims, in order: what a body made is not known behind it */
+    XPU_ARRAY(xpu_value) arguments; /* of the loops around */
     xpu_node node;
     int lifts; /* int8, uint8, int16 and bool are int32 in the node that is being written */
 } pw;

@@ -138,6 +138,40 @@ static void make_constant(xpu_graph *graph, xpu_value_info *info, const xpu_know
     info->constant = constant;
 }
 
+/* Whether int32 holds the entry with dims that nobody has bounded ending where it does: with larger ones the model's
+ * own arithmetic would leave 32 bits. */
+static int fits_narrowed(xpu_graph *graph, xpu_known entry) {
+    xpu_dims *dims = &graph->dims;
+    const uint32_t count = dims->symbols.count;
+    enum { LEAST = 1 << 10 };
+    if (entry.over != 1 || !entry.dim.id) return 0;
+    int64_t *most = XPU_NEW_ARRAY(graph->arena, int64_t, count + 1);
+    uint8_t *open = XPU_NEW_ARRAY(graph->arena, uint8_t, count + 1);
+    xpu_dim_find_symbols(dims, entry.dim, open);
+    for (uint32_t i = 0; i < count; i++) {
+        const xpu_symbol *symbol = &dims->symbols.items[i];
+        most[i] = symbol->max;
+        open[i] = open[i] && symbol->open && !symbol->value.id && symbol->step == 1;
+    }
+    for (;;) {
+        const xpu_dim_interval range = xpu_dim_between(graph, entry.dim, most);
+        int narrows = 0;
+        if (range.min >= INT32_MIN && range.max <= INT32_MAX) break;
+        for (uint32_t i = 0; i < count; i++) {
+            if (!open[i] || most[i] <= LEAST) continue;
+            most[i] /= 2;
+            narrows = 1;
+        }
+        if (!narrows) return 0;
+    }
+    for (uint32_t i = 0; i < dims->nodes.count; i++) {
+        xpu_dim_node *node = &dims->nodes.items[i];
+        if (node->kind != XPU_DIM_SYMBOL || !open[node->value]) continue;
+        node->max = dims->symbols.items[node->value].max = most[node->value];
+    }
+    return 1;
+}
+
 int xpu_value_set_known(xpu_graph *graph, xpu_value value, const xpu_known *list, int count) {
     xpu_value_info *info = xpu_value_at(graph, value);
     int known = 0, constant = 0;
@@ -145,7 +179,9 @@ int xpu_value_set_known(xpu_graph *graph, xpu_value value, const xpu_known *list
     xpu_known_list *entries = xpu_alloc(graph->arena, sizeof *entries + (size_t)count * sizeof *list);
     entries->count = (uint32_t)count;
     for (int i = 0; i < count; i++) {
-        entries->items[i] = fits(&graph->dims, info->dtype, list[i]) ? list[i] : (xpu_known){.over = 1};
+        const int holds =
+            fits(&graph->dims, info->dtype, list[i]) || (info->dtype == XPU_I32 && fits_narrowed(graph, list[i]));
+        entries->items[i] = holds ? list[i] : (xpu_known){.over = 1};
         entries->items[i].dim = xpu_dim_root(&graph->dims, entries->items[i].dim);
         known += entries->items[i].dim.id != 0;
         constant += xpu_dim_is_const(&graph->dims, entries->items[i].dim, NULL);

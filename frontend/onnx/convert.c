@@ -1,6 +1,7 @@
 /* One node: is there a row for it, do attributes and operands fit the row; then the row's converter. */
 #include <string.h>
 
+#include "frontend/build/found.h"
 #include "frontend/onnx/importer.h"
 
 static const char *const DOCUMENT =
@@ -371,6 +372,6 @@ void xpu_onnx_read_node(xpu_onnx_importer *importer, uint32_t index) {
                       xpu_printf(importer->scratch, "result %zu was not made", i),
                       "the operator's converter gave no reason", NULL);
         entry->state = entry->value.id ? XPU_ONNX_NAME_READY : XPU_ONNX_NAME_FAILED;
-        if (entry->value.id) xpu_onnx_bound_result(importer, entry->value, node.proto->output[i]);
+        if (entry->value.id) fe_bound_result(importer->graph, importer->scratch, entry->value, node.proto->output[i]);
     }
 }

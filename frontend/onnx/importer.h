@@ -214,8 +214,6 @@ int xpu_onnx_found_list(const xpu_onnx_node *node, uint32_t input, fe_dims *list
 /* Places along dims, from the end where they are negative, which may lie far outside: of those that only the run knows
  * symbols. */
 int xpu_onnx_place_list(xpu_onnx_node *node, uint32_t input, fe_dims *list);
-/* A result that the user bounds: its numbers are symbols from here on. */
-void xpu_onnx_bound_result(xpu_onnx_importer *importer, xpu_value value, const char *name);
 /* A list of numbers as dims. */
 fe_dims xpu_onnx_dims_of(const xpu_onnx_node *node, fe_ints list);
 /* A constant operand of one element, of any type, whose value float32 has. */

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "frontend/build/found.h"
 #include "frontend/paddle/importer.h"
 
 static const char check_program[] = "save the program again (paddle.jit.save, save_inference_model)";
@@ -99,6 +100,9 @@ static void bind_results(const xpu_paddle_node *node, xpu_value first) {
         if (binding.list.count) binding.value = (xpu_value){0};
         if (done && !binding.value.id && !binding.list.count) binding.state = XPU_PADDLE_UNSET;
         importer->bindings[var] = binding;
+        if (binding.value.id)
+            fe_bound_result(importer->graph, importer->scratch, binding.value,
+                            xpu_value_at(importer->graph, binding.value)->name);
     }
 }
 

@@ -155,6 +155,8 @@ int xpu_paddle_is_used(const xpu_paddle_node *node, uint32_t index);
  * the attribute; each name may be NULL. items NULL: none of them is there. Computed ones are expressions. 0 after
  * reporting. */
 int xpu_paddle_dims(const xpu_paddle_node *node, const char *attr, const char *whole, const char *parts, fe_dims *list);
+/* The same of places along dims: those that only the run knows are symbols. */
+int xpu_paddle_bounds(xpu_paddle_node *node, const char *attr, const char *whole, const char *parts, fe_dims *list);
 /* The same, of numbers that are known. */
 int xpu_paddle_numbers(const xpu_paddle_node *node, const char *attr, const char *whole, const char *parts,
                        fe_ints *list);

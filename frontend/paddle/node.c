@@ -3,6 +3,7 @@
 
 #include "base/compare.h"
 #include "core/ir/known.h"
+#include "frontend/build/found.h"
 #include "frontend/paddle/importer.h"
 
 const char *xpu_paddle_format(const xpu_paddle_node *node, const char *format, ...) {
@@ -165,40 +166,62 @@ int xpu_paddle_is_used(const xpu_paddle_node *node, uint32_t index) {
 
 /* ---- lists of numbers ---- */
 
-/* Entries of a tensor as dims; -1 after reporting. */
-static int entries_of(const xpu_paddle_node *node, xpu_value value, xpu_dim list[XPU_MOST_KNOWN]) {
-    int count = xpu_value_as_dims(node->importer->graph, value, list);
-    if (count >= 0) return count;
+/* Entries of a tensor as dims; 0 after reporting. */
+static int entries_of(const xpu_paddle_node *node, xpu_value value, fe_dims *list) {
+    xpu_graph *graph = node->importer->graph;
+    xpu_dim dims[XPU_MOST_KNOWN];
+    const int count = xpu_value_as_dims(graph, value, dims);
+    if (count >= 0) {
+        *list = (fe_dims){xpu_copy(node->importer->scratch, dims, (size_t)(count + 1) * sizeof *dims), (size_t)count};
+        return 1;
+    }
     const char *name = xpu_escape(node->importer->scratch, xpu_paddle_info(node, value)->name, 100);
-    xpu_paddle_refuse(node, xpu_paddle_format(node, "operand '%s' is computed from data", name),
-                      xpu_paddle_format(node, "%s needs it as numbers that shapes decide", node->op->type));
-    return -1;
+    if (fe_found_count(graph, value))
+        xpu_error(node->importer->diags, XPU_EMODEL, graph->file, "paddle-bound", node->build.where,
+                  xpu_paddle_format(node, "operand '%s' sizes the result, and only the run knows it", name),
+                  "memory is planned before the run, for the largest size",
+                  xpu_paddle_format(node, "say how large it may be: --bound=%s=N", name));
+    else
+        xpu_paddle_refuse(node, xpu_paddle_format(node, "operand '%s' is computed from data", name),
+                          xpu_paddle_format(node, "%s needs it as numbers that shapes decide", node->op->type));
+    return 0;
 }
 
-static int add_entries(const xpu_paddle_node *node, xpu_paddle_values values, fe_dims *list) {
+/* All of them, one behind the other; `places`: where those that only the run knows may be limited, or NULL. */
+static int add_entries(const xpu_paddle_node *node, xpu_paddle_values values, fe_builder *places, fe_dims *list) {
     XPU_ARRAY(xpu_dim) all = {0};
     for (uint32_t i = 0; i < values.count; i++) {
-        xpu_dim dims[XPU_MOST_KNOWN];
-        int count = entries_of(node, values.items[i], dims);
-        if (count < 0) return 0;
-        for (int k = 0; k < count; k++) XPU_PUSH(node->importer->scratch, &all, dims[k]);
+        fe_dims part;
+        int found = places ? fe_found_places(places, values.items[i], &part) : -1;
+        if (found < 0) found = entries_of(node, values.items[i], &part);
+        if (!found) return 0;
+        for (size_t k = 0; k < part.count; k++) XPU_PUSH(node->importer->scratch, &all, part.items[k]);
     }
     XPU_PUSH(node->importer->scratch, &all, (xpu_dim){0});
     *list = (fe_dims){all.items, all.count - 1};
     return 1;
 }
 
-int xpu_paddle_dims(const xpu_paddle_node *node, const char *attr, const char *whole, const char *parts,
-                    fe_dims *list) {
+static int read_list(const xpu_paddle_node *node, const char *attr, const char *whole, const char *parts,
+                     fe_builder *places, fe_dims *list) {
     const xpu_paddle_attr *found = attr ? xpu_paddle_find_attr(node, attr) : NULL;
     xpu_paddle_values values = {NULL, 0};
     *list = (fe_dims){NULL, 0};
     if (parts) values = xpu_paddle_operands(node, parts);
     if (!values.count && whole) values = xpu_paddle_operands(node, whole);
     if (!values.count && found && found->kind == XPU_PADDLE_VARS) values = values_of(node, found->vars, found->count);
-    if (values.count) return add_entries(node, values, list);
+    if (values.count) return add_entries(node, values, places, list);
     if (found) *list = fe_dims_of(&node->build, xpu_paddle_ints(node, attr));
     return 1;
+}
+
+int xpu_paddle_dims(const xpu_paddle_node *node, const char *attr, const char *whole, const char *parts,
+                    fe_dims *list) {
+    return read_list(node, attr, whole, parts, NULL, list);
+}
+
+int xpu_paddle_bounds(xpu_paddle_node *node, const char *attr, const char *whole, const char *parts, fe_dims *list) {
+    return read_list(node, attr, whole, parts, &node->build, list);
 }
 
 int xpu_paddle_numbers(const xpu_paddle_node *node, const char *attr, const char *whole, const char *parts,

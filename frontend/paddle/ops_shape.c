@@ -187,8 +187,8 @@ xpu_value xpu_paddle_convert_slice(xpu_paddle_node *node) {
     xpu_value x = xpu_paddle_operand(node, "Input");
     fe_ints gone = xpu_paddle_ints(node, "decrease_axis");
     fe_slicing form = {.axes = xpu_paddle_ints(node, "axes")};
-    if (!x.id || !xpu_paddle_dims(node, "starts", "StartsTensor", "StartsTensorList", &form.starts) ||
-        !xpu_paddle_dims(node, "ends", "EndsTensor", "EndsTensorList", &form.ends) ||
+    if (!x.id || !xpu_paddle_bounds(node, "starts", "StartsTensor", "StartsTensorList", &form.starts) ||
+        !xpu_paddle_bounds(node, "ends", "EndsTensor", "EndsTensorList", &form.ends) ||
         !xpu_paddle_numbers(node, "strides", "StridesTensor", "StridesTensorList", &form.steps))
         return failed;
     if (!form.steps.count) form.steps = (fe_ints){NULL, 0};

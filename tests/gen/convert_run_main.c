@@ -24,19 +24,19 @@ static int convert_once(const char *from, const char *to, const convert_options 
 
 static void run_line(xpu_arena *arena, const char *folder, char *formats, const char *model, const char *in,
                      const char *with) {
-    convert_options options, none = {.opset = 0};
+    convert_options options, later = {.opset = 0}; /* a file has fixed shapes, but no ranges */
     read_convert_options(arena, with, &options);
     char *save = NULL, *why = NULL, *opset = strchr(formats, '@');
     if (opset) {
         *opset = '\0';
-        options.opset = atoi(opset + 1);
+        options.opset = later.opset = atoi(opset + 1);
     }
+    for (int k = 0; k < MOST_OPTIONS; k++) later.bounds[k] = options.bounds[k], later.values[k] = options.values[k];
     const char *from = model;
     int step = 0;
     for (char *format = strtok_r(formats, ",", &save); format; format = strtok_r(NULL, ",", &save)) {
         const char *to = xpu_printf(arena, "%s/%d.%s", folder, ++step, format);
-        const int status =
-            convert_once(from, to, step == 1 ? &options : &(convert_options){.opset = options.opset}, &why);
+        const int status = convert_once(from, to, &options, &why);
         if (status) {
             printf("refused %s ", model);
             print_line(why);
@@ -52,9 +52,8 @@ static void run_line(xpu_arena *arena, const char *folder, char *formats, const 
     xpu_diags_init(&diags);
     if (strcmp(in, "-") != 0) xpu_npz_read(arena, in, &inputs, &diags);
     xpu_diags_clear(&diags);
-    for (int k = 0; k < MOST_OPTIONS; k++) none.bounds[k] = options.bounds[k], none.values[k] = options.values[k];
     const convert_run before = convert_run_model(arena, model, &options, &inputs);
-    convert_run after = convert_run_model(arena, from, &none, &inputs);
+    convert_run after = convert_run_model(arena, from, &later, &inputs);
     if (after.problem) after = convert_run_model(arena, from, &options, &inputs);
     for (uint32_t i = 0; i < after.count && i < before.count && !after.problem && !before.problem; i++)
         after.outputs[i] = convert_retyped(arena, &after.outputs[i], before.outputs[i].dtype);
