@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "convert/paddle_writer.h"
 #include "core/arith_resample.h"
 
@@ -334,6 +335,17 @@ static const char *parameter(pw *w, uint32_t operand, int rank) {
     return pw_reshape(w, NULL, name, &from, &to);
 }
 
+/* A zero point that is not 0 everywhere. */
+static int has_zero_point(pw *w) {
+    const xpu_value value = xpu_node_input(w->graph, w->node, 2);
+    xpu_tensor tensor;
+    if (!value.id || !xpu_value_at(w->graph, value)->constant) return value.id != 0;
+    if (xpu_const_tensor(w->graph, value, w->arena, &tensor, w->diags) != XPU_OK) return 1;
+    for (int64_t i = 0; i < xpu_tensor_count(&tensor); i++)
+        if (xpu_element(&tensor, i) != 0) return 1;
+    return 0;
+}
+
 void pw_write_quantize(pw *w, const pw_row *row) {
     const pw_type y = pw_result_type(w, 0), type = pw_as(y, XPU_F32);
     const xpu_dtype given = xpu_value_at(w->graph, xpu_node_output(w->graph, w->node, 0))->dtype;
@@ -342,7 +354,7 @@ void pw_write_quantize(pw *w, const pw_row *row) {
     const int zero_first = xpu_node_int(w->graph, w->node, XPU_ATTR_ZERO_FIRST) != 0;
     (void)row;
     const char *made = pw_binary(w, NULL, "elementwise_div", &type, pw_operand(w, 0), parameter(w, 1, y.rank));
-    const char *zero = pw_operand(w, 2) ? parameter(w, 2, y.rank) : NULL;
+    const char *zero = has_zero_point(w) ? parameter(w, 2, y.rank) : NULL;
     if (zero && zero_first) made = pw_binary(w, NULL, "elementwise_add", &type, made, zero);
     made = pw_round(w, NULL, made, &type);
     if (zero && !zero_first) made = pw_binary(w, NULL, "elementwise_add", &type, made, zero);
@@ -355,14 +367,14 @@ void pw_write_quantize(pw *w, const pw_row *row) {
 
 void pw_write_dequantize(pw *w, const pw_row *row) {
     const pw_type x = pw_operand_type(w, 0), type = pw_as(x, XPU_F32);
-    const int is_exact = x.dtype != XPU_I32;
+    const int is_exact = x.dtype != XPU_I32, has_zero = has_zero_point(w);
     (void)row;
-    if (!is_exact && pw_operand(w, 2)) {
+    if (!is_exact && has_zero) {
         pw_refuse(w, "the zero point of int32 would be taken from float32", "quantise it without one");
         return;
     }
     const char *made = pw_cast(w, NULL, pw_operand(w, 0), &x, XPU_F32);
-    if (pw_operand(w, 2)) made = pw_binary(w, NULL, "elementwise_sub", &type, made, parameter(w, 2, x.rank));
+    if (has_zero) made = pw_binary(w, NULL, "elementwise_sub", &type, made, parameter(w, 2, x.rank));
     pw_binary(w, pw_result(w, 0), "elementwise_mul", &type, made, parameter(w, 1, x.rank));
 }
 

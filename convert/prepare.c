@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "convert/convert.h"
+#include "convert/recurrent.h"
+#include "core/ops/ref.h"
 #include "core/passes/rewrite.h"
 
 /* ---- constants ---- */
@@ -72,14 +74,63 @@ static void simplify(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     if (constant.id) xpu_value_replace(graph, result, constant);
 }
 
+/* ---- weights of recurrences ---- */
+
+/* Marks the nodes that the value is computed by. */
+static void mark_makers(const xpu_graph *graph, xpu_value value, uint8_t *marks, int depth) {
+    enum { DEEP = 32 };
+    const xpu_value_info *info = value.id ? xpu_value_at(graph, value) : NULL;
+    if (!info || info->kind != XPU_VALUE_NODE || marks[info->node.id] || depth == DEEP) return;
+    marks[info->node.id] = 1;
+    const xpu_node_info *node = xpu_node_at(graph, info->node);
+    for (uint32_t i = 0; i < node->input_count; i++) mark_makers(graph, node->inputs[i], marks, depth + 1);
+}
+
+static void mark_weights(const xpu_graph *graph, uint8_t *marks) {
+    xpu_recurrent_source source;
+    XPU_FOR_BLOCKS(graph, block) {
+        XPU_FOR_BLOCK_NODES(graph, block, node) {
+            if (!xpu_node_is(graph, node, XPU_OP_RECURRENT)) continue;
+            mark_makers(graph, xpu_node_input(graph, node, XPU_IN_W), marks, 0);
+            mark_makers(graph, xpu_node_input(graph, node, XPU_IN_BIAS), marks, 0);
+            if (!xpu_recurrent_source_of(graph, node, &source)) continue;
+            mark_makers(graph, source.w, marks, 0);
+            mark_makers(graph, source.bias, marks, 0);
+        }
+    }
+}
+
+/* Weights that are put together from constants become one: an LSTM has its gates in one tensor. */
+static void put_together(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
+    const xpu_node_info *info = xpu_node_at(graph, node);
+    const xpu_value result = xpu_node_output(graph, node, 0);
+    xpu_tensor tensor;
+    if (info->block_count || info->output_count != 1 || !info->op->ref || xpu_value_at(graph, result)->is_output)
+        return;
+    for (uint32_t i = 0; i < info->input_count; i++)
+        if (info->inputs[i].id && !xpu_is_constant(graph, info->inputs[i])) return;
+    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "weights");
+    if (xpu_ref_constants(graph, node, &tensor, arena, diags) == XPU_OK) {
+        xpu_value constant = xpu_graph_const_bytes(graph, xpu_value_at(graph, result)->name, &tensor);
+        if (constant.id) xpu_value_replace(graph, result, constant);
+    }
+    xpu_arena_free(arena);
+}
+
 xpu_status xpu_convert_prepare(xpu_graph *graph, xpu_diags *diags) {
     const size_t errors = diags->errors;
     xpu_remove_dead(graph);
+    xpu_arena *arena = xpu_arena_new(xpu_arena_mem(graph->arena), "marks");
+    uint8_t *is_weight = XPU_NEW_ARRAY(arena, uint8_t, graph->nodes.count + 1);
+    mark_weights(graph, is_weight);
     XPU_FOR_BLOCKS(graph, block) {
         for (xpu_node node = xpu_block_at(graph, block)->first; node.id && diags->errors == errors;
-             node = xpu_node_next(graph, node))
+             node = xpu_node_next(graph, node)) {
             simplify(graph, node, diags);
+            if (is_weight[node.id] && !is_quantised(graph, node)) put_together(graph, node, diags);
+        }
     }
+    xpu_arena_free(arena);
     xpu_remove_dead(graph);
     return xpu_diags_since(diags, errors);
 }
