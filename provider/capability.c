@@ -35,10 +35,10 @@ static const char *why_not_worth(const xpu_ep_trial *t, uint32_t region) {
         work += t->computes[n];
         products += t->products[n];
     }
-    if (!work) return "[provider-work] nothing is left to do at run time";
-    if (products >= (uint64_t)t->ep->options.min_products) return NULL;
     xpu_ep_copies copies = xpu_ep_count_copies(&t->graph, t->region_of, region);
     if (!copies.with || copies.without > copies.with) return NULL;
+    if (!work) return "[provider-work] nothing is left to do at run time";
+    if (products >= (uint64_t)t->ep->options.min_products) return NULL;
     return xpu_printf(t->graph.arena,
                       "[provider-products] its region has %u product%s, min_products is %lld, and it "
                       "saves no copies",

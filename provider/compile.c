@@ -74,7 +74,7 @@ static OrtStatus *compile_region(const job *j, xpu_arena *arena, xpu_ep_graph *g
     OrtStatus *status = error.status ? xpu_ep_fail(api, ORT_EP_FAIL, error.text) : NULL;
     xpuc_error_clear(&error);
     if (status) return status;
-    xpu_ep_program program = {.bytes = result->bytes, .size = result->size};
+    xpu_ep_program program = {.bytes = result->bytes, .size = result->size, .model = &model};
     XPU_TRY(list_fixed(graph, &model, &program));
     XPU_TRY(xpu_ep_open_region(j->ep, arena, j->fused, &program, region));
     if (!j->ep->options.makes_context || !j->context) return NULL;

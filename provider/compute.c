@@ -7,8 +7,6 @@
 #include "base/diag.h"
 #include "base/tensor.h"
 #include "provider/provider.h"
-#include "xpu_runtime/include/xpurt_func.h"
-#include "xpu_runtime/include/xpurt_rtl.h"
 
 /* onnxruntime's element types, as NumPy names them; NULL: the chip has none such. */
 static const char *type_name(ONNXTensorElementDataType type) {
@@ -32,117 +30,84 @@ static const char *type_name(ONNXTensorElementDataType type) {
 
 /* ---- opening ---- */
 
-static uint32_t find_name(const char *const *names, size_t count, const char *name) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0) return i;
-    }
-    return XPU_EP_NONE;
-}
-
-static OrtStatus *names_of(const OrtApi *api, xpu_arena *arena, const OrtNode *node, int of_outputs,
-                           const char ***names, size_t *count) {
-    XPU_TRY(of_outputs ? api->Node_GetNumOutputs(node, count) : api->Node_GetNumInputs(node, count));
-    const OrtValueInfo **infos = XPU_NEW_ARRAY(arena, const OrtValueInfo *, *count + 1);
-    *names = XPU_NEW_ARRAY(arena, const char *, *count + 1);
-    if (*count)
-        XPU_TRY(of_outputs ? api->Node_GetOutputs(node, infos, *count) : api->Node_GetInputs(node, infos, *count));
-    for (size_t i = 0; i < *count; i++) {
-        (*names)[i] = "";
-        if (infos[i]) XPU_TRY(api->GetValueInfoName(infos[i], &(*names)[i]));
+static OrtStatus *copy_names(xpu_ep_region *region, xpu_arena *arena, const OrtNode *node, int of_outputs) {
+    const OrtApi *api = region->ep->factory->api;
+    size_t count;
+    XPU_TRY(of_outputs ? api->Node_GetNumOutputs(node, &count) : api->Node_GetNumInputs(node, &count));
+    const OrtValueInfo **infos = XPU_NEW_ARRAY(arena, const OrtValueInfo *, count + 1);
+    if (count) XPU_TRY(of_outputs ? api->Node_GetOutputs(node, infos, count) : api->Node_GetInputs(node, infos, count));
+    region->names[of_outputs] = calloc(count + 1, sizeof **region->names);
+    if (!region->names[of_outputs]) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = "";
+        if (infos[i]) XPU_TRY(api->GetValueInfoName(infos[i], &name));
+        region->names[of_outputs][i] = strdup(name);
+        if (!region->names[of_outputs][i]) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
+        region->counts[of_outputs] = i + 1;
     }
     return NULL;
-}
-
-/* Where each of the program's inputs, or outputs, stands at the node: by its name. */
-static OrtStatus *match(const xpu_ep_region *region, xpu_arena *arena, const OrtNode *fused, int of_outputs,
-                        uint32_t *places, uint32_t count) {
-    const OrtApi *api = region->ep->factory->api;
-    const char **names;
-    size_t name_count;
-    XPU_TRY(names_of(api, arena, fused, of_outputs, &names, &name_count));
-    for (uint32_t i = 0; i < count; i++) {
-        xpurt_tensor tensor;
-        (of_outputs ? xpurt_output : xpurt_input)(region->program, i, &tensor);
-        places[i] = find_name(names, name_count, tensor.name ? tensor.name : "");
-        if (places[i] != XPU_EP_NONE) continue;
-        return xpu_ep_fail(api, ORT_EP_FAIL,
-                           xpu_printf(arena,
-                                      "error [provider-names] node '%s' is not that of its program\n  why: the "
-                                      "program has '%s', the node not\n  hint: make the EPContext model again",
-                                      region->name, xpu_escape(arena, tensor.name ? tensor.name : "", 100)));
-    }
-    return NULL;
-}
-
-static OrtStatus *load_driver(xpu_ep_region *region, xpurt_run_options *options) {
-    const OrtApi *api = region->ep->factory->api;
-    options->device = region->ep->driver;
-    if (strcmp(region->ep->options.device, "rtl") != 0) return NULL;
-    xpurt_error error;
-    char chip[100] = "";
-    const char *json = xpurt_chip_json(region->program), *name = json ? strstr(json, "\"name\"") : NULL;
-    if (name) sscanf(name, "\"name\" : \"%99[^\"]", chip);
-    if (name && !chip[0]) sscanf(name, "\"name\": \"%99[^\"]", chip);
-    options->device = xpurt_rtl_load(chip, NULL, NULL, &error);
-    OrtStatus *status = options->device ? NULL : xpu_ep_fail(api, ORT_EP_FAIL, error.text);
-    xpurt_error_clear(&error);
-    return status;
 }
 
 /* Those that the node has: of one that no run can give, the program's value is right. */
-static OrtStatus *set_fixed(xpu_ep_region *region, xpu_arena *arena, const OrtNode *fused,
-                            const xpu_ep_program *program) {
-    const OrtApi *api = region->ep->factory->api;
-    const char **names;
-    size_t count;
-    XPU_TRY(names_of(api, arena, fused, 0, &names, &count));
+static OrtStatus *set_fixed(xpu_ep_region *region, const xpu_ep_program *program) {
     region->fixed = calloc(program->fixed_count + 1, sizeof *region->fixed);
-    if (!region->fixed) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
+    if (!region->fixed) return xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL, NULL);
     for (uint32_t i = 0; i < program->fixed_count; i++) {
         xpu_ep_fixed fixed = program->fixed[i];
-        fixed.input = find_name(names, count, fixed.name);
+        fixed.input = xpu_ep_find_name(region->names[0], region->counts[0], fixed.name);
         if (fixed.input == XPU_EP_NONE) continue;
-        fixed.name = strdup(fixed.name);
+        fixed.name = region->names[0][fixed.input];
         region->fixed[region->fixed_count++] = fixed;
     }
     return NULL;
 }
 
+/* Whether runs differ in sizes, or in what decides sizes. */
+static int is_open(const xpu_ep_instance *instance) {
+    for (uint32_t i = 0; i < instance->input_count; i++) {
+        xpurt_tensor tensor;
+        xpurt_input(instance->program, i, &tensor);
+        if (tensor.dtype && strncmp(tensor.dtype, "int", 3) == 0) return 1;
+        for (int d = 0; d < tensor.rank; d++) {
+            if (tensor.dims[d] < 0) return 1;
+        }
+    }
+    return 0;
+}
+
 static OrtStatus *fill(xpu_ep_region *region, xpu_arena *arena, const OrtNode *fused, const xpu_ep_program *program) {
     const OrtApi *api = region->ep->factory->api;
     const char *name;
-    xpurt_error error;
-    xpurt_run_options options = {.device = NULL};
     XPU_TRY(api->Node_GetName(fused, &name));
     region->name = strdup(name);
-    region->program = xpurt_open_memory(program->bytes, program->size, region->name, &error);
-    if (region->program) {
-        XPU_TRY(load_driver(region, &options));
-        region->session = xpurt_session_open(region->program, &options, &error);
-    }
-    if (!region->session) {
-        OrtStatus *status = xpu_ep_fail(api, ORT_EP_FAIL, error.text);
-        xpurt_error_clear(&error);
-        return status;
-    }
-    region->input_count = xpurt_input_count(region->program);
-    region->output_count = xpurt_output_count(region->program);
-    region->inputs = calloc(region->input_count + 1, sizeof *region->inputs);
-    region->outputs = calloc(region->output_count + 1, sizeof *region->outputs);
-    if (!region->name || !region->inputs || !region->outputs) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
-    XPU_TRY(set_fixed(region, arena, fused, program));
-    XPU_TRY(match(region, arena, fused, 0, region->inputs, region->input_count));
-    return match(region, arena, fused, 1, region->outputs, region->output_count);
+    if (!region->name) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
+    XPU_TRY(copy_names(region, arena, fused, 0));
+    XPU_TRY(copy_names(region, arena, fused, 1));
+    XPU_TRY(set_fixed(region, program));
+    XPU_TRY(xpu_ep_open_instance(region, arena, program->bytes, program->size, &region->general));
+    if (!program->model || !is_open(region->general)) return NULL;
+    region->model = malloc(program->model->size);
+    if (!region->model) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
+    memcpy(region->model, program->model->bytes, program->model->size);
+    region->model_size = program->model->size;
+    return NULL;
 }
 
 void xpu_ep_close_region(xpu_ep_region *region) {
     if (!region) return;
-    xpurt_session_close(region->session);
-    xpurt_close(region->program);
-    for (uint32_t i = 0; i < region->fixed_count; i++) free(region->fixed[i].name);
+    xpu_ep_close_instance(region->general);
+    while (region->special) {
+        xpu_ep_instance *next = region->special->next;
+        xpu_ep_close_instance(region->special);
+        region->special = next;
+    }
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; i < region->counts[side]; i++) free(region->names[side][i]);
+        free(region->names[side]);
+    }
+    pthread_mutex_destroy(&region->lock);
     free(region->fixed);
-    free(region->inputs);
-    free(region->outputs);
+    free(region->model);
     free(region->name);
     free(region);
 }
@@ -154,14 +119,15 @@ typedef struct {
     OrtKernelContext *kernel;
 } run;
 
-static OrtStatus *read_input(const run *r, xpu_arena *arena, uint32_t index, xpurt_tensor *tensor) {
+static OrtStatus *read_input(const run *r, xpu_arena *arena, const xpu_ep_instance *instance, uint32_t index,
+                             xpurt_tensor *tensor) {
     const OrtApi *api = r->region->ep->factory->api;
     const OrtValue *value = NULL;
     OrtTensorTypeAndShapeInfo *info = NULL;
     ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
     size_t rank = 0;
-    XPU_TRY(api->KernelContext_GetInput(r->kernel, r->region->inputs[index], &value));
-    xpurt_input(r->region->program, index, tensor);
+    XPU_TRY(api->KernelContext_GetInput(r->kernel, instance->inputs[index], &value));
+    xpurt_input(instance->program, index, tensor);
     if (!value) return xpu_ep_fail(api, ORT_INVALID_ARGUMENT, xpu_printf(arena, "input '%s' is missing", tensor->name));
     XPU_TRY(api->GetTensorTypeAndShape(value, &info));
     OrtStatus *status = api->GetTensorElementType(info, &type);
@@ -198,13 +164,12 @@ static OrtStatus *check_fixed(const run *r, xpu_arena *arena, const xpu_ep_fixed
                                   xpu_escape(arena, fixed->name, 100)));
 }
 
-static OrtStatus *write_output(const run *r, uint32_t index, const xpurt_tensor *tensor) {
+static OrtStatus *write_output(const run *r, uint32_t place, const xpurt_tensor *tensor) {
     const OrtApi *api = r->region->ep->factory->api;
     OrtValue *value = NULL;
     void *data = NULL;
     size_t bytes = 0;
-    XPU_TRY(
-        api->KernelContext_GetOutput(r->kernel, r->region->outputs[index], tensor->dims, (size_t)tensor->rank, &value));
+    XPU_TRY(api->KernelContext_GetOutput(r->kernel, place, tensor->dims, (size_t)tensor->rank, &value));
     XPU_TRY(api->GetTensorSizeInBytes(value, &bytes));
     XPU_TRY(api->GetTensorMutableData(value, &data));
     if (bytes) memcpy(data, tensor->data, bytes);
@@ -230,7 +195,37 @@ static OrtStatus *add_profile(const run *r, xpu_arena *arena, unsigned number, c
                                     xpu_printf(arena, "error [io-write] the profile cannot be written to '%s'", path));
 }
 
-static OrtStatus *execute(const run *r, xpu_arena *arena, const xpurt_tensor *inputs, xpurt_tensor *outputs) {
+static OrtStatus *read_inputs(const run *r, xpu_arena *arena, const xpu_ep_instance *instance, xpurt_tensor **inputs) {
+    *inputs = XPU_NEW_ARRAY(arena, xpurt_tensor, instance->input_count + 1);
+    for (uint32_t i = 0; i < instance->input_count; i++) XPU_TRY(read_input(r, arena, instance, i, &(*inputs)[i]));
+    return NULL;
+}
+
+/* The program for these sizes. */
+static OrtStatus *choose(const run *r, xpu_arena *arena, const xpu_ep_instance **instance, xpurt_tensor **inputs) {
+    xpu_ep_region *region = r->region;
+    xpurt_error error;
+    int with_values = 0;
+    *instance = region->general;
+    XPU_TRY(read_inputs(r, arena, *instance, inputs));
+    if (!xpurt_check_inputs(region->general->program, *inputs, region->general->input_count, &error)) {
+        xpurt_error_clear(&error);
+        return NULL;
+    }
+    xpu_ep_instance *special = NULL;
+    if (xpu_ep_wants_special(region, &error, &with_values)) {
+        if (!with_values) special = xpu_ep_special(region, arena, *inputs, 0);
+        if (!special) special = xpu_ep_special(region, arena, *inputs, 1);
+    }
+    OrtStatus *status = special ? NULL : xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL, error.text);
+    xpurt_error_clear(&error);
+    if (!special) return status;
+    *instance = special;
+    return read_inputs(r, arena, special, inputs);
+}
+
+static OrtStatus *execute(const run *r, xpu_arena *arena, const xpu_ep_instance *instance, const xpurt_tensor *inputs,
+                          xpurt_tensor *outputs) {
     const xpu_ep_options *wanted = &r->region->ep->options;
     const OrtApi *api = r->region->ep->factory->api;
     unsigned number = atomic_fetch_add(&r->region->runs, 1);
@@ -241,7 +236,7 @@ static OrtStatus *execute(const run *r, xpu_arena *arena, const xpurt_tensor *in
         mkdir(wanted->dump, 0777);
         options.dump_folder = xpu_printf(arena, "%s/%s-%u", wanted->dump, r->region->name, number);
     }
-    int failed = xpurt_session_run(r->region->session, inputs, r->region->input_count, outputs, &options, &error);
+    int failed = xpurt_session_run(instance->session, inputs, instance->input_count, outputs, &options, &error);
     OrtStatus *status = failed ? xpu_ep_fail(api, ORT_EP_FAIL, error.text) : NULL;
     if (!failed && stats) status = add_profile(r, arena, number, stats);
     xpurt_error_clear(&error);
@@ -251,14 +246,14 @@ static OrtStatus *execute(const run *r, xpu_arena *arena, const xpurt_tensor *in
 
 static OrtStatus *run_region(void *context, xpu_arena *arena) {
     const run *r = context;
-    xpurt_tensor *inputs = XPU_NEW_ARRAY(arena, xpurt_tensor, r->region->input_count + 1);
-    xpurt_tensor *outputs = XPU_NEW_ARRAY(arena, xpurt_tensor, r->region->output_count + 1);
-    for (uint32_t i = 0; i < r->region->input_count; i++) XPU_TRY(read_input(r, arena, i, &inputs[i]));
+    const xpu_ep_instance *instance;
+    xpurt_tensor *inputs;
     for (uint32_t i = 0; i < r->region->fixed_count; i++) XPU_TRY(check_fixed(r, arena, &r->region->fixed[i]));
-    XPU_TRY(execute(r, arena, inputs, outputs));
-    OrtStatus *status = NULL;
-    for (uint32_t i = 0; i < r->region->output_count; i++) {
-        if (!status) status = write_output(r, i, &outputs[i]);
+    XPU_TRY(choose(r, arena, &instance, &inputs));
+    xpurt_tensor *outputs = XPU_NEW_ARRAY(arena, xpurt_tensor, instance->output_count + 1);
+    OrtStatus *status = execute(r, arena, instance, inputs, outputs);
+    for (uint32_t i = 0; i < instance->output_count; i++) {
+        if (!status) status = write_output(r, instance->outputs[i], &outputs[i]);
         xpurt_tensor_clear(&outputs[i]);
     }
     return status;
@@ -290,6 +285,7 @@ OrtStatus *xpu_ep_open_region(xpu_ep *ep, xpu_arena *arena, const OrtNode *fused
                                         .Compute = compute,
                                         .ReleaseState = release_state};
     region->ep = ep;
+    pthread_mutex_init(&region->lock, NULL);
     OrtStatus *status = fill(region, arena, fused, program);
     if (status)
         xpu_ep_close_region(region);

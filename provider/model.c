@@ -129,6 +129,20 @@ static int is_body(const XpuOnnx__AttributeProto *attribute, const node_proto *n
     return 0;
 }
 
+/* onnxruntime adds defaults of its tables: some have no meaning, and some are those of the other form. */
+static int is_kept(const node_proto *node, XpuOnnx__AttributeProto *attribute) {
+    if (strcmp(node->op_type, "SpaceToDepth") == 0 && strcmp(attribute->name, "mode") == 0)
+        return !attribute->has_s || attribute->s.len != 3 || memcmp(attribute->s.data, "DCR", 3) != 0;
+    if (strcmp(node->op_type, "RNN") == 0 && strcmp(attribute->name, "activations") == 0) {
+        for (size_t i = 0; i < node->n_attribute; i++) {
+            const XpuOnnx__AttributeProto *other = node->attribute[i];
+            if (strcmp(other->name, "direction") == 0 && other->s.len == strlen("bidirectional")) return 1;
+        }
+        if (attribute->n_strings > 1) attribute->n_strings = 1;
+    }
+    return 1;
+}
+
 static OrtStatus *write_attributes(writer *w, const OrtNode *from, int depth, node_proto *to) {
     size_t count, bodies;
     XPU_TRY(w->api->Node_GetNumAttributes(from, &count));
@@ -146,6 +160,11 @@ static OrtStatus *write_attributes(writer *w, const OrtNode *from, int depth, no
         if (why_not) w->why_not = why_not;
         ADD(to->attribute, to->n_attribute, attribute);
     }
+    size_t kept = 0;
+    for (size_t i = 0; i < to->n_attribute; i++) {
+        if (is_kept(to, to->attribute[i])) to->attribute[kept++] = to->attribute[i];
+    }
+    to->n_attribute = kept;
     return NULL;
 }
 

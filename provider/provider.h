@@ -9,6 +9,7 @@
 #define XPU_PROVIDER_H
 
 #include <onnxruntime_c_api.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/arena.h"
@@ -180,6 +181,7 @@ typedef struct {
 typedef struct xpu_ep_program {
     const void *bytes; /* an .xpu file */
     size_t size;
+    const xpu_ep_model *model; /* of which it was made; or NULL */
     xpu_ep_fixed *fixed;
     uint32_t fixed_count;
 } xpu_ep_program;
@@ -192,15 +194,29 @@ OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGra
 OrtStatus *xpu_ep_make_context(const xpu_ep *ep, xpu_arena *arena, const OrtGraph *graph, const OrtNode *fused,
                                const xpu_ep_program *program, OrtNode **context);
 
-/* A region that is compiled. */
-typedef struct {
-    OrtNodeComputeInfo base;
-    xpu_ep *ep;
-    char *name; /* of the fused node */
+/* A program that is open. */
+typedef struct xpu_ep_instance {
     xpurt_program *program;
     xpurt_session *session;
     uint32_t input_count, output_count; /* of the program */
     uint32_t *inputs, *outputs;         /* by index in the program: index in the fused node */
+    xpu_hash key;                       /* of sizes and values that it was made for */
+    struct xpu_ep_instance *next;
+} xpu_ep_instance;
+
+/* A region that is compiled. */
+typedef struct {
+    OrtNodeComputeInfo base;
+    xpu_ep *ep;
+    char *name;               /* of the fused node */
+    char **names[2];          /* of its inputs and outputs */
+    size_t counts[2];         /* how many they are */
+    xpu_ep_instance *general; /* for all sizes that it can have */
+    xpu_ep_instance *special; /* for one set of sizes each, newest first; `lock` guards the list */
+    uint32_t special_count;
+    void *model; /* what they are made of; NULL: there is nothing open, or only a program was there */
+    size_t model_size;
+    pthread_mutex_t lock;
     xpu_ep_fixed *fixed;
     uint32_t fixed_count;
     atomic_uint runs;
@@ -209,5 +225,20 @@ typedef struct {
 OrtStatus *xpu_ep_open_region(xpu_ep *ep, xpu_arena *arena, const OrtNode *fused, const xpu_ep_program *program,
                               xpu_ep_region **region);
 void xpu_ep_close_region(xpu_ep_region *region);
+
+/* ---- instance.c, special.c ---- */
+
+/* Opens a program for the region; *instance is NULL on failure. */
+OrtStatus *xpu_ep_open_instance(const xpu_ep_region *region, xpu_arena *arena, const void *bytes, size_t size,
+                                xpu_ep_instance **instance);
+void xpu_ep_close_instance(xpu_ep_instance *instance);
+uint32_t xpu_ep_find_name(char *const *names, size_t count, const char *name); /* XPU_EP_NONE: there is none */
+
+/* Whether a run that ended in `error` can be made by a program for its sizes (and with_values, too: for what its inputs
+ * of integers hold) alone. */
+int xpu_ep_wants_special(const xpu_ep_region *region, const xpurt_error *error, int *with_values);
+/* That program for these inputs, which are those of region->general; compiled unless it is there. NULL: there is none.
+ */
+xpu_ep_instance *xpu_ep_special(xpu_ep_region *region, xpu_arena *arena, const xpurt_tensor *inputs, int with_values);
 
 #endif

@@ -20,3 +20,15 @@ provider-headers:
 	@$(if $(ORT_HEADERS),:,echo 'onnxruntime_ep_c_api.h is missing: give ORT_INCLUDE=DIR, or run `go mod download github.com/yalue/onnxruntime_go@v1.27.0` (docs/onnxruntime.md)' >&2; exit 3)
 provider: provider-headers
 	@$(if $(ORT_HEADERS),$(MAKE) $(PARALLEL) --no-print-directory $(PROVIDER) device,:)
+
+# `make provider-wheel`: the provider with everything it needs as one file in dist/
+PROVIDER_WHEEL := $(NATIVE)/lib/libonnxruntime_ep_xpu.so
+$(PROVIDER_WHEEL): $(PROVIDER_O) $(LIBALL) $(WHEEL_STDIN) $(WHEEL_SO)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -o $@ $(PROVIDER_O) $(WHEEL_STDIN) $(WHEEL_SO) $(LIBALL) $(WHEEL_LINK) $(WHEEL_LIBS)
+.PHONY: provider-wheel provider-wheel-files
+provider-wheel: provider-headers
+	@$(if $(ORT_HEADERS),$(MAKE) $(PARALLEL) --no-print-directory provider-wheel-files,:)
+provider-wheel-files: $(PROVIDER_WHEEL) $(WHEEL_SO) $(WHEEL_RTL) $(NATIVE)/.share
+	@scripts/wheel onnxruntime_ep_xpu $(VERSION) $(NATIVE) $(DIST) $(filter-out %/.share,$^) $(NATIVE)/share

@@ -69,4 +69,4 @@ $(NATIVE)/demo/digits.xpu: examples/digits/digits.onnx $(BUILD)/bin/xpuc $(SHARE
 
 .PHONY: wheel
 wheel: $(WHEEL_SO) $(WHEEL_BIN) $(WHEEL_RTL) $(WHEEL_DATA) $(NATIVE)/.share
-	@scripts/wheel $(VERSION) $(NATIVE) $(DIST) $(filter-out %/.share,$^) $(NATIVE)/share
+	@scripts/wheel xpu $(VERSION) $(NATIVE) $(DIST) $(filter-out %/.share,$^) $(NATIVE)/share

@@ -91,6 +91,20 @@ def check_shapes_that_change():
         np.testing.assert_allclose(session.run(None, feeds)[0], plain.run(None, feeds)[0], rtol=1e-3, atol=1e-5)
 
 
+def check_sizes_refused():
+    """Sizes that the general program refuses get one of their own: here the model's range begins behind a window."""
+    model = model_of([helper.make_node("Reshape", ["x", "shape"], ["y"], name="reshape")],
+                     [("x", TensorProto.FLOAT, ["A", "B"]), ("shape", TensorProto.INT64, [2])],
+                     [("y", TensorProto.FLOAT, None)])
+    session, report = open_with_report(model)
+    assert is_whole(report), report
+    x = RANDOM.random((4, 6), dtype=np.float32)
+    for shape in ((3, 8), (-1, 2), (0, -1), (3, 8), (-1, 2)):
+        wanted = x.reshape([4 if d == 0 else d for d in shape])
+        assert same(session.run(None, {"x": x, "shape": np.array(shape)})[0], wanted), shape
+    refused(lambda: session.run(None, {"x": x, "shape": np.array([5, 5])}), "XpuExecutionProvider")
+
+
 # ---- regions ----
 
 def check_split():

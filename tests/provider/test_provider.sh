@@ -21,5 +21,12 @@ echo "$output"
 check 0 'whole on the chip' in_tree "$python" tests/provider/node_cases.py 100
 echo "$output"
 check 0 'from the model that was kept: the same' in_tree env XPU_PROVIDER="$build/lib/libonnxruntime_ep_xpu.so" "$python" examples/stock/provider.py
+# The wheel, with this machine's chips, in an environment of its own beside the onnxruntime of PYTHON
+check 0 '.whl: ' build_it NATIVE="$folder/native" DIST="$folder/dist" WHEEL_LEVELS= provider-wheel
+check 0 '' "$python" -m venv --without-pip "$folder/venv"
+site=$(cd "$folder" && venv/bin/python -c 'import site; print(site.getsitepackages()[0])')
+check 0 '' "$python" -m zipfile -e "$folder"/dist/onnxruntime_ep_xpu-*.whl "$site"
+"$python" -c 'import os, onnxruntime; print(os.path.dirname(os.path.dirname(onnxruntime.__file__)))' >"$site/onnxruntime.pth"
+check 0 'from the model that was kept: the same' env -u XPU_PROVIDER -C "$folder" venv/bin/python "$PWD/examples/stock/provider.py"
 echo "provider: $passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,0 +1,94 @@
+/* A program of a region that is open: a session, and where its inputs and outputs stand. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "provider/provider.h"
+#include "xpu_runtime/include/xpurt_rtl.h"
+
+uint32_t xpu_ep_find_name(char *const *names, size_t count, const char *name) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) return i;
+    }
+    return XPU_EP_NONE;
+}
+
+/* Where each of the program's inputs, or outputs, stands at the node: by its name. */
+static OrtStatus *match(const xpu_ep_region *region, const xpu_ep_instance *instance, xpu_arena *arena, int of_outputs,
+                        uint32_t *places, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        xpurt_tensor tensor;
+        (of_outputs ? xpurt_output : xpurt_input)(instance->program, i, &tensor);
+        const char *name = tensor.name ? tensor.name : "";
+        places[i] = xpu_ep_find_name(region->names[of_outputs], region->counts[of_outputs], name);
+        if (places[i] != XPU_EP_NONE) continue;
+        return xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL,
+                           xpu_printf(arena,
+                                      "error [provider-names] node '%s' is not that of its program\n  why: the "
+                                      "program has '%s', the node not\n  hint: make the EPContext model again",
+                                      region->name, xpu_escape(arena, name, 100)));
+    }
+    return NULL;
+}
+
+static OrtStatus *find_device(const xpu_ep_region *region, const xpu_ep_instance *instance,
+                              xpurt_run_options *options) {
+    const OrtApi *api = region->ep->factory->api;
+    options->device = region->ep->driver;
+    if (strcmp(region->ep->options.device, "rtl") != 0) return NULL;
+    xpurt_error error;
+    json_t *chip = json_loads(xpurt_chip_json(instance->program), 0, NULL);
+    const char *name = json_string_value(json_object_get(chip, "name"));
+    options->device = xpurt_rtl_load(name ? name : "", NULL, NULL, &error);
+    OrtStatus *status = options->device ? NULL : xpu_ep_fail(api, ORT_EP_FAIL, error.text);
+    xpurt_error_clear(&error);
+    json_decref(chip);
+    return status;
+}
+
+static OrtStatus *fill(const xpu_ep_region *region, xpu_arena *arena, const void *bytes, size_t size,
+                       xpu_ep_instance *instance) {
+    const OrtApi *api = region->ep->factory->api;
+    xpurt_error error;
+    xpurt_run_options options = {.device = NULL};
+    instance->program = xpurt_open_memory(bytes, size, region->name, &error);
+    if (instance->program) {
+        XPU_TRY(find_device(region, instance, &options));
+        instance->session = xpurt_session_open(instance->program, &options, &error);
+    }
+    if (!instance->session) {
+        OrtStatus *status = xpu_ep_fail(api, ORT_EP_FAIL, error.text);
+        xpurt_error_clear(&error);
+        return status;
+    }
+    instance->input_count = xpurt_input_count(instance->program);
+    instance->output_count = xpurt_output_count(instance->program);
+    instance->inputs = calloc(instance->input_count + 1, sizeof *instance->inputs);
+    instance->outputs = calloc(instance->output_count + 1, sizeof *instance->outputs);
+    if (!instance->inputs || !instance->outputs) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
+    XPU_TRY(match(region, instance, arena, 0, instance->inputs, instance->input_count));
+    return match(region, instance, arena, 1, instance->outputs, instance->output_count);
+}
+
+OrtStatus *xpu_ep_open_instance(const xpu_ep_region *region, xpu_arena *arena, const void *bytes, size_t size,
+                                xpu_ep_instance **result) {
+    xpu_ep_instance *instance = calloc(1, sizeof *instance);
+    *result = NULL;
+    if (!instance) return xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL, NULL);
+    OrtStatus *status = fill(region, arena, bytes, size, instance);
+    if (status)
+        xpu_ep_close_instance(instance);
+    else
+        *result = instance;
+    return status;
+}
+
+void xpu_ep_close_instance(xpu_ep_instance *instance) {
+    if (!instance) return;
+    xpurt_session_close(instance->session);
+    xpurt_close(instance->program);
+    free(instance->inputs);
+    free(instance->outputs);
+    free(instance);
+}
