@@ -48,7 +48,7 @@ static uint64_t least_floats(uint64_t channels, uint32_t inputs) {
 
 static int has_room(const xpu_codegen *cg, int64_t channels, uint32_t inputs) {
     return channels < INT16_MAX &&
-           least_floats((uint64_t)channels, inputs) * sizeof(float) + XPU_LM_RESERVED <= cg->chip.lm_bytes;
+           (int64_t)(least_floats((uint64_t)channels, inputs) * sizeof(float)) <= xpu_lm_room(cg);
 }
 
 int xpu_image_chain_of(xpu_codegen *cg, xpu_node node, xpu_image_chain *chain) {

@@ -22,6 +22,11 @@ xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i) {
     return xpu_value_at(cg->graph, value)->dims[i];
 }
 
+int64_t xpu_lm_room(const xpu_codegen *cg) {
+    const int64_t kept = XPU_LM_RESERVED + (cg->chip.window_channels ? XPU_LM_WINDOW : 0);
+    return (int64_t)cg->chip.lm_bytes - kept;
+}
+
 xpu_dim xpu_dims_product(xpu_codegen *cg, xpu_value value, int first, int last) {
     xpu_dim product = xpu_dim_of(cg, 1);
     for (int i = first; i < last; i++) {

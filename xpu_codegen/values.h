@@ -14,6 +14,8 @@ static inline xpu_dim xpu_dim_of(xpu_codegen *cg, int64_t value) {
 int xpu_is_one(const xpu_codegen *cg, xpu_dim dim);
 /* Dim i of the logical shape. */
 xpu_dim xpu_value_dim(const xpu_codegen *cg, xpu_value value, int i);
+/* Bytes of LM that a kernel may use. */
+int64_t xpu_lm_room(const xpu_codegen *cg);
 /* The product of dims first .. last - 1. */
 xpu_dim xpu_dims_product(xpu_codegen *cg, xpu_value value, int first, int last);
 /* The order in which dims lie in memory, outermost first. */

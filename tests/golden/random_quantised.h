@@ -22,8 +22,18 @@
 enum { RECORDED_SEEDS = 40 };
 
 typedef struct {
-    uint64_t elements, different, networks;
+    const char *const *chips; /* three, of which the seed draws one */
+    const char *kernel;       /* layers of this one are counted, or NULL */
+    uint64_t elements, different, networks, layers;
 } tally;
+
+/* Layers of a kernel. */
+static uint64_t count_layers(xpurt_program *program, const char *kernel, xpu_arena *arena) {
+    const char *at = xpurt_describe(program, NULL), *key = xpu_printf(arena, "\"kernel\": \"%s\"", kernel);
+    uint64_t count = 0;
+    for (; at && (at = strstr(at, key)); at++) count++;
+    return count;
+}
 
 static const xpu_tensor *recorded_tensor(const xpu_named_tensors *all, const char *name) {
     for (uint32_t i = 0; i < all->count; i++) {
@@ -61,12 +71,13 @@ static int compare_recorded(uint64_t seed, const xpu_random_quantised *network, 
 
 static int run_model(uint64_t seed, const char *model, const xpu_random_quantised *network, xpu_arena *arena,
                      tally *sum, xpu_diags *diags) {
-    static const char *const chips[] = {"nano", "standard", "pro"};
+    const char *chip = sum->chips[seed * 5 % 3];
     const xpu_tensor *x = &network->network.input;
     xpurt_tensor input = {network->network.input_name, "float32", x->rank, {0}, x->data};
     for (int i = 0; i < x->rank; i++) input.dims[i] = x->dims[i];
     xpu_device_check check;
-    int good = xpu_device_check_compile(&check, model, chips[seed * 5 % 3], "auto");
+    int good = xpu_device_check_compile(&check, model, chip, "auto");
+    if (good && sum->kernel) sum->layers += count_layers(check.program, sum->kernel, arena);
     uint32_t count = good ? xpurt_output_count(check.program) : 0;
     xpurt_tensor *outputs = XPU_NEW_ARRAY(arena, xpurt_tensor, count + 1);
     if (good) good = xpu_device_check_layers(&check, &input, 1, outputs);
@@ -75,7 +86,7 @@ static int run_model(uint64_t seed, const char *model, const xpu_random_quantise
         if (!good) snprintf(check.message, sizeof check.message, "outputs differ from the recorded ones");
     }
     for (uint32_t i = 0; i < count; i++) xpurt_tensor_clear(&outputs[i]);
-    if (!good) printf("seed %d, %s: %s\n", (int)seed, chips[seed * 5 % 3], check.message);
+    if (!good) printf("seed %d, %s: %s\n", (int)seed, chip, check.message);
     xpu_device_check_close(&check);
     return good;
 }
@@ -92,19 +103,21 @@ static int run_seed(xpu_mem *mem, uint64_t seed, tally *sum, xpu_diags *diags) {
     return good;
 }
 
-static void run_range(xpu_mem *mem, uint64_t first, uint64_t last, xpu_diags *diags) {
+static void run_range(xpu_mem *mem, uint64_t first, uint64_t last, tally *sum, xpu_diags *diags) {
     const char *one = getenv("XPU_RANDOM_SEED");
-    tally sum = {0};
     if (one) first = last = strtoull(one, NULL, 10);
-    for (uint64_t seed = first; seed <= last; seed++) CU_ASSERT(run_seed(mem, seed, &sum, diags));
-    printf("%d networks; %d elements compared with onnxruntime, %d differ ", (int)sum.networks, (int)sum.elements,
-           (int)sum.different);
+    for (uint64_t seed = first; seed <= last; seed++) CU_ASSERT(run_seed(mem, seed, sum, diags));
+    printf("%d networks; %d elements compared with onnxruntime, %d differ ", (int)sum->networks, (int)sum->elements,
+           (int)sum->different);
     xpu_diags_print(diags, stdout);
 }
 
-static void run_seeds(uint64_t first, uint64_t last) {
+static const char *const random_quantised_chips[] = {"nano", "standard", "pro"};
+
+static inline void run_seeds(uint64_t first, uint64_t last) {
+    tally sum = {.chips = random_quantised_chips};
     BENCH_OPEN(b);
-    run_range(&b.mem, first, last, &b.diags);
+    run_range(&b.mem, first, last, &sum, &b.diags);
     bench_close(&b);
 }
 

@@ -109,7 +109,7 @@ static int fits_lm(const xpu_codegen *cg, int64_t inner, int64_t width) {
     if (inner > XPU_ATTENTION_MOST_INNER || width > XPU_ATTENTION_MOST_INNER) return 0;
     const uint32_t lanes = XPU_ATTENTION_LANES;
     const int64_t bytes = FLOAT_BYTES * (int64_t)xpu_attention_floats(lanes, lanes, (uint32_t)inner, (uint32_t)width);
-    return bytes <= (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED;
+    return bytes <= xpu_lm_room(cg);
 }
 
 /* Takes apart what makes the weights of `product`; 0 where it is something else. */

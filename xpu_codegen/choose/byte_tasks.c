@@ -1,7 +1,10 @@
-/* Windows over bytes (depthwise_i8, max_pool_i8): the fastest task that fits LM, by a model of the cores, or none. */
+/* Windows over bytes: the fastest task that fits LM (depthwise_i8, max_pool_i8) or SM (window_i8), by a model of the
+ * cores or of the engine, or none. */
 #include "xpu_codegen/choose/byte_tasks.h"
 
 #include <math.h>
+
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 /* Cycles of a core, measured on the Verilated standard chip. */
 enum {
@@ -101,18 +104,13 @@ static double choose(const problem *p, xpu_tiling_task *best) {
 
 int xpu_byte_window_fits(const xpu_codegen *cg, const xpu_conv_shape *s, int has_weights) {
     return xpu_tiling_window_bytes(s->kernel[0], s->kernel[1], s->dilation[0], s->dilation[1], s->stride[1],
-                                   xpu_dim_upper(cg, s->in_w), has_weights) <= cg->chip.lm_bytes - XPU_LM_RESERVED;
+                                   xpu_dim_upper(cg, s->in_w), has_weights) <= (uint64_t)xpu_lm_room(cg);
 }
 
 int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, xpu_byte_tasks *tasks) {
     if (!xpu_byte_window_fits(cg, conv, has_weights)) return 0;
     const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
-    problem p = {upper,
-                 upper,
-                 (double)xpu_dim_upper(cg, conv->batch),
-                 (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED,
-                 cg->chip.cores,
-                 has_weights};
+    problem p = {upper, upper, (double)xpu_dim_upper(cg, conv->batch), xpu_lm_room(cg), cg->chip.cores, has_weights};
     double cycles = -1;
     xpu_list_sizes(cg, conv, &tasks->sizes);
     for (uint32_t i = 0; i < tasks->sizes.count; i++) {
@@ -123,8 +121,94 @@ int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_w
     return has_weights || cycles <= large_cycles_of(&p);
 }
 
+/* ---- the window engine ---- */
+
+enum {
+    ENGINE_STEP = 400, /* cycles that core 0 needs to queue one */
+    ENGINE_START = 300,
+    ENGINE_TAPS = 9, /* in a cycle */
+    ENGINE_LINE = 64,
+    ENGINE_LARGEST_KERNEL = 7,
+    ENGINE_MOST_STRIDE = 255, /* fields of 8 bits */
+    ENGINE_MOST_EXTENT = 65535
+};
+
+/* Steps overlap: each takes what its slowest part takes; the first load and the last store are seen. */
+static double engine_cycles_of(const problem *p, const xpu_tiling_task *t, uint32_t channels) {
+    const xpu_tiling_shape *s = &p->shape;
+    const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(s, t, p->has_weights);
+    const double steps = p->batch * (double)parts(s->in_c, t->tile_c) * (double)parts(s->out_h, t->tile_h) *
+                         (double)parts(s->out_w, t->tile_w);
+    const double taps = (double)parts((int64_t)s->kernel_h * s->kernel_w, ENGINE_TAPS);
+    const double load = (double)at.x_bytes / ENGINE_LINE, store = (double)at.y_bytes / ENGINE_LINE;
+    double step = taps * t->tile_h * t->tile_w * (double)parts(t->tile_c, channels);
+    if (step < load) step = load;
+    if (step < store) step = store;
+    if (step < ENGINE_STEP) step = ENGINE_STEP;
+    return steps * step + load + store + ENGINE_START;
+}
+
+/* As choose, of SM. */
+static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_task *best) {
+    const xpu_tiling_shape *s = &p->shape;
+    double least = -1;
+    for (int32_t c = s->in_c; c > 0; c = c > (int32_t)channels ? (int32_t)(parts(c / 2, channels) * channels) : 0) {
+        int64_t pixels = p->room / ((int64_t)2 * c);
+        if (pixels < 1 || c > ENGINE_MOST_EXTENT) continue;
+        for (int32_t w = largest_part(s->out_w, pixels); w > 0; w = next_part(s->out_w, w)) {
+            for (int32_t h = largest_part(s->out_h, pixels / w); h > 0; h = next_part(s->out_h, h)) {
+                const xpu_tiling_task t = {c, h, w};
+                if (xpu_tiling_window_buffers_of(&p->upper, &t, p->has_weights).total > (uint64_t)p->room) continue;
+                double cycles = engine_cycles_of(p, &t, channels);
+                if (least >= 0 && cycles >= least) continue;
+                least = cycles;
+                *best = t;
+            }
+        }
+    }
+    return least;
+}
+
+/* Whether fields of descriptors have room for the window. */
+static int is_window(const xpu_conv_shape *s) {
+    for (int d = 0; d < 2; d++)
+        if (s->kernel[d] > ENGINE_LARGEST_KERNEL || s->stride[d] > ENGINE_MOST_STRIDE ||
+            s->dilation[d] > ENGINE_MOST_STRIDE)
+            return 0;
+    return 1;
+}
+
+int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,
+                            xpu_byte_tasks *tasks, int64_t *sm_bytes) {
+    if (!cg->chip.window_channels || (!is_whole && !is_window(conv))) return 0;
+    const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
+    if (upper.in_h > ENGINE_MOST_EXTENT || upper.in_w > ENGINE_MOST_EXTENT) return 0;
+    problem p = {upper,
+                 upper,
+                 (double)xpu_dim_upper(cg, conv->batch),
+                 (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES,
+                 cg->chip.cores,
+                 has_weights};
+    *sm_bytes = 0;
+    xpu_list_sizes(cg, conv, &tasks->sizes);
+    for (uint32_t i = 0; i < tasks->sizes.count; i++) {
+        p.shape = xpu_shape_of_size(&upper, &tasks->sizes.items[i]);
+        if (choose_for_engine(&p, cg->chip.window_channels, &tasks->items[i]) < 0) return 0;
+        const int64_t bytes = (int64_t)xpu_tiling_window_buffers_of(&upper, &tasks->items[i], has_weights).total;
+        if (bytes > *sm_bytes) *sm_bytes = bytes;
+    }
+    return 1;
+}
+
 xpu_tiling_format xpu_byte_format(const xpu_codegen *cg, xpu_node node) {
     return xpu_node_int(cg->graph, node, XPU_ATTR_DTYPE) == XPU_F32 ? XPU_TILING_I8F : XPU_TILING_I8;
+}
+
+/* Whether LM or the window engine has room for it. */
+static int has_depthwise_tasks(xpu_codegen *cg, const xpu_conv_shape *s) {
+    xpu_byte_tasks tasks;
+    int64_t sm_bytes;
+    return xpu_byte_window_fits(cg, s, 1) || xpu_choose_window_tasks(cg, s, 1, 0, &tasks, &sm_bytes);
 }
 
 int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
@@ -133,5 +217,5 @@ int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node) {
     int64_t channels;
     return s.groups > 1 && xpu_dim_is_const(&cg->graph->dims, s.in_c, &channels) && channels == s.groups &&
            xpu_dim_upper(cg, s.out_c) == channels && channels % 4 == 0 && s.kernel[0] <= XPU_BYTE_ROWS &&
-           xpu_byte_window_fits(cg, &s, 1) && !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
+           has_depthwise_tasks(cg, &s) && !xpu_node_input(cg->graph, node, XPU_IN_BRANCH).id;
 }

@@ -1,4 +1,4 @@
-/* Windows over bytes on the cores: tasks by size. */
+/* Windows over bytes, on the cores and on the window engine: tasks by size. */
 #ifndef XPU_CODEGEN_CHOOSE_BYTE_TASKS_H
 #define XPU_CODEGEN_CHOOSE_BYTE_TASKS_H
 
@@ -14,9 +14,13 @@ typedef struct {
  * of it; 0: none fits, or large_max_pool_i8 is faster at the upper bound of the symbols. */
 int xpu_byte_window_fits(const xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights);
 int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, xpu_byte_tasks *tasks);
+/* The same on the window engine, with the bytes of SM that the largest takes; 0: the chip has no such engine, the
+ * window is too large for it, or no task fits. is_whole: the window is all of the image. */
+int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *shape, int has_weights, int is_whole,
+                            xpu_byte_tasks *tasks, int64_t *sm_bytes);
 /* How a qconv or qmatmul on the tensor engine has its operands and results in SM. */
 xpu_tiling_format xpu_byte_format(const xpu_codegen *cg, xpu_node node);
-/* Whether a qconv becomes depthwise_i8. */
+/* Whether a qconv becomes depthwise_i8 or window_i8. */
 int xpu_is_byte_depthwise(xpu_codegen *cg, xpu_node node);
 
 #endif

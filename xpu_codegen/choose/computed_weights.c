@@ -131,7 +131,7 @@ static xpu_node add_packed(xpu_codegen *cg, xpu_node node, xpu_precision precisi
 /* Whether LM holds two rows, as softmax_parts needs. */
 static int fits_lm(const xpu_codegen *cg, xpu_dim row) {
     const int64_t kept = 1024; /* bytes beside them */
-    return xpu_dim_upper(cg, row) * 2 * FLOAT_BYTES + kept <= (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED;
+    return xpu_dim_upper(cg, row) * 2 * FLOAT_BYTES + kept <= xpu_lm_room(cg);
 }
 
 /* The softmax that makes x for this product only; {0}: there is none. */

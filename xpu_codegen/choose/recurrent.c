@@ -18,7 +18,7 @@ const char *xpu_choose_recurrent(const xpu_codegen *cg, xpu_node node, int narro
     if (!xpu_recurrence_of(cg->graph, node, &r)) return too_large;
     const int64_t batch = xpu_dim_upper(cg, r.batch), columns = cg->chip.array_columns, weight = narrow ? 1 : 2;
     if (batch < 1 || batch > cg->chip.acc_rows || r.hidden > MOST_HIDDEN) return too_large;
-    if (4 * floats_of_core(cg, &r, batch) > (int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED) return too_large;
+    if (4 * floats_of_core(cg, &r, batch) > xpu_lm_room(cg)) return too_large;
     const int64_t tiles = ((int64_t)r.gates * r.hidden + columns - 1) / columns;
     const int64_t most = (int64_t)cg->chip.sm_bytes - (int64_t)XPU_MAILBOX_BYTES * XPU_MAX_CORES;
     if (batch * r.gates * r.hidden * WORD_BYTES > most || r.hidden * columns * weight > most) return too_large;

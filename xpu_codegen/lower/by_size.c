@@ -1,6 +1,9 @@
 /* Fields of calls that are a step function of the size of images. */
 #include "xpu_codegen/lower/by_size.h"
 
+#include "xpu_codegen/lower/buffers.h"
+#include "xpu_codegen/lower/layers.h"
+
 /* values[i] for images of sizes->items[i]; unknown where the expression gets too large. */
 static xpu_dim by_size(xpu_codegen *cg, const xpu_sizes *sizes, const int64_t *values) {
     xpu_dims *dims = &cg->graph->dims;
@@ -34,4 +37,12 @@ struct xpu_task_group xpu_task_of(xpu_codegen *cg, const xpu_byte_tasks *tasks) 
     }
     xpu_set_by_size(cg, &tasks->sizes, fields, 3);
     return task;
+}
+
+void xpu_place_window(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks *tasks, int64_t sm_bytes,
+                      struct xpu_window_i8_call *call) {
+    const char *scratch = xpu_printf(cg->arena, "%s/tiles", cg->program.layers.items[layer].name);
+    call->task = xpu_task_of(cg, tasks);
+    call->sm = xpu_arg_at(xpu_scratch_buffer(cg, layer, layer, xpu_dim_of(cg, sm_bytes), scratch));
+    call->sm_bytes = xpu_arg_number(sm_bytes);
 }

@@ -12,6 +12,9 @@ typedef struct {
 } xpu_sized_field;
 /* Sets all of them, to the values of the last size where an expression gets too large. */
 void xpu_set_by_size(xpu_codegen *cg, const xpu_sizes *sizes, const xpu_sized_field *fields, uint32_t count);
+/* Tiles and scratch of a layer on the window engine. */
+void xpu_place_window(xpu_codegen *cg, uint32_t layer, const xpu_byte_tasks *tasks, int64_t sm_bytes,
+                      struct xpu_window_i8_call *call);
 struct xpu_task_group xpu_task_of(xpu_codegen *cg, const xpu_byte_tasks *tasks);
 
 #endif

@@ -163,7 +163,7 @@ static int has_small_planes(const xpu_codegen *cg, const xpu_chain_loops *loops,
     if (loops->rank < 3) return 0;
     const int64_t width = xpu_dim_upper(cg, loops->size[loops->rank - 1]);
     const int64_t rows = xpu_dim_upper(cg, loops->size[loops->rank - 2]);
-    const int64_t room = ((int64_t)cg->chip.lm_bytes - XPU_LM_RESERVED) / (2 * ((int64_t)inputs + 1) * FLOAT_BYTES);
+    const int64_t room = xpu_lm_room(cg) / (2 * ((int64_t)inputs + 1) * FLOAT_BYTES);
     return width <= MOST && rows <= MOST && width * rows <= MOST && PARTS * width * rows <= room;
 }
 

@@ -14,6 +14,7 @@
 #include "xpu_codegen/lower/operators.h"
 #include "xpu_codegen/lower/steps.h"
 #include "xpu_codegen/read_through.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 /* ---- arguments ---- */
 
@@ -282,10 +283,35 @@ static xpu_arg_int sign_of(const xpu_codegen *cg, xpu_value value) {
     return xpu_arg_number(is_unsigned(cg, value));
 }
 
+/* On the window engine. */
+static xpu_status lower_byte_window(xpu_codegen *cg, uint32_t layer, const struct xpu_depthwise_i8_call *call,
+                                    const xpu_byte_tasks *tasks, int64_t sm_bytes) {
+    struct xpu_window_i8_call window = {.x = call->x,
+                                        .w = call->w,
+                                        .bias = call->bias,
+                                        .y = call->y,
+                                        .factors = call->factors,
+                                        .geometry = call->geometry,
+                                        .op = xpu_arg_number(XPU_WINDOW_CONVOLUTION),
+                                        .whole = xpu_arg_number(0),
+                                        .x_unsigned = call->x_unsigned,
+                                        .w_unsigned = call->w_unsigned,
+                                        .x_zero = call->x_zero,
+                                        .w_zero = call->w_zero,
+                                        .factor = xpu_arg_real(1.0f),
+                                        .zero = call->zero,
+                                        .low = call->low,
+                                        .high = call->high};
+    xpu_place_window(cg, layer, tasks, sm_bytes, &window);
+    return xpu_add_window_i8(cg, layer, &window);
+}
+
 static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s) {
     const xpu_graph *graph = cg->graph;
     xpu_byte_tasks tasks;
-    if (!xpu_choose_byte_tasks(cg, s, 1, &tasks))
+    int64_t sm_bytes;
+    const int on_engine = xpu_choose_window_tasks(cg, s, 1, 0, &tasks, &sm_bytes);
+    if (!on_engine && !xpu_choose_byte_tasks(cg, s, 1, &tasks))
         return xpu_codegen_bug(cg, "a depthwise layer has no task", "of bytes");
     const xpu_packing packing = packing_of(cg, node, XPU_PACK_DEPTHWISE_I8, s, 0);
     struct xpu_depthwise_i8_call call = {.geometry = geometry_of(s)};
@@ -301,7 +327,8 @@ static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node
     call.zero = xpu_arg_attr(cg, node, XPU_ATTR_Y_ZERO);
     call.low = xpu_arg_attr(cg, node, XPU_ATTR_Y_LOW);
     call.high = xpu_arg_attr(cg, node, XPU_ATTR_Y_HIGH);
-    xpu_describe_layer(cg, layer, XPU_KERNEL_depthwise_i8, conv_macs(cg, s));
+    xpu_describe_layer(cg, layer, on_engine ? XPU_KERNEL_window_i8 : XPU_KERNEL_depthwise_i8, conv_macs(cg, s));
+    if (on_engine) return lower_byte_window(cg, layer, &call, &tasks, sm_bytes);
     call.task = xpu_task_of(cg, &tasks);
     return xpu_add_depthwise_i8(cg, layer, &call);
 }

@@ -1,8 +1,10 @@
-/* Pooling: kernels on the cores. */
+/* Pooling: kernels on the cores, or of bytes on the window engine. */
+#include "core/arith.h"
 #include "xpu_codegen/lower/buffers.h"
 #include "xpu_codegen/lower/by_size.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/operators.h"
+#include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 /* ---- pooling ---- */
 
@@ -12,15 +14,13 @@ typedef struct {
     int is_max, count_include_pad, by_columns;
 } pool_window;
 
-/* Tasks of max_pool_i8; 0: it is large_max_pool_i8. */
-static int has_tasks(xpu_codegen *cg, xpu_conv_shape s, const pool_window *w, xpu_byte_tasks *tasks) {
+static void set_window(const xpu_codegen *cg, xpu_conv_shape *s, const pool_window *w) {
     for (int axis = 0; axis < 2; axis++) {
-        s.kernel[axis] = xpu_dim_upper(cg, w->kernel[axis]);
-        s.stride[axis] = w->stride[axis];
-        s.dilation[axis] = w->dilation[axis];
+        s->kernel[axis] = xpu_dim_upper(cg, w->kernel[axis]);
+        s->stride[axis] = w->stride[axis];
+        s->dilation[axis] = w->dilation[axis];
     }
-    s.groups = 1;
-    return xpu_choose_byte_tasks(cg, &s, 0, tasks);
+    s->groups = 1;
 }
 
 static struct xpu_pool_group pool_of(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
@@ -45,13 +45,60 @@ static struct xpu_pool_group pool_of(xpu_codegen *cg, uint32_t layer, xpu_node n
     return pool;
 }
 
+static int is_unsigned(const xpu_codegen *cg, xpu_value value) {
+    return xpu_value_at(cg->graph, value)->dtype == XPU_U8;
+}
+
+/* The limits of a type of bytes. */
+static void set_limits(const xpu_codegen *cg, xpu_value y, xpu_arg_int *low, xpu_arg_int *high) {
+    *low = xpu_arg_number(is_unsigned(cg, y) ? 0 : INT8_MIN);
+    *high = xpu_arg_number(is_unsigned(cg, y) ? UINT8_MAX : INT8_MAX);
+}
+
+/* A maximum on the window engine: the scale 1 gives the bytes back. */
+static xpu_status lower_window_maximum(xpu_codegen *cg, uint32_t layer, xpu_node node,
+                                       const struct xpu_pool_group *pool, const xpu_byte_tasks *tasks,
+                                       int64_t sm_bytes) {
+    struct xpu_window_i8_call call = {.x = pool->x,
+                                      .y = pool->y,
+                                      .geometry = {.batch = pool->batch,
+                                                   .in_h = pool->in_h,
+                                                   .in_w = pool->in_w,
+                                                   .in_c = pool->in_c,
+                                                   .out_h = pool->out_h,
+                                                   .out_w = pool->out_w,
+                                                   .out_c = pool->in_c,
+                                                   .kernel_h = pool->kernel_h,
+                                                   .kernel_w = pool->kernel_w,
+                                                   .stride_h = pool->stride_h,
+                                                   .stride_w = pool->stride_w,
+                                                   .dilation_h = pool->dilation_h,
+                                                   .dilation_w = pool->dilation_w,
+                                                   .pad_top = pool->pad_top,
+                                                   .pad_left = pool->pad_left,
+                                                   .groups = pool->in_c}};
+    call.w = call.bias = call.factors = xpu_arg_absent();
+    call.op = xpu_arg_number(XPU_WINDOW_MAX);
+    call.x_unsigned = xpu_arg_number(is_unsigned(cg, xpu_node_input(cg->graph, node, 0)));
+    call.whole = call.w_unsigned = call.x_zero = call.w_zero = call.zero = xpu_arg_number(0);
+    call.factor = xpu_arg_real(1.0f);
+    set_limits(cg, xpu_node_output(cg->graph, node, 0), &call.low, &call.high);
+    xpu_describe_layer(cg, layer, XPU_KERNEL_window_i8, xpu_dim_of(cg, 0));
+    xpu_place_window(cg, layer, tasks, sm_bytes, &call);
+    return xpu_add_window_i8(cg, layer, &call);
+}
+
 static xpu_status lower_byte_pool(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_conv_shape *s,
                                   const pool_window *w) {
     xpu_byte_tasks tasks;
-    int tasked = has_tasks(cg, *s, w, &tasks);
+    int64_t sm_bytes;
+    xpu_conv_shape shape = *s;
+    set_window(cg, &shape, w);
     const struct xpu_pool_group pool = pool_of(cg, layer, node, s, w);
-    xpu_value x = xpu_node_input(cg->graph, node, 0);
-    const xpu_arg_int x_unsigned = xpu_arg_number(xpu_value_at(cg->graph, x)->dtype == XPU_U8);
+    if (xpu_choose_window_tasks(cg, &shape, 0, 0, &tasks, &sm_bytes))
+        return lower_window_maximum(cg, layer, node, &pool, &tasks, sm_bytes);
+    const int tasked = xpu_choose_byte_tasks(cg, &shape, 0, &tasks); /* else windows are large */
+    const xpu_arg_int x_unsigned = xpu_arg_number(is_unsigned(cg, xpu_node_input(cg->graph, node, 0)));
     xpu_describe_layer(cg, layer, tasked ? XPU_KERNEL_max_pool_i8 : XPU_KERNEL_large_max_pool_i8, xpu_dim_of(cg, 0));
     if (!tasked) {
         struct xpu_large_max_pool_i8_call call = {.pool = pool, .x_unsigned = x_unsigned};
@@ -101,22 +148,64 @@ xpu_status xpu_lower_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node
     return lower_pool(cg, layer, node, &w);
 }
 
+/* The mean on the window engine: of an image one row high. */
+static xpu_status lower_window_mean(xpu_codegen *cg, uint32_t layer, xpu_node node, const struct xpu_mean_i8_call *mean,
+                                    int64_t pixels, const xpu_byte_tasks *tasks, int64_t sm_bytes) {
+    const xpu_graph *graph = cg->graph;
+    const xpu_arg_int one = xpu_arg_number(1), none = xpu_arg_number(0), width = mean->pixels;
+    struct xpu_window_i8_call call = {.x = mean->x,
+                                      .y = mean->y,
+                                      .geometry = {mean->batch, one, width, mean->channels, one, one, mean->channels,
+                                                   one, width, one, one, one, one, none, none, mean->channels}};
+    call.w = call.bias = call.factors = xpu_arg_absent();
+    call.op = xpu_arg_number(XPU_WINDOW_SUM);
+    call.whole = one;
+    call.w_unsigned = call.w_zero = none;
+    call.x_unsigned = mean->x_unsigned, call.x_zero = mean->x_zero;
+    call.zero = mean->zero, call.low = mean->low, call.high = mean->high;
+    call.factor = xpu_arg_real(xa_average_scale(xpu_node_float(graph, node, XPU_ATTR_X_SCALE),
+                                                xpu_node_float(graph, node, XPU_ATTR_Y_SCALE), (int32_t)pixels));
+    xpu_describe_layer(cg, layer, XPU_KERNEL_window_i8, xpu_dim_of(cg, 0));
+    xpu_place_window(cg, layer, tasks, sm_bytes, &call);
+    return xpu_add_window_i8(cg, layer, &call);
+}
+
+/* Whether the number of pixels is known, and SM has room for them. */
+static int has_window_mean(xpu_codegen *cg, xpu_value x, int64_t *pixels, xpu_byte_tasks *tasks, int64_t *sm_bytes) {
+    const xpu_dim one = xpu_dim_of(cg, 1), all = xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank);
+    if (!xpu_dim_is_const(&cg->graph->dims, all, pixels) || *pixels > INT16_MAX) return 0;
+    const xpu_conv_shape s = {.batch = xpu_value_dim(cg, x, 0),
+                              .in_h = one,
+                              .in_w = all,
+                              .in_c = xpu_value_dim(cg, x, 1),
+                              .out_h = one,
+                              .out_w = one,
+                              .out_c = xpu_value_dim(cg, x, 1),
+                              .kernel = {1, *pixels},
+                              .stride = {1, 1},
+                              .dilation = {1, 1},
+                              .groups = 1};
+    return xpu_choose_window_tasks(cg, &s, 0, 1, tasks, sm_bytes);
+}
+
 xpu_status xpu_lower_qglobal_average_pool(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
-    int to_signed = xpu_value_at(cg->graph, y)->dtype == XPU_I8;
+    xpu_byte_tasks tasks;
+    int64_t pixels, sm_bytes;
     struct xpu_mean_i8_call call = {0};
     call.x = xpu_arg_at(xpu_operand_buffer(cg, layer, x, "x"));
     call.y = xpu_arg_at(xpu_activation_buffer(cg, y));
     call.batch = xpu_arg_dim(xpu_value_dim(cg, x, 0));
     call.pixels = xpu_arg_dim(xpu_dims_product(cg, x, 2, xpu_value_at(cg->graph, x)->rank));
     call.channels = xpu_arg_dim(xpu_value_dim(cg, x, 1));
-    call.x_unsigned = xpu_arg_number(xpu_value_at(cg->graph, x)->dtype == XPU_U8);
+    call.x_unsigned = xpu_arg_number(is_unsigned(cg, x));
     call.x_zero = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_X_ZERO));
     call.x_scale = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_X_SCALE));
     call.y_scale = xpu_arg_real(xpu_node_float(cg->graph, node, XPU_ATTR_Y_SCALE));
     call.zero = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_Y_ZERO));
-    call.low = xpu_arg_number(to_signed ? INT8_MIN : 0);
-    call.high = xpu_arg_number(to_signed ? INT8_MAX : UINT8_MAX);
+    set_limits(cg, y, &call.low, &call.high);
+    if (has_window_mean(cg, x, &pixels, &tasks, &sm_bytes))
+        return lower_window_mean(cg, layer, node, &call, pixels, &tasks, sm_bytes);
     xpu_describe_layer(cg, layer, XPU_KERNEL_mean_i8, xpu_dim_of(cg, 0));
     return xpu_add_mean_i8(cg, layer, &call);
 }

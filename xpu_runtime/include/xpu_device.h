@@ -22,6 +22,7 @@ enum {
     XPU_COUNTER_STORE = 4,      /* DMA1, lists of layers: results are in L3 or GM */
     XPU_COUNTER_COPY = 5,       /* DMA0, copies and fills of layers */
     XPU_COUNTER_HOST = 6,       /* core 0: +1 when a host call has returned */
+    XPU_COUNTER_WINDOW = 7,     /* window engine, lists of layers */
     XPU_COUNTER_CORE_LOAD = 16, /* + core: that core's own loads (DMA0) */
     XPU_COUNTER_CORE_STORE = 32 /* + core: that core's own stores (DMA1) */
 };

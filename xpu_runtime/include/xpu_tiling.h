@@ -28,8 +28,9 @@ static inline int32_t xpu_tiling_input_extent(int32_t outputs, int32_t stride, i
 }
 
 /* Windows over bytes (depthwise_i8, max_pool_i8). BYTE_ROWS: most rows of the window of depthwise_i8. BYTE_CHANNELS:
- * most channels of a task. LM_RESERVED: bytes of LM for the stack and what kernels keep. */
-enum { XPU_BYTE_ROWS = 16, XPU_BYTE_CHANNELS = 64, XPU_LM_RESERVED = 10240 };
+ * most channels of a task. LM_RESERVED: bytes of LM for the stack and what kernels keep; LM_WINDOW: what they keep more
+ * where there is a window engine. */
+enum { XPU_BYTE_ROWS = 16, XPU_BYTE_CHANNELS = 64, XPU_LM_RESERVED = 10240, XPU_LM_WINDOW = 2048 };
 
 /* Attention on the cores: floats of LM for blocks of `lanes` queries (a multiple of 16, at most 64) and `chunk` keys (a
  * multiple of 16) at a time, of `inner` and values of `width` elements. */
@@ -153,6 +154,36 @@ static inline uint32_t xpu_tiling_block_bytes(int32_t kernel_h, int32_t kernel_w
 
 static inline uint32_t xpu_tiling_align(uint32_t bytes) {
     return (bytes + 63u) & ~63u;
+}
+
+/* What a task of the window engine has in SM, in bytes from the start of its scratch: twice the input tile, the result,
+ * and of a block of channels weights [kernel_h * kernel_w][tile_c], bias, factors and parameters, each from the start
+ * of the block's copy on. */
+typedef struct {
+    uint32_t x_bytes, y, y_bytes, w, w_bytes, bias, factors, params;
+    uint64_t total;
+} xpu_tiling_window_buffers;
+
+static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_tiling_shape *s,
+                                                                     const xpu_tiling_task *t, int has_weights) {
+    enum { PARAMS_BYTES = 64 };
+    xpu_tiling_window_buffers at;
+    const uint32_t channels = (uint32_t)t->tile_c;
+    const uint64_t rows =
+        (uint64_t)xpu_tiling_input_extent(t->tile_h, s->stride_h, s->kernel_h, s->dilation_h, s->in_h);
+    const uint64_t cols =
+        (uint64_t)xpu_tiling_input_extent(t->tile_w, s->stride_w, s->kernel_w, s->dilation_w, s->in_w);
+    const uint64_t x = rows * cols * channels, y = (uint64_t)t->tile_h * (uint64_t)t->tile_w * channels;
+    at.x_bytes = xpu_tiling_align((uint32_t)x);
+    at.y_bytes = xpu_tiling_align((uint32_t)y);
+    at.y = 2 * at.x_bytes;
+    at.w = at.y + 2 * at.y_bytes;
+    at.bias = has_weights ? xpu_tiling_align((uint32_t)(s->kernel_h * s->kernel_w) * channels) : 0;
+    at.factors = at.bias + xpu_tiling_align(4 * channels);
+    at.params = at.factors + xpu_tiling_align(4 * channels);
+    at.w_bytes = at.params + PARAMS_BYTES;
+    at.total = 2 * (x + y + at.w_bytes) + 4 * 64;
+    return at;
 }
 
 /* What of a layer stays in SM, bits of `whole`. */

@@ -13,7 +13,7 @@
  * for it.
  */
 #include "xpu_runtime/include/xpu_tiling.h"
-#include "xpu_runtime/kernels/common.h"
+#include "xpu_runtime/kernels/rings.h"
 
 /* Powers of two, so that they divide the range of a counter. */
 enum { LOADS = 8, TENSORS = 4, STORES = 4, PARAMS = 2 };
@@ -24,23 +24,9 @@ static xpu_post_params params_of[PARAMS]; /* by layer, in turn */
 static uint32_t layers_begun;
 static xpu_ticket params_free[PARAMS];
 
-/* A ring of descriptors. The counter counts what is done of it, over all layers. */
-struct ring {
-    uint32_t (*words)[XPU_DESC_WORDS];
-    uint32_t size, counter, engine;
-    uint32_t queued, seen; /* descriptors so far; what the counter is known to have reached */
-    uint32_t rung;         /* descriptors that the engine knows of */
-};
 static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
                                    {tensors, TENSORS, XPU_COUNTER_TENSOR, XPU_ENGINE_TENSOR, 0, 0, 0},
                                    {stores, STORES, XPU_COUNTER_STORE, XPU_ENGINE_DMA1, 0, 0, 0}};
-
-/* One of a pair of buffers, and the ticket after which it may be overwritten. */
-struct pair {
-    uint32_t address[2];
-    xpu_ticket free[2];
-    uint32_t now;
-};
 
 /* What the two kernels differ in; sizes are bytes of an element. */
 struct format {
@@ -93,58 +79,11 @@ struct work {
         store[XPU_DESC_WORDS];
 };
 
-static const xpu_ticket no_ticket = {XPU_NO_COUNTER, 0};
-
-/* ---- rings ---- */
-
-/* The ring's next descriptor, a copy of `template`; waits until its last use is done. */
-static uint32_t *next(uint32_t which, const uint32_t *template, xpu_ticket *done) {
-    struct ring *r = &rings[which];
-    uint32_t *words = r->words[r->queued++ & (r->size - 1)];
-    *done = xpu_expect(r->counter, 1);
-    if ((int32_t)(r->seen + r->size - done->value) < 0) {
-        r->seen = done->value - r->size;
-        xpu_wait((xpu_ticket){r->counter, r->seen});
-    }
-    size_t vl = __riscv_vsetvl_e32m2(XPU_DESC_WORDS);
-    __riscv_vse32_v_u32m2(words, __riscv_vle32_v_u32m2(template, vl), vl);
-    return words;
-}
-
-/* Hands everything that is new in a ring to its engine: one list, or two where the ring begins again. */
-static void ring_the_bell(uint32_t which) {
-    struct ring *r = &rings[which];
-    while (r->rung != r->queued) {
-        uint32_t at = r->rung & (r->size - 1), count = min_u32(r->queued - r->rung, r->size - at);
-        xpu_enqueue(r->engine, r->words[at], count);
-        r->rung += count;
-    }
-}
-
-/* ---- buffers ---- */
-
-static struct pair make_pair(uint32_t base, uint32_t offset, uint32_t bytes, xpu_ticket free) {
-    return (struct pair){{base + offset, base + offset + bytes}, {free, free}, 1};
-}
-
-/* Turns to the other buffer; returns its address. */
-static uint32_t flip(struct pair *p) {
-    p->now ^= 1;
-    return p->address[p->now];
-}
-
 /* ---- loads ---- */
-
-static void set_waits(uint32_t *words, xpu_ticket a, xpu_ticket b) {
-    xpu_desc_copy_set_wait0(words, a.counter);
-    xpu_desc_copy_set_wait0_value(words, a.value);
-    xpu_desc_copy_set_wait1(words, b.counter);
-    xpu_desc_copy_set_wait1_value(words, b.value);
-}
 
 /* A dense copy of weights or what belongs to them; the template waits for those that were computed. */
 static void load_dense(struct work *k, uint32_t to, uint32_t from, uint32_t bytes, xpu_ticket free) {
-    uint32_t *words = next(LOAD, k->load_dense, &k->loaded);
+    uint32_t *words = ring_next(&rings[LOAD], k->load_dense, &k->loaded);
     xpu_desc_copy_set_wait0(words, free.counter);
     xpu_desc_copy_set_wait0_value(words, free.value);
     xpu_desc_copy_set_src(words, from);
@@ -159,7 +98,7 @@ static void load_input(struct work *k, const struct tile *t, int32_t first, int3
     int32_t to = (int32_t)k->f->sizes.operand;
     flip(&k->x);
     uint32_t at = (uint32_t)(t->image * a->x_image + t->ih * a->x_row + t->iw * a->x_pixel);
-    uint32_t *words = next(LOAD, k->load_x, &k->loaded);
+    uint32_t *words = ring_next(&rings[LOAD], k->load_x, &k->loaded);
     set_waits(words, k->x.free[k->x.now], k->after);
     xpu_desc_copy_set_src(words, a->x + at + k->f->x_bytes * (uint32_t)first);
     xpu_desc_copy_set_dst(words, k->x.address[k->x.now]);
@@ -177,7 +116,7 @@ static uint32_t output_offset(const struct work *k, const struct tile *t, const 
 }
 
 static void load_branch(struct work *k, const struct tile *t, const struct chunk *c) {
-    uint32_t *words = next(LOAD, k->load_branch, &k->loaded);
+    uint32_t *words = ring_next(&rings[LOAD], k->load_branch, &k->loaded);
     flip(&k->branch);
     set_waits(words, k->branch.free[k->branch.now], k->after);
     xpu_desc_copy_set_src(words, k->a->branch + output_offset(k, t, c));
@@ -211,7 +150,7 @@ static void clear_absmax(struct work *k) {
                                 .size2 = 1,
                                 .size3 = 1,
                                 .dst_stride3 = 4};
-    xpu_desc_fill_pack(next(LOAD, k->load_dense, &k->loaded), &fill);
+    xpu_desc_fill_pack(ring_next(&rings[LOAD], k->load_dense, &k->loaded), &fill);
 }
 
 /* ---- steps ---- */
@@ -264,7 +203,7 @@ static void queue_tensor(struct work *k, const struct tile *t, const struct chun
     const struct format *f = k->f;
     int whole = a->whole & XPU_TILE_WHOLE_X;
     uint32_t bias = a->bias ? k->bias + 4 * (uint32_t)c->first_out : 0; /* the accumulators of bytes start from it */
-    uint32_t *words = next(TENSOR, k->tensor, &k->computed);
+    uint32_t *words = ring_next(&rings[TENSOR], k->tensor, &k->computed);
     if (c->last) flip(&k->y);
     set_waits(words, k->loaded, c->last ? k->y.free[k->y.now] : no_ticket);
     xpu_desc_tensor_set_bank(words, k->bank);
@@ -290,7 +229,7 @@ static void queue_tensor(struct work *k, const struct tile *t, const struct chun
 }
 
 static void queue_store(struct work *k, const struct tile *t, const struct chunk *c) {
-    uint32_t *words = next(STORE, k->store, &k->stored);
+    uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     xpu_desc_copy_set_wait0_value(words, k->computed.value);
     xpu_desc_copy_set_src(words, k->y.address[k->y.now]);
     xpu_desc_copy_set_dst(words, k->a->y + output_offset(k, t, c));
@@ -303,25 +242,16 @@ static void run_step(struct work *k, const struct tile *t, const struct chunk *c
     if (c->column_tile == 0 && c->first) begin_tile(k, t);
     if (!(k->a->whole & XPU_TILE_WHOLE_X)) load_input(k, t, c->c, c->channels);
     if (c->last && k->a->branch) load_branch(k, t, c);
-    ring_the_bell(LOAD);
+    ring_the_bell(&rings[LOAD]);
     queue_tensor(k, t, c, w);
-    ring_the_bell(TENSOR);
+    ring_the_bell(&rings[TENSOR]);
     k->x.free[k->x.now] = k->w.free[k->w.now] = k->branch.free[k->branch.now] = k->computed;
     if (!c->last) return;
     queue_store(k, t, c);
-    ring_the_bell(STORE);
+    ring_the_bell(&rings[STORE]);
 }
 
 /* ---- the walk: images, rows and columns of tiles, column tiles, chunks ---- */
-
-/* The input rows (or columns) behind outputs first .. first + count - 1, cut to the image. */
-static void input_range(int32_t first, int32_t count, int32_t stride, int32_t pad, int32_t reach, int32_t limit,
-                        int32_t *from, int32_t *size, int32_t *outside) {
-    int32_t begin = first * stride - pad, end = begin + (count - 1) * stride + reach;
-    *from = min_i32(max_i32(begin, 0), limit);
-    *size = max_i32(min_i32(end, limit) - *from, 0);
-    *outside = *from - begin;
-}
 
 static void enter_tile(struct work *k, int32_t image, int32_t oh, int32_t ow) {
     const struct xpu_conv2d_i16_args *a = k->a;
@@ -492,7 +422,7 @@ static void set_up_buffers(struct work *k, xpu_ticket free) {
     k->bias = scales ? a->sm + at.bias : a->bias;
     load_scales(k, free);
     load_whole_weights(k, &shape, free);
-    if (k->after.counter != XPU_COUNTER_STORE) ring_the_bell(LOAD);
+    if (k->after.counter != XPU_COUNTER_STORE) ring_the_bell(&rings[LOAD]);
 }
 
 static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *f, const xpu_post_params *params,

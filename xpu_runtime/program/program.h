@@ -81,8 +81,8 @@ typedef struct {
 } xpu_program_value;
 
 /* Where a layer runs. */
-typedef enum { XPU_UNIT_HOST, XPU_UNIT_CORE, XPU_UNIT_TENSOR, XPU_UNIT_DMA, XPU_UNIT_COUNT } xpu_unit;
-/* "host", "core", "tensor", "dma" */
+typedef enum { XPU_UNIT_HOST, XPU_UNIT_CORE, XPU_UNIT_TENSOR, XPU_UNIT_DMA, XPU_UNIT_WINDOW, XPU_UNIT_COUNT } xpu_unit;
+/* "host", "core", "tensor", "dma", "window" */
 const char *xpu_unit_name(xpu_unit unit);
 
 /* What the compiler's model says of a layer, at the upper ends of dims and once: cycles of the unit that computes, of

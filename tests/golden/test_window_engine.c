@@ -1,0 +1,115 @@
+/*
+ * Quantised networks on chips with a window engine: func equals ref in every layer, and those that the engine is there
+ * for run on it. The random networks are those of test_random_quantised.c, with the answers of onnxruntime.
+ */
+#include "tests/gen/onnx_build.h"
+#include "tests/golden/random_quantised.h"
+
+#define NANO     "tests/chip/nano-window.json"
+#define STANDARD "tests/chip/standard-window.json"
+
+enum { MOST_CHANNELS = 200, MOST_TAPS = 64, MOST_ELEMENTS = 1 << 17 };
+
+/* ---- one window ---- */
+
+typedef struct {
+    int64_t batch, channels, height, width, kernel[2], stride, dilation, pads[4]; /* top, left, bottom, right */
+    int w_zero;                                                                   /* other than 0: weights are uint8 */
+    const char *unit;                                                             /* where it runs */
+} window;
+
+static float input[MOST_ELEMENTS];
+
+static const char *write_model(const window *v, xpu_arena *arena, xpu_diags *diags) {
+    static float scales[MOST_CHANNELS];
+    static int8_t w[MOST_CHANNELS * MOST_TAPS];
+    static int32_t bias[MOST_CHANNELS];
+    static const float one = 1, y_scale = 40;
+    static const uint8_t x_zero = 131, y_zero = 120;
+    uint8_t w_zeros[MOST_CHANNELS];
+    const xpu_dtype type = v->w_zero ? XPU_U8 : XPU_I8;
+    const int64_t dims[] = {v->batch, v->channels, v->height, v->width}, out[] = {v->batch, v->channels, -1, -1};
+    const int64_t strides[] = {v->stride, v->stride}, dilations[] = {v->dilation, v->dilation};
+    uint32_t state = 5;
+    size_t length;
+    xpu_onnx_builder b;
+    for (int i = 0; i < MOST_CHANNELS * MOST_TAPS; i++) w[i] = (int8_t)((state = state * 1664525u + 1013904223u) >> 24);
+    for (int i = 0; i < MOST_CHANNELS; i++) scales[i] = (float)(1 + i % 7) / 8, bias[i] = 997 * (i % 13) - 5000;
+    memset(w_zeros, v->w_zero, sizeof w_zeros);
+    xpu_onnx_begin(&b, arena, 13);
+    xpu_onnx_input(&b, "x", 4, dims);
+    xpu_onnx_initializer(&b, "one", &(xpu_tensor){XPU_F32, 0, {0}, (void *)(uintptr_t)&one}, 0);
+    xpu_onnx_initializer(&b, "ys", &(xpu_tensor){XPU_F32, 0, {0}, (void *)(uintptr_t)&y_scale}, 0);
+    xpu_onnx_initializer(&b, "xz", &(xpu_tensor){XPU_U8, 0, {0}, (void *)(uintptr_t)&x_zero}, 0);
+    xpu_onnx_initializer(&b, "yz", &(xpu_tensor){XPU_U8, 0, {0}, (void *)(uintptr_t)&y_zero}, 0);
+    xpu_onnx_initializer(&b, "wz", &(xpu_tensor){type, 1, {v->channels}, w_zeros}, 0);
+    xpu_onnx_initializer(&b, "w", &(xpu_tensor){type, 4, {v->channels, 1, v->kernel[0], v->kernel[1]}, w}, 0);
+    xpu_onnx_initializer(&b, "ws", &(xpu_tensor){XPU_F32, 1, {v->channels}, scales}, 0);
+    xpu_onnx_initializer(&b, "b", &(xpu_tensor){XPU_I32, 1, {v->channels}, bias}, 0);
+    xpu_onnx_node(&b, "QuantizeLinear", "q", "xq", (const char *const[]){"x", "one", "xz", NULL});
+    XpuOnnx__NodeProto *node =
+        xpu_onnx_node(&b, "QLinearConv", "window", "yq",
+                      (const char *const[]){"xq", "one", "xz", "w", "ws", "wz", "ys", "yz", "b", NULL});
+    xpu_onnx_ints(&b, node, "strides", strides, 2);
+    xpu_onnx_ints(&b, node, "dilations", dilations, 2);
+    xpu_onnx_ints(&b, node, "pads", v->pads, 4);
+    xpu_onnx_int(&b, node, "group", v->channels);
+    xpu_onnx_node(&b, "DequantizeLinear", "d", "y", (const char *const[]){"yq", "ys", "yz", NULL});
+    xpu_onnx_output(&b, "y", 4, out);
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "window.onnx");
+    void *bytes = xpu_onnx_pack(&b, "window", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+static void run_window(const window *v, const char *chip, xpu_arena *arena, xpu_diags *diags) {
+    xpu_device_check check;
+    xpurt_tensor x = {"x", "float32", 4, {v->batch, v->channels, v->height, v->width}, input}, y = {0};
+    int good = xpu_device_check_compile(&check, write_model(v, arena, diags), chip, "auto");
+    if (good) {
+        uint64_t on_engine = count_layers(check.program, "window_i8", arena);
+        CU_ASSERT_EQUAL(on_engine, strcmp(v->unit, "window") == 0);
+        good = xpu_device_check_layers(&check, &x, 1, &y);
+    }
+    if (!good) printf("%s, %d x %d x %d: %s\n", chip, (int)v->channels, (int)v->height, (int)v->width, check.message);
+    CU_ASSERT(good);
+    xpurt_tensor_clear(&y);
+    xpu_device_check_close(&check);
+}
+
+static void shapes(void) {
+    static const window windows[] = {
+        {1, 32, 28, 28, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, "window"},
+        {1, 200, 7, 7, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, "window"},
+        {2, 36, 15, 13, {3, 3}, 2, 1, {0, 0, 1, 1}, 0, "window"},
+        {1, 40, 20, 33, {5, 5}, 1, 1, {2, 2, 2, 2}, 9, "window"},
+        {1, 16, 30, 30, {7, 7}, 2, 1, {3, 3, 3, 3}, 0, "window"},
+        {3, 8, 17, 19, {3, 5}, 1, 2, {2, 4, 2, 4}, 200, "window"},
+        {1, 24, 1, 90, {1, 7}, 1, 1, {0, 3, 0, 3}, 0, "window"},
+        {1, 4, 5, 6, {3, 3}, 3, 1, {2, 2, 2, 2}, 0, "window"},
+        {1, 64, 40, 45, {3, 3}, 1, 1, {1, 1, 1, 1}, 128, "window"},
+        {1, 12, 30, 30, {1, 1}, 1, 1, {0, 0, 0, 0}, 0, "window"},
+        {1, 16, 30, 30, {8, 8}, 1, 1, {3, 3, 3, 3}, 0, "core"},
+        {1, 6, 9, 9, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, "tensor"},
+    };
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    for (int i = 0; i < MOST_ELEMENTS; i++) input[i] = (float)((i * 7919 + i / 97) % 256 - 131);
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        run_window(&windows[i], STANDARD, arena, &b.diags);
+        run_window(&windows[i], NANO, arena, &b.diags);
+    }
+    bench_close(&b);
+}
+
+static void random_networks(void) {
+    static const char *const chips[] = {NANO, STANDARD, STANDARD};
+    tally sum = {.chips = chips, .kernel = "window_i8"};
+    BENCH_OPEN(b);
+    run_range(&b.mem, 1, RECORDED_SEEDS, &sum, &b.diags);
+    printf("%d layers on the engine ", (int)sum.layers);
+    CU_ASSERT(sum.layers >= 10 || getenv("XPU_RANDOM_SEED"));
+    bench_close(&b);
+}
+
+XPU_TEST_MAIN("window engine", {"shapes", shapes}, {"random networks", random_networks})

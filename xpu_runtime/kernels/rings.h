@@ -1,0 +1,78 @@
+/*
+ * What kernels on engines share: rings of descriptors in LM, pairs of buffers in SM, the input of a tile. Descriptors
+ * are made from templates, of which a step changes what is its own.
+ */
+#ifndef XPU_KERNELS_RINGS_H
+#define XPU_KERNELS_RINGS_H
+
+#include "xpu_runtime/kernels/common.h"
+
+/* A ring of descriptors. The counter counts what is done of it, over all layers. */
+struct ring {
+    uint32_t (*words)[XPU_DESC_WORDS];
+    uint32_t size, counter, engine;
+    uint32_t queued, seen; /* descriptors so far; what the counter is known to have reached */
+    uint32_t rung;         /* descriptors that the engine knows of */
+};
+/* One of a pair of buffers, and the ticket after which it may be overwritten. */
+struct pair {
+    uint32_t address[2];
+    xpu_ticket free[2];
+    uint32_t now;
+};
+
+static const xpu_ticket no_ticket = {XPU_NO_COUNTER, 0};
+
+/* ---- rings ---- */
+
+/* The ring's next descriptor, a copy of `template`; waits until its last use is done. */
+static inline uint32_t *ring_next(struct ring *r, const uint32_t *template, xpu_ticket *done) {
+    uint32_t *words = r->words[r->queued++ & (r->size - 1)];
+    *done = xpu_expect(r->counter, 1);
+    if ((int32_t)(r->seen + r->size - done->value) < 0) {
+        r->seen = done->value - r->size;
+        xpu_wait((xpu_ticket){r->counter, r->seen});
+    }
+    size_t vl = __riscv_vsetvl_e32m2(XPU_DESC_WORDS);
+    __riscv_vse32_v_u32m2(words, __riscv_vle32_v_u32m2(template, vl), vl);
+    return words;
+}
+
+/* Hands everything that is new in a ring to its engine: one list, or two where the ring begins again. */
+static inline void ring_the_bell(struct ring *r) {
+    while (r->rung != r->queued) {
+        uint32_t at = r->rung & (r->size - 1), count = min_u32(r->queued - r->rung, r->size - at);
+        xpu_enqueue(r->engine, r->words[at], count);
+        r->rung += count;
+    }
+}
+
+/* ---- buffers ---- */
+
+static inline struct pair make_pair(uint32_t base, uint32_t offset, uint32_t bytes, xpu_ticket free) {
+    return (struct pair){{base + offset, base + offset + bytes}, {free, free}, 1};
+}
+
+/* Turns to the other buffer; returns its address. */
+static inline uint32_t flip(struct pair *p) {
+    p->now ^= 1;
+    return p->address[p->now];
+}
+
+static inline void set_waits(uint32_t *words, xpu_ticket a, xpu_ticket b) {
+    xpu_desc_copy_set_wait0(words, a.counter);
+    xpu_desc_copy_set_wait0_value(words, a.value);
+    xpu_desc_copy_set_wait1(words, b.counter);
+    xpu_desc_copy_set_wait1_value(words, b.value);
+}
+
+/* The input rows (or columns) behind outputs first .. first + count - 1, cut to the image. */
+static inline void input_range(int32_t first, int32_t count, int32_t stride, int32_t pad, int32_t reach, int32_t limit,
+                               int32_t *from, int32_t *size, int32_t *outside) {
+    int32_t begin = first * stride - pad, end = begin + (count - 1) * stride + reach;
+    *from = min_i32(max_i32(begin, 0), limit);
+    *size = max_i32(min_i32(end, limit) - *from, 0);
+    *outside = *from - begin;
+}
+
+#endif

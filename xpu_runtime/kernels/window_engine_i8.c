@@ -1,0 +1,266 @@
+/*
+ * Windows over images of bytes on the window engine: depthwise convolution, maxima, and means over an image.
+ *
+ * A step is a tile of output pixels of a block of channels: its loads (DMA0), one window descriptor, a store (DMA1).
+ * What belongs to a block of channels (weights, bias, factors, parameters) is loaded with its first tile. All of them
+ * have two buffers in SM, so the loads of the next step run while one is computed and an earlier result is stored. Core
+ * 0 only queues; the rest stands in the descriptors' waits. Channels are a multiple of 4.
+ */
+#include "xpu_runtime/include/xpu_tiling.h"
+#include "xpu_runtime/kernels/rings.h"
+
+/* Powers of two, so that they divide the range of a counter; few, since LM is small (XPU_LM_WINDOW). */
+enum { LOADS = 4, WINDOWS = 2, STORES = 2, PARAMS = 2 };
+enum { LOAD, WINDOW, STORE, RINGS };
+
+static uint32_t loads[LOADS][XPU_DESC_WORDS], windows[WINDOWS][XPU_DESC_WORDS], stores[STORES][XPU_DESC_WORDS];
+static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
+                                   {windows, WINDOWS, XPU_COUNTER_WINDOW, XPU_ENGINE_WINDOW, 0, 0, 0},
+                                   {stores, STORES, XPU_COUNTER_STORE, XPU_ENGINE_DMA1, 0, 0, 0}};
+static xpu_post_params params_of[PARAMS]; /* by layer, in turn */
+static uint32_t layers_begun;
+static xpu_ticket params_free[PARAMS];
+
+/* Where the walk over the steps stands: blocks of channels, images, rows and columns of tiles. */
+struct cursor {
+    int32_t channel, image, oh, ow;
+};
+
+/* A tile of output pixels and the input that it reads. */
+struct tile {
+    int32_t rows, columns, channels;                /* output */
+    int32_t ih, iw, in_rows, in_columns, top, left; /* input: first row and column, what is outside before them */
+};
+
+static struct work {
+    struct xpu_window_i8_args args;
+    struct cursor at;
+    xpu_ticket after;
+    xpu_tiling_window_buffers places;
+    struct pair x, y, w;
+    xpu_ticket loaded, computed, stored; /* of what was queued last */
+    uint32_t params;
+    uint32_t load[XPU_DESC_WORDS], window[XPU_DESC_WORDS], store[XPU_DESC_WORDS];
+} work; /* of the layer that is queued; there is one at a time */
+
+/* ---- copies ---- */
+
+static void set_box(uint32_t *words, int32_t rows, int32_t columns, int32_t bytes) {
+    xpu_desc_copy_set_size1(words, (uint32_t)rows);
+    xpu_desc_copy_set_size2(words, (uint32_t)columns);
+    xpu_desc_copy_set_size3(words, (uint32_t)bytes);
+}
+
+static uint32_t *load(struct work *k, uint32_t to, uint32_t from, xpu_ticket free) {
+    uint32_t *words = ring_next(&rings[LOAD], k->load, &k->loaded);
+    set_waits(words, k->after, free);
+    xpu_desc_copy_set_src(words, from);
+    xpu_desc_copy_set_dst(words, to);
+    return words;
+}
+
+static void load_dense(struct work *k, uint32_t to, uint32_t from, int32_t bytes, xpu_ticket free) {
+    set_box(load(k, to, from, free), 1, 1, bytes);
+}
+
+/* Parameters, and of a block of channels weights, bias and factors. */
+static void load_block(struct work *k, int32_t channels) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const uint32_t to = flip(&k->w), first = (uint32_t)k->at.channel;
+    const xpu_ticket free = k->w.free[k->w.now];
+    load_dense(k, to + k->places.params, k->params, sizeof(xpu_post_params), free);
+    if (a->factors) load_dense(k, to + k->places.factors, a->factors + 4 * first, 4 * channels, free);
+    if (a->bias) load_dense(k, to + k->places.bias, a->bias + 4 * first, 4 * channels, free);
+    if (!a->w) return;
+    uint32_t *words = load(k, to, a->w + first, free);
+    set_box(words, 1, a->kernel_h * a->kernel_w, channels);
+    xpu_desc_copy_set_src_stride2(words, (int32_t)round_up((uint32_t)a->in_c, 16));
+    xpu_desc_copy_set_dst_stride2(words, channels);
+}
+
+static void load_input(struct work *k, const struct tile *t) {
+    const struct xpu_window_i8_args *a = &k->args;
+    uint32_t pixel = (uint32_t)((k->at.image * a->in_h + t->ih) * a->in_w + t->iw);
+    flip(&k->x);
+    uint32_t *words = load(k, k->x.address[k->x.now], a->x + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel,
+                           k->x.free[k->x.now]);
+    set_box(words, t->in_rows, t->in_columns, t->channels);
+    xpu_desc_copy_set_dst_stride1(words, t->in_columns * t->channels);
+    xpu_desc_copy_set_dst_stride2(words, t->channels);
+    if (t->channels < a->in_c) return;
+    set_box(words, 1, t->in_rows, t->in_columns * t->channels); /* whole pixels, or whole rows */
+    xpu_desc_copy_set_src_stride2(words, a->in_w * a->in_c);
+    xpu_desc_copy_set_dst_stride2(words, t->in_columns * t->channels);
+    if (t->in_columns == a->in_w) set_box(words, 1, 1, t->in_rows * t->in_columns * t->channels);
+}
+
+static void queue_store(struct work *k, const struct tile *t) {
+    const struct xpu_window_i8_args *a = &k->args;
+    uint32_t pixel = (uint32_t)((k->at.image * a->out_h + k->at.oh) * a->out_w + k->at.ow);
+    uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
+    set_waits(words, k->computed, no_ticket);
+    xpu_desc_copy_set_src(words, k->y.address[k->y.now]);
+    xpu_desc_copy_set_dst(words, a->y + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel);
+    set_box(words, t->rows, t->columns, t->channels);
+    xpu_desc_copy_set_src_stride1(words, t->columns * t->channels);
+    xpu_desc_copy_set_src_stride2(words, t->channels);
+    k->y.free[k->y.now] = k->stored;
+    if (t->channels < a->in_c) return;
+    set_box(words, 1, t->rows, t->columns * t->channels);
+    xpu_desc_copy_set_src_stride2(words, t->columns * t->channels);
+    xpu_desc_copy_set_dst_stride2(words, a->out_w * a->in_c);
+    if (t->columns == a->out_w) set_box(words, 1, 1, t->rows * t->columns * t->channels);
+}
+
+/* ---- steps ---- */
+
+static void queue_window(struct work *k, const struct tile *t) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const uint32_t block = k->w.address[k->w.now];
+    uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
+    flip(&k->y);
+    set_waits(words, k->loaded, k->y.free[k->y.now]);
+    xpu_desc_window_set_x(words, k->x.address[k->x.now]);
+    xpu_desc_window_set_y(words, k->y.address[k->y.now]);
+    xpu_desc_window_set_params(words, block + k->places.params);
+    xpu_desc_window_set_w(words, a->w ? block : 0);
+    xpu_desc_window_set_start(words, a->bias ? block + k->places.bias : 0);
+    xpu_desc_window_set_scale(words, a->factors ? block + k->places.factors : 0);
+    xpu_desc_window_set_tile_rows(words, (uint32_t)t->in_rows);
+    xpu_desc_window_set_tile_cols(words, (uint32_t)t->in_columns);
+    xpu_desc_window_set_pad_top(words, t->top);
+    xpu_desc_window_set_pad_left(words, t->left);
+    xpu_desc_window_set_oh(words, (uint32_t)t->rows);
+    xpu_desc_window_set_ow(words, (uint32_t)t->columns);
+    xpu_desc_window_set_columns(words, (uint32_t)t->channels);
+    xpu_desc_window_set_w_row_stride(words, (uint32_t)t->channels);
+    xpu_desc_window_set_x_pixel_stride(words, t->channels);
+    xpu_desc_window_set_x_row_stride(words, t->in_columns * t->channels);
+    xpu_desc_window_set_y_pixel_stride(words, t->channels);
+    xpu_desc_window_set_y_row_stride(words, t->columns * t->channels);
+    k->x.free[k->x.now] = k->w.free[k->w.now] = k->computed;
+}
+
+static struct tile tile_here(const struct work *k) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const int32_t reach_h = (a->kernel_h - 1) * a->dilation_h + 1, reach_w = (a->kernel_w - 1) * a->dilation_w + 1;
+    struct tile t;
+    t.rows = min_i32(a->tile_h, a->out_h - k->at.oh);
+    t.columns = min_i32(a->tile_w, a->out_w - k->at.ow);
+    t.channels = min_i32(a->tile_c, a->in_c - k->at.channel);
+    input_range(k->at.oh, t.rows, a->stride_h, a->pad_top, reach_h, a->in_h, &t.ih, &t.in_rows, &t.top);
+    input_range(k->at.ow, t.columns, a->stride_w, a->pad_left, reach_w, a->in_w, &t.iw, &t.in_columns, &t.left);
+    return t;
+}
+
+/* Goes on to the next tile; 0 behind the last. */
+static int advance(struct work *k) {
+    const struct xpu_window_i8_args *a = &k->args;
+    struct cursor *at = &k->at;
+    at->ow += a->tile_w;
+    if (at->ow >= a->out_w) at->ow = 0, at->oh += a->tile_h;
+    if (at->oh >= a->out_h) at->oh = 0, at->image++;
+    if (at->image >= a->batch) at->image = 0, at->channel += a->tile_c;
+    return at->channel < a->in_c;
+}
+
+/* Queues a step; 0: it was the last. */
+static int queue_step(void) {
+    struct work *k = &work;
+    const struct tile t = tile_here(k);
+    if (k->at.image == 0 && k->at.oh == 0 && k->at.ow == 0) {
+        load_block(k, t.channels);
+        ring_the_bell(&rings[LOAD]); /* it may have filled the ring */
+    }
+    load_input(k, &t);
+    ring_the_bell(&rings[LOAD]);
+    queue_window(k, &t);
+    ring_the_bell(&rings[WINDOW]);
+    queue_store(k, &t);
+    ring_the_bell(&rings[STORE]);
+    return advance(k);
+}
+
+/* ---- the layer ---- */
+
+static void make_templates(struct work *k, uint32_t layer) {
+    const struct xpu_window_i8_args *a = &k->args;
+    xpu_desc_copy copy = {.layer = layer,
+                          .signal = XPU_COUNTER_LOAD,
+                          .signal_add = 1,
+                          .src_type = XPU_TYPE_I8,
+                          .dst_type = XPU_TYPE_I8,
+                          .size0 = 1,
+                          .src_stride1 = a->in_w * a->in_c,
+                          .src_stride2 = a->in_c,
+                          .src_stride3 = 1,
+                          .dst_stride3 = 1};
+    const xpu_desc_window window = {.layer = layer,
+                                    .signal = XPU_COUNTER_WINDOW,
+                                    .signal_add = 1,
+                                    .op = (uint32_t)a->op,
+                                    .whole = (uint32_t)a->whole,
+                                    .drain = 1,
+                                    .post_mode = XPU_POST_QUANTISED,
+                                    .y_type = XPU_TYPE_I8, /* the low bytes of uint8 are the same */
+                                    .mode = XPU_OPERANDS_8X8,
+                                    .x_unsigned = (uint32_t)a->x_unsigned,
+                                    .w_unsigned = (uint32_t)a->w_unsigned,
+                                    .x_zero = a->x_zero,
+                                    .w_zero = a->w_zero,
+                                    .kh = a->whole ? 0 : (uint32_t)a->kernel_h,
+                                    .kw = a->whole ? 0 : (uint32_t)a->kernel_w,
+                                    .stride_h = a->whole ? 0 : (uint32_t)a->stride_h,
+                                    .stride_w = a->whole ? 0 : (uint32_t)a->stride_w,
+                                    .dilation_h = (uint32_t)a->dilation_h,
+                                    .dilation_w = (uint32_t)a->dilation_w};
+    xpu_desc_copy_pack(k->load, &copy);
+    copy.signal = XPU_COUNTER_STORE;
+    copy.dst_stride1 = a->out_w * a->in_c;
+    copy.dst_stride2 = a->in_c;
+    xpu_desc_copy_pack(k->store, &copy);
+    xpu_desc_window_pack(k->window, &window);
+}
+
+/* The place of the parameters is free when the layer that had it last is done. */
+static uint32_t place_params(const struct xpu_window_i8_args *a, uint32_t slot) {
+    if (layers_begun > PARAMS) xpu_wait(params_free[slot]);
+    xpu_post_params params = {.x_scale = 1.0f, .w_scale = a->factor, .zero = a->zero};
+    params.lo.i = a->low;
+    params.hi.i = a->high;
+    params_of[slot] = params;
+    return xpu_lm_address(&params_of[slot]);
+}
+
+xpu_ticket xpu_window_i8(const struct xpu_window_i8_args *args, uint32_t layer, xpu_ticket after) {
+    struct work *k = &work;
+    xpu_finish_queueing();
+    const uint32_t slot = layers_begun++ % PARAMS;
+    *k = (struct work){.args = *args, .after = after};
+    const struct xpu_window_i8_args *a = &k->args;
+    const xpu_tiling_shape shape = {.in_h = a->in_h,
+                                    .in_w = a->in_w,
+                                    .in_c = a->in_c,
+                                    .kernel_h = a->kernel_h,
+                                    .kernel_w = a->kernel_w,
+                                    .stride_h = a->stride_h,
+                                    .stride_w = a->stride_w,
+                                    .dilation_h = a->dilation_h,
+                                    .dilation_w = a->dilation_w};
+    const xpu_tiling_task task = {min_i32(a->tile_c, a->in_c), min_i32(a->tile_h, a->out_h),
+                                  min_i32(a->tile_w, a->out_w)};
+    k->places = xpu_tiling_window_buffers_of(&shape, &task, a->w != 0);
+    if (k->places.total > (uint64_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
+    const xpu_ticket free = xpu_expect(XPU_COUNTER_STORE, 0); /* of the layer whose scratch was here */
+    k->x = make_pair(a->sm, 0, k->places.x_bytes, free);
+    k->y = make_pair(a->sm, k->places.y, k->places.y_bytes, free);
+    k->w = make_pair(a->sm, k->places.w, k->places.w_bytes, free);
+    k->params = place_params(a, slot);
+    make_templates(k, layer);
+    const uint32_t tiles =
+        ceil_div((uint32_t)a->out_h, (uint32_t)a->tile_h) * ceil_div((uint32_t)a->out_w, (uint32_t)a->tile_w);
+    const uint32_t steps = tiles * (uint32_t)a->batch * ceil_div((uint32_t)a->in_c, (uint32_t)a->tile_c);
+    xpu_continue_later(queue_step, layer, 0, &(struct xpu_progress){.counter = XPU_NO_COUNTER});
+    params_free[slot] = (xpu_ticket){XPU_COUNTER_STORE, free.value + steps};
+    return params_free[slot];
+}
