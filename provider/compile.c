@@ -10,7 +10,8 @@ static const xpuc_result *find_compiled(const xpu_ep *ep, const xpu_hash *key) {
     return NULL;
 }
 
-void xpu_ep_compile_once(xpu_ep *ep, const xpu_ep_model *model, const xpuc_result **result, xpuc_error *error) {
+void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model, const xpuc_result **result,
+                         xpuc_error *error) {
     xpu_hash key = xpu_hash_of(model->bytes, model->size);
     *error = (xpuc_error){.status = 0};
     *result = find_compiled(ep, &key);
@@ -22,6 +23,7 @@ void xpu_ep_compile_once(xpu_ep *ep, const xpu_ep_model *model, const xpuc_resul
     }
     xpuc_options options = xpu_ep_compile_options(&ep->options);
     options.memory_rules = ep->options.memory_rules;
+    xpu_ep_set_sizes(&ep->options, arena, model, &options);
     if (xpuc_compile_memory(model->bytes, model->size, "graph.onnx", &options, &made->result, error)) {
         free(made);
         return;
@@ -70,7 +72,7 @@ static OrtStatus *compile_region(const job *j, xpu_arena *arena, xpu_ep_graph *g
             if (graph->nodes[i].why_not) return xpu_ep_fail(api, ORT_EP_FAIL, graph->nodes[i].why_not);
         }
     }
-    xpu_ep_compile_once(j->ep, &model, &result, &error);
+    xpu_ep_compile_once(j->ep, arena, &model, &result, &error);
     OrtStatus *status = error.status ? xpu_ep_fail(api, ORT_EP_FAIL, error.text) : NULL;
     xpuc_error_clear(&error);
     if (status) return status;

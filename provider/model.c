@@ -264,6 +264,11 @@ static int is_used_outside(const xpu_ep_value *value, const uint32_t *region_of,
     return 0;
 }
 
+static OrtStatus *add_input(writer *w, const xpu_ep_value *value, graph_proto *to, xpu_ep_model *model) {
+    model->inputs[model->input_count++] = value->name;
+    return new_value(w, value->info, 1, &to->input[to->n_input++]);
+}
+
 /* Inputs and constants that the node is the first to take, and results that are used outside. */
 static OrtStatus *write_boundary(writer *w, const xpu_ep_node *node, const uint32_t *region_of, uint32_t region,
                                  uint8_t *seen, graph_proto *to, xpu_ep_model *model) {
@@ -277,7 +282,7 @@ static OrtStatus *write_boundary(writer *w, const xpu_ep_node *node, const uint3
         if (value->is_constant || value->is_default)
             XPU_TRY(add_constant(w, value->info, to));
         else
-            XPU_TRY(new_value(w, value->info, 1, &to->input[to->n_input++]));
+            XPU_TRY(add_input(w, value, to, model));
     }
     for (uint32_t i = 0; i < node->output_count; i++) {
         uint32_t v = node->outputs[i];
@@ -298,6 +303,7 @@ static OrtStatus *write_region(writer *w, const uint32_t *region_of, uint32_t re
     to->output = LIST(w, value_proto *, graph->values.count);
     to->initializer = LIST(w, XpuOnnx__TensorProto *, graph->values.count);
     model->nodes = LIST(w, uint32_t, graph->node_count);
+    model->inputs = LIST(w, const char *, graph->values.count);
     model->defaults = LIST(w, uint32_t, graph->values.count);
     for (uint32_t n = 0; n < graph->node_count; n++) {
         if (region_of[n] != region) continue;

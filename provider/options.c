@@ -23,6 +23,8 @@ static const option texts[] = {
     TEXT(precision, NULL, "auto fp32 int16 int16x8"),
     TEXT(precision_rules, NULL, NULL),
     TEXT(memory_rules, NULL, NULL),
+    TEXT(shapes, NULL, NULL),
+    TEXT(values, NULL, NULL),
     TEXT(zig, NULL, NULL),
     TEXT(dump, NULL, NULL),
     TEXT(profile, NULL, NULL),
@@ -110,4 +112,26 @@ xpuc_options xpu_ep_compile_options(const xpu_ep_options *options) {
                           .precision = options->precision,
                           .precision_rules = options->precision_rules,
                           .zig = options->zig};
+}
+
+/* Of "a=1;b=2" the parts for inputs of the model: a part of the graph may have only some. */
+static const char *const *parts_for(xpu_arena *arena, const char *text, const xpu_ep_model *model) {
+    uint32_t count = 0;
+    if (!text) return NULL;
+    const char **parts = XPU_NEW_ARRAY(arena, const char *, strlen(text) + 2);
+    for (const char *at = text; *at; at += *at == ';') {
+        size_t length = strcspn(at, ";");
+        const char *part = xpu_strndup(arena, at, length), *sign = strchr(part, '=');
+        at += length;
+        for (uint32_t i = 0; sign && i < model->input_count; i++) {
+            size_t name = strlen(model->inputs[i]);
+            if (name == (size_t)(sign - part) && strncmp(part, model->inputs[i], name) == 0) parts[count++] = part;
+        }
+    }
+    return count ? parts : NULL;
+}
+
+void xpu_ep_set_sizes(const xpu_ep_options *from, xpu_arena *arena, const xpu_ep_model *model, xpuc_options *to) {
+    to->shapes = parts_for(arena, from->shapes, model);
+    to->values = parts_for(arena, from->values, model);
 }

@@ -40,10 +40,11 @@ typedef struct {
 /* Strings of the provider's arena; NULL where they are not given. */
 typedef struct {
     const char *chip, *precision, *precision_rules, *memory_rules, *zig;
-    const char *device;  /* "func", "rtl" or "ref" */
-    const char *dump;    /* folder: a folder in it for each run of each region */
-    const char *profile; /* file: a line of JSON for each run of each region */
-    const char *report;  /* file: JSON, where each node runs */
+    const char *shapes, *values; /* "x=1,3,H,W;state=2,1,128", as of xpuc --shape and --value */
+    const char *device;          /* "func", "rtl" or "ref" */
+    const char *dump;            /* folder: a folder in it for each run of each region */
+    const char *profile;         /* file: a line of JSON for each run of each region */
+    const char *report;          /* file: JSON, where each node runs */
     int64_t min_products;
     int makes_context, embeds_context; /* a model with EPContext nodes is wanted; with programs in it */
     const char *context_path;          /* of that model; "": beside the model */
@@ -132,6 +133,8 @@ typedef struct {
     size_t size;
     uint32_t *nodes; /* by index in the file */
     uint32_t node_count;
+    const char **inputs; /* their names */
+    uint32_t input_count;
     uint32_t *defaults; /* values that are inputs of the graph and constants of the file */
     uint32_t default_count;
 } xpu_ep_model;
@@ -159,13 +162,17 @@ OrtStatus *xpu_ep_text_attribute(const OrtApi *api, xpu_arena *arena, const OrtN
 OrtStatus *xpu_ep_number_attribute(const OrtApi *api, const OrtNode *node, const char *name, int64_t fallback,
                                    int64_t *number);
 
+/* What the user says of sizes and values of the model's inputs, in lists of the arena. */
+void xpu_ep_set_sizes(const xpu_ep_options *from, xpu_arena *arena, const xpu_ep_model *model, xpuc_options *to);
+
 /* ---- capability.c, compile.c, compute.c ---- */
 
 OrtStatus *ORT_API_CALL xpu_ep_get_capability(OrtEp *ep, const OrtGraph *graph, OrtEpGraphSupportInfo *info);
 
 /* Compiles, or finds what was compiled of the same bytes. *result belongs to the provider; on failure `error` is filled
  * in, which the caller clears, and *result is NULL. */
-void xpu_ep_compile_once(xpu_ep *ep, const xpu_ep_model *model, const xpuc_result **result, xpuc_error *error);
+void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model, const xpuc_result **result,
+                         xpuc_error *error);
 OrtStatus *ORT_API_CALL xpu_ep_compile(OrtEp *ep, const OrtGraph **graphs, const OrtNode **fused, size_t count,
                                        OrtNodeComputeInfo **infos, OrtNode **contexts);
 void ORT_API_CALL xpu_ep_release_infos(OrtEp *ep, OrtNodeComputeInfo **infos, size_t count);

@@ -126,6 +126,12 @@ static OrtStatus *write_region(xpu_ep_trial *trial, uint32_t region, xpu_ep_mode
     return NULL;
 }
 
+/* No reason to leave nodes to the CPU silently: they stay, and Compile says what is wrong. */
+static void keep(xpu_ep_trial *trial, const xpu_ep_model *model) {
+    for (uint32_t n = 0; n < model->node_count; n++)
+        trial->computes[model->nodes[n]] = trial->products[model->nodes[n]] = 1;
+}
+
 OrtStatus *xpu_ep_try_region(xpu_ep_trial *trial, uint32_t region, int *changed) {
     xpu_ep_model model;
     xpuc_options options = xpu_ep_compile_options(&trial->ep->options);
@@ -138,8 +144,11 @@ OrtStatus *xpu_ep_try_region(xpu_ep_trial *trial, uint32_t region, int *changed)
     if (was_tried(trial, &key)) return NULL;
     options.emit = "ir";
     options.explain = "json";
+    xpu_ep_set_sizes(&trial->ep->options, trial->graph.arena, &model, &options);
     xpuc_compile_memory(model.bytes, model.size, "graph.onnx", &options, &result, &error);
-    if (!error.status)
+    if (is_machines(error.status))
+        keep(trial, &model);
+    else if (!error.status)
         take_fates(trial, &model, result.explanation ? result.explanation : "{}", &refused);
     else
         take_errors(trial, region, &model, &error, &refused);
@@ -156,7 +165,7 @@ OrtStatus *xpu_ep_prepare_region(xpu_ep_trial *trial, uint32_t region, int *chan
     xpuc_error error;
     XPU_TRY(write_region(trial, region, &model, changed));
     if (!model.bytes) return NULL;
-    xpu_ep_compile_once(trial->ep, &model, &result, &error);
+    xpu_ep_compile_once(trial->ep, trial->graph.arena, &model, &result, &error);
     if (error.status && !is_machines(error.status)) take_errors(trial, region, &model, &error, changed);
     xpuc_error_clear(&error);
     return NULL;

@@ -105,6 +105,17 @@ def check_sizes_refused():
     refused(lambda: session.run(None, {"x": x, "shape": np.array([5, 5])}), "XpuExecutionProvider")
 
 
+def check_given_sizes():
+    """The options shapes and values: of inputs that a part does not have they say nothing."""
+    model = two_products("Inverse", domain="com.microsoft")
+    session, report = open_with_report(model, shapes="x=3,4,4;other=1", values="none=1")
+    assert report["regions"] == 2, report
+    feeds = drawn(session, N=3)
+    session.run(None, feeds)
+    assert open_with_report(model, shapes="x=3,4,5")[1]["nodes"][0]["region"] is None  # no product with 4 times 4
+    refused(lambda: open_session(model, shapes="x=-"), "x=-")
+
+
 # ---- regions ----
 
 def check_split():
