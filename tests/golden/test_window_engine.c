@@ -28,7 +28,7 @@ static const char *write_model(const window *v, xpu_arena *arena, xpu_diags *dia
     static const uint8_t x_zero = 131, y_zero = 120;
     uint8_t w_zeros[MOST_CHANNELS];
     const xpu_dtype type = v->w_zero ? XPU_U8 : XPU_I8;
-    const int64_t dims[] = {v->batch, v->channels, v->height, v->width}, out[] = {v->batch, v->channels, -1, -1};
+    const int64_t dims[] = {v->batch, v->channels, v->height, v->width}, out[] = {-1, v->channels, -1, -1};
     const int64_t strides[] = {v->stride, v->stride}, dilations[] = {v->dilation, v->dilation};
     uint32_t state = 5;
     size_t length;
@@ -102,6 +102,28 @@ static void shapes(void) {
     bench_close(&b);
 }
 
+/* One program for several sizes: tiles and scratch are chosen for ranges of them. */
+static void free_sizes(void) {
+    static const window v = {1, 24, 9, 9, {3, 3}, 2, 1, {1, 1, 1, 1}, 0, "window"};
+    static const int sizes[][3] = {{1, 9, 9}, {3, 5, 60}, {2, 37, 40}, {1, 64, 64}};
+    xpu_device_check check;
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    for (int i = 0; i < MOST_ELEMENTS; i++) input[i] = (float)((i * 7919 + i / 97) % 256 - 131);
+    const char *model = write_model(&v, arena, &b.diags), *shape = "x=N=1..3,24,H=5..64,W=5..64";
+    int good = xpu_device_check_compile_shape(&check, model, NANO, "auto", shape);
+    if (good) CU_ASSERT_EQUAL(count_layers(check.program, "window_i8", arena), 1);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && good; i++) {
+        xpurt_tensor x = {"x", "float32", 4, {sizes[i][0], v.channels, sizes[i][1], sizes[i][2]}, input}, y = {0};
+        good = xpu_device_check_layers(&check, &x, 1, &y);
+        xpurt_tensor_clear(&y);
+    }
+    if (!good) printf("%s\n", check.message);
+    CU_ASSERT(good);
+    xpu_device_check_close(&check);
+    bench_close(&b);
+}
+
 static void random_networks(void) {
     static const char *const chips[] = {NANO, STANDARD, STANDARD};
     tally sum = {.chips = chips, .kernel = "window_i8"};
@@ -112,4 +134,4 @@ static void random_networks(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("window engine", {"shapes", shapes}, {"random networks", random_networks})
+XPU_TEST_MAIN("window engine", {"shapes", shapes}, {"free sizes", free_sizes}, {"random networks", random_networks})
