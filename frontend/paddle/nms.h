@@ -5,6 +5,8 @@
 
 #include "frontend/paddle/compose.h"
 
+enum { XPU_MOST_PAIRS = 4096 }; /* boxes that are held against each other */
+
 /* Candidates: of each class of each image the K boxes with the largest scores, from there on. */
 typedef struct {
     xpu_paddle_node *node;

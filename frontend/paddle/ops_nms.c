@@ -5,7 +5,7 @@
 
 static const xpu_value failed = {0};
 
-enum { MOST_CLASSES = 1 << 16, MOST_PAIRS = 4096 };
+enum { MOST_CLASSES = 1 << 16 };
 
 /* The scores [N,C,M] without the background, and which classes these are. */
 static xpu_value without_background(xpu_paddle_candidates *c, xpu_value scores) {
@@ -175,7 +175,7 @@ static xpu_value suppressed(xpu_paddle_candidates *c) {
                                    .overlap = xpu_paddle_float(node, "nms_threshold", 0.3f),
                                    .least = xpu_paddle_float(node, "score_threshold", 0)};
     if (eta < 1 && form.overlap > 0.5f) {
-        if (xpu_dim_max(dims, c->kept) > MOST_PAIRS)
+        if (xpu_dim_max(dims, c->kept) > XPU_MOST_PAIRS)
             return xpu_paddle_refuse(node, "the boxes are not supported", "nms_eta is below 1, nms_top_k above 4096");
         xpu_value over = xpu_paddle_overlaps(b, c->near, c->near, has_pixels);
         if (!xpu_paddle_suppress_adapting(b, &form, eta, over, &picks, &found)) return failed;
@@ -256,7 +256,7 @@ xpu_value xpu_paddle_convert_matrix_nms(xpu_paddle_node *node) {
     if (!read_candidates(&c, xpu_paddle_operand(node, "Scores"))) return failed;
     fe_builder *b = &c.b;
     xpu_dims *dims = &b->graph->dims;
-    if (c.has_own || xpu_dim_max(dims, c.kept) > MOST_PAIRS)
+    if (c.has_own || xpu_dim_max(dims, c.kept) > XPU_MOST_PAIRS)
         return xpu_paddle_refuse(node, "the boxes are not supported",
                                  "nms_top_k of one list for all classes, at most 4096, is");
     xpu_dim each[] = {xpu_dim_mul(dims, c.images, xpu_dim_const(dims, c.classes)), c.kept};

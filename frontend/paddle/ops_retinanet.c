@@ -85,6 +85,43 @@ static int add_level(detector *d, xpu_value boxes, xpu_value scores, xpu_value a
     return d->boxes[d->levels].id && d->scores[d->levels].id && d->labels[d->levels++].id;
 }
 
+/* The boxes [N,K,4] that are picked by scores [N,C,K], with a threshold that adapts: places and flags [N, C * K]. */
+static int pick_adapting(detector *d, xpu_value boxes, xpu_value own, float eta, const xpu_paddle_suppression *form,
+                         xpu_value picked[2]) {
+    fe_builder *b = &d->c.b;
+    xpu_dims *dims = &b->graph->dims;
+    const xpu_dim flat[] = {d->c.images, d->c.total};
+    const xpu_dim near[] = {xpu_dim_mul(dims, d->c.images, xpu_dim_const(dims, d->c.classes)), d->c.kept,
+                            xpu_dim_const(dims, XPU_BOX)};
+    xpu_paddle_suppression each = *form;
+    xpu_value top[2], line, flags;
+    if (xpu_dim_max(dims, d->c.kept) > XPU_MOST_PAIRS)
+        return xpu_paddle_refuse(d->c.node, "the boxes are not supported", "nms_eta is below 1, nms_top_k above 4096")
+                   .id != 0;
+    if (!fe_top(b, own, &(fe_ordering){.axis = 2, .k = d->c.kept, .largest = 1}, top)) return 0;
+    picked[0] = xpu_paddle_reshaped(b, top[1], flat, 2);
+    boxes = xpu_paddle_reshaped(b, xpu_paddle_rows(b, boxes, picked[0]), near, 3);
+    each.scores = xpu_paddle_reshaped(b, top[0], near, 2);
+    if (!boxes.id || !each.scores.id) return 0;
+    xpu_value overlaps = xpu_paddle_overlaps(b, boxes, boxes, 1);
+    if (!xpu_paddle_suppress_adapting(b, &each, eta, overlaps, &line, &flags)) return 0;
+    picked[1] = xpu_paddle_reshaped(b, flags, flat, 2);
+    return picked[1].id != 0;
+}
+
+/* The same with one threshold. */
+static int pick(detector *d, xpu_value boxes, xpu_value own, const xpu_paddle_suppression *form, xpu_value picked[2]) {
+    fe_builder *b = &d->c.b;
+    const xpu_dim flat[] = {d->c.images, d->c.total};
+    const xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(SHAPE, &d->c.kept, 1), XPU_ATTR_INT_OF(KIND, 0)};
+    xpu_value operands[] = {xpu_paddle_outer(b, boxes, 1), own, fe_number(b, form->overlap), fe_number(b, form->least)};
+    if (!operands[0].id) return 0;
+    xpu_value picks = fe_node(b, XPU_OP_NMS, operands, 4, attrs, 2, 0), zero = fe_integer(b, XPU_I32, 0);
+    picked[0] = xpu_paddle_reshaped(b, fe_as(b, fe_binary(b, XPU_OP_MAX, picks, zero), XPU_I64), flat, 2);
+    picked[1] = xpu_paddle_reshaped(b, fe_binary(b, XPU_OP_GREATER_OR_EQUAL, picks, zero), flat, 2);
+    return picked[0].id && picked[1].id;
+}
+
 /* For each class the best of its boxes: as rows [N, C * K]. */
 static int suppress(detector *d, xpu_paddle_findings *f) {
     fe_builder *b = &d->c.b;
@@ -98,16 +135,17 @@ static int suppress(detector *d, xpu_paddle_findings *f) {
     xpu_value class = fe_counted(b, XPU_I32, each[1], 1, 3), none = fe_number(b, -INFINITY);
     xpu_value own = fe_binary(b, XPU_OP_EQUAL, xpu_paddle_widened(b, labels, 1), class);
     own = xpu_paddle_choose(b, own, xpu_paddle_widened(b, scores, 1), none);
-    const xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(SHAPE, &d->c.kept, 1), XPU_ATTR_INT_OF(KIND, 0)};
-    xpu_value operands[] = {xpu_paddle_outer(b, boxes, 1), own,
-                            fe_number(b, xpu_paddle_float(d->c.node, "nms_threshold", 0.3f)), none};
-    if (!own.id || !operands[0].id) return 0;
-    xpu_value picks = fe_node(b, XPU_OP_NMS, operands, 4, attrs, 2, 0), zero = fe_integer(b, XPU_I32, 0);
-    xpu_value found = fe_binary(b, XPU_OP_GREATER_OR_EQUAL, picks, zero);
-    f->places = xpu_paddle_reshaped(b, fe_as(b, fe_binary(b, XPU_OP_MAX, picks, zero), XPU_I64), flat, 2);
-    if (!found.id || !f->places.id) return 0;
+    if (!own.id) return 0;
+    const float eta = xpu_paddle_float(d->c.node, "nms_eta", 1);
+    const xpu_paddle_suppression form = {.overlap = xpu_paddle_float(d->c.node, "nms_threshold", 0.3f),
+                                         .least = -INFINITY};
+    xpu_value picked[] = {failed, failed};
+    if (eta < 1 && form.overlap > 0.5f ? !pick_adapting(d, boxes, own, eta, &form, picked)
+                                       : !pick(d, boxes, own, &form, picked))
+        return 0;
+    f->places = picked[0];
     xpu_value values = fe_gather_elements(b, scores, f->places, 1);
-    f->scores = xpu_paddle_choose(b, xpu_paddle_reshaped(b, found, flat, 2), values, none);
+    f->scores = xpu_paddle_choose(b, picked[1], values, none);
     f->boxes = xpu_paddle_rows(b, boxes, f->places);
     xpu_value names = xpu_paddle_plus(b, fe_as(b, class, XPU_F32), 1);
     f->labels = names.id ? xpu_paddle_reshaped(b, fe_expand(b, names, (fe_dims){each, 3}), flat, 2) : failed;
@@ -120,8 +158,6 @@ xpu_value xpu_paddle_convert_retinanet(xpu_paddle_node *node) {
     detector d = {.c = {.node = node, .b = fe_inside(&node->build)}};
     xpu_paddle_findings f;
     xpu_dim kept;
-    if (xpu_paddle_float(node, "nms_eta", 1) < 1)
-        return xpu_paddle_refuse(node, "a threshold that adapts is not supported", "nms_eta is below 1");
     if (!boxes.count || boxes.count > MOST_LEVELS || boxes.count != scores.count || boxes.count != anchors.count)
         return xpu_paddle_refuse(node, "the levels do not fit together",
                                  xpu_paddle_format(node, "there are %u boxes, %u scores, %u anchors; at most %d levels",

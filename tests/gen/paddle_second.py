@@ -1,11 +1,11 @@
 """A second case, of another rank or with other attributes, for operators that paddle_cases.py has one of; sequences of
 images."""
 import numpy as np
-from paddle_boxes import Beams, Sequences
-from paddle_cases import FP32, INT32, Constant, b, f, i, p
+from paddle_boxes import Beams, Sequences, boxes, distinct
+from paddle_cases import FP32, INT32, Constant, b, f, i, p, rng
 
 CASES = []
-NOT_IN_PIR = set("expand fill_zeros_like flatten2 top_k transpose fc one_hot_v2 pow var_conv_2d".split())  # of 3.3.1
+NOT_IN_PIR = set("expand fill_zeros_like flatten2 top_k transpose fc one_hot_v2 pow retinanet_detection_output var_conv_2d".split())  # of 3.3.1
 
 
 def case(op, operands, results=None, **attrs):
@@ -115,3 +115,8 @@ case("pow", {"X": p(2, 3), "FactorTensor": np.float32([1.5])}, factor=1.)
 case("fill_constant", {"ValueTensor": np.float32([2.5])}, shape=[2, 3], dtype=FP32, value=0., str_value="0")
 FAR = np.float32(np.inf)
 case("elementwise_mod", {"X": np.float32([1, -1, 2, -3, 0, -7]), "Y": np.float32([FAR, FAR, -FAR, -FAR, FAR, 3])}, axis=-1)
+for eta in (.8, 1.):
+    rng.bit_generator.state = np.random.PCG64(17).state
+    case("retinanet_detection_output", dict(BBoxes=[f(1, 12, 4) / 8], Scores=[distinct(1, 12, 2)], Anchors=[boxes(12, room=6)],
+                                            ImInfo=np.float32([[24, 30, 1.5]])),
+         score_threshold=.1, nms_top_k=24, nms_threshold=.8, nms_eta=eta, keep_top_k=20)

@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def v5(programs):
     rng = np.random.default_rng(5)
     for name, dims in (("det", (1, 3, 64, 96)), ("rec", (1, 3, 48, 16))):
-        x = (np.round(rng.standard_normal(dims) * 64) / 64).astype(np.float32)
+        x = (np.round(rng.standard_normal(dims) * 8) / 8).astype(np.float32)
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{programs}/{name}.inference.json") as file, open(folder + "/inference.json", "w") as copy:
                 copy.write(file.read())
