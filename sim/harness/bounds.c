@@ -161,6 +161,40 @@ static void multiply(const xpu_chip *chip, const uint32_t *words, xpurt_completi
     if (d.drain) post(chip, words, c, 0);
 }
 
+/* The tile as one of a product of so many channels. The array has no part in it; accumulators leave a group of the
+ * engine's channels at a time. */
+static void slide(const xpu_chip *chip, const uint32_t *words, xpurt_completion *c) {
+    xpu_desc_window d;
+    xpu_desc_window_unpack(words, &d);
+    const uint32_t kh = d.whole ? d.tile_rows : d.kh, kw = d.whole ? d.tile_cols : d.kw;
+    const uint32_t y_bytes = type_bytes(d.y_type), channels = chip->window_channels ? chip->window_channels : 1;
+    const uint64_t pixels = (uint64_t)d.oh * d.ow, taps = (uint64_t)kh * kw;
+    const uint64_t weights = taps * d.columns * (d.mode == XPU_OPERANDS_16X16 ? 2 : 1);
+    const xpu_desc_tensor tile = {.x = d.x,
+                                  .mode = d.mode,
+                                  .channels = d.columns,
+                                  .tile_rows = d.tile_rows,
+                                  .tile_cols = d.tile_cols,
+                                  .x_row_stride = d.x_row_stride,
+                                  .x_pixel_stride = d.x_pixel_stride,
+                                  .oh = d.oh,
+                                  .ow = d.ow,
+                                  .kh = kh,
+                                  .kw = kw,
+                                  .stride_h = d.whole ? 1 : d.stride_h,
+                                  .stride_w = d.whole ? 1 : d.stride_w,
+                                  .dilation_h = d.whole ? 1 : d.dilation_h,
+                                  .dilation_w = d.whole ? 1 : d.dilation_w,
+                                  .pad_top = d.whole ? 0 : d.pad_top,
+                                  .pad_left = d.whole ? 0 : d.pad_left};
+    c->macs = pixels * taps * d.columns;
+    if (d.op == XPU_WINDOW_CONVOLUTION) add_read(c, d.w, weights, weights);
+    add_tile(&tile, c);
+    if (d.drain) post(chip, words, c, 0);
+    if (!d.drain) add_written(c, d.y, pixels * d.columns * y_bytes, pixels * d.columns * y_bytes);
+    c->drain_cycles = pixels * times_rounded_up(d.columns, channels);
+}
+
 void xpu_rtl_bounds(const xpu_chip *chip, const uint32_t *words, xpurt_completion *completion) {
     switch (completion->opcode) {
     case XPU_OPCODE_COPY:
@@ -168,6 +202,7 @@ void xpu_rtl_bounds(const xpu_chip *chip, const uint32_t *words, xpurt_completio
     case XPU_OPCODE_GATHER: transfer(words, completion); break;
     case XPU_OPCODE_TENSOR: multiply(chip, words, completion); break;
     case XPU_OPCODE_POST: post(chip, words, completion, 1); break;
+    case XPU_OPCODE_WINDOW: slide(chip, words, completion); break;
     default: break;
     }
 }

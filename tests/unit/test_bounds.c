@@ -36,7 +36,7 @@ static uint64_t count_box(const uint32_t *size, const int32_t *stride, unsigned 
 }
 
 static void bounds_of(const uint32_t *words, uint32_t opcode, xpurt_completion *c) {
-    static const xpu_chip chip = {.array_rows = 8, .array_columns = 8, .post_lanes = 8};
+    static const xpu_chip chip = {.array_rows = 8, .array_columns = 8, .post_lanes = 8, .window_channels = 8};
     *c = (xpurt_completion){.opcode = opcode};
     xpu_rtl_bounds(&chip, words, c);
 }
@@ -134,6 +134,57 @@ static void tiles(void) {
     }
 }
 
+/* A window sees of its tile what a product of as many channels sees. */
+static void windows(void) {
+    for (int n = 0; n < CASES; n++) {
+        uint32_t words[XPU_DESC_WORDS];
+        xpurt_completion c;
+        xpu_desc_window d = {.x = XPU_SM_BASE,
+                             .w = XPU_L3_BASE,
+                             .y = XPU_GM_BASE,
+                             .columns = 1 + draw(20),
+                             .tile_rows = draw(12),
+                             .tile_cols = draw(12),
+                             .oh = 1 + draw(6),
+                             .ow = 1 + draw(6),
+                             .kh = 1 + draw(7),
+                             .kw = 1 + draw(7),
+                             .stride_h = 1 + draw(3),
+                             .stride_w = 1 + draw(3),
+                             .dilation_h = 1 + draw(3),
+                             .dilation_w = 1 + draw(3),
+                             .pad_top = (int32_t)draw(9) - 4,
+                             .pad_left = (int32_t)draw(9) - 4,
+                             .op = draw(3),
+                             .y_type = XPU_TYPE_I32};
+        if (d.op != XPU_WINDOW_CONVOLUTION && draw(3) == 0) d.whole = 1, d.oh = d.ow = 1;
+        d.x_pixel_stride = (int32_t)d.columns, d.x_row_stride = d.x_pixel_stride * (int32_t)d.tile_cols;
+        xpu_desc_window_pack(words, &d);
+        bounds_of(words, XPU_OPCODE_WINDOW, &c);
+        const uint64_t taps = d.whole ? d.tile_rows * d.tile_cols : d.kh * d.kw, outputs = (uint64_t)d.oh * d.ow;
+        const xpu_desc_tensor tile = {.channels = d.columns,
+                                      .tile_rows = d.tile_rows,
+                                      .tile_cols = d.tile_cols,
+                                      .x_row_stride = d.x_row_stride,
+                                      .x_pixel_stride = d.x_pixel_stride,
+                                      .oh = d.oh,
+                                      .ow = d.ow,
+                                      .kh = d.kh,
+                                      .kw = d.kw,
+                                      .stride_h = d.stride_h,
+                                      .stride_w = d.stride_w,
+                                      .dilation_h = d.dilation_h,
+                                      .dilation_w = d.dilation_w,
+                                      .pad_top = d.pad_top,
+                                      .pad_left = d.pad_left};
+        CU_ASSERT_EQUAL(c.read[SM], d.whole ? taps * d.columns : count_tile(&tile, 1));
+        CU_ASSERT_EQUAL(c.read[L3], d.op == XPU_WINDOW_CONVOLUTION ? taps * d.columns : 0);
+        CU_ASSERT_EQUAL(c.macs, outputs * taps * d.columns);
+        CU_ASSERT_EQUAL(c.written[3], 4 * outputs * d.columns);
+        CU_ASSERT_EQUAL(c.drain_cycles, outputs * ((d.columns + 7) / 8));
+    }
+}
+
 /* One index of a gather counts; a fill reads nothing. */
 static void others(void) {
     uint32_t words[XPU_DESC_WORDS];
@@ -162,4 +213,4 @@ static void others(void) {
     CU_ASSERT(c.macs == 0);
 }
 
-XPU_TEST_MAIN("bounds", {"boxes", boxes}, {"tiles", tiles}, {"others", others})
+XPU_TEST_MAIN("bounds", {"boxes", boxes}, {"tiles", tiles}, {"windows", windows}, {"others", others})
