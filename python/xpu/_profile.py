@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any, Dict, List, Optional, Tuple
 
-_COLOURS = {"tensor": "#3b6fb6", "core": "#d98b2b", "dma": "#5a9e5a", "host": "#8a8a8a"}
+_COLOURS = {"tensor": "#3b6fb6", "core": "#d98b2b", "dma": "#5a9e5a", "window": "#8a5fb0", "host": "#8a8a8a"}
 _ROW, _LEFT, _WIDE, _RIGHT = 18, 240, 420, 250
 
 

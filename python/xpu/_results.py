@@ -17,7 +17,7 @@ class Layer:
     index: int
     name: str
     op: str
-    unit: str  #: "tensor", "core", "dma" or "host"
+    unit: str  #: "tensor", "core", "dma", "window" or "host"
     precision: str  #: "fp32", "int16", "int16x8", ...
     cycles: Optional[int]  #: None on a device that has no time
     instructions: Optional[int]  #: of all cores; None on ref
