@@ -84,10 +84,10 @@
   // Output columns whose input columns fit a line buffer
   function automatic logic [15:0] stripe_of(input logic wide, input logic [7:0] kw, input logic [7:0] dilation,
                                             input logic [7:0] stride);
-    logic [31:0] room, span;
-    room = wide ? WORDS : PIXELS; span = (32'(kw) - 1) * 32'(dilation) + 1;
-    room = keeps_columns(span, stride) ? ((room - span) >> shift_of(stride)) + 1 : room >> shift_of(kw);
-    stripe_of = room > 65535 ? 16'hffff : room[15:0];
+    logic [31:0] most, span;
+    most = wide ? WORDS : PIXELS; span = (32'(kw) - 1) * 32'(dilation) + 1;
+    most = keeps_columns(span, stride) ? ((most - span) >> shift_of(stride)) + 1 : most >> shift_of(kw);
+    stripe_of = most > 65535 ? 16'hffff : most[15:0];
   endfunction
 
   task automatic step_jobs;

@@ -139,8 +139,8 @@
             `LOOP(k, CHANNELS) `SET(start[q+k], 0); `ENDLOOP(k)
           end
           if (d_op[wd] == xpu_chip_pkg::WINDOW_SUM && !d_whole[wd]) begin
-            for (i = 0; i < TAPS; i = i + 1) if (i < 32'(d_taps[wd])) begin
-              `LOOP(k, CHANNELS) `SET(weight[b+i][k], 1); `ENDLOOP(k)
+            for (j = 0; j < TAPS; j = j + 1) if (j < 32'(d_taps[wd])) begin
+              `LOOP(k, CHANNELS) `SET(weight[b+j][k], 1); `ENDLOOP(k)
             end
           end
         end
@@ -167,7 +167,7 @@
           if (!is_pixel && w_k[0] < n_weights) begin
             to = (l_set ? SET : 0) + 32'(w_k[0]); f = d_w_flip[wd]; o = d_w_zero[wd];
             if (d_words[wd] == wide) begin
-              `UNPACK(`SET, weight[to], piece, 0, 0, wide, f, o)
+              `TO_LANES(weight[to], piece, 0, 0, wide, f, o)
             end else begin  // bytes, for lanes in the order of int16
               for (j = 0; j < 2; j = j + 1) begin
                 `LOOP(k, QUARTER)
@@ -184,8 +184,14 @@
             f = d_flip[wd]; o = d_zero[wd]; b = d_op[wd] == xpu_chip_pkg::WINDOW_MAX ? 0 - o : 0;
             if (skip) begin
               `LOOP(n, CHANNELS) lanes[n] = b; `ENDLOOP(n)
+            end else if (wide) begin
+              for (j = 0; j < 2; j = j + 1) begin
+                `LOOP(k, HALF) lanes[j*HALF+k] = `LANE16(piece[0][k], j, f, o); `ENDLOOP(k)
+              end
             end else begin
-              `UNPACK(`PUT, lanes, piece, 0, 0, wide, f, o)
+              for (j = 0; j < 4; j = j + 1) begin
+                `LOOP(k, QUARTER) lanes[j*QUARTER+k] = `LANE8(piece[0][k], j, f, o); `ENDLOOP(k)
+              end
             end
             if (!e_valid) begin
               `LOOP(n, CHANNELS) sum[n] = lanes[n]; `ENDLOOP(n)

@@ -66,20 +66,21 @@
   logic [4:0] lost;
   logic room;              // for one more result
 
-`define NINE(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8)
   // A byte of a 16-bit operand: the high one is signed
 `define BYTE_OF(v, s, f) (((((v) >> s) & 255) ^ f) - f)
 
+  // A lane of a pixel: of bytes the s-th of a word, of int16
+`define LANE8(word, s, f, o) (((((word) >> (8 * s)) & 255) ^ f) - o)
+`define LANE16(word, s, f, o) (((((word) >> (16 * s)) & 65535) ^ f) - o)
   // The lanes of a pixel, out of words at v[i][b], into y
-`define PUT(element, value) element = value
-`define UNPACK(put, y, v, i, b, wide, f, o) \
+`define TO_LANES(y, v, i, b, wide, f, o) \
     if (!wide) begin \
       for (j = 0; j < 4; j = j + 1) begin \
-        `LOOP(k, QUARTER) put(y[j*QUARTER+k], (((v[i][b+k] >> (8 * j)) & 255) ^ f) - o); `ENDLOOP(k) \
+        `LOOP(k, QUARTER) `SET(y[j*QUARTER+k], `LANE8(v[i][b+k], j, f, o)); `ENDLOOP(k) \
       end \
     end else begin \
       for (j = 0; j < 2; j = j + 1) begin \
-        `LOOP(k, HALF) put(y[j*HALF+k], (((v[i][k] >> (16 * j)) & 65535) ^ f) - o); `ENDLOOP(k) \
+        `LOOP(k, HALF) `SET(y[j*HALF+k], `LANE16(v[i][k], j, f, o)); `ENDLOOP(k) \
       end \
     end
 
@@ -174,13 +175,13 @@
           end else begin \
             r``c = r0; w``c = s + NO_TAP; \
           end
-          `NINE(`TAP)
+          `TAP(0) `TAP(1) `TAP(2) `TAP(3) `TAP(4) `TAP(5) `TAP(6) `TAP(7) `TAP(8)
           go = ky == 32'(d_kh[wd]);  // the last step of its part
           if (e_max) begin
             `LOOP(n, CHANNELS) sum[n] = held[r0][n]; `ENDLOOP(n)
 `define LARGER(c) \
             `LOOP(n, CHANNELS) sum[n] = sum[n] < held[r``c][n] ? held[r``c][n] : sum[n]; `ENDLOOP(n)
-            `NINE(`LARGER)
+            `LARGER(0) `LARGER(1) `LARGER(2) `LARGER(3) `LARGER(4) `LARGER(5) `LARGER(6) `LARGER(7) `LARGER(8)
             e_shift = 0;
           end else if (!d_wide[wd] || d_op[wd] == xpu_chip_pkg::WINDOW_SUM) begin
             `LOOP(n, CHANNELS)
@@ -199,7 +200,7 @@
             `LOOP(n, CHANNELS) \
               sum[n] = sum[n] + `BYTE_OF(held[r``c][n], xs, xf) * `BYTE_OF(weight[w``c][n], ws, wf); \
             `ENDLOOP(n)
-            `NINE(`PRODUCT)
+            `PRODUCT(0) `PRODUCT(1) `PRODUCT(2) `PRODUCT(3) `PRODUCT(4) `PRODUCT(5) `PRODUCT(6) `PRODUCT(7) `PRODUCT(8)
             if (go && a_part != (d_words[wd] ? 2'd3 : 2'd1)) begin
               go = 0; ky = 0; kx = 0; a_part = a_part + 1;
             end
@@ -230,7 +231,7 @@
               `LOOP(n, CHANNELS) `SET(held[to][n], b); `ENDLOOP(n)
             end else begin
               i = slot * WORDS + 32'(c_word); b = c_half[s] ? QUARTER : 0;
-              `UNPACK(`SET, held[to], lines, i, b, d_wide[wd], f, o)
+              `TO_LANES(held[to], lines, i, b, d_wide[wd], f, o)
             end
             y = y + 32'(d_dilation_h[wd]); slot = slot + 32'(d_step_h[wd]);
             slot = slot >= LINE_ROWS ? slot - LINE_ROWS : slot;
