@@ -159,6 +159,7 @@ void xpu_model::clocks(bool high, uint32_t ticks) {
     chip.clk_queues = high & ticks >> 3;
     chip.clk_memory = high & ticks >> 4;
     chip.clk_cores = high ? ticks >> 5 & ((1u << cores) - 1) : 0;
+    chip.clk_window = high & ticks >> (cores + 5);
 }
 
 // What happens at the rising edges, and that nothing happens at the falling ones, is known. So where Verilator's function
@@ -384,7 +385,7 @@ void xpu_model_look(const xpu_model *model, xpu_model_state *state) {
 
 xpu_model_queue xpu_model_look_queue(const xpu_model *model, unsigned engine, unsigned core) {
     const auto &root = *model->chip.rootp;
-    const unsigned queue = engine * cores + core, list = 4 * queue + root.XPU_QUEUES(l_first)[queue];
+    const unsigned queue = engine == XPU_MODEL_ENGINES - 1 ? 2 * cores + 1 : engine * cores + core, list = 4 * queue + root.XPU_QUEUES(l_first)[queue];
     return {root.XPU_QUEUES(l_lists)[queue], root.XPU_QUEUES(l_address)[list], root.XPU_QUEUES(l_count)[list],
             root.XPU_QUEUES(l_left)[queue]};
 }

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { XPU_MODEL_MAX_CORES = 16, XPU_MODEL_COUNTERS = 64, XPU_MODEL_STATES = 32, XPU_MODEL_ENGINES = 3 };
+enum { XPU_MODEL_MAX_CORES = 16, XPU_MODEL_COUNTERS = 64, XPU_MODEL_STATES = 32, XPU_MODEL_ENGINES = 4 };
 
 /* An instruction that has retired, or (trap) has not because of a fault. Masks: bytes of the access from `address` on.
  */

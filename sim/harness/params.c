@@ -45,6 +45,9 @@ int main(int argc, char **argv) {
                       {"ACC_ROWS", chip.acc_rows},
                       {"WEIGHT_ROWS", chip.weight_rows},
                       {"POST_LANES", chip.post_lanes},
+                      {"WINDOW_CHANNELS", chip.window_channels},
+                      {"WINDOW_LINES", chip.window_lines},
+                      {"WINDOW_LINE_BYTES", chip.window_line_bytes},
                       {"ABI_HASH", xpu_chip_abi_hash(&chip)},
                       {"GM_ENTRIES", entries}};
     printf("NAME := %s\nGENERICS :=", chip.name);

@@ -94,7 +94,7 @@ lint-slang: | $(BUILD)/rtl/params
 .PHONY: units unit-benches all-benches
 unit-benches: $(CORE_BENCH) $(CORE_ELF) $(VECTOR_BENCH) $(VECTOR_ELF) $(BUILD)/tests/rtl/tensor/tensor-8x8 \
     $(BUILD)/tests/rtl/window/window-8 $(DMA_BENCH) \
-    $(SYSTEM_TEST) $(SYSTEM_ELF)
+    $(SYSTEM_TEST) $(SYSTEM_ELF) $(BUILD)/lib/libxpurtl-nano-window.so
 units: all chips
 	$(Q)$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j2) --no-print-directory unit-benches
 all-benches: all chips

@@ -45,7 +45,7 @@ endef
 
 # CHIP on the command line chooses one chip, else those that the tests need. With WAVE=1 `make chip` builds the library
 # that writes waveforms, libxpurtl-CHIP-wave.so.
-RTL_CHIPS   := $(if $(filter command environment,$(origin CHIP))$(filter chip,$(MAKECMDGOALS)),$(CHIP),nano tests/rtl/system/quad.json)
+RTL_CHIPS   := $(if $(filter command environment,$(origin CHIP))$(filter chip,$(MAKECMDGOALS)),$(CHIP),nano tests/rtl/system/quad.json tests/chip/nano-window.json)
 chip_name    = $(if $(filter %.json,$(1)),$(shell sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' $(1) | head -n 1),$(1))
 # Those that whole networks are run on, and that are installed.
 USER_CHIPS  := $(if $(filter command environment,$(origin CHIP))$(filter chip,$(MAKECMDGOALS)),$(CHIP),nano standard)

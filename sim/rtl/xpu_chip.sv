@@ -5,7 +5,7 @@
 //   Clocks: a unit of its own clock needs an edge of it only when its bit of `ticks` is set: then the edges of clk and of
 //   this clock come together. At its next edge the unit's input of cycles is the sum of those it has not seen. Whoever
 //   has no use for this connects all clocks together. Units: 0 tensor engine, 1 DMA0, 2 DMA1, 3 queues,
-//   4 bus, memories and what is between, 5 .. cores.
+//   4 bus, memories and what is between, 5 .. cores, 5 + CORES window engine.
 //   rst: registers, queues and cores; memories keep their contents. start: all cores begin at `entry`.
 //   attention: the program has ended (and core 0 has retired what was before), calls the host, is timed out, or a core
 //   or an engine has a fault: the harness stops the clock. What single units do is read from the inside
@@ -29,6 +29,9 @@ module xpu_chip #(
   parameter int unsigned ACC_ROWS = 128,
   parameter int unsigned WEIGHT_ROWS = 1,
   parameter int unsigned POST_LANES = 8,
+  parameter int unsigned WINDOW_CHANNELS = 0, // 0: no window engine
+  parameter int unsigned WINDOW_LINES = 8,
+  parameter int unsigned WINDOW_LINE_BYTES = 4096,
   parameter int unsigned ABI_HASH = 0,
   parameter int unsigned GM_ENTRIES = 128
 ) (
@@ -39,7 +42,10 @@ module xpu_chip #(
   input  logic                clk_queues,
   input  logic                clk_memory,
   input  logic [CORES-1:0]    clk_cores,
-  output logic [CORES+4:0]    ticks,
+  /* verilator lint_off UNUSEDSIGNAL */
+  input  logic                clk_window,
+  /* verilator lint_on UNUSEDSIGNAL */
+  output logic [CORES+5:0]    ticks,
   input  logic                rst,
   input  logic [31:0]         cycles_per_edge,
   input  logic [31:0]         cycles_queues,
@@ -65,8 +71,8 @@ module xpu_chip #(
   input  logic                host_answer,
   output logic [31:0]         abort_code,
   output logic                timed_out,
-  // engines: 0 DMA0, 1 DMA1, 2 tensor
-  output logic [14:0]         engine_states, // LOST_*, 5 bits each, of this cycle
+  // engines: 0 DMA0, 1 DMA1, 2 tensor, 3 window
+  output logic [19:0]         engine_states, // LOST_*, 5 bits each, of this cycle
   output logic                engine_faulty, // sticky
   output logic [1:0]          fault_engine,
   output logic [3:0]          fault_cause,
@@ -80,13 +86,17 @@ module xpu_chip #(
 );
   localparam int unsigned CORE_BITS = CORES > 1 ? $clog2(CORES) : 1;
   localparam int unsigned READS = GM_ENTRIES < 128 ? GM_ENTRIES : 128;
+  localparam int unsigned ENGINES = WINDOW_CHANNELS != 0 ? 4 : 3;
 
   // ---- Engines ----
-  logic [2:0]    desc_valid, desc_ready, desc_done, engine_fault, engine_quiet;
+  logic [ENGINES-1:0] desc_valid, desc_ready, desc_done, engine_fault, engine_quiet;
   logic [1023:0] desc0, desc1, desc2;
-  logic [11:0]   engine_cause;
-  logic [95:0]   engine_address;
-  logic [14:0]   engine_state;
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic [1023:0] desc3;  // unused without the window engine, as what comes to its ports
+  /* verilator lint_on UNUSEDSIGNAL */
+  logic [4*ENGINES-1:0]  engine_cause;
+  logic [32*ENGINES-1:0] engine_address;
+  logic [5*ENGINES-1:0]  engine_state, queue_state;
   logic [31:0]   next_event0, next_event1, next_event2;
   logic          x_valid, x_ready, x_done, w_valid, w_ready, w_done, s_valid, s_ready, s_done, y_valid, y_ready,
                  y_done, q_valid, q_ready, q_done, q_error, d0r_valid, d0r_ready, d0r_done, d0r_error, d0w_valid,
@@ -128,24 +138,61 @@ module xpu_chip #(
     .quiet(engine_quiet[1]), .next_event(next_event1), .state(engine_state[9:5])
   );
 
+  // ---- Window engine ----
+  logic          win_x_valid, win_s_valid, win_y_valid, window_tick;
+  logic [31:0]   win_x_address, win_s_address, win_y_address;
+  logic [63:0]   win_y_mask;
+  logic [511:0]  win_y_wdata;
+  /* verilator lint_off UNUSEDSIGNAL */
+  logic          win_x_ready, win_x_done, win_s_ready, win_s_done, win_y_ready, win_y_done;
+  logic [511:0]  win_x_rdata, win_s_rdata;
+  /* verilator lint_on UNUSEDSIGNAL */
+  if (WINDOW_CHANNELS != 0) begin : with_window
+    logic [31:0] window_next_event;
+    xpu_window #(
+      .CHANNELS(WINDOW_CHANNELS), .LINE_ROWS(WINDOW_LINES), .LINE_BYTES(WINDOW_LINE_BYTES), .CORES(CORES),
+      .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES)
+    ) window (
+      .clk(clk_window), .rst, .cycles_per_edge, .desc_valid(desc_valid[3]), .desc_ready(desc_ready[3]), .desc(desc3),
+      .desc_done(desc_done[3]), .x_valid(win_x_valid), .x_ready(win_x_ready), .x_address(win_x_address),
+      .x_done(win_x_done), .x_rdata(win_x_rdata), .s_valid(win_s_valid), .s_ready(win_s_ready), .s_address(win_s_address),
+      .s_done(win_s_done), .s_rdata(win_s_rdata), .y_valid(win_y_valid), .y_ready(win_y_ready), .y_address(win_y_address),
+      .y_wdata(win_y_wdata), .y_mask(win_y_mask), .y_done(win_y_done), .fault_valid(engine_fault[3]),
+      .fault_cause(engine_cause[15:12]), .fault_address(engine_address[127:96]), .quiet(engine_quiet[3]),
+      .next_event(window_next_event), .state(engine_state[19:15])
+    );
+    logic unused;
+    assign unused = &{1'b0, window_next_event};  // never: it has no timer
+    assign window_tick = !engine_quiet[3];
+    assign engine_states = queue_state;
+  end else begin : without_window
+    assign {win_x_valid, win_s_valid, win_y_valid, window_tick} = 4'd0;
+    assign {win_x_address, win_s_address, win_y_address} = 96'd0;
+    assign win_y_mask = 64'd0;
+    assign win_y_wdata = 512'd0;
+    assign engine_states = {5'd0, queue_state};
+  end
+
   logic               door_valid, queues_quiet, engine_progress;
   logic [1:0]         door_engine;
-  logic [3:0]         door_core, change_valid;
+  logic [3:0]         door_core;
+  logic [ENGINES:0]   change_valid;
   logic [31:0]        door_address, door_count, queues_next_event;
-  logic [9*CORES-1:0] door_lists;
-  logic [3*CORES-1:0] door_full;
-  logic [2:0]         signal_valid;
-  logic [17:0]        signal_counter;
-  logic [23:0]        signal_add, change_counter;
-  logic [127:0]       change_value;
-  xpu_queues #(.CORES(CORES)) queues (
+  logic [3*ENGINES*CORES-1:0] door_lists;
+  logic [ENGINES*CORES-1:0] door_full;
+  logic [ENGINES-1:0] signal_valid;
+  logic [6*ENGINES-1:0] signal_counter;
+  logic [8*ENGINES-1:0] signal_add;
+  logic [6*ENGINES+5:0] change_counter;
+  logic [32*ENGINES+31:0] change_value;
+  xpu_queues #(.CORES(CORES), .ENGINES(ENGINES)) queues (
     .clk(clk_queues), .rst, .cycles_per_edge(cycles_queues), .host,
     .door_valid, .door_engine, .door_core, .door_address, .door_count, .door_full,
     .door_lists, .change_valid, .change_counter, .change_value, .q_valid, .q_ready, .q_address, .q_mask, .q_done, .q_error,
-    .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2, .desc_done, .engine_fault, .engine_cause,
+    .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2, .desc3, .desc_done, .engine_fault, .engine_cause,
     .engine_address, .engine_state, .signal_valid, .signal_counter, .signal_add, .engine_progress,
     .fault_valid(engine_faulty), .fault_engine, .fault_cause, .fault_address, .fault_descriptor, .fault_layer,
-    .state(engine_states), .quiet(queues_quiet), .next_event(queues_next_event)
+    .state(queue_state), .quiet(queues_quiet), .next_event(queues_next_event)
   );
 
   // ---- Cores ----
@@ -214,7 +261,7 @@ module xpu_chip #(
   logic [3:0]   reg_rsp_core;
   assign reg_wdata = req_wdata[{req_address[5:2], 5'd0} +: 32];
   xpu_regs #(
-    .CORES(CORES), .ENGINES(3'b111), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES),
+    .CORES(CORES), .ENGINES(ENGINES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES),
     .GM_BYTES(GM_BYTES), .ARRAY_ROWS(ARRAY_ROWS), .ARRAY_COLUMNS(ARRAY_COLUMNS), .ACC_ROWS(ACC_ROWS),
     .ABI_HASH(ABI_HASH)
   ) registers (
@@ -253,13 +300,16 @@ module xpu_chip #(
   );
   xpu_fabric #(
     .CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .SM_BANKS(SM_BANKS), .SM_HOLD(SM_HOLD), .L3_BYTES(L3_BYTES),
-    .L3_BANKS(L3_BANKS), .L3_ENTRIES(L3_ENTRIES), .GM_BYTES(GM_BYTES)
+    .L3_BANKS(L3_BANKS), .L3_ENTRIES(L3_ENTRIES), .GM_BYTES(GM_BYTES), .WINDOW(WINDOW_CHANNELS != 0 ? 1 : 0)
   ) fabric (
     .clk(clk_memory), .rst, .host, .perturb(seed != 32'd0), .perturb_start(seed_written), .perturb_seed(seed),
     .l3_latency, .l3_rate,
     .x_valid, .x_address, .x_ready, .x_done, .x_rdata, .w_valid, .w_address, .w_ready, .w_done, .w_rdata,
     .s_valid, .s_address, .s_ready, .s_done, .s_rdata,
     .y_valid, .y_address, .y_mask, .y_wdata, .y_ready, .y_done,
+    .win_x_valid, .win_x_address, .win_x_ready, .win_x_done, .win_x_rdata,
+    .win_s_valid, .win_s_address, .win_s_ready, .win_s_done, .win_s_rdata,
+    .win_y_valid, .win_y_address, .win_y_mask, .win_y_wdata, .win_y_ready, .win_y_done,
     .q_valid, .q_address, .q_mask, .q_ready, .q_done, .q_error, .q_rdata,
     .d0r_valid, .d0r_address, .d0r_mask, .d0r_ready, .d0r_done, .d0r_error, .d0r_rdata,
     .d0w_valid, .d0w_address, .d0w_mask, .d0w_wdata, .d0w_ready, .d0w_done, .d0w_error,
@@ -275,12 +325,13 @@ module xpu_chip #(
 
   // ---- Time ----
   assign ticks[3:0] = {!queues_quiet, ~engine_quiet[1:0], !engine_quiet[2]} | {4{rst}};
+  assign ticks[CORES+5] = window_tick || rst;
   assign ticks[4] = !bus_quiet || !fabric_quiet || !gm_quiet || gm_next_event != 32'hffffffff || seed_written || rst;
   // A cycle behind fault_valid: then the instruction has been told, see xpu_retire.
   always_ff @(posedge clk) faulty_q <= !rst && fault_valid != '0;
   assign ended = exit_written && core_quiet[0];
   assign attention = ended || host_call || timed_out || faulty_q || engine_faulty;
-  assign quiet = core_quiet == {CORES{1'b1}} && engine_quiet == 3'b111 && queues_quiet && bus_quiet && fabric_quiet &&
+  assign quiet = core_quiet == {CORES{1'b1}} && engine_quiet == '1 && queues_quiet && bus_quiet && fabric_quiet &&
                  gm_quiet && regs_quiet && !start && (fault_valid != '0) == faulty_q;
   always_comb begin
     next_event = gm_next_event;

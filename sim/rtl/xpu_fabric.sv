@@ -1,5 +1,6 @@
 // xpu_fabric: shared memory SM, the L3, and the way of all masters to them, to GM and to the LM of the cores.
-//   Masters: nine line ports (the tensor engine's x, w, s, y; descriptors q; reads and writes of the two DMA engines)
+//   Masters: nine line ports (the tensor engine's x, w, s, y; descriptors q; reads and writes of the two DMA engines), three
+//   more with WINDOW (that engine's x, s, y),
 //   and the cores' port b behind xpu_bus. A line port: address and mask (bytes of the line address[31:6] that are
 //   touched) hold until ready; each request is answered by one done, in order, which cannot be stalled; done with error
 //   (the tensor engine asks for memory that exists): there is no such memory. A write that is done is visible to everybody. Reads may answer with more bytes than asked.
@@ -25,6 +26,7 @@ module xpu_fabric #(
   parameter int unsigned L3_BANKS = 4,       // of 64 bytes
   parameter int unsigned L3_ENTRIES = 16,    // power of two, at least l3_latency
   parameter int unsigned GM_BYTES = 268435456,
+  parameter int unsigned WINDOW = 0,         // 1: there is a window engine
   localparam int unsigned CORE_BITS = CORES > 1 ? $clog2(CORES) : 1
 ) (
   input  logic                 clk,
@@ -60,6 +62,23 @@ module xpu_fabric #(
   input  logic [511:0]         y_wdata,
   output logic                 y_ready,
   output logic                 y_done,
+  // window engine
+  input  logic                 win_x_valid,
+  input  logic [31:0]          win_x_address,
+  output logic                 win_x_ready,
+  output logic                 win_x_done,
+  output logic [511:0]         win_x_rdata,
+  input  logic                 win_s_valid,
+  input  logic [31:0]          win_s_address,
+  output logic                 win_s_ready,
+  output logic                 win_s_done,
+  output logic [511:0]         win_s_rdata,
+  input  logic                 win_y_valid,
+  input  logic [31:0]          win_y_address,
+  input  logic [63:0]          win_y_mask,
+  input  logic [511:0]         win_y_wdata,
+  output logic                 win_y_ready,
+  output logic                 win_y_done,
   // descriptors
   input  logic                 q_valid,
   input  logic [31:0]          q_address,
@@ -143,10 +162,11 @@ module xpu_fabric #(
   import "DPI-C" function void xpu_dpi_gm_write(input longint unsigned host, input int unsigned address,
                                                 input longint unsigned mask, input bit [511:0] data);
 `endif
-  // Ports; those that write: Y, D0W, D1W. B is not one of the nine.
-  localparam int unsigned X = 0, W = 1, S = 2, Y = 3, Q = 4, D0R = 5, D0W = 6, D1R = 7, D1W = 8, PORTS = 9;
-  localparam logic [8:0] WRITES = 9'b101001000;
-  localparam logic [3:0] B = 4'd9;
+  // Ports; those that write: Y, D0W, D1W, NY. B is not one of them. Those behind USED - 1 ask nothing.
+  localparam int unsigned X = 0, W = 1, S = 2, Y = 3, Q = 4, D0R = 5, D0W = 6, D1R = 7, D1W = 8, NX = 9, NS = 10,
+                          NY = 11, PORTS = 12, USED = WINDOW != 0 ? 12 : 9;
+  localparam logic [11:0] WRITES = 12'b100101001000;
+  localparam logic [3:0] B = 4'd12, LAST = 4'(USED - 1);
   localparam logic [1:0] GM = 2'd0, SM = 2'd1, L3 = 2'd2, LM = 2'd3;
   localparam logic [1:0] B_IDLE = 2'd0, B_WAITS = 2'd1, B_READY = 2'd2;
   localparam int unsigned SM_BITS = $clog2(SM_BYTES / 64), L3_BITS = $clog2(L3_BYTES / 64);
@@ -161,11 +181,11 @@ module xpu_fabric #(
   logic [511:0] l3_q [L3_BYTES / 64];
 
   // ---- State ----
-  logic [8:0]  full;                         // a request waits here
+  logic [11:0] full;                         // a request waits here
   logic [31:0] line [PORTS];                 // whose bytes are answered in this cycle
   logic [31:0] at [PORTS + 1];               // it, or the one that is looked at
   logic [63:0] bytes [PORTS + 1];
-  logic [511:0] held_y, held_0, held_1;      // what waiting requests write
+  logic [511:0] held_y, held_0, held_1, held_n;      // what waiting requests write
   logic [11:0] flight [PORTS];               // requests that are not answered
   logic [1:0]  where [PORTS];                // by which memory
   logic [3:0]  turn;                         // who is asked first behind x and b
@@ -178,7 +198,7 @@ module xpu_fabric #(
   logic [7:0]  sm_wait;                      // cycles until SM takes a request, where it is slower than a line a cycle
   logic [L3_AT-1:0] l3_now;                  // the entry that is answered in this cycle
   logic [11:0] l3_count;
-  logic [9:0]  l3_ports [L3_ENTRIES];        // who is answered
+  logic [12:0] l3_ports [L3_ENTRIES];        // who is answered
   logic [31:0] l3_at [L3_ENTRIES * 16];      // entry, port
   logic [15:0] l3_read_credit, l3_write_credit; // bytes
   // The request of b to SM, L3 or LM
@@ -197,29 +217,33 @@ module xpu_fabric #(
   logic [511:0] q_data [1];
   logic [511:0] d0r_data [1];
   logic [511:0] d1r_data [1];
+  logic [511:0] win_x_data [1];
+  logic [511:0] win_s_data [1];
   assign x_rdata = x_data[0];
   assign w_rdata = w_data[0];
   assign s_rdata = s_data[0];
   assign q_rdata = q_data[0];
   assign d0r_rdata = d0r_data[0];
   assign d1r_rdata = d1r_data[0];
+  assign win_x_rdata = win_x_data[0];
+  assign win_s_rdata = win_s_data[0];
   logic [511:0] lm_data [1];                 // what is written to an LM
   assign lmx_wdata = lm_data[0];
   logic        awake;                        // something is to be done without a request
-  logic [8:0]  ready_q, done_q, error_q;
+  logic [11:0] ready_q, done_q, error_q;
 
-  logic [8:0]  asks;
+  logic [11:0] asks;
   logic [15:0] credit_most;
-  assign asks = {d1w_valid, d1r_valid, d0w_valid, d0r_valid, q_valid, y_valid, s_valid, w_valid, x_valid};
-  assign {d1w_ready, d1r_ready, d0w_ready, d0r_ready, q_ready, y_ready, s_ready, w_ready, x_ready} = ready_q;
-  assign {d1w_done, d1r_done, d0w_done, d0r_done, q_done, y_done, s_done, w_done, x_done} = done_q;
+  assign asks = {win_y_valid, win_s_valid, win_x_valid, d1w_valid, d1r_valid, d0w_valid, d0r_valid, q_valid, y_valid, s_valid, w_valid, x_valid};
+  assign {win_y_ready, win_s_ready, win_x_ready, d1w_ready, d1r_ready, d0w_ready, d0r_ready, q_ready, y_ready, s_ready, w_ready, x_ready} = ready_q;
+  assign {win_y_done, win_s_done, win_x_done, d1w_done, d1r_done, d0w_done, d0r_done, q_done, y_done, s_done, w_done, x_done} = done_q;
   assign {d1w_error, d1r_error, d0w_error, d0r_error, q_error} = error_q[8:4];
   assign credit_most = l3_rate < 16'd64 ? 16'd64 : l3_rate;
   assign gm_delay = perturb ? random[11:8] : 4'd0;
   assign gm_rsp_ready = gm_rsp_tag[8:5] != B || !b_rsp_valid;
-  assign quiet = !awake && asks == 9'd0 && b_valid == 4'd0 && !gm_rsp_valid;
+  assign quiet = !awake && asks == 12'd0 && b_valid == 4'd0 && !gm_rsp_valid;
   logic unused;
-  assign unused = &{1'b0, error_q[3:0]};
+  assign unused = &{1'b0, error_q[3:0], error_q[11:9]};
 
   // {somebody answers, who}
   function automatic logic [2:0] target_of(input logic [31:0] address);
@@ -253,10 +277,10 @@ module xpu_fabric #(
           default: rdata <= wide_gm; \
         endcase
   always_ff @(posedge clk) begin : p_fabric
-    logic [8:0]  fresh, done, fail, reads;
-    logic [9:0]  pending, ports;
+    logic [11:0] fresh, done, fail, reads;
+    logic [12:0] pending, ports;
     /* verilator lint_off UNUSEDSIGNAL */
-    logic [17:0] from;                       // 2 bits for each port: who answers in this cycle
+    logic [23:0] from;                       // 2 bits for each port: who answers in this cycle
     /* verilator lint_on UNUSEDSIGNAL */
     logic [31:0] address;
     logic [3:0]  p;
@@ -272,23 +296,23 @@ module xpu_fabric #(
     int unsigned k, z;
     /* verilator lint_on UNUSEDSIGNAL */
     k = 0; z = 0;
-    fresh = 9'd0; done = 9'd0; fail = 9'd0; reads = 9'd0; pending = 10'd0; ports = 10'd0; from = 18'd0;
+    fresh = 12'd0; done = 12'd0; fail = 12'd0; reads = 12'd0; pending = 13'd0; ports = 13'd0; from = 24'd0;
     address = 32'd0; p = 4'd0; target = 3'd0; mask = 64'd0; bits = 64'd0; fold = 26'd0; go = 1'b0; write = 1'b0; b_old = 1'b0; lm_sends = 1'b0;
     sm_busy = '0; sm_bank = '0; l3_busy = '0; l3_bank = '0; slot = '0; lm_taken = '0;
     if (rst) begin
-      full = 9'd0; turn = 4'd1; gm_waits = 1'b0; lm_waits = '0; lm_asked = 1'b0; lm_answers = 1'b0; sm_wait = 8'd0;
+      full = 12'd0; turn = 4'd1; gm_waits = 1'b0; lm_waits = '0; lm_asked = 1'b0; lm_answers = 1'b0; sm_wait = 8'd0;
       l3_now = '0; l3_count = 12'd0; l3_read_credit = 16'd64; l3_write_credit = 16'd64; b_state = B_IDLE;
       b_took = 1'b0; b_answers = 1'b0; random = 32'd1;
       for (int unsigned n = 0; n < PORTS; n = n + 1) flight[n] = 12'd0;
-      for (int unsigned n = 0; n < L3_ENTRIES; n = n + 1) l3_ports[n] = 10'd0;
-      ready_q <= 9'h1ff; done_q <= 9'd0; error_q <= 9'd0;
+      for (int unsigned n = 0; n < L3_ENTRIES; n = n + 1) l3_ports[n] = 13'd0;
+      ready_q <= 12'hfff; done_q <= 12'd0; error_q <= 12'd0;
       b_taken <= 1'b0; b_rsp_valid <= 1'b0; lmx_valid <= '0; gm_valid <= 1'b0; awake <= 1'b1;
     end else begin
       if (perturb_start) random = perturb_seed;
       if (!quiet) begin
         // ---- Requests come in ----
         fresh = asks & ~full;
-        if (fresh != 9'd0) begin
+        if (fresh != 12'd0) begin
           `TAKE(X, x_address, 64'hffffffffffffffff)
           `TAKE(W, w_address, 64'hffffffffffffffff)
           `TAKE(S, s_address, 64'hffffffffffffffff)
@@ -298,15 +322,20 @@ module xpu_fabric #(
           `TAKE(D0W, d0w_address, d0w_mask)
           `TAKE(D1R, d1r_address, d1r_mask)
           `TAKE(D1W, d1w_address, d1w_mask)
+          if (WINDOW != 0) begin
+            `TAKE(NX, win_x_address, 64'hffffffffffffffff)
+            `TAKE(NS, win_s_address, 64'hffffffffffffffff)
+            `TAKE(NY, win_y_address, win_y_mask)
+          end
         end
         full = full | fresh;
         pending = {b_valid != 4'd0 && !b_took, full};
-        if (pending[9]) begin
+        if (pending[B]) begin
           at[B] = b_address;
           bytes[B] = b_mask;
         end
         if (perturb) begin
-          pending = pending & ~(random[9:0] & random[19:10]);
+          pending = pending & ~({random[9], random[31:29], random[8:0]} & {random[19], random[22:20], random[18:10]});
           random = {random[30:0], random[31] ^ random[21] ^ random[1] ^ random[0]};
         end
         b_took = 1'b0;
@@ -342,10 +371,10 @@ module xpu_fabric #(
           lm_next_write = lm_write;
         end
         // ---- Grants: x, b, the others in turn ----
-        if (pending != 10'd0) begin
-          `LOOP(k, 10)
+        if (pending != 13'd0) begin
+          `LOOP(k, USED + 1)
             p = k == 0 ? 4'(X) : k == 1 ? B : turn + 4'(k) - 4'd2;
-            if (k > 1 && (p > 4'd8 || p < turn)) p = p - 4'd8;
+            if (k > 1 && (p > LAST || p < turn)) p = p - LAST;
             if (pending[p]) begin
               address = at[p];
               mask = bytes[p];
@@ -375,6 +404,7 @@ module xpu_fabric #(
                     4'(Y): if (fresh[Y]) wide_data = y_wdata; else wide_data = held_y;
                     4'(D0W): if (fresh[D0W]) wide_data = d0w_wdata; else wide_data = held_0;
                     4'(D1W): if (fresh[D1W]) wide_data = d1w_wdata; else wide_data = held_1;
+                    4'(NY): if (fresh[NY]) wide_data = win_y_wdata; else wide_data = held_n;
                     default: wide_data = b_wdata;
                   endcase
                   if (target == {1'b1, SM} || target == {1'b1, L3}) begin
@@ -453,15 +483,16 @@ module xpu_fabric #(
             end
           `ENDLOOP(k)
         end
-        turn = turn == 4'd8 ? 4'd1 : turn + 4'd1;
+        turn = turn == LAST ? 4'd1 : turn + 4'd1;
         if (fresh[Y] && full[Y]) held_y = y_wdata;
         if (fresh[D0W] && full[D0W]) held_0 = d0w_wdata;
         if (fresh[D1W] && full[D1W]) held_1 = d1w_wdata;
+        if (WINDOW != 0 && fresh[NY] && full[NY]) held_n = win_y_wdata;
         // ---- Answers of L3 ----
         if (l3_count != 12'd0) begin
           ports = l3_ports[l3_now];
-          if (ports != 10'd0) begin
-            for (int unsigned n = 0; n < PORTS; n = n + 1)
+          if (ports != 13'd0) begin
+            for (int unsigned n = 0; n < USED; n = n + 1)
               if (ports[n]) begin
                 done[n] = 1'b1;
                 reads[n] = !WRITES[n];
@@ -470,11 +501,11 @@ module xpu_fabric #(
                 flight[n] = flight[n] - 12'd1;
                 l3_count = l3_count - 12'd1;
               end
-            if (ports[9]) begin
+            if (ports[B]) begin
               b_state = B_READY;
               l3_count = l3_count - 12'd1;
             end
-            l3_ports[l3_now] = 10'd0;
+            l3_ports[l3_now] = 13'd0;
           end
           l3_now = l3_now + 1'b1;
         end
@@ -512,13 +543,17 @@ module xpu_fabric #(
           b_state = B_IDLE;
         end
         // ---- Out ----
-        if (reads != 9'd0) begin
+        if (reads != 12'd0) begin
           `ANSWER(X, x_data[0])
           `ANSWER(W, w_data[0])
           `ANSWER(S, s_data[0])
           `ANSWER(Q, q_data[0])
           `ANSWER(D0R, d0r_data[0])
           `ANSWER(D1R, d1r_data[0])
+          if (WINDOW != 0) begin
+            `ANSWER(NX, win_x_data[0])
+            `ANSWER(NS, win_s_data[0])
+          end
         end
         ready_q <= ~full;
         done_q <= done;
@@ -528,7 +563,7 @@ module xpu_fabric #(
         gm_valid <= gm_waits;
         lmx_valid <= lm_waits;
         if (lm_sends) lm_data[0] <= wide_out;
-        awake <= full != 9'd0 || done != 9'd0 || gm_waits || lm_waits != '0 || lm_asked || lm_answers || l3_count != 12'd0 ||
+        awake <= full != 12'd0 || done != 12'd0 || gm_waits || lm_waits != '0 || lm_asked || lm_answers || l3_count != 12'd0 ||
                  b_state == B_READY || b_answers || b_took || sm_wait != 8'd0 ||
                  l3_read_credit != credit_most || l3_write_credit != credit_most;
       end

@@ -1,6 +1,7 @@
-// xpu_queues: the queues of the three engines: takes lists from doorbells, fetches their descriptors, gives those whose
+// xpu_queues: the queues of the engines: takes lists from doorbells, fetches their descriptors, gives those whose
 // waits hold to the engines, signals when they are done, as sim/func/engine.c does.
-//   Queue: engine * CORES + core for the DMA engines, 2 * CORES for the tensor engine (core 0's only). Each holds
+//   Queue: engine * CORES + core for the DMA engines, 2 * CORES for the tensor engine, the next one for the window engine
+//   (core 0's only). Fields of doorbells: engine * CORES + core. Each holds
 //   QUEUE_DEPTH lists; a list leaves when its last descriptor is done. Of each queue up to eight descriptors are
 //   fetched ahead, over the border of lists too, one line a cycle, round robin among the queues; so a list goes on
 //   without an idle cycle while its fetches keep up.
@@ -12,7 +13,7 @@
 //   engine are done. No timer: next_event is never; fetches are never stalled (room for each line is kept).
 module xpu_queues #(
   parameter int unsigned CORES = 1,
-  parameter logic [2:0]  ENGINES = 3'b111      // which engines exist
+  parameter int unsigned ENGINES = 3           // 4: with the window engine
 ) (
   input  logic                clk,
   input  logic                rst,
@@ -24,12 +25,12 @@ module xpu_queues #(
   input  logic [3:0]          door_core,
   input  logic [31:0]         door_address,
   input  logic [31:0]         door_count,
-  output logic [3*CORES-1:0]  door_full,
-  output logic [9*CORES-1:0]  door_lists,
+  output logic [ENGINES*CORES-1:0]   door_full,
+  output logic [3*ENGINES*CORES-1:0] door_lists,
   // counters that changed, with their new values
-  input  logic [3:0]          change_valid,
-  input  logic [23:0]         change_counter,  // 6 bits each
-  input  logic [127:0]        change_value,    // 32 bits each
+  input  logic [ENGINES:0]    change_valid,
+  input  logic [6*ENGINES+5:0]   change_counter,  // 6 bits each
+  input  logic [32*ENGINES+31:0] change_value,    // 32 bits each
   // line port, reads
   output logic                q_valid,
   input  logic                q_ready,
@@ -39,20 +40,21 @@ module xpu_queues #(
   input  logic                q_error,
   input  logic [511:0]        q_rdata,
   // engines
-  output logic [2:0]          desc_valid,
-  input  logic [2:0]          desc_ready,
+  output logic [ENGINES-1:0]  desc_valid,
+  input  logic [ENGINES-1:0]  desc_ready,
   output logic [1023:0]       desc0,
   output logic [1023:0]       desc1,
   output logic [1023:0]       desc2,
-  input  logic [2:0]          desc_done,
-  input  logic [2:0]          engine_fault,
-  input  logic [11:0]         engine_cause,    // 4 bits each
-  input  logic [95:0]         engine_address,  // 32 bits each
-  input  logic [14:0]         engine_state,    // 5 bits each
+  output logic [1023:0]       desc3,
+  input  logic [ENGINES-1:0]  desc_done,
+  input  logic [ENGINES-1:0]  engine_fault,
+  input  logic [4*ENGINES-1:0]  engine_cause,    // 4 bits each
+  input  logic [32*ENGINES-1:0] engine_address,  // 32 bits each
+  input  logic [5*ENGINES-1:0]  engine_state,    // 5 bits each
   // completion, to xpu_regs
-  output logic [2:0]          signal_valid,
-  output logic [17:0]         signal_counter,  // 6 bits each
-  output logic [23:0]         signal_add,      // 8 bits each
+  output logic [ENGINES-1:0]  signal_valid,
+  output logic [6*ENGINES-1:0] signal_counter,  // 6 bits each
+  output logic [8*ENGINES-1:0] signal_add,      // 8 bits each
   output logic                engine_progress,
   // sticky
   output logic                fault_valid,
@@ -61,7 +63,7 @@ module xpu_queues #(
   output logic [31:0]         fault_address,
   output logic [31:0]         fault_descriptor,
   output logic [15:0]         fault_layer,
-  output logic [14:0]         state,           // 5 bits each
+  output logic [5*ENGINES-1:0] state,           // 5 bits each
   output logic                quiet,
   output logic [31:0]         next_event
 );
@@ -71,13 +73,15 @@ module xpu_queues #(
                                                 input int unsigned layer, input int unsigned opcode,
                                                 input int unsigned cycles);
 `endif
-  localparam int unsigned QUEUES = 2 * CORES + 1;
+  localparam int unsigned QUEUES = 2 * CORES + ENGINES - 2;
   localparam int unsigned QUEUE_BITS = $clog2(QUEUES);
   localparam logic [QUEUE_BITS-1:0] LAST_QUEUE = QUEUE_BITS'(QUEUES - 1);
   localparam int unsigned DEPTH = xpu_chip_pkg::QUEUE_DEPTH; // 4
   localparam int unsigned WORDS = xpu_chip_pkg::DESC_WORDS;
   localparam logic [7:0] NONE = 8'(xpu_chip_pkg::NO_COUNTER);
   localparam logic [3:0] LINES = 4'd15; // fetches on their way
+  // Of an engine and a core
+`define QUEUE(engine, core) (ENGINES > 3 && (engine) == 3 ? QUEUES - 1 : (engine) * CORES + (core))
 
   // ---- Queues: lists; [4 * queue + place] ----
   logic [31:0] l_address [DEPTH * QUEUES];
@@ -110,35 +114,35 @@ module xpu_queues #(
   logic [3:0]  t_read, t_write, t_count;
   logic        q_valid_i;
   // ---- Descriptors that engines have; [8 * engine + place] ----
-  logic [3:0]  e_core [24];
-  logic [31:0] e_address [24];
-  logic [15:0] e_layer [24];
-  logic [7:0]  e_opcode [24];
-  logic [7:0]  e_signal [24];
-  logic [7:0]  e_add [24];
-  logic [31:0] e_time [24];
-  logic [2:0]  e_read [3];
-  logic [3:0]  e_count [3];
-  logic [3:0]  e_engine [3];        // of these not nops: the engine has them or is offered one
-  logic [3:0]  e_done [3];          // done pulses not looked at
-  logic [2:0]  e_offered [3];       // place of the one that is offered or was offered last
-  logic [3:0]  e_turn [3];          // core that is served next
-  logic [2:0]  valid_i;
+  logic [3:0]  e_core [8*ENGINES];
+  logic [31:0] e_address [8*ENGINES];
+  logic [15:0] e_layer [8*ENGINES];
+  logic [7:0]  e_opcode [8*ENGINES];
+  logic [7:0]  e_signal [8*ENGINES];
+  logic [7:0]  e_add [8*ENGINES];
+  logic [31:0] e_time [8*ENGINES];
+  logic [2:0]  e_read [ENGINES];
+  logic [3:0]  e_count [ENGINES];
+  logic [3:0]  e_engine [ENGINES];        // of these not nops: the engine has them or is offered one
+  logic [3:0]  e_done [ENGINES];          // done pulses not looked at
+  logic [2:0]  e_offered [ENGINES];       // place of the one that is offered or was offered last
+  logic [3:0]  e_turn [ENGINES];          // core that is served next
+  logic [ENGINES-1:0] valid_i;
 
   logic [31:0] now;
   logic        work_q, stopped;
-  logic [2:0]  idle_q;              // the engine has nothing
-  logic [14:0] own_q;               // state of an engine that has nothing
+  logic [ENGINES-1:0] idle_q;              // the engine has nothing
+  logic [5*ENGINES-1:0] own_q;               // state of an engine that has nothing
   assign next_event = 32'hffffffff;
-  assign quiet = !work_q && !door_valid && change_valid == 4'd0 && desc_done == 3'd0 &&
-                 (desc_valid & desc_ready) == 3'd0 && !q_done && !(q_valid && q_ready) &&
-                 (engine_fault == 3'd0 || fault_valid);
-  for (genvar e = 0; e < 3; e = e + 1) assign state[5*e +: 5] = idle_q[e] ? own_q[5*e +: 5] : engine_state[5*e +: 5];
+  assign quiet = !work_q && !door_valid && change_valid == '0 && desc_done == '0 &&
+                 (desc_valid & desc_ready) == '0 && !q_done && !(q_valid && q_ready) &&
+                 (engine_fault == '0 || fault_valid);
+  for (genvar e = 0; e < ENGINES; e = e + 1) assign state[5*e +: 5] = idle_q[e] ? own_q[5*e +: 5] : engine_state[5*e +: 5];
 
   always_ff @(posedge clk) begin : p_queues
-    int unsigned i, j, k, q, s, c;
+    int unsigned i, j, k, q, s, c, d;
     logic        moved, found, bad;
-    logic [2:0]  now_taken;
+    logic [ENGINES-1:0] now_taken;
     logic [3:0]  core;
     logic [2:0]  slot;
     logic [31:0] word1, word2, word3;
@@ -146,7 +150,7 @@ module xpu_queues #(
     logic [31:0] word0, late0, late1;
     /* verilator lint_on UNUSEDSIGNAL */
     logic [QUEUE_BITS-1:0] at;
-    i = 0; j = 0; k = 0; q = 0; s = 0; c = 0; moved = 0; found = 0; bad = 0; now_taken = 0; core = 0;
+    i = 0; j = 0; k = 0; q = 0; s = 0; c = 0; d = 0; moved = 0; found = 0; bad = 0; now_taken = 0; core = 0;
     slot = 0; word0 = 0; word1 = 0; word2 = 0; word3 = 0; late0 = 0; late1 = 0; at = 0;
     now = now + cycles_per_edge;
     if (rst) begin
@@ -156,32 +160,33 @@ module xpu_queues #(
         s_read[i] = 0; s_count[i] = 0;
       end
       for (i = 0; i < 64; i = i + 1) counters[i] = 0;
-      for (i = 0; i < 3; i = i + 1) begin
+      for (i = 0; i < ENGINES; i = i + 1) begin
         e_read[i] = 0; e_count[i] = 0; e_engine[i] = 0; e_done[i] = 0; e_turn[i] = 0; e_offered[i] = 0;
       end
       s_full = 0; s_error = 0; wanted = 0; head = 0; holds = 0; look = 0;
       r_queue = 0; r_slot = 0; r_address = 0; r_left = 0; r_line = 0; t_last = 0; t_read = 0; t_write = 0; t_count = 0;
       q_valid_i = 0; q_valid <= 0; q_address <= 0; q_mask <= 0; valid_i = 0; desc_valid <= 0; signal_valid <= 0;
       engine_progress <= 0; fault_valid <= 0; fault_engine <= 0; fault_cause <= xpu_chip_pkg::FAULT_NONE;
-      fault_address <= 0; fault_descriptor <= 0; fault_layer <= 0; work_q <= 1; stopped = 0; idle_q <= 3'b111;
-      own_q <= {3{xpu_chip_pkg::LOST_EMPTY}};
-      door_full <= {3*CORES{1'b0}}; door_lists <= {9*CORES{1'b0}};
+      fault_address <= 0; fault_descriptor <= 0; fault_layer <= 0; work_q <= 1; stopped = 0; idle_q <= {ENGINES{1'b1}};
+      own_q <= {ENGINES{xpu_chip_pkg::LOST_EMPTY}};
+      door_full <= '0; door_lists <= '0;
     end else if (!quiet) begin
       signal_valid <= 0; engine_progress <= 0;
       // ---- Doorbells ----
       if (door_valid) begin
-        q = {30'd0, door_engine} * CORES + {28'd0, door_core};
+        d = {30'd0, door_engine} * CORES + {28'd0, door_core};
+        q = `QUEUE({30'd0, door_engine}, {28'd0, door_core});
         k = 4 * q + {30'd0, 2'(l_first[q] + l_lists[q][1:0])};
         l_address[k] = door_address; l_count[k] = door_count;
         if (l_lists[q] == 0) l_left[q] = door_count;
         l_lists[q] = l_lists[q] + 1; f_lists[q] = f_lists[q] + 1;
-        door_lists[3*q +: 3] <= l_lists[q]; door_full[q] <= l_lists[q] == 3'(DEPTH);
+        door_lists[3*d +: 3] <= l_lists[q]; door_full[d] <= l_lists[q] == 3'(DEPTH);
         wanted[q] = s_count[q] != 4'd8; moved = 1;
       end
 
       // ---- Engines: what they took and did ----
       now_taken = desc_valid & desc_ready;
-      for (i = 0; i < 3; i = i + 1) if (ENGINES[i]) begin
+      for (i = 0; i < ENGINES; i = i + 1) begin
         if (now_taken[i]) begin
           valid_i[i] = 0; e_time[8 * i + {29'd0, e_offered[i]}] = now; moved = 1;
         end
@@ -201,19 +206,19 @@ module xpu_queues #(
           xpu_dpi_complete(host, i, {28'd0, e_core[k]}, e_address[k], {16'd0, e_layer[k]}, {24'd0, e_opcode[k]},
                            e_opcode[k] == xpu_chip_pkg::OPCODE_NOP ? 32'd0 : now - e_time[k]);
 `endif
-          q = i * CORES + {28'd0, e_core[k]};
+          d = i * CORES + {28'd0, e_core[k]}; q = `QUEUE(i, {28'd0, e_core[k]});
           l_left[q] = l_left[q] - 1;
           if (l_left[q] == 0) begin
             l_first[q] = l_first[q] + 1; l_lists[q] = l_lists[q] - 1;
             l_left[q] = l_count[4 * q + {30'd0, l_first[q]}];
-            door_lists[3*q +: 3] <= l_lists[q]; door_full[q] <= 0;
+            door_lists[3*d +: 3] <= l_lists[q]; door_full[d] <= 0;
           end
         end
       end
 
       // ---- Waits ----
       if (change_valid != 0) begin
-        for (i = 0; i < 4; i = i + 1)
+        for (i = 0; i <= ENGINES; i = i + 1)
           if (change_valid[i]) counters[change_counter[6*i +: 6]] = change_value[32*i +: 32];
         look = look | (head & ~holds); moved = 1;
       end
@@ -230,12 +235,12 @@ module xpu_queues #(
 
       // ---- To the engines ----
       if (holds != 0 && !stopped) begin
-        for (i = 0; i < 3; i = i + 1)
-          if (ENGINES[i] && !valid_i[i] && !now_taken[i] && e_count[i] != 4'd8) begin
+        for (i = 0; i < ENGINES; i = i + 1)
+          if (!valid_i[i] && !now_taken[i] && e_count[i] != 4'd8) begin
             found = 0; core = e_turn[i]; q = 0;
-            for (c = 0; c < (i == 2 ? 1 : CORES); c = c + 1)
+            for (c = 0; c < (i >= 2 ? 1 : CORES); c = c + 1)
               if (!found) begin
-                q = i * CORES + {28'd0, core};
+                q = `QUEUE(i, {28'd0, core});
                 found = holds[q];
                 if (!found) core = {28'd0, core} == CORES - 1 ? 4'd0 : core + 4'd1;
               end
@@ -246,8 +251,9 @@ module xpu_queues #(
                     (word1[23:22] != 0 && word1[23:16] != NONE);
               case (word0[7:0])
                 xpu_chip_pkg::OPCODE_NOP: ;
-                xpu_chip_pkg::OPCODE_COPY, xpu_chip_pkg::OPCODE_FILL, xpu_chip_pkg::OPCODE_GATHER: if (i == 2) bad = 1;
+                xpu_chip_pkg::OPCODE_COPY, xpu_chip_pkg::OPCODE_FILL, xpu_chip_pkg::OPCODE_GATHER: if (i >= 2) bad = 1;
                 xpu_chip_pkg::OPCODE_TENSOR, xpu_chip_pkg::OPCODE_POST: if (i != 2) bad = 1;
+                xpu_chip_pkg::OPCODE_WINDOW: if (i != 3) bad = 1;
                 default: bad = 1;
               endcase
               if (bad || s_error[s]) begin
@@ -259,7 +265,7 @@ module xpu_queues #(
                 end
               end else begin
                 moved = 1;
-                e_turn[i] = {28'd0, core} == CORES - 1 || i == 2 ? 4'd0 : core + 4'd1;
+                e_turn[i] = {28'd0, core} == CORES - 1 || i >= 2 ? 4'd0 : core + 4'd1;
                 e_offered[i] = word0[7:0] == xpu_chip_pkg::OPCODE_NOP ? e_offered[i] : e_read[i] + e_count[i][2:0];
                 k = 8 * i + {29'd0, 3'(e_read[i] + e_count[i][2:0])};
                 e_core[k] = core; e_address[k] = s_address[s]; e_layer[k] = word0[31:16]; e_opcode[k] = word0[7:0];
@@ -270,7 +276,8 @@ module xpu_queues #(
                   case (i[1:0])
                     2'd0: for (k = 0; k < WORDS; k = k + 1) desc0[32*k +: 32] = words[j + k];
                     2'd1: for (k = 0; k < WORDS; k = k + 1) desc1[32*k +: 32] = words[j + k];
-                    default: for (k = 0; k < WORDS; k = k + 1) desc2[32*k +: 32] = words[j + k];
+                    2'd2: for (k = 0; k < WORDS; k = k + 1) desc2[32*k +: 32] = words[j + k];
+                    default: for (k = 0; k < WORDS; k = k + 1) desc3[32*k +: 32] = words[j + k];
                   endcase
                 end
                 // the next of this queue
@@ -283,9 +290,9 @@ module xpu_queues #(
       end
 
       // ---- Faults of engines: of the oldest descriptor, when what it has done and the nops before are told ----
-      for (i = 0; i < 3; i = i + 1) begin
+      for (i = 0; i < ENGINES; i = i + 1) begin
         k = 8 * i + {29'd0, e_read[i]};
-        if (ENGINES[i] && engine_fault[i] && e_done[i] == 0 && e_opcode[k] != xpu_chip_pkg::OPCODE_NOP && !stopped) begin
+        if (engine_fault[i] && e_done[i] == 0 && e_opcode[k] != xpu_chip_pkg::OPCODE_NOP && !stopped) begin
           stopped = 1; moved = 1;
           fault_valid <= 1; fault_engine <= 2'(i); fault_cause <= engine_cause[4*i +: 4];
           fault_address <= engine_cause[4*i +: 4] == xpu_chip_pkg::FAULT_DESCRIPTOR ? e_address[k] :
@@ -345,16 +352,18 @@ module xpu_queues #(
 
       // ---- Outputs ----
       q_valid <= q_valid_i; desc_valid <= valid_i; work_q <= moved;
-      for (i = 0; i < 3; i = i + 1) begin
+      for (i = 0; i < ENGINES; i = i + 1) begin
         idle_q[i] <= e_engine[i] == 0;
         found = 0; bad = 0; // lists are there; a wait does not hold
-        for (c = 0; c < (i == 2 ? 1 : CORES); c = c + 1) begin
-          if (l_lists[i * CORES + c] != 0) found = 1;
-          if (head[i * CORES + c] && !holds[i * CORES + c] && !look[i * CORES + c]) bad = 1;
+        for (c = 0; c < (i >= 2 ? 1 : CORES); c = c + 1) begin
+          q = `QUEUE(i, c);
+          if (l_lists[q] != 0) found = 1;
+          if (head[q] && !holds[q] && !look[q]) bad = 1;
         end
         own_q[5*i +: 5] <= !found ? xpu_chip_pkg::LOST_EMPTY :
                            bad ? xpu_chip_pkg::LOST_COUNTER : xpu_chip_pkg::LOST_FETCH;
       end
     end
   end
+`undef QUEUE
 endmodule

@@ -8,7 +8,7 @@
 //   WATCHDOG_LIMIT, or held WATCHDOG_STRETCH times that.
 module xpu_regs #(
   parameter int unsigned CORES = 1,
-  parameter logic [2:0]  ENGINES = 3'b000, // which engines exist; a doorbell of another is the fault "bad doorbell"
+  parameter int unsigned ENGINES = 3,      // 4: with the window engine
   parameter int unsigned LM_BYTES = 16384,
   parameter int unsigned SM_BYTES = 32768,
   parameter int unsigned L3_BYTES = 65536,
@@ -35,9 +35,9 @@ module xpu_regs #(
   output logic [31:0]         rsp_rdata,     // with rsp_error: the cause of the fault
   output logic                rsp_error,
   // engines: signals of finished descriptors, in every cycle one of each engine; progress without a signal
-  input  logic [2:0]          signal_valid,
-  input  logic [17:0]         signal_counter, // 6 bits each
-  input  logic [23:0]         signal_add,     // 8 bits each
+  input  logic [ENGINES-1:0]   signal_valid,
+  input  logic [6*ENGINES-1:0] signal_counter, // 6 bits each
+  input  logic [8*ENGINES-1:0] signal_add,     // 8 bits each
   input  logic                engine_progress,
   // doorbells: one cycle; not while the queue is full. Bit or field of queue (engine, core): engine * CORES + core
   output logic                door_valid,
@@ -45,12 +45,12 @@ module xpu_regs #(
   output logic [3:0]          door_core,
   output logic [31:0]         door_address,
   output logic [31:0]         door_count,
-  input  logic [3*CORES-1:0]  door_full,
-  input  logic [9*CORES-1:0]  door_lists,     // lists queued or running
+  input  logic [ENGINES*CORES-1:0]   door_full,
+  input  logic [3*ENGINES*CORES-1:0] door_lists, // lists queued or running
   // counters that have changed, with their new values: one cycle; of one that is there twice the higher place is newer
-  output logic [3:0]          change_valid,
-  output logic [23:0]         change_counter, // 6 bits each
-  output logic [127:0]        change_value,   // 32 bits each
+  output logic [ENGINES:0]    change_valid,
+  output logic [6*ENGINES+5:0]   change_counter, // 6 bits each
+  output logic [32*ENGINES+31:0] change_value,   // 32 bits each
   // chip
   output logic [31:0]         seed,
   output logic                seed_written,   // one cycle
@@ -92,12 +92,12 @@ module xpu_regs #(
   logic [15:0] stalled_at [CORES];  // the register that the core waits for; 0: none
   logic [CORES-1:0] answered, faulty, waiting, arrived;
   logic [31:0] since;
-  logic [3*CORES-1:0] door_waiting;  // for room in this queue
+  logic [ENGINES*CORES-1:0] door_waiting;  // for room in this queue
   logic        door_room;
   assign door_room = (door_waiting & ~door_full) != '0;
 
-  assign quiet = !req_valid && !rsp_valid && answered == '0 && signal_valid == 3'd0 && !engine_progress &&
-                 !door_valid && !host_answer && !seed_written && !door_room && change_valid == 4'd0;
+  assign quiet = !req_valid && !rsp_valid && answered == '0 && signal_valid == '0 && !engine_progress &&
+                 !door_valid && !host_answer && !seed_written && !door_room && change_valid == '0;
   logic [31:0] watchdog_limit_q, since_q, until_limit;
   logic [37:0] held, held_q, held_limit, until_held;
   assign held_limit = {6'd0, watchdog_limit_q} * 38'(xpu_chip_pkg::WATCHDOG_STRETCH);
@@ -138,7 +138,7 @@ module xpu_regs #(
       door_waiting = '0;
       rsp_valid <= 1'b0;
       door_valid <= 1'b0;
-      change_valid <= 4'd0;
+      change_valid <= '0;
       seed <= seed_start;
       seed_written <= 1'b1;
       ended <= 1'b0;
@@ -151,13 +151,13 @@ module xpu_regs #(
       changed = 1'b0;
       look = door_room;
       door_valid <= 1'b0;
-      change_valid <= 4'd0;
+      change_valid <= '0;
       seed_written <= 1'b0;
       if (rsp_ready) rsp_valid <= 1'b0;
       // ---- Signals ----
       if (engine_progress) progress = 1'b1;
-      if (signal_valid != 3'd0) begin
-        for (int unsigned e = 0; e < 3; e = e + 1)
+      if (signal_valid != '0) begin
+        for (int unsigned e = 0; e < ENGINES; e = e + 1)
           if (signal_valid[e]) begin
             number = signal_counter[6 * e +: 6];
             counters[number] = counters[number] + {24'd0, signal_add[8 * e +: 8]};
@@ -194,9 +194,9 @@ module xpu_regs #(
           if (req_write) begin
             counters[number] = counters[number] + req_wdata;
             changed = 1'b1;
-            change_valid[3] <= 1'b1;
-            change_counter[23:18] <= number;
-            change_value[127:96] <= counters[number];
+            change_valid[ENGINES] <= 1'b1;
+            change_counter[6*ENGINES +: 6] <= number;
+            change_value[32*ENGINES +: 32] <= counters[number];
 `ifndef YOSYS
             xpu_dpi_counter(host, {26'd0, number}, counters[number]);
 `endif
@@ -215,7 +215,7 @@ module xpu_regs #(
             look = 1'b1;
           end
         end else if (req_offset[15:8] == 8'd3) begin // doorbells
-          fault = req_offset[7:6] != 2'd0 || engine == 2'd3;
+          fault = req_offset[7:6] != 2'd0 || {30'd0, engine} >= ENGINES;
           case (req_offset[3:0])
             4'h0: begin
               if (req_write && !fault) door_address_of[{core[29:0], engine}] = req_wdata;
@@ -223,9 +223,9 @@ module xpu_regs #(
             end
             4'h4: begin
               if (!req_write) fault = 1'b1;
-              if (!fault && (!ENGINES[engine] || req_wdata == 32'd0 ||
+              if (!fault && (req_wdata == 32'd0 ||
                              door_address_of[{core[29:0], engine}][1:0] != 2'd0 ||
-                             ({30'd0, engine} == xpu_chip_pkg::ENGINE_TENSOR && core != 32'd0))) begin
+                             ({30'd0, engine} >= xpu_chip_pkg::ENGINE_TENSOR && core != 32'd0))) begin
                 fault = 1'b1;
                 cause = xpu_chip_pkg::FAULT_DOORBELL;
               end

@@ -126,7 +126,7 @@ void run_rtl(const system_chip *chip, const uint32_t *request, const xpurt_rtl_o
         for (int i = 0; i < 32; i++) sum += o->statistics.states[core][i];
         CU_ASSERT_EQUAL(sum, o->statistics.cycles);
     }
-    for (int engine = 0; engine < XPURT_ENGINES; engine++) {
+    for (unsigned engine = 0; engine < xpu_chip_engines(&chip->chip); engine++) {
         uint64_t sum = 0;
         for (int i = 0; i < XPURT_STATES; i++) sum += o->counters.engine_states[engine][i];
         CU_ASSERT_EQUAL(sum, o->counters.cycles);
