@@ -79,17 +79,17 @@ module pair #(
   assign engine_state[14:10] = 5'd0;
   assign quiet = regs_quiet && queues_quiet && engine_quiet == 3'b111;
   /* verilator lint_off PINCONNECTEMPTY */
-  xpu_regs #(.CORES(CORES), .ENGINES(3'b011)) registers (
+  xpu_regs #(.CORES(CORES), .ENGINES(3)) registers (
     .clk, .rst, .cycles_per_edge, .host(64'd0), .seed_start(32'd0), .req_valid, .req_write, .req_core, .req_offset,
     .req_wdata, .rsp_valid, .rsp_ready(1'b1), .rsp_core, .rsp_rdata, .rsp_error, .signal_valid, .signal_counter,
     .signal_add, .engine_progress, .door_valid, .door_engine, .door_core, .door_address, .door_count, .door_full,
     .door_lists, .change_valid, .change_counter, .change_value, .seed(), .seed_written(), .ended(), .exit_status(),
     .host_call(), .host_address(), .host_answer(1'b0), .abort_code(), .timed_out(), .until_time_out(),
     .quiet(regs_quiet));
-  xpu_queues #(.CORES(CORES), .ENGINES(3'b011)) queues (
+  xpu_queues #(.CORES(CORES), .ENGINES(3)) queues (
     .clk, .rst, .cycles_per_edge, .host(64'd0), .door_valid, .door_engine, .door_core, .door_address, .door_count,
     .door_full, .door_lists, .change_valid, .change_counter, .change_value, .q_valid, .q_ready, .q_address, .q_mask(),
-    .q_done, .q_error, .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2(), .desc_done, .engine_fault,
+    .q_done, .q_error, .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2(), .desc3(), .desc_done, .engine_fault,
     .engine_cause, .engine_address, .engine_state, .signal_valid, .signal_counter, .signal_add, .engine_progress,
     .fault_valid, .fault_engine, .fault_cause, .fault_address, .fault_descriptor, .fault_layer, .state,
     .quiet(queues_quiet), .next_event());
