@@ -262,6 +262,33 @@ def check_threads():
     assert not wrong, wrong
 
 
+def resident():
+    """Bytes of this process in memory."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def check_growth():
+    """Runs of a session, and sessions one after the other, leave nothing behind."""
+    path = os.path.join(FOLDER, "growth.onnx")
+    open_session(DIGITS, entries={"ep.context_enable": "1", "ep.context_file_path": path})
+    session = open_session(path)
+    feeds = drawn(session)
+
+    def grows(work):
+        for _ in range(30):
+            work()
+        before = resident()
+        for _ in range(300):
+            work()
+        return resident() - before
+
+    for work in (lambda: session.run(None, feeds), lambda: open_session(path).run(None, feeds),
+                 lambda: refused(lambda: open_session(path, chip="nona"), "chip-unknown")):
+        growth = grows(work)
+        assert growth < 4 << 20, growth
+
+
 # ---- errors ----
 
 def check_options():

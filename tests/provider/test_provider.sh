@@ -21,6 +21,16 @@ echo "$output"
 check 0 'whole on the chip' in_tree "$python" tests/provider/node_cases.py 100
 echo "$output"
 check 0 'from the model that was kept: the same' in_tree env XPU_PROVIDER="$build/lib/libonnxruntime_ep_xpu.so" "$python" examples/stock/provider.py
+# From C, with the library of the Python package
+capi=$("$python" -c 'import os, onnxruntime; print(os.path.dirname(onnxruntime.__file__) + "/capi")')
+ln -s "$capi"/libonnxruntime.so.1.* "$folder/libonnxruntime.so.1"
+ln -s "$capi/libonnxruntime_providers_shared.so" "$folder"
+check 0 '' gcc -std=c11 -Wall -Wextra -Werror examples/stock/provider.c -isystem "$(build_it provider-include)" \
+    "$folder/libonnxruntime.so.1" -Wl,-rpath,"$folder" -o "$folder/provider"
+check 0 'logits: ' "$folder/provider" "$build/lib/libonnxruntime_ep_xpu.so" examples/digits/digits.onnx
+check 1 'LICENSE failed' "$folder/provider" "$build/lib/libonnxruntime_ep_xpu.so" LICENSE
+check 1 '/nonexistent' "$folder/provider" /nonexistent examples/digits/digits.onnx
+
 # The wheel, with this machine's chips, in an environment of its own beside the onnxruntime of PYTHON
 check 0 '.whl: ' build_it NATIVE="$folder/native" DIST="$folder/dist" WHEEL_LEVELS= provider-wheel
 check 0 '' "$python" -m venv --without-pip "$folder/venv"
