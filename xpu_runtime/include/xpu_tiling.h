@@ -157,16 +157,15 @@ static inline uint32_t xpu_tiling_align(uint32_t bytes) {
 }
 
 /* What a task of the window engine has in SM, in bytes from the start of its scratch: twice the input tile, the result,
- * and of a block of channels weights [kernel_h * kernel_w][tile_c], bias, factors and parameters, each from the start
+ * and of a block of channels weights [kernel_h * kernel_w][tile_c], bias and factors, each from the start
  * of the block's copy on. */
 typedef struct {
-    uint32_t x_bytes, y, y_bytes, w, w_bytes, bias, factors, params;
+    uint32_t x_bytes, y, y_bytes, w, w_bytes, bias, factors;
     uint64_t total;
 } xpu_tiling_window_buffers;
 
 static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_tiling_shape *s,
                                                                      const xpu_tiling_task *t, int has_weights) {
-    enum { PARAMS_BYTES = 64 };
     xpu_tiling_window_buffers at;
     const uint32_t channels = (uint32_t)t->tile_c;
     const uint64_t rows =
@@ -180,8 +179,7 @@ static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_t
     at.w = at.y + 2 * at.y_bytes;
     at.bias = has_weights ? xpu_tiling_align((uint32_t)(s->kernel_h * s->kernel_w) * channels) : 0;
     at.factors = at.bias + xpu_tiling_align(4 * channels);
-    at.params = at.factors + xpu_tiling_align(4 * channels);
-    at.w_bytes = at.params + PARAMS_BYTES;
+    at.w_bytes = at.factors + xpu_tiling_align(4 * channels);
     at.total = 2 * (x + y + at.w_bytes) + 4 * 64;
     return at;
 }

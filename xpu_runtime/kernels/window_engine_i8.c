@@ -2,7 +2,7 @@
  * Windows over images of bytes on the window engine: depthwise convolution, maxima, and means over an image.
  *
  * A step is a tile of output pixels of a block of channels: its loads (DMA0), one window descriptor, a store (DMA1).
- * What belongs to a block of channels (weights, bias, factors, parameters) is loaded with its first tile. All of them
+ * What belongs to a block of channels (weights, bias, factors) is loaded with its first tile. All of them
  * have two buffers in SM, so the loads of the next step run while one is computed and an earlier result is stored. Core
  * 0 only queues; the rest stands in the descriptors' waits. Channels are a multiple of 4.
  */
@@ -51,28 +51,27 @@ static void set_box(uint32_t *words, int32_t rows, int32_t columns, int32_t byte
     xpu_desc_copy_set_size3(words, (uint32_t)bytes);
 }
 
-static uint32_t *load(struct work *k, uint32_t to, uint32_t from, xpu_ticket free) {
+static uint32_t *load(struct work *k, uint32_t to, uint32_t from, xpu_ticket after, xpu_ticket free) {
     uint32_t *words = ring_next(&rings[LOAD], k->load, &k->loaded);
-    set_waits(words, k->after, free);
+    set_waits(words, after, free);
     xpu_desc_copy_set_src(words, from);
     xpu_desc_copy_set_dst(words, to);
     return words;
 }
 
 static void load_dense(struct work *k, uint32_t to, uint32_t from, int32_t bytes, xpu_ticket free) {
-    set_box(load(k, to, from, free), 1, 1, bytes);
+    set_box(load(k, to, from, no_ticket, free), 1, 1, bytes);
 }
 
-/* Parameters, and of a block of channels weights, bias and factors. */
+/* Weights, bias and factors of a block of channels: they do not wait for the layer before. */
 static void load_block(struct work *k, int32_t channels) {
     const struct xpu_window_i8_args *a = &k->args;
     const uint32_t to = flip(&k->w), first = (uint32_t)k->at.channel;
     const xpu_ticket free = k->w.free[k->w.now];
-    load_dense(k, to + k->places.params, k->params, sizeof(xpu_post_params), free);
     if (a->factors) load_dense(k, to + k->places.factors, a->factors + 4 * first, 4 * channels, free);
     if (a->bias) load_dense(k, to + k->places.bias, a->bias + 4 * first, 4 * channels, free);
     if (!a->w) return;
-    uint32_t *words = load(k, to, a->w + first, free);
+    uint32_t *words = load(k, to, a->w + first, no_ticket, free);
     set_box(words, 1, a->kernel_h * a->kernel_w, channels);
     xpu_desc_copy_set_src_stride2(words, (int32_t)round_up((uint32_t)a->in_c, 16));
     xpu_desc_copy_set_dst_stride2(words, channels);
@@ -83,7 +82,7 @@ static void load_input(struct work *k, const struct tile *t) {
     uint32_t pixel = (uint32_t)((k->at.image * a->in_h + t->ih) * a->in_w + t->iw);
     flip(&k->x);
     uint32_t *words = load(k, k->x.address[k->x.now], a->x + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel,
-                           k->x.free[k->x.now]);
+                           k->after, k->x.free[k->x.now]);
     set_box(words, t->in_rows, t->in_columns, t->channels);
     xpu_desc_copy_set_dst_stride1(words, t->in_columns * t->channels);
     xpu_desc_copy_set_dst_stride2(words, t->channels);
@@ -122,7 +121,6 @@ static void queue_window(struct work *k, const struct tile *t) {
     set_waits(words, k->loaded, k->y.free[k->y.now]);
     xpu_desc_window_set_x(words, k->x.address[k->x.now]);
     xpu_desc_window_set_y(words, k->y.address[k->y.now]);
-    xpu_desc_window_set_params(words, block + k->places.params);
     xpu_desc_window_set_w(words, a->w ? block : 0);
     xpu_desc_window_set_start(words, a->bias ? block + k->places.bias : 0);
     xpu_desc_window_set_scale(words, a->factors ? block + k->places.factors : 0);
@@ -168,10 +166,7 @@ static int advance(struct work *k) {
 static int queue_step(void) {
     struct work *k = &work;
     const struct tile t = tile_here(k);
-    if (k->at.image == 0 && k->at.oh == 0 && k->at.ow == 0) {
-        load_block(k, t.channels);
-        ring_the_bell(&rings[LOAD]); /* it may have filled the ring */
-    }
+    if (k->at.image == 0 && k->at.oh == 0 && k->at.ow == 0) load_block(k, t.channels); /* with the input, LOADS */
     load_input(k, &t);
     ring_the_bell(&rings[LOAD]);
     queue_window(k, &t);
@@ -200,6 +195,7 @@ static void make_templates(struct work *k, uint32_t layer) {
                                     .signal_add = 1,
                                     .op = (uint32_t)a->op,
                                     .whole = (uint32_t)a->whole,
+                                    .params = k->params,
                                     .drain = 1,
                                     .post_mode = XPU_POST_QUANTISED,
                                     .y_type = XPU_TYPE_I8, /* the low bytes of uint8 are the same */
