@@ -78,7 +78,7 @@ SHARE    := $(BUILD)/share/xpu
 TOOLS    := $(patsubst tools/%.c,$(BUILD)/bin/%,$(filter-out tools/hwgen.c tools/docgen.c,$(wildcard tools/*.c)))
 BINARIES := $(BUILD)/bin/xpuc $(TOOLS)
 
-.PHONY: all run run-resnet50 demo-voice demo-story demo-ocr models memory test test-long test-models lint layers lengths tidy fmt-check fmt bench bench-func deps install help clean gen tests examples
+.PHONY: all run run-resnet50 demo-voice demo-story demo-ocr models memory constants test test-long test-models lint layers lengths tidy fmt-check fmt bench bench-func deps install help clean gen tests examples
 all: $(BINARIES) $(LIBXPUC) $(LIBXPURT) $(LIBFUNC) device examples $(SHARE)/suite manuals
 
 help:
@@ -90,6 +90,7 @@ help:
 	@echo 'demo-ocr   the text in PICTURE=FILE.jpg (or PNG), by three networks; DEVICE=rtl: on the Verilated chip'
 	@echo 'models     what networks of others take and how far they are from onnxruntime: the table of docs/models.md'
 	@echo 'memory     bytes that cross GM, and cycles, of networks on chips with much and little L3: a table of docs/memory.md'
+	@echo 'constants  what the model of cycles is made of, measured on the Verilated chip beside what xpu_codegen/choose/costs.def says'
 	@echo 'chip       the Verilated chip CHIP (WAVE=1: with waveforms) as a library; CHIP=FILE.json: your own'
 	@echo 'test       build and run the tests (about six minutes)'
 	@echo 'test-long  the long tests: 500 random networks, 20,000 hostile files of each kind, 2,000,000 in all, large models, of the RTL'
@@ -346,6 +347,11 @@ memory: deps
 	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=standard
 	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=small-l3
 	@scripts/memory $(BUILD) ../shared/models --write
+
+constants: deps
+	@$(MAKE) $(PARALLEL) --no-print-directory all $(BUILD)/tests/gen/constants_main
+	@$(MAKE) $(PARALLEL) --no-print-directory chip CHIP=standard
+	@XPU_BUILD=$(BUILD) $(BUILD)/tests/gen/constants_main
 
 # Which lines of the host's code the quick tests reach: docs/coverage.md
 COVERED    := $(TEST_BIN) $(GEN_BIN) $(KERNELS_ELF)

@@ -17,6 +17,7 @@ static const xpu_option options[] = {
     {"lockstep", 0, NULL, "rtl: compare every instruction and descriptor with the functional chip"},
     {"build-chips", 0, NULL, "build the Verilated chips that are missing, in the source tree"},
     {"update", 0, NULL, "record the outputs' checksums, and the cycles on rtl, in the cases"},
+    {"model", 0, NULL, "print each layer's cycles by the compiler's model beside those on rtl"},
     {"junit", 0, "FILE.xml", "write what came of each case as JUnit XML", XPU_WRITES},
     {"list", 0, NULL, "name the cases instead of running them"},
     {"make", 0, "NAME", "make a case of this name from a model and inputs, and run it"},
@@ -139,6 +140,7 @@ static const xpu_option_rule rules[] = {
     OF_MAKE("shape"),
     NOT_LIST("update"),
     NOT_LIST("junit"),
+    NOT_LIST("model"),
     NOT_LIST("jobs"),
     NOT_LIST("device"),
     NOT_LIST("chip"),
@@ -148,6 +150,7 @@ static const xpu_option_rule rules[] = {
     NOT_MAKE("update"),
     NOT_MAKE("list"),
     NOT_MAKE("junit"),
+    NOT_MAKE("model"),
     NOT_MAKE("build-chips"),
     NOT_MAKE("jobs"),
     NOT_MAKE("plugin"),
@@ -158,6 +161,7 @@ static int run(xpu_tool *tool) {
     xpu_regress_suite suite = {.jobs = 1};
     const char *make = xpu_tool_option(tool, "make");
     suite.update = xpu_tool_flag(tool, "update");
+    suite.model = xpu_tool_flag(tool, "model");
     suite.lockstep = xpu_tool_flag(tool, "lockstep");
     suite.plugin = xpu_tool_option(tool, "plugin");
     list_chips(tool, &suite);

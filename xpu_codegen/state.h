@@ -57,6 +57,7 @@ typedef struct {
     XPU_ARRAY(struct xpu_packed_weight) ahead; /* weights.h: the first weights, in the order of buffers */
     uint32_t delivered;                        /* of these */
     struct xpu_largest_plan *memory;           /* xpu_runtime/program/largest_shape.h */
+    double plan_seconds;                       /* that it took to make */
 } xpu_codegen;
 
 /* Sets why the node computes in its precision; NULL for none. The text stays the caller's. */

@@ -15,7 +15,7 @@
 #include "tools/common/image.h"
 #include "xpu_runtime/include/xpurt_device.h"
 
-enum { XPU_REGRESS_MAX_DEVICES = 4, XPU_REGRESS_MAX_BATCHES = 16 };
+enum { XPU_REGRESS_MAX_DEVICES = 4, XPU_REGRESS_MAX_BATCHES = 16, XPU_REGRESS_MODEL_ERROR = 40 };
 
 typedef struct {
     const char *name;
@@ -42,9 +42,10 @@ typedef struct {
     const char *checksum; /* recorded CRC-32 of all outputs, or NULL */
     json_t *entry;        /* of the case's JSON, for --update */
     struct {
-        int64_t samples; /* how many in one run; 0: it does not run on rtl */
-        int64_t cycles;  /* recorded; -1: none */
-        json_t *layers;  /* recorded cycles by name, or NULL */
+        int64_t samples;    /* how many in one run; 0: it does not run on rtl */
+        int64_t cycles;     /* recorded; -1: none */
+        double model_error; /* percent that the compiler's model may be off by */
+        json_t *layers;     /* recorded cycles by name, or NULL */
         json_t *entry;
     } rtl;
 } xpu_regress_chip;
@@ -75,8 +76,9 @@ typedef struct {
     xpu_status status; /* XPU_OK; XPU_EDIFF: it failed; XPU_EIO: there is no library of its chip for rtl */
     const char *what;  /* one line: what was compared, or why it failed */
     const char *checksum;
-    int64_t cycles; /* on rtl; 0: it did not run there */
-    json_t *layers; /* their cycles, by name */
+    int64_t cycles;    /* on rtl; 0: it did not run there */
+    json_t *layers;    /* their cycles, by name */
+    const char *model; /* of a run on rtl: what the compiler's model says of each layer, a line each; or NULL */
     double seconds;
     const xpu_tensor *outputs; /* of the first device, all samples; in the run's arena */
 } xpu_regress_result;

@@ -82,6 +82,7 @@ static void read_rtl(const reader *r, xpu_regress_chip *chip, json_t *value, con
     chip->rtl.entry = value;
     chip->rtl.samples = xpu_json_int_or(&entry, "samples", 1, 65536, 1);
     chip->rtl.cycles = xpu_json_int_or(&entry, "cycles", 1, INT64_MAX, -1);
+    chip->rtl.model_error = xpu_json_real_or(&entry, "model_error", 0, 1000, XPU_REGRESS_MODEL_ERROR);
     chip->rtl.layers = xpu_json_member(&entry, "layers");
     xpu_json_done(&entry);
     json_object_foreach(chip->rtl.layers, name, cycles) {

@@ -94,6 +94,7 @@ static void run_chip(const xpu_regress_suite *suite, const xpu_regress_case *c, 
     if (result.outputs) *before = result.outputs;
     if (result.passed && suite->update) record(arena, chip, &result);
     if (result.passed && !suite->update) changed = against_record(arena, chip, &result, &details);
+    if (suite->model && !details) details = result.model;
     head = (message){1, changed ? (int32_t)XPU_EDIFF : (int32_t)result.status, index, result.seconds};
     say(pipe, arena, &head, changed ? changed : result.what, details, xpu_diags_text(diags, arena));
 }

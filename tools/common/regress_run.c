@@ -12,6 +12,7 @@
 #include "tools/common/device.h"
 #include "tools/common/inputs.h"
 #include "tools/common/regress.h"
+#include "tools/common/regress_model.h"
 #include "tools/common/where.h"
 #include "xpuc/include/xpuc.h"
 
@@ -29,6 +30,8 @@ typedef struct {
     int64_t cycles;              /* on rtl */
     json_t *layer_cycles;
     xpu_tolerance loosest; /* between the devices that were compared last: not 0 where C of another target is in it */
+    uint64_t predicted;    /* cycles, by the compiler's model; 0: it says nothing */
+    const char *model;     /* the same of each layer, a line each */
     const char *stats;     /* of the last run */
     const char *failure;   /* NULL while all is well */
     xpu_status status;     /* what the failure stands for */
@@ -288,6 +291,17 @@ static void take_cycles(session *s) {
     }
 }
 
+/* What the compiler's model says of the same run; that it is far off is a failure. */
+static int predict_cycles(session *s, const xpu_chip *chip, const xpu_inputs *inputs) {
+    xpu_program_image *image = xpu_program_parse(s->arena, s->compiled.bytes, s->compiled.size, s->c->model, s->diags);
+    if (!image) return fail(s, "the program does not open");
+    xpu_regress_model model = {.limit = s->chip->rtl.model_error};
+    const char *wrong = xpu_regress_predict(&model, image, chip, inputs, s->stats, s->arena, s->diags);
+    s->predicted = model.predicted;
+    s->model = model.layers;
+    return wrong ? fail(s, wrong) : 1;
+}
+
 /* Some samples in one run on rtl and on the reference. */
 static int run_rtl(session *s) {
     xpu_chip chip;
@@ -313,6 +327,7 @@ static int run_rtl(session *s) {
         good = run_device(s, names[d], drivers[d], &inputs, results + (size_t)d * outputs, folders[d]);
     }
     if (good) take_cycles(s);
+    if (good) good = predict_cycles(s, &chip, &inputs);
     if (good) good = compare_layers(s, names[0], names[1], folders[0], folders[1], &s->rtl_layers, s->arena);
     if (good) good = same_outputs(s, results, results + outputs);
     for (uint32_t i = 0; i < 2 * outputs; i++) xpurt_tensor_clear(&results[i]);
@@ -407,6 +422,8 @@ static const char *summary(session *s) {
     if (s->cycles)
         xpu_text_add(&text, "%s%u layers equal on %s and rtl, %lld cycles", s->c->device_count ? "; " : "",
                      s->rtl_layers, s->c->reference->name, (long long)s->cycles);
+    if (s->predicted)
+        xpu_text_add(&text, ", %+.1f %% by the model", xpu_regress_error(s->predicted, (uint64_t)s->cycles));
     return text.text;
 }
 
@@ -429,6 +446,7 @@ xpu_regress_result xpu_regress_run(const xpu_regress_case *c, const xpu_regress_
         result.cycles = s->cycles;
         result.layers = s->layer_cycles;
     }
+    result.model = s->model;
     result.passed = good;
     result.status = s->status;
     result.what = good ? summary(s) : s->failure;

@@ -31,7 +31,7 @@ typedef struct {
     XPU_ARRAY(xpu_regress_entry) entries;
     XPU_ARRAY(const char *) chips; /* of --chip; none: all */
     const char *plugin;            /* of cases that name a target; NULL: none */
-    int update, lockstep;
+    int update, lockstep, model;   /* model: print what the compiler's model says of each layer */
     uint32_t jobs;
     XPU_ARRAY(xpu_regress_outcome) outcomes;
     uint32_t passed, failed, not_run;

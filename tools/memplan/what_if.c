@@ -11,7 +11,7 @@
 #include "tools/common/inputs.h"
 #include "tools/common/settings.h"
 #include "tools/memplan/memplan.h"
-#include "tools/memplan/predict.h"
+#include "tools/common/predict.h"
 #include "xpu_runtime/program/file.h"
 #include "xpu_runtime/program/largest_shape.h"
 
@@ -57,18 +57,7 @@ static xpu_status choose_shape(what_if *w) {
     xpu_status status = xpu_plan_largest(&search, &largest);
     if (status != XPU_OK) return status;
     int64_t *symbols = xpu_copy(tool->arena, largest.symbols, graph->dims.symbols.count * sizeof *symbols);
-    for (uint32_t i = 0; i < w->inputs.count; i++) {
-        const xpurt_tensor *given = &w->inputs.items[i];
-        for (uint32_t k = 0; k < graph->inputs.count; k++) {
-            const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[k]);
-            if (!given->name || strcmp(info->name, given->name) != 0) continue;
-            for (int d = 0; d < info->rank && d < given->rank; d++) {
-                const xpu_dim_node *node = &graph->dims.nodes.items[info->dims[d].id];
-                if (node->kind == XPU_DIM_SYMBOL) symbols[node->value] = given->dims[d];
-            }
-        }
-    }
-    xpu_symbols_bound(graph, symbols);
+    xpu_symbols_of_inputs(graph, w->inputs.items, w->inputs.count, symbols);
     w->symbols = symbols;
     return XPU_OK;
 }
@@ -280,7 +269,7 @@ static void print_text(const what_if *w, int measured) {
     putchar('\n');
     for (uint32_t i = 0; i < w->row_count; i++) print_row(w, &w->rows[i], measured);
     if (!w->tool->quiet)
-        printf("The prediction is by the model that chose the tiles, each layer once; it knows no latencies%s.\n",
+        printf("The prediction is by the model that chose the tiles, each layer once, with its start%s.\n",
                measured ? "" : ". --measure runs them");
 }
 

@@ -8,9 +8,7 @@
 #include "core/passes/rewrite.h"
 #include "xpu_codegen/choose/geometry.h"
 
-/* Whether the kernel's strips (xpu_runtime/kernels/matrix_depthwise_strips.h) take the window, and LM certainly has
- * room for one. */
-static int goes_in_strips(xpu_codegen *cg, xpu_node node) {
+int xpu_goes_in_strips(xpu_codegen *cg, xpu_node node) {
     enum { LEAST_LM = 32768 };
     const xpu_conv_shape s = xpu_conv_shape_of(cg, node);
     const int64_t height = s.kernel[0], width = s.kernel[1];
@@ -35,7 +33,7 @@ static xpu_node prologue_of(xpu_codegen *cg, xpu_node node) {
 static int is_window(xpu_codegen *cg, xpu_node node) {
     if (!node.id || !xpu_node_is(cg->graph, node, XPU_OP_CONV) || xpu_on_host(cg, node) || xpu_is_foreign(cg, node))
         return 0;
-    return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32 && goes_in_strips(cg, node);
+    return xpu_node_int(cg->graph, node, XPU_ATTR_PRECISION) == XPU_PRECISION_FP32 && xpu_goes_in_strips(cg, node);
 }
 
 xpu_status xpu_join_prologues(xpu_codegen *cg) {

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "xpu_codegen/choose/costs.h"
 #include "xpu_runtime/include/generated/xpu_chip_regs.h"
 
 enum {
@@ -14,16 +15,10 @@ enum {
     MAX_PAD = 32767,      /* padding in a descriptor, signed */
     MAX_EXTENT = 65535,   /* rows, pixels and channels of a tile */
     LINE_BYTES = 64,      /* that an engine moves in a cycle */
-    COPY_CYCLES = 120,    /* from the start of a copy to its first line */
-    PASS_CYCLES = 16,     /* that a short pass waits for the weights of the next one */
     SHORT_PASS = 3,       /* times what its weights take */
-    STEP_CYCLES = 800,    /* of core 0 for the descriptors of a step */
-    TILE_CYCLES = 400,    /* more for a tile */
     MAX_CHUNKS = 32       /* sizes of a chunk: halves of what is below 2^31 */
 };
 
-/* Of a core, for an element of a row that is restored. */
-#define RESTORE_CYCLES 0.6
 /* Tiles are as fast as the fastest with so many times its cycles: the model is not more exact than that. */
 #define AS_FAST 1.004
 
@@ -131,7 +126,7 @@ static double tile_cycles_of(const problem *p, double pixels, double passes, dou
     double row_loads = (double)p->format.weight * parts(p->chip->array_rows, p->chip->weight_rows);
     double pass = steps > row_loads ? steps : row_loads;
     double cycles = passes * pass > pixels * drain ? passes * pass : pixels * drain;
-    return cycles + (could_be_larger && steps < SHORT_PASS * row_loads ? PASS_CYCLES * passes : 0);
+    return cycles + (could_be_larger && steps < SHORT_PASS * row_loads ? xpu_cost.pass * passes : 0);
 }
 
 /* Of all tiles for one column tile: those at the right and at the lower edge have fewer pixels. */
@@ -167,18 +162,18 @@ static double cycles_of(const problem *p, const cut *c, xpu_layer_model *model) 
     double array = column_tiles * array_of(p, c, passes, drain);
     int whole_x = c->whole & XPU_TILE_WHOLE_X, whole_w = c->whole & XPU_TILE_WHOLE_W;
     double channels = whole_x ? s->in_c : c->tile_c, inputs = whole_x ? 1 : column_tiles * chunks;
-    double x = lines_of(rows, pixels, channels * p->input_bytes, p->x_pitch) + COPY_CYCLES;
-    double block = taps * c->tile_c * p->columns * weight / p->gm_rate + COPY_CYCLES;
+    double x = lines_of(rows, pixels, channels * p->input_bytes, p->x_pitch) + xpu_cost.copy;
+    double block = taps * c->tile_c * p->columns * weight / p->gm_rate + xpu_cost.copy;
     double weights = weights_of(p) / p->gm_rate;
-    double load = tiles * inputs * x + (whole_w ? weights : tiles * (weights + column_tiles * chunks * COPY_CYCLES));
-    double store = results * column_tiles * y_lines + tiles * column_tiles * COPY_CYCLES;
+    double load = tiles * inputs * x + (whole_w ? weights : tiles * (weights + column_tiles * chunks * xpu_cost.copy));
+    double store = results * column_tiles * y_lines + tiles * column_tiles * xpu_cost.copy;
     if (p->has_branch) load += store;
-    double steps = tiles * (column_tiles * chunks * STEP_CYCLES + TILE_CYCLES);
+    double steps = tiles * (column_tiles * chunks * xpu_cost.step + xpu_cost.tile);
     double most = array > load ? array : load;
     if (store > most) most = store;
     if (steps > most) most = steps;
-    double behind = p->restored ? RESTORE_CYCLES * tile * s->out_c / p->chip->cores : 0; /* the last tile's rows */
-    double tail = x + block + tile * (drain + y_lines) + behind + 2 * COPY_CYCLES;
+    double behind = p->restored ? xpu_cost.restore * tile * s->out_c / p->chip->cores : 0; /* the last tile's rows */
+    double tail = x + block + tile * (drain + y_lines) + behind + 2 * xpu_cost.copy;
     *model = (xpu_layer_model){array > steps ? array : steps, load - gm_bytes_of(p, c) / p->gm_rate, store, tail};
     return most + tail;
 }

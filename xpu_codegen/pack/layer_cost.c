@@ -1,17 +1,21 @@
 /*
- * What a layer costs, for lists of the dearest ones. Layers on the tensor engine have the model that chose their tiles;
- * the others a line through measured layers of the standard chip: a start, vectors of 16 floats times what the kernel
- * does with each, and bytes to and from memory, whichever takes longer. It orders layers; the chip counts.
+ * What a layer costs, for lists of the dearest ones and for what-if. Layers on the tensor engine have the model that
+ * chose their tiles; the others a start, the work of the cores, and bytes to and from memory, whichever of both takes
+ * longer, by measured constants (choose/costs.def). The chip counts.
  */
 #include "xpu_codegen/pack/layer_cost.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/costs.h"
+#include "xpu_codegen/choose/geometry.h"
+#include "xpu_codegen/choose/prologue.h"
 #include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/values.h"
 
-static const double START = 1000, LANES = 16, BYTES_PER_CYCLE = 48, CYCLES_OF_MACS = 3.2;
+static const double LANES = 16, LINE_BYTES = 64;
 
 static double bytes_of(xpu_codegen *cg, xpu_value value) {
     if (!value.id) return 0;
@@ -20,23 +24,58 @@ static double bytes_of(xpu_codegen *cg, xpu_value value) {
     return (double)xpu_dim_upper(cg, count) * (double)xpu_dtype_bytes(info->dtype);
 }
 
-/* Cycles that a core needs for 16 elements of what it reads or makes. */
-static double cycles_of_vector(xpu_codegen *cg, xpu_node node) {
-    enum { SIMPLE = 2, SOFTMAX = 60, OTHER = 4 };
-    switch (xpu_op_id_of(xpu_node_at(cg->graph, node)->op)) {
-    case XPU_OP_CHAIN: return xpu_chain_vector_cycles(xpu_chain_of(cg->graph, node));
-    case XPU_OP_SOFTMAX: return SOFTMAX;
+/* Vectors of channels in all pixels of an image, or of elements in what is none. */
+static double vectors_of(const xpu_codegen *cg, xpu_value value, double lanes) {
+    const xpu_value_info *info = xpu_value_at(cg->graph, value);
+    const int is_image = info->layout == XPU_LAYOUT_CHANNEL_LAST && info->rank > 2;
+    double count = 1;
+    for (int i = 0; i < info->rank; i++) {
+        const double size = (double)xpu_dim_upper(cg, info->dims[i]);
+        count *= is_image && i == 1 ? ceil(size / lanes) : size;
+    }
+    return is_image ? count : ceil(count / lanes);
+}
+
+/* Of a core: a pooling, or a depthwise convolution that takes no strips. */
+static double cycles_of_window(xpu_codegen *cg, xpu_node node) {
+    const xpu_window w = xpu_window_of(cg->graph, node);
+    const xpu_value y = xpu_node_output(cg->graph, node, 0);
+    const double taps = (double)(w.kernel[0] * w.kernel[1]);
+    if (xpu_value_at(cg->graph, y)->dtype != XPU_F32) return vectors_of(cg, y, LINE_BYTES) * taps * xpu_cost.pool_bytes;
+    return vectors_of(cg, y, LANES) * taps * xpu_cost.pool;
+}
+
+/* Of a core: a convolution in float32, with a window for each channel or for all of them. */
+static double cycles_of_conv(xpu_codegen *cg, xpu_node node, double macs) {
+    const xpu_conv_shape s = xpu_conv_shape_of(cg, node);
+    if (xpu_is_depthwise(cg, &s) && !xpu_goes_in_strips(cg, node)) return cycles_of_window(cg, node);
+    if (xpu_is_depthwise(cg, &s)) {
+        const double out_h = (double)xpu_dim_upper(cg, s.out_h), out_w = (double)xpu_dim_upper(cg, s.out_w);
+        const double rows = (double)xpu_dim_upper(cg, s.batch) * (double)xpu_dim_upper(cg, s.out_c) * out_h;
+        const double element = s.kernel[1] > 3 ? xpu_cost.depthwise_5 : xpu_cost.depthwise_3;
+        return rows * (out_w * (element + (s.stride[1] > 1 ? xpu_cost.depthwise_by_2 : 0)) + xpu_cost.depthwise_row);
+    }
+    const double windows = vectors_of(cg, xpu_node_output(cg->graph, node, XPU_OUT_Y), LANES);
+    return macs / LANES * xpu_cost.multiply + windows * (double)s.kernel[0] * xpu_cost.row_of_window;
+}
+
+/* Cycles of all cores together; `vectors`: of the largest operand or result. */
+static double core_cycles(xpu_codegen *cg, xpu_node node, double vectors, double macs) {
+    const xpu_op_id op = xpu_op_id_of(xpu_node_at(cg->graph, node)->op);
+    switch (op) {
+    case XPU_OP_CHAIN: return vectors * xpu_chain_vector_cycles(xpu_chain_of(cg->graph, node));
+    case XPU_OP_SOFTMAX: return vectors * xpu_cost.softmax;
     case XPU_OP_ABSMAX:
-    case XPU_OP_GLOBAL_AVERAGE_POOL: return SIMPLE;
-    default: return OTHER;
+    case XPU_OP_GLOBAL_AVERAGE_POOL: return vectors * xpu_cost.simple;
+    case XPU_OP_CONV: return cycles_of_conv(cg, node, macs);
+    case XPU_OP_MAX_POOL:
+    case XPU_OP_AVERAGE_POOL: return cycles_of_window(cg, node);
+    default: return macs > 0 ? macs / LANES * xpu_cost.product : vectors * xpu_cost.other;
     }
 }
 
-double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
-    const xpu_program_layer *l = &cg->program.layers.items[layer];
-    const xpu_tiles *tiles = cg->layers.items[layer].tiles;
-    if (tiles) return tiles->items[tiles->sizes.count - 1].cycles;
-    if (l->unit == XPU_UNIT_HOST || !l->node.id) return 0;
+/* Without its start. */
+static double work_of(xpu_codegen *cg, const xpu_program_layer *l) {
     const xpu_node_info *node = xpu_node_at(cg->graph, l->node);
     double bytes = 0, most = 0;
     for (uint32_t i = 0; i < node->input_count + l->output_count; i++) {
@@ -44,14 +83,22 @@ double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
         bytes += own;
         if (own > most) most = own;
     }
-    double moved = bytes / BYTES_PER_CYCLE, computed = 0;
-    if (l->unit == XPU_UNIT_CORE) {
-        const double per_core = LANES * (double)cg->chip.cores;
-        const double macs = l->macs.id ? (double)xpu_dim_upper(cg, l->macs) : 0;
-        computed = most / sizeof(float) / per_core * cycles_of_vector(cg, l->node);
-        if (macs > 0) computed = macs / per_core * CYCLES_OF_MACS;
+    const double macs = l->macs.id ? (double)xpu_dim_upper(cg, l->macs) : 0, moved = bytes / LINE_BYTES * xpu_cost.line;
+    if (l->unit == XPU_UNIT_TENSOR && xpu_node_is(cg->graph, l->node, XPU_OP_RECURRENT)) {
+        const int narrow = xpu_node_int(cg->graph, l->node, XPU_ATTR_PRECISION) == XPU_PRECISION_INT16X8;
+        return macs * (narrow ? 1 : 2) / LINE_BYTES * xpu_cost.recurrent;
     }
-    return START + (computed > moved ? computed : moved);
+    if (l->unit != XPU_UNIT_CORE) return moved;
+    const double computed = core_cycles(cg, l->node, most / sizeof(float) / LANES, macs) / cg->chip.cores;
+    return computed > moved ? computed : moved;
+}
+
+double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
+    const xpu_program_layer *l = &cg->program.layers.items[layer];
+    const xpu_tiles *tiles = cg->layers.items[layer].tiles;
+    if (tiles) return xpu_cost.start_tensor + tiles->items[tiles->sizes.count - 1].cycles;
+    if (l->unit == XPU_UNIT_HOST || !l->node.id) return 0;
+    return xpu_cost.start_core + work_of(cg, l);
 }
 
 static uint64_t whole(double number) {
@@ -74,12 +121,14 @@ void xpu_model_layers(xpu_codegen *cg) {
         const xpu_tiles *tiles = cg->layers.items[i].tiles;
         const xpu_tile *tile = tiles ? &tiles->items[tiles->sizes.count - 1] : NULL;
         double cycles = xpu_layer_cycles(cg, i);
-        layer->model = (xpu_program_model){.compute = whole(cycles), .constant_bytes = whole(constants_of(cg, layer))};
+        layer->model = (xpu_program_model){.compute = whole(cycles - xpu_cost.start_core),
+                                           .tail = cycles > 0 ? whole(xpu_cost.start_core) : 0,
+                                           .constant_bytes = whole(constants_of(cg, layer))};
         if (!tile || cycles <= 0) continue;
         layer->model = (xpu_program_model){.compute = whole(tile->model.compute),
                                            .load = whole(tile->model.load),
                                            .store = whole(tile->model.store),
-                                           .tail = whole(tile->model.tail),
+                                           .tail = whole(tile->model.tail + xpu_cost.start_tensor),
                                            .constant_bytes = whole(tile->gm_bytes)};
     }
 }

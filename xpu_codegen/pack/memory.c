@@ -107,9 +107,11 @@ static void note_limit(xpu_codegen *cg) {
 
 xpu_status xpu_plan_memory(xpu_codegen *cg) {
     xpu_program *program = &cg->program;
+    const double start = xpu_seconds();
     cg->memory = XPU_NEW(cg->arena, xpu_largest_plan);
     xpu_status status =
         xpu_plan_largest(&(xpu_shape_search){cg->graph, make_problem, cg, cg->arena, cg->diags}, cg->memory);
+    cg->plan_seconds = xpu_seconds() - start;
     if (status != XPU_OK) return status;
     if (cg->rules.count) {
         xpu_explain_missing_copies(cg, cg->memory->plan);

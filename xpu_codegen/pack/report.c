@@ -61,6 +61,7 @@ void xpu_report_program(xpu_codegen *cg, void *report, int packed) {
         xpu_json_set(cg->arena, top, "clang", json_string(cg->clang->version));
         xpu_json_set(cg->arena, top, "clang_seconds", json_real(cg->clang->seconds));
         xpu_json_set(cg->arena, top, "clang_peak_rss_bytes", json_integer((json_int_t)cg->clang->peak_rss_bytes));
+        xpu_json_set(cg->arena, top, "plan_seconds", json_real(cg->plan_seconds));
         report_memory(cg, top);
     }
     xpu_json_set(cg->arena, top, "peak_rss_bytes", json_integer((json_int_t)xpu_peak_rss_bytes()));

@@ -1,16 +1,21 @@
-#include "tools/memplan/predict.h"
+#include "tools/common/predict.h"
+
+#include <string.h>
 
 #include "xpu_runtime/program/placement.h"
 
 /* An engine moves a line of 64 bytes in a cycle, from GM no more than its rate. */
 static const double LINE_BYTES = 64;
+/* Of a layer, how often something waits for GM alone: lines of instructions as it starts, its first loads and last
+ * store. */
+static const double WAITS = 10;
 
 typedef struct {
     const xpu_program *program;
     const int64_t *symbols, *upper; /* of the shape, of the upper ends; NULL: there are none */
     const xpu_place *places;
     const int32_t *buffer_of; /* per value: where it lies, -1: nowhere */
-    double rate;
+    double rate, later;       /* GM: bytes in a cycle, cycles of latency more than on the program's own chip */
 } predictor;
 
 static double size_at(const xpu_graph *graph, xpu_dim dim, const int64_t *symbols) {
@@ -30,15 +35,21 @@ static uint64_t bytes_of(const predictor *p, xpu_value value) {
     return bytes < (double)XPU_PROGRAM_MAX_SIZE ? (uint64_t)bytes : (uint64_t)XPU_PROGRAM_MAX_SIZE;
 }
 
-/* What a layer does: multiply-accumulates, of one that has none the bytes of its results. */
+/* What a layer does: multiply-accumulates, of one that has none the bytes of its operands and results. */
 static double work_at(const predictor *p, const xpu_program_layer *layer, const int64_t *symbols) {
     const xpu_graph *graph = p->program->graph;
     double work = layer->macs.id ? size_at(graph, layer->macs, symbols) : 0;
-    for (uint32_t i = 0; work <= 0 && i < layer->output_count; i++) work += bytes_at(graph, layer->outputs[i], symbols);
+    if (work > 0) return work;
+    for (uint32_t i = 0; i < layer->output_count; i++) work += bytes_at(graph, layer->outputs[i], symbols);
+    for (uint32_t i = 0; layer->node.id && i < xpu_node_at(graph, layer->node)->input_count; i++) {
+        const xpu_value x = xpu_node_at(graph, layer->node)->inputs[i];
+        if (x.id && xpu_value_at(graph, x)->kind != XPU_VALUE_CONST) work += bytes_at(graph, x, symbols);
+    }
     return work;
 }
 
-/* A layer's model is of the upper ends of dims: the share of that work which the shape asks for. */
+/* A layer's model is of the upper ends of dims: the share of that work which the shape asks for. Starts, first loads
+ * and last drains (tail) are the same at any shape. */
 static double share_of(const predictor *p, const xpu_program_layer *layer) {
     double most = p->upper ? work_at(p, layer, p->upper) : 0;
     return most > 0 ? work_at(p, layer, p->symbols) / most : 1;
@@ -82,6 +93,7 @@ static double predict_layer(const predictor *p, const xpu_program_layer *layer, 
     const xpu_program_model *m = &layer->model;
     const xpu_node_info *node = layer->node.id ? xpu_node_at(p->program->graph, layer->node) : NULL;
     double read = 0, written = 0, share = share_of(p, layer), constants = constants_of(p, layer, node, share);
+    const double wait = m->tail > 0 ? WAITS * p->later : 0;
     double slower = p->rate < LINE_BYTES ? LINE_BYTES / p->rate : 1;
     for (uint32_t i = 0; node && i < node->input_count; i++) read += (double)gm_bytes_of(p, node->inputs[i]);
     for (uint32_t i = 0; i < layer->output_count; i++) written += (double)gm_bytes_of(p, layer->outputs[i]);
@@ -90,7 +102,7 @@ static double predict_layer(const predictor *p, const xpu_program_layer *layer, 
     double store = share * (double)m->store * (written > 0 ? slower : 1);
     double all = (read + written + constants) / p->rate;
     *gm_bytes += read + written + constants;
-    return larger(larger(share * (double)m->compute, load), larger(store, all)) + share * (double)m->tail;
+    return larger(larger(share * (double)m->compute, load), larger(store, all)) + (double)m->tail + wait;
 }
 
 /* The first layer fills the copies of weights in L3. */
@@ -116,6 +128,20 @@ static int64_t *upper_ends(const xpu_graph *graph, xpu_arena *arena) {
     return symbols;
 }
 
+void xpu_symbols_of_inputs(xpu_graph *graph, const xpurt_tensor *inputs, uint32_t count, int64_t *symbols) {
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < graph->inputs.count; k++) {
+            const xpu_value_info *info = xpu_value_at(graph, graph->inputs.items[k]);
+            if (!inputs[i].name || strcmp(info->name, inputs[i].name) != 0) continue;
+            for (int d = 0; d < info->rank && d < inputs[i].rank; d++) {
+                const xpu_dim_node *node = &graph->dims.nodes.items[info->dims[d].id];
+                if (node->kind == XPU_DIM_SYMBOL) symbols[node->value] = inputs[i].dims[d];
+            }
+        }
+    }
+    xpu_symbols_bound(graph, symbols);
+}
+
 int xpu_can_predict(const xpu_program *program, const int64_t *symbols) {
     const xpu_dims *dims = &program->graph->dims;
     int is_upper = 1;
@@ -139,10 +165,19 @@ xpu_prediction xpu_predict(const xpu_program *program, const xpu_chip *own, cons
     for (uint32_t i = 0; i < program->graph->values.count; i++) buffer_of[i] = -1;
     for (uint32_t i = 0; i < program->values.count; i++)
         buffer_of[program->values.items[i].value.id] = (int32_t)program->values.items[i].buffer;
-    const predictor p = {program, symbols,   symbols ? upper_ends(program->graph, arena) : NULL,
-                         places,  buffer_of, (double)chip->gm_rate};
+    const predictor p = {program,
+                         symbols,
+                         symbols ? upper_ends(program->graph, arena) : NULL,
+                         places,
+                         buffer_of,
+                         (double)chip->gm_rate,
+                         (double)chip->gm_latency - (double)own->gm_latency};
     double gm_bytes = 0, cycles = predict_copies(&p, &gm_bytes);
-    for (uint32_t i = 0; i < program->layers.count; i++)
-        cycles += predict_layer(&p, &program->layers.items[i], &gm_bytes);
-    return (xpu_prediction){.cycles = (uint64_t)cycles, .gm_bytes = (uint64_t)gm_bytes};
+    uint64_t *layers = XPU_NEW_ARRAY(arena, uint64_t, program->layers.count);
+    for (uint32_t i = 0; i < program->layers.count; i++) {
+        const double alone = predict_layer(&p, &program->layers.items[i], &gm_bytes);
+        cycles += alone;
+        layers[i] = (uint64_t)alone;
+    }
+    return (xpu_prediction){.cycles = (uint64_t)cycles, .gm_bytes = (uint64_t)gm_bytes, .layers = layers};
 }
