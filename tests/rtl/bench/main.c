@@ -239,7 +239,7 @@ static int compare_numbers(const void *a, const void *b) {
 
 /* 1 when every unit was in exactly one state in each cycle. */
 static int states_sum_up(const bench *b, const program *p, const xpurt_counters *c) {
-    for (unsigned unit = 0; unit < b->chip->cores + XPURT_ENGINES; unit++) {
+    for (unsigned unit = 0; unit < b->chip->cores + xpu_chip_engines(b->chip); unit++) {
         const uint64_t *states = unit < b->chip->cores ? c->core_states[unit] : c->engine_states[unit - b->chip->cores];
         uint64_t sum = 0;
         for (unsigned s = 0; s < XPURT_STATES; s++) sum += states[s];
