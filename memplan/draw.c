@@ -202,10 +202,11 @@ static double add_panel(picture *p, uint32_t level, double y) {
         return y + HEAD;
     }
     xpu_text_add(&p->text, ": %" PRIu32 " buffers, peak %" PRIu64 " of %" PRIu64 " bytes, lower bound %" PRIu64 " (",
-                 usage->buffers, usage->peak, usage->capacity, usage->lower_bound);
+                 usage->buffers, usage->peak, usage->capacity, usage->proved_bound);
     add_whole(p, xpu_memplan_step(p->arena, p->problem, usage->worst_step));
-    xpu_text_add(&p->text, "), gap %" PRIu64 ", holes %" PRIu32 ".%" PRIu32 " %%</text>\n", usage->gap,
-                 usage->fragmentation_permille / 10, usage->fragmentation_permille % 10);
+    xpu_text_add(&p->text, "), gap %" PRIu64 ", holes %" PRIu32 ".%" PRIu32 " %%</text>\n",
+                 usage->peak - usage->proved_bound, usage->fragmentation_permille / 10,
+                 usage->fragmentation_permille % 10);
     xpu_text_add(&p->text, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#fafafa\"/>\n", a.left,
                  a.bottom - height, a.right - a.left, height);
     add_addresses(p, &a, shown);
@@ -223,7 +224,7 @@ static double add_panel(picture *p, uint32_t level, double y) {
         }
     }
     if (shows_end) add_bound(p, &a, size, "#333", "end of the level", 0);
-    add_bound(p, &a, reserved + usage->lower_bound, "#c00", "lower bound", 1);
+    add_bound(p, &a, reserved + usage->proved_bound, "#c00", "lower bound", 1);
     add_times(p, &a);
     return a.bottom + FOOT;
 }

@@ -1,11 +1,9 @@
-/* The exact search itself (memplan/exact.h says how it goes), for a capacity and for the lowest peak. */
+/* The exact search itself (memplan/exact.h says how it goes). */
 #include "memplan/exact.h"
 
 #include <string.h>
 
-#define MOST_AT_BOUND UINT64_C(250000000) /* comparisons, before lower peaks than the known one are tried */
-
-enum { MOST_WORDS = 64, FIRST_NODES = 1000, MOST_CHANGES = 1 << 16 };
+enum { MOST_WORDS = 64, MOST_CHANGES = 1 << 16, MOST_DOUBLED = 32, FIRST_NODES = 100 };
 
 /* Room that a depth needs is made when it is first reached. */
 static void reach(xpu_memplan_exact *x, uint32_t depth) {
@@ -23,6 +21,7 @@ static void make_state(xpu_memplan_exact *x) {
     size_t depths = (size_t)x->words * 64;
     x->floor = XPU_NEW_ARRAY(x->arena, xpu_memplan_height, n);
     x->least = XPU_NEW_ARRAY(x->arena, xpu_memplan_height, n);
+    x->limit = XPU_NEW_ARRAY(x->arena, xpu_memplan_height, n);
     x->place = XPU_NEW_ARRAY(x->arena, xpu_memplan_height, n);
     x->placed = XPU_NEW_ARRAY(x->arena, uint8_t, n);
     x->marked = XPU_NEW_ARRAY(x->arena, uint8_t, n);
@@ -147,7 +146,7 @@ static uint32_t place(xpu_memplan_exact *x, const uint32_t *list, uint32_t count
             continue;
         }
         raise(x, other, base, top, depth);
-        if (x->floor[other] + x->size[other] > x->end) bad = other;
+        if (x->floor[other] + x->size[other] > x->limit[other]) bad = other;
         uint32_t k = raised++;
         for (; k > 0 && is_before(x, other, x->raised[k - 1]); k--) x->raised[k] = x->raised[k - 1];
         x->raised[k] = other;
@@ -242,7 +241,7 @@ static int search(xpu_memplan_exact *x, const uint32_t *list, uint32_t count, ui
         return 0;
     }
     uint32_t item = list[at];
-    if (x->floor[item] + x->size[item] > x->end) {
+    if (x->floor[item] + x->size[item] > x->limit[item]) {
         xpu_memplan_add_reasons(x, reasons, xpu_memplan_why(x, item));
         return 0;
     }
@@ -264,6 +263,17 @@ static int search(xpu_memplan_exact *x, const uint32_t *list, uint32_t count, ui
         }
     }
     return search_without(x, list, count, item, depth, from, to);
+}
+
+/* An item may reach into the last, broken step of the grid where its own last step is as short. */
+static void set_limits(xpu_memplan_exact *x, xpu_memplan_height end) {
+    xpu_memplan_height whole = end - end % x->grid, more = whole + x->grid;
+    x->top = whole;
+    for (uint32_t i = 0; i < x->count; i++) {
+        xpu_memplan_height padding = x->size[i] - (xpu_memplan_height)x->items[x->id[i]].bytes;
+        x->limit[i] = padding >= more - end ? more : whole;
+        if (x->limit[i] > x->top) x->top = x->limit[i];
+    }
 }
 
 /* One search in one order. */
@@ -291,20 +301,32 @@ static void give_offsets(const xpu_memplan_exact *x, uint64_t *offset) {
     for (uint32_t i = 0; i < x->count; i++) offset[x->id[i]] = (uint64_t)x->place[i];
 }
 
+xpu_memplan_verdict xpu_memplan_exact_try(xpu_memplan_exact *x, uint64_t end, uint32_t order, uint64_t nodes,
+                                          uint64_t *offset) {
+    if (end < x->pinned_end) return XPU_MEMPLAN_NEVER_FITS;
+    set_limits(x, (xpu_memplan_height)(end - end % (uint64_t)x->unit));
+    x->steps += x->count;
+    xpu_memplan_verdict verdict = try_order(x, order, nodes);
+    if (verdict == XPU_MEMPLAN_FITS) give_offsets(x, offset);
+    return verdict;
+}
+
+/* Where an order suits the problem it needs few nodes more than there are items; where it does not, another one is
+ * better. */
+uint64_t xpu_memplan_exact_turn(const xpu_memplan_exact *x, uint32_t round) {
+    return (FIRST_NODES + 3 * (uint64_t)x->count) << (round < MOST_DOUBLED ? round : MOST_DOUBLED);
+}
+
 /* The orders take turns, with twice as many nodes each time round. */
 xpu_memplan_verdict xpu_memplan_exact_fit(xpu_memplan_exact *x, uint64_t end, uint64_t budget, uint64_t *steps,
                                           uint64_t *offset) {
     xpu_memplan_verdict verdict = XPU_MEMPLAN_GAVE_UP;
-    if (end < x->pinned_end) return XPU_MEMPLAN_NEVER_FITS;
-    x->end = (xpu_memplan_height)(end - end % (uint64_t)x->unit);
     x->steps = 0;
     x->step_limit = budget;
     for (uint32_t turn = 0; verdict == XPU_MEMPLAN_GAVE_UP && x->steps <= budget && !xpu_stopped(x->arena); turn++) {
-        uint32_t doubled = turn / XPU_MEMPLAN_EXACT_ORDERS;
-        x->steps += x->count;
-        verdict = try_order(x, turn % XPU_MEMPLAN_EXACT_ORDERS, (uint64_t)FIRST_NODES << (doubled < 40 ? doubled : 40));
+        uint64_t nodes = xpu_memplan_exact_turn(x, turn / XPU_MEMPLAN_EXACT_ORDERS);
+        verdict = xpu_memplan_exact_try(x, end, turn % XPU_MEMPLAN_EXACT_ORDERS, nodes, offset);
     }
-    if (verdict == XPU_MEMPLAN_FITS) give_offsets(x, offset);
     *steps += x->steps;
     return verdict;
 }
@@ -320,39 +342,4 @@ uint64_t xpu_memplan_exact_peak(const xpu_memplan_exact *x, const uint64_t *offs
         if (x->items[i].bytes && end > start && end - start > peak) peak = end - start;
     }
     return peak;
-}
-
-/* Tries a peak; one that is possible becomes *peak. */
-static xpu_memplan_verdict try_peak(xpu_memplan_exact *x, uint64_t wanted, uint64_t budget, uint64_t *steps,
-                                    uint64_t *peak, uint64_t *offset) {
-    xpu_memplan_verdict verdict = xpu_memplan_exact_fit(x, (uint64_t)x->start + wanted, budget, steps, x->found);
-    if (verdict == XPU_MEMPLAN_FITS) {
-        *peak = xpu_memplan_exact_peak(x, x->found);
-        memcpy(offset, x->found, x->all * sizeof *offset);
-    }
-    return verdict;
-}
-
-/* The bound itself first, since it is so often possible. Then by halves, where what is given up counts as impossible
- * until the next time round, which spends more on each. */
-uint64_t xpu_memplan_exact_minimise(xpu_memplan_exact *x, uint64_t low, uint64_t budget, uint64_t *steps,
-                                    uint64_t *peak, uint64_t *offset) {
-    uint64_t unit = (uint64_t)x->unit, end = *steps + budget,
-             share = budget / 2 < MOST_AT_BOUND ? budget / 2 : MOST_AT_BOUND;
-    uint64_t start = (uint64_t)x->start, pinned = x->pinned_end > start ? x->pinned_end - start : 0;
-    uint64_t proved = ((pinned > low ? pinned : low) + unit - 1) / unit * unit;
-    while (proved < *peak && *steps < end && !xpu_stopped(x->arena)) {
-        uint64_t below = proved - unit; /* no peak up to here is possible, or it was given up */
-        for (uint64_t wanted = proved; below + unit < *peak && *steps < end && !xpu_stopped(x->arena);) {
-            uint64_t left = end - *steps;
-            xpu_memplan_verdict verdict = try_peak(x, wanted, share < left ? share : left, steps, peak, offset);
-            if (verdict == XPU_MEMPLAN_NEVER_FITS) proved = wanted + unit;
-            if (verdict != XPU_MEMPLAN_FITS) below = wanted;
-            wanted = below + (*peak - below) / 2 / unit * unit;
-            if (wanted <= below) wanted = below + unit;
-            if (share > budget / 16) share = budget / 16;
-        }
-        share *= 2;
-    }
-    return proved < *peak ? proved : *peak;
 }

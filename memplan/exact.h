@@ -60,17 +60,19 @@ enum { XPU_MEMPLAN_EXACT_KEYS = 10 };
 struct xpu_memplan_exact {
     xpu_arena *arena;
     const xpu_memplan_item *items;
-    uint32_t all;                  /* items of the caller */
-    uint32_t count, sections;      /* items that are placed, numbered anew */
-    uint32_t *id;                  /* per item: its number with the caller */
-    xpu_memplan_height start, end; /* `end`: of the peak that is tried */
+    uint32_t all;             /* items of the caller */
+    uint32_t count, sections; /* items that are placed, numbered anew */
+    uint32_t *id;             /* per item: its number with the caller */
+    xpu_memplan_height start;
     uint64_t level_end;
-    uint64_t pinned_end;     /* no peak is lower than where the highest pinned item ends */
-    xpu_memplan_height unit; /* divides every offset */
-    xpu_memplan_height *size, *alignment;
-    uint32_t *from, *to;       /* sections */
-    uint32_t *meet_at, *meets; /* whose lives meet: meets[meet_at[i]] to meets[meet_at[i + 1] - 1] */
-    uint32_t *pin_at;          /* the same of the pinned ones, by offset */
+    uint64_t pinned_end;                  /* no peak is lower than where the highest pinned item ends */
+    xpu_memplan_height unit;              /* divides every offset and every size */
+    xpu_memplan_height grid;              /* divides every offset */
+    xpu_memplan_height *size, *alignment; /* sizes in whole grid steps, as nothing can begin in between */
+    xpu_memplan_height *limit, top; /* of the peak that is tried: where each item may end at most, and any of them */
+    uint32_t *from, *to;            /* sections */
+    uint32_t *meet_at, *meets;      /* whose lives meet: meets[meet_at[i]] to meets[meet_at[i + 1] - 1] */
+    uint32_t *pin_at;               /* the same of the pinned ones, by offset */
     const xpu_memplan_item **pins;
     uint64_t (*keys)[XPU_MEMPLAN_EXACT_KEYS]; /* per item: what orders are made of */
     uint32_t *rank, *ranked;                  /* of the order that is tried */
@@ -117,8 +119,14 @@ static inline xpu_memplan_reasons *xpu_memplan_why(const xpu_memplan_exact *x, u
 /* exact_order.c: the search without its state, or NULL. */
 xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
                                              uint64_t start, uint64_t end);
-enum { XPU_MEMPLAN_EXACT_ORDERS = 6 };
+enum { XPU_MEMPLAN_EXACT_ORDERS = 12 };
 void xpu_memplan_exact_order(xpu_memplan_exact *x, uint32_t order);
+
+/* exact.c: one search in one order, of at most `nodes`, for offsets below `end`. */
+xpu_memplan_verdict xpu_memplan_exact_try(xpu_memplan_exact *x, uint64_t end, uint32_t order, uint64_t nodes,
+                                          uint64_t *offset);
+/* Nodes of an order in turn `round`. */
+uint64_t xpu_memplan_exact_turn(const xpu_memplan_exact *x, uint32_t round);
 
 /* The lowest place of an item at or above `height`: aligned, and between those that are pinned. */
 xpu_memplan_height xpu_memplan_exact_rest(const xpu_memplan_exact *x, uint32_t item, xpu_memplan_height height);

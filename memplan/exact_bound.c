@@ -58,7 +58,7 @@ static int lift_marked(xpu_memplan_exact *x, const uint32_t *list, uint32_t coun
             if (!x->marked[item]) continue;
             int lies_below = x->floor[item] + x->size[item] <= low;
             xpu_memplan_height lifted = lies_below ? INT64_MAX : lift(x, item);
-            if (lifted == INT64_MAX || lifted + x->size[item] > x->end) {
+            if (lifted == INT64_MAX || lifted + x->size[item] > x->limit[item]) {
                 xpu_memplan_exact_explain(x, item, reasons);
                 return 0;
             }
@@ -124,7 +124,7 @@ int xpu_memplan_exact_may_fit(xpu_memplan_exact *x, const uint32_t *list, uint32
         x->steps += end - x->from[item];
     }
     for (uint32_t s = from; s < to; s++) {
-        if (x->height[s] <= x->end) continue;
+        if (x->height[s] <= x->top) continue;
         explain_section(x, s, count, reasons);
         return 0;
     }

@@ -19,8 +19,9 @@ typedef enum {
 
 /* What one order solves at once another does not solve in a day, and no order is the best of all. */
 static const uint8_t orders[XPU_MEMPLAN_EXACT_ORDERS][3] = {
-    {LOAD, LOADS, BYTES}, {DEATH, SECTIONS, AREA},  {LOAD, MEETS, LENGTH},
-    {BIRTH, MEAN, BYTES}, {LENGTH, SECTIONS, AREA}, {LOAD, LENGTH, AREA},
+    {LOAD, LENGTH, DEATH}, {DEATH, LOAD, BYTES},  {DEATH, LOADS, BYTES},   {BIRTH, LOAD, AREA},
+    {LOAD, MEETS, AREA},   {BIRTH, BYTES, LOAD},  {DEATH, SECTIONS, AREA}, {LENGTH, SECTIONS, AREA},
+    {LOAD, LOADS, BYTES},  {LOAD, MEETS, LENGTH}, {LOAD, LENGTH, AREA},    {BIRTH, MEAN, BYTES},
 };
 _Static_assert((int)KEYS == XPU_MEMPLAN_EXACT_KEYS, "a key is counted once");
 
@@ -203,6 +204,7 @@ xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan
     xpu_memplan_exact *x = XPU_NEW(arena, xpu_memplan_exact);
     *x = (xpu_memplan_exact){
         .arena = arena, .items = items, .all = count, .start = (xpu_memplan_height)start, .level_end = end};
+    x->grid = (xpu_memplan_height)xpu_memplan_grid(items, count);
     x->id = XPU_NEW_ARRAY(arena, uint32_t, placed + 1);
     x->size = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
     x->alignment = XPU_NEW_ARRAY(arena, xpu_memplan_height, placed + 1);
@@ -211,7 +213,7 @@ xpu_memplan_exact *xpu_memplan_exact_prepare(xpu_arena *arena, const xpu_memplan
         if (items[i].pinned && items[i].bytes && pin_end > x->pinned_end) x->pinned_end = pin_end;
         if (!items[i].bytes || items[i].pinned) continue;
         x->id[x->count] = i;
-        x->size[x->count] = (xpu_memplan_height)items[i].bytes;
+        x->size[x->count] = (xpu_memplan_height)xpu_memplan_align(items[i].bytes, (uint64_t)x->grid);
         x->alignment[x->count++] = (xpu_memplan_height)items[i].alignment;
     }
     x->unit = (xpu_memplan_height)find_unit(x);

@@ -137,23 +137,36 @@ typedef struct {
 void xpu_memplan_find_neighbours(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count,
                                  xpu_memplan_neighbours *neighbours);
 
-/* skyline.c: an order of the items that fills valleys of the offsets over time. The first `placed` of `order` stay
- * where they are and count for nothing. Stops after about `budget` steps with what is ordered so far; returns the
- * steps. */
+/* skyline.c: sorts items of `order` by where they stand on the skyline of those before them, above `start`, and gives
+ * these offsets. load: xpu_memplan_crowding. Returns the steps. */
 typedef enum {
-    XPU_MEMPLAN_FILL_LONGEST,
-    XPU_MEMPLAN_FILL_LARGEST, /* bytes times steps */
-    XPU_MEMPLAN_FILL_BIGGEST, /* bytes */
+    XPU_MEMPLAN_FILL_LONG, /* where the most live the longest first */
+    XPU_MEMPLAN_FILL_LONGISH,
+    XPU_MEMPLAN_FILL_LARGE, /* bytes times steps */
+    XPU_MEMPLAN_FILL_EARLY,
     XPU_MEMPLAN_FILLS
 } xpu_memplan_fill;
-uint64_t xpu_memplan_skyline_order(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint32_t placed,
-                                   xpu_memplan_fill fill, uint64_t budget, uint32_t *order);
+uint64_t xpu_memplan_skyline_order(xpu_arena *arena, const xpu_memplan_item *items, const uint64_t *load,
+                                   uint32_t count, xpu_memplan_fill fill, uint64_t start, uint32_t *order,
+                                   uint64_t *offset);
+
+/* repair.c: makes the peak of a placement lower where the items are too many for the exact search, in about `budget`
+ * comparisons, which it adds to *steps. offset: UINT64_MAX for what does not stand. `bound`: of the peak. */
+void xpu_memplan_repair(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t bound,
+                        uint64_t budget, uint64_t *steps, uint64_t *offset);
 
 /* load.c: bytes over time. Items of 0 bytes and what lies below `start` do not count. */
 
 /* Most bytes that live at one step, and the first such step. */
 uint64_t xpu_memplan_load(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start,
                           uint32_t *worst_step);
+
+/* A power of two that divides every offset that items can have. */
+uint64_t xpu_memplan_grid(const xpu_memplan_item *items, uint32_t count);
+
+/* The load, or more: where every offset lies on a grid, all but the topmost of what lives at one step take whole steps
+ * of it. No placement has a lower peak, counted from `start`. */
+uint64_t xpu_memplan_bound(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start);
 
 /* Takes items in order while their live bytes fit between `start` and `end`; forced ones always. Sets offset to 0 for
  * those taken, UINT64_MAX for the others, with the bytes that were short and the step in short_bytes and short_step. */

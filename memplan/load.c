@@ -47,6 +47,46 @@ uint64_t xpu_memplan_load(xpu_arena *arena, const xpu_memplan_item *items, uint3
     return most;
 }
 
+enum { MOST_GRID = 256 };
+
+uint64_t xpu_memplan_grid(const xpu_memplan_item *items, uint32_t count) {
+    uint64_t bits = MOST_GRID;
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].bytes) bits |= items[i].pinned ? items[i].offset : items[i].alignment;
+    }
+    return bits & -bits;
+}
+
+uint64_t xpu_memplan_bound(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start) {
+    uint32_t worst, live_with[MOST_GRID] = {0}; /* so much padding */
+    uint64_t most = xpu_memplan_load(arena, items, count, start, &worst), grid = xpu_memplan_grid(items, count);
+    if (grid == 1) return most;
+    event *events = XPU_NEW_ARRAY(arena, event, 2 * (size_t)count); /* of what stands above the start, with padding */
+    size_t event_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].pinned || !items[i].bytes) continue;
+        events[event_count++] = (event){items[i].first, items[i].bytes, 0};
+        events[event_count++] = (event){(uint64_t)items[i].last + 1, 0, items[i].bytes};
+    }
+    if (event_count) qsort(events, event_count, sizeof *events, compare_events);
+    uint64_t live = xpu_memplan_align(start, grid) - start, padding = 0;
+    for (size_t i = 0; i < event_count; i++) {
+        uint64_t bytes = events[i].plus + events[i].minus, whole = xpu_memplan_align(bytes, grid);
+        if (events[i].plus) {
+            live += whole;
+            live_with[whole - bytes]++;
+            if (whole - bytes > padding) padding = whole - bytes;
+        } else {
+            live -= whole;
+            live_with[whole - bytes]--;
+        }
+        while (padding && !live_with[padding]) padding--;
+        int last_of_step = i + 1 == event_count || events[i + 1].step != events[i].step;
+        if (last_of_step && live > most + padding) most = live - padding;
+    }
+    return most;
+}
+
 /* Sorted, different steps. */
 typedef struct {
     uint64_t *at;

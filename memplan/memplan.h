@@ -135,9 +135,12 @@ typedef struct {
     uint32_t step_name_count;
 } xpu_memplan_problem;
 
+#define XPU_MEMPLAN_DEFAULT_BUDGET UINT64_C(4000000)
+
 typedef struct {
-    uint64_t step_budget; /* work after the first valid plan, in comparisons of two buffers; 0 = the default (4 million,
-                             about 10 ms); 1 = stop at the first valid plan. The exact search gets as much again. */
+    uint64_t step_budget; /* work after the first valid plan, in comparisons of two buffers, shared by the levels; 0 =
+                             the default; 1 = stop at the first valid plan. The exact search gets eight times as much,
+                             together with the default no more than about 50 ms. */
     int no_aliases;       /* ignore every alternative */
 } xpu_memplan_options;
 
@@ -156,8 +159,8 @@ typedef struct {
     uint64_t lower_bound;            /* max over steps of the bytes that live; no placement of these allocations in this
                                         level has a lower peak */
     uint64_t gap;                    /* peak - lower_bound: 0 proves the offsets optimal */
-    uint64_t proved_bound;           /* lower_bound, or above it where the search found that no placement has a lower
-                                        peak: where it is the peak, the offsets are optimal */
+    uint64_t proved_bound;           /* lower_bound, or above it where alignments or the search show that no placement
+                                        has a lower peak: where it is the peak, the offsets are optimal */
     uint32_t worst_step;             /* the first step at which lower_bound bytes live */
     uint32_t fragmentation_permille; /* holes: 1000 * (1 - live bytes / bytes below the highest live one), summed over
                                         the steps */

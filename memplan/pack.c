@@ -12,7 +12,10 @@
 __extension__ typedef unsigned __int128 wide;
 
 #define PATIENCE       UINT64_C(4000000)
-#define EXACT_PATIENCE 16 /* times the budget, where there is no valid plan yet */
+#define MOST_ARRANGED  4096         /* items, by the skyline's order */
+#define MOST_LOOKS     UINT64_C(50) /* at the skyline, for each of more items, before another one */
+#define EXACT_SHARE    8            /* times the budget */
+#define EXACT_PATIENCE 16           /* the same where there is no valid plan yet */
 
 typedef struct {
     uint64_t offset, end;
@@ -253,49 +256,90 @@ static int has_time(const packer *p, uint64_t budget) {
     return p->steps < budget && !is_perfect(p) && !xpu_stopped(p->arena);
 }
 
+/* An order as it is, and with another rule where each item goes. */
+static void try_order(packer *p, const uint32_t *order, int best_fit) {
+    score result;
+    if (arrange(p, order, best_fit, &p->best, &result) && better(&result, &p->best)) keep(p, order, best_fit, &result);
+}
+
+/* What the offsets of an arrangement are worth; what reaches above the end and can go elsewhere is taken out. */
+static score judge(const packer *p, uint64_t *offset) {
+    score result = {0, 0, 0};
+    for (uint32_t i = 0; i < p->count; i++) {
+        const xpu_memplan_item *item = &p->items[i];
+        uint64_t end = offset[i] + item->bytes;
+        if (offset[i] == UINT64_MAX || (end > p->end && !item->forced)) {
+            offset[i] = UINT64_MAX;
+            result.lost += item->benefit + 1;
+        } else if (item->bytes && end > p->start) {
+            if (end > p->end && end - p->end > result.overflow) result.overflow = end - p->end;
+            if (end - p->start > result.peak) result.peak = end - p->start;
+        }
+    }
+    return result;
+}
+
+/* The skyline's own offsets, which fill no holes: where it takes too long to look for those. */
+static void take_skyline(xpu_arena *arena, packer *p, const uint64_t *load, xpu_memplan_fill fill, uint32_t *order) {
+    uint32_t sky = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->items[i].bytes)
+            order[sky++] = i;
+        else
+            p->offset[i] = xpu_memplan_empty_place(p->start, p->end, p->items[i].alignment);
+    }
+    p->steps += xpu_memplan_skyline_order(arena, p->items, load, sky, fill, p->start, order, p->offset);
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (!p->items[i].bytes) order[sky++] = i;
+    }
+    score result = judge(p, p->offset);
+    if (better(&result, &p->best)) keep(p, order, 0, &result);
+}
+
+/* By the skyline; what is pinned or lives over all the steps stays in front. */
+static void try_skyline(xpu_arena *arena, packer *p, const uint64_t *load, xpu_memplan_fill fill, uint32_t *order) {
+    uint32_t placed = 0;
+    memcpy(order, p->best_order, p->count * sizeof *order);
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (!p->items[order[i]].pinned && !p->whole[order[i]]) continue;
+        uint32_t moved = order[i];
+        memmove(order + placed + 1, order + placed, (i - placed) * sizeof *order);
+        order[placed++] = moved;
+    }
+    p->steps +=
+        xpu_memplan_skyline_order(arena, p->items, load, p->count - placed, fill, p->start, order + placed, p->offset);
+    for (int best_fit = 0; best_fit < 2; best_fit++) try_order(p, order, best_fit);
+}
+
+/* The first order always runs; while forced items overflow, so does one that puts them first. One by the skyline comes
+ * second, as it is so often the best. Of very many items its offsets are all that is tried: nothing else is as quick.
+ */
 static void try_orders(xpu_arena *arena, packer *p, uint64_t budget, uint32_t *order) {
     sort_key *keys = XPU_NEW_ARRAY(arena, sort_key, p->count);
-    uint64_t *load = NULL;
+    int are_many = p->count > MOST_ARRANGED && !p->pinned_count;
+    const uint64_t *load = budget < p->count && !are_many ? NULL : xpu_memplan_crowding(arena, p->items, p->count);
     int some_forced = 0, some_free = 0;
+    for (int fill = 0; are_many && fill < XPU_MEMPLAN_FILLS; fill++) {
+        if (fill && (is_perfect(p) || budget < p->count || p->steps > MOST_LOOKS * p->count)) break;
+        take_skyline(arena, p, load, (xpu_memplan_fill)fill, order);
+    }
     for (uint32_t i = 0; i < p->count; i++) {
         some_forced |= p->items[i].forced;
         some_free |= !p->items[i].forced;
     }
     for (int kind = 0; kind < ORDERS; kind++) {
         for (int way = 0; way < (some_forced && some_free ? 4 : 2); way++) {
-            /* The first order always runs; while forced items overflow, so does one that puts them first. */
             int needed = p->best.overflow == UINT64_MAX || (p->best.overflow && kind == 0 && (way & 2));
-            if (!needed && !has_time(p, budget)) continue;
+            if (!needed && (are_many || !has_time(p, budget))) continue;
             if (kind == BY_LOAD && !load) load = xpu_memplan_crowding(arena, p->items, p->count);
             make_order(p, load, (order_kind)kind, way & 2, keys, order);
-            score result;
-            if (arrange(p, order, way & 1, &p->best, &result) && better(&result, &p->best)) {
-                keep(p, order, way & 1, &result);
-            }
+            try_order(p, order, way & 1);
         }
+        if (kind == 0 && load && !are_many && !is_perfect(p)) try_skyline(arena, p, load, XPU_MEMPLAN_FILL_LONG, order);
     }
-}
-
-/* Orders that fill valleys; what is pinned or lives over all the steps stays in front. */
-static void try_skylines(xpu_arena *arena, packer *p, uint64_t budget, uint32_t *order) {
-    for (int fill = 0; fill < XPU_MEMPLAN_FILLS && has_time(p, budget); fill++) {
-        uint32_t placed = 0;
-        memcpy(order, p->best_order, p->count * sizeof *order);
-        for (uint32_t i = 0; i < p->count; i++) {
-            if (!p->items[order[i]].pinned && !p->whole[order[i]]) continue;
-            uint32_t moved = order[i];
-            memmove(order + placed + 1, order + placed, (i - placed) * sizeof *order);
-            order[placed++] = moved;
-        }
-        uint64_t most = budget > p->steps ? budget - p->steps : 0;
-        p->steps += xpu_memplan_skyline_order(arena, p->items, p->count, placed, (xpu_memplan_fill)fill, most, order);
-        for (int best_fit = 0; best_fit < 2; best_fit++) {
-            score result;
-            if (arrange(p, order, best_fit, &p->best, &result) && better(&result, &p->best)) {
-                keep(p, order, best_fit, &result);
-            }
-        }
-    }
+    for (int fill = XPU_MEMPLAN_FILL_LONG + 1; fill < XPU_MEMPLAN_FILLS && load && !are_many && has_time(p, budget);
+         fill++)
+        try_skyline(arena, p, load, (xpu_memplan_fill)fill, order);
 }
 
 /* The optimum, or something better than the orders found; where that is no valid plan, any that is valid first. Where
@@ -307,18 +351,31 @@ static void search_exactly(xpu_arena *arena, packer *p, uint64_t budget) {
     xpu_memplan_exact *exact = xpu_memplan_exact_new(work, p->items, p->count, p->start, p->end);
     uint64_t *offset = XPU_NEW_ARRAY(work, uint64_t, p->count), steps = 0;
     if (exact && !valid) {
-        uint64_t most = p->best.overflow ? EXACT_PATIENCE * budget : budget;
+        uint64_t most = p->best.overflow ? EXACT_PATIENCE * budget : EXACT_SHARE * budget;
         valid = p->searched = xpu_memplan_exact_fit(exact, p->end, most, &steps, offset) == XPU_MEMPLAN_FITS;
         if (valid) p->best = (score){0, 0, xpu_memplan_exact_peak(exact, offset)};
     }
     if (exact && valid) {
         uint64_t peak = p->best.peak;
-        p->lower_bound = xpu_memplan_exact_minimise(exact, p->lower_bound, budget, &steps, &peak, offset);
+        p->lower_bound = xpu_memplan_exact_minimise(exact, p->lower_bound, EXACT_SHARE * budget, &steps, &peak, offset);
         p->searched |= peak < p->best.peak;
         p->best.peak = peak;
     }
     if (p->searched) memcpy(p->best_offset, offset, p->count * sizeof *offset);
     xpu_arena_free(work);
+}
+
+/* What the exact search cannot take: where the best reaches too high. */
+static void mend_peak(xpu_arena *arena, packer *p, uint64_t budget) {
+    uint64_t steps = 0;
+    const score before = p->best;
+    if (p->searched || budget < p->count || is_perfect(p) || xpu_stopped(arena)) return;
+    xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "repair of a placement");
+    xpu_memplan_repair(work, p->items, p->count, p->start, p->lower_bound, EXACT_SHARE * budget, &steps,
+                       p->best_offset);
+    xpu_arena_free(work);
+    p->best = judge(p, p->best_offset);
+    p->searched |= better(&p->best, &before);
 }
 
 static void improve(packer *p, uint64_t budget, uint32_t *order) {
@@ -340,8 +397,7 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
     *proved = 0;
     if (count == 0) return 0;
     packer p = {.items = items, .count = count, .start = start, .end = end, .first = UINT32_MAX, .arena = arena};
-    uint32_t worst;
-    p.lower_bound = xpu_memplan_load(arena, items, count, start, &worst);
+    p.lower_bound = xpu_memplan_bound(arena, items, count, start);
     p.whole = XPU_NEW_ARRAY(arena, uint8_t, count);
     p.standing = XPU_NEW_ARRAY(arena, standing, count);
     p.near = XPU_NEW_ARRAY(arena, standing, count);
@@ -358,8 +414,8 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
     for (uint32_t i = 0; i < count; i++) p.whole[i] = items[i].first == p.first && items[i].last == p.last;
     uint32_t *order = XPU_NEW_ARRAY(arena, uint32_t, count);
     try_orders(arena, &p, budget, order);
-    try_skylines(arena, &p, budget, order);
     search_exactly(arena, &p, budget);
+    if (count > XPU_MEMPLAN_EXACT_MOST) mend_peak(arena, &p, budget);
     improve(&p, budget, order);
     for (uint32_t i = 0; i < count; i++) items[i].offset = p.best_offset[i];
     *steps += p.steps;

@@ -12,8 +12,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-#define DEFAULT_BUDGET UINT64_C(4000000)
-#define MAX_BENEFIT    (UINT64_C(1) << 46)
+#define MAX_BENEFIT (UINT64_C(1) << 46)
 
 /* Time, and far less than that, bytes that cross the slower level; without bandwidths, the bytes that are accessed. */
 uint64_t xpu_memplan_benefit(const xpu_memplan_problem *problem, const xpu_memplan_group *group) {
@@ -271,7 +270,7 @@ static xpu_memplan *make_plan(xpu_arena *arena, xpu_arena *work, const xpu_mempl
  * to stand together. `first` is the attempt that is blamed where all fail. */
 static xpu_memplan *try_modes(xpu_arena *arena, xpu_arena *work, const xpu_memplan_problem *problem,
                               const xpu_memplan_options *options, xpu_memplan_attempt *first) {
-    uint64_t budget = options && options->step_budget ? options->step_budget : DEFAULT_BUDGET;
+    uint64_t budget = options && options->step_budget ? options->step_budget : XPU_MEMPLAN_DEFAULT_BUDGET;
     uint32_t mode = options && options->no_aliases ? XPU_MEMPLAN_NO_ALIASES : XPU_MEMPLAN_ALL_ALIASES;
     const xpu_memplan_choice *choices = xpu_memplan_choices(work, problem, NULL);
     xpu_memplan_attempt attempt;

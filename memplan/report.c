@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "memplan/internal.h"
 
 static const char *shown(xpu_arena *arena, const char *name) {
     return name ? xpu_escape(arena, name, 200) : "-";
@@ -23,11 +24,11 @@ static void text_levels(xpu_text *text, const xpu_memplan_problem *problem, cons
                  "buffers");
     for (uint32_t i = 0; i < plan->level_count; i++) {
         const xpu_memplan_usage *u = &plan->usage[i];
-        xpu_text_add(text,
-                     "%-8s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %4" PRIu32 ".%" PRIu32 "%% %7" PRIu32
-                     "\n",
-                     shown(text->arena, problem->levels[i].name), u->capacity, u->peak, u->lower_bound, u->gap,
-                     u->fragmentation_permille / 10, u->fragmentation_permille % 10, u->buffers);
+        xpu_text_add(
+            text,
+            "%-8s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %4" PRIu32 ".%" PRIu32 "%% %7" PRIu32 "\n",
+            shown(text->arena, problem->levels[i].name), u->capacity, u->peak, u->proved_bound,
+            u->peak - u->proved_bound, u->fragmentation_permille / 10, u->fragmentation_permille % 10, u->buffers);
     }
 }
 
@@ -80,10 +81,12 @@ static void json_levels(xpu_arena *arena, json_t *root, const xpu_memplan_proble
         xpu_json_set(arena, level, "name", string(arena, problem->levels[i].name));
         xpu_json_set(arena, level, "bytes", number(problem->levels[i].bytes));
         xpu_json_set(arena, level, "reserved", number(problem->levels[i].reserved));
+        xpu_json_set(arena, level, "alignment", number(xpu_memplan_alignment(problem->levels[i].alignment)));
         xpu_json_set(arena, level, "capacity", number(u->capacity));
         xpu_json_set(arena, level, "peak", number(u->peak));
         xpu_json_set(arena, level, "lower_bound", number(u->lower_bound));
         xpu_json_set(arena, level, "gap", number(u->gap));
+        xpu_json_set(arena, level, "proved_bound", number(u->proved_bound));
         xpu_json_set(arena, level, "worst_step", number(u->worst_step));
         xpu_json_set(arena, level, "fragmentation_permille", number(u->fragmentation_permille));
         xpu_json_set(arena, level, "buffers", number(u->buffers));

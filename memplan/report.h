@@ -9,8 +9,8 @@
 /* Text for people, in `arena`. Names are escaped. */
 char *xpu_memplan_text(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan *plan);
 
-/* {"levels": [{"name", "bytes", "reserved", "capacity", "peak", "lower_bound", "gap", "worst_step",
- *              "fragmentation_permille", "buffers"}],
+/* {"levels": [{"name", "bytes", "reserved", "alignment", "capacity", "peak", "lower_bound", "gap", "proved_bound",
+ *              "worst_step", "fragmentation_permille", "buffers"}],
  *  "spills": [{"buffer", "preferred", "level", "why"}],
  *  "buffers": [{"name", "kind", "level", "offset", "bytes", "first", "last", "alias_of"}]}
  * A spill's level is where it stands; alias_of is absent where a buffer is no alias. Released with the arena. */

@@ -1,30 +1,90 @@
 /*
- * An order by filling valleys: time runs to the right, offsets upward, and the highest used byte at each step makes a
- * skyline. The lowest valley takes, of the items whose whole lives lie in it, the one that fills it best; a valley that
- * takes none is lifted to its lower neighbour.
+ * An order by a skyline: time runs to the right, offsets upward, and the highest used byte at each step makes the
+ * skyline. The next item is always the one that comes to stand lowest on it, of several the first by a fixed order.
  */
 #include "memplan/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-__extension__ typedef unsigned __int128 wide;
-
+/* The skyline as a tree over the steps at which something begins: node i has the children 2i and 2i + 1. */
 typedef struct {
-    uint64_t *height; /* per segment, between two steps at which something begins or ends */
-    uint64_t *at;     /* where the segments begin, sorted; one more than segments */
-    uint32_t segments;
+    uint64_t *most;  /* of the node's range, unless it lies below a level node */
+    uint8_t *level;  /* the whole range is as high as `most` */
+    uint32_t leaves; /* a power of two */
 } skyline;
 
+static uint64_t height(const skyline *s, uint32_t node, uint32_t a, uint32_t b, uint32_t from, uint32_t to) {
+    if ((from <= a && b <= to) || s->level[node]) return s->most[node];
+    uint32_t middle = a + (b - a) / 2;
+    uint64_t left = from < middle ? height(s, 2 * node, a, middle, from, to) : 0;
+    uint64_t right = to > middle ? height(s, 2 * node + 1, middle, b, from, to) : 0;
+    return left > right ? left : right;
+}
+
+static void raise(skyline *s, uint32_t node, uint32_t a, uint32_t b, uint32_t from, uint32_t to, uint64_t top) {
+    if (from <= a && b <= to) {
+        s->most[node] = top;
+        s->level[node] = 1;
+        return;
+    }
+    uint32_t left = 2 * node, right = left + 1, middle = a + (b - a) / 2;
+    if (s->level[node]) {
+        s->most[left] = s->most[right] = s->most[node];
+        s->level[left] = s->level[right] = 1;
+        s->level[node] = 0;
+    }
+    if (from < middle) raise(s, left, a, middle, from, to, top);
+    if (to > middle) raise(s, right, middle, b, from, to, top);
+    s->most[node] = s->most[left] > s->most[right] ? s->most[left] : s->most[right];
+}
+
+typedef struct {
+    uint64_t keys[3];
+    uint32_t index;
+} sort_key;
+
+static int compare_keys(const void *a, const void *b) {
+    const sort_key *x = a, *y = b;
+    for (int i = 0; i < 3; i++) {
+        if (x->keys[i] != y->keys[i]) return x->keys[i] > y->keys[i] ? -1 : 1;
+    }
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
 static int compare_steps(const void *a, const void *b) {
-    const uint64_t *x = a, *y = b;
+    const uint32_t *x = a, *y = b;
     return *x < *y ? -1 : *x > *y;
 }
 
-static uint32_t segment_at(const skyline *s, uint64_t step) {
-    uint32_t low = 0, high = s->segments;
+/* What waits: where it stood lowest when that was last looked at, and its rank. */
+typedef struct {
+    uint64_t floor;
+    uint32_t rank;
+} waiting;
+
+static int is_before(const waiting *a, const waiting *b) {
+    return a->floor != b->floor ? a->floor < b->floor : a->rank < b->rank;
+}
+
+/* Moves the first of a heap down to where it belongs. */
+static void sift(waiting *heap, uint32_t count) {
+    waiting first = heap[0];
+    uint32_t i = 0;
+    for (uint32_t child = 1; child < count; child = 2 * i + 1) {
+        if (child + 1 < count && is_before(&heap[child + 1], &heap[child])) child++;
+        if (!is_before(&heap[child], &first)) break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = first;
+}
+
+static uint32_t begin_at(const uint32_t *steps, uint32_t count, uint64_t step) {
+    uint32_t low = 0, high = count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (s->at[middle] < step)
+        if (steps[middle] < step)
             low = middle + 1;
         else
             high = middle;
@@ -32,72 +92,81 @@ static uint32_t segment_at(const skyline *s, uint64_t step) {
     return low;
 }
 
-static skyline make_skyline(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count) {
-    skyline s = {.at = XPU_NEW_ARRAY(arena, uint64_t, 2 * (size_t)count)};
-    uint32_t points = 0;
+static uint64_t doublings(uint64_t number) {
+    uint64_t count = 0;
+    for (; number > 1; number /= 2) count++;
+    return count;
+}
+
+/* The items of `order` by rank. What lives where about as many bytes do is equally urgent. */
+static void sort_items(xpu_arena *arena, const xpu_memplan_item *items, const uint64_t *load, uint32_t count,
+                       xpu_memplan_fill fill, uint32_t *order) {
+    enum { FINE = 96, COARSE = 80 };
+    sort_key *keys = XPU_NEW_ARRAY(arena, sort_key, count);
+    uint64_t most = 0;
     for (uint32_t i = 0; i < count; i++) {
-        s.at[(size_t)2 * i] = items[i].first;
-        s.at[2 * i + 1] = (uint64_t)items[i].last + 1;
+        if (load[order[i]] > most) most = load[order[i]];
     }
-    qsort(s.at, 2 * (size_t)count, sizeof *s.at, compare_steps);
-    for (uint32_t i = 0; i < 2 * count; i++) {
-        if (points == 0 || s.at[i] != s.at[points - 1]) s.at[points++] = s.at[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const xpu_memplan_item *item = &items[order[i]];
+        uint64_t length = (uint64_t)item->last - item->first + 1, bytes = item->bytes;
+        uint64_t area = bytes > UINT64_MAX / length ? UINT64_MAX : bytes * length;
+        uint64_t fine = load[order[i]] / (most / FINE + 1), coarse = load[order[i]] / (most / COARSE + 1);
+        keys[i].index = order[i];
+        switch (fill) {
+        case XPU_MEMPLAN_FILL_LONG: memcpy(keys[i].keys, (uint64_t[]){fine, length, area}, sizeof keys[i].keys); break;
+        case XPU_MEMPLAN_FILL_LONGISH:
+            memcpy(keys[i].keys, (uint64_t[]){coarse, doublings(length), area}, sizeof keys[i].keys);
+            break;
+        case XPU_MEMPLAN_FILL_LARGE: memcpy(keys[i].keys, (uint64_t[]){fine, area, bytes}, sizeof keys[i].keys); break;
+        default:
+            memcpy(keys[i].keys, (uint64_t[]){UINT32_MAX - item->first, load[order[i]], area}, sizeof keys[i].keys);
+        }
     }
-    s.segments = points - 1;
-    s.height = XPU_NEW_ARRAY(arena, uint64_t, s.segments);
-    return s;
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (uint32_t i = 0; i < count; i++) order[i] = keys[i].index;
 }
 
-/* The lowest run of segments of one height, the first of several: [*from, *to). */
-static void find_valley(const skyline *s, uint32_t *from, uint32_t *to) {
-    uint32_t lowest = 0;
-    for (uint32_t i = 1; i < s->segments; i++) {
-        if (s->height[i] < s->height[lowest]) lowest = i;
+uint64_t xpu_memplan_skyline_order(xpu_arena *arena, const xpu_memplan_item *items, const uint64_t *load,
+                                   uint32_t count, xpu_memplan_fill fill, uint64_t start, uint32_t *order,
+                                   uint64_t *offset) {
+    if (count == 0) return 0;
+    xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "skyline");
+    uint32_t *begins = XPU_NEW_ARRAY(work, uint32_t, count), different = 0;
+    for (uint32_t i = 0; i < count; i++) begins[i] = items[order[i]].first;
+    qsort(begins, count, sizeof *begins, compare_steps);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || begins[i] != begins[different - 1]) begins[different++] = begins[i];
     }
-    *from = lowest;
-    *to = lowest + 1;
-    while (*to < s->segments && s->height[*to] == s->height[lowest]) ++*to;
-}
-
-static void lift_valley(skyline *s, uint32_t from, uint32_t to) {
-    uint64_t left = from > 0 ? s->height[from - 1] : UINT64_MAX;
-    uint64_t right = to < s->segments ? s->height[to] : UINT64_MAX;
-    for (uint32_t i = from; i < to; i++) s->height[i] = left < right ? left : right;
-}
-
-static uint64_t fill_of(const xpu_memplan_item *item, xpu_memplan_fill fill) {
-    uint64_t length = (uint64_t)item->last - item->first + 1;
-    if (fill == XPU_MEMPLAN_FILL_LONGEST) return length;
-    if (fill == XPU_MEMPLAN_FILL_BIGGEST) return item->bytes;
-    wide area = (wide)item->bytes * length >> 8;
-    return area > UINT64_MAX ? UINT64_MAX : (uint64_t)area;
-}
-
-uint64_t xpu_memplan_skyline_order(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint32_t placed,
-                                   xpu_memplan_fill fill, uint64_t budget, uint32_t *order) {
-    skyline s = make_skyline(arena, items, count);
+    sort_items(work, items, load, count, fill, order);
+    uint32_t *ranked = xpu_copy(work, order, count * sizeof *order);
+    skyline s = {.leaves = 1};
+    while (s.leaves < different) s.leaves *= 2;
+    s.most = XPU_NEW_ARRAY(work, uint64_t, 2 * (size_t)s.leaves);
+    s.level = XPU_NEW_ARRAY(work, uint8_t, 2 * (size_t)s.leaves);
+    waiting *heap = XPU_NEW_ARRAY(work, waiting, count);
+    uint32_t *from = XPU_NEW_ARRAY(work, uint32_t, count), *to = XPU_NEW_ARRAY(work, uint32_t, count); /* by rank */
+    for (uint32_t i = 0; i < count; i++) {
+        heap[i] = (waiting){start, i};
+        from[i] = begin_at(begins, different, items[ranked[i]].first);
+        to[i] = begin_at(begins, different, (uint64_t)items[ranked[i]].last + 1);
+    }
     uint64_t steps = 0;
-    while (placed < count && steps < budget) {
-        uint32_t from, to, best = count;
-        find_valley(&s, &from, &to);
-        steps += s.segments + count - placed;
-        for (uint32_t i = placed; i < count; i++) {
-            const xpu_memplan_item *item = &items[order[i]];
-            if (item->first < s.at[from] || item->last >= s.at[to]) continue;
-            if (best == count || fill_of(item, fill) > fill_of(&items[order[best]], fill) ||
-                (fill_of(item, fill) == fill_of(&items[order[best]], fill) && item->bytes > items[order[best]].bytes)) {
-                best = i;
-            }
+    for (uint32_t left = count; left > 0; steps++) {
+        const uint32_t rank = heap[0].rank;
+        const xpu_memplan_item *item = &items[ranked[rank]];
+        uint64_t lowest = height(&s, 1, 0, s.leaves, from[rank], to[rank]);
+        uint64_t floor = xpu_memplan_align(lowest > start ? lowest : start, item->alignment);
+        if (floor == heap[0].floor) {
+            order[count - left] = ranked[rank];
+            offset[ranked[rank]] = floor;
+            raise(&s, 1, 0, s.leaves, from[rank], to[rank], floor + item->bytes);
+            heap[0] = heap[--left];
+        } else {
+            heap[0].floor = floor;
         }
-        if (best == count) {
-            lift_valley(&s, from, to);
-            continue;
-        }
-        uint32_t chosen = order[best];
-        order[best] = order[placed];
-        order[placed++] = chosen;
-        uint32_t end = segment_at(&s, (uint64_t)items[chosen].last + 1);
-        for (uint32_t i = segment_at(&s, items[chosen].first); i < end; i++) s.height[i] += items[chosen].bytes;
+        sift(heap, left);
     }
+    xpu_arena_free(work);
     return steps;
 }

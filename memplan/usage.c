@@ -34,6 +34,7 @@ void xpu_memplan_measure(xpu_arena *arena, const xpu_memplan_problem *problem, c
     xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "usage of memory");
     const xpu_memplan_item *storage = find_storage(work, problem, places);
     xpu_memplan_item *items = XPU_NEW_ARRAY(work, xpu_memplan_item, problem->buffer_count);
+    xpu_memplan_item *loose = XPU_NEW_ARRAY(work, xpu_memplan_item, problem->buffer_count); /* as any plan has them */
     for (uint32_t level = 0; level < problem->level_count; level++) {
         const xpu_memplan_level *l = &problem->levels[level];
         xpu_memplan_usage *u = &usage[level];
@@ -45,11 +46,14 @@ void xpu_memplan_measure(xpu_arena *arena, const xpu_memplan_problem *problem, c
             if (places[i].alias_of != XPU_MEMPLAN_NONE) continue;
             uint64_t end = storage[i].offset + storage[i].bytes;
             if (storage[i].bytes && end > l->reserved && end - l->reserved > u->peak) u->peak = end - l->reserved;
+            loose[count] = storage[i];
+            loose[count].alignment = xpu_memplan_alignment(l->alignment);
+            loose[count].pinned = problem->buffers[i].pinned || storage[i].offset < l->reserved;
             items[count++] = storage[i];
         }
         u->lower_bound = xpu_memplan_load(work, items, count, l->reserved, &u->worst_step);
         u->gap = u->peak - u->lower_bound;
-        u->proved_bound = u->lower_bound;
+        u->proved_bound = xpu_memplan_bound(work, loose, count, l->reserved);
         u->fragmentation_permille = xpu_memplan_fragmentation(work, items, count, l->reserved);
     }
     xpu_arena_free(work);

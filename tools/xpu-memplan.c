@@ -27,13 +27,14 @@ static const xpu_command command = {
     .usage = "plan PROBLEM [-o PLAN.json] | check PROBLEM PLAN.json | report VIEW [--json] | svg VIEW -o FILE.svg |\n"
              "                   explain VIEW BUFFER [--json] | what-if MODEL.xpu --set KEY=VALUE[,VALUE...]... "
              "[--measure] |\n"
-             "                   bench FOLDER",
+             "                   bench FOLDER|COUNT",
     .about =
         "Plans a hierarchy of memories: places buffers with lifetimes, checks a plan with code that shares nothing\n"
         "with the planner, draws it, and says why a buffer (a name or a glob) is where it is.\n"
         "PROBLEM: .json (docs/memory.md), or .csv with id,lower,upper,size. VIEW: PROBLEM PLAN.json, a compiled "
         "MODEL.xpu,\n"
-        "or what xpuc --report=FILE.json wrote. FOLDER: .csv instances, NAME.CAPACITY.csv.",
+        "or what xpuc --report=FILE.json wrote. FOLDER: .csv instances, NAME.CAPACITY.csv; COUNT: so many buffers at "
+        "random.",
     .example = "xpu-memplan plan problem.json -o plan.json\n"
                "xpu-memplan check problem.json plan.json\n"
                "xpu-memplan svg model.xpu -o memory.svg\n"
@@ -133,7 +134,7 @@ static int run(xpu_tool *tool) {
     if (index == COMMANDS) {
         return xpu_tool_usage(tool, NULL, "this is no command",
                               "the commands are plan PROBLEM, check PROBLEM PLAN, report VIEW, svg VIEW, "
-                              "explain VIEW BUFFER, what-if MODEL.xpu and bench FOLDER",
+                              "explain VIEW BUFFER, what-if MODEL.xpu and bench FOLDER|COUNT",
                               "see xpu-memplan --help");
     }
     if (strcmp(action, "svg") == 0 && !output) {

@@ -292,7 +292,7 @@ static void errors(void) {
 
 static const char report_text[] =
     "level        capacity         peak  lower bound        gap  holes  buffers\n"
-    "SM                960          412          400         12    2.9%       2\n"
+    "SM                960          412          412          0    2.9%       2\n"
     "L3               4096          512          512          0    0.0%       3\n"
     "GM            1048576         4160           64       4096   98.4%       1\n"
     "\n"

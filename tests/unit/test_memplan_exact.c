@@ -5,18 +5,10 @@
 
 #include "tests/unit/memplan.h"
 #include "tests/unit/oom.h"
+#include "tests/unit/random.h"
 #include "tests/unit/unit.h"
 
 enum { ITEMS = 7, START = 3, LEVEL_END = 300 };
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t limit) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)((random_state >> 20) % limit);
-}
 
 static int collide(const xpu_memplan_item *a, const xpu_memplan_item *b) {
     return a->bytes && b->bytes && a->first <= b->last && b->first <= a->last && a->offset < b->offset + b->bytes &&

@@ -10,16 +10,8 @@
 #include "memplan/rules.h"
 #include "tests/unit/memplan.h"
 #include "tests/unit/oom.h"
+#include "tests/unit/random.h"
 #include "tests/unit/unit.h"
-
-static uint64_t random_state;
-
-static uint32_t random_below(uint32_t limit) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)((random_state >> 20) % limit);
-}
 
 static int one_in(uint32_t n) {
     return random_below(n) == 0;

@@ -160,7 +160,9 @@ static int report_levels(xpu_tool *tool, const json_t *memory, xpu_memplan_view 
         levels[i].name = text_of(tool, from, "name");
         levels[i].bytes = number_of(from, "bytes", XPU_MEMPLAN_MAX_BYTES, &good);
         levels[i].reserved = number_of(from, "reserved", levels[i].bytes, &good);
-        good = good && levels[i].name;
+        if (json_object_get(from, "alignment"))
+            levels[i].alignment = (uint32_t)number_of(from, "alignment", XPU_MEMPLAN_MAX_ALIGNMENT, &good);
+        good = good && levels[i].name && !(levels[i].alignment & (levels[i].alignment - 1));
     }
     view->problem.levels = levels;
     view->problem.level_count = (uint32_t)count;

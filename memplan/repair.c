@@ -1,0 +1,123 @@
+/*
+ * A lower peak for more items than the exact search takes. What reaches above the peak that is wanted stands in few
+ * places of time: around each of them, the items that live within a window of time are placed anew by the exact search,
+ * between those that live beyond it, which stay.
+ */
+#include "memplan/exact.h"
+
+#include <string.h>
+
+enum { FIRST_FREE = 48, MOST_FREE = 384, MOST_GIVEN_UP = 3, ORDERS = 6 };
+
+typedef struct {
+    const xpu_memplan_item *items;
+    uint32_t count;
+    uint64_t start, *offset;
+    uint64_t steps, step_limit;
+    const xpu_arena *arena; /* whose caller may want to stop */
+    xpu_memplan_item *near; /* items of a window: those that are free, then those that stay */
+    uint32_t *number;       /* which ones */
+    uint64_t *found;
+} repair;
+
+static int stands(const repair *r, uint32_t i) {
+    return r->offset[i] != UINT64_MAX && r->items[i].bytes;
+}
+
+/* The item that reaches highest, above `end`; `count` where none does. */
+static uint32_t highest(const repair *r, uint64_t end) {
+    uint32_t highest = r->count;
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (!stands(r, i) || r->items[i].pinned || r->offset[i] + r->items[i].bytes <= end) continue;
+        end = r->offset[i] + r->items[i].bytes;
+        highest = i;
+    }
+    return highest;
+}
+
+/* Collects the items of a window. Returns how many there are, `*count` of them free; 0: they are too many. */
+static uint32_t collect(repair *r, uint32_t first, uint32_t last, uint32_t *free_count) {
+    uint32_t count = 0;
+    for (int stay = 0; stay < 2; stay++) {
+        for (uint32_t i = 0; i < r->count; i++) {
+            const xpu_memplan_item *item = &r->items[i];
+            if (item->first > last || item->last < first || !stands(r, i)) continue;
+            int within = item->first >= first && item->last <= last && !item->pinned;
+            if (within == stay) continue;
+            if (count == (stay ? 2 * XPU_MEMPLAN_EXACT_MOST : MOST_FREE)) return 0;
+            r->near[count] = *item;
+            r->near[count].pinned = stay;
+            r->near[count].offset = r->offset[i];
+            r->number[count++] = i;
+        }
+        if (!stay) *free_count = count;
+    }
+    r->steps += 2 * (uint64_t)r->count / 8;
+    return count;
+}
+
+/* Looks for places below `end` for what is free in a window. */
+static int place_window(repair *r, uint32_t count, uint32_t free_count, uint64_t end) {
+    int fits = 0;
+    xpu_arena *work = xpu_arena_new(xpu_arena_mem(r->arena), "window of a memory plan");
+    for (uint32_t i = free_count; i < count; i++) { /* another window's */
+        uint64_t room = end > r->near[i].offset ? end - r->near[i].offset : 0;
+        if (r->near[i].bytes > room) r->near[i].bytes = room;
+    }
+    xpu_memplan_exact *exact = xpu_memplan_exact_new(work, r->near, count, r->start, UINT64_MAX);
+    if (exact) {
+        exact->step_limit = r->step_limit > r->steps ? r->step_limit - r->steps : 0;
+        for (uint32_t order = 0; order < ORDERS && !fits; order++) {
+            uint64_t nodes = 50 + free_count + free_count / 2;
+            xpu_memplan_verdict verdict = xpu_memplan_exact_try(exact, end, order, nodes, r->found);
+            fits = verdict == XPU_MEMPLAN_FITS;
+            if (verdict == XPU_MEMPLAN_NEVER_FITS) break;
+        }
+        r->steps += exact->steps + (uint64_t)count * free_count;
+    }
+    for (uint32_t i = 0; i < free_count && fits; i++) r->offset[r->number[i]] = r->found[i];
+    xpu_arena_free(work);
+    return fits;
+}
+
+static int is_over(const repair *r) {
+    return r->steps > r->step_limit || xpu_stopped(r->arena);
+}
+
+/* Places what is around an item anew, in wider and wider windows. */
+static int mend(repair *r, uint32_t item, uint64_t end) {
+    uint32_t least = FIRST_FREE, free_count = 0;
+    const xpu_memplan_item *high = &r->items[item];
+    for (uint64_t margin = 0; !is_over(r); margin = 2 * margin + 1) {
+        uint32_t first = high->first > margin ? (uint32_t)(high->first - margin) : 0;
+        uint64_t last = high->last + margin < UINT32_MAX ? high->last + margin : UINT32_MAX;
+        uint32_t before = free_count, count = collect(r, first, (uint32_t)last, &free_count);
+        if (!count || margin > UINT32_MAX) return 0;
+        if (free_count < least || free_count == before) continue;
+        if (place_window(r, count, free_count, end)) return 1;
+        least = 2 * free_count;
+    }
+    return 0;
+}
+
+void xpu_memplan_repair(xpu_arena *arena, const xpu_memplan_item *items, uint32_t count, uint64_t start, uint64_t bound,
+                        uint64_t budget, uint64_t *steps, uint64_t *offset) {
+    repair r = {.items = items, .count = count, .start = start, .offset = offset, .step_limit = budget, .arena = arena};
+    r.near = XPU_NEW_ARRAY(arena, xpu_memplan_item, 2 * XPU_MEMPLAN_EXACT_MOST);
+    r.number = XPU_NEW_ARRAY(arena, uint32_t, 2 * XPU_MEMPLAN_EXACT_MOST);
+    r.found = XPU_NEW_ARRAY(arena, uint64_t, 2 * XPU_MEMPLAN_EXACT_MOST);
+    uint64_t below = start + bound;
+    uint32_t item = highest(&r, below);
+    for (uint32_t given_up = 0; item < count && given_up < MOST_GIVEN_UP && !is_over(&r);) {
+        uint64_t peak = offset[item] + items[item].bytes;
+        uint64_t wanted = given_up ? below + (peak - below) / 2 : below;
+        uint32_t above = item;
+        while (above < count && mend(&r, above, wanted)) above = highest(&r, wanted);
+        if (above < count) {
+            below = wanted;
+            given_up++;
+        }
+        item = highest(&r, below);
+    }
+    *steps += r.steps;
+}
