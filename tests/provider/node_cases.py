@@ -31,9 +31,9 @@ def agrees(wanted, got, case):
         return False
     if wanted.dtype.kind not in "fcV" or got.dtype.kind not in "fcV":
         return bool((wanted == got).all())
-    if wanted.dtype == np.float16:  # the last bit may be another one
+    if wanted.dtype == np.float16:  # two steps: where operators follow each other it matters which of them round
         with np.errstate(all="ignore"):
-            step = np.spacing(np.abs(wanted)).astype(np.float64)
+            step = 2 * np.spacing(np.abs(wanted)).astype(np.float64)
         close = np.abs(got.astype(np.float64) - wanted.astype(np.float64)) <= np.nan_to_num(step, nan=0, posinf=0)
         return bool((close | np.isclose(got.astype(np.float64), wanted.astype(np.float64), case.rtol, case.atol,
                                         equal_nan=True)).all())
