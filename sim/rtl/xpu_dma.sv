@@ -5,9 +5,13 @@
 //   source   asks for lines, one a cycle; a line that consecutive runs share is read once; indices and scale, too
 //   extract  a piece of a line (at most 64 bytes of one run) goes into the ring each cycle
 //   convert  16 elements a cycle, 3 stages, from the inner ring to the outer
+//   weave    where 2 to 8 planes become elements side by side: source takes 16 elements of each plane in turn, which go
+//            through the stages of convert, whether they are converted or not, into one of two blocks, and from there in
+//            the order of the target into the outer ring, 64 bytes a cycle
 //   place    a piece goes from the ring into the line that is being written, each cycle; a line leaves when it is full
 //            or the next piece is in another
-// So dense rows move 64 bytes a cycle however they lie, runs shorter than a line one run a cycle. A gather goes through
+// So dense rows move 64 bytes a cycle however they lie, runs shorter than a line one run a cycle, and planes are woven
+// by 16 elements a cycle (half of it where these are in two lines). A gather goes through
 // the gathered dimension outermost.
 //
 // Up to eight descriptors are inside: the reads of one begin while the writes of those before it drain, unless it reads
@@ -63,6 +67,7 @@ module xpu_dma #(
   localparam int unsigned PIECES = 2 * READS;
   localparam int unsigned PIECE_BITS = LINE_BITS + 1;
   localparam int unsigned INDEX_LINES = 8;
+  localparam int unsigned PLANES = xpu_chip_pkg::WOVEN_PLANES;
   localparam int unsigned SOURCE = 0; // the first side of a copy; the second is its target
   localparam logic [1:0] IS_DATA = 2'd0, IS_INDEX = 2'd1, IS_SCALE = 2'd2;
   localparam logic [2:0] C_IDLE = 3'd0, C_FIELDS = 3'd1, C_DIMENSION = 3'd2, C_RANGE = 3'd3;
@@ -89,6 +94,9 @@ module xpu_dma #(
   logic [1:0]  p_target_size [8];
   logic [1:0]  p_scale_mode [8];  // of a conversion
   logic [7:0]  p_fill, p_gather, p_convert, p_widen, p_empty, p_wide; // wide: int16
+  logic [7:0]  p_weave, p_lanes; // lanes: goes through the stages of convert
+  logic [3:0]  p_planes [8];
+  logic [4:0]  p_tail [8];       // elements of a row's last run of a plane; the others have 16
   logic [7:0]  scaled, live, placed; // scale is there; source has begun; all writes are asked for
   logic [31:0] writes [8];      // on their way
   logic [2:0]  c_slot, s_slot, d_slot, o_slot; // check, source, place, oldest
@@ -110,7 +118,7 @@ module xpu_dma #(
   logic [63:0] c_high [2];
   logic [3:0]  c_box_fault [2];
   logic [63:0] c_elements;
-  logic        c_ended, c_fill, c_gather, c_convert, c_widen;
+  logic        c_ended, c_fill, c_gather, c_convert, c_widen, c_weave;
   logic [3:0]  c_cause;
   logic [31:0] c_fault_at;
 
@@ -137,7 +145,7 @@ module xpu_dma #(
   logic [1:0]  kinds [READS];
   logic [LINE_BITS-1:0] k_write, k_read;
   logic [LINE_BITS:0]   k_count; // reads on their way
-  logic [15:0] pieces [PIECES];  // last, new line, offset, bytes
+  logic [15:0] pieces [PIECES];  // end of a run, last, new line, offset, bytes
   logic [PIECE_BITS-1:0] x_write, x_read;
   logic [PIECE_BITS:0]   x_count;
   logic [63:0] lines [8 * READS];
@@ -162,6 +170,13 @@ module xpu_dma #(
   logic [63:0] m_one [16];
   logic [63:0] m_two [16];
   logic [4:0]  m_one_count, m_two_count;
+  logic [31:0] v_block [32 * PLANES]; // two blocks
+  logic [3:0]  v_plane, v_stored; // of the next 16 elements that convert takes, and stores in a block
+  logic [31:0] v_left;            // runs of a plane that are left in this row, this one included
+  logic [1:0]  v_used, v_full;    // blocks in use; of these, complete
+  logic        v_fill, v_empty;   // the block that is stored into, and the one that goes into the ring
+  logic [7:0]  v_count [2];       // its elements
+  logic [7:0]  v_at;              // of these, in the ring
   logic [63:0] line [8];        // being written
   logic [63:0] line_mask;
   logic [25:0] line_at;
@@ -234,6 +249,7 @@ module xpu_dma #(
     logic [63:0] a, b, keep, reach, product;
     logic [6:0]  bytes;
     logic [63:0] scale, limit, value;
+    logic [63:0] packed_words [8];
     i = 0; j = 0; k = 0; z = 0; n = 0; first = 0; last = 0;
     moved = 0; busy = 0; more = 0; hit = 0; emit = 0; fresh = 0; slot = 0; dim = 0; from_size = 0;
     to_size = 0; cause = 0; shift = 0; low_bits = 0;
@@ -327,6 +343,8 @@ module xpu_dma #(
         slot = d_slot; moved = 1;
         d_ahead = d_ahead - 1; d_active = 1; d_walked = p_empty[slot]; x_active = !p_empty[slot] && !p_fill[slot];
         x_seen = 0; ri_write = 0; ri_read = 0; ro_write = 0; ro_read = 0; ri_level = 0; ro_level = 0;
+        v_plane = 0; v_stored = 0; v_left = p_count[{1'b0, slot, 2'd1}]; v_used = 0; v_full = 0; v_fill = 0;
+        v_empty = 0; v_at = 0;
         d_at = p_address[{1'b1, slot}]; d_bytes = p_run[{1'b1, slot}];
         for (i = 0; i < 4; i = i + 1) begin
           d_left[i] = p_count[{26'd0, 1'b1, slot, 2'd0} + i]; d_base[i] = d_at;
@@ -339,15 +357,70 @@ module xpu_dma #(
         end
       end
 
+      // ---- Weave: up to 64 bytes of a complete block into the outer ring ----
+      if (d_active && v_full != 0 && ro_level <= 9'd128) begin
+        slot = d_slot;
+        n = 32'd64 >> p_target_size[slot];
+        if ({24'd0, v_count[v_empty] - v_at} < n) n = {24'd0, v_count[v_empty] - v_at};
+        j = (v_empty ? 16 * PLANES : 0) + {24'd0, v_at}; // what comes behind the block's elements is not used
+        if (p_target_size[slot] == 2'd0) begin
+          `LOOP(k, 8)
+            a = 0;
+            for (i = 0; i < 8; i = i + 1) a = a | (64'(v_block[(j+8*k+i)&(32*PLANES-1)]) & 64'hff) << (8 * i);
+            packed_words[k] = a;
+          `ENDLOOP(k)
+        end else if (p_target_size[slot] == 2'd1) begin
+          `LOOP(k, 8)
+            a = 0;
+            for (i = 0; i < 4; i = i + 1) a = a | (64'(v_block[(j+4*k+i)&(32*PLANES-1)]) & 64'hffff) << (16 * i);
+            packed_words[k] = a;
+          `ENDLOOP(k)
+        end else begin
+          `LOOP(k, 8)
+            packed_words[k] = {v_block[(j+2*k+1)&(32*PLANES-1)], v_block[(j+2*k)&(32*PLANES-1)]};
+          `ENDLOOP(k)
+        end
+        v_at = v_at + 8'(n);
+        if (v_at == v_count[v_empty]) begin
+          v_at = 0; v_empty = !v_empty; v_full = v_full - 1; v_used = v_used - 1;
+        end
+        n = n << p_target_size[slot];
+        shift = {ro_write[2:0], 3'd0}; keep = (64'd1 << shift) - 1;
+        first = {27'd0, ro_write[7:3]};
+        a = packed_words[0];
+        `SET(ring[32 + first], (ring[32 + first] & keep) | (a << shift));
+        `LOOP(k, 8)
+          b = k == 7 ? 64'd0 : packed_words[(k+1)&7];
+          `SET(ring[32 + ((first + k + 1) & 31)], (b << shift) | ((a >> 1) >> (6'd63 - shift)));
+          a = b;
+        `ENDLOOP(k)
+        ro_write = ro_write + 8'(n); ro_level = ro_level + 9'(n); moved = 1; busy = 1;
+      end
+
       // ---- Convert ----
-      if (d_active && p_convert[d_slot]) begin
+      if (d_active && p_lanes[d_slot]) begin
         slot = d_slot;
         limit = p_wide[slot] ? 64'd32767 : 64'd127;
         scale = {32'd0, p_scale[slot]};
         // third stage: to integers where that is the target, into the outer ring
         if (m_two_count != 0) begin
           j = 32 + {27'd0, ro_write[7:3]};
-          if (p_widen[slot]) begin
+          if (p_weave[slot]) begin
+            if (p_convert[slot] && !p_widen[slot]) begin
+              `LOOP(k, 16)
+                `FLOAT_TO_INT(value, m_two[k])
+                `INT_CLAMP(value, value, 64'd0 - limit, limit)
+                m_two[k] = value;
+              `ENDLOOP(k)
+            end
+            j = (v_fill ? 16 * PLANES : 0) + {28'd0, v_stored}; last = {28'd0, p_planes[slot]};
+            `LOOP(k, 16) `SET(v_block[(j+k*last)&(32*PLANES-1)], m_two[k][31:0]); `ENDLOOP(k)
+            v_stored = v_stored + 1;
+            if (v_stored == p_planes[slot]) begin
+              `SET(v_count[v_fill], 8'(m_two_count) * 8'(p_planes[slot]));
+              v_stored = 0; v_fill = !v_fill; v_full = v_full + 1;
+            end
+          end else if (p_widen[slot]) begin
             `LOOP(k, 8) `SET(ring[j+k], (m_two[2*k] & 64'hffffffff) | m_two[2*k+1] << 32); `ENDLOOP(k)
           end else begin
             `LOOP(k, 16)
@@ -368,21 +441,26 @@ module xpu_dma #(
               `ENDLOOP(k)
             end
           end
-          n = {27'd0, m_two_count} << p_target_size[slot];
+          n = p_weave[slot] ? 0 : {27'd0, m_two_count} << p_target_size[slot];
           ro_write = ro_write + 8'(n); ro_level = ro_level + 9'(n); m_two_count = 0; moved = 1; busy = 1;
         end
         // second stage: multiply
         if (m_one_count != 0) begin
-          `LOOP(k, 16)
-            `FLOAT_MUL(value, m_one[k], scale)
-            m_two[k] = value;
-          `ENDLOOP(k)
+          if (p_convert[slot]) begin
+            `LOOP(k, 16)
+              `FLOAT_MUL(value, m_one[k], scale)
+              m_two[k] = value;
+            `ENDLOOP(k)
+          end else begin
+            `LOOP(k, 16) m_two[k] = m_one[k]; `ENDLOOP(k)
+          end
           m_two_count = m_one_count; m_one_count = 0; moved = 1; busy = 1;
         end
         // first stage: 16 elements out of the inner ring
         n = 32'd16 << p_source_size[slot];
         if (scaled[slot] && ({23'd0, ri_level} >= n || (ri_level != 0 && !x_active)) &&
-            ({23'd0, ro_level} + (m_two_count != 0 ? 32'd64 : 32'd0) <= 32'd128)) begin
+            (p_weave[slot] ? v_plane != 0 || v_used != 2'd2 :
+             {23'd0, ro_level} + (m_two_count != 0 ? 32'd64 : 32'd0) <= 32'd128)) begin
           if ({23'd0, ri_level} < n) n = {23'd0, ri_level};
           j = {27'd0, ri_read[7:3]};
           if (p_source_size[slot] == 2'd2) begin
@@ -394,7 +472,7 @@ module xpu_dma #(
           end else begin
             `LOOP(k, 16) m_one[k] = ring[j+(k>>3)] >> ((k & 7) << 3) & 64'hff; `ENDLOOP(k)
           end
-          if (p_widen[slot]) begin
+          if (p_convert[slot] && p_widen[slot]) begin
             keep = p_source_size[slot] == 2'd2 ? 64'h80000000 : p_source_size[slot] == 2'd1 ? 64'h8000 : 64'h80;
             `LOOP(k, 16)
               value = (m_one[k] ^ keep) - keep;
@@ -403,6 +481,14 @@ module xpu_dma #(
             `ENDLOOP(k)
           end
           ri_read = ri_read + 8'(n); ri_level = ri_level - 9'(n); m_one_count = 5'(n >> p_source_size[slot]); moved = 1;
+          if (p_weave[slot]) begin
+            if (v_left == 0) m_one_count = p_tail[slot];
+            if (v_plane == 0) v_used = v_used + 1;
+            v_plane = v_plane + 1;
+            if (v_plane == p_planes[slot]) begin
+              v_plane = 0; v_left = v_left == 0 ? p_count[{1'b0, slot, 2'd1}] : v_left - 1;
+            end
+          end
         end
       end
 
@@ -411,16 +497,16 @@ module xpu_dma #(
         slot = d_slot;
         bytes = pieces[x_read][6:0];
         fresh = pieces[x_read][13];
-        if ((!fresh || l_here != 0) && (p_convert[slot] ? ri_level : ro_level) <= 9'd128) begin
+        if ((!fresh || l_here != 0) && (p_lanes[slot] ? ri_level : ro_level) <= 9'd128) begin
           if (fresh) begin // the line before it is used up
             l_read = l_read + 1; l_here = l_here - 1; l_count = l_count - 1;
           end
           // bytes from offset pieces[..][12:7] to the ring's place `position`
-          position = p_convert[slot] ? ri_write : ro_write;
+          position = p_lanes[slot] ? ri_write : ro_write;
           where = {26'd0, pieces[x_read][12:7]} + 32'd8 - {29'd0, position[2:0]};
           shift = {where[2:0], 3'd0};
           j = (where >> 3) + 7; // less 1, modulo 8
-          i = p_convert[slot] ? 0 : 32;
+          i = p_lanes[slot] ? 0 : 32;
           first = {27'd0, position[7:3]};
           last = ({29'd0, position[2:0]} + {25'd0, bytes} + 7) >> 3;
           where = {32'(l_read) << 3};
@@ -433,8 +519,12 @@ module xpu_dma #(
             a = b; b = lines[where + ((j + k + 2) & 7)];
             `SET(ring[i + ((first + k + 1) & 31)], (a >> shift) | ((b << 1) << (6'd63 - shift)));
           `ENDLOOP(k)
-          if (p_convert[slot]) begin
+          if (p_lanes[slot]) begin
             ri_write = ri_write + {1'b0, bytes}; ri_level = ri_level + {2'd0, bytes};
+            if (p_weave[slot] && pieces[x_read][15]) begin // each run has 16 places
+              position = (8'd16 << p_source_size[slot]) - 8'd1; position = (8'd0 - ri_write) & position;
+              ri_write = ri_write + position; ri_level = ri_level + {1'b0, position};
+            end
           end else begin
             ro_write = ro_write + {1'b0, bytes}; ro_level = ro_level + {2'd0, bytes};
           end
@@ -518,13 +608,14 @@ module xpu_dma #(
             end
             bytes = 7'(n); position = {2'd0, s_at[5:0]};
             s_at = s_at + n; s_bytes = s_bytes - n;
-            more = 1;
-            if (s_bytes == 0) begin
+            more = 1; hit = s_bytes == 0;
+            if (hit) begin
               `NEXT_RUN(s, 1'b0, slot, more)
+              if (p_weave[slot] && s_left[1] == 0) s_bytes = {27'd0, p_tail[slot]} << p_source_size[slot];
               if (!more) s_walking = 0;
               if (!more && p_gather[slot] && s_left[4] != 0) more = 1;
             end
-            `SET(pieces[x_write], {1'b0, !more, fresh, position[5:0], bytes});
+            `SET(pieces[x_write], {hit, !more, fresh, position[5:0], bytes});
             x_write = x_write + 1; x_count = x_count + 1;
           end
         end
@@ -589,6 +680,7 @@ module xpu_dma #(
             for (i = 0; i < 4; i = i + 1) begin
               s_left[i] = p_count[{26'd0, 1'b0, slot, 2'd0} + i]; s_base[i] = s_at;
             end
+            if (p_weave[slot] && s_left[1] == 0) s_bytes = {27'd0, p_tail[slot]} << p_source_size[slot];
             s_left[4] = p_gather[slot] ? p_steps[slot] : 0;
             i_left = s_left[4]; i_at = p_first[{2'd2, slot}]; i_ask = i_at[31:6];
             i_until = p_last[{2'd2, slot}][31:6] + 1;
@@ -601,135 +693,7 @@ module xpu_dma #(
         end
       end
 
-      // ---- Check ----
-      slot = c_slot;
-      case (c_state)
-        C_IDLE: if (desc_valid && ready_i) begin
-          c_desc = desc; c_state = C_FIELDS; moved = 1; taken = taken + 1;
-        end
-        C_FIELDS: begin
-          moved = 1; c_state = C_DIMENSION; c_step = 0; c_elements = 1; c_ended = 0; cause = NO_FAULT; where = 0;
-          c_fill = c_desc.opcode == xpu_chip_pkg::OPCODE_FILL; c_gather = c_desc.opcode == xpu_chip_pkg::OPCODE_GATHER;
-          c_convert = !c_fill && c_desc.src_type != c_desc.dst_type;
-          c_widen = c_desc.dst_type == xpu_chip_pkg::TYPE_F32;
-          c_size[0] = c_desc.size0; c_size[1] = c_desc.size1; c_size[2] = c_desc.size2; c_size[3] = c_desc.size3;
-          c_stride[0] = c_desc.src_stride0; c_stride[1] = c_desc.src_stride1; c_stride[2] = c_desc.src_stride2;
-          c_stride[3] = c_desc.src_stride3; c_stride[4] = c_desc.dst_stride0; c_stride[5] = c_desc.dst_stride1;
-          c_stride[6] = c_desc.dst_stride2; c_stride[7] = c_desc.dst_stride3;
-          p_empty[slot] = c_size[0] == 0 || c_size[1] == 0 || c_size[2] == 0 || c_size[3] == 0;
-          p_fill[slot] = c_fill; p_gather[slot] = c_gather && !p_empty[slot]; p_convert[slot] = c_convert;
-          p_widen[slot] = c_widen;
-          p_wide[slot] = (c_widen ? c_desc.src_type : c_desc.dst_type) == xpu_chip_pkg::TYPE_I16;
-          from_size = log_bytes(c_desc.src_type); to_size = log_bytes(c_desc.dst_type);
-          `SET(p_source_size[slot], from_size); `SET(p_target_size[slot], to_size);
-          `SET(p_scale[slot], c_desc.scale); `SET(p_scale_mode[slot], c_desc.scale_mode);
-          dim = c_desc.gather_dim;
-          `SET(p_step[{1'b0, slot}], c_stride[{1'b0, dim}]); `SET(p_step[{1'b1, slot}], c_stride[{1'b1, dim}]);
-          `SET(p_steps[slot], c_size[dim]);
-          `SET(p_first[{2'd2, slot}], c_desc.index); `SET(p_last[{2'd2, slot}], c_desc.index + (c_size[dim] << 2) - 1);
-          `SET(p_first[{2'd3, slot}], c_desc.scale_address); `SET(p_last[{2'd3, slot}], c_desc.scale_address + 3);
-          // types and scale
-          if (c_desc.dst_type > xpu_chip_pkg::TYPE_F32 || (!c_fill && c_desc.src_type > xpu_chip_pkg::TYPE_F32))
-            cause = BAD;
-          else if (c_convert) begin
-            if (c_widen ? c_desc.src_type == xpu_chip_pkg::TYPE_U8 :
-                c_desc.src_type != xpu_chip_pkg::TYPE_F32 ||
-                (c_desc.dst_type != xpu_chip_pkg::TYPE_I8 && c_desc.dst_type != xpu_chip_pkg::TYPE_I16)) cause = BAD;
-            else if (c_desc.scale_mode == 2'd3 || (c_desc.scale_mode == xpu_chip_pkg::SCALE_ABSMAX &&
-                                                   c_desc.src_type == xpu_chip_pkg::TYPE_I32)) cause = BAD;
-            else if (c_desc.scale_mode != xpu_chip_pkg::SCALE_IMMEDIATE) begin
-              where = c_desc.scale_address;
-              if (where[1:0] != 0) cause = MISALIGNED;
-              else if (!inside_memory({24'd0, c_desc.scale_address_hi, where}, 64'd4)) cause = OUTSIDE;
-            end
-          end
-          // what a gather adds
-          if (c_gather && !p_empty[slot] && cause == NO_FAULT) begin
-            where = c_desc.src;
-            if (off(c_stride[{1'b0, dim}], from_size) || off(c_stride[{1'b1, dim}], to_size))
-              cause = MISALIGNED;
-            else begin
-              where = c_desc.index;
-              if (where[1:0] != 0) cause = MISALIGNED;
-              else if (!inside_memory({24'd0, c_desc.index_hi, where}, {30'd0, c_size[dim], 2'd0})) cause = OUTSIDE;
-            end
-          end
-          c_cause = cause; c_fault_at = where;
-          if (!c_gather || p_empty[slot]) begin
-            `SET(p_first[{2'd2, slot}], 32'hffffffff); `SET(p_last[{2'd2, slot}], 0);
-          end
-          if (!c_convert || c_desc.scale_mode == xpu_chip_pkg::SCALE_IMMEDIATE) begin
-            `SET(p_first[{2'd3, slot}], 32'hffffffff); `SET(p_last[{2'd3, slot}], 0);
-          end
-          for (i = 0; i < 2; i = i + 1) begin
-            c_low[i] = 0; c_high[i] = 0; c_box_fault[i] = NO_FAULT; c_loops[i] = 0;
-            c_run[i] = 32'd1 << (i == SOURCE ? from_size : to_size);
-            for (k = 0; k < 4; k = k + 1) `SET(p_count[{26'd0, i[0], slot, 2'd0} + k], 0);
-          end
-        end
-        C_DIMENSION: begin
-          moved = 1;
-          // rules, from dimension 0 on
-          dim = c_step;
-          size = c_gather && dim == c_desc.gather_dim ? 32'd1 : c_size[dim];
-          if (size == 0) c_ended = 1;
-          c_elements = c_elements * {32'd0, size};
-          for (i = 0; i < 2; i = i + 1) begin
-            stride = c_stride[{i[0], dim}];
-            reach = {32'd0, size - 1} * {{32{stride[31]}}, stride};
-            if (!c_ended && c_box_fault[i] == NO_FAULT) begin
-              if (reach[63]) c_low[i] = c_low[i] + reach; else c_high[i] = c_high[i] + reach;
-              if (c_elements > 64'h80000000) c_box_fault[i] = BAD;
-              else if (size != 1 && off(stride, i == SOURCE ? p_source_size[slot] : p_target_size[slot]))
-                c_box_fault[i] = MISALIGNED;
-            end
-          end
-          // loops, from the innermost on
-          dim = 2'd3 - c_step;
-          if (c_gather) dim = c_step == 2'd3 ? c_desc.gather_dim : dim > c_desc.gather_dim ? dim : 2'd2 - c_step;
-          size = c_size[dim];
-          for (i = 0; i < 2; i = i + 1) begin
-            stride = c_stride[{i[0], dim}];
-            if (size != 1 && !(c_gather && c_step == 2'd3 && i == SOURCE)) begin
-              if (c_loops[i] == 0 && stride == c_run[i]) c_run[i] = c_run[i] * size;
-              else begin
-                k = {26'd0, i[0], slot, 2'd0} + {29'd0, c_loops[i]};
-                `SET(p_count[k], size - 1); `SET(p_stride[k], stride); c_loops[i] = c_loops[i] + 1;
-              end
-            end
-          end
-          if (c_step == 2'd3) c_state = C_RANGE;
-          c_step = c_step + 1;
-        end
-        default: begin // C_RANGE
-          moved = 1; c_state = C_IDLE; c_slot = c_slot + 1; c_ahead = c_ahead + 1;
-          for (i = 0; i < 2; i = i + 1) begin
-            where = i == SOURCE ? c_desc.src : c_desc.dst;
-            a = {24'd0, i == SOURCE ? c_desc.src_hi : c_desc.dst_hi, where};
-            reach = a + c_low[i];
-            product = c_high[i] - c_low[i] + (64'd1 << (i == SOURCE ? p_source_size[slot] : p_target_size[slot]));
-            cause = c_box_fault[i];
-            if (cause == NO_FAULT && !c_ended && off(where, i == SOURCE ? p_source_size[slot] : p_target_size[slot]))
-              cause = MISALIGNED;
-            if (cause == NO_FAULT && !c_ended && !c_gather && !inside_memory(reach, product)) cause = OUTSIDE;
-            k = {28'd0, i[0], slot};
-            `SET(p_address[k], where); `SET(p_run[k], c_run[i]); `SET(p_length[k], product);
-            `SET(p_low[k], c_low[i] + {a[63:32], 32'd0}); // with a gather's address bits above 32: no step is inside
-            `SET(p_step_fault[k], cause);
-            `SET(p_first[k], reach[31:0]); `SET(p_last[k], reach[31:0] + product[31:0] - 1);
-            if (c_gather) begin
-              `SET(p_first[k], region_first(where)); `SET(p_last[k], region_last(where));
-            end
-            if (p_empty[slot] || (c_fill && i == SOURCE)) begin
-              `SET(p_first[k], 32'hffffffff); `SET(p_last[k], 0);
-            end
-            if (c_cause == NO_FAULT && !c_gather && !(c_fill && i == SOURCE)) begin
-              c_cause = cause; c_fault_at = where;
-            end
-          end
-          `SET(p_cause[slot], c_cause); `SET(p_fault_at[slot], c_fault_at);
-        end
-      endcase
+`include "xpu_dma_check.svh"
 
       // ---- Answers of reads ----
       if (r_done) begin

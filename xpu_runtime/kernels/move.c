@@ -1,6 +1,6 @@
 /* Strided copies and fills by DMA, queued by core 0. The innermost four dims go into one descriptor, the outer two are
- * walked; descriptors stand in a ring in LM. DMA moves elements that do not lie side by side one by one: planes of few
- * channels that become channel-last are woven by all cores instead. */
+ * walked; descriptors stand in a ring in LM. DMA moves elements that do not lie side by side one by one, but for up to
+ * XPU_WOVEN_PLANES planes that become channel-last; all cores weave what has a few more. */
 #include "xpu_runtime/kernels/common.h"
 
 enum { RING = 4 };
@@ -21,11 +21,20 @@ static uint32_t element_type(int32_t bytes) {
 
 enum { MOST_CHANNELS = 16, LEAST_WOVEN = 4096, VECTOR = 64 };
 
-/* d4 pixels whose d5 channels lie in planes, and side by side in y; of bytes, whole words of them. */
+/* Pixels whose channels lie in planes, and side by side in y. */
+static int has_planes(const struct xpu_copy_nd_args *a) {
+    return a->d[5] > 1 && a->xs[4] == 1 && a->ys[5] == 1 && a->ys[4] == a->d[5];
+}
+
+static int is_woven_by_dma(const struct xpu_copy_nd_args *a) {
+    return has_planes(a) && a->d[5] <= (int32_t)XPU_WOVEN_PLANES && a->element_bytes <= 4;
+}
+
+/* d4 pixels of d5 planes, which are too many for DMA; of bytes, whole words of them. */
 static int is_woven(const struct xpu_copy_nd_args *a) {
     if (a->element_bytes == 1 && ((a->d[4] | a->xs[5] | a->x_offset | a->y_offset) & 3)) return 0;
     return (a->element_bytes == 4 || a->element_bytes == 1) && a->d[0] * a->d[1] * a->d[2] * a->d[3] == 1 &&
-           a->d[5] > 1 && a->d[5] <= MOST_CHANNELS && a->xs[4] == 1 && a->ys[5] == 1 && a->ys[4] == a->d[5] &&
+           has_planes(a) && a->d[5] > (int32_t)XPU_WOVEN_PLANES && a->d[5] <= MOST_CHANNELS &&
            a->d[4] * a->d[5] >= LEAST_WOVEN;
 }
 
@@ -43,41 +52,7 @@ static void weave_bytes(const uint8_t *plane, uint8_t *to, uint32_t pixels, uint
     }
 }
 
-static vuint32m4_t up(vuint32m4_t x, uint32_t bits, uint32_t mask, size_t vl) {
-    return __riscv_vand_vx_u32m4(__riscv_vsll_vx_u32m4(x, bits, vl), mask, vl);
-}
-static vuint32m4_t down(vuint32m4_t x, uint32_t bits, uint32_t mask, size_t vl) {
-    return __riscv_vand_vx_u32m4(__riscv_vsrl_vx_u32m4(x, bits, vl), mask, vl);
-}
-
-/* Three planes of bytes: four pixels are a word of each plane, and three words of the result. */
-static void weave_three(const uint32_t *plane, uint32_t *to, uint32_t words) {
-    const uint32_t b0 = 0xff, b1 = 0xff00, b2 = 0xff0000, b3 = 0xff000000;
-    const ptrdiff_t step = 3 * sizeof *to;
-    const uint32_t *end = plane + words;
-    for (size_t vl; plane < end; plane += vl, to += 3 * vl) {
-        vl = __riscv_vsetvl_e32m4((size_t)(end - plane));
-        vuint32m4_t x = __riscv_vle32_v_u32m4(plane, vl), y = __riscv_vle32_v_u32m4(plane + words, vl);
-        vuint32m4_t z = __riscv_vle32_v_u32m4(plane + 2 * words, vl);
-        vuint32m4_t first = __riscv_vor_vv_u32m4(__riscv_vand_vx_u32m4(x, b0, vl), up(y, 8, b1, vl), vl);
-        vuint32m4_t second = __riscv_vor_vv_u32m4(down(y, 8, b0, vl), __riscv_vand_vx_u32m4(z, b1, vl), vl);
-        vuint32m4_t third = __riscv_vor_vv_u32m4(down(z, 16, b0, vl), down(x, 16, b1, vl), vl);
-        first = __riscv_vor_vv_u32m4(first, __riscv_vor_vv_u32m4(up(z, 16, b2, vl), up(x, 16, b3, vl), vl), vl);
-        __riscv_vsse32_v_u32m4(to, step, first, vl);
-        second = __riscv_vor_vv_u32m4(second,
-                                      __riscv_vor_vv_u32m4(__riscv_vand_vx_u32m4(x, b2, vl), up(y, 8, b3, vl), vl), vl);
-        __riscv_vsse32_v_u32m4(to + 1, step, second, vl);
-        third = __riscv_vor_vv_u32m4(
-            third, __riscv_vor_vv_u32m4(down(y, 8, b2, vl), __riscv_vand_vx_u32m4(z, b3, vl), vl), vl);
-        __riscv_vsse32_v_u32m4(to + 2, step, third, vl);
-    }
-}
-
 static void weave(const uint8_t *planes, uint8_t *out, uint32_t pixels, uint32_t channels, uint32_t bytes) {
-    if (bytes == 1 && channels == 3) {
-        weave_three((const uint32_t *)planes, (uint32_t *)out, pixels / 4);
-        return;
-    }
     for (uint32_t c = 0; c < channels; c++, planes += pixels * bytes, out += bytes) {
         if (bytes == 1)
             weave_bytes(planes, out, pixels, channels);
@@ -115,9 +90,9 @@ static void weave_share(const void *args, uint32_t core, uint32_t cores) {
 
 /* ---- copies ---- */
 
-/* A descriptor moves at most so many elements: DMA moves them one by one where they do not lie side by side, and a
- * descriptor that takes 1,000,000 cycles would count as no progress. */
-enum { DIMS = 4, MOST_ELEMENTS = 1 << 16 };
+/* A descriptor moves at most so many elements, or pixels that are woven: DMA moves elements one by one where they do not
+ * lie side by side, and a descriptor that takes 1,000,000 cycles would count as no progress. */
+enum { DIMS = 4, MOST_ELEMENTS = 1 << 16, MOST_WOVEN = 1 << 17 };
 
 static inline xpu_ticket queue(const xpu_desc_copy *copy) {
     xpu_ticket ticket;
@@ -128,11 +103,11 @@ static inline xpu_ticket queue(const xpu_desc_copy *copy) {
 }
 
 /* The same in pieces: `step` of each dim from `at` on. */
-__attribute__((noinline)) static xpu_ticket queue_pieces(const xpu_desc_copy *copy) {
+__attribute__((noinline)) static xpu_ticket queue_pieces(const xpu_desc_copy *copy, uint32_t most) {
     const uint32_t size[DIMS] = {copy->size0, copy->size1, copy->size2, copy->size3};
     const int32_t from[DIMS] = {copy->src_stride0, copy->src_stride1, copy->src_stride2, copy->src_stride3};
     const int32_t to[DIMS] = {copy->dst_stride0, copy->dst_stride1, copy->dst_stride2, copy->dst_stride3};
-    uint32_t step[DIMS], at[DIMS] = {0}, left = MOST_ELEMENTS;
+    uint32_t step[DIMS], at[DIMS] = {0}, left = most;
     for (int i = DIMS - 1; i >= 0; i--) {
         step[i] = min_u32(size[i], left);
         left = step[i] < size[i] ? 1 : left / step[i];
@@ -159,7 +134,8 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_
     copy_words(a, args, sizeof copied / 4);
     int32_t bytes = a->element_bytes, wide = bytes == 8 ? 2 : 1; /* 8-byte elements move as pairs of words */
     int32_t unit = bytes / wide;
-    const int is_large = a->d[2] * a->d[3] * a->d[4] * a->d[5] > MOST_ELEMENTS / wide;
+    const int32_t most = is_woven_by_dma(a) ? MOST_WOVEN * a->d[5] : MOST_ELEMENTS;
+    const int is_large = a->d[2] * a->d[3] * a->d[4] * a->d[5] > most / wide;
     xpu_ticket ticket = after;
     if (is_woven(a)) return xpu_run_on_cores(weave_share, args, layer, after);
     xpu_finish_queueing();
@@ -190,7 +166,7 @@ xpu_ticket xpu_copy_nd(const struct xpu_copy_nd_args *args, uint32_t layer, xpu_
                 .dst_stride2 = a->ys[4] * bytes,
                 .dst_stride3 = a->ys[5] * unit,
             };
-            ticket = is_large ? queue_pieces(&copy) : queue(&copy);
+            ticket = is_large ? queue_pieces(&copy, (uint32_t)most) : queue(&copy);
         }
     }
     return ticket;

@@ -49,6 +49,23 @@ static void draw_strides(uint64_t *random, const uint32_t *size, unsigned bytes,
     *high += bytes;
 }
 
+/* Sizes and strides of planes that become elements side by side, rows and images with gaps and without. */
+static void draw_planes(uint64_t *random, uint32_t *size, unsigned from, unsigned to, int32_t *src, int32_t *dst) {
+    size[3] = 2 + draw(random, 8), size[2] = 1 + draw(random, draw(random, 3) ? 20 : 120);
+    size[1] = draw(random, 2) ? 1 : 1 + draw(random, 3), size[0] = draw(random, 2) ? 1 : 1 + draw(random, 2);
+    const uint32_t pixels = size[2] + (draw(random, 2) ? 0 : draw(random, 9)), gap = draw(random, 2) * draw(random, 5);
+    dst[3] = (int32_t)to, dst[2] = (int32_t)(size[3] * to), dst[1] = (int32_t)(size[2] * size[3] * to + gap * to);
+    dst[0] = dst[1] * (int32_t)size[1];
+    src[2] = (int32_t)from, src[1] = (int32_t)(pixels * from), src[3] = src[1] * (int32_t)size[1] + (int32_t)(gap * from);
+    src[0] = src[3] * (int32_t)size[3];
+}
+
+/* The box's bytes before and behind element 0. */
+static void find_reach(const uint32_t *size, const int32_t *stride, unsigned bytes, int64_t *low, int64_t *high) {
+    *low = 0, *high = bytes;
+    for (unsigned d = 0; d < 4; d++) *high += (int64_t)stride[d] * (int64_t)(size[d] - 1);
+}
+
 /* An address for a box in a window; 0: it does not fit. */
 static uint32_t place(uint64_t *random, int64_t low, int64_t high, unsigned bytes, draw_range *range) {
     uint32_t window = window_at[draw(random, WINDOWS)];
@@ -103,10 +120,14 @@ void draw_one(uint64_t *random, draw_descriptor *out, unsigned extra, int nans, 
         put_types(random, &d);
         draw_sizes(random, size);
         d.gather_dim = draw(random, 4);
-        draw_strides(random, size, type_bytes[d.dst_type], dst_stride, &low, &high);
-        d.dst = place(random, low, high, type_bytes[d.dst_type], &ranges[DRAW_DST]);
-        draw_strides(random, size, type_bytes[d.src_type], src_stride, &low, &high);
-        d.src = place(random, low, high, type_bytes[d.src_type], &ranges[DRAW_SRC]);
+        const unsigned from = type_bytes[d.src_type], to = type_bytes[d.dst_type];
+        const int woven = draw(random, 4) == 0;
+        if (woven) draw_planes(random, size, from, to, src_stride, dst_stride);
+        woven ? find_reach(size, dst_stride, to, &low, &high) : draw_strides(random, size, to, dst_stride, &low, &high);
+        d.dst = place(random, low, high, to, &ranges[DRAW_DST]);
+        woven ? find_reach(size, src_stride, from, &low, &high)
+              : draw_strides(random, size, from, src_stride, &low, &high);
+        d.src = place(random, low, high, from, &ranges[DRAW_SRC]);
     } while (!d.src || !d.dst || overlap(&ranges[DRAW_SRC], &ranges[DRAW_DST]));
     d.size0 = size[0], d.size1 = size[1], d.size2 = size[2], d.size3 = size[3];
     d.src_stride0 = src_stride[0], d.src_stride1 = src_stride[1], d.src_stride2 = src_stride[2];
