@@ -268,7 +268,8 @@ static void modelled_cycles(void) {
 static void bytes_from_gm(void) {
     static const struct {
         int64_t side, in_c, out_c, kernel;
-    } cases[] = {{28, 128, 128, 3}, {14, 256, 256, 3}, {56, 256, 128, 1}, {14, 1024, 512, 1}, {7, 512, 512, 3}};
+    } cases[] = {{28, 128, 128, 3},  {14, 256, 256, 3}, {56, 256, 128, 1},
+                 {14, 1024, 512, 1}, {7, 512, 512, 3},  {7, 64, 64, 1}};
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);
         xpu_codegen *cg = start(&b, "standard", "int16");
@@ -291,6 +292,7 @@ static void bytes_from_gm(void) {
         xpu_tile tile, slow;
         CU_ASSERT_PTR_NULL(xpu_choose_tile(cg, &s, 0, XPU_TILING_I8, &tile));
         CU_ASSERT_EQUAL(tile.gm_bytes, (double)(kernel * kernel * cases[i].in_c * cases[i].out_c));
+        CU_ASSERT_EQUAL((tile.whole & XPU_TILE_THREE_Y) != 0, cases[i].out_c > 64); /* there are two tiles */
         cg->chip.gm_rate = 4;
         CU_ASSERT_PTR_NULL(xpu_choose_tile(cg, &s, 0, XPU_TILING_I8, &slow));
         CU_ASSERT(slow.cycles > tile.cycles && slow.cycles >= tile.gm_bytes / 4);

@@ -233,12 +233,24 @@ static void keep_better(xpu_tile *best, const xpu_tile *tile, const xpu_tile *fa
     if (is_better) *best = *tile;
 }
 
+/* A third buffer for results, where it fits. */
+static void add_buffer(const problem *p, cut *c, uint32_t *bytes) {
+    cut more = *c;
+    uint32_t more_bytes;
+    more.whole |= XPU_TILE_THREE_Y;
+    if (tiles_of(p, c) * xpu_tiling_column_tiles(p->shape.out_c, p->columns) < 3) return;
+    if (!fits(p, &more, &more_bytes)) return;
+    *c = more;
+    *bytes = more_bytes;
+}
+
 static void try_cut(const problem *p, cut c, int chunk, choice *found) {
     uint32_t bytes;
     if (c.whole & XPU_TILE_WHOLE_X && is_one_tile(p, &c)) c.whole |= XPU_TILE_ONE_X;
     if (p->own_weights && c.whole & XPU_TILE_WHOLE_W) return; /* those of an image only are in SM */
     if (64.0 * p->shape.out_c <= p->sm_bytes && !p->own_weights) c.whole |= XPU_TILE_SCALES;
     if (!fits(p, &c, &bytes)) return;
+    add_buffer(p, &c, &bytes);
     xpu_layer_model model;
     const double cycles = cycles_of(p, &c, &model);
     const xpu_tile tile = {c.tile_h, c.tile_w, c.tile_c,           c.whole,          bytes,

@@ -189,11 +189,12 @@ enum {
     XPU_TILE_WHOLE_X = 1, /* the input tile has all input channels, for all column tiles; else a chunk's */
     XPU_TILE_WHOLE_W = 2, /* all weights are loaded once; else two blocks take turns */
     XPU_TILE_ONE_X = 4,   /* one buffer for input tiles instead of two: there is one tile */
-    XPU_TILE_SCALES = 8   /* scales and bias are loaded once; else the post-processor reads them where they are */
+    XPU_TILE_SCALES = 8,  /* scales and bias are loaded once; else the post-processor reads them where they are */
+    XPU_TILE_THREE_Y = 16 /* three buffers for output tiles instead of two: the engine waits for no store */
 };
 
-/* Where things lie in the layer's scratch in SM, in bytes from its start; of x, y and branch there are two (double
- * buffers), the second copy *_bytes after the first. */
+/* Where things lie in the layer's scratch in SM, in bytes from its start; of x, y and branch there are two, of y
+ * perhaps three, each *_bytes after the one before. */
 typedef struct {
     uint32_t x, x_bytes;           /* input tile, channel last */
     uint32_t w, w_bytes;           /* a block of weights; two of them, or all weights in their packed order */
@@ -230,7 +231,7 @@ static inline xpu_tiling_scratch xpu_tiling_layout(const xpu_tiling_shape *s, in
     at.x = 0;
     at.w = at.x + (whole & XPU_TILE_ONE_X ? 1 : 2) * at.x_bytes;
     at.y = at.w + (whole & XPU_TILE_WHOLE_W ? all : 2 * block);
-    at.branch = at.y + 2 * at.y_bytes;
+    at.branch = at.y + (whole & XPU_TILE_THREE_Y ? 3 : 2) * at.y_bytes;
     at.scale = at.branch + 2 * at.branch_bytes;
     uint32_t scales = whole & XPU_TILE_SCALES ? xpu_tiling_align((uint32_t)s->out_c * 4u) : 0;
     at.bias = at.scale + scales;

@@ -4,7 +4,8 @@
  * For each tile of output pixels and each column tile of output channels, the chunks of input channels are accumulated
  * one after the other; the last one drains through the post-processor. A step is one chunk: its loads (DMA0), one
  * tensor descriptor, and behind a drain a store (DMA1). Input tiles, blocks of weights, branch and results have two
- * buffers each in SM; accumulators change the bank with every drain. So the loads of coming steps run while a step is
+ * buffers each in SM, results three where there is room (the array begins with a tile when its buffer is free, not when
+ * it drains); accumulators change the bank with every drain. So the loads of coming steps run while a step is
  * computed, the one before it drains and an earlier result is stored.
  *
  * Core 0 only queues. Descriptors are made from templates, of which a step changes what is its own, and stand in rings
@@ -27,6 +28,12 @@ static xpu_ticket params_free[PARAMS];
 static struct ring rings[RINGS] = {{loads, LOADS, XPU_COUNTER_LOAD, XPU_ENGINE_DMA0, 0, 0, 0},
                                    {tensors, TENSORS, XPU_COUNTER_TENSOR, XPU_ENGINE_TENSOR, 0, 0, 0},
                                    {stores, STORES, XPU_COUNTER_STORE, XPU_ENGINE_DMA1, 0, 0, 0}};
+
+/* Two or three tiles of results that take turns, and the tickets after which they may be overwritten. */
+struct results {
+    xpu_ticket free[3];
+    uint32_t at, bytes, now, count;
+};
 
 /* What the two kernels differ in; sizes are bytes of an element. */
 struct format {
@@ -61,23 +68,31 @@ struct cursor {
 struct work {
     struct xpu_conv2d_i16_args args;
     struct format format;
-    const struct xpu_conv2d_i16_args *a;
-    const struct format *f;
     struct cursor at;
     int32_t column_tiles;
     uint32_t w_channel; /* bytes of the weights of a channel in a block */
     uint32_t layer;
     xpu_ticket after;
     int32_t columns, x_channels; /* x_channels: of an input tile */
-    struct pair x, w, y, branch;
+    struct pair x, w, branch;
+    struct results y;
     uint32_t scale, bias, params;
     uint32_t weights; /* of the image */
+    uint32_t tile_at; /* bytes from the result's first element to the tile's */
     uint32_t bank;
     int first_tile, has_weights;         /* has_weights: all are loaded */
     xpu_ticket loaded, computed, stored; /* of what was queued last */
     uint32_t load_x[XPU_DESC_WORDS], load_dense[XPU_DESC_WORDS], load_branch[XPU_DESC_WORDS], tensor[XPU_DESC_WORDS],
         store[XPU_DESC_WORDS];
 };
+
+static void turn_results(struct results *y) {
+    if (++y->now >= y->count) y->now = 0;
+}
+
+static uint32_t results_at(const struct work *k) {
+    return k->y.at + k->y.now * k->y.bytes;
+}
 
 /* ---- loads ---- */
 
@@ -86,22 +101,22 @@ static void load_dense(struct work *k, uint32_t to, uint32_t from, uint32_t byte
     uint32_t *words = ring_next(&rings[LOAD], k->load_dense, &k->loaded);
     xpu_desc_copy_set_wait0(words, free.counter);
     xpu_desc_copy_set_wait0_value(words, free.value);
-    xpu_desc_copy_set_src(words, from);
-    xpu_desc_copy_set_dst(words, to);
+    SET_ADDRESS(words, copy, src, from);
+    SET_ADDRESS(words, copy, dst, to);
     xpu_desc_copy_set_size3(words, bytes / 4);
 }
 
 /* Channels first .. first + count - 1 of the input tile, float32 being converted to int16 on its way. A tile that is
  * all padding has an empty copy, for its waits. */
 static void load_input(struct work *k, const struct tile *t, int32_t first, int32_t count) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    int32_t to = (int32_t)k->f->sizes.operand;
+    const struct xpu_conv2d_i16_args *a = &k->args;
+    int32_t to = (int32_t)k->format.sizes.operand;
     flip(&k->x);
     uint32_t at = (uint32_t)(t->image * a->x_image + t->ih * a->x_row + t->iw * a->x_pixel);
     uint32_t *words = ring_next(&rings[LOAD], k->load_x, &k->loaded);
     set_waits(words, k->x.free[k->x.now], k->after);
-    xpu_desc_copy_set_src(words, a->x + at + k->f->x_bytes * (uint32_t)first);
-    xpu_desc_copy_set_dst(words, k->x.address[k->x.now]);
+    SET_ADDRESS(words, copy, src, a->x + at + k->format.x_bytes * (uint32_t)first);
+    SET_ADDRESS(words, copy, dst, k->x.address[k->x.now]);
     xpu_desc_copy_set_size1(words, (uint32_t)t->in_rows);
     xpu_desc_copy_set_size2(words, (uint32_t)t->in_columns);
     xpu_desc_copy_set_size3(words, (uint32_t)count);
@@ -109,26 +124,24 @@ static void load_input(struct work *k, const struct tile *t, int32_t first, int3
     xpu_desc_copy_set_dst_stride2(words, to * count);
 }
 
-static uint32_t output_offset(const struct work *k, const struct tile *t, const struct chunk *c) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    uint32_t pixel = (uint32_t)((t->image * a->out_h + t->oh) * a->out_w + t->ow);
-    return k->f->sizes.result * (pixel * (uint32_t)a->out_c + (uint32_t)c->first_out);
+static uint32_t output_offset(const struct work *k, const struct chunk *c) {
+    return k->tile_at + k->format.sizes.result * (uint32_t)c->first_out;
 }
 
 static void load_branch(struct work *k, const struct tile *t, const struct chunk *c) {
     uint32_t *words = ring_next(&rings[LOAD], k->load_branch, &k->loaded);
     flip(&k->branch);
     set_waits(words, k->branch.free[k->branch.now], k->after);
-    xpu_desc_copy_set_src(words, k->a->branch + output_offset(k, t, c));
-    xpu_desc_copy_set_dst(words, k->branch.address[k->branch.now]);
+    SET_ADDRESS(words, copy, src, k->args.branch + output_offset(k, c));
+    SET_ADDRESS(words, copy, dst, k->branch.address[k->branch.now]);
     xpu_desc_copy_set_size1(words, (uint32_t)t->rows);
     xpu_desc_copy_set_size2(words, (uint32_t)t->columns);
     xpu_desc_copy_set_size3(words, (uint32_t)c->outs);
-    xpu_desc_copy_set_dst_stride1(words, (int32_t)k->f->sizes.result * t->columns * k->columns);
+    xpu_desc_copy_set_dst_stride1(words, (int32_t)k->format.sizes.result * t->columns * k->columns);
 }
 
 static void load_scales(struct work *k, xpu_ticket free) {
-    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct xpu_conv2d_i16_args *a = &k->args;
     uint32_t bytes = 4 * (uint32_t)a->out_c;
     if (!(a->whole & XPU_TILE_SCALES)) return;
     load_dense(k, k->scale, a->w_scale, bytes, free);
@@ -143,7 +156,7 @@ static void clear_absmax(struct work *k) {
                                 .wait1 = XPU_NO_COUNTER,
                                 .signal = XPU_COUNTER_LOAD,
                                 .signal_add = 1,
-                                .dst = k->a->y_absmax,
+                                .dst = k->args.y_absmax,
                                 .dst_type = XPU_TYPE_F32,
                                 .size0 = 1,
                                 .size1 = 1,
@@ -157,8 +170,8 @@ static void clear_absmax(struct work *k) {
 
 /* What is the same for all steps of a tile. */
 static void begin_tile(struct work *k, const struct tile *t) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    int32_t operand = (int32_t)k->f->sizes.operand, result = (int32_t)k->f->sizes.result;
+    const struct xpu_conv2d_i16_args *a = &k->args;
+    int32_t operand = (int32_t)k->format.sizes.operand, result = (int32_t)k->format.sizes.result;
     int32_t y_row = result * t->columns * k->columns;
     xpu_desc_tensor_set_tile_rows(k->tensor, (uint32_t)t->in_rows);
     xpu_desc_tensor_set_tile_cols(k->tensor, (uint32_t)t->in_columns);
@@ -179,15 +192,15 @@ static void begin_tile(struct work *k, const struct tile *t) {
 /* All weights at once, where the layer before runs on the cores meanwhile; behind a layer on the tensor engine, whose
  * scratch is here, the first tile takes them block by block. */
 static void load_whole_weights(struct work *k, const xpu_tiling_shape *shape, xpu_ticket free) {
-    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct xpu_conv2d_i16_args *a = &k->args;
     if (!(a->whole & XPU_TILE_WHOLE_W) || k->after.counter == XPU_COUNTER_STORE) return;
-    load_dense(k, k->w.address[0], a->w, (uint32_t)xpu_tiling_weights(shape, k->columns, k->f->sizes), free);
+    load_dense(k, k->w.address[0], a->w, (uint32_t)xpu_tiling_weights(shape, k->columns, k->format.sizes), free);
     k->has_weights = 1;
 }
 
 /* Address of the step's weights, which are loaded if they are not there. */
 static uint32_t weights_of(struct work *k, const struct chunk *c) {
-    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct xpu_conv2d_i16_args *a = &k->args;
     if (a->whole & XPU_TILE_WHOLE_W) {
         uint32_t at = k->w.address[0] + c->w;
         if (k->first_tile && !k->has_weights) load_dense(k, at, k->weights + c->w, c->w_bytes, k->w.free[0]);
@@ -199,25 +212,27 @@ static uint32_t weights_of(struct work *k, const struct chunk *c) {
 }
 
 static void queue_tensor(struct work *k, const struct tile *t, const struct chunk *c, uint32_t w) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    const struct format *f = k->f;
+    const struct xpu_conv2d_i16_args *a = &k->args;
+    const struct format *f = &k->format;
     int whole = a->whole & XPU_TILE_WHOLE_X;
     uint32_t bias = a->bias ? k->bias + 4 * (uint32_t)c->first_out : 0; /* the accumulators of bytes start from it */
     uint32_t *words = ring_next(&rings[TENSOR], k->tensor, &k->computed);
-    if (c->last) flip(&k->y);
+    if (c->last) turn_results(&k->y);
     set_waits(words, k->loaded, c->last ? k->y.free[k->y.now] : no_ticket);
-    xpu_desc_tensor_set_bank(words, k->bank);
-    xpu_desc_tensor_set_accumulate(words, !c->first);
-    xpu_desc_tensor_set_drain(words, (uint32_t)c->last);
-    xpu_desc_tensor_set_x(words, k->x.address[k->x.now] + (whole ? f->sizes.operand * (uint32_t)c->c : 0));
-    xpu_desc_tensor_set_w(words, w);
-    xpu_desc_tensor_set_y(words, k->y.address[k->y.now]);
-    xpu_desc_tensor_set_scale(words, k->scale + 4 * (uint32_t)c->first_out);
+    uint32_t first_word = k->tensor[0];
+    xpu_desc_tensor_set_bank(&first_word, k->bank);
+    xpu_desc_tensor_set_accumulate(&first_word, !c->first);
+    xpu_desc_tensor_set_drain(&first_word, (uint32_t)c->last);
+    words[0] = first_word;
+    SET_ADDRESS(words, tensor, x, k->x.address[k->x.now] + (whole ? f->sizes.operand * (uint32_t)c->c : 0));
+    SET_ADDRESS(words, tensor, w, w);
+    SET_ADDRESS(words, tensor, y, results_at(k));
+    SET_ADDRESS(words, tensor, scale, k->scale + 4 * (uint32_t)c->first_out);
     if (f->post_mode == XPU_POST_FLOAT)
-        xpu_desc_tensor_set_bias(words, bias);
+        SET_ADDRESS(words, tensor, bias, bias);
     else
-        xpu_desc_tensor_set_start(words, c->first ? bias : 0);
-    if (a->branch) xpu_desc_tensor_set_branch(words, k->branch.address[k->branch.now]);
+        SET_ADDRESS(words, tensor, start, c->first ? bias : 0);
+    if (a->branch) SET_ADDRESS(words, tensor, branch, k->branch.address[k->branch.now]);
     xpu_desc_tensor_set_channels(words, (uint32_t)c->channels);
     xpu_desc_tensor_set_columns(words, (uint32_t)c->outs);
     if (!whole) {
@@ -228,11 +243,11 @@ static void queue_tensor(struct work *k, const struct tile *t, const struct chun
     if (c->last && ++k->bank >= (uint32_t)a->banks) k->bank = 0;
 }
 
-static void queue_store(struct work *k, const struct tile *t, const struct chunk *c) {
+static void queue_store(struct work *k, const struct chunk *c) {
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     xpu_desc_copy_set_wait0_value(words, k->computed.value);
-    xpu_desc_copy_set_src(words, k->y.address[k->y.now]);
-    xpu_desc_copy_set_dst(words, k->a->y + output_offset(k, t, c));
+    SET_ADDRESS(words, copy, src, results_at(k));
+    SET_ADDRESS(words, copy, dst, k->args.y + output_offset(k, c));
     xpu_desc_copy_set_size3(words, (uint32_t)c->outs);
     k->y.free[k->y.now] = k->stored;
 }
@@ -240,24 +255,25 @@ static void queue_store(struct work *k, const struct tile *t, const struct chunk
 static void run_step(struct work *k, const struct tile *t, const struct chunk *c) {
     uint32_t w = weights_of(k, c);
     if (c->column_tile == 0 && c->first) begin_tile(k, t);
-    if (!(k->a->whole & XPU_TILE_WHOLE_X)) load_input(k, t, c->c, c->channels);
-    if (c->last && k->a->branch) load_branch(k, t, c);
+    if (!(k->args.whole & XPU_TILE_WHOLE_X)) load_input(k, t, c->c, c->channels);
+    if (c->last && k->args.branch) load_branch(k, t, c);
     ring_the_bell(&rings[LOAD]);
     queue_tensor(k, t, c, w);
     ring_the_bell(&rings[TENSOR]);
     k->x.free[k->x.now] = k->w.free[k->w.now] = k->branch.free[k->branch.now] = k->computed;
     if (!c->last) return;
-    queue_store(k, t, c);
+    queue_store(k, c);
     ring_the_bell(&rings[STORE]);
 }
 
 /* ---- the walk: images, rows and columns of tiles, column tiles, chunks ---- */
 
 static void enter_tile(struct work *k, int32_t image, int32_t oh, int32_t ow) {
-    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct xpu_conv2d_i16_args *a = &k->args;
     int32_t reach_h = (a->kernel_h - 1) * a->dilation_h + 1, reach_w = (a->kernel_w - 1) * a->dilation_w + 1;
     struct tile *t = &k->at.tile;
     *t = (struct tile){.image = image, .oh = oh, .ow = ow};
+    k->tile_at = k->format.sizes.result * (uint32_t)(((image * a->out_h + oh) * a->out_w + ow) * a->out_c);
     t->rows = min_i32(a->tile_h, a->out_h - oh);
     t->columns = min_i32(a->tile_w, a->out_w - ow);
     input_range(oh, t->rows, a->stride_h, a->pad_top, reach_h, a->in_h, &t->ih, &t->in_rows, &t->top);
@@ -267,20 +283,20 @@ static void enter_tile(struct work *k, int32_t image, int32_t oh, int32_t ow) {
 static void enter_column_tile(struct work *k, int32_t column_tile) {
     struct cursor *at = &k->at;
     at->column_tile = column_tile;
-    xpu_tiling_channels(k->a->out_c, k->a->in_c, k->a->groups, k->columns, column_tile, &at->begin, &at->end);
+    xpu_tiling_channels(k->args.out_c, k->args.in_c, k->args.groups, k->columns, column_tile, &at->begin, &at->end);
     at->c = at->begin;
 }
 
 /* Weights and scales of an image, where it has its own. */
 static void enter_image(struct work *k, int32_t image) {
-    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct xpu_conv2d_i16_args *a = &k->args;
     k->weights = a->w + (uint32_t)(image * a->w_image);
     if (a->w_image) k->scale = a->w_scale + (uint32_t)(image * a->scale_image);
 }
 
 /* Goes on to the next tile; 0 behind the last. */
 static int advance_tile(struct work *k) {
-    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct xpu_conv2d_i16_args *a = &k->args;
     const struct tile *t = &k->at.tile;
     int32_t image = t->image, oh = t->oh, ow = t->ow + a->tile_w;
     if (ow >= a->out_w) ow = 0, oh += a->tile_h;
@@ -301,8 +317,8 @@ static int queue_step(void) {
     struct cursor *at = &k->at;
     struct chunk c = {
         .column_tile = at->column_tile, .first_out = at->column_tile * k->columns, .c = at->c, .w = at->w};
-    c.outs = min_i32(k->columns, k->a->out_c - c.first_out);
-    c.channels = min_i32(k->a->tile_c, at->end - at->c);
+    c.outs = min_i32(k->columns, k->args.out_c - c.first_out);
+    c.channels = min_i32(k->args.tile_c, at->end - at->c);
     c.first = at->c == at->begin;
     c.last = at->c + c.channels == at->end;
     c.w_bytes = k->w_channel * (uint32_t)c.channels;
@@ -322,8 +338,8 @@ static int queue_step(void) {
 /* ---- templates ---- */
 
 static void make_copies(struct work *k) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    const struct format *f = k->f;
+    const struct xpu_conv2d_i16_args *a = &k->args;
+    const struct format *f = &k->format;
     int32_t from = (int32_t)f->x_bytes, to = (int32_t)f->sizes.operand, result = (int32_t)f->sizes.result;
     xpu_desc_copy copy = {.layer = k->layer,
                           .wait0 = XPU_NO_COUNTER,
@@ -362,8 +378,8 @@ static void make_copies(struct work *k) {
 }
 
 static void make_tensor(struct work *k) {
-    const struct xpu_conv2d_i16_args *a = k->a;
-    const struct format *f = k->f;
+    const struct xpu_conv2d_i16_args *a = &k->args;
+    const struct format *f = &k->format;
     int32_t operand = (int32_t)f->sizes.operand, result = (int32_t)f->sizes.result;
     const xpu_desc_tensor d = {
         .layer = k->layer,
@@ -406,17 +422,18 @@ static uint32_t place_params(const xpu_post_params *params, uint32_t slot) {
 }
 
 static void set_up_buffers(struct work *k, xpu_ticket free) {
-    const struct xpu_conv2d_i16_args *a = k->a;
+    const struct xpu_conv2d_i16_args *a = &k->args;
     int scales = a->whole & XPU_TILE_SCALES;
     xpu_tiling_shape shape = {a->in_h,       a->in_w,       a->in_c,     a->out_h,    a->out_w,
                               a->out_c,      a->kernel_h,   a->kernel_w, a->stride_h, a->stride_w,
                               a->dilation_h, a->dilation_w, a->groups};
-    xpu_tiling_scratch at =
-        xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, k->columns, a->branch != 0, k->f->sizes);
+    xpu_tiling_scratch at = xpu_tiling_layout(&shape, a->tile_h, a->tile_w, a->tile_c, a->whole, k->columns,
+                                              a->branch != 0, k->format.sizes);
     if (at.total > (uint32_t)a->sm_bytes) xpu_abort(ABORT_SHARED_MEMORY);
     k->x = make_pair(a->sm, at.x, a->whole & XPU_TILE_ONE_X ? 0 : at.x_bytes, free);
     k->w = make_pair(a->sm, at.w, at.w_bytes, free);
-    k->y = make_pair(a->sm, at.y, at.y_bytes, free);
+    k->y = (struct results){.free = {free, free, free}, .at = a->sm + at.y, .bytes = at.y_bytes};
+    k->y.count = k->y.now = a->whole & XPU_TILE_THREE_Y ? 3 : 2;
     k->branch = make_pair(a->sm, at.branch, at.branch_bytes, free);
     k->scale = scales ? a->sm + at.scale : a->w_scale;
     k->bias = scales ? a->sm + at.bias : a->bias;
@@ -431,8 +448,6 @@ static xpu_ticket run(const struct xpu_conv2d_i16_args *a, const struct format *
     xpu_finish_queueing();
     uint32_t slot = layers_begun++ % PARAMS;
     *k = (struct work){.args = *a, .format = *f, .layer = layer, .after = after, .first_tile = 1};
-    k->a = &k->args;
-    k->f = &k->format;
     k->columns = (int32_t)xpu_reg_load(XPU_REG_ARRAY_COLUMNS);
     k->column_tiles = xpu_tiling_column_tiles(a->out_c, k->columns);
     k->w_channel = xpu_tiling_block_bytes(a->kernel_h, a->kernel_w, 1, k->columns, f->sizes);

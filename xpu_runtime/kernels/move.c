@@ -90,8 +90,8 @@ static void weave_share(const void *args, uint32_t core, uint32_t cores) {
 
 /* ---- copies ---- */
 
-/* A descriptor moves at most so many elements, or pixels that are woven: DMA moves elements one by one where they do not
- * lie side by side, and a descriptor that takes 1,000,000 cycles would count as no progress. */
+/* A descriptor moves at most so many elements, or pixels that are woven: DMA moves elements one by one where they do
+ * not lie side by side, and a descriptor that takes 1,000,000 cycles would count as no progress. */
 enum { DIMS = 4, MOST_ELEMENTS = 1 << 16, MOST_WOVEN = 1 << 17 };
 
 static inline xpu_ticket queue(const xpu_desc_copy *copy) {

@@ -56,7 +56,8 @@ static void draw_planes(uint64_t *random, uint32_t *size, unsigned from, unsigne
     const uint32_t pixels = size[2] + (draw(random, 2) ? 0 : draw(random, 9)), gap = draw(random, 2) * draw(random, 5);
     dst[3] = (int32_t)to, dst[2] = (int32_t)(size[3] * to), dst[1] = (int32_t)(size[2] * size[3] * to + gap * to);
     dst[0] = dst[1] * (int32_t)size[1];
-    src[2] = (int32_t)from, src[1] = (int32_t)(pixels * from), src[3] = src[1] * (int32_t)size[1] + (int32_t)(gap * from);
+    src[2] = (int32_t)from, src[1] = (int32_t)(pixels * from),
+    src[3] = src[1] * (int32_t)size[1] + (int32_t)(gap * from);
     src[0] = src[3] * (int32_t)size[3];
 }
 
