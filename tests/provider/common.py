@@ -1,7 +1,8 @@
 """What the tests of the execution provider share."""
+import atexit
 import json
 import os
-import sys
+import shutil
 import tempfile
 
 import numpy as np
@@ -10,6 +11,7 @@ import onnxruntime as ort
 BUILD = os.environ["XPU_BUILD"]
 NAME = "XpuExecutionProvider"
 FOLDER = tempfile.mkdtemp(prefix="xpu-provider-")
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 ort.register_execution_provider_library("xpu", os.environ.get("XPU_PROVIDER") or
                                         os.path.abspath(os.path.join(BUILD, "lib/libonnxruntime_ep_xpu.so")))
