@@ -9,3 +9,6 @@ check() { # check STATUS TEXT COMMAND...: the exit status, and a part of what is
     if [ "$status" = "$wanted" ] && [[ $output == *"$text"* ]]; then passed=$((passed + 1)); return; fi
     failed=$((failed + 1)); printf 'FAILED (exit %s, not %s; wanted "%s"): %s\n%s\n' "$status" "$wanted" "$text" "$*" "$output"
 }
+
+# PaddlePaddle's programs of operators and of control flow, with what is recorded of them: $folder/paddle/operators, .../control
+unpack_paddle() { mkdir "$folder/paddle" && python3 tests/gen/paddle_programs.py unpack "$folder/paddle"; }

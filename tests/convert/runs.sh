@@ -30,5 +30,5 @@ run_models() { # run_models FOLDER
             rest = substr($0, RSTART)
             why = match(rest, /   why: .*/) ? substr(rest, RSTART + 8) : ""; sub(/   hint: .*/, "", why); sub(/ [^ ]*: error \[.*/, "", why)
             print kind, model, rule, why; next }
-        $1 + 0 > 1e-5 || $1 == "inf" || $1 == "nan" { print "differs", $2 }' "$1/all" | sort
+        $1 + 0 > 1e-5 || $1 == "inf" || $1 == "nan" { print "differs", $2 }' "$1/all" | sed "s:$1/paddle/:tests/paddle/:" | sort
 }

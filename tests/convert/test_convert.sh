@@ -6,9 +6,10 @@ set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 . tests/convert/runs.sh
 convert=$XPU_BIN/xpu-convert
+unpack_paddle
 
 # Every fourth network of the sweep here, all of them in long_convert.sh.
-models onnx tests/paddle/operators/*.{pdmodel,json} tests/paddle/quantised/*.{pdmodel,json} \
+models onnx "$folder"/paddle/operators/*.{pdmodel,json} tests/paddle/quantised/*.{pdmodel,json} \
     tests/control/*.onnx tests/loops/*.onnx \
     tests/networks/*.onnx >"$folder/some"
 models onnx tests/sweep/*.onnx | awk 'NR % 4 == 1' >>"$folder/some"
@@ -18,11 +19,11 @@ check 0 '' diff tests/convert/onnx.txt "$folder/onnx.txt"
 check 0 '' test "$(cat "$folder/equal")" -ge 330
 
 # The same as a program of PaddlePaddle, and both ways round
-paddle=(tests/paddle/operators/*.{pdmodel,json} tests/paddle/quantised/*.{pdmodel,json})
-control=(tests/loops/*.onnx tests/control/*.onnx tests/paddle/control/*.{pdmodel,json})
+paddle=("$folder"/paddle/operators/*.{pdmodel,json} tests/paddle/quantised/*.{pdmodel,json})
+control=(tests/loops/*.onnx tests/control/*.onnx "$folder"/paddle/control/*.{pdmodel,json})
 models pdmodel "${paddle[@]}" tests/networks/*.onnx "${control[@]}" >"$folder/some"
-models json "${control[@]}" tests/paddle/operators/more.pdmodel tests/sweep/GRU-22.onnx >>"$folder/some"
-models onnx tests/paddle/control/*.{pdmodel,json} >>"$folder/some"
+models json "${control[@]}" "$folder"/paddle/operators/more.pdmodel tests/sweep/GRU-22.onnx >>"$folder/some"
+models onnx "$folder"/paddle/control/*.{pdmodel,json} >>"$folder/some"
 models pdmodel tests/sweep/*.onnx | awk 'NR % 4 == 1' >>"$folder/some"
 models onnx,pdmodel "${paddle[@]}" >>"$folder/some"
 models json,pdmodel "${paddle[@]}" >>"$folder/some"

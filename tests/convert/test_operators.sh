@@ -5,7 +5,8 @@
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 : >"$folder/operators"
-for model in tests/paddle/operators/*.pdmodel tests/paddle/quantised/linear_int8.pdmodel tests/paddle/control/{array_first,desc_select}.pdmodel; do
+unpack_paddle
+for model in "$folder"/paddle/operators/*.pdmodel tests/paddle/quantised/linear_int8.pdmodel "$folder"/paddle/control/{array_first,desc_select}.pdmodel; do
     base=${model%.*} name=$(basename "${model%.*}") before=$failed
     check 0 '' "$XPU_BIN/xpu-convert" -q "$model" -o "$folder/$name.onnx"
     check 0 '' "$XPU_BIN/xpuc" -q "$folder/$name.onnx" --precision=fp32 -o "$folder/$name.xpu"

@@ -5,6 +5,7 @@
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 shared=${XPU_SHARED:-../shared}
+unpack_paddle
 mkdir "$folder/onnx" "$folder/pdmodel" "$folder/json"
 add() { # add NAME MODEL INPUTS OUTPUTS
     local format
@@ -14,11 +15,11 @@ add() { # add NAME MODEL INPUTS OUTPUTS
     done
     echo "$1 $3 $4 $2" >>"$folder/list"
 }
-for model in tests/paddle/operators/*.pdmodel tests/paddle/linear.pdmodel; do
+for model in "$folder"/paddle/operators/*.pdmodel tests/paddle/linear.pdmodel; do
     add "$(basename "$model" .pdmodel)" "$model" "${model%.*}_in.npz" "${model%.*}_out.npz"
 done
 # Branches and loops, and boxes that may be none: several inputs each
-for model in tests/paddle/control/*.pdmodel tests/loops/{append,grow,if,loop,scan}_*.onnx tests/convert/models/nms_nothing.onnx; do
+for model in "$folder"/paddle/control/*.pdmodel tests/loops/{append,grow,if,loop,scan}_*.onnx tests/convert/models/nms_nothing.onnx; do
     [ "$model" != tests/loops/if_ill_typed.onnx ] || continue
     for inputs in "${model%.*}".*_in.npz; do
         [ ! -e "$inputs" ] || add "$(basename "${model%.*}")" "$model" "$inputs" "${inputs%_in.npz}_out.npz"

@@ -3,50 +3,61 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "frontend/paddle/importer.h"
 #include "tests/fuzz/hostile.h"
 #include "xpuc/include/xpuc.h"
 
-/* Of tests/paddle/control: branches, loops and tensor arrays of all kinds. */
+/* Of control: branches, loops and tensor arrays of all kinds. */
 static const char *const controls[] = {"greedy",         "array_first",        "array_again",
                                        "if_nested",      "if_in_while",        "while_grows",
                                        "while_in_while", "array_read_in_loop", "if_switch"};
 enum { CONTROLS = sizeof controls / sizeof *controls, OTHERS = 12, DESCS = OTHERS + CONTROLS, PIRS = DESCS };
 static hostile_file descs[DESCS], pirs[PIRS], params, ranges;
 
+/* tests/paddle/programs.tar.xz, in the scratch folder: a process of its own unpacks it once. */
+static const char *unpacked(const char *name, const char *form) {
+    static char folder[128], path[256];
+    if (!folder[0]) {
+        char command[400];
+        snprintf(folder, sizeof folder, "%s/paddle-%d", hostile_folder(), (int)getpid());
+        snprintf(command, sizeof command, "mkdir '%s' && python3 tests/gen/paddle_programs.py unpack '%s'", folder,
+                 folder);
+        if (system(command) != 0) exit(EXIT_FAILURE);
+    }
+    snprintf(path, sizeof path, "%s/%s.%s", folder, name, form);
+    return path;
+}
+
 static void load(void) {
+    static const char *const kept[] = {"linear", "everything", "quantised/freeze"};
+    static const char *const packed[] = {"operators_3", "operators_5", "quantised", "more", "boxes", "rest", "fourier"};
+    enum { KEPT = sizeof kept / sizeof *kept, PACKED = sizeof packed / sizeof *packed };
+    static const char *const ends[] = {"older_desc", "formulas", "older", "adaptive"};
     if (params.data) return;
-    hostile_load(&descs[0], "tests/paddle/linear.pdmodel");
-    hostile_load(&descs[1], "tests/paddle/everything.pdmodel");
-    hostile_load(&descs[2], "tests/paddle/operators/operators_3.pdmodel");
-    hostile_load(&descs[3], "tests/paddle/operators/operators_5.pdmodel");
-    hostile_load(&descs[4], "tests/paddle/operators/quantised.pdmodel");
-    hostile_load(&descs[5], "tests/paddle/quantised/freeze.pdmodel");
-    hostile_load(&descs[6], "tests/paddle/operators/more.pdmodel");
-    hostile_load(&descs[7], "tests/paddle/operators/boxes.pdmodel");
-    hostile_load(&descs[8], "tests/paddle/operators/rest.pdmodel");
-    hostile_load(&descs[9], "tests/paddle/operators/fourier.pdmodel");
-    hostile_load(&descs[10], "tests/paddle/operators/older_desc.pdmodel");
-    hostile_load(&descs[11], "tests/paddle/operators/formulas.pdmodel");
-    hostile_load(&pirs[10], "tests/paddle/operators/older.json");
-    hostile_load(&pirs[11], "tests/paddle/operators/adaptive.json");
-    hostile_load(&pirs[7], "tests/paddle/operators/boxes.json");
-    hostile_load(&pirs[8], "tests/paddle/operators/rest.json");
-    hostile_load(&pirs[9], "tests/paddle/operators/fourier.json");
-    hostile_load(&pirs[6], "tests/paddle/operators/more.json");
-    hostile_load(&pirs[4], "tests/paddle/operators/quantised.json");
-    hostile_load(&pirs[5], "tests/paddle/quantised/freeze.json");
-    hostile_load(&pirs[2], "tests/paddle/operators/operators_3.json");
-    hostile_load(&pirs[3], "tests/paddle/operators/operators_5.json");
-    hostile_load(&pirs[0], "tests/paddle/linear.json");
-    hostile_load(&pirs[1], "tests/paddle/everything.json");
+    char path[100];
+    for (size_t i = 0; i < KEPT; i++) {
+        snprintf(path, sizeof path, "tests/paddle/%s.pdmodel", kept[i]);
+        hostile_load(&descs[i], path);
+        snprintf(path, sizeof path, "tests/paddle/%s.json", kept[i]);
+        hostile_load(&pirs[i], path);
+    }
+    for (size_t i = 0; i < PACKED; i++) {
+        snprintf(path, sizeof path, "operators/%s", packed[i]);
+        hostile_load(&descs[KEPT + i], unpacked(path, "pdmodel"));
+        hostile_load(&pirs[KEPT + i], unpacked(path, "json"));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "operators/%s", ends[i]);
+        hostile_load(&descs[KEPT + PACKED + i], unpacked(path, "pdmodel"));
+        snprintf(path, sizeof path, "operators/%s", ends[2 + i]);
+        hostile_load(&pirs[KEPT + PACKED + i], unpacked(path, "json"));
+    }
     for (size_t i = 0; i < CONTROLS; i++) {
-        char path[100];
-        snprintf(path, sizeof path, "tests/paddle/control/%s.pdmodel", controls[i]);
-        hostile_load(&descs[OTHERS + i], path);
-        snprintf(path, sizeof path, "tests/paddle/control/%s.json", controls[i]);
-        hostile_load(&pirs[OTHERS + i], path);
+        snprintf(path, sizeof path, "control/%s", controls[i]);
+        hostile_load(&descs[OTHERS + i], unpacked(path, "pdmodel"));
+        hostile_load(&pirs[OTHERS + i], unpacked(path, "json"));
     }
     hostile_load(&params, "tests/paddle/linear.pdiparams");
     hostile_load(&ranges, "tests/paddle/ranges/inference.yml");

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Records what PaddlePaddle 2.6.2 answers, in tests/paddle:
-    record_paddle.py ocr MODELS DATA     PP-OCRv4 on two pictures
+    record_paddle.py ocr MODELS DATA     PP-OCRv4 on two pictures; a line of text as PaddleOCR gives it to the
+                                         recogniser: 48 high, in its own proportions, 320 wide with zeros behind it
     record_paddle.py operators [FOLDER]  the cases of paddle_cases.py, some in each program; FOLDER: one in each, there
     record_paddle.py quantised           those of paddle_quantised.py, and its networks
     record_paddle.py more [FOLDER]       those of paddle_more.py
@@ -12,8 +13,9 @@
     record_paddle.py beams               paddle_beams.py's network
     record_paddle.py half                paddle_half.py's network; what it answers in float32
 
-It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The pictures
-are scaled to what is small enough to be kept; values are those of unoptimised programs on one thread."""
+It takes PaddlePaddle (2.6.2, CPU), numpy and Pillow, and the models' folder; the tests take none of them. The detector's
+picture is scaled to what is small enough to be kept; values are those of unoptimised programs on one thread. Programs of
+operators are kept packed: paddle_programs.py unpack tests/paddle before, paddle_programs.py pack behind it."""
 import os
 import sys
 
@@ -41,14 +43,18 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "paddle")
 
 
 def picture(path, width, height, mean, std):
-    pixels = np.asarray(Image.open(path).convert("RGB").resize((width, height)), np.float32)[:, :, ::-1] / 255
+    """width None: what is in proportion to the height."""
+    image = Image.open(path).convert("RGB")
+    pixels = np.asarray(image.resize((width or -(-height * image.width // image.height), height)), np.float32)[:, :, ::-1] / 255
     pixels = (pixels - np.float32(mean)) / np.float32(std)
     return np.ascontiguousarray(pixels.transpose(2, 0, 1)[None].astype(np.float32))
 
 
 def ocr(models, data):
+    line = picture(data + "/text_rec.jpg", None, 48, [.5] * 3, [.5] * 3)
+    line = np.pad(line, ((0, 0), (0, 0), (0, 0), (0, 320 - line.shape[3])))
     cases = {"det": ("ch_PP-OCRv4_det", picture(data + "/ch_en_num.jpg", 160, 96, [.485, .456, .406], [.229, .224, .225])),
-             "rec": ("ch_PP-OCRv4_rec", picture(data + "/text_rec.jpg", 32, 48, [.5] * 3, [.5] * 3))}
+             "rec": ("ch_PP-OCRv4_rec", line)}
     for name, (model, x) in cases.items():
         x = np.round(x * 64) / 64  # short in the archive, and as good a picture
         np.savez_compressed(f"{HERE}/ocr_{name}_in.npz", x=x.astype(np.float32))

@@ -2,6 +2,7 @@
 """Takes PaddlePaddle 3.3.1 (CPU, without oneDNN).
     record_paddle_pir.py FOLDER          translates the folder's programs (tests/paddle/operators) into PIR, beside them as
                                          .json; what PaddlePaddle 2.6.2 answered holds for both forms
+                                         (paddle_programs.py unpack tests/paddle before, pack behind it)
     record_paddle_pir.py v5 PROGRAMS     records in tests/paddle what it answers for PP-OCRv5's programs with the
                                          parameters of paddle_weights.py"""
 import glob
@@ -22,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def v5(programs):
     rng = np.random.default_rng(5)
-    for name, dims in (("det", (1, 3, 64, 96)), ("rec", (1, 3, 48, 16))):
+    for name, dims in (("det", (1, 3, 64, 96)), ("rec", (1, 3, 48, 32))):
         x = (np.round(rng.standard_normal(dims) * 8) / 8).astype(np.float32)
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{programs}/{name}.inference.json") as file, open(folder + "/inference.json", "w") as copy:

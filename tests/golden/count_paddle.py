@@ -1,4 +1,4 @@
-"""count_paddle.py XPUC: of every operator that docs/paddle-operators.md says is read, how many the recorded programs
+"""count_paddle.py XPUC UNPACKED: of every operator that docs/paddle-operators.md says is read, how many the recorded programs
 have: at least two of a ProgramDesc, one of PIR, and of those that it lists as compared with formulas two there."""
 import collections
 import glob
@@ -27,7 +27,8 @@ def listed(form):
     return {n.removeprefix("pd_op.") for n in names if n.startswith("pd_op.") == (form == "PIR")}
 
 
-programs = glob.glob("tests/paddle/**/*.pdmodel", recursive=True) + glob.glob("tests/paddle/**/*.json", recursive=True)
+programs = [path for folder in ("tests/paddle", sys.argv[2]) for form in ("pdmodel", "json")
+            for path in glob.glob(f"{folder}/**/*.{form}", recursive=True)]
 formulas = [path for path in programs if "/formulas." in path]
 recorded, computed, wrong = count(set(programs) - set(formulas)), count(formulas), 0
 for form, least in (("ProgramDesc", 2), ("PIR", 1)):

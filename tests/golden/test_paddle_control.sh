@@ -4,7 +4,8 @@
 # and without the host; a few on rtl.
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
-golden=tests/paddle/control on_rtl=' if_nested while_in_place greedy desc_array_appends '
+unpack_paddle
+golden=$folder/paddle/control on_rtl=' if_nested while_in_place greedy desc_array_appends '
 
 run() { # run PROGRAM: a line in FILE.wrong for each thing that is wrong
     local model=$golden/$1 prefix=$golden/${1%.*} out=$folder/$1 case answer device devices='ref func'

@@ -5,8 +5,9 @@
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 golden=tests/paddle/operators
+unpack_paddle
 
-for model in "$golden"/*.pdmodel "$golden"/*.json; do
+for model in "$folder"/paddle/operators/*.{pdmodel,json}; do
     name=${model##*/} prefix=${model%.*}
     program=$folder/$name.xpu
     check 0 '' "$XPU_BIN/xpuc" -q "$model" --precision=fp32 -o "$program"
@@ -29,7 +30,7 @@ for model in tests/paddle/chance/*.pdmodel tests/paddle/chance/*.json; do # numb
     "$XPU_BIN/xpuc" --describe "$folder/chance.xpu" | sed -n "s/^region [0-9]*: \(.*host.*\)/${model##*/}: \1/p" >>"$folder/host.txt"
 done
 # How many cases there are of each operator that the page lists, and which are listed as having none.
-check 0 'recorded' python3 tests/golden/count_paddle.py "$XPU_BIN/xpuc"
+check 0 'recorded' python3 tests/golden/count_paddle.py "$XPU_BIN/xpuc" "$folder/paddle"
 [ -z "${UPDATE:-}" ] || cp "$folder/host.txt" "$golden/host.txt"
 check 0 '' diff "$golden/host.txt" "$folder/host.txt"
 echo "$passed passed, $failed failed"

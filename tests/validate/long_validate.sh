@@ -6,6 +6,7 @@
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 . tests/validate/mutations.sh
+unpack_paddle
 [ -d "$shared/models" ] || { echo "skipped: there are no models in $shared"; echo '0 passed, 0 failed'; exit; }
 while IFS=$'\t' read -r model other options seed names; do
     mutation "$model" "$other" "$options" "$seed" "$names"
@@ -20,8 +21,8 @@ exported "$paddle/ch_PP-OCRv4_det" "$onnx/ch_PP-OCRv4_det_infer.onnx" {1..14}
 exported "$onnx/ch_PP-OCRv4_det_infer_opt.onnx" "$paddle/ch_PP-OCRv4_det" {1..12}
 exported "$paddle/ch_PP-OCRv4_rec" "$onnx/ch_PP-OCRv4_rec_infer.onnx" {1..12}
 exported "$onnx/ch_PP-OCRv4_rec_infer_opt.onnx" "$paddle/ch_PP-OCRv4_rec" {1..6}
-for i in 0 1 2 3 4 5 6 7; do converted tests/paddle/operators/operators_$i.pdmodel 1 2 3; done
-for i in 0 1 2 3 4 5 6; do converted tests/paddle/operators/operators_$i.json 1 2; done
+for i in 0 1 2 3 4 5 6 7; do converted "$folder/paddle/operators/operators_$i.pdmodel" 1 2 3; done
+for i in 0 1 2 3 4 5 6; do converted "$folder/paddle/operators/operators_$i.json" 1 2; done
 for i in freeze freeze_away linear_float linear_int8 trained; do converted tests/paddle/quantised/$i.pdmodel 1 2; done
 converted tests/paddle/linear.pdmodel 1 2
 converted tests/paddle/again.pdmodel 1 2
@@ -41,7 +42,7 @@ for i in 1 2 3 4 5 6 7 8 9; do
     exported "$onnx/stories260K_logits.onnx" "$onnx/stories260K_logits_opt.onnx" $i
     exported "$onnx/nnsplit_bidi_lstm.onnx" "$onnx/nnsplit_bidi_lstm_opt.onnx" $i
 done
-for i in 0 1 2 3 4 5 6; do pair tests/paddle/operators/operators_$i.pdmodel tests/paddle/operators/operators_$i.json; done
+for i in 0 1 2 3 4 5 6; do pair "$folder/paddle/operators/operators_$i.pdmodel" "$folder/paddle/operators/operators_$i.json"; done
 exported "$onnx/mobilenet_v2_qdq.onnx" "$onnx/mobilenet_v2_qdq_opt.onnx" 1
 exported "$onnx/mobilenet_v2_fp32.onnx" "$onnx/mobilenet_v2_fp32_opt.onnx" 1
 exported "$onnx/ch_PP-OCRv4_rec_infer.onnx" "$onnx/ch_PP-OCRv4_rec_infer_opt.onnx" {1..5}
