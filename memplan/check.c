@@ -41,8 +41,10 @@ static void __attribute__((format(printf, 4, 5))) wrong(checker *c, const char *
     va_start(args, format);
     char *what = xpu_vprintf(c->arena, format, args);
     va_end(args);
-    xpu_error(c->diags, XPU_EBUG, NULL, rule, where, what, "the memory plan is invalid",
-              "this is an error of the planner; please report it");
+    const char *file = c->plan->file;
+    xpu_error(c->diags, file ? XPU_EUSAGE : XPU_EBUG, file, rule, where, what, "the memory plan is invalid",
+              file ? "make the file again, with xpu-memplan plan or xpuc"
+                   : "this is an error of the planner; please report it");
 }
 
 static void check_places(checker *c) {
@@ -424,7 +426,7 @@ xpu_status xpu_memplan_check(xpu_arena *arena, const xpu_memplan_problem *proble
             check_spills(&c);
         }
     }
-    xpu_status status = c.found ? XPU_EBUG : XPU_OK;
+    xpu_status status = !c.found ? XPU_OK : plan->file ? XPU_EUSAGE : XPU_EBUG;
     xpu_arena_free(c.arena);
     return status;
 }

@@ -7,7 +7,8 @@
 
 #include "memplan/memplan.h"
 
-/* XPU_OK when the plan is valid; otherwise XPU_EBUG, with one error per problem found (at most 100 are reported):
+/* XPU_OK when the plan is valid; otherwise XPU_EBUG, or XPU_EUSAGE of one that was read from a file, with one error per
+ * problem found (at most 100 are reported):
  *   [check-size]     the plan has another number of buffers or levels than the problem
  *   [check-level]    a buffer stands in a level that does not exist or that it is not allowed
  *   [check-align]    a buffer or an allocation is not aligned

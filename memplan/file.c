@@ -173,6 +173,11 @@ static xpu_status read_json(const reader *r, xpu_memplan_problem *problem) {
     xpu_memplan_level *levels = XPU_NEW_ARRAY(r->arena, xpu_memplan_level, level_count + 1);
     for (uint32_t i = 0; i < level_count; i++) {
         read_level(r, json_array_get(level_list, i), xpu_printf(r->arena, "levels[%" PRIu32 "]", i), &levels[i]);
+        for (uint32_t k = 0; k < i && levels[i].name; k++) {
+            if (levels[k].name && strcmp(levels[k].name, levels[i].name) == 0)
+                wrong_name(r, "levels", "two levels have one name", levels[i].name,
+                           "give each level a name of its own");
+        }
     }
     xpu_memplan_buffer *buffers = XPU_NEW_ARRAY(r->arena, xpu_memplan_buffer, buffer_count + 1);
     *problem = (xpu_memplan_problem){.levels = levels, .level_count = level_count, .buffers = buffers, .file = r->file};
@@ -383,7 +388,8 @@ xpu_status xpu_memplan_read_plan(xpu_arena *arena, const char *path, const xpu_m
     json_t *spills = xpu_json_array(&o, "spills");
     xpu_json_done(&o);
     if (diags->errors != before) return XPU_EUSAGE;
-    *plan = (xpu_memplan){.buffer_count = problem->buffer_count, .level_count = problem->level_count};
+    *plan = (xpu_memplan){
+        .buffer_count = problem->buffer_count, .level_count = problem->level_count, .file = xpu_strdup(arena, path)};
     plan->places = XPU_NEW_ARRAY(arena, xpu_memplan_place, problem->buffer_count + 1);
     plan->usage = XPU_NEW_ARRAY(arena, xpu_memplan_usage, problem->level_count + 1);
     uint32_t place_count = length_of(&r, "places", places, XPU_MEMPLAN_MAX_BUFFERS);

@@ -181,6 +181,7 @@ typedef struct {
     xpu_memplan_spill *spills; /* in the order of the buffers */
     uint32_t spill_count;
     uint64_t steps_used; /* comparisons made */
+    const char *file;    /* it was read from; NULL: the planner made it */
 } xpu_memplan;
 
 /* "layer 7 'conv1'" where steps have names, else "step 7". */

@@ -29,7 +29,8 @@ static const hostile_kind *const kinds[] = {
     &hostile_regress,   &hostile_picture, &hostile_precision, &hostile_shape,   &hostile_cost,      &hostile_inputs,
     &hostile_outputs,   &hostile_names,   &hostile_signals,   &hostile_changed, &hostile_operators, &hostile_calls,
     &hostile_control,   &hostile_steps,   &hostile_state,     &hostile_sizes,   &hostile_frames,    &hostile_dumps,
-    &hostile_arguments, &hostile_pdmodel, &hostile_pir,       &hostile_params,  &hostile_ranges,    &hostile_convert};
+    &hostile_arguments, &hostile_pdmodel, &hostile_pir,       &hostile_params,  &hostile_ranges,    &hostile_convert,
+    &hostile_csv,       &hostile_problem, &hostile_plan,      &hostile_view};
 enum { KINDS = sizeof kinds / sizeof *kinds, SECONDS = 10, MEGABYTES = 256, MAX_PROBLEMS = 20, MEMORY_ROOM = 1024 };
 
 /* Sizes that a file made up must be refused for, not the machine's. Freed memory is kept for a while only: a tool that

@@ -135,7 +135,7 @@ extern const hostile_kind hostile_model, hostile_npy, hostile_npz, hostile_progr
     hostile_regress, hostile_picture, hostile_precision, hostile_shape, hostile_cost, hostile_inputs, hostile_outputs,
     hostile_names, hostile_signals, hostile_changed, hostile_operators, hostile_calls, hostile_control, hostile_steps,
     hostile_state, hostile_sizes, hostile_frames, hostile_dumps, hostile_arguments, hostile_pdmodel, hostile_pir,
-    hostile_params, hostile_ranges, hostile_convert;
+    hostile_params, hostile_ranges, hostile_convert, hostile_csv, hostile_problem, hostile_plan, hostile_view;
 
 /* Runs `work` behind an API boundary of its own, and judges what it reports. */
 typedef xpu_status (*hostile_work)(xpu_arena *arena, const hostile_file *file, hostile_random *random,

@@ -5,5 +5,5 @@ set -euo pipefail
 run=(bash "$(dirname "$0")/test_hostile.sh")
 status=0
 COUNT=20000 FIRST=1000001 "${run[@]}" program operators convert calls control steps state sizes frames dumps arguments cost inputs outputs names signals changed || status=1
-COUNT=210000 FIRST=1000001 "${run[@]}" pdmodel pir params ranges model npy npz chip rules regress picture precision shape || status=1
+COUNT=210000 FIRST=1000001 "${run[@]}" pdmodel pir params ranges model npy npz chip rules regress picture precision shape csv problem plan view || status=1
 exit $status

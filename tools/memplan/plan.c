@@ -67,7 +67,7 @@ int xpu_memplan_plan_command(xpu_tool *tool, const xpu_memplan_problem *problem)
 int xpu_memplan_valid_plan(xpu_tool *tool, const xpu_memplan_problem *problem, xpu_memplan *plan) {
     int status = (int)xpu_memplan_read_plan(tool->arena, xpu_tool_word(tool, 2), problem, plan, &tool->diags);
     if (status) return status;
-    return xpu_memplan_check(tool->arena, problem, plan, &tool->diags) == XPU_OK ? XPU_OK : XPU_EUSAGE;
+    return (int)xpu_memplan_check(tool->arena, problem, plan, &tool->diags);
 }
 
 int xpu_memplan_check_command(xpu_tool *tool, const xpu_memplan_problem *problem) {

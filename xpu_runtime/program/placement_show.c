@@ -34,7 +34,8 @@ static xpu_memplan *stored_plan(const xpu_program *program, const xpu_placement 
     *plan = (xpu_memplan){.places = XPU_NEW_ARRAY(arena, xpu_memplan_place, problem->buffer_count),
                           .buffer_count = problem->buffer_count,
                           .usage = XPU_NEW_ARRAY(arena, xpu_memplan_usage, problem->level_count),
-                          .level_count = problem->level_count};
+                          .level_count = problem->level_count,
+                          .file = program->source};
     XPU_ARRAY(xpu_memplan_spill) spills = {0};
     for (uint32_t i = 0; i < problem->buffer_count; i++) {
         const xpu_program_buffer *buffer = &program->buffers.items[i];
