@@ -85,6 +85,8 @@ pw_type pw_type_of(pw *w, xpu_value value) {
     const xpu_value_info *info = xpu_value_at(w->graph, value);
     pw_type type = {.dtype = pw_held(info->dtype), .rank = info->rank};
     if (w->lifts && pw_is_small(type.dtype)) type.dtype = XPU_I32;
+    if (w->as_float32 && (pw_is_small(type.dtype) || value.id == xpu_node_output(w->graph, w->node, 0).id))
+        type.dtype = XPU_F32;
     memcpy(type.dims, info->dims, sizeof type.dims);
     return type;
 }

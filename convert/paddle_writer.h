@@ -85,7 +85,8 @@ typedef struct {
     XPU_ARRAY(uint32_t) sizes_made; /* dims, in order: what a body made is not known behind it */
     XPU_ARRAY(xpu_value) arguments; /* of the loops around */
     xpu_node node;
-    int lifts; /* int8, uint8, int16 and bool are int32 in the node that is being written */
+    int as_float32; /* bytes and the node's results are float32 in what is being written */
+    int lifts;      /* int8, uint8, int16 and bool are int32 in the node that is being written */
 } pw;
 
 /* ---- paddle_nodes.c ---- */
@@ -204,7 +205,7 @@ const char *pw_round(pw *w, const char *result, const char *x, const pw_type *ty
     X(unary) X(binary) X(negate) X(clip) X(hard_swish) X(softplus) X(gelu) X(swish) X(round) X(prelu) X(shrink)        \
     X(cast) X(where) X(identity)                                                                                       \
     X(conv) X(conv_transpose) X(pool) X(global_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)              \
-    X(quantize) X(dequantize) X(resample) X(repeat)                                                                    \
+    X(quantize) X(dequantize) X(integer_product) X(dynamic_quantize) X(resample) X(repeat)                                                                    \
     X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_elements) X(gather_nd) X(scatter_elements) \
     X(scatter_nd) X(top) X(nms) X(shift) X(fmod) X(random) X(nonzero_counts) X(nonzero) X(range) X(pad) X(dim_values) X(if) X(loop) X(recurrent)
 /* clang-format on */

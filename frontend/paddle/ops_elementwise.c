@@ -270,7 +270,8 @@ xpu_value xpu_paddle_convert_not_equal(xpu_paddle_node *node) {
 /* Of floats: x itself where the divisor is so large that nothing is taken away, and with its sign. */
 static xpu_value float_remainder(xpu_paddle_node *node, xpu_value x, xpu_value y, xpu_value whole) {
     fe_builder inside = fe_inside(&node->build), *b = &inside;
-    xpu_value none = fe_number(b, 0), is_none = fe_binary(b, XPU_OP_EQUAL, whole, none);
+    xpu_value none = xpu_paddle_single(node, xpu_paddle_info(node, x)->dtype, 0);
+    xpu_value is_none = fe_binary(b, XPU_OP_EQUAL, whole, none);
     xpu_value differ = fe_binary(b, XPU_OP_LESS, fe_binary(b, XPU_OP_MUL, x, y), none);
     xpu_value small = xpu_paddle_choose(b, differ, fe_binary(b, XPU_OP_ADD, x, y), x);
     xpu_value rest = fe_binary(b, XPU_OP_SUB, x, fe_binary(b, XPU_OP_MUL, whole, y));
