@@ -363,7 +363,7 @@ static void add_chain_image(rig *r, bench *b) {
     xpu_call_body_id body = (xpu_call_body_id)draw(r, 0, XPU_BODY_COUNT - 1);
     struct xpu_chain_image_args a = {.inputs = body_inputs[body], .c = {-0.5f, 1.25f}};
     const float *data[6];
-    a.channels = (int32_t)draw_size(r, body == XPU_BODY_SIX ? 56 : 110); /* of more nano has no room for a pixel */
+    a.channels = (int32_t)draw_size(r, body == XPU_BODY_SIX ? 40 : 80); /* of more nano has no room for a pixel */
     a.batch = (int32_t)draw(r, 1, 3);
     a.height = draw(r, 0, 3) ? (int32_t)draw(r, 1, 12) : 1;
     const int64_t most = 30000 / (a.channels * a.batch * a.height);

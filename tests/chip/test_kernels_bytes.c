@@ -223,7 +223,7 @@ static geometry draw_geometry(rig *r, int depthwise) {
      (a)->dilation_h = (int32_t)(g)->dilation[0], (a)->dilation_w = (int32_t)(g)->dilation[1],                         \
      (a)->pad_top = (int32_t)(g)->pads[0], (a)->pad_left = (int32_t)(g)->pads[1])
 
-/* A task of any size that LM has room for. */
+/* A task of any size that LM has room for beside the rings of all engines, which kernels.elf has on every chip. */
 static xpu_tiling_task draw_task(rig *r, const geometry *g, int has_weights) {
     const xpu_tiling_shape s = {.in_h = (int32_t)g->h,
                                 .in_w = (int32_t)g->w,
@@ -238,7 +238,7 @@ static xpu_tiling_task draw_task(rig *r, const geometry *g, int has_weights) {
         t.tile_c = 16 * (int32_t)draw(r, 1, XPU_BYTE_CHANNELS / 16);
         t.tile_h = (int32_t)draw(r, 1, g->out[0]);
         t.tile_w = (int32_t)(draw(r, 0, 2) ? draw(r, 1, g->out[1]) : g->out[1]);
-    } while (xpu_tiling_window_of(&s, &t, has_weights).bytes > r->chip.lm_bytes - XPU_LM_RESERVED);
+    } while (xpu_tiling_window_of(&s, &t, has_weights).bytes > r->chip.lm_bytes - XPU_LM_RESERVED - XPU_LM_WINDOW);
     if (draw(r, 0, 3) == 0 && t.tile_h == g->out[0]) t.tile_h += 3;
     return t;
 }
