@@ -181,8 +181,10 @@ void xpu_memplan_admit(xpu_arena *arena, xpu_memplan_item *items, uint32_t count
         uint32_t from = points_below(&p, items[i].first), to = points_below(&p, (uint64_t)items[i].last + 1), where;
         if (!items[i].forced) {
             uint64_t live = tree_most(&tree, 1, 0, tree.leaves, from, to, &where);
-            if (live + items[i].bytes > end - start) {
-                short_bytes[i] = live + items[i].bytes - (end - start);
+            uint64_t lost = items[i].bytes ? xpu_memplan_align(start, items[i].alignment) - start : 0;
+            uint64_t needed = items[i].bytes + (live > lost ? live : lost);
+            if (needed > end - start) {
+                short_bytes[i] = needed - (end - start);
                 short_step[i] = (uint32_t)p.at[where];
                 items[i].offset = UINT64_MAX;
                 continue;
