@@ -259,14 +259,17 @@ static void make_view(hostile_random *random, hostile_file *file) {
         damage(random, file);
 }
 
+static int is_elf(const hostile_file *file) {
+    return file->size >= 4 && memcmp(file->data, "\177ELF", 4) == 0;
+}
+
 /* As xpu-memplan report and svg do it; a problem without its plan is refused before. */
 static xpu_status use_view(xpu_arena *arena, const hostile_file *file, hostile_random *random, xpu_diags *diags) {
     static xpu_tool tool;
     static xpu_argument words[2];
     (void)random;
-    int is_program = file->size >= 4 && memcmp(file->data, "\177ELF", 4) == 0;
     words[0].value = "report";
-    words[1].value = hostile_save(file, is_program ? ".xpu" : ".json");
+    words[1].value = hostile_save(file, is_elf(file) ? ".xpu" : ".json");
     tool = (xpu_tool){.diags = *diags, .arena = arena, .arguments = {words, 2, 2}, .quiet = 1};
     xpu_mem_init(&tool.mem);
     if (setjmp(tool.mem.out_of_memory)) {
@@ -283,8 +286,17 @@ static xpu_status use_view(xpu_arena *arena, const hostile_file *file, hostile_r
     return status;
 }
 
+/* xpu-memplan what-if, in a process of its own: it prints. */
+static void compare_memories(const char *program, hostile_result *result) {
+    hostile_tool_run(result,
+                     (const char *const[]){"xpu-memplan", "what-if", program, "--set=l3.bytes=16K,64K",
+                                           "--set=gm.bytes_per_cycle=4", "--json", NULL},
+                     folder, 0);
+}
+
 static void feed_view(hostile_random *random, const hostile_file *file, hostile_result *result) {
     hostile_guard(result, "xpu_memplan_view_read", use_view, random, file);
+    if (is_elf(file) && hostile_chance(random, 20)) compare_memories(hostile_save(file, ".xpu"), result);
 }
 
 const hostile_kind hostile_csv = {"csv", ".csv", load_folder, make_csv, feed_csv};
