@@ -13,6 +13,7 @@
 __extension__ typedef unsigned __int128 wide;
 
 #define MAX_BENEFIT (UINT64_C(1) << 46)
+enum { MOST_FILLED = 1 << 22 }; /* comparisons, of holes that the packing left */
 
 /* Time, and far less than that, bytes that cross the slower level; without bandwidths, the bytes that are accessed. */
 uint64_t xpu_memplan_benefit(const xpu_memplan_problem *problem, const xpu_memplan_group *group) {
@@ -125,11 +126,26 @@ static void fail(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t 
 }
 
 /* Moves a group to its next level. */
-static void push_out(xpu_memplan_group *group, uint64_t short_bytes, uint32_t short_step, uint8_t *dirty) {
-    uint32_t level = group->order[group->choice++];
-    group->short_bytes[level] = short_bytes;
-    group->short_step[level] = short_step;
+static void push_out(xpu_memplan_group *group, uint8_t *dirty) {
+    group->choice++;
     dirty[group->order[group->choice]] = 1;
+}
+
+/* Items from number `kept` on were refused; where the packing left others out, they may have room now. Each takes the
+ * lowest hole, as long as the comparisons last. */
+static void fill_holes(xpu_memplan_item *items, uint32_t kept, uint32_t count, uint64_t start, uint64_t end) {
+    uint32_t left = MOST_FILLED;
+    for (uint32_t i = kept; i < count && left; i++) {
+        uint64_t offset = xpu_memplan_align(start, items[i].alignment);
+        for (uint32_t k = 0; k < i && left; k++, left--) {
+            const xpu_memplan_item *other = &items[k];
+            if (other->offset == UINT64_MAX || other->first > items[i].last || items[i].first > other->last) continue;
+            if (other->offset >= offset + items[i].bytes || offset >= other->offset + other->bytes) continue;
+            offset = xpu_memplan_align(other->offset + other->bytes, items[i].alignment);
+            k = UINT32_MAX; /* again from the first */
+        }
+        if (left && offset <= end && items[i].bytes <= end - offset) items[i].offset = offset;
+    }
 }
 
 /* Decides who stays at a level and where. */
@@ -137,28 +153,42 @@ static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_
                    uint8_t *dirty, xpu_memplan_attempt *attempt) {
     xpu_memplan_groups *groups = &attempt->groups;
     const xpu_memplan_level *l = &problem->levels[level];
-    uint32_t count, kept = 0;
+    uint32_t count, kept = 0, refused = 0, left_out = 0;
     xpu_memplan_item *items = items_at(arena, problem, groups, level, &count);
-    uint64_t *short_bytes = XPU_NEW_ARRAY(arena, uint64_t, count);
-    uint32_t *short_step = XPU_NEW_ARRAY(arena, uint32_t, count);
+    uint64_t *short_bytes = XPU_NEW_ARRAY(arena, uint64_t, groups->count);
+    uint32_t *short_step = XPU_NEW_ARRAY(arena, uint32_t, groups->count);
+    xpu_memplan_item *others = XPU_NEW_ARRAY(arena, xpu_memplan_item, count);
     items = admit(arena, l, items, count, short_bytes, short_step);
     for (uint32_t i = 0; i < count; i++) {
-        if (items[i].offset == UINT64_MAX)
-            push_out(&groups->items[items[i].id], short_bytes[i], short_step[i], dirty);
-        else
+        if (items[i].offset == UINT64_MAX) {
+            groups->items[items[i].id].short_bytes[level] = short_bytes[i];
+            groups->items[items[i].id].short_step[level] = short_step[i];
+            others[refused++] = items[i];
+        } else {
             items[kept++] = items[i];
+        }
     }
     uint64_t *proved = &attempt->proved[level];
     uint64_t overflow = xpu_memplan_pack(arena, items, kept, l->reserved, l->bytes, budget, &attempt->steps, proved);
     if (overflow) {
+        for (uint32_t i = 0; i < refused; i++) push_out(&groups->items[others[i].id], dirty);
         fail(arena, problem, level, items, kept, overflow, attempt);
         return;
     }
     for (uint32_t i = 0; i < kept; i++) {
         xpu_memplan_group *group = &groups->items[items[i].id];
+        if (items[i].offset != UINT64_MAX) continue;
+        group->short_bytes[level] = 0;
+        group->short_step[level] = items[i].first;
+        left_out++;
+    }
+    if (refused) memcpy(items + kept, others, refused * sizeof *others);
+    if (refused && left_out) fill_holes(items, kept, count, l->reserved, l->bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        xpu_memplan_group *group = &groups->items[items[i].id];
         if (items[i].offset == UINT64_MAX) {
-            push_out(group, 0, items[i].first, dirty);
-            *proved = 0; /* it was of all of them */
+            push_out(group, dirty);
+            if (i < kept) *proved = 0; /* it was of all of them */
         } else {
             group->offset = items[i].offset;
             if (group->window.count > 1 && !items[i].pinned) *proved = 0; /* it counts room that rules need only now */
