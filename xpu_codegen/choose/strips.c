@@ -102,6 +102,17 @@ static rows strip_of(const pair *p, int64_t height, int64_t index, int64_t *from
     return rows_for(&p->wide, p->of_second.in_h, *from, *to);
 }
 
+/* Whether each strip has rows of both operands: one that lies wholly in padding has none. */
+static int strips_have_rows(const pair *p, int64_t height) {
+    for (int64_t i = 0, from, to; i * height < p->of_second.out_h; i++) {
+        const rows between = strip_of(p, height, i, &from, &to);
+        if (between.from >= between.to) return 0;
+        const rows above = rows_for(&p->made, p->of_first.in_h, between.from, between.to);
+        if (above.from >= above.to) return 0;
+    }
+    return 1;
+}
+
 /* ---- what pays ---- */
 
 static double image_bytes(double height, double width, double channels) {
@@ -174,6 +185,7 @@ static int64_t height_of_strips(xpu_codegen *cg, const pair *p) {
         const rows r = strip_of(p, height, 1, &from, &to); /* one in the middle, if there is any */
         if (height == before || (double)(r.to - r.from) * row > SHARE_OF_L3 * room) continue;
         before = height;
+        if (!strips_have_rows(p, height)) continue;
         const double cycles = cycles_of_strips(cg, p, height);
         if (cycles < 0 || cycles >= least) continue;
         least = cycles;
