@@ -443,6 +443,34 @@ static void joined_magnitudes(void) {
     }
 }
 
+/* What a concat is made in: the layer of that operand which is made last, wherever it stands. */
+static void layer_of_joined(void) {
+    for (volatile int swapped = 0; swapped <= 1; swapped++) {
+        BENCH_OPEN(b);
+        work w;
+        const xpu_origin origin = {.name = "both"};
+        const uint32_t origins[] = {xpu_graph_origin(b.graph, &origin)};
+        const xpu_value first = step1(&b, XPU_EW_relu, input(&b, "x", DIMS(5, 7)));
+        const xpu_value second = step1(&b, XPU_EW_tanh, input(&b, "y", DIMS(3, 7)));
+        xpu_value operands[] = {swapped ? second : first, swapped ? first : second};
+        const xpu_attr axis = XPU_ATTR_INT_OF(AXIS, 0);
+        const xpu_node concat =
+            xpu_build(b.graph, (xpu_node){0}, XPU_OP_CONCAT, operands, 2, NULL, &axis, 1, origins, 1, &b.diags);
+        const xpu_value softmax = node1(&b, XPU_OP_SOFTMAX, xpu_node_output(b.graph, concat, 0), NULL, 0);
+        xpu_graph_output(b.graph, softmax);
+        xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+        work_prepare(&b, &w);
+        xpu_section section = {0};
+        CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);
+        CU_ASSERT_EQUAL(cg->layer_of[concat.id], -1);
+        CU_ASSERT_EQUAL(cg->layer_of[maker(&b, first).id], 0);
+        CU_ASSERT_EQUAL_FATAL(cg->program.tensors.count, 1);
+        CU_ASSERT_EQUAL(cg->program.tensors.items[0].fate, XPU_TENSOR_FUSED);
+        CU_ASSERT_EQUAL(cg->program.tensors.items[0].layer, cg->layer_of[maker(&b, second).id]);
+        bench_close(&b);
+    }
+}
+
 /* ---- phases ---- */
 
 static xpu_value interleaved(bench *b, xpu_value phases, int64_t h, int64_t w, int64_t crop) {
@@ -623,7 +651,6 @@ XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weig
               {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
               {"parts of values", parts_of_values}, {"parts beside", parts_beside},
               {"what is read through", read_through}, {"smaller images", smaller_images},
-              {"joined magnitudes", joined_magnitudes}, {"phases together", phases_together},
-
-              {"transposed matrices", transposed_matrices}, {"chains in place", chains_in_place},
-              {"chains of planes", chains_of_planes})
+              {"joined magnitudes", joined_magnitudes}, {"layer of joined parts", layer_of_joined},
+              {"phases together", phases_together}, {"transposed matrices", transposed_matrices},
+              {"chains in place", chains_in_place}, {"chains of planes", chains_of_planes})

@@ -86,6 +86,17 @@ static xpu_status add_layer(xpu_codegen *cg, xpu_node node) {
 
 /* ---- what became of each tensor ---- */
 
+/* Of the nodes that make a joined concat's operands, in it: all are layers. */
+static int32_t last_layer_of_parts(xpu_codegen *cg, const xpu_node_info *concat) {
+    int32_t last = -1;
+    for (uint32_t i = 0; i < concat->input_count; i++) {
+        const xpu_value part = xpu_value_root(cg, concat->inputs[i]);
+        const int32_t layer = cg->layer_of[xpu_value_at(cg->graph, part)->node.id];
+        if (layer > last) last = layer;
+    }
+    return last;
+}
+
 /* The layer that makes the value or, where none does, the one that makes what it is a part of, or the last of its
  * parts, or the first that reads it; -1 for none. */
 static int32_t layer_reading(xpu_codegen *cg, const xpu_value_info *info) {
@@ -94,11 +105,7 @@ static int32_t layer_reading(xpu_codegen *cg, const xpu_value_info *info) {
         xpu_value whole = xpu_value_root(cg, xpu_node_input(cg->graph, info->node, 0));
         return layer_reading(cg, xpu_value_at(cg->graph, whole));
     }
-    if (xpu_is_joined(cg, info->node)) { /* the last of those that make parts of it */
-        const xpu_node_info *concat = xpu_node_at(cg->graph, info->node);
-        xpu_value last = xpu_value_root(cg, concat->inputs[concat->input_count - 1]);
-        return layer_reading(cg, xpu_value_at(cg->graph, last));
-    }
+    if (xpu_is_joined(cg, info->node)) return last_layer_of_parts(cg, xpu_node_at(cg->graph, info->node));
     if (!xpu_is_read_through(cg, info->node)) return -1;
     while (info->uses.count) {
         xpu_node user = info->uses.items[0].node;
