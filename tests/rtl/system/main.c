@@ -97,7 +97,7 @@ static void expectations(void) {
 }
 
 /* Addresses that depend on the chip; others are what they are. */
-enum { BEHIND_GM = 1, BEHIND_LM, BEHIND_LM_ALL, END_OF_GM };
+enum { BEHIND_GM = 1, BEHIND_LM, BEHIND_LM_ALL, END_OF_GM, BEHIND_ENGINES };
 
 static uint32_t address_on(const xpu_chip *chip, uint32_t address) {
     switch (address) {
@@ -105,6 +105,7 @@ static uint32_t address_on(const xpu_chip *chip, uint32_t address) {
     case BEHIND_LM: return XPU_LM_BASE + chip->lm_bytes;
     case BEHIND_LM_ALL: return XPU_LM_ALL_BASE + chip->lm_bytes;
     case END_OF_GM: return XPU_GM_BASE + chip->gm_bytes - 4;
+    case BEHIND_ENGINES: return chip->window_channels ? 0x02000340 : 0x02000330;
     default: return address;
     }
 }
@@ -131,8 +132,8 @@ static void faults(void) {
         {SYSTEM_LW, 0x02000002, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_LW, 0x02000410, 0, XPU_FAULT_ADDRESS}, /* TICKET_LAYER cannot be read */
         {SYSTEM_LW, 0x02000304, 0, XPU_FAULT_ADDRESS},
-        {SYSTEM_LW, 0x02000330, 0, XPU_FAULT_ADDRESS}, /* no such engine */
-        {SYSTEM_SW, 0x02000340, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_LW, BEHIND_ENGINES, 0, XPU_FAULT_ADDRESS},
+        {SYSTEM_SW, BEHIND_ENGINES, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_LW, 0x0200030c, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_LW, 0x02000460, 0, XPU_FAULT_ADDRESS},
         {SYSTEM_LW, 0x02001000, 0, XPU_FAULT_ADDRESS},
