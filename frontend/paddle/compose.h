@@ -43,6 +43,12 @@ int xpu_paddle_has_floats(xpu_paddle_node *node);
 /* ops_places.c: gives result 1 of a pooling of maxima of x [N,C,...], where in their planes these are, if anything uses
  * it. 0 after reporting. */
 int xpu_paddle_give_places(xpu_paddle_node *node, xpu_value x);
+/* x for an operator that says where maxima are: what is not above the smallest number, and what is none, becomes that
+ * one. For others x. */
+xpu_value xpu_paddle_countable(xpu_paddle_node *node, xpu_value x);
+/* x [N,C,...] cut, or filled up with the smallest number, to what as many windows as `size` says, of that size, cover:
+ * the windows of pool2d and pool3d for adaptive maxima. {0} after reporting. */
+xpu_value xpu_paddle_fitted(xpu_paddle_node *node, fe_builder *b, xpu_value x, fe_ints size, fe_ints strides);
 
 /* The best of boxes [T,K,4] with scores [T,K] that none better overlaps, at most `most` for each of the T: their
  * places, int64 [T,most], in the order of the scores; flags: which of these are there. */

@@ -37,6 +37,26 @@ static xpu_value in_line(fe_builder *b, xpu_value x) {
     return xpu_paddle_reshaped(b, x, &all, 1);
 }
 
+/* Where a step's last place is: at top[1] of the line, or where the last sentence that has places follows others with
+ * the same score, at the latest of these: PaddlePaddle overwrites its last place with each of them. */
+static xpu_value last_place(fe_builder *b, xpu_value line, const xpu_value top[2], xpu_value row, xpu_dim kept,
+                            xpu_dim wide) {
+    xpu_dims *dims = &b->graph->dims;
+    const xpu_dim all = fe_info(b, line)->dims[0], last = xpu_dim_add_const(dims, kept, -1);
+    xpu_value end = fe_dim_values(b, &last, 1, 0), score = fe_gather(b, top[0], end, 0);
+    xpu_value at = fe_gather(b, top[1], end, 0), own = fe_gather(b, row, end, 0);
+    xpu_value places = fe_counted(b, XPU_I64, all, 0, 1);
+    xpu_value same = fe_binary(b, XPU_OP_DIV, places, fe_dim_values(b, &wide, 1, 0));
+    same = fe_binary(b, XPU_OP_EQUAL, same, own);
+    same = fe_binary(b, XPU_OP_AND, same, fe_binary(b, XPU_OP_EQUAL, line, score));
+    xpu_value latest = fe_as(b, xpu_paddle_choose(b, same, places, fe_integer(b, XPU_I64, 0)), XPU_I32);
+    latest = fe_as(b, xpu_paddle_reduced(b, XPU_OP_REDUCE_MAX, latest, 0, 0), XPU_I64);
+    xpu_value first = xpu_paddle_reduced(b, XPU_OP_REDUCE_MIN, fe_as(b, row, XPU_I32), 0, 0);
+    xpu_value is_last = fe_binary(b, XPU_OP_EQUAL, fe_as(b, first, XPU_I64), own);
+    xpu_value here = fe_binary(b, XPU_OP_EQUAL, fe_counted(b, XPU_I64, kept, 0, 1), end);
+    return xpu_paddle_choose(b, here, xpu_paddle_choose(b, is_last, latest, at), top[1]);
+}
+
 /* The best `most` of them by sentence, then by score; which sentence they follow, and which of them there are. */
 static int choose(fe_builder *b, followers *f, int64_t most, xpu_value *parents, xpu_value *flags) {
     xpu_dims *dims = &b->graph->dims;
@@ -46,6 +66,7 @@ static int choose(fe_builder *b, followers *f, int64_t most, xpu_value *parents,
     xpu_value line = in_line(b, f->scores), top[2], order[2];
     if (!line.id || !fe_top(b, line, &(fe_ordering){.axis = 0, .k = kept, .largest = 1}, top)) return 0;
     xpu_value row = fe_binary(b, XPU_OP_DIV, top[1], fe_dim_values(b, &wide, 1, 0));
+    top[1] = row.id ? last_place(b, line, top, row, kept, wide) : failed;
     row = fe_binary(b, XPU_OP_SUB, fe_dim_values(b, &last, 1, 0), row);
     xpu_value there = fe_binary(b, XPU_OP_GREATER, top[0], fe_number(b, -INFINITY));
     xpu_value key = fe_binary(b, XPU_OP_ADD, fe_binary(b, XPU_OP_MUL, row, fe_dim_values(b, &kept, 1, 0)),

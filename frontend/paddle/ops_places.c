@@ -1,4 +1,5 @@
 /* Where the maxima of windows are, and rows that go two ways by a mask. */
+#include <float.h>
 #include <string.h>
 
 #include "frontend/paddle/compose.h"
@@ -91,7 +92,37 @@ static int32_t *places_of(const pooling *p, xpu_arena *arena, int64_t *count, in
     return table;
 }
 
-/* The elements of each window side by side; the first largest one of these says the place. */
+xpu_value xpu_paddle_countable(xpu_paddle_node *node, xpu_value x) {
+    if (!strstr(node->op->type, "_with_index") || !x.id || xpu_paddle_info(node, x)->dtype != XPU_F32) return x;
+    fe_builder b = fe_inside(&node->build);
+    xpu_value least = fe_number(&b, -FLT_MAX);
+    x = xpu_paddle_choose(&b, fe_binary(&b, XPU_OP_GREATER, x, least), x, least);
+    node->build.made = b.made;
+    return x;
+}
+
+xpu_value xpu_paddle_fitted(xpu_paddle_node *node, fe_builder *b, xpu_value x, fe_ints size, fe_ints strides) {
+    const xpu_value_info info = *fe_info(b, x);
+    int64_t pads[2 * XPU_MAX_RANK] = {0};
+    fe_builder inside = fe_inside(b);
+    for (int i = 0; i < info.rank - 2; i++) {
+        int64_t n, step = strides.count ? strides.items[i] : 1;
+        if (!xpu_dim_is_const(&b->graph->dims, info.dims[2 + i], &n) || size.count != (size_t)info.rank - 2 ||
+            (strides.count && strides.count != size.count) || size.items[i] < 1 || size.items[i] > FE_MAX_EXTENT ||
+            step < 1 || step > FE_MAX_EXTENT)
+            return xpu_paddle_refuse(
+                node, "the windows are not supported",
+                xpu_paddle_format(node, "windows of known images are; it is %s", fe_shape_text(b, x)));
+        pads[info.rank + 2 + i] = (size.items[i] - 1) * step + size.items[i] - n;
+    }
+    const fe_padding padding = {.mode = "constant", .value = -FLT_MAX, .pads = {pads, 2 * (size_t)info.rank}};
+    x = fe_pad(&inside, x, &padding);
+    b->made = inside.made;
+    return x;
+}
+
+/* The elements of each window side by side; the first largest one of these says the place, -1 where all are the
+ * smallest number. */
 int xpu_paddle_give_places(xpu_paddle_node *node, xpu_value x) {
     pooling p;
     int64_t count = 0, most = 0, plane = 1;
@@ -115,6 +146,11 @@ int xpu_paddle_give_places(xpu_paddle_node *node, xpu_value x) {
     xpu_value first = fe_counted(&b, XPU_I64, xpu_dim_const(dims, count), 2, 3);
     at = fe_binary(&b, XPU_OP_ADD, at, fe_binary(&b, XPU_OP_MUL, first, fe_integer(&b, XPU_I64, most)));
     at = at.id ? fe_gather(&b, xpu_graph_const_bytes(b.graph, NULL, &list), at, 0) : failed;
+    if (info.dtype == XPU_F32) {
+        xpu_value largest = xpu_paddle_reduced(&b, XPU_OP_REDUCE_MAX, x, 3, 0);
+        xpu_value counts = fe_binary(&b, XPU_OP_GREATER, largest, fe_number(&b, -FLT_MAX));
+        at = xpu_paddle_choose(&b, counts, at, fe_integer(&b, XPU_I32, -1));
+    }
     xpu_dim made[2 + MOST_SPATIAL] = {info.dims[0], info.dims[1]};
     for (int i = 0; i < p.spatial; i++) made[2 + i] = xpu_dim_const(dims, p.windows[i]);
     return xpu_paddle_give(node, &b, 1, xpu_paddle_reshaped(&b, at, made, info.rank)).id != 0;

@@ -117,17 +117,22 @@ xpu_value xpu_paddle_convert_pool3d(xpu_paddle_node *node) {
         ones &= v.kernel[i] == 1;
         v.dilations[i] = 1;
     }
-    if (adaptive && is_max && strcmp(node->op->type, "pool3d") == 0)
-        return xpu_paddle_refuse(node, "adaptive pooling of maxima is not supported",
-                                 "PaddlePaddle writes max_pool3d_with_index, and computes other windows for this");
-    if (is_max && !xpu_paddle_give_places(node, x)) return failed;
+    x = is_max ? xpu_paddle_countable(node, x) : x;
+    if (!x.id || (is_max && !xpu_paddle_give_places(node, x))) return failed;
+    if (adaptive && is_max && strcmp(node->op->type, "pool3d") == 0) {
+        x = xpu_paddle_fitted(node, &node->build, x, (fe_ints){v.kernel, SPATIAL}, (fe_ints){v.strides, SPATIAL});
+        if (!x.id || !read_volume(node, x, &v)) return failed;
+        memset(v.pads, 0, sizeof v.pads);
+        adaptive = ones = 0;
+    }
     if (xpu_paddle_int(node, "global_pooling", 0) || (adaptive && ones))
         return fe_reduce(&node->build, is_max ? XPU_OP_REDUCE_MAX : XPU_OP_REDUCE_MEAN, x, (fe_ints){all, SPATIAL}, 1);
     if (adaptive) return xpu_paddle_adapt(node, &node->build, x, (fe_ints){v.kernel, SPATIAL}, is_max);
     fe_builder b = fe_inside(&node->build);
     fe_pooling pool = {.ceil_mode = xpu_paddle_int(node, "ceil_mode", 0)};
     pool.count_include_pad = !is_max && !xpu_paddle_int(node, "exclusive", 1);
-    if (pool.ceil_mode) return xpu_paddle_refuse(node, "ceil_mode is not supported", "it is given");
+    if (pool.ceil_mode && !xpu_paddle_int(node, "adaptive", 0))
+        return xpu_paddle_refuse(node, "ceil_mode is not supported", "it is given");
     xpu_op_id op = is_max ? XPU_OP_MAX_POOL : XPU_OP_AVERAGE_POOL;
     const int64_t flat[] = {v.pads[1], v.pads[2], v.pads[SPATIAL + 1], v.pads[SPATIAL + 2]};
     pool.window = (fe_window){.kernel_shape = {v.kernel + 1, 2}, .strides = {v.strides + 1, 2}, .pads = {flat, 4}};

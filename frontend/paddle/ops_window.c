@@ -163,11 +163,14 @@ xpu_value xpu_paddle_convert_pool(xpu_paddle_node *node) {
         return failed;
     int spatial = spatial_of(node, x), adaptive = xpu_paddle_int(node, "adaptive", 0) != 0;
     for (size_t i = 0; i < size.count; i++) ones &= size.items[i] == 1;
-    if (adaptive && is_max && strcmp(node->op->type, "pool2d") == 0)
-        return xpu_paddle_refuse(node, "adaptive pooling of maxima is not supported",
-                                 "PaddlePaddle writes max_pool2d_with_index, and computes other windows for this");
-    if (is_max && !xpu_paddle_give_places(node, x)) return failed;
+    x = is_max ? xpu_paddle_countable(node, x) : x;
+    if (!x.id || (is_max && !xpu_paddle_give_places(node, x))) return failed;
     fe_builder b = begin(node, moved, &x);
+    if (adaptive && is_max && strcmp(node->op->type, "pool2d") == 0) {
+        x = xpu_paddle_fitted(node, &b, x, size, pool.window.strides);
+        pool.window = (fe_window){.kernel_shape = size, .strides = pool.window.strides};
+        return end(node, moved, &b, x.id ? fe_pool(&b, XPU_OP_MAX_POOL, x, &pool) : failed);
+    }
     if (xpu_paddle_int(node, "global_pooling", 0) || (adaptive && ones))
         return end(node, moved, &b, is_max ? fe_global_max_pool(&b, x) : fe_global_average_pool(&b, x));
     if ((int)size.count != spatial)

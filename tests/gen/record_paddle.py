@@ -7,7 +7,7 @@
     record_paddle.py more [FOLDER]       those of paddle_more.py
     record_paddle.py adaptive            those of paddle_adaptive.py
     record_paddle.py boxes [FOLDER]      those of paddle_boxes.py; rest: paddle_rest.py; older: paddle_older.py;
-                                         second: paddle_second.py
+                                         second: paddle_second.py; edges: paddle_edges.py
     record_paddle.py chance              paddle_chance.py's networks
     record_paddle.py fourier             paddle_fourier.py's network
     record_paddle.py beams               paddle_beams.py's network
@@ -27,6 +27,7 @@ import paddle_beams
 import paddle_boxes
 import paddle_cases
 import paddle_chance
+import paddle_edges
 import paddle_files
 import paddle_fourier
 import paddle_half
@@ -276,7 +277,8 @@ def others(module, name, folder, single):
             print(name, "refused:", " ".join(str(error).split())[-400:])
 
 
-OTHERS = {"more": paddle_more, "boxes": paddle_boxes, "rest": paddle_rest, "older": paddle_older, "second": paddle_second}
+OTHERS = {"more": paddle_more, "boxes": paddle_boxes, "rest": paddle_rest, "older": paddle_older, "second": paddle_second,
+          "edges": paddle_edges}
 if sys.argv[1] in OTHERS:
     others(OTHERS[sys.argv[1]], sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else HERE + "/operators", len(sys.argv) > 2)
 
