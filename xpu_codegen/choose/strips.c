@@ -10,13 +10,13 @@
 
 #include "core/passes/rewrite.h"
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/choose/costs.h"
 #include "xpu_codegen/choose/precision.h"
 #include "xpu_codegen/choose/tiles.h"
 
 enum {
-    ROWS = 2,           /* the axis of rows in an image's dims */
-    MOST_STRIPS = 32,   /* operands of a concat: core/ops/ops.def */
-    START_CYCLES = 3000 /* of two more layers: descriptors, and kernels that push each other out of the cache */
+    ROWS = 2,        /* the axis of rows in an image's dims */
+    MOST_STRIPS = 32 /* operands of a concat: core/ops/ops.def */
 };
 
 /* Of L3, in what a strip may have: other buffers live beside it. */
@@ -164,7 +164,7 @@ static double cycles_of_strips(xpu_codegen *cg, const pair *p, int64_t height) {
         if (r.to - r.from != last) engine = engine_cycles(cg, p, r.to - r.from);
         if (engine < 0) return -1;
         last = r.to - r.from;
-        cycles += engine + core_cycles(cg, p, to - from) + START_CYCLES;
+        cycles += xpu_cost.start_tensor + engine + xpu_cost.start_core + core_cycles(cg, p, to - from);
     }
     return beside_gm(cg, cycles, other_bytes(cg, p), 0);
 }
