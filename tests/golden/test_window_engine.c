@@ -90,6 +90,9 @@ static void shapes(void) {
         {1, 64, 40, 45, {3, 3}, 1, 1, {1, 1, 1, 1}, 128, "window"},
         {1, 12, 30, 30, {1, 1}, 1, 1, {0, 0, 0, 0}, 0, "window"},
         {1, 16, 30, 30, {8, 8}, 1, 1, {3, 3, 3, 3}, 0, "core"},
+        {1, 16, 30, 14, {3, 3}, 1, 1, {300, 1, 300, 1}, 0, "window"},
+        {1, 4, 3, 1, {3, 1}, 255, 1, {40000, 0, 1, 0}, 0, "core"}, /* padding over 16 bits */
+        {1, 4, 3, 1, {3, 1}, 255, 1, {1, 0, 40000, 0}, 0, "core"},
         {1, 6, 9, 9, {3, 3}, 1, 1, {1, 1, 1, 1}, 0, "tensor"},
     };
     BENCH_OPEN(b);
@@ -124,6 +127,83 @@ static void free_sizes(void) {
     bench_close(&b);
 }
 
+/* ---- a computed bias ---- */
+
+enum { BIASES = 64, BIAS_SIDE = 5 };
+
+/* Two convolutions, and a layer between them that makes the bias of the second from the input b0; groups: 1 or all. */
+static const char *write_computed_bias(int64_t groups, xpu_arena *arena, xpu_diags *diags) {
+    static int8_t w[BIASES * BIASES * 9];
+    static const float one = 1, y_scale = 40, w_scale = 0.5f;
+    static const uint8_t x_zero = 131, y_zero = 120;
+    static const int8_t w_zero = 0;
+    static const int64_t dims[] = {1, BIASES, BIAS_SIDE, BIAS_SIDE}, pads[] = {1, 1, 1, 1};
+    uint32_t state = 5;
+    size_t length;
+    xpu_onnx_builder b;
+    for (size_t i = 0; i < sizeof w; i++) w[i] = (int8_t)((state = state * 1664525u + 1013904223u) >> 24);
+    xpu_onnx_begin(&b, arena, 13);
+    xpu_onnx_input(&b, "x", 4, dims);
+    xpu_onnx_input(&b, "b0", 1, (const int64_t[]){BIASES});
+    xpu_onnx_initializer(&b, "one", &(xpu_tensor){XPU_F32, 0, {0}, (void *)(uintptr_t)&one}, 0);
+    xpu_onnx_initializer(&b, "ys", &(xpu_tensor){XPU_F32, 0, {0}, (void *)(uintptr_t)&y_scale}, 0);
+    xpu_onnx_initializer(&b, "xz", &(xpu_tensor){XPU_U8, 0, {0}, (void *)(uintptr_t)&x_zero}, 0);
+    xpu_onnx_initializer(&b, "yz", &(xpu_tensor){XPU_U8, 0, {0}, (void *)(uintptr_t)&y_zero}, 0);
+    xpu_onnx_initializer(&b, "ws", &(xpu_tensor){XPU_F32, 0, {0}, (void *)(uintptr_t)&w_scale}, 0);
+    xpu_onnx_initializer(&b, "wz", &(xpu_tensor){XPU_I8, 0, {0}, (void *)(uintptr_t)&w_zero}, 0);
+    xpu_onnx_initializer(&b, "w", &(xpu_tensor){XPU_I8, 4, {BIASES, BIASES / groups, 3, 3}, w}, 0);
+    xpu_onnx_node(&b, "QuantizeLinear", "q", "xq", (const char *const[]){"x", "one", "xz", NULL});
+    XpuOnnx__NodeProto *first =
+        xpu_onnx_node(&b, "QLinearConv", "first", "m",
+                      (const char *const[]){"xq", "one", "xz", "w", "ws", "wz", "ys", "yz", NULL});
+    XpuOnnx__NodeProto *bias = xpu_onnx_node(&b, "Cast", "bias", "b1", (const char *const[]){"b0", NULL});
+    xpu_onnx_int(&b, bias, "to", 6);
+    XpuOnnx__NodeProto *second =
+        xpu_onnx_node(&b, "QLinearConv", "second", "yq",
+                      (const char *const[]){"m", "ys", "yz", "w", "ws", "wz", "ys", "yz", "b1", NULL});
+    xpu_onnx_ints(&b, first, "pads", pads, 4);
+    xpu_onnx_ints(&b, second, "pads", pads, 4);
+    xpu_onnx_int(&b, first, "group", groups);
+    xpu_onnx_int(&b, second, "group", groups);
+    xpu_onnx_node(&b, "DequantizeLinear", "d", "y", (const char *const[]){"yq", "ys", "yz", NULL});
+    xpu_onnx_output(&b, "y", 4, dims);
+    const char *path = xpu_path_join(arena, xpu_temporary_folder(arena, diags), "bias.onnx");
+    void *bytes = xpu_onnx_pack(&b, "bias", &length);
+    CU_ASSERT_EQUAL_FATAL(xpu_file_write(arena, path, bytes, length, diags), XPU_OK);
+    return path;
+}
+
+/* A bias that the layer before makes is loaded behind it. */
+static void computed_bias(void) {
+    static const struct {
+        const char *chip, *kernel;
+        int64_t groups;
+    } cases[] = {{STANDARD, "window_i8", BIASES}, {NANO, "window_i8", BIASES}, {STANDARD, "conv2d_i8", 1},
+                 {NANO, "conv2d_i8", 1}};
+    static float biases[BIASES];
+    BENCH_OPEN(b);
+    xpu_arena *arena = xpu_arena_new(&b.mem, "test");
+    for (int i = 0; i < MOST_ELEMENTS; i++) input[i] = (float)((i * 7919 + i / 97) % 256 - 131);
+    for (int i = 0; i < BIASES; i++) biases[i] = (float)(997 * (i % 13) - 5000);
+    const xpurt_tensor inputs[] = {{"x", "float32", 4, {1, BIASES, BIAS_SIDE, BIAS_SIDE}, input},
+                                   {"b0", "float32", 1, {BIASES}, biases}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        xpu_device_check check;
+        xpurt_tensor y = {0};
+        const char *model = write_computed_bias(cases[i].groups, arena, &b.diags);
+        int good = xpu_device_check_compile(&check, model, cases[i].chip, "auto");
+        if (good) {
+            CU_ASSERT_EQUAL(count_layers(check.program, cases[i].kernel, arena), 2);
+            good = xpu_device_check_layers(&check, inputs, 2, &y);
+        }
+        if (!good) printf("%s, %s: %s\n", cases[i].chip, cases[i].kernel, check.message);
+        CU_ASSERT(good);
+        xpurt_tensor_clear(&y);
+        xpu_device_check_close(&check);
+    }
+    bench_close(&b);
+}
+
 static void random_networks(void) {
     static const char *const chips[] = {NANO, STANDARD, STANDARD};
     tally sum = {.chips = chips, .kernel = "window_i8"};
@@ -134,4 +214,5 @@ static void random_networks(void) {
     bench_close(&b);
 }
 
-XPU_TEST_MAIN("window engine", {"shapes", shapes}, {"free sizes", free_sizes}, {"random networks", random_networks})
+XPU_TEST_MAIN("window engine", {"shapes", shapes}, {"free sizes", free_sizes}, {"computed bias", computed_bias},
+              {"random networks", random_networks})
