@@ -151,6 +151,11 @@ static double engine_cycles_of(const problem *p, const xpu_tiling_task *t, uint3
     return steps * step + load + store + ENGINE_START;
 }
 
+/* A tile has at most so many rows or columns of results. */
+static int64_t most_extent(int64_t pixels) {
+    return pixels < ENGINE_MOST_EXTENT ? pixels : ENGINE_MOST_EXTENT;
+}
+
 /* As choose, of SM. */
 static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_task *best) {
     const xpu_tiling_shape *s = &p->shape;
@@ -158,8 +163,8 @@ static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_
     for (int32_t c = s->in_c; c > 0; c = c > (int32_t)channels ? (int32_t)(parts(c / 2, channels) * channels) : 0) {
         int64_t pixels = p->room / ((int64_t)2 * c);
         if (pixels < 1 || c > ENGINE_MOST_EXTENT) continue;
-        for (int32_t w = largest_part(s->out_w, pixels); w > 0; w = next_part(s->out_w, w)) {
-            for (int32_t h = largest_part(s->out_h, pixels / w); h > 0; h = next_part(s->out_h, h)) {
+        for (int32_t w = largest_part(s->out_w, most_extent(pixels)); w > 0; w = next_part(s->out_w, w)) {
+            for (int32_t h = largest_part(s->out_h, most_extent(pixels / w)); h > 0; h = next_part(s->out_h, h)) {
                 const xpu_tiling_task t = {c, h, w};
                 if (xpu_tiling_window_buffers_of(&p->upper, &t, p->has_weights).total > (uint64_t)p->room) continue;
                 double cycles = engine_cycles_of(p, &t, channels);
@@ -172,13 +177,13 @@ static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_
     return least;
 }
 
-/* Whether fields of descriptors have room for the window. */
+/* Whether fields of descriptors have room for the window and its padding. */
 static int is_window(const xpu_conv_shape *s) {
     for (int d = 0; d < 2; d++)
         if (s->kernel[d] > ENGINE_LARGEST_KERNEL || s->stride[d] > ENGINE_MOST_STRIDE ||
             s->dilation[d] > ENGINE_MOST_STRIDE)
             return 0;
-    return 1;
+    return xpu_padding_fits(s);
 }
 
 int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_weights, int is_whole,

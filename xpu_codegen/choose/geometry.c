@@ -26,6 +26,14 @@ void xpu_set_window(xpu_conv_shape *shape, xpu_window window) {
     shape->groups = window.groups;
 }
 
+int xpu_padding_fits(const xpu_conv_shape *shape) {
+    for (int axis = 0; axis < XPU_WINDOW_AXES; axis++) {
+        const int64_t extent = (shape->kernel[axis] - 1) * shape->dilation[axis] + 1;
+        if (shape->begin[axis] > INT16_MAX || shape->end[axis] > INT16_MAX || extent > INT16_MAX) return 0;
+    }
+    return 1;
+}
+
 static xpu_conv_shape conv_shape(xpu_codegen *cg, xpu_node node) {
     xpu_conv_shape s =
         xpu_image_shape(cg, xpu_node_input(cg->graph, node, XPU_IN_X), xpu_node_output(cg->graph, node, 0));

@@ -26,6 +26,9 @@ static inline int xpu_is_depthwise(const xpu_codegen *cg, const xpu_conv_shape *
     return shape->groups > 1 && xpu_dim_upper(cg, shape->in_c) == shape->groups &&
            xpu_dim_upper(cg, shape->out_c) == shape->groups;
 }
+/* Whether the fields of a descriptor, 16 bits with a sign, have room for the padding, which a tile far before or behind
+ * the image has all of. */
+int xpu_padding_fits(const xpu_conv_shape *shape);
 /* The upper bound of a dim, from 1 to what tiles count with. */
 int32_t xpu_bounded(const xpu_codegen *cg, xpu_dim dim);
 /* The geometry at the upper bound of the symbols. */

@@ -12,7 +12,6 @@
 
 enum {
     MAX_BYTE_FIELD = 255, /* kernel, stride and dilation in a descriptor */
-    MAX_PAD = 32767,      /* padding in a descriptor, signed */
     MAX_EXTENT = 65535,   /* rows, pixels and channels of a tile */
     LINE_BYTES = 64,      /* that an engine moves in a cycle */
     SHORT_PASS = 3,       /* times what its weights take */
@@ -70,10 +69,8 @@ static const char *check_fields(const xpu_conv_shape *s) {
         if (s->kernel[axis] > MAX_BYTE_FIELD) return "a kernel over 255 does not fit a tensor descriptor";
         if (s->stride[axis] > MAX_BYTE_FIELD) return "a stride over 255 does not fit a tensor descriptor";
         if (s->dilation[axis] > MAX_BYTE_FIELD) return "a dilation over 255 does not fit a tensor descriptor";
-        int64_t extent = (s->kernel[axis] - 1) * s->dilation[axis] + 1;
-        if (s->begin[axis] > MAX_PAD || extent > MAX_PAD) return "padding over 32767 does not fit a tensor descriptor";
     }
-    return NULL;
+    return xpu_padding_fits(s) ? NULL : "padding over 32767 does not fit a tensor descriptor";
 }
 
 /* ---- cycles ---- */
