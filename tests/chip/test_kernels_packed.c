@@ -83,7 +83,6 @@ static void add_product(rig *r, bench *b) {
     a.sm = rig_sm() + 64 * (uint32_t)draw(r, 0, 20);
     do DRAW_TILE(r, &a, 0, a.w_int8 ? XPU_TILING_I16X8 : XPU_TILING_I16);
     while (own && a.whole & (XPU_TILE_WHOLE_W | XPU_TILE_SCALES));
-    a.whole |= XPU_TILE_COMPUTED;
     rig_call(r, XPU_CALL_conv2d_i16, 0, &a, sizeof a);
 }
 static void product(void) {

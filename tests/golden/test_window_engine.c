@@ -153,9 +153,8 @@ static const char *write_computed_bias(int64_t groups, xpu_arena *arena, xpu_dia
     xpu_onnx_initializer(&b, "wz", &(xpu_tensor){XPU_I8, 0, {0}, (void *)(uintptr_t)&w_zero}, 0);
     xpu_onnx_initializer(&b, "w", &(xpu_tensor){XPU_I8, 4, {BIASES, BIASES / groups, 3, 3}, w}, 0);
     xpu_onnx_node(&b, "QuantizeLinear", "q", "xq", (const char *const[]){"x", "one", "xz", NULL});
-    XpuOnnx__NodeProto *first =
-        xpu_onnx_node(&b, "QLinearConv", "first", "m",
-                      (const char *const[]){"xq", "one", "xz", "w", "ws", "wz", "ys", "yz", NULL});
+    XpuOnnx__NodeProto *first = xpu_onnx_node(
+        &b, "QLinearConv", "first", "m", (const char *const[]){"xq", "one", "xz", "w", "ws", "wz", "ys", "yz", NULL});
     XpuOnnx__NodeProto *bias = xpu_onnx_node(&b, "Cast", "bias", "b1", (const char *const[]){"b0", NULL});
     xpu_onnx_int(&b, bias, "to", 6);
     XpuOnnx__NodeProto *second =
@@ -178,7 +177,9 @@ static void computed_bias(void) {
     static const struct {
         const char *chip, *kernel;
         int64_t groups;
-    } cases[] = {{STANDARD, "window_i8", BIASES}, {NANO, "window_i8", BIASES}, {STANDARD, "conv2d_i8", 1},
+    } cases[] = {{STANDARD, "window_i8", BIASES},
+                 {NANO, "window_i8", BIASES},
+                 {STANDARD, "conv2d_i8", 1},
                  {NANO, "conv2d_i8", 1}};
     static float biases[BIASES];
     BENCH_OPEN(b);

@@ -120,8 +120,21 @@ static const xpu_tiles *keep_tiles(xpu_codegen *cg, const xpu_tiles *tiles) {
     return cg->last_tiles[cg->tiles_kept++ % slots] = xpu_copy(cg->arena, tiles, sizeof *tiles);
 }
 
+/* Whether a layer makes scales (factors) or bias of a product: the kernel must not load them before that. */
+static int has_computed_parameters(const xpu_codegen *cg, xpu_node node) {
+    static const int inputs[] = {XPU_IN_WSCALE, XPU_IN_BIAS};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        xpu_value value = xpu_node_input(cg->graph, node, inputs[i]);
+        if (value.id && !xpu_is_const_value(cg, value)) return 1;
+    }
+    return 0;
+}
+
 /* The tiles of a call, and its scratch in SM; `ahead`: of one that may be called before the layer before it ends. */
-static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, const xpu_tiles *tiles, int ahead) {
+static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_tiles *tiles,
+                                     int ahead) {
+    const int packed = xpu_node_is(cg->graph, node, XPU_OP_PACKED_MATMUL); /* its kernel waits before it loads scales */
+    const int32_t early = !packed && has_computed_parameters(cg, node) ? XPU_TILE_SCALES : 0;
     struct xpu_tile_group tile;
     xpu_sized_field fields[] = {{.field = &tile.tile_h}, {.field = &tile.tile_w}, {.field = &tile.whole}};
     cg->layers.items[layer].tiles = keep_tiles(cg, tiles);
@@ -129,7 +142,7 @@ static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, const xpu_
     for (uint32_t i = 0; i < tiles->sizes.count; i++) {
         fields[0].values[i] = tiles->items[i].tile_h;
         fields[1].values[i] = tiles->items[i].tile_w;
-        fields[2].values[i] = tiles->items[i].whole;
+        fields[2].values[i] = tiles->items[i].whole & ~early;
     }
     xpu_set_by_size(cg, &tiles->sizes, fields, 3);
     tile.tile_c = xpu_arg_number(tiles->items[0].tile_c);
@@ -185,7 +198,7 @@ static xpu_status lower_i16(xpu_codegen *cg, uint32_t layer, xpu_node node, cons
     call.epilogue = xpu_epilogue_of(cg, node);
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
     call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
-    call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
+    call.tile = tile_of(cg, layer, node, tiles, follows_wait(cg, layer));
     set_steps(cg, &call.tile, s, sizeof(float));
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i16, conv_macs(cg, s));
     return xpu_add_conv2d_i16(cg, layer, &call);
@@ -284,8 +297,10 @@ static xpu_arg_int sign_of(const xpu_codegen *cg, xpu_value value) {
 }
 
 /* On the window engine. */
-static xpu_status lower_byte_window(xpu_codegen *cg, uint32_t layer, const struct xpu_depthwise_i8_call *call,
-                                    const xpu_byte_tasks *tasks, int64_t sm_bytes) {
+static xpu_status lower_byte_window(xpu_codegen *cg, uint32_t layer, xpu_node node,
+                                    const struct xpu_depthwise_i8_call *call, const xpu_byte_tasks *tasks,
+                                    int64_t sm_bytes) {
+    const int32_t whole = has_computed_parameters(cg, node) ? XPU_WINDOW_COMPUTED : 0;
     struct xpu_window_i8_call window = {.x = call->x,
                                         .w = call->w,
                                         .bias = call->bias,
@@ -293,7 +308,7 @@ static xpu_status lower_byte_window(xpu_codegen *cg, uint32_t layer, const struc
                                         .factors = call->factors,
                                         .geometry = call->geometry,
                                         .op = xpu_arg_number(XPU_WINDOW_CONVOLUTION),
-                                        .whole = xpu_arg_number(0),
+                                        .whole = xpu_arg_number(whole),
                                         .x_unsigned = call->x_unsigned,
                                         .w_unsigned = call->w_unsigned,
                                         .x_zero = call->x_zero,
@@ -328,7 +343,7 @@ static xpu_status lower_byte_depthwise(xpu_codegen *cg, uint32_t layer, xpu_node
     call.low = xpu_arg_attr(cg, node, XPU_ATTR_Y_LOW);
     call.high = xpu_arg_attr(cg, node, XPU_ATTR_Y_HIGH);
     xpu_describe_layer(cg, layer, on_engine ? XPU_KERNEL_window_i8 : XPU_KERNEL_depthwise_i8, conv_macs(cg, s));
-    if (on_engine) return lower_byte_window(cg, layer, &call, &tasks, sm_bytes);
+    if (on_engine) return lower_byte_window(cg, layer, node, &call, &tasks, sm_bytes);
     call.task = xpu_task_of(cg, &tasks);
     return xpu_add_depthwise_i8(cg, layer, &call);
 }
@@ -364,7 +379,7 @@ static xpu_status lower_i8_f32(xpu_codegen *cg, uint32_t layer, xpu_node node, c
     call.x_zero = xpu_arg_attr(cg, node, XPU_ATTR_X_ZERO);
     call.w_zero = xpu_arg_attr(cg, node, XPU_ATTR_W_ZERO);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i8_f32, conv_macs(cg, s));
-    call.tile = tile_of(cg, layer, tiles, !computed && follows_wait(cg, layer));
+    call.tile = tile_of(cg, layer, node, tiles, !computed && follows_wait(cg, layer));
     set_steps(cg, &call.tile, s, 1);
     return xpu_add_conv2d_i8_f32(cg, layer, &call);
 }
@@ -396,7 +411,7 @@ xpu_status xpu_lower_qproduct(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     set_rescaling(cg, &call, node);
     offer_branch(cg, call.x, call.branch, call.y);
     xpu_describe_layer(cg, layer, XPU_KERNEL_conv2d_i8, conv_macs(cg, &s));
-    call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
+    call.tile = tile_of(cg, layer, node, tiles, follows_wait(cg, layer));
     set_steps(cg, &call.tile, &s, 1);
     return xpu_add_conv2d_i8(cg, layer, &call);
 }
@@ -477,7 +492,7 @@ xpu_status xpu_lower_packed_matmul(xpu_codegen *cg, uint32_t layer, xpu_node nod
                                                 .branch_after = xpu_arg_number(0)};
     call.x_absmax = xpu_operand_of(cg, layer, node, XPU_IN_ABSMAX, "absmax");
     call.w_scale = xpu_operand_of(cg, layer, node, XPU_IN_WSCALE, "scale");
-    call.tile = tile_of(cg, layer, tiles, follows_wait(cg, layer));
+    call.tile = tile_of(cg, layer, node, tiles, follows_wait(cg, layer));
     set_steps(cg, &call.tile, &s, sizeof(float));
     call.w_image = xpu_arg_dim(own ? packed_bytes(cg, w) : zero);
     call.scale_image = xpu_arg_dim(xpu_dim_mul_const(&cg->graph->dims, columns, 4));

@@ -19,6 +19,8 @@ static void set_window(const xpu_codegen *cg, xpu_conv_shape *s, const pool_wind
         s->kernel[axis] = xpu_dim_upper(cg, w->kernel[axis]);
         s->stride[axis] = w->stride[axis];
         s->dilation[axis] = w->dilation[axis];
+        s->begin[axis] = w->begin[axis];
+        s->end[axis] = w->end[axis];
     }
     s->groups = 1;
 }
@@ -159,7 +161,7 @@ static xpu_status lower_window_mean(xpu_codegen *cg, uint32_t layer, xpu_node no
                                                    one, width, one, one, one, one, none, none, mean->channels}};
     call.w = call.bias = call.factors = xpu_arg_absent();
     call.op = xpu_arg_number(XPU_WINDOW_SUM);
-    call.whole = one;
+    call.whole = xpu_arg_number(XPU_WINDOW_WHOLE);
     call.w_unsigned = call.w_zero = none;
     call.x_unsigned = mean->x_unsigned, call.x_zero = mean->x_zero;
     call.zero = mean->zero, call.low = mean->low, call.high = mean->high;

@@ -184,12 +184,18 @@ static inline xpu_tiling_window_buffers xpu_tiling_window_buffers_of(const xpu_t
     return at;
 }
 
+/* Bits of `whole` of window_i8. */
+enum {
+    XPU_WINDOW_WHOLE = 1,   /* as in descriptors: the window is all of the tile */
+    XPU_WINDOW_COMPUTED = 2 /* an earlier layer makes bias or factors: they are loaded behind it */
+};
+
 /* What of a layer stays in SM, bits of `whole`. */
 enum {
     XPU_TILE_WHOLE_X = 1, /* the input tile has all input channels, for all column tiles; else a chunk's */
     XPU_TILE_WHOLE_W = 2, /* all weights are loaded once; else two blocks take turns */
     XPU_TILE_ONE_X = 4,   /* one buffer for input tiles instead of two: there is one tile */
-    XPU_TILE_SCALES = 8,  /* scales and bias are loaded once; else the post-processor reads them where they are */
+    XPU_TILE_SCALES = 8,  /* scales and bias are loaded once, at once; else they are read where they are */
     XPU_TILE_THREE_Y = 16 /* three buffers for output tiles instead of two: the engine waits for no store */
 };
 

@@ -60,10 +60,10 @@ static uint32_t *load(struct work *k, uint32_t to, uint32_t from, xpu_ticket aft
 }
 
 static void load_dense(struct work *k, uint32_t to, uint32_t from, int32_t bytes, xpu_ticket free) {
-    set_box(load(k, to, from, no_ticket, free), 1, 1, bytes);
+    set_box(load(k, to, from, k->args.whole & XPU_WINDOW_COMPUTED ? k->after : no_ticket, free), 1, 1, bytes);
 }
 
-/* Weights, bias and factors of a block of channels: they do not wait for the layer before. */
+/* Weights, bias and factors of a block of channels: they wait for the layer before only where one makes them. */
 static void load_block(struct work *k, int32_t channels) {
     const struct xpu_window_i8_args *a = &k->args;
     const uint32_t to = flip(&k->w), first = (uint32_t)k->at.channel;
@@ -190,11 +190,12 @@ static void make_templates(struct work *k, uint32_t layer) {
                           .src_stride2 = a->in_c,
                           .src_stride3 = 1,
                           .dst_stride3 = 1};
+    const int whole = a->whole & XPU_WINDOW_WHOLE;
     const xpu_desc_window window = {.layer = layer,
                                     .signal = XPU_COUNTER_WINDOW,
                                     .signal_add = 1,
                                     .op = (uint32_t)a->op,
-                                    .whole = (uint32_t)a->whole,
+                                    .whole = (uint32_t)whole,
                                     .params = k->params,
                                     .drain = 1,
                                     .post_mode = XPU_POST_QUANTISED,
@@ -204,10 +205,10 @@ static void make_templates(struct work *k, uint32_t layer) {
                                     .w_unsigned = (uint32_t)a->w_unsigned,
                                     .x_zero = a->x_zero,
                                     .w_zero = a->w_zero,
-                                    .kh = a->whole ? 0 : (uint32_t)a->kernel_h,
-                                    .kw = a->whole ? 0 : (uint32_t)a->kernel_w,
-                                    .stride_h = a->whole ? 0 : (uint32_t)a->stride_h,
-                                    .stride_w = a->whole ? 0 : (uint32_t)a->stride_w,
+                                    .kh = whole ? 0 : (uint32_t)a->kernel_h,
+                                    .kw = whole ? 0 : (uint32_t)a->kernel_w,
+                                    .stride_h = whole ? 0 : (uint32_t)a->stride_h,
+                                    .stride_w = whole ? 0 : (uint32_t)a->stride_w,
                                     .dilation_h = (uint32_t)a->dilation_h,
                                     .dilation_w = (uint32_t)a->dilation_w};
     xpu_desc_copy_pack(k->load, &copy);
