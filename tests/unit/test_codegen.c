@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "tests/unit/codegen_fixture.h"
+#include "xpu_codegen/pack/layer_cost.h"
 #include "xpu_codegen/choose/precision_rules.h"
 #include "xpu_codegen/choose/rules.h"
 #include "xpu_codegen/lower/buffers.h"
@@ -669,6 +670,30 @@ static void generated_c(void) {
     bench_close(&b);
 }
 
+/* ---- what layers cost ---- */
+
+/* On the window engine the taps count, not only the bytes, of which more taps have fewer. */
+static void cycles_of_windows(void) {
+    double cycles[2] = {0};
+    for (volatile int i = 0; i < 2; i++) {
+        BENCH_OPEN(b);
+        work w;
+        const xpu_value y = pool_of_bytes(&b, i ? 7 : 3);
+        xpu_graph_output(b.graph, y);
+        xpu_codegen *cg = work_start(&b, &w, "tests/chip/standard-window.json", "auto");
+        work_prepare(&b, &w);
+        xpu_section section = {0};
+        CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);
+        const int32_t layer = cg->layer_of[maker(&b, y).id];
+        CU_ASSERT_FATAL(layer >= 0);
+        CU_ASSERT_EQUAL(cg->program.layers.items[layer].unit, XPU_UNIT_WINDOW);
+        cycles[i] = xpu_layer_cycles(cg, (uint32_t)layer);
+        bench_close(&b);
+    }
+    CU_ASSERT(cycles[0] > 62 * 62); /* a cycle each */
+    CU_ASSERT(cycles[1] > 3 * cycles[0]);
+}
+
 /* ---- whole compilations ---- */
 
 static void same_bytes_twice(void) {
@@ -708,4 +733,5 @@ XPU_TEST_MAIN("XPU target", {"every field of every kernel call is set", calls}, 
               {"tiles of layers", tiles_of_layers}, {"rules", rules}, {"padding words", padding_words},
               {"precision names", precision_names}, {"documents", documents}, {"precision rules", precision_rules},
 
-              {"generated C", generated_c}, {"same bytes twice", same_bytes_twice}, {"options", options})
+              {"generated C", generated_c}, {"same bytes twice", same_bytes_twice}, {"options", options},
+              {"cycles of windows", cycles_of_windows})

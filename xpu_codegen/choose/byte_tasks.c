@@ -111,14 +111,13 @@ int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_w
     if (!xpu_byte_window_fits(cg, conv, has_weights)) return 0;
     const xpu_tiling_shape upper = xpu_tiling_shape_of(cg, conv);
     problem p = {upper, upper, (double)xpu_dim_upper(cg, conv->batch), xpu_lm_room(cg), cg->chip.cores, has_weights};
-    double cycles = -1;
     xpu_list_sizes(cg, conv, &tasks->sizes);
     for (uint32_t i = 0; i < tasks->sizes.count; i++) {
         p.shape = xpu_shape_of_size(&upper, &tasks->sizes.items[i]);
-        cycles = choose(&p, &tasks->items[i]);
-        if (cycles < 0) return 0;
+        tasks->cycles = choose(&p, &tasks->items[i]);
+        if (tasks->cycles < 0) return 0;
     }
-    return has_weights || cycles <= large_cycles_of(&p);
+    return has_weights || tasks->cycles <= large_cycles_of(&p);
 }
 
 /* ---- the window engine ---- */
@@ -201,7 +200,8 @@ int xpu_choose_window_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has
     xpu_list_sizes(cg, conv, &tasks->sizes);
     for (uint32_t i = 0; i < tasks->sizes.count; i++) {
         p.shape = xpu_shape_of_size(&upper, &tasks->sizes.items[i]);
-        if (choose_for_engine(&p, cg->chip.window_channels, &tasks->items[i]) < 0) return 0;
+        tasks->cycles = choose_for_engine(&p, cg->chip.window_channels, &tasks->items[i]);
+        if (tasks->cycles < 0) return 0;
         const int64_t bytes = (int64_t)xpu_tiling_window_buffers_of(&upper, &tasks->items[i], has_weights).total;
         if (bytes > *sm_bytes) *sm_bytes = bytes;
     }

@@ -1,7 +1,7 @@
 /*
- * What a layer costs, for lists of the dearest ones and for what-if. Layers on the tensor engine have the model that
- * chose their tiles; the others a start, the work of the cores, and bytes to and from memory, whichever of both takes
- * longer, by measured constants (choose/costs.def). The chip counts.
+ * What a layer costs, for lists of the dearest ones and for what-if. Layers on the tensor engine and on the window
+ * engine have the models that chose their tiles; the others a start, the work of the cores, and bytes to and from
+ * memory, whichever of both takes longer, by measured constants (choose/costs.def). The chip counts.
  */
 #include "xpu_codegen/pack/layer_cost.h"
 
@@ -75,7 +75,9 @@ static double core_cycles(xpu_codegen *cg, xpu_node node, double vectors, double
 }
 
 /* Without its start. */
-static double work_of(xpu_codegen *cg, const xpu_program_layer *l) {
+static double work_of(xpu_codegen *cg, uint32_t layer) {
+    const xpu_program_layer *l = &cg->program.layers.items[layer];
+    if (l->unit == XPU_UNIT_WINDOW) return cg->layers.items[layer].window_cycles;
     const xpu_node_info *node = xpu_node_at(cg->graph, l->node);
     double bytes = 0, most = 0;
     for (uint32_t i = 0; i < node->input_count + l->output_count; i++) {
@@ -98,7 +100,7 @@ double xpu_layer_cycles(xpu_codegen *cg, uint32_t layer) {
     const xpu_tiles *tiles = cg->layers.items[layer].tiles;
     if (tiles) return xpu_cost.start_tensor + tiles->items[tiles->sizes.count - 1].cycles;
     if (l->unit == XPU_UNIT_HOST || !l->node.id) return 0;
-    return xpu_cost.start_core + work_of(cg, l);
+    return xpu_cost.start_core + work_of(cg, layer);
 }
 
 static uint64_t whole(double number) {
