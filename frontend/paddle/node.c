@@ -172,7 +172,9 @@ static int entries_of(const xpu_paddle_node *node, xpu_value value, fe_dims *lis
     xpu_dim dims[XPU_MOST_KNOWN];
     const int count = xpu_value_as_dims(graph, value, dims);
     if (count >= 0) {
-        *list = (fe_dims){xpu_copy(node->importer->scratch, dims, (size_t)(count + 1) * sizeof *dims), (size_t)count};
+        xpu_dim *entries = XPU_NEW_ARRAY(node->importer->scratch, xpu_dim, count + 1);
+        for (int i = 0; i < count; i++) entries[i] = dims[i];
+        *list = (fe_dims){entries, (size_t)count};
         return 1;
     }
     const char *name = xpu_escape(node->importer->scratch, xpu_paddle_info(node, value)->name, 100);

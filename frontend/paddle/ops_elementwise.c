@@ -267,17 +267,18 @@ xpu_value xpu_paddle_convert_not_equal(xpu_paddle_node *node) {
     return same.id ? fe_elementwise(&node->build, XPU_OP_NOT, &same, 1, NULL, 0) : failed;
 }
 
-/* Of floats: x itself where the divisor is so large that nothing is taken away, and with its sign. */
-static xpu_value float_remainder(xpu_paddle_node *node, xpu_value x, xpu_value y, xpu_value whole) {
+/* Of floats: what fmod leaves, which is exact, and the divisor once more where that has the other sign. */
+static xpu_value float_remainder(xpu_paddle_node *node, xpu_value x, xpu_value y) {
     fe_builder inside = fe_inside(&node->build), *b = &inside;
     xpu_value none = xpu_paddle_single(node, xpu_paddle_info(node, x)->dtype, 0);
-    xpu_value is_none = fe_binary(b, XPU_OP_EQUAL, whole, none);
-    xpu_value differ = fe_binary(b, XPU_OP_LESS, fe_binary(b, XPU_OP_MUL, x, y), none);
-    xpu_value small = xpu_paddle_choose(b, differ, fe_binary(b, XPU_OP_ADD, x, y), x);
-    xpu_value rest = fe_binary(b, XPU_OP_SUB, x, fe_binary(b, XPU_OP_MUL, whole, y));
+    xpu_value rest = fe_binary(b, XPU_OP_FMOD, x, y);
+    xpu_value differ =
+        fe_binary(b, XPU_OP_XOR, fe_binary(b, XPU_OP_LESS, rest, none), fe_binary(b, XPU_OP_LESS, y, none));
+    xpu_value is_none = fe_binary(b, XPU_OP_EQUAL, rest, none);
+    xpu_value moved = xpu_paddle_choose(b, differ, fe_binary(b, XPU_OP_ADD, rest, y), rest);
     node->build.made = b->made;
-    if (!is_none.id || !small.id || !rest.id) return failed;
-    return fe_elementwise(&node->build, XPU_OP_WHERE, (xpu_value[]){is_none, small, rest}, 3, NULL, 0);
+    if (!is_none.id || !moved.id) return failed;
+    return fe_elementwise(&node->build, XPU_OP_WHERE, (xpu_value[]){is_none, rest, moved}, 3, NULL, 0);
 }
 
 /* Integers: a ProgramDesc's quotient is cut off, PIR's is rounded down; the remainder has the divisor's sign. */
@@ -287,10 +288,10 @@ xpu_value xpu_paddle_convert_divmod(xpu_paddle_node *node) {
     if (!x.id || !y.id) return failed;
     int is_float = xpu_compute_of(xpu_paddle_info(node, x)->dtype) == XPU_COMPUTE_F32;
     int is_mod = node->row->op == XPU_OP_MOD;
+    if (is_float && is_mod) return float_remainder(node, x, y);
     if (is_float) {
         xpu_value quotient = fe_binary(b, XPU_OP_DIV, x, y);
-        if (!is_mod) return quotient.id ? fe_elementwise(b, XPU_OP_FLOOR, &quotient, 1, NULL, 0) : failed;
-        return float_remainder(node, x, y, fe_unary(b, XPU_OP_FLOOR, quotient));
+        return quotient.id ? fe_elementwise(b, XPU_OP_FLOOR, &quotient, 1, NULL, 0) : failed;
     }
     if (is_mod) return last(node, XPU_OP_MOD, x, y);
     if (node->row->dialect == XPU_PADDLE_DESC) return last(node, XPU_OP_DIV, x, y);

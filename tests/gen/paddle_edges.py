@@ -40,3 +40,6 @@ for levels, most in ((2, 3), (3, 4), (2, 5), (1, 2), (3, 2)):
     ids, before, by_now, now = beams(rng.permutation(12).reshape(3, 4).astype(np.int64) + 2, np.array([[20], [21], [22]], np.int64), np.zeros((3, 1), np.float32), scores)
     case("beam_search", dict(pre_ids=before, pre_scores=by_now, ids=ids, scores=now),
          dict(selected_ids=["int64"], selected_scores=["float32"], parent_idx=["int32"]), level=0, beam_size=most, end_id=1, is_accumulated=True)
+# remainders whose quotients float32 cannot hold, of both signs, and by infinite divisors
+case("elementwise_mod", {"X": np.array([10, 1, 1e10, 7, -10, 0.3, 1e30, 5, -5, 1e-39], np.float32),
+                         "Y": np.array([0.1, 0.1, 3, 0.7, 0.1, -0.1, 3, -INF, INF, -2e-39], np.float32)}, axis=-1)
