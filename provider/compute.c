@@ -30,6 +30,18 @@ static const char *type_name(ONNXTensorElementDataType type) {
 
 /* ---- opening ---- */
 
+/* NULL: no tensor of the chip. */
+static OrtStatus *find_type(const OrtApi *api, const OrtValueInfo *value, const char **type) {
+    const OrtTypeInfo *of_value = NULL;
+    const OrtTensorTypeAndShapeInfo *info = NULL;
+    ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+    XPU_TRY(api->GetValueInfoTypeInfo(value, &of_value));
+    if (of_value) XPU_TRY(api->CastTypeInfoToTensorInfo(of_value, &info));
+    if (info) XPU_TRY(api->GetTensorElementType(info, &element));
+    *type = type_name(element);
+    return NULL;
+}
+
 static OrtStatus *copy_names(xpu_ep_region *region, xpu_arena *arena, const OrtNode *node, int of_outputs) {
     const OrtApi *api = region->ep->factory->api;
     size_t count;
@@ -37,10 +49,12 @@ static OrtStatus *copy_names(xpu_ep_region *region, xpu_arena *arena, const OrtN
     const OrtValueInfo **infos = XPU_NEW_ARRAY(arena, const OrtValueInfo *, count + 1);
     if (count) XPU_TRY(of_outputs ? api->Node_GetOutputs(node, infos, count) : api->Node_GetInputs(node, infos, count));
     region->names[of_outputs] = calloc(count + 1, sizeof **region->names);
-    if (!region->names[of_outputs]) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
+    region->types[of_outputs] = calloc(count + 1, sizeof **region->types);
+    if (!region->names[of_outputs] || !region->types[of_outputs]) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
     for (size_t i = 0; i < count; i++) {
         const char *name = "";
         if (infos[i]) XPU_TRY(api->GetValueInfoName(infos[i], &name));
+        if (infos[i]) XPU_TRY(find_type(api, infos[i], &region->types[of_outputs][i]));
         region->names[of_outputs][i] = strdup(name);
         if (!region->names[of_outputs][i]) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
         region->counts[of_outputs] = i + 1;
@@ -104,6 +118,7 @@ void xpu_ep_close_region(xpu_ep_region *region) {
     for (int side = 0; side < 2; side++) {
         for (size_t i = 0; i < region->counts[side]; i++) free(region->names[side][i]);
         free(region->names[side]);
+        free(region->types[side]);
     }
     pthread_mutex_destroy(&region->lock);
     free(region->fixed);
@@ -164,7 +179,16 @@ static OrtStatus *check_fixed(const run *r, xpu_arena *arena, const xpu_ep_fixed
                                   xpu_escape(arena, fixed->name, 100)));
 }
 
-static OrtStatus *write_output(const run *r, uint32_t place, const xpurt_tensor *tensor) {
+static size_t bytes_of(const xpurt_tensor *tensor) {
+    size_t bytes = 0;
+    for (int i = XPU_F32; i < XPU_DTYPE_COUNT; i++) {
+        if (strcmp(xpu_dtype_name((xpu_dtype)i), tensor->dtype) == 0) bytes = xpu_dtype_bytes((xpu_dtype)i);
+    }
+    for (int d = 0; d < tensor->rank; d++) bytes *= (size_t)tensor->dims[d];
+    return bytes;
+}
+
+static OrtStatus *write_output(const run *r, xpu_arena *arena, uint32_t place, const xpurt_tensor *tensor) {
     const OrtApi *api = r->region->ep->factory->api;
     OrtValue *value = NULL;
     void *data = NULL;
@@ -172,6 +196,13 @@ static OrtStatus *write_output(const run *r, uint32_t place, const xpurt_tensor 
     XPU_TRY(api->KernelContext_GetOutput(r->kernel, place, tensor->dims, (size_t)tensor->rank, &value));
     XPU_TRY(api->GetTensorSizeInBytes(value, &bytes));
     XPU_TRY(api->GetTensorMutableData(value, &data));
+    if (bytes != bytes_of(tensor)) {
+        return xpu_ep_fail(api, ORT_EP_FAIL,
+                           xpu_printf(arena,
+                                      "error [provider-names] output '%s' is not that of its program\n  why: it has "
+                                      "another size\n  hint: make the EPContext model again",
+                                      xpu_escape(arena, tensor->name, 100)));
+    }
     if (bytes) memcpy(data, tensor->data, bytes);
     return NULL;
 }
@@ -253,7 +284,7 @@ static OrtStatus *run_region(void *context, xpu_arena *arena) {
     xpurt_tensor *outputs = XPU_NEW_ARRAY(arena, xpurt_tensor, instance->output_count + 1);
     OrtStatus *status = execute(r, arena, instance, inputs, outputs);
     for (uint32_t i = 0; i < instance->output_count; i++) {
-        if (!status) status = write_output(r, instance->outputs[i], &outputs[i]);
+        if (!status) status = write_output(r, arena, instance->outputs[i], &outputs[i]);
         xpurt_tensor_clear(&outputs[i]);
     }
     return status;

@@ -14,20 +14,32 @@ uint32_t xpu_ep_find_name(char *const *names, size_t count, const char *name) {
     return XPU_EP_NONE;
 }
 
-/* Where each of the program's inputs, or outputs, stands at the node: by its name. */
+static OrtStatus *fail_match(const xpu_ep_region *region, xpu_arena *arena, const char *name, const char *why) {
+    return xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL,
+                       xpu_printf(arena,
+                                  "error [provider-names] node '%s' is not that of its program\n  why: '%s' %s\n"
+                                  "  hint: make the EPContext model again",
+                                  region->name, xpu_escape(arena, name, 100), why));
+}
+
+/* Where each of the program's inputs, or outputs, stands at the node: by its name. The program gives all outputs. */
 static OrtStatus *match(const xpu_ep_region *region, const xpu_ep_instance *instance, xpu_arena *arena, int of_outputs,
                         uint32_t *places, uint32_t count) {
+    uint8_t *is_given = XPU_NEW_ARRAY(arena, uint8_t, region->counts[of_outputs] + 1);
     for (uint32_t i = 0; i < count; i++) {
         xpurt_tensor tensor;
         (of_outputs ? xpurt_output : xpurt_input)(instance->program, i, &tensor);
         const char *name = tensor.name ? tensor.name : "";
         places[i] = xpu_ep_find_name(region->names[of_outputs], region->counts[of_outputs], name);
-        if (places[i] != XPU_EP_NONE) continue;
-        return xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL,
-                           xpu_printf(arena,
-                                      "error [provider-names] node '%s' is not that of its program\n  why: the "
-                                      "program has '%s', the node not\n  hint: make the EPContext model again",
-                                      region->name, xpu_escape(arena, name, 100)));
+        if (places[i] == XPU_EP_NONE) return fail_match(region, arena, name, "is in the program, not at the node");
+        const char *type = region->types[of_outputs][places[i]];
+        if (!type || !tensor.dtype || strcmp(type, tensor.dtype) != 0)
+            return fail_match(region, arena, name, "is of another type in the program");
+        is_given[places[i]] = 1;
+    }
+    for (size_t i = 0; of_outputs && i < region->counts[1]; i++) {
+        const char *name = region->names[1][i];
+        if (name[0] && !is_given[i]) return fail_match(region, arena, name, "is at the node, not in the program");
     }
     return NULL;
 }

@@ -217,6 +217,7 @@ typedef struct {
     xpu_ep *ep;
     char *name;               /* of the fused node */
     char **names[2];          /* of its inputs and outputs */
+    const char **types[2];    /* their element types, as NumPy names them; NULL: the chip has none such */
     size_t counts[2];         /* how many they are */
     xpu_ep_instance *general; /* for all sizes that it can have */
     xpu_ep_instance *special; /* for one set of sizes each, newest first; `lock` guards the list */

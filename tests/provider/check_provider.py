@@ -8,6 +8,7 @@ import threading
 import time
 
 import numpy as np
+import onnx
 import onnxruntime as ort
 from common import FOLDER, is_whole, open_session, open_with_report, options, refused, same
 from onnx import TensorProto, helper, numpy_helper
@@ -319,6 +320,14 @@ def check_bad_models():
             attribute.s = b"../secret.xpu"
     refused(lambda: open_session(model_of([context], *values, opsets=(("", 17), ("com.microsoft", 1)))),
             "[provider-context]", "../secret.xpu")
+    path = os.path.join(FOLDER, "wrong.onnx")
+    open_session(DIGITS, entries={"ep.context_enable": "1", "ep.context_embed_mode": "1", "ep.context_file_path": path})
+    double, more = onnx.load(path), onnx.load(path)
+    double.graph.output[0].type.tensor_type.elem_type = TensorProto.DOUBLE
+    refused(lambda: open_session(double.SerializeToString()), "[provider-names]", "another type")
+    more.graph.node[0].output.append("more")
+    more.graph.output.append(helper.make_tensor_value_info("more", TensorProto.FLOAT, [1]))
+    refused(lambda: open_session(more.SerializeToString()), "[provider-names]", "'more' is at the node")
 
 
 def check_silence():
