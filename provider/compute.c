@@ -1,8 +1,9 @@
 /* A region of a graph at run time: a session of libxpurt. */
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 #include "base/tensor.h"
@@ -207,7 +208,7 @@ static OrtStatus *write_output(const run *r, xpu_arena *arena, uint32_t place, c
     return NULL;
 }
 
-/* One line of JSON more. Runs of several threads write whole lines. */
+/* One line of JSON more, in one write at the file's end: runs of other threads and processes do not come between. */
 static OrtStatus *add_profile(const run *r, xpu_arena *arena, unsigned number, const char *stats) {
     const char *path = r->region->ep->options.profile;
     xpu_text line;
@@ -218,9 +219,9 @@ static OrtStatus *add_profile(const run *r, xpu_arena *arena, unsigned number, c
         if (*c != '\n') xpu_text_add_bytes(&line, c, 1);
     }
     xpu_text_add(&line, "}\n");
-    FILE *file = fopen(path, "a");
-    int is_written = file && fwrite(line.text, 1, line.length, file) == line.length;
-    if (file && fclose(file) != 0) is_written = 0;
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int is_written = file >= 0 && write(file, line.text, line.length) == (ssize_t)line.length;
+    if (file >= 0 && close(file) != 0) is_written = 0;
     return is_written ? NULL
                       : xpu_ep_fail(r->region->ep->factory->api, ORT_EP_FAIL,
                                     xpu_printf(arena, "error [io-write] the profile cannot be written to '%s'", path));
