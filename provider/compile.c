@@ -10,6 +10,15 @@ static const xpuc_result *find_compiled(const xpu_ep *ep, const xpu_hash *key) {
     return NULL;
 }
 
+void xpu_ep_free_compiled(xpu_ep *ep) {
+    while (ep->compiled) {
+        xpu_ep_compiled *next = ep->compiled->next;
+        xpuc_result_clear(&ep->compiled->result);
+        free(ep->compiled);
+        ep->compiled = next;
+    }
+}
+
 void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model, const xpuc_result **result,
                          xpuc_error *error) {
     xpu_hash key = xpu_hash_of(model->bytes, model->size);
@@ -104,19 +113,27 @@ static OrtStatus *do_job(void *context, xpu_arena *arena) {
     return NULL;
 }
 
-OrtStatus *ORT_API_CALL xpu_ep_compile(OrtEp *base, const OrtGraph **graphs, const OrtNode **fused, size_t count,
-                                       OrtNodeComputeInfo **infos, OrtNode **contexts) {
-    xpu_ep *ep = (xpu_ep *)base;
+static OrtStatus *compile_all(xpu_ep *ep, const OrtGraph **graphs, const OrtNode **fused, size_t count,
+                              OrtNodeComputeInfo **infos, OrtNode **contexts) {
     for (size_t i = 0; i < count; i++) infos[i] = NULL;
     for (size_t i = 0; i < count; i++) {
         job j = {ep, graphs[i], fused[i], &infos[i], contexts ? &contexts[i] : NULL};
         OrtStatus *status = xpu_ep_guarded(ep->factory->api, do_job, &j);
         if (!status) continue;
-        xpu_ep_release_infos(base, infos, i);
+        xpu_ep_release_infos(&ep->base, infos, i);
         for (size_t k = 0; k < i; k++) infos[k] = NULL;
         return status;
     }
     return NULL;
+}
+
+/* Sessions have copies of their programs. */
+OrtStatus *ORT_API_CALL xpu_ep_compile(OrtEp *base, const OrtGraph **graphs, const OrtNode **fused, size_t count,
+                                       OrtNodeComputeInfo **infos, OrtNode **contexts) {
+    xpu_ep *ep = (xpu_ep *)base;
+    OrtStatus *status = compile_all(ep, graphs, fused, count, infos, contexts);
+    xpu_ep_free_compiled(ep);
+    return status;
 }
 
 void ORT_API_CALL xpu_ep_release_infos(OrtEp *base, OrtNodeComputeInfo **infos, size_t count) {

@@ -45,20 +45,11 @@ static const char *ORT_API_CALL name_of_ep(const OrtEp *ep) {
     return XPU_EP_NAME;
 }
 
-static void free_compiled(xpu_ep *ep) {
-    while (ep->compiled) {
-        xpu_ep_compiled *next = ep->compiled->next;
-        xpuc_result_clear(&ep->compiled->result);
-        free(ep->compiled);
-        ep->compiled = next;
-    }
-}
-
 static void ORT_API_CALL release_ep(OrtEpFactory *factory, OrtEp *base) {
     xpu_ep *ep = (xpu_ep *)base;
     (void)factory;
     if (!ep) return;
-    free_compiled(ep);
+    xpu_ep_free_compiled(ep);
     xpu_mem_release(&ep->mem);
     free(ep);
 }

@@ -173,6 +173,7 @@ OrtStatus *ORT_API_CALL xpu_ep_get_capability(OrtEp *ep, const OrtGraph *graph, 
  * in, which the caller clears, and *result is NULL. */
 void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model, const xpuc_result **result,
                          xpuc_error *error);
+void xpu_ep_free_compiled(xpu_ep *ep);
 OrtStatus *ORT_API_CALL xpu_ep_compile(OrtEp *ep, const OrtGraph **graphs, const OrtNode **fused, size_t count,
                                        OrtNodeComputeInfo **infos, OrtNode **contexts);
 void ORT_API_CALL xpu_ep_release_infos(OrtEp *ep, OrtNodeComputeInfo **infos, size_t count);
