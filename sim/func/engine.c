@@ -104,7 +104,7 @@ static uint64_t least_cycles(const xpu_chip *chip, const uint32_t *words) {
         xpu_desc_window_unpack(words, &d);
         uint32_t sizes[] = {d.oh, d.ow, d.whole ? d.tile_rows : d.kh, d.whole ? d.tile_cols : d.kw, d.columns};
         uint32_t channels = chip->window_channels ? chip->window_channels : 1; /* it is a fault on such a chip */
-        return product(sizes, 5, most) / (WINDOW_TAPS * channels);
+        return product(sizes, 5, most) / ((uint64_t)WINDOW_TAPS * channels);
     }
     default: return 0;
     }

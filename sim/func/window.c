@@ -153,7 +153,7 @@ static void add_tap(window *t, const int16_t *x, const int16_t *w) {
     else if (t->d.op == XPU_WINDOW_SUM)
         for (uint32_t c = 0; c < t->count; c++) t->sums[c] = (int32_t)((uint32_t)t->sums[c] + (uint32_t)x[c]);
     else if (t->wide)
-        for (uint32_t c = 0; c < t->count; c++) t->wide_sums[c] += (int32_t)x[c] * w[c];
+        for (uint32_t c = 0; c < t->count; c++) t->wide_sums[c] += (int64_t)((int32_t)x[c] * w[c]);
     else
         for (uint32_t c = 0; c < t->count; c++)
             t->sums[c] = (int32_t)((uint32_t)t->sums[c] + (uint32_t)((int32_t)x[c] * w[c]));

@@ -30,7 +30,7 @@ static void fill_mask(rig *r, xpu_tensor *mask) {
 
 static void add_attention(rig *r, bench *b) {
     const uint32_t lanes = XPU_ATTENTION_LANES;
-    const int64_t room = (int64_t)(r->chip.lm_bytes - XPU_LM_RESERVED) / 4;
+    const int64_t room = (int64_t)(r->chip.lm_bytes - XPU_LM_RESERVED - XPU_LM_WINDOW) / 4;
     static const float masked[] = {-1e9f, -3.4e38f, -__builtin_inff(), -20, 0};
     struct xpu_attention_f32_args a = {.batch = (int32_t)draw(r, 1, 6), .scale = draw(r, 0, 1) ? 0.25f : 20.0f};
     do {

@@ -122,7 +122,7 @@ static const xpu_tiles *keep_tiles(xpu_codegen *cg, const xpu_tiles *tiles) {
 
 /* Whether a layer makes scales (factors) or bias of a product: the kernel must not load them before that. */
 static int has_computed_parameters(const xpu_codegen *cg, xpu_node node) {
-    static const int inputs[] = {XPU_IN_WSCALE, XPU_IN_BIAS};
+    static const uint32_t inputs[] = {XPU_IN_WSCALE, XPU_IN_BIAS};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         xpu_value value = xpu_node_input(cg->graph, node, inputs[i]);
         if (value.id && !xpu_is_const_value(cg, value)) return 1;
