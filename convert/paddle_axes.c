@@ -69,7 +69,16 @@ static const char *list_along(pw *w, const pw_type *type, int axis, xpu_dtype dt
     return pw_parameter(w, "along", &tensor);
 }
 
-/* The nearest ones; places outside are -1 and get the value. */
+/* The operator's result: what was picked; the value where a place is outside, if any is. */
+static void fill_outside(pw *w, const char *picked, int axis, const unsigned char *is_outside, const pw_type *y) {
+    pw_type list;
+    const char *flags = list_along(w, y, axis, XPU_BOOL, is_outside, &list);
+    const pw_type flag = pw_as(*y, XPU_BOOL), one = {.dtype = y->dtype};
+    flags = pw_expand(w, NULL, flags, &list, &flag);
+    const char *value = pw_scalar(w, y->dtype, (double)xpu_node_float(w->graph, w->node, XPU_ATTR_VALUE));
+    pw_where(w, pw_result(w, 0), flags, pw_expand(w, NULL, value, &one, y), picked);
+}
+
 static void nearest(pw *w, const xa_resample *r, int axis, const pw_type *y) {
     int32_t *places = XPU_NEW_ARRAY(w->arena, int32_t, r->out);
     unsigned char *is_outside = XPU_NEW_ARRAY(w->arena, unsigned char, r->out);
@@ -80,27 +89,48 @@ static void nearest(pw *w, const xa_resample *r, int axis, const pw_type *y) {
         outside |= is_outside[i] = at < 0;
     }
     const char *picked = pick(w, outside ? NULL : pw_result(w, 0), pw_operand(w, 0), y, axis, places);
-    if (!outside) return;
-    pw_type list;
-    const char *flags = list_along(w, y, axis, XPU_BOOL, is_outside, &list);
-    const pw_type flag = pw_as(*y, XPU_BOOL), one = {.dtype = y->dtype};
-    flags = pw_expand(w, NULL, flags, &list, &flag);
-    const char *value = pw_scalar(w, y->dtype, (double)xpu_node_float(w->graph, w->node, XPU_ATTR_VALUE));
-    pw_where(w, pw_result(w, 0), flags, pw_expand(w, NULL, value, &one, y), picked);
+    if (outside) fill_outside(w, picked, axis, is_outside, y);
 }
 
-/* x by a matrix of weights, the axis last or the one before it. */
+/* A sum of two or four elements: a gather for each, times its weights. */
+static void blended(pw *w, const xa_resample *r, int axis, const pw_type *y) {
+    const size_t out = (size_t)r->out;
+    const int count = xa_resample_most_taps(r);
+    int32_t *places = XPU_NEW_ARRAY(w->arena, int32_t, XA_CUBIC_TAPS *out);
+    float *factors = XPU_NEW_ARRAY(w->arena, float, XA_CUBIC_TAPS *out), weights[XA_CUBIC_TAPS];
+    unsigned char *is_outside = XPU_NEW_ARRAY(w->arena, unsigned char, out);
+    int outside = 0;
+    for (size_t i = 0; i < out; i++) {
+        const xa_taps taps = xa_resample_taps(r, (int32_t)i, weights);
+        outside |= is_outside[i] = !taps.count;
+        for (int t = 0; t < count; t++) {
+            places[(size_t)t * out + i] = taps.count ? xa_resample_inside(r, taps.first + t) : 0;
+            factors[(size_t)t * out + i] = taps.count ? weights[t] : 0;
+        }
+    }
+    const char *sum = NULL;
+    for (int t = 0; t < count; t++) {
+        pw_type list;
+        const char *part = pick(w, NULL, pw_operand(w, 0), y, axis, places + (size_t)t * out);
+        const char *factor = list_along(w, y, axis, XPU_F32, factors + (size_t)t * out, &list);
+        part = pw_binary(w, NULL, "elementwise_mul", y, part, factor);
+        const char *result = t + 1 == count && !outside ? pw_result(w, 0) : NULL;
+        sum = sum ? pw_binary(w, result, "elementwise_add", y, sum, part) : part;
+    }
+    if (outside) fill_outside(w, sum, axis, is_outside, y);
+}
+
+/* Sums of many elements: x by a matrix of weights, the axis last or the one before it. */
 static void weighted(pw *w, const xa_resample *r, int axis, const pw_type *x, const pw_type *y) {
     const size_t in = (size_t)r->in, out = (size_t)r->out;
     const int rows = axis == y->rank - 2; /* [out, in] times x */
-    float *matrix = XPU_NEW_ARRAY(w->arena, float, in *out), *outside = XPU_NEW_ARRAY(w->arena, float, out),
+    float *matrix = XPU_NEW_ARRAY(w->arena, float, in *out),
           *weights = XPU_NEW_ARRAY(w->arena, float, (size_t)xa_resample_most_taps(r) + 1);
-    const float value = xpu_node_float(w->graph, w->node, XPU_ATTR_VALUE);
-    int has_outside = 0;
+    unsigned char *is_outside = XPU_NEW_ARRAY(w->arena, unsigned char, out);
+    int outside = 0;
     for (int32_t i = 0; i < r->out; i++) {
         const xa_taps taps = xa_resample_taps(r, i, weights);
-        has_outside |= !taps.count;
-        outside[i] = taps.count ? 0 : value;
+        outside |= is_outside[i] = !taps.count;
         for (int32_t t = 0; t < taps.count; t++) {
             const size_t at = (size_t)xa_resample_inside(r, taps.first + t), k = (size_t)i;
             matrix[rows ? k * in + at : at * out + k] += weights[t];
@@ -119,14 +149,12 @@ static void weighted(pw *w, const xa_resample *r, int axis, const pw_type *x, co
     }
     if (turns) name = pw_transpose(w, NULL, name, &turned, swap);
     pw_op *op;
-    name = pw_make(w, &op, turns || has_outside ? NULL : pw_result(w, 0), "matmul_v2", &product, rows ? factor : name,
+    name = pw_make(w, &op, turns || outside ? NULL : pw_result(w, 0), "matmul_v2", &product, rows ? factor : name,
                    rows ? name : factor);
     pw_bool(w, op, "trans_x", 0);
     pw_bool(w, op, "trans_y", 0);
-    if (turns) name = pw_transpose(w, has_outside ? NULL : pw_result(w, 0), name, y, swap);
-    pw_type list;
-    if (has_outside)
-        pw_binary(w, pw_result(w, 0), "elementwise_add", y, name, list_along(w, y, axis, XPU_F32, outside, &list));
+    if (turns) name = pw_transpose(w, outside ? NULL : pw_result(w, 0), name, y, swap);
+    if (outside) fill_outside(w, name, axis, is_outside, y);
 }
 
 int pw_resample_axis(pw *w, int axis) {
@@ -143,6 +171,10 @@ int pw_resample_axis(pw *w, int axis) {
     if (r.scale == 0) r.scale = xa_resample_scale(r.in, r.out);
     if (r.kind == XA_NEAREST) {
         nearest(w, &r, axis, &y);
+        return 1;
+    }
+    if (!r.antialias) {
+        blended(w, &r, axis, &y);
         return 1;
     }
     if (xa_resample_most_taps(&r) == XA_MOST_TAPS || in * out > MOST) return 0;
