@@ -383,16 +383,26 @@ xpu_value xpu_paddle_convert_nonzero(xpu_paddle_node *node) {
     return places.id ? fe_transpose(&node->build, places, (fe_ints){NULL, 0}) : failed;
 }
 
+/* How many, from the attribute or an operand of one element, which may be an expression or what the run finds. */
+static int read_k(xpu_paddle_node *node, xpu_dim *k) {
+    fe_dims list;
+    if (!xpu_paddle_dims(node, "k", "K", NULL, &list)) return 0;
+    *k = list.items ? list.items[0] : xpu_dim_const(&node->build.graph->dims, 1);
+    if (!list.items || list.count == 1) return 1;
+    xpu_paddle_refuse(node, "operand 'K' is invalid",
+                      xpu_paddle_format(node, "it has %zu elements, not one", list.count));
+    return 0;
+}
+
 xpu_value xpu_paddle_convert_top(xpu_paddle_node *node) {
     xpu_value x = xpu_paddle_operand(node, "X"), results[2];
-    double k = 1;
-    if (!x.id || !xpu_paddle_number(node, "k", "K", &k)) return failed;
+    if (!x.id) return failed;
     const xpu_value_info info = *xpu_paddle_info(node, x);
     int axis = fe_axis(&node->build, xpu_paddle_int(node, "axis", -1), info.rank), sorts = node->row->op == XPU_OP_SUB;
     if (axis < 0) return failed;
     int largest = sorts ? xpu_paddle_int(node, "descending", 0) != 0 : xpu_paddle_int(node, "largest", 1) != 0;
-    fe_ordering form = {.axis = axis, .largest = largest};
-    form.k = sorts ? info.dims[axis] : xpu_dim_const(&node->build.graph->dims, xpu_paddle_whole(k));
+    fe_ordering form = {.axis = axis, .k = info.dims[axis], .largest = largest};
+    if (!sorts && !read_k(node, &form.k)) return failed;
     if (!fe_top(&node->build, x, &form, results)) return failed;
     if (node->result_count > 1) node->results[1] = results[1];
     return results[0];
