@@ -13,7 +13,6 @@ enum { FIXED_SWISH = 2004000 };
 
 /* ---- one operand ---- */
 
-/* With the parameters of the core's row, under the names that the two have. */
 /* The row's operator: of bool, the logical one instead of the bitwise one. */
 static xpu_op_id op_for(const xpu_paddle_node *node, xpu_value x) {
     if (!x.id || xpu_paddle_info(node, x)->dtype != XPU_BOOL) return node->row->op;
@@ -26,6 +25,7 @@ static xpu_op_id op_for(const xpu_paddle_node *node, xpu_value x) {
     }
 }
 
+/* With the parameters of the core's row, under the names that the two have. */
 xpu_value xpu_paddle_convert_unary(xpu_paddle_node *node) {
     static const struct {
         xpu_op_id op;
@@ -76,7 +76,6 @@ xpu_value xpu_paddle_convert_dropout(xpu_paddle_node *node) {
     return last(node, XPU_OP_MUL, x, fe_number(&node->build, 1.0f - (float)ratio));
 }
 
-/* x (or x + bias) times a factor, plus a bias. */
 /* Whether the run finds the operand, a number: then it is a scalar of this type, or {0} after reporting. */
 static int is_computed(xpu_paddle_node *node, const char *name, xpu_dtype dtype, xpu_value *scalar) {
     xpu_value x = xpu_paddle_operand(node, name);
@@ -87,6 +86,7 @@ static int is_computed(xpu_paddle_node *node, const char *name, xpu_dtype dtype,
     return 1;
 }
 
+/* x (or x + bias) times a factor, plus a bias. */
 xpu_value xpu_paddle_convert_scale(xpu_paddle_node *node) {
     double scale = 1;
     float bias = xpu_paddle_float(node, "bias", 0);

@@ -78,10 +78,10 @@ static uint64_t product(const uint32_t *sizes, int count, uint64_t most) {
     return result;
 }
 
-enum { WINDOW_TAPS = 9, FETCH_CYCLES = XPU_DESC_BYTES / 64 }; /* a descriptor itself is read, too */
+enum { FETCH_CYCLES = XPU_DESC_BYTES / 64 }; /* a descriptor itself is read, too */
 
 /* Cycles that the work of a descriptor takes at least: of a DMA engine 64 bytes each, of the array one for each of its
- * rows, of the window engine one for WINDOW_TAPS taps of its channels. */
+ * rows, of the window engine one for XPU_WINDOW_TAPS taps of its channels. */
 static uint64_t least_cycles(const xpu_chip *chip, const uint32_t *words) {
     const uint64_t most = (uint64_t)1 << 48;
     switch (xpu_desc_nop_get_opcode(words)) {
@@ -104,7 +104,7 @@ static uint64_t least_cycles(const xpu_chip *chip, const uint32_t *words) {
         xpu_desc_window_unpack(words, &d);
         uint32_t sizes[] = {d.oh, d.ow, d.whole ? d.tile_rows : d.kh, d.whole ? d.tile_cols : d.kw, d.columns};
         uint32_t channels = chip->window_channels ? chip->window_channels : 1; /* it is a fault on such a chip */
-        return product(sizes, 5, most) / ((uint64_t)WINDOW_TAPS * channels);
+        return product(sizes, 5, most) / ((uint64_t)XPU_WINDOW_TAPS * channels);
     }
     default: return 0;
     }

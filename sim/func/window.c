@@ -10,7 +10,7 @@
 #include "sim/func/matmul.h"
 #include "sim/func/post.h"
 
-enum { GROUP = XPU_POST_COLUMNS, LARGEST_KERNEL = 7, TAPS = LARGEST_KERNEL * LARGEST_KERNEL };
+enum { GROUP = XPU_POST_COLUMNS, TAPS = XPU_WINDOW_KERNEL * XPU_WINDOW_KERNEL };
 
 typedef struct {
     const xpu_func_job *job;
@@ -38,7 +38,8 @@ static int check(const window *t) {
          "mode is 0, 1 or 2, and 2 for convolution only"},
         {!d->whole || (!is_convolution && d->oh == 1 && d->ow == 1),
          "a whole window is one of a maximum or sum, with one output pixel"},
-        {d->whole || (d->kh && d->kw && d->kh <= LARGEST_KERNEL && d->kw <= LARGEST_KERNEL), "kh and kw are 1 to 7"},
+        {d->whole || (d->kh && d->kw && d->kh <= XPU_WINDOW_KERNEL && d->kw <= XPU_WINDOW_KERNEL),
+         "kh and kw are 1 to 7"},
         {d->whole || (d->stride_h && d->stride_w && d->dilation_h && d->dilation_w),
          "strides and dilations are at least 1"},
         {d->oh && d->ow && d->columns, "oh, ow and columns are at least 1"},

@@ -17,7 +17,7 @@
 `include "xpu_checks.svh"
 module xpu_window #(
     parameter int unsigned CHANNELS = 8,       // of a group: 8, 16 or 32
-    parameter int unsigned LINE_ROWS = 8,      // line buffers, at least 7
+    parameter int unsigned LINE_ROWS = 8,      // line buffers, at least xpu_chip_pkg::WINDOW_KERNEL
     parameter int unsigned LINE_BYTES = 1024,  // of a line buffer, at least 16 pixels of CHANNELS int16
     parameter int unsigned CORES = 1,
     parameter int unsigned LM_BYTES = 16384,
@@ -116,8 +116,8 @@ module xpu_window #(
                  in.mode > xpu_chip_pkg::OPERANDS_16X16 || (ws != 0 && in.op != xpu_chip_pkg::WINDOW_CONVOLUTION);
         if (in.whole) is_bad = is_bad || in.op == xpu_chip_pkg::WINDOW_CONVOLUTION || in.oh != 1 || in.ow != 1;
         else
-          is_bad = is_bad || in.kh == 0 || in.kh > 7 || in.kw == 0 || in.kw > 7 || in.stride_h == 0 || in.stride_w == 0 ||
-                   in.dilation_h == 0 || in.dilation_w == 0;
+          is_bad = is_bad || in.kh == 0 || 32'(in.kh) > KERNEL || in.kw == 0 || 32'(in.kw) > KERNEL ||
+                   in.stride_h == 0 || in.stride_w == 0 || in.dilation_h == 0 || in.dilation_w == 0;
         is_bad = is_bad || in.oh == 0 || in.ow == 0 || in.columns == 0;
         is_bad = is_bad || (in.x_unsigned ? in.x_zero[8] : in.x_zero[8] != in.x_zero[7]);
         is_bad = is_bad || (in.w_unsigned ? in.w_zero[8] : in.w_zero[8] != in.w_zero[7]);

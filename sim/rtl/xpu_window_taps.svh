@@ -11,7 +11,9 @@
   localparam int unsigned ACC_ROWS = 1;
   localparam int unsigned QUARTER = CHANNELS / 4;
   localparam int unsigned HALF = CHANNELS / 2;
-  localparam int unsigned TAPS = 49, NO_TAP = 49, SET = 50;  // weights: those of a set, the row of zeros behind them
+  localparam int unsigned KERNEL = xpu_chip_pkg::WINDOW_KERNEL;
+  localparam int unsigned TAPS = KERNEL * KERNEL, NO_TAP = TAPS;
+  localparam int unsigned SET = TAPS + 1;  // of weights: the row of zeros stands behind them
 
   // Lanes are channels in the order 0, 4, 8, ..., 1, 5, ... of bytes, 0, 2, ..., 1, 3, ... of int16: so operands are
   // taken out of words without a shuffle. Results and start values are in the natural order.

@@ -125,10 +125,8 @@ int xpu_choose_byte_tasks(xpu_codegen *cg, const xpu_conv_shape *conv, int has_w
 enum {
     ENGINE_STEP = 1000, /* cycles that core 0 needs to queue one, measured on mobilenet_v2_quant */
     ENGINE_START = 300,
-    ENGINE_TAPS = 9, /* in a cycle */
     ENGINE_LINE = 64,
-    ENGINE_PIXEL = 2, /* cycles of DMA for one that lies apart */
-    ENGINE_LARGEST_KERNEL = 7,
+    ENGINE_PIXEL = 2,         /* cycles of DMA for one that lies apart */
     ENGINE_MOST_STRIDE = 255, /* fields of 8 bits */
     ENGINE_MOST_EXTENT = 65535
 };
@@ -139,7 +137,7 @@ static double engine_cycles_of(const problem *p, const xpu_tiling_task *t, uint3
     const xpu_tiling_window_buffers at = xpu_tiling_window_buffers_of(s, t, p->has_weights);
     const double steps = p->batch * (double)parts(s->in_c, t->tile_c) * (double)parts(s->out_h, t->tile_h) *
                          (double)parts(s->out_w, t->tile_w);
-    const double taps = (double)parts((int64_t)s->kernel_h * s->kernel_w, ENGINE_TAPS);
+    const double taps = (double)parts((int64_t)s->kernel_h * s->kernel_w, XPU_WINDOW_TAPS);
     const double pixel = t->tile_c < s->in_c ? ENGINE_PIXEL : 0; /* else pixels lie side by side */
     const double load = (double)at.x_bytes / ENGINE_LINE + pixel * (double)at.x_bytes / t->tile_c;
     const double store = (double)at.y_bytes / ENGINE_LINE + pixel * t->tile_h * t->tile_w;
@@ -179,7 +177,7 @@ static double choose_for_engine(const problem *p, uint32_t channels, xpu_tiling_
 /* Whether fields of descriptors have room for the window and its padding. */
 static int is_window(const xpu_conv_shape *s) {
     for (int d = 0; d < 2; d++)
-        if (s->kernel[d] > ENGINE_LARGEST_KERNEL || s->stride[d] > ENGINE_MOST_STRIDE ||
+        if (s->kernel[d] > XPU_WINDOW_KERNEL || s->stride[d] > ENGINE_MOST_STRIDE ||
             s->dilation[d] > ENGINE_MOST_STRIDE)
             return 0;
     return xpu_padding_fits(s);
