@@ -123,7 +123,7 @@ void pw_write_dynamic_quantize(pw *w, const pw_row *row) {
     const char *high = extreme(w, list, &one, "reduce_max", "elementwise_max"),
                *low = extreme(w, list, &one, "reduce_min", "elementwise_min");
     const char *span = pw_binary(w, NULL, "elementwise_sub", &one, high, low);
-    const char *is_flat = pw_binary(w, NULL, "equal", &flag, span, pw_number(w, XPU_F32, 0));
+    const char *is_flat = pw_binary(w, NULL, "less_equal", &flag, span, pw_number(w, XPU_F32, 0));
     const char *step = pw_new(w, "step", &one);
     pw_where(w, step, is_flat, pw_number(w, XPU_F32, 1),
              pw_binary(w, NULL, "elementwise_div", &one, span, pw_number(w, XPU_F32, 255)));

@@ -404,27 +404,36 @@ void pw_write_scatter_nd(pw *w, const pw_row *row) {
     pw_out(w, op, "Out", pw_result(w, 0));
 }
 
-/* All of them in order: of up to 16 argsort keeps the order of equal ones, top_k_v2 of none. */
-static void sort_all(pw *w) {
-    const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0), wide = pw_as(y, XPU_I64),
-                  values = pw_as(y, x.dtype);
+/* argsort keeps the order of equal ones among up to 16 elements, top_k_v2 that of none. */
+enum { KEEPS_ORDER = 16 };
+
+/* The first `count` of all of them in order; 0: all. */
+static void sort_all(pw *w, int64_t count) {
+    const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0), wide = pw_as(x, XPU_I64),
+                  some = pw_as(y, XPU_I64);
     pw_op *op = pw_add(w, "argsort");
     const char *list = pw_new(w, "indices", &wide);
     pw_in(w, op, "X", pw_operand(w, 0));
-    pw_out(w, op, "Out", pw_new(w, "values", &values));
+    pw_out(w, op, "Out", pw_new(w, "values", &x));
     pw_out(w, op, "Indices", list);
     pw_int(w, op, "axis", -1);
     pw_bool(w, op, "descending", int_attr(w, XPU_ATTR_KIND) != 0);
-    pw_cast(w, pw_result(w, 0), list, &wide, XPU_I32);
+    if (count) list = pw_part(w, NULL, list, &some, x.rank - 1, 0, count);
+    pw_cast(w, pw_result(w, 0), list, &some, XPU_I32);
 }
 
 void pw_write_top(pw *w, const pw_row *row) {
     const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0), wide = pw_as(y, XPU_I64),
                   values = pw_as(y, x.dtype);
     const xpu_dim count = xpu_node_attr(w->graph, w->node, XPU_ATTR_SHAPE)->dims[0];
-    int64_t known = 1;
+    int64_t known = 1, size;
     if (xpu_dim_equal(count, x.dims[x.rank - 1])) {
-        sort_all(w);
+        sort_all(w, 0);
+        return;
+    }
+    if (xpu_dim_is_const(&w->graph->dims, x.dims[x.rank - 1], &size) && size <= KEEPS_ORDER &&
+        xpu_dim_is_const(&w->graph->dims, count, &known) && known) {
+        sort_all(w, known);
         return;
     }
     const char *tensor = xpu_dim_is_const(&w->graph->dims, count, &known) ? NULL : pw_size_of(w, count);

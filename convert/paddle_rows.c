@@ -72,7 +72,7 @@ static const pw_row rows[XPU_OP_COUNT] = {
     UNARY(CELU, "celu", {{XPU_ATTR_ALPHA, "alpha"}}),
     UNARY(MISH, "mish"), BY(SWISH, swish, "swish"),
     BINARY(POW, "elementwise_pow"), BY(CONVERT, cast, "cast"), BY(WHERE, where, "where"),
-    BINARY(EQUAL, "equal"), BINARY(LESS, "less_than"), BINARY(LESS_OR_EQUAL, "less_equal"),
+    BY(EQUAL, equal, "equal"), BINARY(LESS, "less_than"), BINARY(LESS_OR_EQUAL, "less_equal"),
     BINARY(GREATER, "greater_than"), BINARY(GREATER_OR_EQUAL, "greater_equal"),
     BINARY(AND, "logical_and"), BINARY(OR, "logical_or"), BINARY(XOR, "logical_xor"), UNARY(NOT, "logical_not"),
     BINARY(BIT_AND, "bitwise_and"), BINARY(BIT_OR, "bitwise_or"), BINARY(BIT_XOR, "bitwise_xor"),
@@ -318,7 +318,7 @@ void pw_write_prelu(pw *w, const pw_row *row) {
     pw_where(w, pw_result(w, 0), below, scaled, x);
 }
 
-/* PaddlePaddle shrinks by the threshold or not at all: x + bias below -limit, x - bias above it, else 0. */
+/* PaddlePaddle's softshrink is that by the limit: x + bias below -limit, x - bias above it, else 0. */
 static void shrink_by(pw *w, float limit, float bias) {
     const pw_type type = pw_result_type(w, 0), flag = pw_as(type, XPU_BOOL), one = {.dtype = type.dtype};
     const char *x = pw_operand(w, 0);
@@ -330,16 +330,23 @@ static void shrink_by(pw *w, float limit, float bias) {
     pw_where(w, pw_result(w, 0), below, pw_scale(w, NULL, x, &type, 1, bias), upper);
 }
 
+/* x where it is beyond the limit. Of what is just there hard_shrink gives 0 in 2.6.2 and x in 3.3.1. */
+static void shrink_to_nothing(pw *w, float limit) {
+    const pw_type type = pw_result_type(w, 0), flag = pw_as(type, XPU_BOOL), one = {.dtype = type.dtype};
+    const char *x = pw_operand(w, 0), *size = pw_make(w, NULL, NULL, "abs", &type, x, NULL);
+    const char *beyond = pw_binary(w, NULL, "greater_than", &flag, size, pw_scalar(w, type.dtype, (double)limit));
+    pw_where(w, pw_result(w, 0), beyond, x, pw_expand(w, NULL, pw_scalar(w, type.dtype, 0), &one, &type));
+}
+
 void pw_write_shrink(pw *w, const pw_row *row) {
     const float bias = xpu_node_float(w->graph, w->node, XPU_ATTR_BETA);
     const float limit = xpu_node_float(w->graph, w->node, XPU_ATTR_ALPHA);
-    (void)row;
-    if (bias != 0 && bias != limit) {
+    if (bias == 0)
+        shrink_to_nothing(w, limit);
+    else if (bias == limit)
+        pw_float(w, pw_unary(w, row->name), "lambda", limit);
+    else
         shrink_by(w, limit, bias);
-        return;
-    }
-    pw_op *op = pw_unary(w, bias == 0 ? "hard_shrink" : "softshrink");
-    pw_float(w, op, bias == 0 ? "threshold" : "lambda", limit);
 }
 
 /* ---- two and three ---- */
@@ -364,6 +371,19 @@ void pw_write_binary(pw *w, const pw_row *row) {
     pw_type a;
     const char *x = operand_as(w, 0, pw_operand_type(w, 0).dtype, given.rank, &a);
     pw_binary(w, pw_result(w, 0), row->name, &y, x, pw_operand(w, 1));
+}
+
+/* Of floats 2.6.2's equal says so of any two that are less than 1e-8 apart. */
+void pw_write_equal(pw *w, const pw_row *row) {
+    const pw_type y = pw_result_type(w, 0), x = pw_operand_type(w, 0), given = pw_operand_type(w, 1);
+    pw_type a;
+    if (!is_float(x.dtype)) {
+        pw_write_binary(w, row);
+        return;
+    }
+    const char *left = operand_as(w, 0, x.dtype, given.rank, &a), *right = pw_operand(w, 1);
+    const char *above = pw_binary(w, NULL, "greater_equal", &y, left, right);
+    pw_binary(w, pw_result(w, 0), "logical_and", &y, above, pw_binary(w, NULL, "less_equal", &y, left, right));
 }
 
 /* By 2^n, in steps of at most 32 bits, as int64: up to 64 bits are shifted out, or copies of the sign in. */

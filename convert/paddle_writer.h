@@ -203,7 +203,7 @@ const char *pw_round(pw *w, const char *result, const char *x, const pw_type *ty
 /* clang-format off */
 #define PW_WRITES(X)                                                                                                   \
     X(unary) X(binary) X(negate) X(clip) X(hard_swish) X(softplus) X(gelu) X(swish) X(round) X(prelu) X(shrink)        \
-    X(cast) X(where) X(identity)                                                                                       \
+    X(cast) X(where) X(identity) X(equal)                                                                                    \
     X(conv) X(conv_transpose) X(pool) X(global_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)              \
     X(quantize) X(dequantize) X(integer_product) X(dynamic_quantize) X(resample) X(repeat)                                                                    \
     X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_elements) X(gather_nd) X(scatter_elements) \
