@@ -1,4 +1,5 @@
 /* A graph of onnxruntime as arrays of nodes and values. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "provider/provider.h"
@@ -83,17 +84,56 @@ static OrtStatus *mark_outputs(xpu_ep_graph *graph) {
     return NULL;
 }
 
+/* An operand has to be made by a node before, or by none. */
+static int is_ordered(const xpu_ep_graph *graph) {
+    for (uint32_t n = 0; n < graph->node_count; n++) {
+        for (uint32_t i = 0; i < graph->nodes[n].input_count; i++) {
+            uint32_t value = graph->nodes[n].inputs[i];
+            uint32_t producer = value == XPU_EP_NONE ? XPU_EP_NONE : graph->values.items[value].producer;
+            if (producer != XPU_EP_NONE && producer >= n) return 0;
+        }
+    }
+    return 1;
+}
+
+typedef struct {
+    const OrtNode *node;
+    size_t id;
+} numbered;
+
+static int by_id(const void *a, const void *b) {
+    size_t x = ((const numbered *)a)->id, y = ((const numbered *)b)->id;
+    return (x > y) - (x < y);
+}
+
+static OrtStatus *read_nodes(xpu_ep_graph *graph, const numbered *nodes) {
+    graph->values.count = 0;
+    graph->by_name = (xpu_name_table){.arena = graph->arena};
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        graph->nodes[i].node = nodes[i].node;
+        XPU_TRY(read_node(graph, i));
+    }
+    return NULL;
+}
+
+/* Nodes in the order of their numbers, which is that of the model's file: programs are then those of xpuc, layer by
+ * layer. Where onnxruntime has put in nodes, which have the last numbers, in its own. */
 OrtStatus *xpu_ep_read_graph(const xpu_ep_factory *factory, xpu_arena *arena, const OrtGraph *from, xpu_ep_graph *to) {
     size_t count;
-    *to = (xpu_ep_graph){.factory = factory, .arena = arena, .graph = from, .by_name = {.arena = arena}};
+    *to = (xpu_ep_graph){.factory = factory, .arena = arena, .graph = from};
     XPU_TRY(factory->api->Graph_GetNumNodes(from, &count));
     const OrtNode **nodes = XPU_NEW_ARRAY(arena, const OrtNode *, count + 1);
+    numbered *order = XPU_NEW_ARRAY(arena, numbered, 2 * count + 1), *sorted = order + count;
     if (count) XPU_TRY(factory->api->Graph_GetNodes(from, nodes, count));
+    for (size_t i = 0; i < count; i++) {
+        order[i].node = nodes[i];
+        XPU_TRY(factory->api->Node_GetId(nodes[i], &order[i].id));
+        sorted[i] = order[i];
+    }
+    qsort(sorted, count, sizeof *sorted, by_id);
     to->nodes = XPU_NEW_ARRAY(arena, xpu_ep_node, count + 1);
     to->node_count = (uint32_t)count;
-    for (uint32_t i = 0; i < to->node_count; i++) {
-        to->nodes[i].node = nodes[i];
-        XPU_TRY(read_node(to, i));
-    }
+    XPU_TRY(read_nodes(to, sorted));
+    if (!is_ordered(to)) XPU_TRY(read_nodes(to, order));
     return mark_outputs(to);
 }

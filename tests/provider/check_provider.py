@@ -132,6 +132,31 @@ def check_split():
     np.testing.assert_allclose(session.run(None, feeds)[0], wanted, rtol=1e-2, atol=1e-2)
 
 
+def check_custom():
+    """A custom operator, of a library that onnxruntime loads, in the middle of mnist-8."""
+    library = os.environ.get("XPU_CUSTOM_OP")
+    if not library:
+        print("skipped: a custom operator, as XPU_CUSTOM_OP names no library (tests/provider/custom_op.c)")
+        return
+    model = onnx.load(MNIST)
+    before = next(node for node in model.graph.node if node.op_type == "MaxPool")
+    middle = before.output[0]
+    before.output[0] = "forwards"
+    place = list(model.graph.node).index(before) + 1
+    model.graph.node.insert(place, helper.make_node("Backwards", ["forwards"], [middle], name="backwards", domain="tests.xpu"))
+    model.opset_import.append(helper.make_opsetid("tests.xpu", 1))
+    content = model.SerializeToString()
+    session, report = open_with_report(content, library=library)
+    regions = {node["name"]: node["region"] for node in report["nodes"]}
+    assert [name for name, region in regions.items() if not region] == ["backwards"] and report["regions"] == 2, report
+    why = next(node["why"] for node in report["nodes"] if node["name"] == "backwards")
+    assert "operators of domain 'tests.xpu' are not ONNX operators" in why, why
+    feeds = drawn(session)
+    wanted = open_session(content, provider=False, library=library).run(None, feeds)[0]
+    assert np.abs(session.run(None, feeds)[0] - wanted).max() <= 1e-3 * np.abs(wanted).max()
+    assert np.abs(open_session(MNIST, provider=False).run(None, feeds)[0] - wanted).max() > 0.1 * np.abs(wanted).max()
+
+
 def check_worth():
     """Without a product a region has to save copies: it does where nothing is left to the CPU."""
     alone = model_of([helper.make_node("Relu", ["x"], ["y"], name="relu")], [("x", TensorProto.FLOAT, [4])],

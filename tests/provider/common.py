@@ -18,9 +18,12 @@ ort.register_execution_provider_library("xpu", os.environ.get("XPU_PROVIDER") or
 DEVICES = [d for d in ort.get_ep_devices() if d.ep_name == NAME][:1]
 
 
-def options(entries=None, optimise=False, provider=True, **given):
-    """Options of a session whose every setting is given: without the provider where provider is False."""
+def options(entries=None, optimise=False, provider=True, library=None, **given):
+    """Options of a session whose every setting is given: without the provider where provider is False; library: of
+    custom operators."""
     made = ort.SessionOptions()
+    if library:
+        made.register_custom_ops_library(library)
     made.log_severity_level = 4
     made.intra_op_num_threads = 1
     if not optimise:

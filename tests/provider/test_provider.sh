@@ -16,7 +16,9 @@ sys.exit(tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 23))' 2>/
     skip "$python has not onnx and an onnxruntime from 1.23 on"
 in_tree() { env XPU_PREFIX="$build" PYTHONPATH="$PWD/python:$PWD/tests/provider" PYTHONDONTWRITEBYTECODE=1 "$@"; }
 
-check 0 ' 0 failed' in_tree "$python" tests/provider/check_provider.py
+check 0 '' gcc -std=c11 -Wall -Wextra -Werror -shared -fPIC tests/provider/custom_op.c -isystem "$(build_it provider-include)" \
+    -o "$folder/custom_op.so"
+check 0 ' 0 failed' in_tree env XPU_CUSTOM_OP="$folder/custom_op.so" "$python" tests/provider/check_provider.py
 echo "$output"
 check 0 'whole on the chip' in_tree "$python" tests/provider/node_cases.py 100
 echo "$output"
