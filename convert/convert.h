@@ -3,6 +3,7 @@
 #define XPU_CONVERT_CONVERT_H
 
 #include "base/file.h"
+#include "convert/refused.h"
 #include "core/ops/op.h"
 
 /* Opsets of ONNX that are written; 0 stands for the first from XPU_CONVERT_OPSET on that has all operators. */
@@ -31,7 +32,7 @@ int xpu_convert_ones(const xpu_graph *graph, int from_rank, const xpu_dim *from,
  * recipe. */
 xpu_status xpu_convert_constant(const xpu_graph *graph, xpu_value constant, xpu_output *output, xpu_diags *diags);
 /* Why an operator without a row has no counterpart. */
-const char *xpu_convert_no_row(const xpu_graph *graph, xpu_node node);
+xpu_refused xpu_convert_no_row(const xpu_graph *graph, xpu_node node);
 uint64_t xpu_convert_constant_bytes(const xpu_graph *graph, xpu_value constant);
 
 /* An ONNX model. `data`: takes the weights where they go into a file of their own, which is then opened at

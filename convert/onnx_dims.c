@@ -47,8 +47,7 @@ static const char *symbol(ow *w, xpu_dim dim) {
             if (xpu_dim_equal(info->dims[d], dim)) return size_of(w, graph->inputs.items[i], d);
         }
     }
-    ow_refuse(w, xpu_printf(w->arena, "no input has the size '%s'", xpu_escape(w->arena, of->name, 100)),
-              "fix it with --shape");
+    ow_refuse_size(w, of->name);
     return ow_list(w, "unknown", &(int64_t){1}, 1);
 }
 
@@ -78,7 +77,7 @@ const char *ow_dim(ow *w, xpu_dim dim) {
     const xpu_dim_node node = *xpu_dim_at(&w->graph->dims, dim);
     int64_t value;
     if (!dim.id) {
-        ow_refuse(w, "a dim of it is not known", "fix the shapes with --shape");
+        ow_refuse(w, XPU_REFUSED_DIM);
         return "";
     }
     if (xpu_dim_is_const(&w->graph->dims, dim, &value)) return ow_list(w, "size", &value, 1);

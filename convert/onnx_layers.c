@@ -28,7 +28,7 @@ static void kernel_shape(ow *w, ow_node *node, uint32_t operand) {
 static void no_more_operands(ow *w, uint32_t first) {
     const xpu_node_info *info = xpu_node_at(w->graph, w->node);
     for (uint32_t i = first; i < info->input_count; i++) {
-        if (info->inputs[i].id) ow_refuse(w, "it has operands that only passes give it", "report it with the model");
+        if (info->inputs[i].id) ow_refuse(w, XPU_REFUSED_PASSES);
     }
 }
 
@@ -56,7 +56,7 @@ void ow_write_conv_transpose(ow *w, const ow_row *row) {
     for (uint32_t i = 0; i < spatial; i++) {
         int64_t kernel, rest;
         if (!xpu_dim_is_const(dims, weights->dims[i + 2], &kernel)) {
-            ow_refuse(w, "the size of its weights is not known", "fix it with --shape");
+            ow_refuse(w, XPU_REFUSED_WEIGHTS);
             return;
         }
         const int64_t stride = strides ? strides[i] : 1, dilation = dilations ? dilations[i] : 1;
@@ -64,7 +64,7 @@ void ow_write_conv_transpose(ow *w, const ow_row *row) {
         full = xpu_dim_add_const(dims, xpu_dim_mul_const(dims, full, stride), dilation * (kernel - 1) + 1 - crop[i]);
         const xpu_dim left = xpu_dim_add(dims, full, xpu_dim_mul_const(dims, shape->dims[i], -1));
         if (!xpu_dim_is_const(dims, left, &rest)) {
-            ow_refuse(w, "what it takes of its result depends on the size of the input", "fix it with --shape");
+            ow_refuse(w, XPU_REFUSED_CROPPED);
             return;
         }
         pads[i] = crop[i];
@@ -108,7 +108,7 @@ void ow_write_max_pool(ow *w, const ow_row *row) {
 }
 
 void ow_write_average_pool(ow *w, const ow_row *row) {
-    if (is_dilated(w) && !ow_requires(w, 19, "AveragePool with dilations")) return;
+    if (is_dilated(w) && !ow_requires(w, XPU_SINCE_POOL_DILATED, NULL)) return;
     ow_node *node = pool(w, row);
     if (is_dilated(w)) copy_ints(w, node, XPU_ATTR_DILATIONS, "dilations");
     ow_int(w, node, "count_include_pad", xpu_node_int(w->graph, w->node, XPU_ATTR_COUNT_INCLUDE_PAD));
@@ -133,7 +133,7 @@ void ow_write_integer_product(ow *w, const ow_row *row) {
     ow_node *node;
     if (xpu_node_int(w->graph, w->node, XPU_ATTR_DTYPE) != XPU_I32 ||
         xpu_node_input(w->graph, w->node, XPU_IN_BRANCH).id || xpu_node_input(w->graph, w->node, XPU_IN_WSCALE).id) {
-        ow_refuse(w, "only passes make its rescaled form", "report it with the model");
+        ow_refuse(w, XPU_REFUSED_PASSES);
         return;
     }
     const char *x_zero = info->input_count > XPU_IN_XZERO && info->inputs[XPU_IN_XZERO].id
@@ -260,7 +260,7 @@ static void quantize_zero_first(ow *w) {
     const int is_signed = dtype == XPU_I8 || dtype == XPU_I16, wide = xpu_dtype_bytes(dtype) == 2;
     const double low = is_signed ? wide ? -32768.0 : -128.0 : 0.0, high = low + (wide ? 65535.0 : 255.0);
     if (is_per_axis(w)) {
-        ow_refuse(w, "its zero points are added before it rounds, and differ along an axis", "quantise per tensor");
+        ow_refuse(w, XPU_REFUSED_ZEROS_FIRST);
         return;
     }
     const char *y = ow_binary(w, NULL, "Div", ow_in(w, 0), ow_in(w, 1));
@@ -290,7 +290,7 @@ void ow_write_quantize(ow *w, const ow_row *row) {
         quantize_zero_first(w);
         return;
     }
-    if (xpu_dtype_bytes(dtype) != 1 && !ow_requires(w, 21, "QuantizeLinear to 16 bits")) return;
+    if (xpu_dtype_bytes(dtype) != 1 && !ow_requires(w, XPU_SINCE_QUANTISE_16, NULL)) return;
     const int has_zero = xpu_node_input(w->graph, w->node, 2).id != 0;
     ow_make(w, &node, ow_out(w, 0), row->name, ow_in(w, 0), ow_in(w, 1), has_zero ? ow_in(w, 2) : NULL);
     if (!has_zero && dtype != XPU_U8) ow_input(w, node, no_zero_point(w, dtype));
@@ -300,7 +300,7 @@ void ow_write_quantize(ow *w, const ow_row *row) {
 void ow_write_dequantize(ow *w, const ow_row *row) {
     const xpu_dtype dtype = ow_info_in(w, 0)->dtype;
     ow_node *node;
-    if (xpu_dtype_bytes(dtype) == 2 && !ow_requires(w, 21, "DequantizeLinear of 16 bits")) return;
+    if (xpu_dtype_bytes(dtype) == 2 && !ow_requires(w, XPU_SINCE_DEQUANTISE_16, NULL)) return;
     const int has_zero = xpu_node_input(w->graph, w->node, 2).id != 0;
     ow_make(w, &node, ow_out(w, 0), row->name, ow_in(w, 0), ow_in(w, 1), has_zero ? ow_in(w, 2) : NULL);
     if (is_per_axis(w)) ow_int(w, node, "axis", xpu_node_int(w->graph, w->node, XPU_ATTR_AXIS));

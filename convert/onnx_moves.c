@@ -31,7 +31,7 @@ void ow_write_reshape(ow *w, const ow_row *row) {
     }
     const char *shape = ow_shape(w, &from, to.dims, to.rank, &has_zero);
     ow_make(w, &node, ow_out(w, 0), row->name, ow_in(w, 0), shape, NULL);
-    if (has_zero && ow_requires(w, 14, "Reshape to an empty tensor")) ow_int(w, node, "allowzero", 1);
+    if (has_zero && ow_requires(w, XPU_SINCE_EMPTY_RESHAPE, NULL)) ow_int(w, node, "allowzero", 1);
 }
 
 void ow_write_transpose(ow *w, const ow_row *row) {
@@ -150,16 +150,15 @@ void ow_write_gather_nd(ow *w, const ow_row *row) {
 void ow_write_scatter(ow *w, const ow_row *row) {
     static const struct {
         const char *name;
-        int since;
-    } kinds[XA_PLACINGS] = {[XA_PLACE] = {NULL, 0},
-                            [XA_PLACE_SUM] = {"add", 16},
-                            [XA_PLACE_PRODUCT] = {"mul", 16},
-                            [XA_PLACE_MAX] = {"max", 18},
-                            [XA_PLACE_MIN] = {"min", 18}};
+        xpu_since_id since;
+    } kinds[XA_PLACINGS] = {[XA_PLACE_SUM] = {"add", XPU_SINCE_SCATTER_SUMS},
+                            [XA_PLACE_PRODUCT] = {"mul", XPU_SINCE_SCATTER_SUMS},
+                            [XA_PLACE_MAX] = {"max", XPU_SINCE_SCATTER_EXTREMES},
+                            [XA_PLACE_MIN] = {"min", XPU_SINCE_SCATTER_EXTREMES}};
     const int64_t kind = int_attr(w, XPU_ATTR_KIND);
     const int by_element = xpu_node_is(w->graph, w->node, XPU_OP_SCATTER_ELEMENTS);
     ow_node *node;
-    if (kinds[kind].since && !ow_requires(w, kinds[kind].since, "this reduction of a scatter")) return;
+    if (kinds[kind].name && !ow_requires(w, kinds[kind].since, NULL)) return;
     ow_make(w, &node, ow_out(w, 0), row->name, ow_in(w, 0), by_element ? ow_in(w, 1) : as_int64(w, 1), ow_in(w, 2));
     if (by_element) ow_int(w, node, "axis", int_attr(w, XPU_ATTR_AXIS));
     if (kinds[kind].name) ow_string(w, node, "reduction", kinds[kind].name);
@@ -193,7 +192,7 @@ void ow_write_nms(ow *w, const ow_row *row) {
     const xpu_value_info y = *ow_info_out(w, 0);
     const int64_t two[] = {0, 1}, last[] = {2}, one_class[] = {1}, zero[] = {0}, rows[] = {-1, 1};
     ow_node *node;
-    if (!ow_requires(w, 18, "the list of boxes by class")) return;
+    if (!ow_requires(w, XPU_SINCE_BOXES, NULL)) return;
     const char *picks = ow_make(w, &node, NULL, row->name, ow_in(w, 0), ow_in(w, 1), ow_dim(w, most));
     if (ow_in(w, 2)[0] || ow_in(w, 3)[0]) ow_input(w, node, ow_in(w, 2));
     if (ow_in(w, 3)[0]) ow_input(w, node, ow_in(w, 3));
@@ -315,7 +314,7 @@ void ow_write_dim_values(ow *w, const ow_row *row) {
     (void)row;
     if (!values || values->count > XPU_MOST_KNOWN ||
         !xpu_value_dims(w->graph, xpu_node_output(w->graph, w->node, 0), NULL, dims)) {
-        ow_refuse(w, "it has too many sizes", "report it with the model");
+        ow_refuse(w, XPU_REFUSED_MANY_SIZES);
         return;
     }
     const char *list = ow_dims(w, "values", values->dims, (int)values->count);

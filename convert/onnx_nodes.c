@@ -241,16 +241,25 @@ int ow_needs(ow *w, int opset) {
     return w->opset >= opset;
 }
 
-void ow_refuse(ow *w, const char *why, const char *hint) {
-    xpu_error(
-        w->diags, XPU_EMODEL, w->graph->file, "convert-operator", xpu_node_where(w->graph, w->node, w->arena),
-        xpu_printf(w->arena, "the operator has no counterpart in ONNX (%s)", xpu_node_at(w->graph, w->node)->op->name),
-        why, hint);
+static xpu_refusing refusing(const ow *w) {
+    return (xpu_refusing){w->graph, w->node, w->arena, w->diags, "ONNX"};
 }
 
-int ow_requires(ow *w, int opset, const char *what) {
-    if (ow_needs(w, opset)) return 1;
-    ow_refuse(w, xpu_printf(w->arena, "%s needs opset %d", what, opset),
-              xpu_printf(w->arena, "write --opset=%d, or leave --opset out", opset));
+void ow_refuse(ow *w, xpu_refused id) {
+    const xpu_refusing at = refusing(w);
+    xpu_refuse(&at, xpu_refused_row_of(id)->why, xpu_refused_row_of(id)->hint);
+}
+
+void ow_refuse_size(ow *w, const char *name) {
+    const xpu_refusing at = refusing(w);
+    xpu_refuse_size(&at, name);
+}
+
+int ow_requires(ow *w, xpu_since_id id, const char *name) {
+    const xpu_since *row = xpu_since_of(id);
+    const xpu_refusing at = refusing(w);
+    if (ow_needs(w, row->opset)) return 1;
+    xpu_refuse(&at, xpu_printf(w->arena, "%s needs opset %d", name ? name : row->what, row->opset),
+               xpu_printf(w->arena, "write --opset=%d, or leave --opset out", row->opset));
     return 0;
 }

@@ -10,7 +10,7 @@
 static const char *selection(ow *w, const xpu_recurrence *r) {
     const int64_t rows = r->gates * r->hidden, columns = r->directions * rows;
     if (rows * columns * r->directions > 1 << 24) {
-        ow_refuse(w, "the products of its inputs are not made by a product with weights", NULL);
+        ow_refuse(w, XPU_REFUSED_GATES);
         return "";
     }
     float *ones = XPU_NEW_ARRAY(w->arena, float, r->directions *rows *columns);
@@ -84,7 +84,7 @@ void ow_write_recurrent(ow *w, const ow_row *row) {
     xpu_recurrent_source s;
     (void)row;
     if (!xpu_recurrence_of(w->graph, w->node, &r) || xpu_node_input(w->graph, w->node, XPU_IN_WSCALE).id) {
-        ow_refuse(w, "only passes make this form", "report it with the model");
+        ow_refuse(w, XPU_REFUSED_PASSES);
         return;
     }
     const int64_t columns = r.gates * r.hidden, swap[] = {1, 0}, last[] = {0, 2, 1};

@@ -198,15 +198,15 @@ void ow_write_resample(ow *w, const ow_row *row) {
               antialias = xpu_node_int(w->graph, w->node, XPU_ATTR_ANTIALIAS) != 0;
     const int casts = !resizes(from.dtype) && !is_wide(from.dtype), by_axis = ow_has(w, 18);
     if (rounding < 0) {
-        ow_refuse(w, "whether it rounds up or down depends on the size of the input", "fix it with --shape");
+        ow_refuse(w, XPU_REFUSED_ROUNDED);
         return;
     }
     /* Opsets from 13 on do not name tf_half_pixel_for_nn; onnxruntime reads it all the same. */
     const int renamed = where == XA_TF_HALF_PIXEL_FOR_NN && kind == XA_NEAREST ? half_pixel_rounding(rounding) : 0;
-    if (antialias && !ow_requires(w, 18, "antialias")) return;
-    if (where == XA_HALF_PIXEL_SYMMETRIC && !ow_requires(w, 19, "half_pixel_symmetric")) return;
+    if (antialias && !ow_requires(w, XPU_SINCE_ANTIALIAS, NULL)) return;
+    if (where == XA_HALF_PIXEL_SYMMETRIC && !ow_requires(w, XPU_SINCE_SYMMETRIC, NULL)) return;
     const char *policy = policy_of(w, &r, &from);
-    if (policy && strcmp(policy, "stretch") != 0 && !ow_requires(w, 18, "keep_aspect_ratio_policy")) return;
+    if (policy && strcmp(policy, "stretch") != 0 && !ow_requires(w, XPU_SINCE_POLICY, NULL)) return;
     if (policy) r.by_scale = 0;
     if (!by_axis) spread(&r, &from);
     const char *name = casts ? ow_cast(w, NULL, ow_name(w, x), XPU_F32) : ow_name(w, x);

@@ -9,7 +9,6 @@ static const ow_row rows[XPU_OP_COUNT] = {
 #define BY(op, function, ...) [XPU_OP_##op] = {.write = ow_write_##function, .name = __VA_ARGS__}
 #define LATE(op, late, ...) [XPU_OP_##op] = {.write = ow_write_same, .brain = late, .name = __VA_ARGS__}
 #define ARITHMETIC(op, ...) [XPU_OP_##op] = {.write = ow_write_same, .small = OW_SMALL_OPSET, .name = __VA_ARGS__}
-#define NONE(op, why) [XPU_OP_##op] = {.none = why}
     BY(CONV, conv, "Conv"),
     BY(MATMUL, matmul, "MatMul"),
     BY(RECURRENT, recurrent, "LSTM"),
@@ -44,7 +43,7 @@ static const ow_row rows[XPU_OP_COUNT] = {
     SAME(IDENTITY, "Identity"),
     BY(IF, if, "If"),
     BY(LOOP, loop, "Loop"),
-    NONE(RAISE, "it ends the run with an error: no shape of a branch fits"),
+    [XPU_OP_RAISE] = {.write = ow_write_raise},
     BY(DIM_VALUES, dim_values, "Shape"),
     BY(QUANTIZE, quantize, "QuantizeLinear"),
     BY(DEQUANTIZE, dequantize, "DequantizeLinear"),
@@ -87,12 +86,16 @@ static const ow_row rows[XPU_OP_COUNT] = {
 #undef LATE
 #undef ARITHMETIC
 #undef BY
-#undef NONE
 };
 /* clang-format on */
 
 const ow_row *ow_row_of(xpu_op_id op) {
     return &rows[op];
+}
+
+void ow_write_raise(ow *w, const ow_row *row) {
+    (void)row;
+    ow_refuse(w, XPU_REFUSED_RAISE);
 }
 
 void ow_write_node(ow *w, xpu_node node) {
@@ -102,7 +105,7 @@ void ow_write_node(ow *w, xpu_node node) {
     if (row->write)
         row->write(w, row);
     else
-        ow_refuse(w, row->none ? row->none : xpu_convert_no_row(w->graph, node), "leave the operator out of the model");
+        ow_refuse(w, xpu_convert_no_row(w->graph, node));
     w->node = outer;
 }
 
@@ -263,7 +266,7 @@ void ow_write_modulo(ow *w, const ow_row *row) {
 }
 
 void ow_write_bits(ow *w, const ow_row *row) {
-    if (ow_requires(w, 18, row->name)) ow_write_same(w, row);
+    if (ow_requires(w, XPU_SINCE_BITWISE, row->name)) ow_write_same(w, row);
 }
 
 /* ONNX shifts what is unsigned: bits that go left are the same. */
@@ -274,7 +277,7 @@ void ow_write_shift(ow *w, const ow_row *row) {
     const char *a = ow_in(w, 0), *b = ow_in(w, 1);
     ow_node *node;
     if (other && !ow_has(w, 28) && xpu_node_is(w->graph, w->node, XPU_OP_SHIFT_RIGHT)) {
-        ow_requires(w, 28, "a shift of signed integers to the right");
+        ow_requires(w, XPU_SINCE_SIGNED_SHIFT, NULL);
         return;
     }
     const int as_other = other && !ow_has(w, 28);

@@ -85,9 +85,10 @@ static inline int ow_has(const ow *w, int opset) {
 /* The same; without --opset the model gets that opset then. */
 int ow_needs(ow *w, int opset);
 /* [convert-operator] */
-void ow_refuse(ow *w, const char *why, const char *hint);
-/* [convert-operator] where the opset is too old. Returns whether it has it. */
-int ow_requires(ow *w, int opset, const char *what);
+void ow_refuse(ow *w, xpu_refused id);
+void ow_refuse_size(ow *w, const char *name);
+/* [convert-operator] where the opset is too old for what the row says, or for `name`. Returns whether it has it. */
+int ow_requires(ow *w, xpu_since_id id, const char *name);
 
 int32_t ow_type(xpu_dtype dtype); /* TensorProto.DataType */
 
@@ -107,7 +108,6 @@ typedef struct ow_row {
         xpu_attr_id id;
         const char *name; /* NULL: no more */
     } attrs[3];           /* floats and ints of the same meaning */
-    const char *none;     /* why there is no counterpart */
     int half, brain;      /* the opsets that take float16 and bfloat16: before them float32 stands for these */
     int small;            /* the same for integers of 8 and 16 bits, and int32 */
 } ow_row;
@@ -123,7 +123,7 @@ void ow_attrs(ow *w, ow_node *node, const ow_row *row);
 
 /* clang-format off */
 #define OW_WRITES(X)                                                                                                   \
-    X(same) X(relu) X(cast) X(clip) X(gelu) X(mish) X(swish) X(hard_swish) X(compare) X(modulo) X(shift) X(bits)               \
+    X(same) X(relu) X(cast) X(clip) X(gelu) X(mish) X(swish) X(hard_swish) X(compare) X(modulo) X(shift) X(bits) X(raise)               \
     X(conv) X(conv_transpose) X(max_pool) X(average_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)         \
     X(integer_product) X(quantize) X(dequantize) X(dynamic_quantize) X(resample) X(repeat)                             \
     X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_nd) X(scatter) X(top) X(nms) X(random)     \

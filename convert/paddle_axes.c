@@ -39,8 +39,7 @@ void pw_pad_places(pw *w, const char *x, const pw_type *from, const int64_t *beg
         int64_t n;
         if (begin[i] <= 0 && end[i] <= 0) continue;
         if (!xpu_dim_is_const(&w->graph->dims, from->dims[i], &n) || n < 1) {
-            pw_refuse(w, "reflections and edges are of height and width of images, or of dims that are known",
-                      "fix the shapes with --shape");
+            pw_refuse(w, XPU_REFUSED_PAD_PLACES);
             return;
         }
         const int64_t before = begin[i] > 0 ? begin[i] : 0, count = before + n + (end[i] > 0 ? end[i] : 0);

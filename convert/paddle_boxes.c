@@ -18,7 +18,7 @@ static int threshold(pw *w, uint32_t operand, float none, float *value) {
     if (operand >= info->input_count || !info->inputs[operand].id) return 1;
     if (!xpu_value_at(w->graph, info->inputs[operand])->constant ||
         xpu_const_tensor(w->graph, info->inputs[operand], w->arena, &tensor, w->diags) != XPU_OK) {
-        pw_refuse(w, "PaddlePaddle's thresholds are attributes", "make its thresholds constants");
+        pw_refuse(w, XPU_REFUSED_THRESHOLDS);
         return 0;
     }
     *value = *(const float *)tensor.data;

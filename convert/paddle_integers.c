@@ -71,12 +71,11 @@ void pw_write_integer_product(pw *w, const pw_row *row) {
     const int digits = digits_for(depth_of(w), &base);
     (void)row;
     if (pw_operand(w, XPU_IN_BIAS) || y.dtype != XPU_I32) {
-        pw_refuse(w, "only passes make this form", "report it with the model");
+        pw_refuse(w, XPU_REFUSED_PASSES);
         return;
     }
     if (!digits) {
-        pw_refuse(w, "PaddlePaddle's products are of float32, which would not hold the sums",
-                  "use QuantizeLinear and DequantizeLinear around a product of floats");
+        pw_refuse(w, XPU_REFUSED_INTEGER_SUMS);
         return;
     }
     const char *x = without_zero(w, 0, XPU_ATTR_X_ZERO), *weights = without_zero(w, 1, XPU_ATTR_W_ZERO), *all = NULL;

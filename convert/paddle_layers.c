@@ -108,7 +108,7 @@ void pw_write_conv_transpose(pw *w, const pw_row *row) {
         full = xpu_dim_add_const(dims, full, dilation * (kernel - 1) + 1 - crop[i]);
         known &= xpu_dim_is_const(dims, xpu_dim_add(dims, full, xpu_dim_mul_const(dims, shape->dims[i], -1)), &rest);
         if (!known) {
-            pw_refuse(w, "what it takes of its result depends on the size of the input", "fix it with --shape");
+            pw_refuse(w, XPU_REFUSED_CROPPED);
             return;
         }
         end[i] = rest > 0 ? rest : 0;
@@ -171,7 +171,7 @@ void pw_write_pool(pw *w, const pw_row *row) {
     const int64_t *dilations = ints(w, XPU_ATTR_DILATIONS, &count), none[4] = {0};
     for (uint32_t i = 0; dilations && i < count; i++) {
         if (dilations[i] == 1) continue;
-        pw_refuse(w, "PaddlePaddle's pooling has no dilations", "export the model without them");
+        pw_refuse(w, XPU_REFUSED_POOL_DILATIONS);
         return;
     }
     const int64_t *pads = ints(w, XPU_ATTR_PADS, &count);
@@ -309,7 +309,7 @@ void pw_write_reduce(pw *w, const pw_row *row) {
     if (xpu_node_is(w->graph, w->node, XPU_OP_REDUCE_SUM) && pw_may_be_empty(w, &held, (int)axis))
         operand = pw_with_zeros(w, operand, &held, (int)axis);
     if (divides && !xpu_dim_is_const(&w->graph->dims, x.dims[axis], &count)) {
-        pw_refuse(w, "PaddlePaddle has no mean of integers", "fix the size with --shape");
+        pw_refuse(w, XPU_REFUSED_INTEGER_MEAN);
         return;
     }
     const char *made = reduced(w, direct && !divides ? pw_result(w, 0) : NULL, divides ? "reduce_sum" : row->name,
@@ -370,7 +370,7 @@ void pw_write_dequantize(pw *w, const pw_row *row) {
     const int is_exact = x.dtype != XPU_I32, has_zero = has_zero_point(w);
     (void)row;
     if (!is_exact && has_zero) {
-        pw_refuse(w, "the zero point of int32 would be taken from float32", "quantise it without one");
+        pw_refuse(w, XPU_REFUSED_INTEGER_ZERO);
         return;
     }
     const char *made = pw_cast(w, NULL, pw_operand(w, 0), &x, XPU_F32);
@@ -431,9 +431,7 @@ void pw_write_resample(pw *w, const pw_row *row) {
     if (!plain || unlike || x.dtype != XPU_F32 || axis < 2 || x.rank < 3 || x.rank > 4 ||
         !(nearest || linear || cubic)) {
         if (pw_resample_axis(w, (int)axis)) return;
-        pw_refuse(w, "PaddlePaddle's interpolations have no such form",
-                  "fix the shapes with --shape, or resample dims 2 and 3 of float32 as half_pixel, asymmetric or "
-                  "align_corners");
+        pw_refuse(w, XPU_REFUSED_INTERPOLATION);
         return;
     }
     const char *input = as_image(w, pw_operand(w, 0), &x);

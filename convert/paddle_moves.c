@@ -353,7 +353,7 @@ static void scatter_rows(pw *w, const char *reduce) {
         strides[i - 1] = known ? strides[i] * size : 0;
     }
     if (!known) {
-        pw_refuse(w, "its indices are of dims whose sizes are not known", "fix the shapes with --shape");
+        pw_refuse(w, XPU_REFUSED_INDEX_DIMS);
         return;
     }
     pw_type flat = {.dtype = index.dtype, .rank = 1, .dims = {tuples.dims[0]}};
@@ -530,7 +530,7 @@ void pw_write_dim_values(pw *w, const pw_row *row) {
     const pw_type y = pw_result_type(w, 0);
     (void)row;
     if (!values || values->count > XPU_MOST_KNOWN) {
-        pw_refuse(w, "it has too many sizes", "report it with the model");
+        pw_refuse(w, XPU_REFUSED_MANY_SIZES);
         return;
     }
     pw_type list = pw_scalar_list(w, XPU_I32, values->count);

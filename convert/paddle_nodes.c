@@ -241,9 +241,16 @@ const char *pw_scalar(pw *w, xpu_dtype dtype, double value) {
     return number(w, dtype, value, 0);
 }
 
-void pw_refuse(pw *w, const char *why, const char *hint) {
-    xpu_error(w->diags, XPU_EMODEL, w->graph->file, "convert-operator", xpu_node_where(w->graph, w->node, w->arena),
-              xpu_printf(w->arena, "the operator has no counterpart in PaddlePaddle (%s)",
-                         xpu_node_at(w->graph, w->node)->op->name),
-              why, hint);
+static xpu_refusing refusing(const pw *w) {
+    return (xpu_refusing){w->graph, w->node, w->arena, w->diags, "PaddlePaddle"};
+}
+
+void pw_refuse(pw *w, xpu_refused id) {
+    const xpu_refusing at = refusing(w);
+    xpu_refuse(&at, xpu_refused_row_of(id)->why, xpu_refused_row_of(id)->hint);
+}
+
+void pw_refuse_size(pw *w, const char *name) {
+    const xpu_refusing at = refusing(w);
+    xpu_refuse_size(&at, name);
 }

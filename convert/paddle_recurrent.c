@@ -24,7 +24,7 @@ static const float *floats(pw *w, xpu_value value) {
     if (!value.id) return NULL;
     if (!xpu_value_at(w->graph, value)->constant || xpu_value_at(w->graph, value)->dtype != XPU_F32 ||
         xpu_const_tensor(w->graph, value, w->arena, &tensor, w->diags) != XPU_OK) {
-        pw_refuse(w, "its weights are computed", "export the model with weights that are constants of float32");
+        pw_refuse(w, XPU_REFUSED_RECURRENT_WEIGHTS);
         return NULL;
     }
     return tensor.data;
@@ -33,7 +33,7 @@ static const float *floats(pw *w, xpu_value value) {
 static int read_recurrence(pw *w, recurrence *u) {
     const size_t errors = w->diags->errors;
     if (!xpu_recurrence_of(w->graph, w->node, &u->r) || xpu_node_input(w->graph, w->node, XPU_IN_WSCALE).id) {
-        pw_refuse(w, "only passes make this form", "report it with the model");
+        pw_refuse(w, XPU_REFUSED_PASSES);
         return 0;
     }
     u->rows = u->r.gates * u->r.hidden;

@@ -9,7 +9,6 @@ static const pw_row rows[XPU_OP_COUNT] = {
 #define UNARY(op, ...) [XPU_OP_##op] = {.write = pw_write_unary, .name = __VA_ARGS__}
 #define BINARY(op, text) [XPU_OP_##op] = {.write = pw_write_binary, .name = text}
 #define BY(op, function, text) [XPU_OP_##op] = {.write = pw_write_##function, .name = text}
-#define NONE(op, why) [XPU_OP_##op] = {.none = why}
     BY(CONV, conv, "conv2d"),
     BY(MATMUL, matmul, "matmul_v2"),
     BY(RECURRENT, recurrent, "rnn"),
@@ -44,7 +43,7 @@ static const pw_row rows[XPU_OP_COUNT] = {
     BY(IDENTITY, identity, "assign"),
     BY(IF, if, "if"),
     BY(LOOP, loop, "while"),
-    NONE(RAISE, "it ends the run with an error"),
+    [XPU_OP_RAISE] = {.write = pw_write_raise},
     BY(DIM_VALUES, dim_values, "shape"),
     BY(QUANTIZE, quantize, "quantize_linear"),
     BY(DEQUANTIZE, dequantize, "dequantize_linear"),
@@ -85,7 +84,6 @@ static const pw_row rows[XPU_OP_COUNT] = {
 #undef UNARY
 #undef BINARY
 #undef BY
-#undef NONE
 };
 /* clang-format on */
 
@@ -188,14 +186,18 @@ static void write_wrapped(pw *w, const pw_row *row, int64_t most) {
     pw_binary(w, result, "bitwise_and", &type, wide, pw_scalar(w, XPU_I64, (double)most));
 }
 
+void pw_write_raise(pw *w, const pw_row *row) {
+    (void)row;
+    pw_refuse(w, XPU_REFUSED_RAISE);
+}
+
 void pw_write_node(pw *w, xpu_node node) {
     const pw_row *row = &rows[xpu_op_id_of(xpu_node_at(w->graph, node)->op)];
     const xpu_node outer = w->node;
     const int64_t most = xpu_node_at(w->graph, node)->output_count ? wraps_at(w->graph, node) : 0;
     w->node = node;
     if (orders_uint64(w->graph, node))
-        pw_refuse(w, "PaddlePaddle has no uint64, and int64 has another order",
-                  "convert the tensor to int64 in the model");
+        pw_refuse(w, XPU_REFUSED_UINT64);
     else if (row->write && most)
         write_wrapped(w, row, most);
     else if (row->write && takes_no_small(w->graph, node))
@@ -203,7 +205,7 @@ void pw_write_node(pw *w, xpu_node node) {
     else if (row->write)
         row->write(w, row);
     else
-        pw_refuse(w, row->none ? row->none : xpu_convert_no_row(w->graph, node), "leave the operator out of the model");
+        pw_refuse(w, xpu_convert_no_row(w->graph, node));
     w->node = outer;
 }
 

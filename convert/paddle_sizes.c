@@ -84,8 +84,7 @@ static const char *symbol(pw *w, xpu_dim dim) {
             if (xpu_dim_equal(info->dims[d], dim)) return element(w, shape_of(w, graph->inputs.items[i]), d);
         }
     }
-    pw_refuse(w, xpu_printf(w->arena, "no input has the size '%s'", xpu_escape(w->arena, of->name, 100)),
-              "fix it with --shape");
+    pw_refuse_size(w, of->name);
     return pw_number(w, XPU_I32, 1);
 }
 
@@ -100,7 +99,7 @@ const char *pw_size_of(pw *w, xpu_dim dim) {
     int64_t value;
     const char *name;
     if (!dim.id) {
-        pw_refuse(w, "a dim of it is not known", "fix the shapes with --shape");
+        pw_refuse(w, XPU_REFUSED_DIM);
         return pw_number(w, XPU_I32, 1);
     }
     if (xpu_dim_is_const(&w->graph->dims, dim, &value)) {
@@ -109,7 +108,7 @@ const char *pw_size_of(pw *w, xpu_dim dim) {
         name = symbol(w, dim);
     } else if (!(name = argument_size(w, dim))) {
         if (node.kind == XPU_DIM_FLOORDIV && xpu_dim_min(&w->graph->dims, node.a) < 0)
-            pw_refuse(w, "a size is a quotient that may be negative", "fix the shapes with --shape");
+            pw_refuse(w, XPU_REFUSED_QUOTIENT);
         const char *a = pw_size_of(w, node.a), *b = pw_size_of(w, node.b);
         name = pw_binary(w, NULL, names[node.kind], &one, a, b);
     }

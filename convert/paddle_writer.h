@@ -142,7 +142,8 @@ int pw_code(xpu_dtype dtype);       /* VarType.Type; -1: PaddlePaddle has none *
 xpu_dtype pw_held(xpu_dtype dtype); /* what holds its elements there: int64 for uint16, uint32 and uint64 */
 int pw_is_small(xpu_dtype dtype);   /* fits into int32 */
 int pw_const_dims(pw *w, const pw_type *type, int64_t *dims);
-void pw_refuse(pw *w, const char *why, const char *hint);
+void pw_refuse(pw *w, xpu_refused id);
+void pw_refuse_size(pw *w, const char *name);
 
 /* ---- paddle_sizes.c ---- */
 
@@ -193,7 +194,6 @@ typedef struct pw_row {
         xpu_attr_id id;
         const char *name;
     } attrs[2]; /* floats of the same meaning */
-    const char *none;
 } pw_row;
 void pw_write_node(pw *w, xpu_node node);
 void pw_where(pw *w, const char *result, const char *condition, const char *x, const char *y);
@@ -203,7 +203,7 @@ const char *pw_round(pw *w, const char *result, const char *x, const pw_type *ty
 /* clang-format off */
 #define PW_WRITES(X)                                                                                                   \
     X(unary) X(binary) X(negate) X(clip) X(hard_swish) X(softplus) X(gelu) X(swish) X(round) X(prelu) X(shrink)        \
-    X(cast) X(where) X(identity) X(equal)                                                                                    \
+    X(cast) X(where) X(identity) X(equal) X(raise)                                                                                    \
     X(conv) X(conv_transpose) X(pool) X(global_pool) X(matmul) X(batch_norm) X(norm) X(softmax) X(reduce)              \
     X(quantize) X(dequantize) X(integer_product) X(dynamic_quantize) X(resample) X(repeat)                                                                    \
     X(reshape) X(transpose) X(concat) X(slice) X(expand) X(gather) X(gather_elements) X(gather_nd) X(scatter_elements) \

@@ -162,6 +162,6 @@ int xpu_convert_ones(const xpu_graph *graph, int from_rank, const xpu_dim *from,
     return 0;
 }
 
-const char *xpu_convert_no_row(const xpu_graph *graph, xpu_node node) {
-    return xpu_node_has(graph, node, XPU_TRAIT_PASSES) ? "only passes make it" : "there is no row for it";
+xpu_refused xpu_convert_no_row(const xpu_graph *graph, xpu_node node) {
+    return xpu_node_has(graph, node, XPU_TRAIT_PASSES) ? XPU_REFUSED_PASSES : XPU_REFUSED_NO_ROW;
 }

@@ -1,10 +1,11 @@
 /*
- * docgen onnx|paddle|operators|xpu-sim: writes the tables of supported operators as Markdown, from the rows and rules
- * that the compiler itself uses. `make gen` keeps the results in docs/.
+ * docgen onnx|paddle|conversions|operators|xpu-sim: writes the tables of supported operators as Markdown, from the rows
+ * and rules that the compiler itself uses. `make gen` keeps the results in docs/.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "convert/convert.h"
 #include "core/ops/op.h"
 #include "frontend/onnx/onnx.h"
 #include "frontend/paddle/paddle.h"
@@ -104,6 +105,27 @@ static void write_paddle(void) {
     }
 }
 
+/* Rows of convert/refused.def. */
+static void write_conversions(void) {
+    static const char *const formats[] = {
+        [XPU_TO_ONNX] = "ONNX", [XPU_TO_PADDLE] = "PaddlePaddle", [XPU_TO_EITHER] = "either"};
+    printf(
+        "# What xpu-convert refuses\n\nMade from the table of its errors (`make gen`): [convert-operator] with reason "
+        "and hint, as they stand here.\n\n| written as | what | why | what to do |\n|---|---|---|---|\n");
+    for (int id = 0; id < XPU_REFUSED_COUNT; id++) {
+        const xpu_refused_row *row = xpu_refused_row_of((xpu_refused)id);
+        if (row->what[0]) printf("| %s | %s | %s | %s |\n", formats[row->format], row->what, row->why, row->hint);
+    }
+    printf(
+        "\n## Opsets of ONNX\n\nWithout --opset it is the first one from %d on that has all of a model. What an older "
+        "one is asked for,\nand has not:\n\n| from | what |\n|---|---|\n",
+        XPU_CONVERT_OPSET);
+    for (int id = 0; id < XPU_SINCE_COUNT; id++) {
+        const xpu_since *row = xpu_since_of((xpu_since_id)id);
+        printf("| %d | %s |\n", row->opset, row->what);
+    }
+}
+
 static void write_operators(void) {
     printf("# Core operators\n\nThe rows of core/ops/ops.def (`make gen`).\n\n"
            "| operator | operands | attributes | what it is |\n|---|---|---|---|\n");
@@ -143,8 +165,11 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*write)(void);
-    } documents[] = {
-        {"onnx", write_onnx}, {"paddle", write_paddle}, {"operators", write_operators}, {"xpu-sim", write_target}};
+    } documents[] = {{"onnx", write_onnx},
+                     {"paddle", write_paddle},
+                     {"conversions", write_conversions},
+                     {"operators", write_operators},
+                     {"xpu-sim", write_target}};
     for (size_t i = 0; argc == 2 && i < sizeof documents / sizeof *documents; i++) {
         if (strcmp(argv[1], documents[i].name) != 0) continue;
         documents[i].write();
