@@ -1,4 +1,4 @@
-/* What the writers refuse, [convert-operator]: a row of refused.def each. docgen makes docs/generated/conversions.md of them. */
+/* What the writers refuse, [convert-operator]: a row of refused.def each; of these docgen makes conversions.md. */
 #ifndef XPU_CONVERT_REFUSED_H
 #define XPU_CONVERT_REFUSED_H
 
