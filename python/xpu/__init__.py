@@ -14,8 +14,9 @@ from ._diff import Diff, diff
 from ._errors import (DeviceFault, DeviceTimeout, Error, InternalError, LockstepError, MachineError, ModelError,
                       Problem, Stopped, UsageError)
 from ._profile import Profile
-from ._program import Program, TensorInfo
+from ._program import Program
 from ._results import Dump, Layer, Result
+from ._run import TensorInfo
 from ._session import Session
 from ._tensor import Tensor
 from ._native import version as __version__

@@ -155,7 +155,8 @@ def describe(path: Path, **options: Any) -> Dict[str, Any]:
             if file.read(4) == b"\x7fELF":
                 return load(path).describe()
     taken, _ = _call(native.xpuc.xpuc_describe, (native.encode(path),), dict(options, describe="json"))
-    return json.loads(taken["dump"])
+    facts: Dict[str, Any] = json.loads(taken["dump"])
+    return facts
 
 
 def load(program: Union[Path, bytes], name: Optional[str] = None) -> Program:

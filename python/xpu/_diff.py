@@ -22,7 +22,8 @@ class Diff(Dict[str, Any]):
     @property
     def tensors(self) -> List[Dict[str, Any]]:
         """The tensors that differ, in order of execution."""
-        return self["tensors"]
+        tensors: List[Dict[str, Any]] = self["tensors"]
+        return tensors
 
     def __bool__(self) -> bool:
         return bool(self["differing"] or self["only_a"] or self["only_b"])
@@ -47,7 +48,7 @@ def _place(side: Any, path: str) -> str:
     if isinstance(side, Dump):
         return side.folder
     if not isinstance(side, Mapping):
-        return os.fspath(side)
+        return os.fsdecode(side)
     with zipfile.ZipFile(path, "w") as file:
         for name, value in side.items():
             file.writestr(name + ".npy", npy_bytes(value, name))

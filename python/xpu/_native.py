@@ -30,13 +30,13 @@ class Error(ctypes.Structure):
 class CompileOptions(ctypes.Structure):
     """xpuc_options"""
 
-    _fields_ = [(name, c_char_p) for name in (
-        "target", "chip", "precision", "precision_rules", "memory_rules", "emit", "dump_after", "plugin", "report",
-        "explain", "sort", "params", "describe", "resources", "zig")] + [
-            (name, strings) for name in ("values", "bounds", "shapes", "states")] + [
-                (name, c_int) for name in ("check_passes", "no_fuse", "strip", "opset", "external_data",
-                                           "group_messages")] + [
-                    ("clang_seconds", c_uint), ("stop", STOP), ("stop_context", c_void_p)]
+    _fields_ = [
+        *((name, c_char_p) for name in (
+            "target", "chip", "precision", "precision_rules", "memory_rules", "emit", "dump_after", "plugin", "report",
+            "explain", "sort", "params", "describe", "resources", "zig")),
+        *((name, strings) for name in ("values", "bounds", "shapes", "states")),
+        *((name, c_int) for name in ("check_passes", "no_fuse", "strip", "opset", "external_data", "group_messages")),
+        ("clang_seconds", c_uint), ("stop", STOP), ("stop_context", c_void_p)]
 
 
 class CompileResult(ctypes.Structure):

@@ -63,7 +63,8 @@ class Program:
     @property
     def chip(self) -> Dict[str, Any]:
         """The chip that it was compiled for."""
-        return json.loads(native.xpurt.xpurt_chip_json(self._handle.value))
+        chip: Dict[str, Any] = json.loads(native.xpurt.xpurt_chip_json(self._handle.value))
+        return chip
 
     @property
     def layers(self) -> List[str]:
@@ -76,7 +77,8 @@ class Program:
         error = native.Error()
         text = native.xpurt.xpurt_describe(self._handle.value, byref(error))
         native.check(error, native.xpurt.xpurt_error_clear)
-        return json.loads(text)
+        facts: Dict[str, Any] = json.loads(text)
+        return facts
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the .xpu file, which xpu-run, `xpu.load` and C programs take."""

@@ -42,11 +42,12 @@ class Device:
         if self.name == "ref":
             return None
         if self.name == "func":
-            return native.xpufunc.xpurt_func_driver()
+            func: Optional[int] = native.xpufunc.xpurt_func_driver()
+            return func
         options, error = native.RtlOptions.from_buffer_copy(self._options), native.Error()
         options.max_cycles, options.seed = max_cycles, seed
-        driver = native.xpurt.xpurt_rtl_load(native.encode(self._chip), native.encode(native.LIB), byref(options),
-                                             byref(error))
+        driver: Optional[int] = native.xpurt.xpurt_rtl_load(native.encode(self._chip), native.encode(native.LIB),
+                                                            byref(options), byref(error))
         native.check(error, native.xpurt.xpurt_error_clear)
         return driver
 

@@ -51,7 +51,8 @@ class Tensor:
         self.dtype = dtype  #: "float32"
         self.shape: Tuple[int, ...] = tuple(int(d) for d in shape)
         view = memoryview(data)
-        self.data = memoryview(view.tobytes()) if not view.c_contiguous or 0 in view.shape else view.cast("B")
+        is_plain = view.c_contiguous and view.nbytes > 0
+        self.data = view.cast("B") if is_plain else memoryview(view.tobytes())
         if self.data.nbytes != _count(self.shape) * _TYPES[dtype][0]:
             raise ValueError("%d bytes are no %s%s" % (self.data.nbytes, dtype, list(self.shape)))
 
@@ -134,7 +135,7 @@ def _of_buffer(value: Any) -> Tensor:
     letter = view.format.lstrip("@=<") or "B"
     if letter not in _BY_LETTER:
         raise TypeError("elements of format %r are no tensor's" % view.format)
-    return Tensor(view, _BY_LETTER[letter], view.shape)
+    return Tensor(view, _BY_LETTER[letter], view.shape or ())
 
 
 def _shape_of(value: Any) -> List[int]:

@@ -251,12 +251,12 @@ def _runner(program: Program, outputs: List[str], device: str) -> Callable[..., 
 @tvm_ffi.register_global_func("relax.ext.xpu", override=True)
 def _codegen(functions: Any, options: Any, _constant_names: Any) -> List[Any]:
     """What RunCodegen calls with the functions of a module: they become functions of this process, by their names."""
-    given = {str(k): v for k, v in dict(options or {}).items()}
-    device = str(given.pop("device", "func"))
+    given: Dict[str, Any] = {str(k): str(v) for k, v in dict(options or {}).items()}
+    device = given.pop("device", "func")
     for function in functions:
         symbol = str(function.attrs["global_symbol"])
         content, outputs = _model_of(function)
-        program = compile_model(content, name=symbol + ".onnx", **{k: str(v) for k, v in given.items()})
+        program = compile_model(content, name=symbol + ".onnx", **given)
         tvm_ffi.register_global_func(symbol, _runner(program, outputs, device), override=True)
         with _lock:
             _programs[symbol] = program

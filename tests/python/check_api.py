@@ -140,10 +140,37 @@ class Running(Shared):
         self.assertAlmostEqual(sum(i["share"] for i in profile["layers"]), 1, delta=0.02)
         self.assertEqual(json.loads(json.dumps(profile))["cycles"], result.cycles)
         self.assertEqual(len(str(profile).splitlines()), 11)
-        root = xml.etree.ElementTree.fromstring(profile._repr_svg_())
-        self.assertTrue(root.tag.endswith("svg"))
+        self.check_picture(profile)
         self.assertIn("stats=False", str(self.mnist.run(self.nine, device="func", stats=False).profile))
         self.assertIn("on rtl", str(self.mnist.run(self.nine, device="func").profile))
+
+    def check_picture(self, profile):
+        """What a notebook shows: a bar for each layer with its name and cycles, as long as it takes, nothing outside."""
+        root = xml.etree.ElementTree.fromstring(profile._repr_svg_())
+        self.assertTrue(root.tag.endswith("svg"))
+        width, height = (float(root.get(side)) for side in ("width", "height"))
+        bars = [e for e in root if e.tag.endswith("rect") and len(e)]
+        texts = [e.text for e in root if e.tag.endswith("text")]
+        self.assertEqual(len(bars), len(profile["layers"]))
+        longest = max(i["cycles"] for i in profile["layers"])
+        widest = max(float(bar.get("width")) for bar in bars)
+        for bar, layer in zip(bars, profile["layers"]):
+            self.assertIn("%d cycles" % layer["cycles"], bar[0].text)
+            self.assertIn(layer["name"], bar[0].text)
+            self.assertTrue(any(text.startswith(format(layer["cycles"], ",")) for text in texts), layer)
+            self.assertAlmostEqual(float(bar.get("width")) / widest, layer["cycles"] / longest, delta=0.01)
+        for e in root:
+            right, low = float(e.get("x")) + float(e.get("width", 0)), float(e.get("y")) + float(e.get("height", 0))
+            self.assertTrue(0 <= right <= width and 0 <= low <= height, e.attrib)
+
+    def test_docstrings(self):
+        """Everything public is documented where help() looks."""
+        for name in xpu.__all__:
+            thing = getattr(xpu, name)
+            self.assertTrue(isinstance(thing, str) or thing.__doc__, name)
+            for member, value in vars(thing).items() if isinstance(thing, type) else ():
+                if not member.startswith("_") and (callable(value) or isinstance(value, (property, classmethod, staticmethod))):
+                    self.assertTrue(getattr(thing, member).__doc__, "%s.%s" % (name, member))
 
     def test_inputs(self):
         wanted = self.digits.run({"x": images(1)}, device="func").output.tolist()
