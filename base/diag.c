@@ -93,6 +93,17 @@ void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to) {
     }
 }
 
+void xpu_diags_drop_notes(xpu_diags *diags) {
+    size_t kept = 0;
+    for (size_t i = 0; i < diags->count; i++) {
+        if (diags->items[i].severity == XPU_SEVERITY_NOTE)
+            free((void *)diags->items[i].rule);
+        else
+            diags->items[kept++] = diags->items[i];
+    }
+    diags->count = kept;
+}
+
 void xpu_diags_set_hint(xpu_diags *diags, size_t index, const char *hint) {
     xpu_diag *diag = &diags->items[index], old = *diag;
     if (fill(diag, old.file, old.rule, old.where, old.what, old.why, hint)) free((void *)old.rule);

@@ -67,6 +67,9 @@ xpu_status xpu_error_stopped(xpu_diags *diags, const char *file, const char *whe
  * problems that name no file. */
 void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to);
 
+/* Takes the notes away; errors and warnings stay. */
+void xpu_diags_drop_notes(xpu_diags *diags);
+
 /* Entry `index` gets another hint, which is copied. */
 void xpu_diags_set_hint(xpu_diags *diags, size_t index, const char *hint);
 

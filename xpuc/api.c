@@ -135,6 +135,7 @@ static xpu_status describe(const request *r, xpu_arena *arena) {
     if (xpu_check_describe_options(p) != XPU_OK) return xpu_diags_status(p->diags);
     char *text = xpu_describe(p);
     if (!text) return xpu_diags_status(p->diags);
+    xpu_diags_drop_notes(p->diags); /* symbols and guards stand in the text */
     r->result->dump = xpu_give_text(arena, text);
     return XPU_OK;
 }

@@ -81,14 +81,6 @@ static xpu_status write_pir(xpu_pipeline *p) {
     return write_paddle(p, 1);
 }
 
-/* Notes of the importer are for who compiles. */
-static void drop_notes(xpu_diags *diags) {
-    for (size_t i = 0; i < diags->count; i++) {
-        if (diags->items[i].severity != XPU_SEVERITY_NOTE) return;
-    }
-    xpu_diags_clear(diags);
-}
-
 static const struct {
     const char *ending;
     xpu_status (*write)(xpu_pipeline *);
@@ -106,7 +98,7 @@ xpu_status xpu_convert(xpu_pipeline *p) {
     if (status == XPU_OK) status = check_effect(p, write == write_onnx);
     if (status == XPU_OK && !(p->file = open_output(p, p->output))) status = xpu_diags_status(p->diags);
     if (status == XPU_OK) status = xpu_import_model(p);
-    if (status == XPU_OK) drop_notes(p->diags);
+    if (status == XPU_OK) xpu_diags_drop_notes(p->diags); /* they are for who compiles */
     if (status == XPU_OK) status = xpu_output_allowed(p->file);
     if (status == XPU_OK) status = xpu_convert_prepare(p->graph, p->diags);
     if (status != XPU_OK) return status;
