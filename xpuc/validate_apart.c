@@ -55,7 +55,15 @@ static int is_rounding(double difference, int64_t differing, int64_t count) {
     return difference <= 1 && differing * 1000 <= count;
 }
 
+/* int64 beside uint64 holds the same bits: PaddlePaddle has no uint64. */
+static xpu_tensor as_unsigned(const xpu_tensor *tensor, const xpu_tensor *beside) {
+    xpu_tensor same = *tensor;
+    if (tensor->dtype == XPU_I64 && beside->dtype == XPU_U64) same.dtype = XPU_U64;
+    return same;
+}
+
 xpu_apart xpu_validate_apart(const xpu_tensor *a, const xpu_tensor *b, double largest, double enough, int quantised) {
+    const xpu_tensor left = as_unsigned(a, b), right = as_unsigned(b, a);
     xpu_apart apart = {.largest = largest, .at = -1};
     const int64_t count = xpu_tensor_count(a);
     const int is_float = a->dtype == XPU_F32 && b->dtype == XPU_F32;
@@ -63,8 +71,8 @@ xpu_apart xpu_validate_apart(const xpu_tensor *a, const xpu_tensor *b, double la
     int64_t differing = 0;
     if (count != xpu_tensor_count(b)) return (xpu_apart){(double)INFINITY, largest, (double)INFINITY, -1};
     for (int64_t i = 0; i < count; i++) {
-        double x = is_float ? (double)((const float *)a->data)[i] : xpu_element(a, i);
-        double y = is_float ? (double)((const float *)b->data)[i] : xpu_element(b, i);
+        double x = is_float ? (double)((const float *)a->data)[i] : xpu_element(&left, i);
+        double y = is_float ? (double)((const float *)b->data)[i] : xpu_element(&right, i);
         double difference = apart_of(x, y);
         differing += difference > 0;
         if (difference <= apart.difference) continue;

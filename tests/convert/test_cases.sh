@@ -83,6 +83,8 @@ check 1 '' grep -aq hard_shrink "$folder/shrink.pdmodel"
 check 0 '' "$convert" -q tests/sweep/TopK-10.onnx -o "$folder/top.pdmodel"
 check 0 'argsort 5' "$XPU_BIN/xpuc" --describe "$folder/top.pdmodel"
 check 0 'warning [convert-type]' "$convert" tests/sweep/Add-14.onnx -o "$folder/add.pdmodel"
+check 0 '' "$convert" -q tests/sweep/Resize-10.onnx -o "$folder/resize.pdmodel"
+check 0 'no difference' "$validate" tests/sweep/Resize-10.onnx "$folder/resize.pdmodel" -i tests/sweep/Resize-10_in.npz
 check 1 'int64 has another order' "$convert" tests/sweep/Less-13.onnx -o "$folder/less.pdmodel"
 check 0 '' test ! -e "$folder/less.pdmodel"
 
