@@ -109,6 +109,10 @@ void xpu_diags_set_hint(xpu_diags *diags, size_t index, const char *hint) {
     if (fill(diag, old.file, old.rule, old.where, old.what, old.why, hint)) free((void *)old.rule);
 }
 
+xpu_severity xpu_milder(xpu_severity severity) {
+    return severity == XPU_SEVERITY_ERROR ? XPU_SEVERITY_WARNING : XPU_SEVERITY_NOTE;
+}
+
 xpu_status xpu_error(xpu_diags *diags, xpu_status status, const char *file, const char *rule, const char *where,
                      const char *what, const char *why, const char *hint) {
     return xpu_diag_add(diags, XPU_SEVERITY_ERROR, status, file, rule, where, what, why, hint);

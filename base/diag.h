@@ -70,6 +70,9 @@ void xpu_diags_rename_file(xpu_diags *diags, const char *from, const char *to);
 /* Takes the notes away; errors and warnings stay. */
 void xpu_diags_drop_notes(xpu_diags *diags);
 
+/* The next severity: an error is a warning, anything else a note. */
+xpu_severity xpu_milder(xpu_severity severity);
+
 /* Entry `index` gets another hint, which is copied. */
 void xpu_diags_set_hint(xpu_diags *diags, size_t index, const char *hint);
 

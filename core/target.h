@@ -28,6 +28,7 @@ typedef struct {
     int strip;
     uint32_t clang_seconds; /* --clang-seconds: that a compiler or linker may run; 0: the target's own limit */
     const char *zig;        /* has clang and lld in it, for where they are not installed; or NULL */
+    int is_part;            /* the model is a part of a network: rules may be for another part */
 } xpu_compile_options;
 
 struct xpu_match;

@@ -247,14 +247,15 @@ xpu_status xpu_memory_rules_unused(xpu_arena *arena, const xpu_memory_rules *rul
     for (uint32_t i = 0; i < rules->count; i++) {
         const xpu_memory_rule *rule = &rules->items[i];
         if (rule->matched) continue;
-        int must = rule->strength == XPU_MEMPLAN_MUST;
+        xpu_severity severity = rule->strength == XPU_MEMPLAN_MUST ? XPU_SEVERITY_ERROR : XPU_SEVERITY_WARNING;
+        if (rules->is_of_part) severity = xpu_milder(severity);
+        int fails = severity == XPU_SEVERITY_ERROR;
         const char *nearest = nearest_buffer(arena, rule->match, problem);
-        xpu_diag_add(diags, must ? XPU_SEVERITY_ERROR : XPU_SEVERITY_WARNING, must ? XPU_EUSAGE : XPU_OK, rules->file,
-                     "rules-unused", xpu_printf(arena, "key 'rules[%" PRIu32 "]'", i), "the rule matches no buffer",
-                     rule->text,
+        xpu_diag_add(diags, severity, fails ? XPU_EUSAGE : XPU_OK, rules->file, "rules-unused",
+                     xpu_printf(arena, "key 'rules[%" PRIu32 "]'", i), "the rule matches no buffer", rule->text,
                      nearest ? xpu_printf(arena, "the nearest name is '%s'", xpu_escape(arena, nearest, 100))
                              : "see the names in the memory part of --report, or remove the rule");
-        if (must) status = XPU_EUSAGE;
+        if (fails) status = XPU_EUSAGE;
     }
     return status;
 }

@@ -30,6 +30,7 @@ typedef struct {
     const char *file; /* for messages; NULL when there is none */
     xpu_memory_rule *items;
     uint32_t count;
+    int is_of_part; /* of a part of a network */
 } xpu_memory_rules;
 
 /* Reads a rules file. Problems are XPU_EUSAGE (XPU_EIO when it cannot be read); all of them are reported. */
@@ -46,7 +47,8 @@ xpu_status xpu_memory_rules_apply(xpu_arena *arena, xpu_memory_rules *rules, xpu
                                   xpu_diags *diags);
 
 /* After the last apply, for each rule that matched no buffer of it: [rules-unused], an error (XPU_EUSAGE) where the
- * rule says must, a warning otherwise. The hint is the nearest name in `problem`. */
+ * rule says must, a warning otherwise; one severity milder with is_of_part. The hint is the nearest name in `problem`.
+ */
 xpu_status xpu_memory_rules_unused(xpu_arena *arena, const xpu_memory_rules *rules, const xpu_memplan_problem *problem,
                                    xpu_diags *diags);
 

@@ -66,6 +66,7 @@ static OrtStatus *find_regions(xpu_ep_trial *t) {
         changed = 0;
         XPU_TRY(try_all(t));
         drop_poor(t);
+        t->compiled = XPU_NEW_ARRAY(t->graph.arena, const xpu_ep_compiled *, t->regions + 1);
         for (uint32_t r = 1; r <= t->regions; r++) XPU_TRY(xpu_ep_prepare_region(t, r, &changed));
     }
     return NULL;
@@ -170,6 +171,13 @@ static OrtStatus *is_body(const question *q, int *is) {
     return status;
 }
 
+/* Of an error here onnxruntime says nothing but a line in its log, and goes on without the provider: Compile returns
+ * what the user has to hear, so it gets something to compile. */
+static OrtStatus *refuse(const question *q, const xpu_ep_graph *graph, OrtStatus *status) {
+    q->ep->refusal = status;
+    return graph->node_count ? claim(q, &graph->nodes[0].node, 1) : NULL;
+}
+
 static OrtStatus *answer(void *context, xpu_arena *arena) {
     const question *q = context;
     xpu_ep_trial t = {.ep = q->ep};
@@ -178,7 +186,9 @@ static OrtStatus *answer(void *context, xpu_arena *arena) {
     if (is_inner) return NULL; /* branches and loops are taken whole, with the node that they belong to */
     XPU_TRY(xpu_ep_read_graph(q->ep->factory, arena, q->graph, &t.graph));
     XPU_TRY(claim_contexts(q, arena, &t.graph, &has_contexts));
-    if (has_contexts || !t.graph.node_count) return NULL;
+    if (has_contexts || q->ep->refusal || !t.graph.node_count) return NULL;
+    OrtStatus *wrong = xpu_ep_check_sizes(q->ep->factory->api, &q->ep->options, arena, q->graph);
+    if (wrong) return refuse(q, &t.graph, wrong);
     t.takes = XPU_NEW_ARRAY(arena, uint8_t, t.graph.node_count);
     t.computes = XPU_NEW_ARRAY(arena, uint8_t, t.graph.node_count);
     t.products = XPU_NEW_ARRAY(arena, uint8_t, t.graph.node_count);
@@ -187,6 +197,8 @@ static OrtStatus *answer(void *context, xpu_arena *arena) {
     XPU_TRY(find_regions(&t));
     if (q->ep->options.report) XPU_TRY(write_report(&t));
     log_all(&t);
+    wrong = xpu_ep_check_rules(&t);
+    if (wrong) return refuse(q, &t.graph, wrong);
     return claim_regions(q, &t);
 }
 

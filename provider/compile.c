@@ -3,9 +3,9 @@
 
 #include "provider/provider.h"
 
-static const xpuc_result *find_compiled(const xpu_ep *ep, const xpu_hash *key) {
+static const xpu_ep_compiled *find_compiled(const xpu_ep *ep, const xpu_hash *key) {
     for (const xpu_ep_compiled *c = ep->compiled; c; c = c->next) {
-        if (xpu_hash_equal(&c->key, key)) return &c->result;
+        if (xpu_hash_equal(&c->key, key)) return c;
     }
     return NULL;
 }
@@ -14,18 +14,19 @@ void xpu_ep_free_compiled(xpu_ep *ep) {
     while (ep->compiled) {
         xpu_ep_compiled *next = ep->compiled->next;
         xpuc_result_clear(&ep->compiled->result);
+        free(ep->compiled->messages);
         free(ep->compiled);
         ep->compiled = next;
     }
 }
 
-void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model, const xpuc_result **result,
+void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model, const xpu_ep_compiled **compiled,
                          xpuc_error *error) {
     xpu_hash key = xpu_hash_of(model->bytes, model->size);
     *error = (xpuc_error){.status = 0};
-    *result = find_compiled(ep, &key);
-    xpu_ep_compiled *made = *result ? NULL : calloc(1, sizeof *made);
-    if (*result) return;
+    *compiled = find_compiled(ep, &key);
+    xpu_ep_compiled *made = *compiled ? NULL : calloc(1, sizeof *made);
+    if (*compiled) return;
     if (!made) {
         error->status = 3; /* no text: memory ran out */
         return;
@@ -39,8 +40,9 @@ void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model
     }
     made->key = key;
     made->next = ep->compiled;
-    ep->compiled = made;
-    *result = &made->result;
+    made->messages = error->json;
+    error->json = NULL;
+    *compiled = ep->compiled = made;
 }
 
 typedef struct {
@@ -72,7 +74,7 @@ static OrtStatus *compile_region(const job *j, xpu_arena *arena, xpu_ep_graph *g
     const OrtApi *api = j->ep->factory->api;
     uint32_t *region_of = XPU_NEW_ARRAY(arena, uint32_t, graph->node_count + 1);
     xpu_ep_model model;
-    const xpuc_result *result;
+    const xpu_ep_compiled *compiled;
     xpuc_error error;
     for (uint32_t i = 0; i < graph->node_count; i++) region_of[i] = 1;
     XPU_TRY(xpu_ep_write_model(graph, region_of, 1, &model));
@@ -81,11 +83,11 @@ static OrtStatus *compile_region(const job *j, xpu_arena *arena, xpu_ep_graph *g
             if (graph->nodes[i].why_not) return xpu_ep_fail(api, ORT_EP_FAIL, graph->nodes[i].why_not);
         }
     }
-    xpu_ep_compile_once(j->ep, arena, &model, &result, &error);
+    xpu_ep_compile_once(j->ep, arena, &model, &compiled, &error);
     OrtStatus *status = error.status ? xpu_ep_fail(api, ORT_EP_FAIL, error.text) : NULL;
     xpuc_error_clear(&error);
     if (status) return status;
-    xpu_ep_program program = {.bytes = result->bytes, .size = result->size, .model = &model};
+    xpu_ep_program program = {.bytes = compiled->result.bytes, .size = compiled->result.size, .model = &model};
     XPU_TRY(list_fixed(graph, &model, &program));
     XPU_TRY(xpu_ep_open_region(j->ep, arena, j->fused, &program, region));
     if (!j->ep->options.makes_context || !j->context) return NULL;
@@ -131,7 +133,9 @@ static OrtStatus *compile_all(xpu_ep *ep, const OrtGraph **graphs, const OrtNode
 OrtStatus *ORT_API_CALL xpu_ep_compile(OrtEp *base, const OrtGraph **graphs, const OrtNode **fused, size_t count,
                                        OrtNodeComputeInfo **infos, OrtNode **contexts) {
     xpu_ep *ep = (xpu_ep *)base;
-    OrtStatus *status = compile_all(ep, graphs, fused, count, infos, contexts);
+    OrtStatus *status = ep->refusal;
+    ep->refusal = NULL;
+    if (!status) status = compile_all(ep, graphs, fused, count, infos, contexts);
     xpu_ep_free_compiled(ep);
     return status;
 }

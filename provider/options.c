@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/option.h"
 #include "provider/provider.h"
 
 /* onnxruntime puts this before the names of a provider's options, in lower case. */
@@ -111,22 +112,75 @@ xpuc_options xpu_ep_compile_options(const xpu_ep_options *options) {
     return (xpuc_options){.chip = options->chip,
                           .precision = options->precision,
                           .precision_rules = options->precision_rules,
-                          .zig = options->zig};
+                          .zig = options->zig,
+                          .is_part = 1};
 }
 
-/* Of "a=1;b=2" the parts for inputs of the model: a part of the graph may have only some. */
+/* ---- sizes and values of inputs: "a=1;b=2" ---- */
+
+/* The part that begins at *at, which goes on behind it; NULL: there is none. */
+static const char *next_part(xpu_arena *arena, const char **at) {
+    *at += strspn(*at, ";");
+    size_t length = strcspn(*at, ";");
+    const char *part = xpu_strndup(arena, *at, length);
+    *at += length;
+    return length ? part : NULL;
+}
+
+static int is_for(const char *part, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(part, name, length) == 0 && part[length] == '=';
+}
+
+static int is_for_one(const char *part, const char *const *names) {
+    while (*names && !is_for(part, *names)) names++;
+    return *names != NULL;
+}
+
+static OrtStatus *check_names(const OrtApi *api, xpu_arena *arena, const char *which, const char *text,
+                              const char *const *names) {
+    for (const char *part; text && (part = next_part(arena, &text));) {
+        const char *sign = strchr(part, '=');
+        if (is_for_one(part, names)) continue;
+        if (!sign) {
+            return wrong(api, arena, "provider-value", xpu_printf(arena, "option '%s' says nothing of an input", which),
+                         xpu_printf(arena, "'%s' has no =", xpu_escape(arena, part, 100)),
+                         "write NAME=NUMBERS, separated by semicolons");
+        }
+        const char *name = xpu_strndup(arena, part, (size_t)(sign - part)), *nearest = xpu_nearest(name, names);
+        xpu_text all;
+        xpu_text_init(&all, arena);
+        for (int i = 0; names[i] && i < 10; i++)
+            xpu_text_add(&all, "%s'%s'", i ? ", " : "", xpu_escape(arena, names[i], 100));
+        return wrong(api, arena, "provider-value",
+                     xpu_printf(arena, "option '%s': the model has no input '%s'", which, xpu_escape(arena, name, 100)),
+                     xpu_printf(arena, "its inputs are %s", all.text),
+                     nearest ? xpu_printf(arena, "the nearest name is '%s'", xpu_escape(arena, nearest, 100))
+                             : "write the name of one of them");
+    }
+    return NULL;
+}
+
+OrtStatus *xpu_ep_check_sizes(const OrtApi *api, const xpu_ep_options *options, xpu_arena *arena,
+                              const OrtGraph *graph) {
+    size_t count;
+    if (!options->shapes && !options->values) return NULL;
+    XPU_TRY(api->Graph_GetNumInputs(graph, &count));
+    const OrtValueInfo **infos = XPU_NEW_ARRAY(arena, const OrtValueInfo *, count + 1);
+    const char **names = XPU_NEW_ARRAY(arena, const char *, count + 1);
+    if (count) XPU_TRY(api->Graph_GetInputs(graph, infos, count));
+    for (size_t i = 0; i < count; i++) XPU_TRY(api->GetValueInfoName(infos[i], &names[i]));
+    XPU_TRY(check_names(api, arena, "shapes", options->shapes, names));
+    return check_names(api, arena, "values", options->values, names);
+}
+
+/* The parts for inputs of the model: a part of the graph may have only some. */
 static const char *const *parts_for(xpu_arena *arena, const char *text, const xpu_ep_model *model) {
     uint32_t count = 0;
     if (!text) return NULL;
     const char **parts = XPU_NEW_ARRAY(arena, const char *, strlen(text) + 2);
-    for (const char *at = text; *at; at += *at == ';') {
-        size_t length = strcspn(at, ";");
-        const char *part = xpu_strndup(arena, at, length), *sign = strchr(part, '=');
-        at += length;
-        for (uint32_t i = 0; sign && i < model->input_count; i++) {
-            size_t name = strlen(model->inputs[i]);
-            if (name == (size_t)(sign - part) && strncmp(part, model->inputs[i], name) == 0) parts[count++] = part;
-        }
+    for (const char *part; (part = next_part(arena, &text));) {
+        if (is_for_one(part, model->inputs)) parts[count++] = part;
     }
     return count ? parts : NULL;
 }

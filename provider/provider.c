@@ -50,6 +50,7 @@ static void ORT_API_CALL release_ep(OrtEpFactory *factory, OrtEp *base) {
     (void)factory;
     if (!ep) return;
     xpu_ep_free_compiled(ep);
+    if (ep->refusal) ep->factory->api->ReleaseStatus(ep->refusal);
     xpu_mem_release(&ep->mem);
     free(ep);
 }

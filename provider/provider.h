@@ -61,6 +61,7 @@ xpuc_options xpu_ep_compile_options(const xpu_ep_options *options);
 typedef struct xpu_ep_compiled {
     xpu_hash key;
     xpuc_result result;
+    char *messages; /* of the compiler, as JSON; or NULL */
     struct xpu_ep_compiled *next;
 } xpu_ep_compiled;
 
@@ -72,6 +73,8 @@ typedef struct {
     xpu_ep_options options;
     const struct xpurt_device_driver *driver; /* NULL: ref; of rtl that of the last program */
     xpu_ep_compiled *compiled;                /* by GetCapability, for Compile */
+    int rules_are_checked;                    /* each matches something of a region */
+    OrtStatus *refusal;                       /* what Compile returns; or NULL */
 } xpu_ep;
 
 /* Runs `work` with an arena that lives as long; memory that runs out becomes an error. */
@@ -133,7 +136,7 @@ typedef struct {
     size_t size;
     uint32_t *nodes; /* by index in the file */
     uint32_t node_count;
-    const char **inputs; /* their names */
+    const char **inputs; /* their names, ended by NULL */
     uint32_t input_count;
     uint32_t *defaults; /* values that are inputs of the graph and constants of the file */
     uint32_t default_count;
@@ -146,6 +149,12 @@ OrtStatus *xpu_ep_write_model(xpu_ep_graph *graph, const uint32_t *region_of, ui
 
 /* A small model, to try options with. */
 xpu_ep_model xpu_ep_small_model(xpu_arena *arena);
+
+/* What the user says of sizes and values of the model's inputs, in lists of the arena. */
+void xpu_ep_set_sizes(const xpu_ep_options *from, xpu_arena *arena, const xpu_ep_model *model, xpuc_options *to);
+/* Says of an input that the graph does not have that it does not. */
+OrtStatus *xpu_ep_check_sizes(const OrtApi *api, const xpu_ep_options *options, xpu_arena *arena,
+                              const OrtGraph *graph);
 
 /* ---- attributes.c ---- */
 
@@ -162,16 +171,13 @@ OrtStatus *xpu_ep_text_attribute(const OrtApi *api, xpu_arena *arena, const OrtN
 OrtStatus *xpu_ep_number_attribute(const OrtApi *api, const OrtNode *node, const char *name, int64_t fallback,
                                    int64_t *number);
 
-/* What the user says of sizes and values of the model's inputs, in lists of the arena. */
-void xpu_ep_set_sizes(const xpu_ep_options *from, xpu_arena *arena, const xpu_ep_model *model, xpuc_options *to);
-
 /* ---- capability.c, compile.c, compute.c ---- */
 
 OrtStatus *ORT_API_CALL xpu_ep_get_capability(OrtEp *ep, const OrtGraph *graph, OrtEpGraphSupportInfo *info);
 
-/* Compiles, or finds what was compiled of the same bytes. *result belongs to the provider; on failure `error` is filled
- * in, which the caller clears, and *result is NULL. */
-void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model, const xpuc_result **result,
+/* Compiles, or finds what was compiled of the same bytes. *compiled belongs to the provider; on failure `error` is
+ * filled in, which the caller clears, and *compiled is NULL. */
+void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model, const xpu_ep_compiled **compiled,
                          xpuc_error *error);
 void xpu_ep_free_compiled(xpu_ep *ep);
 OrtStatus *ORT_API_CALL xpu_ep_compile(OrtEp *ep, const OrtGraph **graphs, const OrtNode **fused, size_t count,

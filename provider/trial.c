@@ -161,11 +161,10 @@ OrtStatus *xpu_ep_try_region(xpu_ep_trial *trial, uint32_t region, int *changed)
 
 OrtStatus *xpu_ep_prepare_region(xpu_ep_trial *trial, uint32_t region, int *changed) {
     xpu_ep_model model;
-    const xpuc_result *result;
     xpuc_error error;
     XPU_TRY(write_region(trial, region, &model, changed));
     if (!model.bytes) return NULL;
-    xpu_ep_compile_once(trial->ep, trial->graph.arena, &model, &result, &error);
+    xpu_ep_compile_once(trial->ep, trial->graph.arena, &model, &trial->compiled[region], &error);
     if (error.status && !is_machines(error.status)) take_errors(trial, region, &model, &error, changed);
     xpuc_error_clear(&error);
     return NULL;

@@ -53,6 +53,7 @@ static xpu_status start(xpu_target_job *job) {
     if (options->memory_rules) {
         xpu_memory_rules_read(job->arena, options->memory_rules, &cg->rules, job->diags);
     }
+    cg->precision_rules->is_of_part = cg->rules.is_of_part = options->is_part;
     if (!options->emit || strcmp(options->emit, "xpu") == 0) xpu_toolchain_check(cg);
     return xpu_diags_since(job->diags, errors);
 }

@@ -36,7 +36,7 @@ class CompileOptions(ctypes.Structure):
             "explain", "sort", "params", "describe", "resources", "zig")),
         *((name, strings) for name in ("values", "bounds", "shapes", "states")),
         *((name, c_int) for name in ("check_passes", "no_fuse", "strip", "opset", "external_data", "group_messages")),
-        ("clang_seconds", c_uint), ("stop", STOP), ("stop_context", c_void_p)]
+        ("clang_seconds", c_uint), ("stop", STOP), ("stop_context", c_void_p), ("is_part", c_int)]
 
 
 class CompileResult(ctypes.Structure):

@@ -107,14 +107,59 @@ def check_sizes_refused():
 
 
 def check_given_sizes():
-    """The options shapes and values: of inputs that a part does not have they say nothing."""
+    """The options shapes and values: a part takes what is for its inputs, and the model has each of them."""
     model = two_products("Inverse", domain="com.microsoft")
-    session, report = open_with_report(model, shapes="x=3,4,4;other=1", values="none=1")
+    session, report = open_with_report(model, shapes="x=3,4,4;")
     assert report["regions"] == 2, report
     feeds = drawn(session, N=3)
     session.run(None, feeds)
     assert open_with_report(model, shapes="x=3,4,5")[1]["nodes"][0]["region"] is None  # no product with 4 times 4
     refused(lambda: open_session(model, shapes="x=-"), "x=-")
+    for option in ("shapes", "values"):
+        refused(lambda: open_session(model, **{option: "x=3,4,4;xx=1"}), "[provider-value] option '%s'" % option,
+                "no input 'xx'", "its inputs are 'x'", "write the name of one of them")
+        refused(lambda: open_session(model, **{option: "nonsense"}), "[provider-value]", "'nonsense' has no =")
+
+
+def rules_file(name, *rules):
+    path = os.path.join(FOLDER, name + ".json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"rules": rules}, file)
+    return path
+
+
+def check_rules():
+    """A rule holds for the region that it matches; one that matches nothing of any region is named."""
+    model = two_products("Inverse", domain="com.microsoft")
+    dump = os.path.join(FOLDER, "rules")
+
+    def precisions(*rules):
+        session = open_session(model, precision_rules=rules_file("precision", *rules), profile=dump + ".jsonl")
+        session.run(None, drawn(session, N=2))
+        with open(dump + ".jsonl", encoding="utf-8") as file:
+            return [json.loads(line)["stats"] for line in file][-2:]
+
+    def rule(match, **more):
+        return dict({"match": match, "precision": "fp32"}, **more)
+
+    for rules in ([rule("first")], [rule("second")], [rule("first"), rule("second")], [rule("none*")]):
+        assert len(precisions(*rules)) == 2
+    for match, hint in (("relus", "nearest name is 'relu'"), ("seconds", "nearest name is 'second'"), ("zebra", "")):
+        refused(lambda: precisions(rule("first"), rule(match)), "error [rules-unused] key 'rules[1]'",
+                "the match is \"%s\"" % match, hint)
+    refused(lambda: precisions(rule("between")), "[rules-unused]")
+    refused(lambda: precisions({"match": "first"}), "precision.json", "rules[0].precision")
+
+    def placed(match, strength="must"):
+        return open_session(model, memory_rules=rules_file(
+            "memory", {"match": match, "level": "GM", "strength": strength}))
+
+    for name in ("q", "y", "none*"):
+        placed(name, "prefer")
+    placed("q")
+    placed("y")
+    refused(lambda: placed("qq"), "error [rules-unused] key 'rules[0]'", "matches no buffer")
+    refused(lambda: open_session(model, memory_rules=rules_file("memory", {"match": "q"})), "memory.json", "rules[0].level")
 
 
 # ---- regions ----

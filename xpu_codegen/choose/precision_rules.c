@@ -68,16 +68,17 @@ xpu_status xpu_precision_rules_unused(xpu_arena *arena, const xpu_precision_rule
     for (uint32_t i = 0; i < rules->count; i++) {
         const char *match = rules->items[i].match;
         if (rules->items[i].matched) continue;
-        int is_name = !strpbrk(match, "*?[\\");
+        xpu_severity severity = strpbrk(match, "*?[\\") ? XPU_SEVERITY_WARNING : XPU_SEVERITY_ERROR;
+        if (rules->is_of_part) severity = xpu_milder(severity);
         const char *nearest = xpu_nearest(match, names);
-        xpu_diag_add(diags, is_name ? XPU_SEVERITY_ERROR : XPU_SEVERITY_WARNING, is_name ? XPU_EUSAGE : XPU_OK,
-                     rules->file, "rules-unused", xpu_printf(arena, "key 'rules[%" PRIu32 "]'", i),
-                     "the rule matches no layer that has a choice",
+        int fails = severity == XPU_SEVERITY_ERROR;
+        xpu_diag_add(diags, severity, fails ? XPU_EUSAGE : XPU_OK, rules->file, "rules-unused",
+                     xpu_printf(arena, "key 'rules[%" PRIu32 "]'", i), "the rule matches no layer that has a choice",
                      xpu_printf(arena, "the match is \"%s\"; convolutions and matrix products by constants have one",
                                 xpu_escape(arena, match, 80)),
                      nearest ? xpu_printf(arena, "the nearest name is '%s'", xpu_escape(arena, nearest, 100))
                              : "see the names of layers and nodes in --explain, or remove the rule");
-        if (is_name) status = XPU_EUSAGE;
+        if (fails) status = XPU_EUSAGE;
     }
     return status;
 }

@@ -18,12 +18,14 @@ typedef struct xpu_precision_rules {
     const char *file;
     uint32_t count;
     xpu_precision_rule *items; /* the last that matches a node holds for it */
+    int is_of_part;            /* of a part of a network */
 } xpu_precision_rules;
 /* Reads {"rules": [{"match": GLOB, "precision": NAME, "row_scales": BOOL}]}, the last key being optional. [json-...],
  * [rules-count], [rules-match] */
 xpu_status xpu_precision_rules_read(xpu_arena *arena, const char *path, xpu_precision_rules *rules, xpu_diags *diags);
 /* For each rule that matched no layer which has a choice: [rules-unused], an error (XPU_EUSAGE) where the match is a
- * name, a warning where it is a pattern. The hint is the nearest of `names`, which ends with NULL. */
+ * name, a warning where it is a pattern; one severity milder with is_of_part. The hint is the nearest of `names`, which
+ * ends with NULL. */
 xpu_status xpu_precision_rules_unused(xpu_arena *arena, const xpu_precision_rules *rules, const char *const *names,
                                       xpu_diags *diags);
 

@@ -60,6 +60,8 @@ typedef struct {
     unsigned clang_seconds;     /* clang and lld are ended after so long [600] */
     int (*stop)(void *context); /* asked now and then: not 0 ends the call with status 130 [nobody is asked] */
     void *stop_context;
+    int is_part; /* the model is a part of a network, and rules may be for another part: [rules-unused] is a warning
+                  * where it would be an error, and a note where it would be a warning */
 } xpuc_options;
 
 /* Results in malloc'd memory; xpuc_result_clear frees them. */
