@@ -99,6 +99,7 @@ static OrtStatus *do_job(void *context, xpu_arena *arena) {
     const OrtApi *api = j->ep->factory->api;
     xpu_ep_region *region = NULL;
     xpu_ep_graph graph;
+    OrtStatus *status;
     int is_context = 0;
     XPU_TRY(xpu_ep_read_graph(j->ep->factory, arena, j->graph, &graph));
     if (graph.node_count == 1) XPU_TRY(xpu_ep_is_context(api, arena, graph.nodes[0].node, &is_context));
@@ -106,13 +107,15 @@ static OrtStatus *do_job(void *context, xpu_arena *arena) {
         xpu_ep_program program;
         XPU_TRY(xpu_ep_read_context(api, arena, j->graph, graph.nodes[0].node, &program));
         XPU_TRY(xpu_ep_open_region(j->ep, arena, j->fused, &program, &region));
+        status = xpu_ep_check_chip(j->ep, arena, &program);
     } else {
-        OrtStatus *status = compile_region(j, arena, &graph, &region);
-        if (status) xpu_ep_close_region(region);
-        if (status) return status;
+        status = compile_region(j, arena, &graph, &region);
     }
-    *j->info = &region->base;
-    return NULL;
+    if (status)
+        xpu_ep_close_region(region);
+    else
+        *j->info = &region->base;
+    return status;
 }
 
 static OrtStatus *compile_all(xpu_ep *ep, const OrtGraph **graphs, const OrtNode **fused, size_t count,

@@ -90,7 +90,7 @@ static int is_open(const xpu_ep_instance *instance) {
     return 0;
 }
 
-static OrtStatus *fill(xpu_ep_region *region, xpu_arena *arena, const OrtNode *fused, const xpu_ep_program *program) {
+static OrtStatus *fill(xpu_ep_region *region, xpu_arena *arena, const OrtNode *fused, xpu_ep_program *program) {
     const OrtApi *api = region->ep->factory->api;
     const char *name;
     XPU_TRY(api->Node_GetName(fused, &name));
@@ -100,6 +100,7 @@ static OrtStatus *fill(xpu_ep_region *region, xpu_arena *arena, const OrtNode *f
     XPU_TRY(copy_names(region, arena, fused, 1));
     XPU_TRY(set_fixed(region, program));
     XPU_TRY(xpu_ep_open_instance(region, arena, program->bytes, program->size, &region->general));
+    program->chip = xpu_ep_chip_name(region->general, arena);
     if (!program->model || !is_open(region->general)) return NULL;
     region->model = malloc(program->model->size);
     if (!region->model) return xpu_ep_fail(api, ORT_EP_FAIL, NULL);
@@ -233,8 +234,18 @@ static OrtStatus *read_inputs(const run *r, xpu_arena *arena, const xpu_ep_insta
     return NULL;
 }
 
-/* The program for these sizes. */
-static OrtStatus *choose(const run *r, xpu_arena *arena, const xpu_ep_instance **instance, xpurt_tensor **inputs) {
+/* Whether there is nothing to compute: an input has no elements, and so no output has some. */
+static int is_empty(const xpu_ep_instance *general, const xpurt_tensor *inputs, xpurt_tensor *outputs) {
+    int found = 0;
+    for (uint32_t i = 0; i < general->input_count; i++) {
+        for (int d = 0; d < inputs[i].rank; d++) found |= inputs[i].dims[d] == 0;
+    }
+    return found && !xpurt_empty_outputs(general->program, inputs, general->input_count, outputs, NULL);
+}
+
+/* The program for these sizes; NULL: there is nothing to compute, and the outputs of the general one are there. */
+static OrtStatus *choose(const run *r, xpu_arena *arena, const xpu_ep_instance **instance, xpurt_tensor **inputs,
+                         xpurt_tensor *outputs) {
     xpu_ep_region *region = r->region;
     xpurt_error error;
     int with_values = 0;
@@ -245,6 +256,11 @@ static OrtStatus *choose(const run *r, xpu_arena *arena, const xpu_ep_instance *
         return NULL;
     }
     xpu_ep_instance *special = NULL;
+    if (is_empty(*instance, *inputs, outputs)) {
+        xpurt_error_clear(&error);
+        *instance = NULL;
+        return NULL;
+    }
     if (xpu_ep_wants_special(region, &error, &with_values)) {
         if (!with_values) special = xpu_ep_special(region, arena, *inputs, 0);
         if (!special) special = xpu_ep_special(region, arena, *inputs, 1);
@@ -279,11 +295,11 @@ static OrtStatus *execute(const run *r, xpu_arena *arena, const xpu_ep_instance 
 static OrtStatus *run_region(void *context, xpu_arena *arena) {
     const run *r = context;
     const xpu_ep_instance *instance;
-    xpurt_tensor *inputs;
+    xpurt_tensor *inputs, *outputs = XPU_NEW_ARRAY(arena, xpurt_tensor, r->region->general->output_count + 1);
     for (uint32_t i = 0; i < r->region->fixed_count; i++) XPU_TRY(check_fixed(r, arena, &r->region->fixed[i]));
-    XPU_TRY(choose(r, arena, &instance, &inputs));
-    xpurt_tensor *outputs = XPU_NEW_ARRAY(arena, xpurt_tensor, instance->output_count + 1);
-    OrtStatus *status = execute(r, arena, instance, inputs, outputs);
+    XPU_TRY(choose(r, arena, &instance, &inputs, outputs));
+    OrtStatus *status = instance ? execute(r, arena, instance, inputs, outputs) : NULL;
+    if (!instance) instance = r->region->general;
     for (uint32_t i = 0; i < instance->output_count; i++) {
         if (!status) status = write_output(r, arena, instance->outputs[i], &outputs[i]);
         xpurt_tensor_clear(&outputs[i]);
@@ -307,7 +323,7 @@ static void ORT_API_CALL release_state(OrtNodeComputeInfo *info, void *state) {
     (void)info, (void)state;
 }
 
-OrtStatus *xpu_ep_open_region(xpu_ep *ep, xpu_arena *arena, const OrtNode *fused, const xpu_ep_program *program,
+OrtStatus *xpu_ep_open_region(xpu_ep *ep, xpu_arena *arena, const OrtNode *fused, xpu_ep_program *program,
                               xpu_ep_region **result) {
     xpu_ep_region *region = calloc(1, sizeof *region);
     *result = NULL;

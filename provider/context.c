@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "provider/provider.h"
 
 enum { MAX_PROGRAM = INT32_MAX };
@@ -87,6 +88,25 @@ OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGra
     return is_embedded ? NULL : read_file(api, arena, graph, content, &program->bytes, &program->size);
 }
 
+/* What the file of a chip says is its name; of a name that name. */
+static const char *name_of_chip(xpu_arena *arena, const char *chip) {
+    size_t length = strlen(chip), ending = strlen(".json");
+    if (length <= ending || strcmp(chip + length - ending, ".json") != 0) return chip;
+    const char *name = json_string_value(json_object_get(xpu_json_read(arena, chip, xpu_diags_new(arena)), "name"));
+    return name ? name : chip;
+}
+
+OrtStatus *xpu_ep_check_chip(const xpu_ep *ep, xpu_arena *arena, const xpu_ep_program *program) {
+    const char *wanted = ep->options.chip ? name_of_chip(arena, ep->options.chip) : program->chip;
+    if (strcmp(wanted, program->chip) == 0) return NULL;
+    return xpu_ep_fail(ep->factory->api, ORT_INVALID_ARGUMENT,
+                       xpu_printf(arena,
+                                  "error [provider-context] the program of an EPContext node is for another chip\n"
+                                  "  why: it was compiled for '%s', the option chip is '%s'\n"
+                                  "  hint: leave the option out, or make the model again",
+                                  xpu_escape(arena, program->chip, 100), xpu_escape(arena, wanted, 100)));
+}
+
 /* ---- making them ---- */
 
 /* "folder/model.onnx" gives "model". */
@@ -135,13 +155,13 @@ static OrtStatus *add_text(attribute_list *list, const char *name, const char *t
 }
 
 static OrtStatus *add_all(attribute_list *list, const xpu_ep *ep, const void *content, size_t size, const char *fused,
-                          const char *notes) {
+                          const char *chip, const char *notes) {
     int64_t is_main = 1, is_embedded = ep->options.embeds_context;
     XPU_TRY(add(list, "main_context", &is_main, 1, ORT_OP_ATTR_INT));
     XPU_TRY(add(list, "embed_mode", &is_embedded, 1, ORT_OP_ATTR_INT));
     XPU_TRY(add(list, "ep_cache_context", content, size, ORT_OP_ATTR_STRING));
     XPU_TRY(add_text(list, "ep_sdk_version", XPU_VERSION));
-    XPU_TRY(add_text(list, "hardware_architecture", ep->options.chip ? ep->options.chip : "standard"));
+    XPU_TRY(add_text(list, "hardware_architecture", chip));
     XPU_TRY(add_text(list, "partition_name", fused));
     if (notes[0]) XPU_TRY(add_text(list, "notes", notes));
     return add_text(list, "source", XPU_EP_NAME);
@@ -192,7 +212,7 @@ OrtStatus *xpu_ep_make_context(const xpu_ep *ep, xpu_arena *arena, const OrtGrap
             "error [provider-context] a program is too large for a model\n  why: it has more than 2 GiB\n"
             "  hint: leave ep.context_embed_mode at 0: then it stands in a file of its own");
     }
-    OrtStatus *status = add_all(&list, ep, bytes, size, name, write_fixed(arena, program));
+    OrtStatus *status = add_all(&list, ep, bytes, size, name, program->chip, write_fixed(arena, program));
     if (!status) status = make_node(arena, fused, name, &list, context);
     for (size_t i = 0; i < list.count; i++) api->ReleaseOpAttr(list.items[i]);
     return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/json.h"
 #include "provider/provider.h"
 #include "xpu_runtime/include/xpurt_rtl.h"
 
@@ -44,18 +45,21 @@ static OrtStatus *match(const xpu_ep_region *region, const xpu_ep_instance *inst
     return NULL;
 }
 
-static OrtStatus *find_device(const xpu_ep_region *region, const xpu_ep_instance *instance,
+const char *xpu_ep_chip_name(const xpu_ep_instance *instance, xpu_arena *arena) {
+    json_t *chip = xpu_json_own(arena, json_loads(xpurt_chip_json(instance->program), 0, NULL));
+    const char *name = json_string_value(json_object_get(chip, "name"));
+    return name ? name : "";
+}
+
+static OrtStatus *find_device(const xpu_ep_region *region, xpu_arena *arena, const xpu_ep_instance *instance,
                               xpurt_run_options *options) {
     const OrtApi *api = region->ep->factory->api;
     options->device = region->ep->driver;
     if (strcmp(region->ep->options.device, "rtl") != 0) return NULL;
     xpurt_error error;
-    json_t *chip = json_loads(xpurt_chip_json(instance->program), 0, NULL);
-    const char *name = json_string_value(json_object_get(chip, "name"));
-    options->device = xpurt_rtl_load(name ? name : "", NULL, NULL, &error);
+    options->device = xpurt_rtl_load(xpu_ep_chip_name(instance, arena), NULL, NULL, &error);
     OrtStatus *status = options->device ? NULL : xpu_ep_fail(api, ORT_EP_FAIL, error.text);
     xpurt_error_clear(&error);
-    json_decref(chip);
     return status;
 }
 
@@ -66,7 +70,7 @@ static OrtStatus *fill(const xpu_ep_region *region, xpu_arena *arena, const void
     xpurt_run_options options = {.device = NULL};
     instance->program = xpurt_open_memory(bytes, size, region->name, &error);
     if (instance->program) {
-        XPU_TRY(find_device(region, instance, &options));
+        XPU_TRY(find_device(region, arena, instance, &options));
         instance->session = xpurt_session_open(instance->program, &options, &error);
     }
     if (!instance->session) {

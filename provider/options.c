@@ -3,13 +3,19 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/diag.h"
 #include "base/option.h"
 #include "provider/provider.h"
 
-/* onnxruntime puts this before the names of a provider's options, in lower case. */
-#define PREFIX "ep.xpuexecutionprovider."
+/* "ep.", the provider's name in lower case and "." are what onnxruntime puts before the names of its options. NULL: it
+ * is no option of this provider. */
+static const char *own_option(const char *key) {
+    size_t start = strlen("ep."), length = strlen(XPU_EP_NAME);
+    if (strncmp(key, "ep.", start) != 0 || strncasecmp(key + start, XPU_EP_NAME, length) != 0) return NULL;
+    return key[start + length] == '.' ? key + start + length + 1 : NULL;
+}
 
 typedef struct {
     const char *name, *fallback, *choices; /* choices: "a b c", or NULL */
@@ -82,14 +88,15 @@ static OrtStatus *set_option(const OrtApi *api, xpu_arena *arena, const char *na
 
 static OrtStatus *set_all(const OrtApi *api, xpu_arena *arena, const OrtKeyValuePairs *pairs, xpu_ep_options *to) {
     const char *const *keys, *const *values;
-    size_t count = 0, length = strlen(PREFIX);
+    size_t count = 0;
     api->GetKeyValuePairs(pairs, &keys, &values, &count);
     to->context_path = "";
     to->min_products = 1;
     for (int i = 0; i < TEXT_COUNT; i++) *(const char **)(void *)((char *)to + texts[i].offset) = texts[i].fallback;
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(keys[i], PREFIX, length) == 0)
-            XPU_TRY(set_option(api, arena, keys[i] + length, values[i], to));
+        const char *own = own_option(keys[i]);
+        if (own)
+            XPU_TRY(set_option(api, arena, own, values[i], to));
         else if (strcmp(keys[i], "ep.context_enable") == 0)
             to->makes_context = strcmp(values[i], "1") == 0;
         else if (strcmp(keys[i], "ep.context_embed_mode") == 0)

@@ -71,10 +71,11 @@ typedef struct {
     const OrtLogger *logger;
     xpu_mem mem; /* of the options */
     xpu_ep_options options;
-    const struct xpurt_device_driver *driver; /* NULL: ref; of rtl that of the last program */
-    xpu_ep_compiled *compiled;                /* by GetCapability, for Compile */
-    int rules_are_checked;                    /* each matches something of a region */
-    OrtStatus *refusal;                       /* what Compile returns; or NULL */
+    const struct xpurt_device_driver
+        *driver;               /* of func; NULL: ref, or rtl, whose driver is that of the program's chip */
+    xpu_ep_compiled *compiled; /* by GetCapability, for Compile */
+    int rules_are_checked;     /* each matches something of a region */
+    OrtStatus *refusal;        /* what Compile returns; or NULL */
 } xpu_ep;
 
 /* Runs `work` with an arena that lives as long; memory that runs out becomes an error. */
@@ -196,6 +197,7 @@ typedef struct xpu_ep_program {
     const void *bytes; /* an .xpu file */
     size_t size;
     const xpu_ep_model *model; /* of which it was made; or NULL */
+    const char *chip;          /* its chip's name, behind xpu_ep_open_region */
     xpu_ep_fixed *fixed;
     uint32_t fixed_count;
 } xpu_ep_program;
@@ -205,6 +207,8 @@ OrtStatus *xpu_ep_is_context(const OrtApi *api, xpu_arena *arena, const OrtNode 
 /* The program that is in such a node, or in the file that it names beside the model. */
 OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGraph *graph, const OrtNode *node,
                                xpu_ep_program *program);
+/* An error where the option chip is another one than the program's. */
+OrtStatus *xpu_ep_check_chip(const xpu_ep *ep, xpu_arena *arena, const xpu_ep_program *program);
 OrtStatus *xpu_ep_make_context(const xpu_ep *ep, xpu_arena *arena, const OrtGraph *graph, const OrtNode *fused,
                                const xpu_ep_program *program, OrtNode **context);
 
@@ -237,7 +241,7 @@ typedef struct {
     atomic_uint runs;
 } xpu_ep_region;
 
-OrtStatus *xpu_ep_open_region(xpu_ep *ep, xpu_arena *arena, const OrtNode *fused, const xpu_ep_program *program,
+OrtStatus *xpu_ep_open_region(xpu_ep *ep, xpu_arena *arena, const OrtNode *fused, xpu_ep_program *program,
                               xpu_ep_region **region);
 void xpu_ep_close_region(xpu_ep_region *region);
 
@@ -247,7 +251,8 @@ void xpu_ep_close_region(xpu_ep_region *region);
 OrtStatus *xpu_ep_open_instance(const xpu_ep_region *region, xpu_arena *arena, const void *bytes, size_t size,
                                 xpu_ep_instance **instance);
 void xpu_ep_close_instance(xpu_ep_instance *instance);
-uint32_t xpu_ep_find_name(char *const *names, size_t count, const char *name); /* XPU_EP_NONE: there is none */
+const char *xpu_ep_chip_name(const xpu_ep_instance *instance, xpu_arena *arena); /* of its program */
+uint32_t xpu_ep_find_name(char *const *names, size_t count, const char *name);   /* XPU_EP_NONE: there is none */
 
 /* Whether a run that ended in `error` can be made by a program for its sizes (and with_values, too: for what its inputs
  * of integers hold) alone. */

@@ -92,6 +92,27 @@ def check_shapes_that_change():
         np.testing.assert_allclose(session.run(None, feeds)[0], plain.run(None, feeds)[0], rtol=1e-3, atol=1e-5)
 
 
+def check_empty():
+    """A batch of none gives results without elements, as onnxruntime's CPU does; what an empty sum is, it says itself."""
+    models = DIGITS, two_products("Sigmoid"), two_products("Inverse", domain="com.microsoft")
+    for number, model in enumerate(models):
+        plain = open_session(model, provider=False)
+        sessions = [open_session(model)]
+        path = os.path.join(FOLDER, "empty%d.onnx" % number)
+        open_session(model, entries={"ep.context_enable": "1", "ep.context_file_path": path})
+        sessions.append(open_session(path))
+        for session in sessions:
+            for count in (0, 2, 0):
+                feeds = {i.name: RANDOM.random([d if isinstance(d, int) else count for d in i.shape],
+                                               dtype=np.float32) for i in session.get_inputs()}
+                wanted, got = plain.run(None, feeds)[0], session.run(None, feeds)[0]
+                assert wanted.shape == got.shape and wanted.dtype == got.dtype, (wanted.shape, got.shape)
+                np.testing.assert_allclose(got, wanted, rtol=1e-2, atol=1e-2)
+    total = model_of([helper.make_node("ReduceSum", ["x"], ["y"], name="sum")],
+                     [("x", TensorProto.FLOAT, ["N", 4])], [("y", TensorProto.FLOAT, None)])
+    refused(lambda: open_session(total).run(None, {"x": np.zeros((0, 4), np.float32)}), "[shape-range]")
+
+
 def check_sizes_refused():
     """Sizes that the general program refuses get one of their own: here the model's range begins behind a window."""
     model = model_of([helper.make_node("Reshape", ["x", "shape"], ["y"], name="reshape")],
@@ -267,6 +288,12 @@ def check_context():
         finally:
             os.environ["PATH"] = kept
         assert bool(glob.glob(os.path.join(FOLDER, "context%s_*.xpu" % embedded))) == (embedded == "0")
+    for chip in ("standard", os.path.abspath("configs/chip/standard.json")):
+        assert same(open_session(path, chip=chip).run(None, feeds)[0], wanted)
+    for chip in ("nano", os.path.abspath("configs/chip/nano.json")):
+        refused(lambda: open_session(path, chip=chip), "[provider-context]", "compiled for 'standard'", "chip is 'nano'")
+    kept = {a.name: a.s for node in onnx.load(path).graph.node for a in node.attribute}
+    assert kept["hardware_architecture"] == b"standard", kept["hardware_architecture"]
     for program in glob.glob(os.path.join(FOLDER, "context0_*.xpu")):
         with open(program, "r+b") as file:
             file.seek(4000)

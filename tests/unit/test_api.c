@@ -72,6 +72,7 @@ static void runtime_arguments(void) {
            "error [argument] xpurt_run: ");
     expect(xpurt_check_inputs(NULL, &input, 1, &error), &error, "error [argument] xpurt_check_inputs: ");
     expect(xpurt_check_inputs(program, NULL, 1, &error), &error, "error [argument] xpurt_check_inputs: ");
+    expect(xpurt_empty_outputs(program, &input, 1, NULL, &error), &error, "error [argument] xpurt_empty_outputs: ");
     expect(xpurt_run(program, NULL, 0, &output, NULL, &error), &error, "digits.xpu: error [input-missing]");
     CU_ASSERT_EQUAL(xpurt_find_layer(NULL, "conv1", 0, 0, NULL), -1);
     CU_ASSERT_EQUAL(xpurt_find_layer(program, NULL, 0, 0, &error), -1);

@@ -294,8 +294,22 @@ static xpu_status run_once(xpurt_session *session, const xpurt_tensor *inputs, u
     return status;
 }
 
-static xpu_status check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t count, xpu_arena *arena,
-                               xpu_diags *diags) {
+/* The shape of an output that has no elements. */
+static xpu_status give_empty(const xpu_run *run, uint32_t index, xpurt_tensor *to) {
+    const xpu_tensor shape = xpu_run_shape(run, run->graph->outputs.items[index]);
+    int is_open = 0;
+    for (uint32_t i = 0; i < run->graph->dims.symbols.count; i++) is_open |= xpu_symbol_is_dynamic(run->graph, i);
+    value_info(run->owner, run->graph->outputs.items[index], to);
+    for (int i = 0; i < shape.rank; i++) to->dims[i] = shape.dims[i];
+    if (!is_open && xpu_tensor_count(&shape) == 0) return XPU_OK;
+    return xpu_error(run->diags, XPU_EUSAGE, run->owner->image->name, "shape-range",
+                     xpu_printf(run->arena, "output '%s'", xpu_escape(run->arena, to->name, 80)),
+                     "it is not empty, or its size is not known", "an input has no elements", "run with some elements");
+}
+
+/* outputs: NULL, or their shapes, which have no elements. */
+static xpu_status check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t count,
+                               xpurt_tensor *outputs, xpu_arena *arena, xpu_diags *diags) {
     const xpu_graph *graph = program->image->program.graph;
     xpu_run *run = XPU_NEW(arena, xpu_run);
     *run = (xpu_run){.owner = program,
@@ -303,10 +317,14 @@ static xpu_status check_inputs(xpurt_program *program, const xpurt_tensor *input
                      .graph = graph,
                      .arena = arena,
                      .diags = diags,
-                     .only_check = 1};
+                     .only_check = 1,
+                     .may_be_empty = outputs != NULL};
     run->inputs = XPU_NEW_ARRAY(arena, xpu_tensor, graph->inputs.count);
     xpu_status status = xpu_run_bind(run, inputs, count);
-    return status == XPU_OK ? xpu_run_check_sizes(run) : status;
+    if (status == XPU_OK) status = xpu_run_check_sizes(run);
+    for (uint32_t i = 0; outputs && status == XPU_OK && i < graph->outputs.count; i++)
+        status = give_empty(run, i, &outputs[i]);
+    return status;
 }
 
 const char *xpu_need_inputs(const xpurt_program *program, const xpurt_tensor *inputs, uint32_t count) {
@@ -315,19 +333,30 @@ const char *xpu_need_inputs(const xpurt_program *program, const xpurt_tensor *in
                               : "the inputs are NULL, and their number is not 0";
 }
 
-int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_error *error) {
+static int guarded_check(const char *function, xpurt_program *program, const xpurt_tensor *inputs, uint32_t count,
+                         xpurt_tensor *outputs, xpurt_error *error) {
     xpu_mem mem;
     xpu_diags diags;
-    if (xpu_is_refused(error, "xpurt_check_inputs", xpu_need_inputs(program, inputs, input_count))) return XPU_EUSAGE;
+    if (xpu_is_refused(error, function, xpu_need_inputs(program, inputs, count))) return XPU_EUSAGE;
     xpu_diags_init(&diags);
     xpu_mem_init(&mem);
     xpu_status status;
     if (setjmp(mem.out_of_memory))
         status = xpu_error_oom_of(&diags, &mem);
     else
-        status = check_inputs(program, inputs, input_count, xpu_arena_new(&mem, "inputs"), &diags);
+        status = check_inputs(program, inputs, count, outputs, xpu_arena_new(&mem, "inputs"), &diags);
     xpu_mem_release(&mem);
     return xpu_report(error, &diags, status);
+}
+
+int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_error *error) {
+    return guarded_check("xpurt_check_inputs", program, inputs, input_count, NULL, error);
+}
+
+int xpurt_empty_outputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count, xpurt_tensor *outputs,
+                        xpurt_error *error) {
+    if (xpu_is_refused(error, "xpurt_empty_outputs", outputs ? NULL : "the outputs are NULL")) return XPU_EUSAGE;
+    return guarded_check("xpurt_empty_outputs", program, inputs, input_count, outputs, error);
 }
 
 xpu_status xpu_guarded_run(xpurt_session *session, const xpurt_tensor *inputs, uint32_t input_count,

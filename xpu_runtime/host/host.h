@@ -106,6 +106,7 @@ typedef struct {
     xpu_place *places;                  /* one per buffer */
     uint32_t only_layer;                /* UINT32_MAX: all */
     int only_check;                     /* of the inputs, which may have no data */
+    int may_be_empty;                   /* sizes of inputs may be 0, whatever the program was compiled for */
     xpu_ref_cost host_cost;             /* of the nodes that the host has run, or (ref) of all */
     uint64_t host_nodes;                /* how often the host has run a node or an iteration */
     struct xpu_dump *dump;              /* NULL: none */

@@ -124,6 +124,12 @@ typedef struct {
 XPURT_API int xpurt_check_inputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
                                  xpurt_error *error);
 
+/* What a run gives where sizes that are open are 0, which no program runs with: outputs (room for xpurt_output_count,
+ * written, not read) with their dims and without data, if none of them has elements. Their names belong to the program.
+ * Returns error->status: where an output has elements, or its size is only known by a run, that of [shape-range]. */
+XPURT_API int xpurt_empty_outputs(xpurt_program *program, const xpurt_tensor *inputs, uint32_t input_count,
+                                  xpurt_tensor *outputs, xpurt_error *error);
+
 /* Runs once. inputs: one per program input, by name, or by position where name is NULL; dims bind the symbols.
  * outputs: room for xpurt_output_count tensors, which are written, not read; data is malloc'd and belongs to the caller
  * (xpurt_tensor_clear), NULL after a failure; names belong to the program. Returns error->status. */
