@@ -22,9 +22,11 @@ import xpu
 ROWS = ("scripts/models.rows", "scripts/bench-func.rows", "scripts/vision.rows")
 MORE = ["mobilenet_v2_quant | shared/onnx/mobilenet_v2_quant.onnx | | random 1,3,224,224"]
 ON_RTL = ("mnist-8", "silero", "stories260K_step", "stories260K_logits, 12", "ch_ppocr_mobile_v2.0_cls")
-# Of the largest element of an output: by precision, or by the network: where onnxruntime computes that one in float32 for all
-# its optimiser (1.23 does), it is 12 of its own steps from 1.31's integers, whose bits are the chip's
-LIMIT = {"auto": 1e-2, "int16x8": 1e-1, "mobilenet_v2_qdq": 2e-1}
+LIMIT = {"auto": 1e-2, "int16x8": 1e-1}  # by precision, of the largest element of an output
+# onnxruntime 1.23 computes these otherwise than 1.27 and 1.31, whose bits are the chip's: the first in float32 for all its
+# optimiser, the second (seen on a processor with AMX) with other sums of bytes
+if ort.__version__.startswith("1.23."):
+    LIMIT.update(mobilenet_v2_qdq=2e-1, mobilenet_v2_quant=1.0)
 
 
 def command(*words):
