@@ -7,16 +7,19 @@ A graph goes to the chip as a whole, through torch.export and ONNX, when it is f
 exported, or that the compiler refuses, is left to PyTorch with a warning; with the option fallback=False it is an error.
 """
 
+import contextlib
 import io
+import logging
+import re
 import threading
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
 
 from ._compile import compile as compile_model, _check_options
-from ._errors import Error, ModelError
+from ._errors import Error, ModelError, Problem
 from ._program import Program
 from ._session import Session
 
@@ -53,17 +56,40 @@ class _Whole(torch.nn.Module):
         return self.graph(*arguments)
 
 
-def _refused(rule: str, what: str, hint: str) -> ModelError:
-    from ._errors import Problem
-    problem = Problem("error", rule, what, None, hint)
+def _refused(rule: str, what: str, hint: str, reason: Optional[str] = None, where: Optional[str] = None) -> ModelError:
+    problem = Problem("error", rule, what, reason, hint, None, where)
     return ModelError(str(problem), (problem,))
+
+
+def _not_exported(error: Exception) -> ModelError:
+    """Of a chain of errors of PyTorch's exporter: the node that one of them names, and what the first of them said."""
+    chain: List[BaseException] = [error]
+    while chain[-1].__cause__ or chain[-1].__context__:
+        chain.append(chain[-1].__cause__ or chain[-1].__context__ or error)
+    nodes = [found.group(1) for found in (re.search(r"\bnode %(\w+)", str(e)) for e in chain) if found]
+    reason = next((line.strip() for line in str(chain[-1]).splitlines() if line.strip()), type(chain[-1]).__name__)
+    return _refused("torch-export", "PyTorch cannot export the graph", "torch.onnx.export(model, inputs, dynamo=True) shows all of it",
+                    reason, "node '%s'" % nodes[0] if nodes else None)
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Without PyTorch's warnings, and what its exporter logs of packages that it could use."""
+    logger = logging.getLogger("torch.onnx._internal.exporter._registration")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
 
 
 def _exported(module: Any, arguments: Sequence[Any], open_axes: Sequence[Sequence[int]]) -> Tuple[bytes, List[str]]:
     """An ONNX file, and the names of its outputs in order."""
     shapes = tuple({axis: torch.export.Dim.AUTO for axis in axes} for axes in open_axes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _silent():
         program = torch.export.export(module, tuple(arguments), dynamic_shapes={"tensors": shapes})
         signature = program.run_decompositions().graph_signature  # only these show what batch norms write
         if signature.buffers_to_mutate or signature.user_inputs_to_mutate:
@@ -71,8 +97,9 @@ def _exported(module: Any, arguments: Sequence[Any], open_axes: Sequence[Sequenc
                            "model.eval(), or leave what writes out of torch.compile")
         for node in program.graph.nodes:
             if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
-                raise _refused("torch-random", "node '%s' (%s) draws random numbers" % (node.name, node.target),
-                               "model.eval(), or leave what draws out of torch.compile")
+                raise _refused("torch-random", "it draws random numbers",
+                               "model.eval(), or leave what draws out of torch.compile", None,
+                               "node '%s' (%s)" % (node.name, node.target))
         onnx = torch.onnx.export(program, dynamo=True, verbose=False)
     names = [value.name for value in onnx.model.graph.outputs]
     file = io.BytesIO()
@@ -128,8 +155,7 @@ class _Graph:
         except Error:
             raise
         except Exception as error:  # of many classes
-            raise _refused("torch-export", "PyTorch cannot export the graph: %s" % error,
-                           "torch.onnx.export(model, inputs, dynamo=True) shows all of it") from error
+            raise _not_exported(error) from error
         program = compile_model(content, name="torch.onnx", **self.given)
         with _lock:
             _programs.append(program)

@@ -21,9 +21,12 @@ from tvm.relax.dpl import is_const, is_op, wildcard
 
 from . import _onnx
 from ._compile import compile as compile_model
+from ._errors import Error
 from ._program import Program
 
 __all__ = ["compile", "partition", "programs"]
+
+_OPTIONS = ("chip", "precision", "precision_rules", "memory_rules")
 
 Attributes = Dict[str, Any]
 
@@ -227,6 +230,7 @@ def _model_of(function: Any) -> Tuple[bytes, List[str]]:
 _programs: Dict[str, Program] = {}
 _lock = threading.Lock()
 _numbers = itertools.count()
+_refused = threading.local()
 
 
 def programs() -> Dict[str, Program]:
@@ -253,11 +257,18 @@ def _codegen(functions: Any, options: Any, _constant_names: Any) -> List[Any]:
     """What RunCodegen calls with the functions of a module: they become functions of this process, by their names."""
     given: Dict[str, Any] = {str(k): str(v) for k, v in dict(options or {}).items()}
     device = given.pop("device", "func")
-    for function in functions:
-        symbol = str(function.attrs["global_symbol"])
-        content, outputs = _model_of(function)
-        program = compile_model(content, name=symbol + ".onnx", **given)
-        tvm_ffi.register_global_func(symbol, _runner(program, outputs, device), override=True)
+    made = []
+    try:
+        for function in functions:
+            symbol = str(function.attrs["global_symbol"])
+            content, outputs = _model_of(function)
+            program = compile_model(content, name=symbol + ".onnx", **given)
+            made.append((symbol, program, _runner(program, outputs, device)))
+    except Error as error:
+        _refused.error = error  # TVM passes on its text alone
+        raise
+    for symbol, program, run in made:
+        tvm_ffi.register_global_func(symbol, run, override=True)
         with _lock:
             _programs[symbol] = program
     return []
@@ -289,7 +300,19 @@ def partition(module: Any, params: Optional[Mapping[str, Any]] = None) -> Any:
 def compile(module: Any, target: Any = "llvm", params: Optional[Mapping[str, Any]] = None, *, device: str = "func",
             **options: Any) -> Any:
     """Partitions a Relax module, compiles its parts for the chip and the rest for `target`: an executable for
-    tvm.relax.VirtualMachine. device: "func", "rtl" or "ref"; options: precision and chip, as of xpu.compile."""
+    tvm.relax.VirtualMachine. device: "func", "rtl" or "ref"; options: precision, chip, and the files
+    precision_rules and memory_rules, as of xpu.compile. What the compiler refuses is an xpu.Error."""
+    for name in options:
+        if name not in _OPTIONS:
+            raise TypeError("xpu.tvm.compile() got an unexpected keyword argument '%s': its options are %s" %
+                            (name, ", ".join(_OPTIONS)))
     module = partition(module, params)
-    module = relax.transform.RunCodegen({"xpu": dict(options, device=device)})(module)
+    _refused.error = None
+    try:
+        module = relax.transform.RunCodegen({"xpu": dict(options, device=device)})(module)
+    except Exception:
+        error = _refused.error
+        if error is None:
+            raise
+        raise error from None
     return tvm.compile(module, target)
