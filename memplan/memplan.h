@@ -142,6 +142,7 @@ typedef struct {
                              the default; 1 = stop at the first valid plan. The exact search gets eight times as much,
                              together with the default no more than about 50 ms. */
     int no_aliases;       /* ignore every alternative */
+    int any_plan;         /* only whether there is a plan is asked: less is done to make it better */
 } xpu_memplan_options;
 
 typedef struct {

@@ -47,6 +47,7 @@ typedef struct {
     uint64_t *best_offset;
     int best_fit; /* how the best order was placed */
     score best;
+    int hopeless;           /* what has nowhere else to go needs more than there is */
     int searched;           /* the exact search found something better than the orders did */
     const xpu_arena *arena; /* whose caller may want to stop */
 } packer;
@@ -252,7 +253,7 @@ static int is_perfect(const packer *p) {
 
 /* A budget is for making a valid plan better; one that is not valid yet gets at least PATIENCE, unless it is 0. */
 static int has_time(const packer *p, uint64_t budget) {
-    if (p->best.overflow && budget && budget < PATIENCE) budget = PATIENCE;
+    if (p->best.overflow && budget && budget < PATIENCE && !p->hopeless) budget = PATIENCE;
     return p->steps < budget && !is_perfect(p) && !xpu_stopped(p->arena);
 }
 
@@ -378,6 +379,16 @@ static void mend_peak(xpu_arena *arena, packer *p, uint64_t budget) {
     p->searched |= better(&p->best, &before);
 }
 
+/* Whether the items that have nowhere else to go need more room than there is. */
+static int is_hopeless(xpu_arena *arena, const packer *p) {
+    uint32_t count = 0;
+    if (p->lower_bound <= p->end - p->start) return 0;
+    xpu_memplan_item *forced = XPU_NEW_ARRAY(arena, xpu_memplan_item, p->count);
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->items[i].forced) forced[count++] = p->items[i];
+    return xpu_memplan_bound(arena, forced, count, p->start) > p->end - p->start;
+}
+
 static void improve(packer *p, uint64_t budget, uint32_t *order) {
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t vain = 0, patience = 500 + 50 * (uint64_t)p->count; /* tries without success */
@@ -413,6 +424,7 @@ uint64_t xpu_memplan_pack(xpu_arena *arena, xpu_memplan_item *items, uint32_t co
     }
     for (uint32_t i = 0; i < count; i++) p.whole[i] = items[i].first == p.first && items[i].last == p.last;
     uint32_t *order = XPU_NEW_ARRAY(arena, uint32_t, count);
+    p.hopeless = is_hopeless(arena, &p);
     try_orders(arena, &p, budget, order);
     search_exactly(arena, &p, budget);
     if (count > XPU_MEMPLAN_EXACT_MOST) mend_peak(arena, &p, budget);

@@ -310,7 +310,8 @@ static xpu_memplan *try_modes(xpu_arena *arena, xpu_arena *work, const xpu_mempl
         mode++;
         xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
     }
-    xpu_memplan_untie(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
+    if (!options || !options->any_plan)
+        xpu_memplan_untie(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
     return attempt.failed ? NULL : make_plan(arena, work, problem, choices, &attempt);
 }
 

@@ -1,13 +1,20 @@
 /*
  * A lower peak for more items than the exact search takes. What reaches above the peak that is wanted stands in few
- * places of time: around each of them, the items that live within a window of time are placed anew by the exact search,
- * between those that live beyond it, which stay.
+ * places of time: around each of them, some items are placed anew by the exact search between the others, which stay.
+ * First those that reach highest there, however long they live; where that does not help, those that live within a
+ * window of time.
  */
 #include "memplan/exact.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_FREE = 48, MOST_FREE = 384, MOST_GIVEN_UP = 3, ORDERS = 6 };
+enum { FIRST_FREE = 48, FIRST_HIGH = 12, MOST_FREE = 384, MOST_GIVEN_UP = 8, ORDERS = 6, WINDOW_SHARE = 16 };
+
+typedef struct {
+    uint64_t end;
+    uint32_t index;
+} height;
 
 typedef struct {
     const xpu_memplan_item *items;
@@ -18,6 +25,8 @@ typedef struct {
     xpu_memplan_item *near; /* items of a window: those that are free, then those that stay */
     uint32_t *number;       /* which ones */
     uint64_t *found;
+    height *heights;  /* of the items of a window */
+    uint8_t *is_free; /* of all items */
 } repair;
 
 static int stands(const repair *r, uint32_t i) {
@@ -56,6 +65,44 @@ static uint32_t collect(repair *r, uint32_t first, uint32_t last, uint32_t *free
     return count;
 }
 
+static int by_height(const void *a, const void *b) {
+    const height *x = a, *y = b;
+    if (x->end != y->end) return x->end > y->end ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Collects the `most` items of a window of time that reach highest, which are free, and all whose lives meet theirs. */
+static uint32_t collect_highest(repair *r, uint32_t first, uint32_t last, uint32_t most, uint32_t *free_count) {
+    uint32_t count = 0, found = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const xpu_memplan_item *item = &r->items[i];
+        if (item->first > last || item->last < first || !stands(r, i) || item->pinned) continue;
+        r->heights[found++] = (height){r->offset[i] + item->bytes, i};
+    }
+    if (found) qsort(r->heights, found, sizeof *r->heights, by_height);
+    if (found > most) found = most;
+    for (uint32_t i = 0; i < found; i++) {
+        const xpu_memplan_item *item = &r->items[r->heights[i].index];
+        if (item->first < first) first = item->first;
+        if (item->last > last) last = item->last;
+        r->is_free[r->heights[i].index] = 1;
+    }
+    for (int stay = 0; stay < 2; stay++) {
+        for (uint32_t i = 0; i < r->count && count < XPU_MEMPLAN_EXACT_MOST; i++) {
+            const xpu_memplan_item *item = &r->items[i];
+            if (r->is_free[i] == stay || item->first > last || item->last < first || !stands(r, i)) continue;
+            r->near[count] = *item;
+            r->near[count].pinned = stay;
+            r->near[count].offset = r->offset[i];
+            r->number[count++] = i;
+        }
+    }
+    for (uint32_t i = 0; i < found; i++) r->is_free[r->heights[i].index] = 0;
+    *free_count = found;
+    r->steps += 3 * (uint64_t)r->count / 8;
+    return count < XPU_MEMPLAN_EXACT_MOST ? count : 0;
+}
+
 /* Looks for places below `end` for what is free in a window. */
 static int place_window(repair *r, uint32_t count, uint32_t free_count, uint64_t end) {
     int fits = 0;
@@ -66,7 +113,7 @@ static int place_window(repair *r, uint32_t count, uint32_t free_count, uint64_t
     }
     xpu_memplan_exact *exact = xpu_memplan_exact_new(work, r->near, count, r->start, UINT64_MAX);
     if (exact) {
-        exact->step_limit = r->step_limit > r->steps ? r->step_limit - r->steps : 0;
+        exact->step_limit = r->step_limit > r->steps ? (r->step_limit - r->steps) / WINDOW_SHARE : 0;
         for (uint32_t order = 0; order < ORDERS && !fits; order++) {
             uint64_t nodes = 50 + free_count + free_count / 2;
             xpu_memplan_verdict verdict = xpu_memplan_exact_try(exact, end, order, nodes, r->found);
@@ -84,8 +131,20 @@ static int is_over(const repair *r) {
     return r->steps > r->step_limit || xpu_stopped(r->arena);
 }
 
+/* Places the items that reach highest during an item's life anew, more and more of them. */
+static int mend_top(repair *r, uint32_t item, uint64_t end) {
+    const xpu_memplan_item *high = &r->items[item];
+    for (uint32_t most = FIRST_HIGH; most <= MOST_FREE && !is_over(r); most += most / 2) {
+        uint32_t free_count, count = collect_highest(r, high->first, high->last, most, &free_count);
+        if (!count || free_count < most) break;
+        if (place_window(r, count, free_count, end)) return 1;
+    }
+    return 0;
+}
+
 /* Places what is around an item anew, in wider and wider windows. */
 static int mend(repair *r, uint32_t item, uint64_t end) {
+    if (mend_top(r, item, end)) return 1;
     uint32_t least = FIRST_FREE, free_count = 0;
     const xpu_memplan_item *high = &r->items[item];
     for (uint64_t margin = 0; !is_over(r); margin = 2 * margin + 1) {
@@ -106,6 +165,8 @@ void xpu_memplan_repair(xpu_arena *arena, const xpu_memplan_item *items, uint32_
     r.near = XPU_NEW_ARRAY(arena, xpu_memplan_item, 2 * XPU_MEMPLAN_EXACT_MOST);
     r.number = XPU_NEW_ARRAY(arena, uint32_t, 2 * XPU_MEMPLAN_EXACT_MOST);
     r.found = XPU_NEW_ARRAY(arena, uint64_t, 2 * XPU_MEMPLAN_EXACT_MOST);
+    r.heights = XPU_NEW_ARRAY(arena, height, count);
+    r.is_free = XPU_NEW_ARRAY(arena, uint8_t, count);
     uint64_t below = start + bound;
     uint32_t item = highest(&r, below);
     for (uint32_t given_up = 0; item < count && given_up < MOST_GIVEN_UP && !is_over(&r);) {

@@ -2,6 +2,7 @@
 """The networks of paddle.vision, with the standard library alone.
     vision.py unpack FOLDER small|full [NAME]...  of tests/paddle/vision.tar.xz: programs in FOLDER in both forms, with
                                                      seeded parameters, an image (NAME.npy), PaddlePaddle's answer (NAME.out)
+    vision.py vgg16 FOLDER                           vgg16.json there: vgg11 with one more convolution before each pooling
     vision.py list small|full                        their names and their images' dims
     vision.py compare OUT.npz NAME.out [LIMIT]       max |difference| / max |PaddlePaddle's| of each output, the worst of
                                                      them; exit status 1 where it is above LIMIT
@@ -101,6 +102,12 @@ def parameters(program):
     return dims, next(op["O"][0]["TT"]["D"][1][1:] for op in ops if op["#"] == "1.data")
 
 
+def write_parameters(path, dims, codes):
+    with open(path, "wb") as file:
+        for each in sorted(dims):
+            file.write(paddle_files.record(paddle_files.FP32, dims[each], parameter(each, dims[each], codes)))
+
+
 def write_image(path, dims):
     head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }" % ", ".join(map(str, dims))
     head += " " * (-(len(head) + 11) % 64) + "\n"
@@ -125,10 +132,47 @@ def unpack(folder, kind, chosen):
         for ending in ("json", "pdmodel", "out"):
             with open(f"{folder}/{name}.{ending}", "wb") as file:
                 file.write(files[f"{name}.{ending}"])
-        with open(f"{folder}/{name}.pdiparams", "wb") as file:
-            for each in sorted(dims):
-                file.write(paddle_files.record(paddle_files.FP32, dims[each], parameter(each, dims[each], codes)))
+        write_parameters(f"{folder}/{name}.pdiparams", dims, codes)
         write_image(f"{folder}/{name}.npy", [1] + image_dims)
+
+
+def another_convolution(ops, number, ids):
+    """A convolution, its bias and relu like the five last of the ops, as many channels in as out, behind them; its parameters in front."""
+    group = json.loads(json.dumps(ops[-5:]))
+    assert [op["#"] for op in group] == ["1.conv2d", "1.full_int_array", "1.reshape", "1.add", "1.relu"]
+    channels = group[0]["O"][0]["TT"]["D"][1][1]
+    taken = group[4]["O"][0]["%"]
+    for name, place, dims in (("b_0", group[2], [channels]), ("w_0", group[0], [channels, channels, 3, 3])):
+        made = json.loads(json.dumps(ops[0]))
+        made["A"][3], made["O"]["%"], made["O"]["TT"]["D"][1] = f"conv2d_{number}.{name}", next(ids), dims
+        place["I"][0 if name == "b_0" else 1]["%"] = made["O"]["%"]
+        ops.insert(0, made)
+    for op in group:
+        op["O"][0]["%"] = next(ids)
+    conv, shape, reshape, add, relu = group
+    conv["I"][0]["%"] = taken
+    reshape["I"][1]["%"] = shape["O"][0]["%"]
+    add["I"] = [{"%": conv["O"][0]["%"]}, {"%": reshape["O"][0]["%"]}]
+    relu["I"][0]["%"] = add["O"][0]["%"]
+    ops += group
+    return relu["O"][0]["%"]
+
+
+def vgg16(folder):
+    program = json.loads(members("full")["vgg11.json"])
+    block = program["program"]["regions"][0]["blocks"][0]
+    ops, ids, number = [], iter(range(1000, 2000)), 8
+    for op in block["ops"]:
+        if op["#"] == "1.pool2d" and ops[-2]["#"] == "1.relu":
+            window = ops.pop()
+            op["I"][0]["%"] = another_convolution(ops, number, ids)
+            ops.append(window)
+            number += 1
+        ops.append(op)
+    block["ops"] = ops
+    with open(f"{folder}/vgg16.json", "w") as file:
+        json.dump(program, file)
+    write_parameters(f"{folder}/vgg16.pdiparams", parameters(program)[0], {})
 
 
 def compare(found, expected):
@@ -149,6 +193,8 @@ def compare(found, expected):
 if __name__ == "__main__":
     if sys.argv[1] == "unpack":
         unpack(sys.argv[2], sys.argv[3], sys.argv[4:])
+    elif sys.argv[1] == "vgg16":
+        vgg16(sys.argv[2])
     elif sys.argv[1] == "list":
         packed = members(sys.argv[2])
         for each in names(packed, []):

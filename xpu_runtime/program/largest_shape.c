@@ -14,10 +14,11 @@ static const int64_t *grown(const xpu_shape_search *s, xpu_arena *arena, int64_t
     return symbols;
 }
 
-static xpu_status plan_at(const xpu_shape_search *s, const int64_t *symbols, xpu_arena *arena, xpu_largest_plan *plan,
-                          xpu_diags *diags) {
+static xpu_status plan_at(const xpu_shape_search *s, const int64_t *symbols, int any_plan, xpu_arena *arena,
+                          xpu_largest_plan *plan, xpu_diags *diags) {
     *plan = (xpu_largest_plan){.symbols = symbols};
     xpu_status status = s->make(s->context, symbols, arena, &plan->placement, diags);
+    plan->placement.planning.any_plan = any_plan;
     return status == XPU_OK ? xpu_placement_plan(&plan->placement, arena, &plan->plan, diags) : status;
 }
 
@@ -26,7 +27,7 @@ static xpu_status try_shape(const xpu_shape_search *s, int64_t steps, const char
     xpu_arena *scratch = xpu_arena_new(xpu_arena_mem(s->arena), "plan");
     xpu_diags *diags = xpu_diags_new(scratch);
     xpu_largest_plan plan;
-    xpu_status status = plan_at(s, grown(s, scratch, steps), scratch, &plan, diags);
+    xpu_status status = plan_at(s, grown(s, scratch, steps), 1, scratch, &plan, diags);
     if (why && diags->count) {
         const xpu_diag *first = &diags->items[0];
         *why = xpu_printf(s->arena, "%s: %s", first->where ? first->where : "the largest shape", first->what);
@@ -58,7 +59,7 @@ static int64_t all_steps(const xpu_shape_search *s) {
 }
 
 xpu_status xpu_plan_largest(const xpu_shape_search *s, xpu_largest_plan *plan) {
-    if (!s->graph->dims.symbols.count) return plan_at(s, NULL, s->arena, plan, s->diags);
+    if (!s->graph->dims.symbols.count) return plan_at(s, NULL, 0, s->arena, plan, s->diags);
     int64_t fits = 0, too_many = all_steps(s);
     const char *refused = NULL;
     xpu_status status = try_shape(s, too_many, &refused);
@@ -74,7 +75,7 @@ xpu_status xpu_plan_largest(const xpu_shape_search *s, xpu_largest_plan *plan) {
             too_many = middle;
         }
     }
-    status = plan_at(s, grown(s, s->arena, within_guards(s, fits)), s->arena, plan, s->diags);
+    status = plan_at(s, grown(s, s->arena, within_guards(s, fits)), 0, s->arena, plan, s->diags);
     plan->refused = refused;
     return status;
 }
