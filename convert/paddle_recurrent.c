@@ -14,20 +14,18 @@ static const struct {
 typedef struct {
     xpu_recurrence r;
     xpu_recurrent_source s;
-    int64_t rows, inputs;         /* gates * hidden; width of an input */
-    const float *weights, *state; /* [inputs, directions * rows], NULL: the identity; [directions * hidden, rows] */
+    int64_t rows, inputs; /* gates * hidden; width of an input */
+    const float *weights,
+        *state; /* [inputs, directions * rows], NULL: the identity; [directions * hidden, rows], NULL: computed */
     const float *bias, *bias_of_state; /* [directions * rows] or NULL */
 } recurrence;
 
 static const float *floats(pw *w, xpu_value value) {
     xpu_tensor tensor;
     if (!value.id) return NULL;
-    if (!xpu_value_at(w->graph, value)->constant || xpu_value_at(w->graph, value)->dtype != XPU_F32 ||
-        xpu_const_tensor(w->graph, value, w->arena, &tensor, w->diags) != XPU_OK) {
-        pw_refuse(w, XPU_REFUSED_RECURRENT_WEIGHTS);
-        return NULL;
-    }
-    return tensor.data;
+    if (xpu_value_at(w->graph, value)->dtype != XPU_F32) pw_refuse(w, XPU_REFUSED_PASSES);
+    if (!xpu_value_at(w->graph, value)->constant) return NULL; /* it is computed */
+    return xpu_const_tensor(w->graph, value, w->arena, &tensor, w->diags) == XPU_OK ? tensor.data : NULL;
 }
 
 static int read_recurrence(pw *w, recurrence *u) {
@@ -59,8 +57,43 @@ static int64_t core_row(const recurrence *u, int64_t row) {
     return own * u->r.hidden + row % u->r.hidden;
 }
 
+/* A direction's rows of what is computed, gates in PaddlePaddle's order. */
+static const char *ordered(pw *w, const recurrence *u, const char *x, const pw_type *type) {
+    const char *parts[MOST_GATES];
+    pw_type part = *type;
+    pw_op *op;
+    part.dims[0] = xpu_dim_const(&w->graph->dims, u->r.hidden);
+    if (u->r.gates == 1) return x;
+    for (int gate = 0; gate < u->r.gates; gate++) {
+        const int64_t from = core_row(u, gate * u->r.hidden);
+        parts[gate] = pw_part(w, NULL, x, &part, 0, from, from + u->r.hidden);
+    }
+    x = pw_make(w, &op, NULL, "concat", type, parts[0], NULL);
+    for (int gate = 1; gate < u->r.gates; gate++) pw_in(w, op, "X", parts[gate]);
+    pw_int(w, op, "axis", 0);
+    return x;
+}
+
+/* The state's weights [directions * hidden, rows], or its bias [directions * rows], of one direction. */
+static const char *computed(pw *w, const recurrence *u, int64_t direction, uint32_t operand) {
+    static const int64_t perm[] = {1, 0};
+    xpu_dims *dims = &w->graph->dims;
+    const int64_t count = operand == XPU_IN_W ? u->r.hidden : u->rows;
+    pw_type type = pw_operand_type(w, operand);
+    const char *x = pw_operand(w, operand);
+    type.dims[0] = xpu_dim_const(dims, count);
+    if (u->r.directions > 1) x = pw_part(w, NULL, x, &type, 0, direction * count, (direction + 1) * count);
+    if (operand == XPU_IN_W) {
+        type.dims[1] = type.dims[0];
+        type.dims[0] = xpu_dim_const(dims, u->rows);
+        x = pw_transpose(w, NULL, x, &type, perm);
+    }
+    return ordered(w, u, x, &type);
+}
+
 /* [rows, columns] of one direction: of the inputs, or of the state. */
 static const char *matrix(pw *w, const recurrence *u, int64_t direction, int is_state) {
+    if (is_state && !u->state) return computed(w, u, direction, XPU_IN_W);
     const int64_t columns = is_state ? u->r.hidden : u->inputs, width = u->r.directions * u->rows;
     float *items = XPU_NEW_ARRAY(w->arena, float, u->rows *columns);
     for (int64_t row = 0; row < u->rows; row++) {
@@ -81,6 +114,8 @@ static const char *matrix(pw *w, const recurrence *u, int64_t direction, int is_
 
 static const char *vector(pw *w, const recurrence *u, int64_t direction, int is_state) {
     const float *from = is_state ? u->bias_of_state : u->bias;
+    if (is_state && !from && xpu_node_input(w->graph, w->node, XPU_IN_BIAS).id)
+        return computed(w, u, direction, XPU_IN_BIAS);
     float *items = XPU_NEW_ARRAY(w->arena, float, u->rows);
     for (int64_t row = 0; row < u->rows && from; row++) items[row] = from[direction * u->rows + core_row(u, row)];
     return pw_parameter(w, is_state ? "bias_hh" : "bias_ih",

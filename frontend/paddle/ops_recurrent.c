@@ -27,18 +27,44 @@ typedef struct {
     xpu_value lengths;
 } recurrence;
 
-/* The gates of constants in ONNX's order, as [directions, gates * hidden, ...]: one constant of each direction, `parts`
+/* What gates_of gives, of weights of which one is computed. */
+static xpu_value computed_gates(recurrence *r, const xpu_value *weights, int64_t stride, int parts) {
+    xpu_dims *dims = &r->b.graph->dims;
+    const int gates = modes[r->mode].gates;
+    const xpu_dim rows = xpu_dim_const(dims, gates * r->hidden), hidden = xpu_dim_const(dims, r->hidden);
+    const int64_t first = 0;
+    xpu_value directions[2], sides[2], pieces[MOST_GATES];
+    for (int64_t k = 0; k < r->directions * parts; k++) {
+        const xpu_value value = weights[k / parts * stride + k % parts];
+        const xpu_value_info info = *xpu_paddle_info(r->node, value);
+        if (info.dtype != XPU_F32 || info.rank != (parts > 1 ? 1 : 2) || !xpu_dim_same(dims, info.dims[0], rows))
+            return xpu_paddle_refuse(r->node, "the weights do not fit hidden_size", fe_shape_text(&r->b, value));
+        for (int g = 0; g < gates; g++) {
+            const xpu_dim start = xpu_dim_const(dims, modes[r->mode].order[g] * r->hidden);
+            pieces[g] = fe_part(&r->b, value, 0, start, hidden, 1, 0);
+            if (!pieces[g].id) return failed;
+        }
+        sides[k % parts] = gates > 1 ? fe_concat(&r->b, pieces, (uint32_t)gates, 0) : value;
+        if (!sides[k % parts].id) return failed;
+        if (k % parts + 1 < parts) continue;
+        const xpu_value both = parts > 1 ? fe_concat(&r->b, sides, (uint32_t)parts, 0) : sides[0];
+        directions[k / parts] = both.id ? fe_unsqueeze(&r->b, both, (fe_ints){&first, 1}) : failed;
+        if (!directions[k / parts].id) return failed;
+    }
+    return r->directions > 1 ? fe_concat(&r->b, directions, 2, 0) : directions[0];
+}
+
+/* The gates of weights in ONNX's order, as [directions, gates * hidden, ...]: one tensor of each direction, `parts`
  * of them side by side (the two biases). */
-static xpu_value gates_of(recurrence *r, const xpu_value *constants, int64_t stride, int parts) {
+static xpu_value gates_of(recurrence *r, const xpu_value *weights, int64_t stride, int parts) {
     xpu_tensor all = {.dtype = XPU_F32, .rank = 2, .dims = {r->directions}};
     float *items = NULL;
     int64_t rows = modes[r->mode].gates * r->hidden, size = 0;
     for (int64_t k = 0; k < r->directions * parts; k++) {
         xpu_tensor tensor;
-        xpu_value value = constants[k / parts * stride + k % parts];
+        xpu_value value = weights[k / parts * stride + k % parts];
         const xpu_value_info *info = xpu_paddle_info(r->node, value);
-        if (info->kind != XPU_VALUE_CONST || info->dtype != XPU_F32)
-            return xpu_paddle_refuse(r->node, "the weights are computed", "they are needed as constants of float32");
+        if (info->kind != XPU_VALUE_CONST || info->dtype != XPU_F32) return computed_gates(r, weights, stride, parts);
         if (xpu_const_tensor(r->b.graph, value, r->b.scratch, &tensor, r->b.diags) != XPU_OK) return failed;
         int64_t own = xpu_tensor_count(&tensor), inner = own / rows;
         if (tensor.rank != (parts > 1 ? 1 : 2) || tensor.dims[0] != rows || inner < 1 || (size && own != size))

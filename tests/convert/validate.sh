@@ -26,7 +26,7 @@ for model in "$folder"/paddle/control/*.pdmodel tests/loops/{append,grow,if,loop
     done
 done
 # Random networks as people have them; operators in forms that PaddlePaddle has none for
-for model in tests/networks/*.onnx tests/sweep/{AveragePool-22,LpPool-2,MaxPool-12,Tile-13}.onnx; do
+for model in tests/networks/*.onnx tests/sweep/{AveragePool-22,LpPool-2,MaxPool-12,Tile-13,LSTM-7,GRU-7,RNN-7}.onnx; do
     add "$(basename "$model" .onnx)" "$model" "${model%.*}_in.npz" "${model%.*}_out.npz"
 done
 for net in det rec; do
