@@ -47,25 +47,33 @@ static OrtStatus *read_file(const OrtApi *api, xpu_arena *arena, const OrtGraph 
     return *bytes ? NULL : fail_of(api, diags);
 }
 
-/* Lines of a hash and a name. */
+/* Lines of a hash, the length of a name and the name, which may have any characters. */
 static char *write_fixed(xpu_arena *arena, const xpu_ep_program *program) {
     xpu_text text;
     xpu_text_init(&text, arena);
-    for (uint32_t i = 0; i < program->fixed_count; i++)
-        xpu_text_add(&text, "%s %s\n", xpu_hash_text(arena, &program->fixed[i].hash), program->fixed[i].name);
+    for (uint32_t i = 0; i < program->fixed_count; i++) {
+        const xpu_ep_fixed *fixed = &program->fixed[i];
+        xpu_text_add(&text, "%s %zu %s\n", xpu_hash_text(arena, &fixed->hash), strlen(fixed->name), fixed->name);
+    }
     return text.text;
 }
 
+/* What is no such line ends the list: a run may then replace the values of those behind it. */
 static void read_fixed(xpu_arena *arena, const char *text, xpu_ep_program *program) {
-    program->fixed = XPU_NEW_ARRAY(arena, xpu_ep_fixed, strlen(text) / (2 * XPU_HASH_BYTES + 2) + 1);
-    for (const char *end; (end = strchr(text, '\n')) && end - text > 2 * XPU_HASH_BYTES + 1; text = end + 1) {
-        xpu_ep_fixed *fixed = &program->fixed[program->fixed_count++];
+    const char *end = text + strlen(text);
+    program->fixed = XPU_NEW_ARRAY(arena, xpu_ep_fixed, (size_t)(end - text) / (2 * XPU_HASH_BYTES) + 1);
+    while (end - text > 2 * XPU_HASH_BYTES + 1) {
+        xpu_ep_fixed fixed = {.name = NULL};
+        char *name;
         for (int i = 0; i < XPU_HASH_BYTES; i++, text += 2) {
             const char digits[3] = {text[0], text[1], '\0'};
-            fixed->hash.bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
+            fixed.hash.bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
         }
-        text++;
-        fixed->name = xpu_strndup(arena, text, (size_t)(end - text));
+        unsigned long long length = strtoull(text, &name, 10);
+        if (*name != ' ' || length >= (size_t)(end - name) - 1 || name[1 + length] != '\n') return;
+        fixed.name = xpu_strndup(arena, name + 1, length);
+        program->fixed[program->fixed_count++] = fixed;
+        text = name + length + 2;
     }
 }
 

@@ -21,6 +21,13 @@ provider-headers:
 provider: provider-headers
 	@$(if $(ORT_HEADERS),$(MAKE) $(PARALLEL) --no-print-directory $(PROVIDER) device,:)
 
+# `make install` takes it along where its headers are
+.PHONY: install-provider
+install: install-provider
+install-provider: $(if $(ORT_HEADERS),provider)
+	$(if $(ORT_HEADERS),install -d $(DESTDIR)$(PREFIX)/lib,@echo 'the execution provider for onnxruntime is not installed: its headers are missing (docs/onnxruntime.md)')
+	$(if $(ORT_HEADERS),install $(PROVIDER) $(DESTDIR)$(PREFIX)/lib)
+
 # `make provider-wheel`: the provider with everything it needs as one file in dist/
 PROVIDER_WHEEL := $(NATIVE)/lib/libonnxruntime_ep_xpu.so
 $(PROVIDER_WHEEL): $(PROVIDER_O) $(LIBALL) $(WHEEL_STDIN) $(WHEEL_SO)

@@ -49,7 +49,11 @@ static OrtValue *draw_input(OrtSession *session, OrtAllocator *allocator) {
     check(api->SessionGetInputTypeInfo(session, 0, &type));
     check(api->CastTypeInfoToTensorInfo(type, &info));
     check(api->GetDimensionsCount(info, &rank));
-    check(api->GetDimensions(info, dims, rank < MAX_RANK ? rank : MAX_RANK));
+    if (rank > MAX_RANK) {
+        fprintf(stderr, "the input has %zu dimensions; this program takes at most %d\n", rank, MAX_RANK);
+        exit(1);
+    }
+    check(api->GetDimensions(info, dims, rank));
     api->ReleaseTypeInfo(type);
     for (size_t i = 0; i < rank; i++) elements *= dims[i] = dims[i] < 0 ? 1 : dims[i];
     check(api->CreateTensorAsOrtValue(allocator, dims, rank, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &value));

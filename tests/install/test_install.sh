@@ -25,6 +25,13 @@ for library in xpuc xpurt xpufunc; do
         "lib$library.so.${version%%.*} lib$library.so.$version" ]
     check "lib$library: soname" grep -q "SONAME.*\[lib$library.so.${version%%.*}\]" <(readelf -d "$file")
 done
+provider=$to/lib/libonnxruntime_ep_xpu.so
+if [ -n "$(make -s --no-print-directory -C "$repo" BUILD="$build" provider-include)" ]; then
+    check "the execution provider finds the libraries" [ "$(ldd "$provider" | grep -c "$to/lib/libxpu")" = 3 ]
+else
+    echo "skipped: the execution provider, as onnxruntime's headers are missing"
+    check "the execution provider is left out" test ! -e "$provider"
+fi
 check "tools need the soname" grep -q "NEEDED.*\[libxpurt.so.${version%%.*}\]" <(readelf -d "$to/bin/xpu-run")
 
 # The tools, from another folder

@@ -9,8 +9,7 @@ import time
 
 import numpy as np
 import onnx
-import onnxruntime as ort
-from common import FOLDER, is_whole, open_session, open_with_report, options, refused, same
+from common import FOLDER, is_whole, open_session, open_with_report, options, refused, run_checks, same
 from onnx import TensorProto, helper, numpy_helper
 
 import xpu
@@ -256,17 +255,23 @@ def check_control():
 
 def check_default():
     """An input that has a value in the model is a constant of the program, and no run may replace it."""
-    weights = RANDOM.random((4, 4), dtype=np.float32)
-    model = model_of([helper.make_node("MatMul", ["x", "w"], ["y"])],
-                     [("x", TensorProto.FLOAT, [4, 4]), ("w", TensorProto.FLOAT, [4, 4])],
-                     [("y", TensorProto.FLOAT, [4, 4])], [("w", weights)])
-    context = os.path.join(FOLDER, "default.onnx")
-    first = open_session(model, entries={"ep.context_enable": "1", "ep.context_file_path": context})
-    feeds = {"x": RANDOM.random((4, 4), dtype=np.float32)}
-    wanted = first.run(None, feeds)[0]
-    assert same(open_session(context).run(None, feeds)[0], wanted)
-    assert same(first.run(None, dict(feeds, w=weights))[0], wanted)
-    refused(lambda: first.run(None, dict(feeds, w=weights + 1)), "[provider-default] input 'w'")
+    for number, name in enumerate(("w", "w\nw", " 1 w\n")):
+        weights = RANDOM.random((4, 4), dtype=np.float32)
+        model = model_of([helper.make_node("MatMul", ["x", name], ["y"])],
+                         [("x", TensorProto.FLOAT, [4, 4]), (name, TensorProto.FLOAT, [4, 4])],
+                         [("y", TensorProto.FLOAT, [4, 4])], [(name, weights)])
+        context = os.path.join(FOLDER, "default%d.onnx" % number)
+        first = open_session(model, entries={"ep.context_enable": "1", "ep.context_file_path": context})
+        feeds = {"x": RANDOM.random((4, 4), dtype=np.float32)}
+        wanted = first.run(None, feeds)[0]
+        written = onnx.load(context)  # onnxruntime leaves such inputs out
+        written.graph.input.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, 4]))
+        onnx.save(written, context)
+        for session in (first, open_session(context)):
+            assert same(session.run(None, feeds)[0], wanted)
+            assert same(session.run(None, dict(feeds, **{name: weights}))[0], wanted)
+            refused(lambda: session.run(None, dict(feeds, **{name: weights + 1})), "[provider-default] input 'w" if
+                    name[0] == "w" else "[provider-default]")
 
 
 # ---- programs that are kept ----
@@ -439,18 +444,5 @@ def check_silence():
     assert done.returncode == 0 and not done.stdout and not done.stderr, done
 
 
-def main():
-    checks = {name[6:]: call for name, call in globals().items() if name.startswith("check_")}
-    failed = 0
-    for name in sys.argv[1:] or checks:
-        try:
-            checks[name]()
-        except Exception as error:
-            failed += 1
-            print("FAILED: %s: %s: %s" % (name, type(error).__name__, str(error)[:3000]))
-    print("onnxruntime %s: %d checks, %d failed" % (ort.__version__, len(sys.argv[1:] or checks), failed))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_checks(globals()))

@@ -3,6 +3,7 @@ import atexit
 import json
 import os
 import shutil
+import sys
 import tempfile
 
 import numpy as np
@@ -74,3 +75,17 @@ def refused(call, *texts):
         assert not missing, "%r: %s is not in it" % (str(error), missing)
         return str(error)
     raise AssertionError("no error: wanted %s" % (texts,))
+
+
+def run_checks(found):
+    """The functions check_NAME of `found`, or those that the command line names; the process's exit code."""
+    checks = {name[6:]: call for name, call in found.items() if name.startswith("check_")}
+    failed = 0
+    for name in sys.argv[1:] or checks:
+        try:
+            checks[name]()
+        except Exception as error:
+            failed += 1
+            print("FAILED: %s: %s: %s" % (name, type(error).__name__, str(error)[:3000]))
+    print("onnxruntime %s: %d checks, %d failed" % (ort.__version__, len(sys.argv[1:] or checks), failed))
+    return 1 if failed else 0
