@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional
 
 from ._profile import Profile
@@ -23,7 +23,7 @@ class Layer:
     instructions: Optional[int]  #: of all cores; None on ref
     macs: int  #: multiply-accumulates
     nodes: List[str]  #: of the model, that it was made from
-    facts: Dict[str, Any]  #: all that the statistics say of it (docs/commands.md#statistics)
+    facts: Dict[str, Any] = field(repr=False)  #: all that the statistics say of it (docs/commands.md#statistics)
 
 
 class Dump(Mapping):  # type: ignore[type-arg]

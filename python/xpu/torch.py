@@ -68,8 +68,9 @@ def _not_exported(error: Exception) -> ModelError:
         chain.append(chain[-1].__cause__ or chain[-1].__context__ or error)
     nodes = [found.group(1) for found in (re.search(r"\bnode %(\w+)", str(e)) for e in chain) if found]
     reason = next((line.strip() for line in str(chain[-1]).splitlines() if line.strip()), type(chain[-1]).__name__)
-    return _refused("torch-export", "PyTorch cannot export the graph", "torch.onnx.export(model, inputs, dynamo=True) shows all of it",
-                    reason, "node '%s'" % nodes[0] if nodes else None)
+    return _refused("torch-export", "PyTorch cannot export the graph",
+                    "torch.onnx.export(model, inputs, dynamo=True) shows all of it", reason,
+                    "node '%s'" % nodes[0] if nodes else None)
 
 
 @contextlib.contextmanager

@@ -131,6 +131,7 @@ class Running(Shared):
         self.assertEqual([i.name for i in results["rtl"].layers], self.mnist.layers)
         self.assertEqual(sum(i.cycles for i in results["rtl"].layers[:-1]) < results["rtl"].cycles, True)
         self.assertEqual(results["rtl"].stats["chip"], "standard")
+        self.assertLess(len(repr(results["rtl"].layers[1])), 250)  # one line, without all that is counted
         self.assertEqual(isinstance(results["rtl"].output, xpu.Tensor), numpy is None)
 
     def test_profile(self):

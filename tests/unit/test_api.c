@@ -240,48 +240,85 @@ static void one_session(void) {
 
 static char model[1 << 20];
 
-static size_t read_model(void) {
-    FILE *file = fopen(MODEL, "rb");
+static size_t read_model(const char *path, char *bytes) {
+    FILE *file = fopen(path, "rb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    size_t size = fread(model, 1, sizeof model, file);
+    size_t size = fread(bytes, 1, sizeof model, file);
     fclose(file);
-    CU_ASSERT_FATAL(size > 1000 && size < sizeof model);
+    CU_ASSERT_FATAL(size > 100 && size < sizeof model);
     return size;
 }
 
+static const struct {
+    const char *path, *chip, *precision, *error;
+} variants[] = {{MODEL, "standard", "auto", NULL},
+                {"tests/models/mnist-8.onnx", "nano", "int16", NULL},
+                {MODEL, "nano", "fp32", NULL},
+                {"docs/unsupported.onnx", "standard", "auto", "node 'crop'"}};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
 typedef struct {
-    size_t size; /* 0: from the file */
+    int variant;
+    char *bytes; /* NULL: from the file */
+    size_t size;
     xpuc_result result;
+    xpuc_error error;
 } compilation;
 
 static void *compile(void *object) {
     compilation *c = object;
-    xpuc_error error;
-    if (c->size)
-        xpuc_compile_memory(model, c->size, MODEL, NULL, &c->result, &error);
+    const char *path = variants[c->variant].path;
+    xpuc_options options = {.chip = variants[c->variant].chip, .precision = variants[c->variant].precision};
+    if (c->bytes)
+        xpuc_compile_memory(c->bytes, c->size, path, &options, &c->result, &c->error);
     else
-        xpuc_compile_file(MODEL, NULL, &c->result, &error);
-    xpuc_error_clear(&error);
+        xpuc_compile_file(path, &options, &c->result, &c->error);
     return NULL;
 }
 
-/* At the same time, with clang and lld; from memory the program is the same as from the file. */
+static void expect_same(const compilation *c, const compilation *alone) {
+    const char *error = variants[c->variant].error;
+    if (error) {
+        CU_ASSERT(c->error.text && alone->error.text && strcmp(c->error.text, alone->error.text) == 0);
+        CU_ASSERT(c->error.text && strstr(c->error.text, error));
+        CU_ASSERT_EQUAL(c->result.size, 0);
+        return;
+    }
+    CU_ASSERT(c->result.size > 1000 && c->result.size == alone->result.size);
+    CU_ASSERT(c->result.bytes && alone->result.bytes &&
+              memcmp(c->result.bytes, alone->result.bytes, alone->result.size) == 0);
+}
+
+/* Other models for other chips at the same time, with clang and lld: programs and errors are those of one alone, from
+ * memory as from the file. */
 static void compilations(void) {
-    pthread_t threads[THREADS];
-    compilation all[THREADS] = {{0}};
-    size_t size = read_model();
-    for (int i = 0; i < THREADS; i++) {
-        all[i].size = i % 2 ? size : 0;
-        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, compile, &all[i]), 0);
+    pthread_t threads[2 * VARIANTS];
+    compilation alone[VARIANTS] = {{0}}, all[2 * VARIANTS] = {{0}};
+    for (int i = 0; i < VARIANTS; i++) {
+        alone[i].variant = i;
+        compile(&alone[i]);
     }
-    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-    for (int i = 0; i < THREADS; i++) {
-        const xpuc_result *first = &all[0].result, *this = &all[i].result;
-        CU_ASSERT(this->size > 1000 && this->size == first->size);
-        CU_ASSERT(this->bytes && first->bytes && memcmp(this->bytes, first->bytes, this->size) == 0);
-        if (i) xpuc_result_clear(&all[i].result);
+    for (int i = 0; i < 2 * VARIANTS; i++) {
+        compilation *c = &all[i];
+        c->variant = i % VARIANTS;
+        if (i < VARIANTS) {
+            c->bytes = malloc(sizeof model);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(c->bytes);
+            c->size = read_model(variants[c->variant].path, c->bytes);
+        }
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, compile, c), 0);
     }
-    xpuc_result_clear(&all[0].result);
+    for (int i = 0; i < 2 * VARIANTS; i++) {
+        pthread_join(threads[i], NULL);
+        expect_same(&all[i], &alone[all[i].variant]);
+        xpuc_result_clear(&all[i].result);
+        xpuc_error_clear(&all[i].error);
+        free(all[i].bytes);
+    }
+    for (int i = 0; i < VARIANTS; i++) {
+        xpuc_result_clear(&alone[i].result);
+        xpuc_error_clear(&alone[i].error);
+    }
 }
 
 static void expect_in_memory(const void *bytes, size_t size, const char *name, const char *begin, const char *json) {
@@ -297,7 +334,7 @@ static void expect_in_memory(const void *bytes, size_t size, const char *name, c
 
 /* No file is asked for; messages are there as JSON, too. */
 static void models_in_memory(void) {
-    size_t size = read_model();
+    size_t size = read_model(MODEL, model);
     expect_in_memory(NULL, 4, "m.onnx",
                      "error [argument] xpuc_compile_memory: the call cannot be made\n"
                      "  why: the bytes are NULL\n",
