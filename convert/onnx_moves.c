@@ -186,6 +186,13 @@ static const char *counted(ow *w, const char *count) {
                    ow_number(w, "step", XPU_I64, 1));
 }
 
+/* Boxes of pixels as boxes in general. */
+static const char *with_last_pixels(ow *w) {
+    static const float one[] = {0, 0, 1, 1};
+    const xpu_tensor sides = {.dtype = XPU_F32, .rank = 1, .dims = {4}, .data = (void *)(uintptr_t)one};
+    return ow_binary(w, NULL, "Add", ow_in(w, 0), ow_tensor(w, "pixels", &sides));
+}
+
 /* Of the list of picks (image, class, box) each one's place within its class; then they go where the core has them. */
 void ow_write_nms(ow *w, const ow_row *row) {
     const xpu_dim most = dims_attr(w, XPU_ATTR_SHAPE)->dims[0];
@@ -193,10 +200,12 @@ void ow_write_nms(ow *w, const ow_row *row) {
     const int64_t two[] = {0, 1}, last[] = {2}, one_class[] = {1}, zero[] = {0}, rows[] = {-1, 1};
     ow_node *node;
     if (!ow_requires(w, XPU_SINCE_BOXES, NULL)) return;
-    const char *picks = ow_make(w, &node, NULL, row->name, ow_in(w, 0), ow_in(w, 1), ow_dim(w, most));
+    const xa_box_kind kind = (xa_box_kind)int_attr(w, XPU_ATTR_KIND);
+    const char *boxes = kind == XA_BOX_PIXELS ? with_last_pixels(w) : ow_in(w, 0);
+    const char *picks = ow_make(w, &node, NULL, row->name, boxes, ow_in(w, 1), ow_dim(w, most));
     if (ow_in(w, 2)[0] || ow_in(w, 3)[0]) ow_input(w, node, ow_in(w, 2));
     if (ow_in(w, 3)[0]) ow_input(w, node, ow_in(w, 3));
-    if (int_attr(w, XPU_ATTR_KIND)) ow_int(w, node, "center_point_box", 1);
+    if (kind == XA_BOX_CENTRE) ow_int(w, node, "center_point_box", 1);
     const char *parts[3]; /* image, class, box: vectors */
     const int64_t *const columns[] = {zero, one_class, last};
     for (int i = 0; i < 3; i++) {

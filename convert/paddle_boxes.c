@@ -2,6 +2,7 @@
 #include <float.h>
 
 #include "convert/paddle_writer.h"
+#include "core/arith_pick.h"
 
 /* Rows of what multiclass_nms3 finds: nobody knows how many. */
 typedef struct {
@@ -25,14 +26,15 @@ static int threshold(pw *w, uint32_t operand, float none, float *value) {
     return 1;
 }
 
-/* Lower corners, then upper ones: given are two opposite ones, or centres and sizes. */
-static const char *corners(pw *w) {
+/* Lower corners, then upper ones: given are these, or two opposite ones, or centres and sizes. */
+static const char *corners(pw *w, xa_box_kind kind) {
+    if (kind >= XA_BOX_SIDES) return pw_operand(w, 0);
     const pw_type type = pw_operand_type(w, 0);
     pw_type two = type;
     two.dims[2] = xpu_dim_const(&w->graph->dims, 2);
     const char *a = pw_part(w, NULL, pw_operand(w, 0), &two, 2, 0, 2),
                *b = pw_part(w, NULL, pw_operand(w, 0), &two, 2, 2, 4);
-    const int is_centre = xpu_node_int(w->graph, w->node, XPU_ATTR_KIND) != 0;
+    const int is_centre = kind == XA_BOX_CENTRE;
     if (is_centre) b = pw_scale(w, NULL, b, &two, 0.5f, 0);
     const char *low = pw_binary(w, NULL, is_centre ? "elementwise_sub" : "elementwise_min", &two, a, b),
                *high = pw_binary(w, NULL, is_centre ? "elementwise_add" : "elementwise_max", &two, a, b);
@@ -62,7 +64,8 @@ static void suppress(pw *w, float overlap, float least, found *f) {
                   images = {.dtype = XPU_I32, .rank = 1, .dims = {boxes.dims[0]}};
     f->list = (pw_type){.dtype = XPU_I32, .rank = 1};
     f->flag = pw_as(f->list, XPU_BOOL);
-    const char *corner = corners(w);
+    const xa_box_kind kind = (xa_box_kind)xpu_node_int(w->graph, w->node, XPU_ATTR_KIND);
+    const char *corner = corners(w, kind);
     pw_op *op = pw_add(w, "multiclass_nms3");
     const char *rows = pw_new(w, "rows", &table), *index = pw_new(w, "index", &column);
     pw_in(w, op, "BBoxes", corner);
@@ -76,7 +79,7 @@ static void suppress(pw *w, float overlap, float least, found *f) {
     pw_int(w, op, "keep_top_k", -1);
     pw_float(w, op, "nms_threshold", overlap);
     pw_float(w, op, "nms_eta", 1.0f);
-    pw_bool(w, op, "normalized", 1);
+    pw_bool(w, op, "normalized", kind != XA_BOX_PIXELS);
     const float none[6] = {0};
     rows = joined(
         w, rows,

@@ -78,21 +78,43 @@ XA_INLINE float xa_uniform(uint32_t bits) {
  */
 enum { XA_NMS_ROOM = 4096, XA_NMS_PLANES_BYTES = 24, XA_NMS_SPARSE = 3 };
 
-/* Sides of a box whose corners are in any order, or that is centre, then width and height. */
+/* What four numbers say of a box: y and x of two corners in any order; x and y of its centre, then width and height
+ * (both as in ONNX); left, top, right and bottom as PaddlePaddle takes them, in general or of pixels that it ends with.
+ */
+typedef enum { XA_BOX_CORNERS, XA_BOX_CENTRE, XA_BOX_SIDES, XA_BOX_PIXELS, XA_BOX_KINDS } xa_box_kind;
+
 typedef struct {
     float left, top, right, bottom;
 } xa_box;
 
-XA_INLINE xa_box xa_box_of(const float *b, int is_center) {
-    if (is_center) {
+XA_INLINE xa_box xa_box_of(const float *b, xa_box_kind kind) {
+    if (kind >= XA_BOX_SIDES) return (xa_box){b[0], b[1], b[2], b[3]};
+    if (kind == XA_BOX_CENTRE) {
         const float w = xa_mul(b[2], 0.5f), h = xa_mul(b[3], 0.5f);
         return (xa_box){xa_sub(b[0], w), xa_sub(b[1], h), xa_add(b[0], w), xa_add(b[1], h)};
     }
     return (xa_box){xa_fmin(b[1], b[3]), xa_fmin(b[0], b[2]), xa_fmax(b[1], b[3]), xa_fmax(b[0], b[2])};
 }
 
+/* Of sides as they are; `more`: 1 for pixels. */
+XA_INLINE float xa_sides_area(xa_box a, float more) {
+    const float w = xa_add(xa_sub(a.right, a.left), more), h = xa_add(xa_sub(a.bottom, a.top), more);
+    return ((a.right < a.left) | (a.bottom < a.top)) ? 0 : xa_mul(w, h);
+}
+
+/* As PaddlePaddle does: boxes that touch overlap, and what is no number (0 of 0) is more than anything. */
+XA_INLINE bool xa_sides_overlap(xa_box a, xa_box b, float most, float more) {
+    if ((b.left > a.right) | (b.right < a.left) | (b.top > a.bottom) | (b.bottom < a.top)) return !(0 <= most);
+    const float w = xa_add(xa_sub(xa_fmin(a.right, b.right), xa_fmax(a.left, b.left)), more);
+    const float h = xa_add(xa_sub(xa_fmin(a.bottom, b.bottom), xa_fmax(a.top, b.top)), more);
+    const float common = xa_mul(w, h);
+    const float both = xa_sub(xa_add(xa_sides_area(a, more), xa_sides_area(b, more)), common);
+    return !(xa_div(common, both) <= most);
+}
+
 /* Whether the intersection of two boxes is more than `most` of their union. */
-XA_INLINE bool xa_boxes_overlap(xa_box a, xa_box b, float most) {
+XA_INLINE bool xa_boxes_overlap(xa_box a, xa_box b, float most, xa_box_kind kind) {
+    if (kind >= XA_BOX_SIDES) return xa_sides_overlap(a, b, most, kind == XA_BOX_PIXELS ? 1 : 0);
     const float w = xa_sub(xa_fmin(a.right, b.right), xa_fmax(a.left, b.left));
     const float h = xa_sub(xa_fmin(a.bottom, b.bottom), xa_fmax(a.top, b.top));
     const float common = xa_mul(w, h);

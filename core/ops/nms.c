@@ -9,7 +9,8 @@ xpu_status xpu_infer_nms(xpu_graph *graph, xpu_node node, xpu_diags *diags) {
     const xpu_value_info boxes = *xpu_operand(graph, node, 0), scores = *xpu_operand(graph, node, 1);
     const xpu_attr *shape = xpu_node_attr(graph, node, XPU_ATTR_SHAPE);
     int64_t sides = 0;
-    int fits = boxes.rank == 3 && scores.rank == 3 && shape && shape->count == 1 &&
+    const int64_t kind = xpu_node_int(graph, node, XPU_ATTR_KIND);
+    int fits = boxes.rank == 3 && scores.rank == 3 && shape && shape->count == 1 && kind >= 0 && kind < XA_BOX_KINDS &&
                xpu_dim_is_const(&graph->dims, boxes.dims[2], &sides) && sides == 4 &&
                xpu_equal_dims(graph, node, boxes.dims[0], scores.dims[0], NULL) &&
                xpu_equal_dims(graph, node, boxes.dims[1], scores.dims[2], NULL);
@@ -50,7 +51,7 @@ static float scalar(const xpu_ref_args *args, uint32_t input) {
 xpu_status xpu_ref_nms(const xpu_ref_args *args) {
     const xpu_tensor *boxes = args->inputs[0], *scores = args->inputs[1], *y = args->outputs[0];
     const int64_t n = boxes->dims[1], classes = scores->dims[1], most = y->dims[2];
-    const int is_center = xpu_ref_int(args, XPU_ATTR_KIND) != 0;
+    const xa_box_kind kind = (xa_box_kind)xpu_ref_int(args, XPU_ATTR_KIND);
     const int has_threshold = has_input(args, 3);
     const float overlap = scalar(args, 2), threshold = scalar(args, 3);
     candidate *list = XPU_NEW_ARRAY(args->scratch, candidate, (size_t)n + 1);
@@ -59,7 +60,7 @@ xpu_status xpu_ref_nms(const xpu_ref_args *args) {
         const float *score = (const float *)scores->data + task * n;
         int32_t *picks = (int32_t *)y->data + task * most;
         for (int64_t i = 0; i < n; i++) {
-            list[i] = (candidate){xa_box_of(box + 4 * i, is_center), xa_order_word(XA_FLOATING, xa_bits(score[i]))};
+            list[i] = (candidate){xa_box_of(box + 4 * i, kind), xa_order_word(XA_FLOATING, xa_bits(score[i]))};
             if (xa_is_nan(score[i]) || (has_threshold && !(score[i] > threshold))) list[i].key = 0;
         }
         for (int64_t k = 0; k < most; k++) {
@@ -68,7 +69,7 @@ xpu_status xpu_ref_nms(const xpu_ref_args *args) {
             if (best < 0) continue;
             list[best].key = 0;
             for (int64_t i = 0; i < n; i++)
-                if (list[i].key && xa_boxes_overlap(list[best].box, list[i].box, overlap)) list[i].key = 0;
+                if (list[i].key && xa_boxes_overlap(list[best].box, list[i].box, overlap, kind)) list[i].key = 0;
         }
     }
     return XPU_OK;

@@ -67,11 +67,6 @@ xpu_value xpu_paddle_image_of(fe_builder *b, xpu_value counts, xpu_dim rows) {
     return xpu_paddle_counts(b, past);
 }
 
-xpu_value xpu_paddle_outer(fe_builder *b, xpu_value boxes, int has_pixels) {
-    static const float one[] = {0, 0, 1, 1};
-    return has_pixels ? fe_binary(b, XPU_OP_ADD, boxes, xpu_paddle_vector(b, one, XPU_BOX)) : boxes;
-}
-
 xpu_value xpu_paddle_give(xpu_paddle_node *node, fe_builder *inside, uint32_t index, xpu_value x) {
     int named = 0;
     fe_builder own = fe_builder_of(&node->build, index, &named);
@@ -83,7 +78,7 @@ xpu_value xpu_paddle_give(xpu_paddle_node *node, fe_builder *inside, uint32_t in
 }
 
 int xpu_paddle_suppress(fe_builder *b, const xpu_paddle_suppression *form, xpu_value *places, xpu_value *flags) {
-    const xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(SHAPE, &form->most, 1), XPU_ATTR_INT_OF(KIND, 0)};
+    const xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(SHAPE, &form->most, 1), XPU_ATTR_INT_OF(KIND, form->kind)};
     xpu_value operands[] = {form->boxes, xpu_paddle_widened(b, form->scores, 1), fe_number(b, form->overlap),
                             fe_number(b, form->least)};
     if (!form->boxes.id || !operands[1].id) return 0;

@@ -2,6 +2,7 @@
 #ifndef XPU_FRONTEND_PADDLE_COMPOSE_H
 #define XPU_FRONTEND_PADDLE_COMPOSE_H
 
+#include "core/arith_pick.h"
 #include "frontend/paddle/converters.h"
 
 enum { XPU_BOX = 4 };
@@ -26,8 +27,6 @@ xpu_value xpu_paddle_places(fe_builder *b, xpu_value flags);
 xpu_value xpu_paddle_counts(fe_builder *b, xpu_value flags);
 /* Which image each of `rows` rows belongs to, where counts [N] says how many those of each are: [rows], int32. */
 xpu_value xpu_paddle_image_of(fe_builder *b, xpu_value counts, xpu_dim rows);
-/* Corners [...,4] whose last pixels lie inside as corners in general. */
-xpu_value xpu_paddle_outer(fe_builder *b, xpu_value boxes, int has_pixels);
 /* Gives x to the operator as its result `index`. */
 xpu_value xpu_paddle_give(xpu_paddle_node *node, fe_builder *inside, uint32_t index, xpu_value x);
 
@@ -56,6 +55,7 @@ typedef struct {
     xpu_value boxes, scores;
     xpu_dim most;
     float overlap, least; /* the scores are more than that */
+    xa_box_kind kind;
 } xpu_paddle_suppression;
 int xpu_paddle_suppress(fe_builder *b, const xpu_paddle_suppression *form, xpu_value *places, xpu_value *flags);
 

@@ -30,9 +30,11 @@ int xpu_paddle_keep_best(xpu_paddle_candidates *c, xpu_paddle_findings *f, int b
  */
 xpu_value xpu_paddle_give_findings(xpu_paddle_candidates *c, xpu_paddle_findings *f, xpu_dim kept);
 
-/* How far boxes x [T,K,4] and y [T,L,4] overlap, [T,K,L]: the area of both in that of either; boxes with pixels touch
- * where they share some. */
+/* How far boxes x [T,K,4] and y [T,L,4] overlap, [T,K,L]: the area of both in that of either, as xa_sides_overlap has
+ * it: of boxes without area it is NaN, and where corners are in the wrong order it may be any number. */
 xpu_value xpu_paddle_overlaps(fe_builder *b, xpu_value x, xpu_value y, int has_pixels);
+/* x with this number in place of each NaN. */
+xpu_value xpu_paddle_counted(fe_builder *b, xpu_value x, float none);
 
 /* As xpu_paddle_suppress, of scores in order: with each box that is kept the threshold becomes smaller, times `eta`,
  * while it is above a half. */

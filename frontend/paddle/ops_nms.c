@@ -173,14 +173,15 @@ static xpu_value suppressed(xpu_paddle_candidates *c) {
     xpu_paddle_suppression form = {.scores = xpu_paddle_reshaped(b, c->scores, each, 2),
                                    .most = c->kept,
                                    .overlap = xpu_paddle_float(node, "nms_threshold", 0.3f),
-                                   .least = xpu_paddle_float(node, "score_threshold", 0)};
+                                   .least = xpu_paddle_float(node, "score_threshold", 0),
+                                   .kind = has_pixels ? XA_BOX_PIXELS : XA_BOX_SIDES};
     if (eta < 1 && form.overlap > 0.5f) {
         if (xpu_dim_max(dims, c->kept) > XPU_MOST_PAIRS)
             return xpu_paddle_refuse(node, "the boxes are not supported", "nms_eta is below 1, nms_top_k above 4096");
         xpu_value over = xpu_paddle_overlaps(b, c->near, c->near, has_pixels);
         if (!xpu_paddle_suppress_adapting(b, &form, eta, over, &picks, &found)) return failed;
     } else {
-        form.boxes = xpu_paddle_outer(b, c->near, has_pixels);
+        form.boxes = c->near;
         if (!xpu_paddle_suppress(b, &form, &picks, &found)) return failed;
     }
     xpu_value scores = fe_gather_elements(b, form.scores, picks, 1);
@@ -231,7 +232,8 @@ static xpu_value decayed(xpu_paddle_candidates *c, const xpu_dim each[2]) {
     xpu_value better =
         fe_binary(b, XPU_OP_LESS, fe_counted(b, XPU_I32, c->kept, 1, 2), fe_counted(b, XPU_I32, c->kept, 0, 2));
     xpu_value over = xpu_paddle_overlaps(b, c->near, c->near, !xpu_paddle_int(c->node, "normalized", 1));
-    xpu_value most = xpu_paddle_reduced(b, XPU_OP_REDUCE_MAX, xpu_paddle_choose(b, better, over, none), 2, 1);
+    xpu_value held = xpu_paddle_choose(b, better, xpu_paddle_counted(b, over, 0), none);
+    xpu_value most = xpu_paddle_reduced(b, XPU_OP_REDUCE_MAX, held, 2, 1);
     most = most.id ? fe_transpose(b, most, (fe_ints){turned, 3}) : failed; /* of the better one */
     if (xpu_paddle_int(c->node, "use_gaussian", 0)) {
         xpu_value gap =
@@ -241,8 +243,8 @@ static xpu_value decayed(xpu_paddle_candidates *c, const xpu_dim each[2]) {
     } else {
         xpu_value rest = fe_binary(b, XPU_OP_SUB, one, most);
         decay = fe_binary(b, XPU_OP_DIV, fe_binary(b, XPU_OP_SUB, one, over), rest);
-        decay = xpu_paddle_choose(b, fe_binary(b, XPU_OP_GREATER, rest, none), decay, one);
     }
+    decay = xpu_paddle_counted(b, decay, 1);
     decay = xpu_paddle_reduced(b, XPU_OP_REDUCE_MIN, xpu_paddle_choose(b, better, decay, one), 2, 0);
     decay = fe_binary(b, XPU_OP_MIN, decay, one);
     return fe_binary(b, XPU_OP_MUL, decay, xpu_paddle_reshaped(b, c->scores, each, 2));
@@ -271,7 +273,15 @@ xpu_value xpu_paddle_convert_matrix_nms(xpu_paddle_node *node) {
     return xpu_paddle_give_findings(&c, &f, kept);
 }
 
-/* The boxes [M,4] that none before them overlaps: their places, int64. */
+/* Boxes [M,4] of which those whose corners are in the wrong order have no area. */
+static xpu_value in_order(fe_builder *b, xpu_value boxes) {
+    xpu_value low = xpu_paddle_columns(b, boxes, 0, 2), high = xpu_paddle_columns(b, boxes, 2, 2);
+    xpu_value parts[] = {low, fe_binary(b, XPU_OP_MAX, low, high)};
+    return parts[1].id ? fe_concat(b, parts, 2, 1) : failed;
+}
+
+/* The boxes [M,4] that none before them overlaps: their places, int64. Unlike multiclass_nms, a box without area
+ * overlaps none. */
 xpu_value xpu_paddle_convert_nms(xpu_paddle_node *node) {
     fe_builder b = fe_inside(&node->build);
     xpu_value boxes = xpu_paddle_operand(node, "Boxes"), picks, found;
@@ -280,7 +290,7 @@ xpu_value xpu_paddle_convert_nms(xpu_paddle_node *node) {
         return xpu_paddle_refuse(node, "the shapes are not supported", fe_shape_text(&b, boxes));
     xpu_dim count = fe_info(&b, boxes)->dims[0], dims[] = {xpu_dim_const(&b.graph->dims, 1), count};
     xpu_value rank = fe_as(&b, fe_counted(&b, XPU_I32, count, 0, 1), XPU_F32);
-    xpu_paddle_suppression form = {.boxes = xpu_paddle_widened(&b, boxes, 0),
+    xpu_paddle_suppression form = {.boxes = xpu_paddle_widened(&b, in_order(&b, boxes), 0),
                                    .scores = xpu_paddle_reshaped(&b, fe_unary(&b, XPU_OP_NEG, rank), dims, 2),
                                    .most = count,
                                    .overlap = xpu_paddle_float(node, "iou_threshold", 1),

@@ -15,31 +15,37 @@ static xpu_value side(fe_builder *b, xpu_value boxes, int index, int as_row) {
     return as_row && x.id ? fe_transpose(b, x, (fe_ints){turned, 3}) : x;
 }
 
-static xpu_value area(fe_builder *b, xpu_value boxes, int as_row) {
-    xpu_value size[2];
+/* xa_sides_area */
+static xpu_value area(fe_builder *b, xpu_value boxes, int has_pixels, int as_row) {
+    xpu_value size[2], wrong[2];
     for (int i = 0; i < 2; i++) {
-        size[i] = fe_binary(b, XPU_OP_SUB, side(b, boxes, 2 + i, as_row), side(b, boxes, i, as_row));
-        size[i] = fe_unary(b, XPU_OP_RELU, size[i]);
+        xpu_value end = side(b, boxes, 2 + i, as_row), start = side(b, boxes, i, as_row);
+        size[i] = xpu_paddle_plus(b, fe_binary(b, XPU_OP_SUB, end, start), has_pixels);
+        wrong[i] = fe_binary(b, XPU_OP_LESS, end, start);
     }
-    return fe_binary(b, XPU_OP_MUL, size[0], size[1]);
+    return xpu_paddle_choose(b, fe_binary(b, XPU_OP_OR, wrong[0], wrong[1]), fe_number(b, 0),
+                             fe_binary(b, XPU_OP_MUL, size[0], size[1]));
 }
 
 xpu_value xpu_paddle_overlaps(fe_builder *b, xpu_value x, xpu_value y, int has_pixels) {
-    xpu_value common[2], meet = failed;
-    const int is_one = x.id == y.id;
-    x = xpu_paddle_outer(b, x, has_pixels);
-    y = is_one ? x : xpu_paddle_outer(b, y, has_pixels);
+    xpu_value common[2], apart = failed;
     for (int i = 0; i < 2; i++) {
-        xpu_value end = fe_binary(b, XPU_OP_MIN, side(b, x, 2 + i, 0), side(b, y, 2 + i, 1));
-        xpu_value start = fe_binary(b, XPU_OP_MAX, side(b, x, i, 0), side(b, y, i, 1));
-        common[i] = fe_binary(b, XPU_OP_SUB, end, start);
-        xpu_op_id op = has_pixels ? XPU_OP_GREATER_OR_EQUAL : XPU_OP_GREATER;
-        xpu_value touch = fe_binary(b, op, common[i], fe_number(b, has_pixels ? 1 : 0));
-        meet = i ? fe_binary(b, XPU_OP_AND, meet, touch) : touch;
+        xpu_value x_end = side(b, x, 2 + i, 0), y_end = side(b, y, 2 + i, 1);
+        xpu_value x_start = side(b, x, i, 0), y_start = side(b, y, i, 1);
+        xpu_value end = fe_binary(b, XPU_OP_MIN, x_end, y_end), start = fe_binary(b, XPU_OP_MAX, x_start, y_start);
+        common[i] = xpu_paddle_plus(b, fe_binary(b, XPU_OP_SUB, end, start), has_pixels);
+        xpu_value gap = fe_binary(b, XPU_OP_OR, fe_binary(b, XPU_OP_LESS, x_end, y_start),
+                                  fe_binary(b, XPU_OP_LESS, y_end, x_start));
+        apart = i ? fe_binary(b, XPU_OP_OR, apart, gap) : gap;
     }
     xpu_value both = fe_binary(b, XPU_OP_MUL, common[0], common[1]);
-    xpu_value either = fe_binary(b, XPU_OP_SUB, fe_binary(b, XPU_OP_ADD, area(b, x, 0), area(b, y, 1)), both);
-    return xpu_paddle_choose(b, meet, fe_binary(b, XPU_OP_DIV, both, either), fe_number(b, 0));
+    xpu_value either = fe_binary(b, XPU_OP_ADD, area(b, x, has_pixels, 0), area(b, y, has_pixels, 1));
+    either = fe_binary(b, XPU_OP_SUB, either, both);
+    return xpu_paddle_choose(b, apart, fe_number(b, 0), fe_binary(b, XPU_OP_DIV, both, either));
+}
+
+xpu_value xpu_paddle_counted(fe_builder *b, xpu_value x, float none) {
+    return xpu_paddle_choose(b, fe_binary(b, XPU_OP_EQUAL, x, x), x, fe_number(b, none));
 }
 
 /* ---- loops of the converters ---- */
@@ -92,7 +98,11 @@ int xpu_paddle_suppress_adapting(fe_builder *b, const xpu_paddle_suppression *fo
                                  xpu_value *places, xpu_value *flags) {
     enum { CARRIED = 2, ALL };
     static const int64_t swap[] = {1, 0};
-    adapting a = {.b = b, .overlaps = overlaps, .scores = form->scores, .least = form->least, .eta = eta};
+    adapting a = {.b = b,
+                  .overlaps = xpu_paddle_counted(b, overlaps, INFINITY),
+                  .scores = form->scores,
+                  .least = form->least,
+                  .eta = eta};
     if (!a.scores.id || !a.overlaps.id) return 0;
     const xpu_value_info info = *fe_info(b, a.scores);
     xpu_value none = fe_number(b, 0), threshold = fe_number(b, form->overlap);

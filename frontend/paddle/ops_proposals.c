@@ -149,7 +149,7 @@ xpu_value xpu_paddle_convert_generate_proposals(xpu_paddle_node *node) {
     int64_t most = xpu_paddle_int(node, "post_nms_topN", 1000);
     if (!(overlap > 0)) return give_proposals(&p, p.boxes, p.scores, p.good, p.kept);
     xpu_paddle_suppression form = {
-        .boxes = xpu_paddle_outer(b, p.boxes, p.has_pixels), .most = p.kept, .overlap = overlap};
+        .boxes = p.boxes, .most = p.kept, .overlap = overlap, .kind = p.has_pixels ? XA_BOX_PIXELS : XA_BOX_SIDES};
     form.scores = xpu_paddle_choose(b, p.good, p.scores, fe_number(b, -INFINITY));
     form.least = -INFINITY;
     if (most > 0)

@@ -113,9 +113,8 @@ static int pick_adapting(detector *d, xpu_value boxes, xpu_value own, float eta,
 static int pick(detector *d, xpu_value boxes, xpu_value own, const xpu_paddle_suppression *form, xpu_value picked[2]) {
     fe_builder *b = &d->c.b;
     const xpu_dim flat[] = {d->c.images, d->c.total};
-    const xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(SHAPE, &d->c.kept, 1), XPU_ATTR_INT_OF(KIND, 0)};
-    xpu_value operands[] = {xpu_paddle_outer(b, boxes, 1), own, fe_number(b, form->overlap), fe_number(b, form->least)};
-    if (!operands[0].id) return 0;
+    const xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(SHAPE, &d->c.kept, 1), XPU_ATTR_INT_OF(KIND, XA_BOX_PIXELS)};
+    xpu_value operands[] = {boxes, own, fe_number(b, form->overlap), fe_number(b, form->least)};
     xpu_value picks = fe_node(b, XPU_OP_NMS, operands, 4, attrs, 2, 0), zero = fe_integer(b, XPU_I32, 0);
     picked[0] = xpu_paddle_reshaped(b, fe_as(b, fe_binary(b, XPU_OP_MAX, picks, zero), XPU_I64), flat, 2);
     picked[1] = xpu_paddle_reshaped(b, fe_binary(b, XPU_OP_GREATER_OR_EQUAL, picks, zero), flat, 2);

@@ -109,21 +109,21 @@ static xpu_tensor draw_boxes(rig *r, bench *b, const struct xpu_nms_args *a) {
 }
 
 static void add_nms(rig *r, bench *b) {
-    struct xpu_nms_args a = {.classes = (int32_t)draw(r, 1, 4), .is_center = (int32_t)draw(r, 0, 1)};
+    struct xpu_nms_args a = {.classes = (int32_t)draw(r, 1, 4), .kind = (int32_t)draw(r, 0, XA_BOX_KINDS - 1)};
     a.tasks = a.classes * (int32_t)draw(r, 1, 2);
     a.count = (int32_t)draw(r, 1, draw(r, 0, 3) ? 60 : 1500);
     a.most = (int32_t)draw(r, 1, a.count < 60 ? a.count : 30);
     const int thresholds = (int)draw(r, 0, 2);
     float limits[] = {(float)draw(r, 0, 10) * 0.1f, (float)draw(r, -10, 10) * 0.2f};
-    rig_describe(r, "%d of %d boxes, %d classes, thresholds %.1f %.1f", a.most, a.count, a.tasks, (double)limits[0],
-                 (double)limits[1]);
+    rig_describe(r, "%d of %d boxes of kind %d, %d classes, thresholds %.1f %.1f", a.most, a.count, a.kind, a.tasks,
+                 (double)limits[0], (double)limits[1]);
     xpu_tensor boxes = draw_boxes(r, b, &a), limit[2];
     xpu_tensor scores = operand_random(b, r->random, XPU_F32, DIMS(a.tasks / a.classes, a.classes, a.count));
     operand_spoil(r->random, &scores, 20);
     for (int i = 0; i < 2; i++) limit[i] = (xpu_tensor){.dtype = XPU_F32, .data = &limits[i]};
     const xpu_tensor *const inputs[] = {&boxes, &scores, &limit[0], &limit[1]};
     xpu_dim most = xpu_dim_const(&b->graph->dims, a.most);
-    const xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(SHAPE, &most, 1), XPU_ATTR_INT_OF(KIND, a.is_center)};
+    const xpu_attr attrs[] = {XPU_ATTR_DIMS_OF(SHAPE, &most, 1), XPU_ATTR_INT_OF(KIND, a.kind)};
     xpu_tensor y = operand_reference(b, XPU_OP_NMS, inputs, 2 + (uint32_t)thresholds, attrs, 2);
     a.boxes = operand_place(r, &boxes);
     a.scores = operand_place(r, &scores);

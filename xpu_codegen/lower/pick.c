@@ -88,7 +88,7 @@ xpu_status xpu_lower_nms(xpu_codegen *cg, uint32_t layer, xpu_node node) {
     call.classes = xpu_arg_dim(xpu_value_dim(cg, y, 1));
     call.count = xpu_arg_dim(count);
     call.most = xpu_arg_dim(xpu_value_dim(cg, y, 2));
-    call.is_center = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_KIND) != 0);
+    call.kind = xpu_arg_number(xpu_node_int(cg->graph, node, XPU_ATTR_KIND));
     xpu_describe_layer(cg, layer, XPU_KERNEL_nms, xpu_dim_of(cg, 0));
     return xpu_add_nms(cg, layer, &call);
 }

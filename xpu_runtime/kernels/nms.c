@@ -49,7 +49,12 @@ static void add_boxes(const suppression *s, uint32_t at, uint32_t index, vbool8_
     const float *box = (const float *)s->boxes + 4 * at;
     vfloat32m4_t a = __riscv_vlse32_v_f32m4(box, apart, vl), b = __riscv_vlse32_v_f32m4(box + 1, apart, vl);
     vfloat32m4_t c = __riscv_vlse32_v_f32m4(box + 2, apart, vl), d = __riscv_vlse32_v_f32m4(box + 3, apart, vl);
-    if (s->args.is_center) {
+    if (s->args.kind >= XA_BOX_SIDES) {
+        add_plane(s, LEFT, a, held, found, vl);
+        add_plane(s, TOP, b, held, found, vl);
+        add_plane(s, RIGHT, c, held, found, vl);
+        add_plane(s, BOTTOM, d, held, found, vl);
+    } else if (s->args.kind == XA_BOX_CENTRE) {
         c = __riscv_vfmul_vf_f32m4(c, 0.5f, vl);
         d = __riscv_vfmul_vf_f32m4(d, 0.5f, vl);
         add_plane(s, LEFT, __riscv_vfsub_vv_f32m4(a, c, vl), held, found, vl);
@@ -111,8 +116,40 @@ typedef struct {
     xa_box box;
 } best;
 
+/* How far two intervals have in common, and `more`. */
+static vfloat32m4_t common_extent(vfloat32m4_t first, vfloat32m4_t end, float b_first, float b_end, float more,
+                                  size_t vl) {
+    vfloat32m4_t size =
+        __riscv_vfsub_vv_f32m4(__riscv_vfmin_vf_f32m4(end, b_end, vl), __riscv_vfmax_vf_f32m4(first, b_first, vl), vl);
+    return __riscv_vfadd_vf_f32m4(size, more, vl);
+}
+
+/* xa_sides_overlap */
+static vuint32m4_t without_sides(const suppression *s, const best *b, vuint32m4_t keys, uint32_t at, size_t vl) {
+    const float more = s->args.kind == XA_BOX_PIXELS ? 1 : 0;
+    vfloat32m4_t left = side(s, LEFT, at, vl), right = side(s, RIGHT, at, vl);
+    vfloat32m4_t top = side(s, TOP, at, vl), bottom = side(s, BOTTOM, at, vl);
+    vbool8_t apart = __riscv_vmor_mm_b8(__riscv_vmfgt_vf_f32m4_b8(left, b->box.right, vl),
+                                        __riscv_vmflt_vf_f32m4_b8(right, b->box.left, vl), vl);
+    apart = __riscv_vmor_mm_b8(apart, __riscv_vmfgt_vf_f32m4_b8(top, b->box.bottom, vl), vl);
+    apart = __riscv_vmor_mm_b8(apart, __riscv_vmflt_vf_f32m4_b8(bottom, b->box.top, vl), vl);
+    vfloat32m4_t common = __riscv_vfmul_vv_f32m4(common_extent(left, right, b->box.left, b->box.right, more, vl),
+                                                 common_extent(top, bottom, b->box.top, b->box.bottom, more, vl), vl);
+    vbool8_t inverted =
+        __riscv_vmor_mm_b8(__riscv_vmflt_vv_f32m4_b8(right, left, vl), __riscv_vmflt_vv_f32m4_b8(bottom, top, vl), vl);
+    vfloat32m4_t w = __riscv_vfadd_vf_f32m4(__riscv_vfsub_vv_f32m4(right, left, vl), more, vl);
+    vfloat32m4_t h = __riscv_vfadd_vf_f32m4(__riscv_vfsub_vv_f32m4(bottom, top, vl), more, vl);
+    vfloat32m4_t area = __riscv_vfmerge_vfm_f32m4(__riscv_vfmul_vv_f32m4(w, h, vl), 0, inverted, vl);
+    vfloat32m4_t both =
+        __riscv_vfsub_vv_f32m4(__riscv_vfadd_vf_f32m4(area, xa_sides_area(b->box, more), vl), common, vl);
+    vfloat32m4_t part = __riscv_vfmerge_vfm_f32m4(__riscv_vfdiv_vv_f32m4(common, both, vl), 0, apart, vl);
+    vbool8_t stays = __riscv_vmfle_vf_f32m4_b8(part, s->overlap, vl);
+    return __riscv_vmerge_vvm_u32m4(__riscv_vmv_v_x_u32m4(0, vl), keys, stays, vl);
+}
+
 /* Which of vl keys stay when `b` is chosen. */
 static vuint32m4_t without(const suppression *s, const best *b, vuint32m4_t keys, uint32_t at, size_t vl) {
+    if (s->args.kind >= XA_BOX_SIDES) return without_sides(s, b, keys, at, vl);
     vfloat32m4_t left = side(s, LEFT, at, vl), right = side(s, RIGHT, at, vl);
     vfloat32m4_t top = side(s, TOP, at, vl), bottom = side(s, BOTTOM, at, vl);
     vfloat32m4_t w = __riscv_vfsub_vv_f32m4(__riscv_vfmin_vf_f32m4(right, b->box.right, vl),
