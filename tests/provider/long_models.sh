@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The networks of docs/models.md through the execution provider, in PYTHON's onnxruntime; of several (PYTHON='a/python b/python')
-# one after the other, with one and the same library.
+# one after the other, with one and the same library. Arguments: those networks whose names have one of them.
 set -uo pipefail
 : "${XPU_BUILD:?the build folder}"
 build=$(cd "$XPU_BUILD" && pwd)
@@ -15,7 +15,7 @@ sys.exit(tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 23))' 2>/
         skip "$python has not onnx and an onnxruntime from 1.23 on"
     sum=$(sha256sum <"$build/lib/libonnxruntime_ep_xpu.so")
     check 0 ' 0 failed' env XPU_PREFIX="$build" XPU_BUILD="$build" PYTHONPATH="$PWD/python:$PWD/tests/provider" PYTHONDONTWRITEBYTECODE=1 \
-        "$python" tests/provider/check_models.py "${XPU_SHARED:-../shared}/models"
+        "$python" tests/provider/check_models.py "${XPU_SHARED:-../shared}/models" "$@"
     echo "$output"
     check 0 "${sum% -}" sha256sum "$build/lib/libonnxruntime_ep_xpu.so"
 done
