@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the programs of tests/errors/paddle-control and paddle-control-pir, whose branches, loops and arrays cannot be
-imported, of paddle-complex, and of paddle-fused: paddle_wrong.py FOLDER FOLDER FOLDER FOLDER"""
+imported, of paddle-complex, of paddle-fused, and of paddle-sizes: paddle_wrong.py FOLDER FOLDER FOLDER FOLDER FOLDER"""
 import sys
 
 from paddle_files import (ARRAY, BLOCK, BOOL, BOOLEAN, FLOAT, FP32, INT, INT64, INTS, LONGS, STRING, block, ends, op, pir, pir_op, ports, program, region,
@@ -116,6 +116,11 @@ FUSED = {name: [op(kind, {"X": ["x"], "Y": ["x"]} if kind != "fc" else {"Input":
                                     ("fused_reshape2_shape", "matmul_v2", INTS, [3, 2]), ("fuse_brelu", "elementwise_add", BOOLEAN, 1),
                                     ("fuse_activation", "elementwise_add", STRING, "relu"))}
 
+# As many entries as a value may have whose entries are known, and one more.
+SIZES = {f"sizes_{count}": [op("assign_value", {}, {"Out": ["i"]}, [("shape", INTS, [count]), ("dtype", INT, INT64), ("int64_values", LONGS, [1] * count)]),
+                            op("fill_constant", {"ShapeTensor": ["i"]}, {"Out": ["y"]}, [("dtype", INT, FP32), ("value", FLOAT, 1.0)])]
+         for count in (64, 65)}
+
 for name, ops in DESC.items():
     write(sys.argv[1], name + ".pdmodel", desc(ops))
 for name, ops in COMPLEX.items():
@@ -124,3 +129,5 @@ for name, ops in PIR.items():
     write(sys.argv[2], name + ".json", pir(INPUT + ops + ending(10)))
 for name, ops in FUSED.items():
     write(sys.argv[4], name + ".pdmodel", desc(ops))
+for name, ops in SIZES.items():
+    write(sys.argv[5], name + ".pdmodel", desc(ops))
