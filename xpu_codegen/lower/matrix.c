@@ -133,8 +133,10 @@ static int has_computed_parameters(const xpu_codegen *cg, xpu_node node) {
 /* The tiles of a call, and its scratch in SM; `ahead`: of one that may be called before the layer before it ends. */
 static struct xpu_tile_group tile_of(xpu_codegen *cg, uint32_t layer, xpu_node node, const xpu_tiles *tiles,
                                      int ahead) {
-    const int packed = xpu_node_is(cg->graph, node, XPU_OP_PACKED_MATMUL); /* its kernel waits before it loads scales */
-    const int32_t early = !packed && has_computed_parameters(cg, node) ? XPU_TILE_SCALES : 0;
+    /* The kernel of a packed product has its loads of scales wait; called ahead they would stand in the queue before
+     * loads of the layer that they wait for. */
+    const int waits = xpu_node_is(cg->graph, node, XPU_OP_PACKED_MATMUL) && !ahead;
+    const int32_t early = !waits && has_computed_parameters(cg, node) ? XPU_TILE_SCALES : 0;
     struct xpu_tile_group tile;
     xpu_sized_field fields[] = {{.field = &tile.tile_h}, {.field = &tile.tile_w}, {.field = &tile.whole}};
     cg->layers.items[layer].tiles = keep_tiles(cg, tiles);
