@@ -1,5 +1,5 @@
 # The Verilated chip as a library, $(BUILD)/lib/libxpurtl-CHIP.so: `make rtl CHIP=NAME or FILE.json`; its tests.
-SYSTEM_DEPS := $(RTL_PKG) $(RTL_SV) $(RTL_INC) $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt sim/harness/memories
+SYSTEM_DEPS := $(RTL_PKG) $(RTL_SV) $(RTL_INC) $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt sim/harness/memories sim/harness/aligned.sed
 # The C++ in one piece: there g++ sees which functions are the same for all cores. How many compilers at once
 SYSTEM_SPLIT := --output-split 1000000 --output-split-cfuncs 20000
 SYSTEM_JOBS  ?= 2
@@ -28,6 +28,7 @@ $(BUILD)/rtl/$(1)/Vxpu_chip__ALL.a: $(BUILD)/rtl/$(1)/chip.mk $(SYSTEM_DEPS)
 	$(Q)$(VERILATOR) --cc --prefix Vxpu_chip $(RTL_FLAGS) --Mdir $$(@D) --top-module xpu_chip $(SYSTEM_SPLIT) \
 	    $$$$(sed -n 's/^GENERICS := //p' $$<) -CFLAGS '-fPIC -fvisibility=hidden -fno-gnu-unique' \
 	    $(wildcard sim/rtl/*.vlt) sim/harness/chip.vlt $(RTL_PKG) sim/rtl/xpu_chip.sv $(3)
+	$(Q)sed -E -i -f sim/harness/aligned.sed $$(@D)/Vxpu_chip_*.h
 	$(Q)sim/harness/memories $$(@D) >$$(@D)/memories.h
 	$(Q)MAKEFLAGS= $(MAKE) -s -j$(SYSTEM_JOBS) -C $$(@D) -f Vxpu_chip.mk $(RTL_OPT) Vxpu_chip__ALL.a verilated.o verilated_threads.o >/dev/null
 	@touch $$@

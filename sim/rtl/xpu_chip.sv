@@ -94,8 +94,8 @@ module xpu_chip #(
   /* verilator lint_off UNUSEDSIGNAL */
   logic [1023:0] desc3;  // unused without the window engine, as what comes to its ports
   /* verilator lint_on UNUSEDSIGNAL */
-  logic [4*ENGINES-1:0]  engine_cause;
-  logic [32*ENGINES-1:0] engine_address;
+  logic [3:0]            engine_cause0, engine_cause1, engine_cause2, engine_cause3;
+  logic [31:0]           engine_address0, engine_address1, engine_address2, engine_address3;
   logic [5*ENGINES-1:0]  engine_state, queue_state;
   logic [31:0]   next_event0, next_event1, next_event2;
   logic          x_valid, x_ready, x_done, w_valid, w_ready, w_done, s_valid, s_ready, s_done, y_valid, y_ready,
@@ -114,8 +114,8 @@ module xpu_chip #(
     .clk(clk_tensor), .rst, .cycles_per_edge, .desc_valid(desc_valid[2]), .desc_ready(desc_ready[2]), .desc(desc2),
     .desc_done(desc_done[2]), .x_valid, .x_ready, .x_address, .x_done, .x_rdata, .w_valid, .w_ready, .w_address, .w_done,
     .w_rdata, .s_valid, .s_ready, .s_address, .s_done, .s_rdata, .y_valid, .y_ready, .y_address, .y_wdata,
-    .y_mask, .y_done, .fault_valid(engine_fault[2]), .fault_cause(engine_cause[11:8]),
-    .fault_address(engine_address[95:64]), .quiet(engine_quiet[2]), .next_event(next_event2), .state(engine_state[14:10])
+    .y_mask, .y_done, .fault_valid(engine_fault[2]), .fault_cause(engine_cause2),
+    .fault_address(engine_address2), .quiet(engine_quiet[2]), .next_event(next_event2), .state(engine_state[14:10])
   );
   xpu_dma #(
     .CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES), .READS(READS)
@@ -124,7 +124,7 @@ module xpu_chip #(
     .desc_done(desc_done[0]), .r_valid(d0r_valid), .r_ready(d0r_ready), .r_address(d0r_address), .r_mask(d0r_mask),
     .r_done(d0r_done), .r_error(d0r_error), .r_rdata(d0r_rdata), .w_valid(d0w_valid), .w_ready(d0w_ready),
     .w_address(d0w_address), .w_mask(d0w_mask), .w_wdata(d0w_wdata), .w_done(d0w_done), .w_error(d0w_error),
-    .fault_valid(engine_fault[0]), .fault_cause(engine_cause[3:0]), .fault_address(engine_address[31:0]),
+    .fault_valid(engine_fault[0]), .fault_cause(engine_cause0), .fault_address(engine_address0),
     .quiet(engine_quiet[0]), .next_event(next_event0), .state(engine_state[4:0])
   );
   xpu_dma #(
@@ -134,7 +134,7 @@ module xpu_chip #(
     .desc_done(desc_done[1]), .r_valid(d1r_valid), .r_ready(d1r_ready), .r_address(d1r_address), .r_mask(d1r_mask),
     .r_done(d1r_done), .r_error(d1r_error), .r_rdata(d1r_rdata), .w_valid(d1w_valid), .w_ready(d1w_ready),
     .w_address(d1w_address), .w_mask(d1w_mask), .w_wdata(d1w_wdata), .w_done(d1w_done), .w_error(d1w_error),
-    .fault_valid(engine_fault[1]), .fault_cause(engine_cause[7:4]), .fault_address(engine_address[63:32]),
+    .fault_valid(engine_fault[1]), .fault_cause(engine_cause1), .fault_address(engine_address1),
     .quiet(engine_quiet[1]), .next_event(next_event1), .state(engine_state[9:5])
   );
 
@@ -158,7 +158,7 @@ module xpu_chip #(
       .x_done(win_x_done), .x_rdata(win_x_rdata), .s_valid(win_s_valid), .s_ready(win_s_ready), .s_address(win_s_address),
       .s_done(win_s_done), .s_rdata(win_s_rdata), .y_valid(win_y_valid), .y_ready(win_y_ready), .y_address(win_y_address),
       .y_wdata(win_y_wdata), .y_mask(win_y_mask), .y_done(win_y_done), .fault_valid(engine_fault[3]),
-      .fault_cause(engine_cause[15:12]), .fault_address(engine_address[127:96]), .quiet(engine_quiet[3]),
+      .fault_cause(engine_cause3), .fault_address(engine_address3), .quiet(engine_quiet[3]),
       .next_event(window_next_event), .state(engine_state[19:15])
     );
     logic unused;
@@ -167,7 +167,8 @@ module xpu_chip #(
     assign engine_states = queue_state;
   end else begin : without_window
     assign {win_x_valid, win_s_valid, win_y_valid, window_tick} = 4'd0;
-    assign {win_x_address, win_s_address, win_y_address} = 96'd0;
+    assign {win_x_address, win_s_address, win_y_address, engine_address3} = 128'd0;
+    assign engine_cause3 = 4'd0;
     assign win_y_mask = 64'd0;
     assign win_y_wdata = 512'd0;
     assign engine_states = {5'd0, queue_state};
@@ -189,8 +190,9 @@ module xpu_chip #(
     .clk(clk_queues), .rst, .cycles_per_edge(cycles_queues), .host,
     .door_valid, .door_engine, .door_core, .door_address, .door_count, .door_full,
     .door_lists, .change_valid, .change_counter, .change_value, .q_valid, .q_ready, .q_address, .q_mask, .q_done, .q_error,
-    .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2, .desc3, .desc_done, .engine_fault, .engine_cause,
-    .engine_address, .engine_state, .signal_valid, .signal_counter, .signal_add, .engine_progress,
+    .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2, .desc3, .desc_done, .engine_fault, .engine_cause0,
+    .engine_cause1, .engine_cause2, .engine_cause3, .engine_address0, .engine_address1, .engine_address2,
+    .engine_address3, .engine_state, .signal_valid, .signal_counter, .signal_add, .engine_progress,
     .fault_valid(engine_faulty), .fault_engine, .fault_cause, .fault_address, .fault_descriptor, .fault_layer,
     .state(queue_state), .quiet(queues_quiet), .next_event(queues_next_event)
   );

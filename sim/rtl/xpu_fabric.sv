@@ -10,7 +10,8 @@
 //   L3: as many bytes a cycle in each direction as l3_rate says, neighbouring lines in neighbouring banks, latency
 //   l3_latency. LM: one line a cycle over all cores, latency 3.
 //   GM: one line a cycle to xpu_gm, whose own latency 2 cycles come on top of. One access of a bank in each cycle; x is
-//   served first, then b, then the others in turn. Whoever is not served waits in its place here, ready falls meanwhile.
+//   served first, then b, then the others in turn, in every second cycle in front of the window engine's. Whoever is not
+//   served waits in its place here, ready falls meanwhile.
 //   A port's request to another memory than the one before waits for the answers of those on their way.
 //   With `perturb`, grants are delayed at random, and answers of GM.
 //   The memories stand here, in one clocked block, and lines go from them to the masters' registers directly: a line is
@@ -166,7 +167,7 @@ module xpu_fabric #(
   localparam int unsigned X = 0, W = 1, S = 2, Y = 3, Q = 4, D0R = 5, D0W = 6, D1R = 7, D1W = 8, NX = 9, NS = 10,
                           NY = 11, PORTS = 12, USED = WINDOW != 0 ? 12 : 9;
   localparam logic [11:0] WRITES = 12'b100101001000;
-  localparam logic [3:0] B = 4'd12, LAST = 4'(USED - 1);
+  localparam logic [3:0] B = 4'd12, LAST = 4'(D1W);
   localparam logic [1:0] GM = 2'd0, SM = 2'd1, L3 = 2'd2, LM = 2'd3;
   localparam logic [1:0] B_IDLE = 2'd0, B_WAITS = 2'd1, B_READY = 2'd2;
   localparam int unsigned SM_BITS = $clog2(SM_BYTES / 64), L3_BITS = $clog2(L3_BYTES / 64);
@@ -279,6 +280,8 @@ module xpu_fabric #(
   always_ff @(posedge clk) begin : p_fabric
     logic [11:0] fresh, done, fail, reads;
     logic [12:0] pending, ports;
+    logic [31:0] others;                     // ports 1 to 8, in turn
+    logic [51:0] order;                      // ports as they are looked at
     /* verilator lint_off UNUSEDSIGNAL */
     logic [23:0] from;                       // 2 bits for each port: who answers in this cycle
     /* verilator lint_on UNUSEDSIGNAL */
@@ -295,7 +298,7 @@ module xpu_fabric #(
     /* verilator lint_off UNUSEDSIGNAL */
     int unsigned k, z;
     /* verilator lint_on UNUSEDSIGNAL */
-    k = 0; z = 0;
+    k = 0; z = 0; others = 32'd0; order = 52'd0;
     fresh = 12'd0; done = 12'd0; fail = 12'd0; reads = 12'd0; pending = 13'd0; ports = 13'd0; from = 24'd0;
     address = 32'd0; p = 4'd0; target = 3'd0; mask = 64'd0; bits = 64'd0; fold = 26'd0; go = 1'b0; write = 1'b0; b_old = 1'b0; lm_sends = 1'b0;
     sm_busy = '0; sm_bank = '0; l3_busy = '0; l3_bank = '0; slot = '0; lm_taken = '0;
@@ -372,10 +375,13 @@ module xpu_fabric #(
         end
         // ---- Grants: x, b, the others in turn ----
         if (pending != 13'd0) begin
-          `LOOP(k, USED + 1)
-            p = k == 0 ? 4'(X) : k == 1 ? B : turn + 4'(k) - 4'd2;
-            if (k > 1 && (p > LAST || p < turn)) p = p - LAST;
+          others = 32'(64'h8765432187654321 >> {turn - 4'd1, 2'd0});
+          order = turn[0] ? {others, 4'(NY), 4'(NS), 4'(NX), B, 4'(X)} : {4'(NY), 4'(NS), 4'(NX), others, B, 4'(X)};
+          `LOOP_WHILE(k, USED + 1, pending != 13'd0)
+            p = order[3:0];
+            order = order >> 4;
             if (pending[p]) begin
+              pending[p] = 1'b0;
               address = at[p];
               mask = bytes[p];
               write = p == B ? b_write : WRITES[p];

@@ -3,8 +3,8 @@
 // LOOP: Verilator keeps `while` loops rolled when a statement stands between their initialisation and them, so that the
 // host's compiler vectorises them; Yosys knows `for` only. The block declares the loop variable and z as `int unsigned`.
 // LOOP_TO runs to `n` where loops with a variable end are allowed, else to its largest value `most`; its body must do
-// no harm from n on. SET writes an element of a memory: a block reads memories before it sets them, so that both
-// forms are the same.
+// no harm from n on. LOOP_WHILE runs while `more` holds, which is at most n times. SET writes an element of
+// a memory: a block reads memories before it sets them, so that both forms are the same.
 `ifndef XPU_LANES_SVH
 `define XPU_LANES_SVH
 
@@ -12,6 +12,7 @@
 `define LOOP(i, n) for (i = 0; i < (n); i = i + 1) begin
 `define LOOP4(i, n) for (i = 0; i < (n); i = i + 4) begin
 `define LOOP_TO(i, n, most) for (i = 0; i < (most); i = i + 1) begin
+`define LOOP_WHILE(i, n, more) for (i = 0; i < (n); i = i + 1) if (more) begin
 `define ENDLOOP(i) end
 `define ENDLOOP4(i) end
 `define SET(element, value) element <= value
@@ -19,6 +20,7 @@
 `define LOOP(i, n) i = 0; z = 0; while (i < (n)) begin
 `define LOOP4(i, n) i = 0; z = 0; while (i < (n)) begin
 `define LOOP_TO(i, n, most) i = 0; z = 0; while (i < (n)) begin
+`define LOOP_WHILE(i, n, more) i = 0; z = 0; while (more) begin
 `define ENDLOOP(i) i = i + 1; end
 `define ENDLOOP4(i) i = i + 4; end
 `define SET(element, value) element = value

@@ -48,8 +48,14 @@ module xpu_queues #(
   output logic [1023:0]       desc3,
   input  logic [ENGINES-1:0]  desc_done,
   input  logic [ENGINES-1:0]  engine_fault,
-  input  logic [4*ENGINES-1:0]  engine_cause,    // 4 bits each
-  input  logic [32*ENGINES-1:0] engine_address,  // 32 bits each
+  input  logic [3:0]          engine_cause0,     // not one wide input: it would be put together in each cycle
+  input  logic [3:0]          engine_cause1,
+  input  logic [3:0]          engine_cause2,
+  input  logic [3:0]          engine_cause3,
+  input  logic [31:0]         engine_address0,
+  input  logic [31:0]         engine_address1,
+  input  logic [31:0]         engine_address2,
+  input  logic [31:0]         engine_address3,
   input  logic [5*ENGINES-1:0]  engine_state,    // 5 bits each
   // completion, to xpu_regs
   output logic [ENGINES-1:0]  signal_valid,
@@ -143,14 +149,14 @@ module xpu_queues #(
     int unsigned i, j, k, q, s, c, d;
     logic        moved, found, bad;
     logic [ENGINES-1:0] now_taken;
-    logic [3:0]  core;
+    logic [3:0]  core, cause;
     logic [2:0]  slot;
     logic [31:0] word1, word2, word3;
     /* verilator lint_off UNUSEDSIGNAL */
     logic [31:0] word0, late0, late1;
     /* verilator lint_on UNUSEDSIGNAL */
     logic [QUEUE_BITS-1:0] at;
-    i = 0; j = 0; k = 0; q = 0; s = 0; c = 0; d = 0; moved = 0; found = 0; bad = 0; now_taken = 0; core = 0;
+    i = 0; j = 0; k = 0; q = 0; s = 0; c = 0; d = 0; moved = 0; found = 0; bad = 0; now_taken = 0; core = 0; cause = 0;
     slot = 0; word0 = 0; word1 = 0; word2 = 0; word3 = 0; late0 = 0; late1 = 0; at = 0;
     now = now + cycles_per_edge;
     if (rst) begin
@@ -294,9 +300,10 @@ module xpu_queues #(
         k = 8 * i + {29'd0, e_read[i]};
         if (engine_fault[i] && e_done[i] == 0 && e_opcode[k] != xpu_chip_pkg::OPCODE_NOP && !stopped) begin
           stopped = 1; moved = 1;
-          fault_valid <= 1; fault_engine <= 2'(i); fault_cause <= engine_cause[4*i +: 4];
-          fault_address <= engine_cause[4*i +: 4] == xpu_chip_pkg::FAULT_DESCRIPTOR ? e_address[k] :
-                           engine_address[32*i +: 32];
+          cause = i == 0 ? engine_cause0 : i == 1 ? engine_cause1 : i == 2 ? engine_cause2 : engine_cause3;
+          fault_valid <= 1; fault_engine <= 2'(i); fault_cause <= cause;
+          fault_address <= cause == xpu_chip_pkg::FAULT_DESCRIPTOR ? e_address[k] : i == 0 ? engine_address0 :
+                           i == 1 ? engine_address1 : i == 2 ? engine_address2 : engine_address3;
           fault_descriptor <= e_address[k]; fault_layer <= e_layer[k];
         end
       end

@@ -6,7 +6,7 @@
 #include "tests/golden/random_quantised.h"
 
 #define NANO     "tests/chip/nano-window.json"
-#define STANDARD "tests/chip/standard-window.json"
+#define STANDARD "standard"
 
 enum { MOST_CHANNELS = 200, MOST_TAPS = 64, MOST_ELEMENTS = 1 << 17 };
 

@@ -680,7 +680,7 @@ static void cycles_of_windows(void) {
         work w;
         const xpu_value y = pool_of_bytes(&b, i ? 7 : 3);
         xpu_graph_output(b.graph, y);
-        xpu_codegen *cg = work_start(&b, &w, "tests/chip/standard-window.json", "auto");
+        xpu_codegen *cg = work_start(&b, &w, "standard", "auto");
         work_prepare(&b, &w);
         xpu_section section = {0};
         CU_ASSERT_EQUAL(xpu_sim_target.lower(&w.job, 0, &section), XPU_OK);

@@ -627,8 +627,8 @@ static void chains_of_planes(void) {
     static const struct {
         int64_t rows, width;
         xpu_kernel kernel;
-    } cases[] = {{8, 16, XPU_KERNEL_chain_planes}, {24, 24, XPU_KERNEL_chain_planes}, {18, 32, XPU_KERNEL_chain_planes},
-                 {19, 32, XPU_KERNEL_chain},       {32, 19, XPU_KERNEL_chain},        {2, 1025, XPU_KERNEL_chain},
+    } cases[] = {{8, 16, XPU_KERNEL_chain_planes}, {23, 24, XPU_KERNEL_chain_planes}, {17, 32, XPU_KERNEL_chain_planes},
+                 {18, 32, XPU_KERNEL_chain},       {32, 18, XPU_KERNEL_chain},        {2, 1025, XPU_KERNEL_chain},
                  {1025, 2, XPU_KERNEL_chain}};
     for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         BENCH_OPEN(b);

@@ -40,7 +40,8 @@ static struct work {
     struct pair x, y, w;
     xpu_ticket loaded, computed, stored; /* of what was queued last */
     uint32_t params;
-    uint32_t load[XPU_DESC_WORDS], window[XPU_DESC_WORDS], store[XPU_DESC_WORDS];
+    struct tile tile; /* of the templates of input, window and store */
+    uint32_t dense[XPU_DESC_WORDS], input[XPU_DESC_WORDS], window[XPU_DESC_WORDS], store[XPU_DESC_WORDS];
 } work; /* of the layer that is queued; there is one at a time */
 
 /* ---- copies ---- */
@@ -51,16 +52,18 @@ static void set_box(uint32_t *words, int32_t rows, int32_t columns, int32_t byte
     xpu_desc_copy_set_size3(words, (uint32_t)bytes);
 }
 
-static uint32_t *load(struct work *k, uint32_t to, uint32_t from, xpu_ticket after, xpu_ticket free) {
-    uint32_t *words = ring_next(&rings[LOAD], k->load, &k->loaded);
+static uint32_t *load(struct work *k, const uint32_t *template, uint32_t to, uint32_t from, xpu_ticket after,
+                      xpu_ticket free) {
+    uint32_t *words = ring_next(&rings[LOAD], template, &k->loaded);
     set_waits(words, after, free);
-    xpu_desc_copy_set_src(words, from);
-    xpu_desc_copy_set_dst(words, to);
+    SET_ADDRESS(words, copy, src, from);
+    SET_ADDRESS(words, copy, dst, to);
     return words;
 }
 
 static void load_dense(struct work *k, uint32_t to, uint32_t from, int32_t bytes, xpu_ticket free) {
-    set_box(load(k, to, from, k->args.whole & XPU_WINDOW_COMPUTED ? k->after : no_ticket, free), 1, 1, bytes);
+    const xpu_ticket after = k->args.whole & XPU_WINDOW_COMPUTED ? k->after : no_ticket;
+    set_box(load(k, k->dense, to, from, after, free), 1, 1, bytes);
 }
 
 /* Weights, bias and factors of a block of channels: they wait for the layer before only where one makes them. */
@@ -71,7 +74,7 @@ static void load_block(struct work *k, int32_t channels) {
     if (a->factors) load_dense(k, to + k->places.factors, a->factors + 4 * first, 4 * channels, free);
     if (a->bias) load_dense(k, to + k->places.bias, a->bias + 4 * first, 4 * channels, free);
     if (!a->w) return;
-    uint32_t *words = load(k, to, a->w + first, no_ticket, free);
+    uint32_t *words = load(k, k->dense, to, a->w + first, no_ticket, free);
     set_box(words, 1, a->kernel_h * a->kernel_w, channels);
     xpu_desc_copy_set_src_stride2(words, (int32_t)round_up((uint32_t)a->in_c, 16));
     xpu_desc_copy_set_dst_stride2(words, channels);
@@ -81,61 +84,76 @@ static void load_input(struct work *k, const struct tile *t) {
     const struct xpu_window_i8_args *a = &k->args;
     uint32_t pixel = (uint32_t)((k->at.image * a->in_h + t->ih) * a->in_w + t->iw);
     flip(&k->x);
-    uint32_t *words = load(k, k->x.address[k->x.now], a->x + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel,
-                           k->after, k->x.free[k->x.now]);
-    set_box(words, t->in_rows, t->in_columns, t->channels);
-    xpu_desc_copy_set_dst_stride1(words, t->in_columns * t->channels);
-    xpu_desc_copy_set_dst_stride2(words, t->channels);
-    if (t->channels < a->in_c) return;
-    set_box(words, 1, t->in_rows, t->in_columns * t->channels); /* whole pixels, or whole rows */
-    xpu_desc_copy_set_src_stride2(words, a->in_w * a->in_c);
-    xpu_desc_copy_set_dst_stride2(words, t->in_columns * t->channels);
-    if (t->in_columns == a->in_w) set_box(words, 1, 1, t->in_rows * t->in_columns * t->channels);
+    load(k, k->input, k->x.address[k->x.now], a->x + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel, k->after,
+         k->x.free[k->x.now]);
 }
 
-static void queue_store(struct work *k, const struct tile *t) {
+static void queue_store(struct work *k) {
     const struct xpu_window_i8_args *a = &k->args;
     uint32_t pixel = (uint32_t)((k->at.image * a->out_h + k->at.oh) * a->out_w + k->at.ow);
     uint32_t *words = ring_next(&rings[STORE], k->store, &k->stored);
     set_waits(words, k->computed, no_ticket);
-    xpu_desc_copy_set_src(words, k->y.address[k->y.now]);
-    xpu_desc_copy_set_dst(words, a->y + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel);
-    set_box(words, t->rows, t->columns, t->channels);
-    xpu_desc_copy_set_src_stride1(words, t->columns * t->channels);
-    xpu_desc_copy_set_src_stride2(words, t->channels);
+    SET_ADDRESS(words, copy, src, k->y.address[k->y.now]);
+    SET_ADDRESS(words, copy, dst, a->y + pixel * (uint32_t)a->in_c + (uint32_t)k->at.channel);
     k->y.free[k->y.now] = k->stored;
-    if (t->channels < a->in_c) return;
-    set_box(words, 1, t->rows, t->columns * t->channels);
-    xpu_desc_copy_set_src_stride2(words, t->columns * t->channels);
-    xpu_desc_copy_set_dst_stride2(words, a->out_w * a->in_c);
-    if (t->columns == a->out_w) set_box(words, 1, 1, t->rows * t->columns * t->channels);
 }
 
 /* ---- steps ---- */
 
-static void queue_window(struct work *k, const struct tile *t) {
+/* Sizes and strides of the copy of a tile's input from its image, or of its results to theirs. */
+static void set_pixels(uint32_t *words, const struct work *k, const struct tile *t, int is_input) {
+    const struct xpu_window_i8_args *a = &k->args;
+    const int32_t rows = is_input ? t->in_rows : t->rows, columns = is_input ? t->in_columns : t->columns;
+    const int32_t width = is_input ? a->in_w : a->out_w, row = columns * t->channels;
+    int32_t image1 = width * a->in_c, image2 = a->in_c, tile2 = t->channels;
+    if (t->channels < a->in_c) {
+        set_box(words, rows, columns, t->channels);
+    } else { /* whole pixels, or whole rows */
+        set_box(words, 1, columns == width ? 1 : rows, columns == width ? rows * row : row);
+        image2 = image1, tile2 = row;
+    }
+    xpu_desc_copy_set_src_stride1(words, is_input ? image1 : row);
+    xpu_desc_copy_set_src_stride2(words, is_input ? image2 : tile2);
+    xpu_desc_copy_set_dst_stride1(words, is_input ? row : image1);
+    xpu_desc_copy_set_dst_stride2(words, is_input ? tile2 : image2);
+}
+
+/* What is the same for all tiles of one size at one place of the image's edge, in the templates. */
+static void set_tile(struct work *k, const struct tile *t) {
+    set_pixels(k->input, k, t, 1);
+    set_pixels(k->store, k, t, 0);
+    xpu_desc_window_set_tile_rows(k->window, (uint32_t)t->in_rows);
+    xpu_desc_window_set_tile_cols(k->window, (uint32_t)t->in_columns);
+    xpu_desc_window_set_pad_top(k->window, t->top);
+    xpu_desc_window_set_pad_left(k->window, t->left);
+    xpu_desc_window_set_oh(k->window, (uint32_t)t->rows);
+    xpu_desc_window_set_ow(k->window, (uint32_t)t->columns);
+    xpu_desc_window_set_columns(k->window, (uint32_t)t->channels);
+    xpu_desc_window_set_w_row_stride(k->window, (uint32_t)t->channels);
+    xpu_desc_window_set_x_pixel_stride(k->window, t->channels);
+    xpu_desc_window_set_x_row_stride(k->window, t->in_columns * t->channels);
+    xpu_desc_window_set_y_pixel_stride(k->window, t->channels);
+    xpu_desc_window_set_y_row_stride(k->window, t->columns * t->channels);
+    k->tile = *t;
+}
+
+/* Whether the templates are for tiles like this one. */
+static int is_set(const struct tile *set, const struct tile *t) {
+    return set->rows == t->rows && set->columns == t->columns && set->channels == t->channels &&
+           set->in_rows == t->in_rows && set->in_columns == t->in_columns && set->top == t->top && set->left == t->left;
+}
+
+static void queue_window(struct work *k) {
     const struct xpu_window_i8_args *a = &k->args;
     const uint32_t block = k->w.address[k->w.now];
     uint32_t *words = ring_next(&rings[WINDOW], k->window, &k->computed);
     flip(&k->y);
     set_waits(words, k->loaded, k->y.free[k->y.now]);
-    xpu_desc_window_set_x(words, k->x.address[k->x.now]);
-    xpu_desc_window_set_y(words, k->y.address[k->y.now]);
-    xpu_desc_window_set_w(words, a->w ? block : 0);
-    xpu_desc_window_set_start(words, a->bias ? block + k->places.bias : 0);
-    xpu_desc_window_set_scale(words, a->factors ? block + k->places.factors : 0);
-    xpu_desc_window_set_tile_rows(words, (uint32_t)t->in_rows);
-    xpu_desc_window_set_tile_cols(words, (uint32_t)t->in_columns);
-    xpu_desc_window_set_pad_top(words, t->top);
-    xpu_desc_window_set_pad_left(words, t->left);
-    xpu_desc_window_set_oh(words, (uint32_t)t->rows);
-    xpu_desc_window_set_ow(words, (uint32_t)t->columns);
-    xpu_desc_window_set_columns(words, (uint32_t)t->channels);
-    xpu_desc_window_set_w_row_stride(words, (uint32_t)t->channels);
-    xpu_desc_window_set_x_pixel_stride(words, t->channels);
-    xpu_desc_window_set_x_row_stride(words, t->in_columns * t->channels);
-    xpu_desc_window_set_y_pixel_stride(words, t->channels);
-    xpu_desc_window_set_y_row_stride(words, t->columns * t->channels);
+    SET_ADDRESS(words, window, x, k->x.address[k->x.now]);
+    SET_ADDRESS(words, window, y, k->y.address[k->y.now]);
+    SET_ADDRESS(words, window, w, a->w ? block : 0);
+    SET_ADDRESS(words, window, start, a->bias ? block + k->places.bias : 0);
+    SET_ADDRESS(words, window, scale, a->factors ? block + k->places.factors : 0);
     k->x.free[k->x.now] = k->w.free[k->w.now] = k->computed;
 }
 
@@ -166,12 +184,13 @@ static int advance(struct work *k) {
 static int queue_step(void) {
     struct work *k = &work;
     const struct tile t = tile_here(k);
+    if (!is_set(&k->tile, &t)) set_tile(k, &t);
     if (k->at.image == 0 && k->at.oh == 0 && k->at.ow == 0) load_block(k, t.channels); /* with the input, LOADS */
     load_input(k, &t);
     ring_the_bell(&rings[LOAD]);
-    queue_window(k, &t);
+    queue_window(k);
     ring_the_bell(&rings[WINDOW]);
-    queue_store(k, &t);
+    queue_store(k);
     ring_the_bell(&rings[STORE]);
     return advance(k);
 }
@@ -186,8 +205,6 @@ static void make_templates(struct work *k, uint32_t layer) {
                           .src_type = XPU_TYPE_I8,
                           .dst_type = XPU_TYPE_I8,
                           .size0 = 1,
-                          .src_stride1 = a->in_w * a->in_c,
-                          .src_stride2 = a->in_c,
                           .src_stride3 = 1,
                           .dst_stride3 = 1};
     const int whole = a->whole & XPU_WINDOW_WHOLE;
@@ -211,10 +228,9 @@ static void make_templates(struct work *k, uint32_t layer) {
                                     .stride_w = whole ? 0 : (uint32_t)a->stride_w,
                                     .dilation_h = (uint32_t)a->dilation_h,
                                     .dilation_w = (uint32_t)a->dilation_w};
-    xpu_desc_copy_pack(k->load, &copy);
+    xpu_desc_copy_pack(k->dense, &copy);
+    xpu_desc_copy_pack(k->input, &copy);
     copy.signal = XPU_COUNTER_STORE;
-    copy.dst_stride1 = a->out_w * a->in_c;
-    copy.dst_stride2 = a->in_c;
     xpu_desc_copy_pack(k->store, &copy);
     xpu_desc_window_pack(k->window, &window);
 }

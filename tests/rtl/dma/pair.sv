@@ -69,13 +69,11 @@ module pair #(
   logic [127:0]        change_value;
   logic [2:0]          desc_valid, desc_ready, desc_done, engine_fault, signal_valid, engine_quiet;
   logic [1023:0]       desc0, desc1;
-  logic [11:0]         engine_cause;
-  logic [95:0]         engine_address;
+  logic [3:0]          engine_cause0, engine_cause1;
+  logic [31:0]         engine_address0, engine_address1;
   logic [14:0]         engine_state;
   logic [17:0]         signal_counter;
   assign {desc_ready[2], desc_done[2], engine_fault[2], engine_quiet[2]} = 4'b0001;
-  assign engine_cause[11:8] = 4'd0;
-  assign engine_address[95:64] = 32'd0;
   assign engine_state[14:10] = 5'd0;
   assign quiet = regs_quiet && queues_quiet && engine_quiet == 3'b111;
   /* verilator lint_off PINCONNECTEMPTY */
@@ -90,7 +88,9 @@ module pair #(
     .clk, .rst, .cycles_per_edge, .host(64'd0), .door_valid, .door_engine, .door_core, .door_address, .door_count,
     .door_full, .door_lists, .change_valid, .change_counter, .change_value, .q_valid, .q_ready, .q_address, .q_mask(),
     .q_done, .q_error, .q_rdata, .desc_valid, .desc_ready, .desc0, .desc1, .desc2(), .desc3(), .desc_done, .engine_fault,
-    .engine_cause, .engine_address, .engine_state, .signal_valid, .signal_counter, .signal_add, .engine_progress,
+    .engine_cause0, .engine_cause1, .engine_cause2(4'd0), .engine_cause3(4'd0), .engine_address0,
+    .engine_address1, .engine_address2(32'd0), .engine_address3(32'd0), .engine_state, .signal_valid, .signal_counter,
+    .signal_add, .engine_progress,
     .fault_valid, .fault_engine, .fault_cause, .fault_address, .fault_descriptor, .fault_layer, .state,
     .quiet(queues_quiet), .next_event());
   xpu_dma #(.CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES)) dma0 (
@@ -98,14 +98,14 @@ module pair #(
     .desc_done(desc_done[0]), .r_valid(r0_valid), .r_ready(r0_ready), .r_address(r0_address), .r_mask(),
     .r_done(r0_done), .r_error(r0_error), .r_rdata(r0_rdata), .w_valid(w0_valid), .w_ready(w0_ready),
     .w_address(w0_address), .w_mask(w0_mask), .w_wdata(w0_wdata), .w_done(w0_done), .w_error(w0_error),
-    .fault_valid(engine_fault[0]), .fault_cause(engine_cause[3:0]), .fault_address(engine_address[31:0]),
+    .fault_valid(engine_fault[0]), .fault_cause(engine_cause0), .fault_address(engine_address0),
     .quiet(engine_quiet[0]), .next_event(), .state(engine_state[4:0]));
   xpu_dma #(.CORES(CORES), .LM_BYTES(LM_BYTES), .SM_BYTES(SM_BYTES), .L3_BYTES(L3_BYTES), .GM_BYTES(GM_BYTES)) dma1 (
     .clk, .rst, .cycles_per_edge, .desc_valid(desc_valid[1]), .desc_ready(desc_ready[1]), .desc(desc1),
     .desc_done(desc_done[1]), .r_valid(r1_valid), .r_ready(r1_ready), .r_address(r1_address), .r_mask(),
     .r_done(r1_done), .r_error(r1_error), .r_rdata(r1_rdata), .w_valid(w1_valid), .w_ready(w1_ready),
     .w_address(w1_address), .w_mask(w1_mask), .w_wdata(w1_wdata), .w_done(w1_done), .w_error(w1_error),
-    .fault_valid(engine_fault[1]), .fault_cause(engine_cause[7:4]), .fault_address(engine_address[63:32]),
+    .fault_valid(engine_fault[1]), .fault_cause(engine_cause1), .fault_address(engine_address1),
     .quiet(engine_quiet[1]), .next_event(), .state(engine_state[9:5]));
   /* verilator lint_on PINCONNECTEMPTY */
   logic unused;
