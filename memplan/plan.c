@@ -50,9 +50,26 @@ static int compare_in_all(const void *a, const void *b) {
     return x->benefit != y->benefit ? (x->benefit > y->benefit ? -1 : 1) : compare_wishes(a, b);
 }
 
+/* What decides who stays where a level has no room for all: without relief what accesses cost, with it the bytes that
+ * the levels behind are spared, at all steps or at one. */
+typedef enum { NO_RELIEF, RELIEF_AT_STEP, RELIEF, RELIEF_KINDS } relief_kind;
+
+typedef struct {
+    relief_kind kind;
+    uint32_t step;
+} relief;
+
+static uint64_t benefit_of(const xpu_memplan_problem *problem, const xpu_memplan_group *group, const relief *wanted) {
+    if (wanted->kind == NO_RELIEF) return xpu_memplan_benefit(problem, group);
+    int meets = wanted->kind == RELIEF || (group->first <= wanted->step && wanted->step <= group->last);
+    wide spared = meets ? (wide)group->bytes << 10 : 1;
+    return spared > MAX_BENEFIT ? MAX_BENEFIT : (uint64_t)spared;
+}
+
 /* The groups that are at a level now, those that most deserve it first. */
 static xpu_memplan_item *items_at(xpu_arena *arena, const xpu_memplan_problem *problem,
-                                  const xpu_memplan_groups *groups, uint32_t level, uint32_t *count) {
+                                  const xpu_memplan_groups *groups, uint32_t level, const relief *wanted,
+                                  uint32_t *count) {
     xpu_memplan_item *items = XPU_NEW_ARRAY(arena, xpu_memplan_item, groups->count);
     uint64_t alignment = xpu_memplan_alignment(problem->levels[level].alignment);
     *count = 0;
@@ -64,7 +81,7 @@ static xpu_memplan_item *items_at(xpu_arena *arena, const xpu_memplan_problem *p
                                                .last = group->last,
                                                .bytes = group->bytes,
                                                .alignment = group->alignment > alignment ? group->alignment : alignment,
-                                               .benefit = xpu_memplan_benefit(problem, group),
+                                               .benefit = benefit_of(problem, group, wanted),
                                                .forced = group->choice + 1 == group->order_count,
                                                .pinned = problem->buffers[group->root].pinned,
                                                .offset = group->offset};
@@ -150,11 +167,11 @@ static void fill_holes(xpu_memplan_item *items, uint32_t kept, uint32_t count, u
 
 /* Decides who stays at a level and where. */
 static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_t level, uint64_t budget,
-                   uint8_t *dirty, xpu_memplan_attempt *attempt) {
+                   const relief *wanted, uint8_t *dirty, xpu_memplan_attempt *attempt) {
     xpu_memplan_groups *groups = &attempt->groups;
     const xpu_memplan_level *l = &problem->levels[level];
     uint32_t count, kept = 0, refused = 0, left_out = 0;
-    xpu_memplan_item *items = items_at(arena, problem, groups, level, &count);
+    xpu_memplan_item *items = items_at(arena, problem, groups, level, wanted, &count);
     uint64_t *short_bytes = XPU_NEW_ARRAY(arena, uint64_t, groups->count);
     uint32_t *short_step = XPU_NEW_ARRAY(arena, uint32_t, groups->count);
     xpu_memplan_item *others = XPU_NEW_ARRAY(arena, xpu_memplan_item, count);
@@ -196,8 +213,8 @@ static void settle(xpu_arena *arena, const xpu_memplan_problem *problem, uint32_
     }
 }
 
-void xpu_memplan_try(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
-                     xpu_memplan_alias_mode mode, uint64_t budget, xpu_memplan_attempt *attempt) {
+static void try_with(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
+                     xpu_memplan_alias_mode mode, uint64_t budget, const relief *wanted, xpu_memplan_attempt *attempt) {
     uint8_t dirty[XPU_MEMPLAN_MAX_LEVELS];
     memset(dirty, 1, sizeof dirty);
     *attempt = (xpu_memplan_attempt){0};
@@ -212,12 +229,44 @@ void xpu_memplan_try(xpu_arena *arena, const xpu_memplan_problem *problem, const
         uint64_t left = budget > attempt->steps ? budget - attempt->steps : 1;
         uint64_t now = budget == 0 ? 0 : share < left ? share : left;
         xpu_arena *work = xpu_arena_new(xpu_arena_mem(arena), "memory plan of a level");
-        settle(work, problem, level, now, dirty, attempt);
+        settle(work, problem, level, now, wanted, dirty, attempt);
         if (attempt->failed) {
             attempt->items = xpu_copy(arena, attempt->items, attempt->item_count * sizeof *attempt->items);
         }
         xpu_arena_free(work);
         level = 0;
+    }
+}
+
+void xpu_memplan_try(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
+                     xpu_memplan_alias_mode mode, uint64_t budget, xpu_memplan_attempt *attempt) {
+    try_with(arena, problem, choices, mode, budget, &(relief){NO_RELIEF, 0}, attempt);
+}
+
+/* Whether other levels might have spared the one that had no room: something that was pushed out of them is there, and
+ * they are large enough. */
+static int may_be_spared(const xpu_memplan_problem *problem, const xpu_memplan_attempt *attempt) {
+    uint64_t others = 0;
+    int pushed = 0;
+    for (uint32_t i = 0; i < attempt->item_count && !pushed; i++)
+        pushed = attempt->groups.items[attempt->items[i].id].choice > 0;
+    for (uint32_t i = 0; i < problem->level_count; i++)
+        if (i != attempt->level) others += problem->levels[i].bytes;
+    return pushed && attempt->short_bytes <= others;
+}
+
+/* Where a level has no room for what was pushed out of better ones: who stays there spares it the most bytes. */
+static void relieve(xpu_arena *arena, const xpu_memplan_problem *problem, const xpu_memplan_choice *choices,
+                    xpu_memplan_alias_mode most, uint64_t budget, xpu_memplan_attempt *attempt) {
+    for (int mode = (int)most; mode < XPU_MEMPLAN_ALIAS_MODES && attempt->failed; mode++) {
+        if (mode > (int)most && !problem->alias_count) return;
+        for (int kind = RELIEF_AT_STEP; kind < RELIEF_KINDS && attempt->failed; kind++) {
+            if (!may_be_spared(problem, attempt)) return;
+            const relief wanted = {(relief_kind)kind, attempt->step};
+            const uint64_t before = attempt->steps;
+            try_with(arena, problem, choices, (xpu_memplan_alias_mode)mode, budget, &wanted, attempt);
+            attempt->steps += before;
+        }
     }
 }
 
@@ -306,11 +355,14 @@ static xpu_memplan *try_modes(xpu_arena *arena, xpu_arena *work, const xpu_mempl
     xpu_memplan_attempt attempt;
     xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
     *first = attempt;
+    const xpu_memplan_alias_mode most = (xpu_memplan_alias_mode)mode;
     while (attempt.failed && problem->alias_count && mode + 1 < XPU_MEMPLAN_ALIAS_MODES) {
         mode++;
         xpu_memplan_try(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
     }
-    if (!options || !options->any_plan)
+    if (attempt.failed)
+        relieve(work, problem, choices, most, budget, &attempt);
+    else if (!options || !options->any_plan)
         xpu_memplan_untie(work, problem, choices, (xpu_memplan_alias_mode)mode, budget, &attempt);
     return attempt.failed ? NULL : make_plan(arena, work, problem, choices, &attempt);
 }

@@ -225,8 +225,8 @@ static void room_for_all(void) {
 static void tight_last_level(void) {
     run_seeds(1000001, 1);
     CU_ASSERT(seen.planned > PROBLEMS / 4 && seen.impossible > PROBLEMS / 50);
-    CU_ASSERT(seen.best > 0.98 * seen.planned && seen.lost < 0.002 * seen.planned && seen.worst < 0.5);
-    CU_ASSERT(seen.missed < 0.02 * seen.planned);
+    CU_ASSERT(seen.best > 0.98 * seen.planned && seen.lost < 0.002 * seen.planned && seen.worst < 0.7);
+    CU_ASSERT(seen.missed < 0.002 * seen.planned);
 }
 
 XPU_TEST_MAIN("levels of small problems, all of them tried", {"a last level with room for all", room_for_all},
