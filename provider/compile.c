@@ -25,15 +25,15 @@ void xpu_ep_compile_once(xpu_ep *ep, xpu_arena *arena, const xpu_ep_model *model
     xpu_hash key = xpu_hash_of(model->bytes, model->size);
     *error = (xpuc_error){.status = 0};
     *compiled = find_compiled(ep, &key);
-    xpu_ep_compiled *made = *compiled ? NULL : calloc(1, sizeof *made);
     if (*compiled) return;
+    xpuc_options options = xpu_ep_compile_options(&ep->options);
+    options.memory_rules = ep->options.memory_rules;
+    xpu_ep_set_sizes(&ep->options, arena, model, &options);
+    xpu_ep_compiled *made = calloc(1, sizeof *made);
     if (!made) {
         error->status = 3; /* no text: memory ran out */
         return;
     }
-    xpuc_options options = xpu_ep_compile_options(&ep->options);
-    options.memory_rules = ep->options.memory_rules;
-    xpu_ep_set_sizes(&ep->options, arena, model, &options);
     if (xpuc_compile_memory(model->bytes, model->size, "graph.onnx", &options, &made->result, error)) {
         free(made);
         return;
@@ -94,28 +94,30 @@ static OrtStatus *compile_region(const job *j, xpu_arena *arena, xpu_ep_graph *g
     return xpu_ep_make_context(j->ep, arena, j->graph, j->fused, &program, j->context);
 }
 
+static void close_held(void *object) {
+    xpu_ep_close_region(*(xpu_ep_region **)object);
+}
+
 static OrtStatus *do_job(void *context, xpu_arena *arena) {
     const job *j = context;
     const OrtApi *api = j->ep->factory->api;
-    xpu_ep_region *region = NULL;
+    xpu_ep_region **held = XPU_NEW(arena, xpu_ep_region *); /* closed with the arena, unless the job is done */
+    xpu_arena_defer(arena, close_held, held);
     xpu_ep_graph graph;
-    OrtStatus *status;
     int is_context = 0;
     XPU_TRY(xpu_ep_read_graph(j->ep->factory, arena, j->graph, &graph));
     if (graph.node_count == 1) XPU_TRY(xpu_ep_is_context(api, arena, graph.nodes[0].node, &is_context));
     if (is_context) {
         xpu_ep_program program;
         XPU_TRY(xpu_ep_read_context(api, arena, j->graph, graph.nodes[0].node, &program));
-        XPU_TRY(xpu_ep_open_region(j->ep, arena, j->fused, &program, &region));
-        status = xpu_ep_check_chip(j->ep, arena, &program);
+        XPU_TRY(xpu_ep_open_region(j->ep, arena, j->fused, &program, held));
+        XPU_TRY(xpu_ep_check_chip(j->ep, arena, &program));
     } else {
-        status = compile_region(j, arena, &graph, &region);
+        XPU_TRY(compile_region(j, arena, &graph, held));
     }
-    if (status)
-        xpu_ep_close_region(region);
-    else
-        *j->info = &region->base;
-    return status;
+    *j->info = &(*held)->base;
+    *held = NULL;
+    return NULL;
 }
 
 static OrtStatus *compile_all(xpu_ep *ep, const OrtGraph **graphs, const OrtNode **fused, size_t count,

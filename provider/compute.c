@@ -131,9 +131,25 @@ void xpu_ep_close_region(xpu_ep_region *region) {
 
 /* ---- running ---- */
 
+/* What libxpurt gives to a run; released with the run's arena, also where memory runs out. */
+typedef struct {
+    xpurt_tensor *outputs;
+    uint32_t output_count;
+    xpurt_error error;
+    char *stats;
+} given;
+
+static void release_given(void *object) {
+    given *g = object;
+    for (uint32_t i = 0; i < g->output_count; i++) xpurt_tensor_clear(&g->outputs[i]);
+    xpurt_error_clear(&g->error);
+    free(g->stats);
+}
+
 typedef struct {
     xpu_ep_region *region;
     OrtKernelContext *kernel;
+    given *given;
 } run;
 
 static OrtStatus *read_input(const run *r, xpu_arena *arena, const xpu_ep_instance *instance, uint32_t index,
@@ -244,73 +260,63 @@ static int is_empty(const xpu_ep_instance *general, const xpurt_tensor *inputs, 
 }
 
 /* The program for these sizes; NULL: there is nothing to compute, and the outputs of the general one are there. */
-static OrtStatus *choose(const run *r, xpu_arena *arena, const xpu_ep_instance **instance, xpurt_tensor **inputs,
-                         xpurt_tensor *outputs) {
+static OrtStatus *choose(const run *r, xpu_arena *arena, const xpu_ep_instance **instance, xpurt_tensor **inputs) {
     xpu_ep_region *region = r->region;
-    xpurt_error error;
+    xpurt_error *error = &r->given->error;
     int with_values = 0;
     *instance = region->general;
     XPU_TRY(read_inputs(r, arena, *instance, inputs));
-    if (!xpurt_check_inputs(region->general->program, *inputs, region->general->input_count, &error)) {
-        xpurt_error_clear(&error);
-        return NULL;
-    }
+    if (!xpurt_check_inputs(region->general->program, *inputs, region->general->input_count, error)) return NULL;
     xpu_ep_instance *special = NULL;
-    if (is_empty(*instance, *inputs, outputs)) {
-        xpurt_error_clear(&error);
+    if (is_empty(*instance, *inputs, r->given->outputs)) {
         *instance = NULL;
         return NULL;
     }
-    if (xpu_ep_wants_special(region, &error, &with_values)) {
+    if (xpu_ep_wants_special(region, error, &with_values)) {
         if (!with_values) special = xpu_ep_special(region, arena, *inputs, 0);
         if (!special) special = xpu_ep_special(region, arena, *inputs, 1);
     }
-    OrtStatus *status = special ? NULL : xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL, error.text);
-    xpurt_error_clear(&error);
-    if (!special) return status;
+    if (!special) return xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL, error->text);
     *instance = special;
     return read_inputs(r, arena, special, inputs);
 }
 
-static OrtStatus *execute(const run *r, xpu_arena *arena, const xpu_ep_instance *instance, const xpurt_tensor *inputs,
-                          xpurt_tensor *outputs) {
+static OrtStatus *execute(const run *r, xpu_arena *arena, const xpu_ep_instance *instance, const xpurt_tensor *inputs) {
     const xpu_ep_options *wanted = &r->region->ep->options;
-    const OrtApi *api = r->region->ep->factory->api;
     unsigned number = atomic_fetch_add(&r->region->runs, 1);
-    char *stats = NULL;
-    xpurt_error error;
-    xpurt_run_options options = {.stats = wanted->profile ? &stats : NULL};
+    given *g = r->given;
+    xpurt_run_options options = {.stats = wanted->profile ? &g->stats : NULL};
     if (wanted->dump) {
         mkdir(wanted->dump, 0777);
         options.dump_folder = xpu_printf(arena, "%s/%s-%u", wanted->dump, r->region->name, number);
     }
-    int failed = xpurt_session_run(instance->session, inputs, instance->input_count, outputs, &options, &error);
-    OrtStatus *status = failed ? xpu_ep_fail(api, ORT_EP_FAIL, error.text) : NULL;
-    if (!failed && stats) status = add_profile(r, arena, number, stats);
-    xpurt_error_clear(&error);
-    free(stats);
-    return status;
+    xpurt_error_clear(&g->error);
+    if (xpurt_session_run(instance->session, inputs, instance->input_count, g->outputs, &options, &g->error))
+        return xpu_ep_fail(r->region->ep->factory->api, ORT_EP_FAIL, g->error.text);
+    g->output_count = instance->output_count;
+    return g->stats ? add_profile(r, arena, number, g->stats) : NULL;
 }
 
 static OrtStatus *run_region(void *context, xpu_arena *arena) {
-    const run *r = context;
+    run *r = context;
     const xpu_ep_instance *instance;
-    xpurt_tensor *inputs, *outputs = XPU_NEW_ARRAY(arena, xpurt_tensor, r->region->general->output_count + 1);
+    xpurt_tensor *inputs;
+    r->given = XPU_NEW(arena, given);
+    r->given->outputs = XPU_NEW_ARRAY(arena, xpurt_tensor, r->region->general->output_count + 1);
+    xpu_arena_defer(arena, release_given, r->given);
     for (uint32_t i = 0; i < r->region->fixed_count; i++) XPU_TRY(check_fixed(r, arena, &r->region->fixed[i]));
-    XPU_TRY(choose(r, arena, &instance, &inputs, outputs));
-    OrtStatus *status = instance ? execute(r, arena, instance, inputs, outputs) : NULL;
+    XPU_TRY(choose(r, arena, &instance, &inputs));
+    if (instance) XPU_TRY(execute(r, arena, instance, inputs));
     if (!instance) instance = r->region->general;
-    for (uint32_t i = 0; i < instance->output_count; i++) {
-        if (!status) status = write_output(r, arena, instance->outputs[i], &outputs[i]);
-        xpurt_tensor_clear(&outputs[i]);
-    }
-    return status;
+    for (uint32_t i = 0; i < instance->output_count; i++)
+        XPU_TRY(write_output(r, arena, instance->outputs[i], &r->given->outputs[i]));
+    return NULL;
 }
 
 static OrtStatus *ORT_API_CALL compute(OrtNodeComputeInfo *info, void *state, OrtKernelContext *kernel) {
     xpu_ep_region *region = state;
     (void)info;
-    return xpu_ep_guarded(region->ep->factory->api, run_region, &(run){region, kernel});
+    return xpu_ep_guarded(region->ep->factory->api, run_region, &(run){.region = region, .kernel = kernel});
 }
 
 static OrtStatus *ORT_API_CALL create_state(OrtNodeComputeInfo *info, OrtNodeComputeContext *context, void **state) {
@@ -334,10 +340,6 @@ OrtStatus *xpu_ep_open_region(xpu_ep *ep, xpu_arena *arena, const OrtNode *fused
                                         .ReleaseState = release_state};
     region->ep = ep;
     pthread_mutex_init(&region->lock, NULL);
-    OrtStatus *status = fill(region, arena, fused, program);
-    if (status)
-        xpu_ep_close_region(region);
-    else
-        *result = region;
-    return status;
+    *result = region;
+    return fill(region, arena, fused, program);
 }

@@ -152,6 +152,11 @@ typedef struct {
     size_t count;
 } attribute_list;
 
+static void release_attributes(void *object) {
+    attribute_list *list = object;
+    for (size_t i = 0; i < list->count; i++) list->api->ReleaseOpAttr(list->items[i]);
+}
+
 static OrtStatus *add(attribute_list *list, const char *name, const void *data, size_t size, OrtOpAttrType type) {
     XPU_TRY(list->api->CreateOpAttr(name, data, (int)size, type, &list->items[list->count]));
     list->count++;
@@ -207,7 +212,7 @@ OrtStatus *xpu_ep_make_context(const xpu_ep *ep, xpu_arena *arena, const OrtGrap
     const void *bytes = program->bytes;
     size_t size = program->size;
     const OrtApi *api = ep->factory->api;
-    attribute_list list = {.api = api};
+    attribute_list *list = XPU_NEW(arena, attribute_list);
     const char *name, *file;
     XPU_TRY(api->Node_GetName(fused, &name));
     if (!ep->options.embeds_context) {
@@ -220,8 +225,8 @@ OrtStatus *xpu_ep_make_context(const xpu_ep *ep, xpu_arena *arena, const OrtGrap
             "error [provider-context] a program is too large for a model\n  why: it has more than 2 GiB\n"
             "  hint: leave ep.context_embed_mode at 0: then it stands in a file of its own");
     }
-    OrtStatus *status = add_all(&list, ep, bytes, size, name, program->chip, write_fixed(arena, program));
-    if (!status) status = make_node(arena, fused, name, &list, context);
-    for (size_t i = 0; i < list.count; i++) api->ReleaseOpAttr(list.items[i]);
-    return status;
+    list->api = api;
+    xpu_arena_defer(arena, release_attributes, list);
+    XPU_TRY(add_all(list, ep, bytes, size, name, program->chip, write_fixed(arena, program)));
+    return make_node(arena, fused, name, list, context);
 }

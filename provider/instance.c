@@ -92,12 +92,8 @@ OrtStatus *xpu_ep_open_instance(const xpu_ep_region *region, xpu_arena *arena, c
     xpu_ep_instance *instance = calloc(1, sizeof *instance);
     *result = NULL;
     if (!instance) return xpu_ep_fail(region->ep->factory->api, ORT_EP_FAIL, NULL);
-    OrtStatus *status = fill(region, arena, bytes, size, instance);
-    if (status)
-        xpu_ep_close_instance(instance);
-    else
-        *result = instance;
-    return status;
+    *result = instance;
+    return fill(region, arena, bytes, size, instance);
 }
 
 void xpu_ep_close_instance(xpu_ep_instance *instance) {

@@ -107,11 +107,24 @@ static OrtStatus *set_all(const OrtApi *api, xpu_arena *arena, const OrtKeyValue
     return NULL;
 }
 
+typedef struct {
+    const OrtApi *api;
+    OrtKeyValuePairs *pairs;
+} held_pairs;
+
+static void release_pairs(void *object) {
+    held_pairs *held = object;
+    if (held->pairs) held->api->ReleaseKeyValuePairs(held->pairs);
+    held->pairs = NULL;
+}
+
 OrtStatus *xpu_ep_read_options(const OrtApi *api, xpu_arena *arena, const OrtSessionOptions *from, xpu_ep_options *to) {
-    OrtKeyValuePairs *pairs = NULL;
-    XPU_TRY(api->GetSessionOptionsConfigEntries(from, &pairs));
-    OrtStatus *status = set_all(api, arena, pairs, to);
-    api->ReleaseKeyValuePairs(pairs);
+    held_pairs *held = XPU_NEW(arena, held_pairs);
+    held->api = api;
+    xpu_arena_defer(arena, release_pairs, held);
+    XPU_TRY(api->GetSessionOptionsConfigEntries(from, &held->pairs));
+    OrtStatus *status = set_all(api, arena, held->pairs, to);
+    release_pairs(held);
     return status;
 }
 

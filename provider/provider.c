@@ -70,15 +70,8 @@ static OrtStatus *try_options(xpu_ep *ep, xpu_arena *arena) {
     return status;
 }
 
-typedef struct {
-    xpu_ep *ep;
-    const OrtSessionOptions *options;
-} creation;
-
 static OrtStatus *set_up(void *context, xpu_arena *arena) {
-    creation *c = context;
-    xpu_ep *ep = c->ep;
-    XPU_TRY(xpu_ep_read_options(ep->factory->api, xpu_arena_new(&ep->mem, "options"), c->options, &ep->options));
+    xpu_ep *ep = context;
     if (strcmp(ep->options.device, "func") == 0) ep->driver = xpurt_func_driver();
     return ep->options.chip || ep->options.precision_rules ? try_options(ep, arena) : NULL;
 }
@@ -103,7 +96,8 @@ static OrtStatus *ORT_API_CALL create_ep(OrtEpFactory *factory, const OrtHardwar
     if (setjmp(ep->mem.out_of_memory))
         status = xpu_ep_fail(api, ORT_EP_FAIL, NULL);
     else
-        status = xpu_ep_guarded(api, set_up, &(creation){ep, options});
+        status = xpu_ep_read_options(api, xpu_arena_new(&ep->mem, "options"), options, &ep->options);
+    if (!status) status = xpu_ep_guarded(api, set_up, ep);
     if (status)
         release_ep(factory, &ep->base);
     else

@@ -241,13 +241,14 @@ typedef struct {
     atomic_uint runs;
 } xpu_ep_region;
 
+/* *region is the caller's to close also where this fails or memory runs out. */
 OrtStatus *xpu_ep_open_region(xpu_ep *ep, xpu_arena *arena, const OrtNode *fused, xpu_ep_program *program,
                               xpu_ep_region **region);
 void xpu_ep_close_region(xpu_ep_region *region);
 
 /* ---- instance.c, special.c ---- */
 
-/* Opens a program for the region; *instance is NULL on failure. */
+/* Opens a program for the region; *instance is the caller's to close also where this fails or memory runs out. */
 OrtStatus *xpu_ep_open_instance(const xpu_ep_region *region, xpu_arena *arena, const void *bytes, size_t size,
                                 xpu_ep_instance **instance);
 void xpu_ep_close_instance(xpu_ep_instance *instance);

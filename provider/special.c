@@ -69,18 +69,37 @@ static sizes sizes_of(const xpu_ep_region *region, xpu_arena *arena, const xpurt
     return made;
 }
 
+/* What is not done when memory runs out. */
+typedef struct {
+    xpuc_result result;
+    xpu_ep_instance *instance;
+} making;
+
+static void end_making(void *object) {
+    making *m = object;
+    xpuc_result_clear(&m->result);
+    xpu_ep_close_instance(m->instance);
+    m->instance = NULL;
+}
+
 static xpu_ep_instance *compile(xpu_ep_region *region, xpu_arena *arena, const sizes *for_these) {
     xpuc_options options = xpu_ep_compile_options(&region->ep->options);
-    xpuc_result result;
-    xpu_ep_instance *instance = NULL;
+    making *m = XPU_NEW(arena, making);
     options.memory_rules = region->ep->options.memory_rules;
     options.shapes = for_these->shapes;
     options.values = for_these->values;
-    if (xpuc_compile_memory(region->model, region->model_size, "graph.onnx", &options, &result, NULL)) return NULL;
-    OrtStatus *status = xpu_ep_open_instance(region, arena, result.bytes, result.size, &instance);
-    if (status) region->ep->factory->api->ReleaseStatus(status);
-    xpuc_result_clear(&result);
-    if (instance) instance->key = for_these->key;
+    xpu_arena_defer(arena, end_making, m);
+    if (xpuc_compile_memory(region->model, region->model_size, "graph.onnx", &options, &m->result, NULL)) return NULL;
+    OrtStatus *status = xpu_ep_open_instance(region, arena, m->result.bytes, m->result.size, &m->instance);
+    xpu_ep_instance *instance = m->instance;
+    if (status) {
+        region->ep->factory->api->ReleaseStatus(status);
+        instance = NULL;
+    } else {
+        m->instance = NULL;
+        instance->key = for_these->key;
+    }
+    end_making(m);
     return instance;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 enum { STATUS_MODEL = 1 }; /* docs/errors.md: the model is invalid or not supported */
 
 static const char *text_of(xpu_ep_trial *trial, const json_t *object, const char *key) {
@@ -58,7 +60,7 @@ static void refuse_region(xpu_ep_trial *trial, uint32_t region, const char *why,
 /* What the compiler does not take; where no node is named, nothing of the region. */
 static void take_errors(xpu_ep_trial *trial, uint32_t region, const xpu_ep_model *model, const xpuc_error *error,
                         int *changed) {
-    json_t *list = json_loads(error->json ? error->json : "[]", 0, NULL), *entry;
+    json_t *list = xpu_json_own(trial->graph.arena, json_loads(error->json ? error->json : "[]", 0, NULL)), *entry;
     const char *first = NULL;
     int found = 0;
     size_t i;
@@ -79,14 +81,13 @@ static void take_errors(xpu_ep_trial *trial, uint32_t region, const xpu_ep_model
             found |= refuse_users(trial, region, where, why, changed);
         }
     }
-    json_decref(list);
     if (!found) refuse_region(trial, region, first ? first : "the compiler refuses the graph", changed);
 }
 
 /* ---- where the nodes run ---- */
 
 static void take_fates(xpu_ep_trial *trial, const xpu_ep_model *model, const char *explanation, int *changed) {
-    json_t *top = json_loads(explanation, 0, NULL), *entry;
+    json_t *top = xpu_json_own(trial->graph.arena, json_loads(explanation, 0, NULL)), *entry;
     size_t i;
     for (uint32_t n = 0; n < model->node_count; n++)
         trial->computes[model->nodes[n]] = trial->products[model->nodes[n]] = 0;
@@ -102,7 +103,6 @@ static void take_fates(xpu_ep_trial *trial, const xpu_ep_model *model, const cha
         const char *why = text_of(trial, entry, "why");
         refuse(trial, node, why ? why : "the chip does not compute it", changed);
     }
-    json_decref(top);
 }
 
 static int was_tried(const xpu_ep_trial *trial, const xpu_hash *key) {
@@ -132,11 +132,27 @@ static void keep(xpu_ep_trial *trial, const xpu_ep_model *model) {
         trial->computes[model->nodes[n]] = trial->products[model->nodes[n]] = 1;
 }
 
+/* What the compiler says; cleared with the arena where memory runs out before. */
+typedef struct {
+    xpuc_result result;
+    xpuc_error error;
+} answer;
+
+static void clear_answer(void *object) {
+    answer *a = object;
+    xpuc_result_clear(&a->result);
+    xpuc_error_clear(&a->error);
+}
+
+static answer *new_answer(xpu_arena *arena) {
+    answer *a = XPU_NEW(arena, answer);
+    xpu_arena_defer(arena, clear_answer, a);
+    return a;
+}
+
 OrtStatus *xpu_ep_try_region(xpu_ep_trial *trial, uint32_t region, int *changed) {
     xpu_ep_model model;
     xpuc_options options = xpu_ep_compile_options(&trial->ep->options);
-    xpuc_result result;
-    xpuc_error error;
     int refused = 0;
     XPU_TRY(write_region(trial, region, &model, changed));
     if (!model.bytes) return NULL;
@@ -145,15 +161,15 @@ OrtStatus *xpu_ep_try_region(xpu_ep_trial *trial, uint32_t region, int *changed)
     options.emit = "ir";
     options.explain = "json";
     xpu_ep_set_sizes(&trial->ep->options, trial->graph.arena, &model, &options);
-    xpuc_compile_memory(model.bytes, model.size, "graph.onnx", &options, &result, &error);
-    if (is_machines(error.status))
+    answer *a = new_answer(trial->graph.arena);
+    xpuc_compile_memory(model.bytes, model.size, "graph.onnx", &options, &a->result, &a->error);
+    if (is_machines(a->error.status))
         keep(trial, &model);
-    else if (!error.status)
-        take_fates(trial, &model, result.explanation ? result.explanation : "{}", &refused);
+    else if (!a->error.status)
+        take_fates(trial, &model, a->result.explanation ? a->result.explanation : "{}", &refused);
     else
-        take_errors(trial, region, &model, &error, &refused);
-    xpuc_error_clear(&error);
-    xpuc_result_clear(&result);
+        take_errors(trial, region, &model, &a->error, &refused);
+    clear_answer(a);
     if (!refused) XPU_PUSH(trial->graph.arena, &trial->tried, key);
     *changed |= refused;
     return NULL;
@@ -161,11 +177,11 @@ OrtStatus *xpu_ep_try_region(xpu_ep_trial *trial, uint32_t region, int *changed)
 
 OrtStatus *xpu_ep_prepare_region(xpu_ep_trial *trial, uint32_t region, int *changed) {
     xpu_ep_model model;
-    xpuc_error error;
     XPU_TRY(write_region(trial, region, &model, changed));
     if (!model.bytes) return NULL;
-    xpu_ep_compile_once(trial->ep, trial->graph.arena, &model, &trial->compiled[region], &error);
-    if (error.status && !is_machines(error.status)) take_errors(trial, region, &model, &error, changed);
-    xpuc_error_clear(&error);
+    answer *a = new_answer(trial->graph.arena);
+    xpu_ep_compile_once(trial->ep, trial->graph.arena, &model, &trial->compiled[region], &a->error);
+    if (a->error.status && !is_machines(a->error.status)) take_errors(trial, region, &model, &a->error, changed);
+    clear_answer(a);
     return NULL;
 }
