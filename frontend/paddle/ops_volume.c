@@ -35,7 +35,7 @@ static int read_volume(const xpu_paddle_node *node, xpu_value x, volume *v) {
     int known = info->rank == RANK;
     for (int i = 0; known && i < RANK; i++)
         known = xpu_dim_is_const(&node->build.graph->dims, info->dims[i], &v->sizes[i]);
-    if (!known || strcmp(way, "SAME") == 0 || format[1] != 'C') {
+    if (!known || strcmp(way, "SAME") == 0 || strncmp(format, "NC", 2) != 0) {
         xpu_paddle_refuse(node, "the form is not supported",
                           xpu_paddle_format(node, "%s, padded %s; known sizes [N,C,D,H,W] with explicit pads are",
                                             fe_shape_text(&node->build, x),

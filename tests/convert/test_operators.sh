@@ -8,6 +8,7 @@ set -uo pipefail
 unpack_paddle
 for model in "$folder"/paddle/operators/*.pdmodel tests/paddle/quantised/linear_int8.pdmodel "$folder"/paddle/control/{array_first,desc_select}.pdmodel; do
     base=${model%.*} name=$(basename "${model%.*}") before=$failed
+    case $name in odd | odd_desc) continue ;; esac # boxes that ONNX compares otherwise: onnx.txt lists them
     check 0 '' "$XPU_BIN/xpu-convert" -q "$model" -o "$folder/$name.onnx"
     check 0 '' "$XPU_BIN/xpuc" -q "$folder/$name.onnx" --precision=fp32 -o "$folder/$name.xpu"
     for inputs in "${base}"_in.npz "$base".*_in.npz; do
