@@ -61,7 +61,7 @@ static char *write_fixed(xpu_arena *arena, const xpu_ep_program *program) {
 /* What is no such line ends the list: a run may then replace the values of those behind it. */
 static void read_fixed(xpu_arena *arena, const char *text, xpu_ep_program *program) {
     const char *end = text + strlen(text);
-    program->fixed = XPU_NEW_ARRAY(arena, xpu_ep_fixed, (size_t)(end - text) / (2 * XPU_HASH_BYTES) + 1);
+    program->fixed = XPU_NEW_ARRAY(arena, xpu_ep_fixed, (size_t)(end - text) / ((size_t)2 * XPU_HASH_BYTES) + 1);
     while (end - text > 2 * XPU_HASH_BYTES + 1) {
         xpu_ep_fixed fixed = {.name = NULL};
         char *name;

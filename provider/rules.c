@@ -39,14 +39,15 @@ static void add_unused(const xpu_ep_trial *trial, json_t *const *messages, xpu_d
     size_t i;
     json_t *entry;
     json_array_foreach(messages[1], i, entry) {
+        if (!is_unused(entry)) continue;
         const char *hint = text_of(entry, "hint");
-        uint32_t regions = is_unused(entry);
-        for (uint32_t r = 2; regions && r <= trial->regions; r++) {
+        uint32_t regions = 1;
+        for (uint32_t r = 2; r <= trial->regions; r++) {
             const json_t *same = same_in(messages[r], entry);
             if (same && !strstr(hint, "nearest")) hint = text_of(same, "hint");
             regions += same != NULL;
         }
-        if (regions && regions == trial->regions) add(diags, entry, hint);
+        if (regions == trial->regions) add(diags, entry, hint);
     }
 }
 
