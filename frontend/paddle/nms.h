@@ -16,6 +16,7 @@ typedef struct {
     xpu_value boxes, labels;          /* [N,M,4], or with own boxes [C,M,4]; [C] */
     xpu_value scores, places, near;   /* [N,C,K], [N,C,K] among the M, boxes [N * C,K,4] */
     int has_own;                      /* each class has boxes of its own; N is 1 */
+    xpu_value merged;                 /* or {0}: boxes [N,M,4] that are given; those of `boxes`, [N * C,M,4], decide */
 } xpu_paddle_candidates;
 
 /* Of all candidates of an image, [N, C * K], those that are picked: scores, -inf where one is not. */
@@ -41,8 +42,9 @@ xpu_value xpu_paddle_counted(fe_builder *b, xpu_value x, float none);
 int xpu_paddle_suppress_adapting(fe_builder *b, const xpu_paddle_suppression *form, float eta, xpu_value overlaps,
                                  xpu_value *places, xpu_value *flags);
 
-/* Boxes [1,M,4] with scores [1,1,M] in their order: one that overlaps the last one more than that becomes part of it,
- * by their scores, which are added. Others get the score -inf. 0 after reporting. */
+/* Boxes [N,M,4] with scores [N,M] in their order: one that overlaps the last one more than that becomes part of it, by
+ * their scores, which are added. What came about is at the place of its first part; the other parts keep their boxes,
+ * and their scores become -inf. 0 after reporting. */
 int xpu_paddle_merge_near(fe_builder *b, xpu_value *boxes, xpu_value *scores, float overlap, int has_pixels);
 
 #endif

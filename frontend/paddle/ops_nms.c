@@ -46,22 +46,12 @@ static int read_own_boxes(xpu_paddle_candidates *c, xpu_value *scores) {
     return c->boxes.id && scores->id;
 }
 
-/* Of c->boxes and these scores. */
-static int read_candidates(xpu_paddle_candidates *c, xpu_value scores) {
-    xpu_paddle_node *node = c->node;
+/* The best of c->boxes by these scores [N,C,M]. */
+static int take_candidates(xpu_paddle_candidates *c, xpu_value scores) {
     xpu_value top[2];
     fe_builder *b = &c->b;
     xpu_dims *dims = &b->graph->dims;
-    int64_t sides = 0, most = xpu_paddle_int(node, "nms_top_k", -1);
-    if (!c->boxes.id || !scores.id) return 0;
-    const xpu_value_info info = *fe_info(b, c->boxes);
-    if (info.rank != 3 || !xpu_dim_is_const(dims, info.dims[2], &sides) || sides != XPU_BOX)
-        return xpu_paddle_refuse(node, "the boxes have other sides than four", fe_shape_text(b, c->boxes)).id != 0;
-    if (xpu_paddle_rank(node, scores) == 2 && !read_own_boxes(c, &scores)) return 0;
-    if (xpu_paddle_rank(node, scores) != 3)
-        return xpu_paddle_refuse(node, "the shapes are not supported", fe_shape_text(b, scores)).id != 0;
-    scores = without_background(c, scores);
-    if (!scores.id) return 0;
+    int64_t most = xpu_paddle_int(c->node, "nms_top_k", -1);
     c->images = fe_info(b, scores)->dims[0];
     c->all = c->kept = fe_info(b, scores)->dims[2];
     if (most >= 0)
@@ -70,12 +60,29 @@ static int read_candidates(xpu_paddle_candidates *c, xpu_value scores) {
     if (!fe_top(b, scores, &(fe_ordering){.axis = 2, .k = c->kept, .largest = 1}, top)) return 0;
     c->scores = top[0];
     c->places = top[1];
-    xpu_dim flat[] = {c->has_own ? xpu_dim_const(dims, c->classes) : c->images, c->has_own ? c->kept : c->total};
-    xpu_dim near[] = {xpu_dim_mul(dims, c->images, xpu_dim_const(dims, c->classes)), c->kept,
-                      xpu_dim_const(dims, XPU_BOX)};
+    const xpu_dim lists = xpu_dim_mul(dims, c->images, xpu_dim_const(dims, c->classes));
+    const int by_class = c->has_own || c->merged.id;
+    xpu_dim flat[] = {by_class ? lists : c->images, by_class ? c->kept : c->total};
+    xpu_dim near[] = {lists, c->kept, xpu_dim_const(dims, XPU_BOX)};
     c->near = xpu_paddle_rows(b, c->boxes, xpu_paddle_reshaped(b, c->places, flat, 2));
     c->near = xpu_paddle_reshaped(b, c->near, near, 3);
     return c->near.id != 0;
+}
+
+/* Of c->boxes and these scores. */
+static int read_candidates(xpu_paddle_candidates *c, xpu_value scores) {
+    xpu_paddle_node *node = c->node;
+    fe_builder *b = &c->b;
+    int64_t sides = 0;
+    if (!c->boxes.id || !scores.id) return 0;
+    const xpu_value_info info = *fe_info(b, c->boxes);
+    if (info.rank != 3 || !xpu_dim_is_const(&b->graph->dims, info.dims[2], &sides) || sides != XPU_BOX)
+        return xpu_paddle_refuse(node, "the boxes have other sides than four", fe_shape_text(b, c->boxes)).id != 0;
+    if (xpu_paddle_rank(node, scores) == 2 && !read_own_boxes(c, &scores)) return 0;
+    if (xpu_paddle_rank(node, scores) != 3)
+        return xpu_paddle_refuse(node, "the shapes are not supported", fe_shape_text(b, scores)).id != 0;
+    scores = without_background(c, scores);
+    return scores.id && take_candidates(c, scores);
 }
 
 /* ---- what was found ---- */
@@ -94,6 +101,7 @@ static void list_findings(xpu_paddle_candidates *c, xpu_paddle_findings *f) {
     f->labels = flat(c, fe_expand(b, xpu_paddle_widened(b, c->labels, 1), (fe_dims){all, 3}));
     f->boxes = xpu_paddle_reshaped(b, c->near, sides, 3);
     f->places = flat(c, c->places);
+    if (c->merged.id) f->boxes = xpu_paddle_rows(b, c->merged, f->places);
 }
 
 /* Those at these places of each image, [N,kept]. */
@@ -203,6 +211,30 @@ xpu_value xpu_paddle_convert_multiclass_nms(xpu_paddle_node *node) {
     return read_candidates(&c, xpu_paddle_operand(node, "Scores")) ? suppressed(&c) : failed;
 }
 
+/* Merges the boxes of each class, those that the classes before it left; the scores [N,C,M] after that. Each class is
+ * decided by its boxes as they are then, c->boxes; given are those after the last one, c->merged. */
+static xpu_value merge_classes(xpu_paddle_candidates *c, xpu_value scores) {
+    fe_builder *b = &c->b;
+    xpu_dims *dims = &b->graph->dims;
+    const xpu_dim *all = fe_info(b, scores)->dims, images = all[0], count = all[2],
+                  lists = xpu_dim_mul(dims, images, xpu_dim_const(dims, c->classes)), each[] = {images, count},
+                  by_class[] = {lists, count, xpu_dim_const(dims, XPU_BOX)};
+    const int has_pixels = !xpu_paddle_int(c->node, "normalized", 1);
+    const float overlap = xpu_paddle_float(c->node, "nms_threshold", 0.3f);
+    xpu_value *own = XPU_NEW_ARRAY(b->scratch, xpu_value, 2 * (size_t)c->classes), *values = own + c->classes;
+    c->merged = c->boxes;
+    for (int64_t i = 0; i < c->classes; i++) {
+        values[i] = fe_part(b, scores, 1, xpu_dim_const(dims, i), xpu_dim_const(dims, 1), 1, 0);
+        values[i] = xpu_paddle_reshaped(b, values[i], each, 2);
+        if (!values[i].id || !xpu_paddle_merge_near(b, &c->merged, &values[i], overlap, has_pixels)) return failed;
+        values[i] = xpu_paddle_widened(b, values[i], 1);
+        own[i] = xpu_paddle_widened(b, c->merged, 1);
+        if (!values[i].id || !own[i].id) return failed;
+    }
+    c->boxes = xpu_paddle_reshaped(b, fe_concat(b, own, (uint32_t)c->classes, 1), by_class, 3);
+    return c->boxes.id ? fe_concat(b, values, (uint32_t)c->classes, 1) : failed;
+}
+
 /* What lies side by side becomes one box first. */
 xpu_value xpu_paddle_convert_locality_aware_nms(xpu_paddle_node *node) {
     xpu_paddle_candidates c = begin(node);
@@ -210,16 +242,14 @@ xpu_value xpu_paddle_convert_locality_aware_nms(xpu_paddle_node *node) {
     if (!c.boxes.id || !scores.id) return failed;
     const xpu_value_info boxes = *fe_info(&c.b, c.boxes), info = *fe_info(&c.b, scores);
     xpu_dims *dims = &c.b.graph->dims;
-    int64_t images = 0, sides = 0, classes = 0;
-    if (boxes.rank != 3 || info.rank != 3 || !xpu_dim_is_const(dims, boxes.dims[0], &images) || images != 1 ||
-        !xpu_dim_is_const(dims, boxes.dims[2], &sides) || sides != XPU_BOX ||
-        !xpu_dim_is_const(dims, info.dims[1], &classes) || classes != 1)
+    int64_t sides = 0;
+    if (boxes.rank != 3 || info.rank != 3 || !xpu_dim_is_const(dims, boxes.dims[2], &sides) || sides != XPU_BOX)
         return xpu_paddle_refuse(node, "the shapes are not supported",
-                                 xpu_paddle_format(node, "boxes [1,M,4] of one class are; they are %s and %s",
+                                 xpu_paddle_format(node, "boxes [N,M,4] with scores [N,C,M] are; they are %s and %s",
                                                    fe_shape_text(&c.b, c.boxes), fe_shape_text(&c.b, scores)));
-    float overlap = xpu_paddle_float(node, "nms_threshold", 0.3f);
-    if (!xpu_paddle_merge_near(&c.b, &c.boxes, &scores, overlap, !xpu_paddle_int(node, "normalized", 1))) return failed;
-    return read_candidates(&c, scores) ? suppressed(&c) : failed;
+    scores = without_background(&c, scores);
+    scores = scores.id ? merge_classes(&c, scores) : failed;
+    return scores.id && take_candidates(&c, scores) ? suppressed(&c) : failed;
 }
 
 /* ---- scores that decay ---- */

@@ -122,64 +122,88 @@ int xpu_paddle_suppress_adapting(fe_builder *b, const xpu_paddle_suppression *fo
 
 typedef struct {
     fe_builder *b;
-    xpu_value boxes, scores; /* [M,4], [M] */
+    xpu_value boxes, scores; /* [N,M,4], [N,M] */
     float overlap;
     int has_pixels;
 } merging;
 
-/* Carries the last box [1,4] and its score [1]; stacks them as they were, with the score -inf where box k becomes part
- * of it. */
+/* Carries the last box of each image [N,1,4], its score and the place of its first part, [N,1]; stacks them as they
+ * were, with the place M where box k becomes part of it. */
 static int merge(void *context, uint32_t body, const xpu_value *arguments, xpu_value *results, xpu_diags *diags) {
     static const int64_t front[] = {0};
     const merging *m = context;
     fe_builder inside = begin(m->b, diags), *b = &inside;
-    xpu_value box = arguments[XPU_BODY_FIRST], score = arguments[XPU_BODY_FIRST + 1];
+    xpu_value box = arguments[XPU_BODY_FIRST], score = arguments[XPU_BODY_FIRST + 1],
+              place = arguments[XPU_BODY_FIRST + 2];
     (void)body;
     xpu_value k = fe_unsqueeze(b, fe_binary(b, XPU_OP_ADD, arguments[XPU_BODY_ITERATION], fe_integer(b, XPU_I64, 1)),
                                (fe_ints){front, 1});
     if (!k.id) return 0;
-    xpu_value next = fe_gather(b, m->boxes, k, 0), value = fe_gather(b, m->scores, k, 0);
-    xpu_value over =
-        xpu_paddle_overlaps(b, xpu_paddle_widened(b, next, 0), xpu_paddle_widened(b, box, 0), m->has_pixels);
-    xpu_value near = fe_binary(b, XPU_OP_GREATER, over, fe_number(b, m->overlap)), sum;
-    near = xpu_paddle_reshaped(b, near, fe_info(b, m->scores)->dims, 0);
-    sum = fe_binary(b, XPU_OP_ADD, value, score);
-    xpu_value both =
-        fe_binary(b, XPU_OP_ADD, fe_binary(b, XPU_OP_MUL, next, value), fe_binary(b, XPU_OP_MUL, box, score));
-    results[XPU_BODY_NEXT] = xpu_paddle_choose(b, near, fe_binary(b, XPU_OP_DIV, both, sum), next);
-    results[XPU_BODY_NEXT + 1] = xpu_paddle_choose(b, near, sum, value);
-    results[XPU_BODY_NEXT + 2] = fe_identity(b, box);
-    results[XPU_BODY_NEXT + 3] = xpu_paddle_choose(b, near, fe_number(b, -INFINITY), score);
-    return goes_on(m->b, b, results, 4);
+    xpu_value next = fe_gather(b, m->boxes, k, 1), value = fe_gather(b, m->scores, k, 1);
+    xpu_value near = fe_binary(b, XPU_OP_GREATER, xpu_paddle_overlaps(b, next, box, m->has_pixels),
+                               fe_number(b, m->overlap)); /* [N,1,1] */
+    if (!near.id || !score.id) return 0;
+    xpu_value is_near = xpu_paddle_reshaped(b, near, fe_info(b, near)->dims, 2);
+    xpu_value sum = fe_binary(b, XPU_OP_ADD, value, score),
+              none = fe_dim_values(b, &fe_info(b, m->boxes)->dims[1], 1, 0);
+    xpu_value both = fe_binary(b, XPU_OP_ADD, fe_binary(b, XPU_OP_MUL, next, xpu_paddle_widened(b, value, 2)),
+                               fe_binary(b, XPU_OP_MUL, box, xpu_paddle_widened(b, score, 2)));
+    both = fe_binary(b, XPU_OP_DIV, both, xpu_paddle_widened(b, sum, 2));
+    results[XPU_BODY_NEXT] = xpu_paddle_choose(b, near, both, next);
+    results[XPU_BODY_NEXT + 1] = xpu_paddle_choose(b, is_near, sum, value);
+    results[XPU_BODY_NEXT + 2] = xpu_paddle_choose(b, is_near, place, k);
+    results[XPU_BODY_NEXT + 3] = fe_identity(b, box);
+    results[XPU_BODY_NEXT + 4] = fe_identity(b, score);
+    results[XPU_BODY_NEXT + 5] = xpu_paddle_choose(b, is_near, none, place);
+    return goes_on(m->b, b, results, 6);
+}
+
+/* What was stacked, [M-1,N,1,...], and the last one, [N,1,...], as [N,M,...]. */
+static xpu_value with_last(fe_builder *b, xpu_value stacked, xpu_value last) {
+    static const int64_t swap[] = {1, 0, 2};
+    if (!stacked.id || !last.id) return failed;
+    const xpu_value_info info = *fe_info(b, stacked);
+    const xpu_dim before[] = {info.dims[0], info.dims[1], info.dims[3]};
+    const int rank = info.rank - 1;
+    xpu_value rows = xpu_paddle_reshaped(b, stacked, before, rank);
+    xpu_value parts[] = {rows.id ? fe_transpose(b, rows, (fe_ints){swap, (size_t)rank}) : failed, last};
+    return parts[0].id ? fe_concat(b, parts, 2, 1) : failed;
+}
+
+/* x [N,M,...], with `ends` at these places, M for none. */
+static xpu_value placed(fe_builder *b, xpu_value x, xpu_value places, xpu_value ends) {
+    if (!x.id || !places.id || !ends.id) return failed;
+    const xpu_value_info info = *fe_info(b, x);
+    const xpu_dim zero = xpu_dim_const(&b->graph->dims, 0), one = xpu_dim_const(&b->graph->dims, 1);
+    xpu_value parts[] = {x, fe_part(b, x, 1, zero, one, 1, 0)}; /* room for what is at none */
+    if (info.rank == 3) places = fe_expand(b, xpu_paddle_widened(b, places, 2), (fe_dims){info.dims, 3});
+    fe_scattering form = {
+        .x = parts[1].id ? fe_concat(b, parts, 2, 1) : failed, .indices = places, .updates = ends, .axis = 1};
+    x = form.x.id && places.id ? fe_scatter_elements(b, &form) : failed;
+    return x.id ? fe_part(b, x, 1, zero, info.dims[1], 1, 0) : failed;
 }
 
 int xpu_paddle_merge_near(fe_builder *b, xpu_value *boxes, xpu_value *scores, float overlap, int has_pixels) {
-    enum { CARRIED = 2, ALL = 4 };
+    enum { CARRIED = 3, ALL = 6 };
     xpu_dims *dims = &b->graph->dims;
-    const xpu_dim count = fe_info(b, *boxes)->dims[1], one = xpu_dim_const(dims, 1),
-                  four = xpu_dim_const(dims, XPU_BOX);
-    const xpu_dim rows[] = {count, four}, all[] = {one, count, four}, each[] = {one, one, count};
+    const xpu_dim images = fe_info(b, *boxes)->dims[0], count = fe_info(b, *boxes)->dims[1],
+                  one = xpu_dim_const(dims, 1), zero = xpu_dim_const(dims, 0), each[] = {images, one};
     int64_t known;
     if (xpu_dim_is_const(dims, count, &known) && known == 1) return 1; /* nothing is near it */
-    merging m = {.b = b,
-                 .boxes = xpu_paddle_reshaped(b, *boxes, rows, 2),
-                 .scores = xpu_paddle_reshaped(b, *scores, rows, 1),
-                 .overlap = overlap,
-                 .has_pixels = has_pixels};
-    if (!m.boxes.id || !m.scores.id) return 0;
-    const xpu_dim zero = xpu_dim_const(dims, 0), steps = xpu_dim_add_const(dims, count, -1);
-    xpu_value first[] = {fe_part(b, m.boxes, 0, zero, one, 1, 0), fe_part(b, m.scores, 0, zero, one, 1, 0)};
+    merging m = {.b = b, .boxes = *boxes, .scores = *scores, .overlap = overlap, .has_pixels = has_pixels};
+    const xpu_dim steps = xpu_dim_add_const(dims, count, -1);
+    xpu_value first[] = {fe_part(b, m.boxes, 1, zero, one, 1, 0), fe_part(b, m.scores, 1, zero, one, 1, 0),
+                         fe_expand(b, fe_integer(b, XPU_I64, 0), (fe_dims){each, 2})};
     xpu_value results[ALL];
     fe_looping loop = {.trips = fe_dim_values(b, &steps, 1, 0),
                        .first = first,
                        .carried_count = CARRIED,
                        .stacked_count = ALL - CARRIED};
-    if (!first[0].id || !first[1].id || !fe_loop(b, &loop, &(fe_bodies){merge, &m}, results)) return 0;
-    const xpu_dim before[] = {steps, four}; /* the last one that was carried comes behind the stacks */
-    xpu_value own[] = {xpu_paddle_reshaped(b, results[CARRIED], before, 2), results[0]};
-    xpu_value values[] = {xpu_paddle_reshaped(b, results[CARRIED + 1], before, 1), results[1]};
-    if (!own[0].id || !values[0].id) return 0;
-    *boxes = xpu_paddle_reshaped(b, fe_concat(b, own, 2, 0), all, 3);
-    *scores = xpu_paddle_reshaped(b, fe_concat(b, values, 2, 0), each, 3);
+    if (!first[0].id || !first[1].id || !first[2].id || !fe_loop(b, &loop, &(fe_bodies){merge, &m}, results)) return 0;
+    xpu_value ends[CARRIED];
+    for (int i = 0; i < CARRIED; i++) ends[i] = with_last(b, results[CARRIED + i], results[i]);
+    xpu_value none = fe_expand(b, fe_number(b, -INFINITY), (fe_dims){fe_info(b, *scores)->dims, 2});
+    *boxes = placed(b, *boxes, ends[2], ends[0]);
+    *scores = placed(b, none, ends[2], ends[1]);
     return boxes->id && scores->id;
 }
