@@ -1,5 +1,4 @@
 /* For LD_PRELOAD: of the allocations that the execution provider's library makes, one fails. */
-#define _GNU_SOURCE
 #include <link.h>
 #include <stdatomic.h>
 #include <stdint.h>
