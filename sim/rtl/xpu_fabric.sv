@@ -377,7 +377,7 @@ module xpu_fabric #(
         if (pending != 13'd0) begin
           others = 32'(64'h8765432187654321 >> {turn - 4'd1, 2'd0});
           order = turn[0] ? {others, 4'(NY), 4'(NS), 4'(NX), B, 4'(X)} : {4'(NY), 4'(NS), 4'(NX), others, B, 4'(X)};
-          `LOOP_WHILE(k, USED + 1, pending != 13'd0)
+          `LOOP_WHILE(k, PORTS + 1, pending != 13'd0)  // order has ports that ask nothing, too
             p = order[3:0];
             order = order >> 4;
             if (pending[p]) begin

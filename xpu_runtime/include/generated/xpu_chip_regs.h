@@ -1851,8 +1851,8 @@ typedef struct {
     uint32_t tile_rows; /* rows of the input tile in SM, may be 0; taps outside do not count */
     uint32_t tile_cols; /* pixels per row of the input tile */
     uint32_t x_ring_rows; /* rows of the ring at x that the tile's rows are in; 0: no ring */
-    uint32_t kh; /* kernel rows, 1 to 7 */
-    uint32_t kw; /* kernel columns, 1 to 7 */
+    uint32_t kh; /* kernel rows, 1 to WINDOW_KERNEL */
+    uint32_t kw; /* kernel columns, 1 to WINDOW_KERNEL */
     uint32_t stride_h; /* input rows per output row */
     uint32_t stride_w; /* input pixels per output pixel */
     int32_t pad_top; /* tile row of tap 0 of output row 0, negated; may be negative */
