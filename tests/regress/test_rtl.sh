@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the tools do on the Verilated chip nano: a network in lock-step, layers equal to func's, profile, trace, limits;
-# cycles that depend on nothing but the program.
+# cycles that depend on nothing but the program; a network on a chip with a window engine.
 set -uo pipefail
 . "$(dirname "$0")/../checks.sh"
 cycles() { sed -n 's/^  "cycles": *\([0-9]*\).*/\1/p' "$1"; }
@@ -41,6 +41,18 @@ check 0 '"logits_QuantizeLinear"' grep -m 1 -e '"pool2_' -e '"logits_' "$folder/
 sed 's/"bytes": 32768/"bytes": 65536/' configs/chip/nano.json >"$folder/other.json"
 check 0 '' "$XPU_BIN/xpuc" -q tests/models/mnist-8.onnx --chip="$folder/other.json" -o "$folder/other.xpu"
 check 2 '[device-chip]' "$XPU_BIN/xpu-run" "$folder/other.xpu" --input tests/models/9.npy
+# A window engine of 8 channels: answers of onnxruntime, in lock-step; it is the one that does depthwise layers and means
+mkdir "$folder/window"
+cat >"$folder/window/digits.json" <<EOF
+{"model": "$PWD/examples/digits/digits_qdq.onnx", "precision": "auto", "devices": ["ref", "func"], "batches": [1, 4, 2],
+ "chips": {"$PWD/tests/chip/nano-window.json": {"samples": 7, "rtl": {"samples": 7}}},
+ "inputs": {"x": {"file": "$PWD/examples/digits/digits_heldout.npz", "entry": "x"}},
+ "expected": {"logits": {"file": "$PWD/examples/digits/digits_heldout.npz", "entry": "ort_qdq_logits", "classes": "ort_qdq_class"}}}
+EOF
+check 0 '10 layers equal on ref and rtl, ' "$XPU_BIN/xpu-regress" --suite="$folder/window" --lockstep
+check 0 '' "$XPU_BIN/xpuc" -q examples/digits/digits_qdq.onnx --chip=tests/chip/nano-window.json -o "$folder/window.xpu"
+check 0 ' cycles at ' "$XPU_BIN/xpu-run" "$folder/window.xpu" --input="$folder/digit.npy" --lockstep --stats="$folder/window.json"
+same 'layers on the window engine' 3 "$(grep -c '"unit": "window"' "$folder/window.json")"
 # Cycles of a case: recorded, held, and listed by layer where they changed
 mkdir "$folder/suite"
 cat >"$folder/suite/mnist.json" <<EOF
