@@ -63,7 +63,7 @@ static int take_candidates(xpu_paddle_candidates *c, xpu_value scores) {
     const xpu_dim lists = xpu_dim_mul(dims, c->images, xpu_dim_const(dims, c->classes));
     const int by_class = c->has_own || c->merged.id;
     xpu_dim flat[] = {by_class ? lists : c->images, by_class ? c->kept : c->total};
-    xpu_dim near[] = {lists, c->kept, xpu_dim_const(dims, XPU_BOX)};
+    xpu_dim near[] = {lists, c->kept, xpu_dim_const(dims, c->sides)};
     c->near = xpu_paddle_rows(b, c->boxes, xpu_paddle_reshaped(b, c->places, flat, 2));
     c->near = xpu_paddle_reshaped(b, c->near, near, 3);
     return c->near.id != 0;
@@ -97,7 +97,7 @@ static void list_findings(xpu_paddle_candidates *c, xpu_paddle_findings *f) {
     fe_builder *b = &c->b;
     xpu_dims *dims = &b->graph->dims;
     xpu_dim all[] = {c->images, xpu_dim_const(dims, c->classes), c->kept},
-            sides[] = {c->images, c->total, xpu_dim_const(dims, XPU_BOX)};
+            sides[] = {c->images, c->total, xpu_dim_const(dims, c->sides)};
     f->labels = flat(c, fe_expand(b, xpu_paddle_widened(b, c->labels, 1), (fe_dims){all, 3}));
     f->boxes = xpu_paddle_reshaped(b, c->near, sides, 3);
     f->places = flat(c, c->places);
@@ -144,7 +144,7 @@ int xpu_paddle_keep_best(xpu_paddle_candidates *c, xpu_paddle_findings *f, int b
 xpu_value xpu_paddle_give_findings(xpu_paddle_candidates *c, xpu_paddle_findings *f, xpu_dim kept) {
     fe_builder *b = &c->b;
     xpu_dims *dims = &b->graph->dims;
-    xpu_dim count = xpu_dim_mul(dims, c->images, kept), rows[] = {count, xpu_dim_const(dims, XPU_BOX + 2)},
+    xpu_dim count = xpu_dim_mul(dims, c->images, kept), rows[] = {count, xpu_dim_const(dims, c->sides + 2)},
             one = xpu_dim_const(dims, 1);
     xpu_value is_one = fe_binary(b, XPU_OP_GREATER, f->scores, fe_number(b, -INFINITY));
     xpu_value parts[] = {xpu_paddle_widened(b, f->labels, 2), xpu_paddle_widened(b, f->scores, 2), f->boxes};
@@ -183,11 +183,15 @@ static xpu_value suppressed(xpu_paddle_candidates *c) {
                                    .overlap = xpu_paddle_float(node, "nms_threshold", 0.3f),
                                    .least = xpu_paddle_float(node, "score_threshold", 0),
                                    .kind = has_pixels ? XA_BOX_PIXELS : XA_BOX_SIDES};
-    if (eta < 1 && form.overlap > 0.5f) {
-        if (xpu_dim_max(dims, c->kept) > XPU_MOST_PAIRS)
-            return xpu_paddle_refuse(node, "the boxes are not supported", "nms_eta is below 1, nms_top_k above 4096");
-        xpu_value over = xpu_paddle_overlaps(b, c->near, c->near, has_pixels);
-        if (!xpu_paddle_suppress_adapting(b, &form, eta, over, &picks, &found)) return failed;
+    const int are_polygons = c->sides != XPU_BOX;
+    if (are_polygons || (eta < 1 && form.overlap > 0.5f)) {
+        if (xpu_dim_max(dims, c->kept) > XPU_MOST_PAIRS / (are_polygons ? c->sides / 2 : 1))
+            return xpu_paddle_refuse(node, "the boxes are not supported",
+                                     are_polygons ? "nms_top_k keeps more than 4096 corners of polygons"
+                                                  : "nms_eta is below 1, nms_top_k above 4096");
+        xpu_value over = are_polygons ? xpu_paddle_polygon_overlaps(b, c->near, c->near)
+                                      : xpu_paddle_overlaps(b, c->near, c->near, has_pixels);
+        if (!xpu_paddle_suppress_adapting(b, &form, fminf(eta, 1), over, &picks, &found)) return failed;
     } else {
         form.boxes = c->near;
         if (!xpu_paddle_suppress(b, &form, &picks, &found)) return failed;
@@ -203,7 +207,7 @@ static xpu_value suppressed(xpu_paddle_candidates *c) {
 
 static xpu_paddle_candidates begin(xpu_paddle_node *node) {
     return (xpu_paddle_candidates){
-        .node = node, .b = fe_inside(&node->build), .boxes = xpu_paddle_operand(node, "BBoxes")};
+        .node = node, .b = fe_inside(&node->build), .sides = XPU_BOX, .boxes = xpu_paddle_operand(node, "BBoxes")};
 }
 
 xpu_value xpu_paddle_convert_multiclass_nms(xpu_paddle_node *node) {
@@ -218,7 +222,7 @@ static xpu_value merge_classes(xpu_paddle_candidates *c, xpu_value scores) {
     xpu_dims *dims = &b->graph->dims;
     const xpu_dim *all = fe_info(b, scores)->dims, images = all[0], count = all[2],
                   lists = xpu_dim_mul(dims, images, xpu_dim_const(dims, c->classes)), each[] = {images, count},
-                  by_class[] = {lists, count, xpu_dim_const(dims, XPU_BOX)};
+                  by_class[] = {lists, count, xpu_dim_const(dims, c->sides)};
     const int has_pixels = !xpu_paddle_int(c->node, "normalized", 1);
     const float overlap = xpu_paddle_float(c->node, "nms_threshold", 0.3f);
     xpu_value *own = XPU_NEW_ARRAY(b->scratch, xpu_value, 2 * (size_t)c->classes), *values = own + c->classes;
@@ -242,11 +246,13 @@ xpu_value xpu_paddle_convert_locality_aware_nms(xpu_paddle_node *node) {
     if (!c.boxes.id || !scores.id) return failed;
     const xpu_value_info boxes = *fe_info(&c.b, c.boxes), info = *fe_info(&c.b, scores);
     xpu_dims *dims = &c.b.graph->dims;
-    int64_t sides = 0;
-    if (boxes.rank != 3 || info.rank != 3 || !xpu_dim_is_const(dims, boxes.dims[2], &sides) || sides != XPU_BOX)
-        return xpu_paddle_refuse(node, "the shapes are not supported",
-                                 xpu_paddle_format(node, "boxes [N,M,4] with scores [N,C,M] are; they are %s and %s",
-                                                   fe_shape_text(&c.b, c.boxes), fe_shape_text(&c.b, scores)));
+    if (boxes.rank != 3 || info.rank != 3 || !xpu_dim_is_const(dims, boxes.dims[2], &c.sides) ||
+        !(c.sides == XPU_BOX || (c.sides >= 8 && c.sides <= 32 && c.sides % 8 == 0)))
+        return xpu_paddle_refuse(
+            node, "the shapes are not supported",
+            xpu_paddle_format(node,
+                              "boxes [N,M,4], or of 8, 16, 24 or 32 sides, with scores [N,C,M] are; they are %s and %s",
+                              fe_shape_text(&c.b, c.boxes), fe_shape_text(&c.b, scores)));
     scores = without_background(&c, scores);
     scores = scores.id ? merge_classes(&c, scores) : failed;
     return scores.id && take_candidates(&c, scores) ? suppressed(&c) : failed;

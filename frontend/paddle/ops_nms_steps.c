@@ -122,12 +122,12 @@ int xpu_paddle_suppress_adapting(fe_builder *b, const xpu_paddle_suppression *fo
 
 typedef struct {
     fe_builder *b;
-    xpu_value boxes, scores; /* [N,M,4], [N,M] */
+    xpu_value boxes, scores; /* [N,M,S], [N,M] */
     float overlap;
-    int has_pixels;
+    int has_pixels, are_polygons;
 } merging;
 
-/* Carries the last box of each image [N,1,4], its score and the place of its first part, [N,1]; stacks them as they
+/* Carries the last box of each image [N,1,S], its score and the place of its first part, [N,1]; stacks them as they
  * were, with the place M where box k becomes part of it. */
 static int merge(void *context, uint32_t body, const xpu_value *arguments, xpu_value *results, xpu_diags *diags) {
     static const int64_t front[] = {0};
@@ -140,7 +140,9 @@ static int merge(void *context, uint32_t body, const xpu_value *arguments, xpu_v
                                (fe_ints){front, 1});
     if (!k.id) return 0;
     xpu_value next = fe_gather(b, m->boxes, k, 1), value = fe_gather(b, m->scores, k, 1);
-    xpu_value near = fe_binary(b, XPU_OP_GREATER, xpu_paddle_overlaps(b, next, box, m->has_pixels),
+    xpu_value near = fe_binary(b, XPU_OP_GREATER,
+                               m->are_polygons ? xpu_paddle_polygon_overlaps(b, next, box)
+                                               : xpu_paddle_overlaps(b, next, box, m->has_pixels),
                                fe_number(b, m->overlap)); /* [N,1,1] */
     if (!near.id || !score.id) return 0;
     xpu_value is_near = xpu_paddle_reshaped(b, near, fe_info(b, near)->dims, 2);
@@ -191,6 +193,7 @@ int xpu_paddle_merge_near(fe_builder *b, xpu_value *boxes, xpu_value *scores, fl
     int64_t known;
     if (xpu_dim_is_const(dims, count, &known) && known == 1) return 1; /* nothing is near it */
     merging m = {.b = b, .boxes = *boxes, .scores = *scores, .overlap = overlap, .has_pixels = has_pixels};
+    m.are_polygons = !xpu_dim_same(dims, fe_info(b, *boxes)->dims[2], xpu_dim_const(dims, XPU_BOX));
     const xpu_dim steps = xpu_dim_add_const(dims, count, -1);
     xpu_value first[] = {fe_part(b, m.boxes, 1, zero, one, 1, 0), fe_part(b, m.scores, 1, zero, one, 1, 0),
                          fe_expand(b, fe_integer(b, XPU_I64, 0), (fe_dims){each, 2})};

@@ -154,7 +154,7 @@ static int suppress(detector *d, xpu_paddle_findings *f) {
 xpu_value xpu_paddle_convert_retinanet(xpu_paddle_node *node) {
     xpu_paddle_values boxes = xpu_paddle_operands(node, "BBoxes"), scores = xpu_paddle_operands(node, "Scores"),
                       anchors = xpu_paddle_operands(node, "Anchors");
-    detector d = {.c = {.node = node, .b = fe_inside(&node->build)}};
+    detector d = {.c = {.node = node, .sides = XPU_BOX, .b = fe_inside(&node->build)}};
     xpu_paddle_findings f;
     xpu_dim kept;
     if (!boxes.count || boxes.count > MOST_LEVELS || boxes.count != scores.count || boxes.count != anchors.count)

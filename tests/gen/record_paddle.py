@@ -8,7 +8,7 @@
     record_paddle.py adaptive            those of paddle_adaptive.py
     record_paddle.py boxes [FOLDER]      those of paddle_boxes.py; rest: paddle_rest.py; older: paddle_older.py;
                                          second: paddle_second.py; edges: paddle_edges.py; odd: paddle_odd.py;
-                                         near: paddle_near.py
+                                         near: paddle_near.py; polygons: paddle_polygons.py
     record_paddle.py chance              paddle_chance.py's networks
     record_paddle.py fourier             paddle_fourier.py's network
     record_paddle.py beams               paddle_beams.py's network
@@ -36,6 +36,7 @@ import paddle_more
 import paddle_near
 import paddle_odd
 import paddle_older
+import paddle_polygons
 import paddle_quantised
 import paddle_run
 import paddle_rest
@@ -281,7 +282,7 @@ def others(module, name, folder, single):
 
 
 OTHERS = {"more": paddle_more, "boxes": paddle_boxes, "rest": paddle_rest, "older": paddle_older, "second": paddle_second,
-          "edges": paddle_edges, "odd": paddle_odd, "near": paddle_near}
+          "edges": paddle_edges, "odd": paddle_odd, "near": paddle_near, "polygons": paddle_polygons}
 if sys.argv[1] in OTHERS:
     others(OTHERS[sys.argv[1]], sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else HERE + "/operators", len(sys.argv) > 2)
 
