@@ -74,13 +74,19 @@ static const char *ordered(pw *w, const recurrence *u, const char *x, const pw_t
     return x;
 }
 
-/* The state's weights [directions * hidden, rows], or its bias [directions * rows], of one direction. */
+/* The state's weights [directions * hidden, rows], or its bias [directions, rows], of one direction. */
 static const char *computed(pw *w, const recurrence *u, int64_t direction, uint32_t operand) {
     static const int64_t perm[] = {1, 0};
     xpu_dims *dims = &w->graph->dims;
     const int64_t count = operand == XPU_IN_W ? u->r.hidden : u->rows;
     pw_type type = pw_operand_type(w, operand);
     const char *x = pw_operand(w, operand);
+    if (operand == XPU_IN_BIAS) {
+        const pw_type from = type;
+        type.rank = 1;
+        type.dims[0] = xpu_dim_const(dims, u->r.directions * count);
+        x = pw_reshape(w, NULL, x, &from, &type);
+    }
     type.dims[0] = xpu_dim_const(dims, count);
     if (u->r.directions > 1) x = pw_part(w, NULL, x, &type, 0, direction * count, (direction + 1) * count);
     if (operand == XPU_IN_W) {
