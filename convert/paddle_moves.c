@@ -407,7 +407,8 @@ void pw_write_scatter_nd(pw *w, const pw_row *row) {
 /* argsort keeps the order of equal ones among up to 16 elements, top_k_v2 that of none. */
 enum { KEEPS_ORDER = 16 };
 
-/* The first `count` of all of them in order; 0: all. */
+/* The first `count` of all of them in order; ALL: all. */
+enum { ALL = -1 };
 static void sort_all(pw *w, int64_t count) {
     const pw_type x = pw_operand_type(w, 0), y = pw_result_type(w, 0), wide = pw_as(x, XPU_I64),
                   some = pw_as(y, XPU_I64);
@@ -418,7 +419,7 @@ static void sort_all(pw *w, int64_t count) {
     pw_out(w, op, "Indices", list);
     pw_int(w, op, "axis", -1);
     pw_bool(w, op, "descending", int_attr(w, XPU_ATTR_KIND) != 0);
-    if (count) list = pw_part(w, NULL, list, &some, x.rank - 1, 0, count);
+    if (count != ALL) list = pw_part(w, NULL, list, &some, x.rank - 1, 0, count);
     pw_cast(w, pw_result(w, 0), list, &some, XPU_I32);
 }
 
@@ -428,15 +429,16 @@ void pw_write_top(pw *w, const pw_row *row) {
     const xpu_dim count = xpu_node_attr(w->graph, w->node, XPU_ATTR_SHAPE)->dims[0];
     int64_t known = 1, size;
     if (xpu_dim_equal(count, x.dims[x.rank - 1])) {
-        sort_all(w, 0);
+        sort_all(w, ALL);
         return;
     }
-    if (xpu_dim_is_const(&w->graph->dims, x.dims[x.rank - 1], &size) && size <= KEEPS_ORDER &&
-        xpu_dim_is_const(&w->graph->dims, count, &known) && known) {
+    const int is_known = xpu_dim_is_const(&w->graph->dims, count, &known);
+    const int is_short = xpu_dim_is_const(&w->graph->dims, x.dims[x.rank - 1], &size) && size <= KEEPS_ORDER;
+    if (is_known && (is_short || known == 0)) { /* top_k_v2 fails where it is to give none */
         sort_all(w, known);
         return;
     }
-    const char *tensor = xpu_dim_is_const(&w->graph->dims, count, &known) ? NULL : pw_size_of(w, count);
+    const char *tensor = is_known ? NULL : pw_size_of(w, count);
     pw_op *op = pw_add(w, row->name);
     const char *list = pw_new(w, "indices", &wide);
     pw_in(w, op, "X", pw_operand(w, 0));

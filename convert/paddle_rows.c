@@ -65,7 +65,7 @@ static const pw_row rows[XPU_OP_COUNT] = {
     UNARY(SOFTSIGN, "softsign"), UNARY(FLOOR, "floor"), UNARY(CEIL, "ceil"), BY(ROUND, round, "floor"),
     UNARY(SIGN, "sign"), BY(PRELU, prelu, "prelu"),
     UNARY(THRESHOLDED_RELU, "thresholded_relu", {{XPU_ATTR_ALPHA, "threshold"}}),
-    BY(SHRINK, shrink, "softshrink"),
+    BY(SHRINK, shrink, "where"),
     UNARY(ELU, "elu", {{XPU_ATTR_ALPHA, "alpha"}}),
     UNARY(SELU, "selu", {{XPU_ATTR_ALPHA, "alpha"}, {XPU_ATTR_BETA, "scale"}}),
     UNARY(CELU, "celu", {{XPU_ATTR_ALPHA, "alpha"}}),
@@ -320,7 +320,7 @@ void pw_write_prelu(pw *w, const pw_row *row) {
     pw_where(w, pw_result(w, 0), below, scaled, x);
 }
 
-/* PaddlePaddle's softshrink is that by the limit: x + bias below -limit, x - bias above it, else 0. */
+/* x + bias below -limit, x - bias above it, else 0. PaddlePaddle's softshrink gives NaN for what is infinite. */
 static void shrink_by(pw *w, float limit, float bias) {
     const pw_type type = pw_result_type(w, 0), flag = pw_as(type, XPU_BOOL), one = {.dtype = type.dtype};
     const char *x = pw_operand(w, 0);
@@ -341,12 +341,11 @@ static void shrink_to_nothing(pw *w, float limit) {
 }
 
 void pw_write_shrink(pw *w, const pw_row *row) {
+    (void)row;
     const float bias = xpu_node_float(w->graph, w->node, XPU_ATTR_BETA);
     const float limit = xpu_node_float(w->graph, w->node, XPU_ATTR_ALPHA);
     if (bias == 0)
         shrink_to_nothing(w, limit);
-    else if (bias == limit)
-        pw_float(w, pw_unary(w, row->name), "lambda", limit);
     else
         shrink_by(w, limit, bias);
 }

@@ -178,12 +178,21 @@ static OrtStatus *refuse(const question *q, const xpu_ep_graph *graph, OrtStatus
     return graph->node_count ? claim(q, &graph->nodes[0].node, 1) : NULL;
 }
 
+/* onnxruntime asks once more after it has put the bodies of functions into the graph: that one is judged anew. */
+static void forget_refusal(xpu_ep *ep) {
+    if (!ep->refusal) return;
+    ep->factory->api->ReleaseStatus(ep->refusal);
+    ep->refusal = NULL;
+    ep->rules_are_checked = 0;
+}
+
 static OrtStatus *answer(void *context, xpu_arena *arena) {
     const question *q = context;
     xpu_ep_trial t = {.ep = q->ep};
     int has_contexts = 0, is_inner;
     XPU_TRY(is_body(q, &is_inner));
     if (is_inner) return NULL; /* branches and loops are taken whole, with the node that they belong to */
+    forget_refusal(q->ep);
     XPU_TRY(xpu_ep_read_graph(q->ep->factory, arena, q->graph, &t.graph));
     XPU_TRY(claim_contexts(q, arena, &t.graph, &has_contexts));
     if (has_contexts || q->ep->refusal || !t.graph.node_count) return NULL;

@@ -58,8 +58,8 @@ static char *write_fixed(xpu_arena *arena, const xpu_ep_program *program) {
     return text.text;
 }
 
-/* What is no such line ends the list: a run may then replace the values of those behind it. */
-static void read_fixed(xpu_arena *arena, const char *text, xpu_ep_program *program) {
+/* Whether all of it is such lines. */
+static int read_fixed(xpu_arena *arena, const char *text, xpu_ep_program *program) {
     const char *end = text + strlen(text);
     program->fixed = XPU_NEW_ARRAY(arena, xpu_ep_fixed, (size_t)(end - text) / ((size_t)2 * XPU_HASH_BYTES) + 1);
     while (end - text > 2 * XPU_HASH_BYTES + 1) {
@@ -70,11 +70,12 @@ static void read_fixed(xpu_arena *arena, const char *text, xpu_ep_program *progr
             fixed.hash.bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
         }
         unsigned long long length = strtoull(text, &name, 10);
-        if (*name != ' ' || length >= (size_t)(end - name) - 1 || name[1 + length] != '\n') return;
+        if (*name != ' ' || length >= (size_t)(end - name) - 1 || name[1 + length] != '\n') return 0;
         fixed.name = xpu_strndup(arena, name + 1, length);
         program->fixed[program->fixed_count++] = fixed;
         text = name + length + 2;
     }
+    return text == end;
 }
 
 OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGraph *graph, const OrtNode *node,
@@ -84,7 +85,11 @@ OrtStatus *xpu_ep_read_context(const OrtApi *api, xpu_arena *arena, const OrtGra
     size_t length;
     *program = (xpu_ep_program){.bytes = NULL};
     XPU_TRY(xpu_ep_text_attribute(api, arena, node, "notes", &notes, &length));
-    if (notes) read_fixed(arena, notes, program);
+    if (notes && !read_fixed(arena, notes, program)) {
+        return xpu_ep_fail(api, ORT_INVALID_GRAPH,
+                           "error [provider-context] an EPContext node is of another release\n  why: its notes are no "
+                           "list of what the program holds\n  hint: make the model again");
+    }
     XPU_TRY(xpu_ep_text_attribute(api, arena, node, "ep_cache_context", &content, &program->size));
     XPU_TRY(xpu_ep_number_attribute(api, node, "embed_mode", 1, &is_embedded));
     if (!content) {

@@ -189,7 +189,13 @@ OrtStatus *xpu_ep_check_sizes(const OrtApi *api, const xpu_ep_options *options, 
     const OrtValueInfo **infos = XPU_NEW_ARRAY(arena, const OrtValueInfo *, count + 1);
     const char **names = XPU_NEW_ARRAY(arena, const char *, count + 1);
     if (count) XPU_TRY(api->Graph_GetInputs(graph, infos, count));
-    for (size_t i = 0; i < count; i++) XPU_TRY(api->GetValueInfoName(infos[i], &names[i]));
+    uint32_t named = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool may_be_given, is_fixed; /* of one that has a value in the model */
+        XPU_TRY(api->ValueInfo_IsOptionalGraphInput(infos[i], &may_be_given));
+        XPU_TRY(api->ValueInfo_IsConstantInitializer(infos[i], &is_fixed));
+        if (!may_be_given && !is_fixed) XPU_TRY(api->GetValueInfoName(infos[i], &names[named++]));
+    }
     XPU_TRY(check_names(api, arena, "shapes", options->shapes, names));
     return check_names(api, arena, "values", options->values, names);
 }

@@ -24,7 +24,8 @@ provider: provider-headers
 # `make install` takes it along where its headers are
 .PHONY: install-provider
 install: install-provider
-install-provider: $(if $(ORT_HEADERS),provider)
+install-provider: $(if $(ORT_HEADERS),all chips)
+	$(if $(ORT_HEADERS),@$(MAKE) $(PARALLEL) --no-print-directory $(PROVIDER) device)
 	$(if $(ORT_HEADERS),install -d $(DESTDIR)$(PREFIX)/lib,@echo 'the execution provider for onnxruntime is not installed: its headers are missing (docs/onnxruntime.md)')
 	$(if $(ORT_HEADERS),install $(PROVIDER) $(DESTDIR)$(PREFIX)/lib)
 

@@ -37,7 +37,11 @@ static xpu_value computed_gates(recurrence *r, const xpu_value *weights, int64_t
     for (int64_t k = 0; k < r->directions * parts; k++) {
         const xpu_value value = weights[k / parts * stride + k % parts];
         const xpu_value_info info = *xpu_paddle_info(r->node, value);
-        if (info.dtype != XPU_F32 || info.rank != (parts > 1 ? 1 : 2) || !xpu_dim_same(dims, info.dims[0], rows))
+        if (info.dtype != XPU_F32)
+            return xpu_paddle_refuse(r->node,
+                                     xpu_paddle_format(r->node, "the weights are %s", xpu_dtype_name(info.dtype)),
+                                     "those of float32 are supported");
+        if (info.rank != (parts > 1 ? 1 : 2) || !xpu_dim_same(dims, info.dims[0], rows))
             return xpu_paddle_refuse(r->node, "the weights do not fit hidden_size", fe_shape_text(&r->b, value));
         for (int g = 0; g < gates; g++) {
             const xpu_dim start = xpu_dim_const(dims, modes[r->mode].order[g] * r->hidden);

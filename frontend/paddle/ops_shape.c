@@ -385,7 +385,15 @@ xpu_value xpu_paddle_convert_nonzero(xpu_paddle_node *node) {
 
 /* How many, from the attribute or an operand of one element, which may be an expression or what the run finds. */
 static int read_k(xpu_paddle_node *node, xpu_dim *k) {
+    const xpu_value given = xpu_paddle_operand(node, "K");
+    const xpu_value_info *info = given.id ? xpu_paddle_info(node, given) : NULL;
     fe_dims list;
+    if (info && info->constant && info->dtype == XPU_F32) {
+        double number = 1;
+        if (!xpu_paddle_number(node, "k", "K", &number)) return 0;
+        *k = xpu_dim_const(&node->build.graph->dims, xpu_paddle_whole(number));
+        return 1;
+    }
     if (!xpu_paddle_dims(node, "k", "K", NULL, &list)) return 0;
     *k = list.items ? list.items[0] : xpu_dim_const(&node->build.graph->dims, 1);
     if (!list.items || list.count == 1) return 1;

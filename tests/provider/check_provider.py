@@ -139,6 +139,8 @@ def check_given_sizes():
         refused(lambda: open_session(model, **{option: "x=3,4,4;xx=1"}), "[provider-value] option '%s'" % option,
                 "no input 'xx'", "its inputs are 'x'", "write the name of one of them")
         refused(lambda: open_session(model, **{option: "nonsense"}), "[provider-value]", "'nonsense' has no =")
+    fixed = "Parameter193=7,7"  # an input that has a value in the model
+    refused(lambda: open_session(MNIST, shapes=fixed), "no input 'Parameter193'", "its inputs are 'Input3'")
 
 
 def rules_file(name, *rules):
@@ -148,22 +150,47 @@ def rules_file(name, *rules):
     return path
 
 
+def check_functions():
+    """onnxruntime asks twice of a model with a function: before and behind its body has become a part of the graph."""
+    body = [helper.make_node("MatMul", ["a", "b"], ["m"], name="inner"), helper.make_node("Relu", ["m"], ["c"])]
+    function = helper.make_function("local", "Two", ["a", "b"], ["c"], body, [helper.make_opsetid("", 17)])
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["t"], name="outer"),
+             helper.make_node("Two", ["t", "w"], ["y"], name="call", domain="local")]
+    model = onnx.load_from_string(model_of(nodes, [("x", TensorProto.FLOAT, [4, 4])], [("y", TensorProto.FLOAT, [4, 4])],
+                                           [("w", np.eye(4, dtype=np.float32))], (("", 17), ("local", 1))))
+    model.functions.append(function)
+    model = model.SerializeToString()
+    assert is_whole(open_with_report(model)[1])
+    refused(lambda: open_session(model, shapes="xx=1"), "no input 'xx'")
+    refused(lambda: open_session(model, precision_rules=rules_file("function", {"match": "zebra", "precision": "fp32"})),
+            "[rules-unused]")
+    for match in ("outer", "_inlfunc_Two_inner"):
+        rule = {"match": match, "precision": "fp32"}
+        assert is_whole(open_with_report(model, precision_rules=rules_file("function", rule))[1]), match
+
+
 def check_rules():
     """A rule holds for the region that it matches; one that matches nothing of any region is named."""
     model = two_products("Inverse", domain="com.microsoft")
     dump = os.path.join(FOLDER, "rules")
 
     def precisions(*rules):
+        """The products that are not in float32: those on the tensor engine."""
+        if os.path.exists(dump + ".jsonl"):
+            os.remove(dump + ".jsonl")
         session = open_session(model, precision_rules=rules_file("precision", *rules), profile=dump + ".jsonl")
         session.run(None, drawn(session, N=2))
         with open(dump + ".jsonl", encoding="utf-8") as file:
-            return [json.loads(line)["stats"] for line in file][-2:]
+            layers = [layer for line in file for layer in json.loads(line)["stats"]["layers"]]
+        return [layer["name"] for layer in layers if layer["unit"] == "tensor"]
 
     def rule(match, **more):
         return dict({"match": match, "precision": "fp32"}, **more)
 
-    for rules in ([rule("first")], [rule("second")], [rule("first"), rule("second")], [rule("none*")]):
-        assert len(precisions(*rules)) == 2
+    assert precisions(rule("none*")) == ["relu/rows", "second/rows"]
+    assert precisions(rule("first")) == ["second/rows"]
+    assert precisions(rule("second")) == ["relu/rows"]
+    assert precisions(rule("first"), rule("second")) == []
     for match, hint in (("relus", "nearest name is 'relu'"), ("seconds", "nearest name is 'second'"), ("zebra", "")):
         refused(lambda: precisions(rule("first"), rule(match)), "error [rules-unused] key 'rules[1]'",
                 "the match is \"%s\"" % match, hint)
@@ -413,8 +440,11 @@ def check_bad_models():
                                ep_cache_context=b"no program", embed_mode=1, main_context=1)
     values = [("x", TensorProto.FLOAT, [1])], [("y", TensorProto.FLOAT, [1])]
     refused(lambda: open_session(model_of([context], *values, opsets=(("", 17), ("com.microsoft", 1)))), "[xpu-format]")
-    context.attribute.append(helper.make_attribute("notes", "short\n\n" + 40 * "z" + "\n"))
-    refused(lambda: open_session(model_of([context], *values, opsets=(("", 17), ("com.microsoft", 1)))), "[xpu-format]")
+    for notes in ("short\n\n" + 40 * "z" + "\n", 32 * "0" + " 9 name\n", "x"):
+        context.attribute.append(helper.make_attribute("notes", notes))
+        refused(lambda: open_session(model_of([context], *values, opsets=(("", 17), ("com.microsoft", 1)))),
+                "[provider-context]", "of another release")
+        del context.attribute[-1]
     for attribute in context.attribute:
         if attribute.name == "embed_mode":
             attribute.i = 0
