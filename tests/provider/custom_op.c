@@ -60,8 +60,8 @@ static OrtStatus *compute(void *kernel, OrtKernelContext *context) {
     (void)kernel;
     if ((status = api->KernelContext_GetInput(context, 0, &x)) || (status = api->GetTensorTypeAndShape(x, &shape)) ||
         (status = api->GetDimensionsCount(shape, &rank)) ||
-        (status = api->GetDimensions(shape, dims, rank < MAX_RANK ? rank : MAX_RANK)) ||
-        (status = api->GetTensorShapeElementCount(shape, &count)) ||
+        (status = rank > MAX_RANK ? api->CreateStatus(ORT_INVALID_ARGUMENT, "the rank is over 8") : NULL) ||
+        (status = api->GetDimensions(shape, dims, rank)) || (status = api->GetTensorShapeElementCount(shape, &count)) ||
         (status = api->KernelContext_GetOutput(context, 0, dims, rank, &y)) ||
         (status = api->GetTensorMutableData((OrtValue *)x, &from)) || (status = api->GetTensorMutableData(y, &to))) {
         if (shape) api->ReleaseTensorTypeAndShapeInfo(shape);
