@@ -2,19 +2,11 @@
 # The execution provider in a stock onnxruntime of PYTHON (python3), from 1.23 on, which needs the package onnx, too: results,
 # regions, errors, threads; a hundred of onnx's node cases; its wheel in an environment of its own.
 set -uo pipefail
-: "${XPU_BUILD:?the build folder}"
-build=$(cd "$XPU_BUILD" && pwd) python=${PYTHON:-python3}
-. tests/checks.sh
-unset XPU_RESOURCES XPU_ZIG MAKEFLAGS MAKELEVEL
-skip() { echo "skipped: all tests of the execution provider for onnxruntime, as $1"; exit 0; }
-build_it() { make -s --no-print-directory DEPS=no BUILD="$build" "$@"; }
+about="all tests of the execution provider for onnxruntime" python=${PYTHON:-python3}
+. tests/provider/stock.sh
 build_it provider-headers 2>"$folder/missing" || skip "$(cat "$folder/missing")"
 check 0 '' build_it provider
-"$python" -c '
-import onnx, onnxruntime, sys
-sys.exit(tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 23))' 2>/dev/null ||
-    skip "$python has not onnx and an onnxruntime from 1.23 on"
-in_tree() { env XPU_PREFIX="$build" PYTHONPATH="$PWD/python:$PWD/tests/provider" PYTHONDONTWRITEBYTECODE=1 "$@"; }
+has_onnxruntime "$python" || skip "$python has $missing"
 
 check 0 '' gcc -std=c11 -Wall -Wextra -Werror -shared -fPIC tests/provider/custom_op.c -isystem "$(build_it provider-include)" \
     -o "$folder/custom_op.so"
