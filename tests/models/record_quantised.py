@@ -56,12 +56,16 @@ def picture_tensor(tools, program, picture, folder):
 
 
 def record_float(models, picture, tensor):
-    """The float network's output for the picture: mobilenet_v2_fp32_PICTURE.npz."""
     session = ort.InferenceSession(os.path.join(models, "onnx", "mobilenet_v2_fp32.onnx"), options(),
                                    providers=["CPUExecutionProvider"])
     output = session.run(None, {session.get_inputs()[0].name: tensor})[0]
-    name = "mobilenet_v2_fp32_" + os.path.splitext(picture)[0] + ".npz"
-    np.savez(os.path.join(ROOT, "tests", "models", name), **{session.get_outputs()[0].name: output})
+    record_output("fp32", picture, session.get_outputs()[0].name, output)
+
+
+def record_output(form, picture, name, output):
+    """A network's output for a picture: mobilenet_v2_FORM_PICTURE.npz."""
+    path = os.path.join(ROOT, "tests", "models", "mobilenet_v2_" + form + "_" + os.path.splitext(picture)[0] + ".npz")
+    np.savez(path, **{name: output})
 
 
 def main():
@@ -78,6 +82,8 @@ def main():
             record_float(models, picture, values["input"])
             for node in model.graph.node:
                 run_node(model, node, constants, values)
+            if picture == PICTURES[0]:
+                record_output("quant", picture, model.graph.output[0].name, values[model.graph.output[0].name])
             for name, array in values.items():
                 digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
                 lines.append(f"{picture} {name} {array.size} {digest}")
