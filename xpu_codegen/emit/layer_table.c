@@ -131,10 +131,10 @@ void xpu_emit_layer_table(xpu_codegen *cg, xpu_text *text) {
     emit_args(cg, text);
     emit_ahead(cg, text);
     xpu_text_add(text,
-                 "/* Layers are called in order, from the first that the runtime wants. */\n"
+                 "/* Layers of a range are called in order, from the first that the runtime wants. */\n"
                  "extern volatile struct xpu_control xpu_control;\n"
+                 "static uint32_t called;\n"
                  "static xpu_ticket next_layer(const void *plan, xpu_ticket after) {\n"
-                 "    static uint32_t called;\n"
                  "    uint32_t layer = xpu_control.first_layer + called++;\n"
                  "    return rows[layer].calls((const uint32_t *)plan + rows[layer].args, layer, after);\n"
                  "}\n"

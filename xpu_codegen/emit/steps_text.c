@@ -4,6 +4,7 @@
  */
 #include "xpu_codegen/emit/steps_text.h"
 
+#include "xpu_codegen/lower/layers.h"
 #include "xpu_codegen/lower/steps.h"
 
 const char *xpu_plan_constness(const xpu_codegen *cg) {
@@ -94,7 +95,7 @@ static void emit_update(xpu_codegen *cg, xpu_text *text, const xpu_update *updat
     xpu_text_add(text, "    const int32_t s%u = xpu_set_symbol((struct xpu_set_words *)(xpu_plan + %u), %u);\n",
                  step->symbol, step->word, step->symbol);
     for (uint32_t s = 0; s < cg->graph->dims.symbols.count; s++) {
-        uint32_t word = update->others >> s & 1 ? word_of_symbol(cg, s) : 0;
+        uint32_t word = update->others[s] ? word_of_symbol(cg, s) : 0;
         if (word) xpu_text_add(text, "    const int32_t s%u = (int32_t)xpu_plan[%u];\n", s, word);
     }
     xpu_text_add(text, "    const int32_t *terms = (const int32_t *)xpu_plan + %u;\n    (void)terms, (void)s%u;\n",
@@ -112,6 +113,7 @@ static void indent(xpu_text *text, uint32_t depth) {
 
 static void emit_range(xpu_codegen *cg, xpu_text *text, const xpu_program_step *step) {
     const xpu_program_layer *layers = cg->program.layers.items;
+    if (xpu_has_many_layers(cg)) xpu_text_add(text, "called = %u; ", step->first); /* emit/layer_table.c counts on */
     xpu_text_add(text, "xpu_run_layers(%u, %u); /* %s", step->first, step->last,
                  xpu_escape(cg->arena, layers[step->first].name, 40));
     if (step->last > step->first)

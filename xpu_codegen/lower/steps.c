@@ -100,14 +100,12 @@ static int32_t address_term(xpu_codegen *cg, uint32_t buffer) {
     return (int32_t)i;
 }
 
-/* Bit i: the expression has symbol i, which the run finds. */
-static uint64_t found_in(const xpu_codegen *cg, xpu_dim dim) {
-    const xpu_dim_node *node = xpu_dim_at(&cg->graph->dims, dim);
-    if (node->kind == XPU_DIM_SYMBOL) {
-        return node->value < 64 && xpu_symbol_is_dynamic(cg->graph, (uint32_t)node->value) ? (uint64_t)1 << node->value
-                                                                                           : 0;
-    }
-    return node->kind < XPU_DIM_SYMBOL ? 0 : found_in(cg, node->a) | found_in(cg, node->b);
+/* found[i] becomes 1 where the expression has symbol i, which the run finds; whether there is one. */
+static int find_dynamic(const xpu_codegen *cg, xpu_dim dim, uint8_t *found) {
+    if (!xpu_dim_is_dynamic(cg->graph, dim)) return 0;
+    xpu_dim_find_symbols(&cg->graph->dims, dim, found);
+    for (uint32_t s = 0; s < cg->graph->dims.symbols.count; s++) found[s] &= xpu_symbol_is_dynamic(cg->graph, s) != 0;
+    return 1;
 }
 
 /* ---- updates ---- */
@@ -120,46 +118,55 @@ static xpu_update *update_of(xpu_codegen *cg, uint32_t symbol) {
     return NULL;
 }
 
-static void update_word(xpu_codegen *cg, uint32_t index, uint64_t symbols) {
+static void add_others(const xpu_codegen *cg, xpu_update *update, const uint8_t *found) {
+    const uint32_t own = cg->program.steps.items[update->step].symbol;
+    for (uint32_t s = 0; s < cg->graph->dims.symbols.count; s++) update->others[s] |= found[s] && s != own;
+}
+
+static void update_word(xpu_codegen *cg, uint32_t index, const uint8_t *found) {
     const xpu_plan_word word = cg->program.plan.items[index];
     xpu_updated_word updated = {index, -1, word.dim};
     add_terms(cg, word.dim);
     if (word.kind == XPU_WORD_ADDRESS) updated.base = address_term(cg, word.buffer);
     for (uint32_t s = 0; s < cg->graph->dims.symbols.count; s++) {
-        xpu_update *update = symbols >> s & 1 ? update_of(cg, s) : NULL;
+        xpu_update *update = found[s] ? update_of(cg, s) : NULL;
         if (!update) continue;
         XPU_PUSH(cg->arena, &update->words, updated);
-        update->others |= symbols & ~((uint64_t)1 << s);
+        add_others(cg, update, found);
     }
 }
 
 /* A guard is checked where the last of its symbols is set. */
-static void update_guard(xpu_codegen *cg, uint32_t guard, uint64_t symbols) {
+static void update_guard(xpu_codegen *cg, uint32_t guard, const uint8_t *found) {
     xpu_update *last = NULL;
     for (uint32_t i = 0; i < cg->control->updates.count; i++) {
         xpu_update *update = &cg->control->updates.items[i];
-        if (symbols >> cg->program.steps.items[update->step].symbol & 1) last = update;
+        if (found[cg->program.steps.items[update->step].symbol]) last = update;
     }
     if (!last) return;
     add_terms(cg, cg->graph->guards.items[guard].a);
     add_terms(cg, cg->graph->guards.items[guard].b);
     XPU_PUSH(cg->arena, &last->guards, guard);
-    last->others |= symbols & ~((uint64_t)1 << cg->program.steps.items[last->step].symbol);
+    add_others(cg, last, found);
 }
 
 static void find_updates(xpu_codegen *cg) {
     const xpu_graph *graph = cg->graph;
+    const size_t symbols = graph->dims.symbols.count;
+    uint8_t *found = XPU_NEW_ARRAY(cg->arena, uint8_t, symbols);
     for (uint32_t i = 0; i < cg->program.steps.count; i++) {
-        if (cg->program.steps.items[i].kind == XPU_DO_SET)
-            XPU_PUSH(cg->arena, &cg->control->updates, ((xpu_update){.step = i}));
+        if (cg->program.steps.items[i].kind != XPU_DO_SET) continue;
+        XPU_PUSH(cg->arena, &cg->control->updates,
+                 ((xpu_update){.step = i, .others = XPU_NEW_ARRAY(cg->arena, uint8_t, symbols)}));
     }
     for (uint32_t i = 0; i < cg->control->first_word; i++) {
-        uint64_t symbols = found_in(cg, cg->program.plan.items[i].dim);
-        if (symbols) update_word(cg, i, symbols);
+        memset(found, 0, symbols);
+        if (find_dynamic(cg, cg->program.plan.items[i].dim, found)) update_word(cg, i, found);
     }
     for (uint32_t i = 0; i < graph->guards.count; i++) {
-        uint64_t symbols = found_in(cg, graph->guards.items[i].a) | found_in(cg, graph->guards.items[i].b);
-        if (symbols) update_guard(cg, i, symbols);
+        memset(found, 0, symbols);
+        int in_a = find_dynamic(cg, graph->guards.items[i].a, found);
+        if (find_dynamic(cg, graph->guards.items[i].b, found) || in_a) update_guard(cg, i, found);
     }
 }
 

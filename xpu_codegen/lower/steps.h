@@ -25,7 +25,7 @@ typedef struct {
 /* What the step that sets a symbol computes again. */
 typedef struct xpu_update {
     uint32_t step;
-    uint64_t others; /* bit i: expressions have symbol i too, which the run has found before */
+    uint8_t *others; /* [i]: expressions have symbol i too, which the run has found before */
     XPU_ARRAY(xpu_updated_word) words;
     XPU_ARRAY(uint32_t) guards; /* that can be checked now */
 } xpu_update;
