@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "xpu_codegen/shuffle.h"
 #include "xpu_runtime/include/xpu_tiling.h"
 
 int xpu_on_host(const xpu_codegen *cg, xpu_node node) {
@@ -121,6 +122,7 @@ int xpu_is_view(xpu_codegen *cg, xpu_node node) {
     xpu_value x = xpu_node_input(cg->graph, node, 0), y = xpu_node_output(cg->graph, node, 0);
     if (xpu_has_gaps(cg, x)) return 0;
     if (op == XPU_OP_RESHAPE) {
+        if (xpu_shuffles_image(cg, node, NULL)) return 0;
         int is_flat = xpu_is_linear(cg, x) && xpu_is_linear(cg, y);
         int is_image = xpu_value_at(cg->graph, y)->layout == XPU_LAYOUT_CHANNEL_LAST && xpu_keeps_pixels(cg, x, y);
         if (!is_flat && !is_image) return 0;

@@ -32,7 +32,8 @@ static void add_branch(xpu_onnx_builder *b, XpuOnnx__NodeProto *node, const char
         add_node(&branch, "Softmax", last, NULL, next);
         memcpy(last, next, sizeof last);
     }
-    XpuOnnx__NodeProto *sum = xpu_onnx_node(&branch, "ReduceSum", attribute, attribute, (const char *const[]){last, NULL});
+    XpuOnnx__NodeProto *sum =
+        xpu_onnx_node(&branch, "ReduceSum", attribute, attribute, (const char *const[]){last, NULL});
     xpu_onnx_int(&branch, sum, "keepdims", 0);
     xpu_onnx_output(&branch, attribute, 0, NULL);
     xpu_onnx_graph(b, node, attribute, &branch);
@@ -62,7 +63,8 @@ static const char *write_model(bench *test) {
         add_node(&b, "NonZero", names[1], NULL, names[2]);
         XpuOnnx__NodeProto *cast = xpu_onnx_node(&b, "Cast", names[3], names[3], (const char *const[]){names[2], NULL});
         xpu_onnx_int(&b, cast, "to", XPU_ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
-        XpuOnnx__NodeProto *sum = xpu_onnx_node(&b, "ReduceSum", names[4], names[4], (const char *const[]){names[3], NULL});
+        XpuOnnx__NodeProto *sum =
+            xpu_onnx_node(&b, "ReduceSum", names[4], names[4], (const char *const[]){names[3], NULL});
         xpu_onnx_int(&b, sum, "keepdims", 0);
         terms[i] = xpu_strdup(test->arena, names[4]);
     }

@@ -290,10 +290,10 @@ typedef struct {
 static xpu_value joined(bench *b, xpu_value x, xpu_value y) {
     return node2(b, XPU_OP_CONCAT, x, y, &XPU_ATTR_INT_OF(AXIS, 0), 1);
 }
-static xpu_value reshaped(bench *b, xpu_value x, int64_t d0, int64_t d1, int64_t d2) {
-    xpu_dim target[] = {xpu_dim_const(&b->graph->dims, d0), xpu_dim_const(&b->graph->dims, d1),
-                        xpu_dim_const(&b->graph->dims, d2)};
-    return node1(b, XPU_OP_RESHAPE, x, &XPU_ATTR_DIMS_OF(SHAPE, target, 3), 1);
+static xpu_value reshaped(bench *b, xpu_value x, int rank, const int64_t *dims) {
+    xpu_dim target[XPU_MAX_RANK];
+    for (int i = 0; i < rank; i++) target[i] = xpu_dim_const(&b->graph->dims, dims[i]);
+    return node1(b, XPU_OP_RESHAPE, x, &XPU_ATTR_DIMS_OF(SHAPE, target, (uint32_t)rank), 1);
 }
 static void by_one(bench *b, xpu_value slice) {
     xpu_graph_output(b->graph, joined(b, slice, slice));
@@ -303,11 +303,11 @@ static void by_two(bench *b, xpu_value slice) {
     xpu_graph_output(b->graph, step1(b, XPU_EW_relu, joined(b, slice, slice)));
 }
 static void with_ones(bench *b, xpu_value slice) {
-    slice = reshaped(b, slice, 6, 1, 4);
+    slice = reshaped(b, slice, DIMS(6, 1, 4));
     xpu_graph_output(b->graph, joined(b, slice, slice));
 }
 static void as_other_dims(bench *b, xpu_value slice) {
-    slice = reshaped(b, slice, 2, 3, 4);
+    slice = reshaped(b, slice, DIMS(2, 3, 4));
     xpu_graph_output(b->graph, joined(b, slice, slice));
 }
 static void by_others_too(bench *b, xpu_value slice) {
@@ -344,6 +344,59 @@ static void read_through(void) {
         CU_ASSERT_EQUAL(cg->program.layers.count, cases[i].layers);
         const xpu_program_buffer *read = &cg->program.buffers.items[cg->buffer_of[x.id]];
         CU_ASSERT_EQUAL(read->last_layer, cg->buffer_of[slice.id] < 0 ? cg->program.layers.count - 1 - (i == 1) : 1);
+        bench_close(&b);
+    }
+}
+
+/* ---- shuffled images ---- */
+
+static xpu_value moved(bench *b, xpu_value x, const int64_t *perm, uint32_t rank) {
+    return node1(b, XPU_OP_TRANSPOSE, x, &XPU_ATTR_INTS_OF(PERM, perm, rank), 1);
+}
+
+static xpu_value shuffled_channels(bench *b, xpu_value x) {
+    static const int64_t perm[] = {0, 2, 1, 3, 4};
+    return reshaped(b, moved(b, reshaped(b, x, DIMS(1, 2, 4, 6, 10)), perm, 5), DIMS(1, 8, 6, 10));
+}
+static xpu_value pixels_of_channels(bench *b, xpu_value x) {
+    static const int64_t perm[] = {0, 1, 4, 2, 5, 3};
+    return reshaped(b, moved(b, reshaped(b, x, DIMS(1, 2, 2, 2, 6, 10)), perm, 6), DIMS(1, 2, 12, 20));
+}
+static xpu_value over_other_dims(bench *b, xpu_value x) { /* pixels of two rows are one dim of the transpose */
+    static const int64_t perm[] = {0, 2, 1};
+    return reshaped(b, moved(b, reshaped(b, x, DIMS(1, 16, 30)), perm, 3), DIMS(1, 30, 4, 4));
+}
+static xpu_value left_on_the_way(bench *b, xpu_value x) {
+    static const int64_t perm[] = {0, 2, 1, 3, 4};
+    xpu_value between = moved(b, reshaped(b, x, DIMS(1, 2, 4, 6, 10)), perm, 5);
+    xpu_graph_output(b->graph, between);
+    return reshaped(b, between, DIMS(1, 8, 6, 10));
+}
+
+/* Behind a convolution a shuffle is one copy, which reads the image as it lies; another makes the program's
+ * output. */
+static void shuffled_images(void) {
+    static const struct {
+        const char *what;
+        xpu_value (*build)(bench *b, xpu_value x);
+        int64_t channels;
+        uint32_t copies;
+    } cases[] = {{"channels", shuffled_channels, 8, 2},
+                 {"pixels of channels", pixels_of_channels, 2, 2},
+                 {"over other dims", over_other_dims, 30, 4},
+                 {"an output on the way", left_on_the_way, 8, 4}};
+    for (volatile size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        BENCH_OPEN(b);
+        work w;
+        xpu_value y = cases[i].build(&b, conv(&b, input(&b, "x", DIMS(1, 1, 6, 10)), 8, 1, 1, 1));
+        xpu_graph_output(b.graph, conv(&b, y, 3, cases[i].channels, 1, 1));
+        xpu_codegen *cg = work_start(&b, &w, "standard", "fp32");
+        work_prepare(&b, &w);
+        CU_ASSERT_EQUAL_FATAL(xpu_lower_program(cg), XPU_OK);
+        uint32_t copies = 0;
+        for (uint32_t l = 0; l < cg->layers.count; l++) copies += cg->layers.items[l].kernel == XPU_KERNEL_copy_nd;
+        if (copies != cases[i].copies) fprintf(stderr, "%s: %u\n", cases[i].what, copies);
+        CU_ASSERT_EQUAL(copies, cases[i].copies);
         bench_close(&b);
     }
 }
@@ -650,7 +703,8 @@ static void chains_of_planes(void) {
 XPU_TEST_MAIN("XPU target: memory", {"placement rules", placement_rules}, {"weights in L3", weights_in_l3},
               {"copies in the report", copies_in_report}, {"buffers of values", buffers_of_values},
               {"parts of values", parts_of_values}, {"parts beside", parts_beside},
-              {"what is read through", read_through}, {"smaller images", smaller_images},
-              {"joined magnitudes", joined_magnitudes}, {"layer of joined parts", layer_of_joined},
-              {"phases together", phases_together}, {"transposed matrices", transposed_matrices},
-              {"chains in place", chains_in_place}, {"chains of planes", chains_of_planes})
+              {"what is read through", read_through}, {"shuffled images", shuffled_images},
+              {"smaller images", smaller_images}, {"joined magnitudes", joined_magnitudes},
+              {"layer of joined parts", layer_of_joined}, {"phases together", phases_together},
+              {"transposed matrices", transposed_matrices}, {"chains in place", chains_in_place},
+              {"chains of planes", chains_of_planes})

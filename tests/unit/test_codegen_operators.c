@@ -186,6 +186,30 @@ static value reshape(model *m) {
     return y;
 }
 
+/* A reshape that splits dims, a transpose, a reshape that joins dims: channels shuffled, made of pixels, or pixels made
+ * of channels. */
+static value shuffle(model *m) {
+    static const int64_t perms[][6] = {{0, 2, 1, 3, 4, 5}, {0, 1, 3, 5, 2, 4}, {0, 1, 4, 2, 5, 3}};
+    const int kind = (int)draw(m, 0, 2), free_batch = (int)draw(m, 0, 1);
+    const int64_t c = draw(m, 1, 20), h = draw(m, 1, 4), w = draw(m, 1, 4), r = draw(m, 1, 3), s = draw(m, 1, 3);
+    const int64_t split[][6] = {{1, r, c, h, w, 1}, {1, c, h, r, w, s}, {1, c, r, s, h, w}};
+    const int64_t dims[][4] = {{1, r * c, h, w}, {1, c, h * r, w * s}, {1, c * r * s, h, w}};
+    const int64_t joined[][4] = {{1, r * c, h, w}, {1, c * r * s, h, w}, {1, c, h * r, w * s}};
+    value x = maybe_channel_last(m, input(m, 4, dims[kind], free_batch)), y = x, between = {0};
+    int64_t to_split[6], to_joined[4];
+    memcpy(to_split, split[kind], sizeof to_split);
+    memcpy(to_joined, joined[kind], sizeof to_joined);
+    to_split[0] = to_joined[0] = free_batch ? -1 : 1;
+    node(m, "Reshape", &between, (const char *[]){x.name, int64s(m, to_split, 6), NULL});
+    const char *parts = between.name;
+    XpuOnnx__NodeProto *moved = node(m, "Transpose", &between, (const char *[]){parts, NULL});
+    xpu_onnx_ints(&m->onnx, moved, "perm", perms[kind], 6);
+    if (!draw(m, 0, 7)) output(m, (value){.name = between.name}); /* an output, too: each makes a layer */
+    memcpy(y.dims + 1, to_joined + 1, 3 * sizeof *y.dims);
+    node(m, "Reshape", &y, (const char *[]){between.name, int64s(m, to_joined, 4), NULL});
+    return y;
+}
+
 static value matmul(model *m) {
     int64_t rows = draw(m, 1, 5), depth = draw(m, 1, 9), columns = draw(m, 1, 20), lead = draw(m, 2, 3);
     int form = (int)draw(m, 0, 4), free_batch = form < 4 && draw(m, 0, 1);
@@ -294,8 +318,8 @@ static value identity(model *m) {
 /* ---- running ---- */
 
 static void build(model *m) {
-    static value (*const makers[])(model *) = {transpose,   concat,      pad,  softmax, reshape, matmul,
-                                               elementwise, elementwise, pool, conv,    identity};
+    static value (*const makers[])(model *) = {transpose,   concat,      pad,  softmax, reshape,  matmul,
+                                               elementwise, elementwise, pool, conv,    identity, shuffle};
     xpu_onnx_begin(&m->onnx, m->arena, OPSET);
     for (int i = 0; i < BRANCHES; i++) {
         value y = makers[draw(m, 0, sizeof makers / sizeof *makers - 1)](m);

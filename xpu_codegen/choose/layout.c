@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "xpu_codegen/choose/chain_loops.h"
+#include "xpu_codegen/shuffle.h"
 
 typedef struct {
     xpu_value from, to;
@@ -150,8 +151,20 @@ static void place_pair(pass *p, xpu_node node) {
     xpu_value_at(p->graph, xpu_node_output(p->graph, node, 0))->layout = layout;
 }
 
+/* A shuffle reads its operand as it lies; its result is placed like that of other movers. */
+static int place_shuffle(pass *p, xpu_node node) {
+    xpu_shuffle s;
+    if (!xpu_find_shuffle(p->cg, node, &s)) return 0;
+    const int rank = xpu_value_at(p->graph, s.y)->rank;
+    const int from_image = !has_layout(p, s.x, XPU_LAYOUT_LINEAR), to_image = feeds_image(p, s.y);
+    if (!from_image && !to_image) return 0;
+    if (node.id == s.join.id && (rank == 3 || rank == 4)) xpu_value_at(p->graph, s.y)->layout = XPU_LAYOUT_CHANNEL_LAST;
+    return 1;
+}
+
 /* Pixels of a channel-last image stay where they are under another shape. */
 static void place_flatten(pass *p, xpu_node node) {
+    if (place_shuffle(p, node)) return;
     xpu_value x = xpu_node_input(p->graph, node, 0), y = xpu_node_output(p->graph, node, 0);
     if (!has_layout(p, x, XPU_LAYOUT_LINEAR) && xpu_keeps_pixels(p->cg, x, y))
         xpu_value_at(p->graph, y)->layout = XPU_LAYOUT_CHANNEL_LAST;
@@ -258,6 +271,7 @@ static void check_layout(const pass *p, xpu_node node, xpu_verify_report report,
         break;
     case PAIR: check_operands(p, node, 0, 1, layout, report, context); break;
     case FLATTEN:
+        if (xpu_shuffles_image(p->cg, node, NULL)) break;
         if (layout == XPU_LAYOUT_LINEAR || !xpu_keeps_pixels(p->cg, x, y))
             check_operands(p, node, 0, 0, XPU_LAYOUT_LINEAR, report, context);
         break;
