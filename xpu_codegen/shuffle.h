@@ -4,7 +4,7 @@
 #ifndef XPU_CODEGEN_SHUFFLE_H
 #define XPU_CODEGEN_SHUFFLE_H
 
-#include "xpu_codegen/values.h"
+#include "xpu_codegen/dims.h"
 
 typedef struct {
     xpu_node split, transpose, join;
