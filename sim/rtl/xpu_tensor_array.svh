@@ -8,7 +8,9 @@
 //
 // Throughput: one step per cycle while rows arrive, the weights of the next pass are loaded during this one (at most
 // WEIGHT_ROWS rows and one new 64-byte line per cycle), and the bank of the next descriptor is free; there is no idle
-// cycle between passes or descriptors. Latency: three cycles from a row to its accumulator. After the last row of a
+// cycle between passes or descriptors. 16-bit weights are loaded once for each of their bytes; for descriptors of fewer
+// than ROWS / 4 pixels, which would wait for that, both bytes of a block of K go into the two sets at once, when both are
+// empty. Latency: three cycles from a row to its accumulator. After the last row of a
 // descriptor that drains, its bank waits for the post-processor, which takes a group of LANES columns per cycle.
   localparam int unsigned CHUNKS = COLUMNS > 32 ? (COLUMNS + 31) / 32 : 1;  // pieces of 64 bytes of a row of weights
   localparam int unsigned BIG = COLUMNS > 64 ? COLUMNS : 64;
@@ -20,6 +22,7 @@
   logic [15:0] d_columns[4];
   logic [15:0] d_pixels[4];
   logic d_words[4];     // weights of 16 bits
+  logic d_both[4];      // whose bytes are loaded at once
   logic [31:0] d_x_flip[4];
   logic [31:0] d_x_zero[4];
   logic [31:0] d_w_flip[4];
@@ -101,7 +104,7 @@
   // The next pass of walker u, or descriptor
 `define NEXT_PASS(u) \
     k_row[u] = 0; \
-    if (d_words[wd] && !k_low[u]) begin \
+    if (d_words[wd] && !d_both[wd] && !k_low[u]) begin \
       k_low[u] = 1; k_at[u] = k_base[u]; \
     end else begin \
       k_low[u] = 0; k_base[u] = k_at[u]; \
@@ -113,14 +116,15 @@
 
   task automatic step_array;
   /* verilator lint_off UNUSEDSIGNAL */  // z is LOOP's
-    int unsigned i, j, k, n, z, to;
+    int unsigned i, j, k, n, z, to, other;
   /* verilator lint_on UNUSEDSIGNAL */
-    logic go, issued, popped, final_chunk;
+    logic go, issued, popped, final_chunk, both;
     logic [1:0] wd;
     logic [31:0] at, size, b, c, q, f, v, x;
     logic [25:0] la, lb;
     logic [63:0] pair, t;
-    i = 0; j = 0; k = 0; n = 0; z = 0; to = 0; go = 0; issued = 0; popped = 0; final_chunk = 0; wd = 0;
+    i = 0; j = 0; k = 0; n = 0; z = 0; to = 0; other = 0; go = 0; issued = 0; popped = 0; final_chunk = 0; both = 0;
+    wd = 0;
     at = 0; size = 0; b = 0; c = 0; q = 0; f = 0; v = 0; x = 0; la = 0; lb = 0; pair = 0; t = 0;
     if (rst) begin
       w_want = 0; w_valid <= 0; computed = 0; array_busy = 0; lost_weights = 0; lost_post = 0;
@@ -217,14 +221,17 @@
         end
       end
       // Weights into the set that is not in use
-      popped = 0; go = k_desc[0] != d_write && !full[fill];
+      popped = 0; both = d_both[k_desc[0][1:0]]; go = k_desc[0] != d_write && (both ? full == 0 : !full[fill]);
       for (j = 0; j < WEIGHT_ROWS * CHUNKS; j = j + 1) if (go) begin
         `CHUNK(0)
         to = 32'(k_row[0]);
         to = d_wide[wd] ? (to & 1) * (ROWS / 2) + (to >> 1) : (to & 3) * (ROWS / 4) + (to >> 2);
-        to = to + (fill ? ROWS : 0);
+        other = to + (fill ? 0 : ROWS); to = to + (fill ? ROWS : 0);
         if (32'(k_row[0]) >= k_left[0]) begin  // behind the last row of w
           `LOOP(n, COLUMNS) `SET(weight[to][n], 0); `ENDLOOP(n)
+          if (both) begin
+            `LOOP(n, COLUMNS) `SET(weight[other][n], 0); `ENDLOOP(n)
+          end
           k_row[0] = k_row[0] + 1;
         end else begin
           if (k_tag[32'(la[0])] != {1'b1, la}) begin
@@ -265,16 +272,33 @@
                   `SET(weight[to][n+1], n + 1 < c ? (((x >> (16 + v)) & 255) ^ f) - f : 0);
                 end
               `ENDLOOP(k)
+              if (both) begin
+                `LOOP(k, (COLUMNS < 32 ? COLUMNS : 32) / 2)
+                  pair = {k_window[(q + k + 1) & 31], k_window[(q + k) & 31]} >> {at[1:0], 3'd0};
+                  x = pair[31:0]; n = (b + 2 * k) & (BIG - 1);
+                  if (n < COLUMNS) begin
+                    `SET(weight[other][n], n < c ? x & 255 : 0);
+                    `SET(weight[other][n+1], n + 1 < c ? (x >> 16) & 255 : 0);
+                  end
+                `ENDLOOP(k)
+              end
             end
             `NEXT_CHUNK(0)
             // columns of chunks that do not exist
             if (final_chunk && CHUNKS > 1) begin
               `LOOP(n, COLUMNS) if (n >= c) `SET(weight[to][n], 0); `ENDLOOP(n)
+              if (both) begin
+                `LOOP(n, COLUMNS) if (n >= c) `SET(weight[other][n], 0); `ENDLOOP(n)
+              end
             end
           end
         end
         if (32'(k_row[0]) == ROWS) begin
-          go = 0; full[fill] = 1; fill = !fill;
+          go = 0;
+          if (both) full = 3;
+          else begin
+            full[fill] = 1; fill = !fill;
+          end
           `NEXT_PASS(0)
         end
       end
@@ -315,6 +339,7 @@
         d_w[wd] = in.w; d_stride[wd] = 32'(in.w_row_stride); d_columns[wd] = in.columns;
         d_depth[wd] = 32'(in.kh) * 32'(in.kw) * 32'(in.channels); d_pixels[wd] = 16'(in.oh * in.ow);
         d_wide[wd] = in.mode != 0; d_words[wd] = in.mode == xpu_chip_pkg::OPERANDS_16X16;
+        d_both[wd] = d_words[wd] && 32'(d_pixels[wd]) < ROWS / 4;
         d_x_flip[wd] = in.x_unsigned ? 0 : 128; d_w_flip[wd] = in.w_unsigned ? 0 : 128;
         d_x_zero[wd] = d_x_flip[wd] + {{23{in.x_zero[8]}}, in.x_zero};
         d_w_zero[wd] = d_w_flip[wd] + {{23{in.w_zero[8]}}, in.w_zero};

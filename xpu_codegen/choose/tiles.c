@@ -117,11 +117,22 @@ static uint32_t x_reads_of(const problem *p, const cut *c) {
     return reads < 1 ? 1 : (uint32_t)(reads + 0.5);
 }
 
+/* Cycles of a pass, which needs so many steps: the array loads the weights of the next one meanwhile, a row at least as
+ * fast as its lines come. 16-bit weights are loaded once for each byte or, where the steps are few, both at once before
+ * them (sim/rtl/xpu_tensor_array.svh). */
+static double pass_of(const problem *p, double pixels, double steps) {
+    const double rows = p->chip->array_rows, lines = (double)p->columns * p->format.weight / LINE_BYTES;
+    const double least = 1.0 / p->chip->weight_rows, load = rows * (lines > least ? lines : least);
+    if (p->format.weight > 1 && pixels < p->chip->array_rows / 4) return load + steps;
+    const double loads = p->format.weight * load;
+    return steps > loads ? steps : loads;
+}
+
 /* Cycles of the array for the passes of a tile of so many pixels. */
 static double tile_cycles_of(const problem *p, double pixels, double passes, double drain, int could_be_larger) {
     double steps = pixels * p->format.operand * p->format.weight; /* 16-bit operands pass the cells byte by byte */
     double row_loads = (double)p->format.weight * parts(p->chip->array_rows, p->chip->weight_rows);
-    double pass = steps > row_loads ? steps : row_loads;
+    double pass = pass_of(p, pixels, steps);
     double cycles = passes * pass > pixels * drain ? passes * pass : pixels * drain;
     return cycles + (could_be_larger && steps < SHORT_PASS * row_loads ? xpu_cost.pass * passes : 0);
 }
